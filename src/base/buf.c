@@ -1,0 +1,121 @@
+#include "base/buf.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void buf_init(struct buf *b)
+{
+	*b = (struct buf){0};
+}
+
+void buf_free(struct buf *b)
+{
+	free(b->s);
+	buf_init(b);
+}
+
+void buf_clear(struct buf *b)
+{
+	buf_truncate(b, 0);
+	b->failed = false;
+}
+
+void buf_truncate(struct buf *b, size_t len)
+{
+	if (len >= b->len)
+		return;
+	b->len = len;
+	b->s[len] = '\0';
+}
+
+/* Makes room for `more` bytes and the terminating NUL. */
+static bool buf_reserve(struct buf *b, size_t more)
+{
+	if (b->failed)
+		return false;
+	if (more < b->cap - b->len)
+		return true;
+	if (more > (size_t)-1 / 4 - b->len) {
+		b->failed = true;
+		return false;
+	}
+	size_t cap = b->cap ? b->cap : 64;
+	while (cap <= b->len + more)
+		cap *= 2;
+	char *s = realloc(b->s, cap);
+	if (!s) {
+		b->failed = true;
+		return false;
+	}
+	b->s = s;
+	b->cap = cap;
+	return true;
+}
+
+void buf_add(struct buf *b, const void *data, size_t len)
+{
+	if (!len || !buf_reserve(b, len))
+		return;
+	memcpy(b->s + b->len, data, len);
+	b->len += len;
+	b->s[b->len] = '\0';
+}
+
+void buf_addc(struct buf *b, char c)
+{
+	buf_add(b, &c, 1);
+}
+
+void buf_adds(struct buf *b, const char *s)
+{
+	buf_add(b, s, strlen(s));
+}
+
+void buf_addv(struct buf *b, const char *fmt, va_list ap)
+{
+	va_list again;
+	va_copy(again, ap);
+	char small[128];
+	int n = vsnprintf(small, sizeof(small), fmt, ap);
+	if (n < 0)
+		b->failed = true;
+	else if ((size_t)n < sizeof(small))
+		buf_add(b, small, (size_t)n);
+	else if (buf_reserve(b, (size_t)n)) {
+		vsnprintf(b->s + b->len, (size_t)n + 1, fmt, again);
+		b->len += (size_t)n;
+	}
+	va_end(again);
+}
+
+void buf_addf(struct buf *b, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	buf_addv(b, fmt, ap);
+	va_end(ap);
+}
+
+void buf_fill(struct buf *b, char c, size_t n)
+{
+	if (!n || !buf_reserve(b, n))
+		return;
+	memset(b->s + b->len, c, n);
+	b->len += n;
+	b->s[b->len] = '\0';
+}
+
+const char *buf_str(const struct buf *b)
+{
+	return b->s ? b->s : "";
+}
+
+char *buf_take(struct buf *b)
+{
+	char *s = b->failed ? NULL : b->s ? b->s : calloc(1, 1);
+	if (b->failed)
+		free(b->s);
+	buf_init(b);
+	return s;
+}

@@ -1,0 +1,37 @@
+#include "base/clock.h"
+
+#include <errno.h>
+
+uint64_t clock_from_timespec(const struct timespec *ts)
+{
+	return (uint64_t)ts->tv_sec * NSEC_PER_SEC + (uint64_t)ts->tv_nsec;
+}
+
+struct timespec clock_to_timespec(uint64_t ns)
+{
+	return (struct timespec){.tv_sec = (time_t)(ns / NSEC_PER_SEC), .tv_nsec = (long)(ns % NSEC_PER_SEC)};
+}
+
+static uint64_t read_clock(clockid_t id)
+{
+	struct timespec ts = {0};
+	clock_gettime(id, &ts);
+	return clock_from_timespec(&ts);
+}
+
+uint64_t clock_ns(void)
+{
+	return read_clock(CLOCK_MONOTONIC);
+}
+
+uint64_t clock_real_ns(void)
+{
+	return read_clock(CLOCK_REALTIME);
+}
+
+void clock_sleep_ns(uint64_t ns)
+{
+	struct timespec until = clock_to_timespec(clock_ns() + ns);
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
+		;
+}

@@ -1,0 +1,20 @@
+/* Time: the monotonic clock, and the processor's time stamp counter where it can be trusted. */
+#ifndef SCTRACE_BASE_CLOCK_H
+#define SCTRACE_BASE_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+#define NSEC_PER_SEC 1000000000ull
+
+/* CLOCK_MONOTONIC in nanoseconds. */
+uint64_t clock_ns(void);
+/* CLOCK_REALTIME in nanoseconds since the Epoch. */
+uint64_t clock_real_ns(void);
+/* `ts` in nanoseconds; the whole of it, so that a second's edge is no trap. */
+uint64_t clock_from_timespec(const struct timespec *ts);
+struct timespec clock_to_timespec(uint64_t ns);
+/* Sleeps at least `ns`, through signals. */
+void clock_sleep_ns(uint64_t ns);
+
+#endif

@@ -1,0 +1,39 @@
+#include "base/diag.h"
+
+#include "base/buf.h"
+#include "base/escape.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static void say(const char *prefix, const char *fmt, va_list ap)
+{
+	struct buf text = {0};
+	struct buf line = {0};
+	buf_addv(&text, fmt, ap);
+	buf_adds(&line, prefix);
+	escape_line(&line, buf_str(&text), text.len);
+	buf_addc(&line, '\n');
+	/* One write, so that lines of several processes do not mix. Nowhere is left to report its failure. */
+	if (write(STDERR_FILENO, buf_str(&line), line.len) < 0)
+		(void)0;
+	buf_free(&line);
+	buf_free(&text);
+}
+
+void diag_error(const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	say("sctrace: ", fmt, ap);
+	va_end(ap);
+}
+
+void diag_note(const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	say("sctrace: note: ", fmt, ap);
+	va_end(ap);
+}

@@ -1,0 +1,78 @@
+#include "base/escape.h"
+
+#include "base/buf.h"
+
+#include <stdint.h>
+#include <string.h>
+
+static bool forbidden(uint32_t c)
+{
+	return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0xd800 && c < 0xe000) || c > 0x10ffff ||
+	       (c >= 0x200e && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) ||
+	       c == 0xfeff;
+}
+
+size_t escape_utf8_len(const char *s, size_t n)
+{
+	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+	if (!n)
+		return 0;
+	unsigned char c = (unsigned char)s[0];
+	size_t len = c < 0x80 ? 1 : (c & 0xe0) == 0xc0 ? 2 : (c & 0xf0) == 0xe0 ? 3 : (c & 0xf8) == 0xf0 ? 4 : 0;
+	if (!len || len > n)
+		return 0;
+	uint32_t code = len == 1 ? c : c & (0x7fu >> len);
+	for (size_t i = 1; i < len; i++) {
+		if (((unsigned char)s[i] & 0xc0) != 0x80)
+			return 0;
+		code = code << 6 | ((unsigned char)s[i] & 0x3f);
+	}
+	return code < least[len] || forbidden(code) ? 0 : len;
+}
+
+/* The letter that C escapes `c` with, or 0. */
+static char short_escape(char c)
+{
+	static const char from[] = "\a\b\t\n\v\f\r";
+	static const char to[] = "abtnvfr";
+	const char *p = c ? strchr(from, c) : NULL;
+	return p ? to[p - from] : 0;
+}
+
+void escape_line(struct buf *out, const char *s, size_t n)
+{
+	for (size_t i = 0; i < n;) {
+		size_t len = escape_utf8_len(s + i, n - i);
+		if (len)
+			buf_add(out, s + i, len);
+		else if (short_escape(s[i]))
+			buf_addf(out, "\\%c", short_escape(s[i]));
+		else
+			buf_addf(out, "\\x%02x", (unsigned char)s[i]);
+		i += len ? len : 1;
+	}
+}
+
+/* strace writes the shortest octal form that the next character cannot be read into. */
+static void octal(struct buf *out, unsigned char c, bool digit_follows)
+{
+	buf_addf(out, digit_follows ? "\\%03o" : "\\%o", c);
+}
+
+void escape_c(struct buf *out, const char *s, size_t n, bool hex)
+{
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)s[i];
+		bool digit = i + 1 < n && s[i + 1] >= '0' && s[i + 1] <= '7';
+		if (hex)
+			buf_addf(out, "\\x%02x", c);
+		else if (c == '"' || c == '\\')
+			buf_addf(out, "\\%c", c);
+		else if (c >= 0x20 && c < 0x7f)
+			buf_addc(out, (char)c);
+		else if (short_escape(s[i]) && c != '\a' && c != '\b')
+			buf_addf(out, "\\%c", short_escape(s[i]));
+		else
+			octal(out, c, digit);
+	}
+}

@@ -1,0 +1,95 @@
+#include "base/map.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Fibonacci hashing (Knuth, TAOCP 3, 6.4): the top bits of key * 2^64/phi. */
+static size_t home(const struct map *m, uint64_t key)
+{
+	return (size_t)((key * 0x9e3779b97f4a7c15u) >> 32) & (m->cap - 1);
+}
+
+void map_free(struct map *m)
+{
+	free(m->slots);
+	*m = (struct map){0};
+}
+
+/* The slot that holds `key`, or the empty one where it belongs. The table is never full. */
+static struct map_slot *find(const struct map *m, uint64_t key)
+{
+	size_t i = home(m, key);
+	while (m->slots[i].value && m->slots[i].key != key)
+		i = (i + 1) & (m->cap - 1);
+	return &m->slots[i];
+}
+
+void *map_get(const struct map *m, uint64_t key)
+{
+	return m->cap ? find(m, key)->value : NULL;
+}
+
+static int grow(struct map *m)
+{
+	struct map big = {.cap = m->cap ? m->cap * 2 : 16, .n = m->n};
+	big.slots = calloc(big.cap, sizeof(*big.slots));
+	if (!big.slots)
+		return -ENOMEM;
+	for (size_t i = 0; i < m->cap; i++)
+		if (m->slots[i].value)
+			*find(&big, m->slots[i].key) = m->slots[i];
+	free(m->slots);
+	*m = big;
+	return 0;
+}
+
+int map_put(struct map *m, uint64_t key, void *value)
+{
+	if (m->n + 1 > m->cap / 2 && grow(m) < 0)
+		return -ENOMEM;
+	struct map_slot *s = find(m, key);
+	m->n += !s->value;
+	*s = (struct map_slot){key, value};
+	return 0;
+}
+
+/* Closes the hole at `i`: entries behind it that may not be found past a hole move up (TAOCP 3, 6.4, algorithm R). */
+static void close_hole(struct map *m, size_t hole)
+{
+	size_t mask = m->cap - 1;
+	for (size_t i = (hole + 1) & mask; m->slots[i].value; i = (i + 1) & mask) {
+		size_t h = home(m, m->slots[i].key);
+		if (((i - h) & mask) < ((i - hole) & mask))
+			continue;
+		m->slots[hole] = m->slots[i];
+		hole = i;
+	}
+	m->slots[hole] = (struct map_slot){0};
+}
+
+void *map_remove(struct map *m, uint64_t key)
+{
+	if (!m->cap)
+		return NULL;
+	struct map_slot *s = find(m, key);
+	void *value = s->value;
+	if (value) {
+		m->n--;
+		close_hole(m, (size_t)(s - m->slots));
+	}
+	return value;
+}
+
+void *map_next(const struct map *m, size_t *i, uint64_t *key)
+{
+	for (; *i < m->cap; (*i)++) {
+		struct map_slot *s = &m->slots[*i];
+		if (!s->value)
+			continue;
+		if (key)
+			*key = s->key;
+		(*i)++;
+		return s->value;
+	}
+	return NULL;
+}

@@ -1,0 +1,82 @@
+#include "base/near.h"
+
+#include "base/buf.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#define WORD_MAX 63
+
+static unsigned least(unsigned a, unsigned b)
+{
+	return a < b ? a : b;
+}
+
+static int lower(char c)
+{
+	return tolower((unsigned char)c);
+}
+
+unsigned near_distance(const char *a, const char *b)
+{
+	unsigned rows[3][WORD_MAX + 1];
+	size_t la = strnlen(a, WORD_MAX);
+	size_t lb = strnlen(b, WORD_MAX);
+	unsigned *before = rows[0], *above = rows[1], *row = rows[2];
+	for (unsigned k = 0; k <= lb; k++)
+		above[k] = before[k] = k;
+	for (size_t i = 1; i <= la; i++) {
+		row[0] = (unsigned)i;
+		for (size_t k = 1; k <= lb; k++) {
+			unsigned differs = lower(a[i - 1]) != lower(b[k - 1]);
+			row[k] = least(least(above[k] + 1, row[k - 1] + 1), above[k - 1] + differs);
+			if (i > 1 && k > 1 && lower(a[i - 1]) == lower(b[k - 2]) && lower(a[i - 2]) == lower(b[k - 1]))
+				row[k] = least(row[k], before[k - 2] + 1);
+		}
+		unsigned *spare = before;
+		before = above;
+		above = row;
+		row = spare;
+	}
+	return above[lb];
+}
+
+void near_init(struct near *n, const char *word)
+{
+	*n = (struct near){.word = word};
+}
+
+void near_offer(struct near *n, const char *candidate)
+{
+	size_t len = strlen(n->word);
+	unsigned d = near_distance(n->word, candidate);
+	if (d > (len < 6 ? 1 : len / 3))
+		return;
+	size_t at = 0;
+	while (at < n->n && n->distance[at] <= d) {
+		if (strcmp(n->best[at], candidate) == 0)
+			return;
+		at++;
+	}
+	if (at == NEAR_MAX)
+		return;
+	if (n->n < NEAR_MAX)
+		n->n++;
+	for (size_t i = n->n - 1; i > at; i--) {
+		n->best[i] = n->best[i - 1];
+		n->distance[i] = n->distance[i - 1];
+	}
+	n->best[at] = candidate;
+	n->distance[at] = d;
+}
+
+void near_say(const struct near *n, const char *prefix, struct buf *out)
+{
+	for (size_t i = 0; i < n->n; i++) {
+		buf_adds(out, i == 0 ? "; did you mean " : i + 1 < n->n ? ", " : " or ");
+		buf_adds(out, prefix);
+		buf_adds(out, n->best[i]);
+	}
+	if (n->n)
+		buf_addc(out, '?');
+}

@@ -1,0 +1,121 @@
+#include "base/size.h"
+
+#include "base/buf.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+struct unit {
+	const char *name;
+	double factor;
+};
+
+static const struct unit size_units[] = {
+	{"", 1},       {"B", 1},        {"K", 0x1p10}, {"KiB", 0x1p10}, {"kB", 1e3},     {"KB", 1e3},
+	{"M", 0x1p20}, {"MiB", 0x1p20}, {"MB", 1e6},   {"G", 0x1p30},   {"GiB", 0x1p30}, {"GB", 1e9},
+	{"T", 0x1p40}, {"TiB", 0x1p40}, {"TB", 1e12},  {"k", 0x1p10},   {"m", 0x1p20},   {"g", 0x1p30},
+};
+
+static const struct unit time_units[] = {
+	{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}, {"min", 60e9}, {"m", 60e9}, {"h", 3600e9},
+};
+
+/* Reads digits with at most one point, then a unit of the table. */
+static int parse_with_unit(const char *text, const struct unit *units, size_t n, uint64_t *value)
+{
+	if (!isdigit((unsigned char)text[0]) && text[0] != '.')
+		return -EINVAL;
+	if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X'))
+		return -EINVAL;
+	size_t digits = strspn(text, "0123456789.");
+	char *end;
+	double x = strtod(text, &end);
+	if (end != text + digits)
+		return -EINVAL;
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(end, units[i].name) != 0)
+			continue;
+		x *= units[i].factor;
+		if (!(x < 0x1p63))
+			return -ERANGE;
+		*value = (uint64_t)(x + 0.5);
+		return 0;
+	}
+	return -EINVAL;
+}
+
+int size_parse(const char *text, uint64_t *bytes)
+{
+	return parse_with_unit(text, size_units, sizeof(size_units) / sizeof(*size_units), bytes);
+}
+
+int duration_parse(const char *text, uint64_t *ns)
+{
+	return parse_with_unit(text, time_units, sizeof(time_units) / sizeof(*time_units), ns);
+}
+
+void size_format(struct buf *out, uint64_t bytes)
+{
+	static const char letters[] = "KMGT";
+	int i = -1;
+	while (bytes && bytes % 1024 == 0 && i < 3) {
+		bytes /= 1024;
+		i++;
+	}
+	buf_addf(out, "%llu", (unsigned long long)bytes);
+	if (i >= 0)
+		buf_addc(out, letters[i]);
+}
+
+/* `x` with three significant digits and without an exponent. */
+static void three_digits(struct buf *out, double x)
+{
+	double a = fabs(x);
+	buf_addf(out, "%.*f", a < 9.995 ? 2 : a < 99.95 ? 1 : 0, x);
+}
+
+void size_human(struct buf *out, uint64_t bytes)
+{
+	static const char *const names[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+	double x = (double)bytes;
+	size_t i = 0;
+	while (x >= 1024 && i < 4) {
+		x /= 1024;
+		i++;
+	}
+	if (i == 0 || x == floor(x))
+		buf_addf(out, "%.0f %s", x, names[i]);
+	else {
+		three_digits(out, x);
+		buf_addf(out, " %s", names[i]);
+	}
+}
+
+void duration_human(struct buf *out, double ns)
+{
+	double a = fabs(ns);
+	const char *unit = a < 999.5 ? "ns" : a < 999.5e3 ? "us" : a < 999.5e6 ? "ms" : "s";
+	double scale = a < 999.5 ? 1 : a < 999.5e3 ? 1e3 : a < 999.5e6 ? 1e6 : 1e9;
+	three_digits(out, ns / scale);
+	buf_addf(out, " %s", unit);
+}
+
+int number_parse(const char *text, int64_t min, int64_t max, int64_t *value)
+{
+	if (!isdigit((unsigned char)text[0]) && !(text[0] == '-' && isdigit((unsigned char)text[1])))
+		return -EINVAL;
+	char *end;
+	errno = 0;
+	long long x = strtoll(text, &end, 10);
+	if (*end)
+		return -EINVAL;
+	if (errno == ERANGE || x < min || x > max)
+		return -ERANGE;
+	*value = x;
+	return 0;
+}

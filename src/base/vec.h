@@ -1,0 +1,28 @@
+/* Growable arrays of one type: `struct { T *v; size_t n, cap; } xs = {0};` and vec_push(&xs, x). */
+#ifndef SCTRACE_BASE_VEC_H
+#define SCTRACE_BASE_VEC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Declares an array member or variable of element type `T`. Zero-initialised is empty. */
+#define VEC(T)                                                                                                         \
+	struct {                                                                                                       \
+		T *v;                                                                                                  \
+		size_t n, cap;                                                                                         \
+	}
+
+/*
+ * Makes room for one element of `size` bytes after `n`; returns false, the array untouched, when memory ran out.
+ * Not called by hand: vec_push() is the way in.
+ */
+bool vec_reserve(void **v, size_t n, size_t *cap, size_t size);
+
+/* Appends `x`; true, or false when memory ran out. */
+#define vec_push(a, ...)                                                                                               \
+	(vec_reserve((void **)&(a)->v, (a)->n, &(a)->cap, sizeof(*(a)->v)) ? ((a)->v[(a)->n++] = (__VA_ARGS__), true)  \
+									   : false)
+/* Frees the memory and empties the array. */
+#define vec_free(a) (free((a)->v), (a)->v = NULL, (a)->n = (a)->cap = 0, (void)0)
+
+#endif
