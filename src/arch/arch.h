@@ -1,0 +1,36 @@
+/* Registers and calls: what differs from one processor to the next. One file an architecture implements this. */
+#ifndef SCTRACE_ARCH_ARCH_H
+#define SCTRACE_ARCH_ARCH_H
+
+#include "event.h"
+#include "tracee/mem.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Fills arch, nr, args, ip, sp of a task in a syscall-enter-stop from its registers (kernels before 5.3); 0 or -errno.
+ */
+int arch_read_call(pid_t tid, struct call *c);
+/* Fills result, error, err of a task in a syscall-exit-stop from its registers; 0 or -errno. */
+int arch_read_result(pid_t tid, struct call *c);
+/* At a syscall-enter-stop: the kernel skips the call. 0 or -errno. */
+int arch_skip_call(pid_t tid);
+/* At any stop of a call: its first argument is `value` from now on. 0 or -errno. */
+int arch_set_first_arg(pid_t tid, uint64_t value);
+/* At a syscall-exit-stop: the program sees `result`. 0 or -errno. */
+int arch_set_result(pid_t tid, int64_t result);
+/* The address of the instruction that made the call whose return address is `ip`: where a restarted call resumes. */
+uint64_t arch_call_site(uint32_t arch, uint64_t ip);
+/*
+ * At the entry of rt_sigreturn(2) with stack pointer `sp`: where the interrupted program goes on (*ip) and what its
+ * result register will hold. 0, or -errno where the frame cannot be read or its layout is not known.
+ */
+int arch_sigframe(uint32_t arch, const struct mem *m, uint64_t sp, uint64_t *ip, int64_t *result);
+/* Sets (or, with 0, clears) a hardware breakpoint of the stopped task at `addr`; -errno where there is none to be had.
+ */
+int arch_breakpoint(pid_t tid, uint64_t addr);
+/* The stopped task's instruction pointer; 0 or -errno. */
+int arch_ip(pid_t tid, uint64_t *ip);
+
+#endif

@@ -1,0 +1,226 @@
+#include "syscall/filter.h"
+
+#include "base/buf.h"
+#include "base/near.h"
+#include "base/size.h"
+#include "syscall/table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct group_name {
+	const char *name;
+	uint32_t groups;
+	bool bare; /* strace takes it without % too */
+} group_names[] = {
+	{"file", G_FILE, true},
+	{"desc", G_DESC, true},
+	{"network", G_NETWORK, true},
+	{"net", G_NETWORK, false},
+	{"process", G_PROCESS, true},
+	{"signal", G_SIGNAL, true},
+	{"memory", G_MEMORY, true},
+	{"ipc", G_IPC, true},
+	{"clock", G_CLOCK, false},
+	{"creds", G_CREDS, false},
+	{"stat", G_STAT, false},
+	{"lstat", G_LSTAT, false},
+	{"fstat", G_FSTAT, false},
+	{"%stat", G_STAT | G_LSTAT | G_FSTAT, false},
+	{"statfs", G_STATFS, false},
+	{"fstatfs", G_FSTATFS, false},
+	{"%statfs", G_STATFS | G_FSTATFS, false},
+	{"pure", G_PURE, false},
+};
+
+#define GROUPS (sizeof(group_names) / sizeof(*group_names))
+
+static const struct group_name *find_group(const char *name)
+{
+	for (size_t i = 0; i < GROUPS; i++)
+		if (strcmp(group_names[i].name, name) == 0)
+			return &group_names[i];
+	return NULL;
+}
+
+static bool name_is_known(const char *name)
+{
+	const struct syscall_desc *d;
+	if (syscall_number(syscall_native_arch(), name) >= 0)
+		return true;
+	for (size_t i = 0; (d = syscall_row(i)); i++)
+		if (strcmp(d->name, name) == 0)
+			return true;
+	return false;
+}
+
+static int unknown_group(const char *name, struct buf *why)
+{
+	struct near near;
+	near_init(&near, name);
+	for (size_t i = 0; i < GROUPS; i++)
+		near_offer(&near, group_names[i].name);
+	buf_addf(why, "there is no group '%%%s'", name);
+	near_say(&near, "%", why);
+	return -EINVAL;
+}
+
+static int unknown_name(const char *name, struct buf *why)
+{
+	struct near near;
+	const struct syscall_desc *d;
+	near_init(&near, name);
+	for (size_t i = 0; (d = syscall_row(i)); i++)
+		near_offer(&near, d->name);
+	buf_addf(why, "there is no call '%s'", name);
+	near_say(&near, "", why);
+	return -EINVAL;
+}
+
+static int parse_regex(struct filter_term *t, const char *pattern, struct buf *why)
+{
+	int r = regcomp(&t->regex, pattern, REG_EXTENDED | REG_NOSUB);
+	if (r == 0) {
+		t->kind = TERM_REGEX;
+		return 0;
+	}
+	char text[128];
+	regerror(r, &t->regex, text, sizeof(text));
+	buf_addf(why, "'/%s' is no regular expression: %s", pattern, text);
+	return -EINVAL;
+}
+
+static bool parse_number(struct filter_term *t, const char *word)
+{
+	if (strncmp(word, "syscall_0x", 10) == 0 && strspn(word + 10, "0123456789abcdef") == strlen(word + 10)) {
+		t->nr = (int64_t)strtoull(word + 10, NULL, 16);
+		t->kind = TERM_NUMBER;
+		return true;
+	}
+	if (number_parse(word, 0, INT32_MAX, &t->nr) < 0)
+		return false;
+	t->kind = TERM_NUMBER;
+	return true;
+}
+
+/* One word: 1 and *t, 0 for an unknown name that was asked for with "?", or -errno. */
+static int parse_word(struct filter_term *t, const char *word, struct buf *why)
+{
+	*t = (struct filter_term){.kind = TERM_NAME};
+	bool may_miss = word[0] == '?';
+	word += may_miss;
+	const struct group_name *g = find_group(word[0] == '%' ? word + 1 : word);
+	if (strcmp(word, "all") == 0) {
+		t->kind = TERM_ALL;
+		return 1;
+	}
+	if (word[0] == '/')
+		return parse_regex(t, word + 1, why) < 0 ? -EINVAL : 1;
+	if (word[0] == '%' || (g && g->bare)) {
+		if (!g)
+			return may_miss ? 0 : unknown_group(word + 1, why);
+		t->kind = TERM_GROUP;
+		t->groups = g->groups;
+		return 1;
+	}
+	if (parse_number(t, word))
+		return 1;
+	if (!name_is_known(word))
+		return may_miss ? 0 : unknown_name(word, why);
+	t->name = strdup(word);
+	return t->name ? 1 : -ENOMEM;
+}
+
+static void term_free(struct filter_term *t)
+{
+	if (t->kind == TERM_REGEX)
+		regfree(&t->regex);
+	free(t->name);
+}
+
+static int add_word(struct filter *f, const char *text, size_t len, struct buf *why)
+{
+	struct buf word = {0};
+	struct filter_term term;
+	buf_add(&word, text, len);
+	int r = len ? parse_word(&term, buf_str(&word), why) : -EINVAL;
+	if (!len)
+		buf_adds(why, "a call's name is missing");
+	buf_free(&word);
+	if (r > 0 && !vec_push(&f->terms, term)) {
+		term_free(&term);
+		return -ENOMEM;
+	}
+	return r < 0 ? r : 0;
+}
+
+static bool term_matches(const struct filter_term *t, uint32_t arch, int64_t nr, const char *name)
+{
+	const struct syscall_desc *d;
+	switch (t->kind) {
+	case TERM_ALL:
+		return true;
+	case TERM_NUMBER:
+		return t->nr == nr;
+	case TERM_NAME:
+		return name && strcmp(t->name, name) == 0;
+	case TERM_GROUP:
+		d = syscall_lookup(arch, nr);
+		return d && (d->groups & t->groups);
+	case TERM_REGEX:
+		return name && regexec(&t->regex, name, 0, NULL, 0) == 0;
+	}
+	return false;
+}
+
+static bool evaluate(const struct filter *f, uint32_t arch, int64_t nr)
+{
+	const char *name = syscall_name_known(arch, nr);
+	bool in = false;
+	for (size_t i = 0; !in && i < f->terms.n; i++)
+		in = term_matches(&f->terms.v[i], arch, nr, name);
+	return in != f->negated;
+}
+
+int filter_parse(struct filter *f, const char *text, size_t *at, struct buf *why)
+{
+	const char *p = text;
+	while (*p == '!') {
+		f->negated = !f->negated;
+		p++;
+	}
+	*at = (size_t)(p - text);
+	bool none = strcmp(p, "none") == 0;
+	while (!none) {
+		size_t len = strcspn(p, ",");
+		*at = (size_t)(p - text);
+		int r = add_word(f, p, len, why);
+		if (r < 0)
+			return r;
+		p += len;
+		if (!*p)
+			break;
+		p++;
+	}
+	uint32_t arch = syscall_native_arch();
+	for (int nr = 0; nr < FILTER_NATIVE_MAX; nr++)
+		if (evaluate(f, arch, nr))
+			f->native[nr / 64] |= UINT64_C(1) << (nr % 64);
+	return 0;
+}
+
+void filter_free(struct filter *f)
+{
+	for (size_t i = 0; i < f->terms.n; i++)
+		term_free(&f->terms.v[i]);
+	vec_free(&f->terms);
+	*f = (struct filter){0};
+}
+
+bool filter_matches(const struct filter *f, uint32_t arch, int64_t nr)
+{
+	if (arch == syscall_native_arch() && nr >= 0 && nr < FILTER_NATIVE_MAX)
+		return f->native[nr / 64] >> (nr % 64) & 1;
+	return evaluate(f, arch, nr);
+}

@@ -1,0 +1,173 @@
+#include "syscall/table.h"
+
+#include "base/buf.h"
+#include "syscall/kinds.h"
+
+#include <linux/audit.h>
+#include <pthread.h>
+#include <seccomp.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A bit of the number marks x32 calls; their architecture is x86-64's (linux/audit.h, asm/unistd.h). */
+#define X32_BIT 0x40000000
+
+#define A(n, k)                                                                                                        \
+	{                                                                                                              \
+#n, K_##k                                                                                              \
+	}
+#define ROW(nr, on, call, grp, res, ...)                                                                               \
+	{                                                                                                              \
+		.name = #call, .number = (nr), .arch = (on), .groups = (grp), .result = (res), .args = {__VA_ARGS__},  \
+		.nargs = sizeof((struct syscall_arg[]){{0}, ##__VA_ARGS__}) / sizeof(struct syscall_arg) - 1           \
+	}
+#define SYSCALL(...)            ROW(0, 0, __VA_ARGS__)
+#define SYSCALL_AT(nr, ...)     ROW(nr, 0, __VA_ARGS__)
+#define SYSCALL_X86_64(nr, ...) ROW(nr, AUDIT_ARCH_X86_64, __VA_ARGS__)
+#define SYSCALL_I386(...)       ROW(0, AUDIT_ARCH_I386, __VA_ARGS__)
+#define SYSCALL_AARCH64(...)    ROW(0, AUDIT_ARCH_AARCH64, __VA_ARGS__)
+
+static const struct syscall_desc descs[] = {
+#include "syscall/syscalls.def"
+};
+
+#define NDESCS (sizeof(descs) / sizeof(*descs))
+#define SLOTS  1024
+
+/* What calls are on one architecture. Built once, before its first use, and never changed after. */
+struct arch_index {
+	uint32_t arch, token; /* AUDIT_ARCH_*, and libseccomp's name of it, which differs for x32 */
+	int64_t bit;
+	const struct syscall_desc *known[SLOTS];
+	const char *names[SLOTS];
+};
+
+static struct arch_index indices[] = {
+	{.arch = AUDIT_ARCH_X86_64, .token = SCMP_ARCH_X86_64},
+	{.arch = AUDIT_ARCH_X86_64, .token = SCMP_ARCH_X32, .bit = X32_BIT},
+	{.arch = AUDIT_ARCH_I386, .token = SCMP_ARCH_X86},
+	{.arch = AUDIT_ARCH_AARCH64, .token = SCMP_ARCH_AARCH64},
+};
+static pthread_once_t indices_once = PTHREAD_ONCE_INIT;
+
+/* The number of a described call, without x32's bit; -1 where the architecture does not have it. */
+static int number_of(const struct syscall_desc *d, uint32_t arch, uint32_t token)
+{
+	if (d->arch && d->arch != arch)
+		return -1;
+	int nr = seccomp_syscall_resolve_name_arch(token, d->name);
+	if (nr < 0)
+		return d->number ? d->number : -1;
+	return nr & ~X32_BIT;
+}
+
+static void index_fill(struct arch_index *x)
+{
+	for (size_t i = 0; i < NDESCS; i++) {
+		int nr = number_of(&descs[i], x->arch, x->token);
+		/* A row of this architecture alone goes before the general one. */
+		if (nr >= 0 && nr < SLOTS && (!x->known[nr] || descs[i].arch)) {
+			x->known[nr] = &descs[i];
+			x->names[nr] = descs[i].name;
+		}
+	}
+	for (int nr = 0; nr < SLOTS; nr++)
+		if (!x->names[nr])
+			x->names[nr] = seccomp_syscall_resolve_num_arch(x->token, nr | (int)x->bit);
+}
+
+static void indices_fill(void)
+{
+	for (size_t i = 0; i < sizeof(indices) / sizeof(*indices); i++)
+		index_fill(&indices[i]);
+}
+
+static const struct arch_index *index_of(uint32_t arch, int64_t nr)
+{
+	int64_t bit = arch == AUDIT_ARCH_X86_64 && nr >= X32_BIT && nr < X32_BIT + SLOTS ? X32_BIT : 0;
+	pthread_once(&indices_once, indices_fill);
+	for (size_t i = 0; i < sizeof(indices) / sizeof(*indices); i++)
+		if (indices[i].arch == arch && indices[i].bit == bit)
+			return &indices[i];
+	return NULL;
+}
+
+static const struct syscall_desc *desc_named(const char *name, uint32_t arch)
+{
+	const struct syscall_desc *found = NULL;
+	for (size_t i = 0; i < NDESCS; i++)
+		if (strcmp(descs[i].name, name) == 0 && (!descs[i].arch || descs[i].arch == arch))
+			found = &descs[i];
+	return found;
+}
+
+/* Architectures without an index: by name, row by row. */
+static const struct syscall_desc *lookup_slowly(uint32_t arch, int64_t nr)
+{
+	char *name = nr >= 0 && nr < X32_BIT ? seccomp_syscall_resolve_num_arch(arch, (int)nr) : NULL;
+	const struct syscall_desc *found = name ? desc_named(name, arch) : NULL;
+	free(name);
+	for (size_t i = 0; !found && i < NDESCS; i++)
+		if (descs[i].number >= 424 && descs[i].number == nr)
+			found = &descs[i];
+	return found;
+}
+
+const struct syscall_desc *syscall_lookup(uint32_t arch, int64_t nr)
+{
+	const struct arch_index *x = index_of(arch, nr);
+	if (!x)
+		return lookup_slowly(arch, nr);
+	nr -= x->bit;
+	return nr >= 0 && nr < SLOTS ? x->known[nr] : NULL;
+}
+
+const char *syscall_name_known(uint32_t arch, int64_t nr)
+{
+	const struct arch_index *x = index_of(arch, nr);
+	if (x) {
+		nr -= x->bit;
+		return nr >= 0 && nr < SLOTS ? x->names[nr] : NULL;
+	}
+	const struct syscall_desc *d = lookup_slowly(arch, nr);
+	return d ? d->name : NULL;
+}
+
+void syscall_name(struct buf *out, uint32_t arch, int64_t nr)
+{
+	const struct arch_index *x = index_of(arch, nr);
+	const char *known = syscall_name_known(arch, nr);
+	char *name = !known && !x && nr >= 0 && nr < X32_BIT ? seccomp_syscall_resolve_num_arch(arch, (int)nr) : NULL;
+	if (known || name)
+		buf_adds(out, known ? known : name);
+	else
+		buf_addf(out, "syscall_0x%llx", (unsigned long long)nr);
+	if (known && x && x->bit)
+		buf_adds(out, "#x32");
+	free(name);
+}
+
+int64_t syscall_number(uint32_t arch, const char *name)
+{
+	int nr = seccomp_syscall_resolve_name_arch(arch, name);
+	if (nr >= 0)
+		return nr;
+	const struct syscall_desc *d = desc_named(name, arch);
+	return d && d->number ? d->number : -1;
+}
+
+const struct syscall_desc *syscall_row(size_t i)
+{
+	return i < NDESCS ? &descs[i] : NULL;
+}
+
+bool syscall_returns_bytes(uint32_t arch, int64_t nr)
+{
+	const struct syscall_desc *d = syscall_lookup(arch, nr);
+	return d && d->result == R_BYTES;
+}
+
+uint32_t syscall_native_arch(void)
+{
+	return seccomp_arch_native();
+}

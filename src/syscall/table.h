@@ -1,0 +1,94 @@
+/* The system calls: names from libseccomp, the rest from syscalls.def. */
+#ifndef SCTRACE_SYSCALL_TABLE_H
+#define SCTRACE_SYSCALL_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct buf;
+
+/* Groups a call belongs to, for -e %file and the like (strace(1), "Filtering"). */
+enum syscall_group {
+	G_FILE = 1 << 0,
+	G_DESC = 1 << 1,
+	G_NETWORK = 1 << 2,
+	G_PROCESS = 1 << 3,
+	G_SIGNAL = 1 << 4,
+	G_MEMORY = 1 << 5,
+	G_IPC = 1 << 6,
+	G_CLOCK = 1 << 7,
+	G_CREDS = 1 << 8,
+	G_STAT = 1 << 9,
+	G_LSTAT = 1 << 10,
+	G_FSTAT = 1 << 11,
+	G_STATFS = 1 << 12,
+	G_FSTATFS = 1 << 13,
+	G_PURE = 1 << 14,
+};
+
+/* What a result is. Some depend on an argument: what fcntl(2) gives depends on its command. */
+enum syscall_result {
+	R_INT,
+	R_BYTES, /* a byte count */
+	R_FD,
+	R_HEX,
+	R_OCT,
+	R_TIME,
+	R_NONE, /* does not return */
+	R_UID,
+	R_POLL,
+	R_SELECT,
+	R_MMSG,
+	R_IOCTL,
+	R_FCNTL,
+	R_PRCTL,
+	R_BPF,
+	R_SECCOMP,
+	R_KEY,
+	R_KEYCTL,
+	R_SIGNAL,
+	R_SCHED,
+	R_CLOCKSTATE,
+	R_IOPRIO,
+	R_MEMBARRIER,
+	R_PERSONALITY,
+	R_COUNT,
+};
+
+/* An argument: its name in the manual and what it is (enum syscall_kind of syscall/kinds.h). */
+struct syscall_arg {
+	const char *name;
+	uint16_t kind;
+};
+
+/* One call, whatever its number on an architecture. */
+struct syscall_desc {
+	const char *name;
+	int16_t number; /* where libseccomp may not know the call yet; 0: ask libseccomp */
+	uint32_t arch;  /* the only architecture (AUDIT_ARCH_*) that it is for; 0: all */
+	uint32_t groups;
+	uint8_t result; /* enum syscall_result */
+	uint8_t nargs;
+	struct syscall_arg args[6];
+};
+
+/*
+ * Looks a call up for `arch` (AUDIT_ARCH_*; x32 calls carry their bit in `nr`); NULL where nothing is known of it.
+ * Constant time for x86-64, x32, i386 and aarch64.
+ */
+const struct syscall_desc *syscall_lookup(uint32_t arch, int64_t nr);
+/* Appends the call's name, or "syscall_0x1c9" for an unknown number; x32 calls are named with "#x32" behind. */
+void syscall_name(struct buf *out, uint32_t arch, int64_t nr);
+/* The name, or NULL for a number without one, for callers that only compare; valid for ever. No "#x32" behind. */
+const char *syscall_name_known(uint32_t arch, int64_t nr);
+/* All calls that are described: row `i`, or NULL at the end. */
+const struct syscall_desc *syscall_row(size_t i);
+/* The number of `name` on `arch`, or -1. */
+int64_t syscall_number(uint32_t arch, const char *name);
+/* Does the call return a byte count (read, write, sendfile, ...)? */
+bool syscall_returns_bytes(uint32_t arch, int64_t nr);
+/* The native architecture, AUDIT_ARCH_*. */
+uint32_t syscall_native_arch(void);
+
+#endif
