@@ -1,0 +1,103 @@
+#include "stats/boot.h"
+
+#include "stats/quantile.h"
+#include "stats/random.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A sorted copy of a sample. */
+struct sorted {
+	double *v;
+	size_t n;
+};
+
+static int sorted_init(struct sorted *s, const double *v, size_t n)
+{
+	s->v = malloc((n ? n : 1) * sizeof(*v));
+	if (!s->v)
+		return -ENOMEM;
+	if (n)
+		memcpy(s->v, v, n * sizeof(*v));
+	s->n = sample_sort(s->v, n);
+	return s->n ? 0 : -EINVAL;
+}
+
+static double value_at(const struct sorted *s, double u)
+{
+	size_t i = (size_t)(u * (double)s->n);
+	return s->v[i < s->n ? i : s->n - 1];
+}
+
+/* The median of one resample (boot.h says how). */
+static double resampled_median(const struct sorted *s, struct rng *r)
+{
+	size_t k = (s->n + 1) / 2;
+	double u = rng_beta(r, (double)k, (double)(s->n + 1 - k));
+	double low = value_at(s, u);
+	if (s->n % 2)
+		return low;
+	/* The next one up is the least of the n - k uniform numbers between u and 1. */
+	double above = u + (1 - u) * (1 - pow(rng_unit(r), 1 / (double)(s->n - k)));
+	return (low + value_at(s, above)) / 2;
+}
+
+static double ratio_of(double a, double b)
+{
+	return a == 0 && b == 0 ? 1 : a / b;
+}
+
+static void interval_of(double *medians, struct interval *out)
+{
+	size_t n = sample_sort(medians, BOOT_RESAMPLES);
+	out->low = quantile_sorted(medians, n, 0.025);
+	out->high = quantile_sorted(medians, n, 0.975);
+}
+
+/* Resamples `a`, and `b` unless it is NULL. */
+static int resample(const struct sorted *a, const struct sorted *b, uint64_t seed, struct interval *out)
+{
+	double *medians = malloc(BOOT_RESAMPLES * sizeof(*medians));
+	if (!medians)
+		return -ENOMEM;
+	struct rng r;
+	rng_seed(&r, seed);
+	for (size_t i = 0; i < BOOT_RESAMPLES; i++) {
+		double m = resampled_median(a, &r);
+		medians[i] = b ? ratio_of(m, resampled_median(b, &r)) : m;
+	}
+	interval_of(medians, out);
+	free(medians);
+	return 0;
+}
+
+int boot_median(const double *v, size_t n, uint64_t seed, struct interval *out)
+{
+	struct sorted s;
+	int rc = sorted_init(&s, v, n);
+	if (rc == 0)
+		rc = resample(&s, NULL, seed, out);
+	free(s.v);
+	return rc;
+}
+
+int boot_ratio(const double *a, size_t na, const double *b, size_t nb, uint64_t seed, struct interval *out)
+{
+	struct sorted sa = {0};
+	struct sorted sb = {0};
+	int rc = sorted_init(&sa, a, na);
+	if (rc == 0)
+		rc = sorted_init(&sb, b, nb);
+	if (rc == 0)
+		rc = resample(&sa, &sb, seed, out);
+	free(sa.v);
+	free(sb.v);
+	return rc;
+}
+
+bool boot_spans_one(const struct interval *ratio)
+{
+	return ratio->low <= 1 && ratio->high >= 1;
+}

@@ -1,0 +1,35 @@
+/* Log-linear histograms: 32 buckets per power of two, so a bucket is at most 3.2 % wide (HdrHistogram's layout). */
+#ifndef SCTRACE_STATS_HIST_H
+#define SCTRACE_STATS_HIST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define HIST_SUB_BITS 5
+
+/* Counts of non-negative integers (nanoseconds). Zero-initialised is empty; only the range of buckets in use is held.
+ */
+struct hist {
+	uint64_t *count;
+	uint32_t first; /* bucket of count[0] */
+	uint32_t n;
+	uint64_t total;
+};
+
+/* The bucket that `value` falls in; values below 64 have a bucket each. Pure. */
+uint32_t hist_bucket(uint64_t value);
+/* The least value of `bucket`, and the least of the next; pure. */
+uint64_t hist_bucket_low(uint32_t bucket);
+
+void hist_free(struct hist *h);
+/* Adds `count` times `value`; 0 or -ENOMEM. */
+int hist_add(struct hist *h, uint64_t value, uint64_t count);
+/* Adds all of `from`; 0 or -ENOMEM. */
+int hist_merge(struct hist *h, const struct hist *from);
+/*
+ * The value at quantile `q` (0 to 1): the middle of the bucket that holds the ceil(q * total)-th smallest value, the
+ * inverse of the empirical distribution (Hyndman and Fan 1996, type 1). 0 where the histogram is empty.
+ */
+double hist_quantile(const struct hist *h, double q);
+
+#endif

@@ -1,0 +1,82 @@
+#include "stats/quantile.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a;
+	double y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+size_t sample_sort(double *v, size_t n)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < n; i++)
+		if (!isnan(v[i]))
+			v[kept++] = v[i];
+	if (kept)
+		qsort(v, kept, sizeof(*v), compare);
+	return kept;
+}
+
+double quantile_sorted(const double *sorted, size_t n, double q)
+{
+	if (!n)
+		return NAN;
+	double h = (double)(n - 1) * (q < 0 ? 0 : q > 1 ? 1 : q);
+	size_t low = (size_t)h;
+	double part = h - (double)low;
+	if (part == 0 || low + 1 >= n)
+		return sorted[low];
+	return sorted[low] + part * (sorted[low + 1] - sorted[low]);
+}
+
+/* Mean and squared deviations in one pass (Welford, Technometrics 4, 1962), so that large offsets cost no digits. */
+static void moments(const double *v, size_t n, struct sample_summary *s)
+{
+	double mean = 0;
+	double squares = 0;
+	for (size_t i = 0; i < n; i++) {
+		double delta = v[i] - mean;
+		mean += delta / (double)(i + 1);
+		squares += delta * (v[i] - mean);
+	}
+	s->mean = n ? mean : NAN;
+	s->stddev = n > 1 ? sqrt(squares / (double)(n - 1)) : NAN;
+	s->cv = mean != 0 ? s->stddev / mean : NAN;
+}
+
+void sample_summarise_sorted(const double *sorted, size_t n, struct sample_summary *s)
+{
+	*s = (struct sample_summary){
+		.n = n,
+		.min = n ? sorted[0] : NAN,
+		.q1 = quantile_sorted(sorted, n, 0.25),
+		.median = quantile_sorted(sorted, n, 0.5),
+		.q3 = quantile_sorted(sorted, n, 0.75),
+		.max = n ? sorted[n - 1] : NAN,
+	};
+	moments(sorted, n, s);
+	s->fence_low = s->q1 - 1.5 * (s->q3 - s->q1);
+	s->fence_high = s->q3 + 1.5 * (s->q3 - s->q1);
+	while (s->outliers_low < n && sorted[s->outliers_low] < s->fence_low)
+		s->outliers_low++;
+	while (s->outliers_high < n && sorted[n - 1 - s->outliers_high] > s->fence_high)
+		s->outliers_high++;
+}
+
+int sample_summarise(const double *v, size_t n, struct sample_summary *s)
+{
+	double *sorted = malloc((n ? n : 1) * sizeof(*sorted));
+	if (!sorted)
+		return -ENOMEM;
+	if (n)
+		memcpy(sorted, v, n * sizeof(*v));
+	sample_summarise_sorted(sorted, sample_sort(sorted, n), s);
+	free(sorted);
+	return 0;
+}

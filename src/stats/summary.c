@@ -1,0 +1,212 @@
+#include "stats/summary.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void group_free(struct summary_group *g)
+{
+	for (size_t i = 0; i < g->calls.n; i++) {
+		hist_free(&g->calls.v[i]->hist);
+		free(g->calls.v[i]);
+	}
+	vec_free(&g->calls);
+	vec_free(&g->errnos);
+	map_free(&g->index);
+	free(g->name);
+	free(g);
+}
+
+void summary_free(struct summary *s)
+{
+	for (size_t i = 0; i < s->groups.n; i++)
+		group_free(s->groups.v[i]);
+	vec_free(&s->groups);
+	*s = (struct summary){0};
+}
+
+static struct summary_group *group_new(struct summary *s, const char *name, int64_t id)
+{
+	struct summary_group *g = calloc(1, sizeof(*g));
+	if (g)
+		g->name = strdup(name);
+	if (!g || !g->name || !vec_push(&s->groups, g)) {
+		if (g)
+			free(g->name);
+		free(g);
+		s->failed = true;
+		return NULL;
+	}
+	g->id = id;
+	return g;
+}
+
+struct summary_group *summary_group(struct summary *s, const char *name, int64_t id)
+{
+	for (size_t i = s->groups.n; i-- > 0;)
+		if (s->groups.v[i]->id == id && strcmp(s->groups.v[i]->name, name) == 0)
+			return s->groups.v[i];
+	return group_new(s, name, id);
+}
+
+/* One key of both: the architecture's low bits are its ELF machine, the rest flags, so a mix is as good as a pair. */
+static uint64_t call_key(uint32_t arch, int64_t nr)
+{
+	return (uint64_t)nr ^ (uint64_t)arch << 32;
+}
+
+struct call_stats *summary_call(struct summary *s, struct summary_group *g, uint32_t arch, int64_t nr)
+{
+	struct call_stats *c = map_get(&g->index, call_key(arch, nr));
+	if (c)
+		return c;
+	c = calloc(1, sizeof(*c));
+	if (!c || map_put(&g->index, call_key(arch, nr), c) < 0) {
+		free(c);
+		s->failed = true;
+		return NULL;
+	}
+	if (!vec_push(&g->calls, c)) {
+		map_remove(&g->index, call_key(arch, nr));
+		free(c);
+		s->failed = true;
+		return NULL;
+	}
+	c->arch = arch;
+	c->nr = nr;
+	return c;
+}
+
+void summary_errno(struct summary *s, struct summary_group *g, const struct call_errno *e)
+{
+	for (size_t i = 0; i < g->errnos.n; i++) {
+		struct call_errno *x = &g->errnos.v[i];
+		if (x->arch == e->arch && x->nr == e->nr && x->err == e->err) {
+			x->count += e->count;
+			return;
+		}
+	}
+	if (!vec_push(&g->errnos, *e))
+		s->failed = true;
+}
+
+static void record_returned(struct summary *s, struct call_stats *c, const struct call_outcome *o)
+{
+	double own = o->ns - o->cost_ns;
+	double shown = own > 0 ? own : 0;
+	if (!c->returned || shown < c->min_ns)
+		c->min_ns = shown;
+	if (!c->returned || shown > c->max_ns)
+		c->max_ns = shown;
+	c->returned++;
+	c->ns_squared += own * own;
+	c->bytes += o->bytes;
+	if (hist_add(&c->hist, (uint64_t)shown, 1) < 0)
+		s->failed = true;
+}
+
+void summary_record(struct summary *s, struct summary_group *g, uint32_t arch, int64_t nr, const struct call_outcome *o)
+{
+	struct call_stats *c = summary_call(s, g, arch, nr);
+	if (!c)
+		return;
+	c->entered++;
+	c->ns += o->ns - o->cost_ns;
+	c->cost_ns += o->cost_ns;
+	if (o->spread_ns > c->spread_ns)
+		c->spread_ns = o->spread_ns;
+	c->restarted += o->end == CALL_RESTARTED;
+	if (o->end != CALL_RETURNED)
+		return;
+	record_returned(s, c, o);
+	if (!o->error)
+		return;
+	c->errors++;
+	summary_errno(s, g, &(struct call_errno){arch, nr, o->err, 1});
+}
+
+static void call_merge(struct summary *s, struct call_stats *to, const struct call_stats *from)
+{
+	if (from->returned && (!to->returned || from->min_ns < to->min_ns))
+		to->min_ns = from->min_ns;
+	if (from->returned && (!to->returned || from->max_ns > to->max_ns))
+		to->max_ns = from->max_ns;
+	to->entered += from->entered;
+	to->returned += from->returned;
+	to->errors += from->errors;
+	to->restarted += from->restarted;
+	to->bytes += from->bytes;
+	to->ns += from->ns;
+	to->ns_squared += from->ns_squared;
+	to->cost_ns += from->cost_ns;
+	if (from->spread_ns > to->spread_ns)
+		to->spread_ns = from->spread_ns;
+	if (hist_merge(&to->hist, &from->hist) < 0)
+		s->failed = true;
+}
+
+void summary_merge(struct summary *s, const struct summary *from)
+{
+	s->failed |= from->failed;
+	for (size_t i = 0; i < from->groups.n; i++) {
+		const struct summary_group *f = from->groups.v[i];
+		struct summary_group *g = summary_group(s, f->name, f->id);
+		for (size_t k = 0; g && k < f->calls.n; k++) {
+			struct call_stats *c = summary_call(s, g, f->calls.v[k]->arch, f->calls.v[k]->nr);
+			if (c)
+				call_merge(s, c, f->calls.v[k]);
+		}
+		for (size_t k = 0; g && k < f->errnos.n; k++)
+			summary_errno(s, g, &f->errnos.v[k]);
+	}
+}
+
+uint64_t call_stats_calls(const struct call_stats *c)
+{
+	return c->entered - c->restarted;
+}
+
+uint64_t call_stats_unfinished(const struct call_stats *c)
+{
+	return c->entered - c->returned - c->restarted;
+}
+
+double call_stats_mean(const struct call_stats *c)
+{
+	return c->returned && c->ns > 0 ? c->ns / (double)c->returned : 0;
+}
+
+double call_stats_stddev(const struct call_stats *c)
+{
+	if (c->returned < 2)
+		return NAN;
+	double n = (double)c->returned;
+	double mean = c->ns / n;
+	double var = (c->ns_squared - n * mean * mean) / (n - 1);
+	return isnan(c->ns_squared) ? NAN : sqrt(var > 0 ? var : 0);
+}
+
+double call_stats_quantile(const struct call_stats *c, double q)
+{
+	double x = hist_quantile(&c->hist, q);
+	return x < c->min_ns ? c->min_ns : x > c->max_ns ? c->max_ns : x;
+}
+
+double call_stats_resolution(const struct call_stats *c)
+{
+	return 3 * c->spread_ns;
+}
+
+enum resolved call_stats_resolved(const struct call_stats *c)
+{
+	if (!c->returned)
+		return RESOLVED;
+	double mean = c->ns / (double)c->returned;
+	return mean <= 0 ? UNRESOLVED : mean < call_stats_resolution(c) ? DOUBTFUL : RESOLVED;
+}
+
+bool call_stats_consistent(const struct call_stats *c)
+{
+	return c->hist.total == c->returned && c->returned + c->restarted <= c->entered && c->errors <= c->returned;
+}
