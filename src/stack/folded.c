@@ -1,0 +1,143 @@
+#include "stack/stack.h"
+
+#include "base/buf.h"
+#include "base/escape.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct folded_line {
+	char *text;
+	uint64_t weight;
+	struct folded_line *next; /* another text of the same hash */
+};
+
+static uint64_t hash_text(const char *s) /* FNV-1a */
+{
+	uint64_t h = 0xcbf29ce484222325ull;
+	for (; *s; s++)
+		h = (h ^ (unsigned char)*s) * 0x100000001b3ull;
+	return h;
+}
+
+static void drop_frames(struct stack_folded *f)
+{
+	for (size_t i = 0; i < f->frames.n; i++)
+		free(f->frames.v[i]);
+	f->frames.n = 0;
+	free(f->program);
+	f->program = NULL;
+}
+
+/* A frame's name as the format needs it: one line, no semicolon, which is the separator. */
+static char *frame_name(const char *name)
+{
+	struct buf b = {0};
+	escape_line(&b, name, strlen(name));
+	for (size_t i = 0; i < b.len; i++)
+		if (b.s[i] == ';')
+			b.s[i] = ':';
+	return buf_take(&b);
+}
+
+void stack_folded_begin(struct stack_folded *f, const char *program)
+{
+	drop_frames(f);
+	f->program = frame_name(program);
+	f->failed |= !f->program;
+}
+
+bool stack_folded_frame(void *folded, const struct stack_frame *frame)
+{
+	struct stack_folded *f = folded;
+	struct buf b = {0};
+	const char *slash = frame->module ? strrchr(frame->module, '/') : NULL;
+	if (frame->function)
+		buf_adds(&b, frame->function);
+	else if (frame->module)
+		buf_addf(&b, "%s+0x%llx", slash ? slash + 1 : frame->module, (unsigned long long)frame->module_addr);
+	else
+		buf_addf(&b, "0x%llx", (unsigned long long)frame->ip);
+	char *name = frame_name(buf_str(&b));
+	buf_free(&b);
+	if (name && vec_push(&f->frames, name))
+		return true;
+	free(name);
+	f->failed = true;
+	return false;
+}
+
+static struct folded_line *line_new(struct stack_folded *f, char *text, uint64_t hash, struct folded_line *next)
+{
+	struct folded_line *line = malloc(sizeof(*line));
+	if (!line)
+		return NULL;
+	*line = (struct folded_line){.text = text, .next = next};
+	if (!vec_push(&f->lines, line)) {
+		free(line);
+		return NULL;
+	}
+	if (map_put(&f->index, hash, line) < 0) {
+		f->lines.n--;
+		free(line);
+		return NULL;
+	}
+	return line;
+}
+
+/* The line of `text`, which is taken over. */
+static struct folded_line *line_of(struct stack_folded *f, char *text)
+{
+	uint64_t hash = hash_text(text);
+	struct folded_line *first = map_get(&f->index, hash);
+	for (struct folded_line *l = first; l; l = l->next)
+		if (strcmp(l->text, text) == 0) {
+			free(text);
+			return l;
+		}
+	struct folded_line *line = line_new(f, text, hash, first);
+	if (!line)
+		free(text);
+	return line;
+}
+
+void stack_folded_end(struct stack_folded *f, const char *leaf, uint64_t weight)
+{
+	struct buf b = {0};
+	buf_adds(&b, f->program ? f->program : "?");
+	for (size_t i = f->frames.n; i-- > 0;)
+		buf_addf(&b, ";%s", f->frames.v[i]);
+	buf_addf(&b, ";%s", leaf);
+	char *text = buf_take(&b);
+	struct folded_line *line = text ? line_of(f, text) : NULL;
+	if (line)
+		line->weight += weight;
+	else
+		f->failed = true;
+	drop_frames(f);
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp((*(struct folded_line *const *)a)->text, (*(struct folded_line *const *)b)->text);
+}
+
+void stack_folded_text(struct buf *out, struct stack_folded *f)
+{
+	if (f->lines.n)
+		qsort(f->lines.v, f->lines.n, sizeof(*f->lines.v), by_text);
+	for (size_t i = 0; i < f->lines.n; i++)
+		buf_addf(out, "%s %llu\n", f->lines.v[i]->text, (unsigned long long)f->lines.v[i]->weight);
+}
+
+void stack_folded_free(struct stack_folded *f)
+{
+	drop_frames(f);
+	vec_free(&f->frames);
+	for (size_t i = 0; i < f->lines.n; i++) {
+		free(f->lines.v[i]->text);
+		free(f->lines.v[i]);
+	}
+	vec_free(&f->lines);
+	map_free(&f->index);
+}

@@ -1,0 +1,133 @@
+/* Stacks by libunwind and libdw: what is kept of each process, and when it is read anew. */
+#include "stack/stack.h"
+
+#include "base/buf.h"
+#include "stack/symbol.h"
+#include "stack/unwind.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct process {
+	uint64_t fingerprint; /* of the mappings that the rest was made from */
+	struct unwind *unwind;
+	struct symbols *symbols;
+};
+
+struct native_stack {
+	struct stack base;    /* first, so that a struct stack * is one of these */
+	struct map processes; /* pid -> struct process */
+};
+
+static void process_free(struct process *p)
+{
+	unwind_close(p->unwind);
+	symbol_close(p->symbols);
+	free(p);
+}
+
+static int native_open(struct stack **out, struct buf *why)
+{
+	struct native_stack *s = calloc(1, sizeof(*s));
+	if (!s) {
+		buf_adds(why, strerror(ENOMEM));
+		return -ENOMEM;
+	}
+	*out = &s->base;
+	return 0;
+}
+
+static void native_close(struct stack *base)
+{
+	struct native_stack *s = (struct native_stack *)base;
+	size_t i = 0;
+	struct process *p;
+	while ((p = map_next(&s->processes, &i, NULL)))
+		process_free(p);
+	map_free(&s->processes);
+	free(s);
+}
+
+static void native_forget(struct stack *base, pid_t pid)
+{
+	struct native_stack *s = (struct native_stack *)base;
+	struct process *p = map_remove(&s->processes, (uint64_t)pid);
+	if (p)
+		process_free(p);
+}
+
+/* Reads anew what hangs on the mappings. */
+static int refresh(struct process *p, pid_t pid, uint64_t fingerprint)
+{
+	unwind_close(p->unwind);
+	p->unwind = unwind_open(pid);
+	if (p->unwind && unwind_is_blind(p->unwind)) { /* elfutils ties its walks to the image it has seen first */
+		symbol_close(p->symbols);
+		p->symbols = NULL;
+	}
+	if (!p->symbols)
+		p->symbols = symbol_open(pid);
+	else if (symbol_refresh(p->symbols) < 0) {
+		symbol_close(p->symbols);
+		p->symbols = NULL;
+	}
+	p->fingerprint = p->unwind && p->symbols ? fingerprint : 0;
+	return p->fingerprint ? 0 : -ESRCH;
+}
+
+static struct process *process_of(struct native_stack *s, pid_t pid, int *err)
+{
+	uint64_t fingerprint = unwind_fingerprint(pid);
+	struct process *p = map_get(&s->processes, (uint64_t)pid);
+	*err = fingerprint ? 0 : -ESRCH;
+	if (*err)
+		return NULL;
+	if (!p) {
+		p = calloc(1, sizeof(*p));
+		*err = p ? map_put(&s->processes, (uint64_t)pid, p) : -ENOMEM;
+		if (*err) {
+			free(p);
+			return NULL;
+		}
+	}
+	if (p->fingerprint != fingerprint)
+		*err = refresh(p, pid, fingerprint);
+	return *err ? NULL : p;
+}
+
+struct walk {
+	struct process *process;
+	stack_frame_fn fn;
+	void *ctx;
+	unsigned index;
+};
+
+static bool on_frame(void *ctx, uint64_t ip, bool exact)
+{
+	struct walk *w = ctx;
+	struct stack_frame f;
+	symbol_resolve(w->process->symbols, ip, exact, &f);
+	f.index = w->index++;
+	return w->fn(w->ctx, &f);
+}
+
+static int native_walk(struct stack *base, pid_t pid, pid_t tid, stack_frame_fn fn, void *ctx)
+{
+	int err;
+	struct walk w = {.fn = fn, .ctx = ctx};
+	w.process = process_of((struct native_stack *)base, pid, &err);
+	if (!w.process)
+		return err;
+	if (unwind_is_blind(w.process->unwind))
+		return symbol_walk(w.process->symbols, tid, on_frame, &w);
+	return unwind_walk(w.process->unwind, tid, on_frame, &w);
+}
+
+const struct stack_ops stack_native_ops = {
+	.name = "libunwind",
+	.open = native_open,
+	.walk = native_walk,
+	.forget = native_forget,
+	.close = native_close,
+};

@@ -1,0 +1,184 @@
+#include "stack/symbol.h"
+
+#include <elfutils/libdwfl.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { FRAMES_MAX = 512, LEAST_PC = 4096 /* below it nothing is mapped: the end of Go's stacks */ };
+
+struct symbols {
+	Dwfl *dwfl;
+	pid_t pid;
+	bool attached;     /* elfutils knows where registers and memory are to be had */
+	struct map frames; /* address * 2 + exact -> struct known, as long as the mappings stay */
+	char *name;        /* of the last frame that is not kept */
+};
+
+struct known {
+	struct stack_frame frame;
+	char *name; /* frame.function where it is ours */
+};
+
+/* The file as the program sees it: its root or mount namespace may be another than ours. */
+static int find_elf(Dwfl_Module *mod, void **userdata, const char *name, Dwarf_Addr base, char **file, Elf **elf)
+{
+	const pid_t *pid = *userdata;
+	char path[4200];
+	if (pid && name[0] == '/') {
+		snprintf(path, sizeof(path), "/proc/%d/root%s", (int)*pid, name);
+		int fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (fd >= 0) {
+			*file = strdup(name);
+			return fd;
+		}
+	}
+	return dwfl_linux_proc_find_elf(mod, userdata, name, base, file, elf);
+}
+
+static int set_pid(Dwfl_Module *mod, void **userdata, const char *name, Dwarf_Addr start, void *pid)
+{
+	(void)mod;
+	(void)name;
+	(void)start;
+	*userdata = pid;
+	return DWARF_CB_OK;
+}
+
+static void forget_frames(struct symbols *s)
+{
+	size_t i = 0;
+	struct known *k;
+	while ((k = map_next(&s->frames, &i, NULL))) {
+		free(k->name);
+		free(k);
+	}
+	map_free(&s->frames);
+	s->frames = (struct map){0};
+}
+
+int symbol_refresh(struct symbols *s)
+{
+	forget_frames(s);
+	dwfl_report_begin(s->dwfl);
+	int r = dwfl_linux_proc_report(s->dwfl, s->pid);
+	if (dwfl_report_end(s->dwfl, NULL, NULL) != 0 || r != 0)
+		return r > 0 ? -r : -ESRCH;
+	dwfl_getmodules(s->dwfl, set_pid, &s->pid, 0);
+	return 0;
+}
+
+struct symbols *symbol_open(pid_t pid)
+{
+	static const Dwfl_Callbacks callbacks = {
+		.find_elf = find_elf,
+		.find_debuginfo = dwfl_standard_find_debuginfo,
+	};
+	struct symbols *s = calloc(1, sizeof(*s));
+	if (!s)
+		return NULL;
+	s->pid = pid;
+	s->dwfl = dwfl_begin(&callbacks);
+	if (!s->dwfl || symbol_refresh(s) < 0) {
+		symbol_close(s);
+		return NULL;
+	}
+	return s;
+}
+
+void symbol_close(struct symbols *s)
+{
+	if (!s)
+		return;
+	forget_frames(s);
+	free(s->name);
+	if (s->dwfl)
+		dwfl_end(s->dwfl);
+	free(s);
+}
+
+/* The name without its symbol version ("@@GLIBC_2.34"): itself, or a copy in *own, which is the caller's. */
+static const char *plain_name(const char *name, char **own)
+{
+	const char *at = name ? strchr(name, '@') : NULL;
+	*own = at && at > name ? strndup(name, (size_t)(at - name)) : NULL;
+	return *own ? *own : name;
+}
+
+/* Looks everything up; an outer frame's call is the instruction before `ip`. */
+static void look_up(struct symbols *s, uint64_t ip, bool exact, struct known *k)
+{
+	struct stack_frame *f = &k->frame;
+	uint64_t at = exact ? ip : ip - 1;
+	GElf_Off offset = 0;
+	GElf_Sym sym;
+	GElf_Addr bias = 0;
+	Dwfl_Module *mod = dwfl_addrmodule(s->dwfl, at);
+	if (!mod)
+		return;
+	const char *name = dwfl_module_info(mod, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+	f->module = name && strncmp(name, "[vdso", 5) == 0 ? "[vdso]" : name;
+	dwfl_module_getelf(mod, &bias);
+	f->module_addr = ip - bias;
+	f->function = plain_name(dwfl_module_addrinfo(mod, at, &offset, &sym, NULL, NULL, NULL), &k->name);
+	f->offset = f->function ? offset + (ip - at) : 0;
+	Dwfl_Line *line = dwfl_module_getsrc(mod, at);
+	f->file = line ? dwfl_lineinfo(line, NULL, &f->line, NULL, NULL, NULL) : NULL;
+}
+
+/* Keeps a frame for the next walk that meets it. */
+static void keep(struct symbols *s, uint64_t key, const struct known *k)
+{
+	struct known *copy = malloc(sizeof(*copy));
+	if (copy)
+		*copy = *k;
+	if (copy && map_put(&s->frames, key, copy) == 0)
+		return;
+	free(copy);
+	free(s->name);
+	s->name = k->name;
+}
+
+void symbol_resolve(struct symbols *s, uint64_t ip, bool exact, struct stack_frame *f)
+{
+	uint64_t key = ip * 2 + exact;
+	const struct known *k = map_get(&s->frames, key);
+	if (k) {
+		*f = k->frame;
+		return;
+	}
+	struct known new = {.frame = {.ip = ip, .module_addr = ip}};
+	look_up(s, ip, exact, &new);
+	*f = new.frame;
+	if (new.frame.module) /* generated code is not kept: its addresses have no end */
+		keep(s, key, &new);
+}
+
+struct walk {
+	unwind_fn fn;
+	void *ctx;
+	int frames;
+};
+
+static int on_frame(Dwfl_Frame *frame, void *ctx)
+{
+	struct walk *w = ctx;
+	Dwarf_Addr pc;
+	bool exact;
+	if (!dwfl_frame_pc(frame, &pc, &exact) || pc < LEAST_PC)
+		return DWARF_CB_ABORT;
+	return w->frames++ < FRAMES_MAX && w->fn(w->ctx, pc, exact) ? DWARF_CB_OK : DWARF_CB_ABORT;
+}
+
+int symbol_walk(struct symbols *s, pid_t tid, unwind_fn fn, void *ctx)
+{
+	struct walk w = {.fn = fn, .ctx = ctx};
+	if (!s->attached && dwfl_linux_proc_attach(s->dwfl, s->pid, true) != 0)
+		return -ESRCH;
+	s->attached = true;
+	dwfl_getthread_frames(s->dwfl, tid, on_frame, &w); /* it fails at the outermost frame of most stacks */
+	return w.frames ? w.frames : -ESRCH;
+}

@@ -1,0 +1,90 @@
+#include "tracee/mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define PAGE 4096u
+
+ssize_t mem_read(const struct mem *m, uint64_t addr, void *buf, size_t n)
+{
+	size_t done = 0;
+	while (done < n) {
+		uint64_t at = addr + done;
+		if (at < addr)
+			break;
+		size_t want = PAGE - at % PAGE;
+		/* Whole pages at once where they are there; page by page where something is missing. */
+		if (want < n - done) {
+			ssize_t all = m->read(m->ctx, at, (char *)buf + done, n - done);
+			if (all == (ssize_t)(n - done))
+				return (ssize_t)n;
+		}
+		if (want > n - done)
+			want = n - done;
+		ssize_t got = m->read(m->ctx, at, (char *)buf + done, want);
+		if (got <= 0)
+			return done ? (ssize_t)done : got ? got : -EFAULT;
+		done += (size_t)got;
+		if ((size_t)got < want)
+			break;
+	}
+	return done || !n ? (ssize_t)done : -EFAULT;
+}
+
+int mem_get(const struct mem *m, uint64_t addr, void *buf, size_t n)
+{
+	ssize_t got = mem_read(m, addr, buf, n);
+	return got == (ssize_t)n ? 0 : -EFAULT;
+}
+
+ssize_t mem_string(const struct mem *m, uint64_t addr, char *buf, size_t n, int *ended)
+{
+	size_t done = 0;
+	*ended = 0;
+	while (done < n) {
+		size_t want = PAGE - (addr + done) % PAGE;
+		if (want > 256)
+			want = 256; /* most strings are short; do not read pages for them */
+		if (want > n - done)
+			want = n - done;
+		ssize_t got = m->read(m->ctx, addr + done, buf + done, want);
+		if (got <= 0)
+			return done ? (ssize_t)done : -EFAULT;
+		char *nul = memchr(buf + done, 0, (size_t)got);
+		if (nul) {
+			*ended = 1;
+			return nul - buf;
+		}
+		done += (size_t)got;
+	}
+	return (ssize_t)done;
+}
+
+/* Some sandboxes refuse process_vm_readv(2) and allow /proc/PID/mem, which also reads execute-only pages. */
+static ssize_t read_proc_mem(pid_t pid, uint64_t addr, void *buf, size_t n)
+{
+	char path[40];
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	ssize_t got = pread(fd, buf, n, (off_t)addr);
+	int err = errno;
+	close(fd);
+	return got < 0 ? -err : got;
+}
+
+ssize_t mem_read_process(void *pid, uint64_t addr, void *buf, size_t n)
+{
+	pid_t p = *(pid_t *)pid;
+	struct iovec here = {buf, n};
+	struct iovec there = {(void *)(uintptr_t)addr, n}; /* NOLINT(performance-no-int-to-ptr) */
+	ssize_t got = process_vm_readv(p, &here, 1, &there, 1, 0);
+	if (got >= 0)
+		return got;
+	return errno == EFAULT && n > 1 ? -EFAULT : read_proc_mem(p, addr, buf, n);
+}

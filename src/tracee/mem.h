@@ -1,0 +1,29 @@
+/* Reading a traced program's memory: bounded, page-wise, never trusted. Decoders see nothing else of a tracee. */
+#ifndef SCTRACE_TRACEE_MEM_H
+#define SCTRACE_TRACEE_MEM_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* `read` returns how many bytes it could read from `addr` on (fewer where a page ends), or -errno (-EFAULT: none). */
+struct mem {
+	ssize_t (*read)(void *ctx, uint64_t addr, void *buf, size_t n);
+	void *ctx;
+};
+
+/* Reads up to `n` bytes at `addr`, page by page, so that what is readable is read: bytes read, or -errno when none was.
+ */
+ssize_t mem_read(const struct mem *m, uint64_t addr, void *buf, size_t n);
+/* Reads exactly `n` bytes: 0, or -EFAULT. */
+int mem_get(const struct mem *m, uint64_t addr, void *buf, size_t n);
+/*
+ * Reads a NUL-terminated string into `buf` (at most `n` bytes, NUL not included and not added). Returns its length with
+ * *ended set where the NUL was found; -EFAULT where not even the first byte can be read.
+ */
+ssize_t mem_string(const struct mem *m, uint64_t addr, char *buf, size_t n, int *ended);
+
+/* The memory of process `pid`, by process_vm_readv(2) with /proc/PID/mem as the way out; ctx points at the pid. */
+ssize_t mem_read_process(void *pid, uint64_t addr, void *buf, size_t n);
+
+#endif

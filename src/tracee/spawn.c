@@ -1,0 +1,286 @@
+#include "tracee/spawn.h"
+
+#include "base/buf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* execve(2)'s view of `path`: 0, ENOENT, or EACCES for a folder and for what may not be run. */
+static int runnable(const char *path)
+{
+	struct stat st;
+	if (stat(path, &st) < 0)
+		return errno == ENOTDIR ? ENOENT : errno;
+	if (S_ISDIR(st.st_mode))
+		return EISDIR;
+	return access(path, X_OK) < 0 ? errno : 0;
+}
+
+static const char *path_of(char *const *envp)
+{
+	for (size_t i = 0; envp && envp[i]; i++)
+		if (strncmp(envp[i], "PATH=", 5) == 0)
+			return envp[i] + 5;
+	const char *path = envp ? NULL : getenv("PATH");
+	return path ? path : "/usr/local/bin:/usr/bin:/bin";
+}
+
+char *spawn_find(const char *name, char *const *envp, int *err)
+{
+	if (strchr(name, '/')) {
+		*err = runnable(name);
+		char *path = *err ? NULL : strdup(name);
+		*err = *err || path ? *err : ENOMEM;
+		return path;
+	}
+	*err = ENOENT;
+	for (const char *p = path_of(envp); *name; p++) {
+		size_t n = strcspn(p, ":");
+		char *path = NULL;
+		if (asprintf(&path, "%.*s%s%s", (int)n, n ? p : ".", "/", name) < 0)
+			return NULL;
+		if (!n) {
+			free(path);
+			if (asprintf(&path, "./%s", name) < 0)
+				return NULL;
+		}
+		int e = runnable(path);
+		if (!e)
+			return path;
+		free(path);
+		if (e == EACCES)
+			*err = EACCES;
+		p += n;
+		if (!*p)
+			break;
+	}
+	return NULL;
+}
+
+/* Who -u names; looked up before the fork, because getpwnam(3) is not safe after one. */
+struct identity {
+	bool set;
+	uid_t uid;
+	gid_t gid;
+	const char *name;
+};
+
+static int find_user(const char *name, struct identity *who, struct buf *why)
+{
+	*who = (struct identity){0};
+	if (!name)
+		return 0;
+	struct passwd *pw = getpwnam(name);
+	if (!pw) {
+		buf_addf(why, "no user '%s' on this machine", name);
+		return -EINVAL;
+	}
+	*who = (struct identity){true, pw->pw_uid, pw->pw_gid, name};
+	return 0;
+}
+
+static int become(const struct identity *who)
+{
+	if (!who->set)
+		return 0;
+	if (initgroups(who->name, who->gid) < 0 || setresgid(who->gid, who->gid, who->gid) < 0 ||
+	    setresuid(who->uid, who->uid, who->uid) < 0)
+		return -errno;
+	return 0;
+}
+
+static int pin(const struct spawn *s)
+{
+	cpu_set_t set;
+	CPU_ZERO(&set);
+	for (size_t i = 0; i < s->ncpus; i++)
+		CPU_SET((size_t)s->cpus[i], &set);
+	return s->ncpus && sched_setaffinity(0, sizeof(set), &set) < 0 ? -errno : 0;
+}
+
+static int place_fds(const struct spawn *s)
+{
+	const int want[] = {s->stdin_fd, s->stdout_fd, s->stderr_fd};
+	for (int i = 0; i < 3; i++)
+		if (want[i] >= 0 && dup2(want[i], i) < 0)
+			return -errno;
+	return 0;
+}
+
+static int prepare(const struct spawn *s, const struct identity *who)
+{
+	int r = place_fds(s);
+	if (!r && s->work_dir && chdir(s->work_dir) < 0)
+		r = -errno;
+	if (!r)
+		r = pin(s);
+	if (!r)
+		r = become(who);
+	if (!r && s->before_exec)
+		r = s->before_exec(s->before_exec_ctx);
+	return r;
+}
+
+/* The argument vector with another argv[0]; only its first word differs, so it is built before the fork. */
+static char **argv_with(const struct spawn *s)
+{
+	size_t n = 0;
+	while (s->argv[n])
+		n++;
+	char **argv = calloc(n + 1, sizeof(*argv));
+	if (!argv)
+		return NULL;
+	memcpy(argv, s->argv, n * sizeof(*argv));
+	if (s->argv0)
+		argv[0] = (char *)(uintptr_t)s->argv0;
+	return argv;
+}
+
+struct child {
+	const struct spawn *s;
+	const char *path;
+	char **argv;
+	struct identity who;
+	int go[2], err[2];
+};
+
+static void __attribute__((noreturn)) child_main(struct child *c)
+{
+	char byte;
+	ssize_t n;
+	if (c->s->daemonize)
+		prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+	close(c->go[1]);
+	close(c->err[0]);
+	while ((n = read(c->go[0], &byte, 1)) < 0 && errno == EINTR)
+		;
+	if (n != 1)
+		_exit(127); /* the tracer is gone */
+	int err = -prepare(c->s, &c->who);
+	if (!err) {
+		execve(c->path, c->argv, c->s->envp ? c->s->envp : environ);
+		err = errno;
+	}
+	if (write(c->err[1], &err, sizeof(err)) < 0)
+		_exit(126);
+	_exit(127);
+}
+
+/* Two pipes whose ends do not fall on 0, 1, 2 (sctrace may be started with those closed). */
+static int high_pipe(int fd[2])
+{
+	int low[2];
+	if (pipe2(low, O_CLOEXEC) < 0)
+		return -errno;
+	for (int i = 0; i < 2; i++)
+		fd[i] = fcntl(low[i], F_DUPFD_CLOEXEC, 3);
+	int err = errno;
+	close(low[0]);
+	close(low[1]);
+	if (fd[0] >= 0 && fd[1] >= 0)
+		return 0;
+	close(fd[0]);
+	close(fd[1]);
+	return -err;
+}
+
+/* fork(2); with -D the roles are swapped: this process becomes the child, a grandchild returns with its pid. */
+static pid_t fork_roles(struct child *c)
+{
+	if (!c->s->daemonize) {
+		pid_t pid = fork();
+		if (pid == 0)
+			child_main(c);
+		return pid;
+	}
+	pid_t self = getpid();
+	pid_t middle = fork();
+	if (middle < 0)
+		return -1;
+	if (middle > 0) {
+		while (waitpid(middle, NULL, 0) < 0 && errno == EINTR)
+			;
+		child_main(c);
+	}
+	if (fork() != 0)
+		_exit(0);
+	setsid();
+	return self;
+}
+
+static int fork_child(struct child *c, struct spawned *out)
+{
+	int r = high_pipe(c->go);
+	if (r < 0)
+		return r;
+	r = high_pipe(c->err);
+	if (r < 0) {
+		close(c->go[0]);
+		close(c->go[1]);
+		return r;
+	}
+	out->pid = fork_roles(c);
+	r = out->pid < 0 ? -errno : 0;
+	close(c->go[0]);
+	close(c->err[1]);
+	out->go_fd = c->go[1];
+	out->err_fd = c->err[0];
+	if (r < 0) {
+		close(out->go_fd);
+		close(out->err_fd);
+	}
+	return r;
+}
+
+int spawn_start(const struct spawn *s, struct spawned *out, struct buf *why)
+{
+	struct child c = {.s = s};
+	int r = find_user(s->user, &c.who, why);
+	if (r < 0)
+		return r;
+	int err = 0;
+	char *path = spawn_find(s->argv[0], s->envp, &err);
+	if (!path) {
+		bool dir = err == EISDIR;
+		buf_addf(why, "cannot run '%s': %s", s->argv[0], dir ? "it is a directory" : strerror(err));
+		return dir ? -EACCES : -err;
+	}
+	c.path = path;
+	c.argv = argv_with(s);
+	r = c.argv ? fork_child(&c, out) : -ENOMEM;
+	if (r < 0)
+		buf_addf(why, "cannot start '%s': %s", s->argv[0], strerror(-r));
+	free(c.argv);
+	free(path);
+	return r;
+}
+
+int spawn_go(struct spawned *p)
+{
+	ssize_t n;
+	while ((n = write(p->go_fd, "g", 1)) < 0 && errno == EINTR)
+		;
+	return n == 1 ? 0 : -errno;
+}
+
+int spawn_finish(struct spawned *p)
+{
+	int err = 0;
+	ssize_t n;
+	while ((n = read(p->err_fd, &err, sizeof(err))) < 0 && errno == EINTR)
+		;
+	close(p->err_fd);
+	close(p->go_fd);
+	return n == sizeof(err) ? err : 0;
+}

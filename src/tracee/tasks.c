@@ -1,0 +1,90 @@
+#include "tracee/tasks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static void task_free(struct task *task)
+{
+	vec_free(&task->interrupted);
+	free(task);
+}
+
+void tasks_free(struct tasks *t)
+{
+	size_t i = 0;
+	void *p;
+	while ((p = map_next(&t->by_tid, &i, NULL)))
+		task_free(p);
+	i = 0;
+	while ((p = map_next(&t->processes, &i, NULL)))
+		free(p);
+	map_free(&t->by_tid);
+	map_free(&t->processes);
+}
+
+struct task *tasks_find(const struct tasks *t, pid_t tid)
+{
+	return map_get(&t->by_tid, (uint64_t)tid);
+}
+
+struct task *tasks_add(struct tasks *t, pid_t tid)
+{
+	if (tasks_find(t, tid))
+		return NULL;
+	struct task *task = calloc(1, sizeof(*task));
+	if (!task)
+		return NULL;
+	task->tid = tid;
+	task->fresh = true;
+	if (map_put(&t->by_tid, (uint64_t)tid, task) < 0) {
+		free(task);
+		return NULL;
+	}
+	return task;
+}
+
+int tasks_join(struct tasks *t, struct task *task, pid_t pid)
+{
+	struct process *p = map_get(&t->processes, (uint64_t)pid);
+	if (!p) {
+		p = calloc(1, sizeof(*p));
+		if (!p)
+			return -ENOMEM;
+		p->pid = pid;
+		if (map_put(&t->processes, (uint64_t)pid, p) < 0) {
+			free(p);
+			return -ENOMEM;
+		}
+	}
+	p->ntasks++;
+	task->proc = p;
+	return 0;
+}
+
+void tasks_remove(struct tasks *t, struct task *task)
+{
+	struct process *p = task->proc;
+	map_remove(&t->by_tid, (uint64_t)task->tid);
+	if (p && --p->ntasks == 0) {
+		map_remove(&t->processes, (uint64_t)p->pid);
+		free(p);
+	}
+	task_free(task);
+}
+
+int tasks_rename(struct tasks *t, struct task *task, pid_t leader)
+{
+	struct task *old = tasks_find(t, leader);
+	if (old == task)
+		return 0;
+	if (old)
+		tasks_remove(t, old);
+	map_remove(&t->by_tid, (uint64_t)task->tid);
+	task->tid = leader;
+	return map_put(&t->by_tid, (uint64_t)leader, task);
+}
+
+size_t tasks_count(const struct tasks *t)
+{
+	return t->by_tid.n;
+}
