@@ -1,0 +1,361 @@
+/* The bpf engine: calls are counted in the kernel, nothing is stopped, for those who may load programs into it. */
+#include "engine/engine.h"
+
+#include "base/buf.h"
+#include "engine/bpf/loader.h"
+#include "engine/bpf/skeleton.h"
+#include "tracee/spawn.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* How long next() sleeps at most: what the ring had no room for is found by looking. */
+enum { LOOK_MS = 200 };
+
+static struct bpf_engine *self(struct engine *e)
+{
+	return (struct bpf_engine *)e;
+}
+
+/* Is there such a process to count? Its words are those of a refused attach. */
+static int check_target(pid_t pid, struct buf *why)
+{
+	char path[40], text[4096] = "";
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	FILE *f = fopen(path, "re");
+	size_t n = f ? fread(text, 1, sizeof(text) - 1, f) : 0;
+	if (f)
+		fclose(f);
+	text[n] = '\0';
+	const char *state = strstr(text, "\nState:\t");
+	const char *tgid = strstr(text, "\nTgid:\t");
+	const char *what = NULL;
+	if (pid == getpid())
+		what = "that is sctrace itself";
+	else if (!n)
+		what = "no such process";
+	else if (state && state[8] == 'Z')
+		what = "it is a zombie, it has ended and waits for its parent";
+	else if (!strstr(text, "\nVmSize:"))
+		what = "it is a kernel thread";
+	else if (tgid && strtol(tgid + 7, NULL, 10) != pid)
+		what = "that is a thread, and not its process";
+	if (what)
+		buf_addf(why, "cannot attach to %d: %s", (int)pid, what);
+	return what ? -ESRCH : 0;
+}
+
+/* Runs the walk over all threads once; its output is empty. */
+static int mark_targets(struct bpf_engine *b)
+{
+	char nothing[64];
+	struct bpf_link *link = bpf_program__attach_iter(b->skel->progs.mark_targets, NULL);
+	if (!link)
+		return -errno;
+	int fd = bpf_iter_create(bpf_link__fd(link));
+	int r = fd < 0 ? fd : 0;
+	while (r == 0 && (r = (int)read(fd, nothing, sizeof(nothing))) > 0)
+		r = 0;
+	if (r < 0)
+		r = -errno;
+	if (fd >= 0)
+		close(fd);
+	bpf_link__destroy(link);
+	return r;
+}
+
+static int attach_targets(struct bpf_engine *b, struct buf *why)
+{
+	int fd = bpf_map__fd(b->skel->maps.targets);
+	int r = 0;
+	for (size_t i = 0; r == 0 && i < b->config.nattach; i++) {
+		pid_t pid = b->config.attach[i];
+		unsigned int none = 0;
+		r = check_target(pid, why);
+		if (r == 0)
+			r = bpf_map_update_elem(fd, &pid, &none, BPF_ANY);
+	}
+	if (r == 0 && b->config.nattach)
+		r = mark_targets(b);
+	for (size_t i = 0; r == 0 && i < b->config.nattach; i++) {
+		unsigned int found = 0;
+		if (bpf_map_lookup_elem(fd, &b->config.attach[i], &found) < 0 || !found)
+			r = -ESRCH;
+		if (r < 0)
+			buf_addf(why, "cannot attach to %d: no such process", (int)b->config.attach[i]);
+	}
+	if (r < 0 && !buf_str(why)[0])
+		buf_addf(why, "cannot attach: %s", strerror(-r));
+	return r;
+}
+
+static void root_begins(struct bpf_engine *b)
+{
+	__atomic_fetch_add(&b->skel->bss->live, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&b->skel->bss->processes, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&b->skel->bss->threads, 1, __ATOMIC_RELAXED);
+}
+
+/* Marks the waiting child and lets it execute the program. */
+static int release_root(struct bpf_engine *b, struct spawned *p, struct buf *why)
+{
+	const char *name = b->config.spawn.argv[0];
+	root_begins(b);
+	int r = bpf_mark(b, b->root, TASK_FRESH | TASK_WAITING | TASK_ROOT);
+	if (r == 0)
+		r = spawn_go(p);
+	if (r < 0)
+		kill(b->root, SIGKILL); /* it waits for a word that cannot be given */
+	int err = spawn_finish(p);
+	if (r < 0)
+		buf_addf(why, "cannot count '%s': %s", name, strerror(-r));
+	else if (err)
+		buf_addf(why, "cannot run '%s': %s", name, strerror(err));
+	if (r < 0 || err) {
+		if (b->root_is_child)
+			waitpid(b->root, NULL, __WALL);
+		b->root_ended = true;
+		return r < 0 ? r : -err;
+	}
+	b->root_fd = (int)syscall(SYS_pidfd_open, b->root, 0);
+	return vec_push(&b->held, b->root) ? 0 : -ENOMEM;
+}
+
+/* Loads, measures what counting costs, and begins. */
+static int set_up(struct bpf_engine *b, struct buf *why)
+{
+	double native_ns = bpf_native_cost();
+	int r = bpf_load(b, why);
+	if (r == 0)
+		r = bpf_attach(b, why);
+	if (r == 0 && (r = bpf_calibrate(b, native_ns)) < 0)
+		buf_addf(why, "the bpf engine does not count what it should: %s", strerror(-r));
+	return r;
+}
+
+static void bpf_free(struct bpf_engine *b)
+{
+	bpf_unload(b);
+	if (b->root_fd >= 0)
+		close(b->root_fd);
+	free(b);
+}
+
+/* The child first, for it may become this process's parent (-D), and what is loaded stays with who loads it. */
+static int start_all(struct bpf_engine *b, struct buf *why)
+{
+	struct spawned p = {.go_fd = -1, .err_fd = -1};
+	pid_t before = getpid();
+	if (b->config.spawn.argv) {
+		int r = spawn_start(&b->config.spawn, &p, why);
+		if (r < 0)
+			return r;
+		b->root = p.pid;
+		b->root_is_child = getpid() == before;
+	}
+	int r = set_up(b, why);
+	if (r == 0)
+		r = attach_targets(b, why);
+	if (b->root && r == 0)
+		return release_root(b, &p, why);
+	if (b->root) { /* the child sees the closed pipe and ends */
+		close(p.go_fd);
+		close(p.err_fd);
+		if (b->root_is_child)
+			waitpid(b->root, NULL, __WALL);
+	}
+	return r;
+}
+
+static int bpf_start(struct engine **out, const struct engine_config *config, struct buf *why)
+{
+	if (config->measure_only) {
+		buf_adds(why, "the bpf engine only counts");
+		return -EINVAL;
+	}
+	struct bpf_engine *b = calloc(1, sizeof(*b));
+	if (!b)
+		return -ENOMEM;
+	b->base.ops = &engine_bpf;
+	b->config = *config;
+	b->root_fd = -1;
+	int r = start_all(b, why);
+	if (r < 0) {
+		bpf_free(b);
+		return r;
+	}
+	*out = &b->base;
+	return 0;
+}
+
+/* Keeps the list of whom kill() reaches. */
+static void note_held(struct bpf_engine *b, const struct ring_event *r)
+{
+	if (r->kind == RING_BIRTH && !r->is_thread) {
+		for (size_t i = 0; i < b->held.n; i++)
+			if (b->held.v[i] == (pid_t)r->pid) { /* not those of processes that were attached to */
+				(void)vec_push(&b->held, (pid_t)r->other);
+				return;
+			}
+	}
+	if (r->kind != RING_DEATH || !r->is_process)
+		return;
+	if ((pid_t)r->pid == b->root && !b->root_is_child) /* -D: nobody else tells us */
+		b->result.status = r->status;
+	for (size_t i = 0; i < b->held.n; i++)
+		if (b->held.v[i] == (pid_t)r->pid)
+			b->held.v[i--] = b->held.v[--b->held.n];
+}
+
+/* Tells the next event from the ring; false: there is none. */
+static bool tell_event(struct bpf_engine *b, struct event *ev)
+{
+	static const enum event_kind kinds[] = {
+		[RING_BIRTH] = EV_BIRTH, [RING_EXEC] = EV_EXEC, [RING_DEATH] = EV_DEATH};
+	if (b->next_event == b->events.n) {
+		b->next_event = b->events.n = 0;
+		return false;
+	}
+	const struct ring_event *r = &b->events.v[b->next_event++];
+	note_held(b, r);
+	*ev = (struct event){.kind = kinds[r->kind],
+			     .tid = (pid_t)r->tid,
+			     .pid = (pid_t)r->pid,
+			     .time_ns = r->time_ns,
+			     .child = (pid_t)r->other,
+			     .is_thread = r->is_thread,
+			     .is_process = r->is_process,
+			     .status = r->status};
+	return true;
+}
+
+/* Takes the exit status of the started program where it has ended. */
+static void reap_root(struct bpf_engine *b)
+{
+	if (!b->root || b->root_ended)
+		return;
+	if (!b->root_is_child) {
+		b->root_ended = kill(b->root, 0) < 0 && errno == ESRCH;
+		return;
+	}
+	pid_t pid = wait4(b->root, &b->result.status, WNOHANG | __WALL, &b->result.usage);
+	b->root_ended = pid == b->root || (pid < 0 && errno == ECHILD);
+}
+
+/* Is there nothing left that could make a counted call? */
+static bool all_ended(const struct bpf_engine *b)
+{
+	if (b->detached)
+		return true;
+	if (b->root && !b->root_ended)
+		return false;
+	if (b->skel->rodata->scope != SCOPE_TASKS)
+		return b->root != 0;
+	return __atomic_load_n(&b->skel->bss->live, __ATOMIC_ACQUIRE) <= 0;
+}
+
+static int bpf_next(struct engine *e, struct event *ev)
+{
+	struct bpf_engine *b = self(e);
+	for (;;) {
+		if (tell_event(b, ev))
+			return 1;
+		reap_root(b);
+		bool ended = all_ended(b);
+		int r = ring_buffer__consume(b->ring);
+		if (r >= 0)
+			r = bpf_retire(b);
+		if (r < 0)
+			return r;
+		if (b->events.n)
+			continue;
+		if (ended)
+			return 0;
+		struct pollfd fds[] = {{.fd = ring_buffer__epoll_fd(b->ring), .events = POLLIN},
+				       {.fd = b->root_ended ? -1 : b->root_fd, .events = POLLIN}};
+		if (poll(fds, 2, LOOK_MS) <= 0)
+			return -EINTR; /* by a signal, or to let the caller look whether one came just before */
+	}
+}
+
+static int bpf_ops_collect(struct engine *e, struct summary *s)
+{
+	return bpf_collect(self(e), s);
+}
+
+static int bpf_detach(struct engine *e)
+{
+	struct bpf_engine *b = self(e);
+	if (b->root && !b->root_ended && b->config.kill_on_exit)
+		kill(b->root, SIGKILL);
+	bpf_let_go(b);
+	return 0;
+}
+
+static void bpf_kill(struct engine *e, int sig)
+{
+	struct bpf_engine *b = self(e);
+	for (size_t i = 0; i < b->held.n; i++)
+		kill(b->held.v[i], sig);
+}
+
+static void bpf_result(const struct engine *e, struct engine_result *r)
+{
+	const struct bpf_engine *b = (const struct bpf_engine *)e;
+	const struct sctrace_bpf__bss *k = b->skel->bss;
+	*r = b->result;
+	r->wall_ns = k->root_exit_ns > k->root_exec_ns ? k->root_exit_ns - k->root_exec_ns : 0;
+	r->peak_rss_bytes = k->peak_rss_pages * (uint64_t)sysconf(_SC_PAGESIZE);
+	r->rss_is_largest = k->processes_measured > 1;
+	r->processes = k->processes;
+	r->threads = k->threads;
+	r->lost = bpf_lost(b);
+	r->main_found = MAIN_UNKNOWN;
+}
+
+static void bpf_footer(const struct engine *e, struct buf *text)
+{
+	const struct bpf_engine *b = (const struct bpf_engine *)e;
+	const struct sctrace_bpf__bss *k = b->skel->bss;
+	double us = b->cost.ns / 1e3;
+	buf_addf(text, "engine: bpf; %.2f us per call (+- %.2f us, standard deviation) ", us < 0 ? -us : us,
+		 b->cost.spread_ns / 1e3);
+	buf_adds(text, us < 0 ? "that the kernel's hooks do not see added to the times above"
+			      : "of tracing removed from the times above");
+	if (k->untimed)
+		buf_addf(text, "; %llu calls answered by a seccomp filter are counted with no time", k->untimed);
+	if (k->no_chunk)
+		buf_addf(text, "; %llu times did not fit into the histograms", k->no_chunk);
+	if (k->lost_errnos)
+		buf_addf(text, "; %llu errors are missing by number", k->lost_errnos);
+}
+
+static void bpf_stop(struct engine *e)
+{
+	bpf_let_go(self(e));
+	bpf_free(self(e));
+}
+
+const struct engine_ops engine_bpf = {
+	.name = "bpf",
+	.purpose = "counts in the kernel: stops nothing, whole control groups and systems, needs privilege",
+	.caps = CAP_COUNTS | CAP_BY_PROCESS | CAP_BY_THREAD | CAP_ATTACH | CAP_FOLLOW | CAP_CGROUP | CAP_SYSTEM |
+		CAP_ERRNOS,
+	.probe = bpf_probe,
+	.start = bpf_start,
+	.next = bpf_next,
+	.collect = bpf_ops_collect,
+	.detach = bpf_detach,
+	.kill = bpf_kill,
+	.result = bpf_result,
+	.footer = bpf_footer,
+	.stop = bpf_stop,
+};

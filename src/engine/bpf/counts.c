@@ -1,0 +1,206 @@
+/* From the kernel half's maps to the rows of a summary: what was added since they were last read. */
+#include "engine/bpf/loader.h"
+
+#include "engine/bpf/skeleton.h"
+#include "stats/summary.h"
+#include "syscall/table.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <linux/audit.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void add_cpu(struct row_counts *sum, const struct row_counts *c, unsigned long long epoch)
+{
+	sum->entered += c->entered;
+	sum->returned += c->returned;
+	sum->errors += c->errors;
+	sum->restarted += c->restarted;
+	sum->ns += c->ns;
+	sum->restarted_ns += c->restarted_ns;
+	sum->squares += c->squares;
+	sum->big_squares += c->big_squares;
+	sum->sum += c->sum;
+	if (c->epoch != epoch)
+		return;
+	if (sum->epoch != epoch || c->min_ns < sum->min_ns)
+		sum->min_ns = c->min_ns;
+	if (sum->epoch != epoch || c->max_ns > sum->max_ns)
+		sum->max_ns = c->max_ns;
+	sum->epoch = epoch;
+}
+
+int bpf_read_row(struct bpf_engine *b, unsigned int slot, struct row_counts *sum)
+{
+	*sum = (struct row_counts){0};
+	if (bpf_map_lookup_elem(bpf_map__fd(b->skel->maps.slots), &slot, b->per_cpu) < 0)
+		return -errno;
+	for (unsigned int i = 0; i < b->cpus; i++)
+		add_cpu(sum, &b->per_cpu[i], b->skel->bss->epoch);
+	return 0;
+}
+
+unsigned int bpf_find_row(const struct bpf_engine *b, const struct row_key *key)
+{
+	unsigned int slot = 0;
+	return bpf_map_lookup_elem(bpf_map__fd(b->skel->maps.rows), key, &slot) < 0 ? 0 : slot;
+}
+
+int bpf_find_rows(struct bpf_engine *b)
+{
+	unsigned int end = __atomic_load_n(&b->skel->bss->next_slot, __ATOMIC_ACQUIRE);
+	end = end < b->max_slots ? end : b->max_slots;
+	while (b->rows.n < end)
+		if (!vec_push(&b->rows, (struct row_seen){0}))
+			return -ENOMEM;
+	for (unsigned int slot = 1; slot < end; slot++)
+		if (!b->rows.v[slot].used && __atomic_load_n(&b->tags[slot].used, __ATOMIC_ACQUIRE))
+			b->rows.v[slot] = (struct row_seen){.key = b->tags[slot].key, .used = true};
+	return 0;
+}
+
+static uint32_t row_arch(const struct row_key *key)
+{
+	uint32_t native = syscall_native_arch();
+	if (!key->compat)
+		return native;
+	return native == AUDIT_ARCH_X86_64 ? AUDIT_ARCH_I386 : AUDIT_ARCH_ARM;
+}
+
+static struct summary_group *row_group(const struct bpf_engine *b, const struct row_key *key, struct summary *s)
+{
+	char comm[COMM_SIZE + 1] = "";
+	if (b->skel->rodata->split == SPLIT_NONE)
+		return summary_group(s, "", -1);
+	bpf_map_lookup_elem(bpf_map__fd(b->skel->maps.comms), &key->id, comm);
+	return summary_group(s, comm, key->id);
+}
+
+/* One chunk of a histogram, its shards together: what came since the last time goes to `h`, the cost taken out. */
+static int collect_chunk(struct bpf_engine *b, struct hist *h, unsigned int chunk, unsigned int first_bucket)
+{
+	while (b->chunks_seen.n <= chunk)
+		if (!vec_push(&b->chunks_seen, (struct hist_chunk){0}))
+			return -ENOMEM;
+	for (unsigned int i = 0; i < CHUNK_SIZE; i++) {
+		uint64_t n = 0;
+		for (unsigned int k = 0; k < b->shards; k++)
+			n += __atomic_load_n(&b->chunks[chunk * b->shards + k].count[i], __ATOMIC_RELAXED);
+		uint64_t low = hist_bucket_low(first_bucket + i);
+		double middle = (double)low + (double)(hist_bucket_low(first_bucket + i + 1) - low - 1) / 2;
+		double own = middle - b->cost.ns;
+		int r = hist_add(h, own > 0 ? (uint64_t)own : 0, n - b->chunks_seen.v[chunk].count[i]);
+		if (r < 0)
+			return r;
+		b->chunks_seen.v[chunk].count[i] = n;
+	}
+	return 0;
+}
+
+static int collect_hist(struct bpf_engine *b, struct hist *h, unsigned int slot)
+{
+	int r = 0;
+	for (unsigned int i = 0; r == 0 && i < CHUNKS_PER_ROW; i++) {
+		unsigned int chunk = __atomic_load_n(&b->hists[slot].chunk[i], __ATOMIC_ACQUIRE);
+		if (chunk)
+			r = collect_chunk(b, h, chunk, i * CHUNK_SIZE);
+	}
+	return r;
+}
+
+static double own_ns(const struct bpf_engine *b, double ns)
+{
+	return ns > b->cost.ns ? ns - b->cost.ns : 0;
+}
+
+/* Adds to `c` what lies between two readings of its row. */
+static void add_counts(const struct bpf_engine *b, struct call_stats *c, const struct row_counts *now,
+		       const struct row_counts *was)
+{
+	uint64_t returned = now->returned - was->returned;
+	uint64_t restarted = now->restarted - was->restarted;
+	double ns = (double)(now->ns - was->ns);
+	double squares = (double)(now->squares - was->squares) +
+			 (double)(now->big_squares - was->big_squares) * (1 << SQUARE_SHIFT) * (1 << SQUARE_SHIFT);
+	double n = (double)returned;
+	double cost = b->cost.ns;
+	if (returned && now->epoch && (!c->returned || own_ns(b, (double)now->min_ns) < c->min_ns))
+		c->min_ns = own_ns(b, (double)now->min_ns);
+	if (returned && now->epoch && (!c->returned || own_ns(b, (double)now->max_ns) > c->max_ns))
+		c->max_ns = own_ns(b, (double)now->max_ns);
+	c->entered += now->entered - was->entered;
+	c->returned += returned;
+	c->restarted += restarted;
+	c->errors += now->errors - was->errors;
+	c->ns += ns - n * cost + (double)(now->restarted_ns - was->restarted_ns) - (double)restarted * cost;
+	c->ns_squared += squares - 2 * cost * ns + n * cost * cost; /* sum of (x - cost)^2 */
+	c->cost_ns += (double)(returned + restarted) * cost;
+	if (b->cost.spread_ns > c->spread_ns)
+		c->spread_ns = b->cost.spread_ns;
+	if (syscall_returns_bytes(c->arch, c->nr))
+		c->bytes += now->sum - was->sum;
+}
+
+int bpf_collect_row(struct bpf_engine *b, unsigned int slot, struct summary *s)
+{
+	struct row_seen *row = &b->rows.v[slot];
+	struct row_counts now;
+	int r = bpf_read_row(b, slot, &now);
+	if (r < 0)
+		return r;
+	if (now.entered == row->counts.entered && now.returned == row->counts.returned &&
+	    now.restarted == row->counts.restarted)
+		return 0;
+	struct summary_group *g = row_group(b, &row->key, s);
+	struct call_stats *c = g ? summary_call(s, g, row_arch(&row->key), row->key.nr) : NULL;
+	if (!c)
+		return -ENOMEM;
+	add_counts(b, c, &now, &row->counts);
+	row->counts = now;
+	return collect_hist(b, &c->hist, slot);
+}
+
+static uint64_t *errno_seen(struct bpf_engine *b, const struct row_errno *key)
+{
+	for (size_t i = 0; i < b->errnos.n; i++)
+		if (b->errnos.v[i].key.slot == key->slot && b->errnos.v[i].key.err == key->err)
+			return &b->errnos.v[i].count;
+	return vec_push(&b->errnos, (struct errno_seen){.key = *key}) ? &b->errnos.v[b->errnos.n - 1].count : NULL;
+}
+
+int bpf_collect_errnos(struct bpf_engine *b, struct summary *s)
+{
+	int fd = bpf_map__fd(b->skel->maps.errnos);
+	struct row_errno key, *at = NULL;
+	for (; bpf_map_get_next_key(fd, at, &key) == 0; at = &key) {
+		uint64_t n = 0;
+		const struct row_seen *row = key.slot < b->rows.n ? &b->rows.v[key.slot] : NULL;
+		uint64_t *seen = errno_seen(b, &key);
+		if (!seen)
+			return -ENOMEM;
+		if (!row || !row->used || row->key.id == ROW_ID_SELF || bpf_map_lookup_elem(fd, &key, &n) < 0 ||
+		    n == *seen)
+			continue;
+		struct summary_group *g = row_group(b, &row->key, s);
+		if (!g)
+			return -ENOMEM;
+		summary_errno(s, g, &(struct call_errno){row_arch(&row->key), row->key.nr, (int)key.err, n - *seen});
+		*seen = n;
+	}
+	return 0;
+}
+
+int bpf_collect(struct bpf_engine *b, struct summary *s)
+{
+	int r = bpf_find_rows(b);
+	for (unsigned int slot = 1; r == 0 && slot < b->rows.n; slot++)
+		if (b->rows.v[slot].used && b->rows.v[slot].key.id != ROW_ID_SELF)
+			r = bpf_collect_row(b, slot, s);
+	if (r == 0)
+		r = bpf_collect_errnos(b, s);
+	summary_merge(s, &b->retired);
+	summary_free(&b->retired);
+	__atomic_fetch_add(&b->skel->bss->epoch, 1, __ATOMIC_RELAXED);
+	return r < 0 ? r : s->failed ? -ENOMEM : 0;
+}

@@ -1,0 +1,132 @@
+/* The kernel half's settings, counters and maps. For the kernel half only. */
+#ifndef SCTRACE_ENGINE_BPF_MAPS_BPF_H
+#define SCTRACE_ENGINE_BPF_MAPS_BPF_H
+
+#include "kernel.h"
+
+#include <bpf/bpf_helpers.h>
+
+#include "shared.h"
+
+/* Set by the loader before loading. */
+const volatile unsigned int scope = SCOPE_TASKS;
+const volatile unsigned int split = SPLIT_NONE;
+const volatile unsigned int follow = 0;
+const volatile unsigned int self_tgid = 0;
+const volatile unsigned int max_slots = 1;
+const volatile unsigned int max_chunks = 1;
+const volatile unsigned int shards = 1; /* a power of two, at most SHARDS_MAX */
+
+/* Set by the loader when it lets go: the entry hook is gone or about to go, so exits may lack their entries. */
+unsigned int closing = 0;
+
+/* Read by the loader, which writes `epoch` and, for the program it starts, `live`, `processes` and `threads`. */
+unsigned int next_slot = 0; /* the loader sets these three to 1 before loading */
+unsigned int next_chunk = 0;
+unsigned long long epoch = 0;    /* minima and maxima begin anew when it moves */
+unsigned long long lost = 0;     /* calls that could not be counted */
+unsigned long long untimed = 0;  /* calls that never passed the entry hook: answered by a seccomp filter */
+unsigned long long no_chunk = 0; /* times that did not get into a histogram */
+unsigned long long lost_errnos = 0;
+long long live = 0; /* processes counted that are alive */
+unsigned long long processes = 0, threads = 0;
+unsigned long long root_exec_ns = 0, root_exit_ns = 0;
+unsigned long long peak_rss_pages = 0, processes_measured = 0;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct task_state);
+} tasks SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1024);
+	__type(key, unsigned int); /* tgid of a process that is to be counted from now on */
+	__type(value, unsigned int);
+} targets SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, struct row_key);
+	__type(value, unsigned int);
+} rows SEC(".maps");
+
+/* By slot, so that the loader finds what is new without a walk over `rows`. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, unsigned int);
+	__type(value, struct row_tag);
+} tags SEC(".maps");
+
+/* Slots and chunks that the loader took back from processes that ended. */
+struct {
+	__uint(type, BPF_MAP_TYPE_STACK);
+	__uint(max_entries, 1);
+	__type(value, unsigned int);
+} free_slots SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_STACK);
+	__uint(max_entries, 1);
+	__type(value, unsigned int);
+} free_chunks SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, unsigned int);
+	__type(value, struct row_counts);
+} slots SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, unsigned int);
+	__type(value, struct row_hist);
+} hists SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, unsigned int);
+	__type(value, struct hist_chunk);
+} chunks SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 4096);
+	__type(key, struct row_errno);
+	__type(value, unsigned long long);
+} errnos SEC(".maps");
+
+struct comm {
+	char text[COMM_SIZE];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, unsigned int);
+	__type(value, struct comm);
+} comms SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_CGROUP_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, unsigned int);
+	__type(value, unsigned int);
+} cgroup SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 256 * 1024);
+} ring SEC(".maps");
+
+#endif

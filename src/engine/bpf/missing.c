@@ -1,0 +1,21 @@
+/* What stands in the list of engines where the bpf engine could not be built: the reason. */
+#include "engine/engine.h"
+
+#include "base/buf.h"
+#include "config.h"
+
+#include <errno.h>
+
+static int missing_probe(struct buf *why)
+{
+	buf_adds(why, SCTRACE_BPF_MISSING);
+	return -ENOSYS;
+}
+
+const struct engine_ops engine_bpf = {
+	.name = "bpf",
+	.purpose = "counts in the kernel: stops nothing, whole control groups and systems, needs privilege",
+	.caps = CAP_COUNTS | CAP_BY_PROCESS | CAP_BY_THREAD | CAP_ATTACH | CAP_FOLLOW | CAP_CGROUP | CAP_SYSTEM |
+		CAP_ERRNOS,
+	.probe = missing_probe,
+};

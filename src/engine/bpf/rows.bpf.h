@@ -1,0 +1,186 @@
+/* Rows of counts: finding a call's row, and adding to it. For the kernel half only. */
+#ifndef SCTRACE_ENGINE_BPF_ROWS_BPF_H
+#define SCTRACE_ENGINE_BPF_ROWS_BPF_H
+
+#include "kernel.h"
+
+#include <bpf/bpf_helpers.h>
+
+#include "arch.bpf.h"
+#include "maps.bpf.h"
+#include "shared.h"
+
+#define MAX_ERRNO 4095 /* include/linux/err.h */
+
+static __always_inline unsigned int row_id(struct task_struct *task, const struct task_state *t)
+{
+	if (t->flags & TASK_SELF)
+		return ROW_ID_SELF;
+	return split == SPLIT_PROCESS ? task->tgid : split == SPLIT_THREAD ? task->pid : 0;
+}
+
+static __always_inline void note_comm(struct task_struct *task, unsigned int id)
+{
+	struct comm c = {};
+	bpf_probe_read_kernel(&c, sizeof(c), task->comm);
+	bpf_map_update_elem(&comms, &id, &c, BPF_ANY);
+}
+
+/* A slot that nobody uses, or 0. */
+static __always_inline unsigned int new_slot(void)
+{
+	unsigned int slot;
+	if (split != SPLIT_NONE && bpf_map_pop_elem(&free_slots, &slot) == 0)
+		return slot;
+	if (next_slot >= max_slots)
+		return 0;
+	slot = __sync_fetch_and_add(&next_slot, 1);
+	return slot < max_slots ? slot : 0;
+}
+
+/* The slot of a row, made at first use; 0 where there is no room. */
+static __noinline unsigned int row_slot(struct task_struct *task, struct task_state *t, long long nr,
+					unsigned int compat)
+{
+	struct row_key key = {.id = row_id(task, t), .compat = compat, .nr = nr};
+	unsigned int *found = bpf_map_lookup_elem(&rows, &key);
+	if (found)
+		return *found;
+	unsigned int slot = new_slot();
+	struct row_tag *tag = slot ? bpf_map_lookup_elem(&tags, &slot) : 0;
+	if (!tag)
+		return 0;
+	if (split != SPLIT_NONE)
+		note_comm(task, key.id);
+	if (bpf_map_update_elem(&rows, &key, &slot, BPF_NOEXIST) == 0) {
+		tag->key = key;
+		__sync_fetch_and_add(&tag->used, 1); /* an atomic, so that the key is seen before */
+		return slot;
+	}
+	bpf_map_push_elem(&free_slots, &slot, 0);
+	found = bpf_map_lookup_elem(&rows, &key); /* another CPU was first */
+	return found ? *found : 0;
+}
+
+static __always_inline unsigned int find_slot(struct task_struct *task, struct task_state *t, long long nr)
+{
+	unsigned int compat = is_compat(task);
+	unsigned int key = (unsigned int)nr ^ compat << 31;
+	unsigned int i = key & (TASK_CACHE - 1);
+	if (t->cache[i].slot && t->cache[i].key == key)
+		return t->cache[i].slot;
+	unsigned int slot = row_slot(task, t, nr, compat);
+	t->cache[i].key = key;
+	t->cache[i].slot = slot;
+	return slot;
+}
+
+/* A chunk that nobody uses, or 0. */
+static __always_inline unsigned int new_chunk(void)
+{
+	unsigned int chunk;
+	if (split != SPLIT_NONE && bpf_map_pop_elem(&free_chunks, &chunk) == 0)
+		return chunk;
+	if (next_chunk >= max_chunks)
+		return 0;
+	chunk = __sync_fetch_and_add(&next_chunk, 1);
+	return chunk < max_chunks ? chunk : 0;
+}
+
+/* The chunk that a row's times of one power of two are counted in, handed out at first use; 0: none left. */
+static __always_inline unsigned int row_chunk(struct row_hist *h, unsigned int which)
+{
+	if (which >= CHUNKS_PER_ROW)
+		return 0;
+	unsigned int chunk = h->chunk[which];
+	if (chunk)
+		return chunk;
+	chunk = new_chunk();
+	if (!chunk)
+		return 0;
+	unsigned int before = __sync_val_compare_and_swap(&h->chunk[which], 0, chunk);
+	if (before && split != SPLIT_NONE)
+		bpf_map_push_elem(&free_chunks, &chunk, 0);
+	return before ? before : chunk;
+}
+
+static __always_inline void hist_count(unsigned int slot, unsigned long long ns)
+{
+	unsigned int bucket;
+	unsigned int which = chunk_of(ns, &bucket);
+	struct row_hist *h = bpf_map_lookup_elem(&hists, &slot);
+	unsigned int chunk = h ? row_chunk(h, which) : 0;
+	unsigned int at = chunk * shards + (bpf_get_smp_processor_id() & (shards - 1));
+	struct hist_chunk *c = chunk ? bpf_map_lookup_elem(&chunks, &at) : 0;
+	if (c)
+		__sync_fetch_and_add(&c->count[bucket & (CHUNK_SIZE - 1)], 1);
+	else
+		__sync_fetch_and_add(&no_chunk, 1);
+}
+
+static __always_inline void count_errno(unsigned int slot, unsigned int err)
+{
+	struct row_errno key = {.slot = slot, .err = err};
+	unsigned long long zero = 0;
+	unsigned long long *n = bpf_map_lookup_elem(&errnos, &key);
+	if (!n) {
+		bpf_map_update_elem(&errnos, &key, &zero, BPF_NOEXIST);
+		n = bpf_map_lookup_elem(&errnos, &key);
+	}
+	if (n)
+		__sync_fetch_and_add(n, 1);
+	else
+		__sync_fetch_and_add(&lost_errnos, 1);
+}
+
+/*
+ * Counts a call of `slot` that came back with `ret` after `ns`. Not static: the kernel checks such a function by itself,
+ * and not anew at every place that calls it. The result says nothing.
+ */
+__noinline int count_returned(unsigned int slot, unsigned long long ns, long ret)
+{
+	struct row_counts *s = bpf_map_lookup_elem(&slots, &slot);
+	if (!s)
+		return 0;
+	if (s->epoch != epoch) {
+		s->epoch = epoch;
+		s->min_ns = ns;
+		s->max_ns = ns;
+	}
+	s->returned++;
+	s->ns += ns;
+	if (ns < s->min_ns)
+		s->min_ns = ns;
+	if (ns > s->max_ns)
+		s->max_ns = ns;
+	if (ns >> (2 * SQUARE_SHIFT))
+		s->big_squares += (ns >> SQUARE_SHIFT) * (ns >> SQUARE_SHIFT);
+	else
+		s->squares += ns * ns;
+	if (ret > 0)
+		s->sum += ret;
+	hist_count(slot, ns);
+	if (ret < 0 && ret >= -MAX_ERRNO) {
+		s->errors++;
+		count_errno(slot, -ret);
+	}
+	return 0;
+}
+
+static __always_inline void count_entered(unsigned int slot)
+{
+	struct row_counts *s = bpf_map_lookup_elem(&slots, &slot);
+	if (s)
+		s->entered++;
+}
+
+static __always_inline void count_restarted(unsigned int slot, unsigned long long ns)
+{
+	struct row_counts *s = bpf_map_lookup_elem(&slots, &slot);
+	if (!s)
+		return;
+	s->restarted++;
+	s->restarted_ns += ns;
+}
+
+#endif

@@ -1,0 +1,307 @@
+/*
+ * The kernel half of the bpf engine: counts and times system calls where they happen. Two programs run at the entry and the
+ * exit of every call, with preemption off, so a row's counts on one CPU have one writer at a time and need no atomics.
+ */
+#include "kernel.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "arch.bpf.h"
+#include "maps.bpf.h"
+#include "rows.bpf.h"
+#include "shared.h"
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";
+
+/* include/linux/errno.h, mm_types_task.h, sched.h */
+#define EINTR                 4
+#define ERESTARTSYS           512
+#define ERESTARTNOINTR        513
+#define ENOIOCTLCMD           515
+#define ERESTART_RESTARTBLOCK 516
+#define SA_RESTART            0x10000000
+#define PF_EXITING            4
+#define MM_FILEPAGES          0
+#define MM_ANONPAGES          1
+#define MM_SHMEMPAGES         3
+
+/*
+ * A call begins while an interrupted one is open: the same one again, from the same place, is its restart. The result tells
+ * the number to count it under, for restart_syscall continues what was interrupted.
+ */
+static __noinline long long resolve_interrupted(struct task_struct *task, struct task_state *t, struct pt_regs *regs,
+						long long nr)
+{
+	struct interrupted *i = &t->interrupted;
+	bool same = nr == i->nr || (i->err == ERESTART_RESTARTBLOCK && is_restart_syscall(nr, is_compat(task)));
+	if (same && regs_ip(regs) == i->ip && regs->sp == i->sp) {
+		nr = i->nr;
+		count_restarted(i->slot, i->ns);
+		i->slot = 0;
+	} else if (!(t->flags & TASK_HANDLER)) {
+		count_returned(i->slot, i->ns, -EINTR); /* something else comes: it will not be restarted */
+		i->slot = 0;
+	}
+	if (!i->slot)
+		t->flags &= ~TASK_HANDLER;
+	return nr;
+}
+
+static __always_inline bool in_scope(struct task_struct *task)
+{
+	if (scope == SCOPE_ALL)
+		return task->tgid != self_tgid;
+	return scope == SCOPE_CGROUP && bpf_current_task_under_cgroup(&cgroup, 0) == 1;
+}
+
+SEC("tp_btf/sys_enter")
+int BPF_PROG(on_enter, struct pt_regs *regs, long id)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_state *t = bpf_task_storage_get(&tasks, task, 0, 0);
+	long long nr = (int)id;
+	if (scope != SCOPE_TASKS && !(t && t->flags & TASK_SELF)) {
+		if (!in_scope(task))
+			return 0;
+		if (!t)
+			t = bpf_task_storage_get(&tasks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+		if (!t)
+			__sync_fetch_and_add(&lost, 1);
+	}
+	if (!t)
+		return 0;
+	t->flags &= ~TASK_FRESH;
+	if (t->flags & TASK_WAITING && nr != NR_EXECVE && nr != NR_EXECVEAT)
+		return 0;
+	if (t->interrupted.slot)
+		nr = resolve_interrupted(task, t, regs, nr);
+	t->slot = find_slot(task, t, nr);
+	t->nr = nr;
+	t->flags |= TASK_IN_CALL;
+	if (!t->slot)
+		__sync_fetch_and_add(&lost, 1);
+	else if (!(t->flags & TASK_WAITING))
+		count_entered(t->slot);
+	t->enter_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+/* A call that a seccomp filter answered passes only the exit: it counts, and its time is not known. */
+static __noinline int exit_without_entry(struct task_struct *task, struct task_state *t, struct pt_regs *regs, long ret)
+{
+	if (t->flags & (TASK_FRESH | TASK_WAITING)) {
+		t->flags &= ~TASK_FRESH;
+		return 0;
+	}
+	if (closing || (scope != SCOPE_TASKS && !(t->flags & TASK_SELF) && !in_scope(task)))
+		return 0;
+	unsigned int slot = find_slot(task, t, regs_nr(regs));
+	if (!slot) {
+		__sync_fetch_and_add(&lost, 1);
+		return 0;
+	}
+	__sync_fetch_and_add(&untimed, 1);
+	count_entered(slot);
+	count_returned(slot, 0, ret);
+	return 0;
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(on_exit, struct pt_regs *regs, long ret)
+{
+	unsigned long long now = bpf_ktime_get_ns();
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_state *t = bpf_task_storage_get(&tasks, task, 0, 0);
+	if (!t)
+		return 0;
+	if (!(t->flags & TASK_IN_CALL))
+		return exit_without_entry(task, t, regs, ret);
+	t->flags &= ~TASK_IN_CALL;
+	if (t->flags & TASK_WAITING || !t->slot)
+		return 0;
+	unsigned long long ns = now - t->enter_ns;
+	if (is_sigreturn(t->nr, is_compat(task))) {
+		ret = 0; /* the register is the interrupted program's */
+	} else if (ret <= -ERESTARTSYS && ret >= -ERESTART_RESTARTBLOCK && ret != -ENOIOCTLCMD) {
+		struct interrupted *i = &t->interrupted;
+		if (i->slot) /* one in a handler of one: the outer one's return is not told */
+			count_returned(i->slot, i->ns, -EINTR);
+		i->slot = t->slot;
+		i->err = -ret;
+		i->nr = t->nr;
+		i->ip = regs_ip(regs);
+		i->sp = regs->sp;
+		i->ns = ns;
+		return 0;
+	}
+	count_returned(t->slot, ns, ret);
+	return 0;
+}
+
+SEC("tp_btf/signal_deliver")
+int BPF_PROG(on_signal, int sig, struct kernel_siginfo *info, struct k_sigaction *ka)
+{
+	struct task_state *t = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), 0, 0);
+	if (!t || !t->interrupted.slot || t->flags & TASK_HANDLER)
+		return 0;
+	if ((unsigned long)ka->sa.sa_handler <= 1) /* SIG_DFL and SIG_IGN: it is restarted, or ends with the process */
+		return 0;
+	struct interrupted *i = &t->interrupted;
+	/* signal(7): of those a handler interrupts, ERESTARTNOINTR always and ERESTARTSYS under SA_RESTART go on. */
+	if (i->err == ERESTARTNOINTR || (i->err == ERESTARTSYS && ka->sa.sa_flags & SA_RESTART)) {
+		t->flags |= TASK_HANDLER;
+		return 0;
+	}
+	count_returned(i->slot, i->ns, -EINTR);
+	i->slot = 0;
+	return 0;
+}
+
+static __always_inline void tell(const struct ring_event *e)
+{
+	bpf_ringbuf_output(&ring, (void *)e, sizeof(*e), 0);
+}
+
+/* Begins to count `task`; NULL where there was no memory. It may run meanwhile, so it is born with its flags. */
+static __always_inline struct task_state *adopt(struct task_struct *task, unsigned int flags)
+{
+	struct task_state born = {.flags = flags};
+	struct task_state *t = bpf_task_storage_get(&tasks, task, &born, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (t)
+		__sync_fetch_and_add(&threads, 1);
+	return t;
+}
+
+static __always_inline void process_began(void)
+{
+	__sync_fetch_and_add(&live, 1);
+	__sync_fetch_and_add(&processes, 1);
+}
+
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
+{
+	struct task_state *t = bpf_task_storage_get(&tasks, parent, 0, 0);
+	unsigned int tgid = parent->tgid;
+	bool is_thread = child->tgid == tgid;
+	if (t ? t->flags & (TASK_SELF | TASK_WAITING) : !bpf_map_lookup_elem(&targets, &tgid))
+		return 0;
+	if (scope != SCOPE_TASKS || (!is_thread && !follow))
+		return 0;
+	if (!adopt(child, TASK_FRESH)) {
+		__sync_fetch_and_add(&lost, 1);
+		return 0;
+	}
+	if (!is_thread)
+		process_began();
+	struct ring_event e = {.kind = RING_BIRTH,
+			       .pid = tgid,
+			       .tid = parent->pid,
+			       .other = child->pid,
+			       .is_thread = is_thread,
+			       .time_ns = bpf_ktime_get_ns()};
+	tell(&e);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(on_exec, struct task_struct *task, int old_tid, struct linux_binprm *bprm)
+{
+	struct task_state *t = bpf_task_storage_get(&tasks, task, 0, 0);
+	if (!t || t->flags & TASK_SELF)
+		return 0;
+	t->interrupted.slot = 0;
+	t->flags &= ~TASK_HANDLER;
+	__builtin_memset(t->cache, 0, sizeof(t->cache)); /* the thread may have another id now */
+	if (split != SPLIT_NONE)
+		note_comm(task, split == SPLIT_PROCESS ? task->tgid : task->pid);
+	if (t->flags & TASK_WAITING) {
+		t->flags &= ~TASK_WAITING;
+		root_exec_ns = bpf_ktime_get_ns();
+		if (t->flags & TASK_IN_CALL)
+			count_entered(t->slot);
+	}
+	struct ring_event e = {.kind = RING_EXEC,
+			       .pid = task->tgid,
+			       .tid = task->pid,
+			       .other = old_tid,
+			       .time_ns = bpf_ktime_get_ns()};
+	tell(&e);
+	return 0;
+}
+
+/* A counter of resident pages, without what the CPUs have not handed in yet (32 pages each, more with many CPUs). */
+#define RSS_COUNTER(mm, which)                                                                                         \
+	({                                                                                                             \
+		long long n_ = BPF_CORE_READ(mm, rss_stat[which].count);                                               \
+		n_ > 0 ? n_ : 0;                                                                                       \
+	})
+
+/* VmHWM as /proc/PID/status computes it (fs/proc/task_mmu.c); 0 where the kernel has dropped the memory already. */
+static __noinline unsigned long long peak_rss(struct task_struct *task)
+{
+	struct mm_struct *mm = task->mm;
+	if (!mm || !bpf_core_field_exists(mm->rss_stat[0].count))
+		return 0;
+	unsigned long long now =
+		RSS_COUNTER(mm, MM_FILEPAGES) + RSS_COUNTER(mm, MM_ANONPAGES) + RSS_COUNTER(mm, MM_SHMEMPAGES);
+	return now > mm->hiwater_rss ? now : mm->hiwater_rss;
+}
+
+static __always_inline void note_peak(struct task_struct *task)
+{
+	unsigned long long pages = peak_rss(task);
+	if (!pages)
+		return;
+	__sync_fetch_and_add(&processes_measured, 1);
+	if (pages > peak_rss_pages)
+		peak_rss_pages = pages;
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(on_death, struct task_struct *task)
+{
+	struct task_state *t = bpf_task_storage_get(&tasks, task, 0, 0);
+	if (!t || t->flags & TASK_SELF)
+		return 0;
+	if (scope != SCOPE_TASKS && split == SPLIT_NONE && !(t->flags & TASK_ROOT))
+		return 0;
+	bool last = task->signal->live.counter == 0;
+	struct ring_event e = {.kind = RING_DEATH,
+			       .pid = task->tgid,
+			       .tid = task->pid,
+			       .is_process = last,
+			       .status = task->exit_code,
+			       .time_ns = bpf_ktime_get_ns()};
+	if (last && !(t->flags & TASK_WAITING))
+		note_peak(task);
+	if (last && t->flags & TASK_ROOT)
+		root_exit_ns = e.time_ns;
+	if (last && scope == SCOPE_TASKS)
+		__sync_fetch_and_add(&live, -1);
+	tell(&e);
+	return 0;
+}
+
+/* Walks over all threads once and begins to count those of the processes named in `targets`. */
+SEC("iter/task")
+int mark_targets(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	if (!task || task->flags & PF_EXITING)
+		return 0;
+	unsigned int tgid = task->tgid;
+	unsigned int *seen = bpf_map_lookup_elem(&targets, &tgid);
+	if (!seen || bpf_task_storage_get(&tasks, task, 0, 0))
+		return 0;
+	if (!adopt(task, TASK_FRESH)) {
+		__sync_fetch_and_add(&lost, 1);
+		return 0;
+	}
+	if (!*seen)
+		process_began();
+	*seen = 1;
+	return 0;
+}

@@ -1,0 +1,71 @@
+#include "engine/engine.h"
+
+#include "base/buf.h"
+
+#include <string.h>
+
+/* Best first: the first that can do what is asked and can run here is taken. */
+static const struct engine_ops *const engines[] = {
+	&engine_patch,
+	&engine_bpf,
+	&engine_ptrace,
+	NULL,
+};
+
+const struct engine_ops *const *engine_list(void)
+{
+	return engines;
+}
+
+const struct engine_ops *engine_find(const char *name)
+{
+	for (size_t i = 0; engines[i]; i++)
+		if (strcmp(engines[i]->name, name) == 0)
+			return engines[i];
+	return NULL;
+}
+
+/* Can `e` do `want` and run here? Where not, `why` says so. */
+static bool suits(const struct engine_ops *e, unsigned want, struct buf *why)
+{
+	if ((e->caps & want) != want) {
+		buf_addf(why, "engine %s cannot do what is asked", e->name);
+		return false;
+	}
+	struct buf reason = {0};
+	bool ok = e->probe(&reason) == 0;
+	if (!ok)
+		buf_addf(why, "engine %s cannot run here: %s", e->name, buf_str(&reason));
+	buf_free(&reason);
+	return ok;
+}
+
+const struct engine_ops *engine_choose(const char *name, unsigned want, struct buf *note)
+{
+	const struct engine_ops *asked = name && strcmp(name, "auto") != 0 ? engine_find(name) : NULL;
+	if (asked) {
+		if (suits(asked, want, note))
+			return asked;
+		struct buf why = {0};
+		bool ok = asked != &engine_ptrace && suits(&engine_ptrace, want, &why);
+		buf_free(&why);
+		if (ok)
+			buf_adds(note, "; using ptrace");
+		return ok ? &engine_ptrace : NULL;
+	}
+	/* Only those that could do it say why they cannot. */
+	struct buf why = {0};
+	for (size_t i = 0; engines[i]; i++) {
+		if ((engines[i]->caps & want) != want)
+			continue;
+		if (why.len)
+			buf_adds(&why, "; ");
+		if (suits(engines[i], want, &why)) {
+			buf_free(&why);
+			return engines[i];
+		}
+	}
+	buf_adds(note, why.len ? buf_str(&why) : "no engine can do all of this at once");
+	buf_free(&why);
+	return NULL;
+}

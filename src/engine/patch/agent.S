@@ -1,0 +1,271 @@
+/*
+ * The agent (agent.h). Position: AGENT_CODE. Runs on the program's stack, below its red zone, about 60 bytes deep.
+ *
+ * Entry: called by a stub with the program's registers, but for rcx and r11, which a system call destroys anyway.
+ * Exit:  ecx = 0, the call was made, rax is its result; ecx = 1, nothing was done: the stub makes the call itself, which
+ *        the tracer catches. All other registers and the flags are the program's.
+ *
+ * The tracer takes a thread out of here when a signal is delivered (stepout.c): each update of the slot is one
+ * instruction with a label, the code behind the call runs straight down, so the address of the next instruction tells
+ * which updates were made.
+ */
+#include "engine/patch/agent.h"
+
+#define DATA_BASE AGENT_DATA
+#define DATA_MAP  (AGENT_DATA + 8)
+#define DATA_ALONE (AGENT_DATA + 8 + 4 * AGENT_CALLS)
+
+	.section .rodata
+	.balign 64
+	.globl agent_begin, agent_end, agent_entry, agent_p1, agent_p2, agent_p3, agent_refuse, agent_r1, agent_check
+	.globl agent_pre_end, agent_exit, agent_remote, agent_allowed_end
+
+/*
+ * Making the call and booking it, twice: with locked updates where others may write to the same slots, and without where
+ * the image has one thread and its slots to itself. \s is the labels' suffix. The frame is complete from \s_p6 on.
+ */
+	.macro	path s, lock
+	.globl agent_p4_\s, agent_p5_\s, agent_p6_\s, agent_sys_\s, agent_after_\s, agent_timed_\s
+	.globl agent_add_ticks_\s, agent_add_error_\s, agent_add_bytes_\s, agent_add_hist_\s, agent_ret_\s, agent_end_\s
+go_\s:
+	push	%rcx			/* the slot, and the call's flags in its low bits */
+agent_p4_\s:
+	and	$-SLOT_ALIGN, %rcx
+	\lock incq SLOT_ENTERED(%rcx)
+agent_p5_\s:
+	rdtsc
+	shl	$32, %rdx
+	or	%rax, %rdx
+	push	%rdx
+agent_p6_\s:
+	mov	16(%rsp), %rdx
+	mov	32(%rsp), %rax
+agent_sys_\s:
+	syscall
+agent_after_\s:
+	push	%rax
+	rdtsc
+	shl	$32, %rdx
+	or	%rax, %rdx
+	sub	8(%rsp), %rdx
+	mov	$0, %eax
+	cmovb	%rax, %rdx		/* counters that disagree between processors: never below zero */
+	mov	16(%rsp), %rcx
+	mov	(%rsp), %rax
+	test	$SLOT_F_FORKS, %cl
+	jz	agent_timed_\s
+	test	%rax, %rax
+	jz	9f			/* the child: the parent's return is the one that counts */
+agent_timed_\s:				/* rdx = ticks, rcx = slot and flags, rax = result */
+	mov	%ecx, %r11d
+	and	$-SLOT_ALIGN, %rcx
+agent_add_ticks_\s:
+	\lock addq %rdx, SLOT_TICKS(%rcx)
+	cmp	$-4095, %rax
+	jb	1f
+agent_add_error_\s:
+	\lock incq SLOT_ERRORS(%rcx)
+	jmp	2f
+1:	test	$SLOT_F_BYTES, %r11b
+	jz	2f
+agent_add_bytes_\s:
+	\lock addq %rax, SLOT_BYTES(%rcx)
+2:	mov	%rcx, %r11
+	mov	%rdx, %rcx
+	or	$16, %rcx
+	bsr	%rcx, %rcx
+	sub	$4, %ecx
+	mov	%rdx, %rax
+	shr	%cl, %rax
+	shl	$4, %ecx
+	add	%ecx, %eax
+	mov	$(SLOT_BUCKETS - 1), %ecx
+	cmp	%ecx, %eax
+	cmova	%ecx, %eax
+agent_add_hist_\s:
+	\lock incl SLOT_HIST(%r11,%rax,4)
+	jns	3f
+	mov	40(%rsp), %rax		/* half full: the next call of this number goes to the tracer, which empties it */
+	movl	$0, DATA_MAP(,%rax,4)
+3:	mov	SLOT_MAX(%r11), %rax
+4:	cmp	%rax, %rdx
+	jbe	5f
+	lock cmpxchg %rdx, SLOT_MAX(%r11)
+	jne	4b
+5:	not	%rdx
+	mov	SLOT_MIN_NOT(%r11), %rax
+6:	cmp	%rax, %rdx
+	jbe	9f
+	lock cmpxchg %rdx, SLOT_MIN_NOT(%r11)
+	jne	6b
+9:	mov	32(%rsp), %rax
+	mov	24(%rsp), %rdx
+	mov	$0, %ecx
+	add	$0x7f, %al		/* OF, as seto left it */
+	sahf
+	mov	(%rsp), %rax
+	lea	48(%rsp), %rsp
+agent_ret_\s:
+	ret
+agent_end_\s:
+	.endm
+
+agent_begin:
+agent_entry:
+	push	%rax
+agent_p1:
+	lahf				/* pushf and popf cost ten times as much; no other flag is touched here */
+	seto	%al
+	push	%rax
+agent_p2:
+	push	%rdx
+agent_p3:
+	mov	16(%rsp), %rax
+	cmp	$(AGENT_CALLS - 1), %rax
+	ja	agent_refuse
+	mov	DATA_MAP(,%rax,4), %ecx
+	test	%ecx, %ecx
+	jz	agent_refuse
+	add	DATA_BASE, %rcx
+	test	$SLOT_F_CHECK, %cl
+	jnz	agent_check
+	cmpb	$0, DATA_ALONE
+	je	go_shared
+	path	alone
+	path	shared, lock
+
+agent_refuse:
+	mov	8(%rsp), %rax
+	add	$0x7f, %al
+	sahf
+	mov	16(%rsp), %rax
+	mov	$1, %ecx
+	lea	24(%rsp), %rsp
+agent_r1:
+	ret
+
+agent_check:				/* rcx = slot; calls that depend on their arguments, and those that fork */
+	cmp	$57, %eax		/* fork */
+	je	go_shared
+	cmp	$56, %eax		/* clone: not where the child would run on this frame, or be hidden from us */
+	je	1f
+	cmp	$13, %eax		/* rt_sigaction: the tracer wants to know of SIGSYS */
+	je	2f
+	cmp	$14, %eax		/* rt_sigprocmask: likewise */
+	je	3f
+	cmp	$157, %eax		/* prctl: seccomp, Syscall User Dispatch, the time stamp counter */
+	je	5f
+	cmp	$9, %eax		/* mmap: only with a wished address */
+	jne	6f
+	test	%rdi, %rdi
+	jz	7f
+6:	mov	%rsp, %rdx		/* mmap, mprotect, munmap, mremap, madvise: not of the memory under this frame */
+	sub	%rdi, %rdx
+	cmp	%rsi, %rdx
+	mov	(%rsp), %rdx
+	jb	agent_refuse
+7:	cmpb	$0, DATA_ALONE
+	je	go_shared
+	jmp	go_alone
+1:	test	$0x800100, %edi		/* CLONE_UNTRACED, CLONE_VM */
+	jnz	agent_refuse
+	test	%rsi, %rsi		/* a stack of its own */
+	jnz	agent_refuse
+	jmp	go_shared
+2:	cmp	$31, %edi		/* SIGSYS */
+	je	agent_refuse
+	jmp	7b
+3:	test	%rsi, %rsi		/* a mask that names SIGSYS, but not all: that the tracer knows by itself */
+	jz	7b
+	testl	$0x40000000, (%rsi)
+	jz	7b
+	cmpl	$-2, 4(%rsi)
+	jae	7b
+	jmp	agent_refuse
+5:	cmp	$22, %edi		/* PR_SET_SECCOMP */
+	je	agent_refuse
+	cmp	$59, %edi		/* PR_SET_SYSCALL_USER_DISPATCH */
+	je	agent_refuse
+	cmp	$26, %edi		/* PR_SET_TSC */
+	je	agent_refuse
+	jmp	7b
+agent_pre_end:
+
+agent_exit:				/* exit(2) of a thread that may have no stack any more: none is used */
+	mov	DATA_MAP + 4 * 60, %ecx	/* no flags: exit has none */
+	jrcxz	trap
+	add	DATA_BASE, %rcx
+	lock incq SLOT_ENTERED(%rcx)
+	syscall
+	ud2
+
+agent_remote:				/* calls that the tracer has the program make */
+	syscall
+	int3
+agent_allowed_end:
+trap:	syscall				/* outside the range that is let through: always caught */
+	ud2
+agent_end:
+
+/*
+ * Run once in a new image, from wherever the tracer puts it, to make room for the agent. In: rbx = where a page of stubs
+ * is to go, rbp = its size. Out, at the first int3: r12 = descriptor of the shared memory, r13 = the agent's code,
+ * r14 = its data, r15 = the slots, rbx = the stubs; each an address, or -errno. After the second the descriptor is closed.
+ */
+	.globl setup_begin, setup_end
+#define MAP_ANON_AT   0x100022	/* MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE */
+#define MAP_SHARED_AT 0x100001	/* MAP_SHARED | MAP_FIXED_NOREPLACE */
+	.macro	map addr, size, prot, flags, fd
+	mov	\addr, %rdi
+	mov	\size, %rsi
+	mov	$\prot, %edx
+	mov	$\flags, %r10d
+	mov	\fd, %r8
+	xor	%r9d, %r9d
+	mov	$9, %eax
+	syscall
+	.endm
+setup_begin:
+	lea	name(%rip), %rdi
+	mov	$1, %esi		/* MFD_CLOEXEC */
+	mov	$319, %eax		/* memfd_create */
+	syscall
+	mov	%rax, %r12
+	test	%rax, %rax
+	js	1f
+	map	$AGENT_CODE, $AGENT_PAGE, 5, MAP_ANON_AT, $-1
+	mov	%rax, %r13
+	map	$AGENT_DATA, $AGENT_PAGE, 3, MAP_ANON_AT, $-1
+	mov	%rax, %r14
+	map	$AGENT_STATS, $(AGENT_CALLS * SLOT_SIZE + AGENT_PAGE), 3, MAP_SHARED_AT, %r12
+	mov	%rax, %r15
+	map	%rbx, %rbp, 5, MAP_ANON_AT, $-1
+	mov	%rax, %rbx
+	int3
+	mov	%r12, %rdi
+	mov	$3, %eax		/* close */
+	syscall
+1:	int3
+name:	.asciz	"sctrace"
+setup_end:
+
+/* The same for the counters alone: a process that shared them with its parent gets its own. Out: r12, r15. */
+	.globl region_begin, region_end
+region_begin:
+	lea	name2(%rip), %rdi
+	mov	$1, %esi
+	mov	$319, %eax
+	syscall
+	mov	%rax, %r12
+	test	%rax, %rax
+	js	1f
+	map	$AGENT_STATS, $(AGENT_CALLS * SLOT_SIZE + AGENT_PAGE), 3, 0x11, %r12	/* MAP_SHARED | MAP_FIXED */
+	mov	%rax, %r15
+	int3
+	mov	%r12, %rdi
+	mov	$3, %eax
+	syscall
+1:	int3
+name2:	.asciz	"sctrace"
+region_end:
+	.section .note.GNU-stack, "", @progbits

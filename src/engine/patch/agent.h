@@ -1,0 +1,92 @@
+/*
+ * The agent: the code and data that the patch engine puts into the traced program. Included by C and by agent.S.
+ *
+ * A patched call site jumps to its stub, the stub calls agent_entry, which counts, times and makes the call. Nothing of
+ * the agent is written to disk or to the program's own pages; it lives at one fixed address, below 4 GiB so that stubs
+ * and the agent reach it by 32-bit addresses.
+ */
+#ifndef SCTRACE_ENGINE_PATCH_AGENT_H
+#define SCTRACE_ENGINE_PATCH_AGENT_H
+
+#define AGENT_CODE  0x70000000 /* one page, read and execute */
+#define AGENT_DATA  0x70001000 /* one page, private: struct agent_data */
+#define AGENT_STATS 0x70010000 /* shared with the tracer: the slots */
+#define AGENT_PAGE  4096
+
+#define AGENT_CALLS 512 /* call numbers from here on always go to the tracer */
+
+/* A call's slot: offsets as agent.S uses them; struct agent_slot is held to them by assertions. */
+#define SLOT_ENTERED 0
+#define SLOT_ERRORS  8
+#define SLOT_TICKS   16
+#define SLOT_BYTES   24
+#define SLOT_MAX     32
+#define SLOT_MIN_NOT 40 /* the least time, all bits turned over, so that zeroed memory is "none yet" */
+#define SLOT_HIST    128
+#define SLOT_BUCKETS 576
+#define SLOT_SIZE    (SLOT_HIST + 4 * SLOT_BUCKETS)
+
+/* A map entry's low bits tell about the call; the rest is its slot's offset plus SLOT_ALIGN. 0 sends it to the tracer. */
+#define SLOT_ALIGN   64
+#define SLOT_F_BYTES 1 /* the result is a byte count */
+#define SLOT_F_FORKS 2 /* comes back twice; the child's return is not counted */
+#define SLOT_F_CHECK 4 /* arguments decide whether the agent may make the call */
+
+#ifndef __ASSEMBLER__
+#include <stddef.h>
+#include <stdint.h>
+
+struct agent_slot {
+	uint64_t entered, errors, ticks, bytes, max, min_not;
+	uint8_t pad[80];
+	/* 16 buckets per power of two of ticks: bucket = 16 * shift + (ticks >> shift), shift = max(0, log2(ticks) -
+	 * 4). */
+	uint32_t hist[SLOT_BUCKETS];
+};
+_Static_assert(offsetof(struct agent_slot, errors) == SLOT_ERRORS, "agent.S");
+_Static_assert(offsetof(struct agent_slot, ticks) == SLOT_TICKS, "agent.S");
+_Static_assert(offsetof(struct agent_slot, bytes) == SLOT_BYTES, "agent.S");
+_Static_assert(offsetof(struct agent_slot, max) == SLOT_MAX, "agent.S");
+_Static_assert(offsetof(struct agent_slot, min_not) == SLOT_MIN_NOT, "agent.S");
+_Static_assert(offsetof(struct agent_slot, hist) == SLOT_HIST, "agent.S");
+_Static_assert(sizeof(struct agent_slot) == SLOT_SIZE && SLOT_SIZE % SLOT_ALIGN == 0, "agent.S");
+
+/* The slots, and behind them a page whose first byte says whether dispatch is on (1) or off (0). */
+#define AGENT_SLOTS_SIZE ((size_t)AGENT_CALLS * SLOT_SIZE)
+#define AGENT_STATS_SIZE (AGENT_SLOTS_SIZE + AGENT_PAGE)
+_Static_assert(AGENT_SLOTS_SIZE % AGENT_PAGE == 0, "the selector has a page of its own");
+
+/* The private page. */
+struct agent_data {
+	uint64_t base; /* where the slots begin, less SLOT_ALIGN */
+	uint32_t map[AGENT_CALLS];
+	uint8_t alone; /* one thread, and the slots are this image's alone: updates need no lock */
+	uint8_t pad[7];
+	uint8_t scratch[256]; /* for calls that the tracer runs */
+};
+
+/* The frame that agent_entry builds; the stub's return address is its last word. `flags`: AH by lahf, AL by seto. */
+struct agent_frame {
+	uint64_t t0, slot, rdx, flags, nr, ret;
+};
+
+/* agent.S as assembled, and the places in it where the tracer must know how far a thread has come. */
+extern const unsigned char agent_begin[], agent_end[], agent_entry[], agent_p1[], agent_p2[], agent_p3[];
+extern const unsigned char agent_refuse[], agent_r1[], agent_check[], agent_pre_end[];
+extern const unsigned char agent_exit[], agent_remote[], agent_allowed_end[];
+
+/* The labels of one of the two paths through a call. */
+struct agent_path {
+	const unsigned char *p4, *p5, *p6, *sys, *after, *timed, *add_ticks, *add_error, *add_bytes, *add_hist, *ret,
+		*end;
+};
+extern const struct agent_path agent_paths[2];
+
+/* Code that is run once, from a place of the program's, to set the agent up (see agent.S). */
+extern const unsigned char setup_begin[], setup_end[], region_begin[], region_end[];
+
+/* Where a label of agent.S is in the traced program. */
+#define AGENT_AT(label) ((uint64_t)AGENT_CODE + (uint64_t)((label)-agent_begin))
+#endif
+
+#endif

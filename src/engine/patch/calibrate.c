@@ -1,0 +1,105 @@
+/* What a call through the agent costs, measured on a child that has timed the same call natively. */
+#include "engine/patch/patch.h"
+
+#include "base/clock.h"
+#include "syscall/table.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { BATCHES = 9, BATCH = 300, COUNTED = 3000 };
+
+struct probe {
+	double native_ns;
+	_Atomic int ready, go;
+};
+
+static double native_cost(void)
+{
+	double best = INFINITY;
+	for (int b = 0; b < BATCHES; b++) {
+		uint64_t t0 = clock_ns();
+		for (int i = 0; i < BATCH; i++)
+			syscall(SYS_getppid);
+		double ns = (double)(clock_ns() - t0) / BATCH;
+		best = ns < best ? ns : best;
+	}
+	return best;
+}
+
+static void __attribute__((noreturn)) child(struct probe *p)
+{
+	p->native_ns = native_cost();
+	p->ready = 1;
+	while (!p->go)
+		syscall(SYS_sched_yield);
+	for (int i = 0; i < COUNTED; i++)
+		syscall(SYS_getppid);
+	_exit(0);
+}
+
+static int run_child(struct patch *p, pid_t pid, struct probe *probe)
+{
+	struct event ev;
+	while (!probe->ready)
+		syscall(SYS_sched_yield);
+	int r = patch_adopt(p, pid);
+	if (r < 0)
+		return r;
+	probe->go = 1;
+	tracer_resume(&p->t, p->t.current);
+	p->t.current = NULL;
+	while ((r = tracer_next(&p->t.base, &ev)) > 0 || r == -EINTR)
+		;
+	return r;
+}
+
+/* The mean of the undisturbed calls, those below the 90th percentile, and the robust deviation (IQR / 1.349). */
+static int read_cost(struct patch *p, double native_ns)
+{
+	struct summary_group *g = summary_group(&p->t.counts, "", -1);
+	struct call_stats *c = g ? summary_call(&p->t.counts, g, syscall_native_arch(), SYS_getppid) : NULL;
+	if (!c || c->returned < COUNTED)
+		return -EIO;
+	double sum = 0;
+	uint64_t n = 0;
+	double limit = hist_quantile(&c->hist, 0.9);
+	for (uint32_t i = 0; i < c->hist.n; i++) {
+		uint32_t b = c->hist.first + i;
+		double mid = ((double)hist_bucket_low(b) + (double)hist_bucket_low(b + 1) - 1) / 2;
+		if (mid > limit)
+			break;
+		sum += mid * (double)c->hist.count[i];
+		n += c->hist.count[i];
+	}
+	p->fast.ns = sum / (double)n - native_ns;
+	p->fast.spread_ns = (hist_quantile(&c->hist, 0.75) - hist_quantile(&c->hist, 0.25)) / 1.349;
+	return 0;
+}
+
+int patch_calibrate(struct patch *p)
+{
+	struct probe *probe = mmap(NULL, sizeof(*probe), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (probe == MAP_FAILED)
+		return -errno;
+	pid_t pid = fork();
+	if (pid == 0)
+		child(probe);
+	int r = pid < 0 ? -errno : run_child(p, pid, probe);
+	if (r == 0)
+		r = read_cost(p, probe->native_ns);
+	else if (pid > 0) {
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, __WALL);
+	}
+	munmap(probe, sizeof(*probe));
+	return r;
+}

@@ -1,0 +1,163 @@
+/* The SIGSYS that a call from outside the agent raises: who makes the call, and how the forced signal leaves no trace. */
+#include "engine/patch/patch.h"
+
+#include <errno.h>
+#include <linux/audit.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+
+/* Lets the call run where it is, unarmed and traced; it is armed again when it came back (syscall_stop). */
+void dispatch_run_slow(struct task *task, struct user_regs_struct *r, int64_t nr)
+{
+	struct patch_task *pt = patch_task_of(task);
+	patch_arm(task, false);
+	pt->slow = true;
+	r->rip -= 2;
+	r->rax = (unsigned long long)nr;
+	r->orig_rax = (unsigned long long)-1;
+	ptrace(PTRACE_SETREGS, task->tid, NULL, r);
+}
+
+/* The program's own action for SIGSYS, where it can be written from; false where it has none. */
+static bool own_action(struct task *task, uint64_t args[6])
+{
+	const struct image *img = image_of(task);
+	args[0] = SIGSYS;
+	args[1] = AGENT_DATA + offsetof(struct agent_data, scratch);
+	args[3] = sizeof(uint64_t);
+	return img->state == IMAGE_READY && img->minds_sigsys &&
+	       remote_write(task->tid, args[1], img->sigsys_action, sizeof(img->sigsys_action)) == 0;
+}
+
+static void block_sigsys(const struct task *task)
+{
+	uint64_t mask = 0;
+	if (ptrace(PTRACE_GETSIGMASK, task->tid, sizeof(mask), &mask) < 0)
+		return;
+	mask |= SIGBIT(SIGSYS);
+	ptrace(PTRACE_SETSIGMASK, task->tid, sizeof(mask), &mask);
+}
+
+static bool blocks_all_else(const struct task *task)
+{
+	uint64_t mask = 0;
+	return ptrace(PTRACE_GETSIGMASK, task->tid, sizeof(mask), &mask) == 0 && !(mask & SIGBIT(SIGSYS)) &&
+	       __builtin_popcountll(mask) >= 55;
+}
+
+/*
+ * The kernel forces the signal: a thread that blocked it has it unblocked, and where it was blocked or ignored its action is
+ * reset (force_sig_info_to_task). Who blocks everything, as C libraries do around births, had it blocked too.
+ */
+static void mend_forced_signal(struct patch *p, struct task *task)
+{
+	uint64_t args[6] = {0};
+	if (patch_task_of(task)->sigsys_blocked || blocks_all_else(task))
+		block_sigsys(task);
+	if (own_action(task, args))
+		remote_call(&p->t, task, SYS_rt_sigaction, args);
+}
+
+/*
+ * A SIGSYS of the program's own, while ours are about. Where it was pending and blocked, the kernel delivered it in place of
+ * one that a call of the program's should have raised: that call is yet to be made, and the signal, blocked again, goes back
+ * to be pending (ptrace_signal in kernel/signal.c).
+ */
+void dispatch_mend_own(struct patch *p, struct task *task, const siginfo_t *si)
+{
+	struct user_regs_struct saved, r;
+	unsigned char code[2];
+	siginfo_t again = *si;
+	uint64_t args[6] = {0};
+	if (ptrace(PTRACE_GETREGS, task->tid, NULL, &saved) < 0)
+		return;
+	if (own_action(task, args)) {
+		/* By way of int3, so that the stop at its end is one that can deliver the signal. */
+		r = saved;
+		r.rip = AGENT_AT(agent_remote);
+		r.rax = SYS_rt_sigaction;
+		r.rdi = args[0];
+		r.rsi = args[1];
+		r.rdx = 0;
+		r.r10 = args[3];
+		if (remote_run(&p->t, task, &r) == -ESRCH)
+			return;
+		ptrace(PTRACE_SETREGS, task->tid, NULL, &saved);
+		ptrace(PTRACE_SETSIGINFO, task->tid, NULL, &again);
+	}
+	if (patch_task_of(task)->sigsys_blocked)
+		block_sigsys(task);
+	/* The kernel had rolled the call back: its number is in rax again. */
+	bool lost = si->si_code <= 0 && saved.rax == saved.orig_rax && saved.rip != patch_task_of(task)->completed_ip &&
+		    remote_read(task->tid, saved.rip - 2, code, 2) == 0 && code[0] == 0x0f && code[1] == 0x05 &&
+		    saved.rip - AGENT_CODE >= AGENT_PAGE;
+	if (lost)
+		dispatch_run_slow(task, &saved, (int64_t)saved.rax);
+}
+
+/* Calls that change what we stand on. */
+static void watch_call(struct patch *p, struct task *task, int64_t nr, const struct user_regs_struct *r)
+{
+	struct image *img = image_of(task);
+	if (nr == SYS_seccomp || (nr == SYS_prctl && r->rdi == PR_SET_SECCOMP))
+		img->sealed = p->seccomp_seen = true;
+	bool strict =
+		(nr == SYS_seccomp && r->rdi == 0) || (nr == SYS_prctl && r->rdi == PR_SET_SECCOMP && r->rsi == 1);
+	if (strict || (nr == SYS_prctl && r->rdi == PR_SET_TSC))
+		patch_make_plain(p, task, "it may not read the time stamp counter");
+	if (nr == SYS_prctl && r->rdi == 59) /* PR_SET_SYSCALL_USER_DISPATCH */
+		patch_make_plain(p, task, "the program uses Syscall User Dispatch itself");
+	if (nr == SYS_rt_sigaction && r->rdi == SIGSYS && r->rsi) {
+		img->minds_sigsys = p->sigsys_seen = true;
+		remote_read(task->tid, r->rsi, img->sigsys_action, sizeof(img->sigsys_action));
+	}
+}
+
+/* Does the agent take this call? Then its stub, else 0. */
+static uint64_t fast_way(struct patch *p, struct task *task, const struct user_regs_struct *r, const siginfo_t *si)
+{
+	struct image *img = image_of(task);
+	if (si->si_arch != AUDIT_ARCH_X86_64 || img->state != IMAGE_READY || img->off)
+		return 0;
+	struct site *s = site_of_stub(img, r->rip);
+	bool refused = s != NULL;
+	if (!s)
+		s = site_visit(p, task, r->rip);
+	if (!s || !s->stub || s->kind == SITE_HOPELESS || !task->stopped)
+		return 0;
+	return image_map_call(p, task, si->si_syscall, refused) ? s->stub : 0;
+}
+
+enum tracer_verdict dispatch_stop(struct patch *p, struct task *task, const siginfo_t *si)
+{
+	struct user_regs_struct r;
+	int64_t nr = si->si_syscall;
+	mend_forced_signal(p, task);
+	if (ptrace(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
+		return STOP_OURS;
+	patch_forget_behind(p, task);
+	patch_task_of(task)->completed_ip = 0;
+	if (p->t.detaching) {
+		r.rip -= 2; /* it makes the call by itself, when it is let go */
+		r.rax = (unsigned long long)nr;
+		r.orig_rax = (unsigned long long)-1;
+		ptrace(PTRACE_SETREGS, task->tid, NULL, &r);
+		return STOP_OURS;
+	}
+	watch_call(p, task, nr, &r);
+	uint64_t stub = fast_way(p, task, &r, si);
+	if (!task->stopped)
+		return STOP_HELD;
+	if (!stub) {
+		dispatch_run_slow(task, &r, nr);
+		return STOP_OURS;
+	}
+	r.rip = stub;
+	r.rax = (unsigned long long)nr;
+	r.orig_rax = (unsigned long long)-1;
+	ptrace(PTRACE_SETREGS, task->tid, NULL, &r);
+	return STOP_OURS;
+}

@@ -1,0 +1,552 @@
+/*
+ * The patch engine: calls are counted and timed inside the program. This file is its host side's wiring: what each stop
+ * means here. agent.S runs in the program; image.c, site.c, stepout.c, remote.c, maps.c do the work; padding.c and
+ * encode.c are the pure parts; sud.c arms threads, so that a call from outside the agent stops as a SIGSYS.
+ */
+#include "engine/patch/patch.h"
+
+#include "arch/arch.h"
+#include "base/clock.h"
+#include "syscall/table.h"
+
+#include <cpuid.h>
+#include <errno.h>
+#include <linux/audit.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <x86intrin.h>
+
+#define USER32_CS 0x23 /* arch/x86/include/asm/segment.h */
+
+/* --- arming --- */
+
+void patch_arm(struct task *task, bool on)
+{
+	struct patch_task *pt = patch_task_of(task);
+	const struct image *img = image_of(task);
+	uint64_t selector = img && img->selected ? AGENT_STATS + AGENT_SLOTS_SIZE : 0;
+	if (pt && pt->armed != on && sud_arm(task->tid, on, selector) == 0)
+		pt->armed = on;
+}
+
+/* Gives up on the agent in this image: from now on its calls are traced by ptrace. */
+void patch_make_plain(struct patch *p, struct task *task, const char *why)
+{
+	struct image *img = image_of(task);
+	if (img->state == IMAGE_PLAIN)
+		return;
+	image_switch(img, true);
+	img->state = IMAGE_PLAIN;
+	p->plain_images++;
+	if (!p->plain_why.len)
+		buf_adds(&p->plain_why, why);
+	if (p->debug)
+		fprintf(stderr, "sctrace: [%d] traced by ptrace: %s\n", (int)task->tid, why);
+}
+
+/* --- other signals --- */
+
+/* Does the process have a handler for `sig`? Where that cannot be read, yes: then the thread leaves our code. */
+static bool is_caught(pid_t tid, int sig)
+{
+	char path[40], text[4096];
+	unsigned long long caught = ~0ull;
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
+	FILE *f = fopen(path, "re");
+	size_t n = f ? fread(text, 1, sizeof(text) - 1, f) : 0;
+	if (f)
+		fclose(f);
+	text[n] = '\0';
+	const char *p = strstr(text, "\nSigCgt:");
+	if (p)
+		sscanf(p + 8, "%llx", &caught);
+	return caught & SIGBIT(sig);
+}
+
+/* A filter's SIGSYS tells where the call was made: at the site, not in the agent. */
+static void mend_call_address(struct task *task, const siginfo_t *si)
+{
+	uint64_t ip;
+	siginfo_t mended = *si;
+	if (si->si_signo != SIGSYS || arch_ip(task->tid, &ip) < 0)
+		return;
+	mended.si_call_addr = (void *)ip; /* NOLINT(performance-no-int-to-ptr) */
+	ptrace(PTRACE_SETSIGINFO, task->tid, NULL, &mended);
+}
+
+/*
+ * The agent faulted: there is no room for its frame on the program's stack, of which a system call needs none. The call
+ * is made from its stub, which needs none either. False: the fault is not the agent's doing.
+ */
+static bool survive_fault(struct patch *p, struct task *task)
+{
+	struct user_regs_struct r;
+	stepout(p, task, true);
+	if (ptrace(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
+		return false;
+	const struct site *before = map_get(&image_of(task)->sites, r.rip + 2);
+	const struct site *behind = map_get(&image_of(task)->sites, r.rip);
+	if (before && before->stub) {
+		r.rip = before->stub + STUB_BEHIND;
+		dispatch_run_slow(task, &r, (int64_t)r.rax);
+		return true;
+	}
+	if (behind && behind->kind == SITE_LONG)
+		site_follow_moved(task);
+	return behind != NULL;
+}
+
+static enum tracer_verdict on_signal(struct tracer *t, struct task *task, const siginfo_t *si)
+{
+	struct patch *p = patch_of(t);
+	struct patch_task *pt = patch_task_of(task);
+	if (si->si_signo == SIGSYS && si->si_code == SUD_SIGSYS && pt && pt->armed)
+		return dispatch_stop(p, task, si);
+	struct image *img = image_of(task);
+	if (!img || !img->region)
+		return STOP_PASS;
+	if (si->si_signo == SIGSYS && pt && pt->armed) {
+		dispatch_mend_own(p, task, si);
+		if (!task->stopped)
+			return STOP_HELD;
+	}
+	uint64_t ip;
+	if (arch_ip(task->tid, &ip) < 0)
+		return STOP_PASS;
+	if (!stepout_needed(task, ip))
+		return STOP_PASS;
+	if ((si->si_signo == SIGSEGV || si->si_signo == SIGBUS) && si->si_code > 0 && survive_fault(p, task))
+		return STOP_OURS;
+	stepout(p, task, is_caught(task->tid, si->si_signo));
+	if (si->si_signo == SIGSYS && si->si_code == 1 /* SYS_SECCOMP */ && ip >= AGENT_CODE &&
+	    ip < AGENT_CODE + AGENT_PAGE)
+		mend_call_address(task, si);
+	return STOP_PASS;
+}
+
+static void note_mask(struct task *task)
+{
+	uint64_t mask = 0;
+	if (ptrace(PTRACE_GETSIGMASK, task->tid, sizeof(mask), &mask) == 0)
+		image_note_blocked(task, mask & SIGBIT(SIGSYS));
+}
+
+static bool on_syscall_stop(struct tracer *t, struct task *task)
+{
+	struct patch_task *pt = patch_task_of(task);
+	uint64_t ip;
+	if (!pt || !pt->slow)
+		return false;
+	/* A handler came before the call, and this one is the agent's, which counts it itself. The other will stop again. */
+	if (!task->in_call && arch_ip(task->tid, &ip) == 0 && ip - AGENT_CODE < AGENT_PAGE) {
+		pt->slow = false;
+		patch_arm(task, image_of(task)->state == IMAGE_READY);
+		return true;
+	}
+	tracer_syscall_stop(t, task);
+	if (!task->in_call) {
+		pt->slow = false;
+		pt->completed_ip = task->call.ip;
+		if (task->call.nr == SYS_rt_sigprocmask)
+			note_mask(task);
+		if (task->call.nr == SYS_rt_sigreturn)
+			site_follow_moved(task);
+		patch_arm(task, image_of(task)->state == IMAGE_READY);
+	}
+	return true;
+}
+
+/* --- births, images, deaths --- */
+
+struct patch_task *patch_give_data(struct task *task)
+{
+	if (!task->data)
+		task->data = calloc(1, sizeof(struct patch_task));
+	return task->data;
+}
+
+static void on_birth(struct tracer *t, struct task *parent, struct task *child, uint64_t flags)
+{
+	struct image *img = image_of(parent);
+	if (patch_give_data(child))
+		patch_task_of(child)->sigsys_blocked = patch_task_of(parent) && patch_task_of(parent)->sigsys_blocked;
+	/* From here on others may write to the same slots; the call that bears them is booked with a lock anyway. */
+	if (img)
+		image_set_alone(parent, false);
+	if (child->proc == parent->proc || child->proc->image || !img)
+		return;
+	if (!(flags & CLONE_VM)) {
+		child->proc->image = image_copy(img);
+		return;
+	}
+	child->proc->image = img;
+	img->refs++;
+	bool apart = !child->proc->counted || (t->config.want & CAP_BY_PROCESS);
+	if (!apart)
+		return;
+	/* Its calls must not land in its parent's counters: while it lives, all calls of the image stop. */
+	child->proc->hold = true;
+	img->sharers++;
+	img->user = parent->tid;
+	image_switch(img, true);
+}
+
+/* What runs in a copy of an image goes to the tracer with every call, or where there is none makes it itself. */
+static void refuse_all(const struct task *task)
+{
+	static const uint32_t none[AGENT_CALLS];
+	remote_write(task->tid, AGENT_DATA + offsetof(struct agent_data, map), none, sizeof(none));
+}
+
+static void on_first_stop(struct tracer *t, struct task *task)
+{
+	struct patch *p = patch_of(t);
+	struct image *img = image_of(task);
+	/* Whose birth nobody told has an unknown image: it is traced by ptrace, and its copy of the agent counts nothing. */
+	if (!img)
+		refuse_all(task);
+	if (!patch_give_data(task) || !img || img->state != IMAGE_READY || !task->proc->counted)
+		return;
+	bool forked = img->refs == 1 && task->tid == task->proc->pid;
+	if (forked && (t->config.want & CAP_BY_PROCESS)) {
+		stepout_child(task);
+		if (image_own_region(p, task) < 0)
+			patch_make_plain(p, task, "no memory for counters of its own");
+	}
+	if (forked) {
+		/* Its memory was copied before the parent was told to use locks. */
+		img->user = task->tid;
+		img->alone = true;
+		image_set_alone(task, false);
+	}
+	img->blockers += patch_task_of(task)->sigsys_blocked;
+	patch_arm(task, img->state == IMAGE_READY);
+}
+
+/* The process no longer uses the image: it got another, or is gone. */
+static void leave_image(struct patch *p, struct process *proc)
+{
+	struct image *img = proc->image;
+	proc->image = NULL;
+	if (img && proc->hold && --img->sharers == 0)
+		image_switch(img, false);
+	image_put(p, img);
+}
+
+/* Signals whose action is "ignore" from the start would be reset by a forced one. */
+bool patch_minds_signals(pid_t pid, struct buf *why)
+{
+	char path[40], text[4096];
+	unsigned long long ignored = 0;
+	int seccomp = 0;
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	FILE *f = fopen(path, "re");
+	size_t n = f ? fread(text, 1, sizeof(text) - 1, f) : 0;
+	if (f)
+		fclose(f);
+	text[n] = '\0';
+	const char *ign = strstr(text, "\nSigIgn:");
+	const char *sec = strstr(text, "\nSeccomp_filters:");
+	if (ign)
+		sscanf(ign + 8, "%llx", &ignored);
+	if (sec)
+		sscanf(sec + 17, "%d", &seccomp);
+	if (ignored & (SIGBIT(SIGSYS) | SIGBIT(SIGTRAP)))
+		buf_adds(why, "it ignores SIGSYS or SIGTRAP");
+	return why->len > 0;
+}
+
+/* A new image: the agent goes in before its first instruction. `r` are its first registers. */
+static void prepare_image(struct patch *p, struct task *task, struct user_regs_struct *r)
+{
+	struct buf why = {0};
+	if (r->cs == USER32_CS)
+		buf_adds(&why, "a 32-bit program");
+	else if ((p->sigsys_seen || task->proc->root) && patch_minds_signals(task->tid, &why))
+		;
+	else if (p->seccomp_seen)
+		buf_adds(&why, "started under a seccomp filter of a traced program");
+	else {
+		int err = image_setup(p, task, r->rip);
+		if (err == -ESRCH) {
+			task->stopped = false;
+			return;
+		}
+		if (err < 0)
+			buf_addf(&why, "the agent cannot be mapped: %s", strerror(-err));
+		/* execve(2) is over: nothing of it is left to do. */
+		r->rax = 0;
+		r->orig_rax = (unsigned long long)-1;
+		ptrace(PTRACE_SETREGS, task->tid, NULL, r);
+	}
+	p->images++;
+	if (why.len)
+		patch_make_plain(p, task, buf_str(&why));
+	else {
+		struct image *img = image_of(task);
+		img->from_start = true;
+		img->entry = r->rip;
+		site_patch_loader(p, task, r->rip);
+		patch_arm(task, true);
+	}
+	buf_free(&why);
+}
+
+static void on_exec(struct tracer *t, struct task *task)
+{
+	struct patch *p = patch_of(t);
+	struct patch_task *pt = patch_give_data(task);
+	struct user_regs_struct r;
+	bool held = task->proc->hold;
+	leave_image(p, task->proc);
+	task->proc->hold = false;
+	task->proc->image = image_new();
+	if (!pt || !task->proc->image || ptrace(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
+		return;
+	*pt = (struct patch_task){0};
+	note_mask(task);
+	if (task->in_call) {
+		task->call.result = 0;
+		task->call.error = false;
+		tracer_call_exit(t, task);
+	}
+	if (!task->proc->counted) {
+		task->release = held;
+		return;
+	}
+	prepare_image(p, task, &r);
+}
+
+static void on_death(struct tracer *t, struct task *task)
+{
+	if (patch_task_of(task) && patch_task_of(task)->sigsys_blocked && image_of(task))
+		image_of(task)->blockers--;
+	if (task->proc->ntasks == 1)
+		leave_image(patch_of(t), task->proc);
+	free(task->data);
+	task->data = NULL;
+}
+
+static void on_detach(struct tracer *t, struct task *task)
+{
+	const struct image *img = image_of(task);
+	if (!img)
+		refuse_all(task);
+	if (!img || !img->region)
+		return;
+	if (img->selected)
+		img->region->slots[AGENT_SLOTS_SIZE] = 0; /* for threads that cannot be stopped, too */
+	patch_settle_pending(patch_of(t), task);
+	patch_arm(task, false);
+	if (task->proc->counted)
+		stepout(patch_of(t), task, true);
+	if (!t->detaching)
+		refuse_all(task);
+}
+
+static void on_leave(struct tracer *t, struct task *task)
+{
+	patch_clean(patch_of(t), task);
+}
+
+static int resume_request(struct tracer *t, const struct task *task)
+{
+	(void)t;
+	const struct patch_task *pt = patch_task_of(task);
+	const struct image *img = image_of(task);
+	if (!task->proc->counted)
+		return PTRACE_CONT;
+	return (pt && pt->slow) || !img || img->state != IMAGE_READY ? PTRACE_SYSCALL : PTRACE_CONT;
+}
+
+static uint64_t calls_so_far(struct tracer *t)
+{
+	return image_calls(patch_of(t));
+}
+
+static const struct tracer_ops patch_ops = {
+	.signal = on_signal,
+	.birth = on_birth,
+	.first_stop = on_first_stop,
+	.exec = on_exec,
+	.death = on_death,
+	.detach = on_detach,
+	.leave = on_leave,
+	.resume_request = resume_request,
+	.syscall_stop = on_syscall_stop,
+	.calls_so_far = calls_so_far,
+};
+
+int patch_adopt(struct patch *p, pid_t pid)
+{
+	struct user_regs_struct r, saved;
+	int status;
+	struct tracer *t = &p->t;
+	t->ops = &patch_ops;
+	t->config.want = CAP_COUNTS;
+	if (ptrace(PTRACE_SEIZE, pid, NULL, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL) < 0)
+		return -errno;
+	struct task *task = tasks_add(&t->tasks, pid);
+	if (!task || tasks_join(&t->tasks, task, pid) < 0 || !patch_give_data(task))
+		return -ENOMEM;
+	task->fresh = false;
+	task->proc->counted = true;
+	task->proc->image = image_new();
+	if (ptrace(PTRACE_INTERRUPT, pid, NULL, NULL) < 0 || waitpid(pid, &status, __WALL) < 0 || !WIFSTOPPED(status) ||
+	    ptrace(PTRACE_GETREGS, pid, NULL, &r) < 0 || !task->proc->image)
+		return -ECHILD;
+	task->stopped = true;
+	saved = r;
+	/* Only its own loop runs in it: no thread can be behind a call. */
+	((struct image *)task->proc->image)->from_start = true;
+	uint64_t at = tracer_entry_point(pid);
+	int err = at ? image_setup(p, task, at) : -ENOEXEC;
+	ptrace(PTRACE_SETREGS, pid, NULL, &saved);
+	patch_arm(task, true);
+	t->current = task;
+	return err;
+}
+
+/* --- the engine --- */
+
+/* The time stamp counter must tick evenly through all states (Intel SDM 3B, 17.17.1: CPUID 80000007H, EDX bit 8). */
+static bool tsc_is_invariant(void)
+{
+	unsigned a, b, c, d;
+	return __get_cpuid(0x80000007, &a, &b, &c, &d) && d >> 8 & 1;
+}
+
+static int patch_probe(struct buf *why)
+{
+	struct buf sud = {0};
+	if (!tsc_is_invariant()) {
+		buf_adds(why, "the processor's time stamp counter is not invariant");
+		return -ENOTSUP;
+	}
+	int r = sud_probe(&sud);
+	buf_adds(why, r < 0 ? buf_str(&sud) : "armed by Syscall User Dispatch");
+	buf_free(&sud);
+	return r;
+}
+
+static unsigned ways_allowed(void)
+{
+	const char *s = getenv("SCTRACE_PATCH");
+	if (!s)
+		return WAY_SHORT | WAY_LONG | WAY_REDIRECT;
+	return (strstr(s, "short") ? WAY_SHORT : 0) | (strstr(s, "long") ? WAY_LONG : 0) |
+	       (strstr(s, "redirect") ? WAY_REDIRECT : 0);
+}
+
+/* Both ways' costs; where one cannot be had its times keep it, and the footer says so. */
+static void calibrate(struct patch *p)
+{
+	struct patch *probe = calloc(1, sizeof(*probe));
+	tracer_calibrate(&p->t.cost);
+	if (!probe)
+		return;
+	probe->watchdog_fd = -1;
+	probe->ways = WAY_SHORT | WAY_LONG | WAY_REDIRECT;
+	probe->tsc0 = p->tsc0;
+	probe->ns0 = p->ns0;
+	probe->t.go_fd = probe->t.err_fd = -1;
+	if (patch_calibrate(probe) == 0)
+		p->fast = probe->fast;
+	p->tick_ns = probe->tick_ns;
+	p->t.unseen_cost = p->fast;
+	image_regions_free(probe);
+	site_modules_free(probe);
+	vec_free(&probe->calls);
+	tracer_free(&probe->t);
+	buf_free(&probe->plain_why);
+	free(probe);
+}
+
+static void patch_free(struct patch *p)
+{
+	tracer_detach_all(&p->t);
+	image_regions_free(p);
+	site_modules_free(p);
+	vec_free(&p->calls);
+	vec_free(&p->behind);
+	if (p->watchdog_fd >= 0)
+		close(p->watchdog_fd);
+	tracer_free(&p->t);
+	buf_free(&p->plain_why);
+	free(p);
+}
+
+static int patch_start(struct engine **out, const struct engine_config *config, struct buf *why)
+{
+	struct patch *p = calloc(1, sizeof(*p));
+	if (!p)
+		return -ENOMEM;
+	p->t.base.ops = &engine_patch;
+	p->tsc0 = __rdtsc();
+	p->ns0 = clock_ns();
+	p->ways = ways_allowed();
+	p->debug = getenv("SCTRACE_DEBUG") != NULL;
+	calibrate(p);
+	p->t.exit_kill = config->spawn.argv != NULL;
+	p->watchdog_fd = -1;
+	int r = config->nattach ? patch_start_watchdog(p) : 0;
+	if (r == 0)
+		r = tracer_start(&p->t, config, &patch_ops, why);
+	if (r == 0 && config->nattach)
+		r = patch_attach_all(p);
+	if (r < 0) {
+		patch_free(p);
+		return r;
+	}
+	*out = &p->t.base;
+	return 0;
+}
+
+static int patch_collect(struct engine *e, struct summary *s)
+{
+	struct patch *p = (struct patch *)e;
+	image_collect(p);
+	return tracer_collect(e, s);
+}
+
+static void patch_footer(const struct engine *e, struct buf *text)
+{
+	const struct patch *p = (const struct patch *)e;
+	buf_adds(text, "engine: patch; ");
+	if (p->fast.ns > 0)
+		buf_addf(text, "%.2f us per call of tracing removed from the times above", p->fast.ns / 1e3);
+	else
+		buf_adds(text, "its cost could not be measured and is part of the times above");
+	if (p->t.cost.ns > 0)
+		buf_addf(text, " (%.1f us for calls that went by ptrace)", p->t.cost.ns / 1e3);
+	if (p->plain_images)
+		buf_addf(text, "\n%llu of %llu program images were traced by ptrace: %s",
+			 (unsigned long long)p->plain_images, (unsigned long long)p->images, buf_str(&p->plain_why));
+}
+
+static void patch_stop(struct engine *e)
+{
+	patch_free((struct patch *)e);
+}
+
+const struct engine_ops engine_patch = {
+	.name = "patch",
+	.purpose = "counts and times calls inside the program: fast, needs no privilege; x86-64",
+	.caps = CAP_COUNTS | CAP_BY_PROCESS | CAP_FOLLOW | CAP_ATTACH,
+	.probe = patch_probe,
+	.start = patch_start,
+	.next = tracer_next,
+	.collect = patch_collect,
+	.detach = tracer_detach,
+	.kill = tracer_kill,
+	.result = tracer_result,
+	.footer = patch_footer,
+	.stop = patch_stop,
+};

@@ -1,0 +1,318 @@
+/* The patch engine's own rooms: what they share. */
+#ifndef SCTRACE_ENGINE_PATCH_PATCH_H
+#define SCTRACE_ENGINE_PATCH_PATCH_H
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "engine/patch/agent.h"
+#include "engine/patch/encode.h"
+#include "engine/patch/relocate.h"
+#include "engine/ptrace/tracer.h"
+
+#include <sys/user.h>
+
+/* The shared memory that an image's calls are counted in, mapped on both sides. */
+struct region {
+	int refs;
+	unsigned char *slots;                 /* AGENT_STATS_SIZE bytes; the program may scribble here: never trusted */
+	int fd;                               /* the memory, while it is being set up */
+	struct agent_slot *seen[AGENT_CALLS]; /* what collect took of them while they were in use, or NULL */
+	uint16_t used;                        /* slots given out */
+	int16_t call_of[AGENT_CALLS];         /* slot -> call number */
+	struct summary_group *group;          /* where collect adds, or NULL until then */
+	int64_t group_id;
+	char group_name[32];
+	bool discard; /* counts of a process that was not asked for */
+};
+
+/* Stubs live in pages near the code they serve. */
+struct stub_page {
+	uint64_t addr;
+	uint32_t used; /* stubs given out */
+	uint32_t max;
+};
+
+enum site_kind {
+	SITE_NEW,
+	SITE_SHORT,    /* jmp rel8 over the two bytes of the instruction */
+	SITE_LONG,     /* jmp rel32 over it and what follows, which moved into the stub */
+	SITE_REDIRECT, /* unchanged: each call stops once, and is sent to the stub */
+	SITE_HOPELESS, /* unchanged: traced by ptrace */
+};
+
+/* One system call instruction. */
+struct site {
+	uint64_t ip; /* behind the instruction */
+	uint64_t stub;
+	enum site_kind kind;
+	bool retry;    /* a long jump may be possible later */
+	uint8_t moved; /* bytes of instructions that moved into the stub (SITE_LONG) */
+	/* What was changed, so that it can be put back: hops of jumps through padding, and the site itself. */
+	struct change {
+		uint64_t addr;
+		uint8_t len, old[5], new[5];
+	} change[6]; /* the last one is the site itself */
+	uint8_t nchanges;
+};
+
+/* What was found out about a site of a file, so that the next image with that file need not find it out again. */
+struct plan {
+	uint64_t offset; /* of the address behind the instruction, in the file */
+	enum site_kind kind;
+	uint8_t moved, code[RELOCATE_MAX];
+	uint8_t nchanges;
+	struct {
+		int32_t delta; /* from the address behind the instruction */
+		uint8_t len, old[5];
+	} change[6];
+};
+
+/* A file that code was patched of. */
+struct module {
+	uint64_t dev, ino;
+	VEC(struct plan) plans;
+};
+
+/* Padding that jumps were put into: `used` bytes from its begin. */
+struct gap_use {
+	uint64_t lo;
+	uint32_t used;
+};
+
+/* What the program's memory looks like: one mapping of executable memory. */
+struct mapping {
+	uint64_t lo, hi;
+	uint64_t dev, ino;
+	uint64_t file_offset;
+	uint64_t base;  /* where the file's beginning is mapped, or 0 */
+	bool patchable; /* executable, private, of a file, not writable */
+};
+
+enum image_state {
+	IMAGE_NEW,   /* nothing of ours is in it */
+	IMAGE_READY, /* the agent is in place */
+	IMAGE_PLAIN, /* it cannot be: its calls are traced by ptrace */
+};
+
+/* One address space. Processes that share memory share it; a fork copies it. */
+struct image {
+	int refs;
+	enum image_state state;
+	struct region *region;
+	uint32_t map[AGENT_CALLS]; /* as written to the program's agent_data, unless `off` */
+	bool from_start;           /* armed since its first instruction: no thread is behind an unseen call */
+	bool alone;                /* as written to agent_data */
+	uint64_t entry;            /* where it began */
+	int blockers;              /* threads that block SIGSYS */
+	bool sealed;               /* the program has a seccomp filter of its own: no more calls of ours */
+	bool minds_sigsys;         /* it set an action for SIGSYS, kept in sigsys_action */
+	uint64_t sigsys_action[4]; /* struct kernel_sigaction, which a forced SIGSYS may reset */
+	pid_t user;                /* a task that uses it */
+	bool off;                  /* all calls go to the tracer while a process that is counted otherwise shares it */
+	unsigned sharers;
+	bool selected;    /* dispatch looks at the selector byte behind the slots */
+	bool cleaned;     /* nothing of ours is in it any more */
+	struct map sites; /* by ip: struct site, owned */
+	struct map stubs; /* by the stub's address: struct site, borrowed */
+	struct map hops;  /* by the address of each jump on the way to a stub: struct site, borrowed */
+	VEC(struct gap_use) gaps;
+	VEC(struct stub_page) pages;
+	VEC(struct mapping) mappings;
+};
+
+/* The engine's own of a task. */
+struct patch_task {
+	bool armed;            /* calls from outside the agent stop */
+	uint64_t completed_ip; /* behind the call that ended last under ptrace, or 0 */
+	bool sigsys_blocked;   /* the program blocks SIGSYS in this thread */
+	bool slow;             /* its current call runs under ptrace, unarmed */
+};
+
+/* Where a thread was when its process was attached to. */
+struct behind {
+	pid_t tid;
+	uint64_t ip; /* 0: not known */
+};
+
+struct patch {
+	struct tracer t; /* first */
+	double tick_ns;
+	uint64_t tsc0, ns0; /* both clocks, read together at the start */
+	struct tracer_cost fast;
+	unsigned ways; /* SCTRACE_PATCH */
+	bool debug;
+	VEC(struct region *) regions;
+	VEC(struct module *) modules;
+	struct module *loader; /* the one that new images begin in, and where in it they begin */
+	uint64_t loader_entry;
+	VEC(struct behind) behind;
+	int watchdog_fd;                /* a socket to the watchdog, or -1 */
+	VEC(int16_t) calls;             /* numbers that the agent was asked for so far, for the next image */
+	bool seccomp_seen, sigsys_seen; /* some process set a filter, or an action for SIGSYS */
+	/* For the footer. */
+	uint64_t images, plain_images, patched, redirected;
+	struct buf plain_why;
+};
+
+enum { WAY_SHORT = 1, WAY_LONG = 2, WAY_REDIRECT = 4 };
+
+static inline bool site_is_patched(const struct site *s)
+{
+	return s->kind == SITE_SHORT || s->kind == SITE_LONG;
+}
+
+static inline struct patch *patch_of(struct tracer *t)
+{
+	return (struct patch *)t;
+}
+
+static inline struct image *image_of(const struct task *task)
+{
+	return task->proc->image;
+}
+
+static inline struct patch_task *patch_task_of(const struct task *task)
+{
+	return task->data;
+}
+
+/* remote.c: having the program make calls. The task is in a signal- or event-stop, not in a syscall-stop. */
+/* Reads and writes the program's memory, page protections notwithstanding; all of it or -EFAULT. */
+int remote_read(pid_t tid, uint64_t addr, void *buf, size_t n);
+int remote_open(pid_t tid); /* the memory as a file, for many writes; a descriptor or -errno */
+int remote_write(pid_t tid, uint64_t addr, const void *buf, size_t n);
+/*
+ * Runs code from `ip` to the next int3 with registers `r`, all signals held off; `r` holds the registers there.
+ * Afterwards the caller sets the registers it wants. 0, or -ESRCH where the task died (its end is still waited for).
+ */
+int remote_run(struct tracer *t, struct task *task, struct user_regs_struct *r);
+/*
+ * One call through the agent. The task ends up in a syscall-exit-stop, its registers as they were; not to be used where a
+ * call of its own is to be restarted. The result, or -errno.
+ */
+int64_t remote_call(struct tracer *t, struct task *task, uint64_t nr, const uint64_t args[6]);
+
+/* image.c */
+struct image *image_new(void);
+struct image *image_copy(const struct image *from);
+void image_put(struct patch *p, struct image *img);
+/* Puts the agent into a new image; `at` is code of the program that may be overwritten for a moment. 0 or -errno. */
+int image_setup(struct patch *p, struct task *task, uint64_t at);
+/* Gives the image of `task` counters of its own, which it shared with another so far. */
+int image_own_region(struct patch *p, struct task *task);
+/*
+ * Makes the agent handle call `nr`; false where it must go to the tracer. Empties the call's slot where the agent asked
+ * for that. `refused`: the agent has just handed this very call over, so where it is mapped its arguments were at
+ * fault.
+ */
+bool image_map_call(struct patch *p, struct task *task, int64_t nr, bool refused);
+/*
+ * Tells the agent whether its updates need a lock: not while the image has one thread and its slots to itself. To be
+ * called before another thread or process can run.
+ */
+void image_set_alone(struct task *task, bool alone);
+/* The task blocks SIGSYS now, or not any more. */
+void image_note_blocked(struct task *task, bool blocked);
+/* Sends all calls to the tracer, or back to the agent. */
+void image_switch(struct image *img, bool off);
+/* Adds what the regions counted to p->t.counts and zeroes them. */
+void image_collect(struct patch *p);
+void image_regions_free(struct patch *p);
+/* The sum of calls counted in all regions. */
+uint64_t image_calls(struct patch *p);
+/* The slot at an address in the program, or NULL where it is none. */
+struct agent_slot *image_slot(const struct image *img, uint64_t slot_addr);
+
+/* maps.c */
+/* Reads /proc/PID/maps; keeps what is executable. 0 or -errno. */
+int maps_read(pid_t pid, struct image *img);
+const struct mapping *maps_find(const struct image *img, uint64_t addr);
+/* A free place of `size` bytes within 2 GiB of `near`, or 0. */
+uint64_t maps_gap(pid_t pid, uint64_t near, size_t size);
+
+/* site.c */
+/* The site behind whose instruction `ip` is: decides at first sight, patches where possible. NULL: no memory. */
+struct site *site_visit(struct patch *p, struct task *task, uint64_t ip);
+/* Makes a site findable by its stub and by the jumps that lead there. */
+void site_index(struct image *img, struct site *s);
+/* Patches the sites of the loader that are known, in a new image that it is mapped in at `entry`'s place. */
+void site_patch_loader(struct patch *p, struct task *task, uint64_t entry);
+void site_modules_free(struct patch *p);
+/* The site whose stub `addr` lies in, or NULL. */
+struct site *site_of_stub(const struct image *img, uint64_t addr);
+/* Puts everything back as it was. */
+void site_restore_all(struct task *task);
+/*
+ * rt_sigreturn(2) is over and the thread may be right behind a call whose next instructions moved: sends it to where
+ * they are.
+ */
+void site_follow_moved(struct task *task);
+
+/* stepout.c */
+/*
+ * The task, in a signal-delivery- or event-stop, may be in our code: puts it where it would be natively and settles the
+ * books. Where the signal is not `caught`, no code of the program's looks: it stays where it is.
+ */
+void stepout(struct patch *p, struct task *task, bool caught);
+/* Is `ip` right behind the agent's own system call instruction? */
+bool stepout_at_call(uint64_t ip);
+/* Is `ip` in our code? */
+bool stepout_needed(const struct task *task, uint64_t ip);
+/* The child of a fork made by the agent, in its first stop: leaves the agent without counting the parent's call. */
+void stepout_child(struct task *task);
+
+#define SUD_SIGSYS  2 /* si_code SYS_USER_DISPATCH (asm-generic/siginfo.h) */
+#define SIGBIT(sig) (1ull << ((sig)-1))
+
+/* dispatch.c: the SIGSYS of calls from outside the agent */
+/* A stop of that kind: patches the site, or has the call made under ptrace. */
+enum tracer_verdict dispatch_stop(struct patch *p, struct task *task, const siginfo_t *si);
+/* A SIGSYS of the program's own is about to be delivered to an armed thread. */
+void dispatch_mend_own(struct patch *p, struct task *task, const siginfo_t *si);
+/* Has call `nr`, whose instruction ends at r->rip, made there, unarmed and traced; on_syscall_stop arms again. */
+void dispatch_run_slow(struct task *task, struct user_regs_struct *r, int64_t nr);
+
+/* sud.c: arming by Syscall User Dispatch */
+/*
+ * Lets calls from outside the agent stop (on), or not; 0 or -errno. `selector`: address of a byte that turns it off
+ * while it is 0, or 0 for none.
+ */
+int sud_arm(pid_t tid, bool on, uint64_t selector);
+/* Can this kernel do it? 0, or -errno and `why`. */
+int sud_probe(struct buf *why);
+
+/* attach.c: putting the agent into running processes, and taking it out again */
+/* All tasks that the tracer has seized stop; the agent goes in, and they go on. 0 or -errno. */
+int patch_attach_all(struct patch *p);
+/* The task stopped at a call: it is behind none that was made before the agent came. */
+void patch_forget_behind(struct patch *p, const struct task *task);
+/* May a thread be behind a call made before the agent came, with its next instruction in [lo, hi)? */
+bool patch_is_behind(const struct patch *p, uint64_t lo, uint64_t hi);
+/*
+ * A task about to be let go may have a SIGSYS of ours pending, which would end it: takes it, and sends the task back to
+ * before its call.
+ */
+void patch_settle_pending(struct patch *p, struct task *task);
+/* Restores the code and unmaps what was mapped, by way of `task`. Once per image. */
+void patch_clean(struct patch *p, struct task *task);
+/*
+ * A small process that outlives us: when we are gone it turns dispatch off in all images, whose selector bytes it was
+ * handed. 0 or -errno.
+ */
+int patch_start_watchdog(struct patch *p);
+void patch_watch(struct patch *p, int fd);
+
+/* patch.c */
+void patch_arm(struct task *task, bool on);
+/* Gives up on the agent in this image: from now on its calls are traced by ptrace. */
+void patch_make_plain(struct patch *p, struct task *task, const char *why);
+/* Would a forced SIGSYS or SIGTRAP be missed by the process? Then `why` says so. */
+bool patch_minds_signals(pid_t pid, struct buf *why);
+struct patch_task *patch_give_data(struct task *task);
+/* Takes over a running child of ours, stopped as t.current afterwards; 0 or -errno */
+int patch_adopt(struct patch *p, pid_t pid);
+
+/* calibrate.c */
+int patch_calibrate(struct patch *p);
+
+#endif

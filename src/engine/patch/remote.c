@@ -1,0 +1,134 @@
+/* Having the traced program make calls, and reading and writing its memory. */
+#include "engine/patch/patch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* process_vm_writev(2) cannot write to code. */
+int remote_open(pid_t tid)
+{
+	char path[40];
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)tid);
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+int remote_read(pid_t tid, uint64_t addr, void *buf, size_t n)
+{
+	pid_t pid = tid;
+	ssize_t got = mem_read_process(&pid, addr, buf, n);
+	return got == (ssize_t)n ? 0 : -EFAULT;
+}
+
+int remote_write(pid_t tid, uint64_t addr, const void *buf, size_t n)
+{
+	int fd = remote_open(tid);
+	if (fd < 0)
+		return fd;
+	ssize_t got = pwrite(fd, buf, n, (off_t)addr);
+	close(fd);
+	return got == (ssize_t)n ? 0 : -EFAULT;
+}
+
+/* Waits for the int3. What else stops the task here is a group-stop, which it then joins at its next stop. */
+static int wait_for_trap(struct tracer *t, struct task *task)
+{
+	for (;;) {
+		int status;
+		pid_t tid = waitpid(task->tid, &status, __WALL);
+		if (tid < 0 && errno == EINTR)
+			continue;
+		if (tid < 0)
+			return -ESRCH;
+		if (!WIFSTOPPED(status) || status >> 16 == PTRACE_EVENT_EXIT) {
+			task->stopped = false;
+			(void)vec_push(&t->waited, (struct wait_status){task->tid, status});
+			return -ESRCH;
+		}
+		if (status >> 8 == SIGTRAP)
+			return 0;
+		if (status >> 16 == 0) /* a fault in code of ours: nothing to go on with */
+			return -EFAULT;
+		ptrace(PTRACE_CONT, task->tid, NULL, NULL);
+	}
+}
+
+int remote_run(struct tracer *t, struct task *task, struct user_regs_struct *r)
+{
+	pid_t tid = task->tid;
+	uint64_t mask = 0;
+	/* Everything is held off but the trap itself, which must not be blocked, and faults. */
+	uint64_t all = ~(1ull << (SIGTRAP - 1) | 1ull << (SIGSEGV - 1) | 1ull << (SIGBUS - 1) | 1ull << (SIGILL - 1));
+	r->orig_rax = (unsigned long long)-1;
+	if (ptrace(PTRACE_GETSIGMASK, tid, sizeof(mask), &mask) < 0 ||
+	    ptrace(PTRACE_SETSIGMASK, tid, sizeof(all), &all) < 0 || ptrace(PTRACE_SETREGS, tid, NULL, r) < 0 ||
+	    ptrace(PTRACE_CONT, tid, NULL, NULL) < 0)
+		return -ESRCH;
+	int err = wait_for_trap(t, task);
+	if (err == -ESRCH)
+		return err;
+	ptrace(PTRACE_SETSIGMASK, tid, sizeof(mask), &mask);
+	if (ptrace(PTRACE_GETREGS, tid, NULL, r) < 0)
+		return -ESRCH;
+	return err;
+}
+
+/* Waits for the next syscall-stop. */
+static int wait_for_syscall_stop(struct tracer *t, struct task *task)
+{
+	int status;
+	if (ptrace(PTRACE_SYSCALL, task->tid, NULL, NULL) < 0)
+		return -ESRCH;
+	for (;;) {
+		pid_t tid = waitpid(task->tid, &status, __WALL);
+		if (tid < 0 && errno == EINTR)
+			continue;
+		if (tid < 0)
+			return -ESRCH;
+		if (!WIFSTOPPED(status) || status >> 16 == PTRACE_EVENT_EXIT) {
+			task->stopped = false;
+			(void)vec_push(&t->waited, (struct wait_status){task->tid, status});
+			return -ESRCH;
+		}
+		if (status >> 8 == (SIGTRAP | 0x80))
+			return 0;
+		ptrace(PTRACE_SYSCALL, task->tid, NULL, NULL);
+	}
+}
+
+int64_t remote_call(struct tracer *t, struct task *task, uint64_t nr, const uint64_t args[6])
+{
+	struct user_regs_struct saved, r;
+	uint64_t mask = 0;
+	const uint64_t all = ~0ull;
+	pid_t tid = task->tid;
+	if (ptrace(PTRACE_GETREGS, tid, NULL, &saved) < 0 || ptrace(PTRACE_GETSIGMASK, tid, sizeof(mask), &mask) < 0)
+		return -ESRCH;
+	r = saved;
+	r.rip = AGENT_AT(agent_remote);
+	r.orig_rax = (unsigned long long)-1;
+	r.rax = nr;
+	r.rdi = args[0];
+	r.rsi = args[1];
+	r.rdx = args[2];
+	r.r10 = args[3];
+	r.r8 = args[4];
+	r.r9 = args[5];
+	/* Two syscall-stops and no int3, whose signal would be forced on a program that ignores it. */
+	ptrace(PTRACE_SETSIGMASK, tid, sizeof(all), &all);
+	ptrace(PTRACE_SETREGS, tid, NULL, &r);
+	int err = wait_for_syscall_stop(t, task);
+	if (err == 0)
+		err = wait_for_syscall_stop(t, task);
+	if (err < 0)
+		return err;
+	ptrace(PTRACE_GETREGS, tid, NULL, &r);
+	ptrace(PTRACE_SETSIGMASK, tid, sizeof(mask), &mask);
+	ptrace(PTRACE_SETREGS, tid, NULL, &saved);
+	return (int64_t)r.rax;
+}

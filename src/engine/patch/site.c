@@ -1,0 +1,552 @@
+/* Call sites: deciding what can be done with one, doing it, and undoing it. */
+#include "engine/patch/patch.h"
+
+#include "engine/patch/padding.h"
+#include "engine/patch/relocate.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define CACHE_LINE 64
+/* How far hops can lead from a site. */
+#define WINDOW   (PADDING_HOPS * 128 + 128)
+#define GAPS_MAX 64
+
+static const char *const kinds[] = {"new", "short jump", "long jump", "redirected", "left to ptrace"};
+
+static void say(const struct patch *p, const struct task *task, const struct site *s, const char *why)
+{
+	if (p->debug)
+		fprintf(stderr, "sctrace: [%d] site %#llx: %s%s%s\n", (int)task->tid, (unsigned long long)s->ip - 2,
+			kinds[s->kind], *why ? ": " : "", why);
+}
+
+void site_index(struct image *img, struct site *s)
+{
+	if (s->stub)
+		(void)map_put(&img->stubs, s->stub, s);
+	for (int i = 0; site_is_patched(s) && i + 1 < s->nchanges; i++)
+		(void)map_put(&img->hops, s->change[i].addr, s);
+}
+
+struct site *site_of_stub(const struct image *img, uint64_t addr)
+{
+	return map_get(&img->stubs, addr & ~(uint64_t)(STUB_SIZE - 1));
+}
+
+/* --- stubs --- */
+
+static bool near(uint64_t a, uint64_t b)
+{
+	return (a > b ? a - b : b - a) < 0x7f000000;
+}
+
+/* A page of stubs near `ip`, mapped by the program itself. */
+static struct stub_page *new_page(struct patch *p, struct task *task, uint64_t ip)
+{
+	struct image *img = image_of(task);
+	uint64_t at = maps_gap(task->tid, ip, AGENT_PAGE);
+	/* MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, PROT_READ | PROT_EXEC */
+	const uint64_t args[6] = {at, AGENT_PAGE, 5, 0x100022, (uint64_t)-1, 0};
+	if (!at || remote_call(&p->t, task, SYS_mmap, args) != (int64_t)at)
+		return NULL;
+	return vec_push(&img->pages, (struct stub_page){at, 0, AGENT_PAGE / STUB_SIZE})
+		       ? &img->pages.v[img->pages.n - 1]
+		       : NULL;
+}
+
+/* A place for the site's stub, which stays its own; false where there is no room near it. */
+static bool place_stub(struct patch *p, struct task *task, struct site *s)
+{
+	struct image *img = image_of(task);
+	struct stub_page *page = NULL;
+	for (size_t i = 0; i < img->pages.n && !page && !s->stub; i++)
+		if (img->pages.v[i].used < img->pages.v[i].max && near(img->pages.v[i].addr, s->ip))
+			page = &img->pages.v[i];
+	if (!page && !s->stub && !img->sealed)
+		page = new_page(p, task, s->ip);
+	if (page)
+		s->stub = page->addr + (uint64_t)page->used++ * STUB_SIZE;
+	return s->stub != 0;
+}
+
+static bool write_stub(struct task *task, const struct site *s, const unsigned char *moved)
+{
+	unsigned char code[STUB_SIZE];
+	return encode_stub(code, s->stub, s->ip + s->moved, moved, s->moved, (uint32_t)AGENT_AT(agent_entry),
+			   (uint32_t)AGENT_AT(agent_exit)) &&
+	       remote_write(task->tid, s->stub, code, sizeof(code)) == 0;
+}
+
+/* --- padding --- */
+
+static struct gap_use *gap_use(struct image *img, uint64_t lo)
+{
+	for (size_t i = 0; i < img->gaps.n; i++)
+		if (img->gaps.v[i].lo == lo)
+			return &img->gaps.v[i];
+	return NULL;
+}
+
+/* The free padding near a site: between functions, made of fill bytes, less what is used already. Returns how many. */
+static int free_gaps(struct image *img, struct task *task, const struct mapping *m, uint64_t ip, struct gap *gaps)
+{
+	struct gap all[GAPS_MAX];
+	unsigned char bytes[64];
+	uint64_t lo = ip - WINDOW < m->lo ? m->lo : ip - WINDOW;
+	uint64_t hi = ip + WINDOW > m->hi ? m->hi : ip + WINDOW;
+	pid_t pid = task->tid;
+	const struct mem mem = {mem_read_process, &pid};
+	int found = m->base ? padding_gaps(&mem, m->base, lo, hi, all, GAPS_MAX) : -ENOEXEC;
+	unsigned char window[2 * WINDOW];
+	if (found < 0 && mem_get(&mem, lo, window, hi - lo) == 0)
+		found = padding_traps(window, hi - lo, lo, all, GAPS_MAX);
+	int n = 0;
+	for (int i = 0; i < found; i++) {
+		struct gap g = all[i];
+		const struct gap_use *use = gap_use(img, g.lo);
+		if (g.hi > m->hi || g.hi - g.lo > sizeof(bytes))
+			continue;
+		g.lo += use ? use->used : 0;
+		if (g.lo >= g.hi || mem_get(&mem, all[i].lo, bytes, all[i].hi - all[i].lo) < 0)
+			continue;
+		/* What is left of a no-op after a jump was put into it is no no-op; the whole was checked before. */
+		if (use || padding_is_fill(bytes, g.hi - g.lo))
+			gaps[n++] = g;
+	}
+	return n;
+}
+
+static void use_gap(struct image *img, const struct gap *before, const struct gap *after)
+{
+	if (before->lo == after->lo)
+		return;
+	for (size_t i = 0; i < img->gaps.n; i++)
+		if (img->gaps.v[i].lo + img->gaps.v[i].used == before->lo) {
+			img->gaps.v[i].used += (uint32_t)(after->lo - before->lo);
+			return;
+		}
+	(void)vec_push(&img->gaps, (struct gap_use){before->lo, (uint32_t)(after->lo - before->lo)});
+}
+
+/* --- patching --- */
+
+static bool add_change(struct site *s, pid_t tid, uint64_t addr, const unsigned char *code, uint8_t len)
+{
+	struct change *c = &s->change[s->nchanges];
+	c->addr = addr;
+	c->len = len;
+	memcpy(c->new, code, len);
+	if (remote_read(tid, addr, c->old, len) < 0)
+		return false;
+	s->nchanges++;
+	return true;
+}
+
+/* Jumps from the last hop back to the site, so that the site, written last, leads somewhere at once. */
+static bool plan_changes(struct site *s, pid_t tid, const struct padding_way *way)
+{
+	unsigned char code[5];
+	uint64_t site = s->ip - 2;
+	s->nchanges = 0;
+	if (!encode_jmp32(code, way->at[way->n - 1], s->stub) || !add_change(s, tid, way->at[way->n - 1], code, 5))
+		return false;
+	for (int i = way->n - 2; i >= 0; i--)
+		if (!encode_jmp8(code, way->at[i], way->at[i + 1]) || !add_change(s, tid, way->at[i], code, 2))
+			return false;
+	return encode_jmp8(code, site, way->at[0]) && add_change(s, tid, site, code, 2);
+}
+
+static bool apply_changes(const struct site *s, pid_t tid)
+{
+	for (int i = 0; i < s->nchanges; i++)
+		if (remote_write(tid, s->change[i].addr, s->change[i].new, s->change[i].len) < 0)
+			return false;
+	return true;
+}
+
+/* Two bytes of jump through padding; NULL, or why that cannot be. */
+static const char *patch_short(struct task *task, struct site *s, const struct mapping *m)
+{
+	struct image *img = image_of(task);
+	struct gap gaps[GAPS_MAX], before[GAPS_MAX];
+	struct padding_way way;
+	int n = free_gaps(img, task, m, s->ip, gaps);
+	memcpy(before, gaps, sizeof(gaps));
+	if (!padding_find_way(s->ip, gaps, n, &way))
+		return "no dead padding within reach";
+	if (!write_stub(task, s, NULL) || !plan_changes(s, task->tid, &way) || !apply_changes(s, task->tid))
+		return "its code cannot be written";
+	for (int i = 0; i < n; i++)
+		use_gap(img, &before[i], &gaps[i]);
+	s->kind = SITE_SHORT;
+	return NULL;
+}
+
+/* Function bodies that are read to judge a long jump; larger ones are not. */
+#define FUNCTION_MAX 16384
+
+/*
+ * Five bytes of jump over the call and what follows. Threads that run into the site meanwhile find a jump onto itself
+ * in its first two bytes until the other three are there; nobody can be behind it, because the first call there stops.
+ */
+static bool write_long(struct task *task, struct site *s)
+{
+	static const unsigned char spin[2] = {0xeb, 0xfe};
+	unsigned char jump[5];
+	uint64_t at = s->ip - 2;
+	s->nchanges = 0;
+	return encode_jmp32(jump, at, s->stub) && add_change(s, task->tid, at, jump, sizeof(jump)) &&
+	       remote_write(task->tid, at, spin, 2) == 0 && remote_write(task->tid, at + 2, jump + 2, 3) == 0 &&
+	       remote_write(task->tid, at, jump, 2) == 0;
+}
+
+static const char *patch_long(struct patch *p, struct task *task, struct site *s, const struct mapping *m)
+{
+	pid_t pid = task->tid;
+	const struct mem mem = {mem_read_process, &pid};
+	uint64_t at = s->ip - 2;
+	uint64_t lo, hi;
+	const char *why = "its function's bounds are not known";
+	unsigned char *code = malloc(FUNCTION_MAX);
+	bool one_line = at / CACHE_LINE == (at + 4) / CACHE_LINE;
+	s->retry = !image_of(task)->from_start && patch_is_behind(p, s->ip, s->ip + RELOCATE_MAX);
+	if (s->retry)
+		why = "a thread may be behind it";
+	else if (!one_line && task->proc->ntasks > 1)
+		why = "the jump would straddle a cache line that threads run through";
+	else if (code && m->base && padding_function(&mem, m->base, at, &lo, &hi) == 0 && hi - lo <= FUNCTION_MAX &&
+		 mem_get(&mem, lo, code, hi - lo) == 0) {
+		s->moved = (uint8_t)relocate_length(code, hi - lo, lo, at, &why);
+		if (s->moved && write_stub(task, s, code + (s->ip - lo)) && write_long(task, s)) {
+			s->kind = SITE_LONG;
+			why = NULL;
+		}
+	}
+	free(code);
+	if (why)
+		s->moved = 0;
+	return why;
+}
+
+/* Puts the site on the fast path; NULL, or why it cannot be. */
+static const char *patch_site(struct patch *p, struct task *task, struct site *s, const struct mapping *m)
+{
+	unsigned char code[2];
+	const char *why = "not allowed by SCTRACE_PATCH";
+	if (!m || !m->patchable)
+		return "not private, read-only code of a file";
+	if ((s->ip - 2) % CACHE_LINE == CACHE_LINE - 1)
+		return "the instruction straddles a cache line";
+	if (remote_read(task->tid, s->ip - 2, code, 2) < 0 || code[0] != 0x0f || code[1] != 0x05)
+		return "not a syscall instruction";
+	if (p->ways & WAY_SHORT)
+		why = patch_short(task, s, m);
+	if (why && p->ways & WAY_LONG)
+		why = patch_long(p, task, s, m);
+	return why;
+}
+
+/* --- what is known of files --- */
+
+static struct module *module_of(struct patch *p, const struct mapping *m)
+{
+	for (size_t i = 0; i < p->modules.n; i++)
+		if (p->modules.v[i]->dev == m->dev && p->modules.v[i]->ino == m->ino)
+			return p->modules.v[i];
+	struct module *mod = calloc(1, sizeof(*mod));
+	if (!mod || !vec_push(&p->modules, mod)) {
+		free(mod);
+		return NULL;
+	}
+	mod->dev = m->dev;
+	mod->ino = m->ino;
+	return mod;
+}
+
+void site_modules_free(struct patch *p)
+{
+	for (size_t i = 0; i < p->modules.n; i++) {
+		vec_free(&p->modules.v[i]->plans);
+		free(p->modules.v[i]);
+	}
+	vec_free(&p->modules);
+}
+
+static void remember(struct patch *p, struct task *task, const struct site *s, const struct mapping *m)
+{
+	struct module *mod = module_of(p, m);
+	struct plan plan = {
+		.offset = s->ip - m->lo + m->file_offset, .kind = s->kind, .moved = s->moved, .nchanges = s->nchanges};
+	if (s->moved && remote_read(task->tid, s->stub + STUB_BEHIND, plan.code, s->moved) < 0)
+		return;
+	for (int i = 0; i < s->nchanges; i++) {
+		plan.change[i].delta = (int32_t)(s->change[i].addr - s->ip);
+		plan.change[i].len = s->change[i].len;
+		memcpy(plan.change[i].old, s->change[i].old, s->change[i].len);
+	}
+	if (mod)
+		(void)vec_push(&mod->plans, plan);
+}
+
+/* The site that a plan makes at `ip` with its stub at `stub`: all its changes, ready to be written. */
+static bool site_from_plan(struct site *s, const struct plan *plan, uint64_t ip, uint64_t stub)
+{
+	*s = (struct site){.ip = ip, .stub = stub, .kind = plan->kind, .moved = plan->moved};
+	uint64_t to = stub;
+	for (int i = 0; i < plan->nchanges; i++) {
+		struct change *c = &s->change[s->nchanges++];
+		c->addr = ip + (uint64_t)(int64_t)plan->change[i].delta;
+		c->len = plan->change[i].len;
+		memcpy(c->old, plan->change[i].old, c->len);
+		if (!(c->len == 5 ? encode_jmp32(c->new, c->addr, to) : encode_jmp8(c->new, c->addr, to)))
+			return false;
+		to = c->addr;
+	}
+	return true;
+}
+
+static void note_gaps(struct image *img, const struct site *s)
+{
+	for (int i = 0; i + 1 < s->nchanges; i++)
+		(void)vec_push(&img->gaps, (struct gap_use){s->change[i].addr, s->change[i].len});
+}
+
+/* Sites that are patched together; what they need is read with one call and their stubs written with one. */
+#define BATCH       32
+#define BATCH_IOVEC (BATCH * 6)
+
+struct batch {
+	struct site *site[BATCH];
+	unsigned char stubs[BATCH][STUB_SIZE];
+	unsigned char now[BATCH_IOVEC][5];
+	int n;
+};
+
+/* Do all bytes that are to be changed stand as in the file? Where not (somebody wrote there) nothing is patched at once. */
+static bool batch_is_old(const struct batch *b, pid_t pid, unsigned char now[][5])
+{
+	struct iovec here[BATCH_IOVEC], there[BATCH_IOVEC];
+	size_t n = 0;
+	for (int i = 0; i < b->n; i++)
+		for (int k = 0; k < b->site[i]->nchanges; k++, n++) {
+			const struct change *c = &b->site[i]->change[k];
+			here[n] = (struct iovec){now[n], c->len};
+			/* NOLINTNEXTLINE(performance-no-int-to-ptr) */
+			there[n] = (struct iovec){(void *)c->addr, c->len};
+		}
+	if (process_vm_readv(pid, here, n, there, n, 0) < 0)
+		return false;
+	n = 0;
+	for (int i = 0; i < b->n; i++)
+		for (int k = 0; k < b->site[i]->nchanges; k++, n++)
+			if (memcmp(now[n], b->site[i]->change[k].old, b->site[i]->change[k].len) != 0)
+				return false;
+	return true;
+}
+
+static bool batch_write(const struct batch *b, int fd, uint64_t stubs)
+{
+	ssize_t size = (ssize_t)b->n * STUB_SIZE;
+	bool ok = pwrite(fd, b->stubs, (size_t)size, (off_t)stubs) == size;
+	for (int i = 0; ok && i < b->n; i++)
+		for (int k = 0; ok && k < b->site[i]->nchanges; k++) {
+			const struct change *c = &b->site[i]->change[k];
+			ok = pwrite(fd, c->new, c->len, (off_t)c->addr) == c->len;
+		}
+	return ok;
+}
+
+static void batch_apply(struct patch *p, struct task *task, struct batch *b, struct stub_page *page, int fd)
+{
+	struct image *img = image_of(task);
+	uint64_t stubs = page->addr + (uint64_t)page->used * STUB_SIZE;
+	bool done = b->n && batch_is_old(b, task->tid, b->now) && batch_write(b, fd, stubs);
+	for (int i = 0; i < b->n; i++) {
+		struct site *s = b->site[i];
+		if (!done || map_put(&img->sites, s->ip, s) < 0) {
+			free(s);
+			continue;
+		}
+		p->patched += site_is_patched(s);
+		p->redirected += s->kind == SITE_REDIRECT;
+		site_index(img, s);
+		note_gaps(img, s);
+		say(p, task, s, "as known");
+	}
+	page->used += done ? (uint32_t)b->n : 0;
+	b->n = 0;
+}
+
+/*
+ * Patches all sites that are known of a file whose offset 0 would be at `origin`: the calls to come need not stop once
+ * each. Only while one thread runs in the image, whose stubs have room.
+ */
+static void patch_module(struct patch *p, struct task *task, const struct module *mod, uint64_t origin)
+{
+	struct image *img = image_of(task);
+	struct stub_page *page = img->pages.n ? &img->pages.v[0] : NULL;
+	struct batch *b = calloc(1, sizeof(*b));
+	int fd = -1;
+	if (page && b && img->from_start && task->proc->ntasks == 1 && near(page->addr, origin))
+		fd = remote_open(task->tid);
+	for (size_t i = 0; fd >= 0 && i < mod->plans.n; i++) {
+		const struct plan *plan = &mod->plans.v[i];
+		uint64_t ip = origin + plan->offset;
+		uint32_t slot = page->used + (uint32_t)b->n;
+		struct site *s = map_get(&img->sites, ip) || slot >= page->max ? NULL : calloc(1, sizeof(*s));
+		uint64_t stub = page->addr + (uint64_t)slot * STUB_SIZE;
+		if (!s)
+			continue;
+		if (!site_from_plan(s, plan, ip, stub) ||
+		    !encode_stub(b->stubs[b->n], stub, ip + s->moved, plan->code, s->moved,
+				 (uint32_t)AGENT_AT(agent_entry), (uint32_t)AGENT_AT(agent_exit))) {
+			free(s);
+			continue;
+		}
+		b->site[b->n++] = s;
+		if (b->n == BATCH)
+			batch_apply(p, task, b, page, fd);
+	}
+	if (fd >= 0) {
+		batch_apply(p, task, b, page, fd);
+		close(fd);
+	}
+	free(b);
+}
+
+void site_patch_loader(struct patch *p, struct task *task, uint64_t entry)
+{
+	if (p->loader && p->loader_entry)
+		patch_module(p, task, p->loader, entry - p->loader_entry);
+}
+
+/* The first stop in a file that is known: the sites are patched at once, this one among them. */
+static bool patch_as_known(struct patch *p, struct task *task, const struct mapping *m, uint64_t ip)
+{
+	struct module *mod = m->patchable ? module_of(p, m) : NULL;
+	if (!mod || !mod->plans.n)
+		return false;
+	patch_module(p, task, mod, m->lo - m->file_offset);
+	return map_get(&image_of(task)->sites, ip) != NULL;
+}
+
+/* Whose site the first one of an image is, is the loader's; where it begins tells where its sites are. */
+static void note_loader(struct patch *p, struct task *task, const struct mapping *m)
+{
+	const struct image *img = image_of(task);
+	if (p->loader || !img->entry || img->entry < m->lo || img->entry >= m->hi)
+		return;
+	p->loader = module_of(p, m);
+	p->loader_entry = img->entry - m->lo + m->file_offset;
+}
+
+static const struct mapping *mapping_at(struct task *task, uint64_t ip)
+{
+	struct image *img = image_of(task);
+	const struct mapping *m = maps_find(img, ip);
+	if (!m) {
+		maps_read(task->tid, img);
+		m = maps_find(img, ip);
+	}
+	return m;
+}
+
+static void decide(struct patch *p, struct task *task, struct site *s)
+{
+	struct image *img = image_of(task);
+	const struct mapping *m = mapping_at(task, s->ip);
+	const char *why = "no room for a stub near it";
+	s->kind = SITE_HOPELESS;
+	if (place_stub(p, task, s)) {
+		why = patch_site(p, task, s, m);
+		if (why && p->ways & WAY_REDIRECT && write_stub(task, s, NULL))
+			s->kind = SITE_REDIRECT;
+	}
+	p->patched += site_is_patched(s);
+	p->redirected += s->kind == SITE_REDIRECT;
+	if (s->stub && m && m->patchable && !s->retry) {
+		remember(p, task, s, m);
+		note_loader(p, task, m);
+	}
+	site_index(img, s);
+	say(p, task, s, why ? why : "");
+}
+
+static bool bytes_are(const struct task *task, const struct change *c, bool new)
+{
+	unsigned char now[5];
+	return remote_read(task->tid, c->addr, now, c->len) == 0 && memcmp(now, new ? c->new : c->old, c->len) == 0;
+}
+
+/* A patched site stopped all the same: another thread was faster, or its code was mapped anew. */
+static bool still_good(struct task *task, struct site *s)
+{
+	bool old = true;
+	if (bytes_are(task, &s->change[s->nchanges - 1], true))
+		return true;
+	for (int i = 0; i < s->nchanges; i++)
+		old = old && bytes_are(task, &s->change[i], false);
+	return old && (s->kind == SITE_LONG ? write_long(task, s) : apply_changes(s, task->tid));
+}
+
+static void unindex(struct image *img, struct site *s)
+{
+	for (int i = 0; i < s->nchanges; i++)
+		map_remove(&img->hops, s->change[i].addr);
+	s->nchanges = 0;
+}
+
+struct site *site_visit(struct patch *p, struct task *task, uint64_t ip)
+{
+	struct image *img = image_of(task);
+	struct site *s = map_get(&img->sites, ip);
+	if (s && (site_is_patched(s) ? still_good(task, s) : !s->retry))
+		return s;
+	if (!s) {
+		const struct mapping *m = mapping_at(task, ip);
+		if (m && patch_as_known(p, task, m, ip))
+			return map_get(&img->sites, ip);
+		s = calloc(1, sizeof(*s));
+		if (!s || map_put(&img->sites, ip, s) < 0) {
+			free(s);
+			return NULL;
+		}
+		s->ip = ip;
+	} else {
+		unindex(img, s);
+		s->moved = 0;
+		img->mappings.n = 0; /* something was mapped there since */
+	}
+	decide(p, task, s);
+	return s;
+}
+
+void site_restore_all(struct task *task)
+{
+	struct image *img = image_of(task);
+	size_t i = 0;
+	struct site *s;
+	while ((s = map_next(&img->sites, &i, NULL)))
+		for (int k = s->nchanges; site_is_patched(s) && k-- > 0;)
+			if (bytes_are(task, &s->change[k], true))
+				remote_write(task->tid, s->change[k].addr, s->change[k].old, s->change[k].len);
+}
+
+void site_follow_moved(struct task *task)
+{
+	struct user_regs_struct r;
+	if (ptrace(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
+		return;
+	const struct site *s = map_get(&image_of(task)->sites, r.rip);
+	if (!s || s->kind != SITE_LONG)
+		return;
+	r.rip = s->stub + STUB_BEHIND;
+	ptrace(PTRACE_SETREGS, task->tid, NULL, &r);
+}

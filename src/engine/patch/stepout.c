@@ -1,0 +1,275 @@
+/*
+ * Taking a thread out of our code, so that what the program can see of itself (a handler's context, an unwinder, a
+ * longjmp target, a core) is what it would be natively: either it is about to make its call, or it has made it.
+ */
+#include "engine/patch/patch.h"
+
+#include "syscall/table.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <x86intrin.h>
+
+#define RED_ZONE 128
+
+/* include/linux/errno.h: the kernel will restart the call, or make EINTR of it. */
+static bool restart_pending(const struct user_regs_struct *r)
+{
+	int64_t rax = (int64_t)r->rax;
+	return (int64_t)r->orig_rax >= 0 && (rax == -512 || rax == -513 || rax == -514 || rax == -516);
+}
+
+/* Native state before the call: at the site, the call number in rax. */
+static void go_before(struct user_regs_struct *r, const struct site *s)
+{
+	r->rip = s->ip - 2;
+	r->orig_rax = (unsigned long long)-1;
+}
+
+/* Native state after the call: rcx and r11 are what `syscall` leaves (Intel SDM 2B, SYSCALL). */
+static void go_behind(struct user_regs_struct *r, const struct site *s)
+{
+	r->rip = s->ip;
+	r->rcx = s->ip;
+	r->r11 = r->eflags;
+}
+
+static void out_of_stub(struct user_regs_struct *r, const struct site *s)
+{
+	uint64_t off = r->rip - s->stub;
+	bool down = off > STUB_LEA_DOWN && off < STUB_DECIDE;
+	bool made = off == STUB_BEHIND || ((off == STUB_LEA_UP || off == STUB_DECIDE) && r->rcx == 0);
+	if (down)
+		r->rsp += RED_ZONE;
+	if (off > STUB_BEHIND && off < STUB_EXIT)
+		r->rip = s->ip + s->moved; /* what moved has run: only the way back is left */
+	else if (made)
+		go_behind(r, s);
+	else
+		go_before(r, s);
+}
+
+#define PATH_LABELS(s)                                                                                                 \
+	extern const unsigned char agent_p4_##s[], agent_p5_##s[], agent_p6_##s[], agent_sys_##s[], agent_after_##s[], \
+		agent_timed_##s[], agent_add_ticks_##s[], agent_add_error_##s[], agent_add_bytes_##s[],                \
+		agent_add_hist_##s[], agent_ret_##s[], agent_end_##s[]
+#define PATH(s)                                                                                                        \
+	{                                                                                                              \
+		agent_p4_##s, agent_p5_##s, agent_p6_##s, agent_sys_##s, agent_after_##s, agent_timed_##s,             \
+			agent_add_ticks_##s, agent_add_error_##s, agent_add_bytes_##s, agent_add_hist_##s,             \
+			agent_ret_##s, agent_end_##s                                                                   \
+	}
+PATH_LABELS(alone);
+PATH_LABELS(shared);
+const struct agent_path agent_paths[2] = {PATH(alone), PATH(shared)};
+
+/* The path that `ip` is on, or NULL. */
+static const struct agent_path *path_at(uint64_t ip)
+{
+	for (int i = 0; i < 2; i++)
+		if (ip >= AGENT_AT(agent_paths[i].p4) && ip < AGENT_AT(agent_paths[i].end))
+			return &agent_paths[i];
+	return NULL;
+}
+
+bool stepout_at_call(uint64_t ip)
+{
+	const struct agent_path *path = path_at(ip);
+	return path && ip == AGENT_AT(path->after);
+}
+
+/* The program's arithmetic flags (CF PF AF ZF SF as lahf gives them, OF as seto does); all others are untouched. */
+static void restore_flags(struct user_regs_struct *r, uint64_t saved)
+{
+	r->eflags = (r->eflags & ~0x8d5ull) | (saved >> 8 & 0xd5) | (saved & 1) << 11;
+}
+
+/* The agent's frame as seen from where the thread is; `skip` bytes lie above its t0 on the stack. */
+static int read_frame(const struct task *task, const struct user_regs_struct *r, int64_t skip, struct agent_frame *f)
+{
+	memset(f, 0, sizeof(*f));
+	size_t from = skip < 0 ? (size_t)-skip : 0;
+	uint64_t at = skip < 0 ? r->rsp : r->rsp + (uint64_t)skip;
+	return remote_read(task->tid, at, (char *)f + from, sizeof(*f) - from);
+}
+
+/* Before the call: how many bytes of the frame are not there yet (or no more) at `ip`. */
+static int64_t missing_before(uint64_t ip, const struct agent_path *path)
+{
+	/* In the order of their addresses; the last that begins at or before ip counts. */
+	const struct {
+		const unsigned char *from;
+		int64_t missing;
+	} rows[] = {
+		{agent_entry, 40},  {agent_p1, 32}, {agent_p2, 24},    {agent_p3, 16},
+		{agent_refuse, 16}, {agent_r1, 40}, {agent_check, 16},
+	};
+	int64_t missing = 40;
+	if (path)
+		return ip < AGENT_AT(path->p6) ? 8 : 0;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		if (ip >= AGENT_AT(rows[i].from))
+			missing = rows[i].missing;
+	return missing;
+}
+
+/* Undoes what was done before the call. */
+static bool out_before(const struct image *img, const struct task *task, struct user_regs_struct *r)
+{
+	struct agent_frame f;
+	uint64_t ip = r->rip;
+	const struct agent_path *path = path_at(ip);
+	int64_t missing = missing_before(ip, path);
+	if (read_frame(task, r, -missing, &f) < 0)
+		return false;
+	struct site *s = site_of_stub(img, f.ret);
+	if (!s)
+		return false;
+	struct agent_slot *slot = path ? image_slot(img, f.slot) : NULL;
+	if (slot && ip >= AGENT_AT(path->p5))
+		__atomic_sub_fetch(&slot->entered, 1, __ATOMIC_RELAXED);
+	if (missing <= 16)
+		r->rdx = f.rdx;
+	if (missing <= 24)
+		restore_flags(r, f.flags);
+	if (missing <= 32 && !(path && ip == AGENT_AT(path->sys)))
+		r->rax = f.nr; /* at the instruction itself rax may be restart_syscall's number, which counts */
+	r->rsp += sizeof(f) - (uint64_t)missing + RED_ZONE;
+	go_before(r, s);
+	return true;
+}
+
+/* Makes the updates that the agent had not made yet at `ip` (agent.S runs straight down). */
+static void finish_updates(struct agent_slot *slot, const struct agent_path *path, uint64_t ip, uint64_t ticks,
+			   int64_t result, uint64_t flags)
+{
+	bool error = (uint64_t)result >= (uint64_t)-4095;
+	if (ip <= AGENT_AT(path->add_ticks))
+		__atomic_add_fetch(&slot->ticks, ticks, __ATOMIC_RELAXED);
+	if (ip <= AGENT_AT(path->add_error) && error)
+		__atomic_add_fetch(&slot->errors, 1, __ATOMIC_RELAXED);
+	if (ip <= AGENT_AT(path->add_bytes) && !error && flags & SLOT_F_BYTES)
+		__atomic_add_fetch(&slot->bytes, (uint64_t)result, __ATOMIC_RELAXED);
+	unsigned shift = ticks < 16 ? 0 : 59 - (unsigned)__builtin_clzll(ticks);
+	uint64_t b = 16 * shift + (ticks >> shift);
+	__atomic_add_fetch(&slot->hist[b < SLOT_BUCKETS ? b : SLOT_BUCKETS - 1], 1, __ATOMIC_RELAXED);
+	uint64_t old = __atomic_load_n(&slot->max, __ATOMIC_RELAXED);
+	while (ticks > old &&
+	       !__atomic_compare_exchange_n(&slot->max, &old, ticks, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
+	old = __atomic_load_n(&slot->min_not, __ATOMIC_RELAXED);
+	while (~ticks > old &&
+	       !__atomic_compare_exchange_n(&slot->min_not, &old, ~ticks, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
+}
+
+/* A call that a signal interrupted: its fate is told by the frame that rt_sigreturn goes back to (calls.c). */
+static void remember_interrupted(struct patch *p, struct task *task, const struct user_regs_struct *r,
+				 const struct site *s, const struct agent_frame *f, uint64_t ticks)
+{
+	task->call = (struct call){.arch = syscall_native_arch(),
+				   .nr = (int64_t)f->nr,
+				   .args = {r->rdi, r->rsi, r->rdx, r->r10, r->r8, r->r9},
+				   .ip = s->ip,
+				   .sp = r->rsp,
+				   .error = true,
+				   .err = (int)-(int64_t)r->rax};
+	tracer_call_interrupted(&p->t, task, (uint64_t)((double)ticks * p->tick_ns));
+}
+
+/* Completes what was to be done after the call. */
+static bool out_behind(struct patch *p, const struct image *img, struct task *task, struct user_regs_struct *r)
+{
+	uint64_t ip = r->rip;
+	const struct agent_path *path = path_at(ip);
+	struct agent_frame f;
+	bool first = ip == AGENT_AT(path->after);
+	bool tail = ip == AGENT_AT(path->ret);
+	int64_t skip = first ? 0 : tail ? -40 : 8;
+	uint64_t result = r->rax;
+	if (read_frame(task, r, skip, &f) < 0 ||
+	    (!first && !tail && remote_read(task->tid, r->rsp, &result, sizeof(result)) < 0))
+		return false;
+	struct site *s = site_of_stub(img, f.ret);
+	struct agent_slot *slot = tail ? NULL : image_slot(img, f.slot);
+	if (!s || (!tail && !slot))
+		return false;
+	uint64_t now = __rdtsc();
+	uint64_t ticks = now > f.t0 ? now - f.t0 : 0;
+	/* rdx holds the time from `timed` on; what comes behind the histogram is not looked at any more. */
+	if (!first && ip >= AGENT_AT(path->timed) && ip <= AGENT_AT(path->add_hist))
+		ticks = r->rdx;
+	bool child = slot && f.slot & SLOT_F_FORKS && result == 0;
+	bool again = first && restart_pending(r);
+	if (!tail) {
+		r->rdx = f.rdx;
+		r->rax = result;
+		restore_flags(r, f.flags);
+	}
+	r->rsp += (tail ? sizeof(uint64_t) : sizeof(f) + (uint64_t)skip) + RED_ZONE;
+	go_behind(r, s);
+	if (again) {
+		__atomic_sub_fetch(&slot->entered, 1, __ATOMIC_RELAXED); /* the tracer's books have it from here on */
+		remember_interrupted(p, task, r, s, &f, ticks);
+	} else if (slot && !child && ip <= AGENT_AT(path->add_hist))
+		finish_updates(slot, path, ip, ticks, (int64_t)result, f.slot);
+	return true;
+}
+
+static bool in_mapping_of_ours(const struct image *img, uint64_t ip)
+{
+	return (ip >= AGENT_CODE && ip < AGENT_CODE + AGENT_PAGE) || site_of_stub(img, ip);
+}
+
+void stepout(struct patch *p, struct task *task, bool caught)
+{
+	struct image *img = image_of(task);
+	struct user_regs_struct r;
+	if (!img || img->state != IMAGE_READY || ptrace(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
+		return;
+	struct site *s;
+	bool moved = false;
+	uint64_t ip = r.rip;
+	if (!in_mapping_of_ours(img, ip)) {
+		/* Between the short jump and the stub: nothing has happened yet. */
+		moved = (s = map_get(&img->hops, ip)) != NULL;
+		if (moved)
+			go_before(&r, s);
+	} else if (!caught)
+		return; /* nobody will look: it goes on where it is, and a restart happens in place */
+	else if ((s = site_of_stub(img, ip))) {
+		out_of_stub(&r, s);
+		moved = true;
+	} else if (path_at(ip) && ip >= AGENT_AT(path_at(ip)->after))
+		moved = out_behind(p, img, task, &r);
+	else if (ip < AGENT_AT(agent_pre_end))
+		moved = out_before(img, task, &r);
+	if (moved)
+		ptrace(PTRACE_SETREGS, task->tid, NULL, &r);
+}
+
+bool stepout_needed(const struct task *task, uint64_t ip)
+{
+	const struct image *img = image_of(task);
+	return img && img->state == IMAGE_READY && (in_mapping_of_ours(img, ip) || map_get(&img->hops, ip));
+}
+
+void stepout_child(struct task *task)
+{
+	struct user_regs_struct r;
+	struct agent_frame f;
+	if (ptrace(PTRACE_GETREGS, task->tid, NULL, &r) < 0 || !stepout_at_call(r.rip) ||
+	    read_frame(task, &r, 0, &f) < 0)
+		return;
+	struct site *s = site_of_stub(image_of(task), f.ret);
+	if (!s)
+		return;
+	r.rdx = f.rdx;
+	restore_flags(&r, f.flags);
+	r.rsp += sizeof(f) + RED_ZONE;
+	go_behind(&r, s);
+	ptrace(PTRACE_SETREGS, task->tid, NULL, &r);
+}

@@ -1,0 +1,49 @@
+/* Arming by Syscall User Dispatch from outside (Documentation/admin-guide/syscall-user-dispatch.rst; Linux 6.4). */
+#include "engine/patch/patch.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* linux/ptrace.h, which does not go together with sys/ptrace.h. */
+#define PTRACE_SET_SUD 0x4210
+struct sud_config {
+	uint64_t mode, selector, offset, len;
+};
+#define SUD_OFF 0
+#define SUD_ON  1
+
+int sud_arm(pid_t tid, bool on, uint64_t selector)
+{
+	struct sud_config c = {.mode = SUD_OFF};
+	if (on)
+		c = (struct sud_config){SUD_ON, selector, AGENT_CODE, AGENT_AT(agent_allowed_end) - AGENT_CODE};
+	return ptrace(PTRACE_SET_SUD, tid, sizeof(c), &c) < 0 ? -errno : 0;
+}
+
+int sud_probe(struct buf *why)
+{
+	pid_t pid = fork();
+	if (pid == 0) {
+		raise(SIGSTOP);
+		_exit(0);
+	}
+	int status;
+	int r = pid < 0 ? -errno : 0;
+	if (r == 0 && (ptrace(PTRACE_SEIZE, pid, NULL, NULL) < 0 || ptrace(PTRACE_INTERRUPT, pid, NULL, NULL) < 0))
+		r = -errno;
+	if (r == 0 && waitpid(pid, &status, __WALL) == pid && WIFSTOPPED(status))
+		r = sud_arm(pid, true, 0);
+	if (r < 0)
+		buf_addf(why, "the kernel cannot arm Syscall User Dispatch from outside (Linux 6.4 can): %s",
+			 strerror(-r));
+	if (pid > 0) {
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, __WALL);
+	}
+	return r;
+}

@@ -1,0 +1,19 @@
+/* The patch engine on processors that it does not know. */
+#include "engine/engine.h"
+
+#include "base/buf.h"
+
+#include <errno.h>
+
+static int patch_probe(struct buf *why)
+{
+	buf_adds(why, "x86-64 only");
+	return -ENOTSUP;
+}
+
+const struct engine_ops engine_patch = {
+	.name = "patch",
+	.purpose = "counts and times calls inside the program: fast, needs no privilege; x86-64",
+	.caps = CAP_COUNTS | CAP_BY_PROCESS | CAP_FOLLOW,
+	.probe = patch_probe,
+};

@@ -1,0 +1,185 @@
+/* Taking hold of running processes, and letting go of them unharmed. */
+#include "engine/ptrace/tracer.h"
+
+#include "base/clock.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Why `pid` cannot be attached to, in one sentence. */
+static void explain(pid_t pid, int err, struct buf *why)
+{
+	char path[40], text[4096] = "";
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	FILE *f = fopen(path, "re");
+	size_t n = f ? fread(text, 1, sizeof(text) - 1, f) : 0;
+	if (f)
+		fclose(f);
+	text[n] = '\0';
+	const char *state = strstr(text, "\nState:");
+	const char *tracer = strstr(text, "\nTracerPid:");
+	long by = tracer ? strtol(tracer + 11, NULL, 10) : 0;
+	if (!f || err == ESRCH)
+		buf_addf(why, "cannot attach to %d: no such process", (int)pid);
+	else if (state && strncmp(state + 8, "Z", 1) == 0)
+		buf_addf(why, "cannot attach to %d: it is a zombie, it has ended and waits for its parent", (int)pid);
+	else if (!strstr(text, "\nVmSize:"))
+		buf_addf(why, "cannot attach to %d: it is a kernel thread", (int)pid);
+	else if (by)
+		buf_addf(why, "cannot attach to %d: process %ld traces it already", (int)pid, by);
+	else
+		buf_addf(why,
+			 "cannot attach to %d: %s; it must be your own process, or run sctrace as root (see also "
+			 "/proc/sys/kernel/yama/ptrace_scope)",
+			 (int)pid, strerror(err));
+}
+
+/* Seizes one thread; 1: it is new, 0: it was held or is gone, -errno. */
+static int seize(struct tracer *t, pid_t pid, pid_t tid)
+{
+	if (tasks_find(&t->tasks, tid))
+		return 0;
+	if (ptrace(PTRACE_SEIZE, tid, NULL, t->options) < 0)
+		return tid != pid && (errno == ESRCH || errno == EPERM) ? 0 : -errno;
+	struct task *task = tasks_add(&t->tasks, tid);
+	if (!task || tasks_join(&t->tasks, task, pid) < 0)
+		return -ENOMEM;
+	task->proc->counted = task->proc->attached = task->proc->execed = true;
+	/* The stop that follows makes its next calls stop too. */
+	ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
+	return 1;
+}
+
+/* Seizes the threads that are there now; how many were new, or -errno. */
+static int seize_threads(struct tracer *t, pid_t pid)
+{
+	char path[40];
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	DIR *d = opendir(path);
+	if (!d)
+		return -errno;
+	int found = 0;
+	int r = 0;
+	for (struct dirent *e; r >= 0 && (e = readdir(d));) {
+		pid_t tid = (pid_t)strtol(e->d_name, NULL, 10);
+		r = tid > 0 ? seize(t, pid, tid) : 0;
+		found += r > 0;
+	}
+	closedir(d);
+	return r < 0 ? r : found;
+}
+
+int tracer_attach(struct tracer *t, pid_t pid, struct buf *why)
+{
+	/* The leader first: its refusal is the process's. */
+	int r = pid > 0 && pid != getpid() ? seize(t, pid, pid) : -ESRCH;
+	if (r < 0) {
+		if (pid == getpid())
+			buf_addf(why, "cannot attach to %d: that is sctrace itself", (int)pid);
+		else
+			explain(pid, -r, why);
+		return r;
+	}
+	/* Threads may be born while the folder is read: until a pass finds no new one. */
+	while ((r = seize_threads(t, pid)) > 0)
+		;
+	t->result.processes++;
+	return r == -ENOENT || r == -ESRCH ? 0 : r;
+}
+
+static void detach(struct tracer *t, struct task *task)
+{
+	int sig = task->deliver;
+	task->deliver = 0;
+	ptrace(PTRACE_DETACH, task->tid, NULL, sig);
+	if (t->ops->death)
+		t->ops->death(t, task);
+	tasks_remove(&t->tasks, task);
+}
+
+void tracer_let_go(struct tracer *t, struct task *task)
+{
+	if (t->ops->detach)
+		t->ops->detach(t, task);
+	detach(t, task);
+}
+
+/* A stop on the way to letting go: births and ends are noted, nothing is told, the task stays stopped. */
+static void note_stop(struct tracer *t, const struct wait_status *w)
+{
+	struct task *task = tasks_find(&t->tasks, w->tid);
+	if (!task && WIFSTOPPED(w->status))
+		task = tasks_add(&t->tasks, w->tid);
+	if (!task)
+		return;
+	tracer_stop(t, task, w->status);
+	t->npending = t->next_pending = 0;
+	t->current = NULL;
+}
+
+#define DETACH_PATIENCE_NS NSEC_PER_SEC
+
+/* Are all tasks stopped that can be? */
+static bool all_stopped(const struct tracer *t)
+{
+	size_t i = 0;
+	struct task *task;
+	while ((task = map_next(&t->tasks.by_tid, &i, NULL)))
+		if (!task->stopped && !task->exiting)
+			return false;
+	return true;
+}
+
+static void interrupt_all(struct tracer *t)
+{
+	size_t i = 0;
+	struct task *task;
+	while ((task = map_next(&t->tasks.by_tid, &i, NULL)))
+		if (!task->stopped)
+			ptrace(PTRACE_INTERRUPT, task->tid, NULL, NULL);
+}
+
+/* Each task leaves the engine's code, then each process is cleaned, then all are detached. */
+static void let_all_go(struct tracer *t)
+{
+	size_t i = 0;
+	struct task *task;
+	while (t->ops->detach && (task = map_next(&t->tasks.by_tid, &i, NULL)))
+		if (task->stopped && task->proc)
+			t->ops->detach(t, task);
+	i = 0;
+	while (t->ops->leave && (task = map_next(&t->tasks.by_tid, &i, NULL)))
+		if (task->stopped && task->proc)
+			t->ops->leave(t, task);
+	for (i = 0; (task = map_next(&t->tasks.by_tid, &i, NULL)); i = 0)
+		detach(t, task);
+}
+
+void tracer_detach_all(struct tracer *t)
+{
+	t->detaching = true;
+	while (t->next_waited < t->waited.n)
+		note_stop(t, &t->waited.v[t->next_waited++]);
+	interrupt_all(t);
+	/* Some waits no interruption ends (a vfork parent's): what has not stopped by then our own exit lets go. */
+	uint64_t until = clock_ns() + DETACH_PATIENCE_NS;
+	while (!all_stopped(t)) {
+		struct wait_status w;
+		w.tid = waitpid(-1, &w.status, __WALL | WNOHANG);
+		if (w.tid < 0 && errno != EINTR)
+			break;
+		if (w.tid > 0)
+			note_stop(t, &w);
+		else if (clock_ns() > until)
+			break;
+		else
+			clock_sleep_ns(100000);
+	}
+	let_all_go(t);
+}

@@ -1,0 +1,115 @@
+/* What being traced costs a call, measured on a child that makes a call whose untraced cost it has timed itself. */
+#include "engine/ptrace/tracer.h"
+
+#include "base/clock.h"
+#include "syscall/table.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { BATCHES = 9, BATCH = 200, TRACED = 300 };
+
+/* Shared with the child. */
+struct probe {
+	double native_ns;
+	_Atomic int ready, go;
+};
+
+static void calls(int n)
+{
+	for (int i = 0; i < n; i++)
+		syscall(SYS_getppid);
+}
+
+/* The least batch mean: the one that nothing disturbed. */
+static double native_cost(void)
+{
+	double best = INFINITY;
+	for (int b = 0; b < BATCHES; b++) {
+		uint64_t t0 = clock_ns();
+		calls(BATCH);
+		double ns = (double)(clock_ns() - t0) / BATCH;
+		best = ns < best ? ns : best;
+	}
+	return best;
+}
+
+static void __attribute__((noreturn)) child(struct probe *p)
+{
+	p->native_ns = native_cost();
+	p->ready = 1;
+	while (!p->go)
+		syscall(SYS_sched_yield);
+	calls(TRACED);
+	_exit(0);
+}
+
+static const struct tracer_ops plain_ops;
+
+/* The traced calls' rows. */
+static int trace_child(struct tracer *t, pid_t pid, struct probe *p)
+{
+	struct event ev;
+	int status;
+	while (!p->ready)
+		syscall(SYS_sched_yield);
+	if (ptrace(PTRACE_SEIZE, pid, NULL, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL) < 0)
+		return -errno;
+	struct task *task = tasks_add(&t->tasks, pid);
+	if (!task || tasks_join(&t->tasks, task, pid) < 0)
+		return -ENOMEM;
+	task->fresh = false;
+	task->proc->counted = true;
+	if (ptrace(PTRACE_INTERRUPT, pid, NULL, NULL) < 0 || waitpid(pid, &status, __WALL) < 0 || !WIFSTOPPED(status))
+		return -ECHILD;
+	task->stopped = true;
+	p->go = 1;
+	tracer_resume(t, task);
+	int r;
+	while ((r = tracer_next(&t->base, &ev)) > 0 || r == -EINTR)
+		;
+	return r;
+}
+
+/* Median and robust standard deviation (IQR / 1.349, exact for a normal distribution) of getppid's traced time. */
+static int read_cost(struct tracer *t, double native_ns, struct tracer_cost *cost)
+{
+	struct summary_group *g = summary_group(&t->counts, "", -1);
+	struct call_stats *c = g ? summary_call(&t->counts, g, syscall_native_arch(), SYS_getppid) : NULL;
+	if (!c || c->returned < TRACED)
+		return -EIO;
+	cost->ns = hist_quantile(&c->hist, 0.5) - native_ns;
+	cost->spread_ns = (hist_quantile(&c->hist, 0.75) - hist_quantile(&c->hist, 0.25)) / 1.349;
+	return 0;
+}
+
+int tracer_calibrate(struct tracer_cost *cost)
+{
+	*cost = (struct tracer_cost){0};
+	struct probe *p = mmap(NULL, sizeof(*p), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (p == MAP_FAILED)
+		return -errno;
+	pid_t pid = fork();
+	if (pid == 0)
+		child(p);
+	struct tracer t = {.ops = &plain_ops, .calibrating = true, .go_fd = -1, .err_fd = -1};
+	t.config.want = CAP_COUNTS;
+	int r = pid < 0 ? -errno : trace_child(&t, pid, p);
+	if (r == 0)
+		r = read_cost(&t, p->native_ns, cost);
+	else if (pid > 0) {
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, __WALL);
+	}
+	tracer_free(&t);
+	munmap(p, sizeof(*p));
+	return r;
+}

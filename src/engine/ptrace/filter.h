@@ -1,0 +1,23 @@
+/* A seccomp filter that lets all calls run without a stop but the wanted ones (SECCOMP_RET_TRACE). */
+#ifndef SCTRACE_ENGINE_PTRACE_FILTER_H
+#define SCTRACE_ENGINE_PTRACE_FILTER_H
+
+#include "engine/engine.h"
+
+/* Built before the fork, because libseccomp allocates; installed after it. */
+struct call_filter {
+	struct sock_filter *code;
+	unsigned short len;
+};
+
+/*
+ * Builds the filter for the wanted calls of the native architecture; calls of other architectures and calls beyond
+ * CALL_SET_MAX are always traced. 0, -ENOMEM, or -EINVAL where seccomp is missing.
+ */
+int call_filter_build(struct call_filter *f, const struct call_set *only);
+void call_filter_free(struct call_filter *f);
+/* In the child: installs it (ctx is the struct call_filter), with no_new_privs only where that is needed. 0 or -errno.
+ */
+int call_filter_install(void *ctx);
+
+#endif

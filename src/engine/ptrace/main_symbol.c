@@ -1,0 +1,123 @@
+/* Where a program's own code begins: its main, or where it is stripped the entry point. */
+#include "engine/ptrace/tracer.h"
+
+#include "arch/arch.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <libelf.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <unistd.h>
+
+/* AT_ENTRY of the auxiliary vector: where the program's entry point was loaded; 0 where it cannot be read. */
+uint64_t tracer_entry_point(pid_t pid)
+{
+	char path[40];
+	snprintf(path, sizeof(path), "/proc/%d/auxv", (int)pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	uint64_t pair[2] = {0, 0};
+	while (fd >= 0 && read(fd, pair, sizeof(pair)) == sizeof(pair) && pair[0] != AT_NULL)
+		if (pair[0] == AT_ENTRY)
+			break;
+	if (fd >= 0)
+		close(fd);
+	return pair[0] == AT_ENTRY ? pair[1] : 0;
+}
+
+/* The value of `main` in one symbol table, or 0. */
+static uint64_t main_in(Elf *elf, Elf_Scn *scn)
+{
+	GElf_Shdr sh;
+	if (!gelf_getshdr(scn, &sh) || (sh.sh_type != SHT_SYMTAB && sh.sh_type != SHT_DYNSYM) || !sh.sh_entsize)
+		return 0;
+	Elf_Data *data = elf_getdata(scn, NULL);
+	size_t n = sh.sh_size / sh.sh_entsize;
+	for (size_t i = 0; data && i < n; i++) {
+		GElf_Sym sym;
+		if (!gelf_getsym(data, (int)i, &sym) || GELF_ST_TYPE(sym.st_info) != STT_FUNC || !sym.st_value)
+			continue;
+		const char *name = elf_strptr(elf, sh.sh_link, sym.st_name);
+		if (name && strcmp(name, "main") == 0)
+			return sym.st_value;
+	}
+	return 0;
+}
+
+/* The address of main as loaded, or 0. `entry` is AT_ENTRY, which tells how far the program was moved. */
+static uint64_t find_main(pid_t pid, uint64_t entry)
+{
+	char path[40];
+	uint64_t addr = 0;
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	Elf *elf = fd >= 0 && elf_version(EV_CURRENT) != EV_NONE ? elf_begin(fd, ELF_C_READ_MMAP, NULL) : NULL;
+	GElf_Ehdr eh;
+	if (elf && gelf_getehdr(elf, &eh)) {
+		for (Elf_Scn *s = NULL; !addr && (s = elf_nextscn(elf, s));)
+			addr = main_in(elf, s);
+		if (addr)
+			addr += entry - eh.e_entry;
+	}
+	elf_end(elf);
+	if (fd >= 0)
+		close(fd);
+	return addr;
+}
+
+/* A breakpoint's SIGTRAP would be forced on a program that blocks or ignores it: then main is not looked for. */
+static bool minds_sigtrap(pid_t pid)
+{
+	char path[40], text[4096];
+	unsigned long long blocked = 0, ignored = 0;
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	FILE *f = fopen(path, "re");
+	size_t n = f ? fread(text, 1, sizeof(text) - 1, f) : 0;
+	if (f)
+		fclose(f);
+	text[n] = '\0';
+	const char *b = strstr(text, "\nSigBlk:");
+	const char *i = strstr(text, "\nSigIgn:");
+	if (!b || !i || sscanf(b + 8, "%llx", &blocked) != 1 || sscanf(i + 8, "%llx", &ignored) != 1)
+		return true;
+	return (blocked | ignored) >> (SIGTRAP - 1) & 1;
+}
+
+void tracer_find_main(struct tracer *t, struct task *task)
+{
+	uint64_t entry = tracer_entry_point(task->tid);
+	if (!entry || minds_sigtrap(task->tid))
+		return;
+	uint64_t addr = find_main(task->tid, entry);
+	if (arch_breakpoint(task->tid, addr ? addr : entry) < 0)
+		return;
+	t->main_armed = true;
+	t->main_by_symbol = addr != 0;
+}
+
+static uint64_t calls_so_far(const struct summary *s)
+{
+	uint64_t n = 0;
+	for (size_t i = 0; i < s->groups.n; i++)
+		for (size_t k = 0; k < s->groups.v[i]->calls.n; k++)
+			n += call_stats_calls(s->groups.v[i]->calls.v[k]);
+	return n;
+}
+
+bool tracer_at_main(struct tracer *t, struct task *task)
+{
+	siginfo_t si;
+	if (task->tid != t->root || ptrace(PTRACE_GETSIGINFO, task->tid, NULL, &si) < 0 || si.si_code != TRAP_HWBKPT)
+		return false;
+	arch_breakpoint(task->tid, 0);
+	t->main_armed = false;
+	t->result.main_found = t->main_by_symbol ? MAIN_SYMBOL : MAIN_ENTRY;
+	t->result.before_main = calls_so_far(&t->counts);
+	if (t->ops->calls_so_far)
+		t->result.before_main += t->ops->calls_so_far(t);
+	return true;
+}

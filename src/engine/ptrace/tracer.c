@@ -1,0 +1,348 @@
+/* The stop loop itself: waiting, handing out events, resuming. */
+#include "engine/ptrace/tracer.h"
+
+#include "base/clock.h"
+#include "syscall/table.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Stops that are taken from the kernel at once: all that wait are served before any is served twice. */
+#define WAIT_BATCH 256
+
+void tracer_note(struct tracer *t, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	buf_clear(&t->note);
+	buf_addv(&t->note, fmt, ap);
+	va_end(ap);
+	struct event *ev = &t->pending[t->npending < 4 ? t->npending++ : 3];
+	*ev = (struct event){.kind = EV_NOTE, .time_ns = clock_ns(), .text = buf_str(&t->note)};
+}
+
+const struct mem *tracer_mem(struct tracer *t, const struct task *task)
+{
+	t->mem_pid = task->tid;
+	t->mem = (struct mem){mem_read_process, &t->mem_pid};
+	return &t->mem;
+}
+
+/* A process's short name; its own word, so it is escaped by whoever prints it. */
+static void comm_of(pid_t tid, char *name, size_t size)
+{
+	char path[40];
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)tid);
+	name[0] = '\0';
+	FILE *f = fopen(path, "re");
+	if (!f)
+		return;
+	if (fgets(name, (int)size, f))
+		name[strcspn(name, "\n")] = '\0';
+	fclose(f);
+}
+
+void tracer_group_name(struct tracer *t, const struct task *task, char *name, size_t size, int64_t *id)
+{
+	bool thread = t->config.want & CAP_BY_THREAD;
+	bool process = t->config.want & CAP_BY_PROCESS;
+	name[0] = '\0';
+	if (thread || process)
+		comm_of(task->tid, name, size);
+	*id = thread ? task->tid : process ? task->proc->pid : -1;
+}
+
+struct summary_group *tracer_group(struct tracer *t, struct task *task)
+{
+	struct summary_group **cached = t->config.want & CAP_BY_THREAD ? &task->group : &task->proc->group;
+	if (*cached)
+		return *cached;
+	char name[32];
+	int64_t id;
+	tracer_group_name(t, task, name, sizeof(name), &id);
+	*cached = summary_group(&t->counts, name, id);
+	return *cached;
+}
+
+uint64_t tracer_peak_rss(pid_t pid)
+{
+	char path[40], text[4096];
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	FILE *f = fopen(path, "re");
+	if (!f)
+		return 0;
+	size_t n = fread(text, 1, sizeof(text) - 1, f);
+	fclose(f);
+	text[n] = '\0';
+	char *p = strstr(text, "\nVmHWM:");
+	return p ? strtoull(p + 7, NULL, 10) * 1024 : 0;
+}
+
+static int default_request(const struct tracer *t, const struct task *task)
+{
+	/* Under a filter of ours the kernel stops at the wanted calls by itself; only their ends need asking for. */
+	return (t->filter && !task->in_call) || !task->proc->counted ? PTRACE_CONT : PTRACE_SYSCALL;
+}
+
+void tracer_resume(struct tracer *t, struct task *task)
+{
+	if (!task->stopped)
+		return;
+	if (task->release) {
+		tracer_let_go(t, task);
+		return;
+	}
+	task->stopped = false;
+	int sig = task->deliver;
+	task->deliver = 0;
+	int request = task->listening          ? PTRACE_LISTEN
+		      : t->ops->resume_request ? t->ops->resume_request(t, task)
+					       : default_request(t, task);
+	/* ESRCH: it was killed meanwhile; its death is waited for like any other. Nothing stays stopped for any other reason. */
+	if (ptrace(request, task->tid, NULL, task->listening ? 0 : sig) == 0 || errno == ESRCH)
+		return;
+	tracer_note(t, "cannot trace task %d any further: %s", (int)task->tid, strerror(errno));
+	ptrace(PTRACE_DETACH, task->tid, NULL, sig);
+}
+
+/*
+ * Blocks for the first stop. A birth is told at once after the child's first stop, or never: a leader that was killed
+ * before does not even report its death while that child, its thread, is there. So it is not waited for without end.
+ */
+static pid_t wait_first(struct tracer *t, int *status, struct rusage *usage)
+{
+	for (int ms = 0; t->unborn && ms < 20; ms++) {
+		pid_t tid = wait4(-1, status, __WALL | WNOHANG, usage);
+		if (tid)
+			return tid;
+		clock_sleep_ns(1000000);
+	}
+	tracer_adopt_orphans(t);
+	return wait4(-1, status, __WALL, usage);
+}
+
+/* Takes what waits; blocks for the first. 1, 0: nobody is left, -EINTR: a signal to sctrace. */
+static int take_waiting(struct tracer *t)
+{
+	t->waited.n = t->next_waited = 0;
+	do {
+		int status;
+		struct rusage usage;
+		pid_t tid = t->waited.n ? wait4(-1, &status, __WALL | WNOHANG, &usage) : wait_first(t, &status, &usage);
+		if (tid == 0)
+			break;
+		if (tid < 0)
+			return t->waited.n ? 1 : errno == ECHILD ? 0 : -errno;
+		if (tid == t->root && !WIFSTOPPED(status))
+			t->result.usage = usage;
+		if (!vec_push(&t->waited, (struct wait_status){tid, status}))
+			return -ENOMEM;
+	} while (t->waited.n < WAIT_BATCH && tasks_count(&t->tasks) > 1);
+	return 1;
+}
+
+static int start_failed(struct tracer *t)
+{
+	struct spawned s = {.go_fd = t->go_fd, .err_fd = t->err_fd};
+	t->go_fd = t->err_fd = -1;
+	t->exec_error = spawn_finish(&s);
+	return t->exec_error ? -t->exec_error : -ECHILD;
+}
+
+/* One wait status; 1: events are pending, 0: none, -errno. */
+static int serve(struct tracer *t, const struct wait_status *w)
+{
+	struct task *task = tasks_find(&t->tasks, w->tid);
+	if (!task && !WIFSTOPPED(w->status))
+		return 0;
+	if (!task)
+		task = tasks_add(&t->tasks, w->tid);
+	if (!task)
+		return -ENOMEM;
+	bool root = w->tid == t->root;
+	int r = tracer_stop(t, task, w->status);
+	if (root && !WIFSTOPPED(w->status) && !t->root_ran)
+		return start_failed(t);
+	if (r == 0 && t->current) {
+		tracer_resume(t, t->current);
+		t->current = NULL;
+	}
+	return r;
+}
+
+int tracer_next(struct engine *e, struct event *ev)
+{
+	struct tracer *t = (struct tracer *)e;
+	for (;;) {
+		if (t->next_pending < t->npending) {
+			*ev = t->pending[t->next_pending++];
+			return 1;
+		}
+		t->npending = t->next_pending = 0;
+		if (t->current)
+			tracer_resume(t, t->current);
+		t->current = NULL;
+		if (!tasks_count(&t->tasks))
+			return 0;
+		if (t->config.woken && *t->config.woken)
+			return -EINTR;
+		if (t->next_waited == t->waited.n) {
+			int r = take_waiting(t);
+			if (r <= 0)
+				return r;
+		}
+		int r = serve(t, &t->waited.v[t->next_waited++]);
+		if (r < 0)
+			return r;
+	}
+}
+
+int tracer_collect(struct engine *e, struct summary *s)
+{
+	struct tracer *t = (struct tracer *)e;
+	summary_merge(s, &t->counts);
+	summary_free(&t->counts);
+	size_t i = 0;
+	struct process *p;
+	struct task *task;
+	while ((p = map_next(&t->tasks.processes, &i, NULL)))
+		p->group = NULL;
+	i = 0;
+	while ((task = map_next(&t->tasks.by_tid, &i, NULL)))
+		task->group = NULL;
+	return s->failed ? -ENOMEM : 0;
+}
+
+void tracer_kill(struct engine *e, int sig)
+{
+	struct tracer *t = (struct tracer *)e;
+	size_t i = 0;
+	struct process *p;
+	while ((p = map_next(&t->tasks.processes, &i, NULL)))
+		if (!p->attached)
+			kill(p->pid, sig);
+}
+
+void tracer_result(const struct engine *e, struct engine_result *r)
+{
+	const struct tracer *t = (const struct tracer *)e;
+	*r = t->result;
+}
+
+static int pin_self(const struct engine_config *config)
+{
+	cpu_set_t set;
+	CPU_ZERO(&set);
+	for (size_t i = 0; i < config->spawn.ncpus; i++)
+		CPU_SET((size_t)config->spawn.cpus[i], &set);
+	return sched_setaffinity(0, sizeof(set), &set) < 0 ? -errno : 0;
+}
+
+/* A traced program gets no privileges from its file, unless its tracer has them (execve(2)). */
+static void note_lost_privileges(struct tracer *t)
+{
+	struct stat st;
+	int err;
+	char *path = geteuid() == 0 ? NULL : spawn_find(t->config.spawn.argv[0], t->config.spawn.envp, &err);
+	if (path && stat(path, &st) == 0 && st.st_mode & (S_ISUID | S_ISGID))
+		tracer_note(t, "'%s' is set-%s: traced by an ordinary user it runs without that privilege", path,
+			    st.st_mode & S_ISUID ? "uid" : "gid");
+	free(path);
+}
+
+/* The program that is to be started, waiting at its first stop. */
+static int start_program(struct tracer *t, struct buf *why)
+{
+	struct spawned child;
+	int r = spawn_start(&t->config.spawn, &child, why);
+	if (r < 0)
+		return r;
+	t->root = child.pid;
+	t->go_fd = child.go_fd;
+	t->err_fd = child.err_fd;
+	if (ptrace(PTRACE_SEIZE, child.pid, NULL, t->options) < 0) {
+		r = -errno;
+		buf_addf(why,
+			 "not allowed to trace '%s': %s (in a container ptrace must be let through; see also "
+			 "/proc/sys/kernel/yama/ptrace_scope)",
+			 t->config.spawn.argv[0], strerror(-r));
+		kill(child.pid, SIGKILL);
+		return r;
+	}
+	struct task *task = tasks_add(&t->tasks, child.pid);
+	if (!task || tasks_join(&t->tasks, task, child.pid) < 0)
+		return -ENOMEM;
+	task->fresh = false;
+	task->proc->root = task->proc->counted = true;
+	t->result.processes = 1;
+	/* It blocks in read(2) on the pipe; a stop there sets it up for its next calls. */
+	int status;
+	if (ptrace(PTRACE_INTERRUPT, child.pid, NULL, NULL) < 0 || waitpid(child.pid, &status, __WALL) < 0 ||
+	    !WIFSTOPPED(status))
+		return -ECHILD;
+	task->stopped = true;
+	r = spawn_go(&child);
+	tracer_resume(t, task);
+	note_lost_privileges(t);
+	return r;
+}
+
+static unsigned long options_for(const struct engine_config *config, const struct tracer *t)
+{
+	unsigned long o = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT;
+	if (config->follow || t->hold || t->ops->birth)
+		o |= PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK;
+	/* Threads belong to the program even without -f; clone(2) without CLONE_THREAD is told apart at the birth. */
+	o |= PTRACE_O_TRACECLONE;
+	if (t->filter)
+		o |= PTRACE_O_TRACESECCOMP;
+	if (t->filter || t->exit_kill || config->kill_on_exit)
+		o |= PTRACE_O_EXITKILL;
+	return o;
+}
+
+int tracer_start(struct tracer *t, const struct engine_config *config, const struct tracer_ops *ops, struct buf *why)
+{
+	t->config = *config;
+	t->ops = ops;
+	t->go_fd = t->err_fd = -1;
+	t->options = options_for(config, t);
+	int r = config->spawn.pin_tracer ? pin_self(config) : 0;
+	if (r == 0 && config->spawn.argv)
+		r = start_program(t, why);
+	for (size_t i = 0; r == 0 && i < config->nattach; i++)
+		r = tracer_attach(t, config->attach[i], why);
+	if (r < 0 && t->root)
+		kill(t->root, SIGKILL); /* it waits to be let go */
+	if (r < 0 && !why->len)
+		buf_addf(why, "cannot start tracing: %s", strerror(-r));
+	return r;
+}
+
+int tracer_detach(struct engine *e)
+{
+	tracer_detach_all((struct tracer *)e);
+	return 0;
+}
+
+void tracer_free(struct tracer *t)
+{
+	if (t->go_fd >= 0)
+		close(t->go_fd);
+	if (t->err_fd >= 0)
+		close(t->err_fd);
+	tasks_free(&t->tasks);
+	summary_free(&t->counts);
+	vec_free(&t->waited);
+	buf_free(&t->note);
+}

@@ -1,0 +1,39 @@
+/* Children that the program asked to be left untraced (clone(2), CLONE_UNTRACED). */
+#include "engine/ptrace/tracer.h"
+
+#include "arch/arch.h"
+#include "syscall/table.h"
+
+#include <sched.h>
+#include <sys/ptrace.h>
+
+static void put(pid_t tid, const struct untraced *u, uint64_t flags)
+{
+	if (u->where == UNTRACED_REGISTER)
+		arch_set_first_arg(tid, flags);
+	else if (u->where == UNTRACED_MEMORY)
+		ptrace(PTRACE_POKEDATA, tid, u->addr, flags);
+}
+
+void tracer_untraced_enter(struct tracer *t, struct task *task)
+{
+	const struct call *c = &task->call;
+	struct untraced u = {.where = UNTRACED_NO};
+	if (!(t->options & PTRACE_O_TRACECLONE) || c->arch != syscall_native_arch())
+		return;
+	if (c->nr == syscall_number(c->arch, "clone"))
+		u = (struct untraced){UNTRACED_REGISTER, 0, c->args[0]};
+	else if (c->nr == syscall_number(c->arch, "clone3") &&
+		 mem_get(tracer_mem(t, task), c->args[0], &u.flags, sizeof(u.flags)) == 0)
+		u = (struct untraced){UNTRACED_MEMORY, c->args[0], u.flags};
+	if (u.where == UNTRACED_NO || !(u.flags & CLONE_UNTRACED))
+		return;
+	put(task->tid, &u, u.flags & ~(uint64_t)CLONE_UNTRACED);
+	task->untraced = u;
+}
+
+void tracer_untraced_exit(struct task *task)
+{
+	put(task->tid, &task->untraced, task->untraced.flags);
+	task->untraced.where = UNTRACED_NO;
+}
