@@ -1,0 +1,359 @@
+/* Numbers, descriptors, strings and arrays: what all other kinds are made of. */
+#include "decode/kinds.h"
+
+#include "base/buf.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/audit.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+
+#define X32_BIT 0x40000000
+
+/* Bytes of a string that are looked at whatever -s says: more would let a program make its tracer grow. */
+#define STRING_MOST (1u << 20)
+/* Strings of argv are shown up to this many. */
+#define ARGV_MOST 32
+/* An array ends here, whatever -s says: arrays of arrays of strings would multiply. */
+#define ARRAY_BYTES_MOST (8u << 20)
+
+unsigned decode_word(const struct decode *d)
+{
+	if (d->call->arch == AUDIT_ARCH_X86_64)
+		return d->call->nr >= X32_BIT && d->call->nr < 2 * (int64_t)X32_BIT ? 4 : 8;
+	return d->call->arch & __AUDIT_ARCH_64BIT ? 8 : 4;
+}
+
+bool decode_get(const struct decode *d, uint64_t addr, void *to, size_t n)
+{
+	return d->mem && addr && mem_get(d->mem, addr, to, n) == 0;
+}
+
+bool decode_get_word(const struct decode *d, uint64_t addr, uint64_t *v)
+{
+	uint32_t half;
+	if (decode_word(d) == 8)
+		return decode_get(d, addr, v, sizeof(*v));
+	if (!decode_get(d, addr, &half, sizeof(half)))
+		return false;
+	*v = half;
+	return true;
+}
+
+void show_int(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k, (void)i;
+	emit_num(d->out, (int32_t)v);
+}
+
+void show_uint(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k, (void)i;
+	emit_unum(d->out, (uint32_t)v);
+}
+
+void show_long(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k, (void)i;
+	emit_num(d->out, decode_word(d) == 4 && i >= 0 ? (int32_t)v : (int64_t)v);
+}
+
+void show_ulong(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k, (void)i;
+	emit_unum(d->out, v);
+}
+
+void show_hex(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k, (void)i;
+	emit_hex(d->out, v);
+}
+
+void show_octal(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k, (void)i;
+	emit_oct(d->out, (uint32_t)v);
+}
+
+void show_pointer(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k, (void)i;
+	emit_ptr(d->out, v);
+}
+
+void show_flags(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)i;
+	flags_emit(d->out, k->about, v);
+}
+
+void show_choice(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)i;
+	flags_emit_choice(d->out, k->about, v);
+}
+
+/* Where the kernel looks at an int: the upper half of the register means nothing. */
+void show_flags32(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	show_flags(d, k, (uint32_t)v, i);
+}
+
+void show_choice32(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	show_choice(d, k, (uint32_t)v, i);
+}
+
+static void fd_named(const struct decode *d, int fd, const char *name)
+{
+	struct buf is = {0};
+	bool known = d->opts->fd_name && d->opts->fd_name(d->opts->ctx, d->pid, fd, &is);
+	emit_fd(d->out, fd, name, known ? buf_str(&is) : NULL);
+	buf_free(&is);
+}
+
+void show_fd(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k, (void)i;
+	fd_named(d, (int)v, NULL);
+}
+
+void show_dirfd(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k, (void)i;
+	fd_named(d, (int)v, (int)v == AT_FDCWD ? "AT_FDCWD" : NULL);
+}
+
+/* (uid_t)-1 means "leave it". */
+void show_uid(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k, (void)i;
+	if ((uint32_t)v == UINT32_MAX)
+		emit_num(d->out, -1);
+	else
+		emit_unum(d->out, (uint32_t)v);
+}
+
+void show_dev(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k, (void)i;
+	char text[48];
+	snprintf(text, sizeof(text), "makedev(%#x, %#x)", major(v), minor(v));
+	emit_sym(d->out, text, v);
+}
+
+void decode_string(const struct decode *d, uint64_t addr, size_t max)
+{
+	char small[PATH_MAX];
+	char *s = max + 1 <= sizeof(small) ? small : malloc(max + 1);
+	int ended = 0;
+	ssize_t n = s && d->mem && addr ? mem_string(d->mem, addr, s, max + 1, &ended) : -1;
+	if (n < 0 || (!n && !ended))
+		emit_ptr(d->out, addr);
+	else if ((size_t)n > max || !ended)
+		emit_str(d->out, s, (size_t)n > max ? max : (size_t)n, STRING_CUT);
+	else
+		emit_str(d->out, s, (size_t)n, 0);
+	if (s != small)
+		free(s);
+}
+
+static void bytes(const struct decode *d, uint64_t addr, uint64_t n, unsigned flags)
+{
+	size_t max = d->opts->string_max < STRING_MOST ? d->opts->string_max : STRING_MOST;
+	size_t want = n < max ? (size_t)n : max;
+	char small[512];
+	if (!addr || !d->mem) {
+		emit_ptr(d->out, addr);
+		return;
+	}
+	char *s = want <= sizeof(small) ? small : malloc(want);
+	ssize_t got = !s ? -1 : want ? mem_read(d->mem, addr, s, want) : 0;
+	if (got < 0 || (want && !got))
+		emit_ptr(d->out, addr);
+	else
+		emit_str(d->out, s, (size_t)got, flags | ((uint64_t)got < n ? STRING_CUT : 0));
+	if (s != small)
+		free(s);
+}
+
+void decode_bytes(const struct decode *d, uint64_t addr, uint64_t n)
+{
+	bytes(d, addr, n, 0);
+}
+
+void show_out_random(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k, (void)i;
+	bytes(d, v, d->call->result > 0 ? (uint64_t)d->call->result : 0, STRING_HEX);
+}
+
+/* Paths are shown whole whatever -s says; the kernel takes none longer. */
+void show_path(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k, (void)i;
+	decode_string(d, v, PATH_MAX - 1);
+}
+
+static size_t string_max(const struct decode *d)
+{
+	return d->opts->string_max < STRING_MOST ? d->opts->string_max : STRING_MOST;
+}
+
+void show_string(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k, (void)i;
+	decode_string(d, v, string_max(d));
+}
+
+/* The length is the next argument. */
+void show_in_bytes(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k;
+	decode_bytes(d, v, d->call->args[i + 1]);
+}
+
+/* The length is what the call returned. */
+void show_out_bytes(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k, (void)i;
+	decode_bytes(d, v, d->call->result > 0 ? (uint64_t)d->call->result : 0);
+}
+
+void show_out_path(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	show_path(d, k, v, i);
+}
+
+/* readlink(2) writes no NUL. */
+void show_out_path_n(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k, (void)i;
+	char s[PATH_MAX];
+	size_t n = d->call->result > 0 ? (size_t)d->call->result : 0;
+	if (n > sizeof(s) || !n || !d->mem || mem_get(d->mem, v, s, n) != 0)
+		decode_bytes(d, v, n);
+	else
+		emit_str(d->out, s, n, 0);
+}
+
+void decode_array(const struct decode *d, uint64_t addr, uint64_t n, size_t size, element_fn *each, void *ctx)
+{
+	uint64_t most = d->opts->verbose && string_max(d) < 4096 ? 4096 : string_max(d);
+	size_t start = d->out->out->len;
+	char probe;
+	if (!addr || (n && !decode_get(d, addr, &probe, 1))) {
+		emit_ptr(d->out, addr);
+		return;
+	}
+	emit_open(d->out, '[');
+	for (uint64_t i = 0; i < n && i < most; i++) {
+		if (d->out->out->len - start > ARRAY_BYTES_MOST)
+			most = i;
+		if (i == most)
+			break;
+		emit_element(d->out);
+		if (!decode_get(d, addr + i * size, &probe, 1)) {
+			emit_ptr(d->out, addr + i * size);
+			n = i + 1;
+			break;
+		}
+		each(d, addr + i * size, ctx);
+	}
+	if (n > most)
+		emit_more(d->out);
+	emit_close(d->out, ']');
+}
+
+void show_argv(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k, (void)i;
+	unsigned word = decode_word(d), n = 0;
+	uint64_t s;
+	if (!decode_get_word(d, v, &s)) {
+		emit_ptr(d->out, v);
+		return;
+	}
+	emit_open(d->out, '[');
+	for (; s; n++) {
+		if (n == ARGV_MOST && !d->opts->verbose) {
+			emit_more(d->out);
+			break;
+		}
+		emit_element(d->out);
+		show_string(d, NULL, s, -1);
+		v += word;
+		if (n == STRING_MOST || !decode_get_word(d, v, &s)) {
+			emit_more(d->out);
+			break;
+		}
+	}
+	emit_close(d->out, ']');
+}
+
+void show_envp(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	unsigned word = decode_word(d), n = 0;
+	uint64_t s = 1;
+	char text[48];
+	if (d->opts->verbose) {
+		show_argv(d, k, v, i);
+		return;
+	}
+	emit_ptr(d->out, v);
+	while (v && n < STRING_MOST && decode_get_word(d, v + n * (uint64_t)word, &s) && s)
+		n++;
+	if (!v || (s && n < STRING_MOST && !decode_get_word(d, v + n * (uint64_t)word, &s) && !n))
+		return;
+	snprintf(text, sizeof(text), "%u var%s%s", n, n == 1 ? "" : "s", s ? ", unterminated" : "");
+	emit_comment(d->out, text);
+}
+
+void show_pointee(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	const struct pointee *p = k->about;
+	uint64_t value = 0;
+	bool got = p->size ? decode_get(d, v, &value, p->size) : decode_get_word(d, v, &value);
+	if (!got) {
+		emit_ptr(d->out, v);
+		return;
+	}
+	(void)i;
+	emit_open(d->out, '[');
+	emit_element(d->out);
+	show_kind(d, p->kind, value, -1);
+	emit_close(d->out, ']');
+}
+
+struct number_form {
+	size_t size;
+	enum syscall_kind kind;
+};
+
+static void one_number(const struct decode *d, uint64_t addr, void *ctx)
+{
+	const struct number_form *f = ctx;
+	uint64_t v = 0;
+	if (decode_get(d, addr, &v, f->size))
+		show_kind(d, f->kind, v, -1);
+	else
+		emit_ptr(d->out, addr);
+}
+
+void decode_numbers(const struct decode *d, uint64_t addr, uint64_t n, size_t size, enum syscall_kind kind)
+{
+	struct number_form form = {size, kind};
+	decode_array(d, addr, n, size, one_number, &form);
+}
+
+const struct command_arg *command_find(const struct command_arg *table, size_t n, uint64_t command)
+{
+	for (size_t i = 0; i < n; i++)
+		if (table[i].command == command)
+			return &table[i];
+	return NULL;
+}

@@ -1,0 +1,87 @@
+/* bpf(2): its attributes by command. */
+#include "decode/layout.h"
+#include "decode/misc.h"
+
+#include <linux/bpf.h>
+
+#define B(m, k)  M(union bpf_attr, m, k)
+#define BN(m, k) M_NONZERO(union bpf_attr, m, k)
+/* A member that lies inside a named struct of the union, under its last name. */
+#define BI(name, path, k)                                                                                              \
+	{                                                                                                              \
+#name, offsetof(union bpf_attr, path), sizeof(((union bpf_attr *)0)->path), K_##k, 0                   \
+	}
+#define BPF_LAYOUT(name, ...)                                                                                          \
+	static const struct member members_##name[] = {__VA_ARGS__};                                                   \
+	const struct layout layout_##name = {sizeof(union bpf_attr), sizeof(members_##name) / sizeof(struct member),   \
+					     members_##name, &layout_##name}
+
+BPF_LAYOUT(bpf_map_create, B(map_type, BPF_MAP_TYPE), B(key_size, UINT), B(value_size, UINT), B(max_entries, UINT),
+	   B(map_flags, BPF_MAP_FLAGS), BN(inner_map_fd, FD),
+	   {"map_name", offsetof(union bpf_attr, map_name), 0, K_COMM, 0}, BN(map_ifindex, UINT), BN(btf_fd, FD),
+	   BN(btf_key_type_id, UINT), BN(btf_value_type_id, UINT));
+BPF_LAYOUT(bpf_elem, B(map_fd, FD), B(key, PTR), B(value, PTR), B(flags, BPF_ELEM_FLAGS));
+BPF_LAYOUT(bpf_next_key, B(map_fd, FD), B(key, PTR), B(next_key, PTR));
+BPF_LAYOUT(bpf_prog_load, B(prog_type, BPF_PROG_TYPE), B(insn_cnt, UINT), B(insns, PTR), B(license, STR),
+	   BN(log_level, UINT), BN(log_size, UINT), BN(log_buf, PTR), BN(kern_version, HEX), B(prog_flags, HEX),
+	   {"prog_name", offsetof(union bpf_attr, prog_name), 0, K_COMM, 0}, BN(prog_ifindex, UINT),
+	   BN(expected_attach_type, UINT), BN(prog_btf_fd, FD), BN(attach_btf_id, UINT));
+BPF_LAYOUT(bpf_obj, B(pathname, PATH), BN(bpf_fd, FD), BN(file_flags, HEX));
+BPF_LAYOUT(bpf_attach, B(target_fd, FD), B(attach_bpf_fd, FD), B(attach_type, UINT), BN(attach_flags, HEX));
+BPF_LAYOUT(bpf_get_id, B(start_id, UINT), BN(next_id, UINT), BN(open_flags, HEX));
+BPF_LAYOUT(bpf_info, BI(bpf_fd, info.bpf_fd, FD), BI(info_len, info.info_len, UINT), BI(info, info.info, PTR));
+BPF_LAYOUT(bpf_btf_load, B(btf, PTR), B(btf_size, UINT), BN(btf_log_size, UINT), BN(btf_log_level, UINT));
+BPF_LAYOUT(bpf_raw_tracepoint, BI(name, raw_tracepoint.name, STR), BI(prog_fd, raw_tracepoint.prog_fd, FD));
+BPF_LAYOUT(bpf_link_create, BI(prog_fd, link_create.prog_fd, FD), BI(target_fd, link_create.target_fd, FD),
+	   BI(attach_type, link_create.attach_type, UINT), BI(flags, link_create.flags, HEX));
+BPF_LAYOUT(bpf_fd, B(map_fd, FD));
+BPF_LAYOUT(bpf_batch, BI(in_batch, batch.in_batch, PTR), BI(out_batch, batch.out_batch, PTR), BI(keys, batch.keys, PTR),
+	   BI(values, batch.values, PTR), BI(count, batch.count, UINT), BI(map_fd, batch.map_fd, FD));
+BPF_LAYOUT(bpf_test_run, BI(prog_fd, test.prog_fd, FD), BI(retval, test.retval, UINT),
+	   BI(data_size_in, test.data_size_in, UINT), BI(data_in, test.data_in, PTR), BI(repeat, test.repeat, UINT));
+
+static const struct layout *const commands[] = {
+	[BPF_MAP_CREATE] = &layout_bpf_map_create,
+	[BPF_MAP_LOOKUP_ELEM] = &layout_bpf_elem,
+	[BPF_MAP_UPDATE_ELEM] = &layout_bpf_elem,
+	[BPF_MAP_DELETE_ELEM] = &layout_bpf_elem,
+	[BPF_MAP_GET_NEXT_KEY] = &layout_bpf_next_key,
+	[BPF_PROG_LOAD] = &layout_bpf_prog_load,
+	[BPF_OBJ_PIN] = &layout_bpf_obj,
+	[BPF_OBJ_GET] = &layout_bpf_obj,
+	[BPF_PROG_ATTACH] = &layout_bpf_attach,
+	[BPF_PROG_DETACH] = &layout_bpf_attach,
+	[BPF_PROG_TEST_RUN] = &layout_bpf_test_run,
+	[BPF_PROG_GET_NEXT_ID] = &layout_bpf_get_id,
+	[BPF_MAP_GET_NEXT_ID] = &layout_bpf_get_id,
+	[BPF_PROG_GET_FD_BY_ID] = &layout_bpf_get_id,
+	[BPF_MAP_GET_FD_BY_ID] = &layout_bpf_get_id,
+	[BPF_OBJ_GET_INFO_BY_FD] = &layout_bpf_info,
+	[BPF_PROG_QUERY] = &layout_bpf_attach,
+	[BPF_RAW_TRACEPOINT_OPEN] = &layout_bpf_raw_tracepoint,
+	[BPF_BTF_LOAD] = &layout_bpf_btf_load,
+	[BPF_BTF_GET_FD_BY_ID] = &layout_bpf_get_id,
+	[BPF_MAP_LOOKUP_AND_DELETE_ELEM] = &layout_bpf_elem,
+	[BPF_MAP_FREEZE] = &layout_bpf_fd,
+	[BPF_BTF_GET_NEXT_ID] = &layout_bpf_get_id,
+	[BPF_MAP_LOOKUP_BATCH] = &layout_bpf_batch,
+	[BPF_MAP_LOOKUP_AND_DELETE_BATCH] = &layout_bpf_batch,
+	[BPF_MAP_UPDATE_BATCH] = &layout_bpf_batch,
+	[BPF_MAP_DELETE_BATCH] = &layout_bpf_batch,
+	[BPF_LINK_CREATE] = &layout_bpf_link_create,
+	[BPF_LINK_GET_FD_BY_ID] = &layout_bpf_get_id,
+	[BPF_LINK_GET_NEXT_ID] = &layout_bpf_get_id,
+	[BPF_ITER_CREATE] = &layout_bpf_fd,
+	[BPF_LINK_DETACH] = &layout_bpf_fd,
+};
+
+/* The command is the argument before, the size the one behind; members beyond the size are left out. */
+void show_bpf_attr(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	uint32_t cmd = (uint32_t)d->call->args[i - 1];
+	(void)k;
+	if (cmd < sizeof(commands) / sizeof(*commands) && commands[cmd])
+		layout_emit(d, commands[cmd], v, (uint32_t)d->call->args[i + 1]);
+	else
+		emit_ptr(d->out, v);
+}

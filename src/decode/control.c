@@ -1,0 +1,327 @@
+/* Calls whose arguments depend on a command: prctl, arch_prctl, ptrace, futex, seccomp. */
+#include "decode/layout.h"
+#include "decode/proc.h"
+#include "decode/sig.h"
+
+#include <linux/futex.h>
+#include <stdio.h>
+#include <string.h>
+
+/* prctl(2): how many arguments each option takes, and what they are. K_END: it is 0 by rule, or is not looked at. */
+static const struct prctl_row {
+	uint32_t option;
+	uint8_t n;
+	uint16_t kinds[4];
+	enum when when; /* of the second argument */
+} prctls[] = {
+	{1, 1, {K_SIGNAL}, 0},                                      /* PR_SET_PDEATHSIG */
+	{2, 1, {K_SIGNAL_AT}, WHEN_LEFT},                           /* PR_GET_PDEATHSIG */
+	{3, 0, {0}, 0},                                             /* PR_GET_DUMPABLE */
+	{4, 1, {K_DUMPABLE}, 0},                                    /* PR_SET_DUMPABLE */
+	{7, 0, {0}, 0},                                             /* PR_GET_KEEPCAPS */
+	{8, 1, {K_ULONG}, 0},                                       /* PR_SET_KEEPCAPS */
+	{13, 0, {0}, 0},                                            /* PR_GET_TIMING */
+	{14, 1, {K_INT}, 0},                                        /* PR_SET_TIMING */
+	{15, 1, {K_COMM}, 0},                                       /* PR_SET_NAME */
+	{16, 1, {K_COMM}, WHEN_LEFT},                               /* PR_GET_NAME */
+	{21, 0, {0}, 0},                                            /* PR_GET_SECCOMP */
+	{22, 2, {K_SECCOMP_MODE, K_PTR}, 0},                        /* PR_SET_SECCOMP */
+	{23, 1, {K_CAP}, 0},                                        /* PR_CAPBSET_READ */
+	{24, 1, {K_CAP}, 0},                                        /* PR_CAPBSET_DROP */
+	{25, 1, {K_TSC_AT}, WHEN_LEFT},                             /* PR_GET_TSC */
+	{26, 1, {K_TSC}, 0},                                        /* PR_SET_TSC */
+	{27, 0, {0}, 0},                                            /* PR_GET_SECUREBITS */
+	{28, 1, {K_SECUREBITS}, 0},                                 /* PR_SET_SECUREBITS */
+	{29, 1, {K_ULONG}, 0},                                      /* PR_SET_TIMERSLACK */
+	{30, 0, {0}, 0},                                            /* PR_GET_TIMERSLACK */
+	{31, 0, {0}, 0},                                            /* PR_TASK_PERF_EVENTS_DISABLE */
+	{32, 0, {0}, 0},                                            /* PR_TASK_PERF_EVENTS_ENABLE */
+	{33, 2, {K_PR_MCE, K_ULONG}, 0},                            /* PR_MCE_KILL */
+	{34, 0, {0}, 0},                                            /* PR_MCE_KILL_GET */
+	{35, 3, {K_PR_MM, K_PTR, K_ULONG}, 0},                      /* PR_SET_MM */
+	{36, 1, {K_ULONG}, 0},                                      /* PR_SET_CHILD_SUBREAPER */
+	{37, 1, {K_INT_AT}, WHEN_LEFT},                             /* PR_GET_CHILD_SUBREAPER */
+	{38, 4, {K_ULONG, K_ULONG, K_ULONG, K_ULONG}, 0},           /* PR_SET_NO_NEW_PRIVS */
+	{39, 4, {K_ULONG, K_ULONG, K_ULONG, K_ULONG}, 0},           /* PR_GET_NO_NEW_PRIVS */
+	{40, 1, {K_PTR_AT}, WHEN_LEFT},                             /* PR_GET_TID_ADDRESS */
+	{41, 4, {K_ULONG, K_ULONG, K_ULONG, K_ULONG}, 0},           /* PR_SET_THP_DISABLE */
+	{42, 4, {K_ULONG, K_ULONG, K_ULONG, K_ULONG}, 0},           /* PR_GET_THP_DISABLE */
+	{47, 4, {K_CAP_AMBIENT, K_CAP, K_ULONG, K_ULONG}, 0},       /* PR_CAP_AMBIENT */
+	{52, 4, {K_PR_SPEC_STORE, K_ULONG, K_ULONG, K_ULONG}, 0},   /* PR_GET_SPECULATION_CTRL */
+	{53, 4, {K_PR_SPEC_STORE, K_PR_SPEC, K_ULONG, K_ULONG}, 0}, /* PR_SET_SPECULATION_CTRL */
+	{57, 4, {K_ULONG, K_ULONG, K_ULONG, K_ULONG}, 0},           /* PR_SET_IO_FLUSHER */
+	{58, 4, {K_ULONG, K_ULONG, K_ULONG, K_ULONG}, 0},           /* PR_GET_IO_FLUSHER */
+	{59, 4, {K_ULONG, K_HEX, K_HEX, K_PTR}, 0},                 /* PR_SET_SYSCALL_USER_DISPATCH */
+	{62, 4, {K_PR_SCHED_CORE, K_PID, K_INT, K_PTR}, 0},         /* PR_SCHED_CORE */
+	{65, 4, {K_PR_MDWE, K_ULONG, K_ULONG, K_ULONG}, 0},         /* PR_SET_MDWE */
+	{66, 4, {K_ULONG, K_ULONG, K_ULONG, K_ULONG}, 0},           /* PR_GET_MDWE */
+	{67, 4, {K_ULONG, K_ULONG, K_ULONG, K_ULONG}, 0},           /* PR_SET_MEMORY_MERGE */
+	{68, 4, {K_ULONG, K_ULONG, K_ULONG, K_ULONG}, 0},           /* PR_GET_MEMORY_MERGE */
+	{0x59616d61, 1, {K_PID}, 0},                                /* PR_SET_PTRACER */
+	{0x53564d41, 4, {K_PR_VMA, K_PTR, K_ULONG, K_STR}, 0},      /* PR_SET_VMA */
+};
+
+static const struct prctl_row *prctl_row(const struct decode *d)
+{
+	for (size_t i = 0; i < sizeof(prctls) / sizeof(*prctls); i++)
+		if (prctls[i].option == (uint32_t)d->call->args[0])
+			return &prctls[i];
+	return NULL;
+}
+
+enum when when_prctl_arg(const struct decode *d, int i)
+{
+	const struct prctl_row *r = prctl_row(d);
+	if (!r)
+		return WHEN_ENTERING;
+	if (i > r->n)
+		return WHEN_NEVER;
+	return i == 1 ? r->when : WHEN_ENTERING;
+}
+
+void show_prctl_arg(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	const struct prctl_row *r = prctl_row(d);
+	(void)k;
+	if (!r)
+		emit_hex(d->out, v);
+	else if (r->option == 0x59616d61 && v == UINT64_MAX)
+		emit_sym(d->out, "PR_SET_PTRACER_ANY", v);
+	else
+		show_kind(d, r->kinds[i - 1], v, i);
+}
+
+/* A fixed buffer with a string in it: the task's name is 16 bytes. */
+void show_fixed_string(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k, (void)i;
+	decode_string(d, v, 15);
+}
+
+enum { ARCH_GET_FS_ = 0x1003, ARCH_GET_GS_ = 0x1004 };
+
+enum when when_arch_prctl_arg(const struct decode *d, int i)
+{
+	uint32_t op = (uint32_t)d->call->args[i - 1];
+	return op == ARCH_GET_FS_ || op == ARCH_GET_GS_ || (op >= 0x1021 && op <= 0x1024 && op != 0x1023)
+		       ? WHEN_LEFT
+		       : WHEN_ENTERING;
+}
+
+void show_arch_prctl_arg(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k;
+	if (when_arch_prctl_arg(d, i) == WHEN_LEFT)
+		show_kind(d, K_PTR_AT, v, i);
+	else
+		emit_hex(d->out, v);
+}
+
+/* ptrace(2): what addr and data are. K_END: not looked at, shown as a pointer. */
+static const struct {
+	uint32_t request;
+	uint16_t addr, data;
+	enum when data_when;
+} ptraces[] = {
+	{4, K_PTR, K_HEX, 0},                   /* PTRACE_POKETEXT */
+	{5, K_PTR, K_HEX, 0},                   /* PTRACE_POKEDATA */
+	{6, K_HEX, K_HEX, 0},                   /* PTRACE_POKEUSER */
+	{3, K_HEX, K_PTR, 0},                   /* PTRACE_PEEKUSER */
+	{7, K_PTR, K_SIGNAL, 0},                /* PTRACE_CONT */
+	{9, K_PTR, K_SIGNAL, 0},                /* PTRACE_SINGLESTEP */
+	{17, K_PTR, K_SIGNAL, 0},               /* PTRACE_DETACH */
+	{24, K_PTR, K_SIGNAL, 0},               /* PTRACE_SYSCALL */
+	{31, K_PTR, K_SIGNAL, 0},               /* PTRACE_SYSEMU */
+	{0x4200, K_PTR, K_PTRACE_OPTIONS, 0},   /* PTRACE_SETOPTIONS */
+	{0x4201, K_PTR, K_ULONG_AT, WHEN_LEFT}, /* PTRACE_GETEVENTMSG */
+	{0x4202, K_PTR, K_SIGINFO, WHEN_LEFT},  /* PTRACE_GETSIGINFO */
+	{0x4203, K_PTR, K_SIGINFO, 0},          /* PTRACE_SETSIGINFO */
+	{0x4204, K_REGSET, K_PTR, 0},           /* PTRACE_GETREGSET */
+	{0x4205, K_REGSET, K_PTR, 0},           /* PTRACE_SETREGSET */
+	{0x4206, K_PTR, K_PTRACE_OPTIONS, 0},   /* PTRACE_SEIZE */
+	{0x420a, K_SIZE, K_SIGSET, WHEN_LEFT},  /* PTRACE_GETSIGMASK */
+	{0x420b, K_SIZE, K_SIGSET, 0},          /* PTRACE_SETSIGMASK */
+	{0x420e, K_SIZE, K_PTR, 0},             /* PTRACE_GET_SYSCALL_INFO */
+};
+#define NPTRACE (sizeof(ptraces) / sizeof(*ptraces))
+
+static size_t ptrace_row(const struct decode *d)
+{
+	size_t i = 0;
+	while (i < NPTRACE && ptraces[i].request != (uint32_t)d->call->args[0])
+		i++;
+	return i;
+}
+
+enum when when_ptrace_arg(const struct decode *d, int i)
+{
+	size_t r = ptrace_row(d);
+	return i == 3 && r < NPTRACE ? ptraces[r].data_when : WHEN_ENTERING;
+}
+
+void show_ptrace_arg(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	size_t r = ptrace_row(d);
+	(void)k;
+	if (r == NPTRACE)
+		emit_ptr(d->out, v);
+	else
+		show_kind(d, i == 2 ? ptraces[r].addr : ptraces[r].data, v, -1);
+}
+
+/* futex(2): which arguments an operation has, and whether the fourth is a time or a number. */
+enum { VAL = 1, TIMEOUT = 2, VAL2 = 4, UADDR2 = 8, VAL3 = 16, BITSET = 32, WAKE_OP = 64, BARE = 128 };
+static const uint8_t futex_args[] = {
+	[FUTEX_WAIT] = VAL | TIMEOUT,
+	[FUTEX_WAKE] = VAL,
+	[FUTEX_FD] = VAL,
+	[FUTEX_REQUEUE] = VAL | VAL2 | UADDR2,
+	[FUTEX_CMP_REQUEUE] = VAL | VAL2 | UADDR2 | VAL3,
+	[FUTEX_WAKE_OP] = VAL | VAL2 | UADDR2 | VAL3 | WAKE_OP,
+	[FUTEX_LOCK_PI] = VAL | TIMEOUT,
+	[FUTEX_UNLOCK_PI] = BARE,
+	[FUTEX_TRYLOCK_PI] = BARE,
+	[FUTEX_WAIT_BITSET] = VAL | TIMEOUT | VAL3 | BITSET,
+	[FUTEX_WAKE_BITSET] = VAL | VAL3 | BITSET,
+	[FUTEX_WAIT_REQUEUE_PI] = VAL | TIMEOUT | UADDR2,
+	[FUTEX_CMP_REQUEUE_PI] = VAL | VAL2 | UADDR2 | VAL3,
+	[13 /* FUTEX_LOCK_PI2 */] = VAL | TIMEOUT,
+};
+
+static unsigned futex_has(const struct decode *d)
+{
+	uint32_t op = (uint32_t)d->call->args[1] & 0x7f;
+	return op < sizeof(futex_args) ? futex_args[op] : VAL | VAL2 | UADDR2 | VAL3;
+}
+
+enum when when_futex_arg(const struct decode *d, int i)
+{
+	static const uint8_t needs[] = {0, 0, VAL, TIMEOUT | VAL2, UADDR2, VAL3};
+	return futex_has(d) & needs[i] ? WHEN_ENTERING : WHEN_NEVER;
+}
+
+/* FUTEX_WAKE_OP's third value: operation, comparison and their arguments (futex(2)). */
+static void wake_op(const struct decode *d, uint32_t v)
+{
+	static const char *const ops[] = {"FUTEX_OP_SET", "FUTEX_OP_ADD", "FUTEX_OP_OR", "FUTEX_OP_ANDN",
+					  "FUTEX_OP_XOR"};
+	static const char *const compares[] = {"FUTEX_OP_CMP_EQ", "FUTEX_OP_CMP_NE", "FUTEX_OP_CMP_LT",
+					       "FUTEX_OP_CMP_LE", "FUTEX_OP_CMP_GT", "FUTEX_OP_CMP_GE"};
+	char text[160];
+	unsigned op = v >> 28 & 7, compare = v >> 24 & 15;
+	snprintf(text, sizeof(text), "%s%s<<28|%#x<<12|%s<<24|%#x", v >> 31 ? "FUTEX_OP_OPARG_SHIFT<<28|" : "",
+		 op < 5 ? ops[op] : "FUTEX_OP_???", v >> 12 & 0xfff,
+		 compare < 6 ? compares[compare] : "FUTEX_OP_CMP_???", v & 0xfff);
+	emit_sym(d->out, text, v);
+}
+
+static void futex_val3(const struct decode *d, unsigned has, uint32_t v)
+{
+	if (has & BITSET && v == UINT32_MAX)
+		emit_sym(d->out, "FUTEX_BITSET_MATCH_ANY", v);
+	else if (has & BITSET)
+		emit_hex(d->out, v);
+	else if (has & WAKE_OP)
+		wake_op(d, v);
+	else
+		emit_unum(d->out, v);
+}
+
+void show_futex_arg(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	unsigned has = futex_has(d);
+	(void)k;
+	if (i == 2 || (i == 3 && has & VAL2))
+		emit_unum(d->out, (uint32_t)v);
+	else if (i == 3 && has & TIMEOUT)
+		show_kind(d, K_TIMESPEC, v, -1);
+	else if (i == 5)
+		futex_val3(d, has, (uint32_t)v);
+	else
+		emit_ptr(d->out, v);
+}
+
+/* FUTEX_WAIT_PRIVATE|FUTEX_CLOCK_REALTIME, as hands write it. */
+void show_futex_op(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	const char *name = flags_find(&flags_futex, v & 0x7f);
+	char text[80];
+	(void)i;
+	if (!name || v & 0xfffffe00) {
+		show_flags32(d, k, v, i);
+		return;
+	}
+	snprintf(text, sizeof(text), "%s%s%s", name, v & FUTEX_PRIVATE_FLAG ? "_PRIVATE" : "",
+		 v & FUTEX_CLOCK_REALTIME ? "|FUTEX_CLOCK_REALTIME" : "");
+	emit_sym(d->out, text, (uint32_t)v);
+}
+
+struct kernel_waitv {
+	uint64_t val, uaddr;
+	uint32_t flags, reserved;
+};
+LAYOUT_SAME(futex_waitv, struct kernel_waitv, M(struct kernel_waitv, val, HEX), M(struct kernel_waitv, uaddr, PTR),
+	    M(struct kernel_waitv, flags, FUTEX2_FLAGS));
+
+/* futex_requeue(2) takes two, without saying so. */
+void show_waitv(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k, (void)i;
+	layout_emit_array(d, &layout_futex_waitv, v, 2);
+}
+
+/* seccomp(2): by operation, two before: a filter program, an action, or sizes that come back. */
+enum { SET_STRICT, SET_FILTER, GET_ACTION, GET_SIZES };
+
+enum when when_seccomp_arg(const struct decode *d, int i)
+{
+	return (uint32_t)d->call->args[i - 2] == GET_SIZES ? WHEN_LEFT : WHEN_ENTERING;
+}
+
+static void filter_program(const struct decode *d, uint64_t v)
+{
+	struct {
+		uint16_t len, pad[3];
+		uint64_t filter;
+	} p;
+	if (decode_word(d) != 8 || !decode_get(d, v, &p, sizeof(p))) {
+		emit_ptr(d->out, v);
+		return;
+	}
+	emit_open(d->out, '{');
+	emit_field(d->out, "len");
+	emit_unum(d->out, p.len);
+	emit_field(d->out, "filter");
+	emit_ptr(d->out, p.filter);
+	emit_close(d->out, '}');
+}
+
+struct notif_sizes {
+	uint16_t seccomp_notif, seccomp_notif_resp, seccomp_data;
+};
+LAYOUT_SAME(notif_sizes, struct notif_sizes, M(struct notif_sizes, seccomp_notif, UINT),
+	    M(struct notif_sizes, seccomp_notif_resp, UINT), M(struct notif_sizes, seccomp_data, UINT));
+
+void show_seccomp_arg(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	uint32_t op = (uint32_t)d->call->args[i - 2], action;
+	(void)k;
+	if (op == SET_FILTER) {
+		filter_program(d, v);
+	} else if (op == GET_SIZES) {
+		show_kind(d, K_NOTIF_SIZES, v, -1);
+	} else if (op == GET_ACTION && decode_get(d, v, &action, sizeof(action))) {
+		emit_open(d->out, '[');
+		emit_element(d->out);
+		flags_emit_choice(d->out, &flags_seccomp_ret, action);
+		emit_close(d->out, ']');
+	} else {
+		emit_ptr(d->out, v);
+	}
+}
+
+struct descriptor {
+	uint32_t entry_number, base_addr, limit, bits;
+};
+LAYOUT_SAME(user_desc, struct descriptor, M(struct descriptor, entry_number, INT), M(struct descriptor, base_addr, HEX),
+	    M(struct descriptor, limit, HEX), M(struct descriptor, bits, HEX));

@@ -1,0 +1,168 @@
+/* What decoders say about a call, apart from how it looks: text and JSON are two emitters. */
+#ifndef SCTRACE_DECODE_EMIT_H
+#define SCTRACE_DECODE_EMIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct buf;
+struct emit;
+
+/* What is special about a string. */
+enum emit_string {
+	STRING_CUT = 1 << 0,      /* more follows that is not shown */
+	STRING_ABSTRACT = 1 << 1, /* an abstract socket's name: a NUL byte goes before it (unix(7)) */
+	STRING_HEX = 1 << 2,      /* no text by nature: random bytes */
+};
+
+enum emit_form { RESULT_HEX, RESULT_OCTAL };
+
+/* What a result means begins: " (Timeout)", " (flags O_RDONLY)", " (in [3], left {...})" with fields; or ends. */
+enum emit_returned { RETURNED_END, RETURNED_BEGIN, RETURNED_FLAGS, RETURNED_FIELDS };
+
+/* The ways to render; each function gets the emitter. Decoders call the emit_* functions below, not these. */
+struct emit_ops {
+	void (*arg)(struct emit *e, const char *name, uint64_t raw); /* the next argument of a call begins */
+	void (*arg_end)(struct emit *e, bool last);                  /* it ends */
+	void (*field)(struct emit *e, const char *name);             /* the next member of a structure begins */
+	void (*open)(struct emit *e, char bracket);                  /* '{' a structure, '[' an array */
+	void (*close)(struct emit *e, char bracket);                 /* '}' or ']' */
+	void (*element)(struct emit *e);                             /* the next element of an array begins */
+	void (*number)(struct emit *e, int64_t v);
+	void (*unsigned_number)(struct emit *e, uint64_t v);
+	void (*hex)(struct emit *e, uint64_t v);
+	void (*octal)(struct emit *e, uint64_t v);
+	void (*pointer)(struct emit *e, uint64_t v);                             /* 0 is NULL */
+	void (*string)(struct emit *e, const char *s, size_t n, unsigned flags); /* any bytes; enum emit_string */
+	void (*symbols)(struct emit *e, const char *text, uint64_t raw); /* a name, "O_RDWR|O_CLOEXEC", "[INT TERM]" */
+	void (*descriptor)(struct emit *e, int64_t fd, const char *name, const char *is); /* see emit_fd() */
+	void (*more)(struct emit *e);                      /* "...": the rest of a structure or array is left out */
+	void (*comment)(struct emit *e, const char *text); /* an explanation for people; not part of the data */
+	void (*wrap)(struct emit *e, const char *text);    /* decoration around a value, as in htons(80) */
+	/* The result of a call: its number and, for errors, their name and text; a name without text: it has no result.
+	 */
+	void (*result)(struct emit *e, int64_t v, const char *error, const char *text);
+	void (*result_as)(struct emit *e, int64_t v, enum emit_form form); /* the same for numbers of another form */
+	void (*result_is)(struct emit *e, const char *is);                 /* behind it: what the descriptor is */
+	void (*returned)(struct emit *e, enum emit_returned part);         /* what a result means begins or ends */
+};
+
+struct emit {
+	const struct emit_ops *ops;
+	struct buf *out;
+	bool first;       /* nothing was written at this level yet */
+	unsigned depth;   /* open brackets */
+	uint64_t objects; /* bit by depth: is it a structure? */
+	unsigned flags;   /* the emitter's own */
+};
+
+/* How text looks. */
+enum emit_text_flags {
+	EMIT_HEX_STRINGS = 1 << 0,  /* -xx: all strings in hex */
+	EMIT_HEX_NONPRINT = 1 << 1, /* -x: strings with non-printable characters in hex */
+	EMIT_COLOUR = 1 << 2,
+};
+
+/*
+ * A text emitter: arguments in strace's look, `AT_FDCWD, "/etc/passwd", O_RDONLY`; what stands around them (name,
+ * parentheses, " = ") is the caller's. No control byte of the traced program's reaches `out`.
+ */
+void emit_text_init(struct emit *e, struct buf *out, unsigned flags);
+/*
+ * A JSON one. Arguments are members `"NAME":{"raw":N,"value":V}`; the caller writes the object's braces around them.
+ * V is a number, a string, an array, an object, or null for NULL; pointers are strings "0x7f..", constants their names.
+ * Bytes that are UTF-8 are a string, others {"hex":"7f45"}; where cut, {"text":"..","cut":true} or with "hex".
+ * decode_result() writes members for the caller's outer object: "result":N (null where there is none); for errors "errno"
+ * and "error"; "is" where the result is a descriptor that is known; "returned" where it means more than a number.
+ */
+void emit_json_init(struct emit *e, struct buf *out);
+
+static inline void emit_arg(struct emit *e, const char *name, uint64_t raw)
+{
+	e->ops->arg(e, name, raw);
+}
+static inline void emit_arg_end(struct emit *e, bool last)
+{
+	e->ops->arg_end(e, last);
+}
+static inline void emit_field(struct emit *e, const char *name)
+{
+	e->ops->field(e, name);
+}
+static inline void emit_open(struct emit *e, char bracket)
+{
+	e->ops->open(e, bracket);
+}
+static inline void emit_close(struct emit *e, char bracket)
+{
+	e->ops->close(e, bracket);
+}
+static inline void emit_element(struct emit *e)
+{
+	e->ops->element(e);
+}
+static inline void emit_num(struct emit *e, int64_t v)
+{
+	e->ops->number(e, v);
+}
+static inline void emit_unum(struct emit *e, uint64_t v)
+{
+	e->ops->unsigned_number(e, v);
+}
+static inline void emit_hex(struct emit *e, uint64_t v)
+{
+	e->ops->hex(e, v);
+}
+static inline void emit_oct(struct emit *e, uint64_t v)
+{
+	e->ops->octal(e, v);
+}
+static inline void emit_ptr(struct emit *e, uint64_t v)
+{
+	e->ops->pointer(e, v);
+}
+static inline void emit_str(struct emit *e, const char *s, size_t n, unsigned flags)
+{
+	e->ops->string(e, s, n, flags);
+}
+static inline void emit_sym(struct emit *e, const char *text, uint64_t raw)
+{
+	e->ops->symbols(e, text, raw);
+}
+/* A descriptor: its number or, where it has one, its `name` (AT_FDCWD), and what it `is` ("/etc/passwd"), or NULL. */
+static inline void emit_fd(struct emit *e, int64_t fd, const char *name, const char *is)
+{
+	e->ops->descriptor(e, fd, name, is);
+}
+static inline void emit_more(struct emit *e)
+{
+	e->ops->more(e);
+}
+static inline void emit_comment(struct emit *e, const char *text)
+{
+	e->ops->comment(e, text);
+}
+/* Decoration that only people need, written as it is: emit_wrap(e, "htons("), the value, emit_wrap(e, ")"). */
+static inline void emit_wrap(struct emit *e, const char *text)
+{
+	e->ops->wrap(e, text);
+}
+static inline void emit_result(struct emit *e, int64_t v, const char *error, const char *text)
+{
+	e->ops->result(e, v, error, text);
+}
+static inline void emit_result_as(struct emit *e, int64_t v, enum emit_form form)
+{
+	e->ops->result_as(e, v, form);
+}
+static inline void emit_result_is(struct emit *e, const char *is)
+{
+	e->ops->result_is(e, is);
+}
+static inline void emit_returned(struct emit *e, enum emit_returned part)
+{
+	e->ops->returned(e, part);
+}
+
+#endif

@@ -1,0 +1,265 @@
+#include "decode/emit.h"
+
+#include "base/buf.h"
+#include "base/escape.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static void separate(struct emit *e)
+{
+	if (!e->first)
+		buf_addc(e->out, ',');
+	e->first = false;
+}
+
+/* The code of the UTF-8 sequence at `s` and its length in *len; -1: none. Only those that escape_utf8_len() refuses. */
+static int32_t unprintable_code(const unsigned char *s, size_t n, size_t *len)
+{
+	*len = s[0] < 0x80 ? 1 : (s[0] & 0xe0) == 0xc0 ? 2 : 3;
+	if (*len > n || (*len == 3 && (s[0] & 0xf0) != 0xe0))
+		return -1;
+	int32_t code = *len == 1 ? s[0] : s[0] & (0x7f >> *len);
+	for (size_t i = 1; i < *len; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return -1;
+		code = code << 6 | (s[i] & 0x3f);
+	}
+	if ((*len == 2 && code < 0x80) || (*len == 3 && code < 0x800) || (code >= 0xd800 && code < 0xe000))
+		return -1;
+	return code;
+}
+
+/* Appends `s` with JSON's escapes; false where it is no UTF-8 (and what was appended is to be dropped). */
+static bool add_utf8(struct buf *out, const char *s, size_t n)
+{
+	for (size_t i = 0; i < n;) {
+		size_t len = escape_utf8_len(s + i, n - i);
+		if (len == 1 && (s[i] == '"' || s[i] == '\\')) {
+			buf_addc(out, '\\');
+			buf_addc(out, s[i]);
+		} else if (len) {
+			buf_add(out, s + i, len);
+		} else {
+			int32_t code = unprintable_code((const unsigned char *)s + i, n - i, &len);
+			if (code < 0)
+				return false;
+			buf_addf(out, "\\u%04" PRIx32, (uint32_t)code);
+		}
+		i += len;
+	}
+	return true;
+}
+
+/* How much of `s` is left when a character that the cut went through is dropped. */
+static size_t whole_characters(const char *s, size_t n)
+{
+	for (size_t back = 1; back <= 3 && back <= n; back++) {
+		unsigned char c = (unsigned char)s[n - back];
+		if ((c & 0xc0) == 0x80)
+			continue;
+		size_t len = (c & 0xe0) == 0xc0 ? 2 : (c & 0xf0) == 0xe0 ? 3 : (c & 0xf8) == 0xf0 ? 4 : 1;
+		return len > back ? n - back : n;
+	}
+	return n;
+}
+
+static void add_hex(struct buf *out, const char *s, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		buf_addf(out, "%02x", (unsigned char)s[i]);
+}
+
+static void json_string(struct emit *e, const char *s, size_t n, unsigned flags)
+{
+	bool cut = flags & STRING_CUT;
+	size_t start = e->out->len;
+	buf_adds(e->out, cut ? "{\"text\":\"" : "\"");
+	if (flags & STRING_ABSTRACT)
+		buf_adds(e->out, "\\u0000");
+	if (!add_utf8(e->out, s, cut ? whole_characters(s, n) : n)) {
+		buf_truncate(e->out, start);
+		buf_adds(e->out, flags & STRING_ABSTRACT ? "{\"hex\":\"00" : "{\"hex\":\"");
+		add_hex(e->out, s, n);
+		buf_adds(e->out, cut ? "\"" : "\"}");
+	} else {
+		buf_addc(e->out, '"');
+	}
+	if (cut)
+		buf_adds(e->out, ",\"cut\":true}");
+}
+
+/* Text of ours or of descriptors: always one string; bytes that are no UTF-8 become C escapes. */
+static void add_text(struct emit *e, const char *s)
+{
+	size_t start = e->out->len;
+	buf_addc(e->out, '"');
+	if (!add_utf8(e->out, s, strlen(s))) {
+		struct buf escaped = {0};
+		buf_truncate(e->out, start);
+		escape_line(&escaped, s, strlen(s));
+		buf_addc(e->out, '"');
+		add_utf8(e->out, buf_str(&escaped), escaped.len);
+		buf_free(&escaped);
+	}
+	buf_addc(e->out, '"');
+}
+
+static void json_arg(struct emit *e, const char *name, uint64_t raw)
+{
+	buf_addf(e->out, "\"%s\":{\"raw\":%" PRIu64 ",\"value\":", name, raw);
+	e->first = true;
+}
+
+static void json_arg_end(struct emit *e, bool last)
+{
+	buf_adds(e->out, last ? "}" : "},");
+}
+
+static void json_field(struct emit *e, const char *name)
+{
+	separate(e);
+	buf_addf(e->out, "\"%s\":", name);
+}
+
+static void json_open(struct emit *e, char bracket)
+{
+	uint64_t bit = 1ull << (e->depth++ & 63);
+	e->objects = bracket == '{' ? e->objects | bit : e->objects & ~bit;
+	buf_addc(e->out, bracket);
+	e->first = true;
+}
+
+static void json_close(struct emit *e, char bracket)
+{
+	e->depth--;
+	buf_addc(e->out, bracket);
+	e->first = false;
+}
+
+static void json_number(struct emit *e, int64_t v)
+{
+	buf_addf(e->out, "%" PRId64, v);
+}
+
+static void json_unsigned(struct emit *e, uint64_t v)
+{
+	buf_addf(e->out, "%" PRIu64, v);
+}
+
+static void json_hex(struct emit *e, uint64_t v)
+{
+	buf_addf(e->out, "\"0x%" PRIx64 "\"", v);
+}
+
+static void json_octal(struct emit *e, uint64_t v)
+{
+	buf_addf(e->out, "\"0%" PRIo64 "\"", v);
+}
+
+static void json_pointer(struct emit *e, uint64_t v)
+{
+	if (!v)
+		buf_adds(e->out, "null");
+	else
+		json_hex(e, v);
+}
+
+static void json_symbols(struct emit *e, const char *text, uint64_t raw)
+{
+	(void)raw;
+	add_text(e, text);
+}
+
+static void json_descriptor(struct emit *e, int64_t fd, const char *name, const char *is)
+{
+	if (is)
+		buf_adds(e->out, "{\"fd\":");
+	if (name)
+		add_text(e, name);
+	else
+		json_number(e, fd);
+	if (!is)
+		return;
+	buf_adds(e->out, ",\"is\":");
+	add_text(e, is);
+	buf_addc(e->out, '}');
+}
+
+static void json_more(struct emit *e)
+{
+	bool object = e->depth && e->objects >> ((e->depth - 1) & 63) & 1;
+	separate(e);
+	buf_adds(e->out, object ? "\"more\":true" : "\"...\"");
+}
+
+static void json_nothing(struct emit *e, const char *text)
+{
+	(void)e, (void)text;
+}
+
+static void json_result(struct emit *e, int64_t v, const char *error, const char *text)
+{
+	if (error && !text)
+		buf_adds(e->out, "\"result\":null");
+	else
+		buf_addf(e->out, "\"result\":%" PRId64, v);
+	if (!error || !text)
+		return;
+	buf_addf(e->out, ",\"errno\":\"%s\",\"error\":", error);
+	add_text(e, text);
+}
+
+static void json_result_as(struct emit *e, int64_t v, enum emit_form form)
+{
+	(void)form;
+	buf_addf(e->out, "\"result\":%" PRId64, v);
+}
+
+static void json_result_is(struct emit *e, const char *is)
+{
+	buf_adds(e->out, ",\"is\":");
+	add_text(e, is);
+}
+
+/* Set while what a result means is an object. */
+#define IN_FIELDS 1u
+
+static void json_returned(struct emit *e, enum emit_returned part)
+{
+	if (part == RETURNED_END && e->flags & IN_FIELDS)
+		buf_addc(e->out, '}');
+	else if (part != RETURNED_END)
+		buf_adds(e->out, part == RETURNED_FIELDS ? ",\"returned\":{" : ",\"returned\":");
+	e->flags = part == RETURNED_FIELDS ? IN_FIELDS : 0;
+	e->first = true;
+}
+
+static const struct emit_ops json_ops = {
+	.arg = json_arg,
+	.arg_end = json_arg_end,
+	.field = json_field,
+	.open = json_open,
+	.close = json_close,
+	.element = separate,
+	.number = json_number,
+	.unsigned_number = json_unsigned,
+	.hex = json_hex,
+	.octal = json_octal,
+	.pointer = json_pointer,
+	.string = json_string,
+	.symbols = json_symbols,
+	.descriptor = json_descriptor,
+	.more = json_more,
+	.comment = json_nothing,
+	.wrap = json_nothing,
+	.result = json_result,
+	.result_as = json_result_as,
+	.result_is = json_result_is,
+	.returned = json_returned,
+};
+
+void emit_json_init(struct emit *e, struct buf *out)
+{
+	*e = (struct emit){.ops = &json_ops, .out = out, .first = true};
+}

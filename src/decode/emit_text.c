@@ -1,0 +1,221 @@
+#include "decode/emit.h"
+
+#include "base/buf.h"
+#include "base/escape.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* Foreground colours of the terminal's own palette, so that they fit its background (ECMA-48, SGR). */
+#define COLOUR_STRING "\033[32m"
+#define COLOUR_SYMBOL "\033[36m"
+#define COLOUR_ERROR  "\033[31m"
+#define COLOUR_NOTE   "\033[2m"
+#define COLOUR_OFF    "\033[0m"
+
+static void colour(struct emit *e, const char *sequence)
+{
+	if (e->flags & EMIT_COLOUR)
+		buf_adds(e->out, sequence);
+}
+
+static void separate(struct emit *e)
+{
+	if (!e->first)
+		buf_adds(e->out, ", ");
+	e->first = false;
+}
+
+static void text_arg(struct emit *e, const char *name, uint64_t raw)
+{
+	(void)name, (void)raw;
+	e->first = true;
+}
+
+static void text_arg_end(struct emit *e, bool last)
+{
+	if (!last)
+		buf_adds(e->out, ", ");
+}
+
+static void text_field(struct emit *e, const char *name)
+{
+	separate(e);
+	buf_adds(e->out, name);
+	buf_addc(e->out, e->depth ? '=' : ' '); /* outside of brackets: "(in [3], left {...})" */
+}
+
+static void text_open(struct emit *e, char bracket)
+{
+	buf_addc(e->out, bracket);
+	e->first = true;
+	e->depth++;
+}
+
+static void text_close(struct emit *e, char bracket)
+{
+	buf_addc(e->out, bracket);
+	e->first = false;
+	e->depth--;
+}
+
+static void text_number(struct emit *e, int64_t v)
+{
+	buf_addf(e->out, "%" PRId64, v);
+}
+
+static void text_unsigned(struct emit *e, uint64_t v)
+{
+	buf_addf(e->out, "%" PRIu64, v);
+}
+
+static void text_hex(struct emit *e, uint64_t v)
+{
+	buf_addf(e->out, v ? "0x%" PRIx64 : "%" PRIx64, v);
+}
+
+/* strace's way with modes: at least three digits behind the 0. */
+static void text_octal(struct emit *e, uint64_t v)
+{
+	buf_addf(e->out, v ? "%#03" PRIo64 : "%03" PRIo64, v);
+}
+
+static void text_pointer(struct emit *e, uint64_t v)
+{
+	if (!v)
+		buf_adds(e->out, "NULL");
+	else
+		text_hex(e, v);
+}
+
+static bool printable(const char *s, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (((unsigned char)s[i] < 0x20 && !(s[i] >= '\t' && s[i] <= '\r')) || (unsigned char)s[i] >= 0x7f)
+			return false;
+	return true;
+}
+
+static void text_string(struct emit *e, const char *s, size_t n, unsigned flags)
+{
+	bool hex =
+		flags & STRING_HEX || e->flags & EMIT_HEX_STRINGS || (e->flags & EMIT_HEX_NONPRINT && !printable(s, n));
+	colour(e, COLOUR_STRING);
+	buf_adds(e->out, flags & STRING_ABSTRACT ? "@\"" : "\"");
+	escape_c(e->out, s, n, hex);
+	buf_adds(e->out, flags & STRING_CUT ? "\"..." : "\"");
+	colour(e, COLOUR_OFF);
+}
+
+static void text_symbols(struct emit *e, const char *text, uint64_t raw)
+{
+	(void)raw;
+	colour(e, COLOUR_SYMBOL);
+	buf_adds(e->out, text);
+	colour(e, COLOUR_OFF);
+}
+
+/* Between < and >, which is escaped inside so that nothing ends it early. */
+static void text_result_is(struct emit *e, const char *is)
+{
+	colour(e, COLOUR_NOTE);
+	buf_addc(e->out, '<');
+	for (size_t n; *is; is += n) {
+		n = strcspn(is, ">");
+		escape_c(e->out, is, n, e->flags & EMIT_HEX_STRINGS);
+		if (is[n] == '>') {
+			buf_adds(e->out, "\\76");
+			n++;
+		}
+	}
+	buf_addc(e->out, '>');
+	colour(e, COLOUR_OFF);
+}
+
+static void text_descriptor(struct emit *e, int64_t fd, const char *name, const char *is)
+{
+	if (name)
+		text_symbols(e, name, 0);
+	else
+		text_number(e, fd);
+	if (is)
+		text_result_is(e, is);
+}
+
+static void text_more(struct emit *e)
+{
+	separate(e);
+	buf_adds(e->out, "...");
+}
+
+static void text_comment(struct emit *e, const char *text)
+{
+	colour(e, COLOUR_NOTE);
+	buf_addf(e->out, " /* %s */", text);
+	colour(e, COLOUR_OFF);
+}
+
+static void text_wrap(struct emit *e, const char *text)
+{
+	buf_adds(e->out, text);
+}
+
+static void text_result(struct emit *e, int64_t v, const char *error, const char *text)
+{
+	if (!error) {
+		text_number(e, v);
+		return;
+	}
+	colour(e, COLOUR_ERROR);
+	buf_adds(e->out, v == -1 ? "-1 " : "?");
+	if (v != -1 && text)
+		buf_addc(e->out, ' ');
+	if (text)
+		buf_addf(e->out, "%s (%s)", error, text);
+	colour(e, COLOUR_OFF);
+}
+
+static void text_result_as(struct emit *e, int64_t v, enum emit_form form)
+{
+	if (form == RESULT_HEX)
+		text_hex(e, (uint64_t)v);
+	else
+		text_octal(e, (uint64_t)v);
+}
+
+static void text_returned(struct emit *e, enum emit_returned part)
+{
+	static const char *const parts[] = {
+		[RETURNED_END] = ")", [RETURNED_BEGIN] = " (", [RETURNED_FLAGS] = " (flags ", [RETURNED_FIELDS] = " ("};
+	buf_adds(e->out, parts[part]);
+	e->first = true;
+}
+
+static const struct emit_ops text_ops = {
+	.arg = text_arg,
+	.arg_end = text_arg_end,
+	.field = text_field,
+	.open = text_open,
+	.close = text_close,
+	.element = separate,
+	.number = text_number,
+	.unsigned_number = text_unsigned,
+	.hex = text_hex,
+	.octal = text_octal,
+	.pointer = text_pointer,
+	.string = text_string,
+	.symbols = text_symbols,
+	.descriptor = text_descriptor,
+	.more = text_more,
+	.comment = text_comment,
+	.wrap = text_wrap,
+	.result = text_result,
+	.result_as = text_result_as,
+	.result_is = text_result_is,
+	.returned = text_returned,
+};
+
+void emit_text_init(struct emit *e, struct buf *out, unsigned flags)
+{
+	*e = (struct emit){.ops = &text_ops, .out = out, .first = true, .flags = flags};
+}

@@ -1,0 +1,94 @@
+#include "decode/flags.h"
+
+#include "base/buf.h"
+#include "decode/emit.h"
+
+#include <inttypes.h>
+
+/*
+ * The values are Linux's, written out, so that names newer than the installed headers are there and nothing depends on
+ * which libc is installed; tests/lint/flags-headers compares each with the kernel's headers.
+ */
+#define FLAGS(name, unknown, mask) static const struct flag rows_##name[] = {
+#define F(name, value)             {#name, value},
+#define END                                                                                                            \
+	}                                                                                                              \
+	;
+#include "decode/flags.def"
+#undef FLAGS
+#undef F
+#undef END
+
+#define FLAGS(name, unknown_, mask_)                                                                                   \
+	const struct flag_table flags_##name = {.unknown = (unknown_),                                                 \
+						.mask = (mask_),                                                       \
+						.n = sizeof(rows_##name) / sizeof(struct flag),                        \
+						.rows = rows_##name};
+#define F(name, value)
+#define END
+#include "decode/flags.def"
+
+const char *flags_find(const struct flag_table *t, uint64_t v)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (t->rows[i].value == v)
+			return t->rows[i].name;
+	return NULL;
+}
+
+static void join(struct buf *out, bool *any, const char *name)
+{
+	if (*any)
+		buf_addc(out, '|');
+	buf_adds(out, name);
+	*any = true;
+}
+
+bool flags_join(struct buf *out, const struct flag_table *t, uint64_t v)
+{
+	bool any = false;
+	const char *whole = v & ~t->mask && t->mask ? NULL : flags_find(t, v);
+	if (whole) {
+		buf_adds(out, whole);
+		return true;
+	}
+	for (size_t i = 0; i < t->n; i++) {
+		const struct flag *f = &t->rows[i];
+		if (t->mask && (f->value & ~t->mask) == 0 && (v & t->mask) == f->value) {
+			join(out, &any, f->name);
+			v &= ~t->mask;
+			break;
+		}
+	}
+	for (size_t i = 0; i < t->n && v; i++) {
+		const struct flag *f = &t->rows[i];
+		if (!f->value || (t->mask && (f->value & ~t->mask) == 0) || (v & f->value) != f->value)
+			continue;
+		join(out, &any, f->name);
+		v &= ~f->value;
+	}
+	if (v || !any)
+		buf_addf(out, v ? "%s0x%" PRIx64 : "%s%" PRIx64, any ? "|" : "", v);
+	return any || !v;
+}
+
+void flags_emit_choice(struct emit *e, const struct flag_table *t, uint64_t v)
+{
+	const char *name = flags_find(t, v);
+	if (name) {
+		emit_sym(e, name, v);
+		return;
+	}
+	emit_hex(e, v);
+	emit_comment(e, t->unknown);
+}
+
+void flags_emit(struct emit *e, const struct flag_table *t, uint64_t v)
+{
+	struct buf text = {0};
+	bool named = flags_join(&text, t, v);
+	emit_sym(e, buf_str(&text), v);
+	if (!named)
+		emit_comment(e, t->unknown);
+	buf_free(&text);
+}

@@ -1,0 +1,333 @@
+#include "decode/fs.h"
+
+#include "base/buf.h"
+#include "decode/layout.h"
+#include "decode/net.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/audit.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#define OPEN_CREAT 0x40     /* O_CREAT */
+#define OPEN_TMP   0x400000 /* the bit of O_TMPFILE that is not O_DIRECTORY */
+
+/* open's and openat's mode counts only where a file may be made; the flags go before it. */
+enum when when_open_mode(const struct decode *d, int i)
+{
+	return d->call->args[i - 1] & (OPEN_CREAT | OPEN_TMP) ? WHEN_ENTERING : WHEN_NEVER;
+}
+
+/* mq_open(2): attributes count with O_CREAT alone; flags, mode, attributes. */
+enum when when_mq_attr(const struct decode *d, int i)
+{
+	return d->call->args[i - 2] & OPEN_CREAT ? WHEN_ENTERING : WHEN_NEVER;
+}
+
+void show_open_flags(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k, (void)i;
+	bool arm = d->call->arch == AUDIT_ARCH_AARCH64 || d->call->arch == AUDIT_ARCH_ARM;
+	flags_emit(d->out, arm ? &flags_open_aarch64 : &flags_open, i < 0 ? v : (uint32_t)v);
+}
+
+void show_access(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k, (void)i;
+	flags_emit(d->out, &flags_access, (uint32_t)v);
+}
+
+/* S_IFREG|0644, S_IFDIR|S_ISVTX|0777. */
+void show_file_mode(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k, (void)i;
+	char text[96];
+	const char *type = flags_find(&flags_file_type, v & S_IFMT);
+	if (!type && (v & S_IFMT)) {
+		emit_oct(d->out, v);
+		return;
+	}
+	snprintf(text, sizeof(text), "%s%s%s%s%s%#03o", type ? type : "", type ? "|" : "",
+		 v & S_ISUID ? "S_ISUID|" : "", v & S_ISGID ? "S_ISGID|" : "", v & S_ISVTX ? "S_ISVTX|" : "",
+		 (unsigned)(v & 0777));
+	emit_sym(d->out, text, v);
+}
+
+/* A mode_t argument of mkdir and the like: digits. */
+void show_mode_t(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k, (void)i;
+	emit_oct(d->out, (uint32_t)v);
+}
+
+static bool makes_device(uint64_t mode)
+{
+	return (mode & S_IFMT) == S_IFCHR || (mode & S_IFMT) == S_IFBLK;
+}
+
+enum when when_mknod_dev(const struct decode *d, int i)
+{
+	return makes_device(d->call->args[i - 1]) ? WHEN_ENTERING : WHEN_NEVER;
+}
+
+/* A struct stat of the native 64-bit architectures, as members and with a device's number in place of its size. */
+LAYOUT(stat, struct stat, M_VERBOSE(struct stat, st_dev, DEV), M_VERBOSE(struct stat, st_ino, ULONG),
+       M(struct stat, st_mode, FILE_MODE), M_VERBOSE(struct stat, st_nlink, ULONG), M_VERBOSE(struct stat, st_uid, UID),
+       M_VERBOSE(struct stat, st_gid, UID), M_VERBOSE(struct stat, st_blksize, ULONG),
+       M_VERBOSE(struct stat, st_blocks, ULONG), M(struct stat, st_size, LONG),
+       M_AT_VERBOSE(struct stat, st_atim, TIME_STAMP), M_AT_VERBOSE(struct stat, st_mtim, TIME_STAMP),
+       M_AT_VERBOSE(struct stat, st_ctim, TIME_STAMP));
+static const struct member members_stat_device[] = {
+	M_VERBOSE(struct stat, st_dev, DEV),
+	M_VERBOSE(struct stat, st_ino, ULONG),
+	M(struct stat, st_mode, FILE_MODE),
+	M_VERBOSE(struct stat, st_nlink, ULONG),
+	M_VERBOSE(struct stat, st_uid, UID),
+	M_VERBOSE(struct stat, st_gid, UID),
+	M_VERBOSE(struct stat, st_blksize, ULONG),
+	M_VERBOSE(struct stat, st_blocks, ULONG),
+	M(struct stat, st_rdev, DEV),
+	M_AT_VERBOSE(struct stat, st_atim, TIME_STAMP),
+	M_AT_VERBOSE(struct stat, st_mtim, TIME_STAMP),
+	M_AT_VERBOSE(struct stat, st_ctim, TIME_STAMP),
+};
+static const struct layout stat_device = {sizeof(struct stat), sizeof(members_stat_device) / sizeof(struct member),
+					  members_stat_device, NULL};
+
+/* Is the call of the architecture that sctrace itself was built for? Then libc's structures are its structures. */
+static bool own_architecture(const struct decode *d)
+{
+#if defined(__x86_64__)
+	const uint32_t own = AUDIT_ARCH_X86_64;
+#else
+	const uint32_t own = AUDIT_ARCH_AARCH64;
+#endif
+	return d->call->arch == own && decode_word(d) == 8;
+}
+
+void show_stat(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k, (void)i;
+	struct stat s;
+	if (!own_architecture(d) || !decode_get(d, v, &s, sizeof(s)))
+		emit_ptr(d->out, v);
+	else
+		layout_emit(d, makes_device(s.st_mode) ? &stat_device : &layout_stat, v, sizeof(s));
+}
+
+void show_statx_time(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k, (void)i;
+	layout_emit(d, &layout_statx_timestamp, v, layout_statx_timestamp.size);
+}
+
+/* getdents64(2)'s records; the older getdents(2) has the type behind the name (linux/dirent.h). */
+struct dent64 {
+	uint64_t d_ino;
+	int64_t d_off;
+	uint16_t d_reclen;
+	uint8_t d_type;
+	char d_name[];
+} __attribute__((packed));
+
+static void one_dent64(const struct decode *d, const char *bytes, size_t n)
+{
+	const struct dent64 *e = (const struct dent64 *)bytes;
+	size_t most = n - offsetof(struct dent64, d_name);
+	emit_open(d->out, '{');
+	emit_field(d->out, "d_ino");
+	emit_unum(d->out, e->d_ino);
+	emit_field(d->out, "d_off");
+	emit_num(d->out, e->d_off);
+	emit_field(d->out, "d_reclen");
+	emit_unum(d->out, e->d_reclen);
+	emit_field(d->out, "d_type");
+	flags_emit_choice(d->out, &flags_dirent_type, e->d_type);
+	emit_field(d->out, "d_name");
+	emit_str(d->out, e->d_name, strnlen(e->d_name, most), 0);
+	emit_close(d->out, '}');
+}
+
+struct dent_walk {
+	uint64_t addr, end;
+	unsigned count;
+	bool broken;
+	char bytes[sizeof(struct dent64) + NAME_MAX + 9];
+	size_t n; /* of `bytes`, for the entry that was just stepped to */
+};
+
+/* Steps to the next entry; false at the end or where the records make no sense. */
+static bool next_dent(const struct decode *d, struct dent_walk *w)
+{
+	uint16_t len;
+	if (w->broken || w->addr >= w->end || !decode_get(d, w->addr + offsetof(struct dent64, d_reclen), &len, 2))
+		return false;
+	w->broken = len < sizeof(struct dent64) || len > w->end - w->addr || len > sizeof(w->bytes) ||
+		    !decode_get(d, w->addr, w->bytes, len);
+	w->n = len;
+	w->addr += len;
+	w->count += !w->broken;
+	return !w->broken;
+}
+
+void show_dents(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k, (void)i;
+	struct dent_walk w = {.addr = v, .end = v + (d->call->result > 0 ? (uint64_t)d->call->result : 0)};
+	bool list = d->opts->verbose;
+	if (w.end - v > 1 << 20)
+		w.end = v + (1 << 20);
+	if (list)
+		emit_open(d->out, '[');
+	else
+		emit_ptr(d->out, v);
+	while (next_dent(d, &w)) {
+		if (!list)
+			continue;
+		emit_element(d->out);
+		one_dent64(d, w.bytes, w.n);
+	}
+	if (list)
+		emit_close(d->out, ']');
+	if (list || (w.broken && !w.count))
+		return;
+	char text[32];
+	snprintf(text, sizeof(text), "%u entr%s", w.count, w.count == 1 ? "y" : "ies");
+	emit_comment(d->out, text);
+}
+
+/* getdents(2)'s older records: length, name, and the type in the last byte. Only counted. */
+void show_old_dents(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	unsigned word = decode_word(d), count = 0;
+	uint64_t at = v, end = v + (d->call->result > 0 ? (uint64_t)d->call->result : 0);
+	uint16_t len = 1;
+	char text[32];
+	(void)k, (void)i;
+	emit_ptr(d->out, v);
+	while (at < end && count < 65536 && decode_get(d, at + 2 * (uint64_t)word, &len, sizeof(len)) && len &&
+	       len <= end - at) {
+		at += len;
+		count++;
+	}
+	snprintf(text, sizeof(text), "%u entr%s", count, count == 1 ? "y" : "ies");
+	emit_comment(d->out, text);
+}
+
+struct kernel_flock {
+	int16_t l_type, l_whence;
+	int64_t l_start, l_len;
+	int32_t l_pid;
+};
+LAYOUT(flock, struct kernel_flock, M(struct kernel_flock, l_type, FLOCK_TYPE), M(struct kernel_flock, l_whence, WHENCE),
+       M(struct kernel_flock, l_start, LONG), M(struct kernel_flock, l_len, LONG));
+/* What F_GETLK gives back: who holds it, too. */
+LAYOUT(flock_held, struct kernel_flock, M(struct kernel_flock, l_type, FLOCK_TYPE),
+       M(struct kernel_flock, l_whence, WHENCE), M(struct kernel_flock, l_start, LONG),
+       M(struct kernel_flock, l_len, LONG), M(struct kernel_flock, l_pid, PID));
+struct kernel_owner {
+	int32_t type, pid;
+};
+LAYOUT_SAME(owner_ex, struct kernel_owner, M(struct kernel_owner, type, OWNER_TYPE), M(struct kernel_owner, pid, PID));
+LAYOUT_SAME(open_how, struct open_how, M(struct open_how, flags, OPEN_FLAGS), M_NONZERO(struct open_how, mode, MODE),
+	    M(struct open_how, resolve, RESOLVE));
+
+/* What fcntl(2)'s third argument is, by command (linux/fcntl.h); other commands have none. */
+static const struct command_arg fcntl_args[] = {
+	{0, K_INT, WHEN_ENTERING},           /* F_DUPFD */
+	{2, K_FD_FLAGS, WHEN_ENTERING},      /* F_SETFD */
+	{4, K_OPEN_FLAGS, WHEN_ENTERING},    /* F_SETFL */
+	{5, K_FLOCK_HELD, WHEN_LEFT},        /* F_GETLK */
+	{6, K_FLOCK, WHEN_ENTERING},         /* F_SETLK */
+	{7, K_FLOCK, WHEN_ENTERING},         /* F_SETLKW */
+	{8, K_PID, WHEN_ENTERING},           /* F_SETOWN */
+	{10, K_SIGNAL, WHEN_ENTERING},       /* F_SETSIG */
+	{15, K_OWNER_EX, WHEN_ENTERING},     /* F_SETOWN_EX */
+	{16, K_OWNER_EX, WHEN_LEFT},         /* F_GETOWN_EX */
+	{17, K_OUT_FD_PAIR, WHEN_LEFT},      /* F_GETOWNER_UIDS */
+	{36, K_FLOCK_HELD, WHEN_LEFT},       /* F_OFD_GETLK */
+	{37, K_FLOCK, WHEN_ENTERING},        /* F_OFD_SETLK */
+	{38, K_FLOCK, WHEN_ENTERING},        /* F_OFD_SETLKW */
+	{1024, K_FLOCK_TYPE, WHEN_ENTERING}, /* F_SETLEASE */
+	{1026, K_NOTIFY, WHEN_ENTERING},     /* F_NOTIFY */
+	{1027, K_FD, WHEN_ENTERING},         /* F_DUPFD_QUERY */
+	{1030, K_INT, WHEN_ENTERING},        /* F_DUPFD_CLOEXEC */
+	{1031, K_INT, WHEN_ENTERING},        /* F_SETPIPE_SZ */
+	{1033, K_SEALS, WHEN_ENTERING},      /* F_ADD_SEALS */
+	{1035, K_RW_HINT_AT, WHEN_LEFT},     /* F_GET_RW_HINT */
+	{1036, K_RW_HINT_AT, WHEN_ENTERING}, /* F_SET_RW_HINT */
+	{1037, K_RW_HINT_AT, WHEN_LEFT},     /* F_GET_FILE_RW_HINT */
+	{1038, K_RW_HINT_AT, WHEN_ENTERING}, /* F_SET_FILE_RW_HINT */
+};
+#define NFCNTL (sizeof(fcntl_args) / sizeof(*fcntl_args))
+/* Commands without an argument: F_GETFD, F_GETFL, F_GETOWN, F_GETSIG, F_GETLEASE, F_GETPIPE_SZ, F_GET_SEALS. */
+static const uint32_t fcntl_bare[] = {1, 3, 9, 11, 1025, 1028, 1032, 1034};
+
+enum when when_fcntl_arg(const struct decode *d, int i)
+{
+	uint32_t cmd = (uint32_t)d->call->args[i - 1];
+	const struct command_arg *a = command_find(fcntl_args, NFCNTL, cmd);
+	for (size_t j = 0; !a && j < sizeof(fcntl_bare) / sizeof(*fcntl_bare); j++)
+		if (fcntl_bare[j] == cmd)
+			return WHEN_NEVER;
+	return a ? a->when : WHEN_ENTERING;
+}
+
+void show_fcntl_arg(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k;
+	const struct command_arg *a = command_find(fcntl_args, NFCNTL, (uint32_t)d->call->args[i - 1]);
+	if (a)
+		show_kind(d, a->kind, v, i);
+	else
+		emit_hex(d->out, v);
+}
+
+/* name_to_handle_at(2)'s handle: its length and type, then so many opaque bytes. */
+void show_file_handle(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k, (void)i;
+	struct {
+		uint32_t bytes;
+		int32_t type;
+	} h;
+	if (!decode_get(d, v, &h, sizeof(h))) {
+		emit_ptr(d->out, v);
+		return;
+	}
+	emit_open(d->out, '{');
+	emit_field(d->out, "handle_bytes");
+	emit_unum(d->out, h.bytes);
+	emit_field(d->out, "handle_type");
+	emit_hex(d->out, (uint32_t)h.type);
+	emit_field(d->out, "f_handle");
+	decode_bytes(d, v + sizeof(h), h.bytes < 128 ? h.bytes : 128);
+	emit_close(d->out, '}');
+}
+
+/* Values of extended attributes: the size is the next argument, or what the call returned. */
+void show_xattr_value(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	show_in_bytes(d, k, v, i);
+}
+
+/* With a size of 0 the call only asks how long it is. */
+void show_out_xattr(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	if (!d->call->args[i + 1])
+		emit_ptr(d->out, v);
+	else
+		show_out_bytes(d, k, v, i);
+}
+
+void show_u64_array(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k, (void)i;
+	uint64_t n = d->call->result > 0 ? (uint64_t)d->call->result : 0;
+	decode_numbers(d, v, n, 8, K_HEX);
+}

@@ -1,0 +1,232 @@
+/* statx, statfs, mounts and the calls that came with them: structures as tables. */
+#include "decode/fs.h"
+#include "decode/layout.h"
+
+#include <linux/fs.h>
+#include <linux/stat.h>
+#include <linux/types.h>
+#include <stdio.h>
+#include <sys/sysmacros.h>
+
+/* struct stat64 of i386 (arch/x86/include/uapi/asm/stat.h), whose 64-bit members are aligned to 4 bytes. */
+struct i386_stat64 {
+	uint64_t st_dev;
+	uint32_t pad1, ino32, st_mode, st_nlink, st_uid, st_gid;
+	uint64_t st_rdev;
+	uint32_t pad2;
+	int64_t st_size;
+	uint32_t st_blksize;
+	uint64_t st_blocks;
+	uint32_t st_atime, st_atime_nsec, st_mtime, st_mtime_nsec, st_ctime, st_ctime_nsec;
+	uint64_t st_ino;
+} __attribute__((packed));
+LAYOUT_SAME(stat64, struct i386_stat64, M_VERBOSE(struct i386_stat64, st_dev, DEV),
+	    M_VERBOSE(struct i386_stat64, st_ino, ULONG), M(struct i386_stat64, st_mode, FILE_MODE),
+	    M_VERBOSE(struct i386_stat64, st_nlink, UINT), M_VERBOSE(struct i386_stat64, st_uid, UID),
+	    M_VERBOSE(struct i386_stat64, st_gid, UID), M_VERBOSE(struct i386_stat64, st_blksize, UINT),
+	    M_VERBOSE(struct i386_stat64, st_blocks, ULONG), M(struct i386_stat64, st_size, LONG),
+	    M_VERBOSE(struct i386_stat64, st_atime, UINT), M_VERBOSE(struct i386_stat64, st_mtime, UINT),
+	    M_VERBOSE(struct i386_stat64, st_ctime, UINT));
+
+struct statx_time {
+	int64_t tv_sec;
+	uint32_t tv_nsec;
+	int32_t reserved;
+};
+LAYOUT_SAME(statx_timestamp, struct statx_time, M(struct statx_time, tv_sec, LONG),
+	    M(struct statx_time, tv_nsec, UINT));
+/* include/uapi/linux/stat.h of Linux 6.16; written out because older headers end earlier. */
+struct kernel_statx {
+	uint32_t stx_mask, stx_blksize;
+	uint64_t stx_attributes;
+	uint32_t stx_nlink, stx_uid, stx_gid;
+	uint16_t stx_mode, spare;
+	uint64_t stx_ino, stx_size, stx_blocks, stx_attributes_mask;
+	struct statx_time stx_atime, stx_btime, stx_ctime, stx_mtime;
+	uint32_t stx_rdev_major, stx_rdev_minor, stx_dev_major, stx_dev_minor;
+	uint64_t stx_mnt_id;
+	uint32_t stx_dio_mem_align, stx_dio_offset_align;
+	uint64_t stx_subvol;
+};
+LAYOUT_SAME(statx, struct kernel_statx, M(struct kernel_statx, stx_mask, STATX_MASK),
+	    M_VERBOSE(struct kernel_statx, stx_blksize, UINT), M(struct kernel_statx, stx_attributes, STATX_ATTRIBUTES),
+	    M_VERBOSE(struct kernel_statx, stx_nlink, UINT), M_VERBOSE(struct kernel_statx, stx_uid, UID),
+	    M_VERBOSE(struct kernel_statx, stx_gid, UID), M(struct kernel_statx, stx_mode, FILE_MODE),
+	    M_VERBOSE(struct kernel_statx, stx_ino, ULONG), M(struct kernel_statx, stx_size, ULONG),
+	    M_VERBOSE(struct kernel_statx, stx_blocks, ULONG),
+	    M_VERBOSE(struct kernel_statx, stx_attributes_mask, STATX_ATTRIBUTES),
+	    M_AT_VERBOSE(struct kernel_statx, stx_atime, STATX_TIME),
+	    M_AT_VERBOSE(struct kernel_statx, stx_btime, STATX_TIME),
+	    M_AT_VERBOSE(struct kernel_statx, stx_ctime, STATX_TIME),
+	    M_AT_VERBOSE(struct kernel_statx, stx_mtime, STATX_TIME),
+	    M_VERBOSE(struct kernel_statx, stx_rdev_major, UINT), M_VERBOSE(struct kernel_statx, stx_rdev_minor, UINT),
+	    M_VERBOSE(struct kernel_statx, stx_dev_major, UINT), M_VERBOSE(struct kernel_statx, stx_dev_minor, UINT),
+	    M_VERBOSE(struct kernel_statx, stx_mnt_id, HEX));
+
+/* asm-generic/statfs.h, 64 bit. */
+struct kernel_statfs {
+	int64_t f_type, f_bsize;
+	uint64_t f_blocks, f_bfree, f_bavail, f_files, f_ffree;
+	int32_t f_fsid[2];
+	int64_t f_namelen, f_frsize, f_flags, f_spare[4];
+};
+LAYOUT(statfs, struct kernel_statfs, M(struct kernel_statfs, f_type, STATFS_TYPE),
+       M(struct kernel_statfs, f_bsize, LONG), M(struct kernel_statfs, f_blocks, ULONG),
+       M(struct kernel_statfs, f_bfree, ULONG), M(struct kernel_statfs, f_bavail, ULONG),
+       M(struct kernel_statfs, f_files, ULONG), M(struct kernel_statfs, f_ffree, ULONG),
+       M_AT(struct kernel_statfs, f_fsid, FSID), M(struct kernel_statfs, f_namelen, LONG),
+       M(struct kernel_statfs, f_frsize, LONG), M(struct kernel_statfs, f_flags, STATFS_FLAGS));
+
+struct mount_attrs {
+	uint64_t attr_set, attr_clr, propagation, userns_fd;
+};
+LAYOUT_SAME(mount_attr, struct mount_attrs, M(struct mount_attrs, attr_set, MOUNT_ATTR_FLAGS),
+	    M(struct mount_attrs, attr_clr, MOUNT_ATTR_FLAGS), M(struct mount_attrs, propagation, MOUNT_FLAGS),
+	    M(struct mount_attrs, userns_fd, FD));
+struct xattr_arguments {
+	uint64_t value;
+	uint32_t size, flags;
+};
+LAYOUT_SAME(xattr_args, struct xattr_arguments, M(struct xattr_arguments, value, PTR),
+	    M(struct xattr_arguments, size, UINT), M(struct xattr_arguments, flags, XATTR_FLAGS));
+struct file_attributes {
+	uint64_t fa_xflags;
+	uint32_t fa_extsize, fa_nextents, fa_projid, fa_cowextsize;
+};
+LAYOUT_SAME(file_attr, struct file_attributes, M(struct file_attributes, fa_xflags, FS_XFLAGS),
+	    M(struct file_attributes, fa_extsize, UINT), M(struct file_attributes, fa_nextents, UINT),
+	    M(struct file_attributes, fa_projid, UINT), M(struct file_attributes, fa_cowextsize, UINT));
+struct cache_range {
+	uint64_t off, len;
+};
+LAYOUT_SAME(cachestat_range, struct cache_range, M(struct cache_range, off, ULONG), M(struct cache_range, len, ULONG));
+struct cache_state {
+	uint64_t nr_cache, nr_dirty, nr_writeback, nr_evicted, nr_recently_evicted;
+};
+LAYOUT_SAME(cachestat, struct cache_state, M(struct cache_state, nr_cache, ULONG),
+	    M(struct cache_state, nr_dirty, ULONG), M(struct cache_state, nr_writeback, ULONG),
+	    M(struct cache_state, nr_evicted, ULONG), M(struct cache_state, nr_recently_evicted, ULONG));
+struct mount_id_request {
+	uint32_t size, spare;
+	uint64_t mnt_id, param, mnt_ns_id;
+};
+LAYOUT_SAME(mnt_id_req, struct mount_id_request, M(struct mount_id_request, size, UINT),
+	    M(struct mount_id_request, mnt_id, HEX), M(struct mount_id_request, param, STATMOUNT_MASK),
+	    M_NONZERO(struct mount_id_request, mnt_ns_id, HEX));
+struct kernel_statmount {
+	uint32_t size, mnt_opts;
+	uint64_t mask;
+	uint32_t sb_dev_major, sb_dev_minor;
+	uint64_t sb_magic;
+	uint32_t sb_flags, fs_type;
+	uint64_t mnt_id, mnt_parent_id;
+	uint32_t mnt_id_old, mnt_parent_id_old;
+	uint64_t mnt_attr, mnt_propagation;
+};
+LAYOUT_SAME(statmount, struct kernel_statmount, M(struct kernel_statmount, size, UINT),
+	    M(struct kernel_statmount, mask, STATMOUNT_MASK), M(struct kernel_statmount, sb_dev_major, UINT),
+	    M(struct kernel_statmount, sb_dev_minor, UINT), M(struct kernel_statmount, sb_magic, STATFS_TYPE),
+	    M(struct kernel_statmount, mnt_id, HEX), M(struct kernel_statmount, mnt_parent_id, HEX),
+	    M(struct kernel_statmount, mnt_attr, MOUNT_ATTR_FLAGS));
+
+LAYOUT_SAME(fsxattr, struct fsxattr, M(struct fsxattr, fsx_xflags, FS_XFLAGS), M(struct fsxattr, fsx_extsize, UINT),
+	    M(struct fsxattr, fsx_nextents, UINT), M(struct fsxattr, fsx_projid, UINT),
+	    M(struct fsxattr, fsx_cowextsize, UINT));
+LAYOUT_SAME(file_clone_range, struct file_clone_range, M(struct file_clone_range, src_fd, FD),
+	    M(struct file_clone_range, src_offset, ULONG), M(struct file_clone_range, src_length, ULONG),
+	    M(struct file_clone_range, dest_offset, ULONG));
+LAYOUT_SAME(fstrim_range, struct fstrim_range, M(struct fstrim_range, start, ULONG), M(struct fstrim_range, len, ULONG),
+	    M(struct fstrim_range, minlen, ULONG));
+
+struct quota_block {
+	uint64_t dqb_bhardlimit, dqb_bsoftlimit, dqb_curspace, dqb_ihardlimit, dqb_isoftlimit, dqb_curinodes, dqb_btime,
+		dqb_itime;
+	uint32_t dqb_valid;
+};
+LAYOUT(dqblk, struct quota_block, M(struct quota_block, dqb_bhardlimit, ULONG),
+       M(struct quota_block, dqb_bsoftlimit, ULONG), M(struct quota_block, dqb_curspace, ULONG),
+       M(struct quota_block, dqb_ihardlimit, ULONG), M(struct quota_block, dqb_isoftlimit, ULONG),
+       M(struct quota_block, dqb_curinodes, ULONG), M_VERBOSE(struct quota_block, dqb_btime, ULONG),
+       M_VERBOSE(struct quota_block, dqb_itime, ULONG), M_VERBOSE(struct quota_block, dqb_valid, HEX));
+
+void show_fsid(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k, (void)i;
+	emit_open(d->out, '{');
+	emit_field(d->out, "val");
+	decode_numbers(d, v, 2, 4, K_HEX);
+	emit_close(d->out, '}');
+}
+
+/* quotactl(2): the command above, the kind of quota in the low byte. */
+void show_quota_cmd(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k, (void)i;
+	uint32_t cmd = (uint32_t)v;
+	char text[96];
+	const char *name = flags_find(&flags_quota_cmd, cmd >> 8);
+	const char *type = flags_find(&flags_quota_type, cmd & 0xff);
+	if (!name || !type) {
+		emit_hex(d->out, cmd);
+		return;
+	}
+	snprintf(text, sizeof(text), "QCMD(%s, %s)", name, type);
+	emit_sym(d->out, text, cmd);
+}
+
+enum { QUOTA_ON = 0x800002, QUOTA_GET = 0x800007, QUOTA_SET = 0x800008 };
+
+/* The command is the first argument of quotactl(2), the second of quotactl_fd(2). */
+static uint32_t quota_command(const struct decode *d, int i)
+{
+	return (uint32_t)d->call->args[i == 3 && d->call->args[0] >> 8 > 0xffff ? 0 : 1] >> 8;
+}
+
+enum when when_quota_addr(const struct decode *d, int i)
+{
+	return quota_command(d, i) == QUOTA_GET ? WHEN_LEFT : WHEN_ENTERING;
+}
+
+void show_quota_addr(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	uint32_t cmd = quota_command(d, i);
+	(void)k;
+	if (cmd == QUOTA_ON)
+		show_kind(d, K_PATH, v, i);
+	else if (cmd == QUOTA_GET || cmd == QUOTA_SET)
+		show_kind(d, K_DQBLK, v, -1);
+	else
+		emit_ptr(d->out, v);
+}
+
+/* mount(2)'s data is a string by custom; what is none is shown as bytes that end where they do. */
+void show_mount_data(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	show_string(d, k, v, i);
+}
+
+/* fsconfig(2): what key and value are depends on the command, two and three before them. */
+void show_fsconfig_key(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	show_string(d, k, v, i);
+}
+
+void show_fsconfig_value(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	enum { SET_STRING = 1, SET_BINARY = 2, SET_PATH = 3, SET_PATH_EMPTY = 4 };
+	uint32_t cmd = (uint32_t)d->call->args[1];
+	if (cmd == SET_STRING)
+		show_string(d, k, v, i);
+	else if (cmd == SET_BINARY)
+		decode_bytes(d, v, (uint32_t)d->call->args[4]);
+	else if (cmd == SET_PATH || cmd == SET_PATH_EMPTY)
+		show_path(d, k, v, i);
+	else
+		emit_ptr(d->out, v);
+}
+
+void show_stat64(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k, (void)i;
+	layout_emit(d, &layout_stat64, v, layout_stat64.size);
+}

@@ -1,0 +1,270 @@
+#include "decode/ipc.h"
+
+#include "base/buf.h"
+#include "decode/layout.h"
+
+#include <linux/aio_abi.h>
+#include <linux/mqueue.h>
+#include <linux/sem.h>
+#include <stdio.h>
+#include <string.h>
+
+void show_ipc_key(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k, (void)i;
+	if ((uint32_t)v)
+		emit_hex(d->out, (uint32_t)v);
+	else
+		emit_sym(d->out, "IPC_PRIVATE", 0);
+}
+
+/* IPC_CREAT|0600: the permissions in the low bits, in octal. */
+void show_get_flags(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	struct buf text = {0};
+	uint32_t flags = (uint32_t)v & ~0777u;
+	(void)i;
+	if (flags) {
+		flags_join(&text, k->about, flags);
+		buf_addc(&text, '|');
+	}
+	buf_addf(&text, "%#03o", (unsigned)v & 0777);
+	emit_sym(d->out, buf_str(&text), v);
+	buf_free(&text);
+}
+
+/* Old programs set IPC_64 besides the command. */
+#define IPC_64_ 0x100
+
+void show_ipc_cmd(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)i;
+	if (v & IPC_64_)
+		emit_wrap(d->out, "IPC_64|");
+	flags_emit_choice(d->out, k->about, (uint32_t)v & ~(uint32_t)IPC_64_);
+}
+
+/* asm-generic/{shm,msg,sem,ipc}buf.h, 64 bit. */
+struct ipc_perm64 {
+	int32_t key;
+	uint32_t uid, gid, cuid, cgid, mode;
+	uint16_t seq, pad2;
+	uint64_t unused[2];
+};
+struct shm_state {
+	struct ipc_perm64 perm;
+	uint64_t shm_segsz;
+	int64_t shm_atime, shm_dtime, shm_ctime;
+	int32_t shm_cpid, shm_lpid;
+	uint64_t shm_nattch;
+};
+struct msg_state {
+	struct ipc_perm64 perm;
+	int64_t msg_stime, msg_rtime, msg_ctime;
+	uint64_t msg_cbytes, msg_qnum, msg_qbytes;
+	int32_t msg_lspid, msg_lrpid;
+};
+struct sem_state {
+	struct ipc_perm64 perm;
+	int64_t sem_otime, unused1, sem_ctime, unused2;
+	uint64_t sem_nsems;
+};
+LAYOUT(shmid_ds, struct shm_state, {"uid", 4, 4, K_UID, 0}, {"gid", 8, 4, K_UID, 0}, {"mode", 20, 4, K_MODE, 0},
+       {"key", 0, 4, K_IPC_KEY, MEMBER_VERBOSE}, {"cuid", 12, 4, K_UID, MEMBER_VERBOSE},
+       {"cgid", 16, 4, K_UID, MEMBER_VERBOSE}, M(struct shm_state, shm_segsz, ULONG),
+       M(struct shm_state, shm_cpid, PID), M(struct shm_state, shm_lpid, PID), M(struct shm_state, shm_nattch, ULONG),
+       M(struct shm_state, shm_atime, LONG), M(struct shm_state, shm_dtime, LONG),
+       M(struct shm_state, shm_ctime, LONG));
+LAYOUT(msqid_ds, struct msg_state, {"uid", 4, 4, K_UID, 0}, {"gid", 8, 4, K_UID, 0}, {"mode", 20, 4, K_MODE, 0},
+       M(struct msg_state, msg_stime, LONG), M(struct msg_state, msg_rtime, LONG), M(struct msg_state, msg_ctime, LONG),
+       M(struct msg_state, msg_qnum, ULONG), M(struct msg_state, msg_qbytes, ULONG),
+       M(struct msg_state, msg_lspid, PID), M(struct msg_state, msg_lrpid, PID));
+LAYOUT(semid_ds, struct sem_state, {"uid", 4, 4, K_UID, 0}, {"gid", 8, 4, K_UID, 0}, {"mode", 20, 4, K_MODE, 0},
+       M(struct sem_state, sem_otime, LONG), M(struct sem_state, sem_ctime, LONG),
+       M(struct sem_state, sem_nsems, ULONG));
+LAYOUT_SAME(sembuf, struct sembuf, M(struct sembuf, sem_num, UINT), M(struct sembuf, sem_op, SHORT),
+	    M(struct sembuf, sem_flg, SEM_FLAGS));
+
+enum { CMD_RMID, CMD_SET, CMD_STAT };
+
+/* shmctl(2), msgctl(2): the command goes before; `about` is what IPC_STAT and IPC_SET have. */
+enum when when_ipc_buf(const struct decode *d, int i)
+{
+	uint32_t cmd = (uint32_t)d->call->args[i - 1] & ~(uint32_t)IPC_64_;
+	return cmd == CMD_STAT || cmd == 13 || cmd == 11 ? WHEN_LEFT : WHEN_ENTERING; /* SHM_STAT 13, MSG_STAT 11 */
+}
+
+void show_ipc_buf(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	uint32_t cmd = (uint32_t)d->call->args[i - 1] & ~(uint32_t)IPC_64_;
+	if (cmd == CMD_SET || when_ipc_buf(d, i) == WHEN_LEFT)
+		show_struct(d, k, v, i);
+	else
+		emit_ptr(d->out, v);
+}
+
+/* semctl(2): the command decides whether there is a fourth argument and what it is (linux/sem.h). */
+enum { SEM_GETPID = 11, SEM_GETVAL, SEM_GETALL, SEM_GETNCNT, SEM_GETZCNT, SEM_SETVAL, SEM_SETALL };
+
+enum when when_sem_arg(const struct decode *d, int i)
+{
+	uint32_t cmd = (uint32_t)d->call->args[i - 1] & ~(uint32_t)IPC_64_;
+	if (cmd == CMD_RMID || cmd == SEM_GETPID || cmd == SEM_GETVAL || cmd == SEM_GETNCNT || cmd == SEM_GETZCNT)
+		return WHEN_NEVER;
+	return cmd == CMD_STAT ? WHEN_LEFT : WHEN_ENTERING;
+}
+
+void show_sem_arg(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	uint32_t cmd = (uint32_t)d->call->args[i - 1] & ~(uint32_t)IPC_64_;
+	if (cmd == SEM_SETVAL)
+		emit_num(d->out, (int32_t)v);
+	else if (cmd == CMD_STAT || cmd == CMD_SET)
+		show_struct(d, k, v, i);
+	else
+		emit_ptr(d->out, v);
+}
+
+static void message_buffer(const struct decode *d, uint64_t v, uint64_t n)
+{
+	uint64_t type;
+	if (!decode_get_word(d, v, &type)) {
+		emit_ptr(d->out, v);
+		return;
+	}
+	emit_open(d->out, '{');
+	emit_field(d->out, "mtype");
+	emit_num(d->out, decode_word(d) == 4 ? (int32_t)type : (int64_t)type);
+	emit_field(d->out, "mtext");
+	decode_bytes(d, v + decode_word(d), n);
+	emit_close(d->out, '}');
+}
+
+void show_in_msgbuf(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k;
+	message_buffer(d, v, d->call->args[i + 1]);
+}
+
+void show_out_msgbuf(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k, (void)i;
+	message_buffer(d, v, d->call->result > 0 ? (uint64_t)d->call->result : 0);
+}
+
+LAYOUT(mq_attr, struct mq_attr, M(struct mq_attr, mq_flags, OPEN_FLAGS), M(struct mq_attr, mq_maxmsg, LONG),
+       M(struct mq_attr, mq_msgsize, LONG), M(struct mq_attr, mq_curmsgs, LONG));
+
+static void nodes(const struct decode *d, uint64_t v, uint64_t bits)
+{
+	uint64_t words = (bits + 63) / 64;
+	decode_numbers(d, v, words < 64 ? words : 64, 8, K_HEX16);
+}
+
+/* How many bits of it count is the next argument. */
+void show_nodemask(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k;
+	nodes(d, v, d->call->args[i + 1]);
+}
+
+/* migrate_pages(2): the number of bits is its second argument. */
+void show_nodemask_prev(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k, (void)i;
+	nodes(d, v, d->call->args[1]);
+}
+
+/* move_pages(2): so many as its second argument says. */
+void show_pointers(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k, (void)i;
+	decode_numbers(d, v, d->call->args[1], decode_word(d), K_PTR);
+}
+
+void show_ints_prev(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k, (void)i;
+	decode_numbers(d, v, d->call->args[1], 4, K_INT);
+}
+
+void show_page_status(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k, (void)i;
+	decode_numbers(d, v, d->call->args[1], 4, K_NEGATIVE_ERRNO);
+}
+
+/* One byte a page, of which the lowest bit counts; the length is the argument before. */
+void show_mincore(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k;
+	uint64_t pages = (d->call->args[i - 1] + 4095) / 4096;
+	decode_numbers(d, v, pages, 1, K_LOW_BIT);
+}
+
+LAYOUT_SAME(io_event, struct io_event, M(struct io_event, data, HEX), M(struct io_event, obj, HEX),
+	    M(struct io_event, res, LONG), M(struct io_event, res2, LONG));
+
+void show_io_events(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k, (void)i;
+	layout_emit_array(d, &layout_io_event, v, d->call->result > 0 ? (uint64_t)d->call->result : 0);
+}
+
+void show_iocb(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	struct iocb cb;
+	(void)k, (void)i;
+	if (!decode_get(d, v, &cb, sizeof(cb))) {
+		emit_ptr(d->out, v);
+		return;
+	}
+	emit_open(d->out, '{');
+	emit_field(d->out, "aio_data");
+	emit_hex(d->out, cb.aio_data);
+	emit_field(d->out, "aio_lio_opcode");
+	flags_emit_choice(d->out, &flags_iocb_cmd, cb.aio_lio_opcode);
+	emit_field(d->out, "aio_fildes");
+	show_fd(d, NULL, cb.aio_fildes, -1);
+	emit_field(d->out, "aio_buf");
+	if (cb.aio_lio_opcode == IOCB_CMD_PWRITE)
+		decode_bytes(d, cb.aio_buf, cb.aio_nbytes);
+	else
+		emit_ptr(d->out, cb.aio_buf);
+	emit_field(d->out, "aio_nbytes");
+	emit_unum(d->out, cb.aio_nbytes);
+	emit_field(d->out, "aio_offset");
+	emit_num(d->out, cb.aio_offset);
+	emit_close(d->out, '}');
+}
+
+static void one_iocb(const struct decode *d, uint64_t addr, void *ctx)
+{
+	uint64_t at;
+	(void)ctx;
+	if (decode_get_word(d, addr, &at))
+		show_iocb(d, NULL, at, -1);
+	else
+		emit_ptr(d->out, addr);
+}
+
+/* io_submit(2): the number goes before. */
+void show_iocbs(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	int64_t n = (int64_t)d->call->args[i - 1];
+	(void)k;
+	decode_array(d, v, n > 0 ? (uint64_t)n : 0, decode_word(d), one_iocb, NULL);
+}
+
+/* mmap(2): the size of huge pages in six bits at 26. */
+void show_map_flags(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	struct buf text = {0};
+	uint32_t flags = (uint32_t)v, huge = flags >> 26 & 0x3f;
+	(void)k, (void)i;
+	flags_join(&text, &flags_map, flags & ~(0x3fu << 26));
+	if (huge)
+		buf_addf(&text, "|%u<<MAP_HUGE_SHIFT", huge);
+	emit_sym(d->out, buf_str(&text), flags);
+	buf_free(&text);
+}

@@ -1,0 +1,85 @@
+/* How each kind of argument is shown: the table, and what its rows share. */
+#ifndef SCTRACE_DECODE_KINDS_H
+#define SCTRACE_DECODE_KINDS_H
+
+#include "decode/decode.h"
+#include "decode/emit.h"
+#include "decode/flags.h"
+#include "syscall/kinds.h"
+
+#include <stdint.h>
+
+struct kind;
+
+/* When an argument is known. */
+enum when {
+	WHEN_ENTERING,  /* at entry; also what is read and written */
+	WHEN_LEFT,      /* the kernel fills it in: shown when the call came back well, else as the pointer */
+	WHEN_LEFT_EVEN, /* the same, and filled in on errors too */
+	WHEN_NEVER,     /* this call does not have it: openat's mode without O_CREAT */
+};
+
+/* Shows the value `v` of argument `i` of the call (structure members are shown with i < 0). */
+typedef void show_fn(const struct decode *d, const struct kind *k, uint64_t v, int i);
+/* When argument `i` of this call is known. */
+typedef enum when when_fn(const struct decode *d, int i);
+
+struct kind {
+	show_fn *show;
+	const void *about; /* the show function's own: a flag_table, a layout */
+	enum when when;
+	when_fn *choose; /* in place of `when` where that depends on other arguments */
+};
+
+extern const struct kind decode_kinds[K_COUNT];
+
+/* Shows `v` as `kind` says. */
+void show_kind(const struct decode *d, enum syscall_kind kind, uint64_t v, int i);
+
+/* Numbers. */
+show_fn show_int, show_uint, show_long, show_ulong, show_hex, show_octal, show_pointer, show_flags, show_choice;
+show_fn show_flags32, show_choice32;
+show_fn show_fd, show_dirfd, show_uid, show_dev, show_hex16, show_low_bit, show_short, show_choice16, show_errno;
+show_fn show_negative_errno, show_fd_pair, show_loads, show_control_chars, show_lsm_ids;
+when_fn when_off_high, when_mremap_addr;
+/* Strings and bytes. */
+show_fn show_path, show_string, show_in_bytes, show_out_bytes, show_out_path, show_out_path_n, show_out_random,
+	show_argv, show_envp;
+/* A pointer to one value: `about` is a struct pointee. */
+show_fn show_pointee;
+struct pointee {
+	enum syscall_kind kind;
+	unsigned size; /* 1, 2, 4, 8; 0: a pointer or long of the call's architecture */
+};
+
+/* The size of a pointer and a long for this call: 8, or 4 for i386 and x32's pointers. */
+unsigned decode_word(const struct decode *d);
+/* Reads exactly `n` bytes at `addr`; false where they are not all there. */
+bool decode_get(const struct decode *d, uint64_t addr, void *to, size_t n);
+/* Reads a pointer or long of the call's architecture. */
+bool decode_get_word(const struct decode *d, uint64_t addr, uint64_t *v);
+/* Emits at most `n` bytes at `addr` as a string, clipped to opts->string_max; the pointer where they cannot be read. */
+void decode_bytes(const struct decode *d, uint64_t addr, uint64_t n);
+/* Emits the NUL-terminated string at `addr`, clipped to `max`; the pointer where it cannot be read. */
+void decode_string(const struct decode *d, uint64_t addr, size_t max);
+
+/*
+ * Emits an array of `n` elements of `size` bytes at `addr`, bounded by opts->string_max elements as strace bounds them;
+ * `each` shows the element at its address. The pointer where nothing of it can be read.
+ */
+typedef void element_fn(const struct decode *d, uint64_t addr, void *ctx);
+void decode_array(const struct decode *d, uint64_t addr, uint64_t n, size_t size, element_fn *each, void *ctx);
+
+/* The same for `n` numbers of `size` bytes, each shown as `kind`. */
+void decode_numbers(const struct decode *d, uint64_t addr, uint64_t n, size_t size, enum syscall_kind kind);
+
+/* What an argument is depends on a command: fcntl(2), prctl(2), ioctl(2). */
+struct command_arg {
+	uint64_t command;
+	enum syscall_kind kind;
+	enum when when;
+};
+/* The row of `command`, or NULL. */
+const struct command_arg *command_find(const struct command_arg *table, size_t n, uint64_t command);
+
+#endif

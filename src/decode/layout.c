@@ -1,0 +1,111 @@
+#include "decode/layout.h"
+
+#include <string.h>
+
+/* Structures are not longer than this; longer ones are clipped. */
+#define STRUCT_MOST 512
+
+const struct layout *layout_for(const struct decode *d, const struct layout *l)
+{
+	return decode_word(d) == 8 ? l : l->narrow;
+}
+
+static uint64_t member_value(const struct member *m, const char *bytes)
+{
+	uint64_t v = 0;
+	uint32_t v4;
+	uint16_t v2;
+	if (m->size == 1)
+		return (uint8_t)bytes[m->offset];
+	if (m->size == 2) {
+		memcpy(&v2, bytes + m->offset, sizeof(v2));
+		return v2;
+	}
+	if (m->size == 4) {
+		memcpy(&v4, bytes + m->offset, sizeof(v4));
+		return v4;
+	}
+	memcpy(&v, bytes + m->offset, sizeof(v));
+	return v;
+}
+
+void layout_emit(const struct decode *d, const struct layout *l, uint64_t addr, uint64_t size)
+{
+	char bytes[STRUCT_MOST];
+	size_t want = size < l->size ? (size_t)size : l->size;
+	bool more = size > l->size;
+	if (want > sizeof(bytes))
+		want = sizeof(bytes);
+	if (!decode_get(d, addr, bytes, want)) {
+		emit_ptr(d->out, addr);
+		return;
+	}
+	emit_open(d->out, '{');
+	for (size_t i = 0; i < l->n; i++) {
+		const struct member *m = &l->members[i];
+		if (m->offset + m->size > want || m->offset >= want)
+			continue;
+		if (m->flags & MEMBER_VERBOSE && !d->opts->verbose) {
+			more = true;
+			continue;
+		}
+		uint64_t v = m->size ? member_value(m, bytes) : addr + m->offset;
+		if (m->flags & MEMBER_NONZERO && !v)
+			continue;
+		emit_field(d->out, m->name);
+		show_kind(d, m->kind, v, -1);
+	}
+	if (more)
+		emit_more(d->out);
+	emit_close(d->out, '}');
+}
+
+void show_struct(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)i;
+	const struct layout *l = layout_for(d, k->about);
+	if (l)
+		layout_emit(d, l, v, l->size);
+	else
+		emit_ptr(d->out, v);
+}
+
+void show_struct_sized(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	const struct layout *l = layout_for(d, k->about);
+	if (l)
+		layout_emit(d, l, v, d->call->args[i + 1]);
+	else
+		emit_ptr(d->out, v);
+}
+
+void show_struct_own_size(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)i;
+	const struct layout *l = layout_for(d, k->about);
+	uint32_t size;
+	if (l && decode_get(d, v, &size, sizeof(size)))
+		layout_emit(d, l, v, size < sizeof(size) ? sizeof(size) : size);
+	else
+		emit_ptr(d->out, v);
+}
+
+static void element(const struct decode *d, uint64_t addr, void *ctx)
+{
+	const struct layout *l = ctx;
+	layout_emit(d, l, addr, l->size);
+}
+
+void layout_emit_array(const struct decode *d, const struct layout *l, uint64_t addr, uint64_t n)
+{
+	const struct layout *here = layout_for(d, l);
+	if (here)
+		decode_array(d, addr, n, here->size, element, (void *)(uintptr_t)here);
+	else
+		emit_ptr(d->out, addr);
+}
+
+void show_structs(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	layout_emit_array(d, k->about, v, (uint32_t)d->call->args[i + 1]);
+}

@@ -1,0 +1,169 @@
+/* Structures as tables: where each member is and what kind it is. */
+#ifndef SCTRACE_DECODE_LAYOUT_H
+#define SCTRACE_DECODE_LAYOUT_H
+
+#include "decode/kinds.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum member_flags {
+	MEMBER_VERBOSE = 1 << 0, /* shown with -v; without it "..." stands at the structure's end */
+	MEMBER_NONZERO = 1 << 1, /* shown where it is not zero */
+};
+
+struct member {
+	const char *name;
+	uint16_t offset;
+	uint16_t size; /* 1, 2, 4 or 8: its value is shown; 0: its address is, for structures and arrays inside */
+	uint16_t kind;
+	uint16_t flags;
+};
+
+struct layout {
+	size_t size;
+	size_t n;
+	const struct member *members;
+	const struct layout *narrow; /* the same for callers with pointers of 4 bytes; itself where it is the same */
+};
+
+/* A member of `type` by value, with -v only, where not zero; and one that is shown by its address. */
+#define M(type, m, k)                                                                                                  \
+	{                                                                                                              \
+#m, offsetof(type, m), sizeof(((type *)0)->m), K_##k, 0                                                \
+	}
+#define M_VERBOSE(type, m, k)                                                                                          \
+	{                                                                                                              \
+#m, offsetof(type, m), sizeof(((type *)0)->m), K_##k, MEMBER_VERBOSE                                   \
+	}
+#define M_NONZERO(type, m, k)                                                                                          \
+	{                                                                                                              \
+#m, offsetof(type, m), sizeof(((type *)0)->m), K_##k, MEMBER_NONZERO                                   \
+	}
+#define M_AT(type, m, k)                                                                                               \
+	{                                                                                                              \
+#m, offsetof(type, m), 0, K_##k, 0                                                                     \
+	}
+#define M_AT_VERBOSE(type, m, k)                                                                                       \
+	{                                                                                                              \
+#m, offsetof(type, m), 0, K_##k, MEMBER_VERBOSE                                                        \
+	}
+
+/* Defines layout_NAME of `type` from its members; without a narrow form, callers of 32 bits get the pointer. */
+#define LAYOUT_NARROW(nm, type, narrow_, ...)                                                                          \
+	static const struct member members_##nm[] = {__VA_ARGS__};                                                     \
+	const struct layout layout_##nm = {.size = sizeof(type),                                                       \
+					   .n = sizeof(members_##nm) / sizeof(struct member),                          \
+					   .members = members_##nm,                                                    \
+					   .narrow = (narrow_)}
+#define LAYOUT(nm, type, ...)      LAYOUT_NARROW(nm, type, NULL, __VA_ARGS__)
+#define LAYOUT_SAME(nm, type, ...) LAYOUT_NARROW(nm, type, &layout_##nm, __VA_ARGS__)
+
+/* The layout for this call, or NULL where there is none for its word size. */
+const struct layout *layout_for(const struct decode *d, const struct layout *l);
+/*
+ * Emits the structure at `addr`, of which the program says that it is `size` bytes long: members beyond are left out,
+ * and "..." stands for what is longer than is known. The pointer where it cannot be read.
+ */
+void layout_emit(const struct decode *d, const struct layout *l, uint64_t addr, uint64_t size);
+
+/* `about` is a layout. Its size is known; or is the next argument; or is its own first member (u32). */
+show_fn show_struct, show_struct_sized, show_struct_own_size;
+/* An array of `n` structures. */
+void layout_emit_array(const struct decode *d, const struct layout *l, uint64_t addr, uint64_t n);
+/* `about` is a layout: as many as the next argument says. */
+show_fn show_structs;
+
+#define LAYOUT_LIST(X)                                                                                                 \
+	X(timespec)                                                                                                    \
+	X(timespec64)                                                                                                  \
+	X(timeval)                                                                                                     \
+	X(timezone)                                                                                                    \
+	X(itimerval)                                                                                                   \
+	X(itimerspec)                                                                                                  \
+	X(utimbuf)                                                                                                     \
+	X(tms)                                                                                                         \
+	X(timex)                                                                                                       \
+	X(statx_timestamp)                                                                                             \
+	X(stat)                                                                                                        \
+	X(stat64)                                                                                                      \
+	X(statx)                                                                                                       \
+	X(statfs)                                                                                                      \
+	X(flock)                                                                                                       \
+	X(flock_held)                                                                                                  \
+	X(owner_ex)                                                                                                    \
+	X(open_how)                                                                                                    \
+	X(mount_attr)                                                                                                  \
+	X(xattr_args)                                                                                                  \
+	X(file_attr)                                                                                                   \
+	X(cachestat_range)                                                                                             \
+	X(cachestat)                                                                                                   \
+	X(mnt_id_req)                                                                                                  \
+	X(statmount)                                                                                                   \
+	X(fsxattr)                                                                                                     \
+	X(dqblk)                                                                                                       \
+	X(rusage)                                                                                                      \
+	X(rlimit)                                                                                                      \
+	X(rlimit64)                                                                                                    \
+	X(sysinfo)                                                                                                     \
+	X(utsname)                                                                                                     \
+	X(sched_param)                                                                                                 \
+	X(sched_attr)                                                                                                  \
+	X(clone_args)                                                                                                  \
+	X(cap_header)                                                                                                  \
+	X(futex_waitv)                                                                                                 \
+	X(user_desc)                                                                                                   \
+	X(rseq)                                                                                                        \
+	X(stack)                                                                                                       \
+	X(mq_attr)                                                                                                     \
+	X(shmid_ds)                                                                                                    \
+	X(msqid_ds)                                                                                                    \
+	X(semid_ds)                                                                                                    \
+	X(sembuf)                                                                                                      \
+	X(pollfd)                                                                                                      \
+	X(pollfd_out)                                                                                                  \
+	X(linger)                                                                                                      \
+	X(ucred)                                                                                                       \
+	X(ip_mreq)                                                                                                     \
+	X(ip_mreqn)                                                                                                    \
+	X(ipv6_mreq)                                                                                                   \
+	X(tcp_info)                                                                                                    \
+	X(tpacket_stats)                                                                                               \
+	X(in_pktinfo)                                                                                                  \
+	X(in6_pktinfo)                                                                                                 \
+	X(termios)                                                                                                     \
+	X(winsize)                                                                                                     \
+	X(io_uring_params)                                                                                             \
+	X(sqring_offsets)                                                                                              \
+	X(cqring_offsets)                                                                                              \
+	X(io_event)                                                                                                    \
+	X(landlock_ruleset)                                                                                            \
+	X(landlock_path)                                                                                               \
+	X(landlock_port)                                                                                               \
+	X(perf_attr)                                                                                                   \
+	X(kexec_segment)                                                                                               \
+	X(notif_sizes)                                                                                                 \
+	X(file_clone_range)                                                                                            \
+	X(fstrim_range)                                                                                                \
+	X(rtc_time)                                                                                                    \
+	X(bpf_map_create)                                                                                              \
+	X(bpf_elem)                                                                                                    \
+	X(bpf_next_key)                                                                                                \
+	X(bpf_prog_load)                                                                                               \
+	X(bpf_obj)                                                                                                     \
+	X(bpf_attach)                                                                                                  \
+	X(bpf_get_id)                                                                                                  \
+	X(bpf_info)                                                                                                    \
+	X(bpf_btf_load)                                                                                                \
+	X(bpf_raw_tracepoint)                                                                                          \
+	X(bpf_link_create)                                                                                             \
+	X(bpf_fd)                                                                                                      \
+	X(bpf_batch)                                                                                                   \
+	X(bpf_test_run)
+
+#define X(name) extern const struct layout layout_##name;
+LAYOUT_LIST(X)
+#undef X
+
+#endif

@@ -1,0 +1,178 @@
+/* io_uring, perf, landlock and other newer interfaces. */
+#include "decode/misc.h"
+
+#include "decode/layout.h"
+
+#include <linux/io_uring.h>
+#include <string.h>
+
+LAYOUT_SAME(sqring_offsets, struct io_sqring_offsets, M(struct io_sqring_offsets, head, UINT),
+	    M(struct io_sqring_offsets, tail, UINT), M(struct io_sqring_offsets, ring_mask, UINT),
+	    M(struct io_sqring_offsets, ring_entries, UINT), M(struct io_sqring_offsets, flags, UINT),
+	    M(struct io_sqring_offsets, dropped, UINT), M(struct io_sqring_offsets, array, UINT));
+LAYOUT_SAME(cqring_offsets, struct io_cqring_offsets, M(struct io_cqring_offsets, head, UINT),
+	    M(struct io_cqring_offsets, tail, UINT), M(struct io_cqring_offsets, ring_mask, UINT),
+	    M(struct io_cqring_offsets, ring_entries, UINT), M(struct io_cqring_offsets, overflow, UINT),
+	    M(struct io_cqring_offsets, cqes, UINT), M(struct io_cqring_offsets, flags, UINT));
+LAYOUT_SAME(io_uring_params, struct io_uring_params, M(struct io_uring_params, flags, IO_URING_SETUP),
+	    M(struct io_uring_params, sq_thread_cpu, UINT), M(struct io_uring_params, sq_thread_idle, UINT),
+	    M_NONZERO(struct io_uring_params, sq_entries, UINT), M_NONZERO(struct io_uring_params, cq_entries, UINT),
+	    M_NONZERO(struct io_uring_params, features, IO_URING_FEATURES),
+	    M_NONZERO(struct io_uring_params, wq_fd, UINT),
+	    M_AT_VERBOSE(struct io_uring_params, sq_off, SQRING_OFFSETS),
+	    M_AT_VERBOSE(struct io_uring_params, cq_off, CQRING_OFFSETS));
+
+/* io_uring_enter(2): a signal set, or with IORING_ENTER_EXT_ARG a structure of four. */
+struct events_arg {
+	uint64_t sigmask;
+	uint32_t sigmask_sz, min_wait_usec;
+	uint64_t ts;
+};
+
+void show_uring_enter_arg(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	struct events_arg a;
+	if (!(d->call->args[i - 1] & IORING_ENTER_EXT_ARG)) {
+		show_kind(d, K_SIGSET, v, i);
+		return;
+	}
+	(void)k;
+	if (!decode_get(d, v, &a, sizeof(a))) {
+		emit_ptr(d->out, v);
+		return;
+	}
+	emit_open(d->out, '{');
+	emit_field(d->out, "sigmask");
+	show_kind(d, K_SIGSET, a.sigmask, -1);
+	emit_field(d->out, "sigmask_sz");
+	emit_unum(d->out, a.sigmask_sz);
+	emit_field(d->out, "ts");
+	show_kind(d, K_TIMESPEC, a.ts, -1);
+	emit_close(d->out, '}');
+}
+
+/* io_uring_register(2): the operation goes before, the number of what it points at behind. */
+void show_uring_register_arg(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	uint32_t n = (uint32_t)d->call->args[i + 1];
+	(void)k;
+	switch ((uint32_t)d->call->args[i - 1] & 0x7fffffff) {
+	case IORING_REGISTER_BUFFERS:
+		show_kind(d, K_REMOTE_IOVEC, v, i);
+		break;
+	case IORING_REGISTER_FILES:
+		decode_numbers(d, v, n, 4, K_FD);
+		break;
+	case IORING_REGISTER_EVENTFD:
+	case IORING_REGISTER_EVENTFD_ASYNC:
+		decode_numbers(d, v, 1, 4, K_FD);
+		break;
+	case IORING_REGISTER_IOWQ_MAX_WORKERS:
+		decode_numbers(d, v, n, 4, K_UINT);
+		break;
+	default:
+		emit_ptr(d->out, v);
+	}
+}
+
+struct ruleset_attr {
+	uint64_t handled_access_fs, handled_access_net, scoped;
+};
+LAYOUT_SAME(landlock_ruleset, struct ruleset_attr, M(struct ruleset_attr, handled_access_fs, LANDLOCK_FS),
+	    M(struct ruleset_attr, handled_access_net, LANDLOCK_NET), M_NONZERO(struct ruleset_attr, scoped, HEX));
+struct path_beneath {
+	uint64_t allowed_access;
+	int32_t parent_fd;
+} __attribute__((packed));
+LAYOUT_SAME(landlock_path, struct path_beneath, M(struct path_beneath, allowed_access, LANDLOCK_FS),
+	    M(struct path_beneath, parent_fd, FD));
+struct net_port {
+	uint64_t allowed_access, port;
+};
+LAYOUT_SAME(landlock_port, struct net_port, M(struct net_port, allowed_access, LANDLOCK_NET),
+	    M(struct net_port, port, ULONG));
+
+/* landlock_add_rule(2): the type of the rule goes before. */
+void show_landlock_rule(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	uint32_t type = (uint32_t)d->call->args[i - 1];
+	(void)k;
+	if (type == 1)
+		layout_emit(d, &layout_landlock_path, v, layout_landlock_path.size);
+	else if (type == 2)
+		layout_emit(d, &layout_landlock_port, v, layout_landlock_port.size);
+	else
+		emit_ptr(d->out, v);
+}
+
+struct segment {
+	uint64_t buf, bufsz, mem, memsz;
+};
+LAYOUT(kexec_segment, struct segment, M(struct segment, buf, PTR), M(struct segment, bufsz, ULONG),
+       M(struct segment, mem, PTR), M(struct segment, memsz, ULONG));
+
+/* kexec_load(2): the number goes before. */
+void show_kexec_segments(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k;
+	layout_emit_array(d, &layout_kexec_segment, v, d->call->args[i - 1] < 16 ? d->call->args[i - 1] : 16);
+}
+
+struct perf_attr_begin {
+	uint32_t type, size;
+	uint64_t config, sample_period, sample_type, read_format, bits;
+	uint32_t wakeup_events, bp_type;
+};
+LAYOUT_SAME(perf_attr, struct perf_attr_begin, M(struct perf_attr_begin, type, PERF_TYPE),
+	    M(struct perf_attr_begin, size, HEX), M(struct perf_attr_begin, config, HEX),
+	    M(struct perf_attr_begin, sample_period, ULONG), M(struct perf_attr_begin, sample_type, PERF_SAMPLE),
+	    M(struct perf_attr_begin, read_format, PERF_READ));
+
+/* Its first members, with the counter's name, and the switches by name. */
+void show_perf_attr(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	static const char *const bits[] = {
+		"disabled",     "inherit", "pinned", "exclusive", "exclude_user",  "exclude_kernel", "exclude_hv",
+		"exclude_idle", "mmap",    "comm",   "freq",      "inherit_stat",  "enable_on_exec", "task",
+		"watermark",    NULL,      NULL,     "mmap_data", "sample_id_all", "exclude_host",   "exclude_guest"};
+	struct perf_attr_begin a;
+	(void)k, (void)i;
+	if (!decode_get(d, v, &a, sizeof(a))) {
+		emit_ptr(d->out, v);
+		return;
+	}
+	const struct flag_table *events = a.type == 0   ? &flags_perf_hardware
+					  : a.type == 1 ? &flags_perf_software
+							: NULL;
+	emit_open(d->out, '{');
+	emit_field(d->out, "type");
+	flags_emit_choice(d->out, &flags_perf_type, a.type);
+	emit_field(d->out, "size");
+	emit_hex(d->out, a.size);
+	emit_field(d->out, "config");
+	if (events && flags_find(events, a.config))
+		flags_emit_choice(d->out, events, a.config);
+	else
+		emit_hex(d->out, a.config);
+	emit_field(d->out, a.bits >> 10 & 1 ? "sample_freq" : "sample_period");
+	emit_unum(d->out, a.sample_period);
+	emit_field(d->out, "sample_type");
+	flags_emit(d->out, &flags_perf_sample, a.sample_type);
+	emit_field(d->out, "read_format");
+	flags_emit(d->out, &flags_perf_read, a.read_format);
+	for (unsigned b = 0; b < sizeof(bits) / sizeof(*bits); b++)
+		if (bits[b] && a.bits >> b & 1) {
+			emit_field(d->out, bits[b]);
+			emit_num(d->out, 1);
+		}
+	emit_more(d->out);
+	emit_close(d->out, '}');
+}
+
+struct rseq_area {
+	uint32_t cpu_id_start, cpu_id;
+	uint64_t rseq_cs;
+	uint32_t flags, node_id, mm_cid;
+};
+LAYOUT_SAME(rseq, struct rseq_area, M(struct rseq_area, cpu_id_start, UINT), M(struct rseq_area, cpu_id, INT),
+	    M(struct rseq_area, rseq_cs, PTR), M(struct rseq_area, flags, HEX));

@@ -1,0 +1,127 @@
+/* Errno and signal names. */
+#include "decode/decode.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* The kernel's own, seen by tracers alone (include/linux/errno.h). */
+enum { ERESTARTSYS_ = 512, ERESTARTNOINTR_, ERESTARTNOHAND_, ENOIOCTLCMD_, ERESTART_RESTARTBLOCK_ };
+
+static const char *const errnos[] = {
+#define E(name) [name] = #name,
+#include "decode/errno.def"
+#undef E
+	[ERESTARTSYS_] = "ERESTARTSYS",
+	[ERESTARTNOINTR_] = "ERESTARTNOINTR",
+	[ERESTARTNOHAND_] = "ERESTARTNOHAND",
+	[ENOIOCTLCMD_] = "ENOIOCTLCMD",
+	[ERESTART_RESTARTBLOCK_] = "ERESTART_RESTARTBLOCK",
+};
+
+static const char *const restarts[] = {
+	[ERESTARTSYS_ - ERESTARTSYS_] = "To be restarted if SA_RESTART is set",
+	[ERESTARTNOINTR_ - ERESTARTSYS_] = "To be restarted",
+	[ERESTARTNOHAND_ - ERESTARTSYS_] = "To be restarted if no handler",
+	[ENOIOCTLCMD_ - ERESTARTSYS_] = "No ioctl command",
+	[ERESTART_RESTARTBLOCK_ - ERESTARTSYS_] = "Interrupted by signal",
+};
+
+const char *decode_errno_name(int err)
+{
+	return err > 0 && (size_t)err < sizeof(errnos) / sizeof(*errnos) ? errnos[err] : NULL;
+}
+
+const char *decode_errno_text(int err)
+{
+	return err >= ERESTARTSYS_ && err <= ERESTART_RESTARTBLOCK_ ? restarts[err - ERESTARTSYS_] : strerror(err);
+}
+
+int decode_errno_number(const char *name)
+{
+	for (size_t i = 1; i < sizeof(errnos) / sizeof(*errnos); i++)
+		if (errnos[i] && strcmp(errnos[i], name) == 0)
+			return (int)i;
+	return -1;
+}
+
+#define RT(n) [32 + (n)] = "SIGRT_" #n
+static const char *const signals[] = {
+	[SIGHUP] = "SIGHUP",
+	[SIGINT] = "SIGINT",
+	[SIGQUIT] = "SIGQUIT",
+	[SIGILL] = "SIGILL",
+	[SIGTRAP] = "SIGTRAP",
+	[SIGABRT] = "SIGABRT",
+	[SIGBUS] = "SIGBUS",
+	[SIGFPE] = "SIGFPE",
+	[SIGKILL] = "SIGKILL",
+	[SIGUSR1] = "SIGUSR1",
+	[SIGSEGV] = "SIGSEGV",
+	[SIGUSR2] = "SIGUSR2",
+	[SIGPIPE] = "SIGPIPE",
+	[SIGALRM] = "SIGALRM",
+	[SIGTERM] = "SIGTERM",
+	[SIGSTKFLT] = "SIGSTKFLT",
+	[SIGCHLD] = "SIGCHLD",
+	[SIGCONT] = "SIGCONT",
+	[SIGSTOP] = "SIGSTOP",
+	[SIGTSTP] = "SIGTSTP",
+	[SIGTTIN] = "SIGTTIN",
+	[SIGTTOU] = "SIGTTOU",
+	[SIGURG] = "SIGURG",
+	[SIGXCPU] = "SIGXCPU",
+	[SIGXFSZ] = "SIGXFSZ",
+	[SIGVTALRM] = "SIGVTALRM",
+	[SIGPROF] = "SIGPROF",
+	[SIGWINCH] = "SIGWINCH",
+	[SIGIO] = "SIGIO",
+	[SIGPWR] = "SIGPWR",
+	[SIGSYS] = "SIGSYS",
+	[32] = "SIGRTMIN",
+	RT(1),
+	RT(2),
+	RT(3),
+	RT(4),
+	RT(5),
+	RT(6),
+	RT(7),
+	RT(8),
+	RT(9),
+	RT(10),
+	RT(11),
+	RT(12),
+	RT(13),
+	RT(14),
+	RT(15),
+	RT(16),
+	RT(17),
+	RT(18),
+	RT(19),
+	RT(20),
+	RT(21),
+	RT(22),
+	RT(23),
+	RT(24),
+	RT(25),
+	RT(26),
+	RT(27),
+	RT(28),
+	RT(29),
+	RT(30),
+	RT(31),
+	RT(32),
+};
+
+const char *decode_signal_name(int sig)
+{
+	return sig > 0 && (size_t)sig < sizeof(signals) / sizeof(*signals) ? signals[sig] : NULL;
+}
+
+int decode_signal_number(const char *name)
+{
+	const char *bare = strncmp(name, "SIG", 3) == 0 ? name + 3 : name;
+	for (int i = 1; (size_t)i < sizeof(signals) / sizeof(*signals); i++)
+		if (strcmp(signals[i] + 3, bare) == 0)
+			return i;
+	return -1;
+}

@@ -1,0 +1,309 @@
+#include "decode/net.h"
+
+#include "base/buf.h"
+#include "decode/layout.h"
+
+#include <arpa/inet.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+/* Addresses, as linux/netlink.h, if_packet.h, vm_sockets.h, if_alg.h, can.h and bluetooth's have them. */
+struct address_netlink {
+	uint16_t family, pad;
+	uint32_t pid, groups;
+};
+struct address_packet {
+	uint16_t family, protocol;
+	int32_t ifindex;
+	uint16_t hatype;
+	uint8_t pkttype, halen;
+	uint8_t addr[8];
+};
+struct address_vsock {
+	uint16_t family, reserved;
+	uint32_t port, cid;
+	uint8_t flags, zero[3];
+};
+struct address_alg {
+	uint16_t family;
+	char type[14];
+	uint32_t feat, mask;
+	char name[64];
+};
+struct address_can {
+	uint16_t family, pad;
+	int32_t ifindex;
+};
+struct address_xdp {
+	uint16_t family, flags;
+	uint32_t ifindex, queue, shared_fd;
+};
+
+union address {
+	uint16_t family;
+	struct sockaddr_in in;
+	struct sockaddr_in6 in6;
+	struct sockaddr_un un;
+	struct address_netlink nl;
+	struct address_packet ll;
+	struct address_vsock vm;
+	struct address_alg alg;
+	struct address_can can;
+	struct address_xdp xdp;
+	char bytes[128];
+};
+
+typedef void address_fn(struct emit *e, const union address *a, size_t len);
+
+static void port(struct emit *e, const char *name, uint16_t net)
+{
+	emit_field(e, name);
+	emit_wrap(e, "htons(");
+	emit_unum(e, ntohs(net));
+	emit_wrap(e, ")");
+}
+
+static void ip4(struct emit *e, const struct in_addr *a)
+{
+	char text[INET_ADDRSTRLEN];
+	inet_ntop(AF_INET, a, text, sizeof(text));
+	emit_wrap(e, "inet_addr(");
+	emit_str(e, text, strlen(text), 0);
+	emit_wrap(e, ")");
+}
+
+static void ip6(struct emit *e, const struct in6_addr *a)
+{
+	char text[INET6_ADDRSTRLEN];
+	inet_ntop(AF_INET6, a, text, sizeof(text));
+	emit_str(e, text, strlen(text), 0);
+}
+
+/* An interface's index; its name may have changed or be another name space's, so the number stays the value. */
+static void interface(struct emit *e, const char *name, uint32_t index)
+{
+	emit_field(e, name);
+	emit_unum(e, index);
+}
+
+static void address_inet(struct emit *e, const union address *a, size_t len)
+{
+	(void)len;
+	port(e, "sin_port", a->in.sin_port);
+	emit_field(e, "sin_addr");
+	ip4(e, &a->in.sin_addr);
+}
+
+static void address_inet6(struct emit *e, const union address *a, size_t len)
+{
+	(void)len;
+	port(e, "sin6_port", a->in6.sin6_port);
+	emit_field(e, "sin6_flowinfo");
+	emit_wrap(e, "htonl(");
+	emit_unum(e, ntohl(a->in6.sin6_flowinfo));
+	emit_wrap(e, ")");
+	emit_field(e, "sin6_addr");
+	emit_wrap(e, "inet_pton(AF_INET6, ");
+	ip6(e, &a->in6.sin6_addr);
+	emit_wrap(e, ")");
+	interface(e, "sin6_scope_id", a->in6.sin6_scope_id);
+}
+
+static void address_unix(struct emit *e, const union address *a, size_t len)
+{
+	const char *path = a->un.sun_path;
+	size_t n = len - offsetof(struct sockaddr_un, sun_path);
+	emit_field(e, "sun_path");
+	if (!path[0])
+		emit_str(e, path + 1, n - 1, STRING_ABSTRACT);
+	else
+		emit_str(e, path, strnlen(path, n), 0);
+}
+
+static void address_netlink(struct emit *e, const union address *a, size_t len)
+{
+	(void)len;
+	emit_field(e, "nl_pid");
+	emit_num(e, (int32_t)a->nl.pid);
+	emit_field(e, "nl_groups");
+	char text[16];
+	snprintf(text, sizeof(text), "%#08x", a->nl.groups);
+	emit_sym(e, text, a->nl.groups);
+}
+
+static void address_packet(struct emit *e, const union address *a, size_t len)
+{
+	(void)len;
+	emit_field(e, "sll_protocol");
+	emit_wrap(e, "htons(");
+	flags_emit_choice(e, &flags_ethertype, ntohs(a->ll.protocol));
+	emit_wrap(e, ")");
+	interface(e, "sll_ifindex", (uint32_t)a->ll.ifindex);
+	emit_field(e, "sll_hatype");
+	flags_emit_choice(e, &flags_arphrd, a->ll.hatype);
+	emit_field(e, "sll_pkttype");
+	flags_emit_choice(e, &flags_packet_type, a->ll.pkttype);
+	emit_field(e, "sll_halen");
+	emit_unum(e, a->ll.halen);
+	emit_field(e, "sll_addr");
+	emit_open(e, '[');
+	for (unsigned i = 0; i < a->ll.halen && i < sizeof(a->ll.addr); i++) {
+		emit_element(e);
+		emit_hex(e, a->ll.addr[i]);
+	}
+	emit_close(e, ']');
+}
+
+static void address_vsock(struct emit *e, const union address *a, size_t len)
+{
+	(void)len;
+	emit_field(e, "svm_cid");
+	if (flags_find(&flags_vsock_cid, a->vm.cid))
+		flags_emit_choice(e, &flags_vsock_cid, a->vm.cid);
+	else
+		emit_hex(e, a->vm.cid);
+	emit_field(e, "svm_port");
+	emit_hex(e, a->vm.port);
+	emit_field(e, "svm_flags");
+	emit_hex(e, a->vm.flags);
+}
+
+static void address_alg(struct emit *e, const union address *a, size_t len)
+{
+	(void)len;
+	emit_field(e, "salg_type");
+	emit_str(e, a->alg.type, strnlen(a->alg.type, sizeof(a->alg.type)), 0);
+	emit_field(e, "salg_feat");
+	emit_hex(e, a->alg.feat);
+	emit_field(e, "salg_mask");
+	emit_hex(e, a->alg.mask);
+	emit_field(e, "salg_name");
+	emit_str(e, a->alg.name, strnlen(a->alg.name, sizeof(a->alg.name)), 0);
+}
+
+static void address_can(struct emit *e, const union address *a, size_t len)
+{
+	(void)len;
+	interface(e, "can_ifindex", (uint32_t)a->can.ifindex);
+}
+
+static void address_xdp(struct emit *e, const union address *a, size_t len)
+{
+	(void)len;
+	emit_field(e, "sxdp_flags");
+	emit_hex(e, a->xdp.flags);
+	interface(e, "sxdp_ifindex", a->xdp.ifindex);
+	emit_field(e, "sxdp_queue_id");
+	emit_unum(e, a->xdp.queue);
+	emit_field(e, "sxdp_shared_umem_fd");
+	emit_num(e, (int32_t)a->xdp.shared_fd);
+}
+
+static const struct {
+	uint16_t family, least; /* the shortest address that holds all that is shown */
+	address_fn *show;
+} families[] = {
+	{AF_INET, offsetof(struct sockaddr_in, sin_zero), address_inet},
+	{AF_INET6, sizeof(struct sockaddr_in6), address_inet6},
+	{AF_UNIX, sizeof(sa_family_t) + 1, address_unix},
+	{AF_NETLINK, sizeof(struct address_netlink), address_netlink},
+	{AF_PACKET, offsetof(struct address_packet, addr), address_packet},
+	{AF_VSOCK, offsetof(struct address_vsock, zero), address_vsock},
+	{AF_ALG, sizeof(struct address_alg), address_alg},
+	{AF_CAN, sizeof(struct address_can), address_can},
+	{AF_XDP, sizeof(struct address_xdp), address_xdp},
+};
+
+static address_fn *address_of(uint16_t family, size_t len)
+{
+	for (size_t i = 0; i < sizeof(families) / sizeof(*families); i++)
+		if (families[i].family == family && len >= families[i].least)
+			return families[i].show;
+	return NULL;
+}
+
+void decode_sockaddr(const struct decode *d, uint64_t addr, uint64_t len)
+{
+	union address a = {0};
+	size_t n = len < sizeof(a) ? (size_t)len : sizeof(a);
+	if (len > INT32_MAX || n < sizeof(a.family) || !decode_get(d, addr, &a, n)) {
+		emit_ptr(d->out, addr);
+		return;
+	}
+	address_fn *show = address_of(a.family, n);
+	emit_open(d->out, '{');
+	emit_field(d->out, "sa_family");
+	flags_emit_choice(d->out, &flags_address_family, a.family);
+	if (show) {
+		show(d->out, &a, n);
+	} else if (n > sizeof(a.family)) {
+		emit_field(d->out, "sa_data");
+		emit_str(d->out, a.bytes + sizeof(a.family), n - sizeof(a.family), 0);
+	}
+	emit_close(d->out, '}');
+}
+
+/* The length is the next argument. */
+void show_sockaddr(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k;
+	decode_sockaddr(d, v, (uint32_t)d->call->args[i + 1]);
+}
+
+/* The next argument points at the length. */
+void show_out_sockaddr(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k;
+	uint32_t len;
+	if (v && decode_get(d, d->call->args[i + 1], &len, sizeof(len)) && len <= sizeof(union address))
+		decode_sockaddr(d, v, len);
+	else
+		emit_ptr(d->out, v);
+}
+
+/* socket(2): what a protocol is depends on the domain, two arguments before. */
+void show_sock_proto(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k;
+	uint32_t domain = (uint32_t)d->call->args[i - 2];
+	if (domain == AF_INET || domain == AF_INET6)
+		flags_emit_choice(d->out, &flags_ipproto, (uint32_t)v);
+	else if (domain == AF_NETLINK)
+		flags_emit_choice(d->out, &flags_netlink_protocol, (uint32_t)v);
+	else if (domain == AF_PACKET && flags_find(&flags_ethertype, ntohs((uint16_t)v))) {
+		emit_wrap(d->out, "htons(");
+		flags_emit_choice(d->out, &flags_ethertype, ntohs((uint16_t)v));
+		emit_wrap(d->out, ")");
+	} else
+		emit_num(d->out, (int32_t)v);
+}
+
+/* Structure members of network order. */
+void show_port(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k, (void)i;
+	emit_wrap(d->out, "htons(");
+	emit_unum(d->out, ntohs((uint16_t)v));
+	emit_wrap(d->out, ")");
+}
+
+void show_in_addr(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	struct in_addr a = {.s_addr = (uint32_t)v};
+	(void)k, (void)i;
+	ip4(d->out, &a);
+}
+
+void show_in6_addr(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	struct in6_addr a;
+	(void)k, (void)i;
+	if (decode_get(d, v, &a, sizeof(a)))
+		ip6(d->out, &a);
+	else
+		emit_ptr(d->out, v);
+}

@@ -1,0 +1,19 @@
+/* Sockets: addresses, messages, options; rows of decode_kinds. */
+#ifndef SCTRACE_DECODE_NET_H
+#define SCTRACE_DECODE_NET_H
+
+#include "decode/kinds.h"
+
+show_fn show_sockaddr, show_out_sockaddr, show_socklen, show_sock_proto, show_in_msghdr, show_out_msghdr, show_in_mmsg;
+show_fn show_out_mmsg, show_in_iovec, show_out_iovec, show_remote_iovec, show_sockopt, show_sockopt_value;
+show_fn show_out_sockopt_value, show_port, show_in_addr, show_in6_addr;
+
+/* Emits the socket address of `len` bytes at `addr`. */
+void decode_sockaddr(const struct decode *d, uint64_t addr, uint64_t len);
+/*
+ * Emits `n` iovecs at `addr` with what they hold, of which `bytes` are shown (UINT64_MAX: all); `bytes` 0 shows where they
+ * point at instead.
+ */
+void decode_iovec(const struct decode *d, uint64_t addr, uint64_t n, uint64_t bytes);
+
+#endif

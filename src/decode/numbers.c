@@ -1,0 +1,93 @@
+/* Numbers of narrower kinds, and when some of them are there at all. */
+#include "decode/kinds.h"
+
+#include <stdio.h>
+
+/* Zero-padded to a whole word, as sets of nodes are read. */
+void show_hex16(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	char text[24];
+	(void)k, (void)i;
+	snprintf(text, sizeof(text), "0x%016llx", (unsigned long long)v);
+	emit_sym(d->out, text, v);
+}
+
+void show_low_bit(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k, (void)i;
+	emit_num(d->out, (int64_t)(v & 1));
+}
+
+void show_short(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k, (void)i;
+	emit_num(d->out, (int16_t)v);
+}
+
+void show_choice16(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	show_choice(d, k, i < 0 ? (uint16_t)v : (uint32_t)v, i);
+}
+
+void show_errno(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	const char *name = decode_errno_name((int)v);
+	(void)k, (void)i;
+	if (name)
+		emit_sym(d->out, name, (uint32_t)v);
+	else
+		emit_num(d->out, (int32_t)v);
+}
+
+/* A number, or where it is below zero an error: -ENOENT. */
+void show_negative_errno(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	int32_t n = (int32_t)v;
+	const char *name = n < 0 && n > -4096 ? decode_errno_name(-n) : NULL;
+	char text[40];
+	(void)k, (void)i;
+	if (!name) {
+		emit_num(d->out, n);
+		return;
+	}
+	snprintf(text, sizeof(text), "-%s", name);
+	emit_sym(d->out, text, (uint32_t)n);
+}
+
+void show_fd_pair(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k, (void)i;
+	decode_numbers(d, v, 2, sizeof(int), K_FD);
+}
+
+void show_loads(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k, (void)i;
+	decode_numbers(d, v, 3, 8, K_ULONG);
+}
+
+void show_control_chars(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k, (void)i;
+	decode_numbers(d, v, 19, 1, K_HEX);
+}
+
+/* lsm_list_modules(2): as many as it returned. */
+void show_lsm_ids(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k, (void)i;
+	decode_numbers(d, v, d->call->result > 0 ? (uint64_t)d->call->result : 0, 8, K_LSM_ID);
+}
+
+/* preadv(2)'s upper half of the offset means something to callers of 32 bits alone. */
+enum when when_off_high(const struct decode *d, int i)
+{
+	(void)i;
+	return decode_word(d) == 4 ? WHEN_ENTERING : WHEN_NEVER;
+}
+
+/* mremap(2)'s fifth argument counts with MREMAP_FIXED (2) and MREMAP_DONTUNMAP (4). */
+enum when when_mremap_addr(const struct decode *d, int i)
+{
+	return d->call->args[i - 1] & 6 ? WHEN_ENTERING : WHEN_NEVER;
+}

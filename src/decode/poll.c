@@ -1,0 +1,161 @@
+#include "decode/poll.h"
+
+#include "base/buf.h"
+#include "decode/layout.h"
+#include "syscall/table.h"
+
+#include <poll.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+LAYOUT_SAME(pollfd, struct pollfd, M(struct pollfd, fd, FD), M_NONZERO(struct pollfd, events, POLL_EVENTS));
+LAYOUT_SAME(pollfd_out, struct pollfd, M(struct pollfd, fd, FD), M(struct pollfd, revents, POLL_EVENTS));
+
+void show_pollfds(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k;
+	layout_emit_array(d, &layout_pollfd, v, (uint32_t)d->call->args[i + 1]);
+}
+
+static void ready_pollfds(const struct decode *d)
+{
+	struct pollfd p;
+	uint64_t n = (uint32_t)d->call->args[1];
+	int64_t left = d->call->result;
+	for (uint64_t i = 0; i < n && left > 0; i++) {
+		uint64_t at = d->call->args[0] + i * sizeof(p);
+		if (!decode_get(d, at, &p, sizeof(p)) || i >= 65536)
+			break;
+		if (!p.revents)
+			continue;
+		left--;
+		emit_element(d->out);
+		layout_emit(d, &layout_pollfd_out, at, sizeof(p));
+	}
+}
+
+void decode_poll_returned(const struct decode *d)
+{
+	if (!d->call->result) {
+		emit_returned(d->out, RETURNED_BEGIN);
+		emit_sym(d->out, "Timeout", 0);
+		emit_returned(d->out, RETURNED_END);
+		return;
+	}
+	emit_returned(d->out, RETURNED_BEGIN);
+	emit_open(d->out, '[');
+	ready_pollfds(d);
+	emit_close(d->out, ']');
+	emit_returned(d->out, RETURNED_END);
+}
+
+/* Sets of more descriptors than this are shown up to it. */
+#define FD_SET_MOST 65536
+
+/* [0 3 5]: the descriptors of `n` that are in the set; with `none`, nothing where it is empty. */
+static bool fd_set_text(const struct decode *d, uint64_t addr, uint64_t n, struct buf *text)
+{
+	uint8_t bytes[FD_SET_MOST / 8];
+	size_t size = (size_t)((n < FD_SET_MOST ? n : FD_SET_MOST) + 7) / 8;
+	size = (size + 7) & ~(size_t)7;
+	if (!decode_get(d, addr, bytes, size))
+		return false;
+	buf_addc(text, '[');
+	for (uint64_t fd = 0; fd < n && fd < FD_SET_MOST; fd++)
+		if (bytes[fd / 8] >> (fd % 8) & 1)
+			buf_addf(text, "%s%u", text->len > 1 ? " " : "", (unsigned)fd);
+	buf_addc(text, ']');
+	return true;
+}
+
+static uint64_t set_size(const struct decode *d)
+{
+	int32_t n = (int32_t)d->call->args[0];
+	return n > 0 ? (uint64_t)n : 0;
+}
+
+void show_fd_set(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	struct buf text = {0};
+	(void)k, (void)i;
+	if (fd_set_text(d, v, set_size(d), &text))
+		emit_sym(d->out, buf_str(&text), v);
+	else
+		emit_ptr(d->out, v);
+	buf_free(&text);
+}
+
+static void select_left(const struct decode *d)
+{
+	static const char *const names[] = {"in", "out", "except"};
+	const struct syscall_desc *desc = syscall_lookup(d->call->arch, d->call->nr);
+	for (unsigned i = 0; i < 3; i++) {
+		struct buf text = {0};
+		if (fd_set_text(d, d->call->args[i + 1], set_size(d), &text) && text.len > 2) {
+			emit_field(d->out, names[i]);
+			emit_sym(d->out, buf_str(&text), 0);
+		}
+		buf_free(&text);
+	}
+	if (!d->call->args[4])
+		return;
+	emit_field(d->out, "left");
+	show_kind(d, desc->args[4].kind, d->call->args[4], -1);
+}
+
+void decode_select_returned(const struct decode *d)
+{
+	emit_returned(d->out, d->call->result ? RETURNED_FIELDS : RETURNED_BEGIN);
+	if (d->call->result)
+		select_left(d);
+	else
+		emit_sym(d->out, "Timeout", 0);
+	emit_returned(d->out, RETURNED_END);
+}
+
+/* Packed on x86-64 alone (uapi/linux/eventpoll.h); the own struct is right for the own architecture. */
+void show_epoll_event(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	struct epoll_event e;
+	(void)k, (void)i;
+	if (!decode_get(d, v, &e, sizeof(e))) {
+		emit_ptr(d->out, v);
+		return;
+	}
+	emit_open(d->out, '{');
+	emit_field(d->out, "events");
+	flags_emit(d->out, &flags_epoll_events, e.events);
+	emit_field(d->out, "data");
+	if (e.data.u64 >> 32 == 0) {
+		emit_open(d->out, '{');
+		emit_field(d->out, "u32");
+		emit_unum(d->out, e.data.u32);
+		emit_field(d->out, "u64");
+		emit_unum(d->out, e.data.u64);
+		emit_close(d->out, '}');
+	} else {
+		emit_hex(d->out, e.data.u64);
+	}
+	emit_close(d->out, '}');
+}
+
+/* EPOLL_CTL_DEL (2) looks at no event; the operation is two before. */
+enum when when_epoll_event(const struct decode *d, int i)
+{
+	(void)i;
+	(void)d;
+	return WHEN_ENTERING;
+}
+
+static void one_event(const struct decode *d, uint64_t addr, void *ctx)
+{
+	(void)ctx;
+	show_epoll_event(d, NULL, addr, -1);
+}
+
+void show_epoll_events(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k, (void)i;
+	decode_array(d, v, d->call->result > 0 ? (uint64_t)d->call->result : 0, sizeof(struct epoll_event), one_event,
+		     NULL);
+}

@@ -1,0 +1,383 @@
+#include "decode/proc.h"
+
+#include "base/buf.h"
+#include "decode/layout.h"
+#include "decode/sig.h"
+
+#include <linux/audit.h>
+#include <stdio.h>
+#include <string.h>
+
+#define CSIGNAL_              0xff
+#define CLONE_PARENT_SETTID_  0x00100000u
+#define CLONE_CHILD_CLEARTID_ 0x00200000u
+#define CLONE_SETTLS_         0x00080000u
+#define CLONE_CHILD_SETTID_   0x01000000u
+#define CLONE_PIDFD_          0x00001000u
+
+/* clone(2): the signal for the parent in the low byte, flags above. */
+void show_clone_flags(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	struct buf text = {0};
+	uint32_t sig = (uint32_t)v & CSIGNAL_;
+	uint64_t flags = i < 0 ? v : (uint32_t)v & ~CSIGNAL_;
+	const char *name = decode_signal_name((int)sig);
+	(void)k;
+	if (flags || !sig || i < 0)
+		flags_join(&text, &flags_clone, flags);
+	if (i >= 0 && sig && name)
+		buf_addf(&text, "%s%s", flags ? "|" : "", name);
+	else if (i >= 0 && sig)
+		buf_addf(&text, "%s%u", flags ? "|" : "", sig);
+	if (i >= 0)
+		emit_wrap(d->out, "flags=");
+	emit_sym(d->out, buf_str(&text), v);
+	buf_free(&text);
+}
+
+/* clone(2)'s pointers: their order differs between architectures, so people get the names too. */
+void show_clone_named(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)i;
+	emit_wrap(d->out, k->about);
+	emit_ptr(d->out, v);
+}
+
+void show_tid_at(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	int32_t tid;
+	(void)i;
+	emit_wrap(d->out, k->about);
+	if (!decode_get(d, v, &tid, sizeof(tid))) {
+		emit_ptr(d->out, v);
+		return;
+	}
+	emit_open(d->out, '[');
+	emit_element(d->out);
+	emit_num(d->out, tid);
+	emit_close(d->out, ']');
+}
+
+enum when when_clone_ptid(const struct decode *d, int i)
+{
+	(void)i;
+	return d->call->args[0] & (CLONE_PARENT_SETTID_ | CLONE_PIDFD_) ? WHEN_LEFT : WHEN_NEVER;
+}
+
+enum when when_clone_ctid(const struct decode *d, int i)
+{
+	(void)i;
+	return d->call->args[0] & (CLONE_CHILD_SETTID_ | CLONE_CHILD_CLEARTID_) ? WHEN_ENTERING : WHEN_NEVER;
+}
+
+enum when when_clone_tls(const struct decode *d, int i)
+{
+	(void)i;
+	return d->call->args[0] & CLONE_SETTLS_ ? WHEN_ENTERING : WHEN_NEVER;
+}
+
+struct kernel_clone_args {
+	uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls, set_tid, set_tid_size,
+		cgroup;
+};
+LAYOUT_SAME(clone_args, struct kernel_clone_args, M(struct kernel_clone_args, flags, CLONE_FLAGS),
+	    M_NONZERO(struct kernel_clone_args, pidfd, PTR), M_NONZERO(struct kernel_clone_args, child_tid, PTR),
+	    M_NONZERO(struct kernel_clone_args, parent_tid, PTR), M(struct kernel_clone_args, exit_signal, SIGNAL),
+	    M(struct kernel_clone_args, stack, PTR), M(struct kernel_clone_args, stack_size, HEX),
+	    M_NONZERO(struct kernel_clone_args, tls, PTR), M_NONZERO(struct kernel_clone_args, set_tid, PTR),
+	    M_NONZERO(struct kernel_clone_args, set_tid_size, ULONG),
+	    M_NONZERO(struct kernel_clone_args, cgroup, ULONG));
+
+static void wait_status(struct buf *text, int status)
+{
+	int sig = status & 0x7f, code = status >> 8 & 0xff;
+	const char *name = decode_signal_name(sig == 0x7f ? code & 0x7f : sig);
+	if (sig == 0x7f && (status & 0xffff) == 0xffff)
+		buf_adds(text, "{WIFCONTINUED(s)}");
+	else if (sig == 0x7f)
+		buf_addf(text, "{WIFSTOPPED(s) && WSTOPSIG(s) == %s%s}", name ? name : "?",
+			 code & 0x80 ? " | 0x80" : "");
+	else if (sig)
+		buf_addf(text, "{WIFSIGNALED(s) && WTERMSIG(s) == %s%s}", name ? name : "?",
+			 status & 0x80 ? " && WCOREDUMP(s)" : "");
+	else
+		buf_addf(text, "{WIFEXITED(s) && WEXITSTATUS(s) == %d}", code);
+	if (status >> 16 && sig == 0x7f)
+		buf_addf(text, " | %#x", (unsigned)status & 0xffff0000u);
+}
+
+void show_wstatus(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	int32_t status;
+	(void)k, (void)i;
+	/* Nothing was waited for: WNOHANG. */
+	if (!d->call->result || !decode_get(d, v, &status, sizeof(status))) {
+		emit_ptr(d->out, v);
+		return;
+	}
+	struct buf text = {0};
+	wait_status(&text, status);
+	emit_open(d->out, '[');
+	emit_element(d->out);
+	emit_sym(d->out, buf_str(&text), (uint32_t)status);
+	emit_close(d->out, ']');
+	buf_free(&text);
+}
+
+struct kernel_rusage {
+	int64_t utime[2], stime[2];
+	int64_t ru_maxrss, ru_ixrss, ru_idrss, ru_isrss, ru_minflt, ru_majflt, ru_nswap, ru_inblock, ru_oublock,
+		ru_msgsnd, ru_msgrcv, ru_nsignals, ru_nvcsw, ru_nivcsw;
+};
+#define RU(m) M_VERBOSE(struct kernel_rusage, m, LONG)
+LAYOUT(rusage, struct kernel_rusage, {"ru_utime", offsetof(struct kernel_rusage, utime), 0, K_TIMEVAL, 0},
+       {"ru_stime", offsetof(struct kernel_rusage, stime), 0, K_TIMEVAL, 0}, RU(ru_maxrss), RU(ru_ixrss), RU(ru_idrss),
+       RU(ru_isrss), RU(ru_minflt), RU(ru_majflt), RU(ru_nswap), RU(ru_inblock), RU(ru_oublock), RU(ru_msgsnd),
+       RU(ru_msgrcv), RU(ru_nsignals), RU(ru_nvcsw), RU(ru_nivcsw));
+
+/* 8192*1024, RLIM64_INFINITY. */
+void show_rlim(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	char text[40];
+	(void)k, (void)i;
+	if (v == UINT64_MAX) {
+		emit_sym(d->out, "RLIM64_INFINITY", v);
+	} else if (v > 1024 && v % 1024 == 0) {
+		snprintf(text, sizeof(text), "%llu*1024", (unsigned long long)v / 1024);
+		emit_sym(d->out, text, v);
+	} else {
+		emit_unum(d->out, v);
+	}
+}
+
+struct limits32 {
+	uint32_t rlim_cur, rlim_max;
+};
+static const struct member members_limits32[] = {M(struct limits32, rlim_cur, RLIM32),
+						 M(struct limits32, rlim_max, RLIM32)};
+static const struct layout limits32 = {sizeof(struct limits32), 2, members_limits32, NULL};
+
+/* 32 bits of ones are no limit. */
+void show_rlim32(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	if (v == UINT32_MAX)
+		emit_sym(d->out, "RLIM_INFINITY", v);
+	else
+		show_rlim(d, k, v, i);
+}
+
+struct limits {
+	uint64_t rlim_cur, rlim_max;
+};
+LAYOUT_SAME(rlimit64, struct limits, M(struct limits, rlim_cur, RLIM), M(struct limits, rlim_max, RLIM));
+LAYOUT_NARROW(rlimit, struct limits, &limits32, M(struct limits, rlim_cur, RLIM), M(struct limits, rlim_max, RLIM));
+
+struct kernel_sysinfo {
+	int64_t uptime;
+	uint64_t loads[3], totalram, freeram, sharedram, bufferram, totalswap, freeswap;
+	uint16_t procs, pad;
+	uint64_t totalhigh, freehigh;
+	uint32_t mem_unit;
+};
+LAYOUT(sysinfo, struct kernel_sysinfo, M(struct kernel_sysinfo, uptime, LONG),
+       M_AT(struct kernel_sysinfo, loads, LOADS), M(struct kernel_sysinfo, totalram, ULONG),
+       M(struct kernel_sysinfo, freeram, ULONG), M(struct kernel_sysinfo, sharedram, ULONG),
+       M(struct kernel_sysinfo, bufferram, ULONG), M(struct kernel_sysinfo, totalswap, ULONG),
+       M(struct kernel_sysinfo, freeswap, ULONG), M(struct kernel_sysinfo, procs, UINT),
+       M(struct kernel_sysinfo, totalhigh, ULONG), M(struct kernel_sysinfo, freehigh, ULONG),
+       M(struct kernel_sysinfo, mem_unit, UINT));
+
+struct uts {
+	char sysname[65], nodename[65], release[65], version[65], machine[65], domainname[65];
+};
+LAYOUT_SAME(utsname, struct uts, M_AT(struct uts, sysname, UTS_STRING), M_AT(struct uts, nodename, UTS_STRING),
+	    M_AT_VERBOSE(struct uts, release, UTS_STRING), M_AT_VERBOSE(struct uts, version, UTS_STRING),
+	    M_AT_VERBOSE(struct uts, machine, UTS_STRING), M_AT_VERBOSE(struct uts, domainname, UTS_STRING));
+
+void show_uts_string(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k, (void)i;
+	decode_string(d, v, sizeof(((struct uts *)0)->sysname) - 1);
+}
+
+struct kernel_sched_param {
+	int32_t priority;
+};
+/* strace writes it as an array of one. */
+LAYOUT_SAME(sched_param, struct kernel_sched_param, {"sched_priority", 0, 4, K_INT, 0});
+
+struct kernel_sched_attr {
+	uint32_t size, sched_policy;
+	uint64_t sched_flags;
+	int32_t sched_nice;
+	uint32_t sched_priority;
+	uint64_t sched_runtime, sched_deadline, sched_period;
+	uint32_t sched_util_min, sched_util_max;
+};
+LAYOUT_SAME(sched_attr, struct kernel_sched_attr, M(struct kernel_sched_attr, size, UINT),
+	    M(struct kernel_sched_attr, sched_policy, SCHED_POLICY),
+	    M(struct kernel_sched_attr, sched_flags, SCHED_FLAGS), M(struct kernel_sched_attr, sched_nice, INT),
+	    M(struct kernel_sched_attr, sched_priority, UINT), M(struct kernel_sched_attr, sched_runtime, ULONG),
+	    M(struct kernel_sched_attr, sched_deadline, ULONG), M(struct kernel_sched_attr, sched_period, ULONG),
+	    M_NONZERO(struct kernel_sched_attr, sched_util_min, UINT),
+	    M_NONZERO(struct kernel_sched_attr, sched_util_max, UINT));
+
+/* sched_setaffinity(2): the size goes before; the kernel tells how much of it it filled. [0 1 4] */
+void show_cpu_set(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	uint8_t bytes[1024];
+	uint64_t n = d->leaving && d->call->result > 0 ? (uint64_t)d->call->result : d->call->args[i - 1];
+	struct buf text = {0};
+	(void)k;
+	n = n < sizeof(bytes) ? n : sizeof(bytes);
+	if (!decode_get(d, v, bytes, (size_t)n)) {
+		emit_ptr(d->out, v);
+		return;
+	}
+	buf_addc(&text, '[');
+	for (unsigned cpu = 0; cpu < n * 8; cpu++)
+		if (bytes[cpu / 8] >> (cpu % 8) & 1)
+			buf_addf(&text, "%s%u", text.len > 1 ? " " : "", cpu);
+	buf_addc(&text, ']');
+	emit_sym(d->out, buf_str(&text), 0);
+	buf_free(&text);
+}
+
+struct capability_header {
+	uint32_t version;
+	int32_t pid;
+};
+LAYOUT_SAME(cap_header, struct capability_header, M(struct capability_header, version, CAP_VERSION),
+	    M(struct capability_header, pid, PID));
+
+void decode_capabilities(struct emit *out, uint64_t mask)
+{
+	struct buf text = {0};
+	for (unsigned bit = 0; bit < 64; bit++) {
+		const char *name = flags_find(&flags_cap, bit);
+		if (!(mask >> bit & 1))
+			continue;
+		buf_addf(&text, "%s", text.len ? "|" : "");
+		if (name)
+			buf_addf(&text, "1<<%s", name);
+		else
+			buf_addf(&text, "1<<%u", bit);
+	}
+	emit_sym(out, text.len ? buf_str(&text) : "0", mask);
+	buf_free(&text);
+}
+
+/* Version 3 has two words of each set; version 1 one (capget(2)). The header is the first argument. */
+void show_cap_data(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	static const char *const names[] = {"effective", "permitted", "inheritable"};
+	uint32_t version = 0, words[6] = {0};
+	(void)k, (void)i;
+	decode_get(d, d->call->args[0], &version, sizeof(version));
+	if (!decode_get(d, v, words, version == 0x19980330 ? 12 : 24)) {
+		emit_ptr(d->out, v);
+		return;
+	}
+	emit_open(d->out, '{');
+	for (unsigned j = 0; j < 3; j++) {
+		emit_field(d->out, names[j]);
+		decode_capabilities(d->out, words[j] | (uint64_t)words[j + 3] << 32);
+	}
+	emit_close(d->out, '}');
+}
+
+void show_gids(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k;
+	decode_numbers(d, v, (uint32_t)d->call->args[i - 1], 4, K_UID);
+}
+
+void show_out_gids(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k;
+	if (d->call->args[i - 1])
+		decode_numbers(d, v, d->call->result > 0 ? (uint64_t)d->call->result : 0, 4, K_UID);
+	else
+		emit_ptr(d->out, v);
+}
+
+/* ioprio_set(2): the class in the top three bits of sixteen. */
+void show_ioprio(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	char text[64];
+	const char *name = flags_find(&flags_ioprio_class, v >> 13 & 7);
+	(void)k, (void)i;
+	if (!name) {
+		emit_hex(d->out, (uint32_t)v);
+		return;
+	}
+	snprintf(text, sizeof(text), "IOPRIO_PRIO_VALUE(%s, %u)", name, (unsigned)(v & 0x1fff));
+	emit_sym(d->out, text, v);
+}
+
+void show_personality(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k, (void)i;
+	if ((uint32_t)v == UINT32_MAX)
+		emit_hex(d->out, UINT32_MAX);
+	else
+		flags_emit(d->out, &flags_personality, (uint32_t)v);
+}
+
+/* klogctl(3): a buffer counts for reading alone; the action goes before. */
+enum when when_syslog(const struct decode *d, int i)
+{
+	uint32_t action = (uint32_t)d->call->args[i - 1];
+	return action >= 2 && action <= 4 ? WHEN_LEFT : WHEN_ENTERING;
+}
+
+void show_syslog(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	if (when_syslog(d, i) == WHEN_LEFT)
+		show_out_bytes(d, k, v, i);
+	else
+		emit_ptr(d->out, v);
+}
+
+/* LINUX_REBOOT_CMD_RESTART2 takes a string. */
+#define RESTART2 0xa1b2c3d4
+
+enum when when_reboot_arg(const struct decode *d, int i)
+{
+	return (uint32_t)d->call->args[i - 1] == RESTART2 ? WHEN_ENTERING : WHEN_NEVER;
+}
+
+void show_reboot_arg(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	show_string(d, k, v, i);
+}
+
+/* kcmp(2): only KCMP_FILE (0) and KCMP_EPOLL_TFD (7) look at the indices; the type is the third argument. */
+enum when when_kcmp_index(const struct decode *d, int i)
+{
+	uint32_t type = (uint32_t)d->call->args[2];
+	(void)i;
+	return type == 0 || type == 7 ? WHEN_ENTERING : WHEN_NEVER;
+}
+
+void show_kcmp_index(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	if ((uint32_t)d->call->args[2] == 0)
+		show_fd(d, k, v, i);
+	else
+		emit_hex(d->out, v);
+}
+
+enum when when_membarrier_cpu(const struct decode *d, int i)
+{
+	return d->call->args[i - 1] & 1 ? WHEN_ENTERING : WHEN_NEVER;
+}
+
+/* waitid(2): what the id is goes before: P_ALL (0) has none, P_PIDFD (3) a descriptor. */
+void show_waitid_id(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	if ((uint32_t)d->call->args[i - 1] == 3)
+		show_fd(d, k, v, i);
+	else
+		show_int(d, k, v, i);
+}

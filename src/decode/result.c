@@ -1,0 +1,236 @@
+/* What a call returned. */
+#include "decode/decode.h"
+
+#include "base/buf.h"
+#include "decode/kinds.h"
+#include "decode/poll.h"
+#include "decode/time.h"
+#include "syscall/table.h"
+
+#include <stdio.h>
+
+/* The kernel's own codes for an interrupted call (include/linux/errno.h); the program never sees them. */
+#define RESTART_FIRST 512
+#define RESTART_LAST  516
+
+static void error_result(const struct decode *d)
+{
+	int err = d->call->err;
+	const char *name = decode_errno_name(err);
+	struct buf other = {0};
+	if (!name)
+		buf_addf(&other, "E%d", err);
+	emit_result(d->out, err >= RESTART_FIRST && err <= RESTART_LAST ? -err : -1, name ? name : buf_str(&other),
+		    decode_errno_text(err));
+	buf_free(&other);
+}
+
+/* Each writes the number, in its way, and what it means. */
+typedef void result_fn(const struct decode *d, int64_t v);
+
+static void result_int(const struct decode *d, int64_t v)
+{
+	emit_result(d->out, v, NULL, NULL);
+}
+
+static void result_hex(const struct decode *d, int64_t v)
+{
+	emit_result_as(d->out, v, RESULT_HEX);
+}
+
+static void result_oct(const struct decode *d, int64_t v)
+{
+	emit_result_as(d->out, v, RESULT_OCTAL);
+}
+
+static void result_none(const struct decode *d, int64_t v)
+{
+	(void)v;
+	emit_result(d->out, 0, "", NULL);
+}
+
+/* The number, and behind it what a kind makes of it. */
+static void result_kind(const struct decode *d, int64_t v, enum syscall_kind kind)
+{
+	emit_result(d->out, v, NULL, NULL);
+	emit_returned(d->out, RETURNED_BEGIN);
+	show_kind(d, kind, (uint64_t)v, -1);
+	emit_returned(d->out, RETURNED_END);
+}
+
+static void result_fd(const struct decode *d, int64_t v)
+{
+	struct buf is = {0};
+	bool known = d->opts->fd_name && d->opts->fd_name(d->opts->ctx, d->pid, (int)v, &is);
+	emit_result(d->out, v, NULL, NULL);
+	if (known)
+		emit_result_is(d->out, buf_str(&is));
+	buf_free(&is);
+}
+
+static void result_poll(const struct decode *d, int64_t v)
+{
+	emit_result(d->out, v, NULL, NULL);
+	decode_poll_returned(d);
+}
+
+static void result_select(const struct decode *d, int64_t v)
+{
+	emit_result(d->out, v, NULL, NULL);
+	decode_select_returned(d);
+}
+
+/* Seconds since 1970, and what they are in words. */
+static void result_time(const struct decode *d, int64_t v)
+{
+	char text[40];
+	emit_result(d->out, v, NULL, NULL);
+	if (!decode_time_text(text, sizeof(text), v))
+		return;
+	emit_returned(d->out, RETURNED_BEGIN);
+	emit_sym(d->out, text, (uint64_t)v);
+	emit_returned(d->out, RETURNED_END);
+}
+
+/* A number in hex with its bits' names behind, where there are any. */
+static void result_bits(const struct decode *d, int64_t v, enum syscall_kind kind, enum emit_returned part)
+{
+	emit_result_as(d->out, v, RESULT_HEX);
+	emit_returned(d->out, part);
+	show_kind(d, kind, (uint64_t)v, -1);
+	emit_returned(d->out, RETURNED_END);
+}
+
+/* MEMBARRIER_CMD_QUERY (0) gives the commands that the kernel has. */
+static void result_membarrier(const struct decode *d, int64_t v)
+{
+	if ((uint32_t)d->call->args[0] == 0 && v > 0)
+		result_bits(d, v, K_MEMBARRIER_CMD, RETURNED_BEGIN);
+	else
+		result_int(d, v);
+}
+
+static void result_personality(const struct decode *d, int64_t v)
+{
+	result_bits(d, v, K_PERSONALITY, RETURNED_BEGIN);
+}
+
+/* Commands of fcntl(2) whose result is more than a number. */
+static void result_fcntl(const struct decode *d, int64_t v)
+{
+	enum { DUPFD, GETFD, GETFL = 3, GETSIG = 11, GETLEASE = 1025, DUPFD_CLOEXEC = 1030, GET_SEALS = 1034 };
+	static const struct {
+		uint32_t command;
+		enum syscall_kind kind;
+	} kinds[] = {{GETFD, K_FD_FLAGS},
+		     {GETFL, K_OPEN_FLAGS},
+		     {GETSIG, K_SIGNAL},
+		     {GETLEASE, K_FLOCK_TYPE},
+		     {GET_SEALS, K_SEALS}};
+	uint32_t command = (uint32_t)d->call->args[1];
+	if (command == DUPFD || command == DUPFD_CLOEXEC) {
+		result_fd(d, v);
+		return;
+	}
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (kinds[i].command == command && (v || command == GETFL || command == GETLEASE)) {
+			bool flags = command == GETFD || command == GETFL;
+			result_bits(d, v, kinds[i].kind, flags ? RETURNED_FLAGS : RETURNED_BEGIN);
+			return;
+		}
+	result_int(d, v);
+}
+
+static void result_signal(const struct decode *d, int64_t v)
+{
+	result_kind(d, v, K_SIGNAL);
+}
+
+static void result_sched(const struct decode *d, int64_t v)
+{
+	result_kind(d, v, K_SCHED_POLICY);
+}
+
+static void result_clock_state(const struct decode *d, int64_t v)
+{
+	result_kind(d, v, K_CLOCK_STATE);
+}
+
+static void result_ioprio(const struct decode *d, int64_t v)
+{
+	result_kind(d, v, K_IOPRIO);
+}
+
+static void result_prctl(const struct decode *d, int64_t v)
+{
+	enum { GET_DUMPABLE = 3, GET_SECCOMP = 21, GET_SECUREBITS = 27 };
+	uint32_t option = (uint32_t)d->call->args[0];
+	if (option == GET_SECUREBITS && v)
+		result_bits(d, v, K_SECUREBITS, RETURNED_BEGIN);
+	else if (option == GET_DUMPABLE)
+		result_kind(d, v, K_DUMPABLE);
+	else if (option == GET_SECCOMP)
+		result_kind(d, v, K_SECCOMP_MODE);
+	else
+		result_int(d, v);
+}
+
+/* bpf(2)'s commands that make or open something give a descriptor. */
+static void result_bpf(const struct decode *d, int64_t v)
+{
+	enum { MAP_CREATE = 0, PROG_LOAD = 5, OBJ_GET = 7 };
+	uint32_t command = (uint32_t)d->call->args[0];
+	if (command == MAP_CREATE || command == PROG_LOAD || command == OBJ_GET)
+		result_fd(d, v);
+	else
+		result_int(d, v);
+}
+
+/* SECCOMP_SET_MODE_FILTER with SECCOMP_FILTER_FLAG_NEW_LISTENER gives a descriptor. */
+static void result_seccomp(const struct decode *d, int64_t v)
+{
+	if (d->call->args[0] == 1 && d->call->args[1] & 8)
+		result_fd(d, v);
+	else
+		result_int(d, v);
+}
+
+static result_fn *const results[R_COUNT] = {
+	[R_INT] = result_int,
+	[R_BYTES] = result_int,
+	[R_FD] = result_fd,
+	[R_HEX] = result_hex,
+	[R_OCT] = result_oct,
+	[R_TIME] = result_time,
+	[R_NONE] = result_none,
+	[R_UID] = result_int,
+	[R_POLL] = result_poll,
+	[R_SELECT] = result_select,
+	[R_MMSG] = result_int,
+	[R_IOCTL] = result_int,
+	[R_FCNTL] = result_fcntl,
+	[R_PRCTL] = result_prctl,
+	[R_BPF] = result_bpf,
+	[R_SECCOMP] = result_seccomp,
+	[R_KEY] = result_int,
+	[R_KEYCTL] = result_int,
+	[R_SIGNAL] = result_signal,
+	[R_SCHED] = result_sched,
+	[R_CLOCKSTATE] = result_clock_state,
+	[R_IOPRIO] = result_ioprio,
+	[R_MEMBARRIER] = result_membarrier,
+	[R_PERSONALITY] = result_personality,
+};
+
+void decode_result(const struct decode *d)
+{
+	const struct syscall_desc *desc = syscall_lookup(d->call->arch, d->call->nr);
+	if (!d->leaving)
+		emit_result(d->out, 0, "", NULL);
+	else if (d->call->error)
+		error_result(d);
+	else if (d->opts->raw || !desc)
+		emit_result_as(d->out, d->call->result, RESULT_HEX);
+	else
+		results[desc->result](d, d->call->result);
+}

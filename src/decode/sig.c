@@ -1,0 +1,298 @@
+#include "decode/sig.h"
+
+#include "base/buf.h"
+#include "decode/layout.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+#define NSIGNALS 64
+
+void show_signal(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k, (void)i;
+	const char *name = decode_signal_name((int)v);
+	if (name)
+		emit_sym(d->out, name, (uint32_t)v);
+	else
+		emit_num(d->out, (int32_t)v);
+}
+
+/* Sets of more than two thirds are written by what is missing. */
+void decode_signals(struct emit *out, uint64_t set)
+{
+	struct buf text = {0};
+	bool inverted = __builtin_popcountll(set) > NSIGNALS * 2 / 3;
+	uint64_t shown = inverted ? ~set : set;
+	buf_adds(&text, inverted ? "~[" : "[");
+	for (int sig = 1; sig <= NSIGNALS; sig++)
+		if (shown >> (sig - 1) & 1)
+			buf_addf(&text, "%s%s", buf_str(&text)[text.len - 1] == '[' ? "" : " ",
+				 decode_signal_name(sig) + 3);
+	buf_addc(&text, ']');
+	emit_sym(out, buf_str(&text), set);
+	buf_free(&text);
+}
+
+/* The kernel's sets are 8 bytes; it refuses others. */
+void show_sigset(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	uint64_t set;
+	(void)k, (void)i;
+	if (decode_get(d, v, &set, sizeof(set)))
+		decode_signals(d->out, set);
+	else
+		emit_ptr(d->out, v);
+}
+
+/* pselect6 and io_pgetevents: a pointer to a set and its size. */
+void show_sigset_pair(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	uint64_t set, size;
+	if (!decode_get_word(d, v, &set) || !decode_get_word(d, v + decode_word(d), &size)) {
+		emit_ptr(d->out, v);
+		return;
+	}
+	emit_open(d->out, '{');
+	emit_field(d->out, "sigmask");
+	show_sigset(d, k, set, i);
+	emit_field(d->out, "sigsetsize");
+	emit_unum(d->out, size);
+	emit_close(d->out, '}');
+}
+
+#define SA_RESTORER_ 0x04000000
+
+struct kernel_sigaction {
+	uint64_t handler, flags, restorer, mask;
+};
+
+static void handler(struct emit *e, uint64_t v)
+{
+	static const char *const names[] = {"SIG_DFL", "SIG_IGN"};
+	if (v < 2)
+		emit_sym(e, names[v], v);
+	else if (v == UINT64_MAX)
+		emit_sym(e, "SIG_ERR", v);
+	else
+		emit_hex(e, v);
+}
+
+struct narrow_sigaction {
+	uint32_t handler, flags, restorer;
+	uint64_t mask;
+} __attribute__((packed));
+
+static bool read_sigaction(const struct decode *d, uint64_t addr, struct kernel_sigaction *a)
+{
+	struct narrow_sigaction n;
+	if (decode_word(d) == 8)
+		return decode_get(d, addr, a, sizeof(*a));
+	if (!decode_get(d, addr, &n, sizeof(n)))
+		return false;
+	*a = (struct kernel_sigaction){n.handler, n.flags, n.restorer, n.mask};
+	return true;
+}
+
+void show_sigaction(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	struct kernel_sigaction a;
+	(void)k, (void)i;
+	if (!read_sigaction(d, v, &a)) {
+		emit_ptr(d->out, v);
+		return;
+	}
+	emit_open(d->out, '{');
+	emit_field(d->out, a.flags & SA_SIGINFO ? "sa_sigaction" : "sa_handler");
+	handler(d->out, a.handler);
+	emit_field(d->out, "sa_mask");
+	decode_signals(d->out, a.mask);
+	emit_field(d->out, "sa_flags");
+	flags_emit(d->out, &flags_sa, a.flags);
+	if (a.flags & SA_RESTORER_) {
+		emit_field(d->out, "sa_restorer");
+		emit_ptr(d->out, a.restorer);
+	}
+	emit_close(d->out, '}');
+}
+
+struct kernel_stack {
+	uint64_t ss_sp;
+	int32_t ss_flags;
+	uint64_t ss_size;
+};
+LAYOUT(stack, struct kernel_stack, M(struct kernel_stack, ss_sp, PTR), M(struct kernel_stack, ss_flags, SS_FLAGS),
+       M(struct kernel_stack, ss_size, ULONG));
+
+static const struct {
+	int sig;
+	const struct flag_table *codes;
+} codes_of[] = {
+	{SIGILL, &flags_si_ill},   {SIGFPE, &flags_si_fpe},   {SIGSEGV, &flags_si_segv}, {SIGBUS, &flags_si_bus},
+	{SIGTRAP, &flags_si_trap}, {SIGCHLD, &flags_si_chld}, {SIGIO, &flags_si_poll},   {SIGSYS, &flags_si_sys},
+};
+
+static void si_code(struct emit *out, const siginfo_t *si)
+{
+	const struct flag_table *t = &flags_si_code;
+	for (size_t i = 0; i < sizeof(codes_of) / sizeof(*codes_of); i++)
+		if (codes_of[i].sig == si->si_signo && si->si_code > 0 && si->si_code != SI_KERNEL)
+			t = codes_of[i].codes;
+	emit_field(out, "si_code");
+	if (flags_find(t, (uint32_t)si->si_code))
+		flags_emit_choice(out, t, (uint32_t)si->si_code);
+	else
+		emit_num(out, si->si_code);
+}
+
+static void number_field(struct emit *out, const char *name, int64_t v)
+{
+	emit_field(out, name);
+	emit_num(out, v);
+}
+
+static void pointer_field(struct emit *out, const char *name, const void *v)
+{
+	emit_field(out, name);
+	emit_ptr(out, (uint64_t)(uintptr_t)v);
+}
+
+static void child(struct emit *out, const siginfo_t *si)
+{
+	number_field(out, "si_pid", si->si_pid);
+	number_field(out, "si_uid", si->si_uid);
+	emit_field(out, "si_status");
+	if (si->si_code != CLD_EXITED && decode_signal_name(si->si_status))
+		emit_sym(out, decode_signal_name(si->si_status), (uint64_t)si->si_status);
+	else
+		emit_num(out, si->si_status);
+	number_field(out, "si_utime", si->si_utime);
+	number_field(out, "si_stime", si->si_stime);
+}
+
+static void value(struct emit *out, const siginfo_t *si)
+{
+	emit_field(out, "si_value");
+	emit_open(out, '{');
+	number_field(out, "int", si->si_int);
+	pointer_field(out, "ptr", si->si_ptr);
+	emit_close(out, '}');
+}
+
+static void seccomp(struct emit *out, const siginfo_t *si)
+{
+	pointer_field(out, "si_call_addr", si->si_call_addr);
+	number_field(out, "si_syscall", si->si_syscall);
+	emit_field(out, "si_arch");
+	flags_emit_choice(out, &flags_audit_arch, si->si_arch);
+}
+
+/* What the union holds is told by signal and code (sigaction(2)). */
+static void details(struct emit *out, const siginfo_t *si)
+{
+	int sig = si->si_signo, code = si->si_code;
+	if (code == SI_TIMER) {
+		number_field(out, "si_timerid", si->si_timerid);
+		number_field(out, "si_overrun", si->si_overrun);
+		value(out, si);
+	} else if (code == SI_USER || code == SI_TKILL || code == SI_QUEUE || code == SI_MESGQ) {
+		number_field(out, "si_pid", si->si_pid);
+		number_field(out, "si_uid", si->si_uid);
+		if (code == SI_QUEUE || code == SI_MESGQ)
+			value(out, si);
+	} else if (sig == SIGCHLD && code > 0 && code != SI_KERNEL) {
+		child(out, si);
+	} else if (sig == SIGIO && code > 0) {
+		number_field(out, "si_band", si->si_band);
+		number_field(out, "si_fd", si->si_fd);
+	} else if (sig == SIGSYS && code == 1) {
+		seccomp(out, si);
+	} else if (sig == SIGSEGV || sig == SIGBUS || sig == SIGILL || sig == SIGFPE || sig == SIGTRAP) {
+		pointer_field(out, "si_addr", si->si_addr);
+	} else if (code < 0) {
+		number_field(out, "si_pid", si->si_pid);
+		number_field(out, "si_uid", si->si_uid);
+	}
+}
+
+void decode_siginfo(struct emit *out, const siginfo_t *si)
+{
+	emit_open(out, '{');
+	emit_field(out, "si_signo");
+	if (decode_signal_name(si->si_signo))
+		emit_sym(out, decode_signal_name(si->si_signo), (uint64_t)si->si_signo);
+	else
+		emit_num(out, si->si_signo);
+	si_code(out, si);
+	if (si->si_errno) {
+		emit_field(out, "si_errno");
+		const char *name = decode_errno_name(si->si_errno);
+		if (name)
+			emit_sym(out, name, (uint64_t)si->si_errno);
+		else
+			emit_num(out, si->si_errno);
+	}
+	if (si->si_signo)
+		details(out, si);
+	emit_close(out, '}');
+}
+
+void show_siginfo(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	siginfo_t si;
+	(void)k, (void)i;
+	if (decode_word(d) == 8 && decode_get(d, v, &si, sizeof(si)))
+		decode_siginfo(d->out, &si);
+	else
+		emit_ptr(d->out, v);
+}
+
+struct kernel_sigevent {
+	uint64_t value;
+	int32_t signo, notify, tid;
+	int32_t pad[11];
+};
+
+void show_sigevent(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	struct kernel_sigevent e;
+	(void)k, (void)i;
+	if (decode_word(d) != 8 || !decode_get(d, v, &e, sizeof(e))) {
+		emit_ptr(d->out, v);
+		return;
+	}
+	emit_open(d->out, '{');
+	emit_field(d->out, "sigev_value");
+	emit_open(d->out, '{');
+	number_field(d->out, "sival_int", (int32_t)e.value);
+	emit_field(d->out, "sival_ptr");
+	emit_ptr(d->out, e.value);
+	emit_close(d->out, '}');
+	emit_field(d->out, "sigev_signo");
+	show_signal(d, NULL, (uint32_t)e.signo, -1);
+	emit_field(d->out, "sigev_notify");
+	flags_emit_choice(d->out, &flags_sigev, (uint32_t)e.notify);
+	if (e.notify == SIGEV_THREAD_ID)
+		number_field(d->out, "sigev_notify_thread_id", e.tid);
+	emit_close(d->out, '}');
+}
+
+/*
+ * rt_sigreturn has no arguments; its frame lies at the stack pointer. The mask is the last member of the ucontext that
+ * lies there on x86-64 (arch/x86/include/uapi/asm/ucontext.h); 8 bytes of return address were popped by the handler's ret.
+ */
+#define UCONTEXT_MASK_X86_64 296
+
+void show_sigreturn(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	uint64_t set;
+	(void)k, (void)v, (void)i;
+	emit_open(d->out, '{');
+	emit_field(d->out, "mask");
+	if (decode_word(d) == 8 && decode_get(d, d->call->sp + UCONTEXT_MASK_X86_64, &set, sizeof(set)))
+		decode_signals(d->out, set);
+	else
+		emit_ptr(d->out, d->call->sp);
+	emit_close(d->out, '}');
+}

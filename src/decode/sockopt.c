@@ -1,0 +1,150 @@
+/* getsockopt and setsockopt: options by level, and what their values are. */
+#include "decode/layout.h"
+#include "decode/net.h"
+
+#include <linux/if_packet.h>
+#include <linux/in.h>
+#include <linux/in6.h>
+
+struct credentials {
+	int32_t pid;
+	uint32_t uid, gid;
+};
+LAYOUT_SAME(ucred, struct credentials, M(struct credentials, pid, PID), M(struct credentials, uid, UID),
+	    M(struct credentials, gid, UID));
+struct kernel_linger {
+	int32_t l_onoff, l_linger;
+};
+LAYOUT_SAME(linger, struct kernel_linger, M(struct kernel_linger, l_onoff, INT),
+	    M(struct kernel_linger, l_linger, INT));
+LAYOUT_SAME(ip_mreq, struct ip_mreq, M(struct ip_mreq, imr_multiaddr, IN_ADDR),
+	    M(struct ip_mreq, imr_interface, IN_ADDR));
+LAYOUT_SAME(ip_mreqn, struct ip_mreqn, M(struct ip_mreqn, imr_multiaddr, IN_ADDR),
+	    M(struct ip_mreqn, imr_address, IN_ADDR), M(struct ip_mreqn, imr_ifindex, INT));
+LAYOUT_SAME(ipv6_mreq, struct ipv6_mreq, M_AT(struct ipv6_mreq, ipv6mr_multiaddr, IN6_ADDR),
+	    M(struct ipv6_mreq, ipv6mr_ifindex, INT));
+LAYOUT_SAME(in_pktinfo, struct in_pktinfo, M(struct in_pktinfo, ipi_ifindex, INT),
+	    M(struct in_pktinfo, ipi_spec_dst, IN_ADDR), M(struct in_pktinfo, ipi_addr, IN_ADDR));
+struct pktinfo6 {
+	struct in6_addr ipi6_addr;
+	uint32_t ipi6_ifindex;
+};
+LAYOUT_SAME(in6_pktinfo, struct pktinfo6, M_AT(struct pktinfo6, ipi6_addr, IN6_ADDR),
+	    M(struct pktinfo6, ipi6_ifindex, INT));
+LAYOUT_SAME(tpacket_stats, struct tpacket_stats, M(struct tpacket_stats, tp_packets, UINT),
+	    M(struct tpacket_stats, tp_drops, UINT));
+/* The beginning of linux/tcp.h's tcp_info, which grows. */
+struct tcp_info_begin {
+	uint8_t tcpi_state, tcpi_ca_state, tcpi_retransmits, tcpi_probes, tcpi_backoff, tcpi_options, wscale, limited;
+	uint32_t tcpi_rto, tcpi_ato, tcpi_snd_mss, tcpi_rcv_mss, tcpi_unacked, tcpi_sacked, tcpi_lost, tcpi_retrans,
+		tcpi_fackets, tcpi_last_data_sent, tcpi_last_ack_sent, tcpi_last_data_recv, tcpi_last_ack_recv,
+		tcpi_pmtu, tcpi_rcv_ssthresh, tcpi_rtt, tcpi_rttvar, tcpi_snd_ssthresh, tcpi_snd_cwnd, tcpi_advmss,
+		tcpi_reordering;
+};
+LAYOUT_SAME(tcp_info, struct tcp_info_begin, M(struct tcp_info_begin, tcpi_state, UINT),
+	    M(struct tcp_info_begin, tcpi_retransmits, UINT), M(struct tcp_info_begin, tcpi_rto, UINT),
+	    M(struct tcp_info_begin, tcpi_snd_mss, UINT), M(struct tcp_info_begin, tcpi_unacked, UINT),
+	    M(struct tcp_info_begin, tcpi_lost, UINT), M(struct tcp_info_begin, tcpi_rtt, UINT),
+	    M(struct tcp_info_begin, tcpi_rttvar, UINT), M(struct tcp_info_begin, tcpi_snd_cwnd, UINT));
+
+static const struct {
+	uint32_t level;
+	const struct flag_table *names;
+} levels[] = {
+	{1, &flags_so},
+	{0, &flags_ip},
+	{41, &flags_ipv6},
+	{6, &flags_tcp},
+	{17, &flags_udp},
+	{263, &flags_packet},
+	{270, &flags_netlink_option},
+	{40, &flags_vsock_option},
+	{282, &flags_tls},
+	{279, &flags_alg},
+	{283, &flags_xdp},
+};
+
+/* The level is the argument before. */
+void show_sockopt(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	uint32_t level = (uint32_t)d->call->args[i - 1];
+	(void)k;
+	for (size_t j = 0; j < sizeof(levels) / sizeof(*levels); j++)
+		if (levels[j].level == level) {
+			flags_emit_choice(d->out, levels[j].names, (uint32_t)v);
+			return;
+		}
+	emit_hex(d->out, (uint32_t)v);
+}
+
+/* Options whose value is not an int; `size` bytes are needed to show it. */
+static const struct {
+	uint32_t level, option;
+	enum syscall_kind kind;
+	const struct layout *layout;
+} values[] = {
+	{1, 13, K_END, &layout_linger},         /* SO_LINGER */
+	{1, 17, K_END, &layout_ucred},          /* SO_PEERCRED */
+	{1, 20, K_END, &layout_timeval},        /* SO_RCVTIMEO_OLD */
+	{1, 21, K_END, &layout_timeval},        /* SO_SNDTIMEO_OLD */
+	{1, 66, K_END, &layout_timeval},        /* SO_RCVTIMEO_NEW */
+	{1, 67, K_END, &layout_timeval},        /* SO_SNDTIMEO_NEW */
+	{1, 3, K_SOCK_TYPE, NULL},              /* SO_TYPE */
+	{1, 4, K_ERRNO, NULL},                  /* SO_ERROR */
+	{1, 38, K_IPPROTO, NULL},               /* SO_PROTOCOL */
+	{1, 39, K_SOCK_DOMAIN, NULL},           /* SO_DOMAIN */
+	{0, 35, K_END, &layout_ip_mreqn},       /* IP_ADD_MEMBERSHIP */
+	{0, 36, K_END, &layout_ip_mreqn},       /* IP_DROP_MEMBERSHIP */
+	{41, 20, K_END, &layout_ipv6_mreq},     /* IPV6_ADD_MEMBERSHIP */
+	{41, 21, K_END, &layout_ipv6_mreq},     /* IPV6_DROP_MEMBERSHIP */
+	{6, 11, K_END, &layout_tcp_info},       /* TCP_INFO */
+	{263, 6, K_END, &layout_tpacket_stats}, /* PACKET_STATISTICS */
+};
+#define NVALUES (sizeof(values) / sizeof(*values))
+
+static size_t value_row(const struct decode *d, int i)
+{
+	size_t j = 0;
+	while (j < NVALUES && (values[j].level != (uint32_t)d->call->args[i - 2] ||
+			       values[j].option != (uint32_t)d->call->args[i - 1]))
+		j++;
+	return j;
+}
+
+static void value(const struct decode *d, uint64_t addr, uint64_t len, int i)
+{
+	size_t j = value_row(d, i);
+	const struct layout *l = j < NVALUES && values[j].layout ? layout_for(d, values[j].layout) : NULL;
+	if (j < NVALUES && values[j].layout == &layout_ip_mreqn && len == layout_ip_mreq.size)
+		l = &layout_ip_mreq;
+	if (l && len >= l->size)
+		layout_emit(d, l, addr, l->size);
+	else if (l && l == &layout_tcp_info)
+		layout_emit(d, l, addr, len);
+	else if (len == sizeof(int))
+		decode_numbers(d, addr, 1, sizeof(int), j < NVALUES && !values[j].layout ? values[j].kind : K_INT);
+	else
+		decode_bytes(d, addr, len);
+}
+
+/* The length is the next argument, level and option are the two before. */
+void show_sockopt_value(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k;
+	uint32_t len = (uint32_t)d->call->args[i + 1];
+	if (len > INT32_MAX)
+		emit_ptr(d->out, v);
+	else
+		value(d, v, len, i);
+}
+
+/* The next argument points at the length. */
+void show_out_sockopt_value(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k;
+	uint32_t len;
+	if (decode_get(d, d->call->args[i + 1], &len, sizeof(len)) && len <= INT32_MAX)
+		value(d, v, len, i);
+	else
+		emit_ptr(d->out, v);
+}

@@ -1,0 +1,174 @@
+/* Times, intervals, timers. */
+#include "decode/time.h"
+#include "decode/layout.h"
+
+#include <linux/time_types.h>
+#include <stdio.h>
+#include <sys/times.h>
+#include <time.h>
+#include <utime.h>
+
+/* utimensat(2)'s special nanoseconds. */
+#define NSEC_NOW  0x3fffffff
+#define NSEC_OMIT 0x3ffffffe
+
+struct pair32 {
+	int32_t first, second;
+};
+struct pair64 {
+	int64_t tv_sec, tv_usec;
+};
+
+static const struct member members_timespec32[] = {
+	{"tv_sec", 0, 4, K_INT, 0},
+	{"tv_nsec", 4, 4, K_INT, 0},
+};
+static const struct member members_timeval32[] = {
+	{"tv_sec", 0, 4, K_INT, 0},
+	{"tv_usec", 4, 4, K_INT, 0},
+};
+static const struct layout timespec32 = {8, 2, members_timespec32, NULL};
+static const struct layout timeval32 = {8, 2, members_timeval32, NULL};
+
+LAYOUT_NARROW(timespec, struct __kernel_timespec, &timespec32, M(struct __kernel_timespec, tv_sec, LONG),
+	      M(struct __kernel_timespec, tv_nsec, LONG));
+/* The same whatever the caller's word size: calls called ..._time64. */
+LAYOUT_SAME(timespec64, struct __kernel_timespec, M(struct __kernel_timespec, tv_sec, LONG),
+	    M(struct __kernel_timespec, tv_nsec, LONG));
+LAYOUT_NARROW(timeval, struct pair64, &timeval32, M(struct pair64, tv_sec, LONG), M(struct pair64, tv_usec, LONG));
+LAYOUT(itimerval, struct __kernel_old_itimerval, M_AT(struct __kernel_old_itimerval, it_interval, TIMEVAL),
+       M_AT(struct __kernel_old_itimerval, it_value, TIMEVAL));
+LAYOUT(itimerspec, struct __kernel_itimerspec, M_AT(struct __kernel_itimerspec, it_interval, TIMESPEC),
+       M_AT(struct __kernel_itimerspec, it_value, TIMESPEC));
+
+struct kernel_timezone {
+	int32_t tz_minuteswest, tz_dsttime;
+};
+LAYOUT_SAME(timezone, struct kernel_timezone, M(struct kernel_timezone, tz_minuteswest, INT),
+	    M(struct kernel_timezone, tz_dsttime, INT));
+
+LAYOUT(utimbuf, struct utimbuf, M(struct utimbuf, actime, LONG), M(struct utimbuf, modtime, LONG));
+LAYOUT(tms, struct tms, M(struct tms, tms_utime, LONG), M(struct tms, tms_stime, LONG), M(struct tms, tms_cutime, LONG),
+       M(struct tms, tms_cstime, LONG));
+struct kernel_timex {
+	uint32_t modes, pad1;
+	int64_t offset, freq, maxerror, esterror;
+	int32_t status, pad2;
+	int64_t constant, precision, tolerance, time[2], tick, ppsfreq, jitter;
+	int32_t shift, pad3;
+	int64_t stabil, jitcnt, calcnt, errcnt, stbcnt;
+	int32_t tai, pad4[11];
+};
+LAYOUT(timex, struct kernel_timex, M(struct kernel_timex, modes, ADJTIME), M(struct kernel_timex, offset, LONG),
+       M(struct kernel_timex, freq, LONG), M(struct kernel_timex, maxerror, LONG),
+       M(struct kernel_timex, esterror, LONG), M(struct kernel_timex, status, ADJTIME_STATUS),
+       M(struct kernel_timex, constant, LONG), M(struct kernel_timex, precision, LONG),
+       M(struct kernel_timex, tolerance, LONG), M_AT(struct kernel_timex, time, TIMEVAL),
+       M(struct kernel_timex, tick, LONG), M(struct kernel_timex, ppsfreq, LONG), M(struct kernel_timex, jitter, LONG),
+       M(struct kernel_timex, shift, INT), M(struct kernel_timex, stabil, LONG), M(struct kernel_timex, jitcnt, LONG),
+       M(struct kernel_timex, calcnt, LONG), M(struct kernel_timex, errcnt, LONG), M(struct kernel_timex, stbcnt, LONG),
+       M(struct kernel_timex, tai, INT));
+
+bool decode_time_text(char *text, size_t n, int64_t seconds)
+{
+	time_t t = (time_t)seconds;
+	struct tm tm;
+	/* 253402300799: the end of the year 9999. */
+	if (seconds <= 0 || seconds > 253402300799 || !gmtime_r(&t, &tm))
+		return false;
+	return strftime(text, n, "%Y-%m-%dT%H:%M:%S+0000", &tm) > 0;
+}
+
+/* A time stamp: the structure, and for people what it is in words. */
+static void stamp(const struct decode *d, const struct layout *l, uint64_t addr)
+{
+	const struct layout *here = layout_for(d, l);
+	int64_t seconds;
+	char text[40];
+	if (!here) {
+		emit_ptr(d->out, addr);
+		return;
+	}
+	layout_emit(d, here, addr, here->size);
+	if (here == l && decode_get(d, addr, &seconds, sizeof(seconds)) &&
+	    decode_time_text(text, sizeof(text), seconds))
+		emit_comment(d->out, text);
+}
+
+static void one_file_time(const struct decode *d, uint64_t addr, void *ctx)
+{
+	struct __kernel_timespec t;
+	(void)ctx;
+	if (decode_word(d) == 8 && decode_get(d, addr, &t, sizeof(t)) && t.tv_nsec == NSEC_NOW)
+		emit_sym(d->out, "UTIME_NOW", NSEC_NOW);
+	else if (decode_word(d) == 8 && decode_get(d, addr, &t, sizeof(t)) && t.tv_nsec == NSEC_OMIT)
+		emit_sym(d->out, "UTIME_OMIT", NSEC_OMIT);
+	else
+		stamp(d, &layout_timespec, addr);
+}
+
+void show_timespec2(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k, (void)i;
+	decode_array(d, v, 2, decode_word(d) * 2, one_file_time, NULL);
+}
+
+static void one_old_time(const struct decode *d, uint64_t addr, void *ctx)
+{
+	(void)ctx;
+	stamp(d, &layout_timeval, addr);
+}
+
+void show_stamp(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)i;
+	stamp(d, k->about, v);
+}
+
+void show_timeval2(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k, (void)i;
+	decode_array(d, v, 2, decode_word(d) * 2, one_old_time, NULL);
+}
+
+/* What is left of a sleep is written only where a signal ended it: EINTR or the restart that stands for it. */
+enum when when_remaining(const struct decode *d, int i)
+{
+	(void)i;
+	return !d->leaving || (d->call->error && d->call->err != 14 && d->call->err != 22) ? WHEN_LEFT_EVEN : WHEN_LEFT;
+}
+
+/* TIMER_ABSTIME (the flag's argument is the second): nothing is ever left of it. */
+enum when when_clock_remaining(const struct decode *d, int i)
+{
+	return d->call->args[1] & 1 ? WHEN_LEFT : when_remaining(d, i);
+}
+
+/* Sleeps that ran to their end leave the remainder untouched. */
+void show_remaining(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k;
+	if (d->call->error)
+		show_kind(d, K_TIMESPEC, v, i);
+	else
+		emit_ptr(d->out, v);
+}
+
+void show_clock(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k, (void)i;
+	int32_t clock = (int32_t)v;
+	/* Clocks of processes, threads and devices hold a pid or descriptor (include/linux/posix-timers.h). */
+	if (clock >= 0) {
+		flags_emit_choice(d->out, &flags_clock, (uint32_t)clock);
+		return;
+	}
+	char text[64];
+	static const char *const which[] = {"CPUCLOCK_PROF", "CPUCLOCK_VIRT", "CPUCLOCK_SCHED", "3"};
+	if ((clock & 7) == 3)
+		snprintf(text, sizeof(text), "FD_TO_CLOCKID(%d)", ~(clock >> 3));
+	else
+		snprintf(text, sizeof(text), "MAKE_%s_CPUCLOCK(%d, %s)", clock & 4 ? "THREAD" : "PROCESS",
+			 ~(clock >> 3), which[clock & 3]);
+	emit_sym(d->out, text, (uint32_t)clock);
+}

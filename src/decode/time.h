@@ -1,0 +1,16 @@
+/* Clocks and file times; rows of decode_kinds. */
+#ifndef SCTRACE_DECODE_TIME_H
+#define SCTRACE_DECODE_TIME_H
+
+#include "decode/kinds.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+show_fn show_stamp, show_timespec2, show_timeval2, show_remaining, show_clock;
+when_fn when_remaining, when_clock_remaining;
+
+/* Writes a time of day in UTC, "2026-11-21T04:56:39+0000"; false for 0 and for what no clock shows. */
+bool decode_time_text(char *text, size_t n, int64_t seconds);
+
+#endif
