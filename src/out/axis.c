@@ -1,0 +1,243 @@
+#include "out/axis.h"
+
+#include "base/buf.h"
+#include "out/svg.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define AUTO_LOG_RATIO 10
+
+void axis_range_init(struct axis_range *r)
+{
+	*r = (struct axis_range){INFINITY, -INFINITY, INFINITY};
+}
+
+void axis_range_add(struct axis_range *r, double v)
+{
+	if (!isfinite(v))
+		return;
+	r->low = fmin(r->low, v);
+	r->high = fmax(r->high, v);
+	if (v > 0)
+		r->least_above_zero = fmin(r->least_above_zero, v);
+}
+
+/* Prefixes of a unit, falling; the last is for all that is smaller. */
+struct prefix {
+	double least;
+	const char *name;
+};
+static const struct prefix seconds[] = {{1, " s"}, {1e-3, " ms"}, {1e-6, " µs"}, {1e-9, " ns"}, {0, NULL}};
+static const struct prefix bytes[] = {{0x1p40, " TiB"}, {0x1p30, " GiB"}, {0x1p20, " MiB"},
+				      {0x1p10, " KiB"}, {1, " B"},        {0, NULL}};
+static const struct prefix counts[] = {{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1, ""}, {0, NULL}};
+static const struct prefix percents[] = {{0.01, " %"}, {0, NULL}};
+static const struct prefix plain[] = {{1, ""}, {0, NULL}};
+static const struct prefix *const prefixes[] = {
+	[UNIT_NONE] = plain,   [UNIT_SECONDS] = seconds,  [UNIT_BYTES] = bytes,
+	[UNIT_COUNT] = counts, [UNIT_PERCENT] = percents,
+};
+
+/* The prefix that `v` is best written with. */
+static const struct prefix *prefix_for(enum chart_unit unit, double v)
+{
+	const struct prefix *p = prefixes[unit];
+	while (p[1].name && fabs(v) < p->least * 0.9995)
+		p++;
+	return p;
+}
+
+void axis_format(struct buf *out, enum chart_unit unit, double v)
+{
+	const struct prefix *p = prefix_for(unit, v);
+	double x = v / p->least;
+	int digits = fabs(x) >= 99.95 || x == 0 ? 0 : fabs(x) >= 9.995 ? 1 : 2;
+	char text[40];
+	snprintf(text, sizeof(text), "%.*f", digits, x);
+	/* "4.00 KiB" is 4 KiB: counts and bytes are whole numbers. */
+	if ((unit == UNIT_COUNT || unit == UNIT_BYTES) && strchr(text, '.')) {
+		size_t len = strlen(text);
+		while (text[len - 1] == '0')
+			len--;
+		len -= text[len - 1] == '.';
+		text[len] = '\0';
+	}
+	buf_adds(out, text);
+	buf_adds(out, v == 0 && unit != UNIT_PERCENT ? "" : p->name);
+}
+
+/* A tick's label: as few digits as tell it, in the prefix `p`. */
+static void label(char text[24], const struct prefix *p, double v)
+{
+	snprintf(text, 24, "%.6g%s", v == 0 ? 0 : v / p->least, v == 0 ? "" : p->name);
+}
+
+static void add_tick(struct axis *a, double v, const struct prefix *p)
+{
+	if (a->nticks == AXIS_TICKS_MAX)
+		return;
+	struct axis_tick *t = &a->ticks[a->nticks++];
+	t->value = v;
+	t->label[0] = '\0';
+	if (p)
+		label(t->label, p, v);
+}
+
+/* The nearest of 1, 2, 5 times a power of ten. */
+static double nice_step(double v)
+{
+	double power = pow(10, floor(log10(v)));
+	double m = v / power;
+	return power * (m < 1.5 ? 1 : m < 3.5 ? 2 : m < 7.5 ? 5 : 10);
+}
+
+static void linear_ticks(struct axis *a, size_t wanted)
+{
+	const struct prefix *p = prefix_for(a->unit, fmax(fabs(a->low), fabs(a->high)));
+	double step = nice_step((a->high - a->low) / p->least / (double)wanted) * p->least;
+	if (a->unit == UNIT_COUNT && step < 1)
+		step = 1;
+	for (double i = ceil(a->low / step - 1e-9); i * step <= a->high * (1 + 1e-9) && a->nticks < AXIS_TICKS_MAX; i++)
+		add_tick(a, i * step, p);
+}
+
+/* Powers of ten, labels at each or every few; 2 and 5 as well where there are hardly any. */
+static void decade_ticks(struct axis *a, size_t wanted)
+{
+	int first = (int)ceil(log10(a->low) - 1e-9);
+	int last = (int)floor(log10(a->high) + 1e-9);
+	int every = (int)ceil((double)(last - first + 1) / (double)wanted);
+	bool few = last - first < 2;
+	for (int e = first - 1; e <= last; e++)
+		for (int m = 1; m <= 9; m++) {
+			double v = m * pow(10, e);
+			bool labelled = m == 1 ? (e - first) % (every > 0 ? every : 1) == 0 : few && (m == 2 || m == 5);
+			if (a->unit == UNIT_COUNT && v < 1)
+				continue; /* there is no half of a call */
+			if (v >= a->low * (1 - 1e-9) && v <= a->high * (1 + 1e-9) &&
+			    (labelled || (last - first < 4 && wanted > 3)))
+				add_tick(a, v, labelled ? prefix_for(a->unit, v) : NULL);
+		}
+}
+
+/* Powers of two, which sizes come in. */
+static void binary_ticks(struct axis *a, size_t wanted)
+{
+	static const int steps[] = {1, 2, 5, 10, 20};
+	int first = (int)ceil(log2(a->low) - 1e-9);
+	int last = (int)floor(log2(a->high) + 1e-9);
+	size_t s = 0;
+	while (s + 1 < sizeof(steps) / sizeof(*steps) && (size_t)((last - first) / steps[s] + 1) > wanted)
+		s++;
+	for (int e = first; e <= last; e++)
+		if (e % steps[s] == 0)
+			add_tick(a, ldexp(1, e), prefix_for(UNIT_BYTES, ldexp(1, e)));
+}
+
+static size_t labelled_ticks(const struct axis *a)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < a->nticks; i++)
+		n += a->ticks[i].label[0] != '\0';
+	return n;
+}
+
+static void set_range(struct axis *a, const struct axis_range *r, bool zero)
+{
+	if (a->log) {
+		double span = log10(r->high / r->least_above_zero);
+		double pad = pow(10, fmax(span * 0.05, span < 0.5 ? 0.15 : 0.02));
+		a->low = r->least_above_zero / pad;
+		a->high = r->high * pad;
+		return;
+	}
+	a->low = zero && r->low > 0 ? 0 : r->low;
+	a->high = zero && r->high < 0 ? 0 : r->high;
+	double span = a->high - a->low;
+	if (span <= 0)
+		span = a->high != 0 ? fabs(a->high) : 1;
+	if (!zero || a->low < 0)
+		a->low -= span * 0.05;
+	a->high += span * 0.05;
+}
+
+int axis_init(struct axis *a, const struct chart_axis *spec, const struct axis_range *r, bool zero, size_t ticks)
+{
+	*a = (struct axis){.unit = spec->unit};
+	bool wide = r->low > 0 && r->high > r->low * AUTO_LOG_RATIO;
+	a->log = spec->scale == SCALE_LOG || (spec->scale == SCALE_AUTO && wide);
+	if (r->low > r->high || (a->log && !isfinite(r->least_above_zero)))
+		return -EINVAL;
+	set_range(a, r, zero);
+	if (a->log)
+		a->unit == UNIT_BYTES ? binary_ticks(a, ticks) : decade_ticks(a, ticks);
+	if (!a->log || (labelled_ticks(a) < 2 && a->high < a->low * 10)) {
+		a->nticks = 0;
+		linear_ticks(a, ticks);
+	}
+	return 0;
+}
+
+void axis_place(struct axis *a, double from, double to)
+{
+	a->from = from;
+	a->to = to;
+}
+
+bool axis_shows(const struct axis *a, double v)
+{
+	return isfinite(v) && (!a->log || v > 0);
+}
+
+double axis_at(const struct axis *a, double v)
+{
+	double part;
+	if (a->log)
+		part = v > 0 ? log(v / a->low) / log(a->high / a->low) : 0;
+	else
+		part = (v - a->low) / (a->high - a->low);
+	part = fmin(fmax(part, -0.02), 1.02);
+	return a->from + part * (a->to - a->from);
+}
+
+double axis_label_width(const struct axis *a)
+{
+	double widest = 0;
+	for (size_t i = 0; i < a->nticks; i++)
+		widest = fmax(widest, svg_text_width(a->ticks[i].label, 12));
+	return widest;
+}
+
+void axis_draw_x(const struct axis *a, double top, double bottom, const char *title, struct buf *out)
+{
+	double end = -INFINITY; /* where the last label ended: one that would touch it is left out */
+	for (size_t i = 0; i < a->nticks; i++) {
+		const struct axis_tick *t = &a->ticks[i];
+		double x = axis_at(a, t->value);
+		double half = svg_text_width(t->label, 12) / 2;
+		svg_line(out, x, top, x, bottom, t->label[0] ? "g" : "gm");
+		if (!t->label[0] || x - half < end + 6)
+			continue;
+		svg_text(out, x, bottom + 16, "m", "middle", t->label);
+		end = x + half;
+	}
+	svg_line(out, a->from, bottom, a->to, bottom, "a");
+	if (title)
+		svg_text(out, (a->from + a->to) / 2, bottom + 34, "m", "middle", title);
+}
+
+void axis_draw_y(const struct axis *a, double left, double right, const char *title, struct buf *out)
+{
+	for (size_t i = 0; i < a->nticks; i++) {
+		const struct axis_tick *t = &a->ticks[i];
+		double y = axis_at(a, t->value);
+		svg_line(out, left, y, right, y, t->label[0] ? "g" : "gm");
+		if (t->label[0])
+			svg_text(out, left - 7, y + 4, "m", "end", t->label);
+	}
+	if (title)
+		svg_text_up(out, left - axis_label_width(a) - 16, (a->from + a->to) / 2, "m", title);
+}

@@ -1,0 +1,236 @@
+/* Box plots: quartiles, median written in the box, Tukey's whiskers, outliers as points. */
+#include "base/buf.h"
+#include "out/axis.h"
+#include "out/chart.h"
+#include "out/frame.h"
+#include "out/svg.h"
+#include "stats/box.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+
+#define HEIGHT       340.0
+#define ROW          24.0
+#define SIDE_ROOM    26.0 /* right of the last box, for its median */
+#define OUTLIERS_MAX 100
+/* On a linear scale, outliers more than this many times the span of boxes and whiskers away are left out. */
+#define FAR_SPANS 3.0
+
+/* Boxes stand upright; where their labels would touch they lie in rows, labels at the left. */
+struct boxes {
+	const struct chart_box *v;
+	size_t n;
+	bool rows;
+	struct axis value;
+	double first, step; /* across the boxes: where they begin, and how far apart */
+	double half;        /* half a box's thickness */
+	double near, far;   /* ends of the plot along the values' axis */
+	double limit;       /* outliers above are left out */
+};
+
+static double across(const struct boxes *b, size_t i)
+{
+	return b->first + b->step * ((double)i + 0.5);
+}
+
+/* A line from (value pixel v1, across c1) to (v2, c2), whichever way the boxes lie. */
+static void line(const struct boxes *b, double v1, double c1, double v2, double c2, const char *class, struct buf *out)
+{
+	b->rows ? svg_line(out, v1, c1, v2, c2, class) : svg_line(out, c1, v1, c2, v2, class);
+}
+
+static void rect(const struct boxes *b, double v1, double v2, double c, const char *class, const char *tip,
+		 struct buf *out)
+{
+	double low = fmin(v1, v2);
+	double length = fmax(fabs(v2 - v1), 1);
+	if (b->rows)
+		svg_rect(out, low, c - b->half, length, 2 * b->half, class, tip);
+	else
+		svg_rect(out, c - b->half, low, 2 * b->half, length, class, tip);
+}
+
+/* Where the outermost outliers shown may lie: everything on a log scale, else not so far that boxes become lines. */
+static double outlier_limit(const struct boxes *b, const struct chart_axis *spec)
+{
+	struct axis_range r;
+	struct axis probe;
+	axis_range_init(&r);
+	for (size_t i = 0; i < b->n; i++) {
+		axis_range_add(&r, b->v[i].box->whisker_low);
+		axis_range_add(&r, b->v[i].box->whisker_high);
+	}
+	if (axis_init(&probe, spec, &r, false, 7) == 0 && probe.log)
+		return INFINITY;
+	return r.high + FAR_SPANS * fmax(r.high - r.low, 0.02 * fabs(r.high));
+}
+
+static int boxes_axis(struct boxes *b, const struct chart_axis *spec, size_t ticks)
+{
+	struct axis_range r;
+	axis_range_init(&r);
+	b->limit = outlier_limit(b, spec);
+	for (size_t i = 0; i < b->n; i++) {
+		const struct box *box = b->v[i].box;
+		axis_range_add(&r, box->whisker_low);
+		axis_range_add(&r, box->whisker_high);
+		for (size_t k = 0; k < box->noutliers; k++)
+			if (box->outliers[k] <= b->limit)
+				axis_range_add(&r, box->outliers[k]);
+	}
+	struct chart_axis fixed = *spec;
+	fixed.scale = isfinite(b->limit) ? SCALE_LINEAR : SCALE_LOG;
+	return axis_init(&b->value, &fixed, &r, false, ticks);
+}
+
+/* The median of a box that stands: inside where there is room, beside it, or below its lower whisker. */
+static void draw_median(const struct boxes *b, const struct box *box, double x, struct buf *out)
+{
+	double y = axis_at(&b->value, box->summary.median);
+	double high = axis_at(&b->value, box->summary.q3);
+	double low = axis_at(&b->value, box->summary.q1);
+	struct buf text = {0};
+	axis_format(&text, b->value.unit, box->summary.median);
+	double width = svg_text_width(buf_str(&text), 11);
+	bool inside = width < 2 * b->half - 4;
+	if (inside && y - high >= 15)
+		svg_text(out, x, y - 4, "v", "middle", buf_str(&text));
+	else if (inside && low - y >= 15)
+		svg_text(out, x, y + 12, "v", "middle", buf_str(&text));
+	else if (width < b->step - 2 * b->half - 6)
+		svg_text(out, x + b->half + 4, y + 4, "l", "start", buf_str(&text));
+	else
+		svg_text(out, x, axis_at(&b->value, box->whisker_low) + 13, "l", "middle", buf_str(&text));
+	buf_free(&text);
+}
+
+/* Draws at most OUTLIERS_MAX points, the outermost first; returns how many lie beyond what is shown. */
+static size_t draw_outliers(const struct boxes *b, const struct chart_box *v, double c, struct buf *out)
+{
+	const struct box *box = v->box;
+	size_t beyond = 0;
+	size_t drawn = 0;
+	struct buf tip = {0};
+	for (size_t i = box->noutliers; i-- > 0;) {
+		double value = box->outliers[i];
+		if (value > b->limit || !axis_shows(&b->value, value)) {
+			beyond++;
+			continue;
+		}
+		if (drawn++ >= OUTLIERS_MAX)
+			break;
+		/* Spread sideways a little, the same way each time, so that points do not hide each other. */
+		double at = c + fmin(7, b->half * 0.7) * sin((double)i * 2.4);
+		double p = axis_at(&b->value, value);
+		buf_clear(&tip);
+		axis_format(&tip, b->value.unit, value);
+		svg_circle(out, b->rows ? p : at, b->rows ? at : p, 1.8, svg_fill(v->group), buf_str(&tip));
+	}
+	buf_free(&tip);
+	return beyond;
+}
+
+/* What stands beside a box: label, outliers, and in rows the median. */
+static void draw_texts(const struct boxes *b, const struct chart_box *v, double c, size_t beyond, struct buf *out)
+{
+	char outliers[64];
+	struct buf text = {0};
+	struct buf label = {0};
+	size_t n = v->box->noutliers;
+	snprintf(outliers, sizeof(outliers), beyond ? "%zu outlier%s, %zu beyond" : "%zu outlier%s", n,
+		 n == 1 ? "" : "s", beyond);
+	if (b->rows) {
+		axis_format(&text, b->value.unit, v->box->summary.median);
+		svg_cut(&label, v->label, 12, b->near - 12);
+		svg_text(out, b->near - 8, c + 4, "t", "end", buf_str(&label));
+		svg_text(out, b->far + 8, c + 4, "v", "start", buf_str(&text));
+		snprintf(outliers, sizeof(outliers), "%zu beyond ▸", beyond);
+		svg_text(out, b->far - 3, c + 4, "l", "end", beyond ? outliers : "");
+	} else {
+		svg_text(out, c, b->near + 17, "t", "middle", v->label);
+		svg_text(out, c, b->near + 32, "m sm", "middle", outliers);
+	}
+	buf_free(&text);
+	buf_free(&label);
+}
+
+static void draw_box(const struct boxes *b, size_t i, struct buf *out)
+{
+	const struct chart_box *v = &b->v[i];
+	double c = across(b, i);
+	double q1 = axis_at(&b->value, v->box->summary.q1);
+	double q3 = axis_at(&b->value, v->box->summary.q3);
+	double median = axis_at(&b->value, v->box->summary.median);
+	double low = axis_at(&b->value, v->box->whisker_low);
+	double high = axis_at(&b->value, v->box->whisker_high);
+	char class[24];
+	snprintf(class, sizeof(class), "bx %s %s", svg_pale(v->group), svg_stroke(v->group));
+	line(b, low, c, q1, c, "w", out);
+	line(b, q3, c, high, c, "w", out);
+	line(b, low, c - b->half / 2, low, c + b->half / 2, "w", out);
+	line(b, high, c - b->half / 2, high, c + b->half / 2, "w", out);
+	rect(b, q1, q3, c, "bg", NULL, out);
+	rect(b, q1, q3, c, class, v->label, out);
+	line(b, median, c - b->half, median, c + b->half, "w", out);
+	size_t beyond = draw_outliers(b, v, c, out);
+	if (!b->rows)
+		draw_median(b, v->box, c, out);
+	draw_texts(b, v, c, beyond, out);
+}
+
+static double widest_label(const struct chart_box *v, size_t n)
+{
+	double widest = 0;
+	for (size_t i = 0; i < n; i++)
+		widest = fmax(widest, svg_text_width(v[i].label, 12));
+	return widest;
+}
+
+/* Boxes lie in rows: values run from left to right. Returns where the picture ends. */
+static double draw_rows(struct boxes *b, const struct chart_frame *f, const char *title, struct buf *out)
+{
+	double top = frame_top(f) + 6;
+	double bottom = top + ROW * (double)b->n;
+	b->near = FRAME_MARGIN + fmin(widest_label(b->v, b->n) + 8, frame_width(f) * 0.45);
+	b->far = frame_width(f) - FRAME_MARGIN - 58;
+	b->first = top;
+	b->step = ROW;
+	b->half = 7;
+	axis_place(&b->value, b->near, b->far);
+	axis_draw_x(&b->value, top, bottom, title, out);
+	for (size_t i = 0; i < b->n; i++)
+		draw_box(b, i, out);
+	return bottom + (title ? 40 : 24);
+}
+
+static double draw_columns(struct boxes *b, const struct chart_frame *f, const char *title, struct buf *out)
+{
+	double top = frame_top(f) + 8;
+	double right = frame_width(f) - FRAME_MARGIN;
+	b->near = top + HEIGHT;
+	b->far = top;
+	b->half = fmin(b->step * 0.3, 44);
+	axis_place(&b->value, b->near, b->far);
+	axis_draw_y(&b->value, b->first, right, title, out);
+	svg_line(out, b->first, b->near, right, b->near, "a");
+	for (size_t i = 0; i < b->n; i++)
+		draw_box(b, i, out);
+	return b->near + 38;
+}
+
+int chart_boxes(const struct chart_frame *f, const struct chart_axis *y, const struct chart_box *boxes, size_t n,
+		struct buf *out)
+{
+	struct boxes b = {.v = boxes, .n = n};
+	struct buf body = {0};
+	if (!n || boxes_axis(&b, y, 7) < 0)
+		return -EINVAL;
+	b.first = FRAME_MARGIN + axis_label_width(&b.value) + 10 + (y->title ? 18 : 0);
+	b.step = (frame_width(f) - FRAME_MARGIN - SIDE_ROOM - b.first) / (double)n;
+	b.rows = fmax(widest_label(boxes, n), 86) > b.step - 4;
+	if (b.rows)
+		boxes_axis(&b, y, (size_t)fmax(frame_width(f) / 130, 3));
+	double bottom = b.rows ? draw_rows(&b, f, y->title, &body) : draw_columns(&b, f, y->title, &body);
+	return frame_finish(f, &body, bottom, out);
+}

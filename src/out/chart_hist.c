@@ -1,0 +1,177 @@
+/* Histograms below each other on one x axis. */
+#include "base/buf.h"
+#include "out/axis.h"
+#include "out/chart.h"
+#include "out/frame.h"
+#include "out/svg.h"
+#include "stats/hist.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define PANEL  92.0
+#define GAP    26.0
+#define COARSE 3 /* pixels: no column is narrower */
+
+/* Counts added up per pixel column, so that narrow buckets neither vanish nor overlap. */
+struct columns {
+	double *count;
+	size_t n;
+	double width;
+};
+
+static double bucket_low(const struct chart_hist *h, uint32_t i)
+{
+	return (double)hist_bucket_low(h->hist->first + i) * h->unit;
+}
+
+/* The middle of a bucket: above zero even for the first, so that a log scale can show it. */
+static double bucket_middle(const struct chart_hist *h, uint32_t i)
+{
+	double low = bucket_low(h, i);
+	return low > 0 ? (low + bucket_low(h, i + 1) - h->unit) / 2 : h->unit / 2;
+}
+
+static double hist_end(const struct chart_hist *h, bool greatest)
+{
+	for (uint32_t k = 0; k < h->hist->n; k++) {
+		uint32_t i = greatest ? h->hist->n - 1 - k : k;
+		if (h->hist->count[i])
+			return bucket_middle(h, i);
+	}
+	return NAN;
+}
+
+/* Adds `count` to the columns that [from, to) covers, in pixels from the axis' start; a few stay together. */
+static void spread(struct columns *c, double from, double to, double count)
+{
+	double first = fmax(from / c->width, 0);
+	double last = fmin(to / c->width, (double)c->n);
+	if (count < 8 || last - first < 1e-6) {
+		size_t k = (size_t)fmax((first + last) / 2, 0);
+		c->count[k < c->n ? k : c->n - 1] += count;
+		return;
+	}
+	for (size_t k = (size_t)first; k < c->n && (double)k < last; k++) {
+		double part = fmin(last, (double)k + 1) - fmax(first, (double)k);
+		c->count[k] += count * part / (last - first);
+	}
+}
+
+static void fill_columns(struct columns *c, const struct chart_hist *h, const struct axis *x)
+{
+	for (uint32_t i = 0; i < h->hist->n; i++)
+		if (h->hist->count[i])
+			spread(c, axis_at(x, bucket_low(h, i)) - x->from, axis_at(x, bucket_low(h, i + 1)) - x->from,
+			       (double)h->hist->count[i]);
+}
+
+/* As wide as the widest bucket in pixels, so that no column is empty between full ones for want of a bucket. */
+static double column_width(const struct chart_hist *h, const struct axis *x)
+{
+	double widest = COARSE;
+	for (uint32_t i = 0; i < h->hist->n; i++)
+		if (h->hist->count[i] && bucket_low(h, i) > 0)
+			widest = fmax(widest, axis_at(x, bucket_low(h, i + 1)) - axis_at(x, bucket_low(h, i)));
+	return fmin(widest, 16);
+}
+
+static double tallest(const struct columns *c)
+{
+	double most = 0;
+	for (size_t i = 0; i < c->n; i++)
+		most = fmax(most, c->count[i]);
+	return most;
+}
+
+static void draw_bars(const struct columns *c, const struct axis *x, const struct axis *y, size_t colour,
+		      struct buf *out)
+{
+	buf_addf(out, "<path class=\"%s\" d=\"", svg_fill(colour));
+	for (size_t i = 0; i < c->n; i++) {
+		if (c->count[i] <= 0)
+			continue;
+		double left = x->from + c->width * (double)i;
+		/* One alone must be seen: the scale begins at a half. */
+		buf_addf(out, "M%.1f %.1fV%.1fH%.1fV%.1fZ", left, y->from, axis_at(y, fmax(c->count[i], 0.6)),
+			 left + c->width - 0.4, y->from);
+	}
+	buf_adds(out, "\"/>\n");
+}
+
+/* "p50 3.1 µs, p99 7.9 µs, max 55 µs, n 100k"; only the end of it where there is no room for all. */
+static void draw_caption(const struct chart_hist *h, const struct axis *x, double y, struct buf *out)
+{
+	static const struct {
+		const char *name;
+		double q;
+	} points[] = {{"p50 ", 0.5}, {"p99 ", 0.99}, {"max ", 1}};
+	double room = x->to - x->from - svg_text_width(h->name, 13) - 12;
+	for (size_t first = 0; first < sizeof(points) / sizeof(*points); first++) {
+		struct buf text = {0};
+		for (size_t i = first; i < sizeof(points) / sizeof(*points); i++) {
+			buf_adds(&text, points[i].name);
+			axis_format(&text, x->unit, hist_quantile(h->hist, points[i].q) * h->unit);
+			buf_adds(&text, ", ");
+		}
+		buf_adds(&text, "n ");
+		axis_format(&text, UNIT_COUNT, (double)h->hist->total);
+		bool fits = svg_text_width(buf_str(&text), 12) <= room;
+		if (fits)
+			svg_text(out, x->to, y, "m", "end", buf_str(&text));
+		buf_free(&text);
+		if (fits)
+			return;
+	}
+}
+
+static int draw_one(const struct chart_hist *h, const struct axis *x, double top, size_t colour, struct buf *out)
+{
+	struct columns c = {.width = column_width(h, x)};
+	c.n = (size_t)((x->to - x->from) / c.width) + 1;
+	c.count = calloc(c.n, sizeof(*c.count));
+	if (!c.count)
+		return -ENOMEM;
+	fill_columns(&c, h, x);
+	struct axis y;
+	struct axis_range r = {0.6, fmax(tallest(&c), 10), 0.6};
+	axis_init(&y, &(struct chart_axis){.unit = UNIT_COUNT, .scale = SCALE_LOG}, &r, true, 4);
+	axis_place(&y, top + PANEL, top);
+	axis_draw_y(&y, x->from, x->to, NULL, out);
+	draw_bars(&c, x, &y, colour, out);
+	svg_text(out, x->from, top - 6, "h", "start", h->name);
+	draw_caption(h, x, top - 6, out);
+	free(c.count);
+	return 0;
+}
+
+int chart_hists(const struct chart_frame *f, const struct chart_axis *x, const struct chart_hist *hists, size_t n,
+		struct buf *out)
+{
+	struct axis_range r;
+	struct axis a;
+	struct buf body = {0};
+	axis_range_init(&r);
+	for (size_t i = 0; i < n; i++) {
+		axis_range_add(&r, hist_end(&hists[i], false));
+		axis_range_add(&r, hist_end(&hists[i], true));
+	}
+	double left = FRAME_MARGIN + 44;
+	double right = frame_width(f) - FRAME_MARGIN - 6;
+	int rc = axis_init(&a, x, &r, false, (size_t)((right - left) / 75));
+	if (rc < 0)
+		return rc;
+	axis_place(&a, left, right);
+	double top = frame_top(f) + GAP;
+	double step = PANEL + GAP + 8;
+	axis_draw_x(&a, top, top + step * (double)n - GAP - 8, x->title, &body);
+	for (size_t i = 0; i < n && rc == 0; i++)
+		rc = draw_one(&hists[i], &a, top + step * (double)i, i, &body);
+	if (rc < 0) {
+		buf_free(&body);
+		return rc;
+	}
+	return frame_finish(f, &body, top + step * (double)n - GAP - 8 + (x->title ? 40 : 24), out);
+}

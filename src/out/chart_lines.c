@@ -1,0 +1,163 @@
+/* Lines in several panels: a buffer scan, a parameter scan. */
+#include "base/buf.h"
+#include "out/axis.h"
+#include "out/chart.h"
+#include "out/frame.h"
+#include "out/svg.h"
+
+#include <errno.h>
+#include <math.h>
+
+#define PANEL_HEIGHT 200.0
+#define POINTS_MAX   60 /* beyond, dots would only thicken the line */
+
+struct plot {
+	double left, top, right, bottom;
+	struct axis x, y;
+};
+
+/* The visible parts of a series as one path; a value that cannot be shown breaks the line. */
+static void draw_path(const struct plot *p, const struct chart_series *s, size_t colour, struct buf *out)
+{
+	bool open = false;
+	buf_addf(out, "<path class=\"ln %s\" d=\"", svg_stroke(colour));
+	for (size_t i = 0; i < s->n; i++) {
+		bool shown = axis_shows(&p->x, s->x[i]) && axis_shows(&p->y, s->y[i]);
+		if (shown)
+			buf_addf(out, "%c%.1f %.1f", open ? 'L' : 'M', axis_at(&p->x, s->x[i]),
+				 axis_at(&p->y, s->y[i]));
+		open = shown;
+	}
+	buf_adds(out, "\"/>\n");
+}
+
+static void draw_band(const struct plot *p, const struct chart_series *s, size_t colour, struct buf *out)
+{
+	if (!s->low || !s->high)
+		return;
+	struct buf d = {0};
+	for (size_t i = 0; i < s->n; i++)
+		if (axis_shows(&p->x, s->x[i]) && axis_shows(&p->y, s->high[i]))
+			buf_addf(&d, "%c%.1f %.1f", d.len ? 'L' : 'M', axis_at(&p->x, s->x[i]),
+				 axis_at(&p->y, s->high[i]));
+	for (size_t i = s->n; d.len && i-- > 0;)
+		if (axis_shows(&p->x, s->x[i]) && axis_shows(&p->y, s->low[i]))
+			buf_addf(&d, "L%.1f %.1f", axis_at(&p->x, s->x[i]), axis_at(&p->y, s->low[i]));
+	if (d.len)
+		buf_addf(out, "<path class=\"%s\" d=\"%sZ\"/>\n", svg_pale(colour), buf_str(&d));
+	buf_free(&d);
+}
+
+static void draw_points(const struct plot *p, const struct chart_series *s, size_t colour, struct buf *out)
+{
+	struct buf tip = {0};
+	for (size_t i = 0; s->n <= POINTS_MAX && i < s->n; i++) {
+		if (!axis_shows(&p->x, s->x[i]) || !axis_shows(&p->y, s->y[i]))
+			continue;
+		frame_tip(&tip, s->name, p->x.unit, s->x[i], p->y.unit, s->y[i]);
+		svg_circle(out, axis_at(&p->x, s->x[i]), axis_at(&p->y, s->y[i]), 3, svg_fill(colour), buf_str(&tip));
+	}
+	buf_free(&tip);
+}
+
+static void draw_mark(const struct plot *p, const struct chart_panel *panel, struct buf *out)
+{
+	if (!axis_shows(&p->x, panel->mark_x))
+		return;
+	double x = axis_at(&p->x, panel->mark_x);
+	bool left = x > (p->left + p->right) / 2; /* the text stands where there is room */
+	svg_line(out, x, p->top, x, p->bottom, "d");
+	if (panel->mark_text)
+		svg_text(out, left ? x - 5 : x + 5, p->top + 11, "l", left ? "end" : "start", panel->mark_text);
+}
+
+static int plot_axes(struct plot *p, const struct chart_panel *panel, size_t xticks)
+{
+	struct axis_range x;
+	struct axis_range y;
+	axis_range_init(&x);
+	axis_range_init(&y);
+	for (size_t i = 0; i < panel->nseries; i++) {
+		const struct chart_series *s = &panel->series[i];
+		for (size_t k = 0; k < s->n; k++) {
+			if (!isfinite(s->x[k]) || !isfinite(s->y[k]))
+				continue;
+			axis_range_add(&x, s->x[k]);
+			axis_range_add(&y, s->y[k]);
+			axis_range_add(&y, s->low ? s->low[k] : NAN);
+			axis_range_add(&y, s->high ? s->high[k] : NAN);
+		}
+	}
+	int rc = axis_init(&p->x, &panel->x, &x, false, xticks);
+	return rc < 0 ? rc : axis_init(&p->y, &panel->y, &y, true, 5);
+}
+
+/* Draws a panel within [left, right] from `top` on; returns its height, or -errno. */
+static double draw_panel(const struct chart_panel *panel, double left, double labels, double right, double top,
+			 struct buf *out)
+{
+	struct plot p = {.right = right - 8, .top = top + 26};
+	int rc = plot_axes(&p, panel, (size_t)((right - left) / 75));
+	if (rc < 0)
+		return rc;
+	p.bottom = p.top + PANEL_HEIGHT;
+	p.left = left + labels;
+	axis_place(&p.x, p.left, p.right);
+	axis_place(&p.y, p.bottom, p.top);
+	svg_text(out, p.left, top + 14, "h", "start", panel->title ? panel->title : "");
+	axis_draw_y(&p.y, p.left, p.right, panel->y.title, out);
+	axis_draw_x(&p.x, p.top, p.bottom, panel->x.title, out);
+	for (size_t i = 0; i < panel->nseries; i++)
+		draw_band(&p, &panel->series[i], i, out);
+	for (size_t i = 0; i < panel->nseries; i++) {
+		draw_path(&p, &panel->series[i], i, out);
+		draw_points(&p, &panel->series[i], i, out);
+	}
+	draw_mark(&p, panel, out);
+	return 26 + PANEL_HEIGHT + (panel->x.title ? 44 : 28);
+}
+
+/* Room left of a panel for the labels of its y axis; the same for all, so that the plots stand in line. */
+static double label_room(const struct chart_panel *panels, size_t n)
+{
+	double room = 0;
+	for (size_t i = 0; i < n; i++) {
+		struct plot p;
+		if (plot_axes(&p, &panels[i], 4) == 0)
+			room = fmax(room, axis_label_width(&p.y) + 10 + (panels[i].y.title ? 18 : 0));
+	}
+	return room;
+}
+
+int chart_lines(const struct chart_frame *f, const struct chart_panel *panels, size_t n, struct buf *out)
+{
+	struct buf body = {0};
+	double width = frame_width(f) - 2 * FRAME_MARGIN;
+	size_t columns = frame_is_narrow(f) || n == 1 ? 1 : 2;
+	double cell = (width - 18 * (double)(columns - 1)) / (double)columns;
+	double y = frame_top(f);
+	/* One legend for all: panels show the same subjects. */
+	if (n && panels[0].nseries > 1)
+		y += frame_legend(panels[0].series, panels[0].nseries, FRAME_MARGIN, y, FRAME_MARGIN + width, &body);
+	double labels = label_room(panels, n);
+	double row = 0;
+	size_t drawn = 0;
+	for (size_t i = 0; i < n; i++) {
+		size_t column = drawn % columns;
+		double left = FRAME_MARGIN + (double)column * (cell + 18);
+		double height = draw_panel(&panels[i], left, labels, left + cell, y, &body);
+		if (height < 0)
+			continue; /* nothing in it that its scale can show */
+		drawn++;
+		row = fmax(row, height);
+		if (column + 1 == columns) {
+			y += row;
+			row = 0;
+		}
+	}
+	if (!drawn) {
+		buf_free(&body);
+		return -EINVAL;
+	}
+	return frame_finish(f, &body, y + row, out);
+}

@@ -1,0 +1,123 @@
+/* Progress of processes over time as staircases, and who had the CPU. */
+#include "base/buf.h"
+#include "out/axis.h"
+#include "out/chart.h"
+#include "out/frame.h"
+#include "out/svg.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+
+#define HEIGHT 190.0
+#define STRIP  16.0
+
+static void draw_stairs(const struct chart_series *s, const struct axis *x, const struct axis *y, size_t colour,
+			struct buf *out)
+{
+	bool open = false;
+	double last_x = -INFINITY;
+	double last_y = -INFINITY;
+	buf_addf(out, "<path class=\"ln %s\" d=\"", svg_stroke(colour));
+	for (size_t i = 0; i < s->n; i++) {
+		if (!axis_shows(x, s->x[i]) || !axis_shows(y, s->y[i]))
+			continue;
+		double px = axis_at(x, s->x[i]);
+		double py = axis_at(y, s->y[i]);
+		/* Steps finer than a pixel would only make the file large; the last one always ends the line. */
+		if (open && i + 1 < s->n && px - last_x < 0.4 && last_y - py < 0.4)
+			continue;
+		open ? buf_addf(out, "H%.1fV%.1f", px, py) : buf_addf(out, "M%.1f %.1f", px, py);
+		open = true;
+		last_x = px;
+		last_y = py;
+	}
+	buf_adds(out, "\"/>\n");
+}
+
+/* The strips, a row a CPU; slices narrower than a pixel are drawn as thin as they are. Returns their height. */
+static double draw_strips(const struct chart_progress *p, const struct axis *x, double top, struct buf *out)
+{
+	int cpus[64];
+	size_t n = 0;
+	for (size_t i = 0; i < p->nslices; i++) {
+		const struct chart_slice *s = &p->slices[i];
+		size_t row = 0;
+		while (row < n && cpus[row] != s->cpu)
+			row++;
+		if (row == n && n < sizeof(cpus) / sizeof(*cpus))
+			cpus[n++] = s->cpu;
+		if (row >= n)
+			continue;
+		double y = top + (STRIP + 4) * (double)row;
+		double left = axis_at(x, s->start);
+		svg_rect(out, left, y, fmax(axis_at(x, s->end) - left, 0.15), STRIP, svg_fill(s->who), NULL);
+	}
+	for (size_t i = 0; i < n; i++) {
+		char text[24];
+		snprintf(text, sizeof(text), "CPU %d", cpus[i]);
+		svg_text(out, x->from - 7, top + (STRIP + 4) * (double)i + 12, "m", "end", text);
+	}
+	return (STRIP + 4) * (double)n;
+}
+
+static int panel_axes(const struct chart_progress *p, struct axis *x, struct axis *y, double width)
+{
+	struct axis_range rx;
+	struct axis_range ry = {0, 1, 1};
+	axis_range_init(&rx);
+	for (size_t i = 0; i < p->nseries; i++)
+		for (size_t k = 0; k < p->series[i].n; k++)
+			axis_range_add(&rx, p->series[i].x[k]);
+	for (size_t i = 0; i < p->nslices; i++)
+		axis_range_add(&rx, p->slices[i].end);
+	axis_range_add(&rx, 0);
+	int rc = axis_init(x, &(struct chart_axis){.unit = UNIT_SECONDS, .scale = SCALE_LINEAR}, &rx, true,
+			   (size_t)(width / 80));
+	return rc < 0 ? rc
+		      : axis_init(y, &(struct chart_axis){.unit = UNIT_PERCENT, .scale = SCALE_LINEAR}, &ry, true, 5);
+}
+
+/* Draws one panel from `top` on; returns its height, or -errno. */
+static double draw_panel(const struct chart_progress *p, double left, double right, double top, struct buf *out)
+{
+	struct axis x;
+	struct axis y;
+	int rc = panel_axes(p, &x, &y, right - left);
+	if (rc < 0)
+		return rc;
+	double plot = top + 26;
+	svg_text(out, left, top + 14, "h", "start", p->title ? p->title : "");
+	plot += frame_legend(p->series, p->nseries > 1 ? p->nseries : 0, left, top + 20, right, out);
+	double bottom = plot + HEIGHT;
+	axis_place(&x, left, right);
+	axis_place(&y, bottom, plot);
+	axis_draw_y(&y, left, right, NULL, out);
+	struct buf rows = {0};
+	double strips = p->nslices ? draw_strips(p, &x, bottom + 8, &rows) + 8 : 0;
+	axis_draw_x(&x, plot, bottom + strips, NULL, out);
+	buf_add(out, buf_str(&rows), rows.len); /* on top of the grid */
+	buf_free(&rows);
+	for (size_t i = 0; i < p->nseries; i++)
+		draw_stairs(&p->series[i], &x, &y, i, out);
+	return bottom + strips + 30 - top;
+}
+
+int chart_progress(const struct chart_frame *f, const struct chart_progress *panels, size_t n, struct buf *out)
+{
+	struct buf body = {0};
+	double y = frame_top(f);
+	size_t drawn = 0;
+	for (size_t i = 0; i < n; i++) {
+		double height = draw_panel(&panels[i], FRAME_MARGIN + 50, frame_width(f) - FRAME_MARGIN - 6, y, &body);
+		if (height < 0)
+			continue;
+		drawn++;
+		y += height;
+	}
+	if (!drawn) {
+		buf_free(&body);
+		return -EINVAL;
+	}
+	return frame_finish(f, &body, y, out);
+}

@@ -1,0 +1,267 @@
+/* The trade-off plane: a point a subject, labels placed where they cover least, the frontier joined. */
+#include "base/buf.h"
+#include "out/axis.h"
+#include "out/chart.h"
+#include "out/frame.h"
+#include "out/svg.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define HEIGHT        420.0
+#define LABEL_SIZE    11.0
+#define LABEL_SLOTS   48
+#define LABEL_MAX     200.0 /* pixels; longer ones are cut */
+#define ROUNDS        4
+#define KEY_ROW       15.0
+#define LABELS_NARROW 6 /* more do not fit on a phone */
+
+struct rect {
+	double x, y, w, h;
+};
+
+struct scatter {
+	const struct chart_point *points;
+	size_t n;
+	struct axis x, y;
+	struct rect plot;
+	struct rect *labels; /* placed so far, one per point */
+	bool numbered;       /* labels are numbers, explained below the plot */
+	bool *frontier;
+};
+
+static double overlap(const struct rect *a, const struct rect *b)
+{
+	double w = fmin(a->x + a->w, b->x + b->w) - fmax(a->x, b->x);
+	double h = fmin(a->y + a->h, b->y + b->h) - fmax(a->y, b->y);
+	return w > 0 && h > 0 ? w * h : 0;
+}
+
+static bool shown(const struct scatter *s, size_t i)
+{
+	return axis_shows(&s->x, s->points[i].x) && axis_shows(&s->y, s->points[i].y);
+}
+
+/* The slot-th place for a label of size w*h at a point: eight directions, at three distances. */
+static struct rect slot_rect(double x, double y, double w, double h, size_t slot)
+{
+	static const struct {
+		double dx, dy; /* direction from the point to the label's nearest edge */
+	} directions[] = {{1, 0}, {-1, 0}, {1, -1}, {1, 1}, {-1, -1}, {-1, 1}, {0, -1}, {0, 1}};
+	double dx = directions[slot % 8].dx;
+	double dy = directions[slot % 8].dy;
+	double away = 7 + 13 * (double)(slot / 8);
+	return (struct rect){x + dx * away -
+				     (dx < 0    ? w
+				      : dx == 0 ? w / 2
+						: 0),
+			     y + dy * away -
+				     (dy < 0    ? h
+				      : dy == 0 ? h / 2
+						: 0),
+			     w, h};
+}
+
+/* Where a label's leader meets it. */
+static void leader_end(const struct rect *r, double x, double y, double *ex, double *ey)
+{
+	*ex = fmin(fmax(x, r->x), r->x + r->w);
+	*ey = fmin(fmax(y, r->y + 2), r->y + r->h - 2);
+}
+
+/* Does the leader from point `i` to a label at `r` run through `other`? */
+static bool leader_crosses(const struct scatter *s, size_t i, const struct rect *r, const struct rect *other)
+{
+	double x = axis_at(&s->x, s->points[i].x);
+	double y = axis_at(&s->y, s->points[i].y);
+	double ex;
+	double ey;
+	leader_end(r, x, y, &ex, &ey);
+	for (int k = 1; k < 12; k++) {
+		double px = x + (ex - x) * k / 12;
+		double py = y + (ey - y) * k / 12;
+		if (px > other->x && px < other->x + other->w && py > other->y && py < other->y + other->h)
+			return true;
+	}
+	return false;
+}
+
+/* What a label at `r` would cover: other labels, points, and what is outside the plot; farther is a little worse. */
+static double cost(const struct scatter *s, size_t self, const struct rect *r, size_t slot)
+{
+	double sum = 6 * (double)(slot / 8) + 0.5 * (double)(slot % 8);
+	for (size_t i = 0; i < s->n; i++) {
+		if (!shown(s, i))
+			continue;
+		if (i != self && s->labels[i].w > 0) {
+			sum += 4 * overlap(r, &s->labels[i]);
+			sum += leader_crosses(s, self, r, &s->labels[i]) ? 60 : 0;
+			sum += leader_crosses(s, i, &s->labels[i], r) ? 60 : 0;
+		}
+		struct rect dot = {axis_at(&s->x, s->points[i].x) - 5, axis_at(&s->y, s->points[i].y) - 5, 10, 10};
+		sum += 2 * overlap(r, &dot);
+	}
+	double inside = overlap(r, &s->plot);
+	return sum + 8 * (r->w * r->h - inside);
+}
+
+/* What stands at a point: its label, or its number where there is no room for labels. */
+static void point_text(const struct scatter *s, size_t i, struct buf *text)
+{
+	buf_clear(text);
+	if (s->numbered)
+		buf_addf(text, "%zu", i + 1);
+	else
+		svg_cut(text, s->points[i].label, LABEL_SIZE, LABEL_MAX);
+}
+
+static void place_label(struct scatter *s, size_t i)
+{
+	double x = axis_at(&s->x, s->points[i].x);
+	double y = axis_at(&s->y, s->points[i].y);
+	struct buf text = {0};
+	point_text(s, i, &text);
+	double w = svg_text_width(buf_str(&text), LABEL_SIZE);
+	buf_free(&text);
+	double least = INFINITY;
+	for (size_t slot = 0; slot < LABEL_SLOTS; slot++) {
+		struct rect r = slot_rect(x, y, w, LABEL_SIZE + 2, slot);
+		double c = cost(s, i, &r, slot);
+		if (c < least) {
+			least = c;
+			s->labels[i] = r;
+		}
+	}
+}
+
+/* A point is on the frontier where no other is as good in both and better in one. */
+static void find_frontier(struct scatter *s)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		const struct chart_point *p = &s->points[i];
+		s->frontier[i] = shown(s, i);
+		for (size_t k = 0; k < s->n && s->frontier[i]; k++) {
+			const struct chart_point *q = &s->points[k];
+			bool no_worse = q->x <= p->x && q->y <= p->y;
+			if (shown(s, k) && no_worse && (q->x < p->x || q->y < p->y))
+				s->frontier[i] = false;
+		}
+	}
+}
+
+/* Joins the frontier's points from left to right by a dashed staircase. */
+static void draw_frontier(const struct scatter *s, struct buf *out)
+{
+	struct buf d = {0};
+	double last = -INFINITY;
+	for (size_t drawn = 0; drawn < s->n; drawn++) {
+		size_t next = s->n;
+		for (size_t i = 0; i < s->n; i++)
+			if (s->frontier[i] && s->points[i].x > last &&
+			    (next == s->n || s->points[i].x < s->points[next].x))
+				next = i;
+		if (next == s->n)
+			break;
+		last = s->points[next].x;
+		double x = axis_at(&s->x, s->points[next].x);
+		double y = axis_at(&s->y, s->points[next].y);
+		d.len ? buf_addf(&d, "H%.1fV%.1f", x, y) : buf_addf(&d, "M%.1f %.1f", x, y);
+	}
+	if (d.len)
+		buf_addf(out, "<path class=\"d\" fill=\"none\" d=\"%s\"/>\n", buf_str(&d));
+	buf_free(&d);
+}
+
+static void draw_points(const struct scatter *s, struct buf *out)
+{
+	struct buf tip = {0};
+	for (size_t i = 0; i < s->n; i++) {
+		const struct chart_point *p = &s->points[i];
+		if (!shown(s, i))
+			continue;
+		double x = axis_at(&s->x, p->x);
+		double y = axis_at(&s->y, p->y);
+		const struct rect *r = &s->labels[i];
+		/* A label that had to go far is tied to its point. */
+		double nx;
+		double ny;
+		leader_end(r, x, y, &nx, &ny);
+		if (hypot(nx - x, ny - y) > 12)
+			svg_line(out, x, y, nx, ny, "a");
+		frame_tip(&tip, p->label, s->x.unit, p->x, s->y.unit, p->y);
+		svg_circle(out, x, y, 4.5, svg_fill(s->frontier[i] ? 0 : 7), buf_str(&tip));
+		point_text(s, i, &tip);
+		svg_text(out, r->x, r->y + LABEL_SIZE - 1, "l", "start", buf_str(&tip));
+	}
+	buf_free(&tip);
+}
+
+/* The numbers' meaning, in two columns; returns its height. */
+static double draw_key(const struct scatter *s, double left, double width, double y, struct buf *out)
+{
+	size_t rows = (s->n + 1) / 2;
+	for (size_t i = 0; i < s->n; i++) {
+		struct buf text = {0};
+		double x = left + (i < rows ? 0 : width / 2);
+		buf_addf(&text, "%zu  ", i + 1);
+		svg_cut(&text, s->points[i].label, 12, width / 2 - 28);
+		svg_text(out, x, y + 14 + KEY_ROW * (double)(i % rows), shown(s, i) ? "t" : "m", "start",
+			 buf_str(&text));
+		buf_free(&text);
+	}
+	return 10 + KEY_ROW * (double)rows;
+}
+
+static int scatter_axes(struct scatter *s, const struct chart_axis *x, const struct chart_axis *y)
+{
+	struct axis_range rx;
+	struct axis_range ry;
+	axis_range_init(&rx);
+	axis_range_init(&ry);
+	for (size_t i = 0; i < s->n; i++) {
+		if (!isfinite(s->points[i].x) || !isfinite(s->points[i].y))
+			continue;
+		axis_range_add(&rx, s->points[i].x);
+		axis_range_add(&ry, s->points[i].y);
+	}
+	int rc = axis_init(&s->x, x, &rx, false, (size_t)(s->plot.w / 75));
+	return rc < 0 ? rc : axis_init(&s->y, y, &ry, false, 7);
+}
+
+int chart_scatter(const struct chart_frame *f, const struct chart_axis *x, const struct chart_axis *y,
+		  const struct chart_point *points, size_t n, struct buf *out)
+{
+	double top = frame_top(f) + 8;
+	double right = frame_width(f) - FRAME_MARGIN - 6;
+	struct scatter s = {.points = points, .n = n, .plot = {0, top, right, HEIGHT}};
+	struct buf body = {0};
+	s.numbered = frame_is_narrow(f) && n > LABELS_NARROW;
+	int rc = scatter_axes(&s, x, y);
+	s.labels = calloc(n ? n : 1, sizeof(*s.labels));
+	s.frontier = calloc(n ? n : 1, sizeof(*s.frontier));
+	if (rc == 0 && (!s.labels || !s.frontier))
+		rc = -ENOMEM;
+	if (rc == 0) {
+		double left = FRAME_MARGIN + axis_label_width(&s.y) + 10 + (y->title ? 18 : 0);
+		s.plot = (struct rect){left, top, right - left, HEIGHT};
+		axis_place(&s.x, left, right);
+		axis_place(&s.y, top + HEIGHT, top);
+		axis_draw_y(&s.y, left, right, y->title, &body);
+		axis_draw_x(&s.x, top, top + HEIGHT, x->title, &body);
+		find_frontier(&s);
+		draw_frontier(&s, &body);
+		/* Each round moves every label to where it is best among the others as they then stand. */
+		for (size_t i = 0; i < n * ROUNDS; i++)
+			if (shown(&s, i % n))
+				place_label(&s, i % n);
+		draw_points(&s, &body);
+		double bottom = top + HEIGHT + (x->title ? 40 : 24);
+		if (s.numbered)
+			bottom += draw_key(&s, FRAME_MARGIN, right - FRAME_MARGIN, bottom, &body);
+		rc = frame_finish(f, &body, bottom, out);
+	}
+	free(s.labels);
+	free(s.frontier);
+	return rc;
+}

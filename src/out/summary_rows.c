@@ -1,0 +1,183 @@
+#include "out/summary_rows.h"
+
+#include "base/buf.h"
+#include "base/escape.h"
+#include "syscall/table.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Adds all that can be summed; quantiles cannot. */
+static void add_counts(struct call_stats *to, const struct call_stats *c)
+{
+	to->entered += c->entered;
+	to->returned += c->returned;
+	to->errors += c->errors;
+	to->restarted += c->restarted;
+	to->bytes += c->bytes;
+	to->ns += c->ns > 0 ? c->ns : 0;
+}
+
+/* A call's name with its architecture where that is not the native one, so that equal names stay apart. */
+static char *call_title(const struct call_stats *c)
+{
+	struct buf name = {0};
+	syscall_name(&name, c->arch, c->nr);
+	if (c->arch && c->arch != syscall_native_arch())
+		buf_adds(&name, "#32");
+	return buf_take(&name);
+}
+
+/* "sh (1234)", "3</etc/passwd>". */
+static char *group_title(const struct summary_group *g)
+{
+	struct buf b = {0};
+	escape_line(&b, g->name, strlen(g->name));
+	if (g->id >= 0)
+		buf_addf(&b, " (%lld)", (long long)g->id);
+	return buf_take(&b);
+}
+
+static bool push(struct summary_rows *rows, const struct summary_line *line)
+{
+	if (line->name && vec_push(&rows->lines, *line))
+		return true;
+	free(line->name);
+	hist_free(&((struct summary_line *)line)->sum.hist);
+	return false;
+}
+
+/* The line that a group's own calls stand under. */
+static bool push_group(struct summary_rows *rows, const struct summary_group *g)
+{
+	struct summary_line line = {.name = group_title(g), .is_group = true};
+	double squares = 0;
+	for (size_t i = 0; i < g->calls.n; i++) {
+		const struct call_stats *c = g->calls.v[i];
+		if (c->returned && (!line.sum.returned || c->min_ns < line.sum.min_ns))
+			line.sum.min_ns = c->min_ns;
+		if (c->returned && (!line.sum.returned || c->max_ns > line.sum.max_ns))
+			line.sum.max_ns = c->max_ns;
+		if (c->spread_ns > line.sum.spread_ns)
+			line.sum.spread_ns = c->spread_ns;
+		add_counts(&line.sum, c);
+		squares += c->ns_squared;
+		if (hist_merge(&line.sum.hist, &c->hist) < 0) {
+			hist_free(&line.sum.hist);
+			free(line.name);
+			return false;
+		}
+	}
+	line.sum.ns_squared = squares;
+	return push(rows, &line);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct summary_line *x = a, *y = b;
+	return strcmp(x->name, y->name);
+}
+
+/* Largest first, equals by name; `ctx` is the column. */
+static int by_column(const void *a, const void *b, void *ctx)
+{
+	const struct summary_column *c = ctx;
+	const struct summary_line *x = a, *y = b;
+	struct summary_row rx = {x->name, x->is_group ? &x->sum : x->row.call, 0, false};
+	struct summary_row ry = {y->name, y->is_group ? &y->sum : y->row.call, 0, false};
+	double vx = c == &summary_column_table[SC_PERCENT] ? rx.call->ns : c->value ? c->value(&rx) : 0;
+	double vy = c == &summary_column_table[SC_PERCENT] ? ry.call->ns : c->value ? c->value(&ry) : 0;
+	vx = isnan(vx) ? -1 : vx;
+	vy = isnan(vy) ? -1 : vy;
+	return vx < vy ? 1 : vx > vy ? -1 : by_name(a, b);
+}
+
+static void sort_lines(struct summary_line *lines, size_t n, int sort)
+{
+	if (sort < 0 || !n)
+		return;
+	int id = sort ? sort - 1 : SC_SECONDS;
+	if (id == SC_NAME)
+		qsort(lines, n, sizeof(*lines), by_name);
+	else
+		qsort_r(lines, n, sizeof(*lines), by_column, (void *)&summary_column_table[id]);
+}
+
+/* The calls of one group, sorted, with `title` as their group. */
+static int push_calls(struct summary_rows *rows, const struct summary_group *g, const char *title, int sort)
+{
+	size_t first = rows->lines.n;
+	for (size_t i = 0; i < g->calls.n; i++) {
+		const struct call_stats *c = g->calls.v[i];
+		if (!c->entered)
+			continue;
+		struct summary_line line = {.name = call_title(c), .row.call = c, .group = title};
+		if (!push(rows, &line))
+			return -ENOMEM;
+		add_counts(&rows->total, c);
+	}
+	if (rows->lines.n > first)
+		sort_lines(rows->lines.v + first, rows->lines.n - first, sort);
+	return 0;
+}
+
+static int collect_groups(struct summary_rows *rows, const struct summary *s, int sort)
+{
+	struct summary_rows heads = {0};
+	int r = 0;
+	for (size_t i = 0; i < s->groups.n; i++) {
+		if (!push_group(&heads, s->groups.v[i]))
+			r = -ENOMEM;
+		else
+			heads.lines.v[heads.lines.n - 1].group = (const char *)s->groups.v[i];
+	}
+	if (heads.lines.n)
+		sort_lines(heads.lines.v, heads.lines.n, sort);
+	for (size_t i = 0; i < heads.lines.n; i++) {
+		struct summary_line *head = &heads.lines.v[i];
+		const struct summary_group *g = (const void *)head->group;
+		head->group = g->name;
+		bool ok = r == 0 && push(rows, head);
+		if (ok)
+			r = push_calls(rows, g, g->name, sort);
+		else if (r < 0) {
+			free(head->name);
+			hist_free(&head->sum.hist);
+		} else
+			r = -ENOMEM;
+	}
+	vec_free(&heads.lines);
+	return r;
+}
+
+int summary_rows_init(struct summary_rows *rows, const struct summary *s, const struct summary_view *v)
+{
+	*rows = (struct summary_rows){.grouped = v->by != NULL};
+	int r = 0;
+	if (rows->grouped)
+		r = collect_groups(rows, s, v->sort);
+	else
+		for (size_t i = 0; r == 0 && i < s->groups.n; i++)
+			r = push_calls(rows, s->groups.v[i], "", -1);
+	if (!rows->grouped && rows->lines.n)
+		sort_lines(rows->lines.v, rows->lines.n, v->sort);
+	for (size_t i = 0; i < rows->lines.n; i++) {
+		struct summary_line *line = &rows->lines.v[i];
+		line->row.name = line->name;
+		if (line->is_group)
+			line->row.call = &line->sum;
+		line->row.total_ns = rows->total.ns;
+	}
+	return r;
+}
+
+void summary_rows_free(struct summary_rows *rows)
+{
+	for (size_t i = 0; i < rows->lines.n; i++) {
+		free(rows->lines.v[i].name);
+		hist_free(&rows->lines.v[i].sum.hist);
+	}
+	vec_free(&rows->lines);
+}

@@ -1,0 +1,261 @@
+#include "out/summary_table.h"
+
+#include "base/buf.h"
+#include "base/escape.h"
+#include "out/summary_columns.h"
+#include "out/summary_rows.h"
+#include "out/table.h"
+#include "syscall/table.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BOLD  "\033[1m"
+#define PLAIN "\033[0m"
+
+static const struct summary_columns usual = {{SC_NAME, SC_SECONDS, SC_CALLS, SC_ERRORS, SC_AVG, SC_P50, SC_P99, SC_MAX},
+					     8};
+static const struct summary_columns wide = {{SC_NAME, SC_SECONDS, SC_CALLS, SC_ERRORS, SC_PERCENT, SC_AVG, SC_MIN,
+					     SC_P50, SC_P90, SC_P99, SC_MAX, SC_STDDEV, SC_BYTES, SC_BYTES_PER_CALL},
+					    14};
+static const struct summary_columns json = {{SC_NAME, SC_SECONDS, SC_CALLS, SC_ERRORS, SC_UNFINISHED, SC_RESTARTED,
+					     SC_PERCENT, SC_AVG, SC_MIN, SC_P50, SC_P90, SC_P99, SC_MAX, SC_STDDEV,
+					     SC_BYTES, SC_BYTES_PER_CALL, SC_RESOLVED},
+					    17};
+
+/* Is there anything to tell in `column` (restarted, unfinished)? That exit(2) does not return is no news. */
+static bool is_news(const struct summary_rows *rows, int column)
+{
+	for (size_t i = 0; i < rows->lines.n; i++) {
+		const struct summary_row *row = &rows->lines.v[i].row;
+		const struct syscall_desc *d = syscall_lookup(row->call->arch, row->call->nr);
+		if (!rows->lines.v[i].is_group && summary_column_table[column].value(row) > 0 &&
+		    !(d && d->result == R_NONE))
+			return true;
+	}
+	return false;
+}
+
+/* The columns to print: those asked for, or the format's, and the rare ones where they have something to tell. */
+static struct summary_columns columns_of(const struct summary_rows *rows, const struct summary_view *v)
+{
+	if (v->columns.n)
+		return v->columns;
+	if (v->format == SUMMARY_JSON)
+		return json;
+	struct summary_columns c = v->format == SUMMARY_WIDE ? wide : usual;
+	if (v->format == SUMMARY_CSV)
+		return c;
+	static const unsigned char extra[] = {SC_RESTARTED, SC_UNFINISHED};
+	for (size_t i = 0; i < sizeof(extra); i++) {
+		if (!is_news(rows, extra[i]))
+			continue;
+		memmove(c.index + 5, c.index + 4, c.n - 4);
+		c.index[4] = extra[i];
+		c.n++;
+	}
+	return c;
+}
+
+/* The width of each column in text: its own, or its widest cell's and a space before it. */
+static void measure(const struct summary_rows *rows, const struct summary_columns *c, int *width)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		width[i] = summary_column_table[c->index[i]].width;
+		for (size_t k = 0; k <= rows->lines.n; k++) {
+			struct buf cell = {0};
+			struct summary_row total = {"", &rows->total, rows->total.ns, true};
+			const struct summary_row *row = k < rows->lines.n ? &rows->lines.v[k].row : &total;
+			summary_cell(c->index[i], row, &cell);
+			int need = (int)cell.len + 1 +
+				   (k < rows->lines.n && !rows->lines.v[k].is_group && rows->grouped ? 2 : 0);
+			if (need > width[i])
+				width[i] = need;
+			buf_free(&cell);
+		}
+	}
+}
+
+/* One cell, names to the left; `first` cells have no gap in front. */
+static void put_cell(struct buf *out, const struct summary_column *c, const char *text, int width, bool first)
+{
+	int len = (int)strlen(text);
+	if (c->kind == KIND_NAME)
+		buf_addf(out, "%s%-*s", first ? "" : " ", first ? width : width - 1, text);
+	else
+		buf_fill(out, ' ', (size_t)(width > len ? width - len : 0)), buf_adds(out, text);
+}
+
+static void end_line(struct buf *out)
+{
+	while (out->len && out->s[out->len - 1] == ' ')
+		buf_truncate(out, out->len - 1);
+	buf_addc(out, '\n');
+}
+
+static void text_line(struct buf *out, const struct summary_columns *c, const int *width, const struct summary_row *row,
+		      const char *indent)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		struct buf cell = {0};
+		if (c->index[i] == SC_NAME)
+			buf_adds(&cell, indent);
+		summary_cell(c->index[i], row, &cell);
+		put_cell(out, &summary_column_table[c->index[i]], buf_str(&cell), width[i], i == 0);
+		buf_free(&cell);
+	}
+	end_line(out);
+}
+
+static void text_total(struct buf *out, const struct summary_rows *rows, const struct summary_columns *c,
+		       const int *width)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		int rule = summary_column_table[c->index[i]].rule;
+		int extra = width[i] - summary_column_table[c->index[i]].width;
+		rule += rule ? extra : 0;
+		buf_fill(out, ' ', (size_t)(width[i] - rule));
+		buf_fill(out, '-', (size_t)rule);
+	}
+	end_line(out);
+	struct summary_row total = {"", &rows->total, rows->total.ns, true};
+	text_line(out, c, width, &total, "");
+}
+
+static void render_text(const struct summary_rows *rows, const struct summary_view *v, struct buf *out)
+{
+	int width[SUMMARY_COLUMNS_MAX];
+	struct summary_columns c = columns_of(rows, v);
+	measure(rows, &c, width);
+	buf_adds(out, v->colour ? BOLD : "");
+	for (size_t i = 0; i < c.n; i++) {
+		const struct summary_column *col = &summary_column_table[c.index[i]];
+		put_cell(out, col, rows->grouped && c.index[i] == SC_NAME ? v->by : col->title, width[i], i == 0);
+	}
+	end_line(out);
+	buf_adds(out, v->colour ? PLAIN : "");
+	for (size_t i = 0; i < rows->lines.n; i++)
+		text_line(out, &c, width, &rows->lines.v[i].row,
+			  rows->grouped && !rows->lines.v[i].is_group ? "  " : "");
+	text_total(out, rows, &c, width);
+}
+
+/* truss, byte for byte: %-20s%5jd.%09ld%8d%8d, a space where a column is full. */
+static void truss_line(struct buf *out, const char *name, const struct call_stats *c)
+{
+	long long ns = c->ns > 0 ? llround(c->ns) : 0;
+	buf_addf(out, "%-20s%s", name, strlen(name) >= 20 && ns / 1000000000 > 9999 ? " " : "");
+	buf_addf(out, "%5lld.%09lld", ns / 1000000000, ns % 1000000000);
+	uint64_t counts[] = {call_stats_calls(c), c->errors};
+	for (size_t i = 0; i < 2; i++)
+		buf_addf(out, counts[i] > 9999999 ? " %llu" : "%8llu", (unsigned long long)counts[i]);
+	buf_addc(out, '\n');
+}
+
+static void render_truss(const struct summary_rows *rows, struct buf *out)
+{
+	buf_addf(out, "%-20s%15s%8s%8s\n", "syscall", "seconds", "calls", "errors");
+	for (size_t i = 0; i < rows->lines.n; i++)
+		truss_line(out, rows->lines.v[i].row.name, rows->lines.v[i].row.call);
+	buf_addf(out, "%20s%15s%8s%8s\n", "", "-------------", "-------", "-------");
+	truss_line(out, "", &rows->total);
+}
+
+static void table_cell(struct table *t, size_t col, enum summary_column_id id, const struct summary_row *row)
+{
+	const struct summary_column *c = &summary_column_table[id];
+	struct buf shown = {0};
+	summary_cell(id, row, &shown);
+	double x = c->value ? c->value(row) : NAN;
+	if (row->is_total && !c->summed)
+		;
+	else if (c->kind == KIND_NAME || c->kind == KIND_WORD)
+		table_string(t, col, buf_str(&shown));
+	else if (c->kind == KIND_COUNT)
+		table_integer(t, col, (long long)x, buf_str(&shown));
+	else
+		table_real(t, col, c->kind == KIND_TIME ? x / 1e9 : x, buf_str(&shown));
+	buf_free(&shown);
+}
+
+/* csv, markdown and json: the groups of --by are columns in front. */
+static int render_table(const struct summary_rows *rows, const struct summary_view *v, enum table_format format,
+			struct buf *out)
+{
+	struct summary_columns c = columns_of(rows, v);
+	struct column columns[SUMMARY_COLUMNS_MAX + 1];
+	size_t lead = rows->grouped;
+	if (lead)
+		columns[0] = (struct column){v->by, v->by, 0};
+	for (size_t i = 0; i < c.n; i++) {
+		const struct summary_column *col = &summary_column_table[c.index[i]];
+		columns[lead + i] = (struct column){col->key, col->title, col->kind == KIND_NAME ? 0 : COL_RIGHT};
+	}
+	struct table *t = table_new(columns, lead + c.n);
+	if (!t)
+		return -ENOMEM;
+	for (size_t k = 0; k < rows->lines.n; k++) {
+		if (rows->lines.v[k].is_group)
+			continue;
+		table_row(t);
+		if (lead)
+			table_string(t, 0, rows->lines.v[k].group);
+		for (size_t i = 0; i < c.n; i++)
+			table_cell(t, lead + i, c.index[i], &rows->lines.v[k].row);
+	}
+	struct summary_row total = {"total", &rows->total, rows->total.ns, true};
+	if (format == TABLE_MARKDOWN) {
+		table_total(t);
+		for (size_t i = 0; i < c.n; i++)
+			table_cell(t, lead + i, c.index[i], &total);
+	}
+	int r = table_render(t, format, NULL, out);
+	table_free(t);
+	return r;
+}
+
+/* Lines of csv end as those of every other text here: cut(1) and the shell take a carriage return for data. */
+static void unix_lines(struct buf *out, size_t from)
+{
+	size_t to = from;
+	for (size_t i = from; i < out->len; i++)
+		if (out->s[i] != '\r')
+			out->s[to++] = out->s[i];
+	buf_truncate(out, to);
+}
+
+const char summary_format_words[] = "text wide truss strace csv markdown json";
+
+int summary_render(const struct summary *s, const struct summary_view *v, struct buf *out)
+{
+	struct summary_rows rows;
+	size_t before = out->len;
+	int r = summary_rows_init(&rows, s, v);
+	switch (r < 0 ? SUMMARY_TEXT : v->format) {
+	case SUMMARY_TEXT:
+	case SUMMARY_WIDE:
+		if (r == 0)
+			render_text(&rows, v, out);
+		break;
+	case SUMMARY_TRUSS:
+		render_truss(&rows, out);
+		break;
+	case SUMMARY_STRACE:
+		summary_render_strace(&rows, v, out);
+		break;
+	case SUMMARY_CSV:
+		r = render_table(&rows, v, TABLE_CSV, out);
+		unix_lines(out, before);
+		break;
+	case SUMMARY_MARKDOWN:
+		r = render_table(&rows, v, TABLE_MARKDOWN, out);
+		break;
+	case SUMMARY_JSON:
+		r = render_table(&rows, v, TABLE_JSON, out);
+		break;
+	}
+	summary_rows_free(&rows);
+	return r < 0 ? r : out->failed ? -ENOMEM : 0;
+}

@@ -1,0 +1,365 @@
+#include "out/table.h"
+
+#include "base/buf.h"
+#include "base/escape.h"
+#include "out/svg.h"
+#include "out/table_impl.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct table *table_new(const struct column *columns, size_t n)
+{
+	struct table *t = calloc(1, sizeof(*t));
+	if (!t)
+		return NULL;
+	t->columns = calloc(n ? n : 1, sizeof(*columns));
+	if (!t->columns) {
+		free(t);
+		return NULL;
+	}
+	memcpy(t->columns, columns, n * sizeof(*columns));
+	t->n = n;
+	return t;
+}
+
+static void cell_clear(struct cell *c)
+{
+	free(c->text);
+	free(c->shown);
+	*c = (struct cell){.mark = c->mark};
+}
+
+void table_free(struct table *t)
+{
+	if (!t)
+		return;
+	for (size_t i = 0; i < t->rows.n; i++) {
+		for (size_t k = 0; k < t->n; k++)
+			cell_clear(&t->rows.v[i].cells[k]);
+		free(t->rows.v[i].cells);
+	}
+	vec_free(&t->rows);
+	free(t->columns);
+	free(t);
+}
+
+void table_row(struct table *t)
+{
+	struct row r = {.cells = calloc(t->n ? t->n : 1, sizeof(*r.cells))};
+	if (r.cells && vec_push(&t->rows, r))
+		return;
+	free(r.cells);
+	t->failed = true;
+}
+
+void table_total(struct table *t)
+{
+	table_row(t);
+	if (!t->failed)
+		t->rows.v[t->rows.n - 1].total = true;
+}
+
+/* The cell to set, emptied; NULL where there is none. */
+static struct cell *cell_at(struct table *t, size_t col)
+{
+	if (t->failed || !t->rows.n || col >= t->n)
+		return NULL;
+	struct cell *c = &t->rows.v[t->rows.n - 1].cells[col];
+	cell_clear(c);
+	return c;
+}
+
+static void cell_show(struct table *t, struct cell *c, const char *text)
+{
+	struct buf b = {0};
+	escape_line(&b, text, strlen(text));
+	t->failed |= b.failed;
+	c->shown = buf_take(&b);
+}
+
+void table_string(struct table *t, size_t col, const char *value)
+{
+	struct cell *c = cell_at(t, col);
+	if (!c || !value)
+		return;
+	c->kind = CELL_STRING;
+	c->text = strdup(value);
+	t->failed |= !c->text;
+	cell_show(t, c, value);
+}
+
+void table_integer(struct table *t, size_t col, long long value, const char *shown)
+{
+	struct cell *c = cell_at(t, col);
+	if (!c)
+		return;
+	char text[32];
+	snprintf(text, sizeof(text), "%lld", value);
+	c->kind = CELL_INTEGER;
+	c->integer = value;
+	cell_show(t, c, shown ? shown : text);
+}
+
+void table_real(struct table *t, size_t col, double value, const char *shown)
+{
+	struct cell *c = cell_at(t, col);
+	if (!c)
+		return;
+	char text[32];
+	snprintf(text, sizeof(text), "%.6g", value);
+	c->kind = isfinite(value) ? CELL_REAL : CELL_EMPTY;
+	c->real = value;
+	if (shown || isfinite(value))
+		cell_show(t, c, shown ? shown : text);
+}
+
+void table_mark_row(struct table *t, enum table_mark mark)
+{
+	if (t->rows.n)
+		t->rows.v[t->rows.n - 1].mark = mark;
+}
+
+void table_mark_cell(struct table *t, size_t col, enum table_mark mark)
+{
+	if (t->rows.n && col < t->n)
+		t->rows.v[t->rows.n - 1].cells[col].mark = mark;
+}
+
+const char *table_cell_shown(const struct cell *c)
+{
+	return c->shown ? c->shown : "";
+}
+
+size_t table_rows(const struct table *t)
+{
+	return t->rows.n;
+}
+
+const char *table_cell_text(const struct table *t, size_t row, size_t col)
+{
+	return row < t->rows.n && col < t->n && !t->rows.v[row].total ? t->rows.v[row].cells[col].shown : NULL;
+}
+
+double table_cell_number(const struct table *t, size_t row, size_t col)
+{
+	if (row >= t->rows.n || col >= t->n)
+		return NAN;
+	const struct cell *c = &t->rows.v[row].cells[col];
+	return c->kind == CELL_INTEGER ? (double)c->integer : c->kind == CELL_REAL ? c->real : NAN;
+}
+
+/* Is the column part of what is written for people, or of what is written for programs? */
+static bool for_people(const struct column *c)
+{
+	return !(c->flags & COL_DATA_ONLY);
+}
+
+static bool for_programs(const struct column *c)
+{
+	return !(c->flags & COL_TEXT_ONLY);
+}
+
+/* A field of RFC 4180: quoted where it holds a comma, a quote or a line end. */
+static void csv_field(struct buf *out, const char *s)
+{
+	if (!strpbrk(s, ",\"\r\n")) {
+		buf_adds(out, s);
+		return;
+	}
+	buf_addc(out, '"');
+	for (; *s; s++) {
+		if (*s == '"')
+			buf_addc(out, '"');
+		buf_addc(out, *s);
+	}
+	buf_addc(out, '"');
+}
+
+static void csv_cell(struct buf *out, const struct cell *c)
+{
+	if (c->kind == CELL_STRING)
+		csv_field(out, table_cell_shown(c));
+	else if (c->kind == CELL_INTEGER)
+		buf_addf(out, "%lld", c->integer);
+	else if (c->kind == CELL_REAL)
+		buf_addf(out, "%.15g", c->real);
+}
+
+static int render_csv(const struct table *t, struct buf *out)
+{
+	const char *sep = "";
+	for (size_t k = 0; k < t->n; k++) {
+		if (!for_programs(&t->columns[k]))
+			continue;
+		buf_adds(out, sep);
+		csv_field(out, t->columns[k].key);
+		sep = ",";
+	}
+	buf_adds(out, "\r\n");
+	for (size_t i = 0; i < t->rows.n; i++) {
+		if (t->rows.v[i].total)
+			continue;
+		sep = "";
+		for (size_t k = 0; k < t->n; k++) {
+			if (!for_programs(&t->columns[k]))
+				continue;
+			buf_adds(out, sep);
+			csv_cell(out, &t->rows.v[i].cells[k]);
+			sep = ",";
+		}
+		buf_adds(out, "\r\n");
+	}
+	return 0;
+}
+
+/* Text inside a Markdown cell: what would end the cell or begin markup is escaped. */
+static void markdown_text(struct buf *out, const char *s)
+{
+	for (; *s; s++) {
+		if (strchr("|\\*_`<>[]", *s))
+			buf_addc(out, '\\');
+		buf_addc(out, *s);
+	}
+}
+
+static void markdown_row(const struct table *t, const struct row *r, struct buf *out)
+{
+	buf_addc(out, '|');
+	for (size_t k = 0; k < t->n; k++) {
+		if (!for_people(&t->columns[k]))
+			continue;
+		const char *text = table_cell_shown(&r->cells[k]);
+		const char *bold = *text && (r->total || r->mark == MARK_BOLD) ? "**" : "";
+		buf_addf(out, " %s", bold);
+		markdown_text(out, text);
+		buf_addf(out, "%s |", bold);
+	}
+	buf_addc(out, '\n');
+}
+
+static int render_markdown(const struct table *t, struct buf *out)
+{
+	buf_addc(out, '|');
+	for (size_t k = 0; k < t->n; k++) {
+		if (!for_people(&t->columns[k]))
+			continue;
+		buf_addc(out, ' ');
+		markdown_text(out, t->columns[k].title);
+		buf_adds(out, " |");
+	}
+	buf_adds(out, "\n|");
+	for (size_t k = 0; k < t->n; k++)
+		if (for_people(&t->columns[k]))
+			buf_adds(out, t->columns[k].flags & COL_RIGHT ? " ---: |" : " --- |");
+	buf_addc(out, '\n');
+	for (size_t i = 0; i < t->rows.n; i++)
+		markdown_row(t, &t->rows.v[i], out);
+	return 0;
+}
+
+static json_t *json_cell(const struct cell *c)
+{
+	if (c->kind == CELL_INTEGER)
+		return json_integer(c->integer);
+	if (c->kind == CELL_REAL)
+		return json_real(c->real);
+	if (c->kind != CELL_STRING)
+		return json_null();
+	json_t *exact = json_string(c->text); /* NULL where it is no UTF-8 */
+	return exact ? exact : json_string(table_cell_shown(c));
+}
+
+static int render_json(const struct table *t, struct buf *out)
+{
+	json_t *array = json_array();
+	for (size_t i = 0; array && i < t->rows.n; i++) {
+		if (t->rows.v[i].total)
+			continue;
+		json_t *o = json_object();
+		for (size_t k = 0; k < t->n; k++)
+			if (for_programs(&t->columns[k]))
+				json_object_set_new(o, t->columns[k].key, json_cell(&t->rows.v[i].cells[k]));
+		json_array_append_new(array, o);
+	}
+	char *text = json_dumps(array, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
+	if (text) {
+		buf_adds(out, text);
+		buf_addc(out, '\n');
+	}
+	json_decref(array);
+	int rc = text ? 0 : -ENOMEM;
+	free(text);
+	return rc;
+}
+
+static void html_cell(struct buf *out, const struct column *col, const struct cell *c, enum table_mark mark)
+{
+	static const char *const classes[] = {
+		[MARK_DIM] = " dim", [MARK_BOLD] = " bold", [MARK_GOOD] = " good", [MARK_BAD] = " bad"};
+	const char *class = mark != MARK_NONE ? classes[mark] : "";
+	buf_addf(out, "<td class=\"%s%s\"", col->flags & COL_RIGHT ? "num" : "txt", class);
+	if (c->kind == CELL_INTEGER)
+		buf_addf(out, " data-v=\"%lld\"", c->integer);
+	else if (c->kind == CELL_REAL)
+		buf_addf(out, " data-v=\"%.15g\"", c->real);
+	buf_addc(out, '>');
+	svg_escape(out, table_cell_shown(c));
+	buf_adds(out, "</td>");
+}
+
+static int render_html(const struct table *t, struct buf *out)
+{
+	buf_adds(out, "<table class=\"data\">\n<thead><tr>");
+	for (size_t k = 0; k < t->n; k++) {
+		if (!for_people(&t->columns[k]))
+			continue;
+		buf_addf(out, "<th scope=\"col\" class=\"%s\">", t->columns[k].flags & COL_RIGHT ? "num" : "txt");
+		svg_escape(out, t->columns[k].title);
+		buf_adds(out, "</th>");
+	}
+	buf_adds(out, "</tr></thead>\n<tbody>\n");
+	for (size_t i = 0; i < t->rows.n; i++) {
+		const struct row *r = &t->rows.v[i];
+		buf_adds(out, r->total ? "<tr class=\"total\">" : "<tr>");
+		for (size_t k = 0; k < t->n; k++)
+			if (for_people(&t->columns[k]))
+				html_cell(out, &t->columns[k], &r->cells[k],
+					  r->cells[k].mark ? r->cells[k].mark : r->mark);
+		buf_adds(out, "</tr>\n");
+	}
+	buf_adds(out, "</tbody></table>\n");
+	return 0;
+}
+
+int table_render(const struct table *t, enum table_format format, const struct table_look *look, struct buf *out)
+{
+	static int (*const writers[])(const struct table *, struct buf *) = {
+		[TABLE_CSV] = render_csv,
+		[TABLE_MARKDOWN] = render_markdown,
+		[TABLE_JSON] = render_json,
+		[TABLE_HTML] = render_html,
+	};
+	static const struct table_look plain = {0};
+	if (t->failed)
+		return -ENOMEM;
+	int rc = format == TABLE_TEXT ? table_render_text(t, look ? look : &plain, out) : writers[format](t, out);
+	return out->failed ? -ENOMEM : rc;
+}
+
+int table_format_parse(const char *word, enum table_format *format)
+{
+	static const char *const words[] = {
+		[TABLE_TEXT] = "text", [TABLE_CSV] = "csv",   [TABLE_MARKDOWN] = "markdown",
+		[TABLE_JSON] = "json", [TABLE_HTML] = "html",
+	};
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (strcmp(word, words[i]) == 0) {
+			*format = (enum table_format)i;
+			return 0;
+		}
+	return -EINVAL;
+}

@@ -1,0 +1,39 @@
+/* The inside of a table, shared by its writers alone (table.c, table_text.c). */
+#ifndef SCTRACE_OUT_TABLE_IMPL_H
+#define SCTRACE_OUT_TABLE_IMPL_H
+
+#include "base/vec.h"
+#include "out/table.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum cell_kind { CELL_EMPTY, CELL_STRING, CELL_INTEGER, CELL_REAL };
+
+struct cell {
+	enum cell_kind kind;
+	enum table_mark mark;
+	char *text; /* CELL_STRING: the value */
+	long long integer;
+	double real;
+	char *shown; /* what a reader sees, escaped; never NULL unless empty */
+};
+
+struct row {
+	struct cell *cells; /* one per column */
+	enum table_mark mark;
+	bool total;
+};
+
+struct table {
+	struct column *columns;
+	size_t n;
+	VEC(struct row) rows;
+	bool failed; /* memory ran out: rendering says so */
+};
+
+/* The shown text of a cell, never NULL. */
+const char *table_cell_shown(const struct cell *c);
+int table_render_text(const struct table *t, const struct table_look *look, struct buf *out);
+
+#endif

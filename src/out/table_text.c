@@ -1,0 +1,276 @@
+/* A table as aligned text: what fits is chosen here, libsmartcols does the aligning and colouring. */
+#include "base/buf.h"
+#include "base/escape.h"
+#include "out/table_impl.h"
+
+#include <errno.h>
+#include <libsmartcols/libsmartcols.h>
+#include <locale.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <wchar.h>
+
+#define GAP       "  "
+#define GAP_WIDTH 2
+#define TEXT_MIN  6 /* text is not cut below this many columns */
+
+/* Terminal columns that `s` takes; bytes that are no characters count one each. */
+static size_t shown_width(const char *s)
+{
+	size_t width = 0;
+	mbstate_t state = {0};
+	while (*s) {
+		wchar_t wc;
+		size_t len = mbrtowc(&wc, s, strlen(s), &state);
+		if (len == (size_t)-1 || len == (size_t)-2) {
+			memset(&state, 0, sizeof(state));
+			len = 1;
+			wc = L'?';
+		}
+		int w = wcwidth(wc);
+		width += w > 0 ? (size_t)w : 0;
+		s += len;
+	}
+	return width;
+}
+
+/* What of the table is drawn and how wide. */
+struct layout {
+	size_t *width; /* per column; SIZE_MAX: left out */
+	size_t total;
+};
+
+static size_t layout_total(const struct table *t, const struct layout *l)
+{
+	size_t total = 0;
+	size_t drawn = 0;
+	for (size_t k = 0; k < t->n; k++) {
+		if (l->width[k] == SIZE_MAX)
+			continue;
+		total += l->width[k];
+		drawn++;
+	}
+	return drawn ? total + (drawn - 1) * GAP_WIDTH : 0;
+}
+
+/* Natural widths of the columns that are for people. */
+static void layout_measure(const struct table *t, struct layout *l)
+{
+	for (size_t k = 0; k < t->n; k++) {
+		l->width[k] = shown_width(t->columns[k].title);
+		for (size_t i = 0; i < t->rows.n; i++) {
+			size_t w = shown_width(table_cell_shown(&t->rows.v[i].cells[k]));
+			if (w > l->width[k])
+				l->width[k] = w;
+		}
+		if (t->columns[k].flags & COL_DATA_ONLY)
+			l->width[k] = SIZE_MAX;
+	}
+}
+
+/* The widest column of text that can still be cut; t->n where there is none. Numbers are never cut. */
+static size_t widest_text(const struct table *t, const struct layout *l)
+{
+	size_t widest = t->n;
+	for (size_t k = 0; k < t->n; k++) {
+		if (l->width[k] == SIZE_MAX || l->width[k] <= TEXT_MIN || t->columns[k].flags & COL_RIGHT)
+			continue;
+		if (widest == t->n || l->width[k] > l->width[widest])
+			widest = k;
+	}
+	return widest;
+}
+
+/* Leaves optional columns out from the right until the rest fits, then cuts text. */
+static void layout_fit(const struct table *t, size_t limit, struct layout *l)
+{
+	layout_measure(t, l);
+	for (size_t k = t->n; k-- > 0 && layout_total(t, l) > limit;)
+		if (t->columns[k].flags & COL_OPTIONAL)
+			l->width[k] = SIZE_MAX;
+	while (layout_total(t, l) > limit) {
+		size_t k = widest_text(t, l);
+		if (k == t->n)
+			break;
+		l->width[k]--;
+	}
+	l->total = layout_total(t, l);
+}
+
+/* Appends `s`, its end replaced by an ellipsis where it is wider than `width`. */
+static void add_cut(struct buf *out, const char *s, size_t width)
+{
+	if (shown_width(s) <= width) {
+		buf_adds(out, s);
+		return;
+	}
+	size_t used = 0;
+	while (*s) {
+		size_t len = escape_utf8_len(s, strlen(s));
+		if (!len)
+			len = 1;
+		char one[8] = {0};
+		memcpy(one, s, len);
+		used += shown_width(one);
+		if (used > width - 1)
+			break;
+		buf_add(out, s, len);
+		s += len;
+	}
+	buf_adds(out, "…");
+}
+
+static const char *mark_colour(enum table_mark mark)
+{
+	static const char *const sequences[] = {
+		[MARK_NONE] = NULL,       [MARK_DIM] = "\033[2m",  [MARK_BOLD] = "\033[1m",
+		[MARK_GOOD] = "\033[32m", [MARK_BAD] = "\033[31m",
+	};
+	return sequences[mark];
+}
+
+static int add_columns(struct libscols_table *tb, const struct table *t, const struct layout *l)
+{
+	for (size_t k = 0; k < t->n; k++) {
+		if (l->width[k] == SIZE_MAX)
+			continue;
+		int flags = t->columns[k].flags & COL_RIGHT ? SCOLS_FL_RIGHT : 0;
+		struct libscols_column *c = scols_table_new_column(tb, t->columns[k].title, 0, flags);
+		if (!c)
+			return -ENOMEM;
+		scols_cell_set_color(scols_column_get_header(c), "\033[1m");
+	}
+	return 0;
+}
+
+static bool has_total(const struct table *t, size_t col)
+{
+	for (size_t i = 0; i < t->rows.n; i++)
+		if (t->rows.v[i].total && *table_cell_shown(&t->rows.v[i].cells[col]))
+			return true;
+	return false;
+}
+
+/* The line of dashes above totals: under the columns that have one. */
+static int add_rule(struct libscols_table *tb, const struct table *t, const struct layout *l)
+{
+	bool any = false;
+	for (size_t k = 0; k < t->n; k++)
+		any |= l->width[k] != SIZE_MAX && t->columns[k].flags & COL_RIGHT && has_total(t, k);
+	if (!any)
+		return 0;
+	struct libscols_line *line = scols_table_new_line(tb, NULL);
+	if (!line)
+		return -ENOMEM;
+	size_t at = 0;
+	for (size_t k = 0; k < t->n; k++) {
+		if (l->width[k] == SIZE_MAX)
+			continue;
+		struct buf dashes = {0};
+		if (t->columns[k].flags & COL_RIGHT && has_total(t, k))
+			buf_fill(&dashes, '-', l->width[k]);
+		int rc = scols_line_set_data(line, at++, buf_str(&dashes));
+		buf_free(&dashes);
+		if (rc)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int add_row(struct libscols_table *tb, const struct table *t, const struct layout *l, const struct row *r)
+{
+	struct libscols_line *line = scols_table_new_line(tb, NULL);
+	if (!line)
+		return -ENOMEM;
+	size_t at = 0;
+	for (size_t k = 0; k < t->n; k++) {
+		if (l->width[k] == SIZE_MAX)
+			continue;
+		const struct cell *c = &r->cells[k];
+		struct buf text = {0};
+		add_cut(&text, table_cell_shown(c), l->width[k]);
+		int rc = scols_line_set_data(line, at, buf_str(&text));
+		buf_free(&text);
+		if (rc)
+			return -ENOMEM;
+		const char *colour = mark_colour(c->mark != MARK_NONE ? c->mark : r->mark);
+		if (colour)
+			scols_cell_set_color(scols_line_get_cell(line, at), colour);
+		at++;
+	}
+	return 0;
+}
+
+static int fill(struct libscols_table *tb, const struct table *t, const struct layout *l)
+{
+	bool ruled = false;
+	if (add_columns(tb, t, l) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < t->rows.n; i++) {
+		if (t->rows.v[i].total && !ruled && add_rule(tb, t, l) < 0)
+			return -ENOMEM;
+		ruled |= t->rows.v[i].total;
+		if (add_row(tb, t, l, &t->rows.v[i]) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Copies the lines, indented, without the blanks that padding left at their ends. */
+static void add_lines(struct buf *out, const char *text, const char *indent)
+{
+	while (*text) {
+		size_t len = strcspn(text, "\n");
+		size_t used = len;
+		while (used && text[used - 1] == ' ')
+			used--;
+		if (used)
+			buf_adds(out, indent ? indent : "");
+		buf_add(out, text, used);
+		buf_addc(out, '\n');
+		text += len + (text[len] == '\n');
+	}
+}
+
+static int print(const struct table *t, const struct table_look *look, const struct layout *l, struct buf *out)
+{
+	struct libscols_table *tb = scols_new_table();
+	if (!tb)
+		return -ENOMEM;
+	char *text = NULL;
+	int rc = fill(tb, t, l);
+	if (rc == 0) {
+		scols_table_set_column_separator(tb, GAP);
+		scols_table_enable_colors(tb, look->colour);
+		scols_table_enable_noencoding(tb, 1); /* cells are escaped already */
+		scols_table_set_termforce(tb, SCOLS_TERMFORCE_ALWAYS);
+		scols_table_set_termwidth(tb, l->total);
+		rc = scols_print_table_to_string(tb, &text) == 0 ? 0 : -ENOMEM;
+	}
+	if (rc == 0)
+		add_lines(out, text, look->indent);
+	free(text);
+	scols_unref_table(tb);
+	return rc;
+}
+
+int table_render_text(const struct table *t, const struct table_look *look, struct buf *out)
+{
+	struct layout l = {.width = calloc(t->n ? t->n : 1, sizeof(*l.width))};
+	if (!l.width)
+		return -ENOMEM;
+	/* Widths of UTF-8 come out right whatever the caller's locale. */
+	locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+	locale_t before = utf8 ? uselocale(utf8) : (locale_t)0;
+	size_t indent = look->indent ? strlen(look->indent) : 0;
+	size_t limit = look->width > 0 && (size_t)look->width > indent ? (size_t)look->width - indent : SIZE_MAX;
+	layout_fit(t, limit, &l);
+	int rc = l.total ? print(t, look, &l, out) : 0;
+	if (utf8) {
+		uselocale(before);
+		freelocale(utf8);
+	}
+	free(l.width);
+	return rc;
+}

@@ -1,0 +1,248 @@
+/* A summary of calls as rows of a saved run, and back. */
+#include "base/buf.h"
+#include "run/run.h"
+#include "stats/summary.h"
+#include "syscall/table.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#define ERRNO_LIMIT 4096 /* the kernel's MAX_ERRNO (include/linux/err.h) is 4095 */
+
+/* The plain members of call_stats, by their names in the file. */
+static const struct {
+	const char *key;
+	size_t offset;
+	bool is_count; /* uint64_t, else double */
+} fields[] = {
+	{"entered", offsetof(struct call_stats, entered), true},
+	{"returned", offsetof(struct call_stats, returned), true},
+	{"errors", offsetof(struct call_stats, errors), true},
+	{"restarted", offsetof(struct call_stats, restarted), true},
+	{"bytes", offsetof(struct call_stats, bytes), true},
+	{"total_ns", offsetof(struct call_stats, ns), false},
+	{"total_squared_ns2", offsetof(struct call_stats, ns_squared), false},
+	{"cost_ns", offsetof(struct call_stats, cost_ns), false},
+	{"spread_ns", offsetof(struct call_stats, spread_ns), false},
+	{"min_ns", offsetof(struct call_stats, min_ns), false},
+	{"max_ns", offsetof(struct call_stats, max_ns), false},
+};
+#define NFIELDS (sizeof(fields) / sizeof(*fields))
+
+static json_t *real_or_null(double v)
+{
+	return isfinite(v) ? json_real(v) : json_null();
+}
+
+static json_t *count_value(uint64_t v)
+{
+	return json_integer(v > INT64_MAX ? INT64_MAX : (json_int_t)v);
+}
+
+static json_t *call_name(uint32_t arch, int64_t nr)
+{
+	struct buf b = {0};
+	syscall_name(&b, arch, nr);
+	json_t *name = json_string(buf_str(&b));
+	buf_free(&b);
+	return name;
+}
+
+static json_t *histogram(const struct hist *h)
+{
+	json_t *a = json_array();
+	for (uint32_t i = 0; a && i < h->n; i++)
+		if (h->count[i])
+			json_array_append_new(a, json_pack("[o, o]", count_value(hist_bucket_low(h->first + i)),
+							   count_value(h->count[i])));
+	return a;
+}
+
+static void errno_key(struct buf *out, int err)
+{
+	const char *name = strerrorname_np(err);
+	name ? buf_adds(out, name) : buf_addf(out, "errno_%d", err);
+}
+
+static json_t *errnos(const struct summary_group *g, const struct call_stats *c)
+{
+	json_t *o = json_object();
+	for (size_t i = 0; o && i < g->errnos.n; i++) {
+		const struct call_errno *e = &g->errnos.v[i];
+		if (e->arch != c->arch || e->nr != c->nr)
+			continue;
+		struct buf key = {0};
+		errno_key(&key, e->err);
+		json_object_set_new(o, buf_str(&key), count_value(e->count));
+		buf_free(&key);
+	}
+	return o;
+}
+
+/* What follows from the plain members, for readers that do not want to compute it. */
+static int add_derived(json_t *row, const struct call_stats *c)
+{
+	static const char *const resolved[] = {[RESOLVED] = "yes", [DOUBTFUL] = "doubtful", [UNRESOLVED] = "no"};
+	static const struct {
+		const char *key;
+		double q;
+	} quantiles[] = {{"p50_ns", 0.5}, {"p90_ns", 0.9}, {"p99_ns", 0.99}, {"p999_ns", 0.999}};
+	int rc = json_object_set_new(row, "calls", count_value(call_stats_calls(c)));
+	rc |= json_object_set_new(row, "unfinished", count_value(call_stats_unfinished(c)));
+	rc |= json_object_set_new(row, "mean_ns", c->returned ? real_or_null(call_stats_mean(c)) : json_null());
+	rc |= json_object_set_new(row, "stddev_ns", real_or_null(call_stats_stddev(c)));
+	for (size_t i = 0; i < sizeof(quantiles) / sizeof(*quantiles); i++)
+		rc |= json_object_set_new(row, quantiles[i].key,
+					  c->returned ? real_or_null(call_stats_quantile(c, quantiles[i].q))
+						      : json_null());
+	rc |= json_object_set_new(row, "resolved", json_string(resolved[call_stats_resolved(c)]));
+	return rc;
+}
+
+static json_t *row_new(const struct summary_group *g, const struct call_stats *c)
+{
+	json_t *row =
+		json_pack("{s:o, s:o, s:I, s:I, s:I}", "name", call_name(c->arch, c->nr), "group", run_string(g->name),
+			  "group_id", (json_int_t)g->id, "arch", (json_int_t)c->arch, "nr", (json_int_t)c->nr);
+	int rc = row ? add_derived(row, c) : -1;
+	for (size_t i = 0; i < NFIELDS && rc == 0; i++) {
+		const char *at = (const char *)c + fields[i].offset;
+		uint64_t count;
+		double real;
+		memcpy(&count, at, sizeof(count));
+		memcpy(&real, at, sizeof(real));
+		rc = json_object_set_new(row, fields[i].key,
+					 fields[i].is_count ? count_value(count) : real_or_null(real));
+	}
+	if (rc == 0)
+		rc = json_object_set_new(row, "errnos", errnos(g, c));
+	if (rc == 0)
+		rc = json_object_set_new(row, "histogram_ns", histogram(&c->hist));
+	if (rc == 0)
+		return row;
+	json_decref(row);
+	return NULL;
+}
+
+int run_add_summary(json_t *run, const struct summary *s)
+{
+	for (size_t i = 0; i < s->groups.n; i++)
+		for (size_t k = 0; k < s->groups.v[i]->calls.n; k++)
+			if (json_array_append_new(run_results(run),
+						  row_new(s->groups.v[i], s->groups.v[i]->calls.v[k])) < 0)
+				return -ENOMEM;
+	return 0;
+}
+
+static int get_count(const json_t *v, uint64_t *count)
+{
+	if (!json_is_integer(v) || json_integer_value(v) < 0)
+		return -EINVAL;
+	*count = (uint64_t)json_integer_value(v);
+	return 0;
+}
+
+static int get_fields(const json_t *row, struct call_stats *c)
+{
+	for (size_t i = 0; i < NFIELDS; i++) {
+		const json_t *v = json_object_get(row, fields[i].key);
+		char *at = (char *)c + fields[i].offset;
+		uint64_t count = 0;
+		double real = json_is_number(v) ? json_number_value(v) : NAN;
+		if (fields[i].is_count && get_count(v, &count) < 0)
+			return -EINVAL;
+		if (!fields[i].is_count && !json_is_number(v) && !json_is_null(v))
+			return -EINVAL;
+		fields[i].is_count ? memcpy(at, &count, sizeof(count)) : memcpy(at, &real, sizeof(real));
+	}
+	return 0;
+}
+
+static int get_histogram(const json_t *a, struct hist *h)
+{
+	size_t i;
+	json_t *pair;
+	if (!json_is_array(a))
+		return -EINVAL;
+	json_array_foreach(a, i, pair)
+	{
+		uint64_t low;
+		uint64_t count;
+		if (get_count(json_array_get(pair, 0), &low) < 0 || get_count(json_array_get(pair, 1), &count) < 0)
+			return -EINVAL;
+		if (hist_add(h, low, count) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* The number of an error's name, 0 where it has none here. */
+static int errno_number(const char *key)
+{
+	int number = 0;
+	if (sscanf(key, "errno_%d", &number) == 1)
+		return number > 0 && number < ERRNO_LIMIT ? number : 0;
+	for (int e = 1; e < ERRNO_LIMIT; e++) {
+		const char *name = strerrorname_np(e);
+		if (name && strcmp(name, key) == 0)
+			return e;
+	}
+	return 0;
+}
+
+static int get_errnos(const json_t *o, struct summary_group *g, const struct call_stats *c)
+{
+	const char *key;
+	json_t *v;
+	json_object_foreach((json_t *)o, key, v)
+	{
+		struct call_errno e = {.arch = c->arch, .nr = c->nr, .err = errno_number(key)};
+		if (get_count(v, &e.count) < 0 || !e.err)
+			return -EINVAL;
+		if (!vec_push(&g->errnos, e))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int get_row(const json_t *row, struct summary *s)
+{
+	const char *group = json_string_value(json_object_get(row, "group"));
+	const json_t *id = json_object_get(row, "group_id");
+	const json_t *arch = json_object_get(row, "arch");
+	const json_t *nr = json_object_get(row, "nr");
+	if (!json_is_integer(arch) || !json_is_integer(nr))
+		return -EINVAL;
+	struct summary_group *g =
+		summary_group(s, group ? group : "", json_is_integer(id) ? json_integer_value(id) : -1);
+	struct call_stats *c =
+		g ? summary_call(s, g, (uint32_t)json_integer_value(arch), json_integer_value(nr)) : NULL;
+	if (!c)
+		return -ENOMEM;
+	if (c->entered)
+		return -EINVAL; /* the same call twice */
+	int rc = get_fields(row, c);
+	if (rc == 0)
+		rc = get_histogram(json_object_get(row, "histogram_ns"), &c->hist);
+	if (rc == 0)
+		rc = get_errnos(json_object_get(row, "errnos"), g, c);
+	return rc < 0 ? rc : call_stats_consistent(c) ? 0 : -EINVAL;
+}
+
+int run_get_summary(const json_t *run, struct summary *s, struct buf *why)
+{
+	size_t i;
+	json_t *row;
+	json_array_foreach(json_object_get(run, "results"), i, row)
+	{
+		int rc = get_row(row, s);
+		if (rc == -EINVAL)
+			buf_addf(why, "row %zu of its results does not add up: the file was damaged or changed", i + 1);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
