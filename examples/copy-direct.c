@@ -1,0 +1,70 @@
+/* Copies IN to OUT past the page cache (O_DIRECT). Memory, position and length must be multiples of the block size. */
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { BLOCK = 4096 };
+
+/* "4096", "4K" or "1M" as a number of bytes. */
+static size_t parse_size(const char *text)
+{
+	char *end;
+	unsigned long n = strtoul(text, &end, 10);
+	if (*end == 'K' || *end == 'M')
+		n <<= *end++ == 'K' ? 10 : 20;
+	if (n == 0 || *end || *text == '-')
+		errx(2, "'%s' is no buffer size", text);
+	return n;
+}
+
+int main(int argc, char **argv)
+{
+	size_t size = 65536;
+	int opt;
+	while ((opt = getopt(argc, argv, "b:")) != -1)
+		size = opt == 'b' ? parse_size(optarg) : 0;
+	if (size == 0 || argc - optind > 2)
+		errx(2, "usage: copy-direct [-b SIZE] [IN [OUT]]");
+	const char *in_name = optind < argc ? argv[optind] : "in";
+	const char *out_name = optind + 1 < argc ? argv[optind + 1] : "out";
+
+	if (size % BLOCK)
+		errx(2, "O_DIRECT wants a buffer of whole blocks of %d bytes", BLOCK);
+	char *buffer = aligned_alloc(BLOCK, size);
+	if (!buffer)
+		err(1, "cannot allocate %zu bytes", size);
+	int in = open(in_name, O_RDONLY | O_DIRECT);
+	if (in < 0)
+		err(1, "cannot open '%s' with O_DIRECT", in_name);
+	int out = open(out_name, O_WRONLY | O_CREAT | O_TRUNC | O_DIRECT, 0666);
+	if (out < 0)
+		err(1, "cannot create '%s' with O_DIRECT", out_name);
+
+	/* The last block is written whole and cut off afterwards. */
+	off_t at = 0;
+	ssize_t n;
+	while ((n = pread(in, buffer, size, at)) != 0) {
+		if (n < 0 && errno != EINTR)
+			err(1, "cannot read '%s' with O_DIRECT", in_name);
+		ssize_t whole = (n + BLOCK - 1) / BLOCK * BLOCK;
+		for (ssize_t done = 0; n > 0 && done < whole;) {
+			ssize_t w = pwrite(out, buffer + done, whole - done, at + done);
+			if (w < 0 && errno != EINTR)
+				err(1, "cannot write '%s' with O_DIRECT", out_name);
+			done += w > 0 ? w : 0;
+		}
+		at += n > 0 ? n : 0;
+		if (at % BLOCK)
+			break;
+	}
+	if (ftruncate(out, at) < 0)
+		err(1, "cannot cut '%s' to its size", out_name);
+	if (close(out) < 0)
+		err(1, "cannot write '%s'", out_name);
+	close(in);
+	free(buffer);
+	return 0;
+}

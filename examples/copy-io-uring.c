@@ -1,0 +1,120 @@
+/* Copies IN to OUT through io_uring: eight reads, each with its write linked behind it, are handed over in one call. */
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <liburing.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { DEPTH = 8 };
+
+struct block {
+	char *data;
+	size_t n;
+	off_t at;
+	int failed;
+};
+
+/* "4096", "4K" or "1M" as a number of bytes. */
+static size_t parse_size(const char *text)
+{
+	char *end;
+	unsigned long n = strtoul(text, &end, 10);
+	if (*end == 'K' || *end == 'M')
+		n <<= *end++ == 'K' ? 10 : 20;
+	if (n == 0 || *end || *text == '-')
+		errx(2, "'%s' is no buffer size", text);
+	return n;
+}
+
+/* A block whose read or write came back short, or was cancelled because of that, is done again by hand. */
+static void redo(int in, int out, char *p, size_t n, off_t at)
+{
+	while (n > 0) {
+		ssize_t r = pread(in, p, n, at);
+		ssize_t w = r > 0 ? pwrite(out, p, r, at) : r;
+		if (r == 0)
+			errx(1, "the input became shorter while it was read");
+		if (w < 0 && errno != EINTR)
+			err(1, "cannot copy the block at %lld", (long long)at);
+		if (w > 0)
+			n -= w, at += w;
+	}
+}
+
+/* Queues the read of one block with its write linked behind it. */
+static void queue(struct io_uring *ring, int in, int out, const struct block *b)
+{
+	struct io_uring_sqe *r = io_uring_get_sqe(ring);
+	io_uring_prep_read(r, in, b->data, b->n, b->at);
+	r->flags |= IOSQE_IO_LINK;
+	r->user_data = (uintptr_t)b;
+	struct io_uring_sqe *w = io_uring_get_sqe(ring);
+	io_uring_prep_write(w, out, b->data, b->n, b->at);
+	w->user_data = (uintptr_t)b;
+}
+
+/* Hands all that is queued over in one call, and waits for it. */
+static void run(struct io_uring *ring, int requests)
+{
+	errno = -io_uring_submit_and_wait(ring, requests);
+	if (errno > 0)
+		err(1, "cannot submit to io_uring");
+	for (int i = 0; i < requests; i++) {
+		struct io_uring_cqe *c;
+		if (io_uring_wait_cqe(ring, &c) < 0)
+			errx(1, "io_uring lost a completion");
+		struct block *b = (struct block *)(uintptr_t)c->user_data;
+		b->failed |= c->res < 0 || (size_t)c->res != b->n;
+		io_uring_cqe_seen(ring, c);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	size_t size = 65536;
+	int opt;
+	while ((opt = getopt(argc, argv, "b:")) != -1)
+		size = opt == 'b' ? parse_size(optarg) : 0;
+	if (size == 0 || argc - optind > 2)
+		errx(2, "usage: copy-io-uring [-b SIZE] [IN [OUT]]");
+	const char *in_name = optind < argc ? argv[optind] : "in";
+	const char *out_name = optind + 1 < argc ? argv[optind + 1] : "out";
+
+	char *buffer = malloc(size * DEPTH);
+	if (!buffer)
+		err(1, "cannot allocate %zu bytes", size * DEPTH);
+	int in = open(in_name, O_RDONLY);
+	struct stat st;
+	if (in < 0 || fstat(in, &st) < 0)
+		err(1, "cannot open '%s'", in_name);
+	int out = open(out_name, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+	if (out < 0)
+		err(1, "cannot create '%s'", out_name);
+	struct io_uring ring;
+	errno = -io_uring_queue_init(2 * DEPTH, &ring, 0);
+	if (errno)
+		err(1, "io_uring cannot be used here");
+
+	for (off_t at = 0; at < st.st_size;) {
+		struct block blocks[DEPTH];
+		int n = 0;
+		for (; n < DEPTH && at < st.st_size; at += blocks[n++].n) {
+			size_t left = st.st_size - at;
+			blocks[n] = (struct block){buffer + n * size, left < size ? left : size, at, 0};
+			queue(&ring, in, out, &blocks[n]);
+		}
+		run(&ring, 2 * n);
+		for (int i = 0; i < n; i++)
+			if (blocks[i].failed)
+				redo(in, out, blocks[i].data, blocks[i].n, blocks[i].at);
+	}
+	io_uring_queue_exit(&ring);
+	if (close(out) < 0)
+		err(1, "cannot write '%s'", out_name);
+	close(in);
+	free(buffer);
+	return 0;
+}

@@ -1,0 +1,49 @@
+/* Copies IN to OUT by one write(2) straight out of the mapped input: no buffer, and no read. */
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* write() may take less than it was given, and a signal may interrupt it: go on with the rest. */
+static void write_all(int fd, const char *p, size_t n, const char *name)
+{
+	while (n > 0) {
+		ssize_t w = write(fd, p, n);
+		if (w < 0 && errno != EINTR)
+			err(1, "cannot write '%s'", name);
+		if (w > 0)
+			p += w, n -= w;
+	}
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 3)
+		errx(2, "usage: copy-mmap-write [IN [OUT]]");
+	const char *in_name = argc > 1 ? argv[1] : "in";
+	const char *out_name = argc > 2 ? argv[2] : "out";
+
+	int in = open(in_name, O_RDONLY);
+	if (in < 0)
+		err(1, "cannot open '%s'", in_name);
+	int out = open(out_name, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+	if (out < 0)
+		err(1, "cannot create '%s'", out_name);
+	struct stat st;
+	if (fstat(in, &st) < 0)
+		err(1, "cannot stat '%s'", in_name);
+
+	if (st.st_size > 0) {
+		char *map = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, in, 0);
+		if (map == MAP_FAILED)
+			err(1, "cannot map '%s'", in_name);
+		write_all(out, map, st.st_size, out_name);
+		munmap(map, st.st_size);
+	}
+	if (close(out) < 0)
+		err(1, "cannot write '%s'", out_name);
+	close(in);
+	return 0;
+}

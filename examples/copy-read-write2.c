@@ -1,0 +1,53 @@
+/* Copies IN to OUT in one go: a buffer as large as the file, one read(2), one write(2). */
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+	if (argc > 3)
+		errx(2, "usage: copy-read-write2 [IN [OUT]]");
+	const char *in_name = argc > 1 ? argv[1] : "in";
+	const char *out_name = argc > 2 ? argv[2] : "out";
+
+	int in = open(in_name, O_RDONLY);
+	struct stat st;
+	if (in < 0 || fstat(in, &st) < 0)
+		err(1, "cannot open '%s'", in_name);
+	if (!S_ISREG(st.st_mode))
+		errx(1, "'%s' is no regular file, so its size is not known beforehand", in_name);
+	size_t size = st.st_size;
+	char *buffer = malloc(size ? size : 1);
+	if (!buffer)
+		err(1, "cannot allocate %zu bytes", size);
+
+	/* One call does it; where the kernel gives less (2 GiB at most, a signal), go on with the rest. */
+	size_t have = 0;
+	while (have < size) {
+		ssize_t n = read(in, buffer + have, size - have);
+		if (n < 0 && errno != EINTR)
+			err(1, "cannot read '%s'", in_name);
+		if (n == 0)
+			errx(1, "'%s' became shorter while it was read", in_name);
+		have += n > 0 ? n : 0;
+	}
+
+	int out = open(out_name, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+	if (out < 0)
+		err(1, "cannot create '%s'", out_name);
+	size_t done = 0;
+	while (done < size) {
+		ssize_t n = write(out, buffer + done, size - done);
+		if (n < 0 && errno != EINTR)
+			err(1, "cannot write '%s'", out_name);
+		done += n > 0 ? n : 0;
+	}
+	if (close(out) < 0)
+		err(1, "cannot write '%s'", out_name);
+	close(in);
+	free(buffer);
+	return 0;
+}

@@ -1,0 +1,45 @@
+/* Copies IN to OUT with splice(2): pages are moved through a pipe inside the kernel. */
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+/* Moves up to `n` bytes; a signal may interrupt it before it has moved any. */
+static ssize_t move(int from, int to, size_t n, const char *name)
+{
+	ssize_t moved;
+	do
+		moved = splice(from, NULL, to, NULL, n, SPLICE_F_MOVE);
+	while (moved < 0 && errno == EINTR);
+	if (moved < 0)
+		err(1, "cannot splice '%s'", name);
+	return moved;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 3)
+		errx(2, "usage: copy-splice [IN [OUT]]");
+	const char *in_name = argc > 1 ? argv[1] : "in";
+	const char *out_name = argc > 2 ? argv[2] : "out";
+
+	int in = open(in_name, O_RDONLY);
+	if (in < 0)
+		err(1, "cannot open '%s'", in_name);
+	int out = open(out_name, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+	if (out < 0)
+		err(1, "cannot create '%s'", out_name);
+	int pipe_fd[2];
+	if (pipe(pipe_fd) < 0)
+		err(1, "cannot make a pipe");
+
+	/* A pipe holds 64 KiB unless told otherwise, so that is what a call can move. */
+	ssize_t n;
+	while ((n = move(in, pipe_fd[1], 65536, in_name)) > 0)
+		while (n > 0)
+			n -= move(pipe_fd[0], out, n, out_name);
+	if (close(out) < 0)
+		err(1, "cannot write '%s'", out_name);
+	close(in);
+	return 0;
+}

@@ -1,0 +1,117 @@
+/* Copies IN to OUT with two threads: one reads into a buffer while the other writes the buffer that was filled before.
+ */
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static struct slot {
+	char *data;
+	ssize_t n; /* bytes to write; 0: the end */
+	int full;
+} slots[2];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static int out;
+static const char *out_name;
+
+/* "4096", "4K" or "1M" as a number of bytes. */
+static size_t parse_size(const char *text)
+{
+	char *end;
+	unsigned long n = strtoul(text, &end, 10);
+	if (*end == 'K' || *end == 'M')
+		n <<= *end++ == 'K' ? 10 : 20;
+	if (n == 0 || *end || *text == '-')
+		errx(2, "'%s' is no buffer size", text);
+	return n;
+}
+
+/* write() may take less than it was given, and a signal may interrupt it: go on with the rest. */
+static void write_all(int fd, const char *p, size_t n, const char *name)
+{
+	while (n > 0) {
+		ssize_t w = write(fd, p, n);
+		if (w < 0 && errno != EINTR)
+			err(1, "cannot write '%s'", name);
+		if (w > 0)
+			p += w, n -= w;
+	}
+}
+
+static void wait_until(struct slot *s, int full)
+{
+	pthread_mutex_lock(&lock);
+	while (s->full != full)
+		pthread_cond_wait(&changed, &lock);
+	pthread_mutex_unlock(&lock);
+}
+
+static void hand_over(struct slot *s, int full)
+{
+	pthread_mutex_lock(&lock);
+	s->full = full;
+	pthread_cond_signal(&changed);
+	pthread_mutex_unlock(&lock);
+}
+
+static void *writer(void *unused)
+{
+	for (int i = 0;; i = !i) {
+		wait_until(&slots[i], 1);
+		if (slots[i].n == 0)
+			return unused;
+		write_all(out, slots[i].data, slots[i].n, out_name);
+		hand_over(&slots[i], 0);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	size_t size = 65536;
+	int opt;
+	while ((opt = getopt(argc, argv, "b:")) != -1)
+		size = opt == 'b' ? parse_size(optarg) : 0;
+	if (size == 0 || argc - optind > 2)
+		errx(2, "usage: copy-threads [-b SIZE] [IN [OUT]]");
+	const char *in_name = optind < argc ? argv[optind] : "in";
+	out_name = optind + 1 < argc ? argv[optind + 1] : "out";
+
+	slots[0].data = malloc(size);
+	slots[1].data = malloc(size);
+	if (!slots[0].data || !slots[1].data)
+		err(1, "cannot allocate twice %zu bytes", size);
+	int in = open(in_name, O_RDONLY);
+	if (in < 0)
+		err(1, "cannot open '%s'", in_name);
+	out = open(out_name, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+	if (out < 0)
+		err(1, "cannot create '%s'", out_name);
+
+	pthread_t thread;
+	errno = pthread_create(&thread, NULL, writer, NULL);
+	if (errno)
+		err(1, "cannot start a thread");
+	ssize_t n;
+	int i = 0;
+	do {
+		wait_until(&slots[i], 0);
+		do
+			n = read(in, slots[i].data, size);
+		while (n < 0 && errno == EINTR);
+		if (n < 0)
+			err(1, "cannot read '%s'", in_name);
+		slots[i].n = n;
+		hand_over(&slots[i], 1);
+		i = !i;
+	} while (n > 0);
+	pthread_join(thread, NULL);
+	if (close(out) < 0)
+		err(1, "cannot write '%s'", out_name);
+	close(in);
+	free(slots[0].data);
+	free(slots[1].data);
+	return 0;
+}
