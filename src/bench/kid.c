@@ -1,0 +1,164 @@
+#include "bench/kid.h"
+
+#include "base/clock.h"
+#include "bench/stop.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define GUARD_MAX 256
+
+pid_t kid_fork(void)
+{
+	pid_t parent = getpid();
+	pid_t kid = fork();
+	if (kid < 0)
+		return -errno;
+	if (kid > 0) {
+		setpgid(kid, kid); /* on both sides, so that neither need wait for the other */
+		return kid;
+	}
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	setpgid(0, 0);
+	stop_release();
+	if (getppid() != parent)
+		_exit(1);
+	return 0;
+}
+
+int kid_wait(pid_t kid)
+{
+	int status;
+	while (waitpid(kid, &status, 0) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return status;
+}
+
+int kid_kill(pid_t kid)
+{
+	if (kill(-kid, SIGKILL) < 0)
+		kill(kid, SIGKILL);
+	return kid_wait(kid);
+}
+
+int kid_watch(pid_t kid, uint64_t limit_ns, void (*tick)(void *ctx), void *ctx, int *status)
+{
+	uint64_t start = clock_ns();
+	int fd = (int)syscall(SYS_pidfd_open, kid, 0);
+	int err = 0;
+	while (!err) {
+		/* Without a pidfd (Linux before 5.3) the end is seen a little later. */
+		struct pollfd p = {.fd = fd, .events = POLLIN};
+		poll(&p, 1, fd >= 0 ? 100 : 10);
+		pid_t got = waitpid(kid, status, WNOHANG);
+		if (got == kid)
+			break;
+		if (stop_signal())
+			err = -EINTR;
+		else if (limit_ns && clock_ns() - start > limit_ns)
+			err = -ETIMEDOUT;
+		if (tick && !err)
+			tick(ctx);
+	}
+	if (fd >= 0)
+		close(fd);
+	if (err)
+		*status = kid_kill(kid);
+	return err;
+}
+
+static void forget(pid_t *groups, size_t *n, pid_t group)
+{
+	for (size_t i = 0; i < *n; i++)
+		if (groups[i] == group) {
+			groups[i] = groups[--*n];
+			return;
+		}
+}
+
+/* The guard's life: keep the list, and kill what is on it when the pipe ends. */
+static void guard(int fd)
+{
+	pid_t groups[GUARD_MAX];
+	size_t n = 0;
+	pid_t p;
+	ssize_t got;
+	while ((got = read(fd, &p, sizeof(p))) != 0) {
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got != (ssize_t)sizeof(p))
+			break;
+		if (p == 0)
+			_exit(0);
+		if (p < 0)
+			forget(groups, &n, -p);
+		else if (n < GUARD_MAX)
+			groups[n++] = p;
+	}
+	for (size_t i = 0; i < n; i++)
+		kill(-groups[i], SIGKILL);
+	_exit(0);
+}
+
+int kid_guard_open(struct kid_guard *g)
+{
+	*g = (struct kid_guard){.fd = -1};
+	int fds[2];
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return -errno;
+	pid_t pid = fork();
+	if (pid < 0) {
+		int err = -errno;
+		close(fds[0]);
+		close(fds[1]);
+		return err;
+	}
+	if (pid == 0) {
+		setsid();
+		for (int sig = 1; sig < NSIG; sig++)
+			if (sig != SIGCHLD)
+				signal(sig, SIG_IGN);
+		/* Nothing else may be held open: a reader of our output waits for its end. */
+		dup2(fds[0], 0);
+		close_range(1, ~0U, 0);
+		guard(0);
+	}
+	close(fds[0]);
+	g->fd = fds[1];
+	g->pid = pid;
+	return 0;
+}
+
+void kid_guard_tell(struct kid_guard *g, pid_t group)
+{
+	/* A pid is far below PIPE_BUF: the write is whole or fails, and then PR_SET_PDEATHSIG is what is left. */
+	if (g->fd >= 0 && write(g->fd, &group, sizeof(group)) < 0)
+		kid_guard_close(g);
+}
+
+void kid_guard_close(struct kid_guard *g)
+{
+	if (g->fd < 0)
+		return;
+	pid_t done = 0;
+	if (write(g->fd, &done, sizeof(done)) < 0)
+		kill(g->pid, SIGKILL);
+	close(g->fd);
+	g->fd = -1;
+	kid_wait(g->pid);
+}
+
+void *kid_share(size_t bytes)
+{
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	return p == MAP_FAILED ? NULL : p;
+}

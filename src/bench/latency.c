@@ -1,0 +1,147 @@
+#include "bench/latency.h"
+
+#include "base/clock.h"
+#include "bench/kid.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define BUCKETS 2048 /* more than hist_bucket(UINT64_MAX) */
+
+/* What the measuring process counts into; nothing is allocated while it measures. */
+struct board {
+	_Atomic uint64_t n;
+	double sum, squares;
+	uint64_t min, max, missed;
+	int lock_err;
+	bool idle_held;
+	uint64_t count[BUCKETS];
+};
+
+/* Holds deep idle states off as long as the process lives (kernel: Documentation/power/pm_qos_interface.rst). */
+static bool hold_idle(void)
+{
+	int32_t most_us = 0;
+	int fd = open("/dev/cpu_dma_latency", O_RDWR | O_CLOEXEC);
+	return fd >= 0 && write(fd, &most_us, sizeof(most_us)) == (ssize_t)sizeof(most_us);
+}
+
+static void count(struct board *b, uint64_t late)
+{
+	b->count[hist_bucket(late)]++;
+	b->sum += (double)late;
+	b->squares += (double)late * (double)late;
+	if (!b->n || late < b->min)
+		b->min = late;
+	if (late > b->max)
+		b->max = late;
+	atomic_fetch_add_explicit(&b->n, 1, memory_order_release);
+}
+
+static int prepare(const struct latency_plan *plan, struct board *b)
+{
+	b->lock_err = -place_lock_memory();
+	b->idle_held = hold_idle();
+	memset(b->count, 0, sizeof(b->count)); /* no page fault later */
+	int err = plan->ncpus ? place_pin(plan->cpus, plan->ncpus) : 0;
+	return err ? err : place_set_policy(&plan->policy);
+}
+
+static int measure(const struct latency_plan *plan, struct board *b)
+{
+	int err = prepare(plan, b);
+	if (err)
+		return -err;
+	uint64_t next = clock_ns() + plan->interval_ns;
+	uint64_t end = next + plan->time_ns;
+	while (next < end) {
+		struct timespec until = clock_to_timespec(next);
+		if (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) != 0)
+			continue;
+		uint64_t now = clock_ns();
+		count(b, now - next);
+		for (next += plan->interval_ns; next < now && next < end; next += plan->interval_ns)
+			b->missed++;
+	}
+	return 0;
+}
+
+static int collect(struct latency_result *r, const struct board *b)
+{
+	struct latency_result one = {
+		.n = b->n,
+		.sum = b->sum,
+		.squares = b->squares,
+		.min = b->min,
+		.max = b->max,
+		.missed = b->missed,
+	};
+	int err = 0;
+	for (uint32_t i = 0; i < BUCKETS && !err; i++)
+		if (b->count[i])
+			err = hist_add(&one.hist, hist_bucket_low(i), b->count[i]);
+	if (!err)
+		err = latency_merge(r, &one);
+	r->lock_err = b->lock_err;
+	r->idle_held = b->idle_held;
+	latency_free(&one);
+	return err;
+}
+
+int latency_measure(const struct latency_plan *plan, struct latency_result *r)
+{
+	struct board *b = kid_share(sizeof(*b));
+	if (!b)
+		return -ENOMEM;
+	int status = 0;
+	pid_t kid = kid_fork();
+	if (kid == 0)
+		_exit(measure(plan, b));
+	int err = kid < 0 ? kid : kid_watch(kid, 0, plan->tick, plan->tick_ctx, &status);
+	if (!err && status != 0)
+		err = WIFEXITED(status) ? -WEXITSTATUS(status) : -ECHILD;
+	int failed = collect(r, b);
+	munmap(b, sizeof(*b));
+	return failed ? failed : err;
+}
+
+int latency_merge(struct latency_result *r, const struct latency_result *from)
+{
+	if (!from->n)
+		return 0;
+	if (!r->n || from->min < r->min)
+		r->min = from->min;
+	if (from->max > r->max)
+		r->max = from->max;
+	r->n += from->n;
+	r->sum += from->sum;
+	r->squares += from->squares;
+	r->missed += from->missed;
+	return hist_merge(&r->hist, &from->hist);
+}
+
+double latency_mean(const struct latency_result *r)
+{
+	return r->n ? r->sum / (double)r->n : NAN;
+}
+
+double latency_stddev(const struct latency_result *r)
+{
+	if (r->n < 2)
+		return NAN;
+	double n = (double)r->n;
+	return sqrt(fmax((r->squares - r->sum * r->sum / n) / (n - 1), 0));
+}
+
+void latency_free(struct latency_result *r)
+{
+	hist_free(&r->hist);
+}

@@ -1,0 +1,180 @@
+/* What the loads do. */
+#include "bench/loads.h"
+
+#include "bench/op.h"
+
+#include "base/buf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MIB          (UINT64_C(1) << 20)
+#define DISK_FILE    (512 * MIB)
+#define MEMORY_BYTES (64 * MIB)
+#define PACKET_BYTES 64
+#define SUITE_CHEAP  100
+
+static void give_up(struct load_board *b, const char *what)
+{
+	snprintf(b->why, sizeof(b->why), "%s: %s", what, strerror(errno));
+}
+
+static void run_cpu(struct load_board *b, const char *dir)
+{
+	(void)dir;
+	for (;;) {
+		for (int i = 0; i < 1000000; i++)
+			__asm__ volatile("" ::: "memory");
+		atomic_fetch_add_explicit(&b->work, 1, memory_order_relaxed);
+	}
+}
+
+/* A file that has no name, so that nothing is left when we are killed. */
+static int nameless_file(const char *dir)
+{
+	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		return fd;
+	char path[4096];
+	snprintf(path, sizeof(path), "%s/sctrace-load-XXXXXX", dir);
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd >= 0)
+		unlink(path);
+	return fd;
+}
+
+/* 512 MiB in blocks of 1 MiB, brought to the device, and again from the beginning. */
+static void run_disk(struct load_board *b, const char *dir)
+{
+	struct statvfs fs;
+	if (statvfs(dir, &fs) == 0 && (uint64_t)fs.f_bavail * fs.f_frsize < 2 * DISK_FILE) {
+		snprintf(b->why, sizeof(b->why), "less than 1 GiB is free in the folder for files");
+		return;
+	}
+	char *block = malloc(MIB);
+	int fd = nameless_file(dir);
+	if (!block || fd < 0) {
+		give_up(b, "cannot make a file");
+		return;
+	}
+	memset(block, 0x5a, MIB);
+	for (;;) {
+		for (uint64_t at = 0; at < DISK_FILE; at += MIB) {
+			if (pwrite(fd, block, MIB, (off_t)at) != (ssize_t)MIB) {
+				give_up(b, "write");
+				return;
+			}
+			atomic_fetch_add(&b->work, 1);
+		}
+		if (fdatasync(fd) < 0 || ftruncate(fd, 0) < 0) {
+			give_up(b, "fdatasync");
+			return;
+		}
+	}
+}
+
+/* Small datagrams to ourselves as fast as they go; what arrived is counted. */
+static void run_net(struct load_board *b, const char *dir)
+{
+	(void)dir;
+	struct sockaddr_in to = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t len = sizeof(to);
+	char packet[PACKET_BYTES] = {0};
+	int in = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (in < 0 || bind(in, (struct sockaddr *)&to, sizeof(to)) < 0 ||
+	    getsockname(in, (struct sockaddr *)&to, &len) < 0) {
+		give_up(b, "cannot open a socket on 127.0.0.1");
+		return;
+	}
+	pid_t parent = getpid();
+	pid_t sender = fork();
+	if (sender < 0) {
+		give_up(b, "fork");
+		return;
+	}
+	if (sender == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		while (getppid() == parent)
+			for (int i = 0; i < 1000; i++)
+				sendto(in, packet, sizeof(packet), 0, (struct sockaddr *)&to, sizeof(to));
+		_exit(0);
+	}
+	for (;;)
+		if (recv(in, packet, sizeof(packet), 0) > 0)
+			atomic_fetch_add_explicit(&b->work, 1, memory_order_relaxed);
+}
+
+static void run_fork(struct load_board *b, const char *dir)
+{
+	(void)dir;
+	for (;;) {
+		pid_t pid = fork();
+		if (pid == 0)
+			_exit(0);
+		if (pid < 0) {
+			give_up(b, "fork");
+			return;
+		}
+		waitpid(pid, NULL, 0);
+		atomic_fetch_add(&b->work, 1);
+	}
+}
+
+static void run_memory(struct load_board *b, const char *dir)
+{
+	(void)dir;
+	char *p = mmap(NULL, 2 * MEMORY_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (p == MAP_FAILED) {
+		give_up(b, "mmap");
+		return;
+	}
+	memset(p, 1, MEMORY_BYTES);
+	for (size_t from = 0;; from ^= MEMORY_BYTES)
+		for (size_t at = 0; at < MEMORY_BYTES; at += MIB) {
+			memcpy(p + (from ^ MEMORY_BYTES) + at, p + from + at, MIB);
+			atomic_fetch_add(&b->work, 1);
+		}
+}
+
+/* The operations of bench syscall, one after the other. */
+static void run_suite(struct load_board *b, const char *dir)
+{
+	for (;;)
+		for (size_t i = 0; op_at(i); i++) {
+			const struct op *op = op_at(i);
+			struct op_state s;
+			struct buf why = {0};
+			uint64_t n = op->cost == OP_DEAR ? 1 : SUITE_CHEAP;
+			if (op_open(op, &s, dir, &why) == 0) {
+				op->once(&s, n);
+				op_close(op, &s);
+				atomic_fetch_add(&b->work, n);
+			}
+			buf_free(&why);
+		}
+}
+
+static const struct load_kind kinds[] = {
+	{"cpu", "a process for each CPU that only computes", "Mloops", 1, run_cpu},
+	{"disk", "512 MiB written in blocks of 1 MiB, again and again", "MiB", 0, run_disk},
+	{"net", "small datagrams through the loopback device, as fast as they go", "packets", 0, run_net},
+	{"fork", "processes made and ended", "forks", 0, run_fork},
+	{"memory", "a process for each CPU that copies 64 MiB back and forth", "MiB", 1, run_memory},
+	{"suite", "the operations of bench syscall, one after the other", "operations", 0, run_suite},
+};
+
+const struct load_kind *load_kind_at(size_t i)
+{
+	return i < sizeof(kinds) / sizeof(*kinds) ? &kinds[i] : NULL;
+}

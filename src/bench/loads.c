@@ -1,0 +1,152 @@
+#include "bench/loads.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "bench/stop.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define FIRST_WORK_NS (30 * NSEC_PER_SEC) /* who has done nothing after this does not work */
+
+static const struct load_kind *find(const char *name, size_t len)
+{
+	for (size_t i = 0; load_kind_at(i); i++)
+		if (strlen(load_kind_at(i)->name) == len && strncmp(load_kind_at(i)->name, name, len) == 0)
+			return load_kind_at(i);
+	return NULL;
+}
+
+int load_parse(struct load *l, const char *name, struct buf *why)
+{
+	*l = (struct load){.name = name};
+	if (strcmp(name, "none") == 0)
+		return 0;
+	for (const char *p = name; p; p = strchr(p, '+') ? strchr(p, '+') + 1 : NULL) {
+		size_t len = strcspn(p, "+");
+		const struct load_kind *k = find(p, len);
+		if (!k || l->parts == LOAD_PARTS) {
+			buf_addf(why, "no load is called '%.*s'; there are none", (int)len, p);
+			for (size_t i = 0; load_kind_at(i); i++)
+				buf_addf(why, ", %s", load_kind_at(i)->name);
+			buf_adds(why, ", and several joined by +");
+			return -EINVAL;
+		}
+		l->kind[l->parts++] = k;
+	}
+	return 0;
+}
+
+static int start_part(struct load *l, size_t part, const char *dir, struct kid_guard *guard)
+{
+	const struct load_kind *k = l->kind[part];
+	struct load_board *b = kid_share(sizeof(*b));
+	if (!b)
+		return -ENOMEM;
+	l->board[part] = b;
+	long n = k->per_cpu ? sysconf(_SC_NPROCESSORS_ONLN) : 1;
+	for (long i = 0; i < n && l->nkids < LOAD_KIDS; i++) {
+		pid_t kid = kid_fork();
+		if (kid < 0)
+			return kid;
+		if (kid == 0) {
+			close(guard->fd); /* or the guard would wait for us too */
+			k->run(b, dir);
+			_exit(1);
+		}
+		l->kids[l->nkids++] = kid;
+		kid_guard_tell(guard, kid);
+	}
+	return 0;
+}
+
+static void end_all(struct load *l, struct kid_guard *guard)
+{
+	for (size_t i = 0; i < l->nkids; i++) {
+		kid_kill(l->kids[i]);
+		kid_guard_tell(guard, -l->kids[i]);
+	}
+	l->nkids = 0;
+	for (size_t i = 0; i < l->parts; i++) {
+		if (l->board[i])
+			munmap(l->board[i], sizeof(*l->board[i]));
+		l->board[i] = NULL;
+	}
+}
+
+/* Waits for the first work of a part; 0 or -errno and `why`. */
+static int wait_for_work(const struct load *l, size_t part, struct buf *why)
+{
+	const struct load_board *b = l->board[part];
+	uint64_t start = clock_ns();
+	while (!b->work) {
+		if (stop_signal())
+			return -EINTR;
+		if (b->why[0]) {
+			buf_addf(why, "the load '%s' cannot run here: %s", l->kind[part]->name, b->why);
+			return -EIO;
+		}
+		if (clock_ns() - start > FIRST_WORK_NS) {
+			buf_addf(why, "the load '%s' did nothing for half a minute", l->kind[part]->name);
+			return -ETIMEDOUT;
+		}
+		clock_sleep_ns(1000000);
+	}
+	return 0;
+}
+
+int load_start(struct load *l, const char *dir, struct kid_guard *guard, struct buf *why)
+{
+	int err = 0;
+	l->nkids = 0;
+	for (size_t i = 0; i < l->parts && !err; i++) {
+		err = start_part(l, i, dir, guard);
+		if (err)
+			buf_addf(why, "cannot start the load '%s': %s", l->kind[i]->name, strerror(-err));
+	}
+	for (size_t i = 0; i < l->parts && !err; i++)
+		err = wait_for_work(l, i, why);
+	if (err)
+		end_all(l, guard);
+	else
+		load_mark(l);
+	return err;
+}
+
+void load_mark(struct load *l)
+{
+	l->mark_ns = clock_ns();
+	for (size_t i = 0; i < l->parts; i++)
+		l->start_work[i] = l->board[i]->work;
+}
+
+int load_stop(struct load *l, struct kid_guard *guard, struct buf *why)
+{
+	int err = 0;
+	l->span_ns += clock_ns() - l->mark_ns;
+	for (size_t i = 0; i < l->parts; i++) {
+		uint64_t done = l->board[i]->work - l->start_work[i];
+		l->work[i] += done;
+		if (l->board[i]->why[0])
+			buf_addf(why, "%sthe load '%s' gave up: %s", err ? "; " : "", l->kind[i]->name,
+				 l->board[i]->why);
+		else if (!done)
+			buf_addf(why, "%sthe load '%s' did no work", err ? "; " : "", l->kind[i]->name);
+		else
+			continue;
+		err = -EIO;
+	}
+	end_all(l, guard);
+	return err;
+}
+
+void load_work(const struct load *l, struct buf *out)
+{
+	for (size_t i = 0; i < l->parts; i++)
+		buf_addf(out, "%s%s %llu %s", i ? ", " : "", l->kind[i]->name, (unsigned long long)l->work[i],
+			 l->kind[i]->unit);
+}

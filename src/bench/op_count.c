@@ -1,0 +1,146 @@
+#include "bench/op_count.h"
+
+#include "base/buf.h"
+#include "bench/describe.h"
+#include "bench/stop.h"
+#include "engine/engine.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* How often an operation runs to be counted: often where it is too fast to be a call, so that a rare one shows. */
+#define TIMES_FAST  8192
+#define TIMES_CHEAP 128
+#define TIMES_DEAR  8
+#define FAST_NS     60
+
+static uint64_t times_of(const struct op_result *r)
+{
+	if (r->op->cost == OP_DEAR)
+		return TIMES_DEAR;
+	return r->two_op_ns < FAST_NS ? TIMES_FAST : TIMES_CHEAP;
+}
+
+static void mark(size_t i, int end)
+{
+	syscall(SYS_close, INT_MIN + 2 * (int)i + end);
+}
+
+int op_count_run(int argc, char *const *argv)
+{
+	for (int i = 1; i + 1 < argc; i += 2) {
+		const struct op *op = op_find(argv[i]);
+		uint64_t n = strtoull(argv[i + 1], NULL, 10);
+		struct op_state s;
+		struct buf why = {0};
+		if (!op)
+			return -ENOENT;
+		if (op_open(op, &s, argv[0], &why) == 0) {
+			op->once(&s, 1); /* what happens the first time alone is not of the operation */
+			mark((size_t)i / 2, 0);
+			op->once(&s, n);
+			mark((size_t)i / 2, 1);
+			op_close(op, &s);
+		}
+		buf_free(&why);
+	}
+	return 0;
+}
+
+/* Where the traced child stands. */
+struct counting {
+	struct op_result *results;
+	size_t n;
+	size_t now;     /* operation between its marks; n: none */
+	uint64_t calls; /* seen since its first mark */
+};
+
+static void count_event(struct counting *c, const struct event *ev)
+{
+	if (ev->kind != EV_ENTER)
+		return;
+	int fd = (int)ev->call.args[0];
+	size_t i = ((unsigned)fd - (unsigned)INT_MIN) / 2;
+	if (ev->call.nr != SYS_close || fd >= 0 || i >= c->n) {
+		c->calls++;
+		return;
+	}
+	if (!(fd & 1))
+		c->now = i;
+	else if (c->now == i)
+		c->results[i].kernel = (double)c->calls / (double)times_of(&c->results[i]);
+	c->calls = 0;
+}
+
+/* The child's command line: words that the caller frees with free_words(). */
+static char **make_words(const struct op_result *results, size_t n, const char *self, const char *dir)
+{
+	char **v = calloc(2 * n + 5, sizeof(*v));
+	if (!v)
+		return NULL;
+	size_t k = 0;
+	v[k++] = strdup(self);
+	v[k++] = strdup("bench");
+	v[k++] = strdup(OP_COUNT_WORD);
+	v[k++] = strdup(dir);
+	for (size_t i = 0; i < n; i++) {
+		struct buf times = {0};
+		buf_addf(&times, "%llu", (unsigned long long)times_of(&results[i]));
+		v[k++] = strdup(results[i].op->name);
+		v[k++] = buf_take(&times);
+	}
+	return v;
+}
+
+static void free_words(char **v)
+{
+	for (size_t i = 0; v && v[i]; i++)
+		free(v[i]);
+	free(v);
+}
+
+static int watch(struct engine *e, struct counting *c)
+{
+	for (;;) {
+		struct event ev;
+		int r = e->ops->next(e, &ev);
+		if (r == 0)
+			return 0;
+		if (stop_signal()) {
+			e->ops->kill(e, SIGKILL);
+			return -EINTR;
+		}
+		if (r < 0 && r != -EINTR)
+			return r;
+		if (r > 0)
+			count_event(c, &ev);
+	}
+}
+
+int op_count_kernel(struct op_result *results, size_t n, const char *self, const char *dir, struct buf *why)
+{
+	const struct engine_ops *ops = engine_choose(NULL, CAP_EVENTS, why);
+	if (!ops)
+		return -ENOTSUP;
+	char **words = make_words(results, n, self, dir);
+	struct counting c = {.results = results, .n = n, .now = n};
+	struct engine_config config = {
+		.want = CAP_EVENTS,
+		.spawn = {.argv = words, .stdin_fd = -1, .stdout_fd = -1, .stderr_fd = -1},
+		.kill_on_exit = true,
+	};
+	struct engine *e;
+	int err = words ? ops->start(&e, &config, why) : -ENOMEM;
+	if (!err) {
+		err = watch(e, &c);
+		ops->stop(e);
+	}
+	free_words(words);
+	return err;
+}

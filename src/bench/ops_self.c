@@ -1,0 +1,142 @@
+/* Operations that need nothing but the process itself: the controls, identities, clocks. */
+#include "bench/op.h"
+
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+OP_BODY(empty)
+{
+	(void)s;
+}
+OP_LOOPS(empty)
+
+OP_BODY(self_getpid)
+{
+	s->wrong += getpid() <= 0;
+}
+OP_LOOPS(self_getpid)
+
+OP_BODY(self_getppid)
+{
+	s->wrong += getppid() < 0;
+}
+OP_LOOPS(self_getppid)
+
+OP_BODY(self_getuid)
+{
+	OP_KEEP(getuid());
+	(void)s;
+}
+OP_LOOPS(self_getuid)
+
+OP_BODY(self_getpid_raw)
+{
+	s->wrong += syscall(SYS_getpid) <= 0;
+}
+OP_LOOPS(self_getpid_raw)
+
+OP_BODY(self_sysconf)
+{
+	s->wrong += sysconf(_SC_CLK_TCK) <= 0;
+}
+OP_LOOPS(self_sysconf)
+
+OP_BODY(clock_time)
+{
+	s->wrong += time(NULL) <= 0;
+}
+OP_LOOPS(clock_time)
+
+OP_BODY(clock_gettimeofday)
+{
+	struct timeval tv;
+	s->wrong += gettimeofday(&tv, NULL) != 0;
+	OP_KEEP(&tv);
+}
+OP_LOOPS(clock_gettimeofday)
+
+/* The C library's clock_gettime(), which asks the vDSO first, and the same as a call that enters the kernel. */
+#define CLOCK_LIBC(name, id)                                                                                           \
+	OP_BODY(name)                                                                                                  \
+	{                                                                                                              \
+		struct timespec ts;                                                                                    \
+		s->wrong += clock_gettime(id, &ts) != 0;                                                               \
+		OP_KEEP(&ts);                                                                                          \
+	}                                                                                                              \
+	OP_LOOPS(name)
+#define CLOCK_CALL(name, id)                                                                                           \
+	OP_BODY(name)                                                                                                  \
+	{                                                                                                              \
+		struct timespec ts;                                                                                    \
+		s->wrong += syscall(SYS_clock_gettime, id, &ts) != 0;                                                  \
+		OP_KEEP(&ts);                                                                                          \
+	}                                                                                                              \
+	OP_LOOPS(name)
+
+CLOCK_LIBC(clock_monotonic, CLOCK_MONOTONIC)
+CLOCK_CALL(clock_monotonic_raw, CLOCK_MONOTONIC)
+CLOCK_LIBC(clock_realtime, CLOCK_REALTIME)
+CLOCK_CALL(clock_realtime_raw, CLOCK_REALTIME)
+CLOCK_LIBC(clock_coarse, CLOCK_MONOTONIC_COARSE)
+CLOCK_CALL(clock_coarse_raw, CLOCK_MONOTONIC_COARSE)
+CLOCK_LIBC(clock_cputime, CLOCK_PROCESS_CPUTIME_ID)
+
+#ifdef SYS_time
+OP_BODY(clock_time_raw)
+{
+	s->wrong += syscall(SYS_time, NULL) <= 0;
+}
+OP_LOOPS(clock_time_raw)
+#endif
+
+#if defined(__x86_64__)
+#define TSC_ABOUT "RDTSC, the processor's time stamp counter"
+OP_BODY(clock_tsc)
+{
+	(void)s;
+	OP_KEEP(__builtin_ia32_rdtsc());
+}
+OP_LOOPS(clock_tsc)
+#elif defined(__aarch64__)
+#define TSC_ABOUT "CNTVCT_EL0, the processor's virtual timer"
+OP_BODY(clock_tsc)
+{
+	(void)s;
+	uint64_t t;
+	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(t));
+	OP_KEEP(t);
+}
+OP_LOOPS(clock_tsc)
+#endif
+
+#define ROW(name, group, body, about)                                                                                  \
+	{                                                                                                              \
+		name, group, about, body##_once, body##_twice, NULL, NULL, OP_CHEAP, false                             \
+	}
+
+const struct op ops_self[] = {
+	ROW("loop", "control", empty, "an empty loop with a compiler barrier; subtracted from the others"),
+	ROW("getpid", "id", self_getpid, "getpid() of the C library"),
+	ROW("getpid-raw", "id", self_getpid_raw, "syscall(SYS_getpid)"),
+	ROW("getppid", "id", self_getppid, "getppid()"),
+	ROW("getuid", "id", self_getuid, "getuid()"),
+	ROW("sysconf", "id", self_sysconf, "sysconf(_SC_CLK_TCK)"),
+#ifdef TSC_ABOUT
+	ROW("tsc", "clock", clock_tsc, TSC_ABOUT),
+#endif
+	ROW("time", "clock", clock_time, "time(NULL), as the vDSO answers it"),
+#ifdef SYS_time
+	ROW("time-raw", "clock", clock_time_raw, "syscall(SYS_time)"),
+#endif
+	ROW("gettimeofday", "clock", clock_gettimeofday, "gettimeofday(), as the vDSO answers it"),
+	ROW("monotonic", "clock", clock_monotonic, "clock_gettime(CLOCK_MONOTONIC), as the vDSO answers it"),
+	ROW("monotonic-raw", "clock", clock_monotonic_raw, "syscall(SYS_clock_gettime, CLOCK_MONOTONIC)"),
+	ROW("realtime", "clock", clock_realtime, "clock_gettime(CLOCK_REALTIME), as the vDSO answers it"),
+	ROW("realtime-raw", "clock", clock_realtime_raw, "syscall(SYS_clock_gettime, CLOCK_REALTIME)"),
+	ROW("coarse", "clock", clock_coarse, "clock_gettime(CLOCK_MONOTONIC_COARSE), as the vDSO answers it"),
+	ROW("coarse-raw", "clock", clock_coarse_raw, "syscall(SYS_clock_gettime, CLOCK_MONOTONIC_COARSE)"),
+	ROW("cputime", "clock", clock_cputime, "clock_gettime(CLOCK_PROCESS_CPUTIME_ID), which no vDSO answers"),
+};
+const size_t ops_self_count = sizeof(ops_self) / sizeof(*ops_self);

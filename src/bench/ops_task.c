@@ -1,0 +1,168 @@
+/* Operations on tasks: yielding, waking, signals, making processes and threads. */
+#include "bench/op.h"
+
+#include "base/buf.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Where true(1) is, the program that the exec rows run. */
+static const char *find_true(void)
+{
+	static const char *const places[] = {"/bin/true", "/usr/bin/true"};
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
+		if (access(places[i], X_OK) == 0)
+			return places[i];
+	return NULL;
+}
+
+static int need_true(struct op_state *s, struct buf *why)
+{
+	const char *path = find_true();
+	if (!path) {
+		buf_adds(why, "no true(1) in /bin or /usr/bin");
+		return -ENOENT;
+	}
+	strncpy(s->path, path, sizeof(s->path) - 1);
+	return 0;
+}
+
+static void handle(int sig)
+{
+	(void)sig;
+}
+
+static int catch_signal(struct op_state *s, struct buf *why)
+{
+	struct sigaction sa = {.sa_handler = handle};
+	sigset_t set;
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	s->pid = getpid();
+	s->tid = (int)syscall(SYS_gettid);
+	if (sigaction(SIGUSR1, &sa, &s->old_action) < 0) {
+		buf_addf(why, "sigaction: %s", strerror(errno));
+		return -errno;
+	}
+	/* Blocked by whoever started us, it would only be sent and never handled. */
+	pthread_sigmask(SIG_UNBLOCK, &set, &s->old_mask);
+	return 0;
+}
+
+static void release_signal(struct op_state *s)
+{
+	pthread_sigmask(SIG_SETMASK, &s->old_mask, NULL);
+	sigaction(SIGUSR1, &s->old_action, NULL);
+}
+
+OP_BODY(yield)
+{
+	s->wrong += sched_yield() != 0;
+}
+OP_LOOPS(yield)
+
+OP_BODY(futex_wake)
+{
+	s->wrong += syscall(SYS_futex, &s->word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0) != 0;
+}
+OP_LOOPS(futex_wake)
+
+OP_BODY(signal_self)
+{
+	s->wrong += syscall(SYS_tgkill, s->pid, s->tid, SIGUSR1) != 0;
+}
+OP_LOOPS(signal_self)
+
+/* Waits for `pid`; a child that could not be made or failed counts as wrong. */
+static void reap(struct op_state *s, pid_t pid)
+{
+	int status = -1;
+	if (pid > 0)
+		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+			;
+	s->wrong += pid <= 0 || status != 0;
+}
+
+OP_BODY(fork_wait)
+{
+	pid_t pid = fork();
+	if (pid == 0)
+		_exit(0);
+	reap(s, pid);
+}
+OP_LOOPS(fork_wait)
+
+OP_BODY(fork_exec)
+{
+	char *argv[] = {s->path, NULL};
+	pid_t pid = fork();
+	if (pid == 0) {
+		execve(s->path, argv, environ);
+		_exit(127);
+	}
+	reap(s, pid);
+}
+OP_LOOPS(fork_exec)
+
+/* Not inlined: vfork() must not share a frame with a loop whose variables the child might change. */
+static __attribute__((noinline)) void vfork_child(struct op_state *s)
+{
+	pid_t pid = vfork();
+	if (pid == 0)
+		_exit(0);
+	reap(s, pid);
+}
+
+OP_BODY(vfork_wait)
+{
+	vfork_child(s);
+}
+OP_LOOPS(vfork_wait)
+
+OP_BODY(spawn_true)
+{
+	char *argv[] = {s->path, NULL};
+	pid_t pid = -1;
+	if (posix_spawn(&pid, s->path, NULL, NULL, argv, environ) != 0)
+		pid = -1;
+	reap(s, pid);
+}
+OP_LOOPS(spawn_true)
+
+static void *nothing(void *arg)
+{
+	return arg;
+}
+
+OP_BODY(thread)
+{
+	pthread_t t;
+	s->wrong += pthread_create(&t, NULL, nothing, NULL) != 0 || pthread_join(t, NULL) != 0;
+}
+OP_LOOPS(thread)
+
+#define ROW(name, group, body, setup, teardown, cost, about)                                                           \
+	{                                                                                                              \
+		name, group, about, body##_once, body##_twice, setup, teardown, cost, false                            \
+	}
+
+const struct op ops_task[] = {
+	ROW("yield", "task", yield, NULL, NULL, OP_CHEAP, "sched_yield() with nobody to yield to"),
+	ROW("futex-wake", "ipc", futex_wake, NULL, NULL, OP_CHEAP, "futex(FUTEX_WAKE) with nobody waiting"),
+	ROW("signal", "task", signal_self, catch_signal, release_signal, OP_CHEAP,
+	    "tgkill() of oneself, the handler, and the return from it"),
+	ROW("thread", "process", thread, NULL, NULL, OP_DEAR, "pthread_create() of an empty thread and pthread_join()"),
+	ROW("vfork", "process", vfork_wait, NULL, NULL, OP_DEAR, "vfork(), exit in the child, wait"),
+	ROW("fork", "process", fork_wait, NULL, NULL, OP_DEAR, "fork(), exit in the child, wait"),
+	ROW("fork-exec", "process", fork_exec, need_true, NULL, OP_DEAR, "fork(), execve() of true, wait"),
+	ROW("spawn", "process", spawn_true, need_true, NULL, OP_DEAR, "posix_spawn() of true, wait"),
+};
+const size_t ops_task_count = sizeof(ops_task) / sizeof(*ops_task);

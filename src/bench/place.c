@@ -1,0 +1,150 @@
+#include "bench/place.h"
+
+#include "base/buf.h"
+#include "bench/kid.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int cpu_list_allowed(struct cpu_list *l)
+{
+	cpu_set_t set;
+	if (sched_getaffinity(0, sizeof(set), &set) < 0)
+		return -errno;
+	for (int i = 0; i < CPU_SETSIZE; i++)
+		if (CPU_ISSET(i, &set) && !vec_push(l, i))
+			return -ENOMEM;
+	return 0;
+}
+
+/* Adds first..last, each of which must be usable here. */
+static int add_range(struct cpu_list *l, long first, long last, struct buf *why)
+{
+	cpu_set_t set;
+	CPU_ZERO(&set);
+	sched_getaffinity(0, sizeof(set), &set);
+	for (long i = first; i <= last; i++) {
+		if (i >= CPU_SETSIZE || !CPU_ISSET((int)i, &set)) {
+			struct cpu_list have = {0};
+			cpu_list_allowed(&have);
+			buf_addf(why, "CPU %ld is not there or not ours to use; usable here: ", i);
+			cpu_list_format(why, &have);
+			vec_free(&have);
+			return -EINVAL;
+		}
+		if (!vec_push(l, (int)i))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int cpu_list_parse(struct cpu_list *l, const char *text, struct buf *why)
+{
+	const char *p = text;
+	do {
+		char *end;
+		if (!isdigit((unsigned char)*p))
+			goto bad;
+		long first = strtol(p, &end, 10);
+		long last = first;
+		if (*end == '-') {
+			p = end + 1;
+			if (!isdigit((unsigned char)*p))
+				goto bad;
+			last = strtol(p, &end, 10);
+		}
+		if (last < first || (*end && *end != ','))
+			goto bad;
+		int err = add_range(l, first, last, why);
+		if (err)
+			return err;
+		p = *end ? end + 1 : NULL;
+	} while (p);
+	return 0;
+bad:
+	buf_addf(why, "'%s' is no list of CPUs; write 0, 0,2 or 0-3", text);
+	return -EINVAL;
+}
+
+void cpu_list_format(struct buf *out, const struct cpu_list *l)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		size_t j = i;
+		while (j + 1 < l->n && l->v[j + 1] == l->v[j] + 1)
+			j++;
+		buf_addf(out, "%s%d", i ? "," : "", l->v[i]);
+		if (j > i)
+			buf_addf(out, "-%d", l->v[j]);
+		i = j;
+	}
+}
+
+int place_pin(const int *cpus, size_t n)
+{
+	cpu_set_t set;
+	CPU_ZERO(&set);
+	for (size_t i = 0; i < n; i++)
+		CPU_SET(cpus[i], &set);
+	return sched_setaffinity(0, sizeof(set), &set) < 0 ? -errno : 0;
+}
+
+static const struct {
+	const char *name;
+	int policy;
+} policies[] = {
+	{"other", SCHED_OTHER},
+	{"batch", SCHED_BATCH},
+	{"fifo", SCHED_FIFO},
+	{"rr", SCHED_RR},
+};
+
+int place_policy_by_name(const char *name)
+{
+	for (size_t i = 0; i < sizeof(policies) / sizeof(*policies); i++)
+		if (strcmp(policies[i].name, name) == 0)
+			return policies[i].policy;
+	return -1;
+}
+
+const char *place_policy_name(int policy)
+{
+	for (size_t i = 0; i < sizeof(policies) / sizeof(*policies); i++)
+		if (policies[i].policy == policy)
+			return policies[i].name;
+	return "?";
+}
+
+int place_set_policy(const struct place_policy *p)
+{
+	struct sched_param param = {.sched_priority = p->prio};
+	if (sched_setscheduler(0, p->policy, &param) < 0)
+		return -errno;
+	/* On Linux who = 0 means the calling thread, whatever setpriority(2) of POSIX says. */
+	if ((p->policy == SCHED_OTHER || p->policy == SCHED_BATCH) && p->nice &&
+	    setpriority(PRIO_PROCESS, 0, p->nice) < 0)
+		return errno == EACCES ? -EPERM : -errno;
+	return 0;
+}
+
+int place_try_policy(const struct place_policy *p)
+{
+	pid_t kid = kid_fork();
+	if (kid < 0)
+		return kid;
+	if (kid == 0)
+		_exit(-place_set_policy(p));
+	int status = kid_wait(kid);
+	return status >= 0 && WIFEXITED(status) ? -WEXITSTATUS(status) : -ECHILD;
+}
+
+int place_lock_memory(void)
+{
+	return mlockall(MCL_CURRENT | MCL_FUTURE) < 0 ? -errno : 0;
+}

@@ -1,0 +1,322 @@
+#include "bench/sched.h"
+
+#include "base/clock.h"
+#include "bench/describe.h"
+#include "bench/kid.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <math.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define CHUNK_NS     20000
+#define CALIBRATIONS 400
+#define SETTLE_NS    5000000
+
+/* What one process logs, in memory alone. */
+struct proc_board {
+	int nice;
+	atomic_bool done;
+	uint64_t end_ns;
+	uint64_t progress_ns[SCHED_LOGS];
+	_Atomic size_t logs;
+	struct sched_slice slices[SCHED_SLICES];
+	_Atomic size_t nslices;
+	bool slices_lost;
+	uint64_t voluntary, involuntary;
+};
+
+struct board {
+	_Atomic uint32_t ready, go;
+	uint64_t start_ns;
+	struct proc_board proc[];
+};
+
+static __attribute__((noinline)) void spin(uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i++)
+		__asm__ volatile("" ::: "memory");
+}
+
+static double fastest_spin(uint64_t iterations)
+{
+	double best = INFINITY;
+	for (int i = 0; i < CALIBRATIONS; i++) {
+		uint64_t start = clock_ns();
+		spin(iterations);
+		best = fmin(best, (double)(clock_ns() - start));
+	}
+	return best;
+}
+
+static void calibrate(struct sched_work *w, uint64_t time_ns)
+{
+	w->chunk_iterations = 1000;
+	while ((w->chunk_ns = fastest_spin(w->chunk_iterations)) < CHUNK_NS / 2)
+		w->chunk_iterations *= 2;
+	w->chunk_iterations = (uint64_t)((double)w->chunk_iterations * CHUNK_NS / w->chunk_ns) + 1;
+	w->chunk_ns = fastest_spin(w->chunk_iterations);
+	w->chunks = (uint64_t)((double)time_ns / w->chunk_ns);
+	if (w->chunks < SCHED_LOGS)
+		w->chunks = SCHED_LOGS;
+}
+
+int sched_calibrate(struct sched_work *w, uint64_t time_ns, const int *cpus, size_t ncpus)
+{
+	struct sched_work *shared = kid_share(sizeof(*shared));
+	if (!shared)
+		return -ENOMEM;
+	pid_t kid = kid_fork();
+	if (kid == 0) {
+		if (place_pin(cpus, ncpus) < 0)
+			_exit(1);
+		calibrate(shared, time_ns);
+		_exit(0);
+	}
+	int status = kid < 0 ? kid : kid_wait(kid);
+	*w = *shared;
+	munmap(shared, sizeof(*shared));
+	return status < 0 ? status : status ? -EINVAL : 0;
+}
+
+static void futex(_Atomic uint32_t *word, int op, uint32_t value)
+{
+	syscall(SYS_futex, word, op, value, NULL, NULL, 0);
+}
+
+static uint64_t switches(struct proc_board *p, const struct rusage *before)
+{
+	struct rusage now;
+	getrusage(RUSAGE_SELF, &now);
+	p->voluntary = (uint64_t)(now.ru_nvcsw - before->ru_nvcsw);
+	p->involuntary = (uint64_t)(now.ru_nivcsw - before->ru_nivcsw);
+	return p->voluntary + p->involuntary;
+}
+
+static void add_slice(struct proc_board *p, uint64_t start, uint64_t end, int cpu)
+{
+	if (p->nslices == SCHED_SLICES) {
+		p->slices_lost = true;
+		return;
+	}
+	p->slices[p->nslices] = (struct sched_slice){start, end, cpu};
+	p->nslices++;
+}
+
+/*
+ * The work. A chunk that took too long is only a question; that the process was switched out is told by the kernel's
+ * count. Nothing is printed and nothing allocated.
+ */
+static void work(struct board *b, struct proc_board *p, const struct sched_work *w)
+{
+	struct rusage before;
+	getrusage(RUSAGE_SELF, &before);
+	uint64_t seen = 0;
+	int cpu = sched_getcpu();
+	uint64_t slice = clock_ns();
+	uint64_t last = slice;
+	for (uint64_t i = 1; i <= w->chunks; i++) {
+		spin(w->chunk_iterations);
+		uint64_t now = clock_ns();
+		if ((double)(now - last) > 1.25 * w->chunk_ns) {
+			uint64_t count = switches(p, &before);
+			if (count != seen) {
+				add_slice(p, slice - b->start_ns, last - b->start_ns, cpu);
+				cpu = sched_getcpu();
+				slice = now - (uint64_t)w->chunk_ns;
+			}
+			seen = count;
+		}
+		last = now;
+		if (i * SCHED_LOGS / w->chunks > p->logs)
+			p->progress_ns[p->logs++] = now - b->start_ns;
+	}
+	p->end_ns = last - b->start_ns;
+	add_slice(p, slice - b->start_ns, p->end_ns, cpu);
+	switches(p, &before);
+	p->done = true;
+}
+
+static void run_proc(const struct sched_plan *plan, struct board *b, struct proc_board *p)
+{
+	struct place_policy policy = plan->policy;
+	policy.nice = p->nice;
+	if (place_pin(plan->cpus, plan->ncpus) < 0 || place_set_policy(&policy) < 0)
+		_exit(EPERM);
+	memset(p->slices, 0, sizeof(p->slices)); /* no page fault later */
+	b->ready++;
+	while (!b->go)
+		futex(&b->go, FUTEX_WAIT, 0);
+	work(b, p, &plan->work);
+	_exit(0);
+}
+
+/* Starts all and lets them go together; 0 or -errno. */
+static int start_all(const struct sched_plan *plan, struct board *b, pid_t *kids)
+{
+	for (size_t i = 0; i < plan->procs; i++) {
+		b->proc[i].nice = plan->nnice ? plan->nice[i % plan->nnice] : plan->policy.nice;
+		kids[i] = kid_fork();
+		if (kids[i] == 0)
+			run_proc(plan, b, &b->proc[i]);
+		if (kids[i] < 0)
+			return kids[i];
+	}
+	for (uint64_t waited = 0; b->ready < plan->procs; waited += 100000) {
+		if (waited > 10 * NSEC_PER_SEC)
+			return -ETIMEDOUT;
+		for (size_t i = 0; i < plan->procs; i++) {
+			int status;
+			if (kids[i] && waitpid(kids[i], &status, WNOHANG) == kids[i]) {
+				kids[i] = 0;
+				return -EPERM;
+			}
+		}
+		clock_sleep_ns(100000);
+	}
+	clock_sleep_ns(SETTLE_NS); /* the last one must have come to its wait */
+	b->start_ns = clock_ns();
+	b->go = 1;
+	futex(&b->go, FUTEX_WAKE, INT_MAX);
+	return 0;
+}
+
+static int copy_proc(struct sched_proc *to, const struct proc_board *from)
+{
+	to->nice = from->nice;
+	to->done = from->done;
+	to->latency_ns = from->end_ns;
+	to->logs = from->logs;
+	memcpy(to->progress_ns, from->progress_ns, sizeof(to->progress_ns));
+	to->slices_whole = !from->slices_lost;
+	to->voluntary = from->voluntary;
+	to->involuntary = from->involuntary;
+	for (size_t i = 0; i < from->nslices; i++)
+		if (!vec_push(&to->slices, from->slices[i]))
+			return -ENOMEM;
+	return 0;
+}
+
+static int collect(struct sched_run *r, const struct board *b, size_t procs)
+{
+	r->procs = calloc(procs, sizeof(*r->procs));
+	if (!r->procs)
+		return -ENOMEM;
+	r->n = procs;
+	r->window_ns = UINT64_MAX;
+	for (size_t i = 0; i < procs; i++) {
+		int err = copy_proc(&r->procs[i], &b->proc[i]);
+		if (err)
+			return err;
+		if (b->proc[i].done && b->proc[i].end_ns < r->window_ns)
+			r->window_ns = b->proc[i].end_ns;
+	}
+	return 0;
+}
+
+int sched_measure(const struct sched_plan *plan, struct sched_run *r)
+{
+	size_t bytes = sizeof(struct board) + plan->procs * sizeof(struct proc_board);
+	pid_t kids[SCHED_PROCS] = {0};
+	struct board *b = kid_share(bytes);
+	if (!b)
+		return -ENOMEM;
+	int err = start_all(plan, b, kids);
+	for (size_t i = 0; i < plan->procs; i++) {
+		int status = 0;
+		if (kids[i] <= 0)
+			continue;
+		if (err)
+			kid_kill(kids[i]);
+		else
+			err = kid_watch(kids[i], 0, plan->tick, plan->tick_ctx, &status);
+		if (!err && status != 0)
+			err = -ECHILD;
+	}
+	if (!err || err == -EINTR) {
+		int failed = collect(r, b, plan->procs);
+		err = failed ? failed : err;
+	}
+	munmap(b, bytes);
+	return err;
+}
+
+void sched_run_free(struct sched_run *r)
+{
+	for (size_t i = 0; i < r->n; i++)
+		vec_free(&r->procs[i].slices);
+	free(r->procs);
+	*r = (struct sched_run){0};
+}
+
+double sched_throughput(const struct sched_run *r)
+{
+	uint64_t last = 0;
+	for (size_t i = 0; i < r->n; i++) {
+		if (!r->procs[i].done)
+			return NAN;
+		if (r->procs[i].latency_ns > last)
+			last = r->procs[i].latency_ns;
+	}
+	return last ? (double)r->n * (double)NSEC_PER_SEC / (double)last : NAN;
+}
+
+double sched_mean_latency(const struct sched_run *r)
+{
+	double sum = 0;
+	for (size_t i = 0; i < r->n; i++)
+		sum += r->procs[i].done ? (double)r->procs[i].latency_ns : NAN;
+	return sum / (double)r->n;
+}
+
+/* CPU time of `p` within the first `window` ns. */
+static double cpu_within(const struct sched_proc *p, uint64_t window)
+{
+	double sum = 0;
+	for (size_t i = 0; i < p->slices.n; i++) {
+		const struct sched_slice *s = &p->slices.v[i];
+		uint64_t end = s->end < window ? s->end : window;
+		if (s->start < end)
+			sum += (double)(end - s->start);
+	}
+	return p->slices_whole ? sum : NAN;
+}
+
+double sched_share(const struct sched_run *r, size_t proc)
+{
+	double all = 0;
+	for (size_t i = 0; i < r->n; i++)
+		all += cpu_within(&r->procs[i], r->window_ns);
+	return all > 0 ? cpu_within(&r->procs[proc], r->window_ns) / all : NAN;
+}
+
+double sched_median_slice(const struct sched_proc *p)
+{
+	double *x = calloc(p->slices.n + 1, sizeof(*x));
+	if (!x)
+		return NAN;
+	for (size_t i = 0; i < p->slices.n; i++)
+		x[i] = (double)(p->slices.v[i].end - p->slices.v[i].start);
+	double median = describe_median(x, p->slices.n);
+	free(x);
+	return median;
+}
+
+int sched_weight(int nice)
+{
+	static const int weights[40] = {
+		88761, 71755, 56483, 46273, 36291, 29154, 23254, 18705, 14949, 11916, 9548, 7620, 6100, 4904,
+		3906,  3121,  2501,  1991,  1586,  1277,  1024,  820,   655,   526,   423,  335,  272,  215,
+		172,   137,   110,   87,    70,    56,    45,    36,    29,    23,    18,   15,
+	};
+	return weights[nice + 20];
+}

@@ -1,0 +1,45 @@
+#include "bench/stop.h"
+
+#include <stddef.h>
+
+/* The one signal flag. */
+static volatile sig_atomic_t asked;
+
+static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
+
+static void ask(int sig)
+{
+	asked = sig;
+}
+
+void stop_catch(void)
+{
+	/* Inherited as ignored, it would have the kernel reap our children before we can. */
+	signal(SIGCHLD, SIG_DFL);
+	for (size_t i = 0; i < sizeof(caught) / sizeof(*caught); i++) {
+		struct sigaction old;
+		struct sigaction sa = {.sa_handler = ask};
+		if (sigaction(caught[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+			sigaction(caught[i], &sa, NULL);
+	}
+}
+
+int stop_signal(void)
+{
+	return asked;
+}
+
+const volatile sig_atomic_t *stop_flag(void)
+{
+	return &asked;
+}
+
+void stop_release(void)
+{
+	asked = 0;
+	for (size_t i = 0; i < sizeof(caught) / sizeof(*caught); i++) {
+		struct sigaction old;
+		if (sigaction(caught[i], NULL, &old) == 0 && old.sa_handler == ask)
+			signal(caught[i], SIG_DFL);
+	}
+}

@@ -1,0 +1,292 @@
+#include "bench/switch.h"
+
+#include "base/clock.h"
+#include "bench/describe.h"
+#include "bench/kid.h"
+
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define WHY_BYTES   256
+#define OWN_SHARE   4 /* the part of a sample's time that goes into the means' own cost */
+#define LINE_BYTES  64
+#define YIELD_SHARE 32
+
+/* What the measuring process writes and we read, also when it was killed halfway. */
+struct switch_board {
+	struct switch_pair pair;
+	_Atomic size_t n;
+	bool whole; /* it came to its end, so the switches were counted */
+	char why[WHY_BYTES];
+	double x[]; /* plan->samples pairs: a round, and the means' own cost measured just before */
+};
+
+/* One side at work. */
+struct side_work {
+	struct switch_pair *pair;
+	const struct switch_kind *kind;
+	int side;
+	volatile char *memory; /* pair->size bytes */
+};
+
+double switch_solve(double round_ns, double own_ns, double turns, double switches)
+{
+	return (round_ns - turns * own_ns) / switches;
+}
+
+static void touch(const struct side_work *w)
+{
+	for (size_t i = 0; i < w->pair->size; i += LINE_BYTES)
+		w->memory[i]++;
+}
+
+static int side_begin(struct side_work *w, struct switch_pair *pair, const struct switch_kind *kind, int side)
+{
+	*w = (struct side_work){pair, kind, side, NULL};
+	pair->side[side].pid = getpid();
+	pair->side[side].tid = (pid_t)syscall(SYS_gettid);
+	if (pair->size) {
+		w->memory = malloc(pair->size);
+		if (!w->memory)
+			return -ENOMEM;
+		memset((void *)w->memory, 1, pair->size);
+	}
+	int err = place_pin(&pair->cpu[side], 1);
+	return err ? err : place_set_policy(&pair->policy);
+}
+
+static void count_switches(struct switch_side *s, int sign)
+{
+	struct rusage u;
+	getrusage(RUSAGE_THREAD, &u);
+	s->voluntary += (uint64_t)(sign * u.ru_nvcsw);
+	s->involuntary += (uint64_t)(sign * u.ru_nivcsw);
+}
+
+/* The second side: answers until told to stop. */
+static void answer(struct switch_pair *pair, const struct switch_kind *kind)
+{
+	struct side_work w;
+	if (side_begin(&w, pair, kind, 1) < 0)
+		abort();
+	atomic_store(&pair->ready, true);
+	count_switches(&pair->side[1], -1);
+	for (;;) {
+		kind->wait(pair, 1);
+		if (atomic_load_explicit(&pair->stop, memory_order_relaxed))
+			break;
+		touch(&w);
+		kind->wake(pair, 0);
+		pair->side[1].rounds++;
+	}
+	count_switches(&pair->side[1], 1);
+	free((void *)w.memory);
+}
+
+static void *answer_thread(void *arg)
+{
+	struct side_work *w = arg;
+	answer(w->pair, w->kind);
+	return NULL;
+}
+
+/* `n` rounds of the first side; ns for all. */
+static double run_rounds(struct side_work *w, uint64_t n)
+{
+	struct switch_pair *pair = w->pair;
+	uint64_t start = clock_ns();
+	if (w->kind->rounds)
+		w->kind->rounds(n);
+	else
+		for (uint64_t i = 0; i < n; i++) {
+			w->kind->wake(pair, 1);
+			w->kind->wait(pair, 0);
+			touch(w);
+		}
+	pair->side[0].rounds += n;
+	return (double)(clock_ns() - start);
+}
+
+/* The means' own cost: a side wakes itself, so that its wait finds what it waits for. */
+static double run_alone(struct side_work *w, uint64_t n)
+{
+	uint64_t start = clock_ns();
+	for (uint64_t i = 0; i < n; i++) {
+		w->kind->wake(w->pair, 0);
+		w->kind->wait(w->pair, 0);
+		touch(w);
+	}
+	return (double)(clock_ns() - start);
+}
+
+/* Runs `f` longer and longer until a batch lasts `ns`; the batch. */
+static uint64_t find_batch(double (*f)(struct side_work *, uint64_t), struct side_work *w, uint64_t ns)
+{
+	uint64_t n = 1;
+	for (;;) {
+		double t = fmax(f(w, n), 1);
+		if (t >= (double)ns)
+			return n;
+		n = (uint64_t)ceil((double)n * fmin(fmax((double)ns / t * 1.2, 1.5), 10));
+	}
+}
+
+/*
+ * The samples. The means' own cost is taken in between, while the other side sleeps, so that both see the same machine;
+ * who yields never sleeps, so for yields it was taken before (`own` is not NAN).
+ */
+static void measure_rounds(const struct switch_plan *plan, struct switch_board *b, struct side_work *w, double own)
+{
+	uint64_t start = clock_ns();
+	uint64_t alone = isnan(own) ? find_batch(run_alone, w, plan->sample_ns / OWN_SHARE) : 0;
+	count_switches(&b->pair.side[0], -1);
+	uint64_t n = find_batch(run_rounds, w, plan->sample_ns);
+	while (b->n < plan->samples && clock_ns() - start < plan->limit_ns) {
+		double *x = &b->x[2 * b->n];
+		x[1] = alone ? run_alone(w, alone) / (double)alone : own;
+		x[0] = run_rounds(w, n) / (double)n;
+		atomic_fetch_add(&b->n, 1);
+	}
+	count_switches(&b->pair.side[0], 1);
+}
+
+/* The means' own cost where it cannot be taken later: nothing at all at user level, a yield while nobody else yields. */
+static double own_before(struct side_work *w, const struct switch_plan *plan)
+{
+	if (w->kind->rounds)
+		return 0;
+	if (!w->kind->yields)
+		return NAN;
+	/* The least: with strangers on this CPU most yields give way to them, and that is no cost of the call. */
+	uint64_t n = find_batch(run_alone, w, plan->sample_ns / YIELD_SHARE);
+	double least = INFINITY;
+	for (int i = 0; i < 2 * YIELD_SHARE; i++)
+		least = fmin(least, run_alone(w, n) / (double)n);
+	return least;
+}
+
+/* Makes the second task, measures, and ends it. */
+static int measure_pair(const struct switch_plan *plan, const struct switch_kind *kind, struct switch_board *b,
+			struct side_work *w, double own)
+{
+	struct side_work other = {.pair = &b->pair, .kind = kind};
+	pthread_t thread;
+	pid_t kid = 0;
+	if (kind->tasks == TASKS_THREADS && pthread_create(&thread, NULL, answer_thread, &other) != 0)
+		return -EAGAIN;
+	if (kind->tasks == TASKS_PROCESSES) {
+		kid = kid_fork();
+		if (kid < 0)
+			return kid;
+		if (kid == 0) {
+			answer(&b->pair, kind);
+			_exit(0);
+		}
+	}
+	while (kind->tasks != TASKS_USER && !atomic_load(&b->pair.ready)) {
+		if (kid > 0 && waitpid(kid, NULL, WNOHANG) == kid)
+			return -ECHILD;
+		clock_sleep_ns(100000);
+	}
+	measure_rounds(plan, b, w, own);
+	if (kind->tasks == TASKS_USER)
+		return 0;
+	atomic_store(&b->pair.stop, true);
+	kind->wake(&b->pair, 1);
+	if (kind->tasks == TASKS_THREADS)
+		return -pthread_join(thread, NULL);
+	return kid_wait(kid) == 0 ? 0 : -ECHILD;
+}
+
+/* The measuring process; its exit status is an errno. */
+static int measure_in_kid(const struct switch_plan *plan, const struct switch_kind *kind, struct switch_board *b)
+{
+	struct buf why = {0};
+	struct side_work w;
+	b->pair.size = plan->size;
+	b->pair.policy = plan->policy;
+	memcpy(b->pair.cpu, plan->cpu, sizeof(b->pair.cpu));
+	int err = side_begin(&w, &b->pair, kind, 0);
+	if (!err && (err = kind->open(&b->pair, &why)) < 0)
+		strncpy(b->why, buf_str(&why), WHY_BYTES - 1);
+	if (!err) {
+		err = measure_pair(plan, kind, b, &w, own_before(&w, plan));
+		b->whole = !err;
+	}
+	if (err && !b->why[0])
+		strncpy(b->why, strerror(-err), WHY_BYTES - 1);
+	return -err;
+}
+
+/* Makes the result of what stands on the board. */
+static int conclude(struct switch_result *r, struct switch_board *b)
+{
+	const struct switch_side *s = b->pair.side;
+	size_t n = b->n;
+	double rounds = (double)s[0].rounds;
+	double turns = 2;
+	r->per_round = 2;
+	r->rounds = s[0].rounds;
+	r->voluntary = b->whole ? (double)(s[0].voluntary + s[1].voluntary) / rounds : NAN;
+	r->involuntary = b->whole ? (double)(s[0].involuntary + s[1].involuntary) / rounds : NAN;
+	if (r->kind->yields) {
+		/* A yield need not switch, and who yields more often is not settled: both are counted. */
+		turns = 1 + (double)s[1].rounds / rounds;
+		r->per_round = r->voluntary + r->involuntary;
+	}
+	double *own = calloc(2 * n + 1, sizeof(*own));
+	if (!own)
+		return -ENOMEM;
+	double *round = own + n;
+	for (size_t i = 0; i < n; i++) {
+		round[i] = b->x[2 * i];
+		own[i] = b->x[2 * i + 1];
+	}
+	r->own_ns = describe_median(own, n);
+	int err = 0;
+	for (size_t i = 0; i < n && isfinite(r->per_round) && !err; i++)
+		if (!vec_push(&r->ns, switch_solve(round[i], r->own_ns, turns, r->per_round)))
+			err = -ENOMEM;
+	r->round_ns = describe_median(round, n);
+	free(own);
+	return err;
+}
+
+int switch_measure(const struct switch_plan *plan, struct switch_result *r)
+{
+	size_t bytes = sizeof(struct switch_board) + 2 * plan->samples * sizeof(double);
+	struct switch_board *b = kid_share(bytes);
+	if (!b)
+		return -ENOMEM;
+	memcpy(r->cpu, plan->cpu, sizeof(r->cpu));
+	int status = 0;
+	pid_t kid = kid_fork();
+	if (kid == 0)
+		_exit(measure_in_kid(plan, r->kind, b));
+	int err = kid < 0 ? kid : kid_watch(kid, 10 * plan->limit_ns, plan->tick, plan->tick_ctx, &status);
+	if (b->why[0])
+		buf_adds(&r->why, b->why);
+	else if (!err && status != 0)
+		buf_adds(&r->why, "the measuring process ended too early");
+	else if (err == -ETIMEDOUT)
+		buf_adds(&r->why, "it did not end in time");
+	else if (!err || err == -EINTR)
+		err = conclude(r, b);
+	munmap(b, bytes);
+	return err == -ETIMEDOUT || err == -EINTR ? 0 : err;
+}
+
+void switch_result_free(struct switch_result *r)
+{
+	vec_free(&r->ns);
+	buf_free(&r->why);
+}

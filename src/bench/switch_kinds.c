@@ -1,0 +1,206 @@
+/* The ways two tasks can take turns. */
+#include "bench/switch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static int cannot(struct buf *why, const char *what)
+{
+	int err = errno;
+	buf_addf(why, "%s: %s", what, strerror(err));
+	return -err;
+}
+
+static int open_pipes(struct switch_pair *p, struct buf *why)
+{
+	for (int i = 0; i < 2; i++) {
+		int fds[2];
+		if (pipe2(fds, O_CLOEXEC) < 0)
+			return cannot(why, "pipe");
+		p->side[i].read_fd = fds[0];
+		p->side[i].write_fd = fds[1];
+	}
+	p->message = 1;
+	return 0;
+}
+
+static int open_eventfds(struct switch_pair *p, struct buf *why)
+{
+	for (int i = 0; i < 2; i++) {
+		int fd = eventfd(0, EFD_CLOEXEC);
+		if (fd < 0)
+			return cannot(why, "eventfd");
+		p->side[i].read_fd = p->side[i].write_fd = fd;
+	}
+	p->message = sizeof(uint64_t);
+	return 0;
+}
+
+static int open_sockets(struct switch_pair *p, struct buf *why)
+{
+	for (int i = 0; i < 2; i++) {
+		int fds[2];
+		if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0)
+			return cannot(why, "socketpair");
+		p->side[i].read_fd = fds[0];
+		p->side[i].write_fd = fds[1];
+	}
+	p->message = 1;
+	return 0;
+}
+
+static void fd_wake(struct switch_pair *p, int side)
+{
+	static const uint64_t one = 1;
+	while (write(p->side[side].write_fd, &one, p->message) < 0 && errno == EINTR)
+		;
+}
+
+static void fd_wait(struct switch_pair *p, int side)
+{
+	uint64_t got;
+	while (read(p->side[side].read_fd, &got, p->message) < 0 && errno == EINTR)
+		;
+}
+
+/* Queues that nobody else can open: their names are gone before anything is sent. */
+static int open_queues(struct switch_pair *p, struct buf *why)
+{
+	struct mq_attr attr = {.mq_maxmsg = 1, .mq_msgsize = 1};
+	for (int i = 0; i < 2; i++) {
+		char name[64];
+		snprintf(name, sizeof(name), "/sctrace-bench-%d-%d", (int)getpid(), i);
+		p->side[i].queue = mq_open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600, &attr);
+		if (p->side[i].queue == (mqd_t)-1)
+			return cannot(why, "mq_open");
+		mq_unlink(name);
+	}
+	return 0;
+}
+
+static void queue_wake(struct switch_pair *p, int side)
+{
+	while (mq_send(p->side[side].queue, "x", 1, 0) < 0 && errno == EINTR)
+		;
+}
+
+static void queue_wait(struct switch_pair *p, int side)
+{
+	char c;
+	while (mq_receive(p->side[side].queue, &c, 1, NULL) < 0 && errno == EINTR)
+		;
+}
+
+static void futex_wake(struct switch_pair *p, int side)
+{
+	atomic_store(&p->side[side].word, 1);
+	syscall(SYS_futex, &p->side[side].word, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+/* Asks the kernel at least once, also where the word is set already: the call's own cost is the same then. */
+static void futex_wait(struct switch_pair *p, int side)
+{
+	do
+		syscall(SYS_futex, &p->side[side].word, FUTEX_WAIT, 0, NULL, NULL, 0);
+	while (!atomic_exchange(&p->side[side].word, 0));
+}
+
+/* SIGUSR1 stays blocked and is fetched; whoever is made later inherits the mask. */
+static int open_signals(struct switch_pair *p, struct buf *why)
+{
+	(void)p;
+	sigset_t set;
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	return sigprocmask(SIG_BLOCK, &set, NULL) < 0 ? cannot(why, "sigprocmask") : 0;
+}
+
+static void signal_wake(struct switch_pair *p, int side)
+{
+	syscall(SYS_tgkill, p->side[side].pid, p->side[side].tid, SIGUSR1);
+}
+
+static void signal_wait(struct switch_pair *p, int side)
+{
+	(void)p;
+	(void)side;
+	sigset_t set;
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	while (sigwaitinfo(&set, NULL) < 0 && errno == EINTR)
+		;
+}
+
+static int open_nothing(struct switch_pair *p, struct buf *why)
+{
+	(void)p;
+	(void)why;
+	return 0;
+}
+
+static void yield_wake(struct switch_pair *p, int side)
+{
+	(void)p;
+	(void)side;
+}
+
+static void yield_wait(struct switch_pair *p, int side)
+{
+	(void)p;
+	(void)side;
+	sched_yield();
+}
+
+static int open_bare(struct switch_pair *p, struct buf *why)
+{
+	(void)p;
+	if (switch_bare_there())
+		return 0;
+	buf_adds(why, "not written for this processor");
+	return -ENOSYS;
+}
+
+#define FD     fd_wake, fd_wait
+#define FUTEX  futex_wake, futex_wait
+#define QUEUE  queue_wake, queue_wait
+#define SIGNAL signal_wake, signal_wait
+#define YIELD  yield_wake, yield_wait
+#define NOBODY NULL, NULL
+#define P      TASKS_PROCESSES
+#define T      TASKS_THREADS
+#define U      TASKS_USER
+static const struct switch_kind kinds[] = {
+	{"pipe", "one byte there and back through two pipes", P, open_pipes, FD, false, NULL},
+	{"pipe-thread", "the same between two threads", T, open_pipes, FD, false, NULL},
+	{"eventfd", "a count of one through two eventfds", P, open_eventfds, FD, false, NULL},
+	{"socket", "one byte through two Unix stream sockets", P, open_sockets, FD, false, NULL},
+	{"mqueue", "one byte through two POSIX message queues", P, open_queues, QUEUE, false, NULL},
+	{"signal", "a blocked signal and sigwaitinfo()", P, open_signals, SIGNAL, false, NULL},
+	{"futex", "FUTEX_WAKE and FUTEX_WAIT on two words", P, open_nothing, FUTEX, false, NULL},
+	{"futex-thread", "the same between two threads", T, open_nothing, FUTEX, false, NULL},
+	{"yield", "sched_yield() by two that never sleep", P, open_nothing, YIELD, true, NULL},
+	{"ucontext", "swapcontext(), no scheduler", U, open_nothing, NOBODY, false, switch_ucontext_rounds},
+	{"bare", "registers and stack exchanged, nothing else", U, open_bare, NOBODY, false, switch_bare_rounds},
+};
+
+const struct switch_kind *switch_kind_at(size_t i)
+{
+	return i < sizeof(kinds) / sizeof(*kinds) ? &kinds[i] : NULL;
+}
+
+const struct switch_kind *switch_kind_find(const char *name)
+{
+	for (size_t i = 0; switch_kind_at(i); i++)
+		if (strcmp(kinds[i].name, name) == 0)
+			return &kinds[i];
+	return NULL;
+}

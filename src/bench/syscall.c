@@ -1,0 +1,269 @@
+#include "bench/syscall.h"
+
+#include "base/clock.h"
+#include "base/vec.h"
+#include "bench/describe.h"
+#include "bench/kid.h"
+#include "bench/stop.h"
+#include "stats/random.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define ROUNDS        10
+#define CONTROL_PAIRS 501
+#define CONTROL_BATCH 10000
+#define SOLVE_CHEAP   31
+#define SOLVE_DEAR    11
+
+void op_solve(double once, double twice, double n, double *op, double *loop)
+{
+	*op = (twice - once) / n;
+	*loop = (2 * once - twice) / n;
+}
+
+double op_subtract(double elapsed, double n, const struct op_control *c)
+{
+	return (elapsed - c->clock_ns) / n - c->loop_ns;
+}
+
+uint64_t op_least_sample_ns(const struct op_control *c)
+{
+	double coarse = fmax(c->clock_step_ns, c->clock_ns);
+	return (uint64_t)fmax(1000 * coarse, 10000);
+}
+
+static double time_loop(op_loop_fn *loop, struct op_state *s, uint64_t n)
+{
+	uint64_t start = clock_ns();
+	loop(s, n);
+	return (double)(clock_ns() - start);
+}
+
+static void measure_clock(struct op_control *c, double *x)
+{
+	c->clock_step_ns = INFINITY;
+	for (int i = 0; i < CONTROL_PAIRS; i++) {
+		uint64_t start = clock_ns();
+		x[i] = (double)(clock_ns() - start);
+		if (x[i] > 0)
+			c->clock_step_ns = fmin(c->clock_step_ns, x[i]);
+	}
+	/* A clock that stood still all the time is coarser than the time this took. */
+	if (!isfinite(c->clock_step_ns)) {
+		uint64_t start = clock_ns();
+		uint64_t now;
+		while ((now = clock_ns()) == start)
+			;
+		c->clock_step_ns = (double)(now - start);
+	}
+	c->clock_ns = describe_median(x, CONTROL_PAIRS);
+}
+
+int op_control_measure(struct op_control *c)
+{
+	const struct op *empty = op_empty();
+	struct op_state s = {0};
+	double *x = calloc(CONTROL_PAIRS, sizeof(*x));
+	if (!x)
+		return -ENOMEM;
+	*c = (struct op_control){0};
+	measure_clock(c, x); /* the first time warms the clock up */
+	measure_clock(c, x);
+	for (int i = 0; i < CONTROL_PAIRS; i++)
+		x[i] = time_loop(empty->once, &s, 1);
+	struct sample_summary d;
+	describe(&d, x, CONTROL_PAIRS);
+	c->single_ns = d.median;
+	c->single_spread_ns = fmax((d.q3 - d.q1) / 1.349, c->clock_step_ns / 2);
+	for (int i = 0; i < CONTROL_PAIRS; i++) {
+		double op;
+		double once = time_loop(empty->once, &s, CONTROL_BATCH);
+		double twice = time_loop(empty->twice, &s, CONTROL_BATCH);
+		op_solve(once - c->clock_ns, twice - c->clock_ns, CONTROL_BATCH, &op, &x[i]);
+	}
+	describe(&d, x, CONTROL_PAIRS);
+	c->loop_ns = fmax(d.median, 0);
+	/* By the quartiles of a normal distribution: one interrupt among the pairs says nothing about the loop. */
+	c->spread_ns = (d.q3 - d.q1) / 1.349;
+	free(x);
+	return 0;
+}
+
+static int keep(struct op_result *r, double ns)
+{
+	return vec_push(&r->ns, ns) ? 0 : -ENOMEM;
+}
+
+/* Finds the batch that lasts as long as asked; its runs are the warm-up too. */
+static void find_batch(const struct op_plan *p, struct op_result *r, struct op_state *s)
+{
+	uint64_t n = 1;
+	while (!stop_signal()) {
+		double t = fmax(time_loop(r->op->once, s, n), 1);
+		if (t >= (double)p->sample_ns)
+			break;
+		double factor = fmin(fmax((double)p->sample_ns / t * 1.2, 1.5), 10);
+		n = (uint64_t)ceil((double)n * factor);
+	}
+	r->batch = n;
+}
+
+/* The same operation's cost without any control: from its own loops of one and of two. */
+static void solve_own(struct op_result *r, struct op_state *s)
+{
+	double x[SOLVE_CHEAP];
+	size_t n = r->op->cost == OP_DEAR ? SOLVE_DEAR : SOLVE_CHEAP;
+	double loop;
+	for (size_t i = 0; i < n; i++) {
+		if (stop_signal())
+			return;
+		double once = time_loop(r->op->once, s, r->batch);
+		double twice = time_loop(r->op->twice, s, r->batch);
+		op_solve(once, twice, (double)r->batch, &x[i], &loop);
+	}
+	r->two_op_ns = describe_median(x, n);
+}
+
+/* One sample in a process of its own, which reports it through a pipe. */
+static int sample_in_process(const struct op_plan *p, const struct op *op, double *ns)
+{
+	int fds[2];
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return -errno;
+	char *argv[] = {"sctrace", "bench", OP_SAMPLE_WORD, (char *)op->name, (char *)p->dir, NULL};
+	pid_t pid;
+	posix_spawn_file_actions_t actions;
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_adddup2(&actions, fds[1], STDOUT_FILENO);
+	int err = -posix_spawn(&pid, p->self, &actions, NULL, argv, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	close(fds[1]);
+	if (!err) {
+		ssize_t got;
+		while ((got = read(fds[0], ns, sizeof(*ns))) < 0 && errno == EINTR)
+			;
+		int status = kid_wait(pid);
+		if (got != (ssize_t)sizeof(*ns) || status != 0)
+			err = -EIO;
+	}
+	close(fds[0]);
+	return err;
+}
+
+/* Takes one sample; 0 or -errno. */
+static int take_sample(const struct op_plan *p, const struct op_control *c, struct op_result *r, struct op_state *s)
+{
+	double ns = 0;
+	if (p->mode == OP_PER_PROCESS) {
+		int err = sample_in_process(p, r->op, &ns);
+		if (err)
+			return err;
+		ns -= c->single_ns;
+	} else if (p->mode == OP_SINGLE) {
+		ns = time_loop(r->op->once, s, 1) - c->single_ns;
+	} else {
+		struct op_control mine = *c;
+		if (r->op == op_empty())
+			mine.loop_ns = 0;
+		ns = op_subtract(time_loop(r->op->once, s, r->batch), (double)r->batch, &mine);
+	}
+	return stop_signal() ? -EINTR : keep(r, ns);
+}
+
+static void warm_up(const struct op_plan *p, struct op_result *r, struct op_state *s)
+{
+	if (p->mode == OP_IN_PROCESS && !r->batch) {
+		find_batch(p, r, s);
+		solve_own(r, s);
+	} else if (p->mode != OP_PER_PROCESS) {
+		r->op->once(s, r->batch);
+	}
+}
+
+/* One operation's part of a round. */
+static int measure_slice(const struct op_plan *p, const struct op_control *c, struct op_result *r, size_t samples)
+{
+	struct op_state s;
+	uint64_t start = clock_ns();
+	int err = op_open(r->op, &s, p->dir, &r->why);
+	if (err)
+		return err == -ENOMEM ? err : 0;
+	warm_up(p, r, &s);
+	for (size_t i = 0; i < samples && !err && !stop_signal(); i++) {
+		err = take_sample(p, c, r, &s);
+		if (r->spent_ns + clock_ns() - start > p->limit_ns)
+			break;
+	}
+	if (!stop_signal()) /* a signal to us may have reached a child too */
+		r->wrong += s.wrong;
+	op_close(r->op, &s);
+	r->spent_ns += clock_ns() - start;
+	if (err == -EIO) {
+		buf_adds(&r->why, "its process ended without a result");
+		err = 0;
+	}
+	return err == -EINTR ? 0 : err;
+}
+
+int op_measure(const struct op_plan *p, const struct op_control *c, struct op_result *results, size_t n)
+{
+	size_t *order = calloc(n + 1, sizeof(*order));
+	if (!order)
+		return -ENOMEM;
+	struct rng rng;
+	rng_seed(&rng, p->seed);
+	int err = 0;
+	for (size_t i = 0; i < n; i++) {
+		results[i].two_op_ns = NAN;
+		results[i].kernel = NAN;
+		results[i].batch = p->mode == OP_IN_PROCESS ? 0 : 1;
+	}
+	for (size_t round = 0; round < ROUNDS && !err; round++) {
+		size_t samples = p->samples * (round + 1) / ROUNDS - p->samples * round / ROUNDS;
+		rng_shuffle(&rng, order, n);
+		for (size_t i = 0; i < n && !err && !stop_signal(); i++) {
+			struct op_result *r = &results[order[i]];
+			if (p->progress)
+				p->progress(p->progress_ctx, round * n + i, ROUNDS * n, r->op->name);
+			if (samples && !r->why.len && r->spent_ns < p->limit_ns)
+				err = measure_slice(p, c, r, samples);
+		}
+	}
+	free(order);
+	return err;
+}
+
+void op_result_free(struct op_result *r)
+{
+	vec_free(&r->ns);
+	buf_free(&r->why);
+	*r = (struct op_result){0};
+}
+
+int op_sample_write(const char *name, const char *dir, int fd)
+{
+	const struct op *op = op_find(name);
+	struct op_state s;
+	struct buf why = {0};
+	if (!op)
+		return -ENOENT;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	int err = op_open(op, &s, dir, &why);
+	buf_free(&why);
+	if (err)
+		return err;
+	double ns = time_loop(op->once, &s, 1);
+	op_close(op, &s);
+	if (s.wrong)
+		return -EIO;
+	return write(fd, &ns, sizeof(ns)) == (ssize_t)sizeof(ns) ? 0 : -EIO;
+}

@@ -1,0 +1,73 @@
+#include "measure/count.h"
+
+#include "base/buf.h"
+
+#include <errno.h>
+#include <string.h>
+
+void count_free(struct count *c)
+{
+	summary_free(&c->calls);
+}
+
+static bool stop_wanted(const struct count_spec *spec)
+{
+	return spec->stop && *spec->stop;
+}
+
+/* Until nothing is left. After a wish to stop everything is killed, and what comes then is only waited for. */
+static int run_to_end(struct engine *e, const struct count_spec *spec)
+{
+	bool killed = false;
+	for (;;) {
+		struct event ev;
+		int r = e->ops->next(e, &ev);
+		if (r == 0)
+			return killed ? -EINTR : 0;
+		if (r < 0 && r != -EINTR)
+			return r;
+		if (stop_wanted(spec) && !killed) {
+			e->ops->kill(e, SIGKILL);
+			killed = true;
+		}
+	}
+}
+
+int count_take(const struct count_spec *spec, struct count *c, struct buf *why)
+{
+	*c = (struct count){0};
+	unsigned want = CAP_COUNTS | (spec->follow ? CAP_FOLLOW : 0u);
+	const struct engine_ops *ops = engine_choose(spec->engine, want, why);
+	if (!ops)
+		return -ENOTSUP;
+	struct engine_config config = {
+		.want = want,
+		.spawn = {.argv = spec->argv,
+			  .work_dir = spec->dir,
+			  .stdin_fd = spec->stdin_fd,
+			  .stdout_fd = spec->stdout_fd,
+			  .stderr_fd = spec->stderr_fd},
+		.follow = spec->follow,
+		.kill_on_exit = true,
+		.find_main = true,
+	};
+	struct engine *e;
+	buf_clear(why);
+	int err = ops->start(&e, &config, why);
+	if (err < 0)
+		return err;
+	err = run_to_end(e, spec);
+	if (err == 0)
+		err = ops->collect(e, &c->calls);
+	if (err == 0 && c->calls.failed)
+		err = -ENOMEM;
+	ops->result(e, &c->result);
+	c->engine = ops->name;
+	ops->stop(e);
+	if (err < 0) {
+		if (err != -EINTR)
+			buf_addf(why, "engine %s failed: %s", ops->name, strerror(-err));
+		count_free(c);
+	}
+	return err;
+}

@@ -1,0 +1,84 @@
+#include "measure/runner.h"
+
+#include "base/clock.h"
+#include "stats/random.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct round {
+	size_t *order; /* the subjects still in the race */
+	size_t n;
+	struct rng random;
+};
+
+/* Fisher and Yates, so that no subject always follows the same other (its cache, its heat). */
+static void shuffle(struct round *round)
+{
+	for (size_t i = round->n; i > 1; i--) {
+		size_t k = rng_below(&round->random, i);
+		size_t other = round->order[k];
+		round->order[k] = round->order[i - 1];
+		round->order[i - 1] = other;
+	}
+}
+
+/* Runs all that are left once; those that cannot run drop out. */
+static int run_round(const struct runner *r, struct round *round, int number)
+{
+	shuffle(round);
+	size_t kept = 0;
+	for (size_t i = 0; i < round->n; i++) {
+		int err = r->run(r->ctx, round->order[i], number);
+		if (err < 0)
+			return err;
+		if (err == 0)
+			round->order[kept++] = round->order[i];
+	}
+	round->n = kept;
+	return 0;
+}
+
+static void drop_finished(const struct runner *r, struct round *round)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < round->n; i++)
+		if (!r->enough(r->ctx, round->order[i]))
+			round->order[kept++] = round->order[i];
+	round->n = kept;
+}
+
+static int run_all(const struct runner *r, struct round *round)
+{
+	for (unsigned i = 0; i < r->warmup; i++) {
+		int err = run_round(r, round, -1);
+		if (err < 0)
+			return err;
+	}
+	uint64_t start = 0;
+	for (unsigned i = 0; i < r->max_runs && round->n; i++) {
+		if (i == r->min_runs)
+			start = clock_ns();
+		if (i >= r->min_runs)
+			drop_finished(r, round);
+		if (i >= r->min_runs && clock_ns() - start > r->budget_ns)
+			break;
+		int err = run_round(r, round, (int)i);
+		if (err < 0)
+			return err;
+	}
+	return 0;
+}
+
+int runner_go(const struct runner *r)
+{
+	struct round round = {.order = calloc(r->subjects + 1, sizeof(size_t)), .n = r->subjects};
+	if (!round.order)
+		return -ENOMEM;
+	rng_seed(&round.random, r->seed);
+	for (size_t i = 0; i < r->subjects; i++)
+		round.order[i] = i;
+	int err = run_all(r, &round);
+	free(round.order);
+	return err;
+}

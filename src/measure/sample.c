@@ -1,0 +1,289 @@
+#include "measure/sample.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/map.h"
+#include "measure/rss.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* What the child tells us through shared memory at the moment it becomes the program. */
+struct birth {
+	uint64_t start_ns;
+	struct rusage usage; /* spent between fork and exec: not the program's */
+	int exec_errno;      /* 0: execve(2) worked */
+	const char *failed;  /* what failed: a string of this binary, so valid in both processes */
+};
+
+/* A run at work. */
+struct watch {
+	const struct sample_spec *spec;
+	struct sample *out;
+	struct birth *birth;
+	pid_t root;
+	struct map held; /* watched tasks other than the root */
+	bool traced;
+	bool root_ended;
+	uint64_t end_ns;
+	uint64_t exit_stop_ns; /* how long the root was held at its exit event */
+	struct rusage usage;
+};
+
+/* What stands behind "cannot run 'PROGRAM'". */
+static const char failed_dir[] = " in its directory";
+static const char failed_cpus[] = " on the CPUs that were asked for";
+static const char failed_files[] = " with its output redirected";
+static const char failed_exec[] = "";
+
+static void child_fail(struct birth *b, const char *what)
+{
+	b->exec_errno = errno;
+	b->failed = what;
+	_exit(127);
+}
+
+static void child_redirect(struct birth *b, int from, int to)
+{
+	if (from >= 0 && from != to && dup2(from, to) < 0)
+		child_fail(b, failed_files);
+}
+
+/* The child: waits until it is watched, then becomes the program. Does not return. */
+static void child_run(const struct sample_spec *spec, struct birth *b, int gate, const sigset_t *mask)
+{
+	char go;
+	while (read(gate, &go, 1) < 0 && errno == EINTR)
+		continue;
+	if (spec->dir && chdir(spec->dir) < 0)
+		child_fail(b, failed_dir);
+	cpu_set_t set;
+	CPU_ZERO(&set);
+	for (size_t i = 0; i < spec->ncpus; i++)
+		CPU_SET((size_t)spec->cpus[i], &set);
+	if (spec->ncpus && sched_setaffinity(0, sizeof(set), &set) < 0)
+		child_fail(b, failed_cpus);
+	child_redirect(b, spec->stdin_fd, 0);
+	child_redirect(b, spec->stdout_fd, 1);
+	child_redirect(b, spec->stderr_fd, 2);
+	sigprocmask(SIG_SETMASK, mask, NULL);
+	getrusage(RUSAGE_SELF, &b->usage);
+	b->start_ns = clock_ns();
+	execvp(spec->argv[0], spec->argv);
+	child_fail(b, failed_exec);
+}
+
+/* Forks the child, starts to watch it, and lets it go. The child's pid or -errno. */
+static pid_t start(struct watch *w, const sigset_t *mask)
+{
+	int gate[2];
+	if (pipe2(gate, O_CLOEXEC) < 0)
+		return -errno;
+	pid_t pid = fork();
+	if (pid == 0) {
+		close(gate[1]);
+		child_run(w->spec, w->birth, gate[0], mask);
+	}
+	int err = errno;
+	close(gate[0]);
+	if (pid > 0) {
+		long options = PTRACE_O_TRACEEXIT | PTRACE_O_EXITKILL;
+		if (w->spec->follow)
+			options |= PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE;
+		w->traced = ptrace(PTRACE_SEIZE, pid, NULL, options) == 0;
+		while (write(gate[1], "", 1) < 0 && errno == EINTR)
+			continue;
+	}
+	close(gate[1]);
+	return pid > 0 ? pid : -err;
+}
+
+static void kill_all(struct watch *w)
+{
+	size_t i = 0;
+	uint64_t tid;
+	while (map_next(&w->held, &i, &tid))
+		kill((pid_t)tid, SIGKILL);
+	if (!w->root_ended)
+		kill(w->root, SIGKILL);
+}
+
+static bool stop_wanted(const struct watch *w)
+{
+	return w->spec->stop && *w->spec->stop;
+}
+
+/* A task that is still there when the program itself has ended (a daemon it started) is let go, unharmed. */
+static void release(pid_t tid)
+{
+	int status;
+	if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) < 0)
+		return;
+	if (waitpid(tid, &status, __WALL) == tid && WIFSTOPPED(status)) {
+		bool event = status >> 16;
+		ptrace(PTRACE_DETACH, tid, NULL, event ? 0 : WSTOPSIG(status));
+	}
+}
+
+static void release_all(struct watch *w)
+{
+	size_t i = 0;
+	uint64_t tid;
+	while (map_next(&w->held, &i, &tid))
+		release((pid_t)tid);
+}
+
+static void at_exit_event(struct watch *w, pid_t tid)
+{
+	uint64_t from = clock_ns();
+	int64_t peak = rss_peak(tid);
+	if (peak > 0 && (uint64_t)peak > w->out->peak_rss_bytes)
+		w->out->peak_rss_bytes = (uint64_t)peak;
+	ptrace(PTRACE_CONT, tid, NULL, 0);
+	if (tid == w->root)
+		w->exit_stop_ns += clock_ns() - from;
+}
+
+static void on_stop(struct watch *w, pid_t tid, int status)
+{
+	int sig = WSTOPSIG(status);
+	int event = status >> 16;
+	if (tid != w->root && !map_get(&w->held, (uint64_t)tid))
+		map_put(&w->held, (uint64_t)tid, w);
+	if (event == PTRACE_EVENT_EXIT) {
+		at_exit_event(w, tid);
+	} else if (event == PTRACE_EVENT_STOP && sig != SIGTRAP) {
+		/* A group-stop: it stays stopped until it is continued by whoever stopped it. */
+		ptrace(PTRACE_LISTEN, tid, NULL, 0);
+	} else {
+		w->out->processes += event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK;
+		ptrace(PTRACE_CONT, tid, NULL, event ? 0 : sig);
+	}
+}
+
+/* One report of wait4(2). */
+static void on_report(struct watch *w, pid_t tid, int status, const struct rusage *usage)
+{
+	if (WIFSTOPPED(status)) {
+		on_stop(w, tid, status);
+		return;
+	}
+	if (tid != w->root) {
+		map_remove(&w->held, (uint64_t)tid);
+		return;
+	}
+	w->end_ns = clock_ns();
+	w->root_ended = true;
+	w->out->status = status;
+	w->usage = *usage;
+}
+
+/*
+ * Waits until the program has ended. SIGCHLD is blocked, so that no report can slip by between looking and sleeping;
+ * the timeout is for the user's signal, which could.
+ */
+static int watch_run(struct watch *w)
+{
+	sigset_t chld;
+	sigemptyset(&chld);
+	sigaddset(&chld, SIGCHLD);
+	bool killed = false;
+	while (!w->root_ended) {
+		int status;
+		struct rusage usage;
+		pid_t tid = wait4(w->spec->follow ? -1 : w->root, &status, __WALL | WNOHANG, &usage);
+		if (tid > 0) {
+			on_report(w, tid, status, &usage);
+			continue;
+		}
+		if (tid < 0 && errno != EINTR)
+			return -errno;
+		if (stop_wanted(w) && !killed) {
+			kill_all(w);
+			killed = true;
+		}
+		sigtimedwait(&chld, NULL, &(struct timespec){.tv_nsec = 500000000});
+	}
+	if (killed || stop_wanted(w)) {
+		kill_all(w);
+		return -EINTR;
+	}
+	return 0;
+}
+
+static uint64_t timeval_ns(struct timeval t)
+{
+	return (uint64_t)t.tv_sec * NSEC_PER_SEC + (uint64_t)t.tv_usec * 1000;
+}
+
+/* What was used from exec on: never below zero, though the kernel's split of user and system time may waver. */
+static uint64_t since(uint64_t all, uint64_t before)
+{
+	return all > before ? all - before : 0;
+}
+
+static void fill(const struct watch *w)
+{
+	const struct rusage *u = &w->usage;
+	const struct rusage *b = &w->birth->usage;
+	struct sample *s = w->out;
+	s->wall_ns = since(since(w->end_ns, w->birth->start_ns), w->exit_stop_ns);
+	s->user_ns = since(timeval_ns(u->ru_utime), timeval_ns(b->ru_utime));
+	s->system_ns = since(timeval_ns(u->ru_stime), timeval_ns(b->ru_stime));
+	s->voluntary_switches = since((uint64_t)u->ru_nvcsw, (uint64_t)b->ru_nvcsw);
+	s->involuntary_switches = since((uint64_t)u->ru_nivcsw, (uint64_t)b->ru_nivcsw);
+	s->minor_faults = since((uint64_t)u->ru_minflt, (uint64_t)b->ru_minflt);
+	s->major_faults = since((uint64_t)u->ru_majflt, (uint64_t)b->ru_majflt);
+	s->block_in_bytes = 512 * since((uint64_t)u->ru_inblock, (uint64_t)b->ru_inblock);
+	s->block_out_bytes = 512 * since((uint64_t)u->ru_oublock, (uint64_t)b->ru_oublock);
+}
+
+static int run(struct watch *w, const sigset_t *mask, struct buf *why)
+{
+	pid_t pid = start(w, mask);
+	if (pid < 0) {
+		buf_addf(why, "cannot start a process: %s", strerror(-pid));
+		return pid;
+	}
+	w->root = pid;
+	int err = watch_run(w);
+	if (err != -EINTR)
+		release_all(w);
+	if (err < 0)
+		return err;
+	if (w->birth->exec_errno) {
+		buf_addf(why, "cannot run '%s'%s: %s", w->spec->argv[0], w->birth->failed,
+			 strerror(w->birth->exec_errno));
+		return -w->birth->exec_errno;
+	}
+	/* The exit stop itself is a voluntary switch of the program that we caused. */
+	fill(w);
+	w->out->voluntary_switches -= w->traced && w->out->voluntary_switches > 0;
+	return 0;
+}
+
+int sample_take(const struct sample_spec *spec, struct sample *s, struct buf *why)
+{
+	*s = (struct sample){.processes = 1};
+	struct birth *birth = mmap(NULL, sizeof(*birth), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (birth == MAP_FAILED)
+		return -errno;
+	struct watch w = {.spec = spec, .out = s, .birth = birth};
+	sigset_t chld;
+	sigset_t old;
+	sigemptyset(&chld);
+	sigaddset(&chld, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &chld, &old);
+	int err = run(&w, &old, why);
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	map_free(&w.held);
+	munmap(birth, sizeof(*birth));
+	return err;
+}

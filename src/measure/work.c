@@ -1,0 +1,309 @@
+#include "measure/work.h"
+
+#include "base/buf.h"
+#include "base/size.h"
+#include "stats/random.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#define CHUNK             (64 * 1024)
+#define RANDOM_INPUT_SEED 1
+
+static char *path_in(const char *dir, const char *name)
+{
+	struct buf b = {0};
+	buf_addf(&b, "%s/%s", dir, name);
+	return buf_take(&b);
+}
+
+/* The folder that temporary files are made in: /var/tmp before /tmp, for /tmp is often in memory. */
+static const char *default_parent(void)
+{
+	const char *parent = getenv("TMPDIR");
+	if (parent && *parent)
+		return parent;
+	return access("/var/tmp", W_OK) == 0 ? "/var/tmp" : "/tmp";
+}
+
+int work_open(struct work *w, const char *parent, struct buf *why)
+{
+	if (!parent)
+		parent = default_parent();
+	char *whole = realpath(parent, NULL);
+	char *dir = whole ? path_in(whole, "sctrace-XXXXXX") : NULL;
+	free(whole);
+	if (!dir || !mkdtemp(dir)) {
+		int err = errno;
+		buf_addf(why, "cannot make a work directory in '%s': %s; choose another with --dir", parent,
+			 strerror(err));
+		free(dir);
+		return -err;
+	}
+	w->dir = dir;
+	w->in = path_in(dir, "in");
+	w->out = path_in(dir, "out");
+	w->part = path_in(dir, "part");
+	w->errors = path_in(dir, "errors");
+	return w->in && w->out && w->part && w->errors ? 0 : -ENOMEM;
+}
+
+static bool stopped(const struct work *w)
+{
+	return w->stop && *w->stop;
+}
+
+static int check_room(const struct work *w, uint64_t need, struct buf *why)
+{
+	struct statvfs v;
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < w->size) {
+		buf_adds(why, "the limit for a file's size (ulimit -f) is ");
+		size_human(why, limit.rlim_cur);
+		buf_adds(why, ", below the input's size; raise it, or choose a smaller --size");
+		return -EFBIG;
+	}
+	if (statvfs(w->dir, &v) < 0)
+		return 0;
+	uint64_t room = (uint64_t)v.f_bavail * v.f_frsize;
+	if (room >= need)
+		return 0;
+	buf_adds(why, "the input and its copy need ");
+	size_human(why, need);
+	buf_addf(why, ", and '%.*s' has ", (int)(strrchr(w->dir, '/') - w->dir), w->dir);
+	size_human(why, room);
+	buf_adds(why, " free; choose a smaller --size or another place with --dir");
+	return -ENOSPC;
+}
+
+/* Random bytes without NUL, so that strings can carry them too, and hard to compress. */
+static void fill_random(unsigned char *p, size_t n, struct rng *state)
+{
+	for (size_t i = 0; i < n; i++)
+		p[i] = (unsigned char)(1 + rng_below(state, 255));
+}
+
+static int write_all(int fd, const unsigned char *p, size_t n)
+{
+	while (n > 0) {
+		ssize_t w = write(fd, p, n);
+		if (w < 0 && errno != EINTR)
+			return -errno;
+		if (w > 0) {
+			p += w;
+			n -= (size_t)w;
+		}
+	}
+	return 0;
+}
+
+static int write_input(struct work *w, int fd, bool random)
+{
+	static const size_t chunk = CHUNK;
+	unsigned char *p = calloc(1, chunk);
+	if (!p)
+		return -ENOMEM;
+	struct rng state;
+	rng_seed(&state, RANDOM_INPUT_SEED);
+	int err = 0;
+	for (uint64_t left = w->size; left && !err;) {
+		size_t n = left < chunk ? (size_t)left : chunk;
+		if (random)
+			fill_random(p, n, &state);
+		err = stopped(w) ? -EINTR : write_all(fd, p, n);
+		left -= n;
+	}
+	free(p);
+	return err;
+}
+
+static int generate(struct work *w, bool random, struct buf *why)
+{
+	int err = check_room(w, 2 * w->size + CHUNK, why);
+	if (err < 0)
+		return err;
+	int fd = open(w->in, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	err = fd < 0 ? -errno : write_input(w, fd, random);
+	if (fd >= 0 && close(fd) < 0 && !err)
+		err = -errno;
+	if (err < 0 && err != -EINTR)
+		buf_addf(why, "cannot write the input '%s': %s", w->in, strerror(-err));
+	w->has_nul = !random;
+	return err;
+}
+
+/* The user's own file: linked to, never written. */
+static int link_input(struct work *w, const char *file, uint64_t size, struct buf *why)
+{
+	struct stat st;
+	char *whole = realpath(file, NULL);
+	int err = !whole || stat(whole, &st) < 0 || access(whole, R_OK) < 0 ? -errno : 0;
+	if (err < 0)
+		buf_addf(why, "cannot read the input '%s': %s", file, strerror(-err));
+	else if (!S_ISREG(st.st_mode))
+		buf_addf(why, "the input '%s' is no regular file", file);
+	else if (st.st_size == 0)
+		buf_addf(why, "the input '%s' is empty, so there is nothing to compare", file);
+	else if ((uint64_t)st.st_size < size)
+		buf_addf(why, "the input '%s' has %jd bytes, and --size asks for more; leave --size out", file,
+			 (intmax_t)st.st_size);
+	else if (symlink(whole, w->in) < 0)
+		buf_addf(why, "cannot link the input into '%s': %s", w->dir, strerror(errno));
+	free(whole);
+	if (why->len)
+		return err < 0 ? err : -EINVAL;
+	w->size = (uint64_t)st.st_size;
+	w->has_nul = true; /* not looked for: the copier tells */
+	return check_room(w, size ? 2 * size : w->size + CHUNK, why);
+}
+
+/* The first `bytes` of `from` as a new file `to`. */
+static int copy_beginning(const struct work *w, const char *from, const char *to, uint64_t bytes)
+{
+	unsigned char p[4096];
+	int in = open(from, O_RDONLY | O_CLOEXEC);
+	int out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	int err = in < 0 || out < 0 ? -errno : 0;
+	while (bytes && !err) {
+		ssize_t n = read(in, p, bytes < sizeof(p) ? (size_t)bytes : sizeof(p));
+		if (n > 0)
+			err = stopped(w) ? -EINTR : write_all(out, p, (size_t)n);
+		else if (n == 0 || errno != EINTR)
+			err = n == 0 ? -ENODATA : -errno;
+		bytes -= n > 0 ? (uint64_t)n : 0;
+	}
+	if (in >= 0)
+		close(in);
+	if (out >= 0 && close(out) < 0 && !err)
+		err = -errno;
+	return err;
+}
+
+/* The first `size` bytes of the user's file, where not all of it is wanted. */
+static int cut_input(struct work *w, uint64_t size, struct buf *why)
+{
+	int err = copy_beginning(w, w->in, w->part, size);
+	if (!err && rename(w->part, w->in) < 0)
+		err = -errno;
+	if (err < 0 && err != -EINTR)
+		buf_addf(why, "cannot write the input '%s': %s", w->in, strerror(-err));
+	w->size = size;
+	return err;
+}
+
+int work_make_input(struct work *w, const char *what, uint64_t size, struct buf *why)
+{
+	bool random = strcmp(what, "random") == 0;
+	if (random || strcmp(what, "zero") == 0) {
+		w->size = size;
+		return generate(w, random, why);
+	}
+	int err = link_input(w, what, size, why);
+	if (err < 0)
+		return err;
+	return size && size < w->size ? cut_input(w, size, why) : 0;
+}
+
+int work_make_part(struct work *w, uint64_t bytes, struct buf *why)
+{
+	int err = copy_beginning(w, w->in, w->part, bytes);
+	if (err < 0 && err != -EINTR)
+		buf_addf(why, "cannot write '%s': %s", w->part, strerror(-err));
+	return err;
+}
+
+static int compare_streams(FILE *a, FILE *b, uint64_t bytes, struct buf *why)
+{
+	static const size_t chunk = CHUNK;
+	char *p = malloc(2 * chunk);
+	if (!p)
+		return -ENOMEM;
+	int err = 0;
+	uint64_t at = 0;
+	while (!err && at < bytes) {
+		size_t want = bytes - at < chunk ? (size_t)(bytes - at) : chunk;
+		size_t n = fread(p, 1, want, a);
+		size_t m = fread(p + chunk, 1, want, b);
+		size_t same = 0;
+		while (same < n && same < m && p[same] == p[chunk + same])
+			same++;
+		at += same;
+		if (same < want)
+			err = -EBADMSG;
+	}
+	free(p);
+	if (err == -EBADMSG)
+		buf_addf(why, "the copy is wrong from byte %" PRIu64 " on", at);
+	else if (!err && fgetc(b) != EOF) {
+		buf_addf(why, "the copy is longer than the %" PRIu64 " bytes of its input", bytes);
+		err = -EBADMSG;
+	}
+	return err;
+}
+
+int work_check_copy(const struct work *w, const char *copy, uint64_t bytes, struct buf *why)
+{
+	FILE *a = fopen(w->in, "re");
+	FILE *b = fopen(copy, "re");
+	int err = a && b ? 0 : -errno;
+	if (err < 0)
+		buf_addf(why, "no copy was made: %s", strerror(-err));
+	else
+		err = compare_streams(a, b, bytes, why);
+	if (a)
+		fclose(a);
+	if (b)
+		fclose(b);
+	return err;
+}
+
+void work_complaint(const struct work *w, const char *program, struct buf *text)
+{
+	FILE *f = fopen(w->errors, "re");
+	if (!f)
+		return;
+	char line[512];
+	char last[512] = "";
+	while (fgets(line, sizeof(line), f))
+		if (line[0] != '\n')
+			memcpy(last, line, sizeof(last));
+	fclose(f);
+	last[strcspn(last, "\n")] = '\0';
+	size_t n = program ? strlen(program) : 0;
+	bool named = n && strncmp(last, program, n) == 0 && strncmp(last + n, ": ", 2) == 0;
+	buf_adds(text, named ? last + n + 2 : last);
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)ftw;
+	if (type == FTW_DNR) {
+		/* A folder that a command closed to us; it is ours all the same. */
+		chmod(path, 0700);
+	}
+	remove(path);
+	return 0;
+}
+
+void work_close(struct work *w)
+{
+	if (w->dir)
+		nftw(w->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	free(w->dir);
+	free(w->in);
+	free(w->out);
+	free(w->part);
+	free(w->errors);
+	*w = (struct work){0};
+}
