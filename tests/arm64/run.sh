@@ -1,0 +1,100 @@
+#!/usr/bin/env bash
+# The tests on aarch64: Debian's packages are unpacked into a folder, sctrace is built against it by clang, and Debian's
+# kernel runs both in qemu. Nothing of arm64 is executed outside of it, and no root is needed beyond the packages.
+# run.sh [build | boot]: only the one step; without a word both.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+readonly WORK=$PWD/build-arm64
+readonly ROOT=$WORK/root BUILD=$WORK/build LOG=$WORK/console.txt
+readonly SUITE=bookworm MIRROR=${SCTRACE_DEBIAN_MIRROR:-http://deb.debian.org/debian}
+readonly PACKAGES=libc6-dev,libgcc-12-dev,libseccomp-dev,libjansson-dev,libsmartcols-dev,libunwind-dev,libdw-dev,\
+liburing-dev,libbpf-dev,libelf-dev,zlib1g-dev,liblzma-dev,libcmocka-dev,linux-image-arm64,python3,strace,procps,iproute2,\
+dash,bash,coreutils,diffutils,findutils,grep,sed,gawk,git,tar,mount,util-linux,libc-bin,hostname,passwd
+readonly SECONDS_AT_MOST=${SCTRACE_ARM64_SECONDS:-1800}
+
+die() { echo "arm64: $*" >&2; exit 1; }
+
+need_tools() {
+	local tool
+	for tool in mmdebstrap clang ld.lld llvm-ar qemu-system-aarch64 cpio; do
+		command -v "$tool" >/dev/null || die "$tool is not here (./dev arm64 installs what it can)"
+	done
+}
+
+unpack_root() {
+	[ -e "$WORK/.unpacked" ] && return
+	rm -rf "$ROOT" && mkdir -p "$WORK"
+	echo "arm64: unpacking Debian $SUITE for arm64 into $ROOT" >&2
+	mmdebstrap --quiet --mode=auto --architectures=arm64 --variant=extract --include="$PACKAGES" "$SUITE" "$ROOT" \
+		"$MIRROR" || die "mmdebstrap could not unpack Debian's packages"
+	touch "$WORK/.unpacked"
+}
+
+build() {
+	if [ ! -e "$BUILD/build.ninja" ]; then
+		sed "s|@ROOT@|$ROOT|" tests/arm64/cross.ini.in >"$WORK/cross.ini"
+		meson setup "$BUILD" --cross-file "$WORK/cross.ini" --prefix=/usr
+	fi
+	meson compile -C "$BUILD"
+}
+
+# What dpkg's scripts would have done and the tests need: the names of the alternatives, users, a place for the guest.
+finish_root() {
+	mkdir -p "$ROOT/sctrace" "$ROOT/proc" "$ROOT/sys" "$ROOT/dev" "$ROOT/tmp" "$ROOT/etc"
+	printf 'root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/bin/sh\n' >"$ROOT/etc/passwd"
+	printf 'root:x:0:\nnogroup:x:65534:\n' >"$ROOT/etc/group"
+	ln -sf gawk "$ROOT/usr/bin/awk"
+	ln -sf dash "$ROOT/bin/sh"
+	rm -rf "$ROOT/sctrace" && mkdir -p "$ROOT/sctrace/tests"
+	cp -a tests/e2e tests/smoke.sh "$ROOT/sctrace/tests/"
+	cp -a src examples "$ROOT/sctrace/"
+	install -m 755 tests/arm64/guest.sh "$ROOT/sctrace/guest.sh"
+	install -m 755 tests/arm64/init "$ROOT/init"
+	# What the build folder's path was compiled into finds it there.
+	mkdir -p "$ROOT$WORK" && ln -sfn /sctrace/build "$ROOT$BUILD"
+	find "$BUILD" -type f -perm -u+x -not -name '*.so*' | (cd "$BUILD" && sed "s|^$BUILD/||" | cpio -pdm --quiet \
+		"$ROOT/sctrace/build")
+}
+
+# The whole root is the kernel's initial memory file system, without what only building needs.
+pack() {
+	(cd "$ROOT" && find . \( -path ./boot -o -path ./lib/modules -o -path ./usr/include -o -path ./usr/share/doc \
+		-o -path ./usr/share/locale -o -path ./usr/lib/gcc -o -path ./var -o -path ./usr/share/man \
+		-o -name '*.a' -o -name '*.o' \) -prune -o -print0 |
+		cpio --null -o -H newc --quiet) >"$WORK/initrd"
+}
+
+boot() {
+	local kernel
+	kernel=$(find "$ROOT/boot" -name 'vmlinuz-*' | sort | tail -n 1)
+	[ -n "$kernel" ] || die "no kernel was unpacked"
+	timeout "$SECONDS_AT_MOST" qemu-system-aarch64 -M virt -cpu max,pauth-impdef=on -smp "$(nproc)" -m 3G -nic none -nographic -no-reboot \
+		-kernel "$kernel" -initrd "$WORK/initrd" -append "console=ttyAMA0 panic=-1 quiet" </dev/null |
+		tr -d '\r' | tee "$LOG"
+}
+
+# The guest's word for it: each line of TAP, and each test program that ended badly.
+count() {
+	local passed failed skipped ended
+	passed=$(grep -cE '^ok ' "$LOG" || true)
+	skipped=$(grep -ciE '^ok .*# *skip' "$LOG" || true)
+	failed=$(grep -cE '^not ok ' "$LOG" || true)
+	ended=$(grep -c '^== done' "$LOG" || true)
+	[ "$ended" = 1 ] || { echo "arm64: the machine did not come to its end"; failed=$((failed + 1)); }
+	echo "$((passed - skipped)) passed, $failed failed$([ "$skipped" = 0 ] || echo ", $skipped skipped")"
+	[ "$failed" = 0 ] && [ "$passed" -gt 0 ]
+}
+
+main() {
+	need_tools
+	unpack_root
+	[ "${1:-build}" != build ] || build
+	[ "${1:-boot}" = boot ] || return 0
+	finish_root
+	pack
+	boot
+	count
+}
+
+main "$@"

@@ -1,0 +1,294 @@
+#!/usr/bin/env python3
+"""`sctrace bench` from outside: shapes and proofs, bad input, interruption, and that nothing is left behind. TAP.
+
+usage: bench.py --sctrace PROG [NAME...]
+
+A test is a function test_*; it raises Skip with a reason (a failure under SCTRACE_MUST_WORK=1). None asserts a time.
+"""
+import csv
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+MUST_WORK = os.environ.get("SCTRACE_MUST_WORK") == "1"
+SCTRACE = ""
+
+
+class Skip(Exception):
+    """What the test needs is not here."""
+
+
+def run(*args, **more):
+    """(status, stdout, stderr) of `sctrace bench ARGS`."""
+    done = subprocess.run([SCTRACE, "bench", *args], capture_output=True, text=True, timeout=240, check=False, **more)
+    return done.returncode, done.stdout, done.stderr
+
+
+def document(*args):
+    status, out, err = run(args[0], "--format=json", *args[1:])
+    assert status == 0, (status, err)
+    return json.loads(out)
+
+
+def results(*args):
+    return {r["name"]: r for r in document(*args)["results"]}
+
+
+def cpus():
+    return sorted(os.sched_getaffinity(0))
+
+
+def test_bad_input_is_told(_):
+    nowhere = str(max(cpus()) + 1)
+    for args, words in [
+        (["nope"], "no test is called 'nope'"),
+        (["syscall", "nope"], "no operation or group"),
+        (["syscall", "-r", "0"], "out of range"),
+        (["syscall", "-r", "-5"], "out of range"),
+        (["syscall", "-t", "0"], "no time"),
+        (["syscall", "-t", "1us"], "too short"),
+        (["syscall", "--single", "--per-process"], "choose one"),
+        (["syscall", "-c", nowhere], f"CPU {nowhere} is not there"),
+        (["syscall", "--dir", "/nonexistent"], "/nonexistent"),
+        (["switch", "nope"], "no kind"),
+        (["switch", "-t", "1ms"], "too short"),
+        (["switch", "-c", "x"], "no list of CPUs"),
+        (["switch", "--prio", "5"], "--prio needs"),
+        (["switch", "--size", "-1"], "no size"),
+        (["sched", "-n", "0"], "no list of numbers"),
+        (["sched", "-n", "1,-2"], "no list of numbers"),
+        (["sched", "--nice", "40"], "no list of numbers"),
+        (["sched", "-t", "1ms"], "too short"),
+        (["sched", "-c", nowhere], "not there"),
+        (["sched", "word"], "unexpected 'word'"),
+        (["latency", "--loads", "nope"], "no load is called 'nope'"),
+        (["latency", "-i", "0"], "too short"),
+        (["latency", "-t", "2ms"], "too short"),
+        (["latency", "--prio", "100"], "out of range"),
+        (["load", "--loads", "cpu+"], "no load"),
+        (["load", "-t", "1s", "true"], "--time is for the suite"),
+    ]:
+        status, out, err = run(*args)
+        assert status == 2, (args, status, err)
+        assert words in err, (args, err)
+        assert err.count("\n") == 1 and out == "", (args, out, err)
+
+
+def test_which_calls_enter_the_kernel(_):
+    got = results("syscall", "-r", "20", "id", "clock", "fgets-0", "fgets-1", "open-close", "pipe", "page-fault")
+    if got["getpid"]["kernel_calls"] is None:
+        raise Skip("no engine may trace here")
+    for name, calls in [("getpid", 1), ("getpid-raw", 1), ("getuid", 1), ("monotonic-raw", 1), ("realtime-raw", 1),
+                        ("cputime", 1), ("sysconf", 0), ("fgets-0", 0), ("open-close", 2), ("pipe", 2), ("page-fault", 0)]:
+        assert got[name]["kernel_calls"] == calls, (name, got[name]["kernel_calls"])
+    # One read of a block for so many characters; the block is that of the file system.
+    assert 0 < got["fgets-1"]["kernel_calls"] < 0.01, got["fgets-1"]["kernel_calls"]
+    # Answered by the vDSO, unless the machine's clock cannot be read there: then always by the kernel.
+    assert got["monotonic"]["kernel_calls"] in (0, 1)
+
+
+def test_summaries_hang_together(_):
+    for mode in ("--in-process", "--single", "--per-process"):
+        doc = document("syscall", mode, "-r", "30", "getpid-raw", "stat")
+        assert doc["kind"] == "bench-syscall" and doc["method"]["samples"] == 30
+        for r in doc["results"]:
+            assert len(r["samples_ns"]) == r["samples"] <= 30
+            order = [r[k] for k in ("min_ns", "q1_ns", "median_ns", "q3_ns", "max_ns")]
+            assert order == sorted(order) and order[0] <= r["mean_ns"] <= order[-1], r
+            assert r["failures"] == 0
+            assert min(r["samples_ns"]) == r["min_ns"] and max(r["samples_ns"]) == r["max_ns"]
+
+
+def test_a_raw_call_costs_more_than_none(_):
+    got = results("syscall", "-r", "100", "--no-count", "loop", "getpid-raw", "open-close")
+    least = [got[n]["min_ns"] for n in ("loop", "getpid-raw", "open-close")]
+    assert least == sorted(least) and least[0] > 0, least
+
+
+def test_formats_and_files(_):
+    with tempfile.TemporaryDirectory() as d:
+        save, svg, out = (os.path.join(d, n) for n in ("run.json", "run.svg", "out.csv"))
+        for test in (["syscall", "-r", "20", "id"], ["switch", "-r", "5", "-t", "50ms", "pipe"],
+                     ["sched", "-r", "1", "-t", "5ms", "-n", "1,2"], ["latency", "-t", "50ms", "--loads", "none"],
+                     ["load", "-r", "1", "--loads", "none", "--", "true"]):
+            status, text, err = run(test[0], "--save", save, "--svg", svg, "--format", "csv", "-o", out, *test[1:])
+            assert status == 0 and text == "", (test, err)
+            rows = list(csv.DictReader(io.StringIO(Path(out).read_text())))
+            doc = json.loads(Path(save).read_text())
+            assert rows and len(rows) == len(doc["results"]), (test, rows)
+            assert doc["command"][:3] == ["sctrace", "bench", test[0]] and doc["environment"]["kernel"]["release"]
+            assert os.stat(save).st_mode & 0o777 == 0o600
+            assert Path(svg).read_text().startswith("<svg ")
+            status, text, _ = run(test[0], "--format", "markdown", *test[1:])
+            assert status == 0 and re.search(r"^\|.*\|$", text, re.M), text
+            shown = subprocess.run([SCTRACE, "report", save], capture_output=True, text=True, check=False)
+            assert shown.returncode == 0, shown.stderr
+
+
+def test_output_that_cannot_be_written(_):
+    for args in (["-o", "/dev/full"], ["--save", "/nonexistent/x.json"], ["--svg", "/nonexistent/x.svg"]):
+        status, _, err = run("syscall", "-r", "5", "loop", *args)
+        assert status == 125 and args[1] in err, (args, status, err)
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = subprocess.run([SCTRACE, "bench", "syscall", "-r", "5", "loop"], stdout=full, stderr=subprocess.PIPE,
+                              check=False)
+        assert done.returncode == 125 and b"No space" in done.stderr, done
+
+
+def test_switches_are_proven(_):
+    got = results("switch", "-r", "10", "-t", "200ms")
+    for name in ("pipe", "pipe-thread", "eventfd", "socket", "signal", "futex", "futex-thread"):
+        r = got[name]
+        both = r["voluntary_switches_per_round"] + r["involuntary_switches_per_round"]
+        assert r["what"] == "switch" and both > 1.9, (name, both)
+        assert r["voluntary_switches_per_round"] >= 1, (name, r["voluntary_switches_per_round"])
+    assert got["ucontext"]["voluntary_switches_per_round"] < 0.1
+    if len(cpus()) > 1:
+        assert got["pipe (two CPUs)"]["what"] == "wake-up"
+
+
+def test_shares_of_one_cpu(_):
+    doc = document("sched", "-n", "1,2", "-r", "1", "-t", "50ms", "--nice", "0,5")
+    one, two = doc["results"]
+    assert one["name"] == "1 process" and two["name"] == "2 processes"
+    procs = two["runs"][0]["processes"]
+    assert abs(sum(p["cpu_share"] for p in procs) - 1) < 1e-6
+    assert [p["nice"] for p in procs] == [0, 5] and procs[0]["cpu_share"] > procs[1]["cpu_share"], procs
+    for p in procs:
+        assert len(p["progress_s"]) == 100 and p["progress_s"] == sorted(p["progress_s"])
+        assert p["slices_s"] and all(a < b for a, b, _ in p["slices_s"])
+    # Two processes need longer than one, and one CPU does no more for it.
+    assert two["median_s"] > one["median_s"]
+
+
+def test_loads_do_their_work(_):
+    doc = document("latency", "-t", "300ms", "--loads", "none,cpu,net,fork,memory,suite+disk")
+    for r in doc["results"]:
+        parts = [] if r["name"] == "none" else r["name"].split("+")
+        assert len(r["load_work"]) == len(parts) and all(n > 0 for n in r["load_work"].values()), r["load_work"]
+        assert r["wakeups"] + r["missed"] == 300, (r["wakeups"], r["missed"])
+        assert sum(n for _, n in r["histogram_ns"]) == r["wakeups"]
+        assert r["min_ns"] <= r["mean_ns"] <= r["max_ns"] and r["p99_ns"] <= r["p999_ns"] <= r["max_ns"]
+
+
+def test_commands_under_load(_):
+    doc = document("load", "-r", "2", "--loads", "none,cpu", "--", "sh", "-c", "exit 0")
+    assert {r["name"] for r in doc["results"]} == {"none", "cpu"}
+    assert all(len(r["samples_s"]) == 2 for r in doc["results"])
+    for args, expected in [(["false"], 125), (["sh", "-c", "kill -9 $$"], 125), (["/nonexistent"], 127), (["/etc"], 126)]:
+        status, out, err = run("load", "-r", "1", "--loads", "none", "--", *args)
+        assert status == expected and err and not out, (args, status, err)
+    assert run("load", "-r", "1", "--loads", "none", "--ignore-failure", "--", "false")[0] == 0
+
+
+def descendants(pid):
+    """Processes of the session that `pid` leads, by their session id."""
+    found = subprocess.run(["ps", "-eo", "pid,sid,stat,args"], capture_output=True, text=True, check=True).stdout
+    rows = [line.split(None, 3) for line in found.splitlines()[1:]]
+    return [r for r in rows if int(r[1]) == pid and int(r[0]) != pid and not r[2].startswith("Z")]
+
+
+def start(*args):
+    """A measurement in a session of its own, so that all it leaves can be found."""
+    return subprocess.Popen([SCTRACE, "bench", *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                            start_new_session=True)
+
+
+def nothing_left(pid):
+    for _ in range(300):
+        if not descendants(pid):
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"left running: {descendants(pid)}")
+
+
+LONG = [["syscall", "-r", "1000000", "-t", "600s"], ["switch", "-t", "600s", "pipe"], ["sched", "-t", "300s", "-n", "2"],
+        ["latency", "-t", "600s", "--loads", "net+fork"], ["load", "-r", "1", "--loads", "cpu+net", "--", "sleep", "600"]]
+
+
+def test_interrupted_shows_what_it_has(_):
+    with tempfile.TemporaryDirectory() as d:
+        for sig in (signal.SIGINT, signal.SIGTERM):
+            for i, args in enumerate(LONG):
+                save = f"{d}/{i}.json"
+                p = start(*args[:1], "--save", save, *args[1:])
+                time.sleep(3)
+                assert p.poll() is None, (args, p.communicate())
+                p.send_signal(sig)
+                out, err = p.communicate(timeout=60)
+                assert p.returncode == -sig, (args, p.returncode, err)
+                assert "interrupted" in out, (args, out, err)
+                assert json.loads(Path(save).read_text())["interrupted"] is True
+                nothing_left(p.pid)
+
+
+def test_killed_leaves_nothing(_):
+    for args in LONG[1:]:
+        p = start(*args)
+        time.sleep(3)
+        # The command that is timed is nobody's load: it is a child of ours that ends by itself.
+        p.kill()
+        p.communicate()
+        nothing_left(p.pid)
+
+
+def test_without_privileges(_):
+    if os.geteuid() != 0:
+        raise Skip("needs root to give rights up")
+    give_up = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all"]
+    for args, words in [(["syscall", "-r", "5", "getpid"], "getpid"),
+                        (["switch", "-r", "5", "-t", "50ms", "--policy", "fifo", "futex"], "policy fifo is not permitted"),
+                        (["sched", "-r", "1", "-t", "5ms", "-n", "2", "--nice", "-5,0"], "nice -5 is not permitted"),
+                        (["latency", "-t", "50ms", "--loads", "none,disk"], "policy fifo is not permitted"),
+                        (["load", "-r", "1", "--loads", "none,disk", "--", "true"], "disk")]:
+        done = subprocess.run([*give_up, SCTRACE, "bench", *args], capture_output=True, text=True, timeout=120, check=False,
+                              cwd="/")
+        if "Permission denied" in done.stderr and done.returncode in (126, 127):
+            raise Skip("the build folder cannot be read by others")
+        assert done.returncode == 0 and words in done.stdout, (args, done)
+
+
+def test_lists(_):
+    for test, words in [("syscall", ["getpid-raw", "page-fault"]), ("switch", ["futex-thread"]), ("latency", ["suite"]),
+                        ("load", ["none"])]:
+        status, out, _ = run(test, "--list")
+        assert status == 0, test
+        for word in words:
+            assert re.search(rf"^{word} ", out, re.M), (test, word)
+
+
+def outcome(test):
+    try:
+        test(None)
+        return "ok", ""
+    except Skip as why:
+        return ("not ok", f" # must work: {why}") if MUST_WORK else ("ok", f" # SKIP {why}")
+    except (AssertionError, subprocess.SubprocessError, OSError, ValueError, KeyError) as why:
+        return "not ok", "\n" + "\n".join(f"# {line}" for line in f"{type(why).__name__}: {why}".splitlines())
+
+
+def main():
+    global SCTRACE
+    args = sys.argv[1:]
+    if args[:1] == ["--sctrace"]:
+        SCTRACE = str(Path(args[1]).resolve())
+        args = args[2:]
+    tests = [(n, f) for n, f in globals().items() if n.startswith("test_") and (not args or n[5:] in args)]
+    print(f"1..{len(tests)}")
+    failed = 0
+    for i, (name, test) in enumerate(tests, 1):
+        verdict, more = outcome(test)
+        failed += verdict != "ok"
+        print(f"{verdict} {i} - {name[5:].replace('_', ' ')}{more}", flush=True)
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

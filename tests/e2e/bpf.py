@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+"""What the bpf engine alone can do, and what it says where it cannot.  bpf.py BUILD; TAP on stdout.
+
+Every check_* function below is one test; its docstring is its name. That it counts what the other engines count is a
+matter of cases/. SCTRACE_MUST_WORK=1 turns a skip into a failure.
+"""
+import csv
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+BUILD = Path(sys.argv[1]).resolve()
+SCTRACE = str(BUILD / "sctrace")
+BIRTH = str(BUILD / "tests" / "e2e" / "birth")
+NOBODY = 65534
+ENDED_WITH = 9  # what `birth calls N 9` ends with
+
+
+class Skip(Exception):
+    """What the test needs is not here."""
+
+
+def run(*args, **kw):
+    kw.setdefault("timeout", 60)
+    kw.setdefault("stdin", subprocess.DEVNULL)
+    return subprocess.run([SCTRACE, *map(str, args)], capture_output=True, text=True, check=False, **kw)
+
+
+def need_engine():
+    listing = run("--list-engines").stdout.splitlines()
+    at = next(i for i, line in enumerate(listing) if line.startswith("bpf "))
+    if "does not work" in listing[at + 1]:
+        raise Skip(listing[at + 1].strip())
+
+
+def read_rows(path):
+    return list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
+
+
+def total(rows, syscall, process=None):
+    return sum(int(r["calls"]) for r in rows if r["syscall"] == syscall and process in (None, r["process"]))
+
+
+@contextmanager
+def counting(*args):
+    """sctrace counts while the body runs: until the program that it was given reads the end of its input."""
+    with subprocess.Popen([SCTRACE, "-c", "--format=csv", *map(str, args), "sh", "-c", "echo ready; read line"],
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        try:
+            first = process.stdout.readline()
+            assert first == b"ready\n", (first, process.stderr.read())
+            yield process
+            process.stdin.close()
+            assert process.wait(20) in (0, 1), process.stderr.read()
+        finally:
+            process.kill()
+
+
+def check_words(_):
+    """Without privilege --list-engines names what is missing, and --all is refused with that reason"""
+    if os.geteuid() != 0:
+        raise Skip("only root can give its privileges up")
+    need_engine()
+    listing = run("--list-engines", user=NOBODY, group=NOBODY, extra_groups=[])
+    assert "CAP_BPF and CAP_PERFMON are missing" in listing.stdout, listing.stdout
+    seen = run("-c", "--all", user=NOBODY, group=NOBODY, extra_groups=[])
+    assert seen.returncode == 125 and "CAP_BPF and CAP_PERFMON are missing" in seen.stderr, seen
+    assert len(seen.stderr.splitlines()) == 1, seen.stderr
+
+
+def check_usage(_):
+    """--all and --cgroup without -c, together, or with what is not there: one clear line"""
+    for args, words in ((["--all", "true"], "add -c"), (["-c", "--all", "--cgroup", "/x", "true"], "exclude"),
+                        (["-c", "--all", "-p", "1"], "exclude")):
+        seen = run(*args)
+        assert seen.returncode == 2 and words in seen.stderr and len(seen.stderr.splitlines()) == 1, seen
+    need_engine()
+    seen = run("-c", "--cgroup", "/not/there")
+    assert seen.returncode == 1 and "control group '/not/there'" in seen.stderr, seen
+    seen = run("-c", "--cgroup", "/tmp")
+    assert seen.returncode == 1 and "cgroup version 2" in seen.stderr, seen
+    seen = run("-c", "--all", "--engine=ptrace", "true")
+    assert seen.returncode == 125 and "ptrace cannot" in seen.stderr, seen
+
+
+def check_system(tmp):
+    """--all counts every call of a process that sctrace did not start"""
+    need_engine()
+    name = f"all-{os.getpid()}"  # others may run `birth` too
+    shutil.copy(BIRTH, tmp / name)
+    with counting("--all", "--by=process", "-o", tmp / "out"):
+        other = subprocess.run([str(tmp / name), "calls", "12345", str(ENDED_WITH)], check=False)
+        assert other.returncode == ENDED_WITH
+    rows = read_rows(tmp / "out")
+    assert total(rows, "getppid", name) == 12345, total(rows, "getppid", name)
+    assert total(rows, "execve", name) + total(rows, "exit_group", name) >= 1, rows[:5]
+
+
+def cgroup_mount():
+    for line in Path("/proc/self/mounts").read_text(encoding="utf-8").splitlines():
+        words = line.split()
+        if words[2] == "cgroup2":
+            return Path(words[1])
+    raise Skip("cgroup version 2 is not mounted")
+
+
+def check_cgroup(tmp):
+    """--cgroup counts those in the group and below it, and no others"""
+    need_engine()
+    group = cgroup_mount() / f"sctrace-test-{os.getpid()}"
+    below = group / "below"
+    try:
+        below.mkdir(parents=True)
+    except OSError as e:
+        raise Skip(f"no control group can be made: {e}") from None
+    try:
+        with counting("--cgroup", "/" + group.name, "--by=process", "-o", tmp / "out"):
+            for where, n in ((group, 3000), (below, 400), (None, 50000)):
+                def enter(where=where):
+                    if where:
+                        (where / "cgroup.procs").write_text(str(os.getpid()), encoding="ascii")
+                subprocess.run([BIRTH, "calls", str(n), str(ENDED_WITH)], preexec_fn=enter, check=False)
+        rows = read_rows(tmp / "out")
+        assert total(rows, "getppid") == 3400, rows
+    finally:
+        for folder in (below, group):
+            for _ in range(50):
+                try:
+                    folder.rmdir()
+                    break
+                except OSError:
+                    time.sleep(0.1)
+
+
+def check_many(tmp):
+    """--by=process loses nothing when there come more processes than have room at once"""
+    need_engine()
+    n = 700
+    seen = run("-c", "-f", "--engine=bpf", "--by=process", "--format=csv", "-o", tmp / "out", "sh", "-c",
+               f"i=0; while [ $i -lt {n} ]; do /bin/true; i=$((i+1)); done")
+    assert seen.returncode == 0, seen
+    rows = read_rows(tmp / "out")
+    assert total(rows, "execve") == n + 1, total(rows, "execve")
+    assert total(rows, "exit_group") == n + 1, total(rows, "exit_group")
+    assert total(rows, "exit_group", "true") == n, rows[:5]
+
+
+def check_unstopped(tmp):
+    """-p neither traces nor stops the process, and leaves it running"""
+    need_engine()
+    with subprocess.Popen(["sh", "-c", "while :; do :; done"]) as busy:
+        try:
+            with subprocess.Popen([SCTRACE, "-c", "--engine=bpf", "-p", str(busy.pid), "-o", str(tmp / "out")],
+                                  stderr=subprocess.PIPE) as process:
+                assert b"attached" in process.stderr.readline()
+                status = Path(f"/proc/{busy.pid}/status").read_text(encoding="ascii")
+                assert "\nTracerPid:\t0\n" in status and "\nState:\tR" in status, status
+                process.terminate()
+                assert process.wait(10) == 0, process.stderr.read()
+            assert busy.poll() is None
+        finally:
+            busy.kill()
+
+
+def main():
+    tests = [f for name, f in globals().items() if name.startswith("check_")]
+    print(f"1..{len(tests)}")
+    bad = 0
+    for i, test in enumerate(tests, 1):
+        with tempfile.TemporaryDirectory(prefix="sctrace-bpf-") as tmp:
+            os.chmod(tmp, 0o755)
+            try:
+                test(Path(tmp))
+                print(f"ok {i} - {test.__doc__}")
+            except Skip as e:
+                must = os.environ.get("SCTRACE_MUST_WORK") == "1"
+                bad += must
+                print(f"{'not ok' if must else 'ok'} {i} - {test.__doc__} # SKIP {e}")
+            except (AssertionError, subprocess.SubprocessError, OSError, ValueError, KeyError) as e:
+                bad += 1
+                line = e.__traceback__.tb_next.tb_lineno if e.__traceback__.tb_next else 0
+                print(f"not ok {i} - {test.__doc__}\n# line {line}: {type(e).__name__}: {str(e)[:800]!r}")
+        sys.stdout.flush()
+    return bad > 0
+
+
+sys.exit(main())

@@ -1,0 +1,330 @@
+#!/usr/bin/env python3
+"""The tracer's command line from outside: options, outputs, exit statuses, dialects.  cli.py BUILD; TAP on stdout.
+
+Every check_* function below is one test; its docstring is its name. No engine is named: what `auto` takes must do.
+SCTRACE_MUST_WORK=1 turns a skip into a failure.
+"""
+import json
+import os
+import re
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+BUILD = Path(sys.argv[1]).resolve()
+SCTRACE = str(BUILD / "sctrace")
+EXAMPLES = BUILD / "examples"
+
+
+class Skip(Exception):
+    """What the test needs is not here."""
+
+
+def run(*args, prog=SCTRACE, **kw):
+    """Runs sctrace; the result has stdout, stderr and returncode."""
+    kw.setdefault("timeout", 30)
+    kw.setdefault("stdin", subprocess.DEVNULL)
+    return subprocess.run([prog, *args], capture_output=True, text=True, check=False, **kw)
+
+
+def lines(text, pattern):
+    return [x for x in text.splitlines() if re.fullmatch(pattern, x)]
+
+
+def check_statuses(_):
+    """The exit status is the program's; sctrace's own failures have theirs"""
+    assert run("sh", "-c", "exit 7").returncode == 7
+    assert run("-c", "sh", "-c", "exit 7").returncode == 7
+    for mode in ([], ["-c"]):
+        for sig in (signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV):
+            assert run(*mode, "sh", "-c", f"kill -{sig.value} $$").returncode == -sig.value
+    assert run("/nonexistent/program").returncode == 127
+    assert run("no-such-program-anywhere").returncode == 127
+    assert run("/").returncode == 126
+    assert run().returncode == 2
+    assert run("--no-such-option", "true").returncode == 2
+    assert run("-p", "999999999").returncode in (1, 2)
+    assert run("-o", "/nonexistent/file", "true").returncode == 125
+
+
+def check_output_errors(tmp):
+    """An output that cannot be written is told, after the program has run to its end"""
+    for mode in ([], ["-c"], ["--json"]):
+        r = run(*mode, "-o", "/dev/full", "sh", "-c", f"echo x > {tmp}/ran")
+        assert r.returncode == 125 and "No space left" in r.stderr, r
+        assert (tmp / "ran").read_text() == "x\n"
+        (tmp / "ran").unlink()
+
+
+def check_closed_pipe(tmp):
+    """A reader of the trace that goes away neither ends nor hangs the program"""
+    r, w = os.pipe()
+    os.close(r)
+    p = subprocess.run([SCTRACE, "sh", "-c", f"ls / >/dev/null; echo x > {tmp}/ran"], stderr=w, check=False, timeout=30)
+    os.close(w)
+    assert p.returncode == 125 and (tmp / "ran").exists()
+
+
+def check_output_files(tmp):
+    """Traces are made 0600, appended to on request, piped into commands, and follow no link in shared folders"""
+    out = tmp / "t"
+    assert run("-o", str(out), "true").returncode == 0
+    assert stat.S_IMODE(out.stat().st_mode) == 0o600
+    n = len(out.read_text().splitlines())
+    assert run("-A", "-o", str(out), "true").returncode == 0
+    assert len(out.read_text().splitlines()) == 2 * n
+    assert run("-o", f"|cat > {tmp}/piped", "true").returncode == 0
+    assert len((tmp / "piped").read_text().splitlines()) == n
+    assert "+++ exited" in run("-o", "/dev/stdout", "true").stdout
+    shared = tmp / "shared"
+    shared.mkdir()
+    shared.chmod(0o1777)
+    (shared / "link").symlink_to(tmp / "target")
+    r = run("-o", str(shared / "link"), "true")
+    assert r.returncode == 125 and not (tmp / "target").exists(), r
+    r = run("-ff", "-o", str(tmp / "each"), "sh", "-c", "ls >/dev/null; :")
+    files = list(tmp.glob("each.*"))
+    assert len(files) == 2 and all("+++ exited with 0 +++" in f.read_text() for f in files)
+
+
+def check_filters(tmp):
+    """Choices by name, result, error, path, descriptor, duration and signal"""
+    t = run("-e", "trace=openat", "cat", "/etc/passwd").stderr
+    assert lines(t, r'openat\(AT_FDCWD, "/etc/passwd", O_RDONLY\) += 3') and not lines(t, r"read\(.*"), t
+    t = run("-e", "!%desc", "cat", "/etc/passwd").stderr
+    assert not lines(t, r"(read|openat)\(.*") and lines(t, r"execve\(.*"), t
+    t = run("-Z", "ls", "/nonexistent").stderr
+    assert lines(t, r".* = -1 ENOENT .*") and not lines(t, r"[a-z0-9_]+\(.* = 0"), t
+    t = run("-z", "-e", "trace=openat", "ls").stderr
+    assert lines(t, r"openat\(.* = \d+") and " = -1 " not in t
+    t = run("-e", "errno=ENOENT", "cat", "/nonexistent", "/").stderr
+    assert "ENOENT" in t and "EISDIR (" not in t, t
+    t = run("-P", "/etc/passwd", "cat", "/etc/passwd", "/etc/hostname").stderr
+    assert lines(t, r"read\(3, .*") and "hostname" not in t, t
+    t = run("-P", f"{tmp}/...", "cat", "/etc/passwd", str(tmp / "none")).stderr
+    assert "none" in t and "passwd" not in t
+    (tmp / "own").write_text("x")
+    for path, shown in (("own", "own"), (f"{tmp}/own", "own"), ("own", f"{tmp}/own"), (f"{tmp}/...", "./own")):
+        t = run("-P", path, "cat", shown, cwd=tmp).stderr
+        assert lines(t, r"openat\(.*own.*") and lines(t, r"read\(3, \"x\", .*"), (path, shown, t)
+    t = run("--trace-fds=1", "cat", "/etc/passwd").stderr
+    assert lines(t, r"write\(1, .*") and not lines(t, r"read\(.*")
+    t = run("--slower=30ms", "sleep", "0.1").stderr
+    assert len(lines(t, r"[a-z_]+\(.*")) == 1 and "nanosleep" in t, t
+    assert "SIGUSR1" in run("sh", "-c", "trap : USR1; kill -USR1 $$").stderr
+    assert "--- SIGUSR1" not in run("-e", "signal=none", "sh", "-c", "trap : USR1; kill -USR1 $$").stderr
+
+
+def check_mistakes(_):
+    """A wrong word is pointed at, with near names"""
+    r = run("-e", "trace=read,opnat", "true")
+    assert r.returncode == 2
+    rows = r.stderr.splitlines()
+    assert "did you mean openat" in rows[0]
+    assert rows[2].index("^") == rows[1].index("opnat"), rows
+    assert "--format" in run("--fromat=csv", "true").stderr
+
+
+def check_tampering(tmp):
+    """Errors, results and signals are put in their places"""
+    r = run("-o", str(tmp / "t"), "-e", "inject=write:error=ENOSPC", "sh", "-c", "echo x")
+    assert r.stdout == "" and r.returncode != 0
+    r = run("-o", str(tmp / "t"), "-e", "inject=getppid:retval=42", sys.executable, "-c", "import os; print(os.getppid())")
+    assert r.stdout == "42\n", r
+    assert run("-e", "inject=getppid:signal=TERM", sys.executable, "-c", "import os; os.getppid()").returncode == -15
+    r = run("-c", "-e", "inject=write:delay_enter=200ms:when=1", "sh", "-c", "echo x; echo y")
+    assert r.stdout == "x\ny\n"
+
+
+def check_surroundings(tmp):
+    """-E, --argv0, -u, -D and -b"""
+    out = ["-o", str(tmp / "t")]
+    assert run(*out, "-E", "A=5", "-E", "HOME", "sh", "-c", 'echo "$A$HOME"').stdout == "5\n"
+    assert run(*out, "--argv0", "zz", "sh", "-c", "echo $0").stdout == "zz\n"
+    assert run(*out, "-D", "sh", "-c", "exit 4").returncode == 4
+    t = run("-f", "-b", "execve", "sh", "-c", "/bin/true; :").stderr
+    assert "exited" in t
+    if os.getuid() == 0:
+        assert run(*out, "-u", "nobody", "id", "-un").stdout == "nobody\n"
+
+
+def check_json(tmp):
+    """Every line of --json is an object, and --format=perfetto is one document"""
+    run("-f", "--json", "-o", str(tmp / "t"), "sh", "-c", "ls / >/dev/null; kill -USR1 $$")
+    rows = [json.loads(x) for x in (tmp / "t").read_text().splitlines()]
+    assert {"call", "birth", "signal", "exit"} <= {r["type"] for r in rows}
+    assert all({"time", "pid", "tid"} <= r.keys() for r in rows)
+    opened = [r for r in rows if r.get("name") == "openat"]
+    assert opened and opened[0]["args"]["pathname" if "pathname" in opened[0]["args"] else "path"]["value"]
+    run("-f", "--format=perfetto", "-o", str(tmp / "t"), "sh", "-c", "ls / >/dev/null; :")
+    assert len(json.loads((tmp / "t").read_text())["traceEvents"]) > 50
+
+
+def check_tables(tmp):
+    """-c in every layout; --by, --errors, --hist, --save"""
+    shutil.copy("/etc/passwd", tmp / "in")
+    size = (tmp / "in").stat().st_size
+    copy = [str(EXAMPLES / "copy-read-write"), str(tmp / "in"), str(tmp / "out")]
+    r = run("-c", *copy)
+    assert lines(r.stderr, rf"write +\d+\.\d{{9}} +{size} +0 .*"), r.stderr
+    assert lines(r.stderr, r"program: .* wall, .* user, .* system.*") and lines(r.stderr, r"engine: .*")
+    r = run("-c", "--format=truss", *copy)
+    assert r.stderr.startswith("syscall                     seconds   calls  errors\n")
+    assert lines(r.stderr, rf"write {{15}} *\d+\.\d{{9}} {{0,7}}{size} {{7}}0")
+    assert "\n                      ------------- ------- -------\n" in r.stderr
+    rows = run("-c", "--format=csv", "-U", "+bytes", *copy).stderr.splitlines()
+    assert rows[0] == "syscall,seconds,calls,errors,avg,p50,p99,max,bytes"
+    assert [x.split(",")[2] for x in rows if x.startswith("write,")] == [str(size)]
+    doc = json.loads(run("-c", "--format=json", *copy).stderr)
+    assert [x["calls"] for x in doc["syscalls"] if x["syscall"] == "write"] == [size]
+    assert [x["bytes"] for x in doc["syscalls"] if x["syscall"] == "write"] == [size]
+    r = run("-c", "--by=fd", "-e", "write", *copy)
+    assert lines(r.stderr, rf"\d<{tmp}/out> .* {size} .*"), r.stderr
+    r = run("-c", "-f", "--by=process", "sh", "-c", "ls >/dev/null; :")
+    assert len(lines(r.stderr, r"\S+ \(\d+\) .*")) == 2, r.stderr
+    assert lines(run("-c", "--errors", "cat", "/nonexistent").stderr, r"openat +\d+ +ENOENT +No such file.*")
+    assert "#" in run("-c", "--hist=write", *copy).stderr
+    assert run("-c", "--save", str(tmp / "run.json"), *copy).returncode == 0
+    assert json.loads((tmp / "run.json").read_text())["kind"] == "count"
+    assert stat.S_IMODE((tmp / "run.json").stat().st_mode) == 0o600
+
+
+def check_strace_table(tmp):
+    """--format=strace has strace's layout and, call by call, its counts"""
+    if not shutil.which("strace"):
+        raise Skip("strace is not installed")
+    args = ["-f", "-c", "-S", "name", "-o"]
+    prog = ["sh", "-c", "ls / /nonexistent; :"]
+    subprocess.run(["strace", *args, str(tmp / "a"), *prog], capture_output=True, check=False)
+    run(*args, str(tmp / "b"), "--format=strace", *prog)
+    a, b = ((tmp / x).read_text().splitlines() for x in "ab")
+
+    def counts(rows):
+        # Calls that never return are left out by strace.
+        return [re.sub(r"^.{30}", "", x) for x in rows[2:-2] if not re.search(r" exit(_group)?$", x)]
+
+    assert a[:2] == b[:2] and a[-2] == b[-2], (a, b)
+    assert counts(a) == counts(b), (counts(a), counts(b))
+
+
+def check_tables_in_between(tmp):
+    """--interval prints tables meanwhile, SIGUSR1 one at once"""
+    run("-c", "--interval=200ms", "-o", str(tmp / "t"), "sleep", "0.7")
+    assert (tmp / "t").read_text().count("since the last table") >= 2
+    p = subprocess.Popen([SCTRACE, "-c", "-o", str(tmp / "t"), "sh", "-c", "sleep 0.5; sleep 0.5"])
+    time.sleep(0.6)
+    p.send_signal(signal.SIGUSR1)
+    assert p.wait(30) == 0
+    assert "so far" in (tmp / "t").read_text()
+
+
+def check_our_death(tmp):
+    """TERM and HUP end program and tracer; Ctrl-C is the program's, and the table is still written"""
+    for mode in ([], ["-c"]):
+        for sig in (signal.SIGTERM, signal.SIGHUP):
+            p = subprocess.Popen([SCTRACE, *mode, "-o", str(tmp / "t"), "sh", "-c", f"echo $$ >{tmp}/pid; exec sleep 30"])
+            time.sleep(0.8)
+            p.send_signal(sig)
+            assert p.wait(5) == -sig
+            assert not Path(f"/proc/{(tmp / 'pid').read_text().strip()}").exists()
+    p = subprocess.Popen([SCTRACE, "-c", "sh", "-c", "trap 'exit 9' INT; while :; do sleep 0.05; done"],
+                         stderr=subprocess.PIPE, text=True, start_new_session=True)
+    time.sleep(0.8)
+    os.killpg(p.pid, signal.SIGINT)
+    err = p.communicate(timeout=10)[1]
+    assert p.returncode == 9 and "program:" in err, (p.returncode, err)
+
+
+def check_attach(tmp):
+    """-p shows a running process's calls and lets it go; what cannot be attached to is explained"""
+    prog = subprocess.Popen(["sh", "-c", "while :; do sleep 0.05; done"])
+    try:
+        p = subprocess.Popen([SCTRACE, "-o", str(tmp / "t"), "-p", str(prog.pid)], stderr=subprocess.PIPE)
+        time.sleep(1)
+        p.send_signal(signal.SIGINT)
+        assert p.wait(5) == 0
+        assert "wait4" in (tmp / "t").read_text()
+        time.sleep(0.2)
+        state = Path(f"/proc/{prog.pid}/status").read_text()
+        assert re.search(r"TracerPid:\s0", state) and re.search(r"State:\s[SR]", state)
+    finally:
+        prog.kill()
+        prog.wait()
+    zombie = subprocess.Popen(["true"])
+    time.sleep(0.3)
+    r = run("-p", str(zombie.pid))
+    zombie.wait()
+    assert r.returncode == 1 and "zombie" in r.stderr, r
+    if Path("/proc/2/status").exists() and "kthreadd" in Path("/proc/2/status").read_text():
+        assert "kernel thread" in run("-p", "2").stderr
+
+
+def check_truss(tmp):
+    """Under the name truss: FreeBSD's letters and layouts"""
+    truss = tmp / "truss"
+    truss.symlink_to(SCTRACE)
+    shutil.copy("/etc/passwd", tmp / "in")
+    size = (tmp / "in").stat().st_size
+    r = run("-Sc", str(EXAMPLES / "copy-fgetc-fputc"), prog=str(truss), cwd=tmp)
+    assert r.returncode == 0 and r.stderr.startswith("syscall                     seconds   calls  errors\n"), r
+    assert (tmp / "out").stat().st_size == size
+    r = run("cat", "/nonexistent", prog=str(truss))
+    assert lines(r.stderr, r"close\(3\)\t\t\t\t\t = 0 \(0x0\)"), r.stderr
+    assert lines(r.stderr, r"openat\(AT_FDCWD,\"/nonexistent\",O_RDONLY\)\t* ERR#2 'No such file or directory'")
+    assert lines(r.stderr, r"process exit, rval = 1")
+    kill = ["sh", "-c", "trap : TERM; kill $$"]
+    assert "SIGNAL 15 (SIGTERM)" in run(*kill, prog=str(truss)).stderr
+    assert "SIGNAL 15" not in run("-S", *kill, prog=str(truss)).stderr
+    r = run("-T", "true", prog=str(truss))
+    assert r.returncode == 2 and "strace's dialect" in r.stderr
+    r = run("-Sc", "true")
+    assert r.returncode == 2 and "truss" in r.stderr
+
+
+def check_completion(tmp):
+    """Completion scripts are such that the shells take them"""
+    for shell in ("bash", "zsh", "fish"):
+        script = tmp / shell
+        script.write_text(run("--completion", shell).stdout)
+        assert "summary-only" in script.read_text()
+        if shutil.which(shell):
+            subprocess.run([shell, "-n", str(script)], check=True)
+    assert run("--completion", "csh").returncode == 2
+
+
+def check_help(_):
+    """--help and --version go to standard output"""
+    r = run("--help")
+    assert r.returncode == 0 and "--summary-only" in r.stdout and not r.stderr
+    assert re.match(r"sctrace \d", run("--version").stdout)
+    assert "ptrace" in run("--list-engines").stdout
+
+
+def main():
+    tests = [f for name, f in globals().items() if name.startswith("check_")]
+    print(f"1..{len(tests)}")
+    bad = 0
+    for i, test in enumerate(tests, 1):
+        with tempfile.TemporaryDirectory(prefix="sctrace-cli-") as tmp:
+            os.chmod(tmp, 0o755)
+            try:
+                test(Path(tmp))
+                print(f"ok {i} - {test.__doc__}")
+            except Skip as e:
+                must = os.environ.get("SCTRACE_MUST_WORK") == "1"
+                bad += must
+                print(f"{'not ok' if must else 'ok'} {i} - {test.__doc__} # SKIP {e}")
+            except (AssertionError, subprocess.SubprocessError, OSError, ValueError, KeyError) as e:
+                bad += 1
+                line = e.__traceback__.tb_next.tb_lineno if e.__traceback__.tb_next else 0
+                print(f"not ok {i} - {test.__doc__}\n# line {line}: {type(e).__name__}: {str(e)[:800]!r}")
+        sys.stdout.flush()
+    return bad > 0
+
+
+sys.exit(main())

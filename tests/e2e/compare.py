@@ -1,0 +1,431 @@
+#!/usr/bin/env python3
+"""`sctrace compare` from outside: its counts, its figures, bad input, and that nothing is left behind. TAP.
+
+usage: compare.py --sctrace PROG [NAME...]
+
+A test is a function test_*; it raises Skip with a reason (a failure under SCTRACE_MUST_WORK=1).
+"""
+import csv
+import io
+import json
+import os
+import pty
+import re
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+MUST_WORK = os.environ.get("SCTRACE_MUST_WORK") == "1"
+SCTRACE = ""
+
+
+class Skip(Exception):
+    """What the test needs is not here."""
+
+
+class Place:
+    """A folder for one test; the work directory is made in it, so that what stays behind is seen."""
+
+    def __init__(self):
+        self.path = Path(tempfile.mkdtemp(prefix="sctrace-e2e-"))
+
+    def left(self):
+        return [p.name for p in self.path.iterdir() if p.name.startswith("sctrace-")]
+
+    def close(self):
+        shutil.rmtree(self.path)
+
+
+def run(place, *args, **more):
+    """Runs compare with its work directory in `place`; (status, stdout, stderr)."""
+    command = [SCTRACE, "compare", "--dir", str(place.path), *args]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=500, check=False, **more)
+    assert place.left() == [], f"left behind: {place.left()}"
+    return done.returncode, done.stdout, done.stderr
+
+
+def rows(place, *args):
+    """The results of a run, by name."""
+    status, out, err = run(place, "--format=json", *args)
+    assert status == 0, err
+    return {r["name"]: r for r in json.loads(out)["results"]}
+
+
+def counted(result):
+    if "counts" not in result:
+        raise Skip("no engine may trace here")
+    return result["counts"]
+
+
+def copiers():
+    """Copiers that still run anywhere."""
+    found = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=False).stdout
+    return [line for line in found.splitlines() if re.search(r"/copy-(read|fget|unbuf)\S* .*in out$", line)]
+
+
+def test_counts_are_exact(place):
+    size = 65536
+    got = rows(place, "--size=64K", "--runs=1")
+    assert len(got) == 8, got.keys()
+    byte = counted(got["read/write 1"])
+    assert byte["writes"] == size, byte["writes"]
+    # The file's bytes, the end of file, and what the loader reads of libraries.
+    assert size + 1 <= byte["reads"] <= size + 8, byte["reads"]
+    block = counted(got["read/write 4K"])
+    assert block["writes"] == 16, block["writes"]
+    assert byte["reads"] - block["reads"] == size - 16
+    assert counted(got["one-shot"])["writes"] == 1
+    assert counted(got["one-shot"])["counted_bytes"] == size
+
+
+def test_peak_is_the_files_size_and_a_constant(place):
+    small = rows(place, "--size=8M", "--runs=3", "--no-count", "--strategy=one-shot")["one-shot"]
+    large = rows(place, "--size=24M", "--runs=3", "--no-count", "--strategy=one-shot")["one-shot"]
+    if not small["peak_rss_bytes"]:
+        raise Skip("tracing is not permitted, so peaks are unknown")
+    grown = large["peak_rss_bytes"] - small["peak_rss_bytes"]
+    assert abs(grown - (16 << 20)) < 1 << 20, grown
+
+
+def test_every_sample_is_kept(place):
+    got = rows(place, "--size=4K", "--runs=7", "--strategy=one-shot,sendfile")
+    for r in got.values():
+        for key in ("samples_s", "user_samples_s", "system_samples_s", "peak_rss_samples_bytes"):
+            assert len(r[key]) == 7, (r["name"], key)
+        assert min(r["samples_s"]) <= r["wall_median_s"] <= max(r["samples_s"])
+
+
+def test_every_strategy_copies_or_says_why_not(place):
+    got = rows(place, "--size=20000", "--runs=1", "--no-count", "--all", "--buffers=4K")
+    assert len(got) > 15
+    for r in got.values():
+        assert (r["unable"] is None) == (r["samples"] == 1), r
+    assert sum(r["unable"] is None for r in got.values()) > 12
+
+
+def test_a_strategy_that_cannot_run_is_a_row(place):
+    status, out, err = run(place, "--size=8K", "--runs=1", "--no-count", "--input=zero", "-s", "fgets/fputs,one-shot")
+    assert status == 0, err
+    assert re.search(r"^fgets/fputs cannot run here: .*NUL", out, re.M), out
+    assert re.search(r"^one-shot +\S", out, re.M), out
+
+
+def test_a_fixed_seed_and_order(place):
+    first = run(place, "--size=4K", "--runs=1", "--no-count", "--seed=7")[1]
+    assert "(seed 7)" in first.replace("\n", " "), first
+
+
+def test_a_part_is_counted_and_said(place):
+    status, out, err = run(place, "--engine=ptrace", "--size=1300K", "--runs=1", "--warmup=0", "-s", "unbuffered")
+    if "cannot be counted" in err:
+        raise Skip("no engine may trace here")
+    assert status == 0, err
+    assert re.search(r"^\* unbuffered: calls of the first \d+ bytes of the input alone", out, re.M), out
+    assert re.search(r"^unbuffered .*\d\*", out, re.M), out
+
+
+def test_usage_errors(place):
+    for args, what in (
+        (["--size=0"], "0 bytes"),
+        (["--size=12x"], "'12x' is no size"),
+        (["--bogus"], "unknown option '--bogus'"),
+        (["--strategy=rot13"], "'rot13'"),
+        (["--buffers=0"], "'0' is no buffer size"),
+        (["--runs=0"], "out of range"),
+        (["--runs=3", "--max-time=1s"], "--runs"),
+        (["--cpus=1-"], "no list of CPUs"),
+        (["--strategy=one-shot", "true"], "not both"),
+        (["-N", "'x"], "no end"),
+        (["--parameter-scan", "n=9:1", "true"], "no range"),
+        (["--format=xml"], "xml"),
+        (["--size=1M", "--input=/etc/hostname"], "/etc/hostname"),
+    ):
+        status, out, err = run(place, *args)
+        assert status == 2, (args, status, err)
+        assert err.startswith("sctrace: ") and err.count("\n") == 1, err
+        assert what in err, (args, err)
+        assert out == "", out
+
+
+def test_a_place_that_is_not_there(place):
+    command = [SCTRACE, "compare", "--dir=/no/such/folder"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 125 and "'/no/such/folder'" in done.stderr, done
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_disk_too_small_is_told_beforehand(place):
+    status, _, err = run(place, "--size=900000G")
+    assert status == 125 and "free; choose a smaller --size" in err and err.count("\n") == 1, err
+
+
+def test_a_disk_that_fills_up_meanwhile(place):
+    # Every write to this copy finds the disk full.
+    status, out, err = run(place, "--size=64K", "--runs=1", "--no-count", "--prepare", "ln -s /dev/full {out}")
+    assert status == 125 and "none of the strategies could run" in err, (status, out, err)
+    assert "one-shot cannot run here: cannot write 'out': No space left on device" in out.replace("\n", " "), out
+
+
+def test_a_file_size_limit(place):
+    status, _, err = run(place, "--size=1M", preexec_fn=lambda: limit_file_size(100 * 1024))
+    assert status == 125 and "ulimit -f" in err, err
+
+
+def limit_file_size(size):
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+
+def test_the_users_file_stays_as_it_is(place):
+    mine = place.path / "mine"
+    mine.write_bytes(b"some text\n" * 1000)
+    before = (mine.stat().st_mtime_ns, mine.read_bytes())
+    got = rows(place, f"--input={mine}", "--runs=1")
+    assert (mine.stat().st_mtime_ns, mine.read_bytes()) == before
+    assert all(r["input_bytes"] == 10000 for r in got.values())
+    mine.write_bytes(b"")
+    status, _, err = run(place, f"--input={mine}")
+    assert status == 2 and "is empty" in err, err
+
+
+def interrupted(place, sig, after, *args):
+    """Starts compare in a session of its own, sends `sig` to all of it, and gives its status."""
+    p = subprocess.Popen([SCTRACE, "compare", "--dir", str(place.path), *args], stdout=subprocess.DEVNULL,
+                         stderr=subprocess.DEVNULL, start_new_session=True)
+    deadline = time.monotonic() + 20
+    while not place.left() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    time.sleep(after)
+    p.send_signal(sig)
+    status = p.wait(timeout=20)
+    assert place.left() == [], place.left()
+    return status
+
+
+def test_signals_leave_nothing(place):
+    for sig in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for after in (0, 0.4, 1.5):
+            status = interrupted(place, sig, after, "--size=4M", "--runs=50")
+            assert status == -sig, (sig, after, status)
+    assert interrupted(place, signal.SIGINT, 0.5, "--no-count", "sleep 1000 & wait") == -signal.SIGINT
+    time.sleep(0.3)
+    assert copiers() == [], copiers()
+
+
+def on_terminal(place, columns, *args, **environment):
+    """Runs compare on a terminal of so many columns; (status, what it printed)."""
+    pid, fd = pty.fork()
+    if pid == 0:
+        env = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "COLUMNS")}
+        os.execve(SCTRACE, [SCTRACE, "compare", "--dir", str(place.path), *args], {**env, "TERM": "xterm", **environment})
+    import fcntl
+    import struct
+    import termios
+
+    fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+    out = b""
+    while select.select([fd], [], [], 60)[0]:
+        try:
+            chunk = os.read(fd, 65536)
+        except OSError:
+            break
+        if not chunk:
+            break
+        out += chunk
+    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    os.close(fd)
+    return status, out.decode()
+
+
+def test_a_terminal_has_progress_and_fits(place):
+    for columns in (60, 100, 200):
+        status, out = on_terminal(place, columns, "--size=8K", "--runs=2")
+        assert status == 0, out
+        assert "timed run" in out and "\x1b[K" in out
+        # What follows the last progress line is the report.
+        report = re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", out.rsplit("\r\x1b[K", 1)[1])
+        longest = max(len(line) for line in report.replace("\r", "").split("\n"))
+        assert longest <= columns, (columns, longest, report)
+
+
+def test_colour_is_a_matter_of_taste(place):
+    args = ["--size=8K", "--runs=2", "--no-count"]
+    plain = on_terminal(place, 150, *args, NO_COLOR="1")[1].rsplit("\r\x1b[K", 1)[1]
+    assert "\x1b" not in plain, plain
+    status, out, err = run(place, *args)
+    assert status == 0 and "\x1b" not in out + err and "\r" not in out + err, (out, err)
+
+
+def test_a_full_standard_output_is_told(place):
+    with open("/dev/full", "w", encoding="ascii") as full:
+        p = subprocess.run([SCTRACE, "compare", "--dir", str(place.path), "--size=4K", "--runs=1"], stdout=full,
+                           stderr=subprocess.PIPE, text=True, check=False)
+    assert p.returncode == 125 and "No space left" in p.stderr, p
+    assert place.left() == []
+
+
+def test_a_closed_pipe_leaves_nothing(place):
+    p = subprocess.Popen([SCTRACE, "compare", "--dir", str(place.path), "--size=4K", "--runs=1"], stdout=subprocess.PIPE,
+                         stderr=subprocess.DEVNULL)
+    p.stdout.close()
+    p.wait(timeout=60)
+    assert place.left() == []
+
+
+def test_commands(place):
+    got = rows(place, "--size=64K", "--runs=3", "cp {in} {out}", "cat {in} > {out}", "dd if={in} of={out} bs={buffer}",
+               "--buffers=4K,64K")
+    assert list(got) == ["cp {in} {out}", "cat {in} > {out}", "dd if={in} of={out} bs={buffer} 4K",
+                         "dd if={in} of={out} bs={buffer} 64K"], list(got)
+    dd = got["dd if={in} of={out} bs={buffer} 4K"]
+    assert dd["buffer_bytes"] == 4096 and dd["peak_rss_is_largest_process"]
+    if "counts" in dd:
+        assert counted(dd)["writes"] - counted(got["dd if={in} of={out} bs={buffer} 64K"])["writes"] == 15
+
+
+def test_a_pipeline_is_one_tree(place):
+    got = rows(place, "--size=64K", "--runs=3", "cat {in} | cat > {out}", "cat {in} > {out}")
+    two, one = (counted(r) for r in got.values())
+    assert two["calls"] > one["calls"] + 20, (two["calls"], one["calls"])
+
+
+def test_a_command_that_does_not_copy_is_noted(place):
+    _, out, _ = run(place, "--size=4K", "--runs=2", "--no-count", "tr a b < {in} > {out}")
+    assert "is not what was in {in}" in out.replace("\n", " "), out
+
+
+def test_failing_commands(place):
+    status, _, err = run(place, "--runs=2", "false")
+    assert status == 125 and "'false' failed: ended with status 1" in err, err
+    assert run(place, "--runs=2", "--ignore-failure", "false")[0] == 0
+    status, _, err = run(place, "-N", "no-such-program-at-all")
+    assert status == 125 and "No such file" in err, err
+    status, _, err = run(place, "--runs=2", "kill -SEGV $$")
+    assert status == 125 and "SIGSEGV" in err, err
+
+
+def test_parameters(place):
+    got = rows(place, "--runs=1", "--no-count", "-P", "n=1:3", "true {n}")
+    assert list(got) == ["true {n} (n=1)", "true {n} (n=2)", "true {n} (n=3)"], list(got)
+    got = rows(place, "--runs=1", "--no-count", "-L", "w=a,b", "true {w}")
+    assert list(got) == ["true {w} (w=a)", "true {w} (w=b)"], list(got)
+    # As hyperfine has them.
+    got = rows(place, "--runs=1", "--no-count", "-P", "n", "1", "2", "true {n}")
+    assert list(got) == ["true {n} (n=1)", "true {n} (n=2)"], list(got)
+    got = rows(place, "--runs=1", "--no-count", "-L", "w", "a,b", "true {w}")
+    assert list(got) == ["true {w} (w=a)", "true {w} (w=b)"], list(got)
+
+
+def test_a_path_with_spaces(place):
+    odd = place.path / "it's a place"
+    odd.mkdir()
+    command = [SCTRACE, "compare", "--dir", str(odd), "--size=4K", "--runs=1", "cp {in} {out}", "--format=json"]
+    p = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert p.returncode == 0, p.stderr
+    assert list(odd.iterdir()) == []
+
+
+def test_other_formats(place):
+    _, out, _ = run(place, "--format=csv", "--size=4K", "--runs=2", "--all", "--no-count")
+    table = list(csv.DictReader(io.StringIO(out)))
+    assert {"strategy", "buffer_bytes", "calls", "wall_median_s", "peak_rss_bytes", "unable"} <= set(table[0]), table[0]
+    assert all(float(r["wall_median_s"]) > 0 for r in table if not r["unable"])
+    _, out, _ = run(place, "--format=markdown", "--size=4K", "--runs=2", "-s", "one-shot,sendfile")
+    assert re.match(r"\| *strategy ", out), out
+
+
+def test_saved_and_drawn(place):
+    saved, drawn = place.path / "run.json", place.path / "p.svg"
+    status, _, err = run(place, "--size=8K", "--runs=3", f"--save={saved}", f"--svg={drawn}")
+    assert status == 0, err
+    doc = json.loads(saved.read_text())
+    assert doc["schema"] == "sctrace-run" and doc["kind"] == "compare"
+    assert doc["environment"]["kernel"]["release"] == os.uname().release
+    assert doc["environment"]["file_system"]["type"]
+    for name in ("p.svg", "p-scan.svg", "p-tradeoff.svg"):
+        assert (place.path / name).read_text().lstrip().startswith("<svg"), name
+    status, _, err = run(place, "--size=4K", "--runs=1", "--no-count", "--save=/no/such/folder/x")
+    assert status == 125 and "/no/such/folder/x" in err, err
+
+
+def test_a_page_needs_no_network(place):
+    status, out, err = run(place, "--format=html", "--size=8K", "--runs=2")
+    assert status == 0 and err == "", err
+    assert out.startswith("<!doctype html>") and out.rstrip().endswith("</html>"), out[:100]
+    assert out.count("<svg") >= 3
+    outside = re.findall(r'(?:src|href)="([^"#][^"]*)"|url\(([^)#]+)\)|@import', out)
+    assert outside == [], outside
+
+
+def test_cold_is_proven(place):
+    status, out, err = run(place, "--cold", "--fsync", "--size=256K", "--runs=2", "-s", "one-shot", "--no-count")
+    assert status == 0, err
+    flat = out.replace("\n", " ")
+    assert "cold cache" in flat and "fsync included" in flat, out
+    doc = json.loads(run(place, "--cold", "--size=256K", "--runs=2", "-s", "one-shot", "--no-count", "--format=json")[1])
+    share = doc["settings"]["input_resident_share"]
+    assert share is None or 0 <= share <= 1
+    names = [w["name"] for w in doc["warnings"]]
+    assert ("not_cold" in names) == (share != 0), (share, names)
+
+
+def test_a_moved_build_finds_its_copiers(place):
+    home = place.path / "moved"
+    (home / "examples").mkdir(parents=True)
+    shutil.copy(SCTRACE, home / "sctrace")
+    examples = Path(SCTRACE).parent / "examples"
+    shutil.copy(examples / "copy-read-write2", home / "examples")
+    (home / "examples" / "copy-sendfile").write_text("#!/bin/sh\necho moved >&2\nexit 3\n")
+    (home / "examples" / "copy-sendfile").chmod(0o755)
+    command = [home / "sctrace", "compare", "--dir", place.path, "--size=4K", "--runs=1", "--no-count", "-s",
+               "one-shot,sendfile"]
+    p = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert p.returncode == 0 and "sendfile cannot run here: moved" in p.stdout, p
+
+
+def test_the_list(place):
+    done = subprocess.run([SCTRACE, "compare", "--list"], capture_output=True, text=True, check=True)
+    names = [line.split()[0] for line in done.stdout.splitlines()[1:]]
+    assert {"fgetc/fputc", "read/write", "one-shot", "O_DIRECT", "io_uring"} <= set(names), names
+    manual = Path(__file__).resolve().parents[2] / "man" / "sctrace-compare.1"
+    described = re.findall(r"^\.It Cm (\S+)$", manual.read_text(), re.M)
+    assert described == names, (described, names)
+
+
+def outcome(test):
+    place = Place()
+    try:
+        test(place)
+        return "ok", ""
+    except Skip as why:
+        return ("not ok", f" # must work: {why}") if MUST_WORK else ("ok", f" # SKIP {why}")
+    except (AssertionError, subprocess.SubprocessError, OSError, ValueError, KeyError) as why:
+        return "not ok", "\n" + "\n".join(f"# {line}" for line in f"{type(why).__name__}: {why}".splitlines())
+    finally:
+        place.close()
+
+
+def main():
+    global SCTRACE
+    args = sys.argv[1:]
+    if args[:1] == ["--sctrace"]:
+        SCTRACE = str(Path(args[1]).resolve())
+        args = args[2:]
+    tests = [(n, f) for n, f in globals().items() if n.startswith("test_") and (not args or n[5:] in args)]
+    print(f"1..{len(tests)}")
+    failed = 0
+    for i, (name, test) in enumerate(tests, 1):
+        verdict, more = outcome(test)
+        failed += verdict != "ok"
+        print(f"{verdict} {i} - {name[5:].replace('_', ' ')}{more}", flush=True)
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

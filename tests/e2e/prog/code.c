@@ -1,0 +1,368 @@
+/* x86-64: code that comes, goes, moves and changes: whoever patches code must notice. */
+#include "e2e.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+typedef long call_fn(long nr);
+
+enum { AT = 64, SIZE = 4096 };
+
+/* A page of code: at AT a function, alone amid no-operations. `mov %edi,%eax; xor %edi,%edi; syscall; ret`. */
+static const unsigned char calling[] = {0x89, 0xf8, 0x31, 0xff, 0x0f, 0x05, 0xc3};
+/* `mov $42,%eax; ret`, which has other bytes where the call was. */
+static const unsigned char constant[] = {0xb8, 42, 0, 0, 0, 0xc3, 0x90};
+
+static void page_of(unsigned char *page, const unsigned char *code)
+{
+	memset(page, 0x90, SIZE);
+	memcpy(page + AT, code, sizeof calling);
+}
+
+static int file_of(const char *name, const unsigned char *code)
+{
+	unsigned char page[SIZE];
+	int fd = open(name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0700);
+	page_of(page, code);
+	CHECK(fd >= 0 && write(fd, page, SIZE) == SIZE);
+	return fd;
+}
+
+static long call_at(void *page, long nr)
+{
+	return ((call_fn *)((char *)page + AT))(nr);
+}
+
+/* How often each test made the call. */
+static long made;
+
+static void use(void *page, int n)
+{
+	for (int i = 0; i < n; i++) {
+		CHECK(call_at(page, SYS_getppid) == getppid());
+		made++;
+	}
+}
+
+static void tell(void)
+{
+	calls("getppid", 2 * made, 0);
+}
+
+/* Code written at run time, overwritten in place, also with the pages turned writable and back. */
+static void test_jit(int argc, char **argv)
+{
+	int n = number(argc, argv, 0, 100);
+	unsigned char *page = mmap(NULL, SIZE, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(page != MAP_FAILED);
+	for (int i = 0; i < n; i++) {
+		page_of(page, calling);
+		use(page, 5);
+		page_of(page, constant);
+		CHECK(call_at(page, 0) == 42);
+	}
+	for (int i = 0; i < n; i++) {
+		CHECK(mprotect(page, SIZE, PROT_READ | PROT_WRITE) == 0);
+		page_of(page, calling);
+		CHECK(mprotect(page, SIZE, PROT_READ | PROT_EXEC) == 0);
+		use(page, 5);
+		CHECK(mprotect(page, SIZE, PROT_READ | PROT_WRITE) == 0);
+		CHECK(memcmp(page + AT, calling, sizeof calling) == 0);
+		page_of(page, constant);
+		CHECK(mprotect(page, SIZE, PROT_READ | PROT_EXEC) == 0);
+		CHECK(call_at(page, 0) == 42);
+	}
+	tell();
+}
+
+/* A JIT with two views of one memory: written here, run there. */
+static void test_jit_views(int argc, char **argv)
+{
+	int n = number(argc, argv, 0, 100), fd = memfd_create("jit", MFD_CLOEXEC);
+	CHECK(fd >= 0 && ftruncate(fd, SIZE) == 0);
+	unsigned char *write_here = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	unsigned char *run_there = mmap(NULL, SIZE, PROT_READ | PROT_EXEC, MAP_SHARED, fd, 0);
+	CHECK(write_here != MAP_FAILED && run_there != MAP_FAILED);
+	for (int i = 0; i < n; i++) {
+		page_of(write_here, calling);
+		use(run_there, 5);
+		CHECK(memcmp(write_here + AT, calling, sizeof calling) == 0);
+		page_of(write_here, constant);
+		CHECK(call_at(run_there, 0) == 42);
+	}
+	tell();
+}
+
+static void *map(int fd, void *where, int flags)
+{
+	void *p = mmap(where, SIZE, PROT_READ | PROT_EXEC, MAP_PRIVATE | flags, fd, 0);
+	CHECK(p != MAP_FAILED);
+	return p;
+}
+
+/* Code files mapped, unmapped, and other ones in their place. */
+static void test_remap(int argc, char **argv)
+{
+	int n = number(argc, argv, 0, 50), a = file_of("calling", calling), b = file_of("constant", constant);
+	void *p = map(a, NULL, 0);
+	for (int i = 0; i < n; i++) {
+		use(p, 20);
+		CHECK(munmap(p, SIZE) == 0);
+		map(b, p, MAP_FIXED);
+		CHECK(call_at(p, 0) == 42);
+		map(a, p, MAP_FIXED);
+		use(p, 20);
+		map(b, p, MAP_FIXED);
+		CHECK(call_at(p, 0) == 42);
+		map(a, p, MAP_FIXED);
+	}
+	tell();
+}
+
+/* Mappings that are moved, onto free places and onto others; the old place gets other code. */
+static void test_mremap(int argc, char **argv)
+{
+	int n = number(argc, argv, 0, 50), a = file_of("calling", calling), b = file_of("constant", constant);
+	char *area = mmap(NULL, 16 * SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(area != MAP_FAILED);
+	void *p = map(a, area, MAP_FIXED);
+	for (int i = 0; i < n; i++) {
+		use(p, 20);
+		char *to = area + (1 + i % 15) * SIZE;
+		if (to == p)
+			continue;
+		map(b, to, MAP_FIXED);
+		CHECK(call_at(to, 0) == 42);
+		CHECK(mremap(p, SIZE, SIZE, MREMAP_MAYMOVE | MREMAP_FIXED, to) == to);
+		use(to, 20);
+		map(b, p, MAP_FIXED);
+		CHECK(call_at(p, 0) == 42);
+		p = to;
+	}
+	tell();
+}
+
+/* A private file mapping made writable, changed, and made code again. */
+static void test_mprotect(int argc, char **argv)
+{
+	int n = number(argc, argv, 0, 50), a = file_of("calling", calling);
+	unsigned char *p = map(a, NULL, 0);
+	for (int i = 0; i < n; i++) {
+		use(p, 20);
+		CHECK(mprotect(p, SIZE, PROT_READ | PROT_WRITE) == 0);
+		page_of(p, constant);
+		CHECK(mprotect(p, SIZE, PROT_READ | PROT_EXEC) == 0);
+		CHECK(call_at(p, 0) == 42);
+		CHECK(mprotect(p, SIZE, PROT_NONE) == 0 && mprotect(p, SIZE, PROT_READ | PROT_WRITE | PROT_EXEC) == 0);
+		page_of(p, calling);
+		use(p, 20);
+		CHECK(mprotect(p, SIZE, PROT_READ | PROT_EXEC) == 0);
+	}
+	tell();
+}
+
+/* madvise() throws private changes away: the file's code is back. */
+static void test_madvise(int argc, char **argv)
+{
+	int n = number(argc, argv, 0, 50), a = file_of("calling", calling);
+	unsigned char *p = map(a, NULL, 0);
+	for (int i = 0; i < n; i++) {
+		use(p, 20);
+		CHECK(madvise(p, SIZE, MADV_DONTNEED) == 0);
+		use(p, 20);
+	}
+	tell();
+}
+
+/* The same file mapped many times, used from the parent and from children that unmap it. */
+static void test_fork(int argc, char **argv)
+{
+	int n = number(argc, argv, 0, 20), a = file_of("calling", calling), b = file_of("constant", constant);
+	void *p = map(a, NULL, 0), *q = map(a, NULL, 0);
+	for (int i = 0; i < n; i++) {
+		pid_t pid = fork();
+		if (pid == 0) {
+			for (int k = 0; k < 10; k++)
+				CHECK(call_at(p, SYS_getpgid) == getpgrp());
+			CHECK(munmap(p, SIZE) == 0);
+			map(b, p, MAP_FIXED);
+			CHECK(call_at(p, 0) == 42);
+			CHECK(call_at(q, SYS_getpgid) == getpgrp());
+			_exit(3);
+		}
+		use(p, 5);
+		use(q, 5);
+		reap_ok(pid, 3);
+	}
+	tell();
+}
+
+static void plug_path(char *path, int which)
+{
+	char exe[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
+	CHECK(n > 0);
+	exe[n] = 0;
+	snprintf(path, PATH_MAX, "%.4000s/plug%d.so", dirname(exe), which);
+}
+
+/* Libraries that come and go, at the same place, with a call of their own. */
+static void test_dlopen(int argc, char **argv)
+{
+	int n = number(argc, argv, 0, 100);
+	for (int i = 0; i < n; i++) {
+		char path[PATH_MAX];
+		plug_path(path, 1 + i % 2);
+		void *lib = dlopen(path, RTLD_NOW);
+		CHECK(lib != NULL);
+		call_fn *call = (call_fn *)dlsym(lib, "plug_call");
+		int (*id)(void) = (int (*)(void))dlsym(lib, "plug_id");
+		CHECK(call != NULL && id != NULL && id() == 1 + i % 2);
+		for (int k = 0; k < 10; k++)
+			CHECK(call(SYS_getpgid) == getpgrp());
+		CHECK(dlclose(lib) == 0);
+	}
+	calls("getpgid", 10L * n, 0);
+}
+
+/* A program that checks its own code, the C library's and a mapping's against the files, as copy protections do. */
+static void compare_with_file(const char *name, unsigned long from, unsigned long to, unsigned long offset)
+{
+	static unsigned char file[1 << 20], mem[1 << 20];
+	int fd = open(name, O_RDONLY | O_CLOEXEC), own = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+	CHECK(fd >= 0 && own >= 0);
+	for (; from < to; from += sizeof file, offset += sizeof file) {
+		size_t n = to - from < sizeof file ? to - from : sizeof file;
+		ssize_t got = pread(fd, file, n, offset);
+		CHECK(got > 0);
+		CHECK(memcmp((void *)from, file, got) == 0);
+		CHECK(pread(own, mem, got, from) == got && memcmp(mem, file, got) == 0);
+	}
+	close(fd);
+	close(own);
+}
+
+static void test_own_code(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	for (int i = 0; i < 50; i++) {
+		struct stat st;
+		syscall(SYS_getppid);
+		stat("/", &st);
+		sleep_us(1);
+	}
+	FILE *f = fopen("/proc/self/maps", "re");
+	char line[4600], perms[8], name[4096];
+	int compared = 0;
+	CHECK(f != NULL);
+	while (fgets(line, sizeof line, f) != NULL) {
+		unsigned long from, to, offset;
+		if (sscanf(line, "%lx-%lx %7s %lx %*s %*s %4095s", &from, &to, perms, &offset, name) == 5 &&
+		    strcmp(perms, "r-xp") == 0 && name[0] == '/' && access(name, R_OK) == 0) {
+			compare_with_file(name, from, to, offset);
+			compared++;
+		}
+	}
+	CHECK(compared >= 2);
+	puts("own code untouched");
+}
+
+/* Calls with little stack left: `left` bytes above a page that must not be touched. */
+static volatile long low_result;
+
+static void *low_stack(void *arg)
+{
+	long left = (intptr_t)arg;
+	char *area = mmap(NULL, 3 * SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(area != MAP_FAILED && mprotect(area, SIZE, PROT_NONE) == 0);
+	char *sp = area + SIZE + left;
+	for (int i = 0; i < 50; i++) {
+		long result;
+		__asm__ volatile("mov %%rsp, %%rbx; mov %2, %%rsp; syscall; mov %%rbx, %%rsp"
+				 : "=a"(result)
+				 : "a"(SYS_getppid), "r"(sp)
+				 : "rbx", "rcx", "r11", "memory");
+		CHECK(result > 0);
+		low_result = result;
+	}
+	return NULL;
+}
+
+static void test_low_stack(int argc, char **argv)
+{
+	pthread_t t;
+	CHECK(pthread_create(&t, NULL, low_stack, (void *)(intptr_t)number(argc, argv, 0, 1024)) == 0);
+	CHECK(pthread_join(t, NULL) == 0);
+	calls("getppid", 50, 0);
+}
+
+static int recurse(int depth)
+{
+	volatile char room[64];
+	room[0] = (char)depth;
+	if (syscall(SYS_getppid) <= 0)
+		return 0;
+	return depth == 0 ? 1 : recurse(depth - 1) + (room[0] == (char)depth ? 0 : 100);
+}
+
+static void *recurse_in_thread(void *arg)
+{
+	CHECK(recurse((int)(intptr_t)arg) == 1);
+	return NULL;
+}
+
+/* Deep recursion on the smallest stack a thread may have. */
+static void test_recursion(int argc, char **argv)
+{
+	int depth = number(argc, argv, 0, 60);
+	pthread_attr_t attr;
+	pthread_attr_init(&attr);
+	CHECK(pthread_attr_setstacksize(&attr, 16384) == 0);
+	for (int i = 0; i < 20; i++) {
+		pthread_t t;
+		CHECK(pthread_create(&t, &attr, recurse_in_thread, (void *)(intptr_t)depth) == 0);
+		CHECK(pthread_join(t, NULL) == 0);
+	}
+	calls("getppid", 20L * (depth + 1), 0);
+}
+
+/* Takes the low addresses as emulators do. */
+static void test_low_memory(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	char *p = mmap((void *)0x10000, 0x100000, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	CHECK(p == (char *)0x10000);
+	memset(p, 1, 0x100000);
+	for (int i = 0; i < 100; i++)
+		syscall(SYS_getppid);
+	CHECK(p[0xfffff] == 1 && munmap(p, 0x100000) == 0);
+	p = mmap((void *)0x7fff8000, 0x10000, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	CHECK(p == (char *)0x7fff8000);
+	for (int i = 0; i < 100; i++)
+		syscall(SYS_getppid);
+	calls("getppid", 200, 0);
+}
+
+static const struct test tests[] = {
+	{"jit", test_jit},
+	{"jit_views", test_jit_views},
+	{"remap", test_remap},
+	{"mremap", test_mremap},
+	{"mprotect", test_mprotect},
+	{"madvise", test_madvise},
+	{"fork", test_fork},
+	{"dlopen", test_dlopen},
+	{"own_code", test_own_code},
+	{"low_stack", test_low_stack},
+	{"recursion", test_recursion},
+	{"low_memory", test_low_memory},
+};
+TEST_MAIN(tests)

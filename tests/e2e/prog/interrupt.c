@@ -1,0 +1,467 @@
+/* Blocked calls, and what takes a thread out of them: handlers, stops, jumps, cancellation, death. */
+#include "e2e.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/uio.h>
+
+static volatile sig_atomic_t hits;
+
+static void on_hit(int sig)
+{
+	(void)sig;
+	hits++;
+}
+
+static void catch (int sig, void (*handler)(int), int flags)
+{
+	struct sigaction act = {.sa_handler = handler, .sa_flags = flags};
+	CHECK(sigaction(sig, &act, NULL) == 0);
+}
+
+static long ms_since(const struct timespec *t)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (now.tv_sec - t->tv_sec) * 1000 + (now.tv_nsec - t->tv_nsec) / 1000000;
+}
+
+static struct timespec now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t;
+}
+
+/* A child that sends us `sig` n times, each time once we are asleep, and then runs `last`. */
+static pid_t pester(int sig, int n, void (*last)(int), int arg)
+{
+	pid_t parent = getpid(), pid = fork();
+	if (pid != 0)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (int i = 0; i < n; i++) {
+		sleep_us(2000);
+		until_asleep(parent);
+		kill(parent, sig);
+	}
+	sleep_us(2000);
+	if (last != NULL)
+		last(arg);
+	_exit(0);
+}
+
+static void write_a_byte(int fd)
+{
+	struct iovec byte = {"x", 1};
+	CHECK(writev(fd, &byte, 1) == 1);
+}
+
+/* With SA_RESTART a read goes on, and is one call; without, it gives EINTR. */
+static void test_restart(int argc, char **argv)
+{
+	int n = number(argc, argv, 0, 40), fds[2];
+	char c;
+	struct iovec in = {&c, 1};
+	CHECK(pipe(fds) == 0);
+	catch (SIGUSR1, on_hit, SA_RESTART);
+	pid_t pid = pester(SIGUSR1, n, write_a_byte, fds[1]);
+	CHECK(readv(fds[0], &in, 1) == 1 && c == 'x' && hits == n);
+	reap_ok(pid, 0);
+	catch (SIGUSR1, on_hit, 0);
+	pid = pester(SIGUSR1, n, NULL, 0);
+	for (int i = 0; i < n; i++)
+		CHECK_FAILS(readv(fds[0], &in, 1), EINTR);
+	reap_ok(pid, 0);
+	CHECK(hits == 2 * n);
+	calls("readv", 1 + n, n);
+}
+
+/* Calls that give EINTR whatever SA_RESTART says. */
+static void test_never_restarted(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	catch (SIGUSR1, on_hit, SA_RESTART);
+	int fds[2], ep = epoll_create1(EPOLL_CLOEXEC);
+	CHECK(pipe(fds) == 0 && ep >= 0);
+	struct pollfd p = {fds[0], POLLIN, 0};
+	struct epoll_event event;
+	struct timespec nap = {5, 0}, left;
+	sigset_t none;
+	sigemptyset(&none);
+	pid_t pid = pester(SIGUSR1, 6, NULL, 0);
+	CHECK_FAILS(poll(&p, 1, 10000), EINTR);
+	CHECK_FAILS(ppoll(&p, 1, &nap, &none), EINTR);
+	CHECK_FAILS(epoll_wait(ep, &event, 1, 10000), EINTR);
+	CHECK_FAILS(syscall(SYS_nanosleep, &nap, &left), EINTR);
+	CHECK(left.tv_sec == 4 && left.tv_nsec > 0);
+	CHECK_FAILS(pause(), EINTR);
+	CHECK_FAILS(sigsuspend(&none), EINTR);
+	reap_ok(pid, 0);
+	CHECK(hits == 6);
+	calls("nanosleep", 1, 1);
+	calls("rt_sigsuspend", 1, 1);
+	calls("rt_sigreturn", 6, 0);
+}
+
+static void stop_and_continue(pid_t pid, int rounds)
+{
+	for (int i = 0; i < rounds; i++) {
+		int status;
+		until_asleep(pid);
+		CHECK(kill(pid, SIGSTOP) == 0);
+		CHECK(waitpid(pid, &status, WUNTRACED) == pid && WIFSTOPPED(status) && WSTOPSIG(status) == SIGSTOP);
+		CHECK(kill(pid, SIGCONT) == 0);
+		CHECK(waitpid(pid, &status, WCONTINUED) == pid && WIFCONTINUED(status));
+		sleep_us(3000);
+	}
+}
+
+/* Sleeps that a stop interrupts go on for the rest of their time, are one call each, and no error. */
+static void test_stopped_sleep(int argc, char **argv)
+{
+	int rounds = number(argc, argv, 0, 10);
+	pid_t pid = fork();
+	if (pid == 0) {
+		struct timespec start = now(), nap = {0, 300000000};
+		CHECK(syscall(SYS_nanosleep, &nap, NULL) == 0);
+		CHECK(ms_since(&start) >= 300);
+		start = now();
+		CHECK(syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &nap, NULL) == 0);
+		CHECK(ms_since(&start) >= 300);
+		_exit(0);
+	}
+	stop_and_continue(pid, rounds);
+	reap_ok(pid, 0);
+	pid = fork();
+	if (pid == 0) {
+		int fds[2];
+		CHECK(pipe(fds) == 0);
+		struct pollfd p = {fds[0], POLLIN, 0};
+		struct timespec start = now();
+		CHECK(poll(&p, 1, 300) == 0);
+		CHECK(ms_since(&start) >= 300);
+		_exit(0);
+	}
+	stop_and_continue(pid, rounds);
+	reap_ok(pid, 0);
+	pid = fork();
+	if (pid == 0) {
+		int word = 1;
+		struct timespec start = now(), nap = {0, 300000000};
+		CHECK_FAILS(syscall(SYS_futex, &word, 0 /* FUTEX_WAIT */, 1, &nap, NULL, 0), ETIMEDOUT);
+		CHECK(ms_since(&start) >= 300);
+		_exit(0);
+	}
+	stop_and_continue(pid, rounds);
+	reap_ok(pid, 0);
+	puts("slept through the stops");
+}
+
+/* As above for calls with no end of their own; a stop must not make them return. */
+static void test_stopped_wait(int argc, char **argv)
+{
+	int rounds = number(argc, argv, 0, 20), fds[2], sock[2];
+	CHECK(pipe(fds) == 0 && socketpair(AF_UNIX, SOCK_DGRAM, 0, sock) == 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		char c;
+		struct iovec in = {&c, 1};
+		CHECK(readv(fds[0], &in, 1) == 1);
+		CHECK(recv(sock[0], &c, 1, 0) == 1);
+		_exit(0);
+	}
+	stop_and_continue(pid, rounds);
+	write_a_byte(fds[1]);
+	sleep_us(5000);
+	stop_and_continue(pid, rounds);
+	CHECK(send(sock[1], "x", 1, 0) == 1);
+	reap_ok(pid, 0);
+	calls("readv", 1, 0);
+	calls("recvfrom", 1, 0);
+}
+
+static sigjmp_buf back;
+
+static void on_jump(int sig)
+{
+	(void)sig;
+	siglongjmp(back, 1);
+}
+
+/* A handler jumps out of a blocked read, again and again, also out of calls that are just about to block. */
+static void test_longjmp(int argc, char **argv)
+{
+	static volatile int jumped, n;
+	int fds[2];
+	n = number(argc, argv, 0, 300);
+	char c;
+	struct iovec in = {&c, 1};
+	CHECK(pipe(fds) == 0);
+	catch (SIGALRM, on_jump, 0);
+	for (jumped = 0; jumped < n; jumped++) {
+		struct itimerval once = {.it_value = {0, 50 + jumped % 40 * 20}};
+		if (sigsetjmp(back, 1) == 0) {
+			CHECK(setitimer(ITIMER_REAL, &once, NULL) == 0);
+			readv(fds[0], &in, 1);
+			CHECK(!"came back");
+		}
+	}
+	sigset_t set;
+	CHECK(sigprocmask(SIG_BLOCK, NULL, &set) == 0 && !sigismember(&set, SIGALRM));
+	for (int i = 0; i < 1000; i++)
+		CHECK(syscall(SYS_getppid) > 0);
+	CHECK(write(fds[1], "y", 1) == 1 && readv(fds[0], &in, 1) == 1 && c == 'y');
+	calls("getppid", 1000, 0);
+}
+
+static volatile long caught_in_loop;
+
+static void on_jump_from_loop(int sig)
+{
+	(void)sig;
+	caught_in_loop++;
+	siglongjmp(back, 1);
+}
+
+/* A handler jumps out of a storm of short calls, wherever in them it comes. */
+static void test_longjmp_storm(int argc, char **argv)
+{
+	long n = number(argc, argv, 0, 400);
+	static volatile long made;
+	struct itimerval tick = {{0, 200}, {0, 200}}, off = {0};
+	catch (SIGALRM, on_jump_from_loop, SA_RESTART);
+	sigsetjmp(back, 1);
+	CHECK(setitimer(ITIMER_REAL, &tick, NULL) == 0);
+	while (caught_in_loop < n) {
+		CHECK(syscall(SYS_getpgid, 0) == getpgrp());
+		made++;
+	}
+	CHECK(setitimer(ITIMER_REAL, &off, NULL) == 0);
+	CHECK(made > 0);
+	puts("jumped");
+}
+
+static volatile int cleaned;
+static int cancel_pipe[2];
+
+static void clean(void *arg)
+{
+	(void)arg;
+	cleaned++;
+}
+
+static void *blocked_reader(void *arg)
+{
+	char c;
+	*(volatile pid_t *)arg = syscall(SYS_gettid);
+	pthread_cleanup_push(clean, NULL);
+	read(cancel_pipe[0], &c, 1);
+	pthread_cleanup_pop(0);
+	return NULL;
+}
+
+/* pthread_cancel() unwinds a thread out of a blocked read. */
+static void test_cancel(int argc, char **argv)
+{
+	int n = number(argc, argv, 0, 100);
+	CHECK(pipe(cancel_pipe) == 0);
+	for (int i = 0; i < n; i++) {
+		pthread_t thread;
+		void *result;
+		volatile pid_t tid = 0;
+		CHECK(pthread_create(&thread, NULL, blocked_reader, (void *)&tid) == 0);
+		if (i % 2 == 0) {
+			while (tid == 0)
+				sched_yield();
+			until_asleep(tid);
+		}
+		CHECK(pthread_cancel(thread) == 0 && pthread_join(thread, &result) == 0 && result == PTHREAD_CANCELED);
+		CHECK(i % 2 == 1 || cleaned >= i / 2 + 1);
+	}
+	puts("cancelled");
+}
+
+__attribute__((noreturn)) static void *busy_caller(void *arg)
+{
+	(void)arg;
+	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+	for (;;)
+		syscall(SYS_getppid);
+}
+
+/* Asynchronous cancellation amid a storm of calls. */
+static void test_cancel_async(int argc, char **argv)
+{
+	int n = number(argc, argv, 0, 100);
+	for (int i = 0; i < n; i++) {
+		pthread_t thread;
+		void *result;
+		CHECK(pthread_create(&thread, NULL, busy_caller, NULL) == 0);
+		sleep_us(100 + i % 7 * 50);
+		CHECK(pthread_cancel(thread) == 0 && pthread_join(thread, &result) == 0 && result == PTHREAD_CANCELED);
+	}
+	puts("cancelled");
+}
+
+#if __GLIBC__
+#include <execinfo.h>
+extern int main(int, char **);
+static volatile long unwound, lost;
+
+static void on_unwind(int sig)
+{
+	(void)sig;
+	void *frames[64];
+	int n = backtrace(frames, 64);
+	bool reached = false;
+	for (int i = 0; i < n; i++)
+		reached |= (char *)frames[i] >= (char *)main && (char *)frames[i] < (char *)main + 256;
+	if (reached)
+		unwound++;
+	else
+		lost++;
+}
+
+/* From a handler that comes anywhere amid calls, a stack walk reaches main(). */
+static void test_unwind(int argc, char **argv)
+{
+	int n = number(argc, argv, 0, 300);
+	void *warm[4];
+	backtrace(warm, 4);
+	struct itimerval tick = {{0, 300}, {0, 300}}, off = {0};
+	catch (SIGALRM, on_unwind, SA_RESTART);
+	CHECK(setitimer(ITIMER_REAL, &tick, NULL) == 0);
+	while (unwound + lost < n)
+		for (int i = 0; i < 50; i++)
+			getppid();
+	CHECK(setitimer(ITIMER_REAL, &off, NULL) == 0);
+	CHECK(lost == 0);
+	puts("every walk reached main");
+}
+#endif
+
+/* Is the address in a mapping of a file or the vdso, that is, in what the program itself brought along? */
+static bool own_code(uintptr_t addr)
+{
+	char line[512];
+	FILE *f = fopen("/proc/self/maps", "re");
+	bool own = false;
+	CHECK(f != NULL);
+	while (fgets(line, sizeof line, f) != NULL) {
+		unsigned long from, to;
+		if (sscanf(line, "%lx-%lx", &from, &to) == 2 && addr >= from && addr < to)
+			own = strchr(line, '/') != NULL || strstr(line, "[vdso]") != NULL;
+	}
+	fclose(f);
+	return own;
+}
+
+#if defined __x86_64__ || defined __i386__
+#include <ucontext.h>
+static volatile uintptr_t where[2000];
+static volatile int places;
+static char *volatile stack_at;
+static volatile long stack_wrong;
+
+static void on_where(int sig, siginfo_t *info, void *context)
+{
+	(void)sig;
+	(void)info;
+	ucontext_t *c = context;
+#ifdef __x86_64__
+	char *sp = (char *)c->uc_mcontext.gregs[REG_RSP];
+	uintptr_t ip = c->uc_mcontext.gregs[REG_RIP];
+#else
+	char *sp = (char *)c->uc_mcontext.gregs[REG_ESP];
+	uintptr_t ip = c->uc_mcontext.gregs[REG_EIP];
+#endif
+	if (sp > stack_at || sp < stack_at - 65536)
+		stack_wrong++;
+	if (places < 2000)
+		where[places++] = ip;
+}
+
+/* Handlers never see an instruction pointer outside of the program's own code. */
+static void test_where(int argc, char **argv)
+{
+	int n = number(argc, argv, 0, 400);
+	char here;
+	stack_at = &here + 4096;
+	struct sigaction act = {.sa_sigaction = on_where, .sa_flags = SA_SIGINFO | SA_RESTART};
+	CHECK(sigaction(SIGALRM, &act, NULL) == 0);
+	struct itimerval tick = {{0, 200}, {0, 200}}, off = {0};
+	CHECK(setitimer(ITIMER_REAL, &tick, NULL) == 0);
+	while (places < n)
+		for (int i = 0; i < 50; i++)
+			syscall(SYS_getppid);
+	CHECK(setitimer(ITIMER_REAL, &off, NULL) == 0);
+	CHECK(stack_wrong == 0);
+	for (int i = 0; i < n; i++)
+		CHECK(own_code(where[i]));
+	puts("always in own code");
+}
+#endif
+
+static volatile pid_t waiters[20];
+
+static void *forever(void *arg)
+{
+	int fds[2];
+	char c;
+	CHECK(pipe(fds) == 0);
+	*(volatile pid_t *)arg = syscall(SYS_gettid);
+	struct iovec in = {&c, 1};
+	readv(fds[0], &in, 1);
+	return NULL;
+}
+
+/* exit_group() ends threads that are blocked, whichever thread calls it; their calls are counted. */
+static void test_exit_group(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	for (int round = 0; round < 10; round++) {
+		pid_t pid = fork();
+		if (pid == 0) {
+			pthread_t t;
+			for (int i = 0; i < 20; i++)
+				CHECK(pthread_create(&t, NULL, forever, (void *)&waiters[i]) == 0);
+			for (int i = 0; i < 20; i++) {
+				while (waiters[i] == 0)
+					sched_yield();
+				until_asleep(waiters[i]);
+			}
+			_exit(round);
+		}
+		reap_ok(pid, round);
+	}
+	calls("readv", 200, 0);
+	calls("exit_group", 11, 0);
+}
+
+static const struct test tests[] = {
+	{"restart", test_restart},
+	{"never_restarted", test_never_restarted},
+	{"stopped_sleep", test_stopped_sleep},
+	{"stopped_wait", test_stopped_wait},
+	{"longjmp", test_longjmp},
+	{"longjmp_storm", test_longjmp_storm},
+	{"cancel", test_cancel},
+	{"cancel_async", test_cancel_async},
+	{"exit_group", test_exit_group},
+#if __GLIBC__
+	{"unwind", test_unwind},
+#endif
+#if defined __x86_64__ || defined __i386__
+	{"where", test_where},
+#endif
+};
+TEST_MAIN(tests)

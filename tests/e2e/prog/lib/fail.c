@@ -1,0 +1,118 @@
+/*
+ * Loaded into sctrace (LD_PRELOAD): makes one call of one function fail. SCTRACE_FAIL=NAME:N[:ERRNO], the N-th call of
+ * NAME from 1; it says so on descriptor 2 once it has. Not passed on to the traced program: the variables are taken out.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char function[32];
+static long at;
+static int error = ENOMEM;
+static atomic_long seen;
+static pid_t owner;
+
+__attribute__((constructor)) static void read_orders(void)
+{
+	const char *orders = getenv("SCTRACE_FAIL");
+	if (orders != NULL)
+		sscanf(orders, "%31[^:]:%ld:%d", function, &at, &error);
+	unsetenv("SCTRACE_FAIL");
+	unsetenv("LD_PRELOAD");
+	owner = getpid();
+}
+
+/* Is this the call that is to fail? Sets errno then. Only in the first process, not in what it forks. */
+static int fails(const char *name)
+{
+	if (at == 0 || strcmp(name, function) != 0 || getpid() != owner)
+		return 0;
+	if (atomic_fetch_add(&seen, 1) + 1 != at)
+		return 0;
+	write(2, "(failed as ordered)\n", 20);
+	errno = error;
+	return 1;
+}
+
+static void *real(const char *name)
+{
+	return dlsym(RTLD_NEXT, name);
+}
+
+#define REPLACE(type, name, failure, params, args)                                                                     \
+	type name params;                                                                                              \
+	type name params                                                                                               \
+	{                                                                                                              \
+		static type(*next) params;                                                                             \
+		if (next == NULL)                                                                                      \
+			next = (type(*) params)real(#name);                                                            \
+		return fails(#name) ? (failure) : next args;                                                           \
+	}
+
+REPLACE(void *, malloc, NULL, (size_t n), (n))
+REPLACE(void *, realloc, NULL, (void *p, size_t n), (p, n))
+REPLACE(pid_t, fork, -1, (void), ())
+REPLACE(ssize_t, read, -1, (int fd, void *p, size_t n), (fd, p, n))
+REPLACE(ssize_t, write, -1, (int fd, const void *p, size_t n), (fd, p, n))
+REPLACE(void *, mmap, MAP_FAILED, (void *a, size_t n, int prot, int flags, int fd, off_t o), (a, n, prot, flags, fd, o))
+REPLACE(int, memfd_create, -1, (const char *name, unsigned flags), (name, flags))
+REPLACE(int, pipe2, -1, (int fds[2], int flags), (fds, flags))
+REPLACE(pid_t, waitpid, -1, (pid_t pid, int *status, int options), (pid, status, options))
+REPLACE(FILE *, fopen, NULL, (const char *path, const char *mode), (path, mode))
+REPLACE(int, sigaction, -1, (int sig, const struct sigaction *act, struct sigaction *old), (sig, act, old))
+
+int open(const char *path, int flags, ...)
+{
+	static int (*next)(const char *, int, ...);
+	va_list list;
+	va_start(list, flags);
+	mode_t mode = (flags & (O_CREAT | O_TMPFILE)) ? va_arg(list, mode_t) : 0;
+	va_end(list);
+	if (next == NULL)
+		next = (int (*)(const char *, int, ...))real("open");
+	return fails("open") ? -1 : next(path, flags, mode);
+}
+
+long ptrace(enum __ptrace_request request, ...)
+{
+	static long (*next)(enum __ptrace_request, ...);
+	va_list list;
+	va_start(list, request);
+	pid_t pid = va_arg(list, pid_t);
+	void *addr = va_arg(list, void *), *data = va_arg(list, void *);
+	va_end(list);
+	if (next == NULL)
+		next = (long (*)(enum __ptrace_request, ...))real("ptrace");
+	return fails("ptrace") ? -1 : next(request, pid, addr, data);
+}
+
+/* calloc is what dlsym() itself may call: served from a small store until the next one is known. */
+void *calloc(size_t n, size_t size)
+{
+	static void *(*next)(size_t, size_t);
+	static char store[4096];
+	static size_t used;
+	static int asking;
+	if (next == NULL && !asking) {
+		asking = 1;
+		next = (void *(*)(size_t, size_t))real("calloc");
+		asking = 0;
+	}
+	if (next == NULL) {
+		void *p = store + used;
+		used += (n * size + 15) & ~(size_t)15;
+		return used <= sizeof store ? p : NULL;
+	}
+	return fails("calloc") ? NULL : next(n, size);
+}

@@ -1,0 +1,187 @@
+/* Pointers that point nowhere, strings without an end, vectors of any length, memory that changes meanwhile. */
+#include "e2e.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <sys/utsname.h>
+
+/* A page of which the next is not there. */
+static char *last_page(int prot)
+{
+	char *two = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(two != MAP_FAILED);
+	memset(two, 'a', 4096);
+	if (prot == 0)
+		CHECK(mprotect(two + 4096, 4096, PROT_NONE) == 0);
+	else
+		CHECK(munmap(two + 4096, 4096) == 0);
+	return two;
+}
+
+/* Bad pointers in every kind of argument: the errors are the kernel's. */
+static void test_efault(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	char *page = last_page(0);
+	long bad[] = {1,  4095,  (long)page + 4096, (long)page + 4093, (long)0x8000000000000000ul,
+		      -1, -4096, 0x7ffffffff000,    0x800000000000};
+	int fds[2], sock[2];
+	CHECK(pipe(fds) == 0 && socketpair(AF_UNIX, SOCK_STREAM, 0, sock) == 0);
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		long p = bad[i];
+		memset(page, 'a', 4096);
+		CHECK_FAILS(syscall(SYS_openat, AT_FDCWD, p, O_RDONLY), EFAULT);
+		CHECK_FAILS(syscall(SYS_execve, p, NULL, NULL), EFAULT);
+		CHECK_FAILS(syscall(SYS_rename, "/", p), EFAULT);
+		CHECK_FAILS(syscall(SYS_mount, p, "/", "x", 0, NULL), EFAULT);
+		CHECK_FAILS(syscall(SYS_readlink, p, page, 10), EFAULT);
+		CHECK_FAILS(syscall(SYS_newfstatat, AT_FDCWD, "/", p, 0), EFAULT);
+		CHECK_FAILS(syscall(SYS_statx, AT_FDCWD, "/", 0, STATX_BASIC_STATS, p), EFAULT);
+		CHECK_FAILS(syscall(SYS_nanosleep, p, NULL), EFAULT);
+		CHECK_FAILS(syscall(SYS_uname, p), EFAULT);
+		CHECK_FAILS(syscall(SYS_getrlimit, RLIMIT_NOFILE, p), EFAULT);
+		CHECK_FAILS(syscall(SYS_writev, fds[1], p, 2), EFAULT);
+		CHECK_FAILS(syscall(SYS_poll, p, 2, 0), EFAULT);
+		CHECK_FAILS(syscall(SYS_pipe, p), EFAULT);
+		CHECK_FAILS(syscall(SYS_rt_sigaction, SIGUSR1, p, NULL, 8), EFAULT);
+		CHECK_FAILS(syscall(SYS_rt_sigprocmask, SIG_BLOCK, p, NULL, 8), EFAULT);
+		CHECK_FAILS(syscall(SYS_connect, sock[0], p, 110), EFAULT);
+		CHECK_FAILS(syscall(SYS_sendmsg, sock[0], p, 0), EFAULT);
+		CHECK_FAILS(syscall(SYS_execve, "/bin/true", p, NULL), EFAULT);
+		CHECK_FAILS(syscall(SYS_clone3, p, 88), EFAULT);
+		CHECK_FAILS(syscall(SYS_epoll_ctl, 0, EPOLL_CTL_ADD, 1, p), EFAULT);
+		CHECK_FAILS(syscall(SYS_write, fds[1], p == (long)page + 4093 ? (long)page + 4096 : p, 5), EFAULT);
+	}
+	puts("as the kernel says");
+}
+
+/* Strings that touch the end of what is mapped, and ones without an end. */
+static void test_strings(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	for (int prot = 0; prot < 2; prot++) {
+		char *page = last_page(prot), *end = page + 4096;
+		memcpy(end - 10, "/dev/null", 10);
+		int fd = open(end - 10, O_RDONLY | O_CLOEXEC);
+		CHECK(fd >= 0);
+		CHECK_FAILS(open(end - 9, O_RDONLY), ENOENT);
+		end[-1] = 'l';
+		CHECK_FAILS(syscall(SYS_openat, AT_FDCWD, end - 10, O_RDONLY), EFAULT);
+		CHECK_FAILS(syscall(SYS_openat, AT_FDCWD, page + 100, O_RDONLY), EFAULT);
+		CHECK(write(fd, "", 0) == -1);
+		int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+		CHECK(write(null, end - 1, 1) == 1);
+		close(null);
+		close(fd);
+	}
+	char *endless = malloc(1 << 20);
+	memset(endless, '/', 1 << 20);
+	CHECK_FAILS(syscall(SYS_openat, AT_FDCWD, endless, O_RDONLY), ENAMETOOLONG);
+	CHECK_FAILS(mkdir(endless, 0700), ENAMETOOLONG);
+	puts("ends met");
+}
+
+/* Mappings beyond a file's end give SIGBUS to the program's hands and EFAULT to the kernel's. */
+static void test_beyond(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	int fd = memfd_create("short", MFD_CLOEXEC), null = open("/dev/null", O_WRONLY | O_CLOEXEC), fds[2];
+	CHECK(fd >= 0 && ftruncate(fd, 100) == 0 && pipe(fds) == 0);
+	char *p = mmap(NULL, 16384, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	CHECK(p != MAP_FAILED);
+	CHECK_FAILS(open(p + 8192, O_RDONLY), EFAULT);
+	CHECK_FAILS(write(fds[1], p + 4096, 100), EFAULT);
+	CHECK_FAILS(syscall(SYS_nanosleep, p + 4092, NULL), EFAULT);
+	CHECK_FAILS(open(p, O_RDONLY), ENOENT);
+	close(null);
+	puts("beyond the end");
+}
+
+/* Vectors: none, many, too many, with bad parts. */
+static void test_vectors(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	static struct iovec v[5000];
+	static char c[5000];
+	int null = open("/dev/null", O_WRONLY | O_CLOEXEC), fds[2];
+	CHECK(pipe(fds) == 0);
+	for (int i = 0; i < 5000; i++)
+		v[i] = (struct iovec){&c[i], 1};
+	CHECK(writev(null, v, 0) == 0 && writev(null, v, 1) == 1 && writev(null, v, 1024) == 1024);
+	CHECK_FAILS(writev(null, v, 1025), EINVAL);
+	CHECK_FAILS(syscall(SYS_writev, null, v, -1), EINVAL);
+	CHECK(syscall(SYS_writev, null, v, 1L << 40) == 0);
+	v[3].iov_len = -1;
+	CHECK_FAILS(writev(null, v, 10), EINVAL);
+	v[3].iov_len = 1;
+	v[2].iov_base = (void *)8;
+	CHECK_FAILS(writev(fds[1], v, 5), EFAULT);
+	struct msghdr m = {.msg_iov = v, .msg_iovlen = 1L << 60};
+	CHECK_FAILS(sendmsg(fds[1], &m, 0), ENOTSOCK);
+	CHECK_FAILS(syscall(SYS_poll, v, 1u << 31, 0), EINVAL);
+	calls("writev", 8, 4);
+}
+
+static char path[2][64] = {"/nonexistent/one", "/nonexistent/a/much/longer/one"};
+static char moving[64];
+static volatile int stop_now;
+
+static void *rewrite(void *arg)
+{
+	for (int i = 0; !stop_now; i++)
+		memcpy(moving, path[i & 1], 64);
+	return arg;
+}
+
+/* Another thread rewrites the arguments all the time. */
+static void test_moving(int argc, char **argv)
+{
+	int n = number(argc, argv, 0, 2000);
+	pthread_t t;
+	memcpy(moving, path[0], 64);
+	CHECK(pthread_create(&t, NULL, rewrite, NULL) == 0);
+	for (int i = 0; i < n; i++)
+		CHECK(open(moving, O_RDONLY) == -1);
+	stop_now = 1;
+	CHECK(pthread_join(t, NULL) == 0);
+	puts("moved");
+}
+
+/* Arguments for exec: none, many, enormous ones, names that are no text. */
+static void test_exec_args(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	static char *many[20001], big[100000];
+	for (int i = 0; i < 20000; i++)
+		many[i] = "argument";
+	memset(big, 'b', sizeof big - 1);
+	char *few[] = {"\x1b[31mred\n", big, "\xff\xfe", NULL}, *none[] = {NULL};
+	char *const *sets[] = {many, few, none};
+	for (int i = 0; i < 3; i++) {
+		pid_t pid = fork();
+		if (pid == 0) {
+			execve("/bin/true", sets[i], none);
+			_exit(1);
+		}
+		reap_ok(pid, 0);
+	}
+	puts("executed");
+}
+
+static const struct test tests[] = {
+	{"efault", test_efault},   {"strings", test_strings}, {"beyond", test_beyond},
+	{"vectors", test_vectors}, {"moving", test_moving},   {"exec_args", test_exec_args},
+};
+TEST_MAIN(tests)

@@ -1,0 +1,241 @@
+/*
+ * x86-64: a system call changes rax, rcx and r11, and nothing else: no other register, no flag, no byte below the stack
+ * pointer. Proven for sites of every shape that a patcher meets.
+ */
+#include "e2e.h"
+
+#include <pthread.h>
+#include <sys/mman.h>
+
+/* What a site is given and gives back; the offsets are in the assembly below. */
+struct regs {
+	uint64_t rax, rbx, rdx, rsi, rdi, rbp, r8, r9, r10, r12, r13, r14, r15, flags;
+	uint64_t red[16];
+	unsigned char xmm[16][16];
+};
+
+/*
+ * long NAME(const struct regs *in, struct regs *out): loads everything, runs `body`, which holds one system call, and
+ * stores everything; 8(%rsp) is the body's to use. The red zone is filled before and copied after; flags are stored last,
+ * as pushing them writes there.
+ */
+#define LOAD                                                                                                           \
+	"push %rbx; push %rbp; push %r12; push %r13; push %r14; push %r15; pushq $0; push %rsi\n"                      \
+	".set i, 0\n .rept 16\n mov 112+8*i(%rdi), %rax; mov %rax, -8-8*i(%rsp)\n .set i, i+1\n .endr\n"               \
+	".irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15\n movups 240+16*\\n(%rdi), %xmm\\n\n .endr\n"                   \
+	"lea -136(%rsp), %rsp; pushq 104(%rdi); popfq; lea 136(%rsp), %rsp\n"                                          \
+	"mov 0(%rdi), %rax; mov 8(%rdi), %rbx; mov 16(%rdi), %rdx; mov 24(%rdi), %rsi; mov 40(%rdi), %rbp\n"           \
+	"mov 48(%rdi), %r8; mov 56(%rdi), %r9; mov 64(%rdi), %r10; mov 72(%rdi), %r12; mov 80(%rdi), %r13\n"           \
+	"mov 88(%rdi), %r14; mov 96(%rdi), %r15; mov 32(%rdi), %rdi\n"
+#define STORE                                                                                                          \
+	"mov (%rsp), %rcx\n"                                                                                           \
+	"mov %rax, 0(%rcx); mov %rbx, 8(%rcx); mov %rdx, 16(%rcx); mov %rsi, 24(%rcx); mov %rdi, 32(%rcx)\n"           \
+	"mov %rbp, 40(%rcx); mov %r8, 48(%rcx); mov %r9, 56(%rcx); mov %r10, 64(%rcx); mov %r12, 72(%rcx)\n"           \
+	"mov %r13, 80(%rcx); mov %r14, 88(%rcx); mov %r15, 96(%rcx)\n"                                                 \
+	".set i, 0\n .rept 16\n mov -8-8*i(%rsp), %r11; mov %r11, 112+8*i(%rcx)\n .set i, i+1\n .endr\n"               \
+	".irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15\n movups %xmm\\n, 240+16*\\n(%rcx)\n .endr\n"                   \
+	"pushfq; popq 104(%rcx); cld\n"                                                                                \
+	"pop %rsi; pop %rsi; pop %r15; pop %r14; pop %r13; pop %r12; pop %rbp; pop %rbx; ret\n"
+#define SITE(name, body)                                                                                               \
+	void name(const struct regs *in, struct regs *out);                                                            \
+	__asm__(".text\n.p2align 6\n.globl " #name "\n.type " #name ",@function\n" #name ":\n.cfi_startproc\n" LOAD    \
+		"\n" body "\n" STORE ".cfi_endproc\n.size " #name ",.-" #name "\n");
+
+/* What stands behind the call. */
+SITE(site_plain, "syscall")
+SITE(site_nop, "syscall; nop; nop; nop; nop")
+SITE(site_compare, "syscall; mov %rax, %r11; cmp $-4095, %r11;")
+SITE(site_jump, "syscall; jmp 1f; ud2; ud2\n1:")
+SITE(site_short_jump, "syscall; jmp 1f\n1: nop")
+SITE(site_rip, "syscall; mov site_rip(%rip), %r11")
+SITE(site_lea, "syscall; lea 0(%rip), %rcx; mov %rcx, %r11")
+SITE(site_call, "syscall; lea -256(%rsp), %rsp; call 1f; lea 256(%rsp), %rsp; jmp 2f\n1: ret\n2:")
+/* A jump to right behind the call, and one to the call itself. */
+SITE(site_into,
+     "jmp 2f\n1: syscall\n3: nop; nop; nop; jmp 4f\n2: mov $1, %r11d; jmp 1b\n4: mov $7, %ecx; jmp 5f; jmp 3b\n5:")
+/* A loop whose branch goes into the bytes just behind the call: once with, twice without it. */
+SITE(site_behind, "mov %rax, %r11; mov $3, %ecx; mov %rcx, 8(%rsp); syscall\n1: mov %rax, %r11; lea 1(%r11), %r11\n"
+		  "mov 8(%rsp), %rcx; lea -1(%rcx), %rcx; mov %rcx, 8(%rsp); jrcxz 2f; jmp 1b\n2:")
+/* A branch two bytes behind the call, into what a five-byte jump would have covered. */
+SITE(site_middle, "mov $1, %r11d; mov %r11, 8(%rsp)\nsyscall\nnop; nop\n1: nop; mov 8(%rsp), %rcx; jrcxz 2f\n"
+		  "movq $0, 8(%rsp); jmp 1b\n2:")
+/* Across a cache line, across a page. */
+SITE(site_line, "jmp 1f; .p2align 6; .fill 63, 1, 0x90\n1: syscall; nop")
+SITE(site_page, "jmp 1f; .p2align 12; .fill 4095, 1, 0x90\n1: syscall; nop")
+SITE(site_line_inside, "jmp 1f; .p2align 6; .fill 62, 1, 0x90\n1: syscall; nop")
+/* Called like a function, as runtimes do. */
+SITE(site_function, "lea -256(%rsp), %rsp; call raw_syscall; lea 256(%rsp), %rsp")
+__asm__(".text\n.p2align 4\nraw_syscall: syscall; ret\n");
+/* A stack pointer that points nowhere: legal, since the kernel does not touch it. */
+SITE(site_no_stack, "movq %rsp, %xmm15; mov $0, %esp; syscall; movq %xmm15, %rsp")
+
+struct site {
+	const char *name;
+	void (*run)(const struct regs *, struct regs *);
+	bool keeps_flags, keeps_xmm15;
+};
+
+static const struct site sites[] = {
+	{"plain", site_plain, true, true},
+	{"nop", site_nop, true, true},
+	{"compare", site_compare, false, true},
+	{"jump", site_jump, true, true},
+	{"short_jump", site_short_jump, true, true},
+	{"rip", site_rip, true, true},
+	{"lea", site_lea, true, true},
+	{"call", site_call, true, true},
+	{"into", site_into, true, true},
+	{"behind", site_behind, true, true},
+	{"middle", site_middle, true, true},
+	{"line", site_line, true, true},
+	{"page", site_page, true, true},
+	{"line_inside", site_line_inside, true, true},
+	{"function", site_function, true, true},
+	{"no_stack", site_no_stack, true, false},
+};
+
+static void fill(struct regs *in, unsigned seed)
+{
+	unsigned char *p = (unsigned char *)in;
+	for (size_t i = 0; i < sizeof *in; i++)
+		p[i] = (unsigned char)((seed = seed * 1103515245 + 12345) >> 16);
+}
+
+/* Carry, parity, auxiliary, zero, sign, direction, overflow, in turns. */
+static uint64_t some_flags(unsigned i)
+{
+	const unsigned bits[] = {1, 4, 16, 64, 128, 1024, 2048};
+	uint64_t flags = 0x202;
+	for (int k = 0; k < 7; k++)
+		if (i >> k & 1)
+			flags |= bits[k];
+	return flags;
+}
+
+static void check(const struct site *s, const struct regs *in, const struct regs *out, uint64_t result)
+{
+	struct regs want = *in;
+	want.rax = result;
+	if (!s->keeps_flags)
+		want.flags = out->flags;
+	if (!s->keeps_xmm15)
+		memcpy(want.xmm[15], out->xmm[15], 16);
+	const uint64_t *a = (const uint64_t *)&want, *b = (const uint64_t *)out;
+	for (size_t i = 0; i < sizeof want / 8; i++)
+		if (a[i] != b[i]) {
+			dprintf(2, "site %s: word %zu was %llx, is %llx\n", s->name, i, (unsigned long long)a[i],
+				(unsigned long long)b[i]);
+			_exit(99);
+		}
+}
+
+static void try_site(const struct site *s, int n)
+{
+	uint64_t parent = getppid();
+	for (int i = 0; i < n; i++) {
+		struct regs in, out;
+		fill(&in, i + 1);
+		in.rax = SYS_getpgid;
+		in.rdi = 0;
+		in.flags = some_flags(i);
+		memset(&out, 0, sizeof out);
+		s->run(&in, &out);
+		check(s, &in, &out, getpgrp());
+		in.rax = SYS_getppid;
+		s->run(&in, &out);
+		check(s, &in, &out, parent);
+		in.rax = SYS_close;
+		in.rdi = -1;
+		s->run(&in, &out);
+		check(s, &in, &out, (uint64_t)-EBADF);
+	}
+}
+
+/* All sites, or the one named. */
+static void test_all(int argc, char **argv)
+{
+	int n = number(argc, argv, 0, 128), tried = 0;
+	for (size_t i = 0; i < sizeof sites / sizeof *sites; i++)
+		if (argc < 2 ? strcmp(sites[i].name, "no_stack") != 0 : strcmp(sites[i].name, argv[1]) == 0) {
+			try_site(&sites[i], n);
+			tried++;
+		}
+	CHECK(tried > 0);
+	printf("%d sites\n", tried);
+}
+
+static void *all_sites(void *arg)
+{
+	test_all(0, NULL);
+	return arg;
+}
+
+/* The same by several threads at the same sites at the same time. */
+static void test_threads(int argc, char **argv)
+{
+	pthread_t t[6];
+	(void)argc;
+	(void)argv;
+	for (int i = 0; i < 6; i++)
+		CHECK(pthread_create(&t[i], NULL, all_sites, NULL) == 0);
+	for (int i = 0; i < 6; i++)
+		CHECK(pthread_join(t[i], NULL) == 0);
+}
+
+/* Functions that begin with no-operations, one of them right behind a site: what looks like padding is executed. */
+__attribute__((patchable_function_entry(30, 15))) int nop_entry_b(int x);
+__attribute__((patchable_function_entry(30, 15), noinline)) int nop_entry_b(int x)
+{
+	return syscall(SYS_getppid) > 0 ? x + 1 : 0;
+}
+/* No unwind data, no symbol size: a callable row of nops between two sites. */
+long nop_row(long nr);
+__asm__(".text\n.p2align 4\n.globl nop_row\nnop_row: mov %rdi, %rax; jmp 1f\n"
+	".fill 15, 1, 0x90\n.globl nop_live\nnop_live: .fill 15, 1, 0x90\nmov $4711, %eax; ret\n1: syscall; ret\n"
+	".fill 13, 1, 0x90\n");
+long nop_live(void);
+
+static void test_padding(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	for (int i = 0; i < 100; i++) {
+		CHECK(nop_entry_b(i) == i + 1);
+		CHECK(nop_row(SYS_getppid) == getppid());
+		CHECK(nop_live() == 4711);
+	}
+	puts("padding was code");
+}
+
+/* mxcsr, x87 and AVX state live through calls. */
+static void test_float(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	unsigned mxcsr = 0x7f80, now;
+	unsigned short cw = 0x0e7f, cw_now;
+	__asm__ volatile("ldmxcsr %0; fldcw %1" ::"m"(mxcsr), "m"(cw));
+	for (int i = 0; i < 100; i++) {
+		long result;
+		double d = i + 0.5, back;
+		unsigned char in[32], out[32];
+		memset(in, i, 32);
+		__asm__ volatile(
+			"fldl %4\n vmovups %3, %%ymm3\n mov %5, %%eax\n syscall\n vmovups %%ymm3, %2\n fstpl %1\n"
+			: "=&a"(result), "=m"(back), "=m"(out)
+			: "m"(in), "m"(d), "i"(SYS_getppid)
+			: "rcx", "r11", "memory", "xmm3");
+		CHECK(result == getppid() && back == d && memcmp(in, out, 32) == 0);
+	}
+	__asm__ volatile("stmxcsr %0; fnstcw %1" : "=m"(now), "=m"(cw_now));
+	CHECK((now & ~0x3fu) == mxcsr && cw_now == cw);
+	puts("state kept");
+}
+
+static const struct test tests[] = {
+	{"all", test_all},
+	{"threads", test_threads},
+	{"padding", test_padding},
+	{"float", test_float},
+};
+TEST_MAIN(tests)

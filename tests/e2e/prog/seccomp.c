@@ -1,0 +1,289 @@
+/* The program's own seccomp filters answer as without a tracer, and what they answer is counted. */
+#include "e2e.h"
+
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+
+/* Installs a filter that does `action` to calls of `nr` and allows the rest. */
+static int filter(int nr, uint32_t action, unsigned flags)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)nr, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, action),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = {sizeof code / sizeof *code, code};
+	CHECK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
+}
+
+/* ERRNO: the call fails as the filter says, before and after a fork. */
+static void test_errno(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	for (int i = 0; i < 50; i++)
+		CHECK(syscall(SYS_getppid) > 0);
+	CHECK(filter(SYS_getppid, SECCOMP_RET_ERRNO | ENOANO, 0) == 0);
+	for (int i = 0; i < 100; i++)
+		CHECK_FAILS(syscall(SYS_getppid), ENOANO);
+	pid_t pid = fork();
+	if (pid == 0) {
+		for (int i = 0; i < 100; i++)
+			CHECK_FAILS(syscall(SYS_getppid), ENOANO);
+		_exit(0);
+	}
+	reap_ok(pid, 0);
+	CHECK(filter(SYS_getpgid, SECCOMP_RET_ERRNO | 0, 0) == 0);
+	for (int i = 0; i < 100; i++)
+		CHECK(syscall(SYS_getpgid, 0) == 0);
+	calls("getppid", 250, 200);
+	calls("getpgid", 100, 0);
+}
+
+static volatile int trapped;
+
+static void on_sigsys(int sig, siginfo_t *info, void *context)
+{
+	(void)context;
+	CHECK(sig == SIGSYS && info->si_code == 1 /* SYS_SECCOMP */ && info->si_syscall == SYS_getppid);
+	CHECK(info->si_errno == 77 && info->si_arch == AUDIT_ARCH_X86_64);
+	trapped++;
+}
+
+/* TRAP: a SIGSYS with the call in its siginfo. */
+static void test_trap(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	struct sigaction act = {.sa_sigaction = on_sigsys, .sa_flags = SA_SIGINFO};
+	CHECK(sigaction(SIGSYS, &act, NULL) == 0);
+	CHECK(filter(SYS_getppid, SECCOMP_RET_TRAP | 77, 0) == 0);
+	for (int i = 0; i < 100; i++) {
+		syscall(SYS_getppid);
+		CHECK(trapped == i + 1);
+		syscall(SYS_getpgid, 0);
+	}
+	calls("getpgid", 100, 0);
+}
+
+/* TRACE without a tracer that asked for it: ENOSYS. */
+static void test_trace(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	CHECK(filter(SYS_getppid, SECCOMP_RET_TRACE | 5, 0) == 0);
+	for (int i = 0; i < 100; i++)
+		CHECK_FAILS(syscall(SYS_getppid), ENOSYS);
+	calls("getppid", 100, 100);
+}
+
+/* KILL of the process, and of one thread. */
+static void *killed_thread(void *arg)
+{
+	syscall(SYS_getppid);
+	return arg;
+}
+
+static void test_kill(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	for (int i = 0; i < 10; i++) {
+		pid_t pid = fork();
+		if (pid == 0) {
+			CHECK(filter(SYS_getppid, SECCOMP_RET_KILL_PROCESS, 0) == 0);
+			syscall(SYS_getppid);
+			_exit(0);
+		}
+		int status = reap(pid);
+		CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS);
+		pid = fork();
+		if (pid == 0) {
+			pthread_t t;
+			CHECK(filter(SYS_getppid, SECCOMP_RET_KILL_THREAD, 0) == 0);
+			CHECK(pthread_create(&t, NULL, killed_thread, NULL) == 0);
+			CHECK(pthread_join(t, NULL) == 0);
+			_exit(6);
+		}
+		reap_ok(pid, 6);
+	}
+	puts("killed by filter");
+}
+
+static void test_die(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	calls("getppid", 1, 0);
+	CHECK(filter(SYS_getppid, SECCOMP_RET_KILL_PROCESS, 0) == 0);
+	syscall(SYS_getppid);
+}
+
+static volatile int go;
+
+static void *under_tsync(void *arg)
+{
+	while (!go)
+		sched_yield();
+	for (int i = 0; i < 50; i++)
+		CHECK_FAILS(syscall(SYS_getppid), ENOANO);
+	return arg;
+}
+
+/* TSYNC: the filter holds for all threads. */
+static void test_tsync(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	pthread_t t[4];
+	for (int i = 0; i < 4; i++)
+		CHECK(pthread_create(&t[i], NULL, under_tsync, NULL) == 0);
+	CHECK(filter(SYS_getppid, SECCOMP_RET_ERRNO | ENOANO, SECCOMP_FILTER_FLAG_TSYNC) == 0);
+	go = 1;
+	for (int i = 0; i < 4; i++)
+		CHECK(pthread_join(t[i], NULL) == 0);
+	calls("getppid", 200, 200);
+}
+
+/* USER_NOTIF: the parent answers for the kernel. */
+static void test_notify(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	int fd = filter(SYS_getppid, SECCOMP_RET_USER_NOTIF, SECCOMP_FILTER_FLAG_NEW_LISTENER);
+	CHECK(fd >= 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		for (int i = 0; i < 50; i++)
+			CHECK(syscall(SYS_getppid) == 4000 + i);
+		CHECK_FAILS(syscall(SYS_getppid), EXDEV);
+		_exit(9);
+	}
+	for (int i = 0; i < 51; i++) {
+		struct seccomp_notif ask = {0};
+		struct seccomp_notif_resp answer = {0};
+		CHECK(ioctl(fd, SECCOMP_IOCTL_NOTIF_RECV, &ask) == 0);
+		CHECK(ask.data.nr == SYS_getppid && (pid_t)ask.pid == pid);
+		answer.id = ask.id;
+		if (i < 50)
+			answer.val = 4000 + i;
+		else
+			answer.error = -EXDEV;
+		CHECK(ioctl(fd, SECCOMP_IOCTL_NOTIF_SEND, &answer) == 0);
+	}
+	reap_ok(pid, 9);
+	calls("getppid", 51, 1);
+}
+
+/* Strict mode: read, write, exit and sigreturn, and death for all else. */
+static void test_strict(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	for (int i = 0; i < 5; i++) {
+		int fds[2];
+		char c;
+		CHECK(pipe(fds) == 0);
+		pid_t pid = fork();
+		if (pid == 0) {
+			CHECK(prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) == 0);
+			write(fds[1], "s", 1);
+			syscall(SYS_exit, 12);
+		}
+		CHECK(read(fds[0], &c, 1) == 1 && c == 's');
+		reap_ok(pid, 12);
+		pid = fork();
+		if (pid == 0) {
+			CHECK(prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) == 0);
+			syscall(SYS_getppid);
+			syscall(SYS_exit, 0);
+		}
+		int status = reap(pid);
+		CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+		close(fds[0]);
+		close(fds[1]);
+	}
+	puts("strictly");
+}
+
+/* What a program can ask about filters reads as native. */
+static void test_query(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	uint32_t action = SECCOMP_RET_KILL_THREAD;
+	CHECK(syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0);
+	action = 0x12340000;
+	CHECK_FAILS(syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action), EOPNOTSUPP);
+	CHECK_FAILS(syscall(SYS_seccomp, 99, 0, NULL), EINVAL);
+	CHECK_FAILS(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, (void *)8), EFAULT);
+	printf("mode %d, no new privileges %d\n", prctl(PR_GET_SECCOMP), prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0));
+}
+
+/* A filter that allows a few calls only, as sandboxes do; everything then done must be among them. */
+static void test_sandbox(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	const int allowed[] = {SYS_getppid, SYS_write, SYS_exit_group, SYS_rt_sigreturn, SYS_getpgid};
+	enum { N = sizeof allowed / sizeof *allowed };
+	struct sock_filter code[2 + 2 * N] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))};
+	for (int i = 0; i < N; i++) {
+		code[1 + 2 * i] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)allowed[i], 0, 1);
+		code[2 + 2 * i] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	}
+	code[1 + 2 * N] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
+	struct sock_fprog program = {2 + 2 * N, code};
+	calls("getppid", 200, 0);
+	calls("getpgid", 200, 0);
+	CHECK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+	CHECK(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0);
+	for (int i = 0; i < 200; i++) {
+		syscall(SYS_getppid);
+		syscall(SYS_getpgid, 0);
+	}
+	syscall(SYS_exit_group, 0);
+}
+
+/* The filter stays over exec, and the program behind it sees it. */
+static void test_exec(int argc, char **argv)
+{
+	(void)argv;
+	if (argc > 0) {
+		for (int i = 0; i < 30; i++)
+			CHECK_FAILS(syscall(SYS_getppid), ENOANO);
+		calls("getppid", 30, 30);
+		return;
+	}
+	CHECK(filter(SYS_getppid, SECCOMP_RET_ERRNO | ENOANO, 0) == 0);
+	execl("/proc/self/exe", "seccomp", "exec", "again", (char *)NULL);
+	CHECK(!"exec");
+}
+
+/* Many filters: the most severe wins. */
+static void test_many(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	for (int i = 0; i < 20; i++)
+		CHECK(filter(SYS_getppid, SECCOMP_RET_ERRNO | (40 + i), 0) == 0);
+	CHECK(filter(SYS_getppid, SECCOMP_RET_LOG, 0) == 0);
+	for (int i = 0; i < 30; i++)
+		CHECK_FAILS(syscall(SYS_getppid), 59);
+	calls("getppid", 30, 30);
+}
+
+static const struct test tests[] = {
+	{"errno", test_errno}, {"trap", test_trap},       {"trace", test_trace},   {"kill", test_kill},
+	{"die", test_die},     {"tsync", test_tsync},     {"notify", test_notify}, {"strict", test_strict},
+	{"query", test_query}, {"sandbox", test_sandbox}, {"exec", test_exec},     {"many", test_many},
+};
+TEST_MAIN(tests)

@@ -1,0 +1,281 @@
+/* Programs for scripted cases: they say `ready` and run until told, or for a stated amount of work. */
+#include "e2e.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+
+static volatile sig_atomic_t stop_now;
+
+static void on_term(int sig)
+{
+	(void)sig;
+	stop_now = 1;
+}
+
+static void ready(void)
+{
+	CHECK(write(1, "ready\n", 6) == 6);
+}
+
+static void *row(void *arg)
+{
+	while (!stop_now) {
+		syscall(1000 + (int)(intptr_t)arg);
+		sleep_us(2000);
+	}
+	return NULL;
+}
+
+/* n threads, each with a call number of its own (1000 and on), until SIGTERM. */
+static void test_rows(int argc, char **argv)
+{
+	int n = number(argc, argv, 0, 32);
+	pthread_t t[256];
+	CHECK(n <= 256);
+	signal(SIGTERM, on_term);
+	for (int i = 0; i < n; i++)
+		CHECK(pthread_create(&t[i], NULL, row, (void *)(intptr_t)i) == 0);
+	ready();
+	for (int i = 0; i < n; i++)
+		CHECK(pthread_join(t[i], NULL) == 0);
+	puts("ended by itself");
+}
+
+static volatile int expected, wrong;
+
+static void on_order(int sig, siginfo_t *info, void *context)
+{
+	(void)sig;
+	(void)context;
+	if (info->si_value.sival_int != expected)
+		wrong++;
+	expected++;
+}
+
+/* Takes n queued signals, which must come in order; calls meanwhile. */
+static void test_receive(int argc, char **argv)
+{
+	int n = number(argc, argv, 0, 9000);
+	struct sigaction act = {.sa_sigaction = on_order, .sa_flags = SA_SIGINFO | SA_RESTART};
+	CHECK(sigaction(SIGRTMIN + 1, &act, NULL) == 0);
+	ready();
+	while (expected < n && !wrong) {
+		struct timespec nap = {0, 50000};
+		syscall(SYS_getppid);
+		if (expected % 3 == 0)
+			nanosleep(&nap, NULL);
+	}
+	printf("%d received, %d out of order\n", expected, wrong);
+	exit(wrong ? 1 : 0);
+}
+
+/* Queues n signals to a process, `pause` us apart. */
+static void test_send(int argc, char **argv)
+{
+	pid_t pid = number(argc, argv, 0, 0);
+	int n = number(argc, argv, 1, 9000), pause = number(argc, argv, 2, 100);
+	CHECK(pid > 0);
+	for (int i = 0; i < n; i++) {
+		while (sigqueue(pid, SIGRTMIN + 1, (union sigval){.sival_int = i}) == -1) {
+			CHECK(errno == EAGAIN);
+			sleep_us(500);
+		}
+		if (pause > 0)
+			sleep_us(pause);
+	}
+}
+
+static int work_fd;
+static long rounds;
+static uint64_t sums[4];
+
+static void *compute(void *arg)
+{
+	int which = (int)(intptr_t)arg;
+	uint64_t sum = which + 1;
+	for (long i = 0; i < rounds; i++) {
+		uint64_t back = 0;
+		off_t at = which * 4096 + i % 512 * 8;
+		sum = sum * 6364136223846793005u + 1442695040888963407u;
+		CHECK(pwrite(work_fd, &sum, 8, at) == 8 && pread(work_fd, &back, 8, at) == 8);
+		sum ^= back >> 7;
+	}
+	sums[which] = sum;
+	return NULL;
+}
+
+static int feed[2];
+static volatile long fed;
+
+static void *reader(void *arg)
+{
+	char c;
+	while (read(feed[0], &c, 1) == 1)
+		fed++;
+	return arg;
+}
+
+/* Four threads compute by way of calls, a fifth waits in a read all the time; the sums are always the same. */
+static void test_compute(int argc, char **argv)
+{
+	pthread_t t[4], r;
+	rounds = number(argc, argv, 0, 300000);
+	work_fd = memfd_create("work", MFD_CLOEXEC);
+	CHECK(work_fd >= 0 && pipe(feed) == 0);
+	CHECK(pthread_create(&r, NULL, reader, NULL) == 0);
+	for (int i = 0; i < 4; i++)
+		CHECK(pthread_create(&t[i], NULL, compute, (void *)(intptr_t)i) == 0);
+	ready();
+	for (int i = 0; i < 4; i++)
+		CHECK(pthread_join(t[i], NULL) == 0);
+	CHECK(write(feed[1], "end", 3) == 3 && close(feed[1]) == 0);
+	CHECK(pthread_join(r, NULL) == 0 && fed == 3);
+	for (int i = 0; i < 4; i++)
+		printf("%016llx\n", (unsigned long long)sums[i]);
+}
+
+/* A vfork child that never ends by itself: its parent waits inside the kernel. */
+static void test_vforked(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	pid_t pid = vfork();
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		write(1, "ready\n", 6);
+		for (;;) {
+			struct timespec nap = {0, 1000000};
+			syscall(SYS_getppid);
+			syscall(SYS_nanosleep, &nap, NULL);
+		}
+	}
+	reap(pid);
+}
+
+static void *nothing(void *arg)
+{
+	syscall(SYS_getppid);
+	return arg;
+}
+
+/* Threads and threads without end. */
+static void test_storm(int argc, char **argv)
+{
+	pthread_attr_t attr;
+	(void)argc;
+	(void)argv;
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, 65536);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	ready();
+	for (;;) {
+		pthread_t t;
+		if (pthread_create(&t, &attr, nothing, NULL) != 0)
+			sleep_us(100);
+	}
+}
+
+/* Forks and forks. */
+static void test_forks(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	ready();
+	for (;;) {
+		pid_t pid = fork();
+		if (pid == 0)
+			_exit(0);
+		if (pid > 0)
+			reap(pid);
+	}
+}
+
+/* Calls for some time, then writes a file: proof that it came to its end. */
+static void test_finish(int argc, char **argv)
+{
+	CHECK(argc > 1);
+	ready();
+	for (int i = 0; i < atoi(argv[1]); i++) {
+		syscall(SYS_getppid);
+		sleep_us(1000);
+	}
+	int fd = open(argv[0], O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	CHECK(fd >= 0 && write(fd, "finished\n", 9) == 9);
+}
+
+static volatile sig_atomic_t interrupts;
+
+static void on_interrupt(int sig)
+{
+	(void)sig;
+	interrupts++;
+}
+
+/* Counts SIGINT; after the first waits a little for more. Tells who is at the front of the terminal. */
+static void test_interrupts(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	signal(SIGINT, on_interrupt);
+	printf("front %d\n", tcgetpgrp(0) == getpgrp());
+	fflush(stdout);
+	ready();
+	while (interrupts == 0)
+		sleep_us(1000);
+	sleep_us(300000);
+	printf("interrupts %d\n", (int)interrupts);
+}
+
+/* Sleeps in calls of many kinds, none of which may end early. */
+static void test_sleeps(int argc, char **argv)
+{
+	long ms = number(argc, argv, 0, 2000);
+	struct timespec nap = {ms / 1000, ms % 1000 * 1000000}, start, end;
+	ready();
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	CHECK(syscall(SYS_nanosleep, &nap, NULL) == 0);
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	CHECK((end.tv_sec - start.tv_sec) * 1000 + (end.tv_nsec - start.tv_nsec) / 1000000 >= ms - 1);
+	puts("slept");
+}
+
+/* Names and contents that a terminal would obey, and that look like lines of a trace. */
+static void test_escapes(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	const char *const evil[] = {
+		"/nonexistent/\x1b[31m\x1b]0;title\x07",
+		"/nonexistent/\ngetppid() = 4711\n",
+		"/nonexistent/\r+++ exited with 3 +++",
+		"/nonexistent/\xff\xfe\xc3(\xe2\x82",
+		"/nonexistent/\xc2\x9b"
+		"31m",
+		"/nonexistent/\x7f\x08\x08\x08\t\v\f",
+		"/nonexistent/\") = 3\nopen(\"",
+		"/nonexistent/\xe2\x80\xae"
+		"desrever",
+	};
+	for (size_t i = 0; i < sizeof evil / sizeof *evil; i++) {
+		CHECK(open(evil[i], O_RDONLY) == -1);
+		CHECK(prctl(PR_SET_NAME, evil[i] + 13) == 0);
+		int fd = memfd_create(evil[i] + 13, MFD_CLOEXEC);
+		CHECK(fd >= 0 && write(fd, evil[i], strlen(evil[i])) > 0 && close(fd) == 0);
+		pid_t pid = fork();
+		if (pid == 0) {
+			syscall(SYS_getpgid, 0);
+			_exit(0);
+		}
+		reap_ok(pid, 0);
+	}
+}
+
+static const struct test tests[] = {
+	{"rows", test_rows},       {"receive", test_receive}, {"send", test_send},
+	{"compute", test_compute}, {"vforked", test_vforked}, {"storm", test_storm},
+	{"forks", test_forks},     {"finish", test_finish},   {"interrupts", test_interrupts},
+	{"sleeps", test_sleeps},   {"escapes", test_escapes},
+};
+TEST_MAIN(tests)

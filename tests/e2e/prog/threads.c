@@ -1,0 +1,220 @@
+/* Many threads and processes: all counted, none lost, none slow. */
+#include "e2e.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+static pthread_attr_t small;
+
+static void make_small(void)
+{
+	pthread_attr_init(&small);
+	CHECK(pthread_attr_setstacksize(&small, 65536) == 0);
+}
+
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+
+static void *live_body(void *arg)
+{
+	(void)arg;
+	for (int i = 0; i < 3; i++)
+		syscall(SYS_getppid);
+	pthread_mutex_lock(&gate);
+	pthread_mutex_unlock(&gate);
+	syscall(SYS_getppid);
+	return NULL;
+}
+
+/* n threads alive at the same time. */
+static void test_live(int argc, char **argv)
+{
+	int n = number(argc, argv, 0, 2000);
+	pthread_t *threads = calloc(n, sizeof *threads);
+	make_small();
+	pthread_mutex_lock(&gate);
+	for (int i = 0; i < n; i++)
+		CHECK(pthread_create(&threads[i], &small, live_body, NULL) == 0);
+	pthread_mutex_unlock(&gate);
+	for (int i = 0; i < n; i++)
+		CHECK(pthread_join(threads[i], NULL) == 0);
+	calls("getppid", 4L * n, 0);
+}
+
+static void *short_body(void *arg)
+{
+	syscall(SYS_getppid);
+	return arg;
+}
+
+/* n threads one after the other. */
+static void test_short(int argc, char **argv)
+{
+	int n = number(argc, argv, 0, 4000);
+	make_small();
+	for (int i = 0; i < n; i++) {
+		pthread_t t;
+		void *got;
+		CHECK(pthread_create(&t, &small, short_body, argv) == 0);
+		CHECK(pthread_join(t, &got) == 0 && got == argv);
+	}
+	calls("getppid", n, 0);
+}
+
+/* n threads that nobody joins, in bursts. */
+static void test_detached(int argc, char **argv)
+{
+	int n = number(argc, argv, 0, 2000);
+	make_small();
+	pthread_attr_setdetachstate(&small, PTHREAD_CREATE_DETACHED);
+	for (int i = 0; i < n; i++) {
+		pthread_t t;
+		while (pthread_create(&t, &small, short_body, NULL) != 0)
+			sleep_us(1000);
+	}
+	puts("made");
+	fflush(stdout);
+	calls("getppid", n, 0);
+	pthread_exit(NULL);
+}
+
+/* n processes alive at the same time. */
+static void test_processes(int argc, char **argv)
+{
+	int n = number(argc, argv, 0, 2000), go[2];
+	char c;
+	CHECK(pipe(go) == 0);
+	for (int i = 0; i < n; i++) {
+		pid_t pid = fork();
+		CHECK(pid >= 0);
+		if (pid == 0) {
+			close(go[1]);
+			syscall(SYS_getppid);
+			read(go[0], &c, 1);
+			syscall(SYS_getppid);
+			_exit(0);
+		}
+	}
+	close(go[1]);
+	for (int i = 0; i < n; i++) {
+		int status;
+		CHECK(wait(&status) > 0 && status == 0);
+	}
+	calls("getppid", 2L * n, 0);
+}
+
+/* n processes one after the other; then waits for a line, so that the tracer's size can be read. */
+static void test_births(int argc, char **argv)
+{
+	int n = number(argc, argv, 0, 1000), pause_at = number(argc, argv, 1, 0);
+	char c;
+	for (volatile int i = 0; i < n; i++) {
+		pid_t pid = vfork();
+		if (pid == 0)
+			_exit(0);
+		reap_ok(pid, 0);
+		if (i + 1 == pause_at || i + 1 == n) {
+			CHECK(write(1, ".", 1) == 1);
+			CHECK(read(0, &c, 1) == 1);
+		}
+	}
+}
+
+/* Payloads far larger than a tracer may grow. */
+static void test_payload(int argc, char **argv)
+{
+	size_t size = (size_t)number(argc, argv, 0, 64) << 20;
+	char c, *data = malloc(size);
+	int fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	CHECK(data != NULL && fd >= 0);
+	memset(data, 'x', size);
+	for (int i = 0; i < 5; i++)
+		CHECK(write(fd, data, size) == (ssize_t)size);
+	CHECK(write(1, ".", 1) == 1);
+	CHECK(read(0, &c, 1) == 1);
+}
+
+static volatile int stop_now;
+static pthread_barrier_t barrier;
+
+static void *pump(void *arg)
+{
+	int *fds = arg, n = fds[2];
+	pthread_barrier_wait(&barrier);
+	for (int i = 0; i < n; i++) {
+		char c = 1;
+		CHECK(pwrite(fds[0], &c, 1, i) == 1 && pread(fds[0], &c, 1, i) == 1);
+		syscall(SYS_getppid);
+	}
+	return NULL;
+}
+
+/* Threads that call all the time; every call is counted. */
+static void test_pump(int argc, char **argv)
+{
+	int threads = number(argc, argv, 0, 4), n = number(argc, argv, 1, 5000);
+	pthread_t t[64];
+	int fds[3] = {memfd_create("pump", MFD_CLOEXEC), 0, n};
+	CHECK(fds[0] >= 0 && threads <= 64);
+	pthread_barrier_init(&barrier, NULL, threads);
+	for (int i = 0; i < threads; i++)
+		CHECK(pthread_create(&t[i], NULL, pump, fds) == 0);
+	for (int i = 0; i < threads; i++)
+		CHECK(pthread_join(t[i], NULL) == 0);
+	calls("pwrite64", (long)threads * n, 0);
+	calls("getppid", (long)threads * n, 0);
+}
+
+static void *set_ids(void *arg)
+{
+	while (!stop_now)
+		syscall(SYS_getppid);
+	return arg;
+}
+
+/* glibc changes identities in all threads by signals of its own. */
+static void test_setxid(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	pthread_t t[8];
+	for (int i = 0; i < 8; i++)
+		CHECK(pthread_create(&t[i], NULL, set_ids, NULL) == 0);
+	for (int i = 0; i < 50; i++)
+		CHECK(setgid(getgid()) == 0 && setuid(getuid()) == 0);
+	stop_now = 1;
+	for (int i = 0; i < 8; i++)
+		CHECK(pthread_join(t[i], NULL) == 0);
+	puts("identities set");
+}
+
+/* fork from a thread while others call and allocate. */
+static void test_fork_threads(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	pthread_t t[4];
+	for (int i = 0; i < 4; i++)
+		CHECK(pthread_create(&t[i], NULL, set_ids, NULL) == 0);
+	for (int i = 0; i < 100; i++) {
+		pid_t pid = fork();
+		if (pid == 0) {
+			for (int k = 0; k < 10; k++)
+				syscall(SYS_getpgid, 0);
+			_exit(5);
+		}
+		reap_ok(pid, 5);
+	}
+	stop_now = 1;
+	for (int i = 0; i < 4; i++)
+		CHECK(pthread_join(t[i], NULL) == 0);
+	calls("getpgid", 1000, 0);
+}
+
+static const struct test tests[] = {
+	{"live", test_live},           {"short", test_short},   {"detached", test_detached},
+	{"processes", test_processes}, {"births", test_births}, {"payload", test_payload},
+	{"pump", test_pump},           {"setxid", test_setxid}, {"fork_threads", test_fork_threads},
+};
+TEST_MAIN(tests)

@@ -1,0 +1,379 @@
+#!/usr/bin/env python3
+"""`sctrace report` from outside: published tables come out again, refusals, formats, broken files.  report.py BUILD; TAP.
+
+Every check_* function below is one test; its docstring is its name. SCTRACE_MUST_WORK=1 turns a skip into a failure.
+"""
+import copy
+import csv
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree as xml
+from pathlib import Path
+
+BUILD = Path(sys.argv[1]).resolve()
+SCTRACE = str(BUILD / "sctrace")
+
+
+class Skip(Exception):
+    """What the test needs is not here."""
+
+
+def run(*args, **kw):
+    kw.setdefault("timeout", 60)
+    return subprocess.run([SCTRACE, *map(str, args)], capture_output=True, text=True, check=False, **kw)
+
+
+def report(*args):
+    """The output of a report that must come out."""
+    done = run("report", *args)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def refused(*args):
+    """The one sentence of a report that must not."""
+    done = run("report", *args)
+    assert done.returncode == 1, (done.returncode, done.stderr)
+    assert done.stdout == "", done.stdout
+    assert re.fullmatch(r"sctrace: [^\n]+\n", done.stderr), done.stderr
+    return done.stderr
+
+
+def document(kind, results, **more):
+    return {"schema": "sctrace-run", "schema_version": 1, "sctrace_version": "0.1.0", "kind": kind,
+            "date": "2026-01-01T00:00:00+00:00", "command": ["sctrace"],
+            "environment": {"kernel": {"release": "6.1.0"}, "cpu": {"model": "a CPU", "online": 4}},
+            "results": results, **more}
+
+
+def save(folder, name, doc):
+    path = folder / name
+    path.write_text(doc if isinstance(doc, str) else json.dumps(doc))
+    return path
+
+
+def samples_with(least, q1, median, mean, q3, most, n=501):
+    """`n` values (4 k + 1) of just this summary: four stretches between the quartiles, filled so that the mean is right."""
+    ends = [least, q1, median, q3, most]
+    inner = (n - 1) // 4 - 1
+    rest = mean * n - sum(ends)
+    low = inner * sum(ends[:4])
+    high = inner * sum(ends[1:])
+    part = (rest - low) / (high - low)
+    assert 0 <= part <= 1
+    return ends + [a + part * (b - a) for a, b in zip(ends, ends[1:]) for _ in range(inner)]
+
+
+def timed(name, values, unit="ns", **more):
+    return {"name": name, "unit": unit, "samples": len(values), f"samples_{unit}": values, **more}
+
+
+# What R printed of the time between two reads of the clock, 500 samples in one process and in 500 (SH); ns.
+PUBLISHED = {
+    "vmware": ((25, 30, 38, 43.68, 54, 300), (117, 233.8, 254, 264.1, 271, 2215)),
+    "kvm": ((1077, 1092, 1120, 1198, 1226, 2829), (1135, 1170, 1184, 1193, 1196, 2194)),
+    "host": ((61, 64, 66, 68.45, 67, 804), (72, 87, 91, 94.66, 98, 264)),
+}
+
+
+def published(folder):
+    paths = []
+    for machine, (one, many) in PUBLISHED.items():
+        rows = [timed("clock", samples_with(*one)), timed("clockSH", samples_with(*many))]
+        paths.append(save(folder, machine + ".json", document("bench-syscall", rows, method={"mode": "single"})))
+    return paths
+
+
+def check_published_summaries(folder):
+    """A published summary of three machines comes out again"""
+    rows = json.loads(report("--format=json", *published(folder)))["summary"]
+    assert len(rows) == 6
+    for row in rows:
+        want = PUBLISHED[row["run"]][row["name"] == "clockSH"]
+        got = [row[k] * 1e9 for k in ("min_s", "q1_s", "median_s", "mean_s", "q3_s", "max_s")]
+        assert all(abs(g - w) < 0.005 for g, w in zip(got, want)), (row["run"], row["name"], got, want)
+    text = report(*published(folder))
+    assert re.search(r"^clock +kvm +501 +1\.08 us +1\.09 us +1\.12 us +1\.20 us +1\.23 us +2\.83 us", text, re.M), text
+
+
+def check_ratios(folder):
+    """Ratios to the first run have intervals, and equal runs show no difference"""
+    vmware, kvm, host = published(folder)
+    out = json.loads(report("--format=json", host, kvm))
+    first = out["ratios"][0]
+    assert abs(first["ratio"] - 1120 / 66) < 1e-6
+    assert first["ratio_low95"] <= first["ratio"] <= first["ratio_high95"]
+    assert first["verdict"] == "16.97 times slower", first
+    again = save(folder, "again.json", json.loads(vmware.read_text()))
+    same = json.loads(report("--format=json", vmware, again))["ratios"]
+    assert all(r["verdict"] == "no difference seen" and r["ratio"] == 1 for r in same), same
+    assert report(host, kvm) == report(host, kvm)
+
+
+# Elapsed seconds under loads, means of three; as published, percents over the first kernel.
+LOADS = ("plain", "irq", "ping", "irq+ping", "irq+hd")
+KERNELS = {
+    "vanilla": (175, 176, 185, 187, 246),
+    "rt": (182, 184, 201, 202, 278),
+    "ipipe": (176, 179, 189, 190, 260),
+}
+
+
+def check_kernels_side_by_side(folder):
+    """Kernels under loads are laid out as published, with percent over the first"""
+    paths = []
+    for kernel, means in KERNELS.items():
+        rows = [timed(l, [m - 1, m, m + 1], "s", mean_s=m) for l, m in zip(LOADS, means)]
+        paths.append(save(folder, kernel + ".json", document("bench-load", rows)))
+    text = report(*paths)
+    rt = next(line for line in text.splitlines() if line.startswith("rt "))
+    for percent in ("+4.0 %", "+4.5 %", "+8.6 %", "+8.0 %", "+13.0 %"):
+        assert f"({percent})" in rt, rt
+
+
+def check_latencies(folder):
+    """Histograms of latencies become grids, pictures and rows of bins"""
+    def latency(name, most):
+        return {"name": name, "unit": "ns", "wakeups": 5, "mean_ns": 14000.0, "min_ns": 13400, "max_ns": most,
+                "stddev_ns": 400.0, "median_ns": 13900.0, "histogram_ns": [[13312, 4], [most, 1]]}
+    a = save(folder, "a.json", document("bench-latency", [latency("none", 55300), latency("disk", 191700)]))
+    b = save(folder, "b.json", document("bench-latency", [latency("none", 53100), latency("disk", 56900)]))
+    text = report(a, b, "--svg", folder / "x.svg")
+    assert re.search(r"^b +53\.1 us \(-4\.0 %\) +56\.9 us \(-70\.3 %\)$", text, re.M), text
+    assert "How late" in (folder / "x.svg").read_text()
+    rows = list(csv.DictReader(io.StringIO(report("--format=csv", a))))
+    assert [r["count"] for r in rows] == ["4", "1", "4", "1"]
+
+
+def counted(folder, name, *command):
+    path = folder / name
+    done = run("-c", "-o", "/dev/null", "--save", path, "--", *command)
+    if done.returncode == 125:
+        raise Skip(f"no engine may trace here: {done.stderr.strip()}")
+    assert done.returncode == 0, done.stderr
+    return path
+
+
+def check_calls_added_and_dropped(folder):
+    """Two -c summaries: which calls were added and dropped"""
+    quiet = counted(folder, "quiet.json", "/bin/true")
+    loud = counted(folder, "loud.json", "/bin/echo", "x")
+    def change(*paths):
+        rows = json.loads(report("--format=json", *paths))["calls"]
+        return {r["name"]: r["change " + paths[1].stem] for r in rows}
+    assert change(quiet, loud)["write"] == "added"
+    assert change(loud, quiet)["write"] == "dropped"
+    calls = json.loads(report("--format=json", loud))["calls"]
+    assert next(c for c in calls if c["name"] == "write")["calls"] == 1
+    assert re.search(r"^write +\d+\.\d{9} +1 +0 ", report(loud), re.M)
+    rows = list(csv.DictReader(io.StringIO(report("--format=csv", quiet, loud))))
+    assert {r["run"] for r in rows} == {"quiet", "loud"}
+    doc = json.loads(loud.read_text())
+    doc["results"][0]["returned"] += 1
+    assert "does not add up" in refused(save(folder, "changed.json", doc))
+
+
+def compared(folder, name, *args):
+    path = folder / name
+    done = run("compare", "--strategy=read/write", "--buffers=4K,16K,64K", "--runs=3", "--no-count", "--dir", folder,
+               "--save", path, *args)
+    assert done.returncode == 0, done.stderr
+    return path
+
+
+def check_comparisons(folder):
+    """Runs of compare: every sample in CSV, pictures that are sound XML, refusals"""
+    a = compared(folder, "a.json", "--size=64K")
+    b = compared(folder, "b.json", "--size=64K")
+    rows = list(csv.DictReader(io.StringIO(report("--format=csv", a, b))))
+    assert len(rows) == 2 * 3 * 3
+    assert all(float(r["wall_s"]) > 0 and int(r["buffer_bytes"]) for r in rows)
+    for form in ("text", "markdown", "json", "html", "csv"):
+        assert report(f"--format={form}", a, b)
+    report(a, b, "--svg", folder / "p.svg", "-o", folder / "text")
+    pictures = sorted(p.name for p in folder.glob("p*.svg"))
+    assert pictures == ["p-bars.svg", "p-boxes.svg", "p.svg"], pictures
+    for p in pictures:
+        assert xml.parse(folder / p).getroot().tag.endswith("svg")
+    assert "different size" in refused(a, compared(folder, "c.json", "--size=128K"))
+    assert "--fsync" in refused(a, compared(folder, "d.json", "--size=64K", "--fsync"))
+    warm = json.loads(a.read_text())
+    warm["settings"]["cold"] = True
+    assert "cold cache" in refused(a, save(folder, "e.json", warm))
+
+
+def check_what_cannot_be_compared(folder):
+    """Other kinds and other subjects are refused, with the reason"""
+    host = published(folder)[2]
+    other = save(folder, "o.json", document("bench-switch", [timed("pipe", [1, 2, 3])]))
+    assert "'bench-syscall'" in refused(host, other)
+    foreign = save(folder, "f.json", document("bench-syscall", [timed("getpid", [1, 2, 3])]))
+    said = refused(host, foreign)
+    assert "nothing in common" in said and "clock, clockSH" in said and "getpid" in said
+    doc = json.loads(host.read_text())
+    doc["method"]["mode"] = "in-process"
+    assert "different ways" in refused(host, save(folder, "m.json", doc))
+
+
+def check_machines_that_differ(folder):
+    """Where the machines differ is said in words"""
+    host = published(folder)[2]
+    doc = json.loads(host.read_text())
+    assert "machines differ" not in report(host, save(folder, "same.json", doc))
+    doc["environment"]["kernel"]["release"] = "6.12.1-rt"
+    text = report(host, save(folder, "rt.json", doc))
+    assert re.search(r"kernel.*6\.1\.0.*6\.12\.1-rt", text), text
+    out = json.loads(report("--format=json", host, folder / "rt.json"))
+    assert len(out["differences"]) == 1, out["differences"]
+
+
+def check_broken_files(folder):
+    """Truncated, foreign, newer and missing files: one sentence, status 1"""
+    good = published(folder)[0].read_text()
+    for length in list(range(0, 400, 23)) + [len(good) // 2, len(good) - 2]:
+        said = refused(save(folder, "cut.json", good[:length]))
+        assert "cut.json" in said and "cut short" in said, said
+    assert "not JSON" in refused(save(folder, "x.json", "GIF89a"))
+    assert "no run that sctrace saved" in refused(save(folder, "x.json", '{"results": []}'))
+    newer = json.loads(good)
+    newer["schema_version"] = 99
+    assert "newer sctrace" in refused(save(folder, "x.json", newer))
+    assert "No such file" in refused(folder / "missing.json")
+    assert "folder" in refused(folder)
+    for damage in ({"name": 7}, {"samples_ns": "x"}, {"samples_ns": [1, "x"]}):
+        doc = json.loads(good)
+        doc["results"][0].update(damage)
+        assert "damaged" in refused(save(folder, "x.json", doc))
+    twice = json.loads(good)
+    twice["results"].append(copy.deepcopy(twice["results"][0]))
+    assert "damaged" in refused(save(folder, "x.json", twice))
+
+
+def check_merging(folder):
+    """--merge pools runs of one machine, and only those"""
+    a = save(folder, "a.json", document("bench-syscall", [timed("x", [1, 2, 3])]))
+    b = save(folder, "b.json", document("bench-syscall", [timed("x", [4, 5]), timed("y", [9])]))
+    rows = {r["name"]: r for r in json.loads(report("--merge", "--format=json", a, b))["summary"]}
+    assert rows["x"]["samples"] == 5 and abs(rows["x"]["median_s"] - 3e-9) < 1e-15
+    assert rows["y"]["samples"] == 1
+    for form in ("text", "markdown", "html", "csv"):
+        assert report("--merge", f"--format={form}", a, b)
+    doc = json.loads(b.read_text())
+    doc["environment"]["cpu"]["online"] = 64
+    assert "machines differ in" in refused("--merge", a, save(folder, "c.json", doc))
+    one = counted(folder, "one.json", "/bin/echo", "x")
+    two = counted(folder, "two.json", "/bin/echo", "x")
+    calls = {r["name"]: r["calls"] for r in json.loads(report("--merge", "--format=json", one, two))["calls"]}
+    assert calls["write"] == 2, calls
+
+
+def check_odd_runs(folder):
+    """Empty results, single samples, subjects without samples: shown, not crashed on"""
+    rows = ([], [timed("a", [1])], [timed("a", [])], [{"name": "a", "unit": "s"}], [{"name": "a", "unable": "no such call"}],
+            [timed("a", [0, 0, 0])], [timed("a", [-5, 1e300, 2])])
+    for results in rows:
+        path = save(folder, "odd.json", document("bench-syscall", results))
+        for form in ("text", "markdown", "json", "html", "csv"):
+            report(f"--format={form}", path)
+            report(f"--format={form}", path, path) if results else None
+    assert "no such call" in report(save(folder, "odd.json", document("bench-syscall", rows[4])))
+
+
+def check_wrong_usage(_):
+    """Wrong usage is status 2"""
+    for args in ((), ("--format=xml", "x.json"), ("--nonsense", "x.json")):
+        assert run("report", *args).returncode == 2, args
+
+
+def check_names(folder):
+    """--names names each run, and equal file names are told apart"""
+    a, b, _ = published(folder)
+    assert re.search(r"^clock +old ", report("--names=old,new", a, b), re.M)
+    for names in ("old", "old,new,newer", ""):
+        assert run("report", f"--names={names}", a, b).returncode == 2, names
+    other = folder / "other"
+    other.mkdir()
+    shutil.copy(a, other / a.name)
+    assert str(other / a.name) in report(a, other / a.name)
+
+
+def check_hostile_names(folder):
+    """Nothing of a name reaches a terminal or a page as a command"""
+    evil = "x\033[2J</td><script>alert(1)</script>"
+    path = save(folder, "evil.json", document("bench-syscall", [timed(evil, [1, 2, 3], about=evil)]))
+    for form in ("text", "markdown", "json", "html", "csv"):
+        text = report(f"--format={form}", path, "--svg", folder / "evil.svg")
+        assert "\033" not in text, form
+        assert form != "html" or "<script>alert" not in text
+    assert "<script>" not in (folder / "evil.svg").read_text()
+    xml.parse(folder / "evil.svg")
+
+
+def check_output_that_fails(folder):
+    """A report that cannot be written is status 125"""
+    a = published(folder)[0]
+    with open("/dev/full", "w", encoding="ascii") as full:
+        done = subprocess.run([SCTRACE, "report", a], stdout=full, stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 125 and b"No space left" in done.stderr
+    assert run("report", a, "-o", folder / "no" / "such").returncode == 125
+    assert run("report", a, "--svg", folder / "no" / "such.svg").returncode == 125
+
+
+def check_a_page_in_a_browser(folder):
+    """The page sorts by a click in a real browser and fetches nothing"""
+    browser = shutil.which("chromium") or shutil.which("chromium-browser")
+    if not browser:
+        raise Skip("there is no chromium")
+    page = report("--format=html", *published(folder))
+    assert not re.search(r"(src|href)=|url\(|@import", page)
+    probe = """<script>
+    var heads = document.querySelectorAll('table.data th'), median = Array.from(heads).filter(
+        function (h) { return h.textContent === 'Median' })[0];
+    median.click();
+    document.title = Array.from(median.closest('table').tBodies[0].rows).map(
+        function (r) { return r.cells[median.cellIndex].dataset.v }).join(' ');
+    </script></body>"""
+    html = save(folder, "page.html", page.replace("</body>", probe))
+    done = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
+                           "--disable-background-networking", f"--user-data-dir={folder / 'profile'}", "--dump-dom",
+                           f"file://{html}"], capture_output=True, text=True, timeout=90, check=False)
+    title = re.search(r"<title>([-0-9.e ]+)</title>", done.stdout)
+    assert title, done.stderr
+    medians = [float(x) for x in title.group(1).split()]
+    assert len(medians) == 6 and medians == sorted(medians), medians
+
+
+def outcome(test):
+    folder = Path(tempfile.mkdtemp(prefix="sctrace-report-"))
+    try:
+        test(folder)
+        return "ok", ""
+    except Skip as why:
+        return ("not ok" if os.environ.get("SCTRACE_MUST_WORK") == "1" else "ok"), f" # SKIP {why}"
+    except (AssertionError, subprocess.TimeoutExpired, ValueError, KeyError, StopIteration, xml.ParseError) as why:
+        for line in f"{type(why).__name__}: {why}".splitlines():
+            print("#", line)
+        return "not ok", ""
+    finally:
+        shutil.rmtree(folder)
+
+
+def main():
+    tests = [f for n, f in globals().items() if n.startswith("check_") and (not sys.argv[2:] or n[6:] in sys.argv[2:])]
+    print(f"1..{len(tests)}")
+    failed = 0
+    for i, test in enumerate(tests, 1):
+        verdict, more = outcome(test)
+        failed += verdict != "ok"
+        print(f"{verdict} {i} - {test.__doc__}{more}", flush=True)
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,877 @@
+"""Scripted cases: sctrace driven from outside. Each is a function of the world and a mode (see run)."""
+import os
+import pty
+import re
+import select
+import shutil
+import signal
+import stat
+import subprocess
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+from run import MODES, USUAL, TIMEOUT, Failed, Skip, execute, match_lines, read_table, tail
+
+SCENARIOS = []
+ALL = USUAL
+ATTACHING = ["ptrace", "trace", "patch", "bpf"]
+COUNTING = [m for m in USUAL if MODES[m][2]]
+
+
+def scenario(group, modes=None):
+    """Puts a function among the cases; its name with dashes is the case's."""
+    def put(function):
+        function.group, function.name, function.modes = group, function.__name__.replace("_", "-"), modes or ALL
+        SCENARIOS.append(function)
+        return function
+    return put
+
+
+def tracer(world, mode, *words, out="out"):
+    """The command line of sctrace in this mode, and its environment."""
+    engine, env, counts = MODES[mode]
+    how = ["-c", "--format=csv"] if counts else []
+    to = ["-o", str(world.scratch / out)] if out else []
+    return [str(world.sctrace), *how, "--engine=" + engine, *to, *map(str, words)], {**os.environ, **env}
+
+
+@contextmanager
+def running(argv, env=None, **more):
+    """A process of our own with pipes, killed at the end together with its whole session."""
+    more = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **more}
+    process = subprocess.Popen([str(a) for a in argv], env=env, start_new_session=True, **more)
+    try:
+        yield process
+    finally:
+        for pid in session_members(process.pid):
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except OSError:
+                pass
+        process.kill()
+        process.communicate()
+
+
+def session_members(session):
+    """Everything alive in the session of a process we started."""
+    members = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            if int(fields[3]) == session and fields[0] not in "ZX":
+                members.append(int(entry.name))
+    return members
+
+
+def wait_ready(process, word=b"ready\n"):
+    """Reads what the program says until `word`."""
+    seen = b""
+    while word not in seen:
+        if not select.select([process.stdout], [], [], TIMEOUT)[0]:
+            raise Failed(f"no {word!r} within {TIMEOUT} s; seen {seen!r}")
+        more = os.read(process.stdout.fileno(), 4096)
+        if not more:
+            raise Failed(f"ended before it said {word!r}\n" + tail(process.stderr.read()))
+        seen += more
+    return seen
+
+
+def wait_end(process, seconds=TIMEOUT):
+    try:
+        stdout, stderr = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        raise Failed(f"{process.args[0]} has not ended within {seconds} s; state {state(process.pid)}") from None
+    return process.returncode, stdout, stderr
+
+
+def until(what, condition, seconds=5):
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise Failed(f"not within {seconds} s: {what}")
+        time.sleep(0.005)
+
+
+def state(pid):
+    """State letter of a process; 'X' when it is gone."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return "X"
+
+
+def status_line(pid, key):
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith(key + ":"):
+            return line.split()[1]
+    return None
+
+
+def traced(pid):
+    """Are all threads traced, or (bpf, which does not trace) is there nothing to wait for?"""
+    try:
+        return all(status_line(f"{pid}/task/{t.name}", "TracerPid") != "0" for t in Path(f"/proc/{pid}/task").iterdir())
+    except OSError:
+        return False
+
+
+def untraced(pid):
+    return all(status_line(f"{pid}/task/{t.name}", "TracerPid") == "0" for t in Path(f"/proc/{pid}/task").iterdir())
+
+
+@contextmanager
+def attached(world, mode, pid, *flags, seconds=0.2):
+    """sctrace attached to a process; the body runs `seconds` after it holds."""
+    argv, env = tracer(world, mode, *flags, "-p", pid)
+    with running(argv, env) as process:
+        time.sleep(seconds)
+        if process.poll() is not None:
+            raise Failed(f"did not attach: status {process.returncode}\n" + tail(process.stderr.read()))
+        yield process
+
+
+def end_attached(process, sig=signal.SIGINT):
+    process.send_signal(sig)
+    status, _, stderr = wait_end(process, 20)
+    return status, stderr
+
+
+# Attaching
+
+
+@scenario("attach", ATTACHING)
+def attach_threads(world, mode):
+    """All 32 threads of a process are attached to, each with a call of its own; it goes on and ends by itself."""
+    with running([world.program("target"), "rows", "32"]) as target:
+        wait_ready(target)
+        with attached(world, mode, target.pid, seconds=0.6) as process:
+            end_attached(process)
+        text = (world.scratch / "out").read_text(errors="replace")
+        missing = [n for n in range(1000, 1032) if not re.search(rf"syscall_{hex(n)}\b", text)]
+        if missing:
+            raise Failed(f"no calls seen of threads {missing}\n" + text[:1000])
+        target.terminate()
+        status, stdout, _ = wait_end(target)
+        if status != 0 or b"ended by itself" not in stdout:
+            raise Failed(f"the target ended with {status}: {stdout}")
+
+
+@scenario("attach", ATTACHING)
+def attach_compute(world, mode):
+    """20 rounds of attaching to and leaving a busy program with a blocked reader change nothing of what it computes."""
+    command = [world.program("target"), "compute", "400000" if mode == "ptrace" or mode == "trace" else "4000000"]
+    native = execute(command)
+    with running(command) as target:
+        wait_ready(target)
+        maps = Path(f"/proc/{target.pid}/maps").read_text()
+        for _ in range(20):
+            if target.poll() is not None:
+                break
+            with attached(world, mode, target.pid, seconds=0.08) as process:
+                status, stderr = end_attached(process)
+                if status not in (0, -signal.SIGINT, 130):
+                    raise Failed(f"sctrace ended with {status}\n" + tail(stderr))
+        if target.poll() is None and len(Path(f"/proc/{target.pid}/maps").read_text().splitlines()) > \
+                len(maps.splitlines()) + 12:
+            raise Failed("left mappings behind:\n" + Path(f"/proc/{target.pid}/maps").read_text())
+        status, stdout, stderr = wait_end(target, 60)
+        if status != 0 or b"ready\n" + stdout != native.stdout:
+            raise Failed(f"the target ended with {status}: {stdout} {stderr}, natively {native.stdout}")
+
+
+@scenario("attach", ATTACHING)
+def attach_signals(world, mode):
+    """9,000 queued signals over 25 rounds of attaching and leaving: none lost, merged or out of order."""
+    with running([world.program("target"), "receive", "9000"]) as target:
+        wait_ready(target)
+        with running([world.program("target"), "send", target.pid, "9000", "250"]) as sender:
+            for _ in range(25):
+                if target.poll() is not None:
+                    break
+                with attached(world, mode, target.pid, seconds=0.05) as process:
+                    end_attached(process)
+            if wait_end(sender)[0] != 0:
+                raise Failed("the sender failed")
+        status, stdout, _ = wait_end(target)
+        if status != 0:
+            raise Failed(f"the target ended with {status}: {stdout}")
+
+
+@scenario("attach", ATTACHING)
+def attach_stopped(world, mode):
+    """A stopped process stays stopped, before and after."""
+    with running([world.program("target"), "rows", "4"]) as target:
+        wait_ready(target)
+        os.kill(target.pid, signal.SIGSTOP)
+        until("stopped", lambda: state(target.pid) == "T")
+        with attached(world, mode, target.pid, seconds=0.4) as process:
+            if state(target.pid) not in "Tt":
+                raise Failed(f"runs while attached: {state(target.pid)}")
+            end_attached(process)
+        time.sleep(0.1)
+        if state(target.pid) != "T":
+            raise Failed(f"left in state {state(target.pid)}")
+        os.kill(target.pid, signal.SIGCONT)
+        target.terminate()
+        if wait_end(target)[0] != 0:
+            raise Failed("the target did not end well")
+
+
+@scenario("attach", ATTACHING)
+def attach_continued(world, mode):
+    """Stopped and continued while attached: both take effect."""
+    with running([world.program("target"), "rows", "4"]) as target:
+        wait_ready(target)
+        with attached(world, mode, target.pid) as process:
+            for _ in range(20):
+                os.kill(target.pid, signal.SIGSTOP)
+                until("stopped", lambda: state(target.pid) in "Tt")
+                info = os.waitid(os.P_PID, target.pid, os.WSTOPPED)
+                if info.si_status != signal.SIGSTOP:
+                    raise Failed(f"stopped by {info.si_status}")
+                os.kill(target.pid, signal.SIGCONT)
+                os.waitid(os.P_PID, target.pid, os.WCONTINUED)
+            end_attached(process)
+        target.terminate()
+        if wait_end(target)[0] != 0:
+            raise Failed("the target did not end well")
+
+
+@scenario("attach", ATTACHING)
+def attach_sleeping(world, mode):
+    """A sleep goes on for its whole time while tracers come and go."""
+    with running([world.program("target"), "sleeps", "1500"]) as target:
+        wait_ready(target)
+        for _ in range(8):
+            with attached(world, mode, target.pid, seconds=0.05) as process:
+                end_attached(process)
+        status, stdout, stderr = wait_end(target)
+        if status != 0 or b"slept" not in stdout:
+            raise Failed(f"the target ended with {status}: {stdout} {stderr}")
+
+
+@scenario("attach", ATTACHING)
+def attach_leaves(world, mode):
+    """TERM, INT and HUP to sctrace detach from what it attached to; a process that ends ends sctrace."""
+    with running([world.program("target"), "rows", "8"]) as target:
+        wait_ready(target)
+        for sig in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            with attached(world, mode, target.pid) as process:
+                end_attached(process, sig)
+            if target.poll() is not None or not untraced(target.pid):
+                raise Failed(f"after {sig.name} the target is {state(target.pid)}")
+        with attached(world, mode, target.pid) as process:
+            target.terminate()
+            if wait_end(target)[0] != 0:
+                raise Failed("the target did not end well")
+            wait_end(process, 5)
+
+
+@scenario("attach", ATTACHING)
+def attach_killed(world, mode):
+    """SIGKILL of sctrace: what it was attached to runs on and computes what it computes."""
+    command = [world.program("target"), "compute", "200000"]
+    native = execute(command)
+    with running(command) as target:
+        wait_ready(target)
+        with attached(world, mode, target.pid, seconds=0.15) as process:
+            process.kill()
+            process.wait()
+        status, stdout, stderr = wait_end(target)
+        if status != 0 or b"ready\n" + stdout != native.stdout:
+            raise Failed(f"the target ended with {status}: {stdout} {stderr}")
+
+
+@scenario("attach", ATTACHING)
+def attach_storm(world, mode):
+    """Into a storm of new threads, out of it, and with a vfork child that runs."""
+    for what in ("storm", "forks", "vforked"):
+        with running([world.program("target"), what]) as target:
+            wait_ready(target)
+            for sig in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+                with attached(world, mode, target.pid, "-f", seconds=0.1) as process:
+                    try:
+                        end_attached(process, sig)
+                    except Failed as why:
+                        raise Failed(f"{what}, {sig.name}: {why}") from None
+            if target.poll() is not None or state(target.pid) in "tT":
+                raise Failed(f"{what}: the target is {state(target.pid)}")
+
+
+@scenario("attach", ["trace", "ptrace", "patch"])
+def attach_refused(world, mode):
+    """Zombie, kernel thread, already traced, not there: one clear line each and status 1."""
+    zombie = os.fork()
+    if zombie == 0:
+        os._exit(0)
+    until("a zombie", lambda: state(zombie) == "Z")
+    try:
+        with running([world.program("target"), "rows", "2"]) as target:
+            wait_ready(target)
+            with attached(world, "trace", target.pid):
+                until("traced", lambda: traced(target.pid))
+                for pid, what in ((zombie, "zombie"), (2, "kernel"), (target.pid, "trace"), (99999999, "")):
+                    argv, env = tracer(world, mode, "-p", pid, out="refused")
+                    seen = execute(argv, env=env)
+                    lines = seen.stderr.decode().splitlines()
+                    if seen.status != 1 or not 1 <= len(lines) <= 2 or what not in seen.stderr.decode().lower():
+                        raise Failed(f"-p {pid} ({what}): status {seen.status}\n" + tail(seen.stderr))
+    finally:
+        os.waitpid(zombie, 0)
+
+
+@scenario("attach", ["trace", "ptrace", "patch"])
+def attach_not_ours(world, mode):
+    """Another user's process: one clear line and status 1."""
+    if os.geteuid() != 0:
+        raise Skip("needs root, to have another user's process")
+    with running([world.program("target"), "rows", "2"]) as target:
+        wait_ready(target)
+        argv, env = tracer(world, mode, "-p", target.pid, out=None)
+        with running(argv, env, user=65534, group=65534, extra_groups=[], cwd="/") as process:
+            status, _, stderr = wait_end(process)
+        if status != 1 or not 1 <= len(stderr.splitlines()) <= 2:
+            raise Failed(f"status {status}\n" + tail(stderr))
+
+
+# Our own death
+
+
+def end_started(world, mode, what, sig):
+    argv, env = tracer(world, mode, "-f", "--", world.program("target"), what)
+    with running(argv, env) as process:
+        wait_ready(process)
+        time.sleep(0.1)
+        process.send_signal(sig)
+        wait_end(process, 3)
+        time.sleep(0.05)
+        left = session_members(process.pid)
+        if left:
+            raise Failed(f"{what}, {sig.name}: left running: " + ", ".join(f"{p} {state(p)}" for p in left))
+
+
+@scenario("death")
+def death_ends_both(world, mode):
+    """TERM and HUP end the tracer and what it started, also amid births and with a vfork child that runs."""
+    for what in ("rows", "vforked", "storm", "forks"):
+        for sig in (signal.SIGTERM, signal.SIGHUP):
+            end_started(world, mode, what, sig)
+
+
+@scenario("death")
+def death_interrupts(world, mode):
+    """INT and QUIT are left to the program: sctrace goes on."""
+    end = world.scratch / "end"
+    argv, env = tracer(world, mode, "--", world.program("target"), "finish", end, "600")
+    with running(argv, env) as process:
+        wait_ready(process)
+        for sig in (signal.SIGINT, signal.SIGQUIT):
+            process.send_signal(sig)
+            time.sleep(0.1)
+        status, _, stderr = wait_end(process)
+    if status != 0 or not end.exists():
+        raise Failed(f"ended with {status}\n" + tail(stderr))
+    if not (world.scratch / "out").read_text():
+        raise Failed("no summary")
+    end.unlink()
+
+
+@scenario("death")
+def death_killed(world, mode):
+    """SIGKILL of the tracer: the program runs on to its end, or dies too where a filter needs us; it never stays stopped."""
+    end = world.scratch / "end"
+    argv, env = tracer(world, mode, "-f", "--", world.program("target"), "finish", end, "400")
+    with running(argv, env) as process:
+        wait_ready(process)
+        time.sleep(0.05)
+        children = [p for p in session_members(process.pid) if p != process.pid]
+        process.kill()
+        process.wait()
+        until("the program ended", lambda: not session_members(process.pid))
+    if not end.exists() and mode in ("ptrace", "bpf", "trace"):
+        raise Failed(f"the program did not come to its end: {children}")
+    end.unlink(missing_ok=True)
+
+
+@scenario("death")
+def death_program_killed(world, mode):
+    """SIGKILL of the program: sctrace dies by the same signal, and the calls until then are there."""
+    argv, env = tracer(world, mode, "-f", "--", world.program("target"), "rows", "4")
+    with running(argv, env) as process:
+        wait_ready(process)
+        time.sleep(0.3)
+        for pid in session_members(process.pid):
+            if pid != process.pid and b"rows" in Path(f"/proc/{pid}/cmdline").read_bytes() and \
+                    b"sctrace" not in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[0]:
+                os.kill(pid, signal.SIGKILL)
+        status, _, stderr = wait_end(process, 5)
+    text = (world.scratch / "out").read_text()
+    if status != -signal.SIGKILL or "syscall_0x3e8" not in text:
+        raise Failed(f"ended with {status}\n" + tail(stderr) + text[:500])
+
+
+# Terminals
+
+
+def on_terminal(argv, env, talk):
+    """Runs a command as the leader of a new terminal's session; `talk(master, pid)` speaks to it. Its output and status."""
+    pid, master = pty.fork()
+    if pid == 0:
+        os.execve(argv[0], argv, env)
+    output = b""
+    try:
+        def read_until(word):
+            nonlocal output
+            end = time.monotonic() + TIMEOUT
+            while word is None or word not in output:
+                if not select.select([master], [], [], max(0, end - time.monotonic()))[0]:
+                    raise Failed(f"terminal: no {word!r} in {output!r}")
+                try:
+                    more = os.read(master, 4096)
+                except OSError:
+                    more = b""
+                if not more:
+                    if word is None:
+                        return
+                    raise Failed(f"terminal: ended without {word!r}: {output!r}")
+                output += more
+        talk(master, read_until)
+        read_until(None)
+        until("it ended", lambda: os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None)
+        return output, os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    finally:
+        for member in session_members(pid):
+            os.kill(member, signal.SIGKILL)
+        os.close(master)
+
+
+@scenario("terminal")
+def terminal_interrupt(world, mode):
+    """Ctrl-C reaches the program once, which is at the front, and the summary is written."""
+    argv, env = tracer(world, mode, "--", world.program("target"), "interrupts")
+
+    def talk(master, read_until):
+        read_until(b"ready")
+        os.write(master, b"\x03")
+        read_until(b"interrupts")
+    output, status = on_terminal(argv, env, talk)
+    if b"front 1" not in output or b"interrupts 1" not in output or status != 0:
+        raise Failed(f"status {status}: {output!r}")
+    if not (world.scratch / "out").read_text():
+        raise Failed("no summary")
+
+
+SHELL = r"""
+import os, signal, sys
+signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+job = os.fork()
+if job == 0:
+    os.setpgid(0, 0)
+    signal.signal(signal.SIGTTOU, signal.SIG_DFL)
+    os.execv(sys.argv[1], sys.argv[1:])
+try:
+    os.setpgid(job, job)
+except PermissionError:
+    pass
+pid, status = os.waitpid(job, os.WUNTRACED)
+print("stopped", os.WIFSTOPPED(status) and signal.Signals(os.WSTOPSIG(status)).name, flush=True)
+os.tcsetpgrp(0, job)
+os.kill(-job, signal.SIGCONT)
+pid, status = os.waitpid(job, os.WUNTRACED)
+os.tcsetpgrp(0, os.getpgrp())
+print("ended", os.waitstatus_to_exitcode(status), flush=True)
+"""
+
+
+@scenario("terminal")
+def terminal_background(world, mode):
+    """A background read of the terminal stops the job visibly to the shell; at the front it goes on."""
+    argv, env = tracer(world, mode, "-f", "--", "/bin/sh", "-c", "read line; echo got $line; exit 7")
+
+    def talk(master, read_until):
+        read_until(b"SIG")
+        os.write(master, b"words\n")
+        read_until(b"ended")
+    output, _ = on_terminal(["/usr/bin/env", "python3", "-c", SHELL, *argv], env, talk)
+    if b"stopped SIGTTIN" not in output and b"stopped SIGSTOP" not in output or b"got words" not in output or \
+            b"ended 7" not in output:
+        raise Failed(repr(output))
+
+
+# What is written
+
+
+def check_clean(data, what):
+    """Text with no control byte but newlines and tabs, and nothing that is no UTF-8."""
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        raise Failed(f"{what}: no UTF-8: {error}") from None
+    bad = re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", text)
+    if bad:
+        raise Failed(f"{what}: control character {bad[0]!r} in {text[max(0, bad.start() - 60):bad.end() + 20]!r}")
+    return text
+
+
+@scenario("output")
+def output_escapes(world, mode):
+    """Names and contents never reach the output raw, nor can they forge a line."""
+    program = world.scratch / "evil\x1b[31m\nname\x07"
+    program.write_bytes(Path(world.program("target")).read_bytes())
+    program.chmod(0o755)
+    counts = MODES[mode][2]
+    for flags in [["-f", "--by=path"], ["-f", "--by=process"]] if counts else [["-f"], ["-f", "-y"], ["-f", "-s", "200"], ["-f", "--json"]]:
+        argv, env = tracer(world, mode, *flags, "--", program, "escapes")
+        seen = execute(argv, env=env, cwd=world.scratch)
+        if seen.status != 0:
+            raise Failed(f"{flags}: ended with {seen.status}\n" + tail(seen.stderr))
+        check_clean(seen.stderr, "standard error")
+        text = check_clean((world.scratch / "out").read_bytes(), f"output of {flags}")
+        if not counts:
+            match_lines([r"!(\d+ |\[pid +\d+\] )?(getppid\(\) = 4711|\+\+\+ exited with 3 \+\+\+)"], text.encode())
+    for word in ("-p", "-o", "--engine", "-S", "-e"):
+        seen = execute([world.sctrace, word, "\x1b[31m\nbad\xff", "true"], cwd=world.scratch)
+        check_clean(seen.stderr.replace(b"\xc3\xbf", b""), f"message about {word}")
+
+
+@scenario("output")
+def output_full_disk(world, mode):
+    """A full disk is told, with status 125 at the end; the program runs to its end."""
+    end = world.scratch / "end"
+    for how in ("-o", "stderr"):
+        words = ["--", world.program("target"), "finish", end, "300"]
+        argv, env = tracer(world, mode, *(["-o", "/dev/full"] if how == "-o" else []), *words, out=None)
+        with open("/dev/full", "wb") as full:
+            more = {} if how == "-o" else {"stderr": full}
+            with running(argv, env, **more) as process:
+                status, _, stderr = wait_end(process)
+        if status != 125 or not end.exists() or (how == "-o" and b"No space" not in stderr):
+            raise Failed(f"{how}: status {status}, to its end: {end.exists()}\n" + tail(stderr or b""))
+        end.unlink()
+
+
+@scenario("output")
+def output_closed_pipe(world, mode):
+    """A closed pipe on the trace neither ends nor hangs the program."""
+    end = world.scratch / "end"
+    argv, env = tracer(world, mode, "-f", "--", world.program("target"), "finish", end, "200", out=None)
+    with running(argv, env) as process:
+        process.stderr.close()
+        process.stderr = None
+        status, _, _ = wait_end(process)
+    if not end.exists():
+        raise Failed(f"ended with {status}, the program not at its end")
+    end.unlink()
+
+
+@scenario("output")
+def output_closed_standard(world, mode):
+    """Standard descriptors closed at start: nothing of ours lands on them in the program."""
+    show = world.program("surround")
+    for closed in ("<&-", "<&- >&-", "<&- >&- 2>&-"):
+        lines = []
+        for command in ([show, "close_all"], tracer(world, mode, "--", show, "close_all")[0]):
+            line = f"exec \"$@\" {closed}"
+            lines.append(execute(["/bin/sh", "-c", line, "sh", *command], env=MODES[mode][1]))
+        if lines[0].status != lines[1].status:
+            raise Failed(f"{closed}: ended with {lines[1].status}, natively with {lines[0].status}\n" + tail(lines[1].stderr))
+
+
+# Surroundings
+
+
+@scenario("surround")
+def surround_signals(world, mode):
+    """Signals that were ignored or blocked at start are so in the program, and no others."""
+    def prepare():
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR2, signal.SIGTERM, signal.SIGCHLD])
+    command = [world.program("signals"), "own_masks"]
+    argv, env = tracer(world, mode, "--", *command)
+    native = subprocess.run(command, preexec_fn=prepare, capture_output=True, timeout=TIMEOUT)
+    seen = subprocess.run(argv, env=env, preexec_fn=prepare, capture_output=True, timeout=TIMEOUT)
+    if seen.stdout != native.stdout or seen.returncode != 0:
+        raise Failed(f"status {seen.returncode}; natively\n" + tail(native.stdout) + tail(seen.stdout) + tail(seen.stderr))
+
+
+@scenario("surround")
+def surround_scripts(world, mode):
+    """A script is run by its interpreter; what cannot run gives 126, what is not there 127, as shells have it."""
+    script = world.scratch / "script"
+    script.write_text(f"#!{world.program('surround')} script\n")
+    script.chmod(0o755)
+    locked = world.scratch / "locked"
+    locked.write_text("no program")
+    locked.chmod(0o644)
+    argv, env = tracer(world, mode, "--", script, "a", "b c")
+    native, seen = execute([str(script), "a", "b c"]), execute(argv, env=env)
+    if seen.status != 0 or seen.stdout != native.stdout:
+        raise Failed(f"status {seen.status}: {seen.stdout}, natively {native.stdout}\n" + tail(seen.stderr))
+    if read_or_trace(world, mode).get("getppid", 10) != 10:
+        raise Failed("getppid not counted 10 times")
+    for what, status in ((locked, 126), (world.scratch, 126), (world.scratch / "none", 127), ("no-such-command", 127)):
+        argv, env = tracer(world, mode, "--", what)
+        seen = execute(argv, env=env)
+        if seen.status != status or len(seen.stderr.splitlines()) not in (1, 2):
+            raise Failed(f"{what}: status {seen.status}, not {status}\n" + tail(seen.stderr))
+
+
+def read_or_trace(world, mode):
+    """Calls of the table, or nothing where the mode traces."""
+    text = (world.scratch / "out").read_text()
+    return {name: calls for name, (calls, _) in read_table(text).items()} if MODES[mode][2] else {}
+
+
+@scenario("surround", ["ptrace", "trace", "patch"])
+def surround_set_uid(world, mode):
+    """A set-uid program under an unprivileged tracer runs without it, which is said; under root it gets its user."""
+    if os.geteuid() != 0:
+        raise Skip("needs root, to make a set-uid program")
+    program = world.scratch / "set-uid"
+    program.write_bytes(Path(world.program("surround")).read_bytes())
+    nobody = {"user": 65534, "group": 65534, "extra_groups": []}
+    out = world.scratch / "free"
+    out.mkdir(exist_ok=True)
+    out.chmod(0o777 | stat.S_ISVTX)
+    os.chown(program, 0, 0)
+    program.chmod(0o4755)
+    argv, env = tracer(world, mode, "-o", out / mode, "--", program, "ids", out=None)
+    with running(argv, env, cwd="/", **nobody) as process:
+        status, stdout, stderr = wait_end(process)
+    if status != 0 or stdout != b"uid 65534 euid 65534\n":
+        raise Failed(f"as nobody: status {status}: {stdout}\n" + tail(stderr))
+    if not re.search(rb"(?i)set-?uid|privilege", stderr):
+        raise Failed("not said that the privileges were dropped:\n" + tail(stderr))
+    os.chown(program, 65534, 65534)
+    program.chmod(0o6755)
+    argv, env = tracer(world, mode, "--", program, "ids")
+    seen = execute(argv, env=env)
+    if seen.status != 0 or seen.stdout != b"uid 0 euid 65534\n":
+        raise Failed(f"as root: status {seen.status}: {seen.stdout}\n" + tail(seen.stderr))
+
+
+@scenario("surround", ["ptrace", "trace", "patch"])
+def surround_unprivileged(world, mode):
+    """All of this without privilege, also for a program that may be executed but not read."""
+    if os.geteuid() != 0:
+        raise Skip("needs root, to become another user")
+    nobody = {"user": 65534, "group": 65534, "extra_groups": []}
+    program = world.scratch / "unreadable"
+    program.write_bytes(Path(world.program("birth")).read_bytes())
+    out = world.scratch / "free"
+    out.mkdir(exist_ok=True)
+    out.chmod(0o777 | stat.S_ISVTX)
+    for permissions in (0o755, 0o711):
+        program.chmod(permissions)
+        (world.scratch / "free" / mode).unlink(missing_ok=True)
+        argv, env = tracer(world, mode, "-f", "-o", out / mode, "--", program, "calls", "500", "9", out=None)
+        with running(argv, env, cwd="/", **nobody) as process:
+            status, _, stderr = wait_end(process)
+        if status != 9:
+            raise Failed(f"permissions {permissions:o}: status {status}\n" + tail(stderr))
+        if MODES[mode][2] and read_table((out / mode).read_text()).get("getppid") != (500, 0):
+            raise Failed(f"permissions {permissions:o}: getppid not 500 times\n" + (out / mode).read_text())
+
+
+@scenario("surround")
+def surround_namespaces(world, mode):
+    """Programs in process, mount and user namespaces of their own."""
+    if os.geteuid() != 0:
+        raise Skip("needs root, to make name spaces")
+    for how in (["-pf"], ["-pf", "--mount-proc"], ["-Ur"], ["-Urpf", "--mount-proc"], ["-m"]):
+        command = ["unshare", *how, world.program("birth"), "fork", "5"]
+        native = execute(command)
+        argv, env = tracer(world, mode, "-f", "--", *command)
+        seen = execute(argv, env=env)
+        if seen.status != native.status or seen.stdout != native.stdout:
+            raise Failed(f"{how}: status {seen.status}, natively {native.status}\n" + tail(seen.stderr))
+        if MODES[mode][2] and read_or_trace(world, mode).get("getppid") != 28:
+            raise Failed(f"{how}: getppid {read_or_trace(world, mode).get('getppid')} times, not 28")
+
+
+@scenario("surround")
+def nest_tracers(world, mode):
+    """strace, and sctrace itself, under sctrace: they work or say that they may not; nothing hangs."""
+    for flags in ([], ["-f"]):
+        for inner in (["strace", "-f", "-o", "inner"], [str(world.sctrace), "-c", "--engine=ptrace", "-o", "inner"],
+                      [str(world.sctrace), "-c", "-o", "inner"]):
+            argv, env = tracer(world, mode, *flags, "--", *inner, world.program("birth"), "fork", "3")
+            seen = execute(argv, env=env, cwd=world.scratch)
+            if seen.status != 0 and not re.search(rb"(?i)not permitted|traces it already|cannot", seen.stderr):
+                raise Failed(f"{flags} {inner[0]}: status {seen.status}\n" + tail(seen.stderr))
+
+
+# Counts against strace's
+
+STRACED = {
+    "copier": ["{build}/examples/copy-read-write", "{scratch}/input", "{scratch}/copy"],
+    "stdio": ["{build}/examples/copy-fgetc-fputc", "{scratch}/input", "{scratch}/copy"],
+    "tar": ["tar", "cf", "{scratch}/tar", "/usr/include/linux"],
+    "find": ["find", "/usr/include", "-name", "*.h", "-size", "+40k"],
+    "git": ["git", "-C", "{scratch}/repository", "status"],
+    "python": ["python3", "-S", "-c", "pass"],
+    "shell": ["sh", "-c", "for i in 1 2 3 4 5; do cat /etc/passwd | wc -l; done"],
+    "threads": ["{build}/tests/e2e/threads", "pump", "4", "500"],
+}
+# strace leaves out calls that never return, and gives errors to rt_sigreturn; the others depend on who comes first.
+NOT_COMPARED = {"exit", "exit_group", "rt_sigreturn", "futex", "restart_syscall", "wait4", "madvise"}
+
+
+def strace_table(text):
+    table = {}
+    for line in text.splitlines():
+        words = line.split()
+        if len(words) in (5, 6) and re.fullmatch(r"[\d.]+", words[0]) and words[-1] != "total":
+            table[words[-1]] = (int(words[3]), int(words[4]) if len(words) == 6 else 0)
+    return table
+
+
+def make_repository(where):
+    for words in (["init", "-q", where], ["-C", where, "config", "core.untrackedCache", "false"]):
+        subprocess.run(["git", *words], check=True, capture_output=True)
+    for i in range(30):
+        (where / f"file{i}").write_text(str(i))
+    subprocess.run(["git", "-C", where, "add", "."], check=True)
+    time.sleep(1.1)  # so that no file is as young as the index
+    subprocess.run(["git", "-C", where, "status"], check=True, capture_output=True)
+
+
+@scenario("counts", COUNTING)
+def counts_as_strace(world, mode):
+    """Calls and errors, row by row, as strace -f -c counts them."""
+    if not shutil.which("strace"):
+        raise Skip("strace is not installed")
+    (world.scratch / "input").write_bytes(os.urandom(20000))
+    make_repository(world.scratch / "repository")
+    wrong = []
+    for what, words in STRACED.items():
+        if not shutil.which(words[0]) and "{" not in words[0]:
+            continue
+        command = [w.format(build=world.build, scratch=world.scratch) for w in words]
+        command = ["setarch", "-R", *command]  # the loader's and malloc's calls depend on addresses
+        execute(["strace", "-f", "-c", "-o", str(world.scratch / "strace"), *command], cwd=world.scratch)
+        argv, env = tracer(world, mode, "-f", "--", *command)
+        execute(argv, env=env, cwd=world.scratch)
+        theirs = strace_table((world.scratch / "strace").read_text())
+        ours = read_table((world.scratch / "out").read_text())
+        if len(theirs) < 5:
+            raise Failed(f"{what}: strace counted nothing:\n" + (world.scratch / "strace").read_text())
+        for name in sorted((set(theirs) | set(ours)) - NOT_COMPARED):
+            (calls, errors), (made, failed) = theirs.get(name, (0, 0)), ours.get(name, (0, 0))
+            # To strace a call that the kernel restarts (a fork that SIGCHLD interrupts) is a call and an error more.
+            if calls - made != errors - failed or calls < made:
+                wrong.append(f"{what}: {name}: strace {theirs.get(name)}, sctrace {ours.get(name)}")
+    if wrong:
+        raise Failed("\n".join(wrong))
+
+
+@scenario("counts", COUNTING)
+def counts_by_named_engine(world, mode):
+    """The engine that was asked for did the counting, not another in its place; -c's table says so."""
+    engine, env, _ = MODES[mode]
+    for flags in ([], ["-f"]):
+        seen = execute([str(world.sctrace), "-c", "--engine=" + engine, *flags, "--", world.program("threads"), "pump", "2",
+                        "100"], env=env)
+        if f"engine: {engine}".encode() not in seen.stderr:
+            raise Failed(tail(seen.stderr))
+
+
+# Faults of sctrace's own calls
+
+FAULTS = ("malloc", "calloc", "realloc", "open", "fopen", "read", "write", "fork", "mmap", "memfd_create", "pipe2",
+          "ptrace", "waitpid", "sigaction")
+ORDERED = b"(failed as ordered)\n"
+
+
+def one_fault(world, mode, function, n):
+    """Whether the fault was reached; what may not happen raises."""
+    what = f"{function}, call {n}"
+    out = world.scratch / "out"
+    out.unlink(missing_ok=True)
+    argv, env = tracer(world, mode, "-f", "--", world.program("birth"), "fork", "2")
+    env = {**env, "LD_PRELOAD": str(world.progs / "fail.so"), "SCTRACE_FAIL": f"{function}:{n}"}
+    with running(argv, env) as process:
+        try:
+            status, stdout, stderr = wait_end(process)
+        except Failed as why:
+            raise Failed(f"{what}: {why}") from None
+        left = session_members(process.pid)
+    if ORDERED not in stderr:
+        return False
+    said = stderr.replace(ORDERED, b"")
+    if left:
+        raise Failed(f"{what}: left running: {left}")
+    if status < 0 or status not in (0, 1, 125, 126):
+        raise Failed(f"{what}: ended with {status}\n" + tail(stderr))
+    if status != 0 and not said:
+        raise Failed(f"{what}: ended with {status} and no word")
+    if status == 0 and b"calls getppid 13 0" not in stdout:
+        raise Failed(f"{what}: status 0, but the program did not do its work")
+    if status == 0 and not said and MODES[mode][2] and read_table(out.read_text()).get("getppid") != (13, 0):
+        raise Failed(f"{what}: wrong counts and no word\n" + out.read_text())
+    return True
+
+
+@scenario("fault")
+def fault_each_call(world, mode):
+    """Each call of sctrace's own that fails gives a message, no hang, no orphan, no crash, no silent wrong count."""
+    wrong, reached = [], 0
+    for function in FAULTS:
+        for n in (1, 2, 3, 4, 5, 7, 9, 12, 16, 24, 40, 80):
+            try:
+                if not one_fault(world, mode, function, n):
+                    break
+                reached += 1
+            except Failed as why:
+                wrong.append(str(why))
+                if len(wrong) > 12 or "has not ended" in str(why):
+                    break
+    if reached + len(wrong) < 30:
+        wrong.append(f"only {reached} faults reached")
+    if wrong:
+        raise Failed("\n".join(wrong))
+
+
+# Size of the tracer
+
+
+def tracer_size(pid):
+    return int(status_line(pid, "VmRSS")), len(list(Path(f"/proc/{pid}/fd").iterdir()))
+
+
+@scenario("scale")
+def scale_tracer_births(world, mode):
+    """Memory and descriptors of the tracer do not grow over thousands of births."""
+    argv, env = tracer(world, mode, "-f", "--", world.program("threads"), "births", "4000", "1000")
+    with running(argv, env, stdin=subprocess.PIPE) as process:
+        sizes = []
+        for _ in range(2):
+            wait_ready(process, b".")
+            sizes.append(tracer_size(process.pid))
+            process.stdin.write(b"\n")
+            process.stdin.flush()
+        if wait_end(process)[0] != 0:
+            raise Failed("did not end well")
+    if sizes[1][0] > sizes[0][0] + 1024 or sizes[1][1] > sizes[0][1] + 2:
+        raise Failed(f"KiB and descriptors after 1000 births {sizes[0]}, after 4000 {sizes[1]}")
+
+
+@scenario("scale")
+def scale_tracer_payload(world, mode):
+    """Payloads of 64 MiB do not make the tracer grow beyond 32 MiB."""
+    argv, env = tracer(world, mode, "-f", *([] if MODES[mode][2] else ["-s", "100"]), "--", world.program("threads"), "payload", "64")
+    with running(argv, env, stdin=subprocess.PIPE) as process:
+        wait_ready(process, b".")
+        peak = int(status_line(process.pid, "VmHWM"))
+        process.stdin.write(b"\n")
+        process.stdin.flush()
+        if wait_end(process)[0] != 0:
+            raise Failed("did not end well")
+    if peak > 32 * 1024:
+        raise Failed(f"peak of the tracer: {peak} KiB")

@@ -1,0 +1,30 @@
+/* What a fuzz target gives: libFuzzer and replay.c call it with any bytes; it must come back. */
+#ifndef SCTRACE_TESTS_FUZZ_H
+#define SCTRACE_TESTS_FUZZ_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* A property that must hold whatever the input is. */
+#define FUZZ_REQUIRE(condition)                                                                                        \
+	do {                                                                                                           \
+		if (!(condition))                                                                                      \
+			abort();                                                                                       \
+	} while (0)
+
+/* The input as a string of its own, NUL-terminated, so that a read past its end is seen; freed by the caller. */
+static inline char *fuzz_string(const uint8_t *data, size_t size)
+{
+	char *s = malloc(size + 1);
+	FUZZ_REQUIRE(s);
+	if (size > 0)
+		memcpy(s, data, size);
+	s[size] = '\0';
+	return s;
+}
+
+#endif

@@ -1,0 +1,130 @@
+/*
+ * Decoders over hostile memory: any call, any arguments, memory that holds anything and ends anywhere. What comes out as
+ * text has no control byte, and what comes out as JSON parses. Input: a header (below), then the tracee's memory.
+ */
+#include "fuzz.h"
+
+#include "base/buf.h"
+#include "decode/decode.h"
+#include "decode/emit.h"
+#include "syscall/table.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <linux/audit.h>
+#include <stdio.h>
+
+#define BASE 0x10000u
+
+struct header {
+	uint8_t arch, leaving, flags, string_max;
+	uint16_t nr;
+	uint8_t how[6]; /* what each argument is: a number, or a pointer into the memory */
+	uint16_t low[6];
+	int64_t result;
+};
+
+struct memory {
+	const uint8_t *data;
+	size_t size;
+};
+
+static ssize_t memory_read(void *ctx, uint64_t addr, void *buf, size_t n)
+{
+	const struct memory *m = ctx;
+	if (addr < BASE || addr - BASE >= m->size)
+		return -EFAULT;
+	size_t there = m->size - (addr - BASE);
+	n = n < there ? n : there;
+	memcpy(buf, m->data + (addr - BASE), n);
+	return (ssize_t)n;
+}
+
+static uint64_t argument(const struct header *h, int i)
+{
+	switch (h->how[i] % 5) {
+	case 0:
+		return h->low[i];
+	case 1:
+		return BASE + h->low[i];
+	case 2:
+		return (uint64_t) - (int64_t)h->low[i];
+	case 3:
+		return (uint64_t)h->low[i] << 48;
+	default:
+		return (uint64_t)h->low[i] << (h->how[i] / 5);
+	}
+}
+
+static struct call call_of(const struct header *h)
+{
+	static const uint32_t archs[] = {AUDIT_ARCH_X86_64, AUDIT_ARCH_I386, AUDIT_ARCH_AARCH64, 0};
+	struct call call = {.arch = archs[h->arch % 4], .nr = h->nr % 600, .result = h->result};
+	for (int i = 0; i < 6; i++)
+		call.args[i] = argument(h, i);
+	if (h->flags & 1) {
+		call.error = true;
+		call.err = (int)(h->low[0] % 520);
+		call.result = -call.err;
+	}
+	return call;
+}
+
+/* As a trace does it: what is known at entry, then the rest, what stands between, and the result. */
+static void decode(struct emit *out, const struct header *h, const struct call *call, const struct mem *mem,
+		   const char *between)
+{
+	struct decode_opts opts = {.string_max = h->string_max, .verbose = h->flags & 2, .raw = h->flags & 4};
+	struct decode d = {.out = out, .call = call, .mem = mem, .opts = &opts, .pid = 1};
+	int given = decode_enter(&d);
+	FUZZ_REQUIRE(given >= 0 && given <= 6);
+	d.leaving = true;
+	decode_exit(&d, given);
+	buf_adds(out->out, between);
+	decode_result(&d);
+}
+
+static void as_text(const struct header *h, const struct call *call, const struct mem *mem)
+{
+	struct buf text = {0};
+	struct emit e;
+	emit_text_init(&e, &text, h->flags >> 3 & 3);
+	decode(&e, h, call, mem, ") = ");
+	for (size_t i = 0; i < text.len; i++)
+		FUZZ_REQUIRE((unsigned char)text.s[i] >= ' ' && text.s[i] != 0x7f);
+	FUZZ_REQUIRE(text.len < 1 << 20);
+	buf_free(&text);
+}
+
+static void as_json(const struct header *h, const struct call *call, const struct mem *mem)
+{
+	struct buf json = {0};
+	struct emit e;
+	emit_json_init(&e, &json);
+	buf_adds(&json, "{\"args\":{");
+	decode(&e, h, call, mem, "},");
+	buf_addc(&json, '}');
+	/* Numbers beyond a signed 64-bit one are valid JSON; jansson takes them as reals. */
+	size_t flags = JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL;
+	json_error_t error;
+	json_t *parsed = json_loads(buf_str(&json), flags, &error);
+	if (!parsed)
+		fprintf(stderr, "%s in %s\n", error.text, buf_str(&json));
+	FUZZ_REQUIRE(parsed);
+	json_decref(parsed);
+	buf_free(&json);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct header h;
+	if (size < sizeof(h))
+		return 0;
+	memcpy(&h, data, sizeof(h));
+	struct memory memory = {data + sizeof(h), size - sizeof(h)};
+	struct mem mem = {memory_read, &memory};
+	struct call call = call_of(&h);
+	as_text(&h, &call, h.leaving == 7 ? NULL : &mem);
+	as_json(&h, &call, h.leaving == 7 ? NULL : &mem);
+	return 0;
+}

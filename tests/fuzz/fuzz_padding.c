@@ -1,0 +1,57 @@
+/*
+ * The search for bytes that nobody executes: any memory as a loaded ELF object with its unwind table. What is found is
+ * ascending, not empty, in the range that was asked for, and the ways through it stay inside.
+ */
+#include "fuzz.h"
+
+#include "engine/patch/padding.h"
+
+#include <errno.h>
+
+#define BASE     0x555555554000u
+#define GAPS_MAX 64
+
+struct memory {
+	const uint8_t *data;
+	size_t size;
+};
+
+static ssize_t memory_read(void *ctx, uint64_t addr, void *buf, size_t n)
+{
+	const struct memory *m = ctx;
+	if (addr < BASE || addr - BASE >= m->size)
+		return -EFAULT;
+	size_t there = m->size - (addr - BASE);
+	n = n < there ? n : there;
+	memcpy(buf, m->data + (addr - BASE), n);
+	return (ssize_t)n;
+}
+
+static void ways(struct gap *gaps, int n, uint64_t from)
+{
+	struct padding_way way;
+	for (int i = 0; i < 8 && padding_find_way(from, gaps, n, &way); i++) {
+		FUZZ_REQUIRE(way.n >= 1 && way.n <= PADDING_HOPS + 1);
+		for (int hop = 0; hop < way.n; hop++)
+			FUZZ_REQUIRE(way.at[hop] >= BASE);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct memory memory = {data, size};
+	struct mem mem = {memory_read, &memory};
+	struct gap gaps[GAPS_MAX];
+	uint64_t lo, hi;
+	int n = padding_gaps(&mem, BASE, BASE, BASE + size, gaps, GAPS_MAX);
+	FUZZ_REQUIRE(n <= GAPS_MAX);
+	for (int i = 0; i < n; i++)
+		FUZZ_REQUIRE(gaps[i].lo < gaps[i].hi && (i == 0 || gaps[i - 1].hi <= gaps[i].lo));
+	if (n > 0)
+		ways(gaps, n, gaps[0].lo);
+	for (size_t at = 0; at < size; at += 97)
+		if (padding_function(&mem, BASE, BASE + at, &lo, &hi) == 0)
+			FUZZ_REQUIRE(lo <= BASE + at && BASE + at < hi);
+	padding_is_fill(data, size);
+	return 0;
+}

@@ -1,0 +1,51 @@
+/* Sizes, durations and numbers as typed; foreign bytes made harmless. */
+#include "fuzz.h"
+
+#include "base/buf.h"
+#include "base/escape.h"
+#include "base/size.h"
+
+/* What size_format() writes, size_parse() reads back. */
+static void sizes(const char *text)
+{
+	uint64_t bytes, again;
+	int64_t number;
+	struct buf out = {0};
+	duration_parse(text, &bytes);
+	number_parse(text, -1000, 1000, &number);
+	if (size_parse(text, &bytes) == 0) {
+		size_format(&out, bytes);
+		FUZZ_REQUIRE(size_parse(buf_str(&out), &again) == 0 && again == bytes);
+		size_human(&out, bytes);
+		duration_human(&out, (double)bytes);
+	}
+	buf_free(&out);
+}
+
+/* Whatever comes in, no control byte comes out, and what is escaped for a message is printable from end to end. */
+static void harmless(const char *s, size_t size)
+{
+	struct buf out = {0};
+	escape_line(&out, s, size);
+	for (size_t i = 0; i < out.len;) {
+		size_t n = escape_utf8_len(out.s + i, out.len - i);
+		FUZZ_REQUIRE(n > 0);
+		i += n;
+	}
+	for (int hex = 0; hex < 2; hex++) {
+		buf_clear(&out);
+		escape_c(&out, s, size, hex);
+		for (size_t i = 0; i < out.len; i++)
+			FUZZ_REQUIRE(out.s[i] >= ' ' && out.s[i] <= '~');
+	}
+	buf_free(&out);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *text = fuzz_string(data, size);
+	sizes(text);
+	harmless(text, size);
+	free(text);
+	return 0;
+}

@@ -1,0 +1,209 @@
+#include "bench/syscall.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define STEPS 100
+
+static void two_loops_give_operation_and_loop(void **state)
+{
+	(void)state;
+	double op;
+	double loop;
+	/* 1000 iterations of 3 ns around an operation of 50 ns. */
+	op_solve(53000, 103000, 1000, &op, &loop);
+	assert_true(fabs(op - 50) < 1e-9);
+	assert_true(fabs(loop - 3) < 1e-9);
+	/* An operation that costs nothing. */
+	op_solve(3000, 3000, 1000, &op, &loop);
+	assert_true(op == 0 && loop == 3);
+}
+
+static void clock_and_loop_are_taken_out(void **state)
+{
+	(void)state;
+	const struct op_control c = {.clock_ns = 40, .loop_ns = 0.5};
+	/* 100 calls of 90 ns in a loop of 0.5 ns, the clock read in 40. */
+	assert_true(fabs(op_subtract(40 + 100 * 90.5, 100, &c) - 90) < 1e-9);
+	/* Nothing done at all is nothing, whatever the method costs. */
+	assert_true(fabs(op_subtract(40 + 100 * 0.5, 100, &c)) < 1e-9);
+}
+
+/* A sample is so long that a clock's step is below a thousandth of it. */
+static void samples_are_long_enough_for_the_clock(void **state)
+{
+	(void)state;
+	assert_true(op_least_sample_ns(&(struct op_control){.clock_ns = 25, .clock_step_ns = 1}) == 25000);
+	assert_true(op_least_sample_ns(&(struct op_control){.clock_ns = 25, .clock_step_ns = 1e6}) == 1000000000);
+	assert_true(op_least_sample_ns(&(struct op_control){.clock_ns = 1, .clock_step_ns = 1}) == 10000);
+}
+
+static void rows_are_whole_and_names_differ(void **state)
+{
+	(void)state;
+	assert_string_equal(op_empty()->name, "loop");
+	for (size_t i = 0; op_at(i); i++) {
+		const struct op *op = op_at(i);
+		if (!op->name || !op->group || !op->about || !op->once || !op->twice)
+			fail_msg("row %zu is not whole", i);
+		if (op_find(op->name) != op)
+			fail_msg("two operations are called %s", op->name);
+		for (size_t j = 0; op_at(j); j++)
+			if (strcmp(op->name, op_at(j)->group) == 0)
+				fail_msg("%s names an operation and a group", op->name);
+	}
+}
+
+/* Every operation does what it says, in both loops. */
+static void operations_work(void **state)
+{
+	(void)state;
+	for (size_t i = 0; op_at(i); i++) {
+		const struct op *op = op_at(i);
+		struct op_state s;
+		struct buf why = {0};
+		uint64_t n = op->cost == OP_DEAR ? 2 : 2000;
+		if (op_open(op, &s, "/tmp", &why) < 0)
+			fail_msg("%s: %s", op->name, buf_str(&why));
+		op->once(&s, n);
+		op->twice(&s, n);
+		if (s.wrong)
+			fail_msg("%s went wrong %llu times", op->name, (unsigned long long)s.wrong);
+		op_close(op, &s);
+	}
+}
+
+static volatile sig_atomic_t handled;
+
+static void count_signal(int sig)
+{
+	(void)sig;
+	handled++;
+}
+
+/* The signal is really handled, also where whoever started us has it blocked; and all is as before afterwards. */
+static void signals_are_handled(void **state)
+{
+	(void)state;
+	const struct op *op = op_find("signal");
+	struct op_state s;
+	struct buf why = {0};
+	sigset_t set;
+	sigset_t now;
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	assert_int_equal(op_open(op, &s, "/tmp", &why), 0);
+	signal(SIGUSR1, count_signal);
+	op->once(&s, 10);
+	assert_int_equal(handled, 10);
+	op_close(op, &s);
+	sigprocmask(SIG_BLOCK, NULL, &now);
+	assert_true(sigismember(&now, SIGUSR1));
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+/* Instructions of `loop` run `n` times in a child, counted by stepping through it; 0: stepping is not permitted. */
+static long instructions(const struct op *op, op_loop_fn *loop, uint64_t n)
+{
+	struct op_state s;
+	struct buf why = {0};
+	if (op_open(op, &s, "/tmp", &why) < 0)
+		fail_msg("%s: %s", op->name, buf_str(&why));
+	loop(&s, 1); /* lazy binding is not of the loop */
+	pid_t pid = fork();
+	if (pid == 0) {
+		if (ptrace(PTRACE_TRACEME, 0, 0, 0) < 0)
+			_exit(99);
+		raise(SIGSTOP);
+		loop(&s, n);
+		_exit(0);
+	}
+	int status;
+	long steps = 0;
+	waitpid(pid, &status, 0);
+	if (WIFSTOPPED(status))
+		while (ptrace(PTRACE_SINGLESTEP, pid, 0, 0) == 0 && waitpid(pid, &status, 0) == pid &&
+		       WIFSTOPPED(status))
+			steps++;
+	op_close(op, &s);
+	return steps;
+}
+
+/* What one more iteration costs in instructions. */
+static double per_iteration(const struct op *op, op_loop_fn *loop)
+{
+	long few = instructions(op, loop, STEPS);
+	long many = instructions(op, loop, 2 * STEPS);
+	return (double)(many - few) / STEPS;
+}
+
+/*
+ * The compiler has deleted no iteration of the empty loop, and no operation: a loop of two runs its operation twice. Time
+ * is not asked; the processor's own instructions are counted.
+ */
+static void compiler_leaves_the_loops_alone(void **state)
+{
+	(void)state;
+	static const char *const names[] = {"getpid", "sysconf", "tsc", "time", "monotonic", "fgets-0", "write-null"};
+	if (!instructions(op_empty(), op_empty()->once, 1)) {
+		if (getenv("SCTRACE_MUST_WORK"))
+			fail_msg("single steps are not permitted here");
+		skip();
+	}
+	double loop = per_iteration(op_empty(), op_empty()->once);
+	assert_true(loop >= 2);
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		const struct op *op = op_find(names[i]);
+		if (!op)
+			continue;
+		double once = per_iteration(op, op->once) - loop;
+		double twice = per_iteration(op, op->twice) - loop;
+		if (once < 1 || twice < 1.7 * once)
+			fail_msg("%s: %.2f instructions once, %.2f twice", op->name, once, twice);
+	}
+}
+
+static void measuring_keeps_every_sample(void **state)
+{
+	(void)state;
+	struct op_control c;
+	assert_int_equal(op_control_measure(&c), 0);
+	assert_true(c.clock_ns > 0 && c.clock_step_ns > 0 && c.loop_ns > 0);
+	struct op_result r[2] = {{.op = op_find("getpid-raw")}, {.op = op_find("fork")}};
+	const struct op_plan plan = {
+		.samples = 23, .sample_ns = 20000, .limit_ns = 1000000000, .seed = 1, .dir = "/tmp"};
+	assert_int_equal(op_measure(&plan, &c, r, 2), 0);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(r[i].ns.n, 23);
+		assert_int_equal(r[i].wrong, 0);
+		assert_true(r[i].batch >= 1);
+		assert_true(isfinite(r[i].two_op_ns));
+		op_result_free(&r[i]);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(two_loops_give_operation_and_loop),
+		cmocka_unit_test(clock_and_loop_are_taken_out),
+		cmocka_unit_test(samples_are_long_enough_for_the_clock),
+		cmocka_unit_test(rows_are_whole_and_names_differ),
+		cmocka_unit_test(operations_work),
+		cmocka_unit_test(signals_are_handled),
+		cmocka_unit_test(compiler_leaves_the_loops_alone),
+		cmocka_unit_test(measuring_keeps_every_sample),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

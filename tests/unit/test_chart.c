@@ -1,0 +1,197 @@
+#include "base/buf.h"
+#include "out/axis.h"
+#include "out/chart.h"
+#include "stats/box.h"
+#include "stats/hist.h"
+
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define HOSTILE "a<script>&\"\033[2J"
+
+static const struct chart_frame frame = {.title = HOSTILE, .subtitle = HOSTILE, .note = HOSTILE};
+static const struct chart_axis seconds = {HOSTILE, UNIT_SECONDS, SCALE_AUTO};
+
+/* Every element that opens closes, attributes are quoted, and no number is nan or inf. */
+static void assert_sound(struct buf *b)
+{
+	int depth = 0;
+	for (const char *s = b->s; *s; s++) {
+		if (*s != '<')
+			continue;
+		const char *end = strchr(s, '>');
+		assert_non_null(end);
+		depth += s[1] == '/' ? -1 : end[-1] == '/' ? 0 : 1;
+		assert_true(depth >= 0);
+		size_t quotes = 0;
+		for (const char *q = s; q < end; q++)
+			quotes += *q == '"';
+		assert_int_equal(quotes % 2, 0);
+	}
+	assert_int_equal(depth, 0);
+	assert_null(strstr(b->s, "<script"));
+	assert_null(strchr(b->s, '\033'));
+	assert_null(strstr(b->s, "\"nan"));
+	assert_null(strstr(b->s, "nan\""));
+	assert_null(strstr(b->s, "inf\""));
+	assert_non_null(strstr(b->s, "<svg"));
+	buf_free(b);
+}
+
+static void lines_leave_out_what_has_no_value(void **state)
+{
+	(void)state;
+	const double x[] = {1, 2, 4, 8};
+	const double y[] = {10, NAN, 0, 1e-9};
+	const double none[] = {NAN, NAN, NAN, NAN};
+	struct chart_series s[] = {{.name = HOSTILE, .x = x, .y = y, .low = y, .high = y, .n = 4},
+				   {.name = HOSTILE, .x = x, .y = y, .n = 4}};
+	struct chart_series empty = {.x = x, .y = none, .n = 4};
+	struct chart_panel p[] = {
+		{HOSTILE, {"b", UNIT_BYTES, SCALE_LOG}, {"s", UNIT_SECONDS, SCALE_LOG}, s, 2, 4, HOSTILE},
+		{HOSTILE, {"b", UNIT_BYTES, SCALE_LINEAR}, {"s", UNIT_COUNT, SCALE_LINEAR}, s, 1, NAN, NULL},
+		{HOSTILE, {"b", UNIT_BYTES, SCALE_LINEAR}, {"s", UNIT_COUNT, SCALE_LINEAR}, &empty, 1, NAN, NULL}};
+	struct buf b = {0};
+	assert_int_equal(chart_lines(&frame, p, 3, &b), 0);
+	assert_sound(&b);
+	assert_int_equal(chart_lines(&frame, p + 2, 1, &b), -EINVAL);
+	assert_int_equal(chart_lines(&frame, p, 0, &b), -EINVAL);
+	buf_free(&b);
+}
+
+static void bars_and_points(void **state)
+{
+	(void)state;
+	const double v[] = {1e-6, 0, NAN, 5};
+	const char *const labels[] = {HOSTILE, "b", "c", "d"};
+	struct chart_bar_panel p[] = {{HOSTILE, seconds, v, v, v}, {"n", {NULL, UNIT_COUNT, SCALE_LOG}, v, NULL, NULL}};
+	struct buf b = {0};
+	for (int width = CHART_NARROW; width <= CHART_WIDE; width += CHART_WIDE - CHART_NARROW) {
+		struct chart_frame f = frame;
+		f.width = width;
+		assert_int_equal(chart_bars(&f, labels, 4, p, 2, &b), 0);
+		assert_sound(&b);
+	}
+	struct chart_point points[] = {{HOSTILE, 1, 2}, {"b", 2, 1}, {"c", NAN, 1}, {"d", 3, 3}, {"e", 1, 2}};
+	assert_int_equal(chart_scatter(&frame, &seconds, &seconds, points, 5, &b), 0);
+	assert_sound(&b);
+	assert_int_equal(chart_scatter(&frame, &seconds, &seconds, points + 2, 1, &b), -EINVAL);
+	assert_int_equal(chart_bars(&frame, labels, 0, p, 1, &b), -EINVAL);
+	buf_free(&b);
+}
+
+/* Values too far out to draw are told by number: nothing disappears in silence. */
+static void boxes_tell_what_they_leave_out(void **state)
+{
+	(void)state;
+	double v[100];
+	for (int i = 0; i < 100; i++)
+		v[i] = 100 + i % 10;
+	v[7] = 1e6;
+	v[8] = 2e6;
+	struct box box;
+	struct box flat;
+	assert_int_equal(box_init(&box, v, 100), 0);
+	assert_int_equal(box_init(&flat, (double[]){5, 5, 5}, 3), 0);
+	struct chart_box boxes[] = {{HOSTILE, &box, 0}, {"flat", &flat, 1}};
+	struct buf b = {0};
+	assert_int_equal(chart_boxes(&frame, &(struct chart_axis){"t", UNIT_NONE, SCALE_LINEAR}, boxes, 2, &b), 0);
+	assert_non_null(strstr(b.s, "2 outliers, 2 beyond"));
+	assert_non_null(strstr(b.s, ">0 outliers<"));
+	assert_sound(&b);
+	struct chart_frame narrow = frame;
+	narrow.width = CHART_NARROW; /* the boxes lie in rows */
+	struct chart_box rows[] = {boxes[0], boxes[1], boxes[0], boxes[1], boxes[0], boxes[1]};
+	assert_int_equal(chart_boxes(&narrow, &(struct chart_axis){"t", UNIT_NONE, SCALE_LINEAR}, rows, 6, &b), 0);
+	assert_non_null(strstr(b.s, ">2 beyond"));
+	assert_sound(&b);
+	assert_int_equal(chart_boxes(&frame, &seconds, boxes, 0, &b), -EINVAL);
+	box_free(&box);
+	box_free(&flat);
+}
+
+static void histograms_and_progress(void **state)
+{
+	(void)state;
+	struct hist h = {0};
+	struct hist empty = {0};
+	assert_int_equal(hist_add(&h, 0, 3), 0);
+	assert_int_equal(hist_add(&h, 1000, 1000000), 0);
+	assert_int_equal(hist_add(&h, 5000000, 1), 0);
+	struct chart_hist hs[] = {{HOSTILE, &h, 1e-9}, {"none", &empty, 1e-9}};
+	struct buf b = {0};
+	assert_int_equal(chart_hists(&frame, &(struct chart_axis){"t", UNIT_SECONDS, SCALE_LOG}, hs, 2, &b), 0);
+	assert_non_null(strstr(b.s, "n 1M"));
+	assert_sound(&b);
+	assert_int_equal(chart_hists(&frame, &seconds, hs + 1, 1, &b), -EINVAL);
+	const double x[] = {0, 1, 2};
+	const double y[] = {0, 0.5, 1};
+	struct chart_series s[] = {{.name = HOSTILE, .x = x, .y = y, .n = 3}, {.name = "b", .x = x, .y = y, .n = 3}};
+	struct chart_slice slices[] = {{0, 1, 0, 0}, {1, 2, 1, 3}};
+	struct chart_progress p = {HOSTILE, s, 2, slices, 2};
+	assert_int_equal(chart_progress(&frame, &p, 1, &b), 0);
+	assert_non_null(strstr(b.s, "CPU 3"));
+	assert_sound(&b);
+	hist_free(&h);
+}
+
+static const char *formatted(struct buf *b, enum chart_unit unit, double v)
+{
+	buf_clear(b);
+	axis_format(b, unit, v);
+	return buf_str(b);
+}
+
+static void values_read_well(void **state)
+{
+	(void)state;
+	struct buf b = {0};
+	assert_string_equal(formatted(&b, UNIT_SECONDS, 0.00125), "1.25 ms");
+	assert_string_equal(formatted(&b, UNIT_SECONDS, 66e-9), "66.0 ns");
+	assert_string_equal(formatted(&b, UNIT_SECONDS, 3e-10), "0.30 ns");
+	assert_string_equal(formatted(&b, UNIT_BYTES, 4096), "4 KiB");
+	assert_string_equal(formatted(&b, UNIT_COUNT, 20971550), "21M");
+	assert_string_equal(formatted(&b, UNIT_COUNT, 0), "0");
+	assert_string_equal(formatted(&b, UNIT_PERCENT, 0.5), "50.0 %");
+	buf_free(&b);
+}
+
+/* Whatever the range, an axis has at least two labels and no more than can be read. */
+static void axes_have_labels(void **state)
+{
+	(void)state;
+	for (int unit = UNIT_NONE; unit <= UNIT_PERCENT; unit++)
+		for (double low = 1e-9; low < 1e9; low *= 7)
+			for (double ratio = 1; ratio < 1e8; ratio *= 3) {
+				struct axis a;
+				struct axis_range r = {low, low * ratio, low};
+				struct chart_axis spec = {NULL, (enum chart_unit)unit, SCALE_LOG};
+				assert_int_equal(axis_init(&a, &spec, &r, false, 5), 0);
+				size_t labels = 0;
+				for (size_t i = 0; i < a.nticks; i++)
+					labels += a.ticks[i].label[0] != '\0';
+				if (labels < 2 && unit != UNIT_COUNT && unit != UNIT_BYTES)
+					fail_msg("%zu labels, unit %d, %g to %g", labels, unit, low, low * ratio);
+				assert_true(labels <= 12);
+			}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lines_leave_out_what_has_no_value),
+		cmocka_unit_test(bars_and_points),
+		cmocka_unit_test(boxes_tell_what_they_leave_out),
+		cmocka_unit_test(histograms_and_progress),
+		cmocka_unit_test(values_read_well),
+		cmocka_unit_test(axes_have_labels),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,340 @@
+/* What compare says of given samples: figures, sentences, warnings, commands. No program is run. */
+#include "cmd/compare.h"
+
+#include "base/buf.h"
+#include "cli/opt.h"
+#include "cmd/cmd.h"
+#include "out/table.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define RUNS 12
+
+/* A row of `strategy` whose runs take `ms` each, a per mille apart, `user` of them in the program. */
+static void add(struct compare *c, const char *strategy, uint64_t buffer, double ms, double user, double rss)
+{
+	struct subject *s = calloc(1, sizeof(*s));
+	s->name = strdup(strategy);
+	s->strategy = strategy_find(strategy);
+	s->buffer = buffer;
+	for (int i = 0; i < RUNS; i++) {
+		double ns = ms * 1e6 * (1 + 0.001 * i);
+		struct sample x = {.wall_ns = (uint64_t)ns,
+				   .user_ns = (uint64_t)(ns * user),
+				   .system_ns = (uint64_t)(ns * (1 - user)),
+				   .peak_rss_bytes = (uint64_t)rss,
+				   .processes = 1};
+		assert_true(vec_push(&s->samples, x));
+	}
+	assert_true(vec_push(&c->subjects, s));
+}
+
+static struct subject *last(struct compare *c)
+{
+	return c->subjects.v[c->subjects.n - 1];
+}
+
+/* Counts for the last row: calls in all, of the whole input. */
+static void count(struct compare *c, uint64_t calls)
+{
+	last(c)->counted = true;
+	last(c)->counted_bytes = c->work.size;
+	last(c)->calls = calls;
+}
+
+static void start(struct compare *c)
+{
+	*c = (struct compare){.opt = {.seed = 1, .min_runs = 5}, .work = {.size = 1 << 20}, .resident = -1};
+	c->env = json_object();
+}
+
+static void end(struct compare *c)
+{
+	for (size_t i = 0; i < c->subjects.n; i++)
+		compare_subject_free(c->subjects.v[i]);
+	vec_free(&c->subjects);
+	json_decref(c->env);
+}
+
+static void has(const struct buf *b, const char *text)
+{
+	if (!strstr(buf_str(b), text))
+		fail_msg("'%s' is not in: %s", text, buf_str(b));
+}
+
+static void lacks(const struct buf *b, const char *text)
+{
+	if (strstr(buf_str(b), text))
+		fail_msg("'%s' is in: %s", text, buf_str(b));
+}
+
+/* The lesson's three programs, with a scan. */
+static void lesson(struct compare *c)
+{
+	start(c);
+	add(c, "fgetc/fputc", 0, 20, 0.9, 1.3e6);
+	count(c, 552);
+	add(c, "read/write", 1, 700, 0.1, 1.3e6);
+	count(c, 2097190);
+	add(c, "read/write", 4096, 2, 0.2, 1.3e6);
+	count(c, 550);
+	add(c, "read/write", 65536, 1.95, 0.2, 1.4e6);
+	count(c, 70);
+	add(c, "one-shot", 0, 3, 0.2, 2.4e6);
+	count(c, 42);
+	assert_int_equal(compare_evaluate(c), 0);
+	/* compare_evaluate() adds up the calls of a summary, which is empty here. */
+}
+
+static void the_knee_is_the_least_buffer_that_none_beats(void **state)
+{
+	(void)state;
+	struct compare c;
+	lesson(&c);
+	assert_ptr_equal(compare_knee(&c, "read/write"), c.subjects.v[2]);
+	assert_null(compare_knee(&c, "sendfile"));
+	assert_ptr_equal(compare_fastest(&c), c.subjects.v[3]);
+	assert_true(fabs(compare_slowdown(&c, c.subjects.v[1]) - 700 / 1.95) < 0.01);
+	end(&c);
+}
+
+static void sentences_come_from_the_rows(void **state)
+{
+	(void)state;
+	struct compare c;
+	struct buf out = {0};
+	lesson(&c);
+	compare_lessons(&c, &out);
+	has(&out, "read/write with 1 B at a time makes 2,097,190 calls");
+	has(&out, "90 % of its CPU time in the kernel");
+	has(&out, "with 4 KiB it makes 550 calls");
+	has(&out, "350 times less");
+	has(&out, "From a buffer of 4 KiB on, no larger one is seen to gain 10 %");
+	has(&out, "fgetc/fputc handles single bytes too, but makes 552 calls only, like read/write with 4 KiB");
+	has(&out, "90 % of its CPU time is spent outside the kernel");
+	has(&out, "1.5 times slower all the same");
+	buf_free(&out);
+	end(&c);
+}
+
+/* What chance may have made is not told as a finding. */
+static void no_difference_is_no_sentence(void **state)
+{
+	(void)state;
+	struct compare c;
+	struct buf out = {0};
+	start(&c);
+	add(&c, "sendfile", 0, 10, 0.1, 1e6);
+	add(&c, "splice", 0, 10.001, 0.1, 1e6);
+	assert_int_equal(compare_evaluate(&c), 0);
+	assert_int_equal(compare_relate(&c), 0);
+	assert_true(c.subjects.v[1]->same_as_reference);
+	compare_lessons(&c, &out);
+	has(&out, "No difference in time is seen between sendfile and splice");
+	buf_clear(&out);
+	c.opt.reference = "sendfile";
+	compare_show(&c, &out, NULL);
+	has(&out, "no difference seen");
+	buf_free(&out);
+	end(&c);
+}
+
+static void memory_is_not_said_to_grow_where_it_does_not(void **state)
+{
+	(void)state;
+	struct compare c;
+	struct buf out = {0};
+	start(&c);
+	add(&c, "read/write", 4096, 2, 0.2, 1.4e6);
+	add(&c, "one-shot", 0, 3, 0.2, 1.41e6);
+	assert_int_equal(compare_evaluate(&c), 0);
+	compare_lessons(&c, &out);
+	has(&out, "too small for that to show");
+	lacks(&out, "slower");
+	buf_free(&out);
+	end(&c);
+}
+
+static void a_row_that_cannot_run_is_no_figure(void **state)
+{
+	(void)state;
+	struct compare c;
+	struct buf out = {0};
+	lesson(&c);
+	add(&c, "O_DIRECT", 4096, 1, 0.2, 1e6);
+	vec_free(&last(&c)->samples);
+	last(&c)->unable = strdup("Invalid argument");
+	assert_int_equal(compare_evaluate(&c), 0);
+	assert_int_equal(compare_relate(&c), 0);
+	compare_warn_find(&c);
+	assert_int_equal(compare_show(&c, &out, NULL), 0);
+	compare_notes(&c, &out);
+	has(&out, "O_DIRECT 4K cannot run here: Invalid argument");
+	lacks(&out, "nan");
+	assert_ptr_equal(compare_fastest(&c), c.subjects.v[3]);
+	buf_free(&out);
+	end(&c);
+}
+
+static bool warned(const struct compare *c, enum warning w)
+{
+	return c->warned & 1u << w;
+}
+
+static void warnings_have_their_reasons(void **state)
+{
+	(void)state;
+	struct compare c;
+	struct buf out = {0};
+	lesson(&c);
+	compare_warn_find(&c);
+	assert_true(warned(&c, WARN_SHORT));
+	assert_false(warned(&c, WARN_SPREAD) || warned(&c, WARN_NOISY) || warned(&c, WARN_OUTLIERS));
+	assert_false(warned(&c, WARN_MEMORY_FS) || warned(&c, WARN_NO_RSS) || warned(&c, WARN_NOT_COLD));
+	c.other_share = 0.5;
+	c.steal_share = 0.5;
+	c.fs = (struct env_fs){.in_memory = true, .compresses = true, .shares_extents = true};
+	c.opt.cold = true;
+	c.resident = 0.25;
+	c.subjects.v[0]->samples.v[0].wall_ns *= 9;
+	c.subjects.v[1]->has_first = true;
+	c.subjects.v[1]->first.wall_ns = 2000000000;
+	c.subjects.v[3]->buffer = 4 << 20;
+	json_object_set_new(c.env, "cpu", json_pack("{s:s}", "governor", "powersave"));
+	json_object_set_new(c.env, "kernel", json_pack("{s:[s]}", "debug_options", "CONFIG_KASAN"));
+	assert_int_equal(compare_evaluate(&c), 0);
+	compare_warn_find(&c);
+	static const enum warning expected[] = {WARN_NOISY,    WARN_STEAL,     WARN_MEMORY_FS,  WARN_COMPRESSES,
+						WARN_SHARED,   WARN_GOVERNOR,  WARN_NOT_COLD,   WARN_DEBUG_KERNEL,
+						WARN_OUTLIERS, WARN_FIRST_RUN, WARN_SMALL_INPUT};
+	for (size_t i = 0; i < sizeof(expected) / sizeof(*expected); i++)
+		if (!warned(&c, expected[i]))
+			fail_msg("warning %d is missing", expected[i]);
+	compare_warn_say(&c, "! ", &out);
+	has(&out, "(fgetc/fputc: 1 of 12)");
+	has(&out, "(read/write 1: 2.00 s)");
+	json_t *names = compare_warn_json(&c);
+	assert_true(json_array_size(names) >= 11);
+	json_decref(names);
+	buf_free(&out);
+	end(&c);
+}
+
+static void a_saved_run_has_every_sample(void **state)
+{
+	(void)state;
+	struct compare c;
+	lesson(&c);
+	c.argv = (char *[]){"compare"};
+	c.argc = 1;
+	assert_int_equal(compare_relate(&c), 0);
+	json_t *doc = compare_document(&c);
+	assert_non_null(doc);
+	const json_t *results = json_object_get(doc, "results");
+	assert_int_equal(json_array_size(results), 5);
+	const json_t *row = json_array_get(results, 2);
+	assert_string_equal(json_string_value(json_object_get(row, "name")), "read/write 4K");
+	assert_int_equal(json_array_size(json_object_get(row, "samples_s")), RUNS);
+	assert_true(json_real_value(json_array_get(json_object_get(row, "samples_s"), 0)) == 0.002);
+	assert_int_equal(json_integer_value(json_object_get(row, "peak_rss_bytes")), 1300000);
+	json_decref(doc);
+	end(&c);
+}
+
+static void words_are_split_as_a_shell_does(void **state)
+{
+	(void)state;
+	struct buf why = {0};
+	char **v = compare_split(" a  'b c'\"d \\\" e\"f \\ g '' ", &why);
+	assert_non_null(v);
+	assert_string_equal(v[0], "a");
+	assert_string_equal(v[1], "b cd \" ef");
+	assert_string_equal(v[2], " g");
+	assert_string_equal(v[3], "");
+	assert_null(v[4]);
+	compare_argv_free(v);
+	assert_null(compare_split("a 'b", &why));
+	has(&why, "has no end");
+	buf_free(&why);
+}
+
+static void placeholders_are_filled_and_quoted(void **state)
+{
+	(void)state;
+	struct compare c;
+	struct buf why = {0};
+	start(&c);
+	c.work.out = (char[]){"/tmp/it's"};
+	char **v =
+		compare_command_argv(&c, "dd if={in} of={out} bs={buffer} {n} {other} {", 4096, "n", "7", "/a b", &why);
+	assert_string_equal(v[0], "sh");
+	assert_string_equal(v[2], "dd if='/a b' of='/tmp/it'\\''s' bs=4096 7 {other} {");
+	compare_argv_free(v);
+	c.opt.no_shell = true;
+	v = compare_command_argv(&c, "cat {in} x{out}", 0, NULL, NULL, "/a b", &why);
+	assert_string_equal(v[1], "/a b");
+	assert_string_equal(v[2], "x/tmp/it's");
+	assert_null(v[3]);
+	compare_argv_free(v);
+	assert_null(compare_command_argv(&c, "", 0, NULL, NULL, "in", &why));
+	buf_free(&why);
+	end(&c);
+}
+
+/* Completion and help know each strategy. */
+static void options_name_every_strategy(void **state)
+{
+	(void)state;
+	const struct opt *o = compare_command.table;
+	while (o->letter || o->name || o->help) {
+		if (o->name && strcmp(o->name, "strategy") == 0)
+			break;
+		o++;
+	}
+	struct buf names = {0};
+	size_t n;
+	const struct strategy *all = strategy_all(&n);
+	for (size_t i = 0; i < n; i++)
+		buf_addf(&names, "%s%s", i ? " " : "", all[i].name);
+	assert_string_equal(o->words, buf_str(&names));
+	buf_free(&names);
+}
+
+static void prose_is_wrapped(void **state)
+{
+	(void)state;
+	struct buf out = {0};
+	compare_wrap(&out, "one two three\nfour\n\na-very-long-word x\n", 8);
+	assert_string_equal(buf_str(&out), "one two\nthree\nfour\n\na-very-long-word\nx\n");
+	buf_clear(&out);
+	compare_grouped(&out, 20971550);
+	compare_grouped(&out, 999);
+	compare_grouped(&out, 1000);
+	assert_string_equal(buf_str(&out), "20,971,5509991,000");
+	buf_free(&out);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_knee_is_the_least_buffer_that_none_beats),
+		cmocka_unit_test(sentences_come_from_the_rows),
+		cmocka_unit_test(no_difference_is_no_sentence),
+		cmocka_unit_test(memory_is_not_said_to_grow_where_it_does_not),
+		cmocka_unit_test(a_row_that_cannot_run_is_no_figure),
+		cmocka_unit_test(warnings_have_their_reasons),
+		cmocka_unit_test(a_saved_run_has_every_sample),
+		cmocka_unit_test(words_are_split_as_a_shell_does),
+		cmocka_unit_test(placeholders_are_filled_and_quoted),
+		cmocka_unit_test(options_name_every_strategy),
+		cmocka_unit_test(prose_is_wrapped),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,284 @@
+/* Every kind of argument over memory of any bytes, memory that ends, and no memory: bounded output without control bytes. */
+#include "base/buf.h"
+#include "decode/decode.h"
+#include "decode/emit.h"
+#include "decode/kinds.h"
+#include "syscall/table.h"
+
+#include <errno.h>
+#include <linux/audit.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+#define BASE  0x10000u
+#define BYTES 8192
+
+struct memory {
+	unsigned char bytes[BYTES];
+	size_t n; /* readable */
+};
+
+static ssize_t memory_read(void *ctx, uint64_t addr, void *buf, size_t n)
+{
+	const struct memory *m = ctx;
+	if (addr < BASE || addr - BASE >= m->n)
+		return -EFAULT;
+	if (n > m->n - (addr - BASE))
+		n = m->n - (addr - BASE);
+	memcpy(buf, m->bytes + (addr - BASE), n);
+	return (ssize_t)n;
+}
+
+/* xorshift64: the same numbers in every run. */
+static uint64_t next(uint64_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state;
+}
+
+/* Random bytes, with pointers into the memory itself, small numbers and all ones among them, so that structures lead on. */
+static void fill(struct memory *m, uint64_t *seed, bool text)
+{
+	for (size_t i = 0; i < BYTES; i += 8) {
+		uint64_t r = next(seed), v = r;
+		if (r % 5 == 0)
+			v = BASE + (r >> 8) % BYTES;
+		else if (r % 5 == 1)
+			v = (r >> 8) % 64;
+		else if (r % 31 == 2)
+			v = UINT64_MAX;
+		else if (text)
+			v = 0x41411b0a0d9b7f00u ^ (r & 0xff00ff);
+		memcpy(m->bytes + i, &v, 8);
+	}
+}
+
+static uint64_t argument(uint64_t *seed)
+{
+	uint64_t r = next(seed);
+	uint64_t forms[] = {BASE + r % BYTES, r % 64,         r, (uint64_t) - (int64_t)(r % 64), BASE,
+			    (uint32_t)r,      1ull << r % 64, 0};
+	return forms[(r >> 40) % 8];
+}
+
+static void no_control_bytes(const struct buf *b, const char *what)
+{
+	assert_false(b->failed);
+	if (b->len > 4u << 20)
+		fail_msg("%s: %zu bytes of output", what, b->len);
+	for (size_t i = 0; i < b->len; i++)
+		if ((unsigned char)b->s[i] < ' ' || (unsigned char)b->s[i] >= 0x7f)
+			fail_msg("%s: byte %#x in %s", what, (unsigned char)b->s[i], b->s);
+}
+
+static void parses(const struct buf *b, const char *what)
+{
+	json_error_t error;
+	json_t *j = json_loadb(b->s, b->len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL, &error);
+	if (!j)
+		fail_msg("%s: %s in %s", what, error.text, b->s);
+	json_decref(j);
+}
+
+static void one_call(struct decode *d, const char *name)
+{
+	struct buf text = {0}, json = {0};
+	struct emit e;
+	emit_text_init(&e, &text, 0);
+	d->out = &e;
+	d->leaving = false;
+	int from = decode_enter(d);
+	assert_in_range(from, 0, 6);
+	d->leaving = true;
+	decode_exit(d, from);
+	decode_result(d);
+	no_control_bytes(&text, name);
+	emit_json_init(&e, &json);
+	buf_adds(&json, "{\"args\":{");
+	d->leaving = false;
+	from = decode_enter(d);
+	d->leaving = true;
+	decode_exit(d, from);
+	buf_adds(&json, "},");
+	decode_result(d);
+	buf_addc(&json, '}');
+	parses(&json, name);
+	buf_free(&text);
+	buf_free(&json);
+}
+
+static struct call call_of(const struct syscall_desc *desc, uint32_t arch, uint64_t *seed)
+{
+	struct call call = {.arch = arch, .nr = syscall_number(arch, desc->name), .sp = argument(seed)};
+	static const int64_t results[] = {0, 1, 3, 32, 5000, INT64_MAX, -1, INT64_MIN};
+	for (int i = 0; i < 6; i++)
+		call.args[i] = argument(seed);
+	call.result = results[next(seed) % 8];
+	if (next(seed) % 4 == 0) {
+		call.error = true;
+		call.err = (int)(next(seed) % 530);
+		call.result = -call.err;
+	}
+	return call;
+}
+
+static void every_call(struct memory *m, bool no_memory, uint64_t seed, uint32_t arch)
+{
+	struct mem mem = {memory_read, m};
+	for (size_t i = 0; syscall_row(i); i++) {
+		const struct syscall_desc *desc = syscall_row(i);
+		for (unsigned round = 0; round < 12; round++) {
+			struct decode_opts opts = {.string_max = (unsigned)(next(&seed) % 64), .verbose = round & 1};
+			struct call call = call_of(desc, arch, &seed);
+			struct decode d = {.call = &call, .mem = no_memory ? NULL : &mem, .opts = &opts, .pid = 1};
+			if (call.nr >= 0)
+				one_call(&d, desc->name);
+		}
+	}
+}
+
+static void test_random_memory(void **state)
+{
+	static struct memory m;
+	uint64_t seed = 0x5c7ace;
+	(void)state;
+	for (unsigned i = 0; i < 4; i++) {
+		fill(&m, &seed, i & 1);
+		m.n = BYTES;
+		every_call(&m, false, next(&seed), i < 3 ? AUDIT_ARCH_X86_64 : AUDIT_ARCH_I386);
+	}
+}
+
+static void test_short_memory(void **state)
+{
+	static struct memory m;
+	static const size_t sizes[] = {1, 7, 60, 4096 + 13};
+	uint64_t seed = 0xdec0de;
+	(void)state;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		fill(&m, &seed, false);
+		m.n = sizes[i];
+		every_call(&m, false, next(&seed), AUDIT_ARCH_X86_64);
+	}
+}
+
+static void test_no_memory(void **state)
+{
+	static struct memory m;
+	(void)state;
+	every_call(&m, false, 1, AUDIT_ARCH_X86_64);
+	every_call(&m, true, 2, AUDIT_ARCH_X86_64);
+	every_call(&m, true, 3, AUDIT_ARCH_AARCH64);
+}
+
+/* Calls whose arguments depend on a command, with every command that has a name. */
+static void test_commands(void **state)
+{
+	static struct memory m;
+	static const struct {
+		const char *call;
+		int at;
+		const struct flag_table *commands;
+	} calls[] = {{"ioctl", 1, &flags_ioctl},
+		     {"fcntl", 1, &flags_fcntl},
+		     {"prctl", 0, &flags_prctl},
+		     {"ptrace", 0, &flags_ptrace},
+		     {"keyctl", 0, &flags_keyctl},
+		     {"bpf", 0, &flags_bpf},
+		     {"futex", 1, &flags_futex},
+		     {"getsockopt", 2, &flags_so},
+		     {"setsockopt", 2, &flags_so},
+		     {"fsconfig", 1, &flags_fsconfig},
+		     {"io_uring_register", 1, &flags_io_uring_register}};
+	struct mem mem = {memory_read, &m};
+	uint64_t seed = 0xc0de;
+	(void)state;
+	fill(&m, &seed, false);
+	for (m.n = BYTES; m.n; m.n /= 64)
+		for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+			for (size_t j = 0; j < calls[i].commands->n; j++) {
+				struct decode_opts opts = {.string_max = 32, .verbose = j & 1};
+				struct call call = {.arch = AUDIT_ARCH_X86_64, .result = (int64_t)(j % 3)};
+				struct decode d = {.call = &call, .mem = &mem, .opts = &opts, .pid = 1};
+				call.nr = syscall_number(call.arch, calls[i].call);
+				for (int a = 0; a < 6; a++)
+					call.args[a] = argument(&seed);
+				if (calls[i].commands == &flags_so)
+					call.args[1] = 1; /* SOL_SOCKET */
+				call.args[calls[i].at] = calls[i].commands->rows[j].value;
+				one_call(&d, calls[i].commands->rows[j].name);
+			}
+}
+
+/* With -s 4096, messages of messages of vectors, all of which point at the same page, are still bounded. */
+static void test_multiplication(void **state)
+{
+	static struct memory m;
+	struct mem mem = {memory_read, &m};
+	struct decode_opts opts = {.string_max = 4096, .verbose = true};
+	struct call call = {.arch = AUDIT_ARCH_X86_64, .args = {3, BASE, 4096, 0}, .result = 4096};
+	struct buf out = {0};
+	struct emit e;
+	struct decode d = {.out = &e, .call = &call, .mem = &mem, .opts = &opts, .pid = 1};
+	uint64_t words[8] = {0, 0, BASE, 4096, 0, 0, 0, 4096};
+	(void)state;
+	m.n = BYTES;
+	for (size_t i = 0; i < BYTES; i += sizeof(words))
+		memcpy(m.bytes + i, words, sizeof(words));
+	call.nr = syscall_number(call.arch, "sendmmsg");
+	emit_text_init(&e, &out, 0);
+	decode_enter(&d);
+	assert_false(out.failed);
+	assert_true(out.len < 64u << 20);
+	buf_free(&out);
+}
+
+/* Strings of ESC, newline, DEL and high bytes: nothing of them comes through, in any way of writing them. */
+static void test_escapes(void **state)
+{
+	(void)state;
+	static const unsigned flags[] = {0, EMIT_HEX_STRINGS, EMIT_HEX_NONPRINT};
+	char hostile[256];
+	for (size_t i = 0; i < sizeof(hostile); i++)
+		hostile[i] = (char)i;
+	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
+		struct buf b = {0};
+		struct emit e;
+		emit_text_init(&e, &b, flags[i]);
+		emit_str(&e, hostile, sizeof(hostile), STRING_CUT);
+		emit_fd(&e, 3, NULL, "/tmp/\x1b[31m\n>x\x9b");
+		no_control_bytes(&b, "escapes");
+		if (!(flags[i] & EMIT_HEX_STRINGS) && !strstr(buf_str(&b), "3</tmp/\\33[31m\\n\\76x\\233>"))
+			fail_msg("%s", buf_str(&b));
+		buf_free(&b);
+	}
+}
+
+static void test_every_kind_has_a_row(void **state)
+{
+	(void)state;
+	for (int k = 0; k < K_COUNT; k++)
+		if (!decode_kinds[k].show)
+			fail_msg("kind %d has no row in decode_kinds", k);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_kind_has_a_row),
+		cmocka_unit_test(test_random_memory),
+		cmocka_unit_test(test_short_memory),
+		cmocka_unit_test(test_no_memory),
+		cmocka_unit_test(test_escapes),
+		cmocka_unit_test(test_commands),
+		cmocka_unit_test(test_multiplication),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,281 @@
+/* What structures, addresses and commands look like, on fake memory. */
+#include "base/buf.h"
+#include "decode/decode.h"
+#include "decode/emit.h"
+#include "syscall/table.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include <cmocka.h>
+
+#define BASE 0x10000u
+
+/* Memory from BASE on. */
+static _Alignas(8) unsigned char memory[1024];
+
+static ssize_t memory_read(void *ctx, uint64_t addr, void *buf, size_t n)
+{
+	(void)ctx;
+	if (addr < BASE || addr - BASE >= sizeof(memory))
+		return -EFAULT;
+	if (n > sizeof(memory) - (addr - BASE))
+		n = sizeof(memory) - (addr - BASE);
+	memcpy(buf, memory + (addr - BASE), n);
+	return (ssize_t)n;
+}
+
+static void put(size_t at, const void *what, size_t n)
+{
+	memset(memory, 0, sizeof(memory));
+	memcpy(memory + at, what, n);
+}
+
+enum { TEXT, JSON, VERBOSE };
+
+static void shown(struct buf *out, const char *name, int64_t result, const uint64_t *args, int how)
+{
+	struct mem mem = {memory_read, NULL};
+	struct decode_opts opts = {.string_max = 32, .verbose = how == VERBOSE};
+	struct call call = {.arch = AUDIT_ARCH_X86_64, .nr = syscall_number(AUDIT_ARCH_X86_64, name)};
+	struct emit e;
+	memcpy(call.args, args, sizeof(call.args));
+	if (how == JSON)
+		emit_json_init(&e, out);
+	else
+		emit_text_init(&e, out, 0);
+	struct decode d = {.out = &e, .call = &call, .mem = &mem, .opts = &opts, .pid = 1};
+	int from = decode_enter(&d);
+	call.result = result;
+	call.error = result < 0 && result > -4096;
+	call.err = call.error ? (int)-result : 0;
+	d.leaving = true;
+	decode_exit(&d, from);
+	buf_adds(out, how == JSON ? "," : ") = ");
+	decode_result(&d);
+}
+
+#define CHECK_AS(how, expect, name, result, ...)                                                                       \
+	do {                                                                                                           \
+		struct buf out_ = {0};                                                                                 \
+		shown(&out_, name, result, (const uint64_t[6]){__VA_ARGS__}, how);                                     \
+		assert_string_equal(buf_str(&out_), expect);                                                           \
+		buf_free(&out_);                                                                                       \
+	} while (0)
+#define CHECK(expect, name, result, ...) CHECK_AS(TEXT, expect, name, result, __VA_ARGS__)
+
+static void test_stat(void **state)
+{
+	struct stat st = {.st_mode = S_IFREG | 0644, .st_size = 26126};
+	(void)state;
+	put(0, &st, sizeof(st));
+	CHECK("3, {st_mode=S_IFREG|0644, st_size=26126, ...}) = 0", "fstat", 0, 3, BASE);
+	CHECK("3, 0x10000) = -1 EBADF (Bad file descriptor)", "fstat", -EBADF, 3, BASE);
+	CHECK("3, 0x5) = 0", "fstat", 0, 3, 5);
+	st.st_mode = S_IFCHR | S_ISVTX | 0620;
+	st.st_rdev = 0x8801;
+	put(0, &st, sizeof(st));
+	CHECK("3, {st_mode=S_IFCHR|S_ISVTX|0620, st_rdev=makedev(0x88, 0x1), ...}) = 0", "fstat", 0, 3, BASE);
+	CHECK_AS(JSON,
+		 "\"fd\":{\"raw\":3,\"value\":3},\"statbuf\":{\"raw\":65536,\"value\":{\"st_mode\":\"S_IFCHR|S_ISVTX|"
+		 "0620\","
+		 "\"st_rdev\":\"makedev(0x88, 0x1)\",\"more\":true}},\"result\":0",
+		 "fstat", 0, 3, BASE);
+}
+
+static void test_addresses(void **state)
+{
+	struct sockaddr_in in = {.sin_family = AF_INET, .sin_port = htons(53), .sin_addr.s_addr = htonl(0x7f000035)};
+	struct sockaddr_in6 in6 = {.sin6_family = AF_INET6, .sin6_port = htons(80), .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+	struct sockaddr_un un = {.sun_family = AF_UNIX, .sun_path = "/run/x"};
+	(void)state;
+	put(0, &in, sizeof(in));
+	CHECK("3, {sa_family=AF_INET, sin_port=htons(53), sin_addr=inet_addr(\"127.0.0.53\")}, 16) = 0", "connect", 0,
+	      3, BASE, sizeof(in));
+	CHECK("3, {sa_family=AF_INET, sa_data=\"\\0005\"}, 4) = -1 EINVAL (Invalid argument)", "connect", -EINVAL, 3,
+	      BASE, 4);
+	CHECK("3, 0x10000, 1) = -1 EINVAL (Invalid argument)", "connect", -EINVAL, 3, BASE, 1);
+	CHECK_AS(JSON,
+		 "\"sockfd\":{\"raw\":3,\"value\":3},\"addr\":{\"raw\":65536,\"value\":{\"sa_family\":\"AF_INET\","
+		 "\"sin_port\":53,\"sin_addr\":\"127.0.0.53\"}},\"addrlen\":{\"raw\":16,\"value\":16},\"result\":0",
+		 "connect", 0, 3, BASE, sizeof(in));
+	put(0, &in6, sizeof(in6));
+	CHECK("3, {sa_family=AF_INET6, sin6_port=htons(80), sin6_flowinfo=htonl(0), "
+	      "sin6_addr=inet_pton(AF_INET6, \"::1\"), sin6_scope_id=0}, 28) = 0",
+	      "bind", 0, 3, BASE, sizeof(in6));
+	put(0, &un, sizeof(un));
+	CHECK("3, {sa_family=AF_UNIX, sun_path=\"/run/x\"}, 110) = 0", "connect", 0, 3, BASE, 110);
+	memcpy(un.sun_path, "\0name\x1b", 6);
+	put(0, &un, sizeof(un));
+	CHECK("3, {sa_family=AF_UNIX, sun_path=@\"name\\33\"}, 8) = 0", "connect", 0, 3, BASE, 8);
+}
+
+static void test_messages(void **state)
+{
+	struct {
+		struct msghdr m;
+		struct iovec v[2];
+		char data[16];
+		struct cmsghdr c;
+		int fds[2];
+	} m = {.data = "onetwo!"};
+	(void)state;
+	m.m = (struct msghdr){.msg_iov = (void *)(uintptr_t)(BASE + offsetof(typeof(m), v)),
+			      .msg_iovlen = 2,
+			      .msg_control = (void *)(uintptr_t)(BASE + offsetof(typeof(m), c)),
+			      .msg_controllen = CMSG_SPACE(2 * sizeof(int))};
+	m.v[0] = (struct iovec){(void *)(uintptr_t)(BASE + offsetof(typeof(m), data)), 3};
+	m.v[1] = (struct iovec){(void *)(uintptr_t)(BASE + offsetof(typeof(m), data) + 3), 10};
+	m.c = (struct cmsghdr){
+		.cmsg_len = CMSG_LEN(2 * sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
+	m.fds[0] = 7, m.fds[1] = 8;
+	put(0, &m, sizeof(m));
+	/* What came in is clipped to what the call returned, over all vectors. */
+	CHECK("3, {msg_name=NULL, msg_namelen=0, msg_iov=[{iov_base=\"one\", iov_len=3}, {iov_base=\"tw\", "
+	      "iov_len=10}], "
+	      "msg_iovlen=2, msg_control=[{cmsg_len=24, cmsg_level=SOL_SOCKET, cmsg_type=SCM_RIGHTS, cmsg_data=[7, "
+	      "8]}], "
+	      "msg_controllen=24, msg_flags=0}, MSG_PEEK) = 5",
+	      "recvmsg", 5, 3, BASE, MSG_PEEK);
+}
+
+static void test_signals(void **state)
+{
+	uint64_t action[4] = {1, SA_RESTART | 0x04000000, 0x1234, 0x2}, full = ~(3ull << 31), none = 0;
+	(void)state;
+	put(0, action, sizeof(action));
+	CHECK("SIGTERM, {sa_handler=SIG_IGN, sa_mask=[INT], sa_flags=SA_RESTORER|SA_RESTART, sa_restorer=0x1234}, "
+	      "NULL, 8) = 0",
+	      "rt_sigaction", 0, SIGTERM, BASE, 0, 8);
+	put(0, &full, sizeof(full));
+	CHECK("SIG_SETMASK, ~[RTMIN RT_1], NULL, 8) = 0", "rt_sigprocmask", 0, SIG_SETMASK, BASE, 0, 8);
+	put(0, &none, sizeof(none));
+	CHECK("SIG_BLOCK, NULL, [], 8) = 0", "rt_sigprocmask", 0, SIG_BLOCK, 0, BASE, 8);
+	CHECK("1, SIGRT_2) = 0", "kill", 0, 1, 34);
+	CHECK("1, 99) = -1 EINVAL (Invalid argument)", "kill", -EINVAL, 1, 99);
+	assert_null(decode_signal_name(0));
+	assert_null(decode_signal_name(-1));
+	assert_null(decode_signal_name(65));
+	assert_int_equal(decode_signal_number("TERM"), SIGTERM);
+	assert_int_equal(decode_signal_number("SIGRT_2"), 34);
+}
+
+static void test_waiting(void **state)
+{
+	int status = 7 << 8;
+	struct pollfd fds[2] = {{3, POLLIN, 0}, {4, POLLOUT | POLLERR, POLLOUT}};
+	struct epoll_event ev = {EPOLLIN | EPOLLET, {.u64 = 5}};
+	uint64_t sets[16] = {1 << 3};
+	(void)state;
+	put(0, &status, sizeof(status));
+	CHECK("9, [{WIFEXITED(s) && WEXITSTATUS(s) == 7}], WNOHANG, NULL) = 9", "wait4", 9, 9, BASE, 1, 0);
+	CHECK("9, 0x10000, WNOHANG, NULL) = 0", "wait4", 0, 9, BASE, 1, 0);
+	status = SIGSEGV | 0x80;
+	put(0, &status, sizeof(status));
+	CHECK("-1, [{WIFSIGNALED(s) && WTERMSIG(s) == SIGSEGV && WCOREDUMP(s)}], 0, NULL) = 9", "wait4", 9,
+	      (uint64_t)-1, BASE, 0, 0);
+	put(0, fds, sizeof(fds));
+	CHECK("[{fd=3, events=POLLIN}, {fd=4, events=POLLOUT|POLLERR}], 2, -1) = 1 ([{fd=4, revents=POLLOUT}])", "poll",
+	      1, BASE, 2, (uint32_t)-1);
+	CHECK("[{fd=3, events=POLLIN}], 1, 0) = 0 (Timeout)", "poll", 0, BASE, 1, 0);
+	put(0, &ev, sizeof(ev));
+	CHECK("5, [{events=EPOLLIN|EPOLLET, data={u32=5, u64=5}}], 8, -1) = 1", "epoll_wait", 1, 5, BASE, 8,
+	      (uint32_t)-1);
+	CHECK("5, [], 8, 0) = 0", "epoll_wait", 0, 5, BASE, 8, 0);
+	put(0, sets, sizeof(sets));
+	CHECK("4, [3], NULL, NULL, NULL) = 1 (in [3])", "select", 1, 4, BASE, 0, 0, 0);
+	CHECK_AS(JSON,
+		 "\"nfds\":{\"raw\":4,\"value\":4},\"readfds\":{\"raw\":65536,\"value\":\"[3]\"},\"writefds\":{\"raw\":"
+		 "0,"
+		 "\"value\":null},\"exceptfds\":{\"raw\":0,\"value\":null},\"timeout\":{\"raw\":0,\"value\":null},"
+		 "\"result\":1,\"returned\":{\"in\":\"[3]\"}",
+		 "select", 1, 4, BASE, 0, 0, 0);
+}
+
+/* What an argument is depends on a command, and whether it is there at all. */
+static void test_commands(void **state)
+{
+	struct {
+		int64_t sec, nsec;
+	} ts = {1, 2};
+	(void)state;
+	CHECK("3, F_GETFD) = 0x1 (flags FD_CLOEXEC)", "fcntl", 1, 3, F_GETFD, 99);
+	CHECK("3, F_SETFL, O_RDONLY|O_APPEND|O_NONBLOCK) = 0", "fcntl", 0, 3, F_SETFL, O_APPEND | O_NONBLOCK);
+	CHECK("3, F_DUPFD_CLOEXEC, 10) = 10", "fcntl", 10, 3, F_DUPFD_CLOEXEC, 10);
+	CHECK("3, 0x270f /* F_??? */, 0x5) = -1 EINVAL (Invalid argument)", "fcntl", -EINVAL, 3, 9999, 5);
+	put(0, &ts, sizeof(ts));
+	CHECK("0x5, FUTEX_WAIT_PRIVATE, 3, {tv_sec=1, tv_nsec=2}) = -1 ETIMEDOUT (Connection timed out)", "futex",
+	      -ETIMEDOUT, 5, 128, 3, BASE, 77, 88);
+	CHECK("0x5, FUTEX_WAKE, 1) = 1", "futex", 1, 5, 1, 1, 7, 8, 9);
+	CHECK("0x5, FUTEX_WAIT_BITSET|FUTEX_CLOCK_REALTIME, 3, NULL, FUTEX_BITSET_MATCH_ANY) = 0", "futex", 0, 5,
+	      9 | 256, 3, 0, 4, 0xffffffff);
+	CHECK("PR_GET_DUMPABLE) = 1 (SUID_DUMP_USER)", "prctl", 1, 3, 9, 9, 9, 9);
+	CHECK("PR_SET_PDEATHSIG, SIGTERM) = 0", "prctl", 0, 1, SIGTERM);
+	CHECK("ARCH_SET_FS, 0x7f00) = 0", "arch_prctl", 0, 0x1002, 0x7f00);
+	CHECK("1, TCGETS, 0x10000) = -1 ENOTTY (Inappropriate ioctl for device)", "ioctl", -ENOTTY, 1, 0x5401, BASE);
+	CHECK("1, _IOC(_IOC_READ, 0x5a, 0x7, 0xc), 0x1) = -1 ENOTTY (Inappropriate ioctl for device)", "ioctl", -ENOTTY,
+	      1, 0x800c5a07, 1);
+}
+
+static void test_processes(void **state)
+{
+	uint64_t args[11] = {0x3d0f00, 0, BASE, BASE, 0, 0x7000, 0x9000, 0x1234}, limit[2] = {8192 * 1024, UINT64_MAX};
+	(void)state;
+	put(0, args, sizeof(args));
+	CHECK("{flags=CLONE_VM|CLONE_FS|CLONE_FILES|CLONE_SIGHAND|CLONE_THREAD|CLONE_SYSVSEM|CLONE_SETTLS|CLONE_PARENT_"
+	      "SETTID|"
+	      "CLONE_CHILD_CLEARTID, child_tid=0x10000, parent_tid=0x10000, exit_signal=0, stack=0x7000, "
+	      "stack_size=0x9000, "
+	      "tls=0x1234}, 88) = 77",
+	      "clone3", 77, BASE, 88);
+	CHECK("flags=CLONE_CHILD_CLEARTID|CLONE_CHILD_SETTID|SIGCHLD, child_stack=NULL, child_tidptr=0x10000) = 77",
+	      "clone", 77, 0x1200011, 0, 0, BASE, 0);
+	put(0, limit, sizeof(limit));
+	CHECK("0, RLIMIT_STACK, NULL, {rlim_cur=8192*1024, rlim_max=RLIM64_INFINITY}) = 0", "prlimit64", 0, 0, 3, 0,
+	      BASE);
+	CHECK("7) = ?", "exit_group", 0, 7);
+	CHECK("022) = 077", "umask", 077, 022);
+	CHECK("NULL) = 0x55000000", "brk", 0x55000000, 0);
+}
+
+static void test_vanished(void **state)
+{
+	struct buf out = {0};
+	struct emit e;
+	struct decode_opts opts = {.string_max = 32};
+	struct call call = {.arch = AUDIT_ARCH_X86_64, .nr = 0, .args = {3, BASE, 10}};
+	struct decode d = {.out = &e, .call = &call, .opts = &opts, .pid = 1};
+	(void)state;
+	emit_text_init(&e, &out, 0);
+	int from = decode_enter(&d);
+	assert_int_equal(from, 1);
+	assert_string_equal(buf_str(&out), "3, ");
+	decode_exit(&d, from);
+	buf_adds(&out, ") = ");
+	decode_result(&d);
+	assert_string_equal(buf_str(&out), "3, 0x10000, 10) = ?");
+	buf_free(&out);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_stat),      cmocka_unit_test(test_addresses), cmocka_unit_test(test_messages),
+		cmocka_unit_test(test_signals),   cmocka_unit_test(test_waiting),   cmocka_unit_test(test_commands),
+		cmocka_unit_test(test_processes), cmocka_unit_test(test_vanished),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,104 @@
+#include "syscall/filter.h"
+
+#include "base/buf.h"
+#include "syscall/table.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include <cmocka.h>
+
+static bool in(const struct filter *f, long nr)
+{
+	return filter_matches(f, syscall_native_arch(), nr);
+}
+
+static struct filter parse(const char *text)
+{
+	struct filter f = {0};
+	struct buf why = {0};
+	size_t at;
+	assert_int_equal(filter_parse(&f, text, &at, &why), 0);
+	buf_free(&why);
+	return f;
+}
+
+static void words_of_every_kind(void **state)
+{
+	(void)state;
+	struct filter f = parse("openat,%network,/^getp,syscall_0x1c9,?nothing_like_it");
+	assert_true(in(&f, SYS_openat));
+	assert_true(in(&f, SYS_socket));
+	assert_true(in(&f, SYS_getppid));
+	assert_true(in(&f, 0x1c9));
+	assert_false(in(&f, SYS_read));
+	assert_false(in(&f, 1000000));
+	filter_free(&f);
+	f = parse("!read,write");
+	assert_false(in(&f, SYS_read));
+	assert_false(in(&f, SYS_write));
+	assert_true(in(&f, SYS_close));
+	assert_true(in(&f, -1));
+	assert_true(in(&f, 1000000));
+	filter_free(&f);
+	f = parse("none");
+	assert_false(in(&f, SYS_read));
+	filter_free(&f);
+	f = parse("!none");
+	assert_true(in(&f, SYS_read));
+	filter_free(&f);
+	f = parse("all");
+	assert_true(in(&f, SYS_read));
+	assert_true(in(&f, 1000000));
+	filter_free(&f);
+}
+
+static void other_architectures_go_by_name(void **state)
+{
+	(void)state;
+	const uint32_t i386 = 0x40000003; /* AUDIT_ARCH_I386 */
+	struct filter f = parse("read");
+	assert_true(filter_matches(&f, i386, 3));
+	assert_false(filter_matches(&f, i386, 0));
+	filter_free(&f);
+}
+
+static void mistakes_are_pointed_at(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text;
+		size_t at;
+		const char *says;
+	} cases[] = {
+		{"read,opnat", 5, "there is no call 'opnat'; did you mean openat"},
+		{"!%fil", 1, "there is no group '%fil'; did you mean %file"},
+		{"read,,write", 5, "a call's name is missing"},
+		{"", 0, "a call's name is missing"},
+		{"close,/(", 6, "'/(' is no regular expression: "},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct filter f = {0};
+		struct buf why = {0};
+		size_t at = 99;
+		assert_int_equal(filter_parse(&f, cases[i].text, &at, &why), -EINVAL);
+		assert_int_equal(at, cases[i].at);
+		assert_non_null(strstr(buf_str(&why), cases[i].says));
+		buf_free(&why);
+		filter_free(&f);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(words_of_every_kind),
+		cmocka_unit_test(other_architectures_go_by_name),
+		cmocka_unit_test(mistakes_are_pointed_at),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,76 @@
+#include "base/buf.h"
+#include "out/html.h"
+#include "out/table.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define HOSTILE "</title><script>alert(1)</script>\033["
+
+static int draw(void *ctx, int width, struct buf *out)
+{
+	buf_addf(out, "<svg width=\"%d\"></svg>", width);
+	return *(int *)ctx;
+}
+
+static size_t count(const char *s, const char *what)
+{
+	size_t n = 0;
+	for (; (s = strstr(s, what)); s += strlen(what))
+		n++;
+	return n;
+}
+
+/* One script, ours; nothing that a browser would fetch; foreign text is text. */
+static void a_page_holds_all_it_needs_and_nothing_else(void **state)
+{
+	(void)state;
+	struct buf b = {0};
+	int ok = 0;
+	int nothing = -EINVAL;
+	struct table *t = table_new(&(struct column){"name", HOSTILE, 0}, 1);
+	table_row(t);
+	table_string(t, 0, HOSTILE);
+	json_t *env = json_pack("{s:s, s:{s:i, s:[s,s], s:n}}", "host", HOSTILE, "cpu", "online", 2, "flags", "a",
+				HOSTILE, "mhz");
+	json_t *other = json_pack("{s:s, s:{s:i, s:[s]}}", "host", HOSTILE, "cpu", "online", 4, "flags", "a");
+	const json_t *envs[] = {env, other};
+	const char *names[] = {HOSTILE, "b"};
+	html_begin(&b, HOSTILE, HOSTILE);
+	html_lessons(&b, HOSTILE, "one\n" HOSTILE);
+	html_warnings(&b, HOSTILE, HOSTILE);
+	html_warnings(&b, "none", "");
+	html_table(&b, HOSTILE, t, HOSTILE);
+	html_figure(&b, draw, &ok);
+	html_figure(&b, draw, &nothing);
+	html_environments(&b, names, envs, 2);
+	html_end(&b, HOSTILE);
+	assert_false(b.failed);
+	assert_int_equal(count(b.s, "<script>"), 1);
+	assert_int_equal(count(b.s, "alert(1)&lt;/script&gt;"), count(b.s, "alert(1)"));
+	assert_null(strchr(b.s, '\033'));
+	assert_null(strstr(b.s, "http://"));
+	assert_null(strstr(b.s, "https://"));
+	assert_null(strstr(b.s, "src=\""));
+	assert_null(strstr(b.s, "href="));
+	assert_int_equal(count(b.s, "<figure>"), 1);
+	assert_int_equal(count(b.s, "<svg"), 2);
+	assert_int_equal(count(b.s, "<tr class=\"diff\">"), 2);
+	assert_int_equal(count(b.s, "<section class=\"warn\">"), 1);
+	assert_int_equal(count(b.s, "<div"), count(b.s, "</div>"));
+	table_free(t);
+	json_decref(env);
+	json_decref(other);
+	buf_free(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(a_page_holds_all_it_needs_and_nothing_else)};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,224 @@
+/* The patch engine's pure parts: what is padding, which instruction may move, how a jump is encoded. */
+#include "config.h"
+
+#ifdef __x86_64__
+#include "engine/patch/agent.h"
+#include "engine/patch/encode.h"
+#include "engine/patch/padding.h"
+#include "engine/patch/relocate.h"
+
+#include <dlfcn.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static void fill_is_what_assemblers_write(void **state)
+{
+	/* gas's multi-byte no-ops from 1 to 15 bytes, as glibc 2.36 and musl 1.2 have them between functions. */
+	static const unsigned char nops[][16] = {
+		{1, 0x90},
+		{2, 0x66, 0x90},
+		{3, 0x0f, 0x1f, 0x00},
+		{4, 0x0f, 0x1f, 0x40, 0x00},
+		{5, 0x0f, 0x1f, 0x44, 0x00, 0x00},
+		{7, 0x0f, 0x1f, 0x80, 0, 0, 0, 0},
+		{8, 0x0f, 0x1f, 0x84, 0x00, 0, 0, 0, 0},
+		{10, 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0x00, 0, 0, 0, 0},
+		{11, 0x66, 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0x00, 0, 0, 0, 0},
+		{12, 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0x00, 0, 0, 0, 0, 0x66, 0x90},
+		{3, 0xcc, 0xcc, 0xcc},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(nops) / sizeof(*nops); i++) {
+		assert_true(padding_is_fill(nops[i] + 1, nops[i][0]));
+		/* One byte less cuts the last no-op, unless that was a byte of its own. */
+		if (nops[i][0] > 1 && nops[i][nops[i][0]] != 0x90 && nops[i][nops[i][0]] != 0xcc)
+			assert_false(padding_is_fill(nops[i] + 1, nops[i][0] - 1u));
+	}
+}
+
+static void code_is_not_fill(void **state)
+{
+	static const unsigned char ret[] = {0xc3, 0x90};
+	static const unsigned char zeros[] = {0, 0, 0, 0, 0};
+	static const unsigned char endbr[] = {0xf3, 0x0f, 0x1e, 0xfa};
+	static const unsigned char jump[] = {0xe9, 0, 0, 0, 0};
+	(void)state;
+	assert_false(padding_is_fill(ret, sizeof(ret)));
+	assert_false(padding_is_fill(zeros, sizeof(zeros)));
+	assert_false(padding_is_fill(endbr, sizeof(endbr)));
+	assert_false(padding_is_fill(jump, sizeof(jump)));
+	assert_false(padding_is_fill(ret, 0));
+}
+
+static void ways_are_within_reach(void **state)
+{
+	struct gap near[] = {{0x1010, 0x1020}};
+	struct gap far[] = {{0x1070, 0x1073}, {0x10e0, 0x10f0}};
+	struct gap none[] = {{0x1070, 0x1073}, {0x2000, 0x2010}};
+	struct padding_way way;
+	(void)state;
+	assert_true(padding_find_way(0x1002, near, 1, &way));
+	assert_int_equal(way.n, 1);
+	assert_int_equal(way.at[0], 0x1010);
+	assert_int_equal(near[0].lo, 0x1015);
+	assert_true(padding_find_way(0x1002, far, 2, &way));
+	assert_int_equal(way.n, 2);
+	assert_int_equal(way.at[0], 0x1070);
+	assert_int_equal(way.at[1], 0x10e0);
+	assert_false(padding_find_way(0x1002, none, 2, &way));
+	assert_int_equal(none[0].lo, 0x1070); /* nothing is taken where nothing was found */
+}
+
+static void traps_of_five_are_gaps(void **state)
+{
+	static const unsigned char code[] = {0xc3, 0xcc, 0xcc, 0xcc, 0xcc, 0x90, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc};
+	struct gap gaps[4];
+	(void)state;
+	assert_int_equal(padding_traps(code, sizeof(code), 0x100, gaps, 4), 1);
+	assert_int_equal(gaps[0].lo, 0x106);
+	assert_int_equal(gaps[0].hi, 0x10c);
+}
+
+static void jumps_reach_as_far_as_they_can(void **state)
+{
+	unsigned char j[5];
+	(void)state;
+	assert_true(encode_jmp8(j, 0x1000, 0x1002 + 127));
+	assert_memory_equal(j, "\xeb\x7f", 2);
+	assert_true(encode_jmp8(j, 0x1000, 0x1002 - 128));
+	assert_memory_equal(j, "\xeb\x80", 2);
+	assert_false(encode_jmp8(j, 0x1000, 0x1002 + 128));
+	assert_true(encode_jmp32(j, 0x1000, 0x1005));
+	assert_memory_equal(j, "\xe9\0\0\0\0", 5);
+	assert_true(encode_jmp32(j, 0x1000, 0x1000));
+	assert_memory_equal(j, "\xe9\xfb\xff\xff\xff", 5);
+	assert_false(encode_jmp32(j, 0x7f0000000000, 0x400000));
+}
+
+static void stubs_lead_back(void **state)
+{
+	unsigned char s[STUB_SIZE];
+	static const unsigned char cmp[] = {0x48, 0x3d, 0x00, 0xf0, 0xff, 0xff};
+	(void)state;
+	assert_true(encode_stub(s, 0x10000, 0x10100, cmp, sizeof(cmp), 0x70000000, 0x70000180));
+	assert_memory_equal(s + STUB_RAW, "\x0f\x05", 2);
+	assert_memory_equal(s + STUB_BEHIND, cmp, sizeof(cmp));
+	int32_t back;
+	memcpy(&back, s + STUB_BEHIND + sizeof(cmp) + 1, 4);
+	assert_int_equal(0x10000 + STUB_BEHIND + sizeof(cmp) + 5 + back, 0x10100);
+	assert_int_equal(s[3], 0xe3);
+	assert_int_equal(5 + s[4], STUB_EXIT);
+	unsigned char long_code[STUB_MOVED_MAX + 1] = {0x90};
+	assert_false(encode_stub(s, 0x10000, 0x10100, long_code, sizeof(long_code), 0, 0));
+}
+
+/* glibc 2.36's getppid-like wrapper, its write fast path, musl's syscall_cp tail: what may move and what may not. */
+static void only_what_may_moves(void **state)
+{
+	const char *why;
+	/* mov $1,%eax; syscall; cmp $-4096,%rax; ja +1; ret; ret */
+	static const unsigned char glibc[] = {0xb8, 1,    0,    0,    0,    0x0f, 0x05, 0x48, 0x3d,
+					      0,    0xf0, 0xff, 0xff, 0x77, 1,    0xc3, 0xc3};
+	/* syscall; ret: nothing behind it may move */
+	static const unsigned char ret[] = {0x0f, 0x05, 0xc3, 0x90, 0x90, 0x90, 0x90};
+	/* syscall; lea 0x10(%rip),%rdi: depends on where it is */
+	static const unsigned char rip[] = {0x0f, 0x05, 0x48, 0x8d, 0x3d, 0x10, 0, 0, 0, 0xc3};
+	/* jmp to behind the syscall; syscall; mov %rax,%rbx; ret */
+	static const unsigned char into[] = {0xeb, 0x02, 0x0f, 0x05, 0x48, 0x89, 0xc3, 0xc3};
+	/* syscall; mov %rax,%rbx; jmp *%rax: nobody knows where that goes */
+	static const unsigned char indirect[] = {0x0f, 0x05, 0x48, 0x89, 0xc3, 0xff, 0xe0};
+	(void)state;
+	assert_int_equal(relocate_length(glibc, sizeof(glibc), 0x1000, 0x1005, &why), 6);
+	assert_int_equal(relocate_length(ret, sizeof(ret), 0x1000, 0x1000, &why), 0);
+	assert_int_equal(relocate_length(rip, sizeof(rip), 0x1000, 0x1000, &why), 0);
+	assert_int_equal(relocate_length(into, sizeof(into), 0x1000, 0x1002, &why), 0);
+	assert_non_null(strstr(why, "branch"));
+	assert_int_equal(relocate_length(indirect, sizeof(indirect), 0x1000, 0x1000, &why), 0);
+	assert_int_equal(relocate_length(glibc, sizeof(glibc), 0x1000, 0x2000, &why), 0);
+	assert_int_equal(relocate_length(glibc, 6, 0x1000, 0x1005, &why), 0);
+}
+
+/* This very C library: its gaps are fill, and none of its functions lies in one. */
+static void gaps_of_the_c_library(void **state)
+{
+	Dl_info info;
+	pid_t self = getpid();
+	const struct mem m = {mem_read_process, &self};
+	struct gap gaps[64];
+	(void)state;
+	assert_int_not_equal(dladdr((void *)(uintptr_t)getppid, &info), 0);
+	uint64_t base = (uint64_t)(uintptr_t)info.dli_fbase;
+	uint64_t at = (uint64_t)(uintptr_t)info.dli_saddr;
+	uint64_t lo, hi;
+	int n = padding_gaps(&m, base, at - 512, at + 512, gaps, 64);
+	if (n < 0)
+		skip(); /* a C library without unwind table: such gaps are not claimed */
+	assert_int_equal(padding_function(&m, base, at, &lo, &hi), 0);
+	assert_int_equal(lo, at);
+	for (int i = 0; i < n; i++) {
+		assert_true(gaps[i].lo < gaps[i].hi);
+		assert_true(gaps[i].hi <= lo || gaps[i].lo >= hi);
+		assert_int_not_equal(padding_function(&m, base, gaps[i].lo, &lo, &hi), 0);
+		assert_int_equal(padding_function(&m, base, at, &lo, &hi), 0);
+	}
+}
+
+/* A hostile object: every byte of its header and tables wild. Nothing is claimed, nothing is read without end. */
+static ssize_t read_noise(void *ctx, uint64_t addr, void *buf, size_t n)
+{
+	unsigned seed = *(unsigned *)ctx;
+	for (size_t i = 0; i < n; i++)
+		((unsigned char *)buf)[i] = (unsigned char)((addr + i) * 2654435761u >> (seed % 24));
+	if (addr == 0x400000 && n >= 16)
+		memcpy(buf, "\177ELF\2", 5);
+	return (ssize_t)n;
+}
+
+static void noise_claims_nothing_it_should_not(void **state)
+{
+	(void)state;
+	for (unsigned seed = 0; seed < 200; seed++) {
+		const struct mem m = {read_noise, &seed};
+		struct gap gaps[8];
+		int n = padding_gaps(&m, 0x400000, 0x401000, 0x402000, gaps, 8);
+		assert_true(n <= 8);
+		for (int i = 0; i < n; i++)
+			assert_true(gaps[i].lo >= 0x401000 && gaps[i].lo < 0x402000);
+	}
+}
+
+static void the_agent_fits_its_page(void **state)
+{
+	(void)state;
+	assert_true(agent_end - agent_begin + 64 + (region_end - region_begin) <= AGENT_PAGE);
+	assert_true(AGENT_AT(agent_allowed_end) > AGENT_AT(agent_remote));
+	assert_true(AGENT_AT(agent_end) > AGENT_AT(agent_allowed_end));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(fill_is_what_assemblers_write),
+		cmocka_unit_test(code_is_not_fill),
+		cmocka_unit_test(ways_are_within_reach),
+		cmocka_unit_test(traps_of_five_are_gaps),
+		cmocka_unit_test(jumps_reach_as_far_as_they_can),
+		cmocka_unit_test(stubs_lead_back),
+		cmocka_unit_test(only_what_may_moves),
+		cmocka_unit_test(gaps_of_the_c_library),
+		cmocka_unit_test(noise_claims_nothing_it_should_not),
+		cmocka_unit_test(the_agent_fits_its_page),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
+#else
+int main(void)
+{
+	return 77; /* the engine is x86-64 only */
+}
+#endif

@@ -1,0 +1,105 @@
+#include "measure/rss.h"
+#include "measure/sample.h"
+
+#include "base/buf.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static int take(char *const *argv, bool follow, struct sample *s, struct buf *why)
+{
+	return sample_take(
+		&(struct sample_spec){.argv = argv, .stdin_fd = -1, .stdout_fd = -1, .stderr_fd = -1, .follow = follow},
+		s, why);
+}
+
+static void a_status_is_kept(void **state)
+{
+	(void)state;
+	struct sample s;
+	struct buf why = {0};
+	assert_int_equal(take((char *[]){"sh", "-c", "exit 7", NULL}, false, &s, &why), 0);
+	assert_true(WIFEXITED(s.status) && WEXITSTATUS(s.status) == 7);
+	assert_true(s.wall_ns > 0);
+	assert_int_equal(take((char *[]){"sh", "-c", "kill -TERM $$", NULL}, false, &s, &why), 0);
+	assert_true(WIFSIGNALED(s.status) && WTERMSIG(s.status) == SIGTERM);
+	buf_free(&why);
+}
+
+static void a_missing_program_is_told(void **state)
+{
+	(void)state;
+	struct sample s;
+	struct buf why = {0};
+	assert_int_equal(take((char *[]){"/no/such/program", NULL}, false, &s, &why), -ENOENT);
+	assert_string_equal(buf_str(&why), "cannot run '/no/such/program': No such file or directory");
+	buf_free(&why);
+}
+
+/* The peak is the program's own: a large parent does not show in it (ru_maxrss would). */
+static void a_large_parent_does_not_count(void **state)
+{
+	(void)state;
+	size_t size = 64 << 20;
+	char *large = malloc(size);
+	assert_non_null(large);
+	memset(large, 1, size);
+	struct sample s;
+	struct buf why = {0};
+	assert_int_equal(take((char *[]){"true", NULL}, false, &s, &why), 0);
+	if (s.peak_rss_bytes == 0)
+		skip(); /* tracing is not permitted here */
+	assert_true(s.peak_rss_bytes < size / 2);
+	assert_true((uint64_t)rss_peak(getpid()) >= size);
+	free(large);
+	buf_free(&why);
+}
+
+static void a_tree_is_followed(void **state)
+{
+	(void)state;
+	struct sample s;
+	struct buf why = {0};
+	assert_int_equal(take((char *[]){"sh", "-c", "true | cat; sh -c 'exit 3'", NULL}, true, &s, &why), 0);
+	assert_int_equal(WEXITSTATUS(s.status), 3);
+	if (s.peak_rss_bytes)
+		assert_true(s.processes >= 3);
+	buf_free(&why);
+}
+
+static void a_wish_to_stop_ends_the_run(void **state)
+{
+	(void)state;
+	volatile sig_atomic_t stop = 1;
+	struct sample s;
+	struct buf why = {0};
+	int err = sample_take(&(struct sample_spec){.argv = (char *[]){"sleep", "1000", NULL},
+						    .stdin_fd = -1,
+						    .stdout_fd = -1,
+						    .stderr_fd = -1,
+						    .stop = &stop},
+			      &s, &why);
+	assert_int_equal(err, -EINTR);
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+	buf_free(&why);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_status_is_kept),
+		cmocka_unit_test(a_missing_program_is_told),
+		cmocka_unit_test(a_large_parent_does_not_count),
+		cmocka_unit_test(a_tree_is_followed),
+		cmocka_unit_test(a_wish_to_stop_ends_the_run),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,241 @@
+#include "out/summary_table.h"
+
+#include "base/buf.h"
+#include "syscall/table.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include <cmocka.h>
+
+static void add(struct summary *s, struct summary_group *g, long nr, unsigned times, double ns, int err, double spread)
+{
+	struct call_outcome o = {.end = CALL_RETURNED, .ns = ns, .spread_ns = spread, .error = err != 0, .err = err};
+	o.bytes = err || nr != SYS_read ? 0 : 1;
+	for (unsigned i = 0; i < times; i++)
+		summary_record(s, g, syscall_native_arch(), nr, &o);
+}
+
+static struct summary three_calls(void)
+{
+	struct summary s = {0};
+	struct summary_group *g = summary_group(&s, "", -1);
+	add(&s, g, SYS_read, 4, 1000, 0, 10);
+	add(&s, g, SYS_openat, 2, 5000, 0, 10);
+	add(&s, g, SYS_openat, 1, 2000, ENOENT, 10);
+	add(&s, g, SYS_close, 2, -50, 0, 10);
+	return s;
+}
+
+static void renders(const struct summary *s, const struct summary_view *v, const char *expected)
+{
+	struct buf out = {0};
+	assert_int_equal(summary_render(s, v, &out), 0);
+	assert_string_equal(buf_str(&out), expected);
+	buf_free(&out);
+}
+
+static bool has_text(const struct summary *s, const char *text)
+{
+	struct buf out = {0};
+	assert_int_equal(summary_render(s, &(struct summary_view){0}, &out), 0);
+	bool has = strstr(buf_str(&out), text) != NULL;
+	buf_free(&out);
+	return has;
+}
+
+static void text_has_trusss_columns_first(void **state)
+{
+	(void)state;
+	struct summary s = three_calls();
+	renders(&s, &(struct summary_view){0},
+		"syscall                     seconds     calls   errors        avg        p50        p99        max\n"
+		"openat                  0.000012000         3        1    4.00 us    5.00 us    5.00 us    5.00 us\n"
+		"read                    0.000004000         4        0    1.00 us    1.00 us    1.00 us    1.00 us\n"
+		"close                  <0.000000060         2        0   <0.03 us   <0.03 us   <0.03 us   <0.03 us\n"
+		"                      ------------- --------- --------\n"
+		"                        0.000016000         9        1\n");
+	summary_free(&s);
+}
+
+static void truss_to_the_letter(void **state)
+{
+	(void)state;
+	struct summary s = three_calls();
+	struct summary_view v = {.format = SUMMARY_TRUSS};
+	renders(&s, &v,
+		"syscall                     seconds   calls  errors\n"
+		"openat                  0.000012000       3       1\n"
+		"read                    0.000004000       4       0\n"
+		"close                   0.000000000       2       0\n"
+		"                      ------------- ------- -------\n"
+		"                        0.000016000       9       1\n");
+	struct call_stats *c = summary_call(&s, s.groups.v[0], syscall_native_arch(), SYS_read);
+	c->entered = c->returned = 123456789;
+	c->ns = 20e9;
+	renders(&s, &v,
+		"syscall                     seconds   calls  errors\n"
+		"read                   20.000000000 123456789       0\n"
+		"openat                  0.000012000       3       1\n"
+		"close                   0.000000000       2       0\n"
+		"                      ------------- ------- -------\n"
+		"                       20.000012000 123456794       1\n");
+	summary_free(&s);
+}
+
+static void strace_to_the_letter(void **state)
+{
+	(void)state;
+	struct summary s = three_calls();
+	struct summary_view v = {.format = SUMMARY_STRACE};
+	renders(&s, &v,
+		"% time     seconds  usecs/call     calls    errors syscall\n"
+		"------ ----------- ----------- --------- --------- ----------------\n"
+		" 75.00    0.000012           4         3         1 openat\n"
+		" 25.00    0.000004           1         4           read\n"
+		"  0.00    0.000000           0         2           close\n"
+		"------ ----------- ----------- --------- --------- ----------------\n"
+		"100.00    0.000016           1         9         1 total\n");
+	struct buf why = {0};
+	assert_int_equal(summary_columns_parse("name,calls,max-time", &v.columns, &why), 0);
+	assert_int_equal(summary_sort_parse("calls", &v.sort, &why), 0);
+	renders(&s, &v,
+		"syscall              calls  longest\n"
+		"---------------- --------- --------\n"
+		"read                     4 0.000001\n"
+		"openat                   3 0.000005\n"
+		"close                    2 0.000000\n"
+		"---------------- --------- --------\n"
+		"total                    9 0.000005\n");
+	buf_free(&why);
+	summary_free(&s);
+}
+
+static void csv_is_in_seconds(void **state)
+{
+	(void)state;
+	struct summary s = three_calls();
+	struct summary_view v = {.format = SUMMARY_CSV};
+	struct buf out = {0};
+	assert_int_equal(summary_render(&s, &v, &out), 0);
+	assert_non_null(strstr(buf_str(&out), "syscall,seconds,calls,errors,avg,p50,p99,max\n"));
+	assert_non_null(strstr(buf_str(&out), "\nread,4e-06,4,0,1e-06,1e-06,1e-06,1e-06\n"));
+	assert_non_null(strstr(buf_str(&out), "\nclose,,2,0,,,,\n"));
+	assert_null(strstr(buf_str(&out), "total"));
+	buf_free(&out);
+	struct buf why = {0};
+	assert_int_equal(summary_columns_parse("+bytes", &v.columns, &why), 0);
+	assert_int_equal(summary_render(&s, &v, &out), 0);
+	assert_non_null(strstr(buf_str(&out), "syscall,seconds,calls,errors,avg,p50,p99,max,bytes\n"));
+	buf_free(&out);
+	buf_free(&why);
+	summary_free(&s);
+}
+
+static void unfinished_and_doubtful_are_told(void **state)
+{
+	(void)state;
+	struct summary s = {0};
+	struct summary_group *g = summary_group(&s, "", -1);
+	add(&s, g, SYS_read, 2, 1000, 0, 500);
+	summary_record(&s, g, syscall_native_arch(), SYS_exit_group, &(struct call_outcome){.end = CALL_UNFINISHED});
+	assert_false(has_text(&s, "unfinished"));
+	summary_record(&s, g, syscall_native_arch(), SYS_flock, &(struct call_outcome){.end = CALL_UNFINISHED});
+	renders(&s, &(struct summary_view){0},
+		"syscall                     seconds     calls   errors unfinished        avg        p50        p99    "
+		"    max\n"
+		"read                    0.000002000         2        0          0   ~1.00 us   ~1.00 us   ~1.00 us   "
+		"~1.00 us\n"
+		"exit_group              0.000000000         1        0          1          -          -          -    "
+		"      -\n"
+		"flock                   0.000000000         1        0          1          -          -          -    "
+		"      -\n"
+		"                      ------------- --------- -------- ----------\n"
+		"                        0.000002000         4        0          2\n");
+	summary_free(&s);
+}
+
+static void groups_have_a_row_each(void **state)
+{
+	(void)state;
+	struct summary s = {0};
+	add(&s, summary_group(&s, "3</tmp/a>", -1), SYS_read, 2, 1000, 0, 1);
+	add(&s, summary_group(&s, "4</tmp/\033[31mb>", -1), SYS_read, 1, 9000, 0, 1);
+	struct summary_view v = {.by = "fd"};
+	struct buf why = {0};
+	assert_int_equal(summary_columns_parse("seconds,calls,bytes", &v.columns, &why), 0);
+	renders(&s, &v,
+		"fd                          seconds     calls       bytes\n"
+		"4</tmp/\\x1b[31mb>       0.000009000         1           1\n"
+		"  read                  0.000009000         1           1\n"
+		"3</tmp/a>               0.000002000         2           2\n"
+		"  read                  0.000002000         2           2\n"
+		"                      ------------- --------- -----------\n"
+		"                        0.000011000         3           3\n");
+	v.format = SUMMARY_CSV;
+	v.columns.n = 0;
+	struct buf out = {0};
+	assert_int_equal(summary_render(&s, &v, &out), 0);
+	assert_non_null(strstr(buf_str(&out), "fd,syscall,seconds,"));
+	assert_non_null(strstr(buf_str(&out), "\n3</tmp/a>,read,2e-06,2,"));
+	buf_free(&out);
+	buf_free(&why);
+	summary_free(&s);
+}
+
+static void words_are_checked(void **state)
+{
+	(void)state;
+	struct buf why = {0};
+	struct summary_columns c;
+	enum summary_format f;
+	int sort;
+	assert_int_equal(summary_columns_parse("calls,erors", &c, &why), -EINVAL);
+	assert_non_null(strstr(buf_str(&why), "'erors' is no column"));
+	assert_non_null(strstr(buf_str(&why), "did you mean errors?"));
+	buf_clear(&why);
+	assert_int_equal(summary_columns_parse("", &c, &why), -EINVAL);
+	assert_int_equal(summary_sort_parse("none", &sort, &why), 0);
+	assert_int_equal(sort, -1);
+	assert_int_equal(summary_sort_parse("nam", &sort, &why), -EINVAL);
+	assert_int_equal(summary_format_parse("truss", &f, &why), 0);
+	assert_int_equal(f, SUMMARY_TRUSS);
+	assert_int_equal(summary_format_parse("xml", &f, &why), -EINVAL);
+	buf_free(&why);
+}
+
+static void errors_and_histograms(void **state)
+{
+	(void)state;
+	struct summary s = three_calls();
+	struct buf out = {0};
+	summary_render_errors(&s, &out);
+	assert_non_null(
+		strstr(buf_str(&out), "openat                       1  ENOENT           No such file or directory\n"));
+	buf_clear(&out);
+	assert_true(summary_render_hist(&s, "openat", 80, &out));
+	assert_non_null(strstr(buf_str(&out), " 2  66.7 % ###"));
+	buf_clear(&out);
+	assert_false(summary_render_hist(&s, "write", 80, &out));
+	buf_free(&out);
+	summary_free(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(text_has_trusss_columns_first),
+		cmocka_unit_test(truss_to_the_letter),
+		cmocka_unit_test(strace_to_the_letter),
+		cmocka_unit_test(csv_is_in_seconds),
+		cmocka_unit_test(unfinished_and_doubtful_are_told),
+		cmocka_unit_test(groups_have_a_row_each),
+		cmocka_unit_test(words_are_checked),
+		cmocka_unit_test(errors_and_histograms),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

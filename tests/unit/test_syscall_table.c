@@ -1,0 +1,98 @@
+/* The table of calls against libseccomp and the kernel's own list. */
+#include "base/buf.h"
+#include "syscall/kinds.h"
+#include "syscall/table.h"
+
+#include <linux/audit.h>
+#include <seccomp.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void test_no_duplicates(void **state)
+{
+	(void)state;
+	for (size_t i = 0; syscall_row(i); i++)
+		for (size_t j = 0; j < i; j++)
+			if (strcmp(syscall_row(i)->name, syscall_row(j)->name) == 0 &&
+			    syscall_row(i)->arch == syscall_row(j)->arch)
+				fail_msg("%s is there twice", syscall_row(i)->name);
+}
+
+static void test_numbers_agree(void **state)
+{
+	(void)state;
+	for (size_t i = 0; syscall_row(i); i++) {
+		const struct syscall_desc *d = syscall_row(i);
+		int nr = seccomp_syscall_resolve_name_arch(SCMP_ARCH_X86_64, d->name);
+		if (d->number && nr >= 0 && nr != d->number)
+			fail_msg("%s: %d here, %d in libseccomp", d->name, d->number, nr);
+		if (!d->number && (!d->arch || d->arch == AUDIT_ARCH_X86_64) && nr < 0 &&
+		    seccomp_syscall_resolve_name(d->name) == __NR_SCMP_ERROR)
+			fail_msg("%s: no such call in libseccomp", d->name);
+		if (d->arch && d->arch != AUDIT_ARCH_X86_64)
+			continue;
+		nr = (int)syscall_number(AUDIT_ARCH_X86_64, d->name);
+		if (nr >= 0 && syscall_lookup(AUDIT_ARCH_X86_64, nr) != d)
+			fail_msg("%s: its number %d leads elsewhere", d->name, nr);
+	}
+}
+
+/* Everything that libseccomp knows of x86-64 is described, and so is everything that the headers know. */
+static void test_all_are_described(void **state)
+{
+	(void)state;
+	for (int nr = 0; nr < 1024; nr++) {
+		char *name = seccomp_syscall_resolve_num_arch(SCMP_ARCH_X86_64, nr);
+		const struct syscall_desc *d = syscall_lookup(AUDIT_ARCH_X86_64, nr);
+		if (name && (!d || strcmp(d->name, name) != 0))
+			fail_msg("%s (%d) is not described", name, nr);
+		free(name);
+	}
+}
+
+static void test_names(void **state)
+{
+	(void)state;
+	struct buf b = {0};
+	syscall_name(&b, AUDIT_ARCH_X86_64, 0);
+	syscall_name(&b, AUDIT_ARCH_X86_64, 0x1000);
+	syscall_name(&b, AUDIT_ARCH_X86_64, 0x40000000);
+	syscall_name(&b, AUDIT_ARCH_I386, 3);
+	syscall_name(&b, AUDIT_ARCH_I386, 7);
+	syscall_name(&b, AUDIT_ARCH_AARCH64, 63);
+	syscall_name(&b, AUDIT_ARCH_X86_64, -1);
+	syscall_name(&b, AUDIT_ARCH_S390X, 4);
+	assert_string_equal(buf_str(&b), "readsyscall_0x1000read#x32readwaitpidreadsyscall_0xffffffffffffffffwrite");
+	buf_free(&b);
+	assert_int_equal(syscall_number(AUDIT_ARCH_X86_64, "mseal"), 462);
+	assert_int_equal(syscall_number(AUDIT_ARCH_X86_64, "nonesuch"), -1);
+}
+
+static void test_bytes(void **state)
+{
+	(void)state;
+	static const char *const yes[] = {"read",   "write",   "pread64",  "readv",
+					  "sendto", "recvmsg", "sendfile", "splice"};
+	static const char *const no[] = {"close", "mmap", "lseek", "poll", "getpid"};
+	for (size_t i = 0; i < sizeof(yes) / sizeof(*yes); i++)
+		assert_true(syscall_returns_bytes(AUDIT_ARCH_X86_64, syscall_number(AUDIT_ARCH_X86_64, yes[i])));
+	for (size_t i = 0; i < sizeof(no) / sizeof(*no); i++)
+		assert_false(syscall_returns_bytes(AUDIT_ARCH_X86_64, syscall_number(AUDIT_ARCH_X86_64, no[i])));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_no_duplicates),
+		cmocka_unit_test(test_numbers_agree),
+		cmocka_unit_test(test_all_are_described),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_bytes),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

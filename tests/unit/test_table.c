@@ -1,0 +1,165 @@
+#include "base/buf.h"
+#include "out/table.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct column columns[] = {
+	{"name", "name", 0},
+	{"wall_s", "wall", COL_RIGHT},
+	{"calls", "calls", COL_RIGHT | COL_OPTIONAL},
+	{"bar", "", COL_TEXT_ONLY},
+	{"seed", "seed", COL_RIGHT | COL_DATA_ONLY},
+};
+
+static struct table *sample(void)
+{
+	struct table *t = table_new(columns, sizeof(columns) / sizeof(*columns));
+	table_row(t);
+	table_string(t, 0, "read, \"write\"");
+	table_real(t, 1, 0.25, "250 ms");
+	table_integer(t, 2, 12, NULL);
+	table_string(t, 3, "███");
+	table_integer(t, 4, 7, NULL);
+	table_row(t);
+	table_string(t, 0, "é|x");
+	table_real(t, 1, NAN, NULL);
+	table_integer(t, 2, 1048576, "1,048,576");
+	table_total(t);
+	table_string(t, 0, "all");
+	table_integer(t, 2, 1048588, NULL);
+	return t;
+}
+
+static char *render(struct table *t, enum table_format format, const struct table_look *look)
+{
+	struct buf b = {0};
+	assert_int_equal(table_render(t, format, look, &b), 0);
+	table_free(t);
+	return buf_take(&b);
+}
+
+static void text_is_aligned(void **state)
+{
+	(void)state;
+	char *s = render(sample(), TABLE_TEXT, NULL);
+	assert_string_equal(s, "name             wall      calls\n"
+			       "read, \"write\"  250 ms         12  ███\n"
+			       "é|x                    1,048,576\n"
+			       "                       ---------\n"
+			       "all                      1048588\n");
+	free(s);
+}
+
+static void narrow_terminals_lose_optional_columns_then_text(void **state)
+{
+	(void)state;
+	char *s = render(sample(), TABLE_TEXT, &(struct table_look){.width = 30, .indent = "  "});
+	assert_null(strstr(s, "calls"));
+	assert_non_null(strstr(s, "  name             wall\n"));
+	free(s);
+	s = render(sample(), TABLE_TEXT, &(struct table_look){.width = 19});
+	assert_string_equal(s, "name      wall\n"
+			       "read,…  250 ms  ███\n"
+			       "é|x\n"
+			       "all\n");
+	free(s);
+}
+
+static void colour_only_where_asked(void **state)
+{
+	(void)state;
+	struct table *t = sample();
+	table_mark_row(t, MARK_BAD);
+	char *s = render(t, TABLE_TEXT, &(struct table_look){.colour = true});
+	assert_non_null(strstr(s, "\033[31m"));
+	free(s);
+	t = sample();
+	table_mark_row(t, MARK_BAD);
+	s = render(t, TABLE_TEXT, NULL);
+	assert_null(strchr(s, '\033'));
+	free(s);
+}
+
+static void csv_follows_rfc_4180(void **state)
+{
+	(void)state;
+	char *s = render(sample(), TABLE_CSV, NULL);
+	assert_string_equal(s, "name,wall_s,calls,seed\r\n"
+			       "\"read, \"\"write\"\"\",0.25,12,7\r\n"
+			       "é|x,,1048576,\r\n");
+	free(s);
+}
+
+static void markdown_escapes_bars(void **state)
+{
+	(void)state;
+	char *s = render(sample(), TABLE_MARKDOWN, NULL);
+	assert_non_null(strstr(s, "| name | wall | calls |  |\n| --- | ---: | ---: | --- |\n"));
+	assert_non_null(strstr(s, "| é\\|x |  | 1,048,576 |  |\n"));
+	assert_non_null(strstr(s, "| **all** |"));
+	free(s);
+}
+
+static void json_has_values_and_nulls(void **state)
+{
+	(void)state;
+	char *s = render(sample(), TABLE_JSON, NULL);
+	json_t *a = json_loads(s, 0, NULL);
+	assert_int_equal(json_array_size(a), 2);
+	json_t *first = json_array_get(a, 0);
+	assert_string_equal(json_string_value(json_object_get(first, "name")), "read, \"write\"");
+	assert_true(json_real_value(json_object_get(first, "wall_s")) == 0.25);
+	assert_int_equal(json_integer_value(json_object_get(first, "seed")), 7);
+	assert_null(json_object_get(first, "bar"));
+	assert_true(json_is_null(json_object_get(json_array_get(a, 1), "wall_s")));
+	json_decref(a);
+	free(s);
+}
+
+/* A file name may hold anything; no byte of it reaches a terminal or a page as a command. */
+static void foreign_text_is_harmless(void **state)
+{
+	(void)state;
+	for (enum table_format f = TABLE_TEXT; f <= TABLE_HTML; f++) {
+		struct table *t = table_new(columns, 1);
+		table_row(t);
+		table_string(t, 0, "a\033[2J\n\xff<b>");
+		char *s = render(t, f, NULL);
+		assert_null(strchr(s, '\033'));
+		assert_null(strchr(s, '\xff'));
+		assert_true(f != TABLE_HTML || !strstr(s, "<b>"));
+		free(s);
+	}
+}
+
+static void formats_have_names(void **state)
+{
+	(void)state;
+	enum table_format f;
+	assert_int_equal(table_format_parse("markdown", &f), 0);
+	assert_int_equal(f, TABLE_MARKDOWN);
+	assert_int_equal(table_format_parse("xml", &f), -EINVAL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(text_is_aligned),
+		cmocka_unit_test(narrow_terminals_lose_optional_columns_then_text),
+		cmocka_unit_test(colour_only_where_asked),
+		cmocka_unit_test(csv_follows_rfc_4180),
+		cmocka_unit_test(markdown_escapes_bars),
+		cmocka_unit_test(json_has_values_and_nulls),
+		cmocka_unit_test(foreign_text_is_harmless),
+		cmocka_unit_test(formats_have_names),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,183 @@
+/* The tracer's options, what they refuse, and what they choose. */
+#include "cmd/trace_opts.h"
+
+#include "base/buf.h"
+#include "syscall/table.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include <cmocka.h>
+
+static enum opt_outcome parse(struct trace_opts *o, char **argv, struct buf *why)
+{
+	int argc = 0, first;
+	while (argv[argc])
+		argc++;
+	trace_opts_init(o);
+	buf_clear(why);
+	enum opt_outcome r = opt_parse(&trace_command, o, argc, argv, &first, why);
+	return r == OPT_OK && trace_opts_check(o, first < argc, why) < 0 ? OPT_ERROR : r;
+}
+
+#define PARSE(...) parse(&o, (char *[]){"sctrace", __VA_ARGS__, NULL}, &why)
+
+static void mistakes_are_explained(void **state)
+{
+	(void)state;
+	static const struct {
+		char *argv[5];
+		const char *says;
+	} cases[] = {
+		{{"sctrace"}, "no program was named"},
+		{{"sctrace", "-c", "-C", "x"}, "-c and -C exclude each other"},
+		{{"sctrace", "-ff", "x"}, "-ff needs -o FILE"},
+		{{"sctrace", "-e", "trace=read,opnat", "x"}, "'opnat'; did you mean openat"},
+		{{"sctrace", "-e", "trace=read,opnat", "x"}, "\n  trace=read,opnat\n             ^"},
+		{{"sctrace", "-e", "!raed", "x"}, "\n  !raed\n   ^"},
+		{{"sctrace", "-e", "status=failed,succesful", "x"}, "did you mean successful?\n"},
+		{{"sctrace", "-e", "errno=ENOENTT", "x"}, "did you mean ENOENT or ENONET?\n"},
+		{{"sctrace", "-e", "signal=SIGTRM", "x"}, "did you mean SIGTERM"},
+		{{"sctrace", "-e", "inject=read:eror=EIO", "x"}, "did you mean error?\n"},
+		{{"sctrace", "-e", "inject=read", "x"}, "does not say what to do"},
+		{{"sctrace", "-e", "inject=read:error=EIO:when=0", "x"}, "'0' is no choice of calls"},
+		{{"sctrace", "-e", "colour=blue", "x"}, "'colour' is no kind of choice"},
+		{{"sctrace", "-Sc", "x"}, "FreeBSD truss's"},
+		{{"sctrace", "--format=csv", "x"}, "add -c"},
+		{{"sctrace", "-p", "12,x"}, "is no process"},
+		{{"sctrace", "-p", "0"}, "is no process"},
+		{{"sctrace", "-b", "fork", "x"}, "only execve is"},
+		{{"sctrace", "--interval=1us", "-c", "x"}, "the least interval"},
+		{{"sctrace", "-E", "=x", "x"}, "names no variable"},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct trace_opts o;
+		struct buf why = {0};
+		char *argv[6] = {0};
+		memcpy(argv, cases[i].argv, sizeof(cases[i].argv));
+		assert_int_equal(parse(&o, argv, &why), OPT_ERROR);
+		if (!strstr(buf_str(&why), cases[i].says))
+			assert_string_equal(buf_str(&why), cases[i].says);
+		trace_opts_free(&o);
+		buf_free(&why);
+	}
+}
+
+static void choices_are_kept(void **state)
+{
+	(void)state;
+	struct trace_opts o;
+	struct buf why = {0};
+	assert_int_equal(PARSE("-p", "1,2", "-p", "3", "-e", "trace=openat", "-tt", "-yy", "--slower=10ms"), OPT_OK);
+	assert_int_equal(o.pids.n, 3);
+	assert_int_equal(o.clock, 2);
+	assert_int_equal(o.fd_names, 2);
+	assert_int_equal(o.select.slower_ns, 10000000);
+	assert_true(filter_matches(&o.select.calls, syscall_native_arch(), SYS_openat));
+	assert_false(filter_matches(&o.select.calls, syscall_native_arch(), SYS_read));
+	trace_opts_free(&o);
+	assert_int_equal(PARSE("-e", "openat", "-Z", "-E", "A=1", "-E", "B", "--json", "x", "-c"), OPT_OK);
+	assert_int_equal(o.select.status, STATUS_FAILED);
+	assert_int_equal(o.env.n, 2);
+	assert_int_equal(o.format, TRACE_JSON);
+	assert_false(o.count);
+	trace_opts_free(&o);
+	buf_free(&why);
+}
+
+static struct event entry(long nr, uint64_t a0)
+{
+	struct event ev = {.kind = EV_ENTER, .tid = 1, .pid = 1};
+	ev.call.arch = syscall_native_arch();
+	ev.call.nr = nr;
+	ev.call.args[0] = a0;
+	return ev;
+}
+
+static void calls_are_selected(void **state)
+{
+	(void)state;
+	struct trace_opts o;
+	struct buf why = {0};
+	assert_int_equal(PARSE("--trace-fds=3,4", "-e", "errno=EIO,ENOSPC", "-e", "signal=!TERM", "x"), OPT_OK);
+	struct event on3 = entry(SYS_close, 3), on5 = entry(SYS_close, 5);
+	assert_true(trace_select_enter(&o.select, &on3));
+	assert_false(trace_select_enter(&o.select, &on5));
+	assert_true(trace_select_needs_exit(&o.select));
+	on3.kind = EV_EXIT;
+	assert_false(trace_select_exit(&o.select, &on3));
+	on3.call.error = true;
+	on3.call.err = ENOSPC;
+	assert_true(trace_select_exit(&o.select, &on3));
+	assert_true(trace_select_signal(&o.select, SIGINT));
+	assert_false(trace_select_signal(&o.select, SIGTERM));
+	trace_opts_free(&o);
+	assert_int_equal(PARSE("--slower=1us", "x"), OPT_OK);
+	on5.kind = EV_EXIT;
+	on5.call.duration_ns = 21000;
+	on5.call.cost_ns = 20500;
+	assert_false(trace_select_exit(&o.select, &on5));
+	on5.call.cost_ns = 19000;
+	assert_true(trace_select_exit(&o.select, &on5));
+	trace_opts_free(&o);
+	buf_free(&why);
+}
+
+static void tampering_takes_turns(void **state)
+{
+	(void)state;
+	struct trace_opts o;
+	struct buf why = {0};
+	struct engine_tamper t;
+	assert_int_equal(PARSE("-e", "inject=close:error=EIO:delay_enter=5ms:when=2+2", "x"), OPT_OK);
+	struct event ev = entry(SYS_close, 3), other = entry(SYS_read, 3), thread = entry(SYS_close, 3);
+	thread.tid = 2;
+	static const bool turns[] = {false, true, false, true};
+	for (size_t i = 0; i < 4; i++) {
+		assert_int_equal(trace_inject_ask(&o.injects, &ev, &t), turns[i]);
+		assert_false(trace_inject_ask(&o.injects, &other, &t));
+	}
+	assert_false(trace_inject_ask(&o.injects, &thread, &t));
+	assert_int_equal(t.result, -EIO);
+	assert_int_equal(t.delay_enter_ns, 5000000);
+	trace_opts_free(&o);
+	assert_int_equal(PARSE("-e", "fault=close:when=1..2", "x"), OPT_OK);
+	assert_true(trace_inject_ask(&o.injects, &ev, &t));
+	assert_int_equal(t.result, -ENOSYS);
+	assert_true(trace_inject_ask(&o.injects, &ev, &t));
+	assert_false(trace_inject_ask(&o.injects, &ev, &t));
+	trace_opts_free(&o);
+	buf_free(&why);
+}
+
+/* Every row of both tables can be reached and has a help text of its own, or none on purpose. */
+static void tables_are_sound(void **state)
+{
+	(void)state;
+	const struct opt_command *const commands[] = {&trace_command, &truss_command};
+	for (size_t i = 0; i < 2; i++)
+		for (const struct opt *o = commands[i]->table; o->letter || o->name || o->help; o++) {
+			for (const struct opt *p = commands[i]->table; p < o; p++) {
+				assert_false(o->letter && o->letter == p->letter);
+				assert_false(o->name && p->name && strcmp(o->name, p->name) == 0);
+			}
+			assert_true(o->parse || (!o->letter && !o->name));
+		}
+	assert_non_null(trace_other_dialect(false, 'H'));
+	assert_non_null(trace_other_dialect(true, 'T'));
+	assert_null(trace_other_dialect(true, 'c'));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(mistakes_are_explained), cmocka_unit_test(choices_are_kept),
+		cmocka_unit_test(calls_are_selected),     cmocka_unit_test(tampering_takes_turns),
+		cmocka_unit_test(tables_are_sound),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

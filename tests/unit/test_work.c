@@ -1,0 +1,157 @@
+#include "measure/cache.h"
+#include "measure/work.h"
+
+#include "base/buf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static void append(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "a");
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+static void the_folder_goes_with_all_in_it(void **state)
+{
+	(void)state;
+	struct work w = {0};
+	struct buf why = {0};
+	assert_int_equal(work_open(&w, NULL, &why), 0);
+	char dir[4096];
+	snprintf(dir, sizeof(dir), "%s/deep", w.dir);
+	mkdir(dir, 0700);
+	strcat(dir, "/deeper");
+	append(dir, "x");
+	assert_int_equal(work_make_input(&w, "random", 70000, &why), 0);
+	snprintf(dir, sizeof(dir), "%s", w.dir);
+	work_close(&w);
+	assert_int_equal(access(dir, F_OK), -1);
+	work_close(&w);
+	buf_free(&why);
+}
+
+static void the_input_is_as_asked(void **state)
+{
+	(void)state;
+	struct work w = {0};
+	struct buf why = {0};
+	assert_int_equal(work_open(&w, NULL, &why), 0);
+	assert_int_equal(work_make_input(&w, "random", 70001, &why), 0);
+	FILE *f = fopen(w.in, "r");
+	int nuls = 0;
+	long n = 0;
+	for (int c; (c = fgetc(f)) != EOF; n++)
+		nuls += c == 0;
+	fclose(f);
+	assert_int_equal(n, 70001);
+	assert_int_equal(nuls, 0);
+	assert_int_equal(work_make_part(&w, 100, &why), 0);
+	assert_int_equal(work_check_copy(&w, w.part, 100, &why), 0);
+	assert_int_equal(work_check_copy(&w, w.part, 101, &why), -EBADMSG);
+	assert_string_equal(buf_str(&why), "the copy is wrong from byte 100 on");
+	buf_clear(&why);
+	append(w.part, "more");
+	assert_int_equal(work_check_copy(&w, w.part, 100, &why), -EBADMSG);
+	buf_clear(&why);
+	assert_int_equal(work_check_copy(&w, w.out, 100, &why), -ENOENT);
+	work_close(&w);
+	buf_free(&why);
+}
+
+static void a_file_of_the_user_stays_as_it_is(void **state)
+{
+	(void)state;
+	char file[] = "/tmp/sctrace-test-XXXXXX";
+	close(mkstemp(file));
+	append(file, "0123456789");
+	struct work w = {0};
+	struct buf why = {0};
+	assert_int_equal(work_open(&w, "/tmp", &why), 0);
+	assert_int_equal(work_make_input(&w, file, 4, &why), 0);
+	assert_int_equal(w.size, 4);
+	work_close(&w);
+	struct stat st;
+	assert_int_equal(stat(file, &st), 0);
+	assert_int_equal(st.st_size, 10);
+	assert_int_equal(work_open(&w, "/tmp", &why), 0);
+	assert_true(work_make_input(&w, file, 11, &why) < 0);
+	assert_non_null(strstr(buf_str(&why), "has 10 bytes"));
+	work_close(&w);
+	unlink(file);
+	buf_free(&why);
+}
+
+static void bad_inputs_are_told(void **state)
+{
+	(void)state;
+	struct work w = {0};
+	struct buf why = {0};
+	assert_true(work_open(&w, "/no/such/folder", &why) < 0);
+	assert_non_null(strstr(buf_str(&why), "'/no/such/folder'"));
+	work_close(&w);
+	assert_int_equal(work_open(&w, NULL, &why), 0);
+	buf_clear(&why);
+	assert_true(work_make_input(&w, "/no/such/file", 0, &why) < 0);
+	assert_non_null(strstr(buf_str(&why), "No such file"));
+	buf_clear(&why);
+	assert_true(work_make_input(&w, "/dev/null", 0, &why) < 0);
+	assert_non_null(strstr(buf_str(&why), "no regular file"));
+	buf_clear(&why);
+	assert_int_equal(work_make_input(&w, "random", 1ull << 60, &why), -ENOSPC);
+	assert_non_null(strstr(buf_str(&why), "--size"));
+	work_close(&w);
+	buf_free(&why);
+}
+
+static void complaints_lose_the_programs_name(void **state)
+{
+	(void)state;
+	struct work w = {0};
+	struct buf text = {0};
+	assert_int_equal(work_open(&w, NULL, &text), 0);
+	append(w.errors, "first line\ncopy-x: cannot write 'out': No space left on device\n");
+	work_complaint(&w, "copy-x", &text);
+	assert_string_equal(buf_str(&text), "cannot write 'out': No space left on device");
+	work_close(&w);
+	buf_free(&text);
+}
+
+static void the_cache_tells_what_it_holds(void **state)
+{
+	(void)state;
+	struct work w = {0};
+	struct buf why = {0};
+	assert_int_equal(work_open(&w, NULL, &why), 0);
+	assert_int_equal(work_make_input(&w, "zero", 100000, &why), 0);
+	double share = cache_resident(w.in);
+	assert_true(share < 0 || share > 0.99);
+	assert_int_equal(cache_drop(w.in, false), 0);
+	assert_int_equal(cache_drop(w.out, false), -ENOENT);
+	assert_true(cache_resident(w.out) < 0);
+	work_close(&w);
+	buf_free(&why);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_folder_goes_with_all_in_it),    cmocka_unit_test(the_input_is_as_asked),
+		cmocka_unit_test(a_file_of_the_user_stays_as_it_is), cmocka_unit_test(bad_inputs_are_told),
+		cmocka_unit_test(complaints_lose_the_programs_name), cmocka_unit_test(the_cache_tells_what_it_holds),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
