@@ -1,0 +1,208 @@
+#include "cli/opt.h"
+
+#include "base/buf.h"
+#include "base/near.h"
+
+#include <errno.h>
+#include <string.h>
+
+static const struct opt common[] = {
+	{.letter = 'h', .name = "help", .help = "print this help"},
+	{.letter = 'V', .name = "version", .help = "print the version"},
+	{0},
+};
+
+/* A walk over argv. */
+struct parse {
+	const struct opt_command *command;
+	void *settings;
+	int argc;
+	char **argv;
+	int next; /* the word after the ones consumed */
+	struct buf *why;
+	enum opt_outcome outcome;
+};
+
+static bool is_end(const struct opt *o)
+{
+	return !o->letter && !o->name && !o->help;
+}
+
+static enum opt_outcome fail(struct parse *p)
+{
+	return p->outcome = OPT_ERROR;
+}
+
+static bool value_is_optional(const struct opt *o)
+{
+	return o->arg && o->arg[0] == '[';
+}
+
+static const struct opt *find_letter(const struct opt *table, char letter)
+{
+	for (const struct opt *o = table; !is_end(o); o++)
+		if (o->letter == letter)
+			return o;
+	return NULL;
+}
+
+/* Rows whose long name begins with `name`; an exact one counts alone. */
+static const struct opt *find_name(const struct opt *table, const char *name, size_t len, unsigned *matches)
+{
+	const struct opt *found = NULL;
+	for (const struct opt *o = table; !is_end(o); o++) {
+		if (!o->name || strncmp(o->name, name, len) != 0)
+			continue;
+		if (!o->name[len]) {
+			*matches = 1;
+			return o;
+		}
+		++*matches;
+		found = o;
+	}
+	return found;
+}
+
+/* Runs the row's parser; what it says of the value is put behind the option as it was typed. */
+static enum opt_outcome apply(struct parse *p, const struct opt *o, const char *typed, const char *value)
+{
+	if (o == &common[0])
+		return p->outcome = OPT_HELP;
+	if (o == &common[1])
+		return p->outcome = OPT_VERSION;
+	struct buf why = {0};
+	int r = o->parse(p->settings, o, value, &why);
+	if (r < 0)
+		buf_addf(p->why, "option %s: %s", typed, why.len ? buf_str(&why) : strerror(-r));
+	buf_free(&why);
+	return r < 0 ? fail(p) : OPT_OK;
+}
+
+/* One word of letters: "-tt", "-s32", "-fo FILE". */
+static enum opt_outcome parse_letters(struct parse *p, const char *word)
+{
+	for (const char *c = word + 1; *c; c++) {
+		char typed[3] = {'-', *c, '\0'};
+		const struct opt *o = find_letter(p->command->table, *c);
+		if (!o)
+			o = find_letter(common, *c);
+		if (!o) {
+			buf_addf(p->why, "unknown option '-%c'%s%s", *c, c[1] || c > word + 1 ? " in " : "",
+				 c[1] || c > word + 1 ? word : "");
+			return fail(p);
+		}
+		if (!o->arg) {
+			if (apply(p, o, typed, NULL) != OPT_OK)
+				return p->outcome;
+			continue;
+		}
+		const char *value = c[1] ? c + 1 : NULL;
+		if (!value && !value_is_optional(o)) {
+			if (p->next >= p->argc) {
+				buf_addf(p->why, "option %s needs a value: %s %s", typed, typed, o->arg);
+				return fail(p);
+			}
+			value = p->argv[p->next++];
+		}
+		return apply(p, o, typed, value);
+	}
+	return OPT_OK;
+}
+
+static enum opt_outcome unknown_name(struct parse *p, const char *name, size_t len)
+{
+	struct buf word = {0};
+	struct near near;
+	buf_add(&word, name, len);
+	near_init(&near, buf_str(&word));
+	for (const struct opt *o = p->command->table; !is_end(o); o++)
+		if (o->name)
+			near_offer(&near, o->name);
+	near_offer(&near, "help");
+	near_offer(&near, "version");
+	buf_addf(p->why, "unknown option '--%s'", buf_str(&word));
+	near_say(&near, "--", p->why);
+	buf_free(&word);
+	return fail(p);
+}
+
+static enum opt_outcome ambiguous_name(struct parse *p, const char *name, size_t len)
+{
+	buf_addf(p->why, "option '--%.*s' could be", (int)len, name);
+	const char *between = " ";
+	for (const struct opt *o = p->command->table; !is_end(o); o++) {
+		if (!o->name || strncmp(o->name, name, len) != 0)
+			continue;
+		buf_addf(p->why, "%s--%s", between, o->name);
+		between = ", ";
+	}
+	return fail(p);
+}
+
+static enum opt_outcome parse_name(struct parse *p, const char *word)
+{
+	const char *name = word + 2;
+	size_t len = strcspn(name, "=");
+	const char *value = name[len] ? name + len + 1 : NULL;
+	unsigned matches = 0;
+	const struct opt *o = find_name(p->command->table, name, len, &matches);
+	if (!len)
+		return unknown_name(p, name, len);
+	if (matches > 1)
+		return ambiguous_name(p, name, len);
+	if (!o)
+		o = find_name(common, name, len, &matches);
+	if (!o)
+		return unknown_name(p, name, len);
+	char typed[64] = "--";
+	strncat(typed, o->name, sizeof(typed) - 3);
+	if (!o->arg && value) {
+		buf_addf(p->why, "option %s takes no value", typed);
+		return fail(p);
+	}
+	if (o->arg && !value && !value_is_optional(o)) {
+		if (p->next >= p->argc) {
+			buf_addf(p->why, "option %s needs a value: %s=%s", typed, typed, o->arg);
+			return fail(p);
+		}
+		value = p->argv[p->next++];
+	}
+	return apply(p, o, typed, value);
+}
+
+/* Moves the words [from, to) in front of the operands [operands, from). */
+static void move_words(char **argv, int operands, int from, int to)
+{
+	for (; from < to && operands < from; operands++, from++) {
+		char *word = argv[from];
+		memmove(argv + operands + 1, argv + operands, (size_t)(from - operands) * sizeof(*argv));
+		argv[operands] = word;
+	}
+}
+
+enum opt_outcome opt_parse(const struct opt_command *c, void *settings, int argc, char **argv, int *first,
+			   struct buf *why)
+{
+	struct parse p = {.command = c, .settings = settings, .argc = argc, .argv = argv, .next = 1, .why = why};
+	int operands = 1; /* where the operands seen so far begin; they end where the current word stands */
+	while (p.next < argc) {
+		int at = p.next;
+		char *word = argv[p.next++];
+		if (strcmp(word, "--") == 0) {
+			move_words(argv, operands, at, at + 1);
+			operands++;
+			break;
+		}
+		if (word[0] != '-' || !word[1]) {
+			if (!c->stop_at_operand)
+				continue;
+			break;
+		}
+		if ((word[1] == '-' ? parse_name(&p, word) : parse_letters(&p, word)) != OPT_OK)
+			return p.outcome;
+		move_words(argv, operands, at, p.next);
+		operands += p.next - at;
+	}
+	*first = operands;
+	return OPT_OK;
+}

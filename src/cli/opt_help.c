@@ -1,0 +1,130 @@
+/* --help: one row a table row, wrapped and aligned. */
+#include "cli/opt.h"
+
+#include "base/buf.h"
+
+#include <string.h>
+
+#define BOLD       "\033[1m"
+#define PLAIN      "\033[0m"
+#define COLUMN_MAX 30 /* spellings longer than this stand on a line of their own */
+
+static bool is_end(const struct opt *o)
+{
+	return !o->letter && !o->name && !o->help;
+}
+
+static bool is_heading(const struct opt *o)
+{
+	return !o->letter && !o->name;
+}
+
+/* "-s, --string-limit=N", "    --slower=DURATION", "-e EXPR". */
+static void spelling(const struct opt *o, struct buf *out)
+{
+	if (o->letter)
+		buf_addf(out, "-%c", o->letter);
+	else
+		buf_adds(out, "   ");
+	if (o->name)
+		buf_addf(out, "%s--%s", o->letter ? ", " : " ", o->name);
+	if (!o->arg)
+		return;
+	bool may = o->arg[0] == '[';
+	if (!may)
+		buf_addf(out, "%c%s", o->name ? '=' : ' ', o->arg);
+	else
+		buf_addf(out, o->name ? "[=%s" : "[%s", o->arg + 1);
+}
+
+/* Adds `text` from column `col` on, breaking before words that would pass `width` and going on at `indent`. */
+static void wrapped(struct buf *out, const char *text, int col, int indent, int width)
+{
+	while (*text) {
+		text += strspn(text, " ");
+		int len = (int)strcspn(text, " \n");
+		bool fits = col + 1 + len <= width || col <= indent;
+		if (!fits) {
+			buf_addc(out, '\n');
+			buf_fill(out, ' ', (size_t)indent);
+			col = indent;
+		}
+		if (col > indent) {
+			buf_addc(out, ' ');
+			col++;
+		}
+		buf_add(out, text, (size_t)len);
+		col += len;
+		text += len;
+		if (*text != '\n')
+			continue;
+		text++;
+		buf_addc(out, '\n');
+		buf_fill(out, ' ', *text ? (size_t)indent : 0);
+		col = indent;
+	}
+	buf_addc(out, '\n');
+}
+
+static int help_column(const struct opt *table)
+{
+	int widest = 0;
+	for (const struct opt *o = table; !is_end(o); o++) {
+		struct buf s = {0};
+		if (!is_heading(o))
+			spelling(o, &s);
+		if ((int)s.len > widest && s.len <= COLUMN_MAX - 4)
+			widest = (int)s.len;
+		buf_free(&s);
+	}
+	return widest + 4 < 16 ? 16 : widest + 4;
+}
+
+static void help_row(const struct opt *o, struct buf *out, int column, int width)
+{
+	struct buf s = {0};
+	buf_adds(&s, "  ");
+	spelling(o, &s);
+	if ((int)s.len + 2 <= column) {
+		buf_fill(&s, ' ', (size_t)column - s.len);
+	} else {
+		buf_addc(&s, '\n');
+		buf_fill(&s, ' ', (size_t)column);
+	}
+	buf_adds(out, buf_str(&s));
+	wrapped(out, o->help ? o->help : "", column, column, width);
+	buf_free(&s);
+}
+
+static void heading(struct buf *out, const char *text, bool colour)
+{
+	buf_addf(out, "\n%s%s%s\n", colour ? BOLD : "", text, colour ? PLAIN : "");
+}
+
+void opt_help(const struct opt_command *c, struct buf *out, int width, bool colour)
+{
+	if (width <= 0 || width > 110)
+		width = width <= 0 ? 80 : 110;
+	if (width < 50)
+		width = 50;
+	for (size_t i = 0; c->usage[i]; i++)
+		buf_addf(out, "%s%s %s\n", i ? "       " : "Usage: ", c->name, c->usage[i]);
+	buf_addc(out, '\n');
+	wrapped(out, c->about, 0, 0, width);
+	int column = help_column(c->table);
+	if (!is_heading(c->table))
+		heading(out, "Options:", colour);
+	for (const struct opt *o = c->table; !is_end(o); o++) {
+		if (is_heading(o))
+			heading(out, o->help, colour);
+		else if (o->help)
+			help_row(o, out, column, width);
+	}
+	buf_addc(out, '\n');
+	help_row(&(struct opt){.letter = 'h', .name = "help", .help = "print this help"}, out, column, width);
+	help_row(&(struct opt){.letter = 'V', .name = "version", .help = "print the version"}, out, column, width);
+	if (c->epilog) {
+		buf_addc(out, '\n');
+		wrapped(out, c->epilog, 0, 0, width);
+	}
+}

@@ -1,0 +1,118 @@
+/* The ready-made parsers of values. */
+#include "cli/opt.h"
+
+#include "base/buf.h"
+#include "base/near.h"
+#include "base/size.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+
+static void *target(void *settings, const struct opt *o)
+{
+	return (char *)settings + o->offset;
+}
+
+int opt_flag(void *ctx, const struct opt *o, const char *arg, struct buf *why)
+{
+	(void)arg;
+	(void)why;
+	*(bool *)target(ctx, o) = true;
+	return 0;
+}
+
+int opt_count(void *ctx, const struct opt *o, const char *arg, struct buf *why)
+{
+	(void)arg;
+	(void)why;
+	int *n = target(ctx, o);
+	if (*n < 100)
+		++*n;
+	return 0;
+}
+
+int opt_string(void *ctx, const struct opt *o, const char *arg, struct buf *why)
+{
+	(void)why;
+	*(const char **)target(ctx, o) = arg;
+	return 0;
+}
+
+int opt_int(void *ctx, const struct opt *o, const char *arg, struct buf *why)
+{
+	int64_t value;
+	int r = number_parse(arg, o->min, o->max, &value);
+	if (r == -EINVAL)
+		buf_addf(why, "'%s' is no whole number", arg);
+	else if (r < 0)
+		buf_addf(why, "%s is out of range; write a number from %ld to %ld", arg, o->min, o->max);
+	if (r < 0)
+		return -EINVAL;
+	*(int *)target(ctx, o) = (int)value;
+	return 0;
+}
+
+int opt_size(void *ctx, const struct opt *o, const char *arg, struct buf *why)
+{
+	int r = size_parse(arg, target(ctx, o));
+	if (r == -EINVAL)
+		buf_addf(why, "'%s' is no size; write 4096, 4K, 1M", arg);
+	else if (r < 0)
+		buf_addf(why, "%s is too large", arg);
+	return r < 0 ? -EINVAL : 0;
+}
+
+int opt_duration(void *ctx, const struct opt *o, const char *arg, struct buf *why)
+{
+	int r = duration_parse(arg, target(ctx, o));
+	if (r == -EINVAL)
+		buf_addf(why, "'%s' is no duration; write 250ms, 1.5s, 10us", arg);
+	else if (r < 0)
+		buf_addf(why, "%s is too long", arg);
+	return r < 0 ? -EINVAL : 0;
+}
+
+/* The words of a row one by one: copies the next into `word`, false at the end. */
+static bool next_word(const char **words, char *word, size_t size)
+{
+	const char *w = *words + strspn(*words, " ");
+	size_t len = strcspn(w, " ");
+	if (!len || len >= size)
+		return false;
+	memcpy(word, w, len);
+	word[len] = '\0';
+	*words = w + len;
+	return true;
+}
+
+static void say_words(const struct opt *o, const char *arg, struct buf *why)
+{
+	char words[16][32];
+	struct near near;
+	const char *at = o->words;
+	near_init(&near, arg);
+	buf_addf(why, "'%s' is none of", arg);
+	for (size_t i = 0; i < 16 && next_word(&at, words[i], sizeof(words[i])); i++) {
+		buf_addf(why, "%s %s", i ? "," : "", words[i]);
+		near_offer(&near, words[i]);
+	}
+	near_say(&near, "", why);
+}
+
+int opt_word(void *ctx, const struct opt *o, const char *arg, struct buf *why)
+{
+	char word[32];
+	for (const char *at = o->words; arg && next_word(&at, word, sizeof(word));) {
+		if (strcmp(word, arg) != 0)
+			continue;
+		*(const char **)target(ctx, o) = arg;
+		return 0;
+	}
+	if (!arg) { /* "[WHEN]" left out */
+		*(const char **)target(ctx, o) = "";
+		return 0;
+	}
+	say_words(o, arg, why);
+	return -EINVAL;
+}

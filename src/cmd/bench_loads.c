@@ -1,0 +1,85 @@
+#include "cmd/bench_loads.h"
+
+#include "base/buf.h"
+#include "base/diag.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+int bench_opt_loads(void *ctx, const struct opt *o, const char *arg, struct buf *why)
+{
+	struct load_list *l = (struct load_list *)((char *)ctx + o->offset);
+	l->n = 0;
+	for (const char *p = arg; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
+		if (l->n == LOADS_MAX) {
+			buf_addf(why, "more than %d loads", LOADS_MAX);
+			return -EINVAL;
+		}
+		snprintf(l->names[l->n], sizeof(l->names[0]), "%.*s", (int)strcspn(p, ","), p);
+		if (load_parse(&l->v[l->n], l->names[l->n], why) < 0)
+			return -EINVAL;
+		l->n++;
+	}
+	return 0;
+}
+
+struct table *bench_work_table(const struct load *const *loads, size_t n)
+{
+	static const struct column c[] = {{"load", "load", 0},
+					  {"part", "part", 0},
+					  {"work", "work", COL_RIGHT},
+					  {"unit", "", 0},
+					  {"work_per_s", "a second", COL_RIGHT}};
+	size_t rows = 0;
+	struct table *t = table_new(c, sizeof(c) / sizeof(*c));
+	for (size_t i = 0; t && i < n; i++)
+		for (size_t k = 0; k < loads[i]->parts; k++, rows++) {
+			double rate = (double)loads[i]->work[k] * 1e9 / (double)loads[i]->span_ns;
+			char text[32];
+			snprintf(text, sizeof(text), "%.0f", rate);
+			table_row(t);
+			table_string(t, 0, loads[i]->name);
+			table_string(t, 1, loads[i]->kind[k]->name);
+			table_integer(t, 2, (long long)loads[i]->work[k], NULL);
+			table_string(t, 3, loads[i]->kind[k]->unit);
+			table_real(t, 4, rate, text);
+		}
+	if (rows)
+		return t;
+	table_free(t);
+	return NULL;
+}
+
+static int list_loads(void)
+{
+	printf("%-8s %s\n", "none", "nothing but what runs here anyway");
+	for (size_t i = 0; load_kind_at(i); i++)
+		printf("%-8s %s\n", load_kind_at(i)->name, load_kind_at(i)->about);
+	if (fflush(stdout) == 0)
+		return 0;
+	diag_error("cannot write the list");
+	return EXIT_OWN;
+}
+
+void bench_default_loads(struct load_list *l, const char *words)
+{
+	static const struct opt here = {.offset = 0};
+	struct buf why = {0};
+	bench_opt_loads(l, &here, words, &why);
+	buf_free(&why);
+}
+
+bool bench_loads_ready(bool list, const char *name, int nwords, char **words, int *status)
+{
+	if (list) {
+		*status = list_loads();
+		return false;
+	}
+	if (nwords) {
+		diag_error("unexpected '%s'; see %s --help", words[0], name);
+		*status = EXIT_USAGE;
+		return false;
+	}
+	return true;
+}

@@ -1,0 +1,33 @@
+/* The list of loads that bench latency and bench load measure under. */
+#ifndef SCTRACE_CMD_BENCH_LOADS_H
+#define SCTRACE_CMD_BENCH_LOADS_H
+
+#include "bench/loads.h"
+#include "cli/opt.h"
+#include "out/table.h"
+
+#include <stdbool.h>
+
+#define LOADS_MAX 32
+
+struct load_list {
+	struct load v[LOADS_MAX];
+	char names[LOADS_MAX][64];
+	size_t n;
+};
+
+/* Parses "none,net,suite+disk" into the struct load_list at the option's offset. */
+opt_parse_fn bench_opt_loads;
+/* A table of what each load did; NULL where none did anything ("none" alone), or there is no memory. */
+struct table *bench_work_table(const struct load *const *loads, size_t n);
+/* Fills the list from words of our own. */
+void bench_default_loads(struct load_list *l, const char *words);
+/*
+ * For bench_test.ready: false where the list was asked for (and is printed) or where there are operands; *status is then
+ * the exit status. `name` is the command's, for the message.
+ */
+bool bench_loads_ready(bool list, const char *name, int nwords, char **words, int *status);
+
+#define BENCH_LOADS_HELP "loads to measure under, joined by + for several at once (see --list)"
+
+#endif

@@ -1,0 +1,224 @@
+/* How a result of `sctrace bench` leaves: printed, saved, drawn. */
+#include "cmd/bench.h"
+
+#include "base/diag.h"
+#include "bench/stop.h"
+#include "cmd/term.h"
+#include "run/run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Steal and foreign load while we measured, where they matter. */
+static void note_activity(struct bench_session *s)
+{
+	struct env_activity now;
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	if (s->load > 0.5 * (double)cpus)
+		bench_note(s, "the machine was busy when this began: load average %.2f on %ld CPUs", s->load, cpus);
+	if (env_activity_read(&now) < 0)
+		return;
+	double steal = now.steal_s - s->before.steal_s;
+	double all = steal + now.busy_s - s->before.busy_s + now.idle_s - s->before.idle_s;
+	if (all > 0 && steal / all > 0.01)
+		bench_note(s, "the hypervisor took %.1f %% of the CPUs' time for others meanwhile (steal)",
+			   100 * steal / all);
+}
+
+/* The notes' lines, one by one. */
+static const char *next_note(const char *at, int *len)
+{
+	*len = (int)strcspn(at, "\n");
+	return at[*len] ? at + *len + 1 : at + *len;
+}
+
+static void add_notes(struct bench_session *s, const char *prefix, struct buf *out)
+{
+	int len;
+	const char *next;
+	if (s->notes.len)
+		buf_addc(out, '\n');
+	for (const char *at = buf_str(&s->notes); *at; at = next) {
+		next = next_note(at, &len);
+		buf_addf(out, "%s%.*s\n", prefix, len, at);
+	}
+}
+
+static void add_markdown(struct bench_session *s, struct buf *out)
+{
+	buf_add(out, s->machine.s, s->machine.len);
+	buf_add(out, s->head.s, s->head.len);
+	for (size_t i = 0; i < s->parts.n; i++) {
+		buf_addc(out, '\n');
+		if (s->parts.v[i].title)
+			buf_addf(out, "## %s\n\n", s->parts.v[i].title);
+		table_render(s->parts.v[i].table, TABLE_MARKDOWN, NULL, out);
+	}
+	add_notes(s, "- ", out);
+}
+
+static void add_text(struct bench_session *s, const struct table_look *look, struct buf *out)
+{
+	buf_add(out, s->machine.s, s->machine.len);
+	buf_add(out, s->head.s, s->head.len);
+	for (size_t i = 0; i < s->parts.n; i++) {
+		buf_addc(out, '\n');
+		if (s->parts.v[i].title)
+			buf_addf(out, "%s\n", s->parts.v[i].title);
+		table_render(s->parts.v[i].table, TABLE_TEXT, look, out);
+	}
+	add_notes(s, "note: ", out);
+}
+
+static void render(struct bench_session *s, int fd, struct buf *out)
+{
+	const char *format = s->o->format ? s->o->format : "text";
+	struct table_look look = term_look(fd);
+	if (strcmp(format, "json") == 0)
+		run_dump(s->run, out);
+	else if (strcmp(format, "markdown") == 0)
+		add_markdown(s, out);
+	else if (strcmp(format, "csv") == 0 && s->parts.n)
+		table_render(s->parts.v[0].table, TABLE_CSV, NULL, out);
+	else
+		add_text(s, &look, out);
+}
+
+static int write_all(int fd, const char *data, size_t n)
+{
+	while (n) {
+		ssize_t w = write(fd, data, n);
+		if (w < 0 && errno != EINTR)
+			return -errno;
+		if (w > 0) {
+			data += w;
+			n -= (size_t)w;
+		}
+	}
+	return 0;
+}
+
+/* Writes `text` to the file called `path`; 0 or EXIT_OWN after a message. */
+static int write_file(const char *path, const struct buf *text)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	int err = fd < 0 ? -errno : write_all(fd, buf_str(text), text->len);
+	if (fd >= 0 && close(fd) < 0 && !err)
+		err = -errno;
+	if (err)
+		diag_error("cannot write '%s': %s", path, strerror(-err));
+	return err ? EXIT_OWN : 0;
+}
+
+static int print(struct bench_session *s)
+{
+	struct buf text = {0};
+	int status = 0;
+	render(s, s->o->out ? -1 : STDOUT_FILENO, &text);
+	if (text.failed) {
+		diag_error("out of memory");
+		status = EXIT_OWN;
+	} else if (s->o->out) {
+		status = write_file(s->o->out, &text);
+	} else {
+		int err = write_all(STDOUT_FILENO, buf_str(&text), text.len);
+		if (err) {
+			diag_error("cannot write the result: %s", strerror(-err));
+			status = EXIT_OWN;
+		}
+	}
+	buf_free(&text);
+	return status;
+}
+
+static int draw(struct bench_session *s)
+{
+	if (!s->o->svg)
+		return 0;
+	if (!s->svg) {
+		diag_error("there is nothing to draw in '%s'", s->o->svg);
+		return EXIT_OWN;
+	}
+	struct buf text = {.s = s->svg, .len = strlen(s->svg)};
+	return write_file(s->o->svg, &text);
+}
+
+static int save(struct bench_session *s)
+{
+	struct buf why = {0};
+	int err = s->o->save ? run_save(s->run, s->o->save, &why) : 0;
+	if (err)
+		diag_error("%s", buf_str(&why));
+	buf_free(&why);
+	return err ? EXIT_OWN : 0;
+}
+
+/* What the saved run has beside the results. */
+static void complete_run(struct bench_session *s)
+{
+	json_t *notes = json_array();
+	int len;
+	const char *next;
+	for (const char *at = buf_str(&s->notes); *at; at = next) {
+		next = next_note(at, &len);
+		json_array_append_new(notes, json_stringn(at, (size_t)len));
+	}
+	json_object_set_new(s->run, "notes", notes);
+	json_object_set_new(s->run, "interrupted", json_boolean(stop_signal()));
+}
+
+static void free_session(struct bench_session *s)
+{
+	for (size_t i = 0; i < s->parts.n; i++) {
+		free(s->parts.v[i].title);
+		table_free(s->parts.v[i].table);
+	}
+	vec_free(&s->parts);
+	json_decref(s->run);
+	buf_free(&s->machine);
+	buf_free(&s->head);
+	buf_free(&s->notes);
+	free(s->svg);
+	if (s->o)
+		vec_free(&s->o->cpus);
+	free(s->o);
+}
+
+int bench_quit(struct bench_session *s, int status)
+{
+	if (s->progress)
+		fputs("\r\033[K", stderr);
+	free_session(s);
+	return status;
+}
+
+int bench_end(struct bench_session *s)
+{
+	int status = 0;
+	if (s->progress)
+		fputs("\r\033[K", stderr);
+	if (s->err) {
+		diag_error("the measurement failed: %s", strerror(-s->err));
+		status = EXIT_OWN;
+	} else {
+		note_activity(s);
+		if (stop_signal())
+			bench_note(s, "interrupted: this is what was measured until then");
+		complete_run(s);
+		int outcomes[] = {print(s), save(s), draw(s)};
+		for (size_t i = 0; i < sizeof(outcomes) / sizeof(*outcomes); i++)
+			status = status ? status : outcomes[i];
+	}
+	free_session(s);
+	int sig = stop_signal();
+	if (sig) {
+		/* Whoever started us sees that we ended by the signal. */
+		stop_release();
+		raise(sig);
+	}
+	return status;
+}

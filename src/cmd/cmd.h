@@ -1,0 +1,23 @@
+/* The commands: each parses its own arguments, does its work, and returns sctrace's exit status. */
+#ifndef SCTRACE_CMD_CMD_H
+#define SCTRACE_CMD_CMD_H
+
+#include <stddef.h>
+
+struct opt;
+struct opt_command;
+
+/* argv[0] is the command's name ("sctrace" or "truss" for the tracer itself). */
+int cmd_trace(int argc, char **argv);
+int cmd_compare(int argc, char **argv);
+int cmd_bench(int argc, char **argv);
+int cmd_report(int argc, char **argv);
+
+/* The option table, for shell completion. */
+extern const struct opt_command compare_command;
+extern const struct opt_command report_command;
+
+/* All options of `sctrace bench`, at most `max` - 1 rows and the end, for the same. */
+void bench_options(struct opt *rows, size_t max);
+
+#endif

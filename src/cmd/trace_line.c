@@ -1,0 +1,34 @@
+#include "cmd/trace_line.h"
+
+void trace_decoder(struct trace *t, const struct event *ev, struct emit *e, struct decode_opts *opts, struct decode *d)
+{
+	*opts = (struct decode_opts){.string_max = (unsigned)t->o.string_max,
+				     .verbose = t->o.verbose_count > 0,
+				     .raw = t->o.raw,
+				     .fd_name = t->o.fd_names ? trace_fd_name : NULL,
+				     .ctx = t};
+	*d = (struct decode){.out = e,
+			     .call = &ev->call,
+			     .mem = ev->mem,
+			     .opts = opts,
+			     .pid = ev->tid,
+			     .leaving = ev->kind == EV_EXIT};
+}
+
+unsigned trace_text_flags(const struct trace *t)
+{
+	unsigned hex = t->o.hex > 1 ? EMIT_HEX_STRINGS : t->o.hex ? EMIT_HEX_NONPRINT : 0;
+	return hex | (t->colour ? EMIT_COLOUR : 0);
+}
+
+uint64_t trace_real_ns(const struct trace *t, uint64_t monotonic_ns)
+{
+	return (uint64_t)((int64_t)monotonic_ns + t->real_offset_ns);
+}
+
+double trace_own_ns(const struct call *c, enum resolved *how)
+{
+	double own = (double)c->duration_ns - (double)c->cost_ns;
+	*how = own <= 0 ? UNRESOLVED : own < 3 * (double)c->spread_ns ? DOUBTFUL : RESOLVED;
+	return own > 0 ? own : 0;
+}

@@ -1,0 +1,459 @@
+/* The tracer's loop: starting, signals to sctrace itself, handing events on, ending. */
+#include "cmd/trace.h"
+
+#include "base/clock.h"
+#include "base/diag.h"
+#include "syscall/table.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define BIT(sig)    (1 << (sig))
+#define ENDING      (BIT(SIGTERM) | BIT(SIGHUP))
+#define FROM_KEYS   (BIT(SIGINT) | BIT(SIGQUIT))
+#define TICK_US     500000             /* flushing, and the way out of a signal that came just before the wait */
+#define PATIENCE_NS (2 * NSEC_PER_SEC) /* between the signal that ended us and SIGKILL for the program */
+
+/* Signals that came to sctrace, a bit each; all of them have numbers below 31. */
+static volatile sig_atomic_t caught;
+/* An ending signal came: a reader that does not read is given up on. */
+static volatile sig_atomic_t ending;
+
+static void on_signal(int sig)
+{
+	caught |= BIT(sig);
+	if (BIT(sig) & ENDING)
+		ending = 1;
+}
+
+/* Handlers, not SIG_IGN: execve(2) resets them for the program. What was ignored stays so, for it and for us. */
+static void catch_signals(const struct trace *t)
+{
+	static const int signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGALRM, SIGPIPE, SIGTSTP};
+	struct sigaction sa = {.sa_handler = on_signal};
+	sigfillset(&sa.sa_mask);
+	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++) {
+		struct sigaction old;
+		if (signals[i] == SIGTSTP && t->o.interruptible < 4)
+			continue;
+		if (signals[i] == SIGUSR1 && !t->o.count && !t->o.count_too)
+			continue;
+		sigaction(signals[i], NULL, &old);
+		if (old.sa_handler != SIG_IGN)
+			sigaction(signals[i], &sa, NULL);
+	}
+}
+
+static int take_caught(void)
+{
+	sigset_t all, old;
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &old);
+	int bits = caught;
+	caught = 0;
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	return bits;
+}
+
+struct trace_out *trace_output(struct trace *t, struct trace_task *k)
+{
+	if (t->o.follow < 2 || t->o.truss || !k)
+		return &t->out;
+	if (k->out)
+		return k->out;
+	struct buf why = {0};
+	k->out = calloc(1, sizeof(*k->out));
+	if (!k->out)
+		return &t->out;
+	int r = trace_out_open_task(k->out, t->o.output, k->tid, t->o.append, &why);
+	if (r < 0) {
+		trace_fail(t, r, "%s", buf_str(&why));
+		k->out->failed = true;
+		k->out->err = -r;
+	}
+	buf_free(&why);
+	return k->out;
+}
+
+void trace_fail(struct trace *t, int err, const char *fmt, ...)
+{
+	if (t->err)
+		return;
+	va_list ap;
+	va_start(ap, fmt);
+	buf_addv(&t->why, fmt, ap);
+	va_end(ap);
+	t->err = err;
+}
+
+static struct trace_task *task_of(struct trace *t, pid_t tid, pid_t pid)
+{
+	struct trace_task *k = map_get(&t->tasks, (uint64_t)tid);
+	if (k)
+		return k;
+	k = calloc(1, sizeof(*k));
+	if (!k || map_put(&t->tasks, (uint64_t)tid, k) < 0) {
+		free(k);
+		return NULL;
+	}
+	k->tid = tid;
+	k->pid = pid;
+	t->ntasks++;
+	t->tasks_seen++;
+	return k;
+}
+
+static void task_gone(struct trace *t, struct trace_task *k)
+{
+	trace_count_gone(t, k);
+	map_remove(&t->tasks, (uint64_t)k->tid);
+	t->ntasks--;
+	if (t->open == k)
+		t->open = NULL;
+	struct buf why = {0};
+	if (k->out && trace_out_close(k->out, &why) < 0)
+		trace_fail(t, -EIO, "%s", buf_str(&why));
+	buf_free(&why);
+	free(k->out);
+	buf_free(&k->text);
+	buf_free(&k->stack);
+	free(k);
+}
+
+static void on_call(struct trace *t, struct trace_task *k, const struct event *ev)
+{
+	if (ev->kind == EV_ENTER) {
+		k->in_call = true;
+		k->enter_ns = ev->time_ns;
+		k->selected = trace_select_enter(&t->o.select, ev);
+		if (!k->selected)
+			return;
+		if (t->by_events)
+			trace_count_enter(t, k, ev);
+		if (t->o.stacks)
+			trace_stack_enter(t, k, ev);
+		if (t->sink)
+			t->sink->enter(t, k, ev);
+		return;
+	}
+	bool wanted = k->in_call && k->selected && trace_select_exit(&t->o.select, ev);
+	k->in_call = false;
+	if (!wanted) {
+		buf_clear(&k->text);
+		return;
+	}
+	if (t->by_events)
+		trace_count_leave(t, k, ev);
+	if (t->o.folded)
+		trace_stack_fold(t, k, ev);
+	if (t->sink)
+		t->sink->leave(t, k, ev);
+}
+
+/* The kernel gives no privilege to a program whose tracer has none (execve(2), "effective user ID"). */
+static void note_privilege(const struct event *ev)
+{
+	char path[32];
+	struct stat st;
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)ev->pid);
+	if (geteuid() == 0 || stat(path, &st) < 0)
+		return;
+	bool user = st.st_mode & S_ISUID && st.st_uid != geteuid();
+	if (user || (st.st_mode & S_ISGID && st.st_mode & S_IXGRP && st.st_gid != getegid()))
+		diag_note("process %d runs a set-%s-ID program without its privilege, because it is traced",
+			  (int)ev->pid, user ? "user" : "group");
+}
+
+static void on_event(struct trace *t, const struct event *ev)
+{
+	if (ev->kind == EV_NOTE) {
+		diag_note("%s", ev->text);
+		return;
+	}
+	/* A thread that ran execve(2) has taken its leader's place. */
+	if (ev->kind == EV_EXEC && ev->child != ev->tid) {
+		struct trace_task *k = map_get(&t->tasks, (uint64_t)ev->child);
+		if (k)
+			task_gone(t, k);
+	}
+	/* Of the program that was started the engine has told it already. */
+	if (ev->kind == EV_EXEC && (!t->program || t->started))
+		note_privilege(ev);
+	t->started |= ev->kind == EV_EXEC;
+	struct trace_task *k = task_of(t, ev->tid, ev->pid);
+	if (!k) {
+		trace_fail(t, -ENOMEM, "no memory is left: events are missing");
+		return;
+	}
+	if (ev->kind == EV_ENTER || ev->kind == EV_EXIT || ev->kind == EV_VANISH)
+		on_call(t, k, ev);
+	else if (t->sink && t->sink->other &&
+		 (ev->kind != EV_SIGNAL || trace_select_signal(&t->o.select, ev->sig.si_signo)))
+		t->sink->other(t, k, ev);
+	if (ev->kind == EV_BIRTH && ev->is_thread)
+		task_of(t, ev->child, ev->pid);
+	if (ev->kind == EV_DEATH)
+		task_gone(t, k);
+	trace_out_event(&t->out);
+}
+
+/* What a signal to sctrace asks for; true: the loop ends. `kill_at`: when patience ends. */
+static bool on_caught(struct trace *t, int bits, uint64_t *kill_at)
+{
+	bool deaf = t->o.interruptible >= 3;
+	if (bits & BIT(SIGUSR1))
+		trace_count_so_far(t);
+	if (bits & BIT(SIGALRM))
+		trace_out_flush(&t->out);
+	int end = deaf ? 0 : bits & ENDING;
+	if (!t->program)
+		return end || (!deaf && (bits & FROM_KEYS));
+	if (end && !*kill_at) {
+		t->ops->kill(t->engine, end & BIT(SIGTERM) ? SIGTERM : SIGHUP);
+		*kill_at = clock_ns() + PATIENCE_NS;
+	}
+	if (*kill_at && clock_ns() >= *kill_at) {
+		t->ops->kill(t->engine, SIGKILL);
+		*kill_at = clock_ns() + PATIENCE_NS;
+		return t->o.pids.n > 0;
+	}
+	return false;
+}
+
+static void set_timer(const struct trace *t, bool on)
+{
+	long us = TICK_US;
+	if (t->o.interval_ns && t->o.interval_ns / 2000 < (uint64_t)us)
+		us = (long)(t->o.interval_ns / 2000);
+	struct itimerval v = {{0, us}, {0, us}};
+	setitimer(ITIMER_REAL, on ? &v : &(struct itimerval){0}, NULL);
+}
+
+static void loop(struct trace *t)
+{
+	uint64_t kill_at = 0;
+	uint64_t period_at = t->o.interval_ns ? clock_ns() + t->o.interval_ns : UINT64_MAX;
+	for (;;) {
+		struct event ev;
+		if (caught && on_caught(t, take_caught(), &kill_at)) {
+			set_timer(t, false);
+			t->ops->detach(t->engine);
+			return;
+		}
+		if (period_at != UINT64_MAX && clock_ns() >= period_at) {
+			trace_count_period(t);
+			period_at += t->o.interval_ns;
+		}
+		int r = t->ops->next(t->engine, &ev);
+		if (r == 1)
+			on_event(t, &ev);
+		if (r == 1 || r == -EINTR)
+			continue;
+		if (r < 0)
+			trace_fail(t, r, "engine %s failed: %s", t->ops->name, strerror(-r));
+		return;
+	}
+}
+
+/* The program's end becomes ours: its status, or the same signal without a second core file. */
+static int die_like(int status)
+{
+	if (!WIFSIGNALED(status))
+		return WEXITSTATUS(status);
+	int sig = WTERMSIG(status);
+	setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+	prctl(PR_SET_DUMPABLE, 0);
+	signal(sig, SIG_DFL);
+	sigset_t one;
+	sigemptyset(&one);
+	sigaddset(&one, sig);
+	sigprocmask(SIG_UNBLOCK, &one, NULL);
+	raise(sig);
+	return 128 + sig;
+}
+
+static void end_tasks(struct trace *t)
+{
+	size_t i = 0;
+	struct trace_task *k;
+	while ((k = map_next(&t->tasks, &i, NULL))) {
+		task_gone(t, k);
+		i = 0;
+	}
+	map_free(&t->tasks);
+}
+
+static int finish(struct trace *t)
+{
+	struct engine_result result;
+	if (t->sink && t->sink->end)
+		t->sink->end(t);
+	end_tasks(t);
+	if (t->o.count || t->o.count_too) {
+		t->ops->result(t->engine, &result);
+		trace_count_final(t, &result);
+	}
+	t->ops->result(t->engine, &result);
+	trace_stack_end(t);
+	t->ops->stop(t->engine);
+	struct buf why = {0};
+	int r = trace_out_close(&t->out, &why);
+	if (r < 0)
+		trace_fail(t, r, "%s", buf_str(&why));
+	buf_free(&why);
+	if (t->err) {
+		diag_error("%s", buf_str(&t->why));
+		return EXIT_OWN;
+	}
+	return t->program ? die_like(result.status) : 0;
+}
+
+static void make_config(struct trace *t, struct engine_config *c)
+{
+	struct trace_opts *o = &t->o;
+	c->spawn = (struct spawn)SPAWN_INIT;
+	c->spawn.argv = t->program;
+	c->spawn.argv0 = o->argv0;
+	c->spawn.user = o->user;
+	c->spawn.daemonize = o->daemonize;
+	c->attach = o->pids.v;
+	c->nattach = o->pids.n;
+	c->cgroup = o->cgroup;
+	c->follow = o->follow > 0;
+	c->kill_on_exit = o->kill_on_exit;
+	c->woken = &caught;
+	c->find_main = t->program && o->count && !t->by_events;
+	if (o->injects.rules.n) {
+		c->inject = trace_inject_ask;
+		c->inject_ctx = &o->injects;
+	}
+	if ((t->sink || t->by_events) && t->o.select.by_call)
+		c->only = &t->only;
+}
+
+static bool break_at_exec(void *ctx, const struct event *ev)
+{
+	(void)ctx;
+	return ev->kind == EV_EXEC;
+}
+
+/* The program's environment with -E applied; the array is new, the strings are not. NULL: no memory. */
+static char **environment(const struct trace_opts *o)
+{
+	size_t n = 0;
+	while (environ[n])
+		n++;
+	char **env = calloc(n + o->env.n + 1, sizeof(*env));
+	size_t used = 0;
+	for (size_t i = 0; env && i < n; i++) {
+		bool replaced = false;
+		for (size_t k = 0; k < o->env.n; k++) {
+			size_t len = strcspn(o->env.v[k], "=");
+			replaced |= strncmp(environ[i], o->env.v[k], len) == 0 && environ[i][len] == '=';
+		}
+		if (!replaced)
+			env[used++] = environ[i];
+	}
+	for (size_t k = 0; env && k < o->env.n; k++) {
+		size_t len = strcspn(o->env.v[k], "=");
+		bool later = !o->env.v[k][len];
+		for (size_t m = k + 1; m < o->env.n; m++)
+			later |= strncmp(o->env.v[m], o->env.v[k], len) == 0 && strchr("=", o->env.v[m][len]);
+		if (!later)
+			env[used++] = (char *)o->env.v[k];
+	}
+	return env;
+}
+
+/* The status for an engine that could not start: the words of execvp(3)'s failures, or of a refused attach. */
+static int start_status(const struct trace *t, int r)
+{
+	if (!t->program)
+		return EXIT_UNREADABLE;
+	return r == -ENOENT                                    ? EXIT_NOT_FOUND
+	       : r == -EACCES || r == -ENOEXEC || r == -EISDIR ? EXIT_CANNOT_RUN
+							       : EXIT_OWN;
+}
+
+static int start(struct trace *t, struct engine_config *c)
+{
+	struct buf why = {0};
+	char **env = t->o.env.n ? environment(&t->o) : NULL;
+	c->spawn.envp = env;
+	if (t->o.break_execve)
+		c->break_on = break_at_exec;
+	int cpu = sched_getcpu();
+	if (t->o.pin && cpu >= 0) {
+		c->spawn.cpus = &cpu;
+		c->spawn.ncpus = 1;
+		c->spawn.pin_tracer = true;
+	}
+	int r = t->ops->start(&t->engine, c, &why);
+	int status = 0;
+	if (r < 0) {
+		status = start_status(t, r);
+		diag_error("%s", why.len ? buf_str(&why) : strerror(-r));
+	}
+	free(env);
+	buf_free(&why);
+	return status;
+}
+
+int trace_run(struct trace *t)
+{
+	struct engine_config c = {0};
+	struct buf note = {0};
+	make_config(t, &c);
+	c.want = (t->sink || t->by_events ? CAP_EVENTS : CAP_COUNTS) | (t->o.follow ? CAP_FOLLOW : 0u) |
+		 (t->o.pids.n ? CAP_ATTACH : 0u) | (t->o.injects.rules.n ? CAP_INJECT : 0u) |
+		 (t->o.cgroup ? CAP_CGROUP : 0u) | (t->o.all ? CAP_SYSTEM : 0u) | (t->o.errors ? CAP_ERRNOS : 0u);
+	if (t->o.by && !t->by_events)
+		c.want |= strcmp(t->o.by, "thread") == 0 ? CAP_BY_THREAD : CAP_BY_PROCESS;
+	t->ops = engine_choose(t->o.engine, c.want, &note);
+	if (!t->ops) {
+		diag_error("%s", buf_str(&note));
+		buf_free(&note);
+		return EXIT_OWN;
+	}
+	if (note.len)
+		diag_note("%s", buf_str(&note));
+	buf_free(&note);
+	/* ptrace pays for each call that is only counted: with a choice of calls it shall not stop for the others. */
+	if (t->o.count && t->o.select.by_call && !t->by_events && !t->o.by && t->ops == engine_find("ptrace")) {
+		t->by_events = true;
+		c.want = (c.want & ~(unsigned)CAP_COUNTS) | CAP_EVENTS;
+		c.only = &t->only;
+	}
+	t->out.stop = &ending;
+	catch_signals(t);
+	int status = start(t, &c);
+	if (status) {
+		struct buf why = {0};
+		trace_out_close(&t->out, &why);
+		buf_free(&why);
+		return status;
+	}
+	for (size_t i = 0; i < t->o.pids.n && !t->o.quiet; i++)
+		diag_note("attached to process %d; Ctrl-C lets it go", (int)t->o.pids.v[i]);
+	if ((t->o.cgroup || t->o.all) && !t->program && !t->o.quiet)
+		diag_note("counting; Ctrl-C ends it and shows the summary");
+	t->start_ns = t->last_ns = clock_ns();
+	t->real_offset_ns = (int64_t)(clock_real_ns() - t->start_ns);
+	set_timer(t, true);
+	if (t->sink && t->sink->begin)
+		t->sink->begin(t);
+	loop(t);
+	set_timer(t, false);
+	return finish(t);
+}
