@@ -67,6 +67,14 @@ def session_members(session):
     return members
 
 
+def left_over(session, patience=5):
+    """Who is still alive in the session when those who were killed have had time to die."""
+    until = time.monotonic() + patience
+    while (members := session_members(session)) and time.monotonic() < until:
+        time.sleep(0.02)
+    return members
+
+
 def wait_ready(process, word=b"ready\n"):
     """Reads what the program says until `word`."""
     seen = b""
@@ -348,8 +356,7 @@ def end_started(world, mode, what, sig):
         time.sleep(0.1)
         process.send_signal(sig)
         wait_end(process, 3)
-        time.sleep(0.05)
-        left = session_members(process.pid)
+        left = left_over(process.pid)
         if left:
             raise Failed(f"{what}, {sig.name}: left running: " + ", ".join(f"{p} {state(p)}" for p in left))
 
@@ -801,7 +808,7 @@ def one_fault(world, mode, function, n):
             status, stdout, stderr = wait_end(process)
         except Failed as why:
             raise Failed(f"{what}: {why}") from None
-        left = session_members(process.pid)
+        left = left_over(process.pid)
     if ORDERED not in stderr:
         return False
     said = stderr.replace(ORDERED, b"")

@@ -328,7 +328,7 @@ static void on_death(struct tracer *t, struct task *task)
 {
 	if (patch_task_of(task) && patch_task_of(task)->sigsys_blocked && image_of(task))
 		image_of(task)->blockers--;
-	if (task->proc->ntasks == 1)
+	if (task->proc && task->proc->ntasks == 1)
 		leave_image(patch_of(t), task->proc);
 	free(task->data);
 	task->data = NULL;
