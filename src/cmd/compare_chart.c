@@ -108,7 +108,7 @@ static void subtitle(const struct compare *c, struct buf *out)
 	buf_addf(out, "%s cache", c->opt.cold ? "cold" : "warm");
 	const char *kernel = json_string_value(json_object_get(json_object_get(c->env, "kernel"), "release"));
 	const char *cpu = json_string_value(json_object_get(json_object_get(c->env, "cpu"), "model"));
-	buf_addf(out, "; Linux %s, %s, %s", kernel ? kernel : "?", cpu ? cpu : "?", c->fs.type);
+	buf_addf(out, "; Linux %s, %s, %s", kernel ? kernel : "?", cpu ? cpu : "?", c->fs.mount.type);
 }
 
 /* The first strategy that ran with three buffers or more: what a scan is drawn of. NULL where there is none. */

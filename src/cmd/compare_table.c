@@ -410,8 +410,8 @@ static void say_how(const struct compare *c, struct buf *out)
 	} else if (best && !best->strategy) {
 		buf_adds(out, "calls are those of the whole process tree, peak RSS that of its largest process\n");
 	}
-	if (c->fs.type[0])
-		buf_addf(out, "files: %s on %s\n", c->fs.type, c->fs.source);
+	if (c->fs.mount.type[0])
+		buf_addf(out, "files: %s on %s\n", c->fs.mount.type, c->fs.mount.source);
 }
 
 /* Hides a column from text; csv and json keep it. */

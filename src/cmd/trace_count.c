@@ -9,6 +9,7 @@
 #include "syscall/kinds.h"
 #include "syscall/table.h"
 #include "tracee/mem.h"
+#include "tracee/proc.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -60,13 +61,8 @@ static void fd_path(pid_t pid, int fd, struct buf *out)
 
 static void comm(pid_t tid, struct buf *out)
 {
-	char file[64], name[64] = "";
-	snprintf(file, sizeof(file), "/proc/%d/comm", (int)tid);
-	FILE *f = fopen(file, "re");
-	if (f && fgets(name, sizeof(name), f))
-		name[strcspn(name, "\n")] = '\0';
-	if (f)
-		fclose(f);
+	char name[64];
+	proc_comm(tid, name, sizeof(name));
 	buf_adds(out, name);
 }
 

@@ -1,83 +1,36 @@
 /* What descriptors are (-y, -yy), from /proc: nothing is asked of the traced program. */
 #include "cmd/trace.h"
 
-#include "base/escape.h"
+#include "tracee/proc.h"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
-/* An address as /proc/net/tcp writes it: 32-bit words in the host's order, then the port. */
-static bool parse_address(const char *text, bool v6, char *out, size_t size)
+typedef bool read_line(const char *line, bool v6, unsigned long inode, struct buf *out);
+
+static bool read_unix(const char *line, bool v6, unsigned long inode, struct buf *out)
 {
-	uint32_t words[4];
-	unsigned port;
-	int n = v6 ? 4 : 1;
-	for (int i = 0; i < n; i++)
-		if (sscanf(text + 8 * i, "%8x", &words[i]) != 1)
-			return false;
-	char host[INET6_ADDRSTRLEN];
-	if (sscanf(text + 8 * n, ":%4x", &port) != 1 || !inet_ntop(v6 ? AF_INET6 : AF_INET, words, host, sizeof(host)))
-		return false;
-	snprintf(out, size, v6 ? "[%s]:%u" : "%s:%u", host, port);
-	return true;
+	(void)v6;
+	return proc_net_unix(line, inode, out);
 }
 
-/* Looks for socket `inode` in one of /proc/PID/net's tables. */
-static bool find_inet(pid_t pid, const char *table, const char *title, unsigned long inode, struct buf *out)
+/* Looks for socket `inode` in one of /proc/PID/net's tables, which may be long: line by line. */
+static bool find_in(pid_t pid, const char *table, read_line *read, unsigned long inode, struct buf *out)
 {
-	char path[64], line[512], local[160], remote[160];
+	char path[64], line[512];
 	snprintf(path, sizeof(path), "/proc/%d/net/%s", (int)pid, table);
 	FILE *f = fopen(path, "re");
 	if (!f)
 		return false;
 	bool v6 = table[strlen(table) - 1] == '6';
 	bool found = false;
-	while (!found && fgets(line, sizeof(line), f)) {
-		char a[80], b[80];
-		unsigned state;
-		unsigned long own;
-		if (sscanf(line, "%*d: %79s %79s %x %*s %*s %*s %*u %*d %lu", a, b, &state, &own) != 4 || own != inode)
-			continue;
-		found = parse_address(a, v6, local, sizeof(local)) && parse_address(b, v6, remote, sizeof(remote));
-		bool connected = found && strcmp(strrchr(remote, ':'), ":0") != 0;
-		if (found)
-			buf_addf(out, connected ? "%s:[%s->%s]" : "%s:[%s]", title, local, remote);
-	}
-	fclose(f);
-	return found;
-}
-
-static bool find_unix(pid_t pid, unsigned long inode, struct buf *out)
-{
-	char path[64], line[512];
-	snprintf(path, sizeof(path), "/proc/%d/net/unix", (int)pid);
-	FILE *f = fopen(path, "re");
-	if (!f)
-		return false;
-	bool found = false;
-	while (!found && fgets(line, sizeof(line), f)) {
-		unsigned long own;
-		int at = 0;
-		if (sscanf(line, "%*x: %*x %*x %*x %*x %*x %lu%n", &own, &at) != 1 || own != inode)
-			continue;
-		found = true;
-		char *name = line + at + strspn(line + at, " ");
-		name[strcspn(name, "\n")] = '\0';
-		buf_addf(out, "UNIX:[%lu", inode);
-		if (*name) {
-			buf_adds(out, ",\"");
-			escape_c(out, name, strlen(name), false);
-			buf_addc(out, '"');
-		}
-		buf_addc(out, ']');
-	}
+	while (!found && fgets(line, sizeof(line), f))
+		found = read(line, v6, inode, out);
 	fclose(f);
 	return found;
 }
@@ -86,14 +39,22 @@ static bool find_socket(pid_t pid, unsigned long inode, struct buf *out)
 {
 	static const struct {
 		const char *table, *title;
-	} tables[] = {{"tcp", "TCP"},    {"tcp6", "TCPv6"}, {"udp", "UDP"},
-		      {"udp6", "UDPv6"}, {"raw", "RAW"},    {"raw6", "RAWv6"}};
-	if (find_unix(pid, inode, out))
-		return true;
-	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
-		if (find_inet(pid, tables[i].table, tables[i].title, inode, out))
-			return true;
-	return false;
+		read_line *read;
+	} tables[] = {{"unix", "UNIX:", read_unix},      {"tcp", "TCP:", proc_net_inet},
+		      {"tcp6", "TCPv6:", proc_net_inet}, {"udp", "UDP:", proc_net_inet},
+		      {"udp6", "UDPv6:", proc_net_inet}, {"raw", "RAW:", proc_net_inet},
+		      {"raw6", "RAWv6:", proc_net_inet}};
+	struct buf ends = {0};
+	bool found = false;
+	for (size_t i = 0; !found && i < sizeof(tables) / sizeof(*tables); i++) {
+		found = find_in(pid, tables[i].table, tables[i].read, inode, &ends);
+		if (found) {
+			buf_adds(out, tables[i].title);
+			buf_add(out, ends.s, ends.len);
+		}
+	}
+	buf_free(&ends);
+	return found;
 }
 
 /* What no table lists (bound and not connected, other families) still has a protocol: "TCP:[1039765]". */

@@ -3,9 +3,9 @@
 
 #include "base/escape.h"
 #include "syscall/table.h"
+#include "tracee/proc.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 int trace_stack_open(struct trace *t, struct buf *why)
@@ -93,14 +93,9 @@ void trace_stack_fold(struct trace *t, struct trace_task *k, const struct event 
 	(void)k;
 	if (!t->stack || ev->kind != EV_EXIT)
 		return;
-	char path[64], name[64] = "?";
-	snprintf(path, sizeof(path), "/proc/%d/comm", (int)ev->pid);
-	FILE *f = fopen(path, "re");
-	if (f && fgets(name, sizeof(name), f))
-		name[strcspn(name, "\n")] = '\0';
-	if (f)
-		fclose(f);
-	stack_folded_begin(&t->folded, name);
+	char name[64];
+	proc_comm(ev->pid, name, sizeof(name));
+	stack_folded_begin(&t->folded, *name ? name : "?");
 	stack_walk(t->stack, ev->pid, ev->tid, stack_folded_frame, &t->folded);
 	struct buf leaf = {0};
 	syscall_name(&leaf, ev->call.arch, ev->call.nr);

@@ -1,6 +1,7 @@
 #include "measure/env.h"
 
 #include "base/buf.h"
+#include "measure/env_text.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -47,8 +48,7 @@ static json_t *line_of(const char *path)
 	return env_read_line(path, line, sizeof(line)) ? text(line) : json_null();
 }
 
-/* The value of the first "KEY<spaces or tabs>: VALUE" or KEY="VALUE" of a file, in `value`; false where there is none.
- */
+/* The value of the file's first line that is of `key`, in `value`; false where there is none. */
 static bool field_of(const char *path, const char *key, char *value, size_t size)
 {
 	FILE *f = fopen(path, "re");
@@ -56,18 +56,8 @@ static bool field_of(const char *path, const char *key, char *value, size_t size
 		return false;
 	char line[4096];
 	bool found = false;
-	size_t n = strlen(key);
-	while (!found && fgets(line, sizeof(line), f)) {
-		if (strncmp(line, key, n) != 0)
-			continue;
-		char *p = line + n + strspn(line + n, " \t");
-		if (*p != ':' && *p != '=')
-			continue;
-		p += 1 + strspn(p + 1, " \t\"");
-		p[strcspn(p, "\"\n")] = '\0';
-		snprintf(value, size, "%s", p);
-		found = true;
-	}
+	while (!found && fgets(line, sizeof(line), f))
+		found = env_field(line, key, value, size);
 	fclose(f);
 	return found;
 }
@@ -80,30 +70,6 @@ static json_t *kib_field(const char *path, const char *key)
 	return json_integer(strtoll(value, NULL, 10) * 1024);
 }
 
-/* Kernel options that make calls slower; a kernel built for finding bugs is no kernel to measure. */
-static const char *const debug_options[] = {
-	"CONFIG_DEBUG_LOCK_ALLOC",
-	"CONFIG_PROVE_LOCKING",
-	"CONFIG_LOCKDEP",
-	"CONFIG_KASAN",
-	"CONFIG_KCSAN",
-	"CONFIG_KMSAN",
-	"CONFIG_UBSAN",
-	"CONFIG_DEBUG_PAGEALLOC",
-	"CONFIG_SLUB_DEBUG_ON",
-	"CONFIG_DEBUG_ATOMIC_SLEEP",
-	"CONFIG_DEBUG_MUTEXES",
-	"CONFIG_DEBUG_SPINLOCK",
-	"CONFIG_DEBUG_KMEMLEAK",
-	"CONFIG_DEBUG_OBJECTS",
-	"CONFIG_DEBUG_PREEMPT",
-	"CONFIG_DEBUG_VM",
-	"CONFIG_LATENCYTOP",
-	"CONFIG_IRQSOFF_TRACER",
-	"CONFIG_PREEMPT_TRACER",
-	"CONFIG_FAULT_INJECTION",
-};
-
 struct kernel_config {
 	const char *source; /* NULL: not readable */
 	json_t *debug;
@@ -112,11 +78,10 @@ struct kernel_config {
 
 static void config_line(struct kernel_config *c, const char *line)
 {
+	const char *option = env_debug_option(line);
 	sscanf(line, "CONFIG_HZ=%d", &c->hz);
-	size_t n = strcspn(line, "=");
-	for (size_t i = 0; i < sizeof(debug_options) / sizeof(*debug_options); i++)
-		if (strlen(debug_options[i]) == n && strncmp(line, debug_options[i], n) == 0 && line[n + 1] == 'y')
-			json_array_append_new(c->debug, json_string(debug_options[i]));
+	if (option)
+		json_array_append_new(c->debug, json_string(option));
 }
 
 /* The kernel's build options: /proc/config.gz where there is one, else the file that distributions put in /boot. */
@@ -160,45 +125,16 @@ static json_t *preemption(const char *version)
 	return json_string(base ? base : "none or voluntary");
 }
 
-/*
- * The parameters of the kernel's command line that change what a call costs. The rest of the line (disks, addresses) is
- * nobody's business in a file that people pass on.
- */
 static json_t *parameters(void)
 {
-	static const char *const telling_parameters[] = {
-		"mitigations=",
-		"spectre_v2=",
-		"nopti",
-		"pti=",
-		"preempt=",
-		"isolcpus=",
-		"nohz_full=",
-		"rcu_nocbs=",
-		"idle=",
-		"nosmt",
-		"intel_pstate=",
-		"amd_pstate=",
-		"processor.",
-		"intel_idle.",
-		"threadirqs",
-		"nohz=",
-		"tsc=",
-		"clocksource=",
-		"slub_debug",
-		"page_poison",
-		"debug_pagealloc",
-		"transparent_hugepage=",
-	};
 	char line[4096];
 	if (!env_read_line("/proc/cmdline", line, sizeof(line)))
 		return json_null();
 	json_t *found = json_array();
 	char *save = NULL;
 	for (char *word = strtok_r(line, " ", &save); word; word = strtok_r(NULL, " ", &save))
-		for (size_t i = 0; i < sizeof(telling_parameters) / sizeof(*telling_parameters); i++)
-			if (strncmp(word, telling_parameters[i], strlen(telling_parameters[i])) == 0)
-				json_array_append_new(found, text(word));
+		if (env_is_telling(word))
+			json_array_append_new(found, text(word));
 	return found;
 }
 
@@ -348,11 +284,11 @@ static json_t *file_system(const char *dir)
 	if (!dir || env_fs_read(dir, &fs) < 0 || statvfs(dir, &v) < 0)
 		return json_null();
 	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:b, s:b, s:b, s:o}", "directory", text(dir), "type",
-			 text(fs.type), "source", text(fs.source), "mount_point", text(fs.mount_point), "options",
-			 text(fs.options), "block_bytes", (json_int_t)v.f_bsize, "total_bytes",
-			 (json_int_t)(v.f_blocks * v.f_frsize), "free_bytes", (json_int_t)(v.f_bavail * v.f_frsize),
-			 "in_memory", fs.in_memory, "compresses", fs.compresses, "shares_extents", fs.shares_extents,
-			 "io_scheduler", io_scheduler(dir));
+			 text(fs.mount.type), "source", text(fs.mount.source), "mount_point",
+			 text(fs.mount.mount_point), "options", text(fs.mount.options), "block_bytes",
+			 (json_int_t)v.f_bsize, "total_bytes", (json_int_t)(v.f_blocks * v.f_frsize), "free_bytes",
+			 (json_int_t)(v.f_bavail * v.f_frsize), "in_memory", fs.in_memory, "compresses", fs.compresses,
+			 "shares_extents", fs.shares_extents, "io_scheduler", io_scheduler(dir));
 }
 
 static json_t *date(void)
@@ -394,19 +330,10 @@ json_t *env_collect(const char *work_dir)
 int env_activity_read(struct env_activity *a)
 {
 	char line[512];
-	unsigned long long v[8] = {0};
 	*a = (struct env_activity){0};
 	if (!env_read_line("/proc/stat", line, sizeof(line)))
 		return -errno;
-	/* user nice system idle iowait irq softirq steal, in ticks; guest time is part of user (proc_stat(5)). */
-	if (sscanf(line, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &v[0], &v[1], &v[2], &v[3], &v[4], &v[5], &v[6],
-		   &v[7]) < 4)
-		return -EINVAL;
-	double tick = 1.0 / (double)sysconf(_SC_CLK_TCK);
-	a->busy_s = (double)(v[0] + v[1] + v[2] + v[5] + v[6]) * tick;
-	a->idle_s = (double)(v[3] + v[4]) * tick;
-	a->steal_s = (double)v[7] * tick;
-	return 0;
+	return env_activity_parse(line, a) ? 0 : -EINVAL;
 }
 
 /* What must be equal for figures of two machines to mean the same. */

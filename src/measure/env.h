@@ -3,6 +3,8 @@
 #ifndef SCTRACE_MEASURE_ENV_H
 #define SCTRACE_MEASURE_ENV_H
 
+#include "tracee/proc.h"
+
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,13 +28,10 @@ json_t *env_collect(const char *work_dir);
 
 /* What a folder's file system does to a measurement; filled by env_fs_read(). */
 struct env_fs {
-	char type[64];    /* "ext4"; "" where it is not known */
-	char source[256]; /* "/dev/sda1" */
-	char mount_point[256];
-	char options[512];   /* the mount's and the file system's, comma-separated */
-	bool in_memory;      /* tmpfs, ramfs: no device is behind it */
-	bool compresses;     /* may store fewer bytes than were written */
-	bool shares_extents; /* a copy inside it may move no data at all */
+	struct proc_mount mount; /* type "" where it is not known */
+	bool in_memory;          /* tmpfs, ramfs: no device is behind it */
+	bool compresses;         /* may store fewer bytes than were written */
+	bool shares_extents;     /* a copy inside it may move no data at all */
 };
 
 /* Looks up the mount that `dir` lies on; 0, or -errno (then *fs is empty). */

@@ -30,22 +30,6 @@ static const struct fs_traits traits[] = {
 	{"smb3", .shares_extents = true},
 };
 
-/* mountinfo writes space, tab, newline and backslash as \ooo (proc_pid_mountinfo(5)). */
-static void unescape(char *s)
-{
-	char *to = s;
-	for (; *s; s++) {
-		unsigned code;
-		if (*s == '\\' && sscanf(s + 1, "%3o", &code) == 1) {
-			*to++ = (char)code;
-			s += 3;
-		} else {
-			*to++ = *s;
-		}
-	}
-	*to = '\0';
-}
-
 /* Is `dir` at or below `mount`? */
 static bool lies_under(const char *dir, const char *mount)
 {
@@ -55,31 +39,16 @@ static bool lies_under(const char *dir, const char *mount)
 	return strncmp(dir, mount, n) == 0 && (dir[n] == '/' || dir[n] == '\0');
 }
 
-/* Cuts one line of mountinfo into *fs: "36 35 98:0 /root /mnt opts [tags] - type source superopts". */
-static bool parse_mount(char *line, struct env_fs *fs)
-{
-	char options[256];
-	char super[256] = "";
-	if (sscanf(line, "%*s %*s %*s %*s %255s %255s", fs->mount_point, options) != 2)
-		return false;
-	const char *rest = strstr(line, " - ");
-	if (!rest || sscanf(rest + 3, "%63s %255s %255s", fs->type, fs->source, super) < 2)
-		return false;
-	unescape(fs->mount_point);
-	unescape(fs->source);
-	snprintf(fs->options, sizeof(fs->options), "%s%s%s", options, *super ? "," : "", super);
-	return true;
-}
-
 static void apply_traits(struct env_fs *fs)
 {
 	for (size_t i = 0; i < sizeof(traits) / sizeof(*traits); i++) {
 		const struct fs_traits *t = &traits[i];
-		if (strcmp(fs->type, t->type) != 0)
+		if (strcmp(fs->mount.type, t->type) != 0)
 			continue;
 		fs->in_memory = t->in_memory;
 		fs->shares_extents = t->shares_extents;
-		fs->compresses = t->compresses && (!t->compress_option || strstr(fs->options, t->compress_option));
+		fs->compresses =
+			t->compresses && (!t->compress_option || strstr(fs->mount.options, t->compress_option));
 	}
 }
 
@@ -98,9 +67,9 @@ int env_fs_read(const char *dir, struct env_fs *fs)
 	while (getline(&line, &cap, f) > 0) {
 		struct env_fs candidate = {0};
 		/* Of several mounts on one place the last is on top. */
-		if (parse_mount(line, &candidate) && lies_under(path, candidate.mount_point) &&
-		    strlen(candidate.mount_point) >= best) {
-			best = strlen(candidate.mount_point);
+		if (proc_mount_parse(line, &candidate.mount) && lies_under(path, candidate.mount.mount_point) &&
+		    strlen(candidate.mount.mount_point) >= best) {
+			best = strlen(candidate.mount.mount_point);
 			*fs = candidate;
 		}
 	}

@@ -1,8 +1,10 @@
 #include "stack/unwind.h"
 
+#include "base/buf.h"
 #include "base/vec.h"
 #include "stack/eh_frame.h"
 #include "tracee/mem.h"
+#include "tracee/proc.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -125,32 +127,20 @@ static bool read_module(struct unwind *u, uint64_t start, struct module *m)
 	return read_mem(u, at, head, sizeof(head)) == 0 && eh_frame_parse(head, sizeof(head), at, &m->table) == 0;
 }
 
-static FILE *open_maps(pid_t pid)
-{
-	char path[40];
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	return fopen(path, "re");
-}
-
 static int find_modules(struct unwind *u)
 {
-	char line[8192];
-	FILE *f = open_maps(u->pid);
-	if (!f)
-		return -errno;
-	int r = 0;
-	while (r == 0 && fgets(line, sizeof(line), f)) {
-		uint64_t start, end, offset, inode;
+	struct buf text = {0};
+	struct proc_map map;
+	int r = proc_read(u->pid, "maps", &text);
+	for (const char *p = buf_str(&text); r == 0 && proc_map_next(&p, &map);) {
 		struct module m;
-		if (sscanf(line, "%lx-%lx %*s %lx %*s %lu", &start, &end, &offset, &inode) != 4)
-			continue;
 		/* A file's beginning, or the vdso, which is an ELF image without a file. */
-		if (offset || (!inode && !strstr(line, "[vdso]")))
+		if (map.offset || (!map.ino && !proc_map_is(&map, "[vdso]")))
 			continue;
-		if (read_module(u, start, &m) && !vec_push(&u->modules, m))
+		if (read_module(u, map.lo, &m) && !vec_push(&u->modules, m))
 			r = -ENOMEM;
 	}
-	fclose(f);
+	buf_free(&text);
 	return r;
 }
 

@@ -40,8 +40,8 @@ static void proc_is_its_own_mount(void **state)
 	(void)state;
 	struct env_fs fs;
 	assert_int_equal(env_fs_read("/proc/self", &fs), 0);
-	assert_string_equal(fs.type, "proc");
-	assert_string_equal(fs.mount_point, "/proc");
+	assert_string_equal(fs.mount.type, "proc");
+	assert_string_equal(fs.mount.mount_point, "/proc");
 	assert_true(env_fs_read("/no/such/folder", &fs) < 0);
 }
 

@@ -4,13 +4,13 @@
 #include "base/buf.h"
 #include "engine/bpf/loader.h"
 #include "engine/bpf/skeleton.h"
+#include "tracee/proc.h"
 #include "tracee/spawn.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -28,25 +28,18 @@ static struct bpf_engine *self(struct engine *e)
 /* Is there such a process to count? Its words are those of a refused attach. */
 static int check_target(pid_t pid, struct buf *why)
 {
-	char path[40], text[4096] = "";
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	FILE *f = fopen(path, "re");
-	size_t n = f ? fread(text, 1, sizeof(text) - 1, f) : 0;
-	if (f)
-		fclose(f);
-	text[n] = '\0';
-	const char *state = strstr(text, "\nState:\t");
-	const char *tgid = strstr(text, "\nTgid:\t");
+	struct proc_status s;
 	const char *what = NULL;
+	int r = proc_status(pid, &s);
 	if (pid == getpid())
 		what = "that is sctrace itself";
-	else if (!n)
+	else if (r < 0)
 		what = "no such process";
-	else if (state && state[8] == 'Z')
+	else if (s.state == 'Z')
 		what = "it is a zombie, it has ended and waits for its parent";
-	else if (!strstr(text, "\nVmSize:"))
+	else if (!s.has_memory)
 		what = "it is a kernel thread";
-	else if (tgid && strtol(tgid + 7, NULL, 10) != pid)
+	else if (s.tgid != pid)
 		what = "that is a thread, and not its process";
 	if (what)
 		buf_addf(why, "cannot attach to %d: %s", (int)pid, what);

@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "engine/bpf/skeleton.h"
+#include "tracee/proc.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -186,16 +187,16 @@ int bpf_load(struct bpf_engine *b, struct buf *why)
 /* Where cgroup2 is mounted; the path is put into `path` (of `size` bytes), "" where it is not. */
 static void cgroup_root(char *path, size_t size)
 {
-	char line[1024], where[512], type[64];
-	FILE *f = fopen("/proc/self/mounts", "re");
+	struct buf text = {0};
+	struct proc_mount m;
 	path[0] = '\0';
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "%*s %511s %63s", where, type) == 2 && strcmp(type, "cgroup2") == 0) {
-			snprintf(path, size, "%s", where);
-			break;
+	if (proc_read(getpid(), "mountinfo", &text) == 0)
+		for (const char *line = buf_str(&text); line && !path[0]; line = strchr(line, '\n')) {
+			line += *line == '\n';
+			if (proc_mount_parse(line, &m) && strcmp(m.type, "cgroup2") == 0)
+				snprintf(path, size, "%s", m.mount_point);
 		}
-	if (f)
-		fclose(f);
+	buf_free(&text);
 }
 
 /* Names the control group to the kernel half: a folder, or a path below where cgroup2 is mounted. */

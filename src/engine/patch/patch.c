@@ -8,6 +8,7 @@
 #include "arch/arch.h"
 #include "base/clock.h"
 #include "syscall/table.h"
+#include "tracee/proc.h"
 
 #include <cpuid.h>
 #include <errno.h>
@@ -56,18 +57,9 @@ void patch_make_plain(struct patch *p, struct task *task, const char *why)
 /* Does the process have a handler for `sig`? Where that cannot be read, yes: then the thread leaves our code. */
 static bool is_caught(pid_t tid, int sig)
 {
-	char path[40], text[4096];
-	unsigned long long caught = ~0ull;
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
-	FILE *f = fopen(path, "re");
-	size_t n = f ? fread(text, 1, sizeof(text) - 1, f) : 0;
-	if (f)
-		fclose(f);
-	text[n] = '\0';
-	const char *p = strstr(text, "\nSigCgt:");
-	if (p)
-		sscanf(p + 8, "%llx", &caught);
-	return caught & SIGBIT(sig);
+	struct proc_status s;
+	proc_status(tid, &s);
+	return !s.has_signals || s.caught & SIGBIT(sig);
 }
 
 /* A filter's SIGSYS tells where the call was made: at the site, not in the agent. */
@@ -243,22 +235,9 @@ static void leave_image(struct patch *p, struct process *proc)
 /* Signals whose action is "ignore" from the start would be reset by a forced one. */
 bool patch_minds_signals(pid_t pid, struct buf *why)
 {
-	char path[40], text[4096];
-	unsigned long long ignored = 0;
-	int seccomp = 0;
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	FILE *f = fopen(path, "re");
-	size_t n = f ? fread(text, 1, sizeof(text) - 1, f) : 0;
-	if (f)
-		fclose(f);
-	text[n] = '\0';
-	const char *ign = strstr(text, "\nSigIgn:");
-	const char *sec = strstr(text, "\nSeccomp_filters:");
-	if (ign)
-		sscanf(ign + 8, "%llx", &ignored);
-	if (sec)
-		sscanf(sec + 17, "%d", &seccomp);
-	if (ignored & (SIGBIT(SIGSYS) | SIGBIT(SIGTRAP)))
+	struct proc_status s;
+	proc_status(pid, &s);
+	if (s.ignored & (SIGBIT(SIGSYS) | SIGBIT(SIGTRAP)))
 		buf_adds(why, "it ignores SIGSYS or SIGTRAP");
 	return why->len > 0;
 }

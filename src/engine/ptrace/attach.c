@@ -2,6 +2,7 @@
 #include "engine/ptrace/tracer.h"
 
 #include "base/clock.h"
+#include "tracee/proc.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -15,29 +16,22 @@
 /* Why `pid` cannot be attached to, in one sentence. */
 static void explain(pid_t pid, int err, struct buf *why)
 {
-	char path[40], text[4096] = "";
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	FILE *f = fopen(path, "re");
-	size_t n = f ? fread(text, 1, sizeof(text) - 1, f) : 0;
-	if (f)
-		fclose(f);
-	text[n] = '\0';
-	const char *state = strstr(text, "\nState:");
-	const char *tracer = strstr(text, "\nTracerPid:");
-	long by = tracer ? strtol(tracer + 11, NULL, 10) : 0;
-	if (!f || err == ESRCH)
-		buf_addf(why, "cannot attach to %d: no such process", (int)pid);
-	else if (state && strncmp(state + 8, "Z", 1) == 0)
-		buf_addf(why, "cannot attach to %d: it is a zombie, it has ended and waits for its parent", (int)pid);
-	else if (!strstr(text, "\nVmSize:"))
-		buf_addf(why, "cannot attach to %d: it is a kernel thread", (int)pid);
-	else if (by)
-		buf_addf(why, "cannot attach to %d: process %ld traces it already", (int)pid, by);
+	struct proc_status s;
+	int r = proc_status(pid, &s);
+	buf_addf(why, "cannot attach to %d: ", (int)pid);
+	if (r < 0 || err == ESRCH)
+		buf_adds(why, "no such process");
+	else if (s.state == 'Z')
+		buf_adds(why, "it is a zombie, it has ended and waits for its parent");
+	else if (!s.has_memory)
+		buf_adds(why, "it is a kernel thread");
+	else if (s.tracer)
+		buf_addf(why, "process %d traces it already", (int)s.tracer);
 	else
 		buf_addf(why,
-			 "cannot attach to %d: %s; it must be your own process, or run sctrace as root (see also "
+			 "%s; it must be your own process, or run sctrace as root (see also "
 			 "/proc/sys/kernel/yama/ptrace_scope)",
-			 (int)pid, strerror(err));
+			 strerror(err));
 }
 
 /* Seizes one thread; 1: it is new, 0: it was held or is gone, -errno. */

@@ -2,6 +2,7 @@
 #include "engine/ptrace/tracer.h"
 
 #include "arch/arch.h"
+#include "tracee/proc.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -72,19 +73,9 @@ static uint64_t find_main(pid_t pid, uint64_t entry)
 /* A breakpoint's SIGTRAP would be forced on a program that blocks or ignores it: then main is not looked for. */
 static bool minds_sigtrap(pid_t pid)
 {
-	char path[40], text[4096];
-	unsigned long long blocked = 0, ignored = 0;
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	FILE *f = fopen(path, "re");
-	size_t n = f ? fread(text, 1, sizeof(text) - 1, f) : 0;
-	if (f)
-		fclose(f);
-	text[n] = '\0';
-	const char *b = strstr(text, "\nSigBlk:");
-	const char *i = strstr(text, "\nSigIgn:");
-	if (!b || !i || sscanf(b + 8, "%llx", &blocked) != 1 || sscanf(i + 8, "%llx", &ignored) != 1)
-		return true;
-	return (blocked | ignored) >> (SIGTRAP - 1) & 1;
+	struct proc_status s;
+	proc_status(pid, &s);
+	return !s.has_signals || (s.blocked | s.ignored) >> (SIGTRAP - 1) & 1;
 }
 
 void tracer_find_main(struct tracer *t, struct task *task)

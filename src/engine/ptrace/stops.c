@@ -3,10 +3,10 @@
 
 #include "base/clock.h"
 #include "syscall/table.h"
+#include "tracee/proc.h"
 
 #include <errno.h>
 #include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
@@ -80,16 +80,9 @@ static uint64_t birth_flags(struct tracer *t, struct task *parent, int event)
 /* The thread group of a new task, from its status file: one read, only at births. 0 where it is gone. */
 static pid_t thread_group(pid_t tid)
 {
-	char path[40], text[1024];
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
-	FILE *f = fopen(path, "re");
-	if (!f)
-		return 0;
-	size_t n = fread(text, 1, sizeof(text) - 1, f);
-	fclose(f);
-	text[n] = '\0';
-	char *p = strstr(text, "\nTgid:");
-	return p ? (pid_t)strtol(p + 6, NULL, 10) : 0;
+	struct proc_status s;
+	proc_status(tid, &s);
+	return s.tgid;
 }
 
 static void set_options(struct tracer *t, const struct task *task)

@@ -3,11 +3,11 @@
 
 #include "base/clock.h"
 #include "syscall/table.h"
+#include "tracee/proc.h"
 
 #include <errno.h>
 #include <sched.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
@@ -38,27 +38,13 @@ const struct mem *tracer_mem(struct tracer *t, const struct task *task)
 	return &t->mem;
 }
 
-/* A process's short name; its own word, so it is escaped by whoever prints it. */
-static void comm_of(pid_t tid, char *name, size_t size)
-{
-	char path[40];
-	snprintf(path, sizeof(path), "/proc/%d/comm", (int)tid);
-	name[0] = '\0';
-	FILE *f = fopen(path, "re");
-	if (!f)
-		return;
-	if (fgets(name, (int)size, f))
-		name[strcspn(name, "\n")] = '\0';
-	fclose(f);
-}
-
 void tracer_group_name(struct tracer *t, const struct task *task, char *name, size_t size, int64_t *id)
 {
 	bool thread = t->config.want & CAP_BY_THREAD;
 	bool process = t->config.want & CAP_BY_PROCESS;
 	name[0] = '\0';
 	if (thread || process)
-		comm_of(task->tid, name, size);
+		proc_comm(task->tid, name, size);
 	*id = thread ? task->tid : process ? task->proc->pid : -1;
 }
 
@@ -76,16 +62,9 @@ struct summary_group *tracer_group(struct tracer *t, struct task *task)
 
 uint64_t tracer_peak_rss(pid_t pid)
 {
-	char path[40], text[4096];
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	FILE *f = fopen(path, "re");
-	if (!f)
-		return 0;
-	size_t n = fread(text, 1, sizeof(text) - 1, f);
-	fclose(f);
-	text[n] = '\0';
-	char *p = strstr(text, "\nVmHWM:");
-	return p ? strtoull(p + 7, NULL, 10) * 1024 : 0;
+	struct proc_status s;
+	proc_status(pid, &s);
+	return s.peak_rss;
 }
 
 static int default_request(const struct tracer *t, const struct task *task)

@@ -1,0 +1,205 @@
+#include "tracee/proc.h"
+
+#include "base/buf.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int open_proc(pid_t pid, const char *name)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+int proc_read(pid_t pid, const char *name, struct buf *out)
+{
+	char chunk[4096]; /* the kernel gives at most a page at a time */
+	int fd = open_proc(pid, name);
+	if (fd < 0)
+		return fd;
+	ssize_t n;
+	while ((n = read(fd, chunk, sizeof(chunk))) > 0 || (n < 0 && errno == EINTR))
+		if (n > 0)
+			buf_add(out, chunk, (size_t)n);
+	int r = n < 0 ? -errno : out->failed ? -ENOMEM : 0;
+	close(fd);
+	return r;
+}
+
+void proc_comm(pid_t tid, char *name, size_t size)
+{
+	int fd = open_proc(tid, "comm");
+	ssize_t n = fd < 0 ? 0 : read(fd, name, size - 1);
+	if (fd >= 0)
+		close(fd);
+	name[n > 0 ? n : 0] = '\0';
+	/* The last newline is the kernel's; those before it are part of the name. */
+	if (n > 0 && name[n - 1] == '\n')
+		name[n - 1] = '\0';
+}
+
+/* --- status --- */
+
+/* What follows "KEY:" and blanks on its line, or NULL. A name of the program's is on a line of its own, and escaped. */
+static const char *value_of(const char *text, const char *key)
+{
+	size_t n = strlen(key);
+	for (const char *line = text; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (strncmp(line, key, n) == 0 && line[n] == ':')
+			return line + n + 1 + strspn(line + n + 1, " \t");
+	}
+	return NULL;
+}
+
+static uint64_t number_of(const char *text, const char *key, int base)
+{
+	const char *value = value_of(text, key);
+	return value && isxdigit((unsigned char)*value) ? strtoull(value, NULL, base) : 0;
+}
+
+void proc_status_parse(const char *text, struct proc_status *s)
+{
+	const char *state = value_of(text, "State");
+	*s = (struct proc_status){
+		.state = state && isalpha((unsigned char)*state) ? *state : '\0',
+		.tgid = (pid_t)number_of(text, "Tgid", 10),
+		.tracer = (pid_t)number_of(text, "TracerPid", 10),
+		.has_memory = value_of(text, "VmSize") != NULL,
+		.has_signals = value_of(text, "SigBlk") && value_of(text, "SigIgn") && value_of(text, "SigCgt"),
+		.peak_rss = number_of(text, "VmHWM", 10) * 1024,
+		.blocked = number_of(text, "SigBlk", 16),
+		.ignored = number_of(text, "SigIgn", 16),
+		.caught = number_of(text, "SigCgt", 16),
+	};
+}
+
+int proc_status(pid_t pid, struct proc_status *s)
+{
+	struct buf text = {0};
+	int r = proc_read(pid, "status", &text);
+	proc_status_parse(r < 0 ? "" : buf_str(&text), s);
+	buf_free(&text);
+	return r;
+}
+
+/* --- maps --- */
+
+/* Digits of one base and nothing else, then `end`; *p moves behind it. Never beyond a line, whose end is no digit. */
+static bool number(const char **p, int base, char end, uint64_t *v)
+{
+	char *behind;
+	if (!isxdigit((unsigned char)**p))
+		return false;
+	*v = strtoull(*p, &behind, base);
+	if (*behind != end)
+		return false;
+	*p = behind + 1;
+	return true;
+}
+
+/* "lo-hi rwxp offset major:minor inode   name", up to the newline. */
+static bool parse_map(const char *p, struct proc_map *m)
+{
+	uint64_t major, minor;
+	if (!number(&p, 16, '-', &m->lo) || !number(&p, 16, ' ', &m->hi) || m->lo >= m->hi)
+		return false;
+	m->perm = p;
+	if (strnlen(p, 5) < 5 || memchr(p, '\n', 5) || p[4] != ' ')
+		return false;
+	p += 5;
+	if (!number(&p, 16, ' ', &m->offset) || !number(&p, 16, ':', &major) || !number(&p, 16, ' ', &minor))
+		return false;
+	char *behind;
+	if (!isdigit((unsigned char)*p))
+		return false;
+	m->ino = strtoull(p, &behind, 10);
+	m->dev = major << 32 | minor;
+	m->name = behind + strspn(behind, " ");
+	m->name_len = strcspn(m->name, "\n");
+	return true;
+}
+
+bool proc_map_next(const char **text, struct proc_map *m)
+{
+	while (**text) {
+		const char *line = *text;
+		const char *end = strchr(line, '\n');
+		*text = end ? end + 1 : line + strlen(line);
+		if (parse_map(line, m))
+			return true;
+	}
+	return false;
+}
+
+bool proc_map_is(const struct proc_map *m, const char *name)
+{
+	return m->name_len == strlen(name) && memcmp(m->name, name, m->name_len) == 0;
+}
+
+/* --- mounts --- */
+
+static bool is_octal(const char *s)
+{
+	return s[0] >= '0' && s[0] <= '3' && s[1] >= '0' && s[1] <= '7' && s[2] >= '0' && s[2] <= '7';
+}
+
+/* mountinfo writes space, tab, newline and backslash as \ooo. */
+static void unescape(char *s)
+{
+	char *to = s;
+	for (; *s; s++) {
+		bool escaped = *s == '\\' && is_octal(s + 1);
+		*to++ = escaped ? (char)((s[1] - '0') << 6 | (s[2] - '0') << 3 | (s[3] - '0')) : *s;
+		s += escaped ? 3 : 0;
+	}
+	*to = '\0';
+}
+
+/* Copies the next word, cut to `size`, and moves *p behind the blank after it; its whole length. */
+static size_t word(const char **p, char *to, size_t size)
+{
+	size_t n = strcspn(*p, " \n");
+	snprintf(to, size, "%.*s", (int)n, *p);
+	*p += n + ((*p)[n] == ' ');
+	return n;
+}
+
+static bool skip_words(const char **p, int n)
+{
+	for (; n > 0; n--) {
+		*p += strcspn(*p, " \n");
+		if (**p != ' ')
+			return false;
+		++*p;
+	}
+	return true;
+}
+
+/* "36 35 98:0 /root /mnt opts [tags] - type source superopts"; options that do not fit are cut. */
+bool proc_mount_parse(const char *line, struct proc_mount *m)
+{
+	*m = (struct proc_mount){0};
+	size_t place = skip_words(&line, 4) ? word(&line, m->mount_point, sizeof(m->mount_point)) : 0;
+	if (!place || place >= sizeof(m->mount_point))
+		return false;
+	int options = (int)strcspn(line, " \n");
+	const char *rest = strstr(line, " - ");
+	if (!rest)
+		return false;
+	rest += 3;
+	if (!word(&rest, m->type, sizeof(m->type)) || !word(&rest, m->source, sizeof(m->source)))
+		return false;
+	int super = (int)strcspn(rest, " \n");
+	unescape(m->mount_point);
+	unescape(m->source);
+	snprintf(m->options, sizeof(m->options), "%.*s%s%.*s", options, line, super ? "," : "", super, rest);
+	return true;
+}

@@ -1,0 +1,159 @@
+#include "tracee/proc.h"
+
+#include "base/buf.h"
+#include "measure/env.h"
+#include "measure/env_text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static void a_status_is_read_whatever_comes_before(void **state)
+{
+	struct proc_status s;
+	struct buf text = {0};
+	(void)state;
+	/* More groups than any fixed buffer holds; the name is on a line of its own and cannot start one. */
+	buf_adds(&text, "Name:\tx\\nTgid:\t1\nState:\tZ (zombie)\nTgid:\t71\nTracerPid:\t9\nGroups:\t");
+	for (int i = 0; i < 20000; i++)
+		buf_addf(&text, "%d ", i);
+	buf_adds(&text, "\nVmSize:\t 5 kB\nVmHWM:\t 17 kB\nSigBlk:\t0001\nSigIgn:\t0010\nSigCgt:\tffffffffffffffff\n");
+	proc_status_parse(buf_str(&text), &s);
+	assert_int_equal(s.state, 'Z');
+	assert_int_equal(s.tgid, 71);
+	assert_int_equal(s.tracer, 9);
+	assert_true(s.has_memory && s.has_signals);
+	assert_int_equal(s.peak_rss, 17 * 1024);
+	assert_int_equal(s.blocked, 1);
+	assert_int_equal(s.ignored, 16);
+	assert_true(s.caught == UINT64_MAX);
+	buf_free(&text);
+	proc_status_parse("Tgid:\nState:", &s);
+	assert_int_equal(s.tgid + s.state, 0);
+	assert_false(s.has_memory || s.has_signals);
+}
+
+static void our_own_status_is_ours(void **state)
+{
+	struct proc_status s;
+	(void)state;
+	assert_int_equal(proc_status(getpid(), &s), 0);
+	assert_int_equal(s.tgid, getpid());
+	assert_true(s.has_memory && s.has_signals && s.peak_rss > 4096);
+	assert_true(proc_status(-1, &s) < 0);
+	assert_int_equal(s.tgid, 0);
+}
+
+static void a_name_may_hold_a_newline(void **state)
+{
+	char old[32], name[32];
+	(void)state;
+	proc_comm(getpid(), old, sizeof(old));
+	prctl(PR_SET_NAME, "a\nb\n");
+	proc_comm(getpid(), name, sizeof(name));
+	prctl(PR_SET_NAME, old);
+	assert_string_equal(name, "a\nb\n");
+	proc_comm(-1, name, sizeof(name));
+	assert_string_equal(name, "");
+}
+
+static void mappings_come_one_by_one(void **state)
+{
+	const char *text = "1000-3000 r-xp 00002000 fe:01 1311        /tmp/[stack] x\nnone\n3000-2000 r-xp 0 0:0 0\n"
+			   "5000-6000 rw-p 00000000 00:00 0 \n"
+			   "7ffd3a1e0000-7ffd3a201000 rw-p 00000000 00:00 0    [stack]";
+	struct proc_map m;
+	(void)state;
+	assert_true(proc_map_next(&text, &m));
+	assert_true(m.lo == 0x1000 && m.hi == 0x3000 && m.offset == 0x2000 && m.ino == 1311);
+	assert_true(m.dev == (0xfeull << 32 | 1));
+	assert_memory_equal(m.perm, "r-xp", 4);
+	assert_false(proc_map_is(&m, "[stack]"));
+	assert_true(proc_map_is(&m, "/tmp/[stack] x"));
+	assert_true(proc_map_next(&text, &m));
+	assert_true(m.lo == 0x5000 && m.name_len == 0);
+	assert_true(proc_map_next(&text, &m));
+	assert_true(proc_map_is(&m, "[stack]"));
+	assert_false(proc_map_next(&text, &m));
+}
+
+static void mounts_lose_their_escapes(void **state)
+{
+	struct proc_mount m;
+	char line[600];
+	(void)state;
+	assert_true(
+		proc_mount_parse("36 35 98:0 / /a\\040b\\1 rw,noatime x:1 - ext4 /dev/r\\134t errors=continue\n", &m));
+	assert_string_equal(m.mount_point, "/a b\\1");
+	assert_string_equal(m.type, "ext4");
+	assert_string_equal(m.source, "/dev/r\\t");
+	assert_string_equal(m.options, "rw,noatime,errors=continue");
+	assert_true(proc_mount_parse("1 2 0:1 / /p\\04 rw - proc none", &m));
+	assert_string_equal(m.mount_point, "/p\\04");
+	assert_string_equal(m.options, "rw");
+	assert_false(proc_mount_parse("1 2 0:1 / /p rw", &m));
+	assert_false(proc_mount_parse("1 2\n0:1 / /p rw - proc none", &m));
+	memset(line, 'x', sizeof(line));
+	memcpy(line, "1 2 0:1 / /", 11);
+	strcpy(line + 500, " rw - proc none rw");
+	assert_false(proc_mount_parse(line, &m)); /* half a mount point is none */
+}
+
+static void sockets_are_told_by_their_inode(void **state)
+{
+	static const char four[] = " 0: 0100007F:0050 0100007F:C001 01 00000000:00000000 00:00000000 00000000 0 0 7 1";
+	static const char six[] = " 1: 00000000000000000000000001000000:1F90 00000000000000000000000000000000:0000 0A "
+				  "00000000:00000000 00:00000000 00000000 0 0 8 1";
+	struct buf out = {0};
+	(void)state;
+	assert_true(proc_net_inet(four, false, 7, &out));
+	assert_true(proc_net_inet(six, true, 8, &out));
+	assert_false(proc_net_inet(four, false, 8, &out));
+	assert_false(proc_net_inet(four, true, 7, &out));
+	assert_string_equal(buf_str(&out), "[127.0.0.1:80->127.0.0.1:49153][[::1]:8080]");
+	buf_clear(&out);
+	assert_true(proc_net_unix("0000: 00000002 00000000 00000000 0001 01 9 @a\x1b[m\n", 9, &out));
+	assert_true(proc_net_unix("0000: 00000002 00000000 00000000 0001 01 9\n", 9, &out));
+	assert_string_equal(buf_str(&out), "[9,\"@a\\33[m\"][9]");
+	buf_free(&out);
+}
+
+static void lines_of_the_machine(void **state)
+{
+	char value[8];
+	struct env_activity a = {0};
+	(void)state;
+	assert_true(env_field("model name\t: A \"B\"\n", "model name", value, sizeof(value)));
+	assert_string_equal(value, "A ");
+	assert_true(env_field("PRETTY_NAME=\"Debian 13\"\n", "PRETTY_NAME", value, sizeof(value)));
+	assert_string_equal(value, "Debian ");
+	assert_false(env_field("MemTotalX: 5", "MemTotal", value, sizeof(value)));
+	assert_string_equal(env_debug_option("CONFIG_KASAN=y\n"), "CONFIG_KASAN");
+	assert_null(env_debug_option("CONFIG_KASAN=n"));
+	assert_null(env_debug_option("CONFIG_KASAN"));
+	assert_true(env_is_telling("mitigations=off"));
+	assert_false(env_is_telling("root=/dev/sda1"));
+	assert_true(env_activity_parse("cpu  100 0 0 200 0 0 0 300", &a));
+	assert_true(a.busy_s > 0 && a.idle_s == 2 * a.busy_s && a.steal_s == 3 * a.busy_s);
+	assert_false(env_activity_parse("intr 5", &a));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_status_is_read_whatever_comes_before),
+		cmocka_unit_test(our_own_status_is_ours),
+		cmocka_unit_test(a_name_may_hold_a_newline),
+		cmocka_unit_test(mappings_come_one_by_one),
+		cmocka_unit_test(mounts_lose_their_escapes),
+		cmocka_unit_test(sockets_are_told_by_their_inode),
+		cmocka_unit_test(lines_of_the_machine),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
