@@ -333,6 +333,7 @@ static void make_config(struct trace *t, struct engine_config *c)
 	c->follow = o->follow > 0;
 	c->kill_on_exit = o->kill_on_exit;
 	c->woken = &caught;
+	c->times = t->by_events || t->o.durations || t->o.select.slower_ns || t->o.format != TRACE_TEXT;
 	c->find_main = t->program && o->count && !t->by_events;
 	if (o->injects.rules.n) {
 		c->inject = trace_inject_ask;
@@ -431,7 +432,7 @@ int trace_run(struct trace *t)
 	buf_free(&note);
 	/* ptrace pays for each call that is only counted: with a choice of calls it shall not stop for the others. */
 	if (t->o.count && t->o.select.by_call && !t->by_events && !t->o.by && t->ops == engine_find("ptrace")) {
-		t->by_events = true;
+		t->by_events = c.times = true;
 		c.want = (c.want & ~(unsigned)CAP_COUNTS) | CAP_EVENTS;
 		c.only = &t->only;
 	}

@@ -120,6 +120,14 @@ def check_filters(tmp):
     assert "--- SIGUSR1" not in run("-e", "signal=none", "sh", "-c", "trap : USR1; kill -USR1 $$").stderr
 
 
+def check_unknown_numbers(_):
+    """Numbers without a name are seen through a filter that excludes others, and can be chosen themselves"""
+    call = "import ctypes; c = ctypes.CDLL(None).syscall; [c(ctypes.c_long(n), 7) for n in (600, 1023, 1024, 2000)]"
+    for choice, shown in (("!write", 4), ("!%memory,1024", 3), ("2000", 1), ("syscall_0x258", 1), ("openat", 0)):
+        t = run("-e", choice, sys.executable, "-S", "-c", call).stderr
+        assert len(lines(t, r"syscall_0x[0-9a-f]+\(0x7, .* = -1 ENOSYS .*")) == shown, (choice, t[-2000:])
+
+
 def check_mistakes(_):
     """A wrong word is pointed at, with near names"""
     r = run("-e", "trace=read,opnat", "true")

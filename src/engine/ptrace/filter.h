@@ -11,8 +11,8 @@ struct call_filter {
 };
 
 /*
- * Builds the filter for the wanted calls of the native architecture; calls of other architectures and calls beyond
- * CALL_SET_MAX are always traced. 0, -ENOMEM, or -EINVAL where seccomp is missing.
+ * Builds the filter for the wanted calls of the native architecture; calls of other architectures and numbers without a
+ * name, or beyond CALL_SET_MAX, are always traced. 0, -ENOMEM, or -EINVAL where seccomp is missing.
  */
 int call_filter_build(struct call_filter *f, const struct call_set *only);
 void call_filter_free(struct call_filter *f);

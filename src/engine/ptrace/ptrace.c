@@ -49,7 +49,7 @@ static int ptrace_start(struct engine **out, const struct engine_config *config,
 	t->base.ops = &engine_ptrace;
 	struct engine_config c = *config;
 	struct call_filter filter = {0};
-	int r = config->want & CAP_COUNTS || config->want & CAP_EVENTS ? tracer_calibrate(&t->cost) : 0;
+	int r = config->want & CAP_COUNTS || config->times ? tracer_calibrate(&t->cost) : 0;
 	if (r < 0)
 		t->cost = (struct tracer_cost){0};
 	/* Calls that nobody wants need not stop: only sound where all that is asked for are events of some calls. */
