@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "cmd/trace_opts.h"
 #include "cmd/trace_out.h"
+#include "decode/decode.h"
 #include "engine/engine.h"
 #include "stack/stack.h"
 #include "stats/summary.h"
@@ -16,11 +17,12 @@
 struct trace_task {
 	pid_t tid, pid;
 	bool in_call;
-	bool selected;    /* the call in progress is wanted */
-	bool line_open;   /* its beginning was written and it has not ended */
-	bool unfinished;  /* another task's line came between */
-	int given;        /* arguments written so far */
-	bool more;        /* arguments are still to come */
+	bool selected;   /* the call in progress is wanted */
+	bool line_open;  /* its beginning was written and it has not ended */
+	bool unfinished; /* another task's line came between */
+	int given;       /* arguments written so far */
+	bool more;       /* arguments are still to come */
+	struct decode_memo memo;
 	size_t column;    /* where the line stands */
 	struct buf text;  /* a line that waits for its call's end */
 	struct buf stack; /* taken at the entry of a call that leaves none behind */
@@ -93,6 +95,8 @@ void trace_count_final(struct trace *t, const struct engine_result *r);
 
 /* Appends what descriptor `fd` of process `pid` is, as strace's -y and -yy show it; ctx is the struct trace. */
 bool trace_fd_name(void *ctx, int pid, int fd, struct buf *out);
+/* Appends the name of process `pid`, as strace's -Y shows it, escaped; false where it is gone. */
+bool trace_pid_name(void *ctx, int pid, struct buf *out);
 
 /* Stacks (trace_stack.c). */
 int trace_stack_open(struct trace *t, struct buf *why);

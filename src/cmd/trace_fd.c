@@ -88,6 +88,20 @@ static bool find_pidfd(pid_t pid, int fd, struct buf *out)
 	return true;
 }
 
+bool trace_pid_name(void *ctx, int pid, struct buf *out)
+{
+	char path[64], name[64];
+	(void)ctx;
+	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	FILE *f = fopen(path, "re");
+	bool known = f && fgets(name, sizeof(name), f);
+	if (f)
+		fclose(f);
+	if (known)
+		escape_c(out, name, strcspn(name, "\n"), false);
+	return known;
+}
+
 bool trace_fd_name(void *ctx, int pid, int fd, struct buf *out)
 {
 	const struct trace *t = ctx;

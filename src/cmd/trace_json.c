@@ -21,7 +21,7 @@ static void decode_into(struct trace *t, struct trace_task *k, const struct even
 	struct decode d;
 	struct decode_opts opts;
 	emit_json_init(&e, out);
-	trace_decoder(t, ev, &e, &opts, &d);
+	trace_decoder(t, k, ev, &e, &opts, &d);
 	if (result)
 		decode_result(&d);
 	else if (ev->kind == EV_ENTER)

@@ -7,7 +7,8 @@
 #include "decode/emit.h"
 
 /* A decoder of the event's call through `e` (which the caller initialised); `opts` is filled and must outlive *d. */
-void trace_decoder(struct trace *t, const struct event *ev, struct emit *e, struct decode_opts *opts, struct decode *d);
+void trace_decoder(struct trace *t, struct trace_task *k, const struct event *ev, struct emit *e,
+		   struct decode_opts *opts, struct decode *d);
 /* The flags of emit_text_init() that the options ask for. */
 unsigned trace_text_flags(const struct trace *t);
 /* Wall-clock time of the event, ns since the Epoch. */

@@ -1,305 +1,61 @@
 #include "cmd/trace_opts.h"
 
 #include "base/buf.h"
-#include "base/near.h"
-#include "base/size.h"
-#include "engine/engine.h"
+#include "cmd/trace_opt_values.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define AT(member) .offset = offsetof(struct trace_opts, member)
 
-/*
- * Says in `why` what is wrong with the word at `at` of `text`, and below it, on two further lines, the text with a caret
- * under that word. The command prints the lines apart (trace.c).
- */
-static int point_at(const char *text, size_t at, int r, struct buf *why)
-{
-	if (r < 0 && why->len) {
-		buf_addf(why, "\n  %s\n  ", text);
-		buf_fill(why, ' ', at);
-		buf_addc(why, '^');
-	}
-	return r;
-}
-
-typedef int select_fn(struct trace_select *s, const char *text, size_t *at, struct buf *why);
-
-static int parse_inject(struct trace_opts *o, const char *text, bool fault, size_t *at, struct buf *why)
-{
-	return trace_inject_parse(&o->injects, text, fault, at, why);
-}
-
-/* What may stand before the "=" of -e; abbrev, verbose, raw, quiet and decode-fds change the look alone. */
-static const struct {
-	const char *name;
-	select_fn *select;
-} qualifiers[] = {
-	{"trace", trace_select_calls},     {"t", trace_select_calls},       {"signal", trace_select_signals},
-	{"signals", trace_select_signals}, {"s", trace_select_signals},     {"status", trace_select_status},
-	{"errno", trace_select_errnos},    {"trace-fds", trace_select_fds}, {"fds", trace_select_fds},
-	{"fd", trace_select_fds},
-};
-
-static int opt_look(struct trace_opts *o, const char *name, size_t len, const char *value)
-{
-	if (len == 3 && memcmp(name, "raw", 3) == 0)
-		o->raw = strcmp(value, "none") != 0;
-	else if ((len == 6 && memcmp(name, "abbrev", 6) == 0) || (len == 1 && name[0] == 'a'))
-		o->verbose_count = strcmp(value, "none") == 0;
-	else if ((len == 7 && memcmp(name, "verbose", 7) == 0) || (len == 1 && name[0] == 'v'))
-		o->raw = strcmp(value, "none") == 0 || o->raw;
-	else if ((len == 5 && memcmp(name, "quiet", 5) == 0) || (len == 1 && name[0] == 'q'))
-		o->quiet = strcmp(value, "none") == 0 ? 0 : strcmp(value, "all") == 0 ? 3 : 2;
-	else if ((len == 10 && (memcmp(name, "decode-fds", 10) == 0 || memcmp(name, "decode-fd", 9) == 0)))
-		o->fd_names = strcmp(value, "none") == 0 ? 0 : strcmp(value, "path") == 0 ? 1 : 2;
-	else
-		return -EINVAL;
-	return 0;
-}
-
-static int opt_expr(void *ctx, const struct opt *row, const char *arg, struct buf *why)
-{
-	struct trace_opts *o = ctx;
-	(void)row;
-	size_t len = strcspn(arg, "=");
-	size_t at = 0;
-	if (!arg[len])
-		return point_at(arg, at, trace_select_calls(&o->select, arg, &at, why) < 0 ? -EINVAL : 0, why);
-	const char *value = arg + len + 1;
-	size_t from = len + 1;
-	for (size_t i = 0; i < sizeof(qualifiers) / sizeof(*qualifiers); i++) {
-		if (strlen(qualifiers[i].name) != len || memcmp(qualifiers[i].name, arg, len) != 0)
-			continue;
-		int r = qualifiers[i].select(&o->select, value, &at, why);
-		return point_at(arg, from + at, r, why);
-	}
-	bool fault = len == 5 && memcmp(arg, "fault", 5) == 0;
-	if (fault || (len == 6 && memcmp(arg, "inject", 6) == 0)) {
-		int r = parse_inject(o, value, fault, &at, why);
-		return point_at(arg, from + at, r, why);
-	}
-	if (opt_look(o, arg, len, value) == 0)
-		return 0;
-	buf_addf(
-		why,
-		"'%.*s' is no kind of choice; there are trace, status, errno, signal, fds, inject, fault, raw, abbrev, "
-		"quiet, decode-fds",
-		(int)len, arg);
-	return point_at(arg, 0, -EINVAL, why);
-}
-
-/* The long forms --trace=SET, --status=SET and so on: the name is the qualifier. */
-static int opt_named_expr(void *ctx, const struct opt *row, const char *arg, struct buf *why)
-{
-	struct buf text = {0};
-	buf_addf(&text, "%s=%s", row->name, arg);
-	int r = opt_expr(ctx, row, buf_str(&text), why);
-	buf_free(&text);
-	return r;
-}
-
-static int opt_successful(void *ctx, const struct opt *row, const char *arg, struct buf *why)
-{
-	(void)arg;
-	(void)why;
-	((struct trace_opts *)ctx)->select.status = row->letter == 'z' ? STATUS_SUCCESSFUL : STATUS_FAILED;
-	return 0;
-}
-
-static int opt_path(void *ctx, const struct opt *row, const char *arg, struct buf *why)
-{
-	struct trace_opts *o = ctx;
-	(void)row;
-	if (!arg[0]) {
-		buf_adds(why, "a path is missing");
-		return -EINVAL;
-	}
-	return trace_select_path(&o->select, arg);
-}
-
-static int opt_pids(void *ctx, const struct opt *row, const char *arg, struct buf *why)
-{
-	struct trace_opts *o = ctx;
-	(void)row;
-	const char *p = arg;
-	for (;;) {
-		char *end;
-		long pid = strtol(p, &end, 10);
-		if (end == p || pid <= 0 || pid > INT_MAX || !strchr(", \n\t", *end)) {
-			buf_addf(why, "'%s' is no process; write its number, or several as 12,34", arg);
-			return -EINVAL;
-		}
-		if (!vec_push(&o->pids, (pid_t)pid))
-			return -ENOMEM;
-		p = end + strspn(end, ", \n\t");
-		if (!*p)
-			return 0;
-	}
-}
-
-static int opt_engine(void *ctx, const struct opt *row, const char *arg, struct buf *why)
-{
-	struct trace_opts *o = ctx;
-	struct near near;
-	(void)row;
-	o->engine = arg;
-	if (strcmp(arg, "auto") == 0 || engine_find(arg))
-		return 0;
-	near_init(&near, arg);
-	buf_addf(why, "there is no engine '%s' in this build; there are auto", arg);
-	for (const struct engine_ops *const *e = engine_list(); *e; e++) {
-		buf_addf(why, ", %s", (*e)->name);
-		near_offer(&near, (*e)->name);
-	}
-	near_say(&near, "", why);
-	return -EINVAL;
-}
-
-static int opt_env(void *ctx, const struct opt *row, const char *arg, struct buf *why)
-{
-	struct trace_opts *o = ctx;
-	(void)row;
-	if (arg[0] == '=' || !arg[0]) {
-		buf_addf(why, "'%s' names no variable; write NAME=VALUE, or NAME to take it away", arg);
-		return -EINVAL;
-	}
-	return vec_push(&o->env, arg) ? 0 : -ENOMEM;
-}
-
-static int opt_break(void *ctx, const struct opt *row, const char *arg, struct buf *why)
-{
-	(void)row;
-	if (strcmp(arg, "execve") != 0) {
-		buf_addf(why, "'%s' is nothing to detach at; only execve is", arg);
-		return -EINVAL;
-	}
-	((struct trace_opts *)ctx)->break_execve = true;
-	return 0;
-}
-
-static int opt_columns(void *ctx, const struct opt *row, const char *arg, struct buf *why)
-{
-	(void)row;
-	return summary_columns_parse(arg, &((struct trace_opts *)ctx)->view.columns, why);
-}
-
-static int opt_sort(void *ctx, const struct opt *row, const char *arg, struct buf *why)
-{
-	(void)row;
-	int r = summary_sort_parse(arg, &((struct trace_opts *)ctx)->view.sort, why);
-	if (r < 0)
-		buf_adds(why,
-			 " (-S sorts here; the -S that hides signals is FreeBSD truss's: run sctrace under the name "
-			 "truss, or write -e signal=none)");
-	return r;
-}
-
-static int opt_format(void *ctx, const struct opt *row, const char *arg, struct buf *why)
-{
-	struct trace_opts *o = ctx;
-	(void)row;
-	if (strcmp(arg, "perfetto") == 0) {
-		o->format = TRACE_PERFETTO;
-		return 0;
-	}
-	int r = summary_format_parse(arg, &o->view.format, why);
-	if (r < 0)
-		return r;
-	o->format = o->view.format == SUMMARY_JSON ? TRACE_JSON : TRACE_TEXT;
-	return 0;
-}
-
-static int opt_json(void *ctx, const struct opt *row, const char *arg, struct buf *why)
-{
-	return opt_format(ctx, row, arg ? arg : "json", why);
-}
-
-static int opt_interval(void *ctx, const struct opt *row, const char *arg, struct buf *why)
-{
-	struct trace_opts *o = ctx;
-	int r = opt_duration(ctx, row, arg, why);
-	if (r == 0 && o->interval_ns < 10000000) {
-		buf_adds(why, "the least interval is 10ms");
-		return -EINVAL;
-	}
-	return r;
-}
-
-/* -O: a number is microseconds, as strace has it. */
-static int opt_overhead(void *ctx, const struct opt *row, const char *arg, struct buf *why)
-{
-	struct trace_opts *o = ctx;
-	(void)row;
-	int64_t us;
-	int r = number_parse(arg, 0, 1000000, &us);
-	if (r == 0)
-		o->overhead_ns = (uint64_t)us * 1000;
-	else
-		r = duration_parse(arg, &o->overhead_ns);
-	if (r < 0)
-		buf_addf(why, "'%s' is no cost of a call; write 20 (microseconds) or 20us", arg);
-	o->overhead_set = true;
-	return r < 0 ? -EINVAL : 0;
-}
-
-/* Letters that need nothing here: -w (times are wall-clock time anyway), -F (an old spelling of -f). */
-static int opt_nothing(void *ctx, const struct opt *row, const char *arg, struct buf *why)
-{
-	(void)ctx;
-	(void)row;
-	(void)arg;
-	(void)why;
-	return 0;
-}
-
 static const struct opt trace_table[] = {
 	{.help = "Whom to trace:"},
 	{'f', "follow-forks", NULL, opt_count, "children too; -ff with -o FILE: a file FILE.PID each", AT(follow)},
-	{'p', "attach", "PID[,PID...]", opt_pids, "running processes with all their threads; Ctrl-C lets them go", 0,
-	 COMPLETE_PID},
+	{'p', "attach", "PID[,PID...]", trace_opt_pids, "running processes with all their threads; Ctrl-C lets them go",
+	 0, COMPLETE_PID},
 	{0, "cgroup", "PATH", opt_string, "count a whole control group, by the bpf engine", AT(cgroup), COMPLETE_FILE},
 	{0, "all", NULL, opt_flag, "count every process of the system, by the bpf engine", AT(all)},
 	{'u', "user", "USER", opt_string, "run the program as USER", AT(user), COMPLETE_USER},
-	{'E', "env", "VAR[=VALUE]", opt_env, "set VAR for the program, or take it away"},
+	{'E', "env", "VAR[=VALUE]", trace_opt_env, "set VAR for the program, or take it away"},
 	{0, "argv0", "NAME", opt_string, "tell the program that it is called NAME", AT(argv0)},
-	{'D', "daemonize", NULL, opt_flag, "stay out of the way: the program is the direct child of the shell",
+	{'D', "daemonize", NULL, opt_count,
+	 "stay out of the way: the program is the direct child of the shell; -DD: and sctrace in its own process "
+	 "group; "
+	 "-DDD: in its own session",
 	 AT(daemonize)},
 	{0, "kill-on-exit", NULL, opt_flag, "kill the program when sctrace dies", AT(kill_on_exit)},
-	{'b', "detach-on", "execve", opt_break, "let go of a process when it runs another program",
+	{'b', "detach-on", "execve", trace_opt_break, "let go of a process when it runs another program",
 	 .complete = COMPLETE_WORDS, .words = "execve"},
 	{'I', "interruptible", "N", opt_int,
 	 "which signals end sctrace: 1 and 2 all, 3 none, 4 none, nor does Ctrl-Z stop it", AT(interruptible), .min = 1,
 	 .max = 4},
-	{0, "engine", "NAME", opt_engine, "how to trace: auto, or one of --list-engines", 0, COMPLETE_WORDS,
+	{0, "engine", "NAME", trace_opt_engine, "how to trace: auto, or one of --list-engines", 0, COMPLETE_WORDS,
 	 "auto ptrace patch bpf"},
 	{0, "list-engines", NULL, opt_flag, "say which engines there are and whether they work here", AT(list_engines)},
 	{0, "pin", NULL, opt_flag, "tracer and program on one CPU: faster stops, but it changes the program", AT(pin)},
 
 	{.help = "Which calls:"},
-	{'e', NULL, "EXPR", opt_expr,
+	{'e', NULL, "EXPR", trace_opt_expr,
 	 "trace=SET (or SET alone), status=, errno=, signal=, fds=, inject=; a SET is names, %groups, /regex, all, "
 	 "none, "
 	 "after ! the others"},
-	{0, "trace", "SET", opt_named_expr,
+	{0, "trace", "SET", trace_opt_named_expr,
 	 "these calls: openat,%network,/^sched_; !SET: all others; ?NAME: if it exists"},
-	{0, "status", "SET", opt_named_expr, "calls that ended so: successful, failed, unfinished",
+	{0, "status", "SET", trace_opt_named_expr, "calls that ended so: successful, failed, unfinished",
 	 .complete = COMPLETE_WORDS, .words = "successful failed unfinished unavailable detached"},
-	{0, "errno", "LIST", opt_named_expr, "calls that failed with one of these: ENOENT,EACCES"},
-	{0, "signal", "SET", opt_named_expr, "these signals; none: no signals"},
-	{'z', "successful-only", NULL, opt_successful, "calls that succeeded"},
-	{'Z', "failed-only", NULL, opt_successful, "calls that failed"},
-	{'P', "trace-path", "PATH", opt_path, "calls that touch PATH; PATH/...: or anything below it",
+	{0, "errno", "LIST", trace_opt_named_expr, "calls that failed with one of these: ENOENT,EACCES"},
+	{0, "signal", "SET", trace_opt_named_expr, "these signals; none: no signals"},
+	{'z', "successful-only", NULL, trace_opt_successful, "calls that succeeded"},
+	{'Z', "failed-only", NULL, trace_opt_successful, "calls that failed"},
+	{'P', "trace-path", "PATH", trace_opt_path, "calls that touch PATH; PATH/...: or anything below it",
 	 .complete = COMPLETE_FILE},
-	{0, "trace-fds", "LIST", opt_named_expr, "calls that touch these descriptors: 0,1,2"},
+	{0, "trace-fds", "LIST", trace_opt_named_expr, "calls that touch these descriptors: 0,1,2"},
 	{0, "slower", "DURATION", opt_duration, "calls that took longer: 10ms",
 	 offsetof(struct trace_opts, select.slower_ns)},
-	{0, "inject", "SET:ACTION", opt_named_expr,
+	{0, "inject", "SET:ACTION", trace_opt_named_expr,
 	 "tamper: error=ENOSPC, retval=N, signal=S, delay_enter=D, delay_exit=D, each with :when=N+K"},
-	{0, "fault", "SET[:ACTION]", opt_named_expr, "the same, error=ENOSYS where nothing is said"},
+	{0, "fault", "SET[:ACTION]", trace_opt_named_expr, "the same, error=ENOSYS where nothing is said"},
 
 	{.help = "How a trace looks:"},
 	{'o', "output", "FILE", opt_string, "write to FILE instead of standard error; |COMMAND: into a command",
@@ -311,7 +67,11 @@ static const struct opt trace_table[] = {
 	{'T', "syscall-times", NULL, opt_flag, "time spent in each call, tracing cost taken out", AT(durations)},
 	{'n', "syscall-number", NULL, opt_flag, "the call's number", AT(numbers)},
 	{'i', "instruction-pointer", NULL, opt_flag, "the address of the call", AT(addresses)},
-	{'y', "decode-fds", NULL, opt_count, "what descriptors are; -yy: sockets' addresses too", AT(fd_names)},
+	{'y', NULL, NULL, opt_count, "what descriptors are; -yy: sockets' addresses and processes too", AT(fd_names)},
+	{0, "decode-fds", "[SET]", trace_opt_decode_fds, "the same: path, or socket, dev, pidfd, all",
+	 .complete = COMPLETE_WORDS, .words = "path all none"},
+	{'Y', NULL, NULL, opt_count, "the names of processes behind their numbers", AT(pid_names)},
+	{0, "decode-pids", "comm", trace_opt_pid_names, "the same", .complete = COMPLETE_WORDS, .words = "comm"},
 	{'k', "stack-trace", NULL, opt_flag, "the functions that led to each call", AT(stacks)},
 	{0, "stacks", "folded[,time]", opt_string, "stacks added up for flame graphs, weighted by calls or by time",
 	 AT(folded)},
@@ -319,31 +79,42 @@ static const struct opt trace_table[] = {
 	{'x', "strings-in-hex", NULL, opt_count, "strings that cannot be printed in hex; -xx: all", AT(hex)},
 	{'v', "no-abbrev", NULL, opt_count, "structures in full", AT(verbose_count)},
 	{'a', "columns", "N", opt_int, "put results at column N (40)", AT(column), .min = 0, .max = 1000},
-	{'q', "quiet", NULL, opt_count, "no messages of attaching; -qq: nor of exits; -qqq: nothing but calls",
-	 AT(quiet)},
-	{0, "json", NULL, opt_json, "an object a line, see sctrace-trace(5)"},
-	{0, "format", "FORMAT", opt_format, "json or perfetto; with -c: text, wide, truss, strace, csv, markdown, json",
-	 0, COMPLETE_WORDS, "text wide truss strace csv markdown json perfetto"},
+	{'X', "const-print-style", "FORMAT", trace_opt_constants,
+	 "constants by name (abbrev), as numbers (raw) or as both (verbose)", .complete = COMPLETE_WORDS,
+	 .words = "raw abbrev verbose"},
+	{0, "read", "SET", trace_opt_named_expr, "dump all that is read from these descriptors: 3,4 or all"},
+	{0, "write", "SET", trace_opt_named_expr, "dump all that is written to these descriptors"},
+	{0, "abbrev", "SET", trace_opt_named_expr, "structures in full but for these calls"},
+	{0, "verbose", "SET", trace_opt_named_expr, "no structures but for these calls"},
+	{0, "raw", "SET", trace_opt_named_expr, "arguments of these calls as numbers"},
+	{'q', NULL, NULL, trace_opt_quiet, "no messages of attaching; -qq: nor of exits; -qqq: no messages at all"},
+	{0, "quiet", "[SET]", trace_opt_quiet, "leave out these messages: attach, exit, thread-execve, all",
+	 .complete = COMPLETE_WORDS, .words = "attach exit thread-execve all"},
+	{0, "json", NULL, trace_opt_json, "an object a line, see sctrace-trace(5)"},
+	{0, "format", "FORMAT", trace_opt_format,
+	 "json or perfetto; with -c: text, wide, truss, strace, csv, markdown, json", 0, COMPLETE_WORDS,
+	 "text wide truss strace csv markdown json perfetto"},
 	{0, "color", "[WHEN]", opt_word, "auto (on a terminal), always, never", AT(color), COMPLETE_WORDS,
 	 "auto always never"},
 
 	{.help = "Summaries:"},
 	{'c', "summary-only", NULL, opt_flag, "count and time the calls instead of showing them", AT(count)},
 	{'C', "summary", NULL, opt_flag, "show them and count them", AT(count_too)},
-	{'S', "summary-sort-by", "COLUMN", opt_sort, "sort by a column; none: in order of appearance",
+	{'S', "summary-sort-by", "COLUMN", trace_opt_sort, "sort by a column; none: in order of appearance",
 	 .complete = COMPLETE_WORDS, .words = "seconds calls errors syscall avg min max p50 p90 p99 stddev bytes none"},
-	{'U', "summary-columns", "LIST", opt_columns, "columns: seconds,calls,p90,bytes; +LIST: the usual and these"},
+	{'U', "summary-columns", "LIST", trace_opt_columns,
+	 "columns: seconds,calls,p90,bytes; +LIST: the usual and these"},
 	{0, "by", "WHAT", opt_word, "rows for each process, thread, fd or path", AT(by), COMPLETE_WORDS,
 	 "process thread fd path"},
 	{0, "errors", NULL, opt_flag, "which calls failed how often with what", AT(errors)},
 	{0, "hist", "CALL", opt_string, "how long CALL took, as a histogram", AT(hist)},
-	{0, "interval", "DURATION", opt_interval, "print the table that often (on SIGUSR1 too)", AT(interval_ns)},
+	{0, "interval", "DURATION", trace_opt_interval, "print the table that often (on SIGUSR1 too)", AT(interval_ns)},
 	{0, "save", "FILE", opt_string, "keep the summary for `sctrace report`", AT(save), COMPLETE_FILE},
-	{'O', "summary-syscall-overhead", "DURATION", opt_overhead,
+	{'O', "summary-syscall-overhead", "DURATION", trace_opt_overhead,
 	 "take this out of each call, not the measured cost"},
-	{'w', "summary-wall-clock", NULL, opt_nothing, "wall-clock time (it always is)"},
-	{'F', NULL, NULL, opt_nothing, NULL},
-	{0, "seccomp-bpf", NULL, opt_nothing, NULL}, /* always so */
+	{'w', "summary-wall-clock", NULL, trace_opt_nothing, "wall-clock time (it always is)"},
+	{'F', NULL, NULL, trace_opt_nothing, NULL},
+	{0, "seccomp-bpf", NULL, trace_opt_nothing, NULL}, /* always so */
 	{0, "completion", "SHELL", opt_string, NULL, AT(completion), COMPLETE_WORDS, "bash zsh fish"},
 	{0},
 };
@@ -365,7 +136,7 @@ const struct opt_command trace_command = {
 };
 
 static const struct opt truss_table[] = {
-	{'a', NULL, NULL, opt_nothing, "show the arguments of execve (always shown here)"},
+	{'a', NULL, NULL, trace_opt_nothing, "show the arguments of execve (always shown here)"},
 	{'c', NULL, NULL, opt_flag, "count and time the calls instead of showing them", AT(count)},
 	{'d', NULL, NULL, opt_flag, "time since the start", AT(clock)},
 	{'D', NULL, NULL, opt_flag, "time since the event before", AT(relative)},
@@ -373,13 +144,14 @@ static const struct opt truss_table[] = {
 	{'f', NULL, NULL, opt_count, "children too", AT(follow)},
 	{'H', NULL, NULL, opt_flag, "show thread ids", AT(truss_thread_ids)},
 	{'o', NULL, "FILE", opt_string, "write to FILE instead of standard error", AT(output), COMPLETE_FILE},
-	{'p', NULL, "PID", opt_pids, "a running process", 0, COMPLETE_PID},
+	{'p', NULL, "PID", trace_opt_pids, "a running process", 0, COMPLETE_PID},
 	{'s', NULL, "N", opt_int, "show N bytes of strings (32)", AT(string_max), .min = 0, .max = 1 << 24},
 	{'S', NULL, NULL, opt_flag, "hide signals", offsetof(struct trace_opts, select.by_signal)},
-	{'t', "trace", "SET", opt_named_expr, "these calls only"},
-	{0, "format", "FORMAT", opt_format, "with -c: truss (usual here), text, wide, strace, csv, markdown, json", 0,
-	 COMPLETE_WORDS, "text wide truss strace csv markdown json"},
-	{0, "engine", "NAME", opt_engine, "how to trace: auto, or one of sctrace --list-engines"},
+	{'t', "trace", "SET", trace_opt_named_expr, "these calls only"},
+	{0, "format", "FORMAT", trace_opt_format,
+	 "with -c: truss (usual here), text, wide, strace, csv, markdown, json", 0, COMPLETE_WORDS,
+	 "text wide truss strace csv markdown json"},
+	{0, "engine", "NAME", trace_opt_engine, "how to trace: auto, or one of sctrace --list-engines"},
 	{0},
 };
 
@@ -440,6 +212,7 @@ void trace_opts_free(struct trace_opts *o)
 	vec_free(&o->env);
 	trace_select_free(&o->select);
 	trace_injects_free(&o->injects);
+	trace_look_free(&o->look);
 }
 
 static bool counts(const struct trace_opts *o)

@@ -5,6 +5,7 @@
 #include "base/vec.h"
 #include "cli/opt.h"
 #include "cmd/trace_inject.h"
+#include "cmd/trace_look.h"
 #include "cmd/trace_select.h"
 #include "out/summary_table.h"
 
@@ -27,7 +28,8 @@ struct trace_opts {
 	bool all;           /* every process of the system */
 	const char *user, *argv0;
 	VEC(const char *) env; /* -E VAR=VAL sets, -E VAR takes away */
-	bool daemonize, kill_on_exit, pin;
+	int daemonize;         /* -D; -DD: in a process group of its own; -DDD: in a session of its own */
+	bool kill_on_exit, pin;
 	bool break_execve;  /* -b execve */
 	int interruptible;  /* -I; 0: as usual */
 	const char *engine; /* or NULL */
@@ -44,10 +46,10 @@ struct trace_opts {
 	bool append;
 	int column; /* -a */
 	int string_max, hex, verbose_count;
+	struct trace_look look;
 	int clock; /* -t -tt -ttt */
-	bool relative, durations, numbers, addresses, raw;
-	int fd_names;
-	int quiet;
+	bool relative, durations, numbers, addresses;
+	int fd_names, pid_names;
 	const char *color;
 	bool stacks;
 	const char *folded; /* --stacks=folded; weighted by "calls" or "time" */

@@ -326,7 +326,7 @@ static void make_config(struct trace *t, struct engine_config *c)
 	c->spawn.argv = t->program;
 	c->spawn.argv0 = o->argv0;
 	c->spawn.user = o->user;
-	c->spawn.daemonize = o->daemonize;
+	c->spawn.daemonize = o->daemonize > 0;
 	c->attach = o->pids.v;
 	c->nattach = o->pids.n;
 	c->cgroup = o->cgroup;
@@ -401,6 +401,11 @@ static int start(struct trace *t, struct engine_config *c)
 		c->spawn.pin_tracer = true;
 	}
 	int r = t->ops->start(&t->engine, c, &why);
+	/* The tracer is another process now: what ends the shell's job or session need not end it. */
+	if (r == 0 && t->o.daemonize == 2)
+		setpgid(0, 0);
+	if (r == 0 && t->o.daemonize > 2)
+		setsid();
 	int status = 0;
 	if (r < 0) {
 		status = start_status(t, r);
@@ -445,9 +450,9 @@ int trace_run(struct trace *t)
 		buf_free(&why);
 		return status;
 	}
-	for (size_t i = 0; i < t->o.pids.n && !t->o.quiet; i++)
+	for (size_t i = 0; i < t->o.pids.n && !(t->o.look.quiet & QUIET_ATTACH); i++)
 		diag_note("attached to process %d; Ctrl-C lets it go", (int)t->o.pids.v[i]);
-	if ((t->o.cgroup || t->o.all) && !t->program && !t->o.quiet)
+	if ((t->o.cgroup || t->o.all) && !t->program && !(t->o.look.quiet & QUIET_ATTACH))
 		diag_note("counting; Ctrl-C ends it and shows the summary");
 	t->start_ns = t->last_ns = clock_ns();
 	t->real_offset_ns = (int64_t)(clock_real_ns() - t->start_ns);

@@ -33,17 +33,14 @@ int trace_select_calls(struct trace_select *s, const char *text, size_t *at, str
 	return filter_parse(&s->calls, text, at, why);
 }
 
-/* One word of a list; 0, or -EINVAL and `why`. */
-typedef int word_fn(struct trace_select *s, const char *word, struct buf *why);
-
-static int each_word(struct trace_select *s, const char *text, word_fn *fn, size_t *at, struct buf *why)
+int trace_each_word(const char *text, trace_word_fn *fn, void *ctx, size_t *at, struct buf *why)
 {
 	const char *p = text;
 	for (;;) {
 		size_t len = strcspn(p, ",");
 		*at = (size_t)(p - text);
 		char *word = strndup(p, len);
-		int r = word ? fn(s, word, why) : -ENOMEM;
+		int r = word ? fn(ctx, word, why) : -ENOMEM;
 		free(word);
 		if (r < 0)
 			return r;
@@ -62,8 +59,9 @@ static const struct {
 	{"unfinished", STATUS_UNFINISHED}, {"unavailable", STATUS_UNAVAILABLE}, {"detached", STATUS_DETACHED},
 };
 
-static int status_word(struct trace_select *s, const char *word, struct buf *why)
+static int status_word(void *ctx, const char *word, struct buf *why)
 {
+	struct trace_select *s = ctx;
 	struct near near;
 	near_init(&near, word);
 	for (size_t i = 0; i < sizeof(status_names) / sizeof(*status_names); i++) {
@@ -89,15 +87,16 @@ int trace_select_status(struct trace_select *s, const char *text, size_t *at, st
 		*at = 0;
 		return 0;
 	}
-	int r = each_word(s, text + negated, status_word, at, why);
+	int r = trace_each_word(text + negated, status_word, s, at, why);
 	*at += negated;
 	if (negated)
 		s->status = ~s->status;
 	return r;
 }
 
-static int signal_word(struct trace_select *s, const char *word, struct buf *why)
+static int signal_word(void *ctx, const char *word, struct buf *why)
 {
+	struct trace_select *s = ctx;
 	int64_t number;
 	int sig = decode_signal_number(word);
 	if (sig < 0 && number_parse(word, 1, 64, &number) == 0)
@@ -128,7 +127,7 @@ int trace_select_signals(struct trace_select *s, const char *text, size_t *at, s
 	if (strcmp(text + negated, "all") == 0)
 		s->signals[0] = s->signals[1] = UINT64_MAX;
 	else if (strcmp(text + negated, "none") != 0)
-		r = each_word(s, text + negated, signal_word, at, why);
+		r = trace_each_word(text + negated, signal_word, s, at, why);
 	if (negated) {
 		s->signals[0] = ~s->signals[0];
 		s->signals[1] = ~s->signals[1];
@@ -136,8 +135,9 @@ int trace_select_signals(struct trace_select *s, const char *text, size_t *at, s
 	return r;
 }
 
-static int errno_word(struct trace_select *s, const char *word, struct buf *why)
+static int errno_word(void *ctx, const char *word, struct buf *why)
 {
+	struct trace_select *s = ctx;
 	int64_t number;
 	int err = decode_errno_number(word);
 	if (err < 0 && number_parse(word, 1, 4095, &number) == 0)
@@ -158,13 +158,14 @@ static int errno_word(struct trace_select *s, const char *word, struct buf *why)
 int trace_select_errnos(struct trace_select *s, const char *text, size_t *at, struct buf *why)
 {
 	s->not_errnos = text[0] == '!';
-	int r = each_word(s, text + s->not_errnos, errno_word, at, why);
+	int r = trace_each_word(text + s->not_errnos, errno_word, s, at, why);
 	*at += s->not_errnos;
 	return r;
 }
 
-static int fd_word(struct trace_select *s, const char *word, struct buf *why)
+static int fd_word(void *ctx, const char *word, struct buf *why)
 {
+	struct trace_select *s = ctx;
 	int64_t fd;
 	if (number_parse(word, 0, INT_MAX, &fd) < 0) {
 		buf_addf(why, "'%s' is no descriptor; write numbers such as 1,2", word);
@@ -175,7 +176,7 @@ static int fd_word(struct trace_select *s, const char *word, struct buf *why)
 
 int trace_select_fds(struct trace_select *s, const char *text, size_t *at, struct buf *why)
 {
-	return each_word(s, text, fd_word, at, why);
+	return trace_each_word(text, fd_word, s, at, why);
 }
 
 static int add_path(struct trace_select *s, char *path)

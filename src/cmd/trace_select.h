@@ -34,6 +34,11 @@ struct trace_select {
 	uint64_t slower_ns;
 };
 
+/* One word of a list joined by commas; 0, or -EINVAL and `why`. */
+typedef int trace_word_fn(void *ctx, const char *word, struct buf *why);
+/* Gives each word of `text` to `fn` until one fails; *at is the offset of the last one given. 0, or what `fn` gave. */
+int trace_each_word(const char *text, trace_word_fn *fn, void *ctx, size_t *at, struct buf *why);
+
 void trace_select_free(struct trace_select *s);
 /* The parsers of -e trace=, status=, signal=, errno=, fds: 0, or -EINVAL, `why`, and *at in `text`. */
 int trace_select_calls(struct trace_select *s, const char *text, size_t *at, struct buf *why);

@@ -2,6 +2,7 @@
 #include "cmd/trace_line.h"
 
 #include "base/clock.h"
+#include "cmd/trace_dump.h"
 #include "syscall/table.h"
 
 #include <string.h>
@@ -45,13 +46,15 @@ static void add_clock(struct trace *t, struct buf *out, uint64_t monotonic_ns)
 
 static void add_pid(struct trace *t, const struct trace_task *k, struct buf *out)
 {
-	if (t->o.follow > 1)
+	bool file = t->o.output != NULL;
+	if (t->o.follow > 1 || (file ? !t->o.follow && t->tasks_seen < 2 : t->ntasks < 2))
 		return;
-	if (t->o.output) {
-		if (t->o.follow || t->tasks_seen > 1)
-			buf_addf(out, "%-5d ", (int)k->tid);
-	} else if (t->ntasks > 1)
-		buf_addf(out, "[pid %5d] ", (int)k->tid);
+	buf_addf(out, file ? "%-5d" : "[pid %5d", (int)k->tid);
+	struct buf name = {0};
+	if (t->o.pid_names && trace_pid_name(t, k->tid, &name))
+		buf_addf(out, "<%s>", buf_str(&name));
+	buf_free(&name);
+	buf_adds(out, file ? " " : "] ");
 }
 
 /* What stands before every line. */
@@ -110,7 +113,7 @@ static void text_enter(struct trace *t, struct trace_task *k, const struct event
 	struct decode d;
 	struct decode_opts opts;
 	emit_text_init(&e, to, trace_text_flags(t));
-	trace_decoder(t, ev, &e, &opts, &d);
+	trace_decoder(t, k, ev, &e, &opts, &d);
 	k->given = decode_enter(&d);
 	k->more = to->len >= 2 && memcmp(to->s + to->len - 2, ", ", 2) == 0;
 	k->column = to->s ? columns(to->s + begin, to->len - begin) : 0;
@@ -175,7 +178,7 @@ static void text_leave(struct trace *t, struct trace_task *k, const struct event
 	struct decode d;
 	struct decode_opts opts;
 	emit_text_init(&e, to, trace_text_flags(t));
-	trace_decoder(t, ev, &e, &opts, &d);
+	trace_decoder(t, k, ev, &e, &opts, &d);
 	if (ev->kind == EV_EXIT)
 		decode_exit(&d, k->given);
 	add_result(t, k, &d, ev, to, begin);
@@ -185,6 +188,7 @@ static void text_leave(struct trace *t, struct trace_task *k, const struct event
 		buf_add(&out->buf, k->text.s, k->text.len);
 		buf_clear(&k->text);
 	}
+	trace_dump(t, ev, out);
 	k->line_open = k->unfinished = false;
 	if (t->open == k)
 		t->open = NULL;
@@ -214,7 +218,8 @@ static void add_signal(struct trace *t, const struct event *ev, struct buf *out)
 static bool is_quiet(const struct trace *t, const struct event *ev)
 {
 	return ev->kind == EV_BIRTH || ev->kind == EV_CONT || (ev->kind == EV_EXEC && ev->child == ev->tid) ||
-	       (ev->kind == EV_DEATH && t->o.quiet > 1) || (ev->kind == EV_EXEC && t->o.quiet > 1) || t->o.quiet > 2;
+	       (ev->kind == EV_DEATH && t->o.look.quiet & QUIET_EXIT) ||
+	       (ev->kind == EV_EXEC && t->o.look.quiet & QUIET_EXECVE);
 }
 
 static void text_other(struct trace *t, struct trace_task *k, const struct event *ev)

@@ -35,7 +35,7 @@ static void truss_enter(struct trace *t, struct trace_task *k, const struct even
 	syscall_name(&k->text, ev->call.arch, ev->call.nr);
 	buf_addc(&k->text, '(');
 	emit_text_init(&e, &k->text, 0);
-	trace_decoder(t, ev, &e, &opts, &d);
+	trace_decoder(t, k, ev, &e, &opts, &d);
 	k->given = decode_enter(&d);
 }
 
@@ -82,7 +82,7 @@ static void truss_leave(struct trace *t, struct trace_task *k, const struct even
 	struct decode d;
 	struct decode_opts opts;
 	emit_text_init(&e, &k->text, 0);
-	trace_decoder(t, ev, &e, &opts, &d);
+	trace_decoder(t, k, ev, &e, &opts, &d);
 	if (ev->kind == EV_EXIT)
 		decode_exit(&d, k->given);
 	else if (k->text.len > 1 && memcmp(k->text.s + k->text.len - 2, ", ", 2) == 0)

@@ -29,7 +29,7 @@ unsigned decode_word(const struct decode *d)
 
 bool decode_get(const struct decode *d, uint64_t addr, void *to, size_t n)
 {
-	return d->mem && addr && mem_get(d->mem, addr, to, n) == 0;
+	return d->mem && addr && !d->opts->shallow && mem_get(d->mem, addr, to, n) == 0;
 }
 
 bool decode_get_word(const struct decode *d, uint64_t addr, uint64_t *v)
@@ -126,6 +126,21 @@ void show_dirfd(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)k, (void)i;
 	fd_named(d, (int)v, (int)v == AT_FDCWD ? "AT_FDCWD" : NULL);
+}
+
+/* Process groups are negative in kill(2) and wait4(2). */
+void show_pid(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	struct buf is = {0};
+	int pid = (int)v;
+	(void)k, (void)i;
+	emit_num(d->out, pid);
+	if (d->opts->pid_name && pid > 0 && d->opts->pid_name(d->opts->ctx, pid, &is)) {
+		emit_wrap(d->out, "<");
+		emit_wrap(d->out, buf_str(&is));
+		emit_wrap(d->out, ">");
+	}
+	buf_free(&is);
 }
 
 /* (uid_t)-1 means "leave it". */

@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "decode/emit.h"
 #include "decode/kinds.h"
+#include "decode/net.h"
 #include "syscall/table.h"
 
 #define NARGS 6
@@ -75,6 +76,10 @@ int decode_enter(const struct decode *d)
 	if (!desc)
 		return show_unknown(d, 0);
 	int total = count_args(d, desc), n = 0;
+	if (d->memo)
+		*d->memo = (struct decode_memo){0};
+	for (int i = 0; d->memo && i < total; i++)
+		decode_keep_length(d, desc->args[i].kind, d->call->args[i]);
 	while (n < total && (d->opts->raw || known_at_entry(when_known(d, desc, n))))
 		n++;
 	show_args(d, desc, 0, n, total);

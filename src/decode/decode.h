@@ -14,13 +14,22 @@ struct emit;
 struct decode_opts {
 	unsigned string_max; /* -s: bytes of a string; 32 by default */
 	bool verbose;        /* -v: structures in full */
+	bool shallow;        /* structures as the pointers that they are (-e verbose) */
 	bool raw;            /* arguments as numbers (-e raw) */
 	/*
 	 * -y: appends what descriptor `fd` of process `pid` is ("/etc/passwd", "TCP:[...]") and says true; AT_FDCWD
 	 * asks for the current directory. NULL: not asked.
 	 */
 	bool (*fd_name)(void *ctx, int pid, int fd, struct buf *out);
+	/* -Y: appends the name of process `pid` ("sh"). NULL: not asked. */
+	bool (*pid_name)(void *ctx, int pid, struct buf *out);
 	void *ctx;
+};
+
+/* What was known at a call's entry and the kernel changes; zero-initialised before each entry. */
+struct decode_memo {
+	bool known;
+	uint32_t length; /* of the buffer for a socket address or option */
 };
 
 /* Everything a decoder kind may look at. `call->result` counts only where `leaving`. */
@@ -31,6 +40,7 @@ struct decode {
 	const struct decode_opts *opts;
 	pid_t pid;
 	bool leaving;
+	struct decode_memo *memo; /* kept by the caller from decode_enter() to decode_exit(); NULL: nothing is kept */
 };
 
 /*

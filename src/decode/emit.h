@@ -26,6 +26,7 @@ struct emit_ops {
 	void (*arg)(struct emit *e, const char *name, uint64_t raw); /* the next argument of a call begins */
 	void (*arg_end)(struct emit *e, bool last);                  /* it ends */
 	void (*field)(struct emit *e, const char *name);             /* the next member of a structure begins */
+	void (*data_field)(struct emit *e, const char *name);        /* the same; text goes without the name */
 	void (*open)(struct emit *e, char bracket);                  /* '{' a structure, '[' an array */
 	void (*close)(struct emit *e, char bracket);                 /* '}' or ']' */
 	void (*element)(struct emit *e);                             /* the next element of an array begins */
@@ -62,6 +63,8 @@ enum emit_text_flags {
 	EMIT_HEX_STRINGS = 1 << 0,  /* -xx: all strings in hex */
 	EMIT_HEX_NONPRINT = 1 << 1, /* -x: strings with non-printable characters in hex */
 	EMIT_COLOUR = 1 << 2,
+	EMIT_RAW_NAMES = 1 << 3,  /* constants as numbers */
+	EMIT_BOTH_NAMES = 1 << 4, /* 0x2 followed by O_RDWR as a comment */
 };
 
 /*
@@ -89,6 +92,11 @@ static inline void emit_arg_end(struct emit *e, bool last)
 static inline void emit_field(struct emit *e, const char *name)
 {
 	e->ops->field(e, name);
+}
+/* A member whose name only data needs: what poll(2) found ready. */
+static inline void emit_data_field(struct emit *e, const char *name)
+{
+	e->ops->data_field(e, name);
 }
 static inline void emit_open(struct emit *e, char bracket)
 {

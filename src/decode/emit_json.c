@@ -239,6 +239,7 @@ static const struct emit_ops json_ops = {
 	.arg = json_arg,
 	.arg_end = json_arg_end,
 	.field = json_field,
+	.data_field = json_field,
 	.open = json_open,
 	.close = json_close,
 	.element = separate,

@@ -13,6 +13,9 @@
 #define COLOUR_NOTE   "\033[2m"
 #define COLOUR_OFF    "\033[0m"
 
+/* What names joined by | are made of. */
+#define NAME_BYTES "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_|<"
+
 static void colour(struct emit *e, const char *sequence)
 {
 	if (e->flags & EMIT_COLOUR)
@@ -43,6 +46,12 @@ static void text_field(struct emit *e, const char *name)
 	separate(e);
 	buf_adds(e->out, name);
 	buf_addc(e->out, e->depth ? '=' : ' '); /* outside of brackets: "(in [3], left {...})" */
+}
+
+static void text_data_field(struct emit *e, const char *name)
+{
+	(void)name;
+	separate(e);
 }
 
 static void text_open(struct emit *e, char bracket)
@@ -107,9 +116,35 @@ static void text_string(struct emit *e, const char *s, size_t n, unsigned flags)
 	colour(e, COLOUR_OFF);
 }
 
+/* Is the text names of constants? Sets, dates and descriptions such as makedev(1, 3) are not. */
+static bool is_constants(const char *text)
+{
+	return text[0] >= 'A' && text[0] <= 'Z' && !text[strspn(text, NAME_BYTES)];
+}
+
+/* strace writes signals and other small numbers in decimal, all else in hex. */
+static void text_number_of(struct emit *e, const char *text, uint64_t raw)
+{
+	bool decimal = strncmp(text, "SIG", 3) == 0 && text[3] != '_';
+	buf_addf(e->out, decimal ? "%" PRIu64 : raw ? "0x%" PRIx64 : "%" PRIx64, raw);
+}
+
+static void text_comment(struct emit *e, const char *text)
+{
+	colour(e, COLOUR_NOTE);
+	buf_addf(e->out, " /* %s */", text);
+	colour(e, COLOUR_OFF);
+}
+
 static void text_symbols(struct emit *e, const char *text, uint64_t raw)
 {
-	(void)raw;
+	bool number = e->flags & (EMIT_RAW_NAMES | EMIT_BOTH_NAMES) && is_constants(text);
+	if (number)
+		text_number_of(e, text, raw);
+	if (number && e->flags & EMIT_BOTH_NAMES)
+		text_comment(e, text);
+	if (number)
+		return;
 	colour(e, COLOUR_SYMBOL);
 	buf_adds(e->out, text);
 	colour(e, COLOUR_OFF);
@@ -134,10 +169,12 @@ static void text_result_is(struct emit *e, const char *is)
 
 static void text_descriptor(struct emit *e, int64_t fd, const char *name, const char *is)
 {
-	if (name)
+	if (name && !(e->flags & (EMIT_RAW_NAMES | EMIT_BOTH_NAMES)))
 		text_symbols(e, name, 0);
 	else
 		text_number(e, fd);
+	if (name && e->flags & EMIT_BOTH_NAMES)
+		text_comment(e, name);
 	if (is)
 		text_result_is(e, is);
 }
@@ -146,13 +183,6 @@ static void text_more(struct emit *e)
 {
 	separate(e);
 	buf_adds(e->out, "...");
-}
-
-static void text_comment(struct emit *e, const char *text)
-{
-	colour(e, COLOUR_NOTE);
-	buf_addf(e->out, " /* %s */", text);
-	colour(e, COLOUR_OFF);
 }
 
 static void text_wrap(struct emit *e, const char *text)
@@ -195,6 +225,7 @@ static const struct emit_ops text_ops = {
 	.arg = text_arg,
 	.arg_end = text_arg_end,
 	.field = text_field,
+	.data_field = text_data_field,
 	.open = text_open,
 	.close = text_close,
 	.element = separate,

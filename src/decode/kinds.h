@@ -39,7 +39,8 @@ void show_kind(const struct decode *d, enum syscall_kind kind, uint64_t v, int i
 /* Numbers. */
 show_fn show_int, show_uint, show_long, show_ulong, show_hex, show_octal, show_pointer, show_flags, show_choice;
 show_fn show_flags32, show_choice32;
-show_fn show_fd, show_dirfd, show_uid, show_dev, show_hex16, show_low_bit, show_short, show_choice16, show_errno;
+show_fn show_fd, show_dirfd, show_pid, show_uid, show_dev, show_hex16, show_low_bit, show_short, show_choice16,
+	show_errno;
 show_fn show_negative_errno, show_fd_pair, show_loads, show_control_chars, show_lsm_ids;
 when_fn when_off_high, when_mremap_addr;
 /* Strings and bytes. */

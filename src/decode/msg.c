@@ -3,6 +3,7 @@
 
 #include "decode/layout.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -66,6 +67,27 @@ struct control_header {
 	uint64_t len;
 	int32_t level, type;
 };
+struct narrow_control_header {
+	uint32_t len;
+	int32_t level, type;
+};
+
+/* The header's size, which is also where the data begins. */
+static size_t control_header_size(const struct decode *d)
+{
+	return decode_word(d) == 8 ? sizeof(struct control_header) : sizeof(struct narrow_control_header);
+}
+
+static bool get_control_header(const struct decode *d, uint64_t at, struct control_header *h)
+{
+	struct narrow_control_header n;
+	if (decode_word(d) == 8)
+		return decode_get(d, at, h, sizeof(*h));
+	if (!decode_get(d, at, &n, sizeof(n)))
+		return false;
+	*h = (struct control_header){n.len, n.level, n.type};
+	return true;
+}
 
 static void control_value(const struct decode *d, const struct control_header *h, uint64_t at, uint64_t n)
 {
@@ -74,10 +96,10 @@ static void control_value(const struct decode *d, const struct control_header *h
 		decode_numbers(d, at, n / sizeof(int), sizeof(int), K_FD);
 	else if (h->level == SOL_SOCKET && h->type == CREDENTIALS && n >= layout_ucred.size)
 		layout_emit(d, &layout_ucred, at, layout_ucred.size);
-	else if (h->level == SOL_SOCKET && h->type == TIMESTAMP && n >= layout_timeval.size)
-		layout_emit(d, &layout_timeval, at, layout_timeval.size);
-	else if (h->level == SOL_SOCKET && h->type == TIMESTAMPNS && n >= layout_timespec.size)
-		layout_emit(d, &layout_timespec, at, layout_timespec.size);
+	else if (h->level == SOL_SOCKET && h->type == TIMESTAMP && n >= 2 * (uint64_t)decode_word(d))
+		show_kind(d, K_TIMEVAL, at, -1);
+	else if (h->level == SOL_SOCKET && h->type == TIMESTAMPNS && n >= 2 * (uint64_t)decode_word(d))
+		show_kind(d, K_TIMESPEC, at, -1);
 	else if (h->level == 0 && h->type == 8 && n >= layout_in_pktinfo.size) /* IP_PKTINFO */
 		layout_emit(d, &layout_in_pktinfo, at, layout_in_pktinfo.size);
 	else if (h->level == 41 && h->type == 50 && n >= layout_in6_pktinfo.size) /* IPV6_PKTINFO */
@@ -101,17 +123,18 @@ static void control_type(const struct decode *d, const struct control_header *h)
 		emit_hex(d->out, (uint32_t)h->type);
 }
 
-/* A chain of cmsghdr (cmsg(3)), each aligned to 8 bytes. */
+/* A chain of cmsghdr (cmsg(3)), each aligned to a word. */
 static void control_data(const struct decode *d, uint64_t addr, uint64_t len)
 {
 	struct control_header h;
 	uint64_t at = addr, end = addr + (len < CONTROL_MOST ? len : CONTROL_MOST);
-	if (decode_word(d) != 8 || !decode_get(d, addr, &h, sizeof(h))) {
+	size_t size = control_header_size(d), word = decode_word(d);
+	if (!get_control_header(d, addr, &h)) {
 		emit_ptr(d->out, addr);
 		return;
 	}
 	emit_open(d->out, '[');
-	while (end - at >= sizeof(h) && decode_get(d, at, &h, sizeof(h))) {
+	while (end - at >= size && get_control_header(d, at, &h)) {
 		emit_element(d->out);
 		emit_open(d->out, '{');
 		emit_field(d->out, "cmsg_len");
@@ -120,13 +143,13 @@ static void control_data(const struct decode *d, uint64_t addr, uint64_t len)
 		flags_emit_choice(d->out, &flags_sol, (uint32_t)h.level);
 		emit_field(d->out, "cmsg_type");
 		control_type(d, &h);
-		bool sane = h.len >= sizeof(h) && h.len <= end - at;
-		if (sane && h.len > sizeof(h)) {
+		bool sane = h.len >= size && h.len <= end - at;
+		if (sane && h.len > size) {
 			emit_field(d->out, "cmsg_data");
-			control_value(d, &h, at + sizeof(h), h.len - sizeof(h));
+			control_value(d, &h, at + size, h.len - size);
 		}
 		emit_close(d->out, '}');
-		uint64_t step = (h.len + 7) & ~7ull;
+		uint64_t step = (h.len + word - 1) & ~(uint64_t)(word - 1);
 		if (!sane || step > end - at)
 			break;
 		at += step;
@@ -142,9 +165,56 @@ struct message {
 	uint64_t iov, iovlen, control, controllen;
 	int32_t flags, pad2;
 };
+struct narrow_message {
+	uint32_t name, namelen, iov, iovlen, control, controllen;
+	int32_t flags;
+};
 
-/* The members after the data; flags are what the kernel sets, so they count when a message was received. */
-static void message_tail(const struct decode *d, const struct message *m, bool received)
+static bool get_message(const struct decode *d, uint64_t addr, struct message *m)
+{
+	struct narrow_message n;
+	if (decode_word(d) == 8)
+		return decode_get(d, addr, m, sizeof(*m));
+	if (!decode_get(d, addr, &n, sizeof(n)))
+		return false;
+	*m = (struct message){n.name, n.namelen, 0, n.iov, n.iovlen, n.control, n.controllen, n.flags, 0};
+	return true;
+}
+
+void decode_keep_length(const struct decode *d, enum syscall_kind kind, uint64_t v)
+{
+	uint64_t at = kind == K_SOCKLEN ? v : v + offsetof(struct message, namelen) / (decode_word(d) == 8 ? 1 : 2);
+	if (kind == K_SOCKLEN || kind == K_OUT_MSGHDR)
+		d->memo->known = decode_get(d, at, &d->memo->length, sizeof(d->memo->length));
+}
+
+/* The length that the kernel left, with what it was before it where that was another. */
+static void length(const struct decode *d, uint32_t v)
+{
+	char before[24];
+	if (d->leaving && d->memo && d->memo->known && d->memo->length != v) {
+		snprintf(before, sizeof(before), "%u => ", d->memo->length);
+		emit_wrap(d->out, before);
+	}
+	emit_unum(d->out, v);
+}
+
+void show_socklen(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	uint32_t len;
+	(void)k, (void)i;
+	if (!decode_get(d, v, &len, sizeof(len))) {
+		emit_ptr(d->out, v);
+		return;
+	}
+	emit_open(d->out, '[');
+	emit_element(d->out);
+	length(d, len);
+	emit_close(d->out, ']');
+}
+
+/* The members after the data. */
+static void message_tail(const struct decode *d, const struct message *m)
 {
 	if (m->controllen && m->control) {
 		emit_field(d->out, "msg_control");
@@ -153,14 +223,14 @@ static void message_tail(const struct decode *d, const struct message *m, bool r
 	emit_field(d->out, "msg_controllen");
 	emit_unum(d->out, m->controllen);
 	emit_field(d->out, "msg_flags");
-	flags_emit(d->out, &flags_msg, received ? (uint32_t)m->flags : (uint32_t)m->flags);
+	flags_emit(d->out, &flags_msg, (uint32_t)m->flags);
 }
 
 /* `bytes` of the data are shown. */
 static void message(const struct decode *d, uint64_t addr, uint64_t bytes, bool received)
 {
 	struct message m;
-	if (decode_word(d) != 8 || !decode_get(d, addr, &m, sizeof(m))) {
+	if (!get_message(d, addr, &m)) {
 		emit_ptr(d->out, addr);
 		return;
 	}
@@ -171,13 +241,16 @@ static void message(const struct decode *d, uint64_t addr, uint64_t bytes, bool 
 	else
 		emit_ptr(d->out, m.name);
 	emit_field(d->out, "msg_namelen");
-	emit_unum(d->out, m.namelen);
+	if (received)
+		length(d, m.namelen);
+	else
+		emit_unum(d->out, m.namelen);
 	emit_field(d->out, "msg_iov");
 	struct iovec_walk w = {.left = bytes};
-	decode_array(d, m.iov, m.iovlen, 16, one_iovec, &w);
+	decode_array(d, m.iov, m.iovlen, 2 * (size_t)decode_word(d), one_iovec, &w);
 	emit_field(d->out, "msg_iovlen");
 	emit_unum(d->out, m.iovlen);
-	message_tail(d, &m, received);
+	message_tail(d, &m);
 	emit_close(d->out, '}');
 }
 
@@ -194,13 +267,21 @@ void show_out_msghdr(const struct decode *d, const struct kind *k, uint64_t v, i
 }
 
 /* struct mmsghdr: a message, then how many bytes of it went through. */
-#define MMSG_SIZE 64
+static size_t message_size(const struct decode *d)
+{
+	return decode_word(d) == 8 ? sizeof(struct message) : sizeof(struct narrow_message);
+}
+
+static size_t mmsg_size(const struct decode *d)
+{
+	return message_size(d) + decode_word(d);
+}
 
 static void one_mmsg(const struct decode *d, uint64_t addr, void *ctx)
 {
 	const bool *received = ctx;
 	uint32_t len = 0;
-	bool known = decode_get(d, addr + sizeof(struct message), &len, sizeof(len));
+	bool known = decode_get(d, addr + message_size(d), &len, sizeof(len));
 	emit_open(d->out, '{');
 	emit_field(d->out, "msg_hdr");
 	message(d, addr, *received ? len : UINT64_MAX, *received);
@@ -215,12 +296,12 @@ void show_in_mmsg(const struct decode *d, const struct kind *k, uint64_t v, int 
 {
 	bool received = false;
 	(void)k;
-	decode_array(d, v, (uint32_t)d->call->args[i + 1], MMSG_SIZE, one_mmsg, &received);
+	decode_array(d, v, (uint32_t)d->call->args[i + 1], mmsg_size(d), one_mmsg, &received);
 }
 
 void show_out_mmsg(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	bool received = true;
 	(void)k, (void)i;
-	decode_array(d, v, d->call->result > 0 ? (uint64_t)d->call->result : 0, MMSG_SIZE, one_mmsg, &received);
+	decode_array(d, v, d->call->result > 0 ? (uint64_t)d->call->result : 0, mmsg_size(d), one_mmsg, &received);
 }

@@ -254,13 +254,13 @@ void show_sockaddr(const struct decode *d, const struct kind *k, uint64_t v, int
 	decode_sockaddr(d, v, (uint32_t)d->call->args[i + 1]);
 }
 
-/* The next argument points at the length. */
+/* The next argument points at the length; of an address that is longer than the buffer the kernel writes the beginning. */
 void show_out_sockaddr(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)k;
 	uint32_t len;
 	if (v && decode_get(d, d->call->args[i + 1], &len, sizeof(len)) && len <= sizeof(union address))
-		decode_sockaddr(d, v, len);
+		decode_sockaddr(d, v, d->memo && d->memo->known && d->memo->length < len ? d->memo->length : len);
 	else
 		emit_ptr(d->out, v);
 }

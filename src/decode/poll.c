@@ -42,10 +42,19 @@ void decode_poll_returned(const struct decode *d)
 		emit_returned(d->out, RETURNED_END);
 		return;
 	}
-	emit_returned(d->out, RETURNED_BEGIN);
+	/* ppoll(2) writes back what is left of its time; poll's third argument is a number. */
+	const struct syscall_desc *desc = syscall_lookup(d->call->arch, d->call->nr);
+	bool timed = desc->args[2].kind != K_INT && d->call->args[2];
+	emit_returned(d->out, timed ? RETURNED_FIELDS : RETURNED_BEGIN);
+	if (timed)
+		emit_data_field(d->out, "ready");
 	emit_open(d->out, '[');
 	ready_pollfds(d);
 	emit_close(d->out, ']');
+	if (timed) {
+		emit_field(d->out, "left");
+		show_kind(d, desc->args[2].kind, d->call->args[2], -1);
+	}
 	emit_returned(d->out, RETURNED_END);
 }
 

@@ -68,6 +68,16 @@ static void result_fd(const struct decode *d, int64_t v)
 	buf_free(&is);
 }
 
+static void result_pid(const struct decode *d, int64_t v)
+{
+	struct buf is = {0};
+	bool known = d->opts->pid_name && v > 0 && d->opts->pid_name(d->opts->ctx, (int)v, &is);
+	emit_result(d->out, v, NULL, NULL);
+	if (known)
+		emit_result_is(d->out, buf_str(&is));
+	buf_free(&is);
+}
+
 static void result_poll(const struct decode *d, int64_t v)
 {
 	emit_result(d->out, v, NULL, NULL);
@@ -199,6 +209,7 @@ static result_fn *const results[R_COUNT] = {
 	[R_INT] = result_int,
 	[R_BYTES] = result_int,
 	[R_FD] = result_fd,
+	[R_PID] = result_pid,
 	[R_HEX] = result_hex,
 	[R_OCT] = result_oct,
 	[R_TIME] = result_time,

@@ -49,8 +49,8 @@ struct engine_config {
 	const char *cgroup; /* CAP_CGROUP: its path */
 	bool follow;        /* -f: children too */
 	bool kill_on_exit;
-	bool find_main;              /* tell the calls before main apart */
-	bool times;                  /* events' cost_ns is wanted: it is measured at start, which takes some milliseconds */
+	bool find_main; /* tell the calls before main apart */
+	bool times;     /* events' cost_ns is wanted: it is measured at start, which takes some milliseconds */
 	const struct call_set *only; /* events for these alone (the kernel need not stop for others), or NULL for all */
 	/* Asked at every entry where CAP_INJECT is wanted; true fills `t`. May be NULL. */
 	bool (*inject)(void *ctx, const struct event *enter, struct engine_tamper *t);

@@ -30,6 +30,7 @@ enum syscall_group {
 /* What a result is. Some depend on an argument: what fcntl(2) gives depends on its command. */
 enum syscall_result {
 	R_INT,
+	R_PID,
 	R_BYTES, /* a byte count */
 	R_FD,
 	R_HEX,

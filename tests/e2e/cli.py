@@ -29,7 +29,8 @@ def run(*args, prog=SCTRACE, **kw):
     """Runs sctrace; the result has stdout, stderr and returncode."""
     kw.setdefault("timeout", 30)
     kw.setdefault("stdin", subprocess.DEVNULL)
-    return subprocess.run([prog, *args], capture_output=True, text=True, check=False, **kw)
+    kw.setdefault("text", True)
+    return subprocess.run([prog, *args], capture_output=True, check=False, **kw)
 
 
 def lines(text, pattern):
@@ -126,6 +127,25 @@ def check_unknown_numbers(_):
     for choice, shown in (("!write", 4), ("!%memory,1024", 3), ("2000", 1), ("syscall_0x258", 1), ("openat", 0)):
         t = run("-e", choice, sys.executable, "-S", "-c", call).stderr
         assert len(lines(t, r"syscall_0x[0-9a-f]+\(0x7, .* = -1 ENOSYS .*")) == shown, (choice, t[-2000:])
+
+
+def check_looks(tmp):
+    """-e read= and write= dump all bytes; -X, raw=, verbose=, abbrev=, quiet= and -Y change what they say they do"""
+    (tmp / "in").write_bytes(bytes(range(40)) * 500)
+    cat = ["-e", "trace=read,write", "cat", "in"]
+    t = run("-e", "read=3", "-q", *cat, cwd=tmp, text=False).stderr.decode("utf-8", "replace")
+    assert lines(t, r" \| 04e10  10 11 12 13 14 15 16 17  18 19 1a 1b 1c 1d 1e 1f  \.{16} \|"), t[-3000:]
+    assert lines(t, r' \| 00020  20 21 22 23 24 25 26 27  00 01 .*   !"#\$%&\'\.\.\.\.\.\.\.\. \|') and len(t) > 79 * 1250
+    assert not lines(t[t.index("write("):], r" \| .*")
+    assert lines(run("-X", "raw", "-e", "openat", "cat", "in", cwd=tmp, text=False).stderr.decode(), r'openat\(-100, "in", 0\) +=.*')
+    t = run("-X", "verbose", "-e", "fstat,newfstatat,openat", "true").stderr
+    assert lines(t, r"openat\(-100 /\* AT_FDCWD \*/, .*, 0x80000 /\* O_RDONLY\|O_CLOEXEC \*/\) = 3"), t
+    t = run("-e", "raw=openat", "-e", "abbrev=none", "-e", "trace=openat,close,newfstatat,fstat", "true").stderr
+    assert lines(t, r"openat\(0xffffff9c, 0x[0-9a-f]+, 0x80000\) = 0x3") and "st_ino=" in t and lines(t, r"close\(3\) .*"), t
+    assert "{st_mode" not in run("-e", "verbose=openat", "true").stderr
+    t = run("-e", "quiet=exit", "sh", "-c", "kill -USR1 $$").stderr
+    assert "+++" not in t and "--- SIGUSR1" in t, t
+    assert lines(run("-Y", "-e", "kill", "sh", "-c", "kill -0 $$").stderr, r"kill\(\d+<sh>, 0\) += 0")
 
 
 def check_mistakes(_):
