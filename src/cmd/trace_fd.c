@@ -1,6 +1,7 @@
 /* What descriptors are (-y, -yy), from /proc: nothing is asked of the traced program. */
 #include "cmd/trace.h"
 
+#include "base/escape.h"
 #include "tracee/proc.h"
 
 #include <fcntl.h>
@@ -90,16 +91,11 @@ static bool find_pidfd(pid_t pid, int fd, struct buf *out)
 
 bool trace_pid_name(void *ctx, int pid, struct buf *out)
 {
-	char path[64], name[64];
+	char name[64];
 	(void)ctx;
-	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
-	FILE *f = fopen(path, "re");
-	bool known = f && fgets(name, sizeof(name), f);
-	if (f)
-		fclose(f);
-	if (known)
-		escape_c(out, name, strcspn(name, "\n"), false);
-	return known;
+	proc_comm(pid, name, sizeof(name));
+	escape_c(out, name, strlen(name), false);
+	return name[0];
 }
 
 bool trace_fd_name(void *ctx, int pid, int fd, struct buf *out)

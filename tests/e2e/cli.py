@@ -134,7 +134,7 @@ def check_looks(tmp):
     (tmp / "in").write_bytes(bytes(range(40)) * 500)
     cat = ["-e", "trace=read,write", "cat", "in"]
     t = run("-e", "read=3", "-q", *cat, cwd=tmp, text=False).stderr.decode("utf-8", "replace")
-    assert lines(t, r" \| 04e10  10 11 12 13 14 15 16 17  18 19 1a 1b 1c 1d 1e 1f  \.{16} \|"), t[-3000:]
+    assert lines(t, r" \| 04e10  18 19 1a 1b 1c 1d 1e 1f  20 21 22 23 24 25 26 27  \.{8} !\"#\$%&' \|"), t[-3000:]
     assert lines(t, r' \| 00020  20 21 22 23 24 25 26 27  00 01 .*   !"#\$%&\'\.\.\.\.\.\.\.\. \|') and len(t) > 79 * 1250
     assert not lines(t[t.index("write("):], r" \| .*")
     assert lines(run("-X", "raw", "-e", "openat", "cat", "in", cwd=tmp, text=False).stderr.decode(), r'openat\(-100, "in", 0\) +=.*')
