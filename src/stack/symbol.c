@@ -1,5 +1,9 @@
 #include "stack/symbol.h"
 
+#include "base/buf.h"
+#include "base/vec.h"
+#include "tracee/proc.h"
+
 #include <elfutils/libdwfl.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -10,12 +14,18 @@
 
 enum { FRAMES_MAX = 512, LEAST_PC = 4096 /* below it nothing is mapped: the end of Go's stacks */ };
 
+/* Executable memory that is a file's, or the vdso. */
+struct code {
+	uint64_t lo, hi;
+};
+
 struct symbols {
 	Dwfl *dwfl;
 	pid_t pid;
-	bool attached;     /* elfutils knows where registers and memory are to be had */
-	struct map frames; /* address * 2 + exact -> struct known, as long as the mappings stay */
-	char *name;        /* of the last frame that is not kept */
+	bool attached;         /* elfutils knows where registers and memory are to be had */
+	VEC(struct code) code; /* by address */
+	struct map frames;     /* address * 2 + exact -> struct known, as long as the mappings stay */
+	char *name;            /* of the last frame that is not kept */
 };
 
 struct known {
@@ -60,9 +70,40 @@ static void forget_frames(struct symbols *s)
 	s->frames = (struct map){0};
 }
 
+static int find_code(struct symbols *s)
+{
+	struct buf text = {0};
+	struct proc_map map;
+	int r = proc_read(s->pid, "maps", &text);
+	s->code.n = 0;
+	for (const char *p = buf_str(&text); r == 0 && proc_map_next(&p, &map);)
+		if (map.perm[2] == 'x' && (map.ino || proc_map_is(&map, "[vdso]")) &&
+		    !vec_push(&s->code, ((struct code){map.lo, map.hi})))
+			r = -ENOMEM;
+	buf_free(&text);
+	return r;
+}
+
+/* elfutils gives the gaps between a file's segments, and what is mapped into them, to the file. */
+static bool is_code_of_a_file(const struct symbols *s, uint64_t at)
+{
+	size_t lo = 0, hi = s->code.n;
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+		if (s->code.v[mid].lo <= at)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo && at < s->code.v[lo - 1].hi;
+}
+
 int symbol_refresh(struct symbols *s)
 {
 	forget_frames(s);
+	int found = find_code(s);
+	if (found < 0)
+		return found;
 	dwfl_report_begin(s->dwfl);
 	int r = dwfl_linux_proc_report(s->dwfl, s->pid);
 	if (dwfl_report_end(s->dwfl, NULL, NULL) != 0 || r != 0)
@@ -95,6 +136,7 @@ void symbol_close(struct symbols *s)
 		return;
 	forget_frames(s);
 	free(s->name);
+	vec_free(&s->code);
 	if (s->dwfl)
 		dwfl_end(s->dwfl);
 	free(s);
@@ -116,7 +158,7 @@ static void look_up(struct symbols *s, uint64_t ip, bool exact, struct known *k)
 	GElf_Off offset = 0;
 	GElf_Sym sym;
 	GElf_Addr bias = 0;
-	Dwfl_Module *mod = dwfl_addrmodule(s->dwfl, at);
+	Dwfl_Module *mod = is_code_of_a_file(s, at) ? dwfl_addrmodule(s->dwfl, at) : NULL;
 	if (!mod)
 		return;
 	const char *name = dwfl_module_info(mod, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
