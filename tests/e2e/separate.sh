@@ -1,6 +1,8 @@
 #!/bin/sh
-# separate.sh CC OBJCOPY SOURCE PROGRAM SYMBOLS: a stripped program, and its symbols in a file that it names.
+# separate.sh OBJCOPY SOURCE PROGRAM SYMBOLS CC...: a stripped program, and its symbols in a file that it names.
 set -eu
-"$1" -O1 -g -o "$4" "$3"
-"$2" --only-keep-debug "$4" "$5"
-"$2" --strip-all --add-gnu-debuglink="$5" "$4"
+objcopy=$1 source=$2 program=$3 symbols=$4
+shift 4
+"$@" -O1 -g -o "$program" "$source"
+"$objcopy" --only-keep-debug "$program" "$symbols"
+"$objcopy" --strip-all --add-gnu-debuglink="$symbols" "$program"

@@ -129,19 +129,18 @@ static void test_messages(void **state)
 		struct msghdr m;
 		struct iovec v[2];
 		char data[16];
-		struct cmsghdr c;
-		int fds[2];
+		_Alignas(struct cmsghdr) char control[CMSG_SPACE(2 * sizeof(int))];
 	} m = {.data = "onetwo!"};
+	struct cmsghdr c = {.cmsg_len = CMSG_LEN(2 * sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
 	(void)state;
 	m.m = (struct msghdr){.msg_iov = (void *)(uintptr_t)(BASE + offsetof(typeof(m), v)),
 			      .msg_iovlen = 2,
-			      .msg_control = (void *)(uintptr_t)(BASE + offsetof(typeof(m), c)),
-			      .msg_controllen = CMSG_SPACE(2 * sizeof(int))};
+			      .msg_control = (void *)(uintptr_t)(BASE + offsetof(typeof(m), control)),
+			      .msg_controllen = sizeof(m.control)};
 	m.v[0] = (struct iovec){(void *)(uintptr_t)(BASE + offsetof(typeof(m), data)), 3};
 	m.v[1] = (struct iovec){(void *)(uintptr_t)(BASE + offsetof(typeof(m), data) + 3), 10};
-	m.c = (struct cmsghdr){
-		.cmsg_len = CMSG_LEN(2 * sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
-	m.fds[0] = 7, m.fds[1] = 8;
+	memcpy(m.control, &c, sizeof(c));
+	memcpy(m.control + CMSG_LEN(0), (int[]){7, 8}, 2 * sizeof(int));
 	put(0, &m, sizeof(m));
 	/* What came in is clipped to what the call returned, over all vectors. */
 	CHECK("3, {msg_name=NULL, msg_namelen=0, msg_iov=[{iov_base=\"one\", iov_len=3}, {iov_base=\"tw\", "

@@ -348,6 +348,7 @@ static void test_unwind(int argc, char **argv)
 }
 #endif
 
+#if defined __x86_64__ || defined __i386__
 /* Is the address in a mapping of a file or the vdso, that is, in what the program itself brought along? */
 static bool own_code(uintptr_t addr)
 {
@@ -364,7 +365,6 @@ static bool own_code(uintptr_t addr)
 	return own;
 }
 
-#if defined __x86_64__ || defined __i386__
 #include <ucontext.h>
 static volatile uintptr_t where[2000];
 static volatile int places;
