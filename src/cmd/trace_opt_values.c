@@ -95,8 +95,10 @@ int trace_opt_expr(void *ctx, const struct opt *row, const char *arg, struct buf
 	(void)row;
 	size_t len = strcspn(arg, "=");
 	size_t at = 0;
-	if (!arg[len])
-		return point_at(arg, at, trace_select_calls(&o->select, arg, &at, why) < 0 ? -EINVAL : 0, why);
+	if (!arg[len]) {
+		int r = trace_select_calls(&o->select, arg, &at, why);
+		return point_at(arg, at, r < 0 ? -EINVAL : 0, why);
+	}
 	const char *value = arg + len + 1;
 	size_t from = len + 1;
 	for (size_t i = 0; i < sizeof(qualifiers) / sizeof(*qualifiers); i++) {
