@@ -150,6 +150,24 @@ static const char *plain_name(const char *name, char **own)
 	return *own ? *own : name;
 }
 
+/*
+ * The source line of an address, or NULL. Which unit it belongs to stands in .debug_aranges, which gcc writes and clang and
+ * rustc do not: there each unit is asked for its ranges.
+ */
+static const char *find_line(Dwfl_Module *mod, Dwarf_Addr at, int *line)
+{
+	Dwfl_Line *known = dwfl_module_getsrc(mod, at);
+	if (known)
+		return dwfl_lineinfo(known, NULL, line, NULL, NULL, NULL);
+	Dwarf_Addr bias = 0;
+	Dwarf_Die *unit = NULL;
+	while ((unit = dwfl_module_nextcu(mod, unit, &bias)))
+		if (dwarf_haspc(unit, at - bias) == 1)
+			break;
+	Dwarf_Line *row = unit ? dwarf_getsrc_die(unit, at - bias) : NULL;
+	return row && dwarf_lineno(row, line) == 0 ? dwarf_linesrc(row, NULL, NULL) : NULL;
+}
+
 /* Looks everything up; an outer frame's call is the instruction before `ip`. */
 static void look_up(struct symbols *s, uint64_t ip, bool exact, struct known *k)
 {
@@ -167,8 +185,7 @@ static void look_up(struct symbols *s, uint64_t ip, bool exact, struct known *k)
 	f->module_addr = ip - bias;
 	f->function = plain_name(dwfl_module_addrinfo(mod, at, &offset, &sym, NULL, NULL, NULL), &k->name);
 	f->offset = f->function ? offset + (ip - at) : 0;
-	Dwfl_Line *line = dwfl_module_getsrc(mod, at);
-	f->file = line ? dwfl_lineinfo(line, NULL, &f->line, NULL, NULL, NULL) : NULL;
+	f->file = find_line(mod, at, &f->line);
 }
 
 /* Keeps a frame for the next walk that meets it. */
