@@ -71,7 +71,7 @@ boot() {
 	[ -n "$kernel" ] || die "no kernel was unpacked"
 	timeout "$SECONDS_AT_MOST" qemu-system-aarch64 -M virt -cpu max,pauth-impdef=on -smp "$(nproc)" -m 3G -nic none -nographic -no-reboot \
 		-kernel "$kernel" -initrd "$WORK/initrd" -append "console=ttyAMA0 panic=-1 quiet" </dev/null |
-		tr -d '\r' | tee "$LOG"
+		stdbuf -oL tr -d "\r" | tee "$LOG"
 }
 
 # The guest's word for it: each line of TAP, and each test program that ended badly.

@@ -50,7 +50,9 @@ static void shown(struct buf *out, const char *name, int64_t result, const uint6
 {
 	struct mem mem = {memory_read, NULL};
 	struct decode_opts opts = {.string_max = 32, .verbose = how == VERBOSE};
-	struct call call = {.arch = AUDIT_ARCH_X86_64, .nr = syscall_number(AUDIT_ARCH_X86_64, name)};
+	/* Structures as libc has them are shown for this machine's own calls alone. */
+	uint32_t own = syscall_native_arch(), arch = syscall_number(own, name) >= 0 ? own : AUDIT_ARCH_X86_64;
+	struct call call = {.arch = arch, .nr = syscall_number(arch, name)};
 	struct emit e;
 	memcpy(call.args, args, sizeof(call.args));
 	if (how == JSON)
