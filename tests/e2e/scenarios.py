@@ -67,7 +67,7 @@ def session_members(session):
     return members
 
 
-def left_over(session, patience=5):
+def left_over(session, patience=TIMEOUT):
     """Who is still alive in the session when those who were killed have had time to die."""
     until = time.monotonic() + patience
     while (members := session_members(session)) and time.monotonic() < until:
@@ -75,15 +75,17 @@ def left_over(session, patience=5):
     return members
 
 
-def wait_ready(process, word=b"ready\n"):
-    """Reads what the program says until `word`."""
+def wait_ready(process, word=b"ready\n", stream=None):
+    """Reads what the program says, on standard output if not told otherwise, until `word`."""
+    stream = stream or process.stdout
     seen = b""
+    end = time.monotonic() + TIMEOUT
     while word not in seen:
-        if not select.select([process.stdout], [], [], TIMEOUT)[0]:
+        if not select.select([stream], [], [], max(0, end - time.monotonic()))[0]:
             raise Failed(f"no {word!r} within {TIMEOUT} s; seen {seen!r}")
-        more = os.read(process.stdout.fileno(), 4096)
+        more = os.read(stream.fileno(), 4096)
         if not more:
-            raise Failed(f"ended before it said {word!r}\n" + tail(process.stderr.read()))
+            raise Failed(f"ended before it said {word!r}\n" + tail(seen + process.communicate()[1]))
         seen += more
     return seen
 
@@ -96,7 +98,7 @@ def wait_end(process, seconds=TIMEOUT):
     return process.returncode, stdout, stderr
 
 
-def until(what, condition, seconds=5):
+def until(what, condition, seconds=TIMEOUT):
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:
@@ -133,19 +135,19 @@ def untraced(pid):
 
 @contextmanager
 def attached(world, mode, pid, *flags, seconds=0.2):
-    """sctrace attached to a process; the body runs `seconds` after it holds."""
+    """sctrace attached to a process; the body runs `seconds` after it said that it is."""
     argv, env = tracer(world, mode, *flags, "-p", pid)
     with running(argv, env) as process:
+        wait_ready(process, b"attached to process", process.stderr)
         time.sleep(seconds)
-        if process.poll() is not None:
-            raise Failed(f"did not attach: status {process.returncode}\n" + tail(process.stderr.read()))
         yield process
 
 
 def end_attached(process, sig=signal.SIGINT):
     process.send_signal(sig)
-    status, _, stderr = wait_end(process, 20)
-    return status, stderr
+    status, _, stderr = wait_end(process)
+    if status not in (0, -signal.SIGINT, 130):
+        raise Failed(f"sctrace ended with {status} on {sig.name}\n" + tail(stderr))
 
 
 # Attaching
@@ -156,11 +158,14 @@ def attach_threads(world, mode):
     """All 32 threads of a process are attached to, each with a call of its own; it goes on and ends by itself."""
     with running([world.program("target"), "rows", "32"]) as target:
         wait_ready(target)
-        with attached(world, mode, target.pid, seconds=0.6) as process:
-            end_attached(process)
-        text = (world.scratch / "out").read_text(errors="replace")
-        missing = [n for n in range(1000, 1032) if not re.search(rf"syscall_{hex(n)}\b", text)]
-        if missing:
+        for seconds in (0.3, 2, 15):  # how long it takes until each has called is the machine's affair
+            with attached(world, mode, target.pid, seconds=seconds) as process:
+                end_attached(process)
+            text = (world.scratch / "out").read_text(errors="replace")
+            missing = [n for n in range(1000, 1032) if not re.search(rf"syscall_{hex(n)}\b", text)]
+            if not missing:
+                break
+        else:
             raise Failed(f"no calls seen of threads {missing}\n" + text[:1000])
         target.terminate()
         status, stdout, _ = wait_end(target)
@@ -171,42 +176,35 @@ def attach_threads(world, mode):
 @scenario("attach", ATTACHING)
 def attach_compute(world, mode):
     """20 rounds of attaching to and leaving a busy program with a blocked reader change nothing of what it computes."""
-    command = [world.program("target"), "compute", "400000" if mode == "ptrace" or mode == "trace" else "4000000"]
-    native = execute(command)
-    with running(command) as target:
+    with running([world.program("target"), "compute"], stdin=subprocess.PIPE) as target:
         wait_ready(target)
         maps = Path(f"/proc/{target.pid}/maps").read_text()
         for _ in range(20):
-            if target.poll() is not None:
-                break
-            with attached(world, mode, target.pid, seconds=0.08) as process:
-                status, stderr = end_attached(process)
-                if status not in (0, -signal.SIGINT, 130):
-                    raise Failed(f"sctrace ended with {status}\n" + tail(stderr))
-        if target.poll() is None and len(Path(f"/proc/{target.pid}/maps").read_text().splitlines()) > \
-                len(maps.splitlines()) + 12:
-            raise Failed("left mappings behind:\n" + Path(f"/proc/{target.pid}/maps").read_text())
-        status, stdout, stderr = wait_end(target, 60)
-        if status != 0 or b"ready\n" + stdout != native.stdout:
-            raise Failed(f"the target ended with {status}: {stdout} {stderr}, natively {native.stdout}")
+            with attached(world, mode, target.pid, seconds=0.05) as process:
+                end_attached(process)
+        left = Path(f"/proc/{target.pid}/maps").read_text()
+        if len(left.splitlines()) > len(maps.splitlines()) + 12:
+            raise Failed("left mappings behind:\n" + left)
+        status, stdout, stderr = wait_end(target)
+        if status != 0 or stdout != b"computed as ever\n":
+            raise Failed(f"the target ended with {status}: {stdout} {stderr}")
 
 
 @scenario("attach", ATTACHING)
 def attach_signals(world, mode):
-    """9,000 queued signals over 25 rounds of attaching and leaving: none lost, merged or out of order."""
-    with running([world.program("target"), "receive", "9000"]) as target:
+    """9,000 queued signals and more over 25 rounds of attaching and leaving: none lost, merged or out of order."""
+    with running([world.program("target"), "receive"]) as target:
         wait_ready(target)
-        with running([world.program("target"), "send", target.pid, "9000", "250"]) as sender:
+        with running([world.program("target"), "send", target.pid, "9000", "250"], stdin=subprocess.PIPE) as sender:
             for _ in range(25):
-                if target.poll() is not None:
-                    break
                 with attached(world, mode, target.pid, seconds=0.05) as process:
                     end_attached(process)
-            if wait_end(sender)[0] != 0:
+            status, sent, _ = wait_end(sender)
+            if status != 0:
                 raise Failed("the sender failed")
         status, stdout, _ = wait_end(target)
-        if status != 0:
-            raise Failed(f"the target ended with {status}: {stdout}")
+        if status != 0 or stdout != sent:
+            raise Failed(f"the target ended with {status}: {stdout}, to be {sent}")
 
 
 @scenario("attach", ATTACHING)
@@ -252,11 +250,16 @@ def attach_continued(world, mode):
 @scenario("attach", ATTACHING)
 def attach_sleeping(world, mode):
     """A sleep goes on for its whole time while tracers come and go."""
-    with running([world.program("target"), "sleeps", "1500"]) as target:
+    with running([world.program("target"), "sleeps", "2000"]) as target:
         wait_ready(target)
         for _ in range(8):
-            with attached(world, mode, target.pid, seconds=0.05) as process:
-                end_attached(process)
+            try:
+                with attached(world, mode, target.pid, seconds=0.05) as process:
+                    end_attached(process)
+            except Failed:
+                if target.poll() is None:
+                    raise
+                break  # the machine is slow, the sleep over
         status, stdout, stderr = wait_end(target)
         if status != 0 or b"slept" not in stdout:
             raise Failed(f"the target ended with {status}: {stdout} {stderr}")
@@ -276,21 +279,19 @@ def attach_leaves(world, mode):
             target.terminate()
             if wait_end(target)[0] != 0:
                 raise Failed("the target did not end well")
-            wait_end(process, 5)
+            wait_end(process)
 
 
 @scenario("attach", ATTACHING)
 def attach_killed(world, mode):
     """SIGKILL of sctrace: what it was attached to runs on and computes what it computes."""
-    command = [world.program("target"), "compute", "200000"]
-    native = execute(command)
-    with running(command) as target:
+    with running([world.program("target"), "compute"], stdin=subprocess.PIPE) as target:
         wait_ready(target)
         with attached(world, mode, target.pid, seconds=0.15) as process:
             process.kill()
             process.wait()
         status, stdout, stderr = wait_end(target)
-        if status != 0 or b"ready\n" + stdout != native.stdout:
+        if status != 0 or stdout != b"computed as ever\n":
             raise Failed(f"the target ended with {status}: {stdout} {stderr}")
 
 
@@ -355,7 +356,7 @@ def end_started(world, mode, what, sig):
         wait_ready(process)
         time.sleep(0.1)
         process.send_signal(sig)
-        wait_end(process, 3)
+        wait_end(process)
         left = left_over(process.pid)
         if left:
             raise Failed(f"{what}, {sig.name}: left running: " + ", ".join(f"{p} {state(p)}" for p in left))
@@ -415,7 +416,7 @@ def death_program_killed(world, mode):
             if pid != process.pid and b"rows" in Path(f"/proc/{pid}/cmdline").read_bytes() and \
                     b"sctrace" not in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[0]:
                 os.kill(pid, signal.SIGKILL)
-        status, _, stderr = wait_end(process, 5)
+        status, _, stderr = wait_end(process)
     text = (world.scratch / "out").read_text()
     if status != -signal.SIGKILL or "syscall_0x3e8" not in text:
         raise Failed(f"ended with {status}\n" + tail(stderr) + text[:500])
