@@ -227,7 +227,7 @@ agent_end:
 	.endm
 setup_begin:
 	lea	name(%rip), %rdi
-	mov	$1, %esi		/* MFD_CLOEXEC */
+	mov	$3, %esi		/* MFD_CLOEXEC | MFD_ALLOW_SEALING */
 	mov	$319, %eax		/* memfd_create */
 	syscall
 	mov	%rax, %r12
@@ -253,7 +253,7 @@ setup_end:
 	.globl region_begin, region_end
 region_begin:
 	lea	name2(%rip), %rdi
-	mov	$1, %esi
+	mov	$3, %esi
 	mov	$319, %eax
 	syscall
 	mov	%rax, %r12

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <x86intrin.h>
@@ -408,15 +409,45 @@ void image_set_alone(struct task *task, bool alone)
 
 /* --- setting up --- */
 
-/* Opens the shared memory that the program made, sizes it and maps it here. 0 or -errno. */
-static int adopt_memory(struct region *r, pid_t tid, int their_fd)
+/* Is `fd` memory of memfd_create(2)? It lies on a mount of the kernel's own, where there are no other files to open. */
+static bool is_memfd(int fd)
+{
+	struct stat theirs, ours;
+	int own = memfd_create("sctrace", MFD_CLOEXEC);
+	bool same = own >= 0 && fstat(own, &ours) == 0 && fstat(fd, &theirs) == 0 && theirs.st_dev == ours.st_dev;
+	if (own >= 0)
+		close(own);
+	return same;
+}
+
+/*
+ * Opens descriptor `their_fd` of the program for writing; -errno. Another task that shares its descriptors may have put
+ * another file there, so it is looked at before it is opened in earnest.
+ */
+static int open_memory(pid_t tid, int their_fd)
 {
 	char path[64];
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)tid, their_fd);
-	int fd = open(path, O_RDWR | O_CLOEXEC);
-	if (fd < 0)
+	int there = open(path, O_PATH | O_CLOEXEC);
+	if (there < 0)
 		return -errno;
-	int err = ftruncate(fd, (off_t)AGENT_STATS_SIZE) < 0 ? -errno : 0;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", there);
+	int fd = is_memfd(there) ? open(path, O_RDWR | O_CLOEXEC) : -1;
+	int err = fd < 0 ? EBADF : 0;
+	close(there);
+	return err ? -err : fd;
+}
+
+/* Sizes, seals and maps the shared memory that the program made: cut short later, our reading it would end us. */
+static int adopt_memory(struct region *r, pid_t tid, int their_fd)
+{
+	int fd = open_memory(tid, their_fd);
+	if (fd < 0)
+		return fd;
+	int err = ftruncate(fd, (off_t)AGENT_STATS_SIZE) < 0 ||
+				  fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0
+			  ? -errno
+			  : 0;
 	void *at = err ? MAP_FAILED : mmap(NULL, AGENT_STATS_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (!err && at == MAP_FAILED)
 		err = -errno;

@@ -17,6 +17,9 @@
 /* How far hops can lead from a site. */
 #define WINDOW   (PADDING_HOPS * 128 + 128)
 #define GAPS_MAX 64
+/* Generated code has call sites without end, and a program may map any number of files: what comes after is traced. */
+#define SITES_MAX   65536
+#define MODULES_MAX 1024
 
 static const char *const kinds[] = {"new", "short jump", "long jump", "redirected", "left to ptrace"};
 
@@ -260,7 +263,7 @@ static struct module *module_of(struct patch *p, const struct mapping *m)
 	for (size_t i = 0; i < p->modules.n; i++)
 		if (p->modules.v[i]->dev == m->dev && p->modules.v[i]->ino == m->ino)
 			return p->modules.v[i];
-	struct module *mod = calloc(1, sizeof(*mod));
+	struct module *mod = p->modules.n < MODULES_MAX ? calloc(1, sizeof(*mod)) : NULL;
 	if (!mod || !vec_push(&p->modules, mod)) {
 		free(mod);
 		return NULL;
@@ -291,7 +294,7 @@ static void remember(struct patch *p, struct task *task, const struct site *s, c
 		plan.change[i].len = s->change[i].len;
 		memcpy(plan.change[i].old, s->change[i].old, s->change[i].len);
 	}
-	if (mod)
+	if (mod && mod->plans.n < SITES_MAX)
 		(void)vec_push(&mod->plans, plan);
 }
 
@@ -513,7 +516,7 @@ struct site *site_visit(struct patch *p, struct task *task, uint64_t ip)
 		const struct mapping *m = mapping_at(task, ip);
 		if (m && patch_as_known(p, task, m, ip))
 			return map_get(&img->sites, ip);
-		s = calloc(1, sizeof(*s));
+		s = img->sites.n < SITES_MAX ? calloc(1, sizeof(*s)) : NULL;
 		if (!s || map_put(&img->sites, ip, s) < 0) {
 			free(s);
 			return NULL;

@@ -180,8 +180,41 @@ static void test_exec_args(int argc, char **argv)
 	puts("executed");
 }
 
+/* Cuts off all memory that is shared with whoever watches: it must not end by reading there. Needs rights to work. */
+static void test_cut(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	char line[512], path[128];
+	unsigned long lo, hi;
+	FILE *f = fopen("/proc/self/maps", "r");
+	CHECK(f);
+	while (fgets(line, sizeof line, f)) {
+		if (!strstr(line, "/memfd:") || sscanf(line, "%lx-%lx", &lo, &hi) != 2)
+			continue;
+		snprintf(path, sizeof path, "/proc/self/map_files/%lx-%lx", lo, hi);
+		int fd = open(path, O_RDWR);
+		if (fd >= 0 && ftruncate(fd, 0) == 0)
+			close(fd);
+	}
+	fclose(f);
+	for (int i = 0; i < 100; i++)
+		getppid();
+	puts("cut");
+}
+
+/* More call numbers than anyone can keep rows for. */
+static void test_numbers(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	for (long i = 0; i < 6000; i++)
+		CHECK(syscall(100000 + i) == -1 && errno == ENOSYS);
+	puts("none of them");
+}
+
 static const struct test tests[] = {
-	{"efault", test_efault},   {"strings", test_strings}, {"beyond", test_beyond},
-	{"vectors", test_vectors}, {"moving", test_moving},   {"exec_args", test_exec_args},
+	{"efault", test_efault}, {"strings", test_strings},     {"beyond", test_beyond}, {"vectors", test_vectors},
+	{"moving", test_moving}, {"exec_args", test_exec_args}, {"cut", test_cut},       {"numbers", test_numbers},
 };
 TEST_MAIN(tests)
