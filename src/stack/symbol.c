@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { FRAMES_MAX = 512, LEAST_PC = 4096 /* below it nothing is mapped: the end of Go's stacks */ };
@@ -40,11 +41,15 @@ static int find_elf(Dwfl_Module *mod, void **userdata, const char *name, Dwarf_A
 	char path[4200];
 	if (pid && name[0] == '/') {
 		snprintf(path, sizeof(path), "/proc/%d/root%s", (int)*pid, name);
-		int fd = open(path, O_RDONLY | O_CLOEXEC);
-		if (fd >= 0) {
+		/* What is there now need not be what was mapped: a pipe would have us wait for ever. */
+		struct stat st;
+		int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+		if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
 			*file = strdup(name);
 			return fd;
 		}
+		if (fd >= 0)
+			close(fd);
 	}
 	return dwfl_linux_proc_find_elf(mod, userdata, name, base, file, elf);
 }
