@@ -6,6 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A program can have stacks without end; what comes after this many shares a line. */
+#define LINES_MAX 100000
+static const char others[] = "(all others)";
+
 struct folded_line {
 	char *text;
 	uint64_t weight;
@@ -95,6 +99,11 @@ static struct folded_line *line_of(struct stack_folded *f, char *text)
 			free(text);
 			return l;
 		}
+	if (f->lines.n >= LINES_MAX - 1 && strcmp(text, others) != 0) {
+		free(text);
+		text = strdup(others);
+		return text ? line_of(f, text) : NULL;
+	}
 	struct folded_line *line = line_new(f, text, hash, first);
 	if (!line)
 		free(text);

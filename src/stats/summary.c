@@ -1,9 +1,14 @@
 #include "stats/summary.h"
 
+#include "syscall/table.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* What a program can make up as it likes has rows of its own up to here; what comes after shares one. */
+enum { UNKNOWN_MAX = 4096, ERRNOS_MAX = 10000 };
 
 static void group_free(struct summary_group *g)
 {
@@ -61,6 +66,10 @@ struct call_stats *summary_call(struct summary *s, struct summary_group *g, uint
 	struct call_stats *c = map_get(&g->index, call_key(arch, nr));
 	if (c)
 		return c;
+	if (nr != SYSCALL_OTHERS && !syscall_name_known(arch, nr) && s->unknown++ >= UNKNOWN_MAX) {
+		s->unknown = UNKNOWN_MAX;
+		return summary_call(s, g, arch, SYSCALL_OTHERS);
+	}
 	c = calloc(1, sizeof(*c));
 	if (!c || map_put(&g->index, call_key(arch, nr), c) < 0) {
 		free(c);
@@ -87,7 +96,11 @@ void summary_errno(struct summary *s, struct summary_group *g, const struct call
 			return;
 		}
 	}
-	if (!vec_push(&g->errnos, *e))
+	struct call_errno new = *e;
+	if (g->errnos.n >= ERRNOS_MAX && e->nr != SYSCALL_OTHERS) {
+		new.nr = SYSCALL_OTHERS; /* of which there are no more than error numbers */
+		summary_errno(s, g, &new);
+	} else if (!vec_push(&g->errnos, new))
 		s->failed = true;
 }
 

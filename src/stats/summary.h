@@ -47,7 +47,8 @@ struct summary_group {
 /* Zero-initialised is empty; free with summary_free(). */
 struct summary {
 	VEC(struct summary_group *) groups;
-	bool failed; /* memory ran out: some calls are missing, and this must be told */
+	size_t unknown; /* rows of calls without a name; from some thousand on they share SYSCALL_OTHERS */
+	bool failed;    /* memory ran out: some calls are missing, and this must be told */
 };
 
 /* One finished or interrupted call, for summary_record(). Times in ns. */

@@ -140,6 +140,8 @@ void syscall_name(struct buf *out, uint32_t arch, int64_t nr)
 	char *name = !known && !x && nr >= 0 && nr < X32_BIT ? seccomp_syscall_resolve_num_arch(arch, (int)nr) : NULL;
 	if (known || name)
 		buf_adds(out, known ? known : name);
+	else if (nr == SYSCALL_OTHERS)
+		buf_adds(out, "(all others)");
 	else
 		buf_addf(out, "syscall_0x%llx", (unsigned long long)nr);
 	if (known && x && x->bit)

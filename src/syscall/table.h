@@ -8,6 +8,9 @@
 
 struct buf;
 
+/* Stands for the calls of a program that makes up more numbers than rows are kept for. */
+#define SYSCALL_OTHERS INT64_MIN
+
 /* Groups a call belongs to, for -e %file and the like (strace(1), "Filtering"). */
 enum syscall_group {
 	G_FILE = 1 << 0,

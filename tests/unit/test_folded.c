@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 
@@ -62,12 +63,31 @@ static void a_frame_as_text(void **state)
 	buf_free(&b);
 }
 
+static void stacks_without_end_share_a_line(void **state)
+{
+	(void)state;
+	struct stack_folded f = {0};
+	struct buf b = {0};
+	char leaf[16];
+	for (int i = 0; i < 100200; i++) {
+		snprintf(leaf, sizeof(leaf), "f%d", i);
+		stack_folded_begin(&f, "a");
+		stack_folded_end(&f, leaf, 1);
+	}
+	assert_int_equal(f.lines.n, 100000);
+	stack_folded_text(&b, &f);
+	assert_memory_equal(buf_str(&b), "(all others) 201\n", 17);
+	buf_free(&b);
+	stack_folded_free(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(equal_stacks_add_up_and_lines_are_sorted),
 		cmocka_unit_test(frames_without_a_name_are_addresses),
 		cmocka_unit_test(a_frame_as_text),
+		cmocka_unit_test(stacks_without_end_share_a_line),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,98 @@
+#include "stats/summary.h"
+
+#include "base/buf.h"
+#include "syscall/table.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct call_outcome fine = {.end = CALL_RETURNED, .ns = 100};
+
+static uint64_t all_calls(const struct summary *s)
+{
+	uint64_t n = 0;
+	for (size_t i = 0; i < s->groups.n; i++)
+		for (size_t k = 0; k < s->groups.v[i]->calls.n; k++)
+			n += call_stats_calls(s->groups.v[i]->calls.v[k]);
+	return n;
+}
+
+static void numbers_without_end_share_a_row(void **state)
+{
+	struct summary s = {0};
+	struct summary into = {0};
+	struct buf name = {0};
+	uint32_t arch = syscall_native_arch();
+	(void)state;
+	struct summary_group *g = summary_group(&s, "", -1);
+	for (int64_t nr = 0; nr < 20000; nr++)
+		summary_record(&s, g, arch, 1000000 + nr, &fine);
+	for (int64_t nr = 0; nr < 20000; nr++)
+		summary_record(&s, g, arch, 1000000 + nr, &fine);
+	assert_false(s.failed);
+	assert_true(g->calls.n < 5000);
+	assert_int_equal(all_calls(&s), 40000);
+	/* Known calls have their row all the same. */
+	summary_record(&s, g, arch, syscall_number(arch, "write"), &fine);
+	assert_int_equal(g->calls.v[g->calls.n - 1]->nr, syscall_number(arch, "write"));
+	summary_merge(&into, &s);
+	assert_int_equal(all_calls(&into), 40001);
+	syscall_name(&name, arch, SYSCALL_OTHERS);
+	assert_string_equal(buf_str(&name), "(all others)");
+	buf_free(&name);
+	summary_free(&s);
+	summary_free(&into);
+}
+
+static void errors_without_end_are_bounded(void **state)
+{
+	struct summary s = {0};
+	uint64_t count = 0;
+	uint32_t arch = syscall_native_arch();
+	(void)state;
+	struct summary_group *g = summary_group(&s, "", -1);
+	for (int64_t nr = 0; nr < 10; nr++)
+		for (int err = 1; err < 4096; err++)
+			summary_errno(&s, g, &(struct call_errno){arch, nr, err, 1});
+	for (size_t i = 0; i < g->errnos.n; i++)
+		count += g->errnos.v[i].count;
+	assert_int_equal(count, 10 * 4095);
+	assert_true(g->errnos.n < 15000);
+	summary_free(&s);
+}
+
+static void the_books_are_checked(void **state)
+{
+	struct summary s = {0};
+	(void)state;
+	struct summary_group *g = summary_group(&s, "", -1);
+	struct call_outcome failed = {.end = CALL_RETURNED, .ns = 50, .error = true, .err = 2};
+	struct call_outcome again = {.end = CALL_RESTARTED, .ns = 50};
+	struct call_outcome lost = {.end = CALL_UNFINISHED, .ns = 50};
+	summary_record(&s, g, syscall_native_arch(), 0, &fine);
+	summary_record(&s, g, syscall_native_arch(), 0, &failed);
+	summary_record(&s, g, syscall_native_arch(), 0, &again);
+	summary_record(&s, g, syscall_native_arch(), 0, &lost);
+	struct call_stats *c = g->calls.v[0];
+	assert_true(call_stats_consistent(c));
+	assert_int_equal(call_stats_calls(c), 3);
+	assert_int_equal(call_stats_unfinished(c), 1);
+	assert_true(call_stats_quantile(c, 0) >= 50 && call_stats_quantile(c, 1) <= 100);
+	c->errors = 9;
+	assert_false(call_stats_consistent(c));
+	summary_free(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(numbers_without_end_share_a_row),
+		cmocka_unit_test(errors_without_end_are_bounded),
+		cmocka_unit_test(the_books_are_checked),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
