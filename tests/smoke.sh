@@ -66,6 +66,13 @@ helps() {
 	done
 }
 
+threads() {
+	ends 0 "$copiers/copy-threads" -b 16 in out && cmp in out || return 1
+	ends 0 "$sctrace" -c -f -o counts.txt "$copiers/copy-threads" in out && cmp in out || return 1
+	ends 0 "$sctrace" bench switch --runs 3 --time 5ms || return 1
+	ends 0 "$sctrace" bench syscall --runs 3 --time 1ms --no-count thread
+}
+
 completes() { ends 0 "$sctrace" --completion bash && bash -n ends.out; }
 
 head -c 4096 /dev/urandom >in
@@ -73,6 +80,7 @@ check "counts are exact" counts
 check "counts are exact by ptrace" counts --engine=ptrace
 check "a trace is text" traces
 check "a trace of children" traces -f
+check "threads in copiers, programs and tests" threads
 check "a saved count can be shown" saves
 check "copiers are compared" compares
 check "help" helps
