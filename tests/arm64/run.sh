@@ -1,41 +1,29 @@
 #!/usr/bin/env bash
 # The tests on aarch64: Debian's packages are unpacked into a folder, sctrace is built against it by clang, and Debian's
 # kernel runs both in qemu. Nothing of arm64 is executed outside of it, and no root is needed beyond the packages.
-# run.sh [build | boot]: only the one step; without a word both.
+# run.sh [build | boot]: only the one step; without a word both. cross.sh is the quick check that builds alone.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+# shellcheck source=tests/arm64/lib.sh
+. tests/arm64/lib.sh
 
 readonly WORK=$PWD/build-arm64
 readonly ROOT=$WORK/root BUILD=$WORK/build LOG=$WORK/console.txt
-readonly SUITE=bookworm MIRROR=${SCTRACE_DEBIAN_MIRROR:-http://deb.debian.org/debian}
-readonly PACKAGES=libc6-dev,libgcc-12-dev,libseccomp-dev,libjansson-dev,libsmartcols-dev,libunwind-dev,libdw-dev,\
-liburing-dev,libbpf-dev,libelf-dev,zlib1g-dev,liblzma-dev,libcmocka-dev,linux-image-arm64,python3,strace,procps,iproute2,\
-dash,bash,coreutils,diffutils,findutils,grep,sed,gawk,git,tar,mount,util-linux,libc-bin,hostname,passwd
-readonly SECONDS_AT_MOST=${SCTRACE_ARM64_SECONDS:-1800}
+readonly PACKAGES=$BUILD_PACKAGES,linux-image-arm64,python3,strace,procps,iproute2,dash,bash,coreutils,diffutils,\
+findutils,grep,sed,gawk,git,tar,mount,util-linux,libc-bin,hostname,passwd
+readonly SECONDS_AT_MOST=${SCTRACE_ARM64_SECONDS:-7200}
 
 die() { echo "arm64: $*" >&2; exit 1; }
 
 need_tools() {
 	local tool
-	for tool in mmdebstrap clang ld.lld llvm-ar qemu-system-aarch64 cpio; do
+	for tool in $BUILD_TOOLS qemu-system-aarch64 cpio; do
 		command -v "$tool" >/dev/null || die "$tool is not here (./dev arm64 installs what it can)"
 	done
 }
 
-unpack_root() {
-	[ -e "$WORK/.unpacked" ] && return
-	rm -rf "$ROOT" && mkdir -p "$WORK"
-	echo "arm64: unpacking Debian $SUITE for arm64 into $ROOT" >&2
-	mmdebstrap --quiet --mode=auto --architectures=arm64 --variant=extract --include="$PACKAGES" "$SUITE" "$ROOT" \
-		"$MIRROR" || die "mmdebstrap could not unpack Debian's packages"
-	touch "$WORK/.unpacked"
-}
-
 build() {
-	if [ ! -e "$BUILD/build.ninja" ]; then
-		sed "s|@ROOT@|$ROOT|" tests/arm64/cross.ini.in >"$WORK/cross.ini"
-		meson setup "$BUILD" --cross-file "$WORK/cross.ini" --prefix=/usr
-	fi
+	configure_cross "$BUILD" "$ROOT"
 	meson compile -C "$BUILD"
 }
 
@@ -88,7 +76,8 @@ count() {
 
 main() {
 	need_tools
-	unpack_root
+	echo "arm64: Debian $SUITE for arm64 is in $ROOT, or is unpacked there now" >&2
+	unpack "$ROOT" "$PACKAGES" || die "mmdebstrap could not unpack Debian's packages"
 	[ "${1:-build}" != build ] || build
 	[ "${1:-boot}" = boot ] || return 0
 	finish_root

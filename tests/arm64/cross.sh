@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# Builds sctrace for aarch64 with warnings as errors and runs of it what an emulated program can: no engine, but the list of
+# them and the unit tests that need none. TAP. cross.sh BUILD_ROOT: the folder is cross-arm64 in it, unpacked once.
+# Where Debian's packages or the tools cannot be had it is skipped, also where all must work: neither is the project's.
+# shellcheck disable=SC2317  # the checks are called by name
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+# shellcheck source=tests/arm64/lib.sh
+. tests/arm64/lib.sh
+
+readonly WORK=$1/cross-arm64
+readonly ROOT=$WORK/root BUILD=$WORK/build
+readonly TESTS="decode decode_structs syscall_table filter hist quantile opt run table summary_table"
+number=0
+failed=0
+
+skip() { echo "1..0 # SKIP $*"; exit 0; }
+
+# check NAME COMMAND...: the command's success is the check's; what it printed is shown where it fails.
+check() {
+	local name=$1
+	shift
+	number=$((number + 1))
+	if "$@" >"$WORK/check.txt" 2>&1; then
+		echo "ok $number - $name"
+	else
+		failed=1
+		echo "not ok $number - $name"
+		grep -E 'error|warning|not so|ERROR|FAILED' "$WORK/check.txt" | head -20 | sed 's/^/# /' || true
+		tail -n 10 "$WORK/check.txt" | sed 's/^/# /'
+	fi
+}
+
+emulated() { qemu-aarch64 -L "$ROOT" "$@"; }
+
+build() {
+	configure_cross "$BUILD" "$ROOT" -Dwerror=true -Doptimization=0 -Ddebug=false && meson compile -C "$BUILD"
+}
+
+# engine_says NAME WORDS: the line below the engine's own in the list has them.
+engine_says() { emulated "$BUILD/sctrace" --list-engines | tee /dev/stderr | grep -A1 "^$1 " | grep -qF "$2"; }
+
+for tool in $BUILD_TOOLS; do
+	command -v "$tool" >/dev/null || skip "$tool is not here"
+done
+mkdir -p "$WORK"
+unpack "$ROOT" "$BUILD_PACKAGES" >"$WORK/unpack.txt" 2>&1 ||
+	skip "Debian's packages for arm64 could not be unpacked: $(grep -m 1 -E '^ *(E|Err)' "$WORK/unpack.txt" || tail -n 1 "$WORK/unpack.txt")"
+check "it builds without a warning" build
+if command -v qemu-aarch64 >/dev/null; then
+	check "patch is of x86-64 only" engine_says patch "x86-64 only"
+	check "bpf is built in" engine_says bpf "bpf call is refused"
+	check "ptrace is built in" engine_says ptrace "ptrace"
+	for name in $TESTS; do
+		check "$name" emulated "$BUILD/tests/unit/test_$name"
+	done
+else
+	echo "# qemu-aarch64 is not here: nothing of it was run"
+fi
+echo "1..$number"
+exit "$failed"
