@@ -63,7 +63,7 @@ static int list_engines(void)
 	const struct engine_ops *const *e = engine_list();
 	for (size_t i = 0; e[i]; i++) {
 		struct buf why = {0};
-		bool works = e[i]->probe(&why) == 0;
+		bool works = e[i]->probe(0, &why) == 0;
 		buf_addf(&text, "%-8s %s\n%-8s %s%s%s\n", e[i]->name, e[i]->purpose, "",
 			 works ? "works here" : "does not work here", why.len ? ": " : "", buf_str(&why));
 		buf_free(&why);

@@ -33,7 +33,7 @@ static bool suits(const struct engine_ops *e, unsigned want, struct buf *why)
 		return false;
 	}
 	struct buf reason = {0};
-	bool ok = e->probe(&reason) == 0;
+	bool ok = e->probe(want, &reason) == 0;
 	if (!ok)
 		buf_addf(why, "engine %s cannot run here: %s", e->name, buf_str(&reason));
 	buf_free(&reason);

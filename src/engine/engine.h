@@ -81,8 +81,11 @@ struct engine_ops {
 	const char *name;
 	const char *purpose; /* one line for --list-engines */
 	unsigned caps;
-	/* Can it run here? 0 (and `why` says with what, e.g. which arming), or -errno and `why` says why not. Cheap. */
-	int (*probe)(struct buf *why);
+	/*
+	 * Can it run here and do `want` (CAP_*)? 0 (and `why` says with what, e.g. which arming), or -errno and `why` says
+	 * why not. Cheap.
+	 */
+	int (*probe)(unsigned want, struct buf *why);
 	/* Starts and attaches; 0 and *out, or -errno and `why`. EXIT codes: -ENOENT not found, -EACCES cannot be run.
 	 */
 	int (*start)(struct engine **out, const struct engine_config *config, struct buf *why);

@@ -67,8 +67,9 @@ static int check_call(struct buf *why)
 	return 0;
 }
 
-int bpf_probe(struct buf *why)
+int bpf_probe(unsigned want, struct buf *why)
 {
+	(void)want;
 	int r = check_kernel(why);
 	if (r == 0)
 		r = check_capabilities(why);

@@ -57,7 +57,7 @@ struct bpf_engine {
 };
 
 /* Can programs be loaded here? 0, or -errno and `why`. */
-int bpf_probe(struct buf *why);
+int bpf_probe(unsigned want, struct buf *why);
 /* Loads and attaches the programs, all idle until tasks are named. 0, or -errno and `why`; undo with bpf_unload(). */
 int bpf_load(struct bpf_engine *b, struct buf *why);
 /* Counts from now on, for the scope that config asks for. */

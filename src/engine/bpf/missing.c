@@ -6,8 +6,9 @@
 
 #include <errno.h>
 
-static int missing_probe(struct buf *why)
+static int missing_probe(unsigned want, struct buf *why)
 {
+	(void)want;
 	buf_adds(why, SCTRACE_BPF_MISSING);
 	return -ENOSYS;
 }

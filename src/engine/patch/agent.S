@@ -182,7 +182,9 @@ agent_check:				/* rcx = slot; calls that depend on their arguments, and those t
 	cmpl	$-2, 4(%rsi)
 	jae	7b
 	jmp	agent_refuse
-5:	cmp	$22, %edi		/* PR_SET_SECCOMP */
+5:	cmp	$21, %edi		/* PR_GET_SECCOMP */
+	je	agent_refuse
+	cmp	$22, %edi		/* PR_SET_SECCOMP */
 	je	agent_refuse
 	cmp	$59, %edi		/* PR_SET_SYSCALL_USER_DISPATCH */
 	je	agent_refuse

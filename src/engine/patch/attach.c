@@ -156,7 +156,7 @@ int patch_attach_all(struct patch *p)
 	while ((task = map_next(&p->t.tasks.by_tid, &i, NULL))) {
 		if (!task->stopped || !task->proc || !image_of(task))
 			continue;
-		patch_arm(task, image_of(task)->state == IMAGE_READY);
+		arm_task(p, task, image_of(task)->state == IMAGE_READY);
 		tracer_resume(&p->t, task);
 	}
 	return 0;
@@ -191,7 +191,7 @@ void patch_settle_pending(struct patch *p, struct task *task)
 	}
 	if (status >> 16 == 0 && ptrace(PTRACE_GETSIGINFO, task->tid, NULL, &si) == 0) {
 		if (si.si_signo == SIGSYS && si.si_code == SUD_SIGSYS)
-			dispatch_stop(p, task, &si);
+			dispatch_forced(p, task, &si);
 		else
 			task->deliver = WSTOPSIG(status);
 	}

@@ -1,24 +1,31 @@
-/* The SIGSYS that a call from outside the agent raises: who makes the call, and how the forced signal leaves no trace. */
+/* A call from outside the agent: who makes it, and how the SIGSYS that was forced leaves no trace. */
 #include "engine/patch/patch.h"
 
 #include <errno.h>
 #include <linux/audit.h>
+#include <linux/seccomp.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 
-/* Lets the call run where it is, unarmed and traced; it is armed again when it came back (syscall_stop). */
-void dispatch_run_slow(struct task *task, struct user_regs_struct *r, int64_t nr)
+/* Sends the task back to before its call. */
+static void redo(const struct task *task, struct user_regs_struct *r, int64_t nr)
 {
-	struct patch_task *pt = patch_task_of(task);
-	patch_arm(task, false);
-	pt->slow = true;
 	r->rip -= 2;
 	r->rax = (unsigned long long)nr;
 	r->orig_rax = (unsigned long long)-1;
 	ptrace(PTRACE_SETREGS, task->tid, NULL, r);
+}
+
+/* Lets the call run where it is, unarmed and traced; it is armed again when it came back (syscall_stop). */
+void dispatch_run_slow(const struct patch *p, struct task *task, struct user_regs_struct *r, int64_t nr)
+{
+	struct patch_task *pt = patch_task_of(task);
+	arm_task(p, task, false);
+	pt->slow = true;
+	redo(task, r, nr);
 }
 
 /* The program's own action for SIGSYS, where it can be written from; false where it has none. */
@@ -61,6 +68,12 @@ static void mend_forced_signal(struct patch *p, struct task *task)
 		remote_call(&p->t, task, SYS_rt_sigaction, args);
 }
 
+enum tracer_verdict dispatch_forced(struct patch *p, struct task *task, const siginfo_t *si)
+{
+	mend_forced_signal(p, task);
+	return dispatch_stop(p, task, &(struct call){.arch = si->si_arch, .nr = si->si_syscall});
+}
+
 /*
  * A SIGSYS of the program's own, while ours are about. Where it was pending and blocked, the kernel delivered it in place of
  * one that a call of the program's should have raised: that call is yet to be made, and the signal, blocked again, goes back
@@ -95,17 +108,39 @@ void dispatch_mend_own(struct patch *p, struct task *task, const siginfo_t *si)
 		    remote_read(task->tid, saved.rip - 2, code, 2) == 0 && code[0] == 0x0f && code[1] == 0x05 &&
 		    saved.rip - AGENT_CODE >= AGENT_PAGE;
 	if (lost)
-		dispatch_run_slow(task, &saved, (int64_t)saved.rax);
+		dispatch_run_slow(p, task, &saved, (int64_t)saved.rax);
+}
+
+/*
+ * A filter of the program's own is coming, and what it answers by itself outranks ours, which would not see it. Under ptrace
+ * calls stop before any filter looks; with TSYNC (seccomp(2)) that must hold for all threads at once.
+ */
+static void make_room_for_filter(struct patch *p, struct task *task, bool all_threads)
+{
+	size_t i = 0;
+	struct task *x;
+	patch_make_plain(p, task, "it has a seccomp filter of its own");
+	while (all_threads && (x = map_next(&p->t.tasks.by_tid, &i, NULL)))
+		if (x != task && x->proc == task->proc && !x->stopped)
+			ptrace(PTRACE_INTERRUPT, x->tid, NULL, NULL);
+}
+
+bool dispatch_sets_filter(int64_t nr, uint64_t arg0, uint64_t arg1)
+{
+	return (nr == SYS_seccomp && arg0 == SECCOMP_SET_MODE_FILTER) ||
+	       (nr == SYS_prctl && arg0 == PR_SET_SECCOMP && arg1 == SECCOMP_MODE_FILTER);
 }
 
 /* Calls that change what we stand on. */
 static void watch_call(struct patch *p, struct task *task, int64_t nr, const struct user_regs_struct *r)
 {
 	struct image *img = image_of(task);
-	if (nr == SYS_seccomp || (nr == SYS_prctl && r->rdi == PR_SET_SECCOMP))
-		img->sealed = p->seccomp_seen = true;
-	bool strict =
-		(nr == SYS_seccomp && r->rdi == 0) || (nr == SYS_prctl && r->rdi == PR_SET_SECCOMP && r->rsi == 1);
+	bool filter = dispatch_sets_filter(nr, r->rdi, r->rsi);
+	bool strict = (nr == SYS_seccomp && r->rdi == SECCOMP_SET_MODE_STRICT) ||
+		      (nr == SYS_prctl && r->rdi == PR_SET_SECCOMP && r->rsi == SECCOMP_MODE_STRICT);
+	img->sealed |= filter || strict;
+	if (filter && p->arming == ARM_FILTER)
+		make_room_for_filter(p, task, nr == SYS_seccomp && r->rsi & SECCOMP_FILTER_FLAG_TSYNC);
 	if (strict || (nr == SYS_prctl && r->rdi == PR_SET_TSC))
 		patch_make_plain(p, task, "it may not read the time stamp counter");
 	if (nr == SYS_prctl && r->rdi == 59) /* PR_SET_SYSCALL_USER_DISPATCH */
@@ -117,10 +152,10 @@ static void watch_call(struct patch *p, struct task *task, int64_t nr, const str
 }
 
 /* Does the agent take this call? Then its stub, else 0. */
-static uint64_t fast_way(struct patch *p, struct task *task, const struct user_regs_struct *r, const siginfo_t *si)
+static uint64_t fast_way(struct patch *p, struct task *task, const struct user_regs_struct *r, const struct call *call)
 {
 	struct image *img = image_of(task);
-	if (si->si_arch != AUDIT_ARCH_X86_64 || img->state != IMAGE_READY || img->off)
+	if (call->arch != AUDIT_ARCH_X86_64 || img->state != IMAGE_READY || img->off)
 		return 0;
 	struct site *s = site_of_stub(img, r->rip);
 	bool refused = s != NULL;
@@ -128,31 +163,49 @@ static uint64_t fast_way(struct patch *p, struct task *task, const struct user_r
 		s = site_visit(p, task, r->rip);
 	if (!s || !s->stub || s->kind == SITE_HOPELESS || !task->stopped)
 		return 0;
-	return image_map_call(p, task, si->si_syscall, refused) ? s->stub : 0;
+	return image_map_call(p, task, call->nr, refused) ? s->stub : 0;
 }
 
-enum tracer_verdict dispatch_stop(struct patch *p, struct task *task, const siginfo_t *si)
+/* Under ptrace from here on: at the entry where the filter stopped it, or once more from the beginning. */
+static void go_slow(struct patch *p, struct task *task, struct user_regs_struct *r, int64_t nr)
+{
+	struct call at;
+	const struct site *s = map_get(&image_of(task)->sites, r->rip);
+	if (arm_read_stop(task->tid, &at) == ARM_STOP_NONE) {
+		dispatch_run_slow(p, task, r, nr);
+		return;
+	}
+	if (s && s->kind == SITE_LONG) {
+		/* What was behind the call has moved: the jump there now leads to the stub, whose own call stops next. */
+		redo(task, r, nr);
+		return;
+	}
+	arm_task(p, task, false);
+	patch_task_of(task)->slow = true;
+	tracer_syscall_stop(&p->t, task);
+	veil_enter(p, task);
+}
+
+enum tracer_verdict dispatch_stop(struct patch *p, struct task *task, const struct call *call)
 {
 	struct user_regs_struct r;
-	int64_t nr = si->si_syscall;
-	mend_forced_signal(p, task);
+	int64_t nr = call->nr;
 	if (ptrace(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
 		return STOP_OURS;
 	patch_forget_behind(p, task);
 	patch_task_of(task)->completed_ip = 0;
+	if (p->t.detaching && p->arming == ARM_FILTER)
+		return STOP_OURS; /* it is at its entry, and goes on from there */
 	if (p->t.detaching) {
-		r.rip -= 2; /* it makes the call by itself, when it is let go */
-		r.rax = (unsigned long long)nr;
-		r.orig_rax = (unsigned long long)-1;
-		ptrace(PTRACE_SETREGS, task->tid, NULL, &r);
+		redo(task, &r, nr); /* it makes the call by itself, when it is let go */
 		return STOP_OURS;
 	}
 	watch_call(p, task, nr, &r);
-	uint64_t stub = fast_way(p, task, &r, si);
+	uint64_t stub = fast_way(p, task, &r, call);
 	if (!task->stopped)
 		return STOP_HELD;
 	if (!stub) {
-		dispatch_run_slow(task, &r, nr);
+		go_slow(p, task, &r, nr);
 		return STOP_OURS;
 	}
 	r.rip = stub;

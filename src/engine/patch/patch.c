@@ -26,17 +26,6 @@
 
 #define USER32_CS 0x23 /* arch/x86/include/asm/segment.h */
 
-/* --- arming --- */
-
-void patch_arm(struct task *task, bool on)
-{
-	struct patch_task *pt = patch_task_of(task);
-	const struct image *img = image_of(task);
-	uint64_t selector = img && img->selected ? AGENT_STATS + AGENT_SLOTS_SIZE : 0;
-	if (pt && pt->armed != on && sud_arm(task->tid, on, selector) == 0)
-		pt->armed = on;
-}
-
 /* Gives up on the agent in this image: from now on its calls are traced by ptrace. */
 void patch_make_plain(struct patch *p, struct task *task, const char *why)
 {
@@ -87,7 +76,7 @@ static bool survive_fault(struct patch *p, struct task *task)
 	const struct site *behind = map_get(&image_of(task)->sites, r.rip);
 	if (before && before->stub) {
 		r.rip = before->stub + STUB_BEHIND;
-		dispatch_run_slow(task, &r, (int64_t)r.rax);
+		dispatch_run_slow(p, task, &r, (int64_t)r.rax);
 		return true;
 	}
 	if (behind && behind->kind == SITE_LONG)
@@ -99,12 +88,13 @@ static enum tracer_verdict on_signal(struct tracer *t, struct task *task, const 
 {
 	struct patch *p = patch_of(t);
 	struct patch_task *pt = patch_task_of(task);
-	if (si->si_signo == SIGSYS && si->si_code == SUD_SIGSYS && pt && pt->armed)
-		return dispatch_stop(p, task, si);
+	bool forced = si->si_signo == SIGSYS && pt && pt->armed && p->arming == ARM_SUD;
+	if (forced && si->si_code == SUD_SIGSYS)
+		return dispatch_forced(p, task, si);
 	struct image *img = image_of(task);
 	if (!img || !img->region)
 		return STOP_PASS;
-	if (si->si_signo == SIGSYS && pt && pt->armed) {
+	if (forced) {
 		dispatch_mend_own(p, task, si);
 		if (!task->stopped)
 			return STOP_HELD;
@@ -123,34 +113,58 @@ static enum tracer_verdict on_signal(struct tracer *t, struct task *task, const 
 	return STOP_PASS;
 }
 
-static void note_mask(struct task *task)
+/* Does the thread block SIGSYS? A filter does not care. */
+static void note_mask(const struct patch *p, struct task *task)
 {
 	uint64_t mask = 0;
-	if (ptrace(PTRACE_GETSIGMASK, task->tid, sizeof(mask), &mask) == 0)
+	if (p->arming == ARM_SUD && ptrace(PTRACE_GETSIGMASK, task->tid, sizeof(mask), &mask) == 0)
 		image_note_blocked(task, mask & SIGBIT(SIGSYS));
+}
+
+/* A call that the filter stopped. Where calls are traced by ptrace its entry was seen already. */
+static enum tracer_verdict on_seccomp(struct tracer *t, struct task *task)
+{
+	struct patch *p = patch_of(t);
+	const struct patch_task *pt = patch_task_of(task);
+	const struct image *img = image_of(task);
+	struct call call;
+	enum arm_stop whose = arm_read_stop(task->tid, &call);
+	if (whose == ARM_STOP_THEIRS)
+		arm_answer_theirs(task->tid);
+	if (whose != ARM_STOP_OURS || task->in_call || !img || img->state != IMAGE_READY || !pt || pt->slow)
+		return STOP_OURS;
+	return dispatch_stop(p, task, &call);
 }
 
 static bool on_syscall_stop(struct tracer *t, struct task *task)
 {
+	struct patch *p = patch_of(t);
 	struct patch_task *pt = patch_task_of(task);
 	uint64_t ip;
-	if (!pt || !pt->slow)
+	bool veiled = p->arming == ARM_FILTER;
+	if (!pt || (!pt->slow && !veiled))
 		return false;
 	/* A handler came before the call, and this one is the agent's, which counts it itself. The other will stop again. */
-	if (!task->in_call && arch_ip(task->tid, &ip) == 0 && ip - AGENT_CODE < AGENT_PAGE) {
+	if (pt->slow && !task->in_call && arch_ip(task->tid, &ip) == 0 && ip - AGENT_CODE < AGENT_PAGE) {
 		pt->slow = false;
-		patch_arm(task, image_of(task)->state == IMAGE_READY);
+		arm_task(p, task, image_of(task)->state == IMAGE_READY);
 		return true;
 	}
+	if (veiled && task->in_call)
+		veil_exit(task);
 	tracer_syscall_stop(t, task);
-	if (!task->in_call) {
+	if (veiled && task->in_call)
+		veil_enter(p, task);
+	if (pt->slow && !task->in_call) {
 		pt->slow = false;
 		pt->completed_ip = task->call.ip;
+		if (!task->call.error && dispatch_sets_filter(task->call.nr, task->call.args[0], task->call.args[1]))
+			p->seccomp_seen = true;
 		if (task->call.nr == SYS_rt_sigprocmask)
-			note_mask(task);
+			note_mask(p, task);
 		if (task->call.nr == SYS_rt_sigreturn)
 			site_follow_moved(task);
-		patch_arm(task, image_of(task)->state == IMAGE_READY);
+		arm_task(p, task, image_of(task)->state == IMAGE_READY);
 	}
 	return true;
 }
@@ -190,6 +204,12 @@ static void on_birth(struct tracer *t, struct task *parent, struct task *child, 
 	image_switch(img, true);
 }
 
+/* Are its calls counted, or must at least be let through? A filter stays in force where nobody asked for the counts. */
+static bool is_served(const struct patch *p, const struct task *task)
+{
+	return task->proc->counted || p->arming == ARM_FILTER;
+}
+
 /* What runs in a copy of an image goes to the tracer with every call, or where there is none makes it itself. */
 static void refuse_all(const struct task *task)
 {
@@ -204,10 +224,10 @@ static void on_first_stop(struct tracer *t, struct task *task)
 	/* Whose birth nobody told has an unknown image: it is traced by ptrace, and its copy of the agent counts nothing. */
 	if (!img)
 		refuse_all(task);
-	if (!patch_give_data(task) || !img || img->state != IMAGE_READY || !task->proc->counted)
+	if (!patch_give_data(task) || !img || img->state != IMAGE_READY || !is_served(p, task))
 		return;
 	bool forked = img->refs == 1 && task->tid == task->proc->pid;
-	if (forked && (t->config.want & CAP_BY_PROCESS)) {
+	if (forked && (t->config.want & CAP_BY_PROCESS || !task->proc->counted)) {
 		stepout_child(task);
 		if (image_own_region(p, task) < 0)
 			patch_make_plain(p, task, "no memory for counters of its own");
@@ -219,7 +239,7 @@ static void on_first_stop(struct tracer *t, struct task *task)
 		image_set_alone(task, false);
 	}
 	img->blockers += patch_task_of(task)->sigsys_blocked;
-	patch_arm(task, img->state == IMAGE_READY);
+	arm_task(p, task, img->state == IMAGE_READY);
 }
 
 /* The process no longer uses the image: it got another, or is gone. */
@@ -273,7 +293,7 @@ static void prepare_image(struct patch *p, struct task *task, struct user_regs_s
 		img->from_start = true;
 		img->entry = r->rip;
 		site_patch_loader(p, task, r->rip);
-		patch_arm(task, true);
+		arm_task(p, task, true);
 	}
 	buf_free(&why);
 }
@@ -290,13 +310,13 @@ static void on_exec(struct tracer *t, struct task *task)
 	if (!pt || !task->proc->image || ptrace(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
 		return;
 	*pt = (struct patch_task){0};
-	note_mask(task);
+	note_mask(p, task);
 	if (task->in_call) {
 		task->call.result = 0;
 		task->call.error = false;
 		tracer_call_exit(t, task);
 	}
-	if (!task->proc->counted) {
+	if (!is_served(p, task)) {
 		task->release = held;
 		return;
 	}
@@ -315,6 +335,7 @@ static void on_death(struct tracer *t, struct task *task)
 
 static void on_detach(struct tracer *t, struct task *task)
 {
+	struct patch *p = patch_of(t);
 	const struct image *img = image_of(task);
 	if (!img)
 		refuse_all(task);
@@ -322,10 +343,10 @@ static void on_detach(struct tracer *t, struct task *task)
 		return;
 	if (img->selected)
 		img->region->slots[AGENT_SLOTS_SIZE] = 0; /* for threads that cannot be stopped, too */
-	patch_settle_pending(patch_of(t), task);
-	patch_arm(task, false);
+	patch_settle_pending(p, task);
+	arm_task(p, task, false);
 	if (task->proc->counted)
-		stepout(patch_of(t), task, true);
+		stepout(p, task, true);
 	if (!t->detaching)
 		refuse_all(task);
 }
@@ -337,10 +358,9 @@ static void on_leave(struct tracer *t, struct task *task)
 
 static int resume_request(struct tracer *t, const struct task *task)
 {
-	(void)t;
 	const struct patch_task *pt = patch_task_of(task);
 	const struct image *img = image_of(task);
-	if (!task->proc->counted)
+	if (!is_served(patch_of(t), task))
 		return PTRACE_CONT;
 	return (pt && pt->slow) || !img || img->state != IMAGE_READY ? PTRACE_SYSCALL : PTRACE_CONT;
 }
@@ -352,6 +372,7 @@ static uint64_t calls_so_far(struct tracer *t)
 
 static const struct tracer_ops patch_ops = {
 	.signal = on_signal,
+	.seccomp = on_seccomp,
 	.birth = on_birth,
 	.first_stop = on_first_stop,
 	.exec = on_exec,
@@ -370,7 +391,9 @@ int patch_adopt(struct patch *p, pid_t pid)
 	struct tracer *t = &p->t;
 	t->ops = &patch_ops;
 	t->config.want = CAP_COUNTS;
-	if (ptrace(PTRACE_SEIZE, pid, NULL, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL) < 0)
+	long options =
+		PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL | (p->arming == ARM_FILTER ? PTRACE_O_TRACESECCOMP : 0);
+	if (ptrace(PTRACE_SEIZE, pid, NULL, options) < 0)
 		return -errno;
 	struct task *task = tasks_add(&t->tasks, pid);
 	if (!task || tasks_join(&t->tasks, task, pid) < 0 || !patch_give_data(task))
@@ -388,7 +411,7 @@ int patch_adopt(struct patch *p, pid_t pid)
 	uint64_t at = tracer_entry_point(pid);
 	int err = at ? image_setup(p, task, at) : -ENOEXEC;
 	ptrace(PTRACE_SETREGS, pid, NULL, &saved);
-	patch_arm(task, true);
+	arm_task(p, task, true);
 	t->current = task;
 	return err;
 }
@@ -402,17 +425,14 @@ static bool tsc_is_invariant(void)
 	return __get_cpuid(0x80000007, &a, &b, &c, &d) && d >> 8 & 1;
 }
 
-static int patch_probe(struct buf *why)
+static int patch_probe(unsigned want, struct buf *why)
 {
-	struct buf sud = {0};
+	enum arming how;
 	if (!tsc_is_invariant()) {
 		buf_adds(why, "the processor's time stamp counter is not invariant");
 		return -ENOTSUP;
 	}
-	int r = sud_probe(&sud);
-	buf_adds(why, r < 0 ? buf_str(&sud) : "armed by Syscall User Dispatch");
-	buf_free(&sud);
-	return r;
+	return arm_choose(want, &how, why);
 }
 
 static unsigned ways_allowed(void)
@@ -432,6 +452,7 @@ static void calibrate(struct patch *p)
 	if (!probe)
 		return;
 	probe->watchdog_fd = -1;
+	probe->arming = p->arming;
 	probe->ways = WAY_SHORT | WAY_LONG | WAY_REDIRECT;
 	probe->tsc0 = p->tsc0;
 	probe->ns0 = p->ns0;
@@ -455,6 +476,7 @@ static void patch_free(struct patch *p)
 	site_modules_free(p);
 	vec_free(&p->calls);
 	vec_free(&p->behind);
+	call_filter_free(&p->filter);
 	if (p->watchdog_fd >= 0)
 		close(p->watchdog_fd);
 	tracer_free(&p->t);
@@ -462,22 +484,42 @@ static void patch_free(struct patch *p)
 	free(p);
 }
 
+/* Settles how tasks are armed; a filter is installed by the program before it runs and stays in all that descends from it. */
+static int set_arming(struct patch *p, struct engine_config *c)
+{
+	struct buf how = {0};
+	int r = arm_choose(c->nattach ? CAP_ATTACH : 0, &p->arming, &how);
+	buf_free(&how);
+	if (r < 0 || p->arming == ARM_SUD)
+		return r;
+	c->spawn.before_exec = call_filter_install;
+	c->spawn.before_exec_ctx = &p->filter;
+	p->t.filter = p->t.hold = true;
+	return arm_filter_build(&p->filter);
+}
+
 static int patch_start(struct engine **out, const struct engine_config *config, struct buf *why)
 {
+	struct engine_config c = *config;
 	struct patch *p = calloc(1, sizeof(*p));
 	if (!p)
 		return -ENOMEM;
 	p->t.base.ops = &engine_patch;
+	p->t.ops = &patch_ops;
+	p->t.go_fd = p->t.err_fd = -1;
 	p->tsc0 = __rdtsc();
 	p->ns0 = clock_ns();
 	p->ways = ways_allowed();
 	p->debug = getenv("SCTRACE_DEBUG") != NULL;
-	calibrate(p);
-	p->t.exit_kill = config->spawn.argv != NULL;
 	p->watchdog_fd = -1;
-	int r = config->nattach ? patch_start_watchdog(p) : 0;
+	int r = set_arming(p, &c);
 	if (r == 0)
-		r = tracer_start(&p->t, config, &patch_ops, why);
+		calibrate(p);
+	p->t.exit_kill = config->spawn.argv != NULL;
+	if (r == 0 && config->nattach)
+		r = patch_start_watchdog(p);
+	if (r == 0)
+		r = tracer_start(&p->t, &c, &patch_ops, why);
 	if (r == 0 && config->nattach)
 		r = patch_attach_all(p);
 	if (r < 0) {

@@ -7,6 +7,7 @@
 #include "engine/patch/agent.h"
 #include "engine/patch/encode.h"
 #include "engine/patch/relocate.h"
+#include "engine/ptrace/filter.h"
 #include "engine/ptrace/tracer.h"
 
 #include <sys/user.h>
@@ -122,10 +123,11 @@ struct image {
 
 /* The engine's own of a task. */
 struct patch_task {
-	bool armed;            /* calls from outside the agent stop */
+	bool armed;            /* calls from outside the agent stop, and are dealt with here */
 	uint64_t completed_ip; /* behind the call that ended last under ptrace, or 0 */
 	bool sigsys_blocked;   /* the program blocks SIGSYS in this thread */
 	bool slow;             /* its current call runs under ptrace, unarmed */
+	bool strict, pretend;  /* veil.c: in seccomp's strict mode; the current call's result is to be 0 */
 };
 
 /* Where a thread was when its process was attached to. */
@@ -134,8 +136,16 @@ struct behind {
 	uint64_t ip; /* 0: not known */
 };
 
+/* How calls from outside the agent come to stop. */
+enum arming {
+	ARM_SUD,    /* Syscall User Dispatch: a SIGSYS before the call; set and taken off by us, thread by thread */
+	ARM_FILTER, /* a seccomp filter: a stop at the call's entry; it stays, and descendants have it */
+};
+
 struct patch {
 	struct tracer t; /* first */
+	enum arming arming;
+	struct call_filter filter; /* with ARM_FILTER */
 	double tick_ns;
 	uint64_t tsc0, ns0; /* both clocks, read together at the start */
 	struct tracer_cost fast;
@@ -264,13 +274,38 @@ void stepout_child(struct task *task);
 #define SUD_SIGSYS  2 /* si_code SYS_USER_DISPATCH (asm-generic/siginfo.h) */
 #define SIGBIT(sig) (1ull << ((sig)-1))
 
-/* dispatch.c: the SIGSYS of calls from outside the agent */
-/* A stop of that kind: patches the site, or has the call made under ptrace. */
-enum tracer_verdict dispatch_stop(struct patch *p, struct task *task, const siginfo_t *si);
+/* dispatch.c: a call from outside the agent has stopped */
+/* A stop of that kind: patches the site, or has the call made under ptrace. Of `call` arch and nr are set. */
+enum tracer_verdict dispatch_stop(struct patch *p, struct task *task, const struct call *call);
+/* The same by a SIGSYS that was forced (ARM_SUD): leaves the program's mask and action as they were. */
+enum tracer_verdict dispatch_forced(struct patch *p, struct task *task, const siginfo_t *si);
+/* Does a call with these arguments install a seccomp filter? */
+bool dispatch_sets_filter(int64_t nr, uint64_t arg0, uint64_t arg1);
 /* A SIGSYS of the program's own is about to be delivered to an armed thread. */
 void dispatch_mend_own(struct patch *p, struct task *task, const siginfo_t *si);
 /* Has call `nr`, whose instruction ends at r->rip, made there, unarmed and traced; on_syscall_stop arms again. */
-void dispatch_run_slow(struct task *task, struct user_regs_struct *r, int64_t nr);
+void dispatch_run_slow(const struct patch *p, struct task *task, struct user_regs_struct *r, int64_t nr);
+
+/* arm.c */
+/* How tasks are to be armed here for `want` (CAP_*): 0 and *how, or -errno; `why` says with what, or why not. */
+int arm_choose(unsigned want, enum arming *how, struct buf *why);
+/* Lets calls of the task from outside the agent stop, or not. */
+void arm_task(const struct patch *p, struct task *task, bool on);
+/* The filter that the program installs; to be freed by call_filter_free(). 0 or -ENOMEM. */
+int arm_filter_build(struct call_filter *f);
+/* What our filter's stops carry as SECCOMP_RET_DATA: of filters that say the same, the newest one's counts (seccomp(2)). */
+#define ARM_FILTER_MARK 0x5c7a
+/* Is the task in a seccomp stop, and whose? Sets arch and nr of `call`. */
+enum arm_stop { ARM_STOP_NONE, ARM_STOP_OURS, ARM_STOP_THEIRS };
+enum arm_stop arm_read_stop(pid_t tid, struct call *call);
+/* A filter of the program's own wants a tracer that it has not: ENOSYS, as natively (seccomp(2), SECCOMP_RET_TRACE). */
+void arm_answer_theirs(pid_t tid);
+
+/* veil.c: with a filter of ours, what the program is told of seccomp */
+/* A call has entered (task->call) under ptrace. */
+void veil_enter(const struct patch *p, struct task *task);
+/* It is at its end, and its result has not been looked at yet. */
+void veil_exit(struct task *task);
 
 /* sud.c: arming by Syscall User Dispatch */
 /*
@@ -303,7 +338,6 @@ int patch_start_watchdog(struct patch *p);
 void patch_watch(struct patch *p, int fd);
 
 /* patch.c */
-void patch_arm(struct task *task, bool on);
 /* Gives up on the agent in this image: from now on its calls are traced by ptrace. */
 void patch_make_plain(struct patch *p, struct task *task, const char *why);
 /* Would a forced SIGSYS or SIGTRAP be missed by the process? Then `why` says so. */

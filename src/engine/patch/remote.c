@@ -41,7 +41,7 @@ static int wait_for_trap(struct tracer *t, struct task *task)
 	for (;;) {
 		int status;
 		pid_t tid = waitpid(task->tid, &status, __WALL);
-		if (tid < 0 && errno == EINTR)
+		if (tid < 0 && errno != ECHILD)
 			continue;
 		if (tid < 0)
 			return -ESRCH;
@@ -86,7 +86,7 @@ static int wait_for_syscall_stop(struct tracer *t, struct task *task)
 		return -ESRCH;
 	for (;;) {
 		pid_t tid = waitpid(task->tid, &status, __WALL);
-		if (tid < 0 && errno == EINTR)
+		if (tid < 0 && errno != ECHILD)
 			continue;
 		if (tid < 0)
 			return -ESRCH;
@@ -122,8 +122,10 @@ int64_t remote_call(struct tracer *t, struct task *task, uint64_t nr, const uint
 	/* Two syscall-stops and no int3, whose signal would be forced on a program that ignores it. */
 	ptrace(PTRACE_SETSIGMASK, tid, sizeof(all), &all);
 	ptrace(PTRACE_SETREGS, tid, NULL, &r);
-	int err = wait_for_syscall_stop(t, task);
-	if (err == 0)
+	/* At the entry of a call (a seccomp stop) that call's end comes first. */
+	struct call at;
+	int err = arm_read_stop(tid, &at) == ARM_STOP_NONE ? 0 : wait_for_syscall_stop(t, task);
+	for (int i = 0; err == 0 && i < 2; i++)
 		err = wait_for_syscall_stop(t, task);
 	if (err < 0)
 		return err;

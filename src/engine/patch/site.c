@@ -210,6 +210,17 @@ static bool write_long(struct task *task, struct site *s)
 	       remote_write(task->tid, at, jump, 2) == 0;
 }
 
+/* Is a thread in a call that it made there under ptrace? It will come back to behind it. */
+static bool is_in_call_at(const struct patch *p, const struct image *img, uint64_t ip)
+{
+	size_t i = 0;
+	const struct task *x;
+	while ((x = map_next(&p->t.tasks.by_tid, &i, NULL)))
+		if (x->proc && x->proc->image == img && x->in_call && x->call.ip == ip)
+			return true;
+	return false;
+}
+
 static const char *patch_long(struct patch *p, struct task *task, struct site *s, const struct mapping *m)
 {
 	pid_t pid = task->tid;
@@ -219,7 +230,8 @@ static const char *patch_long(struct patch *p, struct task *task, struct site *s
 	const char *why = "its function's bounds are not known";
 	unsigned char *code = malloc(FUNCTION_MAX);
 	bool one_line = at / CACHE_LINE == (at + 4) / CACHE_LINE;
-	s->retry = !image_of(task)->from_start && patch_is_behind(p, s->ip, s->ip + RELOCATE_MAX);
+	s->retry = (!image_of(task)->from_start && patch_is_behind(p, s->ip, s->ip + RELOCATE_MAX)) ||
+		   is_in_call_at(p, image_of(task), s->ip);
 	if (s->retry)
 		why = "a thread may be behind it";
 	else if (!one_line && task->proc->ntasks > 1)

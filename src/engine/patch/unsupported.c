@@ -5,8 +5,9 @@
 
 #include <errno.h>
 
-static int patch_probe(struct buf *why)
+static int patch_probe(unsigned want, struct buf *why)
 {
+	(void)want;
 	buf_adds(why, "x86-64 only");
 	return -ENOTSUP;
 }

@@ -13,8 +13,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static int ptrace_probe(struct buf *why)
+static int ptrace_probe(unsigned want, struct buf *why)
 {
+	(void)want;
 	/* The one honest test: a child that is seized and let go. */
 	pid_t pid = fork();
 	if (pid == 0) {

@@ -1,0 +1,117 @@
+/*
+ * Arming: how a call from outside the agent comes to stop. Syscall User Dispatch (sud.c) where the kernel lets a tracer set it,
+ * otherwise a seccomp filter, which the program installs before it starts.
+ */
+#include "engine/patch/patch.h"
+
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define FIELD(member) offsetof(struct seccomp_data, member)
+
+/*
+ * All calls stop but those of the agent, told by where they are made: libseccomp cannot compare the instruction pointer
+ * (seccomp(2), struct seccomp_data), so this is written out.
+ */
+static const struct sock_filter template[] = {
+	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, FIELD(arch)),
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 0, 5),
+	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, FIELD(instruction_pointer) + 4),
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 3),
+	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, FIELD(instruction_pointer)),
+	BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, AGENT_CODE, 0, 1),
+	BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0 /* the end of the agent, below */, 0, 1),
+	BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRACE | ARM_FILTER_MARK),
+	BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+};
+enum { AT_END = 6 };
+
+int arm_filter_build(struct call_filter *f)
+{
+	*f = (struct call_filter){malloc(sizeof(template)), sizeof(template) / sizeof(*template)};
+	if (!f->code)
+		return -ENOMEM;
+	memcpy(f->code, template, sizeof(template));
+	f->code[AT_END].k = (uint32_t)AGENT_AT(agent_allowed_end);
+	return 0;
+}
+
+/* Has the kernel such filters (Linux 4.14 tells: seccomp(2))? */
+static int filter_probe(struct buf *why)
+{
+	const uint32_t action = SECCOMP_RET_TRACE;
+	if (syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0)
+		return 0;
+	int r = -errno;
+	buf_addf(why, "there is no seccomp filter that could arm it: %s", strerror(-r));
+	return r;
+}
+
+static bool allowed(const char *name)
+{
+	const char *s = getenv("SCTRACE_ARM");
+	return !s || strcmp(s, name) == 0;
+}
+
+int arm_choose(unsigned want, enum arming *how, struct buf *why)
+{
+	struct buf sud = {0};
+	*how = ARM_SUD;
+	int r = allowed("sud") ? sud_probe(&sud) : -ENOTSUP;
+	if (r < 0 && sud.len == 0)
+		buf_adds(&sud, "SCTRACE_ARM excludes Syscall User Dispatch");
+	if (r == 0)
+		buf_adds(why, "armed by Syscall User Dispatch");
+	else if (want & CAP_ATTACH)
+		buf_addf(why, "a running process cannot be armed: %s", buf_str(&sud));
+	else if (!allowed("filter"))
+		buf_addf(why, "%s; SCTRACE_ARM excludes the seccomp filter", buf_str(&sud));
+	else {
+		*how = ARM_FILTER;
+		r = filter_probe(why);
+		if (r == 0)
+			buf_addf(why, "armed by a seccomp filter (%s)", buf_str(&sud));
+	}
+	buf_free(&sud);
+	return r;
+}
+
+void arm_task(const struct patch *p, struct task *task, bool on)
+{
+	struct patch_task *pt = patch_task_of(task);
+	const struct image *img = image_of(task);
+	uint64_t selector = img && img->selected ? AGENT_STATS + AGENT_SLOTS_SIZE : 0;
+	/* A filter is always on: what it stops is let through by whoever sees `armed`. */
+	if (pt && pt->armed != on && (p->arming == ARM_FILTER || sud_arm(task->tid, on, selector) == 0))
+		pt->armed = on;
+}
+
+enum arm_stop arm_read_stop(pid_t tid, struct call *call)
+{
+	struct __ptrace_syscall_info info;
+	unsigned long mark = 0;
+	if (ptrace(PTRACE_GET_SYSCALL_INFO, tid, (void *)sizeof(info), &info) < 0 ||
+	    info.op != PTRACE_SYSCALL_INFO_SECCOMP)
+		return ARM_STOP_NONE;
+	call->arch = info.arch;
+	call->nr = (int64_t)info.seccomp.nr; /* laid out as an entry's */
+	return ptrace(PTRACE_GETEVENTMSG, tid, NULL, &mark) == 0 && mark == ARM_FILTER_MARK ? ARM_STOP_OURS
+											    : ARM_STOP_THEIRS;
+}
+
+void arm_answer_theirs(pid_t tid)
+{
+	struct user_regs_struct r;
+	if (ptrace(PTRACE_GETREGS, tid, NULL, &r) < 0)
+		return;
+	r.orig_rax = (unsigned long long)-1;
+	r.rax = (unsigned long long)-ENOSYS;
+	ptrace(PTRACE_SETREGS, tid, NULL, &r);
+}

@@ -1,0 +1,62 @@
+/*
+ * What a program with our filter is told of seccomp: that it has none, as natively; and strict mode, which the kernel refuses
+ * where there is a filter, is kept by the tracer (seccomp(2), SECCOMP_SET_MODE_STRICT).
+ */
+#include "engine/patch/patch.h"
+
+#include "arch/arch.h"
+#include "syscall/table.h"
+
+#include <errno.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+
+static bool asks_for_strict(const struct call *c)
+{
+	return (c->nr == SYS_prctl && c->args[0] == PR_SET_SECCOMP && c->args[1] == SECCOMP_MODE_STRICT) ||
+	       (c->nr == SYS_seccomp && c->args[0] == SECCOMP_SET_MODE_STRICT && c->args[1] == 0 && c->args[2] == 0);
+}
+
+static bool asks_for_mode(const struct call *c)
+{
+	return c->nr == SYS_prctl && c->args[0] == PR_GET_SECCOMP;
+}
+
+static bool allowed_in_strict_mode(const struct call *c)
+{
+	return c->arch == syscall_native_arch() &&
+	       (c->nr == SYS_read || c->nr == SYS_write || c->nr == SYS_exit || c->nr == SYS_rt_sigreturn);
+}
+
+/* The kernel ends the thread as if by SIGKILL (kernel/seccomp.c, __secure_computing_strict). */
+static void end_thread(const struct task *task)
+{
+	struct user_regs_struct r;
+	if (task->proc->ntasks == 1 || ptrace(PTRACE_GETREGS, task->tid, NULL, &r) < 0) {
+		kill(task->proc->pid, SIGKILL);
+		return;
+	}
+	r.orig_rax = SYS_exit;
+	ptrace(PTRACE_SETREGS, task->tid, NULL, &r);
+}
+
+void veil_enter(const struct patch *p, struct task *task)
+{
+	const struct call *c = &task->call;
+	struct patch_task *pt = patch_task_of(task);
+	if (pt->strict && !allowed_in_strict_mode(c))
+		end_thread(task);
+	pt->pretend = c->arch == syscall_native_arch() && !p->seccomp_seen && (asks_for_strict(c) || asks_for_mode(c));
+}
+
+void veil_exit(struct task *task)
+{
+	struct patch_task *pt = patch_task_of(task);
+	if (!pt->pretend || arch_set_result(task->tid, 0) < 0)
+		return;
+	pt->strict = asks_for_strict(&task->call);
+	pt->pretend = false;
+}
