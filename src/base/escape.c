@@ -39,10 +39,10 @@ static char short_escape(char c)
 	return p ? to[p - from] : 0;
 }
 
-void escape_line(struct buf *out, const char *s, size_t n)
+static void escape_but(const char *kept, struct buf *out, const char *s, size_t n)
 {
 	for (size_t i = 0; i < n;) {
-		size_t len = escape_utf8_len(s + i, n - i);
+		size_t len = s[i] && strchr(kept, s[i]) ? 1 : escape_utf8_len(s + i, n - i);
 		if (len)
 			buf_add(out, s + i, len);
 		else if (short_escape(s[i]))
@@ -51,6 +51,16 @@ void escape_line(struct buf *out, const char *s, size_t n)
 			buf_addf(out, "\\x%02x", (unsigned char)s[i]);
 		i += len ? len : 1;
 	}
+}
+
+void escape_line(struct buf *out, const char *s, size_t n)
+{
+	escape_but("", out, s, n);
+}
+
+void escape_text(struct buf *out, const char *s, size_t n)
+{
+	escape_but("\n\t", out, s, n);
 }
 
 /* strace writes the shortest octal form that the next character cannot be read into. */

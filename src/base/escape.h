@@ -17,6 +17,9 @@ size_t escape_utf8_len(const char *s, size_t n);
 /* Appends `s` for a message: printable UTF-8 as it is, newlines and all else as C escapes (\n, \x1b). No quotes. */
 void escape_line(struct buf *out, const char *s, size_t n);
 
+/* The same for whole text: newlines and tabs stay. */
+void escape_text(struct buf *out, const char *s, size_t n);
+
 /* Appends `s` as the inside of a C string as strace writes it: \n \t \" \\, octal for the rest, hex where `hex`. */
 void escape_c(struct buf *out, const char *s, size_t n, bool hex);
 

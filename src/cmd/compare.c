@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/diag.h"
+#include "base/escape.h"
 #include "cmd/cmd.h"
 #include "cmd/term.h"
 #include "run/run.h"
@@ -233,6 +234,7 @@ static int save(const struct compare *c, struct buf *out)
 static void add_prose(const struct compare *c, struct buf *out, int width)
 {
 	struct buf prose = {0};
+	struct buf shown = {0};
 	buf_addc(&prose, '\n');
 	compare_notes(c, &prose);
 	if (anything_ran(c))
@@ -245,7 +247,10 @@ static void add_prose(const struct compare *c, struct buf *out, int width)
 	if (c->warned)
 		buf_addc(&prose, '\n');
 	compare_warn_say(c, "warning: ", &prose);
-	compare_wrap(out, buf_str(&prose), width);
+	/* Names of commands and of devices are in it. */
+	escape_text(&shown, buf_str(&prose), prose.len);
+	compare_wrap(out, buf_str(&shown), width);
+	buf_free(&shown);
 	buf_free(&prose);
 }
 

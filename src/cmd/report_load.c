@@ -1,6 +1,7 @@
 /* Reading saved runs, and whether they can be laid side by side at all. */
 #include "cmd/report.h"
 
+#include "base/escape.h"
 #include "measure/env.h"
 #include "run/run.h"
 
@@ -231,7 +232,7 @@ static int comparable(const struct report_run *a, const struct report_run *b, st
 }
 
 /* Labels from --names, else from the files; equal ones are told apart by the whole path. */
-static int set_labels(struct report *r, struct buf *why)
+static int choose_labels(struct report *r, struct buf *why)
 {
 	const char *names = r->opt.names;
 	for (size_t i = 0; i < r->runs.n && names; i++) {
@@ -259,6 +260,21 @@ static int set_labels(struct report *r, struct buf *why)
 					return -ENOMEM;
 			}
 	return 0;
+}
+
+/* Chosen, and fit for printing. */
+static int set_labels(struct report *r, struct buf *why)
+{
+	int rc = choose_labels(r, why);
+	for (size_t i = 0; rc == 0 && i < r->runs.n; i++) {
+		struct buf shown = {0};
+		char *label = r->runs.v[i].label;
+		escape_line(&shown, label, strlen(label));
+		r->runs.v[i].label = buf_take(&shown);
+		free(label);
+		rc = r->runs.v[i].label ? 0 : -ENOMEM;
+	}
+	return rc;
 }
 
 /* The text of a note (a string) or of a warning (an object), and its advice; NULL where it has none. */

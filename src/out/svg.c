@@ -1,6 +1,7 @@
 #include "out/svg.h"
 
 #include "base/buf.h"
+#include "base/escape.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -39,12 +40,14 @@ void svg_escape(struct buf *out, const char *text)
 {
 	static const char *const entities[256] = {
 		['&'] = "&amp;", ['<'] = "&lt;", ['>'] = "&gt;", ['"'] = "&quot;", ['\''] = "&#39;"};
-	for (; *text; text++) {
-		unsigned char c = (unsigned char)*text;
-		if (entities[c])
-			buf_adds(out, entities[c]);
-		else if (c >= ' ' && c != 0x7f)
-			buf_addc(out, *text);
+	for (size_t left = strlen(text), n; left; text += n, left -= n) {
+		const char *entity = entities[(unsigned char)*text];
+		size_t printable = escape_utf8_len(text, left);
+		n = printable ? printable : 1;
+		if (entity)
+			buf_adds(out, entity);
+		else
+			buf_add(out, text, printable);
 	}
 }
 

@@ -23,7 +23,7 @@ void svg_line(struct buf *out, double x1, double y1, double x2, double y2, const
 /* `tip` (or NULL) is what hovering shows. */
 void svg_rect(struct buf *out, double x, double y, double w, double h, const char *class, const char *tip);
 void svg_circle(struct buf *out, double x, double y, double r, const char *class, const char *tip);
-/* Appends text with what XML reserves escaped, and what XML forbids left out. */
+/* Appends text with what XML reserves escaped, and what is not printable left out. */
 void svg_escape(struct buf *out, const char *text);
 /* About how wide `text` is at a font of `size` units, on the safe side. */
 double svg_text_width(const char *text, double size);

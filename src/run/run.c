@@ -203,11 +203,47 @@ static int check(const json_t *doc, const char *path, struct buf *why)
 	return -EINVAL;
 }
 
+static json_t *escaped(const json_t *string)
+{
+	struct buf b = {0};
+	escape_line(&b, json_string_value(string), json_string_length(string));
+	json_t *s = json_string(buf_str(&b));
+	buf_free(&b);
+	return s;
+}
+
+/* The value with all its strings fit for printing: a run may come from anywhere. A new reference; NULL: no memory. */
+static json_t *harmless(const json_t *value)
+{
+	const char *key;
+	json_t *v;
+	size_t i;
+	if (json_is_string(value))
+		return escaped(value);
+	if (!json_is_object(value) && !json_is_array(value))
+		return json_incref((json_t *)value);
+	json_t *copy = json_is_array(value) ? json_array() : json_object();
+	int err = copy ? 0 : -1;
+	json_array_foreach(value, i, v) err = err ? err : json_array_append_new(copy, harmless(v));
+	json_object_foreach((json_t *)value, key, v)
+	{
+		struct buf name = {0};
+		escape_line(&name, key, strlen(key));
+		err = err ? err : json_object_set_new(copy, buf_str(&name), harmless(v));
+		buf_free(&name);
+	}
+	if (!err)
+		return copy;
+	json_decref(copy);
+	return NULL;
+}
+
 json_t *run_load(const char *path, struct buf *why)
 {
 	json_t *doc = read_json(path, why);
-	if (!doc || check(doc, path, why) == 0)
-		return doc;
+	json_t *run = doc && check(doc, path, why) == 0 ? harmless(doc) : NULL;
+	if (doc && !run && !why->len)
+		buf_addf(why, "'%s' does not fit in memory", path);
 	json_decref(doc);
-	return NULL;
+	return run;
 }

@@ -26,7 +26,7 @@ json_t *run_results(json_t *run);
 int run_save(const json_t *run, const char *path, struct buf *why);
 /* Appends the document's text as run_save() writes it: one result a line. 0 or -ENOMEM. */
 int run_dump(const json_t *run, struct buf *out);
-/* Reads and checks one. NULL and `why`: unreadable, truncated, foreign, a newer schema: one sentence. */
+/* Reads and checks one; control bytes in its strings come as escapes (escape_line()). NULL and `why`: unreadable, truncated, foreign, a newer schema: one sentence. */
 json_t *run_load(const char *path, struct buf *why);
 /* The document's kind, "" where it has none; borrowed. */
 const char *run_kind(const json_t *run);

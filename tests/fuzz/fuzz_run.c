@@ -2,6 +2,7 @@
 #include "fuzz.h"
 
 #include "base/buf.h"
+#include "base/escape.h"
 #include "measure/env.h"
 #include "run/run.h"
 #include "stats/summary.h"
@@ -22,6 +23,21 @@ static json_t *load(const uint8_t *data, size_t size, struct buf *why)
 		run = run_load(path, why);
 	close(fd);
 	return run;
+}
+
+/* A saved run may come from anywhere: nothing of it that would be printed can steer a terminal. */
+static void printable(const json_t *value)
+{
+	const char *key;
+	json_t *v;
+	size_t i;
+	const char *s = json_is_string(value) ? json_string_value(value) : "";
+	for (size_t n; *s; s += n) {
+		n = escape_utf8_len(s, strlen(s));
+		FUZZ_REQUIRE(n > 0);
+	}
+	json_array_foreach(value, i, v) printable(v);
+	json_object_foreach((json_t *)value, key, v) printable(v);
 }
 
 static void read_summary(const json_t *run, struct buf *why)
@@ -45,6 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct buf why = {0}, text = {0};
 	json_t *run = load(data, size, &why);
 	if (run) {
+		printable(run);
 		const json_t *env = json_object_get(run, "environment");
 		FUZZ_REQUIRE(run_kind(run) && run_dump(run, &text) == 0);
 		env_differences(env, env, &text);

@@ -16,7 +16,7 @@ static void every_row_is_complete(void **state)
 	size_t n;
 	const struct strategy *all = strategy_all(&n);
 	for (size_t i = 0; i < n; i++) {
-		print_message("%s\n", all[i].name);
+		print_message("# %s\n", all[i].name);
 		assert_non_null(all[i].what);
 		assert_non_null(all[i].why);
 		assert_int_equal(strncmp(all[i].program, "copy-", 5), 0);
