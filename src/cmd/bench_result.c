@@ -3,11 +3,11 @@
 
 #include "base/diag.h"
 #include "bench/stop.h"
+#include "cmd/put.h"
 #include "cmd/term.h"
 #include "run/run.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,32 +88,6 @@ static void render(struct bench_session *s, int fd, struct buf *out)
 		add_text(s, &look, out);
 }
 
-static int write_all(int fd, const char *data, size_t n)
-{
-	while (n) {
-		ssize_t w = write(fd, data, n);
-		if (w < 0 && errno != EINTR)
-			return -errno;
-		if (w > 0) {
-			data += w;
-			n -= (size_t)w;
-		}
-	}
-	return 0;
-}
-
-/* Writes `text` to the file called `path`; 0 or EXIT_OWN after a message. */
-static int write_file(const char *path, const struct buf *text)
-{
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	int err = fd < 0 ? -errno : write_all(fd, buf_str(text), text->len);
-	if (fd >= 0 && close(fd) < 0 && !err)
-		err = -errno;
-	if (err)
-		diag_error("cannot write '%s': %s", path, strerror(-err));
-	return err ? EXIT_OWN : 0;
-}
-
 static int print(struct bench_session *s)
 {
 	struct buf text = {0};
@@ -122,14 +96,8 @@ static int print(struct bench_session *s)
 	if (text.failed) {
 		diag_error("out of memory");
 		status = EXIT_OWN;
-	} else if (s->o->out) {
-		status = write_file(s->o->out, &text);
 	} else {
-		int err = write_all(STDOUT_FILENO, buf_str(&text), text.len);
-		if (err) {
-			diag_error("cannot write the result: %s", strerror(-err));
-			status = EXIT_OWN;
-		}
+		status = put_text(s->o->out, &text);
 	}
 	buf_free(&text);
 	return status;
@@ -144,7 +112,7 @@ static int draw(struct bench_session *s)
 		return EXIT_OWN;
 	}
 	struct buf text = {.s = s->svg, .len = strlen(s->svg)};
-	return write_file(s->o->svg, &text);
+	return put_text(s->o->svg, &text);
 }
 
 static int save(struct bench_session *s)

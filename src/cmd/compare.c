@@ -6,6 +6,7 @@
 #include "base/diag.h"
 #include "base/escape.h"
 #include "cmd/cmd.h"
+#include "cmd/put.h"
 #include "cmd/term.h"
 #include "run/run.h"
 
@@ -194,20 +195,6 @@ static bool anything_ran(const struct compare *c)
 	return compare_fastest(c) != NULL;
 }
 
-static int write_text(const struct compare *c, const struct buf *out)
-{
-	FILE *f = c->opt.output ? fopen(c->opt.output, "we") : stdout;
-	int err = f ? 0 : errno;
-	if (f && (fwrite(buf_str(out), 1, out->len, f) < out->len || fflush(f) == EOF))
-		err = errno;
-	if (f && c->opt.output && fclose(f) == EOF && !err)
-		err = errno;
-	if (!err)
-		return 0;
-	diag_error("compare: cannot write %s: %s", c->opt.output ? c->opt.output : "to standard output", strerror(err));
-	return EXIT_OWN;
-}
-
 static bool format_is(const struct compare *c, const char *format)
 {
 	return strcmp(c->opt.format ? c->opt.format : "text", format) == 0;
@@ -287,7 +274,7 @@ static int report(const struct compare *c)
 	struct buf out = {0};
 	int status = save(c, &out);
 	render(c, &out);
-	int written = write_text(c, &out);
+	int written = put_text(c->opt.output, &out);
 	if (c->opt.svg && draw(c) && !status)
 		status = EXIT_OWN;
 	/* csv and the like stay clean for the program that reads them. */

@@ -2,15 +2,14 @@
 #include "cmd/compare.h"
 
 #include "base/buf.h"
+#include "base/outfile.h"
 #include "base/size.h"
 #include "out/chart.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static bool usable(const struct subject *s)
 {
@@ -273,23 +272,6 @@ int compare_draw_tradeoff(void *ctx, int width, struct buf *out)
 	return err;
 }
 
-static int write_file(const char *path, const struct buf *text, struct buf *why)
-{
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	int err = fd < 0 ? errno : 0;
-	for (size_t done = 0; !err && done < text->len;) {
-		ssize_t n = write(fd, text->s + done, text->len - done);
-		if (n < 0 && errno != EINTR)
-			err = errno;
-		done += n > 0 ? (size_t)n : 0;
-	}
-	if (fd >= 0 && close(fd) < 0 && !err)
-		err = errno;
-	if (err)
-		buf_addf(why, "cannot write '%s': %s", path, strerror(err));
-	return -err;
-}
-
 /* "x.svg" and "tradeoff" as "x-tradeoff.svg"; no part: the path itself. */
 static void part_path(struct buf *out, const char *path, const char *part)
 {
@@ -320,7 +302,7 @@ int compare_svg(const struct compare *c, const char *path, struct buf *told, str
 		part_path(&name, path, i == first ? NULL : pictures[i].part);
 		int drawn = pictures[i].draw((void *)(uintptr_t)c, 0, &picture);
 		if (drawn == 0)
-			err = write_file(buf_str(&name), &picture, why);
+			err = outfile_put(buf_str(&name), &picture, why);
 		if (drawn == 0 && !err)
 			buf_addf(told, "%s%s", told->len ? ", " : "", buf_str(&name));
 		buf_free(&picture);

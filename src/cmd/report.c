@@ -4,11 +4,11 @@
 #include "base/diag.h"
 #include "cli/opt.h"
 #include "cmd/cmd.h"
+#include "cmd/put.h"
 #include "cmd/term.h"
 #include "config.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -68,30 +68,6 @@ static int parse(struct report_options *o, int argc, char **argv, int *first, in
 	return outcome == OPT_OK && !*status ? 0 : -1;
 }
 
-static int write_all(int fd, const struct buf *text)
-{
-	for (size_t done = 0; done < text->len;) {
-		ssize_t n = write(fd, text->s + done, text->len - done);
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		done += n > 0 ? (size_t)n : 0;
-	}
-	return 0;
-}
-
-/* Writes to `path`, or to standard output where it is NULL; 0 or EXIT_OWN after a message. */
-static int put(const char *path, const struct buf *text)
-{
-	int fd = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : STDOUT_FILENO;
-	int err = fd < 0 ? -errno : write_all(fd, text);
-	if (path && fd >= 0 && close(fd) < 0 && !err)
-		err = -errno;
-	if (err)
-		diag_error("cannot write %s%s%s: %s", path ? "'" : "", path ? path : "to standard output",
-			   path ? "'" : "", strerror(-err));
-	return err ? EXIT_OWN : 0;
-}
-
 static int out_of_memory(void)
 {
 	diag_error("report: out of memory");
@@ -119,7 +95,7 @@ static int draw(struct report *r)
 		if (r->figures.v[i].draw(r, CHART_WIDE, &picture) < 0 || name.failed)
 			status = out_of_memory();
 		else
-			status = put(buf_str(&name), &picture);
+			status = put_text(buf_str(&name), &picture);
 		buf_free(&name);
 		buf_free(&picture);
 	}
@@ -137,7 +113,7 @@ static int show(struct report *r)
 		rc = report_add_figures(r);
 	if (rc == 0)
 		rc = report_render(r, &look, &text);
-	int status = rc < 0 ? out_of_memory() : put(r->opt.output, &text);
+	int status = rc < 0 ? out_of_memory() : put_text(r->opt.output, &text);
 	if (!status && r->opt.svg)
 		status = draw(r);
 	buf_free(&text);

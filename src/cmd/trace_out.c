@@ -1,27 +1,17 @@
 #include "cmd/trace_out.h"
 
+#include "base/outfile.h"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define BLOCK 32768
-
-/* Is the file's folder one where others may have put a link (sticky and world-writable, as /tmp is)? */
-static bool folder_is_shared(const char *path)
-{
-	char *copy = strdup(path);
-	struct stat st;
-	bool shared = copy && stat(dirname(copy), &st) == 0 && (st.st_mode & S_ISVTX) && (st.st_mode & S_IWOTH);
-	free(copy);
-	return shared;
-}
 
 /* Descriptors 0 to 2 are the program's, also where it was started without them. */
 static int above_standard(int fd)
@@ -37,10 +27,10 @@ static int above_standard(int fd)
 
 static int open_file(const char *path, bool append)
 {
-	int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | (append ? O_APPEND : O_TRUNC);
-	if (folder_is_shared(path))
-		flags |= O_NOFOLLOW;
-	int fd = above_standard(open(path, flags, 0600));
+	int fd = outfile_open(path, append ? O_APPEND : O_TRUNC, 0600);
+	if (fd < 0)
+		return fd;
+	fd = above_standard(fd);
 	return fd < 0 ? -errno : fd;
 }
 
@@ -70,8 +60,7 @@ static int open_command(struct trace_out *out, const char *command)
 
 static int cannot_open(const char *path, int r, struct buf *why)
 {
-	buf_addf(why, "cannot open '%s': %s", path,
-		 r == -ELOOP ? "a link in a folder that all may write to is not followed" : strerror(-r));
+	buf_addf(why, "cannot open '%s': %s", path, outfile_why(r));
 	return r;
 }
 

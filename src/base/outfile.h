@@ -1,0 +1,29 @@
+/* Files that are written because the user named them. */
+#ifndef SCTRACE_BASE_OUTFILE_H
+#define SCTRACE_BASE_OUTFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct buf;
+
+/* Is the folder of `path` one where others may have put a link (sticky and writable by all, as /tmp is)? */
+bool outfile_folder_is_shared(const char *path);
+
+/*
+ * Opens `path` for writing, made with `mode` where it is not there; `how` is O_TRUNC or O_APPEND. In a shared folder a link
+ * is not followed. The descriptor, or -errno: -ELOOP for such a link (outfile_why() has words for it).
+ */
+int outfile_open(const char *path, int how, mode_t mode);
+
+/* Writes it all: 0 or -errno. */
+int outfile_write(int fd, const char *s, size_t n);
+
+/* Writes `text` to the file `path`, or to standard output where that is NULL; 0, or -errno and a sentence in `why`. */
+int outfile_put(const char *path, const struct buf *text, struct buf *why);
+
+/* What -errno of these functions means. */
+const char *outfile_why(int err);
+
+#endif

@@ -1,0 +1,15 @@
+#include "cmd/put.h"
+
+#include "base/buf.h"
+#include "base/diag.h"
+#include "base/outfile.h"
+
+int put_text(const char *path, const struct buf *text)
+{
+	struct buf why = {0};
+	int err = outfile_put(path, text, &why);
+	if (err)
+		diag_error("%s", buf_str(&why));
+	buf_free(&why);
+	return err ? EXIT_OWN : 0;
+}

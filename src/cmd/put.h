@@ -1,0 +1,10 @@
+/* Where a command's result goes. */
+#ifndef SCTRACE_CMD_PUT_H
+#define SCTRACE_CMD_PUT_H
+
+struct buf;
+
+/* Writes `text` to the file `path`, or to standard output where that is NULL; 0, or EXIT_OWN after a message. */
+int put_text(const char *path, const struct buf *text);
+
+#endif

@@ -1,0 +1,102 @@
+#include "base/outfile.h"
+
+#include "base/buf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+struct place {
+	char dir[64], file[96], link[96];
+};
+
+static int make_place(void **state)
+{
+	static struct place p;
+	strcpy(p.dir, "/tmp/sctrace-outfile-XXXXXX");
+	if (!mkdtemp(p.dir))
+		return -1;
+	snprintf(p.file, sizeof(p.file), "%s/file", p.dir);
+	snprintf(p.link, sizeof(p.link), "%s/link", p.dir);
+	*state = &p;
+	return symlink(p.file, p.link);
+}
+
+static int remove_place(void **state)
+{
+	struct place *p = *state;
+	unlink(p->file);
+	unlink(p->link);
+	return rmdir(p->dir);
+}
+
+static void a_planted_link_is_not_followed(void **state)
+{
+	struct place *p = *state;
+	struct buf text = {0};
+	struct buf why = {0};
+	buf_adds(&text, "text");
+	assert_int_equal(chmod(p->dir, 01777), 0);
+	assert_true(outfile_folder_is_shared(p->link));
+	assert_int_equal(outfile_open(p->link, O_TRUNC, 0600), -ELOOP);
+	assert_int_equal(outfile_put(p->link, &text, &why), -ELOOP);
+	assert_non_null(strstr(buf_str(&why), "a link in a folder that all may write to is not followed"));
+	assert_int_equal(access(p->file, F_OK), -1);
+	assert_int_equal(chmod(p->dir, 0700), 0);
+	assert_false(outfile_folder_is_shared(p->link));
+	buf_clear(&why);
+	assert_int_equal(outfile_put(p->link, &text, &why), 0);
+	assert_int_equal(why.len, 0);
+	assert_int_equal(access(p->file, F_OK), 0);
+	buf_free(&text);
+	buf_free(&why);
+}
+
+static void modes_and_appending(void **state)
+{
+	struct place *p = *state;
+	struct stat st;
+	for (int i = 0; i < 2; i++) {
+		int fd = outfile_open(p->file, O_APPEND, 0600);
+		assert_true(fd >= 0);
+		assert_int_equal(outfile_write(fd, "abc", 3), 0);
+		close(fd);
+	}
+	assert_int_equal(stat(p->file, &st), 0);
+	assert_int_equal(st.st_size, 6);
+	assert_int_equal(st.st_mode & 0777, 0600);
+}
+
+static void failures_are_told(void **state)
+{
+	struct buf text = {0};
+	struct buf why = {0};
+	(void)state;
+	buf_adds(&text, "text");
+	assert_int_equal(outfile_put("/dev/full", &text, &why), -ENOSPC);
+	assert_string_equal(buf_str(&why), "cannot write '/dev/full': No space left on device");
+	buf_clear(&why);
+	assert_int_equal(outfile_put("/no/such/folder/x", &text, &why), -ENOENT);
+	assert_non_null(strstr(buf_str(&why), "No such file"));
+	buf_free(&text);
+	buf_free(&why);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_planted_link_is_not_followed, make_place, remove_place),
+		cmocka_unit_test_setup_teardown(modes_and_appending, make_place, remove_place),
+		cmocka_unit_test(failures_are_told),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
