@@ -92,6 +92,34 @@ opt_parse_fn bench_opt_time;
 		.offset = offsetof(settings, prio), .min = 1, .max = 99                                                \
 	}
 
+/* --cpus: where what `cpus_help` names runs. */
+#define BENCH_CPUS_OPTION(cpus_help)                                                                                   \
+	{                                                                                                              \
+		.letter = 'c', .name = "cpus", .arg = "LIST", .parse = bench_opt_cpus, .help = cpus_help               \
+	}
+
+/* --loads and --list, in settings with members of these names. */
+#define BENCH_LOADS_OPTIONS(settings, defaults)                                                                        \
+	{.name = "loads",                                                                                              \
+	 .arg = "LIST",                                                                                                \
+	 .parse = bench_opt_loads,                                                                                     \
+	 .offset = offsetof(settings, loads),                                                                          \
+	 .help = BENCH_LOADS_HELP " (default " defaults ")"},                                                          \
+	{                                                                                                              \
+		.letter = 'l', .name = "list", .parse = opt_flag, .offset = offsetof(settings, list),                  \
+		.help = "list the loads"                                                                               \
+	}
+
+/* --seed, in settings with a member of this name: the order of `what`. */
+#define BENCH_SEED_OPTION(settings, what)                                                                              \
+	{                                                                                                              \
+		.name = "seed", .arg = "N", .parse = opt_int, .offset = offsetof(settings, seed), .min = 1,            \
+		.max = 0x7fffffff, .help = "order of the " what " (default: drawn, and saved with the run)"            \
+	}
+
+/* Puts a time into a cell; one that is not finite leaves it empty. */
+void bench_set_time(struct table *t, size_t col, double seconds);
+
 /* One table of a result. */
 struct bench_part {
 	char *title; /* or NULL; owned */

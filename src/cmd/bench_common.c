@@ -240,3 +240,12 @@ json_t *bench_describe_json(const char *name, double *samples, size_t n, const c
 		json_decref(kept);
 	return o;
 }
+
+void bench_set_time(struct table *t, size_t col, double seconds)
+{
+	struct buf b = {0};
+	if (isfinite(seconds))
+		duration_human(&b, seconds * 1e9);
+	table_real(t, col, seconds, buf_str(&b));
+	buf_free(&b);
+}

@@ -34,17 +34,8 @@ struct settings {
 #define AT(member) offsetof(struct settings, member)
 static const struct opt options[] = {
 	{.help = "How:"},
-	{.name = "loads",
-	 .arg = "LIST",
-	 .parse = bench_opt_loads,
-	 .offset = AT(loads),
-	 .help = BENCH_LOADS_HELP " (default " DEFAULT_LOADS ")"},
-	{.letter = 'l', .name = "list", .parse = opt_flag, .offset = AT(list), .help = "list the loads"},
-	{.letter = 'c',
-	 .name = "cpus",
-	 .arg = "LIST",
-	 .parse = bench_opt_cpus,
-	 .help = "where what is timed runs (default: anywhere)"},
+	BENCH_LOADS_OPTIONS(struct settings, DEFAULT_LOADS),
+	BENCH_CPUS_OPTION("where what is timed runs (default: anywhere)"),
 	{.name = "ignore-failure",
 	 .parse = opt_flag,
 	 .offset = AT(ignore_failure),
@@ -53,13 +44,7 @@ static const struct opt options[] = {
 	 .parse = opt_flag,
 	 .offset = AT(show_output),
 	 .help = "let the command write to this terminal"},
-	{.name = "seed",
-	 .arg = "N",
-	 .parse = opt_int,
-	 .offset = AT(seed),
-	 .min = 1,
-	 .max = 0x7fffffff,
-	 .help = "order of the loads (default: drawn, and saved with the run)"},
+	BENCH_SEED_OPTION(struct settings, "loads"),
 	BENCH_SHARED_OPTIONS("runs under each load (default 3)",
 			     "repeat the suite until it takes about so long alone (default: once)"),
 	{0},
@@ -111,15 +96,6 @@ static struct sample_summary summary_of(const double *v, size_t n)
 	return d;
 }
 
-static void set_time(struct table *t, size_t col, double seconds)
-{
-	struct buf b = {0};
-	if (isfinite(seconds))
-		duration_human(&b, seconds * 1e9);
-	table_real(t, col, seconds, buf_str(&b));
-	buf_free(&b);
-}
-
 /* The mean without a load, or NAN. */
 static double mean_of_none(const struct timing *t)
 {
@@ -138,15 +114,15 @@ static void add_row(struct table *t, const struct row *row, double none)
 	load_work(row->load, &work);
 	table_row(t);
 	table_string(t, C_LOAD, row->load->name);
-	set_time(t, C_MEAN, d.mean);
-	set_time(t, C_SD, d.stddev);
-	set_time(t, C_MIN, d.min);
-	set_time(t, C_MAX, d.max);
+	bench_set_time(t, C_MEAN, d.mean);
+	bench_set_time(t, C_SD, d.stddev);
+	bench_set_time(t, C_MIN, d.min);
+	bench_set_time(t, C_MAX, d.max);
 	snprintf(text, sizeof(text), "%+.1f %%", over);
 	if (row->load->parts && isfinite(over))
 		table_real(t, C_OVER, over, text);
-	set_time(t, C_USER, summary_of(row->user.v, row->user.n).mean);
-	set_time(t, C_SYS, summary_of(row->system.v, row->system.n).mean);
+	bench_set_time(t, C_USER, summary_of(row->user.v, row->user.n).mean);
+	bench_set_time(t, C_SYS, summary_of(row->system.v, row->system.n).mean);
 	table_integer(t, C_RUNS, (long long)row->wall.n, NULL);
 	table_string(t, C_WORK, buf_str(&work));
 	buf_free(&work);

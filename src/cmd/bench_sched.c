@@ -63,11 +63,7 @@ static const struct opt options[] = {
 	 .min = 1,
 	 .max = SCHED_PROCS,
 	 .help = "how many processes compete (default 1,2,4)"},
-	{.letter = 'c',
-	 .name = "cpus",
-	 .arg = "LIST",
-	 .parse = bench_opt_cpus,
-	 .help = "the CPUs they share (default: the first one)"},
+	BENCH_CPUS_OPTION("the CPUs they share (default: the first one)"),
 	{.name = "nice",
 	 .arg = "LIST",
 	 .parse = opt_numbers,
@@ -143,15 +139,6 @@ static double over_runs(const struct size *s, figure_fn *f, size_t i)
 	return median;
 }
 
-static void set_time(struct table *t, size_t col, double seconds)
-{
-	struct buf b = {0};
-	if (isfinite(seconds))
-		duration_human(&b, seconds * 1e9);
-	table_real(t, col, seconds, buf_str(&b));
-	buf_free(&b);
-}
-
 static void set_shown(struct table *t, size_t col, double x, const char *fmt)
 {
 	char text[32];
@@ -181,7 +168,7 @@ static struct table *sizes_table(const struct size *sizes, size_t n)
 		table_integer(t, 1, (long long)s->n, NULL);
 		set_shown(t, 2, throughput, "%.3f /s");
 		set_shown(t, 3, throughput / over_runs(&sizes[0], throughput_of, 0), "%.2f");
-		set_time(t, 4, latency);
+		bench_set_time(t, 4, latency);
 		set_shown(t, 5, latency / over_runs(&sizes[0], mean_latency_of, 0), "%.2f");
 	}
 	return t;
@@ -219,11 +206,11 @@ static struct table *procs_table(const struct sched_plan *p, const struct size *
 			table_integer(t, 0, (long long)s->procs, NULL);
 			table_integer(t, 1, (long long)i + 1, NULL);
 			table_integer(t, 2, s->runs[0].procs[i].nice, NULL);
-			set_time(t, 3, over_runs(s, latency_of, i));
+			bench_set_time(t, 3, over_runs(s, latency_of, i));
 			set_shown(t, 4, 100 * over_runs(s, sched_share, i), "%.1f %%");
 			set_shown(t, 5, 100 * expected_share(p, &s->runs[0], i), "%.1f %%");
 			set_shown(t, 6, over_runs(s, slices_of, i), "%.0f");
-			set_time(t, 7, over_runs(s, slice_of, i));
+			bench_set_time(t, 7, over_runs(s, slice_of, i));
 			set_shown(t, 8, over_runs(s, involuntary_of, i), "%.0f");
 		}
 	return t;

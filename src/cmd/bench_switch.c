@@ -32,12 +32,9 @@ struct settings {
 #define AT(member) offsetof(struct settings, member)
 static const struct opt options[] = {
 	{.help = "How:"},
-	{.letter = 'c',
-	 .name = "cpus",
-	 .arg = "LIST",
-	 .parse = bench_opt_cpus,
-	 .help = "the CPU on which two tasks take turns, and a second one for the wake-ups across (default: the first "
-		 "two)"},
+	BENCH_CPUS_OPTION(
+		"the CPU on which two tasks take turns, and a second one for the wake-ups across (default: the first "
+		"two)"),
 	{.letter = 's',
 	 .name = "size",
 	 .arg = "SIZE",

@@ -255,7 +255,7 @@ static int add_command(struct compare *c, const char *text, uint64_t buffer, con
 		return -ENOMEM;
 	s->command = strdup(s->name);
 	s->argv = compare_command_argv(c, text, buffer, scan->name, value, c->work.in, why);
-	return s->argv ? 0 : -EINVAL;
+	return !s->command ? -ENOMEM : s->argv ? 0 : -EINVAL;
 }
 
 /* One command with each buffer where it names {buffer}, and each value of the parameter. */

@@ -53,25 +53,6 @@ static struct call_row *row_of(struct calls *c, uint32_t arch, int64_t nr)
 	return NULL;
 }
 
-/* Adds what a group knows of a call to the row; min and max as they are. */
-static int add_stats(struct call_stats *to, const struct call_stats *from)
-{
-	double min = to->returned && (!from->returned || to->min_ns < from->min_ns) ? to->min_ns : from->min_ns;
-	double max = to->returned && (!from->returned || to->max_ns > from->max_ns) ? to->max_ns : from->max_ns;
-	to->min_ns = min;
-	to->max_ns = max;
-	to->entered += from->entered;
-	to->returned += from->returned;
-	to->errors += from->errors;
-	to->restarted += from->restarted;
-	to->bytes += from->bytes;
-	to->ns += from->ns;
-	to->ns_squared += from->ns_squared;
-	to->cost_ns += from->cost_ns;
-	to->spread_ns = fmax(to->spread_ns, from->spread_ns);
-	return hist_merge(&to->hist, &from->hist);
-}
-
 static int calls_init(struct calls *c, const struct report *r)
 {
 	c->nruns = r->runs.n;
@@ -81,7 +62,7 @@ static int calls_init(struct calls *c, const struct report *r)
 			for (size_t i = 0; i < s->groups.v[g]->calls.n; i++) {
 				const struct call_stats *from = s->groups.v[g]->calls.v[i];
 				struct call_row *row = row_of(c, from->arch, from->nr);
-				if (!row || add_stats(&row->in[k], from) < 0)
+				if (!row || call_stats_add(&row->in[k], from) < 0)
 					return -ENOMEM;
 			}
 	}

@@ -139,7 +139,7 @@ void summary_record(struct summary *s, struct summary_group *g, uint32_t arch, i
 	summary_errno(s, g, &(struct call_errno){arch, nr, o->err, 1});
 }
 
-static void call_merge(struct summary *s, struct call_stats *to, const struct call_stats *from)
+int call_stats_add(struct call_stats *to, const struct call_stats *from)
 {
 	if (from->returned && (!to->returned || from->min_ns < to->min_ns))
 		to->min_ns = from->min_ns;
@@ -155,8 +155,7 @@ static void call_merge(struct summary *s, struct call_stats *to, const struct ca
 	to->cost_ns += from->cost_ns;
 	if (from->spread_ns > to->spread_ns)
 		to->spread_ns = from->spread_ns;
-	if (hist_merge(&to->hist, &from->hist) < 0)
-		s->failed = true;
+	return hist_merge(&to->hist, &from->hist);
 }
 
 void summary_merge(struct summary *s, const struct summary *from)
@@ -167,8 +166,8 @@ void summary_merge(struct summary *s, const struct summary *from)
 		struct summary_group *g = summary_group(s, f->name, f->id);
 		for (size_t k = 0; g && k < f->calls.n; k++) {
 			struct call_stats *c = summary_call(s, g, f->calls.v[k]->arch, f->calls.v[k]->nr);
-			if (c)
-				call_merge(s, c, f->calls.v[k]);
+			if (c && call_stats_add(c, f->calls.v[k]) < 0)
+				s->failed = true;
 		}
 		for (size_t k = 0; g && k < f->errnos.n; k++)
 			summary_errno(s, g, &f->errnos.v[k]);

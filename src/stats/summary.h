@@ -75,6 +75,8 @@ void summary_errno(struct summary *s, struct summary_group *g, const struct call
 /* Adds all of `from` to `s`, groups by name and id. */
 void summary_merge(struct summary *s, const struct summary *from);
 
+/* Adds what is known of a call elsewhere; 0, or -ENOMEM, the histogram then unchanged. */
+int call_stats_add(struct call_stats *to, const struct call_stats *from);
 /* How often the program made the call: entered - restarted. */
 uint64_t call_stats_calls(const struct call_stats *c);
 /* Calls that never came back: entered - returned - restarted. */

@@ -48,12 +48,10 @@ char *spawn_find(const char *name, char *const *envp, int *err)
 	for (const char *p = path_of(envp); *name; p++) {
 		size_t n = strcspn(p, ":");
 		char *path = NULL;
-		if (asprintf(&path, "%.*s%s%s", (int)n, n ? p : ".", "/", name) < 0)
+		/* An empty entry is the current folder. */
+		if (asprintf(&path, "%.*s/%s", n ? (int)n : 1, n ? p : ".", name) < 0) {
+			*err = ENOMEM;
 			return NULL;
-		if (!n) {
-			free(path);
-			if (asprintf(&path, "./%s", name) < 0)
-				return NULL;
 		}
 		int e = runnable(path);
 		if (!e)
