@@ -102,9 +102,9 @@ static void dump_arg(struct dump *d, uint16_t kind, unsigned i)
 {
 	const struct call *c = &d->ev->call;
 	d->left = c->result > 0 ? (uint64_t)c->result : 0;
-	if (kind == K_OUT_BYTES)
+	if (kind == K_OUT_BYTES || kind == K_OUT_SOCK_BYTES)
 		dump_bytes(d, c->args[i], d->left);
-	else if (kind == K_IN_BYTES)
+	else if (kind == K_IN_BYTES || kind == K_SOCK_BYTES)
 		dump_bytes(d, c->args[i], c->args[i + 1]);
 	else if (kind == K_IN_IOVEC || kind == K_OUT_IOVEC)
 		dump_vectors(d, c->args[i], c->args[i + 1]);
@@ -119,11 +119,13 @@ static const struct look_fds *choice_for(const struct trace_look *l, uint16_t ki
 {
 	switch (kind) {
 	case K_OUT_BYTES:
+	case K_OUT_SOCK_BYTES:
 	case K_OUT_IOVEC:
 	case K_OUT_MSGHDR:
 	case K_OUT_MMSG:
 		return &l->read;
 	case K_IN_BYTES:
+	case K_SOCK_BYTES:
 	case K_IN_IOVEC:
 	case K_IN_MSGHDR:
 	case K_IN_MMSG:

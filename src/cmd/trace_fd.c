@@ -89,6 +89,27 @@ static bool find_pidfd(pid_t pid, int fd, struct buf *out)
 	return true;
 }
 
+int trace_netlink_protocol(void *ctx, int pid, int fd)
+{
+	char link[64], path[64], line[256], target[64] = "";
+	unsigned long inode, own;
+	int protocol = -1;
+	(void)ctx;
+	snprintf(link, sizeof(link), "/proc/%d/fd/%d", pid, fd);
+	if (readlink(link, target, sizeof(target) - 1) < 0 || sscanf(target, "socket:[%lu]", &inode) != 1)
+		return -1;
+	snprintf(path, sizeof(path), "/proc/%d/net/netlink", pid);
+	FILE *f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		int found; /* sk Eth Pid Groups Rmem Wmem Dump Locks Drops Inode */
+		if (sscanf(line, "%*s %d %*s %*s %*s %*s %*s %*s %*s %lu", &found, &own) == 2 && own == inode)
+			protocol = found;
+	}
+	if (f)
+		fclose(f);
+	return protocol;
+}
+
 bool trace_pid_name(void *ctx, int pid, struct buf *out)
 {
 	char name[64];

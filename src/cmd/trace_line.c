@@ -8,6 +8,7 @@ void trace_decoder(struct trace *t, struct trace_task *k, const struct event *ev
 				     .shallow = !trace_look_deep(&t->o.look, &ev->call),
 				     .raw = trace_look_raw(&t->o.look, &ev->call),
 				     .fd_name = t->o.fd_names ? trace_fd_name : NULL,
+				     .netlink = trace_netlink_protocol,
 				     .pid_name = t->o.pid_names ? trace_pid_name : NULL,
 				     .ctx = t};
 	*d = (struct decode){.out = e,

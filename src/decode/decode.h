@@ -21,6 +21,8 @@ struct decode_opts {
 	 * asks for the current directory. NULL: not asked.
 	 */
 	bool (*fd_name)(void *ctx, int pid, int fd, struct buf *out);
+	/* The protocol (NETLINK_ROUTE, ...) of a netlink socket of process `pid`, or -1 where `fd` is none. NULL: none is. */
+	int (*netlink)(void *ctx, int pid, int fd);
 	/* -Y: appends the name of process `pid` ("sh"). NULL: not asked. */
 	bool (*pid_name)(void *ctx, int pid, struct buf *out);
 	void *ctx;

@@ -130,6 +130,9 @@ show_fn show_structs;
 	X(ipv6_mreq)                                                                                                   \
 	X(tcp_info)                                                                                                    \
 	X(tpacket_stats)                                                                                               \
+	X(ifinfomsg)                                                                                                   \
+	X(ifaddrmsg)                                                                                                   \
+	X(rtmsg)                                                                                                       \
 	X(in_pktinfo)                                                                                                  \
 	X(in6_pktinfo)                                                                                                 \
 	X(termios)                                                                                                     \

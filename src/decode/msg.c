@@ -2,6 +2,7 @@
 #include "decode/net.h"
 
 #include "decode/layout.h"
+#include "decode/netlink.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -10,8 +11,21 @@
 /* Control data is looked at up to here. */
 #define CONTROL_MOST 4096
 
+void show_sock_bytes(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	if (!decode_netlink(d, v, d->call->args[i + 1]))
+		show_in_bytes(d, k, v, i);
+}
+
+void show_out_sock_bytes(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	if (d->call->result <= 0 || !decode_netlink(d, v, (uint64_t)d->call->result))
+		show_out_bytes(d, k, v, i);
+}
+
 struct iovec_walk {
 	uint64_t left; /* bytes that are still to be shown */
+	bool socket;   /* it is a message's: netlink's may be in it */
 	bool pointers; /* show where they point at */
 };
 
@@ -29,7 +43,7 @@ static void one_iovec(const struct decode *d, uint64_t addr, void *ctx)
 	emit_field(d->out, "iov_base");
 	if (w->pointers)
 		emit_ptr(d->out, base);
-	else
+	else if (!w->socket || !decode_netlink(d, base, shown))
 		decode_bytes(d, base, shown);
 	w->left -= shown;
 	emit_field(d->out, "iov_len");
@@ -246,7 +260,7 @@ static void message(const struct decode *d, uint64_t addr, uint64_t bytes, bool 
 	else
 		emit_unum(d->out, m.namelen);
 	emit_field(d->out, "msg_iov");
-	struct iovec_walk w = {.left = bytes};
+	struct iovec_walk w = {.left = bytes, .socket = true};
 	decode_array(d, m.iov, m.iovlen, 2 * (size_t)decode_word(d), one_iovec, &w);
 	emit_field(d->out, "msg_iovlen");
 	emit_unum(d->out, m.iovlen);

@@ -61,6 +61,15 @@ static int number_of(const struct syscall_desc *d, uint32_t arch, uint32_t token
 	return nr & ~X32_BIT;
 }
 
+static const struct syscall_desc *desc_named(const char *name, uint32_t arch)
+{
+	const struct syscall_desc *found = NULL;
+	for (size_t i = 0; i < NDESCS; i++)
+		if (strcmp(descs[i].name, name) == 0 && (!descs[i].arch || descs[i].arch == arch))
+			found = &descs[i];
+	return found;
+}
+
 static void index_fill(struct arch_index *x)
 {
 	for (size_t i = 0; i < NDESCS; i++) {
@@ -71,9 +80,13 @@ static void index_fill(struct arch_index *x)
 			x->names[nr] = descs[i].name;
 		}
 	}
-	for (int nr = 0; nr < SLOTS; nr++)
+	for (int nr = 0; nr < SLOTS; nr++) {
 		if (!x->names[nr])
 			x->names[nr] = seccomp_syscall_resolve_num_arch(x->token, nr | (int)x->bit);
+		/* By name libseccomp gives i386's sendmsg and its like the numbers that they have inside of socketcall. */
+		if (x->names[nr] && !x->known[nr])
+			x->known[nr] = desc_named(x->names[nr], x->arch);
+	}
 }
 
 static void indices_fill(void)
@@ -90,15 +103,6 @@ static const struct arch_index *index_of(uint32_t arch, int64_t nr)
 		if (indices[i].arch == arch && indices[i].bit == bit)
 			return &indices[i];
 	return NULL;
-}
-
-static const struct syscall_desc *desc_named(const char *name, uint32_t arch)
-{
-	const struct syscall_desc *found = NULL;
-	for (size_t i = 0; i < NDESCS; i++)
-		if (strcmp(descs[i].name, name) == 0 && (!descs[i].arch || descs[i].arch == arch))
-			found = &descs[i];
-	return found;
 }
 
 /* Architectures without an index: by name, row by row. */

@@ -70,12 +70,25 @@ static struct call call_of(const struct header *h)
 	return call;
 }
 
+/* Of eight answers, that it is no such socket. */
+static int netlink_protocol(void *ctx, int pid, int fd)
+{
+	(void)pid, (void)fd;
+	return *(const int *)ctx - 1;
+}
+
 /* As a trace does it: what is known at entry, then the rest, what stands between, and the result. */
 static void decode(struct emit *out, const struct header *h, const struct call *call, const struct mem *mem,
 		   const char *between)
 {
-	struct decode_opts opts = {.string_max = h->string_max, .verbose = h->flags & 2, .raw = h->flags & 4};
-	struct decode d = {.out = out, .call = call, .mem = mem, .opts = &opts, .pid = 1};
+	int protocol = h->flags >> 5 & 7;
+	struct decode_opts opts = {.string_max = h->string_max,
+				   .verbose = h->flags & 2,
+				   .raw = h->flags & 4,
+				   .netlink = netlink_protocol,
+				   .ctx = &protocol};
+	struct decode_memo memo = {0};
+	struct decode d = {.out = out, .call = call, .mem = mem, .opts = &opts, .pid = 1, .memo = &memo};
 	int given = decode_enter(&d);
 	FUZZ_REQUIRE(given >= 0 && given <= 6);
 	d.leaving = true;

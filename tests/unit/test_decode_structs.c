@@ -8,6 +8,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
+#include <linux/if_addr.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <setjmp.h>
@@ -46,21 +49,43 @@ static void put(size_t at, const void *what, size_t n)
 
 enum { TEXT, JSON, VERBOSE };
 
+static bool i386;
+/* Structures as libc has them are shown for this machine's own calls alone. */
+static struct call call_of(const char *name)
+{
+	uint32_t own = syscall_native_arch(), arch = syscall_number(own, name) >= 0 ? own : AUDIT_ARCH_X86_64;
+	if (!i386)
+		return (struct call){.arch = arch, .nr = syscall_number(arch, name)};
+	/* By name libseccomp gives the numbers that calls have inside of socketcall(2). */
+	bool direct = strcmp(name, "sendmsg") == 0;
+	return (struct call){.arch = AUDIT_ARCH_I386, .nr = direct ? 370 : syscall_number(AUDIT_ARCH_I386, name)};
+}
+
+/* What the call does to the memory, where it does anything. */
+static void (*kernel_writes)(void);
+
+static int route_socket(void *ctx, int pid, int fd)
+{
+	(void)ctx, (void)pid;
+	return fd == 7 ? NETLINK_ROUTE : -1;
+}
+
 static void shown(struct buf *out, const char *name, int64_t result, const uint64_t *args, int how)
 {
 	struct mem mem = {memory_read, NULL};
-	struct decode_opts opts = {.string_max = 32, .verbose = how == VERBOSE};
-	/* Structures as libc has them are shown for this machine's own calls alone. */
-	uint32_t own = syscall_native_arch(), arch = syscall_number(own, name) >= 0 ? own : AUDIT_ARCH_X86_64;
-	struct call call = {.arch = arch, .nr = syscall_number(arch, name)};
+	struct decode_opts opts = {.string_max = 32, .verbose = how == VERBOSE, .netlink = route_socket};
+	struct call call = call_of(name);
+	struct decode_memo memo = {0};
 	struct emit e;
 	memcpy(call.args, args, sizeof(call.args));
 	if (how == JSON)
 		emit_json_init(&e, out);
 	else
 		emit_text_init(&e, out, 0);
-	struct decode d = {.out = &e, .call = &call, .mem = &mem, .opts = &opts, .pid = 1};
+	struct decode d = {.out = &e, .call = &call, .mem = &mem, .opts = &opts, .pid = 1, .memo = &memo};
 	int from = decode_enter(&d);
+	if (kernel_writes)
+		kernel_writes();
 	call.result = result;
 	call.error = result < 0 && result > -4096;
 	call.err = call.error ? (int)-result : 0;
@@ -271,12 +296,112 @@ static void test_vanished(void **state)
 	buf_free(&out);
 }
 
+static void address_of_16(void)
+{
+	struct sockaddr_in in = {.sin_family = AF_INET, .sin_port = htons(53), .sin_addr.s_addr = htonl(0x7f000035)};
+	uint32_t len = sizeof(in);
+	memcpy(memory, &in, sizeof(in));
+	memcpy(memory + 512, &len, sizeof(len));
+}
+
+static void test_lengths(void **state)
+{
+	uint32_t room = 128;
+	(void)state;
+	kernel_writes = address_of_16;
+	put(512, &room, sizeof(room));
+	CHECK("3, {sa_family=AF_INET, sin_port=htons(53), sin_addr=inet_addr(\"127.0.0.53\")}, [128 => 16]) = 0",
+	      "getsockname", 0, 3, BASE, BASE + 512);
+	put(512, &room, sizeof(room));
+	CHECK_AS(JSON,
+		 "\"sockfd\":{\"raw\":3,\"value\":3},\"addr\":{\"raw\":0,\"value\":null},\"addrlen\":{\"raw\":66048,"
+		 "\"value\":[16]},\"result\":0",
+		 "getsockname", 0, 3, 0, BASE + 512);
+	/* Less room than the address needs: what lies behind the buffer is no address. */
+	room = 4;
+	put(512, &room, sizeof(room));
+	CHECK("3, {sa_family=AF_INET, sa_data=\"\\0005\"}, [4 => 16]) = 0", "getsockname", 0, 3, BASE, BASE + 512);
+	room = 16;
+	put(512, &room, sizeof(room));
+	CHECK("3, NULL, [16]) = 0", "getsockname", 0, 3, 0, BASE + 512);
+	kernel_writes = NULL;
+}
+
+static void test_narrow_messages(void **state)
+{
+	static const struct {
+		uint32_t name, namelen, iov, iovlen, control, controllen, flags, base, len;
+		uint32_t cmsg_len, level, type, fds[2];
+		char text[4];
+	} m = {0, 0, BASE + 28, 1, BASE + 36, 20, 0, BASE + 56, 3, 20, SOL_SOCKET, SCM_RIGHTS, {5, 6}, "abc"};
+	(void)state;
+	i386 = true;
+	put(0, &m, sizeof(m));
+	CHECK("3, {msg_name=NULL, msg_namelen=0, msg_iov=[{iov_base=\"abc\", iov_len=3}], msg_iovlen=1, "
+	      "msg_control=[{cmsg_len=20, cmsg_level=SOL_SOCKET, cmsg_type=SCM_RIGHTS, cmsg_data=[5, 6]}], "
+	      "msg_controllen=20, msg_flags=0}, 0) = 3",
+	      "sendmsg", 3, 3, BASE, 0);
+	i386 = false;
+}
+
+static void test_netlink(void **state)
+{
+	static const struct {
+		struct nlmsghdr h;
+		struct ifaddrmsg a;
+		struct nlattr label;
+		char name[4];
+		struct nlattr local;
+		unsigned char ip[4];
+		struct nlmsghdr done;
+		int32_t status;
+	} m = {{40, RTM_NEWADDR, NLM_F_MULTI, 9, 1},
+	       {AF_INET, 8, IFA_F_PERMANENT, RT_SCOPE_HOST, 1},
+	       {7, IFA_LABEL},
+	       "lo",
+	       {8, IFA_LOCAL},
+	       {127, 0, 0, 1},
+	       {20, NLMSG_DONE, NLM_F_MULTI, 9, 1},
+	       0};
+	static const struct nlmsghdr get = {16, RTM_GETLINK, NLM_F_REQUEST | NLM_F_DUMP, 1, 0};
+	static const struct nlmsghdr lie = {400, RTM_GETLINK, 0, 1, 0};
+	static const struct nlattr long_one = {60000, IFA_LABEL};
+	(void)state;
+	put(0, &m, sizeof(m));
+	CHECK("7, [[{nlmsg_len=40, nlmsg_type=RTM_NEWADDR, nlmsg_flags=NLM_F_MULTI, nlmsg_seq=9, nlmsg_pid=1}, "
+	      "{ifa_family=AF_INET, ifa_prefixlen=8, ifa_flags=IFA_F_PERMANENT, ifa_scope=RT_SCOPE_HOST, ifa_index=1}, "
+	      "[[{nla_len=7, nla_type=IFA_LABEL}, \"lo\"], [{nla_len=8, nla_type=IFA_LOCAL}, "
+	      "inet_addr(\"127.0.0.1\")]]], "
+	      "[{nlmsg_len=20, nlmsg_type=NLMSG_DONE, nlmsg_flags=NLM_F_MULTI, nlmsg_seq=9, nlmsg_pid=1}, 0]], 1024, "
+	      "0, "
+	      "NULL, NULL) = 60",
+	      "recvfrom", 60, 7, BASE, 1024, 0, 0, 0);
+	memcpy(memory + 24, &long_one, sizeof(long_one));
+	CHECK("7, [{nlmsg_len=40, nlmsg_type=RTM_NEWADDR, nlmsg_flags=NLM_F_MULTI, nlmsg_seq=9, nlmsg_pid=1}, "
+	      "{ifa_family=AF_INET, ifa_prefixlen=8, ifa_flags=IFA_F_PERMANENT, ifa_scope=RT_SCOPE_HOST, ifa_index=1}, "
+	      "[[{nla_len=60000, nla_type=IFA_LABEL}]]], 1024, 0, NULL, NULL) = 40",
+	      "recvfrom", 40, 7, BASE, 1024, 0, 0, 0);
+	put(0, &get, sizeof(get));
+	CHECK("7, {nlmsg_len=16, nlmsg_type=RTM_GETLINK, nlmsg_flags=NLM_F_REQUEST|NLM_F_DUMP, nlmsg_seq=1, "
+	      "nlmsg_pid=0}, "
+	      "16, 0, NULL, 0) = 16",
+	      "sendto", 16, 7, BASE, 16, 0, 0, 0);
+	CHECK("8, \"\\20\\0\\0\\0\\22\\0\\1\\3\\1\\0\\0\\0\\0\\0\\0\\0\", 16, 0, NULL, 0) = 16", "sendto", 16, 8, BASE,
+	      16, 0, 0, 0);
+	put(0, &lie, sizeof(lie));
+	CHECK("7, \"\\220\\1\\0\\0\\22\\0\\0\\0\\1\\0\\0\\0\\0\\0\\0\\0\", 16, 0, NULL, 0) = 16", "sendto", 16, 7, BASE,
+	      16, 0, 0, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_stat),      cmocka_unit_test(test_addresses), cmocka_unit_test(test_messages),
-		cmocka_unit_test(test_signals),   cmocka_unit_test(test_waiting),   cmocka_unit_test(test_commands),
-		cmocka_unit_test(test_processes), cmocka_unit_test(test_vanished),
+		cmocka_unit_test(test_stat),     cmocka_unit_test(test_addresses),
+		cmocka_unit_test(test_lengths),  cmocka_unit_test(test_narrow_messages),
+		cmocka_unit_test(test_netlink),  cmocka_unit_test(test_messages),
+		cmocka_unit_test(test_signals),  cmocka_unit_test(test_waiting),
+		cmocka_unit_test(test_commands), cmocka_unit_test(test_processes),
+		cmocka_unit_test(test_vanished),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
