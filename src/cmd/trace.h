@@ -107,6 +107,8 @@ void trace_stack_enter(struct trace *t, struct trace_task *k, const struct event
 void trace_stack_lines(struct trace *t, struct trace_task *k, const struct event *ev, struct buf *out);
 void trace_stack_json(struct trace *t, struct trace_task *k, const struct event *ev, struct buf *out);
 void trace_stack_fold(struct trace *t, struct trace_task *k, const struct event *ev);
+/* The process has ended: drops what is kept of it. */
+void trace_stack_gone(struct trace *t, pid_t pid);
 void trace_stack_end(struct trace *t);
 
 #endif

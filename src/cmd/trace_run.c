@@ -141,7 +141,7 @@ static void on_call(struct trace *t, struct trace_task *k, const struct event *e
 			return;
 		if (t->by_events)
 			trace_count_enter(t, k, ev);
-		if (t->o.stacks)
+		if (t->o.stacks || t->o.folded)
 			trace_stack_enter(t, k, ev);
 		if (t->sink)
 			t->sink->enter(t, k, ev);
@@ -205,6 +205,8 @@ static void on_event(struct trace *t, const struct event *ev)
 		task_of(t, ev->child, ev->pid);
 	if (ev->kind == EV_DEATH)
 		task_gone(t, k);
+	if (ev->kind == EV_DEATH && ev->is_process)
+		trace_stack_gone(t, ev->pid);
 	trace_out_event(&t->out);
 }
 

@@ -54,10 +54,27 @@ static bool takes_stack_away(const struct call *c)
 	return false;
 }
 
+/* Appends the stack of the event's thread as --stacks adds them up. */
+static void fold(struct trace *t, const struct event *ev, bool walk, struct buf *out)
+{
+	char name[64];
+	proc_comm(ev->pid, name, sizeof(name));
+	stack_folded_begin(&t->folded, *name ? name : "?");
+	if (walk)
+		stack_walk(t->stack, ev->pid, ev->tid, stack_folded_frame, &t->folded);
+	stack_folded_take(&t->folded, out);
+}
+
 void trace_stack_enter(struct trace *t, struct trace_task *k, const struct event *ev)
 {
 	buf_clear(&k->stack);
-	if (t->stack && takes_stack_away(&ev->call))
+	/* The execve(2) that starts the program is made by code of sctrace's. */
+	bool ours = t->program && !t->started;
+	if (!t->stack || ours || !takes_stack_away(&ev->call))
+		return;
+	if (t->o.folded)
+		fold(t, ev, true, &k->stack);
+	else
 		stack_walk(t->stack, ev->pid, ev->tid, t->o.format == TRACE_JSON ? add_object : add_line, &k->stack);
 }
 
@@ -90,19 +107,24 @@ void trace_stack_json(struct trace *t, struct trace_task *k, const struct event 
 
 void trace_stack_fold(struct trace *t, struct trace_task *k, const struct event *ev)
 {
-	(void)k;
-	if (!t->stack || ev->kind != EV_EXIT)
-		return;
-	char name[64];
-	proc_comm(ev->pid, name, sizeof(name));
-	stack_folded_begin(&t->folded, *name ? name : "?");
-	stack_walk(t->stack, ev->pid, ev->tid, stack_folded_frame, &t->folded);
 	struct buf leaf = {0};
+	if (!t->stack)
+		return;
+	if (!k->stack.len)
+		fold(t, ev, ev->kind == EV_EXIT, &k->stack);
 	syscall_name(&leaf, ev->call.arch, ev->call.nr);
 	bool time = strcmp(t->o.folded, "folded,time") == 0;
 	uint64_t own = ev->call.duration_ns > ev->call.cost_ns ? ev->call.duration_ns - ev->call.cost_ns : 0;
-	stack_folded_end(&t->folded, buf_str(&leaf), time ? own : 1);
+	stack_folded_add(&t->folded, buf_str(&k->stack), buf_str(&leaf), time ? own : 1);
+	t->folded.failed |= leaf.failed || k->stack.failed;
 	buf_free(&leaf);
+	buf_clear(&k->stack);
+}
+
+void trace_stack_gone(struct trace *t, pid_t pid)
+{
+	if (t->stack)
+		stack_forget(t->stack, pid);
 }
 
 void trace_stack_end(struct trace *t)

@@ -110,20 +110,33 @@ static struct folded_line *line_of(struct stack_folded *f, char *text)
 	return line;
 }
 
-void stack_folded_end(struct stack_folded *f, const char *leaf, uint64_t weight)
+void stack_folded_take(struct stack_folded *f, struct buf *stack)
+{
+	buf_adds(stack, f->program ? f->program : "?");
+	for (size_t i = f->frames.n; i-- > 0;)
+		buf_addf(stack, ";%s", f->frames.v[i]);
+	drop_frames(f);
+}
+
+void stack_folded_add(struct stack_folded *f, const char *stack, const char *leaf, uint64_t weight)
 {
 	struct buf b = {0};
-	buf_adds(&b, f->program ? f->program : "?");
-	for (size_t i = f->frames.n; i-- > 0;)
-		buf_addf(&b, ";%s", f->frames.v[i]);
-	buf_addf(&b, ";%s", leaf);
+	buf_addf(&b, "%s;%s", stack, leaf);
 	char *text = buf_take(&b);
 	struct folded_line *line = text ? line_of(f, text) : NULL;
 	if (line)
 		line->weight += weight;
 	else
 		f->failed = true;
-	drop_frames(f);
+}
+
+void stack_folded_end(struct stack_folded *f, const char *leaf, uint64_t weight)
+{
+	struct buf stack = {0};
+	stack_folded_take(f, &stack);
+	stack_folded_add(f, buf_str(&stack), leaf, weight);
+	f->failed |= stack.failed;
+	buf_free(&stack);
 }
 
 static int by_text(const void *a, const void *b)

@@ -74,6 +74,9 @@ void stack_folded_begin(struct stack_folded *f, const char *program);
 bool stack_folded_frame(void *folded, const struct stack_frame *frame);
 /* Ends the stack with `leaf` (the call's name) and adds `weight` (calls, or nanoseconds) to its line. */
 void stack_folded_end(struct stack_folded *f, const char *leaf, uint64_t weight);
+/* The same in two steps, for a stack that will be gone: appends it to `stack`, which is added later. */
+void stack_folded_take(struct stack_folded *f, struct buf *stack);
+void stack_folded_add(struct stack_folded *f, const char *stack, const char *leaf, uint64_t weight);
 /* Appends all lines, sorted by text. */
 void stack_folded_text(struct buf *out, struct stack_folded *f);
 void stack_folded_free(struct stack_folded *f);

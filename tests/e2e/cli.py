@@ -292,6 +292,32 @@ def check_attach(tmp):
         assert "kernel thread" in run("-p", "2").stderr
 
 
+def peak_kib(*args):
+    """VmHWM of sctrace alone, once the program has written a line; the program then gets one to end on."""
+    p = subprocess.Popen([SCTRACE, *args], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    assert p.stdout.readline() == b"done\n"
+    status = Path(f"/proc/{p.pid}/status").read_text()
+    p.communicate(b"\n", timeout=30)
+    assert p.returncode == 0
+    return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1])
+
+
+def check_memory(tmp):
+    """A write of 64 MiB, many births and their stacks leave the tracer small"""
+    if b"__asan_init" in Path(SCTRACE).read_bytes():
+        return  # the sanitizer's own memory would be measured
+    out = ["-o", str(tmp / "t")]
+    code = "import os; os.write(os.open('/dev/null', os.O_WRONLY), bytes(64 << 20)); print('done', flush=True); input()"
+    for looks in ([], ["-s", "16777216"], ["-s", "16777216", "-z"], ["-s", "16777216", "--json"], ["-e", "write=9"]):
+        kib = peak_kib(*out, *looks, sys.executable, "-S", "-c", code)
+        assert kib < 32 << 10, (looks, kib)
+    births = "i=0; while [ $i -lt {} ]; do (:); i=$((i+1)); done; echo done; read x"
+    kib = peak_kib("-f", *out, "sh", "-c", births.format(300))
+    assert kib < 32 << 10, kib
+    few, many = (peak_kib("-f", "-k", "-e", "exit_group", *out, "sh", "-c", births.format(n)) for n in (3, 20))
+    assert many < few + (16 << 10), (few, many)
+
+
 def check_truss(tmp):
     """Under the name truss: FreeBSD's letters and layouts"""
     truss = tmp / "truss"
