@@ -138,10 +138,11 @@ static int collect_groups(struct summary_rows *rows, const struct summary *s, in
 	for (size_t i = 0; i < heads.lines.n; i++) {
 		struct summary_line *head = &heads.lines.v[i];
 		const struct summary_group *g = (const void *)head->group;
-		head->group = g->name;
+		/* Several processes have one name. */
+		head->group = g->id >= 0 ? head->name : g->name;
 		bool ok = r == 0 && push(rows, head);
 		if (ok)
-			r = push_calls(rows, g, g->name, sort);
+			r = push_calls(rows, g, head->group, sort);
 		else if (r < 0) {
 			free(head->name);
 			hist_free(&head->sum.hist);

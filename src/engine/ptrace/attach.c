@@ -6,17 +6,46 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+enum { USER_NAME_SIZE = 64 };
+
+static const char *user_name(uid_t uid, char name[static USER_NAME_SIZE])
+{
+	struct passwd entry, *found = NULL;
+	char text[1024];
+	if (getpwuid_r(uid, &entry, text, sizeof(text), &found) == 0 && found)
+		snprintf(name, USER_NAME_SIZE, "%s", entry.pw_name);
+	else
+		snprintf(name, USER_NAME_SIZE, "%u", uid);
+	return name;
+}
+
+/* Whose process it is; its folder in /proc is root's where it is not dumpable, and then that is what matters. */
+static bool owner(pid_t pid, uid_t *uid)
+{
+	char path[32];
+	struct stat st;
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	if (stat(path, &st) < 0)
+		return false;
+	*uid = st.st_uid;
+	return true;
+}
 
 /* Why `pid` cannot be attached to, in one sentence. */
 static void explain(pid_t pid, int err, struct buf *why)
 {
 	struct proc_status s;
+	char theirs[USER_NAME_SIZE], yours[USER_NAME_SIZE];
+	uid_t uid;
 	int r = proc_status(pid, &s);
 	buf_addf(why, "cannot attach to %d: ", (int)pid);
 	if (r < 0 || err == ESRCH)
@@ -27,10 +56,11 @@ static void explain(pid_t pid, int err, struct buf *why)
 		buf_adds(why, "it is a kernel thread");
 	else if (s.tracer)
 		buf_addf(why, "process %d traces it already", (int)s.tracer);
+	else if (geteuid() != 0 && owner(pid, &uid) && uid != geteuid())
+		buf_addf(why, "it is a process of another user (%s), you are %s; root may", user_name(uid, theirs),
+			 user_name(geteuid(), yours));
 	else
-		buf_addf(why,
-			 "%s; it must be your own process, or run sctrace as root (see also "
-			 "/proc/sys/kernel/yama/ptrace_scope)",
+		buf_addf(why, "%s; see /proc/sys/kernel/yama/ptrace_scope, and whether a capability is missing",
 			 strerror(err));
 }
 
