@@ -1,3 +1,4 @@
+#include "base/clock.h"
 #include "bench/syscall.h"
 
 #include <math.h>
@@ -149,6 +150,17 @@ static double per_iteration(const struct op *op, op_loop_fn *loop)
 }
 
 /*
+ * Under an emulator a step can take so long that the kernel renews its clock before a read of it is through, which then
+ * begins again, perhaps for ever: there such an operation is no fixed number of instructions.
+ */
+static bool clock_can_be_stepped(void)
+{
+	uint64_t start = clock_ns();
+	long steps = instructions(op_empty(), op_empty()->once, STEPS);
+	return clock_ns() - start < (uint64_t)steps * 50000;
+}
+
+/*
  * The compiler has deleted no iteration of the empty loop, and no operation: a loop of two runs its operation twice. Time
  * is not asked; the processor's own instructions are counted.
  */
@@ -163,10 +175,15 @@ static void compiler_leaves_the_loops_alone(void **state)
 	}
 	double loop = per_iteration(op_empty(), op_empty()->once);
 	assert_true(loop >= 2);
+	bool clocks = clock_can_be_stepped();
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		const struct op *op = op_find(names[i]);
 		if (!op)
 			continue;
+		if (!clocks && (strcmp(names[i], "time") == 0 || strcmp(names[i], "monotonic") == 0)) {
+			print_message("%s is left out: steps take too long here\n", names[i]);
+			continue;
+		}
 		double once = per_iteration(op, op->once) - loop;
 		double twice = per_iteration(op, op->twice) - loop;
 		if (once < 1 || twice < 1.7 * once)
