@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -142,12 +143,21 @@ static void bpf_free(struct bpf_engine *b)
 	free(b);
 }
 
+/* Nothing stops for this engine, so it is the child that asks to die with us. */
+static int die_with_parent(void *ctx)
+{
+	(void)ctx;
+	return prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 ? -errno : 0;
+}
+
 /* The child first, for it may become this process's parent (-D), and what is loaded stays with who loads it. */
 static int start_all(struct bpf_engine *b, struct buf *why)
 {
 	struct spawned p = {.go_fd = -1, .err_fd = -1};
 	pid_t before = getpid();
 	if (b->config.spawn.argv) {
+		if (b->config.kill_on_exit && !b->config.spawn.daemonize)
+			b->config.spawn.before_exec = die_with_parent;
 		int r = spawn_start(&b->config.spawn, &p, why);
 		if (r < 0)
 			return r;

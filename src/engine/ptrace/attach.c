@@ -64,12 +64,17 @@ static void explain(pid_t pid, int err, struct buf *why)
 			 strerror(err));
 }
 
+unsigned long tracer_attach_options(const struct tracer *t)
+{
+	return t->options & ~(unsigned long)PTRACE_O_EXITKILL;
+}
+
 /* Seizes one thread; 1: it is new, 0: it was held or is gone, -errno. */
 static int seize(struct tracer *t, pid_t pid, pid_t tid)
 {
 	if (tasks_find(&t->tasks, tid))
 		return 0;
-	if (ptrace(PTRACE_SEIZE, tid, NULL, t->options) < 0)
+	if (ptrace(PTRACE_SEIZE, tid, NULL, tracer_attach_options(t)) < 0)
 		return tid != pid && (errno == ESRCH || errno == EPERM) ? 0 : -errno;
 	struct task *task = tasks_add(&t->tasks, tid);
 	if (!task || tasks_join(&t->tasks, task, pid) < 0)

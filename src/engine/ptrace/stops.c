@@ -88,7 +88,9 @@ static pid_t thread_group(pid_t tid)
 static void set_options(struct tracer *t, const struct task *task)
 {
 	bool leader = task->tid == task->proc->pid;
-	unsigned long options = leader ? t->options : t->options & ~(unsigned long)PTRACE_O_TRACEEXIT;
+	unsigned long options = task->proc->attached ? tracer_attach_options(t) : t->options;
+	if (!leader)
+		options &= ~(unsigned long)PTRACE_O_TRACEEXIT;
 	ptrace(PTRACE_SETOPTIONS, task->tid, NULL, options);
 }
 

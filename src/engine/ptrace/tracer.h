@@ -117,6 +117,8 @@ struct event *tracer_event(struct tracer *t, enum event_kind kind, const struct 
 void tracer_note(struct tracer *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Attaches to all threads of `pid`; 0, or -errno and `why`. */
 int tracer_attach(struct tracer *t, pid_t pid, struct buf *why);
+/* The ptrace(2) options of what is attached to: t->options, but our death is never theirs. */
+unsigned long tracer_attach_options(const struct tracer *t);
 /* Brings all tasks to a stop and detaches them. */
 void tracer_detach_all(struct tracer *t);
 /* Detaches one stopped task, with the signal that was on its way, and forgets it. */
