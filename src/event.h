@@ -29,7 +29,7 @@ enum event_kind {
 	EV_EXIT,      /* it came back; call.result tells how */
 	EV_VANISH,    /* it will not come back: the task ended or exec took it away */
 	EV_SIGNAL,    /* a signal is about to be delivered */
-	EV_STOP,      /* a group-stop begins (a signal stopped the process) */
+	EV_STOP,      /* a group-stop begins (a signal stopped the process); of the started program always told */
 	EV_CONT,      /* it ends */
 	EV_BIRTH,     /* `child` was born of `tid` */
 	EV_EXEC,      /* a new program image; `child` is the tid that called, which is now `tid` */

@@ -58,8 +58,9 @@ struct trace {
 	uint64_t start_ns, last_ns;
 	int64_t real_offset_ns; /* CLOCK_REALTIME - CLOCK_MONOTONIC */
 	bool colour;
-	bool started; /* the program's own execve(2) is past */
-	bool any;     /* something was written (JSON's commas) */
+	pid_t root;        /* the program, once its own execve(2) is past */
+	bool root_stopped; /* a signal stopped it */
+	bool any;          /* something was written (JSON's commas) */
 
 	const struct engine_ops *ops;
 	struct engine *engine;
@@ -74,6 +75,15 @@ struct trace {
 };
 
 extern const struct trace_sink trace_text_sink, trace_json_sink, trace_perfetto_sink, trace_truss_sink;
+
+/*
+ * The stops that a terminal sends to all of a job (Ctrl-Z, reading in the background): a tracer that stopped at once could
+ * not let the program stop. They are held back, from after the program's start on (it inherits no mask), and let through when
+ * it has stopped by them: then the shell sees the job stop. One that ignores Ctrl-Z goes on, and so do we.
+ */
+void trace_hold_stops(void);
+/* Stops here until SIGCONT if one is held back. */
+void trace_suspend(void);
 
 /* The output of a task: the common one, or its own under -ff. */
 struct trace_out *trace_output(struct trace *t, struct trace_task *k);

@@ -22,7 +22,8 @@
 #define BIT(sig)    (1 << (sig))
 #define ENDING      (BIT(SIGTERM) | BIT(SIGHUP))
 #define FROM_KEYS   (BIT(SIGINT) | BIT(SIGQUIT))
-#define TICK_US     500000             /* flushing, and the way out of a signal that came just before the wait */
+#define TICK_US     500000 /* flushing, and the way out of a signal that came just before the wait */
+#define STOP_US     50000
 #define PATIENCE_NS (2 * NSEC_PER_SEC) /* between the signal that ended us and SIGKILL for the program */
 
 /* Signals that came to sctrace, a bit each; all of them have numbers below 31. */
@@ -175,6 +176,23 @@ static void note_privilege(const struct event *ev)
 			  (int)ev->pid, user ? "user" : "group");
 }
 
+static void set_timer(const struct trace *t, long first_us)
+{
+	long us = TICK_US;
+	if (t->o.interval_ns && t->o.interval_ns / 2000 < (uint64_t)us)
+		us = (long)(t->o.interval_ns / 2000);
+	struct itimerval v = {{0, us}, {0, first_us && first_us < us ? first_us : us}};
+	setitimer(ITIMER_REAL, &v, NULL);
+}
+
+/* The other processes of its job get some time to come to their own stop, before a terminal's stop is ours too. */
+static void on_stop(struct trace *t, bool stopped)
+{
+	t->root_stopped = stopped;
+	if (stopped)
+		set_timer(t, STOP_US);
+}
+
 static void on_event(struct trace *t, const struct event *ev)
 {
 	if (ev->kind == EV_NOTE) {
@@ -188,9 +206,12 @@ static void on_event(struct trace *t, const struct event *ev)
 			task_gone(t, k);
 	}
 	/* Of the program that was started the engine has told it already. */
-	if (ev->kind == EV_EXEC && (!t->program || t->started))
+	if (ev->kind == EV_EXEC && (!t->program || t->root))
 		note_privilege(ev);
-	t->started |= ev->kind == EV_EXEC;
+	if (ev->kind == EV_EXEC && !t->root)
+		t->root = ev->pid;
+	if ((ev->kind == EV_STOP || ev->kind == EV_CONT) && ev->tid == t->root)
+		on_stop(t, ev->kind == EV_STOP);
 	struct trace_task *k = task_of(t, ev->tid, ev->pid);
 	if (!k) {
 		trace_fail(t, -ENOMEM, "no memory is left: events are missing");
@@ -216,8 +237,11 @@ static bool on_caught(struct trace *t, int bits, uint64_t *kill_at)
 	bool deaf = t->o.interruptible >= 3;
 	if (bits & BIT(SIGUSR1))
 		trace_count_so_far(t);
-	if (bits & BIT(SIGALRM))
+	if (bits & BIT(SIGALRM)) {
 		trace_out_flush(&t->out);
+		if (t->root_stopped && t->o.interruptible < 4)
+			trace_suspend();
+	}
 	int end = deaf ? 0 : bits & ENDING;
 	if (!t->program)
 		return end || (!deaf && (bits & FROM_KEYS));
@@ -233,15 +257,6 @@ static bool on_caught(struct trace *t, int bits, uint64_t *kill_at)
 	return false;
 }
 
-static void set_timer(const struct trace *t, bool on)
-{
-	long us = TICK_US;
-	if (t->o.interval_ns && t->o.interval_ns / 2000 < (uint64_t)us)
-		us = (long)(t->o.interval_ns / 2000);
-	struct itimerval v = {{0, us}, {0, us}};
-	setitimer(ITIMER_REAL, on ? &v : &(struct itimerval){0}, NULL);
-}
-
 static void loop(struct trace *t)
 {
 	uint64_t kill_at = 0;
@@ -249,7 +264,7 @@ static void loop(struct trace *t)
 	for (;;) {
 		struct event ev;
 		if (caught && on_caught(t, take_caught(), &kill_at)) {
-			set_timer(t, false);
+			setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL);
 			t->ops->detach(t->engine);
 			return;
 		}
@@ -456,12 +471,14 @@ int trace_run(struct trace *t)
 		diag_note("attached to process %d; Ctrl-C lets it go", (int)t->o.pids.v[i]);
 	if ((t->o.cgroup || t->o.all) && !t->program && !(t->o.look.quiet & QUIET_ATTACH))
 		diag_note("counting; Ctrl-C ends it and shows the summary");
+	if (t->program && t->ops != engine_find("bpf"))
+		trace_hold_stops();
 	t->start_ns = t->last_ns = clock_ns();
 	t->real_offset_ns = (int64_t)(clock_real_ns() - t->start_ns);
-	set_timer(t, true);
+	set_timer(t, 0);
 	if (t->sink && t->sink->begin)
 		t->sink->begin(t);
 	loop(t);
-	set_timer(t, false);
+	setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL);
 	return finish(t);
 }

@@ -355,6 +355,10 @@ def end_started(world, mode, what, sig):
     with running(argv, env) as process:
         wait_ready(process)
         time.sleep(0.1)
+        process.send_signal(signal.SIGINT)  # is left to the program
+        time.sleep(0.05)
+        if process.poll() is not None:
+            raise Failed(f"{what}: ended by SIGINT with {process.returncode}")
         process.send_signal(sig)
         wait_end(process)
         left = left_over(process.pid)
@@ -364,7 +368,7 @@ def end_started(world, mode, what, sig):
 
 @scenario("death")
 def death_ends_both(world, mode):
-    """TERM and HUP end the tracer and what it started, also amid births and with a vfork child that runs."""
+    """TERM and HUP (not INT) end the tracer and what it started, also amid births and with a vfork child that runs."""
     for what in ("rows", "vforked", "storm", "forks"):
         for sig in (signal.SIGTERM, signal.SIGHUP):
             end_started(world, mode, what, sig)
@@ -403,6 +407,26 @@ def death_killed(world, mode):
     if not end.exists() and mode in ("ptrace", "bpf", "trace"):
         raise Failed(f"the program did not come to its end: {children}")
     end.unlink(missing_ok=True)
+
+
+@scenario("death")
+def death_kill_on_exit(world, mode):
+    """--kill-on-exit: what was started does not outlive a SIGKILL of sctrace; what was attached to does, also then."""
+    argv, env = tracer(world, mode, "-f", "--kill-on-exit", "--", world.program("target"), "forks")
+    with running(argv, env) as process:
+        wait_ready(process)
+        process.kill()
+        process.wait()
+        if left := left_over(process.pid):
+            raise Failed("left running: " + ", ".join(f"{p} {state(p)}" for p in left))
+    with running([world.program("target"), "compute"], stdin=subprocess.PIPE) as target:
+        wait_ready(target)
+        with attached(world, mode, target.pid, "--kill-on-exit") as process:
+            process.kill()
+            process.wait()
+        status, stdout, _ = wait_end(target)
+        if status != 0 or stdout != b"computed as ever\n":
+            raise Failed(f"attached to: ended with {status}: {stdout}")
 
 
 @scenario("death")
@@ -493,6 +517,63 @@ pid, status = os.waitpid(job, os.WUNTRACED)
 os.tcsetpgrp(0, os.getpgrp())
 print("ended", os.waitstatus_to_exitcode(status), flush=True)
 """
+
+
+# A shell whose job is at the front from the start; the job's beats are in a file of 8 numbers.
+FRONT_SHELL = r"""
+import os, signal, struct, sys, time
+signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+beats = os.memfd_create("beats", 0)
+os.ftruncate(beats, 64)
+os.environ["BEATS"] = f"/proc/{os.getpid()}/fd/{beats}"
+job = os.fork()
+if job == 0:
+    os.setpgid(0, 0)
+    os.tcsetpgrp(0, os.getpgrp())
+    signal.signal(signal.SIGTTOU, signal.SIG_DFL)
+    os.execv(sys.argv[1], sys.argv[1:])
+try:
+    os.setpgid(job, job)
+except PermissionError:
+    pass
+count = lambda: struct.unpack("8Q", os.pread(beats, 64, 0))
+pid, status = os.waitpid(job, os.WUNTRACED)
+os.tcsetpgrp(0, os.getpgrp())
+print("stopped", os.WIFSTOPPED(status) and signal.Signals(os.WSTOPSIG(status)).name, flush=True)
+still = lambda: (then := count(), time.sleep(0.1), then == count())[2]
+while not still():  # the shell's child has stopped; its own children come to their stop
+    pass
+print("beats stand still:", still(), flush=True)
+then = count()
+os.tcsetpgrp(0, job)
+os.kill(-job, signal.SIGCONT)
+while any(a == b for a, b in zip(then, count())):
+    time.sleep(0.01)
+print("beats go on: True", flush=True)
+pid, status = os.waitpid(job, os.WUNTRACED)
+os.tcsetpgrp(0, os.getpgrp())
+print("ended", os.waitstatus_to_exitcode(status), flush=True)
+"""
+
+
+@scenario("terminal")
+def terminal_suspend(world, mode):
+    """Ctrl-Z stops a job at the front with all its threads, visibly to the shell; it goes on where it was, and ends."""
+    argv, env = tracer(world, mode, "-f", "--", world.program("target"), "heartbeat")
+
+    def talk(master, read_until):
+        read_until(b"ready")
+        os.write(master, b"\x1a")
+        read_until(b"stopped SIGTSTP")
+        read_until(b"beats stand still: True")
+        read_until(b"beats go on: True")
+        os.write(master, b"\x03")
+        read_until(b"ended")
+    output, _ = on_terminal(["/usr/bin/env", "python3", "-c", FRONT_SHELL, *argv], env, talk)
+    if b"interrupted in time" not in output or b"ended 0" not in output:
+        raise Failed(repr(output))
+    if not (world.scratch / "out").read_text():
+        raise Failed("no summary")
 
 
 @scenario("terminal")

@@ -268,7 +268,8 @@ static void on_event_stop(struct tracer *t, struct task *task, int sig)
 	if (stopping == task->group_stopped)
 		return;
 	task->group_stopped = stopping;
-	if (!(t->config.want & CAP_EVENTS) || !task->proc->counted)
+	bool wanted = t->config.want & CAP_EVENTS || task->tid == t->root;
+	if (!wanted || !task->proc->counted)
 		return;
 	struct event *ev = tracer_event(t, stopping ? EV_STOP : EV_CONT, task);
 	ev->sig.si_signo = sig;

@@ -270,6 +270,37 @@ static void test_interrupts(int argc, char **argv)
 	printf("interrupts %d\n", (int)interrupts);
 }
 
+static volatile uint64_t *beats;
+
+static void *beat(void *arg)
+{
+	while (!interrupts) {
+		beats[(intptr_t)arg]++;
+		syscall(SYS_getppid);
+		sleep_us(500);
+	}
+	return NULL;
+}
+
+/* 8 threads count their rounds in the file that the environment names, until SIGINT. */
+static void test_heartbeat(int argc, char **argv)
+{
+	pthread_t t[8];
+	int fd = open(getenv("BEATS"), O_RDWR | O_CLOEXEC);
+	(void)argc;
+	(void)argv;
+	CHECK(fd >= 0);
+	beats = mmap(NULL, 64, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	CHECK(beats != MAP_FAILED);
+	signal(SIGINT, on_interrupt);
+	for (intptr_t i = 0; i < 8; i++)
+		CHECK(pthread_create(&t[i], NULL, beat, (void *)i) == 0);
+	ready();
+	for (int i = 0; i < 8; i++)
+		CHECK(pthread_join(t[i], NULL) == 0);
+	puts("interrupted in time");
+}
+
 /* Sleeps in calls of many kinds, none of which may end early. */
 static void test_sleeps(int argc, char **argv)
 {
@@ -318,6 +349,6 @@ static const struct test tests[] = {
 	{"rows", test_rows},       {"receive", test_receive}, {"send", test_send},
 	{"compute", test_compute}, {"vforked", test_vforked}, {"storm", test_storm},
 	{"forks", test_forks},     {"finish", test_finish},   {"interrupts", test_interrupts},
-	{"sleeps", test_sleeps},   {"escapes", test_escapes},
+	{"sleeps", test_sleeps},   {"escapes", test_escapes}, {"heartbeat", test_heartbeat},
 };
 TEST_MAIN(tests)
