@@ -13,5 +13,5 @@ echo "== status $?"
 
 echo "== e2e"
 cd /sctrace/tests/e2e || exit 1
-python3 -u ./run --build "$build" --sctrace "$build/sctrace" --modes ptrace,trace 2>&1
+SCTRACE_E2E_SECONDS=600 python3 -u ./run --build "$build" --sctrace "$build/sctrace" --modes ptrace,trace 2>&1
 echo "== status $?"
