@@ -69,7 +69,7 @@ void trace_stack_enter(struct trace *t, struct trace_task *k, const struct event
 {
 	buf_clear(&k->stack);
 	/* The execve(2) that starts the program is made by code of sctrace's. */
-	bool ours = t->program && !t->started;
+	bool ours = t->program && !t->root;
 	if (!t->stack || ours || !takes_stack_away(&ev->call))
 		return;
 	if (t->o.folded)
