@@ -2,7 +2,6 @@
 
 #include "base/clock.h"
 #include "base/diag.h"
-#include "base/size.h"
 #include "bench/describe.h"
 #include "bench/stop.h"
 #include "bench/suite.h"

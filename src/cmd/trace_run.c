@@ -224,6 +224,8 @@ static void on_event(struct trace *t, const struct event *ev)
 		t->sink->other(t, k, ev);
 	if (ev->kind == EV_BIRTH && ev->is_thread)
 		task_of(t, ev->child, ev->pid);
+	if (ev->kind == EV_DEATH && ev->is_process && t->stack)
+		stack_forget(t->stack, ev->pid);
 	if (ev->kind == EV_DEATH)
 		task_gone(t, k);
 	if (ev->kind == EV_DEATH && ev->is_process)

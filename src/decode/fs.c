@@ -36,12 +36,6 @@ void show_open_flags(const struct decode *d, const struct kind *k, uint64_t v, i
 	flags_emit(d->out, arm ? &flags_open_aarch64 : &flags_open, i < 0 ? v : (uint32_t)v);
 }
 
-void show_access(const struct decode *d, const struct kind *k, uint64_t v, int i)
-{
-	(void)k, (void)i;
-	flags_emit(d->out, &flags_access, (uint32_t)v);
-}
-
 /* S_IFREG|0644, S_IFDIR|S_ISVTX|0777. */
 void show_file_mode(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
@@ -59,12 +53,6 @@ void show_file_mode(const struct decode *d, const struct kind *k, uint64_t v, in
 }
 
 /* A mode_t argument of mkdir and the like: digits. */
-void show_mode_t(const struct decode *d, const struct kind *k, uint64_t v, int i)
-{
-	(void)k, (void)i;
-	emit_oct(d->out, (uint32_t)v);
-}
-
 static bool makes_device(uint64_t mode)
 {
 	return (mode & S_IFMT) == S_IFCHR || (mode & S_IFMT) == S_IFBLK;
@@ -311,11 +299,6 @@ void show_file_handle(const struct decode *d, const struct kind *k, uint64_t v, 
 }
 
 /* Values of extended attributes: the size is the next argument, or what the call returned. */
-void show_xattr_value(const struct decode *d, const struct kind *k, uint64_t v, int i)
-{
-	show_in_bytes(d, k, v, i);
-}
-
 /* With a size of 0 the call only asks how long it is. */
 void show_out_xattr(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {

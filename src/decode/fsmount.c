@@ -206,11 +206,6 @@ void show_mount_data(const struct decode *d, const struct kind *k, uint64_t v, i
 }
 
 /* fsconfig(2): what key and value are depends on the command, two and three before them. */
-void show_fsconfig_key(const struct decode *d, const struct kind *k, uint64_t v, int i)
-{
-	show_string(d, k, v, i);
-}
-
 void show_fsconfig_value(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	enum { SET_STRING = 1, SET_BINARY = 2, SET_PATH = 3, SET_PATH_EMPTY = 4 };

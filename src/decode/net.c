@@ -283,14 +283,6 @@ void show_sock_proto(const struct decode *d, const struct kind *k, uint64_t v, i
 }
 
 /* Structure members of network order. */
-void show_port(const struct decode *d, const struct kind *k, uint64_t v, int i)
-{
-	(void)k, (void)i;
-	emit_wrap(d->out, "htons(");
-	emit_unum(d->out, ntohs((uint16_t)v));
-	emit_wrap(d->out, ")");
-}
-
 void show_in_addr(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	struct in_addr a = {.s_addr = (uint32_t)v};

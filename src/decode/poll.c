@@ -149,13 +149,6 @@ void show_epoll_event(const struct decode *d, const struct kind *k, uint64_t v, 
 }
 
 /* EPOLL_CTL_DEL (2) looks at no event; the operation is two before. */
-enum when when_epoll_event(const struct decode *d, int i)
-{
-	(void)i;
-	(void)d;
-	return WHEN_ENTERING;
-}
-
 static void one_event(const struct decode *d, uint64_t addr, void *ctx)
 {
 	(void)ctx;

@@ -5,7 +5,6 @@
 #include "decode/kinds.h"
 
 show_fn show_pollfds, show_epoll_event, show_epoll_events, show_fd_set;
-when_fn when_epoll_event;
 
 /* What poll(2) found, shown behind its result: ([{fd=3, revents=POLLIN}]). */
 void decode_poll_returned(const struct decode *d);

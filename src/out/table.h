@@ -56,8 +56,7 @@ void table_mark_row(struct table *t, enum table_mark mark);
 void table_mark_cell(struct table *t, size_t col, enum table_mark mark);
 /* Appends the table in `format`; 0 or -ENOMEM. `look` is for TABLE_TEXT alone; NULL: no limit, no colour. */
 int table_render(const struct table *t, enum table_format format, const struct table_look *look, struct buf *out);
-/* How many rows there are, and what row `row` holds: its string's shown form, or its number (NAN); NULL and NAN: none. */
-size_t table_rows(const struct table *t);
+/* What a cell holds: its string's shown form, or its number; NULL and NAN: none. */
 const char *table_cell_text(const struct table *t, size_t row, size_t col);
 double table_cell_number(const struct table *t, size_t row, size_t col);
 /* "text", "csv", "markdown", "json", "html" as a format: 0, or -EINVAL. */
