@@ -951,6 +951,22 @@ def scale_tracer_births(world, mode):
         raise Failed(f"KiB and descriptors after 1000 births {sizes[0]}, after 4000 {sizes[1]}")
 
 
+@scenario("scale", ["trace"])
+def scale_tracer_stacks(world, mode):
+    """What is known of a process for its stacks goes when it ends: 30 symbol tables of libc would be some 500 MiB."""
+    script = "for i in 1 2 3; do for k in 0 1 2 3 4 5 6 7 8 9; do /bin/true; done; done; echo ready; read x"
+    argv, env = tracer(world, mode, "-f", "-k", "-e", "trace=exit_group", "--", "sh", "-c", script)
+    with running(argv, env, stdin=subprocess.PIPE) as process:
+        wait_ready(process)
+        peak = int(status_line(process.pid, "VmHWM"))
+        process.stdin.write(b"\n")
+        process.stdin.flush()
+        if wait_end(process)[0] != 0:
+            raise Failed("did not end well")
+    if peak > 160 * 1024:
+        raise Failed(f"peak of the tracer: {peak} KiB")
+
+
 @scenario("scale")
 def scale_tracer_payload(world, mode):
     """Payloads of 64 MiB do not make the tracer grow beyond 32 MiB."""
