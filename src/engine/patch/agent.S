@@ -12,8 +12,9 @@
 #include "engine/patch/agent.h"
 
 #define DATA_BASE AGENT_DATA
-#define DATA_MAP  (AGENT_DATA + 8)
-#define DATA_ALONE (AGENT_DATA + 8 + 4 * AGENT_CALLS)
+#define DATA_EXEC (AGENT_DATA + 8)
+#define DATA_ALONE (AGENT_DATA + 16)
+#define DATA_MAP  (AGENT_DATA + 24)
 
 	.section .rodata
 	.balign 64
@@ -65,6 +66,10 @@ agent_add_ticks_\s:
 	jb	1f
 agent_add_error_\s:
 	\lock incq SLOT_ERRORS(%rcx)
+	test	$SLOT_F_EXEC, %r11b
+	jz	2f
+	mov	DATA_EXEC, %rax
+	movq	$0, (%rax)
 	jmp	2f
 1:	test	$SLOT_F_BYTES, %r11b
 	jz	2f
@@ -155,6 +160,8 @@ agent_check:				/* rcx = slot; calls that depend on their arguments, and those t
 	je	3f
 	cmp	$157, %eax		/* prctl: seccomp, Syscall User Dispatch, the time stamp counter */
 	je	5f
+	cmp	$59, %eax		/* execve: one at a time; when it began is left where it outlives the image */
+	je	8f
 	cmp	$9, %eax		/* mmap: only with a wished address */
 	jne	6f
 	test	%rdi, %rdi
@@ -191,6 +198,17 @@ agent_check:				/* rcx = slot; calls that depend on their arguments, and those t
 	cmp	$26, %edi		/* PR_SET_TSC */
 	je	agent_refuse
 	jmp	7b
+8:	mov	DATA_EXEC, %r11
+	test	%r11, %r11
+	jz	agent_refuse
+	cmpq	$0, (%r11)
+	jne	agent_refuse
+	rdtsc
+	shl	$32, %rdx
+	or	%rax, %rdx
+	mov	%rdx, (%r11)
+	mov	(%rsp), %rdx
+	jmp	go_shared
 agent_pre_end:
 
 agent_exit:				/* exit(2) of a thread that may have no stack any more: none is used */
@@ -210,11 +228,12 @@ trap:	syscall				/* outside the range that is let through: always caught */
 agent_end:
 
 /*
- * Run once in a new image, from wherever the tracer puts it, to make room for the agent. In: rbx = where a page of stubs
- * is to go, rbp = its size. Out, at the first int3: r12 = descriptor of the shared memory, r13 = the agent's code,
- * r14 = its data, r15 = the slots, rbx = the stubs; each an address, or -errno. After the second the descriptor is closed.
+ * Run once in a new image, from wherever the tracer puts it, to make room for the agent. In: rbx = where the stubs are to
+ * go; rbp = 1: the counters are the file whose name the tracer put at setup_path, 0: memory of the program's own making.
+ * Out, at the first int3: r12 = descriptor of that, r13 = the agent's code, r14 = its data, r15 = the slots, rbx = the
+ * stubs; each an address, or -errno. A file is closed by then; memory is for the tracer to take, and closed after the second.
  */
-	.globl setup_begin, setup_end
+	.globl setup_begin, setup_path, setup_end
 #define MAP_ANON_AT   0x100022	/* MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE */
 #define MAP_SHARED_AT 0x100001	/* MAP_SHARED | MAP_FIXED_NOREPLACE */
 	.macro	map addr, size, prot, flags, fd
@@ -228,10 +247,15 @@ agent_end:
 	syscall
 	.endm
 setup_begin:
+	lea	setup_path(%rip), %rdi
+	mov	$0x80002, %esi		/* O_RDWR | O_CLOEXEC */
+	mov	$2, %eax		/* open */
+	test	%ebp, %ebp
+	jnz	2f
 	lea	name(%rip), %rdi
 	mov	$3, %esi		/* MFD_CLOEXEC | MFD_ALLOW_SEALING */
 	mov	$319, %eax		/* memfd_create */
-	syscall
+2:	syscall
 	mov	%rax, %r12
 	test	%rax, %rax
 	js	1f
@@ -241,14 +265,18 @@ setup_begin:
 	mov	%rax, %r14
 	map	$AGENT_STATS, $(AGENT_CALLS * SLOT_SIZE + AGENT_PAGE), 3, MAP_SHARED_AT, %r12
 	mov	%rax, %r15
-	map	%rbx, %rbp, 5, MAP_ANON_AT, $-1
+	map	%rbx, $STUB_AREA, 5, MAP_ANON_AT, $-1
 	mov	%rax, %rbx
+	test	%ebp, %ebp
+	jnz	3f
 	int3
-	mov	%r12, %rdi
+3:	mov	%r12, %rdi
 	mov	$3, %eax		/* close */
 	syscall
 1:	int3
 name:	.asciz	"sctrace"
+setup_path:
+	.skip	SETUP_PATH, 0
 setup_end:
 
 /* The same for the counters alone: a process that shared them with its parent gets its own. Out: r12, r15. */

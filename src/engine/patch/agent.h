@@ -12,6 +12,7 @@
 #define AGENT_DATA  0x70001000 /* one page, private: struct agent_data */
 #define AGENT_STATS 0x70010000 /* shared with the tracer: the slots */
 #define AGENT_PAGE  4096
+#define STUB_AREA   (16 * AGENT_PAGE) /* what is mapped for stubs at once */
 
 #define AGENT_CALLS 512 /* call numbers from here on always go to the tracer */
 
@@ -31,6 +32,10 @@
 #define SLOT_F_BYTES 1 /* the result is a byte count */
 #define SLOT_F_FORKS 2 /* comes back twice; the child's return is not counted */
 #define SLOT_F_CHECK 4 /* arguments decide whether the agent may make the call */
+#define SLOT_F_EXEC  8 /* does not come back: when it began is left in the image's exec word */
+
+#define AGENT_EXECS 510
+#define SETUP_PATH  40 /* bytes at setup_path, for a name that ends in 0 */
 
 #ifndef __ASSEMBLER__
 #include <stddef.h>
@@ -51,17 +56,26 @@ _Static_assert(offsetof(struct agent_slot, min_not) == SLOT_MIN_NOT, "agent.S");
 _Static_assert(offsetof(struct agent_slot, hist) == SLOT_HIST, "agent.S");
 _Static_assert(sizeof(struct agent_slot) == SLOT_SIZE && SLOT_SIZE % SLOT_ALIGN == 0, "agent.S");
 
-/* The slots, and behind them a page whose first byte says whether dispatch is on (1) or off (0). */
+/*
+ * The slots, and behind them a page: its first byte says whether dispatch is on (1) or off (0), then a mark that tells this
+ * memory from any other, then the exec words, one an image: when its execve(2) began, or 0.
+ */
 #define AGENT_SLOTS_SIZE ((size_t)AGENT_CALLS * SLOT_SIZE)
 #define AGENT_STATS_SIZE (AGENT_SLOTS_SIZE + AGENT_PAGE)
 _Static_assert(AGENT_SLOTS_SIZE % AGENT_PAGE == 0, "the selector has a page of its own");
+struct agent_tail {
+	uint8_t selector, pad[7];
+	uint64_t mark;
+	uint64_t exec[AGENT_EXECS];
+};
+_Static_assert(sizeof(struct agent_tail) == AGENT_PAGE, "agent.S");
 
 /* The private page. */
 struct agent_data {
-	uint64_t base; /* where the slots begin, less SLOT_ALIGN */
+	uint64_t base;    /* where the slots begin, less SLOT_ALIGN */
+	uint64_t exec_t0; /* where this image's exec word is, or 0 */
+	uint64_t alone;   /* one thread, and the slots are this image's alone: updates need no lock */
 	uint32_t map[AGENT_CALLS];
-	uint8_t alone; /* one thread, and the slots are this image's alone: updates need no lock */
-	uint8_t pad[7];
 	uint8_t scratch[256]; /* for calls that the tracer runs */
 };
 
@@ -83,7 +97,7 @@ struct agent_path {
 extern const struct agent_path agent_paths[2];
 
 /* Code that is run once, from a place of the program's, to set the agent up (see agent.S). */
-extern const unsigned char setup_begin[], setup_end[], region_begin[], region_end[];
+extern const unsigned char setup_begin[], setup_path[], setup_end[], region_begin[], region_end[];
 
 /* Where a label of agent.S is in the traced program. */
 #define AGENT_AT(label) ((uint64_t)AGENT_CODE + (uint64_t)((label)-agent_begin))

@@ -171,7 +171,7 @@ static void go_slow(struct patch *p, struct task *task, struct user_regs_struct 
 {
 	struct call at;
 	const struct site *s = map_get(&image_of(task)->sites, r->rip);
-	if (arm_read_stop(task->tid, &at) == ARM_STOP_NONE) {
+	if (p->arming == ARM_SUD || arm_read_stop(task->tid, &at) == ARM_STOP_NONE) {
 		dispatch_run_slow(p, task, r, nr);
 		return;
 	}
@@ -200,6 +200,8 @@ enum tracer_verdict dispatch_stop(struct patch *p, struct task *task, const stru
 		redo(task, &r, nr); /* it makes the call by itself, when it is let go */
 		return STOP_OURS;
 	}
+	if (nr == SYS_execve && image_of(task)->exec_word)
+		*image_of(task)->exec_word = 0; /* left behind by a thread that was taken out of the agent */
 	watch_call(p, task, nr, &r);
 	uint64_t stub = fast_way(p, task, &r, call);
 	if (!task->stopped)

@@ -232,12 +232,8 @@ static void on_first_stop(struct tracer *t, struct task *task)
 		if (image_own_region(p, task) < 0)
 			patch_make_plain(p, task, "no memory for counters of its own");
 	}
-	if (forked) {
-		/* Its memory was copied before the parent was told to use locks. */
-		img->user = task->tid;
-		img->alone = true;
-		image_set_alone(task, false);
-	}
+	if (forked)
+		image_begin_child(task); /* its memory was copied before the parent was told to use locks */
 	img->blockers += patch_task_of(task)->sigsys_blocked;
 	arm_task(p, task, img->state == IMAGE_READY);
 }
@@ -304,6 +300,8 @@ static void on_exec(struct tracer *t, struct task *task)
 	struct patch_task *pt = patch_give_data(task);
 	struct user_regs_struct r;
 	bool held = task->proc->hold;
+	if (!task->in_call && image_of(task))
+		stepout_exec(image_of(task));
 	leave_image(p, task->proc);
 	task->proc->hold = false;
 	task->proc->image = image_new();
@@ -367,7 +365,7 @@ static int resume_request(struct tracer *t, const struct task *task)
 
 static uint64_t calls_so_far(struct tracer *t)
 {
-	return image_calls(patch_of(t));
+	return region_calls(patch_of(t));
 }
 
 static const struct tracer_ops patch_ops = {
@@ -461,7 +459,7 @@ static void calibrate(struct patch *p)
 		p->fast = probe->fast;
 	p->tick_ns = probe->tick_ns;
 	p->t.unseen_cost = p->fast;
-	image_regions_free(probe);
+	region_free_all(probe);
 	site_modules_free(probe);
 	vec_free(&probe->calls);
 	tracer_free(&probe->t);
@@ -472,7 +470,7 @@ static void calibrate(struct patch *p)
 static void patch_free(struct patch *p)
 {
 	tracer_detach_all(&p->t);
-	image_regions_free(p);
+	region_free_all(p);
 	site_modules_free(p);
 	vec_free(&p->calls);
 	vec_free(&p->behind);
@@ -533,7 +531,7 @@ static int patch_start(struct engine **out, const struct engine_config *config, 
 static int patch_collect(struct engine *e, struct summary *s)
 {
 	struct patch *p = (struct patch *)e;
-	image_collect(p);
+	region_collect_all(p);
 	return tracer_collect(e, s);
 }
 

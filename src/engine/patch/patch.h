@@ -16,7 +16,7 @@
 struct region {
 	int refs;
 	unsigned char *slots;                 /* AGENT_STATS_SIZE bytes; the program may scribble here: never trusted */
-	int fd;                               /* the memory, while it is being set up */
+	int fd;                               /* the memory, while it is being set up, and as long as it is pooled */
 	struct agent_slot *seen[AGENT_CALLS]; /* what collect took of them while they were in use, or NULL */
 	uint16_t used;                        /* slots given out */
 	int16_t call_of[AGENT_CALLS];         /* slot -> call number */
@@ -24,6 +24,9 @@ struct region {
 	int64_t group_id;
 	char group_name[32];
 	bool discard; /* counts of a process that was not asked for */
+	/* Memory of our own making, which images take one after the other, and the last of them (`crowded`) at the same time. */
+	bool pooled, crowded;
+	uint64_t exec_taken[(AGENT_EXECS + 63) / 64]; /* exec words in use */
 };
 
 /* Stubs live in pages near the code they serve. */
@@ -104,6 +107,7 @@ struct image {
 	bool from_start;           /* armed since its first instruction: no thread is behind an unseen call */
 	bool alone;                /* as written to agent_data */
 	uint64_t entry;            /* where it began */
+	uint64_t *exec_word;       /* when its execve(2) began (struct agent_tail), or NULL: the agent makes none */
 	int blockers;              /* threads that block SIGSYS */
 	bool sealed;               /* the program has a seccomp filter of its own: no more calls of ours */
 	bool minds_sigsys;         /* it set an action for SIGSYS, kept in sigsys_action */
@@ -152,6 +156,7 @@ struct patch {
 	unsigned ways; /* SCTRACE_PATCH */
 	bool debug;
 	VEC(struct region *) regions;
+	bool no_pool; /* programs cannot open memory of ours */
 	VEC(struct module *) modules;
 	struct module *loader; /* the one that new images begin in, and where in it they begin */
 	uint64_t loader_entry;
@@ -225,13 +230,41 @@ void image_set_alone(struct task *task, bool alone);
 void image_note_blocked(struct task *task, bool blocked);
 /* Sends all calls to the tracer, or back to the agent. */
 void image_switch(struct image *img, bool off);
-/* Adds what the regions counted to p->t.counts and zeroes them. */
-void image_collect(struct patch *p);
-void image_regions_free(struct patch *p);
-/* The sum of calls counted in all regions. */
-uint64_t image_calls(struct patch *p);
 /* The slot at an address in the program, or NULL where it is none. */
 struct agent_slot *image_slot(const struct image *img, uint64_t slot_addr);
+
+/* In the first stop of a child that has a copy of its parent's image: an exec word of its own, and locked updates. */
+void image_begin_child(struct task *task);
+
+/* region.c */
+/* Counters whose memory is yet to come; NULL: no memory. */
+struct region *region_new(struct patch *p, const struct task *task);
+/* Counters in memory of our own that the program may open under `path` (SETUP_PATH bytes), or NULL. */
+struct region *region_from_pool(struct patch *p, const struct task *task, char *path);
+/* Is the region's memory what task `tid` has mapped at AGENT_STATS? */
+bool region_is_there(const struct region *r, pid_t tid);
+/* Sizes, seals and maps the memory behind descriptor `their_fd` of the program. 0 or -errno. */
+int region_adopt(struct region *r, pid_t tid, int their_fd);
+/* An image uses it no more. */
+void region_put(struct patch *p, struct region *r);
+/* The slot of `nr`, made at first use: its map entry. 0 where all are given out. */
+uint32_t region_entry(struct region *r, int64_t nr);
+struct agent_slot *region_slot(const struct region *r, unsigned i);
+/* An exec word, zeroed, or NULL; to be given back. */
+uint64_t *region_take_exec(struct region *r);
+void region_give_exec(struct region *r, const uint64_t *word);
+/* Where the program finds a word of the region, or 0 for NULL. */
+uint64_t region_address(const struct region *r, const uint64_t *word);
+/*
+ * Empties the histogram of call `nr`, a bucket of which is half full. Whoever else writes to it does so with a lock: a
+ * thread that is alone with it is the one that has stopped here.
+ */
+void region_empty(struct patch *p, struct region *r, int64_t nr);
+/* Adds what all regions counted since the last time to p->t.counts. */
+void region_collect_all(struct patch *p);
+void region_free_all(struct patch *p);
+/* The sum of calls counted in all regions. */
+uint64_t region_calls(struct patch *p);
 
 /* maps.c */
 /* Reads /proc/PID/maps; keeps what is executable. 0 or -errno. */
@@ -270,6 +303,8 @@ bool stepout_at_call(uint64_t ip);
 bool stepout_needed(const struct task *task, uint64_t ip);
 /* The child of a fork made by the agent, in its first stop: leaves the agent without counting the parent's call. */
 void stepout_child(struct task *task);
+/* An execve(2) made by the agent replaced `img`: books its end, which nobody comes back to do. */
+void stepout_exec(const struct image *img);
 
 #define SUD_SIGSYS  2 /* si_code SYS_USER_DISPATCH (asm-generic/siginfo.h) */
 #define SIGBIT(sig) (1ull << ((sig)-1))

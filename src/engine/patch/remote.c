@@ -124,7 +124,8 @@ int64_t remote_call(struct tracer *t, struct task *task, uint64_t nr, const uint
 	ptrace(PTRACE_SETREGS, tid, NULL, &r);
 	/* At the entry of a call (a seccomp stop) that call's end comes first. */
 	struct call at;
-	int err = arm_read_stop(tid, &at) == ARM_STOP_NONE ? 0 : wait_for_syscall_stop(t, task);
+	bool at_entry = t->filter && arm_read_stop(tid, &at) != ARM_STOP_NONE;
+	int err = at_entry ? wait_for_syscall_stop(t, task) : 0;
 	for (int i = 0; err == 0 && i < 2; i++)
 		err = wait_for_syscall_stop(t, task);
 	if (err < 0)

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <x86intrin.h>
 
 #define RED_ZONE 128
@@ -142,17 +143,9 @@ static bool out_before(const struct image *img, const struct task *task, struct 
 	return true;
 }
 
-/* Makes the updates that the agent had not made yet at `ip` (agent.S runs straight down). */
-static void finish_updates(struct agent_slot *slot, const struct agent_path *path, uint64_t ip, uint64_t ticks,
-			   int64_t result, uint64_t flags)
+/* A time in the histogram, the maximum and the minimum. */
+static void book_time(struct agent_slot *slot, uint64_t ticks)
 {
-	bool error = (uint64_t)result >= (uint64_t)-4095;
-	if (ip <= AGENT_AT(path->add_ticks))
-		__atomic_add_fetch(&slot->ticks, ticks, __ATOMIC_RELAXED);
-	if (ip <= AGENT_AT(path->add_error) && error)
-		__atomic_add_fetch(&slot->errors, 1, __ATOMIC_RELAXED);
-	if (ip <= AGENT_AT(path->add_bytes) && !error && flags & SLOT_F_BYTES)
-		__atomic_add_fetch(&slot->bytes, (uint64_t)result, __ATOMIC_RELAXED);
 	unsigned shift = ticks < 16 ? 0 : 59 - (unsigned)__builtin_clzll(ticks);
 	uint64_t b = 16 * shift + (ticks >> shift);
 	__atomic_add_fetch(&slot->hist[b < SLOT_BUCKETS ? b : SLOT_BUCKETS - 1], 1, __ATOMIC_RELAXED);
@@ -164,6 +157,33 @@ static void finish_updates(struct agent_slot *slot, const struct agent_path *pat
 	while (~ticks > old &&
 	       !__atomic_compare_exchange_n(&slot->min_not, &old, ~ticks, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		;
+}
+
+/* Makes the updates that the agent had not made yet at `ip` (agent.S runs straight down). */
+static void finish_updates(struct agent_slot *slot, const struct agent_path *path, uint64_t ip, uint64_t ticks,
+			   int64_t result, uint64_t flags)
+{
+	bool error = (uint64_t)result >= (uint64_t)-4095;
+	if (ip <= AGENT_AT(path->add_ticks))
+		__atomic_add_fetch(&slot->ticks, ticks, __ATOMIC_RELAXED);
+	if (ip <= AGENT_AT(path->add_error) && error)
+		__atomic_add_fetch(&slot->errors, 1, __ATOMIC_RELAXED);
+	if (ip <= AGENT_AT(path->add_bytes) && !error && flags & SLOT_F_BYTES)
+		__atomic_add_fetch(&slot->bytes, (uint64_t)result, __ATOMIC_RELAXED);
+	book_time(slot, ticks);
+}
+
+void stepout_exec(const struct image *img)
+{
+	uint32_t entry = img->map[SYS_execve];
+	struct agent_slot *slot = entry ? image_slot(img, AGENT_STATS - SLOT_ALIGN + entry) : NULL;
+	uint64_t t0 = img->exec_word ? __atomic_load_n(img->exec_word, __ATOMIC_RELAXED) : 0;
+	uint64_t now = __rdtsc();
+	if (!slot || !t0)
+		return;
+	*img->exec_word = 0;
+	__atomic_add_fetch(&slot->ticks, now > t0 ? now - t0 : 0, __ATOMIC_RELAXED);
+	book_time(slot, now > t0 ? now - t0 : 0);
 }
 
 /* A call that a signal interrupted: its fate is told by the frame that rt_sigreturn goes back to (calls.c). */

@@ -87,7 +87,7 @@ static pid_t thread_group(pid_t tid)
 
 static void set_options(struct tracer *t, const struct task *task)
 {
-	bool leader = task->tid == task->proc->pid;
+	bool leader = task->tid == task->proc->pid && (task->proc->root || task->proc->attached);
 	unsigned long options = task->proc->attached ? tracer_attach_options(t) : t->options;
 	if (!leader)
 		options &= ~(unsigned long)PTRACE_O_TRACEEXIT;

@@ -124,7 +124,8 @@ static int take_waiting(struct tracer *t)
 			return t->waited.n ? 1 : errno == ECHILD ? 0 : -errno;
 		if (tid == t->root && !WIFSTOPPED(status))
 			t->result.usage = usage;
-		if (!vec_push(&t->waited, (struct wait_status){tid, status}))
+		uint64_t rss = WIFSTOPPED(status) ? 0 : (uint64_t)usage.ru_maxrss * 1024;
+		if (!vec_push(&t->waited, (struct wait_status){tid, status, rss}))
 			return -ENOMEM;
 	} while (t->waited.n < WAIT_BATCH && tasks_count(&t->tasks) > 1);
 	return 1;
@@ -138,6 +139,17 @@ static int start_failed(struct tracer *t)
 	return t->exec_error ? -t->exec_error : -ECHILD;
 }
 
+/*
+ * The peak resident set of a descendant: what wait4(2) says includes its parent's before its execve(2), which is counted too.
+ * Not so the started program's own, whose parent was sctrace: there the exit event tells.
+ */
+static void note_peak(struct tracer *t, const struct task *task, uint64_t bytes)
+{
+	const struct process *p = task->proc;
+	if (bytes && p && p->counted && !p->root && !p->attached && bytes > t->result.peak_rss_bytes)
+		t->result.peak_rss_bytes = bytes;
+}
+
 /* One wait status; 1: events are pending, 0: none, -errno. */
 static int serve(struct tracer *t, const struct wait_status *w)
 {
@@ -149,6 +161,7 @@ static int serve(struct tracer *t, const struct wait_status *w)
 	if (!task)
 		return -ENOMEM;
 	bool root = w->tid == t->root;
+	note_peak(t, task, w->peak_rss_bytes);
 	int r = tracer_stop(t, task, w->status);
 	if (root && !WIFSTOPPED(w->status) && !t->root_ran)
 		return start_failed(t);

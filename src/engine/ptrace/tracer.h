@@ -57,6 +57,7 @@ struct tracer_cost {
 struct wait_status {
 	pid_t tid;
 	int status;
+	uint64_t peak_rss_bytes; /* of a task that ended */
 };
 
 struct tracer {
@@ -78,11 +79,12 @@ struct tracer {
 	bool root_ran;  /* its execve succeeded */
 	int exec_error; /* errno of the start that failed */
 	uint64_t root_t0;
-	unsigned long options; /* PTRACE_O_* for processes; threads have them without TRACEEXIT */
-	size_t unborn;         /* tasks whose first stop came before their birth was told */
-	bool filter;           /* a seccomp filter of ours stops at the wanted calls */
-	bool hold;             /* descendants stay attached, counted or not: something of ours is in force in them */
-	bool exit_kill;        /* the program cannot live without us: the kernel ends it when we die */
+	unsigned long
+		options; /* PTRACE_O_* for what was started or attached to; descendants have them without TRACEEXIT */
+	size_t unborn;   /* tasks whose first stop came before their birth was told */
+	bool filter;     /* a seccomp filter of ours stops at the wanted calls */
+	bool hold;       /* descendants stay attached, counted or not: something of ours is in force in them */
+	bool exit_kill;  /* the program cannot live without us: the kernel ends it when we die */
 	bool main_armed, main_by_symbol;
 	bool detaching;
 	bool calibrating;

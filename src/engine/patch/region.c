@@ -1,0 +1,377 @@
+/* The memory that calls are counted in, shared with the program: making it, giving it out, reading what was counted. */
+#include "engine/patch/patch.h"
+
+#include "base/clock.h"
+#include "syscall/table.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <x86intrin.h>
+
+struct region *region_new(struct patch *p, const struct task *task)
+{
+	struct region *r = calloc(1, sizeof(*r));
+	if (!r || !vec_push(&p->regions, r)) {
+		free(r);
+		return NULL;
+	}
+	r->refs = 1;
+	r->group_id = -1;
+	r->discard = !task->proc->counted;
+	if (p->t.config.want & CAP_BY_PROCESS)
+		tracer_group_name(&p->t, task, r->group_name, sizeof(r->group_name), &r->group_id);
+	return r;
+}
+
+struct agent_slot *region_slot(const struct region *r, unsigned i)
+{
+	return (struct agent_slot *)(void *)(r->slots + (size_t)i * SLOT_SIZE);
+}
+
+static struct agent_tail *tail_of(const struct region *r)
+{
+	return (struct agent_tail *)(void *)(r->slots + AGENT_SLOTS_SIZE);
+}
+
+/* The least ticks of a bucket (agent.h), and those of the next. */
+static uint64_t bucket_low(unsigned b)
+{
+	unsigned shift = b < 32 ? 0 : b / 16 - 1;
+	return b < 32 ? b : (uint64_t)(b - 16 * shift) << shift;
+}
+
+/* What came since it was last looked at. The program may be writing without a lock: nothing is written to it here. */
+static uint64_t since(const uint64_t *word, uint64_t *seen)
+{
+	uint64_t now = __atomic_load_n(word, __ATOMIC_RELAXED);
+	uint64_t more = now - *seen;
+	*seen = now;
+	return more;
+}
+
+static double own_ns(const struct patch *p, double ticks)
+{
+	double ns = ticks * p->tick_ns - p->fast.ns;
+	return ns > 0 ? ns : 0;
+}
+
+/* Adds what the histogram got to `c`; how many calls that were. */
+static uint64_t take_hist(struct patch *p, const struct agent_slot *s, struct agent_slot *seen, struct call_stats *c)
+{
+	uint64_t n = 0;
+	for (unsigned b = 0; b < SLOT_BUCKETS; b++) {
+		uint32_t now = __atomic_load_n(&s->hist[b], __ATOMIC_RELAXED);
+		uint32_t k = now - seen->hist[b];
+		if (!k)
+			continue;
+		seen->hist[b] = now;
+		double ns = own_ns(p, (double)(bucket_low(b) + bucket_low(b + 1)) / 2);
+		if (hist_add(&c->hist, (uint64_t)ns, k) < 0)
+			p->t.counts.failed = true;
+		c->ns_squared += ns * ns * (double)k;
+		n += k;
+	}
+	return n;
+}
+
+/* What was taken of a slot before; `none` where nothing was and, the region being at its end, nothing will be. */
+static struct agent_slot *seen_slot(struct patch *p, struct region *r, unsigned i, struct agent_slot *none)
+{
+	if ((r->refs > 0 || r->pooled) && !r->seen[i]) {
+		r->seen[i] = calloc(1, SLOT_SIZE);
+		p->t.counts.failed |= !r->seen[i];
+	}
+	return r->seen[i] ? r->seen[i] : none;
+}
+
+static void take_slot(struct patch *p, struct region *r, unsigned i, struct summary_group *g)
+{
+	struct agent_slot none = {0};
+	const struct agent_slot *s = region_slot(r, i);
+	struct agent_slot *seen = seen_slot(p, r, i, &none);
+	if (s->entered == seen->entered && s->ticks == seen->ticks)
+		return;
+	struct call_stats *c = summary_call(&p->t.counts, g, syscall_native_arch(), r->call_of[i]);
+	if (!c)
+		return;
+	bool first = c->returned == 0;
+	uint64_t n = take_hist(p, s, seen, c);
+	c->returned += n;
+	c->entered += since(&s->entered, &seen->entered);
+	c->errors += since(&s->errors, &seen->errors);
+	c->bytes += since(&s->bytes, &seen->bytes);
+	c->ns += (double)since(&s->ticks, &seen->ticks) * p->tick_ns - p->fast.ns * (double)n;
+	c->cost_ns += p->fast.ns * (double)n;
+	if (p->fast.spread_ns > c->spread_ns)
+		c->spread_ns = p->fast.spread_ns;
+	double min_ns = own_ns(p, (double)~__atomic_load_n(&s->min_not, __ATOMIC_RELAXED));
+	double max_ns = own_ns(p, (double)__atomic_load_n(&s->max, __ATOMIC_RELAXED));
+	if (n && (first || min_ns < c->min_ns))
+		c->min_ns = min_ns;
+	if (n && max_ns > c->max_ns)
+		c->max_ns = max_ns;
+}
+
+/* The longer the run, the better both clocks' ratio is known. */
+static void update_tick(struct patch *p)
+{
+	uint64_t ticks = __rdtsc() - p->tsc0;
+	if (ticks)
+		p->tick_ns = (double)(clock_ns() - p->ns0) / (double)ticks;
+}
+
+static void region_collect(struct patch *p, struct region *r)
+{
+	if (r->discard || !r->slots)
+		return;
+	struct summary_group *g = summary_group(&p->t.counts, r->group_name, r->group_id);
+	for (unsigned i = 0; g && i < r->used; i++)
+		take_slot(p, r, i, g);
+}
+
+void region_empty(struct patch *p, struct region *r, int64_t nr)
+{
+	update_tick(p);
+	region_collect(p, r);
+	for (unsigned i = 0; i < r->used; i++) {
+		struct agent_slot *s = region_slot(r, i);
+		struct agent_slot *seen = r->seen[i];
+		for (unsigned b = 0; seen && r->call_of[i] == nr && b < SLOT_BUCKETS; b++) {
+			uint32_t was = seen->hist[b];
+			seen->hist[b] = 0;
+			__atomic_sub_fetch(&s->hist[b], was, __ATOMIC_RELAXED);
+		}
+	}
+}
+
+void region_collect_all(struct patch *p)
+{
+	update_tick(p);
+	for (size_t i = 0; i < p->regions.n; i++)
+		region_collect(p, p->regions.v[i]);
+}
+
+static void region_free(struct region *r)
+{
+	if (r->slots)
+		munmap(r->slots, AGENT_STATS_SIZE);
+	if (r->pooled)
+		close(r->fd);
+	for (unsigned i = 0; i < AGENT_CALLS; i++)
+		free(r->seen[i]);
+	free(r);
+}
+
+void region_put(struct patch *p, struct region *r)
+{
+	if (!r || --r->refs > 0 || r->pooled)
+		return;
+	update_tick(p);
+	region_collect(p, r);
+	for (size_t i = 0; i < p->regions.n; i++)
+		if (p->regions.v[i] == r) {
+			p->regions.v[i] = p->regions.v[--p->regions.n];
+			break;
+		}
+	region_free(r);
+}
+
+void region_free_all(struct patch *p)
+{
+	for (size_t i = 0; i < p->regions.n; i++)
+		region_free(p->regions.v[i]);
+	vec_free(&p->regions);
+}
+
+uint64_t region_calls(struct patch *p)
+{
+	uint64_t n = 0;
+	for (size_t i = 0; i < p->regions.n; i++)
+		for (unsigned k = 0; !p->regions.v[i]->discard && k < p->regions.v[i]->used; k++)
+			n += region_slot(p->regions.v[i], k)->entered;
+	return n;
+}
+
+/* --- which slot is whose --- */
+
+static uint8_t slot_flags(int64_t nr)
+{
+	static const struct {
+		int16_t nr;
+		uint8_t flags;
+	} rows[] = {
+		{SYS_execve, SLOT_F_EXEC | SLOT_F_CHECK},
+		{SYS_fork, SLOT_F_FORKS | SLOT_F_CHECK},
+		{SYS_clone, SLOT_F_FORKS | SLOT_F_CHECK},
+		{SYS_mmap, SLOT_F_CHECK},
+		{SYS_mprotect, SLOT_F_CHECK},
+		{SYS_munmap, SLOT_F_CHECK},
+		{SYS_mremap, SLOT_F_CHECK},
+		{SYS_madvise, SLOT_F_CHECK},
+		{SYS_rt_sigaction, SLOT_F_CHECK},
+		{SYS_prctl, SLOT_F_CHECK},
+		{SYS_rt_sigprocmask, SLOT_F_CHECK},
+	};
+	uint8_t flags = syscall_returns_bytes(syscall_native_arch(), nr) ? SLOT_F_BYTES : 0;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		if (rows[i].nr == nr)
+			flags |= rows[i].flags;
+	return flags;
+}
+
+uint32_t region_entry(struct region *r, int64_t nr)
+{
+	unsigned i = 0;
+	while (i < r->used && r->call_of[i] != nr)
+		i++;
+	if (i == AGENT_CALLS)
+		return 0;
+	if (i == r->used)
+		r->call_of[r->used++] = (int16_t)nr;
+	return i * SLOT_SIZE + SLOT_ALIGN + slot_flags(nr);
+}
+
+/* --- the memory --- */
+
+/* Is `fd` memory of memfd_create(2)? It lies on a mount of the kernel's own, where there are no other files to open. */
+static bool is_memfd(int fd)
+{
+	struct stat theirs, ours;
+	int own = memfd_create("sctrace", MFD_CLOEXEC);
+	bool same = own >= 0 && fstat(own, &ours) == 0 && fstat(fd, &theirs) == 0 && theirs.st_dev == ours.st_dev;
+	if (own >= 0)
+		close(own);
+	return same;
+}
+
+/*
+ * Opens descriptor `their_fd` of the program for writing; -errno. Another task that shares its descriptors may have put
+ * another file there, so it is looked at before it is opened in earnest.
+ */
+static int open_memory(pid_t tid, int their_fd)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)tid, their_fd);
+	int there = open(path, O_PATH | O_CLOEXEC);
+	if (there < 0)
+		return -errno;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", there);
+	int fd = is_memfd(there) ? open(path, O_RDWR | O_CLOEXEC) : -1;
+	int err = fd < 0 ? EBADF : 0;
+	close(there);
+	return err ? -err : fd;
+}
+
+/* Sizes, seals and maps a memory file: cut short later, our reading it would end us. */
+static int map_memory(struct region *r, int fd)
+{
+	if (ftruncate(fd, (off_t)AGENT_STATS_SIZE) < 0 ||
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
+		return -errno;
+	void *at = mmap(NULL, AGENT_STATS_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (at == MAP_FAILED)
+		return -errno;
+	r->slots = at;
+	r->fd = fd;
+	tail_of(r)->selector = 1;
+	return 0;
+}
+
+int region_adopt(struct region *r, pid_t tid, int their_fd)
+{
+	int fd = open_memory(tid, their_fd);
+	if (fd < 0)
+		return fd;
+	int err = map_memory(r, fd);
+	if (err < 0)
+		close(fd);
+	return err;
+}
+
+/* --- the pool: mapping memory that is there costs an image less than making memory of its own --- */
+
+/* Images beyond these at the same time share the last one's counters. */
+#define POOL_SIZE 8
+
+static struct region *make_pooled(struct patch *p, const struct task *task, bool crowded)
+{
+	int fd = memfd_create("sctrace", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	struct region *r = fd < 0 ? NULL : region_new(p, task);
+	if (!r || map_memory(r, fd) < 0) {
+		if (fd >= 0)
+			close(fd);
+		return NULL;
+	}
+	r->refs = 0;
+	r->pooled = true;
+	r->crowded = crowded;
+	tail_of(r)->mark = clock_ns() ^ (uintptr_t)r ^ (uint64_t)getpid() << 32;
+	return r;
+}
+
+/* A pooled region that nobody uses, or the crowded one; *n: how many there are. */
+static struct region *find_pooled(const struct patch *p, unsigned *n)
+{
+	struct region *found = NULL;
+	*n = 0;
+	for (size_t i = 0; i < p->regions.n; i++) {
+		struct region *r = p->regions.v[i];
+		*n += r->pooled;
+		if (r->pooled && (r->refs == 0 || (r->crowded && !found)))
+			found = r;
+	}
+	return found;
+}
+
+struct region *region_from_pool(struct patch *p, const struct task *task, char *path)
+{
+	unsigned n;
+	if (p->no_pool || p->watchdog_fd >= 0 || p->t.config.want & CAP_BY_PROCESS || !task->proc->counted)
+		return NULL;
+	struct region *r = find_pooled(p, &n);
+	if (n < POOL_SIZE && (!r || r->refs))
+		r = make_pooled(p, task, n == POOL_SIZE - 1);
+	if (!r)
+		return NULL;
+	r->refs++;
+	snprintf(path, SETUP_PATH, "/proc/%d/fd/%d", (int)getpid(), r->fd);
+	return r;
+}
+
+bool region_is_there(const struct region *r, pid_t tid)
+{
+	uint64_t mark = 0;
+	uint64_t at = AGENT_STATS + AGENT_SLOTS_SIZE + offsetof(struct agent_tail, mark);
+	return remote_read(tid, at, &mark, sizeof(mark)) == 0 && mark == tail_of(r)->mark;
+}
+
+/* --- exec words --- */
+
+uint64_t *region_take_exec(struct region *r)
+{
+	for (unsigned i = 0; i < AGENT_EXECS; i++)
+		if (!(r->exec_taken[i / 64] >> (i % 64) & 1)) {
+			r->exec_taken[i / 64] |= 1ull << (i % 64);
+			tail_of(r)->exec[i] = 0;
+			return &tail_of(r)->exec[i];
+		}
+	return NULL;
+}
+
+void region_give_exec(struct region *r, const uint64_t *word)
+{
+	size_t i = (size_t)(word - tail_of(r)->exec);
+	r->exec_taken[i / 64] &= ~(1ull << (i % 64));
+}
+
+uint64_t region_address(const struct region *r, const uint64_t *word)
+{
+	return word ? AGENT_STATS + (uint64_t)((const unsigned char *)word - r->slots) : 0;
+}
