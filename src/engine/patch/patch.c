@@ -288,7 +288,7 @@ static void prepare_image(struct patch *p, struct task *task, struct user_regs_s
 		struct image *img = image_of(task);
 		img->from_start = true;
 		img->entry = r->rip;
-		site_patch_loader(p, task, r->rip);
+		plan_apply_loader(p, task, r->rip);
 		arm_task(p, task, true);
 	}
 	buf_free(&why);
@@ -460,7 +460,7 @@ static void calibrate(struct patch *p)
 	p->tick_ns = probe->tick_ns;
 	p->t.unseen_cost = p->fast;
 	region_free_all(probe);
-	site_modules_free(probe);
+	plan_free_all(probe);
 	vec_free(&probe->calls);
 	tracer_free(&probe->t);
 	buf_free(&probe->plain_why);
@@ -471,7 +471,7 @@ static void patch_free(struct patch *p)
 {
 	tracer_detach_all(&p->t);
 	region_free_all(p);
-	site_modules_free(p);
+	plan_free_all(p);
 	vec_free(&p->calls);
 	vec_free(&p->behind);
 	call_filter_free(&p->filter);

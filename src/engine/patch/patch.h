@@ -278,9 +278,10 @@ uint64_t maps_gap(pid_t pid, uint64_t near, size_t size);
 struct site *site_visit(struct patch *p, struct task *task, uint64_t ip);
 /* Makes a site findable by its stub and by the jumps that lead there. */
 void site_index(struct image *img, struct site *s);
-/* Patches the sites of the loader that are known, in a new image that it is mapped in at `entry`'s place. */
-void site_patch_loader(struct patch *p, struct task *task, uint64_t entry);
-void site_modules_free(struct patch *p);
+/* Can a jump at one reach the other? */
+bool site_is_near(uint64_t a, uint64_t b);
+/* With SCTRACE_DEBUG: what was decided, and why. */
+void site_say(const struct patch *p, const struct task *task, const struct site *s, const char *why);
 /* The site whose stub `addr` lies in, or NULL. */
 struct site *site_of_stub(const struct image *img, uint64_t addr);
 /* Puts everything back as it was. */
@@ -290,6 +291,17 @@ void site_restore_all(struct task *task);
  * they are.
  */
 void site_follow_moved(struct task *task);
+
+/* plan.c: what is known of files */
+/* The site was decided; the next image with the file `m` is of need not find out again. */
+void plan_remember(struct patch *p, struct task *task, const struct site *s, const struct mapping *m);
+/* Whose site the first one of an image is, is the loader's; where it begins tells where its sites are. */
+void plan_note_loader(struct patch *p, struct task *task, const struct mapping *m);
+/* Patches the sites of the loader that are known, in a new image that it is mapped in at `entry`'s place. */
+void plan_apply_loader(struct patch *p, struct task *task, uint64_t entry);
+/* The first stop in a file that is known: its sites are patched at once; was the one at `ip` among them? */
+bool plan_apply(struct patch *p, struct task *task, const struct mapping *m, uint64_t ip);
+void plan_free_all(struct patch *p);
 
 /* stepout.c */
 /*

@@ -10,20 +10,17 @@
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 #define CACHE_LINE 64
 /* How far hops can lead from a site. */
 #define WINDOW   (PADDING_HOPS * 128 + 128)
 #define GAPS_MAX 64
-/* Generated code has call sites without end, and a program may map any number of files: what comes after is traced. */
-#define SITES_MAX   65536
-#define MODULES_MAX 1024
+/* Generated code has call sites without end: what comes after is traced. */
+#define SITES_MAX 65536
 
 static const char *const kinds[] = {"new", "short jump", "long jump", "redirected", "left to ptrace"};
 
-static void say(const struct patch *p, const struct task *task, const struct site *s, const char *why)
+void site_say(const struct patch *p, const struct task *task, const struct site *s, const char *why)
 {
 	if (p->debug)
 		fprintf(stderr, "sctrace: [%d] site %#llx: %s%s%s\n", (int)task->tid, (unsigned long long)s->ip - 2,
@@ -45,7 +42,7 @@ struct site *site_of_stub(const struct image *img, uint64_t addr)
 
 /* --- stubs --- */
 
-static bool near(uint64_t a, uint64_t b)
+bool site_is_near(uint64_t a, uint64_t b)
 {
 	return (a > b ? a - b : b - a) < 0x7f000000;
 }
@@ -70,7 +67,7 @@ static bool place_stub(struct patch *p, struct task *task, struct site *s)
 	struct image *img = image_of(task);
 	struct stub_page *page = NULL;
 	for (size_t i = 0; i < img->pages.n && !page && !s->stub; i++)
-		if (img->pages.v[i].used < img->pages.v[i].max && near(img->pages.v[i].addr, s->ip))
+		if (img->pages.v[i].used < img->pages.v[i].max && site_is_near(img->pages.v[i].addr, s->ip))
 			page = &img->pages.v[i];
 	if (!page && !s->stub && !img->sealed)
 		page = new_page(p, task, s->ip);
@@ -268,200 +265,6 @@ static const char *patch_site(struct patch *p, struct task *task, struct site *s
 	return why;
 }
 
-/* --- what is known of files --- */
-
-static struct module *module_of(struct patch *p, const struct mapping *m)
-{
-	for (size_t i = 0; i < p->modules.n; i++)
-		if (p->modules.v[i]->dev == m->dev && p->modules.v[i]->ino == m->ino)
-			return p->modules.v[i];
-	struct module *mod = p->modules.n < MODULES_MAX ? calloc(1, sizeof(*mod)) : NULL;
-	if (!mod || !vec_push(&p->modules, mod)) {
-		free(mod);
-		return NULL;
-	}
-	mod->dev = m->dev;
-	mod->ino = m->ino;
-	return mod;
-}
-
-void site_modules_free(struct patch *p)
-{
-	for (size_t i = 0; i < p->modules.n; i++) {
-		vec_free(&p->modules.v[i]->plans);
-		free(p->modules.v[i]);
-	}
-	vec_free(&p->modules);
-}
-
-static void remember(struct patch *p, struct task *task, const struct site *s, const struct mapping *m)
-{
-	struct module *mod = module_of(p, m);
-	struct plan plan = {
-		.offset = s->ip - m->lo + m->file_offset, .kind = s->kind, .moved = s->moved, .nchanges = s->nchanges};
-	if (s->moved && remote_read(task->tid, s->stub + STUB_BEHIND, plan.code, s->moved) < 0)
-		return;
-	for (int i = 0; i < s->nchanges; i++) {
-		plan.change[i].delta = (int32_t)(s->change[i].addr - s->ip);
-		plan.change[i].len = s->change[i].len;
-		memcpy(plan.change[i].old, s->change[i].old, s->change[i].len);
-	}
-	if (mod && mod->plans.n < SITES_MAX)
-		(void)vec_push(&mod->plans, plan);
-}
-
-/* The site that a plan makes at `ip` with its stub at `stub`: all its changes, ready to be written. */
-static bool site_from_plan(struct site *s, const struct plan *plan, uint64_t ip, uint64_t stub)
-{
-	*s = (struct site){.ip = ip, .stub = stub, .kind = plan->kind, .moved = plan->moved};
-	uint64_t to = stub;
-	for (int i = 0; i < plan->nchanges; i++) {
-		struct change *c = &s->change[s->nchanges++];
-		c->addr = ip + (uint64_t)(int64_t)plan->change[i].delta;
-		c->len = plan->change[i].len;
-		memcpy(c->old, plan->change[i].old, c->len);
-		if (!(c->len == 5 ? encode_jmp32(c->new, c->addr, to) : encode_jmp8(c->new, c->addr, to)))
-			return false;
-		to = c->addr;
-	}
-	return true;
-}
-
-static void note_gaps(struct image *img, const struct site *s)
-{
-	for (int i = 0; i + 1 < s->nchanges; i++)
-		(void)vec_push(&img->gaps, (struct gap_use){s->change[i].addr, s->change[i].len});
-}
-
-/* Sites that are patched together; what they need is read with one call and their stubs written with one. */
-#define BATCH       32
-#define BATCH_IOVEC (BATCH * 6)
-
-struct batch {
-	struct site *site[BATCH];
-	unsigned char stubs[BATCH][STUB_SIZE];
-	unsigned char now[BATCH_IOVEC][5];
-	int n;
-};
-
-/* Do all bytes that are to be changed stand as in the file? Where not (somebody wrote there) nothing is patched at once. */
-static bool batch_is_old(const struct batch *b, pid_t pid, unsigned char now[][5])
-{
-	struct iovec here[BATCH_IOVEC], there[BATCH_IOVEC];
-	size_t n = 0;
-	for (int i = 0; i < b->n; i++)
-		for (int k = 0; k < b->site[i]->nchanges; k++, n++) {
-			const struct change *c = &b->site[i]->change[k];
-			here[n] = (struct iovec){now[n], c->len};
-			/* NOLINTNEXTLINE(performance-no-int-to-ptr) */
-			there[n] = (struct iovec){(void *)c->addr, c->len};
-		}
-	if (process_vm_readv(pid, here, n, there, n, 0) < 0)
-		return false;
-	n = 0;
-	for (int i = 0; i < b->n; i++)
-		for (int k = 0; k < b->site[i]->nchanges; k++, n++)
-			if (memcmp(now[n], b->site[i]->change[k].old, b->site[i]->change[k].len) != 0)
-				return false;
-	return true;
-}
-
-static bool batch_write(const struct batch *b, int fd, uint64_t stubs)
-{
-	ssize_t size = (ssize_t)b->n * STUB_SIZE;
-	bool ok = pwrite(fd, b->stubs, (size_t)size, (off_t)stubs) == size;
-	for (int i = 0; ok && i < b->n; i++)
-		for (int k = 0; ok && k < b->site[i]->nchanges; k++) {
-			const struct change *c = &b->site[i]->change[k];
-			ok = pwrite(fd, c->new, c->len, (off_t)c->addr) == c->len;
-		}
-	return ok;
-}
-
-static void batch_apply(struct patch *p, struct task *task, struct batch *b, struct stub_page *page, int fd)
-{
-	struct image *img = image_of(task);
-	uint64_t stubs = page->addr + (uint64_t)page->used * STUB_SIZE;
-	bool done = b->n && batch_is_old(b, task->tid, b->now) && batch_write(b, fd, stubs);
-	for (int i = 0; i < b->n; i++) {
-		struct site *s = b->site[i];
-		if (!done || map_put(&img->sites, s->ip, s) < 0) {
-			free(s);
-			continue;
-		}
-		p->patched += site_is_patched(s);
-		p->redirected += s->kind == SITE_REDIRECT;
-		site_index(img, s);
-		note_gaps(img, s);
-		say(p, task, s, "as known");
-	}
-	page->used += done ? (uint32_t)b->n : 0;
-	b->n = 0;
-}
-
-/*
- * Patches all sites that are known of a file whose offset 0 would be at `origin`: the calls to come need not stop once
- * each. Only while one thread runs in the image, whose stubs have room.
- */
-static void patch_module(struct patch *p, struct task *task, const struct module *mod, uint64_t origin)
-{
-	struct image *img = image_of(task);
-	struct stub_page *page = img->pages.n ? &img->pages.v[0] : NULL;
-	struct batch *b = calloc(1, sizeof(*b));
-	int fd = -1;
-	if (page && b && img->from_start && task->proc->ntasks == 1 && near(page->addr, origin))
-		fd = remote_open(task->tid);
-	for (size_t i = 0; fd >= 0 && i < mod->plans.n; i++) {
-		const struct plan *plan = &mod->plans.v[i];
-		uint64_t ip = origin + plan->offset;
-		uint32_t slot = page->used + (uint32_t)b->n;
-		struct site *s = map_get(&img->sites, ip) || slot >= page->max ? NULL : calloc(1, sizeof(*s));
-		uint64_t stub = page->addr + (uint64_t)slot * STUB_SIZE;
-		if (!s)
-			continue;
-		if (!site_from_plan(s, plan, ip, stub) ||
-		    !encode_stub(b->stubs[b->n], stub, ip + s->moved, plan->code, s->moved,
-				 (uint32_t)AGENT_AT(agent_entry), (uint32_t)AGENT_AT(agent_exit))) {
-			free(s);
-			continue;
-		}
-		b->site[b->n++] = s;
-		if (b->n == BATCH)
-			batch_apply(p, task, b, page, fd);
-	}
-	if (fd >= 0) {
-		batch_apply(p, task, b, page, fd);
-		close(fd);
-	}
-	free(b);
-}
-
-void site_patch_loader(struct patch *p, struct task *task, uint64_t entry)
-{
-	if (p->loader && p->loader_entry)
-		patch_module(p, task, p->loader, entry - p->loader_entry);
-}
-
-/* The first stop in a file that is known: the sites are patched at once, this one among them. */
-static bool patch_as_known(struct patch *p, struct task *task, const struct mapping *m, uint64_t ip)
-{
-	struct module *mod = m->patchable ? module_of(p, m) : NULL;
-	if (!mod || !mod->plans.n)
-		return false;
-	patch_module(p, task, mod, m->lo - m->file_offset);
-	return map_get(&image_of(task)->sites, ip) != NULL;
-}
-
-/* Whose site the first one of an image is, is the loader's; where it begins tells where its sites are. */
-static void note_loader(struct patch *p, struct task *task, const struct mapping *m)
-{
-	const struct image *img = image_of(task);
-	if (p->loader || !img->entry || img->entry < m->lo || img->entry >= m->hi)
-		return;
-	p->loader = module_of(p, m);
-	p->loader_entry = img->entry - m->lo + m->file_offset;
-}
-
 static const struct mapping *mapping_at(struct task *task, uint64_t ip)
 {
 	struct image *img = image_of(task);
@@ -487,11 +290,11 @@ static void decide(struct patch *p, struct task *task, struct site *s)
 	p->patched += site_is_patched(s);
 	p->redirected += s->kind == SITE_REDIRECT;
 	if (s->stub && m && m->patchable && !s->retry) {
-		remember(p, task, s, m);
-		note_loader(p, task, m);
+		plan_remember(p, task, s, m);
+		plan_note_loader(p, task, m);
 	}
 	site_index(img, s);
-	say(p, task, s, why ? why : "");
+	site_say(p, task, s, why ? why : "");
 }
 
 static bool bytes_are(const struct task *task, const struct change *c, bool new)
@@ -526,7 +329,7 @@ struct site *site_visit(struct patch *p, struct task *task, uint64_t ip)
 		return s;
 	if (!s) {
 		const struct mapping *m = mapping_at(task, ip);
-		if (m && patch_as_known(p, task, m, ip))
+		if (m && plan_apply(p, task, m, ip))
 			return map_get(&img->sites, ip);
 		s = img->sites.n < SITES_MAX ? calloc(1, sizeof(*s)) : NULL;
 		if (!s || map_put(&img->sites, ip, s) < 0) {

@@ -1,0 +1,252 @@
+/* What was found out about the sites of a file, and patching them all at once in the next image that maps it. */
+#include "engine/patch/patch.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+/* A program may map any number of files, and generated code has call sites without end: what comes after is decided again. */
+#define MODULES_MAX 1024
+#define PLANS_MAX   65536
+
+static struct module *module_of(struct patch *p, const struct mapping *m)
+{
+	for (size_t i = 0; i < p->modules.n; i++)
+		if (p->modules.v[i]->dev == m->dev && p->modules.v[i]->ino == m->ino)
+			return p->modules.v[i];
+	struct module *mod = p->modules.n < MODULES_MAX ? calloc(1, sizeof(*mod)) : NULL;
+	if (!mod || !vec_push(&p->modules, mod)) {
+		free(mod);
+		return NULL;
+	}
+	mod->dev = m->dev;
+	mod->ino = m->ino;
+	return mod;
+}
+
+void plan_free_all(struct patch *p)
+{
+	for (size_t i = 0; i < p->modules.n; i++) {
+		vec_free(&p->modules.v[i]->plans);
+		free(p->modules.v[i]);
+	}
+	vec_free(&p->modules);
+}
+
+void plan_remember(struct patch *p, struct task *task, const struct site *s, const struct mapping *m)
+{
+	struct module *mod = module_of(p, m);
+	struct plan plan = {
+		.offset = s->ip - m->lo + m->file_offset, .kind = s->kind, .moved = s->moved, .nchanges = s->nchanges};
+	if (s->moved && remote_read(task->tid, s->stub + STUB_BEHIND, plan.code, s->moved) < 0)
+		return;
+	for (int i = 0; i < s->nchanges; i++) {
+		plan.change[i].delta = (int32_t)(s->change[i].addr - s->ip);
+		plan.change[i].len = s->change[i].len;
+		memcpy(plan.change[i].old, s->change[i].old, s->change[i].len);
+	}
+	if (mod && mod->plans.n < PLANS_MAX)
+		(void)vec_push(&mod->plans, plan);
+}
+
+/* The site that a plan makes at `ip` with its stub at `stub`: all its changes, ready to be written. */
+static bool site_from_plan(struct site *s, const struct plan *plan, uint64_t ip, uint64_t stub)
+{
+	*s = (struct site){.ip = ip, .stub = stub, .kind = plan->kind, .moved = plan->moved};
+	uint64_t to = stub;
+	for (int i = 0; i < plan->nchanges; i++) {
+		struct change *c = &s->change[s->nchanges++];
+		c->addr = ip + (uint64_t)(int64_t)plan->change[i].delta;
+		c->len = plan->change[i].len;
+		memcpy(c->old, plan->change[i].old, c->len);
+		if (!(c->len == 5 ? encode_jmp32(c->new, c->addr, to) : encode_jmp8(c->new, c->addr, to)))
+			return false;
+		to = c->addr;
+	}
+	return true;
+}
+
+static void note_gaps(struct image *img, const struct site *s)
+{
+	for (int i = 0; i + 1 < s->nchanges; i++)
+		(void)vec_push(&img->gaps, (struct gap_use){s->change[i].addr, s->change[i].len});
+}
+
+/* Sites that are patched together: all their changes are read with one call, and written page by page. */
+#define BATCH         32
+#define BATCH_CHANGES (BATCH * 6)
+
+struct batch {
+	struct site *site[BATCH];
+	unsigned char stubs[BATCH][STUB_SIZE];
+	int n;
+};
+
+/* Bytes of one page from the first change in it to the last, and where a copy of them is. */
+struct run {
+	uint64_t lo;
+	size_t len, at;
+};
+
+struct work {
+	const struct change *change[BATCH_CHANGES]; /* by address */
+	struct run run[BATCH_CHANGES];
+	size_t nchanges, nruns, size;
+};
+
+static int by_address(const void *a, const void *b)
+{
+	uint64_t x = (*(const struct change *const *)a)->addr;
+	uint64_t y = (*(const struct change *const *)b)->addr;
+	return x < y ? -1 : x > y;
+}
+
+static void plan_work(const struct batch *b, struct work *w)
+{
+	*w = (struct work){.nchanges = 0};
+	for (int i = 0; i < b->n; i++)
+		for (int k = 0; k < b->site[i]->nchanges; k++)
+			w->change[w->nchanges++] = &b->site[i]->change[k];
+	qsort(w->change, w->nchanges, sizeof(*w->change), by_address);
+	for (size_t i = 0; i < w->nchanges; i++) {
+		const struct change *c = w->change[i];
+		struct run *r = w->nruns ? &w->run[w->nruns - 1] : NULL;
+		if (!r || r->lo / AGENT_PAGE != c->addr / AGENT_PAGE) {
+			w->size += r ? r->len : 0;
+			r = &w->run[w->nruns++];
+			*r = (struct run){c->addr, 0, w->size};
+		}
+		r->len = c->addr + c->len - r->lo;
+	}
+	w->size += w->nruns ? w->run[w->nruns - 1].len : 0;
+}
+
+static bool read_runs(const struct work *w, pid_t pid, unsigned char *bytes)
+{
+	struct iovec here[BATCH_CHANGES], there[BATCH_CHANGES];
+	for (size_t i = 0; i < w->nruns; i++) {
+		here[i] = (struct iovec){bytes + w->run[i].at, w->run[i].len};
+		/* NOLINTNEXTLINE(performance-no-int-to-ptr) */
+		there[i] = (struct iovec){(void *)w->run[i].lo, w->run[i].len};
+	}
+	return process_vm_readv(pid, here, w->nruns, there, w->nruns, 0) == (ssize_t)w->size;
+}
+
+/* Puts the changes into the copy. False where a byte does not stand as in the file: somebody wrote there. */
+static bool change_copy(const struct work *w, unsigned char *bytes)
+{
+	const struct run *r = w->run;
+	for (size_t i = 0; i < w->nchanges; i++) {
+		const struct change *c = w->change[i];
+		while (c->addr / AGENT_PAGE != r->lo / AGENT_PAGE)
+			r++;
+		unsigned char *at = bytes + r->at + (c->addr - r->lo);
+		if (memcmp(at, c->old, c->len) != 0)
+			return false;
+		memcpy(at, c->new, c->len);
+	}
+	return true;
+}
+
+static bool write_runs(const struct work *w, int fd, const unsigned char *bytes)
+{
+	bool ok = true;
+	for (size_t i = 0; ok && i < w->nruns; i++)
+		ok = pwrite(fd, bytes + w->run[i].at, w->run[i].len, (off_t)w->run[i].lo) == (ssize_t)w->run[i].len;
+	return ok;
+}
+
+static bool batch_write(const struct batch *b, pid_t pid, int fd, uint64_t stubs)
+{
+	struct work w;
+	plan_work(b, &w);
+	ssize_t size = (ssize_t)b->n * STUB_SIZE;
+	unsigned char *bytes = malloc(w.size + 1);
+	bool ok = bytes && read_runs(&w, pid, bytes) && change_copy(&w, bytes) &&
+		  pwrite(fd, b->stubs, (size_t)size, (off_t)stubs) == size && write_runs(&w, fd, bytes);
+	free(bytes);
+	return ok;
+}
+
+static void batch_apply(struct patch *p, struct task *task, struct batch *b, struct stub_page *page, int fd)
+{
+	struct image *img = image_of(task);
+	uint64_t stubs = page->addr + (uint64_t)page->used * STUB_SIZE;
+	bool done = b->n && batch_write(b, task->tid, fd, stubs);
+	for (int i = 0; i < b->n; i++) {
+		struct site *s = b->site[i];
+		if (!done || map_put(&img->sites, s->ip, s) < 0) {
+			free(s);
+			continue;
+		}
+		p->patched += site_is_patched(s);
+		p->redirected += s->kind == SITE_REDIRECT;
+		site_index(img, s);
+		note_gaps(img, s);
+		site_say(p, task, s, "as known");
+	}
+	page->used += done ? (uint32_t)b->n : 0;
+	b->n = 0;
+}
+
+/*
+ * Patches all sites that are known of a file whose offset 0 would be at `origin`: the calls to come need not stop once
+ * each. Only while one thread runs in the image, whose stubs have room.
+ */
+static void patch_module(struct patch *p, struct task *task, const struct module *mod, uint64_t origin)
+{
+	struct image *img = image_of(task);
+	struct stub_page *page = img->pages.n ? &img->pages.v[0] : NULL;
+	struct batch *b = calloc(1, sizeof(*b));
+	int fd = -1;
+	if (page && b && img->from_start && task->proc->ntasks == 1 && site_is_near(page->addr, origin))
+		fd = remote_open(task->tid);
+	for (size_t i = 0; fd >= 0 && i < mod->plans.n; i++) {
+		const struct plan *plan = &mod->plans.v[i];
+		uint64_t ip = origin + plan->offset;
+		uint32_t slot = page->used + (uint32_t)b->n;
+		struct site *s = map_get(&img->sites, ip) || slot >= page->max ? NULL : calloc(1, sizeof(*s));
+		uint64_t stub = page->addr + (uint64_t)slot * STUB_SIZE;
+		if (!s)
+			continue;
+		if (!site_from_plan(s, plan, ip, stub) ||
+		    !encode_stub(b->stubs[b->n], stub, ip + s->moved, plan->code, s->moved,
+				 (uint32_t)AGENT_AT(agent_entry), (uint32_t)AGENT_AT(agent_exit))) {
+			free(s);
+			continue;
+		}
+		b->site[b->n++] = s;
+		if (b->n == BATCH)
+			batch_apply(p, task, b, page, fd);
+	}
+	if (fd >= 0) {
+		batch_apply(p, task, b, page, fd);
+		close(fd);
+	}
+	free(b);
+}
+
+void plan_apply_loader(struct patch *p, struct task *task, uint64_t entry)
+{
+	if (p->loader && p->loader_entry)
+		patch_module(p, task, p->loader, entry - p->loader_entry);
+}
+
+bool plan_apply(struct patch *p, struct task *task, const struct mapping *m, uint64_t ip)
+{
+	struct module *mod = m->patchable ? module_of(p, m) : NULL;
+	if (!mod || !mod->plans.n)
+		return false;
+	patch_module(p, task, mod, m->lo - m->file_offset);
+	return map_get(&image_of(task)->sites, ip) != NULL;
+}
+
+void plan_note_loader(struct patch *p, struct task *task, const struct mapping *m)
+{
+	const struct image *img = image_of(task);
+	if (p->loader || !img->entry || img->entry < m->lo || img->entry >= m->hi)
+		return;
+	p->loader = module_of(p, m);
+	p->loader_entry = img->entry - m->lo + m->file_offset;
+}
