@@ -23,6 +23,8 @@ struct trace_task {
 	int given;       /* arguments written so far */
 	bool more;       /* arguments are still to come */
 	struct decode_memo memo;
+	struct call real; /* what an i386 program asked socketcall(2) and its like for, as it was at entry */
+	bool is_inside;
 	size_t column;    /* where the line stands */
 	struct buf text;  /* a line that waits for its call's end */
 	struct buf stack; /* taken at the entry of a call that leaves none behind */
@@ -117,8 +119,6 @@ void trace_stack_enter(struct trace *t, struct trace_task *k, const struct event
 void trace_stack_lines(struct trace *t, struct trace_task *k, const struct event *ev, struct buf *out);
 void trace_stack_json(struct trace *t, struct trace_task *k, const struct event *ev, struct buf *out);
 void trace_stack_fold(struct trace *t, struct trace_task *k, const struct event *ev);
-/* The process has ended: drops what is kept of it. */
-void trace_stack_gone(struct trace *t, pid_t pid);
 void trace_stack_end(struct trace *t);
 
 #endif

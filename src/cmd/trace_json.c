@@ -71,7 +71,7 @@ static void json_leave(struct trace *t, struct trace_task *k, const struct event
 	add_time(t, ev, k->enter_ns, out);
 	buf_adds(out, ",\"name\":\"");
 	syscall_name(out, ev->call.arch, ev->call.nr);
-	buf_addf(out, "\",\"nr\":%lld", (long long)ev->call.nr);
+	buf_addf(out, "\",\"nr\":%lld", (long long)syscall_kernel_number(ev->call.arch, ev->call.nr));
 	add_arch(&ev->call, out);
 	buf_adds(out, ",\"args\":{");
 	buf_add(out, k->text.s, k->text.len);

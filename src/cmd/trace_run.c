@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/diag.h"
+#include "decode/inside.h"
 #include "syscall/table.h"
 
 #include <errno.h>
@@ -132,8 +133,22 @@ static void task_gone(struct trace *t, struct trace_task *k)
 	free(k);
 }
 
-static void on_call(struct trace *t, struct trace_task *k, const struct event *ev)
+/* The call that an i386 program makes through another, in its place; what was found at entry counts at its end too. */
+static void unwrap(struct trace_task *k, struct event *ev)
 {
+	if (ev->kind == EV_ENTER)
+		k->is_inside = decode_inside(&ev->call, ev->mem, &k->real);
+	if (!k->is_inside)
+		return;
+	if (ev->kind == EV_EXIT)
+		ev->call.result = decode_inside_result(&ev->call, ev->mem);
+	ev->call.nr = k->real.nr;
+	memcpy(ev->call.args, k->real.args, sizeof(ev->call.args));
+}
+
+static void on_call(struct trace *t, struct trace_task *k, struct event *ev)
+{
+	unwrap(k, ev);
 	if (ev->kind == EV_ENTER) {
 		k->in_call = true;
 		k->enter_ns = ev->time_ns;
@@ -193,7 +208,7 @@ static void on_stop(struct trace *t, bool stopped)
 		set_timer(t, STOP_US);
 }
 
-static void on_event(struct trace *t, const struct event *ev)
+static void on_event(struct trace *t, struct event *ev)
 {
 	if (ev->kind == EV_NOTE) {
 		diag_note("%s", ev->text);
@@ -228,8 +243,6 @@ static void on_event(struct trace *t, const struct event *ev)
 		stack_forget(t->stack, ev->pid);
 	if (ev->kind == EV_DEATH)
 		task_gone(t, k);
-	if (ev->kind == EV_DEATH && ev->is_process)
-		trace_stack_gone(t, ev->pid);
 	trace_out_event(&t->out);
 }
 

@@ -121,12 +121,6 @@ void trace_stack_fold(struct trace *t, struct trace_task *k, const struct event 
 	buf_clear(&k->stack);
 }
 
-void trace_stack_gone(struct trace *t, pid_t pid)
-{
-	if (t->stack)
-		stack_forget(t->stack, pid);
-}
-
 void trace_stack_end(struct trace *t)
 {
 	if (t->o.folded) {

@@ -69,7 +69,7 @@ static void prefix(struct trace *t, struct trace_task *k, const struct event *ev
 	}
 	add_clock(t, out, ev->time_ns);
 	if (t->o.numbers && (ev->kind == EV_ENTER || ev->kind == EV_EXIT))
-		buf_addf(out, "[%4lld] ", (long long)ev->call.nr);
+		buf_addf(out, "[%4lld] ", (long long)syscall_kernel_number(ev->call.arch, ev->call.nr));
 	if (t->o.addresses)
 		buf_addf(out, "[%016llx] ", (unsigned long long)ev->call.ip);
 }

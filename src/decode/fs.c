@@ -102,7 +102,9 @@ void show_stat(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)k, (void)i;
 	struct stat s;
-	if (!own_architecture(d) || !decode_get(d, v, &s, sizeof(s)))
+	if (d->call->arch == AUDIT_ARCH_I386)
+		layout_emit(d, &layout_stat32, v, layout_stat32.size);
+	else if (!own_architecture(d) || !decode_get(d, v, &s, sizeof(s)))
 		emit_ptr(d->out, v);
 	else
 		layout_emit(d, makes_device(s.st_mode) ? &stat_device : &layout_stat, v, sizeof(s));
@@ -212,12 +214,13 @@ struct kernel_flock {
 	int64_t l_start, l_len;
 	int32_t l_pid;
 };
-LAYOUT(flock, struct kernel_flock, M(struct kernel_flock, l_type, FLOCK_TYPE), M(struct kernel_flock, l_whence, WHENCE),
-       M(struct kernel_flock, l_start, LONG), M(struct kernel_flock, l_len, LONG));
+LAYOUT_NARROW(flock, struct kernel_flock, &layout_flock32, M(struct kernel_flock, l_type, FLOCK_TYPE),
+	      M(struct kernel_flock, l_whence, WHENCE), M(struct kernel_flock, l_start, LONG),
+	      M(struct kernel_flock, l_len, LONG));
 /* What F_GETLK gives back: who holds it, too. */
-LAYOUT(flock_held, struct kernel_flock, M(struct kernel_flock, l_type, FLOCK_TYPE),
-       M(struct kernel_flock, l_whence, WHENCE), M(struct kernel_flock, l_start, LONG),
-       M(struct kernel_flock, l_len, LONG), M(struct kernel_flock, l_pid, PID));
+LAYOUT_NARROW(flock_held, struct kernel_flock, &layout_flock_held32, M(struct kernel_flock, l_type, FLOCK_TYPE),
+	      M(struct kernel_flock, l_whence, WHENCE), M(struct kernel_flock, l_start, LONG),
+	      M(struct kernel_flock, l_len, LONG), M(struct kernel_flock, l_pid, PID));
 struct kernel_owner {
 	int32_t type, pid;
 };
@@ -235,6 +238,9 @@ static const struct command_arg fcntl_args[] = {
 	{7, K_FLOCK, WHEN_ENTERING},         /* F_SETLKW */
 	{8, K_PID, WHEN_ENTERING},           /* F_SETOWN */
 	{10, K_SIGNAL, WHEN_ENTERING},       /* F_SETSIG */
+	{12, K_FLOCK64_HELD, WHEN_LEFT},     /* F_GETLK64 */
+	{13, K_FLOCK64, WHEN_ENTERING},      /* F_SETLK64 */
+	{14, K_FLOCK64, WHEN_ENTERING},      /* F_SETLKW64 */
 	{15, K_OWNER_EX, WHEN_ENTERING},     /* F_SETOWN_EX */
 	{16, K_OWNER_EX, WHEN_LEFT},         /* F_GETOWN_EX */
 	{17, K_OUT_FD_PAIR, WHEN_LEFT},      /* F_GETOWNER_UIDS */

@@ -70,12 +70,12 @@ struct kernel_statfs {
 	int32_t f_fsid[2];
 	int64_t f_namelen, f_frsize, f_flags, f_spare[4];
 };
-LAYOUT(statfs, struct kernel_statfs, M(struct kernel_statfs, f_type, STATFS_TYPE),
-       M(struct kernel_statfs, f_bsize, LONG), M(struct kernel_statfs, f_blocks, ULONG),
-       M(struct kernel_statfs, f_bfree, ULONG), M(struct kernel_statfs, f_bavail, ULONG),
-       M(struct kernel_statfs, f_files, ULONG), M(struct kernel_statfs, f_ffree, ULONG),
-       M_AT(struct kernel_statfs, f_fsid, FSID), M(struct kernel_statfs, f_namelen, LONG),
-       M(struct kernel_statfs, f_frsize, LONG), M(struct kernel_statfs, f_flags, STATFS_FLAGS));
+LAYOUT_NARROW(statfs, struct kernel_statfs, &layout_statfs32, M(struct kernel_statfs, f_type, STATFS_TYPE),
+	      M(struct kernel_statfs, f_bsize, LONG), M(struct kernel_statfs, f_blocks, ULONG),
+	      M(struct kernel_statfs, f_bfree, ULONG), M(struct kernel_statfs, f_bavail, ULONG),
+	      M(struct kernel_statfs, f_files, ULONG), M(struct kernel_statfs, f_ffree, ULONG),
+	      M_AT(struct kernel_statfs, f_fsid, FSID), M(struct kernel_statfs, f_namelen, LONG),
+	      M(struct kernel_statfs, f_frsize, LONG), M(struct kernel_statfs, f_flags, STATFS_FLAGS));
 
 struct mount_attrs {
 	uint64_t attr_set, attr_clr, propagation, userns_fd;

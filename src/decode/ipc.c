@@ -69,19 +69,21 @@ struct sem_state {
 	int64_t sem_otime, unused1, sem_ctime, unused2;
 	uint64_t sem_nsems;
 };
-LAYOUT(shmid_ds, struct shm_state, {"uid", 4, 4, K_UID, 0}, {"gid", 8, 4, K_UID, 0}, {"mode", 20, 4, K_MODE, 0},
-       {"key", 0, 4, K_IPC_KEY, MEMBER_VERBOSE}, {"cuid", 12, 4, K_UID, MEMBER_VERBOSE},
-       {"cgid", 16, 4, K_UID, MEMBER_VERBOSE}, M(struct shm_state, shm_segsz, ULONG),
-       M(struct shm_state, shm_cpid, PID), M(struct shm_state, shm_lpid, PID), M(struct shm_state, shm_nattch, ULONG),
-       M(struct shm_state, shm_atime, LONG), M(struct shm_state, shm_dtime, LONG),
-       M(struct shm_state, shm_ctime, LONG));
-LAYOUT(msqid_ds, struct msg_state, {"uid", 4, 4, K_UID, 0}, {"gid", 8, 4, K_UID, 0}, {"mode", 20, 4, K_MODE, 0},
-       M(struct msg_state, msg_stime, LONG), M(struct msg_state, msg_rtime, LONG), M(struct msg_state, msg_ctime, LONG),
-       M(struct msg_state, msg_qnum, ULONG), M(struct msg_state, msg_qbytes, ULONG),
-       M(struct msg_state, msg_lspid, PID), M(struct msg_state, msg_lrpid, PID));
-LAYOUT(semid_ds, struct sem_state, {"uid", 4, 4, K_UID, 0}, {"gid", 8, 4, K_UID, 0}, {"mode", 20, 4, K_MODE, 0},
-       M(struct sem_state, sem_otime, LONG), M(struct sem_state, sem_ctime, LONG),
-       M(struct sem_state, sem_nsems, ULONG));
+LAYOUT_NARROW(shmid_ds, struct shm_state, &layout_shmid_ds32, {"uid", 4, 4, K_UID, 0}, {"gid", 8, 4, K_UID, 0},
+	      {"mode", 20, 4, K_MODE, 0}, {"key", 0, 4, K_IPC_KEY, MEMBER_VERBOSE},
+	      {"cuid", 12, 4, K_UID, MEMBER_VERBOSE}, {"cgid", 16, 4, K_UID, MEMBER_VERBOSE},
+	      M(struct shm_state, shm_segsz, ULONG), M(struct shm_state, shm_cpid, PID),
+	      M(struct shm_state, shm_lpid, PID), M(struct shm_state, shm_nattch, ULONG),
+	      M(struct shm_state, shm_atime, LONG), M(struct shm_state, shm_dtime, LONG),
+	      M(struct shm_state, shm_ctime, LONG));
+LAYOUT_NARROW(msqid_ds, struct msg_state, &layout_msqid_ds32, {"uid", 4, 4, K_UID, 0}, {"gid", 8, 4, K_UID, 0},
+	      {"mode", 20, 4, K_MODE, 0}, M(struct msg_state, msg_stime, LONG), M(struct msg_state, msg_rtime, LONG),
+	      M(struct msg_state, msg_ctime, LONG), M(struct msg_state, msg_qnum, ULONG),
+	      M(struct msg_state, msg_qbytes, ULONG), M(struct msg_state, msg_lspid, PID),
+	      M(struct msg_state, msg_lrpid, PID));
+LAYOUT_NARROW(semid_ds, struct sem_state, &layout_semid_ds32, {"uid", 4, 4, K_UID, 0}, {"gid", 8, 4, K_UID, 0},
+	      {"mode", 20, 4, K_MODE, 0}, M(struct sem_state, sem_otime, LONG), M(struct sem_state, sem_ctime, LONG),
+	      M(struct sem_state, sem_nsems, ULONG));
 LAYOUT_SAME(sembuf, struct sembuf, M(struct sembuf, sem_num, UINT), M(struct sembuf, sem_op, SHORT),
 	    M(struct sembuf, sem_flg, SEM_FLAGS));
 
@@ -152,8 +154,9 @@ void show_out_msgbuf(const struct decode *d, const struct kind *k, uint64_t v, i
 	message_buffer(d, v, d->call->result > 0 ? (uint64_t)d->call->result : 0);
 }
 
-LAYOUT(mq_attr, struct mq_attr, M(struct mq_attr, mq_flags, OPEN_FLAGS), M(struct mq_attr, mq_maxmsg, LONG),
-       M(struct mq_attr, mq_msgsize, LONG), M(struct mq_attr, mq_curmsgs, LONG));
+LAYOUT_NARROW(mq_attr, struct mq_attr, &layout_mq_attr32, M(struct mq_attr, mq_flags, OPEN_FLAGS),
+	      M(struct mq_attr, mq_maxmsg, LONG), M(struct mq_attr, mq_msgsize, LONG),
+	      M(struct mq_attr, mq_curmsgs, LONG));
 
 static void nodes(const struct decode *d, uint64_t v, uint64_t bits)
 {

@@ -42,7 +42,8 @@ show_fn show_flags32, show_choice32;
 show_fn show_fd, show_dirfd, show_pid, show_uid, show_dev, show_hex16, show_low_bit, show_short, show_choice16,
 	show_errno;
 show_fn show_negative_errno, show_fd_pair, show_loads, show_control_chars, show_lsm_ids;
-when_fn when_off_high, when_mremap_addr;
+show_fn show_off_low, show_off_swapped;
+when_fn when_never, when_off_high, when_mremap_addr;
 /* Strings and bytes. */
 show_fn show_path, show_string, show_in_bytes, show_out_bytes, show_out_path, show_out_path_n, show_out_random,
 	show_argv, show_envp;

@@ -150,6 +150,24 @@ show_fn show_structs;
 	X(file_clone_range)                                                                                            \
 	X(fstrim_range)                                                                                                \
 	X(rtc_time)                                                                                                    \
+	X(rusage32)                                                                                                    \
+	X(sysinfo32)                                                                                                   \
+	X(tms32)                                                                                                       \
+	X(itimerval32)                                                                                                 \
+	X(itimerspec32)                                                                                                \
+	X(stack32)                                                                                                     \
+	X(mq_attr32)                                                                                                   \
+	X(flock32)                                                                                                     \
+	X(flock_held32)                                                                                                \
+	X(flock64)                                                                                                     \
+	X(flock64_held)                                                                                                \
+	X(statfs32)                                                                                                    \
+	X(statfs64)                                                                                                    \
+	X(msqid_ds32)                                                                                                  \
+	X(shmid_ds32)                                                                                                  \
+	X(semid_ds32)                                                                                                  \
+	X(stat32)                                                                                                      \
+	X(itimerspec64)                                                                                                \
 	X(bpf_map_create)                                                                                              \
 	X(bpf_elem)                                                                                                    \
 	X(bpf_next_key)                                                                                                \

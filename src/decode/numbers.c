@@ -63,7 +63,7 @@ void show_fd_pair(const struct decode *d, const struct kind *k, uint64_t v, int 
 void show_loads(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)k, (void)i;
-	decode_numbers(d, v, 3, 8, K_ULONG);
+	decode_numbers(d, v, 3, decode_word(d), K_ULONG);
 }
 
 void show_control_chars(const struct decode *d, const struct kind *k, uint64_t v, int i)
@@ -77,6 +77,31 @@ void show_lsm_ids(const struct decode *d, const struct kind *k, uint64_t v, int 
 {
 	(void)k, (void)i;
 	decode_numbers(d, v, d->call->result > 0 ? (uint64_t)d->call->result : 0, 8, K_LSM_ID);
+}
+
+/* i386 passes 64 bits as two arguments: the lower half first, and _llseek(2) the other way round. */
+static void show_halves(const struct decode *d, uint64_t low, uint64_t high)
+{
+	emit_num(d->out, (int64_t)((high & UINT32_MAX) << 32 | (low & UINT32_MAX)));
+}
+
+void show_off_low(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k;
+	show_halves(d, v, d->call->args[i + 1]);
+}
+
+void show_off_swapped(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k;
+	show_halves(d, d->call->args[i + 1], v);
+}
+
+/* What an argument before it has shown. */
+enum when when_never(const struct decode *d, int i)
+{
+	(void)d, (void)i;
+	return WHEN_NEVER;
 }
 
 /* preadv(2)'s upper half of the offset means something to callers of 32 bits alone. */

@@ -130,10 +130,11 @@ struct kernel_rusage {
 		ru_msgsnd, ru_msgrcv, ru_nsignals, ru_nvcsw, ru_nivcsw;
 };
 #define RU(m) M_VERBOSE(struct kernel_rusage, m, LONG)
-LAYOUT(rusage, struct kernel_rusage, {"ru_utime", offsetof(struct kernel_rusage, utime), 0, K_TIMEVAL, 0},
-       {"ru_stime", offsetof(struct kernel_rusage, stime), 0, K_TIMEVAL, 0}, RU(ru_maxrss), RU(ru_ixrss), RU(ru_idrss),
-       RU(ru_isrss), RU(ru_minflt), RU(ru_majflt), RU(ru_nswap), RU(ru_inblock), RU(ru_oublock), RU(ru_msgsnd),
-       RU(ru_msgrcv), RU(ru_nsignals), RU(ru_nvcsw), RU(ru_nivcsw));
+LAYOUT_NARROW(rusage, struct kernel_rusage, &layout_rusage32,
+	      {"ru_utime", offsetof(struct kernel_rusage, utime), 0, K_TIMEVAL, 0},
+	      {"ru_stime", offsetof(struct kernel_rusage, stime), 0, K_TIMEVAL, 0}, RU(ru_maxrss), RU(ru_ixrss),
+	      RU(ru_idrss), RU(ru_isrss), RU(ru_minflt), RU(ru_majflt), RU(ru_nswap), RU(ru_inblock), RU(ru_oublock),
+	      RU(ru_msgsnd), RU(ru_msgrcv), RU(ru_nsignals), RU(ru_nvcsw), RU(ru_nivcsw));
 
 /* 8192*1024, RLIM64_INFINITY. */
 void show_rlim(const struct decode *d, const struct kind *k, uint64_t v, int i)
@@ -179,13 +180,13 @@ struct kernel_sysinfo {
 	uint64_t totalhigh, freehigh;
 	uint32_t mem_unit;
 };
-LAYOUT(sysinfo, struct kernel_sysinfo, M(struct kernel_sysinfo, uptime, LONG),
-       M_AT(struct kernel_sysinfo, loads, LOADS), M(struct kernel_sysinfo, totalram, ULONG),
-       M(struct kernel_sysinfo, freeram, ULONG), M(struct kernel_sysinfo, sharedram, ULONG),
-       M(struct kernel_sysinfo, bufferram, ULONG), M(struct kernel_sysinfo, totalswap, ULONG),
-       M(struct kernel_sysinfo, freeswap, ULONG), M(struct kernel_sysinfo, procs, UINT),
-       M(struct kernel_sysinfo, totalhigh, ULONG), M(struct kernel_sysinfo, freehigh, ULONG),
-       M(struct kernel_sysinfo, mem_unit, UINT));
+LAYOUT_NARROW(sysinfo, struct kernel_sysinfo, &layout_sysinfo32, M(struct kernel_sysinfo, uptime, LONG),
+	      M_AT(struct kernel_sysinfo, loads, LOADS), M(struct kernel_sysinfo, totalram, ULONG),
+	      M(struct kernel_sysinfo, freeram, ULONG), M(struct kernel_sysinfo, sharedram, ULONG),
+	      M(struct kernel_sysinfo, bufferram, ULONG), M(struct kernel_sysinfo, totalswap, ULONG),
+	      M(struct kernel_sysinfo, freeswap, ULONG), M(struct kernel_sysinfo, procs, UINT),
+	      M(struct kernel_sysinfo, totalhigh, ULONG), M(struct kernel_sysinfo, freehigh, ULONG),
+	      M(struct kernel_sysinfo, mem_unit, UINT));
 
 struct uts {
 	char sysname[65], nodename[65], release[65], version[65], machine[65], domainname[65];

@@ -122,8 +122,8 @@ struct kernel_stack {
 	int32_t ss_flags;
 	uint64_t ss_size;
 };
-LAYOUT(stack, struct kernel_stack, M(struct kernel_stack, ss_sp, PTR), M(struct kernel_stack, ss_flags, SS_FLAGS),
-       M(struct kernel_stack, ss_size, ULONG));
+LAYOUT_NARROW(stack, struct kernel_stack, &layout_stack32, M(struct kernel_stack, ss_sp, PTR),
+	      M(struct kernel_stack, ss_flags, SS_FLAGS), M(struct kernel_stack, ss_size, ULONG));
 
 static const struct {
 	int sig;
@@ -238,11 +238,51 @@ void decode_siginfo(struct emit *out, const siginfo_t *si)
 	emit_close(out, '}');
 }
 
+/* compat_siginfo (include/linux/compat.h): signo, errno, code, and what the signal and its code say. */
+static void widen(const int32_t n[static 8], siginfo_t *si)
+{
+	uint32_t second = (uint32_t)n[4], third = (uint32_t)n[5];
+	*si = (siginfo_t){.si_signo = n[0], .si_errno = n[1], .si_code = n[2]};
+	if (si->si_code == SI_TIMER) {
+		si->si_timerid = n[3];
+		si->si_overrun = n[4];
+		si->si_ptr = (void *)(uintptr_t)third;
+	} else if (si->si_code <= 0 || si->si_signo == SIGCHLD) {
+		si->si_pid = n[3];
+		si->si_uid = second;
+		if (si->si_signo == SIGCHLD && si->si_code > 0) {
+			si->si_status = n[5];
+			si->si_utime = n[6];
+			si->si_stime = n[7];
+		} else
+			si->si_ptr = (void *)(uintptr_t)third;
+	} else if (si->si_signo == SIGIO) {
+		si->si_band = n[3];
+		si->si_fd = n[4];
+	} else if (si->si_signo == SIGSYS) {
+		si->si_call_addr = (void *)(uintptr_t)(uint32_t)n[3];
+		si->si_syscall = n[4];
+		si->si_arch = third;
+	} else
+		si->si_addr = (void *)(uintptr_t)(uint32_t)n[3];
+}
+
+static bool get_siginfo(const struct decode *d, uint64_t addr, siginfo_t *si)
+{
+	int32_t narrow[8];
+	if (decode_word(d) == 8)
+		return decode_get(d, addr, si, sizeof(*si));
+	if (!decode_get(d, addr, narrow, sizeof(narrow)))
+		return false;
+	widen(narrow, si);
+	return true;
+}
+
 void show_siginfo(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	siginfo_t si;
 	(void)k, (void)i;
-	if (decode_word(d) == 8 && decode_get(d, v, &si, sizeof(si)))
+	if (get_siginfo(d, v, &si))
 		decode_siginfo(d->out, &si);
 	else
 		emit_ptr(d->out, v);
@@ -254,11 +294,22 @@ struct kernel_sigevent {
 	int32_t pad[11];
 };
 
+static bool get_sigevent(const struct decode *d, uint64_t addr, struct kernel_sigevent *e)
+{
+	int32_t n[4];
+	if (decode_word(d) == 8)
+		return decode_get(d, addr, e, sizeof(*e));
+	if (!decode_get(d, addr, n, sizeof(n)))
+		return false;
+	*e = (struct kernel_sigevent){.value = (uint32_t)n[0], .signo = n[1], .notify = n[2], .tid = n[3]};
+	return true;
+}
+
 void show_sigevent(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	struct kernel_sigevent e;
 	(void)k, (void)i;
-	if (decode_word(d) != 8 || !decode_get(d, v, &e, sizeof(e))) {
+	if (!get_sigevent(d, v, &e)) {
 		emit_ptr(d->out, v);
 		return;
 	}

@@ -4,6 +4,7 @@
 
 #include <linux/time_types.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/times.h>
 #include <time.h>
 #include <utime.h>
@@ -36,10 +37,14 @@ LAYOUT_NARROW(timespec, struct __kernel_timespec, &timespec32, M(struct __kernel
 LAYOUT_SAME(timespec64, struct __kernel_timespec, M(struct __kernel_timespec, tv_sec, LONG),
 	    M(struct __kernel_timespec, tv_nsec, LONG));
 LAYOUT_NARROW(timeval, struct pair64, &timeval32, M(struct pair64, tv_sec, LONG), M(struct pair64, tv_usec, LONG));
-LAYOUT(itimerval, struct __kernel_old_itimerval, M_AT(struct __kernel_old_itimerval, it_interval, TIMEVAL),
-       M_AT(struct __kernel_old_itimerval, it_value, TIMEVAL));
-LAYOUT(itimerspec, struct __kernel_itimerspec, M_AT(struct __kernel_itimerspec, it_interval, TIMESPEC),
-       M_AT(struct __kernel_itimerspec, it_value, TIMESPEC));
+LAYOUT_NARROW(itimerval, struct __kernel_old_itimerval, &layout_itimerval32,
+	      M_AT(struct __kernel_old_itimerval, it_interval, TIMEVAL),
+	      M_AT(struct __kernel_old_itimerval, it_value, TIMEVAL));
+LAYOUT_SAME(itimerspec64, struct __kernel_itimerspec, M_AT(struct __kernel_itimerspec, it_interval, TIMESPEC64),
+	    M_AT(struct __kernel_itimerspec, it_value, TIMESPEC64));
+LAYOUT_NARROW(itimerspec, struct __kernel_itimerspec, &layout_itimerspec32,
+	      M_AT(struct __kernel_itimerspec, it_interval, TIMESPEC),
+	      M_AT(struct __kernel_itimerspec, it_value, TIMESPEC));
 
 struct kernel_timezone {
 	int32_t tz_minuteswest, tz_dsttime;
@@ -48,8 +53,8 @@ LAYOUT_SAME(timezone, struct kernel_timezone, M(struct kernel_timezone, tz_minut
 	    M(struct kernel_timezone, tz_dsttime, INT));
 
 LAYOUT(utimbuf, struct utimbuf, M(struct utimbuf, actime, LONG), M(struct utimbuf, modtime, LONG));
-LAYOUT(tms, struct tms, M(struct tms, tms_utime, LONG), M(struct tms, tms_stime, LONG), M(struct tms, tms_cutime, LONG),
-       M(struct tms, tms_cstime, LONG));
+LAYOUT_NARROW(tms, struct tms, &layout_tms32, M(struct tms, tms_utime, LONG), M(struct tms, tms_stime, LONG),
+	      M(struct tms, tms_cutime, LONG), M(struct tms, tms_cstime, LONG));
 struct kernel_timex {
 	uint32_t modes, pad1;
 	int64_t offset, freq, maxerror, esterror;
@@ -79,29 +84,39 @@ bool decode_time_text(char *text, size_t n, int64_t seconds)
 	return strftime(text, n, "%Y-%m-%dT%H:%M:%S+0000", &tm) > 0;
 }
 
-/* A time stamp: the structure, and for people what it is in words. */
+/* A time stamp: the structure, and for people what it is in words, with the fraction where there is one. */
 static void stamp(const struct decode *d, const struct layout *l, uint64_t addr)
 {
 	const struct layout *here = layout_for(d, l);
-	int64_t seconds;
-	char text[40];
+	size_t word = here == l ? 8 : 4;
+	int64_t v[2] = {0, 0};
+	char text[40], whole[64];
 	if (!here) {
 		emit_ptr(d->out, addr);
 		return;
 	}
 	layout_emit(d, here, addr, here->size);
-	if (here == l && decode_get(d, addr, &seconds, sizeof(seconds)) &&
-	    decode_time_text(text, sizeof(text), seconds))
-		emit_comment(d->out, text);
+	for (int i = 0; i < 2; i++) /* times of 4 bytes are signed, but those before 1970 get no words */
+		decode_get(d, addr + (uint64_t)i * word, &v[i], word);
+	if (!decode_time_text(text, sizeof(text), v[0]))
+		return;
+	int digits = l == &layout_timeval ? 6 : 9;
+	size_t zone = strlen(text) - strlen("+0000");
+	if (v[1] > 0 && v[1] < (digits == 6 ? 1000000 : 1000000000))
+		snprintf(whole, sizeof(whole), "%.*s.%0*lld+0000", (int)zone, text, digits, (long long)v[1]);
+	else
+		snprintf(whole, sizeof(whole), "%s", text);
+	emit_comment(d->out, whole);
 }
 
 static void one_file_time(const struct decode *d, uint64_t addr, void *ctx)
 {
-	struct __kernel_timespec t;
+	uint64_t ns = 0;
 	(void)ctx;
-	if (decode_word(d) == 8 && decode_get(d, addr, &t, sizeof(t)) && t.tv_nsec == NSEC_NOW)
+	decode_get_word(d, addr + decode_word(d), &ns);
+	if (ns == NSEC_NOW)
 		emit_sym(d->out, "UTIME_NOW", NSEC_NOW);
-	else if (decode_word(d) == 8 && decode_get(d, addr, &t, sizeof(t)) && t.tv_nsec == NSEC_OMIT)
+	else if (ns == NSEC_OMIT)
 		emit_sym(d->out, "UTIME_OMIT", NSEC_OMIT);
 	else
 		stamp(d, &layout_timespec, addr);

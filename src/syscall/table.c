@@ -117,8 +117,30 @@ static const struct syscall_desc *lookup_slowly(uint32_t arch, int64_t nr)
 	return found;
 }
 
+/* Calls inside of others are known by their row: its index and 1 in the upper half, the outer call's number in the lower. */
+static const struct syscall_desc *inside(uint32_t arch, int64_t nr)
+{
+	int64_t row = arch == AUDIT_ARCH_I386 ? nr >> 32 : 0;
+	return row > 0 && row <= (int64_t)NDESCS ? &descs[row - 1] : NULL;
+}
+
+int64_t syscall_inside(const char *name, int64_t door)
+{
+	for (size_t i = 0; i < NDESCS; i++)
+		if (strcmp(descs[i].name, name) == 0)
+			return (int64_t)(i + 1) << 32 | door;
+	return -1;
+}
+
+int64_t syscall_kernel_number(uint32_t arch, int64_t nr)
+{
+	return inside(arch, nr) ? nr & UINT32_MAX : nr;
+}
+
 const struct syscall_desc *syscall_lookup(uint32_t arch, int64_t nr)
 {
+	if (inside(arch, nr))
+		return inside(arch, nr);
 	const struct arch_index *x = index_of(arch, nr);
 	if (!x)
 		return lookup_slowly(arch, nr);
@@ -128,6 +150,8 @@ const struct syscall_desc *syscall_lookup(uint32_t arch, int64_t nr)
 
 const char *syscall_name_known(uint32_t arch, int64_t nr)
 {
+	if (inside(arch, nr))
+		return inside(arch, nr)->name;
 	const struct arch_index *x = index_of(arch, nr);
 	if (x) {
 		nr -= x->bit;

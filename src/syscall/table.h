@@ -86,6 +86,13 @@ const struct syscall_desc *syscall_lookup(uint32_t arch, int64_t nr);
 void syscall_name(struct buf *out, uint32_t arch, int64_t nr);
 /* The name, or NULL for a number without one, for callers that only compare; valid for ever. No "#x32" behind. */
 const char *syscall_name_known(uint32_t arch, int64_t nr);
+/*
+ * The number that stands for a call made through socketcall(2), ipc(2) or another of i386's old doors, whose own number is
+ * `door`: no register can hold it, and syscall_kernel_number() gives `door` back. -1 where there is no such call.
+ */
+int64_t syscall_inside(const char *name, int64_t door);
+/* The number as the kernel saw it. */
+int64_t syscall_kernel_number(uint32_t arch, int64_t nr);
 /* All calls that are described: row `i`, or NULL at the end. */
 const struct syscall_desc *syscall_row(size_t i);
 /* The number of `name` on `arch`, or -1. */

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "decode/decode.h"
 #include "decode/emit.h"
+#include "decode/inside.h"
 #include "syscall/table.h"
 
 #include <errno.h>
@@ -81,6 +82,9 @@ static int netlink_protocol(void *ctx, int pid, int fd)
 static void decode(struct emit *out, const struct header *h, const struct call *call, const struct mem *mem,
 		   const char *between)
 {
+	struct call real;
+	if (decode_inside(call, mem, &real))
+		call = &real;
 	int protocol = h->flags >> 5 & 7;
 	struct decode_opts opts = {.string_max = h->string_max,
 				   .verbose = h->flags & 2,

@@ -2,6 +2,7 @@
 #include "base/buf.h"
 #include "decode/decode.h"
 #include "decode/emit.h"
+#include "decode/inside.h"
 #include "syscall/table.h"
 
 #include <arpa/inet.h>
@@ -74,10 +75,12 @@ static void shown(struct buf *out, const char *name, int64_t result, const uint6
 {
 	struct mem mem = {memory_read, NULL};
 	struct decode_opts opts = {.string_max = 32, .verbose = how == VERBOSE, .netlink = route_socket};
-	struct call call = call_of(name);
+	struct call call = call_of(name), real;
 	struct decode_memo memo = {0};
 	struct emit e;
 	memcpy(call.args, args, sizeof(call.args));
+	if (decode_inside(&call, &mem, &real))
+		call = real;
 	if (how == JSON)
 		emit_json_init(&e, out);
 	else
@@ -344,6 +347,51 @@ static void test_narrow_messages(void **state)
 	i386 = false;
 }
 
+static void test_narrow_structures(void **state)
+{
+	static const int32_t rusage[18] = {1, 2, 3, 4, 500};
+	static const int32_t siginfo[32] = {SIGCHLD, 0, CLD_EXITED, 77, 1000, 3, 0, 0};
+	static const uint32_t stack[3] = {0x8000, 0, 8192};
+	(void)state;
+	i386 = true;
+	put(0, rusage, sizeof(rusage));
+	CHECK("RUSAGE_SELF, {ru_utime={tv_sec=1, tv_usec=2}, ru_stime={tv_sec=3, tv_usec=4}, ...}) = 0", "getrusage", 0,
+	      0, BASE);
+	put(0, siginfo, sizeof(siginfo));
+	CHECK("P_ALL, 0, {si_signo=SIGCHLD, si_code=CLD_EXITED, si_pid=77, si_uid=1000, si_status=3, si_utime=0, "
+	      "si_stime=0}, WEXITED, NULL) = 0",
+	      "waitid", 0, 0, 0, BASE, 4, 0);
+	put(0, stack, sizeof(stack));
+	CHECK("{ss_sp=0x8000, ss_flags=0, ss_size=8192}, NULL) = 0", "sigaltstack", 0, BASE, 0);
+	CHECK("0, 4294967298, [8192], SEEK_SET) = 0", "_llseek", 0, 0, 1, 2, BASE + 8, 0);
+	CHECK("0, 4294967296, 5, POSIX_FADV_DONTNEED) = 0", "fadvise64", 0, 0, 0, 1, 5, 4);
+	i386 = false;
+}
+
+/* What i386 does through one number is shown as what it is. */
+static void test_inside(void **state)
+{
+	static const uint32_t sendto[] = {7, BASE + 24, 3, 0, 0, 0}, shmat[] = {0xf7000000};
+	(void)state;
+	i386 = true;
+	put(0, sendto, sizeof(sendto));
+	memcpy(memory + 24, "abc", 3);
+	CHECK("7, \"abc\", 3, 0, NULL, 0) = 3", "socketcall", 3, 11, BASE);
+	CHECK("7, \"abc\", 3, 0) = 3", "socketcall", 3, 9, BASE);
+	CHECK("99, 0x10000) = -1 EINVAL (Invalid argument)", "socketcall", -EINVAL, 99, BASE);
+	CHECK("11, 0x5) = -1 EFAULT (Bad address)", "socketcall", -EFAULT, 11, 5);
+	CHECK("3, NULL, 0) = 0", "ipc", 0, 21, 3, 0, BASE, 0, 0);
+	put(0, shmat, sizeof(shmat));
+	struct mem mem = {memory_read, NULL};
+	struct call call = {.arch = AUDIT_ARCH_I386, .nr = 117, .args = {21, 3, 0, BASE}};
+	assert_int_equal(decode_inside_result(&call, &mem), 0xf7000000);
+	struct call real;
+	assert_true(decode_inside(&call, &mem, &real));
+	assert_string_equal(syscall_name_known(real.arch, real.nr), "shmat");
+	assert_int_equal(syscall_kernel_number(real.arch, real.nr), 117);
+	i386 = false;
+}
+
 static void test_netlink(void **state)
 {
 	static const struct {
@@ -398,7 +446,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_stat),     cmocka_unit_test(test_addresses),
 		cmocka_unit_test(test_lengths),  cmocka_unit_test(test_narrow_messages),
-		cmocka_unit_test(test_netlink),  cmocka_unit_test(test_messages),
+		cmocka_unit_test(test_netlink),  cmocka_unit_test(test_narrow_structures),
+		cmocka_unit_test(test_inside),   cmocka_unit_test(test_messages),
 		cmocka_unit_test(test_signals),  cmocka_unit_test(test_waiting),
 		cmocka_unit_test(test_commands), cmocka_unit_test(test_processes),
 		cmocka_unit_test(test_vanished),
