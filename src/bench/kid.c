@@ -129,7 +129,7 @@ int kid_guard_open(struct kid_guard *g)
 				signal(sig, SIG_IGN);
 		/* Nothing else may be held open: a reader of our output waits for its end. */
 		dup2(fds[0], 0);
-		close_range(1, ~0U, 0);
+		syscall(SYS_close_range, 1, ~0U, 0);
 		guard(0);
 	}
 	close(fds[0]);

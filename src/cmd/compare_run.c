@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "decode/decode.h"
 #include "measure/cache.h"
 #include "measure/runner.h"
 
@@ -45,8 +46,9 @@ static char *failure(const struct compare *c, const struct subject *s, int statu
 {
 	struct buf b = {0};
 	work_complaint(&c->work, s->strategy ? s->strategy->program : NULL, &b);
+	const char *signal = WIFSIGNALED(status) ? decode_signal_name(WTERMSIG(status)) : NULL;
 	if (b.len == 0 && WIFSIGNALED(status))
-		buf_addf(&b, "killed by SIG%s", sigabbrev_np(WTERMSIG(status)) ? sigabbrev_np(WTERMSIG(status)) : "?");
+		buf_addf(&b, "killed by %s", signal ? signal : "SIG?");
 	else if (b.len == 0)
 		buf_addf(&b, "ended with status %d", WEXITSTATUS(status));
 	return buf_take(&b);

@@ -2,6 +2,7 @@
 #include "cmd/trace_line.h"
 
 #include "base/clock.h"
+#include "decode/decode.h"
 #include "syscall/table.h"
 
 #include <stdlib.h>
@@ -70,8 +71,7 @@ static void add_result(const struct event *ev, struct buf *out)
 	else if (ev->call.error && ev->call.err >= 512)
 		buf_adds(out, " ERESTART\n");
 	else if (ev->call.error)
-		buf_addf(out, " ERR#%d '%s'\n", ev->call.err,
-			 strerrordesc_np(ev->call.err) ? strerrordesc_np(ev->call.err) : "unknown");
+		buf_addf(out, " ERR#%d '%s'\n", ev->call.err, decode_errno_text(ev->call.err));
 	else
 		buf_addf(out, " = %lld (0x%llx)\n", (long long)ev->call.result, (unsigned long long)ev->call.result);
 }

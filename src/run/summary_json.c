@@ -1,5 +1,6 @@
 /* A summary of calls as rows of a saved run, and back. */
 #include "base/buf.h"
+#include "decode/decode.h"
 #include "run/run.h"
 #include "stats/summary.h"
 #include "syscall/table.h"
@@ -63,7 +64,7 @@ static json_t *histogram(const struct hist *h)
 
 static void errno_key(struct buf *out, int err)
 {
-	const char *name = strerrorname_np(err);
+	const char *name = decode_errno_name(err);
 	name ? buf_adds(out, name) : buf_addf(out, "errno_%d", err);
 }
 
@@ -185,12 +186,8 @@ static int errno_number(const char *key)
 	int number = 0;
 	if (sscanf(key, "errno_%d", &number) == 1)
 		return number > 0 && number < ERRNO_LIMIT ? number : 0;
-	for (int e = 1; e < ERRNO_LIMIT; e++) {
-		const char *name = strerrorname_np(e);
-		if (name && strcmp(name, key) == 0)
-			return e;
-	}
-	return 0;
+	number = decode_errno_number(key);
+	return number > 0 && number < ERRNO_LIMIT ? number : 0;
 }
 
 static int get_errnos(const json_t *o, struct summary_group *g, const struct call_stats *c)

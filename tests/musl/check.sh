@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# The copiers and all of sctrace but its optional parts (patch, bpf, -k) compiled by musl-gcc, warnings as errors; then the
+# copiers copy, the decoders and parsers read their corpus, and the ptrace engine counts. TAP. check.sh BUILD_ROOT
+# The libraries are Debian's static ones, built for glibc; of libsmartcols there is none, so the command line is not linked.
+# shellcheck disable=SC2016,SC2317  # bash -c expands its own; the checks are called by name
+set -u
+cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
+build=$1
+work=$build/musl
+libs=$(gcc -print-multiarch 2>/dev/null)
+flags=(-std=gnu17 -O0 -Wall -Wextra -Wno-missing-field-initializers -Werror -D_GNU_SOURCE -Isrc "-I$build")
+flags+=(-idirafter /usr/include/libsmartcols -idirafter /usr/include -idirafter "/usr/include/$libs")
+number=0
+failed=0
+
+skip() {
+	if [ "${SCTRACE_MUST_WORK:-}" = 1 ]; then echo "not ok 1 - skipped where all must work: $*"; else echo "1..0 # SKIP $*"; fi
+	exit 0
+}
+
+check() {
+	local name=$1
+	shift
+	number=$((number + 1))
+	if "$@" >"$work/check.txt" 2>&1; then
+		echo "ok $number - $name"
+	else
+		failed=1
+		echo "not ok $number - $name"
+		grep -E 'error|undefined' "$work/check.txt" | head -20 | sed 's/^/# /'
+		tail -n 5 "$work/check.txt" | sed 's/^/# /'
+	fi
+}
+
+copiers() {
+	local source name
+	head -c 20000 /dev/urandom | base64 >"$work/in"
+	for source in examples/*.c; do
+		name=$(basename "$source" .c)
+		[ "$name" != copy-io-uring ] || continue
+		musl-gcc -static "${flags[@]}" -o "$work/$name" "$source" -lpthread || return 1
+		rm -f "$work/out"
+		if ! "$work/$name" "$work/in" "$work/out" || ! cmp "$work/in" "$work/out"; then
+			echo "error: $name"
+			return 1
+		fi
+	done
+}
+
+# Everything that the build without optional parts has.
+sources() {
+	find src -name '*.c' -not -path 'src/engine/bpf/*' -not -path 'src/engine/patch/*' -not -name aarch64.c -not -name main.c \
+		-not -path src/stack/libunwind.c -not -path src/stack/unwind.c -not -path src/stack/symbol.c
+	echo src/engine/patch/unsupported.c src/engine/bpf/missing.c
+}
+
+core() {
+	rm -rf "$work/objects" "$work/core.a"
+	mkdir -p "$work/objects"
+	export work
+	sources | tr ' ' '\n' | xargs -n 8 -P "$(nproc)" bash -c '
+		split=$0
+		for source; do
+			musl-gcc ${split//|/ } -c -o "$work/objects/${source//\//_}.o" "$source" || exit 255
+		done' "$(IFS='|' && echo "${flags[*]}")" && ar rcs "$work/core.a" "$work"/objects/*.o
+}
+
+link_static() {
+	local to=$1
+	shift
+	musl-gcc -static "${flags[@]}" -o "$to" "$@" tests/musl/fortify.c "$work/core.a" "/usr/lib/$libs/libseccomp.a" \
+		"/usr/lib/$libs/libjansson.a" "/usr/lib/$libs/libelf.a" "/usr/lib/$libs/libz.a" -lm -lpthread
+}
+
+reads_corpus() {
+	link_static "$work/fuzz_$1" "tests/fuzz/fuzz_$1.c" tests/fuzz/replay.c && "$work/fuzz_$1" "tests/fuzz/corpus/$1"
+}
+
+# A copy byte by byte of 1000 bytes: as many reads and writes, and a read that finds the end.
+counts() {
+	link_static "$work/count" tests/musl/count.c || return 1
+	head -c 1000 /dev/zero >"$work/in"
+	"$work/count" "$work/copy-read-write" "$work/in" "$work/out" | tee "$work/counts.txt"
+	grep -qx 'read 1001' "$work/counts.txt" && grep -qx 'write 1000' "$work/counts.txt"
+}
+
+command -v musl-gcc >/dev/null || skip "musl-gcc is not here"
+for library in seccomp jansson elf z; do
+	[ -e "/usr/lib/$libs/lib$library.a" ] || skip "lib$library.a is not here"
+done
+mkdir -p "$work"
+check "copiers build and copy" copiers
+check "all but the optional parts builds" core
+for target in decode filter opt proc run text; do
+	check "$target reads its corpus" reads_corpus "$target"
+done
+check "the ptrace engine counts exactly" counts
+echo "1..$number"
+exit "$failed"
