@@ -153,6 +153,33 @@ static void test_addresses(void **state)
 	CHECK("3, {sa_family=AF_UNIX, sun_path=@\"name\\33\"}, 8) = 0", "connect", 0, 3, BASE, 8);
 }
 
+/* Families of which the machine that compiles this may not have the headers: laid out by hand. */
+static void test_rare_addresses(void **state)
+{
+	static const unsigned char packet[] = {17, 0, 8, 0, 0, 0, 0, 0, 1, 0, 0, 3, 0xde, 0xad, 0xbe};
+	static const unsigned char vsock[] = {40, 0, 0, 0, 0x39, 5, 0, 0, 2, 0, 0, 0, 0};
+	static const unsigned char can[] = {29, 0, 0, 0, 0, 0, 0, 0};
+	static const unsigned char xdp[] = {44, 0, 2, 0, 0, 0, 0, 0, 7, 0, 0, 0, 9, 0, 0, 0};
+	unsigned char alg[88] = {38, 0, 'h', 'a', 's', 'h'};
+	(void)state;
+	put(0, packet, sizeof(packet));
+	CHECK("3, {sa_family=AF_PACKET, sll_protocol=htons(ETH_P_IP), sll_ifindex=0, sll_hatype=ARPHRD_ETHER, "
+	      "sll_pkttype=PACKET_HOST, sll_halen=3, sll_addr=[0xde, 0xad, 0xbe]}, 88) = 0",
+	      "bind", 0, 3, BASE, 88);
+	put(0, vsock, sizeof(vsock));
+	CHECK("3, {sa_family=AF_VSOCK, svm_cid=VMADDR_CID_HOST, svm_port=0x539, svm_flags=0}, 88) = 0", "bind", 0, 3,
+	      BASE, 88);
+	put(0, can, sizeof(can));
+	CHECK("3, {sa_family=AF_CAN, can_ifindex=0}, 88) = 0", "bind", 0, 3, BASE, 88);
+	put(0, xdp, sizeof(xdp));
+	CHECK("3, {sa_family=AF_XDP, sxdp_flags=0x2, sxdp_ifindex=0, sxdp_queue_id=7, sxdp_shared_umem_fd=9}, 88) = 0",
+	      "bind", 0, 3, BASE, 88);
+	strcpy((char *)alg + 24, "sha256\n");
+	put(0, alg, sizeof(alg));
+	CHECK("3, {sa_family=AF_ALG, salg_type=\"hash\", salg_feat=0, salg_mask=0, salg_name=\"sha256\\n\"}, 88) = 0",
+	      "bind", 0, 3, BASE, 88);
+}
+
 static void test_messages(void **state)
 {
 	struct {
@@ -444,12 +471,19 @@ static void test_netlink(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_stat),     cmocka_unit_test(test_addresses),
-		cmocka_unit_test(test_lengths),  cmocka_unit_test(test_narrow_messages),
-		cmocka_unit_test(test_netlink),  cmocka_unit_test(test_narrow_structures),
-		cmocka_unit_test(test_inside),   cmocka_unit_test(test_messages),
-		cmocka_unit_test(test_signals),  cmocka_unit_test(test_waiting),
-		cmocka_unit_test(test_commands), cmocka_unit_test(test_processes),
+		cmocka_unit_test(test_stat),
+		cmocka_unit_test(test_rare_addresses),
+		cmocka_unit_test(test_addresses),
+		cmocka_unit_test(test_lengths),
+		cmocka_unit_test(test_narrow_messages),
+		cmocka_unit_test(test_netlink),
+		cmocka_unit_test(test_narrow_structures),
+		cmocka_unit_test(test_inside),
+		cmocka_unit_test(test_messages),
+		cmocka_unit_test(test_signals),
+		cmocka_unit_test(test_waiting),
+		cmocka_unit_test(test_commands),
+		cmocka_unit_test(test_processes),
 		cmocka_unit_test(test_vanished),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
@@ -85,6 +86,64 @@ static void choices_are_kept(void **state)
 	assert_int_equal(o.env.n, 2);
 	assert_int_equal(o.format, TRACE_JSON);
 	assert_false(o.count);
+	trace_opts_free(&o);
+	buf_free(&why);
+}
+
+static void looks_are_kept(void **state)
+{
+	(void)state;
+	struct trace_opts o;
+	struct buf why = {0};
+	assert_int_equal(PARSE("-F", "--decode-fds=path,socket", "--decode-pids=comm", "-e", "quiet=!exit", "x"),
+			 OPT_OK);
+	assert_int_equal(o.fd_names, 2);
+	assert_int_equal(o.pid_names, 1);
+	trace_opts_free(&o);
+	assert_int_equal(PARSE("--decode-fds=none", "x"), OPT_OK);
+	assert_int_equal(o.fd_names, 0);
+	trace_opts_free(&o);
+	assert_int_equal(PARSE("-c", "-O", "20", "x"), OPT_OK);
+	assert_int_equal(o.overhead_ns, 20000);
+	trace_opts_free(&o);
+	assert_int_equal(PARSE("-c", "-O", "3ns", "x"), OPT_OK);
+	assert_int_equal(o.overhead_ns, 3);
+	trace_opts_free(&o);
+	assert_int_equal(PARSE("-c", "-O", "much", "x"), OPT_ERROR);
+	assert_non_null(strstr(buf_str(&why), "'much' is no cost of a call"));
+	trace_opts_free(&o);
+	assert_int_equal(PARSE("--decode-fds=path,colour", "x"), OPT_ERROR);
+	assert_non_null(strstr(buf_str(&why), "'colour' is none of path"));
+	trace_opts_free(&o);
+	assert_int_equal(PARSE("-e", "quiet=exti", "x"), OPT_ERROR);
+	assert_non_null(strstr(buf_str(&why), "did you mean exit"));
+	trace_opts_free(&o);
+	buf_free(&why);
+}
+
+static void injections_are_kept(void **state)
+{
+	(void)state;
+	struct trace_opts o;
+	struct buf why = {0};
+	assert_int_equal(PARSE("-e", "inject=read:signal=USR1:delay_exit=2ms:delay_enter=30:when=2..3", "x"), OPT_OK);
+	assert_int_equal(o.injects.rules.n, 1);
+	struct engine_tamper t = {0};
+	struct event ev = {.kind = EV_ENTER, .tid = 1, .pid = 1};
+	ev.call.arch = syscall_native_arch();
+	ev.call.nr = SYS_read;
+	assert_false(trace_inject_ask(&o.injects, &ev, &t));
+	assert_true(trace_inject_ask(&o.injects, &ev, &t));
+	assert_int_equal(t.signal, SIGUSR1);
+	assert_int_equal(t.delay_exit_ns, 2000000);
+	assert_int_equal(t.delay_enter_ns, 30000);
+	assert_true(trace_inject_ask(&o.injects, &ev, &t));
+	assert_false(trace_inject_ask(&o.injects, &ev, &t));
+	trace_opts_free(&o);
+	assert_int_equal(PARSE("-e", "inject=read:signal=9", "x"), OPT_OK);
+	trace_opts_free(&o);
+	assert_int_equal(PARSE("-e", "inject=read:signal=99", "x"), OPT_ERROR);
+	assert_non_null(strstr(buf_str(&why), "'99' is no signal"));
 	trace_opts_free(&o);
 	buf_free(&why);
 }
@@ -176,6 +235,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(mistakes_are_explained), cmocka_unit_test(choices_are_kept),
+		cmocka_unit_test(looks_are_kept),         cmocka_unit_test(injections_are_kept),
 		cmocka_unit_test(calls_are_selected),     cmocka_unit_test(tampering_takes_turns),
 		cmocka_unit_test(tables_are_sound),
 	};
