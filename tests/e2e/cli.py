@@ -137,6 +137,11 @@ def check_looks(tmp):
     assert lines(t, r" \| 04e10  18 19 1a 1b 1c 1d 1e 1f  20 21 22 23 24 25 26 27  \.{8} !\"#\$%&' \|"), t[-3000:]
     assert lines(t, r' \| 00020  20 21 22 23 24 25 26 27  00 01 .*   !"#\$%&\'\.\.\.\.\.\.\.\. \|') and len(t) > 79 * 1250
     assert not lines(t[t.index("write("):], r" \| .*")
+    t = run("-e", "write=all", "-e", "trace=writev", str(EXAMPLES / "copy-readv-writev"), "in", "out", cwd=tmp).stderr
+    assert lines(t, r" \* \d+ bytes in buffer 0") and lines(t, r" \| 00000  00 01 02 .* \|"), t[-3000:]
+    sender = "import socket; a, b = socket.socketpair(); a.sendmsg([b'he', b'llo'])"
+    t = run("-e", "write=all", "-e", "trace=sendmsg", sys.executable, "-c", sender).stderr
+    assert lines(t, r" \* 3 bytes in buffer 1") and lines(t, r" \| 00000  6c 6c 6f .* llo  .* \|"), t[-3000:]
     assert lines(run("-X", "raw", "-e", "openat", "cat", "in", cwd=tmp, text=False).stderr.decode(), r'openat\(-100, "in", 0\) +=.*')
     t = run("-X", "verbose", "-e", "fstat,newfstatat,openat", "true").stderr
     assert lines(t, r"openat\(-100 /\* AT_FDCWD \*/, .*, 0x80000 /\* O_RDONLY\|O_CLOEXEC \*/\) = 3"), t
@@ -189,6 +194,10 @@ def check_json(tmp):
     assert all({"time", "pid", "tid"} <= r.keys() for r in rows)
     opened = [r for r in rows if r.get("name") == "openat"]
     assert opened and opened[0]["args"]["pathname" if "pathname" in opened[0]["args"] else "path"]["value"]
+    if any(x.strip().startswith("-k") for x in run("--help").stdout.splitlines()):
+        run("-k", "--json", "-e", "trace=exit_group", "-o", str(tmp / "t"), "true")
+        calls = [x for x in map(json.loads, (tmp / "t").read_text().splitlines()) if x["type"] == "call"]
+        assert calls and len(calls[0]["stack"]) > 1 and all(isinstance(x, str) for x in calls[0]["stack"]), calls
     run("-f", "--format=perfetto", "-o", str(tmp / "t"), "sh", "-c", "ls / >/dev/null; :")
     assert len(json.loads((tmp / "t").read_text())["traceEvents"]) > 50
 
@@ -329,6 +338,8 @@ def check_truss(tmp):
     assert lines(r.stderr, r"close\(3\)\t\t\t\t\t = 0 \(0x0\)"), r.stderr
     assert lines(r.stderr, r"openat\(AT_FDCWD,\"/nonexistent\",O_RDONLY\)\t* ERR#2 'No such file or directory'")
     assert lines(r.stderr, r"process exit, rval = 1")
+    for letter in "-d", "-D":
+        assert lines(run(letter, "true", prog=str(truss)).stderr, r"\d+\.\d{9} execve\(.*"), letter
     kill = ["sh", "-c", "trap : TERM; kill $$"]
     assert "SIGNAL 15 (SIGTERM)" in run(*kill, prog=str(truss)).stderr
     assert "SIGNAL 15" not in run("-S", *kill, prog=str(truss)).stderr
