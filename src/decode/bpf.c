@@ -3,6 +3,7 @@
 #include "decode/misc.h"
 
 #include <linux/bpf.h>
+#include <stdio.h>
 
 #define B(m, k)  M(union bpf_attr, m, k)
 #define BN(m, k) M_NONZERO(union bpf_attr, m, k)
@@ -23,22 +24,38 @@ BPF_LAYOUT(bpf_map_create, B(map_type, BPF_MAP_TYPE), B(key_size, UINT), B(value
 BPF_LAYOUT(bpf_elem, B(map_fd, FD), B(key, PTR), B(value, PTR), B(flags, BPF_ELEM_FLAGS));
 BPF_LAYOUT(bpf_next_key, B(map_fd, FD), B(key, PTR), B(next_key, PTR));
 BPF_LAYOUT(bpf_prog_load, B(prog_type, BPF_PROG_TYPE), B(insn_cnt, UINT), B(insns, PTR), B(license, STR),
-	   BN(log_level, UINT), BN(log_size, UINT), BN(log_buf, PTR), BN(kern_version, HEX), B(prog_flags, HEX),
-	   {"prog_name", offsetof(union bpf_attr, prog_name), 0, K_COMM, 0}, BN(prog_ifindex, UINT),
-	   BN(expected_attach_type, UINT), BN(prog_btf_fd, FD), BN(attach_btf_id, UINT));
+	   B(log_level, UINT), B(log_size, UINT), BN(log_buf, PTR), B(kern_version, KERNEL_VERSION),
+	   B(prog_flags, BPF_PROG_FLAGS), {"prog_name", offsetof(union bpf_attr, prog_name), 0, K_COMM, 0},
+	   BN(prog_ifindex, UINT), B(expected_attach_type, BPF_ATTACH_TYPE), BN(prog_btf_fd, FD),
+	   BN(attach_btf_id, UINT));
 BPF_LAYOUT(bpf_obj, B(pathname, PATH), BN(bpf_fd, FD), BN(file_flags, HEX));
-BPF_LAYOUT(bpf_attach, B(target_fd, FD), B(attach_bpf_fd, FD), B(attach_type, UINT), BN(attach_flags, HEX));
+BPF_LAYOUT(bpf_attach, B(target_fd, FD), B(attach_bpf_fd, FD), B(attach_type, BPF_ATTACH_TYPE),
+	   BN(attach_flags, BPF_ATTACH_FLAGS), BN(replace_bpf_fd, FD));
 BPF_LAYOUT(bpf_get_id, B(start_id, UINT), BN(next_id, UINT), BN(open_flags, HEX));
 BPF_LAYOUT(bpf_info, BI(bpf_fd, info.bpf_fd, FD), BI(info_len, info.info_len, UINT), BI(info, info.info, PTR));
 BPF_LAYOUT(bpf_btf_load, B(btf, PTR), B(btf_size, UINT), BN(btf_log_size, UINT), BN(btf_log_level, UINT));
 BPF_LAYOUT(bpf_raw_tracepoint, BI(name, raw_tracepoint.name, STR), BI(prog_fd, raw_tracepoint.prog_fd, FD));
 BPF_LAYOUT(bpf_link_create, BI(prog_fd, link_create.prog_fd, FD), BI(target_fd, link_create.target_fd, FD),
-	   BI(attach_type, link_create.attach_type, UINT), BI(flags, link_create.flags, HEX));
+	   BI(attach_type, link_create.attach_type, BPF_ATTACH_TYPE), BI(flags, link_create.flags, HEX));
 BPF_LAYOUT(bpf_fd, B(map_fd, FD));
 BPF_LAYOUT(bpf_batch, BI(in_batch, batch.in_batch, PTR), BI(out_batch, batch.out_batch, PTR), BI(keys, batch.keys, PTR),
 	   BI(values, batch.values, PTR), BI(count, batch.count, UINT), BI(map_fd, batch.map_fd, FD));
 BPF_LAYOUT(bpf_test_run, BI(prog_fd, test.prog_fd, FD), BI(retval, test.retval, UINT),
 	   BI(data_size_in, test.data_size_in, UINT), BI(data_in, test.data_in, PTR), BI(repeat, test.repeat, UINT));
+
+BPF_LAYOUT(bpf_query, BI(target_fd, query.target_fd, FD), BI(attach_type, query.attach_type, BPF_ATTACH_TYPE),
+	   BI(query_flags, query.query_flags, BPF_QUERY), BI(attach_flags, query.attach_flags, BPF_ATTACH_FLAGS),
+	   BI(prog_ids, query.prog_ids, PTR), BI(prog_cnt, query.prog_cnt, UINT));
+BPF_LAYOUT(bpf_task_fd, BI(pid, task_fd_query.pid, PID), BI(fd, task_fd_query.fd, FD),
+	   BI(flags, task_fd_query.flags, HEX), BI(buf_len, task_fd_query.buf_len, UINT),
+	   BI(buf, task_fd_query.buf, PTR));
+BPF_LAYOUT(bpf_link_update, BI(link_fd, link_update.link_fd, FD), BI(new_prog_fd, link_update.new_prog_fd, FD),
+	   BI(flags, link_update.flags, BPF_ATTACH_FLAGS), BI(old_prog_fd, link_update.old_prog_fd, FD));
+BPF_LAYOUT(bpf_link_fd, BI(link_fd, link_detach.link_fd, FD));
+BPF_LAYOUT(bpf_iter, BI(link_fd, iter_create.link_fd, FD), BI(flags, iter_create.flags, HEX));
+BPF_LAYOUT(bpf_stats, BI(type, enable_stats.type, BPF_STATS));
+BPF_LAYOUT(bpf_bind, BI(prog_fd, prog_bind_map.prog_fd, FD), BI(map_fd, prog_bind_map.map_fd, FD),
+	   BI(flags, prog_bind_map.flags, HEX));
 
 static const struct layout *const commands[] = {
 	[BPF_MAP_CREATE] = &layout_bpf_map_create,
@@ -57,7 +74,7 @@ static const struct layout *const commands[] = {
 	[BPF_PROG_GET_FD_BY_ID] = &layout_bpf_get_id,
 	[BPF_MAP_GET_FD_BY_ID] = &layout_bpf_get_id,
 	[BPF_OBJ_GET_INFO_BY_FD] = &layout_bpf_info,
-	[BPF_PROG_QUERY] = &layout_bpf_attach,
+	[BPF_PROG_QUERY] = &layout_bpf_query,
 	[BPF_RAW_TRACEPOINT_OPEN] = &layout_bpf_raw_tracepoint,
 	[BPF_BTF_LOAD] = &layout_bpf_btf_load,
 	[BPF_BTF_GET_FD_BY_ID] = &layout_bpf_get_id,
@@ -71,9 +88,23 @@ static const struct layout *const commands[] = {
 	[BPF_LINK_CREATE] = &layout_bpf_link_create,
 	[BPF_LINK_GET_FD_BY_ID] = &layout_bpf_get_id,
 	[BPF_LINK_GET_NEXT_ID] = &layout_bpf_get_id,
-	[BPF_ITER_CREATE] = &layout_bpf_fd,
-	[BPF_LINK_DETACH] = &layout_bpf_fd,
+	[BPF_ITER_CREATE] = &layout_bpf_iter,
+	[BPF_LINK_DETACH] = &layout_bpf_link_fd,
+	[BPF_TASK_FD_QUERY] = &layout_bpf_task_fd,
+	[BPF_LINK_UPDATE] = &layout_bpf_link_update,
+	[BPF_ENABLE_STATS] = &layout_bpf_stats,
+	[BPF_PROG_BIND_MAP] = &layout_bpf_bind,
 };
+
+/* KERNEL_VERSION(5, 4, 17): three bytes (linux/version.h). */
+void show_kernel_version(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	char text[64];
+	(void)k, (void)i;
+	snprintf(text, sizeof(text), "KERNEL_VERSION(%u, %u, %u)", (unsigned)(v >> 16 & 0xffff),
+		 (unsigned)(v >> 8 & 0xff), (unsigned)(v & 0xff));
+	emit_sym(d->out, text, v);
+}
 
 /* The command is the argument before, the size the one behind; members beyond the size are left out. */
 void show_bpf_attr(const struct decode *d, const struct kind *k, uint64_t v, int i)

@@ -168,6 +168,13 @@ show_fn show_structs;
 	X(semid_ds32)                                                                                                  \
 	X(stat32)                                                                                                      \
 	X(itimerspec64)                                                                                                \
+	X(bpf_query)                                                                                                   \
+	X(bpf_task_fd)                                                                                                 \
+	X(bpf_link_update)                                                                                             \
+	X(bpf_link_fd)                                                                                                 \
+	X(bpf_iter)                                                                                                    \
+	X(bpf_stats)                                                                                                   \
+	X(bpf_bind)                                                                                                    \
 	X(bpf_map_create)                                                                                              \
 	X(bpf_elem)                                                                                                    \
 	X(bpf_next_key)                                                                                                \

@@ -148,7 +148,7 @@ void show_perf_attr(const struct decode *d, const struct kind *k, uint64_t v, in
 	emit_field(d->out, "type");
 	flags_emit_choice(d->out, &flags_perf_type, a.type);
 	emit_field(d->out, "size");
-	emit_hex(d->out, a.size);
+	show_kind(d, K_PERF_ATTR_SIZE, a.size, -1);
 	emit_field(d->out, "config");
 	if (events && flags_find(events, a.config))
 		flags_emit_choice(d->out, events, a.config);

@@ -27,16 +27,16 @@ LAYOUT_SAME(rtmsg, struct rtmsg, M(struct rtmsg, rtm_family, SOCK_DOMAIN), M(str
 	    M(struct rtmsg, rtm_flags, RTM_F));
 
 /* What an attribute holds, where it is more than bytes. */
-enum attribute_form { BYTES, STRING, ADDRESS, NUMBER, IFA_BITS };
+enum attribute_form { BYTES, STRING, ADDRESS, NUMBER, IFA_BITS, MASK, TABLE };
 struct attribute_row {
 	uint16_t type;
 	enum attribute_form form;
 };
 
 static const struct attribute_row link_rows[] = {
-	{IFLA_IFNAME, STRING},      {IFLA_QDISC, STRING},         {IFLA_IFALIAS, STRING},       {IFLA_MTU, NUMBER},
-	{IFLA_LINK, NUMBER},        {IFLA_MASTER, NUMBER},        {IFLA_TXQLEN, NUMBER},        {IFLA_GROUP, NUMBER},
-	{IFLA_PROMISCUITY, NUMBER}, {IFLA_NUM_TX_QUEUES, NUMBER}, {IFLA_NUM_RX_QUEUES, NUMBER},
+	{IFLA_EXT_MASK, MASK}, {IFLA_IFNAME, STRING},      {IFLA_QDISC, STRING},         {IFLA_IFALIAS, STRING},
+	{IFLA_MTU, NUMBER},    {IFLA_LINK, NUMBER},        {IFLA_MASTER, NUMBER},        {IFLA_TXQLEN, NUMBER},
+	{IFLA_GROUP, NUMBER},  {IFLA_PROMISCUITY, NUMBER}, {IFLA_NUM_TX_QUEUES, NUMBER}, {IFLA_NUM_RX_QUEUES, NUMBER},
 };
 static const struct attribute_row addr_rows[] = {
 	{IFA_ADDRESS, ADDRESS}, {IFA_LOCAL, ADDRESS},  {IFA_BROADCAST, ADDRESS},
@@ -44,7 +44,7 @@ static const struct attribute_row addr_rows[] = {
 };
 static const struct attribute_row route_rows[] = {
 	{RTA_DST, ADDRESS}, {RTA_SRC, ADDRESS}, {RTA_GATEWAY, ADDRESS}, {RTA_PREFSRC, ADDRESS},
-	{RTA_IIF, NUMBER},  {RTA_OIF, NUMBER},  {RTA_PRIORITY, NUMBER}, {RTA_TABLE, NUMBER},
+	{RTA_IIF, NUMBER},  {RTA_OIF, NUMBER},  {RTA_PRIORITY, NUMBER}, {RTA_TABLE, TABLE},
 };
 
 /* rtnetlink's families of messages (linux/rtnetlink.h): four types each, NEW, DEL, GET, SET. */
@@ -71,6 +71,8 @@ static enum attribute_form form_of(const struct family *f, uint16_t type)
 
 static void attribute_value(const struct decode *d, enum attribute_form form, uint64_t at, uint64_t n)
 {
+	static const enum syscall_kind numbers[] = {
+		[NUMBER] = K_UINT, [IFA_BITS] = K_IFA_FLAGS, [MASK] = K_RTEXT_FILTER, [TABLE] = K_RT_TABLE};
 	uint32_t v;
 	if (form == STRING)
 		decode_string(d, at, n);
@@ -78,8 +80,8 @@ static void attribute_value(const struct decode *d, enum attribute_form form, ui
 		show_kind(d, K_IN_ADDR, v, -1);
 	else if (form == ADDRESS && n == 16)
 		show_kind(d, K_IN6_ADDR, at, -1);
-	else if ((form == NUMBER || form == IFA_BITS) && n == 4 && decode_get(d, at, &v, 4))
-		show_kind(d, form == NUMBER ? K_UINT : K_IFA_FLAGS, v, -1);
+	else if (form >= NUMBER && n == 4 && decode_get(d, at, &v, 4))
+		show_kind(d, numbers[form], v, -1);
 	else
 		decode_bytes(d, at, n);
 }

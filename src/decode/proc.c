@@ -5,15 +5,11 @@
 #include "decode/sig.h"
 
 #include <linux/audit.h>
+#include <linux/sched.h>
 #include <stdio.h>
 #include <string.h>
 
-#define CSIGNAL_              0xff
-#define CLONE_PARENT_SETTID_  0x00100000u
-#define CLONE_CHILD_CLEARTID_ 0x00200000u
-#define CLONE_SETTLS_         0x00080000u
-#define CLONE_CHILD_SETTID_   0x01000000u
-#define CLONE_PIDFD_          0x00001000u
+#define CSIGNAL_ 0xff
 
 /* clone(2): the signal for the parent in the low byte, flags above. */
 void show_clone_flags(const struct decode *d, const struct kind *k, uint64_t v, int i)
@@ -61,19 +57,19 @@ void show_tid_at(const struct decode *d, const struct kind *k, uint64_t v, int i
 enum when when_clone_ptid(const struct decode *d, int i)
 {
 	(void)i;
-	return d->call->args[0] & (CLONE_PARENT_SETTID_ | CLONE_PIDFD_) ? WHEN_LEFT : WHEN_NEVER;
+	return d->call->args[0] & (CLONE_PARENT_SETTID | CLONE_PIDFD) ? WHEN_LEFT : WHEN_NEVER;
 }
 
 enum when when_clone_ctid(const struct decode *d, int i)
 {
 	(void)i;
-	return d->call->args[0] & (CLONE_CHILD_SETTID_ | CLONE_CHILD_CLEARTID_) ? WHEN_ENTERING : WHEN_NEVER;
+	return d->call->args[0] & (CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID) ? WHEN_ENTERING : WHEN_NEVER;
 }
 
 enum when when_clone_tls(const struct decode *d, int i)
 {
 	(void)i;
-	return d->call->args[0] & CLONE_SETTLS_ ? WHEN_ENTERING : WHEN_NEVER;
+	return d->call->args[0] & CLONE_SETTLS ? WHEN_ENTERING : WHEN_NEVER;
 }
 
 struct kernel_clone_args {
@@ -87,6 +83,38 @@ LAYOUT_SAME(clone_args, struct kernel_clone_args, M(struct kernel_clone_args, fl
 	    M_NONZERO(struct kernel_clone_args, tls, PTR), M_NONZERO(struct kernel_clone_args, set_tid, PTR),
 	    M_NONZERO(struct kernel_clone_args, set_tid_size, ULONG),
 	    M_NONZERO(struct kernel_clone_args, cgroup, ULONG));
+
+/* Members that the kernel looks at with one of these flags alone (linux/sched.h). */
+static const struct {
+	size_t offset;
+	uint64_t flags;
+} clone_needs[] = {
+	{offsetof(struct kernel_clone_args, pidfd), CLONE_PIDFD},
+	{offsetof(struct kernel_clone_args, child_tid), CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID},
+	{offsetof(struct kernel_clone_args, parent_tid), CLONE_PARENT_SETTID},
+	{offsetof(struct kernel_clone_args, tls), CLONE_SETTLS},
+};
+
+/* The size is the next argument. */
+void show_clone_args(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	struct member used[16];
+	struct layout l = layout_clone_args;
+	uint64_t flags = 0;
+	(void)k;
+	decode_get(d, v, &flags, sizeof(flags));
+	l.n = 0;
+	l.members = used;
+	for (size_t m = 0; m < layout_clone_args.n && l.n < sizeof(used) / sizeof(*used); m++) {
+		bool counts = true;
+		for (size_t n = 0; n < sizeof(clone_needs) / sizeof(*clone_needs); n++)
+			if (clone_needs[n].offset == layout_clone_args.members[m].offset)
+				counts = flags & clone_needs[n].flags;
+		if (counts)
+			used[l.n++] = layout_clone_args.members[m];
+	}
+	layout_emit(d, &l, v, d->call->args[i + 1]);
+}
 
 static void wait_status(struct buf *text, int status)
 {
