@@ -7,8 +7,6 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define PAGE 4096u
-
 ssize_t mem_read(const struct mem *m, uint64_t addr, void *buf, size_t n)
 {
 	size_t done = 0;
@@ -16,7 +14,7 @@ ssize_t mem_read(const struct mem *m, uint64_t addr, void *buf, size_t n)
 		uint64_t at = addr + done;
 		if (at < addr)
 			break;
-		size_t want = PAGE - at % PAGE;
+		size_t want = MEM_PAGE - at % MEM_PAGE;
 		/* Whole pages at once where they are there; page by page where something is missing. */
 		if (want < n - done) {
 			ssize_t all = m->read(m->ctx, at, (char *)buf + done, n - done);
@@ -46,7 +44,7 @@ ssize_t mem_string(const struct mem *m, uint64_t addr, char *buf, size_t n, int 
 	size_t done = 0;
 	*ended = 0;
 	while (done < n) {
-		size_t want = PAGE - (addr + done) % PAGE;
+		size_t want = MEM_PAGE - (addr + done) % MEM_PAGE;
 		if (want > 256)
 			want = 256; /* most strings are short; do not read pages for them */
 		if (want > n - done)
@@ -87,4 +85,19 @@ ssize_t mem_read_process(void *pid, uint64_t addr, void *buf, size_t n)
 	if (got >= 0)
 		return got;
 	return errno == EFAULT && n > 1 ? -EFAULT : read_proc_mem(p, addr, buf, n);
+}
+
+ssize_t mem_read_pages(void *pages, uint64_t addr, void *buf, size_t n)
+{
+	struct mem_pages *p = pages;
+	uint64_t page = addr & ~(uint64_t)(MEM_PAGE - 1);
+	size_t i = (size_t)(page / MEM_PAGE % MEM_PAGES);
+	size_t left = (size_t)(page + MEM_PAGE - addr);
+	n = n < left ? n : left;
+	if (page != 0 && p->page[i] != page)
+		p->page[i] = mem_get(p->under, page, p->bytes[i], MEM_PAGE) == 0 ? page : 0;
+	if (page == 0 || p->page[i] != page)
+		return p->under->read(p->under->ctx, addr, buf, n);
+	memcpy(buf, p->bytes[i] + (addr - page), n);
+	return (ssize_t)n;
 }

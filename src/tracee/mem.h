@@ -26,4 +26,17 @@ ssize_t mem_string(const struct mem *m, uint64_t addr, char *buf, size_t n, int 
 /* The memory of process `pid`, by process_vm_readv(2) with /proc/PID/mem as the way out; ctx points at the pid. */
 ssize_t mem_read_process(void *pid, uint64_t addr, void *buf, size_t n);
 
+/*
+ * Other memory seen through whole pages that are kept: for many small reads of what does not change meanwhile. Initialise
+ * with {.under = ...}; to be used as {mem_read_pages, &pages}.
+ */
+#define MEM_PAGE  4096
+#define MEM_PAGES 8
+struct mem_pages {
+	const struct mem *under;
+	uint64_t page[MEM_PAGES]; /* address, or 0 for none; page 0 is not kept */
+	unsigned char bytes[MEM_PAGES][MEM_PAGE];
+};
+ssize_t mem_read_pages(void *pages, uint64_t addr, void *buf, size_t n);
+
 #endif

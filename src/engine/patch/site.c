@@ -102,7 +102,9 @@ static int free_gaps(struct image *img, struct task *task, const struct mapping 
 	uint64_t lo = ip - WINDOW < m->lo ? m->lo : ip - WINDOW;
 	uint64_t hi = ip + WINDOW > m->hi ? m->hi : ip + WINDOW;
 	pid_t pid = task->tid;
-	const struct mem mem = {mem_read_process, &pid};
+	const struct mem direct = {mem_read_process, &pid};
+	struct mem_pages pages = {.under = &direct};
+	const struct mem mem = {mem_read_pages, &pages};
 	int found = m->base ? padding_gaps(&mem, m->base, lo, hi, all, GAPS_MAX) : -ENOEXEC;
 	unsigned char window[2 * WINDOW];
 	if (found < 0 && mem_get(&mem, lo, window, hi - lo) == 0)
@@ -221,7 +223,9 @@ static bool is_in_call_at(const struct patch *p, const struct image *img, uint64
 static const char *patch_long(struct patch *p, struct task *task, struct site *s, const struct mapping *m)
 {
 	pid_t pid = task->tid;
-	const struct mem mem = {mem_read_process, &pid};
+	const struct mem direct = {mem_read_process, &pid};
+	struct mem_pages pages = {.under = &direct};
+	const struct mem mem = {mem_read_pages, &pages};
 	uint64_t at = s->ip - 2;
 	uint64_t lo, hi;
 	const char *why = "its function's bounds are not known";

@@ -1,0 +1,61 @@
+#include "tracee/mem.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Three pages at 0x10000, of which the last is half there; counts how often it is asked. */
+#define BASE 0x10000
+#define SIZE (2 * MEM_PAGE + MEM_PAGE / 2)
+
+struct fake {
+	unsigned char bytes[SIZE];
+	int reads;
+};
+
+static ssize_t read_fake(void *ctx, uint64_t addr, void *buf, size_t n)
+{
+	struct fake *f = ctx;
+	f->reads++;
+	if (addr < BASE || addr >= BASE + SIZE)
+		return -EFAULT;
+	size_t left = (size_t)(BASE + SIZE - addr);
+	n = n < left ? n : left;
+	memcpy(buf, f->bytes + (addr - BASE), n);
+	return (ssize_t)n;
+}
+
+static void test_pages(void **state)
+{
+	(void)state;
+	static struct fake f;
+	static struct mem_pages pages;
+	const struct mem under = {read_fake, &f};
+	const struct mem m = {mem_read_pages, &pages};
+	unsigned char got[64];
+	pages.under = &under;
+	for (size_t i = 0; i < SIZE; i++)
+		f.bytes[i] = (unsigned char)(i * 7 + i / 256);
+	for (size_t at = 0; at < MEM_PAGE - 64; at += 16) {
+		assert_int_equal(mem_get(&m, BASE + at, got, 64), 0);
+		assert_memory_equal(got, f.bytes + at, 64);
+	}
+	assert_int_equal(f.reads, 1);
+	/* Across the end of a page, in one that is not whole, and where nothing is. */
+	assert_int_equal(mem_get(&m, BASE + MEM_PAGE - 10, got, 64), 0);
+	assert_memory_equal(got, f.bytes + MEM_PAGE - 10, 64);
+	assert_int_equal(mem_get(&m, BASE + SIZE - 64, got, 64), 0);
+	assert_memory_equal(got, f.bytes + SIZE - 64, 64);
+	assert_int_equal(mem_get(&m, BASE + SIZE - 32, got, 64), -EFAULT);
+	assert_int_equal(mem_get(&m, 16, got, 1), -EFAULT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_pages)};
+	return cmocka_run_group_tests_name("mem", tests, NULL, NULL);
+}
