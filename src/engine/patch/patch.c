@@ -7,6 +7,7 @@
 
 #include "arch/arch.h"
 #include "base/clock.h"
+#include "engine/costs.h"
 #include "syscall/table.h"
 #include "tracee/proc.h"
 
@@ -442,11 +443,10 @@ static unsigned ways_allowed(void)
 	       (strstr(s, "redirect") ? WAY_REDIRECT : 0);
 }
 
-/* Both ways' costs; where one cannot be had its times keep it, and the footer says so. */
-static void calibrate(struct patch *p)
+/* The cost of the agent and the length of a tick, on a child that another engine of this kind traces. */
+static void measure_agent(struct patch *p)
 {
 	struct patch *probe = calloc(1, sizeof(*probe));
-	tracer_calibrate(&p->t.cost);
 	if (!probe)
 		return;
 	probe->watchdog_fd = -1;
@@ -458,13 +458,29 @@ static void calibrate(struct patch *p)
 	if (patch_calibrate(probe) == 0)
 		p->fast = probe->fast;
 	p->tick_ns = probe->tick_ns;
-	p->t.unseen_cost = p->fast;
 	region_free_all(probe);
 	plan_free_all(probe);
 	vec_free(&probe->calls);
 	tracer_free(&probe->t);
 	buf_free(&probe->plain_why);
 	free(probe);
+}
+
+/* Both ways' costs; where one cannot be had its times keep it, and the footer says so. */
+static void calibrate(struct patch *p, bool pinned)
+{
+	const char *name = p->arming == ARM_SUD ? "patch, armed by dispatch" : "patch, armed by a filter";
+	struct cost_numbers n;
+	(void)tracer_calibrate(&p->t.cost, pinned);
+	if (costs_find(name, &n) < 0) {
+		measure_agent(p);
+		n = (struct cost_numbers){{p->fast.ns, p->fast.spread_ns, p->tick_ns}};
+		if (p->fast.ns > 0)
+			costs_keep(name, &n, &n);
+	}
+	p->fast = (struct tracer_cost){n.v[0], n.v[1]};
+	p->tick_ns = n.v[2];
+	p->t.unseen_cost = p->fast;
 }
 
 static void patch_free(struct patch *p)
@@ -510,9 +526,11 @@ static int patch_start(struct engine **out, const struct engine_config *config, 
 	p->ways = ways_allowed();
 	p->debug = getenv("SCTRACE_DEBUG") != NULL;
 	p->watchdog_fd = -1;
-	int r = set_arming(p, &c);
+	int r = tracer_pin(config);
 	if (r == 0)
-		calibrate(p);
+		r = set_arming(p, &c);
+	if (r == 0)
+		calibrate(p, config->spawn.pin_tracer);
 	p->t.exit_kill = config->spawn.argv != NULL;
 	if (r == 0 && config->nattach)
 		r = patch_start_watchdog(p);

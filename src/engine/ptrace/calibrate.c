@@ -2,6 +2,7 @@
 #include "engine/ptrace/tracer.h"
 
 #include "base/clock.h"
+#include "engine/costs.h"
 #include "syscall/table.h"
 
 #include <errno.h>
@@ -91,9 +92,8 @@ static int read_cost(struct tracer *t, double native_ns, struct tracer_cost *cos
 	return 0;
 }
 
-int tracer_calibrate(struct tracer_cost *cost)
+static int measure(struct tracer_cost *cost)
 {
-	*cost = (struct tracer_cost){0};
 	struct probe *p = mmap(NULL, sizeof(*p), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (p == MAP_FAILED)
 		return -errno;
@@ -112,4 +112,19 @@ int tracer_calibrate(struct tracer_cost *cost)
 	tracer_free(&t);
 	munmap(p, sizeof(*p));
 	return r;
+}
+
+int tracer_calibrate(struct tracer_cost *cost, bool pinned)
+{
+	const char *name = pinned ? "ptrace, pinned" : "ptrace";
+	struct cost_numbers n = {0};
+	*cost = (struct tracer_cost){0};
+	if (costs_find(name, &n) < 0) {
+		int r = measure(cost);
+		if (r < 0)
+			return r;
+		costs_keep(name, &(struct cost_numbers){{cost->ns, cost->spread_ns}}, &n);
+	}
+	*cost = (struct tracer_cost){n.v[0], n.v[1]};
+	return 0;
 }

@@ -50,9 +50,10 @@ static int ptrace_start(struct engine **out, const struct engine_config *config,
 	t->base.ops = &engine_ptrace;
 	struct engine_config c = *config;
 	struct call_filter filter = {0};
-	int r = config->want & CAP_COUNTS || config->times ? tracer_calibrate(&t->cost) : 0;
-	if (r < 0)
-		t->cost = (struct tracer_cost){0};
+	int r = tracer_pin(config);
+	if (r == 0 && (config->want & CAP_COUNTS || config->times))
+		(void)tracer_calibrate(&t->cost,
+				       config->spawn.pin_tracer); /* where it cannot be had the footer says so */
 	/* Calls that nobody wants need not stop: only sound where all that is asked for are events of some calls. */
 	t->filter = config->only && !call_set_is_full(config->only) && config->spawn.argv &&
 		    !(config->want & CAP_COUNTS) && call_filter_build(&filter, config->only) == 0;
@@ -61,7 +62,8 @@ static int ptrace_start(struct engine **out, const struct engine_config *config,
 		c.spawn.before_exec_ctx = &filter;
 	}
 	t->hold = t->filter;
-	r = tracer_start(t, &c, &plain, why);
+	if (r == 0)
+		r = tracer_start(t, &c, &plain, why);
 	call_filter_free(&filter);
 	if (r < 0) {
 		tracer_detach_all(t);

@@ -231,9 +231,11 @@ void tracer_result(const struct engine *e, struct engine_result *r)
 	*r = t->result;
 }
 
-static int pin_self(const struct engine_config *config)
+int tracer_pin(const struct engine_config *config)
 {
 	cpu_set_t set;
+	if (!config->spawn.pin_tracer)
+		return 0;
 	CPU_ZERO(&set);
 	for (size_t i = 0; i < config->spawn.ncpus; i++)
 		CPU_SET((size_t)config->spawn.cpus[i], &set);
@@ -309,8 +311,8 @@ int tracer_start(struct tracer *t, const struct engine_config *config, const str
 	t->ops = ops;
 	t->go_fd = t->err_fd = -1;
 	t->options = options_for(config, t);
-	int r = config->spawn.pin_tracer ? pin_self(config) : 0;
-	if (r == 0 && config->spawn.argv)
+	int r = 0;
+	if (config->spawn.argv)
 		r = start_program(t, why);
 	for (size_t i = 0; r == 0 && i < config->nattach; i++)
 		r = tracer_attach(t, config->attach[i], why);

@@ -161,7 +161,12 @@ void tracer_untraced_exit(struct task *task);
 /* A syscall-stop of plain ptrace: enter or exit, by PTRACE_GET_SYSCALL_INFO. */
 void tracer_syscall_stop(struct tracer *t, struct task *task);
 
-/* calibrate.c: measures the cost of a traced call on a child of its own; 0 or -errno. */
-int tracer_calibrate(struct tracer_cost *cost);
+/*
+ * calibrate.c: the cost of a traced call, measured on a child of its own, or kept from earlier (engine/costs.h); `pinned`: both
+ * sides are on one CPU. 0 or -errno.
+ */
+int tracer_calibrate(struct tracer_cost *cost, bool pinned);
+/* Puts sctrace where `config` wants it (--pin), before anything is measured. 0 or -errno. */
+int tracer_pin(const struct engine_config *config);
 
 #endif

@@ -1,0 +1,159 @@
+#include "engine/costs.h"
+
+#include "base/buf.h"
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+/* Our own folder alone: what others could write there would be believed. */
+static int open_folder(void)
+{
+	struct stat st;
+	const char *path = getenv("XDG_RUNTIME_DIR");
+	int fd = path && *path == '/' ? open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+	if (fd >= 0 && (fstat(fd, &st) < 0 || st.st_uid != geteuid() || st.st_mode & (S_IWGRP | S_IWOTH))) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+/* The line of a file that begins with `key`, or its first line, without its end; added to `out`. */
+static void add_line(struct buf *out, const char *path, const char *key)
+{
+	char line[256];
+	FILE *f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f))
+		if (strncmp(line, key, strlen(key)) == 0) {
+			line[strcspn(line, "\n")] = '\0';
+			buf_addf(out, "%s; ", line + strlen(key));
+			break;
+		}
+	if (f)
+		fclose(f);
+}
+
+/* What the costs depend on, in one line; empty where the boot is not known, and then nothing is kept. */
+static void describe_machine(struct buf *out)
+{
+	struct utsname u;
+	add_line(out, "/proc/sys/kernel/random/boot_id", "");
+	if (!out->len || uname(&u) < 0) {
+		buf_clear(out);
+		return;
+	}
+	add_line(out, "/proc/cpuinfo", "model name");
+	buf_addf(out, "%ld processors; %s %s; sctrace %s", sysconf(_SC_NPROCESSORS_ONLN), u.release, u.version,
+		 SCTRACE_VERSION);
+}
+
+/* The file's content where it is of this machine, or an empty one; NULL: nothing can be kept. */
+static json_t *load(int folder, const char *machine)
+{
+	json_error_t error;
+	int fd = openat(folder, "sctrace-costs.json", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	json_t *all = fd < 0 ? NULL : json_loadfd(fd, 0, &error);
+	if (fd >= 0)
+		close(fd);
+	const char *of = json_string_value(json_object_get(all, "machine"));
+	if (of && strcmp(of, machine) == 0 && json_is_object(json_object_get(all, "costs")))
+		return all;
+	json_decref(all);
+	return json_pack("{s:s, s:{}}", "machine", machine, "costs");
+}
+
+/* Written beside and put in place at once: nobody sees half of it. */
+static void store(int folder, const json_t *all)
+{
+	char name[64];
+	snprintf(name, sizeof(name), "sctrace-costs.json.%d", (int)getpid());
+	int fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return;
+	bool ok = json_dumpfd(all, fd, JSON_COMPACT) == 0;
+	close(fd);
+	if (!ok || renameat(folder, name, folder, "sctrace-costs.json") < 0)
+		unlinkat(folder, name, 0);
+}
+
+static bool read_numbers(const json_t *list, struct cost_numbers *n)
+{
+	for (size_t i = 0; i < COSTS_NUMBERS; i++) {
+		n->v[i] = json_number_value(json_array_get(list, i));
+		if (!isfinite(n->v[i]) || n->v[i] < -1e6 || n->v[i] > 1e9)
+			return false;
+	}
+	return json_array_size(list) == COSTS_NUMBERS;
+}
+
+/* How many are kept; *least as far as there is one. */
+static size_t least_of(const json_t *kept, struct cost_numbers *least)
+{
+	size_t i, n = 0;
+	json_t *list;
+	json_array_foreach(kept, i, list)
+	{
+		struct cost_numbers one;
+		if (read_numbers(list, &one) && (n++ == 0 || one.v[0] < least->v[0]))
+			*least = one;
+	}
+	return n;
+}
+
+/* The file of this machine and its folder; NULL where nothing is kept. */
+static json_t *open_costs(int *folder)
+{
+	struct buf machine = {0};
+	json_t *all = NULL;
+	*folder = open_folder();
+	if (*folder >= 0)
+		describe_machine(&machine);
+	if (machine.len)
+		all = load(*folder, buf_str(&machine));
+	buf_free(&machine);
+	if (!all && *folder >= 0)
+		close(*folder);
+	return all;
+}
+
+int costs_find(const char *name, struct cost_numbers *least)
+{
+	int folder;
+	json_t *all = open_costs(&folder);
+	if (!all)
+		return -ENOENT;
+	size_t n = least_of(json_object_get(json_object_get(all, "costs"), name), least);
+	json_decref(all);
+	close(folder);
+	return n >= COSTS_MEASURED ? 0 : -ENOENT;
+}
+
+void costs_keep(const char *name, const struct cost_numbers *measured, struct cost_numbers *least)
+{
+	int folder;
+	json_t *all = open_costs(&folder);
+	*least = *measured;
+	if (!all)
+		return;
+	json_t *costs = json_object_get(all, "costs");
+	json_t *kept = json_object_get(costs, name);
+	json_t *list = json_array();
+	for (size_t i = 0; i < COSTS_NUMBERS; i++)
+		json_array_append_new(list, json_real(measured->v[i]));
+	if (!json_is_array(kept) && json_object_set_new(costs, name, json_array()) == 0)
+		kept = json_object_get(costs, name);
+	if (json_array_append_new(kept, list) == 0)
+		store(folder, all);
+	least_of(kept, least);
+	json_decref(all);
+	close(folder);
+}

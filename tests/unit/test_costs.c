@@ -1,0 +1,110 @@
+#include "engine/costs.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+struct place {
+	char dir[64], file[96];
+};
+
+static int make_place(void **state)
+{
+	static struct place p;
+	snprintf(p.dir, sizeof(p.dir), "/tmp/sctrace-costs-XXXXXX");
+	if (!mkdtemp(p.dir))
+		return -1;
+	snprintf(p.file, sizeof(p.file), "%s/sctrace-costs.json", p.dir);
+	*state = &p;
+	return setenv("XDG_RUNTIME_DIR", p.dir, 1);
+}
+
+static int remove_place(void **state)
+{
+	const struct place *p = *state;
+	unlink(p->file);
+	return rmdir(p->dir); /* fails where anything was left beside it */
+}
+
+static void keep(const char *name, double ns, double spread, struct cost_numbers *least)
+{
+	costs_keep(name, &(struct cost_numbers){{ns, spread}}, least);
+}
+
+static void test_least_of_five(void **state)
+{
+	const struct place *p = *state;
+	static const double ns[COSTS_MEASURED] = {30, 20, 40, 25, 35};
+	struct cost_numbers n;
+	struct stat st;
+	for (int i = 0; i < COSTS_MEASURED; i++) {
+		assert_int_not_equal(costs_find("a", &n), 0);
+		keep("a", ns[i], ns[i] / 10, &n);
+		assert_true(n.v[0] == (i == 0 ? 30 : 20));
+	}
+	assert_int_equal(costs_find("a", &n), 0);
+	assert_true(n.v[0] == 20 && n.v[1] == 2);
+	assert_int_not_equal(costs_find("b", &n), 0);
+	assert_int_equal(stat(p->file, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+}
+
+static void write_file(const struct place *p, const char *text)
+{
+	FILE *f = fopen(p->file, "w");
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+/* What another boot, another program or half a write left is not believed, and replaced. */
+static void test_foreign_files(void **state)
+{
+	static const char *const texts[] = {
+		"",
+		"{",
+		"[1]",
+		"{\"machine\":\"another\",\"costs\":{\"a\":[[1,1,0,0],[1,1,0,0],[1,1,0,0],[1,1,0,0],[1,1,0,0]]}}",
+	};
+	struct cost_numbers n;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		write_file(*state, texts[i]);
+		assert_int_not_equal(costs_find("a", &n), 0);
+		keep("a", 50, 5, &n);
+		assert_true(n.v[0] == 50);
+	}
+}
+
+static void test_nowhere_to_keep(void **state)
+{
+	const struct place *p = *state;
+	static const char *const dirs[] = {"", "relative", "/nonexistent"};
+	struct cost_numbers n;
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs); i++) {
+		setenv("XDG_RUNTIME_DIR", dirs[i], 1);
+		keep("a", 7, 1, &n);
+		assert_true(n.v[0] == 7);
+		assert_int_not_equal(costs_find("a", &n), 0);
+	}
+	setenv("XDG_RUNTIME_DIR", p->dir, 1);
+	assert_int_equal(chmod(p->dir, 0777), 0); /* others could write there */
+	keep("a", 7, 1, &n);
+	assert_int_not_equal(access(p->file, F_OK), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_least_of_five, make_place, remove_place),
+		cmocka_unit_test_setup_teardown(test_foreign_files, make_place, remove_place),
+		cmocka_unit_test_setup_teardown(test_nowhere_to_keep, make_place, remove_place),
+	};
+	return cmocka_run_group_tests_name("costs", tests, NULL, NULL);
+}
