@@ -61,6 +61,12 @@ int arch_set_first_arg(pid_t tid, uint64_t value)
 	return regs(tid, PTRACE_SETREGSET, &r);
 }
 
+int arch_restore_first_arg(pid_t tid, uint64_t value)
+{
+	(void)tid, (void)value;
+	return 0;
+}
+
 int arch_set_result(pid_t tid, int64_t result)
 {
 	struct user_regs_struct r;

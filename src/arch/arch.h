@@ -16,8 +16,13 @@ int arch_read_call(pid_t tid, struct call *c);
 int arch_read_result(pid_t tid, struct call *c);
 /* At a syscall-enter-stop: the kernel skips the call. 0 or -errno. */
 int arch_skip_call(pid_t tid);
-/* At any stop of a call: its first argument is `value` from now on. 0 or -errno. */
+/* At a syscall-enter-stop: its first argument is `value` from now on. 0 or -errno. */
 int arch_set_first_arg(pid_t tid, uint64_t value);
+/*
+ * At a syscall-exit-stop or a child's first: what arch_set_first_arg() changed is as the program had it. Where the result
+ * lies in the first argument's register (aarch64) there is nothing to do. 0 or -errno.
+ */
+int arch_restore_first_arg(pid_t tid, uint64_t value);
 /* At a syscall-exit-stop: the program sees `result`. 0 or -errno. */
 int arch_set_result(pid_t tid, int64_t result);
 /* The address of the instruction that made the call whose return address is `ip`: where a restarted call resumes. */

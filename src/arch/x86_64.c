@@ -61,6 +61,11 @@ int arch_set_first_arg(pid_t tid, uint64_t value)
 	return poke(tid, offsetof(struct user_regs_struct, rdi), value);
 }
 
+int arch_restore_first_arg(pid_t tid, uint64_t value)
+{
+	return arch_set_first_arg(tid, value);
+}
+
 int arch_set_result(pid_t tid, int64_t result)
 {
 	return poke(tid, offsetof(struct user_regs_struct, rax), (uint64_t)result);

@@ -7,14 +7,6 @@
 #include <sched.h>
 #include <sys/ptrace.h>
 
-static void put(pid_t tid, const struct untraced *u, uint64_t flags)
-{
-	if (u->where == UNTRACED_REGISTER)
-		arch_set_first_arg(tid, flags);
-	else if (u->where == UNTRACED_MEMORY)
-		ptrace(PTRACE_POKEDATA, tid, u->addr, flags);
-}
-
 void tracer_untraced_enter(struct tracer *t, struct task *task)
 {
 	const struct call *c = &task->call;
@@ -28,12 +20,20 @@ void tracer_untraced_enter(struct tracer *t, struct task *task)
 		u = (struct untraced){UNTRACED_MEMORY, c->args[0], u.flags};
 	if (u.where == UNTRACED_NO || !(u.flags & CLONE_UNTRACED))
 		return;
-	put(task->tid, &u, u.flags & ~(uint64_t)CLONE_UNTRACED);
+	uint64_t flags = u.flags & ~(uint64_t)CLONE_UNTRACED;
+	if (u.where == UNTRACED_REGISTER)
+		arch_set_first_arg(task->tid, flags);
+	else
+		ptrace(PTRACE_POKEDATA, task->tid, u.addr, flags);
 	task->untraced = u;
 }
 
 void tracer_untraced_exit(struct task *task)
 {
-	put(task->tid, &task->untraced, task->untraced.flags);
+	const struct untraced *u = &task->untraced;
+	if (u->where == UNTRACED_REGISTER)
+		arch_restore_first_arg(task->tid, u->flags);
+	else if (u->where == UNTRACED_MEMORY)
+		ptrace(PTRACE_POKEDATA, task->tid, u->addr, u->flags);
 	task->untraced.where = UNTRACED_NO;
 }

@@ -334,7 +334,8 @@ static void test_exec_fails(int argc, char **argv)
 		CHECK_FAILS(execve("/", args, environ), EACCES);
 		CHECK_FAILS(execve(file, args, environ), ETXTBSY);
 		CHECK_FAILS(syscall(SYS_execve, (char *)8, args, environ), EFAULT);
-		CHECK_FAILS(syscall(SYS_execve, file + 3, (char **)8, environ), ENOENT);
+		/* What is looked at first is another thing in each kernel. */
+		CHECK(syscall(SYS_execve, file + 3, (char **)8, environ) == -1 && (errno == ENOENT || errno == EFAULT));
 		many_calls(1);
 	}
 	close(fd);
