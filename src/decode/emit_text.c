@@ -122,11 +122,21 @@ static bool is_constants(const char *text)
 	return text[0] >= 'A' && text[0] <= 'Z' && !text[strspn(text, NAME_BYTES)];
 }
 
-/* strace writes signals and other small numbers in decimal, all else in hex. */
+/* As strace writes them: signals and limits in decimal, a file's type and mode in octal, all else in hex. */
 static void text_number_of(struct emit *e, const char *text, uint64_t raw)
 {
-	bool decimal = strncmp(text, "SIG", 3) == 0 && text[3] != '_';
-	buf_addf(e->out, decimal ? "%" PRIu64 : raw ? "0x%" PRIx64 : "%" PRIx64, raw);
+	static const struct {
+		const char *begins;
+		void (*write)(struct emit *e, uint64_t v);
+	} forms[] = {{"SIG_", text_hex},
+		     {"SIG", text_unsigned},
+		     {"RLIM", text_unsigned},
+		     {"S_I", text_octal},
+		     {"", text_hex}};
+	size_t i = 0;
+	while (strncmp(text, forms[i].begins, strlen(forms[i].begins)) != 0)
+		i++;
+	forms[i].write(e, raw);
 }
 
 static void text_comment(struct emit *e, const char *text)
