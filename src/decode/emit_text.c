@@ -130,7 +130,7 @@ static void text_number_of(struct emit *e, const char *text, uint64_t raw)
 		void (*write)(struct emit *e, uint64_t v);
 	} forms[] = {{"SIG_", text_hex},
 		     {"SIG", text_unsigned},
-		     {"RLIM", text_unsigned},
+		     {"RLIM64", text_unsigned},
 		     {"S_I", text_octal},
 		     {"", text_hex}};
 	size_t i = 0;
