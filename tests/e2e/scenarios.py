@@ -453,7 +453,10 @@ def on_terminal(argv, env, talk):
     """Runs a command as the leader of a new terminal's session; `talk(master, pid)` speaks to it. Its output and status."""
     pid, master = pty.fork()
     if pid == 0:
-        os.execve(argv[0], argv, env)
+        try:
+            os.execve(argv[0], argv, env)
+        finally:
+            os._exit(127)  # else a second runner would go on from here
     output = b""
     try:
         def read_until(word):

@@ -4,7 +4,9 @@
 Usage: source.py ROOT. Prints TAP; a rule that is only a recommendation prints as a comment.
 """
 import re
+import subprocess
 import sys
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 # The floors of the house, from the top. A file may include what lies in its own folder or on any floor below; folders
@@ -154,6 +156,20 @@ def check_control_bytes(root):
                 yield f"{path.relative_to(root)}: no newline at the end"
 
 
+def check_promises(root):
+    """The table of promises in tests/e2e names every case and no other."""
+    listed = subprocess.run([sys.executable, root / "tests/e2e/run", "--list"], capture_output=True, text=True, check=True)
+    cases = [line.split()[1] for line in listed.stdout.splitlines()]
+    text = (root / "tests/e2e/README.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`([a-z0-9]+-[a-z0-9*-]*)`", text))
+    for pattern in sorted(named):
+        if not any(fnmatchcase(case, pattern) for case in cases):
+            yield f"tests/e2e/README.md names {pattern}, which is no case"
+    for case in cases:
+        if not any(fnmatchcase(case, pattern) for pattern in named):
+            yield f"tests/e2e/README.md does not name the case {case}"
+
+
 CHECKS = [
     ("calls go down only", check_layering),
     ("every folder has its floor", check_floors),
@@ -162,6 +178,7 @@ CHECKS = [
     ("files are short", check_file_length),
     ("functions are short", check_function_length),
     ("text files are clean", check_control_bytes),
+    ("every promise has its cases", check_promises),
 ]
 
 
