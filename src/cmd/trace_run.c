@@ -454,7 +454,7 @@ int trace_run(struct trace *t)
 	struct buf note = {0};
 	make_config(t, &c);
 	c.want = (t->sink || t->by_events ? CAP_EVENTS : CAP_COUNTS) | (t->o.follow ? CAP_FOLLOW : 0u) |
-		 (t->o.pids.n ? CAP_ATTACH : 0u) | (t->o.injects.rules.n ? CAP_INJECT : 0u) |
+		 (t->o.pids.n ? CAP_ATTACH : 0u) | (t->o.injects.rules.n || t->o.break_execve ? CAP_INJECT : 0u) |
 		 (t->o.cgroup ? CAP_CGROUP : 0u) | (t->o.all ? CAP_SYSTEM : 0u) | (t->o.errors ? CAP_ERRNOS : 0u);
 	if (t->o.by && !t->by_events)
 		c.want |= strcmp(t->o.by, "thread") == 0 ? CAP_BY_THREAD : CAP_BY_PROCESS;

@@ -55,7 +55,8 @@ struct engine_config {
 	/* Asked at every entry where CAP_INJECT is wanted; true fills `t`. May be NULL. */
 	bool (*inject)(void *ctx, const struct event *enter, struct engine_tamper *t);
 	void *inject_ctx;
-	bool (*break_on)(void *ctx, const struct event *ev); /* -b: detach the task after this event; may be NULL */
+	bool (*break_on)(void *ctx,
+			 const struct event *ev); /* -b: asked at EV_EXEC, detach after it? CAP_INJECT; or NULL */
 	void *break_ctx;
 	/* Set by a signal handler of sctrace's: next() then gives -EINTR soon, however busy the traced are. May be NULL. */
 	const volatile sig_atomic_t *woken;

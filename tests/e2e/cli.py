@@ -153,6 +153,18 @@ def check_looks(tmp):
     assert lines(run("-Y", "-e", "kill", "sh", "-c", "kill -0 $$").stderr, r"kill\(\d+<sh>, 0\) += 0")
 
 
+def check_letting_go(tmp):
+    """-b execve lets go of what runs another program, and its end is still ours"""
+    script = tmp / "script"
+    script.write_text("(exec cat /dev/null)\nexec sh -c 'ls / >/dev/null; exit 7'\n")
+    for mode in ([], ["-c"], ["-f"], ["-c", "-f"]):
+        r = run(*mode, "-b", "execve", "-o", str(tmp / "t"), "sh", str(script))
+        text = (tmp / "t").read_text()
+        assert r.returncode == 7 and "execve" in text and "getdents64" not in text and "fadvise64" not in text, (mode, r, text)
+    r = run("-b", "execve", "-o", str(tmp / "t"), "sh", "-c", "exec sh -c 'kill -TERM $$'")
+    assert r.returncode == -signal.SIGTERM, r
+
+
 def check_mistakes(_):
     """A wrong word is pointed at, with near names"""
     r = run("-e", "trace=read,opnat", "true")
@@ -260,20 +272,30 @@ def check_tables_in_between(tmp):
     assert "so far" in (tmp / "t").read_text()
 
 
+def wait_written(path):
+    """Until the traced program has written the file: it is as far as that."""
+    for _ in range(600):
+        if path.exists() and path.read_text():
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"nothing was written to {path}")
+
+
 def check_our_death(tmp):
     """TERM and HUP end program and tracer; Ctrl-C is the program's, and the table is still written"""
     for mode in ([], ["-c"]):
         for sig in (signal.SIGTERM, signal.SIGHUP):
-            p = subprocess.Popen([SCTRACE, *mode, "-o", str(tmp / "t"), "sh", "-c", f"echo $$ >{tmp}/pid; exec sleep 30"])
-            time.sleep(0.8)
+            (tmp / "pid").unlink(missing_ok=True)
+            p = subprocess.Popen([SCTRACE, *mode, "-o", str(tmp / "t"), "sh", "-c", f"echo $$ >{tmp}/pid; exec sleep 60"])
+            wait_written(tmp / "pid")
             p.send_signal(sig)
-            assert p.wait(5) == -sig
+            assert p.wait(20) == -sig
             assert not Path(f"/proc/{(tmp / 'pid').read_text().strip()}").exists()
-    p = subprocess.Popen([SCTRACE, "-c", "sh", "-c", "trap 'exit 9' INT; while :; do sleep 0.05; done"],
-                         stderr=subprocess.PIPE, text=True, start_new_session=True)
-    time.sleep(0.8)
+    script = f"trap 'exit 9' INT; echo ready >{tmp}/ready; while :; do sleep 0.05; done"
+    p = subprocess.Popen([SCTRACE, "-c", "sh", "-c", script], stderr=subprocess.PIPE, text=True, start_new_session=True)
+    wait_written(tmp / "ready")
     os.killpg(p.pid, signal.SIGINT)
-    err = p.communicate(timeout=10)[1]
+    err = p.communicate(timeout=20)[1]
     assert p.returncode == 9 and "program:" in err, (p.returncode, err)
 
 

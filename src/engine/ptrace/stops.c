@@ -241,9 +241,15 @@ static void on_exec(struct tracer *t, struct task *task)
 		t->ops->exec(t, caller);
 	if (first && t->config.find_main)
 		tracer_find_main(t, caller);
-	if (caller->proc->counted)
-		tracer_event(t, EV_EXEC, caller)->child = old;
 	t->current = caller;
+	if (!caller->proc->counted)
+		return;
+	struct event *ev = tracer_event(t, EV_EXEC, caller);
+	ev->child = old;
+	if (!first && t->config.break_on && t->config.break_on(t->config.break_ctx, ev)) {
+		caller->release = true;
+		t->root_left |= caller->proc->root;
+	}
 }
 
 static void on_exit_event(struct tracer *t, struct task *task)

@@ -154,8 +154,13 @@ static void note_peak(struct tracer *t, const struct task *task, uint64_t bytes)
 static int serve(struct tracer *t, const struct wait_status *w)
 {
 	struct task *task = tasks_find(&t->tasks, w->tid);
-	if (!task && !WIFSTOPPED(w->status))
+	if (!task && !WIFSTOPPED(w->status)) {
+		if (w->tid == t->root) {
+			t->result.status = w->status;
+			t->root_left = false;
+		}
 		return 0;
+	}
 	if (!task)
 		task = tasks_add(&t->tasks, w->tid);
 	if (!task)
@@ -184,7 +189,7 @@ int tracer_next(struct engine *e, struct event *ev)
 		if (t->current)
 			tracer_resume(t, t->current);
 		t->current = NULL;
-		if (!tasks_count(&t->tasks))
+		if (!tasks_count(&t->tasks) && !t->root_left)
 			return 0;
 		if (t->config.woken && *t->config.woken)
 			return -EINTR;

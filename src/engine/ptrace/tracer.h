@@ -77,6 +77,7 @@ struct tracer {
 	struct engine_result result;
 	pid_t root;     /* the program that was started, or 0 */
 	bool root_ran;  /* its execve succeeded */
+	bool root_left; /* it is let go of, and its end is waited for all the same */
 	int exec_error; /* errno of the start that failed */
 	uint64_t root_t0;
 	unsigned long
