@@ -41,11 +41,8 @@ static const struct kind {
 	void (*call)(void);
 	int n;
 } kinds[] = {
-	{"getppid", getppid_call, 100000},
-	{"write", write_call, 100000},
-	{"stat", stat_call, 50000},
-	{"pread64", pread_call, 20000},
-	{"nanosleep", nanosleep_call, 2000},
+	{"getppid", getppid_call, 100000}, {"write", write_call, 100000},       {"stat", stat_call, 50000},
+	{"pread64", pread_call, 20000},    {"nanosleep", nanosleep_call, 2000},
 };
 
 static double now(void)
