@@ -13,5 +13,6 @@ echo "== status $?"
 
 echo "== e2e"
 cd /sctrace/tests/e2e || exit 1
-SCTRACE_E2E_SECONDS=600 python3 -u ./run --build "$build" --sctrace "$build/sctrace" --modes ptrace,trace 2>&1
+# shellcheck disable=SC2046  # a word a case
+SCTRACE_E2E_SECONDS=600 python3 -u ./run --build "$build" --sctrace "$build/sctrace" --modes ptrace,trace $(cat /sctrace/cases) 2>&1
 echo "== status $?"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The tests on aarch64: Debian's packages are unpacked into a folder, sctrace is built against it by clang, and Debian's
 # kernel runs both in qemu. Nothing of arm64 is executed outside of it, and no root is needed beyond the packages.
-# run.sh [build | boot]: only the one step; without a word both. cross.sh is the quick check that builds alone.
+# run.sh [build | boot [CASE...]]: only the one step, only these end-to-end cases; without a word both, and all. cross.sh is the quick check that builds alone.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 # shellcheck source=tests/arm64/lib.sh
@@ -83,6 +83,7 @@ main() {
 	[ "${1:-build}" != build ] || build
 	[ "${1:-boot}" = boot ] || return 0
 	finish_root
+	echo "${*:2}" >"$ROOT/sctrace/cases"
 	pack
 	boot
 	count
