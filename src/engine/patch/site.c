@@ -291,9 +291,12 @@ static void decide(struct patch *p, struct task *task, struct site *s)
 		if (why && p->ways & WAY_REDIRECT && write_stub(task, s, NULL))
 			s->kind = SITE_REDIRECT;
 	}
+	if (!site_is_patched(s))
+		s->nchanges = 0; /* what was planned and not written */
 	p->patched += site_is_patched(s);
 	p->redirected += s->kind == SITE_REDIRECT;
-	if (s->stub && m && m->patchable && !s->retry) {
+	/* Hopeless is what not even a stub could be written for: the program has just been killed. */
+	if (s->kind != SITE_HOPELESS && m && m->patchable && !s->retry) {
 		plan_remember(p, task, s, m);
 		plan_note_loader(p, task, m);
 	}
