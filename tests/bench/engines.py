@@ -95,7 +95,7 @@ def programs(work):
         "tar | cat": ["sh", "-c", "tar cf - /usr/include | cat"],
         "find /usr": ["find", "/usr"],
         "git log --stat": ["git", "-C", str(work / "repository"), "log", "--stat"],
-        "4 threads": [str(BUILD / "tests/e2e/target"), "compute", "20000"],
+        "4 threads": [str(BUILD / "tests/e2e/threads"), "pump", "4", "20000"],
         "200 forks": ["sh", str(work / "forks")],
         "compileall": ["python3", "-m", "compileall", "-q", "-f", str(work / "sources")],
         "Go": [str(BUILD / "tests/e2e/pump-go"), "4", "20000"],
