@@ -38,4 +38,14 @@ int arch_breakpoint(pid_t tid, uint64_t addr);
 /* The stopped task's instruction pointer; 0 or -errno. */
 int arch_ip(pid_t tid, uint64_t *ip);
 
+/* Tells the processor that this is a loop that waits (x86 PAUSE, aarch64 YIELD). */
+static inline void arch_pause(void)
+{
+#if defined(__x86_64__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("yield");
+#endif
+}
+
 #endif

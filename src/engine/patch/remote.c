@@ -40,7 +40,7 @@ static int wait_for_trap(struct tracer *t, struct task *task)
 {
 	for (;;) {
 		int status;
-		pid_t tid = waitpid(task->tid, &status, __WALL);
+		pid_t tid = tracer_wait(t, task->tid, &status, NULL);
 		if (tid < 0 && errno != ECHILD)
 			continue;
 		if (tid < 0)
@@ -85,7 +85,7 @@ static int wait_for_syscall_stop(struct tracer *t, struct task *task)
 	if (ptrace(PTRACE_SYSCALL, task->tid, NULL, NULL) < 0)
 		return -ESRCH;
 	for (;;) {
-		pid_t tid = waitpid(task->tid, &status, __WALL);
+		pid_t tid = tracer_wait(t, task->tid, &status, NULL);
 		if (tid < 0 && errno != ECHILD)
 			continue;
 		if (tid < 0)

@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { BATCHES = 9, BATCH = 200, TRACED = 300 };
+enum { BATCHES = 9, BATCH = 200, TRACED = 100 };
 
 /* Shared with the child. */
 struct probe {

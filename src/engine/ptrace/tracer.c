@@ -1,6 +1,7 @@
 /* The stop loop itself: waiting, handing out events, resuming. */
 #include "engine/ptrace/tracer.h"
 
+#include "arch/arch.h"
 #include "base/clock.h"
 #include "syscall/table.h"
 #include "tracee/proc.h"
@@ -94,6 +95,44 @@ void tracer_resume(struct tracer *t, struct task *task)
 	ptrace(PTRACE_DETACH, task->tid, NULL, sig);
 }
 
+/* Stops follow each other within this where calls do. */
+#define SPIN_NS      50000
+#define SPIN_CREDIT  8
+#define SPIN_RETRIES 64
+
+/* Is there a processor for us beside the program's? */
+static bool may_spin(const struct tracer *t)
+{
+	cpu_set_t set;
+	return !t->config.spawn.pin_tracer && sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) > 1;
+}
+
+/* Asks again and again for a while; 0: nothing came, or it does not pay now. */
+static pid_t spin_wait(struct spin *s, pid_t pid, int *status, struct rusage *usage)
+{
+	if (s->credit == 0 && ++s->passed % SPIN_RETRIES)
+		return 0;
+	uint64_t until = clock_ns() + SPIN_NS;
+	do {
+		pid_t tid = wait4(pid, status, __WALL | WNOHANG, usage);
+		if (tid) {
+			s->credit = SPIN_CREDIT;
+			return tid;
+		}
+		arch_pause();
+	} while (clock_ns() < until);
+	s->credit -= s->credit > 0;
+	return 0;
+}
+
+pid_t tracer_wait(struct tracer *t, pid_t pid, int *status, struct rusage *usage)
+{
+	if (t->spin.may == 0)
+		t->spin.may = may_spin(t) ? 1 : -1;
+	pid_t tid = t->spin.may > 0 ? spin_wait(&t->spin, pid, status, usage) : 0;
+	return tid ? tid : wait4(pid, status, __WALL, usage);
+}
+
 /*
  * Blocks for the first stop. A birth is told at once after the child's first stop, or never: a leader that was killed
  * before does not even report its death while that child, its thread, is there. So it is not waited for without end.
@@ -107,7 +146,7 @@ static pid_t wait_first(struct tracer *t, int *status, struct rusage *usage)
 		clock_sleep_ns(1000000);
 	}
 	tracer_adopt_orphans(t);
-	return wait4(-1, status, __WALL, usage);
+	return tracer_wait(t, -1, status, usage);
 }
 
 /* Takes what waits; blocks for the first. 1, 0: nobody is left, -EINTR: a signal to sctrace. */

@@ -60,6 +60,16 @@ struct wait_status {
 	uint64_t peak_rss_bytes; /* of a task that ended */
 };
 
+/*
+ * To be woken costs more than a stop itself where the processor sleeps meanwhile. So the next stop is asked for without sleep
+ * for a while, as long as that pays: `credit` is what earlier successes are worth.
+ */
+struct spin {
+	int may; /* 1 yes, -1 no, 0 not known yet */
+	int credit;
+	unsigned passed;
+};
+
 struct tracer {
 	struct engine base; /* first, so that a struct engine * is one of these */
 	const struct tracer_ops *ops;
@@ -71,6 +81,7 @@ struct tracer {
 	size_t npending, next_pending;
 	VEC(struct wait_status) waited;
 	size_t next_waited;
+	struct spin spin;
 	struct summary counts; /* since the last collect */
 	struct tracer_cost cost;
 	struct tracer_cost unseen_cost; /* of calls that the tracer did not see begin */
@@ -108,6 +119,8 @@ void tracer_free(struct tracer *t);
 
 /* --- for the tracer's own files and for engines that stand on it --- */
 
+/* wait4(2) for a stop or an end (__WALL), first without sleeping where that pays. `usage` or NULL. */
+pid_t tracer_wait(struct tracer *t, pid_t pid, int *status, struct rusage *usage);
 /* One wait status; 1: an event is in t->pending, 0: nothing to tell, -errno. */
 int tracer_stop(struct tracer *t, struct task *task, int status);
 /* Takes in the tasks whose birth was not told, because who bore them was killed first. */
