@@ -43,7 +43,9 @@ def read_rows(path):
 
 
 def total(rows, syscall, process=None):
-    return sum(int(r["calls"]) for r in rows if r["syscall"] == syscall and process in (None, r["process"]))
+    """Calls in all rows of a call, or those of processes of one name: a row has `NAME (PID)`."""
+    return sum(int(r["calls"]) for r in rows
+               if r["syscall"] == syscall and process in (None, r.get("process", "").rsplit(" (", 1)[0]))
 
 
 @contextmanager
