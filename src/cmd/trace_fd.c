@@ -36,7 +36,7 @@ static bool find_in(pid_t pid, const char *table, read_line *read, unsigned long
 	return found;
 }
 
-static bool find_socket(pid_t pid, unsigned long inode, struct buf *out)
+static bool look_up(pid_t pid, unsigned long inode, struct buf *out)
 {
 	static const struct {
 		const char *table, *title;
@@ -58,14 +58,33 @@ static bool find_socket(pid_t pid, unsigned long inode, struct buf *out)
 	return found;
 }
 
+/* The protocol of the socket that `link` leads to; false where it is none. */
+static bool protocol_of(const char *link, char *name, size_t size)
+{
+	ssize_t n = getxattr(link, "system.sockprotoname", name, size - 1);
+	name[n > 0 ? n : 0] = '\0';
+	return n > 0;
+}
+
+/* The kernel's tables may skip an entry while others come and go; of Unix sockets each is listed. */
+#define LOOKS 3
+
+static bool find_socket(pid_t pid, const char *link, unsigned long inode, struct buf *out)
+{
+	char protocol[64];
+	bool found = look_up(pid, inode, out);
+	bool listed = !found && protocol_of(link, protocol, sizeof(protocol)) && strncmp(protocol, "UNIX", 4) == 0;
+	for (int i = 1; listed && !found && i < LOOKS; i++)
+		found = look_up(pid, inode, out);
+	return found;
+}
+
 /* What no table lists (bound and not connected, other families) still has a protocol: "TCP:[1039765]". */
 static bool find_protocol(const char *link, unsigned long inode, struct buf *out)
 {
 	char name[64];
-	ssize_t n = getxattr(link, "system.sockprotoname", name, sizeof(name) - 1);
-	if (n <= 0)
+	if (!protocol_of(link, name, sizeof(name)))
 		return false;
-	name[n] = '\0';
 	buf_adds(out, name);
 	buf_addf(out, ":[%lu]", inode);
 	return true;
@@ -133,7 +152,7 @@ bool trace_fd_name(void *ctx, int pid, int fd, struct buf *out)
 	path[n] = '\0';
 	unsigned long inode;
 	if (t->o.fd_names > 1 && sscanf(path, "socket:[%lu]", &inode) == 1 &&
-	    (find_socket(pid, inode, out) || find_protocol(link, inode, out)))
+	    (find_socket(pid, link, inode, out) || find_protocol(link, inode, out)))
 		return true;
 	if (t->o.fd_names > 1 && strcmp(path, "anon_inode:[pidfd]") == 0 && find_pidfd(pid, fd, out))
 		return true;

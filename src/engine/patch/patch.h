@@ -117,6 +117,7 @@ struct image {
 	unsigned sharers;
 	bool selected;    /* dispatch looks at the selector byte behind the slots */
 	bool cleaned;     /* nothing of ours is in it any more */
+	bool surveyed;    /* plan_apply_mapped() was here */
 	struct map sites; /* by ip: struct site, owned */
 	struct map stubs; /* by the stub's address: struct site, borrowed */
 	struct map hops;  /* by the address of each jump on the way to a stub: struct site, borrowed */
@@ -299,6 +300,11 @@ void plan_remember(struct patch *p, struct task *task, const struct site *s, con
 void plan_note_loader(struct patch *p, struct task *task, const struct mapping *m);
 /* Patches the sites of the loader that are known, in a new image that it is mapped in at `entry`'s place. */
 void plan_apply_loader(struct patch *p, struct task *task, uint64_t entry);
+/*
+ * A stop that cannot be avoided, while the loader works: the known sites of what it has mapped so far are patched with it. Once
+ * an image.
+ */
+void plan_apply_mapped(struct patch *p, struct task *task);
 /* The first stop in a file that is known: its sites are patched at once; was the one at `ip` among them? */
 bool plan_apply(struct patch *p, struct task *task, const struct mapping *m, uint64_t ip);
 void plan_free_all(struct patch *p);

@@ -10,11 +10,19 @@
 #define MODULES_MAX 1024
 #define PLANS_MAX   65536
 
-static struct module *module_of(struct patch *p, const struct mapping *m)
+static struct module *find_module(const struct patch *p, const struct mapping *m)
 {
 	for (size_t i = 0; i < p->modules.n; i++)
 		if (p->modules.v[i]->dev == m->dev && p->modules.v[i]->ino == m->ino)
 			return p->modules.v[i];
+	return NULL;
+}
+
+static struct module *module_of(struct patch *p, const struct mapping *m)
+{
+	struct module *known = find_module(p, m);
+	if (known)
+		return known;
 	struct module *mod = p->modules.n < MODULES_MAX ? calloc(1, sizeof(*mod)) : NULL;
 	if (!mod || !vec_push(&p->modules, mod)) {
 		free(mod);
@@ -231,6 +239,21 @@ void plan_apply_loader(struct patch *p, struct task *task, uint64_t entry)
 {
 	if (p->loader && p->loader_entry)
 		patch_module(p, task, p->loader, entry - p->loader_entry);
+}
+
+void plan_apply_mapped(struct patch *p, struct task *task)
+{
+	struct image *img = image_of(task);
+	if (img->surveyed || !img->from_start)
+		return;
+	img->surveyed = true;
+	maps_read(task->tid, img);
+	for (size_t i = 0; i < img->mappings.n; i++) {
+		const struct mapping m = img->mappings.v[i];
+		const struct module *mod = m.patchable ? find_module(p, &m) : NULL;
+		if (mod && mod != p->loader)
+			patch_module(p, task, mod, m.lo - m.file_offset);
+	}
 }
 
 bool plan_apply(struct patch *p, struct task *task, const struct mapping *m, uint64_t ip)

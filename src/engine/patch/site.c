@@ -332,8 +332,11 @@ struct site *site_visit(struct patch *p, struct task *task, uint64_t ip)
 {
 	struct image *img = image_of(task);
 	struct site *s = map_get(&img->sites, ip);
-	if (s && (site_is_patched(s) ? still_good(task, s) : !s->retry))
+	if (s && (site_is_patched(s) ? still_good(task, s) : !s->retry)) {
+		if (s->kind == SITE_REDIRECT)
+			plan_apply_mapped(p, task);
 		return s;
+	}
 	if (!s) {
 		const struct mapping *m = mapping_at(task, ip);
 		if (m && plan_apply(p, task, m, ip))
