@@ -50,6 +50,7 @@ int count_take(const struct count_spec *spec, struct count *c, struct buf *why)
 		.follow = spec->follow,
 		.kill_on_exit = true,
 		.find_main = true,
+		.woken = spec->stop,
 	};
 	struct engine *e;
 	buf_clear(why);

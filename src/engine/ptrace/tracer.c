@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,11 +126,17 @@ static pid_t spin_wait(struct spin *s, pid_t pid, int *status, struct rusage *us
 	return 0;
 }
 
-pid_t tracer_wait(struct tracer *t, pid_t pid, int *status, struct rusage *usage)
+/* The wait without sleep, where that may pay; 0: nothing came. */
+static pid_t try_spin(struct tracer *t, pid_t pid, int *status, struct rusage *usage)
 {
 	if (t->spin.may == 0)
 		t->spin.may = may_spin(t) ? 1 : -1;
-	pid_t tid = t->spin.may > 0 ? spin_wait(&t->spin, pid, status, usage) : 0;
+	return t->spin.may > 0 ? spin_wait(&t->spin, pid, status, usage) : 0;
+}
+
+pid_t tracer_wait(struct tracer *t, pid_t pid, int *status, struct rusage *usage)
+{
+	pid_t tid = try_spin(t, pid, status, usage);
 	return tid ? tid : wait4(pid, status, __WALL, usage);
 }
 
@@ -146,7 +153,12 @@ static pid_t wait_first(struct tracer *t, int *status, struct rusage *usage)
 		clock_sleep_ns(1000000);
 	}
 	tracer_adopt_orphans(t);
-	return tracer_wait(t, -1, status, usage);
+	pid_t tid = try_spin(t, -1, status, usage);
+	if (tid == 0 && t->config.woken && *t->config.woken) {
+		errno = EINTR; /* a signal came meanwhile, and would not wake the sleep to come */
+		return -1;
+	}
+	return tid ? tid : wait4(-1, status, __WALL, usage);
 }
 
 /* Takes what waits; blocks for the first. 1, 0: nobody is left, -EINTR: a signal to sctrace. */
@@ -262,6 +274,8 @@ int tracer_collect(struct engine *e, struct summary *s)
 void tracer_kill(struct engine *e, int sig)
 {
 	struct tracer *t = (struct tracer *)e;
+	if (sig == SIGKILL)
+		t->config.woken = NULL; /* the ends of all that is left are waited for, whatever comes */
 	size_t i = 0;
 	struct process *p;
 	while ((p = map_next(&t->tasks.processes, &i, NULL)))
