@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static json_t *real(double v)
 {
@@ -140,6 +141,20 @@ static json_t *settings(const struct compare *c)
 			 c->resident >= 0 ? json_real(c->resident) : json_null());
 }
 
+/* What there is to see, a string a sentence. */
+static json_t *lessons(const struct compare *c)
+{
+	json_t *all = json_array();
+	struct buf text = {0};
+	compare_lessons(c, &text);
+	char *save = NULL;
+	char *lines = buf_take(&text);
+	for (char *line = lines ? strtok_r(lines, "\n", &save) : NULL; line; line = strtok_r(NULL, "\n", &save))
+		json_array_append_new(all, run_string(line));
+	free(lines);
+	return all;
+}
+
 json_t *compare_document(const struct compare *c)
 {
 	json_t *run = run_new("compare", c->argc, c->argv, json_incref(c->env));
@@ -149,9 +164,6 @@ json_t *compare_document(const struct compare *c)
 		json_array_append_new(run_results(run), result(c, c->subjects.v[i]));
 	json_object_set_new(run, "settings", settings(c));
 	json_object_set_new(run, "warnings", compare_warn_json(c));
-	struct buf lessons = {0};
-	compare_lessons(c, &lessons);
-	json_object_set_new(run, "lessons", run_string(buf_str(&lessons)));
-	buf_free(&lessons);
+	json_object_set_new(run, "lessons", lessons(c));
 	return run;
 }

@@ -321,14 +321,14 @@ static void repeat_notes(struct report *r, size_t k)
 {
 	static const char *const groups[] = {"notes", "warnings"};
 	const struct report_run *run = &r->runs.v[k];
+	size_t n;
+	json_t *v;
 	for (size_t i = 0; i < sizeof(groups) / sizeof(*groups); i++) {
-		size_t n;
-		json_t *v;
 		json_array_foreach(json_object_get(run->doc, groups[i]), n, v) repeat_note(r, k, groups[i], v);
 	}
-	const char *lessons = json_string_value(json_object_get(run->doc, "lessons"));
-	if (lessons && r->runs.n == 1)
-		buf_adds(&r->lessons, lessons);
+	if (r->runs.n == 1)
+		json_array_foreach(json_object_get(run->doc, "lessons"), n, v)
+			buf_addf(&r->lessons, "%s\n", json_string_value(v) ? json_string_value(v) : "");
 }
 
 /* Other work on the machine is what makes runs differ most. Bench and compare note it by themselves. */

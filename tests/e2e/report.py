@@ -196,6 +196,10 @@ def check_comparisons(folder):
     assert all(float(r["wall_s"]) > 0 and int(r["buffer_bytes"]) for r in rows)
     for form in ("text", "markdown", "json", "html", "csv"):
         assert report(f"--format={form}", a, b)
+    told = json.loads(a.read_text())["lessons"]
+    shown = report(a)
+    assert told and "\\n" not in shown, shown
+    assert all(sentence in " ".join(shown.split()) for sentence in told), (told, shown)
     report(a, b, "--svg", folder / "p.svg", "-o", folder / "text")
     pictures = sorted(p.name for p in folder.glob("p*.svg"))
     assert pictures == ["p-bars.svg", "p-boxes.svg", "p.svg"], pictures
