@@ -4,8 +4,10 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -118,4 +120,20 @@ int number_parse(const char *text, int64_t min, int64_t max, int64_t *value)
 		return -ERANGE;
 	*value = x;
 	return 0;
+}
+
+void count_human(struct buf *out, uint64_t n)
+{
+	char digits[24];
+	int len = snprintf(digits, sizeof(digits), "%" PRIu64, n);
+	for (int i = 0; i < len; i++) {
+		if (i && (len - i) % 3 == 0)
+			buf_addc(out, ',');
+		buf_addc(out, digits[i]);
+	}
+}
+
+void factor_human(struct buf *out, double x)
+{
+	buf_addf(out, x < 9.995 ? "%.2f" : x < 99.95 ? "%.1f" : "%.0f", x);
 }

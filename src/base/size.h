@@ -26,6 +26,11 @@ int duration_parse(const char *text, uint64_t *ns);
  */
 void duration_human(struct buf *out, double ns);
 
+/* Appends a count with its thousands apart: "20,971,550". */
+void count_human(struct buf *out, uint64_t n);
+/* Appends a factor with three digits: "0.94", "1.60", "17.0", "340". */
+void factor_human(struct buf *out, double x);
+
 /* Reads a whole decimal number within [min, max]: 0, -EINVAL, or -ERANGE. */
 int number_parse(const char *text, int64_t min, int64_t max, int64_t *value);
 

@@ -65,6 +65,7 @@ static void compare_free(struct compare *c)
 		compare_subject_free(c->subjects.v[i]);
 	vec_free(&c->subjects);
 	vec_free(&c->cpus);
+	compare_options_free(&c->opt);
 	json_decref(c->env);
 	if (c->null_fd >= 0)
 		close(c->null_fd);
@@ -148,6 +149,15 @@ static void note_activity(struct compare *c, const struct env_activity *before, 
 	c->steal_share = (after.steal_s - before->steal_s) / all;
 }
 
+/* Is there something to show of a comparison that was broken off? */
+static bool any_result(const struct compare *c)
+{
+	for (size_t i = 0; i < c->subjects.n; i++)
+		if (c->subjects.v[i]->samples.n || c->subjects.v[i]->counted)
+			return true;
+	return false;
+}
+
 static int run_all(struct compare *c, struct buf *why)
 {
 	int err = 0;
@@ -164,6 +174,12 @@ static int run_all(struct compare *c, struct buf *why)
 	uint64_t start = clock_ns();
 	if (!err)
 		err = compare_time(c, why);
+	/* What was measured until then is shown all the same. */
+	if (err == -EINTR && any_result(c)) {
+		c->interrupted = true;
+		buf_clear(why);
+		err = 0;
+	}
 	if (!err && known)
 		note_activity(c, &before, start);
 	return err ? err : compare_evaluate(c);
@@ -314,10 +330,14 @@ static int compare_run(struct compare *c, char *const *commands, size_t n)
 	if (!err)
 		err = compare_relate(c);
 	int status = 0;
-	if (!err && !stop_signal) {
+	if (!err) {
 		compare_warn_find(c);
 		status = report(c);
 	}
+	if (c->interrupted)
+		diag_note("interrupted: the figures are of the runs made until then");
+	else if (err == -EINTR)
+		diag_note("interrupted before anything was measured");
 	int end = finish(c, err, &why);
 	buf_free(&why);
 	return status ? status : end;
@@ -338,10 +358,13 @@ int cmd_compare(int argc, char **argv)
 	struct compare c = {.argc = argc, .argv = argv, .stop = &stop_signal, .resident = -1};
 	int first;
 	int status;
-	if (compare_parse(&c.opt, argc, argv, &first, &status) < 0)
+	int parsed = compare_parse(&c.opt, argc, argv, &first, &status);
+	if (parsed == 0 && c.opt.list)
+		status = list(&c.opt);
+	if (parsed < 0 || c.opt.list) {
+		compare_options_free(&c.opt);
 		return status;
-	if (c.opt.list)
-		return list(&c.opt);
+	}
 	catch_signals();
 	c.work.stop = &stop_signal;
 	c.progress = isatty(STDERR_FILENO);

@@ -20,6 +20,34 @@
 struct buf;
 struct table_look;
 
+/* The values of an option that may be given several times; as argv has them. */
+struct compare_texts {
+	const char **v;
+	size_t n, cap;
+};
+
+/* --parameter-scan (a range of numbers) and --parameter-list, as typed: NAME=..., or NAME alone. */
+struct compare_scan {
+	const char *text;
+	bool range;
+};
+
+/* What {NAME} stands for in a row. */
+struct parameter {
+	char *name, *value;
+};
+
+struct parameters {
+	struct parameter *v;
+	size_t n, cap;
+};
+
+/* All rows' parameters. */
+struct combinations {
+	struct parameters *v;
+	size_t n, cap;
+};
+
 /* What the user typed; compare_options.c. */
 struct compare_options {
 	uint64_t size; /* bytes; 0: not given */
@@ -34,8 +62,10 @@ struct compare_options {
 	bool cold, fsync;
 	const char *cpus;
 	bool no_shell, ignore_failure, show_output;
-	const char *shell, *prepare, *conclude, *reference;
-	const char *scan, *scan_list;
+	const char *shell, *reference;
+	struct compare_texts prepare, conclude; /* one for all commands, or one for each */
+	VEC(struct compare_scan) scans;
+	const char *step; /* of ranges without a step of their own */
 	const char *engine;
 	bool count_all, no_count;
 	const char *format, *output, *save, *svg, *colour;
@@ -75,8 +105,10 @@ struct subject {
 	uint64_t buffer;                 /* bytes; 0: none */
 	const struct strategy *strategy; /* NULL: a command */
 	char *command;                   /* as run, for saved runs */
-	char **argv, **part_argv;        /* of the whole input, and of its beginning */
-	char *unable;                    /* why there is no result; NULL: there is */
+	size_t index;                    /* which of the commands it is a row of */
+	struct parameters params;
+	char **argv, **part_argv; /* of the whole input, and of its beginning */
+	char *unable;             /* why there is no result; NULL: there is */
 	VEC(struct sample) samples;
 	struct sample first; /* the first warm-up run */
 	bool has_first;
@@ -104,8 +136,10 @@ struct compare {
 	VEC(int) cpus;
 	int null_fd;
 	const volatile sig_atomic_t *stop;
-	bool progress;     /* standard error is a terminal */
-	double shell_s[3]; /* wall, user, system of the empty shell that was taken out; 0: nothing */
+	bool progress;       /* standard error is a terminal */
+	bool interrupted;    /* the user ended it: there are fewer runs than were wanted */
+	uint64_t started_ns; /* when timing began, clock_ns() */
+	double shell_s[3];   /* wall, user, system of the empty shell that was taken out; 0: nothing */
 	struct env_fs fs;
 	json_t *env;
 	unsigned warned;                 /* bits of enum warning */
@@ -118,6 +152,7 @@ struct compare {
 /* compare_options.c */
 /* 0 and what was asked for, -1: end at once with *status. `first` is the first COMMAND. */
 int compare_parse(struct compare_options *o, int argc, char **argv, int *first, int *status);
+void compare_options_free(struct compare_options *o);
 
 /* compare_plan.c: the subjects. 0, or -EINVAL and `why`. */
 int compare_plan(struct compare *c, char *const *commands, size_t ncommands, struct buf *why);
@@ -127,13 +162,24 @@ void compare_subject_free(struct subject *s);
 /* "read/write 4K": the subject in a sentence or a picture. */
 void compare_label(struct buf *out, const struct subject *s);
 
+/* compare_scan.c: what {NAME} stands for. */
+/*
+ * All combinations of the scans' values, one that is empty without scans. Values that hyperfine has as words of their
+ * own are taken from the operands: *taken of them. 0, -EINVAL and `why`, or -ENOMEM.
+ */
+int compare_combine(const struct compare_options *o, char *const *operands, size_t n, size_t *taken,
+		    struct combinations *all, struct buf *why);
+void compare_combinations_free(struct combinations *all);
+int compare_parameters_copy(struct parameters *to, const struct parameters *from);
+void compare_parameters_free(struct parameters *p);
+
 /* compare_command.c: commands as the user wrote them. */
 /*
- * Makes argv of `text` with {in}, {out}, {buffer} and `name` = `value` (may be NULL) filled in: sh -c unless no_shell.
+ * Makes argv of `text` with {in}, {out}, {buffer} and `params` (may be NULL) filled in: sh -c unless no_shell.
  * NULL and `why` on a quote without its end.
  */
-char **compare_command_argv(const struct compare *c, const char *text, uint64_t buffer, const char *name,
-			    const char *value, const char *in, struct buf *why);
+char **compare_command_argv(const struct compare *c, const char *text, uint64_t buffer, const struct parameters *params,
+			    const char *in, struct buf *why);
 /* Splits by the shell's rules for words and quotes, without expansions; NULL and `why`: a quote without its end. */
 char **compare_split(const char *text, struct buf *why);
 void compare_argv_free(char **argv);
@@ -142,12 +188,19 @@ void compare_argv_free(char **argv);
 int compare_count(struct compare *c, struct buf *why);
 int compare_time(struct compare *c, struct buf *why);
 
+/* compare_progress.c: a line on a terminal; nothing elsewhere. `i` is the row, `round` as the runner has it. */
+void compare_progress_count(const struct compare *c, size_t i);
+void compare_progress_time(const struct compare *c, size_t i, int round);
+void compare_progress_end(const struct compare *c);
+/* How many seconds the timed runs still take, `elapsed_s` after their begin; at most, where precision ends them. */
+double compare_left_s(const struct compare *c, double elapsed_s);
+
 /* compare_stats.c */
 /* Fills the derived fields of all subjects; 0 or -ENOMEM. */
 int compare_evaluate(struct compare *c);
 /* Fills the ratios to c->reference; 0 or -ENOMEM. */
 int compare_relate(struct compare *c);
-/* The 95 % bootstrap interval of the ratio of two wall medians; 0, -EINVAL where one has no samples, -ENOMEM. */
+/* The 95 % bootstrap interval of the ratio of two wall medians; 0, -EINVAL where one has fewer than two samples, -ENOMEM. */
 int compare_ratio(const struct compare *c, const struct subject *a, const struct subject *b, struct interval *ratio);
 /* Is `a` slower than `b`, beyond chance? */
 bool compare_slower(const struct compare *c, const struct subject *a, const struct subject *b);
@@ -172,8 +225,6 @@ void compare_title(const struct compare *c, struct buf *out);
 int compare_show(const struct compare *c, struct buf *out, const struct table_look *look);
 /* How the figures came about, a line each. */
 void compare_notes(const struct compare *c, struct buf *out);
-/* 20971550 as 20,971,550. */
-void compare_grouped(struct buf *out, uint64_t n);
 
 /* compare_words.c: sentences computed from the rows. */
 void compare_lessons(const struct compare *c, struct buf *out);

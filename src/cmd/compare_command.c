@@ -97,14 +97,23 @@ static void fill(struct buf *out, const char *text, const struct placeholder *pl
 	}
 }
 
-static char **shell_argv(const struct compare *c, const char *line)
+/* The shell may be a command line of its own: "bash --norc". */
+static char **shell_argv(const struct compare *c, const char *line, struct buf *why)
 {
-	char **argv = calloc(4, sizeof(*argv));
-	if (!argv)
+	char **shell = compare_split(c->opt.shell ? c->opt.shell : "sh", why);
+	size_t n = 0;
+	while (shell && shell[n])
+		n++;
+	char **argv = n ? reallocarray(shell, n + 3, sizeof(*argv)) : NULL;
+	if (!argv) {
+		if (!why->len)
+			buf_adds(why, "--shell names no program");
+		compare_argv_free(shell);
 		return NULL;
-	argv[0] = strdup(c->opt.shell ? c->opt.shell : "sh");
-	argv[1] = strdup("-c");
-	argv[2] = strdup(line);
+	}
+	argv[n] = strdup("-c");
+	argv[n + 1] = strdup(line);
+	argv[n + 2] = NULL;
 	return argv;
 }
 
@@ -127,15 +136,22 @@ static char **plain_argv(const char *text, const struct placeholder *places, siz
 	return argv;
 }
 
-char **compare_command_argv(const struct compare *c, const char *text, uint64_t buffer, const char *name,
-			    const char *value, const char *in, struct buf *why)
+char **compare_command_argv(const struct compare *c, const char *text, uint64_t buffer, const struct parameters *params,
+			    const char *in, struct buf *why)
 {
+	enum { OWN = 3 };
+	size_t n = OWN + (params ? params->n : 0);
+	struct placeholder *places = calloc(n, sizeof(*places));
+	if (!places)
+		return NULL;
 	struct buf size = {0};
 	/* In bytes: a number every program understands. */
 	buf_addf(&size, "%llu", (unsigned long long)buffer);
-	const struct placeholder places[] = {
-		{"in", in}, {"out", c->work.out}, {"buffer", buf_str(&size)}, {name, value ? value : ""}};
-	size_t n = sizeof(places) / sizeof(*places);
+	places[0] = (struct placeholder){"in", in};
+	places[1] = (struct placeholder){"out", c->work.out};
+	places[2] = (struct placeholder){"buffer", buf_str(&size)};
+	for (size_t i = OWN; i < n; i++)
+		places[i] = (struct placeholder){params->v[i - OWN].name, params->v[i - OWN].value};
 	char **argv;
 	if (c->opt.no_shell) {
 		argv = plain_argv(text, places, n, why);
@@ -143,9 +159,10 @@ char **compare_command_argv(const struct compare *c, const char *text, uint64_t 
 		struct buf line = {0};
 		buf_adds(&line, "");
 		fill(&line, text, places, n, true);
-		argv = shell_argv(c, buf_str(&line));
+		argv = shell_argv(c, buf_str(&line), why);
 		buf_free(&line);
 	}
 	buf_free(&size);
+	free(places);
 	return argv;
 }

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -17,6 +18,22 @@
 static const char strategy_words[] = "fgetc/fputc getc_unlocked fgets/fputs fread/fwrite setvbuf unbuffered "
 				     "double-buffer read/write one-shot readv/writev pread/pwrite fadvise mmap+write "
 				     "mmap+memcpy sendfile splice copy_file_range O_DIRECT O_SYNC threads io_uring";
+
+/* For options that may be given several times. */
+static int opt_text(void *ctx, const struct opt *o, const char *arg, struct buf *why)
+{
+	struct compare_texts *texts = (struct compare_texts *)(void *)((char *)ctx + o->offset);
+	(void)why;
+	return vec_push(texts, arg) ? 0 : -ENOMEM;
+}
+
+/* Scans and lists stay in the order they are given in: their rows come in that order. */
+static int opt_scan(void *ctx, const struct opt *o, const char *arg, struct buf *why)
+{
+	struct compare_options *c = ctx;
+	(void)why;
+	return vec_push(&c->scans, (struct compare_scan){arg, o->min}) ? 0 : -ENOMEM;
+}
 
 static const struct opt table[] = {
 	{.help = "What is compared"},
@@ -33,11 +50,12 @@ static const struct opt table[] = {
 	{.help = "Commands"},
 	{'N', "no-shell", NULL, opt_flag, "run commands without a shell", AT(no_shell)},
 	{'S', "shell", "SHELL", opt_string, "run commands by this shell (sh)", AT(shell), .complete = COMPLETE_FILE},
-	{'p', "prepare", "COMMAND", opt_string, "run before each timed run, outside of its time", AT(prepare)},
-	{'C', "conclude", "COMMAND", opt_string, "run after each timed run, outside of its time", AT(conclude)},
-	{'P', "parameter-scan", "NAME=FROM:TO[:STEP]", opt_string, "run each command with {NAME} of each number",
-	 AT(scan)},
-	{'L', "parameter-list", "NAME=A,B,...", opt_string, "run each command with {NAME} of each word", AT(scan_list)},
+	{'p', "prepare", "COMMAND", opt_text, "run before each timed run, outside of its time", AT(prepare)},
+	{'C', "conclude", "COMMAND", opt_text, "run after each timed run, outside of its time", AT(conclude)},
+	{'P', "parameter-scan", "NAME=FROM:TO[:STEP]", opt_scan, "run each command with {NAME} of each number",
+	 .min = true},
+	{'D', "parameter-step-size", "STEP", opt_string, "the scan's step, where it names none (1)", AT(step)},
+	{'L', "parameter-list", "NAME=A,B,...", opt_scan, "run each command with {NAME} of each word", .min = false},
 	{0, "ignore-failure", NULL, opt_flag, "go on when a command fails", AT(ignore_failure)},
 	{0, "show-output", NULL, opt_flag, "let commands write to this terminal", AT(show_output)},
 	{.help = "Measuring"},
@@ -111,10 +129,10 @@ static const char *contradiction(const struct compare_options *o, bool commands)
 		return "--min-runs is above --max-runs";
 	if (commands && (o->strategies || o->all))
 		return "either strategies or COMMANDs are compared, not both";
-	if (!commands && (o->scan || o->scan_list))
+	if (!commands && o->scans.n)
 		return "--parameter-scan and --parameter-list are for COMMANDs; for strategies there is --buffers";
-	if (o->scan && o->scan_list)
-		return "either --parameter-scan or --parameter-list, not both";
+	if (o->step && !o->scans.n)
+		return "--parameter-step-size is the step of a --parameter-scan, and none is given";
 	if (o->shell && o->no_shell)
 		return "either --shell or --no-shell, not both";
 	if (o->strategies && o->all)
@@ -129,6 +147,11 @@ int compare_parse(struct compare_options *o, int argc, char **argv, int *first, 
 	enum opt_outcome outcome = opt_parse(&compare_command, o, argc, argv, first, &why);
 	const char *wrong = outcome == OPT_OK ? contradiction(o, *first < argc) : NULL;
 	*status = 0;
+	/* hyperfine's word. */
+	if (o->shell && strcmp(o->shell, "none") == 0) {
+		o->shell = NULL;
+		o->no_shell = true;
+	}
 	if (outcome == OPT_HELP)
 		*status = help();
 	else if (outcome == OPT_VERSION)
@@ -142,11 +165,19 @@ int compare_parse(struct compare_options *o, int argc, char **argv, int *first, 
 	buf_free(&why);
 	if (o->size == UINT64_MAX)
 		o->size = 0;
+	/* A least time must not end at a number of runs that nobody asked for. */
 	if (!o->max_runs)
-		o->max_runs = o->min_runs > 100 ? o->min_runs : 100;
+		o->max_runs = o->min_time ? 100000 : o->min_runs > 100 ? o->min_runs : 100;
 	if (o->runs)
 		o->min_runs = o->max_runs = o->runs;
 	if (!o->max_time)
 		o->max_time = 10000000000ull;
 	return outcome == OPT_OK && *status == 0 ? 0 : -1;
+}
+
+void compare_options_free(struct compare_options *o)
+{
+	vec_free(&o->prepare);
+	vec_free(&o->conclude);
+	vec_free(&o->scans);
 }

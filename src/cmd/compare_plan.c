@@ -6,7 +6,6 @@
 #include "out/table.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +18,7 @@ void compare_subject_free(struct subject *s)
 	vec_free(&s->samples);
 	if (s->counted)
 		count_free(&s->count);
+	compare_parameters_free(&s->params);
 	free(s->command);
 	free(s->name);
 	free(s->unable);
@@ -137,129 +137,34 @@ static int add_set(struct compare *c, struct buf *why)
 	return 0;
 }
 
-/* The values of a scanned parameter. */
-struct scan {
-	char *name;
-	VEC(char *) values;
-};
-
-static void scan_free(struct scan *s)
+/* "make {n} (n=1, cc=gcc)": the command as it was written, and what its parameters are. */
+static void name_command(struct buf *out, const char *text, const struct parameters *params)
 {
-	for (size_t i = 0; i < s->values.n; i++)
-		free(s->values.v[i]);
-	vec_free(&s->values);
-	free(s->name);
+	buf_adds(out, text);
+	for (size_t i = 0; i < params->n; i++)
+		buf_addf(out, "%s%s=%s", i ? ", " : " (", params->v[i].name, params->v[i].value);
+	if (params->n)
+		buf_addc(out, ')');
 }
 
-static int scan_add(struct scan *s, const char *value)
-{
-	char *copy = strdup(value);
-	if (copy && vec_push(&s->values, copy))
-		return 0;
-	free(copy);
-	return -ENOMEM;
-}
-
-/* NAME=FROM:TO[:STEP] */
-static int scan_numbers(struct scan *s, const char *range, struct buf *why)
-{
-	double from;
-	double to;
-	double step = 1;
-	char rest;
-	int n = sscanf(range, "%lf:%lf:%lf%c", &from, &to, &step, &rest);
-	if ((n != 2 && n != 3) || !(step > 0) || !(from <= to) || (to - from) / step > 10000) {
-		buf_addf(why, "'%s' is no range; write --parameter-scan NAME=1:10 or NAME=1:10:0.5", range);
-		return -EINVAL;
-	}
-	int err = 0;
-	for (int i = 0; !err && from + i * step <= to + step * 1e-9; i++) {
-		struct buf value = {0};
-		buf_addf(&value, "%g", from + i * step);
-		err = scan_add(s, buf_str(&value));
-		buf_free(&value);
-	}
-	return err;
-}
-
-static int scan_words(struct scan *s, char *list)
-{
-	char *save = NULL;
-	int err = 0;
-	for (char *word = strtok_r(list, ",", &save); word && !err; word = strtok_r(NULL, ",", &save))
-		err = scan_add(s, word);
-	return err;
-}
-
-/* The first `n` of the operands, which hyperfine takes as values of its option, joined to NAME=A:B or NAME=LIST. */
-static char *joined(const char *name, char *const *words, size_t n)
-{
-	struct buf b = {0};
-	buf_addf(&b, "%s=%s", name, words[0]);
-	if (n > 1)
-		buf_addf(&b, ":%s", words[1]);
-	return buf_take(&b);
-}
-
-static bool is_number(const char *word)
-{
-	char *end;
-	strtod(word, &end);
-	return end != word && *end == '\0';
-}
-
-/*
- * hyperfine writes `-P NAME FROM TO COMMAND...` and `-L NAME A,B COMMAND...`: taken so where the option has no = and the
- * words that follow can be meant. How many of the commands are values; *text is the caller's to free, or NULL.
- */
-static size_t take_values(const struct compare_options *o, char *const *commands, size_t n, char **text)
-{
-	const char *given = o->scan ? o->scan : o->scan_list;
-	*text = NULL;
-	if (!given || strchr(given, '='))
-		return 0;
-	if (o->scan && (n < 3 || !is_number(commands[0]) || !is_number(commands[1])))
-		return 0;
-	if (o->scan_list && n < 2)
-		return 0;
-	size_t values = o->scan ? 2 : 1;
-	*text = joined(given, commands, values);
-	return *text ? values : 0;
-}
-
-static int scan_read(const struct compare_options *o, struct scan *s, const char *taken, struct buf *why)
-{
-	const char *text = taken ? taken : o->scan ? o->scan : o->scan_list;
-	if (!text)
-		return scan_add(s, "");
-	s->name = strdup(text);
-	char *equals = s->name ? strchr(s->name, '=') : NULL;
-	if (!equals || equals == s->name || !equals[1]) {
-		buf_addf(why, "'%s' has no parameter; write NAME=...", text);
-		return -EINVAL;
-	}
-	*equals = '\0';
-	return o->scan ? scan_numbers(s, equals + 1, why) : scan_words(s, equals + 1);
-}
-
-static int add_command(struct compare *c, const char *text, uint64_t buffer, const struct scan *scan, const char *value,
-		       struct buf *why)
+static int add_command(struct compare *c, const char *text, size_t index, uint64_t buffer,
+		       const struct parameters *params, struct buf *why)
 {
 	struct buf name = {0};
-	buf_adds(&name, text);
-	if (scan->name)
-		buf_addf(&name, " (%s=%s)", scan->name, value);
+	name_command(&name, text, params);
 	struct subject *s = subject_add(c, buf_str(&name), buffer);
 	buf_free(&name);
-	if (!s)
+	if (!s || compare_parameters_copy(&s->params, params) < 0)
 		return -ENOMEM;
+	s->index = index;
 	s->command = strdup(s->name);
-	s->argv = compare_command_argv(c, text, buffer, scan->name, value, c->work.in, why);
+	s->argv = compare_command_argv(c, text, buffer, params, c->work.in, why);
 	return !s->command ? -ENOMEM : s->argv ? 0 : -EINVAL;
 }
 
-/* One command with each buffer where it names {buffer}, and each value of the parameter. */
-static int add_command_set(struct compare *c, const char *text, const struct scan *scan, struct buf *why)
+/* One command with each buffer where it names {buffer}, and each combination of the parameters. */
+static int add_command_set(struct compare *c, const char *text, size_t index, const struct combinations *all,
+			   struct buf *why)
 {
 	uint64_t sizes[STRATEGY_BUFFERS_MAX] = {0};
 	int n = 1;
@@ -267,25 +172,37 @@ static int add_command_set(struct compare *c, const char *text, const struct sca
 		n = strategy_buffers(c->opt.buffers ? c->opt.buffers : "1K,4K,64K,1M", sizes, why);
 	if (n < 0)
 		return n;
-	for (size_t v = 0; v < scan->values.n; v++)
+	for (size_t v = 0; v < all->n; v++)
 		for (int i = 0; i < n; i++) {
-			int err = add_command(c, text, sizes[i], scan, scan->values.v[v], why);
+			int err = add_command(c, text, index, sizes[i], &all->v[v], why);
 			if (err < 0)
 				return err;
 		}
 	return 0;
 }
 
-static int add_commands(struct compare *c, char *const *commands, size_t n, struct buf *why)
+/* One --prepare is for all, several are for a command each. */
+static int check_beside(const struct compare_texts *given, const char *option, size_t commands, struct buf *why)
 {
-	struct scan scan = {0};
-	char *taken;
-	size_t first = take_values(&c->opt, commands, n, &taken);
-	int err = scan_read(&c->opt, &scan, taken, why);
-	free(taken);
+	if (given->n <= 1 || given->n == commands)
+		return 0;
+	buf_addf(why, "%s is given %zu times for %zu command%s; give it once for all, or once for each", option,
+		 given->n, commands, commands == 1 ? "" : "s");
+	return -EINVAL;
+}
+
+static int add_commands(struct compare *c, char *const *operands, size_t n, struct buf *why)
+{
+	struct combinations all = {0};
+	size_t first = 0;
+	int err = compare_combine(&c->opt, operands, n, &first, &all, why);
+	if (!err)
+		err = check_beside(&c->opt.prepare, "--prepare", n - first, why);
+	if (!err)
+		err = check_beside(&c->opt.conclude, "--conclude", n - first, why);
 	for (size_t i = first; i < n && !err; i++)
-		err = add_command_set(c, commands[i], &scan, why);
-	scan_free(&scan);
+		err = add_command_set(c, operands[i], i - first, &all, why);
+	compare_combinations_free(&all);
 	return err;
 }
 
@@ -293,6 +210,11 @@ int compare_plan(struct compare *c, char *const *commands, size_t ncommands, str
 {
 	if (ncommands)
 		return add_commands(c, commands, ncommands, why);
+	int err = check_beside(&c->opt.prepare, "--prepare", 1, why);
+	if (!err)
+		err = check_beside(&c->opt.conclude, "--conclude", 1, why);
+	if (err)
+		return err;
 	return c->opt.strategies ? add_named(c, why) : add_set(c, why);
 }
 

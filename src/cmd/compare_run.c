@@ -22,25 +22,6 @@
  */
 #define SLOW_ENGINE_CALLS 2500000
 
-/* One line that overwrites itself; nothing where standard error is no terminal. */
-static void progress(const struct compare *c, const char *what, size_t i, size_t n, const struct subject *s)
-{
-	if (!c->progress)
-		return;
-	struct buf line = {0};
-	buf_addf(&line, "%s %zu of %zu: ", what, i, n);
-	compare_label(&line, s);
-	fprintf(stderr, "\r\033[K%.72s", buf_str(&line));
-	fflush(stderr);
-	buf_free(&line);
-}
-
-static void progress_end(const struct compare *c)
-{
-	if (c->progress)
-		fputs("\r\033[K", stderr);
-}
-
 /* Why a run gave no result: what it complained, and how it ended. */
 static char *failure(const struct compare *c, const struct subject *s, int status)
 {
@@ -79,11 +60,13 @@ static int give_up(const struct compare *c, struct subject *s, char *reason, str
 }
 
 /* --prepare and --conclude. */
-static int run_beside(const struct compare *c, const struct subject *s, const char *command, struct buf *why)
+static int run_beside(const struct compare *c, const struct subject *s, const struct compare_texts *given,
+		      struct buf *why)
 {
-	if (!command)
+	if (!given->n)
 		return 0;
-	char **argv = compare_command_argv(c, command, s->buffer, NULL, NULL, c->work.in, why);
+	const char *command = given->v[given->n == 1 ? 0 : s->index];
+	char **argv = compare_command_argv(c, command, s->buffer, &s->params, c->work.in, why);
 	if (!argv)
 		return -EINVAL;
 	struct sample sample;
@@ -168,7 +151,7 @@ static int sample_subject(struct compare *c, struct subject *s, struct sample *o
 static int timed_run(struct compare *c, struct subject *s, struct sample *out, struct buf *why)
 {
 	unlink(c->work.out);
-	int err = run_beside(c, s, c->opt.prepare, why);
+	int err = run_beside(c, s, &c->opt.prepare, why);
 	if (err < 0)
 		return err;
 	set_cache(c);
@@ -180,7 +163,7 @@ static int timed_run(struct compare *c, struct subject *s, struct sample *out, s
 	if (err == 0)
 		err = check_copy(c, s, c->work.size, why);
 	if (err == 0)
-		err = run_beside(c, s, c->opt.conclude, why);
+		err = run_beside(c, s, &c->opt.conclude, why);
 	return err;
 }
 
@@ -188,7 +171,6 @@ static int timed_run(struct compare *c, struct subject *s, struct sample *out, s
 struct timing {
 	struct compare *c;
 	struct buf *why;
-	size_t done, of;
 };
 
 /* `ns` less `seconds` of the shell, not below zero. */
@@ -214,12 +196,7 @@ static int timing_run(void *ctx, size_t i, int round)
 	struct sample sample;
 	if (s->unable)
 		return 1;
-	if (round < 0) {
-		progress(t->c, "warm-up", i + 1, t->c->subjects.n, s);
-	} else {
-		t->done++;
-		progress(t->c, "timed run", t->done, t->of > t->done ? t->of : t->done, s);
-	}
+	compare_progress_time(t->c, i, round);
 	int err = timed_run(t->c, s, &sample, t->why);
 	if (err)
 		return err;
@@ -279,7 +256,7 @@ static int measure_shell(struct compare *c, struct buf *why)
 {
 	enum { N = 10 };
 	double v[3][N];
-	char **argv = compare_command_argv(c, "", 0, NULL, NULL, c->work.in, why);
+	char **argv = compare_command_argv(c, "", 0, NULL, c->work.in, why);
 	if (!argv)
 		return -ENOMEM;
 	int err = 0;
@@ -322,7 +299,7 @@ int compare_time(struct compare *c, struct buf *why)
 		if (err < 0)
 			return err;
 	}
-	struct timing t = {.c = c, .why = why, .of = c->subjects.n * (size_t)c->opt.min_runs};
+	struct timing t = {.c = c, .why = why};
 	struct runner r = {
 		.subjects = c->subjects.n,
 		.warmup = (unsigned)c->opt.warmup,
@@ -334,8 +311,9 @@ int compare_time(struct compare *c, struct buf *why)
 		.enough = timing_enough,
 		.ctx = &t,
 	};
+	c->started_ns = clock_ns();
 	int err = runner_go(&r);
-	progress_end(c);
+	compare_progress_end(c);
 	return err;
 }
 
@@ -348,14 +326,8 @@ static uint64_t bytes_to_count(const struct compare *c, const struct subject *s,
 	return calls <= SLOW_ENGINE_CALLS ? c->work.size : c->work.size / (calls / SLOW_ENGINE_CALLS + 1);
 }
 
-static int count_subject(struct compare *c, struct subject *s, const char *engine, struct buf *why)
+static int count_run(struct compare *c, struct subject *s, bool part, struct buf *why)
 {
-	uint64_t bytes = bytes_to_count(c, s, engine);
-	bool part = bytes < c->work.size;
-	unlink(c->work.out);
-	int err = part ? work_make_part(&c->work, bytes, why) : 0;
-	if (err < 0)
-		return err;
 	int errors = open_errors(c);
 	struct count_spec spec = {
 		.engine = c->opt.engine,
@@ -367,9 +339,23 @@ static int count_subject(struct compare *c, struct subject *s, const char *engin
 		.follow = true,
 		.stop = c->stop,
 	};
-	err = count_take(&spec, &s->count, why);
+	int err = count_take(&spec, &s->count, why);
 	if (errors >= 0)
 		close(errors);
+	return err;
+}
+
+static int count_subject(struct compare *c, struct subject *s, const char *engine, struct buf *why)
+{
+	uint64_t bytes = bytes_to_count(c, s, engine);
+	bool part = bytes < c->work.size;
+	unlink(c->work.out);
+	int err = part ? work_make_part(&c->work, bytes, why) : 0;
+	/* A command finds what it finds in timed runs. */
+	if (err == 0)
+		err = run_beside(c, s, &c->opt.prepare, why);
+	if (err == 0)
+		err = count_run(c, s, part, why);
 	if (err < 0)
 		return err;
 	s->counted = true;
@@ -377,7 +363,8 @@ static int count_subject(struct compare *c, struct subject *s, const char *engin
 	s->partly = part;
 	if (!ended_well(s->count.result.status) && !(c->opt.ignore_failure && !s->strategy))
 		return give_up(c, s, failure(c, s, s->count.result.status), why);
-	return check_copy(c, s, bytes, why);
+	err = check_copy(c, s, bytes, why);
+	return err == 0 ? run_beside(c, s, &c->opt.conclude, why) : err;
 }
 
 int compare_count(struct compare *c, struct buf *why)
@@ -391,9 +378,9 @@ int compare_count(struct compare *c, struct buf *why)
 		struct subject *s = c->subjects.v[i];
 		if (s->unable)
 			continue;
-		progress(c, "counting", i + 1, c->subjects.n, s);
+		compare_progress_count(c, i);
 		err = count_subject(c, s, engine->name, why);
 	}
-	progress_end(c);
+	compare_progress_end(c);
 	return err < 0 ? err : 0;
 }

@@ -100,6 +100,27 @@ static void add_counts(json_t *o, const struct subject *s)
 	json_object_set_new(o, "counts", c ? c : json_null());
 }
 
+/* {"n": "1"} */
+static json_t *parameters(const struct subject *s)
+{
+	json_t *o = json_object();
+	for (size_t i = 0; i < s->params.n; i++)
+		json_object_set_new(o, s->params.v[i].name, run_string(s->params.v[i].value));
+	return o;
+}
+
+/* What the input was made of. */
+static const char *input_kind(const struct compare *c)
+{
+	const char *input = c->opt.input ? c->opt.input : "random";
+	return strcmp(input, "random") == 0 || strcmp(input, "zero") == 0 ? input : "file";
+}
+
+static bool in_shell(const struct compare *c)
+{
+	return c->subjects.n && !c->subjects.v[0]->strategy && !c->opt.no_shell;
+}
+
 static json_t *result(const struct compare *c, const struct subject *s)
 {
 	struct buf label = {0};
@@ -111,6 +132,8 @@ static json_t *result(const struct compare *c, const struct subject *s)
 			      s->unable ? run_string(s->unable) : json_null(), "input_bytes", (json_int_t)c->work.size,
 			      "samples", (json_int_t)s->samples.n);
 	buf_free(&label);
+	if (!s->strategy)
+		json_object_set_new(o, "parameters", parameters(s));
 	if (!o || s->unable)
 		return o;
 	add_series(o, s);
@@ -134,11 +157,10 @@ static json_t *result(const struct compare *c, const struct subject *s)
 static json_t *settings(const struct compare *c)
 {
 	return json_pack("{s:I, s:s, s:i, s:i, s:b, s:b, s:b, s:f, s:f, s:f, s:o}", "input_bytes",
-			 (json_int_t)c->work.size, "input", c->opt.input ? "file" : "random", "seed", c->opt.seed,
-			 "warmup", c->opt.warmup, "cold", c->opt.cold, "fsync", c->opt.fsync, "shell", !c->opt.no_shell,
-			 "shell_taken_out_s", c->shell_s[0], "other_cpu_share", c->other_share, "steal_share",
-			 c->steal_share, "input_resident_share",
-			 c->resident >= 0 ? json_real(c->resident) : json_null());
+			 (json_int_t)c->work.size, "input", input_kind(c), "seed", c->opt.seed, "warmup", c->opt.warmup,
+			 "cold", c->opt.cold, "fsync", c->opt.fsync, "shell", in_shell(c), "shell_taken_out_s",
+			 c->shell_s[0], "other_cpu_share", c->other_share, "steal_share", c->steal_share,
+			 "input_resident_share", c->resident >= 0 ? json_real(c->resident) : json_null());
 }
 
 /* What there is to see, a string a sentence. */
@@ -165,5 +187,6 @@ json_t *compare_document(const struct compare *c)
 	json_object_set_new(run, "settings", settings(c));
 	json_object_set_new(run, "warnings", compare_warn_json(c));
 	json_object_set_new(run, "lessons", lessons(c));
+	json_object_set_new(run, "interrupted", json_boolean(c->interrupted));
 	return run;
 }

@@ -137,6 +137,9 @@ int compare_evaluate(struct compare *c)
 
 int compare_ratio(const struct compare *c, const struct subject *a, const struct subject *b, struct interval *ratio)
 {
+	/* One sample has no spread: nothing can be told from chance. */
+	if (a->samples.n < 2 || b->samples.n < 2)
+		return -EINVAL;
 	double *x = compare_values(a, wall_of);
 	double *y = compare_values(b, wall_of);
 	int err = x && y ? boot_ratio(x, a->samples.n, y, b->samples.n, (uint64_t)c->opt.seed, ratio) : -ENOMEM;
@@ -156,7 +159,7 @@ int compare_relate(struct compare *c)
 		if (s->unable || !(s->wall.of.median > 0) || !(reference->wall.of.median > 0))
 			continue;
 		s->relative = s->wall.of.median / reference->wall.of.median;
-		if (s == reference || s->wall.of.n < 2)
+		if (s == reference)
 			continue;
 		int err = compare_ratio(c, s, reference, &s->relative_ci);
 		if (err == -ENOMEM)

@@ -132,39 +132,22 @@ static void set_bytes(struct table *t, size_t col, double bytes)
 	buf_free(&b);
 }
 
-void compare_grouped(struct buf *out, uint64_t n)
-{
-	char digits[24];
-	int len = snprintf(digits, sizeof(digits), "%" PRIu64, n);
-	for (int i = 0; i < len; i++) {
-		if (i && (len - i) % 3 == 0)
-			buf_addc(out, ',');
-		buf_addc(out, digits[i]);
-	}
-}
-
 /* With a star where only a part of the input was counted. */
 static void set_count(struct table *t, size_t col, uint64_t n, bool part)
 {
 	struct buf b = {0};
-	compare_grouped(&b, n);
+	count_human(&b, n);
 	if (part)
 		buf_addc(&b, '*');
 	table_integer(t, col, (long long)n, buf_str(&b));
 	buf_free(&b);
 }
 
-/* "1.47", "12.3", "340" */
-static void say_factor(struct buf *out, double x)
-{
-	buf_addf(out, x < 9.995 ? "%.2f" : x < 99.95 ? "%.1f" : "%.0f", x);
-}
-
 static void set_times(struct table *t, double x)
 {
 	struct buf b = {0};
 	if (isfinite(x))
-		say_factor(&b, x);
+		factor_human(&b, x);
 	table_real(t, C_TIMES, x, buf_str(&b));
 	buf_free(&b);
 }
@@ -174,16 +157,16 @@ static void set_relative(struct table *t, const struct compare *c, const struct 
 {
 	struct buf b = {0};
 	if (isfinite(s->relative))
-		say_factor(&b, s->relative);
+		factor_human(&b, s->relative);
 	if (s == c->subjects.v[c->reference]) {
 		buf_adds(&b, " reference");
 	} else if (s->same_as_reference) {
 		buf_adds(&b, " no difference seen");
 	} else if (isfinite(s->relative_ci.low)) {
 		buf_adds(&b, " (");
-		say_factor(&b, s->relative_ci.low);
+		factor_human(&b, s->relative_ci.low);
 		buf_adds(&b, " to ");
-		say_factor(&b, s->relative_ci.high);
+		factor_human(&b, s->relative_ci.high);
 		buf_addc(&b, ')');
 	}
 	table_real(t, C_RELATIVE, s->relative, buf_str(&b));
@@ -385,14 +368,14 @@ static void say_how(const struct compare *c, struct buf *out)
 	size_t least = best ? best->wall.of.n : 0;
 	size_t most = least;
 	for (size_t i = 0; i < c->subjects.n; i++) {
-		size_t n = c->subjects.v[i]->unable ? most : c->subjects.v[i]->wall.of.n;
-		least = n < least ? n : least;
+		size_t n = c->subjects.v[i]->wall.of.n;
+		least = n && n < least ? n : least;
 		most = n > most ? n : most;
 	}
-	buf_addf(out,
-		 least == most ? "wall and peak RSS: medians, user and system: means of %zu untraced runs"
-			       : "wall and peak RSS: medians, user and system: means of %zu to %zu untraced runs",
-		 least, most);
+	buf_addf(out, "wall and peak RSS: medians, user and system: means of %zu", least);
+	if (most > least)
+		buf_addf(out, " to %zu", most);
+	buf_adds(out, most == 1 ? " untraced run" : " untraced runs");
 	buf_addf(out, ", interleaved in random order (seed %d), %s cache%s%s; IQR: the distance of wall's quartiles\n",
 		 c->opt.seed, c->opt.cold ? "cold" : "warm",
 		 c->opt.cold && c->resident == 0 ? " (mincore found none of the input in it)" : "",

@@ -48,7 +48,8 @@ static bool larger_pays(const struct compare *c, const struct subject *s)
 	for (size_t i = 0; i < c->subjects.n; i++) {
 		const struct subject *x = c->subjects.v[i];
 		if (usable(x) && x->strategy == s->strategy && x->buffer > s->buffer &&
-		    s->wall.of.median > x->wall.of.median * (1 + WORTHWHILE) && compare_slower(c, s, x))
+		    s->wall.of.median > x->wall.of.median * (1 + WORTHWHILE) &&
+		    (s->wall.of.n < 2 || x->wall.of.n < 2 || compare_slower(c, s, x)))
 			return true;
 	}
 	return false;
@@ -104,7 +105,7 @@ static double calls_per_mib(const struct subject *s)
 static void say_calls(const struct compare *c, const struct subject *s, struct buf *out)
 {
 	buf_adds(out, "makes ");
-	compare_grouped(out, s->calls);
+	count_human(out, s->calls);
 	buf_adds(out, s->calls == 1 ? " call" : " calls");
 	if (s->partly)
 		buf_addf(out, " for %.0f %% of the input", 100 * (double)s->counted_bytes / (double)c->work.size);
@@ -284,11 +285,11 @@ static void lesson_ends(const struct compare *c, struct buf *out)
 	say_ratio(out, worst->wall.of.median / best->wall.of.median);
 	buf_adds(out, " faster than ");
 	compare_label(out, worst);
-	if (best->counted && worst->counted) {
+	if (best->counted && worst->counted && best->calls != worst->calls) {
 		buf_adds(out, ", with ");
-		compare_grouped(out, best->calls);
+		count_human(out, best->calls);
 		buf_adds(out, " calls against ");
-		compare_grouped(out, worst->calls);
+		count_human(out, worst->calls);
 	}
 	buf_adds(out, ".\n");
 	if (next != worst && !compare_slower(c, next, best)) {
@@ -301,6 +302,13 @@ static void lesson_ends(const struct compare *c, struct buf *out)
 void compare_lessons(const struct compare *c, struct buf *out)
 {
 	size_t before = out->len;
+	const struct subject *best = compare_fastest(c);
+	if (!best || best->wall.of.median <= 0)
+		return;
+	if (best->wall.of.n < 2) {
+		buf_adds(out, "One run of each cannot tell a difference from chance: give more --runs.\n");
+		return;
+	}
 	lesson_small_buffer(c, out);
 	lesson_knee(c, out);
 	lesson_stdio(c, out);

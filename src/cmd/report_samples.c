@@ -52,7 +52,7 @@ static void show_value(struct buf *text, enum show show, double v)
 	else if (show == SHOW_SHARE)
 		buf_addf(text, "%.1f %%", 100 * v);
 	else if (show == SHOW_COUNT)
-		buf_addf(text, "%.0f", v);
+		count_human(text, v > 0 ? (uint64_t)v : 0);
 	else
 		buf_addf(text, "%.4g", v);
 }
@@ -228,6 +228,10 @@ struct tally {
 static void add_words(struct table *t, double ratio, const struct interval *i, struct tally *tally, const char *name)
 {
 	struct buf text = {0};
+	if (!isfinite(i->low)) {
+		table_string(t, R_WORDS, "one sample: not known");
+		return;
+	}
 	if (boot_spans_one(i)) {
 		tally->same++;
 		table_string(t, R_WORDS, "no difference seen");
@@ -248,8 +252,9 @@ static void add_words(struct table *t, double ratio, const struct interval *i, s
 static int ratio_row(struct table *t, const struct report_run *run, const struct report_subject *a,
 		     const struct report_subject *b, struct tally *tally)
 {
-	struct interval i;
-	int rc = boot_ratio(b->samples, b->n, a->samples, a->n, SEED, &i);
+	struct interval i = {NAN, NAN};
+	/* One sample has no spread: nothing can be told from chance. */
+	int rc = a->n > 1 && b->n > 1 ? boot_ratio(b->samples, b->n, a->samples, a->n, SEED, &i) : 0;
 	if (rc < 0)
 		return rc;
 	double ratio = a->s.median == 0 && b->s.median == 0 ? 1 : b->s.median / a->s.median;
@@ -258,11 +263,17 @@ static int ratio_row(struct table *t, const struct report_run *run, const struct
 	table_string(t, R_RUN, run->label);
 	set_value(t, R_FIRST, SHOW_SECONDS, a->s.median);
 	set_value(t, R_OTHER, SHOW_SECONDS, b->s.median);
-	char text[64];
-	snprintf(text, sizeof(text), "%.3g", ratio);
-	table_real(t, R_RATIO, ratio, text);
-	snprintf(text, sizeof(text), "%.3g to %.3g", i.low, i.high);
-	table_real(t, R_LOW, i.low, text);
+	struct buf text = {0};
+	factor_human(&text, ratio);
+	table_real(t, R_RATIO, ratio, buf_str(&text));
+	buf_clear(&text);
+	if (isfinite(i.low)) {
+		factor_human(&text, i.low);
+		buf_adds(&text, " to ");
+		factor_human(&text, i.high);
+	}
+	table_real(t, R_LOW, i.low, buf_str(&text));
+	buf_free(&text);
 	table_real(t, R_HIGH, i.high, NULL);
 	add_words(t, ratio, &i, tally, a->name);
 	return 0;

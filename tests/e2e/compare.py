@@ -218,6 +218,23 @@ def test_signals_leave_nothing(place):
     assert copiers() == [], copiers()
 
 
+def test_an_interrupted_run_shows_what_it_has(place):
+    saved = place.path / "run.json"
+    p = subprocess.Popen([SCTRACE, "compare", "--dir", str(place.path), "--no-count", "--save", saved, "--runs=1000", "sleep 0.02",
+                          "sleep 0.03"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    time.sleep(3)
+    p.send_signal(signal.SIGINT)
+    out, err = p.communicate(timeout=60)
+    assert p.returncode == -signal.SIGINT and place.left() == [], (p.returncode, place.left())
+    if not saved.exists():  # a machine so busy that no run had ended
+        assert "interrupted before anything was measured" in err, err
+        return
+    assert re.search(r"^sleep 0\.02 ", out, re.M) and "interrupted: the figures are of the runs made until then" in err, (out, err)
+    doc = json.loads(saved.read_text())
+    assert doc["interrupted"] is True
+    assert 0 < sum(r["samples"] for r in doc["results"]) < 2000
+
+
 def on_terminal(place, columns, *args, **environment):
     """Runs compare on a terminal of so many columns; (status, what it printed)."""
     pid, fd = pty.fork()
@@ -320,6 +337,39 @@ def test_parameters(place):
     assert list(got) == ["true {n} (n=1)", "true {n} (n=2)"], list(got)
     got = rows(place, "--runs=1", "--no-count", "-L", "w", "a,b", "true {w}")
     assert list(got) == ["true {w} (w=a)", "true {w} (w=b)"], list(got)
+
+
+def test_parameters_are_filled_in_everywhere(place):
+    log = place.path / "log"
+    got = rows(place, "--runs=2", "-P", "n", "1", "2", "-L", "w=a,b", "--prepare", f"echo {{n}}{{w}} >> {log}", "true {n}",
+               "true {w}")
+    assert len(got) == 8 and "true {w} (n=2, w=a)" in got, list(got)
+    assert got["true {w} (n=2, w=a)"]["parameters"] == {"n": "2", "w": "a"}
+    lines = log.read_text().split()
+    # Each is prepared for the counted run, if there is one, the warm-up, and two timed runs.
+    assert {lines.count(x) for x in ("1a", "1b", "2a", "2b")} in ({6}, {8}), lines
+    assert "(n=1000001)" in list(rows(place, "--runs=1", "--no-count", "-P", "n=1000000:1000001", "true {n}"))[1]
+
+
+def test_each_command_has_its_own_preparation(place):
+    # Without its preparation, in each run, the counted one too, rm would fail.
+    f, g = place.path / "f", place.path / "g"
+    got = rows(place, "--runs=2", "-p", f"touch {f}", "-p", f"touch {g}", f"rm {f}", f"rm {g}")
+    assert all(r["samples"] == 2 for r in got.values()), got
+    status, _, err = run(place, "-p", "true", "-p", "true", "true 1", "true 2", "true 3")
+    assert status == 2 and "--prepare is given 2 times for 3 commands" in err, err
+
+
+def test_a_least_time_is_kept(place):
+    got = rows(place, "--no-count", "-N", "--min-time=400ms", "true")["true"]
+    assert sum(got["samples_s"]) >= 0.4, (got["samples"], sum(got["samples_s"]))
+
+
+def test_other_shells(place):
+    status, _, err = run(place, "--runs=1", "--shell=none", "true")
+    assert status == 0, err
+    status, _, err = run(place, "--runs=1", "--shell=sh -e", "false; true")
+    assert status == 125 and "ended with status 1" in err, err
 
 
 def test_a_path_with_spaces(place):

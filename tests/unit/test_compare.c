@@ -2,10 +2,12 @@
 #include "cmd/compare.h"
 
 #include "base/buf.h"
+#include "base/size.h"
 #include "cli/opt.h"
 #include "cmd/cmd.h"
 #include "out/table.h"
 
+#include <errno.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -272,19 +274,85 @@ static void placeholders_are_filled_and_quoted(void **state)
 	struct buf why = {0};
 	start(&c);
 	c.work.out = (char[]){"/tmp/it's"};
-	char **v =
-		compare_command_argv(&c, "dd if={in} of={out} bs={buffer} {n} {other} {", 4096, "n", "7", "/a b", &why);
+	struct parameters n = {.v = &(struct parameter){(char[]){"n"}, (char[]){"7"}}, .n = 1};
+	char **v = compare_command_argv(&c, "dd if={in} of={out} bs={buffer} {n} {other} {", 4096, &n, "/a b", &why);
 	assert_string_equal(v[0], "sh");
 	assert_string_equal(v[2], "dd if='/a b' of='/tmp/it'\\''s' bs=4096 7 {other} {");
 	compare_argv_free(v);
 	c.opt.no_shell = true;
-	v = compare_command_argv(&c, "cat {in} x{out}", 0, NULL, NULL, "/a b", &why);
+	v = compare_command_argv(&c, "cat {in} x{out}", 0, NULL, "/a b", &why);
 	assert_string_equal(v[1], "/a b");
 	assert_string_equal(v[2], "x/tmp/it's");
 	assert_null(v[3]);
 	compare_argv_free(v);
-	assert_null(compare_command_argv(&c, "", 0, NULL, NULL, "in", &why));
+	assert_null(compare_command_argv(&c, "", 0, NULL, "in", &why));
 	buf_free(&why);
+	end(&c);
+}
+
+static void parameters_are_combined(void **state)
+{
+	(void)state;
+	struct compare_scan given[] = {{"n", true}, {"w=a,b", false}};
+	struct compare_options o = {.scans = {.v = given, .n = 2}, .step = "0.5"};
+	char *const words[] = {(char[]){"1000000"}, (char[]){"1000001"}, (char[]){"make {n}"}};
+	struct combinations all = {0};
+	struct buf why = {0};
+	size_t taken;
+	assert_int_equal(compare_combine(&o, words, 3, &taken, &all, &why), 0);
+	assert_int_equal(taken, 2);
+	assert_int_equal(all.n, 6);
+	assert_string_equal(all.v[3].v[0].value, "1000000.5");
+	assert_string_equal(all.v[3].v[1].name, "w");
+	assert_string_equal(all.v[3].v[1].value, "b");
+	assert_string_equal(all.v[5].v[0].value, "1000001");
+	compare_combinations_free(&all);
+	assert_int_equal(compare_combine(&o, words, 1, &taken, &all, &why), -EINVAL);
+	has(&why, "'n' has no parameter");
+	compare_combinations_free(&all);
+	buf_free(&why);
+}
+
+/* One run of each: no claim, no interval. */
+static void one_run_proves_nothing(void **state)
+{
+	(void)state;
+	struct compare c;
+	struct buf out = {0};
+	lesson(&c);
+	for (size_t i = 0; i < c.subjects.n; i++)
+		c.subjects.v[i]->samples.n = 1;
+	assert_int_equal(compare_evaluate(&c), 0);
+	assert_int_equal(compare_relate(&c), 0);
+	assert_false(compare_slower(&c, c.subjects.v[1], c.subjects.v[2]));
+	assert_true(isnan(c.subjects.v[1]->relative_ci.low));
+	assert_ptr_equal(compare_knee(&c, "read/write"), c.subjects.v[2]);
+	compare_lessons(&c, &out);
+	assert_string_equal(buf_str(&out), "One run of each cannot tell a difference from chance: give more --runs.\n");
+	buf_free(&out);
+	end(&c);
+}
+
+static void what_is_left_is_estimated(void **state)
+{
+	(void)state;
+	struct compare c;
+	start(&c);
+	add(&c, "sendfile", 0, 100, 0.1, 1e6);
+	c.subjects.v[0]->samples.n = 2;
+	c.opt.runs = c.opt.min_runs = 5;
+	double left = compare_left_s(&c, 0.2);
+	assert_true(left > 0.29 && left < 0.31);
+	/* As much again goes into what is not the program's. */
+	left = compare_left_s(&c, 0.4);
+	assert_true(left > 0.58 && left < 0.62);
+	c.opt.runs = 0;
+	c.opt.max_time = 10000000000u;
+	left = compare_left_s(&c, 0.2);
+	assert_true(left > 10.29 && left < 10.31);
+	c.opt.min_time = 1000000000u;
+	left = compare_left_s(&c, 0.2);
+	assert_true(left > 0.79 && left < 0.81);
 	end(&c);
 }
 
@@ -314,10 +382,17 @@ static void prose_is_wrapped(void **state)
 	compare_wrap(&out, "one two three\nfour\n\na-very-long-word x\n", 8);
 	assert_string_equal(buf_str(&out), "one two\nthree\nfour\n\na-very-long-word\nx\n");
 	buf_clear(&out);
-	compare_grouped(&out, 20971550);
-	compare_grouped(&out, 999);
-	compare_grouped(&out, 1000);
+	count_human(&out, 20971550);
+	count_human(&out, 999);
+	count_human(&out, 1000);
 	assert_string_equal(buf_str(&out), "20,971,5509991,000");
+	buf_clear(&out);
+	factor_human(&out, 1.6);
+	buf_addc(&out, ' ');
+	factor_human(&out, 17);
+	buf_addc(&out, ' ');
+	factor_human(&out, 1466.4);
+	assert_string_equal(buf_str(&out), "1.60 17.0 1466");
 	buf_free(&out);
 }
 
@@ -333,6 +408,9 @@ int main(void)
 		cmocka_unit_test(a_saved_run_has_every_sample),
 		cmocka_unit_test(words_are_split_as_a_shell_does),
 		cmocka_unit_test(placeholders_are_filled_and_quoted),
+		cmocka_unit_test(parameters_are_combined),
+		cmocka_unit_test(one_run_proves_nothing),
+		cmocka_unit_test(what_is_left_is_estimated),
 		cmocka_unit_test(options_name_every_strategy),
 		cmocka_unit_test(prose_is_wrapped),
 	};
