@@ -137,7 +137,8 @@ struct bench_session {
 	const char *dir;
 	struct env_activity before;
 	json_t *run;        /* the document to save */
-	struct buf machine; /* a line on the machine, and warnings of what makes its figures worthless */
+	struct buf machine; /* a line on the machine */
+	struct buf banner;  /* what makes its figures worthless */
 	struct buf head;    /* how it was measured: the lines above the tables */
 	double load;        /* load average when it began */
 	struct buf notes;   /* a line each, what the reader should know */
@@ -164,7 +165,7 @@ int bench_choose_policy(struct bench_session *s, const char *word, int otherwise
 void bench_note(struct bench_session *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* A line of progress on a terminal, replaced by the next; `done` of `all` where all > 0. */
 void bench_progress(struct bench_session *s, double done, double all, const char *what);
-/* Takes over the table; the title (or NULL) is copied. */
+/* Takes over the table (NULL or without a row: nothing is added); the title (or NULL) is copied. */
 void bench_add_table(struct bench_session *s, const char *title, struct table *t);
 /* Prints, saves, draws, frees; returns the exit status (125 after a message where s->err says that measuring failed). */
 int bench_end(struct bench_session *s);

@@ -87,8 +87,7 @@ static void warn_of_machine(struct bench_session *s, const json_t *env)
 		struct buf names = {0};
 		for (size_t i = 0; i < json_array_size(debug); i++)
 			buf_addf(&names, "%s%s", i ? ", " : "", json_string_value(json_array_get(debug, i)));
-		buf_addf(&s->machine,
-			 "WARNING: this kernel was built with %s: it is slower than others by that alone\n",
+		buf_addf(&s->banner, "WARNING: this kernel was built with %s: it is slower than others by that alone\n",
 			 buf_str(&names));
 		buf_free(&names);
 	}
@@ -211,6 +210,10 @@ void bench_progress(struct bench_session *s, double done, double all, const char
 
 void bench_add_table(struct bench_session *s, const char *title, struct table *t)
 {
+	if (!t || !table_rows(t)) {
+		table_free(t);
+		return;
+	}
 	struct bench_part part = {title ? strdup(title) : NULL, t};
 	if (!vec_push(&s->parts, part)) {
 		free(part.title);

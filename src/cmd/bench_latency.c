@@ -67,10 +67,10 @@ static const struct column columns[] = {
 	[C_MEAN] = {"mean_us", "Aver", COL_RIGHT},
 	[C_MAX] = {"max_us", "Max", COL_RIGHT},
 	[C_MIN] = {"min_us", "Min", COL_RIGHT},
-	[C_SD] = {"stddev_us", "StdDev", COL_RIGHT},
-	[C_P99] = {"p99_us", "p99", COL_RIGHT},
+	[C_SD] = {"stddev_us", "StdDev", COL_RIGHT | COL_SPARE},
+	[C_P99] = {"p99_us", "p99", COL_RIGHT | COL_SPARE},
 	[C_P999] = {"p999_us", "p99.9", COL_RIGHT},
-	[C_N] = {"wakeups", "wake-ups", COL_RIGHT},
+	[C_N] = {"wakeups", "wake-ups", COL_RIGHT | COL_OPTIONAL},
 	[C_MISSED] = {"missed", "missed", COL_RIGHT},
 	[C_WORK] = {"load_work", "what the load did", COL_DATA_ONLY},
 };
@@ -297,14 +297,11 @@ static void report(struct bench_session *s, const struct latency_plan *p, struct
 		add_row(t, &rows[i]);
 		json_array_append_new(run_results(s->run), row_json(&rows[i]));
 	}
-	if (t)
-		bench_add_table(s, NULL, t);
+	bench_add_table(s, NULL, t);
 	t = work_table(rows, done);
-	if (t)
-		bench_add_table(s, "what the loads did meanwhile:", t);
+	bench_add_table(s, "what the loads did meanwhile:", t);
 	t = histogram_table(rows, done);
-	if (t)
-		bench_add_table(s, "wake-ups by their lateness:", t);
+	bench_add_table(s, "wake-ups by their lateness:", t);
 	if (done)
 		draw(s, rows, done);
 }

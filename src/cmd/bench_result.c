@@ -29,28 +29,17 @@ static void note_activity(struct bench_session *s)
 			   100 * steal / all);
 }
 
-/* The notes' lines, one by one. */
-static const char *next_note(const char *at, int *len)
+static void add_notes(struct bench_session *s, const char *prefix, size_t width, struct buf *out)
 {
-	*len = (int)strcspn(at, "\n");
-	return at[*len] ? at + *len + 1 : at + *len;
-}
-
-static void add_notes(struct bench_session *s, const char *prefix, struct buf *out)
-{
-	int len;
-	const char *next;
 	if (s->notes.len)
 		buf_addc(out, '\n');
-	for (const char *at = buf_str(&s->notes); *at; at = next) {
-		next = next_note(at, &len);
-		buf_addf(out, "%s%.*s\n", prefix, len, at);
-	}
+	put_lines(out, prefix, buf_str(&s->notes), width);
 }
 
 static void add_markdown(struct bench_session *s, struct buf *out)
 {
 	buf_add(out, s->machine.s, s->machine.len);
+	buf_add(out, s->banner.s, s->banner.len);
 	buf_add(out, s->head.s, s->head.len);
 	for (size_t i = 0; i < s->parts.n; i++) {
 		buf_addc(out, '\n');
@@ -58,20 +47,33 @@ static void add_markdown(struct bench_session *s, struct buf *out)
 			buf_addf(out, "## %s\n\n", s->parts.v[i].title);
 		table_render(s->parts.v[i].table, TABLE_MARKDOWN, NULL, out);
 	}
-	add_notes(s, "- ", out);
+	add_notes(s, "- ", 0, out);
+}
+
+/* The machine, and in red what makes its figures worthless. */
+static void add_machine(struct bench_session *s, const struct table_look *look, struct buf *out)
+{
+	size_t width = (size_t)look->width;
+	put_lines(out, "", buf_str(&s->machine), width);
+	if (!s->banner.len)
+		return;
+	buf_adds(out, look->colour ? "\033[1;31m" : "");
+	put_lines(out, "", buf_str(&s->banner), width);
+	buf_adds(out, look->colour ? "\033[0m" : "");
 }
 
 static void add_text(struct bench_session *s, const struct table_look *look, struct buf *out)
 {
-	buf_add(out, s->machine.s, s->machine.len);
-	buf_add(out, s->head.s, s->head.len);
+	size_t width = (size_t)look->width;
+	add_machine(s, look, out);
+	put_lines(out, "", buf_str(&s->head), width);
 	for (size_t i = 0; i < s->parts.n; i++) {
 		buf_addc(out, '\n');
 		if (s->parts.v[i].title)
-			buf_addf(out, "%s\n", s->parts.v[i].title);
+			put_lines(out, "", s->parts.v[i].title, width);
 		table_render(s->parts.v[i].table, TABLE_TEXT, look, out);
 	}
-	add_notes(s, "note: ", out);
+	add_notes(s, "note: ", width, out);
 }
 
 static void render(struct bench_session *s, int fd, struct buf *out)
@@ -84,7 +86,7 @@ static void render(struct bench_session *s, int fd, struct buf *out)
 		add_markdown(s, out);
 	else if (strcmp(format, "csv") == 0 && s->parts.n)
 		table_render(s->parts.v[0].table, TABLE_CSV, NULL, out);
-	else
+	else if (strcmp(format, "csv") != 0)
 		add_text(s, &look, out);
 }
 
@@ -129,11 +131,10 @@ static int save(struct bench_session *s)
 static void complete_run(struct bench_session *s)
 {
 	json_t *notes = json_array();
-	int len;
-	const char *next;
-	for (const char *at = buf_str(&s->notes); *at; at = next) {
-		next = next_note(at, &len);
-		json_array_append_new(notes, json_stringn(at, (size_t)len));
+	for (const char *at = buf_str(&s->notes); *at;) {
+		size_t len = strcspn(at, "\n");
+		json_array_append_new(notes, json_stringn(at, len));
+		at += len + (at[len] == '\n');
 	}
 	json_object_set_new(s->run, "notes", notes);
 	json_object_set_new(s->run, "interrupted", json_boolean(stop_signal()));
@@ -148,6 +149,7 @@ static void free_session(struct bench_session *s)
 	vec_free(&s->parts);
 	json_decref(s->run);
 	buf_free(&s->machine);
+	buf_free(&s->banner);
 	buf_free(&s->head);
 	buf_free(&s->notes);
 	free(s->svg);
@@ -175,7 +177,8 @@ int bench_end(struct bench_session *s)
 	} else {
 		note_activity(s);
 		if (stop_signal())
-			bench_note(s, "interrupted: this is what was measured until then");
+			bench_note(s, s->parts.n ? "interrupted: this is what was measured until then"
+						 : "interrupted before anything was measured");
 		complete_run(s);
 		int outcomes[] = {print(s), save(s), draw(s)};
 		for (size_t i = 0; i < sizeof(outcomes) / sizeof(*outcomes); i++)

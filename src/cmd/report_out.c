@@ -1,6 +1,7 @@
 /* How a report leaves: text, Markdown, JSON, CSV, HTML. */
 #include "cmd/report.h"
 
+#include "cmd/put.h"
 #include "out/html.h"
 #include "out/summary_table.h"
 #include "run/run.h"
@@ -34,44 +35,12 @@ static void command_line(const struct report_run *run, struct buf *out)
 		buf_addf(out, "%s%s", i ? " " : "", json_string_value(word) ? json_string_value(word) : "?");
 }
 
-/* One line, broken at blanks to stay within `width` (0: whole), what follows indented like `prefix`. */
-static void wrapped(struct buf *out, const char *prefix, const char *line, size_t len, size_t width)
-{
-	size_t indent = strlen(prefix);
-	size_t room = width > indent + 20 ? width - indent : 20;
-	buf_adds(out, prefix);
-	while (width && len > room) {
-		size_t end = room;
-		while (end && line[end] != ' ')
-			end--;
-		if (!end)
-			break;
-		buf_add(out, line, end);
-		buf_addc(out, '\n');
-		buf_fill(out, ' ', indent);
-		line += end + 1;
-		len -= end + 1;
-	}
-	buf_add(out, line, len);
-	buf_addc(out, '\n');
-}
-
-/* Lines of `text`, each behind `prefix`. */
-static void lines(struct buf *out, const char *prefix, const char *text, size_t width)
-{
-	while (*text) {
-		size_t len = strcspn(text, "\n");
-		wrapped(out, prefix, text, len, width);
-		text += len + (text[len] == '\n');
-	}
-}
-
 static void section(struct buf *out, bool markdown, size_t width, const char *heading, const struct buf *text)
 {
 	if (!text->len)
 		return;
 	buf_addf(out, markdown ? "\n## %s\n\n" : "\n%s\n", heading);
-	lines(out, markdown ? "- " : "  ", buf_str(text), width);
+	put_lines(out, markdown ? "- " : "  ", buf_str(text), width);
 }
 
 /* Text and Markdown: the same parts in the same order. */
@@ -82,7 +51,7 @@ static int render_text(struct report *r, bool markdown, const struct table_look 
 	for (size_t i = 0; i < r->runs.n; i++) {
 		struct buf line = {0};
 		run_line(r, &r->runs.v[i], &line);
-		wrapped(out, markdown ? "- " : "", buf_str(&line), line.len, width);
+		put_wrapped(out, markdown ? "- " : "", buf_str(&line), line.len, width);
 		buf_free(&line);
 	}
 	section(out, markdown, width, "Where the machines differ", &r->differences);
@@ -99,7 +68,7 @@ static int render_text(struct report *r, bool markdown, const struct table_look 
 			return rc;
 		buf_adds(out, p->note && markdown ? "\n" : "");
 		if (p->note)
-			wrapped(out, "", p->note, strlen(p->note), width);
+			put_wrapped(out, "", p->note, strlen(p->note), width);
 	}
 	section(out, markdown, width, "What there is to see", &r->lessons);
 	section(out, markdown, width, "Notes", &r->notes);

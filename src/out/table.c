@@ -134,6 +134,11 @@ const char *table_cell_shown(const struct cell *c)
 	return c->shown ? c->shown : "";
 }
 
+size_t table_rows(const struct table *t)
+{
+	return t->rows.n;
+}
+
 const char *table_cell_text(const struct table *t, size_t row, size_t col)
 {
 	return row < t->rows.n && col < t->n && !t->rows.v[row].total ? t->rows.v[row].cells[col].shown : NULL;

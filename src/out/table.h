@@ -21,6 +21,7 @@ enum column_flags {
 	COL_OPTIONAL = 1 << 1,  /* left out first where the terminal is narrow */
 	COL_TEXT_ONLY = 1 << 2, /* not in csv and json (bars) */
 	COL_DATA_ONLY = 1 << 3, /* in csv and json alone */
+	COL_SPARE = 1 << 4,     /* left out next, where it is narrower still */
 };
 
 struct column {
@@ -56,6 +57,8 @@ void table_mark_row(struct table *t, enum table_mark mark);
 void table_mark_cell(struct table *t, size_t col, enum table_mark mark);
 /* Appends the table in `format`; 0 or -ENOMEM. `look` is for TABLE_TEXT alone; NULL: no limit, no colour. */
 int table_render(const struct table *t, enum table_format format, const struct table_look *look, struct buf *out);
+/* How many rows there are, totals too. */
+size_t table_rows(const struct table *t);
 /* What a cell holds: its string's shown form, or its number; NULL and NAN: none. */
 const char *table_cell_text(const struct table *t, size_t row, size_t col);
 double table_cell_number(const struct table *t, size_t row, size_t col);

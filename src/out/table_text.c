@@ -82,13 +82,20 @@ static size_t widest_text(const struct table *t, const struct layout *l)
 	return widest;
 }
 
-/* Leaves optional columns out from the right until the rest fits, then cuts text. */
+/* Leaves columns with `flag` out from the right until the rest fits. */
+static void layout_drop(const struct table *t, size_t limit, unsigned flag, struct layout *l)
+{
+	for (size_t k = t->n; k-- > 0 && layout_total(t, l) > limit;)
+		if (t->columns[k].flags & flag)
+			l->width[k] = SIZE_MAX;
+}
+
+/* Leaves out what can be spared, then cuts text. */
 static void layout_fit(const struct table *t, size_t limit, struct layout *l)
 {
 	layout_measure(t, l);
-	for (size_t k = t->n; k-- > 0 && layout_total(t, l) > limit;)
-		if (t->columns[k].flags & COL_OPTIONAL)
-			l->width[k] = SIZE_MAX;
+	layout_drop(t, limit, COL_OPTIONAL, l);
+	layout_drop(t, limit, COL_SPARE, l);
 	while (layout_total(t, l) > limit) {
 		size_t k = widest_text(t, l);
 		if (k == t->n)

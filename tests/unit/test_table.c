@@ -73,6 +73,34 @@ static void narrow_terminals_lose_optional_columns_then_text(void **state)
 	free(s);
 }
 
+/* Optional columns go first, spare ones next, the rightmost of each before the others; only then is text cut. */
+static void narrower_ones_lose_spare_columns_before_text(void **state)
+{
+	(void)state;
+	static const struct column c[] = {{"name", "name", 0},
+					  {"q1", "q1", COL_RIGHT | COL_SPARE},
+					  {"median", "median", COL_RIGHT},
+					  {"n", "n", COL_RIGHT | COL_OPTIONAL},
+					  {"q3", "q3", COL_RIGHT | COL_SPARE}};
+	static const struct {
+		int width;
+		const char *head;
+	} rows[] = {{28, "name       q1  median  n  q3\n"},
+		    {27, "name       q1  median  q3\n"},
+		    {24, "name       q1  median\n"},
+		    {20, "name       median\n"},
+		    {16, "name      median\n"}};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct table *t = table_new(c, sizeof(c) / sizeof(*c));
+		table_row(t);
+		table_string(t, 0, "monotonic");
+		char *s = render(t, TABLE_TEXT, &(struct table_look){.width = rows[i].width});
+		if (strncmp(s, rows[i].head, strlen(rows[i].head)) != 0)
+			fail_msg("%d columns: %s", rows[i].width, s);
+		free(s);
+	}
+}
+
 static void colour_only_where_asked(void **state)
 {
 	(void)state;
@@ -154,6 +182,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(text_is_aligned),
 		cmocka_unit_test(narrow_terminals_lose_optional_columns_then_text),
+		cmocka_unit_test(narrower_ones_lose_spare_columns_before_text),
 		cmocka_unit_test(colour_only_where_asked),
 		cmocka_unit_test(csv_follows_rfc_4180),
 		cmocka_unit_test(markdown_escapes_bars),
