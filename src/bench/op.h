@@ -66,6 +66,16 @@ void op_close(const struct op *op, struct op_state *s);
 #define OP_BARRIER() __asm__ volatile("" ::: "memory")
 #define OP_KEEP(x)   __asm__ volatile("" ::"r"(x) : "memory")
 
+/*
+ * Counts what went wrong in a body. A branch that is never taken, and no addition: that would put a load and a store into
+ * every iteration, which the empty loop has not.
+ */
+#define OP_WRONG_IF(failed)                                                                                            \
+	do {                                                                                                           \
+		if (__builtin_expect((failed), 0))                                                                     \
+			s->wrong++;                                                                                    \
+	} while (0)
+
 /* Makes the two loops of an operation from its body, a function of the state that is inlined into both. */
 #define OP_LOOPS(body)                                                                                                 \
 	static __attribute__((noinline)) void body##_once(struct op_state *s, uint64_t n)                              \

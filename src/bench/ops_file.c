@@ -118,13 +118,13 @@ static void close_all(struct op_state *s)
 
 OP_BODY(read_0)
 {
-	s->wrong += read(s->fd, s->data, 0) != 0;
+	OP_WRONG_IF(read(s->fd, s->data, 0) != 0);
 }
 OP_LOOPS(read_0)
 
 OP_BODY(read_1)
 {
-	s->wrong += read(s->fd, s->data, 1) != 1;
+	OP_WRONG_IF(read(s->fd, s->data, 1) != 1);
 }
 OP_LOOPS(read_1)
 
@@ -135,26 +135,26 @@ OP_BODY(read_1_file)
 		lseek(s->fd, 0, SEEK_SET);
 		s->at = 1;
 	}
-	s->wrong += read(s->fd, s->data, 1) != 1;
+	OP_WRONG_IF(read(s->fd, s->data, 1) != 1);
 }
 OP_LOOPS(read_1_file)
 
 OP_BODY(read_end)
 {
-	s->wrong += read(s->fd, s->data, 1) != 0;
+	OP_WRONG_IF(read(s->fd, s->data, 1) != 0);
 }
 OP_LOOPS(read_end)
 
 OP_BODY(write_1)
 {
-	s->wrong += write(s->fd, s->data, 1) != 1;
+	OP_WRONG_IF(write(s->fd, s->data, 1) != 1);
 }
 OP_LOOPS(write_1)
 
 /* A buffer of one byte has room for the terminating NUL alone. */
 OP_BODY(fgets_0)
 {
-	s->wrong += fgets(s->data, 1, s->file) == NULL;
+	OP_WRONG_IF(fgets(s->data, 1, s->file) == NULL);
 }
 OP_LOOPS(fgets_0)
 
@@ -164,20 +164,20 @@ OP_BODY(fgets_1)
 		rewind(s->file);
 		s->at = 1;
 	}
-	s->wrong += fgets(s->data, 2, s->file) == NULL;
+	OP_WRONG_IF(fgets(s->data, 2, s->file) == NULL);
 }
 OP_LOOPS(fgets_1)
 
 OP_BODY(do_lseek)
 {
-	s->wrong += lseek(s->fd, 0, SEEK_SET) != 0;
+	OP_WRONG_IF(lseek(s->fd, 0, SEEK_SET) != 0);
 }
 OP_LOOPS(do_lseek)
 
 OP_BODY(do_fstat)
 {
 	struct stat st;
-	s->wrong += fstat(s->fd, &st) != 0;
+	OP_WRONG_IF(fstat(s->fd, &st) != 0);
 	OP_KEEP(&st);
 }
 OP_LOOPS(do_fstat)
@@ -185,7 +185,7 @@ OP_LOOPS(do_fstat)
 OP_BODY(do_stat)
 {
 	struct stat st;
-	s->wrong += stat("/dev/null", &st) != 0;
+	OP_WRONG_IF(stat("/dev/null", &st) != 0);
 	OP_KEEP(&st);
 }
 OP_LOOPS(do_stat)
@@ -193,20 +193,20 @@ OP_LOOPS(do_stat)
 OP_BODY(open_close)
 {
 	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	s->wrong += fd < 0 || close(fd) != 0;
+	OP_WRONG_IF(fd < 0 || close(fd) != 0);
 }
 OP_LOOPS(open_close)
 
 OP_BODY(pipe_pair)
 {
-	s->wrong += write(s->fd2, s->data, 1) != 1 || read(s->fd, s->data, 1) != 1;
+	OP_WRONG_IF(write(s->fd2, s->data, 1) != 1 || read(s->fd, s->data, 1) != 1);
 }
 OP_LOOPS(pipe_pair)
 
 OP_BODY(map_unmap)
 {
 	void *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	s->wrong += p == MAP_FAILED || munmap(p, 4096) != 0;
+	OP_WRONG_IF(p == MAP_FAILED || munmap(p, 4096) != 0);
 }
 OP_LOOPS(map_unmap)
 
@@ -214,7 +214,7 @@ OP_LOOPS(map_unmap)
 OP_BODY(page_fault)
 {
 	if (__builtin_expect(s->at >= s->size, 0)) {
-		s->wrong += madvise(s->mem, s->size, MADV_DONTNEED) != 0;
+		OP_WRONG_IF(madvise(s->mem, s->size, MADV_DONTNEED) != 0);
 		s->at = 0;
 	}
 	*(volatile char *)(s->mem + s->at) = 1;

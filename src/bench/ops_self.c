@@ -14,13 +14,13 @@ OP_LOOPS(empty)
 
 OP_BODY(self_getpid)
 {
-	s->wrong += getpid() <= 0;
+	OP_WRONG_IF(getpid() <= 0);
 }
 OP_LOOPS(self_getpid)
 
 OP_BODY(self_getppid)
 {
-	s->wrong += getppid() < 0;
+	OP_WRONG_IF(getppid() < 0);
 }
 OP_LOOPS(self_getppid)
 
@@ -33,26 +33,26 @@ OP_LOOPS(self_getuid)
 
 OP_BODY(self_getpid_raw)
 {
-	s->wrong += syscall(SYS_getpid) <= 0;
+	OP_WRONG_IF(syscall(SYS_getpid) <= 0);
 }
 OP_LOOPS(self_getpid_raw)
 
 OP_BODY(self_sysconf)
 {
-	s->wrong += sysconf(_SC_CLK_TCK) <= 0;
+	OP_WRONG_IF(sysconf(_SC_CLK_TCK) <= 0);
 }
 OP_LOOPS(self_sysconf)
 
 OP_BODY(clock_time)
 {
-	s->wrong += time(NULL) <= 0;
+	OP_WRONG_IF(time(NULL) <= 0);
 }
 OP_LOOPS(clock_time)
 
 OP_BODY(clock_gettimeofday)
 {
 	struct timeval tv;
-	s->wrong += gettimeofday(&tv, NULL) != 0;
+	OP_WRONG_IF(gettimeofday(&tv, NULL) != 0);
 	OP_KEEP(&tv);
 }
 OP_LOOPS(clock_gettimeofday)
@@ -62,7 +62,7 @@ OP_LOOPS(clock_gettimeofday)
 	OP_BODY(name)                                                                                                  \
 	{                                                                                                              \
 		struct timespec ts;                                                                                    \
-		s->wrong += clock_gettime(id, &ts) != 0;                                                               \
+		OP_WRONG_IF(clock_gettime(id, &ts) != 0);                                                              \
 		OP_KEEP(&ts);                                                                                          \
 	}                                                                                                              \
 	OP_LOOPS(name)
@@ -70,7 +70,7 @@ OP_LOOPS(clock_gettimeofday)
 	OP_BODY(name)                                                                                                  \
 	{                                                                                                              \
 		struct timespec ts;                                                                                    \
-		s->wrong += syscall(SYS_clock_gettime, id, &ts) != 0;                                                  \
+		OP_WRONG_IF(syscall(SYS_clock_gettime, id, &ts) != 0);                                                 \
 		OP_KEEP(&ts);                                                                                          \
 	}                                                                                                              \
 	OP_LOOPS(name)
@@ -86,7 +86,7 @@ CLOCK_LIBC(clock_cputime, CLOCK_PROCESS_CPUTIME_ID)
 #ifdef SYS_time
 OP_BODY(clock_time_raw)
 {
-	s->wrong += syscall(SYS_time, NULL) <= 0;
+	OP_WRONG_IF(syscall(SYS_time, NULL) <= 0);
 }
 OP_LOOPS(clock_time_raw)
 #endif

@@ -65,19 +65,19 @@ static void release_signal(struct op_state *s)
 
 OP_BODY(yield)
 {
-	s->wrong += sched_yield() != 0;
+	OP_WRONG_IF(sched_yield() != 0);
 }
 OP_LOOPS(yield)
 
 OP_BODY(futex_wake)
 {
-	s->wrong += syscall(SYS_futex, &s->word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0) != 0;
+	OP_WRONG_IF(syscall(SYS_futex, &s->word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0) != 0);
 }
 OP_LOOPS(futex_wake)
 
 OP_BODY(signal_self)
 {
-	s->wrong += syscall(SYS_tgkill, s->pid, s->tid, SIGUSR1) != 0;
+	OP_WRONG_IF(syscall(SYS_tgkill, s->pid, s->tid, SIGUSR1) != 0);
 }
 OP_LOOPS(signal_self)
 
@@ -88,7 +88,7 @@ static void reap(struct op_state *s, pid_t pid)
 	if (pid > 0)
 		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 			;
-	s->wrong += pid <= 0 || status != 0;
+	OP_WRONG_IF(pid <= 0 || status != 0);
 }
 
 OP_BODY(fork_wait)
@@ -145,7 +145,7 @@ static void *nothing(void *arg)
 OP_BODY(thread)
 {
 	pthread_t t;
-	s->wrong += pthread_create(&t, NULL, nothing, NULL) != 0 || pthread_join(t, NULL) != 0;
+	OP_WRONG_IF(pthread_create(&t, NULL, nothing, NULL) != 0 || pthread_join(t, NULL) != 0);
 }
 OP_LOOPS(thread)
 

@@ -23,6 +23,7 @@
 #define CONTROL_BATCH 10000
 #define SOLVE_CHEAP   31
 #define SOLVE_DEAR    11
+#define OWN_CONTROLS  5
 
 void op_solve(double once, double twice, double n, double *op, double *loop)
 {
@@ -134,7 +135,7 @@ static void solve_own(struct op_result *r, struct op_state *s)
 }
 
 /* One sample in a process of its own, which reports it through a pipe. */
-static int sample_in_process(const struct op_plan *p, const struct op *op, double *ns)
+static int sample_in_process(const struct op_plan *p, const struct op *op, struct op_once *sample)
 {
 	int fds[2];
 	if (pipe2(fds, O_CLOEXEC) < 0)
@@ -149,11 +150,11 @@ static int sample_in_process(const struct op_plan *p, const struct op *op, doubl
 	close(fds[1]);
 	if (!err) {
 		ssize_t got;
-		while ((got = read(fds[0], ns, sizeof(*ns))) < 0 && errno == EINTR)
+		while ((got = read(fds[0], sample, sizeof(*sample))) < 0 && errno == EINTR)
 			;
 		int status = kid_wait(pid);
-		if (got != (ssize_t)sizeof(*ns) || status != 0)
-			err = -EIO;
+		if (got != (ssize_t)sizeof(*sample) || status != 0)
+			err = stop_signal() ? -EINTR : -EIO;
 	}
 	close(fds[0]);
 	return err;
@@ -162,17 +163,21 @@ static int sample_in_process(const struct op_plan *p, const struct op *op, doubl
 /* Takes one sample; 0 or -errno. */
 static int take_sample(const struct op_plan *p, const struct op_control *c, struct op_result *r, struct op_state *s)
 {
+	bool control = r->op == op_empty(); /* shows what the others are relieved of */
 	double ns = 0;
 	if (p->mode == OP_PER_PROCESS) {
-		int err = sample_in_process(p, r->op, &ns);
+		struct op_once once;
+		int err = sample_in_process(p, r->op, &once);
+		if (!err && !vec_push(&r->taken, once.control))
+			err = -ENOMEM;
 		if (err)
 			return err;
-		ns -= c->single_ns;
+		ns = once.ns - (control ? 0 : once.control);
 	} else if (p->mode == OP_SINGLE) {
-		ns = time_loop(r->op->once, s, 1) - c->single_ns;
+		ns = time_loop(r->op->once, s, 1) - (control ? 0 : c->single_ns);
 	} else {
 		struct op_control mine = *c;
-		if (r->op == op_empty())
+		if (control)
 			mine.loop_ns = 0;
 		ns = op_subtract(time_loop(r->op->once, s, r->batch), (double)r->batch, &mine);
 	}
@@ -245,6 +250,7 @@ int op_measure(const struct op_plan *p, const struct op_control *c, struct op_re
 void op_result_free(struct op_result *r)
 {
 	vec_free(&r->ns);
+	vec_free(&r->taken);
 	buf_free(&r->why);
 	*r = (struct op_result){0};
 }
@@ -261,9 +267,14 @@ int op_sample_write(const char *name, const char *dir, int fd)
 	buf_free(&why);
 	if (err)
 		return err;
-	double ns = time_loop(op->once, &s, 1);
+	double x[OWN_CONTROLS + 1];
+	for (size_t i = 0; i <= OWN_CONTROLS; i++)
+		x[i] = time_loop(op_empty()->once, &s, 1);
+	/* The first one was the clock's own first call. */
+	struct op_once once = {.control = describe_median(x + 1, OWN_CONTROLS)};
+	once.ns = time_loop(op->once, &s, 1);
 	op_close(op, &s);
 	if (s.wrong)
 		return -EIO;
-	return write(fd, &ns, sizeof(ns)) == (ssize_t)sizeof(ns) ? 0 : -EIO;
+	return write(fd, &once, sizeof(once)) == (ssize_t)sizeof(once) ? 0 : -EIO;
 }

@@ -13,7 +13,7 @@
 enum op_mode {
 	OP_IN_PROCESS,  /* a sample is the mean of a batch long enough for the clock */
 	OP_SINGLE,      /* a sample is one call between two reads of the clock */
-	OP_PER_PROCESS, /* the same, each in a process started for it */
+	OP_PER_PROCESS, /* the same, each in a process started for it, which measures its own control */
 };
 
 /* What the method itself costs, measured in the same process; all ns. */
@@ -42,6 +42,7 @@ struct op_plan {
 struct op_result {
 	const struct op *op;
 	VEC(double) ns;    /* one per sample, control subtracted (but for the empty loop itself) */
+	VEC(double) taken; /* OP_PER_PROCESS: what was subtracted, measured in that process; one per sample */
 	uint64_t batch;    /* calls per sample */
 	double two_op_ns;  /* the call's cost by op_solve() on this operation's own two loops; NAN: not measured */
 	double kernel;     /* calls into the kernel per operation; NAN: not counted */
@@ -68,7 +69,12 @@ uint64_t op_least_sample_ns(const struct op_control *c);
 int op_measure(const struct op_plan *p, const struct op_control *c, struct op_result *results, size_t n);
 void op_result_free(struct op_result *r);
 
-/* `sctrace bench OP_SAMPLE_WORD NAME DIR` times one call and writes the ns as a double to standard output. */
+/* What a process of OP_PER_PROCESS measured, ns. */
+struct op_once {
+	double ns;      /* the call between two reads of the clock */
+	double control; /* the same around an empty loop of one iteration: the median of a few, just before */
+};
+/* `sctrace bench OP_SAMPLE_WORD NAME DIR` times one call and writes a struct op_once to standard output. */
 #define OP_SAMPLE_WORD "__sample"
 /* That program's work; 0 or -errno. */
 int op_sample_write(const char *name, const char *dir, int fd);

@@ -5,6 +5,7 @@
 #include "base/size.h"
 #include "bench/describe.h"
 #include "bench/op_count.h"
+#include "bench/stop.h"
 #include "bench/syscall.h"
 #include "run/run.h"
 
@@ -80,12 +81,12 @@ static const struct column columns[] = {
 	[C_NAME] = {"operation", "operation", 0},
 	[C_GROUP] = {"group", "group", COL_DATA_ONLY},
 	[C_MIN] = {"min_ns", "Min.", COL_RIGHT},
-	[C_Q1] = {"q1_ns", "1st Qu.", COL_RIGHT},
+	[C_Q1] = {"q1_ns", "1st Qu.", COL_RIGHT | COL_SPARE},
 	[C_MEDIAN] = {"median_ns", "Median", COL_RIGHT},
 	[C_MEAN] = {"mean_ns", "Mean", COL_RIGHT},
-	[C_Q3] = {"q3_ns", "3rd Qu.", COL_RIGHT},
+	[C_Q3] = {"q3_ns", "3rd Qu.", COL_RIGHT | COL_SPARE},
 	[C_MAX] = {"max_ns", "Max.", COL_RIGHT},
-	[C_SD] = {"stddev_ns", "StdDev", COL_RIGHT},
+	[C_SD] = {"stddev_ns", "StdDev", COL_RIGHT | COL_SPARE},
 	[C_OUT] = {"outliers", "outliers", COL_RIGHT | COL_OPTIONAL},
 	[C_KERNEL] = {"kernel_calls", "kernel", COL_RIGHT},
 	[C_N] = {"samples", "samples", COL_RIGHT | COL_OPTIONAL},
@@ -197,15 +198,25 @@ static void add_row(struct table *t, struct op_result *r, double resolution)
 		table_mark_cell(t, C_KERNEL, MARK_DIM);
 }
 
-static void note_oddities(struct bench_session *s, const struct op_result *r, size_t samples)
+static void note_oddities(struct bench_session *s, const struct op_result *r)
 {
 	if (r->why.len)
 		bench_note(s, "%s cannot run here: %s", r->op->name, buf_str(&r->why));
 	if (r->wrong)
 		bench_note(s, "%s failed %llu times: its figures are not what the name says", r->op->name,
 			   (unsigned long long)r->wrong);
-	if (!r->why.len && r->ns.n < samples)
-		bench_note(s, "%s: %zu of %zu samples, for want of time", r->op->name, r->ns.n, samples);
+}
+
+/* Which operations have fewer samples than asked for. */
+static void note_shortage(struct bench_session *s, const struct op_result *results, size_t n, size_t samples)
+{
+	struct buf names = {0};
+	for (size_t i = 0; i < n; i++)
+		if (!results[i].why.len && results[i].ns.n < samples)
+			buf_addf(&names, "%s%s %zu", names.len ? ", " : "", results[i].op->name, results[i].ns.n);
+	if (names.len && !stop_signal())
+		bench_note(s, "fewer than %zu samples for want of time: %s; give --time", samples, buf_str(&names));
+	buf_free(&names);
 }
 
 static json_t *result_json(struct op_result *r, double resolution)
@@ -224,8 +235,20 @@ static json_t *result_json(struct op_result *r, double resolution)
 	return o;
 }
 
+/* What was subtracted from a single call: one figure, or the median of what each process measured. */
+static double taken_out(const struct op_plan *p, const struct op_control *c, const struct op_result *results, size_t n)
+{
+	VEC(double) all = {0};
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < results[i].taken.n; k++)
+			vec_push(&all, results[i].taken.v[k]);
+	double taken = p->mode == OP_PER_PROCESS && all.n ? describe_median(all.v, all.n) : c->single_ns;
+	vec_free(&all);
+	return taken;
+}
+
 /* The lines above the table: how it was measured. */
-static void describe_method(struct bench_session *s, const struct op_plan *p, const struct op_control *c)
+static void describe_method(struct bench_session *s, const struct op_plan *p, const struct op_control *c, double taken)
 {
 	static const char *const modes[] = {
 		[OP_IN_PROCESS] = "in one process, each the mean of a batch of at least",
@@ -239,7 +262,8 @@ static void describe_method(struct bench_session *s, const struct op_plan *p, co
 		buf_addf(&s->head, ";\ntaken out: %.1f ns per sample (the clock), %.2f ns per operation (the loop)\n",
 			 c->clock_ns, c->loop_ns);
 	} else {
-		buf_addf(&s->head, ";\ntaken out: %.1f ns per sample (the same around nothing)\n", c->single_ns);
+		buf_addf(&s->head, ";\ntaken out: %.1f ns per sample (the same around nothing%s)\n", taken,
+			 p->mode == OP_PER_PROCESS ? ", measured in each: the median" : "");
 	}
 	json_object_set_new(s->run, "method",
 			    json_pack("{s:s, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f}", "mode",
@@ -248,7 +272,7 @@ static void describe_method(struct bench_session *s, const struct op_plan *p, co
 							       : "per-process",
 				      "samples", (json_int_t)p->samples, "sample_ns", (json_int_t)p->sample_ns, "seed",
 				      (json_int_t)p->seed, "clock_ns", c->clock_ns, "clock_step_ns", c->clock_step_ns,
-				      "single_ns", c->single_ns, "loop_ns", c->loop_ns, "spread_ns", c->spread_ns));
+				      "single_ns", taken, "loop_ns", c->loop_ns, "spread_ns", c->spread_ns));
 }
 
 static void on_progress(void *ctx, size_t done, size_t all, const char *name)
@@ -306,18 +330,20 @@ static void draw(struct bench_session *s, const struct op_result *results, size_
 static void report(struct bench_session *s, const struct op_plan *p, const struct op_control *c,
 		   struct op_result *results, size_t n)
 {
-	double resolution = p->mode == OP_IN_PROCESS ? 3 * c->spread_ns : 3 * c->single_spread_ns;
+	double spread = p->mode == OP_IN_PROCESS ? c->spread_ns : c->single_spread_ns;
 	struct table *t = table_new(columns, sizeof(columns) / sizeof(*columns));
 	for (size_t i = 0; i < n && t; i++) {
 		struct op_result *r = &results[i];
-		note_oddities(s, r, p->samples);
+		note_oddities(s, r);
 		if (!r->ns.n)
 			continue;
+		/* From the empty loop nothing was taken out that it could drown in. */
+		double resolution = r->op == op_empty() ? 0 : 3 * spread;
 		json_array_append_new(run_results(s->run), result_json(r, resolution));
 		add_row(t, r, resolution);
 	}
-	if (t)
-		bench_add_table(s, NULL, t);
+	bench_add_table(s, NULL, t);
+	note_shortage(s, results, n, p->samples);
 	draw(s, results, n);
 }
 
@@ -360,7 +386,7 @@ static int measure(struct bench_session *s, const struct settings *o, struct op_
 		return BENCH_DONE;
 	if (!o->no_count)
 		count_calls(s, results, n);
-	describe_method(s, &plan, &control);
+	describe_method(s, &plan, &control, taken_out(&plan, &control, results, n));
 	report(s, &plan, &control, results, n);
 	return BENCH_DONE;
 }
