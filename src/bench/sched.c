@@ -32,6 +32,8 @@ struct proc_board {
 	struct sched_slice slices[SCHED_SLICES];
 	_Atomic size_t nslices;
 	bool slices_lost;
+	uint64_t slice_ns, last_ns; /* the slice that is not over: since when, and until when it is known to last */
+	int cpu;
 	uint64_t voluntary, involuntary;
 };
 
@@ -121,27 +123,28 @@ static void work(struct board *b, struct proc_board *p, const struct sched_work 
 	struct rusage before;
 	getrusage(RUSAGE_SELF, &before);
 	uint64_t seen = 0;
-	int cpu = sched_getcpu();
-	uint64_t slice = clock_ns();
-	uint64_t last = slice;
+	uint64_t last = clock_ns();
+	p->cpu = sched_getcpu();
+	p->slice_ns = last - b->start_ns;
 	for (uint64_t i = 1; i <= w->chunks; i++) {
 		spin(w->chunk_iterations);
 		uint64_t now = clock_ns();
 		if ((double)(now - last) > 1.25 * w->chunk_ns) {
 			uint64_t count = switches(p, &before);
 			if (count != seen) {
-				add_slice(p, slice - b->start_ns, last - b->start_ns, cpu);
-				cpu = sched_getcpu();
-				slice = now - (uint64_t)w->chunk_ns;
+				add_slice(p, p->slice_ns, last - b->start_ns, p->cpu);
+				p->cpu = sched_getcpu();
+				p->slice_ns = now - (uint64_t)w->chunk_ns - b->start_ns;
 			}
 			seen = count;
 		}
 		last = now;
+		p->last_ns = now - b->start_ns;
 		if (i * SCHED_LOGS / w->chunks > p->logs)
 			p->progress_ns[p->logs++] = now - b->start_ns;
 	}
 	p->end_ns = last - b->start_ns;
-	add_slice(p, slice - b->start_ns, p->end_ns, cpu);
+	add_slice(p, p->slice_ns, p->end_ns, p->cpu);
 	switches(p, &before);
 	p->done = true;
 }
@@ -203,6 +206,9 @@ static int copy_proc(struct sched_proc *to, const struct proc_board *from)
 	for (size_t i = 0; i < from->nslices; i++)
 		if (!vec_push(&to->slices, from->slices[i]))
 			return -ENOMEM;
+	const struct sched_slice open = {from->slice_ns, from->last_ns, from->cpu};
+	if (!from->done && open.end > open.start && !vec_push(&to->slices, open))
+		return -ENOMEM;
 	return 0;
 }
 
@@ -213,13 +219,18 @@ static int collect(struct sched_run *r, const struct board *b, size_t procs)
 		return -ENOMEM;
 	r->n = procs;
 	r->window_ns = UINT64_MAX;
+	uint64_t last = 0;
 	for (size_t i = 0; i < procs; i++) {
-		int err = copy_proc(&r->procs[i], &b->proc[i]);
+		const struct proc_board *p = &b->proc[i];
+		int err = copy_proc(&r->procs[i], p);
 		if (err)
 			return err;
-		if (b->proc[i].done && b->proc[i].end_ns < r->window_ns)
-			r->window_ns = b->proc[i].end_ns;
+		if (p->done && p->end_ns < r->window_ns)
+			r->window_ns = p->end_ns;
+		last = p->last_ns > last ? p->last_ns : last;
 	}
+	if (r->window_ns == UINT64_MAX)
+		r->window_ns = last;
 	return 0;
 }
 
@@ -297,6 +308,15 @@ double sched_share(const struct sched_run *r, size_t proc)
 	for (size_t i = 0; i < r->n; i++)
 		all += cpu_within(&r->procs[i], r->window_ns);
 	return all > 0 ? cpu_within(&r->procs[proc], r->window_ns) / all : NAN;
+}
+
+double sched_others(const struct sched_run *r, size_t ncpus)
+{
+	double theirs = (double)(r->n < ncpus ? r->n : ncpus) * (double)r->window_ns;
+	double had = 0;
+	for (size_t i = 0; i < r->n; i++)
+		had += cpu_within(&r->procs[i], r->window_ns);
+	return theirs > 0 && isfinite(had) ? fmax(1 - had / theirs, 0) : NAN;
 }
 
 double sched_median_slice(const struct sched_proc *p)

@@ -52,12 +52,12 @@ struct sched_proc {
 struct sched_run {
 	struct sched_proc *procs; /* as many as planned */
 	size_t n;
-	uint64_t window_ns; /* from the start until the first one ended: all compete as long */
+	uint64_t window_ns; /* from the start until the first one ended, or the interruption: all compete as long */
 };
 
 /* How long so much work takes: 0, or -errno. Pins nothing; measure on the CPU that will do it. */
 int sched_calibrate(struct sched_work *w, uint64_t time_ns, const int *cpus, size_t ncpus);
-/* Runs them once; 0 or -errno; -EINTR when stop_signal() came (what there is, is kept). */
+/* Runs them once; 0 or -errno; -EINTR when stop_signal() came: `r` has progress and slices until then. */
 int sched_measure(const struct sched_plan *plan, struct sched_run *r);
 void sched_run_free(struct sched_run *r);
 
@@ -67,6 +67,11 @@ double sched_throughput(const struct sched_run *r);
 double sched_mean_latency(const struct sched_run *r);
 /* CPU time of `proc` within the window over that of all; NAN where slices are missing. */
 double sched_share(const struct sched_run *r, size_t proc);
+/*
+ * The part of the CPU time within the window that the processes could have had on `ncpus` CPUs and had not: strangers', and
+ * the kernel's for switching. NAN where slices are missing.
+ */
+double sched_others(const struct sched_run *r, size_t ncpus);
 /* Median length of the slices of `proc` in ns; NAN of none. */
 double sched_median_slice(const struct sched_proc *p);
 /* The kernel's load weight of a nice value from -20 to 19 (sched_prio_to_weight[] in kernel/sched/core.c). Pure. */

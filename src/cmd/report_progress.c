@@ -1,9 +1,11 @@
 /* The picture of a saved `bench sched`: who progressed when, and who had the CPU. */
 #include "cmd/report.h"
 
+#include "bench/sched.h"
 #include "run/run.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,7 +56,7 @@ static int add_process(struct staircase *s, const json_t *process)
 	if (!s->y[i])
 		return -ENOMEM;
 	for (size_t k = 0; k < n; k++)
-		s->y[i][k] = (double)(k + 1) / (double)n;
+		s->y[i][k] = (double)(k + 1) / fmax((double)n, SCHED_LOGS); /* interrupted, it has fewer */
 	int nice = (int)json_integer_value(json_object_get(process, "nice"));
 	snprintf(s->names[i], sizeof(s->names[i]), nice ? "process %zu (nice %d)" : "process %zu", i + 1, nice);
 	s->series[i] = (struct chart_series){.name = s->names[i], .x = s->x[i], .y = s->y[i], .n = n};

@@ -1,8 +1,12 @@
 #include "bench/sched.h"
 
+#include "bench/stop.h"
+
+#include <errno.h>
 #include <math.h>
 #include <sched.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -37,10 +41,13 @@ static void figures_of_a_known_run(void **state)
 	assert_true(fabs(sched_share(&r, 0) - 0.8) < 1e-9); /* 20 of 25 ms, while both compete */
 	assert_true(fabs(sched_share(&r, 1) - 0.2) < 1e-9);
 	assert_true(sched_median_slice(&r.procs[1]) == 10 * MS);
+	assert_true(sched_others(&r, 1) == 0);
+	assert_true(fabs(sched_others(&r, 2) - 0.5) < 1e-9);  /* a second CPU had nobody of theirs */
+	assert_true(fabs(sched_others(&r, 64) - 0.5) < 1e-9); /* two processes cannot be on more than two */
 	r.procs[1].done = false;
 	assert_true(isnan(sched_throughput(&r)) && isnan(sched_mean_latency(&r)));
 	r.procs[1].slices_whole = false;
-	assert_true(isnan(sched_share(&r, 0)));
+	assert_true(isnan(sched_share(&r, 0)) && isnan(sched_others(&r, 1)));
 	sched_run_free(&r);
 }
 
@@ -97,6 +104,41 @@ static void one_cpu_has_one_at_a_time(void **state)
 	vec_free(&cpus);
 }
 
+/* A tick some ten times a second; the last of them is Ctrl-C. */
+static void interrupt_after_some(void *ctx)
+{
+	int *left = ctx;
+	if (--*left == 0)
+		raise(SIGINT);
+}
+
+/* Work for an hour is interrupted: its progress, slices and shares until then are there. */
+static void interrupted_runs_show_how_far_they_came(void **state)
+{
+	(void)state;
+	struct cpu_list cpus = {0};
+	struct sched_run r = {0};
+	assert_int_equal(cpu_list_allowed(&cpus), 0);
+	struct sched_plan p = {.procs = 2, .cpus = cpus.v, .ncpus = 1};
+	assert_int_equal(sched_calibrate(&p.work, 20 * MS, p.cpus, 1), 0);
+	p.work.chunks *= 100000;
+	p.tick = interrupt_after_some;
+	p.tick_ctx = &(int){20};
+	stop_catch();
+	assert_int_equal(sched_measure(&p, &r), -EINTR);
+	stop_release();
+	assert_int_equal(r.n, 2);
+	assert_true(r.window_ns > 0);
+	for (size_t i = 0; i < 2; i++) {
+		assert_false(r.procs[i].done);
+		assert_true(r.procs[i].slices.n > 0);
+	}
+	assert_true(isnan(sched_throughput(&r)) && isnan(sched_mean_latency(&r)));
+	assert_true(fabs(sched_share(&r, 0) + sched_share(&r, 1) - 1) < 1e-9);
+	sched_run_free(&r);
+	vec_free(&cpus);
+}
+
 static void what_is_not_permitted_fails(void **state)
 {
 	(void)state;
@@ -113,6 +155,7 @@ int main(void)
 		cmocka_unit_test(figures_of_a_known_run),
 		cmocka_unit_test(weights_are_the_kernels),
 		cmocka_unit_test(one_cpu_has_one_at_a_time),
+		cmocka_unit_test(interrupted_runs_show_how_far_they_came),
 		cmocka_unit_test(what_is_not_permitted_fails),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
