@@ -24,6 +24,14 @@ int cpu_list_allowed(struct cpu_list *l)
 	return 0;
 }
 
+static bool cpu_list_has(const struct cpu_list *l, int cpu)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (l->v[i] == cpu)
+			return true;
+	return false;
+}
+
 /* Adds first..last, each of which must be usable here. */
 static int add_range(struct cpu_list *l, long first, long last, struct buf *why)
 {
@@ -37,6 +45,10 @@ static int add_range(struct cpu_list *l, long first, long last, struct buf *why)
 			buf_addf(why, "CPU %ld is not there or not ours to use; usable here: ", i);
 			cpu_list_format(why, &have);
 			vec_free(&have);
+			return -EINVAL;
+		}
+		if (cpu_list_has(l, (int)i)) {
+			buf_addf(why, "CPU %ld is named twice", i);
 			return -EINVAL;
 		}
 		if (!vec_push(l, (int)i))

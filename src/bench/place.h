@@ -14,7 +14,8 @@ struct cpu_list {
 	size_t n, cap;
 };
 
-/* Reads "0", "0,2", "0-3". 0, or -EINVAL and `why`: no list, or a CPU that is not there or that we may not use. */
+/* Reads "0", "0,2", "0-3". 0, or -EINVAL and `why`: no list, or a CPU that is not there, that we may
+ * not use, or that is named twice. */
 int cpu_list_parse(struct cpu_list *l, const char *text, struct buf *why);
 /* Appends the list as "0,2-3". */
 void cpu_list_format(struct buf *out, const struct cpu_list *l);

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/diag.h"
+#include "base/size.h"
 #include "bench/describe.h"
 #include "bench/stop.h"
 #include "bench/suite.h"
@@ -188,11 +189,9 @@ static void report(struct timing *t)
 		loads[n++] = r->load;
 		json_array_append_new(run_results(t->s->run), row_json(r, none));
 	}
-	if (table)
-		bench_add_table(t->s, NULL, table);
+	bench_add_table(t->s, NULL, table);
 	table = bench_work_table(loads, n);
-	if (table)
-		bench_add_table(t->s, "what the loads did meanwhile:", table);
+	bench_add_table(t->s, "what the loads did meanwhile:", table);
 	draw(t);
 }
 
@@ -271,10 +270,18 @@ static int repetitions(struct timing *t, uint64_t *times)
 	buf_free(&why);
 	if (err)
 		return err;
-	*times = t->o->shared.time_given ? t->o->shared.time_ns / (m.wall_ns + 1) : 1;
-	if (*times < 1)
-		*times = 1;
-	return check_status(t, m.status);
+	err = check_status(t, m.status);
+	*times = 1;
+	if (err || !t->o->shared.time_given)
+		return err;
+	*times = (t->o->shared.time_ns + m.wall_ns / 2) / (m.wall_ns + 1);
+	if (*times >= 1)
+		return 0;
+	struct buf once = {0};
+	duration_human(&once, (double)m.wall_ns);
+	diag_error("--time is too short for the suite, which takes %s once", buf_str(&once));
+	buf_free(&once);
+	return -ERANGE;
 }
 
 static void describe_method(struct timing *t, uint64_t times, uint64_t seed, char **command)
@@ -328,7 +335,8 @@ static int end_with(struct bench_session *s, int err)
 {
 	static const struct {
 		int err, status;
-	} ends[] = {{-ECANCELED, EXIT_OWN}, {-ENOENT, EXIT_NOT_FOUND}, {-EACCES, EXIT_CANNOT_RUN}};
+	} ends[] = {
+		{-ECANCELED, EXIT_OWN}, {-ENOENT, EXIT_NOT_FOUND}, {-EACCES, EXIT_CANNOT_RUN}, {-ERANGE, EXIT_USAGE}};
 	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
 		if (err == ends[i].err)
 			return ends[i].status;

@@ -19,6 +19,12 @@ int bench_opt_loads(void *ctx, const struct opt *o, const char *arg, struct buf 
 		snprintf(l->names[l->n], sizeof(l->names[0]), "%.*s", (int)strcspn(p, ","), p);
 		if (load_parse(&l->v[l->n], l->names[l->n], why) < 0)
 			return -EINVAL;
+		for (size_t i = 0; i < l->n; i++)
+			if (strcmp(l->names[i], l->names[l->n]) == 0) {
+				buf_addf(why, "the load '%s' is named twice; for several runs give --runs",
+					 l->names[i]);
+				return -EINVAL;
+			}
 		l->n++;
 	}
 	return 0;
@@ -31,10 +37,9 @@ struct table *bench_work_table(const struct load *const *loads, size_t n)
 					  {"work", "work", COL_RIGHT},
 					  {"unit", "", 0},
 					  {"work_per_s", "a second", COL_RIGHT}};
-	size_t rows = 0;
 	struct table *t = table_new(c, sizeof(c) / sizeof(*c));
 	for (size_t i = 0; t && i < n; i++)
-		for (size_t k = 0; k < loads[i]->parts; k++, rows++) {
+		for (size_t k = 0; k < loads[i]->parts; k++) {
 			double rate = (double)loads[i]->work[k] * 1e9 / (double)loads[i]->span_ns;
 			char text[32];
 			snprintf(text, sizeof(text), "%.0f", rate);
@@ -45,10 +50,7 @@ struct table *bench_work_table(const struct load *const *loads, size_t n)
 			table_string(t, 3, loads[i]->kind[k]->unit);
 			table_real(t, 4, rate, text);
 		}
-	if (rows)
-		return t;
-	table_free(t);
-	return NULL;
+	return t;
 }
 
 static int list_loads(void)

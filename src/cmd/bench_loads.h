@@ -18,7 +18,7 @@ struct load_list {
 
 /* Parses "none,net,suite+disk" into the struct load_list at the option's offset. */
 opt_parse_fn bench_opt_loads;
-/* A table of what each load did; NULL where none did anything ("none" alone), or there is no memory. */
+/* A table of what each load did, without a row where there was "none" alone; NULL: no memory. */
 struct table *bench_work_table(const struct load *const *loads, size_t n);
 /* Fills the list from words of our own. */
 void bench_default_loads(struct load_list *l, const char *words);

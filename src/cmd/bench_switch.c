@@ -18,6 +18,8 @@
 #define DEFAULT_SAMPLES 100
 #define DEFAULT_TIME    (NSEC_PER_SEC / 2)
 #define LEAST_SAMPLE_NS 50000
+#define SAMPLE_PERCENT  60 /* of the time; the rest is for the means' own cost and for finding the batch */
+#define NAME_BYTES      64
 /* Fewer switches than this per round, asleep or preempted by the woken one, are no ping-pong. */
 #define PROVEN 1.9
 
@@ -77,7 +79,7 @@ enum {
 static const struct column columns[] = {
 	[C_NAME] = {"kind", "kind", 0},
 	[C_WHAT] = {"what", "what", 0},
-	[C_CPUS] = {"cpus", "CPUs", 0},
+	[C_CPUS] = {"cpus", "CPUs", COL_SPARE},
 	[C_MIN] = {"min_ns", "Min.", COL_RIGHT},
 	[C_Q1] = {"q1_ns", "1st Qu.", COL_RIGHT | COL_OPTIONAL},
 	[C_MEDIAN] = {"median_ns", "Median", COL_RIGHT},
@@ -85,8 +87,8 @@ static const struct column columns[] = {
 	[C_Q3] = {"q3_ns", "3rd Qu.", COL_RIGHT | COL_OPTIONAL},
 	[C_MAX] = {"max_ns", "Max.", COL_RIGHT},
 	[C_OUT] = {"outliers", "outliers", COL_RIGHT | COL_OPTIONAL},
-	[C_ROUND] = {"round_median_ns", "round", COL_RIGHT},
-	[C_OWN] = {"own_median_ns", "own", COL_RIGHT},
+	[C_ROUND] = {"round_median_ns", "round", COL_RIGHT | COL_SPARE},
+	[C_OWN] = {"own_median_ns", "own", COL_RIGHT | COL_SPARE},
 	[C_VOL] = {"voluntary_switches_per_round", "voluntary", COL_RIGHT},
 	[C_INVOL] = {"involuntary_switches_per_round", "invol.", COL_RIGHT | COL_OPTIONAL},
 	[C_N] = {"samples", "samples", COL_RIGHT | COL_OPTIONAL},
@@ -156,12 +158,18 @@ static void add_row(struct table *t, struct switch_result *r)
 	table_integer(t, C_ROUNDS, (long long)r->rounds, NULL);
 }
 
+/* The row's name in the saved run and in the picture. */
+static void name_of(const struct switch_result *r, char *text, size_t size)
+{
+	snprintf(text, size, "%s%s", r->kind->name, r->cpu[0] == r->cpu[1] ? "" : " (two CPUs)");
+}
+
 static json_t *result_json(struct switch_result *r)
 {
-	char name[64];
+	char name[NAME_BYTES];
 	char cpus[32];
 	cpus_of(r, cpus, sizeof(cpus));
-	snprintf(name, sizeof(name), "%s%s", r->kind->name, r->cpu[0] == r->cpu[1] ? "" : " (two CPUs)");
+	name_of(r, name, sizeof(name));
 	json_t *o = bench_describe_json(name, r->ns.v, r->ns.n, "ns");
 	if (!o)
 		return NULL;
@@ -193,21 +201,40 @@ static void note_proof(struct bench_session *s, const struct switch_result *r)
 			r->kind->name, r->cpu[0], r->cpu[1], all);
 }
 
+/* Which kinds have fewer samples than asked for. */
+static void note_shortage(struct bench_session *s, const struct switch_result *results, size_t n, size_t samples)
+{
+	struct buf names = {0};
+	for (size_t i = 0; i < n; i++) {
+		char name[NAME_BYTES];
+		name_of(&results[i], name, sizeof(name));
+		if (!results[i].why.len && results[i].ns.n < samples)
+			buf_addf(&names, "%s%s %zu", names.len ? ", " : "", name, results[i].ns.n);
+	}
+	if (names.len && !stop_signal())
+		bench_note(s, "fewer than %zu samples for want of time: %s; give --time", samples, buf_str(&names));
+	buf_free(&names);
+}
+
 static void draw(struct bench_session *s, const struct switch_result *results, size_t n)
 {
 	struct bench_box *b = calloc(n + 1, sizeof(*b));
-	for (size_t i = 0; b && i < n; i++) {
+	char(*names)[NAME_BYTES] = calloc(n + 1, sizeof(*names));
+	for (size_t i = 0; b && names && i < n; i++) {
 		const struct switch_result *r = &results[i];
 		size_t group = r->kind->tasks == TASKS_USER ? 2 : r->cpu[0] != r->cpu[1];
-		b[i] = (struct bench_box){r->kind->name, r->ns.v, r->ns.n, group};
+		name_of(r, names[i], sizeof(names[i]));
+		b[i] = (struct bench_box){names[i], r->ns.v, r->ns.n, group};
 	}
-	if (b)
+	if (b && names)
 		bench_draw_boxes(s, "What it costs to go from one task to another",
-				 "colours: switches on one CPU, wake-ups across two, user-level switches", b, n, 1e-9);
+				 "ucontext and bare: no scheduler; (two CPUs): a wake-up across, no switch", b, n,
+				 1e-9);
 	free(b);
+	free(names);
 }
 
-static void report(struct bench_session *s, struct switch_result *results, size_t n)
+static void report(struct bench_session *s, struct switch_result *results, size_t n, size_t samples)
 {
 	struct table *t = table_new(columns, sizeof(columns) / sizeof(*columns));
 	for (size_t i = 0; t && i < n; i++) {
@@ -220,8 +247,8 @@ static void report(struct bench_session *s, struct switch_result *results, size_
 		json_array_append_new(run_results(s->run), result_json(r));
 		add_row(t, r);
 	}
-	if (t)
-		bench_add_table(s, NULL, t);
+	bench_add_table(s, NULL, t);
+	note_shortage(s, results, n, samples);
 	draw(s, results, n);
 }
 
@@ -295,17 +322,17 @@ static int make_plan(struct bench_session *s, struct switch_plan *p, const struc
 	uint64_t time = o->shared.time_given ? o->shared.time_ns : DEFAULT_TIME;
 	*p = (struct switch_plan){
 		.samples = o->shared.runs ? (size_t)o->shared.runs : DEFAULT_SAMPLES,
-		.limit_ns = time,
+		.limit_ns = time * 3 / 2, /* strangers may make a sample longer than it was meant to be */
 		.size = o->size,
 		.cpu = {cpus->v[0], cpus->n > 1 ? cpus->v[1] : cpus->v[0]},
 	};
 	int status = bench_choose_policy(s, o->policy, SCHED_BATCH, o->prio, &p->policy);
 	if (status)
 		return status;
-	p->sample_ns = time / p->samples * 3 / 4;
+	p->sample_ns = time / p->samples * SAMPLE_PERCENT / 100;
 	if (p->sample_ns < LEAST_SAMPLE_NS) {
 		diag_error("the time is too short for %zu samples; give --time %zu ms or more, or fewer --runs",
-			   p->samples, p->samples * LEAST_SAMPLE_NS / 750000 + 1);
+			   p->samples, p->samples * LEAST_SAMPLE_NS / (10000 * SAMPLE_PERCENT) + 1);
 		return EXIT_USAGE;
 	}
 	return 0;
@@ -347,6 +374,7 @@ static int run(struct bench_session *s, void *settings, int nwords, char **words
 {
 	struct switch_plan plan;
 	struct cpu_list *cpus = &s->o->cpus;
+	bool given = cpus->n;
 	s->err = cpus->n ? 0 : cpu_list_allowed(cpus);
 	if (s->err)
 		return BENCH_DONE;
@@ -361,9 +389,9 @@ static int run(struct bench_session *s, void *settings, int nwords, char **words
 	describe_method(s, &plan);
 	s->err = results ? measure(s, &plan, results, n) : -ENOMEM;
 	if (!s->err)
-		report(s, results, n);
-	if (cpus->n < 2)
-		bench_note(s, "wake-ups across CPUs need two of them");
+		report(s, results, n, plan.samples);
+	if (cpus->n < 2 && !given)
+		bench_note(s, "only one CPU is ours to use: no wake-ups across two");
 	for (size_t i = 0; i < n; i++)
 		switch_result_free(&results[i]);
 	free(results);

@@ -6,14 +6,18 @@ usage: bench.py --sctrace PROG [NAME...]
 A test is a function test_*; it raises Skip with a reason (a failure under SCTRACE_MUST_WORK=1). None asserts a time.
 """
 import csv
+import fcntl
 import io
 import json
 import os
+import pty
 import re
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 from pathlib import Path
 
@@ -60,6 +64,7 @@ def test_bad_input_is_told(_):
         (["switch", "nope"], "no kind"),
         (["switch", "-t", "1ms"], "too short"),
         (["switch", "-c", "x"], "no list of CPUs"),
+        (["switch", "-c", "0,0"], "CPU 0 is named twice"),
         (["switch", "--prio", "5"], "--prio needs"),
         (["switch", "--size", "-1"], "no size"),
         (["sched", "-n", "0"], "no list of numbers"),
@@ -69,11 +74,13 @@ def test_bad_input_is_told(_):
         (["sched", "-c", nowhere], "not there"),
         (["sched", "word"], "unexpected 'word'"),
         (["latency", "--loads", "nope"], "no load is called 'nope'"),
+        (["latency", "--loads", "cpu,none,cpu"], "'cpu' is named twice"),
         (["latency", "-i", "0"], "too short"),
         (["latency", "-t", "2ms"], "too short"),
         (["latency", "--prio", "100"], "out of range"),
         (["load", "--loads", "cpu+"], "no load"),
         (["load", "-t", "1s", "true"], "--time is for the suite"),
+        (["load", "-t", "1us"], "too short for the suite"),
     ]:
         status, out, err = run(*args)
         assert status == 2, (args, status, err)
@@ -104,6 +111,46 @@ def test_summaries_hang_together(_):
             assert order == sorted(order) and order[0] <= r["mean_ns"] <= order[-1], r
             assert r["failures"] == 0
             assert min(r["samples_ns"]) == r["min_ns"] and max(r["samples_ns"]) == r["max_ns"]
+
+
+def test_the_loop_shows_what_was_taken_out(_):
+    # The empty loop is the control: its samples keep the clock's cost, which the others are relieved of.
+    for mode in ("--single", "--per-process"):
+        doc = document("syscall", mode, "--no-count", "-r", "30", "loop", "stat")
+        loop, stat = doc["results"]
+        assert loop["median_ns"] > 0 and loop["resolved"] is True, (mode, loop["median_ns"])
+        assert doc["method"]["single_ns"] > 0, doc["method"]
+        assert stat["resolved"] is True, (mode, stat["median_ns"])
+
+
+def in_terminal(width, *args):
+    """What `sctrace bench ARGS` prints on a terminal so wide, without its progress, and its status."""
+    primary, secondary = pty.openpty()
+    fcntl.ioctl(secondary, termios.TIOCSWINSZ, struct.pack("HHHH", 50, width, 0, 0))
+    with subprocess.Popen([SCTRACE, "bench", args[0], "-q", *args[1:]], stdout=secondary, stderr=secondary, stdin=secondary,
+                          env={**os.environ, "TERM": "xterm", "NO_COLOR": "1"}) as p:
+        os.close(secondary)
+        text = b""
+        while True:
+            try:
+                piece = os.read(primary, 65536)
+            except OSError:  # the other end is closed
+                break
+            if not piece:
+                break
+            text += piece
+    os.close(primary)
+    return p.returncode, text.decode().replace("\r\n", "\n")
+
+
+def test_narrow_terminals(_):
+    for args in (["syscall", "-r", "20", "id", "fork"], ["switch", "-r", "5", "-t", "50ms", "pipe"],
+                 ["sched", "-r", "1", "-t", "5ms"], ["latency", "-t", "50ms", "--loads", "none,cpu+net"],
+                 ["load", "-r", "1", "--loads", "none", "--", "true"]):
+        status, text = in_terminal(80, *args)
+        assert status == 0, (args, status, text)
+        assert all(len(line) <= 80 for line in text.splitlines()), (args, text)
+        assert "\033" not in text, text
 
 
 def test_a_raw_call_costs_more_than_none(_):
