@@ -197,6 +197,8 @@ static inline struct patch_task *patch_task_of(const struct task *task)
 int remote_read(pid_t tid, uint64_t addr, void *buf, size_t n);
 int remote_open(pid_t tid); /* the memory as a file, for many writes; a descriptor or -errno */
 int remote_write(pid_t tid, uint64_t addr, const void *buf, size_t n);
+/* The same by such a descriptor; where it fails, or is none, and the thread is stopped, by ptrace(2). */
+int remote_write_by(int fd, pid_t tid, uint64_t addr, const void *buf, size_t n);
 /*
  * Runs code from `ip` to the next int3 with registers `r`, all signals held off; `r` holds the registers there.
  * Afterwards the caller sets the registers it wants. 0, or -ESRCH where the task died (its end is still waited for).

@@ -157,22 +157,27 @@ static bool change_copy(const struct work *w, unsigned char *bytes)
 	return true;
 }
 
-static bool write_runs(const struct work *w, int fd, const unsigned char *bytes)
+/* All or nothing: a jump to a page that could not be written would lead astray. */
+static bool write_runs(const struct work *w, pid_t pid, int fd, const unsigned char *bytes)
 {
-	bool ok = true;
-	for (size_t i = 0; ok && i < w->nruns; i++)
-		ok = pwrite(fd, bytes + w->run[i].at, w->run[i].len, (off_t)w->run[i].lo) == (ssize_t)w->run[i].len;
-	return ok;
+	const struct run *r = w->run;
+	while (r < w->run + w->nruns && remote_write_by(fd, pid, r->lo, bytes + r->at, r->len) == 0)
+		r++;
+	if (r == w->run + w->nruns)
+		return true;
+	for (size_t i = 0; w->change[i]->addr < r->lo; i++)
+		remote_write_by(fd, pid, w->change[i]->addr, w->change[i]->old, w->change[i]->len);
+	return false;
 }
 
 static bool batch_write(const struct batch *b, pid_t pid, int fd, uint64_t stubs)
 {
 	struct work w;
 	plan_work(b, &w);
-	ssize_t size = (ssize_t)b->n * STUB_SIZE;
 	unsigned char *bytes = malloc(w.size + 1);
 	bool ok = bytes && read_runs(&w, pid, bytes) && change_copy(&w, bytes) &&
-		  pwrite(fd, b->stubs, (size_t)size, (off_t)stubs) == size && write_runs(&w, fd, bytes);
+		  remote_write_by(fd, pid, stubs, b->stubs, (size_t)b->n * STUB_SIZE) == 0 &&
+		  write_runs(&w, pid, fd, bytes);
 	free(bytes);
 	return ok;
 }

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,14 +26,39 @@ int remote_read(pid_t tid, uint64_t addr, void *buf, size_t n)
 	return got == (ssize_t)n ? 0 : -EFAULT;
 }
 
+/* Word by word: half of what belongs together being written would harm the program, so there is a second way. */
+static int poke(pid_t tid, uint64_t addr, const unsigned char *bytes, size_t n)
+{
+	for (size_t done = 0; done < n;) {
+		uint64_t at = (addr + done) & ~(uint64_t)7;
+		size_t from = addr + done - at;
+		size_t len = n - done < 8 - from ? n - done : 8 - from;
+		errno = 0;
+		unsigned long word = (unsigned long)ptrace(PTRACE_PEEKTEXT, tid, at, NULL);
+		if (errno != 0)
+			return -EFAULT;
+		memcpy((unsigned char *)&word + from, bytes + done, len);
+		if (ptrace(PTRACE_POKETEXT, tid, at, word) < 0)
+			return -EFAULT;
+		done += len;
+	}
+	return 0;
+}
+
+int remote_write_by(int fd, pid_t tid, uint64_t addr, const void *buf, size_t n)
+{
+	if (fd >= 0 && pwrite(fd, buf, n, (off_t)addr) == (ssize_t)n)
+		return 0;
+	return poke(tid, addr, buf, n);
+}
+
 int remote_write(pid_t tid, uint64_t addr, const void *buf, size_t n)
 {
 	int fd = remote_open(tid);
-	if (fd < 0)
-		return fd;
-	ssize_t got = pwrite(fd, buf, n, (off_t)addr);
-	close(fd);
-	return got == (ssize_t)n ? 0 : -EFAULT;
+	int err = remote_write_by(fd, tid, addr, buf, n);
+	if (fd >= 0)
+		close(fd);
+	return err;
 }
 
 /* Waits for the int3. What else stops the task here is a group-stop, which it then joins at its next stop. */

@@ -204,9 +204,13 @@ static bool write_long(struct task *task, struct site *s)
 	unsigned char jump[5];
 	uint64_t at = s->ip - 2;
 	s->nchanges = 0;
-	return encode_jmp32(jump, at, s->stub) && add_change(s, task->tid, at, jump, sizeof(jump)) &&
-	       remote_write(task->tid, at, spin, 2) == 0 && remote_write(task->tid, at + 2, jump + 2, 3) == 0 &&
-	       remote_write(task->tid, at, jump, 2) == 0;
+	if (!encode_jmp32(jump, at, s->stub) || !add_change(s, task->tid, at, jump, sizeof(jump)))
+		return false;
+	if (remote_write(task->tid, at, spin, 2) == 0 && remote_write(task->tid, at + 2, jump + 2, 3) == 0 &&
+	    remote_write(task->tid, at, jump, 2) == 0)
+		return true;
+	remote_write(task->tid, at, s->change[0].old, sizeof(jump));
+	return false;
 }
 
 /* Is a thread in a call that it made there under ptrace? It will come back to behind it. */
