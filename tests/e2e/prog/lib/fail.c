@@ -1,6 +1,7 @@
 /*
  * Loaded into sctrace (LD_PRELOAD): makes one call of one function fail. SCTRACE_FAIL=NAME:N[:ERRNO], the N-th call of
  * NAME from 1; it says so on descriptor 2 once it has. Not passed on to the traced program: the variables are taken out.
+ * In sctrace alone, not in what it forks, but for prctl, with which a child asks for its filter.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -12,8 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -33,10 +37,10 @@ __attribute__((constructor)) static void read_orders(void)
 	owner = getpid();
 }
 
-/* Is this the call that is to fail? Sets errno then. Only in the first process, not in what it forks. */
+/* Is this the call that is to fail? Sets errno then. */
 static int fails(const char *name)
 {
-	if (at == 0 || strcmp(name, function) != 0 || getpid() != owner)
+	if (at == 0 || strcmp(name, function) != 0 || (getpid() != owner && strcmp(name, "prctl") != 0))
 		return 0;
 	if (atomic_fetch_add(&seen, 1) + 1 != at)
 		return 0;
@@ -69,19 +73,83 @@ REPLACE(void *, mmap, MAP_FAILED, (void *a, size_t n, int prot, int flags, int f
 REPLACE(int, memfd_create, -1, (const char *name, unsigned flags), (name, flags))
 REPLACE(int, pipe2, -1, (int fds[2], int flags), (fds, flags))
 REPLACE(pid_t, waitpid, -1, (pid_t pid, int *status, int options), (pid, status, options))
+REPLACE(pid_t, wait4, -1, (pid_t pid, int *status, int options, struct rusage *use), (pid, status, options, use))
 REPLACE(FILE *, fopen, NULL, (const char *path, const char *mode), (path, mode))
 REPLACE(int, sigaction, -1, (int sig, const struct sigaction *act, struct sigaction *old), (sig, act, old))
+REPLACE(ssize_t, pread64, -1, (int fd, void *p, size_t n, off64_t o), (fd, p, n, o))
+REPLACE(ssize_t, pwrite64, -1, (int fd, const void *p, size_t n, off64_t o), (fd, p, n, o))
+REPLACE(int, ftruncate64, -1, (int fd, off64_t o), (fd, o))
+REPLACE(ssize_t, process_vm_readv, -1,
+	(pid_t pid, const struct iovec *to, unsigned long n, const struct iovec *from, unsigned long m,
+	 unsigned long flags),
+	(pid, to, n, from, m, flags))
 
-int open(const char *path, int flags, ...)
+/* What the headers' large-file names are to the linker; counted under the plain ones. */
+#define ALIAS(type, name, plain, failure, params, args)                                                                \
+	type name params;                                                                                              \
+	type name params                                                                                               \
+	{                                                                                                              \
+		static type(*next) params;                                                                             \
+		if (next == NULL)                                                                                      \
+			next = (type(*) params)real(#name);                                                            \
+		return fails(plain) ? (failure) : next args;                                                           \
+	}
+
+ALIAS(FILE *, fopen64, "fopen", NULL, (const char *path, const char *mode), (path, mode))
+ALIAS(void *, mmap64, "mmap", MAP_FAILED, (void *a, size_t n, int prot, int flags, int fd, off64_t o),
+      (a, n, prot, flags, fd, o))
+ALIAS(ssize_t, __read_chk, "read", -1, (int fd, void *p, size_t n, size_t room), (fd, p, n, room))
+
+/* One argument more where a file may be made. */
+#define OPEN(name, plain, params, args, last)                                                                          \
+	int name params                                                                                                \
+	{                                                                                                              \
+		static int(*next) params;                                                                              \
+		va_list list;                                                                                          \
+		va_start(list, last);                                                                                  \
+		mode_t mode = (flags & (O_CREAT | O_TMPFILE)) ? va_arg(list, mode_t) : 0;                              \
+		va_end(list);                                                                                          \
+		if (next == NULL)                                                                                      \
+			next = (int(*) params)real(#name);                                                             \
+		return fails(plain) ? -1 : next args;                                                                  \
+	}
+
+OPEN(open, "open", (const char *path, int flags, ...), (path, flags, mode), flags)
+OPEN(open64, "open", (const char *path, int flags, ...), (path, flags, mode), flags)
+OPEN(openat, "open", (int dir, const char *path, int flags, ...), (dir, path, flags, mode), flags)
+OPEN(openat64, "open", (int dir, const char *path, int flags, ...), (dir, path, flags, mode), flags)
+
+/* Calls without a function of their own: named by number. */
+long syscall(long nr, ...)
 {
-	static int (*next)(const char *, int, ...);
+	static long (*next)(long, ...);
+	long a[6];
 	va_list list;
-	va_start(list, flags);
-	mode_t mode = (flags & (O_CREAT | O_TMPFILE)) ? va_arg(list, mode_t) : 0;
+	va_start(list, nr);
+	for (int i = 0; i < 6; i++)
+		a[i] = va_arg(list, long);
 	va_end(list);
 	if (next == NULL)
-		next = (int (*)(const char *, int, ...))real("open");
-	return fails("open") ? -1 : next(path, flags, mode);
+		next = (long (*)(long, ...))real("syscall");
+	const char *name = nr == SYS_seccomp           ? "seccomp"
+			   : nr == SYS_bpf             ? "bpf"
+			   : nr == SYS_perf_event_open ? "perf_event_open"
+						       : "syscall";
+	return fails(name) ? -1 : next(nr, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+
+int prctl(int option, ...)
+{
+	static int (*next)(int, ...);
+	unsigned long a[4];
+	va_list list;
+	va_start(list, option);
+	for (int i = 0; i < 4; i++)
+		a[i] = va_arg(list, unsigned long);
+	va_end(list);
+	if (next == NULL)
+		next = (int (*)(int, ...))real("prctl");
+	return fails("prctl") ? -1 : next(option, a[0], a[1], a[2], a[3]);
 }
 
 long ptrace(enum __ptrace_request request, ...)
