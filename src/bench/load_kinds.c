@@ -66,6 +66,7 @@ static void run_disk(struct load_board *b, const char *dir)
 	int fd = nameless_file(dir);
 	if (!block || fd < 0) {
 		give_up(b, "cannot make a file");
+		free(block);
 		return;
 	}
 	memset(block, 0x5a, MIB);

@@ -63,7 +63,7 @@ static double fastest_spin(uint64_t iterations)
 static void calibrate(struct sched_work *w, uint64_t time_ns)
 {
 	w->chunk_iterations = 1000;
-	while ((w->chunk_ns = fastest_spin(w->chunk_iterations)) < CHUNK_NS / 2)
+	while ((w->chunk_ns = fastest_spin(w->chunk_iterations)) < CHUNK_NS / 2.0)
 		w->chunk_iterations *= 2;
 	w->chunk_iterations = (uint64_t)((double)w->chunk_iterations * CHUNK_NS / w->chunk_ns) + 1;
 	w->chunk_ns = fastest_spin(w->chunk_iterations);

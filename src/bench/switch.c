@@ -45,7 +45,7 @@ double switch_solve(double round_ns, double own_ns, double turns, double switche
 
 static void touch(const struct side_work *w)
 {
-	for (size_t i = 0; i < w->pair->size; i += LINE_BYTES)
+	for (size_t i = 0; w->memory && i < w->pair->size; i += LINE_BYTES)
 		w->memory[i]++;
 }
 
@@ -179,7 +179,7 @@ static int measure_pair(const struct switch_plan *plan, const struct switch_kind
 			struct side_work *w, double own)
 {
 	struct side_work other = {.pair = &b->pair, .kind = kind};
-	pthread_t thread;
+	pthread_t thread = 0;
 	pid_t kid = 0;
 	if (kind->tasks == TASKS_THREADS && pthread_create(&thread, NULL, answer_thread, &other) != 0)
 		return -EAGAIN;

@@ -240,6 +240,8 @@ static int measure(struct bench_session *s, struct latency_plan *plan, struct ro
 			t.done += (double)plan->time_ns;
 		}
 	kid_guard_close(&guard);
+	plan->tick = NULL;
+	plan->tick_ctx = NULL;
 	return err == -EINTR ? 0 : err;
 }
 

@@ -284,6 +284,8 @@ static int measure(struct bench_session *s, struct switch_plan *plan, struct swi
 			plan->policy.policy = SCHED_OTHER;
 		err = switch_measure(plan, r);
 	}
+	plan->tick = NULL;
+	plan->tick_ctx = NULL;
 	return err;
 }
 
@@ -384,7 +386,7 @@ static int run(struct bench_session *s, void *settings, int nwords, char **words
 	size_t kinds = 0;
 	while (switch_kind_at(kinds))
 		kinds++;
-	struct switch_result *results = calloc(2 * kinds, sizeof(*results));
+	struct switch_result *results = calloc(2 * kinds + 1, sizeof(*results));
 	size_t n = results ? choose(results, nwords, words, cpus->n > 1) : 0;
 	describe_method(s, &plan);
 	s->err = results ? measure(s, &plan, results, n) : -ENOMEM;

@@ -397,7 +397,7 @@ static int run(struct bench_session *s, void *settings, int nwords, char **words
 	size_t n = 0;
 	while (op_at(n))
 		n++;
-	struct op_result *results = calloc(n, sizeof(*results));
+	struct op_result *results = calloc(n + 1, sizeof(*results));
 	if (!results) {
 		s->err = -ENOMEM;
 		return BENCH_DONE;

@@ -258,7 +258,8 @@ static int add_table(struct report *r, struct calls *c)
 	struct table *t = columns ? table_new(columns, 1 + 3 * n + n - 1) : NULL;
 	free(columns);
 	if (t) {
-		qsort_r(c->rows.v, c->rows.n, sizeof(*c->rows.v), compare_rows, &n);
+		if (c->rows.n > 1) /* none: the list is NULL, which is not to be sorted */
+			qsort_r(c->rows.v, c->rows.n, sizeof(*c->rows.v), compare_rows, &n);
 		for (size_t i = 0; i < c->rows.n; i++) {
 			table_row(t);
 			table_string(t, 0, c->rows.v[i].name);

@@ -19,7 +19,7 @@ static const char *const errnos[] = {
 };
 
 static const char *const restarts[] = {
-	[ERESTARTSYS_ - ERESTARTSYS_] = "To be restarted if SA_RESTART is set",
+	[0] = "To be restarted if SA_RESTART is set",
 	[ERESTARTNOINTR_ - ERESTARTSYS_] = "To be restarted",
 	[ERESTARTNOHAND_ - ERESTARTSYS_] = "To be restarted if no handler",
 	[ENOIOCTLCMD_ - ERESTARTSYS_] = "No ioctl command",

@@ -26,7 +26,8 @@ struct rows {
 /* Groups stand a little apart. */
 static double row_at(const struct rows *r, size_t i)
 {
-	return r->top + 24 + ROW * (double)i + (r->members > 1 ? GROUP_GAP * (double)(i / r->members) : 0);
+	size_t group = r->members > 1 ? i / r->members : 0;
+	return r->top + 24 + ROW * (double)i + GROUP_GAP * (double)group;
 }
 
 static double whisker(const double *values, size_t i)

@@ -51,7 +51,8 @@ static struct rect slot_rect(double x, double y, double w, double h, size_t slot
 	} directions[] = {{1, 0}, {-1, 0}, {1, -1}, {1, 1}, {-1, -1}, {-1, 1}, {0, -1}, {0, 1}};
 	double dx = directions[slot % 8].dx;
 	double dy = directions[slot % 8].dy;
-	double away = 7 + 13 * (double)(slot / 8);
+	size_t ring = slot / 8;
+	double away = 7 + 13 * (double)ring;
 	return (struct rect){x + dx * away -
 				     (dx < 0    ? w
 				      : dx == 0 ? w / 2
@@ -90,7 +91,8 @@ static bool leader_crosses(const struct scatter *s, size_t i, const struct rect 
 /* What a label at `r` would cover: other labels, points, and what is outside the plot; farther is a little worse. */
 static double cost(const struct scatter *s, size_t self, const struct rect *r, size_t slot)
 {
-	double sum = 6 * (double)(slot / 8) + 0.5 * (double)(slot % 8);
+	size_t ring = slot / 8;
+	double sum = 6 * (double)ring + 0.5 * (double)(slot % 8);
 	for (size_t i = 0; i < s->n; i++) {
 		if (!shown(s, i))
 			continue;
@@ -200,8 +202,8 @@ static void draw_points(const struct scatter *s, struct buf *out)
 /* The numbers' meaning, in two columns; returns its height. */
 static double draw_key(const struct scatter *s, double left, double width, double y, struct buf *out)
 {
-	size_t rows = (s->n + 1) / 2;
-	for (size_t i = 0; i < s->n; i++) {
+	size_t rows = s->n / 2 + s->n % 2;
+	for (size_t i = 0; i < s->n && rows > 0; i++) {
 		struct buf text = {0};
 		double x = left + (i < rows ? 0 : width / 2);
 		buf_addf(&text, "%zu  ", i + 1);

@@ -99,7 +99,7 @@ static bool is_foreign(pid_t pid)
 static bool read_module(struct unwind *u, uint64_t start, struct module *m)
 {
 	ElfW(Ehdr) eh;
-	ElfW(Phdr) ph[PHDRS_MAX];
+	ElfW(Phdr) ph[PHDRS_MAX] = {0};
 	uint8_t head[16];
 	uint64_t low = UINT64_MAX, high = 0, table = 0;
 	if (read_mem(u, start, &eh, sizeof(eh)) < 0 || memcmp(eh.e_ident, ELFMAG, SELFMAG) != 0)

@@ -5,9 +5,9 @@ cd "$1"
 # shellcheck source=tests/lint/lib.sh
 . tests/lint/lib.sh
 need_tool clang-tidy
-# What the compiler is given for this machine: no other architecture's file, and not the kernel's side of the bpf engine.
+# What the compiler is given for this machine: no other architecture's file, no assembly, and not the kernel's side of the bpf engine.
 sources() {
-	sed -n 's/^ *"file": "\(.*\)",*$/\1/p' "$1/compile_commands.json" | grep -E '^(\.\./)*.*(src|examples)/' | sort -u |
+	sed -n 's/^ *"file": "\(.*\)",*$/\1/p' "$1/compile_commands.json" | grep -E '(src|examples)/.*\.c$' | sort -u |
 		sed "s|^\([^/]\)|$1/\1|"
 }
 # Options that gcc knows and clang does not must not count as findings, nor what bpftool generates (*.skel.h).
