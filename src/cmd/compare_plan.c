@@ -221,7 +221,7 @@ int compare_plan(struct compare *c, char *const *commands, size_t ncommands, str
 void compare_list(struct buf *out, const struct table_look *look)
 {
 	static const struct column columns[] = {
-		{"strategy", "strategy", 0}, {"buffers", "buffers", 0}, {"what", "what it does", 0}};
+		{"strategy", "strategy", 0}, {"buffers", "buffers", 0}, {"what", "what it does", COL_WRAP}};
 	struct table *t = table_new(columns, 3);
 	size_t n;
 	const struct strategy *all = strategy_all(&n);

@@ -37,6 +37,7 @@ enum {
 	C_RATE,
 	C_TIMES,
 	C_RELATIVE,
+	C_INTERVAL,
 	C_RELATIVE_LOW,
 	C_RELATIVE_HIGH,
 	C_VOLUNTARY,
@@ -83,7 +84,8 @@ static const struct column columns[COLUMNS] = {
 	[C_RSS] = {"peak_rss_bytes", "peak RSS", COL_RIGHT},
 	[C_RATE] = {"rate_mb_per_s", "MB/s", COL_RIGHT | COL_OPTIONAL},
 	[C_TIMES] = {"times_the_fastest", "x fastest", COL_RIGHT},
-	[C_RELATIVE] = {"times_reference", "x reference", COL_RIGHT | COL_OPTIONAL},
+	[C_RELATIVE] = {"times_reference", "x reference", COL_RIGHT},
+	[C_INTERVAL] = {"interval", "95 % interval", COL_TEXT_ONLY | COL_OPTIONAL},
 	[C_RELATIVE_LOW] = {"times_reference_low95", "", COL_DATA_ONLY},
 	[C_RELATIVE_HIGH] = {"times_reference_high95", "", COL_DATA_ONLY},
 	[C_VOLUNTARY] = {"voluntary_switches", "voluntary", COL_RIGHT | COL_OPTIONAL},
@@ -143,33 +145,29 @@ static void set_count(struct table *t, size_t col, uint64_t n, bool part)
 	buf_free(&b);
 }
 
-static void set_times(struct table *t, double x)
+static void set_factor(struct table *t, size_t col, double x)
 {
 	struct buf b = {0};
 	if (isfinite(x))
 		factor_human(&b, x);
-	table_real(t, C_TIMES, x, buf_str(&b));
+	table_real(t, col, x, buf_str(&b));
 	buf_free(&b);
 }
 
-/* "1.47 (1.21 to 1.93)", "1.02 no difference seen" */
-static void set_relative(struct table *t, const struct compare *c, const struct subject *s)
+/* "1.21 to 1.93", "no difference seen": how well the ratio to the reference is known. */
+static void set_interval(struct table *t, const struct compare *c, const struct subject *s)
 {
 	struct buf b = {0};
-	if (isfinite(s->relative))
-		factor_human(&b, s->relative);
 	if (s == c->subjects.v[c->reference]) {
-		buf_adds(&b, " reference");
+		buf_adds(&b, "reference");
 	} else if (s->same_as_reference) {
-		buf_adds(&b, " no difference seen");
+		buf_adds(&b, "no difference seen");
 	} else if (isfinite(s->relative_ci.low)) {
-		buf_adds(&b, " (");
 		factor_human(&b, s->relative_ci.low);
 		buf_adds(&b, " to ");
 		factor_human(&b, s->relative_ci.high);
-		buf_addc(&b, ')');
 	}
-	table_real(t, C_RELATIVE, s->relative, buf_str(&b));
+	table_string(t, C_INTERVAL, buf_str(&b));
 	table_real(t, C_RELATIVE_LOW, s->relative_ci.low, NULL);
 	table_real(t, C_RELATIVE_HIGH, s->relative_ci.high, NULL);
 	buf_free(&b);
@@ -217,7 +215,7 @@ static const struct bar {
 	size_t col;
 	double (*value)(const struct subject *s);
 	bool log;
-} bars[] = {{C_BAR_WALL, bar_wall, true}, {C_BAR_CALLS, bar_calls, true}, {C_BAR_RSS, bar_rss, false}};
+} bar_columns[] = {{C_BAR_WALL, bar_wall, true}, {C_BAR_CALLS, bar_calls, true}, {C_BAR_RSS, bar_rss, false}};
 
 /* The longest bar is the greatest value; on the log scale the shortest is the least. */
 static void set_bar(struct table *t, const struct compare *c, const struct subject *s, const struct bar *bar)
@@ -276,11 +274,12 @@ static void time_cells(struct table *t, const struct compare *c, const struct su
 	snprintf(rate, sizeof(rate), mb < 99.95 ? "%.1f" : "%.0f", mb);
 	if (s->strategy)
 		table_real(t, C_RATE, mb, rate);
-	set_times(t, compare_slowdown(c, s));
-	set_relative(t, c, s);
+	set_factor(t, C_TIMES, compare_slowdown(c, s));
+	set_factor(t, C_RELATIVE, s->relative);
+	set_interval(t, c, s);
 	usage_cells(t, s);
-	for (size_t i = 0; i < sizeof(bars) / sizeof(*bars); i++)
-		set_bar(t, c, s, &bars[i]);
+	for (size_t i = 0; i < sizeof(bar_columns) / sizeof(*bar_columns); i++)
+		set_bar(t, c, s, &bar_columns[i]);
 	table_integer(t, C_RUNS, (long long)s->wall.of.n, NULL);
 	table_integer(t, C_OUTLIERS, (long long)compare_outliers(s), NULL);
 }
@@ -298,7 +297,7 @@ static void subject_row(struct table *t, const struct compare *c, const struct s
 	}
 	if (s->unable) {
 		table_string(t, C_UNABLE, s->unable);
-		table_string(t, C_BAR_WALL, "cannot run");
+		table_real(t, C_WALL, NAN, "cannot run");
 		table_mark_row(t, MARK_DIM);
 		return;
 	}
@@ -306,105 +305,22 @@ static void subject_row(struct table *t, const struct compare *c, const struct s
 		calls_cells(t, s);
 	if (s->wall.of.n)
 		time_cells(t, c, s);
-	if (s == compare_fastest(c))
+	else
+		table_real(t, C_WALL, NAN, "not timed");
+	if (s == compare_fastest(c)) {
 		table_mark_cell(t, C_TIMES, MARK_GOOD);
-}
-
-/* Is `i` the first row that gives its reason? */
-static bool first_with_reason(const struct compare *c, size_t i)
-{
-	for (size_t k = 0; k < i; k++)
-		if (c->subjects.v[k]->unable && strcmp(c->subjects.v[k]->unable, c->subjects.v[i]->unable) == 0)
-			return false;
-	return true;
-}
-
-/* "fgetc/fputc, one-shot cannot run here: cannot write 'out': No space left on device" */
-static void say_unable(const struct compare *c, struct buf *out)
-{
-	for (size_t i = 0; i < c->subjects.n; i++) {
-		const char *reason = c->subjects.v[i]->unable;
-		if (!reason || !first_with_reason(c, i))
-			continue;
-		for (size_t k = i; k < c->subjects.n; k++) {
-			const struct subject *s = c->subjects.v[k];
-			if (!s->unable || strcmp(s->unable, reason) != 0)
-				continue;
-			buf_adds(out, k > i ? ", " : "");
-			compare_label(out, s);
-		}
-		buf_addf(out, " cannot run here: %s\n", reason);
+		table_mark_cell(t, C_RELATIVE, MARK_GOOD);
 	}
 }
 
-/* "* counted on the first 128 KiB of the input: ..." */
-static void say_parts(const struct compare *c, struct buf *out)
-{
-	for (size_t i = 0; i < c->subjects.n; i++) {
-		const struct subject *s = c->subjects.v[i];
-		if (!s->partly)
-			continue;
-		buf_adds(out, "* ");
-		compare_label(out, s);
-		buf_addf(out,
-			 ": calls of the first %" PRIu64
-			 " bytes of the input alone; --count-all counts over all of it\n",
-			 s->counted_bytes);
-	}
-}
-
-static const char *counting_engine(const struct compare *c)
-{
-	for (size_t i = 0; i < c->subjects.n; i++)
-		if (c->subjects.v[i]->counted)
-			return c->subjects.v[i]->count.engine;
-	return NULL;
-}
-
-static void say_how(const struct compare *c, struct buf *out)
-{
-	const struct subject *best = compare_fastest(c);
-	const char *engine = counting_engine(c);
-	size_t least = best ? best->wall.of.n : 0;
-	size_t most = least;
-	for (size_t i = 0; i < c->subjects.n; i++) {
-		size_t n = c->subjects.v[i]->wall.of.n;
-		least = n && n < least ? n : least;
-		most = n > most ? n : most;
-	}
-	buf_addf(out, "wall and peak RSS: medians, user and system: means of %zu", least);
-	if (most > least)
-		buf_addf(out, " to %zu", most);
-	buf_adds(out, most == 1 ? " untraced run" : " untraced runs");
-	buf_addf(out, ", interleaved in random order (seed %d), %s cache%s%s; IQR: the distance of wall's quartiles\n",
-		 c->opt.seed, c->opt.cold ? "cold" : "warm",
-		 c->opt.cold && c->resident == 0 ? " (mincore found none of the input in it)" : "",
-		 c->opt.fsync ? ", fsync included" : "");
-	if (engine)
-		buf_addf(out,
-			 "calls, errors, time in calls: one more run, counted by engine %s, tracing cost taken out\n",
-			 engine);
-	if (c->shell_s[0] > 0) {
-		buf_adds(out, "commands ran in a shell, whose own start (");
-		duration_human(out, c->shell_s[0] * 1e9);
-		buf_adds(out, ") was taken out; calls are those of the whole process tree, the shell's too, and peak "
-			      "RSS is that "
-			      "of its largest process\n");
-	} else if (best && !best->strategy) {
-		buf_adds(out, "calls are those of the whole process tree, peak RSS that of its largest process\n");
-	}
-	if (c->fs.mount.type[0])
-		buf_addf(out, "files: %s on %s\n", c->fs.mount.type, c->fs.mount.source);
-}
-
-/* Hides a column from text; csv and json keep it. */
+/* Hides a column from people; csv and json keep what they have of it. */
 static void hide(struct column *shown, int col)
 {
-	shown[col].flags = (shown[col].flags & ~(unsigned)COL_TEXT_ONLY) | COL_DATA_ONLY;
+	shown[col].flags |= COL_DATA_ONLY;
 }
 
 /* Columns that would be empty, or that were not asked for, are left out of the text. */
-struct table *compare_table(const struct compare *c, int width)
+struct table *compare_table(const struct compare *c, int width, bool bars)
 {
 	struct column shown[COLUMNS];
 	memcpy(shown, columns, sizeof(shown));
@@ -416,16 +332,22 @@ struct table *compare_table(const struct compare *c, int width)
 		shown[C_NAME].title = "command";
 	if (commands)
 		hide(shown, C_RATE);
-	for (int col = C_CALLS; col <= C_IN_CALLS && !counting_engine(c); col++)
+	for (int col = C_CALLS; col <= C_IN_CALLS && !compare_engine(c); col++)
 		hide(shown, col);
-	if (!counting_engine(c))
+	if (!compare_engine(c))
 		hide(shown, C_BAR_CALLS);
-	if (!commands && !c->opt.reference)
-		hide(shown, C_RELATIVE);
+	/* The ratio is shown once: to the row that was named, else to the fastest. */
+	hide(shown, c->opt.reference ? C_TIMES : C_RELATIVE);
+	if (c->subjects.n == 1)
+		for (int col = C_TIMES; col <= C_INTERVAL; col++)
+			hide(shown, col);
+	if (c->subjects.n == 1 || !bars)
+		for (int col = C_BAR_WALL; col <= C_BAR_RSS; col++)
+			hide(shown, col);
 	for (int col = C_VOLUNTARY; col <= C_BLOCK_OUT && !c->opt.usage; col++)
 		hide(shown, col);
 	if (!buffers)
-		shown[C_BUFFER].title = "";
+		hide(shown, C_BUFFER);
 	/* Columns go from the right, so these two stay while the others beside them may go; on a phone they go too. */
 	if (width && width < NARROW) {
 		shown[C_USER].flags |= COL_OPTIONAL;
@@ -448,7 +370,7 @@ int compare_show(const struct compare *c, struct buf *out, const struct table_lo
 	enum table_format format = TABLE_TEXT;
 	if (c->opt.format && table_format_parse(c->opt.format, &format) < 0)
 		return -EINVAL;
-	struct table *t = compare_table(c, look ? look->width : 0);
+	struct table *t = compare_table(c, look ? look->width : 0, format == TABLE_TEXT);
 	if (!t)
 		return -ENOMEM;
 	if (format == TABLE_TEXT && c->subjects.n && c->subjects.v[0]->strategy) {
@@ -459,12 +381,4 @@ int compare_show(const struct compare *c, struct buf *out, const struct table_lo
 	int err = table_render(t, format, look, out);
 	table_free(t);
 	return err;
-}
-
-void compare_notes(const struct compare *c, struct buf *out)
-{
-	say_unable(c, out);
-	say_parts(c, out);
-	if (compare_fastest(c))
-		say_how(c, out);
 }

@@ -22,6 +22,7 @@ enum column_flags {
 	COL_TEXT_ONLY = 1 << 2, /* not in csv and json (bars) */
 	COL_DATA_ONLY = 1 << 3, /* in csv and json alone */
 	COL_SPARE = 1 << 4,     /* left out next, where it is narrower still */
+	COL_WRAP = 1 << 5,      /* text too wide goes on in further lines, and is not cut */
 };
 
 struct column {

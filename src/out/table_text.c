@@ -185,8 +185,59 @@ static int add_rule(struct libscols_table *tb, const struct table *t, const stru
 	return 0;
 }
 
-static int add_row(struct libscols_table *tb, const struct table *t, const struct layout *l, const struct row *r)
+/* Appends line `n` of `s` broken at blanks, `width` columns wide; false where it has no such line. */
+static bool add_wrapped(struct buf *out, const char *s, size_t width, size_t n)
 {
+	for (size_t i = 0; *s; i++) {
+		struct buf line = {0};
+		size_t used = 0;
+		while (*s) {
+			size_t len = strspn(s, " ");
+			len += strcspn(s + len, " ");
+			struct buf word = {0};
+			buf_add(&word, s, len);
+			size_t w = shown_width(buf_str(&word));
+			bool fits = used == 0 || used + w <= width;
+			if (fits)
+				buf_add(&line, s, len);
+			buf_free(&word);
+			if (!fits)
+				break;
+			used += w;
+			s += len;
+		}
+		s += strspn(s, " ");
+		if (i == n)
+			add_cut(out, buf_str(&line), width);
+		buf_free(&line);
+		if (i == n)
+			return true;
+	}
+	return false;
+}
+
+/* What of a cell stands in line `n` of its row; false: nothing any more. */
+static bool add_part(struct buf *out, const struct column *col, const char *text, size_t width, size_t n)
+{
+	if (col->flags & COL_WRAP)
+		return add_wrapped(out, text, width, n);
+	if (n == 0)
+		add_cut(out, text, width);
+	return n == 0;
+}
+
+/* Line `n` of a row; 1: it has no such line, -ENOMEM. */
+static int add_line(struct libscols_table *tb, const struct table *t, const struct layout *l, const struct row *r,
+		    size_t n)
+{
+	struct buf text = {0};
+	bool any = n == 0;
+	for (size_t k = 0; k < t->n && !any; k++)
+		any = l->width[k] != SIZE_MAX &&
+		      add_part(&text, &t->columns[k], table_cell_shown(&r->cells[k]), l->width[k], n);
+	buf_free(&text);
+	if (!any)
+		return 1;
 	struct libscols_line *line = scols_table_new_line(tb, NULL);
 	if (!line)
 		return -ENOMEM;
@@ -195,8 +246,7 @@ static int add_row(struct libscols_table *tb, const struct table *t, const struc
 		if (l->width[k] == SIZE_MAX)
 			continue;
 		const struct cell *c = &r->cells[k];
-		struct buf text = {0};
-		add_cut(&text, table_cell_shown(c), l->width[k]);
+		add_part(&text, &t->columns[k], table_cell_shown(c), l->width[k], n);
 		int rc = scols_line_set_data(line, at, buf_str(&text));
 		buf_free(&text);
 		if (rc)
@@ -207,6 +257,14 @@ static int add_row(struct libscols_table *tb, const struct table *t, const struc
 		at++;
 	}
 	return 0;
+}
+
+static int add_row(struct libscols_table *tb, const struct table *t, const struct layout *l, const struct row *r)
+{
+	int rc = 0;
+	for (size_t n = 0; rc == 0; n++)
+		rc = add_line(tb, t, l, r, n);
+	return rc < 0 ? rc : 0;
 }
 
 static int fill(struct libscols_table *tb, const struct table *t, const struct layout *l)
