@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,26 +128,49 @@ static int prepare(struct compare *c, char *const *commands, size_t n, struct bu
 	return c->env ? 0 : -ENOMEM;
 }
 
+/* CPU time of ours and of our programs that have ended, in seconds. */
+static double own_cpu_s(void)
+{
+	static const int whose[] = {RUSAGE_SELF, RUSAGE_CHILDREN};
+	double sum = 0;
+	for (size_t i = 0; i < sizeof(whose) / sizeof(*whose); i++) {
+		struct rusage u;
+		getrusage(whose[i], &u);
+		sum += (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+		       1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+	}
+	return sum;
+}
+
+/* What the processors did before the timed runs. */
+struct activity {
+	struct env_activity all;
+	double own_s;
+	uint64_t at_ns;
+	bool known;
+};
+
+static void activity_begin(struct activity *a)
+{
+	a->known = env_activity_read(&a->all) == 0;
+	a->own_s = own_cpu_s();
+	a->at_ns = clock_ns();
+}
+
 /* How much of the machine was used by others while we ran: all processors' time less what our programs used. */
-static void note_activity(struct compare *c, const struct env_activity *before, uint64_t start_ns)
+static void activity_end(struct compare *c, const struct activity *a)
 {
 	struct env_activity after;
-	if (env_activity_read(&after) < 0)
+	if (!a->known || env_activity_read(&after) < 0)
 		return;
-	double all = after.busy_s - before->busy_s + after.idle_s - before->idle_s + after.steal_s - before->steal_s;
-	struct rusage own;
-	struct rusage children;
-	getrusage(RUSAGE_SELF, &own);
-	getrusage(RUSAGE_CHILDREN, &children);
-	double ours = (double)(own.ru_utime.tv_sec + own.ru_stime.tv_sec + children.ru_utime.tv_sec +
-			       children.ru_stime.tv_sec) +
-		      1e-6 * (double)(own.ru_utime.tv_usec + own.ru_stime.tv_usec + children.ru_utime.tv_usec +
-				      children.ru_stime.tv_usec);
+	double busy = after.busy_s - a->all.busy_s;
+	double steal = after.steal_s - a->all.steal_s;
+	double all = busy + after.idle_s - a->all.idle_s + steal;
 	/* /proc/stat counts in ticks of 10 ms: too coarse for what is over at once. */
-	if (all <= 0 || clock_ns() - start_ns < NSEC_PER_SEC / 2)
+	if (all <= 0 || clock_ns() - a->at_ns < NSEC_PER_SEC / 2)
 		return;
-	c->other_share = (after.busy_s - before->busy_s - ours) / all;
-	c->steal_share = (after.steal_s - before->steal_s) / all;
+	c->other_share = fmax(0, (busy - (own_cpu_s() - a->own_s)) / all);
+	c->steal_share = fmax(0, steal / all);
 }
 
 /* Is there something to show of a comparison that was broken off? */
@@ -169,9 +193,8 @@ static int run_all(struct compare *c, struct buf *why)
 		buf_clear(why);
 		err = 0;
 	}
-	struct env_activity before;
-	bool known = env_activity_read(&before) == 0;
-	uint64_t start = clock_ns();
+	struct activity before;
+	activity_begin(&before);
 	if (!err)
 		err = compare_time(c, why);
 	/* What was measured until then is shown all the same. */
@@ -180,8 +203,8 @@ static int run_all(struct compare *c, struct buf *why)
 		buf_clear(why);
 		err = 0;
 	}
-	if (!err && known)
-		note_activity(c, &before, start);
+	if (!err)
+		activity_end(c, &before);
 	return err ? err : compare_evaluate(c);
 }
 
@@ -355,7 +378,8 @@ static int list(const struct compare_options *o)
 
 int cmd_compare(int argc, char **argv)
 {
-	struct compare c = {.argc = argc, .argv = argv, .stop = &stop_signal, .resident = -1};
+	struct compare c = {
+		.argc = argc, .argv = argv, .stop = &stop_signal, .resident = -1, .other_share = -1, .steal_share = -1};
 	int first;
 	int status;
 	int parsed = compare_parse(&c.opt, argc, argv, &first, &status);

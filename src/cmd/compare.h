@@ -74,6 +74,7 @@ struct compare_options {
 /* What a run is worth knowing about; a warning a row of the table in compare_warn.c. */
 enum warning {
 	WARN_NOISY,        /* the machine did other work meanwhile */
+	WARN_LOAD,         /* it was busy before, and the run too short to tell */
 	WARN_STEAL,        /* the hypervisor took time */
 	WARN_SHORT,        /* runs too short to be split into user and system time */
 	WARN_SPREAD,       /* samples far apart */
@@ -143,7 +144,7 @@ struct compare {
 	struct env_fs fs;
 	json_t *env;
 	unsigned warned;                 /* bits of enum warning */
-	double other_share, steal_share; /* of the processors' time while it ran */
+	double other_share, steal_share; /* of the processors' time while it ran; -1: not known */
 	double resident; /* largest share of the input in the cache before a cold run; -1: not measured */
 	char **argv;     /* the command line, for saved runs */
 	int argc;
@@ -206,6 +207,10 @@ int compare_ratio(const struct compare *c, const struct subject *a, const struct
 bool compare_slower(const struct compare *c, const struct subject *a, const struct subject *b);
 /* How many times faster the fastest is: wall median against the least median. */
 double compare_slowdown(const struct compare *c, const struct subject *s);
+/* The wall time of the very first run, warm-up or timed; 0: it has none. */
+double compare_first_s(const struct subject *s);
+/* Does it lie beyond Tukey's fences of the others, and half as much again above or below their median? */
+bool compare_first_differs(const struct subject *s);
 /* How many wall times lie outside of Tukey's fences. */
 size_t compare_outliers(const struct subject *s);
 /* The subject with the least wall median; NULL where none ran. */

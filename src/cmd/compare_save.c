@@ -142,7 +142,8 @@ static json_t *result(const struct compare *c, const struct subject *s)
 	add_numbers(o, "system", &s->system);
 	json_object_set_new(o, "wall_cv", real(s->wall.of.cv));
 	json_object_set_new(o, "wall_outliers", json_integer((json_int_t)compare_outliers(s)));
-	json_object_set_new(o, "first_run_s", s->has_first ? json_real((double)s->first.wall_ns * 1e-9) : json_null());
+	json_object_set_new(o, "first_run_s",
+			    s->has_first || s->samples.n ? json_real(compare_first_s(s)) : json_null());
 	json_object_set_new(o, "peak_rss_bytes", s->peak_rss > 0 ? json_integer((json_int_t)s->peak_rss) : json_null());
 	json_object_set_new(o, "peak_rss_is_largest_process", json_boolean(!s->strategy));
 	json_object_set_new(o, "times_the_fastest", real(compare_slowdown(c, s)));
@@ -154,13 +155,19 @@ static json_t *result(const struct compare *c, const struct subject *s)
 	return o;
 }
 
+/* Below zero: not known. */
+static json_t *share(double v)
+{
+	return v >= 0 ? json_real(v) : json_null();
+}
+
 static json_t *settings(const struct compare *c)
 {
-	return json_pack("{s:I, s:s, s:i, s:i, s:b, s:b, s:b, s:f, s:f, s:f, s:o}", "input_bytes",
+	return json_pack("{s:I, s:s, s:i, s:i, s:b, s:b, s:b, s:f, s:o, s:o, s:o}", "input_bytes",
 			 (json_int_t)c->work.size, "input", input_kind(c), "seed", c->opt.seed, "warmup", c->opt.warmup,
 			 "cold", c->opt.cold, "fsync", c->opt.fsync, "shell", in_shell(c), "shell_taken_out_s",
-			 c->shell_s[0], "other_cpu_share", c->other_share, "steal_share", c->steal_share,
-			 "input_resident_share", c->resident >= 0 ? json_real(c->resident) : json_null());
+			 c->shell_s[0], "other_cpu_share", share(c->other_share), "steal_share", share(c->steal_share),
+			 "input_resident_share", share(c->resident));
 }
 
 /* What there is to see, a string a sentence. */

@@ -66,6 +66,27 @@ double compare_median(const struct subject *s, size_t offset)
 	return median;
 }
 
+double compare_first_s(const struct subject *s)
+{
+	if (s->has_first)
+		return wall_of(&s->first);
+	return s->samples.n ? wall_of(&s->samples.v[0]) : 0;
+}
+
+bool compare_first_differs(const struct subject *s)
+{
+	enum { RUNS_MIN = 3 };
+	size_t counted = s->has_first ? 0 : 1; /* without a warm-up it is one of the samples */
+	struct sample_summary rest;
+	double *v = compare_values(s, wall_of);
+	bool known = v && s->samples.n >= counted + RUNS_MIN &&
+		     sample_summarise(v + counted, s->samples.n - counted, &rest) == 0;
+	free(v);
+	double first = compare_first_s(s);
+	return known && ((first > rest.fence_high && first > 1.5 * rest.median) ||
+			 (first < rest.fence_low && first * 1.5 < rest.median));
+}
+
 size_t compare_outliers(const struct subject *s)
 {
 	return s->wall.of.outliers_low + s->wall.of.outliers_high;

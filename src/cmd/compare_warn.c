@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/size.h"
+#include "run/run.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -32,6 +33,18 @@ static bool any(const struct compare *c, bool (*f)(const struct compare *c, cons
 static bool noisy(const struct compare *c)
 {
 	return c->other_share > 0.10;
+}
+
+static double load(const struct compare *c)
+{
+	return json_number_value(json_object_get(json_object_get(c->env, "load"), "1min"));
+}
+
+/* Only where it ran too briefly to tell what else did: the load average remembers a minute that is over. */
+static bool loaded(const struct compare *c)
+{
+	double cpus = json_number_value(json_object_get(json_object_get(c->env, "cpu"), "online"));
+	return c->other_share < 0 && cpus > 0 && load(c) > 0.5 * cpus;
 }
 
 static bool steal(const struct compare *c)
@@ -120,13 +133,10 @@ static bool small_input(const struct compare *c)
 	return any(c, is_larger);
 }
 
-/* Beyond Tukey's fences, and half as much again as the median. */
 static bool first_differs(const struct compare *c, const struct subject *s)
 {
 	(void)c;
-	double first = (double)s->first.wall_ns * 1e-9;
-	return s->has_first && first > s->wall.of.q3 + 1.5 * (s->wall.of.q3 - s->wall.of.q1) &&
-	       first > 1.5 * s->wall.of.median;
+	return compare_first_differs(s);
 }
 
 static bool first_run(const struct compare *c)
@@ -180,13 +190,15 @@ static bool uncounted(const struct compare *c)
 static const struct warning_row rows[WARNINGS] = {
 	[WARN_NOISY] = {"noisy_machine", noisy, "other programs used this machine's processors meanwhile",
 			"end them, or trust only large differences"},
+	[WARN_LOAD] = {"load", loaded, "this machine was busy when it began",
+		       "end what else runs, or repeat at a quieter time"},
 	[WARN_STEAL] = {"steal", steal, "the hypervisor gave processor time of this machine to others",
 			"repeat at a quieter time"},
 	[WARN_SHORT] =
 		{"short_runs", short_runs,
 		 "runs below 5 ms are mostly the program's start, and the kernel splits their user and system time by "
 		 "its clock tick",
-		 "use a larger --size"},
+		 "use a larger --size, or commands that have more to do"},
 	[WARN_SPREAD] = {"spread", spread, "some rows' quartiles are more than 20 % of the median apart",
 			 "use more --runs, or --cpus to hold the programs on one processor"},
 	[WARN_MEMORY_FS] = {"memory_file_system", in_memory, "the files are in memory: no device is measured",
@@ -211,8 +223,9 @@ static const struct warning_row rows[WARNINGS] = {
 			 "allow ptrace in this container (--cap-add=SYS_PTRACE)"},
 	[WARN_SMALL_INPUT] = {"small_input", small_input,
 			      "some buffers are larger than the input, so they are all alike", "use a larger --size"},
-	[WARN_FIRST_RUN] = {"first_run", first_run, "the warm-up run was slower than all that followed",
-			    "that is what a first use costs; --cold measures it each time"},
+	[WARN_FIRST_RUN] =
+		{"first_run", first_run, "the first run was unlike the rest",
+		 "a first use costs more: --warmup keeps it out of the figures, --cold measures it each time"},
 	[WARN_OUTLIERS] = {"outliers", outliers, "some runs lie outside of Tukey's fences (1.5 IQR)",
 			   "they are kept, and count in every maximum; --save has each sample"},
 	[WARN_NO_COPY] = {"no_copy", no_copy, "what a command left in {out} is not what was in {in}",
@@ -230,13 +243,16 @@ void compare_warn_find(struct compare *c)
 			c->warned |= 1u << i;
 }
 
-/* The rows that a warning is about, where it is about some of them. */
+/* Which rows a warning is about, where it is about some of them. */
+static bool (*const about[WARNINGS])(const struct compare *, const struct subject *) = {
+	[WARN_SHORT] = is_short,        [WARN_SPREAD] = is_spread,   [WARN_FIRST_RUN] = first_differs,
+	[WARN_OUTLIERS] = has_outliers, [WARN_NO_COPY] = is_no_copy,
+};
+
+/* Names the rows that a warning is about: the first of them where they are many. */
 static void say_rows(const struct compare *c, int which, struct buf *out)
 {
-	static bool (*const about[WARNINGS])(const struct compare *, const struct subject *) = {
-		[WARN_SHORT] = is_short,        [WARN_SPREAD] = is_spread,   [WARN_FIRST_RUN] = first_differs,
-		[WARN_OUTLIERS] = has_outliers, [WARN_NO_COPY] = is_no_copy,
-	};
+	enum { SHOWN = 4 };
 	size_t found = 0;
 	size_t ran = 0;
 	struct buf names = {0};
@@ -245,15 +261,23 @@ static void say_rows(const struct compare *c, int which, struct buf *out)
 		ran += usable(s);
 		if (!usable(s) || !about[which](c, s))
 			continue;
-		buf_adds(&names, found++ ? ", " : " (");
+		if (found++ >= SHOWN)
+			continue;
+		buf_adds(&names, found > 1 ? ", " : " (");
 		compare_label(&names, s);
 		if (which == WARN_OUTLIERS)
 			buf_addf(&names, ": %zu of %zu", compare_outliers(s), s->wall.of.n);
 		if (which == WARN_FIRST_RUN) {
 			buf_adds(&names, ": ");
-			duration_human(&names, (double)s->first.wall_ns);
+			duration_human(&names, 1e9 * compare_first_s(s));
+			buf_adds(&names, " and then ");
+			duration_human(&names, 1e9 * s->wall.of.median);
 		}
 	}
+	if (found > SHOWN)
+		buf_addf(&names, " and %zu more", found - SHOWN);
+	if (which == WARN_LOAD)
+		buf_addf(out, " (load average %.2f)", load(c));
 	if (found && (found < ran || which == WARN_OUTLIERS || which == WARN_FIRST_RUN))
 		buf_addf(out, "%s)", buf_str(&names));
 	buf_free(&names);
@@ -270,12 +294,28 @@ void compare_warn_say(const struct compare *c, const char *prefix, struct buf *o
 	}
 }
 
+/* The names of the rows a warning is about, null where it is about all. */
+static json_t *about_json(const struct compare *c, int which)
+{
+	json_t *names = about[which] ? json_array() : json_null();
+	for (size_t i = 0; about[which] && i < c->subjects.n; i++) {
+		const struct subject *s = c->subjects.v[i];
+		struct buf label = {0};
+		compare_label(&label, s);
+		if (usable(s) && about[which](c, s))
+			json_array_append_new(names, run_string(buf_str(&label)));
+		buf_free(&label);
+	}
+	return names;
+}
+
 json_t *compare_warn_json(const struct compare *c)
 {
 	json_t *all = json_array();
 	for (int i = 0; all && i < WARNINGS; i++)
 		if (c->warned & 1u << i)
-			json_array_append_new(all, json_pack("{s:s, s:s, s:s}", "name", rows[i].name, "what",
-							     rows[i].what, "advice", rows[i].advice));
+			json_array_append_new(all, json_pack("{s:s, s:s, s:s, s:o}", "name", rows[i].name, "what",
+							     rows[i].what, "advice", rows[i].advice, "rows",
+							     about_json(c, i)));
 	return all;
 }

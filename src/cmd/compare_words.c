@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/size.h"
+#include "syscall/table.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -317,46 +318,120 @@ void compare_lessons(const struct compare *c, struct buf *out)
 		lesson_ends(c, out);
 }
 
+/* Is it a call of a program's start, or one that only waits for another program? */
+static bool is_beside_the_work(const struct call_stats *k)
+{
+	static const char *const names[] = {"execve", "wait4", "waitid"};
+	bool is = false;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names) && !is; i++)
+		is = k->nr == syscall_number(k->arch, names[i]);
+	return is;
+}
+
+/* The call that took the most of the time in calls; NULL where the times do not tell. */
+static const struct call_stats *dearest_call(const struct subject *s)
+{
+	const struct call_stats *found = NULL;
+	const struct summary *sum = &s->count.calls;
+	for (size_t g = 0; g < sum->groups.n; g++)
+		for (size_t i = 0; i < sum->groups.v[g]->calls.n; i++) {
+			const struct call_stats *k = sum->groups.v[g]->calls.v[i];
+			if (call_stats_resolved(k) == RESOLVED && !is_beside_the_work(k) &&
+			    (!found || k->ns > found->ns))
+				found = k;
+		}
+	return s->call_seconds > s->call_resolution ? found : NULL;
+}
+
+/* "521 calls per MiB after 29 before main, 3,817 bytes a call": calls that come once are told apart. */
+static void explain_calls(const struct subject *s, struct buf *out)
+{
+	uint64_t before = s->strategy ? s->count.result.before_main : 0;
+	if (s->strategy) {
+		count_human(out, s->calls - before);
+		buf_adds(out, " calls (");
+		count_human(out, (uint64_t)llround(calls_per_mib(s)));
+		buf_addf(out, " per MiB) after %" PRIu64 " before main", before);
+	} else {
+		count_human(out, s->calls);
+		buf_adds(out, s->calls == 1 ? " call" : " calls");
+	}
+	/* Where most bytes go past the calls' results (mapped, or handed over in a ring), their number says nothing. */
+	double each = (double)s->moved / (double)(s->calls - before);
+	if (s->strategy && s->moved < s->counted_bytes / 2) {
+		buf_adds(out, ", whose results carry none of the bytes");
+	} else {
+		buf_adds(out, ", ");
+		each < 9.95 ? buf_addf(out, "%.1f", each) : count_human(out, (uint64_t)llround(each));
+		buf_adds(out, " bytes a call");
+	}
+}
+
 /* The row's own figures. */
 static void explain_figures(const struct subject *s, struct buf *out)
 {
-	if (s->counted && s->calls) {
-		uint64_t before = s->count.result.before_main;
-		if (s->strategy)
-			buf_addf(out, "%.0f calls per MiB after %" PRIu64 " before main, ", calls_per_mib(s), before);
-		else
-			buf_addf(out, "%" PRIu64 " calls, ", s->calls);
-		buf_addf(out, "%.1f bytes per call", (double)s->moved / (double)s->calls);
+	if (s->counted && s->calls > s->count.result.before_main) {
+		const struct call_stats *dear = dearest_call(s);
+		explain_calls(s, out);
 		if (s->call_seconds > s->call_resolution) {
-			buf_adds(out, " and ");
+			buf_adds(out, ", ");
 			say_time(out, s->call_seconds / (double)s->calls);
 			buf_adds(out, " each");
+		}
+		if (dear) {
+			buf_addf(out, ", %.0f %% of it in ", 100 * dear->ns * 1e-9 / s->call_seconds);
+			syscall_name(out, dear->arch, dear->nr);
 		}
 	} else {
 		say_time(out, s->wall.of.median);
 	}
 	if (kernel_share(s) >= 0)
-		buf_addf(out, "; %.0f %% of its CPU time in the kernel", kernel_share(s));
-	buf_adds(out, ". ");
+		buf_addf(out, "; %.0f %% of its CPU time in the kernel, %.0f %% outside", kernel_share(s),
+			 100 - kernel_share(s));
+	buf_addc(out, '.');
 }
 
-/* Two sentences a row: its own figures, then the mechanism, which is the same for all buffers of a strategy. */
-static void explain_one(const struct subject *s, const struct subject *before, struct buf *out)
+/* Another buffer of the strategy above: what that changed. */
+static void explain_step(const struct compare *c, const struct subject *s, const struct subject *before,
+			 struct buf *out)
+{
+	double time = before->wall.of.median / s->wall.of.median;
+	bool slower = compare_slower(c, s, before);
+	bool faster = compare_slower(c, before, s);
+	buf_adds(out, " Against ");
+	compare_label(out, before);
+	buf_adds(out, ": ");
+	if (s->counted && before->counted && !s->partly && !before->partly) {
+		double calls = (double)before->calls / (double)s->calls;
+		factor_human(out, calls >= 1 ? calls : 1 / calls);
+		buf_addf(out, " times %s calls, ", calls >= 1 ? "fewer" : "more");
+	}
+	if (slower || faster) {
+		factor_human(out, faster ? time : 1 / time);
+		buf_addf(out, " times %s.\n", faster ? "faster" : "slower");
+	} else {
+		buf_adds(out, "no difference in time is seen.\n");
+	}
+}
+
+/* Two sentences a row: its own figures, then the mechanism, or what a further buffer of the same changed. */
+static void explain_one(const struct compare *c, const struct subject *s, const struct subject *before, struct buf *out)
 {
 	compare_label(out, s);
 	buf_adds(out, ": ");
 	explain_figures(s, out);
-	if (s->strategy && before && before->strategy == s->strategy) {
-		buf_addc(out, '\n');
+	if (s->strategy && before && before->strategy == s->strategy && usable(before)) {
+		explain_step(c, s, before, out);
 		return;
 	}
+	buf_addc(out, ' ');
 	if (s->strategy) {
 		char first = s->strategy->why[0];
 		buf_addc(out, first >= 'a' && first <= 'z' ? (char)(first - 'a' + 'A') : first);
 		buf_addf(out, "%s.\n", s->strategy->why + 1);
 		return;
 	}
-	double cpu = s->user.of.median + s->system.of.median;
+	double cpu = s->user.of.mean + s->system.of.mean;
 	buf_adds(out, "Its ");
 	say_time(out, s->wall.of.median);
 	buf_adds(out, " of wall time hold ");
@@ -369,7 +444,7 @@ void compare_explain(const struct compare *c, struct buf *out)
 {
 	for (size_t i = 0; i < c->subjects.n; i++)
 		if (usable(c->subjects.v[i]))
-			explain_one(c->subjects.v[i], i ? c->subjects.v[i - 1] : NULL, out);
+			explain_one(c, c->subjects.v[i], i ? c->subjects.v[i - 1] : NULL, out);
 }
 
 void compare_wrap(struct buf *out, const char *text, int width)
