@@ -67,10 +67,10 @@ static const char *text_of(const json_t *env, const char *group, const char *key
 	return s ? s : "?";
 }
 
-/* "Linux 6.12.1 (PREEMPT_DYNAMIC), 2 CPUs of Intel ..., in kvm" */
+/* "Linux 6.12.1, PREEMPT_DYNAMIC (voluntary), 2 x Intel ..., in a virtual machine (KVM)" */
 static void machine_line(const json_t *env, struct buf *out)
 {
-	buf_addf(out, "Linux %s (%s), %lld x %s", text_of(env, "kernel", "release"),
+	buf_addf(out, "Linux %s, %s, %lld x %s", text_of(env, "kernel", "release"),
 		 text_of(env, "kernel", "preemption"), (long long)sysconf(_SC_NPROCESSORS_ONLN),
 		 text_of(env, "cpu", "model"));
 	const char *hypervisor = json_string_value(json_object_get(env, "hypervisor"));
@@ -247,7 +247,9 @@ json_t *bench_describe_json(const char *name, double *samples, size_t n, const c
 void bench_set_time(struct table *t, size_t col, double seconds)
 {
 	struct buf b = {0};
-	if (isfinite(seconds))
+	if (seconds == 0)
+		buf_adds(&b, "0 s");
+	else if (isfinite(seconds))
 		duration_human(&b, seconds * 1e9);
 	table_real(t, col, seconds, buf_str(&b));
 	buf_free(&b);

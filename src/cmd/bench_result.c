@@ -38,9 +38,10 @@ static void add_notes(struct bench_session *s, const char *prefix, size_t width,
 
 static void add_markdown(struct bench_session *s, struct buf *out)
 {
-	buf_add(out, s->machine.s, s->machine.len);
-	buf_add(out, s->banner.s, s->banner.len);
-	buf_add(out, s->head.s, s->head.len);
+	const struct buf *paragraphs[] = {&s->machine, &s->banner, &s->head};
+	for (size_t i = 0; i < sizeof(paragraphs) / sizeof(*paragraphs); i++)
+		if (paragraphs[i]->len)
+			buf_addf(out, "%s%s", out->len ? "\n" : "", buf_str(paragraphs[i]));
 	for (size_t i = 0; i < s->parts.n; i++) {
 		buf_addc(out, '\n');
 		if (s->parts.v[i].title)

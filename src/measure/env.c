@@ -73,12 +73,15 @@ static json_t *kib_field(const char *path, const char *key)
 struct kernel_config {
 	const char *source; /* NULL: not readable */
 	json_t *debug;
+	const char *preemption; /* NULL: not told */
 	int hz;
 };
 
 static void config_line(struct kernel_config *c, const char *line)
 {
 	const char *option = env_debug_option(line);
+	const char *model = env_preemption_model(line);
+	c->preemption = model ? model : c->preemption;
 	sscanf(line, "CONFIG_HZ=%d", &c->hz);
 	if (option)
 		json_array_append_new(c->debug, json_string(option));
@@ -108,8 +111,20 @@ static void config_read(struct kernel_config *c, const char *release, char *boot
 		c->source = piped ? "/proc/config.gz" : boot_path;
 }
 
-/* "full" of "none voluntary (full) lazy" where debugfs can be read; else what the kernel's version line says. */
-static json_t *preemption(const char *version)
+/* The model a kernel with PREEMPT_DYNAMIC runs by: preempt= of its command line, else what it was built to begin with. */
+static json_t *dynamic_preemption(const struct kernel_config *c)
+{
+	char line[4096];
+	const char *asked = env_read_line("/proc/cmdline", line, sizeof(line)) ? strstr(line, "preempt=") : NULL;
+	if (asked && (asked == line || asked[-1] == ' ')) {
+		asked += strlen("preempt=");
+		return json_sprintf("PREEMPT_DYNAMIC (%.*s)", (int)strcspn(asked, " "), asked);
+	}
+	return c->preemption ? json_sprintf("PREEMPT_DYNAMIC (%s)", c->preemption) : json_string("PREEMPT_DYNAMIC");
+}
+
+/* "full" of "none voluntary (full) lazy" where debugfs can be read; else what version line and configuration say. */
+static json_t *preemption(const char *version, const struct kernel_config *c)
 {
 	static const char *const named[] = {"PREEMPT_RT", "PREEMPT_DYNAMIC", "PREEMPT_LAZY", "PREEMPT"};
 	char line[256];
@@ -122,7 +137,9 @@ static json_t *preemption(const char *version)
 		p[strcspn(p, ")")] = '\0';
 		return json_sprintf("%s (%s)", base ? base : "none", p);
 	}
-	return json_string(base ? base : "none or voluntary");
+	if (base && strcmp(base, "PREEMPT_DYNAMIC") == 0)
+		return dynamic_preemption(c);
+	return json_string(base ? base : c->preemption ? c->preemption : "none or voluntary");
 }
 
 static json_t *parameters(void)
@@ -147,7 +164,7 @@ static json_t *kernel(const struct utsname *u)
 	if (!c.source)
 		json_decref(c.debug);
 	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "release", text(u->release), "version",
-			 text(u->version), "machine", text(u->machine), "preemption", preemption(u->version),
+			 text(u->version), "machine", text(u->machine), "preemption", preemption(u->version, &c),
 			 "debug_options", debug, "config_source", text(c.source), "tick_hz",
 			 c.hz ? json_integer(c.hz) : json_null(), "parameters", parameters());
 }
@@ -201,7 +218,7 @@ static json_t *mitigations(void)
 	return all;
 }
 
-/* The signature a hypervisor gives in CPUID leaf 0x40000000 ("KVMKVMKVM"); empty where there is none. */
+/* The signature a hypervisor gives in CPUID leaf 0x40000000, as env_hypervisor_name() knows it; empty: none. */
 static void hypervisor_signature(char name[13])
 {
 	name[0] = '\0';
@@ -226,7 +243,7 @@ static json_t *hypervisor(void)
 		return text(name);
 	hypervisor_signature(name);
 	if (*name)
-		return text(name);
+		return text(env_hypervisor_name(name));
 	return line_of("/proc/device-tree/hypervisor/compatible");
 }
 

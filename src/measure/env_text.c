@@ -41,17 +41,58 @@ static const char *const debug_options[] = {
 	"CONFIG_IRQSOFF_TRACER",
 	"CONFIG_PREEMPT_TRACER",
 	"CONFIG_FAULT_INJECTION",
+	"CONFIG_LOCK_STAT",
+	"CONFIG_DEBUG_RT_MUTEXES",
+	"CONFIG_DEBUG_RWSEMS",
+	"CONFIG_DEBUG_ENTRY",
+	"CONFIG_KCOV",
+	"CONFIG_GCOV_KERNEL",
 };
+
+/* Does the line switch `option` on? */
+static bool switches_on(const char *line, const char *option)
+{
+	size_t n = strcspn(line, "=");
+	return strncmp(line + n, "=y", 2) == 0 && strlen(option) == n && strncmp(line, option, n) == 0;
+}
 
 const char *env_debug_option(const char *line)
 {
-	size_t n = strcspn(line, "=");
-	if (strncmp(line + n, "=y", 2) != 0)
-		return NULL;
 	for (size_t i = 0; i < sizeof(debug_options) / sizeof(*debug_options); i++)
-		if (strlen(debug_options[i]) == n && strncmp(line, debug_options[i], n) == 0)
+		if (switches_on(line, debug_options[i]))
 			return debug_options[i];
 	return NULL;
+}
+
+const char *env_preemption_model(const char *line)
+{
+	static const struct {
+		const char *option, *model;
+	} models[] = {
+		{"CONFIG_PREEMPT_NONE", "none"},
+		{"CONFIG_PREEMPT_VOLUNTARY", "voluntary"},
+		{"CONFIG_PREEMPT", "full"},
+		{"CONFIG_PREEMPT_LAZY", "lazy"},
+	};
+	for (size_t i = 0; i < sizeof(models) / sizeof(*models); i++)
+		if (switches_on(line, models[i].option))
+			return models[i].model;
+	return NULL;
+}
+
+const char *env_hypervisor_name(const char *signature)
+{
+	static const struct {
+		const char *signature, *name;
+	} known[] = {
+		{"KVMKVMKVM", "KVM"},           {"Linux KVM Hv", "KVM"},   {"VMwareVMware", "VMware"},
+		{"Microsoft Hv", "Hyper-V"},    {"XenVMMXenVMM", "Xen"},   {"TCGTCGTCGTCG", "QEMU without KVM"},
+		{"VBoxVBoxVBox", "VirtualBox"}, {"bhyve bhyve ", "bhyve"}, {"ACRNACRNACRN", "ACRN"},
+	};
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (strcmp(signature, known[i].signature) == 0)
+			return known[i].name;
+	return signature;
 }
 
 /*

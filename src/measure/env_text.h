@@ -13,6 +13,15 @@ bool env_field(const char *line, const char *key, char *value, size_t size);
 /* The name of the option where a line of the kernel's configuration switches on one for finding bugs, or NULL. */
 const char *env_debug_option(const char *line);
 
+/*
+ * How the kernel preempts by a line of its configuration ("CONFIG_PREEMPT_NONE=y": "none"), NULL where the line does not
+ * say. With PREEMPT_DYNAMIC this is what it begins with (kernel/Kconfig.preempt), unless preempt= is on its command line.
+ */
+const char *env_preemption_model(const char *line);
+
+/* "KVM" for the signature "KVMKVMKVM" that a hypervisor gives in CPUID; the signature itself where it is not known. */
+const char *env_hypervisor_name(const char *signature);
+
 /* Does this word of the kernel's command line change what a call costs? */
 bool env_is_telling(const char *word);
 

@@ -1,4 +1,5 @@
 #include "measure/env.h"
+#include "measure/env_text.h"
 
 #include "base/buf.h"
 
@@ -72,12 +73,35 @@ static void activity_only_grows(void **state)
 	assert_true(a.busy_s > 0 && b.busy_s >= a.busy_s);
 }
 
+static void a_kernels_configuration_tells(void **state)
+{
+	(void)state;
+	assert_string_equal(env_debug_option("CONFIG_PROVE_LOCKING=y\n"), "CONFIG_PROVE_LOCKING");
+	assert_null(env_debug_option("# CONFIG_PROVE_LOCKING is not set\n"));
+	assert_null(env_debug_option("CONFIG_KASAN_STACK=y\n"));
+	assert_null(env_debug_option("CONFIG_KASAN=m\n"));
+	assert_string_equal(env_preemption_model("CONFIG_PREEMPT_NONE=y\n"), "none");
+	assert_string_equal(env_preemption_model("CONFIG_PREEMPT=y"), "full");
+	assert_string_equal(env_preemption_model("CONFIG_PREEMPT_LAZY=y\n"), "lazy");
+	assert_null(env_preemption_model("CONFIG_PREEMPT_DYNAMIC=y\n"));
+	assert_null(env_preemption_model("# CONFIG_PREEMPT is not set\n"));
+}
+
+static void hypervisors_have_names(void **state)
+{
+	(void)state;
+	assert_string_equal(env_hypervisor_name("KVMKVMKVM"), "KVM");
+	assert_string_equal(env_hypervisor_name("Microsoft Hv"), "Hyper-V");
+	assert_string_equal(env_hypervisor_name("SomethingNew"), "SomethingNew");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_machine_is_described), cmocka_unit_test(without_a_folder_there_is_no_file_system),
 		cmocka_unit_test(proc_is_its_own_mount),    cmocka_unit_test(equal_environments_do_not_differ),
-		cmocka_unit_test(activity_only_grows),
+		cmocka_unit_test(activity_only_grows),      cmocka_unit_test(a_kernels_configuration_tells),
+		cmocka_unit_test(hypervisors_have_names),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
