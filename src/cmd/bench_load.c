@@ -10,6 +10,7 @@
 #include "measure/sample.h"
 #include "out/chart.h"
 #include "run/run.h"
+#include "stats/boot.h"
 #include "stats/random.h"
 
 #include <errno.h>
@@ -75,7 +76,7 @@ struct timing {
 	double done, all;
 };
 
-enum { C_LOAD, C_MEAN, C_SD, C_MIN, C_MAX, C_OVER, C_USER, C_SYS, C_RUNS, C_WORK };
+enum { C_LOAD, C_MEAN, C_SD, C_MIN, C_MAX, C_OVER, C_LOW, C_HIGH, C_USER, C_SYS, C_RUNS, C_WORK };
 static const struct column columns[] = {
 	[C_LOAD] = {"load", "load", 0},
 	[C_MEAN] = {"wall_mean_s", "mean", COL_RIGHT},
@@ -83,6 +84,8 @@ static const struct column columns[] = {
 	[C_MIN] = {"wall_min_s", "min", COL_RIGHT},
 	[C_MAX] = {"wall_max_s", "max", COL_RIGHT},
 	[C_OVER] = {"over_none_percent", "over none", COL_RIGHT},
+	[C_LOW] = {"over_none_low_percent", "from", COL_DATA_ONLY},
+	[C_HIGH] = {"over_none_high_percent", "to", COL_DATA_ONLY},
 	[C_USER] = {"user_mean_s", "user", COL_RIGHT | COL_OPTIONAL},
 	[C_SYS] = {"system_mean_s", "system", COL_RIGHT | COL_OPTIONAL},
 	[C_RUNS] = {"runs", "runs", COL_RIGHT},
@@ -96,20 +99,40 @@ static struct sample_summary summary_of(const double *v, size_t n)
 	return d;
 }
 
-/* The mean without a load, or NAN. */
-static double mean_of_none(const struct timing *t)
+/* What was measured without a load, or NULL. */
+static const struct row *find_none(const struct timing *t)
 {
 	for (size_t i = 0; i < t->n; i++)
 		if (!t->rows[i].load->parts && t->rows[i].wall.n)
-			return summary_of(t->rows[i].wall.v, t->rows[i].wall.n).mean;
-	return NAN;
+			return &t->rows[i];
+	return NULL;
 }
 
-static void add_row(struct table *t, const struct row *row, double none)
+/* A row against none, in percent; NAN where there is nothing to compare. */
+struct over {
+	double mean;
+	struct interval of; /* 95 % bootstrap interval of the medians' ratio */
+	bool unseen;        /* which spans 1 */
+};
+
+static struct over compare_with(const struct row *row, const struct row *none, uint64_t seed)
+{
+	struct over o = {NAN, {NAN, NAN}, false};
+	struct interval ratio;
+	if (!none || row == none)
+		return o;
+	o.mean = 100 * (summary_of(row->wall.v, row->wall.n).mean / summary_of(none->wall.v, none->wall.n).mean - 1);
+	if (boot_ratio(row->wall.v, row->wall.n, none->wall.v, none->wall.n, seed, &ratio) == 0) {
+		o.of = (struct interval){100 * (ratio.low - 1), 100 * (ratio.high - 1)};
+		o.unseen = boot_spans_one(&ratio);
+	}
+	return o;
+}
+
+static void add_row(struct table *t, const struct row *row, const struct over *over)
 {
 	struct sample_summary d = summary_of(row->wall.v, row->wall.n);
 	struct buf work = {0};
-	double over = 100 * (d.mean / none - 1);
 	char text[32];
 	load_work(row->load, &work);
 	table_row(t);
@@ -118,9 +141,11 @@ static void add_row(struct table *t, const struct row *row, double none)
 	bench_set_time(t, C_SD, d.stddev);
 	bench_set_time(t, C_MIN, d.min);
 	bench_set_time(t, C_MAX, d.max);
-	snprintf(text, sizeof(text), "%+.1f %%", over);
-	if (row->load->parts && isfinite(over))
-		table_real(t, C_OVER, over, text);
+	snprintf(text, sizeof(text), "%+.1f %%", over->mean);
+	if (isfinite(over->mean))
+		table_real(t, C_OVER, over->mean, text);
+	table_real(t, C_LOW, over->of.low, NULL);
+	table_real(t, C_HIGH, over->of.high, NULL);
 	bench_set_time(t, C_USER, summary_of(row->user.v, row->user.n).mean);
 	bench_set_time(t, C_SYS, summary_of(row->system.v, row->system.n).mean);
 	table_integer(t, C_RUNS, (long long)row->wall.n, NULL);
@@ -128,9 +153,9 @@ static void add_row(struct table *t, const struct row *row, double none)
 	buf_free(&work);
 }
 
-static json_t *row_json(struct row *row, double none)
+static json_t *row_json(struct row *row, const struct over *over)
 {
-	double mean = summary_of(row->wall.v, row->wall.n).mean;
+	const double interval[] = {over->of.low, over->of.high};
 	json_t *work = json_object();
 	json_t *o = bench_describe_json(row->load->name, row->wall.v, row->wall.n, "s");
 	for (size_t i = 0; i < row->load->parts; i++) {
@@ -143,7 +168,8 @@ static json_t *row_json(struct row *row, double none)
 		return NULL;
 	}
 	json_object_set_new(o, "load_work", work);
-	json_object_set_new(o, "over_none_percent", isfinite(none) ? json_real(100 * (mean / none - 1)) : json_null());
+	json_object_set_new(o, "over_none_percent", isfinite(over->mean) ? json_real(over->mean) : json_null());
+	json_object_set_new(o, "over_none_interval_percent", run_reals(interval, 2));
 	json_object_set_new(o, "samples_user_s", run_reals(row->user.v, row->user.n));
 	json_object_set_new(o, "samples_system_s", run_reals(row->system.v, row->system.n));
 	return o;
@@ -175,9 +201,10 @@ static void draw(struct timing *t)
 	buf_free(&out);
 }
 
-static void report(struct timing *t)
+static void report(struct timing *t, uint64_t seed)
 {
-	double none = mean_of_none(t);
+	const struct row *none = find_none(t);
+	struct buf unseen = {0};
 	const struct load *loads[LOADS_MAX];
 	size_t n = 0;
 	struct table *table = table_new(columns, sizeof(columns) / sizeof(*columns));
@@ -185,10 +212,18 @@ static void report(struct timing *t)
 		struct row *r = &t->rows[i];
 		if (!r->wall.n)
 			continue;
-		add_row(table, r, none);
+		struct over over = compare_with(r, none, seed);
+		add_row(table, r, &over);
 		loads[n++] = r->load;
-		json_array_append_new(run_results(t->s->run), row_json(r, none));
+		json_array_append_new(run_results(t->s->run), row_json(r, &over));
+		if (over.unseen)
+			buf_addf(&unseen, "%s%s", unseen.len ? ", " : "", r->load->name);
 	}
+	if (unseen.len)
+		bench_note(t->s,
+			   "no difference from none was seen (the 95 %% interval of the medians' ratio spans 1): %s",
+			   buf_str(&unseen));
+	buf_free(&unseen);
 	bench_add_table(t->s, NULL, table);
 	table = bench_work_table(loads, n);
 	bench_add_table(t->s, "what the loads did meanwhile:", table);
@@ -363,7 +398,7 @@ static int run(struct bench_session *s, void *settings, int nwords, char **words
 		err = time_all(t, o->shared.runs ? o->shared.runs : DEFAULT_RUNS, seed);
 	describe_method(t, times, seed, command);
 	if (!err || err == -EINTR)
-		report(t);
+		report(t, seed);
 	free_timing(t);
 	return end_with(s, err);
 }

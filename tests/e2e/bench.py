@@ -229,6 +229,12 @@ def test_commands_under_load(_):
     doc = document("load", "-r", "2", "--loads", "none,cpu", "--", "sh", "-c", "exit 0")
     assert {r["name"] for r in doc["results"]} == {"none", "cpu"}
     assert all(len(r["samples_s"]) == 2 for r in doc["results"])
+    over = {r["name"]: (r["over_none_percent"], r["over_none_interval_percent"]) for r in doc["results"]}
+    assert over["none"] == (None, [None, None]), over
+    low, high = over["cpu"][1]
+    assert -100 <= low <= high, over
+    said = any("no difference from none was seen" in note for note in doc["notes"])
+    assert said == (low <= 0 <= high), (over, doc["notes"])
     for args, expected in [(["false"], 125), (["sh", "-c", "kill -9 $$"], 125), (["/nonexistent"], 127), (["/etc"], 126)]:
         status, out, err = run("load", "-r", "1", "--loads", "none", "--", *args)
         assert status == expected and err and not out, (args, status, err)
