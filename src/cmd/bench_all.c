@@ -75,7 +75,12 @@ static const struct opt_command face = {
 		 "short form "
 		 "of all, in less than a minute.",
 	.table = options,
-	.epilog = "Each test has a --help of its own. How to read the results: sctrace-bench(1).",
+	.epilog = "syscall: what single operations cost\n"
+		  "switch: what it costs to go from one task to another\n"
+		  "sched: how processes that only compute share CPUs\n"
+		  "latency: how late a task wakes up from a timer, under loads\n"
+		  "load: how much slower a suite, or a command, runs under loads\n\n"
+		  "Each test has a --help of its own. How to read the results: sctrace-bench(1).",
 };
 
 /* The number behind `key` (" width=\"") in the first lines of a picture; 0 where there is none. */

@@ -177,13 +177,12 @@ static struct table *histogram_table(const struct row *rows, size_t n)
 static void draw(struct bench_session *s, const struct row *rows, size_t n)
 {
 	struct chart_hist h[LOADS_MAX];
-	char names[LOADS_MAX][128];
 	struct buf out = {0};
-	for (size_t i = 0; i < n; i++) {
-		snprintf(names[i], sizeof(names[i]), "%s (max %.1f us)", rows[i].load->name,
-			 (double)rows[i].r.max * 1e-3);
-		h[i] = (struct chart_hist){.name = names[i], .hist = &rows[i].r.hist, .unit = 1e-9};
-	}
+	for (size_t i = 0; i < n; i++)
+		h[i] = (struct chart_hist){.name = rows[i].load->name,
+					   .hist = &rows[i].r.hist,
+					   .unit = 1e-9,
+					   .max = (double)rows[i].r.max};
 	const struct chart_frame frame = {.title = "How late a task wakes up from the timer, under loads",
 					  .subtitle = "wake-ups by their lateness; counts on a log scale"};
 	const struct chart_axis x = {.title = "late", .unit = UNIT_SECONDS, .scale = SCALE_LOG};

@@ -41,6 +41,7 @@ static const struct opt options[] = {
 	 .offset = AT(per_process),
 	 .help = "the same, each in a fresh process"},
 	{.letter = 'l', .name = "list", .parse = opt_flag, .offset = AT(list), .help = "list operations and groups"},
+	BENCH_CPUS_OPTION("run on these CPUs alone"),
 	BENCH_SEED_OPTION(struct settings, "operations"),
 	{.name = "no-count",
 	 .parse = opt_flag,
@@ -48,7 +49,6 @@ static const struct opt options[] = {
 	 .help = "do not run the operations under the tracer to count their calls into the kernel"},
 	BENCH_SHARED_OPTIONS("samples per operation (default 500)",
 			     "time per operation; by default a sample is as long as the clock needs"),
-	BENCH_CPUS_OPTION("run on these CPUs alone"),
 	{0},
 };
 static const char *const usage[] = {"[OPTIONS] [OPERATION|GROUP...]", NULL};

@@ -375,7 +375,8 @@ static int draw_hists(void *report, int width, struct buf *out)
 			if (!json_is_array(a))
 				continue;
 			read_hist(a, &hists[n]);
-			charts[n] = (struct chart_hist){label(&l, r, s->name, &r->runs.v[k], false), &hists[n], 1e-9};
+			charts[n] = (struct chart_hist){label(&l, r, s->name, &r->runs.v[k], false), &hists[n], 1e-9,
+							json_number_value(json_object_get(s->row, "max_ns"))};
 			n++;
 		}
 	struct chart_frame f = {"How late wake-ups were", buf_str(&sub), "Counts are on a log scale.", width};

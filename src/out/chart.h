@@ -93,6 +93,7 @@ struct chart_hist {
 	const char *name;
 	const struct hist *hist;
 	double unit; /* what 1 in the histogram is in the axis' base: 1e-9 for ns on an axis of seconds */
+	double max;  /* the greatest value itself, where it is known better than by its bucket; 0: it is not */
 };
 /* Histograms below each other on one x axis; counts on a log scale, so that one late wake-up in a million is seen. */
 int chart_hists(const struct chart_frame *f, const struct chart_axis *x, const struct chart_hist *hists, size_t n,

@@ -113,7 +113,8 @@ static void draw_caption(const struct chart_hist *h, const struct axis *x, doubl
 		struct buf text = {0};
 		for (size_t i = first; i < sizeof(points) / sizeof(*points); i++) {
 			buf_adds(&text, points[i].name);
-			axis_format(&text, x->unit, hist_quantile(h->hist, points[i].q) * h->unit);
+			double at = points[i].q == 1 && h->max > 0 ? h->max : hist_quantile(h->hist, points[i].q);
+			axis_format(&text, x->unit, at * h->unit);
 			buf_adds(&text, ", ");
 		}
 		buf_adds(&text, "n ");
