@@ -3,6 +3,7 @@
 
 #include "base/diag.h"
 #include "bench/stop.h"
+#include "cmd/put.h"
 #include "run/run.h"
 
 #include <errno.h>
@@ -108,6 +109,8 @@ static void take_over(struct bench_session *s, struct bench_session *part, const
 	size_t i;
 	json_t *result;
 	struct buf title = {0};
+	struct buf prefix = {0};
+	buf_addf(&prefix, "%s: ", name);
 	buf_add(&title, part->head.s, part->head.len);
 	if (title.len)
 		buf_truncate(&title, title.len - 1); /* the last newline */
@@ -125,7 +128,8 @@ static void take_over(struct bench_session *s, struct bench_session *part, const
 		json_array_append(run_results(s->run), result);
 	}
 	json_object_set(json_object_get(s->run, "method"), name, json_object_get(part->run, "method"));
-	buf_add(&s->notes, part->notes.s, part->notes.len);
+	put_lines(&s->notes, buf_str(&prefix), buf_str(&part->notes), 0);
+	buf_free(&prefix);
 }
 
 /* One test; 0, or an exit status that ends all. */

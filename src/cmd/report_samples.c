@@ -23,7 +23,9 @@ static const struct extra {
 	{"compare", "counts.calls", "calls", "calls", SHOW_COUNT},
 	{"compare", "peak_rss_bytes", "peak_rss_bytes", "peak RSS", SHOW_BYTES},
 	{"bench-syscall", "kernel_calls", "kernel_calls", "kernel calls", SHOW_PLAIN},
-	{"bench-switch", "voluntary_switches_per_round", "voluntary_switches_per_round", "switches/round", SHOW_PLAIN},
+	{"bench-switch", "voluntary_switches_per_round", "voluntary_switches_per_round", "voluntary/round", SHOW_PLAIN},
+	{"bench-switch", "involuntary_switches_per_round", "involuntary_switches_per_round", "invol./round",
+	 SHOW_PLAIN},
 	{"bench-sched", "throughput_per_s", "throughput_per_s", "throughput/s", SHOW_PLAIN},
 	{"bench-latency", "p99_ns", "p99_ns", "p99", SHOW_NS},
 	{"bench-latency", "p999_ns", "p999_ns", "p99.9", SHOW_NS},
@@ -212,7 +214,9 @@ static int add_summary(struct report *r, const struct names *names)
 			if (s)
 				summary_row(t, &r->runs.v[k], s, more, nmore);
 		}
-	return report_add_part(r, "summary", "Summary", t, NULL);
+	bool sched = strcmp(r->kind, "bench-sched") == 0;
+	return report_add_part(r, "summary", "Summary", t,
+			       sched ? "A sample is the mean latency of the processes of one run." : NULL);
 }
 
 /* Ratios of medians to the first run. */
