@@ -173,6 +173,9 @@ int bpf_load(struct bpf_engine *b, struct buf *why)
 		set_config(b);
 		r = sctrace_bpf__load(b->skel);
 	}
+	/* To libbpf a kernel without arrays that can be mapped is no failure, nor is one of its attempts to find out. */
+	if (r == 0 && (!b->skel->bss || !b->skel->rodata))
+		r = -ENOMEM;
 	if (r == 0)
 		r = map_counts(b);
 	if (r == 0) {
