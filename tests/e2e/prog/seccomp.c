@@ -10,6 +10,12 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 
+#ifdef __aarch64__
+static const unsigned native_arch = AUDIT_ARCH_AARCH64;
+#else
+static const unsigned native_arch = AUDIT_ARCH_X86_64;
+#endif
+
 /* Installs a filter that does `action` to calls of `nr` and allows the rest. */
 static int filter(int nr, uint32_t action, unsigned flags)
 {
@@ -54,7 +60,7 @@ static void on_sigsys(int sig, siginfo_t *info, void *context)
 {
 	(void)context;
 	CHECK(sig == SIGSYS && info->si_code == 1 /* SYS_SECCOMP */ && info->si_syscall == SYS_getppid);
-	CHECK(info->si_errno == 77 && info->si_arch == AUDIT_ARCH_X86_64);
+	CHECK(info->si_errno == 77 && info->si_arch == native_arch);
 	trapped++;
 }
 
