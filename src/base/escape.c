@@ -12,7 +12,8 @@ static bool forbidden(uint32_t c)
 	       c == 0xfeff;
 }
 
-size_t escape_utf8_len(const char *s, size_t n)
+/* Length and code of the UTF-8 character at `s`; 0 where there is none. */
+static size_t decode(const char *s, size_t n, uint32_t *at)
 {
 	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
 	if (!n)
@@ -27,7 +28,15 @@ size_t escape_utf8_len(const char *s, size_t n)
 			return 0;
 		code = code << 6 | ((unsigned char)s[i] & 0x3f);
 	}
-	return code < least[len] || forbidden(code) ? 0 : len;
+	*at = code;
+	return code < least[len] ? 0 : len;
+}
+
+size_t escape_utf8_len(const char *s, size_t n)
+{
+	uint32_t code;
+	size_t len = decode(s, n, &code);
+	return len && !forbidden(code) ? len : 0;
 }
 
 /* The letter that C escapes `c` with, or 0. */
@@ -84,5 +93,19 @@ void escape_c(struct buf *out, const char *s, size_t n, bool hex)
 			buf_addf(out, "\\%c", short_escape(s[i]));
 		else
 			octal(out, c, digit);
+	}
+}
+
+void escape_json(struct buf *out, const char *text)
+{
+	size_t n = strlen(text);
+	for (size_t i = 0; i < n;) {
+		uint32_t code = 0xfffd;
+		size_t len = decode(text + i, n - i, &code);
+		if (text[i] == '\n' || text[i] == '\t' || (len && !forbidden(code)))
+			buf_add(out, text + i, len);
+		else
+			buf_addf(out, "\\u%04x", len ? code : 0xfffd);
+		i += len ? len : 1;
 	}
 }

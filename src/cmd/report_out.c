@@ -1,6 +1,7 @@
 /* How a report leaves: text, Markdown, JSON, CSV, HTML. */
 #include "cmd/report.h"
 
+#include "base/escape.h"
 #include "cmd/put.h"
 #include "out/html.h"
 #include "out/summary_table.h"
@@ -121,7 +122,7 @@ static int render_json(const struct report *r, struct buf *out)
 	json_decref(o);
 	if (!text)
 		return -ENOMEM;
-	buf_adds(out, text);
+	escape_json(out, text);
 	buf_addc(out, '\n');
 	free(text);
 	return 0;

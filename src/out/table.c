@@ -287,7 +287,7 @@ static int render_json(const struct table *t, struct buf *out)
 	}
 	char *text = json_dumps(array, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
 	if (text) {
-		buf_adds(out, text);
+		escape_json(out, text);
 		buf_addc(out, '\n');
 	}
 	json_decref(array);

@@ -108,7 +108,7 @@ static int dump_value(struct buf *out, const json_t *value, size_t flags)
 	char *text = json_dumps(value, flags | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
 	if (!text)
 		return -ENOMEM;
-	buf_adds(out, text);
+	escape_json(out, text);
 	free(text);
 	return 0;
 }

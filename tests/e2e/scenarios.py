@@ -616,7 +616,7 @@ def output_escapes(world, mode):
     program.write_bytes(Path(world.program("target")).read_bytes())
     program.chmod(0o755)
     counts = MODES[mode][2]
-    for flags in [["-f", "--by=path"], ["-f", "--by=process"]] if counts else [["-f"], ["-f", "-y"], ["-f", "-s", "200"], ["-f", "--json"]]:
+    for flags in [["-f", "--by=path"], ["-f", "--by=process"], ["-f", "--by=fd", "--format=json"]] if counts else [["-f"], ["-f", "-y"], ["-f", "-s", "200"], ["-f", "--json"]]:
         argv, env = tracer(world, mode, *flags, "--", program, "escapes")
         seen = execute(argv, env=env, cwd=world.scratch)
         if seen.status != 0:

@@ -160,9 +160,15 @@ static void foreign_text_is_harmless(void **state)
 		struct table *t = table_new(columns, 1);
 		table_row(t);
 		table_string(t, 0, "a\033[2J\n\xff<b>");
+		table_row(t);
+		table_string(t, 0, "\x7f \xc2\x9b- \xe2\x80\xae.");
 		char *s = render(t, f, NULL);
 		assert_null(strchr(s, '\033'));
 		assert_null(strchr(s, '\xff'));
+		assert_null(strchr(s, 0x7f));
+		assert_null(strstr(s, "\xc2\x9b"));
+		assert_null(strstr(s, "\xe2\x80\xae"));
+		assert_true(f != TABLE_JSON || strstr(s, "\\u007f \\u009b- \\u202e."));
 		assert_true(f != TABLE_HTML || !strstr(s, "<b>"));
 		free(s);
 	}
