@@ -271,6 +271,56 @@ static int add_table(struct report *r, struct calls *c)
 	return report_add_part(r, "calls", "System calls", t, n > 1 ? note : NULL);
 }
 
+/* The programs as wholes, a row a run: what `-c` tells below its table. */
+static int add_programs(struct report *r)
+{
+	static const struct {
+		struct column column;
+		const char *path;
+		enum { P_SECONDS, P_BYTES, P_COUNT } show;
+	} members[] = {
+		{{"wall_s", "wall", COL_RIGHT}, "wall_s", P_SECONDS},
+		{{"user_s", "user", COL_RIGHT}, "user_s", P_SECONDS},
+		{{"system_s", "system", COL_RIGHT}, "system_s", P_SECONDS},
+		{{"peak_rss_bytes", "peak RSS", COL_RIGHT}, "peak_rss_bytes", P_BYTES},
+		{{"processes", "processes", COL_RIGHT}, "processes", P_COUNT},
+		{{"calls_before_main", "calls before main", COL_RIGHT}, "calls_before_main", P_COUNT},
+	};
+	enum { MEMBERS = sizeof(members) / sizeof(*members) };
+	struct column columns[1 + MEMBERS] = {{"run", "run", 0}};
+	for (size_t i = 0; i < MEMBERS; i++)
+		columns[1 + i] = members[i].column;
+	struct table *t = table_new(columns, 1 + MEMBERS);
+	for (size_t k = 0; t && k < r->runs.n; k++) {
+		const json_t *program = json_object_get(r->runs.v[k].doc, "program");
+		table_row(t);
+		table_string(t, 0, r->runs.v[k].label);
+		for (size_t i = 0; i < MEMBERS; i++) {
+			double v = report_number(program, members[i].path);
+			struct buf text = {0};
+			if (v == 0)
+				buf_addc(&text, '0');
+			else if (members[i].show == P_SECONDS)
+				duration_human(&text, v * 1e9);
+			else if (members[i].show == P_BYTES && v >= 0)
+				size_human(&text, (uint64_t)v);
+			else if (v >= 0)
+				count_human(&text, (uint64_t)v);
+			table_real(t, 1 + i, v, isfinite(v) ? buf_str(&text) : NULL);
+			buf_free(&text);
+		}
+	}
+	return report_add_part(r, "programs", "The programs, traced", t, NULL);
+}
+
+static bool any_program(const struct report *r)
+{
+	for (size_t k = 0; k < r->runs.n; k++)
+		if (json_is_object(json_object_get(r->runs.v[k].doc, "program")))
+			return true;
+	return false;
+}
+
 int report_calls(struct report *r)
 {
 	struct calls c = {0};
@@ -279,6 +329,8 @@ int report_calls(struct report *r)
 		add_lessons(r, &c);
 		rc = add_table(r, &c);
 	}
+	if (rc == 0 && !r->merged && any_program(r))
+		rc = add_programs(r);
 	calls_free(&c);
 	return rc;
 }

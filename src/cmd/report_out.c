@@ -44,6 +44,17 @@ static void section(struct buf *out, bool markdown, size_t width, const char *he
 	put_lines(out, markdown ? "- " : "  ", buf_str(text), width);
 }
 
+/* A part as text or Markdown; the calls of a single `-c` run are shown as `-c` shows them. */
+static int render_part(const struct report *r, const struct report_part *p, bool markdown,
+		       const struct table_look *look, struct buf *out)
+{
+	buf_addf(out, markdown ? "\n## %s\n\n" : "\n%s\n", p->heading);
+	if (strcmp(p->key, "calls") != 0 || r->runs.n > 1)
+		return table_render(p->table, markdown ? TABLE_MARKDOWN : TABLE_TEXT, look, out);
+	struct summary_view v = {.format = markdown ? SUMMARY_MARKDOWN : SUMMARY_TEXT, .colour = look->colour};
+	return summary_render(&r->runs.v[0].calls, &v, out);
+}
+
 /* Text and Markdown: the same parts in the same order. */
 static int render_text(struct report *r, bool markdown, const struct table_look *look, struct buf *out)
 {
@@ -56,15 +67,9 @@ static int render_text(struct report *r, bool markdown, const struct table_look 
 		buf_free(&line);
 	}
 	section(out, markdown, width, "Where the machines differ", &r->differences);
-	if (strcmp(r->kind, "count") == 0 && r->runs.n == 1) {
-		struct summary_view v = {.format = markdown ? SUMMARY_MARKDOWN : SUMMARY_TEXT, .colour = look->colour};
-		buf_addc(out, '\n');
-		return summary_render(&r->runs.v[0].calls, &v, out);
-	}
 	for (size_t i = 0; i < r->parts.n; i++) {
 		const struct report_part *p = &r->parts.v[i];
-		buf_addf(out, markdown ? "\n## %s\n\n" : "\n%s\n", p->heading);
-		int rc = table_render(p->table, markdown ? TABLE_MARKDOWN : TABLE_TEXT, look, out);
+		int rc = render_part(r, p, markdown, look, out);
 		if (rc < 0)
 			return rc;
 		buf_adds(out, p->note && markdown ? "\n" : "");

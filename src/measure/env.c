@@ -241,7 +241,15 @@ static json_t *hypervisor(void)
 	char name[64];
 	if (env_read_line("/sys/hypervisor/type", name, sizeof(name)))
 		return text(name);
+	/* Signatures by which these are known (their documentation; virt-what and systemd-detect-virt have the same). */
+	static const char *const known[][2] = {{"KVMKVMKVM", "KVM"},       {"TCGTCGTCGTCG", "QEMU (TCG)"},
+					       {"VMwareVMware", "VMware"}, {"Microsoft Hv", "Hyper-V"},
+					       {"XenVMMXenVMM", "Xen"},    {"VBoxVBoxVBox", "VirtualBox"},
+					       {"bhyve bhyve ", "bhyve"},  {"ACRNACRNACRN", "ACRN"}};
 	hypervisor_signature(name);
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (strcmp(name, known[i][0]) == 0)
+			return text(known[i][1]);
 	if (*name)
 		return text(env_hypervisor_name(name));
 	return line_of("/proc/device-tree/hypervisor/compatible");
@@ -353,42 +361,75 @@ int env_activity_read(struct env_activity *a)
 	return env_activity_parse(line, a) ? 0 : -EINVAL;
 }
 
-/* What must be equal for figures of two machines to mean the same. */
-static const char *const telling[][2] = {
-	{"kernel", "release"},    {"kernel", "version"},       {"kernel", "machine"},
-	{"kernel", "preemption"}, {"kernel", "debug_options"}, {"kernel", "tick_hz"},
-	{"cpu", "model"},         {"cpu", "online"},           {"cpu", "governor"},
-	{"cpu", "turbo"},         {"cpu", "clocksource"},      {"mitigations", NULL},
-	{"hypervisor", NULL},     {"container", NULL},         {"os", NULL},
-	{"libc", NULL},           {"memory", "total_bytes"},   {"memory", "transparent_hugepages"},
-	{"file_system", "type"},  {"file_system", "options"},
+/* What must be equal for figures of two machines to mean the same, and what people call it. */
+static const struct {
+	const char *section, *key, *words;
+} telling[] = {
+	{"kernel", "release", "kernel"},
+	{"kernel", "version", "kernel build"},
+	{"kernel", "machine", "architecture"},
+	{"kernel", "preemption", "kernel preemption"},
+	{"kernel", "debug_options", "kernel debug options"},
+	{"kernel", "tick_hz", "kernel clock tick (Hz)"},
+	{"cpu", "model", "CPU"},
+	{"cpu", "online", "CPUs online"},
+	{"cpu", "governor", "frequency governor"},
+	{"cpu", "turbo", "turbo"},
+	{"cpu", "clocksource", "clock source"},
+	{"mitigations", NULL, NULL},
+	{"hypervisor", NULL, "hypervisor"},
+	{"container", NULL, "container"},
+	{"os", NULL, "operating system"},
+	{"libc", NULL, "C library"},
+	{"memory", "total_bytes", "memory (bytes)"},
+	{"memory", "transparent_hugepages", "transparent huge pages"},
+	{"file_system", "type", "file system"},
+	{"file_system", "options", "mount options"},
 };
 
+/* "on", "6.1.0", "CONFIG_KASAN, CONFIG_KCSAN", "none" of an empty list. */
 static void say_value(struct buf *out, const json_t *v)
 {
-	char *s = v && !json_is_null(v) ? json_dumps(v, JSON_ENCODE_ANY | JSON_SORT_KEYS) : NULL;
-	if (!s)
+	size_t i;
+	json_t *x;
+	if (!v || json_is_null(v))
 		buf_adds(out, "unknown");
 	else if (json_is_string(v))
 		buf_adds(out, json_string_value(v));
-	else
-		buf_adds(out, s);
-	free(s);
+	else if (json_is_boolean(v))
+		buf_adds(out, json_is_true(v) ? "on" : "off");
+	else if (json_is_integer(v))
+		buf_addf(out, "%lld", (long long)json_integer_value(v));
+	else if (json_is_real(v))
+		buf_addf(out, "%g", json_real_value(v));
+	else if (json_array_size(v) == 0)
+		buf_adds(out, "none");
+	json_array_foreach(v, i, x)
+		buf_addf(out, "%s%s", i ? ", " : "", json_string_value(x) ? json_string_value(x) : "?");
 }
 
 /* One line where `x` and `y` differ; what is unknown on both sides is no difference. Returns 0 or 1. */
-static int say_difference(struct buf *out, const char *section, const char *key, const json_t *x, const json_t *y)
+static int say_difference(struct buf *out, const char *what, const json_t *x, const json_t *y)
 {
 	bool no_x = !x || json_is_null(x);
 	bool no_y = !y || json_is_null(y);
 	if ((no_x && no_y) || (!no_x && !no_y && json_equal(x, y)))
 		return 0;
-	buf_addf(out, "%s%s%s: ", section, key ? "." : "", key ? key : "");
+	buf_addf(out, "%s: ", what);
 	say_value(out, x);
 	buf_adds(out, " | ");
 	say_value(out, y);
 	buf_addc(out, '\n');
 	return 1;
+}
+
+static int say_mitigation(struct buf *out, const char *name, const json_t *x, const json_t *y)
+{
+	struct buf what = {0};
+	buf_addf(&what, "mitigation of %s", name);
+	int n = say_difference(out, buf_str(&what), x, y);
+	buf_free(&what);
+	return n;
 }
 
 /* Mitigations one by one, so that the reader sees which. */
@@ -397,10 +438,9 @@ static int mitigation_differences(const json_t *x, const json_t *y, struct buf *
 	int n = 0;
 	const char *name;
 	json_t *v;
-	json_object_foreach((json_t *)x, name, v) n +=
-		say_difference(out, "mitigations", name, v, json_object_get(y, name));
+	json_object_foreach((json_t *)x, name, v) n += say_mitigation(out, name, v, json_object_get(y, name));
 	json_object_foreach((json_t *)y, name, v) if (!json_object_get(x, name)) n +=
-		say_difference(out, "mitigations", name, NULL, v);
+		say_mitigation(out, name, NULL, v);
 	return n;
 }
 
@@ -408,14 +448,14 @@ int env_differences(const json_t *a, const json_t *b, struct buf *out)
 {
 	int n = 0;
 	for (size_t i = 0; i < sizeof(telling) / sizeof(*telling); i++) {
-		const char *section = telling[i][0];
-		const char *key = telling[i][1];
+		const char *section = telling[i].section;
+		const char *key = telling[i].key;
 		const json_t *x = json_object_get(a, section);
 		const json_t *y = json_object_get(b, section);
 		if (strcmp(section, "mitigations") == 0)
 			n += mitigation_differences(x, y, out);
 		else
-			n += say_difference(out, section, key, key ? json_object_get(x, key) : x,
+			n += say_difference(out, telling[i].words, key ? json_object_get(x, key) : x,
 					    key ? json_object_get(y, key) : y);
 	}
 	return n;

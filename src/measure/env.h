@@ -55,7 +55,7 @@ bool env_read_line(const char *path, char *line, int size);
 
 /*
  * Says in words where two environments differ in what changes results (kernel, debug and preemption options, CPU,
- * mitigations, governor, hypervisor, file system), a line each: "kernel.release: 6.1.0 | 6.12.1". Returns how many.
+ * mitigations, governor, hypervisor, file system), a line each: "kernel: 6.1.0 | 6.12.1". Returns how many.
  */
 int env_differences(const json_t *a, const json_t *b, struct buf *out);
 

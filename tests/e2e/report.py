@@ -169,6 +169,8 @@ def check_calls_added_and_dropped(folder):
         return {r["name"]: r["change " + paths[1].stem] for r in rows}
     assert change(quiet, loud)["write"] == "added"
     assert change(loud, quiet)["write"] == "dropped"
+    programs = json.loads(report("--format=json", quiet, loud))["programs"]
+    assert [p["run"] for p in programs] == ["quiet", "loud"] and all(p["peak_rss_bytes"] > 0 for p in programs), programs
     calls = json.loads(report("--format=json", loud))["calls"]
     assert next(c for c in calls if c["name"] == "write")["calls"] == 1
     assert re.search(r"^write +\d+\.\d{9} +1 +0 ", report(loud), re.M)

@@ -59,6 +59,13 @@ static void equal_environments_do_not_differ(void **state)
 	json_object_del(b, "mitigations");
 	json_object_set_new(a, "mitigations", json_pack("{s:s, s:s}", "meltdown", "PTI", "mds", "Not affected"));
 	assert_int_equal(env_differences(a, b, &text), 3);
+	json_object_set_new(json_object_get(a, "kernel"), "debug_options", json_array());
+	json_object_set_new(json_object_get(b, "kernel"), "debug_options", json_pack("[s,s]", "CONFIG_A", "CONFIG_B"));
+	json_object_set_new(json_object_get(a, "cpu"), "turbo", json_true());
+	json_object_set_new(json_object_get(b, "cpu"), "turbo", json_false());
+	assert_int_equal(env_differences(a, b, &text), 5);
+	assert_non_null(strstr(buf_str(&text), "kernel debug options: none | CONFIG_A, CONFIG_B\n"));
+	assert_non_null(strstr(buf_str(&text), "turbo: on | off\n"));
 	buf_free(&text);
 	json_decref(a);
 	json_decref(b);
