@@ -1,35 +1,16 @@
 /* Copies IN to OUT past the page cache (O_DIRECT). Memory, position and length must be multiples of the block size. */
-#include <err.h>
-#include <errno.h>
+#include "copy.h"
+
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 enum { BLOCK = 4096 };
 
-/* "4096", "4K" or "1M" as a number of bytes. */
-static size_t parse_size(const char *text)
-{
-	char *end;
-	unsigned long n = strtoul(text, &end, 10);
-	if (*end == 'K' || *end == 'M')
-		n <<= *end++ == 'K' ? 10 : 20;
-	if (n == 0 || *end || *text == '-')
-		errx(2, "'%s' is no buffer size", text);
-	return n;
-}
-
 int main(int argc, char **argv)
 {
-	size_t size = 65536;
-	int opt;
-	while ((opt = getopt(argc, argv, "b:")) != -1)
-		size = opt == 'b' ? parse_size(optarg) : 0;
-	if (size == 0 || argc - optind > 2)
-		errx(2, "usage: copy-direct [-b SIZE] [IN [OUT]]");
-	const char *in_name = optind < argc ? argv[optind] : "in";
-	const char *out_name = optind + 1 < argc ? argv[optind + 1] : "out";
+	size_t size = buffer_option(&argc, &argv, 65536);
+	const char *in_name = argc > 1 ? argv[1] : "in";
+	const char *out_name = argc > 2 ? argv[2] : "out";
 
 	if (size % BLOCK)
 		errx(2, "O_DIRECT wants a buffer of whole blocks of %d bytes", BLOCK);

@@ -1,12 +1,10 @@
 /* Copies IN to OUT through io_uring: eight reads, each with its write linked behind it, are handed over in one call. */
-#include <err.h>
-#include <errno.h>
+#include "copy.h"
+
 #include <fcntl.h>
 #include <liburing.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 enum { DEPTH = 8 };
 
@@ -16,18 +14,6 @@ struct block {
 	off_t at;
 	int failed;
 };
-
-/* "4096", "4K" or "1M" as a number of bytes. */
-static size_t parse_size(const char *text)
-{
-	char *end;
-	unsigned long n = strtoul(text, &end, 10);
-	if (*end == 'K' || *end == 'M')
-		n <<= *end++ == 'K' ? 10 : 20;
-	if (n == 0 || *end || *text == '-')
-		errx(2, "'%s' is no buffer size", text);
-	return n;
-}
 
 /* A block whose read or write came back short, or was cancelled because of that, is done again by hand. */
 static void redo(int in, int out, char *p, size_t n, off_t at)
@@ -74,14 +60,9 @@ static void run(struct io_uring *ring, int requests)
 
 int main(int argc, char **argv)
 {
-	size_t size = 65536;
-	int opt;
-	while ((opt = getopt(argc, argv, "b:")) != -1)
-		size = opt == 'b' ? parse_size(optarg) : 0;
-	if (size == 0 || argc - optind > 2)
-		errx(2, "usage: copy-io-uring [-b SIZE] [IN [OUT]]");
-	const char *in_name = optind < argc ? argv[optind] : "in";
-	const char *out_name = optind + 1 < argc ? argv[optind + 1] : "out";
+	size_t size = buffer_option(&argc, &argv, 65536);
+	const char *in_name = argc > 1 ? argv[1] : "in";
+	const char *out_name = argc > 2 ? argv[2] : "out";
 
 	char *buffer = malloc(size * DEPTH);
 	if (!buffer)

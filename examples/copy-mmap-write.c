@@ -1,22 +1,9 @@
 /* Copies IN to OUT by one write(2) straight out of the mapped input: no buffer, and no read. */
-#include <err.h>
-#include <errno.h>
+#include "copy.h"
+
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
-
-/* write() may take less than it was given, and a signal may interrupt it: go on with the rest. */
-static void write_all(int fd, const char *p, size_t n, const char *name)
-{
-	while (n > 0) {
-		ssize_t w = write(fd, p, n);
-		if (w < 0 && errno != EINTR)
-			err(1, "cannot write '%s'", name);
-		if (w > 0)
-			p += w, n -= w;
-	}
-}
 
 int main(int argc, char **argv)
 {

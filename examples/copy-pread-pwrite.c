@@ -1,33 +1,14 @@
 /* Copies IN to OUT with pread(2) and pwrite(2), which are told the position in the file and leave the descriptor's
  * alone. */
-#include <err.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <unistd.h>
+#include "copy.h"
 
-/* "4096", "4K" or "1M" as a number of bytes. */
-static size_t parse_size(const char *text)
-{
-	char *end;
-	unsigned long n = strtoul(text, &end, 10);
-	if (*end == 'K' || *end == 'M')
-		n <<= *end++ == 'K' ? 10 : 20;
-	if (n == 0 || *end || *text == '-')
-		errx(2, "'%s' is no buffer size", text);
-	return n;
-}
+#include <fcntl.h>
 
 int main(int argc, char **argv)
 {
-	size_t size = 65536;
-	int opt;
-	while ((opt = getopt(argc, argv, "b:")) != -1)
-		size = opt == 'b' ? parse_size(optarg) : 0;
-	if (size == 0 || argc - optind > 2)
-		errx(2, "usage: copy-pread-pwrite [-b SIZE] [IN [OUT]]");
-	const char *in_name = optind < argc ? argv[optind] : "in";
-	const char *out_name = optind + 1 < argc ? argv[optind + 1] : "out";
+	size_t size = buffer_option(&argc, &argv, 65536);
+	const char *in_name = argc > 1 ? argv[1] : "in";
+	const char *out_name = argc > 2 ? argv[2] : "out";
 
 	char *buffer = malloc(size);
 	if (!buffer)

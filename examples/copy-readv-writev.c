@@ -1,24 +1,10 @@
 /* Copies IN to OUT with readv(2) and writev(2): one call fills, or empties, four buffers that are -b bytes together. */
-#include <err.h>
-#include <errno.h>
+#include "copy.h"
+
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
 enum { PARTS = 4 };
-
-/* "4096", "4K" or "1M" as a number of bytes. */
-static size_t parse_size(const char *text)
-{
-	char *end;
-	unsigned long n = strtoul(text, &end, 10);
-	if (*end == 'K' || *end == 'M')
-		n <<= *end++ == 'K' ? 10 : 20;
-	if (n == 0 || *end || *text == '-')
-		errx(2, "'%s' is no buffer size", text);
-	return n;
-}
 
 /* writev() may take less than it was given: skip what it took and go on with the rest. */
 static void writev_all(int fd, struct iovec *v, size_t n, const char *name)
@@ -46,14 +32,9 @@ static void writev_all(int fd, struct iovec *v, size_t n, const char *name)
 
 int main(int argc, char **argv)
 {
-	size_t size = 65536;
-	int opt;
-	while ((opt = getopt(argc, argv, "b:")) != -1)
-		size = opt == 'b' ? parse_size(optarg) : 0;
-	if (size == 0 || argc - optind > 2)
-		errx(2, "usage: copy-readv-writev [-b SIZE] [IN [OUT]]");
-	const char *in_name = optind < argc ? argv[optind] : "in";
-	const char *out_name = optind + 1 < argc ? argv[optind + 1] : "out";
+	size_t size = buffer_option(&argc, &argv, 65536);
+	const char *in_name = argc > 1 ? argv[1] : "in";
+	const char *out_name = argc > 2 ? argv[2] : "out";
 
 	char *buffer = malloc(size);
 	if (!buffer)

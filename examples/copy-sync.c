@@ -1,44 +1,13 @@
 /* Copies IN to OUT with read(2) and write(2), each write waiting until the device has the bytes (O_SYNC). */
-#include <err.h>
-#include <errno.h>
+#include "copy.h"
+
 #include <fcntl.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-/* "4096", "4K" or "1M" as a number of bytes. */
-static size_t parse_size(const char *text)
-{
-	char *end;
-	unsigned long n = strtoul(text, &end, 10);
-	if (*end == 'K' || *end == 'M')
-		n <<= *end++ == 'K' ? 10 : 20;
-	if (n == 0 || *end || *text == '-')
-		errx(2, "'%s' is no buffer size", text);
-	return n;
-}
-
-/* write() may take less than it was given, and a signal may interrupt it: go on with the rest. */
-static void write_all(int fd, const char *p, size_t n, const char *name)
-{
-	while (n > 0) {
-		ssize_t w = write(fd, p, n);
-		if (w < 0 && errno != EINTR)
-			err(1, "cannot write '%s'", name);
-		if (w > 0)
-			p += w, n -= w;
-	}
-}
 
 int main(int argc, char **argv)
 {
-	size_t size = 65536;
-	int opt;
-	while ((opt = getopt(argc, argv, "b:")) != -1)
-		size = opt == 'b' ? parse_size(optarg) : 0;
-	if (size == 0 || argc - optind > 2)
-		errx(2, "usage: copy-sync [-b SIZE] [IN [OUT]]");
-	const char *in_name = optind < argc ? argv[optind] : "in";
-	const char *out_name = optind + 1 < argc ? argv[optind + 1] : "out";
+	size_t size = buffer_option(&argc, &argv, 65536);
+	const char *in_name = argc > 1 ? argv[1] : "in";
+	const char *out_name = argc > 2 ? argv[2] : "out";
 
 	char *buffer = malloc(size);
 	if (!buffer)

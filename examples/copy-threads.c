@@ -1,11 +1,9 @@
 /* Copies IN to OUT with two threads: one reads into a buffer while the other writes the buffer that was filled before.
  */
-#include <err.h>
-#include <errno.h>
+#include "copy.h"
+
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 static struct slot {
 	char *data;
@@ -16,30 +14,6 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static int out;
 static const char *out_name;
-
-/* "4096", "4K" or "1M" as a number of bytes. */
-static size_t parse_size(const char *text)
-{
-	char *end;
-	unsigned long n = strtoul(text, &end, 10);
-	if (*end == 'K' || *end == 'M')
-		n <<= *end++ == 'K' ? 10 : 20;
-	if (n == 0 || *end || *text == '-')
-		errx(2, "'%s' is no buffer size", text);
-	return n;
-}
-
-/* write() may take less than it was given, and a signal may interrupt it: go on with the rest. */
-static void write_all(int fd, const char *p, size_t n, const char *name)
-{
-	while (n > 0) {
-		ssize_t w = write(fd, p, n);
-		if (w < 0 && errno != EINTR)
-			err(1, "cannot write '%s'", name);
-		if (w > 0)
-			p += w, n -= w;
-	}
-}
 
 static void wait_until(struct slot *s, int full)
 {
@@ -70,14 +44,9 @@ static void *writer(void *unused)
 
 int main(int argc, char **argv)
 {
-	size_t size = 65536;
-	int opt;
-	while ((opt = getopt(argc, argv, "b:")) != -1)
-		size = opt == 'b' ? parse_size(optarg) : 0;
-	if (size == 0 || argc - optind > 2)
-		errx(2, "usage: copy-threads [-b SIZE] [IN [OUT]]");
-	const char *in_name = optind < argc ? argv[optind] : "in";
-	out_name = optind + 1 < argc ? argv[optind + 1] : "out";
+	size_t size = buffer_option(&argc, &argv, 65536);
+	const char *in_name = argc > 1 ? argv[1] : "in";
+	out_name = argc > 2 ? argv[2] : "out";
 
 	slots[0].data = malloc(size);
 	slots[1].data = malloc(size);
