@@ -161,6 +161,9 @@ int bench_begin(struct bench_session *s, struct bench_shared *o, const char *kin
  * and `otherwise` is taken. 0, or EXIT_USAGE after a message: a priority for a policy that has none.
  */
 int bench_choose_policy(struct bench_session *s, const char *word, int otherwise, int prio, struct place_policy *p);
+/* Appends where it runs by --cpus: "CPU 0,2", "any CPU"; and as "cpus" in the saved run's method (null: any). */
+void bench_say_cpus(struct bench_session *s, struct buf *out);
+json_t *bench_cpus_json(struct bench_session *s);
 /* "note: ..." below the tables, and "notes" in the saved run. */
 void bench_note(struct bench_session *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* A line of progress on a terminal, replaced by the next; `done` of `all` where all > 0. */

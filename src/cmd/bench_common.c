@@ -162,6 +162,21 @@ int bench_choose_policy(struct bench_session *s, const char *word, int otherwise
 	return 0;
 }
 
+void bench_say_cpus(struct bench_session *s, struct buf *out)
+{
+	buf_adds(out, s->o->cpus.n ? "CPU " : "any CPU");
+	cpu_list_format(out, &s->o->cpus);
+}
+
+json_t *bench_cpus_json(struct bench_session *s)
+{
+	struct buf b = {0};
+	cpu_list_format(&b, &s->o->cpus);
+	json_t *o = s->o->cpus.n ? json_string(buf_str(&b)) : json_null();
+	buf_free(&b);
+	return o;
+}
+
 int bench_measure(const struct bench_test *t, struct bench_session *s, int argc, char **argv)
 {
 	char kind[64];

@@ -272,7 +272,9 @@ static void describe_method(struct bench_session *s, const struct latency_plan *
 	const struct latency_result *r = &rows[0].r;
 	buf_addf(&s->head, "latency: us from the time a timer was set for to the task's running, every ");
 	duration_human(&s->head, (double)p->interval_ns);
-	buf_addf(&s->head, ";\nthe task: policy %s", place_policy_name(p->policy.policy));
+	buf_adds(&s->head, ";\nthe task: on ");
+	bench_say_cpus(s, &s->head);
+	buf_addf(&s->head, ", policy %s", place_policy_name(p->policy.policy));
 	if (p->policy.prio)
 		buf_addf(&s->head, ", priority %d", p->policy.prio);
 	buf_addf(&s->head, ", memory %s, deep idle states %s\n", r->lock_err ? "not locked" : "locked",
@@ -280,10 +282,10 @@ static void describe_method(struct bench_session *s, const struct latency_plan *
 	if (n && r->lock_err)
 		bench_note(s, "the memory could not be locked (%s)", strerror(r->lock_err));
 	json_object_set_new(s->run, "method",
-			    json_pack("{s:I, s:I, s:s, s:i, s:b, s:b}", "interval_ns", (json_int_t)p->interval_ns,
-				      "time_ns", (json_int_t)p->time_ns, "policy", place_policy_name(p->policy.policy),
-				      "priority", p->policy.prio, "memory_locked", !r->lock_err, "idle_states_held",
-				      r->idle_held));
+			    json_pack("{s:o, s:I, s:I, s:s, s:i, s:b, s:b}", "cpus", bench_cpus_json(s), "interval_ns",
+				      (json_int_t)p->interval_ns, "time_ns", (json_int_t)p->time_ns, "policy",
+				      place_policy_name(p->policy.policy), "priority", p->policy.prio, "memory_locked",
+				      !r->lock_err, "idle_states_held", r->idle_held));
 }
 
 static void report(struct bench_session *s, const struct latency_plan *p, struct row *rows, size_t n)
@@ -317,6 +319,7 @@ static int run(struct bench_session *s, void *settings, int nwords, char **words
 	int status = make_plan(s, o, &plan);
 	if (status)
 		return status;
+	bench_note_disk(s, &o->loads);
 	for (size_t i = 0; i < o->loads.n; i++)
 		rows[i].load = &o->loads.v[i];
 	s->err = measure(s, &plan, rows, o->loads.n, o->shared.runs ? o->shared.runs : 1);

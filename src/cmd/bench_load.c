@@ -323,13 +323,16 @@ static void describe_method(struct timing *t, uint64_t times, uint64_t seed, cha
 {
 	struct bench_session *s = t->s;
 	if (command)
-		buf_addf(&s->head, "load: elapsed time of %s under loads\n", command[0]);
+		buf_addf(&s->head, "load: elapsed time of %s, on ", command[0]);
 	else
-		buf_addf(&s->head, "load: elapsed time of a fixed suite of system calls, %llu time%s, under loads\n",
+		buf_addf(&s->head, "load: elapsed time of a fixed suite of system calls, %llu time%s, on ",
 			 (unsigned long long)times, times == 1 ? "" : "s");
+	bench_say_cpus(s, &s->head);
+	buf_adds(&s->head, ", under loads\n");
 	json_object_set_new(s->run, "method",
-			    json_pack("{s:o, s:I, s:I}", "command", command ? run_string(command[0]) : json_null(),
-				      "suite_times", (json_int_t)times, "seed", (json_int_t)seed));
+			    json_pack("{s:o, s:o, s:I, s:I}", "cpus", bench_cpus_json(s), "command",
+				      command ? run_string(command[0]) : json_null(), "suite_times", (json_int_t)times,
+				      "seed", (json_int_t)seed));
 }
 
 static void free_timing(struct timing *t)
@@ -390,6 +393,7 @@ static int run(struct bench_session *s, void *settings, int nwords, char **words
 	struct timing *t = new_timing(s, o, command ? command : suite);
 	if (!t)
 		return end_with(s, -ENOMEM);
+	bench_note_disk(s, &o->loads);
 	bench_progress(s, 0, 0, "once to warm up");
 	int err = repetitions(t, &times);
 	if (!command)

@@ -64,6 +64,18 @@ static int list_loads(void)
 	return EXIT_OWN;
 }
 
+void bench_note_disk(struct bench_session *s, const struct load_list *l)
+{
+	struct env_fs fs;
+	bool disk = false;
+	for (size_t i = 0; i < l->n; i++)
+		for (size_t k = 0; k < l->v[i].parts; k++)
+			disk |= strcmp(l->v[i].kind[k]->name, "disk") == 0;
+	if (disk && env_fs_read(s->dir, &fs) == 0 && fs.in_memory)
+		bench_note(s, "'%s' is in memory (%s): the load 'disk' reached no device; give --dir", s->dir,
+			   fs.mount.type);
+}
+
 void bench_default_loads(struct load_list *l, const char *words)
 {
 	static const struct opt here = {.offset = 0};

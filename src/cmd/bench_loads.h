@@ -4,6 +4,7 @@
 
 #include "bench/loads.h"
 #include "cli/opt.h"
+#include "cmd/bench.h"
 #include "out/table.h"
 
 #include <stdbool.h>
@@ -20,6 +21,8 @@ struct load_list {
 opt_parse_fn bench_opt_loads;
 /* A table of what each load did, without a row where there was "none" alone; NULL: no memory. */
 struct table *bench_work_table(const struct load *const *loads, size_t n);
+/* Says so where the load 'disk' is asked for and its folder lies in memory. */
+void bench_note_disk(struct bench_session *s, const struct load_list *l);
 /* Fills the list from words of our own. */
 void bench_default_loads(struct load_list *l, const char *words);
 /*

@@ -290,7 +290,7 @@ static int measure(struct bench_session *s, struct switch_plan *plan, struct swi
 }
 
 /* Fills the list of what to measure: r->cpu[1] is set where it is to be across two CPUs. How many. */
-static size_t choose(struct switch_result *results, int nwords, char **words, bool across)
+static size_t choose(struct switch_result *results, int nwords, char **words, bool across, bool sized)
 {
 	size_t n = 0;
 	for (int two = 0; two < (across ? 2 : 1); two++)
@@ -299,7 +299,8 @@ static size_t choose(struct switch_result *results, int nwords, char **words, bo
 			bool wanted = nwords == 0;
 			for (int w = 0; w < nwords; w++)
 				wanted |= strcmp(words[w], k->name) == 0;
-			if (!wanted || (two && (k->tasks == TASKS_USER || k->yields)))
+			/* At user level nobody goes through a working set. */
+			if (!wanted || (k->tasks == TASKS_USER && (two || sized)) || (k->yields && two))
 				continue;
 			results[n].kind = k;
 			results[n++].cpu[1] = two;
@@ -312,6 +313,17 @@ static bool words_known(int n, char **words)
 	for (int i = 0; i < n; i++)
 		if (!switch_kind_find(words[i])) {
 			diag_error("no kind of switch is called '%s'; see sctrace bench switch --list", words[i]);
+			return false;
+		}
+	return true;
+}
+
+/* Kinds without tasks have nobody who could go through a working set. */
+static bool words_touch(int n, char **words)
+{
+	for (int i = 0; i < n; i++)
+		if (switch_kind_find(words[i])->tasks == TASKS_USER) {
+			diag_error("--size is for tasks; '%s' is a switch at user level", words[i]);
 			return false;
 		}
 	return true;
@@ -345,8 +357,9 @@ static void describe_method(struct bench_session *s, const struct switch_plan *p
 	struct buf size = {0};
 	size_human(&size, p->size);
 	buf_addf(&s->head,
-		 "switch: ns per switch from one task to another; a round is there and back, two switches;\n"
+		 "switch: ns per switch from one task to another, policy %s; a round is there and back, two switches;\n"
 		 "taken out: twice \"own\", what %s cost in one task alone\n",
+		 place_policy_name(p->policy.policy),
 		 p->size ? "waking, waiting and going through the working set" : "waking and waiting");
 	if (p->size)
 		buf_addf(&s->head, "each side goes through a working set of %s at each turn\n", buf_str(&size));
@@ -369,7 +382,7 @@ static bool ready(void *settings, int nwords, char **words, int *status)
 		diag_error("--size is too large; up to 1G");
 		return false;
 	}
-	return words_known(nwords, words);
+	return words_known(nwords, words) && (!o->size || words_touch(nwords, words));
 }
 
 static int run(struct bench_session *s, void *settings, int nwords, char **words)
@@ -387,7 +400,7 @@ static int run(struct bench_session *s, void *settings, int nwords, char **words
 	while (switch_kind_at(kinds))
 		kinds++;
 	struct switch_result *results = calloc(2 * kinds + 1, sizeof(*results));
-	size_t n = results ? choose(results, nwords, words, cpus->n > 1) : 0;
+	size_t n = results ? choose(results, nwords, words, cpus->n > 1, plan.size) : 0;
 	describe_method(s, &plan);
 	s->err = results ? measure(s, &plan, results, n) : -ENOMEM;
 	if (!s->err)

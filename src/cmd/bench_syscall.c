@@ -255,7 +255,9 @@ static void describe_method(struct bench_session *s, const struct op_plan *p, co
 		[OP_SINGLE] = "in one process, each a single call between two reads of the clock",
 		[OP_PER_PROCESS] = "each a single call in a process of its own",
 	};
-	buf_addf(&s->head, "syscall: ns per operation, %zu samples %s", p->samples, modes[p->mode]);
+	buf_adds(&s->head, "syscall: ns per operation, on ");
+	bench_say_cpus(s, &s->head);
+	buf_addf(&s->head, "; %zu samples %s", p->samples, modes[p->mode]);
 	if (p->mode == OP_IN_PROCESS) {
 		buf_addc(&s->head, ' ');
 		duration_human(&s->head, (double)p->sample_ns);
@@ -266,7 +268,8 @@ static void describe_method(struct bench_session *s, const struct op_plan *p, co
 			 p->mode == OP_PER_PROCESS ? ", measured in each: the median" : "");
 	}
 	json_object_set_new(s->run, "method",
-			    json_pack("{s:s, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f}", "mode",
+			    json_pack("{s:o, s:s, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f}", "cpus", bench_cpus_json(s),
+				      "mode",
 				      p->mode == OP_IN_PROCESS ? "in-process"
 				      : p->mode == OP_SINGLE   ? "single"
 							       : "per-process",

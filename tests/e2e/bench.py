@@ -67,6 +67,7 @@ def test_bad_input_is_told(_):
         (["switch", "-c", "0,0"], "CPU 0 is named twice"),
         (["switch", "--prio", "5"], "--prio needs"),
         (["switch", "--size", "-1"], "no size"),
+        (["switch", "--size", "4K", "pipe", "bare"], "'bare' is a switch at user level"),
         (["sched", "-n", "0"], "no list of numbers"),
         (["sched", "-n", "1,-2"], "no list of numbers"),
         (["sched", "--nice", "40"], "no list of numbers"),
