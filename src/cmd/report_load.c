@@ -184,9 +184,21 @@ static bool share_a_subject(const struct report_run *a, const struct report_run 
 	return false;
 }
 
-/* Times that were calibrated are equal within a tenth, all else exactly. */
+/* Is a sample of this mode of bench syscall one call? */
+static bool one_call(const json_t *mode)
+{
+	const char *s = json_string_value(mode);
+	return s && (strcmp(s, "single") == 0 || strcmp(s, "per-process") == 0);
+}
+
+/*
+ * Times that were calibrated are equal within a tenth, all else exactly; but single calls in one process and each in its
+ * own are laid side by side, as published measurements do: which is which stands in a note.
+ */
 static bool equal_enough(const json_t *x, const json_t *y)
 {
+	if (one_call(x) && one_call(y))
+		return true;
 	if (!json_is_real(x) || !json_is_real(y))
 		return json_equal((json_t *)x, (json_t *)y);
 	return fabs(json_real_value(x) - json_real_value(y)) <= 0.1 * fabs(json_real_value(x));

@@ -253,6 +253,12 @@ static void add_words(struct table *t, double ratio, const struct interval *i, s
 	buf_free(&text);
 }
 
+/* Its median is less than what its method can tell from nothing. */
+static bool unresolved(const struct report_subject *s)
+{
+	return json_is_false(json_object_get(s->row, "resolved"));
+}
+
 static int ratio_row(struct table *t, const struct report_run *run, const struct report_subject *a,
 		     const struct report_subject *b, struct tally *tally)
 {
@@ -267,6 +273,10 @@ static int ratio_row(struct table *t, const struct report_run *run, const struct
 	table_string(t, R_RUN, run->label);
 	set_value(t, R_FIRST, SHOW_SECONDS, a->s.median);
 	set_value(t, R_OTHER, SHOW_SECONDS, b->s.median);
+	if (unresolved(a) || unresolved(b)) {
+		table_string(t, R_WORDS, "too short to be told from nothing: no ratio");
+		return 0;
+	}
 	struct buf text = {0};
 	factor_human(&text, ratio);
 	table_real(t, R_RATIO, ratio, buf_str(&text));

@@ -30,7 +30,8 @@ double quantile_sorted(const double *sorted, size_t n, double q)
 	double h = (double)(n - 1) * (q < 0 ? 0 : q > 1 ? 1 : q);
 	size_t low = (size_t)h;
 	double part = h - (double)low;
-	if (part == 0 || low + 1 >= n)
+	/* Equal ones may both be infinite, and have no difference. */
+	if (part == 0 || low + 1 >= n || sorted[low] == sorted[low + 1])
 		return sorted[low];
 	return sorted[low] + part * (sorted[low + 1] - sorted[low]);
 }

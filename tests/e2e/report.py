@@ -225,6 +225,17 @@ def check_what_cannot_be_compared(folder):
     doc = json.loads(host.read_text())
     doc["method"]["mode"] = "in-process"
     assert "different ways" in refused(host, save(folder, "m.json", doc))
+    # Single calls are single calls, each in a process of its own or not; a note tells which.
+    doc["method"]["mode"] = "per-process"
+    assert 'mode is "single"' in report(host, save(folder, "m.json", doc))
+
+
+def check_what_is_too_short_has_no_ratio(folder):
+    """What the method cannot tell from nothing is not so many times faster than something"""
+    rows = [dict(timed("time", [0, 1, 0, 0, 1]), resolved=False)], [dict(timed("time", [40, 50, 60, 41, 43]), resolved=True)]
+    a, b = (save(folder, f"{i}.json", document("bench-syscall", r, method={"mode": "single"})) for i, r in enumerate(rows))
+    text = report(a, b)
+    assert "no ratio" in text and "times" not in text.split("Summary")[0] and "nan" not in text, text
 
 
 def check_machines_that_differ(folder):

@@ -57,6 +57,8 @@ static void quantiles_are_type_7(void **state)
 	assert_near(quantile_sorted(v, n, 0.1), 1.9, 1e-12);
 	assert_near(quantile_sorted(v, n, 0.333), 3.997, 1e-12);
 	assert_near(quantile_sorted(v, n, 0.99), 9.91, 1e-12);
+	const double endless[] = {1, INFINITY, INFINITY};
+	assert_true(isinf(quantile_sorted(endless, 3, 0.75)) && isinf(quantile_sorted(endless, 3, 0.25)));
 	assert_near(quantile_sorted(v, n, 0), 1, 0);
 	assert_near(quantile_sorted(v, n, 1), 10, 0);
 }
