@@ -39,6 +39,7 @@ opt_parse_fn opt_int;      /* int, within min..max */
 opt_parse_fn opt_size;     /* uint64_t bytes */
 opt_parse_fn opt_duration; /* uint64_t ns */
 opt_parse_fn opt_word;     /* const char *, one of `words` */
+opt_parse_fn opt_svg;      /* const char *: a file for a picture; a name that promises another kind is refused */
 
 /* A command's face. */
 struct opt_command {

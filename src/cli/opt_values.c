@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>
+#include <strings.h>
 
 static void *target(void *settings, const struct opt *o)
 {
@@ -37,6 +38,23 @@ int opt_string(void *ctx, const struct opt *o, const char *arg, struct buf *why)
 	(void)why;
 	*(const char **)target(ctx, o) = arg;
 	return 0;
+}
+
+int opt_svg(void *ctx, const struct opt *o, const char *arg, struct buf *why)
+{
+	static const char *const others[] = {".png", ".jpg", ".jpeg", ".gif", ".webp", ".pdf", ".eps", ".ps"};
+	size_t n = strlen(arg);
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+		size_t len = strlen(others[i]);
+		if (n <= len || strcasecmp(arg + n - len, others[i]) != 0)
+			continue;
+		buf_addf(why,
+			 "pictures are SVG, and '%s' is named otherwise; write %.*s.svg (rsvg-convert makes others of "
+			 "it)",
+			 arg, (int)(n - len), arg);
+		return -EINVAL;
+	}
+	return opt_string(ctx, o, arg, why);
 }
 
 int opt_int(void *ctx, const struct opt *o, const char *arg, struct buf *why)

@@ -275,7 +275,7 @@ static void add_prose(const struct compare *c, struct buf *out, int width)
 	compare_warn_say(c, "warning: ", &prose);
 	/* Names of commands and of devices are in it. */
 	escape_text(&shown, buf_str(&prose), prose.len);
-	compare_wrap(out, buf_str(&shown), width);
+	put_lines(out, "", buf_str(&shown), (size_t)width);
 	buf_free(&shown);
 	buf_free(&prose);
 }

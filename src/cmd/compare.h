@@ -238,8 +238,6 @@ void compare_notes(const struct compare *c, struct buf *out);
 /* compare_words.c: sentences computed from the rows. */
 void compare_lessons(const struct compare *c, struct buf *out);
 void compare_explain(const struct compare *c, struct buf *out);
-/* Appends `text` with its lines broken at spaces, at `width` columns. */
-void compare_wrap(struct buf *out, const char *text, int width);
 
 /*
  * Where a larger buffer stops paying: the row of `strategy` with the least buffer that no larger one beats by 10 %, beyond

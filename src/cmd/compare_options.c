@@ -77,7 +77,7 @@ static const struct opt table[] = {
 	 .complete = COMPLETE_WORDS, .words = "text csv markdown json html"},
 	{'o', "output", "FILE", opt_string, "write to FILE", AT(output), .complete = COMPLETE_FILE},
 	{0, "save", "FILE", opt_string, "save the run for sctrace report", AT(save), .complete = COMPLETE_FILE},
-	{0, "svg", "FILE", opt_string, "draw the picture", AT(svg), .complete = COMPLETE_FILE},
+	{0, "svg", "FILE", opt_svg, "draw the picture", AT(svg), .complete = COMPLETE_FILE},
 	{0, "explain", NULL, opt_flag, "say of each row why it costs what it costs", AT(explain)},
 	{0, "usage", NULL, opt_flag, "also show switches, page faults and device I/O", AT(usage)},
 	{0, "color", "WHEN", opt_word, "auto, always or never (auto)", AT(colour), .complete = COMPLETE_WORDS,

@@ -446,26 +446,3 @@ void compare_explain(const struct compare *c, struct buf *out)
 		if (usable(c->subjects.v[i]))
 			explain_one(c, c->subjects.v[i], i ? c->subjects.v[i - 1] : NULL, out);
 }
-
-void compare_wrap(struct buf *out, const char *text, int width)
-{
-	int col = 0;
-	while (*text) {
-		size_t n = strcspn(text, " \n");
-		if (col && col + 1 + (int)n > width) {
-			buf_addc(out, '\n');
-			col = 0;
-		} else if (col) {
-			buf_addc(out, ' ');
-			col++;
-		}
-		buf_add(out, text, n);
-		col += (int)n;
-		text += n;
-		if (*text == '\n') {
-			buf_addc(out, '\n');
-			col = 0;
-		}
-		text += *text != '\0';
-	}
-}

@@ -23,7 +23,7 @@ static const struct opt table[] = {
 	{0, "format", "FORMAT", opt_word, "text, csv, markdown, json or html (text)", AT(format),
 	 .complete = COMPLETE_WORDS, .words = "text csv markdown json html"},
 	{'o', "output", "FILE", opt_string, "write to FILE", AT(output), .complete = COMPLETE_FILE},
-	{0, "svg", "FILE", opt_string, "draw the picture; further ones beside it", AT(svg), .complete = COMPLETE_FILE},
+	{0, "svg", "FILE", opt_svg, "draw the picture; further ones beside it", AT(svg), .complete = COMPLETE_FILE},
 	{0, "names", "A,B,...", opt_string, "what the runs are called (their files' names)", AT(names)},
 	{0, "color", "WHEN", opt_word, "auto, always or never (auto)", AT(colour), .complete = COMPLETE_WORDS,
 	 .words = "auto always never"},

@@ -8,11 +8,18 @@
 
 #define COLUMNS_MAX 64
 
-/* Columns that are found in the rows: arrays with an element a sample, and constants of the subject. */
+/* Where a column's value is in a row of the file. */
+enum place {
+	PLACE_SAMPLE,    /* an array with an element a sample */
+	PLACE_ROW,       /* the same for all samples of the subject */
+	PLACE_PARAMETER, /* so, too: what a {NAME} of its command stood for */
+};
+
+/* Columns that are found in the rows. */
 struct tidy {
 	const char *key[COLUMNS_MAX]; /* in the file */
 	char *name[COLUMNS_MAX];      /* in the CSV */
-	bool constant[COLUMNS_MAX];
+	enum place place[COLUMNS_MAX];
 	size_t n;
 };
 
@@ -34,46 +41,81 @@ static char *observation_name(const char *kind, const char *key)
 	return buf_take(&name);
 }
 
-static bool known(const struct tidy *y, const char *key)
+static bool known(const struct tidy *y, const char *key, enum place place)
 {
 	for (size_t i = 0; i < y->n; i++)
-		if (strcmp(y->key[i], key) == 0)
+		if (strcmp(y->key[i], key) == 0 && y->place[i] == place)
 			return true;
 	return false;
 }
 
-static int add_column(struct tidy *y, const char *kind, const char *key, bool constant)
+static char *column_name(const char *kind, const char *key, enum place place)
 {
-	if (known(y, key) || y->n == COLUMNS_MAX)
+	struct buf name = {0};
+	if (place == PLACE_SAMPLE)
+		return observation_name(kind, key);
+	buf_addf(&name, "%s%s", place == PLACE_PARAMETER ? "parameter_" : "", key);
+	return buf_take(&name);
+}
+
+static int add_column(struct tidy *y, const char *kind, const char *key, enum place place)
+{
+	if (known(y, key, place) || y->n == COLUMNS_MAX)
 		return 0;
 	y->key[y->n] = key;
-	y->name[y->n] = constant ? strdup(key) : observation_name(kind, key);
-	y->constant[y->n] = constant;
+	y->name[y->n] = column_name(kind, key, place);
+	y->place[y->n] = place;
 	return y->name[y->n++] ? 0 : -ENOMEM;
+}
+
+/* What is the same for all samples of a subject. */
+static int find_constants(const struct report *r, const json_t *row, struct tidy *y)
+{
+	static const char *const keys[] = {"strategy", "buffer_bytes", "group"};
+	const char *key;
+	json_t *v;
+	int rc = 0;
+	for (size_t j = 0; j < sizeof(keys) / sizeof(*keys) && rc == 0; j++)
+		if (json_object_get(row, keys[j]))
+			rc = add_column(y, r->kind, keys[j], PLACE_ROW);
+	json_object_foreach(json_object_get(row, "parameters"), key, v) if (rc == 0) rc =
+		add_column(y, r->kind, key, PLACE_PARAMETER);
+	return rc;
+}
+
+/* Arrays with a number for each sample. */
+static int find_arrays(const struct report *r, const struct report_subject *s, struct tidy *y)
+{
+	const char *key;
+	json_t *v;
+	int rc = 0;
+	json_object_foreach((json_t *)s->row, key, v)
+	{
+		bool fits =
+			s->n && json_is_array(v) && json_array_size(v) == s->n && json_is_number(json_array_get(v, 0));
+		if (fits && rc == 0)
+			rc = add_column(y, r->kind, key, PLACE_SAMPLE);
+	}
+	return rc;
 }
 
 /* Columns of all subjects of all runs, constants first. */
 static int find_columns(const struct report *r, struct tidy *y, bool constants)
 {
-	static const char *const subject_keys[] = {"strategy", "buffer_bytes", "group"};
+	int rc = 0;
 	for (size_t i = 0; i < r->runs.n; i++)
-		for (size_t k = 0; k < r->runs.v[i].subjects.n; k++) {
+		for (size_t k = 0; k < r->runs.v[i].subjects.n && rc == 0; k++) {
 			const struct report_subject *s = &r->runs.v[i].subjects.v[k];
-			const char *key;
-			json_t *v;
-			for (size_t j = 0; constants && j < sizeof(subject_keys) / sizeof(*subject_keys); j++)
-				if (json_object_get(s->row, subject_keys[j]) &&
-				    add_column(y, r->kind, subject_keys[j], true) < 0)
-					return -ENOMEM;
-			json_object_foreach((json_t *)s->row, key, v)
-			{
-				bool fits = !constants && s->n && json_is_array(v) && json_array_size(v) == s->n &&
-					    json_is_number(json_array_get(v, 0));
-				if (fits && add_column(y, r->kind, key, false) < 0)
-					return -ENOMEM;
-			}
+			rc = constants ? find_constants(r, s->row, y) : find_arrays(r, s, y);
 		}
-	return 0;
+	return rc;
+}
+
+static const json_t *value_of(const struct tidy *y, size_t k, const json_t *row, size_t sample)
+{
+	const json_t *from = y->place[k] == PLACE_PARAMETER ? json_object_get(row, "parameters") : row;
+	const json_t *v = json_object_get(from, y->key[k]);
+	return y->place[k] == PLACE_SAMPLE ? json_array_get(v, sample) : v;
 }
 
 static void set_cell(struct table *t, size_t col, const json_t *v)
@@ -96,10 +138,8 @@ static void add_observations(struct table *t, const struct tidy *y, const struct
 		table_string(t, T_RUN, run->label);
 		table_string(t, T_NAME, s->name);
 		table_integer(t, T_SAMPLE, (long long)i + 1, NULL);
-		for (size_t k = 0; k < y->n; k++) {
-			const json_t *v = json_object_get(s->row, y->key[k]);
-			set_cell(t, T_FIXED + k, y->constant[k] ? v : json_array_get(v, i));
-		}
+		for (size_t k = 0; k < y->n; k++)
+			set_cell(t, T_FIXED + k, value_of(y, k, s->row, i));
 	}
 }
 
@@ -129,7 +169,7 @@ static int find_members(const struct report *r, struct tidy *y)
 			json_object_foreach(row, key, v)
 			{
 				bool plain = !json_is_array(v) && !json_is_object(v) && strcmp(key, "name") != 0;
-				if (plain && add_column(y, r->kind, key, true) < 0)
+				if (plain && add_column(y, r->kind, key, PLACE_ROW) < 0)
 					return -ENOMEM;
 			}
 		}

@@ -143,6 +143,8 @@ def test_usage_errors(place):
         (["-N", "'x"], "no end"),
         (["--parameter-scan", "n=9:1", "true"], "no range"),
         (["--format=xml"], "xml"),
+        (["--svg=p.PNG"], "write p.svg"),
+        (["-D", "2", "true"], "--parameter-scan"),
         (["--size=1M", "--input=/etc/hostname"], "/etc/hostname"),
     ):
         status, out, err = run(place, *args)

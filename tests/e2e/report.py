@@ -214,6 +214,15 @@ def check_comparisons(folder):
     assert "cold cache" in refused(a, save(folder, "e.json", warm))
 
 
+def check_parameters_are_columns(folder):
+    """What {NAME} stood for is a column of the CSV"""
+    path = folder / "p.json"
+    done = run("compare", "--runs=2", "--no-count", "--dir", folder, "--save", path, "-L", "w=a,b", "true {w}", "true")
+    assert done.returncode == 0, done.stderr
+    rows = list(csv.DictReader(io.StringIO(report("--format=csv", path))))
+    assert [r["parameter_w"] for r in rows] == ["a", "a", "b", "b"] * 2, rows
+
+
 def check_what_cannot_be_compared(folder):
     """Other kinds and other subjects are refused, with the reason"""
     host = published(folder)[2]

@@ -5,6 +5,7 @@
 #include "base/size.h"
 #include "cli/opt.h"
 #include "cmd/cmd.h"
+#include "cmd/put.h"
 #include "out/table.h"
 
 #include <errno.h>
@@ -400,8 +401,8 @@ static void prose_is_wrapped(void **state)
 {
 	(void)state;
 	struct buf out = {0};
-	compare_wrap(&out, "one two three\nfour\n\na-very-long-word x\n", 8);
-	assert_string_equal(buf_str(&out), "one two\nthree\nfour\n\na-very-long-word\nx\n");
+	put_lines(&out, "", "one two three four five\nsix\n\na-very-very-very-long-word x\n", 21);
+	assert_string_equal(buf_str(&out), "one two three four\nfive\nsix\n\na-very-very-very-long-word x\n");
 	buf_clear(&out);
 	count_human(&out, 20971550);
 	count_human(&out, 999);
