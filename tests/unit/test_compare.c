@@ -402,7 +402,7 @@ static void prose_is_wrapped(void **state)
 	(void)state;
 	struct buf out = {0};
 	put_lines(&out, "", "one two three four five\nsix\n\na-very-very-very-long-word x\n", 21);
-	assert_string_equal(buf_str(&out), "one two three four\nfive\nsix\n\na-very-very-very-long-word x\n");
+	assert_string_equal(buf_str(&out), "one two three four\nfive\nsix\n\na-very-very-very-long-word\nx\n");
 	buf_clear(&out);
 	count_human(&out, 20971550);
 	count_human(&out, 999);
