@@ -67,7 +67,7 @@ static bool protocol_of(const char *link, char *name, size_t size)
 }
 
 /* The kernel's tables may skip an entry while others come and go; of Unix sockets each is listed. */
-#define LOOKS 3
+#define LOOKS 10
 
 static bool find_socket(pid_t pid, const char *link, unsigned long inode, struct buf *out)
 {
