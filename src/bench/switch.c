@@ -278,7 +278,7 @@ int switch_measure(const struct switch_plan *plan, struct switch_result *r)
 	else if (!err && status != 0)
 		buf_adds(&r->why, "the measuring process ended too early");
 	else if (err == -ETIMEDOUT)
-		buf_adds(&r->why, "it did not end in time");
+		buf_adds(&r->why, "it did not end within ten times its time; give --time, or a smaller --size");
 	else if (!err || err == -EINTR)
 		err = conclude(r, b);
 	munmap(b, bytes);

@@ -240,7 +240,7 @@ static void report(struct bench_session *s, struct switch_result *results, size_
 	for (size_t i = 0; t && i < n; i++) {
 		struct switch_result *r = &results[i];
 		if (r->why.len)
-			bench_note(s, "%s cannot run here: %s", r->kind->name, buf_str(&r->why));
+			bench_note(s, "%s was not measured: %s", r->kind->name, buf_str(&r->why));
 		if (!r->ns.n)
 			continue;
 		note_proof(s, r);

@@ -196,24 +196,27 @@ def test_switches_are_proven(_):
         r = got[name]
         both = r["voluntary_switches_per_round"] + r["involuntary_switches_per_round"]
         assert r["what"] == "switch" and both > 1.9, (name, both)
-        assert r["voluntary_switches_per_round"] >= 1, (name, r["voluntary_switches_per_round"])
+        # One of the two may always be preempted by the other; the edges of the count are no whole rounds.
+        assert r["voluntary_switches_per_round"] > 0.9, (name, r["voluntary_switches_per_round"])
     assert got["ucontext"]["voluntary_switches_per_round"] < 0.1
     if len(cpus()) > 1:
         assert got["pipe (two CPUs)"]["what"] == "wake-up"
 
 
 def test_shares_of_one_cpu(_):
-    doc = document("sched", "-n", "1,2", "-r", "1", "-t", "50ms", "--nice", "0,5")
+    # So far apart in nice that no disturbance turns the shares round: the kernel's weights are 1024 and 36.
+    doc = document("sched", "-n", "1,2", "-r", "1", "-t", "50ms", "--nice", "0,15")
     one, two = doc["results"]
     assert one["name"] == "1 process" and two["name"] == "2 processes"
     procs = two["runs"][0]["processes"]
     assert abs(sum(p["cpu_share"] for p in procs) - 1) < 1e-6
-    assert [p["nice"] for p in procs] == [0, 5] and procs[0]["cpu_share"] > procs[1]["cpu_share"], procs
+    assert [p["nice"] for p in procs] == [0, 15] and procs[0]["cpu_share"] > procs[1]["cpu_share"], procs
     for p in procs:
-        assert len(p["progress_s"]) == 100 and p["progress_s"] == sorted(p["progress_s"])
+        assert p["done"] is True and len(p["progress_s"]) == 100 and p["progress_s"] == sorted(p["progress_s"])
         assert p["slices_s"] and all(a < b for a, b, _ in p["slices_s"])
-    # Two processes need longer than one, and one CPU does no more for it.
-    assert two["median_s"] > one["median_s"]
+        # Nobody had the CPU for longer than it was there.
+        assert sum(b - a for a, b, _ in p["slices_s"]) <= p["latency_s"] + 1e-9, p
+    assert abs(two["median_s"] - sum(p["latency_s"] for p in procs) / 2) < 1e-9, two
 
 
 def test_loads_do_their_work(_):

@@ -52,7 +52,7 @@ static void every_kind_switches(void **state)
 				assert_true(r.voluntary < 0.1);
 			else if (r.voluntary + r.involuntary < 1.9 && !r.kind->yields)
 				fail_msg("%s: %.3f switches a round", r.kind->name, r.voluntary + r.involuntary);
-			else if (r.voluntary < 1 && !r.kind->yields)
+			else if (r.voluntary < 0.9 && !r.kind->yields)
 				fail_msg("%s: %.3f voluntary switches a round", r.kind->name, r.voluntary);
 		} else if (strcmp(r.kind->name, "mqueue") != 0 && strcmp(r.kind->name, "bare") != 0) {
 			fail_msg("%s: %s", r.kind->name, buf_str(&r.why));
