@@ -97,6 +97,15 @@ static double *values(const struct rows *r, value_fn *value)
 	return v;
 }
 
+/* Is anything known of a measure? Calls may not have been counted, peaks not be permitted. */
+static bool any_value(const struct compare *c, const struct measure *m)
+{
+	for (size_t i = 0; i < c->subjects.n; i++)
+		if (usable(c->subjects.v[i]) && isfinite(m->value(c->subjects.v[i])))
+			return true;
+	return false;
+}
+
 static void subtitle(const struct compare *c, struct buf *out)
 {
 	if (c->subjects.v[0]->strategy) {
@@ -180,20 +189,22 @@ int compare_draw_scan(void *ctx, int width, struct buf *out)
 	size_format(&mark, knee->buffer);
 	subtitle(c, &sub);
 	struct chart_panel panels[MEASURES];
+	size_t n = 0;
 	for (size_t m = 0; m < MEASURES; m++)
-		panels[m] = (struct chart_panel){.title = measures[m].title,
-						 .x = {"buffer", UNIT_BYTES, SCALE_LOG},
-						 .y = {NULL, measures[m].unit, SCALE_LOG},
-						 .series = l->series[m],
-						 .nseries = l->n,
-						 .mark_x = (double)knee->buffer,
-						 .mark_text = m ? NULL : buf_str(&mark)};
-	const struct chart_frame frame = {
-		.title = "What a buffer's size costs",
-		.subtitle = buf_str(&sub),
-		.note = "Both axes are logarithmic. Dashed: the least buffer that no larger one beats by 10 %.",
-		.width = width};
-	int err = chart_lines(&frame, panels, MEASURES, out);
+		if (any_value(c, &measures[m]))
+			panels[n++] = (struct chart_panel){.title = measures[m].title,
+							   .x = {"buffer", UNIT_BYTES, SCALE_LOG},
+							   .y = {NULL, measures[m].unit, SCALE_LOG},
+							   .series = l->series[m],
+							   .nseries = l->n,
+							   .mark_x = (double)knee->buffer,
+							   .mark_text = m ? NULL : buf_str(&mark)};
+	const struct chart_frame frame = {.title = "What a buffer's size costs",
+					  .subtitle = buf_str(&sub),
+					  .note = "Both axes are logarithmic. Dashed: the least buffer that no larger "
+						  "one is seen to beat by 10 %.",
+					  .width = width};
+	int err = chart_lines(&frame, panels, n, out);
 	for (size_t i = 0; i < l->nowned; i++)
 		free(l->owned[i]);
 	free(l);
@@ -229,14 +240,16 @@ int compare_draw_bars(void *ctx, int width, struct buf *out)
 	struct chart_bar_panel panels[MEASURES] = {0};
 	struct buf sub = {0};
 	subtitle(c, &sub);
+	size_t n = 0;
 	for (size_t m = 0; m < MEASURES; m++)
-		panels[m] = (struct chart_bar_panel){.title = measures[m].title,
-						     .axis = {NULL, measures[m].unit, SCALE_AUTO},
-						     .value = values(&r, measures[m].value),
-						     .low = values(&r, measures[m].low),
-						     .high = values(&r, measures[m].high)};
+		if (any_value(c, &measures[m]))
+			panels[n++] = (struct chart_bar_panel){.title = measures[m].title,
+							       .axis = {NULL, measures[m].unit, SCALE_AUTO},
+							       .value = values(&r, measures[m].value),
+							       .low = values(&r, measures[m].low),
+							       .high = values(&r, measures[m].high)};
 	const struct chart_frame frame = {.title = "What each way costs", .subtitle = buf_str(&sub), .width = width};
-	int err = r.v && labels ? chart_bars(&frame, (const char *const *)labels, r.n, panels, MEASURES, out) : -ENOMEM;
+	int err = r.v && labels ? chart_bars(&frame, (const char *const *)labels, r.n, panels, n, out) : -ENOMEM;
 	for (size_t m = 0; m < MEASURES; m++) {
 		free((void *)(uintptr_t)panels[m].value);
 		free((void *)(uintptr_t)panels[m].low);

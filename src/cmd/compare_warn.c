@@ -223,9 +223,8 @@ static const struct warning_row rows[WARNINGS] = {
 			 "allow ptrace in this container (--cap-add=SYS_PTRACE)"},
 	[WARN_SMALL_INPUT] = {"small_input", small_input,
 			      "some buffers are larger than the input, so they are all alike", "use a larger --size"},
-	[WARN_FIRST_RUN] =
-		{"first_run", first_run, "the first run was unlike the rest",
-		 "a first use costs more: --warmup keeps it out of the figures, --cold measures it each time"},
+	[WARN_FIRST_RUN] = {"first_run", first_run, "the first run was unlike the rest",
+			    "--warmup keeps it out of the figures, --cold measures a first use each time"},
 	[WARN_OUTLIERS] = {"outliers", outliers, "some runs lie outside of Tukey's fences (1.5 IQR)",
 			   "they are kept, and count in every maximum; --save has each sample"},
 	[WARN_NO_COPY] = {"no_copy", no_copy, "what a command left in {out} is not what was in {in}",

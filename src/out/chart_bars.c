@@ -72,13 +72,17 @@ static int panel_axis(struct axis *a, const struct chart_bar_panel *p, const str
 		axis_range_add(&range, whisker(p->low, i));
 		axis_range_add(&range, whisker(p->high, i));
 	}
+	/* Zeros (a time below the kernel's tick) are written, and must not force a scale on which all else is nothing. */
+	struct chart_axis spec = p->axis;
+	if (spec.scale == SCALE_AUTO && range.low == 0 && range.high > 10 * range.least_above_zero)
+		spec.scale = SCALE_LOG;
 	double width = r->right - r->left - VALUE_ROOM;
-	int rc = axis_init(a, &p->axis, &range, true, (size_t)fmax(2, width / 70));
+	int rc = axis_init(a, &spec, &range, true, (size_t)fmax(2, width / 70));
 	if (rc == 0 && a->log) {
 		/* A bar needs a length even at the least value: half the least. */
 		struct axis_range lower = range;
 		lower.least_above_zero = range.least_above_zero / 2;
-		rc = axis_init(a, &p->axis, &lower, true, (size_t)fmax(2, width / 48));
+		rc = axis_init(a, &spec, &lower, true, (size_t)fmax(2, width / 48));
 	}
 	axis_place(a, r->left, r->right - VALUE_ROOM);
 	return rc;
