@@ -239,11 +239,13 @@ void compare_notes(const struct compare *c, struct buf *out);
 void compare_lessons(const struct compare *c, struct buf *out);
 void compare_explain(const struct compare *c, struct buf *out);
 
+/* The name of the first strategy or command that ran with three buffers or more: what a scan is of. NULL: none did. */
+const char *compare_scanned(const struct compare *c);
 /*
- * Where a larger buffer stops paying: the row of `strategy` with the least buffer that no larger one beats by 10 %, beyond
- * chance; NULL where it did not run.
+ * Where a larger buffer stops paying: the row called `name` with the least buffer that no larger one beats by 10 %,
+ * beyond chance; NULL where it did not run.
  */
-const struct subject *compare_knee(const struct compare *c, const char *strategy);
+const struct subject *compare_knee(const struct compare *c, const char *name);
 
 /* compare_chart.c: each picture appends one SVG of `width` (out/chart.h); `ctx` is the struct compare. */
 int compare_draw_scan(void *ctx, int width, struct buf *out);

@@ -73,16 +73,16 @@ struct rows {
 	size_t n;
 };
 
-/* All that ran, or those of `strategy` alone, by growing buffer. */
-static struct rows rows_of(const struct compare *c, const struct strategy *strategy)
+/* All that ran, or those called `name` alone, by growing buffer. */
+static struct rows rows_of(const struct compare *c, const char *name)
 {
 	struct rows r = {.v = calloc(c->subjects.n + 1, sizeof(void *))};
 	for (size_t i = 0; r.v && i < c->subjects.n; i++) {
 		const struct subject *s = c->subjects.v[i];
-		if (!usable(s) || (strategy && s->strategy != strategy))
+		if (!usable(s) || (name && (!s->buffer || strcmp(s->name, name) != 0)))
 			continue;
 		size_t at = r.n++;
-		for (; strategy && at > 0 && r.v[at - 1]->buffer > s->buffer; at--)
+		for (; name && at > 0 && r.v[at - 1]->buffer > s->buffer; at--)
 			r.v[at] = r.v[at - 1];
 		r.v[at] = s;
 	}
@@ -119,23 +119,7 @@ static void subtitle(const struct compare *c, struct buf *out)
 	buf_addf(out, "; Linux %s, %s, %s", kernel ? kernel : "?", cpu ? cpu : "?", c->fs.mount.type);
 }
 
-/* The first strategy that ran with three buffers or more: what a scan is drawn of. NULL where there is none. */
-static const struct strategy *scanned(const struct compare *c)
-{
-	for (size_t i = 0; i < c->subjects.n; i++) {
-		const struct strategy *st = c->subjects.v[i]->strategy;
-		if (!st || !c->subjects.v[i]->buffer)
-			continue;
-		struct rows r = rows_of(c, st);
-		size_t n = r.n;
-		free(r.v);
-		if (n >= 3)
-			return st;
-	}
-	return NULL;
-}
-
-/* One line a strategy that has several buffers, in a panel a measure. */
+/* One line a strategy or command that has several buffers, in a panel a measure. */
 struct scan_lines {
 	struct chart_series series[MEASURES][8];
 	double *owned[MEASURES * 8 * 4];
@@ -149,11 +133,11 @@ static double *keep(struct scan_lines *l, double *v)
 	return v;
 }
 
-static void add_line(struct scan_lines *l, const struct compare *c, const struct strategy *st)
+static void add_line(struct scan_lines *l, const struct compare *c, const char *name)
 {
-	struct rows r = rows_of(c, st);
+	struct rows r = rows_of(c, name);
 	for (size_t m = 0; m < MEASURES && r.n > 1; m++)
-		l->series[m][l->n] = (struct chart_series){.name = st->name,
+		l->series[m][l->n] = (struct chart_series){.name = name,
 							   .x = keep(l, values(&r, buffer)),
 							   .y = keep(l, values(&r, measures[m].value)),
 							   .low = keep(l, values(&r, measures[m].low)),
@@ -163,20 +147,27 @@ static void add_line(struct scan_lines *l, const struct compare *c, const struct
 	free(r.v);
 }
 
+/* Is it the first row of its name? */
+static bool first_of_name(const struct compare *c, size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (strcmp(c->subjects.v[k]->name, c->subjects.v[i]->name) == 0)
+			return false;
+	return true;
+}
+
 static void add_lines(struct scan_lines *l, const struct compare *c)
 {
-	size_t n;
-	const struct strategy *all = strategy_all(&n);
-	for (size_t i = 0; i < n && l->n < 8; i++)
-		if (all[i].flags & STRATEGY_BUFFER)
-			add_line(l, c, &all[i]);
+	for (size_t i = 0; i < c->subjects.n && l->n < 8; i++)
+		if (c->subjects.v[i]->buffer && first_of_name(c, i))
+			add_line(l, c, c->subjects.v[i]->name);
 }
 
 int compare_draw_scan(void *ctx, int width, struct buf *out)
 {
 	const struct compare *c = ctx;
-	const struct strategy *st = scanned(c);
-	const struct subject *knee = st ? compare_knee(c, st->name) : NULL;
+	const char *name = compare_scanned(c);
+	const struct subject *knee = name ? compare_knee(c, name) : NULL;
 	if (!knee)
 		return -EINVAL;
 	struct scan_lines *l = calloc(1, sizeof(*l));
@@ -302,10 +293,10 @@ int compare_svg(const struct compare *c, const char *path, struct buf *told, str
 		int (*draw)(void *ctx, int width, struct buf *out);
 	} pictures[] = {{"scan", compare_draw_scan}, {"bars", compare_draw_bars}, {"tradeoff", compare_draw_tradeoff}};
 	/* A scan of one strategy is the picture that was asked for; else the bars are. */
-	const struct strategy *st = scanned(c);
-	struct rows scan = rows_of(c, st);
+	const char *scanned = compare_scanned(c);
+	struct rows scan = rows_of(c, scanned);
 	struct rows all = rows_of(c, NULL);
-	size_t first = st && scan.n == all.n ? 0 : 1;
+	size_t first = scanned && scan.n == all.n ? 0 : 1;
 	free(scan.v);
 	free(all.v);
 	int err = 0;

@@ -29,13 +29,13 @@ static const struct subject *row(const struct compare *c, const char *strategy, 
 	return NULL;
 }
 
-/* The rows of `strategy` with the least and the greatest buffer. */
-static const struct subject *end_row(const struct compare *c, const char *strategy, bool greatest)
+/* The rows called `name` with the least and the greatest buffer. */
+static const struct subject *end_row(const struct compare *c, const char *name, bool greatest)
 {
 	const struct subject *found = NULL;
 	for (size_t i = 0; i < c->subjects.n; i++) {
 		const struct subject *s = c->subjects.v[i];
-		if (!usable(s) || !s->strategy || strcmp(s->name, strategy) != 0)
+		if (!usable(s) || strcmp(s->name, name) != 0)
 			continue;
 		if (!found || (s->buffer > found->buffer) == greatest)
 			found = s;
@@ -48,7 +48,7 @@ static bool larger_pays(const struct compare *c, const struct subject *s)
 {
 	for (size_t i = 0; i < c->subjects.n; i++) {
 		const struct subject *x = c->subjects.v[i];
-		if (usable(x) && x->strategy == s->strategy && x->buffer > s->buffer &&
+		if (usable(x) && strcmp(x->name, s->name) == 0 && x->buffer > s->buffer &&
 		    s->wall.of.median > x->wall.of.median * (1 + WORTHWHILE) &&
 		    (s->wall.of.n < 2 || x->wall.of.n < 2 || compare_slower(c, s, x)))
 			return true;
@@ -56,13 +56,39 @@ static bool larger_pays(const struct compare *c, const struct subject *s)
 	return false;
 }
 
-const struct subject *compare_knee(const struct compare *c, const char *strategy)
+/* Is there a larger buffer whose median is that much better, beyond chance or not? */
+static bool larger_looks_better(const struct compare *c, const struct subject *s)
+{
+	bool better = false;
+	for (size_t i = 0; i < c->subjects.n; i++) {
+		const struct subject *x = c->subjects.v[i];
+		better |= usable(x) && strcmp(x->name, s->name) == 0 && x->buffer > s->buffer &&
+			  s->wall.of.median > x->wall.of.median * (1 + WORTHWHILE);
+	}
+	return better;
+}
+
+const char *compare_scanned(const struct compare *c)
+{
+	for (size_t i = 0; i < c->subjects.n; i++) {
+		size_t n = 0;
+		for (size_t k = 0; k < c->subjects.n; k++) {
+			const struct subject *s = c->subjects.v[k];
+			n += usable(s) && s->buffer && strcmp(s->name, c->subjects.v[i]->name) == 0;
+		}
+		if (n >= 3)
+			return c->subjects.v[i]->name;
+	}
+	return NULL;
+}
+
+const struct subject *compare_knee(const struct compare *c, const char *name)
 {
 	const struct subject *found = NULL;
 	for (size_t i = 0; i < c->subjects.n; i++) {
 		const struct subject *s = c->subjects.v[i];
-		if (usable(s) && s->strategy && strcmp(s->name, strategy) == 0 &&
-		    (!found || s->buffer < found->buffer) && !larger_pays(c, s))
+		if (usable(s) && strcmp(s->name, name) == 0 && (!found || s->buffer < found->buffer) &&
+		    !larger_pays(c, s))
 			found = s;
 	}
 	return found;
@@ -147,10 +173,14 @@ static void lesson_small_buffer(const struct compare *c, struct buf *out)
 /* Where a larger buffer stops paying. */
 static void lesson_knee(const struct compare *c, struct buf *out)
 {
-	const struct subject *best = compare_knee(c, "read/write");
-	const struct subject *largest = end_row(c, "read/write", true);
-	if (!best || !largest || end_row(c, "read/write", false) == largest)
+	const char *scanned = compare_scanned(c);
+	const char *name = row(c, "read/write", 0) || !scanned ? "read/write" : scanned;
+	const struct subject *best = compare_knee(c, name);
+	const struct subject *largest = end_row(c, name, true);
+	if (!best || !largest || end_row(c, name, false) == largest)
 		return;
+	if (strcmp(name, "read/write") != 0)
+		buf_addf(out, "%s: ", name);
 	if (best == largest) {
 		buf_adds(out, "Up to the largest buffer tried, ");
 		say_size(out, (double)largest->buffer);
@@ -160,6 +190,8 @@ static void lesson_knee(const struct compare *c, struct buf *out)
 	buf_adds(out, "From a buffer of ");
 	say_size(out, (double)best->buffer);
 	buf_addf(out, " on, no larger one is seen to gain %.0f %%", 100 * WORTHWHILE);
+	if (larger_looks_better(c, best))
+		buf_adds(out, " (some do by their medians, but the runs are too few or too noisy to tell)");
 	/* What the buffer itself takes, if it can be seen beside the rest of the program. */
 	if (best->peak_rss > 0 && largest->peak_rss > best->peak_rss * (1 + WORTHWHILE)) {
 		buf_adds(out, "; ");

@@ -335,6 +335,31 @@ static void parameters_are_combined(void **state)
 	buf_free(&why);
 }
 
+/* A command's buffers are a scan, too; what noise hides is not called absent. */
+static void commands_are_scanned(void **state)
+{
+	(void)state;
+	struct compare c;
+	struct buf out = {0};
+	start(&c);
+	for (uint64_t buffer = 1024; buffer <= 65536; buffer *= 8)
+		add(&c, "dd bs={buffer}", buffer, 20.0 - (double)buffer / 8192, 0.5, 2e6);
+	for (size_t k = 0; k < c.subjects.n; k++)
+		for (size_t i = 0; i < RUNS; i += 2)
+			c.subjects.v[k]->samples.v[i].wall_ns *= 3;
+	assert_int_equal(compare_evaluate(&c), 0);
+	assert_string_equal(compare_scanned(&c), "dd bs={buffer}");
+	compare_lessons(&c, &out);
+	has(&out,
+	    "dd bs={buffer}: From a buffer of 1 KiB on, no larger one is seen to gain 10 % (some do by their medians");
+	buf_clear(&out);
+	assert_int_equal(compare_draw_scan(&c, 0, &out), 0);
+	has(&out, "stops paying: 1K");
+	lacks(&out, "system calls");
+	buf_free(&out);
+	end(&c);
+}
+
 /* One run of each: no claim, no interval. */
 static void one_run_proves_nothing(void **state)
 {
@@ -431,6 +456,7 @@ int main(void)
 		cmocka_unit_test(words_are_split_as_a_shell_does),
 		cmocka_unit_test(placeholders_are_filled_and_quoted),
 		cmocka_unit_test(parameters_are_combined),
+		cmocka_unit_test(commands_are_scanned),
 		cmocka_unit_test(one_run_proves_nothing),
 		cmocka_unit_test(what_is_left_is_estimated),
 		cmocka_unit_test(options_name_every_strategy),
