@@ -64,6 +64,7 @@ struct compare_options {
 	bool no_shell, ignore_failure, show_output;
 	const char *shell, *reference;
 	struct compare_texts prepare, conclude; /* one for all commands, or one for each */
+	struct compare_texts names;             /* of the commands, in their order; those beyond have their own text */
 	VEC(struct compare_scan) scans;
 	const char *step; /* of ranges without a step of their own */
 	const char *engine;
@@ -113,6 +114,7 @@ struct subject {
 	VEC(struct sample) samples;
 	struct sample first; /* the first warm-up run */
 	bool has_first;
+	bool copies; /* makes a copy that can be checked */
 	bool not_a_copy;
 	struct count count;
 	bool counted;

@@ -50,6 +50,7 @@ static const struct opt table[] = {
 	{.help = "Commands"},
 	{'N', "no-shell", NULL, opt_flag, "run commands without a shell", AT(no_shell)},
 	{'S', "shell", "SHELL", opt_string, "run commands by this shell (sh)", AT(shell), .complete = COMPLETE_FILE},
+	{0, "command-name", "NAME", opt_text, "what the next command is called in tables", AT(names)},
 	{'p', "prepare", "COMMAND", opt_text, "run before each timed run, outside of its time", AT(prepare)},
 	{'C', "conclude", "COMMAND", opt_text, "run after each timed run, outside of its time", AT(conclude)},
 	{'P', "parameter-scan", "NAME=FROM:TO[:STEP]", opt_scan, "run each command with {NAME} of each number",
@@ -127,6 +128,8 @@ static const char *contradiction(const struct compare_options *o, bool commands)
 		return "--runs is an exact number, so --min-time and --max-time cannot be given with it";
 	if (o->max_runs && o->min_runs > o->max_runs)
 		return "--min-runs is above --max-runs";
+	if (!commands && o->names.n)
+		return "--command-name is for COMMANDs; strategies have names";
 	if (commands && (o->strategies || o->all))
 		return "either strategies or COMMANDs are compared, not both";
 	if (!commands && o->scans.n)
@@ -178,6 +181,7 @@ int compare_parse(struct compare_options *o, int argc, char **argv, int *first, 
 void compare_options_free(struct compare_options *o)
 {
 	vec_free(&o->prepare);
+	vec_free(&o->names);
 	vec_free(&o->conclude);
 	vec_free(&o->scans);
 }

@@ -72,6 +72,7 @@ static int add_strategy(struct compare *c, const struct strategy *st, uint64_t b
 	if (!s)
 		return -ENOMEM;
 	s->strategy = st;
+	s->copies = true;
 	struct buf path = {0};
 	struct buf why = {0};
 	if (strategy_locate(st->program, &path, &why) < 0) {
@@ -151,13 +152,15 @@ static int add_command(struct compare *c, const char *text, size_t index, uint64
 		       const struct parameters *params, struct buf *why)
 {
 	struct buf name = {0};
-	name_command(&name, text, params);
+	const struct compare_texts *names = &c->opt.names;
+	name_command(&name, index < names->n ? names->v[index] : text, params);
 	struct subject *s = subject_add(c, buf_str(&name), buffer);
 	buf_free(&name);
 	if (!s || compare_parameters_copy(&s->params, params) < 0)
 		return -ENOMEM;
 	s->index = index;
-	s->command = strdup(s->name);
+	s->command = strdup(text);
+	s->copies = strstr(text, "{in}") && strstr(text, "{out}");
 	s->argv = compare_command_argv(c, text, buffer, params, c->work.in, why);
 	return !s->command ? -ENOMEM : s->argv ? 0 : -EINVAL;
 }
@@ -200,6 +203,11 @@ static int add_commands(struct compare *c, char *const *operands, size_t n, stru
 		err = check_beside(&c->opt.prepare, "--prepare", n - first, why);
 	if (!err)
 		err = check_beside(&c->opt.conclude, "--conclude", n - first, why);
+	if (!err && c->opt.names.n > n - first) {
+		buf_addf(why, "--command-name is given %zu times for %zu command%s", c->opt.names.n, n - first,
+			 n - first == 1 ? "" : "s");
+		err = -EINVAL;
+	}
 	for (size_t i = first; i < n && !err; i++)
 		err = add_command_set(c, operands[i], i - first, &all, why);
 	compare_combinations_free(&all);

@@ -107,17 +107,11 @@ static void add_fsync(const struct compare *c, struct sample *s)
 	close(fd);
 }
 
-/* Does the subject make a copy that can be checked? */
-static bool copies(const struct subject *s)
-{
-	return s->strategy || (strstr(s->name, "{in}") && strstr(s->name, "{out}"));
-}
-
 /* A copier whose copy is wrong has no result; a command may have been meant to write something else. */
 static int check_copy(struct compare *c, struct subject *s, uint64_t bytes, struct buf *why)
 {
 	struct buf wrong = {0};
-	if (!copies(s) || (!s->strategy && s->not_a_copy))
+	if (!s->copies || (!s->strategy && s->not_a_copy))
 		return 0;
 	int err = work_check_copy(&c->work, c->work.out, bytes, &wrong);
 	if (err < 0 && s->strategy)

@@ -16,6 +16,13 @@ static int poolable(const struct report *r, struct buf *why)
 		buf_adds(why, "runs of bench latency cannot be merged: they keep no single wake-up");
 		return -EINVAL;
 	}
+	for (size_t i = 1; i < r->runs.n; i++)
+		for (size_t k = 0; k < i; k++)
+			if (json_equal(r->runs.v[i].doc, r->runs.v[k].doc)) {
+				buf_addf(why, "'%s' and '%s' are the same run: merged, it would count twice",
+					 r->runs.v[k].path, r->runs.v[i].path);
+				return -EINVAL;
+			}
 	for (size_t i = 1; i < r->runs.n; i++) {
 		struct buf lines = {0};
 		int n = env_differences(env, json_object_get(r->runs.v[i].doc, "environment"), &lines);

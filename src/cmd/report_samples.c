@@ -202,7 +202,7 @@ static int add_summary(struct report *r, const struct names *names)
 	for (size_t i = 0; i < nmore; i++)
 		columns[S_COLUMNS + i] = (struct column){
 			more[i]->key, more[i]->title, COL_RIGHT | (more[i]->show == SHOW_SECONDS ? COL_OPTIONAL : 0)};
-	columns[S_COLUMNS + nmore] = (struct column){"unable", "", 0};
+	columns[S_COLUMNS + nmore] = (struct column){"unable", "", COL_WRAP};
 	if (r->runs.n == 1)
 		columns[S_RUN].flags |= COL_DATA_ONLY;
 	if (!has_samples(r)) /* a histogram was kept: it gives no exact quartiles */
@@ -312,6 +312,26 @@ static void add_lesson(struct report *r, const struct report_run *run, const str
 	buf_adds(&r->lessons, ".\n");
 }
 
+/* "Only a has: sendfile, splice." */
+static void say_only(struct report *r, const struct report_run *has, const struct report_run *lacks)
+{
+	enum { SHOWN = 6 };
+	size_t n = 0;
+	for (size_t i = 0; i < has->subjects.n; i++) {
+		if (report_find(lacks, has->subjects.v[i].name))
+			continue;
+		if (!n)
+			buf_addf(&r->lessons, "Only %s has: ", has->label);
+		if (n < SHOWN)
+			buf_addf(&r->lessons, "%s%s", n ? ", " : "", has->subjects.v[i].name);
+		n++;
+	}
+	if (n > SHOWN)
+		buf_addf(&r->lessons, " and %zu more", n - SHOWN);
+	if (n)
+		buf_adds(&r->lessons, ".\n");
+}
+
 static int fill_ratios(struct report *r, const struct names *names, struct table *t)
 {
 	for (size_t k = 1; k < r->runs.n; k++) {
@@ -326,6 +346,8 @@ static int fill_ratios(struct report *r, const struct names *names, struct table
 				return rc;
 		}
 		add_lesson(r, &r->runs.v[k], &tally);
+		say_only(r, &r->runs.v[0], &r->runs.v[k]);
+		say_only(r, &r->runs.v[k], &r->runs.v[0]);
 	}
 	return 0;
 }

@@ -362,6 +362,13 @@ def test_each_command_has_its_own_preparation(place):
     assert status == 2 and "--prepare is given 2 times for 3 commands" in err, err
 
 
+def test_commands_have_names(place):
+    got = rows(place, "--runs=1", "--no-count", "--command-name=nothing", "true", "true 2")
+    assert list(got) == ["nothing", "true 2"] and got["nothing"]["command"] == "true", got
+    status, _, err = run(place, "--command-name=a", "--command-name=b", "true")
+    assert status == 2 and "--command-name is given 2 times for 1 command" in err, err
+
+
 def test_a_least_time_is_kept(place):
     got = rows(place, "--no-count", "-N", "--min-time=400ms", "true")["true"]
     assert sum(got["samples_s"]) >= 0.4, (got["samples"], sum(got["samples_s"]))

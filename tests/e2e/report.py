@@ -290,6 +290,8 @@ def check_merging(folder):
     assert rows["y"]["samples"] == 1
     for form in ("text", "markdown", "html", "csv"):
         assert report("--merge", f"--format={form}", a, b)
+    assert "the same run" in refused("--merge", a, b, a)
+    assert "Only b has: y." in report(a, b)
     doc = json.loads(b.read_text())
     doc["environment"]["cpu"]["online"] = 64
     assert "machines differ in" in refused("--merge", a, save(folder, "c.json", doc))
