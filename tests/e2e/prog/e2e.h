@@ -91,12 +91,12 @@ static inline char task_state(pid_t tid)
 	return after != NULL ? after[2] : 0;
 }
 
-/* Waits until the task sleeps, so that it is known to be blocked in a call. */
+/* Waits until the task sleeps, so that it is known to be blocked in a call; or has ended, which its status tells. */
 static inline void until_asleep(pid_t tid)
 {
 	for (int i = 0; i < 60000; i++) {
 		char s = task_state(tid);
-		if (s == 'S')
+		if (s == 'S' || s == 'Z')
 			return;
 		CHECK(s != 0);
 		sleep_us(1000);

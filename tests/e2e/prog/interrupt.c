@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
+#include <stdbool.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -111,15 +112,29 @@ static void test_never_restarted(int argc, char **argv)
 	calls("rt_sigreturn", 6, 0);
 }
 
+/* The child's next change, which must be `code`; false where it has come to its end before, which is left to be reaped. */
+static bool changed(pid_t pid, int how, int code)
+{
+	siginfo_t info;
+	CHECK(waitid(P_PID, pid, &info, how | WEXITED | WNOWAIT) == 0);
+	if (info.si_code == CLD_EXITED)
+		return false;
+	CHECK(waitid(P_PID, pid, &info, how) == 0 && info.si_code == code);
+	CHECK(info.si_status == (code == CLD_STOPPED ? SIGSTOP : SIGCONT));
+	return true;
+}
+
+/* So often, or until the child has come to its end: how soon it does is the machine's affair. */
 static void stop_and_continue(pid_t pid, int rounds)
 {
 	for (int i = 0; i < rounds; i++) {
-		int status;
 		until_asleep(pid);
 		CHECK(kill(pid, SIGSTOP) == 0);
-		CHECK(waitpid(pid, &status, WUNTRACED) == pid && WIFSTOPPED(status) && WSTOPSIG(status) == SIGSTOP);
+		if (!changed(pid, WSTOPPED, CLD_STOPPED))
+			return;
 		CHECK(kill(pid, SIGCONT) == 0);
-		CHECK(waitpid(pid, &status, WCONTINUED) == pid && WIFCONTINUED(status));
+		if (!changed(pid, WCONTINUED, CLD_CONTINUED))
+			return;
 		sleep_us(3000);
 	}
 }
