@@ -1,12 +1,13 @@
 #include "arch/arch.h"
 
+#include "base/ptrace.h"
+
 #include <asm/ptrace.h>
 #include <elf.h>
 #include <errno.h>
 #include <linux/audit.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/user.h>
 #include <ucontext.h>

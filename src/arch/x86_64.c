@@ -1,9 +1,10 @@
 #include "arch/arch.h"
 
+#include "base/ptrace.h"
+
 #include <errno.h>
 #include <linux/audit.h>
 #include <stddef.h>
-#include <sys/ptrace.h>
 #include <sys/user.h>
 #include <ucontext.h>
 

@@ -6,6 +6,7 @@
 #define SCTRACE_ENGINE_PTRACE_TRACER_H
 
 #include "base/buf.h"
+#include "base/ptrace.h"
 #include "base/vec.h"
 #include "engine/engine.h"
 #include "stats/summary.h"
