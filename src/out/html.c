@@ -45,7 +45,7 @@ static const char style[] =
 	"details summary{cursor:pointer;font-weight:600;margin:2em 0 .5em}\n"
 	"figure{margin:1.6em 0}figure svg{max-width:100%;height:auto;display:block}figure .narrow{display:none}\n"
 	"@media screen and (max-width:620px){figure .wide{display:none}figure .narrow{display:block}"
-	"body{padding:12px 12px 32px}}\n"
+	"body{padding:12px 12px 32px}table.data .opt{display:none}}\n"
 	"@media print{body{max-width:none;padding:0;font-size:10.5pt}.scroll{overflow:visible;border:0}"
 	"figure,tr,.warn{break-inside:avoid}h2{break-after:avoid}table{font-size:7pt}th,td{padding:.2em .35em;"
 	"white-space:normal}td.num{white-space:nowrap}th{border-bottom:1.5px solid #000}details "

@@ -296,12 +296,18 @@ static int render_json(const struct table *t, struct buf *out)
 	return rc;
 }
 
+/* The class of what a narrow screen leaves out. */
+static const char *html_optional(const struct column *col)
+{
+	return col->flags & COL_OPTIONAL ? " opt" : "";
+}
+
 static void html_cell(struct buf *out, const struct column *col, const struct cell *c, enum table_mark mark)
 {
 	static const char *const classes[] = {
 		[MARK_DIM] = " dim", [MARK_BOLD] = " bold", [MARK_GOOD] = " good", [MARK_BAD] = " bad"};
 	const char *class = mark != MARK_NONE ? classes[mark] : "";
-	buf_addf(out, "<td class=\"%s%s\"", col->flags & COL_RIGHT ? "num" : "txt", class);
+	buf_addf(out, "<td class=\"%s%s%s\"", col->flags & COL_RIGHT ? "num" : "txt", html_optional(col), class);
 	if (c->kind == CELL_INTEGER)
 		buf_addf(out, " data-v=\"%lld\"", c->integer);
 	else if (c->kind == CELL_REAL)
@@ -317,7 +323,8 @@ static int render_html(const struct table *t, struct buf *out)
 	for (size_t k = 0; k < t->n; k++) {
 		if (!for_people(&t->columns[k]))
 			continue;
-		buf_addf(out, "<th scope=\"col\" class=\"%s\">", t->columns[k].flags & COL_RIGHT ? "num" : "txt");
+		buf_addf(out, "<th scope=\"col\" class=\"%s%s\">", t->columns[k].flags & COL_RIGHT ? "num" : "txt",
+			 html_optional(&t->columns[k]));
 		svg_escape(out, t->columns[k].title);
 		buf_adds(out, "</th>");
 	}
