@@ -263,9 +263,11 @@ static void add_prose(const struct compare *c, struct buf *out, int width)
 	struct buf shown = {0};
 	buf_addc(&prose, '\n');
 	compare_notes(c, &prose);
-	if (anything_ran(c))
-		buf_addc(&prose, '\n');
-	compare_lessons(c, &prose);
+	struct buf lessons = {0};
+	compare_lessons(c, &lessons);
+	if (lessons.len)
+		buf_addf(&prose, "\n%s", buf_str(&lessons));
+	buf_free(&lessons);
 	if (c->opt.explain) {
 		buf_addc(&prose, '\n');
 		compare_explain(c, &prose);

@@ -89,6 +89,7 @@ enum warning {
 	WARN_SMALL_INPUT,  /* buffers are larger than the input */
 	WARN_FIRST_RUN,    /* the first run was unlike the rest */
 	WARN_OUTLIERS,
+	WARN_FAILED,    /* runs ended with another status than 0 */
 	WARN_NO_COPY,   /* {out} of a command is no copy of {in} */
 	WARN_SHELL,     /* nothing is left of a run when the shell's start is taken out */
 	WARN_UNCOUNTED, /* no engine works here */
@@ -219,6 +220,9 @@ size_t compare_outliers(const struct subject *s);
 const struct subject *compare_fastest(const struct compare *c);
 /* The value of one quantity of each sample, seconds or bytes; the caller frees. NULL when memory ran out. */
 double *compare_values(const struct subject *s, double (*value)(const struct sample *));
+
+/* How a run ended, as a shell has it: its status, or 128 and the signal. */
+int compare_exit_status(const struct sample *s);
 
 /* The median of one uint64_t of struct sample, at `offset`; 0 without samples. */
 double compare_median(const struct subject *s, size_t offset);

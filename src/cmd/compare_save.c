@@ -52,6 +52,14 @@ static void add_series(json_t *o, const struct subject *s)
 	}
 }
 
+static void add_statuses(json_t *o, const struct subject *s)
+{
+	json_t *a = json_array();
+	for (size_t i = 0; i < s->samples.n; i++)
+		json_array_append_new(a, json_integer(compare_exit_status(&s->samples.v[i])));
+	json_object_set_new(o, "exit_status_samples", a);
+}
+
 static void add_numbers(json_t *o, const char *what, const struct numbers *x)
 {
 	const struct {
@@ -137,6 +145,7 @@ static json_t *result(const struct compare *c, const struct subject *s)
 	if (!o || s->unable)
 		return o;
 	add_series(o, s);
+	add_statuses(o, s);
 	add_numbers(o, "wall", &s->wall);
 	add_numbers(o, "user", &s->user);
 	add_numbers(o, "system", &s->system);

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 static double wall_of(const struct sample *s)
 {
@@ -64,6 +65,11 @@ double compare_median(const struct subject *s, size_t offset)
 	double median = s->samples.n ? quantile_sorted(v, sample_sort(v, s->samples.n), 0.5) : 0;
 	free(v);
 	return median;
+}
+
+int compare_exit_status(const struct sample *s)
+{
+	return WIFSIGNALED(s->status) ? 128 + WTERMSIG(s->status) : WEXITSTATUS(s->status);
 }
 
 double compare_first_s(const struct subject *s)

@@ -155,6 +155,25 @@ static bool outliers(const struct compare *c)
 	return any(c, has_outliers);
 }
 
+static size_t failures(const struct subject *s)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < s->samples.n; i++)
+		n += compare_exit_status(&s->samples.v[i]) != 0;
+	return n;
+}
+
+static bool has_failed(const struct compare *c, const struct subject *s)
+{
+	(void)c;
+	return failures(s) > 0;
+}
+
+static bool failed(const struct compare *c)
+{
+	return any(c, has_failed);
+}
+
 static bool is_no_copy(const struct compare *c, const struct subject *s)
 {
 	(void)c;
@@ -227,6 +246,8 @@ static const struct warning_row rows[WARNINGS] = {
 			    "--warmup keeps it out of the figures, --cold measures a first use each time"},
 	[WARN_OUTLIERS] = {"outliers", outliers, "some runs lie outside of Tukey's fences (1.5 IQR)",
 			   "they are kept, and count in every maximum; --save has each sample"},
+	[WARN_FAILED] = {"failed_runs", failed, "runs failed, as --ignore-failure allows",
+			 "their times are those of failures"},
 	[WARN_NO_COPY] = {"no_copy", no_copy, "what a command left in {out} is not what was in {in}",
 			  "that is right for a command that converts, and wrong for one that copies"},
 	[WARN_SHELL] = {"lost_in_shell", lost_in_shell,
@@ -245,7 +266,7 @@ void compare_warn_find(struct compare *c)
 /* Which rows a warning is about, where it is about some of them. */
 static bool (*const about[WARNINGS])(const struct compare *, const struct subject *) = {
 	[WARN_SHORT] = is_short,        [WARN_SPREAD] = is_spread,   [WARN_FIRST_RUN] = first_differs,
-	[WARN_OUTLIERS] = has_outliers, [WARN_NO_COPY] = is_no_copy,
+	[WARN_OUTLIERS] = has_outliers, [WARN_NO_COPY] = is_no_copy, [WARN_FAILED] = has_failed,
 };
 
 /* Names the rows that a warning is about: the first of them where they are many. */
@@ -266,18 +287,21 @@ static void say_rows(const struct compare *c, int which, struct buf *out)
 		compare_label(&names, s);
 		if (which == WARN_OUTLIERS)
 			buf_addf(&names, ": %zu of %zu", compare_outliers(s), s->wall.of.n);
+		if (which == WARN_FAILED)
+			buf_addf(&names, ": %zu of %zu", failures(s), s->wall.of.n);
 		if (which == WARN_FIRST_RUN) {
 			buf_adds(&names, ": ");
 			duration_human(&names, 1e9 * compare_first_s(s));
 			buf_adds(&names, " and then ");
-			duration_human(&names, 1e9 * s->wall.of.median);
+			s->wall.of.median > 0 ? duration_human(&names, 1e9 * s->wall.of.median)
+					      : buf_adds(&names, "nothing");
 		}
 	}
 	if (found > SHOWN)
 		buf_addf(&names, " and %zu more", found - SHOWN);
 	if (which == WARN_LOAD)
 		buf_addf(out, " (load average %.2f)", load(c));
-	if (found && (found < ran || which == WARN_OUTLIERS || which == WARN_FIRST_RUN))
+	if (found && (found < ran || which == WARN_OUTLIERS || which == WARN_FIRST_RUN || which == WARN_FAILED))
 		buf_addf(out, "%s)", buf_str(&names));
 	buf_free(&names);
 }

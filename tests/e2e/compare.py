@@ -322,7 +322,10 @@ def test_a_command_that_does_not_copy_is_noted(place):
 def test_failing_commands(place):
     status, _, err = run(place, "--runs=2", "false")
     assert status == 125 and "'false' failed: ended with status 1" in err, err
-    assert run(place, "--runs=2", "--ignore-failure", "false")[0] == 0
+    status, out, err = run(place, "--runs=2", "--ignore-failure", "false", "true")
+    assert status == 0 and "(false: 2 of 2)" in out.replace("\n", " "), (out, err)
+    got = rows(place, "--runs=1", "--ignore-failure", "exit 3", "kill -TERM $$")
+    assert [r["exit_status_samples"] for r in got.values()] == [[3], [143]], got
     status, _, err = run(place, "-N", "no-such-program-at-all")
     assert status == 125 and "No such file" in err, err
     status, _, err = run(place, "--runs=2", "kill -SEGV $$")
