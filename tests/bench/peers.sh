@@ -4,7 +4,8 @@
 #   clock_gettime         a fresh loop of two reads, compiled here
 #   pipe switch           perf bench sched pipe
 #   wake-up latency       cyclictest, same policy and interval; "yes" where both mean and least are within 25 %
-# Who begins changes from round to round. On a busy machine believe the least.
+# Who begins changes from round to round. On a busy machine believe the least; but by the policy other the timer slack of 50 us
+# decides what the least wake-up is: one that another timer of its CPU took along.
 # usage: peers.sh [ROUNDS]    SCTRACE names the program to measure
 set -euo pipefail
 

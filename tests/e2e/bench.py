@@ -229,6 +229,24 @@ def test_loads_do_their_work(_):
         assert r["min_ns"] <= r["mean_ns"] <= r["max_ns"] and r["p99_ns"] <= r["p999_ns"] <= r["max_ns"]
 
 
+def in_memory():
+    """A folder of ours on a file system in memory, or None."""
+    for folder in ("/dev/shm", "/run", "/tmp", "/dev"):
+        kind = subprocess.run(["stat", "-f", "-c", "%T", folder], capture_output=True, text=True, check=False).stdout.strip()
+        if kind == "tmpfs" and os.access(folder, os.W_OK):
+            return folder
+    return None
+
+
+def test_a_disk_in_memory_is_no_disk(_):
+    folder = in_memory()
+    if not folder:
+        raise Skip("no file system in memory is ours to write to")
+    for loads, told in (("none,disk", True), ("none,cpu", False)):
+        status, out, _ = run("latency", "-t", "20ms", "--loads", loads, "--dir", folder)
+        assert status == 0 and ("reached no device" in out) == told, out
+
+
 def test_commands_under_load(_):
     doc = document("load", "-r", "2", "--loads", "none,cpu", "--", "sh", "-c", "exit 0")
     assert {r["name"] for r in doc["results"]} == {"none", "cpu"}
@@ -266,7 +284,7 @@ def nothing_left(pid):
     raise AssertionError(f"left running: {descendants(pid)}")
 
 
-LONG = [["syscall", "-r", "1000000", "-t", "600s"], ["switch", "-t", "600s", "pipe"], ["sched", "-t", "300s", "-n", "2"],
+LONG = [["syscall", "-r", "1000000", "-t", "600s"], ["syscall", "--per-process", "-r", "1000000", "-t", "600s", "fork"], ["switch", "-t", "600s", "pipe"], ["sched", "-t", "300s", "-n", "2"],
         ["latency", "-t", "600s", "--loads", "net+fork"], ["load", "-r", "1", "--loads", "cpu+net", "--", "sleep", "600"]]
 
 
@@ -282,12 +300,14 @@ def test_interrupted_shows_what_it_has(_):
                 out, err = p.communicate(timeout=60)
                 assert p.returncode == -sig, (args, p.returncode, err)
                 assert "interrupted" in out, (args, out, err)
+                # What is missing is missing for that reason alone.
+                assert "want of time" not in out and "cannot run" not in out, (args, out)
                 assert json.loads(Path(save).read_text())["interrupted"] is True
                 nothing_left(p.pid)
 
 
 def test_killed_leaves_nothing(_):
-    for args in LONG[1:]:
+    for args in LONG[2:]:
         p = start(*args)
         time.sleep(3)
         # The command that is timed is nobody's load: it is a child of ours that ends by itself.
