@@ -80,32 +80,43 @@ def memory():
         say(f"{size} MiB: peak less the file's size", f"{peaks[size] - size:.2f} MiB", "the same for all, within 1 MiB")
 
 
+def quartiles(values):
+    return statistics.quantiles(values, n=4, method="inclusive")
+
+
 def hyperfine(place):
-    print("\nhyperfine on the same two commands")
+    """The two take turns, so that what the machine does meanwhile falls on both; in memory, for what a disk still writes of
+    the run before depends on which command that was, and only one of the two tools interleaves them."""
+    print("\nhyperfine on the same two commands, 4 turns of 10 runs each")
     if not shutil.which("hyperfine"):
         print("hyperfine is not installed")
         return
     (place / "in").write_bytes(bytes(range(256)) * 4096 * 16)
     commands = [f"cat {place}/in > {place}/out", f"dd if={place}/in of={place}/out bs=512 2>/dev/null"]
-    ours = results("--runs=40", "--warmup=3", "--no-count", *commands)
+    ours, theirs = ({c: [] for c in commands} for _ in range(2))
     exported = place / "h.json"
-    subprocess.run(["hyperfine", "--runs", "40", "--warmup", "3", "--export-json", exported, *commands], check=True,
-                   capture_output=True)
-    for theirs in json.loads(exported.read_text())["results"]:
-        mine = ours[theirs["command"]]
-        q1, _, q3 = statistics.quantiles(theirs["times"], n=4, method="inclusive")
-        name = theirs["command"].replace(f"{place}/", "")
-        say(f"{name}: median",
-            f"{mine['wall_median_s'] * 1e3:.2f} ms", f"hyperfine {theirs['median'] * 1e3:.2f} ms")
-        say("    quartiles", f"{mine['wall_q1_s'] * 1e3:.2f} to {mine['wall_q3_s'] * 1e3:.2f}",
-            f"hyperfine {q1 * 1e3:.2f} to {q3 * 1e3:.2f}")
+    for _ in range(4):
+        for name, result in results("--runs=10", "--warmup=2", "--no-count", *commands).items():
+            ours[name] += result["samples_s"]
+        subprocess.run(["hyperfine", "--runs", "10", "--warmup", "2", "--export-json", exported, *commands], check=True,
+                       capture_output=True)
+        for result in json.loads(exported.read_text())["results"]:
+            theirs[result["command"]] += result["times"]
+    for command in commands:
+        mine, other = quartiles(ours[command]), quartiles(theirs[command])
+        say(f"{command.replace(f'{place}/', '')}: median", f"{mine[1] * 1e3:.2f} ms", f"hyperfine {other[1] * 1e3:.2f} ms")
+        say("    quartiles", f"{mine[0] * 1e3:.2f} to {mine[2] * 1e3:.2f}",
+            f"hyperfine {other[0] * 1e3:.2f} to {other[2] * 1e3:.2f}")
+        within = [min(a) <= b[1] <= max(a) for a, b in ((ours[command], other), (theirs[command], mine))]
+        say("    each median within the other's spread", " and ".join("yes" if w else "no" for w in within), "both yes")
 
 
 def main():
     three_programs()
     shapes()
     memory()
-    with tempfile.TemporaryDirectory(prefix="sctrace-bench-") as place:
+    memory_disk = "/dev/shm" if Path("/dev/shm").is_dir() else None
+    with tempfile.TemporaryDirectory(prefix="sctrace-bench-", dir=memory_disk) as place:
         hyperfine(Path(place))
 
 

@@ -224,6 +224,9 @@ def test_an_interrupted_run_shows_what_it_has(place):
     saved = place.path / "run.json"
     p = subprocess.Popen([SCTRACE, "compare", "--dir", str(place.path), "--no-count", "--save", saved, "--runs=1000", "sleep 0.02",
                           "sleep 0.03"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    deadline = time.monotonic() + 60
+    while not place.left() and time.monotonic() < deadline:
+        time.sleep(0.01)
     time.sleep(3)
     p.send_signal(signal.SIGINT)
     out, err = p.communicate(timeout=60)
