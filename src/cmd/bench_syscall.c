@@ -230,6 +230,7 @@ static json_t *result_json(struct op_result *r, double resolution)
 	json_object_set_new(o, "batch", json_integer((json_int_t)r->batch));
 	json_object_set_new(o, "kernel_calls", isnan(r->kernel) ? json_null() : json_real(r->kernel));
 	json_object_set_new(o, "two_loops_ns", isnan(r->two_op_ns) ? json_null() : json_real(r->two_op_ns));
+	json_object_set_new(o, "resolution_ns", json_real(resolution));
 	json_object_set_new(o, "resolved", json_boolean(median >= resolution));
 	json_object_set_new(o, "failures", json_integer((json_int_t)r->wrong));
 	return o;

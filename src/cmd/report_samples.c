@@ -145,6 +145,21 @@ static double stored_or(const struct report_subject *s, const char *stem, double
 	return isfinite(ns) ? ns * 1e-9 : report_number(s->row, key);
 }
 
+/* A time of a subject in seconds; what its method could not tell from nothing is "<30 ns". */
+static void set_time(struct table *t, size_t col, const struct report_subject *s, double v)
+{
+	double resolution = report_number(s->row, "resolution_ns") * 1e-9;
+	if (!isfinite(v) || !isfinite(resolution) || v >= resolution) {
+		set_value(t, col, SHOW_SECONDS, v);
+		return;
+	}
+	struct buf text = {0};
+	buf_addc(&text, '<');
+	duration_human(&text, resolution * 1e9);
+	table_real(t, col, v, buf_str(&text));
+	buf_free(&text);
+}
+
 static void summary_row(struct table *t, const struct report_run *run, const struct report_subject *s,
 			const struct extra **more, size_t nmore)
 {
@@ -162,12 +177,12 @@ static void summary_row(struct table *t, const struct report_run *run, const str
 	double n = s->n ? (double)s->n : report_number(s->row, "wakeups");
 	if (isfinite(n))
 		table_integer(t, S_N, (long long)n, NULL);
-	set_value(t, S_MIN, SHOW_SECONDS, stored_or(s, "min", v->min));
-	set_value(t, S_Q1, SHOW_SECONDS, stored_or(s, "q1", v->q1));
-	set_value(t, S_MEDIAN, SHOW_SECONDS, stored_or(s, "median", v->median));
-	set_value(t, S_MEAN, SHOW_SECONDS, stored_or(s, "mean", v->mean));
-	set_value(t, S_Q3, SHOW_SECONDS, stored_or(s, "q3", v->q3));
-	set_value(t, S_MAX, SHOW_SECONDS, stored_or(s, "max", v->max));
+	set_time(t, S_MIN, s, stored_or(s, "min", v->min));
+	set_time(t, S_Q1, s, stored_or(s, "q1", v->q1));
+	set_time(t, S_MEDIAN, s, stored_or(s, "median", v->median));
+	set_time(t, S_MEAN, s, stored_or(s, "mean", v->mean));
+	set_time(t, S_Q3, s, stored_or(s, "q3", v->q3));
+	set_time(t, S_MAX, s, stored_or(s, "max", v->max));
 	set_value(t, S_STDDEV, SHOW_SECONDS, stored_or(s, "stddev", v->stddev));
 	if (s->n)
 		table_integer(t, S_OUTLIERS, (long long)(v->outliers_low + v->outliers_high), NULL);
@@ -271,8 +286,8 @@ static int ratio_row(struct table *t, const struct report_run *run, const struct
 	table_row(t);
 	table_string(t, R_NAME, a->name);
 	table_string(t, R_RUN, run->label);
-	set_value(t, R_FIRST, SHOW_SECONDS, a->s.median);
-	set_value(t, R_OTHER, SHOW_SECONDS, b->s.median);
+	set_time(t, R_FIRST, a, a->s.median);
+	set_time(t, R_OTHER, b, b->s.median);
 	if (unresolved(a) || unresolved(b)) {
 		table_string(t, R_WORDS, "too short to be told from nothing: no ratio");
 		return 0;

@@ -241,10 +241,11 @@ def check_what_cannot_be_compared(folder):
 
 def check_what_is_too_short_has_no_ratio(folder):
     """What the method cannot tell from nothing is not so many times faster than something"""
-    rows = [dict(timed("time", [0, 1, 0, 0, 1]), resolved=False)], [dict(timed("time", [40, 50, 60, 41, 43]), resolved=True)]
+    short = dict(timed("time", [0, 1, 0, 0, 1]), resolved=False, resolution_ns=30.0)
+    rows = [short], [dict(timed("time", [40, 50, 60, 41, 43]), resolved=True)]
     a, b = (save(folder, f"{i}.json", document("bench-syscall", r, method={"mode": "single"})) for i, r in enumerate(rows))
     text = report(a, b)
-    assert "no ratio" in text and "times" not in text.split("Summary")[0] and "nan" not in text, text
+    assert "<30.0 ns" in text and "no ratio" in text and "times" not in text.split("Summary")[0] and "nan" not in text, text
 
 
 def check_machines_that_differ(folder):
