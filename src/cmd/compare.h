@@ -229,8 +229,8 @@ double compare_median(const struct subject *s, size_t offset);
 
 /* compare_table.c: the table in any format, and what is under it. */
 struct table;
-/* The table of all rows for text of `width` columns, 0: any; with bars in cells or not. NULL when memory ran out. */
-struct table *compare_table(const struct compare *c, int width, bool bars);
+/* The table of all rows, with bars in cells or not. NULL when memory ran out. */
+struct table *compare_table(const struct compare *c, bool bars);
 /* "1 MiB (random)": what was copied. */
 void compare_title(const struct compare *c, struct buf *out);
 int compare_show(const struct compare *c, struct buf *out, const struct table_look *look);

@@ -44,7 +44,7 @@ static void heading(const struct compare *c, struct buf *out)
 int compare_html(const struct compare *c, struct buf *out)
 {
 	struct buf text[6] = {0}; /* title, host, notes, lessons, reasons, footer */
-	struct table *t = compare_table(c, 0, false);
+	struct table *t = compare_table(c, false);
 	if (!t)
 		return -ENOMEM;
 	heading(c, &text[0]);

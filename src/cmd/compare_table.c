@@ -56,9 +56,6 @@ enum {
 	COLUMNS
 };
 
-/* Below so many columns the split of the time is left out. */
-#define NARROW 78
-
 static const struct column columns[COLUMNS] = {
 	[C_NAME] = {"strategy", "strategy", 0},
 	[C_BUFFER] = {"buffer", "buffer", COL_RIGHT | COL_TEXT_ONLY},
@@ -79,8 +76,8 @@ static const struct column columns[COLUMNS] = {
 	[C_CV] = {"wall_cv", "", COL_DATA_ONLY},
 	[C_LOW] = {"wall_median_low95_s", "", COL_DATA_ONLY},
 	[C_HIGH] = {"wall_median_high95_s", "", COL_DATA_ONLY},
-	[C_USER] = {"user_mean_s", "user", COL_RIGHT},
-	[C_SYSTEM] = {"system_mean_s", "system", COL_RIGHT},
+	[C_USER] = {"user_mean_s", "user", COL_RIGHT | COL_SPARE},
+	[C_SYSTEM] = {"system_mean_s", "system", COL_RIGHT | COL_SPARE},
 	[C_RSS] = {"peak_rss_bytes", "peak RSS", COL_RIGHT},
 	[C_RATE] = {"rate_mb_per_s", "MB/s", COL_RIGHT | COL_OPTIONAL},
 	[C_TIMES] = {"times_the_fastest", "x fastest", COL_RIGHT},
@@ -320,7 +317,7 @@ static void hide(struct column *shown, int col)
 }
 
 /* Columns that would be empty, or that were not asked for, are left out of the text. */
-struct table *compare_table(const struct compare *c, int width, bool bars)
+struct table *compare_table(const struct compare *c, bool bars)
 {
 	struct column shown[COLUMNS];
 	memcpy(shown, columns, sizeof(shown));
@@ -348,11 +345,6 @@ struct table *compare_table(const struct compare *c, int width, bool bars)
 		hide(shown, col);
 	if (!buffers)
 		hide(shown, C_BUFFER);
-	/* Columns go from the right, so these two stay while the others beside them may go; on a phone they go too. */
-	if (width && width < NARROW) {
-		shown[C_USER].flags |= COL_OPTIONAL;
-		shown[C_SYSTEM].flags |= COL_OPTIONAL;
-	}
 	struct table *t = table_new(shown, COLUMNS);
 	for (size_t i = 0; t && i < c->subjects.n; i++)
 		subject_row(t, c, c->subjects.v[i]);
@@ -370,7 +362,7 @@ int compare_show(const struct compare *c, struct buf *out, const struct table_lo
 	enum table_format format = TABLE_TEXT;
 	if (c->opt.format && table_format_parse(c->opt.format, &format) < 0)
 		return -EINVAL;
-	struct table *t = compare_table(c, look ? look->width : 0, format == TABLE_TEXT);
+	struct table *t = compare_table(c, format == TABLE_TEXT);
 	if (!t)
 		return -ENOMEM;
 	if (format == TABLE_TEXT && c->subjects.n && c->subjects.v[0]->strategy) {

@@ -139,13 +139,15 @@ static struct column *columns_new(struct report *r)
 	v[0] = (struct column){"name", "syscall", 0};
 	size_t at = 1;
 	for (int what = 0; what < C_PER_RUN; what++)
-		for (size_t k = 0; k < n; k++)
-			v[at++] = n == 1 ? (struct column){keys[what], titles[what], COL_RIGHT}
+		for (size_t k = 0; k < n; k++) {
+			unsigned flags = COL_RIGHT | (n > 1 && what != C_CALLS ? COL_OPTIONAL : 0);
+			v[at++] = n == 1 ? (struct column){keys[what], titles[what], flags}
 					 : (struct column){keep(r, keys[what], r->runs.v[k].label),
-							   keep(r, titles[what], r->runs.v[k].label), COL_RIGHT};
+							   keep(r, titles[what], r->runs.v[k].label), flags};
+		}
 	for (size_t k = 1; k < n; k++) {
 		const char *name = keep(r, "change", r->runs.v[k].label);
-		v[at++] = (struct column){name, n > 2 ? name : "change", 0};
+		v[at++] = (struct column){name, n > 2 ? name : "change", COL_WRAP};
 	}
 	return v;
 }
@@ -283,8 +285,8 @@ static int add_programs(struct report *r)
 		{{"user_s", "user", COL_RIGHT}, "user_s", P_SECONDS},
 		{{"system_s", "system", COL_RIGHT}, "system_s", P_SECONDS},
 		{{"peak_rss_bytes", "peak RSS", COL_RIGHT}, "peak_rss_bytes", P_BYTES},
-		{{"processes", "processes", COL_RIGHT}, "processes", P_COUNT},
-		{{"calls_before_main", "calls before main", COL_RIGHT}, "calls_before_main", P_COUNT},
+		{{"processes", "processes", COL_RIGHT | COL_OPTIONAL}, "processes", P_COUNT},
+		{{"calls_before_main", "before main", COL_RIGHT | COL_OPTIONAL}, "calls_before_main", P_COUNT},
 	};
 	enum { MEMBERS = sizeof(members) / sizeof(*members) };
 	struct column columns[1 + MEMBERS] = {{"run", "run", 0}};

@@ -299,7 +299,7 @@ static int render_json(const struct table *t, struct buf *out)
 /* The class of what a narrow screen leaves out. */
 static const char *html_optional(const struct column *col)
 {
-	return col->flags & COL_OPTIONAL ? " opt" : "";
+	return col->flags & (COL_OPTIONAL | COL_SPARE) ? " opt" : "";
 }
 
 static void html_cell(struct buf *out, const struct column *col, const struct cell *c, enum table_mark mark)
