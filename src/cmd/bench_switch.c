@@ -90,7 +90,7 @@ static const struct column columns[] = {
 	[C_ROUND] = {"round_median_ns", "round", COL_RIGHT | COL_SPARE},
 	[C_OWN] = {"own_median_ns", "own", COL_RIGHT | COL_SPARE},
 	[C_VOL] = {"voluntary_switches_per_round", "voluntary", COL_RIGHT},
-	[C_INVOL] = {"involuntary_switches_per_round", "invol.", COL_RIGHT | COL_OPTIONAL},
+	[C_INVOL] = {"involuntary_switches_per_round", "invol.", COL_RIGHT},
 	[C_N] = {"samples", "samples", COL_RIGHT | COL_OPTIONAL},
 	[C_ROUNDS] = {"rounds", "rounds", COL_DATA_ONLY},
 };
