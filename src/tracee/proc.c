@@ -71,6 +71,7 @@ void proc_status_parse(const char *text, struct proc_status *s)
 	*s = (struct proc_status){
 		.state = state && isalpha((unsigned char)*state) ? *state : '\0',
 		.tgid = (pid_t)number_of(text, "Tgid", 10),
+		.parent = (pid_t)number_of(text, "PPid", 10),
 		.tracer = (pid_t)number_of(text, "TracerPid", 10),
 		.has_memory = value_of(text, "VmSize") != NULL,
 		.has_signals = value_of(text, "SigBlk") && value_of(text, "SigIgn") && value_of(text, "SigCgt"),

@@ -46,6 +46,7 @@ struct task {
 	bool in_call;
 	bool fresh;          /* its first stop has not been seen */
 	int early_status;    /* a stop that came before its birth was known, or 0 */
+	uint64_t early_ns;   /* when that was */
 	int deliver;         /* signal to hand over at the next resumption, or 0 */
 	struct call call;    /* the current or last one */
 	uint64_t entered_at; /* ns (or ticks): when it was let into the call */

@@ -20,13 +20,14 @@ static void a_status_is_read_whatever_comes_before(void **state)
 	struct buf text = {0};
 	(void)state;
 	/* More groups than any fixed buffer holds; the name is on a line of its own and cannot start one. */
-	buf_adds(&text, "Name:\tx\\nTgid:\t1\nState:\tZ (zombie)\nTgid:\t71\nTracerPid:\t9\nGroups:\t");
+	buf_adds(&text, "Name:\tx\\nTgid:\t1\nState:\tZ (zombie)\nTgid:\t71\nPPid:\t70\nTracerPid:\t9\nGroups:\t");
 	for (int i = 0; i < 20000; i++)
 		buf_addf(&text, "%d ", i);
 	buf_adds(&text, "\nVmSize:\t 5 kB\nVmHWM:\t 17 kB\nSigBlk:\t0001\nSigIgn:\t0010\nSigCgt:\tffffffffffffffff\n");
 	proc_status_parse(buf_str(&text), &s);
 	assert_int_equal(s.state, 'Z');
 	assert_int_equal(s.tgid, 71);
+	assert_int_equal(s.parent, 70);
 	assert_int_equal(s.tracer, 9);
 	assert_true(s.has_memory && s.has_signals);
 	assert_int_equal(s.peak_rss, 17 * 1024);

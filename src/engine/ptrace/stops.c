@@ -146,13 +146,28 @@ static bool adopt(struct tracer *t, struct task *task)
 	return true;
 }
 
+/* Who is late because the machine is busy tells yet; who was killed is gone from the list soon. */
+#define ORPHAN_NS      (NSEC_PER_SEC / 10)
+#define SURE_ORPHAN_NS (2 * NSEC_PER_SEC)
+
+/* Did whoever bore the task die before telling? The process it is of, or comes of, is not traced any more. */
+static bool is_orphan(const struct tracer *t, const struct task *task)
+{
+	struct proc_status s;
+	uint64_t age = clock_ns() - task->early_ns;
+	if (age < ORPHAN_NS || age > SURE_ORPHAN_NS)
+		return age > SURE_ORPHAN_NS;
+	proc_status(task->tid, &s);
+	return !map_get(&t->tasks.processes, (uint64_t)(s.tgid == task->tid ? s.parent : s.tgid));
+}
+
 void tracer_adopt_orphans(struct tracer *t)
 {
 	VEC(struct task *) orphans = {0};
 	size_t i = 0;
 	struct task *task;
 	while (t->unborn && (task = map_next(&t->tasks.by_tid, &i, NULL)))
-		if (!task->proc && task->early_status && !vec_push(&orphans, task))
+		if (!task->proc && task->early_status && is_orphan(t, task) && !vec_push(&orphans, task))
 			break;
 	for (size_t k = 0; k < orphans.n; k++)
 		if (adopt(t, orphans.v[k]))
@@ -340,7 +355,6 @@ int tracer_stop(struct tracer *t, struct task *task, int status)
 		t->current = NULL;
 		t->unborn -= task->early_status != 0;
 		task_died(t, task, status);
-		tracer_adopt_orphans(t);
 		return t->npending > 0;
 	}
 	task->stopped = true;
@@ -356,6 +370,7 @@ int tracer_stop(struct tracer *t, struct task *task, int status)
 	if (!task->proc && event != PTRACE_EVENT_EXEC) {
 		/* The child may report before its parent's event: it stays stopped until its birth is known. */
 		task->early_status = status;
+		task->early_ns = clock_ns();
 		t->unborn++;
 		t->current = NULL;
 		return 0;

@@ -146,13 +146,13 @@ pid_t tracer_wait(struct tracer *t, pid_t pid, int *status, struct rusage *usage
  */
 static pid_t wait_first(struct tracer *t, int *status, struct rusage *usage)
 {
-	for (int ms = 0; t->unborn && ms < 20; ms++) {
+	while (t->unborn && !(t->config.woken && *t->config.woken)) {
 		pid_t tid = wait4(-1, status, __WALL | WNOHANG, usage);
 		if (tid)
 			return tid;
 		clock_sleep_ns(1000000);
+		tracer_adopt_orphans(t);
 	}
-	tracer_adopt_orphans(t);
 	pid_t tid = try_spin(t, -1, status, usage);
 	if (tid == 0 && t->config.woken && *t->config.woken) {
 		errno = EINTR; /* a signal came meanwhile, and would not wake the sleep to come */
@@ -165,6 +165,8 @@ static pid_t wait_first(struct tracer *t, int *status, struct rusage *usage)
 static int take_waiting(struct tracer *t)
 {
 	t->waited.n = t->next_waited = 0;
+	if (t->unborn)
+		tracer_adopt_orphans(t);
 	do {
 		int status;
 		struct rusage usage;
