@@ -161,12 +161,28 @@ static pid_t wait_first(struct tracer *t, int *status, struct rusage *usage)
 	return tid ? tid : wait4(-1, status, __WALL, usage);
 }
 
+/* How often one task alone is taken before the others are asked for again. */
+#define LONE_MAX 4
+
+/*
+ * wait4(2) looks at one task after the other, always in the same order: who is far behind waits as long as those before have
+ * stops. So all are taken before the first is served, but where it was one alone that had stopped, not each time.
+ */
+static bool takes_more(struct tracer *t)
+{
+	if (t->waited.n > 1)
+		t->lone = 0;
+	return t->waited.n < WAIT_BATCH && tasks_count(&t->tasks) > 1 &&
+	       (t->waited.n > 1 || t->lone == 0 || t->lone == LONE_MAX);
+}
+
 /* Takes what waits; blocks for the first. 1, 0: nobody is left, -EINTR: a signal to sctrace. */
 static int take_waiting(struct tracer *t)
 {
 	t->waited.n = t->next_waited = 0;
 	if (t->unborn)
 		tracer_adopt_orphans(t);
+	t->lone = t->lone < LONE_MAX ? t->lone + 1 : 1;
 	do {
 		int status;
 		struct rusage usage;
@@ -180,7 +196,7 @@ static int take_waiting(struct tracer *t)
 		uint64_t rss = WIFSTOPPED(status) ? 0 : (uint64_t)usage.ru_maxrss * 1024;
 		if (!vec_push(&t->waited, (struct wait_status){tid, status, rss}))
 			return -ENOMEM;
-	} while (t->waited.n < WAIT_BATCH && tasks_count(&t->tasks) > 1);
+	} while (takes_more(t));
 	return 1;
 }
 

@@ -83,6 +83,7 @@ struct tracer {
 	VEC(struct wait_status) waited;
 	size_t next_waited;
 	struct spin spin;
+	unsigned lone;         /* waits in a row that took one task only */
 	struct summary counts; /* since the last collect */
 	struct tracer_cost cost;
 	struct tracer_cost unseen_cost; /* of calls that the tracer did not see begin */
