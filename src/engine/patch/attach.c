@@ -4,6 +4,7 @@
 #include "base/clock.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -265,6 +266,8 @@ static void __attribute__((noreturn)) watchdog(int sock)
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	setsid();
+	/* It runs once, and every moment counts then. Where that is not permitted it comes when it comes. */
+	sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){.sched_priority = 1});
 	if (sock > 0)
 		close_range(0, (unsigned)sock - 1, 0);
 	close_range((unsigned)sock + 1, ~0u, 0);
