@@ -25,14 +25,20 @@ static const struct summary_columns json = {{SC_NAME, SC_SECONDS, SC_CALLS, SC_E
 					     SC_BYTES, SC_BYTES_PER_CALL, SC_RESOLVED},
 					    17};
 
-/* Is there anything to tell in `column` (restarted, unfinished)? That exit(2) does not return is no news. */
+/* exit(2) does not return, and rt_sigreturn(2) not to its caller: not every engine sees its end. */
+static bool never_returns(const struct call_stats *c)
+{
+	const struct syscall_desc *d = syscall_lookup(c->arch, c->nr);
+	return d && (d->result == R_NONE || strcmp(d->name, "rt_sigreturn") == 0);
+}
+
+/* Is there anything to tell in `column` (restarted, unfinished)? */
 static bool is_news(const struct summary_rows *rows, int column)
 {
 	for (size_t i = 0; i < rows->lines.n; i++) {
 		const struct summary_row *row = &rows->lines.v[i].row;
-		const struct syscall_desc *d = syscall_lookup(row->call->arch, row->call->nr);
 		if (!rows->lines.v[i].is_group && summary_column_table[column].value(row) > 0 &&
-		    !(d && d->result == R_NONE))
+		    !never_returns(row->call))
 			return true;
 	}
 	return false;

@@ -11,23 +11,37 @@
  */
 #include "engine/patch/agent.h"
 
+/* clone(2)'s flags (linux/sched.h): a child that its parent waits for in the same memory, and what is not for the agent. */
+#define CLONE_VM       0x100
+#define CLONE_VFORK    0x4000
+#define CLONE_THREAD   0x10000
+#define CLONE_UNTRACED 0x800000
+#define CLONE_LENDS    (CLONE_VM | CLONE_VFORK)
+#define CLONE_LOOK     (CLONE_LENDS | CLONE_THREAD | CLONE_UNTRACED)
+
 #define DATA_BASE AGENT_DATA
 #define DATA_EXEC (AGENT_DATA + 8)
 #define DATA_ALONE (AGENT_DATA + 16)
-#define DATA_MAP  (AGENT_DATA + 24)
+#define DATA_LENT (AGENT_DATA + 24)
+#define DATA_LENT_SP (DATA_LENT + 8)
+#define DATA_LENT_FRAME (DATA_LENT + 16)
+#define DATA_MAP  (AGENT_DATA + 88)
 
 	.section .rodata
 	.balign 64
 	.globl agent_begin, agent_end, agent_entry, agent_p1, agent_p2, agent_p3, agent_refuse, agent_r1, agent_check
-	.globl agent_pre_end, agent_exit, agent_remote, agent_allowed_end
+	.globl agent_pre_end, agent_exit, agent_remote, agent_allowed_end, agent_taken, agent_loaded
+	.globl	agent_exec_taken, agent_exec_end, agent_go_shared, agent_sigreturn_booked, agent_sigreturn_sys, agent_sigreturn_bad
 
 /*
- * Making the call and booking it, twice: with locked updates where others may write to the same slots, and without where
- * the image has one thread and its slots to itself. \s is the labels' suffix. The frame is complete from \s_p6 on.
+ * Making the call and booking it, three times: with locked updates where others may write to the same slots, without where
+ * the image has one thread and its slots to itself, and for a call that lends the memory to a child until that has another.
+ * \s is the labels' suffix. The frame is complete from \s_p6 on.
  */
-	.macro	path s, lock
+	.macro	path s, lock, lends=0
 	.globl agent_p4_\s, agent_p5_\s, agent_p6_\s, agent_sys_\s, agent_after_\s, agent_timed_\s
 	.globl agent_add_ticks_\s, agent_add_error_\s, agent_add_bytes_\s, agent_add_hist_\s, agent_ret_\s, agent_end_\s
+	.globl agent_gave_\s
 go_\s:
 	push	%rcx			/* the slot, and the call's flags in its low bits */
 agent_p4_\s:
@@ -40,10 +54,31 @@ agent_p5_\s:
 	push	%rdx
 agent_p6_\s:
 	mov	16(%rsp), %rdx
+	.if \lends
+	mov	%rsp, DATA_LENT_SP
+	.irp	i, 0, 8, 16, 24, 32, 40
+	mov	\i(%rsp), %rax
+	mov	%rax, DATA_LENT_FRAME + \i
+	.endr
+	.endif
 	mov	32(%rsp), %rax
 agent_sys_\s:
 	syscall
 agent_after_\s:
+	.if \lends
+	cmp	%rsp, DATA_LENT_SP	/* the child writes over the frame, or has a stack of its own */
+	je	1f
+	lea	-(48 + 128)(%rsp), %rsp
+1:	.irp	i, 0, 8, 16, 24, 32, 40
+	mov	DATA_LENT_FRAME + \i, %rcx
+	mov	%rcx, \i(%rsp)
+	.endr
+	test	%rax, %rax
+	jz	1f
+	movq	$0, DATA_LENT
+1:
+agent_loaded:
+	.endif
 	push	%rax
 	rdtsc
 	shl	$32, %rdx
@@ -70,6 +105,7 @@ agent_add_error_\s:
 	jz	2f
 	mov	DATA_EXEC, %rax
 	movq	$0, (%rax)
+agent_gave_\s:
 	jmp	2f
 1:	test	$SLOT_F_BYTES, %r11b
 	jz	2f
@@ -137,6 +173,7 @@ agent_p3:
 	cmpb	$0, DATA_ALONE
 	je	go_shared
 	path	alone
+agent_go_shared:
 	path	shared, lock
 
 agent_refuse:
@@ -154,6 +191,12 @@ agent_check:				/* rcx = slot; calls that depend on their arguments, and those t
 	je	go_shared
 	cmp	$56, %eax		/* clone: not where the child would run on this frame, or be hidden from us */
 	je	1f
+	cmp	$58, %eax		/* vfork */
+	je	agent_lend
+	cmp	$15, %eax		/* rt_sigreturn */
+	je	agent_sigreturn
+	cmp	$435, %eax		/* clone3: its structure begins with the flags */
+	je	4f
 	cmp	$13, %eax		/* rt_sigaction: the tracer wants to know of SIGSYS */
 	je	2f
 	cmp	$14, %eax		/* rt_sigprocmask: likewise */
@@ -174,11 +217,20 @@ agent_check:				/* rcx = slot; calls that depend on their arguments, and those t
 7:	cmpb	$0, DATA_ALONE
 	je	go_shared
 	jmp	go_alone
-1:	test	$0x800100, %edi		/* CLONE_UNTRACED, CLONE_VM */
+1:	mov	%edi, %r11d
+	and	$CLONE_LOOK, %r11d
+	cmp	$CLONE_LENDS, %r11d
+	je	agent_lend
+	test	$(CLONE_UNTRACED | CLONE_VM), %r11d
 	jnz	agent_refuse
 	test	%rsi, %rsi		/* a stack of its own */
 	jnz	agent_refuse
 	jmp	go_shared
+4:	mov	(%rdi), %r11d
+	and	$CLONE_LOOK, %r11d
+	cmp	$CLONE_LENDS, %r11d
+	je	agent_lend
+	jmp	agent_refuse
 2:	cmp	$31, %edi		/* SIGSYS */
 	je	agent_refuse
 	jmp	7b
@@ -201,14 +253,32 @@ agent_check:				/* rcx = slot; calls that depend on their arguments, and those t
 8:	mov	DATA_EXEC, %r11
 	test	%r11, %r11
 	jz	agent_refuse
-	cmpq	$0, (%r11)
-	jne	agent_refuse
 	rdtsc
 	shl	$32, %rdx
 	or	%rax, %rdx
-	mov	%rdx, (%r11)
+	xor	%eax, %eax
+	lock cmpxchg %rdx, (%r11)
+agent_exec_taken:			/* if ZF */
 	mov	(%rsp), %rdx
+	jne	agent_refuse
 	jmp	go_shared
+agent_exec_end:
+agent_sigreturn:			/* comes back elsewhere, with all registers; the frame it reads is where rsp was */
+	and	$-SLOT_ALIGN, %rcx
+	lock incq SLOT_ENTERED(%rcx)
+agent_sigreturn_booked:
+	lea	(32 + 128)(%rsp), %rsp
+agent_sigreturn_sys:
+	syscall
+agent_sigreturn_bad:			/* only for the signal that a bad frame raises */
+	ud2
+agent_lend:				/* one at a time: the frame is kept where the child does not write */
+	mov	$1, %r11d
+	xchg	%r11, DATA_LENT
+agent_taken:
+	test	%r11, %r11
+	jnz	agent_refuse
+	path	lending, lock, 1
 agent_pre_end:
 
 agent_exit:				/* exit(2) of a thread that may have no stack any more: none is used */

@@ -70,31 +70,45 @@ struct agent_tail {
 };
 _Static_assert(sizeof(struct agent_tail) == AGENT_PAGE, "agent.S");
 
+/* The frame that agent_entry builds; the stub's return address is its last word. `flags`: AH by lahf, AL by seto. */
+struct agent_frame {
+	uint64_t t0, slot, rdx, flags, nr, ret;
+};
+
+/* A call that lends the memory, and with it the stack, to a child (vfork(2), CLONE_VFORK): kept here meanwhile. */
+struct agent_lent {
+	uint64_t taken; /* 1: one is under way */
+	uint64_t sp;    /* its stack pointer; a child with another stack has another */
+	struct agent_frame frame;
+};
+
 /* The private page. */
 struct agent_data {
 	uint64_t base;    /* where the slots begin, less SLOT_ALIGN */
 	uint64_t exec_t0; /* where this image's exec word is, or 0 */
 	uint64_t alone;   /* one thread, and the slots are this image's alone: updates need no lock */
+	struct agent_lent lent;
 	uint32_t map[AGENT_CALLS];
 	uint8_t scratch[256]; /* for calls that the tracer runs */
-};
-
-/* The frame that agent_entry builds; the stub's return address is its last word. `flags`: AH by lahf, AL by seto. */
-struct agent_frame {
-	uint64_t t0, slot, rdx, flags, nr, ret;
 };
 
 /* agent.S as assembled, and the places in it where the tracer must know how far a thread has come. */
 extern const unsigned char agent_begin[], agent_end[], agent_entry[], agent_p1[], agent_p2[], agent_p3[];
 extern const unsigned char agent_refuse[], agent_r1[], agent_check[], agent_pre_end[];
 extern const unsigned char agent_exit[], agent_remote[], agent_allowed_end[];
+/* On the path that lends: from behind `taken` up to `loaded` the word `lent.taken` may be this thread's, and `lent.frame` its. */
+extern const unsigned char agent_taken[], agent_loaded[];
+/* execve(2): from `taken` on, where ZF is set, the exec word is this thread's, up to a path's `gave`. */
+extern const unsigned char agent_exec_taken[], agent_exec_end[], agent_go_shared[];
+/* rt_sigreturn(2): from `booked` on it is counted, at `sys` the stack pointer is the program's, at `bad` its frame was none. */
+extern const unsigned char agent_sigreturn_booked[], agent_sigreturn_sys[], agent_sigreturn_bad[];
 
-/* The labels of one of the two paths through a call. */
+/* The labels of one of the paths through a call. */
 struct agent_path {
-	const unsigned char *p4, *p5, *p6, *sys, *after, *timed, *add_ticks, *add_error, *add_bytes, *add_hist, *ret,
-		*end;
+	const unsigned char *p4, *p5, *p6, *sys, *after, *timed, *add_ticks, *add_error, *gave, *add_bytes, *add_hist,
+		*ret, *end;
 };
-extern const struct agent_path agent_paths[2];
+extern const struct agent_path agent_paths[3]; /* alone, shared, lending */
 
 /* Code that is run once, from a place of the program's, to set the agent up (see agent.S). */
 extern const unsigned char setup_begin[], setup_path[], setup_end[], region_begin[], region_end[];

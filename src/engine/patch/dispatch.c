@@ -48,11 +48,9 @@ static void block_sigsys(const struct task *task)
 	ptrace(PTRACE_SETSIGMASK, task->tid, sizeof(mask), &mask);
 }
 
-static bool blocks_all_else(const struct task *task)
+static bool is_all_else(uint64_t mask)
 {
-	uint64_t mask = 0;
-	return ptrace(PTRACE_GETSIGMASK, task->tid, sizeof(mask), &mask) == 0 && !(mask & SIGBIT(SIGSYS)) &&
-	       __builtin_popcountll(mask) >= 55;
+	return !(mask & SIGBIT(SIGSYS)) && __builtin_popcountll(mask) >= 55;
 }
 
 /*
@@ -62,8 +60,12 @@ static bool blocks_all_else(const struct task *task)
 static void mend_forced_signal(struct patch *p, struct task *task)
 {
 	uint64_t args[6] = {0};
-	if (patch_task_of(task)->sigsys_blocked || blocks_all_else(task))
-		block_sigsys(task);
+	uint64_t mask = 0;
+	if (ptrace(PTRACE_GETSIGMASK, task->tid, sizeof(mask), &mask) == 0 &&
+	    (patch_task_of(task)->sigsys_blocked || is_all_else(mask))) {
+		mask |= SIGBIT(SIGSYS);
+		ptrace(PTRACE_SETSIGMASK, task->tid, sizeof(mask), &mask);
+	}
 	if (own_action(task, args))
 		remote_call(&p->t, task, SYS_rt_sigaction, args);
 }
@@ -200,8 +202,6 @@ enum tracer_verdict dispatch_stop(struct patch *p, struct task *task, const stru
 		redo(task, &r, nr); /* it makes the call by itself, when it is let go */
 		return STOP_OURS;
 	}
-	if (nr == SYS_execve && image_of(task)->exec_word)
-		*image_of(task)->exec_word = 0; /* left behind by a thread that was taken out of the agent */
 	watch_call(p, task, nr, &r);
 	uint64_t stub = fast_way(p, task, &r, call);
 	if (!task->stopped)
@@ -210,6 +210,7 @@ enum tracer_verdict dispatch_stop(struct patch *p, struct task *task, const stru
 		go_slow(p, task, &r, nr);
 		return STOP_OURS;
 	}
+	tracer_call_restarts_unseen(&p->t, task);
 	r.rip = stub;
 	r.rax = (unsigned long long)nr;
 	r.orig_rax = (unsigned long long)-1;

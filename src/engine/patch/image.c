@@ -24,7 +24,7 @@ static struct site *site_copy(const struct site *from)
 	return s;
 }
 
-struct image *image_copy(const struct image *from)
+struct image *image_copy(const struct image *from, uint32_t sure)
 {
 	struct image *img = image_new();
 	if (!img)
@@ -33,6 +33,8 @@ struct image *image_copy(const struct image *from)
 	img->from_start = from->from_start;
 	img->alone = from->alone;
 	img->sealed = from->sealed;
+	img->serial = from->serial;
+	img->sure = sure;
 	img->minds_sigsys = from->minds_sigsys;
 	memcpy(img->sigsys_action, from->sigsys_action, sizeof(img->sigsys_action));
 	img->region = from->region;
@@ -88,11 +90,13 @@ struct agent_slot *image_slot(const struct image *img, uint64_t slot_addr)
 
 /* --- which calls the agent makes --- */
 
-/* What only the tracer can do right: births that share memory, new images, frames that are left, dispatch itself. */
+/* What only the tracer can do right: new images by another call, what is left of an interrupted one, dispatch itself. */
 static bool is_special(int64_t nr)
 {
 	static const int16_t special[] = {
-		SYS_rt_sigreturn, SYS_vfork, SYS_execveat, SYS_restart_syscall, SYS_clone3, SYS_seccomp,
+		SYS_execveat,
+		SYS_restart_syscall,
+		SYS_seccomp,
 	};
 	for (size_t i = 0; i < sizeof(special) / sizeof(*special); i++)
 		if (special[i] == nr)
@@ -103,7 +107,7 @@ static bool is_special(int64_t nr)
 /* While a thread blocks SIGSYS, every change of masks must be seen. */
 static bool is_watched(const struct image *img, int64_t nr)
 {
-	return nr == SYS_rt_sigprocmask && img->blockers > 0;
+	return (nr == SYS_rt_sigprocmask && img->blockers > 0) || (nr == SYS_rt_sigreturn && img->awaiting > 0);
 }
 
 /* What earlier images asked for is there from the start: the first use need not stop. */
@@ -148,16 +152,49 @@ bool image_map_call(struct patch *p, struct task *task, int64_t nr, bool refused
 	return true;
 }
 
-void image_note_blocked(struct task *task, bool blocked)
+/* The call goes to the tracer from here on, until it is mapped again. */
+static void unmap_call(const struct task *task, int64_t nr)
 {
 	struct image *img = image_of(task);
 	static const uint32_t none;
+	if (img->state != IMAGE_READY || !img->map[nr])
+		return;
+	img->map[nr] = 0;
+	remote_write(task->tid, map_address(nr), &none, sizeof(none));
+}
+
+void image_note_blocked(struct task *task, bool blocked)
+{
+	struct image *img = image_of(task);
 	if (patch_task_of(task)->sigsys_blocked == blocked)
 		return;
 	patch_task_of(task)->sigsys_blocked = blocked;
 	img->blockers += blocked ? 1 : -1;
-	if (img->blockers > 0 && img->state == IMAGE_READY)
-		remote_write(task->tid, map_address(SYS_rt_sigprocmask), &none, sizeof(none));
+	if (img->blockers > 0)
+		unmap_call(task, SYS_rt_sigprocmask);
+}
+
+void image_note_frames(struct task *task)
+{
+	struct image *img = image_of(task);
+	struct patch_task *pt = patch_task_of(task);
+	bool awaiting = pt && (pt->moved_frames > 0 || task->interrupted.n > 0);
+	if (!img || !pt || pt->awaiting == awaiting)
+		return;
+	pt->awaiting = awaiting;
+	img->awaiting += awaiting ? 1 : -1;
+	if (awaiting)
+		unmap_call(task, SYS_rt_sigreturn);
+}
+
+void image_forget_task(const struct task *task)
+{
+	struct image *img = image_of(task);
+	const struct patch_task *pt = patch_task_of(task);
+	if (!img || !pt)
+		return;
+	img->blockers -= pt->sigsys_blocked;
+	img->awaiting -= pt->awaiting;
 }
 
 void image_switch(struct image *img, bool off)
@@ -185,8 +222,8 @@ void image_begin_child(struct task *task)
 	img->user = task->tid;
 	img->alone = false;
 	img->exec_word = region_take_exec(img->region);
-	const uint64_t words[2] = {region_address(img->region, img->exec_word), 0};
-	_Static_assert(offsetof(struct agent_data, alone) == offsetof(struct agent_data, exec_t0) + 8,
+	const uint64_t words[3] = {region_address(img->region, img->exec_word), 0, 0};
+	_Static_assert(offsetof(struct agent_data, lent.taken) == offsetof(struct agent_data, exec_t0) + 16,
 		       "written at once");
 	remote_write(task->tid, AGENT_DATA + offsetof(struct agent_data, exec_t0), words, sizeof(words));
 }

@@ -64,17 +64,19 @@ static void mend_call_address(struct task *task, const siginfo_t *si)
 }
 
 /*
- * The agent faulted: there is no room for its frame on the program's stack, of which a system call needs none. The call
+ * The agent faulted, at `ip`: there is no room for its frame on the program's stack, of which a system call needs none. The call
  * is made from its stub, which needs none either. False: the fault is not the agent's doing.
  */
-static bool survive_fault(struct patch *p, struct task *task)
+static bool survive_fault(struct patch *p, struct task *task, uint64_t ip)
 {
 	struct user_regs_struct r;
+	if (ip == AGENT_AT(agent_sigreturn_bad))
+		return false;
 	stepout(p, task, true);
 	if (ptrace(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
 		return false;
 	const struct site *before = map_get(&image_of(task)->sites, r.rip + 2);
-	const struct site *behind = map_get(&image_of(task)->sites, r.rip);
+	const struct site *behind = ip - AGENT_CODE < AGENT_PAGE ? map_get(&image_of(task)->sites, r.rip) : NULL;
 	if (before && before->stub) {
 		r.rip = before->stub + STUB_BEHIND;
 		dispatch_run_slow(p, task, &r, (int64_t)r.rax);
@@ -83,6 +85,44 @@ static bool survive_fault(struct patch *p, struct task *task)
 	if (behind && behind->kind == SITE_LONG)
 		site_follow_moved(task);
 	return behind != NULL;
+}
+
+/* The thread left our code at `from`, and its handler will return to elsewhere: an interrupted call is looked for there. */
+static void note_way_out(struct task *task, uint64_t from)
+{
+	uint64_t ip = 0;
+	arch_ip(task->tid, &ip);
+	const struct map *sites = &image_of(task)->sites;
+	struct interrupted *last = task->interrupted.n ? &task->interrupted.v[task->interrupted.n - 1] : NULL;
+	const struct site *behind = map_get(sites, ip);
+	const struct site *before = map_get(sites, ip + 2);
+	if (behind && behind->kind == SITE_LONG)
+		patch_task_of(task)->moved_frames++;
+	if (last && behind && last->call.ip == from)
+		last->call.ip = behind->ip;
+	else if (last && before && last->call.ip == from + 2)
+		last->call.ip = before->ip;
+}
+
+/* A signal that is none of ours: the thread leaves our code before its handler runs. */
+static enum tracer_verdict pass_signal(struct patch *p, struct task *task, const siginfo_t *si)
+{
+	uint64_t ip;
+	if (arch_ip(task->tid, &ip) < 0)
+		return STOP_PASS;
+	if (stepout_needed(task, ip)) {
+		bool fault = (si->si_signo == SIGSEGV || si->si_signo == SIGBUS) && si->si_code > 0;
+		if (fault && survive_fault(p, task, ip))
+			return STOP_OURS;
+		bool caught = is_caught(task->tid, si->si_signo);
+		stepout(p, task, caught);
+		if (caught)
+			note_way_out(task, ip);
+		if (si->si_signo == SIGSYS && si->si_code == 1 /* SYS_SECCOMP */ && ip - AGENT_CODE < AGENT_PAGE)
+			mend_call_address(task, si);
+	}
+	image_note_frames(task);
+	return STOP_PASS;
 }
 
 static enum tracer_verdict on_signal(struct tracer *t, struct task *task, const siginfo_t *si)
@@ -100,18 +140,7 @@ static enum tracer_verdict on_signal(struct tracer *t, struct task *task, const 
 		if (!task->stopped)
 			return STOP_HELD;
 	}
-	uint64_t ip;
-	if (arch_ip(task->tid, &ip) < 0)
-		return STOP_PASS;
-	if (!stepout_needed(task, ip))
-		return STOP_PASS;
-	if ((si->si_signo == SIGSEGV || si->si_signo == SIGBUS) && si->si_code > 0 && survive_fault(p, task))
-		return STOP_OURS;
-	stepout(p, task, is_caught(task->tid, si->si_signo));
-	if (si->si_signo == SIGSYS && si->si_code == 1 /* SYS_SECCOMP */ && ip >= AGENT_CODE &&
-	    ip < AGENT_CODE + AGENT_PAGE)
-		mend_call_address(task, si);
-	return STOP_PASS;
+	return pt ? pass_signal(p, task, si) : STOP_PASS;
 }
 
 /* Does the thread block SIGSYS? A filter does not care. */
@@ -163,8 +192,9 @@ static bool on_syscall_stop(struct tracer *t, struct task *task)
 			p->seccomp_seen = true;
 		if (task->call.nr == SYS_rt_sigprocmask)
 			note_mask(p, task);
-		if (task->call.nr == SYS_rt_sigreturn)
-			site_follow_moved(task);
+		if (task->call.nr == SYS_rt_sigreturn && site_follow_moved(task) && pt->moved_frames)
+			pt->moved_frames--;
+		image_note_frames(task);
 		arm_task(p, task, image_of(task)->state == IMAGE_READY);
 	}
 	return true;
@@ -179,18 +209,25 @@ struct patch_task *patch_give_data(struct task *task)
 	return task->data;
 }
 
-static void on_birth(struct tracer *t, struct task *parent, struct task *child, uint64_t flags)
+/* What a thread's child has of it. */
+static void inherit(const struct task *parent, struct task *child)
+{
+	const struct patch_task *from = patch_task_of(parent);
+	if (!patch_give_data(child) || !from)
+		return;
+	patch_task_of(child)->sigsys_blocked = from->sigsys_blocked;
+	if (child->proc != parent->proc) /* the stack too, and what will return there */
+		patch_task_of(child)->moved_frames = from->moved_frames;
+	if (image_of(child))
+		image_of(child)->blockers += from->sigsys_blocked;
+}
+
+/* A new process has its parent's image, or a copy of it. */
+static void give_image(struct tracer *t, const struct task *parent, const struct task *child, uint64_t flags)
 {
 	struct image *img = image_of(parent);
-	if (patch_give_data(child))
-		patch_task_of(child)->sigsys_blocked = patch_task_of(parent) && patch_task_of(parent)->sigsys_blocked;
-	/* From here on others may write to the same slots; the call that bears them is booked with a lock anyway. */
-	if (img)
-		image_set_alone(parent, false);
-	if (child->proc == parent->proc || child->proc->image || !img)
-		return;
 	if (!(flags & CLONE_VM)) {
-		child->proc->image = image_copy(img);
+		child->proc->image = image_copy(img, patch_task_of(parent) ? patch_task_of(parent)->serial : 0);
 		return;
 	}
 	child->proc->image = img;
@@ -203,6 +240,16 @@ static void on_birth(struct tracer *t, struct task *parent, struct task *child, 
 	img->sharers++;
 	img->user = parent->tid;
 	image_switch(img, true);
+}
+
+static void on_birth(struct tracer *t, struct task *parent, struct task *child, uint64_t flags)
+{
+	/* From here on others may write to the same slots; the call that bears them is booked with a lock anyway. */
+	if (image_of(parent))
+		image_set_alone(parent, false);
+	if (image_of(parent) && !child->proc->image)
+		give_image(t, parent, child, flags);
+	inherit(parent, child);
 }
 
 /* Are its calls counted, or must at least be let through? A filter stays in force where nobody asked for the counts. */
@@ -225,17 +272,21 @@ static void on_first_stop(struct tracer *t, struct task *task)
 	/* Whose birth nobody told has an unknown image: it is traced by ptrace, and its copy of the agent counts nothing. */
 	if (!img)
 		refuse_all(task);
-	if (!patch_give_data(task) || !img || img->state != IMAGE_READY || !is_served(p, task))
+	if (!patch_give_data(task) || !img || img->state != IMAGE_READY)
 		return;
+	bool served = is_served(p, task);
 	bool forked = img->refs == 1 && task->tid == task->proc->pid;
-	if (forked && (t->config.want & CAP_BY_PROCESS || !task->proc->counted)) {
-		stepout_child(task);
-		if (image_own_region(p, task) < 0)
-			patch_make_plain(p, task, "no memory for counters of its own");
-	}
+	bool apart = served && forked && (t->config.want & CAP_BY_PROCESS || !task->proc->counted);
+	if (forked)
+		site_check_copied(task);
+	stepout_child(task, apart);
+	if (!served)
+		return;
+	if (apart && image_own_region(p, task) < 0)
+		patch_make_plain(p, task, "no memory for counters of its own");
 	if (forked)
 		image_begin_child(task); /* its memory was copied before the parent was told to use locks */
-	img->blockers += patch_task_of(task)->sigsys_blocked;
+	image_note_frames(task);
 	arm_task(p, task, img->state == IMAGE_READY);
 }
 
@@ -301,6 +352,8 @@ static void on_exec(struct tracer *t, struct task *task)
 	struct patch_task *pt = patch_give_data(task);
 	struct user_regs_struct r;
 	bool held = task->proc->hold;
+	remote_release(); /* the memory has gone */
+	image_forget_task(task);
 	if (!task->in_call && image_of(task))
 		stepout_exec(image_of(task));
 	leave_image(p, task->proc);
@@ -324,8 +377,8 @@ static void on_exec(struct tracer *t, struct task *task)
 
 static void on_death(struct tracer *t, struct task *task)
 {
-	if (patch_task_of(task) && patch_task_of(task)->sigsys_blocked && image_of(task))
-		image_of(task)->blockers--;
+	remote_release();
+	image_forget_task(task);
 	if (task->proc && task->proc->ntasks == 1)
 		leave_image(patch_of(t), task->proc);
 	free(task->data);
@@ -357,8 +410,11 @@ static void on_leave(struct tracer *t, struct task *task)
 
 static int resume_request(struct tracer *t, const struct task *task)
 {
-	const struct patch_task *pt = patch_task_of(task);
+	struct patch_task *pt = patch_task_of(task);
 	const struct image *img = image_of(task);
+	remote_release();
+	if (pt && img)
+		pt->serial = img->serial;
 	if (!is_served(patch_of(t), task))
 		return PTRACE_CONT;
 	return (pt && pt->slow) || !img || img->state != IMAGE_READY ? PTRACE_SYSCALL : PTRACE_CONT;
@@ -486,6 +542,7 @@ static void calibrate(struct patch *p, bool pinned)
 static void patch_free(struct patch *p)
 {
 	tracer_detach_all(&p->t);
+	remote_release();
 	region_free_all(p);
 	plan_free_all(p);
 	vec_free(&p->calls);
@@ -531,6 +588,7 @@ static int patch_start(struct engine **out, const struct engine_config *config, 
 		r = set_arming(p, &c);
 	if (r == 0)
 		calibrate(p, config->spawn.pin_tracer);
+	p->t.calls_unseen = true;
 	p->t.exit_kill = config->spawn.argv != NULL;
 	if (r == 0 && config->nattach)
 		r = patch_start_watchdog(p);

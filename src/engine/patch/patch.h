@@ -51,6 +51,7 @@ struct site {
 	enum site_kind kind;
 	bool retry;    /* a long jump may be possible later */
 	uint8_t moved; /* bytes of instructions that moved into the stub (SITE_LONG) */
+	uint32_t serial; /* the image's number when it was patched last */
 	/* What was changed, so that it can be put back: hops of jumps through padding, and the site itself. */
 	struct change {
 		uint64_t addr;
@@ -109,6 +110,7 @@ struct image {
 	uint64_t entry;            /* where it began */
 	uint64_t *exec_word;       /* when its execve(2) began (struct agent_tail), or NULL: the agent makes none */
 	int blockers;              /* threads that block SIGSYS */
+	int awaiting;              /* threads whose rt_sigreturn(2) the tracer must see */
 	bool sealed;               /* the program has a seccomp filter of its own: no more calls of ours */
 	bool minds_sigsys;         /* it set an action for SIGSYS, kept in sigsys_action */
 	uint64_t sigsys_action[4]; /* struct kernel_sigaction, which a forced SIGSYS may reset */
@@ -118,6 +120,8 @@ struct image {
 	bool selected;    /* dispatch looks at the selector byte behind the slots */
 	bool cleaned;     /* nothing of ours is in it any more */
 	bool surveyed;    /* plan_apply_mapped() was here */
+	uint32_t serial;  /* counts patched sites */
+	uint32_t sure;    /* a copy: sites with larger numbers may have been patched after the memory was copied */
 	struct map sites; /* by ip: struct site, owned */
 	struct map stubs; /* by the stub's address: struct site, borrowed */
 	struct map hops;  /* by the address of each jump on the way to a stub: struct site, borrowed */
@@ -131,6 +135,9 @@ struct patch_task {
 	bool armed;            /* calls from outside the agent stop, and are dealt with here */
 	uint64_t completed_ip; /* behind the call that ended last under ptrace, or 0 */
 	bool sigsys_blocked;   /* the program blocks SIGSYS in this thread */
+	unsigned moved_frames; /* handlers that will return to behind a call whose next instructions moved */
+	uint32_t serial;       /* the image's number when it ran on last */
+	bool awaiting;         /* its rt_sigreturn(2) must be seen: because of those, or of an interrupted call */
 	bool slow;             /* its current call runs under ptrace, unarmed */
 	bool strict, pretend;  /* veil.c: in seccomp's strict mode; the current call's result is to be 0 */
 };
@@ -195,7 +202,9 @@ static inline struct patch_task *patch_task_of(const struct task *task)
 /* remote.c: having the program make calls. The task is in a signal- or event-stop, not in a syscall-stop. */
 /* Reads and writes the program's memory, page protections notwithstanding; all of it or -EFAULT. */
 int remote_read(pid_t tid, uint64_t addr, void *buf, size_t n);
-int remote_open(pid_t tid); /* the memory as a file, for many writes; a descriptor or -errno */
+/* The memory as a file, open until remote_release(), which is to be called before the task can get another; or -errno. */
+int remote_open(pid_t tid);
+void remote_release(void);
 int remote_write(pid_t tid, uint64_t addr, const void *buf, size_t n);
 /* The same by such a descriptor; where it fails, or is none, and the thread is stopped, by ptrace(2). */
 int remote_write_by(int fd, pid_t tid, uint64_t addr, const void *buf, size_t n);
@@ -212,7 +221,8 @@ int64_t remote_call(struct tracer *t, struct task *task, uint64_t nr, const uint
 
 /* image.c */
 struct image *image_new(void);
-struct image *image_copy(const struct image *from);
+/* Of a child whose parent ran on last when the image's number was `sure`. */
+struct image *image_copy(const struct image *from, uint32_t sure);
 void image_put(struct patch *p, struct image *img);
 /* Puts the agent into a new image; `at` is code of the program that may be overwritten for a moment. 0 or -errno. */
 int image_setup(struct patch *p, struct task *task, uint64_t at);
@@ -231,6 +241,10 @@ bool image_map_call(struct patch *p, struct task *task, int64_t nr, bool refused
 void image_set_alone(struct task *task, bool alone);
 /* The task blocks SIGSYS now, or not any more. */
 void image_note_blocked(struct task *task, bool blocked);
+/* A handler is about to run in the task, or has returned: must the tracer see the next return? */
+void image_note_frames(struct task *task);
+/* The task leaves the image that it runs in. */
+void image_forget_task(const struct task *task);
 /* Sends all calls to the tracer, or back to the agent. */
 void image_switch(struct image *img, bool off);
 /* The slot at an address in the program, or NULL where it is none. */
@@ -287,13 +301,18 @@ bool site_is_near(uint64_t a, uint64_t b);
 void site_say(const struct patch *p, const struct task *task, const struct site *s, const char *why);
 /* The site whose stub `addr` lies in, or NULL. */
 struct site *site_of_stub(const struct image *img, uint64_t addr);
+/*
+ * In the first stop of a child with a copy of its parent's memory: sites that were patched while the copy was made, by way of
+ * another thread, are looked at, and forgotten where the copy has them not.
+ */
+void site_check_copied(struct task *task);
 /* Puts everything back as it was. */
 void site_restore_all(struct task *task);
 /*
  * rt_sigreturn(2) is over and the thread may be right behind a call whose next instructions moved: sends it to where
- * they are.
+ * they are; was that so?
  */
-void site_follow_moved(struct task *task);
+bool site_follow_moved(struct task *task);
 
 /* plan.c: what is known of files */
 /* The site was decided; the next image with the file `m` is of need not find out again. */
@@ -321,8 +340,11 @@ void stepout(struct patch *p, struct task *task, bool caught);
 bool stepout_at_call(uint64_t ip);
 /* Is `ip` in our code? */
 bool stepout_needed(const struct task *task, uint64_t ip);
-/* The child of a fork made by the agent, in its first stop: leaves the agent without counting the parent's call. */
-void stepout_child(struct task *task);
+/*
+ * The child of a call made by the agent, in its first stop: leaves the agent without counting the parent's call, where it was
+ * lent its parent's memory, and with `copied` where it has a copy.
+ */
+void stepout_child(struct task *task, bool copied);
 /* An execve(2) made by the agent replaced `img`: books its end, which nobody comes back to do. */
 void stepout_exec(const struct image *img);
 

@@ -193,6 +193,7 @@ static void batch_apply(struct patch *p, struct task *task, struct batch *b, str
 			free(s);
 			continue;
 		}
+		s->serial = ++img->serial;
 		p->patched += site_is_patched(s);
 		p->redirected += s->kind == SITE_REDIRECT;
 		site_index(img, s);
@@ -233,10 +234,8 @@ static void patch_module(struct patch *p, struct task *task, const struct module
 		if (b->n == BATCH)
 			batch_apply(p, task, b, page, fd);
 	}
-	if (fd >= 0) {
+	if (fd >= 0)
 		batch_apply(p, task, b, page, fd);
-		close(fd);
-	}
 	free(b);
 }
 

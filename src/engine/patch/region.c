@@ -209,13 +209,16 @@ static uint8_t slot_flags(int64_t nr)
 	} rows[] = {
 		{SYS_execve, SLOT_F_EXEC | SLOT_F_CHECK},
 		{SYS_fork, SLOT_F_FORKS | SLOT_F_CHECK},
+		{SYS_vfork, SLOT_F_FORKS | SLOT_F_CHECK},
 		{SYS_clone, SLOT_F_FORKS | SLOT_F_CHECK},
+		{SYS_clone3, SLOT_F_FORKS | SLOT_F_CHECK},
 		{SYS_mmap, SLOT_F_CHECK},
 		{SYS_mprotect, SLOT_F_CHECK},
 		{SYS_munmap, SLOT_F_CHECK},
 		{SYS_mremap, SLOT_F_CHECK},
 		{SYS_madvise, SLOT_F_CHECK},
 		{SYS_rt_sigaction, SLOT_F_CHECK},
+		{SYS_rt_sigreturn, SLOT_F_CHECK},
 		{SYS_prctl, SLOT_F_CHECK},
 		{SYS_rt_sigprocmask, SLOT_F_CHECK},
 	};

@@ -10,13 +10,29 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* process_vm_writev(2) cannot write to code. */
+/* The memory that was written to last, as a file: process_vm_writev(2) cannot write to code. */
+static struct {
+	pid_t tid;
+	int fd;
+} held = {0, -1};
+
+void remote_release(void)
+{
+	if (held.fd >= 0)
+		close(held.fd);
+	held.fd = -1;
+}
+
 int remote_open(pid_t tid)
 {
 	char path[40];
+	if (held.fd >= 0 && held.tid == tid)
+		return held.fd;
+	remote_release();
 	snprintf(path, sizeof(path), "/proc/%d/mem", (int)tid);
-	int fd = open(path, O_RDWR | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
+	held.tid = tid;
+	held.fd = open(path, O_RDWR | O_CLOEXEC);
+	return held.fd < 0 ? -errno : held.fd;
 }
 
 int remote_read(pid_t tid, uint64_t addr, void *buf, size_t n)
@@ -54,11 +70,7 @@ int remote_write_by(int fd, pid_t tid, uint64_t addr, const void *buf, size_t n)
 
 int remote_write(pid_t tid, uint64_t addr, const void *buf, size_t n)
 {
-	int fd = remote_open(tid);
-	int err = remote_write_by(fd, tid, addr, buf, n);
-	if (fd >= 0)
-		close(fd);
-	return err;
+	return remote_write_by(remote_open(tid), tid, addr, buf, n);
 }
 
 /* Waits for the int3. What else stops the task here is a group-stop, which it then joins at its next stop. */

@@ -297,6 +297,7 @@ static void decide(struct patch *p, struct task *task, struct site *s)
 	}
 	if (!site_is_patched(s))
 		s->nchanges = 0; /* what was planned and not written */
+	s->serial = ++img->serial;
 	p->patched += site_is_patched(s);
 	p->redirected += s->kind == SITE_REDIRECT;
 	/* Hopeless is what not even a stub could be written for: the program has just been killed. */
@@ -322,6 +323,7 @@ static bool still_good(struct task *task, struct site *s)
 		return true;
 	for (int i = 0; i < s->nchanges; i++)
 		old = old && bytes_are(task, &s->change[i], false);
+	s->serial = ++image_of(task)->serial;
 	return old && (s->kind == SITE_LONG ? write_long(task, s) : apply_changes(s, task->tid));
 }
 
@@ -330,6 +332,47 @@ static void unindex(struct image *img, struct site *s)
 	for (int i = 0; i < s->nchanges; i++)
 		map_remove(&img->hops, s->change[i].addr);
 	s->nchanges = 0;
+}
+
+/*
+ * Each write is made before or after the copy (mmap_lock; dup_mmap() in kernel/fork.c), and the site's own bytes come last: where
+ * they are there all is.
+ */
+static bool is_copied(struct task *task, const struct site *s)
+{
+	if (s->kind == SITE_REDIRECT)
+		return write_stub(task, s, NULL);
+	return !site_is_patched(s) || bytes_are(task, &s->change[s->nchanges - 1], true);
+}
+
+static void forget_site(struct task *task, struct site *s)
+{
+	struct image *img = image_of(task);
+	if (site_is_patched(s))
+		remote_write(task->tid, s->change[s->nchanges - 1].addr, s->change[s->nchanges - 1].old,
+			     s->change[s->nchanges - 1].len);
+	unindex(img, s);
+	map_remove(&img->stubs, s->stub);
+	map_remove(&img->sites, s->ip);
+	free(s);
+}
+
+void site_check_copied(struct task *task)
+{
+	struct image *img = image_of(task);
+	VEC(struct site *) late = {0};
+	size_t i = 0;
+	struct site *s;
+	if (img->serial == img->sure)
+		return;
+	while ((s = map_next(&img->sites, &i, NULL)))
+		if (s->serial > img->sure && !vec_push(&late, s))
+			break;
+	for (size_t k = 0; k < late.n; k++)
+		if (!is_copied(task, late.v[k]))
+			forget_site(task, late.v[k]);
+	vec_free(&late);
+	img->sure = img->serial;
 }
 
 struct site *site_visit(struct patch *p, struct task *task, uint64_t ip)
@@ -371,14 +414,15 @@ void site_restore_all(struct task *task)
 				remote_write(task->tid, s->change[k].addr, s->change[k].old, s->change[k].len);
 }
 
-void site_follow_moved(struct task *task)
+bool site_follow_moved(struct task *task)
 {
 	struct user_regs_struct r;
 	if (ptrace(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
-		return;
+		return false;
 	const struct site *s = map_get(&image_of(task)->sites, r.rip);
 	if (!s || s->kind != SITE_LONG)
-		return;
+		return false;
 	r.rip = s->stub + STUB_BEHIND;
 	ptrace(PTRACE_SETREGS, task->tid, NULL, &r);
+	return true;
 }

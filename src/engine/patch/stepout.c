@@ -4,6 +4,7 @@
  */
 #include "engine/patch/patch.h"
 
+#include "arch/arch.h"
 #include "syscall/table.h"
 
 #include <errno.h>
@@ -55,22 +56,24 @@ static void out_of_stub(struct user_regs_struct *r, const struct site *s)
 
 #define PATH_LABELS(s)                                                                                                 \
 	extern const unsigned char agent_p4_##s[], agent_p5_##s[], agent_p6_##s[], agent_sys_##s[], agent_after_##s[], \
-		agent_timed_##s[], agent_add_ticks_##s[], agent_add_error_##s[], agent_add_bytes_##s[],                \
-		agent_add_hist_##s[], agent_ret_##s[], agent_end_##s[]
+		agent_timed_##s[], agent_add_ticks_##s[], agent_add_error_##s[], agent_gave_##s[],                     \
+		agent_add_bytes_##s[], agent_add_hist_##s[], agent_ret_##s[], agent_end_##s[]
 #define PATH(s)                                                                                                        \
 	{                                                                                                              \
 		agent_p4_##s, agent_p5_##s, agent_p6_##s, agent_sys_##s, agent_after_##s, agent_timed_##s,             \
-			agent_add_ticks_##s, agent_add_error_##s, agent_add_bytes_##s, agent_add_hist_##s,             \
-			agent_ret_##s, agent_end_##s                                                                   \
+			agent_add_ticks_##s, agent_add_error_##s, agent_gave_##s, agent_add_bytes_##s,                 \
+			agent_add_hist_##s, agent_ret_##s, agent_end_##s                                               \
 	}
 PATH_LABELS(alone);
 PATH_LABELS(shared);
-const struct agent_path agent_paths[2] = {PATH(alone), PATH(shared)};
+PATH_LABELS(lending);
+const struct agent_path agent_paths[3] = {PATH(alone), PATH(shared), PATH(lending)};
+#define LENDING (&agent_paths[2])
 
 /* The path that `ip` is on, or NULL. */
 static const struct agent_path *path_at(uint64_t ip)
 {
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < 3; i++)
 		if (ip >= AGENT_AT(agent_paths[i].p4) && ip < AGENT_AT(agent_paths[i].end))
 			return &agent_paths[i];
 	return NULL;
@@ -80,6 +83,41 @@ bool stepout_at_call(uint64_t ip)
 {
 	const struct agent_path *path = path_at(ip);
 	return path && ip == AGENT_AT(path->after);
+}
+
+/* Behind a call that lent the memory: the frame on the stack is not its own yet. */
+static bool is_lent(const struct agent_path *path, uint64_t ip)
+{
+	return path == LENDING && ip >= AGENT_AT(path->after) && ip < AGENT_AT(agent_loaded);
+}
+
+/* Before such a call: is the place for its frame this thread's? */
+static bool has_taken(const struct user_regs_struct *r)
+{
+	const struct agent_path *path = path_at(r->rip);
+	return (r->rip >= AGENT_AT(agent_taken) && r->rip < AGENT_AT(agent_paths[2].p4) && r->r11 == 0) ||
+	       (path == LENDING && r->rip < AGENT_AT(path->after));
+}
+
+/* Before or right behind execve(2): is the image's exec word this thread's? */
+static bool has_exec_word(const struct user_regs_struct *r, const struct agent_path *path, uint64_t slot)
+{
+	const uint64_t zf = 0x40;
+	if (path)
+		return slot & SLOT_F_EXEC && r->rip < AGENT_AT(path->gave);
+	return (r->rip == AGENT_AT(agent_go_shared) && r->rcx & SLOT_F_EXEC) ||
+	       (r->rip >= AGENT_AT(agent_exec_taken) && r->rip < AGENT_AT(agent_exec_end) && r->eflags & zf);
+}
+
+static uint64_t lent_address(void)
+{
+	return AGENT_DATA + offsetof(struct agent_data, lent);
+}
+
+static void give_lent(const struct task *task)
+{
+	static const uint64_t none;
+	remote_write(task->tid, lent_address() + offsetof(struct agent_lent, taken), &none, sizeof(none));
 }
 
 /* The program's arithmetic flags (CF PF AF ZF SF as lahf gives them, OF as seto does); all others are untouched. */
@@ -117,11 +155,26 @@ static int64_t missing_before(uint64_t ip, const struct agent_path *path)
 	return missing;
 }
 
+/* On the way into rt_sigreturn(2), or behind it because its frame was none: undoes what was done; the rest is out_before's. */
+static void out_of_sigreturn(const struct image *img, struct user_regs_struct *r)
+{
+	bool booked = r->rip == AGENT_AT(agent_sigreturn_booked) || r->rip == AGENT_AT(agent_sigreturn_sys);
+	struct agent_slot *slot = booked ? image_slot(img, r->rcx) : NULL;
+	if (slot)
+		__atomic_sub_fetch(&slot->entered, 1, __ATOMIC_RELAXED);
+	if (r->rip == AGENT_AT(agent_sigreturn_sys) || r->rip == AGENT_AT(agent_sigreturn_bad))
+		r->rsp -= offsetof(struct agent_frame, ret) - offsetof(struct agent_frame, rdx) + sizeof(uint64_t) +
+			  RED_ZONE;
+}
+
 /* Undoes what was done before the call. */
 static bool out_before(const struct image *img, const struct task *task, struct user_regs_struct *r)
 {
 	struct agent_frame f;
 	uint64_t ip = r->rip;
+	bool bad_frame = ip == AGENT_AT(agent_sigreturn_bad);
+	uint64_t result = r->rax;
+	out_of_sigreturn(img, r);
 	const struct agent_path *path = path_at(ip);
 	int64_t missing = missing_before(ip, path);
 	if (read_frame(task, r, -missing, &f) < 0)
@@ -129,6 +182,10 @@ static bool out_before(const struct image *img, const struct task *task, struct 
 	struct site *s = site_of_stub(img, f.ret);
 	if (!s)
 		return false;
+	if (has_taken(r))
+		give_lent(task);
+	if (has_exec_word(r, path, f.slot))
+		*img->exec_word = 0;
 	struct agent_slot *slot = path ? image_slot(img, f.slot) : NULL;
 	if (slot && ip >= AGENT_AT(path->p5))
 		__atomic_sub_fetch(&slot->entered, 1, __ATOMIC_RELAXED);
@@ -140,6 +197,10 @@ static bool out_before(const struct image *img, const struct task *task, struct 
 		r->rax = f.nr; /* at the instruction itself rax may be restart_syscall's number, which counts */
 	r->rsp += sizeof(f) - (uint64_t)missing + RED_ZONE;
 	go_before(r, s);
+	if (bad_frame) {
+		r->rax = result;
+		go_behind(r, s);
+	}
 	return true;
 }
 
@@ -200,19 +261,31 @@ static void remember_interrupted(struct patch *p, struct task *task, const struc
 	tracer_call_interrupted(&p->t, task, (uint64_t)((double)ticks * p->tick_ns));
 }
 
-/* Completes what was to be done after the call. */
+static int read_lent(const struct task *task, struct agent_lent *lent)
+{
+	return remote_read(task->tid, lent_address(), lent, sizeof(*lent));
+}
+
+/* Completes what was to be done after the call. A child that was lent the memory has left before (stepout_child). */
 static bool out_behind(struct patch *p, const struct image *img, struct task *task, struct user_regs_struct *r)
 {
 	uint64_t ip = r->rip;
 	const struct agent_path *path = path_at(ip);
 	struct agent_frame f;
-	bool first = ip == AGENT_AT(path->after);
+	struct agent_lent lent;
+	bool borrowed = is_lent(path, ip);
+	bool first = ip == AGENT_AT(path->after) || borrowed;
 	bool tail = ip == AGENT_AT(path->ret);
 	int64_t skip = first ? 0 : tail ? -40 : 8;
 	uint64_t result = r->rax;
-	if (read_frame(task, r, skip, &f) < 0 ||
-	    (!first && !tail && remote_read(task->tid, r->rsp, &result, sizeof(result)) < 0))
+	if (borrowed ? read_lent(task, &lent) < 0 : read_frame(task, r, skip, &f) < 0)
 		return false;
+	if (!first && !tail && remote_read(task->tid, r->rsp, &result, sizeof(result)) < 0)
+		return false;
+	if (borrowed) {
+		f = lent.frame;
+		r->rsp = lent.sp;
+	}
 	struct site *s = site_of_stub(img, f.ret);
 	struct agent_slot *slot = tail ? NULL : image_slot(img, f.slot);
 	if (!s || (!tail && !slot))
@@ -223,7 +296,11 @@ static bool out_behind(struct patch *p, const struct image *img, struct task *ta
 	if (!first && ip >= AGENT_AT(path->timed) && ip <= AGENT_AT(path->add_hist))
 		ticks = r->rdx;
 	bool child = slot && f.slot & SLOT_F_FORKS && result == 0;
-	bool again = first && restart_pending(r);
+	bool again = ip == AGENT_AT(path->after) && restart_pending(r);
+	if (borrowed)
+		give_lent(task);
+	if (!tail && has_exec_word(r, path, f.slot))
+		*img->exec_word = 0;
 	if (!tail) {
 		r->rdx = f.rdx;
 		r->rax = result;
@@ -277,19 +354,31 @@ bool stepout_needed(const struct task *task, uint64_t ip)
 	return img && img->state == IMAGE_READY && (in_mapping_of_ours(img, ip) || map_get(&img->hops, ip));
 }
 
-void stepout_child(struct task *task)
+/* Behind the call of the agent's that bore a child, the memory lent to it or copied; `r` are the child's registers. */
+static void leave_as_child(const struct task *task, struct user_regs_struct *r, bool borrowed)
 {
-	struct user_regs_struct r;
-	struct agent_frame f;
-	if (ptrace(PTRACE_GETREGS, task->tid, NULL, &r) < 0 || !stepout_at_call(r.rip) ||
-	    read_frame(task, &r, 0, &f) < 0)
+	struct agent_lent lent = {0};
+	if (borrowed ? read_lent(task, &lent) < 0 : read_frame(task, r, 0, &lent.frame) < 0)
 		return;
-	struct site *s = site_of_stub(image_of(task), f.ret);
+	const struct site *s = site_of_stub(image_of(task), lent.frame.ret);
 	if (!s)
 		return;
-	r.rdx = f.rdx;
-	restore_flags(&r, f.flags);
-	r.rsp += sizeof(f) + RED_ZONE;
-	go_behind(&r, s);
-	ptrace(PTRACE_SETREGS, task->tid, NULL, &r);
+	r->rdx = lent.frame.rdx;
+	restore_flags(r, lent.frame.flags);
+	if (!borrowed || r->rsp == lent.sp)
+		r->rsp += sizeof(lent.frame) + RED_ZONE;
+	go_behind(r, s);
+	if (s->kind == SITE_LONG)
+		r->rip = s->stub + STUB_BEHIND;
+	ptrace(PTRACE_SETREGS, task->tid, NULL, r);
+}
+
+void stepout_child(struct task *task, bool copied)
+{
+	struct user_regs_struct r;
+	if (ptrace(PTRACE_GETREGS, task->tid, NULL, &r) < 0 || !stepout_at_call(r.rip))
+		return;
+	bool borrowed = is_lent(path_at(r.rip), r.rip);
+	if (borrowed || copied)
+		leave_as_child(task, &r, borrowed);
 }

@@ -61,6 +61,15 @@ static struct interrupted *top(struct task *task)
 	return task->interrupted.n ? &task->interrupted.v[task->interrupted.n - 1] : NULL;
 }
 
+void tracer_call_restarts_unseen(struct tracer *t, struct task *task)
+{
+	const struct interrupted *it = top(task);
+	if (!it || !it->restarting)
+		return;
+	record(t, task, &it->call, CALL_RESTARTED, it->elapsed_ns);
+	task->interrupted.n--;
+}
+
 /* rt_sigreturn(2): the frame it returns to tells what became of the call that the signal interrupted. */
 static void settle_by_frame(struct tracer *t, struct task *task)
 {
@@ -77,11 +86,9 @@ static void settle_by_frame(struct tracer *t, struct task *task)
 			continue;
 		while (task->interrupted.n > i + 1)
 			record(t, task, &task->interrupted.v[--task->interrupted.n].call, CALL_UNFINISHED, 0);
-		it->restarting = again && !it->unseen;
-		if (again && it->unseen) {
-			record(t, task, &it->call, CALL_RESTARTED, it->elapsed_ns);
-			task->interrupted.n--;
-		}
+		it->restarting = again;
+		if (it->unseen || t->calls_unseen)
+			tracer_call_restarts_unseen(t, task);
 		if (failed) {
 			it->call.error = true;
 			it->call.err = EINTR;

@@ -98,6 +98,7 @@ struct tracer {
 	size_t unborn;   /* tasks whose first stop came before their birth was told */
 	bool filter;     /* a seccomp filter of ours stops at the wanted calls */
 	bool hold;       /* descendants stay attached, counted or not: something of ours is in force in them */
+	bool calls_unseen; /* calls are made without stops too: the end of an interrupted one's restart may not be seen */
 	bool exit_kill;  /* the program cannot live without us: the kernel ends it when we die */
 	bool main_armed, main_by_symbol;
 	bool detaching;
@@ -164,6 +165,8 @@ void tracer_call_exit(struct tracer *t, struct task *task);
  * will not be seen either; it is counted here from now on, whatever becomes of it.
  */
 void tracer_call_interrupted(struct tracer *t, struct task *task, uint64_t elapsed_ns);
+/* If the task's next call continues the one that was interrupted last: it will not be seen. */
+void tracer_call_restarts_unseen(struct tracer *t, struct task *task);
 /* It never will: the task is gone. */
 void tracer_call_vanish(struct tracer *t, struct task *task);
 /* The calls that were interrupted and cannot be continued any more. */
