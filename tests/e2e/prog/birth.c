@@ -124,6 +124,79 @@ static void test_spawn(int argc, char **argv)
 	calls("getppid", 500, 0);
 }
 
+static volatile int stop_signals;
+static volatile int handled;
+
+static void on_alarm(int sig)
+{
+	(void)sig;
+	__atomic_add_fetch(&handled, 1, __ATOMIC_RELAXED);
+}
+
+static volatile int reaped; /* by the thread that gets the signals */
+
+/* Signals at a thread that bears, from another: three a child, so that it gets on, however slow it is. */
+static void *send_signals(void *arg)
+{
+	int known = -1;
+	while (!stop_signals) {
+		usleep(50);
+		for (int i = 0; known != reaped && i < 3; i++) {
+			pthread_kill(*(pthread_t *)arg, SIGUSR1);
+			usleep(300);
+		}
+		known = reaped;
+	}
+	return NULL;
+}
+
+/* vfork, spawn and fork, one after the other. */
+static void *bear(void *is_target)
+{
+	char *args[] = {"birth", "calls", "10", "9", NULL};
+	for (volatile int i = 0; i < 30; i++) {
+		pid_t pid = vfork();
+		if (pid == 0) {
+			many_calls(2);
+			_exit(7);
+		}
+		reap_ok(pid, 7);
+		reaped += is_target != NULL;
+		CHECK(posix_spawn(&pid, "/proc/self/exe", NULL, NULL, args, environ) == 0);
+		reap_ok(pid, 9);
+		reaped += is_target != NULL;
+		pid = fork();
+		if (pid == 0) {
+			many_calls(1);
+			_exit(5);
+		}
+		reap_ok(pid, 5);
+		reaped += is_target != NULL;
+	}
+	return is_target;
+}
+
+/* Several threads bear children at the same time, while signals arrive at one of them. */
+static void test_amid_signals(int argc, char **argv)
+{
+	struct sigaction sa = {.sa_handler = on_alarm, .sa_flags = SA_RESTART};
+	pthread_t t[3], sender, me = pthread_self();
+	(void)argc;
+	(void)argv;
+	CHECK(sigaction(SIGUSR1, &sa, NULL) == 0);
+	CHECK(pthread_create(&sender, NULL, send_signals, &me) == 0);
+	for (int i = 0; i < 3; i++)
+		CHECK(pthread_create(&t[i], NULL, bear, NULL) == 0);
+	bear(&me);
+	for (int i = 0; i < 3; i++)
+		CHECK(pthread_join(t[i], NULL) == 0);
+	stop_signals = 1;
+	CHECK(pthread_join(sender, NULL) == 0 && handled > 0);
+	calls("getppid", 4 * 30 * (2 + 10 + 1), 0);
+	calls("exit_group", 4 * 30 * 3 + 1, 0);
+	calls("execve", 4 * 30 + 1, 0);
+}
+
 /* The shell, by way of libc. */
 static void test_shell(int argc, char **argv)
 {
@@ -487,6 +560,7 @@ static const struct test tests[] = {
 	{"vfork", test_vfork},
 	{"calls", test_calls},
 	{"spawn", test_spawn},
+	{"amid_signals", test_amid_signals},
 	{"shell", test_shell},
 	{"clone", test_clone},
 	{"clone_parent", test_clone_parent},

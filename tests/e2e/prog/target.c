@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <spawn.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -178,6 +179,59 @@ static void test_compute(int argc, char **argv)
 	puts("computed as ever");
 }
 
+extern char **environ;
+static volatile int handled;
+
+static void on_signal(int sig)
+{
+	(void)sig;
+	handled++;
+}
+
+/* Bears children in every way, and takes a signal for each. */
+static void bear(void)
+{
+	char *args[] = {"target", "nothing", NULL};
+	int before = handled;
+	pid_t pid;
+	for (volatile int i = 0; i < 20; i++) {
+		pid = vfork();
+		if (pid == 0)
+			_exit(7);
+		CHECK(WEXITSTATUS(reap(pid)) == 7);
+		CHECK(posix_spawn(&pid, "/proc/self/exe", NULL, NULL, args, environ) == 0);
+		CHECK(reap(pid) == 0);
+		pid = fork();
+		if (pid == 0)
+			_exit(5);
+		CHECK(WEXITSTATUS(reap(pid)) == 5);
+		raise(SIGUSR1);
+	}
+	CHECK(handled == before + 20);
+}
+
+/* On a first line of input, and again when it ends. */
+static void test_bears(int argc, char **argv)
+{
+	char c;
+	(void)argc;
+	(void)argv;
+	CHECK(signal(SIGUSR1, on_signal) != SIG_ERR);
+	ready();
+	CHECK(read(0, &c, 1) == 1);
+	bear();
+	ready();
+	CHECK(read(0, &c, 1) == 0);
+	bear();
+	puts("bore as ever");
+}
+
+static void test_nothing(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+}
+
 /* A vfork child that never ends by itself: its parent waits inside the kernel. */
 static void test_vforked(int argc, char **argv)
 {
@@ -347,7 +401,7 @@ static void test_escapes(int argc, char **argv)
 
 static const struct test tests[] = {
 	{"rows", test_rows},       {"receive", test_receive}, {"send", test_send},
-	{"compute", test_compute}, {"vforked", test_vforked}, {"storm", test_storm},
+	{"compute", test_compute}, {"vforked", test_vforked}, {"bears", test_bears}, {"nothing", test_nothing}, {"storm", test_storm},
 	{"forks", test_forks},     {"finish", test_finish},   {"interrupts", test_interrupts},
 	{"sleeps", test_sleeps},   {"escapes", test_escapes}, {"heartbeat", test_heartbeat},
 };
