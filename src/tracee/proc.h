@@ -14,11 +14,11 @@ int proc_read(pid_t pid, const char *name, struct buf *out);
 
 /* /proc/PID/status (proc_pid_status(5)); what it does not say is 0. Signal N is bit N - 1 of the masks. */
 struct proc_status {
-	char state;         /* 'R', 'S', 'Z', ... */
+	char state;                 /* 'R', 'S', 'Z', ... */
 	pid_t tgid, parent, tracer; /* the process, its parent, and who traces it */
-	bool has_memory;    /* a kernel thread and a zombie have none */
-	bool has_signals;   /* the masks were there */
-	uint64_t peak_rss;  /* VmHWM, in bytes */
+	bool has_memory;            /* a kernel thread and a zombie have none */
+	bool has_signals;           /* the masks were there */
+	uint64_t peak_rss;          /* VmHWM, in bytes */
 	uint64_t blocked, ignored, caught;
 };
 

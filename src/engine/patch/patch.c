@@ -1,6 +1,6 @@
 /*
  * The patch engine: calls are counted and timed inside the program. This file is its host side's wiring: what each stop
- * means here. agent.S runs in the program; image.c, site.c, stepout.c, remote.c, maps.c do the work; padding.c and
+ * means here. agent.S runs in the program; births.c, image.c, site.c, stepout.c, remote.c, maps.c do the work; padding.c and
  * encode.c are the pure parts; sud.c arms threads, so that a call from outside the agent stops as a SIGSYS.
  */
 #include "engine/patch/patch.h"
@@ -24,8 +24,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <x86intrin.h>
-
-#define USER32_CS 0x23 /* arch/x86/include/asm/segment.h */
 
 /* Gives up on the agent in this image: from now on its calls are traced by ptrace. */
 void patch_make_plain(struct patch *p, struct task *task, const char *why)
@@ -143,14 +141,6 @@ static enum tracer_verdict on_signal(struct tracer *t, struct task *task, const 
 	return pt ? pass_signal(p, task, si) : STOP_PASS;
 }
 
-/* Does the thread block SIGSYS? A filter does not care. */
-static void note_mask(const struct patch *p, struct task *task)
-{
-	uint64_t mask = 0;
-	if (p->arming == ARM_SUD && ptrace(PTRACE_GETSIGMASK, task->tid, sizeof(mask), &mask) == 0)
-		image_note_blocked(task, mask & SIGBIT(SIGSYS));
-}
-
 /* A call that the filter stopped. Where calls are traced by ptrace its entry was seen already. */
 static enum tracer_verdict on_seccomp(struct tracer *t, struct task *task)
 {
@@ -191,7 +181,7 @@ static bool on_syscall_stop(struct tracer *t, struct task *task)
 		if (!task->call.error && dispatch_sets_filter(task->call.nr, task->call.args[0], task->call.args[1]))
 			p->seccomp_seen = true;
 		if (task->call.nr == SYS_rt_sigprocmask)
-			note_mask(p, task);
+			patch_note_mask(p, task);
 		if (task->call.nr == SYS_rt_sigreturn && site_follow_moved(task) && pt->moved_frames)
 			pt->moved_frames--;
 		image_note_frames(task);
@@ -200,197 +190,12 @@ static bool on_syscall_stop(struct tracer *t, struct task *task)
 	return true;
 }
 
-/* --- births, images, deaths --- */
-
-struct patch_task *patch_give_data(struct task *task)
-{
-	if (!task->data)
-		task->data = calloc(1, sizeof(struct patch_task));
-	return task->data;
-}
-
-/* What a thread's child has of it. */
-static void inherit(const struct task *parent, struct task *child)
-{
-	const struct patch_task *from = patch_task_of(parent);
-	if (!patch_give_data(child) || !from)
-		return;
-	patch_task_of(child)->sigsys_blocked = from->sigsys_blocked;
-	if (child->proc != parent->proc) /* the stack too, and what will return there */
-		patch_task_of(child)->moved_frames = from->moved_frames;
-	if (image_of(child))
-		image_of(child)->blockers += from->sigsys_blocked;
-}
-
-/* A new process has its parent's image, or a copy of it. */
-static void give_image(struct tracer *t, const struct task *parent, const struct task *child, uint64_t flags)
-{
-	struct image *img = image_of(parent);
-	if (!(flags & CLONE_VM)) {
-		child->proc->image = image_copy(img, patch_task_of(parent) ? patch_task_of(parent)->serial : 0);
-		return;
-	}
-	child->proc->image = img;
-	img->refs++;
-	bool apart = !child->proc->counted || (t->config.want & CAP_BY_PROCESS);
-	if (!apart)
-		return;
-	/* Its calls must not land in its parent's counters: while it lives, all calls of the image stop. */
-	child->proc->hold = true;
-	img->sharers++;
-	img->user = parent->tid;
-	image_switch(img, true);
-}
-
-static void on_birth(struct tracer *t, struct task *parent, struct task *child, uint64_t flags)
-{
-	/* From here on others may write to the same slots; the call that bears them is booked with a lock anyway. */
-	if (image_of(parent))
-		image_set_alone(parent, false);
-	if (image_of(parent) && !child->proc->image)
-		give_image(t, parent, child, flags);
-	inherit(parent, child);
-}
-
-/* Are its calls counted, or must at least be let through? A filter stays in force where nobody asked for the counts. */
-static bool is_served(const struct patch *p, const struct task *task)
-{
-	return task->proc->counted || p->arming == ARM_FILTER;
-}
-
-/* What runs in a copy of an image goes to the tracer with every call, or where there is none makes it itself. */
-static void refuse_all(const struct task *task)
-{
-	static const uint32_t none[AGENT_CALLS];
-	remote_write(task->tid, AGENT_DATA + offsetof(struct agent_data, map), none, sizeof(none));
-}
-
-static void on_first_stop(struct tracer *t, struct task *task)
-{
-	struct patch *p = patch_of(t);
-	struct image *img = image_of(task);
-	/* Whose birth nobody told has an unknown image: it is traced by ptrace, and its copy of the agent counts nothing. */
-	if (!img)
-		refuse_all(task);
-	if (!patch_give_data(task) || !img || img->state != IMAGE_READY)
-		return;
-	bool served = is_served(p, task);
-	bool forked = img->refs == 1 && task->tid == task->proc->pid;
-	bool apart = served && forked && (t->config.want & CAP_BY_PROCESS || !task->proc->counted);
-	if (forked)
-		site_check_copied(task);
-	stepout_child(task, apart);
-	if (!served)
-		return;
-	if (apart && image_own_region(p, task) < 0)
-		patch_make_plain(p, task, "no memory for counters of its own");
-	if (forked)
-		image_begin_child(task); /* its memory was copied before the parent was told to use locks */
-	image_note_frames(task);
-	arm_task(p, task, img->state == IMAGE_READY);
-}
-
-/* The process no longer uses the image: it got another, or is gone. */
-static void leave_image(struct patch *p, struct process *proc)
-{
-	struct image *img = proc->image;
-	proc->image = NULL;
-	if (img && proc->hold && --img->sharers == 0)
-		image_switch(img, false);
-	image_put(p, img);
-}
-
-/* Signals whose action is "ignore" from the start would be reset by a forced one. */
-bool patch_minds_signals(pid_t pid, struct buf *why)
-{
-	struct proc_status s;
-	proc_status(pid, &s);
-	if (s.ignored & (SIGBIT(SIGSYS) | SIGBIT(SIGTRAP)))
-		buf_adds(why, "it ignores SIGSYS or SIGTRAP");
-	return why->len > 0;
-}
-
-/* A new image: the agent goes in before its first instruction. `r` are its first registers. */
-static void prepare_image(struct patch *p, struct task *task, struct user_regs_struct *r)
-{
-	struct buf why = {0};
-	if (r->cs == USER32_CS)
-		buf_adds(&why, "a 32-bit program");
-	else if ((p->sigsys_seen || task->proc->root) && patch_minds_signals(task->tid, &why))
-		;
-	else if (p->seccomp_seen)
-		buf_adds(&why, "started under a seccomp filter of a traced program");
-	else {
-		int err = image_setup(p, task, r->rip);
-		if (err == -ESRCH) {
-			task->stopped = false;
-			return;
-		}
-		if (err < 0)
-			buf_addf(&why, "the agent cannot be mapped: %s", strerror(-err));
-		/* execve(2) is over: nothing of it is left to do. */
-		r->rax = 0;
-		r->orig_rax = (unsigned long long)-1;
-		ptrace(PTRACE_SETREGS, task->tid, NULL, r);
-	}
-	p->images++;
-	if (why.len)
-		patch_make_plain(p, task, buf_str(&why));
-	else {
-		struct image *img = image_of(task);
-		img->from_start = true;
-		img->entry = r->rip;
-		plan_apply_loader(p, task, r->rip);
-		arm_task(p, task, true);
-	}
-	buf_free(&why);
-}
-
-static void on_exec(struct tracer *t, struct task *task)
-{
-	struct patch *p = patch_of(t);
-	struct patch_task *pt = patch_give_data(task);
-	struct user_regs_struct r;
-	bool held = task->proc->hold;
-	remote_release(); /* the memory has gone */
-	image_forget_task(task);
-	if (!task->in_call && image_of(task))
-		stepout_exec(image_of(task));
-	leave_image(p, task->proc);
-	task->proc->hold = false;
-	task->proc->image = image_new();
-	if (!pt || !task->proc->image || ptrace(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
-		return;
-	*pt = (struct patch_task){0};
-	note_mask(p, task);
-	if (task->in_call) {
-		task->call.result = 0;
-		task->call.error = false;
-		tracer_call_exit(t, task);
-	}
-	if (!is_served(p, task)) {
-		task->release = held;
-		return;
-	}
-	prepare_image(p, task, &r);
-}
-
-static void on_death(struct tracer *t, struct task *task)
-{
-	remote_release();
-	image_forget_task(task);
-	if (task->proc && task->proc->ntasks == 1)
-		leave_image(patch_of(t), task->proc);
-	free(task->data);
-	task->data = NULL;
-}
-
 static void on_detach(struct tracer *t, struct task *task)
 {
 	struct patch *p = patch_of(t);
 	const struct image *img = image_of(task);
 	if (!img)
-		refuse_all(task);
+		patch_refuse_all(task);
 	if (!img || !img->region)
 		return;
 	if (img->selected)
@@ -400,7 +205,7 @@ static void on_detach(struct tracer *t, struct task *task)
 	if (task->proc->counted)
 		stepout(p, task, true);
 	if (!t->detaching)
-		refuse_all(task);
+		patch_refuse_all(task);
 }
 
 static void on_leave(struct tracer *t, struct task *task)
@@ -415,7 +220,7 @@ static int resume_request(struct tracer *t, const struct task *task)
 	remote_release();
 	if (pt && img)
 		pt->serial = img->serial;
-	if (!is_served(patch_of(t), task))
+	if (!patch_is_served(patch_of(t), task))
 		return PTRACE_CONT;
 	return (pt && pt->slow) || !img || img->state != IMAGE_READY ? PTRACE_SYSCALL : PTRACE_CONT;
 }
@@ -428,10 +233,10 @@ static uint64_t calls_so_far(struct tracer *t)
 static const struct tracer_ops patch_ops = {
 	.signal = on_signal,
 	.seccomp = on_seccomp,
-	.birth = on_birth,
-	.first_stop = on_first_stop,
-	.exec = on_exec,
-	.death = on_death,
+	.birth = patch_on_birth,
+	.first_stop = patch_on_first_stop,
+	.exec = patch_on_exec,
+	.death = patch_on_death,
 	.detach = on_detach,
 	.leave = on_leave,
 	.resume_request = resume_request,

@@ -49,8 +49,8 @@ struct site {
 	uint64_t ip; /* behind the instruction */
 	uint64_t stub;
 	enum site_kind kind;
-	bool retry;    /* a long jump may be possible later */
-	uint8_t moved; /* bytes of instructions that moved into the stub (SITE_LONG) */
+	bool retry;      /* a long jump may be possible later */
+	uint8_t moved;   /* bytes of instructions that moved into the stub (SITE_LONG) */
 	uint32_t serial; /* the image's number when it was patched last */
 	/* What was changed, so that it can be put back: hops of jumps through padding, and the site itself. */
 	struct change {
@@ -414,12 +414,24 @@ void patch_clean(struct patch *p, struct task *task);
 int patch_start_watchdog(struct patch *p);
 void patch_watch(struct patch *p, int fd);
 
-/* patch.c */
-/* Gives up on the agent in this image: from now on its calls are traced by ptrace. */
-void patch_make_plain(struct patch *p, struct task *task, const char *why);
+/* births.c: tracer_ops' functions of these names */
+void patch_on_birth(struct tracer *t, struct task *parent, struct task *child, uint64_t flags);
+void patch_on_first_stop(struct tracer *t, struct task *task);
+void patch_on_exec(struct tracer *t, struct task *task);
+void patch_on_death(struct tracer *t, struct task *task);
+/* Are the task's calls counted, or must at least be let through? A filter stays in force where nobody asked for the counts. */
+bool patch_is_served(const struct patch *p, const struct task *task);
+/* All calls from the task's memory go to the tracer, or where there is none are made without the agent. */
+void patch_refuse_all(const struct task *task);
+/* Notes whether the thread blocks SIGSYS. A filter does not care. */
+void patch_note_mask(const struct patch *p, struct task *task);
 /* Would a forced SIGSYS or SIGTRAP be missed by the process? Then `why` says so. */
 bool patch_minds_signals(pid_t pid, struct buf *why);
 struct patch_task *patch_give_data(struct task *task);
+
+/* patch.c */
+/* Gives up on the agent in this image: from now on its calls are traced by ptrace. */
+void patch_make_plain(struct patch *p, struct task *task, const char *why);
 /* Takes over a running child of ours, stopped as t.current afterwards; 0 or -errno */
 int patch_adopt(struct patch *p, pid_t pid);
 

@@ -94,12 +94,12 @@ struct tracer {
 	int exec_error; /* errno of the start that failed */
 	uint64_t root_t0;
 	unsigned long
-		options; /* PTRACE_O_* for what was started or attached to; descendants have them without TRACEEXIT */
-	size_t unborn;   /* tasks whose first stop came before their birth was told */
-	bool filter;     /* a seccomp filter of ours stops at the wanted calls */
-	bool hold;       /* descendants stay attached, counted or not: something of ours is in force in them */
+		options;   /* PTRACE_O_* for what was started or attached to; descendants have them without TRACEEXIT */
+	size_t unborn;     /* tasks whose first stop came before their birth was told */
+	bool filter;       /* a seccomp filter of ours stops at the wanted calls */
+	bool hold;         /* descendants stay attached, counted or not: something of ours is in force in them */
 	bool calls_unseen; /* calls are made without stops too: the end of an interrupted one's restart may not be seen */
-	bool exit_kill;  /* the program cannot live without us: the kernel ends it when we die */
+	bool exit_kill;    /* the program cannot live without us: the kernel ends it when we die */
 	bool main_armed, main_by_symbol;
 	bool detaching;
 	bool calibrating;

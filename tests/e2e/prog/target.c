@@ -400,9 +400,10 @@ static void test_escapes(int argc, char **argv)
 }
 
 static const struct test tests[] = {
-	{"rows", test_rows},       {"receive", test_receive}, {"send", test_send},
-	{"compute", test_compute}, {"vforked", test_vforked}, {"bears", test_bears}, {"nothing", test_nothing}, {"storm", test_storm},
-	{"forks", test_forks},     {"finish", test_finish},   {"interrupts", test_interrupts},
-	{"sleeps", test_sleeps},   {"escapes", test_escapes}, {"heartbeat", test_heartbeat},
+	{"rows", test_rows},       {"receive", test_receive},       {"send", test_send},
+	{"compute", test_compute}, {"vforked", test_vforked},       {"bears", test_bears},
+	{"nothing", test_nothing}, {"storm", test_storm},           {"forks", test_forks},
+	{"finish", test_finish},   {"interrupts", test_interrupts}, {"sleeps", test_sleeps},
+	{"escapes", test_escapes}, {"heartbeat", test_heartbeat},
 };
 TEST_MAIN(tests)
