@@ -74,12 +74,14 @@ static void run_disk(struct load_board *b, const char *dir)
 		for (uint64_t at = 0; at < DISK_FILE; at += MIB) {
 			if (pwrite(fd, block, MIB, (off_t)at) != (ssize_t)MIB) {
 				give_up(b, "write");
+				free(block);
 				return;
 			}
 			atomic_fetch_add(&b->work, 1);
 		}
 		if (fdatasync(fd) < 0 || ftruncate(fd, 0) < 0) {
 			give_up(b, "fdatasync");
+			free(block);
 			return;
 		}
 	}

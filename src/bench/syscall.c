@@ -166,7 +166,7 @@ static int take_sample(const struct op_plan *p, const struct op_control *c, stru
 	bool control = r->op == op_empty(); /* shows what the others are relieved of */
 	double ns = 0;
 	if (p->mode == OP_PER_PROCESS) {
-		struct op_once once;
+		struct op_once once = {0};
 		int err = sample_in_process(p, r->op, &once);
 		if (!err && !vec_push(&r->taken, once.control))
 			err = -ENOMEM;

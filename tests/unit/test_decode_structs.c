@@ -6,9 +6,11 @@
 #include "syscall/table.h"
 
 #include <arpa/inet.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
+#include <linux/bpf.h>
 #include <linux/if_addr.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
@@ -468,6 +470,54 @@ static void test_netlink(void **state)
 	      16, 0, 0, 0);
 }
 
+/* What is seldom met, in a program or in this suite's. */
+static void test_seldom(void **state)
+{
+	static const struct {
+		struct nlmsghdr h;
+		int32_t code;
+		struct nlmsghdr about;
+	} refused = {{36, NLMSG_ERROR, 0, 2, 1}, -EPERM, {16, RTM_GETLINK, NLM_F_REQUEST, 2, 1}};
+	static const struct {
+		uint64_t ino;
+		int64_t off;
+		uint16_t len;
+		uint8_t type;
+		char name[5];
+	} dent = {7, 32, 24, DT_REG, "file"};
+	static const struct ipv6_mreq group = {IN6ADDR_LOOPBACK_INIT, 0};
+	static const struct pollfd nothing = {3, POLLIN, 0};
+	uint32_t prog[12] = {BPF_PROG_TYPE_KPROBE};
+	(void)state;
+	put(0, &refused, sizeof(refused));
+	CHECK("7, [{nlmsg_len=36, nlmsg_type=NLMSG_ERROR, nlmsg_flags=0, nlmsg_seq=2, nlmsg_pid=1}, {error=-EPERM, "
+	      "msg={nlmsg_len=16, nlmsg_type=RTM_GETLINK, nlmsg_flags=NLM_F_REQUEST, nlmsg_seq=2, nlmsg_pid=1}}], 36, "
+	      "0, NULL, NULL) = 36",
+	      "recvfrom", 36, 7, BASE, 36, 0, 0, 0);
+	put(0, &dent, sizeof(dent));
+	CHECK_AS(VERBOSE, "3, [{d_ino=7, d_off=32, d_reclen=24, d_type=DT_REG, d_name=\"file\"}], 1024) = 24",
+		 "getdents64", 24, 3, BASE, 1024);
+	put(0, "why", 4);
+	CHECK("LINUX_REBOOT_MAGIC1, LINUX_REBOOT_MAGIC2, LINUX_REBOOT_CMD_RESTART2, \"why\") = -1 EPERM (Operation not "
+	      "permitted)",
+	      "reboot", -EPERM, 0xfee1dead, 0x28121969, 0xa1b2c3d4, BASE);
+	put(0, &group, sizeof(group));
+	CHECK("3, SOL_IPV6, IPV6_ADD_MEMBERSHIP, {ipv6mr_multiaddr=\"::1\", ipv6mr_ifindex=0}, 20) = 0", "setsockopt",
+	      0, 3, IPPROTO_IPV6, IPV6_ADD_MEMBERSHIP, BASE, sizeof(group));
+	put(0, &nothing, sizeof(nothing));
+	CHECK_AS(JSON,
+		 "\"fds\":{\"raw\":65536,\"value\":[{\"fd\":3,\"events\":\"POLLIN\"}]},\"nfds\":{\"raw\":1,\"value\":1}"
+		 ",\"tmo_p\":{\"raw\":0,\"value\":null},\"sigmask\":{\"raw\":0,\"value\":null},\"sigsetsize\":{\"raw\":"
+		 "0,\"value\":0},\"result\":0,\"returned\":\"Timeout\"",
+		 "ppoll", 0, BASE, 1, 0, 0, 0);
+	prog[10] = 0x060102;
+	put(0, prog, sizeof(prog));
+	CHECK("BPF_PROG_LOAD, {prog_type=BPF_PROG_TYPE_KPROBE, insn_cnt=0, insns=NULL, license=NULL, log_level=0, "
+	      "log_size=0, kern_version=KERNEL_VERSION(6, 1, 2), prog_flags=0}, 48) = -1 EPERM (Operation not "
+	      "permitted)",
+	      "bpf", -EPERM, 5, BASE, sizeof(prog));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -485,6 +535,7 @@ int main(void)
 		cmocka_unit_test(test_commands),
 		cmocka_unit_test(test_processes),
 		cmocka_unit_test(test_vanished),
+		cmocka_unit_test(test_seldom),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
