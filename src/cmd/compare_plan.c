@@ -34,11 +34,31 @@ void compare_label(struct buf *out, const struct subject *s)
 	size_format(out, s->buffer);
 }
 
+static bool is_taken(const struct compare *c, const char *name, uint64_t buffer)
+{
+	for (size_t i = 0; i < c->subjects.n; i++)
+		if (c->subjects.v[i]->buffer == buffer && strcmp(c->subjects.v[i]->name, name) == 0)
+			return true;
+	return false;
+}
+
+/* A row's name is its own: the same command again, to see how far equal runs come out apart, is "true (2)". */
+static char *own_name(const struct compare *c, const char *name, uint64_t buffer)
+{
+	struct buf b = {0};
+	buf_adds(&b, name);
+	for (int i = 2; is_taken(c, buf_str(&b), buffer); i++) {
+		buf_clear(&b);
+		buf_addf(&b, "%s (%d)", name, i);
+	}
+	return buf_take(&b);
+}
+
 static struct subject *subject_add(struct compare *c, const char *name, uint64_t buffer)
 {
 	struct subject *s = calloc(1, sizeof(*s));
 	if (s)
-		s->name = strdup(name);
+		s->name = own_name(c, name, buffer);
 	if (!s || !s->name || !vec_push(&c->subjects, s)) {
 		compare_subject_free(s);
 		return NULL;

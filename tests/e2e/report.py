@@ -223,6 +223,14 @@ def check_parameters_are_columns(folder):
     assert [r["parameter_w"] for r in rows] == ["a", "a", "b", "b"] * 2, rows
 
 
+def check_the_same_twice(folder):
+    """The same command twice has two names, and its run can be read"""
+    path = folder / "p.json"
+    done = run("compare", "--runs=2", "--no-count", "--dir", folder, "--save", path, "true", "true")
+    assert done.returncode == 0, done.stderr
+    assert [r["name"] for r in json.loads(report("--format=json", path))["summary"]] == ["true", "true (2)"]
+
+
 def check_what_cannot_be_compared(folder):
     """Other kinds and other subjects are refused, with the reason"""
     host = published(folder)[2]
