@@ -189,9 +189,10 @@ static inline struct patch *patch_of(struct tracer *t)
 	return (struct patch *)t;
 }
 
+/* NULL also for a task without process: there was no memory for it. */
 static inline struct image *image_of(const struct task *task)
 {
-	return task->proc->image;
+	return task->proc ? task->proc->image : NULL;
 }
 
 static inline struct patch_task *patch_task_of(const struct task *task)
