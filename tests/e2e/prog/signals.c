@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/time.h>
 #include <sys/uio.h>
@@ -422,6 +423,10 @@ static void test_altstack(int argc, char **argv)
 	(void)argc;
 	(void)argv;
 	stack_t stack = {.ss_sp = malloc(65536), .ss_size = 65536};
+	struct rlimit limit; /* some machines start programs without one */
+	CHECK(getrlimit(RLIMIT_STACK, &limit) == 0);
+	limit.rlim_cur = 2 << 20;
+	CHECK(setrlimit(RLIMIT_STACK, &limit) == 0);
 	CHECK(sigaltstack(&stack, NULL) == 0);
 	catch (SIGSEGV, on_overflow, SA_ONSTACK);
 	for (volatile int i = 0; i < 3; i++)
