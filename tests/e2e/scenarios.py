@@ -133,15 +133,6 @@ def untraced(pid):
     return all(status_line(f"{pid}/task/{t.name}", "TracerPid") == "0" for t in Path(f"/proc/{pid}/task").iterdir())
 
 
-def in_a_stop(pid):
-    return any(state(f"{pid}/task/{t.name}") == "t" for t in Path(f"/proc/{pid}/task").iterdir())
-
-
-def until_rare_stops(pid):
-    """What is met for the first time stops; a sudden death of the tracer in such a stop is the program's (sctrace(1), CAVEATS)."""
-    until("the target stops all the time", lambda: not any(in_a_stop(pid) or time.sleep(0.005) for _ in range(40)))
-
-
 @contextmanager
 def attached(world, mode, pid, *flags, seconds=0.2):
     """sctrace attached to a process; the body runs `seconds` after it said that it is."""
@@ -302,11 +293,8 @@ def attach_killed(world, mode):
                     target.stdin.write(b"x")
                     target.stdin.flush()
                     wait_ready(target)
-                if MODES[mode][0] == "patch":
-                    until_rare_stops(target.pid)
                 process.kill()
                 process.wait()
-            time.sleep(0.2)  # to the patch engine's watchdog
             status, stdout, stderr = wait_end(target)
             if status != 0 or stdout != word:
                 raise Failed(f"the target {what} ended with {status}: {stdout} {stderr}")

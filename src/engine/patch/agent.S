@@ -25,7 +25,8 @@
 #define DATA_LENT (AGENT_DATA + 24)
 #define DATA_LENT_SP (DATA_LENT + 8)
 #define DATA_LENT_FRAME (DATA_LENT + 16)
-#define DATA_MAP  (AGENT_DATA + 88)
+#define DATA_NEXT (AGENT_DATA + 88)
+#define DATA_MAP  (AGENT_DATA + 96)
 
 	.section .rodata
 	.balign 64
@@ -280,6 +281,53 @@ agent_taken:
 	jnz	agent_refuse
 	path	lending, lock, 1
 agent_pre_end:
+
+/*
+ * The handler of SIGSYS in a process that was attached to, which runs only when the tracer has died: a call that still stops, until
+ * dispatch is turned off (attach.c, the watchdog), is made again. Another SIGSYS is the program's. rt frame: sigaction(2),
+ * siginfo_t and ucontext_t by their offsets.
+ */
+	.globl agent_sigsys, agent_sigsys_restorer
+#define SI_CODE      8
+#define SI_CALL_ADDR 16
+#define SI_SYSCALL   24
+#define UC_RAX       144
+#define UC_RIP       168
+#define USER_DISPATCH 2
+agent_sigsys:
+	cmpl	$USER_DISPATCH, SI_CODE(%rsi)
+	jne	1f
+	mov	SI_CALL_ADDR(%rsi), %rax
+	cmp	%rax, UC_RIP(%rdx)	/* else the tracer had sent it elsewhere already */
+	jne	9f
+	movslq	SI_SYSCALL(%rsi), %rax
+	mov	%rax, UC_RAX(%rdx)
+	subq	$2, UC_RIP(%rdx)
+9:	ret
+1:	mov	DATA_NEXT, %rax
+	test	%rax, %rax
+	jz	2f
+	jmp	*%rax
+2:	lea	3f(%rip), %rsi		/* none: its default, with a signal that comes when this one is over */
+	mov	$31, %edi
+	xor	%edx, %edx
+	mov	$8, %r10d
+	mov	$13, %eax		/* rt_sigaction */
+	syscall
+	mov	$39, %eax		/* getpid */
+	syscall
+	mov	%eax, %edi
+	mov	$186, %eax		/* gettid */
+	syscall
+	mov	%eax, %esi
+	mov	$31, %edx
+	mov	$234, %eax		/* tgkill */
+	syscall
+	ret
+3:	.quad	0, 0, 0, 0
+agent_sigsys_restorer:
+	mov	$15, %rax
+	syscall
 
 agent_exit:				/* exit(2) of a thread that may have no stack any more: none is used */
 	mov	DATA_MAP + 4 * 60, %ecx	/* no flags: exit has none */

@@ -88,6 +88,7 @@ struct agent_data {
 	uint64_t exec_t0; /* where this image's exec word is, or 0 */
 	uint64_t alone;   /* one thread, and the slots are this image's alone: updates need no lock */
 	struct agent_lent lent;
+	uint64_t next; /* the program's own handler of SIGSYS, behind agent_sigsys, or 0 */
 	uint32_t map[AGENT_CALLS];
 	uint8_t scratch[256]; /* for calls that the tracer runs */
 };
@@ -96,6 +97,7 @@ struct agent_data {
 extern const unsigned char agent_begin[], agent_end[], agent_entry[], agent_p1[], agent_p2[], agent_p3[];
 extern const unsigned char agent_refuse[], agent_r1[], agent_check[], agent_pre_end[];
 extern const unsigned char agent_exit[], agent_remote[], agent_allowed_end[];
+extern const unsigned char agent_sigsys[], agent_sigsys_restorer[];
 /* On the path that lends: from behind `taken` up to `loaded` the word `lent.taken` may be this thread's, and `lent.frame` its. */
 extern const unsigned char agent_taken[], agent_loaded[];
 /* execve(2): from `taken` on, where ZF is set, the exec word is this thread's, up to a path's `gave`. */

@@ -109,7 +109,9 @@ static void enter_process(struct patch *p, struct task *task)
 	p->images++;
 	if (!why.len) {
 		int err = image_setup(p, task, at);
-		if (err == -ESRCH)
+		if (err == 0)
+			guard_install(p, task);
+		if (err == -ESRCH || !task->stopped)
 			task->stopped = false;
 		else
 			ptrace(PTRACE_SETREGS, task->tid, NULL, &saved);
@@ -234,6 +236,7 @@ static void unmap_all(struct patch *p, struct task *task)
 	    ptrace(PTRACE_GETREGS, task->tid, NULL, &saved) < 0 || remote_read(task->tid, at, old, sizeof(old)) < 0 ||
 	    remote_write(task->tid, at, code, sizeof(code)) < 0)
 		return;
+	guard_remove(p, task);
 	for (size_t i = 0; i < img->pages.n; i++)
 		unmap(p, task, at, img->pages.v[i].addr,
 		      ((uint64_t)img->pages.v[i].max * STUB_SIZE + AGENT_PAGE - 1) & ~(uint64_t)(AGENT_PAGE - 1));

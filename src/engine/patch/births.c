@@ -140,7 +140,9 @@ static void prepare_image(struct patch *p, struct task *task, struct user_regs_s
 		buf_adds(&why, "started under a seccomp filter of a traced program");
 	else {
 		int err = image_setup(p, task, r->rip);
-		if (err == -ESRCH) {
+		if (err == 0 && p->watchdog_fd >= 0)
+			guard_install(p, task);
+		if (err == -ESRCH || !task->stopped) {
 			task->stopped = false;
 			return;
 		}

@@ -61,12 +61,13 @@ static void mend_forced_signal(struct patch *p, struct task *task)
 {
 	uint64_t args[6] = {0};
 	uint64_t mask = 0;
-	if (ptrace(PTRACE_GETSIGMASK, task->tid, sizeof(mask), &mask) == 0 &&
-	    (patch_task_of(task)->sigsys_blocked || is_all_else(mask))) {
+	bool blocked = ptrace(PTRACE_GETSIGMASK, task->tid, sizeof(mask), &mask) == 0 &&
+		       (patch_task_of(task)->sigsys_blocked || is_all_else(mask));
+	if (blocked) {
 		mask |= SIGBIT(SIGSYS);
 		ptrace(PTRACE_SETSIGMASK, task->tid, sizeof(mask), &mask);
 	}
-	if (own_action(task, args))
+	if ((blocked || !image_of(task)->guarded) && own_action(task, args))
 		remote_call(&p->t, task, SYS_rt_sigaction, args);
 }
 
@@ -147,6 +148,7 @@ static void watch_call(struct patch *p, struct task *task, int64_t nr, const str
 		patch_make_plain(p, task, "it may not read the time stamp counter");
 	if (nr == SYS_prctl && r->rdi == 59) /* PR_SET_SYSCALL_USER_DISPATCH */
 		patch_make_plain(p, task, "the program uses Syscall User Dispatch itself");
+	/* Where SIGSYS has a handler of ours, the program's comes in its place (guard.c). */
 	if (nr == SYS_rt_sigaction && r->rdi == SIGSYS && r->rsi) {
 		img->minds_sigsys = p->sigsys_seen = true;
 		remote_read(task->tid, r->rsi, img->sigsys_action, sizeof(img->sigsys_action));
@@ -194,6 +196,8 @@ enum tracer_verdict dispatch_stop(struct patch *p, struct task *task, const stru
 	int64_t nr = call->nr;
 	if (ptrace(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
 		return STOP_OURS;
+	r.rip += patch_task_of(task)->redone ? 2 : 0;
+	patch_task_of(task)->redone = false;
 	patch_forget_behind(p, task);
 	patch_task_of(task)->completed_ip = 0;
 	if (p->t.detaching && p->arming == ARM_FILTER)

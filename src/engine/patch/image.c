@@ -37,6 +37,8 @@ struct image *image_copy(const struct image *from, uint32_t sure)
 	img->sure = sure;
 	img->minds_sigsys = from->minds_sigsys;
 	memcpy(img->sigsys_action, from->sigsys_action, sizeof(img->sigsys_action));
+	img->guarded = from->guarded;
+	memcpy(img->guarded_action, from->guarded_action, sizeof(img->guarded_action));
 	img->region = from->region;
 	if (img->region)
 		img->region->refs++;

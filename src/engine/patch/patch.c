@@ -134,6 +134,7 @@ static enum tracer_verdict on_signal(struct tracer *t, struct task *task, const 
 	if (!img || !img->region)
 		return STOP_PASS;
 	if (forced) {
+		guard_give_way(p, task);
 		dispatch_mend_own(p, task, si);
 		if (!task->stopped)
 			return STOP_HELD;
@@ -182,6 +183,8 @@ static bool on_syscall_stop(struct tracer *t, struct task *task)
 			p->seccomp_seen = true;
 		if (task->call.nr == SYS_rt_sigprocmask)
 			patch_note_mask(p, task);
+		if (task->call.nr == SYS_rt_sigaction)
+			guard_veil(task);
 		if (task->call.nr == SYS_rt_sigreturn && site_follow_moved(task) && pt->moved_frames)
 			pt->moved_frames--;
 		image_note_frames(task);
@@ -231,6 +234,7 @@ static uint64_t calls_so_far(struct tracer *t)
 }
 
 static const struct tracer_ops patch_ops = {
+	.waited = guard_waited,
 	.signal = on_signal,
 	.seccomp = on_seccomp,
 	.birth = patch_on_birth,

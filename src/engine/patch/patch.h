@@ -114,8 +114,10 @@ struct image {
 	bool sealed;               /* the program has a seccomp filter of its own: no more calls of ours */
 	bool minds_sigsys;         /* it set an action for SIGSYS, kept in sigsys_action */
 	uint64_t sigsys_action[4]; /* struct kernel_sigaction, which a forced SIGSYS may reset */
-	pid_t user;                /* a task that uses it */
-	bool off;                  /* all calls go to the tracer while a process that is counted otherwise shares it */
+	bool guarded;              /* that is agent_sigsys, in place of guarded_action, which the program knows of */
+	uint64_t guarded_action[4];
+	pid_t user; /* a task that uses it */
+	bool off;   /* all calls go to the tracer while a process that is counted otherwise shares it */
 	unsigned sharers;
 	bool selected;    /* dispatch looks at the selector byte behind the slots */
 	bool cleaned;     /* nothing of ours is in it any more */
@@ -139,6 +141,7 @@ struct patch_task {
 	uint32_t serial;       /* the image's number when it ran on last */
 	bool awaiting;         /* its rt_sigreturn(2) must be seen: because of those, or of an interrupted call */
 	bool slow;             /* its current call runs under ptrace, unarmed */
+	bool redone;           /* it was sent back to before the call that it has stopped at (guard_waited) */
 	bool strict, pretend;  /* veil.c: in seccomp's strict mode; the current call's result is to be 0 */
 };
 
@@ -414,6 +417,21 @@ void patch_clean(struct patch *p, struct task *task);
  */
 int patch_start_watchdog(struct patch *p);
 void patch_watch(struct patch *p, int fd);
+
+/* guard.c: SIGSYS has a handler of ours where we may die and the process lives on */
+/* The image is new or was just attached to; the task may run in the agent. Where that fails it is not guarded. */
+void guard_install(struct patch *p, struct task *task);
+/*
+ * tracer_ops' waited: a stop that was waited for has lost its signal, should we die now (wait_task_stopped() in kernel/exit.c), and
+ * its call would return its own number. So the thread is sent back to before it at once.
+ */
+void guard_waited(struct tracer *t, pid_t tid, int status);
+/* Gives the program its own action back. */
+void guard_remove(struct patch *p, struct task *task);
+/* A SIGSYS that is the program's is about to be delivered: where it has no handler, its default must happen. */
+void guard_give_way(struct patch *p, struct task *task);
+/* The program's call of rt_sigaction(2) is over: what it is told of SIGSYS is its own action. */
+void guard_veil(struct task *task);
 
 /* births.c: tracer_ops' functions of these names */
 void patch_on_birth(struct tracer *t, struct task *parent, struct task *child, uint64_t flags);

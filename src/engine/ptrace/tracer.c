@@ -191,6 +191,8 @@ static int take_waiting(struct tracer *t)
 			break;
 		if (tid < 0)
 			return t->waited.n ? 1 : errno == ECHILD ? 0 : -errno;
+		if (t->ops->waited)
+			t->ops->waited(t, tid, status);
 		if (tid == t->root && !WIFSTOPPED(status))
 			t->result.usage = usage;
 		uint64_t rss = WIFSTOPPED(status) ? 0 : (uint64_t)usage.ru_maxrss * 1024;

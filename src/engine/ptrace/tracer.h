@@ -24,6 +24,8 @@ enum tracer_verdict {
 
 /* Where the patch engine differs from plain ptrace; a NULL member is "nothing special". */
 struct tracer_ops {
+	/* A wait status was taken, and will be dealt with: what must not wait that long is done here. */
+	void (*waited)(struct tracer *t, pid_t tid, int status);
 	/* A signal-delivery-stop: `si` is what is to be delivered. STOP_PASS delivers it. */
 	enum tracer_verdict (*signal)(struct tracer *t, struct task *task, const siginfo_t *si);
 	/* A seccomp stop (only with a filter of ours in force). */
