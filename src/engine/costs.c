@@ -61,8 +61,11 @@ static json_t *load(int folder, const char *machine)
 {
 	json_error_t error;
 	int fd = openat(folder, "sctrace-costs.json", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	json_t *all = fd < 0 ? NULL : json_loadfd(fd, 0, &error);
-	if (fd >= 0)
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "r"); /* json_loadfd(3) makes a call a byte */
+	json_t *all = f ? json_loadf(f, 0, &error) : NULL;
+	if (f)
+		fclose(f);
+	else if (fd >= 0)
 		close(fd);
 	const char *of = json_string_value(json_object_get(all, "machine"));
 	if (of && strcmp(of, machine) == 0 && json_is_object(json_object_get(all, "costs")))

@@ -25,7 +25,8 @@ int sud_arm(pid_t tid, bool on, uint64_t selector)
 	return ptrace(PTRACE_SET_SUD, tid, sizeof(c), &c) < 0 ? -errno : 0;
 }
 
-int sud_probe(struct buf *why)
+/* On a child; 0 or -errno. */
+static int try_on_child(void)
 {
 	pid_t pid = fork();
 	if (pid == 0) {
@@ -38,12 +39,20 @@ int sud_probe(struct buf *why)
 		r = -errno;
 	if (r == 0 && waitpid(pid, &status, __WALL) == pid && WIFSTOPPED(status))
 		r = sud_arm(pid, true, 0);
-	if (r < 0)
-		buf_addf(why, "the kernel cannot arm Syscall User Dispatch from outside (Linux 6.4 can): %s",
-			 strerror(-r));
 	if (pid > 0) {
 		kill(pid, SIGKILL);
 		waitpid(pid, NULL, __WALL);
 	}
 	return r;
+}
+
+int sud_probe(struct buf *why)
+{
+	static int known = 1; /* the kernel stays what it is */
+	if (known > 0)
+		known = try_on_child();
+	if (known < 0)
+		buf_addf(why, "the kernel cannot arm Syscall User Dispatch from outside (Linux 6.4 can): %s",
+			 strerror(-known));
+	return known;
 }
