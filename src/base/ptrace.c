@@ -14,7 +14,7 @@ long ptrace_again(int request, pid_t tid, uintptr_t addr, uintptr_t data)
 {
 	int tries = request == PTRACE_SEIZE ? 1 : 3;
 	for (;;) {
-		long r = ptrace((enum __ptrace_request)request, tid, addr, data);
+		long r = ptrace(request, tid, addr, data);
 		if (r != -1 || --tries == 0 || !is_refusal(errno))
 			return r;
 	}
