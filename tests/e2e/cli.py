@@ -37,6 +37,12 @@ def lines(text, pattern):
     return [x for x in text.splitlines() if re.fullmatch(pattern, x)]
 
 
+def check_children_are_free(_):
+    """Without -f the program's children are nobody's: another tracer can have them, also where only some calls are traced"""
+    r = run("-o", "/dev/null", "-e", "trace=openat", "sh", "-c", f"{SCTRACE} -o /dev/null true && echo traced")
+    assert (r.returncode, r.stdout) == (0, "traced\n"), r
+
+
 def check_statuses(_):
     """The exit status is the program's; sctrace's own failures have theirs"""
     assert run("sh", "-c", "exit 7").returncode == 7

@@ -54,8 +54,11 @@ static int ptrace_start(struct engine **out, const struct engine_config *config,
 	if (r == 0 && (config->want & CAP_COUNTS || config->times))
 		(void)tracer_calibrate(&t->cost,
 				       config->spawn.pin_tracer); /* where it cannot be had the footer says so */
-	/* Calls that nobody wants need not stop: only sound where all that is asked for are events of some calls. */
-	t->filter = config->only && !call_set_is_full(config->only) && config->spawn.argv &&
+	/*
+	 * Calls that nobody wants need not stop: only sound where all that is asked for are events of some calls. A filter stays in
+	 * all that descends from the program, which gets no privileges then and cannot be let go: so only where it is followed.
+	 */
+	t->filter = config->only && !call_set_is_full(config->only) && config->spawn.argv && config->follow &&
 		    !(config->want & CAP_COUNTS) && call_filter_build(&filter, config->only) == 0;
 	if (t->filter) {
 		c.spawn.before_exec = call_filter_install;
