@@ -54,15 +54,18 @@ static void *real(const char *name)
 	return dlsym(RTLD_NEXT, name);
 }
 
-#define REPLACE(type, name, failure, params, args)                                                                     \
+/* A function of the C library's under the name `name`, counted as `plain`. */
+#define ALIAS(type, name, plain, failure, params, args)                                                                \
 	type name params;                                                                                              \
 	type name params                                                                                               \
 	{                                                                                                              \
 		static type(*next) params;                                                                             \
 		if (next == NULL)                                                                                      \
 			next = (type(*) params)real(#name);                                                            \
-		return fails(#name) ? (failure) : next args;                                                           \
+		return fails(plain) ? (failure) : next args;                                                           \
 	}
+
+#define REPLACE(type, name, failure, params, args) ALIAS(type, name, #name, failure, params, args)
 
 REPLACE(void *, malloc, NULL, (size_t n), (n))
 REPLACE(void *, realloc, NULL, (void *p, size_t n), (p, n))
@@ -84,17 +87,7 @@ REPLACE(ssize_t, process_vm_readv, -1,
 	 unsigned long flags),
 	(pid, to, n, from, m, flags))
 
-/* What the headers' large-file names are to the linker; counted under the plain ones. */
-#define ALIAS(type, name, plain, failure, params, args)                                                                \
-	type name params;                                                                                              \
-	type name params                                                                                               \
-	{                                                                                                              \
-		static type(*next) params;                                                                             \
-		if (next == NULL)                                                                                      \
-			next = (type(*) params)real(#name);                                                            \
-		return fails(plain) ? (failure) : next args;                                                           \
-	}
-
+/* What the headers' large-file names are to the linker. */
 ALIAS(FILE *, fopen64, "fopen", NULL, (const char *path, const char *mode), (path, mode))
 ALIAS(void *, mmap64, "mmap", MAP_FAILED, (void *a, size_t n, int prot, int flags, int fd, off64_t o),
       (a, n, prot, flags, fd, o))
