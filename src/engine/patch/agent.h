@@ -92,6 +92,11 @@ struct agent_data {
 	uint32_t map[AGENT_CALLS];
 	uint8_t scratch[256]; /* for calls that the tracer runs */
 };
+_Static_assert(offsetof(struct agent_data, exec_t0) == 8 && offsetof(struct agent_data, alone) == 16 &&
+		       offsetof(struct agent_data, lent) == 24 && offsetof(struct agent_data, next) == 88 &&
+		       offsetof(struct agent_data, map) == 96,
+	       "agent.S");
+_Static_assert(offsetof(struct agent_lent, sp) == 8 && offsetof(struct agent_lent, frame) == 16, "agent.S");
 
 /* agent.S as assembled, and the places in it where the tracer must know how far a thread has come. */
 extern const unsigned char agent_begin[], agent_end[], agent_entry[], agent_p1[], agent_p2[], agent_p3[];
