@@ -21,15 +21,14 @@ static const struct opt trace_table[] = {
 	{0, "argv0", "NAME", opt_string, "tell the program that it is called NAME", AT(argv0)},
 	{'D', "daemonize", NULL, opt_count,
 	 "stay out of the way: the program is the direct child of the shell; -DD: and sctrace in its own process "
-	 "group; "
-	 "-DDD: in its own session",
+	 "group; -DDD: in its own session",
 	 AT(daemonize)},
 	{0, "kill-on-exit", NULL, opt_flag, "kill the program when sctrace dies", AT(kill_on_exit)},
 	{'b', "detach-on", "execve", trace_opt_break, "let go of a process when it runs another program",
 	 .complete = COMPLETE_WORDS, .words = "execve"},
 	{'I', "interruptible", "N", opt_int,
-	 "which signals end sctrace: 1 and 2 all, 3 none, 4 none, nor does Ctrl-Z stop it", AT(interruptible), .min = 1,
-	 .max = 4},
+	 "which signals end sctrace: 1 and 2: all; 3: none; 4: none, nor does Ctrl-Z stop it", AT(interruptible),
+	 .min = 1, .max = 4},
 	{0, "engine", "NAME", trace_opt_engine, "how to trace: auto, or one of --list-engines", 0, COMPLETE_WORDS,
 	 "auto ptrace patch bpf"},
 	{0, "list-engines", NULL, opt_flag, "say which engines there are and whether they work here", AT(list_engines)},
@@ -38,8 +37,7 @@ static const struct opt trace_table[] = {
 	{.help = "Which calls:"},
 	{'e', NULL, "EXPR", trace_opt_expr,
 	 "trace=SET (or SET alone), status=, errno=, signal=, fds=, inject=; a SET is names, %groups, /regex, all, "
-	 "none, "
-	 "after ! the others"},
+	 "none, after ! the others"},
 	{0, "trace", "SET", trace_opt_named_expr,
 	 "these calls: openat,%network,/^sched_; !SET: all others; ?NAME: if it exists"},
 	{0, "status", "SET", trace_opt_named_expr, "calls that ended so: successful, failed, unfinished",
@@ -69,7 +67,7 @@ static const struct opt trace_table[] = {
 	{'i', "instruction-pointer", NULL, opt_flag, "the address of the call", AT(addresses)},
 	{'y', NULL, NULL, opt_count, "what descriptors are; -yy: sockets' addresses and processes too", AT(fd_names)},
 	{0, "decode-fds", "[SET]", trace_opt_decode_fds, "the same: path, or socket, dev, pidfd, all",
-	 .complete = COMPLETE_WORDS, .words = "path all none"},
+	 .complete = COMPLETE_WORDS, .words = "path socket dev pidfd all none"},
 	{'Y', NULL, NULL, opt_count, "the names of processes behind their numbers", AT(pid_names)},
 	{0, "decode-pids", "comm", trace_opt_pid_names, "the same", .complete = COMPLETE_WORDS, .words = "comm"},
 	{'k', "stack-trace", NULL, opt_flag, "the functions that led to each call", AT(stacks)},

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Are the manual pages clean under mandoc and groff, which most systems show them with, and do they fit 80 columns?
-# References to our own pages, which are not installed here, are no finding.
+# Do they name every option? References to our own pages, which are not installed here, are no finding.
 set -eu
 cd "$1"
 # shellcheck source=tests/lint/lib.sh
@@ -22,4 +22,12 @@ done
 while read -r name; do
 	[ -e "man/$name" ] || { echo "man/: .Xr to $name, which is not there"; status=1; }
 done < <(grep -hoE '^\.Xr (sctrace|copy)[a-z-]* [1-8]' man/*.[1-8] | awk '{ print $2 "." $3 }' | sort -u)
+# An option of --help is in the page of its command.
+for command in '' compare report bench 'bench syscall' 'bench switch' 'bench sched' 'bench latency' 'bench load'; do
+	page=man/sctrace${command:+-${command%% *}}.1
+	# shellcheck disable=SC2086  # the command is words
+	while read -r option; do
+		grep -qE -- "(Fl|,) -$option( |=|$)" "$page" || { echo "$page: no --$option of sctrace $command"; status=1; }
+	done < <("$2/sctrace" $command --help | sed -nE 's/^ +(-[a-zA-Z], )?--([a-z][a-z0-9-]*).*/\2/p')
+done
 exit $status
