@@ -940,6 +940,30 @@ def fault_each_call(world, mode):
         raise Failed("\n".join(wrong))
 
 
+@scenario("fault", ["patch", "patch-filter"])
+def fault_images(world, mode):
+    """No memory for what is known of a process or its image, a child's on its parent's memory too: ptrace counts it, or a word."""
+    out, wrong, reached = world.scratch / "out", [], 0
+    argv, env = tracer(world, mode, "-f", "--by=process", "--", "sh", "-c", "/bin/true; :")
+    execute(argv, env=env)
+    usual = read_table(out.read_text())
+    for n in range(1, 13):
+        # Larger ones than a row of the table: tasks, images, what is to be patched.
+        faulty = {**env, "LD_PRELOAD": str(world.progs / "fail.so"), "SCTRACE_FAIL": f"calloc:{n}:12:2320"}
+        out.unlink(missing_ok=True)
+        end = execute(argv, env=faulty)
+        if ORDERED not in end.stderr:
+            break
+        reached += 1
+        said = end.stderr.replace(ORDERED, b"")
+        if end.status not in (0, 125) or (end.status and not said):
+            wrong.append(f"allocation {n}: ended with {end.status}\n" + tail(end.stderr))
+        elif not said and read_table(out.read_text()) != usual:
+            wrong.append(f"allocation {n}: wrong counts and no word\n" + out.read_text())
+    if wrong or reached < 6:
+        raise Failed("\n".join(wrong) or f"only {reached} faults reached")
+
+
 # Size of the tracer
 
 

@@ -179,9 +179,12 @@ void patch_on_exec(struct tracer *t, struct task *task)
 	leave_image(p, task->proc);
 	task->proc->hold = false;
 	task->proc->image = image_new();
-	if (!pt || !task->proc->image || ptrace(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
+	if (!pt)
 		return;
 	*pt = (struct patch_task){0};
+	/* Without memory for an image, or a task to read, ptrace traces on. */
+	if (!task->proc->image || ptrace(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
+		return;
 	patch_note_mask(p, task);
 	if (task->in_call) {
 		task->call.result = 0;

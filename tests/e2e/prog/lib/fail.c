@@ -1,6 +1,6 @@
 /*
- * Loaded into sctrace (LD_PRELOAD): makes one call of one function fail. SCTRACE_FAIL=NAME:N[:ERRNO], the N-th call of
- * NAME from 1; it says so on descriptor 2 once it has. Not passed on to the traced program: the variables are taken out.
+ * Loaded into sctrace (LD_PRELOAD): makes one call of one function fail. SCTRACE_FAIL=NAME:N[:ERRNO[:BYTES]], the N-th call
+ * of NAME from 1, of calloc those that ask for BYTES at least; it says so on descriptor 2 once it has. Not passed on to the traced program: the variables are taken out.
  * In sctrace alone, not in what it forks, but for prctl, with which a child asks for its filter.
  */
 #include <dlfcn.h>
@@ -24,6 +24,7 @@
 static char function[32];
 static long at;
 static int error = ENOMEM;
+static size_t least;
 static atomic_long seen;
 static pid_t owner;
 
@@ -31,7 +32,7 @@ __attribute__((constructor)) static void read_orders(void)
 {
 	const char *orders = getenv("SCTRACE_FAIL");
 	if (orders != NULL)
-		sscanf(orders, "%31[^:]:%ld:%d", function, &at, &error);
+		sscanf(orders, "%31[^:]:%ld:%d:%zu", function, &at, &error, &least);
 	unsetenv("SCTRACE_FAIL");
 	unsetenv("LD_PRELOAD");
 	owner = getpid();
@@ -175,5 +176,5 @@ void *calloc(size_t n, size_t size)
 		used += (n * size + 15) & ~(size_t)15;
 		return used <= sizeof store ? p : NULL;
 	}
-	return fails("calloc") ? NULL : next(n, size);
+	return n * size >= least && fails("calloc") ? NULL : next(n, size);
 }
