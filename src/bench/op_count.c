@@ -1,6 +1,7 @@
 #include "bench/op_count.h"
 
 #include "base/buf.h"
+#include "base/words.h"
 #include "bench/describe.h"
 #include "bench/stop.h"
 #include "engine/engine.h"
@@ -78,31 +79,21 @@ static void count_event(struct counting *c, const struct event *ev)
 	c->calls = 0;
 }
 
-/* The child's command line: words that the caller frees with free_words(). */
+/* The child's command line, the caller's to free; NULL: no memory. */
 static char **make_words(const struct op_result *results, size_t n, const char *self, const char *dir)
 {
-	char **v = calloc(2 * n + 5, sizeof(*v));
-	if (!v)
-		return NULL;
-	size_t k = 0;
-	v[k++] = strdup(self);
-	v[k++] = strdup("bench");
-	v[k++] = strdup(OP_COUNT_WORD);
-	v[k++] = strdup(dir);
+	struct words words = {0};
+	words_add(&words, self);
+	words_add(&words, "bench");
+	words_add(&words, OP_COUNT_WORD);
+	words_add(&words, dir);
 	for (size_t i = 0; i < n; i++) {
 		struct buf times = {0};
 		buf_addf(&times, "%llu", (unsigned long long)times_of(&results[i]));
-		v[k++] = strdup(results[i].op->name);
-		v[k++] = buf_take(&times);
+		words_add(&words, results[i].op->name);
+		words_take(&words, buf_take(&times));
 	}
-	return v;
-}
-
-static void free_words(char **v)
-{
-	for (size_t i = 0; v && v[i]; i++)
-		free(v[i]);
-	free(v);
+	return words_done(&words);
 }
 
 static int watch(struct engine *e, struct counting *c)
@@ -141,6 +132,6 @@ int op_count_kernel(struct op_result *results, size_t n, const char *self, const
 		err = watch(e, &c);
 		ops->stop(e);
 	}
-	free_words(words);
+	words_free(words);
 	return err;
 }

@@ -184,9 +184,8 @@ void compare_parameters_free(struct parameters *p);
  */
 char **compare_command_argv(const struct compare *c, const char *text, uint64_t buffer, const struct parameters *params,
 			    const char *in, struct buf *why);
-/* Splits by the shell's rules for words and quotes, without expansions; NULL and `why`: a quote without its end. */
+/* Splits by the shell's rules for words and quotes, without expansions; NULL and `why`: a quote without its end, no memory. */
 char **compare_split(const char *text, struct buf *why);
-void compare_argv_free(char **argv);
 
 /* compare_run.c: counted and timed runs of all subjects. 0, -EINTR, or -errno and `why`. */
 int compare_count(struct compare *c, struct buf *why);

@@ -2,16 +2,11 @@
 
 #include "base/buf.h"
 #include "base/size.h"
+#include "base/words.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-void compare_argv_free(char **argv)
-{
-	for (size_t i = 0; argv && argv[i]; i++)
-		free(argv[i]);
-	free(argv);
-}
 
 /*
  * Copies one word at *p into `word`, its quotes taken off: 'as it is', "with \" and \\", \x. False: a quote without its
@@ -36,28 +31,39 @@ static bool take_word(const char **p, struct buf *word)
 	return !quote;
 }
 
-char **compare_split(const char *text, struct buf *why)
+/* Appends what the shell would take for the words of `text`; false and `why`: a quote without its end. */
+static bool split(struct words *words, const char *text, struct buf *why)
 {
-	VEC(char *) words = {0};
-	const char *p = text;
-	bool ok = true;
-	while (ok && *(p += strspn(p, " \t\n"))) {
+	for (const char *p = text; *(p += strspn(p, " \t\n"));) {
 		struct buf word = {0};
 		buf_adds(&word, "");
-		ok = take_word(&p, &word);
-		char *s = ok ? buf_take(&word) : NULL;
-		if (!s || !vec_push(&words, s))
-			ok = false;
-		buf_free(&word);
+		bool ok = take_word(&p, &word);
+		words_take(words, buf_take(&word));
+		if (!ok) {
+			buf_addf(why, "a quote in '%s' has no end", text);
+			return false;
+		}
 	}
-	if (!ok || !vec_push(&words, NULL)) {
-		buf_addf(why, "a quote in '%s' has no end", text);
-		for (size_t i = 0; i < words.n; i++)
-			free(words.v[i]);
-		vec_free(&words);
-		return NULL;
-	}
-	return words.v;
+	return true;
+}
+
+/* The list, or NULL and `why` where it is not good or memory ran out. */
+static char **done(struct words *words, bool good, struct buf *why)
+{
+	char **argv = words_done(words);
+	if (good && argv)
+		return argv;
+	if (good)
+		buf_adds(why, strerror(ENOMEM));
+	words_free(argv);
+	return NULL;
+}
+
+char **compare_split(const char *text, struct buf *why)
+{
+	struct words words = {0};
+	bool good = split(&words, text, why);
+	return done(&words, good, why);
 }
 
 /* 'quoted' for the shell, so that a path with spaces stays one word. */
@@ -100,40 +106,35 @@ static void fill(struct buf *out, const char *text, const struct placeholder *pl
 /* The shell may be a command line of its own: "bash --norc". */
 static char **shell_argv(const struct compare *c, const char *line, struct buf *why)
 {
-	char **shell = compare_split(c->opt.shell ? c->opt.shell : "sh", why);
-	size_t n = 0;
-	while (shell && shell[n])
-		n++;
-	char **argv = n ? reallocarray(shell, n + 3, sizeof(*argv)) : NULL;
-	if (!argv) {
-		if (!why->len)
-			buf_adds(why, "--shell names no program");
-		compare_argv_free(shell);
-		return NULL;
+	struct words words = {0};
+	bool good = split(&words, c->opt.shell ? c->opt.shell : "sh", why);
+	if (good && !words.list.n && !words.failed) {
+		buf_adds(why, "--shell names no program");
+		good = false;
 	}
-	argv[n] = strdup("-c");
-	argv[n + 1] = strdup(line);
-	argv[n + 2] = NULL;
-	return argv;
+	words_add(&words, "-c");
+	words_add(&words, line);
+	return done(&words, good, why);
 }
 
 /* Splits first and fills in afterwards: no path can become two words. */
 static char **plain_argv(const char *text, const struct placeholder *places, size_t n, struct buf *why)
 {
-	char **argv = compare_split(text, why);
-	for (size_t i = 0; argv && argv[i]; i++) {
+	struct words words = {0};
+	char **split_text = compare_split(text, why);
+	bool good = split_text != NULL;
+	for (size_t i = 0; good && split_text[i]; i++) {
 		struct buf word = {0};
 		buf_adds(&word, "");
-		fill(&word, argv[i], places, n, false);
-		free(argv[i]);
-		argv[i] = buf_take(&word);
+		fill(&word, split_text[i], places, n, false);
+		words_take(&words, buf_take(&word));
 	}
-	if (argv && !argv[0]) {
+	if (good && !split_text[0]) {
 		buf_adds(why, "an empty command cannot be run without a shell");
-		compare_argv_free(argv);
-		return NULL;
+		good = false;
 	}
-	return argv;
+	words_free(split_text);
+	return done(&words, good, why);
 }
 
 char **compare_command_argv(const struct compare *c, const char *text, uint64_t buffer, const struct parameters *params,

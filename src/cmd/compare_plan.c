@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/size.h"
+#include "base/words.h"
 #include "out/table.h"
 
 #include <errno.h>
@@ -13,8 +14,8 @@ void compare_subject_free(struct subject *s)
 {
 	if (!s)
 		return;
-	compare_argv_free(s->argv);
-	compare_argv_free(s->part_argv);
+	words_free(s->argv);
+	words_free(s->part_argv);
 	vec_free(&s->samples);
 	if (s->counted)
 		count_free(&s->count);
@@ -67,23 +68,20 @@ static struct subject *subject_add(struct compare *c, const char *name, uint64_t
 	return s;
 }
 
-/* copy-x [-b N] IN OUT, with names as in the lesson: they are relative to the work directory. */
+/* copy-x [-b N] IN OUT, with names as in the lesson: they are relative to the work directory. NULL: no memory. */
 static char **copier_argv(const char *path, uint64_t buffer, const char *in)
 {
-	char **argv = calloc(6, sizeof(*argv));
-	if (!argv)
-		return NULL;
-	size_t n = 0;
-	argv[n++] = strdup(path);
+	struct words words = {0};
+	words_add(&words, path);
 	if (buffer) {
 		struct buf size = {0};
 		buf_addf(&size, "%llu", (unsigned long long)buffer);
-		argv[n++] = strdup("-b");
-		argv[n++] = buf_take(&size);
+		words_add(&words, "-b");
+		words_take(&words, buf_take(&size));
 	}
-	argv[n++] = strdup(in);
-	argv[n] = strdup("out");
-	return argv;
+	words_add(&words, in);
+	words_add(&words, "out");
+	return words_done(&words);
 }
 
 static int add_strategy(struct compare *c, const struct strategy *st, uint64_t buffer)
@@ -105,7 +103,7 @@ static int add_strategy(struct compare *c, const struct strategy *st, uint64_t b
 	compare_label(&path, s);
 	s->command = buf_take(&path);
 	buf_free(&why);
-	return 0;
+	return s->command && (s->unable || (s->argv && s->part_argv)) ? 0 : -ENOMEM;
 }
 
 static int add_with_buffers(struct compare *c, const struct strategy *st, struct buf *why)

@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/words.h"
 #include "decode/decode.h"
 #include "measure/cache.h"
 #include "measure/runner.h"
@@ -76,7 +77,7 @@ static int run_beside(const struct compare *c, const struct subject *s, const st
 						    .stderr_fd = -1,
 						    .stop = c->stop},
 			      &sample, why);
-	compare_argv_free(argv);
+	words_free(argv);
 	if (err == 0 && !ended_well(sample.status)) {
 		buf_addf(why, "'%s' failed", command);
 		err = -ECANCELED;
@@ -269,7 +270,7 @@ static int measure_shell(struct compare *c, struct buf *why)
 		v[1][i] = (double)s.user_ns * 1e-9;
 		v[2][i] = (double)s.system_ns * 1e-9;
 	}
-	compare_argv_free(argv);
+	words_free(argv);
 	for (int k = 0; k < 3 && !err; k++) {
 		qsort(v[k], N, sizeof(double), compare_doubles);
 		c->shell_s[k] = (v[k][N / 2 - 1] + v[k][N / 2]) / 2;

@@ -454,6 +454,18 @@ def test_a_moved_build_finds_its_copiers(place):
     assert p.returncode == 0 and "sendfile cannot run here: moved" in p.stdout, p
 
 
+def test_memory_that_is_not_there(place):
+    """A word of a copier's or a command's line for which there is no memory: a message, and no other command in its place."""
+    fail = Path(SCTRACE).parent / "tests/e2e/fail.so"
+    for what in (["-s", "read/write", "-b", "4K"], ["-N", "cp {in} {out}"]):
+        for n in range(1, 17):
+            status, out, err = run(place, "--size=4K", "--runs=1", "--warmup=0", *what,
+                                   env={**os.environ, "LD_PRELOAD": str(fail), "SCTRACE_FAIL": f"malloc:{n}"})
+            said = err.replace("(failed as ordered)\n", "")
+            assert said != err, f"{what}, {n}: not reached"
+            assert status in (0, 2, 125) and (status == 0 or said), f"{what}, {n}: ended with {status}: {err}"
+
+
 def test_the_list(place):
     done = subprocess.run([SCTRACE, "compare", "--list"], capture_output=True, text=True, check=True)
     names = [line.split()[0] for line in done.stdout.splitlines()[1:]]

@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/size.h"
+#include "base/words.h"
 #include "cli/opt.h"
 #include "cmd/cmd.h"
 #include "cmd/put.h"
@@ -283,7 +284,7 @@ static void words_are_split_as_a_shell_does(void **state)
 	assert_string_equal(v[2], " g");
 	assert_string_equal(v[3], "");
 	assert_null(v[4]);
-	compare_argv_free(v);
+	words_free(v);
 	assert_null(compare_split("a 'b", &why));
 	has(&why, "has no end");
 	buf_free(&why);
@@ -300,13 +301,13 @@ static void placeholders_are_filled_and_quoted(void **state)
 	char **v = compare_command_argv(&c, "dd if={in} of={out} bs={buffer} {n} {other} {", 4096, &n, "/a b", &why);
 	assert_string_equal(v[0], "sh");
 	assert_string_equal(v[2], "dd if='/a b' of='/tmp/it'\\''s' bs=4096 7 {other} {");
-	compare_argv_free(v);
+	words_free(v);
 	c.opt.no_shell = true;
 	v = compare_command_argv(&c, "cat {in} x{out}", 0, NULL, "/a b", &why);
 	assert_string_equal(v[1], "/a b");
 	assert_string_equal(v[2], "x/tmp/it's");
 	assert_null(v[3]);
-	compare_argv_free(v);
+	words_free(v);
 	assert_null(compare_command_argv(&c, "", 0, NULL, "in", &why));
 	buf_free(&why);
 	end(&c);

@@ -1,0 +1,62 @@
+#include "base/words.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void words_come_in_their_order(void **state)
+{
+	(void)state;
+	struct words w = {0};
+	words_add(&w, "cp");
+	words_take(&w, strdup(""));
+	words_add(&w, "a b");
+	char **list = words_done(&w);
+	assert_non_null(list);
+	assert_string_equal(list[0], "cp");
+	assert_string_equal(list[1], "");
+	assert_string_equal(list[2], "a b");
+	assert_null(list[3]);
+	assert_int_equal(w.list.n, 0);
+	words_free(list);
+	words_free(NULL);
+}
+
+static void no_word_is_a_list_too(void **state)
+{
+	(void)state;
+	struct words w = {0};
+	char **list = words_done(&w);
+	assert_non_null(list);
+	assert_null(list[0]);
+	words_free(list);
+}
+
+/* A word for which there was no memory must not make a shorter command of it. */
+static void a_missing_word_fails_the_list(void **state)
+{
+	(void)state;
+	struct words w = {0};
+	words_add(&w, "rm");
+	words_take(&w, NULL);
+	words_add(&w, "file");
+	assert_true(w.failed);
+	assert_null(words_done(&w));
+	assert_false(w.failed);
+	assert_int_equal(w.list.n, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(words_come_in_their_order),
+		cmocka_unit_test(no_word_is_a_list_too),
+		cmocka_unit_test(a_missing_word_fails_the_list),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
