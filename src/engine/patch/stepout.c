@@ -109,6 +109,13 @@ static bool has_exec_word(const struct user_regs_struct *r, const struct agent_p
 	       (r->rip >= AGENT_AT(agent_exec_taken) && r->rip < AGENT_AT(agent_exec_end) && r->eflags & zf);
 }
 
+/* The thread's frame says that it has the word; the frame is the program's to write, and the image need not have one. */
+static void clear_exec_word(const struct image *img)
+{
+	if (img->exec_word)
+		__atomic_store_n(img->exec_word, 0, __ATOMIC_RELAXED);
+}
+
 static uint64_t lent_address(void)
 {
 	return AGENT_DATA + offsetof(struct agent_data, lent);
@@ -185,7 +192,7 @@ static bool out_before(const struct image *img, const struct task *task, struct 
 	if (has_taken(r))
 		give_lent(task);
 	if (has_exec_word(r, path, f.slot))
-		*img->exec_word = 0;
+		clear_exec_word(img);
 	struct agent_slot *slot = path ? image_slot(img, f.slot) : NULL;
 	if (slot && ip >= AGENT_AT(path->p5))
 		__atomic_sub_fetch(&slot->entered, 1, __ATOMIC_RELAXED);
@@ -242,7 +249,7 @@ void stepout_exec(const struct image *img)
 	uint64_t now = __rdtsc();
 	if (!slot || !t0)
 		return;
-	*img->exec_word = 0;
+	clear_exec_word(img);
 	__atomic_add_fetch(&slot->ticks, now > t0 ? now - t0 : 0, __ATOMIC_RELAXED);
 	book_time(slot, now > t0 ? now - t0 : 0);
 }
@@ -300,7 +307,7 @@ static bool out_behind(struct patch *p, const struct image *img, struct task *ta
 	if (borrowed)
 		give_lent(task);
 	if (!tail && has_exec_word(r, path, f.slot))
-		*img->exec_word = 0;
+		clear_exec_word(img);
 	if (!tail) {
 		r->rdx = f.rdx;
 		r->rax = result;

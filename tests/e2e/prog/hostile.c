@@ -1,0 +1,267 @@
+/*
+ * x86-64: a program that looks for what a tracer put into it, and spoils it. What becomes of it is its own affair: each attack runs in
+ * a child that may end in any way. The tracer must come through unharmed, and serve the next child as if nothing had been.
+ */
+#include "e2e.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/ucontext.h>
+
+/* Memory that is low enough for 32-bit addresses, and there in no program that was not asked for it. */
+enum { CODE = 0x70000000, DATA = 0x70001000, SLOTS = 0x70010000, PAGE = 4096 };
+
+/* What stands at fixed places there: the map of calls, the exec word's address, the mark behind the slots. */
+enum { DATA_EXEC = 8, DATA_LENT = 24, DATA_MAP = 96, DATA_MAP_SIZE = 4 * 512 };
+
+static uint32_t state = 1;
+
+static uint32_t chance(uint32_t n)
+{
+	state = state * 1664525u + 1013904223u;
+	return (uint32_t)((uint64_t)state * n >> 32);
+}
+
+/* A word that may well be taken for an address, a size or a count. */
+static uint64_t word(void)
+{
+	static const uint64_t telling[] = {0,    1,    ~0ull, 1ull << 63, 0x7fffffff, 0xffffffff,
+					   CODE, DATA, SLOTS, 8,          4095,       ~0ull - 4094};
+	switch (chance(4)) {
+	case 0:
+		return telling[chance(sizeof telling / sizeof *telling)];
+	case 1:
+		return SLOTS + chance(0x130000);
+	case 2:
+		return chance(600);
+	default:
+		return (uint64_t)chance(~0u) << 32 | chance(~0u);
+	}
+}
+
+/* The mapping that begins at `at`: its size, or 0. */
+static size_t mapped(uintptr_t at)
+{
+	char line[512];
+	size_t size = 0;
+	FILE *f = fopen("/proc/self/maps", "re");
+	while (f != NULL && fgets(line, sizeof line, f) != NULL) {
+		unsigned long lo, hi;
+		if (sscanf(line, "%lx-%lx", &lo, &hi) == 2 && lo <= at && at < hi)
+			size = hi - at;
+	}
+	if (f != NULL)
+		fclose(f);
+	return size;
+}
+
+/* Runs an attack in a child, which ends in whatever way; one that spins or sleeps is ended. */
+static void attack(void (*how)(void))
+{
+	int status;
+	pid_t pid = fork();
+	if (pid == 0) {
+		setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+		how();
+		_exit(0);
+	}
+	CHECK(pid > 0);
+	for (int i = 0; i < 3000; i++) {
+		if (waitpid(pid, &status, WNOHANG) == pid)
+			return;
+		sleep_us(1000);
+	}
+	kill(pid, SIGKILL);
+	reap(pid);
+}
+
+static void use_calls(void)
+{
+	char byte;
+	int fd = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+	for (int i = 0; i < 20; i++) {
+		getppid();
+		read(fd, &byte, 1);
+		read(-1, &byte, 1);
+	}
+	close(fd);
+}
+
+static void *calling(void *arg)
+{
+	for (;;)
+		use_calls();
+	return arg;
+}
+
+static void nothing(int sig)
+{
+	(void)sig;
+}
+
+static void scribble(uint64_t *at, size_t size)
+{
+	for (int i = 0; i < 400; i++)
+		at[chance(size / 8)] = word();
+}
+
+/* The counters: they are memory that the tracer reads, and adds to. */
+static void spoil_slots(void)
+{
+	size_t size = mapped(SLOTS);
+	if (size == 0)
+		return;
+	pthread_t t;
+	pthread_create(&t, NULL, calling, NULL);
+	signal(SIGUSR2, nothing);
+	for (int i = 0; i < 20; i++) {
+		scribble((uint64_t *)SLOTS, size & ~(size_t)7);
+		kill(getpid(), SIGUSR2);
+		use_calls();
+	}
+	if (fork() == 0)
+		_exit(0);
+	execl("/bin/true", "true", NULL);
+}
+
+/* All slots the same word: sums that overflow, a histogram that is half full. */
+static void fill_slots(void)
+{
+	static const uint64_t with[] = {~0ull, 0x7fffffff7fffffff, 0x8000000080000000, 0};
+	size_t size = mapped(SLOTS);
+	for (size_t k = 0; k < sizeof with / sizeof *with; k++) {
+		for (size_t i = 0; i < size / 8; i++)
+			((uint64_t *)SLOTS)[i] = with[k];
+		use_calls();
+	}
+}
+
+/* The private page: which calls are whose, where a lent frame is, where an execve is to leave its time. */
+static void spoil_data(void)
+{
+	if (mapped(DATA) == 0)
+		return;
+	signal(SIGUSR2, nothing);
+	for (int i = 0; i < 20; i++) {
+		uint64_t *at = (uint64_t *)(uintptr_t)DATA;
+		at[chance(DATA_MAP / 8 + DATA_MAP_SIZE / 8)] = word();
+		if (vfork() == 0)
+			_exit(0);
+		kill(getpid(), SIGUSR2);
+		use_calls();
+	}
+	execl("/bin/true", "true", NULL);
+}
+
+/* The frame that another thread's call left on its stack, while it sleeps there; a signal then takes it out. */
+static void *volatile sleeper_stack;
+
+static void *sleeping(void *arg)
+{
+	sleeper_stack = __builtin_frame_address(0);
+	for (;;)
+		pause();
+	return arg;
+}
+
+static void spoil_frames(void)
+{
+	pthread_t t;
+	signal(SIGUSR1, nothing);
+	pthread_create(&t, NULL, sleeping, NULL);
+	for (int i = 0; i < 60; i++) {
+		sleep_us(500);
+		uint64_t *top = sleeper_stack;
+		for (uint64_t *p = top ? top - 64 : NULL; p != NULL && p < top; p++) {
+			bool slot = *p >= SLOTS && *p < SLOTS + 0x130000;
+			if (slot && chance(2))
+				*p = chance(2) ? *p | 8 : word();
+			else if (slot)
+				p[(int)chance(7) - 2] = word();
+		}
+		pthread_kill(t, SIGUSR1);
+	}
+}
+
+/*
+ * More processes in one set of counters than those have words for an execve, and a frame that says it is one: the tracer has no
+ * such word of this process.
+ */
+static void without_exec_word(void)
+{
+	enum { MANY = 520 };
+	int p[2];
+	CHECK(pipe(p) == 0);
+	for (int i = 0; i < MANY; i++) {
+		pid_t pid = fork();
+		if (pid > 0)
+			continue;
+		char byte;
+		close(p[1]);
+		if (pid < 0)
+			_exit(1);
+		if (i < MANY - 1) {
+			read(p[0], &byte, 1);
+			_exit(0);
+		}
+		pthread_t t;
+		signal(SIGUSR1, nothing);
+		pthread_create(&t, NULL, sleeping, NULL);
+		for (int k = 0; k < 10; k++) {
+			sleep_us(2000);
+			uint64_t *top = sleeper_stack;
+			for (uint64_t *w = top ? top - 64 : NULL; w != NULL && w < top; w++)
+				*w |= *w >= SLOTS && *w < SLOTS + 0x130000 ? 8 : 0;
+			pthread_kill(t, SIGUSR1);
+		}
+		_exit(0);
+	}
+	sleep_us(100000);
+	close(p[0]);
+	close(p[1]);
+	while (waitpid(-1, NULL, 0) > 0)
+		;
+}
+
+/* The code itself, which another thread runs: traps, jumps onto themselves, nothing. */
+static void spoil_code(void)
+{
+	static const unsigned char with[][2] = {{0xcc, 0xcc}, {0xeb, 0xfe}, {0x0f, 0x0b}, {0x90, 0x90}, {0xc3, 0xc3}};
+	if (mapped(CODE) == 0 || mprotect((void *)(uintptr_t)CODE, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC) != 0)
+		return;
+	pthread_t t;
+	pthread_create(&t, NULL, calling, NULL);
+	for (int i = 0; i < 50; i++) {
+		memcpy((char *)(uintptr_t)CODE + chance(1600), with[chance(5)], 2);
+		sleep_us(100);
+	}
+	_exit(0);
+}
+
+static void test_all(int argc, char **argv)
+{
+	static void (*const attacks[])(void) = {spoil_slots, fill_slots, spoil_data, spoil_frames, spoil_code};
+	int rounds = number(argc, argv, 0, 3);
+	state = (uint32_t)number(argc, argv, 1, 1);
+	for (int i = 0; i < rounds; i++)
+		for (size_t k = 0; k < sizeof attacks / sizeof *attacks; k++) {
+			chance(2);
+			attack(attacks[k]);
+		}
+}
+
+static void test_exec_words(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	attack(without_exec_word);
+}
+
+static const struct test tests[] = {
+	{"all", test_all},
+	{"exec_words", test_exec_words},
+};
+TEST_MAIN(tests)
