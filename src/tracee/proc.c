@@ -65,6 +65,23 @@ static uint64_t number_of(const char *text, const char *key, int base)
 	return value && isxdigit((unsigned char)*value) ? strtoull(value, NULL, base) : 0;
 }
 
+/* The four ids of a line, where they are one and the same. */
+static uint32_t only_id(const char *text, const char *key)
+{
+	const char *value = value_of(text, key);
+	uint32_t ids[4];
+	for (size_t i = 0; i < 4; i++) {
+		char *behind;
+		if (!value || !isdigit((unsigned char)*value))
+			return NOBODY_ALONE;
+		ids[i] = (uint32_t)strtoul(value, &behind, 10);
+		value = *behind == '\t' ? behind + 1 : behind;
+		if (ids[i] != ids[0])
+			return NOBODY_ALONE;
+	}
+	return ids[0];
+}
+
 void proc_status_parse(const char *text, struct proc_status *s)
 {
 	const char *state = value_of(text, "State");
@@ -79,6 +96,9 @@ void proc_status_parse(const char *text, struct proc_status *s)
 		.blocked = number_of(text, "SigBlk", 16),
 		.ignored = number_of(text, "SigIgn", 16),
 		.caught = number_of(text, "SigCgt", 16),
+		.uid = only_id(text, "Uid"),
+		.gid = only_id(text, "Gid"),
+		.permitted = number_of(text, "CapPrm", 16),
 	};
 }
 

@@ -20,7 +20,10 @@ struct proc_status {
 	bool has_signals;           /* the masks were there */
 	uint64_t peak_rss;          /* VmHWM, in bytes */
 	uint64_t blocked, ignored, caught;
+	uint32_t uid, gid;  /* where the real, effective, saved and file system's are one, else NOBODY_ALONE */
+	uint64_t permitted; /* capabilities */
 };
+#define NOBODY_ALONE UINT32_MAX
 
 void proc_status_parse(const char *text, struct proc_status *s);
 /* Reads it; 0, or -errno as proc_read(), *s then empty. */

@@ -160,6 +160,7 @@ static void prepare_image(struct patch *p, struct task *task, struct user_regs_s
 		struct image *img = image_of(task);
 		img->from_start = true;
 		img->entry = r->rip;
+		plan_note_owner(task);
 		plan_apply_loader(p, task, r->rip);
 		arm_task(p, task, true);
 	}

@@ -49,8 +49,9 @@ struct site {
 	uint64_t ip; /* behind the instruction */
 	uint64_t stub;
 	enum site_kind kind;
-	bool retry;      /* a long jump may be possible later */
-	uint8_t moved;   /* bytes of instructions that moved into the stub (SITE_LONG) */
+	bool retry;    /* a long jump may be possible later */
+	uint8_t moved; /* bytes of instructions that moved into the stub (SITE_LONG): these */
+	uint8_t code[RELOCATE_MAX];
 	uint32_t serial; /* the image's number when it was patched last */
 	/* What was changed, so that it can be put back: hops of jumps through padding, and the site itself. */
 	struct change {
@@ -60,8 +61,17 @@ struct site {
 	uint8_t nchanges;
 };
 
+/*
+ * Who may be lied to by a program: it can change the code that is judged. So what was found out in its memory is believed for the
+ * same user's programs alone, which it could do anything to anyway. With an ordinary user's sctrace all are that user's.
+ */
+struct owner {
+	uint32_t uid, gid;
+};
+
 /* What was found out about a site of a file, so that the next image with that file need not find it out again. */
 struct plan {
+	struct owner owner;
 	uint64_t offset; /* of the address behind the instruction, in the file */
 	enum site_kind kind;
 	uint8_t moved, code[RELOCATE_MAX];
@@ -119,14 +129,15 @@ struct image {
 	pid_t user; /* a task that uses it */
 	bool off;   /* all calls go to the tracer while a process that is counted otherwise shares it */
 	unsigned sharers;
-	bool selected;    /* dispatch looks at the selector byte behind the slots */
-	bool cleaned;     /* nothing of ours is in it any more */
-	bool surveyed;    /* plan_apply_mapped() was here */
-	uint32_t serial;  /* counts patched sites */
-	uint32_t sure;    /* a copy: sites with larger numbers may have been patched after the memory was copied */
-	struct map sites; /* by ip: struct site, owned */
-	struct map stubs; /* by the stub's address: struct site, borrowed */
-	struct map hops;  /* by the address of each jump on the way to a stub: struct site, borrowed */
+	bool selected;      /* dispatch looks at the selector byte behind the slots */
+	bool cleaned;       /* nothing of ours is in it any more */
+	bool surveyed;      /* plan_apply_mapped() was here */
+	struct owner owner; /* as its execve(2) began it */
+	uint32_t serial;    /* counts patched sites */
+	uint32_t sure;      /* a copy: sites with larger numbers may have been patched after the memory was copied */
+	struct map sites;   /* by ip: struct site, owned */
+	struct map stubs;   /* by the stub's address: struct site, borrowed */
+	struct map hops;    /* by the address of each jump on the way to a stub: struct site, borrowed */
 	VEC(struct gap_use) gaps;
 	VEC(struct stub_page) pages;
 	VEC(struct mapping) mappings;
@@ -169,6 +180,7 @@ struct patch {
 	VEC(struct region *) regions;
 	bool no_pool; /* programs cannot open memory of ours */
 	VEC(struct module *) modules;
+	size_t nplans;         /* of all of them */
 	struct module *loader; /* the one that new images begin in, and where in it they begin */
 	uint64_t loader_entry;
 	VEC(struct behind) behind;
@@ -319,6 +331,8 @@ void site_restore_all(struct task *task);
 bool site_follow_moved(struct task *task);
 
 /* plan.c: what is known of files */
+/* A new image, before its first instruction: whose it is. */
+void plan_note_owner(struct task *task);
 /* The site was decided; the next image with the file `m` is of need not find out again. */
 void plan_remember(struct patch *p, struct task *task, const struct site *s, const struct mapping *m);
 /* Whose site the first one of an image is, is the loader's; where it begins tells where its sites are. */

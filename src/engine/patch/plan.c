@@ -1,14 +1,18 @@
 /* What was found out about the sites of a file, and patching them all at once in the next image that maps it. */
 #include "engine/patch/patch.h"
 
+#include "tracee/proc.h"
+
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 /* A program may map any number of files, and generated code has call sites without end: what comes after is decided again. */
 #define MODULES_MAX 1024
-#define PLANS_MAX   65536
+#define PLANS_MAX   16384 /* of all files */
 
 static struct module *find_module(const struct patch *p, const struct mapping *m)
 {
@@ -42,26 +46,88 @@ void plan_free_all(struct patch *p)
 	vec_free(&p->modules);
 }
 
+/* --- who is believed --- */
+
+/*
+ * Its folder in /proc is the effective user's, and root's where execve(2) gave it other rights than its parent's (proc(5),
+ * PR_SET_DUMPABLE): one call, and what is not known for sure is root's, whom only root's programs tell anything.
+ */
+void plan_note_owner(struct task *task)
+{
+	char path[32];
+	struct stat st = {0};
+	if (geteuid() != 0)
+		return;
+	snprintf(path, sizeof(path), "/proc/%d", (int)task->tid);
+	if (stat(path, &st) == 0)
+		image_of(task)->owner = (struct owner){st.st_uid, st.st_gid};
+}
+
+/* Whose word the program's memory is now: false where that is nobody's alone, or where it has not all of root's rights. */
+static bool find_owner(const struct task *task, struct owner *owner)
+{
+	struct proc_status s, own;
+	*owner = (struct owner){0, 0};
+	if (geteuid() != 0)
+		return true;
+	if (proc_status(task->tid, &s) < 0 || s.uid == NOBODY_ALONE || s.gid == NOBODY_ALONE)
+		return false;
+	*owner = (struct owner){s.uid, s.gid};
+	return s.uid != 0 || (proc_status(getpid(), &own) == 0 && (own.permitted & ~s.permitted) == 0);
+}
+
+static bool is_by(const struct plan *plan, const struct image *img)
+{
+	return plan->owner.uid == img->owner.uid && plan->owner.gid == img->owner.gid;
+}
+
+/* --- remembering --- */
+
+/* Does a change of one lie on a change of the other? Images choose their padding by themselves, and may come to the same. */
+static bool overlaps(const struct plan *a, const struct plan *b)
+{
+	for (int i = 0; i < a->nchanges; i++)
+		for (int k = 0; k < b->nchanges; k++) {
+			int64_t x = (int64_t)a->offset + a->change[i].delta;
+			int64_t y = (int64_t)b->offset + b->change[k].delta;
+			if (x < y + b->change[k].len && y < x + a->change[i].len)
+				return true;
+		}
+	return a->offset == b->offset;
+}
+
+static bool has_room(const struct module *mod, const struct plan *plan)
+{
+	for (size_t i = 0; i < mod->plans.n; i++) {
+		const struct plan *x = &mod->plans.v[i];
+		if (x->owner.uid == plan->owner.uid && x->owner.gid == plan->owner.gid && overlaps(x, plan))
+			return false;
+	}
+	return true;
+}
+
 void plan_remember(struct patch *p, struct task *task, const struct site *s, const struct mapping *m)
 {
-	struct module *mod = module_of(p, m);
 	struct plan plan = {
 		.offset = s->ip - m->lo + m->file_offset, .kind = s->kind, .moved = s->moved, .nchanges = s->nchanges};
-	if (s->moved && remote_read(task->tid, s->stub + STUB_BEHIND, plan.code, s->moved) < 0)
+	struct module *mod = p->nplans < PLANS_MAX ? module_of(p, m) : NULL;
+	/* A program that locked itself in shall not reach out of there by what is believed of it. */
+	if (!mod || image_of(task)->sealed || !find_owner(task, &plan.owner))
 		return;
+	memcpy(plan.code, s->code, s->moved);
 	for (int i = 0; i < s->nchanges; i++) {
 		plan.change[i].delta = (int32_t)(s->change[i].addr - s->ip);
 		plan.change[i].len = s->change[i].len;
 		memcpy(plan.change[i].old, s->change[i].old, s->change[i].len);
 	}
-	if (mod && mod->plans.n < PLANS_MAX)
-		(void)vec_push(&mod->plans, plan);
+	p->nplans += has_room(mod, &plan) && vec_push(&mod->plans, plan);
 }
 
 /* The site that a plan makes at `ip` with its stub at `stub`: all its changes, ready to be written. */
 static bool site_from_plan(struct site *s, const struct plan *plan, uint64_t ip, uint64_t stub)
 {
 	*s = (struct site){.ip = ip, .stub = stub, .kind = plan->kind, .moved = plan->moved};
+	memcpy(s->code, plan->code, plan->moved);
 	uint64_t to = stub;
 	for (int i = 0; i < plan->nchanges; i++) {
 		struct change *c = &s->change[s->nchanges++];
@@ -81,9 +147,9 @@ static void note_gaps(struct image *img, const struct site *s)
 		(void)vec_push(&img->gaps, (struct gap_use){s->change[i].addr, s->change[i].len});
 }
 
-/* Sites that are patched together: all their changes are read with one call, and written page by page. */
-#define BATCH         32
-#define BATCH_CHANGES (BATCH * 6)
+/* Sites that are patched together: all their pieces are read with one call, and written page by page. */
+#define BATCH        32
+#define BATCH_PIECES (BATCH * 7)
 
 struct batch {
 	struct site *site[BATCH];
@@ -91,48 +157,69 @@ struct batch {
 	int n;
 };
 
-/* Bytes of one page from the first change in it to the last, and where a copy of them is. */
+/* Bytes of site number `site` that must be `old` and become `new`, which may be the same. */
+struct piece {
+	uint64_t addr;
+	size_t len;
+	const unsigned char *old, *new;
+	int site;
+};
+
+/* Bytes of one page from the first piece in it to the last, and where a copy of them is. */
 struct run {
 	uint64_t lo;
 	size_t len, at;
 };
 
 struct work {
-	const struct change *change[BATCH_CHANGES]; /* by address */
-	struct run run[BATCH_CHANGES];
-	size_t nchanges, nruns, size;
+	struct piece piece[BATCH_PIECES]; /* by address */
+	struct run run[BATCH_PIECES];
+	size_t npieces, nruns, size;
+	bool strange[BATCH]; /* a byte of the site is not as in the file: somebody wrote there */
 };
 
 static int by_address(const void *a, const void *b)
 {
-	uint64_t x = (*(const struct change *const *)a)->addr;
-	uint64_t y = (*(const struct change *const *)b)->addr;
+	uint64_t x = ((const struct piece *)a)->addr;
+	uint64_t y = ((const struct piece *)b)->addr;
 	return x < y ? -1 : x > y;
+}
+
+/* What moved must stand behind the jump as it was judged: the program would run the stub's copy in its place. */
+static void add_pieces(struct work *w, const struct site *s, int site)
+{
+	enum { JUMPED = 3 }; /* bytes behind the call that the jump covers */
+	for (int k = 0; k < s->nchanges; k++)
+		w->piece[w->npieces++] =
+			(struct piece){s->change[k].addr, s->change[k].len, s->change[k].old, s->change[k].new, site};
+	if (s->moved > JUMPED)
+		w->piece[w->npieces++] = (struct piece){s->ip + JUMPED, (size_t)s->moved - JUMPED, s->code + JUMPED,
+							s->code + JUMPED, site};
 }
 
 static void plan_work(const struct batch *b, struct work *w)
 {
-	*w = (struct work){.nchanges = 0};
+	*w = (struct work){.npieces = 0};
 	for (int i = 0; i < b->n; i++)
-		for (int k = 0; k < b->site[i]->nchanges; k++)
-			w->change[w->nchanges++] = &b->site[i]->change[k];
-	qsort(w->change, w->nchanges, sizeof(*w->change), by_address);
-	for (size_t i = 0; i < w->nchanges; i++) {
-		const struct change *c = w->change[i];
+		add_pieces(w, b->site[i], i);
+	qsort(w->piece, w->npieces, sizeof(*w->piece), by_address);
+	for (size_t i = 0; i < w->npieces; i++) {
+		const struct piece *c = &w->piece[i];
 		struct run *r = w->nruns ? &w->run[w->nruns - 1] : NULL;
 		if (!r || r->lo / AGENT_PAGE != c->addr / AGENT_PAGE) {
 			w->size += r ? r->len : 0;
 			r = &w->run[w->nruns++];
 			*r = (struct run){c->addr, 0, w->size};
 		}
-		r->len = c->addr + c->len - r->lo;
+		if (c->addr + c->len - r->lo > r->len)
+			r->len = c->addr + c->len - r->lo;
 	}
 	w->size += w->nruns ? w->run[w->nruns - 1].len : 0;
 }
 
 static bool read_runs(const struct work *w, pid_t pid, unsigned char *bytes)
 {
-	struct iovec here[BATCH_CHANGES], there[BATCH_CHANGES];
+	struct iovec here[BATCH_PIECES], there[BATCH_PIECES];
 	for (size_t i = 0; i < w->nruns; i++) {
 		here[i] = (struct iovec){bytes + w->run[i].at, w->run[i].len};
 		/* NOLINTNEXTLINE(performance-no-int-to-ptr) */
@@ -141,20 +228,29 @@ static bool read_runs(const struct work *w, pid_t pid, unsigned char *bytes)
 	return process_vm_readv(pid, here, w->nruns, there, w->nruns, 0) == (ssize_t)w->size;
 }
 
-/* Puts the changes into the copy. False where a byte does not stand as in the file: somebody wrote there. */
-static bool change_copy(const struct work *w, unsigned char *bytes)
+/* Where the copy of a piece is; *r: the last one's run. */
+static unsigned char *copy_of(const struct piece *c, const struct run **r, unsigned char *bytes)
+{
+	while (c->addr / AGENT_PAGE != (*r)->lo / AGENT_PAGE)
+		(*r)++;
+	return bytes + (*r)->at + (c->addr - (*r)->lo);
+}
+
+/* Puts the changes into the copy, site by site or not at all. */
+static void change_copy(struct work *w, unsigned char *bytes)
 {
 	const struct run *r = w->run;
-	for (size_t i = 0; i < w->nchanges; i++) {
-		const struct change *c = w->change[i];
-		while (c->addr / AGENT_PAGE != r->lo / AGENT_PAGE)
-			r++;
-		unsigned char *at = bytes + r->at + (c->addr - r->lo);
-		if (memcmp(at, c->old, c->len) != 0)
-			return false;
-		memcpy(at, c->new, c->len);
+	for (size_t i = 0; i < w->npieces; i++) {
+		const struct piece *c = &w->piece[i];
+		w->strange[c->site] |= memcmp(copy_of(c, &r, bytes), c->old, c->len) != 0;
 	}
-	return true;
+	r = w->run;
+	for (size_t i = 0; i < w->npieces; i++) {
+		const struct piece *c = &w->piece[i];
+		unsigned char *at = copy_of(c, &r, bytes);
+		if (!w->strange[c->site])
+			memcpy(at, c->new, c->len);
+	}
 }
 
 /* All or nothing: a jump to a page that could not be written would lead astray. */
@@ -165,19 +261,22 @@ static bool write_runs(const struct work *w, pid_t pid, int fd, const unsigned c
 		r++;
 	if (r == w->run + w->nruns)
 		return true;
-	for (size_t i = 0; w->change[i]->addr < r->lo; i++)
-		remote_write_by(fd, pid, w->change[i]->addr, w->change[i]->old, w->change[i]->len);
+	for (size_t i = 0; w->piece[i].addr < r->lo; i++)
+		if (!w->strange[w->piece[i].site])
+			remote_write_by(fd, pid, w->piece[i].addr, w->piece[i].old, w->piece[i].len);
 	return false;
 }
 
-static bool batch_write(const struct batch *b, pid_t pid, int fd, uint64_t stubs)
+static bool batch_write(const struct batch *b, struct work *w, pid_t pid, int fd, uint64_t stubs)
 {
-	struct work w;
-	plan_work(b, &w);
-	unsigned char *bytes = malloc(w.size + 1);
-	bool ok = bytes && read_runs(&w, pid, bytes) && change_copy(&w, bytes) &&
-		  remote_write_by(fd, pid, stubs, b->stubs, (size_t)b->n * STUB_SIZE) == 0 &&
-		  write_runs(&w, pid, fd, bytes);
+	plan_work(b, w);
+	unsigned char *bytes = malloc(w->size + 1);
+	bool ok = bytes && read_runs(w, pid, bytes) &&
+		  remote_write_by(fd, pid, stubs, b->stubs, (size_t)b->n * STUB_SIZE) == 0;
+	if (ok) {
+		change_copy(w, bytes);
+		ok = write_runs(w, pid, fd, bytes);
+	}
 	free(bytes);
 	return ok;
 }
@@ -185,11 +284,12 @@ static bool batch_write(const struct batch *b, pid_t pid, int fd, uint64_t stubs
 static void batch_apply(struct patch *p, struct task *task, struct batch *b, struct stub_page *page, int fd)
 {
 	struct image *img = image_of(task);
+	struct work w;
 	uint64_t stubs = page->addr + (uint64_t)page->used * STUB_SIZE;
-	bool done = b->n && batch_write(b, task->tid, fd, stubs);
+	bool done = b->n && batch_write(b, &w, task->tid, fd, stubs);
 	for (int i = 0; i < b->n; i++) {
 		struct site *s = b->site[i];
-		if (!done || map_put(&img->sites, s->ip, s) < 0) {
+		if (!done || w.strange[i] || map_put(&img->sites, s->ip, s) < 0) {
 			free(s);
 			continue;
 		}
@@ -220,7 +320,8 @@ static void patch_module(struct patch *p, struct task *task, const struct module
 		const struct plan *plan = &mod->plans.v[i];
 		uint64_t ip = origin + plan->offset;
 		uint32_t slot = page->used + (uint32_t)b->n;
-		struct site *s = map_get(&img->sites, ip) || slot >= page->max ? NULL : calloc(1, sizeof(*s));
+		bool wanted = is_by(plan, img) && !map_get(&img->sites, ip) && slot < page->max;
+		struct site *s = wanted ? calloc(1, sizeof(*s)) : NULL;
 		uint64_t stub = page->addr + (uint64_t)slot * STUB_SIZE;
 		if (!s)
 			continue;

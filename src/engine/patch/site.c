@@ -244,7 +244,8 @@ static const char *patch_long(struct patch *p, struct task *task, struct site *s
 	else if (code && m->base && padding_function(&mem, m->base, at, &lo, &hi) == 0 && hi - lo <= FUNCTION_MAX &&
 		 mem_get(&mem, lo, code, hi - lo) == 0) {
 		s->moved = (uint8_t)relocate_length(code, hi - lo, lo, at, &why);
-		if (s->moved && write_stub(task, s, code + (s->ip - lo)) && write_long(task, s)) {
+		memcpy(s->code, code + (s->ip - lo), s->moved);
+		if (s->moved && write_stub(task, s, s->code) && write_long(task, s)) {
 			s->kind = SITE_LONG;
 			why = NULL;
 		}

@@ -6,10 +6,12 @@
 
 #include <fcntl.h>
 #include <pthread.h>
-#include <stddef.h>
+#include <sched.h>
 #include <sys/mman.h>
+#include <sys/personality.h>
 #include <sys/resource.h>
-#include <sys/ucontext.h>
+#include <sys/sysinfo.h>
+#include <sys/times.h>
 
 /* Memory that is low enough for 32-bit addresses, and there in no program that was not asked for it. */
 enum { CODE = 0x70000000, DATA = 0x70001000, SLOTS = 0x70010000, PAGE = 4096 };
@@ -241,6 +243,69 @@ static void spoil_code(void)
 	_exit(0);
 }
 
+/* --- what is known of a file's code must not come from who may not be believed --- */
+
+/* Calls that no program makes by itself, by way of the C library's code. */
+static void rare_calls(void)
+{
+	struct sysinfo info;
+	struct rusage usage;
+	struct tms times_;
+	for (int i = 0; i < 3; i++) {
+		CHECK(getsid(0) >= 0 && getpgid(0) >= 0);
+		CHECK(sysinfo(&info) == 0 && getrusage(RUSAGE_SELF, &usage) == 0);
+		CHECK(times(&times_) != -1 && sched_get_priority_max(SCHED_FIFO) > 0);
+		CHECK(personality(0xffffffff) != -1 && getpriority(PRIO_PROCESS, 0) >= -20);
+	}
+}
+
+/*
+ * Behind the call, `cmp $-4095, %rax` becomes `cmp $1, %rax`, so that all results but 0 are errors. A jump of five bytes over the
+ * call leaves those that differ out.
+ */
+static void change_code(void *function)
+{
+	static const unsigned char was[] = {0x0f, 0x05, 0x48, 0x3d, 0x01, 0xf0, 0xff, 0xff};
+	static const unsigned char is[] = {0x0f, 0x05, 0x48, 0x3d, 0x01, 0x00, 0x00, 0x00};
+	unsigned char *at = memmem(function, 64, was, sizeof was);
+	if (at == NULL)
+		return;
+	void *page = (void *)((uintptr_t)at & ~(uintptr_t)(PAGE - 1));
+	if (mprotect(page, 2ul * PAGE, PROT_READ | PROT_WRITE | PROT_EXEC) == 0)
+		memcpy(at, is, sizeof is);
+	mprotect(page, 2ul * PAGE, PROT_READ | PROT_EXEC);
+}
+
+static void spoil_plans(void)
+{
+	change_code((void *)getsid);
+	change_code((void *)getpgid);
+	getsid(0);
+	getpgid(0);
+}
+
+static void spoil_plans_as_nobody(void)
+{
+	setresuid(65534, 65534, 65534);
+	spoil_plans();
+}
+
+static void test_plans(int argc, char **argv)
+{
+	attack(argc > 0 && strcmp(argv[0], "nobody") == 0 ? spoil_plans_as_nobody : spoil_plans);
+	pid_t pid = fork();
+	if (pid == 0)
+		execl("/proc/self/exe", "hostile", "rare", NULL);
+	reap_ok(pid, 0);
+}
+
+static void test_rare(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	rare_calls();
+}
+
 static void test_all(int argc, char **argv)
 {
 	static void (*const attacks[])(void) = {spoil_slots, fill_slots, spoil_data, spoil_frames, spoil_code};
@@ -263,5 +328,7 @@ static void test_exec_words(int argc, char **argv)
 static const struct test tests[] = {
 	{"all", test_all},
 	{"exec_words", test_exec_words},
+	{"plans", test_plans},
+	{"rare", test_rare},
 };
 TEST_MAIN(tests)
