@@ -96,6 +96,7 @@ void proc_status_parse(const char *text, struct proc_status *s)
 		.blocked = number_of(text, "SigBlk", 16),
 		.ignored = number_of(text, "SigIgn", 16),
 		.caught = number_of(text, "SigCgt", 16),
+		.pending = number_of(text, "SigPnd", 16) | number_of(text, "ShdPnd", 16),
 		.uid = only_id(text, "Uid"),
 		.gid = only_id(text, "Gid"),
 		.permitted = number_of(text, "CapPrm", 16),

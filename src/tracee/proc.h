@@ -20,6 +20,7 @@ struct proc_status {
 	bool has_signals;           /* the masks were there */
 	uint64_t peak_rss;          /* VmHWM, in bytes */
 	uint64_t blocked, ignored, caught;
+	uint64_t pending;   /* at the thread or the process */
 	uint32_t uid, gid;  /* where the real, effective, saved and file system's are one, else NOBODY_ALONE */
 	uint64_t permitted; /* capabilities */
 };

@@ -190,6 +190,22 @@ def attach_compute(world, mode):
             raise Failed(f"the target ended with {status}: {stdout} {stderr}")
 
 
+@scenario("hostile", ATTACHING)
+def hostile_pending(world, mode):
+    """A blocked signal that pretends to be the engine's own does not keep sctrace from leaving a program that makes no calls."""
+    if not (world.progs / "hostile").exists():
+        raise Skip("hostile is not built for this machine")
+    with running([world.program("hostile"), "pending", "300"], stdin=subprocess.PIPE) as target:
+        wait_ready(target)
+        with attached(world, mode, target.pid) as process:
+            target.stdin.write(b"g")
+            target.stdin.flush()
+            until("the signal is pending", lambda: int(status_line(target.pid, "SigPnd"), 16) >> (signal.SIGSYS - 1) & 1)
+            end_attached(process, signal.SIGTERM)
+        if state(target.pid) not in "RS":
+            raise Failed(f"the target is in state {state(target.pid)}")
+
+
 @scenario("attach", ATTACHING)
 def attach_signals(world, mode):
     """9,000 queued signals and more over 25 rounds of attaching and leaving: none lost, merged or out of order."""

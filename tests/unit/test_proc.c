@@ -40,6 +40,20 @@ static void a_status_is_read_whatever_comes_before(void **state)
 	assert_false(s.has_memory || s.has_signals);
 }
 
+/* One user's alone is who has no other id to change to. */
+static void ids_count_where_all_four_are_one(void **state)
+{
+	struct proc_status s;
+	(void)state;
+	proc_status_parse("Uid:\t7\t7\t7\t7\nGid:\t8\t8\t9\t8\nSigPnd:\t01\nShdPnd:\t40000000\nCapPrm:\t1f\n", &s);
+	assert_int_equal(s.uid, 7);
+	assert_true(s.gid == NOBODY_ALONE);
+	assert_int_equal(s.pending, 0x40000001);
+	assert_int_equal(s.permitted, 0x1f);
+	proc_status_parse("Uid:\t7\t7\t7", &s);
+	assert_true(s.uid == NOBODY_ALONE && s.gid == NOBODY_ALONE);
+}
+
 static void our_own_status_is_ours(void **state)
 {
 	struct proc_status s;
@@ -149,6 +163,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_status_is_read_whatever_comes_before),
+		cmocka_unit_test(ids_count_where_all_four_are_one),
 		cmocka_unit_test(our_own_status_is_ours),
 		cmocka_unit_test(a_name_may_hold_a_newline),
 		cmocka_unit_test(mappings_come_one_by_one),

@@ -172,6 +172,10 @@ static bool dispatch_is_pending(pid_t tid)
 {
 	siginfo_t si[32];
 	struct __ptrace_peeksiginfo_args args = {.off = 0, .flags = 0, .nr = 32};
+	uint64_t mask = 0;
+	/* What a call raised is never blocked (force_sig_info_to_task); what a program sent itself, and says the same, may be. */
+	if (ptrace(PTRACE_GETSIGMASK, tid, sizeof(mask), &mask) < 0 || mask & SIGBIT(SIGSYS))
+		return false;
 	long n = ptrace(PTRACE_PEEKSIGINFO, tid, &args, si);
 	for (long i = 0; i < n; i++)
 		if (si[i].si_signo == SIGSYS && si[i].si_code == SUD_SIGSYS)

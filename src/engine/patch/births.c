@@ -125,6 +125,8 @@ bool patch_minds_signals(pid_t pid, struct buf *why)
 	proc_status(pid, &s);
 	if (s.ignored & (SIGBIT(SIGSYS) | SIGBIT(SIGTRAP)))
 		buf_adds(why, "it ignores SIGSYS or SIGTRAP");
+	else if (s.pending & SIGBIT(SIGSYS)) /* the first call would unblock it */
+		buf_adds(why, "it has a SIGSYS pending");
 	return why->len > 0;
 }
 

@@ -178,7 +178,8 @@ struct patch {
 	unsigned ways; /* SCTRACE_PATCH */
 	bool debug;
 	VEC(struct region *) regions;
-	bool no_pool; /* programs cannot open memory of ours */
+	bool no_pool;  /* programs cannot open memory of ours */
+	bool deceived; /* a program had other code where ours was to be: waits for such are short from then on */
 	VEC(struct module *) modules;
 	size_t nplans;         /* of all of them */
 	struct module *loader; /* the one that new images begin in, and where in it they begin */
@@ -226,12 +227,13 @@ int remote_write(pid_t tid, uint64_t addr, const void *buf, size_t n);
 int remote_write_by(int fd, pid_t tid, uint64_t addr, const void *buf, size_t n);
 /*
  * Runs code from `ip` to the next int3 with registers `r`, all signals held off; `r` holds the registers there.
- * Afterwards the caller sets the registers it wants. 0, or -ESRCH where the task died (its end is still waited for).
+ * Afterwards the caller sets the registers it wants. 0, -ESRCH where the task died (its end is still waited for), or -EFAULT where
+ * it did not come to the int3: it is stopped where it is.
  */
 int remote_run(struct tracer *t, struct task *task, struct user_regs_struct *r);
 /*
  * One call through the agent. The task ends up in a syscall-exit-stop, its registers as they were; not to be used where a
- * call of its own is to be restarted. The result, or -errno.
+ * call of its own is to be restarted. The result, or -errno; -EFAULT also where the call did not come back.
  */
 int64_t remote_call(struct tracer *t, struct task *task, uint64_t nr, const uint64_t args[6]);
 

@@ -1,12 +1,15 @@
 /* Having the traced program make calls, and reading and writing its memory. */
 #include "engine/patch/patch.h"
 
+#include "base/clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -73,21 +76,62 @@ int remote_write(pid_t tid, uint64_t addr, const void *buf, size_t n)
 	return remote_write_by(remote_open(tid), tid, addr, buf, n);
 }
 
+/* Is a timer running that interrupts a wait without end? */
+static bool is_woken(void)
+{
+	struct itimerval v;
+	return getitimer(ITIMER_REAL, &v) == 0 && (v.it_value.tv_sec || v.it_value.tv_usec);
+}
+
+/* What was sent to code of ours is back in no time, on the busiest of machines, unless the program put something else there. */
+#define PATIENCE_NS  (2 * NSEC_PER_SEC)
+#define IMPATIENT_NS (NSEC_PER_SEC / 10)
+
+/* Waits for the task's next stop or end. 0, -ESRCH: there is none, or -EFAULT: none came, and it was stopped where it is. */
+static int await_stop(struct tracer *t, const struct task *task, int *status)
+{
+	struct patch *p = patch_of(t);
+	uint64_t until = clock_ns() + (p->deceived ? IMPATIENT_NS : PATIENCE_NS);
+	bool asked = false;
+	for (;;) {
+		pid_t tid = is_woken() ? tracer_wait(t, task->tid, status, NULL)
+				       : wait4(task->tid, status, __WALL | WNOHANG, NULL);
+		if (tid > 0)
+			break;
+		if (tid < 0 && errno == ECHILD)
+			return -ESRCH;
+		if (!asked && clock_ns() > until) {
+			ptrace(PTRACE_INTERRUPT, task->tid, NULL, NULL);
+			asked = p->deceived = true;
+		}
+		if (tid == 0)
+			clock_sleep_ns(20000);
+	}
+	return asked && WIFSTOPPED(*status) && *status >> 16 == PTRACE_EVENT_STOP && WSTOPSIG(*status) == SIGTRAP
+		       ? -EFAULT
+		       : 0;
+}
+
+/* The same; an end is kept for later: -ESRCH. */
+static int next_stop(struct tracer *t, struct task *task, int *status)
+{
+	int err = await_stop(t, task, status);
+	if (err == 0 && (!WIFSTOPPED(*status) || *status >> 16 == PTRACE_EVENT_EXIT)) {
+		task->stopped = false;
+		(void)vec_push(&t->waited, (struct wait_status){task->tid, *status});
+		return -ESRCH;
+	}
+	return err;
+}
+
 /* Waits for the int3. What else stops the task here is a group-stop, which it then joins at its next stop. */
 static int wait_for_trap(struct tracer *t, struct task *task)
 {
 	for (;;) {
 		int status;
-		pid_t tid = tracer_wait(t, task->tid, &status, NULL);
-		if (tid < 0 && errno != ECHILD)
-			continue;
-		if (tid < 0)
-			return -ESRCH;
-		if (!WIFSTOPPED(status) || status >> 16 == PTRACE_EVENT_EXIT) {
-			task->stopped = false;
-			(void)vec_push(&t->waited, (struct wait_status){task->tid, status});
-			return -ESRCH;
-		}
+		int err = next_stop(t, task, &status);
+		if (err < 0)
+			return err;
 		if (status >> 8 == SIGTRAP)
 			return 0;
 		if (status >> 16 == 0) /* a fault in code of ours: nothing to go on with */
@@ -123,18 +167,9 @@ static int wait_for_syscall_stop(struct tracer *t, struct task *task)
 	if (ptrace(PTRACE_SYSCALL, task->tid, NULL, NULL) < 0)
 		return -ESRCH;
 	for (;;) {
-		pid_t tid = tracer_wait(t, task->tid, &status, NULL);
-		if (tid < 0 && errno != ECHILD)
-			continue;
-		if (tid < 0)
-			return -ESRCH;
-		if (!WIFSTOPPED(status) || status >> 16 == PTRACE_EVENT_EXIT) {
-			task->stopped = false;
-			(void)vec_push(&t->waited, (struct wait_status){task->tid, status});
-			return -ESRCH;
-		}
-		if (status >> 8 == (SIGTRAP | 0x80))
-			return 0;
+		int err = next_stop(t, task, &status);
+		if (err < 0 || status >> 8 == (SIGTRAP | 0x80))
+			return err;
 		ptrace(PTRACE_SYSCALL, task->tid, NULL, NULL);
 	}
 }
@@ -166,10 +201,10 @@ int64_t remote_call(struct tracer *t, struct task *task, uint64_t nr, const uint
 	int err = at_entry ? wait_for_syscall_stop(t, task) : 0;
 	for (int i = 0; err == 0 && i < 2; i++)
 		err = wait_for_syscall_stop(t, task);
-	if (err < 0)
+	if (err == -ESRCH)
 		return err;
 	ptrace(PTRACE_GETREGS, tid, NULL, &r);
 	ptrace(PTRACE_SETSIGMASK, tid, sizeof(mask), &mask);
 	ptrace(PTRACE_SETREGS, tid, NULL, &saved);
-	return (int64_t)r.rax;
+	return err < 0 ? err : (int64_t)r.rax;
 }

@@ -54,7 +54,10 @@ static struct stub_page *new_page(struct patch *p, struct task *task, uint64_t i
 	uint64_t at = maps_gap(task->tid, ip, AGENT_PAGE);
 	/* MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, PROT_READ | PROT_EXEC */
 	const uint64_t args[6] = {at, AGENT_PAGE, 5, 0x100022, (uint64_t)-1, 0};
-	if (!at || remote_call(&p->t, task, SYS_mmap, args) != (int64_t)at)
+	int64_t got = at ? remote_call(&p->t, task, SYS_mmap, args) : -ENOMEM;
+	if (got == -EFAULT)
+		patch_make_plain(p, task, "its agent was changed");
+	if (!at || got != (int64_t)at)
 		return NULL;
 	return vec_push(&img->pages, (struct stub_page){at, 0, AGENT_PAGE / STUB_SIZE})
 		       ? &img->pages.v[img->pages.n - 1]

@@ -318,6 +318,74 @@ static void test_all(int argc, char **argv)
 		}
 }
 
+/* --- code that the tracer sends the program to --- */
+
+/* `mov %edi,%eax; xor %edi,%edi; syscall; ret`, in a file that is mapped far from all other code. */
+static long call_far_away(long nr)
+{
+	static const unsigned char code[] = {0x89, 0xf8, 0x31, 0xff, 0x0f, 0x05, 0xc3};
+	unsigned char page[PAGE] = {0};
+	char name[] = "far-XXXXXX";
+	int fd = mkstemp(name);
+	memcpy(page, code, sizeof code);
+	if (fd < 0 || unlink(name) != 0 || write(fd, page, PAGE) != PAGE)
+		return -1;
+	void *at = mmap((void *)0x200000000000, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED_NOREPLACE, fd, 0);
+	return at == MAP_FAILED ? -1 : ((long (*)(long))at)(nr);
+}
+
+/* Where the tracer has calls made, behind which it waits, there is a jump onto itself. */
+static void never_come_back(void)
+{
+	static const unsigned char was[] = {0x0f, 0x05, 0xcc}; /* syscall; int3 */
+	unsigned char *code = (unsigned char *)(uintptr_t)CODE;
+	if (mapped(CODE) == 0 || mprotect(code, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC) != 0)
+		return;
+	unsigned char *at = memmem(code, PAGE, was, sizeof was);
+	if (at != NULL)
+		memcpy(at, (const unsigned char[]){0xeb, 0xfe}, 2);
+	call_far_away(SYS_getppid);
+	pause();
+}
+
+/* Others are served meanwhile: what is not over before they are is ended only then. */
+static void test_loop(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	pid_t bad = fork();
+	if (bad == 0) {
+		never_come_back();
+		_exit(0);
+	}
+	sleep_us(50000);
+	for (int i = 0; i < 3; i++) {
+		pid_t pid = fork();
+		if (pid == 0)
+			execl("/bin/true", "true", NULL);
+		reap_ok(pid, 0);
+	}
+	kill(bad, SIGKILL);
+	reap(bad);
+}
+
+/* When told to: a signal that says to be what a call out of place raises, and is blocked; then it runs on without a call. */
+static void test_pending(int argc, char **argv)
+{
+	siginfo_t si = {.si_signo = SIGSYS, .si_code = 2 /* SYS_USER_DISPATCH */};
+	sigset_t one;
+	char byte;
+	sigemptyset(&one);
+	sigaddset(&one, SIGSYS);
+	dprintf(1, "ready\n");
+	CHECK(read(0, &byte, 1) == 1);
+	time_t end = time(NULL) + number(argc, argv, 0, 20);
+	CHECK(sigprocmask(SIG_BLOCK, &one, NULL) == 0);
+	CHECK(syscall(SYS_rt_tgsigqueueinfo, getpid(), getpid(), SIGSYS, &si) == 0);
+	while (time(NULL) < end)
+		;
+}
+
 static void test_exec_words(int argc, char **argv)
 {
 	(void)argc;
@@ -326,9 +394,7 @@ static void test_exec_words(int argc, char **argv)
 }
 
 static const struct test tests[] = {
-	{"all", test_all},
-	{"exec_words", test_exec_words},
-	{"plans", test_plans},
-	{"rare", test_rare},
+	{"all", test_all},         {"exec_words", test_exec_words}, {"loop", test_loop},
+	{"pending", test_pending}, {"plans", test_plans},           {"rare", test_rare},
 };
 TEST_MAIN(tests)
