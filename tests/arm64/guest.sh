@@ -1,23 +1,44 @@
 #!/bin/sh
-# Runs in the emulated machine: unit tests, then the end-to-end cases under ptrace; of named cases only those. Prints TAP; count-results reads it.
+# Runs in the emulated machine: unit tests, smoke test, end-to-end cases under ptrace, the scripts beside them; of what is named
+# (unit, smoke, a script, a case, a group of cases) only that. Prints TAP; run.sh counts it.
 build=/sctrace/build
-cases=$(cat /sctrace/cases)
+named=$(cat /sctrace/named)
+scripts="vs-strace compare bench cli report"
+cases=
+# An emulated processor is some twenty times slower: what only bounds a hang is to be this long.
+export SCTRACE_E2E_SECONDS=600
 
-units() {
-	for test in "$build"/tests/unit/test_*; do
-		[ -x "$test" ] || continue
-		echo "== unit $(basename "$test")"
-		CMOCKA_MESSAGE_OUTPUT=TAP "$test" 2>&1
-		echo "== status $?"
-	done
-	echo "== smoke"
-	bash /sctrace/tests/smoke.sh "$build/sctrace" "$build/examples" 2>&1
+# step NAME COMMAND...: its output between two lines of ours.
+step() {
+	echo "== $1"
+	shift
+	"$@" 2>&1
 	echo "== status $?"
 }
 
-[ -n "$cases" ] || units
-echo "== e2e"
+units() {
+	for test in "$build"/tests/unit/test_*; do
+		[ ! -x "$test" ] || CMOCKA_MESSAGE_OUTPUT=TAP step "unit $(basename "$test")" "$test"
+	done
+}
+
+script() {
+	case $1 in
+	vs-strace) step vs-strace python3 -u vs-strace --sctrace "$build/sctrace" --build "$build" ;;
+	compare | bench) step "$1" python3 -u "$1.py" --sctrace "$build/sctrace" ;;
+	*) step "$1" python3 -u "$1.py" "$build" ;;
+	esac
+}
+
 cd /sctrace/tests/e2e || exit 1
+for name in ${named:-unit smoke cases $scripts}; do
+	case $name in
+	unit) units ;;
+	smoke) step smoke bash /sctrace/tests/smoke.sh "$build/sctrace" "$build/examples" ;;
+	cases) step e2e python3 -u ./run --build "$build" --modes ptrace,trace ;;
+	vs-strace | compare | bench | cli | report) script "$name" ;;
+	*) cases="$cases $name" ;;
+	esac
+done
 # shellcheck disable=SC2086  # a word a case
-SCTRACE_E2E_SECONDS=600 python3 -u ./run --build "$build" --sctrace "$build/sctrace" --modes ptrace,trace $cases 2>&1
-echo "== status $?"
+[ -z "$cases" ] || step e2e python3 -u ./run --build "$build" --modes ptrace,trace $cases

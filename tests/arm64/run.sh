@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # The tests on aarch64: Debian's packages are unpacked into a folder, sctrace is built against it by clang, and Debian's
 # kernel runs both in qemu. Nothing of arm64 is executed outside of it, and no root is needed beyond the packages.
-# run.sh [build | boot [CASE...]]: only the one step, only these end-to-end cases; without a word both, and all. cross.sh is the quick check that builds alone.
+# run.sh [build | boot [WHAT...]]: only the one step, only these parts (guest.sh has their names: unit, smoke, a case or a group of
+# cases, ...); without a word both, and all. cross.sh is the quick check that builds alone.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 # shellcheck source=tests/arm64/lib.sh
 . tests/arm64/lib.sh
 
-readonly WORK=$PWD/build-arm64
+readonly WORK=${SCTRACE_ARM64_WORK:-$PWD/build-arm64}
 readonly ROOT=$WORK/root BUILD=$WORK/build LOG=$WORK/console.txt
 readonly PACKAGES=$BUILD_PACKAGES,linux-image-arm64,python3,strace,procps,iproute2,dash,bash,coreutils,diffutils,\
 findutils,grep,sed,gawk,git,tar,mount,util-linux,libc-bin,hostname,passwd
@@ -17,9 +18,23 @@ readonly CPUS=${SCTRACE_ARM64_CPUS:-$(nproc)}
 
 die() { echo "arm64: $*" >&2; exit 1; }
 
+# The work is done by this script again, in a process group of its own. However the first one ends, by a signal that it is sent or
+# at the end of the work, nothing of the group is left; SIGKILL ends the emulator by way of its parents' death.
+supervise() {
+	local worker
+	trap 'exit 129' HUP
+	trap 'exit 130' INT
+	trap 'exit 143' TERM
+	setsid setpriv --pdeathsig TERM tests/arm64/run.sh --worker "$@" </dev/null &
+	worker=$!
+	# shellcheck disable=SC2064  # this worker
+	trap "kill -TERM -- -$worker 2>/dev/null; wait" EXIT
+	wait "$worker"
+}
+
 need_tools() {
 	local tool
-	for tool in $BUILD_TOOLS qemu-system-aarch64 cpio; do
+	for tool in $BUILD_TOOLS qemu-system-aarch64 cpio setsid setpriv; do
 		command -v "$tool" >/dev/null || die "$tool is not here (./dev arm64 installs what it can)"
 	done
 }
@@ -59,9 +74,11 @@ boot() {
 	local kernel
 	kernel=$(find "$ROOT/boot" -name 'vmlinuz-*' | sort | tail -n 1)
 	[ -n "$kernel" ] || die "no kernel was unpacked"
-	timeout "$SECONDS_AT_MOST" qemu-system-aarch64 -M virt -cpu max,pauth-impdef=on -smp "$CPUS" -m 3G -nic none -nographic -no-reboot \
+	# --foreground: in this group. A closed pipe on our output ends it all.
+	setpriv --pdeathsig TERM timeout --foreground --kill-after=10 "$SECONDS_AT_MOST" setpriv --pdeathsig KILL \
+		qemu-system-aarch64 -M virt -cpu max,pauth-impdef=on -smp "$CPUS" -m 3G -nic none -nographic -no-reboot \
 		-kernel "$kernel" -initrd "$WORK/initrd" -append "console=ttyAMA0 panic=-1 quiet" </dev/null |
-		stdbuf -oL tr -d "\r" | tee "$LOG"
+		{ stdbuf -oL tr -d "\r" | tee "$LOG" || kill -TERM 0; }
 }
 
 # The guest's word for it: each line of TAP, and each test program that ended badly.
@@ -83,10 +100,14 @@ main() {
 	[ "${1:-build}" != build ] || build
 	[ "${1:-boot}" = boot ] || return 0
 	finish_root
-	echo "${*:2}" >"$ROOT/sctrace/cases"
+	echo "${*:2}" >"$ROOT/sctrace/named"
 	pack
 	boot
 	count
 }
 
-main "$@"
+if [ "${1:-}" = --worker ]; then
+	main "${@:2}"
+else
+	supervise "$@"
+fi
