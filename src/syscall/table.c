@@ -6,6 +6,7 @@
 #include <linux/audit.h>
 #include <pthread.h>
 #include <seccomp.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,6 +39,7 @@ static const struct syscall_desc descs[] = {
 struct arch_index {
 	uint32_t arch, token; /* AUDIT_ARCH_*, and libseccomp's name of it, which differs for x32 */
 	int64_t bit;
+	atomic_bool filled;
 	const struct syscall_desc *known[SLOTS];
 	const char *names[SLOTS];
 };
@@ -47,8 +49,9 @@ static struct arch_index indices[] = {
 	{.arch = AUDIT_ARCH_X86_64, .token = SCMP_ARCH_X32, .bit = X32_BIT},
 	{.arch = AUDIT_ARCH_I386, .token = SCMP_ARCH_X86},
 	{.arch = AUDIT_ARCH_AARCH64, .token = SCMP_ARCH_AARCH64},
+	{.arch = AUDIT_ARCH_ARM, .token = SCMP_ARCH_ARM},
 };
-static pthread_once_t indices_once = PTHREAD_ONCE_INIT;
+static pthread_mutex_t filling = PTHREAD_MUTEX_INITIALIZER;
 
 /* The number of a described call, without x32's bit; -1 where the architecture does not have it. */
 static int number_of(const struct syscall_desc *d, uint32_t arch, uint32_t token)
@@ -89,23 +92,35 @@ static void index_fill(struct arch_index *x)
 	}
 }
 
-static void indices_fill(void)
+static void index_fill_once(struct arch_index *x)
 {
-	for (size_t i = 0; i < sizeof(indices) / sizeof(*indices); i++)
-		index_fill(&indices[i]);
+	pthread_mutex_lock(&filling);
+	if (!x->filled)
+		index_fill(x);
+	x->filled = true;
+	pthread_mutex_unlock(&filling);
 }
 
 static const struct arch_index *index_of(uint32_t arch, int64_t nr)
 {
 	int64_t bit = arch == AUDIT_ARCH_X86_64 && nr >= X32_BIT && nr < X32_BIT + SLOTS ? X32_BIT : 0;
-	pthread_once(&indices_once, indices_fill);
-	for (size_t i = 0; i < sizeof(indices) / sizeof(*indices); i++)
-		if (indices[i].arch == arch && indices[i].bit == bit)
-			return &indices[i];
+	for (size_t i = 0; i < sizeof(indices) / sizeof(*indices); i++) {
+		if (indices[i].arch != arch || indices[i].bit != bit)
+			continue;
+		if (!indices[i].filled)
+			index_fill_once(&indices[i]);
+		return &indices[i];
+	}
 	return NULL;
 }
 
-/* Architectures without an index: by name, row by row. */
+/* Has the index a place for the call? It has none for ARM's private calls, set_tls among them. */
+static bool indexed(const struct arch_index *x, int64_t nr)
+{
+	return x && nr >= x->bit && nr < x->bit + SLOTS;
+}
+
+/* Calls without a place in an index: by name, row by row. */
 static const struct syscall_desc *lookup_slowly(uint32_t arch, int64_t nr)
 {
 	char *name = nr >= 0 && nr < X32_BIT ? seccomp_syscall_resolve_num_arch(arch, (int)nr) : NULL;
@@ -142,10 +157,7 @@ const struct syscall_desc *syscall_lookup(uint32_t arch, int64_t nr)
 	if (inside(arch, nr))
 		return inside(arch, nr);
 	const struct arch_index *x = index_of(arch, nr);
-	if (!x)
-		return lookup_slowly(arch, nr);
-	nr -= x->bit;
-	return nr >= 0 && nr < SLOTS ? x->known[nr] : NULL;
+	return indexed(x, nr) ? x->known[nr - x->bit] : lookup_slowly(arch, nr);
 }
 
 const char *syscall_name_known(uint32_t arch, int64_t nr)
@@ -153,10 +165,8 @@ const char *syscall_name_known(uint32_t arch, int64_t nr)
 	if (inside(arch, nr))
 		return inside(arch, nr)->name;
 	const struct arch_index *x = index_of(arch, nr);
-	if (x) {
-		nr -= x->bit;
-		return nr >= 0 && nr < SLOTS ? x->names[nr] : NULL;
-	}
+	if (indexed(x, nr))
+		return x->names[nr - x->bit];
 	const struct syscall_desc *d = lookup_slowly(arch, nr);
 	return d ? d->name : NULL;
 }
@@ -165,7 +175,9 @@ void syscall_name(struct buf *out, uint32_t arch, int64_t nr)
 {
 	const struct arch_index *x = index_of(arch, nr);
 	const char *known = syscall_name_known(arch, nr);
-	char *name = !known && !x && nr >= 0 && nr < X32_BIT ? seccomp_syscall_resolve_num_arch(arch, (int)nr) : NULL;
+	char *name = !known && !indexed(x, nr) && nr >= 0 && nr < X32_BIT
+			     ? seccomp_syscall_resolve_num_arch(arch, (int)nr)
+			     : NULL;
 	if (known || name)
 		buf_adds(out, known ? known : name);
 	else if (nr == SYSCALL_OTHERS)

@@ -79,7 +79,7 @@ struct syscall_desc {
 
 /*
  * Looks a call up for `arch` (AUDIT_ARCH_*; x32 calls carry their bit in `nr`); NULL where nothing is known of it.
- * Constant time for x86-64, x32, i386 and aarch64.
+ * Constant time for x86-64, x32, i386, aarch64 and 32-bit ARM.
  */
 const struct syscall_desc *syscall_lookup(uint32_t arch, int64_t nr);
 /* Appends the call's name, or "syscall_0x1c9" for an unknown number; x32 calls are named with "#x32" behind. */
