@@ -12,34 +12,55 @@
 #include <sys/user.h>
 #include <ucontext.h>
 
-static int regs(pid_t tid, enum __ptrace_request what, struct user_regs_struct *r)
+/* A 32-bit task's registers as the kernel gives them (arch/arm/include/asm/ptrace.h): r0 to r15, cpsr, r0 at the call. */
+enum { ARM_R7 = 7, ARM_SP = 13, ARM_PC = 15, ARM_ORIG_R0 = 17, ARM_REGS };
+
+/* The kernel fills in what the task has; the length tells which. */
+struct regs {
+	union {
+		struct user_regs_struct a64;
+		uint32_t arm[ARM_REGS];
+	};
+	bool is_arm;
+};
+
+static int regs_get(pid_t tid, struct regs *r)
 {
-	struct iovec iov = {r, sizeof(*r)};
-	return ptrace(what, tid, (void *)NT_PRSTATUS, &iov) < 0 ? -errno : 0;
+	struct iovec iov = {r, sizeof(r->a64)};
+	if (ptrace(PTRACE_GETREGSET, tid, (void *)NT_PRSTATUS, &iov) < 0)
+		return -errno;
+	r->is_arm = iov.iov_len == sizeof(r->arm);
+	return 0;
+}
+
+static int regs_put(pid_t tid, struct regs *r)
+{
+	struct iovec iov = {r, r->is_arm ? sizeof(r->arm) : sizeof(r->a64)};
+	return ptrace(PTRACE_SETREGSET, tid, (void *)NT_PRSTATUS, &iov) < 0 ? -errno : 0;
 }
 
 int arch_read_call(pid_t tid, struct call *c)
 {
-	struct user_regs_struct r;
-	int err = regs(tid, PTRACE_GETREGSET, &r);
+	struct regs r;
+	int err = regs_get(tid, &r);
 	if (err < 0)
 		return err;
-	c->arch = AUDIT_ARCH_AARCH64;
-	c->nr = (int64_t)r.regs[8];
+	c->arch = r.is_arm ? AUDIT_ARCH_ARM : AUDIT_ARCH_AARCH64;
+	c->nr = r.is_arm ? (int32_t)r.arm[ARM_R7] : (int64_t)r.a64.regs[8];
 	for (int i = 0; i < 6; i++)
-		c->args[i] = r.regs[i];
-	c->ip = r.pc;
-	c->sp = r.sp;
+		c->args[i] = r.is_arm ? r.arm[i ? i : ARM_ORIG_R0] : r.a64.regs[i];
+	c->ip = r.is_arm ? r.arm[ARM_PC] : r.a64.pc;
+	c->sp = r.is_arm ? r.arm[ARM_SP] : r.a64.sp;
 	return 0;
 }
 
 int arch_read_result(pid_t tid, struct call *c)
 {
-	struct user_regs_struct r;
-	int err = regs(tid, PTRACE_GETREGSET, &r);
+	struct regs r;
+	int err = regs_get(tid, &r);
 	if (err < 0)
 		return err;
-	c->result = (int64_t)r.regs[0];
+	c->result = r.is_arm ? (int32_t)r.arm[0] : (int64_t)r.a64.regs[0];
 	c->error = c->result < 0 && c->result >= -4095;
 	c->err = c->error ? (int)-c->result : 0;
 	return 0;
@@ -54,12 +75,15 @@ int arch_skip_call(pid_t tid)
 
 int arch_set_first_arg(pid_t tid, uint64_t value)
 {
-	struct user_regs_struct r;
-	int err = regs(tid, PTRACE_GETREGSET, &r);
+	struct regs r;
+	int err = regs_get(tid, &r);
 	if (err < 0)
 		return err;
-	r.regs[0] = value;
-	return regs(tid, PTRACE_SETREGSET, &r);
+	if (r.is_arm)
+		r.arm[0] = (uint32_t)value;
+	else
+		r.a64.regs[0] = value;
+	return regs_put(tid, &r);
 }
 
 int arch_restore_first_arg(pid_t tid, uint64_t value)
@@ -68,14 +92,10 @@ int arch_restore_first_arg(pid_t tid, uint64_t value)
 	return 0;
 }
 
+/* The result lies where the first argument did. */
 int arch_set_result(pid_t tid, int64_t result)
 {
-	struct user_regs_struct r;
-	int err = regs(tid, PTRACE_GETREGSET, &r);
-	if (err < 0)
-		return err;
-	r.regs[0] = (uint64_t)result;
-	return regs(tid, PTRACE_SETREGSET, &r);
+	return arch_set_first_arg(tid, (uint64_t)result);
 }
 
 uint64_t arch_call_site(uint32_t arch, uint64_t ip)
@@ -111,8 +131,8 @@ int arch_breakpoint(pid_t tid, uint64_t addr)
 
 int arch_ip(pid_t tid, uint64_t *ip)
 {
-	struct user_regs_struct r;
-	int err = regs(tid, PTRACE_GETREGSET, &r);
-	*ip = err < 0 ? 0 : r.pc;
+	struct regs r;
+	int err = regs_get(tid, &r);
+	*ip = err < 0 ? 0 : r.is_arm ? r.arm[ARM_PC] : r.a64.pc;
 	return err;
 }

@@ -6,7 +6,7 @@ named=$(cat /sctrace/named)
 scripts="vs-strace compare bench cli report"
 cases=
 # An emulated processor is some twenty times slower: what only bounds a hang is to be this long.
-export SCTRACE_E2E_SECONDS=600
+export SCTRACE_E2E_SECONDS=1800
 
 # step NAME COMMAND...: its output between two lines of ours.
 step() {

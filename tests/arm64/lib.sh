@@ -5,12 +5,12 @@ readonly BUILD_TOOLS="mmdebstrap clang ld.lld llvm-ar llvm-objcopy"
 readonly BUILD_PACKAGES=libc6-dev,libgcc-12-dev,libseccomp-dev,libjansson-dev,libsmartcols-dev,libunwind-dev,libdw-dev,\
 liburing-dev,libbpf-dev,libelf-dev,zlib1g-dev,liblzma-dev,libcmocka-dev
 
-# unpack FOLDER PACKAGES: once; bounded in time where the mirror does not answer. Nothing of the packages is run.
+# unpack FOLDER PACKAGES [ARCHITECTURE]: once; bounded in time where the mirror does not answer. Nothing of the packages is run.
 unpack() {
 	[ ! -e "$1.unpacked" ] || return 0
 	rm -rf "$1"
 	mkdir -p "$(dirname "$1")"
-	timeout 900 mmdebstrap --quiet --mode=auto --architectures=arm64 --variant=extract --include="$2" \
+	timeout 900 mmdebstrap --quiet --mode=auto --architectures="${3:-arm64}" --variant=extract --include="$2" \
 		--aptopt='Acquire::http::Timeout "20"' --aptopt='Acquire::Retries "2"' "$SUITE" "$1" "$MIRROR" || return 1
 	touch "$1.unpacked"
 }

@@ -9,7 +9,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 . tests/arm64/lib.sh
 
 readonly WORK=${SCTRACE_ARM64_WORK:-$PWD/build-arm64}
-readonly ROOT=$WORK/root BUILD=$WORK/build LOG=$WORK/console.txt
+readonly ROOT=$WORK/root ROOT32=$WORK/root32 BUILD=$WORK/build LOG=$WORK/console.txt
 readonly PACKAGES=$BUILD_PACKAGES,linux-image-arm64,python3,strace,procps,iproute2,dash,bash,coreutils,diffutils,\
 findutils,grep,sed,gawk,git,tar,mount,util-linux,libc-bin,hostname,passwd
 readonly SECONDS_AT_MOST=${SCTRACE_ARM64_SECONDS:-7200}
@@ -42,6 +42,18 @@ need_tools() {
 build() {
 	configure_cross "$BUILD" "$ROOT"
 	meson compile -C "$BUILD"
+	build_32
+}
+
+# The programs of the cases for 32-bit ones; linked statically, so that nothing of armhf is needed in the machine.
+build_32() {
+	local name program
+	for name in signals birth threads; do
+		program=$BUILD/tests/e2e/$name-m32
+		[ "$program" -nt "tests/e2e/prog/$name.c" ] ||
+			clang --target=arm-linux-gnueabihf --sysroot="$ROOT32" -fuse-ld=lld -static -O1 -g -D_GNU_SOURCE -pthread \
+				-o "$program" "tests/e2e/prog/$name.c"
+	done
 }
 
 # What dpkg's scripts would have done and the tests need: the names of the alternatives, users, a place for the guest.
@@ -97,6 +109,7 @@ main() {
 	need_tools
 	echo "arm64: Debian $SUITE for arm64 is in $ROOT, or is unpacked there now" >&2
 	unpack "$ROOT" "$PACKAGES" || die "mmdebstrap could not unpack Debian's packages"
+	unpack "$ROOT32" libc6-dev,libgcc-12-dev armhf || die "mmdebstrap could not unpack Debian's packages for armhf"
 	[ "${1:-build}" != build ] || build
 	[ "${1:-boot}" = boot ] || return 0
 	finish_root

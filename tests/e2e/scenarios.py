@@ -820,6 +820,18 @@ def nest_tracers(world, mode):
                 raise Failed(f"{flags} {inner[0]}: status {seen.status}\n" + tail(seen.stderr))
 
 
+@scenario("seccomp", ["trace"])
+def abi_inject(world, mode):
+    """The result that is put in a call's place is what the program gets, a 32-bit one, too."""
+    for program in ("birth", "birth-m32"):
+        if not (world.progs / program).exists():
+            raise Skip(f"{program} is not built for this machine")
+        argv, env = tracer(world, mode, "-f", "-e", "inject=getpgid:error=EPERM", "--", world.program(program), "unfollowed")
+        seen = execute(argv, env=env)
+        if seen.status != 99 or b"SYS_getpgid" not in seen.stderr or b"(errno 1)" not in seen.stderr:
+            raise Failed(f"{program}: ended with {seen.status}\n" + tail(seen.stderr))
+
+
 # Counts against strace's
 
 STRACED = {
