@@ -1,21 +1,109 @@
 #include "base/ptrace.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 #undef ptrace
 
-static bool is_refusal(int error)
+#define PTRACE_SET_SUD 0x4210 /* linux/ptrace.h, which does not go together with sys/ptrace.h */
+
+/* Of the process, as errno is: requests are made in a hundred places, and whoever waits next must know. */
+static struct {
+	int error;
+	pid_t tid;
+} refusal;
+
+int ptrace_refused(pid_t *tid)
 {
-	return error == EPERM || error == ENOMEM || error == EAGAIN || error == EINTR;
+	int error = refusal.error;
+	*tid = refusal.tid;
+	refusal.error = 0;
+	return error;
+}
+
+/* What these ask for may not be there, or not be possible: EIO, EINVAL and EFAULT are answers of theirs. */
+static bool may_be_impossible(int request)
+{
+	static const int those[] = {
+		PTRACE_PEEKTEXT,   PTRACE_POKETEXT,    PTRACE_PEEKUSER,         PTRACE_POKEUSER,
+		PTRACE_GETREGSET,  PTRACE_SETREGSET,   PTRACE_GETSIGINFO,       PTRACE_SETSIGINFO,
+		PTRACE_SETOPTIONS, PTRACE_PEEKSIGINFO, PTRACE_GET_SYSCALL_INFO, PTRACE_SET_SUD,
+	};
+	for (size_t i = 0; i < sizeof(those) / sizeof(*those); i++)
+		if (those[i] == request)
+			return true;
+	return false;
+}
+
+/* The letter of its state in /proc (proc_pid_stat(5)); 0 where it is gone. */
+static char state_of(pid_t tid)
+{
+	char path[40], text[256];
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)tid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (fd >= 0)
+		close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	const char *name_end = strrchr(text, ')');
+	return name_end && name_end[1] == ' ' ? name_end[2] : '\0';
+}
+
+/* A task that was killed leaves its stop within this. */
+#define LEAVE_TRIES 20
+#define LEAVE_NS    1000000
+
+/*
+ * ESRCH is told of a task that was killed, or does not stand still. Is it false? The task is ours, in a stop, and there is no news
+ * of it: its stop is one that was waited for.
+ */
+static bool stands_still(pid_t tid)
+{
+	for (int i = 0; i < LEAVE_TRIES; i++) {
+		siginfo_t news = {0};
+		if (waitid(P_PID, (id_t)tid, &news, WEXITED | WSTOPPED | WNOWAIT | WNOHANG | __WALL) < 0 ||
+		    news.si_pid || state_of(tid) != 't')
+			return false;
+		nanosleep(&(struct timespec){.tv_nsec = LEAVE_NS}, NULL);
+	}
+	return true;
+}
+
+static bool is_refused(int request, pid_t tid, int error)
+{
+	if (request == PTRACE_SEIZE)
+		return false;
+	if (error == EIO || error == EINVAL || error == EFAULT)
+		return !may_be_impossible(request);
+	/* Memory is asked for by way of tasks that may run, or be in a group-stop. */
+	if (error == ESRCH)
+		return request != PTRACE_PEEKTEXT && request != PTRACE_POKETEXT && stands_still(tid);
+	return true;
 }
 
 long ptrace_again(int request, pid_t tid, uintptr_t addr, uintptr_t data)
 {
-	int tries = request == PTRACE_SEIZE ? 1 : 3;
-	for (;;) {
+	for (int tries = 3;;) {
 		long r = ptrace(request, tid, addr, data);
-		if (r != -1 || --tries == 0 || !is_refusal(errno))
+		if (r != -1 || errno == 0)
 			return r;
+		int error = errno;
+		bool refused = is_refused(request, tid, error);
+		errno = error;
+		if (!refused)
+			return r;
+		if (--tries > 0)
+			continue;
+		if (!refusal.error) {
+			refusal.error = error;
+			refusal.tid = tid;
+		}
+		return r;
 	}
 }

@@ -90,11 +90,15 @@ struct engine_ops {
 	/* Starts and attaches; 0 and *out, or -errno and `why`. EXIT codes: -ENOENT not found, -EACCES cannot be run.
 	 */
 	int (*start)(struct engine **out, const struct engine_config *config, struct buf *why);
-	/* The next event: 1 and *ev, 0 when nothing is left, -EINTR when a signal to sctrace woke it, or -errno. */
+	/*
+	 * The next event: 1 and *ev, 0 when nothing is left, -EINTR when a signal to sctrace woke it, or -errno: it cannot go
+	 * on, what was started has been killed, and what was attached to is let go by stop().
+	 */
 	int (*next)(struct engine *e, struct event *ev);
 	/* Adds what was counted since the last call to `s`; 0 or -errno. Events' calls are not in it. */
 	int (*collect)(struct engine *e, struct summary *s);
-	/* Lets go of everything that was attached to, unharmed; what was started too unless kill_on_exit. */
+	/* Lets go of everything that was attached to, unharmed; what was started too unless kill_on_exit. 0, or -errno of a failure
+	 * up to now that nobody was told of. */
 	int (*detach)(struct engine *e);
 	/* Sends `sig` to the started program and its descendants that are held, for our own death. */
 	void (*kill)(struct engine *e, int sig);

@@ -240,17 +240,31 @@ static bool tell_event(struct bpf_engine *b, struct event *ev)
 	return true;
 }
 
-/* Takes the exit status of the started program where it has ended. */
-static void reap_root(struct bpf_engine *b)
+/* How often the kernel may refuse what never fails. */
+#define REFUSALS_MAX 3
+
+/* Takes the exit status of the started program where it has ended. 0, or -errno where that is refused again and again. */
+static int reap_root(struct bpf_engine *b)
 {
 	if (!b->root || b->root_ended)
-		return;
+		return 0;
 	if (!b->root_is_child) {
 		b->root_ended = kill(b->root, 0) < 0 && errno == ESRCH;
-		return;
+		return 0;
 	}
 	pid_t pid = wait4(b->root, &b->result.status, WNOHANG | __WALL, &b->result.usage);
-	b->root_ended = pid == b->root || (pid < 0 && errno == ECHILD);
+	b->root_ended = pid == b->root;
+	b->refusals = pid < 0 ? b->refusals + 1 : 0; /* it does not sleep, so no signal interrupts it */
+	return b->refusals < REFUSALS_MAX ? 0 : -errno;
+}
+
+/* Sleeps until there may be news. 0 or -errno: -EINTR by a signal, or to let the caller look whether one came just before. */
+static int sleep_until_news(const struct bpf_engine *b)
+{
+	struct pollfd fds[] = {{.fd = ring_buffer__epoll_fd(b->ring), .events = POLLIN},
+			       {.fd = b->root_ended ? -1 : b->root_fd, .events = POLLIN}};
+	int n = poll(fds, 2, LOOK_MS);
+	return n > 0 ? 0 : n == 0 ? -EINTR : -errno;
 }
 
 /* Is there nothing left that could make a counted call? */
@@ -265,15 +279,15 @@ static bool all_ended(const struct bpf_engine *b)
 	return __atomic_load_n(&b->skel->bss->live, __ATOMIC_ACQUIRE) <= 0;
 }
 
-static int bpf_next(struct engine *e, struct event *ev)
+static int next_event(struct bpf_engine *b, struct event *ev)
 {
-	struct bpf_engine *b = self(e);
 	for (;;) {
 		if (tell_event(b, ev))
 			return 1;
-		reap_root(b);
+		int r = reap_root(b);
 		bool ended = all_ended(b);
-		int r = ring_buffer__consume(b->ring);
+		if (r == 0)
+			r = ring_buffer__consume(b->ring);
 		if (r >= 0)
 			r = bpf_retire(b);
 		if (r < 0)
@@ -282,11 +296,25 @@ static int bpf_next(struct engine *e, struct event *ev)
 			continue;
 		if (ended)
 			return 0;
-		struct pollfd fds[] = {{.fd = ring_buffer__epoll_fd(b->ring), .events = POLLIN},
-				       {.fd = b->root_ended ? -1 : b->root_fd, .events = POLLIN}};
-		if (poll(fds, 2, LOOK_MS) <= 0)
-			return -EINTR; /* by a signal, or to let the caller look whether one came just before */
+		r = sleep_until_news(b);
+		if (r < 0)
+			return r;
 	}
+}
+
+static void bpf_kill(struct engine *e, int sig)
+{
+	struct bpf_engine *b = self(e);
+	for (size_t i = 0; i < b->held.n; i++)
+		kill(b->held.v[i], sig);
+}
+
+static int bpf_next(struct engine *e, struct event *ev)
+{
+	int r = next_event(self(e), ev);
+	if (r < 0 && r != -EINTR)
+		bpf_kill(e, SIGKILL); /* of what was attached to nothing is held */
+	return r;
 }
 
 static int bpf_ops_collect(struct engine *e, struct summary *s)
@@ -301,13 +329,6 @@ static int bpf_detach(struct engine *e)
 		kill(b->root, SIGKILL);
 	bpf_let_go(b);
 	return 0;
-}
-
-static void bpf_kill(struct engine *e, int sig)
-{
-	struct bpf_engine *b = self(e);
-	for (size_t i = 0; i < b->held.n; i++)
-		kill(b->held.v[i], sig);
 }
 
 static void bpf_result(const struct engine *e, struct engine_result *r)

@@ -53,6 +53,7 @@ struct bpf_engine {
 	pid_t root;  /* the started program, or 0 */
 	int root_fd; /* its pidfd, or -1 */
 	bool root_is_child, root_ended, detached;
+	unsigned refusals; /* waits in a row that failed */
 	struct engine_result result;
 };
 

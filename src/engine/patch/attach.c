@@ -49,9 +49,10 @@ static bool wait_for_stop(struct patch *p, struct task *task)
 	pid_t tid;
 	uint64_t until = clock_ns() + ATTACH_PATIENCE_NS;
 	for (;;) {
-		while ((tid = waitpid(task->tid, &status, __WALL | WNOHANG)) == 0 && clock_ns() < until)
+		while (((tid = tracer_wait(&p->t, task->tid, &status, WNOHANG, NULL)) == 0 || tid == -EINTR) &&
+		       clock_ns() < until && !p->t.failed)
 			clock_sleep_ns(50000);
-		if (tid == 0)
+		if (tid == 0 || tid == -EINTR || p->t.failed)
 			return false; /* its stop comes when its wait ends, and is then served like any other */
 		if (tid < 0 || !WIFSTOPPED(status) || status >> 16 == PTRACE_EVENT_EXIT) {
 			(void)vec_push(&p->t.waited, (struct wait_status){task->tid, tid < 0 ? 0 : status});
@@ -190,7 +191,7 @@ void patch_settle_pending(struct patch *p, struct task *task)
 	const struct patch_task *pt = patch_task_of(task);
 	/* Signals that faults and calls raise come first of all (signal(7)): it stops at once, before any of its own code. */
 	if (!pt || !pt->armed || task->deliver || task->listening || !dispatch_is_pending(task->tid) ||
-	    ptrace(PTRACE_CONT, task->tid, NULL, NULL) < 0 || waitpid(task->tid, &status, __WALL) != task->tid)
+	    ptrace(PTRACE_CONT, task->tid, NULL, NULL) < 0 || tracer_wait_task(&p->t, task->tid, &status) < 0)
 		return;
 	if (!WIFSTOPPED(status)) {
 		(void)vec_push(&p->t.waited, (struct wait_status){task->tid, status});

@@ -265,8 +265,8 @@ int patch_adopt(struct patch *p, pid_t pid)
 	task->fresh = false;
 	task->proc->counted = true;
 	task->proc->image = image_new();
-	if (ptrace(PTRACE_INTERRUPT, pid, NULL, NULL) < 0 || waitpid(pid, &status, __WALL) < 0 || !WIFSTOPPED(status) ||
-	    ptrace(PTRACE_GETREGS, pid, NULL, &r) < 0 || !task->proc->image)
+	if (ptrace(PTRACE_INTERRUPT, pid, NULL, NULL) < 0 || tracer_wait_task(t, pid, &status) < 0 ||
+	    !WIFSTOPPED(status) || ptrace(PTRACE_GETREGS, pid, NULL, &r) < 0 || !task->proc->image)
 		return -ECHILD;
 	task->stopped = true;
 	saved = r;

@@ -94,11 +94,11 @@ static int await_stop(struct tracer *t, const struct task *task, int *status)
 	uint64_t until = clock_ns() + (p->deceived ? IMPATIENT_NS : PATIENCE_NS);
 	bool asked = false;
 	for (;;) {
-		pid_t tid = is_woken() ? tracer_wait(t, task->tid, status, NULL)
-				       : wait4(task->tid, status, __WALL | WNOHANG, NULL);
+		pid_t tid = is_woken() ? tracer_wait_or_signal(t, task->tid, status, NULL)
+				       : tracer_wait(t, task->tid, status, WNOHANG, NULL);
 		if (tid > 0)
 			break;
-		if (tid < 0 && errno == ECHILD)
+		if (tid == -ECHILD || t->failed)
 			return -ESRCH;
 		if (!asked && clock_ns() > until) {
 			ptrace(PTRACE_INTERRUPT, task->tid, NULL, NULL);

@@ -69,13 +69,20 @@ unsigned long tracer_attach_options(const struct tracer *t)
 	return t->options & ~(unsigned long)PTRACE_O_EXITKILL;
 }
 
+/* A thread that is about to be gone may be refused (ptrace_attach() in kernel/ptrace.c). Is this one? */
+static bool is_ending(pid_t tid)
+{
+	struct proc_status s;
+	return proc_status(tid, &s) < 0 || s.state == 'Z' || s.state == 'X';
+}
+
 /* Seizes one thread; 1: it is new, 0: it was held or is gone, -errno. */
 static int seize(struct tracer *t, pid_t pid, pid_t tid)
 {
 	if (tasks_find(&t->tasks, tid))
 		return 0;
 	if (ptrace(PTRACE_SEIZE, tid, NULL, tracer_attach_options(t)) < 0)
-		return tid != pid && (errno == ESRCH || errno == EPERM) ? 0 : -errno;
+		return errno == ESRCH && tid != pid ? 0 : -errno;
 	struct task *task = tasks_add(&t->tasks, tid);
 	if (!task || tasks_join(&t->tasks, task, pid) < 0)
 		return -ENOMEM;
@@ -98,6 +105,8 @@ static int seize_threads(struct tracer *t, pid_t pid)
 	for (struct dirent *e; r >= 0 && (e = readdir(d));) {
 		pid_t tid = (pid_t)strtol(e->d_name, NULL, 10);
 		r = tid > 0 ? seize(t, pid, tid) : 0;
+		if (r == -EPERM && is_ending(tid))
+			r = 0;
 		found += r > 0;
 	}
 	closedir(d);
@@ -119,7 +128,11 @@ int tracer_attach(struct tracer *t, pid_t pid, struct buf *why)
 	while ((r = seize_threads(t, pid)) > 0)
 		;
 	t->result.processes++;
-	return r == -ENOENT || r == -ESRCH ? 0 : r;
+	if (r == -ENOENT || r == -ESRCH)
+		return 0; /* it has ended meanwhile */
+	if (r < 0)
+		buf_addf(why, "cannot attach to all threads of %d: %s", (int)pid, strerror(-r));
+	return r;
 }
 
 static void detach(struct tracer *t, struct task *task)
@@ -143,6 +156,9 @@ void tracer_let_go(struct tracer *t, struct task *task)
 static void note_stop(struct tracer *t, const struct wait_status *w)
 {
 	struct task *task = tasks_find(&t->tasks, w->tid);
+	/* Whose birth was not told is killed like all of the program, where that has to be. */
+	if (!task && t->failed && t->root && WIFSTOPPED(w->status))
+		kill(w->tid, SIGKILL);
 	if (!task && WIFSTOPPED(w->status))
 		task = tasks_add(&t->tasks, w->tid);
 	if (!task)
@@ -196,12 +212,15 @@ void tracer_detach_all(struct tracer *t)
 	while (t->next_waited < t->waited.n)
 		note_stop(t, &t->waited.v[t->next_waited++]);
 	interrupt_all(t);
-	/* Some waits no interruption ends (a vfork parent's): what has not stopped by then our own exit lets go. */
+	/*
+	 * Some waits no interruption ends (a vfork parent's): what has not stopped by then our own exit lets go. Where all is to be
+	 * killed, births that were not told yet are waited for, too.
+	 */
 	uint64_t until = clock_ns() + DETACH_PATIENCE_NS;
-	while (!all_stopped(t)) {
+	while (!all_stopped(t) || (t->failed && t->root)) {
 		struct wait_status w;
-		w.tid = waitpid(-1, &w.status, __WALL | WNOHANG);
-		if (w.tid < 0 && errno != EINTR)
+		w.tid = tracer_wait(t, -1, &w.status, WNOHANG, NULL);
+		if (w.tid < 0 && w.tid != -EINTR)
 			break;
 		if (w.tid > 0)
 			note_stop(t, &w);

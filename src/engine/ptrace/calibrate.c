@@ -69,7 +69,8 @@ static int trace_child(struct tracer *t, pid_t pid, struct probe *p)
 		return -ENOMEM;
 	task->fresh = false;
 	task->proc->counted = true;
-	if (ptrace(PTRACE_INTERRUPT, pid, NULL, NULL) < 0 || waitpid(pid, &status, __WALL) < 0 || !WIFSTOPPED(status))
+	if (ptrace(PTRACE_INTERRUPT, pid, NULL, NULL) < 0 || tracer_wait_task(t, pid, &status) < 0 ||
+	    !WIFSTOPPED(status))
 		return -ECHILD;
 	task->stopped = true;
 	p->go = 1;

@@ -19,9 +19,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Stops that are taken from the kernel at once: all that wait are served before any is served twice. */
-#define WAIT_BATCH 256
-
 void tracer_note(struct tracer *t, const char *fmt, ...)
 {
 	va_list ap;
@@ -89,117 +86,33 @@ void tracer_resume(struct tracer *t, struct task *task)
 	int request = task->listening          ? PTRACE_LISTEN
 		      : t->ops->resume_request ? t->ops->resume_request(t, task)
 					       : default_request(t, task);
-	/* ESRCH: it was killed meanwhile; its death is waited for like any other. Nothing stays stopped for any other reason. */
-	if (ptrace(request, task->tid, NULL, task->listening ? 0 : sig) == 0 || errno == ESRCH)
-		return;
-	tracer_note(t, "cannot trace task %d any further: %s", (int)task->tid, strerror(errno));
-	ptrace(PTRACE_DETACH, task->tid, NULL, sig);
+	/* ESRCH: it was killed meanwhile; its death is waited for like any other. Any other failure ends it all (check_refused). */
+	ptrace(request, task->tid, NULL, task->listening ? 0 : sig);
 }
 
-/* Stops follow each other within this where calls do. */
-#define SPIN_NS      50000
-#define SPIN_CREDIT  8
-#define SPIN_RETRIES 64
-
-/* Is there a processor for us beside the program's? */
-static bool may_spin(const struct tracer *t)
+int tracer_give_up(struct tracer *t, int err, const char *fmt, ...)
 {
-	cpu_set_t set;
-	return !t->config.spawn.pin_tracer && sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) > 1;
+	if (t->failed)
+		return t->failed;
+	struct buf text = {0};
+	va_list ap;
+	va_start(ap, fmt);
+	buf_addv(&text, fmt, ap);
+	va_end(ap);
+	tracer_note(t, "%s: %s", buf_str(&text), strerror(-err));
+	buf_free(&text);
+	t->failed = err;
+	tracer_kill(&t->base, SIGKILL);
+	return err;
 }
 
-/* Asks again and again for a while; 0: nothing came, or it does not pay now. */
-static pid_t spin_wait(struct spin *s, pid_t pid, int *status, struct rusage *usage)
+/* A task that a request was refused for may stand still for ever: that is not waited for. */
+static void check_refused(struct tracer *t)
 {
-	if (s->credit == 0 && ++s->passed % SPIN_RETRIES)
-		return 0;
-	uint64_t until = clock_ns() + SPIN_NS;
-	do {
-		pid_t tid = wait4(pid, status, __WALL | WNOHANG, usage);
-		if (tid) {
-			s->credit = SPIN_CREDIT;
-			return tid;
-		}
-		arch_pause();
-	} while (clock_ns() < until);
-	s->credit -= s->credit > 0;
-	return 0;
-}
-
-/* The wait without sleep, where that may pay; 0: nothing came. */
-static pid_t try_spin(struct tracer *t, pid_t pid, int *status, struct rusage *usage)
-{
-	if (t->spin.may == 0)
-		t->spin.may = may_spin(t) ? 1 : -1;
-	return t->spin.may > 0 ? spin_wait(&t->spin, pid, status, usage) : 0;
-}
-
-pid_t tracer_wait(struct tracer *t, pid_t pid, int *status, struct rusage *usage)
-{
-	pid_t tid = try_spin(t, pid, status, usage);
-	return tid ? tid : wait4(pid, status, __WALL, usage);
-}
-
-/*
- * Blocks for the first stop. A birth is told at once after the child's first stop, or never: a leader that was killed
- * before does not even report its death while that child, its thread, is there. So it is not waited for without end.
- */
-static pid_t wait_first(struct tracer *t, int *status, struct rusage *usage)
-{
-	while (t->unborn && !(t->config.woken && *t->config.woken)) {
-		pid_t tid = wait4(-1, status, __WALL | WNOHANG, usage);
-		if (tid)
-			return tid;
-		clock_sleep_ns(1000000);
-		tracer_adopt_orphans(t);
-	}
-	pid_t tid = try_spin(t, -1, status, usage);
-	if (tid == 0 && t->config.woken && *t->config.woken) {
-		errno = EINTR; /* a signal came meanwhile, and would not wake the sleep to come */
-		return -1;
-	}
-	return tid ? tid : wait4(-1, status, __WALL, usage);
-}
-
-/* How often one task alone is taken before the others are asked for again. */
-#define LONE_MAX 4
-
-/*
- * wait4(2) looks at one task after the other, always in the same order: who is far behind waits as long as those before have
- * stops. So all are taken before the first is served, but where it was one alone that had stopped, not each time.
- */
-static bool takes_more(struct tracer *t)
-{
-	if (t->waited.n > 1)
-		t->lone = 0;
-	return t->waited.n < WAIT_BATCH && tasks_count(&t->tasks) > 1 &&
-	       (t->waited.n > 1 || t->lone == 0 || t->lone == LONE_MAX);
-}
-
-/* Takes what waits; blocks for the first. 1, 0: nobody is left, -EINTR: a signal to sctrace. */
-static int take_waiting(struct tracer *t)
-{
-	t->waited.n = t->next_waited = 0;
-	if (t->unborn)
-		tracer_adopt_orphans(t);
-	t->lone = t->lone < LONE_MAX ? t->lone + 1 : 1;
-	do {
-		int status;
-		struct rusage usage;
-		pid_t tid = t->waited.n ? wait4(-1, &status, __WALL | WNOHANG, &usage) : wait_first(t, &status, &usage);
-		if (tid == 0)
-			break;
-		if (tid < 0)
-			return t->waited.n ? 1 : errno == ECHILD ? 0 : -errno;
-		if (t->ops->waited)
-			t->ops->waited(t, tid, status);
-		if (tid == t->root && !WIFSTOPPED(status))
-			t->result.usage = usage;
-		uint64_t rss = WIFSTOPPED(status) ? 0 : (uint64_t)usage.ru_maxrss * 1024;
-		if (!vec_push(&t->waited, (struct wait_status){tid, status, rss}))
-			return -ENOMEM;
-	} while (takes_more(t));
-	return 1;
+	pid_t tid;
+	int err = ptrace_refused(&tid);
+	if (err)
+		tracer_give_up(t, -err, "cannot trace task %d any further", (int)tid);
 }
 
 static int start_failed(struct tracer *t)
@@ -239,8 +152,10 @@ static int serve(struct tracer *t, const struct wait_status *w)
 	bool root = w->tid == t->root;
 	note_peak(t, task, w->peak_rss_bytes);
 	int r = tracer_stop(t, task, w->status);
-	if (root && !WIFSTOPPED(w->status) && !t->root_ran)
-		return start_failed(t);
+	if (root && !WIFSTOPPED(w->status) && !t->root_ran) {
+		t->failed = start_failed(t);
+		return 0;
+	}
 	if (r == 0 && t->current) {
 		tracer_resume(t, t->current);
 		t->current = NULL;
@@ -252,25 +167,31 @@ int tracer_next(struct engine *e, struct event *ev)
 {
 	struct tracer *t = (struct tracer *)e;
 	for (;;) {
+		check_refused(t);
 		if (t->next_pending < t->npending) {
 			*ev = t->pending[t->next_pending++];
 			return 1;
 		}
+		if (t->failed)
+			return t->failed;
 		t->npending = t->next_pending = 0;
-		if (t->current)
+		if (t->current) {
 			tracer_resume(t, t->current);
-		t->current = NULL;
+			t->current = NULL;
+			continue;
+		}
 		if (!tasks_count(&t->tasks) && !t->root_left)
 			return 0;
 		if (t->config.woken && *t->config.woken)
 			return -EINTR;
-		if (t->next_waited == t->waited.n) {
-			int r = take_waiting(t);
-			if (r <= 0)
-				return r;
-		}
-		int r = serve(t, &t->waited.v[t->next_waited++]);
-		if (r < 0)
+		int r = t->next_waited == t->waited.n ? tracer_take_waiting(t) : 0;
+		if (r == -ECHILD && !t->failed)
+			return 0;
+		if (r == 0)
+			r = serve(t, &t->waited.v[t->next_waited++]);
+		if (r < 0 && r != -EINTR)
+			tracer_give_up(t, r, "cannot go on tracing");
+		if (r == -EINTR)
 			return r;
 	}
 }
@@ -359,9 +280,11 @@ static int start_program(struct tracer *t, struct buf *why)
 	t->result.processes = 1;
 	/* It blocks in read(2) on the pipe; a stop there sets it up for its next calls. */
 	int status;
-	if (ptrace(PTRACE_INTERRUPT, child.pid, NULL, NULL) < 0 || waitpid(child.pid, &status, __WALL) < 0 ||
-	    !WIFSTOPPED(status))
-		return -ECHILD;
+	if (ptrace(PTRACE_INTERRUPT, child.pid, NULL, NULL) < 0)
+		return -errno;
+	r = tracer_wait_task(t, child.pid, &status);
+	if (r < 0 || !WIFSTOPPED(status))
+		return r < 0 ? r : -ECHILD;
 	task->stopped = true;
 	r = spawn_go(&child);
 	tracer_resume(t, task);
@@ -389,6 +312,8 @@ int tracer_start(struct tracer *t, const struct engine_config *config, const str
 	t->ops = ops;
 	t->go_fd = t->err_fd = -1;
 	t->options = options_for(config, t);
+	pid_t earlier;
+	ptrace_refused(&earlier); /* what probes and calibrations were refused */
 	int r = 0;
 	if (config->spawn.argv)
 		r = start_program(t, why);
@@ -403,8 +328,10 @@ int tracer_start(struct tracer *t, const struct engine_config *config, const str
 
 int tracer_detach(struct engine *e)
 {
-	tracer_detach_all((struct tracer *)e);
-	return 0;
+	struct tracer *t = (struct tracer *)e;
+	tracer_detach_all(t);
+	check_refused(t);
+	return t->failed;
 }
 
 void tracer_free(struct tracer *t)

@@ -85,7 +85,12 @@ struct tracer {
 	VEC(struct wait_status) waited;
 	size_t next_waited;
 	struct spin spin;
-	unsigned lone;         /* waits in a row that took one task only */
+	unsigned lone; /* waits in a row that took one task only */
+	struct {       /* waits in a row that were interrupted, and when the first was */
+		unsigned n;
+		uint64_t since_ns;
+	} interruptions;
+	int failed;            /* -errno: the kernel refuses what tracing needs, or memory ran out; all is over */
 	struct summary counts; /* since the last collect */
 	struct tracer_cost cost;
 	struct tracer_cost unseen_cost; /* of calls that the tracer did not see begin */
@@ -124,8 +129,22 @@ void tracer_free(struct tracer *t);
 
 /* --- for the tracer's own files and for engines that stand on it --- */
 
-/* wait4(2) for a stop or an end (__WALL), first without sleeping where that pays. `usage` or NULL. */
-pid_t tracer_wait(struct tracer *t, pid_t pid, int *status, struct rusage *usage);
+/*
+ * Tracing is over: a note says why (with strerror(-err) behind it), what was started is killed, and tracer_next() gives `err`
+ * from then on. Returns `err`.
+ */
+int tracer_give_up(struct tracer *t, int err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/*
+ * wait.c: wait4(2) for a stop or an end (__WALL). A task's id, 0 with WNOHANG, or -errno: -EINTR when a signal came to sctrace,
+ * -ECHILD where there is nobody, and where the kernel refuses it tracing is over. `usage` or NULL.
+ */
+pid_t tracer_wait(struct tracer *t, pid_t pid, int *status, int options, struct rusage *usage);
+/* The same, first without sleeping where that pays. */
+pid_t tracer_wait_or_signal(struct tracer *t, pid_t pid, int *status, struct rusage *usage);
+/* The same for one task, interrupted or not. */
+pid_t tracer_wait_task(struct tracer *t, pid_t tid, int *status);
+/* Takes what waits into t->waited; blocks for the first. 0 or -errno as tracer_wait(). */
+int tracer_take_waiting(struct tracer *t);
 /* One wait status; 1: an event is in t->pending, 0: nothing to tell, -errno. */
 int tracer_stop(struct tracer *t, struct task *task, int status);
 /* Takes in the tasks whose birth was not told, because who bore them was killed first. */

@@ -1,11 +1,16 @@
 /*
- * Loaded into sctrace (LD_PRELOAD): makes one call of one function fail. SCTRACE_FAIL=NAME:N[:ERRNO[:BYTES]], the N-th call
- * of NAME from 1, of calloc those that ask for BYTES at least; it says so on descriptor 2 once it has. Not passed on to the traced program: the variables are taken out.
- * In sctrace alone, not in what it forks, but for prctl, with which a child asks for its filter.
+ * Loaded into sctrace (LD_PRELOAD): makes calls of one function fail. SCTRACE_FAIL=NAME:N[+][:ERRNO[:BYTES]], the N-th call
+ * of NAME from 1, of calloc those that ask for BYTES at least, and with + all that follow; it says so on descriptor 2 at the
+ * first. ERRNO 0: read and write do half of what was asked. `wait` is all of waitpid, wait4. Not passed on to the traced
+ * program: the variables are taken out. In sctrace alone, not in what it forks, but for prctl, with which a child asks for its
+ * filter.
  */
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -15,7 +20,9 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -25,17 +32,25 @@ static char function[32];
 static long at;
 static int error = ENOMEM;
 static size_t least;
+static int for_good;
 static atomic_long seen;
 static pid_t owner;
 
 __attribute__((constructor)) static void read_orders(void)
 {
 	const char *orders = getenv("SCTRACE_FAIL");
-	if (orders != NULL)
-		sscanf(orders, "%31[^:]:%ld:%d:%zu", function, &at, &error, &least);
+	if (orders != NULL && sscanf(orders, "%31[^:]:%ld", function, &at) == 2) {
+		for_good = strchr(orders, '+') != NULL;
+		sscanf(orders, "%*[^:]:%*[^:]:%d:%zu", &error, &least);
+	}
 	unsetenv("SCTRACE_FAIL");
 	unsetenv("LD_PRELOAD");
 	owner = getpid();
+}
+
+static void *real(const char *name)
+{
+	return dlsym(RTLD_NEXT, name);
 }
 
 /* Is this the call that is to fail? Sets errno then. */
@@ -43,16 +58,13 @@ static int fails(const char *name)
 {
 	if (at == 0 || strcmp(name, function) != 0 || (getpid() != owner && strcmp(name, "prctl") != 0))
 		return 0;
-	if (atomic_fetch_add(&seen, 1) + 1 != at)
+	long n = atomic_fetch_add(&seen, 1) + 1;
+	if (n < at || (n > at && !for_good))
 		return 0;
-	write(2, "(failed as ordered)\n", 20);
+	if (n == at)
+		((ssize_t(*)(int, const void *, size_t))real("write"))(2, "(failed as ordered)\n", 20);
 	errno = error;
 	return 1;
-}
-
-static void *real(const char *name)
-{
-	return dlsym(RTLD_NEXT, name);
 }
 
 /* A function of the C library's under the name `name`, counted as `plain`. */
@@ -71,14 +83,32 @@ static void *real(const char *name)
 REPLACE(void *, malloc, NULL, (size_t n), (n))
 REPLACE(void *, realloc, NULL, (void *p, size_t n), (p, n))
 REPLACE(pid_t, fork, -1, (void), ())
-REPLACE(ssize_t, read, -1, (int fd, void *p, size_t n), (fd, p, n))
-REPLACE(ssize_t, write, -1, (int fd, const void *p, size_t n), (fd, p, n))
+REPLACE(ssize_t, read, error ? -1 : next(fd, p, (n + 1) / 2), (int fd, void *p, size_t n), (fd, p, n))
+REPLACE(ssize_t, write, error ? -1 : next(fd, p, (n + 1) / 2), (int fd, const void *p, size_t n), (fd, p, n))
 REPLACE(void *, mmap, MAP_FAILED, (void *a, size_t n, int prot, int flags, int fd, off_t o), (a, n, prot, flags, fd, o))
 REPLACE(int, memfd_create, -1, (const char *name, unsigned flags), (name, flags))
 REPLACE(int, pipe2, -1, (int fds[2], int flags), (fds, flags))
-REPLACE(pid_t, waitpid, -1, (pid_t pid, int *status, int options), (pid, status, options))
-REPLACE(pid_t, wait4, -1, (pid_t pid, int *status, int options, struct rusage *use), (pid, status, options, use))
+ALIAS(pid_t, waitpid, "wait", -1, (pid_t pid, int *status, int options), (pid, status, options))
+ALIAS(pid_t, wait4, "wait", -1, (pid_t pid, int *status, int options, struct rusage *use), (pid, status, options, use))
 REPLACE(FILE *, fopen, NULL, (const char *path, const char *mode), (path, mode))
+REPLACE(char *, strdup, NULL, (const char *s), (s))
+REPLACE(int, socketpair, -1, (int domain, int type, int protocol, int fds[2]), (domain, type, protocol, fds))
+REPLACE(ssize_t, sendmsg, -1, (int fd, const struct msghdr *msg, int flags), (fd, msg, flags))
+REPLACE(FILE *, fdopen, NULL, (int fd, const char *mode), (fd, mode))
+REPLACE(DIR *, opendir, NULL, (const char *path), (path))
+REPLACE(struct dirent64 *, readdir64, NULL, (DIR * dir), (dir))
+REPLACE(int, fflush, EOF, (FILE * f), (f))
+REPLACE(int, fclose, (next(f), EOF), (FILE * f), (f))
+REPLACE(int, close, (next(fd), -1), (int fd), (fd))
+REPLACE(int, setitimer, -1, (__itimer_which_t which, const struct itimerval *v, struct itimerval *old), (which, v, old))
+REPLACE(int, sched_getaffinity, -1, (pid_t pid, size_t n, cpu_set_t *set), (pid, n, set))
+REPLACE(int, sched_setaffinity, -1, (pid_t pid, size_t n, const cpu_set_t *set), (pid, n, set))
+REPLACE(int, kill, -1, (pid_t pid, int sig), (pid, sig))
+REPLACE(int, renameat, -1, (int from, const char *a, int to, const char *b), (from, a, to, b))
+REPLACE(int, rename, -1, (const char *a, const char *b), (a, b))
+REPLACE(int, munmap, -1, (void *p, size_t n), (p, n))
+REPLACE(int, dup2, -1, (int from, int to), (from, to))
+REPLACE(int, poll, -1, (struct pollfd * fds, nfds_t n, int ms), (fds, n, ms))
 REPLACE(int, sigaction, -1, (int sig, const struct sigaction *act, struct sigaction *old), (sig, act, old))
 REPLACE(ssize_t, pread64, -1, (int fd, void *p, size_t n, off64_t o), (fd, p, n, o))
 REPLACE(ssize_t, pwrite64, -1, (int fd, const void *p, size_t n, off64_t o), (fd, p, n, o))

@@ -1,0 +1,174 @@
+/* Waiting for stops and ends, and what the kernel says instead. */
+#include "engine/ptrace/tracer.h"
+
+#include "arch/arch.h"
+#include "base/clock.h"
+#include "tracee/proc.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Stops that are taken from the kernel at once: all that wait are served before any is served twice. */
+#define WAIT_BATCH 256
+
+/* Nobody to wait for: is that false, as where a sandbox refuses the call? The task (-1: any of ours) is traced by us. */
+static bool is_ours(const struct tracer *t, pid_t tid)
+{
+	struct proc_status s;
+	if (tid > 0)
+		return proc_status(tid, &s) == 0 && s.tracer == getpid();
+	size_t i = 0;
+	const struct task *task;
+	while ((task = map_next(&t->tasks.by_tid, &i, NULL)))
+		if (is_ours(t, task->tid))
+			return true;
+	return false;
+}
+
+/* Signals that come faster than this are none. */
+#define INTERRUPTIONS    1000
+#define INTERRUPTIONS_NS NSEC_PER_SEC
+
+static int interrupted(struct tracer *t)
+{
+	if (t->interruptions.n++ == 0)
+		t->interruptions.since_ns = clock_ns();
+	if (t->interruptions.n < INTERRUPTIONS)
+		return -EINTR;
+	t->interruptions.n = 0;
+	return clock_ns() - t->interruptions.since_ns > INTERRUPTIONS_NS
+		       ? -EINTR
+		       : tracer_give_up(t, -EIO, "cannot wait for the program, all waits are interrupted");
+}
+
+pid_t tracer_wait(struct tracer *t, pid_t pid, int *status, int options, struct rusage *usage)
+{
+	for (int tries = 3;;) {
+		pid_t tid = wait4(pid, status, __WALL | options, usage);
+		if (tid >= 0) {
+			t->interruptions.n = 0;
+			return tid;
+		}
+		if (errno == EINTR)
+			return interrupted(t);
+		if (errno == ECHILD && !is_ours(t, pid))
+			return -ECHILD;
+		if (--tries == 0)
+			return tracer_give_up(t, -errno, "cannot wait for the program");
+	}
+}
+
+/* Stops follow each other within this where calls do. */
+#define SPIN_NS      50000
+#define SPIN_CREDIT  8
+#define SPIN_RETRIES 64
+
+/* Is there a processor for us beside the program's? */
+static bool may_spin(const struct tracer *t)
+{
+	cpu_set_t set;
+	return !t->config.spawn.pin_tracer && sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) > 1;
+}
+
+/* Asks again and again for a while; 0: nothing came, or it does not pay now. */
+static pid_t spin_wait(struct tracer *t, pid_t pid, int *status, struct rusage *usage)
+{
+	struct spin *s = &t->spin;
+	if (s->credit == 0 && ++s->passed % SPIN_RETRIES)
+		return 0;
+	uint64_t until = clock_ns() + SPIN_NS;
+	do {
+		pid_t tid = tracer_wait(t, pid, status, WNOHANG, usage);
+		if (tid) {
+			s->credit = SPIN_CREDIT;
+			return tid;
+		}
+		arch_pause();
+	} while (clock_ns() < until);
+	s->credit -= s->credit > 0;
+	return 0;
+}
+
+/* The wait without sleep, where that may pay; 0: nothing came. */
+static pid_t try_spin(struct tracer *t, pid_t pid, int *status, struct rusage *usage)
+{
+	if (t->spin.may == 0)
+		t->spin.may = may_spin(t) ? 1 : -1;
+	return t->spin.may > 0 ? spin_wait(t, pid, status, usage) : 0;
+}
+
+pid_t tracer_wait_or_signal(struct tracer *t, pid_t pid, int *status, struct rusage *usage)
+{
+	pid_t tid = try_spin(t, pid, status, usage);
+	return tid ? tid : tracer_wait(t, pid, status, 0, usage);
+}
+
+pid_t tracer_wait_task(struct tracer *t, pid_t tid, int *status)
+{
+	pid_t r;
+	while ((r = tracer_wait_or_signal(t, tid, status, NULL)) == -EINTR && !t->failed)
+		;
+	return r;
+}
+
+/*
+ * Blocks for the first stop. A birth is told at once after the child's first stop, or never: a leader that was killed
+ * before does not even report its death while that child, its thread, is there. So it is not waited for without end.
+ */
+static pid_t wait_first(struct tracer *t, int *status, struct rusage *usage)
+{
+	while (t->unborn && !(t->config.woken && *t->config.woken)) {
+		pid_t tid = tracer_wait(t, -1, status, WNOHANG, usage);
+		if (tid)
+			return tid;
+		clock_sleep_ns(1000000);
+		tracer_adopt_orphans(t);
+	}
+	pid_t tid = try_spin(t, -1, status, usage);
+	if (tid == 0 && t->config.woken && *t->config.woken)
+		return -EINTR; /* a signal came meanwhile, and would not wake the sleep to come */
+	return tid ? tid : tracer_wait(t, -1, status, 0, usage);
+}
+
+/* How often one task alone is taken before the others are asked for again. */
+#define LONE_MAX 4
+
+/*
+ * wait4(2) looks at one task after the other, always in the same order: who is far behind waits as long as those before have
+ * stops. So all are taken before the first is served, but where it was one alone that had stopped, not each time.
+ */
+static bool takes_more(struct tracer *t)
+{
+	if (t->waited.n > 1)
+		t->lone = 0;
+	return t->waited.n < WAIT_BATCH && tasks_count(&t->tasks) > 1 &&
+	       (t->waited.n > 1 || t->lone == 0 || t->lone == LONE_MAX);
+}
+
+int tracer_take_waiting(struct tracer *t)
+{
+	t->waited.n = t->next_waited = 0;
+	if (t->unborn)
+		tracer_adopt_orphans(t);
+	t->lone = t->lone < LONE_MAX ? t->lone + 1 : 1;
+	do {
+		int status;
+		struct rusage usage;
+		pid_t tid = t->waited.n ? tracer_wait(t, -1, &status, WNOHANG, &usage) : wait_first(t, &status, &usage);
+		if (tid <= 0 && t->waited.n)
+			break;
+		if (tid <= 0)
+			return tid ? tid : -EINTR;
+		if (t->ops->waited)
+			t->ops->waited(t, tid, status);
+		if (tid == t->root && !WIFSTOPPED(status))
+			t->result.usage = usage;
+		uint64_t rss = WIFSTOPPED(status) ? 0 : (uint64_t)usage.ru_maxrss * 1024;
+		if (!vec_push(&t->waited, (struct wait_status){tid, status, rss}))
+			return -ENOMEM;
+	} while (takes_more(t));
+	return 0;
+}

@@ -1,0 +1,157 @@
+"""Faults of sctrace's own calls: cases as those of scenarios.py."""
+from concurrent.futures import ThreadPoolExecutor
+
+from run import MODES, Failed, execute, read_table, tail
+from scenarios import left_over, running, scenario, tracer, untraced, wait_end, wait_ready
+
+ORDERED = b"(failed as ordered)\n"
+EPERM, ESRCH, EIO, ECHILD, ENOMEM = 1, 3, 5, 10, 12
+
+
+def faulty(world, env, function, n, error):
+    """The environment in which calls of sctrace's own fail (prog/lib/fail.c)."""
+    return {**env, "LD_PRELOAD": str(world.progs / "fail.so"), "SCTRACE_FAIL": f"{function}:{n}:{error}"}
+
+
+def one_fault(world, mode, function, n, error=ENOMEM):
+    """Whether the fault was reached; what may not happen raises."""
+    what = f"{function}, call {n}, error {error}"
+    out = world.scratch / f"out-{function}-{error}"
+    out.unlink(missing_ok=True)
+    some = ["-e", "trace=getppid"] if mode == "trace" and function in FILTERED else []
+    argv, env = tracer(world, mode, "-f", *some, "--", world.program("birth"), "fork", "2", out=out.name)
+    with running(argv, faulty(world, env, function, n, error)) as process:
+        try:
+            status, stdout, stderr = wait_end(process)
+        except Failed as why:
+            raise Failed(f"{what}: {why}") from None
+        left = left_over(process.pid)
+    if ORDERED not in stderr:
+        return False
+    said = stderr.replace(ORDERED, b"")
+    if left:
+        raise Failed(f"{what}: left running: {left}")
+    if status < 0 or status not in (0, 1, 125, 126):
+        raise Failed(f"{what}: ended with {status}\n" + tail(stderr))
+    if status != 0 and not said:
+        raise Failed(f"{what}: ended with {status} and no word")
+    if status == 0 and b"calls getppid 13 0" not in stdout:
+        raise Failed(f"{what}: status 0, but the program did not do its work")
+    if status == 0 and not said and MODES[mode][2] and read_table(out.read_text()).get("getppid") != (13, 0):
+        raise Failed(f"{what}: wrong counts and no word\n" + out.read_text())
+    return True
+
+
+def fault_after_fault(world, mode, function, counts, error):
+    """Later and later calls of the function, until one is not reached: how many were, and what may not happen."""
+    reached, wrong = 0, []
+    for n in counts:
+        try:
+            if not one_fault(world, mode, function, n, error):
+                break
+            reached += 1
+        except Failed as why:
+            wrong.append(str(why))
+            if len(wrong) > 3 or "has not ended" in str(why):
+                break
+    return reached, wrong
+
+
+FILTERED = ("seccomp", "prctl")  # called where a trace asks for some calls alone
+EARLY = (1, 2, 3, 5, 8, 12, 20, 40, 80)
+LATE = (460, 500, 560, 620)  # a program is half changed only when some hundred requests were made
+
+
+def faults(world, mode, least, *rows):
+    """Rows of functions as prog/lib/fail.c knows them, which calls of theirs fail, and with what. Two rows at a time."""
+    jobs = [(function, counts, error) for functions, counts, error in rows for function in functions.split()]
+    with ThreadPoolExecutor(2) as pool:
+        results = list(pool.map(lambda job: fault_after_fault(world, mode, *job), jobs))
+    wrong = [text for _, texts in results for text in texts]
+    reached = sum(n for n, _ in results) + len(wrong)
+    if reached < least:
+        wrong.append(f"only {reached} faults reached")
+    if wrong:
+        raise Failed("\n".join(wrong))
+
+
+# Each call of sctrace's own that fails gives a message, no hang, no orphan, no crash, no silent wrong count.
+
+
+@scenario("fault")
+def fault_memory(world, mode):
+    """Memory runs out."""
+    faults(world, mode, 10, ("malloc calloc realloc strdup mmap", EARLY, ENOMEM))
+
+
+@scenario("fault", ["patch", "patch-filter"])
+def fault_images(world, mode):
+    """No memory for what is known of a process or its image, a child's on its parent's memory too: ptrace counts it, or a word."""
+    out, wrong, reached = world.scratch / "out", [], 0
+    argv, env = tracer(world, mode, "-f", "--by=process", "--", "sh", "-c", "/bin/true; :")
+    execute(argv, env=env)
+    usual = read_table(out.read_text())
+    for n in range(1, 13):
+        # Larger ones than a row of the table: tasks, images, what is to be patched.
+        out.unlink(missing_ok=True)
+        end = execute(argv, env=faulty(world, env, "calloc", n, f"{ENOMEM}:2320"))
+        if ORDERED not in end.stderr:
+            break
+        reached += 1
+        said = end.stderr.replace(ORDERED, b"")
+        if end.status not in (0, 125) or (end.status and not said):
+            wrong.append(f"allocation {n}: ended with {end.status}\n" + tail(end.stderr))
+        elif not said and read_table(out.read_text()) != usual:
+            wrong.append(f"allocation {n}: wrong counts and no word\n" + out.read_text())
+    if wrong or reached < 6:
+        raise Failed("\n".join(wrong) or f"only {reached} faults reached")
+
+
+@scenario("fault")
+def fault_files(world, mode):
+    """Files cannot be opened, read or written."""
+    faults(world, mode, 5, ("open fopen read write pread64 pwrite64 ftruncate64", EARLY, ENOMEM))
+
+
+@scenario("fault")
+def fault_processes(world, mode):
+    """What sets up a program and its tracing is refused."""
+    faults(world, mode, 5, ("fork memfd_create pipe2 sigaction process_vm_readv seccomp prctl bpf syscall", EARLY, ENOMEM))
+
+
+@scenario("fault")
+def fault_tracing(world, mode):
+    """A request of ptrace(2), a wait is refused once."""
+    least = 1 if mode == "bpf" else 20
+    faults(world, mode, least, ("ptrace", EARLY + LATE, ENOMEM), ("ptrace", EARLY, ESRCH), ("wait", EARLY, ECHILD))
+
+
+def for_good(counts):
+    return [f"{n}+" for n in counts]
+
+
+@scenario("fault")
+def fault_for_good(world, mode):
+    """The same from some call on for good: that is told, the status is not 0, nothing is left, and nothing is stopped."""
+    counts = for_good((1, 8, 30, 120, 300, 450, 560))
+    least = 1 if mode == "bpf" else 12
+    faults(world, mode, least, ("ptrace", counts, EPERM), ("ptrace", counts, ESRCH), ("wait", counts, ECHILD))
+
+
+@scenario("fault", ["ptrace", "trace"])
+def fault_attached(world, mode):
+    """Refused for good in the middle of attaching, or later: what was attached to goes on, and the refusal is told."""
+    for function, n, error in (("ptrace", 4, EPERM), ("ptrace", 8, EPERM), ("ptrace", 400, EPERM), ("wait", 300, ECHILD)):
+        with running([world.program("target"), "rows", "3"]) as target:
+            wait_ready(target)
+            argv, env = tracer(world, mode, "-p", target.pid)
+            with running(argv, faulty(world, env, function, f"{n}+", error)) as process:
+                status, _, stderr = wait_end(process)
+            if ORDERED not in stderr or status not in (1, 125):
+                raise Failed(f"{function}, call {n} for good: ended with {status}\n" + tail(stderr))
+            if not untraced(target.pid):
+                raise Failed(f"{function}, call {n} for good: still traced")
+            target.terminate()
+            status, stdout, _ = wait_end(target)
+            if status != 0 or b"ended by itself" not in stdout:
+                raise Failed(f"{function}, call {n} for good: the program ended with {status}")
