@@ -276,26 +276,28 @@ static void loop(struct trace *t)
 {
 	uint64_t kill_at = 0;
 	uint64_t period_at = t->o.interval_ns ? clock_ns() + t->o.interval_ns : UINT64_MAX;
+	int r;
 	for (;;) {
 		struct event ev;
 		if (caught && on_caught(t, take_caught(), &kill_at)) {
 			setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL);
-			t->ops->detach(t->engine);
-			return;
+			r = t->ops->detach(t->engine);
+			break;
 		}
 		if (period_at != UINT64_MAX && clock_ns() >= period_at) {
 			trace_count_period(t);
 			period_at += t->o.interval_ns;
 		}
-		int r = t->ops->next(t->engine, &ev);
+		r = t->ops->next(t->engine, &ev);
 		if (r == 1)
 			on_event(t, &ev);
-		if (r == 1 || r == -EINTR)
-			continue;
-		if (r < 0)
-			trace_fail(t, r, "engine %s failed: %s", t->ops->name, strerror(-r));
-		return;
+		if (r != 1 && r != -EINTR)
+			break;
 	}
+	if (r < 0 && t->program && !t->root)
+		trace_fail(t, r, "cannot run '%s': %s", t->program[0], strerror(-r));
+	else if (r < 0)
+		trace_fail(t, r, "engine %s failed: %s", t->ops->name, strerror(-r));
 }
 
 /* The program's end becomes ours: its status, or the same signal without a second core file. */
@@ -326,6 +328,16 @@ static void end_tasks(struct trace *t)
 	map_free(&t->tasks);
 }
 
+/* The status for an engine that could not start: the words of execvp(3)'s failures, or of a refused attach. */
+static int start_status(const struct trace *t, int r)
+{
+	if (!t->program)
+		return EXIT_UNREADABLE;
+	return r == -ENOENT                                    ? EXIT_NOT_FOUND
+	       : r == -EACCES || r == -ENOEXEC || r == -EISDIR ? EXIT_CANNOT_RUN
+							       : EXIT_OWN;
+}
+
 static int finish(struct trace *t)
 {
 	struct engine_result result;
@@ -346,7 +358,7 @@ static int finish(struct trace *t)
 	buf_free(&why);
 	if (t->err) {
 		diag_error("%s", buf_str(&t->why));
-		return EXIT_OWN;
+		return t->program && !t->root ? start_status(t, t->err) : EXIT_OWN;
 	}
 	return t->program ? die_like(result.status) : 0;
 }
@@ -407,16 +419,6 @@ static char **environment(const struct trace_opts *o)
 			env[used++] = (char *)o->env.v[k];
 	}
 	return env;
-}
-
-/* The status for an engine that could not start: the words of execvp(3)'s failures, or of a refused attach. */
-static int start_status(const struct trace *t, int r)
-{
-	if (!t->program)
-		return EXIT_UNREADABLE;
-	return r == -ENOENT                                    ? EXIT_NOT_FOUND
-	       : r == -EACCES || r == -ENOEXEC || r == -EISDIR ? EXIT_CANNOT_RUN
-							       : EXIT_OWN;
 }
 
 static int start(struct trace *t, struct engine_config *c)

@@ -45,7 +45,7 @@ def check_children_are_free(_):
     assert (r.returncode, r.stdout) == (0, "traced\n"), r
 
 
-def check_statuses(_):
+def check_statuses(tmp):
     """The exit status is the program's; sctrace's own failures have theirs"""
     assert run("sh", "-c", "exit 7").returncode == 7
     assert run("-c", "sh", "-c", "exit 7").returncode == 7
@@ -55,6 +55,12 @@ def check_statuses(_):
     assert run("/nonexistent/program").returncode == 127
     assert run("no-such-program-anywhere").returncode == 127
     assert run("/").returncode == 126
+    bad = tmp / "bad"
+    bad.write_bytes(b"\x7fELF no program")
+    bad.chmod(0o755)
+    for mode in ([], ["-c"], ["-c", "--engine=ptrace"]):
+        r = run(*mode, bad)
+        assert r.returncode == 126 and f"cannot run '{bad}': Exec format error" in r.stderr, r
     assert run().returncode == 2
     assert run("--no-such-option", "true").returncode == 2
     assert run("-p", "999999999").returncode in (1, 2)
