@@ -105,10 +105,13 @@ static void stubs_lead_back(void **state)
 	(void)state;
 	assert_true(encode_stub(s, 0x10000, 0x10100, cmp, sizeof(cmp), 0x70000000, 0x70000180));
 	assert_memory_equal(s + STUB_RAW, "\x0f\x05", 2);
-	assert_memory_equal(s + STUB_BEHIND, cmp, sizeof(cmp));
-	int32_t back;
-	memcpy(&back, s + STUB_BEHIND + sizeof(cmp) + 1, 4);
-	assert_int_equal(0x10000 + STUB_BEHIND + sizeof(cmp) + 5 + back, 0x10100);
+	assert_memory_equal(s + STUB_MOVED, cmp, sizeof(cmp));
+	int32_t back, ip;
+	memcpy(&ip, s + STUB_MOVED - 4, 4);
+	assert_memory_equal(s + STUB_BEHIND, "\x48\x8d\x0d", 3); /* lea ip(%rip),%rcx */
+	assert_int_equal(0x10000 + STUB_MOVED + ip, 0x10100);
+	memcpy(&back, s + STUB_MOVED + sizeof(cmp) + 1, 4);
+	assert_int_equal(0x10000 + STUB_MOVED + sizeof(cmp) + 5 + back, 0x10100 + sizeof(cmp));
 	assert_int_equal(s[3], 0xe3);
 	assert_int_equal(5 + s[4], STUB_EXIT);
 	unsigned char long_code[STUB_MOVED_MAX + 1] = {0x90};

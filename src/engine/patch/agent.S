@@ -2,8 +2,8 @@
  * The agent (agent.h). Position: AGENT_CODE. Runs on the program's stack, below its red zone, about 60 bytes deep.
  *
  * Entry: called by a stub with the program's registers, but for rcx and r11, which a system call destroys anyway.
- * Exit:  ecx = 0, the call was made, rax is its result; ecx = 1, nothing was done: the stub makes the call itself, which
- *        the tracer catches. All other registers and the flags are the program's.
+ * Exit:  ecx = 0, the call was made, rax is its result, r11 the flags; ecx = 1, nothing was done: the stub makes the call
+ *        itself, which the tracer catches. All other registers and the flags are the program's.
  *
  * The tracer takes a thread out of here when a signal is delivered (stepout.c): each update of the slot is one
  * instruction with a label, the code behind the call runs straight down, so the address of the next instruction tells
@@ -42,7 +42,7 @@
 	.macro	path s, lock, lends=0
 	.globl agent_p4_\s, agent_p5_\s, agent_p6_\s, agent_sys_\s, agent_after_\s, agent_timed_\s
 	.globl agent_add_ticks_\s, agent_add_error_\s, agent_add_bytes_\s, agent_add_hist_\s, agent_ret_\s, agent_end_\s
-	.globl agent_gave_\s
+	.globl agent_gave_\s, agent_pushed_\s
 go_\s:
 	push	%rcx			/* the slot, and the call's flags in its low bits */
 agent_p4_\s:
@@ -149,6 +149,9 @@ agent_add_hist_\s:
 	lea	48(%rsp), %rsp
 agent_ret_\s:
 	ret
+	pushf				/* as `syscall` leaves them in r11 */
+agent_pushed_\s:
+	pop	%r11
 agent_end_\s:
 	.endm
 

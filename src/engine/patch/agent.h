@@ -113,7 +113,7 @@ extern const unsigned char agent_sigreturn_booked[], agent_sigreturn_sys[], agen
 /* The labels of one of the paths through a call. */
 struct agent_path {
 	const unsigned char *p4, *p5, *p6, *sys, *after, *timed, *add_ticks, *add_error, *gave, *add_bytes, *add_hist,
-		*ret, *end;
+		*ret, *pushed, *end;
 };
 extern const struct agent_path agent_paths[3]; /* alone, shared, lending */
 

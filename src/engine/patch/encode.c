@@ -19,10 +19,10 @@ bool encode_jmp32(unsigned char out[5], uint64_t at, uint64_t to)
 	return d == d32;
 }
 
-bool encode_stub(unsigned char out[STUB_SIZE], uint64_t at, uint64_t back, const unsigned char *moved, size_t n,
+bool encode_stub(unsigned char out[STUB_SIZE], uint64_t at, uint64_t ip, const unsigned char *moved, size_t n,
 		 uint32_t agent_entry, uint32_t agent_exit)
 {
-	static const unsigned char code[STUB_BEHIND] = {
+	static const unsigned char code[STUB_MOVED] = {
 		0x8d, 0x48,
 		0xc4,                /*  0 lea -60(%rax),%ecx */
 		0xe3, STUB_EXIT - 5, /*  3 jrcxz exit */
@@ -40,6 +40,10 @@ bool encode_stub(unsigned char out[STUB_SIZE], uint64_t at, uint64_t back, const
 		0,    0,                             /* 19 lea 128(%rsp),%rsp */
 		0xe3, STUB_BEHIND - STUB_DECIDE - 2, /* 27 jrcxz behind */
 		0x0f, 0x05,                          /* 29 syscall */
+		0x48, 0x8d,
+		0x0d, 0,
+		0,    0,
+		0, /* 31 lea ip(%rip),%rcx */
 	};
 	static const unsigned char leave[STUB_SIZE - STUB_EXIT] = {
 		0xb9, 0,    0, 0, 0, /* 57 mov $agent_exit,%ecx */
@@ -50,9 +54,12 @@ bool encode_stub(unsigned char out[STUB_SIZE], uint64_t at, uint64_t back, const
 	memset(out, 0xcc, STUB_SIZE);
 	memcpy(out, code, sizeof(code));
 	memcpy(out + 12, &agent_entry, sizeof(agent_entry));
+	int64_t rcx = (int64_t)(ip - (at + STUB_MOVED));
+	int32_t rcx32 = (int32_t)rcx;
+	memcpy(out + STUB_MOVED - sizeof(rcx32), &rcx32, sizeof(rcx32));
 	if (n)
-		memcpy(out + STUB_BEHIND, moved, n);
+		memcpy(out + STUB_MOVED, moved, n);
 	memcpy(out + STUB_EXIT, leave, sizeof(leave));
 	memcpy(out + STUB_EXIT + 1, &agent_exit, sizeof(agent_exit));
-	return encode_jmp32(out + STUB_BEHIND + n, at + STUB_BEHIND + n, back);
+	return encode_jmp32(out + STUB_MOVED + n, at + STUB_MOVED + n, ip + n) && rcx == rcx32;
 }

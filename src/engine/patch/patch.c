@@ -94,7 +94,7 @@ static void note_way_out(struct task *task, uint64_t from)
 	struct interrupted *last = task->interrupted.n ? &task->interrupted.v[task->interrupted.n - 1] : NULL;
 	const struct site *behind = map_get(sites, ip);
 	const struct site *before = map_get(sites, ip + 2);
-	if (behind && behind->kind == SITE_LONG)
+	if (site_moved_from(image_of(task), ip))
 		patch_task_of(task)->moved_frames++;
 	if (last && behind && last->call.ip == from)
 		last->call.ip = behind->ip;

@@ -36,6 +36,8 @@ struct stub_page {
 	uint32_t max;
 };
 
+_Static_assert(RELOCATE_MAX <= STUB_MOVED_MAX, "what may move has room");
+
 enum site_kind {
 	SITE_NEW,
 	SITE_SHORT,    /* jmp rel8 over the two bytes of the instruction */
@@ -148,7 +150,7 @@ struct patch_task {
 	bool armed;            /* calls from outside the agent stop, and are dealt with here */
 	uint64_t completed_ip; /* behind the call that ended last under ptrace, or 0 */
 	bool sigsys_blocked;   /* the program blocks SIGSYS in this thread */
-	unsigned moved_frames; /* handlers that will return to behind a call whose next instructions moved */
+	unsigned moved_frames; /* handlers that will return to instructions that moved */
 	uint32_t serial;       /* the image's number when it ran on last */
 	bool awaiting;         /* its rt_sigreturn(2) must be seen: because of those, or of an interrupted call */
 	bool slow;             /* its current call runs under ptrace, unarmed */
@@ -327,7 +329,7 @@ void site_check_copied(struct task *task);
 /* Puts everything back as it was. */
 void site_restore_all(struct task *task);
 /*
- * rt_sigreturn(2) is over and the thread may be right behind a call whose next instructions moved: sends it to where
+ * rt_sigreturn(2) is over and the thread may be at one of the instructions that moved from behind a call: sends it to where
  * they are; was that so?
  */
 bool site_follow_moved(struct task *task);
@@ -344,6 +346,8 @@ void plan_apply_loader(struct patch *p, struct task *task, uint64_t entry);
 /*
  * A stop that cannot be avoided, while the loader works: the known sites of what it has mapped so far are patched with it. Once
  * an image.
+/* The site from behind which the instruction at `ip` moved into a stub, or NULL. */
+const struct site *site_moved_from(const struct image *img, uint64_t ip);
  */
 void plan_apply_mapped(struct patch *p, struct task *task);
 /* The first stop in a file that is known: its sites are patched at once; was the one at `ip` among them? */

@@ -82,7 +82,7 @@ static bool place_stub(struct patch *p, struct task *task, struct site *s)
 static bool write_stub(struct task *task, const struct site *s, const unsigned char *moved)
 {
 	unsigned char code[STUB_SIZE];
-	return encode_stub(code, s->stub, s->ip + s->moved, moved, s->moved, (uint32_t)AGENT_AT(agent_entry),
+	return encode_stub(code, s->stub, s->ip, moved, s->moved, (uint32_t)AGENT_AT(agent_entry),
 			   (uint32_t)AGENT_AT(agent_exit)) &&
 	       remote_write(task->tid, s->stub, code, sizeof(code)) == 0;
 }
@@ -418,15 +418,25 @@ void site_restore_all(struct task *task)
 				remote_write(task->tid, s->change[k].addr, s->change[k].old, s->change[k].len);
 }
 
+const struct site *site_moved_from(const struct image *img, uint64_t ip)
+{
+	for (uint64_t k = 0; k < RELOCATE_MAX; k++) {
+		const struct site *s = map_get(&img->sites, ip - k);
+		if (s && s->kind == SITE_LONG && k < s->moved)
+			return s;
+	}
+	return NULL;
+}
+
 bool site_follow_moved(struct task *task)
 {
 	struct user_regs_struct r;
 	if (ptrace(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
 		return false;
-	const struct site *s = map_get(&image_of(task)->sites, r.rip);
-	if (!s || s->kind != SITE_LONG)
+	const struct site *s = site_moved_from(image_of(task), r.rip);
+	if (!s)
 		return false;
-	r.rip = s->stub + STUB_BEHIND;
+	r.rip += s->stub + STUB_MOVED - s->ip;
 	ptrace(PTRACE_SETREGS, task->tid, NULL, &r);
 	return true;
 }

@@ -43,11 +43,12 @@ static void out_of_stub(struct user_regs_struct *r, const struct site *s)
 {
 	uint64_t off = r->rip - s->stub;
 	bool down = off > STUB_LEA_DOWN && off < STUB_DECIDE;
-	bool made = off == STUB_BEHIND || ((off == STUB_LEA_UP || off == STUB_DECIDE) && r->rcx == 0);
+	bool made =
+		off == STUB_BEHIND || off == STUB_MOVED || ((off == STUB_LEA_UP || off == STUB_DECIDE) && r->rcx == 0);
 	if (down)
 		r->rsp += RED_ZONE;
-	if (off > STUB_BEHIND && off < STUB_EXIT)
-		r->rip = s->ip + s->moved; /* what moved has run: only the way back is left */
+	if (off > STUB_MOVED && off < STUB_EXIT)
+		r->rip = s->ip + (off - STUB_MOVED < s->moved ? off - STUB_MOVED : s->moved);
 	else if (made)
 		go_behind(r, s);
 	else
@@ -57,12 +58,12 @@ static void out_of_stub(struct user_regs_struct *r, const struct site *s)
 #define PATH_LABELS(s)                                                                                                 \
 	extern const unsigned char agent_p4_##s[], agent_p5_##s[], agent_p6_##s[], agent_sys_##s[], agent_after_##s[], \
 		agent_timed_##s[], agent_add_ticks_##s[], agent_add_error_##s[], agent_gave_##s[],                     \
-		agent_add_bytes_##s[], agent_add_hist_##s[], agent_ret_##s[], agent_end_##s[]
+		agent_add_bytes_##s[], agent_add_hist_##s[], agent_ret_##s[], agent_pushed_##s[], agent_end_##s[]
 #define PATH(s)                                                                                                        \
 	{                                                                                                              \
 		agent_p4_##s, agent_p5_##s, agent_p6_##s, agent_sys_##s, agent_after_##s, agent_timed_##s,             \
 			agent_add_ticks_##s, agent_add_error_##s, agent_gave_##s, agent_add_bytes_##s,                 \
-			agent_add_hist_##s, agent_ret_##s, agent_end_##s                                               \
+			agent_add_hist_##s, agent_ret_##s, agent_pushed_##s, agent_end_##s                             \
 	}
 PATH_LABELS(alone);
 PATH_LABELS(shared);
@@ -282,8 +283,9 @@ static bool out_behind(struct patch *p, const struct image *img, struct task *ta
 	struct agent_lent lent;
 	bool borrowed = is_lent(path, ip);
 	bool first = ip == AGENT_AT(path->after) || borrowed;
-	bool tail = ip == AGENT_AT(path->ret);
-	int64_t skip = first ? 0 : tail ? -40 : 8;
+	bool tail = ip >= AGENT_AT(path->ret); /* only the return address is left, below it for a moment the flags */
+	int64_t pushed = ip == AGENT_AT(path->pushed) ? sizeof(uint64_t) : 0;
+	int64_t skip = first ? 0 : tail ? pushed - 40 : 8;
 	uint64_t result = r->rax;
 	if (borrowed ? read_lent(task, &lent) < 0 : read_frame(task, r, skip, &f) < 0)
 		return false;
@@ -313,7 +315,7 @@ static bool out_behind(struct patch *p, const struct image *img, struct task *ta
 		r->rax = result;
 		restore_flags(r, f.flags);
 	}
-	r->rsp += (tail ? sizeof(uint64_t) : sizeof(f) + (uint64_t)skip) + RED_ZONE;
+	r->rsp += sizeof(f) + (uint64_t)skip + RED_ZONE;
 	go_behind(r, s);
 	if (again) {
 		__atomic_sub_fetch(&slot->entered, 1, __ATOMIC_RELAXED); /* the tracer's books have it from here on */
