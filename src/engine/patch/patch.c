@@ -50,14 +50,20 @@ static bool is_caught(pid_t tid, int sig)
 	return !s.has_signals || s.caught & SIGBIT(sig);
 }
 
-/* A filter's SIGSYS tells where the call was made: at the site, not in the agent. */
-static void mend_call_address(struct task *task, const siginfo_t *si)
+/*
+ * What tells an address of ours, `from`, tells the program's: a filter's SIGSYS where the call was made, and a fault or a step of
+ * an instruction that moved into a stub (sigaction(2), si_addr).
+ */
+static void mend_address(struct task *task, const siginfo_t *si, uint64_t from)
 {
 	uint64_t ip;
 	siginfo_t mended = *si;
-	if (si->si_signo != SIGSYS || arch_ip(task->tid, &ip) < 0)
+	bool filter = si->si_signo == SIGSYS && si->si_code == 1 /* SYS_SECCOMP */ && from - AGENT_CODE < AGENT_PAGE;
+	bool here = (si->si_signo == SIGFPE || si->si_signo == SIGILL || si->si_signo == SIGTRAP) && si->si_code > 0 &&
+		    (uint64_t)(uintptr_t)si->si_addr == from;
+	if ((!filter && !here) || arch_ip(task->tid, &ip) < 0)
 		return;
-	mended.si_call_addr = (void *)ip; /* NOLINT(performance-no-int-to-ptr) */
+	*(filter ? &mended.si_call_addr : &mended.si_addr) = (void *)ip; /* NOLINT(performance-no-int-to-ptr) */
 	ptrace(PTRACE_SETSIGINFO, task->tid, NULL, &mended);
 }
 
@@ -102,12 +108,32 @@ static void note_way_out(struct task *task, uint64_t from)
 		last->call.ip = before->ip;
 }
 
+/*
+ * The program single-steps itself (TF in its flags): it is told of its own instructions alone. A call of that kind is made from
+ * the stub, and as natively none is told of between the call and the end of the instruction behind it. True: not to be told.
+ */
+static bool hide_step(struct patch *p, struct task *task, const siginfo_t *si, uint64_t ip)
+{
+	struct patch_task *pt = patch_task_of(task);
+	const struct site *s = site_of_stub(image_of(task), ip);
+	uint64_t hidden = pt->step_hidden;
+	uint64_t off = s ? ip - s->stub : 0;
+	if (si->si_signo != SIGTRAP || si->si_code != TRAP_TRACE)
+		return false;
+	pt->step_hidden = s && off == STUB_MOVED && !s->moved ? s->ip : 0;
+	if (off >= STUB_BEHIND && off < STUB_EXIT)
+		return off <= STUB_MOVED;
+	return ip == hidden || (stepout_needed(task, ip) && survive_fault(p, task, ip));
+}
+
 /* A signal that is none of ours: the thread leaves our code before its handler runs. */
 static enum tracer_verdict pass_signal(struct patch *p, struct task *task, const siginfo_t *si)
 {
 	uint64_t ip;
 	if (arch_ip(task->tid, &ip) < 0)
 		return STOP_PASS;
+	if (hide_step(p, task, si, ip))
+		return STOP_OURS;
 	if (stepout_needed(task, ip)) {
 		bool fault = (si->si_signo == SIGSEGV || si->si_signo == SIGBUS) && si->si_code > 0;
 		if (fault && survive_fault(p, task, ip))
@@ -116,8 +142,7 @@ static enum tracer_verdict pass_signal(struct patch *p, struct task *task, const
 		stepout(p, task, caught);
 		if (caught)
 			note_way_out(task, ip);
-		if (si->si_signo == SIGSYS && si->si_code == 1 /* SYS_SECCOMP */ && ip - AGENT_CODE < AGENT_PAGE)
-			mend_call_address(task, si);
+		mend_address(task, si, ip);
 	}
 	image_note_frames(task);
 	return STOP_PASS;

@@ -154,6 +154,7 @@ struct patch_task {
 	uint32_t serial;       /* the image's number when it ran on last */
 	bool awaiting;         /* its rt_sigreturn(2) must be seen: because of those, or of an interrupted call */
 	bool slow;             /* its current call runs under ptrace, unarmed */
+	uint64_t step_hidden;  /* a single step that ends here is not the program's (hide_step), or 0 */
 	bool redone;           /* it was sent back to before the call that it has stopped at (guard_waited) */
 	bool strict, pretend;  /* veil.c: in seccomp's strict mode; the current call's result is to be 0 */
 };
