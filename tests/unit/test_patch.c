@@ -3,6 +3,7 @@
 #include "engine/patch/agent.h"
 #include "engine/patch/encode.h"
 #include "engine/patch/padding.h"
+#include "engine/patch/patch.h"
 #include "engine/patch/relocate.h"
 
 #include <dlfcn.h>
@@ -118,6 +119,34 @@ static void stubs_lead_back(void **state)
 	assert_false(encode_stub(s, 0x10000, 0x10100, long_code, sizeof(long_code), 0, 0));
 }
 
+/* Only code of files, ascending; where there is more of it than rows, the nearest become one and nothing is left out. */
+static void code_has_its_ranges(void **state)
+{
+	struct mapping m[2 * AGENT_RANGES];
+	uint64_t rows[AGENT_RANGES + 1][2];
+	(void)state;
+	for (uint64_t i = 0; i < 2 * AGENT_RANGES; i++)
+		m[i] = (struct mapping){.lo = 0x10000 * i + 0x1000, .hi = 0x10000 * i + 0x3000, .patchable = true};
+	m[1].patchable = false;
+	assert_int_equal(ranges_of(m, 3, rows), 2);
+	assert_int_equal(rows[0][0], 0x1000);
+	assert_int_equal(rows[0][1], 0x3000);
+	assert_int_equal(rows[1][0], 0x21000);
+	assert_int_equal(rows[2][0] | rows[2][1], 0);
+	m[9].hi = 0xa0000; /* the next begins near */
+	size_t n = ranges_of(m, 2 * AGENT_RANGES, rows);
+	assert_int_equal(n, AGENT_RANGES);
+	assert_int_equal(rows[n][1], 0);
+	for (size_t i = 0; i < 2 * AGENT_RANGES; i++) {
+		bool in = !m[i].patchable;
+		for (size_t k = 0; k < n; k++)
+			in |= rows[k][0] <= m[i].lo && m[i].hi <= rows[k][1];
+		assert_true(in);
+	}
+	for (size_t k = 1; k < n; k++)
+		assert_true(rows[k][0] > rows[k - 1][1]);
+}
+
 /* glibc 2.36's getppid-like wrapper, its write fast path, musl's syscall_cp tail: what may move and what may not. */
 static void only_what_may_moves(void **state)
 {
@@ -210,6 +239,7 @@ int main(void)
 		cmocka_unit_test(traps_of_five_are_gaps),
 		cmocka_unit_test(jumps_reach_as_far_as_they_can),
 		cmocka_unit_test(stubs_lead_back),
+		cmocka_unit_test(code_has_its_ranges),
 		cmocka_unit_test(only_what_may_moves),
 		cmocka_unit_test(gaps_of_the_c_library),
 		cmocka_unit_test(noise_claims_nothing_it_should_not),

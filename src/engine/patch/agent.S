@@ -27,6 +27,7 @@
 #define DATA_LENT_FRAME (DATA_LENT + 16)
 #define DATA_NEXT (AGENT_DATA + 88)
 #define DATA_MAP  (AGENT_DATA + 96)
+#define DATA_CODE (DATA_MAP + 4 * AGENT_CALLS)
 
 	.section .rodata
 	.balign 64
@@ -148,10 +149,10 @@ agent_add_hist_\s:
 	mov	(%rsp), %rax
 	lea	48(%rsp), %rsp
 agent_ret_\s:
-	ret
 	pushf				/* as `syscall` leaves them in r11 */
 agent_pushed_\s:
 	pop	%r11
+	ret
 agent_end_\s:
 	.endm
 
@@ -213,11 +214,31 @@ agent_check:				/* rcx = slot; calls that depend on their arguments, and those t
 	jne	6f
 	test	%rdi, %rdi
 	jz	7f
-6:	mov	%rsp, %rdx		/* mmap, mprotect, munmap, mremap, madvise: not of the memory under this frame */
+6:	cmp	$25, %eax		/* mremap: not onto something else (MREMAP_FIXED) */
+	jne	agent_ranges
+	test	$2, %r10b
+	jnz	agent_refuse
+agent_ranges:				/* mmap, mprotect, munmap, mremap, madvise: not of the memory under this frame */
+	lea	31(%rsp), %rdx		/* its last byte, if 55 bytes long: 24 are yet to come */
 	sub	%rdi, %rdx
-	cmp	%rsi, %rdx
-	mov	(%rsp), %rdx
-	jb	agent_refuse
+	lea	55(%rsi), %rax
+	cmp	%rax, %rdx
+	jb	14f
+	lea	(%rdi, %rsi), %rax	/* nor of code */
+	mov	$DATA_CODE, %r11d
+11:	mov	(%r11), %rdx
+	test	%rdx, %rdx
+	jz	12f
+	cmp	%rax, %rdx
+	jae	13f
+	cmp	8(%r11), %rdi
+	jb	14f
+13:	lea	16(%r11), %r11
+	jmp	11b
+12:	mov	(%rsp), %rdx
+	jmp	7f
+14:	mov	(%rsp), %rdx
+	jmp	agent_refuse
 7:	cmpb	$0, DATA_ALONE
 	je	go_shared
 	jmp	go_alone

@@ -34,8 +34,9 @@
 #define SLOT_F_CHECK 4 /* arguments decide whether the agent may make the call */
 #define SLOT_F_EXEC  8 /* does not come back: when it began is left in the image's exec word */
 
-#define AGENT_EXECS 510
-#define SETUP_PATH  40 /* bytes at setup_path, for a name that ends in 0 */
+#define AGENT_EXECS  510
+#define AGENT_RANGES 64 /* of code */
+#define SETUP_PATH   40 /* bytes at setup_path, for a name that ends in 0 */
 
 #ifndef __ASSEMBLER__
 #include <stddef.h>
@@ -90,11 +91,15 @@ struct agent_data {
 	struct agent_lent lent;
 	uint64_t next; /* the program's own handler of SIGSYS, behind agent_sigsys, or 0 */
 	uint32_t map[AGENT_CALLS];
+	/* Code that may have been patched, [lo, hi) each, up to a row of zeroes: whoever maps it anew goes to the tracer. */
+	uint64_t code[AGENT_RANGES + 1][2];
 	uint8_t scratch[256]; /* for calls that the tracer runs */
 };
+_Static_assert(sizeof(struct agent_data) <= AGENT_PAGE, "one page");
 _Static_assert(offsetof(struct agent_data, exec_t0) == 8 && offsetof(struct agent_data, alone) == 16 &&
 		       offsetof(struct agent_data, lent) == 24 && offsetof(struct agent_data, next) == 88 &&
-		       offsetof(struct agent_data, map) == 96,
+		       offsetof(struct agent_data, map) == 96 &&
+		       offsetof(struct agent_data, code) == 96 + 4 * AGENT_CALLS,
 	       "agent.S");
 _Static_assert(offsetof(struct agent_lent, sp) == 8 && offsetof(struct agent_lent, frame) == 16, "agent.S");
 

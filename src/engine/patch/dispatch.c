@@ -138,6 +138,7 @@ bool dispatch_sets_filter(int64_t nr, uint64_t arg0, uint64_t arg1)
 static void watch_call(struct patch *p, struct task *task, int64_t nr, const struct user_regs_struct *r)
 {
 	struct image *img = image_of(task);
+	ranges_watch(task, nr, r);
 	bool filter = dispatch_sets_filter(nr, r->rdi, r->rsi);
 	bool strict = (nr == SYS_seccomp && r->rdi == SECCOMP_SET_MODE_STRICT) ||
 		      (nr == SYS_prctl && r->rdi == PR_SET_SECCOMP && r->rsi == SECCOMP_MODE_STRICT);

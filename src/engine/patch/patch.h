@@ -311,6 +311,14 @@ const struct mapping *maps_find(const struct image *img, uint64_t addr);
 /* A free place of `size` bytes within 2 GiB of `near`, or 0. */
 uint64_t maps_gap(pid_t pid, uint64_t near, size_t size);
 
+/* ranges.c */
+/* The code that may be patched, of `n` mappings: at most AGENT_RANGES rows [lo, hi), then one of zeroes. Returns how many. */
+size_t ranges_of(const struct mapping *m, size_t n, uint64_t (*rows)[2]);
+/* Tells the agent of the code that img->mappings has now. */
+void ranges_tell(const struct task *task);
+/* The task is about to make call `nr` with registers `r`: where that maps code anew, it is put back as it was. */
+void ranges_watch(struct task *task, int64_t nr, const struct user_regs_struct *r);
+
 /* site.c */
 /* The site behind whose instruction `ip` is: decides at first sight, patches where possible. NULL: no memory. */
 struct site *site_visit(struct patch *p, struct task *task, uint64_t ip);
@@ -327,6 +335,8 @@ struct site *site_of_stub(const struct image *img, uint64_t addr);
  * another thread, are looked at, and forgotten where the copy has them not.
  */
 void site_check_copied(struct task *task);
+/* Puts a site back as it was, and the padding that leads from it to its stub where no other thread can be in there. */
+void site_restore(const struct task *task, const struct site *s, bool hops);
 /* Puts everything back as it was. */
 void site_restore_all(struct task *task);
 /*
@@ -334,6 +344,8 @@ void site_restore_all(struct task *task);
  * they are; was that so?
  */
 bool site_follow_moved(struct task *task);
+/* The site from behind which the instruction at `ip` moved into a stub, or NULL. */
+const struct site *site_moved_from(const struct image *img, uint64_t ip);
 
 /* plan.c: what is known of files */
 /* A new image, before its first instruction: whose it is. */
@@ -347,8 +359,6 @@ void plan_apply_loader(struct patch *p, struct task *task, uint64_t entry);
 /*
  * A stop that cannot be avoided, while the loader works: the known sites of what it has mapped so far are patched with it. Once
  * an image.
-/* The site from behind which the instruction at `ip` moved into a stub, or NULL. */
-const struct site *site_moved_from(const struct image *img, uint64_t ip);
  */
 void plan_apply_mapped(struct patch *p, struct task *task);
 /* The first stop in a file that is known: its sites are patched at once; was the one at `ip` among them? */

@@ -353,6 +353,7 @@ void plan_apply_mapped(struct patch *p, struct task *task)
 		return;
 	img->surveyed = true;
 	maps_read(task->tid, img);
+	ranges_tell(task);
 	for (size_t i = 0; i < img->mappings.n; i++) {
 		const struct mapping m = img->mappings.v[i];
 		const struct module *mod = m.patchable ? find_module(p, &m) : NULL;

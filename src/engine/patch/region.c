@@ -214,6 +214,7 @@ static uint8_t slot_flags(int64_t nr)
 		{SYS_clone3, SLOT_F_FORKS | SLOT_F_CHECK},
 		{SYS_mmap, SLOT_F_CHECK},
 		{SYS_mprotect, SLOT_F_CHECK},
+		{SYS_pkey_mprotect, SLOT_F_CHECK},
 		{SYS_munmap, SLOT_F_CHECK},
 		{SYS_mremap, SLOT_F_CHECK},
 		{SYS_madvise, SLOT_F_CHECK},

@@ -102,8 +102,10 @@ static int free_gaps(struct image *img, struct task *task, const struct mapping 
 {
 	struct gap all[GAPS_MAX];
 	unsigned char bytes[64];
-	uint64_t lo = ip - WINDOW < m->lo ? m->lo : ip - WINDOW;
-	uint64_t hi = ip + WINDOW > m->hi ? m->hi : ip + WINDOW;
+	/* In one page with the site: what is mapped or thrown away (madvise(2)) takes them all, or none. */
+	uint64_t page = (ip - 2) & ~(uint64_t)(AGENT_PAGE - 1);
+	uint64_t lo = ip - WINDOW < page ? page : ip - WINDOW;
+	uint64_t hi = ip + WINDOW > page + AGENT_PAGE ? page + AGENT_PAGE : ip + WINDOW;
 	pid_t pid = task->tid;
 	const struct mem direct = {mem_read_process, &pid};
 	struct mem_pages pages = {.under = &direct};
@@ -116,7 +118,7 @@ static int free_gaps(struct image *img, struct task *task, const struct mapping 
 	for (int i = 0; i < found; i++) {
 		struct gap g = all[i];
 		const struct gap_use *use = gap_use(img, g.lo);
-		if (g.hi > m->hi || g.hi - g.lo > sizeof(bytes))
+		if (g.hi > m->hi || g.hi > page + AGENT_PAGE || g.hi - g.lo > sizeof(bytes))
 			continue;
 		g.lo += use ? use->used : 0;
 		if (g.lo >= g.hi || mem_get(&mem, all[i].lo, bytes, all[i].hi - all[i].lo) < 0)
@@ -242,6 +244,8 @@ static const char *patch_long(struct patch *p, struct task *task, struct site *s
 		   is_in_call_at(p, image_of(task), s->ip);
 	if (s->retry)
 		why = "a thread may be behind it";
+	else if (at / AGENT_PAGE != (at + 4) / AGENT_PAGE)
+		why = "the jump would straddle pages";
 	else if (!one_line && task->proc->ntasks > 1)
 		why = "the jump would straddle a cache line that threads run through";
 	else if (code && m->base && padding_function(&mem, m->base, at, &lo, &hi) == 0 && hi - lo <= FUNCTION_MAX &&
@@ -283,6 +287,7 @@ static const struct mapping *mapping_at(struct task *task, uint64_t ip)
 	const struct mapping *m = maps_find(img, ip);
 	if (!m) {
 		maps_read(task->tid, img);
+		ranges_tell(task);
 		m = maps_find(img, ip);
 	}
 	return m;
@@ -407,15 +412,19 @@ struct site *site_visit(struct patch *p, struct task *task, uint64_t ip)
 	return s;
 }
 
+void site_restore(const struct task *task, const struct site *s, bool hops)
+{
+	for (int k = s->nchanges; site_is_patched(s) && k-- > (hops ? 0 : s->nchanges - 1);)
+		if (bytes_are(task, &s->change[k], true))
+			remote_write(task->tid, s->change[k].addr, s->change[k].old, s->change[k].len);
+}
+
 void site_restore_all(struct task *task)
 {
-	struct image *img = image_of(task);
 	size_t i = 0;
-	struct site *s;
-	while ((s = map_next(&img->sites, &i, NULL)))
-		for (int k = s->nchanges; site_is_patched(s) && k-- > 0;)
-			if (bytes_are(task, &s->change[k], true))
-				remote_write(task->tid, s->change[k].addr, s->change[k].old, s->change[k].len);
+	const struct site *s;
+	while ((s = map_next(&image_of(task)->sites, &i, NULL)))
+		site_restore(task, s, true);
 }
 
 const struct site *site_moved_from(const struct image *img, uint64_t ip)
