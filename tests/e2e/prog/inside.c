@@ -1,0 +1,195 @@
+/*
+ * x86-64: what a program can see of the way its calls take inside it: what a call leaves in rcx and r11, single steps, faults
+ * behind a call, its own code when it is moved or made writable, and memory given back around the stack pointer.
+ */
+#include "e2e.h"
+
+#include <sys/mman.h>
+#include <ucontext.h>
+
+/*
+ * long NAME(struct regs *): a call with rax, rdi, rsi, rdx and the flags of regs; gives back rax, rcx, r11, flags and the address
+ * behind the call. Each with a page of its own, and with padding near (two bytes are patched) or none (five are).
+ */
+struct regs {
+	uint64_t rax, rdi, rsi, rdx, flags, rcx, r11, ip;
+};
+#define SITE(name, behind, after)                                                                                      \
+	long name(struct regs *r);                                                                                     \
+	extern const char name##_ip[];                                                                                 \
+	__asm__(".text\n.p2align 12\n.globl " #name "," #name "_ip\n.type " #name ",@function\n" #name                 \
+		":.cfi_startproc\nmov %rdi, %r8\nmov 16(%r8), %rsi; mov 24(%r8), %rdx\npush 32(%r8); popfq\n"          \
+		"mov 8(%r8), %rdi; mov (%r8), %rax\nsyscall\n" #name "_ip: " behind "\npushfq; pop 32(%r8)\n"          \
+		"mov %rcx, 40(%r8); mov %r11, 48(%r8); mov %rax, (%r8); lea " #name "_ip(%rip), %rcx\n"                \
+		"mov %rcx, 56(%r8)\npushq $0x202; popfq\nret\n.cfi_endproc\n.size " #name ",.-" #name "\n" after);
+#define PACKED ".rept 64\n.cfi_startproc\nmov $39, %eax\nret\n.cfi_endproc\n.endr\n"
+SITE(site_short, "", ".p2align 6\n1: .cfi_startproc\nret\n.cfi_endproc\n")
+SITE(site_long, "mov %rax, %rax; mov %rsi, %rsi", PACKED)
+SITE(site_none, "jmp 2f\n2:", PACKED)
+SITE(site_moved, "", ".p2align 6\n1: .cfi_startproc\nret\n.cfi_endproc\n.p2align 12\n")
+
+static long (*const sites[])(struct regs *) = {site_short, site_long, site_none};
+
+static void leaves(long (*site)(struct regs *), uint64_t nr, uint64_t arg, uint64_t flags, int64_t result)
+{
+	struct regs r = {.rax = nr, .rdi = arg, .rsi = arg, .flags = flags};
+	site(&r);
+	CHECK((int64_t)r.rax == result);
+	CHECK(r.rcx == r.ip);
+	CHECK(r.r11 == flags && r.flags == flags);
+}
+
+/* rcx is the address behind the call, r11 the flags (Intel SDM 2B, SYSCALL), however the call was made. */
+static void test_leaves(int argc, char **argv)
+{
+	const uint64_t flags[] = {0x202, 0xad7, 0x602, 0x200202, 0x240202};
+	(void)argc;
+	(void)argv;
+	for (int i = 0; i < 300; i++) {
+		long (*site)(struct regs *) = sites[i % 3];
+		uint64_t f = flags[i / 3 % 5];
+		leaves(site, SYS_getppid, 0, f, getppid());
+		leaves(site, SYS_close, -1, f, -EBADF);
+		leaves(site, SYS_rt_sigprocmask, 1, f, -EINVAL);
+		leaves(site, -1, 0, f, -ENOSYS);
+		leaves(site, SYS_execve, 1, f, -EFAULT);
+	}
+}
+
+/* --- the program single-steps itself --- */
+
+long step(void (*fn)(void), void *unused);
+extern const char step_code[], step_end[];
+__asm__(".text\n.p2align 6\n.globl step\n.type step,@function\nstep: .cfi_startproc\npushfq; orq $0x100, (%rsp); "
+	"popfq\n"
+	"step_code: nop\nmov $110, %eax\nsyscall\nmov %eax, %edx; mov %eax, %esi\nnop\nmov $39, %eax\nsyscall\n"
+	"pushfq; andq $~0x100, (%rsp); popfq\nnop\nstep_end: mov %edx, %eax\nret\n.cfi_endproc\n.size step,.-step\n");
+static int nsteps;
+static unsigned char steps[64];
+
+static void on_step(int sig, siginfo_t *si, void *u)
+{
+	uint64_t ip = (uint64_t)((ucontext_t *)u)->uc_mcontext.gregs[REG_RIP];
+	CHECK(sig == SIGTRAP && si->si_code == TRAP_TRACE && (uint64_t)si->si_addr == ip && nsteps < 64);
+	CHECK(ip > (uint64_t)step_code && ip <= (uint64_t)step_end);
+	steps[nsteps++] = (unsigned char)(ip - (uint64_t)step_code);
+}
+
+/* Each instruction is told of once; none between a call and the end of the next one, as the kernel has it. */
+static void test_step(int argc, char **argv)
+{
+	static const unsigned char want[] = {1, 6, 10, 12, 13, 18, 21, 29, 30};
+	struct sigaction sa = {.sa_sigaction = on_step, .sa_flags = SA_SIGINFO};
+	(void)argc;
+	(void)argv;
+	CHECK(sigaction(SIGTRAP, &sa, NULL) == 0);
+	for (int i = 0; i < 20; i++) {
+		nsteps = 0;
+		CHECK(step(NULL, NULL) == getppid());
+		CHECK(nsteps == sizeof want && memcmp(steps, want, sizeof want) == 0);
+	}
+	puts("stepped");
+}
+
+/* --- what stands behind a call faults --- */
+
+long divides(long divisor);
+extern const char divides_ip[];
+__asm__(".text\n.p2align 6\n" PACKED
+	"1: .globl divides\n.type divides,@function\ndivides: .cfi_startproc\nmov $110, %eax\n"
+	"syscall\ndivides_ip: xor %edx, %edx; div %edi\nret\n.cfi_endproc\n.size divides,.-divides\n" PACKED);
+long loads(const char *p);
+extern const char loads_ip[];
+__asm__(".text\n.p2align 6\n" PACKED "1: .globl loads\n.type loads,@function\nloads: .cfi_startproc\nmov $110, %eax\n"
+	"mov $7, %edx\nsyscall\nloads_ip: inc %edx\nmov (%rdi), %r8b\ninc %edx\nmov %edx, %eax\nret\n.cfi_endproc\n"
+	".size loads,.-loads\n" PACKED);
+static int nfaults;
+static const char readable;
+
+static void on_fault(int sig, siginfo_t *si, void *u)
+{
+	greg_t *g = ((ucontext_t *)u)->uc_mcontext.gregs;
+	CHECK(sig == SIGSEGV ? si->si_addr == (void *)8 && g[REG_RIP] == (greg_t)loads_ip + 2 && g[REG_RDX] == 8
+			     : si->si_addr == divides_ip + 2 && g[REG_RIP] == (greg_t)divides_ip + 2);
+	g[REG_RDI] = sig == SIGSEGV ? (greg_t)&readable : 3;
+	nfaults++;
+}
+
+static void test_faults(int argc, char **argv)
+{
+	struct sigaction sa = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
+	(void)argc;
+	(void)argv;
+	CHECK(sigaction(SIGSEGV, &sa, NULL) == 0 && sigaction(SIGFPE, &sa, NULL) == 0);
+	for (int i = 0; i < 20; i++) {
+		CHECK(loads(i % 2 ? &readable : (char *)8) == 9);
+		CHECK(divides(i % 2) == getppid() / (i % 2 ? 1 : 3));
+	}
+	CHECK(nfaults == 20);
+}
+
+/* --- code that moves, and code that is written --- */
+
+static void must_call(long (*site)(struct regs *))
+{
+	for (int i = 0; i < 5; i++) {
+		struct regs r = {.rax = SYS_getppid, .flags = 0x202};
+		site(&r);
+		CHECK((int64_t)r.rax == getppid());
+	}
+}
+
+/* Patched code of the program's own moves, and is copied when it may be written: it is as the compiler made it. */
+static void test_remap(int argc, char **argv)
+{
+	char before[4096], *code = (char *)(uintptr_t)site_short;
+	(void)argc;
+	(void)argv;
+	memcpy(before, code, sizeof before);
+	must_call(site_short);
+	CHECK(mprotect(code, 4096, PROT_READ | PROT_WRITE | PROT_EXEC) == 0);
+	CHECK(memcmp(before, code, sizeof before) == 0);
+	CHECK(mprotect(code, 4096, PROT_READ | PROT_EXEC) == 0);
+	must_call(site_short);
+	char *to = mmap(NULL, 8192, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(mremap(code, 4096, 4096, MREMAP_MAYMOVE | MREMAP_FIXED, to) == to);
+	CHECK(memcmp(before, to, sizeof before) == 0);
+	must_call((long (*)(struct regs *))(uintptr_t)to);
+	CHECK(mmap(code, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == code);
+	memcpy(code, before, sizeof before);
+	CHECK(mprotect(code, 4096, PROT_READ | PROT_EXEC) == 0);
+	must_call(site_short);
+	must_call(site_moved);
+	CHECK(mremap(to, 4096, 4096, MREMAP_MAYMOVE | MREMAP_FIXED, (void *)(uintptr_t)site_moved) != MAP_FAILED);
+	must_call(site_moved);
+}
+
+/* --- memory around the stack pointer --- */
+
+long with_stack(long nr, void *a, long b, long c, void *sp);
+__asm__(".text\n.p2align 6\n.globl with_stack\n.type with_stack,@function\nwith_stack: .cfi_startproc\nmov %rdi, %rax; "
+	"mov %rsi, %rdi\n"
+	"mov %rdx, %rsi; mov %rcx, %rdx; mov %rsp, %r9; mov %r8, %rsp\nsyscall\nmov %r9, %rsp\nret\n.cfi_endproc\n"
+	".size with_stack,.-with_stack\n");
+
+/* The page below the stack pointer goes, or the one it points into: whatever is on the stack, the call needs it not. */
+static void test_edges(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	for (long at = -64; at < 512; at += 8)
+		for (int upper = 0; upper < 2; upper++) {
+			char *p = mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+			char *page = p + (upper ? 4096 : 0);
+			CHECK(with_stack(SYS_madvise, page, 4096, MADV_DONTNEED, p + 4096 + at) == 0);
+			CHECK(with_stack(SYS_mprotect, page, 4096, PROT_READ, p + 4096 + at) == 0);
+			CHECK(with_stack(SYS_munmap, page, 4096, 0, p + 4096 + at) == 0);
+			munmap(p, 3 * 4096);
+		}
+}
+
+static const struct test tests[] = {
+	{"leaves", test_leaves}, {"step", test_step},   {"faults", test_faults},
+	{"remap", test_remap},   {"edges", test_edges},
+};
+TEST_MAIN(tests)
