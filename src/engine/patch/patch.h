@@ -357,10 +357,10 @@ void plan_note_loader(struct patch *p, struct task *task, const struct mapping *
 /* Patches the sites of the loader that are known, in a new image that it is mapped in at `entry`'s place. */
 void plan_apply_loader(struct patch *p, struct task *task, uint64_t entry);
 /*
- * A stop that cannot be avoided, while the loader works: the known sites of what it has mapped so far are patched with it. Once
- * an image.
+ * A stop that cannot be avoided, behind a call at `ip`. Is that the loader at work, the known sites of what it has mapped so far
+ * are patched with it. Once an image: what others map they may read instead of run, as translators of code do.
  */
-void plan_apply_mapped(struct patch *p, struct task *task);
+void plan_apply_mapped(struct patch *p, struct task *task, uint64_t ip);
 /* The first stop in a file that is known: its sites are patched at once; was the one at `ip` among them? */
 bool plan_apply(struct patch *p, struct task *task, const struct mapping *m, uint64_t ip);
 void plan_free_all(struct patch *p);

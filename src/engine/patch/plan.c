@@ -346,7 +346,7 @@ void plan_apply_loader(struct patch *p, struct task *task, uint64_t entry)
 		patch_module(p, task, p->loader, entry - p->loader_entry);
 }
 
-void plan_apply_mapped(struct patch *p, struct task *task)
+void plan_apply_mapped(struct patch *p, struct task *task, uint64_t ip)
 {
 	struct image *img = image_of(task);
 	if (img->surveyed || !img->from_start)
@@ -354,6 +354,9 @@ void plan_apply_mapped(struct patch *p, struct task *task)
 	img->surveyed = true;
 	maps_read(task->tid, img);
 	ranges_tell(task);
+	const struct mapping *caller = maps_find(img, ip);
+	if (!caller || !p->loader || find_module(p, caller) != p->loader)
+		return;
 	for (size_t i = 0; i < img->mappings.n; i++) {
 		const struct mapping m = img->mappings.v[i];
 		const struct module *mod = m.patchable ? find_module(p, &m) : NULL;

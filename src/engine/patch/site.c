@@ -390,7 +390,7 @@ struct site *site_visit(struct patch *p, struct task *task, uint64_t ip)
 	struct site *s = map_get(&img->sites, ip);
 	if (s && (site_is_patched(s) ? still_good(task, s) : !s->retry)) {
 		if (s->kind == SITE_REDIRECT)
-			plan_apply_mapped(p, task);
+			plan_apply_mapped(p, task, ip);
 		return s;
 	}
 	if (!s) {

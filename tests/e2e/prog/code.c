@@ -273,6 +273,38 @@ static void test_own_code(int argc, char **argv)
 	puts("own code untouched");
 }
 
+/*
+ * A second mapping of the C library's code, which is read and never run, as Valgrind's of its client's is: it must stay as in
+ * the file, in a child and after calls from generated code too.
+ */
+static void test_read_code(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	Dl_info lib;
+	CHECK(dladdr((void *)getppid, &lib) != 0);
+	int fd = open(lib.dli_fname, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+	CHECK(fd >= 0 && fstat(fd, &st) == 0);
+	size_t size = (size_t)st.st_size & ~(size_t)(SIZE - 1);
+	char *copy = mmap(NULL, size, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	unsigned char *page = mmap(NULL, SIZE, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(copy != MAP_FAILED && page != MAP_FAILED);
+	page_of(page, calling);
+	for (int i = 0; i < 3; i++) {
+		use(page, 3);
+		pid_t pid = fork();
+		if (pid == 0) {
+			CHECK(call_at(page, SYS_getpgid) == getpgrp());
+			compare_with_file(lib.dli_fname, (unsigned long)copy, (unsigned long)copy + size, 0);
+			_exit(3);
+		}
+		reap_ok(pid, 3);
+	}
+	compare_with_file(lib.dli_fname, (unsigned long)copy, (unsigned long)copy + size, 0);
+	tell();
+}
+
 /* Calls with little stack left: `left` bytes above a page that must not be touched. */
 static volatile long low_result;
 
@@ -361,6 +393,7 @@ static const struct test tests[] = {
 	{"fork", test_fork},
 	{"dlopen", test_dlopen},
 	{"own_code", test_own_code},
+	{"read_code", test_read_code},
 	{"low_stack", test_low_stack},
 	{"recursion", test_recursion},
 	{"low_memory", test_low_memory},
