@@ -45,6 +45,12 @@ def check_children_are_free(_):
     assert (r.returncode, r.stdout) == (0, "traced\n"), r
 
 
+def check_asking_for_seccomp(_):
+    """Who asks what seccomp can do, as libseccomp does, is counted like any other program"""
+    r = run("-c", "-f", str(BUILD / "tests/e2e/seccomp"), "query")
+    assert r.returncode == 0 and "traced by ptrace" not in r.stderr, r
+
+
 def check_statuses(tmp):
     """The exit status is the program's; sctrace's own failures have theirs"""
     assert run("sh", "-c", "exit 7").returncode == 7

@@ -134,14 +134,20 @@ bool dispatch_sets_filter(int64_t nr, uint64_t arg0, uint64_t arg1)
 	       (nr == SYS_prctl && arg0 == PR_SET_SECCOMP && arg1 == SECCOMP_MODE_FILTER);
 }
 
+/* Flags or arguments with it are refused (seccomp(2)): so libseccomp asks whether there is the call. */
+static bool sets_strict(int64_t nr, const struct user_regs_struct *r)
+{
+	return (nr == SYS_seccomp && r->rdi == SECCOMP_SET_MODE_STRICT && r->rsi == 0 && r->rdx == 0) ||
+	       (nr == SYS_prctl && r->rdi == PR_SET_SECCOMP && r->rsi == SECCOMP_MODE_STRICT);
+}
+
 /* Calls that change what we stand on. */
 static void watch_call(struct patch *p, struct task *task, int64_t nr, const struct user_regs_struct *r)
 {
 	struct image *img = image_of(task);
 	ranges_watch(task, nr, r);
 	bool filter = dispatch_sets_filter(nr, r->rdi, r->rsi);
-	bool strict = (nr == SYS_seccomp && r->rdi == SECCOMP_SET_MODE_STRICT) ||
-		      (nr == SYS_prctl && r->rdi == PR_SET_SECCOMP && r->rsi == SECCOMP_MODE_STRICT);
+	bool strict = sets_strict(nr, r);
 	img->sealed |= filter || strict;
 	if (filter && p->arming == ARM_FILTER)
 		make_room_for_filter(p, task, nr == SYS_seccomp && r->rsi & SECCOMP_FILTER_FLAG_TSYNC);

@@ -230,6 +230,7 @@ static void test_query(int argc, char **argv)
 	action = 0x12340000;
 	CHECK_FAILS(syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action), EOPNOTSUPP);
 	CHECK_FAILS(syscall(SYS_seccomp, 99, 0, NULL), EINVAL);
+	CHECK_FAILS(syscall(SYS_seccomp, SECCOMP_SET_MODE_STRICT, 1, NULL), EINVAL);
 	CHECK_FAILS(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, (void *)8), EFAULT);
 	printf("mode %d, no new privileges %d\n", prctl(PR_GET_SECCOMP), prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0));
 }
