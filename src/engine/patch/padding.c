@@ -148,10 +148,10 @@ int padding_gaps(const struct mem *m, uint64_t base, uint64_t lo, uint64_t hi, s
 		return -ENOEXEC;
 	int64_t i = first_above(&u, lo);
 	int found = 0;
-	if (i < 1)
-		return i < 0 ? -ENOEXEC : 0;
+	if (i < 0)
+		return -ENOEXEC;
 	uint64_t loc, fde, next, next_fde, end;
-	for (; i < u.n && found < max; i++) {
+	for (i = i ? i : 1; i < u.n && found < max; i++) {
 		if (read_entry(&u, (uint32_t)i - 1, &loc, &fde) < 0 ||
 		    read_entry(&u, (uint32_t)i, &next, &next_fde) < 0)
 			return -ENOEXEC;

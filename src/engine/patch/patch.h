@@ -90,7 +90,7 @@ struct module {
 	VEC(struct plan) plans;
 };
 
-/* Padding that jumps were put into: `used` bytes from its begin. */
+/* Padding that a jump was put into. */
 struct gap_use {
 	uint64_t lo;
 	uint32_t used;
@@ -324,6 +324,8 @@ void ranges_watch(struct task *task, int64_t nr, const struct user_regs_struct *
 struct site *site_visit(struct patch *p, struct task *task, uint64_t ip);
 /* Makes a site findable by its stub and by the jumps that lead there. */
 void site_index(struct image *img, struct site *s);
+/* The padding that the jumps of a patched site are in is used. */
+void site_note_gaps(struct image *img, const struct site *s);
 /* Can a jump at one reach the other? */
 bool site_is_near(uint64_t a, uint64_t b);
 /* With SCTRACE_DEBUG: what was decided, and why. */
@@ -352,6 +354,9 @@ const struct site *site_moved_from(const struct image *img, uint64_t ip);
 void plan_note_owner(struct task *task);
 /* The site was decided; the next image with the file `m` is of need not find out again. */
 void plan_remember(struct patch *p, struct task *task, const struct site *s, const struct mapping *m);
+/* Up to where sites that are known to the image use the padding [lo, hi) of the file mapped there; lo where they do not. */
+uint64_t plan_used_until(const struct patch *p, const struct image *img, const struct mapping *m, uint64_t lo,
+			 uint64_t hi);
 /* Whose site the first one of an image is, is the loader's; where it begins tells where its sites are. */
 void plan_note_loader(struct patch *p, struct task *task, const struct mapping *m);
 /* Patches the sites of the loader that are known, in a new image that it is mapped in at `entry`'s place. */

@@ -123,6 +123,23 @@ void plan_remember(struct patch *p, struct task *task, const struct site *s, con
 	p->nplans += has_room(mod, &plan) && vec_push(&mod->plans, plan);
 }
 
+uint64_t plan_used_until(const struct patch *p, const struct image *img, const struct mapping *m, uint64_t lo,
+			 uint64_t hi)
+{
+	const struct module *mod = m->patchable ? find_module(p, m) : NULL;
+	uint64_t origin = m->lo - m->file_offset;
+	uint64_t until = lo;
+	for (size_t i = 0; mod && i < mod->plans.n; i++) {
+		const struct plan *plan = &mod->plans.v[i];
+		for (int k = 0; is_by(plan, img) && k + 1 < plan->nchanges; k++) {
+			uint64_t at = origin + plan->offset + (uint64_t)(int64_t)plan->change[k].delta;
+			if (at >= lo && at < hi && at + plan->change[k].len > until)
+				until = at + plan->change[k].len;
+		}
+	}
+	return until;
+}
+
 /* The site that a plan makes at `ip` with its stub at `stub`: all its changes, ready to be written. */
 static bool site_from_plan(struct site *s, const struct plan *plan, uint64_t ip, uint64_t stub)
 {
@@ -139,12 +156,6 @@ static bool site_from_plan(struct site *s, const struct plan *plan, uint64_t ip,
 		to = c->addr;
 	}
 	return true;
-}
-
-static void note_gaps(struct image *img, const struct site *s)
-{
-	for (int i = 0; i + 1 < s->nchanges; i++)
-		(void)vec_push(&img->gaps, (struct gap_use){s->change[i].addr, s->change[i].len});
 }
 
 /* Sites that are patched together: all their pieces are read with one call, and written page by page. */
@@ -297,7 +308,7 @@ static void batch_apply(struct patch *p, struct task *task, struct batch *b, str
 		p->patched += site_is_patched(s);
 		p->redirected += s->kind == SITE_REDIRECT;
 		site_index(img, s);
-		note_gaps(img, s);
+		site_note_gaps(img, s);
 		site_say(p, task, s, "as known");
 	}
 	page->used += done ? (uint32_t)b->n : 0;

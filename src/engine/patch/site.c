@@ -89,17 +89,28 @@ static bool write_stub(struct task *task, const struct site *s, const unsigned c
 
 /* --- padding --- */
 
-static struct gap_use *gap_use(struct image *img, uint64_t lo)
+/*
+ * Up to where the padding [lo, hi) is used in this image; lo where it is not. Uses are noted piece by piece, in any order, but
+ * each was the first that was free.
+ */
+static uint64_t used_until(const struct image *img, uint64_t lo, uint64_t hi)
 {
-	for (size_t i = 0; i < img->gaps.n; i++)
-		if (img->gaps.v[i].lo == lo)
-			return &img->gaps.v[i];
-	return NULL;
+	uint64_t until = lo;
+	for (size_t i = 0; i < img->gaps.n; i++) {
+		const struct gap_use *u = &img->gaps.v[i];
+		if (u->lo >= lo && u->lo < hi && u->lo + u->used > until)
+			until = u->lo + u->used;
+	}
+	return until;
 }
 
-/* The free padding near a site: between functions, made of fill bytes, less what is used already. Returns how many. */
-static int free_gaps(struct image *img, struct task *task, const struct mapping *m, uint64_t ip, struct gap *gaps)
+/*
+ * The free padding near a site: between functions, made of fill bytes, less what is used already, here or, so that what is
+ * known of a file goes together, in another image. Returns how many.
+ */
+static int free_gaps(const struct patch *p, struct task *task, const struct mapping *m, uint64_t ip, struct gap *gaps)
 {
+	const struct image *img = image_of(task);
 	struct gap all[GAPS_MAX];
 	unsigned char bytes[64];
 	/* In one page with the site: what is mapped or thrown away (madvise(2)) takes them all, or none. */
@@ -117,29 +128,25 @@ static int free_gaps(struct image *img, struct task *task, const struct mapping 
 	int n = 0;
 	for (int i = 0; i < found; i++) {
 		struct gap g = all[i];
-		const struct gap_use *use = gap_use(img, g.lo);
-		if (g.hi > m->hi || g.hi > page + AGENT_PAGE || g.hi - g.lo > sizeof(bytes))
-			continue;
-		g.lo += use ? use->used : 0;
-		if (g.lo >= g.hi || mem_get(&mem, all[i].lo, bytes, all[i].hi - all[i].lo) < 0)
+		size_t size = g.hi - g.lo;
+		uint64_t here = used_until(img, g.lo, g.hi);
+		uint64_t elsewhere = plan_used_until(p, img, m, g.lo, g.hi);
+		if (g.hi > m->hi || g.hi > page + AGENT_PAGE || size > sizeof(bytes) ||
+		    mem_get(&mem, g.lo, bytes, size) < 0)
 			continue;
 		/* What is left of a no-op after a jump was put into it is no no-op; the whole was checked before. */
-		if (use || padding_is_fill(bytes, g.hi - g.lo))
+		bool fill = here > g.lo || padding_is_fill(bytes, size);
+		g.lo = here > elsewhere ? here : elsewhere;
+		if (fill && g.lo < g.hi)
 			gaps[n++] = g;
 	}
 	return n;
 }
 
-static void use_gap(struct image *img, const struct gap *before, const struct gap *after)
+void site_note_gaps(struct image *img, const struct site *s)
 {
-	if (before->lo == after->lo)
-		return;
-	for (size_t i = 0; i < img->gaps.n; i++)
-		if (img->gaps.v[i].lo + img->gaps.v[i].used == before->lo) {
-			img->gaps.v[i].used += (uint32_t)(after->lo - before->lo);
-			return;
-		}
-	(void)vec_push(&img->gaps, (struct gap_use){before->lo, (uint32_t)(after->lo - before->lo)});
+	for (int i = 0; i + 1 < s->nchanges; i++)
+		(void)vec_push(&img->gaps, (struct gap_use){s->change[i].addr, s->change[i].len});
 }
 
 /* --- patching --- */
@@ -179,19 +186,16 @@ static bool apply_changes(const struct site *s, pid_t tid)
 }
 
 /* Two bytes of jump through padding; NULL, or why that cannot be. */
-static const char *patch_short(struct task *task, struct site *s, const struct mapping *m)
+static const char *patch_short(struct patch *p, struct task *task, struct site *s, const struct mapping *m)
 {
-	struct image *img = image_of(task);
-	struct gap gaps[GAPS_MAX], before[GAPS_MAX];
+	struct gap gaps[GAPS_MAX];
 	struct padding_way way;
-	int n = free_gaps(img, task, m, s->ip, gaps);
-	memcpy(before, gaps, sizeof(gaps));
+	int n = free_gaps(p, task, m, s->ip, gaps);
 	if (!padding_find_way(s->ip, gaps, n, &way))
 		return "no dead padding within reach";
 	if (!write_stub(task, s, NULL) || !plan_changes(s, task->tid, &way) || !apply_changes(s, task->tid))
 		return "its code cannot be written";
-	for (int i = 0; i < n; i++)
-		use_gap(img, &before[i], &gaps[i]);
+	site_note_gaps(image_of(task), s);
 	s->kind = SITE_SHORT;
 	return NULL;
 }
@@ -275,7 +279,7 @@ static const char *patch_site(struct patch *p, struct task *task, struct site *s
 	if (remote_read(task->tid, s->ip - 2, code, 2) < 0 || code[0] != 0x0f || code[1] != 0x05)
 		return "not a syscall instruction";
 	if (p->ways & WAY_SHORT)
-		why = patch_short(task, s, m);
+		why = patch_short(p, task, s, m);
 	if (why && p->ways & WAY_LONG)
 		why = patch_long(p, task, s, m);
 	return why;

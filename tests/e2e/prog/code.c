@@ -305,6 +305,44 @@ static void test_read_code(int argc, char **argv)
 	tell();
 }
 
+static void use_crowd(void *lib, int i)
+{
+	const char *first = dlsym(lib, "crowd_0"), *second = dlsym(lib, "crowd_1");
+	CHECK(first != NULL && second != NULL);
+	call_fn *f = (call_fn *)(first + i * (second - first));
+	CHECK(f(SYS_getpgid) == getpgrp() + i);
+	made++;
+}
+
+/* Programs that make some of the calls each: what was found out in one must fit with what the next one needs. */
+static void test_crowd(int argc, char **argv)
+{
+	static const char *const some[] = {"0 1", "2 0", "3 4 5", "1 6", "7 8 9", "5 10 2", "11 0", "9 7 3 1", NULL};
+	char path[PATH_MAX];
+	plug_path(path, 1);
+	void *lib = dlopen(path, RTLD_NOW);
+	CHECK(lib != NULL);
+	for (int round = 0; round < 2; round++)
+		for (int i = 0; i < argc; i++)
+			use_crowd(lib, atoi(argv[i]));
+	for (int i = 0; argc == 0 && some[i]; i++) {
+		char *args[] = {"code", "crowd", NULL, NULL, NULL, NULL, NULL}, words[20];
+		int n = 2;
+		strcpy(words, some[i]);
+		for (char *w = strtok(words, " "); w; w = strtok(NULL, " "))
+			args[n++] = w;
+		made += 2 * (n - 2);
+		pid_t pid = fork();
+		if (pid == 0) {
+			execv("/proc/self/exe", args);
+			_exit(99);
+		}
+		reap_ok(pid, 0);
+	}
+	if (argc == 0)
+		calls("getpgid", made, 0);
+}
+
 /* Calls with little stack left: `left` bytes above a page that must not be touched. */
 static volatile long low_result;
 
@@ -394,6 +432,7 @@ static const struct test tests[] = {
 	{"dlopen", test_dlopen},
 	{"own_code", test_own_code},
 	{"read_code", test_read_code},
+	{"crowd", test_crowd},
 	{"low_stack", test_low_stack},
 	{"recursion", test_recursion},
 	{"low_memory", test_low_memory},

@@ -18,3 +18,17 @@ int plug_id(void)
 {
 	return PLUG;
 }
+
+/*
+ * Functions with a call each, near each other and with room between them; each adds its number to the result, which tells it
+ * from the others.
+ */
+__asm__(".text\n"
+	".globl crowd_0, crowd_1\n"
+	".irp i, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11\n"
+	".p2align 5\n"
+	"crowd_\\i: .cfi_startproc\n"
+	"mov %edi, %eax; xor %edi, %edi; syscall; add $\\i, %rax; ret\n"
+	".cfi_endproc\n"
+	".endr\n"
+	".p2align 5\n");
