@@ -98,6 +98,8 @@ int trace_run(struct trace *t);
 /* Counting (trace_count.c): from events, where by_events; tables. */
 void trace_count_enter(struct trace *t, struct trace_task *k, const struct event *ev);
 void trace_count_leave(struct trace *t, struct trace_task *k, const struct event *ev);
+/* The task runs another program: its calls count under that name. */
+void trace_count_exec(struct trace *t, struct trace_task *k, const struct event *ev);
 /* The task is gone, or all has ended: what was interrupted never came back. */
 void trace_count_gone(struct trace *t, struct trace_task *k);
 /* Takes what the engine counted, prints the table of what came since the last one (`final`: of everything). */

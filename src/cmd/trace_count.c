@@ -177,6 +177,12 @@ void trace_count_leave(struct trace *t, struct trace_task *k, const struct event
 	k->carried_ns = 0;
 }
 
+void trace_count_exec(struct trace *t, struct trace_task *k, const struct event *ev)
+{
+	if (k->group && (by_is(t, "process") || by_is(t, "thread")))
+		k->group = group_of(t, ev);
+}
+
 void trace_count_gone(struct trace *t, struct trace_task *k)
 {
 	if (t->by_events)
@@ -231,16 +237,25 @@ static void apply_overhead(const struct trace *t, struct summary *s)
 	}
 }
 
-/* The name among all groups of this id that made the most calls: a process changes its name with each execve(2). */
+static uint64_t calls_of(const struct summary_group *g)
+{
+	uint64_t n = 0;
+	for (size_t i = 0; i < g->calls.n; i++)
+		n += g->calls.v[i]->entered;
+	return n;
+}
+
+/* The name under which a process or thread made the most calls: it changes with each execve(2). */
 static const char *name_of(const struct summary *s, int64_t id)
 {
 	const char *name = "";
-	size_t most = 0;
+	uint64_t most = 0;
 	for (size_t i = 0; i < s->groups.n; i++) {
 		const struct summary_group *g = s->groups.v[i];
-		if (g->id != id || g->calls.n < most)
+		uint64_t n = g->id == id ? calls_of(g) : 0;
+		if (g->id != id || n < most)
 			continue;
-		most = g->calls.n;
+		most = n;
 		name = g->name;
 	}
 	return name;
@@ -314,9 +329,14 @@ void trace_count_period(struct trace *t)
 
 void trace_count_so_far(struct trace *t)
 {
+	struct summary now = {0};
 	collect(t);
 	heading(t, "so far");
-	render(t, &t->summary);
+	/* A copy, for tasks know their rows where events are counted. */
+	summary_merge(&now, &t->summary);
+	unite_names(t, &now);
+	render(t, &now);
+	summary_free(&now);
 	buf_addc(&t->out.buf, '\n');
 	trace_out_flush(&t->out);
 }
@@ -396,6 +416,7 @@ void trace_count_final(struct trace *t, const struct engine_result *r)
 {
 	enum summary_format f = t->o.view.format;
 	collect(t);
+	unite_names(t, &t->summary);
 	if (f == SUMMARY_JSON)
 		json_document(t, r);
 	else {

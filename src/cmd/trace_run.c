@@ -232,6 +232,8 @@ static void on_event(struct trace *t, struct event *ev)
 		trace_fail(t, -ENOMEM, "no memory is left: events are missing");
 		return;
 	}
+	if (ev->kind == EV_EXEC)
+		trace_count_exec(t, k, ev);
 	if (ev->kind == EV_ENTER || ev->kind == EV_EXIT || ev->kind == EV_VANISH)
 		on_call(t, k, ev);
 	else if (t->sink && t->sink->other &&

@@ -246,6 +246,7 @@ static void on_exec(struct tracer *t, struct task *task)
 	caller->stopped = true;
 	bool first = caller->proc->root && !caller->proc->execed;
 	caller->proc->execed = true;
+	caller->group = caller->proc->group = NULL; /* it has another name now */
 	if (first) {
 		t->root_ran = true;
 		t->root_t0 = clock_ns();
