@@ -307,6 +307,36 @@ def test_interrupted_shows_what_it_has(_):
                 nothing_left(p.pid)
 
 
+def test_all_in_one_page(_):
+    """The short form of all tests, stopped once the first one is over: what there is, in one table, one run and one picture."""
+    with tempfile.TemporaryDirectory() as d:
+        save, svg = Path(d) / "all.json", Path(d) / "all.svg"
+        master, slave = pty.openpty()
+        p = subprocess.Popen([SCTRACE, "bench", "--save", save, "--svg", svg], stdout=subprocess.PIPE, stderr=slave, text=True,
+                             start_new_session=True)
+        os.close(slave)
+        seen = ""
+        while "ucontext" not in seen:  # a kind of switch
+            seen += os.read(master, 4096).decode(errors="replace")
+        p.send_signal(signal.SIGINT)
+        while reads(master):
+            pass
+        out = p.communicate(timeout=60)[0]
+        assert p.returncode == -signal.SIGINT and "interrupted" in out, (p.returncode, out)
+        names = [r["name"] for r in json.loads(save.read_text())["results"]]
+        assert "syscall loop" in names and not any(n.startswith("load") for n in names), names
+        assert "Median" in out and svg.read_text().startswith("<svg ") and svg.read_text().count("<svg ") >= 2
+        nothing_left(p.pid)
+
+
+def reads(fd):
+    """Takes what there is; false at the end of a terminal whose other side is closed."""
+    try:
+        return bool(os.read(fd, 4096))
+    except OSError:
+        return False
+
+
 def test_killed_leaves_nothing(_):
     for args in LONG[2:]:
         p = start(*args)

@@ -326,6 +326,23 @@ def test_a_command_that_does_not_copy_is_noted(place):
     assert "is not what was in {in}" in out.replace("\n", " "), out
 
 
+def test_a_daemon_is_left_alone(place):
+    """What a command leaves running is not waited for, and lives on."""
+    pid = place.path / "pid"
+    status, _, err = run(place, "--runs=1", "--warmup=0", "--no-count", f"setsid sleep 60 </dev/null >/dev/null 2>&1 & echo $! >>{pid}")
+    assert status == 0, err
+    left = [int(x) for x in pid.read_text().split()]
+    try:
+        assert left, "no daemon was started"
+        for p in left:
+            # Its name is still the shell's where it has not got to its execve yet.
+            assert "State:\tS" in Path(f"/proc/{p}/status").read_text() or "sleep" in Path(f"/proc/{p}/comm").read_text(), p
+            assert "TracerPid:\t0" in Path(f"/proc/{p}/status").read_text(), p
+    finally:
+        for p in left:
+            os.kill(p, signal.SIGKILL)
+
+
 def test_failing_commands(place):
     status, _, err = run(place, "--runs=2", "false")
     assert status == 125 and "'false' failed: ended with status 1" in err, err

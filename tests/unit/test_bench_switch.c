@@ -2,6 +2,7 @@
 
 #include "bench/place.h"
 
+#include <errno.h>
 #include <math.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include <cmocka.h>
 
@@ -72,6 +74,22 @@ static void what_cannot_be_opened_says_why(void **state)
 	switch_result_free(&r);
 }
 
+static void want_of_descriptors_says_why(void **state)
+{
+	(void)state;
+	struct rlimit limit, few;
+	struct switch_pair pair = {0};
+	struct buf why = {0};
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	few = (struct rlimit){.rlim_cur = 3, .rlim_max = limit.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	int err = switch_kind_find("pipe")->open(&pair, &why);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	assert_int_equal(err, -EMFILE);
+	assert_string_equal(buf_str(&why), "pipe: Too many open files");
+	buf_free(&why);
+}
+
 static void cpu_lists(void **state)
 {
 	(void)state;
@@ -110,6 +128,7 @@ int main(void)
 		cmocka_unit_test(own_cost_is_taken_out_twice),
 		cmocka_unit_test(every_kind_switches),
 		cmocka_unit_test(what_cannot_be_opened_says_why),
+		cmocka_unit_test(want_of_descriptors_says_why),
 		cmocka_unit_test(cpu_lists),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

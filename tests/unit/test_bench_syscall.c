@@ -1,6 +1,7 @@
 #include "base/clock.h"
 #include "bench/syscall.h"
 
+#include <errno.h>
 #include <math.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -82,6 +83,16 @@ static void operations_work(void **state)
 			fail_msg("%s went wrong %llu times", op->name, (unsigned long long)s.wrong);
 		op_close(op, &s);
 	}
+}
+
+static void what_cannot_be_opened_says_why(void **state)
+{
+	(void)state;
+	struct op_state s;
+	struct buf why = {0};
+	assert_int_equal(op_open(op_find("read-file"), &s, "/nonexistent", &why), -ENOENT);
+	assert_string_equal(buf_str(&why), "/nonexistent: No such file or directory");
+	buf_free(&why);
 }
 
 static volatile sig_atomic_t handled;
@@ -218,6 +229,7 @@ int main(void)
 		cmocka_unit_test(samples_are_long_enough_for_the_clock),
 		cmocka_unit_test(rows_are_whole_and_names_differ),
 		cmocka_unit_test(operations_work),
+		cmocka_unit_test(what_cannot_be_opened_says_why),
 		cmocka_unit_test(signals_are_handled),
 		cmocka_unit_test(compiler_leaves_the_loops_alone),
 		cmocka_unit_test(measuring_keeps_every_sample),

@@ -387,11 +387,18 @@ static void test_sigsys(int argc, char **argv)
 	CHECK(sigpending(&set) == 0 && sigismember(&set, SIGSYS));
 	CHECK(sigprocmask(SIG_UNBLOCK, &set, NULL) == 0);
 	CHECK(hits == 51 && seen.si_code == SI_USER);
+	/* The same, the thread's own and while calls come from places where none was before. */
+	CHECK(sigprocmask(SIG_BLOCK, &set, NULL) == 0);
+	CHECK(raise(SIGSYS) == 0);
+	CHECK(getpgid(0) > 0 && getsid(0) > 0 && getpriority(PRIO_PROCESS, 0) >= -20 && hits == 51);
+	CHECK(sigpending(&set) == 0 && sigismember(&set, SIGSYS));
+	CHECK(sigprocmask(SIG_UNBLOCK, &set, NULL) == 0);
+	CHECK(hits == 52 && seen.si_code == SI_TKILL);
 	signal(SIGSYS, SIG_IGN);
 	CHECK(raise(SIGSYS) == 0);
 	for (int i = 0; i < 50; i++)
 		syscall(SYS_getppid);
-	CHECK(hits == 51);
+	CHECK(hits == 52);
 	struct sigaction act;
 	CHECK(sigaction(SIGSYS, NULL, &act) == 0 && act.sa_handler == SIG_IGN);
 	calls("getppid", 150, 0);
