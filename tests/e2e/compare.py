@@ -494,6 +494,8 @@ def test_the_list(place):
     manual = Path(__file__).resolve().parents[2] / "man" / "sctrace-compare.1"
     described = re.findall(r"^\.It Cm (\S+)$", manual.read_text(), re.M)
     assert described == names, (described, names)
+    offered = subprocess.run([SCTRACE, "--completion", "bash"], capture_output=True, text=True, check=True).stdout
+    assert set(names) <= set(re.findall(r"[^\s'\"()]+", offered)), set(names) - set(re.findall(r"[^\s'\"()]+", offered))
 
 
 def outcome(test):
