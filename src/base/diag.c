@@ -4,20 +4,50 @@
 #include "base/escape.h"
 
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
+
+/* One write, so that lines of several processes do not mix. Nowhere is left to report its failure. */
+static void put(const char *line, size_t n)
+{
+	if (write(STDERR_FILENO, line, n) < 0)
+		(void)0;
+}
+
+/* Without memory, which may be what is to be told: what fits, and of what is not plain ASCII a `?`. */
+static void say_plainly(const char *prefix, const char *fmt, va_list ap)
+{
+	char line[512];
+	int n = snprintf(line, sizeof(line), "%s", prefix);
+	size_t from = (size_t)n;
+	n = vsnprintf(line + from, sizeof(line) - from - 1, fmt, ap);
+	if (n <= 0) /* so was the message itself */
+		snprintf(line + from, sizeof(line) - from - 1, "no memory is left");
+	size_t end = strlen(line);
+	for (size_t i = from; i < end; i++)
+		if (line[i] < ' ' || line[i] > '~')
+			line[i] = '?';
+	line[end] = '\n';
+	put(line, end + 1);
+}
 
 static void say(const char *prefix, const char *fmt, va_list ap)
 {
 	struct buf text = {0};
 	struct buf line = {0};
+	va_list again;
+	va_copy(again, ap);
 	buf_addv(&text, fmt, ap);
 	buf_adds(&line, prefix);
 	escape_line(&line, buf_str(&text), text.len);
 	buf_addc(&line, '\n');
-	/* One write, so that lines of several processes do not mix. Nowhere is left to report its failure. */
-	if (write(STDERR_FILENO, buf_str(&line), line.len) < 0)
-		(void)0;
+	if (text.len == 0 || text.failed || line.failed)
+		say_plainly(prefix, fmt, again);
+	else
+		put(buf_str(&line), line.len);
+	va_end(again);
 	buf_free(&line);
 	buf_free(&text);
 }

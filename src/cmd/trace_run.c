@@ -39,8 +39,11 @@ static void on_signal(int sig)
 		ending = 1;
 }
 
-/* Handlers, not SIG_IGN: execve(2) resets them for the program. What was ignored stays so, for it and for us. */
-static void catch_signals(const struct trace *t)
+/*
+ * Handlers, not SIG_IGN: execve(2) resets them for the program. What was ignored stays so, for it and for us. 0 or -errno: a signal
+ * without its handler would end us, our own timer's first.
+ */
+static int catch_signals(const struct trace *t)
 {
 	static const int signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGALRM, SIGPIPE, SIGTSTP};
 	struct sigaction sa = {.sa_handler = on_signal};
@@ -51,10 +54,11 @@ static void catch_signals(const struct trace *t)
 			continue;
 		if (signals[i] == SIGUSR1 && !t->o.count && !t->o.count_too)
 			continue;
-		sigaction(signals[i], NULL, &old);
-		if (old.sa_handler != SIG_IGN)
-			sigaction(signals[i], &sa, NULL);
+		if (sigaction(signals[i], NULL, &old) < 0 ||
+		    (old.sa_handler != SIG_IGN && sigaction(signals[i], &sa, NULL) < 0))
+			return -errno;
 	}
+	return 0;
 }
 
 static int take_caught(void)
@@ -478,8 +482,10 @@ int trace_run(struct trace *t)
 		c.only = &t->only;
 	}
 	t->out.stop = &ending;
-	catch_signals(t);
-	int status = start(t, &c);
+	int r = catch_signals(t);
+	if (r < 0)
+		diag_error("cannot handle signals: %s", strerror(-r));
+	int status = r < 0 ? EXIT_OWN : start(t, &c);
 	if (status) {
 		struct buf why = {0};
 		trace_out_close(&t->out, &why);

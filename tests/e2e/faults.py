@@ -75,13 +75,18 @@ def faults(world, mode, least, *rows):
         raise Failed("\n".join(wrong))
 
 
+def for_good(counts):
+    return [f"{n}+" for n in counts]
+
+
 # Each call of sctrace's own that fails gives a message, no hang, no orphan, no crash, no silent wrong count.
 
 
 @scenario("fault")
 def fault_memory(world, mode):
-    """Memory runs out."""
-    faults(world, mode, 10, ("malloc calloc realloc strdup mmap", EARLY, ENOMEM))
+    """Memory runs out, for a moment or for good: what then is said needs none."""
+    faults(world, mode, 20, ("malloc calloc realloc strdup mmap", EARLY, ENOMEM),
+           ("malloc calloc realloc", for_good((1, 5, 13, 22)), ENOMEM))
 
 
 @scenario("fault", ["patch", "patch-filter"])
@@ -114,6 +119,20 @@ def fault_files(world, mode):
 
 
 @scenario("fault")
+def fault_handlers(world, mode):
+    """A signal that could not have its handler would end sctrace, its own timer's first: it does not begin."""
+    argv, env = tracer(world, mode, "-f", "--", "sleep", "0.7")
+    for n in range(1, 20):
+        end = execute(argv, env=faulty(world, env, "sigaction", n, EPERM))
+        if ORDERED not in end.stderr:
+            break
+        if end.status != 125 or b"cannot handle signals" not in end.stderr:
+            raise Failed(f"sigaction, call {n}: ended with {end.status}\n" + tail(end.stderr))
+    if n < 10:
+        raise Failed(f"only {n - 1} faults reached")
+
+
+@scenario("fault")
 def fault_processes(world, mode):
     """What sets up a program and its tracing is refused."""
     faults(world, mode, 5, ("fork memfd_create pipe2 sigaction process_vm_readv seccomp prctl bpf syscall", EARLY, ENOMEM))
@@ -124,10 +143,6 @@ def fault_tracing(world, mode):
     """A request of ptrace(2), a wait is refused once."""
     least = 1 if mode == "bpf" else 20
     faults(world, mode, least, ("ptrace", EARLY + LATE, ENOMEM), ("ptrace", EARLY, ESRCH), ("wait", EARLY, ECHILD))
-
-
-def for_good(counts):
-    return [f"{n}+" for n in counts]
 
 
 @scenario("fault")

@@ -55,7 +55,7 @@ static bool wait_for_stop(struct patch *p, struct task *task)
 		if (tid == 0 || tid == -EINTR || p->t.failed)
 			return false; /* its stop comes when its wait ends, and is then served like any other */
 		if (tid < 0 || !WIFSTOPPED(status) || status >> 16 == PTRACE_EVENT_EXIT) {
-			(void)vec_push(&p->t.waited, (struct wait_status){task->tid, tid < 0 ? 0 : status});
+			tracer_keep_status(&p->t, task->tid, tid < 0 ? 0 : status);
 			return false;
 		}
 		if (status >> 16 == 0 || status >> 16 == PTRACE_EVENT_STOP)
@@ -76,12 +76,12 @@ static bool wait_for_stop(struct patch *p, struct task *task)
 	return true;
 }
 
-static void note_behind(struct patch *p, const struct task *task)
+static bool note_behind(struct patch *p, const struct task *task)
 {
 	struct user_regs_struct r = {0}; /* 0: it may be anywhere */
 	if (task->stopped)
 		ptrace(PTRACE_GETREGS, task->tid, NULL, &r);
-	(void)vec_push(&p->behind, (struct behind){task->tid, r.rip});
+	return vec_push(&p->behind, (struct behind){task->tid, r.rip});
 }
 
 /* Why the agent cannot go into this process, or nothing. */
@@ -139,7 +139,8 @@ static int stop_all(struct patch *p)
 			break;
 		if (!task->stopped)
 			wait_for_stop(p, task);
-		note_behind(p, task);
+		if (!note_behind(p, task))
+			break;
 	}
 	int err = i < all.n ? -ENOMEM : 0;
 	vec_free(&all);
@@ -194,7 +195,7 @@ void patch_settle_pending(struct patch *p, struct task *task)
 	    ptrace(PTRACE_CONT, task->tid, NULL, NULL) < 0 || tracer_wait_task(&p->t, task->tid, &status) < 0)
 		return;
 	if (!WIFSTOPPED(status)) {
-		(void)vec_push(&p->t.waited, (struct wait_status){task->tid, status});
+		tracer_keep_status(&p->t, task->tid, status);
 		return;
 	}
 	if (status >> 16 == 0 && ptrace(PTRACE_GETSIGINFO, task->tid, NULL, &si) == 0) {

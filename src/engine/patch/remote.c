@@ -118,7 +118,7 @@ static int next_stop(struct tracer *t, struct task *task, int *status)
 	int err = await_stop(t, task, status);
 	if (err == 0 && (!WIFSTOPPED(*status) || *status >> 16 == PTRACE_EVENT_EXIT)) {
 		task->stopped = false;
-		(void)vec_push(&t->waited, (struct wait_status){task->tid, *status});
+		tracer_keep_status(t, task->tid, *status);
 		return -ESRCH;
 	}
 	return err;

@@ -163,9 +163,12 @@ static void note_stop(struct tracer *t, const struct wait_status *w)
 		task = tasks_add(&t->tasks, w->tid);
 	if (!task)
 		return;
+	bool dying = t->failed && t->root && WIFSTOPPED(w->status) && !(task->proc && task->proc->attached);
 	tracer_stop(t, task, w->status);
 	t->npending = t->next_pending = 0;
 	t->current = NULL;
+	if (dying)
+		ptrace(PTRACE_CONT, w->tid, NULL, NULL); /* it was killed: its end comes next */
 }
 
 #define DETACH_PATIENCE_NS NSEC_PER_SEC

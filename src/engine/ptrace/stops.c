@@ -136,8 +136,10 @@ static void serve_early_stop(struct tracer *t, struct task *task)
 static bool adopt(struct tracer *t, struct task *task)
 {
 	pid_t group = thread_group(task->tid);
-	if (tasks_join(&t->tasks, task, group ? group : task->tid) < 0)
+	if (tasks_join(&t->tasks, task, group ? group : task->tid) < 0) {
+		tracer_give_up(t, -ENOMEM, "cannot trace task %d", (int)task->tid);
 		return false;
+	}
 	if (task->proc->ntasks == 1) {
 		task->proc->counted = t->config.follow;
 		task->proc->execed = true;
@@ -190,8 +192,12 @@ static void on_birth(struct tracer *t, struct task *parent, int event)
 	pid_t group = flags & CLONE_THREAD ? parent->proc->pid : tid;
 	if (!parent->in_call && event == PTRACE_EVENT_CLONE)
 		group = thread_group(tid);
-	if (!child || !group || tasks_join(&t->tasks, child, group) < 0)
+	if (!group)
 		return;
+	if (!child || tasks_join(&t->tasks, child, group) < 0) {
+		tracer_give_up(t, -ENOMEM, "cannot trace task %d", (int)tid);
+		return;
+	}
 	bool thread = group == parent->proc->pid;
 	if (!thread) {
 		child->proc->counted = parent->proc->counted && t->config.follow;
@@ -241,8 +247,11 @@ static void on_exec(struct tracer *t, struct task *task)
 	pid_t leader = task->tid;
 	pid_t old = caller->tid;
 	forget_threads(t, caller);
-	if (tasks_rename(&t->tasks, caller, leader) < 0)
+	if (tasks_rename(&t->tasks, caller, leader) < 0) {
+		t->current = NULL;
+		tracer_give_up(t, -ENOMEM, "cannot trace task %d", (int)leader);
 		return;
+	}
 	caller->stopped = true;
 	bool first = caller->proc->root && !caller->proc->execed;
 	caller->proc->execed = true;

@@ -143,6 +143,8 @@ pid_t tracer_wait(struct tracer *t, pid_t pid, int *status, int options, struct 
 pid_t tracer_wait_or_signal(struct tracer *t, pid_t pid, int *status, struct rusage *usage);
 /* The same for one task, interrupted or not. */
 pid_t tracer_wait_task(struct tracer *t, pid_t tid, int *status);
+/* Keeps a status that was waited for elsewhere, to be served like any other. */
+void tracer_keep_status(struct tracer *t, pid_t tid, int status);
 /* Takes what waits into t->waited; blocks for the first. 0 or -errno as tracer_wait(). */
 int tracer_take_waiting(struct tracer *t);
 /* One wait status; 1: an event is in t->pending, 0: nothing to tell, -errno. */

@@ -120,13 +120,15 @@ pid_t tracer_wait_task(struct tracer *t, pid_t tid, int *status)
  */
 static pid_t wait_first(struct tracer *t, int *status, struct rusage *usage)
 {
-	while (t->unborn && !(t->config.woken && *t->config.woken)) {
+	while (t->unborn && !t->failed && !(t->config.woken && *t->config.woken)) {
 		pid_t tid = tracer_wait(t, -1, status, WNOHANG, usage);
 		if (tid)
 			return tid;
 		clock_sleep_ns(1000000);
 		tracer_adopt_orphans(t);
 	}
+	if (t->failed)
+		return t->failed;
 	pid_t tid = try_spin(t, -1, status, usage);
 	if (tid == 0 && t->config.woken && *t->config.woken)
 		return -EINTR; /* a signal came meanwhile, and would not wake the sleep to come */
@@ -146,6 +148,12 @@ static bool takes_more(struct tracer *t)
 		t->lone = 0;
 	return t->waited.n < WAIT_BATCH && tasks_count(&t->tasks) > 1 &&
 	       (t->waited.n > 1 || t->lone == 0 || t->lone == LONE_MAX);
+}
+
+void tracer_keep_status(struct tracer *t, pid_t tid, int status)
+{
+	if (!vec_push(&t->waited, (struct wait_status){tid, status}))
+		tracer_give_up(t, -ENOMEM, "the end of task %d is lost", (int)tid);
 }
 
 int tracer_take_waiting(struct tracer *t)
