@@ -256,9 +256,15 @@ agent_ranges:				/* mmap, mprotect, munmap, mremap, madvise: not of the memory u
 	cmp	$CLONE_LENDS, %r11d
 	je	agent_lend
 	jmp	agent_refuse
-2:	cmp	$31, %edi		/* SIGSYS */
+2:	cmp	$31, %edi		/* SIGSYS, and a handler that runs with it blocked, as of masks below */
 	je	agent_refuse
-	jmp	7b
+	test	%rsi, %rsi
+	jz	7b
+	testl	$0x40000000, 24(%rsi)
+	jz	7b
+	cmpl	$-2, 28(%rsi)
+	jae	7b
+	jmp	agent_refuse
 3:	test	%rsi, %rsi		/* a mask that names SIGSYS, but not all: that the tracer knows by itself */
 	jz	7b
 	testl	$0x40000000, (%rsi)

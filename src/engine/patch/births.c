@@ -18,6 +18,7 @@ void patch_note_mask(const struct patch *p, struct task *task)
 	uint64_t mask = 0;
 	if (p->arming == ARM_SUD && ptrace(PTRACE_GETSIGMASK, task->tid, sizeof(mask), &mask) == 0)
 		image_note_blocked(task, mask & SIGBIT(SIGSYS));
+	patch_task_of(task)->handler_blocks &= patch_task_of(task)->sigsys_blocked;
 }
 
 struct patch_task *patch_give_data(struct task *task)

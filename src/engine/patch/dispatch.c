@@ -1,11 +1,14 @@
 /* A call from outside the agent: who makes it, and how the SIGSYS that was forced leaves no trace. */
 #include "engine/patch/patch.h"
 
+#include "tracee/proc.h"
+
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/seccomp.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -53,6 +56,13 @@ static bool is_all_else(uint64_t mask)
 	return !(mask & SIGBIT(SIGSYS)) && __builtin_popcountll(mask) >= 55;
 }
 
+/* Before a signal was forced: did the thread block it? *mask is what it blocks now. */
+static bool was_blocked(const struct task *task, uint64_t *mask)
+{
+	return ptrace(PTRACE_GETSIGMASK, task->tid, sizeof(*mask), mask) == 0 &&
+	       (patch_task_of(task)->sigsys_blocked || is_all_else(*mask));
+}
+
 /*
  * The kernel forces the signal: a thread that blocked it has it unblocked, and where it was blocked or ignored its action is
  * reset (force_sig_info_to_task). Who blocks everything, as C libraries do around births, had it blocked too.
@@ -61,8 +71,7 @@ static void mend_forced_signal(struct patch *p, struct task *task)
 {
 	uint64_t args[6] = {0};
 	uint64_t mask = 0;
-	bool blocked = ptrace(PTRACE_GETSIGMASK, task->tid, sizeof(mask), &mask) == 0 &&
-		       (patch_task_of(task)->sigsys_blocked || is_all_else(mask));
+	bool blocked = was_blocked(task, &mask);
 	if (blocked) {
 		mask |= SIGBIT(SIGSYS);
 		ptrace(PTRACE_SETSIGMASK, task->tid, sizeof(mask), &mask);
@@ -71,47 +80,19 @@ static void mend_forced_signal(struct patch *p, struct task *task)
 		remote_call(&p->t, task, SYS_rt_sigaction, args);
 }
 
+bool dispatch_is_forced(const struct task *task, const siginfo_t *si)
+{
+	struct user_regs_struct r;
+	uint64_t back = patch_task_of(task) && patch_task_of(task)->redone ? 2 : 0;
+	return si->si_signo == SIGSYS && si->si_code == SUD_SIGSYS &&
+	       ptrace(PTRACE_GETREGS, task->tid, NULL, &r) == 0 &&
+	       r.rip + back == (uint64_t)(uintptr_t)si->si_call_addr;
+}
+
 enum tracer_verdict dispatch_forced(struct patch *p, struct task *task, const siginfo_t *si)
 {
 	mend_forced_signal(p, task);
 	return dispatch_stop(p, task, &(struct call){.arch = si->si_arch, .nr = si->si_syscall});
-}
-
-/*
- * A SIGSYS of the program's own, while ours are about. Where it was pending and blocked, the kernel delivered it in place of
- * one that a call of the program's should have raised: that call is yet to be made, and the signal, blocked again, goes back
- * to be pending (ptrace_signal in kernel/signal.c).
- */
-void dispatch_mend_own(struct patch *p, struct task *task, const siginfo_t *si)
-{
-	struct user_regs_struct saved, r;
-	unsigned char code[2];
-	siginfo_t again = *si;
-	uint64_t args[6] = {0};
-	if (ptrace(PTRACE_GETREGS, task->tid, NULL, &saved) < 0)
-		return;
-	if (own_action(task, args)) {
-		/* By way of int3, so that the stop at its end is one that can deliver the signal. */
-		r = saved;
-		r.rip = AGENT_AT(agent_remote);
-		r.rax = SYS_rt_sigaction;
-		r.rdi = args[0];
-		r.rsi = args[1];
-		r.rdx = 0;
-		r.r10 = args[3];
-		if (remote_run(&p->t, task, &r) == -ESRCH)
-			return;
-		ptrace(PTRACE_SETREGS, task->tid, NULL, &saved);
-		ptrace(PTRACE_SETSIGINFO, task->tid, NULL, &again);
-	}
-	if (patch_task_of(task)->sigsys_blocked)
-		block_sigsys(task);
-	/* The kernel had rolled the call back: its number is in rax again. */
-	bool lost = si->si_code <= 0 && saved.rax == saved.orig_rax && saved.rip != patch_task_of(task)->completed_ip &&
-		    remote_read(task->tid, saved.rip - 2, code, 2) == 0 && code[0] == 0x0f && code[1] == 0x05 &&
-		    saved.rip - AGENT_CODE >= AGENT_PAGE;
-	if (lost)
-		dispatch_run_slow(p, task, &saved, (int64_t)saved.rax);
 }
 
 /*
@@ -141,6 +122,35 @@ static bool sets_strict(int64_t nr, const struct user_regs_struct *r)
 	       (nr == SYS_prctl && r->rdi == PR_SET_SECCOMP && r->rsi == SECCOMP_MODE_STRICT);
 }
 
+void dispatch_note_action(struct task *task, int sig, const uint64_t action[ACTION_WORDS])
+{
+	struct image *img = image_of(task);
+	/* Where SIGSYS has a handler of ours, the program's comes in its place (guard.c). */
+	if (sig == SIGSYS) {
+		img->minds_sigsys = true;
+		memcpy(img->sigsys_action, action, ACTION_WORDS * sizeof(*action));
+	}
+	image_note_handler(task, sig,
+			   action[ACTION_MASK] & SIGBIT(SIGSYS) ||
+				   (sig == SIGSYS && !(action[ACTION_FLAGS] & SA_NODEFER)));
+}
+
+void dispatch_note_delivery(struct task *task, int sig)
+{
+	struct image *img = image_of(task);
+	struct patch_task *pt = patch_task_of(task);
+	struct proc_status s;
+	if (!(img->blocking_handlers & SIGBIT(sig)))
+		return;
+	proc_status(task->tid, &s);
+	if (!(s.caught & SIGBIT(sig)))
+		return;
+	if (sig == SIGSYS && img->minds_sigsys && img->sigsys_action[ACTION_FLAGS] & SA_RESETHAND)
+		img->sigsys_action[ACTION_HANDLER] = 0; /* SIG_DFL */
+	image_note_blocked(task, true);
+	pt->handler_blocks = true;
+}
+
 /* Calls that change what we stand on. */
 static void watch_call(struct patch *p, struct task *task, int64_t nr, const struct user_regs_struct *r)
 {
@@ -155,10 +165,52 @@ static void watch_call(struct patch *p, struct task *task, int64_t nr, const str
 		patch_make_plain(p, task, "it may not read the time stamp counter");
 	if (nr == SYS_prctl && r->rdi == 59) /* PR_SET_SYSCALL_USER_DISPATCH */
 		patch_make_plain(p, task, "the program uses Syscall User Dispatch itself");
-	/* Where SIGSYS has a handler of ours, the program's comes in its place (guard.c). */
-	if (nr == SYS_rt_sigaction && r->rdi == SIGSYS && r->rsi) {
-		img->minds_sigsys = p->sigsys_seen = true;
-		remote_read(task->tid, r->rsi, img->sigsys_action, sizeof(img->sigsys_action));
+	uint64_t action[ACTION_WORDS];
+	if (nr == SYS_rt_sigaction && r->rsi && r->rdi - 1 < 64 && r->r10 == 8 &&
+	    remote_read(task->tid, r->rsi, action, sizeof(action)) == 0) {
+		p->sigsys_seen |= r->rdi == SIGSYS;
+		dispatch_note_action(task, (int)r->rdi, action);
+	}
+}
+
+/*
+ * A SIGSYS of the program's own, while ours are about. Where it was pending and blocked, the kernel delivered it in place of
+ * one that a call of the program's should have raised: that call is yet to be made, and the signal, blocked again, goes back
+ * to be pending (ptrace_signal in kernel/signal.c).
+ */
+void dispatch_mend_own(struct patch *p, struct task *task, const siginfo_t *si)
+{
+	struct user_regs_struct saved, r;
+	unsigned char code[2];
+	siginfo_t again = *si;
+	uint64_t args[6] = {0}, mask;
+	if (ptrace(PTRACE_GETREGS, task->tid, NULL, &saved) < 0)
+		return;
+	if (own_action(task, args)) {
+		/* By way of int3, so that the stop at its end is one that can deliver the signal. */
+		r = saved;
+		r.rip = AGENT_AT(agent_remote);
+		r.rax = SYS_rt_sigaction;
+		r.rdi = args[0];
+		r.rsi = args[1];
+		r.rdx = 0;
+		r.r10 = args[3];
+		if (remote_run(&p->t, task, &r) == -ESRCH)
+			return;
+		ptrace(PTRACE_SETREGS, task->tid, NULL, &saved);
+		ptrace(PTRACE_SETSIGINFO, task->tid, NULL, &again);
+	}
+	/* The kernel had rolled the call back: its number is in rax again. Or one came to its end there with that for a result. */
+	bool ended = saved.rip == patch_task_of(task)->completed_ip && !task->call.error &&
+		     (uint64_t)task->call.result == saved.rax;
+	bool lost = si->si_code <= 0 && saved.rax == saved.orig_rax && !ended &&
+		    remote_read(task->tid, saved.rip - 2, code, 2) == 0 && code[0] == 0x0f && code[1] == 0x05 &&
+		    saved.rip - AGENT_CODE >= AGENT_PAGE;
+	if (lost ? was_blocked(task, &mask) : patch_task_of(task)->sigsys_blocked)
+		block_sigsys(task);
+	if (lost) {
+		watch_call(p, task, (int64_t)saved.rax, &saved);
+		dispatch_run_slow(p, task, &saved, (int64_t)saved.rax);
 	}
 }
 

@@ -12,8 +12,6 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-/* struct kernel_sigaction (sigaction(2), "C library/kernel differences"). */
-enum { HANDLER, FLAGS, RESTORER, MASK, WORDS };
 #define SA_RESTORER 0x04000000
 
 #define SCRATCH (AGENT_DATA + offsetof(struct agent_data, scratch))
@@ -22,7 +20,7 @@ enum { HANDLER, FLAGS, RESTORER, MASK, WORDS };
 static int set_action(struct patch *p, struct task *task, const uint64_t *action, uint64_t *old)
 {
 	struct user_regs_struct saved, r;
-	size_t size = WORDS * sizeof(*action);
+	size_t size = ACTION_WORDS * sizeof(*action);
 	if (ptrace(PTRACE_GETREGS, task->tid, NULL, &saved) < 0 || remote_write(task->tid, SCRATCH, action, size) < 0)
 		return -ESRCH;
 	r = saved;
@@ -44,12 +42,12 @@ static int set_action(struct patch *p, struct task *task, const uint64_t *action
 void guard_install(struct patch *p, struct task *task)
 {
 	struct image *img = image_of(task);
-	const uint64_t action[WORDS] = {[HANDLER] = AGENT_AT(agent_sigsys),
-					[FLAGS] = SA_RESTORER | SA_SIGINFO | SA_ONSTACK,
-					[RESTORER] = AGENT_AT(agent_sigsys_restorer)};
+	const uint64_t action[ACTION_WORDS] = {[ACTION_HANDLER] = AGENT_AT(agent_sigsys),
+					       [ACTION_FLAGS] = SA_RESTORER | SA_SIGINFO | SA_ONSTACK,
+					       [ACTION_RESTORER] = AGENT_AT(agent_sigsys_restorer)};
 	if (set_action(p, task, action, img->guarded_action) < 0)
 		return;
-	const uint64_t next = img->guarded_action[HANDLER];
+	const uint64_t next = img->guarded_action[ACTION_HANDLER];
 	remote_write(task->tid, AGENT_DATA + offsetof(struct agent_data, next), &next, sizeof(next));
 	memcpy(img->sigsys_action, action, sizeof(action));
 	img->guarded = img->minds_sigsys = true;
@@ -60,7 +58,7 @@ void guard_waited(struct tracer *t, pid_t tid, int status)
 	siginfo_t si;
 	const struct task *task = patch_of(t)->watchdog_fd >= 0 ? tasks_find(&t->tasks, tid) : NULL;
 	if (!task || !task->proc || !patch_task_of(task) || !WIFSTOPPED(status) || status >> 8 != SIGSYS ||
-	    ptrace(PTRACE_GETSIGINFO, tid, NULL, &si) < 0 || si.si_code != SUD_SIGSYS)
+	    ptrace(PTRACE_GETSIGINFO, tid, NULL, &si) < 0 || !dispatch_is_forced(task, &si))
 		return;
 	uint64_t site = (uint64_t)(uintptr_t)si.si_call_addr - 2;
 	patch_task_of(task)->redone = ptrace(PTRACE_POKEUSER, tid, offsetof(struct user, regs.rip), site) == 0;
@@ -69,15 +67,12 @@ void guard_waited(struct tracer *t, pid_t tid, int status)
 void guard_remove(struct patch *p, struct task *task)
 {
 	struct image *img = image_of(task);
-	uint64_t ours[WORDS];
-	if (img->guarded && set_action(p, task, img->guarded_action, ours) == 0)
-		img->guarded = img->minds_sigsys = false;
-}
-
-void guard_give_way(struct patch *p, struct task *task)
-{
-	if (image_of(task)->guarded_action[HANDLER] == 0) /* SIG_DFL */
-		guard_remove(p, task);
+	uint64_t ours[ACTION_WORDS];
+	if (!img->guarded || set_action(p, task, img->guarded_action, ours) < 0)
+		return;
+	img->guarded = img->minds_sigsys = false;
+	if (img->guarded_action[ACTION_HANDLER] != 0) /* SIG_DFL */
+		dispatch_note_action(task, SIGSYS, img->guarded_action);
 }
 
 void guard_veil(struct task *task)

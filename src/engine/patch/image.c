@@ -39,6 +39,7 @@ struct image *image_copy(const struct image *from, uint32_t sure)
 	memcpy(img->sigsys_action, from->sigsys_action, sizeof(img->sigsys_action));
 	img->guarded = from->guarded;
 	memcpy(img->guarded_action, from->guarded_action, sizeof(img->guarded_action));
+	img->blocking_handlers = from->blocking_handlers;
 	img->region = from->region;
 	if (img->region)
 		img->region->refs++;
@@ -106,10 +107,11 @@ static bool is_special(int64_t nr)
 	return nr < 0 || nr >= AGENT_CALLS;
 }
 
-/* While a thread blocks SIGSYS, every change of masks must be seen. */
+/* While a thread blocks SIGSYS, every change of masks must be seen, and where a handler would, every change of handlers. */
 static bool is_watched(const struct image *img, int64_t nr)
 {
-	return (nr == SYS_rt_sigprocmask && img->blockers > 0) || (nr == SYS_rt_sigreturn && img->awaiting > 0);
+	return (nr == SYS_rt_sigprocmask && img->blockers > 0) || (nr == SYS_rt_sigreturn && img->awaiting > 0) ||
+	       (nr == SYS_rt_sigaction && img->blocking_handlers);
 }
 
 /* What earlier images asked for is there from the start: the first use need not stop. */
@@ -176,11 +178,19 @@ void image_note_blocked(struct task *task, bool blocked)
 		unmap_call(task, SYS_rt_sigprocmask);
 }
 
+void image_note_handler(struct task *task, int sig, bool blocks)
+{
+	struct image *img = image_of(task);
+	img->blocking_handlers = blocks ? img->blocking_handlers | SIGBIT(sig) : img->blocking_handlers & ~SIGBIT(sig);
+	if (img->blocking_handlers)
+		unmap_call(task, SYS_rt_sigaction);
+}
+
 void image_note_frames(struct task *task)
 {
 	struct image *img = image_of(task);
 	struct patch_task *pt = patch_task_of(task);
-	bool awaiting = pt && (pt->moved_frames > 0 || task->interrupted.n > 0);
+	bool awaiting = pt && (pt->moved_frames > 0 || task->interrupted.n > 0 || pt->handler_blocks);
 	if (!img || !pt || pt->awaiting == awaiting)
 		return;
 	pt->awaiting = awaiting;

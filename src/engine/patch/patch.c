@@ -144,6 +144,7 @@ static enum tracer_verdict pass_signal(struct patch *p, struct task *task, const
 			note_way_out(task, ip);
 		mend_address(task, si, ip);
 	}
+	dispatch_note_delivery(task, si->si_signo);
 	image_note_frames(task);
 	return STOP_PASS;
 }
@@ -153,13 +154,13 @@ static enum tracer_verdict on_signal(struct tracer *t, struct task *task, const 
 	struct patch *p = patch_of(t);
 	struct patch_task *pt = patch_task_of(task);
 	bool forced = si->si_signo == SIGSYS && pt && pt->armed && p->arming == ARM_SUD;
-	if (forced && si->si_code == SUD_SIGSYS)
+	if (forced && dispatch_is_forced(task, si))
 		return dispatch_forced(p, task, si);
 	struct image *img = image_of(task);
 	if (!img || !img->region)
 		return STOP_PASS;
 	if (forced) {
-		guard_give_way(p, task);
+		guard_remove(p, task);
 		dispatch_mend_own(p, task, si);
 		if (!task->stopped)
 			return STOP_HELD;
@@ -206,7 +207,7 @@ static bool on_syscall_stop(struct tracer *t, struct task *task)
 		pt->completed_ip = task->call.ip;
 		if (!task->call.error && dispatch_sets_filter(task->call.nr, task->call.args[0], task->call.args[1]))
 			p->seccomp_seen = true;
-		if (task->call.nr == SYS_rt_sigprocmask)
+		if (task->call.nr == SYS_rt_sigprocmask || task->call.nr == SYS_rt_sigreturn)
 			patch_note_mask(p, task);
 		if (task->call.nr == SYS_rt_sigaction)
 			guard_veil(task);

@@ -111,6 +111,9 @@ enum image_state {
 	IMAGE_PLAIN, /* it cannot be: its calls are traced by ptrace */
 };
 
+/* struct kernel_sigaction (sigaction(2), "C library/kernel differences"), in words. */
+enum { ACTION_HANDLER, ACTION_FLAGS, ACTION_RESTORER, ACTION_MASK, ACTION_WORDS };
+
 /* One address space. Processes that share memory share it; a fork copies it. */
 struct image {
 	int refs;
@@ -125,11 +128,13 @@ struct image {
 	int awaiting;              /* threads whose rt_sigreturn(2) the tracer must see */
 	bool sealed;               /* the program has a seccomp filter of its own: no more calls of ours */
 	bool minds_sigsys;         /* it set an action for SIGSYS, kept in sigsys_action */
-	uint64_t sigsys_action[4]; /* struct kernel_sigaction, which a forced SIGSYS may reset */
-	bool guarded;              /* that is agent_sigsys, in place of guarded_action, which the program knows of */
-	uint64_t guarded_action[4];
-	pid_t user; /* a task that uses it */
-	bool off;   /* all calls go to the tracer while a process that is counted otherwise shares it */
+	uint64_t sigsys_action[ACTION_WORDS]; /* which a forced SIGSYS may reset */
+	bool guarded; /* that is agent_sigsys, in place of guarded_action, which the program knows of */
+	uint64_t guarded_action[ACTION_WORDS];
+	uint64_t
+		blocking_handlers; /* SIGBIT() of the signals whose handlers run with SIGSYS blocked, but not with all */
+	pid_t user;                /* a task that uses it */
+	bool off;                  /* all calls go to the tracer while a process that is counted otherwise shares it */
 	unsigned sharers;
 	bool selected;      /* dispatch looks at the selector byte behind the slots */
 	bool cleaned;       /* nothing of ours is in it any more */
@@ -150,6 +155,7 @@ struct patch_task {
 	bool armed;            /* calls from outside the agent stop, and are dealt with here */
 	uint64_t completed_ip; /* behind the call that ended last under ptrace, or 0 */
 	bool sigsys_blocked;   /* the program blocks SIGSYS in this thread */
+	bool handler_blocks;   /* because of a handler that is not over yet */
 	unsigned moved_frames; /* handlers that will return to instructions that moved */
 	uint32_t serial;       /* the image's number when it ran on last */
 	bool awaiting;         /* its rt_sigreturn(2) must be seen: because of those, or of an interrupted call */
@@ -262,6 +268,8 @@ bool image_map_call(struct patch *p, struct task *task, int64_t nr, bool refused
 void image_set_alone(struct task *task, bool alone);
 /* The task blocks SIGSYS now, or not any more. */
 void image_note_blocked(struct task *task, bool blocked);
+/* The handler of `sig` runs with SIGSYS blocked from here on, or does not. */
+void image_note_handler(struct task *task, int sig, bool blocks);
 /* A handler is about to run in the task, or has returned: must the tracer see the next return? */
 void image_note_frames(struct task *task);
 /* The task leaves the image that it runs in. */
@@ -394,6 +402,12 @@ void stepout_exec(const struct image *img);
 /* dispatch.c: a call from outside the agent has stopped */
 /* A stop of that kind: patches the site, or has the call made under ptrace. Of `call` arch and nr are set. */
 enum tracer_verdict dispatch_stop(struct patch *p, struct task *task, const struct call *call);
+/* Did the call that the task stopped at raise this signal? The program may send itself one that says so. */
+bool dispatch_is_forced(const struct task *task, const siginfo_t *si);
+/* `sig` is about to be delivered: does its handler run with SIGSYS blocked? */
+void dispatch_note_delivery(struct task *task, int sig);
+/* The action of `sig` is, or is about to be, this one. */
+void dispatch_note_action(struct task *task, int sig, const uint64_t action[ACTION_WORDS]);
 /* The same by a SIGSYS that was forced (ARM_SUD): leaves the program's mask and action as they were. */
 enum tracer_verdict dispatch_forced(struct patch *p, struct task *task, const siginfo_t *si);
 /* Does a call with these arguments install a seccomp filter? */
@@ -462,10 +476,8 @@ void guard_install(struct patch *p, struct task *task);
  * its call would return its own number. So the thread is sent back to before it at once.
  */
 void guard_waited(struct tracer *t, pid_t tid, int status);
-/* Gives the program its own action back. */
+/* Gives the program its own action back; also before a SIGSYS of its own is delivered, whose handler's flags and mask count. */
 void guard_remove(struct patch *p, struct task *task);
-/* A SIGSYS that is the program's is about to be delivered: where it has no handler, its default must happen. */
-void guard_give_way(struct patch *p, struct task *task);
 /* The program's call of rt_sigaction(2) is over: what it is told of SIGSYS is its own action. */
 void guard_veil(struct task *task);
 
