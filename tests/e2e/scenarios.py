@@ -224,6 +224,30 @@ def attach_signals(world, mode):
 
 
 @scenario("attach", ATTACHING)
+def attach_sigsys(world, mode):
+    """What a program is told of SIGSYS's action, and what happens by it, is its own: before, while and after we are attached."""
+    for how in ("handler", "default"):
+        with running([world.program("sigsys"), "attached", how], stdin=subprocess.PIPE) as target:
+            wait_ready(target)
+
+            def check(round_):
+                target.stdin.write(round_)
+                target.stdin.flush()
+                wait_ready(target, b"checked\n")
+
+            check(b".")
+            for rounds in (b"..", b"s.", b".."):
+                with attached(world, mode, target.pid) as process:
+                    for i in range(2):
+                        check(rounds[i:i + 1])
+                    end_attached(process)
+                check(b".")
+            status, _, stderr = wait_end(target)
+            if status != 0:
+                raise Failed(f"the target ended with {status}: {stderr}")
+
+
+@scenario("attach", ATTACHING)
 def attach_stopped(world, mode):
     """A stopped process stays stopped, before and after."""
     with running([world.program("target"), "rows", "4"]) as target:

@@ -1,0 +1,197 @@
+/*
+ * SIGSYS is the program's own, under an engine that has it raised for calls: its action, mask and siginfo, whatever is pending,
+ * blocked or ignored, and before, while and after a tracer is attached.
+ */
+#include "e2e.h"
+
+#include <signal.h>
+
+static volatile sig_atomic_t hits, last_code;
+static sigset_t seen_mask;
+
+/* Calls from places that no call was made from before. */
+#define FRESH_CALL() __asm__ volatile("syscall" ::"a"(SYS_getppid) : "rcx", "r11", "memory")
+
+static void on_signal(int sig, siginfo_t *si, void *context)
+{
+	(void)sig;
+	(void)context;
+#ifdef __x86_64__
+	FRESH_CALL();
+	FRESH_CALL();
+#endif
+	CHECK(sigprocmask(SIG_BLOCK, NULL, &seen_mask) == 0);
+	last_code = si->si_code;
+	hits++;
+}
+
+static void set_handler(int sig, int flags, int also)
+{
+	struct sigaction sa = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | flags};
+	sigemptyset(&sa.sa_mask);
+	if (also)
+		sigaddset(&sa.sa_mask, also);
+	CHECK(sigaction(sig, &sa, NULL) == 0);
+}
+
+static bool is_ignored(void)
+{
+	struct sigaction sa;
+	CHECK(sigaction(SIGSYS, NULL, &sa) == 0);
+	return sa.sa_handler == SIG_IGN;
+}
+
+static void block(int how)
+{
+	sigset_t m;
+	sigemptyset(&m);
+	sigaddset(&m, SIGSYS);
+	CHECK(sigprocmask(how, &m, NULL) == 0);
+}
+
+/* What was raised before and after it was blocked, ignored, and let through again: 32 orders of it. */
+static void go_through(int steps)
+{
+	set_handler(SIGSYS, 0, 0);
+	if (steps & 1)
+		raise(SIGSYS);
+	if (steps & 2)
+		block(SIG_BLOCK);
+	if (steps & 4)
+		raise(SIGSYS);
+	CHECK(hits == (steps & 1) + (steps & 4 && !(steps & 2)));
+	signal(SIGSYS, SIG_IGN);
+	if (steps & 8)
+		raise(SIGSYS);
+	CHECK(is_ignored());
+	if (steps & 16)
+		block(SIG_UNBLOCK);
+	raise(SIGSYS);
+	CHECK(is_ignored() && hits == (steps & 1) + (steps & 4 && !(steps & 2)));
+	_exit(7);
+}
+
+static void test_states(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	for (int steps = 0; steps < 32; steps++) {
+		pid_t pid = fork();
+		if (pid == 0)
+			go_through(steps);
+		reap_ok(pid, 7);
+	}
+	sigset_t all, pending;
+	set_handler(SIGSYS, 0, 0);
+	sigfillset(&all);
+	CHECK(sigprocmask(SIG_SETMASK, &all, NULL) == 0);
+	CHECK(raise(SIGSYS) == 0 && hits == 0);
+	CHECK(sigpending(&pending) == 0 && sigismember(&pending, SIGSYS));
+	block(SIG_UNBLOCK);
+	CHECK(hits == 1);
+}
+
+static void expect_mask(int a, int b)
+{
+	for (int sig = 1; sig < NSIG; sig++)
+		CHECK(sig == 32 || sig == 33 || sigismember(&seen_mask, sig) == (sig == a || sig == b));
+}
+
+/* In handlers: SIGSYS is blocked in its own, and in those that say so, but for SA_NODEFER; SA_RESETHAND resets it. */
+static void test_handlers(int argc, char **argv)
+{
+	struct sigaction sa;
+	(void)argc;
+	(void)argv;
+	for (int i = 0; i < 5; i++) {
+		set_handler(SIGSYS, 0, SIGHUP);
+		CHECK(raise(SIGSYS) == 0);
+		expect_mask(SIGSYS, SIGHUP);
+		set_handler(SIGSYS, SA_NODEFER, SIGHUP);
+		CHECK(raise(SIGSYS) == 0);
+		expect_mask(SIGHUP, SIGHUP);
+		set_handler(SIGUSR1, 0, SIGSYS);
+		CHECK(raise(SIGUSR1) == 0);
+		expect_mask(SIGUSR1, SIGSYS);
+		set_handler(SIGUSR1, 0, SIGHUP);
+		CHECK(raise(SIGUSR1) == 0);
+		expect_mask(SIGUSR1, SIGHUP);
+		set_handler(SIGSYS, SA_RESETHAND, 0);
+		CHECK(raise(SIGSYS) == 0 && sigaction(SIGSYS, NULL, &sa) == 0 && sa.sa_handler == SIG_DFL);
+	}
+	CHECK(hits == 25);
+	pid_t pid = fork();
+	if (pid == 0)
+		raise(SIGSYS);
+	int status = reap(pid);
+	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS);
+}
+
+/* A program may send itself any siginfo, that of a call that was dispatched, too (rt_sigqueueinfo(2)). */
+static void test_forged(int argc, char **argv)
+{
+	siginfo_t si = {.si_signo = SIGSYS, .si_code = 2 /* SYS_USER_DISPATCH */};
+	(void)argc;
+	(void)argv;
+	set_handler(SIGSYS, 0, 0);
+	for (int i = 1; i < 10; i++) {
+		CHECK(syscall(SYS_rt_sigqueueinfo, getpid(), SIGSYS, &si) == 0);
+		CHECK(hits == i && last_code == 2);
+	}
+}
+
+/* --- a tracer comes and goes: each byte of standard input is a round, "handler" or "default" what is set before --- */
+
+static void check_own(bool handler)
+{
+	struct sigaction sa;
+	int before = hits;
+	CHECK(sigaction(SIGSYS, NULL, &sa) == 0);
+	CHECK(handler ? sa.sa_sigaction == on_signal : sa.sa_handler == SIG_DFL);
+	CHECK(!handler ||
+	      (sigismember(&sa.sa_mask, SIGHUP) && (sa.sa_flags & ~0x4000000) == (SA_SIGINFO | SA_RESTART)));
+	pid_t pid = fork();
+	if (pid == 0) {
+		raise(SIGSYS);
+		_exit(hits);
+	}
+	int status = reap(pid);
+	if (handler)
+		CHECK(WIFEXITED(status) && WEXITSTATUS(status) == hits + 1);
+	else
+		CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS);
+	if (handler) {
+		CHECK(raise(SIGSYS) == 0 && hits == before + 1 && last_code == SI_TKILL);
+		expect_mask(SIGSYS, SIGHUP);
+	}
+}
+
+static void test_attached(int argc, char **argv)
+{
+	char c;
+	struct sigaction old;
+	bool handler = argc > 0 && strcmp(argv[0], "handler") == 0;
+	if (handler)
+		set_handler(SIGSYS, SA_RESTART, SIGHUP);
+	dprintf(1, "ready\n");
+	while (read(0, &c, 1) == 1) {
+		check_own(handler);
+		if (c == 's') { /* it sets one itself, and is told what was there before */
+			struct sigaction sa = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
+			sigaddset(&sa.sa_mask, SIGHUP);
+			CHECK(sigaction(SIGSYS, &sa, &old) == 0);
+			CHECK(handler ? old.sa_sigaction == on_signal : old.sa_handler == SIG_DFL);
+			handler = true;
+			check_own(handler);
+		}
+		dprintf(1, "checked\n");
+	}
+}
+
+static const struct test tests[] = {
+	{"states", test_states},
+	{"handlers", test_handlers},
+	{"forged", test_forged},
+	{"attached", test_attached},
+};
+TEST_MAIN(tests)
