@@ -8,8 +8,7 @@
 
 #include <errno.h>
 
-#define BASE     0x555555554000u
-#define GAPS_MAX 64
+#define BASE 0x555555554000u
 
 struct memory {
 	const uint8_t *data;
@@ -41,10 +40,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct memory memory = {data, size};
 	struct mem mem = {memory_read, &memory};
-	struct gap gaps[GAPS_MAX];
+	struct gap gaps[PADDING_GAPS];
 	uint64_t lo, hi;
-	int n = padding_gaps(&mem, BASE, BASE, BASE + size, gaps, GAPS_MAX);
-	FUZZ_REQUIRE(n <= GAPS_MAX);
+	int n = padding_gaps(&mem, BASE, BASE, BASE + size, gaps, PADDING_GAPS);
+	FUZZ_REQUIRE(n <= PADDING_GAPS);
 	for (int i = 0; i < n; i++)
 		FUZZ_REQUIRE(gaps[i].lo < gaps[i].hi && (i == 0 || gaps[i - 1].hi <= gaps[i].lo));
 	if (n > 0)

@@ -7,6 +7,8 @@
 #include "engine/patch/relocate.h"
 
 #include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -199,6 +201,49 @@ static void gaps_of_the_c_library(void **state)
 }
 
 /* A hostile object: every byte of its header and tables wild. Nothing is claimed, nothing is read without end. */
+/* Sixty gaps that all reach each other and lead nowhere: tried in every order this would take a minute. */
+static void gaps_that_lead_nowhere_end(void **state)
+{
+	struct gap gaps[60];
+	struct padding_way way;
+	(void)state;
+	for (size_t i = 0; i < 60; i++)
+		gaps[i] = (struct gap){0x1000 + 2 * i, 0x1002 + 2 * i};
+	for (int i = 0; i < 100; i++)
+		assert_false(padding_find_way(0x1040, gaps, 60, &way));
+}
+
+/* An unwind table of 16 million entries, of which all but the first are for the same address. */
+static ssize_t read_endless(void *ctx, uint64_t addr, void *buf, size_t n)
+{
+	static const unsigned char head[12] = {1, 0x1b, 3, 0x3b, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0};
+	const Elf64_Ehdr eh = {.e_ident = "\177ELF\2", .e_phoff = 64, .e_phentsize = sizeof(Elf64_Phdr), .e_phnum = 2};
+	const Elf64_Phdr ph[2] = {{.p_type = PT_LOAD, .p_memsz = 0x10000},
+				  {.p_type = PT_GNU_EH_FRAME, .p_vaddr = 0x100000}};
+	const int32_t first = 0x1000 - 0x100000, other = 0x1005 - 0x100000;
+	memset(buf, 0, n);
+	++*(unsigned *)ctx;
+	if (addr == 0x400000 && n == sizeof(eh))
+		memcpy(buf, &eh, n);
+	else if (addr == 0x400040 || addr == 0x400040 + sizeof(*ph))
+		memcpy(buf, &ph[addr != 0x400040], n);
+	else if (addr == 0x500000)
+		memcpy(buf, head, n);
+	else if (n == 8)
+		memcpy(buf, addr == 0x500000 + sizeof(head) ? &first : &other, sizeof(first));
+	return (ssize_t)n;
+}
+
+static void a_table_is_sorted_or_none(void **state)
+{
+	unsigned reads = 0;
+	const struct mem m = {read_endless, &reads};
+	struct gap gaps[8];
+	(void)state;
+	assert_int_equal(padding_gaps(&m, 0x400000, 0x401001, 0x402000, gaps, 8), -ENOEXEC);
+	assert_true(reads > 20 && reads < 200);
+}
+
 static ssize_t read_noise(void *ctx, uint64_t addr, void *buf, size_t n)
 {
 	unsigned seed = *(unsigned *)ctx;
@@ -236,6 +281,8 @@ int main(void)
 		cmocka_unit_test(fill_is_what_assemblers_write),
 		cmocka_unit_test(code_is_not_fill),
 		cmocka_unit_test(ways_are_within_reach),
+		cmocka_unit_test(gaps_that_lead_nowhere_end),
+		cmocka_unit_test(a_table_is_sorted_or_none),
 		cmocka_unit_test(traps_of_five_are_gaps),
 		cmocka_unit_test(jumps_reach_as_far_as_they_can),
 		cmocka_unit_test(stubs_lead_back),

@@ -157,6 +157,9 @@ int padding_gaps(const struct mem *m, uint64_t base, uint64_t lo, uint64_t hi, s
 			return -ENOEXEC;
 		if (loc >= hi)
 			break;
+		/* Sorted, or it would have no end: no more entries lie between than bytes. */
+		if (next <= loc || next <= lo)
+			return -ENOEXEC;
 		/* An entry that cannot be read hides where its function ends: no gap is claimed there. */
 		if (function_end(&u, loc, fde, &end) < 0 || end >= next || end < lo || end >= hi)
 			continue;
@@ -223,30 +226,55 @@ static bool reaches(uint64_t from, uint64_t to)
 	return d >= -128 && d <= 127;
 }
 
-static bool seek(uint64_t from, struct gap *gaps, int n, int depth, struct padding_way *way)
+/*
+ * Breadth first, each gap once: the shortest way is found, and in no more than n * n steps, whatever gaps a file claims to have. The
+ * first hop's `before` is -1.
+ */
+struct hop {
+	int gap, before;
+	int length; /* hops up to here */
+};
+
+static bool five_bytes_from(uint64_t from, const struct gap *gaps, int n, int *found)
 {
-	for (int i = 0; i < n; i++)
-		if (gaps[i].hi - gaps[i].lo >= 5 && reaches(from, gaps[i].lo)) {
-			way->at[depth] = gaps[i].lo;
-			way->n = depth + 1;
-			gaps[i].lo += 5;
+	for (*found = 0; *found < n; ++*found)
+		if (gaps[*found].hi - gaps[*found].lo >= 5 && reaches(from, gaps[*found].lo))
 			return true;
-		}
-	for (int i = 0; depth < PADDING_HOPS && i < n; i++) {
-		if (gaps[i].hi - gaps[i].lo < 2 || !reaches(from, gaps[i].lo))
-			continue;
-		way->at[depth] = gaps[i].lo;
-		gaps[i].lo += 2;
-		if (seek(way->at[depth] + 2, gaps, n, depth + 1, way))
-			return true;
-		gaps[i].lo -= 2;
-	}
 	return false;
+}
+
+/* The way that ends with a jump from hops[last] (-1: from the site) to gap `end`; its bytes are taken. */
+static void take_way(const struct hop *hops, int last, int end, struct gap *gaps, struct padding_way *way)
+{
+	way->n = last < 0 ? 1 : hops[last].length + 1;
+	way->at[way->n - 1] = gaps[end].lo;
+	gaps[end].lo += 5;
+	for (int i = way->n - 2; i >= 0; i--, last = hops[last].before) {
+		way->at[i] = gaps[hops[last].gap].lo;
+		gaps[hops[last].gap].lo += 2;
+	}
 }
 
 bool padding_find_way(uint64_t from, struct gap *gaps, int n, struct padding_way *way)
 {
-	/* Shortest first would need a breadth-first search; gaps are few, and the five-byte ones are tried first. */
+	struct hop hops[PADDING_GAPS];
+	bool seen[PADDING_GAPS] = {false};
+	int nhops = 0, end;
 	way->n = 0;
-	return seek(from, gaps, n, 0, way);
+	n = n < PADDING_GAPS ? n : PADDING_GAPS;
+	for (int at = -1; at < nhops; at++) {
+		uint64_t behind = at < 0 ? from : gaps[hops[at].gap].lo + 2;
+		int length = at < 0 ? 0 : hops[at].length;
+		if (five_bytes_from(behind, gaps, n, &end)) {
+			take_way(hops, at, end, gaps, way);
+			return true;
+		}
+		for (int i = 0; length < PADDING_HOPS && i < n; i++) {
+			if (seen[i] || gaps[i].hi - gaps[i].lo < 2 || !reaches(behind, gaps[i].lo))
+				continue;
+			seen[i] = true;
+			hops[nhops++] = (struct hop){i, at, length + 1};
+		}
+	}
+	return false;
 }

@@ -44,6 +44,9 @@ struct padding_way {
 	uint64_t at[PADDING_HOPS + 1]; /* at[n - 1] is where the five bytes are */
 };
 
+/* Of more gaps than these the rest is not looked at. */
+#define PADDING_GAPS 64
+
 /*
  * Finds the shortest way from `from` (the address behind the first short jump) through free bytes of `gaps`. Free bytes
  * are taken off the gaps' front. False where there is none.

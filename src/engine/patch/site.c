@@ -13,8 +13,7 @@
 
 #define CACHE_LINE 64
 /* How far hops can lead from a site. */
-#define WINDOW   (PADDING_HOPS * 128 + 128)
-#define GAPS_MAX 64
+#define WINDOW (PADDING_HOPS * 128 + 128)
 /* Generated code has call sites without end: what comes after is traced. */
 #define SITES_MAX 65536
 
@@ -111,7 +110,7 @@ static uint64_t used_until(const struct image *img, uint64_t lo, uint64_t hi)
 static int free_gaps(const struct patch *p, struct task *task, const struct mapping *m, uint64_t ip, struct gap *gaps)
 {
 	const struct image *img = image_of(task);
-	struct gap all[GAPS_MAX];
+	struct gap all[PADDING_GAPS];
 	unsigned char bytes[64];
 	/* In one page with the site: what is mapped or thrown away (madvise(2)) takes them all, or none. */
 	uint64_t page = (ip - 2) & ~(uint64_t)(AGENT_PAGE - 1);
@@ -121,10 +120,10 @@ static int free_gaps(const struct patch *p, struct task *task, const struct mapp
 	const struct mem direct = {mem_read_process, &pid};
 	struct mem_pages pages = {.under = &direct};
 	const struct mem mem = {mem_read_pages, &pages};
-	int found = m->base ? padding_gaps(&mem, m->base, lo, hi, all, GAPS_MAX) : -ENOEXEC;
+	int found = m->base ? padding_gaps(&mem, m->base, lo, hi, all, PADDING_GAPS) : -ENOEXEC;
 	unsigned char window[2 * WINDOW];
 	if (found < 0 && mem_get(&mem, lo, window, hi - lo) == 0)
-		found = padding_traps(window, hi - lo, lo, all, GAPS_MAX);
+		found = padding_traps(window, hi - lo, lo, all, PADDING_GAPS);
 	int n = 0;
 	for (int i = 0; i < found; i++) {
 		struct gap g = all[i];
@@ -188,7 +187,7 @@ static bool apply_changes(const struct site *s, pid_t tid)
 /* Two bytes of jump through padding; NULL, or why that cannot be. */
 static const char *patch_short(struct patch *p, struct task *task, struct site *s, const struct mapping *m)
 {
-	struct gap gaps[GAPS_MAX];
+	struct gap gaps[PADDING_GAPS];
 	struct padding_way way;
 	int n = free_gaps(p, task, m, s->ip, gaps);
 	if (!padding_find_way(s->ip, gaps, n, &way))
