@@ -46,7 +46,8 @@ static void give_image(struct tracer *t, const struct task *parent, const struct
 {
 	struct image *img = image_of(parent);
 	if (!(flags & CLONE_VM)) {
-		child->proc->image = image_copy(img, patch_task_of(parent) ? patch_task_of(parent)->serial : 0);
+		uint32_t sure = patch_task_of(parent) ? patch_task_of(parent)->serial : 0;
+		child->proc->image = image_copy(patch_of(t), img, sure);
 		return;
 	}
 	child->proc->image = img;
@@ -81,6 +82,10 @@ bool patch_is_served(const struct patch *p, const struct task *task)
 void patch_refuse_all(const struct task *task)
 {
 	static const uint32_t none[AGENT_CALLS];
+	unsigned char code[64];
+	/* Whose image is not known may have memory of its own there. */
+	if (remote_read(task->tid, AGENT_CODE, code, sizeof(code)) < 0 || memcmp(code, agent_begin, sizeof(code)) != 0)
+		return;
 	remote_write(task->tid, AGENT_DATA + offsetof(struct agent_data, map), none, sizeof(none));
 }
 
@@ -88,8 +93,12 @@ void patch_on_first_stop(struct tracer *t, struct task *task)
 {
 	struct patch *p = patch_of(t);
 	struct image *img = image_of(task);
-	/* Whose birth nobody told has an unknown image: it is traced by ptrace, and its copy of the agent counts nothing. */
-	if (!img)
+	/*
+	 * Whose birth nobody told has an unknown image: it is traced by ptrace, and its copy of the agent counts nothing. So is one
+	 * whose copy has no sites, because there are too many.
+	 */
+	bool copied_plain = img && img->state == IMAGE_PLAIN && img->region && img->refs == 1;
+	if (!img || copied_plain)
 		patch_refuse_all(task);
 	if (!patch_give_data(task) || !img || img->state != IMAGE_READY)
 		return;
@@ -97,7 +106,7 @@ void patch_on_first_stop(struct tracer *t, struct task *task)
 	bool forked = img->refs == 1 && task->tid == task->proc->pid;
 	bool apart = served && forked && (t->config.want & CAP_BY_PROCESS || !task->proc->counted);
 	if (forked)
-		site_check_copied(task);
+		site_check_copied(p, task);
 	stepout_child(task, apart);
 	if (!served)
 		return;

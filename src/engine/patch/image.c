@@ -24,13 +24,38 @@ static struct site *site_copy(const struct site *from)
 	return s;
 }
 
-struct image *image_copy(const struct image *from, uint32_t sure)
+/* A program can have as many call sites as it likes, and as many copies of them as it has children: so much here is 600 MB. */
+#define SITES_IN_ALL 2000000
+
+static void copy_sites(struct patch *p, struct image *img, const struct image *from)
+{
+	size_t i = 0;
+	struct site *s;
+	while ((s = map_next(&from->sites, &i, NULL))) {
+		struct site *c = site_copy(s);
+		if (!c || map_put(&img->sites, c->ip, c) < 0) {
+			free(c); /* it will be decided again when it is hit */
+			continue;
+		}
+		p->nsites++;
+		site_index(img, c);
+	}
+	for (size_t k = 0; k < from->pages.n; k++)
+		(void)vec_push(&img->pages, from->pages.v[k]);
+	for (size_t k = 0; k < from->mappings.n; k++)
+		(void)vec_push(&img->mappings, from->mappings.v[k]);
+	for (size_t k = 0; k < from->gaps.n; k++)
+		(void)vec_push(&img->gaps, from->gaps.v[k]);
+}
+
+struct image *image_copy(struct patch *p, const struct image *from, uint32_t sure)
 {
 	struct image *img = image_new();
 	if (!img)
 		return NULL;
 	img->state = from->state;
 	img->from_start = from->from_start;
+	img->owner = from->owner;
 	img->alone = from->alone;
 	img->sealed = from->sealed;
 	img->serial = from->serial;
@@ -44,22 +69,10 @@ struct image *image_copy(const struct image *from, uint32_t sure)
 	if (img->region)
 		img->region->refs++;
 	memcpy(img->map, from->map, sizeof(img->map));
-	size_t i = 0;
-	struct site *s;
-	while ((s = map_next(&from->sites, &i, NULL))) {
-		struct site *c = site_copy(s);
-		if (!c || map_put(&img->sites, c->ip, c) < 0) {
-			free(c); /* it will be decided again when it is hit */
-			continue;
-		}
-		site_index(img, c);
-	}
-	for (size_t k = 0; k < from->pages.n; k++)
-		(void)vec_push(&img->pages, from->pages.v[k]);
-	for (size_t k = 0; k < from->mappings.n; k++)
-		(void)vec_push(&img->mappings, from->mappings.v[k]);
-	for (size_t k = 0; k < from->gaps.n; k++)
-		(void)vec_push(&img->gaps, from->gaps.v[k]);
+	if (p->nsites + from->sites.n <= SITES_IN_ALL)
+		copy_sites(p, img, from);
+	else
+		img->state = IMAGE_PLAIN;
 	return img;
 }
 
@@ -69,6 +82,7 @@ void image_put(struct patch *p, struct image *img)
 		return;
 	size_t i = 0;
 	struct site *s;
+	p->nsites -= img->sites.n;
 	while ((s = map_next(&img->sites, &i, NULL)))
 		free(s);
 	map_free(&img->sites);

@@ -191,6 +191,7 @@ struct patch {
 	bool deceived; /* a program had other code where ours was to be: waits for such are short from then on */
 	VEC(struct module *) modules;
 	size_t nplans;         /* of all of them */
+	size_t nsites;         /* of all images */
 	struct module *loader; /* the one that new images begin in, and where in it they begin */
 	uint64_t loader_entry;
 	VEC(struct behind) behind;
@@ -248,8 +249,11 @@ int64_t remote_call(struct tracer *t, struct task *task, uint64_t nr, const uint
 
 /* image.c */
 struct image *image_new(void);
-/* Of a child whose parent ran on last when the image's number was `sure`. */
-struct image *image_copy(const struct image *from, uint32_t sure);
+/*
+ * Of a child whose parent ran on last when the image's number was `sure`. Without the sites where there would be too many of them in
+ * all: then the child is to be traced by ptrace (IMAGE_PLAIN).
+ */
+struct image *image_copy(struct patch *p, const struct image *from, uint32_t sure);
 void image_put(struct patch *p, struct image *img);
 /* Puts the agent into a new image; `at` is code of the program that may be overwritten for a moment. 0 or -errno. */
 int image_setup(struct patch *p, struct task *task, uint64_t at);
@@ -344,7 +348,7 @@ struct site *site_of_stub(const struct image *img, uint64_t addr);
  * In the first stop of a child with a copy of its parent's memory: sites that were patched while the copy was made, by way of
  * another thread, are looked at, and forgotten where the copy has them not.
  */
-void site_check_copied(struct task *task);
+void site_check_copied(struct patch *p, struct task *task);
 /* Puts a site back as it was, and the padding that leads from it to its stub where no other thread can be in there. */
 void site_restore(const struct task *task, const struct site *s, bool hops);
 /* Puts everything back as it was. */

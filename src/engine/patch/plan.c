@@ -304,6 +304,7 @@ static void batch_apply(struct patch *p, struct task *task, struct batch *b, str
 			free(s);
 			continue;
 		}
+		p->nsites++;
 		s->serial = ++img->serial;
 		p->patched += site_is_patched(s);
 		p->redirected += s->kind == SITE_REDIRECT;

@@ -357,7 +357,7 @@ static bool is_copied(struct task *task, const struct site *s)
 	return !site_is_patched(s) || bytes_are(task, &s->change[s->nchanges - 1], true);
 }
 
-static void forget_site(struct task *task, struct site *s)
+static void forget_site(struct patch *p, struct task *task, struct site *s)
 {
 	struct image *img = image_of(task);
 	if (site_is_patched(s))
@@ -365,11 +365,11 @@ static void forget_site(struct task *task, struct site *s)
 			     s->change[s->nchanges - 1].len);
 	unindex(img, s);
 	map_remove(&img->stubs, s->stub);
-	map_remove(&img->sites, s->ip);
+	p->nsites -= map_remove(&img->sites, s->ip) != NULL;
 	free(s);
 }
 
-void site_check_copied(struct task *task)
+void site_check_copied(struct patch *p, struct task *task)
 {
 	struct image *img = image_of(task);
 	VEC(struct site *) late = {0};
@@ -382,7 +382,7 @@ void site_check_copied(struct task *task)
 			break;
 	for (size_t k = 0; k < late.n; k++)
 		if (!is_copied(task, late.v[k]))
-			forget_site(task, late.v[k]);
+			forget_site(p, task, late.v[k]);
 	vec_free(&late);
 	img->sure = img->serial;
 }
@@ -405,6 +405,7 @@ struct site *site_visit(struct patch *p, struct task *task, uint64_t ip)
 			free(s);
 			return NULL;
 		}
+		p->nsites++;
 		s->ip = ip;
 	} else {
 		unindex(img, s);
