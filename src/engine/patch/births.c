@@ -59,7 +59,7 @@ static void give_image(struct tracer *t, const struct task *parent, const struct
 	child->proc->hold = true;
 	img->sharers++;
 	img->user = parent->tid;
-	image_switch(img, true);
+	image_switch(patch_of(t), img, true);
 }
 
 void patch_on_birth(struct tracer *t, struct task *parent, struct task *child, uint64_t flags)
@@ -124,7 +124,7 @@ static void leave_image(struct patch *p, struct process *proc)
 	struct image *img = proc->image;
 	proc->image = NULL;
 	if (img && proc->hold && --img->sharers == 0)
-		image_switch(img, false);
+		image_switch(p, img, false);
 	image_put(p, img);
 }
 

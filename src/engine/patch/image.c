@@ -223,13 +223,28 @@ void image_forget_task(const struct task *task)
 	img->awaiting -= pt->awaiting;
 }
 
-void image_switch(struct image *img, bool off)
+/* A task that runs in the image, or 0. The one that is noted may have ended, and its number be a stranger's by now. */
+static pid_t find_user(const struct patch *p, const struct image *img)
+{
+	size_t i = 0;
+	const struct task *task = tasks_find(&p->t.tasks, img->user);
+	if (task && image_of(task) == img)
+		return task->tid;
+	while ((task = map_next(&p->t.tasks.by_tid, &i, NULL)))
+		if (image_of(task) == img)
+			return task->tid;
+	return 0;
+}
+
+void image_switch(struct patch *p, struct image *img, bool off)
 {
 	static const uint32_t none[AGENT_CALLS];
 	if (img->state != IMAGE_READY || img->off == off)
 		return;
 	img->off = off;
-	remote_write(img->user, map_address(0), off ? none : img->map, sizeof(img->map));
+	pid_t user = find_user(p, img);
+	if (user)
+		remote_write(user, map_address(0), off ? none : img->map, sizeof(img->map));
 }
 
 void image_set_alone(struct task *task, bool alone)

@@ -31,7 +31,7 @@ void patch_make_plain(struct patch *p, struct task *task, const char *why)
 	struct image *img = image_of(task);
 	if (img->state == IMAGE_PLAIN)
 		return;
-	image_switch(img, true);
+	image_switch(p, img, true);
 	img->state = IMAGE_PLAIN;
 	p->plain_images++;
 	if (!p->plain_why.len)

@@ -279,7 +279,7 @@ void image_note_frames(struct task *task);
 /* The task leaves the image that it runs in. */
 void image_forget_task(const struct task *task);
 /* Sends all calls to the tracer, or back to the agent. */
-void image_switch(struct image *img, bool off);
+void image_switch(struct patch *p, struct image *img, bool off);
 /* The slot at an address in the program, or NULL where it is none. */
 struct agent_slot *image_slot(const struct image *img, uint64_t slot_addr);
 
