@@ -10,20 +10,61 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-bool outfile_folder_is_shared(const char *path)
+static bool is_shared(const char *path, uid_t *owner)
 {
 	char *copy = strdup(path);
-	struct stat st;
+	struct stat st = {0};
 	bool shared = !copy || (stat(dirname(copy), &st) == 0 && (st.st_mode & S_ISVTX) && (st.st_mode & S_IWOTH));
+	*owner = st.st_uid;
 	free(copy);
 	return shared;
 }
 
+bool outfile_folder_is_shared(const char *path)
+{
+	uid_t owner;
+	return is_shared(path, &owner);
+}
+
+/* Where the folder is shared: was the file put there by somebody else, who could read what is written to it? */
+static bool is_foreign(int fd, uid_t folder_owner)
+{
+	struct stat st;
+	if (fstat(fd, &st) < 0)
+		return true;
+	return (S_ISREG(st.st_mode) || S_ISFIFO(st.st_mode)) && st.st_uid != geteuid() && st.st_uid != folder_owner;
+}
+
+/* Opens, looks what it is that was opened, and only then cuts it: by its name it could be another the next moment. */
+static int open_checked(const char *path, int flags, mode_t mode)
+{
+	uid_t owner;
+	struct stat st;
+	bool shared = is_shared(path, &owner);
+	int fd = open(path, (flags & ~O_TRUNC) | O_WRONLY | O_CLOEXEC | O_NOCTTY | (shared ? O_NOFOLLOW : 0), mode);
+	if (fd < 0)
+		return -errno;
+	int err = shared && is_foreign(fd, owner) ? -EREMOTE : 0;
+	if (!err && flags & O_TRUNC && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && ftruncate(fd, 0) < 0)
+		err = -errno;
+	if (err)
+		close(fd);
+	return err ? err : fd;
+}
+
 int outfile_open(const char *path, int how, mode_t mode)
 {
-	int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | how;
-	int fd = open(path, outfile_folder_is_shared(path) ? flags | O_NOFOLLOW : flags, mode);
-	return fd < 0 ? -errno : fd;
+	return open_checked(path, O_CREAT | how, mode);
+}
+
+int outfile_open_special(const char *path)
+{
+	struct stat st;
+	int fd = open_checked(path, 0, 0);
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return fd;
+	close(fd);
+	return -EBUSY; /* it was none a moment ago */
 }
 
 int outfile_write(int fd, const char *s, size_t n)
@@ -53,5 +94,7 @@ int outfile_put(const char *path, const struct buf *text, struct buf *why)
 
 const char *outfile_why(int err)
 {
-	return err == -ELOOP ? "a link in a folder that all may write to is not followed" : strerror(-err);
+	return err == -ELOOP     ? "a link in a folder that all may write to is not followed"
+	       : err == -EREMOTE ? "it is another user's, in a folder that all may write to"
+				 : strerror(-err);
 }

@@ -13,9 +13,13 @@ bool outfile_folder_is_shared(const char *path);
 
 /*
  * Opens `path` for writing, made with `mode` where it is not there; `how` is O_TRUNC or O_APPEND. In a shared folder a link
- * is not followed. The descriptor, or -errno: -ELOOP for such a link (outfile_why() has words for it).
+ * is not followed, and no file or FIFO of another user than the folder's owner is written to. The descriptor, or -errno: -ELOOP
+ * for such a link, -EREMOTE for such a file (outfile_why() has words for them).
  */
 int outfile_open(const char *path, int how, mode_t mode);
+
+/* The same of what is there and no regular file: a terminal, a FIFO, /dev/null. -EBUSY where it is one after all. */
+int outfile_open_special(const char *path);
 
 /* Writes it all: 0 or -errno. */
 int outfile_write(int fd, const char *s, size_t n);

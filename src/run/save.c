@@ -13,9 +13,9 @@
 /* Writes to what is there and is no regular file: a terminal, a pipe, /dev/null. */
 static int write_special(const char *path, const struct buf *text)
 {
-	int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+	int fd = outfile_open_special(path);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	int rc = outfile_write(fd, text->s, text->len);
 	return close(fd) < 0 && rc == 0 ? -errno : rc;
 }

@@ -61,6 +61,43 @@ static void a_planted_link_is_not_followed(void **state)
 	buf_free(&why);
 }
 
+/* Made by somebody else, who could read it; the folder's owner is believed, whom the folder is. */
+static void anothers_file_is_not_written_to(void **state)
+{
+	struct place *p = *state;
+	struct stat st;
+	int fd = open(p->file, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	assert_int_equal(outfile_write(fd, "abc", 3), 0);
+	close(fd);
+	assert_int_equal(chmod(p->dir, 01777), 0);
+	fd = outfile_open(p->file, O_TRUNC, 0600);
+	assert_true(fd >= 0);
+	close(fd);
+	if (chown(p->file, 65534, 65534) < 0)
+		skip();
+	assert_int_equal(stat(p->file, &st), 0);
+	assert_int_equal(st.st_size, 0);
+	fd = outfile_open(p->file, O_TRUNC, 0600);
+	assert_true(fd == -EREMOTE || fd == -EACCES); /* fs.protected_regular (proc_sys_fs(5)) */
+	assert_int_equal(chmod(p->dir, 0755), 0);
+	fd = outfile_open(p->file, O_TRUNC, 0600);
+	assert_true(fd >= 0);
+	close(fd);
+}
+
+static void what_was_special_must_still_be(void **state)
+{
+	struct place *p = *state;
+	assert_int_equal(outfile_open_special(p->file), -ENOENT);
+	int fd = outfile_open_special("/dev/null");
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(close(open(p->file, O_WRONLY | O_CREAT | O_CLOEXEC, 0600)), 0);
+	assert_int_equal(outfile_open_special(p->file), -EBUSY);
+	assert_int_equal(chmod(p->dir, 01777), 0);
+	assert_int_equal(outfile_open_special(p->link), -ELOOP);
+}
+
 static void modes_and_appending(void **state)
 {
 	struct place *p = *state;
@@ -95,6 +132,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_planted_link_is_not_followed, make_place, remove_place),
+		cmocka_unit_test_setup_teardown(anothers_file_is_not_written_to, make_place, remove_place),
+		cmocka_unit_test_setup_teardown(what_was_special_must_still_be, make_place, remove_place),
 		cmocka_unit_test_setup_teardown(modes_and_appending, make_place, remove_place),
 		cmocka_unit_test(failures_are_told),
 	};
