@@ -66,9 +66,6 @@ static void comm(pid_t tid, struct buf *out)
 	buf_adds(out, name);
 }
 
-/* A program may open any number of paths; what comes after this many shares a row. */
-#define GROUPS_MAX 10000
-
 /* FNV-1a (Fowler, Noll, Vo), of the id too. */
 static uint64_t group_hash(const char *name, int64_t id)
 {
@@ -84,12 +81,10 @@ static struct summary_group *find_group(struct trace *t, const char *name, int64
 	struct summary_group *g = map_get(&t->groups, key);
 	if (g && g->id == id && strcmp(g->name, name) == 0)
 		return g;
-	if (t->summary.groups.n >= GROUPS_MAX) {
-		name = "(all others)";
-		id = -1;
-	}
-	g = summary_group(&t->summary, name, id);
-	if (g && t->summary.groups.n < GROUPS_MAX && map_put(&t->groups, key, g) < 0)
+	/* What has a group of its own has been found by now. */
+	bool full = t->summary.groups.n >= SUMMARY_GROUPS_MAX;
+	g = full ? summary_others(&t->summary) : summary_group(&t->summary, name, id);
+	if (g && !full && map_put(&t->groups, key, g) < 0)
 		t->summary.failed = true;
 	return g;
 }

@@ -52,7 +52,15 @@ struct summary_group *summary_group(struct summary *s, const char *name, int64_t
 	for (size_t i = s->groups.n; i-- > 0;)
 		if (s->groups.v[i]->id == id && strcmp(s->groups.v[i]->name, name) == 0)
 			return s->groups.v[i];
-	return group_new(s, name, id);
+	return s->groups.n < SUMMARY_GROUPS_MAX ? group_new(s, name, id) : summary_others(s);
+}
+
+struct summary_group *summary_others(struct summary *s)
+{
+	/* It is made last, and when there is no room for others. */
+	if (s->groups.n > SUMMARY_GROUPS_MAX)
+		return s->groups.v[SUMMARY_GROUPS_MAX];
+	return group_new(s, "(all others)", -1);
 }
 
 /* One key of both: the architecture's low bits are its ELF machine, the rest flags, so a mix is as good as a pair. */

@@ -63,8 +63,12 @@ struct call_outcome {
 };
 
 void summary_free(struct summary *s);
-/* The group called `name` with `id`, made at first use; NULL (and `failed`) when memory ran out. */
+/* A program may make any number of processes and open any number of paths: what comes after so many groups shares one more. */
+#define SUMMARY_GROUPS_MAX 10000
+/* The group called `name` with `id`, or that of all others, made at first use; NULL (and `failed`) when memory ran out. */
 struct summary_group *summary_group(struct summary *s, const char *name, int64_t id);
+/* That of all others, once there is no room for more. */
+struct summary_group *summary_others(struct summary *s);
 /* The row of call `nr` of `arch`, made at first use with zero counts; NULL (and s->failed) when memory ran out. */
 struct call_stats *summary_call(struct summary *s, struct summary_group *g, uint32_t arch, int64_t nr);
 /* Adds one call that has entered and come to the end `o` tells. */

@@ -48,6 +48,27 @@ static void numbers_without_end_share_a_row(void **state)
 	summary_free(&into);
 }
 
+static void groups_without_end_share_one(void **state)
+{
+	struct summary s = {0}, into = {0};
+	uint32_t arch = syscall_native_arch();
+	(void)state;
+	for (int64_t id = 0; id < SUMMARY_GROUPS_MAX + 500; id++)
+		summary_record(&s, summary_group(&s, "a process", id), arch, 1, &fine);
+	assert_int_equal(s.groups.n, SUMMARY_GROUPS_MAX + 1);
+	assert_int_equal(all_calls(&s), SUMMARY_GROUPS_MAX + 500);
+	const struct summary_group *last = s.groups.v[SUMMARY_GROUPS_MAX];
+	assert_string_equal(last->name, "(all others)");
+	assert_int_equal(call_stats_calls(last->calls.v[0]), 500);
+	assert_ptr_equal(summary_group(&s, "a process", 7), s.groups.v[7]);
+	summary_merge(&into, &s);
+	summary_merge(&into, &s);
+	assert_int_equal(into.groups.n, SUMMARY_GROUPS_MAX + 1);
+	assert_int_equal(all_calls(&into), 2 * (SUMMARY_GROUPS_MAX + 500));
+	summary_free(&s);
+	summary_free(&into);
+}
+
 static void errors_without_end_are_bounded(void **state)
 {
 	struct summary s = {0};
@@ -91,6 +112,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_without_end_share_a_row),
+		cmocka_unit_test(groups_without_end_share_one),
 		cmocka_unit_test(errors_without_end_are_bounded),
 		cmocka_unit_test(the_books_are_checked),
 	};
