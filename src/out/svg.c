@@ -114,33 +114,35 @@ void svg_circle(struct buf *out, double x, double y, double r, const char *class
 	close_shape(out, "circle", tip);
 }
 
+/* How wide one character is, of which `c` is the first byte; the rest of a character of several bytes is nothing. */
+static double char_width(unsigned char c)
+{
+	if ((c & 0xc0) == 0x80)
+		return 0;
+	return strchr(" .,:;|!'ijl()[]/tfr", c) ? 0.37 : c >= 'A' && c <= 'Z' ? 0.7 : strchr("mw%@+<>=", c) ? 0.9 : 0.6;
+}
+
 double svg_text_width(const char *text, double size)
 {
 	double width = 0;
-	for (; *text; text++) {
-		unsigned char c = (unsigned char)*text;
-		if ((c & 0xc0) == 0x80)
-			continue; /* the rest of a character of several bytes */
-		width += strchr(" .,:;|!'ijl()[]/tfr", c) ? 0.37
-			 : c >= 'A' && c <= 'Z'           ? 0.7
-			 : strchr("mw%@+<>=", c)          ? 0.9
-							  : 0.6;
-	}
+	for (; *text; text++)
+		width += char_width((unsigned char)*text);
 	return width * size;
 }
 
 void svg_cut(struct buf *out, const char *text, double size, double width)
 {
-	size_t begin = out->len;
-	buf_adds(out, text);
-	if (out->failed || svg_text_width(out->s + begin, size) <= width)
+	double used = 0;
+	size_t fits = 0; /* bytes that leave room for the dots */
+	if (svg_text_width(text, size) <= width) {
+		buf_adds(out, text);
 		return;
-	while (out->len > begin && svg_text_width(out->s + begin, size) > width - size) {
-		size_t len = out->len - 1;
-		while (len > begin && ((unsigned char)out->s[len] & 0xc0) == 0x80)
-			len--; /* never half a character */
-		buf_truncate(out, len);
 	}
+	while (text[fits] && (used += char_width((unsigned char)text[fits]) * size) <= width - size)
+		fits++;
+	while (fits && ((unsigned char)text[fits] & 0xc0) == 0x80)
+		fits--; /* never half a character */
+	buf_add(out, text, fits);
 	buf_adds(out, "…");
 }
 

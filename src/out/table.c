@@ -179,10 +179,24 @@ static void csv_field(struct buf *out, const char *s)
 	buf_addc(out, '"');
 }
 
+/* Text that a spreadsheet would take for a formula; it may be anybody's. Texts are escaped anyway, so this is one more escape. */
+static void csv_text(struct buf *out, const char *s)
+{
+	struct buf text = {0};
+	/* "-O2" and "+1" are none: without a function or another program nothing is done. */
+	bool formula = (*s && strchr("=@", *s) && s[1]) || (*s && strchr("+-", *s) && strpbrk(s, "(|!"));
+	if (formula)
+		buf_addf(&text, "\\x%02x", (unsigned char)*s);
+	buf_adds(&text, s + formula);
+	csv_field(out, buf_str(&text));
+	out->failed |= text.failed;
+	buf_free(&text);
+}
+
 static void csv_cell(struct buf *out, const struct cell *c)
 {
 	if (c->kind == CELL_STRING)
-		csv_field(out, table_cell_shown(c));
+		csv_text(out, table_cell_shown(c));
 	else if (c->kind == CELL_INTEGER)
 		buf_addf(out, "%lld", c->integer);
 	else if (c->kind == CELL_REAL)
@@ -196,7 +210,7 @@ static int render_csv(const struct table *t, struct buf *out)
 		if (!for_programs(&t->columns[k]))
 			continue;
 		buf_adds(out, sep);
-		csv_field(out, t->columns[k].key);
+		csv_text(out, t->columns[k].key);
 		sep = ",";
 	}
 	buf_adds(out, "\r\n");

@@ -20,9 +20,9 @@ static size_t shown_width(const char *s)
 {
 	size_t width = 0;
 	mbstate_t state = {0};
-	while (*s) {
+	for (size_t left = strlen(s), len; left; s += len, left -= len) {
 		wchar_t wc;
-		size_t len = mbrtowc(&wc, s, strlen(s), &state);
+		len = mbrtowc(&wc, s, left, &state);
 		if (len == (size_t)-1 || len == (size_t)-2) {
 			memset(&state, 0, sizeof(state));
 			len = 1;
@@ -30,7 +30,6 @@ static size_t shown_width(const char *s)
 		}
 		int w = wcwidth(wc);
 		width += w > 0 ? (size_t)w : 0;
-		s += len;
 	}
 	return width;
 }
@@ -114,7 +113,7 @@ static void add_cut(struct buf *out, const char *s, size_t width)
 	}
 	size_t used = 0;
 	while (*s) {
-		size_t len = escape_utf8_len(s, strlen(s));
+		size_t len = escape_utf8_len(s, strnlen(s, 4));
 		if (!len)
 			len = 1;
 		char one[8] = {0};

@@ -354,6 +354,13 @@ def check_hostile_names(folder):
     xml.parse(folder / "evil.svg")
 
 
+def check_endless_name(folder):
+    """A name of three million characters is a report like any other"""
+    path = save(folder, "long.json", document("bench-syscall", [timed("x" * 3000000, [1, 2, 3])]))
+    for form in ("text", "html"):
+        assert "xxx" in report(f"--format={form}", path)
+
+
 def check_output_that_fails(folder):
     """A report that cannot be written is status 125"""
     a = published(folder)[0]

@@ -126,6 +126,23 @@ static void csv_follows_rfc_4180(void **state)
 	free(s);
 }
 
+/* What a spreadsheet would compute, or have another program do, stays text; flags and numbers are as they were. */
+static void csv_holds_no_formula(void **state)
+{
+	static const struct column one[] = {{"name", "name", 0}};
+	static const char *const texts[] = {"=1+1", "@SUM(1)", "-2+cmd|' /C calc'!A0", "-O2", "+1", "-", "="};
+	struct table *t = table_new(one, 1);
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		table_row(t);
+		table_string(t, 0, texts[i]);
+	}
+	char *s = render(t, TABLE_CSV, NULL);
+	assert_string_equal(s,
+			    "name\r\n\\x3d1+1\r\n\\x40SUM(1)\r\n\\x2d2+cmd|' /C calc'!A0\r\n-O2\r\n+1\r\n-\r\n=\r\n");
+	free(s);
+}
+
 static void markdown_escapes_bars(void **state)
 {
 	(void)state;
@@ -191,6 +208,7 @@ int main(void)
 		cmocka_unit_test(narrower_ones_lose_spare_columns_before_text),
 		cmocka_unit_test(colour_only_where_asked),
 		cmocka_unit_test(csv_follows_rfc_4180),
+		cmocka_unit_test(csv_holds_no_formula),
 		cmocka_unit_test(markdown_escapes_bars),
 		cmocka_unit_test(json_has_values_and_nulls),
 		cmocka_unit_test(foreign_text_is_harmless),
