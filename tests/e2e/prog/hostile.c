@@ -16,9 +16,6 @@
 /* Memory that is low enough for 32-bit addresses, and there in no program that was not asked for it. */
 enum { CODE = 0x70000000, DATA = 0x70001000, SLOTS = 0x70010000, PAGE = 4096 };
 
-/* What stands at fixed places there: the map of calls, the exec word's address, the mark behind the slots. */
-enum { DATA_EXEC = 8, DATA_LENT = 24, DATA_MAP = 96, DATA_MAP_SIZE = 4 * 512 };
-
 static uint32_t state = 1;
 
 static uint32_t chance(uint32_t n)
@@ -149,7 +146,7 @@ static void spoil_data(void)
 	signal(SIGUSR2, nothing);
 	for (int i = 0; i < 20; i++) {
 		uint64_t *at = (uint64_t *)(uintptr_t)DATA;
-		at[chance(DATA_MAP / 8 + DATA_MAP_SIZE / 8)] = word();
+		at[chance(PAGE / 8)] = word();
 		if (vfork() == 0)
 			_exit(0);
 		kill(getpid(), SIGUSR2);
