@@ -257,7 +257,7 @@ static void take_way(const struct hop *hops, int last, int end, struct gap *gaps
 
 bool padding_find_way(uint64_t from, struct gap *gaps, int n, struct padding_way *way)
 {
-	struct hop hops[PADDING_GAPS];
+	struct hop hops[PADDING_GAPS] = {{0}};
 	bool seen[PADDING_GAPS] = {false};
 	int nhops = 0, end;
 	way->n = 0;
