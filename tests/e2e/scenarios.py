@@ -6,6 +6,7 @@ import select
 import shutil
 import signal
 import stat
+import struct
 import subprocess
 import time
 from contextlib import contextmanager
@@ -204,6 +205,33 @@ def hostile_pending(world, mode):
             end_attached(process, signal.SIGTERM)
         if state(target.pid) not in "RS":
             raise Failed(f"the target is in state {state(target.pid)}")
+
+
+@scenario("hostile", ["ptrace", "patch"])
+def hostile_symbols(world, mode):
+    """A program that says to have 1.4 billion symbols, in a file that is mostly a hole, is not kept waiting for its main."""
+    image = bytearray(Path("/bin/true").read_bytes())
+    if image[:5] != b"\x7fELF\x02":
+        raise Skip("/bin/true is no 64-bit program")
+    image += bytes(-len(image) % 64)
+    size = 32 << 30
+    struct.pack_into("<Q", image, 0x28, len(image))  # e_shoff
+    struct.pack_into("<HHH", image, 0x3a, 64, 2, 0)  # e_shentsize, e_shnum, e_shstrndx
+    image += bytes(64) + struct.pack("<IIQQQQIIQQ", 0, 2, 0, 0, 1 << 20, size // 24 * 24, 1, 0, 8, 24)  # SHT_SYMTAB
+    path = world.scratch / "symbols"
+    try:
+        path.write_bytes(image)
+        os.truncate(path, size + (2 << 20))
+    except OSError as error:
+        raise Skip(f"no file with a hole of that size: {error}") from None
+    path.chmod(0o755)
+    try:
+        argv, env = tracer(world, mode, path)
+        seen = execute(argv, env=env)
+    finally:
+        path.unlink()
+    if seen.status != 0:
+        raise Failed(f"ended with {seen.status}\n" + tail(seen.stderr))
 
 
 @scenario("attach", ATTACHING)

@@ -30,15 +30,18 @@ uint64_t tracer_entry_point(pid_t pid)
 	return pair[0] == AT_ENTRY ? pair[1] : 0;
 }
 
-/* The value of `main` in one symbol table, or 0. */
-static uint64_t main_in(Elf *elf, Elf_Scn *scn)
+/* The file says how many symbols it has, in how many tables; its program does not wait longer than for a browser's. */
+#define SYMBOLS_MAX 8000000
+
+/* The value of `main` in one symbol table, or 0; *left symbols are looked at, in all tables. */
+static uint64_t main_in(Elf *elf, Elf_Scn *scn, size_t *left)
 {
 	GElf_Shdr sh;
 	if (!gelf_getshdr(scn, &sh) || (sh.sh_type != SHT_SYMTAB && sh.sh_type != SHT_DYNSYM) || !sh.sh_entsize)
 		return 0;
 	Elf_Data *data = elf_getdata(scn, NULL);
 	size_t n = sh.sh_size / sh.sh_entsize;
-	for (size_t i = 0; data && i < n; i++) {
+	for (size_t i = 0; data && i < n && *left > 0; i++, --*left) {
 		GElf_Sym sym;
 		if (!gelf_getsym(data, (int)i, &sym) || GELF_ST_TYPE(sym.st_info) != STT_FUNC || !sym.st_value)
 			continue;
@@ -58,9 +61,10 @@ static uint64_t find_main(pid_t pid, uint64_t entry)
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	Elf *elf = fd >= 0 && elf_version(EV_CURRENT) != EV_NONE ? elf_begin(fd, ELF_C_READ_MMAP, NULL) : NULL;
 	GElf_Ehdr eh;
+	size_t left = SYMBOLS_MAX;
 	if (elf && gelf_getehdr(elf, &eh)) {
 		for (Elf_Scn *s = NULL; !addr && (s = elf_nextscn(elf, s));)
-			addr = main_in(elf, s);
+			addr = main_in(elf, s, &left);
 		if (addr)
 			addr += entry - eh.e_entry;
 	}
