@@ -34,6 +34,24 @@ struct known {
 	char *name; /* frame.function where it is ours */
 };
 
+/*
+ * A regular file for reading, or -errno. What is at `path` now need not be what was mapped: to open a pipe would have us wait for ever, and
+ * to open a device may set it off. So it is looked at before it is opened in earnest.
+ */
+static int open_regular(const char *path)
+{
+	struct stat st;
+	char self[32];
+	int there = open(path, O_PATH | O_CLOEXEC);
+	if (there < 0)
+		return -errno;
+	bool regular = fstat(there, &st) == 0 && S_ISREG(st.st_mode);
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", there);
+	int fd = regular ? open(self, O_RDONLY | O_CLOEXEC) : -1;
+	close(there);
+	return fd < 0 ? -ENOENT : fd;
+}
+
 /* The file as the program sees it: its root or mount namespace may be another than ours. */
 static int find_elf(Dwfl_Module *mod, void **userdata, const char *name, Dwarf_Addr base, char **file, Elf **elf)
 {
@@ -41,15 +59,11 @@ static int find_elf(Dwfl_Module *mod, void **userdata, const char *name, Dwarf_A
 	char path[4200];
 	if (pid && name[0] == '/') {
 		snprintf(path, sizeof(path), "/proc/%d/root%s", (int)*pid, name);
-		/* What is there now need not be what was mapped: a pipe would have us wait for ever. */
-		struct stat st;
-		int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-		if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
+		int fd = open_regular(path);
+		if (fd >= 0) {
 			*file = strdup(name);
 			return fd;
 		}
-		if (fd >= 0)
-			close(fd);
 	}
 	return dwfl_linux_proc_find_elf(mod, userdata, name, base, file, elf);
 }
