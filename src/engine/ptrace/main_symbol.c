@@ -41,7 +41,7 @@ static uint64_t main_in(Elf *elf, Elf_Scn *scn, size_t *left)
 		return 0;
 	Elf_Data *data = elf_getdata(scn, NULL);
 	size_t n = sh.sh_size / sh.sh_entsize;
-	for (size_t i = 0; data && i < n && *left > 0; i++, --*left) {
+	for (size_t i = 0; data && i<n && * left> 0; i++, --*left) {
 		GElf_Sym sym;
 		if (!gelf_getsym(data, (int)i, &sym) || GELF_ST_TYPE(sym.st_info) != STT_FUNC || !sym.st_value)
 			continue;
