@@ -932,6 +932,7 @@ def counts_as_strace(world, mode):
             continue
         command = [w.format(build=world.build, scratch=world.scratch) for w in words]
         command = ["setarch", "-R", *command]  # the loader's and malloc's calls depend on addresses
+        execute(command, cwd=world.scratch)  # a program's first run may differ: Python writes what it compiled
         execute(["strace", "-f", "-c", "-o", str(world.scratch / "strace"), *command], cwd=world.scratch)
         argv, env = tracer(world, mode, "-f", "--", *command)
         execute(argv, env=env, cwd=world.scratch)
