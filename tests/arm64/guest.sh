@@ -2,6 +2,10 @@
 # Runs in the emulated machine: unit tests, smoke test, end-to-end cases under ptrace, the scripts beside them; of what is named
 # (unit, smoke, a script, a case, a group of cases) only that. Prints TAP; run.sh counts it.
 build=/sctrace/build
+if [ -e /sctrace/command ]; then
+	cd "$build" || exit 1
+	exec sh -c "$(cat /sctrace/command)" 2>&1
+fi
 named=$(cat /sctrace/named)
 scripts="vs-strace compare bench cli report"
 cases=

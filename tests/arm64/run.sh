@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # The tests on aarch64: Debian's packages are unpacked into a folder, sctrace is built against it by clang, and Debian's
 # kernel runs both in qemu. Nothing of arm64 is executed outside of it, and no root is needed beyond the packages.
-# run.sh [build | boot [WHAT...]]: only the one step, only these parts (guest.sh has their names: unit, smoke, a case or a group of
-# cases, ...); without a word both, and all. cross.sh is the quick check that builds alone.
+# run.sh [build | boot [WHAT...] | run COMMAND...]: only the one step, only these parts (guest.sh has their names: unit, smoke, a
+# case or a group of cases, ...), or a shell's command there; without a word both steps, and all. cross.sh is the quick check that
+# builds alone.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 # shellcheck source=tests/arm64/lib.sh
@@ -111,12 +112,16 @@ main() {
 	unpack "$ROOT" "$PACKAGES" || die "mmdebstrap could not unpack Debian's packages"
 	unpack "$ROOT32" libc6-dev,libgcc-12-dev armhf || die "mmdebstrap could not unpack Debian's packages for armhf"
 	[ "${1:-build}" != build ] || build
-	[ "${1:-boot}" = boot ] || return 0
+	[ "${1:-boot}" != build ] || return 0
 	finish_root
-	echo "${*:2}" >"$ROOT/sctrace/named"
+	if [ "${1:-}" = run ]; then
+		echo "${*:2}" >"$ROOT/sctrace/command"
+	else
+		echo "${*:2}" >"$ROOT/sctrace/named"
+	fi
 	pack
 	boot
-	count
+	[ "${1:-}" = run ] || count
 }
 
 if [ "${1:-}" = --worker ]; then
