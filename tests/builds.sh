@@ -30,7 +30,7 @@ no-pie          gcc       -Db_pie=false
 clang-O0        clang     --optimization=0
 clang-O3        clang     --optimization=3
 clang-Os        clang     --optimization=s
-clang-lto       clang-16  --buildtype=release -Db_lto=true -Db_lto_mode=thin
+clang-lto       clang     --buildtype=release -Db_lto=true -Db_lto_mode=thin -Dc_link_args=-fuse-ld=lld
 no-patch        gcc       -Dpatch=disabled
 no-unwind       gcc       -Dunwind=disabled
 no-uring        gcc       -During=disabled
