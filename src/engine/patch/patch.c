@@ -58,7 +58,8 @@ static void mend_address(struct task *task, const siginfo_t *si, uint64_t from)
 {
 	uint64_t ip;
 	siginfo_t mended = *si;
-	bool filter = si->si_signo == SIGSYS && si->si_code == 1 /* SYS_SECCOMP */ && from - AGENT_CODE < AGENT_PAGE;
+	bool filter = si->si_signo == SIGSYS && si->si_code == 1 /* SYS_SECCOMP */ &&
+		      (uint64_t)(uintptr_t)si->si_call_addr == from;
 	bool here = (si->si_signo == SIGFPE || si->si_signo == SIGILL || si->si_signo == SIGTRAP) && si->si_code > 0 &&
 		    (uint64_t)(uintptr_t)si->si_addr == from;
 	if ((!filter && !here) || arch_ip(task->tid, &ip) < 0)
@@ -161,7 +162,9 @@ static enum tracer_verdict on_signal(struct tracer *t, struct task *task, const 
 		return STOP_PASS;
 	if (forced) {
 		guard_remove(p, task);
-		dispatch_mend_own(p, task, si);
+		if (si->si_code <=
+		    0) /* else a filter's: what is blocked or ignored ends the program (force_sig_info_to_task) */
+			dispatch_mend_own(p, task, si);
 		if (!task->stopped)
 			return STOP_HELD;
 	}

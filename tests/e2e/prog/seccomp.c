@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <ucontext.h>
 
 #ifdef __aarch64__
 static const unsigned native_arch = AUDIT_ARCH_AARCH64;
@@ -79,6 +80,49 @@ static void test_trap(int argc, char **argv)
 	}
 	calls("getpgid", 100, 0);
 }
+
+#ifdef __x86_64__
+/* It tells where the call was made, in a child that borrows the memory too; ignored or without an action it kills. */
+static volatile bool elsewhere;
+
+static void on_place(int sig, siginfo_t *info, void *context)
+{
+	(void)sig;
+	elsewhere |= (greg_t)info->si_call_addr != ((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+	trapped++;
+}
+
+static void test_trap_place(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	struct sigaction act = {.sa_sigaction = on_place, .sa_flags = SA_SIGINFO | SA_NODEFER};
+	for (int i = 0; i < 3; i++)
+		syscall(SYS_getppid);
+	CHECK(sigaction(SIGSYS, &act, NULL) == 0);
+	CHECK(filter(SYS_getppid, SECCOMP_RET_TRAP | 77, 0) == 0);
+	for (int i = 0; i < 5; i++) {
+		syscall(SYS_getppid);
+		pid_t pid = vfork();
+		if (pid == 0) {
+			syscall(SYS_getppid);
+			_exit(elsewhere);
+		}
+		reap_ok(pid, 0);
+	}
+	CHECK(trapped == 10 && !elsewhere);
+	for (int i = 0; i < 4; i++) {
+		pid_t pid = fork();
+		if (pid == 0) {
+			signal(SIGSYS, i % 2 ? SIG_IGN : SIG_DFL);
+			syscall(SYS_getppid);
+			_exit(0);
+		}
+		int status = reap(pid);
+		CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS);
+	}
+}
+#endif
 
 /* TRACE without a tracer that asked for it: ENOSYS. */
 static void test_trace(int argc, char **argv)
@@ -289,8 +333,20 @@ static void test_many(int argc, char **argv)
 }
 
 static const struct test tests[] = {
-	{"errno", test_errno}, {"trap", test_trap},       {"trace", test_trace},   {"kill", test_kill},
-	{"die", test_die},     {"tsync", test_tsync},     {"notify", test_notify}, {"strict", test_strict},
-	{"query", test_query}, {"sandbox", test_sandbox}, {"exec", test_exec},     {"many", test_many},
+	{"errno", test_errno},
+	{"trap", test_trap},
+#ifdef __x86_64__
+	{"trap_place", test_trap_place},
+#endif
+	{"trace", test_trace},
+	{"kill", test_kill},
+	{"die", test_die},
+	{"tsync", test_tsync},
+	{"notify", test_notify},
+	{"strict", test_strict},
+	{"query", test_query},
+	{"sandbox", test_sandbox},
+	{"exec", test_exec},
+	{"many", test_many},
 };
 TEST_MAIN(tests)
