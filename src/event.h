@@ -10,6 +10,7 @@
 /* A system call as the kernel saw it. */
 struct call {
 	uint32_t arch; /* AUDIT_ARCH_* (linux/audit.h); x32 calls keep their bit in `nr` */
+	bool foreign;  /* by another door than the program's own: int $0x80 in a 64-bit program */
 	int64_t nr;
 	uint64_t args[6];
 	uint64_t ip, sp;

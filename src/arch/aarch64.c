@@ -54,6 +54,13 @@ int arch_read_call(pid_t tid, struct call *c)
 	return 0;
 }
 
+/* A program of 32 bits has its own door alone. */
+bool arch_is_foreign(pid_t tid)
+{
+	(void)tid;
+	return false;
+}
+
 int arch_read_result(pid_t tid, struct call *c)
 {
 	struct regs r;

@@ -12,6 +12,8 @@
 /* Fills arch, nr, args, ip, sp of a task in a syscall-enter-stop from its registers (kernels before 5.3); 0 or -errno.
  */
 int arch_read_call(pid_t tid, struct call *c);
+/* The stopped task makes a call that is not of the native architecture: is its program of the native one all the same? */
+bool arch_is_foreign(pid_t tid);
 /* Fills result, error, err of a task in a syscall-exit-stop from its registers; 0 or -errno. */
 int arch_read_result(pid_t tid, struct call *c);
 /* At a syscall-enter-stop: the kernel skips the call. 0 or -errno. */

@@ -35,6 +35,13 @@ int arch_read_call(pid_t tid, struct call *c)
 	return 0;
 }
 
+bool arch_is_foreign(pid_t tid)
+{
+	errno = 0;
+	long cs = ptrace(PTRACE_PEEKUSER, tid, offsetof(struct user_regs_struct, cs), NULL);
+	return !errno && cs != USER32_CS;
+}
+
 int arch_read_result(pid_t tid, struct call *c)
 {
 	errno = 0;

@@ -87,6 +87,8 @@ void trace_hold_stops(void);
 /* Stops here until SIGCONT if one is held back. */
 void trace_suspend(void);
 
+/* A call's name; a 64-bit program's int $0x80, whose numbers are others, has #32 behind it, as in the table of -c. */
+void trace_call_name(const struct call *c, struct buf *out);
 /* The output of a task: the common one, or its own under -ff. */
 struct trace_out *trace_output(struct trace *t, struct trace_task *k);
 /* Keeps the first failure that the user must be told. */

@@ -161,7 +161,7 @@ static void perfetto_leave(struct trace *t, struct trace_task *k, const struct e
 	finish_args(t, k, ev);
 	uint64_t ns = ev->time_ns > k->enter_ns ? ev->time_ns - k->enter_ns : 0;
 	perfetto_head(t, "X", ev, k->enter_ns, out);
-	syscall_name(out, ev->call.arch, ev->call.nr);
+	trace_call_name(&ev->call, out);
 	buf_addf(out, "\",\"cat\":\"syscall\",\"dur\":%.3f,\"args\":{", (double)ns / 1e3);
 	if (ev->kind == EV_EXIT) {
 		decode_into(t, k, ev, true, out);

@@ -112,7 +112,7 @@ void trace_stack_fold(struct trace *t, struct trace_task *k, const struct event 
 		return;
 	if (!k->stack.len)
 		fold(t, ev, ev->kind == EV_EXIT, &k->stack);
-	syscall_name(&leaf, ev->call.arch, ev->call.nr);
+	trace_call_name(&ev->call, &leaf);
 	bool time = strcmp(t->o.folded, "folded,time") == 0;
 	uint64_t own = ev->call.duration_ns > ev->call.cost_ns ? ev->call.duration_ns - ev->call.cost_ns : 0;
 	stack_folded_add(&t->folded, buf_str(&k->stack), buf_str(&leaf), time ? own : 1);

@@ -86,10 +86,16 @@ static void break_line(struct trace *t, struct trace_task *k)
 		t->open = NULL;
 }
 
+void trace_call_name(const struct call *c, struct buf *out)
+{
+	syscall_name(out, c->arch, c->nr);
+	buf_adds(out, c->foreign ? "#32" : "");
+}
+
 static void add_name(struct trace *t, const struct call *c, struct buf *out)
 {
 	buf_adds(out, t->colour ? BOLD : "");
-	syscall_name(out, c->arch, c->nr);
+	trace_call_name(c, out);
 	buf_adds(out, t->colour ? PLAIN : "");
 }
 

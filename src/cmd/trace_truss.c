@@ -33,7 +33,7 @@ static void truss_enter(struct trace *t, struct trace_task *k, const struct even
 	struct decode d;
 	struct decode_opts opts;
 	buf_clear(&k->text);
-	syscall_name(&k->text, ev->call.arch, ev->call.nr);
+	trace_call_name(&ev->call, &k->text);
 	buf_addc(&k->text, '(');
 	emit_text_init(&e, &k->text, 0);
 	trace_decoder(t, k, ev, &e, &opts, &d);

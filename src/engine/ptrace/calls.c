@@ -197,6 +197,7 @@ static char read_stop(struct task *task, struct call *c)
 	long n = ptrace(PTRACE_GET_SYSCALL_INFO, task->tid, (void *)sizeof(info), &info);
 	if (n > 0 && (info.op == PTRACE_SYSCALL_INFO_ENTRY || info.op == PTRACE_SYSCALL_INFO_SECCOMP)) {
 		c->arch = info.arch;
+		c->foreign = c->arch != syscall_native_arch() && arch_is_foreign(task->tid);
 		c->nr = (int64_t)info.entry.nr;
 		for (int i = 0; i < 6; i++)
 			c->args[i] = info.entry.args[i];
