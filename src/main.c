@@ -20,6 +20,8 @@
  *   syscall/      the calls: number, name, arguments, groups; filter expressions
  *   base/         buffers, vectors, maps, clocks, sizes; no domain words
  */
+#include "base/diag.h"
+#include "base/memory.h"
 #include "cmd/cmd.h"
 
 #include <string.h>
@@ -35,11 +37,20 @@ static const struct command commands[] = {
 	{"report", cmd_report},
 };
 
+/* A command that showed what it could has failed where it was short of memory for some of it. */
+static int checked(int status)
+{
+	if (status != 0 || !memory_ran_out())
+		return status;
+	diag_error("memory ran out: what was shown may lack something");
+	return EXIT_OWN;
+}
+
 int main(int argc, char **argv)
 {
 	/* A command's name counts as the very first argument alone: `sctrace ./compare` traces a program. */
 	for (size_t i = 0; argc > 1 && i < sizeof(commands) / sizeof(*commands); i++)
 		if (strcmp(argv[1], commands[i].name) == 0)
-			return commands[i].run(argc - 1, argv + 1);
-	return cmd_trace(argc, argv);
+			return checked(commands[i].run(argc - 1, argv + 1));
+	return checked(cmd_trace(argc, argv));
 }

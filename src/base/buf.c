@@ -1,5 +1,7 @@
 #include "base/buf.h"
 
+#include "base/memory.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +48,7 @@ static bool buf_reserve(struct buf *b, size_t more)
 	char *s = realloc(b->s, cap);
 	if (!s) {
 		b->failed = true;
+		memory_note_failure();
 		return false;
 	}
 	b->s = s;

@@ -1,5 +1,7 @@
 #include "base/vec.h"
 
+#include "base/memory.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -11,8 +13,10 @@ bool vec_reserve(void **v, size_t n, size_t *cap, size_t size)
 	if (want > SIZE_MAX / size)
 		return false;
 	void *p = realloc(*v, want * size);
-	if (!p)
+	if (!p) {
+		memory_note_failure();
 		return false;
+	}
 	*v = p;
 	*cap = want;
 	return true;

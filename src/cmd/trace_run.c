@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/diag.h"
+#include "base/memory.h"
 #include "decode/inside.h"
 #include "syscall/table.h"
 
@@ -362,6 +363,8 @@ static int finish(struct trace *t)
 	if (r < 0)
 		trace_fail(t, r, "%s", buf_str(&why));
 	buf_free(&why);
+	if (memory_ran_out())
+		trace_fail(t, -ENOMEM, "memory ran out: what was shown may lack something");
 	if (t->err) {
 		diag_error("%s", buf_str(&t->why));
 		return t->program && !t->root ? start_status(t, t->err) : EXIT_OWN;

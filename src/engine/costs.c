@@ -1,6 +1,7 @@
 #include "engine/costs.h"
 
 #include "base/buf.h"
+#include "base/json.h"
 #include "config.h"
 
 #include <errno.h>
@@ -62,7 +63,7 @@ static json_t *load(int folder, const char *machine)
 	json_error_t error;
 	int fd = openat(folder, "sctrace-costs.json", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	FILE *f = fd < 0 ? NULL : fdopen(fd, "r"); /* json_loadfd(3) makes a call a byte */
-	json_t *all = f ? json_loadf(f, 0, &error) : NULL;
+	json_t *all = f ? json_read(f, 0, &error) : NULL;
 	if (f)
 		fclose(f);
 	else if (fd >= 0)

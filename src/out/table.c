@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/escape.h"
+#include "base/memory.h"
 #include "out/svg.h"
 #include "out/table_impl.h"
 
@@ -14,10 +15,10 @@
 struct table *table_new(const struct column *columns, size_t n)
 {
 	struct table *t = calloc(1, sizeof(*t));
-	if (!t)
-		return NULL;
-	t->columns = calloc(n ? n : 1, sizeof(*columns));
-	if (!t->columns) {
+	if (t)
+		t->columns = calloc(n ? n : 1, sizeof(*columns));
+	if (!t || !t->columns) {
+		memory_note_failure();
 		free(t);
 		return NULL;
 	}
@@ -54,6 +55,7 @@ void table_row(struct table *t)
 		return;
 	free(r.cells);
 	t->failed = true;
+	memory_note_failure();
 }
 
 void table_total(struct table *t)
@@ -88,7 +90,10 @@ void table_string(struct table *t, size_t col, const char *value)
 		return;
 	c->kind = CELL_STRING;
 	c->text = strdup(value);
-	t->failed |= !c->text;
+	if (!c->text) {
+		t->failed = true;
+		memory_note_failure();
+	}
 	cell_show(t, c, value);
 }
 
@@ -365,9 +370,11 @@ int table_render(const struct table *t, enum table_format format, const struct t
 		[TABLE_HTML] = render_html,
 	};
 	static const struct table_look plain = {0};
-	if (t->failed)
-		return -ENOMEM;
-	int rc = format == TABLE_TEXT ? table_render_text(t, look ? look : &plain, out) : writers[format](t, out);
+	int rc = t->failed              ? -ENOMEM
+		 : format == TABLE_TEXT ? table_render_text(t, look ? look : &plain, out)
+					: writers[format](t, out);
+	if (rc < 0)
+		memory_note_failure(); /* the libraries' own, too */
 	return out->failed ? -ENOMEM : rc;
 }
 

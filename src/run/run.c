@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/escape.h"
+#include "base/json.h"
 #include "config.h"
 
 #include <errno.h>
@@ -172,7 +173,7 @@ static json_t *read_json(const char *path, struct buf *why)
 	json_error_t e;
 	if (S_ISDIR(st.st_mode))
 		buf_addf(why, "'%s' is a folder, not a saved run", path);
-	else if (!(doc = json_loadf(f, JSON_REJECT_DUPLICATES, &e)))
+	else if (!(doc = json_read(f, JSON_REJECT_DUPLICATES, &e)))
 		ferror(f) ? buf_addf(why, "cannot read '%s'", path) : parse_why(why, path, &e);
 	fclose(f);
 	return doc;

@@ -145,6 +145,28 @@ def fault_tracing(world, mode):
     faults(world, mode, least, ("ptrace", EARLY + LATE, ENOMEM), ("ptrace", EARLY, ESRCH), ("wait", EARLY, ECHILD))
 
 
+@scenario("fault", ["trace"])
+def fault_report(world, _):
+    """A report that memory runs out for is whole, or told not to be; reading a run does not crash."""
+    run = world.scratch / "run.json"
+    execute([str(world.sctrace), "-c", "-f", f"--save={run}", "--", world.program("birth"), "fork", "2"])
+    argv = [str(world.sctrace), "report", str(run)]
+    whole = execute(argv).stdout
+    jobs = [(function, n) for function in ("malloc", "calloc", "realloc") for n in (*range(1, 13), 16, 20, 30, 45, 60)]
+
+    def one(job):
+        end = execute(argv, env=faulty(world, {}, *job, ENOMEM))
+        said = end.stderr.replace(ORDERED, b"")
+        if (end.status, end.stdout) != (0, whole) and not (end.status in (1, 125) and said):
+            return f"{job}: ended with {end.status}\n" + tail(end.stdout) + tail(end.stderr)
+        return ""
+
+    with ThreadPoolExecutor(2) as pool:
+        wrong = list(filter(None, pool.map(one, jobs)))
+    if wrong or b"getppid" not in whole:
+        raise Failed("\n".join(wrong) or tail(whole))
+
+
 @scenario("fault")
 def fault_for_good(world, mode):
     """The same from some call on for good: that is told, the status is not 0, nothing is left, and nothing is stopped."""
