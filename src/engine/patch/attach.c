@@ -192,12 +192,8 @@ void patch_settle_pending(struct patch *p, struct task *task)
 	const struct patch_task *pt = patch_task_of(task);
 	/* Signals that faults and calls raise come first of all (signal(7)): it stops at once, before any of its own code. */
 	if (!pt || !pt->armed || task->deliver || task->listening || !dispatch_is_pending(task->tid) ||
-	    ptrace(PTRACE_CONT, task->tid, NULL, NULL) < 0 || tracer_wait_task(&p->t, task->tid, &status) < 0)
+	    ptrace(PTRACE_CONT, task->tid, NULL, NULL) < 0 || remote_next_stop(&p->t, task, &status) < 0)
 		return;
-	if (!WIFSTOPPED(status)) {
-		tracer_keep_status(&p->t, task->tid, status);
-		return;
-	}
 	if (status >> 16 == 0 && ptrace(PTRACE_GETSIGINFO, task->tid, NULL, &si) == 0) {
 		if (si.si_signo == SIGSYS && si.si_code == SUD_SIGSYS)
 			dispatch_forced(p, task, &si);

@@ -236,6 +236,11 @@ int remote_write(pid_t tid, uint64_t addr, const void *buf, size_t n);
 /* The same by such a descriptor; where it fails, or is none, and the thread is stopped, by ptrace(2). */
 int remote_write_by(int fd, pid_t tid, uint64_t addr, const void *buf, size_t n);
 /*
+ * Waits for the next stop of a task that was just made to run. 0, -ESRCH where it ended (which is kept, or still waited for), or
+ * -EFAULT: none came, and it was stopped where it is.
+ */
+int remote_next_stop(struct tracer *t, struct task *task, int *status);
+/*
  * Runs code from `ip` to the next int3 with registers `r`, all signals held off; `r` holds the registers there.
  * Afterwards the caller sets the registers it wants. 0, -ESRCH where the task died (its end is still waited for), or -EFAULT where
  * it did not come to the int3: it is stopped where it is.

@@ -2,6 +2,7 @@
 #include "engine/patch/patch.h"
 
 #include "base/clock.h"
+#include "tracee/proc.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -87,11 +88,24 @@ static bool is_woken(void)
 #define PATIENCE_NS  (2 * NSEC_PER_SEC)
 #define IMPATIENT_NS (NSEC_PER_SEC / 10)
 
+/*
+ * Has it ended without being able to tell? A process's first thread does so only when all its others have been waited for
+ * (ptrace(2), "Death under ptrace"), which is ours to do, too.
+ */
+static bool has_ended(pid_t tid)
+{
+	struct proc_status s;
+	return proc_status(tid, &s) < 0 || s.state == 'Z' || s.state == 'X';
+}
+#define LOOK_NS (NSEC_PER_SEC / 1000)
+
 /* Waits for the task's next stop or end. 0, -ESRCH: there is none, or -EFAULT: none came, and it was stopped where it is. */
 static int await_stop(struct tracer *t, const struct task *task, int *status)
 {
 	struct patch *p = patch_of(t);
-	uint64_t until = clock_ns() + (p->deceived ? IMPATIENT_NS : PATIENCE_NS);
+	uint64_t now = clock_ns();
+	uint64_t until = now + (p->deceived ? IMPATIENT_NS : PATIENCE_NS);
+	uint64_t look = now + LOOK_NS;
 	bool asked = false;
 	for (;;) {
 		pid_t tid = is_woken() ? tracer_wait_or_signal(t, task->tid, status, NULL)
@@ -100,7 +114,12 @@ static int await_stop(struct tracer *t, const struct task *task, int *status)
 			break;
 		if (tid == -ECHILD || t->failed)
 			return -ESRCH;
-		if (!asked && clock_ns() > until) {
+		now = clock_ns();
+		if (now > look && has_ended(task->tid))
+			return -ESRCH;
+		if (now > look)
+			look = now + LOOK_NS;
+		if (!asked && now > until) {
 			ptrace(PTRACE_INTERRUPT, task->tid, NULL, NULL);
 			asked = p->deceived = true;
 		}
@@ -112,15 +131,15 @@ static int await_stop(struct tracer *t, const struct task *task, int *status)
 		       : 0;
 }
 
-/* The same; an end is kept for later: -ESRCH. */
-static int next_stop(struct tracer *t, struct task *task, int *status)
+int remote_next_stop(struct tracer *t, struct task *task, int *status)
 {
 	int err = await_stop(t, task, status);
 	if (err == 0 && (!WIFSTOPPED(*status) || *status >> 16 == PTRACE_EVENT_EXIT)) {
-		task->stopped = false;
 		tracer_keep_status(t, task->tid, *status);
-		return -ESRCH;
+		err = -ESRCH;
 	}
+	if (err == -ESRCH)
+		task->stopped = false;
 	return err;
 }
 
@@ -129,7 +148,7 @@ static int wait_for_trap(struct tracer *t, struct task *task)
 {
 	for (;;) {
 		int status;
-		int err = next_stop(t, task, &status);
+		int err = remote_next_stop(t, task, &status);
 		if (err < 0)
 			return err;
 		if (status >> 8 == SIGTRAP)
@@ -167,7 +186,7 @@ static int wait_for_syscall_stop(struct tracer *t, struct task *task)
 	if (ptrace(PTRACE_SYSCALL, task->tid, NULL, NULL) < 0)
 		return -ESRCH;
 	for (;;) {
-		int err = next_stop(t, task, &status);
+		int err = remote_next_stop(t, task, &status);
 		if (err < 0 || status >> 8 == (SIGTRAP | 0x80))
 			return err;
 		ptrace(PTRACE_SYSCALL, task->tid, NULL, NULL);

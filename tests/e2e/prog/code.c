@@ -343,6 +343,48 @@ static void test_crowd(int argc, char **argv)
 		calls("getpgid", made, 0);
 }
 
+static void on_sigsys(int sig)
+{
+	(void)sig;
+}
+
+static void *call_forever(void *page)
+{
+	for (;;)
+		call_at(page, SYS_getpgid);
+	return NULL;
+}
+
+/* SIGKILL amid calls that cannot be patched, of several threads, where the program minds its SIGSYS. */
+static void test_killed(int argc, char **argv)
+{
+	int n = number(argc, argv, 0, 40);
+	unsigned seed = 1;
+	unsigned char *page = mmap(NULL, SIZE, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(page != MAP_FAILED);
+	page_of(page, calling);
+	for (int i = 0; i < n; i++) {
+		pid_t pid = fork();
+		if (pid == 0) {
+			const struct sigaction action = {.sa_handler = on_sigsys};
+			sigset_t set;
+			pthread_t t;
+			sigemptyset(&set);
+			sigaddset(&set, SIGSYS);
+			CHECK(sigaction(SIGSYS, &action, NULL) == 0 && sigprocmask(SIG_BLOCK, &set, NULL) == 0);
+			for (int k = 0; k < 2; k++)
+				CHECK(pthread_create(&t, NULL, call_forever, page) == 0);
+			call_forever(page);
+		}
+		seed = seed * 1103515245 + 12345;
+		sleep_us(2000 + seed / 65536 % 8000);
+		CHECK(kill(pid, SIGKILL) == 0);
+		int status = reap(pid);
+		CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	}
+	puts("all killed");
+}
+
 /* Calls with little stack left: `left` bytes above a page that must not be touched. */
 static volatile long low_result;
 
@@ -433,6 +475,7 @@ static const struct test tests[] = {
 	{"own_code", test_own_code},
 	{"read_code", test_read_code},
 	{"crowd", test_crowd},
+	{"killed", test_killed},
 	{"low_stack", test_low_stack},
 	{"recursion", test_recursion},
 	{"low_memory", test_low_memory},
