@@ -40,8 +40,9 @@ static uint64_t main_in(Elf *elf, Elf_Scn *scn, size_t *left)
 	if (!gelf_getshdr(scn, &sh) || (sh.sh_type != SHT_SYMTAB && sh.sh_type != SHT_DYNSYM) || !sh.sh_entsize)
 		return 0;
 	Elf_Data *data = elf_getdata(scn, NULL);
-	size_t n = sh.sh_size / sh.sh_entsize;
-	for (size_t i = 0; data && i<n && * left> 0; i++, --*left) {
+	size_t n = sh.sh_size / sh.sh_entsize < *left ? sh.sh_size / sh.sh_entsize : *left;
+	*left -= n;
+	for (size_t i = 0; data && i < n; i++) {
 		GElf_Sym sym;
 		if (!gelf_getsym(data, (int)i, &sym) || GELF_ST_TYPE(sym.st_info) != STT_FUNC || !sym.st_value)
 			continue;
