@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -177,6 +178,18 @@ void tracer_adopt_orphans(struct tracer *t)
 	vec_free(&orphans);
 }
 
+/*
+ * clone3(2)'s flags may have become others in memory since the kernel read them; whose thread a task is it knows (tgkill(2): ESRCH where
+ * it is none of the group's). Who is gone already is what the flags say.
+ */
+static uint64_t believe(uint64_t flags, pid_t group, pid_t tid)
+{
+	bool is_thread = syscall(SYS_tgkill, group, tid, 0) == 0 || errno != ESRCH;
+	if (!is_thread && kill(tid, 0) < 0 && errno == ESRCH)
+		return flags;
+	return is_thread ? flags | CLONE_THREAD | CLONE_VM : flags & ~(uint64_t)CLONE_THREAD;
+}
+
 static void on_birth(struct tracer *t, struct task *parent, int event)
 {
 	unsigned long msg = 0;
@@ -189,6 +202,7 @@ static void on_birth(struct tracer *t, struct task *parent, int event)
 		return;
 	if (!child)
 		child = tasks_add(&t->tasks, tid);
+	flags = believe(flags, parent->proc->pid, tid);
 	pid_t group = flags & CLONE_THREAD ? parent->proc->pid : tid;
 	if (!parent->in_call && event == PTRACE_EVENT_CLONE)
 		group = thread_group(tid);

@@ -5,6 +5,7 @@
 #include "e2e.h"
 
 #include <fcntl.h>
+#include <linux/sched.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -366,6 +367,48 @@ static void test_loop(int argc, char **argv)
 	reap(bad);
 }
 
+/* --- what a call was asked for is not what its memory says later --- */
+
+static struct clone_args volatile args;
+
+static void *flipping(void *arg)
+{
+	for (;;) {
+		args.flags = CLONE_THREAD;
+		for (volatile int i = 0; i < 100; i++)
+			;
+		args.flags = 0;
+		for (volatile int i = 0; i < 100; i++)
+			;
+	}
+	return arg;
+}
+
+/* Children that are processes, whatever the flags in memory have become; some have an image of their own. */
+static void test_births(int argc, char **argv)
+{
+	pthread_t t;
+	int n = number(argc, argv, 0, 150), born = 0;
+	CHECK(pthread_create(&t, NULL, flipping, NULL) == 0);
+	for (time_t end = time(NULL) + 20; time(NULL) < end && born < n;) {
+		args.exit_signal = SIGCHLD;
+		long pid = syscall(SYS_clone3, &args, sizeof args);
+		if (pid == 0) {
+			if (born % 4 == 0)
+				execl("/bin/true", "true", NULL);
+			_exit(0);
+		}
+		int err = errno;
+		CHECK(pid > 0 || err == EINVAL);
+		born += pid > 0;
+		if (pid < 0)
+			sched_yield();
+		if (pid > 0)
+			reap_ok((pid_t)pid, 0);
+	}
+	CHECK(born == n);
+}
+
 /* When told to: a signal that says to be what a call out of place raises, and is blocked; then it runs on without a call. */
 static void test_pending(int argc, char **argv)
 {
@@ -391,7 +434,8 @@ static void test_exec_words(int argc, char **argv)
 }
 
 static const struct test tests[] = {
-	{"all", test_all},         {"exec_words", test_exec_words}, {"loop", test_loop},
-	{"pending", test_pending}, {"plans", test_plans},           {"rare", test_rare},
+	{"births", test_births}, {"all", test_all},         {"exec_words", test_exec_words},
+	{"loop", test_loop},     {"pending", test_pending}, {"plans", test_plans},
+	{"rare", test_rare},
 };
 TEST_MAIN(tests)
