@@ -3,6 +3,7 @@
  * who ends by _exit(2) or by a signal of its own, and our forks that we kill: they are asked first, by a signal that nobody uses.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <gcov.h>
 #include <limits.h>
 #include <signal.h>
@@ -31,8 +32,11 @@ void __wrap__exit(int status)
 
 int __wrap_raise(int sig)
 {
-	__gcov_dump();
-	__gcov_reset();
+	struct sigaction act = {0};
+	if (sigaction(sig, NULL, &act) == 0 && act.sa_handler == SIG_DFL) {
+		__gcov_dump();
+		__gcov_reset();
+	}
 	return __real_raise(sig);
 }
 
@@ -46,6 +50,18 @@ static void on_last_words(int sig)
 __attribute__((constructor)) static void listen_for_last_words(void)
 {
 	sigaction(SIGRTMAX, &(struct sigaction){.sa_handler = on_last_words}, NULL);
+}
+
+/* Who is traced would stop at the signal. */
+static bool is_traced(pid_t pid)
+{
+	char path[32], text[4096] = "";
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd >= 0 ? read(fd, text, sizeof(text) - 1) : -1;
+	if (fd >= 0)
+		close(fd);
+	return n <= 0 || strstr(text, "TracerPid:\t0\n") == NULL;
 }
 
 static bool runs_our_program(pid_t pid)
@@ -66,9 +82,10 @@ static bool lives(pid_t pid)
 int __wrap_kill(pid_t pid, int sig)
 {
 	int err = errno;
-	if (sig == SIGKILL && pid > 0 && lives(pid) && runs_our_program(pid)) {
-		__real_kill(pid, SIGRTMAX);
-		for (int ms = 0; ms < PATIENCE_MS && lives(pid); ms++)
+	pid_t first = pid < -1 ? -pid : pid; /* of a process group its leader */
+	if (sig == SIGKILL && first > 0 && lives(first) && runs_our_program(first) && !is_traced(first)) {
+		__real_kill(first, SIGRTMAX);
+		for (int ms = 0; ms < PATIENCE_MS && lives(first); ms++)
 			nanosleep(&(struct timespec){.tv_nsec = MS}, NULL);
 	}
 	errno = err;

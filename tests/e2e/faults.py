@@ -1,4 +1,5 @@
 """Faults of sctrace's own calls: cases as those of scenarios.py."""
+import re
 from concurrent.futures import ThreadPoolExecutor
 
 from run import MODES, Failed, execute, read_table, tail
@@ -87,6 +88,27 @@ def fault_memory(world, mode):
     """Memory runs out, for a moment or for good: what then is said needs none."""
     faults(world, mode, 20, ("malloc calloc realloc strdup mmap", EARLY, ENOMEM),
            ("malloc calloc realloc", for_good((1, 5, 13, 22)), ENOMEM))
+
+
+@scenario("fault", ["ptrace", "trace"])
+def fault_old_kernel(world, mode):
+    """Where the kernel does not tell what a stop is (before 5.3), registers and turns do, in 32-bit programs too."""
+    for program in ("birth", "birth-m32"):
+        if not (world.progs / program).exists():
+            continue
+        out = world.scratch / "out"
+        argv, env = tracer(world, mode, "-f", "--", world.progs / program, "fork", "2")
+        env = {**env, "LD_PRELOAD": str(world.progs / "fail.so"), "SCTRACE_FAIL": "ptrace_info:1+:5"}
+        end = execute(argv, env=env)
+        if ORDERED not in end.stderr or end.status != 0 or b"calls getppid 13 0" not in end.stdout:
+            raise Failed(f"{program}: ended with {end.status}\n" + tail(end.stderr))
+        text = out.read_text()
+        if MODES[mode][2]:
+            table = read_table(text, "#32")
+            if table.get("getppid") != (13, 0):
+                raise Failed(f"{program}: {table}")
+        elif len(re.findall(r"getppid(?:#32)?\(\) += \d+$", text, re.M)) != 13:
+            raise Failed(f"{program}: not 13 lines of getppid\n" + text[-2000:])
 
 
 @scenario("fault", ["patch", "patch-filter"])

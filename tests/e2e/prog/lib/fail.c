@@ -186,6 +186,9 @@ long ptrace(enum __ptrace_request request, ...)
 	va_end(list);
 	if (next == NULL)
 		next = (long (*)(enum __ptrace_request, ...))real("ptrace");
+	/* Asked alone, what kernels before 5.3 do not know. */
+	if (request == PTRACE_GET_SYSCALL_INFO && fails("ptrace_info"))
+		return -1;
 	return fails("ptrace") ? -1 : next(request, pid, addr, data);
 }
 
