@@ -213,23 +213,30 @@ static void on_stop(struct trace *t, bool stopped)
 		set_timer(t, STOP_US);
 }
 
+static void on_exec(struct trace *t, const struct event *ev)
+{
+	struct trace_task *former = map_get(&t->tasks, (uint64_t)ev->child);
+	struct trace_task *k = map_get(&t->tasks, (uint64_t)ev->tid);
+	/* A thread that ran execve(2) has taken its leader's place. */
+	if (former && former != k)
+		task_gone(t, former);
+	if (k)
+		trace_count_exec(t, k, ev);
+	/* Of the program that was started the engine has told it already. */
+	if (!t->program || t->root)
+		note_privilege(ev);
+	if (!t->root)
+		t->root = ev->pid;
+}
+
 static void on_event(struct trace *t, struct event *ev)
 {
 	if (ev->kind == EV_NOTE) {
 		diag_note("%s", ev->text);
 		return;
 	}
-	/* A thread that ran execve(2) has taken its leader's place. */
-	if (ev->kind == EV_EXEC && ev->child != ev->tid) {
-		struct trace_task *k = map_get(&t->tasks, (uint64_t)ev->child);
-		if (k)
-			task_gone(t, k);
-	}
-	/* Of the program that was started the engine has told it already. */
-	if (ev->kind == EV_EXEC && (!t->program || t->root))
-		note_privilege(ev);
-	if (ev->kind == EV_EXEC && !t->root)
-		t->root = ev->pid;
+	if (ev->kind == EV_EXEC)
+		on_exec(t, ev);
 	if ((ev->kind == EV_STOP || ev->kind == EV_CONT) && ev->tid == t->root)
 		on_stop(t, ev->kind == EV_STOP);
 	struct trace_task *k = task_of(t, ev->tid, ev->pid);
@@ -237,8 +244,6 @@ static void on_event(struct trace *t, struct event *ev)
 		trace_fail(t, -ENOMEM, "no memory is left: events are missing");
 		return;
 	}
-	if (ev->kind == EV_EXEC)
-		trace_count_exec(t, k, ev);
 	if (ev->kind == EV_ENTER || ev->kind == EV_EXIT || ev->kind == EV_VANISH)
 		on_call(t, k, ev);
 	else if (t->sink && t->sink->other &&
@@ -459,46 +464,79 @@ static int start(struct trace *t, struct engine_config *c)
 	return status;
 }
 
+/* What the engine is asked for. */
+static unsigned wants(const struct trace *t)
+{
+	const struct trace_opts *o = &t->o;
+	unsigned want = t->sink || t->by_events ? CAP_EVENTS : CAP_COUNTS;
+	const struct {
+		bool asked;
+		unsigned cap;
+	} more[] = {
+		{o->follow, CAP_FOLLOW},
+		{o->pids.n, CAP_ATTACH},
+		{o->injects.rules.n || o->break_execve, CAP_INJECT},
+		{o->cgroup, CAP_CGROUP},
+		{o->all, CAP_SYSTEM},
+		{o->errors, CAP_ERRNOS},
+		{o->by && !t->by_events, o->by && strcmp(o->by, "thread") == 0 ? CAP_BY_THREAD : CAP_BY_PROCESS},
+	};
+	for (size_t i = 0; i < sizeof(more) / sizeof(*more); i++)
+		want |= more[i].asked ? more[i].cap : 0;
+	return want;
+}
+
+/* Sets t->ops, and c->want to what it shall do; 0, or an exit status after a message. */
+static int choose_engine(struct trace *t, struct engine_config *c)
+{
+	struct buf note = {0};
+	c->want = wants(t);
+	t->ops = engine_choose(t->o.engine, c->want, &note);
+	if (!t->ops)
+		diag_error("%s", buf_str(&note));
+	else if (note.len)
+		diag_note("%s", buf_str(&note));
+	buf_free(&note);
+	if (!t->ops)
+		return EXIT_OWN;
+	/* ptrace pays for each call that is only counted: with a choice of calls it shall not stop for the others. */
+	if (t->o.count && t->o.select.by_call && !t->by_events && !t->o.by && t->ops == engine_find("ptrace")) {
+		t->by_events = c->times = true;
+		c->want = (c->want & ~(unsigned)CAP_COUNTS) | CAP_EVENTS;
+		c->only = &t->only;
+	}
+	return 0;
+}
+
+static void say_how_to_end(const struct trace *t)
+{
+	if (t->o.look.quiet & QUIET_ATTACH)
+		return;
+	for (size_t i = 0; i < t->o.pids.n; i++)
+		diag_note("attached to process %d; Ctrl-C lets it go", (int)t->o.pids.v[i]);
+	if ((t->o.cgroup || t->o.all) && !t->program)
+		diag_note("counting; Ctrl-C ends it and shows the summary");
+}
+
 int trace_run(struct trace *t)
 {
 	struct engine_config c = {0};
-	struct buf note = {0};
 	make_config(t, &c);
-	c.want = (t->sink || t->by_events ? CAP_EVENTS : CAP_COUNTS) | (t->o.follow ? CAP_FOLLOW : 0u) |
-		 (t->o.pids.n ? CAP_ATTACH : 0u) | (t->o.injects.rules.n || t->o.break_execve ? CAP_INJECT : 0u) |
-		 (t->o.cgroup ? CAP_CGROUP : 0u) | (t->o.all ? CAP_SYSTEM : 0u) | (t->o.errors ? CAP_ERRNOS : 0u);
-	if (t->o.by && !t->by_events)
-		c.want |= strcmp(t->o.by, "thread") == 0 ? CAP_BY_THREAD : CAP_BY_PROCESS;
-	t->ops = engine_choose(t->o.engine, c.want, &note);
-	if (!t->ops) {
-		diag_error("%s", buf_str(&note));
-		buf_free(&note);
-		return EXIT_OWN;
-	}
-	if (note.len)
-		diag_note("%s", buf_str(&note));
-	buf_free(&note);
-	/* ptrace pays for each call that is only counted: with a choice of calls it shall not stop for the others. */
-	if (t->o.count && t->o.select.by_call && !t->by_events && !t->o.by && t->ops == engine_find("ptrace")) {
-		t->by_events = c.times = true;
-		c.want = (c.want & ~(unsigned)CAP_COUNTS) | CAP_EVENTS;
-		c.only = &t->only;
-	}
+	int status = choose_engine(t, &c);
+	if (status)
+		return status;
 	t->out.stop = &ending;
 	int r = catch_signals(t);
 	if (r < 0)
 		diag_error("cannot handle signals: %s", strerror(-r));
-	int status = r < 0 ? EXIT_OWN : start(t, &c);
+	status = r < 0 ? EXIT_OWN : start(t, &c);
 	if (status) {
 		struct buf why = {0};
 		trace_out_close(&t->out, &why);
 		buf_free(&why);
 		return status;
 	}
-	for (size_t i = 0; i < t->o.pids.n && !(t->o.look.quiet & QUIET_ATTACH); i++)
-		diag_note("attached to process %d; Ctrl-C lets it go", (int)t->o.pids.v[i]);
-	if ((t->o.cgroup || t->o.all) && !t->program && !(t->o.look.quiet & QUIET_ATTACH))
-		diag_note("counting; Ctrl-C ends it and shows the summary");
+	say_how_to_end(t);
 	if (t->program && t->ops != engine_find("bpf"))
 		trace_hold_stops();
 	t->start_ns = t->last_ns = clock_ns();
