@@ -510,8 +510,8 @@ def death_program_killed(world, mode):
         wait_ready(process)
         time.sleep(0.3)
         for pid in session_members(process.pid):
-            if pid != process.pid and b"rows" in Path(f"/proc/{pid}/cmdline").read_bytes() and \
-                    b"sctrace" not in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[0]:
+            words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+            if pid != process.pid and b"rows" in words and os.path.basename(words[0]) != b"sctrace":
                 os.kill(pid, signal.SIGKILL)
         status, _, stderr = wait_end(process)
     text = (world.scratch / "out").read_text()
