@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/map.h"
 #include "base/ptrace.h"
-#include "measure/rss.h"
+#include "tracee/proc.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -143,7 +143,7 @@ static void release_all(struct watch *w)
 static void at_exit_event(struct watch *w, pid_t tid)
 {
 	uint64_t from = clock_ns();
-	int64_t peak = rss_peak(tid);
+	int64_t peak = proc_peak_rss(tid);
 	if (peak > 0 && (uint64_t)peak > w->out->peak_rss_bytes)
 		w->out->peak_rss_bytes = (uint64_t)peak;
 	ptrace(PTRACE_CONT, tid, NULL, 0);

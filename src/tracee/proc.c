@@ -112,6 +112,26 @@ int proc_status(pid_t pid, struct proc_status *s)
 	return r;
 }
 
+uint64_t proc_rollup_parse(const char *text)
+{
+	return number_of(text, "Rss", 10) * 1024;
+}
+
+int64_t proc_peak_rss(pid_t pid)
+{
+	struct proc_status s;
+	int r = proc_status(pid, &s);
+	if (r < 0 || !s.has_memory)
+		return r < 0 ? r : -ESRCH;
+	if (s.peak_rss)
+		return (int64_t)s.peak_rss;
+	struct buf text = {0};
+	r = proc_read(pid, "smaps_rollup", &text);
+	uint64_t now = r < 0 ? 0 : proc_rollup_parse(buf_str(&text));
+	buf_free(&text);
+	return (int64_t)now;
+}
+
 /* --- maps --- */
 
 /* Digits of one base and nothing else, then `end`; *p moves behind it. Never beyond a line, whose end is no digit. */

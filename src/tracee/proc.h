@@ -30,6 +30,18 @@ void proc_status_parse(const char *text, struct proc_status *s);
 /* Reads it; 0, or -errno as proc_read(), *s then empty. */
 int proc_status(pid_t pid, struct proc_status *s);
 
+/* What is resident by /proc/PID/smaps_rollup (proc_pid_smaps(5)), in bytes; 0: it does not say. */
+uint64_t proc_rollup_parse(const char *text);
+
+/*
+ * VmHWM in bytes: the largest resident set since the last execve(2), so what the parent's memory was does not count (ru_maxrss
+ * of getrusage(2) inherits it). Ask while the process is stopped at its exit event, before its memory is gone. The kernel's
+ * count may be off by some hundred KiB; before Linux 6.2 a thread's pages are added only after 64 faults (mm/memory.c,
+ * sync_mm_rss()), and for a small program it says 0: then it is what is resident now. 0: unknown; -errno as proc_read();
+ * -ESRCH where the process has no memory any more.
+ */
+int64_t proc_peak_rss(pid_t pid);
+
 /* One line of /proc/PID/maps (proc_pid_maps(5)). */
 struct proc_map {
 	uint64_t lo, hi, offset;

@@ -54,6 +54,21 @@ static void ids_count_where_all_four_are_one(void **state)
 	assert_true(s.uid == NOBODY_ALONE && s.gid == NOBODY_ALONE);
 }
 
+static void what_is_resident_is_summed_up(void **state)
+{
+	struct buf text = {0};
+	(void)state;
+	assert_int_equal(
+		proc_rollup_parse(
+			"5500-7ffc ---p 00000000 00:00 0    [rollup]\nRss:                1276 kB\nPss:  900 kB\n"),
+		1276 * 1024);
+	assert_int_equal(proc_rollup_parse(""), 0);
+	assert_int_equal(proc_read(getpid(), "smaps_rollup", &text), 0);
+	assert_true(proc_rollup_parse(buf_str(&text)) > 4096);
+	assert_true(proc_peak_rss(getpid()) > 4096);
+	buf_free(&text);
+}
+
 static void our_own_status_is_ours(void **state)
 {
 	struct proc_status s;
@@ -165,6 +180,7 @@ int main(void)
 		cmocka_unit_test(a_status_is_read_whatever_comes_before),
 		cmocka_unit_test(ids_count_where_all_four_are_one),
 		cmocka_unit_test(our_own_status_is_ours),
+		cmocka_unit_test(what_is_resident_is_summed_up),
 		cmocka_unit_test(a_name_may_hold_a_newline),
 		cmocka_unit_test(mappings_come_one_by_one),
 		cmocka_unit_test(mounts_lose_their_escapes),

@@ -1,5 +1,5 @@
-#include "measure/rss.h"
 #include "measure/sample.h"
+#include "tracee/proc.h"
 
 #include "base/buf.h"
 
@@ -58,7 +58,7 @@ static void a_large_parent_does_not_count(void **state)
 	if (s.peak_rss_bytes == 0)
 		skip(); /* tracing is not permitted here */
 	assert_true(s.peak_rss_bytes < size / 2);
-	assert_true((uint64_t)rss_peak(getpid()) >= size);
+	assert_true((uint64_t)proc_peak_rss(getpid()) >= size);
 	free(large);
 	buf_free(&why);
 }

@@ -61,9 +61,8 @@ struct summary_group *tracer_group(struct tracer *t, struct task *task)
 
 uint64_t tracer_peak_rss(pid_t pid)
 {
-	struct proc_status s;
-	proc_status(pid, &s);
-	return s.peak_rss;
+	int64_t bytes = proc_peak_rss(pid);
+	return bytes > 0 ? (uint64_t)bytes : 0;
 }
 
 static int default_request(const struct tracer *t, const struct task *task)
