@@ -21,6 +21,7 @@
 #define CHUNK_NS     20000
 #define CALIBRATIONS 400
 #define SETTLE_NS    5000000
+#define READINGS     8 /* where the call that counts takes longer than a chunk by itself */
 
 /* What one process logs, in memory alone. */
 struct proc_board {
@@ -104,6 +105,22 @@ static uint64_t switches(struct proc_board *p, const struct rusage *before)
 	return p->voluntary + p->involuntary;
 }
 
+/*
+ * The count of switches, and *now at which it held. A switch between count and clock would be in the one and not in the other,
+ * and the time away for ever unseen: both are read again where that took as long as a chunk.
+ */
+static uint64_t switches_at(struct proc_board *p, const struct rusage *before, double chunk_ns, uint64_t *now)
+{
+	uint64_t count, from;
+	int tries = 0;
+	do {
+		from = clock_ns();
+		count = switches(p, before);
+		*now = clock_ns();
+	} while ((double)(*now - from) > chunk_ns && ++tries < READINGS);
+	return count;
+}
+
 static void add_slice(struct proc_board *p, uint64_t start, uint64_t end, int cpu)
 {
 	if (p->nslices == SCHED_SLICES) {
@@ -130,7 +147,7 @@ static void work(struct board *b, struct proc_board *p, const struct sched_work 
 		spin(w->chunk_iterations);
 		uint64_t now = clock_ns();
 		if ((double)(now - last) > 1.25 * w->chunk_ns) {
-			uint64_t count = switches(p, &before);
+			uint64_t count = switches_at(p, &before, w->chunk_ns, &now);
 			if (count != seen) {
 				add_slice(p, p->slice_ns, last - b->start_ns, p->cpu);
 				p->cpu = sched_getcpu();
