@@ -1,5 +1,6 @@
 #include "tracee/mem.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -85,6 +86,49 @@ ssize_t mem_read_process(void *pid, uint64_t addr, void *buf, size_t n)
 	if (got >= 0)
 		return got;
 	return errno == EFAULT && n > 1 ? -EFAULT : read_proc_mem(p, addr, buf, n);
+}
+
+/* How many bytes from `addr` on, at most `n`, lie in pages that are in memory or swapped out. */
+static size_t present_bytes(pid_t pid, uint64_t addr, size_t n)
+{
+	const uint64_t there = UINT64_C(3) << 62;
+	const uint64_t size = (uint64_t)sysconf(_SC_PAGESIZE);
+	char path[40];
+	snprintf(path, sizeof(path), "/proc/%d/pagemap", (int)pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t done = 0;
+	while (fd >= 0 && done < n) {
+		uint64_t at = addr + done, entry = 0;
+		off_t where = (off_t)(at / size * sizeof(entry));
+		if (pread(fd, &entry, sizeof(entry), where) != sizeof(entry) || !(entry & there))
+			break;
+		done += size - at % size;
+	}
+	if (fd >= 0)
+		close(fd);
+	return done < n ? done : n;
+}
+
+ssize_t mem_read_present(void *pid, uint64_t addr, void *buf, size_t n)
+{
+	n = present_bytes(*(pid_t *)pid, addr, n);
+	return n ? mem_read_process(pid, addr, buf, n) : -EFAULT;
+}
+
+bool mem_has_userfaultfd(pid_t pid)
+{
+	static const char link[] = "anon_inode:[userfaultfd]";
+	char path[40], target[sizeof(link) + 1];
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+	DIR *dir = opendir(path);
+	const struct dirent *e;
+	bool found = false;
+	while (dir && !found && (e = readdir(dir)))
+		found = readlinkat(dirfd(dir), e->d_name, target, sizeof(target)) == (ssize_t)sizeof(link) - 1 &&
+			memcmp(target, link, sizeof(link) - 1) == 0;
+	if (dir)
+		closedir(dir);
+	return found;
 }
 
 ssize_t mem_read_pages(void *pages, uint64_t addr, void *buf, size_t n)

@@ -2,6 +2,7 @@
 #ifndef SCTRACE_TRACEE_MEM_H
 #define SCTRACE_TRACEE_MEM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -25,6 +26,14 @@ ssize_t mem_string(const struct mem *m, uint64_t addr, char *buf, size_t n, int 
 
 /* The memory of process `pid`, by process_vm_readv(2) with /proc/PID/mem as the way out; ctx points at the pid. */
 ssize_t mem_read_process(void *pid, uint64_t addr, void *buf, size_t n);
+
+/*
+ * The same of pages that are there (proc_pid_pagemap(5)): who reads others waits, in a program that serves its own page faults
+ * (userfaultfd(2)), for a thread that may be stopped meanwhile.
+ */
+ssize_t mem_read_present(void *pid, uint64_t addr, void *buf, size_t n);
+/* Does the process have a userfaultfd(2) open? Where that cannot be told, no. */
+bool mem_has_userfaultfd(pid_t pid);
 
 /*
  * Other memory seen through whole pages that are kept: for many small reads of what does not change meanwhile. Initialise

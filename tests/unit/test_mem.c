@@ -5,6 +5,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -54,8 +57,33 @@ static void test_pages(void **state)
 	assert_int_equal(mem_get(&m, 16, got, 1), -EFAULT);
 }
 
+/* Of pages that are not there nothing is read, and they are not made to be. */
+static void test_present(void **state)
+{
+	pid_t pid = getpid();
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char buf[64];
+	(void)state;
+	char *m = mmap(NULL, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_true(m != MAP_FAILED);
+	madvise(m, 3 * page, MADV_NOHUGEPAGE);
+	memset(m, 'x', page);
+	assert_int_equal(mem_read_present(&pid, (uintptr_t)m, buf, sizeof(buf)), sizeof(buf));
+	assert_int_equal(mem_read_present(&pid, (uintptr_t)m + page - 10, buf, sizeof(buf)), 10);
+	assert_int_equal(mem_read_present(&pid, (uintptr_t)m + page, buf, sizeof(buf)), -EFAULT);
+	m[page] = 1;
+	assert_int_equal(mem_read_present(&pid, (uintptr_t)m + page - 10, buf, sizeof(buf)), sizeof(buf));
+	munmap(m, 3 * page);
+	assert_false(mem_has_userfaultfd(pid));
+	int fd = (int)syscall(SYS_userfaultfd, 1 /* UFFD_USER_MODE_ONLY */);
+	if (fd >= 0) {
+		assert_true(mem_has_userfaultfd(pid));
+		close(fd);
+	}
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_pages)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_pages), cmocka_unit_test(test_present)};
 	return cmocka_run_group_tests_name("mem", tests, NULL, NULL);
 }

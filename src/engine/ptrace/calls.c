@@ -6,8 +6,15 @@
 #include "syscall/table.h"
 
 #include <errno.h>
+#include <linux/userfaultfd.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
+
+#ifndef USERFAULTFD_IOC_NEW /* Linux 6.1 */
+#define USERFAULTFD_IOC_NEW 0xaa00
+#endif
 
 /* The kernel's codes for an interrupted call (include/linux/errno.h); no program ever sees them. */
 enum { RESTART_SYS = 512, RESTART_NOINTR = 513, RESTART_NOHAND = 514, RESTART_BLOCK = 516 };
@@ -268,6 +275,15 @@ static bool wanted(const struct tracer *t, const struct task *task)
 	       (only->bits[c->nr / 64] >> (c->nr % 64) & 1);
 }
 
+/* From userfaultfd(2), or from its device (linux/userfaultfd.h). */
+static void note_userfaultfd(struct tracer *t, const struct call *c)
+{
+	bool native = c->arch == syscall_native_arch();
+	t->userfaultfd |= !c->error && native &&
+			  (c->nr == SYS_userfaultfd ||
+			   (c->nr == SYS_ioctl && (uint32_t)c->args[1] == (uint32_t)USERFAULTFD_IOC_NEW));
+}
+
 void tracer_syscall_stop(struct tracer *t, struct task *task)
 {
 	char stop = read_stop(task, &task->call);
@@ -286,6 +302,7 @@ void tracer_syscall_stop(struct tracer *t, struct task *task)
 	} else if (stop == 'x' && task->in_call) {
 		tracer_untraced_exit(task);
 		tracer_call_exit(t, task);
+		note_userfaultfd(t, &task->call);
 		finish_inject(task);
 		if (wanted(t, task))
 			tracer_event(t, EV_EXIT, task)->call = task->call;

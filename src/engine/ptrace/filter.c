@@ -11,13 +11,18 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
-/* Only calls that have a name pass unseen: an unknown number stops, and who follows the trace decides about it. */
+/*
+ * Only calls that have a name pass unseen: an unknown number stops, and who follows the trace decides about it; and userfaultfd(2),
+ * which tells what memory may be read.
+ */
 static int add_rules(scmp_filter_ctx ctx, const struct call_set *only)
 {
 	for (int nr = 0; nr < CALL_SET_MAX; nr++) {
-		if (only->bits[nr / 64] >> (nr % 64) & 1 || !syscall_name_known(syscall_native_arch(), nr))
+		if (only->bits[nr / 64] >> (nr % 64) & 1 || nr == SYS_userfaultfd ||
+		    !syscall_name_known(syscall_native_arch(), nr))
 			continue;
 		int r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, nr, 0);
 		if (r < 0)

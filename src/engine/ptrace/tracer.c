@@ -33,7 +33,7 @@ void tracer_note(struct tracer *t, const char *fmt, ...)
 const struct mem *tracer_mem(struct tracer *t, const struct task *task)
 {
 	t->mem_pid = task->tid;
-	t->mem = (struct mem){mem_read_process, &t->mem_pid};
+	t->mem = (struct mem){t->userfaultfd ? mem_read_present : mem_read_process, &t->mem_pid};
 	return &t->mem;
 }
 

@@ -111,7 +111,8 @@ struct tracer {
 	bool detaching;
 	bool calibrating;
 	int err_fd, go_fd;
-	pid_t mem_pid; /* whose memory `mem` reads */
+	pid_t mem_pid;    /* whose memory `mem` reads */
+	bool userfaultfd; /* some program serves page faults itself: what is not there is not read */
 	struct mem mem;
 	struct buf note; /* text of the last EV_NOTE */
 };

@@ -2,9 +2,11 @@
 #include "e2e.h"
 
 #include <fcntl.h>
+#include <linux/userfaultfd.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -215,8 +217,53 @@ static void test_numbers(int argc, char **argv)
 	puts("none of them");
 }
 
+/* It serves its own page faults: memory that is not there yet is an argument, and who fills it makes calls for that. */
+static void *serve_faults(void *arg)
+{
+	int fd = *(int *)arg;
+	static char page[4096] __attribute__((aligned(4096)));
+	struct uffd_msg msg;
+	while (read(fd, &msg, sizeof msg) == sizeof msg) {
+		struct uffdio_copy copy = {
+			.dst = msg.arg.pagefault.address & ~4095ull, .src = (uintptr_t)page, .len = sizeof page};
+		strcpy(page, "/dev/null");
+		getppid();
+		CHECK(ioctl(fd, UFFDIO_COPY, &copy) == 0);
+	}
+	return NULL;
+}
+
+static void test_userfault(int argc, char **argv)
+{
+	enum { PAGES = 16 };
+	struct uffdio_api api = {.api = UFFD_API};
+	int p[2], fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+	pthread_t t;
+	(void)argv;
+	if (fd < 0) {
+		puts("not allowed");
+		return;
+	}
+	char *m = mmap(NULL, PAGES * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct uffdio_register area = {{(uintptr_t)m, PAGES * 4096}, UFFDIO_REGISTER_MODE_MISSING, 0};
+	CHECK(m != MAP_FAILED && pipe(p) == 0);
+	CHECK(ioctl(fd, UFFDIO_API, &api) == 0 && ioctl(fd, UFFDIO_REGISTER, &area) == 0);
+	CHECK(pthread_create(&t, NULL, serve_faults, &fd) == 0);
+	for (int i = 0; i < PAGES; i += 2) {
+		char got[10];
+		CHECK(write(p[1], m + (size_t)i * 4096, 10) == 10 && read(p[0], got, 10) == 10);
+		CHECK(strcmp(got, "/dev/null") == 0);
+		int file = open(m + (size_t)(i + 1) * 4096, O_RDONLY);
+		CHECK(file >= 0 && close(file) == 0);
+	}
+	if (argc == 0)
+		calls("getppid", PAGES, 0);
+	_exit(0);
+}
+
 static const struct test tests[] = {
-	{"efault", test_efault}, {"strings", test_strings},     {"beyond", test_beyond}, {"vectors", test_vectors},
-	{"moving", test_moving}, {"exec_args", test_exec_args}, {"cut", test_cut},       {"numbers", test_numbers},
+	{"efault", test_efault},   {"strings", test_strings}, {"beyond", test_beyond},
+	{"vectors", test_vectors}, {"moving", test_moving},   {"exec_args", test_exec_args},
+	{"cut", test_cut},         {"numbers", test_numbers}, {"userfault", test_userfault},
 };
 TEST_MAIN(tests)
