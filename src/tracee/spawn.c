@@ -7,6 +7,7 @@
 #include <grp.h>
 #include <pwd.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -281,4 +282,11 @@ int spawn_finish(struct spawned *p)
 	close(p->err_fd);
 	close(p->go_fd);
 	return n == sizeof(err) ? err : 0;
+}
+
+void spawn_kill(pid_t pid)
+{
+	int r = kill(pid, SIGKILL);
+	while (r == 0 && waitpid(pid, NULL, __WALL) < 0)
+		r = errno == EINTR ? 0 : -1;
 }

@@ -53,4 +53,7 @@ int spawn_finish(struct spawned *p);
  */
 char *spawn_find(const char *name, char *const *envp, int *err);
 
+/* Ends a child of ours and waits for its end; where it may not be ended it is not waited for. */
+void spawn_kill(pid_t pid);
+
 #endif

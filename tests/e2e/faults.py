@@ -157,7 +157,7 @@ def fault_handlers(world, mode):
 @scenario("fault")
 def fault_processes(world, mode):
     """What sets up a program and its tracing is refused."""
-    faults(world, mode, 5, ("fork memfd_create pipe2 sigaction process_vm_readv seccomp prctl bpf syscall", EARLY, ENOMEM))
+    faults(world, mode, 5, ("fork memfd_create pipe2 sigaction kill process_vm_readv seccomp prctl bpf syscall", EARLY, ENOMEM))
 
 
 @scenario("fault")

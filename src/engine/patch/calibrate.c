@@ -102,10 +102,8 @@ int patch_calibrate(struct patch *p)
 	int r = pid < 0 ? -errno : run_child(p, pid, probe);
 	if (r == 0)
 		r = read_cost(p, probe->native_ns);
-	else if (pid > 0) {
-		kill(pid, SIGKILL);
-		waitpid(pid, NULL, __WALL);
-	}
+	else if (pid > 0)
+		spawn_kill(pid);
 	munmap(probe, sizeof(*probe));
 	call_filter_free(&p->filter);
 	return r;

@@ -35,16 +35,15 @@ static int try_on_child(void)
 	}
 	int status = 0;
 	int r = pid < 0 ? -errno : 0;
-	if (r == 0 && (ptrace(PTRACE_SEIZE, pid, NULL, NULL) < 0 || ptrace(PTRACE_INTERRUPT, pid, NULL, NULL) < 0))
+	if (r == 0 &&
+	    (ptrace(PTRACE_SEIZE, pid, NULL, PTRACE_O_EXITKILL) < 0 || ptrace(PTRACE_INTERRUPT, pid, NULL, NULL) < 0))
 		r = -errno;
 	if (r == 0 && waitpid(pid, &status, __WALL) < 0)
 		r = -errno;
 	if (r == 0)
 		r = WIFSTOPPED(status) ? sud_arm(pid, true, 0) : -ECHILD;
-	if (pid > 0) {
-		kill(pid, SIGKILL);
-		waitpid(pid, NULL, __WALL);
-	}
+	if (pid > 0)
+		spawn_kill(pid);
 	return r;
 }
 

@@ -106,10 +106,8 @@ static int measure(struct tracer_cost *cost)
 	int r = pid < 0 ? -errno : trace_child(&t, pid, p);
 	if (r == 0)
 		r = read_cost(&t, p->native_ns, cost);
-	else if (pid > 0) {
-		kill(pid, SIGKILL);
-		waitpid(pid, NULL, __WALL);
-	}
+	else if (pid > 0)
+		spawn_kill(pid);
 	tracer_free(&t);
 	munmap(p, sizeof(*p));
 	return r;

@@ -22,13 +22,11 @@ static int ptrace_probe(unsigned want, struct buf *why)
 		pause();
 		_exit(0);
 	}
-	int r = pid < 0 || ptrace(PTRACE_SEIZE, pid, NULL, NULL) < 0 ? -errno : 0;
+	int r = pid < 0 || ptrace(PTRACE_SEIZE, pid, NULL, PTRACE_O_EXITKILL) < 0 ? -errno : 0;
 	if (r < 0)
 		buf_addf(why, "%s (a container or a security module forbids ptrace)", strerror(-r));
-	if (pid > 0) {
-		kill(pid, SIGKILL);
-		waitpid(pid, NULL, __WALL);
-	}
+	if (pid > 0)
+		spawn_kill(pid);
 	return r;
 }
 

@@ -321,6 +321,8 @@ int tracer_start(struct tracer *t, const struct engine_config *config, const str
 	if (r < 0 && t->root)
 		kill(t->root, SIGKILL); /* it waits to be let go */
 	if (r < 0 && !why->len)
+		buf_adds(why, buf_str(&t->note)); /* why it was given up */
+	if (r < 0 && !why->len)
 		buf_addf(why, "cannot start tracing: %s", strerror(-r));
 	return r;
 }
