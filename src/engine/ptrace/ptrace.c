@@ -6,11 +6,9 @@
 #include "base/buf.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static int ptrace_probe(unsigned want, struct buf *why)
