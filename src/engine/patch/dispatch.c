@@ -151,6 +151,13 @@ void dispatch_note_delivery(struct task *task, int sig)
 	pt->handler_blocks = true;
 }
 
+static void watch_action(struct task *task, const struct user_regs_struct *r)
+{
+	uint64_t action[ACTION_WORDS];
+	if (r->rsi && r->rdi - 1 < 64 && r->r10 == 8 && remote_read(task->tid, r->rsi, action, sizeof(action)) == 0)
+		dispatch_note_action(task, (int)r->rdi, action);
+}
+
 /* Calls that change what we stand on. */
 static void watch_call(struct patch *p, struct task *task, int64_t nr, const struct user_regs_struct *r)
 {
@@ -165,12 +172,8 @@ static void watch_call(struct patch *p, struct task *task, int64_t nr, const str
 		patch_make_plain(p, task, "it may not read the time stamp counter");
 	if (nr == SYS_prctl && r->rdi == 59) /* PR_SET_SYSCALL_USER_DISPATCH */
 		patch_make_plain(p, task, "the program uses Syscall User Dispatch itself");
-	uint64_t action[ACTION_WORDS];
-	if (nr == SYS_rt_sigaction && r->rsi && r->rdi - 1 < 64 && r->r10 == 8 &&
-	    remote_read(task->tid, r->rsi, action, sizeof(action)) == 0) {
-		p->sigsys_seen |= r->rdi == SIGSYS;
-		dispatch_note_action(task, (int)r->rdi, action);
-	}
+	if (nr == SYS_rt_sigaction && r->rdi != SIGSYS)
+		watch_action(task, r);
 }
 
 /*
@@ -270,6 +273,11 @@ enum tracer_verdict dispatch_stop(struct patch *p, struct task *task, const stru
 	if (!task->stopped)
 		return STOP_HELD;
 	if (!stub) {
+		/* Not before: at a stop on the way here the action that is mended must still be the former one. */
+		if (nr == SYS_rt_sigaction && r.rdi == SIGSYS) {
+			p->sigsys_seen = true;
+			watch_action(task, &r);
+		}
 		go_slow(p, task, &r, nr);
 		return STOP_OURS;
 	}

@@ -355,6 +355,30 @@ static void *call_forever(void *page)
 	return NULL;
 }
 
+/* The action for SIGSYS set by a call that cannot be patched: the former one that it tells is the former one. */
+static void test_old_action(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	/* mov %rdi,%rax; mov %rsi,%rdi; mov %rdx,%rsi; mov %rcx,%rdx; mov %r8,%r10; syscall; ret */
+	static const unsigned char code[] = {0x48, 0x89, 0xf8, 0x48, 0x89, 0xf7, 0x48, 0x89, 0xd6,
+					     0x48, 0x89, 0xca, 0x4d, 0x89, 0xc2, 0x0f, 0x05, 0xc3};
+	typedef long call4_fn(long nr, long sig, const void *action, void *old, long size);
+	struct {
+		uint64_t handler, flags, restorer, mask;
+	} action = {.flags = SA_NODEFER}, old;
+	void *page = mmap(NULL, SIZE, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(page != MAP_FAILED);
+	memcpy(page, code, sizeof code);
+	for (uint64_t i = 0; i < 10; i++) {
+		memset(&old, 0xff, sizeof old);
+		action.handler = (i + 1) * 0x1000;
+		CHECK(((call4_fn *)page)(SYS_rt_sigaction, SIGSYS, &action, &old, 8) == 0);
+		CHECK(old.handler == i * 0x1000);
+	}
+	puts("former actions told");
+}
+
 /* SIGKILL amid calls that cannot be patched, of several threads, where the program minds its SIGSYS. */
 static void test_killed(int argc, char **argv)
 {
@@ -476,6 +500,7 @@ static const struct test tests[] = {
 	{"read_code", test_read_code},
 	{"crowd", test_crowd},
 	{"killed", test_killed},
+	{"old_action", test_old_action},
 	{"low_stack", test_low_stack},
 	{"recursion", test_recursion},
 	{"low_memory", test_low_memory},
