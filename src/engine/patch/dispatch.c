@@ -76,7 +76,9 @@ static void mend_forced_signal(struct patch *p, struct task *task)
 		mask |= SIGBIT(SIGSYS);
 		ptrace(PTRACE_SETSIGMASK, task->tid, sizeof(mask), &mask);
 	}
-	if ((blocked || !image_of(task)->guarded) && own_action(task, args))
+	/* Else it is as it was, and a filter of the program's may forbid the call (force_sig_info_to_task). */
+	bool reset = blocked || image_of(task)->sigsys_action[ACTION_HANDLER] == 1 /* SIG_IGN */;
+	if (reset && own_action(task, args))
 		remote_call(&p->t, task, SYS_rt_sigaction, args);
 }
 

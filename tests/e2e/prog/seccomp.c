@@ -124,6 +124,18 @@ static void test_trap_place(int argc, char **argv)
 }
 #endif
 
+/* With a handler of SIGSYS, and rt_sigaction forbidden: nobody makes that call in the program's place. */
+static void test_forbids_sigaction(int argc, char **argv)
+{
+	struct sigaction act = {.sa_sigaction = on_sigsys, .sa_flags = SA_SIGINFO};
+	(void)argc;
+	(void)argv;
+	CHECK(sigaction(SIGSYS, &act, NULL) == 0);
+	CHECK(filter(SYS_rt_sigaction, SECCOMP_RET_KILL_PROCESS, 0) == 0);
+	CHECK(getpid() > 0 && getppid() > 0 && getuid() == geteuid() && getgid() == getegid());
+	_exit(0);
+}
+
 /* TRACE without a tracer that asked for it: ENOSYS. */
 static void test_trace(int argc, char **argv)
 {
@@ -335,6 +347,7 @@ static void test_many(int argc, char **argv)
 static const struct test tests[] = {
 	{"errno", test_errno},
 	{"trap", test_trap},
+	{"forbids_sigaction", test_forbids_sigaction},
 #ifdef __x86_64__
 	{"trap_place", test_trap_place},
 #endif
