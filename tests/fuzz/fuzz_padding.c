@@ -5,6 +5,7 @@
 #include "fuzz.h"
 
 #include "engine/patch/padding.h"
+#include "stack/eh_frame.h"
 
 #include <errno.h>
 
@@ -36,6 +37,14 @@ static void ways(struct gap *gaps, int n, uint64_t from)
 	}
 }
 
+/* The walker of stacks reads the same header; what it makes of it lies behind the header. */
+static void unwind_header(const uint8_t *data, size_t size)
+{
+	struct eh_frame t;
+	if (eh_frame_parse(data, size, BASE, &t) == 0)
+		FUZZ_REQUIRE(t.header == BASE && t.table > BASE && t.table <= BASE + size);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct memory memory = {data, size};
@@ -52,5 +61,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (padding_function(&mem, BASE, BASE + at, &lo, &hi) == 0)
 			FUZZ_REQUIRE(lo <= BASE + at && BASE + at < hi);
 	padding_is_fill(data, size);
+	unwind_header(data, size);
 	return 0;
 }
