@@ -178,6 +178,15 @@ static void watch_call(struct patch *p, struct task *task, int64_t nr, const str
 		watch_action(task, r);
 }
 
+/* Not before the call is about to be made: at a stop on the way there the action that is mended must still be the former one. */
+static void watch_own_action(struct patch *p, struct task *task, int64_t nr, const struct user_regs_struct *r)
+{
+	if (nr != SYS_rt_sigaction || r->rdi != SIGSYS)
+		return;
+	p->sigsys_seen = true;
+	watch_action(task, r);
+}
+
 /*
  * A SIGSYS of the program's own, while ours are about. Where it was pending and blocked, the kernel delivered it in place of
  * one that a call of the program's should have raised: that call is yet to be made, and the signal, blocked again, goes back
@@ -215,6 +224,7 @@ void dispatch_mend_own(struct patch *p, struct task *task, const siginfo_t *si)
 		block_sigsys(task);
 	if (lost) {
 		watch_call(p, task, (int64_t)saved.rax, &saved);
+		watch_own_action(p, task, (int64_t)saved.rax, &saved);
 		dispatch_run_slow(p, task, &saved, (int64_t)saved.rax);
 	}
 }
@@ -275,11 +285,7 @@ enum tracer_verdict dispatch_stop(struct patch *p, struct task *task, const stru
 	if (!task->stopped)
 		return STOP_HELD;
 	if (!stub) {
-		/* Not before: at a stop on the way here the action that is mended must still be the former one. */
-		if (nr == SYS_rt_sigaction && r.rdi == SIGSYS) {
-			p->sigsys_seen = true;
-			watch_action(task, &r);
-		}
+		watch_own_action(p, task, nr, &r);
 		go_slow(p, task, &r, nr);
 		return STOP_OURS;
 	}
