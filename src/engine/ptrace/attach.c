@@ -69,11 +69,14 @@ unsigned long tracer_attach_options(const struct tracer *t)
 	return t->options & ~(unsigned long)PTRACE_O_EXITKILL;
 }
 
-/* A thread that is about to be gone may be refused (ptrace_attach() in kernel/ptrace.c). Is this one? */
-static bool is_ending(pid_t tid)
+/*
+ * A thread that is about to be gone may be refused, and one is that we trace already: a thread we hold bore it, and its birth
+ * is yet to be told (ptrace_attach() in kernel/ptrace.c, PTRACE_O_TRACECLONE in ptrace(2)). Is this one of them?
+ */
+static bool may_be_refused(pid_t tid)
 {
 	struct proc_status s;
-	return proc_status(tid, &s) < 0 || s.state == 'Z' || s.state == 'X';
+	return proc_status(tid, &s) < 0 || s.state == 'Z' || s.state == 'X' || s.tracer == getpid();
 }
 
 /* Seizes one thread; 1: it is new, 0: it was held or is gone, -errno. */
@@ -106,7 +109,7 @@ static int seize_threads(struct tracer *t, pid_t pid)
 	for (struct dirent *e; r >= 0 && (e = readdir(d));) {
 		pid_t tid = (pid_t)strtol(e->d_name, NULL, 10);
 		r = tid > 0 ? seize(t, pid, tid) : 0;
-		if (r == -EPERM && is_ending(tid))
+		if (r == -EPERM && may_be_refused(tid))
 			r = 0;
 		found += r > 0;
 	}
