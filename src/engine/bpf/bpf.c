@@ -163,6 +163,8 @@ static int start_all(struct bpf_engine *b, struct buf *why)
 			return r;
 		b->root = p.pid;
 		b->root_is_child = getpid() == before;
+		/* Where it is ignored nobody's end can be waited for (wait(2), NOTES); the child has its own by now. */
+		signal(SIGCHLD, SIG_DFL);
 	}
 	int r = set_up(b, why);
 	if (r == 0)
