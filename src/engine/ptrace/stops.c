@@ -180,11 +180,11 @@ void tracer_adopt_orphans(struct tracer *t)
 
 /*
  * clone3(2)'s flags may have become others in memory since the kernel read them; whose thread a task is it knows (tgkill(2): ESRCH where
- * it is none of the group's). Who is gone already is what the flags say.
+ * it is none of the group's); where the call is refused, /proc tells. Who is gone already is what the flags say.
  */
 static uint64_t believe(uint64_t flags, pid_t group, pid_t tid)
 {
-	bool is_thread = syscall(SYS_tgkill, group, tid, 0) == 0 || errno != ESRCH;
+	bool is_thread = syscall(SYS_tgkill, group, tid, 0) == 0 || (errno != ESRCH && thread_group(tid) == group);
 	if (!is_thread && kill(tid, 0) < 0 && errno == ESRCH)
 		return flags;
 	return is_thread ? flags | CLONE_THREAD | CLONE_VM : flags & ~(uint64_t)CLONE_THREAD;
