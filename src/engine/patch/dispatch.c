@@ -132,9 +132,9 @@ void dispatch_note_action(struct task *task, int sig, const uint64_t action[ACTI
 		img->minds_sigsys = true;
 		memcpy(img->sigsys_action, action, ACTION_WORDS * sizeof(*action));
 	}
-	image_note_handler(task, sig,
-			   action[ACTION_MASK] & SIGBIT(SIGSYS) ||
-				   (sig == SIGSYS && !(action[ACTION_FLAGS] & SA_NODEFER)));
+	/* Where all else is blocked, too, was_blocked() sees it by itself: shells have such handlers of SIGCHLD. */
+	bool by_mask = action[ACTION_MASK] & SIGBIT(SIGSYS) && !is_all_else(action[ACTION_MASK] & ~SIGBIT(SIGSYS));
+	image_note_handler(task, sig, by_mask || (sig == SIGSYS && !(action[ACTION_FLAGS] & SA_NODEFER)));
 }
 
 void dispatch_note_delivery(struct task *task, int sig)
