@@ -83,7 +83,7 @@ static int find_constants(const struct report *r, const json_t *row, struct tidy
 	return rc;
 }
 
-/* Arrays with a number for each sample. */
+/* Arrays with a number for each sample; others, as the ends of an interval, may be as long by chance. */
 static int find_arrays(const struct report *r, const struct report_subject *s, struct tidy *y)
 {
 	const char *key;
@@ -91,8 +91,8 @@ static int find_arrays(const struct report *r, const struct report_subject *s, s
 	int rc = 0;
 	json_object_foreach((json_t *)s->row, key, v)
 	{
-		bool fits =
-			s->n && json_is_array(v) && json_array_size(v) == s->n && json_is_number(json_array_get(v, 0));
+		bool fits = s->n && strstr(key, "samples") && json_is_array(v) && json_array_size(v) == s->n &&
+			    json_is_number(json_array_get(v, 0));
 		if (fits && rc == 0)
 			rc = add_column(y, r->kind, key, PLACE_SAMPLE);
 	}

@@ -137,6 +137,10 @@ def check_kernels_side_by_side(folder):
     rt = next(line for line in text.splitlines() if line.startswith("rt "))
     for percent in ("+4.0 %", "+4.5 %", "+8.6 %", "+8.0 %", "+13.0 %"):
         assert f"({percent})" in rt, rt
+    # An interval's two ends are no observations, though there be two of these.
+    pair = timed("net", [1.0, 2.0], "s", over_none_interval_percent=[3.0, 4.0])
+    rows = list(csv.DictReader(io.StringIO(report("--format=csv", save(folder, "pair.json", document("bench-load", [pair]))))))
+    assert [list(r) for r in rows] == [["run", "name", "sample", "value_s"]] * 2, rows
 
 
 def check_latencies(folder):
