@@ -166,6 +166,8 @@ void bench_say_cpus(struct bench_session *s, struct buf *out);
 json_t *bench_cpus_json(struct bench_session *s);
 /* "note: ..." below the tables, and "notes" in the saved run. */
 void bench_note(struct bench_session *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* A note that `rows` ("NAME SAMPLES, ..."; empty: none) have fewer samples than asked for; none where a signal ended the test. */
+void bench_note_shortage(struct bench_session *s, const char *test, size_t samples, struct buf *rows);
 /* A line of progress on a terminal, replaced by the next; `done` of `all` where all > 0. */
 void bench_progress(struct bench_session *s, double done, double all, const char *what);
 /* Takes over the table (NULL or without a row: nothing is added); the title (or NULL) is copied. */

@@ -211,6 +211,14 @@ void bench_note(struct bench_session *s, const char *fmt, ...)
 	buf_addc(&s->notes, '\n');
 }
 
+void bench_note_shortage(struct bench_session *s, const char *test, size_t samples, struct buf *rows)
+{
+	if (rows->len && !stop_signal())
+		bench_note(s,
+			   "fewer than %zu samples for want of time: %s; more by sctrace bench %s with a longer --time",
+			   samples, buf_str(rows), test);
+}
+
 void bench_progress(struct bench_session *s, double done, double all, const char *what)
 {
 	uint64_t now = clock_ns();

@@ -211,8 +211,7 @@ static void note_shortage(struct bench_session *s, const struct switch_result *r
 		if (!results[i].why.len && results[i].ns.n < samples)
 			buf_addf(&names, "%s%s %zu", names.len ? ", " : "", name, results[i].ns.n);
 	}
-	if (names.len && !stop_signal())
-		bench_note(s, "fewer than %zu samples for want of time: %s; give --time", samples, buf_str(&names));
+	bench_note_shortage(s, "switch", samples, &names);
 	buf_free(&names);
 }
 

@@ -214,8 +214,7 @@ static void note_shortage(struct bench_session *s, const struct op_result *resul
 	for (size_t i = 0; i < n; i++)
 		if (!results[i].why.len && results[i].ns.n < samples)
 			buf_addf(&names, "%s%s %zu", names.len ? ", " : "", results[i].op->name, results[i].ns.n);
-	if (names.len && !stop_signal())
-		bench_note(s, "fewer than %zu samples for want of time: %s; give --time", samples, buf_str(&names));
+	bench_note_shortage(s, "syscall", samples, &names);
 	buf_free(&names);
 }
 
