@@ -228,7 +228,8 @@ static ssize_t read_endless(void *ctx, uint64_t addr, void *buf, size_t n)
 	else if (addr == 0x400040 || addr == 0x400040 + sizeof(*ph))
 		memcpy(buf, &ph[addr != 0x400040], n);
 	else if (addr == 0x500000)
-		memcpy(buf, head, n);
+		memcpy(buf, head,
+		       n < sizeof(head) ? n : sizeof(head)); /* a frame's description is said to be here, too */
 	else if (n == 8)
 		memcpy(buf, addr == 0x500000 + sizeof(head) ? &first : &other, sizeof(first));
 	return (ssize_t)n;
