@@ -63,6 +63,15 @@ static int run_child(struct patch *p, pid_t pid, struct probe *probe)
 	return r;
 }
 
+/* It did not come to its own end, nor did what is known of it. */
+static void end_child(struct patch *p, pid_t pid)
+{
+	struct task *task = tasks_find(&p->t.tasks, pid);
+	spawn_kill(pid);
+	if (task)
+		patch_on_death(&p->t, task);
+}
+
 /* The mean of the undisturbed calls, those below the 90th percentile, and the robust deviation (IQR / 1.349). */
 static int read_cost(struct patch *p, double native_ns)
 {
@@ -92,16 +101,16 @@ int patch_calibrate(struct patch *p)
 	struct probe *probe = mmap(NULL, sizeof(*probe), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (probe == MAP_FAILED)
 		return -errno;
-	if (p->arming == ARM_FILTER && arm_filter_build(&p->filter) < 0)
-		return -ENOMEM;
-	pid_t pid = fork();
+	int r = p->arming == ARM_FILTER ? arm_filter_build(&p->filter) : 0;
+	pid_t pid = r == 0 ? fork() : -1;
 	if (pid == 0)
 		child(probe, &p->filter);
-	int r = pid < 0 ? -errno : run_child(p, pid, probe);
+	if (r == 0)
+		r = pid < 0 ? -errno : run_child(p, pid, probe);
 	if (r == 0)
 		r = read_cost(p, probe->native_ns);
 	else if (pid > 0)
-		spawn_kill(pid);
+		end_child(p, pid);
 	munmap(probe, sizeof(*probe));
 	call_filter_free(&p->filter);
 	return r;
