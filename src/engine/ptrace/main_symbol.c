@@ -53,14 +53,10 @@ static uint64_t main_in(Elf *elf, Elf_Scn *scn, size_t *left)
 	return 0;
 }
 
-/* The address of main as loaded, or 0. `entry` is AT_ENTRY, which tells how far the program was moved. */
-static uint64_t find_main(pid_t pid, uint64_t entry)
+uint64_t tracer_main_symbol(int fd, uint64_t entry)
 {
-	char path[40];
 	uint64_t addr = 0;
-	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	Elf *elf = fd >= 0 && elf_version(EV_CURRENT) != EV_NONE ? elf_begin(fd, ELF_C_READ_MMAP, NULL) : NULL;
+	Elf *elf = elf_version(EV_CURRENT) != EV_NONE ? elf_begin(fd, ELF_C_READ_MMAP, NULL) : NULL;
 	GElf_Ehdr eh;
 	size_t left = SYMBOLS_MAX;
 	if (elf && gelf_getehdr(elf, &eh)) {
@@ -70,6 +66,15 @@ static uint64_t find_main(pid_t pid, uint64_t entry)
 			addr += entry - eh.e_entry;
 	}
 	elf_end(elf);
+	return addr;
+}
+
+static uint64_t find_main(pid_t pid, uint64_t entry)
+{
+	char path[40];
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	uint64_t addr = fd >= 0 ? tracer_main_symbol(fd, entry) : 0;
 	if (fd >= 0)
 		close(fd);
 	return addr;

@@ -176,6 +176,8 @@ const struct mem *tracer_mem(struct tracer *t, const struct task *task);
 uint64_t tracer_peak_rss(pid_t pid);
 /* Arms the search for main in the root's new image, and tells whether `task`'s SIGTRAP is its end. */
 uint64_t tracer_entry_point(pid_t pid); /* where its entry point was loaded, or 0 */
+/* The address of main in the executable file `fd` as loaded, or 0; `entry` is AT_ENTRY, which tells how far it was moved. */
+uint64_t tracer_main_symbol(int fd, uint64_t entry);
 void tracer_find_main(struct tracer *t, struct task *task);
 bool tracer_at_main(struct tracer *t, struct task *task);
 
