@@ -1,16 +1,17 @@
 #!/bin/sh
-# Runs in the emulated machine: unit tests, smoke test, end-to-end cases under ptrace, the scripts beside them; of what is named
-# (unit, smoke, a script, a case, a group of cases) only that. Prints TAP; run.sh counts it.
+# Runs in the emulated machine: unit tests, smoke test, end-to-end cases under ptrace and bpf, the scripts beside them; of what is
+# named (unit, smoke, a script, a case, a group of cases) only that. Prints TAP; run.sh counts it.
 build=/sctrace/build
+# An emulated processor is some twenty times slower: what only bounds a hang is to be this long.
+export SCTRACE_E2E_SECONDS=1800
 if [ -e /sctrace/command ]; then
 	cd "$build" || exit 1
 	exec sh -c "$(cat /sctrace/command)" 2>&1
 fi
 named=$(cat /sctrace/named)
-scripts="vs-strace compare bench cli report"
+scripts="vs-strace compare bench cli report bpf"
+modes=ptrace,trace,bpf
 cases=
-# An emulated processor is some twenty times slower: what only bounds a hang is to be this long.
-export SCTRACE_E2E_SECONDS=1800
 
 # step NAME COMMAND...: its output between two lines of ours.
 step() {
@@ -39,10 +40,10 @@ for name in ${named:-unit smoke cases $scripts}; do
 	case $name in
 	unit) units ;;
 	smoke) step smoke bash /sctrace/tests/smoke.sh "$build/sctrace" "$build/examples" ;;
-	cases) step e2e python3 -u ./run --build "$build" --modes ptrace,trace ;;
-	vs-strace | compare | bench | cli | report) script "$name" ;;
+	cases) step e2e python3 -u ./run --build "$build" --modes "$modes" ;;
+	vs-strace | compare | bench | cli | report | bpf) script "$name" ;;
 	*) cases="$cases $name" ;;
 	esac
 done
 # shellcheck disable=SC2086  # a word a case
-[ -z "$cases" ] || step e2e python3 -u ./run --build "$build" --modes ptrace,trace $cases
+[ -z "$cases" ] || step e2e python3 -u ./run --build "$build" --modes "$modes" $cases

@@ -321,7 +321,7 @@ def test_all_in_one_page(_):
         p.send_signal(signal.SIGINT)
         while reads(master):
             pass
-        out = p.communicate(timeout=60)[0]
+        out = p.communicate(timeout=TIMEOUT)[0]
         assert p.returncode == -signal.SIGINT and "interrupted" in out, (p.returncode, out)
         names = [r["name"] for r in json.loads(save.read_text())["results"]]
         assert "syscall loop" in names and not any(n.startswith("load") for n in names), names

@@ -256,7 +256,7 @@ def on_terminal(place, columns, *args, **environment):
 
     fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
     out = b""
-    while select.select([fd], [], [], 60)[0]:
+    while select.select([fd], [], [], TIMEOUT)[0]:
         try:
             chunk = os.read(fd, 65536)
         except OSError:
