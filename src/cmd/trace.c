@@ -159,6 +159,7 @@ static int run(struct trace *t)
 		r = trace_stack_open(t, &why);
 	if (r < 0) {
 		diag_error("%s", buf_str(&why));
+		trace_out_close(&t->out, &why);
 		buf_free(&why);
 		return EXIT_OWN;
 	}

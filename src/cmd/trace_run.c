@@ -523,13 +523,14 @@ int trace_run(struct trace *t)
 	struct engine_config c = {0};
 	make_config(t, &c);
 	int status = choose_engine(t, &c);
-	if (status)
-		return status;
 	t->out.stop = &ending;
-	int r = catch_signals(t);
-	if (r < 0)
+	int r = status ? 0 : catch_signals(t);
+	if (r < 0) {
 		diag_error("cannot handle signals: %s", strerror(-r));
-	status = r < 0 ? EXIT_OWN : start(t, &c);
+		status = EXIT_OWN;
+	}
+	if (!status)
+		status = start(t, &c);
 	if (status) {
 		struct buf why = {0};
 		trace_out_close(&t->out, &why);
