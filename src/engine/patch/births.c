@@ -35,8 +35,10 @@ static void inherit(const struct task *parent, struct task *child)
 	if (!patch_give_data(child) || !from)
 		return;
 	patch_task_of(child)->sigsys_blocked = from->sigsys_blocked;
-	if (child->proc != parent->proc) /* the stack too, and what will return there */
+	if (child->proc != parent->proc) { /* the stack too, and what will return there */
 		patch_task_of(child)->moved_frames = from->moved_frames;
+		patch_task_of(child)->handler_blocks = from->handler_blocks;
+	}
 	if (image_of(child))
 		image_of(child)->blockers += from->sigsys_blocked;
 }

@@ -8,6 +8,7 @@
 
 static volatile sig_atomic_t hits, last_code;
 static sigset_t seen_mask;
+static volatile pid_t born;
 
 /* Calls from places that no call was made from before. */
 #define FRESH_CALL() __asm__ volatile("syscall" ::"a"(SYS_getppid) : "rcx", "r11", "memory")
@@ -23,6 +24,15 @@ static void on_signal(int sig, siginfo_t *si, void *context)
 	CHECK(sigprocmask(SIG_BLOCK, NULL, &seen_mask) == 0);
 	last_code = si->si_code;
 	hits++;
+}
+
+/* A child that is born in a handler returns from it, too. */
+static void on_signal_fork(int sig, siginfo_t *si, void *context)
+{
+	(void)sig;
+	(void)si;
+	(void)context;
+	born = fork();
 }
 
 static void set_handler(int sig, int flags, int also)
@@ -127,6 +137,27 @@ static void test_handlers(int argc, char **argv)
 	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS);
 }
 
+/* What a handler of the parent's blocked is let through where the child returns from it. */
+static void test_born_in_handler(int argc, char **argv)
+{
+	struct sigaction sa = {.sa_sigaction = on_signal_fork, .sa_flags = SA_SIGINFO};
+	sigset_t mask;
+	(void)argc;
+	(void)argv;
+	sigaddset(&sa.sa_mask, SIGSYS);
+	CHECK(sigaction(SIGUSR1, &sa, NULL) == 0);
+	for (int i = 0; i < 3; i++) {
+		CHECK(raise(SIGUSR1) == 0);
+#ifdef __x86_64__
+		FRESH_CALL();
+#endif
+		CHECK(sigprocmask(SIG_BLOCK, NULL, &mask) == 0 && !sigismember(&mask, SIGSYS));
+		if (born == 0)
+			_exit(7);
+		reap_ok(born, 7);
+	}
+}
+
 /* A program may send itself any siginfo, that of a call that was dispatched, too (rt_sigqueueinfo(2)). */
 static void test_forged(int argc, char **argv)
 {
@@ -189,9 +220,7 @@ static void test_attached(int argc, char **argv)
 }
 
 static const struct test tests[] = {
-	{"states", test_states},
-	{"handlers", test_handlers},
-	{"forged", test_forged},
-	{"attached", test_attached},
+	{"states", test_states}, {"handlers", test_handlers}, {"born_in_handler", test_born_in_handler},
+	{"forged", test_forged}, {"attached", test_attached},
 };
 TEST_MAIN(tests)
