@@ -352,12 +352,16 @@ def attach_leaves(world, mode):
 
 @scenario("attach", ATTACHING)
 def attach_killed(world, mode):
-    """SIGKILL of sctrace: what it was attached to runs on, computes what it computes and bears what it bears."""
-    for what, word in (("compute", b"computed as ever\n"), ("bears", b"bore as ever\n")):
+    """SIGKILL of sctrace: what it was attached to, or was born since, runs on, computes and bears what it does."""
+    for what, word, *flags in (
+        ("compute", b"computed as ever\n"),
+        ("bears", b"bore as ever\n"),
+        ("heir", b"its child bore as ever\n", "-f"),
+    ):
         with running([world.program("target"), what], stdin=subprocess.PIPE) as target:
             wait_ready(target)
-            with attached(world, mode, target.pid, seconds=0.15) as process:
-                if what == "bears":
+            with attached(world, mode, target.pid, *flags, seconds=0.15) as process:
+                if what != "compute":
                     target.stdin.write(b"x")
                     target.stdin.flush()
                     wait_ready(target)

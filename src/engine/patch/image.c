@@ -65,6 +65,7 @@ struct image *image_copy(struct patch *p, const struct image *from, uint32_t sur
 	img->guarded = from->guarded;
 	memcpy(img->guarded_action, from->guarded_action, sizeof(img->guarded_action));
 	img->blocking_handlers = from->blocking_handlers;
+	img->selected = from->selected;
 	img->region = from->region;
 	if (img->region)
 		img->region->refs++;

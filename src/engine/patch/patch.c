@@ -230,8 +230,9 @@ static void on_detach(struct tracer *t, struct task *task)
 		patch_refuse_all(task);
 	if (!img || !img->region)
 		return;
-	if (img->selected)
-		img->region->slots[AGENT_SLOTS_SIZE] = 0; /* for threads that cannot be stopped, too */
+	/* For threads that cannot be stopped, too; a child that goes alone may share it with its parent. */
+	if (img->selected && t->detaching)
+		img->region->slots[AGENT_SLOTS_SIZE] = 0;
 	patch_settle_pending(p, task);
 	arm_task(p, task, false);
 	if (task->proc->counted)

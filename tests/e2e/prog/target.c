@@ -226,6 +226,27 @@ static void test_bears(int argc, char **argv)
 	puts("bore as ever");
 }
 
+/* A child that is born on a first line of input bears on when it ends. */
+static void test_heir(int argc, char **argv)
+{
+	char c;
+	(void)argc;
+	(void)argv;
+	ready();
+	CHECK(read(0, &c, 1) == 1);
+	pid_t pid = fork();
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		CHECK(signal(SIGUSR1, on_signal) != SIG_ERR);
+		ready();
+		CHECK(read(0, &c, 1) == 0);
+		bear();
+		_exit(7);
+	}
+	reap_ok(pid, 7);
+	puts("its child bore as ever");
+}
+
 static void test_nothing(int argc, char **argv)
 {
 	(void)argc;
@@ -404,6 +425,6 @@ static const struct test tests[] = {
 	{"compute", test_compute}, {"vforked", test_vforked},       {"bears", test_bears},
 	{"nothing", test_nothing}, {"storm", test_storm},           {"forks", test_forks},
 	{"finish", test_finish},   {"interrupts", test_interrupts}, {"sleeps", test_sleeps},
-	{"escapes", test_escapes}, {"heartbeat", test_heartbeat},
+	{"escapes", test_escapes}, {"heartbeat", test_heartbeat},   {"heir", test_heir},
 };
 TEST_MAIN(tests)
