@@ -190,7 +190,9 @@ struct patch {
 	bool no_pool;  /* programs cannot open memory of ours */
 	bool deceived; /* a program had other code where ours was to be: waits for such are short from then on */
 	VEC(struct module *) modules;
-	size_t nplans;         /* of all of them */
+	size_t nplans;   /* of all of them */
+	uint64_t rights; /* sctrace's own capabilities, where knows_rights (plan.c) */
+	bool knows_rights;
 	size_t nsites;         /* of all images */
 	struct module *loader; /* the one that new images begin in, and where in it they begin */
 	uint64_t loader_entry;

@@ -63,17 +63,29 @@ void plan_note_owner(struct task *task)
 		image_of(task)->owner = (struct owner){st.st_uid, st.st_gid};
 }
 
-/* Whose word the program's memory is now: false where that is nobody's alone, or where it has not all of root's rights. */
-static bool find_owner(const struct task *task, struct owner *owner)
+/* Our own rights, which stay what they are. */
+static uint64_t own_rights(struct patch *p)
 {
-	struct proc_status s, own;
+	struct proc_status own;
+	if (!p->knows_rights) {
+		proc_status(getpid(), &own);
+		p->rights = own.has_signals ? own.permitted : ~UINT64_C(0);
+		p->knows_rights = true;
+	}
+	return p->rights;
+}
+
+/* Whose word the program's memory is now: false where that is nobody's alone, or where it has not all of root's rights. */
+static bool find_owner(struct patch *p, const struct task *task, struct owner *owner)
+{
+	struct proc_status s;
 	*owner = (struct owner){0, 0};
 	if (geteuid() != 0)
 		return true;
 	if (proc_status(task->tid, &s) < 0 || s.uid == NOBODY_ALONE || s.gid == NOBODY_ALONE)
 		return false;
 	*owner = (struct owner){s.uid, s.gid};
-	return s.uid != 0 || (proc_status(getpid(), &own) == 0 && (own.permitted & ~s.permitted) == 0);
+	return s.uid != 0 || (own_rights(p) & ~s.permitted) == 0;
 }
 
 static bool is_by(const struct plan *plan, const struct image *img)
@@ -112,7 +124,7 @@ void plan_remember(struct patch *p, struct task *task, const struct site *s, con
 		.offset = s->ip - m->lo + m->file_offset, .kind = s->kind, .moved = s->moved, .nchanges = s->nchanges};
 	struct module *mod = p->nplans < PLANS_MAX ? module_of(p, m) : NULL;
 	/* A program that locked itself in shall not reach out of there by what is believed of it. */
-	if (!mod || image_of(task)->sealed || !find_owner(task, &plan.owner))
+	if (!mod || image_of(task)->sealed || !find_owner(p, task, &plan.owner))
 		return;
 	memcpy(plan.code, s->code, s->moved);
 	for (int i = 0; i < s->nchanges; i++) {
