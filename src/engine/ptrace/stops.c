@@ -63,13 +63,14 @@ static void task_died(struct tracer *t, struct task *task, int status)
 
 /*
  * The flags of the clone that a birth event tells of. What the call does not say (fork, or flags that cannot be read)
- * follows from the event's kind.
+ * follows from the event's kind. *sure: it says so in its registers, which nobody changes.
  */
-static uint64_t birth_flags(struct tracer *t, struct task *parent, int event)
+static uint64_t birth_flags(struct tracer *t, struct task *parent, int event, bool *sure)
 {
 	const struct call *c = &parent->call;
 	uint64_t flags = 0;
-	if (parent->in_call && c->nr == syscall_number(c->arch, "clone"))
+	*sure = parent->in_call && c->nr == syscall_number(c->arch, "clone");
+	if (*sure)
 		return c->args[0];
 	/* clone3(2): the flags are the structure's first member. */
 	if (parent->in_call && c->nr == syscall_number(c->arch, "clone3") &&
@@ -185,9 +186,10 @@ void tracer_adopt_orphans(struct tracer *t)
 static uint64_t believe(uint64_t flags, pid_t group, pid_t tid)
 {
 	bool is_thread = syscall(SYS_tgkill, group, tid, 0) == 0 || (errno != ESRCH && thread_group(tid) == group);
-	if (!is_thread && kill(tid, 0) < 0 && errno == ESRCH)
-		return flags;
-	return is_thread ? flags | CLONE_THREAD | CLONE_VM : flags & ~(uint64_t)CLONE_THREAD;
+	if (is_thread)
+		return flags | CLONE_THREAD | CLONE_VM;
+	bool gone = flags & CLONE_THREAD && kill(tid, 0) < 0 && errno == ESRCH;
+	return gone ? flags : flags & ~(uint64_t)CLONE_THREAD;
 }
 
 static void on_birth(struct tracer *t, struct task *parent, int event)
@@ -196,18 +198,16 @@ static void on_birth(struct tracer *t, struct task *parent, int event)
 	if (ptrace(PTRACE_GETEVENTMSG, parent->tid, NULL, &msg) < 0)
 		return;
 	pid_t tid = (pid_t)msg;
-	uint64_t flags = birth_flags(t, parent, event);
+	bool sure;
+	uint64_t flags = birth_flags(t, parent, event, &sure);
 	struct task *child = tasks_find(&t->tasks, tid);
 	if (child && child->proc)
 		return;
 	if (!child)
 		child = tasks_add(&t->tasks, tid);
-	flags = believe(flags, parent->proc->pid, tid);
+	if (!sure)
+		flags = believe(flags, parent->proc->pid, tid);
 	pid_t group = flags & CLONE_THREAD ? parent->proc->pid : tid;
-	if (!parent->in_call && event == PTRACE_EVENT_CLONE)
-		group = thread_group(tid);
-	if (!group)
-		return;
 	if (!child || tasks_join(&t->tasks, child, group) < 0) {
 		tracer_give_up(t, -ENOMEM, "cannot trace task %d", (int)tid);
 		return;
