@@ -189,14 +189,15 @@ void patch_settle_pending(struct patch *p, struct task *task)
 {
 	int status;
 	siginfo_t si;
+	struct user_regs_struct r;
 	const struct patch_task *pt = patch_task_of(task);
 	/* Signals that faults and calls raise come first of all (signal(7)): it stops at once, before any of its own code. */
 	if (!pt || !pt->armed || task->deliver || task->listening || !dispatch_is_pending(task->tid) ||
 	    ptrace(PTRACE_CONT, task->tid, NULL, NULL) < 0 || remote_next_stop(&p->t, task, &status) < 0)
 		return;
 	if (status >> 16 == 0 && ptrace(PTRACE_GETSIGINFO, task->tid, NULL, &si) == 0) {
-		if (si.si_signo == SIGSYS && si.si_code == SUD_SIGSYS)
-			dispatch_forced(p, task, &si);
+		if (dispatch_is_forced(task, &si, &r))
+			dispatch_forced(p, task, &si, &r);
 		else
 			task->deliver = WSTOPSIG(status);
 	}

@@ -82,19 +82,18 @@ static void mend_forced_signal(struct patch *p, struct task *task)
 		remote_call(&p->t, task, SYS_rt_sigaction, args);
 }
 
-bool dispatch_is_forced(const struct task *task, const siginfo_t *si)
+bool dispatch_is_forced(const struct task *task, const siginfo_t *si, struct user_regs_struct *r)
 {
-	struct user_regs_struct r;
 	uint64_t back = patch_task_of(task) && patch_task_of(task)->redone ? 2 : 0;
-	return si->si_signo == SIGSYS && si->si_code == SUD_SIGSYS &&
-	       ptrace(PTRACE_GETREGS, task->tid, NULL, &r) == 0 &&
-	       r.rip + back == (uint64_t)(uintptr_t)si->si_call_addr;
+	return si->si_signo == SIGSYS && si->si_code == SUD_SIGSYS && ptrace(PTRACE_GETREGS, task->tid, NULL, r) == 0 &&
+	       r->rip + back == (uint64_t)(uintptr_t)si->si_call_addr;
 }
 
-enum tracer_verdict dispatch_forced(struct patch *p, struct task *task, const siginfo_t *si)
+enum tracer_verdict dispatch_forced(struct patch *p, struct task *task, const siginfo_t *si, struct user_regs_struct *r)
 {
 	mend_forced_signal(p, task);
-	return dispatch_stop(p, task, &(struct call){.arch = si->si_arch, .nr = si->si_syscall});
+	return task->stopped ? dispatch_stop(p, task, &(struct call){.arch = si->si_arch, .nr = si->si_syscall}, r)
+			     : STOP_HELD;
 }
 
 /*
@@ -134,7 +133,9 @@ void dispatch_note_action(struct task *task, int sig, const uint64_t action[ACTI
 	}
 	/* Where all else is blocked, too, was_blocked() sees it by itself: shells have such handlers of SIGCHLD. */
 	bool by_mask = action[ACTION_MASK] & SIGBIT(SIGSYS) && !is_all_else(action[ACTION_MASK] & ~SIGBIT(SIGSYS));
-	image_note_handler(task, sig, by_mask || (sig == SIGSYS && !(action[ACTION_FLAGS] & SA_NODEFER)));
+	bool by_itself = sig == SIGSYS && !(action[ACTION_FLAGS] & SA_NODEFER);
+	bool handled = action[ACTION_HANDLER] > 1; /* neither SIG_DFL nor SIG_IGN */
+	image_note_handler(task, sig, handled && (by_mask || by_itself));
 }
 
 void dispatch_note_delivery(struct task *task, int sig)
@@ -264,35 +265,33 @@ static void go_slow(struct patch *p, struct task *task, struct user_regs_struct 
 	veil_enter(p, task);
 }
 
-enum tracer_verdict dispatch_stop(struct patch *p, struct task *task, const struct call *call)
+enum tracer_verdict dispatch_stop(struct patch *p, struct task *task, const struct call *call,
+				  struct user_regs_struct *r)
 {
-	struct user_regs_struct r;
 	int64_t nr = call->nr;
-	if (ptrace(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
-		return STOP_OURS;
-	r.rip += patch_task_of(task)->redone ? 2 : 0;
+	r->rip += patch_task_of(task)->redone ? 2 : 0;
 	patch_task_of(task)->redone = false;
 	patch_forget_behind(p, task);
 	patch_task_of(task)->completed_ip = 0;
 	if (p->t.detaching && p->arming == ARM_FILTER)
 		return STOP_OURS; /* it is at its entry, and goes on from there */
 	if (p->t.detaching) {
-		redo(task, &r, nr); /* it makes the call by itself, when it is let go */
+		redo(task, r, nr); /* it makes the call by itself, when it is let go */
 		return STOP_OURS;
 	}
-	watch_call(p, task, nr, &r);
-	uint64_t stub = fast_way(p, task, &r, call);
+	watch_call(p, task, nr, r);
+	uint64_t stub = fast_way(p, task, r, call);
 	if (!task->stopped)
 		return STOP_HELD;
 	if (!stub) {
-		watch_own_action(p, task, nr, &r);
-		go_slow(p, task, &r, nr);
+		watch_own_action(p, task, nr, r);
+		go_slow(p, task, r, nr);
 		return STOP_OURS;
 	}
 	tracer_call_restarts_unseen(&p->t, task);
-	r.rip = stub;
-	r.rax = (unsigned long long)nr;
-	r.orig_rax = (unsigned long long)-1;
-	ptrace(PTRACE_SETREGS, task->tid, NULL, &r);
+	r->rip = stub;
+	r->rax = (unsigned long long)nr;
+	r->orig_rax = (unsigned long long)-1;
+	ptrace(PTRACE_SETREGS, task->tid, NULL, r);
 	return STOP_OURS;
 }

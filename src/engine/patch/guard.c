@@ -56,9 +56,10 @@ void guard_install(struct patch *p, struct task *task)
 void guard_waited(struct tracer *t, pid_t tid, int status)
 {
 	siginfo_t si;
+	struct user_regs_struct r;
 	const struct task *task = patch_of(t)->watchdog_fd >= 0 ? tasks_find(&t->tasks, tid) : NULL;
 	if (!task || !task->proc || !patch_task_of(task) || !WIFSTOPPED(status) || status >> 8 != SIGSYS ||
-	    ptrace(PTRACE_GETSIGINFO, tid, NULL, &si) < 0 || !dispatch_is_forced(task, &si))
+	    ptrace(PTRACE_GETSIGINFO, tid, NULL, &si) < 0 || !dispatch_is_forced(task, &si, &r))
 		return;
 	uint64_t site = (uint64_t)(uintptr_t)si.si_call_addr - 2;
 	patch_task_of(task)->redone = ptrace(PTRACE_POKEUSER, tid, offsetof(struct user, regs.rip), site) == 0;

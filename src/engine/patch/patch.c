@@ -154,9 +154,10 @@ static enum tracer_verdict on_signal(struct tracer *t, struct task *task, const 
 {
 	struct patch *p = patch_of(t);
 	struct patch_task *pt = patch_task_of(task);
+	struct user_regs_struct r;
 	bool forced = si->si_signo == SIGSYS && pt && pt->armed && p->arming == ARM_SUD;
-	if (forced && dispatch_is_forced(task, si))
-		return dispatch_forced(p, task, si);
+	if (forced && dispatch_is_forced(task, si, &r))
+		return dispatch_forced(p, task, si, &r);
 	struct image *img = image_of(task);
 	if (!img || !img->region)
 		return STOP_PASS;
@@ -178,12 +179,14 @@ static enum tracer_verdict on_seccomp(struct tracer *t, struct task *task)
 	const struct patch_task *pt = patch_task_of(task);
 	const struct image *img = image_of(task);
 	struct call call;
+	struct user_regs_struct r;
 	enum arm_stop whose = arm_read_stop(task->tid, &call);
 	if (whose == ARM_STOP_THEIRS)
 		arm_answer_theirs(task->tid);
-	if (whose != ARM_STOP_OURS || task->in_call || !img || img->state != IMAGE_READY || !pt || pt->slow)
+	if (whose != ARM_STOP_OURS || task->in_call || !img || img->state != IMAGE_READY || !pt || pt->slow ||
+	    ptrace(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
 		return STOP_OURS;
-	return dispatch_stop(p, task, &call);
+	return dispatch_stop(p, task, &call, &r);
 }
 
 static bool on_syscall_stop(struct tracer *t, struct task *task)
@@ -210,7 +213,7 @@ static bool on_syscall_stop(struct tracer *t, struct task *task)
 		pt->completed_ip = task->call.ip;
 		if (!task->call.error && dispatch_sets_filter(task->call.nr, task->call.args[0], task->call.args[1]))
 			p->seccomp_seen = true;
-		if (task->call.nr == SYS_rt_sigprocmask || task->call.nr == SYS_rt_sigreturn)
+		if (task->call.nr == SYS_rt_sigprocmask || (task->call.nr == SYS_rt_sigreturn && pt->sigsys_blocked))
 			patch_note_mask(p, task);
 		if (task->call.nr == SYS_rt_sigaction)
 			guard_veil(task);

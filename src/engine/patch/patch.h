@@ -411,16 +411,21 @@ void stepout_exec(const struct image *img);
 #define SIGBIT(sig) (1ull << ((sig)-1))
 
 /* dispatch.c: a call from outside the agent has stopped */
-/* A stop of that kind: patches the site, or has the call made under ptrace. Of `call` arch and nr are set. */
-enum tracer_verdict dispatch_stop(struct patch *p, struct task *task, const struct call *call);
-/* Did the call that the task stopped at raise this signal? The program may send itself one that says so. */
-bool dispatch_is_forced(const struct task *task, const siginfo_t *si);
+/*
+ * A stop of that kind, with registers `r`, which are spoilt: patches the site, or has the call made under ptrace. Of `call` arch and nr
+ * are set.
+ */
+enum tracer_verdict dispatch_stop(struct patch *p, struct task *task, const struct call *call,
+				  struct user_regs_struct *r);
+/* Did the call that the task stopped at raise this signal? The program may send itself one that says so. Then *r: its registers. */
+bool dispatch_is_forced(const struct task *task, const siginfo_t *si, struct user_regs_struct *r);
 /* `sig` is about to be delivered: does its handler run with SIGSYS blocked? */
 void dispatch_note_delivery(struct task *task, int sig);
 /* The action of `sig` is, or is about to be, this one. */
 void dispatch_note_action(struct task *task, int sig, const uint64_t action[ACTION_WORDS]);
 /* The same by a SIGSYS that was forced (ARM_SUD): leaves the program's mask and action as they were. */
-enum tracer_verdict dispatch_forced(struct patch *p, struct task *task, const siginfo_t *si);
+enum tracer_verdict dispatch_forced(struct patch *p, struct task *task, const siginfo_t *si,
+				    struct user_regs_struct *r);
 /* Does a call with these arguments install a seccomp filter? */
 bool dispatch_sets_filter(int64_t nr, uint64_t arg0, uint64_t arg1);
 /* A SIGSYS of the program's own is about to be delivered to an armed thread. */
