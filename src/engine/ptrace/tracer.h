@@ -174,10 +174,11 @@ void tracer_group_name(struct tracer *t, const struct task *task, char *name, si
 const struct mem *tracer_mem(struct tracer *t, const struct task *task);
 /* The peak resident set of a process in its exit event, in bytes; 0: unreadable. */
 uint64_t tracer_peak_rss(pid_t pid);
-/* Arms the search for main in the root's new image, and tells whether `task`'s SIGTRAP is its end. */
-uint64_t tracer_entry_point(pid_t pid); /* where its entry point was loaded, or 0 */
+/* Where the process's entry point was loaded, or 0. */
+uint64_t tracer_entry_point(pid_t pid);
 /* The address of main in the executable file `fd` as loaded, or 0; `entry` is AT_ENTRY, which tells how far it was moved. */
 uint64_t tracer_main_symbol(int fd, uint64_t entry);
+/* Arms the search for main in the root's new image, and tells whether `task`'s SIGTRAP is its end. */
 void tracer_find_main(struct tracer *t, struct task *task);
 bool tracer_at_main(struct tracer *t, struct task *task);
 
