@@ -18,7 +18,6 @@ void patch_note_mask(const struct patch *p, struct task *task)
 	uint64_t mask = 0;
 	if (p->arming == ARM_SUD && ptrace(PTRACE_GETSIGMASK, task->tid, sizeof(mask), &mask) == 0)
 		image_note_blocked(task, mask & SIGBIT(SIGSYS));
-	patch_task_of(task)->handler_blocks &= patch_task_of(task)->sigsys_blocked;
 }
 
 struct patch_task *patch_give_data(struct task *task)
@@ -37,7 +36,7 @@ static void inherit(const struct task *parent, struct task *child)
 	patch_task_of(child)->sigsys_blocked = from->sigsys_blocked;
 	if (child->proc != parent->proc) { /* the stack too, and what will return there */
 		patch_task_of(child)->moved_frames = from->moved_frames;
-		patch_task_of(child)->handler_blocks = from->handler_blocks;
+		patch_task_of(child)->signalled = from->signalled;
 	}
 	if (image_of(child))
 		image_of(child)->blockers += from->sigsys_blocked;

@@ -141,8 +141,8 @@ void dispatch_note_action(struct task *task, int sig, const uint64_t action[ACTI
 void dispatch_note_delivery(struct task *task, int sig)
 {
 	struct image *img = image_of(task);
-	struct patch_task *pt = patch_task_of(task);
 	struct proc_status s;
+	patch_task_of(task)->signalled = true;
 	if (!(img->blocking_handlers & SIGBIT(sig)))
 		return;
 	proc_status(task->tid, &s);
@@ -151,7 +151,6 @@ void dispatch_note_delivery(struct task *task, int sig)
 	if (sig == SIGSYS && img->minds_sigsys && img->sigsys_action[ACTION_FLAGS] & SA_RESETHAND)
 		img->sigsys_action[ACTION_HANDLER] = 0; /* SIG_DFL */
 	image_note_blocked(task, true);
-	pt->handler_blocks = true;
 }
 
 static void watch_action(struct task *task, const struct user_regs_struct *r)

@@ -158,6 +158,28 @@ static void test_born_in_handler(int argc, char **argv)
 	}
 }
 
+static void on_signal_block(int sig)
+{
+	(void)sig;
+	block(SIG_BLOCK);
+}
+
+/* What a handler blocks by itself is let through again when it returns. */
+static void test_blocked_in_handler(int argc, char **argv)
+{
+	sigset_t mask;
+	(void)argc;
+	(void)argv;
+	CHECK(signal(SIGUSR1, on_signal_block) != SIG_ERR);
+	for (int i = 0; i < 3; i++) {
+		CHECK(raise(SIGUSR1) == 0);
+#ifdef __x86_64__
+		FRESH_CALL();
+#endif
+		CHECK(sigprocmask(SIG_BLOCK, NULL, &mask) == 0 && !sigismember(&mask, SIGSYS));
+	}
+}
+
 /* A program may send itself any siginfo, that of a call that was dispatched, too (rt_sigqueueinfo(2)). */
 static void test_forged(int argc, char **argv)
 {
@@ -220,7 +242,11 @@ static void test_attached(int argc, char **argv)
 }
 
 static const struct test tests[] = {
-	{"states", test_states}, {"handlers", test_handlers}, {"born_in_handler", test_born_in_handler},
-	{"forged", test_forged}, {"attached", test_attached},
+	{"states", test_states},
+	{"handlers", test_handlers},
+	{"born_in_handler", test_born_in_handler},
+	{"blocked_in_handler", test_blocked_in_handler},
+	{"forged", test_forged},
+	{"attached", test_attached},
 };
 TEST_MAIN(tests)
