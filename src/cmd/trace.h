@@ -87,6 +87,16 @@ void trace_hold_stops(void);
 /* Stops here until SIGCONT if one is held back. */
 void trace_suspend(void);
 
+/*
+ * Has signals to sctrace noted from here on, c->woken telling the engine. 0 or -errno: a signal without its handler would end us,
+ * our own timer's first.
+ */
+int trace_signals_catch(struct trace *t, struct engine_config *c);
+/* Does what the signals that came ask for; true: the loop ends. `kill_at`, 0 at first: when patience with the program ends. */
+bool trace_signals_serve(struct trace *t, uint64_t *kill_at);
+/* Starts the timer for what has to be done from time to time; first after `first_us` where that is sooner (0: as ever). */
+void trace_signals_tick(const struct trace *t, long first_us);
+
 /* A call's name; a 64-bit program's int $0x80, whose numbers are others, has #32 behind it, as in the table of -c. */
 void trace_call_name(const struct call *c, struct buf *out);
 /* The output of a task: the common one, or its own under -ff. */

@@ -1,4 +1,4 @@
-/* The tracer's loop: starting, signals to sctrace itself, handing events on, ending. */
+/* The tracer's loop: starting, handing events on, ending. */
 #include "cmd/trace.h"
 
 #include "base/clock.h"
@@ -20,58 +20,6 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#define BIT(sig)    (1 << (sig))
-#define ENDING      (BIT(SIGTERM) | BIT(SIGHUP))
-#define FROM_KEYS   (BIT(SIGINT) | BIT(SIGQUIT))
-#define TICK_US     500000 /* flushing, and the way out of a signal that came just before the wait */
-#define STOP_US     50000
-#define PATIENCE_NS (2 * NSEC_PER_SEC) /* between the signal that ended us and SIGKILL for the program */
-
-/* Signals that came to sctrace, a bit each; all of them have numbers below 31. */
-static volatile sig_atomic_t caught;
-/* An ending signal came: a reader that does not read is given up on. */
-static volatile sig_atomic_t ending;
-
-static void on_signal(int sig)
-{
-	caught |= BIT(sig);
-	if (BIT(sig) & ENDING)
-		ending = 1;
-}
-
-/*
- * Handlers, not SIG_IGN: execve(2) resets them for the program. What was ignored stays so, for it and for us. 0 or -errno: a signal
- * without its handler would end us, our own timer's first.
- */
-static int catch_signals(const struct trace *t)
-{
-	static const int signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGALRM, SIGPIPE, SIGTSTP};
-	struct sigaction sa = {.sa_handler = on_signal};
-	sigfillset(&sa.sa_mask);
-	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++) {
-		struct sigaction old;
-		if (signals[i] == SIGTSTP && t->o.interruptible < 4)
-			continue;
-		if (signals[i] == SIGUSR1 && !t->o.count && !t->o.count_too)
-			continue;
-		if (sigaction(signals[i], NULL, &old) < 0 ||
-		    (old.sa_handler != SIG_IGN && sigaction(signals[i], &sa, NULL) < 0))
-			return -errno;
-	}
-	return 0;
-}
-
-static int take_caught(void)
-{
-	sigset_t all, old;
-	sigfillset(&all);
-	sigprocmask(SIG_BLOCK, &all, &old);
-	int bits = caught;
-	caught = 0;
-	sigprocmask(SIG_SETMASK, &old, NULL);
-	return bits;
-}
 
 struct trace_out *trace_output(struct trace *t, struct trace_task *k)
 {
@@ -196,21 +144,14 @@ static void note_privilege(const struct event *ev)
 			  (int)ev->pid, user ? "user" : "group");
 }
 
-static void set_timer(const struct trace *t, long first_us)
-{
-	long us = TICK_US;
-	if (t->o.interval_ns && t->o.interval_ns / 2000 < (uint64_t)us)
-		us = (long)(t->o.interval_ns / 2000);
-	struct itimerval v = {{0, us}, {0, first_us && first_us < us ? first_us : us}};
-	setitimer(ITIMER_REAL, &v, NULL);
-}
+#define STOP_US 50000
 
 /* The other processes of its job get some time to come to their own stop, before a terminal's stop is ours too. */
 static void on_stop(struct trace *t, bool stopped)
 {
 	t->root_stopped = stopped;
 	if (stopped)
-		set_timer(t, STOP_US);
+		trace_signals_tick(t, STOP_US);
 }
 
 static void on_exec(struct trace *t, const struct event *ev)
@@ -258,32 +199,6 @@ static void on_event(struct trace *t, struct event *ev)
 	trace_out_event(&t->out);
 }
 
-/* What a signal to sctrace asks for; true: the loop ends. `kill_at`: when patience ends. */
-static bool on_caught(struct trace *t, int bits, uint64_t *kill_at)
-{
-	bool deaf = t->o.interruptible >= 3;
-	if (bits & BIT(SIGUSR1))
-		trace_count_so_far(t);
-	if (bits & BIT(SIGALRM)) {
-		trace_out_flush(&t->out);
-		if (t->root_stopped && t->o.interruptible < 4)
-			trace_suspend();
-	}
-	int end = deaf ? 0 : bits & ENDING;
-	if (!t->program)
-		return end || (!deaf && (bits & FROM_KEYS));
-	if (end && !*kill_at) {
-		t->ops->kill(t->engine, end & BIT(SIGTERM) ? SIGTERM : SIGHUP);
-		*kill_at = clock_ns() + PATIENCE_NS;
-	}
-	if (*kill_at && clock_ns() >= *kill_at) {
-		t->ops->kill(t->engine, SIGKILL);
-		*kill_at = clock_ns() + PATIENCE_NS;
-		return t->o.pids.n > 0;
-	}
-	return false;
-}
-
 static void loop(struct trace *t)
 {
 	uint64_t kill_at = 0;
@@ -291,7 +206,7 @@ static void loop(struct trace *t)
 	int r;
 	for (;;) {
 		struct event ev;
-		if (caught && on_caught(t, take_caught(), &kill_at)) {
+		if (trace_signals_serve(t, &kill_at)) {
 			setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL);
 			r = t->ops->detach(t->engine);
 			break;
@@ -390,7 +305,6 @@ static void make_config(struct trace *t, struct engine_config *c)
 	c->cgroup = o->cgroup;
 	c->follow = o->follow > 0;
 	c->kill_on_exit = o->kill_on_exit;
-	c->woken = &caught;
 	c->times = t->by_events || t->o.durations || t->o.select.slower_ns || t->o.format != TRACE_TEXT;
 	c->find_main = t->program && o->count && !t->by_events;
 	if (o->injects.rules.n) {
@@ -523,8 +437,7 @@ int trace_run(struct trace *t)
 	struct engine_config c = {0};
 	make_config(t, &c);
 	int status = choose_engine(t, &c);
-	t->out.stop = &ending;
-	int r = status ? 0 : catch_signals(t);
+	int r = status ? 0 : trace_signals_catch(t, &c);
 	if (r < 0) {
 		diag_error("cannot handle signals: %s", strerror(-r));
 		status = EXIT_OWN;
@@ -542,7 +455,7 @@ int trace_run(struct trace *t)
 		trace_hold_stops();
 	t->start_ns = t->last_ns = clock_ns();
 	t->real_offset_ns = (int64_t)(clock_real_ns() - t->start_ns);
-	set_timer(t, 0);
+	trace_signals_tick(t, 0);
 	if (t->sink && t->sink->begin)
 		t->sink->begin(t);
 	loop(t);
