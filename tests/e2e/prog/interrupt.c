@@ -363,7 +363,7 @@ static void test_unwind(int argc, char **argv)
 }
 #endif
 
-#if defined __x86_64__ || defined __i386__
+#if defined __x86_64__ || defined __i386__ || defined __aarch64__
 /* Is the address in a mapping of a file or the vdso, that is, in what the program itself brought along? */
 static bool own_code(uintptr_t addr)
 {
@@ -394,6 +394,9 @@ static void on_where(int sig, siginfo_t *info, void *context)
 #ifdef __x86_64__
 	char *sp = (char *)c->uc_mcontext.gregs[REG_RSP];
 	uintptr_t ip = c->uc_mcontext.gregs[REG_RIP];
+#elif defined __aarch64__
+	char *sp = (char *)c->uc_mcontext.sp;
+	uintptr_t ip = c->uc_mcontext.pc;
 #else
 	char *sp = (char *)c->uc_mcontext.gregs[REG_ESP];
 	uintptr_t ip = c->uc_mcontext.gregs[REG_EIP];
@@ -475,7 +478,7 @@ static const struct test tests[] = {
 #if __GLIBC__
 	{"unwind", test_unwind},
 #endif
-#if defined __x86_64__ || defined __i386__
+#if defined __x86_64__ || defined __i386__ || defined __aarch64__
 	{"where", test_where},
 #endif
 };
