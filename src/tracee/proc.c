@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/seccomp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,6 +101,8 @@ void proc_status_parse(const char *text, struct proc_status *s)
 		.uid = only_id(text, "Uid"),
 		.gid = only_id(text, "Gid"),
 		.permitted = number_of(text, "CapPrm", 16),
+		.filtered = number_of(text, "Seccomp", 10) == SECCOMP_MODE_FILTER,
+		.filters = (uint32_t)number_of(text, "Seccomp_filters", 10),
 	};
 }
 

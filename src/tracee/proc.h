@@ -23,6 +23,8 @@ struct proc_status {
 	uint64_t pending;   /* at the thread or the process */
 	uint32_t uid, gid;  /* where the real, effective, saved and file system's are one, else NOBODY_ALONE */
 	uint64_t permitted; /* capabilities */
+	bool filtered;      /* by seccomp filters: so many, where it says so (Linux 5.9) */
+	uint32_t filters;
 };
 #define NOBODY_ALONE UINT32_MAX
 

@@ -51,6 +51,13 @@ def check_asking_for_seccomp(_):
     assert r.returncode == 0 and "traced by ptrace" not in r.stderr, r
 
 
+def check_neighbours_of_a_sandbox(_):
+    """A program's own filter, or ignored SIGSYS, is no matter of the programs beside it"""
+    seccomp = str(BUILD / "tests/e2e/seccomp")
+    r = run("-c", "-f", "sh", "-c", f"{seccomp} sandbox; {seccomp} many; env --ignore-signal=SYS true")
+    assert r.returncode == 0 and "program images were traced by ptrace" not in r.stderr, r
+
+
 def check_statuses(tmp):
     """The exit status is the program's; sctrace's own failures have theirs"""
     assert run("sh", "-c", "exit 7").returncode == 7

@@ -45,7 +45,11 @@ static void ids_count_where_all_four_are_one(void **state)
 {
 	struct proc_status s;
 	(void)state;
-	proc_status_parse("Uid:\t7\t7\t7\t7\nGid:\t8\t8\t9\t8\nSigPnd:\t01\nShdPnd:\t40000000\nCapPrm:\t1f\n", &s);
+	proc_status_parse("Uid:\t7\t7\t7\t7\nGid:\t8\t8\t9\t8\nSigPnd:\t01\nShdPnd:\t40000000\nCapPrm:\t1f\n"
+			  "Seccomp:\t2\nSeccomp_filters:\t3\n",
+			  &s);
+	assert_true(s.filtered);
+	assert_int_equal(s.filters, 3);
 	assert_int_equal(s.uid, 7);
 	assert_true(s.gid == NOBODY_ALONE);
 	assert_int_equal(s.pending, 0x40000001);

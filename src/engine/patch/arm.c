@@ -4,6 +4,8 @@
  */
 #include "engine/patch/patch.h"
 
+#include "tracee/proc.h"
+
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -81,6 +83,12 @@ int arm_choose(unsigned want, enum arming *how, struct buf *why)
 	}
 	buf_free(&sud);
 	return r;
+}
+
+bool arm_is_filtered(const struct patch *p, const struct proc_status *s)
+{
+	/* Where it is not said how many there are, or nothing is, one may be a program's. */
+	return s->filters > p->filters || (s->filters == 0 && p->seccomp_seen && (s->filtered || !s->has_signals));
 }
 
 void arm_task(const struct patch *p, struct task *task, bool on)

@@ -2,6 +2,7 @@
 #include "engine/patch/patch.h"
 
 #include "base/clock.h"
+#include "tracee/proc.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -85,7 +86,7 @@ static bool note_behind(struct patch *p, const struct task *task)
 }
 
 /* Why the agent cannot go into this process, or nothing. */
-static void find_obstacle(struct task *task, struct buf *why)
+static void find_obstacle(struct patch *p, struct task *task, struct buf *why)
 {
 	struct user_regs_struct r;
 	if (task->listening)
@@ -94,8 +95,12 @@ static void find_obstacle(struct task *task, struct buf *why)
 		buf_adds(why, "a signal was on its way");
 	else if (ptrace(PTRACE_GETREGS, task->tid, NULL, &r) < 0 || r.cs != 0x33)
 		buf_adds(why, "a 32-bit program");
-	else
-		patch_minds_signals(task->tid, why);
+	else {
+		struct proc_status s;
+		proc_status(task->tid, &s);
+		p->filters = s.filters > p->filters ? s.filters : p->filters; /* its programs live with those */
+		patch_minds_signals(p, &s, why);
+	}
 }
 
 /* The agent goes in by way of one stopped task, whose registers stay as they are: a call that it is in will restart. */
@@ -104,7 +109,7 @@ static void enter_process(struct patch *p, struct task *task)
 	struct buf why = {0};
 	struct user_regs_struct saved;
 	uint64_t at = tracer_entry_point(task->tid);
-	find_obstacle(task, &why);
+	find_obstacle(p, task, &why);
 	if (!why.len && (!at || ptrace(PTRACE_GETREGS, task->tid, NULL, &saved) < 0))
 		buf_adds(&why, "its entry point is not known");
 	p->images++;

@@ -130,26 +130,37 @@ static void leave_image(struct patch *p, struct process *proc)
 }
 
 /* Signals whose action is "ignore" from the start would be reset by a forced one. */
-bool patch_minds_signals(pid_t pid, struct buf *why)
+bool patch_minds_signals(const struct patch *p, const struct proc_status *s, struct buf *why)
 {
-	struct proc_status s;
-	proc_status(pid, &s);
-	if (s.ignored & (SIGBIT(SIGSYS) | SIGBIT(SIGTRAP)))
-		buf_adds(why, "it ignores SIGSYS or SIGTRAP");
-	else if (s.pending & SIGBIT(SIGSYS)) /* the first call would unblock it */
+	if (s->ignored & SIGBIT(SIGTRAP))
+		buf_adds(why, "it ignores SIGTRAP");
+	else if (p->watchdog_fd >= 0 && s->ignored & SIGBIT(SIGSYS)) /* for which there is to be a handler: guard.c */
+		buf_adds(why, "it ignores SIGSYS");
+	else if (s->pending & SIGBIT(SIGSYS)) /* the first call would unblock it */
 		buf_adds(why, "it has a SIGSYS pending");
 	return why->len > 0;
+}
+
+/* Who ignores SIGSYS from the start is as one that set that itself: it is set again where a forced one reset it. */
+static void note_ignored(struct image *img, const struct proc_status *s)
+{
+	if (!(s->ignored & SIGBIT(SIGSYS)))
+		return;
+	img->minds_sigsys = true;
+	img->sigsys_action[ACTION_HANDLER] = 1; /* SIG_IGN */
 }
 
 /* A new image: the agent goes in before its first instruction. `r` are its first registers. */
 static void prepare_image(struct patch *p, struct task *task, struct user_regs_struct *r)
 {
 	struct buf why = {0};
+	struct proc_status s;
+	proc_status(task->tid, &s);
 	if (r->cs == USER32_CS)
 		buf_adds(&why, "a 32-bit program");
-	else if ((p->sigsys_seen || task->proc->root) && patch_minds_signals(task->tid, &why))
+	else if (patch_minds_signals(p, &s, &why))
 		;
-	else if (p->seccomp_seen)
+	else if (arm_is_filtered(p, &s))
 		buf_adds(&why, "started under a seccomp filter of a traced program");
 	else {
 		int err = image_setup(p, task, r->rip);
@@ -173,6 +184,7 @@ static void prepare_image(struct patch *p, struct task *task, struct user_regs_s
 		struct image *img = image_of(task);
 		img->from_start = true;
 		img->entry = r->rip;
+		note_ignored(img, &s);
 		plan_note_owner(task);
 		plan_apply_loader(p, task, r->rip);
 		arm_task(p, task, true);

@@ -179,12 +179,10 @@ static void watch_call(struct patch *p, struct task *task, int64_t nr, const str
 }
 
 /* Not before the call is about to be made: at a stop on the way there the action that is mended must still be the former one. */
-static void watch_own_action(struct patch *p, struct task *task, int64_t nr, const struct user_regs_struct *r)
+static void watch_own_action(struct task *task, int64_t nr, const struct user_regs_struct *r)
 {
-	if (nr != SYS_rt_sigaction || r->rdi != SIGSYS)
-		return;
-	p->sigsys_seen = true;
-	watch_action(task, r);
+	if (nr == SYS_rt_sigaction && r->rdi == SIGSYS)
+		watch_action(task, r);
 }
 
 /*
@@ -224,7 +222,7 @@ void dispatch_mend_own(struct patch *p, struct task *task, const siginfo_t *si)
 		block_sigsys(task);
 	if (lost) {
 		watch_call(p, task, (int64_t)saved.rax, &saved);
-		watch_own_action(p, task, (int64_t)saved.rax, &saved);
+		watch_own_action(task, (int64_t)saved.rax, &saved);
 		dispatch_run_slow(p, task, &saved, (int64_t)saved.rax);
 	}
 }
@@ -283,7 +281,7 @@ enum tracer_verdict dispatch_stop(struct patch *p, struct task *task, const stru
 	if (!task->stopped)
 		return STOP_HELD;
 	if (!stub) {
-		watch_own_action(p, task, nr, r);
+		watch_own_action(task, nr, r);
 		go_slow(p, task, r, nr);
 		return STOP_OURS;
 	}

@@ -402,7 +402,10 @@ static int set_arming(struct patch *p, struct engine_config *c)
 {
 	struct buf how = {0};
 	int r = arm_choose(c->nattach ? CAP_ATTACH : 0, &p->arming, &how);
+	struct proc_status own;
 	buf_free(&how);
+	proc_status(getpid(), &own);
+	p->filters = own.filters + (p->arming == ARM_FILTER);
 	if (r < 0 || p->arming == ARM_SUD)
 		return r;
 	c->spawn.before_exec = call_filter_install;

@@ -12,6 +12,8 @@
 
 #include <sys/user.h>
 
+struct proc_status;
+
 /* The shared memory that an image's calls are counted in, mapped on both sides. */
 struct region {
 	int refs;
@@ -197,9 +199,11 @@ struct patch {
 	struct module *loader; /* the one that new images begin in, and where in it they begin */
 	uint64_t loader_entry;
 	VEC(struct behind) behind;
-	int watchdog_fd;                /* a socket to the watchdog, or -1 */
-	VEC(int16_t) calls;             /* numbers that the agent was asked for so far, for the next image */
-	bool seccomp_seen, sigsys_seen; /* some process set a filter, or an action for SIGSYS */
+	int watchdog_fd;    /* a socket to the watchdog, or -1 */
+	VEC(int16_t) calls; /* numbers that the agent was asked for so far, for the next image */
+	bool seccomp_seen;  /* some process set a filter */
+	uint32_t
+		filters; /* so many has a process that set none: sctrace's, or those of who was attached to, and ours */
 	/* For the footer. */
 	uint64_t images, plain_images, patched, redirected;
 	struct buf plain_why;
@@ -445,6 +449,8 @@ int arm_filter_build(struct call_filter *f);
 /* Is the task in a seccomp stop, and whose? Sets arch and nr of `call`. */
 enum arm_stop { ARM_STOP_NONE, ARM_STOP_OURS, ARM_STOP_THEIRS };
 enum arm_stop arm_read_stop(pid_t tid, struct call *call);
+/* Has the process seccomp filters that are neither ours nor those we were started with? */
+bool arm_is_filtered(const struct patch *p, const struct proc_status *s);
 /* A filter of the program's own wants a tracer that it has not: ENOSYS, as natively (seccomp(2), SECCOMP_RET_TRACE). */
 void arm_answer_theirs(pid_t tid);
 
@@ -509,7 +515,7 @@ void patch_refuse_all(const struct task *task);
 /* Notes whether the thread blocks SIGSYS. A filter does not care. */
 void patch_note_mask(const struct patch *p, struct task *task);
 /* Would a forced SIGSYS or SIGTRAP be missed by the process? Then `why` says so. */
-bool patch_minds_signals(pid_t pid, struct buf *why);
+bool patch_minds_signals(const struct patch *p, const struct proc_status *s, struct buf *why);
 struct patch_task *patch_give_data(struct task *task);
 
 /* patch.c */

@@ -6,6 +6,7 @@
 
 #include "arch/arch.h"
 #include "syscall/table.h"
+#include "tracee/proc.h"
 
 #include <errno.h>
 #include <linux/seccomp.h>
@@ -43,13 +44,22 @@ static void end_thread(const struct task *task)
 	ptrace(PTRACE_SETREGS, task->tid, NULL, &r);
 }
 
+/* Has the process filters of its own, which it may be told of? */
+static bool is_filtered(const struct patch *p, const struct task *task)
+{
+	struct proc_status s;
+	proc_status(task->tid, &s);
+	return arm_is_filtered(p, &s);
+}
+
 void veil_enter(const struct patch *p, struct task *task)
 {
 	const struct call *c = &task->call;
 	struct patch_task *pt = patch_task_of(task);
 	if (pt->strict && !allowed_in_strict_mode(c))
 		end_thread(task);
-	pt->pretend = c->arch == syscall_native_arch() && !p->seccomp_seen && (asks_for_strict(c) || asks_for_mode(c));
+	pt->pretend =
+		c->arch == syscall_native_arch() && (asks_for_strict(c) || asks_for_mode(c)) && !is_filtered(p, task);
 }
 
 void veil_exit(struct task *task)

@@ -193,6 +193,44 @@ static void test_forged(int argc, char **argv)
 	}
 }
 
+static void again_ignoring(int sig, const char *name)
+{
+	signal(sig, SIG_IGN);
+	execl("/proc/self/exe", "sigsys", "inherited", name, (char *)NULL);
+	CHECK(!"exec");
+}
+
+/* What is ignored from the start stays so: it is inherited (execve(2)). SIGTRAP is what a tracer's breakpoints raise. */
+static void test_inherited(int argc, char **argv)
+{
+	struct sigaction sa;
+	if (argc == 0) {
+		pid_t pid = fork();
+		if (pid == 0)
+			again_ignoring(SIGTRAP, "TRAP");
+		reap_ok(pid, 0);
+		return;
+	}
+	CHECK(sigaction(SIGTRAP, NULL, &sa) == 0);
+	if (strcmp(argv[0], "TRAP") == 0) {
+		CHECK(sa.sa_handler == SIG_IGN && raise(SIGTRAP) == 0);
+		signal(SIGTRAP, SIG_DFL);
+		again_ignoring(SIGSYS, "SYS");
+	}
+	for (int i = 0; i < 5; i++) {
+#ifdef __x86_64__
+		FRESH_CALL();
+#endif
+		CHECK(is_ignored() && raise(SIGSYS) == 0);
+	}
+	pid_t pid = fork();
+	if (pid == 0)
+		_exit(is_ignored() && raise(SIGSYS) == 0 ? 7 : 1);
+	reap_ok(pid, 7);
+	set_handler(SIGSYS, 0, 0);
+	CHECK(raise(SIGSYS) == 0 && hits == 1);
+}
+
 /* --- a tracer comes and goes: each byte of standard input is a round, "handler" or "default" what is set before --- */
 
 static void check_own(bool handler)
@@ -247,6 +285,7 @@ static const struct test tests[] = {
 	{"born_in_handler", test_born_in_handler},
 	{"blocked_in_handler", test_blocked_in_handler},
 	{"forged", test_forged},
+	{"inherited", test_inherited},
 	{"attached", test_attached},
 };
 TEST_MAIN(tests)
