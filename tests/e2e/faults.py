@@ -134,6 +134,23 @@ def fault_images(world, mode):
         raise Failed("\n".join(wrong) or f"only {reached} faults reached")
 
 
+@scenario("fault", ["bpf"])
+def fault_hooks(world, mode):
+    """A place of the kernel's that cannot be attached to is named, and nothing is counted in part."""
+    named = set()
+    argv, env = tracer(world, mode, "-f", "--", "true")
+    for n in range(12, 120):
+        end = execute(argv, env=faulty(world, env, "bpf", n, ENOMEM))
+        if ORDERED not in end.stderr:
+            break
+        if match := re.search(rb"cannot be attached to (on_\w+): Cannot allocate memory", end.stderr):
+            named.add(match[1])
+            if end.status != 125:
+                raise Failed(f"call {n}: ended with {end.status}\n" + tail(end.stderr))
+    if len(named) < 2:
+        raise Failed(f"only {len(named)} places named")
+
+
 @scenario("fault")
 def fault_files(world, mode):
     """Files cannot be opened, read or written."""
