@@ -71,7 +71,7 @@ finish_root() {
 	install -m 755 tests/arm64/init "$ROOT/init"
 	# What the build folder's path was compiled into finds it there.
 	mkdir -p "$ROOT$WORK" && ln -sfn /sctrace/build "$ROOT$BUILD"
-	find "$BUILD" -type f -perm -u+x -not -name '*.so*' | (cd "$BUILD" && sed "s|^$BUILD/||" | cpio -pdm --quiet \
+	find "$BUILD" -type f -perm -u+x | (cd "$BUILD" && sed "s|^$BUILD/||" | cpio -pdm --quiet \
 		"$ROOT/sctrace/build")
 }
 
