@@ -37,6 +37,7 @@ static void inherit(const struct task *parent, struct task *child)
 	if (child->proc != parent->proc) { /* the stack too, and what will return there */
 		patch_task_of(child)->moved_frames = from->moved_frames;
 		patch_task_of(child)->signalled = from->signalled;
+		patch_task_of(child)->returns_blocked = from->returns_blocked;
 	}
 	if (image_of(child))
 		image_of(child)->blockers += from->sigsys_blocked;

@@ -141,8 +141,10 @@ void dispatch_note_action(struct task *task, int sig, const uint64_t action[ACTI
 void dispatch_note_delivery(struct task *task, int sig)
 {
 	struct image *img = image_of(task);
+	struct patch_task *pt = patch_task_of(task);
 	struct proc_status s;
-	patch_task_of(task)->signalled = true;
+	pt->signalled = true;
+	pt->returns_blocked |= pt->sigsys_blocked;
 	if (!(img->blocking_handlers & SIGBIT(sig)))
 		return;
 	proc_status(task->tid, &s);

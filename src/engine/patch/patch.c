@@ -213,11 +213,13 @@ static bool on_syscall_stop(struct tracer *t, struct task *task)
 		pt->completed_ip = task->call.ip;
 		if (!task->call.error && dispatch_sets_filter(task->call.nr, task->call.args[0], task->call.args[1]))
 			p->seccomp_seen = true;
-		if (task->call.nr == SYS_rt_sigprocmask || (task->call.nr == SYS_rt_sigreturn && pt->sigsys_blocked))
+		bool returned = task->call.nr == SYS_rt_sigreturn;
+		if (task->call.nr == SYS_rt_sigprocmask || (returned && (pt->sigsys_blocked || pt->returns_blocked)))
 			patch_note_mask(p, task);
+		pt->returns_blocked &= !returned;
 		if (task->call.nr == SYS_rt_sigaction)
 			guard_veil(task);
-		if (task->call.nr == SYS_rt_sigreturn && site_follow_moved(task) && pt->moved_frames)
+		if (returned && site_follow_moved(task) && pt->moved_frames)
 			pt->moved_frames--;
 		image_note_frames(task);
 		arm_task(p, task, image_of(task)->state == IMAGE_READY);

@@ -158,6 +158,7 @@ struct patch_task {
 	uint64_t completed_ip; /* behind the call that ended last under ptrace, or 0 */
 	bool sigsys_blocked;   /* the program blocks SIGSYS in this thread */
 	bool signalled;        /* a handler may be running, which may have blocked SIGSYS: its end must be seen */
+	bool returns_blocked;  /* SIGSYS was blocked when a signal came, and is again when its handler returns */
 	unsigned moved_frames; /* handlers that will return to instructions that moved */
 	uint32_t serial;       /* the image's number when it ran on last */
 	bool awaiting;         /* its rt_sigreturn(2) must be seen: because of those, or of an interrupted call */

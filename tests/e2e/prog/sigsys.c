@@ -137,21 +137,27 @@ static void test_handlers(int argc, char **argv)
 	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS);
 }
 
+/* After calls from places that no call was made from before: is SIGSYS blocked as it was? */
+__attribute__((always_inline)) static inline void check_mask(bool blocked)
+{
+	sigset_t mask;
+#ifdef __x86_64__
+	FRESH_CALL();
+#endif
+	CHECK(sigprocmask(SIG_BLOCK, NULL, &mask) == 0 && sigismember(&mask, SIGSYS) == blocked);
+}
+
 /* What a handler of the parent's blocked is let through where the child returns from it. */
 static void test_born_in_handler(int argc, char **argv)
 {
 	struct sigaction sa = {.sa_sigaction = on_signal_fork, .sa_flags = SA_SIGINFO};
-	sigset_t mask;
 	(void)argc;
 	(void)argv;
 	sigaddset(&sa.sa_mask, SIGSYS);
 	CHECK(sigaction(SIGUSR1, &sa, NULL) == 0);
 	for (int i = 0; i < 3; i++) {
 		CHECK(raise(SIGUSR1) == 0);
-#ifdef __x86_64__
-		FRESH_CALL();
-#endif
-		CHECK(sigprocmask(SIG_BLOCK, NULL, &mask) == 0 && !sigismember(&mask, SIGSYS));
+		check_mask(false);
 		if (born == 0)
 			_exit(7);
 		reap_ok(born, 7);
@@ -164,19 +170,24 @@ static void on_signal_block(int sig)
 	block(SIG_BLOCK);
 }
 
-/* What a handler blocks by itself is let through again when it returns. */
+static void on_signal_unblock(int sig)
+{
+	(void)sig;
+	block(SIG_UNBLOCK);
+}
+
+/* What a handler blocks or lets through by itself is as before when it returns. */
 static void test_blocked_in_handler(int argc, char **argv)
 {
-	sigset_t mask;
 	(void)argc;
 	(void)argv;
-	CHECK(signal(SIGUSR1, on_signal_block) != SIG_ERR);
 	for (int i = 0; i < 3; i++) {
-		CHECK(raise(SIGUSR1) == 0);
-#ifdef __x86_64__
-		FRESH_CALL();
-#endif
-		CHECK(sigprocmask(SIG_BLOCK, NULL, &mask) == 0 && !sigismember(&mask, SIGSYS));
+		CHECK(signal(SIGUSR1, on_signal_block) != SIG_ERR && raise(SIGUSR1) == 0);
+		check_mask(false);
+		block(SIG_BLOCK);
+		CHECK(signal(SIGUSR1, on_signal_unblock) != SIG_ERR && raise(SIGUSR1) == 0);
+		check_mask(true);
+		block(SIG_UNBLOCK);
 	}
 }
 
