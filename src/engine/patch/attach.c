@@ -35,11 +35,6 @@ bool patch_is_behind(const struct patch *p, uint64_t lo, uint64_t hi)
 
 /* --- going in --- */
 
-static bool is_stopping_signal(int sig)
-{
-	return sig == SIGSTOP || sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU;
-}
-
 /* A vfork parent, or a thread that waits for a disk, does not stop until that is over. */
 #define ATTACH_PATIENCE_NS NSEC_PER_SEC
 
@@ -70,7 +65,7 @@ static bool wait_for_stop(struct patch *p, struct task *task)
 	}
 	task->stopped = true;
 	task->fresh = false;
-	task->listening = status >> 16 == PTRACE_EVENT_STOP && is_stopping_signal(WSTOPSIG(status));
+	task->listening = status >> 16 == PTRACE_EVENT_STOP && tracer_is_stopping(WSTOPSIG(status));
 	task->group_stopped = task->listening;
 	if (status >> 16 == 0)
 		task->deliver = WSTOPSIG(status);

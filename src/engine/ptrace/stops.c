@@ -96,7 +96,7 @@ static void set_options(struct tracer *t, const struct task *task)
 	ptrace(PTRACE_SETOPTIONS, task->tid, NULL, options);
 }
 
-static bool is_stopping_signal(int sig)
+bool tracer_is_stopping(int sig)
 {
 	return sig == SIGSTOP || sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU;
 }
@@ -105,7 +105,7 @@ static bool is_stopping_signal(int sig)
 static bool on_first_stop(struct tracer *t, struct task *task, int sig)
 {
 	task->fresh = false;
-	task->listening = is_stopping_signal(sig);
+	task->listening = tracer_is_stopping(sig);
 	if (!task->proc->counted && !t->hold && !task->proc->hold && !task->proc->root) {
 		if (t->current == task)
 			t->current = NULL;
@@ -306,7 +306,7 @@ static void on_exit_event(struct tracer *t, struct task *task)
 /* PTRACE_EVENT_STOP: a group-stop begins or ends, a new task is there, or PTRACE_INTERRUPT took hold. */
 static void on_event_stop(struct tracer *t, struct task *task, int sig)
 {
-	bool stopping = is_stopping_signal(sig);
+	bool stopping = tracer_is_stopping(sig);
 	if (task->fresh && !on_first_stop(t, task, sig))
 		return;
 	task->listening = stopping;

@@ -150,6 +150,8 @@ void tracer_keep_status(struct tracer *t, pid_t tid, int status);
 int tracer_take_waiting(struct tracer *t);
 /* One wait status; 1: an event is in t->pending, 0: nothing to tell, -errno. */
 int tracer_stop(struct tracer *t, struct task *task, int status);
+/* Does a PTRACE_EVENT_STOP with this signal begin a group-stop? */
+bool tracer_is_stopping(int sig);
 /* Takes in the tasks whose birth was not told, because who bore them was killed first. */
 void tracer_adopt_orphans(struct tracer *t);
 /* Resumes a stopped task with its pending signal. A task that died meanwhile is no error. */
