@@ -202,6 +202,52 @@ static void test_fork(int argc, char **argv)
 	tell();
 }
 
+/* Call sites that come up while another thread forks: `used` counts the calls at them, the children's too. */
+enum { NEW_SITES = 800 };
+struct news {
+	_Atomic long used, mapped;
+	void *page[NEW_SITES];
+};
+
+static void *make_news(void *arg)
+{
+	struct news *n = arg;
+	int a = file_of("calling", calling);
+	for (long i = 0; i < NEW_SITES; i++) {
+		n->page[i] = map(a, NULL, 0);
+		n->mapped = i + 1;
+		CHECK(call_at(n->page[i], SYS_getppid) == getppid());
+		n->used++;
+	}
+	return NULL;
+}
+
+/* A child may have been copied before a site that its parent has was patched. */
+static void test_fork_news(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	struct news *n = mmap(NULL, sizeof *n, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pthread_t thread;
+	CHECK(n != MAP_FAILED && pthread_create(&thread, NULL, make_news, n) == 0);
+	for (int i = 0; n->mapped < NEW_SITES && i < 1000; i++) {
+		long there = n->mapped; /* what comes later may not be the child's */
+		pid_t pid = fork();
+		CHECK(pid >= 0);
+		if (pid == 0) {
+			for (long k = there > 3 ? there - 3 : 0; k < there; k++) {
+				CHECK(call_at(n->page[k], SYS_getppid) == getppid());
+				n->used++;
+			}
+			_exit(0);
+		}
+		int status;
+		CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+	}
+	CHECK(pthread_join(thread, NULL) == 0);
+	calls("getppid", 2 * n->used, 0);
+}
+
 static void plug_path(char *path, int which)
 {
 	char exe[PATH_MAX];
@@ -495,6 +541,7 @@ static const struct test tests[] = {
 	{"mprotect", test_mprotect},
 	{"madvise", test_madvise},
 	{"fork", test_fork},
+	{"fork_news", test_fork_news},
 	{"dlopen", test_dlopen},
 	{"own_code", test_own_code},
 	{"read_code", test_read_code},
