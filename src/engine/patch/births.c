@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 
 #define USER32_CS 0x23 /* arch/x86/include/asm/segment.h */
@@ -151,6 +152,14 @@ static void note_ignored(struct image *img, const struct proc_status *s)
 	img->sigsys_action[ACTION_HANDLER] = 1; /* SIG_IGN */
 }
 
+/* The agent and its counters take more than 1 MiB; what runs in little more than it needs gets all of it (setrlimit(2), RLIMIT_AS). */
+#define ROOM_MIN (64ul << 20)
+static bool has_little_room(pid_t pid)
+{
+	struct rlimit l;
+	return prlimit(pid, RLIMIT_AS, NULL, &l) == 0 && l.rlim_cur < ROOM_MIN;
+}
+
 /* A new image: the agent goes in before its first instruction. `r` are its first registers. */
 static void prepare_image(struct patch *p, struct task *task, struct user_regs_struct *r)
 {
@@ -161,6 +170,8 @@ static void prepare_image(struct patch *p, struct task *task, struct user_regs_s
 		buf_adds(&why, "a 32-bit program");
 	else if (patch_minds_signals(p, &s, &why))
 		;
+	else if (has_little_room(task->tid))
+		buf_adds(&why, "it may have little memory");
 	else if (arm_is_filtered(p, &s))
 		buf_adds(&why, "started under a seccomp filter of a traced program");
 	else {

@@ -141,6 +141,30 @@ static void test_limits(int argc, char **argv)
 	calls("getppid", 500, 0);
 }
 
+/* How little address space do for a program, in MiB? */
+static void test_room(int argc, char **argv)
+{
+	(void)argv;
+	if (argc > 0) {
+		for (int i = 0; i < 10; i++)
+			syscall(SYS_getppid);
+		return;
+	}
+	for (rlim_t mib = 1; mib < 64; mib++) {
+		pid_t pid = fork();
+		if (pid == 0) {
+			limit(RLIMIT_AS, mib << 20);
+			execl("/proc/self/exe", "surround", "room", "again", (char *)NULL);
+			_exit(1);
+		}
+		if (reap(pid) == 0) {
+			printf("%d MiB\n", (int)mib);
+			return;
+		}
+	}
+	CHECK(!"room");
+}
+
 /* mlockall() holds all that is mapped later too. */
 static void test_locked(int argc, char **argv)
 {
@@ -249,8 +273,8 @@ static void test_comm(int argc, char **argv)
 }
 
 static const struct test tests[] = {
-	{"show", test_show},     {"close_all", test_close_all}, {"limits", test_limits},
-	{"locked", test_locked}, {"core", test_core},           {"ids", test_ids},
-	{"script", test_script}, {"chroot", test_chroot},       {"comm", test_comm},
+	{"show", test_show},     {"close_all", test_close_all}, {"limits", test_limits}, {"room", test_room},
+	{"locked", test_locked}, {"core", test_core},           {"ids", test_ids},       {"script", test_script},
+	{"chroot", test_chroot}, {"comm", test_comm},
 };
 TEST_MAIN(tests)
