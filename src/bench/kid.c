@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -45,8 +46,9 @@ int kid_wait(pid_t kid)
 
 int kid_kill(pid_t kid)
 {
-	if (kill(-kid, SIGKILL) < 0)
-		kill(kid, SIGKILL);
+	/* Refused both ways, it would be waited for without end: it goes with us. */
+	if (kill(-kid, SIGKILL) < 0 && kill(kid, SIGKILL) < 0)
+		return -errno;
 	return kid_wait(kid);
 }
 
@@ -62,7 +64,9 @@ int kid_watch(pid_t kid, uint64_t limit_ns, void (*tick)(void *ctx), void *ctx, 
 		pid_t got = waitpid(kid, status, WNOHANG);
 		if (got == kid)
 			break;
-		if (stop_signal())
+		if (got < 0 && errno != EINTR)
+			err = -errno;
+		else if (stop_signal())
 			err = -EINTR;
 		else if (limit_ns && clock_ns() - start > limit_ns)
 			err = -ETIMEDOUT;
@@ -85,7 +89,7 @@ static void forget(pid_t *groups, size_t *n, pid_t group)
 		}
 }
 
-/* The guard's life: keep the list, and kill what is on it when the pipe ends. */
+/* The guard's life: keep the list, and kill what is on it when the other end is gone. */
 static void guard(int fd)
 {
 	pid_t groups[GUARD_MAX];
@@ -95,6 +99,8 @@ static void guard(int fd)
 	while ((got = read(fd, &p, sizeof(p))) != 0) {
 		if (got < 0 && errno == EINTR)
 			continue;
+		if (got < 0)
+			_exit(1); /* nobody knows when it ends: PR_SET_PDEATHSIG is what is left */
 		if (got != (ssize_t)sizeof(p))
 			break;
 		if (p == 0)
@@ -113,7 +119,8 @@ int kid_guard_open(struct kid_guard *g)
 {
 	*g = (struct kid_guard){.fd = -1};
 	int fds[2];
-	if (pipe2(fds, O_CLOEXEC) < 0)
+	/* A socket, for a guard that is no more must not end us by SIGPIPE. */
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0)
 		return -errno;
 	pid_t pid = fork();
 	if (pid < 0) {
@@ -140,8 +147,8 @@ int kid_guard_open(struct kid_guard *g)
 
 void kid_guard_tell(struct kid_guard *g, pid_t group)
 {
-	/* A pid is far below PIPE_BUF: the write is whole or fails, and then PR_SET_PDEATHSIG is what is left. */
-	if (g->fd >= 0 && write(g->fd, &group, sizeof(group)) < 0)
+	/* So few bytes go whole or not at all, and then PR_SET_PDEATHSIG is what is left. */
+	if (g->fd >= 0 && send(g->fd, &group, sizeof(group), MSG_NOSIGNAL) < 0)
 		kid_guard_close(g);
 }
 
@@ -150,7 +157,7 @@ void kid_guard_close(struct kid_guard *g)
 	if (g->fd < 0)
 		return;
 	pid_t done = 0;
-	if (write(g->fd, &done, sizeof(done)) < 0)
+	if (send(g->fd, &done, sizeof(done), MSG_NOSIGNAL) < 0)
 		kill(g->pid, SIGKILL);
 	close(g->fd);
 	g->fd = -1;

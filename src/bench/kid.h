@@ -11,7 +11,7 @@
  * default signal actions, and must leave by _exit(). Returns as fork() does, -errno on failure.
  */
 pid_t kid_fork(void);
-/* Kills the whole group of `kid` and waits for the kid itself; its status as from wait(2). */
+/* Kills the whole group of `kid` and waits for the kid itself; its status as from wait(2), or -errno. */
 int kid_kill(pid_t kid);
 /* Waits for `kid` to end by itself (through signals); its status, or -errno. */
 int kid_wait(pid_t kid);
@@ -23,7 +23,7 @@ int kid_wait(pid_t kid);
 int kid_watch(pid_t kid, uint64_t limit_ns, void (*tick)(void *ctx), void *ctx, int *status);
 
 /*
- * A guard kills process groups that outlive sctrace: it sleeps on a pipe whose other end dies with us. That catches the
+ * A guard kills process groups that outlive sctrace: it sleeps on a socket whose other end dies with us. That catches the
  * grandchildren, which PR_SET_PDEATHSIG does not. A child that is to be guarded closes `fd`.
  */
 struct kid_guard {

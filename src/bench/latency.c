@@ -64,7 +64,10 @@ static int measure(const struct latency_plan *plan, struct board *b)
 	uint64_t end = next + plan->time_ns;
 	while (next < end) {
 		struct timespec until = clock_to_timespec(next);
-		if (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) != 0)
+		err = clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+		if (err && err != EINTR)
+			return err;
+		if (err)
 			continue;
 		uint64_t now = clock_ns();
 		count(b, now - next);

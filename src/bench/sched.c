@@ -91,9 +91,9 @@ int sched_calibrate(struct sched_work *w, uint64_t time_ns, const int *cpus, siz
 	return status < 0 ? status : status ? -EINVAL : 0;
 }
 
-static void futex(_Atomic uint32_t *word, int op, uint32_t value)
+static int futex(_Atomic uint32_t *word, int op, uint32_t value)
 {
-	syscall(SYS_futex, word, op, value, NULL, NULL, 0);
+	return syscall(SYS_futex, word, op, value, NULL, NULL, 0) < 0 ? -errno : 0;
 }
 
 static uint64_t switches(struct proc_board *p, const struct rusage *before)
@@ -206,8 +206,7 @@ static int start_all(const struct sched_plan *plan, struct board *b, pid_t *kids
 	clock_sleep_ns(SETTLE_NS); /* the last one must have come to its wait */
 	b->start_ns = clock_ns();
 	b->go = 1;
-	futex(&b->go, FUTEX_WAKE, INT_MAX);
-	return 0;
+	return futex(&b->go, FUTEX_WAKE, INT_MAX);
 }
 
 static int copy_proc(struct sched_proc *to, const struct proc_board *from)

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -16,7 +17,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define WHY_BYTES   256
 #define OWN_SHARE   4 /* the part of a sample's time that goes into the means' own cost */
 #define LINE_BYTES  64
 #define YIELD_SHARE 32
@@ -27,7 +27,6 @@ struct switch_board {
 	struct switch_pair pair;
 	_Atomic size_t n;
 	bool whole; /* it came to its end, so the switches were counted */
-	char why[WHY_BYTES];
 	double x[]; /* plan->samples pairs: a round, and the means' own cost measured just before */
 };
 
@@ -77,8 +76,11 @@ static void count_switches(struct switch_side *s, int sign)
 static void answer(struct switch_pair *pair, const struct switch_kind *kind)
 {
 	struct side_work w;
-	if (side_begin(&w, pair, kind, 1) < 0)
-		abort();
+	int err = side_begin(&w, pair, kind, 1);
+	if (err < 0) {
+		errno = -err;
+		switch_give_up(pair, "cannot set up the second task");
+	}
 	atomic_store(&pair->ready, true);
 	count_switches(&pair->side[1], -1);
 	for (;;) {
@@ -91,6 +93,13 @@ static void answer(struct switch_pair *pair, const struct switch_kind *kind)
 	}
 	count_switches(&pair->side[1], 1);
 	free((void *)w.memory);
+}
+
+_Noreturn void switch_give_up(struct switch_pair *p, const char *what)
+{
+	snprintf(p->why, sizeof(p->why), "%s: %s", what, strerror(errno));
+	kill(p->side[0].pid, SIGKILL);
+	_exit(1);
 }
 
 static void *answer_thread(void *arg)
@@ -195,7 +204,7 @@ static int measure_pair(const struct switch_plan *plan, const struct switch_kind
 		}
 	}
 	while (kind->tasks != TASKS_USER && !atomic_load(&b->pair.ready)) {
-		if (kid > 0 && waitpid(kid, NULL, WNOHANG) == kid)
+		if (kid > 0 && waitpid(kid, NULL, WNOHANG) != 0)
 			return -ECHILD;
 		clock_sleep_ns(100000);
 	}
@@ -219,13 +228,13 @@ static int measure_in_kid(const struct switch_plan *plan, const struct switch_ki
 	memcpy(b->pair.cpu, plan->cpu, sizeof(b->pair.cpu));
 	int err = side_begin(&w, &b->pair, kind, 0);
 	if (!err && (err = kind->open(&b->pair, &why)) < 0)
-		strncpy(b->why, buf_str(&why), WHY_BYTES - 1);
+		snprintf(b->pair.why, sizeof(b->pair.why), "%s", buf_str(&why));
 	if (!err) {
 		err = measure_pair(plan, kind, b, &w, own_before(&w, plan));
 		b->whole = !err;
 	}
-	if (err && !b->why[0])
-		strncpy(b->why, strerror(-err), WHY_BYTES - 1);
+	if (err && !b->pair.why[0])
+		snprintf(b->pair.why, sizeof(b->pair.why), "%s", strerror(-err));
 	return -err;
 }
 
@@ -275,8 +284,8 @@ int switch_measure(const struct switch_plan *plan, struct switch_result *r)
 	if (kid == 0)
 		_exit(measure_in_kid(plan, r->kind, b));
 	int err = kid < 0 ? kid : kid_watch(kid, 10 * plan->limit_ns + LATE_NS, plan->tick, plan->tick_ctx, &status);
-	if (b->why[0])
-		buf_adds(&r->why, b->why);
+	if (b->pair.why[0])
+		buf_adds(&r->why, b->pair.why);
 	else if (!err && status != 0)
 		buf_adds(&r->why, "the measuring process ended too early");
 	else if (err == -ETIMEDOUT)

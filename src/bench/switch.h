@@ -23,9 +23,10 @@ struct switch_side {
 	uint64_t voluntary, involuntary; /* context switches over all rounds */
 };
 
-/* Two tasks that take turns; lies in memory that both share. */
+/* Two tasks that take turns; lies in memory that both share. The measuring process is the first one's. */
 struct switch_pair {
 	struct switch_side side[2];
+	char why[256]; /* not empty: a call that either needs was refused */
 	atomic_bool stop, ready;
 	size_t message; /* bytes of a message through a descriptor */
 	size_t size;    /* bytes each side touches each turn */
@@ -47,6 +48,9 @@ struct switch_kind {
 /* Row `i`, NULL behind the last. */
 const struct switch_kind *switch_kind_at(size_t i);
 const struct switch_kind *switch_kind_find(const char *name);
+
+/* A call that the turns need was refused, as errno says: leaves word, and ends the measuring process, which may wait for a turn. */
+_Noreturn void switch_give_up(struct switch_pair *p, const char *what);
 
 /* In switch_user.c: the user-level kinds' rounds. */
 void switch_ucontext_rounds(uint64_t n);

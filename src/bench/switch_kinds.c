@@ -61,15 +61,17 @@ static int open_sockets(struct switch_pair *p, struct buf *why)
 static void fd_wake(struct switch_pair *p, int side)
 {
 	static const uint64_t one = 1;
-	while (write(p->side[side].write_fd, &one, p->message) < 0 && errno == EINTR)
-		;
+	while (write(p->side[side].write_fd, &one, p->message) < 0)
+		if (errno != EINTR)
+			switch_give_up(p, "write");
 }
 
 static void fd_wait(struct switch_pair *p, int side)
 {
 	uint64_t got;
-	while (read(p->side[side].read_fd, &got, p->message) < 0 && errno == EINTR)
-		;
+	while (read(p->side[side].read_fd, &got, p->message) < 0)
+		if (errno != EINTR)
+			switch_give_up(p, "read");
 }
 
 /* Queues that nobody else can open: their names are gone before anything is sent. */
@@ -89,28 +91,33 @@ static int open_queues(struct switch_pair *p, struct buf *why)
 
 static void queue_wake(struct switch_pair *p, int side)
 {
-	while (mq_send(p->side[side].queue, "x", 1, 0) < 0 && errno == EINTR)
-		;
+	while (mq_send(p->side[side].queue, "x", 1, 0) < 0)
+		if (errno != EINTR)
+			switch_give_up(p, "mq_send");
 }
 
 static void queue_wait(struct switch_pair *p, int side)
 {
 	char c;
-	while (mq_receive(p->side[side].queue, &c, 1, NULL) < 0 && errno == EINTR)
-		;
+	while (mq_receive(p->side[side].queue, &c, 1, NULL) < 0)
+		if (errno != EINTR)
+			switch_give_up(p, "mq_receive");
 }
 
 static void futex_wake(struct switch_pair *p, int side)
 {
 	atomic_store(&p->side[side].word, 1);
-	syscall(SYS_futex, &p->side[side].word, FUTEX_WAKE, 1, NULL, NULL, 0);
+	if (syscall(SYS_futex, &p->side[side].word, FUTEX_WAKE, 1, NULL, NULL, 0) < 0)
+		switch_give_up(p, "futex");
 }
 
 /* Asks the kernel at least once, also where the word is set already: the call's own cost is the same then. */
 static void futex_wait(struct switch_pair *p, int side)
 {
 	do
-		syscall(SYS_futex, &p->side[side].word, FUTEX_WAIT, 0, NULL, NULL, 0);
+		if (syscall(SYS_futex, &p->side[side].word, FUTEX_WAIT, 0, NULL, NULL, 0) < 0 && errno != EAGAIN &&
+		    errno != EINTR)
+			switch_give_up(p, "futex");
 	while (!atomic_exchange(&p->side[side].word, 0));
 }
 
@@ -126,18 +133,19 @@ static int open_signals(struct switch_pair *p, struct buf *why)
 
 static void signal_wake(struct switch_pair *p, int side)
 {
-	syscall(SYS_tgkill, p->side[side].pid, p->side[side].tid, SIGUSR1);
+	if (syscall(SYS_tgkill, p->side[side].pid, p->side[side].tid, SIGUSR1) < 0)
+		switch_give_up(p, "tgkill");
 }
 
 static void signal_wait(struct switch_pair *p, int side)
 {
-	(void)p;
 	(void)side;
 	sigset_t set;
 	sigemptyset(&set);
 	sigaddset(&set, SIGUSR1);
-	while (sigwaitinfo(&set, NULL) < 0 && errno == EINTR)
-		;
+	while (sigwaitinfo(&set, NULL) < 0)
+		if (errno != EINTR)
+			switch_give_up(p, "sigwaitinfo");
 }
 
 static int open_nothing(struct switch_pair *p, struct buf *why)

@@ -1,4 +1,5 @@
 """Faults of sctrace's own calls: cases as those of scenarios.py."""
+import os
 import re
 from concurrent.futures import ThreadPoolExecutor
 
@@ -204,6 +205,38 @@ def fault_report(world, _):
         wrong = list(filter(None, pool.map(one, jobs)))
     if wrong or b"getppid" not in whole:
         raise Failed("\n".join(wrong) or tail(whole))
+
+
+SWITCH = ["bench", "switch", "-r", "1", "-t", "5ms"]
+SCHED = ["bench", "sched", "-n", "2", "-r", "1", "-t", "5ms"]
+LOADED = ["bench", "latency", "-t", "20ms", "--loads", "cpu"]
+
+
+@scenario("fault", ["trace"])
+def fault_bench(world, _):
+    """What a test of bench waits for is refused for good, in its own processes too: it ends all the same, and leaves nobody."""
+    jobs = [(SCHED, "futex", EPERM), (SCHED, "wait", ECHILD), (SCHED, "sched_setaffinity", EPERM), (SCHED, "fork", ENOMEM),
+            (SWITCH + ["pipe"], "read", EIO), (SWITCH + ["futex"], "futex", EPERM), (SWITCH + ["futex-thread"], "futex", EPERM),
+            (SWITCH + ["mqueue"], "mq_send", EIO), (SWITCH + ["signal"], "syscall", EPERM),
+            (SWITCH + ["signal"], "sigwaitinfo", EIO), (SWITCH + ["pipe-thread"], "pthread_create", ENOMEM),
+            (LOADED, "clock_nanosleep", EPERM), (LOADED, "kill", EPERM), (LOADED, "read", EIO), (LOADED, "poll", ENOMEM)]
+    wrong, reached = [], []
+
+    def one(job):
+        words, function, error = job
+        for n in ("1+*", "3+*"):
+            with running([world.sctrace, *words], faulty(world, dict(os.environ), function, n, error)) as process:
+                status, stdout, stderr = wait_end(process)
+                left = left_over(process.pid)
+            said = stdout + stderr.replace(ORDERED, b"")
+            reached.extend([job] if ORDERED in stderr else [])
+            if status not in (0, 125) or not said or left:
+                wrong.append(f"{' '.join(words)}: {function}, call {n}: ended with {status}, left: {left}\n" + tail(stderr))
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(one, jobs))
+    if wrong or len(reached) < len(jobs):
+        raise Failed("\n".join(wrong) or f"only {len(reached)} faults reached")
 
 
 @scenario("fault")

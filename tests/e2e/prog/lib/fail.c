@@ -1,38 +1,44 @@
 /*
- * Loaded into sctrace (LD_PRELOAD): makes calls of one function fail. SCTRACE_FAIL=NAME:N[+][:ERRNO[:BYTES]], the N-th call
+ * Loaded into sctrace (LD_PRELOAD): makes calls of one function fail. SCTRACE_FAIL=NAME:N[+][*][:ERRNO[:BYTES]], the N-th call
  * of NAME from 1, of calloc those that ask for BYTES at least, and with + all that follow; it says so on descriptor 2 at the
  * first. ERRNO 0: read and write do half of what was asked. `wait` is all of waitpid, wait4. Not passed on to the traced
  * program: the variables are taken out. In sctrace alone, not in what it forks, but for prctl, with which a child asks for its
- * filter.
+ * filter; with * in what it forks, too, where each goes on counting for itself.
  */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <mqueue.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static char function[32];
 static long at;
 static int error = ENOMEM;
 static size_t least;
-static int for_good;
+static int for_good, in_children;
 static atomic_long seen;
 static pid_t owner;
 
@@ -41,6 +47,7 @@ __attribute__((constructor)) static void read_orders(void)
 	const char *orders = getenv("SCTRACE_FAIL");
 	if (orders != NULL && sscanf(orders, "%31[^:]:%ld", function, &at) == 2) {
 		for_good = strchr(orders, '+') != NULL;
+		in_children = strchr(orders, '*') != NULL;
 		sscanf(orders, "%*[^:]:%*[^:]:%d:%zu", &error, &least);
 	}
 	unsetenv("SCTRACE_FAIL");
@@ -56,7 +63,9 @@ static void *real(const char *name)
 /* Is this the call that is to fail? Sets errno then. */
 static int fails(const char *name)
 {
-	if (at == 0 || strcmp(name, function) != 0 || (getpid() != owner && strcmp(name, "prctl") != 0))
+	if (at == 0 || strcmp(name, function) != 0)
+		return 0;
+	if (!in_children && getpid() != owner && strcmp(name, "prctl") != 0)
 		return 0;
 	long n = atomic_fetch_add(&seen, 1) + 1;
 	if (n < at || (n > at && !for_good))
@@ -113,6 +122,32 @@ REPLACE(int, sigaction, -1, (int sig, const struct sigaction *act, struct sigact
 REPLACE(ssize_t, pread64, -1, (int fd, void *p, size_t n, off64_t o), (fd, p, n, o))
 REPLACE(ssize_t, pwrite64, -1, (int fd, const void *p, size_t n, off64_t o), (fd, p, n, o))
 REPLACE(int, ftruncate64, -1, (int fd, off64_t o), (fd, o))
+REPLACE(int, mkostemp64, -1, (char *path, int flags), (path, flags))
+REPLACE(char *, mkdtemp, NULL, (char *path), (path))
+REPLACE(int, unlink, -1, (const char *path), (path))
+REPLACE(int, fsync, -1, (int fd), (fd))
+REPLACE(int, fdatasync, -1, (int fd), (fd))
+REPLACE(int, fputs, EOF, (const char *s, FILE *f), (s, f))
+REPLACE(size_t, fwrite, 0, (const void *p, size_t size, size_t n, FILE *f), (p, size, n, f))
+REPLACE(int, posix_spawn, errno,
+	(pid_t * pid, const char *path, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attr,
+	 char *const argv[], char *const envp[]),
+	(pid, path, actions, attr, argv, envp))
+REPLACE(int, pthread_create, errno, (pthread_t * thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg),
+	(thread, attr, start, arg))
+REPLACE(int, sched_setscheduler, -1, (pid_t pid, int policy, const struct sched_param *param), (pid, policy, param))
+REPLACE(int, setpgid, -1, (pid_t pid, pid_t group), (pid, group))
+REPLACE(int, setrlimit64, -1, (__rlimit_resource_t what, const struct rlimit64 *limit), (what, limit))
+REPLACE(int, sigprocmask, -1, (int how, const sigset_t *set, sigset_t *old), (how, set, old))
+REPLACE(int, sigwaitinfo, -1, (const sigset_t *set, siginfo_t *info), (set, info))
+REPLACE(int, clock_nanosleep, errno, (clockid_t id, int flags, const struct timespec *t, struct timespec *left),
+	(id, flags, t, left))
+REPLACE(int, nanosleep, -1, (const struct timespec *t, struct timespec *left), (t, left))
+REPLACE(int, eventfd, -1, (unsigned n, int flags), (n, flags))
+REPLACE(int, mq_send, -1, (mqd_t q, const char *p, size_t n, unsigned prio), (q, p, n, prio))
+REPLACE(ssize_t, mq_receive, -1, (mqd_t q, char *p, size_t n, unsigned *prio), (q, p, n, prio))
+REPLACE(int, sched_yield, -1, (void), ())
+REPLACE(int, getrusage, -1, (__rusage_who_t who, struct rusage *use), (who, use))
 REPLACE(ssize_t, process_vm_readv, -1,
 	(pid_t pid, const struct iovec *to, unsigned long n, const struct iovec *from, unsigned long m,
 	 unsigned long flags),
@@ -158,6 +193,8 @@ long syscall(long nr, ...)
 	const char *name = nr == SYS_seccomp           ? "seccomp"
 			   : nr == SYS_bpf             ? "bpf"
 			   : nr == SYS_perf_event_open ? "perf_event_open"
+			   : nr == SYS_pidfd_open      ? "pidfd_open"
+			   : nr == SYS_futex           ? "futex"
 						       : "syscall";
 	return fails(name) ? -1 : next(nr, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
