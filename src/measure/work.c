@@ -296,9 +296,21 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 	return 0;
 }
 
+/* Our own files, and the folder if that is all there was. Needs no memory, which may have run out, as walking it does. */
+static bool remove_own(const char *dir)
+{
+	static const char *const names[] = {"in", "out", "part", "errors"};
+	int fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	for (size_t i = 0; fd >= 0 && i < sizeof(names) / sizeof(*names); i++)
+		unlinkat(fd, names[i], 0);
+	if (fd >= 0)
+		close(fd);
+	return rmdir(dir) == 0;
+}
+
 void work_close(struct work *w)
 {
-	if (w->dir)
+	if (w->dir && !remove_own(w->dir))
 		nftw(w->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 	free(w->dir);
 	free(w->in);

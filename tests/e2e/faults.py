@@ -1,6 +1,7 @@
 """Faults of sctrace's own calls: cases as those of scenarios.py."""
 import os
 import re
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 
 from run import MODES, Failed, execute, read_table, tail
@@ -237,6 +238,29 @@ def fault_bench(world, _):
         list(pool.map(one, jobs))
     if wrong or len(reached) < len(jobs):
         raise Failed("\n".join(wrong) or f"only {len(reached)} faults reached")
+
+
+@scenario("fault", ["trace"])
+def fault_compare(world, _):
+    """Memory that runs out for good, anywhere in a comparison: that is told, and no file of ours is left behind."""
+    folder = world.scratch / "work"
+    folder.mkdir()
+    copies = ["compare", "-r", "1", "-w", "0", "-n", "64K", "-b", "4K", "-s", "read/write,sendfile", "-d", str(folder)]
+    words = {"text": copies, "html": copies, "csv": copies, "markdown": copies,
+             "json": ["compare", "-r", "1", "-w", "0", "-d", str(folder), "true", "false", "--ignore-failure"]}
+    wrong, reached = [], 0
+    for shape, argv in words.items():
+        for function, counts in (("malloc", (60, 250, 600, 1000, 1400)), ("calloc", (40, 200)), ("realloc", (30, 150))):
+            for n in for_good(counts):
+                end = execute([str(world.sctrace), *argv, f"--format={shape}"], env=faulty(world, {}, function, n, ENOMEM))
+                reached += ORDERED in end.stderr
+                left = [path.name for path in folder.iterdir()]
+                if left or (ORDERED in end.stderr and (end.status not in (1, 125) or end.stderr == ORDERED)):
+                    wrong.append(f"{shape}: {function}, call {n}: ended with {end.status}, left: {left}\n" + tail(end.stderr))
+                    shutil.rmtree(folder)
+                    folder.mkdir()
+    if wrong or reached < 20:
+        raise Failed("\n".join(wrong) or f"only {reached} faults reached")
 
 
 @scenario("fault")
