@@ -5,7 +5,7 @@ import shutil
 from concurrent.futures import ThreadPoolExecutor
 
 from run import MODES, Failed, execute, read_table, tail
-from scenarios import left_over, running, scenario, tracer, untraced, wait_end, wait_ready
+from scenarios import left_over, running, scenario, state, tracer, untraced, wait_end, wait_ready
 
 ORDERED = b"(failed as ordered)\n"
 EPERM, ESRCH, EIO, ECHILD, ENOMEM = 1, 3, 5, 10, 12
@@ -271,20 +271,41 @@ def fault_for_good(world, mode):
     faults(world, mode, least, ("ptrace", counts, EPERM), ("ptrace", counts, ESRCH), ("wait", counts, ECHILD))
 
 
+def refuse_attached(world, mode, env, function, n, error):
+    """The call is refused from the n-th on, of a tracer that attaches: the program goes on unharmed, and that is told."""
+    what = f"{function}, call {n} for good"
+    with running([world.program("target"), "rows", "3"]) as target:
+        wait_ready(target)
+        argv, usual = tracer(world, mode, "-p", target.pid)
+        with running(argv, faulty(world, {**usual, **env}, function, f"{n}+", error)) as process:
+            status, _, stderr = wait_end(process)
+        if ORDERED not in stderr or status not in (1, 125):
+            raise Failed(f"{what}: ended with {status}\n" + tail(stderr))
+        if state(target.pid) == "X" or not untraced(target.pid):
+            raise Failed(f"{what}: the program is gone, or still traced")
+        target.terminate()
+        status, stdout, said = wait_end(target)
+        if status != 0 or b"ended by itself" not in stdout:
+            raise Failed(f"{what}: the program ended with {status}\n" + tail(said))
+
+
 @scenario("fault", ["ptrace", "trace"])
 def fault_attached(world, mode):
     """Refused for good in the middle of attaching, or later: what was attached to goes on, and the refusal is told."""
     for function, n, error in (("ptrace", 4, EPERM), ("ptrace", 8, EPERM), ("ptrace", 400, EPERM), ("wait", 300, ECHILD)):
-        with running([world.program("target"), "rows", "3"]) as target:
-            wait_ready(target)
-            argv, env = tracer(world, mode, "-p", target.pid)
-            with running(argv, faulty(world, env, function, f"{n}+", error)) as process:
-                status, _, stderr = wait_end(process)
-            if ORDERED not in stderr or status not in (1, 125):
-                raise Failed(f"{function}, call {n} for good: ended with {status}\n" + tail(stderr))
-            if not untraced(target.pid):
-                raise Failed(f"{function}, call {n} for good: still traced")
-            target.terminate()
-            status, stdout, _ = wait_end(target)
-            if status != 0 or b"ended by itself" not in stdout:
-                raise Failed(f"{function}, call {n} for good: the program ended with {status}")
+        refuse_attached(world, mode, {}, function, n, error)
+
+
+@scenario("fault", ["patch"])
+def fault_agent(world, mode):
+    """The same while the agent is put in: a thread that is on an errand of ours then finds its way back by itself."""
+    # With costs that are known there is no calibration, and the calls are those of attaching.
+    costs = world.scratch / "costs"
+    costs.mkdir(mode=0o700)
+    env = {"XDG_RUNTIME_DIR": str(costs)}
+    argv, usual = tracer(world, mode, "--", "true")
+    for _ in range(5):
+        execute(argv, env={**usual, **env})
+    jobs = [("ptrace", n, EPERM) for n in range(5, 160, 9)] + [("wait", n, ECHILD) for n in range(2, 50, 8)]
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda job: refuse_attached(world, mode, env, *job), jobs))

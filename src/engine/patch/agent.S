@@ -19,6 +19,43 @@
 #define CLONE_LENDS    (CLONE_VM | CLONE_VFORK)
 #define CLONE_LOOK     (CLONE_LENDS | CLONE_THREAD | CLONE_UNTRACED)
 
+/* struct agent_back */
+	.struct 0
+BACK_MASK:	.skip	8
+BACK_FLAGS:	.skip	8
+BACK_RIP:	.skip	8
+BACK_REGS:	.skip	15 * 8
+BACK_SIZE:
+	.previous
+
+/*
+ * The way back to where a thread was, for one that the tracer sent elsewhere: it takes it by itself where the tracer is no more, or
+ * is refused what it needs to show it. \s is the suffix of the labels: behind its one call, where the tracer stops it, and where
+ * its struct agent_back is. The stack pointer is the thread's own all the time.
+ */
+	.macro	back s
+	.globl	agent_masked_\s, agent_back_\s
+	lea	agent_back_\s + BACK_MASK(%rip), %rsi
+	mov	$2, %edi		/* SIG_SETMASK */
+	xor	%edx, %edx
+	mov	$8, %r10d
+	mov	$14, %eax		/* rt_sigprocmask */
+	syscall
+agent_masked_\s:
+	lea	-128(%rsp), %rsp	/* the red zone */
+	pushq	agent_back_\s + BACK_FLAGS(%rip)
+	popf
+	lea	128(%rsp), %rsp
+	.set	.Lat, BACK_REGS
+	.irp	reg, rax, rbx, rcx, rdx, rsi, rdi, rbp, r8, r9, r10, r11, r12, r13, r14, r15
+	mov	agent_back_\s + .Lat(%rip), %\reg
+	.set	.Lat, .Lat + 8
+	.endr
+	jmp	*agent_back_\s + BACK_RIP(%rip)
+agent_back_\s:
+	.skip	BACK_SIZE, 0
+	.endm
+
 #define DATA_BASE AGENT_DATA
 #define DATA_EXEC (AGENT_DATA + 8)
 #define DATA_ALONE (AGENT_DATA + 16)
@@ -314,8 +351,8 @@ agent_pre_end:
 
 /*
  * The handler of SIGSYS in a process that was attached to, which runs only when the tracer has died: a call that still stops, until
- * dispatch is turned off (attach.c, the watchdog), is made again. Another SIGSYS is the program's. rt frame: sigaction(2),
- * siginfo_t and ucontext_t by their offsets.
+ * dispatch is turned off (attach.c, the watchdog), is made again; also that of a SIGSYS that the tracer took and could do nothing
+ * about (guard.c). Another SIGSYS is the program's. rt frame: sigaction(2), siginfo_t and ucontext_t by their offsets.
  */
 	.globl agent_sigsys, agent_sigsys_restorer
 #define SI_CODE      8
@@ -325,15 +362,21 @@ agent_pre_end:
 #define UC_RIP       168
 #define USER_DISPATCH 2
 agent_sigsys:
+	mov	UC_RIP(%rdx), %rax
+	cmpl	$AGENT_AGAIN, SI_CODE(%rsi)
+	je	8f
 	cmpl	$USER_DISPATCH, SI_CODE(%rsi)
 	jne	1f
-	mov	SI_CALL_ADDR(%rsi), %rax
-	cmp	%rax, UC_RIP(%rdx)	/* else the tracer had sent it elsewhere already */
+	cmp	%rax, SI_CALL_ADDR(%rsi)	/* else the tracer had sent it elsewhere already */
 	jne	9f
 	movslq	SI_SYSCALL(%rsi), %rax
 	mov	%rax, UC_RAX(%rdx)
 	subq	$2, UC_RIP(%rdx)
 9:	ret
+8:	cmpw	$0x050f, -2(%rax)	/* syscall; its number is in rax again */
+	jne	9b
+	subq	$2, UC_RIP(%rdx)
+	ret
 1:	mov	DATA_NEXT, %rax
 	test	%rax, %rax
 	jz	2f
@@ -359,6 +402,14 @@ agent_sigsys_restorer:
 	mov	$15, %rax
 	syscall
 
+/* A call that the tracer has the program make, and the way back; from a copy elsewhere, too. Out, behind the last: rbx = its result. */
+	.globl	agent_call, agent_call_end
+agent_call:
+	syscall
+	mov	%rax, %rbx
+	back	call
+agent_call_end:
+
 agent_exit:				/* exit(2) of a thread that may have no stack any more: none is used */
 	mov	DATA_MAP + 4 * 60, %ecx	/* no flags: exit has none */
 	jrcxz	trap
@@ -380,8 +431,10 @@ agent_end:
  * go; rbp = 1: the counters are the file whose name the tracer put at setup_path, 0: memory of the program's own making.
  * Out, at the first int3: r12 = descriptor of that, r13 = the agent's code, r14 = its data, r15 = the slots, rbx = the
  * stubs; each an address, or -errno. A file is closed by then; memory is for the tracer to take, and closed after the second.
+ * In a process that was attached to there are no-ops in the place of both, and the way back behind them: the tracer stops it at
+ * the calls there are.
  */
-	.globl setup_begin, setup_path, setup_end
+	.globl setup_begin, setup_path, setup_end, setup_trap1, setup_trap2, setup_closed, setup_back_end
 #define MAP_ANON_AT   0x100022	/* MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE */
 #define MAP_SHARED_AT 0x100001	/* MAP_SHARED | MAP_FIXED_NOREPLACE */
 	.macro	map addr, size, prot, flags, fd
@@ -417,18 +470,26 @@ setup_begin:
 	mov	%rax, %rbx
 	test	%ebp, %ebp
 	jnz	3f
+setup_trap1:
 	int3
 3:	mov	%r12, %rdi
 	mov	$3, %eax		/* close */
 	syscall
-1:	int3
+setup_closed:
+1:
+setup_trap2:
+	int3
+	jmp	setup_back
 name:	.asciz	"sctrace"
 setup_path:
 	.skip	SETUP_PATH, 0
 setup_end:
+setup_back:
+	back	setup
+setup_back_end:
 
 /* The same for the counters alone: a process that shared them with its parent gets its own. Out: r12, r15. */
-	.globl region_begin, region_end
+	.globl region_begin, region_end, region_trap1, region_trap2, region_closed, region_back_end
 region_begin:
 	lea	name2(%rip), %rdi
 	mov	$3, %esi
@@ -439,11 +500,19 @@ region_begin:
 	js	1f
 	map	$AGENT_STATS, $(AGENT_CALLS * SLOT_SIZE + AGENT_PAGE), 3, 0x11, %r12	/* MAP_SHARED | MAP_FIXED */
 	mov	%rax, %r15
+region_trap1:
 	int3
 	mov	%r12, %rdi
 	mov	$3, %eax
 	syscall
-1:	int3
+region_closed:
+1:
+region_trap2:
+	int3
+	jmp	region_back
 name2:	.asciz	"sctrace"
 region_end:
+region_back:
+	back	region
+region_back_end:
 	.section .note.GNU-stack, "", @progbits

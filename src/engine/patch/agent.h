@@ -12,6 +12,7 @@
 #define AGENT_DATA  0x70001000 /* one page, private: struct agent_data */
 #define AGENT_STATS 0x70010000 /* shared with the tracer: the slots */
 #define AGENT_PAGE  4096
+#define AGENT_AGAIN -0x5c7            /* si_code of a SIGSYS: the call that the thread is behind was not made */
 #define STUB_AREA   (16 * AGENT_PAGE) /* what is mapped for stubs at once */
 
 #define AGENT_CALLS 512 /* call numbers from here on always go to the tracer */
@@ -103,11 +104,19 @@ _Static_assert(offsetof(struct agent_data, exec_t0) == 8 && offsetof(struct agen
 	       "agent.S");
 _Static_assert(offsetof(struct agent_lent, sp) == 8 && offsetof(struct agent_lent, frame) == 16, "agent.S");
 
+/* Where a thread goes back to by itself (agent.S, `back`). */
+struct agent_back {
+	uint64_t mask, flags, ip;
+	uint64_t rax, rbx, rcx, rdx, rsi, rdi, rbp, r8, r9, r10, r11, r12, r13, r14, r15;
+};
+_Static_assert(sizeof(struct agent_back) == 18 * 8, "agent.S");
+
 /* agent.S as assembled, and the places in it where the tracer must know how far a thread has come. */
 extern const unsigned char agent_begin[], agent_end[], agent_entry[], agent_p1[], agent_p2[], agent_p3[];
 extern const unsigned char agent_refuse[], agent_r1[], agent_check[], agent_pre_end[];
 extern const unsigned char agent_exit[], agent_remote[], agent_allowed_end[];
 extern const unsigned char agent_sigsys[], agent_sigsys_restorer[];
+extern const unsigned char agent_call[], agent_masked_call[], agent_back_call[], agent_call_end[];
 /* On the path that lends: from behind `taken` up to `loaded` the word `lent.taken` may be this thread's, and `lent.frame` its. */
 extern const unsigned char agent_taken[], agent_loaded[];
 /* execve(2): from `taken` on, where ZF is set, the exec word is this thread's, up to a path's `gave`. */
@@ -124,6 +133,10 @@ extern const struct agent_path agent_paths[3]; /* alone, shared, lending */
 
 /* Code that is run once, from a place of the program's, to set the agent up (see agent.S). */
 extern const unsigned char setup_begin[], setup_path[], setup_end[], region_begin[], region_end[];
+extern const unsigned char setup_trap1[], setup_trap2[], setup_closed[], setup_back_end[];
+extern const unsigned char agent_masked_setup[], agent_back_setup[];
+extern const unsigned char region_trap1[], region_trap2[], region_closed[], region_back_end[];
+extern const unsigned char agent_masked_region[], agent_back_region[];
 
 /* Where a label of agent.S is in the traced program. */
 #define AGENT_AT(label) ((uint64_t)AGENT_CODE + (uint64_t)((label)-agent_begin))

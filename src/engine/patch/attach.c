@@ -157,6 +157,8 @@ int patch_attach_all(struct patch *p)
 	while ((task = map_next(&p->t.tasks.by_tid, &i, NULL)))
 		if (task->stopped && task->proc && image_of(task) && image_of(task)->state == IMAGE_NEW)
 			enter_process(p, task);
+	if (p->t.failed)
+		return 0; /* all are let go of, from where they stand: with nobody to wait for them none is to stop at a call */
 	i = 0;
 	while ((task = map_next(&p->t.tasks.by_tid, &i, NULL))) {
 		if (!task->stopped || !task->proc || !image_of(task))
@@ -214,32 +216,34 @@ static bool stands_still(const struct patch *p, const struct process *proc)
 	return true;
 }
 
-/* Runs munmap(2) from the program's entry point, because it unmaps the agent too. */
+/* Has the copy of agent_call at `at` unmap something. */
 static void unmap(struct patch *p, struct task *task, uint64_t at, uint64_t addr, uint64_t size)
 {
 	struct user_regs_struct r;
 	if (!task->stopped || ptrace(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
 		return;
-	r.rip = at;
 	r.rax = SYS_munmap;
 	r.rdi = addr;
 	r.rsi = size;
-	remote_run(&p->t, task, &r);
+	remote_detour_call(&p->t, task, at, &r);
 }
+
+#define CALL_MAX 512 /* bytes of agent_call */
 
 static void unmap_all(struct patch *p, struct task *task)
 {
-	static const unsigned char code[] = {0x0f, 0x05, 0xcc}; /* syscall; int3 */
 	struct image *img = image_of(task);
-	struct user_regs_struct saved;
-	unsigned char old[sizeof(code)];
-	uint64_t at = tracer_entry_point(task->tid);
+	unsigned char old[CALL_MAX];
+	size_t n = (size_t)(agent_call_end - agent_call);
+	uint64_t room = maps_room(task->tid, n);
+	uint64_t at = room ? room : tracer_entry_point(task->tid);
 	/* A thread in a group-stop would leave it by running: then the pages stay, unused. */
-	if (!at || task->mid_call || task->listening || task->deliver ||
-	    ptrace(PTRACE_GETREGS, task->tid, NULL, &saved) < 0 || remote_read(task->tid, at, old, sizeof(old)) < 0 ||
-	    remote_write(task->tid, at, code, sizeof(code)) < 0)
+	if (!at || task->mid_call || task->listening || task->deliver || n > sizeof(old))
 		return;
-	guard_remove(p, task);
+	guard_remove(p, task, false);
+	/* Not in the agent, which is unmapped, too. */
+	if (!task->stopped || remote_read(task->tid, at, old, n) < 0 || remote_write(task->tid, at, agent_call, n) < 0)
+		return;
 	for (size_t i = 0; i < img->pages.n; i++)
 		unmap(p, task, at, img->pages.v[i].addr,
 		      ((uint64_t)img->pages.v[i].max * STUB_SIZE + AGENT_PAGE - 1) & ~(uint64_t)(AGENT_PAGE - 1));
@@ -247,8 +251,7 @@ static void unmap_all(struct patch *p, struct task *task)
 	unmap(p, task, at, AGENT_STATS, AGENT_STATS_SIZE);
 	if (!task->stopped)
 		return;
-	remote_write(task->tid, at, old, sizeof(old));
-	ptrace(PTRACE_SETREGS, task->tid, NULL, &saved);
+	remote_write(task->tid, at, old, n);
 	img->cleaned = true;
 }
 

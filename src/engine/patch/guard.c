@@ -11,26 +11,38 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #define SA_RESTORER 0x04000000
 
 #define SCRATCH (AGENT_DATA + offsetof(struct agent_data, scratch))
 
-/* Has the program set its action for SIGSYS; the former one goes to `old`. By way of int3: the task may be in a call. */
-static int set_action(struct patch *p, struct task *task, const uint64_t *action, uint64_t *old)
+/* Makes the call; what the thread has stopped with is delivered at its next stop alone, so where it is to be that is int3's. */
+static int make_call(struct patch *p, struct task *task, struct user_regs_struct *r, bool delivers)
+{
+	if (!delivers) {
+		int err = remote_detour_call(&p->t, task, AGENT_AT(agent_call), r);
+		r->rax = r->rbx;
+		return err;
+	}
+	r->rip = AGENT_AT(agent_remote);
+	return remote_run(&p->t, task, r);
+}
+
+/* Has the program set its action for SIGSYS; the former one goes to `old`. */
+static int set_action(struct patch *p, struct task *task, const uint64_t *action, uint64_t *old, bool delivers)
 {
 	struct user_regs_struct saved, r;
 	size_t size = ACTION_WORDS * sizeof(*action);
 	if (ptrace(PTRACE_GETREGS, task->tid, NULL, &saved) < 0 || remote_write(task->tid, SCRATCH, action, size) < 0)
 		return -ESRCH;
 	r = saved;
-	r.rip = AGENT_AT(agent_remote);
 	r.rax = SYS_rt_sigaction;
 	r.rdi = SIGSYS;
 	r.rsi = SCRATCH;
 	r.rdx = SCRATCH + size;
 	r.r10 = sizeof(uint64_t);
-	int err = remote_run(&p->t, task, &r);
+	int err = make_call(p, task, &r, delivers);
 	if (err == -ESRCH)
 		return err;
 	ptrace(PTRACE_SETREGS, task->tid, NULL, &saved);
@@ -45,7 +57,7 @@ void guard_install(struct patch *p, struct task *task)
 	const uint64_t action[ACTION_WORDS] = {[ACTION_HANDLER] = AGENT_AT(agent_sigsys),
 					       [ACTION_FLAGS] = SA_RESTORER | SA_SIGINFO | SA_ONSTACK,
 					       [ACTION_RESTORER] = AGENT_AT(agent_sigsys_restorer)};
-	if (set_action(p, task, action, img->guarded_action) < 0)
+	if (set_action(p, task, action, img->guarded_action, false) < 0)
 		return;
 	const uint64_t next = img->guarded_action[ACTION_HANDLER];
 	remote_write(task->tid, AGENT_DATA + offsetof(struct agent_data, next), &next, sizeof(next));
@@ -53,23 +65,39 @@ void guard_install(struct patch *p, struct task *task)
 	img->guarded = img->minds_sigsys = true;
 }
 
+/* We are refused what would send the thread back, and let go of it soon: it does so itself, in the handler of this. */
+static void send_again(const struct task *task)
+{
+	siginfo_t si = {.si_signo = SIGSYS, .si_code = AGENT_AGAIN};
+	const struct image *img = image_of(task);
+	if (img && img->guarded)
+		syscall(SYS_rt_tgsigqueueinfo, task->proc->pid, task->tid, SIGSYS, &si);
+}
+
 void guard_waited(struct tracer *t, pid_t tid, int status)
 {
 	siginfo_t si;
 	struct user_regs_struct r;
 	const struct task *task = patch_of(t)->watchdog_fd >= 0 ? tasks_find(&t->tasks, tid) : NULL;
-	if (!task || !task->proc || !patch_task_of(task) || !WIFSTOPPED(status) || status >> 8 != SIGSYS ||
-	    ptrace(PTRACE_GETSIGINFO, tid, NULL, &si) < 0 || !dispatch_is_forced(task, &si, &r))
+	if (!task || !task->proc || !patch_task_of(task) || !WIFSTOPPED(status) || status >> 8 != SIGSYS)
 		return;
-	uint64_t site = (uint64_t)(uintptr_t)si.si_call_addr - 2;
+	if (ptrace(PTRACE_GETSIGINFO, tid, NULL, &si) < 0 || ptrace(PTRACE_GETREGS, tid, NULL, &r) < 0) {
+		send_again(task);
+		return;
+	}
+	if (si.si_code != SUD_SIGSYS || r.rip != (uint64_t)(uintptr_t)si.si_call_addr)
+		return;
+	uint64_t site = r.rip - 2;
 	patch_task_of(task)->redone = ptrace(PTRACE_POKEUSER, tid, offsetof(struct user, regs.rip), site) == 0;
+	if (!patch_task_of(task)->redone)
+		send_again(task);
 }
 
-void guard_remove(struct patch *p, struct task *task)
+void guard_remove(struct patch *p, struct task *task, bool delivers)
 {
 	struct image *img = image_of(task);
 	uint64_t ours[ACTION_WORDS];
-	if (!img->guarded || set_action(p, task, img->guarded_action, ours) < 0)
+	if (!img->guarded || set_action(p, task, img->guarded_action, ours, delivers) < 0)
 		return;
 	img->guarded = img->minds_sigsys = false;
 	if (img->guarded_action[ACTION_HANDLER] != 0) /* SIG_DFL */

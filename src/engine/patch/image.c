@@ -287,30 +287,14 @@ static int write_agent(pid_t tid, const struct image *img, const struct region *
 	return remote_write(tid, AGENT_CODE, both, sizeof(both));
 }
 
-#define SETUP_MAX 512 /* bytes of code that are run once */
+#define SETUP_MAX 1024 /* bytes of code that are run once */
 
-/* Runs `code` at `at` up to its first int3, lets `middle` work, runs it to its second. */
-static int run_setup(struct tracer *t, struct task *task, uint64_t at, const unsigned char *code, size_t n,
-		     struct user_regs_struct *r, int (*middle)(struct region *, pid_t, const struct user_regs_struct *),
-		     struct region *region)
-{
-	unsigned char old[SETUP_MAX];
-	if (n > sizeof(old) || remote_read(task->tid, at, old, n) < 0 || remote_write(task->tid, at, code, n) < 0)
-		return -EFAULT;
-	r->rip = at;
-	int err = remote_run(t, task, r);
-	if (err == -ESRCH)
-		return err;
-	if (err == 0 && (int64_t)r->r12 >= 0) {
-		err = middle(region, task->tid, r);
-		struct user_regs_struct rest = *r;
-		if (remote_run(t, task, &rest) == -ESRCH)
-			return -ESRCH;
-	} else if (err == 0)
-		err = (int)r->r12;
-	remote_write(task->tid, at, old, n);
-	return err;
-}
+/* Code of agent.S that is run once, and what works in the middle of it. */
+struct setup {
+	const unsigned char *begin, *end;                                 /* up to the second int3, and its data */
+	const unsigned char *trap[2], *closed, *masked, *back, *back_end; /* for a process that was attached to */
+	int (*middle)(struct region *, pid_t, const struct user_regs_struct *);
+};
 
 static int check_setup(const struct user_regs_struct *r)
 {
@@ -328,6 +312,78 @@ static int finish_setup(struct region *region, pid_t tid, const struct user_regs
 static int finish_region(struct region *region, pid_t tid, const struct user_regs_struct *r)
 {
 	return r->r15 != AGENT_STATS ? -ENOMEM : region_adopt(region, tid, (int)r->r12);
+}
+
+static const struct setup whole_setup = {.begin = setup_begin,
+					 .end = setup_end,
+					 .trap = {setup_trap1, setup_trap2},
+					 .closed = setup_closed,
+					 .masked = agent_masked_setup,
+					 .back = agent_back_setup,
+					 .back_end = setup_back_end,
+					 .middle = finish_setup};
+static const struct setup region_setup = {.begin = region_begin,
+					  .end = region_end,
+					  .trap = {region_trap1, region_trap2},
+					  .closed = region_closed,
+					  .masked = agent_masked_region,
+					  .back = agent_back_region,
+					  .back_end = region_back_end,
+					  .middle = finish_region};
+
+/* In a process that was attached to, with no-ops in the place of int3. */
+static int run_detour(struct tracer *t, struct task *task, uint64_t at, const struct setup *s,
+		      struct user_regs_struct *r, struct region *region)
+{
+	static const unsigned char nop = 0x90;
+	unsigned char code[SETUP_MAX], old[SETUP_MAX];
+	size_t n = (size_t)(s->back_end - s->begin);
+	uint64_t room = s == &whole_setup ? maps_room(task->tid, n) : 0;
+	at = room ? room : at; /* it may stay there for ever */
+	struct detour d = {.start = at,
+			   .halt = at + (uint64_t)(s->closed - s->begin),
+			   .masked = at + (uint64_t)(s->masked - s->begin),
+			   .back = at + (uint64_t)(s->back - s->begin)};
+	if (n > sizeof(code) || remote_read(task->tid, at, old, n) < 0)
+		return -EFAULT;
+	memcpy(code, s->begin, n);
+	code[s->trap[0] - s->begin] = code[s->trap[1] - s->begin] = nop;
+	if (remote_write(task->tid, at, code, n) < 0)
+		return -EFAULT;
+	int halted = remote_detour(t, task, &d, r);
+	int err = halted > 0 ? s->middle(region, task->tid, r) : halted < 0 ? halted : (int)r->r12;
+	struct user_regs_struct rest;
+	if (halted > 0 && remote_detour_on(t, task, &d, &rest) == -ESRCH)
+		return -ESRCH;
+	if (err == -ESRCH || (halted >= 0 && remote_detour_end(t, task, &d) == -ESRCH))
+		return -ESRCH;
+	remote_write(task->tid, at, old, n);
+	return err;
+}
+
+/* Runs the code at `at` up to its first int3, lets `middle` work, runs it to its second. */
+static int run_setup(struct tracer *t, struct task *task, uint64_t at, const struct setup *s,
+		     struct user_regs_struct *r, struct region *region)
+{
+	unsigned char old[SETUP_MAX];
+	size_t n = (size_t)(s->end - s->begin);
+	if (patch_of(t)->watchdog_fd >= 0)
+		return run_detour(t, task, at, s, r, region);
+	if (n > sizeof(old) || remote_read(task->tid, at, old, n) < 0 || remote_write(task->tid, at, s->begin, n) < 0)
+		return -EFAULT;
+	r->rip = at;
+	int err = remote_run(t, task, r);
+	if (err == -ESRCH)
+		return err;
+	if (err == 0 && (int64_t)r->r12 >= 0) {
+		err = s->middle(region, task->tid, r);
+		struct user_regs_struct rest = *r;
+		if (remote_run(t, task, &rest) == -ESRCH)
+			return -ESRCH;
+	} else if (err == 0)
+		err = (int)r->r12;
+	remote_write(task->tid, at, old, n);
+	return err;
 }
 
 /* With memory of the pool, whose name is `path`. -ENOENT, and nothing is done, where the program cannot open it. */
@@ -370,9 +426,7 @@ static int map_agent(struct patch *p, struct task *task, uint64_t at, struct use
 	*r = before;
 	r->rbp = 0;
 	*region = region_new(p, task);
-	return *region ? run_setup(&p->t, task, at, setup_begin, (size_t)(setup_end - setup_begin), r, finish_setup,
-				   *region)
-		       : -ENOMEM;
+	return *region ? run_setup(&p->t, task, at, &whole_setup, r, *region) : -ENOMEM;
 }
 
 /* The program's memory is mapped on both sides: the descriptor has served. */
@@ -430,8 +484,7 @@ int image_own_region(struct patch *p, struct task *task)
 		return -ESRCH;
 	r = saved;
 	uint64_t at = AGENT_AT(agent_end) + 64; /* free room in the agent's page, which the program cannot write */
-	int err = run_setup(&p->t, task, at, region_begin, (size_t)(region_end - region_begin), &r, finish_region,
-			    region);
+	int err = run_setup(&p->t, task, at, &region_setup, &r, region);
 	if (err == -ESRCH)
 		return err;
 	ptrace(PTRACE_SETREGS, task->tid, NULL, &saved);

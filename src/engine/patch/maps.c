@@ -63,3 +63,24 @@ uint64_t maps_gap(pid_t pid, uint64_t near, size_t size)
 	buf_free(&text);
 	return best;
 }
+
+/* Is there nothing in these bytes? */
+static bool is_empty(const unsigned char *bytes, size_t n)
+{
+	return bytes[0] == 0 && memcmp(bytes, bytes + 1, n - 1) == 0;
+}
+
+uint64_t maps_room(pid_t pid, size_t n)
+{
+	unsigned char bytes[AGENT_PAGE];
+	struct buf text = {0};
+	struct proc_map m;
+	uint64_t found = 0;
+	int r = n && n <= sizeof(bytes) ? proc_read(pid, "maps", &text) : -EINVAL;
+	for (const char *p = buf_str(&text); r == 0 && !found && proc_map_next(&p, &m);)
+		if (m.ino && memcmp(m.perm, "r-xp", 4) == 0 && remote_read(pid, m.hi - n, bytes, n) == 0 &&
+		    is_empty(bytes, n))
+			found = m.hi - n;
+	buf_free(&text);
+	return found;
+}

@@ -162,7 +162,7 @@ static enum tracer_verdict on_signal(struct tracer *t, struct task *task, const 
 	if (!img || !img->region)
 		return STOP_PASS;
 	if (forced) {
-		guard_remove(p, task);
+		guard_remove(p, task, true);
 		if (si->si_code <=
 		    0) /* else a filter's: what is blocked or ignored ends the program (force_sig_info_to_task) */
 			dispatch_mend_own(p, task, si);

@@ -254,6 +254,26 @@ int remote_next_stop(struct tracer *t, struct task *task, int *status);
  */
 int remote_run(struct tracer *t, struct task *task, struct user_regs_struct *r);
 /*
+ * The same in a process that was attached to, in code that has the way back (agent.S, `back`): whatever is refused us on the way,
+ * or if we die, the thread is soon where it was, and what it was.
+ */
+struct detour {
+	uint64_t start;  /* where the code begins */
+	uint64_t halt;   /* behind a call in it that the thread is to be stopped at, or 0 */
+	uint64_t masked; /* behind its last call */
+	uint64_t back;   /* where its struct agent_back is */
+	struct user_regs_struct saved;
+	uint64_t mask;
+};
+/* The thread with registers `r` to `start`, and on: 1 at `halt`, 0 at the last call, `r` the registers there; or as remote_run. */
+int remote_detour(struct tracer *t, struct task *task, struct detour *d, struct user_regs_struct *r);
+/* From `halt` on to the last call; 0 or as remote_run. */
+int remote_detour_on(struct tracer *t, struct task *task, struct detour *d, struct user_regs_struct *r);
+/* From the last call back to where it was, in an event-stop; 0 or as remote_run. Before that the code stays as it is. */
+int remote_detour_end(struct tracer *t, struct task *task, const struct detour *d);
+/* One call in a copy of agent_call at `at`, by the thread with registers `r`: r->rbx is its result. */
+int remote_detour_call(struct tracer *t, struct task *task, uint64_t at, struct user_regs_struct *r);
+/*
  * One call through the agent. The task ends up in a syscall-exit-stop, its registers as they were; not to be used where a
  * call of its own is to be restarted. The result, or -errno; -EFAULT also where the call did not come back.
  */
@@ -334,6 +354,8 @@ int maps_read(pid_t pid, struct image *img);
 const struct mapping *maps_find(const struct image *img, uint64_t addr);
 /* A free place of `size` bytes within 2 GiB of `near`, or 0. */
 uint64_t maps_gap(pid_t pid, uint64_t near, size_t size);
+/* `n` bytes that no code is in: what fills up the last page of some file's code; 0 where there are none. */
+uint64_t maps_room(pid_t pid, size_t n);
 
 /* ranges.c */
 /* The code that may be patched, of `n` mappings: at most AGENT_RANGES rows [lo, hi), then one of zeroes. Returns how many. */
@@ -402,6 +424,8 @@ void plan_free_all(struct patch *p);
 void stepout(struct patch *p, struct task *task, bool caught);
 /* Is `ip` right behind the agent's own system call instruction? */
 bool stepout_at_call(uint64_t ip);
+/* Will the kernel restart the call that the registers tell of, or make EINTR of it? */
+bool stepout_restart_pending(const struct user_regs_struct *r);
 /* Is `ip` in our code? */
 bool stepout_needed(const struct task *task, uint64_t ip);
 /*
@@ -499,8 +523,11 @@ void guard_install(struct patch *p, struct task *task);
  * its call would return its own number. So the thread is sent back to before it at once.
  */
 void guard_waited(struct tracer *t, pid_t tid, int status);
-/* Gives the program its own action back; also before a SIGSYS of its own is delivered, whose handler's flags and mask count. */
-void guard_remove(struct patch *p, struct task *task);
+/*
+ * Gives the program its own action back; also before a SIGSYS of its own is delivered, whose handler's flags and mask count: then
+ * the task `delivers` at the stop that it ends up in.
+ */
+void guard_remove(struct patch *p, struct task *task, bool delivers);
 /* The program's call of rt_sigaction(2) is over: what it is told of SIGSYS is its own action. */
 void guard_veil(struct task *task);
 

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -193,6 +194,129 @@ static int wait_for_syscall_stop(struct tracer *t, struct task *task)
 	}
 }
 
+/* --- there and back --- */
+
+#define ERESTART_RESTARTBLOCK 516 /* linux/errno.h */
+
+/* As the kernel does where there is no handler to run: an interrupted call is made again (signal(7)). */
+static void restart_call(struct user_regs_struct *r)
+{
+	if (!stepout_restart_pending(r))
+		return;
+	r->rip -= 2;
+	r->rax = (int64_t)r->rax == -ERESTART_RESTARTBLOCK ? SYS_restart_syscall : r->orig_rax;
+}
+
+static int write_back(const struct task *task, uint64_t at, struct user_regs_struct r, uint64_t mask)
+{
+	restart_call(&r);
+	const struct agent_back b = {
+		.mask = mask,
+		.flags = r.eflags,
+		.ip = r.rip,
+		.rax = r.rax,
+		.rbx = r.rbx,
+		.rcx = r.rcx,
+		.rdx = r.rdx,
+		.rsi = r.rsi,
+		.rdi = r.rdi,
+		.rbp = r.rbp,
+		.r8 = r.r8,
+		.r9 = r.r9,
+		.r10 = r.r10,
+		.r11 = r.r11,
+		.r12 = r.r12,
+		.r13 = r.r13,
+		.r14 = r.r14,
+		.r15 = r.r15,
+	};
+	return remote_write(task->tid, at, &b, sizeof(b));
+}
+
+/* It did not take the way that was thought of: at once to where it was. */
+static int turn_back(const struct task *task, const struct detour *d)
+{
+	ptrace(PTRACE_SETSIGMASK, task->tid, sizeof(d->mask), &d->mask);
+	return ptrace(PTRACE_SETREGS, task->tid, NULL, &d->saved) < 0 ? -ESRCH : -EFAULT;
+}
+
+/* Calls of a detour stop twice, and there are fewer than this. */
+#define DETOUR_STOPS 64
+
+/* To the entry of the call before `ip` or of the last one; `r` the registers there. */
+static int detour_to(struct tracer *t, struct task *task, const struct detour *d, uint64_t ip,
+		     struct user_regs_struct *r)
+{
+	for (int i = 0; i < DETOUR_STOPS; i++) {
+		int status;
+		if (ptrace(PTRACE_SYSCALL, task->tid, NULL, NULL) < 0)
+			return -ESRCH;
+		int err = remote_next_stop(t, task, &status);
+		if (err == -ESRCH)
+			return err;
+		if (err < 0 || status >> 16 == 0) {
+			if (err < 0 || status >> 8 != (SIGTRAP | 0x80))
+				break;
+			if (ptrace(PTRACE_GETREGS, task->tid, NULL, r) < 0)
+				return -ESRCH;
+			if (r->rip == ip || r->rip == d->masked)
+				return r->rip == ip && ip != d->masked;
+		}
+	}
+	return turn_back(task, d);
+}
+
+/* A thread that we can do no more for finds its way by itself. */
+static int or_lost(struct task *task, int r)
+{
+	if (r == -ESRCH)
+		task->stopped = false;
+	return r;
+}
+
+int remote_detour(struct tracer *t, struct task *task, struct detour *d, struct user_regs_struct *r)
+{
+	const uint64_t all = ~(1ull << (SIGSEGV - 1) | 1ull << (SIGBUS - 1) | 1ull << (SIGILL - 1));
+	pid_t tid = task->tid;
+	if (ptrace(PTRACE_GETREGS, tid, NULL, &d->saved) < 0 ||
+	    ptrace(PTRACE_GETSIGMASK, tid, sizeof(d->mask), &d->mask) < 0)
+		return or_lost(task, -ESRCH);
+	if (write_back(task, d->back, d->saved, d->mask) < 0)
+		return -EFAULT;
+	r->rip = d->start;
+	r->orig_rax = (unsigned long long)-1;
+	/* In this order: from here on each state it is left in leads back. */
+	if (ptrace(PTRACE_SETREGS, tid, NULL, r) < 0 || ptrace(PTRACE_SETSIGMASK, tid, sizeof(all), &all) < 0)
+		return or_lost(task, -ESRCH);
+	return or_lost(task, detour_to(t, task, d, d->halt ? d->halt : d->masked, r));
+}
+
+int remote_detour_on(struct tracer *t, struct task *task, struct detour *d, struct user_regs_struct *r)
+{
+	return or_lost(task, detour_to(t, task, d, d->masked, r));
+}
+
+int remote_detour_end(struct tracer *t, struct task *task, const struct detour *d)
+{
+	int status;
+	/* An event-stop, and not the end of the call: the kernel looks there whether a call of the thread's own is to restart. */
+	if (ptrace(PTRACE_INTERRUPT, task->tid, NULL, NULL) < 0 || ptrace(PTRACE_CONT, task->tid, NULL, NULL) < 0)
+		return or_lost(task, -ESRCH);
+	int err = remote_next_stop(t, task, &status);
+	if (err == -ESRCH)
+		return or_lost(task, err);
+	return turn_back(task, d) == -ESRCH ? or_lost(task, -ESRCH) : 0;
+}
+
+int remote_detour_call(struct tracer *t, struct task *task, uint64_t at, struct user_regs_struct *r)
+{
+	struct detour d = {.start = at,
+			   .masked = at + (uint64_t)(agent_masked_call - agent_call),
+			   .back = at + (uint64_t)(agent_back_call - agent_call)};
+	int err = remote_detour(t, task, &d, r);
+	return err < 0 ? err : remote_detour_end(t, task, &d);
+}
+
 int64_t remote_call(struct tracer *t, struct task *task, uint64_t nr, const uint64_t args[6])
 {
 	struct user_regs_struct saved, r;
@@ -202,7 +326,7 @@ int64_t remote_call(struct tracer *t, struct task *task, uint64_t nr, const uint
 	if (ptrace(PTRACE_GETREGS, tid, NULL, &saved) < 0 || ptrace(PTRACE_GETSIGMASK, tid, sizeof(mask), &mask) < 0)
 		return -ESRCH;
 	r = saved;
-	r.rip = AGENT_AT(agent_remote);
+	r.rip = AGENT_AT(agent_call);
 	r.orig_rax = (unsigned long long)-1;
 	r.rax = nr;
 	r.rdi = args[0];
@@ -212,8 +336,10 @@ int64_t remote_call(struct tracer *t, struct task *task, uint64_t nr, const uint
 	r.r8 = args[4];
 	r.r9 = args[5];
 	/* Two syscall-stops and no int3, whose signal would be forced on a program that ignores it. */
-	ptrace(PTRACE_SETSIGMASK, tid, sizeof(all), &all);
-	ptrace(PTRACE_SETREGS, tid, NULL, &r);
+	if (write_back(task, AGENT_AT(agent_back_call), saved, mask) < 0)
+		return -EFAULT;
+	if (ptrace(PTRACE_SETREGS, tid, NULL, &r) < 0 || ptrace(PTRACE_SETSIGMASK, tid, sizeof(all), &all) < 0)
+		return -ESRCH;
 	/* At the entry of a call (a seccomp stop) that call's end comes first. */
 	struct call at;
 	bool at_entry = t->filter && arm_read_stop(tid, &at) != ARM_STOP_NONE;

@@ -18,7 +18,7 @@
 #define RED_ZONE 128
 
 /* include/linux/errno.h: the kernel will restart the call, or make EINTR of it. */
-static bool restart_pending(const struct user_regs_struct *r)
+bool stepout_restart_pending(const struct user_regs_struct *r)
 {
 	int64_t rax = (int64_t)r->rax;
 	return (int64_t)r->orig_rax >= 0 && (rax == -512 || rax == -513 || rax == -514 || rax == -516);
@@ -305,7 +305,7 @@ static bool out_behind(struct patch *p, const struct image *img, struct task *ta
 	if (!first && ip >= AGENT_AT(path->timed) && ip <= AGENT_AT(path->add_hist))
 		ticks = r->rdx;
 	bool child = slot && f.slot & SLOT_F_FORKS && result == 0;
-	bool again = ip == AGENT_AT(path->after) && restart_pending(r);
+	bool again = ip == AGENT_AT(path->after) && stepout_restart_pending(r);
 	if (borrowed)
 		give_lent(task);
 	if (!tail && has_exec_word(r, path, f.slot))

@@ -143,7 +143,9 @@ static void detach(struct tracer *t, struct task *task)
 {
 	int sig = task->deliver;
 	task->deliver = 0;
-	ptrace(PTRACE_DETACH, task->tid, NULL, sig);
+	/* Else it runs, or is in a stop that was not waited for, whose signal this would take: our exit lets it go. */
+	if (task->stopped)
+		ptrace(PTRACE_DETACH, task->tid, NULL, sig);
 	if (t->ops->death)
 		t->ops->death(t, task);
 	tasks_remove(&t->tasks, task);

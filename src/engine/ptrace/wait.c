@@ -50,6 +50,8 @@ pid_t tracer_wait(struct tracer *t, pid_t pid, int *status, int options, struct 
 		pid_t tid = wait4(pid, status, __WALL | options, usage);
 		if (tid >= 0) {
 			t->interruptions.n = 0;
+			if (tid > 0 && t->ops && t->ops->waited)
+				t->ops->waited(t, tid, *status);
 			return tid;
 		}
 		if (errno == EINTR)
@@ -170,8 +172,6 @@ int tracer_take_waiting(struct tracer *t)
 			break;
 		if (tid <= 0)
 			return tid ? tid : -EINTR;
-		if (t->ops->waited)
-			t->ops->waited(t, tid, status);
 		if (tid == t->root && !WIFSTOPPED(status))
 			t->result.usage = usage;
 		uint64_t rss = WIFSTOPPED(status) ? 0 : (uint64_t)usage.ru_maxrss * 1024;
