@@ -310,7 +310,8 @@ static int print(const struct table *t, const struct table_look *look, const str
 		scols_table_enable_noencoding(tb, 1); /* cells are escaped already */
 		scols_table_set_termforce(tb, SCOLS_TERMFORCE_ALWAYS);
 		scols_table_set_termwidth(tb, l->total);
-		rc = scols_print_table_to_string(tb, &text) == 0 ? 0 : -ENOMEM;
+		/* It may say that all is well and give no text where memory ran out. */
+		rc = scols_print_table_to_string(tb, &text) == 0 && text ? 0 : -ENOMEM;
 	}
 	if (rc == 0)
 		add_lines(out, text, look->indent);

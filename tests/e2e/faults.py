@@ -236,6 +236,10 @@ def fault_bench(world, _):
 
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(one, jobs))
+    for n in range(110, 130):  # among them those of a table's text
+        end = execute([str(world.sctrace), *SCHED], env=faulty(world, {}, "realloc", n, ENOMEM))
+        if end.status not in (0, 125):
+            wrong.append(f"realloc, call {n}: ended with {end.status}\n" + tail(end.stderr))
     if wrong or len(reached) < len(jobs):
         raise Failed("\n".join(wrong) or f"only {len(reached)} faults reached")
 
