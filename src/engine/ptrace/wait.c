@@ -165,8 +165,8 @@ int tracer_take_waiting(struct tracer *t)
 		tracer_adopt_orphans(t);
 	t->lone = t->lone < LONE_MAX ? t->lone + 1 : 1;
 	do {
-		int status;
-		struct rusage usage;
+		int status = 0;
+		struct rusage usage = {0};
 		pid_t tid = t->waited.n ? tracer_wait(t, -1, &status, WNOHANG, &usage) : wait_first(t, &status, &usage);
 		if (tid <= 0 && t->waited.n)
 			break;
