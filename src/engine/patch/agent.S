@@ -19,15 +19,6 @@
 #define CLONE_LENDS    (CLONE_VM | CLONE_VFORK)
 #define CLONE_LOOK     (CLONE_LENDS | CLONE_THREAD | CLONE_UNTRACED)
 
-/* struct agent_back */
-	.struct 0
-BACK_MASK:	.skip	8
-BACK_FLAGS:	.skip	8
-BACK_RIP:	.skip	8
-BACK_REGS:	.skip	15 * 8
-BACK_SIZE:
-	.previous
-
 /*
  * The way back to where a thread was, for one that the tracer sent elsewhere: it takes it by itself where the tracer is no more, or
  * is refused what it needs to show it. \s is the suffix of the labels: behind its one call, where the tracer stops it, and where

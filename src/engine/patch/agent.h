@@ -35,6 +35,13 @@
 #define SLOT_F_CHECK 4 /* arguments decide whether the agent may make the call */
 #define SLOT_F_EXEC  8 /* does not come back: when it began is left in the image's exec word */
 
+/* struct agent_back, as agent.S uses it; held to it likewise. */
+#define BACK_MASK  0
+#define BACK_FLAGS 8
+#define BACK_RIP   16
+#define BACK_REGS  24
+#define BACK_SIZE  (BACK_REGS + 15 * 8)
+
 #define AGENT_EXECS  510
 #define AGENT_RANGES 64 /* of code */
 #define SETUP_PATH   40 /* bytes at setup_path, for a name that ends in 0 */
@@ -109,7 +116,10 @@ struct agent_back {
 	uint64_t mask, flags, ip;
 	uint64_t rax, rbx, rcx, rdx, rsi, rdi, rbp, r8, r9, r10, r11, r12, r13, r14, r15;
 };
-_Static_assert(sizeof(struct agent_back) == 18 * 8, "agent.S");
+_Static_assert(offsetof(struct agent_back, mask) == BACK_MASK && offsetof(struct agent_back, flags) == BACK_FLAGS &&
+		       offsetof(struct agent_back, ip) == BACK_RIP && offsetof(struct agent_back, rax) == BACK_REGS &&
+		       sizeof(struct agent_back) == BACK_SIZE,
+	       "agent.S");
 
 /* agent.S as assembled, and the places in it where the tracer must know how far a thread has come. */
 extern const unsigned char agent_begin[], agent_end[], agent_entry[], agent_p1[], agent_p2[], agent_p3[];
