@@ -9,20 +9,24 @@
 #define TIMES_CHEAP 20000
 #define TIMES_DEAR  60
 
-int suite_run(const char *dir, uint64_t times)
+int suite_run(const char *dir, uint64_t times, struct buf *why)
 {
-	uint64_t wrong = 0;
+	int err = 0;
 	for (uint64_t t = 0; t < times; t++)
 		for (size_t i = 0; op_at(i); i++) {
 			const struct op *op = op_at(i);
 			struct op_state s;
-			struct buf why = {0};
-			if (op_open(op, &s, dir, &why) == 0) {
+			struct buf missing = {0};
+			if (op_open(op, &s, dir, &missing) == 0) {
 				op->once(&s, op->cost == OP_DEAR ? TIMES_DEAR : TIMES_CHEAP);
-				wrong += s.wrong;
+				if (s.wrong && !err) {
+					buf_addf(why, "the suite's operation %s does not do here what it should",
+						 op->name);
+					err = -EIO;
+				}
 				op_close(op, &s);
 			}
-			buf_free(&why);
+			buf_free(&missing);
 		}
-	return wrong ? -EIO : 0;
+	return err;
 }

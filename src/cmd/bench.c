@@ -1,6 +1,8 @@
 #include "cmd/bench.h"
 
+#include "base/buf.h"
 #include "base/diag.h"
+#include "base/outfile.h"
 #include "bench/op_count.h"
 #include "bench/suite.h"
 #include "cmd/cmd.h"
@@ -26,8 +28,15 @@ static int sample_op(int argc, char **argv)
 
 static int run_suite(int argc, char **argv)
 {
+	struct buf why = {0};
 	(void)argc;
-	return suite_run(argv[2], strtoull(argv[3], NULL, 10));
+	/* A file may not grow so large, ...: that operation went wrong, not all. */
+	outfile_catch_signals();
+	int err = suite_run(argv[2], strtoull(argv[3], NULL, 10), &why);
+	if (err)
+		diag_error("%s", buf_str(&why));
+	buf_free(&why);
+	return err;
 }
 
 /* The words by which we start ourselves; not for users. argv[0] is "bench"; 0 or -errno. */

@@ -74,6 +74,7 @@ struct timing {
 	struct row rows[LOADS_MAX];
 	size_t n;
 	double done, all;
+	const char *what; /* that is timed, in messages */
 };
 
 enum { C_LOAD, C_MEAN, C_SD, C_MIN, C_MAX, C_OVER, C_LOW, C_HIGH, C_USER, C_SYS, C_RUNS, C_WORK };
@@ -244,9 +245,10 @@ static int check_status(struct timing *t, int status)
 	if (status == 0 || t->o->ignore_failure)
 		return 0;
 	if (WIFSIGNALED(status))
-		diag_error("the command was killed by signal %d; its time is worth nothing", WTERMSIG(status));
+		diag_error("%s was killed by signal %d (%s); its time is worth nothing", t->what, WTERMSIG(status),
+			   strsignal(WTERMSIG(status)));
 	else
-		diag_error("the command ended with status %d; its time is worth nothing (or give --ignore-failure)",
+		diag_error("%s ended with status %d; its time is worth nothing (or give --ignore-failure)", t->what,
 			   WEXITSTATUS(status));
 	return -ECANCELED;
 }
@@ -347,7 +349,8 @@ static void free_timing(struct timing *t)
 	free(t);
 }
 
-static struct timing *new_timing(struct bench_session *s, struct settings *o, char *const *argv)
+/* What the suite says of itself, when it ends with a failure, is ours to say. */
+static struct timing *new_timing(struct bench_session *s, struct settings *o, char *const *argv, bool suite)
 {
 	struct timing *t = calloc(1, sizeof(*t));
 	if (!t)
@@ -356,10 +359,11 @@ static struct timing *new_timing(struct bench_session *s, struct settings *o, ch
 	t->s = s;
 	t->o = o;
 	t->n = o->loads.n;
+	t->what = suite ? "the suite" : "the command";
 	t->spec = (struct sample_spec){.argv = argv,
 				       .stdin_fd = null,
 				       .stdout_fd = o->show_output ? -1 : null,
-				       .stderr_fd = o->show_output ? -1 : null,
+				       .stderr_fd = o->show_output || suite ? -1 : null,
 				       .cpus = o->shared.cpus.v,
 				       .ncpus = o->shared.cpus.n,
 				       .stop = stop_flag()};
@@ -390,7 +394,7 @@ static int run(struct bench_session *s, void *settings, int nwords, char **words
 	uint64_t times = 1;
 	char count[32] = "1";
 	char *suite[] = {s->self, "bench", SUITE_WORD, (char *)s->dir, count, NULL};
-	struct timing *t = new_timing(s, o, command ? command : suite);
+	struct timing *t = new_timing(s, o, command ? command : suite, !command);
 	if (!t)
 		return end_with(s, -ENOMEM);
 	bench_note_disk(s, &o->loads);
