@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -79,17 +80,44 @@ int outfile_write(int fd, const char *s, size_t n)
 	return 0;
 }
 
+/* Closes what was written to, and takes away what is not all there: half a table may look like a whole one. */
+static int close_whole(const char *path, int fd, int err)
+{
+	struct stat st;
+	struct stat there;
+	bool file = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+	if (err && file && ftruncate(fd, 0) < 0)
+		err = -errno;
+	if (close(fd) < 0 && !err)
+		err = -errno;
+	if (err && file && lstat(path, &there) == 0 && there.st_dev == st.st_dev && there.st_ino == st.st_ino)
+		unlink(path);
+	return err;
+}
+
 int outfile_put(const char *path, const struct buf *text, struct buf *why)
 {
 	int fd = path ? outfile_open(path, O_TRUNC, 0666) : STDOUT_FILENO;
 	int err = fd < 0 ? fd : outfile_write(fd, buf_str(text), text->len);
-	if (path && fd >= 0 && close(fd) < 0 && !err)
-		err = -errno;
+	if (path && fd >= 0)
+		err = close_whole(path, fd, err);
 	if (err && path)
 		buf_addf(why, "cannot write '%s': %s", path, outfile_why(err));
 	else if (err)
 		buf_addf(why, "cannot write to standard output: %s", outfile_why(err));
 	return err;
+}
+
+static void on_signal(int sig)
+{
+	(void)sig;
+}
+
+void outfile_catch_signals(void)
+{
+	static const int signals[] = {SIGPIPE, SIGXFSZ};
+	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
+		sigaction(signals[i], &(struct sigaction){.sa_handler = on_signal, .sa_flags = SA_RESTART}, NULL);
 }
 
 const char *outfile_why(int err)

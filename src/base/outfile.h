@@ -24,8 +24,17 @@ int outfile_open_special(const char *path);
 /* Writes it all: 0 or -errno. */
 int outfile_write(int fd, const char *s, size_t n);
 
-/* Writes `text` to the file `path`, or to standard output where that is NULL; 0, or -errno and a sentence in `why`. */
+/*
+ * Writes `text` to the file `path`, or to standard output where that is NULL; 0, or -errno and a sentence in `why`. A file that
+ * could not be written whole is removed.
+ */
 int outfile_put(const char *path, const struct buf *text, struct buf *why);
+
+/*
+ * From now on a write fails with an error, instead of ending us, where its reader went away (SIGPIPE) or a file may not grow so
+ * large (SIGXFSZ). By handlers, not SIG_IGN: execve(2) sets them back to the default for the programs we run.
+ */
+void outfile_catch_signals(void);
 
 /* What -errno of these functions means. */
 const char *outfile_why(int err);

@@ -1,5 +1,7 @@
 #include "bench/stop.h"
 
+#include "base/outfile.h"
+
 #include <stddef.h>
 
 /* The one signal flag. */
@@ -16,6 +18,7 @@ void stop_catch(void)
 {
 	/* Inherited as ignored, it would have the kernel reap our children before we can. */
 	signal(SIGCHLD, SIG_DFL);
+	outfile_catch_signals();
 	for (size_t i = 0; i < sizeof(caught) / sizeof(*caught); i++) {
 		struct sigaction old;
 		struct sigaction sa = {.sa_handler = ask};
@@ -37,6 +40,7 @@ const volatile sig_atomic_t *stop_flag(void)
 void stop_release(void)
 {
 	asked = 0;
+	signal(SIGPIPE, SIG_DFL); /* a task whose other half is gone ends */
 	for (size_t i = 0; i < sizeof(caught) / sizeof(*caught); i++) {
 		struct sigaction old;
 		if (sigaction(caught[i], NULL, &old) == 0 && old.sa_handler == ask)

@@ -4,7 +4,10 @@
 
 #include <signal.h>
 
-/* Takes over SIGINT, SIGTERM and SIGHUP (those not ignored); blocking calls then end with EINTR. SIGCHLD is as usual. */
+/*
+ * Takes over SIGINT, SIGTERM and SIGHUP (those not ignored); blocking calls then end with EINTR. SIGCHLD is as usual,
+ * and a write that fails is an error alone (outfile_catch_signals()).
+ */
 void stop_catch(void);
 /* The signal that asked us to end, or 0. */
 int stop_signal(void);

@@ -6,8 +6,8 @@
 #include "base/size.h"
 #include "bench/describe.h"
 #include "bench/stop.h"
+#include "cmd/put.h"
 #include "cmd/term.h"
-#include "config.h"
 #include "run/run.h"
 
 #include <errno.h>
@@ -48,10 +48,9 @@ bool bench_parse(const struct opt_command *c, struct bench_shared *settings, int
 	if (outcome == OPT_HELP) {
 		struct table_look look = term_look(STDOUT_FILENO);
 		opt_help(c, &text, look.width ? look.width : 80, look.colour);
-		if (fputs(buf_str(&text), stdout) == EOF || fflush(stdout) == EOF)
-			*status = EXIT_OWN;
+		*status = put_text(NULL, &text);
 	} else if (outcome == OPT_VERSION) {
-		puts("sctrace " SCTRACE_VERSION);
+		*status = put_version();
 	} else if (outcome == OPT_ERROR) {
 		diag_error("%s", buf_str(&text));
 		*status = EXIT_USAGE;

@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/diag.h"
+#include "cmd/put.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -55,13 +56,13 @@ struct table *bench_work_table(const struct load *const *loads, size_t n)
 
 static int list_loads(void)
 {
-	printf("%-8s %s\n", "none", "nothing but what runs here anyway");
+	struct buf out = {0};
+	buf_addf(&out, "%-8s %s\n", "none", "nothing but what runs here anyway");
 	for (size_t i = 0; load_kind_at(i); i++)
-		printf("%-8s %s\n", load_kind_at(i)->name, load_kind_at(i)->about);
-	if (fflush(stdout) == 0)
-		return 0;
-	diag_error("cannot write the list");
-	return EXIT_OWN;
+		buf_addf(&out, "%-8s %s\n", load_kind_at(i)->name, load_kind_at(i)->about);
+	int status = put_text(NULL, &out);
+	buf_free(&out);
+	return status;
 }
 
 void bench_note_disk(struct bench_session *s, const struct load_list *l)

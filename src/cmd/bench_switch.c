@@ -6,6 +6,7 @@
 #include "bench/describe.h"
 #include "bench/stop.h"
 #include "bench/switch.h"
+#include "cmd/put.h"
 #include "run/run.h"
 
 #include <errno.h>
@@ -97,12 +98,12 @@ static const struct column columns[] = {
 
 static int list(void)
 {
+	struct buf out = {0};
 	for (size_t i = 0; switch_kind_at(i); i++)
-		printf("%-13s %s\n", switch_kind_at(i)->name, switch_kind_at(i)->about);
-	if (fflush(stdout) == 0)
-		return 0;
-	diag_error("cannot write the list");
-	return EXIT_OWN;
+		buf_addf(&out, "%-13s %s\n", switch_kind_at(i)->name, switch_kind_at(i)->about);
+	int status = put_text(NULL, &out);
+	buf_free(&out);
+	return status;
 }
 
 /* On two CPUs the other is awake and waiting, or woken from idling: a wake-up, no switch. */

@@ -7,6 +7,7 @@
 #include "bench/op_count.h"
 #include "bench/stop.h"
 #include "bench/syscall.h"
+#include "cmd/put.h"
 #include "run/run.h"
 
 #include <errno.h>
@@ -106,14 +107,13 @@ static int list(void)
 		table_string(t, 1, op_at(i)->group);
 		table_string(t, 2, op_at(i)->about);
 	}
-	int err = t ? table_render(t, TABLE_TEXT, NULL, &out) : -1;
-	if (err || fputs(buf_str(&out), stdout) == EOF || fflush(stdout) == EOF) {
-		diag_error("cannot write the list");
-		err = EXIT_OWN;
-	}
+	int err = t ? table_render(t, TABLE_TEXT, NULL, &out) : -ENOMEM;
+	if (err)
+		diag_error("cannot make the list: %s", strerror(-err));
+	int status = err ? EXIT_OWN : put_text(NULL, &out);
 	table_free(t);
 	buf_free(&out);
-	return err;
+	return status;
 }
 
 static bool chosen(const struct op *op, int n, char **words)

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/escape.h"
+#include "base/outfile.h"
 #include "cmd/cmd.h"
 #include "cmd/put.h"
 #include "cmd/term.h"
@@ -28,11 +29,6 @@ static void on_signal(int sig)
 	stop_signal = sig;
 }
 
-static void on_ignored(int sig)
-{
-	(void)sig;
-}
-
 /*
  * Handlers, not SIG_IGN: execve(2) sets them back to the default, so the programs we run find the signals as they should
  * be. What the user had ignored (nohup) stays ignored.
@@ -40,13 +36,11 @@ static void on_ignored(int sig)
 static void catch_signals(void)
 {
 	static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-	static const int harmless[] = {SIGPIPE, SIGXFSZ};
 	struct sigaction old;
 	for (size_t i = 0; i < sizeof(ending) / sizeof(*ending); i++)
 		if (sigaction(ending[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
 			sigaction(ending[i], &(struct sigaction){.sa_handler = on_signal}, NULL);
-	for (size_t i = 0; i < sizeof(harmless) / sizeof(*harmless); i++)
-		sigaction(harmless[i], &(struct sigaction){.sa_handler = on_ignored, .sa_flags = SA_RESTART}, NULL);
+	outfile_catch_signals();
 	/* Ignored by a parent, children's ends would not be told to us. */
 	sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
 }
@@ -373,7 +367,7 @@ static int list(const struct compare_options *o)
 	struct buf out = {0};
 	struct table_look look = text_look(o);
 	compare_list(&out, &look);
-	int status = fputs(buf_str(&out), stdout) < 0 || fflush(stdout) == EOF ? EXIT_OWN : 0;
+	int status = put_text(NULL, &out);
 	buf_free(&out);
 	return status;
 }

@@ -3,7 +3,7 @@
 #include "base/buf.h"
 #include "base/diag.h"
 #include "cli/opt.h"
-#include "config.h"
+#include "cmd/put.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -110,9 +110,9 @@ static int help(void)
 {
 	struct buf out = {0};
 	opt_help(&compare_command, &out, terminal_width(), false);
-	fputs(buf_str(&out), stdout);
+	int status = put_text(NULL, &out);
 	buf_free(&out);
-	return fflush(stdout) == 0 ? 0 : EXIT_OWN;
+	return status;
 }
 
 static int usage_error(const char *what)
@@ -158,7 +158,7 @@ int compare_parse(struct compare_options *o, int argc, char **argv, int *first, 
 	if (outcome == OPT_HELP)
 		*status = help();
 	else if (outcome == OPT_VERSION)
-		*status = printf("sctrace %s\n", SCTRACE_VERSION) < 0 ? EXIT_OWN : 0;
+		*status = put_version();
 	else if (outcome == OPT_ERROR)
 		*status = usage_error(buf_str(&why));
 	else if (o->size == 0)

@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/diag.h"
 #include "base/outfile.h"
+#include "config.h"
 
 #include <string.h>
 
@@ -14,6 +15,12 @@ int put_text(const char *path, const struct buf *text)
 		diag_error("%s", buf_str(&why));
 	buf_free(&why);
 	return err ? EXIT_OWN : 0;
+}
+
+int put_version(void)
+{
+	static const char line[] = "sctrace " SCTRACE_VERSION "\n";
+	return put_text(NULL, &(struct buf){.s = (char *)line, .len = sizeof(line) - 1});
 }
 
 void put_wrapped(struct buf *out, const char *prefix, const char *line, size_t len, size_t width)

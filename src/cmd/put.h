@@ -9,6 +9,9 @@ struct buf;
 /* Writes `text` to the file `path`, or to standard output where that is NULL; 0, or EXIT_OWN after a message. */
 int put_text(const char *path, const struct buf *text);
 
+/* "sctrace 1.2.3" on standard output: what put_text() returns. */
+int put_version(void);
+
 /* One line, broken at blanks to stay within `width` (0: whole); what follows is indented like `prefix`. */
 void put_wrapped(struct buf *out, const char *prefix, const char *line, size_t len, size_t width);
 /* The lines of `text`, each behind `prefix`. */

@@ -2,14 +2,13 @@
 #include "cmd/report.h"
 
 #include "base/diag.h"
+#include "base/outfile.h"
 #include "cli/opt.h"
 #include "cmd/cmd.h"
 #include "cmd/put.h"
 #include "cmd/term.h"
-#include "config.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -53,10 +52,9 @@ static int parse(struct report_options *o, int argc, char **argv, int *first, in
 	if (outcome == OPT_HELP) {
 		struct table_look look = term_look(STDOUT_FILENO);
 		opt_help(&report_command, &text, look.width ? look.width : 80, look.colour);
-		if (fputs(buf_str(&text), stdout) == EOF || fflush(stdout) == EOF)
-			*status = EXIT_OWN;
+		*status = put_text(NULL, &text);
 	} else if (outcome == OPT_VERSION) {
-		puts("sctrace " SCTRACE_VERSION);
+		*status = put_version();
 	} else if (outcome == OPT_ERROR) {
 		diag_error("report: %s", buf_str(&text));
 		*status = EXIT_USAGE;
@@ -114,10 +112,9 @@ static int show(struct report *r)
 	if (rc == 0)
 		rc = report_render(r, &look, &text);
 	int status = rc < 0 ? out_of_memory() : put_text(r->opt.output, &text);
-	if (!status && r->opt.svg)
-		status = draw(r);
+	int drawn = rc == 0 && r->opt.svg ? draw(r) : 0;
 	buf_free(&text);
-	return status;
+	return status ? status : drawn;
 }
 
 int cmd_report(int argc, char **argv)
@@ -126,8 +123,7 @@ int cmd_report(int argc, char **argv)
 	struct buf why = {0};
 	int first;
 	int status;
-	/* A reader that went away is an error of writing, told as one. */
-	signal(SIGPIPE, SIG_IGN);
+	outfile_catch_signals();
 	if (parse(&r.opt, argc, argv, &first, &status) < 0)
 		return status;
 	int rc = report_load(&r, argv + first, (size_t)(argc - first), &why);

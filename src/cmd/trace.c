@@ -4,12 +4,10 @@
 #include "base/diag.h"
 #include "base/escape.h"
 #include "cmd/cmd.h"
+#include "cmd/put.h"
 #include "cmd/term.h"
-#include "config.h"
 #include "syscall/table.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -34,12 +32,9 @@ static void say_error(const char *text)
 /* Writes to standard output; EXIT_OWN where that fails. */
 static int print_out(struct buf *text)
 {
-	fwrite(buf_str(text), 1, text->len, stdout);
-	int failed = fflush(stdout) || ferror(stdout);
-	if (failed)
-		diag_error("cannot write to standard output: %s", strerror(errno));
+	int status = put_text(NULL, text);
 	buf_free(text);
-	return failed ? EXIT_OWN : 0;
+	return status;
 }
 
 static int print_help(const struct opt_command *c)
@@ -48,13 +43,6 @@ static int print_help(const struct opt_command *c)
 	struct table_look look = term_look(STDOUT_FILENO);
 	opt_help(c, &help, look.width, look.colour);
 	return print_out(&help);
-}
-
-static int print_version(void)
-{
-	struct buf text = {0};
-	buf_adds(&text, "sctrace " SCTRACE_VERSION "\n");
-	return print_out(&text);
 }
 
 static int list_engines(void)
@@ -193,7 +181,7 @@ int cmd_trace(int argc, char **argv)
 	if (outcome == OPT_HELP)
 		status = print_help(c);
 	else if (outcome == OPT_VERSION)
-		status = print_version();
+		status = put_version();
 	else if (outcome == OPT_ERROR)
 		status = wrong_usage(&t, &why);
 	else if (t.o.list_engines)

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -105,9 +106,20 @@ static void fail(struct trace_out *out, int err)
 	out->err = err;
 }
 
+/* What was written of a block that does not fit is taken back: half a table, or half a line, may look like a whole one. */
+static void take_back(const struct trace_out *out, int fd, size_t done)
+{
+	struct stat st;
+	off_t at = out->path ? lseek(fd, 0, SEEK_CUR) : -1;
+	bool last = at >= (off_t)done && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == at;
+	if (last && ftruncate(fd, at - (off_t)done) < 0)
+		last = false;
+}
+
 static void write_all(struct trace_out *out, int fd)
 {
-	for (size_t done = 0; done < out->buf.len && !out->failed;) {
+	size_t done = 0;
+	while (done < out->buf.len && !out->failed) {
 		ssize_t n = write(fd, out->buf.s + done, out->buf.len - done);
 		if (n >= 0)
 			done += (size_t)n;
@@ -116,6 +128,8 @@ static void write_all(struct trace_out *out, int fd)
 		else if (errno != EINTR || (out->stop && *out->stop))
 			fail(out, errno);
 	}
+	if (out->failed && done)
+		take_back(out, fd, done);
 }
 
 void trace_out_flush(struct trace_out *out)

@@ -29,7 +29,7 @@ int trace_out_open(struct trace_out *out, const char *path, bool append, struct 
 int trace_out_open_task(struct trace_out *out, const char *path, pid_t tid, bool append, struct buf *why);
 /* An event is complete: writes where somebody watches, or a block is full. */
 void trace_out_event(struct trace_out *out);
-/* Writes what waits. */
+/* Writes what waits; where a file has no room for all of it, none of it stays there. */
 void trace_out_flush(struct trace_out *out);
 /* Flushes and closes, and waits for the command. 0, or -errno of the first failure, and `why` says it. */
 int trace_out_close(struct trace_out *out, struct buf *why);

@@ -28,7 +28,7 @@ static void on_signal(int sig)
 /* Handlers, not SIG_IGN: execve(2) resets them for the program. What was ignored stays so, for it and for us. */
 int trace_signals_catch(struct trace *t, struct engine_config *c)
 {
-	static const int signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGALRM, SIGPIPE, SIGTSTP};
+	static const int signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGALRM, SIGPIPE, SIGXFSZ, SIGTSTP};
 	struct sigaction sa = {.sa_handler = on_signal};
 	sigfillset(&sa.sa_mask);
 	c->woken = &caught;

@@ -1,0 +1,220 @@
+"""Outputs of every command that cannot be written: cases as those of scenarios.py."""
+import ctypes
+import os
+import re
+import subprocess
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from run import MODES, Failed, Skip, execute, tail
+from scenarios import left_over, running, scenario, wait_end
+
+GOOD = "what was there before\n"
+LIMIT = 16  # bytes a file may have: less than GOOD and than any output, the first write of which is cut
+CLONE_NEWNS = 0x20000  # unshare(2)
+
+# Each command, the quickest work for it, and its options that name a file to be written; standard output is another.
+# `bench` alone is left out: it is the tests one after the other, and ends as they do.
+COMMANDS = (
+    (["compare"], ["-r", "1", "-w", "0", "-n", "8", "-b", "4", "-s", "read/write"], {"output", "save", "svg"}),
+    (["bench", "syscall"], ["-r", "5", "loop"], {"output", "save", "svg"}),
+    (["bench", "switch"], ["-r", "2", "-t", "5ms", "pipe"], {"output", "save", "svg"}),
+    (["bench", "sched"], ["-n", "1", "-r", "1", "-t", "5ms"], {"output", "save", "svg"}),
+    (["bench", "latency"], ["-t", "20ms", "--loads", "none"], {"output", "save", "svg"}),
+    (["bench", "load"], ["-r", "1", "--loads", "none", "--", "true"], {"output", "save", "svg"}),
+    (["report"], ["{run}"], {"output", "svg"}),
+)
+# Options of the tracer itself, and the one that names a file. Standard error, where its output goes without one, is output-full-disk's.
+TRACE = ([([*flags], "output") for flags in ([], ["--json"], ["--format=perfetto"], ["--stacks=folded"], ["-A"], ["-ff"])])
+COUNT = ([([*flags], "output") for flags in ([], ["--format=csv"], ["--format=json"], ["--errors", "--interval=1s"])] +
+         [([], "save")])
+# What a command prints of itself.
+ABOUT = [["--help"], ["--version"], ["--list-engines"], ["--completion=bash"], ["compare", "--list"], ["bench", "--help"],
+         *([*words, option] for words, _, _ in COMMANDS for option in ("--help", "--version")),
+         *(["bench", test, "--list"] for test in ("syscall", "switch", "latency", "load"))]
+
+# Where an output goes that cannot be written, and why; {place} is a folder that each attempt has for itself.
+PLAIN = {
+    "/dev/full": "No space left on device",
+    "/dev/stdout": "Broken pipe",  # a pipe that nobody reads
+    "{place}/file": "File too large",  # beyond RLIMIT_FSIZE
+    "{place}/none/file": "No such file or directory",
+    "{place}": "Is a directory",
+}
+FULL = {"{place}/file": "No space left on device"}
+READ_ONLY = {"{place}/file": "Read-only file system"}
+ANYWHERE = ("/dev/full", "/dev/stdout", "{place}/file")  # what can be standard output, too
+
+
+class Attempt(NamedTuple):
+    """The command's words, those that follow its output's, the option that names the output or None, and where that goes."""
+
+    words: list
+    rest: list
+    option: str
+    where: str
+    why: str
+    env: dict = {}
+
+
+def of_trace(world, mode, places):
+    engine, env, counts = MODES[mode]
+    for flags, option in COUNT if counts else TRACE:
+        for where, why in places.items():
+            # With -ff the files are called otherwise: FILE.PID.
+            if "-ff" not in flags or where in ("{place}/file", "{place}/none/file"):
+                yield Attempt([*(["-c"] if counts else ["-f"]), "--engine=" + engine, *flags], ["true"], option, where, why, env)
+
+
+def of_commands(world, places):
+    run = world.scratch / "run.json"
+    execute([str(world.sctrace), "compare", "-r", "1", "-w", "0", "-n", "8", "-b", "4", f"--save={run}"])
+    for words, rest, options in COMMANDS:
+        for option in (None, *sorted(options)):
+            for where, why in places.items():
+                if option or where in ANYWHERE and places is not READ_ONLY:
+                    yield Attempt(words, [str(run) if w == "{run}" else w for w in rest], option, where, why)
+
+
+@contextmanager
+def standard_output(where, path):
+    """What an attempt has there: the output itself, the pipe that nobody reads, or what nobody looks at."""
+    if where == "/dev/stdout":
+        reader, writer = os.pipe()
+        os.close(reader)
+        with os.fdopen(writer, "wb") as stdout:
+            yield stdout
+    elif path:
+        with open(path, "wb") as stdout:
+            yield stdout
+    else:
+        yield subprocess.PIPE
+
+
+def check_files(attempt, place, work):
+    """No file in part, none beside it, nothing of ours in the work folder; a run that was saved before is still there."""
+    for file in place.iterdir():
+        text = file.read_text(errors="replace")
+        if file.name.split(".")[0] != "file" or attempt.option and text not in ("", GOOD):
+            raise Failed(f"left {file.name}: {text[:300]!r}")
+        if attempt.option == "save" and text != GOOD:
+            raise Failed("what was saved before is gone")
+    if left := [file.name for file in work.iterdir() if file.name != "sctrace-costs.json"]:
+        raise Failed(f"left in the work folder: {left}")
+
+
+def fail_to_write(world, attempt, place, work):
+    """Told with the name and the cause, status 125; nobody is left running, and nothing lies about."""
+    path = attempt.where.format(place=place)
+    to = [f"--{attempt.option}={path}"] if attempt.option else []
+    limits = ["prlimit", f"--fsize={LIMIT}"] if attempt.why == PLAIN["{place}/file"] else []
+    argv = [*limits, world.sctrace, *attempt.words, *to, *attempt.rest]
+    env = {**os.environ, **attempt.env, "TMPDIR": str(work), "XDG_RUNTIME_DIR": str(work)}
+    with standard_output(attempt.where, None if to else path) as stdout, running(argv, env, stdout=stdout) as process:
+        status, _, stderr = wait_end(process)
+        left = left_over(process.pid)
+    named = rf"'{path}(\.\d+)?'" if to else "standard output"
+    if status != 125 or not re.search(rf"^sctrace: .*{named}: {attempt.why}$", stderr.decode(errors="replace"), re.M):
+        raise Failed(f"ended with {status}\n" + tail(stderr))
+    if left:
+        raise Failed(f"left running: {left}")
+    check_files(attempt, place, work)
+
+
+def fresh_folder(world):
+    return Path(tempfile.mkdtemp(dir=world.scratch))
+
+
+def fail_all(world, attempts, parent, seal=lambda: None):
+    """Two at a time, each with a folder in `parent`, which is sealed then. There may be a good file of the same name before."""
+    jobs, wrong = [], []
+    works = fresh_folder(world)
+    for number, attempt in enumerate(attempts):
+        place, work = parent / str(number), works / str(number)
+        place.mkdir()
+        work.mkdir(mode=0o700)
+        if attempt.where == "{place}/file" and (attempt.option == "save" or attempt.why == PLAIN["{place}/file"]):
+            (place / "file").write_text(GOOD)
+        jobs.append((attempt, place, work))
+    seal()
+
+    def one(job):
+        try:
+            fail_to_write(world, *job)
+        except Failed as why:
+            wrong.append(f"{' '.join(job[0].words)}: {job[0].option or 'standard output'} to {job[0].where}: {why}")
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(one, jobs))
+    if wrong:
+        raise Failed("\n".join(wrong))
+
+
+@contextmanager
+def disk(world):
+    """A small disk of our own, in a namespace of our own: gone with us whatever happens."""
+    folder = fresh_folder(world)
+    if os.geteuid() != 0 or ctypes.CDLL(None).unshare(CLONE_NEWNS) != 0:
+        raise Skip("only root can mount a disk that is full, or that cannot be written")
+    subprocess.run(["mount", "--make-rprivate", "/"], check=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "sctrace", folder], check=True)
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", folder], check=True)
+
+
+def fill(folder):
+    with open(folder / "filler", "wb", buffering=0) as file:
+        try:
+            while file.write(b"x" * 4096):
+                pass
+        except OSError:
+            pass
+
+
+def lock(folder):
+    subprocess.run(["mount", "-o", "remount,ro", folder], check=True)
+
+
+# Each output of each command that cannot be written is told by name and cause, with status 125, and nothing in part is left.
+
+
+@scenario("fault")
+def fault_outputs(world, mode):
+    """Of the tracer itself: no room, a limit, no reader, no folder."""
+    fail_all(world, of_trace(world, mode, PLAIN), fresh_folder(world))
+
+
+@scenario("fault")
+def fault_full_disk(world, mode):
+    """The same on a full disk, and on one that cannot be written."""
+    for places, seal in ((FULL, fill), (READ_ONLY, lock)):
+        with disk(world) as folder:
+            fail_all(world, of_trace(world, mode, places), folder, lambda: seal(folder))
+
+
+@scenario("fault", ["trace"])
+def fault_outputs_commands(world, _):
+    """Of compare, bench and report; and of what a command prints of itself."""
+    faces = {tuple(words): options for words, _, options in COMMANDS}
+    listed = {("bench", test) for test in re.findall(r"^([a-z]+): ", execute([world.sctrace, "bench", "--help"]).stdout.decode(), re.M)}
+    if listed != {words for words in faces if words[0] == "bench"}:
+        raise Failed(f"bench has the tests {listed}")
+    for words, options in [((), {"output", "save"}), *faces.items()]:
+        text = execute([world.sctrace, *words, "--help"]).stdout.decode()
+        if (named := set(re.findall(r"--(\w+)=(?:FILE|RUN\.json)", text))) != options:
+            raise Failed(f"{' '.join(words)} names files by {named}")
+    about = [Attempt(words, [], None, "/dev/full", PLAIN["/dev/full"]) for words in ABOUT]
+    fail_all(world, [*of_commands(world, PLAIN), *about], fresh_folder(world))
+
+
+@scenario("fault", ["trace"])
+def fault_full_disk_commands(world, _):
+    """The same on a full disk, and on one that cannot be written."""
+    for places, seal in ((FULL, fill), (READ_ONLY, lock)):
+        with disk(world) as folder:
+            fail_all(world, of_commands(world, places), folder, lambda: seal(folder))
