@@ -204,7 +204,14 @@ int compare_draw_scan(void *ctx, int width, struct buf *out)
 	return err;
 }
 
-/* Labels of all rows; labels_free() them. */
+static void labels_free(char **labels, size_t n)
+{
+	for (size_t i = 0; labels && i < n; i++)
+		free(labels[i]);
+	free(labels);
+}
+
+/* Labels of all rows; labels_free() them. NULL: memory ran out. */
 static char **labels_of(const struct rows *r)
 {
 	char **labels = calloc(r->n + 1, sizeof(*labels));
@@ -212,15 +219,12 @@ static char **labels_of(const struct rows *r)
 		struct buf b = {0};
 		compare_label(&b, r->v[i]);
 		labels[i] = buf_take(&b);
+		if (!labels[i]) {
+			labels_free(labels, i);
+			return NULL;
+		}
 	}
 	return labels;
-}
-
-static void labels_free(char **labels, size_t n)
-{
-	for (size_t i = 0; labels && i < n; i++)
-		free(labels[i]);
-	free(labels);
 }
 
 int compare_draw_bars(void *ctx, int width, struct buf *out)

@@ -2,10 +2,12 @@
 
 #include "base/buf.h"
 #include "base/escape.h"
+#include "base/memory.h"
 #include "out/chart.h"
 #include "out/svg.h"
 #include "out/table.h"
 
+#include <errno.h>
 #include <string.h>
 
 /* Nothing may be fetched: what the page needs is in it. */
@@ -143,7 +145,10 @@ void html_figure(struct buf *out, html_draw_fn *draw, void *ctx)
 	buf_adds(out, "<figure>\n");
 	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++) {
 		buf_addf(out, "<div class=\"%s\">\n", forms[i].class);
-		if (draw(ctx, forms[i].width, out) < 0) {
+		int r = draw(ctx, forms[i].width, out);
+		if (r < 0) { /* -EINVAL: there is nothing to draw */
+			if (r == -ENOMEM)
+				memory_note_failure();
 			buf_truncate(out, begin);
 			return;
 		}

@@ -143,9 +143,8 @@ static int add_columns(struct libscols_table *tb, const struct table *t, const s
 			continue;
 		int flags = t->columns[k].flags & COL_RIGHT ? SCOLS_FL_RIGHT : 0;
 		struct libscols_column *c = scols_table_new_column(tb, t->columns[k].title, 0, flags);
-		if (!c)
+		if (!c || scols_cell_set_color(scols_column_get_header(c), "\033[1m") < 0)
 			return -ENOMEM;
-		scols_cell_set_color(scols_column_get_header(c), "\033[1m");
 	}
 	return 0;
 }
@@ -251,8 +250,8 @@ static int add_line(struct libscols_table *tb, const struct table *t, const stru
 		if (rc)
 			return -ENOMEM;
 		const char *colour = mark_colour(c->mark != MARK_NONE ? c->mark : r->mark);
-		if (colour)
-			scols_cell_set_color(scols_line_get_cell(line, at), colour);
+		if (colour && scols_cell_set_color(scols_line_get_cell(line, at), colour) < 0)
+			return -ENOMEM;
 		at++;
 	}
 	return 0;
@@ -304,8 +303,9 @@ static int print(const struct table *t, const struct table_look *look, const str
 		return -ENOMEM;
 	char *text = NULL;
 	int rc = fill(tb, t, l);
+	if (rc == 0)
+		rc = scols_table_set_column_separator(tb, GAP) < 0 ? -ENOMEM : 0;
 	if (rc == 0) {
-		scols_table_set_column_separator(tb, GAP);
 		scols_table_enable_colors(tb, look->colour);
 		scols_table_enable_noencoding(tb, 1); /* cells are escaped already */
 		scols_table_set_termforce(tb, SCOLS_TERMFORCE_ALWAYS);
