@@ -321,3 +321,23 @@ def fault_agent(world, mode):
     jobs = [("ptrace", n, EPERM) for n in range(5, 160, 9)] + [("wait", n, ECHILD) for n in range(2, 50, 8)]
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(lambda job: refuse_attached(world, mode, env, *job), jobs))
+
+
+@scenario("scale", ["ptrace", "trace"])
+def scale_waits(world, mode):
+    """A stop among many costs no more than one among few: the kernel is not asked at each what all the threads have used."""
+    argv, env = tracer(world, mode, "-f", "--", world.program("threads"), "live", "500")
+    end = execute(argv, env=faulty(world, env, "stop_usage", 6000, 0))  # of some 12,000 stops
+    if end.status != 0 or end.stderr:
+        raise Failed(f"ended with {end.status}\n" + tail(end.stderr))
+
+
+@scenario("scale", ["ptrace"])
+def scale_peak(world, _):
+    """What a process has used is told among many others, too."""
+    many = 'pids=; for i in $(seq 80); do sleep 1000 & pids="$pids $!"; done'
+    script = f"{many}; echo | {world.program('threads')} payload 64; kill $pids; wait"
+    end = execute([str(world.sctrace), "-c", "-f", "--engine=ptrace", "--", "sh", "-c", script])
+    peak = re.search(rb"peak RSS of the largest process (\d+).* MiB", end.stderr)
+    if end.status != 0 or not peak or not 64 <= int(peak[1]) < 96:
+        raise Failed(f"ended with {end.status}\n" + tail(end.stderr))

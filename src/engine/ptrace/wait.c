@@ -44,10 +44,48 @@ static int interrupted(struct tracer *t)
 		       : tracer_give_up(t, -EIO, "cannot wait for the program, all waits are interrupted");
 }
 
+/* From so many tasks on the stops are told from the ends first: of each wait4(2) the kernel sums up the use of all threads. */
+#define MANY_TASKS 64
+
+/* Takes the stop of a task that has one; 0: it was killed meanwhile, or its name is another's since an execve(2). */
+static pid_t take_stop(pid_t tid, int *status)
+{
+	siginfo_t info = {0};
+	if (waitid(P_PID, (id_t)tid, &info, WSTOPPED | WNOHANG | __WALL) < 0)
+		return errno == ECHILD ? 0 : -1;
+	*status = W_STOPCODE(info.si_status);
+	return info.si_pid;
+}
+
+static pid_t take_end(pid_t tid, int *status, struct rusage *usage)
+{
+	pid_t ended = wait4(tid, status, __WALL | WNOHANG, usage);
+	return ended < 0 && errno == ECHILD ? 0 : ended;
+}
+
+/* As wait4(2), but that `usage` is set at an end alone. */
+static pid_t wait_among_many(pid_t pid, int *status, int options, struct rusage *usage)
+{
+	idtype_t which = pid > 0 ? P_PID : P_ALL;
+	for (;;) {
+		siginfo_t info = {0};
+		if (waitid(which, (id_t)pid, &info, WEXITED | WSTOPPED | WNOWAIT | __WALL | options) < 0)
+			return -1;
+		if (!info.si_pid)
+			return 0;
+		bool stopped = info.si_code == CLD_TRAPPED || info.si_code == CLD_STOPPED;
+		pid_t tid = stopped ? take_stop(info.si_pid, status) : take_end(info.si_pid, status, usage);
+		if (tid || options & WNOHANG)
+			return tid;
+	}
+}
+
 pid_t tracer_wait(struct tracer *t, pid_t pid, int *status, int options, struct rusage *usage)
 {
 	for (int tries = 3;;) {
-		pid_t tid = wait4(pid, status, __WALL | options, usage);
+		bool many = usage && tasks_count(&t->tasks) >= MANY_TASKS;
+		pid_t tid = many ? wait_among_many(pid, status, options, usage)
+				 : wait4(pid, status, __WALL | options, usage);
 		if (tid >= 0) {
 			t->interruptions.n = 0;
 			if (tid > 0 && t->ops && t->ops->waited)

@@ -1,7 +1,8 @@
 /*
  * Loaded into sctrace (LD_PRELOAD): makes calls of one function fail. SCTRACE_FAIL=NAME:N[+][*][:ERRNO[:BYTES]], the N-th call
  * of NAME from 1, of calloc those that ask for BYTES at least, and with + all that follow; it says so on descriptor 2 at the
- * first. ERRNO 0: read and write do half of what was asked. `wait` is all of waitpid, wait4. Not passed on to the traced
+ * first. ERRNO 0: read and write do half of what was asked. `wait` is all of waitpid, wait4, waitid; `stop_usage` the stops that
+ * the kernel was asked for together with what was used, and does not fail but only says so. Not passed on to the traced
  * program: the variables are taken out. In sctrace alone, not in what it forks, but for prctl, with which a child asks for its
  * filter; with * in what it forks, too, where each goes on counting for itself.
  */
@@ -98,7 +99,7 @@ REPLACE(void *, mmap, MAP_FAILED, (void *a, size_t n, int prot, int flags, int f
 REPLACE(int, memfd_create, -1, (const char *name, unsigned flags), (name, flags))
 REPLACE(int, pipe2, -1, (int fds[2], int flags), (fds, flags))
 ALIAS(pid_t, waitpid, "wait", -1, (pid_t pid, int *status, int options), (pid, status, options))
-ALIAS(pid_t, wait4, "wait", -1, (pid_t pid, int *status, int options, struct rusage *use), (pid, status, options, use))
+ALIAS(int, waitid, "wait", -1, (idtype_t which, id_t id, siginfo_t *info, int options), (which, id, info, options))
 REPLACE(FILE *, fopen, NULL, (const char *path, const char *mode), (path, mode))
 REPLACE(char *, strdup, NULL, (const char *s), (s))
 REPLACE(int, socketpair, -1, (int domain, int type, int protocol, int fds[2]), (domain, type, protocol, fds))
@@ -227,6 +228,19 @@ long ptrace(enum __ptrace_request request, ...)
 	if (request == PTRACE_GET_SYSCALL_INFO && fails("ptrace_info"))
 		return -1;
 	return fails("ptrace") ? -1 : next(request, pid, addr, data);
+}
+
+pid_t wait4(pid_t pid, int *status, int options, struct rusage *use)
+{
+	static pid_t (*next)(pid_t, int *, int, struct rusage *);
+	if (next == NULL)
+		next = (pid_t(*)(pid_t, int *, int, struct rusage *))real("wait4");
+	if (fails("wait"))
+		return -1;
+	pid_t tid = next(pid, status, options, use);
+	if (tid > 0 && use != NULL && WIFSTOPPED(*status))
+		fails("stop_usage");
+	return tid;
 }
 
 /* calloc is what dlsym() itself may call: served from a small store until the next one is known. */
