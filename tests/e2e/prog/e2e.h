@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -75,6 +76,16 @@ static inline void sleep_us(long us)
 	struct timespec t = {us / 1000000, us % 1000000 * 1000};
 	while (nanosleep(&t, &t) == -1 && errno == EINTR)
 		;
+}
+
+/* A timer whose ticks come before the last ones are dealt with, as on an emulated machine, would leave no time: half as many. 0. */
+static inline long leave_time(struct itimerval *tick, bool too_many)
+{
+	if (too_many) {
+		tick->it_value.tv_usec = tick->it_interval.tv_usec *= 2;
+		CHECK(setitimer(ITIMER_REAL, tick, NULL) == 0);
+	}
+	return 0;
 }
 
 /* A thread's or process's state letter in /proc (a tracer shows as 't' what natively is 'T'). 0: it is gone. */
