@@ -101,12 +101,13 @@ def check_closed_pipe(tmp):
 def check_output_files(tmp):
     """Traces are made 0600, appended to on request, piped into commands, and follow no link in shared folders"""
     out = tmp / "t"
-    assert run("-o", str(out), "true").returncode == 0
+    some = ["-e", "!munmap,brk", "true"]  # how often the loader calls these depends on addresses
+    assert run("-o", str(out), *some).returncode == 0
     assert stat.S_IMODE(out.stat().st_mode) == 0o600
     n = len(out.read_text().splitlines())
-    assert run("-A", "-o", str(out), "true").returncode == 0
+    assert run("-A", "-o", str(out), *some).returncode == 0
     assert len(out.read_text().splitlines()) == 2 * n
-    assert run("-o", f"|cat > {tmp}/piped", "true").returncode == 0
+    assert run("-o", f"|cat > {tmp}/piped", *some).returncode == 0
     assert len((tmp / "piped").read_text().splitlines()) == n
     assert "+++ exited" in run("-o", "/dev/stdout", "true").stdout
     shared = tmp / "shared"

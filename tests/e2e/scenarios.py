@@ -935,11 +935,11 @@ def counts_as_strace(world, mode):
         if not shutil.which(words[0]) and "{" not in words[0]:
             continue
         command = [w.format(build=world.build, scratch=world.scratch) for w in words]
-        command = ["setarch", "-R", *command]  # the loader's and malloc's calls depend on addresses
-        execute(command, cwd=world.scratch)  # a program's first run may differ: Python writes what it compiled
-        execute(["strace", "-f", "-c", "-o", str(world.scratch / "strace"), *command], cwd=world.scratch)
+        fixed = ["setarch", "-R"]  # the loader's and malloc's calls depend on addresses, setarch's own too
+        execute([*fixed, *command], cwd=world.scratch)  # a program's first run may differ: Python writes what it compiled
+        execute([*fixed, "strace", "-f", "-c", "-o", str(world.scratch / "strace"), *command], cwd=world.scratch)
         argv, env = tracer(world, mode, "-f", "--", *command)
-        execute(argv, env=env, cwd=world.scratch)
+        execute([*fixed, *argv], env=env, cwd=world.scratch)
         theirs = strace_table((world.scratch / "strace").read_text())
         ours = read_table((world.scratch / "out").read_text())
         if len(theirs) < 5:
