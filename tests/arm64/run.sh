@@ -29,7 +29,7 @@ supervise() {
 	setsid setpriv --pdeathsig TERM tests/arm64/run.sh --worker "$@" </dev/null &
 	worker=$!
 	# shellcheck disable=SC2064  # this worker
-	trap "kill -TERM -- -$worker 2>/dev/null; wait" EXIT
+	trap "kill -TERM -- -$worker 2>/dev/null || true; wait" EXIT
 	wait "$worker"
 }
 
