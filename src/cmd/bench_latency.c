@@ -290,10 +290,14 @@ static void describe_method(struct bench_session *s, const struct latency_plan *
 
 static void report(struct bench_session *s, const struct latency_plan *p, struct row *rows, size_t n)
 {
+	/* Those that were measured come first; the others stay behind them, for each is freed. */
 	size_t done = 0;
 	for (size_t i = 0; i < n; i++)
-		if (rows[i].r.n)
+		if (rows[i].r.n) {
+			struct row row = rows[done];
 			rows[done++] = rows[i];
+			rows[i] = row;
+		}
 	describe_method(s, p, rows, done);
 	struct table *t = table_new(columns, sizeof(columns) / sizeof(*columns));
 	for (size_t i = 0; t && i < done; i++) {

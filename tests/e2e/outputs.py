@@ -31,6 +31,10 @@ COMMANDS = (
 TRACE = ([([*flags], "output") for flags in ([], ["--json"], ["--format=perfetto"], ["--stacks=folded"], ["-A"], ["-ff"])])
 COUNT = ([([*flags], "output") for flags in ([], ["--format=csv"], ["--format=json"], ["--errors", "--interval=1s"])] +
          [([], "save")])
+# Commands that have files to work with.
+WORKING = [["compare", "-r", "1", "-w", "0", "-n", "64K", "-b", "4K"], ["compare", "-r", "1", "-w", "0", "touch {out}"],
+           ["bench", "syscall", "-r", "2", "--no-count", "file"], ["bench", "load", "-r", "1", "--loads", "disk,none"],
+           ["bench", "latency", "-t", "20ms", "--loads", "disk,none"]]
 # What a command prints of itself.
 ABOUT = [["--help"], ["--version"], ["--list-engines"], ["--completion=bash"], ["compare", "--list"], ["bench", "--help"],
          *([*words, option] for words, _, _ in COMMANDS for option in ("--help", "--version")),
@@ -214,7 +218,14 @@ def fault_outputs_commands(world, _):
 
 @scenario("fault", ["trace"])
 def fault_full_disk_commands(world, _):
-    """The same on a full disk, and on one that cannot be written."""
+    """The same on a full disk, and on one that cannot be written; and what a command works with there."""
     for places, seal in ((FULL, fill), (READ_ONLY, lock)):
         with disk(world) as folder:
             fail_all(world, of_commands(world, places), folder, lambda: seal(folder))
+        with disk(world) as folder:
+            seal(folder)
+            for words in WORKING:
+                end = execute([world.sctrace, *words], env={"TMPDIR": str(folder)})
+                left = [file.name for file in folder.iterdir() if file.name != "filler"]
+                if end.status not in (0, 2, 125) or (end.status and not end.stderr) or left:
+                    raise Failed(f"{' '.join(words)}: ended with {end.status}, left: {left}\n" + tail(end.stderr))
