@@ -419,9 +419,10 @@ static int set_arming(struct patch *p, struct engine_config *c)
 static int patch_start(struct engine **out, const struct engine_config *config, struct buf *why)
 {
 	struct engine_config c = *config;
-	struct patch *p = calloc(1, sizeof(*p));
+	int r = tracer_pin(config, why);
+	struct patch *p = r < 0 ? NULL : calloc(1, sizeof(*p));
 	if (!p)
-		return -ENOMEM;
+		return r < 0 ? r : -ENOMEM;
 	p->t.base.ops = &engine_patch;
 	p->t.ops = &patch_ops;
 	p->t.go_fd = p->t.err_fd = -1;
@@ -430,9 +431,7 @@ static int patch_start(struct engine **out, const struct engine_config *config, 
 	p->ways = ways_allowed();
 	p->debug = getenv("SCTRACE_DEBUG") != NULL;
 	p->watchdog_fd = -1;
-	int r = tracer_pin(config);
-	if (r == 0)
-		r = set_arming(p, &c);
+	r = set_arming(p, &c);
 	if (r == 0)
 		calibrate(p, config->spawn.pin_tracer);
 	p->t.calls_unseen = true;

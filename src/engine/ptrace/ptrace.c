@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static int ptrace_probe(unsigned want, struct buf *why)
@@ -17,6 +18,8 @@ static int ptrace_probe(unsigned want, struct buf *why)
 	/* The one honest test: a child that is seized and let go. */
 	pid_t pid = fork();
 	if (pid == 0) {
+		/* Nothing is held open: a command that reads our output waits for its end. */
+		syscall(SYS_close_range, 0, ~0U, 0);
 		pause();
 		_exit(0);
 	}
@@ -40,14 +43,14 @@ static bool call_set_is_full(const struct call_set *s)
 
 static int ptrace_start(struct engine **out, const struct engine_config *config, struct buf *why)
 {
-	struct tracer *t = calloc(1, sizeof(*t));
+	int r = tracer_pin(config, why);
+	struct tracer *t = r < 0 ? NULL : calloc(1, sizeof(*t));
 	if (!t)
-		return -ENOMEM;
+		return r < 0 ? r : -ENOMEM;
 	t->base.ops = &engine_ptrace;
 	struct engine_config c = *config;
 	struct call_filter filter = {0};
-	int r = tracer_pin(config);
-	if (r == 0 && (config->want & CAP_COUNTS || config->times))
+	if (config->want & CAP_COUNTS || config->times)
 		(void)tracer_calibrate(&t->cost,
 				       config->spawn.pin_tracer); /* where it cannot be had the footer says so */
 	/*
@@ -61,8 +64,7 @@ static int ptrace_start(struct engine **out, const struct engine_config *config,
 		c.spawn.before_exec_ctx = &filter;
 	}
 	t->hold = t->filter;
-	if (r == 0)
-		r = tracer_start(t, &c, &plain, why);
+	r = tracer_start(t, &c, &plain, why);
 	call_filter_free(&filter);
 	if (r < 0) {
 		tracer_detach_all(t);

@@ -229,7 +229,7 @@ void tracer_result(const struct engine *e, struct engine_result *r)
 	*r = t->result;
 }
 
-int tracer_pin(const struct engine_config *config)
+int tracer_pin(const struct engine_config *config, struct buf *why)
 {
 	cpu_set_t set;
 	if (!config->spawn.pin_tracer)
@@ -237,7 +237,11 @@ int tracer_pin(const struct engine_config *config)
 	CPU_ZERO(&set);
 	for (size_t i = 0; i < config->spawn.ncpus; i++)
 		CPU_SET((size_t)config->spawn.cpus[i], &set);
-	return sched_setaffinity(0, sizeof(set), &set) < 0 ? -errno : 0;
+	if (sched_setaffinity(0, sizeof(set), &set) == 0)
+		return 0;
+	int err = errno;
+	buf_addf(why, "cannot stay on one CPU: %s", strerror(err));
+	return -err;
 }
 
 /* A traced program gets no privileges from its file, unless its tracer has them (execve(2)). */
