@@ -55,7 +55,10 @@ static int end_by_signal(int sig)
 
 static void compare_free(struct compare *c)
 {
-	work_close(&c->work);
+	struct buf why = {0};
+	if (work_close(&c->work, &why) < 0)
+		diag_note("%s", buf_str(&why));
+	buf_free(&why);
 	for (size_t i = 0; i < c->subjects.n; i++)
 		compare_subject_free(c->subjects.v[i]);
 	vec_free(&c->subjects);

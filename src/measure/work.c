@@ -296,26 +296,33 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 	return 0;
 }
 
-/* Our own files, and the folder if that is all there was. Needs no memory, which may have run out, as walking it does. */
-static bool remove_own(const char *dir)
+/*
+ * Our own files, and the folder if that is all there was. Needs neither memory nor a descriptor, as walking it does: those may be
+ * what ran out.
+ */
+static bool remove_own(const struct work *w)
 {
-	static const char *const names[] = {"in", "out", "part", "errors"};
-	int fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	for (size_t i = 0; fd >= 0 && i < sizeof(names) / sizeof(*names); i++)
-		unlinkat(fd, names[i], 0);
-	if (fd >= 0)
-		close(fd);
-	return rmdir(dir) == 0;
+	const char *const own[] = {w->in, w->out, w->part, w->errors};
+	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
+		if (own[i])
+			unlink(own[i]);
+	return rmdir(w->dir) == 0;
 }
 
-void work_close(struct work *w)
+int work_close(struct work *w, struct buf *why)
 {
-	if (w->dir && !remove_own(w->dir))
+	int err = 0;
+	if (w->dir && !remove_own(w)) {
 		nftw(w->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+		err = rmdir(w->dir) < 0 && errno != ENOENT ? -errno : 0;
+		if (err)
+			buf_addf(why, "cannot remove the work directory '%s': %s", w->dir, strerror(-err));
+	}
 	free(w->dir);
 	free(w->in);
 	free(w->out);
 	free(w->part);
 	free(w->errors);
 	*w = (struct work){0};
+	return err;
 }

@@ -40,7 +40,7 @@ int work_check_copy(const struct work *w, const char *copy, uint64_t bytes, stru
  * did not.
  */
 void work_complaint(const struct work *w, const char *program, struct buf *text);
-/* Removes the folder with all that is in it, and frees. Harmless on a zeroed struct. */
-void work_close(struct work *w);
+/* Removes the folder with all that is in it, and frees. 0, or -errno and `why`. Harmless on a zeroed struct. */
+int work_close(struct work *w, struct buf *why);
 
 #endif

@@ -38,9 +38,9 @@ static void the_folder_goes_with_all_in_it(void **state)
 	append(dir, "x");
 	assert_int_equal(work_make_input(&w, "random", 70000, &why), 0);
 	snprintf(dir, sizeof(dir), "%s", w.dir);
-	work_close(&w);
+	assert_int_equal(work_close(&w, &why), 0);
 	assert_int_equal(access(dir, F_OK), -1);
-	work_close(&w);
+	assert_int_equal(work_close(&w, &why), 0);
 	buf_free(&why);
 }
 
@@ -68,7 +68,7 @@ static void the_input_is_as_asked(void **state)
 	assert_int_equal(work_check_copy(&w, w.part, 100, &why), -EBADMSG);
 	buf_clear(&why);
 	assert_int_equal(work_check_copy(&w, w.out, 100, &why), -ENOENT);
-	work_close(&w);
+	assert_int_equal(work_close(&w, &why), 0);
 	buf_free(&why);
 }
 
@@ -83,14 +83,14 @@ static void a_file_of_the_user_stays_as_it_is(void **state)
 	assert_int_equal(work_open(&w, "/tmp", &why), 0);
 	assert_int_equal(work_make_input(&w, file, 4, &why), 0);
 	assert_int_equal(w.size, 4);
-	work_close(&w);
+	assert_int_equal(work_close(&w, &why), 0);
 	struct stat st;
 	assert_int_equal(stat(file, &st), 0);
 	assert_int_equal(st.st_size, 10);
 	assert_int_equal(work_open(&w, "/tmp", &why), 0);
 	assert_true(work_make_input(&w, file, 11, &why) < 0);
 	assert_non_null(strstr(buf_str(&why), "has 10 bytes"));
-	work_close(&w);
+	assert_int_equal(work_close(&w, &why), 0);
 	unlink(file);
 	buf_free(&why);
 }
@@ -102,7 +102,7 @@ static void bad_inputs_are_told(void **state)
 	struct buf why = {0};
 	assert_true(work_open(&w, "/no/such/folder", &why) < 0);
 	assert_non_null(strstr(buf_str(&why), "'/no/such/folder'"));
-	work_close(&w);
+	assert_int_equal(work_close(&w, &why), 0);
 	assert_int_equal(work_open(&w, NULL, &why), 0);
 	buf_clear(&why);
 	assert_true(work_make_input(&w, "/no/such/file", 0, &why) < 0);
@@ -113,7 +113,7 @@ static void bad_inputs_are_told(void **state)
 	buf_clear(&why);
 	assert_int_equal(work_make_input(&w, "random", 1ull << 60, &why), -ENOSPC);
 	assert_non_null(strstr(buf_str(&why), "--size"));
-	work_close(&w);
+	assert_int_equal(work_close(&w, &why), 0);
 	buf_free(&why);
 }
 
@@ -126,7 +126,7 @@ static void complaints_lose_the_programs_name(void **state)
 	append(w.errors, "first line\ncopy-x: cannot write 'out': No space left on device\n");
 	work_complaint(&w, "copy-x", &text);
 	assert_string_equal(buf_str(&text), "cannot write 'out': No space left on device");
-	work_close(&w);
+	assert_int_equal(work_close(&w, &text), 0);
 	buf_free(&text);
 }
 
@@ -142,7 +142,7 @@ static void the_cache_tells_what_it_holds(void **state)
 	assert_int_equal(cache_drop(w.in, false), 0);
 	assert_int_equal(cache_drop(w.out, false), -ENOENT);
 	assert_true(cache_resident(w.out) < 0);
-	work_close(&w);
+	assert_int_equal(work_close(&w, &why), 0);
 	buf_free(&why);
 }
 
