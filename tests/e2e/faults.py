@@ -2,7 +2,9 @@
 import os
 import re
 import shutil
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 from run import MODES, Failed, execute, read_table, tail
 from scenarios import left_over, running, scenario, state, tracer, untraced, wait_end, wait_ready
@@ -341,3 +343,142 @@ def scale_peak(world, _):
     peak = re.search(rb"peak RSS of the largest process (\d+).* MiB", end.stderr)
     if end.status != 0 or not peak or not 64 <= int(peak[1]) < 96:
         raise Failed(f"ended with {end.status}\n" + tail(end.stderr))
+
+
+# Every system call that sctrace makes beyond those of its start, as another sctrace counts them, fails by the other's
+# -e inject. Here: what cannot fail, what a failure of would be our own doing (close and munmap did not happen then), and what
+# the C library answers itself.
+CANNOT_FAIL = set("""arch_prctl brk clock_gettime close execve exit exit_group futex getegid geteuid getgid getpid getppid getrandom
+                     gettid getuid munmap restart_syscall rseq rt_sigreturn sched_yield set_robust_list set_tid_address tgkill
+                     time uname""".split())
+ERRORS = {name: error for error, names in {
+    "EAGAIN": "clone clone3 fork vfork", "ECHILD": "wait4 waitid", "EIO": "fsync getdents64 pread64 pwrite64 read rename statfs write",
+    "EMFILE": "epoll_create1 memfd_create openat pidfd_open pipe2 socketpair", "ENOMEM": "epoll_ctl mmap mprotect mremap poll",
+    "EACCES": "newfstatat readlink", "EFAULT": "clock_nanosleep", "EPIPE": "sendto", "EINVAL": "rt_sigtimedwait",
+    "ENOSPC": "ftruncate mkdir", "EROFS": "rmdir unlink unlinkat"}.items() for name in names.split()}
+
+
+def calls_made(world, argv, env):
+    """Name: how many."""
+    with tempfile.TemporaryDirectory(dir=world.scratch) as place:
+        words = [word.format(place=place) for word in map(str, argv)]
+        end = execute([str(world.sctrace), "-c", "--engine=ptrace", "--format=csv", "-o", f"{place}/counts", "--", *words], env=env)
+        if end.status != 0:
+            raise Failed(f"{' '.join(words)}: ended with {end.status}\n" + tail(end.stderr))
+        return {name: calls for name, (calls, _) in read_table(Path(place, "counts").read_text()).items()}
+
+
+def fail_one_call(world, argv, env, whole, call, when):
+    """One call fails, or all from one on: a word or a whole result, nobody left running, nothing left behind. Was it reached?"""
+    what = f"{' '.join(map(str, argv))}: {call}, call {when}"
+    error = ERRORS.get(call, "EPERM")
+    inject = ["-e", f"inject={call}:error={error}:when={when}", "-e", f"trace={call}", "-e", "signal=none"]
+    with tempfile.TemporaryDirectory(dir=world.scratch) as place:
+        work = Path(place, "work")
+        work.mkdir(mode=0o700)
+        words = [word.format(place=place) for word in map(str, argv)]
+        env = {**os.environ, **env, "TMPDIR": str(work), "XDG_RUNTIME_DIR": str(work)}
+        with running([world.sctrace, *inject, "-o", f"{place}/injected", "--", *words], env) as process:
+            try:
+                status, stdout, stderr = wait_end(process)
+            except Failed as why:
+                raise Failed(f"{what}: {why}") from None
+            left = left_over(process.pid)
+        # What cannot be removed is left, and that is told. Nothing can be told where nothing can be written.
+        if b"cannot remove the work directory" not in stderr or call not in ("rmdir", "unlink", "unlinkat"):
+            left += [path.name for path in work.iterdir() if path.name != "sctrace-costs.json"]
+        if left or status not in (0, 1, 2, 125, 126, 127) or (status and not stderr and call != "write"):
+            raise Failed(f"{what}: ended with {status}, left: {left}\n" + tail(stderr))
+        out = Path(place, "out")
+        if status == 0 and not stderr and not whole(stdout, out.read_text() if out.exists() else ""):
+            raise Failed(f"{what}: status 0, no word, and the result is not whole\n" + tail(stdout))
+        return f" = -1 {error} " in Path(place, "injected").read_text()
+
+
+def calls_fail(world, argv, whole, env=None, known=()):
+    """Each call of the command's but those that are `known`: the first, one in the middle, and all from there; what it made."""
+    env, jobs = env or {}, []
+    start = calls_made(world, [world.sctrace, "--version"], env)
+    made = calls_made(world, [world.sctrace, *argv], env)
+    for call in sorted(set(made) - CANNOT_FAIL - set(known)):
+        before, more = start.get(call, 0), made[call] - start.get(call, 0)
+        if more > 0:
+            middle = before + (more + 1) // 2
+            jobs += [(call, when) for when in dict.fromkeys((str(before + 1), str(middle), f"{middle}+"))]
+    wrong = []
+
+    def one(job):
+        try:
+            return fail_one_call(world, [world.sctrace, *argv], env, whole, *job)
+        except Failed as why:
+            wrong.append(str(why))
+            return True
+
+    with ThreadPoolExecutor(2) as pool:
+        reached = sum(pool.map(one, jobs))
+    if wrong or reached < len(jobs) * 0.9 - 2:  # how often it sleeps or waits is not always the same
+        raise Failed("\n".join(wrong[:5]) or f"only {reached} faults of {len(jobs)} reached")
+    return set(made)
+
+
+def all_calls_seen(mode):
+    """Whether the program did its work, and all of it was counted or shown."""
+    def whole(stdout, text):
+        if b"calls getppid 13 0" not in stdout:
+            return False
+        return read_table(text).get("getppid") == (13, 0) if MODES[mode][2] else text.count("getppid(") == 13
+    return whole
+
+
+def something_shown(_, text):
+    return text != ""
+
+
+def traced(world, mode, *flags):
+    engine, _, counts = MODES[mode]
+    how = ["-c", "--format=csv"] if counts else []
+    return [*how, f"--engine={engine}", *flags, "-f", "-o", "{place}/out", world.program("birth"), "fork", "2"]
+
+
+@scenario("fault")
+def fault_calls(world, mode):
+    """Every system call of the tracer's own is refused, once and for good."""
+    calls_fail(world, traced(world, mode), all_calls_seen(mode), MODES[mode][1])
+
+
+@scenario("fault", ["trace"])
+def fault_calls_options(world, mode):
+    """Those that options bring beside."""
+    usual = set(calls_made(world, [world.sctrace, *traced(world, mode)], {}))
+    for flags in (["--pin"], ["-k", "-yy"], ["-e", "trace=getppid"], ["-u", "nobody"]):
+        whole = all_calls_seen(mode) if flags[0] != "-u" else something_shown
+        made = calls_fail(world, traced(world, mode, *flags), whole, known=usual)
+        if not made - usual:
+            raise Failed(f"{flags} made no other calls")
+    calls_fail(world, ["-o", "|cat >{place}/out", "true"], something_shown)
+    calls_fail(world, ["-c", "--save={place}/out", "-o", "/dev/null", "true"], something_shown, known=usual)
+
+
+COPIES = ["compare", "-r", "1", "-w", "0", "-n", "8K", "-b", "4K"]
+
+
+@scenario("fault", ["trace"])
+def fault_calls_compare(world, _):
+    """The same of compare and report."""
+    made = calls_fail(world, [*COPIES, "-s", "read/write", "--save={place}/run", "-o", "{place}/out"], something_shown)
+    calls_fail(world, [*COPIES, "--cold", "--fsync", "-o", "{place}/out", "true"], something_shown, known=made)
+    run = world.scratch / "run.json"
+    execute([str(world.sctrace), *COPIES, f"--save={run}"])
+    calls_fail(world, ["report", run, "-o", "{place}/out", "--svg={place}/picture"], something_shown)
+
+
+@scenario("fault", ["trace"])
+def fault_calls_bench(world, _):
+    """The same of bench."""
+    made = set()
+    for words in (["syscall", "-r", "2", "loop"], ["syscall", "-r", "2", "--no-count", "read-file", "spawn", "thread"],
+                  ["syscall", "--per-process", "-r", "2", "--no-count", "loop"],
+                  ["switch", "-r", "1", "-t", "5ms", "pipe", "signal"], ["sched", "-n", "2", "-r", "1", "-t", "5ms"],
+                  ["load", "-r", "1", "--loads", "none,net", "--", "true"], ["latency", "-t", "10ms", "--loads", "cpu,none"]):
+        argv = ["bench", words[0], "--save={place}/run", "-o", "{place}/out", *words[1:]]
+        made |= calls_fail(world, argv, something_shown, known=made - {"clone", "mmap"})
