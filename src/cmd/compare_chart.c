@@ -89,11 +89,13 @@ static struct rows rows_of(const struct compare *c, const char *name)
 	return r;
 }
 
-static double *values(const struct rows *r, value_fn *value)
+/* NULL where nothing is asked for, and where there is no memory, which sets `failed`. */
+static double *values(const struct rows *r, value_fn *value, bool *failed)
 {
 	double *v = value ? calloc(r->n + 1, sizeof(*v)) : NULL;
 	for (size_t i = 0; v && i < r->n; i++)
 		v[i] = value(r->v[i]);
+	*failed |= value && !v;
 	return v;
 }
 
@@ -124,10 +126,12 @@ struct scan_lines {
 	struct chart_series series[MEASURES][8];
 	double *owned[MEASURES * 8 * 4];
 	size_t n, nowned;
+	bool failed; /* for want of memory */
 };
 
-static double *keep(struct scan_lines *l, double *v)
+static double *keep(struct scan_lines *l, const struct rows *r, value_fn *value)
 {
+	double *v = values(r, value, &l->failed);
 	if (v)
 		l->owned[l->nowned++] = v;
 	return v;
@@ -136,12 +140,13 @@ static double *keep(struct scan_lines *l, double *v)
 static void add_line(struct scan_lines *l, const struct compare *c, const char *name)
 {
 	struct rows r = rows_of(c, name);
+	l->failed |= !r.v;
 	for (size_t m = 0; m < MEASURES && r.n > 1; m++)
 		l->series[m][l->n] = (struct chart_series){.name = name,
-							   .x = keep(l, values(&r, buffer)),
-							   .y = keep(l, values(&r, measures[m].value)),
-							   .low = keep(l, values(&r, measures[m].low)),
-							   .high = keep(l, values(&r, measures[m].high)),
+							   .x = keep(l, &r, buffer),
+							   .y = keep(l, &r, measures[m].value),
+							   .low = keep(l, &r, measures[m].low),
+							   .high = keep(l, &r, measures[m].high),
 							   .n = r.n};
 	l->n += r.n > 1;
 	free(r.v);
@@ -195,7 +200,7 @@ int compare_draw_scan(void *ctx, int width, struct buf *out)
 					  .note = "Both axes are logarithmic. Dashed: the least buffer that no larger "
 						  "one is seen to beat by 10 %.",
 					  .width = width};
-	int err = chart_lines(&frame, panels, n, out);
+	int err = l->failed ? -ENOMEM : chart_lines(&frame, panels, n, out);
 	for (size_t i = 0; i < l->nowned; i++)
 		free(l->owned[i]);
 	free(l);
@@ -236,15 +241,16 @@ int compare_draw_bars(void *ctx, int width, struct buf *out)
 	struct buf sub = {0};
 	subtitle(c, &sub);
 	size_t n = 0;
+	bool failed = !r.v || !labels;
 	for (size_t m = 0; m < MEASURES; m++)
 		if (any_value(c, &measures[m]))
 			panels[n++] = (struct chart_bar_panel){.title = measures[m].title,
 							       .axis = {NULL, measures[m].unit, SCALE_AUTO},
-							       .value = values(&r, measures[m].value),
-							       .low = values(&r, measures[m].low),
-							       .high = values(&r, measures[m].high)};
+							       .value = values(&r, measures[m].value, &failed),
+							       .low = values(&r, measures[m].low, &failed),
+							       .high = values(&r, measures[m].high, &failed)};
 	const struct chart_frame frame = {.title = "What each way costs", .subtitle = buf_str(&sub), .width = width};
-	int err = r.v && labels ? chart_bars(&frame, (const char *const *)labels, r.n, panels, n, out) : -ENOMEM;
+	int err = failed ? -ENOMEM : chart_bars(&frame, (const char *const *)labels, r.n, panels, n, out);
 	for (size_t m = 0; m < MEASURES; m++) {
 		free((void *)(uintptr_t)panels[m].value);
 		free((void *)(uintptr_t)panels[m].low);
@@ -272,7 +278,7 @@ int compare_draw_tradeoff(void *ctx, int width, struct buf *out)
 					  .width = width};
 	const struct chart_axis x = {"wall time (median)", UNIT_SECONDS, SCALE_AUTO};
 	const struct chart_axis y = {"peak resident set", UNIT_BYTES, SCALE_AUTO};
-	int err = labels && points ? chart_scatter(&frame, &x, &y, points, r.n, out) : -ENOMEM;
+	int err = r.v && labels && points ? chart_scatter(&frame, &x, &y, points, r.n, out) : -ENOMEM;
 	free(points);
 	labels_free(labels, r.n);
 	free(r.v);

@@ -252,6 +252,7 @@ def fault_bench(world, _):
 
 
 LABELS = tuple(range(150, 310, 20))  # among them those of a chart's labels
+VALUES = tuple(range(250, 350, 6))  # and of what it shows
 
 
 @scenario("fault", ["trace"])
@@ -263,16 +264,19 @@ def fault_compare(world, _):
     words = {"text": copies, "html": copies, "csv": copies, "markdown": copies,
              "json": ["compare", "-r", "1", "-w", "0", "-d", str(folder), "true", "false", "--ignore-failure"]}
     wrong, reached = [], 0
-    for shape, argv in words.items():
-        for function, counts in (("malloc", (60, 250, 600, 1000, 1400)), ("calloc", (40, 200)), ("realloc", (30, 150))):
-            for n in for_good(counts + LABELS if (shape, function) == ("html", "realloc") else counts):
-                end = execute([str(world.sctrace), *argv, f"--format={shape}"], env=faulty(world, {}, function, n, ENOMEM))
-                reached += ORDERED in end.stderr
-                left = [path.name for path in folder.iterdir()]
-                if left or (ORDERED in end.stderr and (end.status not in (1, 125) or end.stderr == ORDERED)):
-                    wrong.append(f"{shape}: {function}, call {n}: ended with {end.status}, left: {left}\n" + tail(end.stderr))
-                    shutil.rmtree(folder)
-                    folder.mkdir()
+    rows = [(shape, argv, *row) for shape, argv in words.items()
+            for row in (("malloc", (60, 250, 600, 1000, 1400)), ("calloc", (40, 200)), ("realloc", (30, 150)))]
+    rows += [("html", copies, "realloc", LABELS),
+             ("html", ["compare", "-r", "1", "-w", "0", "-d", str(folder), "true"], "calloc", VALUES)]
+    for shape, argv, function, counts in rows:
+        for n in for_good(counts):
+            end = execute([str(world.sctrace), *argv, f"--format={shape}"], env=faulty(world, {}, function, n, ENOMEM))
+            reached += ORDERED in end.stderr
+            left = [path.name for path in folder.iterdir()]
+            if left or (ORDERED in end.stderr and (end.status not in (1, 125) or end.stderr == ORDERED)):
+                wrong.append(f"{shape}: {function}, call {n}: ended with {end.status}, left: {left}\n" + tail(end.stderr))
+                shutil.rmtree(folder)
+                folder.mkdir()
     if wrong or reached < 20:
         raise Failed("\n".join(wrong) or f"only {reached} faults reached")
 
