@@ -53,7 +53,8 @@ static pid_t take_stop(pid_t tid, int *status)
 	siginfo_t info = {0};
 	if (waitid(P_PID, (id_t)tid, &info, WSTOPPED | WNOHANG | __WALL) < 0)
 		return errno == ECHILD ? 0 : -1;
-	*status = W_STOPCODE(info.si_status);
+	*status = info.si_status << 8 |
+		  0x7f; /* as wait4(2) has it (kernel/exit.c, wait_task_stopped()); musl has no W_STOPCODE() */
 	return info.si_pid;
 }
 
