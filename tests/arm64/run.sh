@@ -66,7 +66,7 @@ finish_root() {
 	ln -sf dash "$ROOT/bin/sh"
 	rm -rf "$ROOT/sctrace" && mkdir -p "$ROOT/sctrace/tests"
 	cp -a tests/e2e tests/smoke.sh "$ROOT/sctrace/tests/"
-	cp -a src examples "$ROOT/sctrace/"
+	cp -a src examples man "$ROOT/sctrace/"
 	install -m 755 tests/arm64/guest.sh "$ROOT/sctrace/guest.sh"
 	install -m 755 tests/arm64/init "$ROOT/init"
 	# What the build folder's path was compiled into finds it there.
