@@ -56,6 +56,12 @@ __attribute__((constructor)) static void read_orders(void)
 	owner = getpid();
 }
 
+/* For who has work of its own to do at the end (../../../coverage.c). */
+void fail_no_more(void)
+{
+	at = 0;
+}
+
 static void *real(const char *name)
 {
 	return dlsym(RTLD_NEXT, name);
