@@ -5,12 +5,11 @@
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <seccomp.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -18,51 +17,57 @@
  * Only calls that have a name pass unseen: an unknown number stops, and who follows the trace decides about it; and userfaultfd(2),
  * which tells what memory may be read.
  */
-static int add_rules(scmp_filter_ctx ctx, const struct call_set *only)
+static bool passes(const struct call_set *only, int nr)
 {
-	for (int nr = 0; nr < CALL_SET_MAX; nr++) {
-		if (only->bits[nr / 64] >> (nr % 64) & 1 || nr == SYS_userfaultfd ||
-		    !syscall_name_known(syscall_native_arch(), nr))
-			continue;
-		int r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, nr, 0);
-		if (r < 0)
-			return r;
-	}
-	return 0;
+	return nr < CALL_SET_MAX && !(only->bits[nr / 64] >> (nr % 64) & 1) && nr != SYS_userfaultfd &&
+	       syscall_name_known(syscall_native_arch(), nr);
 }
 
-/* The generated program, read back from a memory file. */
-static int export_code(scmp_filter_ctx ctx, struct call_filter *f)
+/* Numbers from `from` to `to`, all of which pass; greater ones are the next runs', for runs grow. */
+#define RUN_LENGTH 4
+static void add_run(struct call_filter *f, int from, int to)
 {
-	int fd = memfd_create("filter", MFD_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	struct stat st;
-	int r = seccomp_export_bpf(ctx, fd);
-	if (r == 0 && fstat(fd, &st) == 0) {
-		f->code = malloc((size_t)st.st_size);
-		f->len = (unsigned short)((size_t)st.st_size / sizeof(*f->code));
-		r = f->code && pread(fd, f->code, (size_t)st.st_size, 0) == st.st_size ? 0 : -ENOMEM;
-	}
-	close(fd);
-	return r;
+	const struct sock_filter run[RUN_LENGTH] = {
+		BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, (uint32_t)to, 3, 0),
+		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, (uint32_t)from, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRACE),
+	};
+	memcpy(f->code + f->len, run, sizeof(run));
+	f->len += RUN_LENGTH;
 }
 
+/*
+ * Not by libseccomp: seccomp_export_bpf(3) of 2.5 follows a NULL where memory runs out. And a comparison for each run of
+ * numbers is less than one for each number.
+ */
 int call_filter_build(struct call_filter *f, const struct call_set *only)
 {
-	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_TRACE(0));
-	if (!ctx)
-		return -ENOMEM;
 	/* Calls of another architecture stop too: their numbers mean other calls. */
-	int r = seccomp_attr_set(ctx, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_TRACE(0));
-	if (r == 0)
-		r = add_rules(ctx, only);
-	if (r == 0)
-		r = export_code(ctx, f);
-	seccomp_release(ctx);
-	if (r < 0)
-		call_filter_free(f);
-	return r;
+	const struct sock_filter head[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, syscall_native_arch(), 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRACE),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+	};
+	const struct sock_filter tail = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRACE);
+	const size_t head_length = sizeof(head) / sizeof(*head);
+	*f = (struct call_filter){.code = malloc((head_length + RUN_LENGTH * CALL_SET_MAX / 2 + 1) * sizeof(tail))};
+	if (!f->code)
+		return -ENOMEM;
+	memcpy(f->code, head, sizeof(head));
+	f->len = (unsigned short)head_length;
+	for (int nr = 0, from = -1; nr <= CALL_SET_MAX; nr++) {
+		bool passing = passes(only, nr);
+		if (passing && from < 0)
+			from = nr;
+		else if (!passing && from >= 0) {
+			add_run(f, from, nr - 1);
+			from = -1;
+		}
+	}
+	f->code[f->len++] = tail;
+	return 0;
 }
 
 void call_filter_free(struct call_filter *f)

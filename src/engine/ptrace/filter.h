@@ -4,7 +4,7 @@
 
 #include "engine/engine.h"
 
-/* Built before the fork, because libseccomp allocates; installed after it. */
+/* Built before the fork, because that allocates; installed after it. */
 struct call_filter {
 	struct sock_filter *code;
 	unsigned short len;
@@ -12,7 +12,7 @@ struct call_filter {
 
 /*
  * Builds the filter for the wanted calls of the native architecture; calls of other architectures and numbers without a
- * name, or beyond CALL_SET_MAX, are always traced. 0, -ENOMEM, or -EINVAL where seccomp is missing.
+ * name, or beyond CALL_SET_MAX, are always traced. 0 or -ENOMEM.
  */
 int call_filter_build(struct call_filter *f, const struct call_set *only);
 void call_filter_free(struct call_filter *f);
