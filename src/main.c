@@ -21,6 +21,7 @@
  *   base/         buffers, vectors, maps, clocks, sizes; no domain words
  */
 #include "base/diag.h"
+#include "base/json.h"
 #include "base/memory.h"
 #include "cmd/cmd.h"
 
@@ -48,6 +49,7 @@ static int checked(int status)
 
 int main(int argc, char **argv)
 {
+	json_note_failures();
 	/* A command's name counts as the very first argument alone: `sctrace ./compare` traces a program. */
 	for (size_t i = 0; argc > 1 && i < sizeof(commands) / sizeof(*commands); i++)
 		if (strcmp(argv[1], commands[i].name) == 0)

@@ -1,5 +1,7 @@
 #include "base/json.h"
 
+#include "base/memory.h"
+
 #include <setjmp.h>
 #include <stdlib.h>
 
@@ -31,4 +33,17 @@ json_t *json_read(FILE *f, size_t flags, json_error_t *error)
 		*error = (json_error_t){.line = -1, .column = -1, .text = "no memory is left"};
 	json_set_alloc_funcs(usual, usual_free);
 	return doc;
+}
+
+static void *allocate_or_note(size_t n)
+{
+	void *p = malloc(n);
+	if (!p)
+		memory_note_failure();
+	return p;
+}
+
+void json_note_failures(void)
+{
+	json_set_alloc_funcs(allocate_or_note, free);
 }

@@ -1,5 +1,6 @@
 #include "base/memory.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 
 /* Of the process, as errno is. */
@@ -8,6 +9,14 @@ static atomic_bool ran_out;
 void memory_note_failure(void)
 {
 	ran_out = true;
+}
+
+FILE *memory_fopen(const char *path)
+{
+	FILE *f = fopen(path, "re");
+	if (!f && errno == ENOMEM)
+		memory_note_failure();
+	return f;
 }
 
 bool memory_ran_out(void)

@@ -1,6 +1,7 @@
 #include "measure/env.h"
 
 #include "base/buf.h"
+#include "base/memory.h"
 #include "measure/env_text.h"
 
 #include <dirent.h>
@@ -25,7 +26,7 @@
 
 bool env_read_line(const char *path, char *line, int size)
 {
-	FILE *f = fopen(path, "re");
+	FILE *f = memory_fopen(path);
 	if (!f)
 		return false;
 	bool ok = fgets(line, size, f) != NULL;
@@ -51,7 +52,7 @@ static json_t *line_of(const char *path)
 /* The value of the file's first line that is of `key`, in `value`; false where there is none. */
 static bool field_of(const char *path, const char *key, char *value, size_t size)
 {
-	FILE *f = fopen(path, "re");
+	FILE *f = memory_fopen(path);
 	if (!f)
 		return false;
 	char line[4096];
@@ -91,10 +92,12 @@ static void config_line(struct kernel_config *c, const char *line)
 static void config_read(struct kernel_config *c, const char *release, char *boot_path, size_t size)
 {
 	snprintf(boot_path, size, "/boot/config-%s", release);
-	FILE *f = fopen(boot_path, "re");
+	FILE *f = memory_fopen(boot_path);
 	bool piped = !f && access("/proc/config.gz", R_OK) == 0;
 	if (piped)
 		f = popen("gzip -dc /proc/config.gz 2>/dev/null", "re");
+	if (piped && !f && errno == ENOMEM)
+		memory_note_failure();
 	if (!f)
 		return;
 	char line[1024];
@@ -204,6 +207,8 @@ static json_t *mitigations(void)
 {
 	static const char dir[] = "/sys/devices/system/cpu/vulnerabilities";
 	DIR *d = opendir(dir);
+	if (!d && errno == ENOMEM)
+		memory_note_failure();
 	if (!d)
 		return json_null();
 	json_t *all = json_object();

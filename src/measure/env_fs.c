@@ -1,5 +1,7 @@
 #include "measure/env.h"
 
+#include "base/memory.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -58,13 +60,12 @@ int env_fs_read(const char *dir, struct env_fs *fs)
 	char path[PATH_MAX];
 	if (!realpath(dir, path))
 		return -errno;
-	FILE *f = fopen("/proc/self/mountinfo", "re");
+	FILE *f = memory_fopen("/proc/self/mountinfo");
 	if (!f)
 		return -errno;
-	char *line = NULL;
-	size_t cap = 0;
+	char line[2 * PATH_MAX];
 	size_t best = 0;
-	while (getline(&line, &cap, f) > 0) {
+	while (fgets(line, sizeof(line), f)) {
 		struct env_fs candidate = {0};
 		/* Of several mounts on one place the last is on top. */
 		if (proc_mount_parse(line, &candidate.mount) && lies_under(path, candidate.mount.mount_point) &&
@@ -73,7 +74,6 @@ int env_fs_read(const char *dir, struct env_fs *fs)
 			*fs = candidate;
 		}
 	}
-	free(line);
 	fclose(f);
 	apply_traits(fs);
 	return best ? 0 : -ENOENT;

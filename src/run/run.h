@@ -21,7 +21,7 @@ json_t *run_results(json_t *run);
 /*
  * Writes the document to `path`, mode 0600, by a temporary file beside it and rename(2), so that no half file is left;
  * a link is followed, except in sticky world-writable folders (ELOOP); what is no regular file (/dev/stdout, a pipe) is
- * written to as it is. 0, or -errno and `why` names the file.
+ * written to as it is. Where memory ran out before, nothing is written. 0, or -errno and `why` names the file.
  */
 int run_save(const json_t *run, const char *path, struct buf *why);
 /* Appends the document's text as run_save() writes it: one result a line. 0 or -ENOMEM. */

@@ -1,5 +1,6 @@
 /* Writing a saved run so that no half file is ever left and no planted link is followed. */
 #include "base/buf.h"
+#include "base/memory.h"
 #include "base/outfile.h"
 #include "run/run.h"
 
@@ -62,6 +63,12 @@ int run_save(const json_t *run, const char *path, struct buf *why)
 {
 	struct buf text = {0};
 	int rc = run_dump(run, &text);
+	if (memory_ran_out()) {
+		/* What it lacks then nobody would see in it later. */
+		buf_addf(why, "cannot save the run as '%s': memory ran out, and it may lack something", path);
+		buf_free(&text);
+		return -ENOMEM;
+	}
 	if (rc == 0)
 		rc = write_text(path, &text);
 	if (rc < 0)

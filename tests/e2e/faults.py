@@ -1,4 +1,5 @@
 """Faults of sctrace's own calls: cases as those of scenarios.py."""
+import json
 import os
 import re
 import shutil
@@ -213,6 +214,67 @@ def fault_report(world, _):
         wrong = list(filter(None, pool.map(one, jobs)))
     if wrong or not all(whole.values()):
         raise Failed("\n".join(wrong) or "no report")
+
+
+def outline(value):
+    """What a saved run has and what is unknown in it, but for what is otherwise in each run."""
+    if isinstance(value, dict):
+        varying = ("load", "uptime_s", "warnings", "notes", "histogram_ns")
+        return {key: outline(part) for key, part in value.items() if key not in varying}
+    return [sorted(part) for part in value if isinstance(part, dict)] if isinstance(value, list) else value is None
+
+
+@scenario("fault", ["trace"])
+def fault_saved(world, _):
+    """A saved run, its picture and a page that memory runs out for are whole, or that is told and no run is saved in part."""
+    quick = {"compare": ["-r", "1", "-w", "0", "-n", "8", "--no-count", "-N", "true"],
+             "bench switch": ["-r", "2", "-t", "5ms", "pipe"], "bench load": ["-r", "2", "--loads", "none", "--", "true"]}
+    jobs = [(words, to, function, n) for words in quick for to in ("--save", "--svg", "--format=html")
+            if to != "--format=html" or words == "compare"
+            for function, last, step in (("malloc", 300, 7), ("calloc", 60, 2), ("realloc", 60, 3)) for n in range(1, last, step)]
+
+    def make(words, to, fault):
+        with tempfile.TemporaryDirectory(dir=world.scratch) as place:
+            file = Path(place, "file")
+            option = [f"{to}={file}"] if to != "--format=html" else [to, "-o", str(file)]
+            end = execute([str(world.sctrace), *words.split(), *option, *quick[words]],
+                          env={**fault, "TMPDIR": place, "XDG_RUNTIME_DIR": place})
+            if left := [path.name for path in Path(place).iterdir() if path.name not in ("file", "file-tradeoff")]:
+                raise Failed(f"{words}, {to}, {fault}: left {left}")
+            text = file.read_text() if file.exists() else ""
+            kept = outline(json.loads(text)) if to == "--save" and text else (text[:5], text.count("</svg>"), text[-8:])
+            return end.status, end.stderr.replace(ORDERED, b""), kept
+
+    whole = {(words, to): make(words, to, {}) for words in quick for to in ("--save", "--svg", "--format=html")
+             if to != "--format=html" or words == "compare"}
+
+    def one(job):
+        words, to, *where = job
+        status, said, kept = make(words, to, faulty(world, {}, *where, ENOMEM))
+        partly = kept != whole[words, to][2]
+        said = said.replace(whole[words, to][1], b"")
+        if status not in (0, 2, 125) or (status or partly) and not said or (to == "--save" and partly and kept != ("", 0, "")):
+            return f"{job}: ended with {status}\n" + tail(said)
+        return ""
+
+    with ThreadPoolExecutor(2) as pool:
+        wrong = list(filter(None, pool.map(one, jobs)))
+    if wrong:
+        raise Failed("\n".join(wrong[:5]))
+
+
+@scenario("fault", ["trace"])
+def fault_filter(world, _):
+    """Memory that runs out while the filter for the wanted calls is made."""
+    wrong = []
+    for function in ("malloc", "calloc", "realloc"):
+        for n in for_good((1, 5, 20, 60, 120, 200)):
+            argv, env = tracer(world, "trace", "-f", "-e", "trace=getppid", "--", world.program("birth"), "fork", "2")
+            end = execute(argv, env=faulty(world, env, function, n, ENOMEM))
+            if end.status not in (0, 2, 125) or (end.status and end.stderr == ORDERED):
+                wrong.append(f"{function}, call {n}: ended with {end.status}\n" + tail(end.stderr))
+    if wrong:
+        raise Failed("\n".join(wrong))
 
 
 SWITCH = ["bench", "switch", "-r", "1", "-t", "5ms"]
