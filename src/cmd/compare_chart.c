@@ -92,7 +92,7 @@ static struct rows rows_of(const struct compare *c, const char *name)
 /* NULL where nothing is asked for, and where there is no memory, which sets `failed`. */
 static double *values(const struct rows *r, value_fn *value, bool *failed)
 {
-	double *v = value ? calloc(r->n + 1, sizeof(*v)) : NULL;
+	double *v = value && r->v ? calloc(r->n + 1, sizeof(*v)) : NULL;
 	for (size_t i = 0; v && i < r->n; i++)
 		v[i] = value(r->v[i]);
 	*failed |= value && !v;
@@ -241,7 +241,7 @@ int compare_draw_bars(void *ctx, int width, struct buf *out)
 	struct buf sub = {0};
 	subtitle(c, &sub);
 	size_t n = 0;
-	bool failed = !r.v || !labels;
+	bool failed = !labels;
 	for (size_t m = 0; m < MEASURES; m++)
 		if (any_value(c, &measures[m]))
 			panels[n++] = (struct chart_bar_panel){.title = measures[m].title,
