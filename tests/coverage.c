@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -24,6 +25,8 @@ int __real_raise(int sig);
 int __wrap_raise(int sig);
 int __real_kill(pid_t pid, int sig);
 int __wrap_kill(pid_t pid, int sig);
+int __real___gcov_execve(const char *path, char *const argv[], char *const env[]);
+int __wrap___gcov_execve(const char *path, char *const argv[], char *const env[]);
 
 /* libgcov crashes where it gets no memory; also before its own destructors, which are of a lower priority. */
 __attribute__((destructor)) static void end_faults(void)
@@ -106,4 +109,10 @@ int __wrap_kill(pid_t pid, int sig)
 	}
 	errno = err;
 	return __real_kill(pid, sig);
+}
+
+/* What gcc makes of execve(2). Stopped while it writes its counts, who is traced would keep its tracer from writing the same files. */
+int __wrap___gcov_execve(const char *path, char *const argv[], char *const env[])
+{
+	return is_traced(getpid()) ? (int)syscall(SYS_execve, path, argv, env) : __real___gcov_execve(path, argv, env);
 }

@@ -394,8 +394,9 @@ def fault_agent(world, mode):
 @scenario("scale", ["ptrace", "trace"])
 def scale_waits(world, mode):
     """A stop among many costs no more than one among few: the kernel is not asked at each what all the threads have used."""
-    argv, env = tracer(world, mode, "-f", "--", world.program("threads"), "live", "500")
-    end = execute(argv, env=faulty(world, env, "stop_usage", 6000, 0))  # of some 12,000 stops
+    argv, env = tracer(world, mode, "-f", "--", world.program("threads"), "live", "1000")
+    # Of some 24,000 stops; those before there are many, and those of finding out what a stop costs, are up to 8,000.
+    end = execute(argv, env=faulty(world, env, "stop_usage", 12000, 0))
     if end.status != 0 or end.stderr:
         raise Failed(f"ended with {end.status}\n" + tail(end.stderr))
 
