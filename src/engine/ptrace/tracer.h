@@ -214,7 +214,7 @@ void tracer_syscall_stop(struct tracer *t, struct task *task);
  * sides are on one CPU. 0 or -errno.
  */
 int tracer_calibrate(struct tracer_cost *cost, bool pinned);
-/* Puts sctrace where `config` wants it (--pin), before anything is measured. 0 or -errno. */
+/* Puts sctrace where `config` wants it (--pin), before anything is measured. 0, or -errno and `why`. */
 int tracer_pin(const struct engine_config *config, struct buf *why);
 
 #endif
