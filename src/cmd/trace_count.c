@@ -23,13 +23,25 @@ static bool by_is(const struct trace *t, const char *what)
 	return t->o.by && strcmp(t->o.by, what) == 0;
 }
 
-/* The descriptor that the call is about: the first that is one, or -1. */
-static int call_fd(const struct call *c)
+/* Is descriptor `i` the file itself and not a folder that a path beside it begins in (AT_EMPTY_PATH, as fstat(3) has it)? */
+static bool stands_alone(const struct event *ev, const struct syscall_desc *d, unsigned i)
 {
-	const struct syscall_desc *d = syscall_lookup(c->arch, c->nr);
-	for (unsigned i = 0; d && i < d->nargs; i++)
-		if (d->args[i].kind == K_FD)
-			return (int)c->args[i];
+	char byte;
+	int ended = 0;
+	if (i + 1 == d->nargs || d->args[i + 1].kind != K_PATH || !ev->call.args[i + 1])
+		return true;
+	return ev->mem && mem_string(ev->mem, ev->call.args[i + 1], &byte, 1, &ended) == 0 && ended;
+}
+
+/* The descriptor that the call is about: the first that is one, or -1. */
+static int call_fd(const struct event *ev)
+{
+	const struct syscall_desc *d = syscall_lookup(ev->call.arch, ev->call.nr);
+	for (unsigned i = 0; d && i < d->nargs; i++) {
+		int fd = (int)ev->call.args[i];
+		if (d->args[i].kind == K_FD || (d->args[i].kind == K_DIRFD && fd >= 0 && stands_alone(ev, d, i)))
+			return fd;
+	}
 	return -1;
 }
 
@@ -94,7 +106,7 @@ static struct summary_group *group_of(struct trace *t, const struct event *ev)
 {
 	struct buf name = {0};
 	int64_t id = -1;
-	int fd = call_fd(&ev->call);
+	int fd = call_fd(ev);
 	if (by_is(t, "process") || by_is(t, "thread")) {
 		id = by_is(t, "process") ? ev->pid : ev->tid;
 		comm((pid_t)id, &name);

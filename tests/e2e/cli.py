@@ -296,6 +296,9 @@ def check_tables(tmp):
     assert [x["bytes"] for x in doc["syscalls"] if x["syscall"] == "write"] == [size]
     r = run("-c", "--by=fd", "-e", "write", *copy)
     assert lines(r.stderr, rf"\d<{tmp}/out> .* {size} .*"), r.stderr
+    for by, row in (("fd", rf"3<{tmp}/in>"), ("path", f"{tmp}/in")):
+        r = run("-c", "--by=" + by, "-e", "%fstat", "cat", str(tmp / "in"))
+        assert lines(r.stderr, rf"{row} +\S+ +1 .*") and "(no" not in r.stderr, r.stderr
     r = run("-c", "-f", "--by=process", "sh", "-c", "ls >/dev/null; :")
     assert len(lines(r.stderr, r"\S+ \(\d+\) .*")) == 2, r.stderr
     for how in (["-c", "--engine=ptrace"], ["-c", "-z"], ["-C"]):
