@@ -1,6 +1,7 @@
 /* Calls as lines, in strace's look. */
 #include "cmd/trace_line.h"
 
+#include "arch/arch.h"
 #include "base/clock.h"
 #include "cmd/trace_dump.h"
 #include "syscall/table.h"
@@ -57,6 +58,17 @@ static void add_pid(struct trace *t, const struct trace_task *k, struct buf *out
 	buf_adds(out, file ? " " : "] ");
 }
 
+/* -i: of a call what came with it, of a signal where the stopped task is; nobody knows where a task was that is gone. */
+static void add_address(const struct event *ev, struct buf *out)
+{
+	uint64_t ip = ev->call.ip;
+	bool call = ev->kind == EV_ENTER || ev->kind == EV_EXIT || ev->kind == EV_VANISH;
+	if (call || (ev->kind == EV_SIGNAL && arch_ip(ev->tid, &ip) == 0))
+		buf_addf(out, "[%016llx] ", (unsigned long long)ip);
+	else
+		buf_adds(out, "[????????????????] ");
+}
+
 /* What stands before every line. */
 static void prefix(struct trace *t, struct trace_task *k, const struct event *ev, struct buf *out)
 {
@@ -71,7 +83,7 @@ static void prefix(struct trace *t, struct trace_task *k, const struct event *ev
 	if (t->o.numbers && (ev->kind == EV_ENTER || ev->kind == EV_EXIT))
 		buf_addf(out, "[%4lld] ", (long long)syscall_kernel_number(ev->call.arch, ev->call.nr));
 	if (t->o.addresses)
-		buf_addf(out, "[%016llx] ", (unsigned long long)ev->call.ip);
+		add_address(ev, out);
 }
 
 /* Ends whatever line is open, so that another can begin. */

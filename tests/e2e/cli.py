@@ -176,7 +176,7 @@ int main(void)
 
 
 def check_looks(tmp):
-    """-e read= and write= dump all bytes; -X, raw=, verbose=, abbrev=, quiet= and -Y change what they say they do"""
+    """-e read= and write= dump all bytes; -X, raw=, verbose=, abbrev=, quiet=, -i and -Y change what they say they do"""
     (tmp / "in").write_bytes(bytes(range(40)) * 500)
     cat = ["-e", "trace=read,write", "cat", "in"]
     t = run("-e", "read=3", "-q", *cat, cwd=tmp, text=False).stderr.decode("utf-8", "replace")
@@ -209,6 +209,10 @@ def check_looks(tmp):
     assert "RTM_GETLINK" in t and "NLM_F_DUMP" in t, t
     t = run("-e", "quiet=exit", "sh", "-c", "kill -USR1 $$").stderr
     assert "+++" not in t and "--- SIGUSR1" in t, t
+    t = run("-i", "-e", "kill", "sh", "-c", "kill -USR1 $$").stderr
+    at = r"\[([0-9a-f]{12,16})\] "
+    sent, came = (re.search(at + what, t) for what in (r"kill\(", "--- SIGUSR1"))
+    assert sent and came and sent[1] == came[1] != "0" * 16 and "[????????????????] +++ killed" in t, t
     assert lines(run("-Y", "-e", "kill", "sh", "-c", "kill -0 $$").stderr, r"kill\(\d+<sh>, 0\) += 0")
 
 
