@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from run import MODES, Failed, Skip, execute, tail
-from scenarios import left_over, running, scenario, wait_end
+from scenarios import left_over, running, scenario, tracer, wait_end
 
 GOOD = "what was there before\n"
 LIMIT = 16  # bytes a file may have: less than GOOD and than any output, the first write of which is cut
@@ -171,13 +171,14 @@ def disk(world):
         subprocess.run(["umount", folder], check=True)
 
 
-def fill(folder):
+def fill(folder, spare=0):
+    """Leaves `spare` bytes."""
     with open(folder / "filler", "wb", buffering=0) as file:
         try:
             while file.write(b"x" * 4096):
                 pass
         except OSError:
-            pass
+            file.truncate(file.tell() - spare)
 
 
 def lock(folder):
@@ -199,6 +200,20 @@ def fault_full_disk(world, mode):
     for places, seal in ((FULL, fill), (READ_ONLY, lock)):
         with disk(world) as folder:
             fail_all(world, of_trace(world, mode, places), folder, lambda: seal(folder))
+
+
+@scenario("fault")
+def fault_full_disk_amid(world, mode):
+    """A disk that is full amid a block: what was written of it is taken back, for half a table may look like a whole one."""
+    with disk(world) as folder:
+        fill(folder, spare=4096)
+        argv, env = tracer(world, mode, "-o", folder / "file", "--", world.program("everycall"), out=None)
+        end = execute(argv, env=env)
+        text = (folder / "file").read_text()
+    if end.status != 125 or f"'{folder / 'file'}': No space left on device" not in end.stderr.decode():
+        raise Failed(f"ended with {end.status}\n" + tail(end.stderr))
+    if MODES[mode][2] and text or text and not text.endswith("\n"):
+        raise Failed(f"left {len(text)} bytes, at the end {text[-200:]!r}")
 
 
 @scenario("fault", ["trace"])
