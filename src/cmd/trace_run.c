@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "decode/inside.h"
 #include "syscall/table.h"
+#include "tracee/spawn.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -222,7 +223,7 @@ static void loop(struct trace *t)
 			break;
 	}
 	if (r < 0 && t->program && !t->root)
-		trace_fail(t, r, "cannot run '%s': %s", t->program[0], strerror(-r));
+		trace_fail(t, r, "cannot run '%s': %s", t->program[0], spawn_error(t->program[0], -r));
 	else if (r < 0)
 		trace_fail(t, r, "engine %s failed: %s", t->ops->name, strerror(-r));
 }
@@ -255,16 +256,6 @@ static void end_tasks(struct trace *t)
 	map_free(&t->tasks);
 }
 
-/* The status for an engine that could not start: the words of execvp(3)'s failures, or of a refused attach. */
-static int start_status(const struct trace *t, int r)
-{
-	if (!t->program)
-		return EXIT_UNREADABLE;
-	return r == -ENOENT                                    ? EXIT_NOT_FOUND
-	       : r == -EACCES || r == -ENOEXEC || r == -EISDIR ? EXIT_CANNOT_RUN
-							       : EXIT_OWN;
-}
-
 static int finish(struct trace *t)
 {
 	struct engine_result result;
@@ -287,7 +278,7 @@ static int finish(struct trace *t)
 		trace_fail(t, -ENOMEM, "memory ran out: what was shown may lack something");
 	if (t->err) {
 		diag_error("%s", buf_str(&t->why));
-		return t->program && !t->root ? start_status(t, t->err) : EXIT_OWN;
+		return t->program && !t->root ? spawn_status(-t->err) : EXIT_OWN;
 	}
 	return t->program ? die_like(result.status) : 0;
 }
@@ -370,7 +361,7 @@ static int start(struct trace *t, struct engine_config *c)
 		setsid();
 	int status = 0;
 	if (r < 0) {
-		status = start_status(t, r);
+		status = t->program ? spawn_status(-r) : EXIT_UNREADABLE;
 		diag_error("%s", why.len ? buf_str(&why) : strerror(-r));
 	}
 	free(env);

@@ -1,6 +1,7 @@
 #include "measure/count.h"
 
 #include "base/buf.h"
+#include "tracee/spawn.h"
 
 #include <errno.h>
 #include <string.h>
@@ -15,8 +16,8 @@ static bool stop_wanted(const struct count_spec *spec)
 	return spec->stop && *spec->stop;
 }
 
-/* Until nothing is left. After a wish to stop everything is killed, and what comes then is only waited for. */
-static int run_to_end(struct engine *e, const struct count_spec *spec)
+/* Until nothing is left; *began: the program ran. After a wish to stop everything is killed, and what comes then is only waited for. */
+static int run_to_end(struct engine *e, const struct count_spec *spec, bool *began)
 {
 	bool killed = false;
 	for (;;) {
@@ -26,6 +27,7 @@ static int run_to_end(struct engine *e, const struct count_spec *spec)
 			return killed ? -EINTR : 0;
 		if (r < 0 && r != -EINTR)
 			return r;
+		*began |= r == 1 && ev.kind == EV_EXEC;
 		if (stop_wanted(spec) && !killed) {
 			e->ops->kill(e, SIGKILL);
 			killed = true;
@@ -57,7 +59,8 @@ int count_take(const struct count_spec *spec, struct count *c, struct buf *why)
 	int err = ops->start(&e, &config, why);
 	if (err < 0)
 		return err;
-	err = run_to_end(e, spec);
+	bool began = false;
+	err = run_to_end(e, spec, &began);
 	if (err == 0)
 		err = ops->collect(e, &c->calls);
 	if (err == 0 && c->calls.failed)
@@ -66,7 +69,9 @@ int count_take(const struct count_spec *spec, struct count *c, struct buf *why)
 	c->engine = ops->name;
 	ops->stop(e);
 	if (err < 0) {
-		if (err != -EINTR)
+		if (!began && err != -EINTR)
+			buf_addf(why, "cannot run '%s': %s", spec->argv[0], spawn_error(spec->argv[0], -err));
+		else if (err != -EINTR)
 			buf_addf(why, "engine %s failed: %s", ops->name, strerror(-err));
 		count_free(c);
 	}

@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "base/ptrace.h"
 #include "tracee/proc.h"
+#include "tracee/spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -260,7 +261,7 @@ static int run(struct watch *w, const sigset_t *mask, struct buf *why)
 		return err;
 	if (w->birth->exec_errno) {
 		buf_addf(why, "cannot run '%s'%s: %s", w->spec->argv[0], w->birth->failed,
-			 strerror(w->birth->exec_errno));
+			 spawn_error(w->spec->argv[0], w->birth->exec_errno));
 		return -w->birth->exec_errno;
 	}
 	/* The exit stop itself is a voluntary switch of the program that we caused. */

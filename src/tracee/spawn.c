@@ -1,6 +1,7 @@
 #include "tracee/spawn.h"
 
 #include "base/buf.h"
+#include "base/diag.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -172,8 +173,8 @@ static void __attribute__((noreturn)) child_main(struct child *c)
 		err = errno;
 	}
 	if (write(c->err[1], &err, sizeof(err)) < 0)
-		_exit(126);
-	_exit(127);
+		err = errno;
+	_exit(spawn_status(err));
 }
 
 /* Two pipes whose ends do not fall on 0, 1, 2 (sctrace may be started with those closed). */
@@ -282,6 +283,20 @@ int spawn_finish(struct spawned *p)
 	close(p->err_fd);
 	close(p->go_fd);
 	return n == sizeof(err) ? err : 0;
+}
+
+const char *spawn_error(const char *name, int err)
+{
+	int missing;
+	char *path = err == ENOENT ? spawn_find(name, NULL, &missing) : NULL;
+	free(path);
+	return path ? "its interpreter is not there (what stands behind #!, or the dynamic loader)" : strerror(err);
+}
+
+int spawn_status(int err)
+{
+	bool unfit = err == EACCES || err == ENOEXEC || err == EISDIR;
+	return err == ENOENT ? EXIT_NOT_FOUND : unfit ? EXIT_CANNOT_RUN : EXIT_OWN;
 }
 
 void spawn_kill(pid_t pid)

@@ -53,6 +53,15 @@ int spawn_finish(struct spawned *p);
  */
 char *spawn_find(const char *name, char *const *envp, int *err);
 
+/*
+ * Why execve(2) of `name` (found along PATH of this process) failed with `err`, in words: ENOENT of a program that is there
+ * is its interpreter's, which stands behind #! or is the dynamic loader.
+ */
+const char *spawn_error(const char *name, int err);
+
+/* The exit status that tells of it, as shells do: 127 not found, 126 not to be run; 125 for all else. */
+int spawn_status(int err);
+
 /* Ends a child of ours and waits for its end; where it may not be ended it is not waited for. */
 void spawn_kill(pid_t pid);
 

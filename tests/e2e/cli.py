@@ -74,6 +74,13 @@ def check_statuses(tmp):
     for mode in ([], ["-c"], ["-c", "--engine=ptrace"]):
         r = run(*mode, bad)
         assert r.returncode == 126 and f"cannot run '{bad}': Exec format error" in r.stderr, r
+    orphan = tmp / "orphan"
+    orphan.write_text("#!/nonexistent/interpreter\n")
+    orphan.chmod(0o755)
+    for mode in ([], ["-c"], ["-D"]):
+        r = run(*mode, orphan)
+        assert r.returncode == 127 and f"cannot run '{orphan}': its interpreter is not there" in r.stderr, r
+        assert run(*mode, bad).returncode == 126
     assert run().returncode == 2
     assert run("--no-such-option", "true").returncode == 2
     assert run("-p", "999999999").returncode in (1, 2)

@@ -352,6 +352,12 @@ def test_failing_commands(place):
     assert [r["exit_status_samples"] for r in got.values()] == [[3], [143]], got
     status, _, err = run(place, "-N", "no-such-program-at-all")
     assert status == 125 and "No such file" in err, err
+    for text, reason in (("no program", "Exec format error"), ("#!/nonexistent/interpreter", "its interpreter is not there")):
+        program = place.path / "program"
+        program.write_text(text)
+        program.chmod(0o755)
+        status, _, err = run(place, "-N", str(program))
+        assert status == 125 and f"cannot run '{program}': {reason}" in err, err
     status, _, err = run(place, "--runs=2", "kill -SEGV $$")
     assert status == 125 and "SIGSEGV" in err, err
 

@@ -112,7 +112,7 @@ static int release_root(struct bpf_engine *b, struct spawned *p, struct buf *why
 	if (r < 0)
 		buf_addf(why, "cannot count '%s': %s", name, strerror(-r));
 	else if (err)
-		buf_addf(why, "cannot run '%s': %s", name, strerror(err));
+		buf_addf(why, "cannot run '%s': %s", name, spawn_error(name, err));
 	if (r < 0 || err) {
 		if (b->root_is_child)
 			waitpid(b->root, NULL, __WALL);
