@@ -30,7 +30,6 @@ units() {
 script() {
 	case $1 in
 	vs-strace) step vs-strace python3 -u vs-strace --sctrace "$build/sctrace" --build "$build" ;;
-	compare | bench) step "$1" python3 -u "$1.py" --sctrace "$build/sctrace" ;;
 	*) step "$1" python3 -u "$1.py" "$build" ;;
 	esac
 }

@@ -1,9 +1,7 @@
 #!/usr/bin/env python3
-"""`sctrace bench` from outside: shapes and proofs, bad input, interruption, and that nothing is left behind. TAP.
+"""`sctrace bench` from outside: shapes and proofs, bad input, interruption, and that nothing is left behind (script.py).
 
-usage: bench.py --sctrace PROG [NAME...]
-
-A test is a function test_*; it raises Skip with a reason (a failure under SCTRACE_MUST_WORK=1). None asserts a time.
+None asserts a time.
 """
 import csv
 import fcntl
@@ -21,14 +19,9 @@ import termios
 import time
 from pathlib import Path
 
-MUST_WORK = os.environ.get("SCTRACE_MUST_WORK") == "1"
-SCTRACE = ""
-# Only bounds what hangs; an emulated machine needs more (see run).
-TIMEOUT = int(os.environ.get("SCTRACE_E2E_SECONDS", "240"))
+from script import SCTRACE, Skip, run_tests, seconds
 
-
-class Skip(Exception):
-    """What the test needs is not here."""
+TIMEOUT = seconds(240)
 
 
 def run(*args, **more):
@@ -372,31 +365,5 @@ def test_lists(_):
             assert re.search(rf"^{word} ", out, re.M), (test, word)
 
 
-def outcome(test):
-    try:
-        test(None)
-        return "ok", ""
-    except Skip as why:
-        return ("not ok", f" # must work: {why}") if MUST_WORK else ("ok", f" # SKIP {why}")
-    except (AssertionError, subprocess.SubprocessError, OSError, ValueError, KeyError) as why:
-        return "not ok", "\n" + "\n".join(f"# {line}" for line in f"{type(why).__name__}: {why}".splitlines())
-
-
-def main():
-    global SCTRACE
-    args = sys.argv[1:]
-    if args[:1] == ["--sctrace"]:
-        SCTRACE = str(Path(args[1]).resolve())
-        args = args[2:]
-    tests = [(n, f) for n, f in globals().items() if n.startswith("test_") and (not args or n[5:] in args)]
-    print(f"1..{len(tests)}")
-    failed = 0
-    for i, (name, test) in enumerate(tests, 1):
-        verdict, more = outcome(test)
-        failed += verdict != "ok"
-        print(f"{verdict} {i} - {name[5:].replace('_', ' ')}{more}", flush=True)
-    return failed != 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_tests(globals()))

@@ -1,30 +1,23 @@
 #!/usr/bin/env python3
-"""What the bpf engine alone can do, and what it says where it cannot.  bpf.py BUILD; TAP on stdout.
+"""What the bpf engine alone can do, and what it says where it cannot (script.py).
 
-Every check_* function below is one test; its docstring is its name. That it counts what the other engines count is a
-matter of cases/. SCTRACE_MUST_WORK=1 turns a skip into a failure.
+That it counts what the other engines count is a matter of cases/.
 """
 import csv
 import os
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 from contextlib import contextmanager
 from pathlib import Path
 
-BUILD = Path(sys.argv[1]).resolve()
-SCTRACE = str(BUILD / "sctrace")
+from script import BUILD, SCTRACE, Skip, run_tests, seconds
+
 BIRTH = str(BUILD / "tests" / "e2e" / "birth")
 NOBODY = 65534
 ENDED_WITH = 9  # what `birth calls N 9` ends with
-# Only bounds what hangs (run).
-TIMEOUT = int(os.environ.get("SCTRACE_E2E_SECONDS", "100"))
-
-
-class Skip(Exception):
-    """What the test needs is not here."""
+TIMEOUT = seconds(100)
 
 
 def run(*args, **kw):
@@ -65,7 +58,7 @@ def counting(*args):
             process.kill()
 
 
-def check_words(_):
+def test_words(_):
     """Without privilege --list-engines names what is missing, and --all is refused with that reason"""
     if os.geteuid() != 0:
         raise Skip("only root can give its privileges up")
@@ -77,7 +70,7 @@ def check_words(_):
     assert len(seen.stderr.splitlines()) == 1, seen.stderr
 
 
-def check_usage(_):
+def test_usage(_):
     """--all and --cgroup without -c, together, or with what is not there: one clear line"""
     for args, words in ((["--all", "true"], "add -c"), (["-c", "--all", "--cgroup", "/x", "true"], "exclude"),
                         (["-c", "--all", "-p", "1"], "exclude")):
@@ -92,7 +85,7 @@ def check_usage(_):
     assert seen.returncode == 125 and "ptrace cannot" in seen.stderr, seen
 
 
-def check_system(tmp):
+def test_system(tmp):
     """--all counts every call of a process that sctrace did not start"""
     need_engine()
     name = f"all-{os.getpid()}"  # others may run `birth` too
@@ -113,7 +106,7 @@ def cgroup_mount():
     raise Skip("cgroup version 2 is not mounted")
 
 
-def check_cgroup(tmp):
+def test_cgroup(tmp):
     """--cgroup counts those in the group and below it, and no others"""
     need_engine()
     group = cgroup_mount() / f"sctrace-test-{os.getpid()}"
@@ -141,7 +134,7 @@ def check_cgroup(tmp):
                     time.sleep(0.1)
 
 
-def check_many(tmp):
+def test_many(tmp):
     """--by=process loses nothing when there come more processes than have room at once"""
     need_engine()
     n = 700
@@ -154,7 +147,7 @@ def check_many(tmp):
     assert total(rows, "exit_group", "true") == n, rows[:5]
 
 
-def check_unstopped(tmp):
+def test_unstopped(tmp):
     """-p neither traces nor stops the process, and leaves it running"""
     need_engine()
     with subprocess.Popen(["sh", "-c", "while :; do :; done"]) as busy:
@@ -171,26 +164,5 @@ def check_unstopped(tmp):
             busy.kill()
 
 
-def main():
-    tests = [f for name, f in globals().items() if name.startswith("check_")]
-    print(f"1..{len(tests)}")
-    bad = 0
-    for i, test in enumerate(tests, 1):
-        with tempfile.TemporaryDirectory(prefix="sctrace-bpf-") as tmp:
-            os.chmod(tmp, 0o755)
-            try:
-                test(Path(tmp))
-                print(f"ok {i} - {test.__doc__}")
-            except Skip as e:
-                must = os.environ.get("SCTRACE_MUST_WORK") == "1"
-                bad += must
-                print(f"{'not ok' if must else 'ok'} {i} - {test.__doc__} # SKIP {e}")
-            except (AssertionError, subprocess.SubprocessError, OSError, ValueError, KeyError) as e:
-                bad += 1
-                line = e.__traceback__.tb_next.tb_lineno if e.__traceback__.tb_next else 0
-                print(f"not ok {i} - {test.__doc__}\n# line {line}: {type(e).__name__}: {str(e)[:800]!r}")
-        sys.stdout.flush()
-    return bad > 0
-
-
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(run_tests(globals()))

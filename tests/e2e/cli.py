@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
-"""The tracer's command line from outside: options, outputs, exit statuses, dialects.  cli.py BUILD; TAP on stdout.
+"""The tracer's command line from outside: options, outputs, exit statuses, dialects (script.py).
 
-Every check_* function below is one test; its docstring is its name. No engine is named: what `auto` takes must do.
-SCTRACE_MUST_WORK=1 turns a skip into a failure.
+No engine is named: what `auto` takes must do.
 """
 import json
 import os
@@ -12,19 +11,13 @@ import signal
 import stat
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
-BUILD = Path(sys.argv[1]).resolve()
-SCTRACE = str(BUILD / "sctrace")
+from script import BUILD, SCTRACE, Skip, run_tests, seconds
+
 EXAMPLES = BUILD / "examples"
-# Only bounds what hangs; an emulated machine needs more (see run).
-TIMEOUT = int(os.environ.get("SCTRACE_E2E_SECONDS", "100"))
-
-
-class Skip(Exception):
-    """What the test needs is not here."""
+TIMEOUT = seconds(100)
 
 
 def run(*args, prog=SCTRACE, **kw):
@@ -39,26 +32,26 @@ def lines(text, pattern):
     return [x for x in text.splitlines() if re.fullmatch(pattern, x)]
 
 
-def check_children_are_free(_):
+def test_children_are_free(_):
     """Without -f the program's children are nobody's: another tracer can have them, also where only some calls are traced"""
     r = run("-o", "/dev/null", "-e", "trace=openat", "sh", "-c", f"{SCTRACE} -o /dev/null true && echo traced")
     assert (r.returncode, r.stdout) == (0, "traced\n"), r
 
 
-def check_asking_for_seccomp(_):
+def test_asking_for_seccomp(_):
     """Who asks what seccomp can do, as libseccomp does, is counted like any other program"""
     r = run("-c", "-f", str(BUILD / "tests/e2e/seccomp"), "query")
     assert r.returncode == 0 and "traced by ptrace" not in r.stderr, r
 
 
-def check_neighbours_of_a_sandbox(_):
+def test_neighbours_of_a_sandbox(_):
     """A program's own filter, or ignored SIGSYS, is no matter of the programs beside it"""
     seccomp = str(BUILD / "tests/e2e/seccomp")
     r = run("-c", "-f", "sh", "-c", f"{seccomp} sandbox; {seccomp} many; env --ignore-signal=SYS true")
     assert r.returncode == 0 and "program images were traced by ptrace" not in r.stderr, r
 
 
-def check_statuses(tmp):
+def test_statuses(tmp):
     """The exit status is the program's; sctrace's own failures have theirs"""
     assert run("sh", "-c", "exit 7").returncode == 7
     assert run("-c", "sh", "-c", "exit 7").returncode == 7
@@ -87,7 +80,7 @@ def check_statuses(tmp):
     assert run("-o", "/nonexistent/file", "true").returncode == 125
 
 
-def check_output_errors(tmp):
+def test_output_errors(tmp):
     """An output that cannot be written is told, after the program has run to its end"""
     for mode in ([], ["-c"], ["--json"]):
         r = run(*mode, "-o", "/dev/full", "sh", "-c", f"echo x > {tmp}/ran")
@@ -96,7 +89,7 @@ def check_output_errors(tmp):
         (tmp / "ran").unlink()
 
 
-def check_closed_pipe(tmp):
+def test_closed_pipe(tmp):
     """A reader of the trace that goes away neither ends nor hangs the program"""
     r, w = os.pipe()
     os.close(r)
@@ -105,7 +98,7 @@ def check_closed_pipe(tmp):
     assert p.returncode == 125 and (tmp / "ran").exists()
 
 
-def check_output_files(tmp):
+def test_output_files(tmp):
     """Traces are made 0600, appended to on request, piped into commands, and follow no link in shared folders"""
     out = tmp / "t"
     some = ["-e", "!munmap,brk", "true"]  # how often the loader calls these depends on addresses
@@ -128,7 +121,7 @@ def check_output_files(tmp):
     assert len(files) == 2 and all("+++ exited with 0 +++" in f.read_text() for f in files)
 
 
-def check_filters(tmp):
+def test_filters(tmp):
     """Choices by name, result, error, path, descriptor, duration and signal"""
     t = run("-e", "trace=openat", "cat", "/etc/passwd").stderr
     assert lines(t, r'openat\(AT_FDCWD, "/etc/passwd", O_RDONLY\) += 3') and not lines(t, r"read\(.*"), t
@@ -159,7 +152,7 @@ def check_filters(tmp):
     assert "--- SIGUSR1" not in run("-e", "signal=none", "sh", "-c", "trap : USR1; kill -USR1 $$").stderr
 
 
-def check_unknown_numbers(_):
+def test_unknown_numbers(_):
     """Numbers without a name are seen through a filter that excludes others, and can be chosen themselves"""
     call = "import ctypes; c = ctypes.CDLL(None).syscall; [c(ctypes.c_long(n), 7) for n in (600, 1023, 1024, 2000)]"
     for choice, shown in (("!write", 4), ("!%memory,1024", 3), ("2000", 1), ("syscall_0x258", 1), ("openat", 0)):
@@ -182,7 +175,7 @@ int main(void)
 """
 
 
-def check_looks(tmp):
+def test_looks(tmp):
     """-e read= and write= dump all bytes; -X, raw=, verbose=, abbrev=, quiet=, -i and -Y change what they say they do"""
     (tmp / "in").write_bytes(bytes(range(40)) * 500)
     cat = ["-e", "trace=read,write", "cat", "in"]
@@ -223,7 +216,7 @@ def check_looks(tmp):
     assert lines(run("-Y", "-e", "kill", "sh", "-c", "kill -0 $$").stderr, r"kill\(\d+<sh>, 0\) += 0")
 
 
-def check_letting_go(tmp):
+def test_letting_go(tmp):
     """-b execve lets go of what runs another program, and its end is still ours"""
     script = tmp / "script"
     script.write_text("(exec cat /dev/null)\nexec sh -c 'ls / >/dev/null; exit 7'\n")
@@ -235,7 +228,7 @@ def check_letting_go(tmp):
     assert r.returncode == -signal.SIGTERM, r
 
 
-def check_mistakes(_):
+def test_mistakes(_):
     """A wrong word is pointed at, with near names"""
     r = run("-e", "trace=read,opnat", "true")
     assert r.returncode == 2
@@ -245,7 +238,7 @@ def check_mistakes(_):
     assert "--format" in run("--fromat=csv", "true").stderr
 
 
-def check_tampering(tmp):
+def test_tampering(tmp):
     """Errors, results and signals are put in their places"""
     r = run("-o", str(tmp / "t"), "-e", "inject=write:error=ENOSPC", "sh", "-c", "echo x")
     assert r.stdout == "" and r.returncode != 0
@@ -256,7 +249,7 @@ def check_tampering(tmp):
     assert r.stdout == "x\ny\n"
 
 
-def check_surroundings(tmp):
+def test_surroundings(tmp):
     """-E, --argv0, -u, -D and -b"""
     out = ["-o", str(tmp / "t")]
     assert run(*out, "-E", "A=5", "-E", "HOME", "sh", "-c", 'echo "$A$HOME"').stdout == "5\n"
@@ -268,7 +261,7 @@ def check_surroundings(tmp):
         assert run(*out, "-u", "nobody", "id", "-un").stdout == "nobody\n"
 
 
-def check_json(tmp):
+def test_json(tmp):
     """Every line of --json is an object, and --format=perfetto is one document"""
     run("-f", "--json", "-o", str(tmp / "t"), "sh", "-c", "ls / >/dev/null; kill -USR1 $$")
     rows = [json.loads(x) for x in (tmp / "t").read_text().splitlines()]
@@ -287,7 +280,7 @@ def check_json(tmp):
     assert len(json.loads((tmp / "t").read_text())["traceEvents"]) > 50
 
 
-def check_tables(tmp):
+def test_tables(tmp):
     """-c in every layout; --by, --errors, --hist, --save"""
     shutil.copy("/etc/passwd", tmp / "in")
     size = (tmp / "in").stat().st_size
@@ -324,7 +317,7 @@ def check_tables(tmp):
     assert stat.S_IMODE((tmp / "run.json").stat().st_mode) == 0o600
 
 
-def check_strace_table(tmp):
+def test_strace_table(tmp):
     """--format=strace has strace's layout and, call by call, its counts"""
     if not shutil.which("strace"):
         raise Skip("strace is not installed")
@@ -354,7 +347,7 @@ def wait_written(path, words="", times=1):
     until(f"{words!r} in {path}", lambda: path.exists() and path.stat().st_size and path.read_text().count(words) >= times)
 
 
-def check_tables_in_between(tmp):
+def test_tables_in_between(tmp):
     """--interval prints tables meanwhile, SIGUSR1 one at once"""
     script = f"echo $$ >{tmp}/pid; read end"
     for flags, words, times in ((["--interval=200ms"], "since the last table", 2), ([], "so far", 1)):
@@ -368,7 +361,7 @@ def check_tables_in_between(tmp):
         (tmp / "pid").unlink()
 
 
-def check_our_death(tmp):
+def test_our_death(tmp):
     """TERM and HUP end program and tracer; Ctrl-C is the program's, and the table is still written"""
     for mode in ([], ["-c"]):
         for sig in (signal.SIGTERM, signal.SIGHUP):
@@ -386,7 +379,7 @@ def check_our_death(tmp):
     assert p.returncode == 9 and "program:" in err, (p.returncode, err)
 
 
-def check_attach(tmp):
+def test_attach(tmp):
     """-p shows a running process's calls and lets it go; what cannot be attached to is explained"""
     prog = subprocess.Popen(["sh", "-c", "while :; do sleep 0.05; done"])
     try:
@@ -419,7 +412,7 @@ def peak_kib(*args):
     return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1])
 
 
-def check_memory(tmp):
+def test_memory(tmp):
     """A write of 64 MiB and many births leave the tracer small"""
     if b"__asan_init" in Path(SCTRACE).read_bytes():
         return  # the sanitizer's own memory would be measured
@@ -433,7 +426,7 @@ def check_memory(tmp):
     assert kib < 32 << 10, kib
 
 
-def check_truss(tmp):
+def test_truss(tmp):
     """Under the name truss: FreeBSD's letters and layouts"""
     truss = tmp / "truss"
     truss.symlink_to(SCTRACE)
@@ -457,7 +450,7 @@ def check_truss(tmp):
     assert r.returncode == 2 and "truss" in r.stderr
 
 
-def check_completion(tmp):
+def test_completion(tmp):
     """Completion scripts are such that the shells take them"""
     for shell in ("bash", "zsh", "fish"):
         script = tmp / shell
@@ -468,7 +461,7 @@ def check_completion(tmp):
     assert run("--completion", "csh").returncode == 2
 
 
-def check_help(_):
+def test_help(_):
     """--help and --version go to standard output"""
     r = run("--help")
     assert r.returncode == 0 and "--summary-only" in r.stdout and not r.stderr
@@ -480,26 +473,5 @@ def check_help(_):
     assert "ptrace" in run("--list-engines").stdout
 
 
-def main():
-    tests = [f for name, f in globals().items() if name.startswith("check_")]
-    print(f"1..{len(tests)}")
-    bad = 0
-    for i, test in enumerate(tests, 1):
-        with tempfile.TemporaryDirectory(prefix="sctrace-cli-") as tmp:
-            os.chmod(tmp, 0o755)
-            try:
-                test(Path(tmp))
-                print(f"ok {i} - {test.__doc__}")
-            except Skip as e:
-                must = os.environ.get("SCTRACE_MUST_WORK") == "1"
-                bad += must
-                print(f"{'not ok' if must else 'ok'} {i} - {test.__doc__} # SKIP {e}")
-            except (AssertionError, subprocess.SubprocessError, OSError, ValueError, KeyError) as e:
-                bad += 1
-                line = e.__traceback__.tb_next.tb_lineno if e.__traceback__.tb_next else 0
-                print(f"not ok {i} - {test.__doc__}\n# line {line}: {type(e).__name__}: {str(e)[:800]!r}")
-        sys.stdout.flush()
-    return bad > 0
-
-
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(run_tests(globals()))

@@ -1,10 +1,5 @@
 #!/usr/bin/env python3
-"""`sctrace compare` from outside: its counts, its figures, bad input, and that nothing is left behind. TAP.
-
-usage: compare.py --sctrace PROG [NAME...]
-
-A test is a function test_*; it raises Skip with a reason (a failure under SCTRACE_MUST_WORK=1).
-"""
+"""`sctrace compare` from outside: its counts, its figures, bad input, and that nothing is left behind (script.py)."""
 import csv
 import io
 import json
@@ -16,38 +11,24 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
-MUST_WORK = os.environ.get("SCTRACE_MUST_WORK") == "1"
-SCTRACE = ""
-# Only bounds what hangs; an emulated machine needs more (see run).
-TIMEOUT = int(os.environ.get("SCTRACE_E2E_SECONDS", "500"))
+from script import SCTRACE, Skip, run_tests, seconds
+
+TIMEOUT = seconds(500)
 
 
-class Skip(Exception):
-    """What the test needs is not here."""
-
-
-class Place:
-    """A folder for one test; the work directory is made in it, so that what stays behind is seen."""
-
-    def __init__(self):
-        self.path = Path(tempfile.mkdtemp(prefix="sctrace-e2e-"))
-
-    def left(self):
-        return [p.name for p in self.path.iterdir() if p.name.startswith("sctrace-")]
-
-    def close(self):
-        shutil.rmtree(self.path)
+def left(place):
+    """What compare has not taken away of its work directory, which is made in `place`."""
+    return [p.name for p in place.iterdir() if p.name.startswith("sctrace-")]
 
 
 def run(place, *args, **more):
     """Runs compare with its work directory in `place`; (status, stdout, stderr)."""
-    command = [SCTRACE, "compare", "--dir", str(place.path), *args]
+    command = [SCTRACE, "compare", "--dir", str(place), *args]
     done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, check=False, **more)
-    assert place.left() == [], f"left behind: {place.left()}"
+    assert left(place) == [], f"left behind: {left(place)}"
     return done.returncode, done.stdout, done.stderr
 
 
@@ -187,7 +168,7 @@ def limit_file_size(size):
 
 
 def test_the_users_file_stays_as_it_is(place):
-    mine = place.path / "mine"
+    mine = place / "mine"
     mine.write_bytes(b"some text\n" * 1000)
     before = (mine.stat().st_mtime_ns, mine.read_bytes())
     got = rows(place, f"--input={mine}", "--runs=1")
@@ -200,15 +181,15 @@ def test_the_users_file_stays_as_it_is(place):
 
 def interrupted(place, sig, after, *args):
     """Starts compare in a session of its own, sends `sig` to all of it, and gives its status."""
-    p = subprocess.Popen([SCTRACE, "compare", "--dir", str(place.path), *args], stdout=subprocess.DEVNULL,
+    p = subprocess.Popen([SCTRACE, "compare", "--dir", str(place), *args], stdout=subprocess.DEVNULL,
                          stderr=subprocess.DEVNULL, start_new_session=True)
     deadline = time.monotonic() + TIMEOUT
-    while not place.left() and p.poll() is None and time.monotonic() < deadline:
+    while not left(place) and p.poll() is None and time.monotonic() < deadline:
         time.sleep(0.01)
     time.sleep(after)
     p.send_signal(sig)
     status = p.wait(timeout=TIMEOUT)
-    assert place.left() == [], place.left()
+    assert left(place) == [], left(place)
     return status
 
 
@@ -225,16 +206,16 @@ def test_signals_leave_nothing(place):
 
 
 def test_an_interrupted_run_shows_what_it_has(place):
-    saved = place.path / "run.json"
-    p = subprocess.Popen([SCTRACE, "compare", "--dir", str(place.path), "--no-count", "--save", saved, "--runs=1000", "sleep 0.02",
+    saved = place / "run.json"
+    p = subprocess.Popen([SCTRACE, "compare", "--dir", str(place), "--no-count", "--save", saved, "--runs=1000", "sleep 0.02",
                           "sleep 0.03"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
     deadline = time.monotonic() + TIMEOUT
-    while not place.left() and p.poll() is None and time.monotonic() < deadline:
+    while not left(place) and p.poll() is None and time.monotonic() < deadline:
         time.sleep(0.01)
     time.sleep(3)
     p.send_signal(signal.SIGINT)
     out, err = p.communicate(timeout=TIMEOUT)
-    assert p.returncode == -signal.SIGINT and place.left() == [], (p.returncode, place.left())
+    assert p.returncode == -signal.SIGINT and left(place) == [], (p.returncode, left(place))
     if not saved.exists():  # a machine so busy that no run had ended
         assert "interrupted before anything was measured" in err, err
         return
@@ -249,7 +230,7 @@ def on_terminal(place, columns, *args, **environment):
     pid, fd = pty.fork()
     if pid == 0:
         env = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "COLUMNS")}
-        os.execve(SCTRACE, [SCTRACE, "compare", "--dir", str(place.path), *args], {**env, "TERM": "xterm", **environment})
+        os.execve(SCTRACE, [SCTRACE, "compare", "--dir", str(place), *args], {**env, "TERM": "xterm", **environment})
     import fcntl
     import struct
     import termios
@@ -290,18 +271,18 @@ def test_colour_is_a_matter_of_taste(place):
 
 def test_a_full_standard_output_is_told(place):
     with open("/dev/full", "w", encoding="ascii") as full:
-        p = subprocess.run([SCTRACE, "compare", "--dir", str(place.path), "--size=4K", "--runs=1"], stdout=full,
+        p = subprocess.run([SCTRACE, "compare", "--dir", str(place), "--size=4K", "--runs=1"], stdout=full,
                            stderr=subprocess.PIPE, text=True, check=False)
     assert p.returncode == 125 and "No space left" in p.stderr, p
-    assert place.left() == []
+    assert left(place) == []
 
 
 def test_a_closed_pipe_leaves_nothing(place):
-    p = subprocess.Popen([SCTRACE, "compare", "--dir", str(place.path), "--size=4K", "--runs=1"], stdout=subprocess.PIPE,
+    p = subprocess.Popen([SCTRACE, "compare", "--dir", str(place), "--size=4K", "--runs=1"], stdout=subprocess.PIPE,
                          stderr=subprocess.DEVNULL)
     p.stdout.close()
     p.wait(timeout=TIMEOUT)
-    assert place.left() == []
+    assert left(place) == []
 
 
 def test_commands(place):
@@ -328,18 +309,18 @@ def test_a_command_that_does_not_copy_is_noted(place):
 
 def test_a_daemon_is_left_alone(place):
     """What a command leaves running is not waited for, and lives on."""
-    pid = place.path / "pid"
+    pid = place / "pid"
     status, _, err = run(place, "--runs=1", "--warmup=0", "--no-count", f"setsid sleep 60 </dev/null >/dev/null 2>&1 & echo $! >>{pid}")
     assert status == 0, err
-    left = [int(x) for x in pid.read_text().split()]
+    daemons = [int(x) for x in pid.read_text().split()]
     try:
-        assert left, "no daemon was started"
-        for p in left:
+        assert daemons, "no daemon was started"
+        for p in daemons:
             # Its name is still the shell's where it has not got to its execve yet.
             assert "State:\tS" in Path(f"/proc/{p}/status").read_text() or "sleep" in Path(f"/proc/{p}/comm").read_text(), p
             assert "TracerPid:\t0" in Path(f"/proc/{p}/status").read_text(), p
     finally:
-        for p in left:
+        for p in daemons:
             os.kill(p, signal.SIGKILL)
 
 
@@ -375,7 +356,7 @@ def test_parameters(place):
 
 
 def test_parameters_are_filled_in_everywhere(place):
-    log = place.path / "log"
+    log = place / "log"
     got = rows(place, "--runs=2", "-P", "n", "1", "2", "-L", "w=a,b", "--prepare", f"echo {{n}}{{w}} >> {log}", "true {n}",
                "true {w}")
     assert len(got) == 8 and "true {w} (n=2, w=a)" in got, list(got)
@@ -388,7 +369,7 @@ def test_parameters_are_filled_in_everywhere(place):
 
 def test_each_command_has_its_own_preparation(place):
     # Without its preparation, in each run, the counted one too, rm would fail.
-    f, g = place.path / "f", place.path / "g"
+    f, g = place / "f", place / "g"
     got = rows(place, "--runs=2", "-p", f"touch {f}", "-p", f"touch {g}", f"rm {f}", f"rm {g}")
     assert all(r["samples"] == 2 for r in got.values()), got
     status, _, err = run(place, "-p", "true", "-p", "true", "true 1", "true 2", "true 3")
@@ -415,7 +396,7 @@ def test_other_shells(place):
 
 
 def test_a_path_with_spaces(place):
-    odd = place.path / "it's a place"
+    odd = place / "it's a place"
     odd.mkdir()
     command = [SCTRACE, "compare", "--dir", str(odd), "--size=4K", "--runs=1", "cp {in} {out}", "--format=json"]
     p = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -433,7 +414,7 @@ def test_other_formats(place):
 
 
 def test_saved_and_drawn(place):
-    saved, drawn = place.path / "run.json", place.path / "p.svg"
+    saved, drawn = place / "run.json", place / "p.svg"
     status, _, err = run(place, "--size=8K", "--runs=3", f"--save={saved}", f"--svg={drawn}")
     assert status == 0, err
     doc = json.loads(saved.read_text())
@@ -441,7 +422,7 @@ def test_saved_and_drawn(place):
     assert doc["environment"]["kernel"]["release"] == os.uname().release
     assert doc["environment"]["file_system"]["type"]
     for name in ("p.svg", "p-scan.svg", "p-tradeoff.svg"):
-        assert (place.path / name).read_text().lstrip().startswith("<svg"), name
+        assert (place / name).read_text().lstrip().startswith("<svg"), name
     status, _, err = run(place, "--size=4K", "--runs=1", "--no-count", "--save=/no/such/folder/x")
     assert status == 125 and "/no/such/folder/x" in err, err
 
@@ -468,14 +449,14 @@ def test_cold_is_proven(place):
 
 
 def test_a_moved_build_finds_its_copiers(place):
-    home = place.path / "moved"
+    home = place / "moved"
     (home / "examples").mkdir(parents=True)
     shutil.copy(SCTRACE, home / "sctrace")
     examples = Path(SCTRACE).parent / "examples"
     shutil.copy(examples / "copy-read-write2", home / "examples")
     (home / "examples" / "copy-sendfile").write_text("#!/bin/sh\necho moved >&2\nexit 3\n")
     (home / "examples" / "copy-sendfile").chmod(0o755)
-    command = [home / "sctrace", "compare", "--dir", place.path, "--size=4K", "--runs=1", "--no-count", "-s",
+    command = [home / "sctrace", "compare", "--dir", place, "--size=4K", "--runs=1", "--no-count", "-s",
                "one-shot,sendfile"]
     p = subprocess.run(command, capture_output=True, text=True, check=False)
     assert p.returncode == 0 and "sendfile cannot run here: moved" in p.stdout, p
@@ -504,34 +485,5 @@ def test_the_list(place):
     assert set(names) <= set(re.findall(r"[^\s'\"()]+", offered)), set(names) - set(re.findall(r"[^\s'\"()]+", offered))
 
 
-def outcome(test):
-    place = Place()
-    try:
-        test(place)
-        return "ok", ""
-    except Skip as why:
-        return ("not ok", f" # must work: {why}") if MUST_WORK else ("ok", f" # SKIP {why}")
-    except (AssertionError, subprocess.SubprocessError, OSError, ValueError, KeyError) as why:
-        return "not ok", "\n" + "\n".join(f"# {line}" for line in f"{type(why).__name__}: {why}".splitlines())
-    finally:
-        place.close()
-
-
-def main():
-    global SCTRACE
-    args = sys.argv[1:]
-    if args[:1] == ["--sctrace"]:
-        SCTRACE = str(Path(args[1]).resolve())
-        args = args[2:]
-    tests = [(n, f) for n, f in globals().items() if n.startswith("test_") and (not args or n[5:] in args)]
-    print(f"1..{len(tests)}")
-    failed = 0
-    for i, (name, test) in enumerate(tests, 1):
-        verdict, more = outcome(test)
-        failed += verdict != "ok"
-        print(f"{verdict} {i} - {name[5:].replace('_', ' ')}{more}", flush=True)
-    return failed != 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_tests(globals()))

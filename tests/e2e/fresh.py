@@ -11,4 +11,4 @@ import sys
 for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
     signal.signal(number, signal.SIG_DFL)
 signal.pthread_sigmask(signal.SIG_SETMASK, [])
-os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
+os.execv(sys.executable, [sys.executable, "-B", *sys.argv[1:]])

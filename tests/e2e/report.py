@@ -1,8 +1,5 @@
 #!/usr/bin/env python3
-"""`sctrace report` from outside: published tables come out again, refusals, formats, broken files.  report.py BUILD; TAP.
-
-Every check_* function below is one test; its docstring is its name. SCTRACE_MUST_WORK=1 turns a skip into a failure.
-"""
+"""`sctrace report` from outside: published tables come out again, refusals, formats, broken files (script.py)."""
 import copy
 import csv
 import io
@@ -12,18 +9,12 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import xml.etree.ElementTree as xml
 from pathlib import Path
 
-BUILD = Path(sys.argv[1]).resolve()
-SCTRACE = str(BUILD / "sctrace")
-# Only bounds what hangs; an emulated machine needs more (see run).
-TIMEOUT = int(os.environ.get("SCTRACE_E2E_SECONDS", "100"))
+from script import SCTRACE, Skip, run_tests, seconds
 
-
-class Skip(Exception):
-    """What the test needs is not here."""
+TIMEOUT = seconds(100)
 
 
 def run(*args, **kw):
@@ -92,7 +83,7 @@ def published(folder):
     return paths
 
 
-def check_published_summaries(folder):
+def test_published_summaries(folder):
     """A published summary of three machines comes out again"""
     rows = json.loads(report("--format=json", *published(folder)))["summary"]
     assert len(rows) == 6
@@ -104,7 +95,7 @@ def check_published_summaries(folder):
     assert re.search(r"^clock +kvm +501 +1\.08 us +1\.09 us +1\.12 us +1\.20 us +1\.23 us +2\.83 us", text, re.M), text
 
 
-def check_ratios(folder):
+def test_ratios(folder):
     """Ratios to the first run have intervals, and equal runs show no difference"""
     vmware, kvm, host = published(folder)
     out = json.loads(report("--format=json", host, kvm))
@@ -127,7 +118,7 @@ KERNELS = {
 }
 
 
-def check_kernels_side_by_side(folder):
+def test_kernels_side_by_side(folder):
     """Kernels under loads are laid out as published, with percent over the first"""
     paths = []
     for kernel, means in KERNELS.items():
@@ -143,7 +134,7 @@ def check_kernels_side_by_side(folder):
     assert [list(r) for r in rows] == [["run", "name", "sample", "value_s"]] * 2, rows
 
 
-def check_latencies(folder):
+def test_latencies(folder):
     """Histograms of latencies become grids, pictures and rows of bins"""
     def latency(name, most):
         return {"name": name, "unit": "ns", "wakeups": 5, "mean_ns": 14000.0, "min_ns": 13400, "max_ns": most,
@@ -172,7 +163,7 @@ def peak_is_unknown(path):
     return json.loads(path.read_text())["engine"] == "bpf" and release < (6, 2)
 
 
-def check_calls_added_and_dropped(folder):
+def test_calls_added_and_dropped(folder):
     """Two -c summaries: which calls were added and dropped"""
     quiet = counted(folder, "quiet.json", "/bin/true")
     loud = counted(folder, "loud.json", "/bin/echo", "x")
@@ -202,7 +193,7 @@ def compared(folder, name, *args):
     return path
 
 
-def check_comparisons(folder):
+def test_comparisons(folder):
     """Runs of compare: every sample in CSV, pictures that are sound XML, refusals"""
     a = compared(folder, "a.json", "--size=64K")
     b = compared(folder, "b.json", "--size=64K")
@@ -227,7 +218,7 @@ def check_comparisons(folder):
     assert "cold cache" in refused(a, save(folder, "e.json", warm))
 
 
-def check_parameters_are_columns(folder):
+def test_parameters_are_columns(folder):
     """What {NAME} stood for is a column of the CSV"""
     path = folder / "p.json"
     done = run("compare", "--runs=2", "--no-count", "--dir", folder, "--save", path, "-L", "w=a,b", "true {w}", "true")
@@ -236,7 +227,7 @@ def check_parameters_are_columns(folder):
     assert [r["parameter_w"] for r in rows] == ["a", "a", "b", "b"] * 2, rows
 
 
-def check_the_same_twice(folder):
+def test_the_same_twice(folder):
     """The same command twice has two names, and its run can be read"""
     path = folder / "p.json"
     done = run("compare", "--runs=2", "--no-count", "--dir", folder, "--save", path, "true", "true")
@@ -244,7 +235,7 @@ def check_the_same_twice(folder):
     assert [r["name"] for r in json.loads(report("--format=json", path))["summary"]] == ["true", "true (2)"]
 
 
-def check_what_cannot_be_compared(folder):
+def test_what_cannot_be_compared(folder):
     """Other kinds and other subjects are refused, with the reason"""
     host = published(folder)[2]
     other = save(folder, "o.json", document("bench-switch", [timed("pipe", [1, 2, 3])]))
@@ -260,7 +251,7 @@ def check_what_cannot_be_compared(folder):
     assert 'mode is "single"' in report(host, save(folder, "m.json", doc))
 
 
-def check_what_is_too_short_has_no_ratio(folder):
+def test_what_is_too_short_has_no_ratio(folder):
     """What the method cannot tell from nothing is not so many times faster than something"""
     short = dict(timed("time", [0, 1, 0, 0, 1]), resolved=False, resolution_ns=30.0)
     rows = [short], [dict(timed("time", [40, 50, 60, 41, 43]), resolved=True)]
@@ -269,7 +260,7 @@ def check_what_is_too_short_has_no_ratio(folder):
     assert "<30.0 ns" in text and "no ratio" in text and "times" not in text.split("Summary")[0] and "nan" not in text, text
 
 
-def check_machines_that_differ(folder):
+def test_machines_that_differ(folder):
     """Where the machines differ is said in words"""
     host = published(folder)[2]
     doc = json.loads(host.read_text())
@@ -281,7 +272,7 @@ def check_machines_that_differ(folder):
     assert len(out["differences"]) == 1, out["differences"]
 
 
-def check_broken_files(folder):
+def test_broken_files(folder):
     """Truncated, foreign, newer and missing files: one sentence, status 1"""
     good = published(folder)[0].read_text()
     for length in list(range(0, 400, 23)) + [len(good) // 2, len(good) - 2]:
@@ -303,7 +294,7 @@ def check_broken_files(folder):
     assert "damaged" in refused(save(folder, "x.json", twice))
 
 
-def check_merging(folder):
+def test_merging(folder):
     """--merge pools runs of one machine, and only those"""
     a = save(folder, "a.json", document("bench-syscall", [timed("x", [1, 2, 3])]))
     b = save(folder, "b.json", document("bench-syscall", [timed("x", [4, 5]), timed("y", [9])]))
@@ -323,7 +314,7 @@ def check_merging(folder):
     assert calls["write"] == 2, calls
 
 
-def check_odd_runs(folder):
+def test_odd_runs(folder):
     """Empty results, single samples, subjects without samples: shown, not crashed on"""
     rows = ([], [timed("a", [1])], [timed("a", [])], [{"name": "a", "unit": "s"}], [{"name": "a", "unable": "no such call"}],
             [timed("a", [0, 0, 0])], [timed("a", [-5, 1e300, 2])])
@@ -335,13 +326,13 @@ def check_odd_runs(folder):
     assert "no such call" in report(save(folder, "odd.json", document("bench-syscall", rows[4])))
 
 
-def check_wrong_usage(_):
+def test_wrong_usage(_):
     """Wrong usage is status 2"""
     for args in ((), ("--format=xml", "x.json"), ("--nonsense", "x.json")):
         assert run("report", *args).returncode == 2, args
 
 
-def check_names(folder):
+def test_names(folder):
     """--names names each run, and equal file names are told apart"""
     a, b, _ = published(folder)
     assert re.search(r"^clock +old ", report("--names=old,new", a, b), re.M)
@@ -353,7 +344,7 @@ def check_names(folder):
     assert str(other / a.name) in report(a, other / a.name)
 
 
-def check_hostile_names(folder):
+def test_hostile_names(folder):
     """Nothing of a name reaches a terminal or a page as a command"""
     evil = "x\033[2J</td><script>alert(1)</script>"
     path = save(folder, "evil.json", document("bench-syscall", [timed(evil, [1, 2, 3], about=evil)]))
@@ -365,14 +356,14 @@ def check_hostile_names(folder):
     xml.parse(folder / "evil.svg")
 
 
-def check_endless_name(folder):
+def test_endless_name(folder):
     """A name of three million characters is a report like any other"""
     path = save(folder, "long.json", document("bench-syscall", [timed("x" * 3000000, [1, 2, 3])]))
     for form in ("text", "html"):
         assert "xxx" in report(f"--format={form}", path)
 
 
-def check_output_that_fails(folder):
+def test_output_that_fails(folder):
     """A report that cannot be written is status 125"""
     a = published(folder)[0]
     with open("/dev/full", "w", encoding="ascii") as full:
@@ -382,7 +373,7 @@ def check_output_that_fails(folder):
     assert run("report", a, "--svg", folder / "no" / "such.svg").returncode == 125
 
 
-def check_a_page_in_a_browser(folder):
+def test_a_page_in_a_browser(folder):
     """The page sorts by a click in a real browser and fetches nothing"""
     browser = shutil.which("chromium") or shutil.which("chromium-browser")
     if not browser:
@@ -406,31 +397,5 @@ def check_a_page_in_a_browser(folder):
     assert len(medians) == 6 and medians == sorted(medians), medians
 
 
-def outcome(test):
-    folder = Path(tempfile.mkdtemp(prefix="sctrace-report-"))
-    try:
-        test(folder)
-        return "ok", ""
-    except Skip as why:
-        return ("not ok" if os.environ.get("SCTRACE_MUST_WORK") == "1" else "ok"), f" # SKIP {why}"
-    except (AssertionError, subprocess.TimeoutExpired, TypeError, ValueError, KeyError, StopIteration, xml.ParseError) as why:
-        for line in f"{type(why).__name__}: {why}".splitlines():
-            print("#", line)
-        return "not ok", ""
-    finally:
-        shutil.rmtree(folder)
-
-
-def main():
-    tests = [f for n, f in globals().items() if n.startswith("check_") and (not sys.argv[2:] or n[6:] in sys.argv[2:])]
-    print(f"1..{len(tests)}")
-    failed = 0
-    for i, test in enumerate(tests, 1):
-        verdict, more = outcome(test)
-        failed += verdict != "ok"
-        print(f"{verdict} {i} - {test.__doc__}{more}", flush=True)
-    return failed != 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_tests(globals()))

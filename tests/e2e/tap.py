@@ -1,0 +1,61 @@
+"""Verdicts in the Test Anything Protocol."""
+import os
+import time
+import traceback
+
+
+class Skip(Exception):
+    """What the test needs is not here; the text says what."""
+
+
+class Failed(Exception):
+    """The test did not hold; the text says how."""
+
+
+def told(error):
+    """What went wrong, and where in the test unless the text was written for it."""
+    if isinstance(error, Failed):
+        return str(error)
+    line = traceback.extract_tb(error.__traceback__)[1:2]
+    return f"{type(error).__name__}{f' in line {line[0].lineno}' if line else ''}: {str(error)[:4000]}"
+
+
+class Tap:
+    """One line a test; one that takes longer than `idle` seconds is named."""
+
+    def __init__(self, idle=float("inf")):
+        self.idle = idle
+        self.count = 0
+        self.failed = False
+
+    def report(self, ok, name, note=""):
+        self.count += 1
+        self.failed |= not ok
+        for line in note.splitlines():
+            print("# " + line)
+        print(f"{'ok' if ok else 'not ok'} {self.count} - {name}", flush=True)
+
+    def skip(self, name, reason):
+        if os.environ.get("SCTRACE_MUST_WORK") == "1":
+            self.report(False, name, "skipped where all must work: " + reason)
+            return
+        self.count += 1
+        print(f"ok {self.count} - {name} # SKIP {reason}", flush=True)
+
+    def check(self, name, function, *args):
+        """Runs the function and reports how it ended."""
+        start = time.monotonic()
+        try:
+            function(*args)
+        except Skip as reason:
+            self.skip(name, str(reason))
+        except Exception as error:  # whatever a test stumbles over is its failure
+            self.report(False, name, told(error))
+        else:
+            self.report(True, name)
+        if time.monotonic() - start > self.idle:
+            print(f"# {name}: {time.monotonic() - start:.0f} s; on an idle machine it is to take {self.idle} at most", flush=True)
+
+    def end(self):
+        print(f"1..{self.count}")
+        return 1 if self.failed else 0
