@@ -121,6 +121,8 @@ static void record_returned(struct summary *s, struct call_stats *c, const struc
 	if (!c->returned || shown > c->max_ns)
 		c->max_ns = shown;
 	c->returned++;
+	c->ns += own;
+	c->cost_ns += o->cost_ns;
 	c->ns_squared += own * own;
 	c->bytes += o->bytes;
 	if (hist_add(&c->hist, (uint64_t)shown, 1) < 0)
@@ -133,8 +135,6 @@ void summary_record(struct summary *s, struct summary_group *g, uint32_t arch, i
 	if (!c)
 		return;
 	c->entered++;
-	c->ns += o->ns - o->cost_ns;
-	c->cost_ns += o->cost_ns;
 	if (o->spread_ns > c->spread_ns)
 		c->spread_ns = o->spread_ns;
 	c->restarted += o->end == CALL_RESTARTED;

@@ -19,7 +19,7 @@ struct call_stats {
 	int64_t nr;
 	uint64_t entered, returned, errors, restarted;
 	uint64_t bytes;    /* sum of the results of calls that return a byte count */
-	double ns;         /* sum over all calls; below zero where calibration took out more than there was */
+	double ns;         /* sum over all that returned; below zero where calibration took out more than there was */
 	double ns_squared; /* sum of squares, for the standard deviation; NAN where the engine does not know it */
 	double cost_ns;    /* how much tracing cost was taken out of `ns` */
 	double spread_ns;  /* the largest spread (standard deviation) of the calibrations that `cost_ns` came from */

@@ -102,6 +102,9 @@ static void the_books_are_checked(void **state)
 	assert_true(call_stats_consistent(c));
 	assert_int_equal(call_stats_calls(c), 3);
 	assert_int_equal(call_stats_unfinished(c), 1);
+	/* Only what came back has a time. */
+	assert_true(c->ns == fine.ns + failed.ns);
+	assert_true(call_stats_mean(c) <= c->max_ns);
 	assert_true(call_stats_quantile(c, 0) >= 50 && call_stats_quantile(c, 1) <= 100);
 	c->errors = 9;
 	assert_false(call_stats_consistent(c));
