@@ -104,6 +104,8 @@ long ptrace_again(int request, pid_t tid, uintptr_t addr, uintptr_t data)
 			refusal.error = error;
 			refusal.tid = tid;
 		}
+		if (error == ESRCH)
+			errno = EPERM; /* it is there */
 		return r;
 	}
 }

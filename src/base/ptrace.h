@@ -10,7 +10,8 @@
  * Of a task that is traced the kernel refuses nothing but for ESRCH and what a request itself cannot do (EIO, EINVAL,
  * EFAULT); but a program that is half changed cannot be left so because of a request that a sandbox, or who tests
  * us, refused once: EPERM, ENOMEM, EAGAIN and EINTR are asked again, twice. So is ESRCH where the task stands still all the
- * same. PTRACE_SEIZE's EPERM is an answer. Returns and fails as ptrace(2).
+ * same. PTRACE_SEIZE's EPERM is an answer. Returns and fails as ptrace(2), but that ESRCH is told of tasks alone
+ * that are not there, or do not stand still; else it is EPERM.
  */
 long ptrace_again(int request, pid_t tid, uintptr_t addr, uintptr_t data);
 

@@ -50,10 +50,11 @@ static int take_caught(void)
 {
 	sigset_t all, old;
 	sigfillset(&all);
-	sigprocmask(SIG_BLOCK, &all, &old);
+	bool blocked = sigprocmask(SIG_BLOCK, &all, &old) == 0; /* else `old` is nothing */
 	int bits = caught;
 	caught = 0;
-	sigprocmask(SIG_SETMASK, &old, NULL);
+	if (blocked)
+		sigprocmask(SIG_SETMASK, &old, NULL);
 	return bits;
 }
 

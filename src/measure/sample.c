@@ -281,9 +281,13 @@ int sample_take(const struct sample_spec *spec, struct sample *s, struct buf *wh
 	sigset_t old;
 	sigemptyset(&chld);
 	sigaddset(&chld, SIGCHLD);
-	sigprocmask(SIG_BLOCK, &chld, &old);
-	int err = run(&w, &old, why);
-	sigprocmask(SIG_SETMASK, &old, NULL);
+	int err = sigprocmask(SIG_BLOCK, &chld, &old) < 0 ? -errno : 0;
+	if (err)
+		buf_addf(why, "cannot block SIGCHLD: %s", strerror(-err));
+	else {
+		err = run(&w, &old, why);
+		sigprocmask(SIG_SETMASK, &old, NULL);
+	}
 	map_free(&w.held);
 	munmap(birth, sizeof(*birth));
 	return err;

@@ -2,12 +2,15 @@
 import json
 import os
 import re
+import select
 import shutil
+import signal
+import subprocess
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from run import MODES, Failed, Skip, execute, read_table, tail
+from run import MODES, TIMEOUT, Failed, Skip, execute, read_table, tail
 from scenarios import left_over, running, scenario, state, tracer, untraced, wait_end, wait_ready
 
 ORDERED = b"(failed as ordered)\n"
@@ -376,16 +379,19 @@ def fault_attached(world, mode):
         refuse_attached(world, mode, {}, function, n, error)
 
 
-@scenario("fault", ["patch"])
-def fault_agent(world, mode):
-    """The same while the agent is put in: a thread that is on an errand of ours then finds its way back by itself."""
-    # With costs that are known there is no calibration, and the calls are those of attaching.
-    costs = world.scratch / "costs"
-    costs.mkdir(mode=0o700)
-    env = {"XDG_RUNTIME_DIR": str(costs)}
+def warm_costs(world, mode):
+    """Costs that are known: there is no calibration then, and the calls are those of attaching."""
+    env = {"XDG_RUNTIME_DIR": tempfile.mkdtemp(dir=world.scratch)}
     argv, usual = tracer(world, mode, "--", "true")
     for _ in range(5):
         execute(argv, env={**usual, **env})
+    return env
+
+
+@scenario("fault", ["patch"])
+def fault_agent(world, mode):
+    """The same while the agent is put in: a thread that is on an errand of ours then finds its way back by itself."""
+    env = warm_costs(world, mode)
     jobs = [("ptrace", n, EPERM) for n in range(5, 160, 9)] + [("wait", n, ECHILD) for n in range(2, 50, 8)]
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(lambda job: refuse_attached(world, mode, env, *job), jobs))
@@ -462,23 +468,21 @@ def fail_one_call(world, argv, env, whole, call, when):
         return f" = -1 {error} " in Path(place, "injected").read_text()
 
 
-def calls_fail(world, argv, whole, env=None, known=()):
-    """Each call of the command's but those that are `known`: the first, one in the middle, and all from there; what it made."""
+def some_of(before, made):
+    """Of the calls beyond those of the start the first, one in the middle, and all from there; an alternating flag for each."""
+    middle = before + (made - before + 1) // 2
+    return {str(before + 1): False, str(middle): True, f"{middle}+": False} if made > before else {}
+
+
+def refuse_all(world, jobs, trial):
+    """What a trial raises is collected; it tells whether its fault was reached."""
     if any(world.build.glob("sctrace.p/*.gcno")):
         raise Skip("a build for coverage loses counts where its files cannot be read")
-    env, jobs = env or {}, []
-    start = calls_made(world, [world.sctrace, "--version"], env)
-    made = calls_made(world, [world.sctrace, *argv], env)
-    for call in sorted(set(made) - CANNOT_FAIL - set(known)):
-        before, more = start.get(call, 0), made[call] - start.get(call, 0)
-        if more > 0:
-            middle = before + (more + 1) // 2
-            jobs += [(call, when) for when in dict.fromkeys((str(before + 1), str(middle), f"{middle}+"))]
     wrong = []
 
     def one(job):
         try:
-            return fail_one_call(world, [world.sctrace, *argv], env, whole, *job)
+            return trial(job)
         except Failed as why:
             wrong.append(str(why))
             return True
@@ -487,6 +491,16 @@ def calls_fail(world, argv, whole, env=None, known=()):
         reached = sum(pool.map(one, jobs))
     if wrong or reached < len(jobs) * 0.9 - 2:  # how often it sleeps or waits is not always the same
         raise Failed("\n".join(wrong[:5]) or f"only {reached} faults of {len(jobs)} reached")
+
+
+def calls_fail(world, argv, whole, env=None, known=()):
+    """Each call of the command's but those that are `known`: the first, one in the middle, and all from there; what it made."""
+    env, jobs = env or {}, []
+    start = calls_made(world, [world.sctrace, "--version"], env)
+    made = calls_made(world, [world.sctrace, *argv], env)
+    for call in sorted(set(made) - CANNOT_FAIL - set(known)):
+        jobs += [(call, when) for when in some_of(start.get(call, 0), made[call])]
+    refuse_all(world, jobs, lambda job: fail_one_call(world, [world.sctrace, *argv], env, whole, *job))
     return set(made)
 
 
@@ -503,10 +517,14 @@ def something_shown(_, text):
     return text != ""
 
 
-def traced(world, mode, *flags):
+def how(mode):
+    """The words that make sctrace run in this mode."""
     engine, _, counts = MODES[mode]
-    how = ["-c", "--format=csv"] if counts else []
-    return [*how, f"--engine={engine}", *flags, "-f", "-o", "{place}/out", world.program("birth"), "fork", "2"]
+    return [*(["-c", "--format=csv"] if counts else []), f"--engine={engine}"]
+
+
+def traced(world, mode, *flags):
+    return [*how(mode), *flags, "-f", "-o", "{place}/out", world.program("birth"), "fork", "2"]
 
 
 @scenario("fault")
@@ -551,3 +569,97 @@ def fault_calls_bench(world, _):
                   ["load", "-r", "1", "--loads", "none,net", "--", "true"], ["latency", "-t", "10ms", "--loads", "cpu,none"]):
         argv = ["bench", words[0], "--save={place}/run", "-o", "{place}/out", *words[1:]]
         made |= calls_fail(world, argv, something_shown, known=made - {"clone", "mmap"})
+
+
+# The same of a tracer that attaches: whatever becomes of it, the program goes on and ends as ever.
+
+
+def wait_attached(process):
+    """What it says until it is attached, or has ended."""
+    said = b""
+    while b"attached to process" not in said:
+        if not select.select([process.stderr], [], [], TIMEOUT)[0]:
+            raise Failed(f"neither attached nor ended; said {said!r}")
+        more = os.read(process.stderr.fileno(), 4096)
+        if not more:
+            break
+        said += more
+    return said
+
+
+def attach_to_bearer(world, argv, env, interrupted):
+    """
+    A program is attached to, bears children, is let go of, by SIGINT or because the tracer fails, or not, and bears again. It does
+    that as ever. How the tracer ended: status and stderr.
+    """
+    with running([world.program("target"), "bears", "1"], stdin=subprocess.PIPE) as target:
+        wait_ready(target)
+        with running([*argv, "-p", str(target.pid)], env) as process:
+            said = wait_attached(process)
+            os.write(target.stdin.fileno(), b"\n")
+            wait_ready(target)
+            if interrupted and process.poll() is None:
+                os.killpg(process.pid, signal.SIGINT)
+            ended = wait_end(process) if interrupted else None
+            if ended and (not untraced(target.pid) or state(target.pid) in "tTX"):
+                raise Failed("the program is stopped, traced or gone")
+            target.stdin.close()
+            target.stdin = None
+            how, stdout, stderr = wait_end(target)
+            if (how, stdout) != (0, b"bore as ever\n"):
+                raise Failed(f"the program ended with {how}, said {stdout!r} and\n" + tail(stderr))
+            status, _, more = ended or wait_end(process)
+            if left := left_over(process.pid):
+                raise Failed(f"left running: {left}")
+            return status, said + more
+
+
+def fail_attached(world, argv, env, call, when, interrupted):
+    """One call of a tracer that attaches fails, or all from one on: a word or a whole result, nothing left. Was it reached?"""
+    what = f"{' '.join(map(str, argv))}: {call}, call {when}{', then SIGINT' if interrupted else ''}"
+    error = ERRORS.get(call, "EPERM")
+    with tempfile.TemporaryDirectory(dir=world.scratch) as place:
+        work = Path(place, "work")
+        work.mkdir(mode=0o700)
+        words = [word.format(place=place) for word in map(str, argv)]
+        inject = [world.sctrace, "-e", f"inject={call}:error={error}:when={when}", "-e", f"trace={call}", "-e", "signal=none"]
+        try:
+            status, stderr = attach_to_bearer(world, [*inject, "-o", f"{place}/injected", "--", world.sctrace, *words],
+                                              {**os.environ, **env, "TMPDIR": str(work)}, interrupted)
+        except Failed as why:
+            raise Failed(f"{what}: {why}") from None
+        left = [path.name for path in work.iterdir()]
+        said = re.sub(rb"sctrace: attached to process.*\n", b"", stderr)
+        if left or status not in (0, 1, 125) or (status and not said and call != "write"):
+            raise Failed(f"{what}: ended with {status}, left: {left}\n" + tail(stderr))
+        out = Path(place, "out")
+        if status == 0 and not said and not (out.exists() and out.read_text()):
+            raise Failed(f"{what}: status 0, no word, and no result")
+        return f" = -1 {error} " in Path(place, "injected").read_text()
+
+
+@scenario("fault", ["ptrace", "trace", "bpf"])
+def fault_calls_attached(world, mode):
+    """Every system call of a tracer that attaches is refused: the program goes on unharmed."""
+    env = {**MODES[mode][1], **warm_costs(world, mode)}
+    argv = [*how(mode), "-f", "-o", "{place}/out"]
+    start, counts = calls_made(world, [world.sctrace, "--version"], {}), world.scratch / "counts"
+    count = [world.sctrace, "-c", "--engine=ptrace", "--format=csv", "-o", counts, "--", world.sctrace]
+    attach_to_bearer(world, [*count, *(word.format(place=world.scratch) for word in argv)], {**os.environ, **env}, True)
+    made = {name: calls for name, (calls, _) in read_table(counts.read_text()).items()}
+    jobs = [(call, when, interrupted) for call in sorted(set(made) - CANNOT_FAIL)
+            for when, interrupted in some_of(start.get(call, 0), made[call]).items()
+            if mode != "bpf" or when.endswith("+")]  # which takes long to start
+    refuse_all(world, jobs, lambda job: fail_attached(world, argv, env, *job))
+
+
+@scenario("fault", ["ptrace", "trace"])
+def fault_signal_in_hand(world, mode):
+    """A signal of the program's that has been waited for, and cannot be handed on or looked at then, arrives all the same."""
+    env = warm_costs(world, mode)
+    for function in ("ptrace_deliver", "ptrace_siginfo"):
+        for n in range(1, 6):  # one of them is SIGUSR1, whose handler counts
+            argv, usual = tracer(world, mode, "-f")
+            status, stderr = attach_to_bearer(world, argv, faulty(world, {**usual, **env}, function, f"{n}+", EPERM), False)
+            if ORDERED in stderr and (status != 125 or stderr.count(b"\n") < 3):
+                raise Failed(f"{function}, call {n}: ended with {status}\n" + tail(stderr))

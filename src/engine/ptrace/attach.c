@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -144,8 +145,10 @@ static void detach(struct tracer *t, struct task *task)
 	int sig = task->deliver;
 	task->deliver = 0;
 	/* Else it runs, or is in a stop that was not waited for, whose signal this would take: our exit lets it go. */
-	if (task->stopped)
-		ptrace(PTRACE_DETACH, task->tid, NULL, sig);
+	long r = task->stopped ? ptrace(PTRACE_DETACH, task->tid, NULL, sig) : 0;
+	/* So does it where we are refused, but then without the signal, which was waited for (wait_task_stopped() in kernel/exit.c). */
+	if (r < 0 && errno != ESRCH && sig && task->proc)
+		syscall(SYS_tgkill, task->proc->pid, task->tid, sig);
 	if (t->ops->death)
 		t->ops->death(t, task);
 	tasks_remove(&t->tasks, task);

@@ -6,8 +6,10 @@
 #include "base/buf.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -18,6 +20,7 @@ static int ptrace_probe(unsigned want, struct buf *why)
 	/* The one honest test: a child that is seized and let go. */
 	pid_t pid = fork();
 	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL); /* where it may not be killed by us */
 		/* Nothing is held open: a command that reads our output waits for its end. */
 		syscall(SYS_close_range, 0, ~0U, 0);
 		pause();

@@ -323,8 +323,11 @@ static void on_event_stop(struct tracer *t, struct task *task, int sig)
 static void on_signal(struct tracer *t, struct task *task, int sig)
 {
 	siginfo_t si;
-	if (ptrace(PTRACE_GETSIGINFO, task->tid, NULL, &si) < 0)
+	if (ptrace(PTRACE_GETSIGINFO, task->tid, NULL, &si) < 0) {
+		/* All is over: whose it is cannot be told, and of an engine with signals of its own a SIGSYS is most likely its. */
+		task->deliver = sig == SIGSYS && t->ops->signal ? 0 : sig;
 		return;
+	}
 	if (sig == SIGTRAP && t->main_armed && task->proc->pid == t->root && tracer_at_main(t, task))
 		return;
 	enum tracer_verdict v = t->ops->signal ? t->ops->signal(t, task, &si) : STOP_PASS;

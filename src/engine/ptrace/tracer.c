@@ -85,8 +85,11 @@ void tracer_resume(struct tracer *t, struct task *task)
 	int request = task->listening          ? PTRACE_LISTEN
 		      : t->ops->resume_request ? t->ops->resume_request(t, task)
 					       : default_request(t, task);
-	/* ESRCH: it was killed meanwhile; its death is waited for like any other. Any other failure ends it all (check_refused). */
-	ptrace(request, task->tid, NULL, task->listening ? 0 : sig);
+	if (ptrace(request, task->tid, NULL, task->listening ? 0 : sig) == 0 || errno == ESRCH)
+		return; /* ESRCH: it was killed meanwhile; its death is waited for like any other */
+	/* Any other failure ends it all (check_refused). */
+	task->stopped = true;
+	task->deliver = sig;
 }
 
 int tracer_give_up(struct tracer *t, int err, const char *fmt, ...)

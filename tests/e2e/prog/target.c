@@ -188,13 +188,13 @@ static void on_signal(int sig)
 	handled++;
 }
 
-/* Bears children in every way, and takes a signal for each. */
-static void bear(void)
+/* Bears n children in every way, and takes a signal for each. */
+static void bear(int n)
 {
 	char *args[] = {"target", "nothing", NULL};
 	int before = handled;
 	pid_t pid;
-	for (volatile int i = 0; i < 20; i++) {
+	for (volatile int i = 0; i < n; i++) {
 		pid = vfork();
 		if (pid == 0)
 			_exit(7);
@@ -207,22 +207,25 @@ static void bear(void)
 		CHECK(WEXITSTATUS(reap(pid)) == 5);
 		raise(SIGUSR1);
 	}
-	CHECK(handled == before + 20);
+	CHECK(handled == before + n);
 }
 
-/* On a first line of input, and again when it ends. */
+/* On a first line of input, and again when it ends; where n is given a second thread waits in a read all the time. */
 static void test_bears(int argc, char **argv)
 {
+	int n = number(argc, argv, 0, 20);
 	char c;
-	(void)argc;
-	(void)argv;
+	pthread_t r;
 	CHECK(signal(SIGUSR1, on_signal) != SIG_ERR);
+	CHECK(pipe(feed) == 0 && (argc == 0 || pthread_create(&r, NULL, reader, NULL) == 0));
 	ready();
 	CHECK(read(0, &c, 1) == 1);
-	bear();
+	bear(n);
 	ready();
 	CHECK(read(0, &c, 1) == 0);
-	bear();
+	bear(n);
+	CHECK(write(feed[1], "end", 3) == 3 && close(feed[1]) == 0);
+	CHECK(argc == 0 || (pthread_join(r, NULL) == 0 && fed == 3));
 	puts("bore as ever");
 }
 
@@ -240,7 +243,7 @@ static void test_heir(int argc, char **argv)
 		CHECK(signal(SIGUSR1, on_signal) != SIG_ERR);
 		ready();
 		CHECK(read(0, &c, 1) == 0);
-		bear();
+		bear(20);
 		_exit(7);
 	}
 	reap_ok(pid, 7);

@@ -233,6 +233,12 @@ long ptrace(enum __ptrace_request request, ...)
 	/* Asked alone, what kernels before 5.3 do not know. */
 	if (request == PTRACE_GET_SYSCALL_INFO && fails("ptrace_info"))
 		return -1;
+	/* A signal-delivery-stop is asked about; the signal is handed on. */
+	if (request == PTRACE_GETSIGINFO && fails("ptrace_siginfo"))
+		return -1;
+	int hands_on = request == PTRACE_SYSCALL || request == PTRACE_CONT || request == PTRACE_DETACH;
+	if (hands_on && data != NULL && fails("ptrace_deliver"))
+		return -1;
 	return fails("ptrace") ? -1 : next(request, pid, addr, data);
 }
 
