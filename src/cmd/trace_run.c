@@ -409,6 +409,7 @@ static int choose_engine(struct trace *t, struct engine_config *c)
 		t->by_events = c->times = true;
 		c->want = (c->want & ~(unsigned)CAP_COUNTS) | CAP_EVENTS;
 		c->only = &t->only;
+		c->find_main = false; /* the engine does not count what comes before it */
 	}
 	return 0;
 }

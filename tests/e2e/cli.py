@@ -310,6 +310,7 @@ def test_tables(tmp):
             r = run(*how, "-f", "--by=" + by, "sh", "-c", "ls >/dev/null; :")
             named = [x.split(" ")[0] for x in lines(r.stderr, r"\S+ \(\d+\) +\d+\.\d{9} .*")]
             assert sorted(named) == ["ls", "sh"], (how, by, r.stderr[-3000:])
+    assert " 0 calls before" not in run("-c", "--engine=ptrace", "-e", "openat", "true").stderr
     assert lines(run("-c", "--errors", "cat", "/nonexistent").stderr, r"openat +\d+ +ENOENT +No such file.*")
     assert "#" in run("-c", "--hist=write", *copy).stderr
     assert run("-c", "--save", str(tmp / "run.json"), *copy).returncode == 0
