@@ -5,6 +5,7 @@
 #include "out/summary_columns.h"
 #include "out/summary_rows.h"
 #include "out/table.h"
+#include "out/width.h"
 #include "syscall/table.h"
 
 #include <errno.h>
@@ -75,7 +76,7 @@ static void measure(const struct summary_rows *rows, const struct summary_column
 			struct summary_row total = {"", &rows->total, rows->total.ns, true};
 			const struct summary_row *row = k < rows->lines.n ? &rows->lines.v[k].row : &total;
 			summary_cell(c->index[i], row, &cell);
-			int need = (int)cell.len + 1 +
+			int need = (int)width_of(buf_str(&cell)) + 1 +
 				   (k < rows->lines.n && !rows->lines.v[k].is_group && rows->grouped ? 2 : 0);
 			if (need > width[i])
 				width[i] = need;
@@ -87,11 +88,13 @@ static void measure(const struct summary_rows *rows, const struct summary_column
 /* One cell, names to the left; `first` cells have no gap in front. */
 static void put_cell(struct buf *out, const struct summary_column *c, const char *text, int width, bool first)
 {
-	int len = (int)strlen(text);
-	if (c->kind == KIND_NAME)
-		buf_addf(out, "%s%-*s", first ? "" : " ", first ? width : width - 1, text);
-	else
-		buf_fill(out, ' ', (size_t)(width > len ? width - len : 0)), buf_adds(out, text);
+	bool left = c->kind == KIND_NAME;
+	int taken = (int)width_of(text) + (left && !first);
+	size_t blanks = width > taken ? (size_t)(width - taken) : 0;
+	buf_adds(out, left && !first ? " " : "");
+	buf_fill(out, ' ', left ? 0 : blanks);
+	buf_adds(out, text);
+	buf_fill(out, ' ', left ? blanks : 0);
 }
 
 static void end_line(struct buf *out)
@@ -134,6 +137,7 @@ static void render_text(const struct summary_rows *rows, const struct summary_vi
 {
 	int width[SUMMARY_COLUMNS_MAX];
 	struct summary_columns c = columns_of(rows, v);
+	locale_t before = width_begin();
 	measure(rows, &c, width);
 	buf_adds(out, v->colour ? BOLD : "");
 	for (size_t i = 0; i < c.n; i++) {
@@ -146,6 +150,7 @@ static void render_text(const struct summary_rows *rows, const struct summary_vi
 		text_line(out, &c, width, &rows->lines.v[i].row,
 			  rows->grouped && !rows->lines.v[i].is_group ? "  " : "");
 	text_total(out, rows, &c, width);
+	width_end(before);
 }
 
 /* truss, byte for byte: %-20s%5jd.%09ld%8d%8d, a space where a column is full. */

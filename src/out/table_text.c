@@ -2,37 +2,17 @@
 #include "base/buf.h"
 #include "base/escape.h"
 #include "out/table_impl.h"
+#include "out/width.h"
 
 #include <errno.h>
 #include <libsmartcols/libsmartcols.h>
-#include <locale.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <wchar.h>
 
 #define GAP       "  "
 #define GAP_WIDTH 2
 #define TEXT_MIN  6 /* text is not cut below this many columns */
-
-/* Terminal columns that `s` takes; bytes that are no characters count one each. */
-static size_t shown_width(const char *s)
-{
-	size_t width = 0;
-	mbstate_t state = {0};
-	for (size_t left = strlen(s), len; left; s += len, left -= len) {
-		wchar_t wc;
-		len = mbrtowc(&wc, s, left, &state);
-		if (len == (size_t)-1 || len == (size_t)-2) {
-			memset(&state, 0, sizeof(state));
-			len = 1;
-			wc = L'?';
-		}
-		int w = wcwidth(wc);
-		width += w > 0 ? (size_t)w : 0;
-	}
-	return width;
-}
 
 /* What of the table is drawn and how wide. */
 struct layout {
@@ -57,9 +37,9 @@ static size_t layout_total(const struct table *t, const struct layout *l)
 static void layout_measure(const struct table *t, struct layout *l)
 {
 	for (size_t k = 0; k < t->n; k++) {
-		l->width[k] = shown_width(t->columns[k].title);
+		l->width[k] = width_of(t->columns[k].title);
 		for (size_t i = 0; i < t->rows.n; i++) {
-			size_t w = shown_width(table_cell_shown(&t->rows.v[i].cells[k]));
+			size_t w = width_of(table_cell_shown(&t->rows.v[i].cells[k]));
 			if (w > l->width[k])
 				l->width[k] = w;
 		}
@@ -107,7 +87,7 @@ static void layout_fit(const struct table *t, size_t limit, struct layout *l)
 /* Appends `s`, its end replaced by an ellipsis where it is wider than `width`. */
 static void add_cut(struct buf *out, const char *s, size_t width)
 {
-	if (shown_width(s) <= width) {
+	if (width_of(s) <= width) {
 		buf_adds(out, s);
 		return;
 	}
@@ -118,7 +98,7 @@ static void add_cut(struct buf *out, const char *s, size_t width)
 			len = 1;
 		char one[8] = {0};
 		memcpy(one, s, len);
-		used += shown_width(one);
+		used += width_of(one);
 		if (used > width - 1)
 			break;
 		buf_add(out, s, len);
@@ -194,7 +174,7 @@ static bool add_wrapped(struct buf *out, const char *s, size_t width, size_t n)
 			len += strcspn(s + len, " ");
 			struct buf word = {0};
 			buf_add(&word, s, len);
-			size_t w = shown_width(buf_str(&word));
+			size_t w = width_of(buf_str(&word));
 			bool fits = used == 0 || used + w <= width;
 			if (fits)
 				buf_add(&line, s, len);
@@ -325,17 +305,12 @@ int table_render_text(const struct table *t, const struct table_look *look, stru
 	struct layout l = {.width = calloc(t->n ? t->n : 1, sizeof(*l.width))};
 	if (!l.width)
 		return -ENOMEM;
-	/* Widths of UTF-8 come out right whatever the caller's locale. */
-	locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
-	locale_t before = utf8 ? uselocale(utf8) : (locale_t)0;
+	locale_t before = width_begin();
 	size_t indent = look->indent ? strlen(look->indent) : 0;
 	size_t limit = look->width > 0 && (size_t)look->width > indent ? (size_t)look->width - indent : SIZE_MAX;
 	layout_fit(t, limit, &l);
 	int rc = l.total ? print(t, look, &l, out) : 0;
-	if (utf8) {
-		uselocale(before);
-		freelocale(utf8);
-	}
+	width_end(before);
 	free(l.width);
 	return rc;
 }

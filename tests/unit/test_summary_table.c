@@ -165,6 +165,7 @@ static void groups_have_a_row_each(void **state)
 	struct summary s = {0};
 	add(&s, summary_group(&s, "3</tmp/a>", -1), SYS_read, 2, 1000, 0, 1);
 	add(&s, summary_group(&s, "4</tmp/\033[31mb>", -1), SYS_read, 1, 9000, 0, 1);
+	add(&s, summary_group(&s, "5</tmp/\u65e5\u672c/e\u0301>", -1), SYS_read, 1, 500, 0, 1); /* wide, combining */
 	struct summary_view v = {.by = "fd"};
 	struct buf why = {0};
 	assert_int_equal(summary_columns_parse("seconds,calls,bytes", &v.columns, &why), 0);
@@ -174,8 +175,10 @@ static void groups_have_a_row_each(void **state)
 		"  read                  0.000009000         1           1\n"
 		"3</tmp/a>               0.000002000         2           2\n"
 		"  read                  0.000002000         2           2\n"
+		"5</tmp/\u65e5\u672c/e\u0301>          0.000000500         1           1\n"
+		"  read                  0.000000500         1           1\n"
 		"                      ------------- --------- -----------\n"
-		"                        0.000011000         3           3\n");
+		"                        0.000011500         4           4\n");
 	v.format = SUMMARY_CSV;
 	v.columns.n = 0;
 	struct buf out = {0};
