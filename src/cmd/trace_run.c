@@ -222,7 +222,11 @@ static void loop(struct trace *t)
 		if (r != 1 && r != -EINTR)
 			break;
 	}
-	if (r < 0 && t->program && !t->root)
+	if (r == -EPERM && t->o.user && !t->root)
+		trace_fail(t, r,
+			   "cannot run '%s' as user '%s': only root may become another user (CAP_SETUID, CAP_SETGID)",
+			   t->program[0], t->o.user);
+	else if (r < 0 && t->program && !t->root)
 		trace_fail(t, r, "cannot run '%s': %s", t->program[0], spawn_error(t->program[0], -r));
 	else if (r < 0)
 		trace_fail(t, r, "engine %s failed: %s", t->ops->name, strerror(-r));

@@ -259,6 +259,9 @@ def test_surroundings(tmp):
     assert "exited" in t
     if os.getuid() == 0:
         assert run(*out, "-u", "nobody", "id", "-un").stdout == "nobody\n"
+    drop = {"user": 65534, "group": 65534, "extra_groups": []} if os.getuid() == 0 else {}
+    r = run("-u", "root", "true", cwd="/", **drop)
+    assert r.returncode == 125 and "as user 'root': only root may become another user" in r.stderr, r
 
 
 def test_json(tmp):
