@@ -215,8 +215,9 @@ static int add_summary(struct report *r, const struct names *names)
 	struct column columns[S_COLUMNS + EXTRAS_MAX + 1];
 	memcpy(columns, summary_columns, sizeof(summary_columns));
 	for (size_t i = 0; i < nmore; i++)
-		columns[S_COLUMNS + i] = (struct column){
-			more[i]->key, more[i]->title, COL_RIGHT | (more[i]->show == SHOW_SECONDS ? COL_OPTIONAL : 0)};
+		columns[S_COLUMNS + i] =
+			(struct column){more[i]->key, more[i]->title,
+					COL_RIGHT | (more[i]->show == SHOW_SECONDS ? COL_OPTIONAL : COL_SPARE)};
 	columns[S_COLUMNS + nmore] = (struct column){"unable", "", COL_WRAP};
 	if (r->runs.n == 1)
 		columns[S_RUN].flags |= COL_DATA_ONLY;
@@ -377,7 +378,7 @@ static int add_ratios(struct report *r, const struct names *names)
 		[R_RATIO] = {"ratio", "ratio", COL_RIGHT},
 		[R_LOW] = {"ratio_low95", "95 %", COL_RIGHT},
 		[R_HIGH] = {"ratio_high95", "", COL_RIGHT | COL_DATA_ONLY},
-		[R_WORDS] = {"verdict", "", 0},
+		[R_WORDS] = {"verdict", "", COL_SPARE}, /* the interval says it, too */
 	};
 	if (r->runs.n == 2) {
 		columns[R_RUN].flags |= COL_DATA_ONLY;

@@ -4,22 +4,19 @@
 None asserts a time.
 """
 import csv
-import fcntl
 import io
 import json
 import os
 import pty
 import re
 import signal
-import struct
 import subprocess
 import sys
 import tempfile
-import termios
 import time
 from pathlib import Path
 
-from script import SCTRACE, Skip, run_tests, seconds
+from script import SCTRACE, Skip, in_terminal, run_tests, seconds
 
 TIMEOUT = seconds(240)
 
@@ -119,31 +116,11 @@ def test_the_loop_shows_what_was_taken_out(_):
         assert stat["resolved"] is True, (mode, stat["median_ns"])
 
 
-def in_terminal(width, *args):
-    """What `sctrace bench ARGS` prints on a terminal so wide, without its progress, and its status."""
-    primary, secondary = pty.openpty()
-    fcntl.ioctl(secondary, termios.TIOCSWINSZ, struct.pack("HHHH", 50, width, 0, 0))
-    with subprocess.Popen([SCTRACE, "bench", args[0], "-q", *args[1:]], stdout=secondary, stderr=secondary, stdin=secondary,
-                          env={**os.environ, "TERM": "xterm", "NO_COLOR": "1"}) as p:
-        os.close(secondary)
-        text = b""
-        while True:
-            try:
-                piece = os.read(primary, 65536)
-            except OSError:  # the other end is closed
-                break
-            if not piece:
-                break
-            text += piece
-    os.close(primary)
-    return p.returncode, text.decode().replace("\r\n", "\n")
-
-
 def test_narrow_terminals(_):
     for args in (["syscall", "-r", "20", "id", "fork"], ["switch", "-r", "5", "-t", "50ms", "pipe"],
                  ["sched", "-r", "1", "-t", "5ms"], ["latency", "-t", "50ms", "--loads", "none,cpu+net"],
                  ["load", "-r", "1", "--loads", "none", "--", "true"]):
-        status, text = in_terminal(80, *args)
+        status, text = in_terminal(80, "bench", args[0], "-q", *args[1:])
         assert status == 0, (args, status, text)
         assert all(len(line) <= 80 for line in text.splitlines()), (args, text)
         assert "\033" not in text, text

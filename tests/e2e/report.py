@@ -12,7 +12,7 @@ import sys
 import xml.etree.ElementTree as xml
 from pathlib import Path
 
-from script import SCTRACE, Skip, run_tests, seconds
+from script import SCTRACE, Skip, in_terminal, run_tests, seconds
 
 TIMEOUT = seconds(100)
 
@@ -116,6 +116,16 @@ KERNELS = {
     "rt": (182, 184, 201, 202, 278),
     "ipipe": (176, 179, 189, 190, 260),
 }
+
+
+def test_narrow_terminals(folder):
+    """On a narrow terminal verdicts go before the ends of the names that tell rows apart"""
+    names = [f"read/write {size}" for size in ("1", "16", "256", "4K")]
+    runs = [save(folder, f"r{k}.json", document("bench-syscall", [timed(n, [k * 1000 + i for i in range(9)]) for n in names]))
+            for k in (1, 2)]
+    status, text = in_terminal(60, "report", *runs)
+    assert status == 0 and all(len(line) <= 60 for line in text.splitlines()), text
+    assert all(len(re.findall(f"(?m)^{n} ", text)) == 3 for n in names), text
 
 
 def test_kernels_side_by_side(folder):

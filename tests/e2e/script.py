@@ -3,9 +3,14 @@
 A test is a function test_*, which gets a folder of its own that is gone afterwards. Its docstring is its name, or else its own name
 is. It raises Skip where what it needs is not here (a failure under SCTRACE_MUST_WORK=1).
 """
+import fcntl
 import os
+import pty
+import struct
+import subprocess
 import sys
 import tempfile
+import termios
 from pathlib import Path
 
 from tap import Skip, Tap  # noqa: F401, the scripts' Skip
@@ -17,6 +22,26 @@ SCTRACE = str(BUILD / "sctrace")
 def seconds(usual):
     """Only bounds what hangs; an emulated machine needs more."""
     return int(os.environ.get("SCTRACE_E2E_SECONDS", usual))
+
+
+def in_terminal(width, *args):
+    """What `sctrace ARGS` prints on a terminal so wide, and its status."""
+    primary, secondary = pty.openpty()
+    fcntl.ioctl(secondary, termios.TIOCSWINSZ, struct.pack("HHHH", 50, width, 0, 0))
+    with subprocess.Popen([SCTRACE, *map(str, args)], stdout=secondary, stderr=secondary, stdin=secondary,
+                          env={**os.environ, "TERM": "xterm", "NO_COLOR": "1"}) as p:
+        os.close(secondary)
+        text = b""
+        while True:
+            try:
+                piece = os.read(primary, 65536)
+            except OSError:  # the other end is closed
+                break
+            if not piece:
+                break
+            text += piece
+    os.close(primary)
+    return p.returncode, text.decode().replace("\r\n", "\n")
 
 
 def run_tests(names):
