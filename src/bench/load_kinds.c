@@ -2,6 +2,7 @@
 #include "bench/loads.h"
 
 #include "bench/op.h"
+#include "bench/suite.h"
 
 #include "base/buf.h"
 
@@ -150,22 +151,28 @@ static void run_memory(struct load_board *b, const char *dir)
 		}
 }
 
-/* The operations of bench syscall, one after the other. */
+/* The operations of bench syscall, one after the other, but for those that cannot run here (told by who started us). */
 static void run_suite(struct load_board *b, const char *dir)
 {
-	for (;;)
-		for (size_t i = 0; op_at(i); i++) {
-			const struct op *op = op_at(i);
-			struct op_state s;
-			struct buf why = {0};
-			uint64_t n = op->cost == OP_DEAR ? 1 : SUITE_CHEAP;
-			if (op_open(op, &s, dir, &why) == 0) {
-				op->once(&s, n);
-				op_close(op, &s);
-				atomic_fetch_add(&b->work, n);
-			}
-			buf_free(&why);
-		}
+	struct buf without = {0};
+	struct buf why = {0};
+	suite_find_missing(dir, &without, &why);
+	buf_clear(&why);
+	for (size_t i = 0;; i = op_at(i + 1) ? i + 1 : 0) {
+		const struct op *op = op_at(i);
+		struct op_state s;
+		uint64_t n = op->cost == OP_DEAR ? 1 : SUITE_CHEAP;
+		if (suite_is_without(buf_str(&without), op))
+			continue;
+		if (op_open(op, &s, dir, &why) < 0)
+			break;
+		op->once(&s, n);
+		op_close(op, &s);
+		atomic_fetch_add(&b->work, n);
+	}
+	snprintf(b->why, sizeof(b->why), "%s", buf_str(&why));
+	buf_free(&why);
+	buf_free(&without);
 }
 
 static const struct load_kind kinds[] = {

@@ -4,29 +4,67 @@
 #include "bench/op.h"
 
 #include <errno.h>
+#include <string.h>
 
 /* Fixed for good: saved runs of different kernels are compared by it. Some half a second all together. */
 #define TIMES_CHEAP 20000
 #define TIMES_DEAR  60
 
-int suite_run(const char *dir, uint64_t times, struct buf *why)
+void suite_find_missing(const char *dir, struct buf *without, struct buf *why)
 {
-	int err = 0;
+	for (size_t i = 0; op_at(i); i++) {
+		const struct op *op = op_at(i);
+		struct op_state s;
+		struct buf missing = {0};
+		if (op_open(op, &s, dir, &missing) == 0)
+			op_close(op, &s);
+		else {
+			buf_addf(without, "%s%s", without->len ? "," : "", op->name);
+			buf_addf(why, "%s%s (%s)", why->len ? ", " : "", op->name, buf_str(&missing));
+		}
+		buf_free(&missing);
+	}
+}
+
+bool suite_is_without(const char *without, const struct op *op)
+{
+	size_t len = strlen(op->name);
+	for (const char *p = without; *p; p += *p == ',') {
+		size_t n = strcspn(p, ",");
+		if (n == len && strncmp(p, op->name, n) == 0)
+			return true;
+		p += n;
+	}
+	return false;
+}
+
+/* One operation; 0, or -errno and `why`. */
+static int run_op(const struct op *op, const char *dir, struct buf *why)
+{
+	struct op_state s;
+	struct buf missing = {0};
+	int err = op_open(op, &s, dir, &missing);
+	if (err)
+		buf_addf(why, "the suite's operation %s cannot run now: %s", op->name, buf_str(&missing));
+	buf_free(&missing);
+	if (err)
+		return err;
+	op->once(&s, op->cost == OP_DEAR ? TIMES_DEAR : TIMES_CHEAP);
+	if (s.wrong) {
+		buf_addf(why, "the suite's operation %s does not do here what it should", op->name);
+		err = -EIO;
+	}
+	op_close(op, &s);
+	return err;
+}
+
+int suite_run(const char *dir, uint64_t times, const char *without, struct buf *why)
+{
 	for (uint64_t t = 0; t < times; t++)
 		for (size_t i = 0; op_at(i); i++) {
-			const struct op *op = op_at(i);
-			struct op_state s;
-			struct buf missing = {0};
-			if (op_open(op, &s, dir, &missing) == 0) {
-				op->once(&s, op->cost == OP_DEAR ? TIMES_DEAR : TIMES_CHEAP);
-				if (s.wrong && !err) {
-					buf_addf(why, "the suite's operation %s does not do here what it should",
-						 op->name);
-					err = -EIO;
-				}
-				op_close(op, &s);
-			}
-			buf_free(&missing);
+			int err = suite_is_without(without, op_at(i)) ? 0 : run_op(op_at(i), dir, why);
+			if (err)
+				return err;
 		}
-	return err;
+	return 0;
 }

@@ -29,10 +29,9 @@ static int sample_op(int argc, char **argv)
 static int run_suite(int argc, char **argv)
 {
 	struct buf why = {0};
-	(void)argc;
 	/* A file may not grow so large, ...: that operation went wrong, not all. */
 	outfile_catch_signals();
-	int err = suite_run(argv[2], strtoull(argv[3], NULL, 10), &why);
+	int err = suite_run(argv[2], strtoull(argv[3], NULL, 10), argc > 4 ? argv[4] : "", &why);
 	if (err)
 		diag_error("%s", buf_str(&why));
 	buf_free(&why);

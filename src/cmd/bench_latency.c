@@ -323,7 +323,7 @@ static int run(struct bench_session *s, void *settings, int nwords, char **words
 	int status = make_plan(s, o, &plan);
 	if (status)
 		return status;
-	bench_note_disk(s, &o->loads);
+	bench_note_loads(s, &o->loads);
 	for (size_t i = 0; i < o->loads.n; i++)
 		rows[i].load = &o->loads.v[i];
 	s->err = measure(s, &plan, rows, o->loads.n, o->shared.runs ? o->shared.runs : 1);

@@ -321,7 +321,7 @@ static int repetitions(struct timing *t, uint64_t *times)
 	return -ERANGE;
 }
 
-static void describe_method(struct timing *t, uint64_t times, uint64_t seed, char **command)
+static void describe_method(struct timing *t, uint64_t times, uint64_t seed, char **command, const char *without)
 {
 	struct bench_session *s = t->s;
 	if (command)
@@ -332,9 +332,20 @@ static void describe_method(struct timing *t, uint64_t times, uint64_t seed, cha
 	bench_say_cpus(s, &s->head);
 	buf_adds(&s->head, ", under loads\n");
 	json_object_set_new(s->run, "method",
-			    json_pack("{s:o, s:o, s:I, s:I}", "cpus", bench_cpus_json(s), "command",
+			    json_pack("{s:o, s:o, s:I, s:s, s:I}", "cpus", bench_cpus_json(s), "command",
 				      command ? run_string(command[0]) : json_null(), "suite_times", (json_int_t)times,
-				      "seed", (json_int_t)seed));
+				      "suite_without", without, "seed", (json_int_t)seed));
+}
+
+/* The suite's own choice: whatever fails beside is a failure of it, and its time worth nothing. */
+static void note_missing(struct bench_session *s, struct buf *without)
+{
+	struct buf why = {0};
+	suite_find_missing(s->dir, without, &why);
+	if (why.len)
+		bench_note(s, "the suite is without what cannot run here, and takes less time by that: %s",
+			   buf_str(&why));
+	buf_free(&why);
 }
 
 static void free_timing(struct timing *t)
@@ -393,21 +404,27 @@ static int run(struct bench_session *s, void *settings, int nwords, char **words
 	uint64_t seed = o->seed ? (uint64_t)o->seed : clock_ns() & 0x7fffffff;
 	uint64_t times = 1;
 	char count[32] = "1";
-	char *suite[] = {s->self, "bench", SUITE_WORD, (char *)s->dir, count, NULL};
+	struct buf without = {0};
+	if (!command)
+		note_missing(s, &without);
+	char *suite[] = {s->self, "bench", SUITE_WORD, (char *)s->dir, count, (char *)buf_str(&without), NULL};
 	struct timing *t = new_timing(s, o, command ? command : suite, !command);
-	if (!t)
+	if (!t) {
+		buf_free(&without);
 		return end_with(s, -ENOMEM);
-	bench_note_disk(s, &o->loads);
+	}
+	bench_note_loads(s, &o->loads);
 	bench_progress(s, 0, 0, "once to warm up");
 	int err = repetitions(t, &times);
 	if (!command)
 		snprintf(count, sizeof(count), "%llu", (unsigned long long)times);
 	if (!err)
 		err = time_all(t, o->shared.runs ? o->shared.runs : DEFAULT_RUNS, seed);
-	describe_method(t, times, seed, command);
+	describe_method(t, times, seed, command, buf_str(&without));
 	if (!err || err == -EINTR)
 		report(t, seed);
 	free_timing(t);
+	buf_free(&without);
 	return end_with(s, err);
 }
 

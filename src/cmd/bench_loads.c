@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/diag.h"
+#include "bench/suite.h"
 #include "cmd/put.h"
 
 #include <errno.h>
@@ -65,16 +66,29 @@ static int list_loads(void)
 	return status;
 }
 
-void bench_note_disk(struct bench_session *s, const struct load_list *l)
+static bool has_kind(const struct load_list *l, const char *name)
 {
-	struct env_fs fs;
-	bool disk = false;
 	for (size_t i = 0; i < l->n; i++)
 		for (size_t k = 0; k < l->v[i].parts; k++)
-			disk |= strcmp(l->v[i].kind[k]->name, "disk") == 0;
-	if (disk && env_fs_read(s->dir, &fs) == 0 && fs.in_memory)
+			if (strcmp(l->v[i].kind[k]->name, name) == 0)
+				return true;
+	return false;
+}
+
+void bench_note_loads(struct bench_session *s, const struct load_list *l)
+{
+	struct env_fs fs;
+	struct buf without = {0};
+	struct buf why = {0};
+	if (has_kind(l, "disk") && env_fs_read(s->dir, &fs) == 0 && fs.in_memory)
 		bench_note(s, "'%s' is in memory (%s): the load 'disk' reached no device; give --dir", s->dir,
 			   fs.mount.type);
+	if (has_kind(l, "suite"))
+		suite_find_missing(s->dir, &without, &why);
+	if (why.len)
+		bench_note(s, "the load 'suite' is without what cannot run here: %s", buf_str(&why));
+	buf_free(&without);
+	buf_free(&why);
 }
 
 void bench_default_loads(struct load_list *l, const char *words)

@@ -21,8 +21,8 @@ struct load_list {
 opt_parse_fn bench_opt_loads;
 /* A table of what each load did, without a row where there was "none" alone; NULL: no memory. */
 struct table *bench_work_table(const struct load *const *loads, size_t n);
-/* Says so where the load 'disk' is asked for and its folder lies in memory. */
-void bench_note_disk(struct bench_session *s, const struct load_list *l);
+/* Says so where a load that is asked for is less than its name: 'disk' in memory, 'suite' without what cannot run here. */
+void bench_note_loads(struct bench_session *s, const struct load_list *l);
 /* Fills the list from words of our own. */
 void bench_default_loads(struct load_list *l, const char *words);
 /*

@@ -23,6 +23,7 @@ static const struct {
 	{"bench-latency", "method.interval_ns", "the timers' intervals differ"},
 	{"bench-load", "method.command", "different commands were run under load"},
 	{"bench-load", "method.suite_times", "the suite was run a different number of times"},
+	{"bench-load", "method.suite_without", "the suite was without different operations"},
 };
 
 const json_t *report_member(const json_t *o, const char *path)

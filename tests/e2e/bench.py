@@ -9,6 +9,7 @@ import json
 import os
 import pty
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -233,6 +234,28 @@ def test_commands_under_load(_):
         status, out, err = run("load", "-r", "1", "--loads", "none", "--", *args)
         assert status == expected and err and not out, (args, status, err)
     assert run("load", "-r", "1", "--loads", "none", "--ignore-failure", "--", "false")[0] == 0
+
+
+def test_a_suite_in_part_is_told(_):
+    def small_files():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536))
+
+    lacking = ["read-file", "read-end", "fgets-0", "fgets-1", "lseek", "fstat"]
+    words = ["load", "--format=json", "-r", "1", "--loads", "none,suite"]
+    status, out, err = run(*words, preexec_fn=small_files)
+    assert status == 0, (status, err)
+    doc = json.loads(out)
+    assert doc["method"]["suite_without"] == ",".join(lacking), doc["method"]
+    for said in ("the suite is without what cannot run here", "the load 'suite' is without"):
+        notes = [note for note in doc["notes"] if said in note]
+        assert len(notes) == 1 and all(f"{name} (write: File too large)" in notes[0] for name in lacking), doc["notes"]
+    status, out, err = run("latency", "-t", "20ms", "--loads", "suite", preexec_fn=small_files)
+    assert status == 0 and "the load 'suite' is without" in out, (status, out, err)
+    # What was to be there and is not is no suite: its own word, given by `bench load` to itself.
+    for without, expected in (("", 125), (",".join(lacking), 0)):
+        status, _, err = run("__suite", "/var/tmp", "1", without, preexec_fn=small_files)
+        assert status == expected and (status == 0) == (err == ""), (without, status, err)
+    assert document(*[w for w in words if w != "--format=json"])["method"]["suite_without"] == ""
 
 
 def descendants(pid):
