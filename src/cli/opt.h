@@ -49,6 +49,7 @@ struct opt_command {
 	const struct opt *table;
 	const char *epilog;   /* text at the end of --help, or NULL */
 	bool stop_at_operand; /* options end at the first operand (a traced program's own follow) */
+	const char *operands; /* words that its first operand may be, for completion; NULL: files */
 };
 
 enum opt_outcome { OPT_OK, OPT_HELP, OPT_VERSION, OPT_ERROR };

@@ -121,8 +121,14 @@ static void bash_script(const struct opt_command *const *commands, size_t n, str
 		      "\telif ((COMP_CWORD == 1)); then\n\t\tCOMPREPLY=($(compgen -c -W '");
 	add_subcommands(out, commands, n, " ");
 	buf_adds(out, "' -- \"$cur\") $(compgen -f -- \"$cur\"))\n"
-		      "\telif [[ -z $command && $prev == -* ]]; then\n\t\tCOMPREPLY=($(compgen -c -- \"$cur\"))\n"
-		      "\telse\n\t\tCOMPREPLY=($(compgen -f -- \"$cur\"))\n\tfi\n}\n");
+		      "\telif [[ -z $command && $prev == -* ]]; then\n\t\tCOMPREPLY=($(compgen -c -- \"$cur\"))\n");
+	for (size_t i = 0; i < n; i++)
+		if (commands[i]->operands)
+			buf_addf(out,
+				 "\telif [[ $command == %s ]] && ((COMP_CWORD == 2)); then\n"
+				 "\t\tCOMPREPLY=($(compgen -W '%s' -- \"$cur\"))\n",
+				 subcommand(commands[i]), commands[i]->operands);
+	buf_adds(out, "\telse\n\t\tCOMPREPLY=($(compgen -f -- \"$cur\"))\n\tfi\n}\n");
 	buf_addf(out, "complete -o filenames -F _%s %s\n", name, name);
 }
 
@@ -168,6 +174,8 @@ static void zsh_command(struct buf *out, const struct opt_command *c, const char
 			zsh_spec(out, o, false);
 	}
 	buf_adds(out, "\t\t'(- *)'{-h,--help}'[print help]' '(- *)'{-V,--version}'[print the version]' \\\n");
+	if (c->operands)
+		buf_addf(out, "\t\t'1:what:(%s)' \\\n", c->operands);
 	buf_adds(out, c->stop_at_operand ? "\t\t'1:program:_command_names -e' '*::arguments:_normal'\n}\n"
 					 : "\t\t'*:argument:_files'\n}\n");
 }
@@ -227,6 +235,12 @@ static void fish_script(const struct opt_command *const *commands, size_t n, str
 		if (*subcommand(commands[i]))
 			buf_addf(out, "complete -c %s -n '__fish_is_first_token' -a %s -d '%s'\n", name,
 				 subcommand(commands[i]), commands[i]->about);
+	for (size_t i = 0; i < n; i++)
+		if (commands[i]->operands)
+			buf_addf(out,
+				 "complete -c %s -n '__%s_command \"%s\"; and test (count (commandline -opc)) -eq 2' "
+				 "-f -a '%s'\n",
+				 name, name, subcommand(commands[i]), commands[i]->operands);
 	buf_addf(out, "complete -c %s -n '__%s_command \"\"' -x -a '(__fish_complete_subcommand)'\n", name, name);
 	for (size_t i = 0; i < n; i++)
 		for (const struct opt *o = commands[i]->table; !is_end(o); o++)

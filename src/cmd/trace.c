@@ -63,8 +63,10 @@ static int list_engines(void)
 static int print_completion(const char *shell)
 {
 	struct opt bench_rows[64];
-	const struct opt_command bench = {
-		.name = "sctrace bench", .about = "Measure this machine", .table = bench_rows};
+	const struct opt_command bench = {.name = "sctrace bench",
+					  .about = "Measure this machine",
+					  .table = bench_rows,
+					  .operands = "syscall switch sched latency load"};
 	const struct opt_command *const all[] = {&trace_command, &compare_command, &bench, &report_command};
 	struct buf text = {0};
 	bench_options(bench_rows, sizeof(bench_rows) / sizeof(*bench_rows));

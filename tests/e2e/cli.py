@@ -462,6 +462,9 @@ def test_completion(tmp):
         assert "summary-only" in script.read_text()
         if shutil.which(shell):
             subprocess.run([shell, "-n", str(script)], check=True)
+    for words, offered in (("bench la", "latency"), ("bench s", "syscall switch sched"), ("compare --eng", "--engine=")):
+        ask = f"source {tmp}/bash; COMP_WORDS=(sctrace {words}); COMP_CWORD=2; _sctrace 2>/dev/null; echo ${{COMPREPLY[*]}}"
+        assert subprocess.run(["bash", "-c", ask], capture_output=True, text=True, check=True).stdout == offered + "\n", words
     assert run("--completion", "csh").returncode == 2
 
 
