@@ -10,6 +10,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+static int set_result(struct trace_inject *r, int64_t result, struct buf *why)
+{
+	if (r->tamper.set_result) {
+		buf_adds(why, "error and retval exclude each other: a call gives one result");
+		return -EINVAL;
+	}
+	r->tamper.set_result = true;
+	r->tamper.result = result;
+	return 0;
+}
+
 static int set_error(struct trace_inject *r, const char *value, struct buf *why)
 {
 	int64_t number;
@@ -20,9 +31,7 @@ static int set_error(struct trace_inject *r, const char *value, struct buf *why)
 		buf_addf(why, "'%s' is no error; write ENOSPC or a number from 1 to 4095", value);
 		return -EINVAL;
 	}
-	r->tamper.set_result = true;
-	r->tamper.result = -err;
-	return 0;
+	return set_result(r, -err, why);
 }
 
 static int set_retval(struct trace_inject *r, const char *value, struct buf *why)
@@ -34,9 +43,7 @@ static int set_retval(struct trace_inject *r, const char *value, struct buf *why
 		buf_addf(why, "'%s' is no result; write a number", value);
 		return -EINVAL;
 	}
-	r->tamper.set_result = true;
-	r->tamper.result = n;
-	return 0;
+	return set_result(r, n, why);
 }
 
 static int set_signal(struct trace_inject *r, const char *value, struct buf *why)
@@ -125,11 +132,17 @@ static int apply(struct trace_inject *r, char *word, struct buf *why)
 	near_init(&near, word);
 	for (size_t i = 0; i < ACTIONS; i++) {
 		near_offer(&near, actions[i].name);
-		if (strcmp(actions[i].name, word) == 0 && value)
+		if (strcmp(actions[i].name, word) != 0)
+			continue;
+		if (value)
 			return actions[i].set(r, value, why);
+		buf_addf(why, "'%s' needs a value", word);
+		return -EINVAL;
 	}
-	buf_addf(why, value ? "'%s' is no way of tampering" : "'%s' needs a value", word);
+	buf_addf(why, "'%s' is no way of tampering", word);
 	near_say(&near, "", why);
+	for (size_t i = 0; !near.n && i < ACTIONS; i++)
+		buf_addf(why, "%s %s", i ? "," : "; there are", actions[i].name);
 	return -EINVAL;
 }
 

@@ -267,10 +267,32 @@ int trace_opt_format(void *ctx, const struct opt *row, const char *arg, struct b
 		return 0;
 	}
 	int r = summary_format_parse(arg, &o->view.format, why);
-	if (r < 0)
+	if (r < 0) {
+		buf_adds(why, " (and perfetto, of traces)");
 		return r;
+	}
 	o->format = o->view.format == SUMMARY_JSON ? TRACE_JSON : TRACE_TEXT;
 	return 0;
+}
+
+/* --hist: one call's name, as tables have it: "read", "read#32", "syscall_0x1c9". */
+int trace_opt_hist(void *ctx, const struct opt *row, const char *arg, struct buf *why)
+{
+	(void)row;
+	if (!*arg || strpbrk(arg, ",%!?/")) {
+		buf_addf(why, "'%s' is not one call; write its name, as read", arg);
+		return -EINVAL;
+	}
+	struct buf name = {0};
+	struct filter known = {0};
+	size_t at = 0;
+	buf_add(&name, arg, strcspn(arg, "#"));
+	int r = filter_parse(&known, buf_str(&name), &at, why);
+	filter_free(&known);
+	buf_free(&name);
+	if (r == 0)
+		((struct trace_opts *)ctx)->hist = arg;
+	return r;
 }
 
 int trace_opt_json(void *ctx, const struct opt *row, const char *arg, struct buf *why)

@@ -105,7 +105,7 @@ static const struct opt trace_table[] = {
 	{0, "by", "WHAT", opt_word, "rows for each process, thread, fd or path", AT(by), COMPLETE_WORDS,
 	 "process thread fd path"},
 	{0, "errors", NULL, opt_flag, "which calls failed how often with what", AT(errors)},
-	{0, "hist", "CALL", opt_string, "how long CALL took, as a histogram", AT(hist)},
+	{0, "hist", "CALL", trace_opt_hist, "how long CALL took, as a histogram", AT(hist)},
 	{0, "interval", "DURATION", trace_opt_interval, "print the table that often (on SIGUSR1 too)", AT(interval_ns)},
 	{0, "save", "FILE", opt_string, "keep the summary for `sctrace report`", AT(save), COMPLETE_FILE},
 	{'O', "summary-syscall-overhead", "DURATION", trace_opt_overhead,
@@ -235,6 +235,12 @@ int trace_opts_check(struct trace_opts *o, bool program, struct buf *why)
 		 "--by, --errors, --hist, --interval, --save and -O are for summaries: add -c"},
 		{o->by && (f == SUMMARY_TRUSS || f == SUMMARY_STRACE),
 		 "--by has no place in truss's and strace's tables"},
+		{(o->errors || o->hist) && f != SUMMARY_TEXT && f != SUMMARY_WIDE && f != SUMMARY_MARKDOWN,
+		 "--errors and --hist stand below tables of --format=text, wide and markdown alone; a run of --save "
+		 "has "
+		 "both"},
+		{o->count && o->follow > 1 && !o->truss,
+		 "-ff is for traces, each in a file; -c makes one table: write -f"},
 		{o->follow > 1 && !o->output && !o->truss, "-ff needs -o FILE, to make FILE.PID of it"},
 		{o->follow > 1 && o->output && (o->output[0] == '|' || o->output[0] == '!'),
 		 "-ff writes files, not into a command"},

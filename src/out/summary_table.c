@@ -237,7 +237,7 @@ static void unix_lines(struct buf *out, size_t from)
 	buf_truncate(out, to);
 }
 
-const char summary_format_words[] = "text wide truss strace csv markdown json";
+const char summary_format_words[] = "text, wide, truss, strace, csv, markdown, json";
 
 int summary_render(const struct summary *s, const struct summary_view *v, struct buf *out)
 {

@@ -236,6 +236,17 @@ def test_mistakes(_):
     assert "did you mean openat" in rows[0]
     assert rows[2].index("^") == rows[1].index("opnat"), rows
     assert "--format" in run("--fromat=csv", "true").stderr
+    for args, told in ((["-e", "inject=write:error"], "'error' needs a value\n"),
+                       (["-e", "inject=write:syscall=getpid"], "'syscall' is no way of tampering; there are error, retval,"),
+                       (["-e", "inject=write:error=EIO:retval=3"], "error and retval exclude each other"),
+                       (["-c", "--hist=raed"], "there is no call 'raed'; did you mean read?"),
+                       (["-c", "--hist=read,write"], "'read,write' is not one call"),
+                       (["-c", "--format=csv", "--errors"], "below tables of --format=text, wide and markdown alone"),
+                       (["-c", "-ff", "-o", "/nonexistent/x"], "-c makes one table: write -f"),
+                       (["--format=perfeto"], "markdown, json (and perfetto, of traces)")):
+        r = run(*args, "true")
+        assert r.returncode == 2 and told in r.stderr, r
+    assert "syscall_0x1c9: no such call came back" in run("-c", "--hist=syscall_0x1c9", "true").stderr
 
 
 def test_tampering(tmp):
