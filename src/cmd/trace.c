@@ -76,6 +76,25 @@ static int print_completion(const char *shell)
 	return EXIT_USAGE;
 }
 
+/* Where strace's long names do more than ours: the letters that do the same. */
+static void say_instead(struct buf *why)
+{
+	static const struct {
+		const char *refused, *instead;
+	} spellings[] = {
+		{"--absolute-timestamps takes", "-t, -tt (microseconds) or -ttt (since the Epoch)"},
+		{"--relative-timestamps takes", "-r, which has microseconds"},
+		{"--syscall-times takes", "-T, which has microseconds"},
+		{"--strings-in-hex takes", "-x, or -xx for all strings"},
+		{"--daemonize takes", "-D, -DD (in its own process group) or -DDD (in its own session)"},
+		{"--interruptible: '", "1, 2, 3 or 4"},
+		{"'--output-separately'", "-ff"},
+	};
+	for (size_t i = 0; i < sizeof(spellings) / sizeof(*spellings); i++)
+		if (strstr(buf_str(why), spellings[i].refused))
+			buf_addf(why, "; write %s", spellings[i].instead);
+}
+
 static int wrong_usage(const struct trace *t, struct buf *why)
 {
 	const char *name = t->o.truss ? "truss" : "sctrace";
@@ -87,6 +106,7 @@ static int wrong_usage(const struct trace *t, struct buf *why)
 		buf_adds(why, " (use the name sctrace for those letters)");
 	else if (meaning)
 		buf_adds(why, " (the name truss brings those letters)");
+	say_instead(why);
 	if (!strchr(buf_str(why), '\n'))
 		buf_addf(why, " (%s --help tells more)", name);
 	say_error(buf_str(why));

@@ -243,6 +243,9 @@ def test_mistakes(_):
                        (["-c", "--hist=read,write"], "'read,write' is not one call"),
                        (["-c", "--format=csv", "--errors"], "below tables of --format=text, wide and markdown alone"),
                        (["-c", "-ff", "-o", "/nonexistent/x"], "-c makes one table: write -f"),
+                       (["--absolute-timestamps=unix"], "takes no value; write -t, -tt (microseconds) or -ttt"),
+                       (["--daemonize=pgroup"], "write -D, -DD (in its own process group)"),
+                       (["-f", "--output-separately"], "write -ff"), (["--interruptible=never"], "write 1, 2, 3 or 4"),
                        (["--format=perfeto"], "markdown, json (and perfetto, of traces)")):
         r = run(*args, "true")
         assert r.returncode == 2 and told in r.stderr, r
