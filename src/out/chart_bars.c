@@ -8,11 +8,13 @@
 #include <errno.h>
 #include <math.h>
 
-#define ROW        22.0
-#define BAR        13.0
-#define GROUP_GAP  6.0
-#define GAP        16.0
-#define VALUE_ROOM 58.0 /* right of the longest bar, for its value */
+#define ROW         22.0
+#define BAR         13.0
+#define GROUP_GAP   6.0
+#define GAP         16.0
+#define BOLD        1.12 /* letters of titles, by those of text */
+#define LABEL_LEAST 80.0
+#define VALUE_ROOM  58.0 /* right of the longest bar, for its value */
 
 /* Where the rows of a panel stand. */
 struct rows {
@@ -111,6 +113,15 @@ static double widest_label(const char *const *labels, size_t n, double limit)
 	return fmin(widest + 10, limit);
 }
 
+/* What side by side panels leave for labels, their titles being whole. */
+static double beside_panels(double width, const struct chart_bar_panel *panels, size_t n)
+{
+	double widest = 0;
+	for (size_t i = 0; i < n; i++)
+		widest = fmax(widest, svg_text_width(panels[i].title ? panels[i].title : "", 12) * BOLD);
+	return fmax(width - (double)n * widest - GAP * (double)(n - 1), LABEL_LEAST);
+}
+
 static void label_at(double x, double y, const char *label, struct buf *out)
 {
 	struct buf cut = {0};
@@ -133,7 +144,8 @@ int chart_bars_grouped(const struct chart_frame *f, const char *const *labels, s
 	struct buf body = {0};
 	double width = frame_width(f) - 2 * FRAME_MARGIN;
 	bool stacked = frame_is_narrow(f);
-	double label = widest_label(labels, n, width * 0.42);
+	double most = stacked ? width : beside_panels(width, panels, npanels);
+	double label = widest_label(labels, n, fmin(width * 0.42, most));
 	double room = width - label;
 	double cell = stacked || !npanels ? room : (room - GAP * (double)(npanels - 1)) / (double)npanels;
 	double height = row_at(&(struct rows){.members = members}, n - 1) + ROW + 44;

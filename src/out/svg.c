@@ -119,6 +119,9 @@ static double char_width(unsigned char c)
 {
 	if ((c & 0xc0) == 0x80)
 		return 0;
+	/* U+3000 and above: nearly all are full width. */
+	if (c >= 0xe3)
+		return 1;
 	return strchr(" .,:;|!'ijl()[]/tfr", c) ? 0.37 : c >= 'A' && c <= 'Z' ? 0.7 : strchr("mw%@+<>=", c) ? 0.9 : 0.6;
 }
 

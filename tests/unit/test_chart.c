@@ -1,6 +1,7 @@
 #include "base/buf.h"
 #include "out/axis.h"
 #include "out/chart.h"
+#include "out/svg.h"
 #include "stats/box.h"
 #include "stats/hist.h"
 
@@ -84,6 +85,32 @@ static void bars_and_points(void **state)
 	assert_sound(&b);
 	assert_int_equal(chart_scatter(&frame, &seconds, &seconds, points + 2, 1, &b), -EINVAL);
 	assert_int_equal(chart_bars(&frame, labels, 0, p, 1, &b), -EINVAL);
+	buf_free(&b);
+}
+
+static void titles_of_bars_stand_apart(void **state)
+{
+	(void)state;
+	static const char title[] = "system time (mean)";
+	const double v[] = {1, 2};
+	const char *const labels[] = {
+		"b", "a command of so many words that its name alone could fill half of the picture and more"};
+	struct chart_bar_panel p[4];
+	for (size_t i = 0; i < 4; i++)
+		p[i] = (struct chart_bar_panel){title, seconds, v, NULL, NULL};
+	struct buf b = {0};
+	assert_int_equal(chart_bars(&frame, labels, 2, p, 4, &b), 0);
+	double before = 0;
+	size_t found = 0;
+	for (const char *s = b.s, *at; (at = strstr(s, title)); s = at + 1, found++) {
+		const char *x = at;
+		while (strncmp(x, " x=\"", 4) != 0)
+			x--;
+		double left = strtod(x + 4, NULL);
+		assert_true(!found || left - before >= svg_text_width(title, 12));
+		before = left;
+	}
+	assert_int_equal(found, 4);
 	buf_free(&b);
 }
 
@@ -188,6 +215,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines_leave_out_what_has_no_value),
 		cmocka_unit_test(bars_and_points),
+		cmocka_unit_test(titles_of_bars_stand_apart),
 		cmocka_unit_test(boxes_tell_what_they_leave_out),
 		cmocka_unit_test(histograms_and_progress),
 		cmocka_unit_test(values_read_well),
