@@ -137,3 +137,13 @@ void factor_human(struct buf *out, double x)
 {
 	buf_addf(out, x < 9.995 ? "%.2f" : x < 99.95 ? "%.1f" : "%.0f", x);
 }
+
+void factor_interval(struct buf *out, double low, double high)
+{
+	buf_adds(out, isfinite(high) ? "" : "above ");
+	factor_human(out, low);
+	if (!isfinite(high))
+		return;
+	buf_adds(out, " to ");
+	factor_human(out, high);
+}

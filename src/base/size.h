@@ -30,6 +30,8 @@ void duration_human(struct buf *out, double ns);
 void count_human(struct buf *out, uint64_t n);
 /* Appends a factor with three digits: "0.94", "1.60", "17.0", "340". */
 void factor_human(struct buf *out, double x);
+/* The same for an interval: "1.21 to 1.93"; "above 1.21" where `high` has no end. */
+void factor_interval(struct buf *out, double low, double high);
 
 /* Reads a whole decimal number within [min, max]: 0, -EINVAL, or -ERANGE. */
 int number_parse(const char *text, int64_t min, int64_t max, int64_t *value);

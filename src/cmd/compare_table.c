@@ -159,10 +159,8 @@ static void set_interval(struct table *t, const struct compare *c, const struct 
 		buf_adds(&b, "reference");
 	} else if (s->same_as_reference) {
 		buf_adds(&b, "no difference seen");
-	} else if (isfinite(s->relative_ci.low)) {
-		factor_human(&b, s->relative_ci.low);
-		buf_adds(&b, " to ");
-		factor_human(&b, s->relative_ci.high);
+	} else if (isfinite(s->relative_ci.low)) { /* its end is open where the reference may take no time at all */
+		factor_interval(&b, s->relative_ci.low, s->relative_ci.high);
 	}
 	table_string(t, C_INTERVAL, buf_str(&b));
 	table_real(t, C_RELATIVE_LOW, s->relative_ci.low, NULL);

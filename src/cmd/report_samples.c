@@ -297,11 +297,8 @@ static int ratio_row(struct table *t, const struct report_run *run, const struct
 	factor_human(&text, ratio);
 	table_real(t, R_RATIO, ratio, buf_str(&text));
 	buf_clear(&text);
-	if (isfinite(i.low)) {
-		factor_human(&text, i.low);
-		buf_adds(&text, " to ");
-		factor_human(&text, i.high);
-	}
+	if (isfinite(i.low))
+		factor_interval(&text, i.low, i.high);
 	table_real(t, R_LOW, i.low, buf_str(&text));
 	buf_free(&text);
 	table_real(t, R_HIGH, i.high, NULL);

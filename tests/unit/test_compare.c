@@ -441,6 +441,11 @@ static void prose_is_wrapped(void **state)
 	buf_addc(&out, ' ');
 	factor_human(&out, 1466.4);
 	assert_string_equal(buf_str(&out), "1.60 17.0 1466");
+	buf_clear(&out);
+	factor_interval(&out, 5.126, 12);
+	buf_addc(&out, ' ');
+	factor_interval(&out, 5.126, INFINITY);
+	assert_string_equal(buf_str(&out), "5.13 to 12.0 above 5.13");
 	buf_free(&out);
 }
 
