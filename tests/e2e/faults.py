@@ -431,11 +431,18 @@ ERRORS = {name: error for error, names in {
     "ENOSPC": "ftruncate mkdir", "EROFS": "rmdir unlink unlinkat"}.items() for name in names.split()}
 
 
+def of_traced(world, env):
+    """The environment of a sctrace that is traced: LeakSanitizer cannot look there."""
+    no_leaks = {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"} if world.sanitized else {}
+    return {**os.environ, **env, **no_leaks}
+
+
 def calls_made(world, argv, env):
     """Name: how many."""
     with tempfile.TemporaryDirectory(dir=world.scratch) as place:
         words = [word.format(place=place) for word in map(str, argv)]
-        end = execute([str(world.sctrace), "-c", "--engine=ptrace", "--format=csv", "-o", f"{place}/counts", "--", *words], env=env)
+        end = execute([str(world.sctrace), "-c", "--engine=ptrace", "--format=csv", "-o", f"{place}/counts", "--", *words],
+                      env=of_traced(world, env))
         if end.status != 0:
             raise Failed(f"{' '.join(words)}: ended with {end.status}\n" + tail(end.stderr))
         return {name: calls for name, (calls, _) in read_table(Path(place, "counts").read_text()).items()}
@@ -450,7 +457,7 @@ def fail_one_call(world, argv, env, whole, call, when):
         work = Path(place, "work")
         work.mkdir(mode=0o700)
         words = [word.format(place=place) for word in map(str, argv)]
-        env = {**os.environ, **env, "TMPDIR": str(work), "XDG_RUNTIME_DIR": str(work)}
+        env = of_traced(world, {**env, "TMPDIR": str(work), "XDG_RUNTIME_DIR": str(work)})
         with running([world.sctrace, *inject, "-o", f"{place}/injected", "--", *words], env) as process:
             try:
                 status, stdout, stderr = wait_end(process)
@@ -478,6 +485,8 @@ def refuse_all(world, jobs, trial):
     """What a trial raises is collected; it tells whether its fault was reached."""
     if any(world.build.glob("sctrace.p/*.gcno")):
         raise Skip("a build for coverage loses counts where its files cannot be read")
+    if world.sanitized:  # AddressSanitizer ends a program where it has no memory for itself
+        jobs = [job for job in jobs if job[0] not in ("mmap", "munmap", "madvise")]
     wrong = []
 
     def one(job):
@@ -625,7 +634,7 @@ def fail_attached(world, argv, env, call, when, interrupted):
         inject = [world.sctrace, "-e", f"inject={call}:error={error}:when={when}", "-e", f"trace={call}", "-e", "signal=none"]
         try:
             status, stderr = attach_to_bearer(world, [*inject, "-o", f"{place}/injected", "--", world.sctrace, *words],
-                                              {**os.environ, **env, "TMPDIR": str(work)}, interrupted)
+                                              of_traced(world, {**env, "TMPDIR": str(work)}), interrupted)
         except Failed as why:
             raise Failed(f"{what}: {why}") from None
         left = [path.name for path in work.iterdir()]
@@ -645,7 +654,7 @@ def fault_calls_attached(world, mode):
     argv = [*how(mode), "-f", "-o", "{place}/out"]
     start, counts = calls_made(world, [world.sctrace, "--version"], {}), world.scratch / "counts"
     count = [world.sctrace, "-c", "--engine=ptrace", "--format=csv", "-o", counts, "--", world.sctrace]
-    attach_to_bearer(world, [*count, *(word.format(place=world.scratch) for word in argv)], {**os.environ, **env}, True)
+    attach_to_bearer(world, [*count, *(word.format(place=world.scratch) for word in argv)], of_traced(world, env), True)
     made = {name: calls for name, (calls, _) in read_table(counts.read_text()).items()}
     jobs = [(call, when, interrupted) for call in sorted(set(made) - CANNOT_FAIL)
             for when, interrupted in some_of(start.get(call, 0), made[call]).items()

@@ -1018,6 +1018,6 @@ def scale_tracer_payload(world, mode):
             process.stdin.flush()
             if wait_end(process)[0] != 0:
                 raise Failed("did not end well")
-    most = 64 if b"__asan_init" in Path(world.sctrace).read_bytes() else 32  # the sanitizer's own memory
+    most = 64 if world.sanitized else 32
     if peaks[1] > most * 1024 or peaks[1] > peaks[0] + 8 * 1024:
         raise Failed(f"peak of the tracer, KiB: {peaks[0]} with 1 MiB, {peaks[1]} with 64")
