@@ -166,7 +166,7 @@ static void __attribute__((noreturn)) child_main(struct child *c)
 	while ((n = read(c->go[0], &byte, 1)) < 0 && errno == EINTR)
 		;
 	if (n != 1)
-		_exit(127); /* the tracer is gone */
+		_exit(EXIT_OWN); /* there is no tracer */
 	int err = -prepare(c->s, &c->who);
 	if (!err) {
 		execve(c->path, c->argv, c->s->envp ? c->s->envp : environ);
@@ -209,12 +209,17 @@ static pid_t fork_roles(struct child *c)
 	if (middle < 0)
 		return -1;
 	if (middle > 0) {
-		while (waitpid(middle, NULL, 0) < 0 && errno == EINTR)
+		int status = 0;
+		while (waitpid(middle, &status, 0) < 0 && errno == EINTR)
 			;
+		errno = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+		if (errno)
+			return -1;
 		child_main(c);
 	}
-	if (fork() != 0)
-		_exit(0);
+	pid_t tracer = fork();
+	if (tracer != 0)
+		_exit(tracer < 0 ? errno : 0);
 	setsid();
 	return self;
 }
@@ -278,10 +283,10 @@ int spawn_finish(struct spawned *p)
 {
 	int err = 0;
 	ssize_t n;
+	close(p->go_fd);
 	while ((n = read(p->err_fd, &err, sizeof(err))) < 0 && errno == EINTR)
 		;
 	close(p->err_fd);
-	close(p->go_fd);
 	return n == sizeof(err) ? err : 0;
 }
 

@@ -44,7 +44,10 @@ struct spawned {
 int spawn_start(const struct spawn *s, struct spawned *out, struct buf *why);
 /* Lets the child go on to execve(2); 0 or -errno. */
 int spawn_go(struct spawned *p);
-/* The errno of a failed start, or 0 when the program runs (call when the child execed or ended). Closes the pipes. */
+/*
+ * The errno of a failed start, or 0 when the program runs; waits for that. A child that was not let go ends, with EXIT_OWN. Closes
+ * the pipes.
+ */
 int spawn_finish(struct spawned *p);
 
 /*

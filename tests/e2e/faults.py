@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -672,3 +673,64 @@ def fault_signal_in_hand(world, mode):
             status, stderr = attach_to_bearer(world, argv, faulty(world, {**usual, **env}, function, f"{n}+", EPERM), False)
             if ORDERED in stderr and (status != 125 or stderr.count(b"\n") < 3):
                 raise Failed(f"{function}, call {n}: ended with {status}\n" + tail(stderr))
+
+
+# And of one that is the program's grandchild (-D), in a session of its own.
+
+
+def called_with(word, patience=TIMEOUT):
+    """Who is still alive of those with the word in their command line, when they have had time to end."""
+    until = time.monotonic() + patience
+    while True:
+        alive = []
+        for entry in Path("/proc").iterdir():
+            try:
+                if entry.name.isdigit() and word in (entry / "cmdline").read_bytes() and state(entry.name) not in "ZX":
+                    alive.append(int(entry.name))
+            except OSError:
+                continue
+        if not alive or time.monotonic() > until:
+            return alive
+        time.sleep(0.02)
+
+
+def one_fault_of_grandchild(world, mode, function, n, error):
+    """Whether the fault was reached. The status is the program's: ours where it did not run, SIGKILL's where we had to end it."""
+    what = f"-D: {function}, call {n}, error {error}"
+    with tempfile.TemporaryDirectory(dir=world.scratch) as place:
+        work = Path(place, "work")
+        work.mkdir(mode=0o700)
+        env = {**os.environ, **MODES[mode][1], "TMPDIR": str(work), "XDG_RUNTIME_DIR": str(work)}
+        argv = [world.sctrace, "-D", *(word.format(place=place) for word in traced(world, mode))]
+        try:
+            with running(argv, faulty(world, env, function, f"{n}*", error)) as process:
+                status, stdout, stderr = wait_end(process)
+        except Failed as why:
+            raise Failed(f"{what}: {why}") from None
+        finally:
+            left = called_with(place.encode())
+            for pid in left:
+                os.kill(pid, signal.SIGKILL)
+        left += [path.name for path in work.iterdir() if path.name != "sctrace-costs.json"]
+        said = stderr.replace(ORDERED, b"")
+        if left or status not in (0, 1, 125, -signal.SIGKILL) or (status and not said and function != "write"):
+            raise Failed(f"{what}: ended with {status}, left: {left}\n" + tail(stderr))
+        out = Path(place, "out")
+        if status == 0 and not said and not all_calls_seen(mode)(stdout, out.read_text() if out.exists() else ""):
+            raise Failed(f"{what}: status 0, no word, and the result is not whole\n" + tail(stdout))
+        return ORDERED in stderr
+
+
+@scenario("fault")
+def fault_daemonized(world, mode):
+    """A fault of one process may be another's, too: each counts for itself, and those before the births are all of theirs."""
+    if any(world.build.glob("sctrace.p/*.gcno")):
+        raise Skip("a build for coverage loses counts where its files cannot be read")
+    errors = {EPERM: "ptrace kill sigaction syscall process_vm_readv prctl setitimer", ESRCH: "ptrace", ECHILD: "wait",
+              EIO: "read write pread64 pwrite64", ENOMEM: "fork open mmap malloc calloc memfd_create pipe2 dup2 opendir bpf"}
+    jobs = [(function, n, error) for error, functions in errors.items() for function in functions.split()
+            for n in ("1", "2", "5", "20", "1+", "8+", *(("120+", "450+", "600+") if function in ("ptrace", "wait") else ()))]
+    with ThreadPoolExecutor(2) as pool:
+        reached = sum(pool.map(lambda job: one_fault_of_grandchild(world, mode, *job), jobs))
+    if reached < len(jobs) / 4:
+        raise Failed(f"only {reached} faults of {len(jobs)} reached")

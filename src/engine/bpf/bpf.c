@@ -106,8 +106,6 @@ static int release_root(struct bpf_engine *b, struct spawned *p, struct buf *why
 	int r = bpf_mark(b, b->root, TASK_FRESH | TASK_WAITING | TASK_ROOT);
 	if (r == 0)
 		r = spawn_go(p);
-	if (r < 0)
-		kill(b->root, SIGKILL); /* it waits for a word that cannot be given */
 	int err = spawn_finish(p);
 	if (r < 0)
 		buf_addf(why, "cannot count '%s': %s", name, strerror(-r));
@@ -213,8 +211,10 @@ static void note_held(struct bpf_engine *b, const struct ring_event *r)
 	}
 	if (r->kind != RING_DEATH || !r->is_process)
 		return;
-	if ((pid_t)r->pid == b->root && !b->root_is_child) /* -D: nobody else tells us */
+	if ((pid_t)r->pid == b->root && !b->root_is_child) { /* -D: nobody else tells us */
 		b->result.status = r->status;
+		b->root_ended = true;
+	}
 	for (size_t i = 0; i < b->held.n; i++)
 		if (b->held.v[i] == (pid_t)r->pid)
 			b->held.v[i--] = b->held.v[--b->held.n];
@@ -250,8 +250,10 @@ static int reap_root(struct bpf_engine *b)
 {
 	if (!b->root || b->root_ended)
 		return 0;
+	/* Not when its parent takes notice: that may wait for us to close what both write to. */
+	struct pollfd end = {.fd = b->root_fd, .events = POLLIN};
 	if (!b->root_is_child) {
-		b->root_ended = kill(b->root, 0) < 0 && errno == ESRCH;
+		b->root_ended = b->root_fd < 0 ? kill(b->root, 0) < 0 && errno == ESRCH : poll(&end, 1, 0) > 0;
 		return 0;
 	}
 	pid_t pid = wait4(b->root, &b->result.status, WNOHANG | __WALL, &b->result.usage);

@@ -229,7 +229,7 @@ void tracer_detach_all(struct tracer *t)
 	 * killed, births that were not told yet are waited for, too.
 	 */
 	uint64_t until = clock_ns() + DETACH_PATIENCE_NS;
-	while (!all_stopped(t) || (t->failed && t->root)) {
+	while (!all_stopped(t) || (t->failed && t->root && !t->root_waits)) {
 		struct wait_status w;
 		w.tid = tracer_wait(t, -1, &w.status, WNOHANG, NULL);
 		if (w.tid < 0 && w.tid != -EINTR)

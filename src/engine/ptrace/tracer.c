@@ -222,7 +222,7 @@ void tracer_kill(struct engine *e, int sig)
 	size_t i = 0;
 	struct process *p;
 	while ((p = map_next(&t->tasks.processes, &i, NULL)))
-		if (!p->attached)
+		if (!p->attached && !(p->root && t->root_waits))
 			kill(p->pid, sig);
 }
 
@@ -267,6 +267,7 @@ static int start_program(struct tracer *t, struct buf *why)
 	if (r < 0)
 		return r;
 	t->root = child.pid;
+	t->root_waits = true;
 	t->go_fd = child.go_fd;
 	t->err_fd = child.err_fd;
 	if (ptrace(PTRACE_SEIZE, child.pid, NULL, t->options) < 0) {
@@ -275,7 +276,6 @@ static int start_program(struct tracer *t, struct buf *why)
 			 "not allowed to trace '%s': %s (in a container ptrace must be let through; see also "
 			 "/proc/sys/kernel/yama/ptrace_scope)",
 			 t->config.spawn.argv[0], strerror(-r));
-		kill(child.pid, SIGKILL);
 		return r;
 	}
 	struct task *task = tasks_add(&t->tasks, child.pid);
@@ -293,6 +293,7 @@ static int start_program(struct tracer *t, struct buf *why)
 		return r < 0 ? r : -ECHILD;
 	task->stopped = true;
 	r = spawn_go(&child);
+	t->root_waits = r < 0;
 	tracer_resume(t, task);
 	note_lost_privileges(t);
 	return r;
@@ -325,8 +326,8 @@ int tracer_start(struct tracer *t, const struct engine_config *config, const str
 		r = start_program(t, why);
 	for (size_t i = 0; r == 0 && i < config->nattach; i++)
 		r = tracer_attach(t, config->attach[i], why);
-	if (r < 0 && t->root)
-		kill(t->root, SIGKILL); /* it waits to be let go */
+	if (r < 0 && t->root && !t->root_waits)
+		kill(t->root, SIGKILL);
 	if (r < 0 && !why->len)
 		buf_adds(why, buf_str(&t->note)); /* why it was given up */
 	if (r < 0 && !why->len)

@@ -98,6 +98,7 @@ struct tracer {
 	pid_t root;     /* the program that was started, or 0 */
 	bool root_ran;  /* its execve succeeded */
 	bool root_left; /* it is let go of, and its end is waited for all the same */
+	bool root_waits; /* it waits for our word before its execve, and ends by itself, with our status, where there will be none */
 	int exec_error; /* errno of the start that failed */
 	uint64_t root_t0;
 	unsigned long
