@@ -10,7 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BLOCKS "64K"
+#define BLOCKS         "64K"
+#define LIBRARY_BUFFER 4096
 
 static const struct strategy strategies[] = {
 	{"fgetc/fputc", "copy-fgetc-fputc", STRATEGY_DEFAULT, NULL,
@@ -24,7 +25,7 @@ static const struct strategy strategies[] = {
 	 "lines are cut out of the C library's buffer by a fast search for the newline, so it costs less user time "
 	 "than single "
 	 "characters with the same system calls"},
-	{"fread/fwrite", "copy-fread-fwrite", STRATEGY_BUFFER, "4K", "blocks through the C library",
+	{"fread/fwrite", "copy-fread-fwrite", STRATEGY_BUFFER | STRATEGY_GATHERED, "4K", "blocks through the C library",
 	 "blocks smaller than the C library's buffer are gathered in it before the kernel is asked; larger ones go "
 	 "straight "
 	 "through"},
@@ -73,7 +74,8 @@ static const struct strategy strategies[] = {
 	 "reading and writing can overlap, but each block is handed over by waking the other thread, which costs more "
 	 "than the "
 	 "copy from a warm cache"},
-	{"io_uring", "copy-io-uring", STRATEGY_BUFFER, BLOCKS, "eight linked reads and writes handed over in one call",
+	{"io_uring", "copy-io-uring", STRATEGY_BUFFER | STRATEGY_BATCHED, BLOCKS,
+	 "eight linked reads and writes handed over in one call",
 	 "one call hands over many requests, so entering the kernel is paid once for all; linked requests run one "
 	 "after the "
 	 "other in it"},
@@ -100,9 +102,12 @@ uint64_t strategy_expected_calls(const struct strategy *s, uint64_t bytes, uint6
 {
 	if (s->flags & STRATEGY_PER_BYTE)
 		return 2 * bytes;
-	/* Strategies without a buffer of their own use at least the C library's, a page. */
-	uint64_t unit = s->flags & STRATEGY_BUFFER && buffer ? buffer : 4096;
-	return 2 * (bytes / unit + 1);
+	/* Strategies without a buffer of their own use at least the C library's. */
+	uint64_t unit = s->flags & STRATEGY_BUFFER && buffer ? buffer : LIBRARY_BUFFER;
+	if (s->flags & STRATEGY_GATHERED && unit < LIBRARY_BUFFER)
+		unit = LIBRARY_BUFFER;
+	uint64_t units = bytes / unit + 1;
+	return s->flags & STRATEGY_BATCHED ? units / STRATEGY_BATCH + 1 : 2 * units;
 }
 
 /* The folder of the running executable, or "" where it cannot be told. */

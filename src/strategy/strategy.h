@@ -13,7 +13,12 @@ enum strategy_flags {
 	STRATEGY_BUFFER = 1 << 1,   /* takes -b SIZE */
 	STRATEGY_PER_BYTE = 1 << 2, /* two system calls a byte, whatever the buffer */
 	STRATEGY_ALIGNED = 1 << 3,  /* its buffer must be a multiple of 4096 bytes */
+	STRATEGY_GATHERED = 1 << 4, /* the C library makes pages of smaller buffers */
+	STRATEGY_BATCHED = 1 << 5,  /* one call reads and writes STRATEGY_BATCH buffers */
 };
+
+/* As many as copy-io-uring hands over at once. */
+#define STRATEGY_BATCH 8
 
 struct strategy {
 	const char *name;    /* what the user types and reads: "read/write" */

@@ -61,6 +61,15 @@ static void expected_calls_grow_as_buffers_shrink(void **state)
 	assert_int_equal(strategy_expected_calls(strategy_find("unbuffered"), 1000, 0), 2000);
 }
 
+static void small_buffers_that_are_gathered_are_not_a_call_each(void **state)
+{
+	(void)state;
+	const struct strategy *library = strategy_find("fread/fwrite");
+	assert_int_equal(strategy_expected_calls(library, 1 << 20, 1), 2 * (256 + 1));
+	assert_int_equal(strategy_expected_calls(library, 1 << 20, 8192), 2 * (128 + 1));
+	assert_int_equal(strategy_expected_calls(strategy_find("io_uring"), 1 << 20, 1), (1 << 17) + 1);
+}
+
 static void a_missing_copier_is_told(void **state)
 {
 	(void)state;
@@ -81,6 +90,7 @@ int main(void)
 		cmocka_unit_test(every_row_is_complete),
 		cmocka_unit_test(lists_of_buffers),
 		cmocka_unit_test(expected_calls_grow_as_buffers_shrink),
+		cmocka_unit_test(small_buffers_that_are_gathered_are_not_a_call_each),
 		cmocka_unit_test(a_missing_copier_is_told),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
