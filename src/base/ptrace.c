@@ -55,6 +55,13 @@ static char state_of(pid_t tid)
 	return name_end && name_end[1] == ' ' ? name_end[2] : '\0';
 }
 
+/* Is the task ours and alive, and all that there was to wait for taken? */
+static bool has_no_news(pid_t tid)
+{
+	siginfo_t news = {0};
+	return waitid(P_PID, (id_t)tid, &news, WEXITED | WSTOPPED | WNOWAIT | WNOHANG | __WALL) == 0 && !news.si_pid;
+}
+
 /* A task that was killed leaves its stop within this. */
 #define LEAVE_TRIES 20
 #define LEAVE_NS    1000000
@@ -66,9 +73,7 @@ static char state_of(pid_t tid)
 static bool stands_still(pid_t tid)
 {
 	for (int i = 0; i < LEAVE_TRIES; i++) {
-		siginfo_t news = {0};
-		if (waitid(P_PID, (id_t)tid, &news, WEXITED | WSTOPPED | WNOWAIT | WNOHANG | __WALL) < 0 ||
-		    news.si_pid || state_of(tid) != 't')
+		if (!has_no_news(tid) || state_of(tid) != 't')
 			return false;
 		nanosleep(&(struct timespec){.tv_nsec = LEAVE_NS}, NULL);
 	}
@@ -81,6 +86,9 @@ static bool is_refused(int request, pid_t tid, int error)
 		return false;
 	if (error == EIO || error == EINVAL || error == EFAULT)
 		return !may_be_impossible(request);
+	/* Which need not stand still (ptrace_check_attach() in kernel/ptrace.c). */
+	if (error == ESRCH && request == PTRACE_INTERRUPT)
+		return has_no_news(tid);
 	/* Memory is asked for by way of tasks that may run, or be in a group-stop. */
 	if (error == ESRCH)
 		return request != PTRACE_PEEKTEXT && request != PTRACE_POKETEXT && stands_still(tid);

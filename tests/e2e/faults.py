@@ -373,13 +373,6 @@ def refuse_attached(world, mode, env, function, n, error):
             raise Failed(f"{what}: the program ended with {status}\n" + tail(said))
 
 
-@scenario("fault", ["ptrace", "trace"])
-def fault_attached(world, mode):
-    """Refused for good in the middle of attaching, or later: what was attached to goes on, and the refusal is told."""
-    for function, n, error in (("ptrace", 4, EPERM), ("ptrace", 8, EPERM), ("ptrace", 400, EPERM), ("wait", 300, ECHILD)):
-        refuse_attached(world, mode, {}, function, n, error)
-
-
 def warm_costs(world, mode):
     """Costs that are known: there is no calibration then, and the calls are those of attaching."""
     env = {"XDG_RUNTIME_DIR": tempfile.mkdtemp(dir=world.scratch)}
@@ -389,11 +382,22 @@ def warm_costs(world, mode):
     return env
 
 
+@scenario("fault", ["ptrace", "trace"])
+def fault_attached(world, mode):
+    """Refused for good in the middle of attaching, or later: what was attached to goes on, and the refusal is told."""
+    for function, n, error in (("ptrace", 4, EPERM), ("ptrace", 8, EPERM), ("ptrace", 400, EPERM), ("wait", 300, ECHILD)):
+        refuse_attached(world, mode, {}, function, n, error)
+    env = warm_costs(world, mode)
+    for n in (3, 5):  # the leader is to be interrupted, and a thread: they are there, whatever the kernel says
+        refuse_attached(world, mode, env, "ptrace", n, ESRCH)
+
+
 @scenario("fault", ["patch"])
 def fault_agent(world, mode):
     """The same while the agent is put in: a thread that is on an errand of ours then finds its way back by itself."""
     env = warm_costs(world, mode)
     jobs = [("ptrace", n, EPERM) for n in range(5, 160, 9)] + [("wait", n, ECHILD) for n in range(2, 50, 8)]
+    jobs += [("ptrace", n, ESRCH) for n in (5, 7, 30, 100)]
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(lambda job: refuse_attached(world, mode, env, *job), jobs))
 
