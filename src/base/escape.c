@@ -96,6 +96,19 @@ void escape_c(struct buf *out, const char *s, size_t n, bool hex)
 	}
 }
 
+void escape_angled(struct buf *out, const char *s, size_t n, bool hex)
+{
+	for (size_t len; n; s += len, n -= len) {
+		const char *end = hex ? NULL : memchr(s, '>', n);
+		len = end ? (size_t)(end - s) : n;
+		escape_c(out, s, len, hex);
+		if (!end)
+			break;
+		buf_adds(out, "\\76");
+		len++;
+	}
+}
+
 void escape_json(struct buf *out, const char *text)
 {
 	size_t n = strlen(text);

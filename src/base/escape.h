@@ -23,6 +23,9 @@ void escape_text(struct buf *out, const char *s, size_t n);
 /* Appends `s` as the inside of a C string as strace writes it: \n \t \" \\, octal for the rest, hex where `hex`. */
 void escape_c(struct buf *out, const char *s, size_t n, bool hex);
 
+/* The same for what stands between < and >: a > of its own is escaped, so that nothing ends it early. */
+void escape_angled(struct buf *out, const char *s, size_t n, bool hex);
+
 /*
  * Appends JSON text whose strings hold such characters raw, as JSON allows all but C0: they become \u escapes, which mean
  * the same to who reads it.

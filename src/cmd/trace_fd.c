@@ -134,7 +134,7 @@ bool trace_pid_name(void *ctx, int pid, struct buf *out)
 	char name[64];
 	(void)ctx;
 	proc_comm(pid, name, sizeof(name));
-	escape_c(out, name, strlen(name), false);
+	escape_angled(out, name, strlen(name), false);
 	return name[0];
 }
 

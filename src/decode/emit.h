@@ -138,7 +138,10 @@ static inline void emit_sym(struct emit *e, const char *text, uint64_t raw)
 {
 	e->ops->symbols(e, text, raw);
 }
-/* A descriptor: its number or, where it has one, its `name` (AT_FDCWD), and what it `is` ("/etc/passwd"), or NULL. */
+/*
+ * A descriptor: its number or, where it has one, its `name` (AT_FDCWD), and what it `is`, or NULL: a path ("/etc/passwd"), or
+ * another name in which what is foreign was escaped by escape_angled().
+ */
 static inline void emit_fd(struct emit *e, int64_t fd, const char *name, const char *is)
 {
 	e->ops->descriptor(e, fd, name, is);

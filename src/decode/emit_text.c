@@ -160,19 +160,15 @@ static void text_symbols(struct emit *e, const char *text, uint64_t raw)
 	colour(e, COLOUR_OFF);
 }
 
-/* Between < and >, which is escaped inside so that nothing ends it early. */
+/* Paths are escaped here; of other names (TCP:[...->...], UNIX:[...,"..."], of processes) what is foreign was before. */
 static void text_result_is(struct emit *e, const char *is)
 {
 	colour(e, COLOUR_NOTE);
 	buf_addc(e->out, '<');
-	for (size_t n; *is; is += n) {
-		n = strcspn(is, ">");
-		escape_c(e->out, is, n, e->flags & EMIT_HEX_STRINGS);
-		if (is[n] == '>') {
-			buf_adds(e->out, "\\76");
-			n++;
-		}
-	}
+	if (is[0] == '/' || is[0] == '(')
+		escape_angled(e->out, is, strlen(is), e->flags & EMIT_HEX_STRINGS);
+	else
+		escape_line(e->out, is, strlen(is));
 	buf_addc(e->out, '>');
 	colour(e, COLOUR_OFF);
 }

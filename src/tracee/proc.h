@@ -76,7 +76,7 @@ bool proc_mount_parse(const char *line, struct proc_mount *m);
  * returns true.
  */
 bool proc_net_inet(const char *line, bool v6, unsigned long inode, struct buf *out);
-/* The same of /proc/PID/net/unix: "[INODE]" or "[INODE,\"name\"]", the name escaped. */
+/* The same of /proc/PID/net/unix: "[INODE]", "[INODE,\"/path\"]" or "[INODE,@\"abstract name\"]", the name escaped. */
 bool proc_net_unix(const char *line, unsigned long inode, struct buf *out);
 
 #endif

@@ -61,8 +61,9 @@ bool proc_net_unix(const char *line, unsigned long inode, struct buf *out)
 	size_t n = strcspn(name, "\n");
 	buf_addf(out, "[%lu", inode);
 	if (n) {
-		buf_adds(out, ",\"");
-		escape_c(out, name, n, false);
+		bool abstract = name[0] == '@';
+		buf_adds(out, abstract ? ",@\"" : ",\"");
+		escape_angled(out, name + abstract, n - abstract, false);
 		buf_addc(out, '"');
 	}
 	buf_addc(out, ']');

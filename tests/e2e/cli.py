@@ -207,6 +207,19 @@ def test_looks(tmp):
           "s.send(struct.pack('=IHHIIBxHiII', 32, 18, 0x301, 7, 0, 0, 0, 0, 0, 0))"
     t = run("-e", "trace=sendto,send", sys.executable, "-c", ask).stderr
     assert "RTM_GETLINK" in t and "NLM_F_DUMP" in t, t
+    # What is behind a descriptor or a process: ends and names are told as they are, and a name does not end the word.
+    ends = """import ctypes, os, socket
+s = socket.create_server(("127.0.0.1", 0))
+socket.create_connection(s.getsockname()).send(b"x")
+u = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+u.bind('a>"b')
+u.getsockname()
+ctypes.CDLL(None).prctl(15, b'c>"d')
+os.kill(os.getpid(), 0)
+"""
+    t = run("-yy", "-Y", "-e", "trace=sendto,send,kill,getsockname", sys.executable, "-c", ends, cwd=tmp).stderr
+    assert lines(t, r'send(to)?\(\d+<TCP:\[127\.0\.0\.1:\d+->127\.0\.0\.1:\d+\]>, "x", 1, 0.*\) = 1'), t
+    assert lines(t, r'getsockname\(\d+<UNIX:\[\d+,"a\\76\\"b"\]>, .*') and lines(t, r'kill\(\d+<c\\76\\"d>, 0\) += 0'), t
     t = run("-e", "quiet=exit", "sh", "-c", "kill -USR1 $$").stderr
     assert "+++" not in t and "--- SIGUSR1" in t, t
     t = run("-i", "-e", "kill", "sh", "-c", "kill -USR1 $$").stderr

@@ -154,7 +154,8 @@ static void sockets_are_told_by_their_inode(void **state)
 	buf_clear(&out);
 	assert_true(proc_net_unix("0000: 00000002 00000000 00000000 0001 01 9 @a\x1b[m\n", 9, &out));
 	assert_true(proc_net_unix("0000: 00000002 00000000 00000000 0001 01 9\n", 9, &out));
-	assert_string_equal(buf_str(&out), "[9,\"@a\\33[m\"][9]");
+	assert_true(proc_net_unix("0000: 00000002 00000000 00000000 0001 01 9 /a>\"\n", 9, &out));
+	assert_string_equal(buf_str(&out), "[9,@\"a\\33[m\"][9][9,\"/a\\76\\\"\"]");
 	buf_free(&out);
 }
 

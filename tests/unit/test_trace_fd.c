@@ -87,7 +87,7 @@ static void unix_names_are_escaped(void **state)
 	int n = snprintf(a.sun_path + sizeof(name) - 2, 16, "1%d", (int)getpid());
 	socklen_t len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + sizeof(name) - 2 + (size_t)n);
 	assert_int_equal(bind(fd, (struct sockaddr *)&a, len), 0);
-	snprintf(expect, sizeof(expect), ",\"@sctrace-test\\0331%d\"]", (int)getpid());
+	snprintf(expect, sizeof(expect), ",@\"sctrace-test\\0331%d\"]", (int)getpid());
 	assert_non_null(strstr(name_of(2, fd), expect));
 	close(fd);
 }
