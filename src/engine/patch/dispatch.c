@@ -63,6 +63,16 @@ static bool was_blocked(const struct task *task, uint64_t *mask)
 	       (patch_task_of(task)->sigsys_blocked || is_all_else(*mask));
 }
 
+bool dispatch_block_again(const struct task *task)
+{
+	uint64_t mask = 0;
+	bool blocked = was_blocked(task, &mask);
+	mask |= SIGBIT(SIGSYS);
+	if (blocked)
+		ptrace(PTRACE_SETSIGMASK, task->tid, sizeof(mask), &mask);
+	return blocked;
+}
+
 /*
  * The kernel forces the signal: a thread that blocked it has it unblocked, and where it was blocked or ignored its action is
  * reset (force_sig_info_to_task). Who blocks everything, as C libraries do around births, had it blocked too.
@@ -70,12 +80,7 @@ static bool was_blocked(const struct task *task, uint64_t *mask)
 static void mend_forced_signal(struct patch *p, struct task *task)
 {
 	uint64_t args[6] = {0};
-	uint64_t mask = 0;
-	bool blocked = was_blocked(task, &mask);
-	if (blocked) {
-		mask |= SIGBIT(SIGSYS);
-		ptrace(PTRACE_SETSIGMASK, task->tid, sizeof(mask), &mask);
-	}
+	bool blocked = dispatch_block_again(task);
 	/* Else it is as it was, and a filter of the program's may forbid the call (force_sig_info_to_task). */
 	bool reset = blocked || image_of(task)->sigsys_action[ACTION_HANDLER] == 1 /* SIG_IGN */;
 	if (reset && own_action(task, args))

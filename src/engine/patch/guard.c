@@ -93,6 +93,21 @@ void guard_waited(struct tracer *t, pid_t tid, int status)
 		send_again(task);
 }
 
+void guard_rescue(struct patch *p)
+{
+	size_t i = 0;
+	struct task *task;
+	while ((task = map_next(&p->t.tasks.by_tid, &i, NULL))) {
+		siginfo_t si;
+		if (task->stopped || !patch_task_of(task) || ptrace(PTRACE_GETSIGINFO, task->tid, NULL, &si) < 0 ||
+		    si.si_signo != SIGSYS || si.si_code != SUD_SIGSYS)
+			continue;
+		guard_waited(&p->t, task->tid, SIGSYS << 8 | 0x7f);
+		dispatch_block_again(task);
+		ptrace(PTRACE_DETACH, task->tid, NULL, NULL);
+	}
+}
+
 void guard_remove(struct patch *p, struct task *task, bool delivers)
 {
 	struct image *img = image_of(task);

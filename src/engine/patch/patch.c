@@ -268,6 +268,12 @@ static uint64_t calls_so_far(struct tracer *t)
 	return region_calls(patch_of(t));
 }
 
+/* From here on no call stops that we could not answer. */
+static void on_gave_up(struct tracer *t)
+{
+	region_switch_off(patch_of(t));
+}
+
 static const struct tracer_ops patch_ops = {
 	.waited = guard_waited,
 	.signal = on_signal,
@@ -278,6 +284,7 @@ static const struct tracer_ops patch_ops = {
 	.death = patch_on_death,
 	.detach = on_detach,
 	.leave = on_leave,
+	.gave_up = on_gave_up,
 	.resume_request = resume_request,
 	.syscall_stop = on_syscall_stop,
 	.calls_so_far = calls_so_far,
@@ -385,6 +392,8 @@ static void calibrate(struct patch *p, bool pinned)
 
 static void patch_free(struct patch *p)
 {
+	if (p->t.failed)
+		guard_rescue(p);
 	tracer_detach_all(&p->t);
 	remote_release();
 	region_free_all(p);

@@ -344,6 +344,8 @@ uint64_t region_address(const struct region *r, const uint64_t *word);
 void region_empty(struct patch *p, struct region *r, int64_t nr);
 /* Adds what all regions counted since the last time to p->t.counts. */
 void region_collect_all(struct patch *p);
+/* Turns dispatch off in all processes that were attached to, as the watchdog does after us. */
+void region_switch_off(struct patch *p);
 void region_free_all(struct patch *p);
 /* The sum of calls counted in all regions. */
 uint64_t region_calls(struct patch *p);
@@ -448,6 +450,8 @@ enum tracer_verdict dispatch_stop(struct patch *p, struct task *task, const stru
 				  struct user_regs_struct *r);
 /* Did the call that the task stopped at raise this signal? The program may send itself one that says so. Then *r: its registers. */
 bool dispatch_is_forced(const struct task *task, const siginfo_t *si, struct user_regs_struct *r);
+/* A thread that blocked SIGSYS before one was forced does so again. Did it? */
+bool dispatch_block_again(const struct task *task);
 /* `sig` is about to be delivered: does its handler run with SIGSYS blocked? */
 void dispatch_note_delivery(struct task *task, int sig);
 /* The action of `sig` is, or is about to be, this one. */
@@ -523,6 +527,11 @@ void guard_install(struct patch *p, struct task *task);
  * its call would return its own number. So the thread is sent back to before it at once.
  */
 void guard_waited(struct tracer *t, pid_t tid, int status);
+/*
+ * All is over: lets those go to before their calls whose SIGSYS could not be waited for. Else it is delivered when we are gone, and
+ * ends who blocked it as it came, whose handler the kernel has taken away (force_sig_info_to_task).
+ */
+void guard_rescue(struct patch *p);
 /*
  * Gives the program its own action back; also before a SIGSYS of its own is delivered, whose handler's flags and mask count: then
  * the task `delivers` at the stop that it ends up in.

@@ -158,6 +158,13 @@ void region_collect_all(struct patch *p)
 		region_collect(p, p->regions.v[i]);
 }
 
+void region_switch_off(struct patch *p)
+{
+	for (size_t i = 0; i < p->regions.n; i++)
+		if (p->regions.v[i]->slots)
+			tail_of(p->regions.v[i])->selector = 0;
+}
+
 static void region_free(struct region *r)
 {
 	if (r->slots)

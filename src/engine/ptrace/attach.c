@@ -107,7 +107,13 @@ static int seize_threads(struct tracer *t, pid_t pid)
 		return -errno;
 	int found = 0;
 	int r = 0;
-	for (struct dirent *e; r >= 0 && (e = readdir(d));) {
+	while (r >= 0) {
+		errno = 0;
+		const struct dirent *e = readdir(d);
+		if (!e) {
+			r = -errno; /* a thread that was not seen would run in what changes under it */
+			break;
+		}
 		pid_t tid = (pid_t)strtol(e->d_name, NULL, 10);
 		r = tid > 0 ? seize(t, pid, tid) : 0;
 		if (r == -EPERM && may_be_refused(tid))

@@ -42,6 +42,8 @@ struct tracer_ops {
 	void (*detach)(struct tracer *t, struct task *task);
 	/* All tasks are stopped and about to be detached: called for each, to clean its process up once. */
 	void (*leave)(struct tracer *t, struct task *task);
+	/* All is over (tracer_give_up): what was attached to must soon run without us. */
+	void (*gave_up)(struct tracer *t);
 	/* The ptrace request that resumes this task: PTRACE_SYSCALL or PTRACE_CONT. */
 	int (*resume_request)(struct tracer *t, const struct task *task);
 	/* A syscall-stop; true: it was dealt with (not a call of the program's). */
