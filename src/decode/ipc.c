@@ -158,13 +158,15 @@ LAYOUT_NARROW(mq_attr, struct mq_attr, &layout_mq_attr32, M(struct mq_attr, mq_f
 	      M(struct mq_attr, mq_maxmsg, LONG), M(struct mq_attr, mq_msgsize, LONG),
 	      M(struct mq_attr, mq_curmsgs, LONG));
 
-static void nodes(const struct decode *d, uint64_t v, uint64_t bits)
+/* The kernel reads and writes one bit less than it is told of (get_nodes() of mm/mempolicy.c). */
+static void nodes(const struct decode *d, uint64_t v, uint64_t maxnode)
 {
-	uint64_t words = (bits + 63) / 64;
+	uint64_t bits = maxnode ? maxnode - 1 : 0;
+	uint64_t words = bits / 64 + (bits % 64 > 0);
 	decode_numbers(d, v, words < 64 ? words : 64, 8, K_HEX16);
 }
 
-/* How many bits of it count is the next argument. */
+/* How many bits of it count the next argument tells. */
 void show_nodemask(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)k;

@@ -12,6 +12,7 @@
 #include <linux/audit.h>
 #include <linux/bpf.h>
 #include <linux/if_addr.h>
+#include <linux/mempolicy.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <netinet/in.h>
@@ -516,6 +517,10 @@ static void test_seldom(void **state)
 	      "log_size=0, kern_version=KERNEL_VERSION(6, 1, 2), prog_flags=0}, 48) = -1 EPERM (Operation not "
 	      "permitted)",
 	      "bpf", -EPERM, 5, BASE, sizeof(prog));
+	static const uint64_t nodes[] = {3, 5};
+	put(0, nodes, sizeof(nodes));
+	CHECK("MPOL_BIND, [0x0000000000000003], 65) = 0", "set_mempolicy", 0, MPOL_BIND, BASE, 65);
+	CHECK("MPOL_BIND, [0x0000000000000003, 0x0000000000000005], 66) = 0", "set_mempolicy", 0, MPOL_BIND, BASE, 66);
 }
 
 int main(void)
