@@ -116,10 +116,11 @@ static void text_string(struct emit *e, const char *s, size_t n, unsigned flags)
 	colour(e, COLOUR_OFF);
 }
 
-/* Is the text names of constants? Sets, dates and descriptions such as makedev(1, 3) are not. */
+/* Is the text names of constants? Sets, dates, words ("Timeout") and descriptions such as makedev(1, 3) are not. */
 static bool is_constants(const char *text)
 {
-	return text[0] >= 'A' && text[0] <= 'Z' && !text[strspn(text, NAME_BYTES)];
+	bool word = text[0] && text[1] >= 'a' && text[1] <= 'z';
+	return text[0] >= 'A' && text[0] <= 'Z' && !word && !text[strspn(text, NAME_BYTES)];
 }
 
 /* As strace writes them: signals and limits in decimal, a file's type and mode in octal, all else in hex. */
@@ -144,6 +145,13 @@ static void text_comment(struct emit *e, const char *text)
 	colour(e, COLOUR_NOTE);
 	buf_addf(e->out, " /* %s */", text);
 	colour(e, COLOUR_OFF);
+}
+
+/* That a constant has no name ("CAP_???") is nothing to tell where numbers are wanted. */
+static void text_explain(struct emit *e, const char *text)
+{
+	if (!(e->flags & EMIT_RAW_NAMES && strstr(text, "???")))
+		text_comment(e, text);
 }
 
 static void text_symbols(struct emit *e, const char *text, uint64_t raw)
@@ -244,7 +252,7 @@ static const struct emit_ops text_ops = {
 	.symbols = text_symbols,
 	.descriptor = text_descriptor,
 	.more = text_more,
-	.comment = text_comment,
+	.comment = text_explain,
 	.wrap = text_wrap,
 	.result = text_result,
 	.result_as = text_result_as,

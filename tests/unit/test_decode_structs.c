@@ -51,7 +51,7 @@ static void put(size_t at, const void *what, size_t n)
 	memcpy(memory + at, what, n);
 }
 
-enum { TEXT, JSON, VERBOSE };
+enum { TEXT, JSON, VERBOSE, RAW, BOTH };
 
 static bool i386;
 /* Structures as libc has them are shown for this machine's own calls alone. */
@@ -87,7 +87,7 @@ static void shown(struct buf *out, const char *name, int64_t result, const uint6
 	if (how == JSON)
 		emit_json_init(&e, out);
 	else
-		emit_text_init(&e, out, 0);
+		emit_text_init(&e, out, how == RAW ? EMIT_RAW_NAMES : how == BOTH ? EMIT_BOTH_NAMES : 0);
 	struct decode d = {.out = &e, .call = &call, .mem = &mem, .opts = &opts, .pid = 1, .memo = &memo};
 	int from = decode_enter(&d);
 	if (kernel_writes)
@@ -511,6 +511,10 @@ static void test_seldom(void **state)
 		 ",\"tmo_p\":{\"raw\":0,\"value\":null},\"sigmask\":{\"raw\":0,\"value\":null},\"sigsetsize\":{\"raw\":"
 		 "0,\"value\":0},\"result\":0,\"returned\":\"Timeout\"",
 		 "ppoll", 0, BASE, 1, 0, 0, 0);
+	CHECK_AS(RAW, "NULL, 0, 5) = 0 (Timeout)", "poll", 0, 0, 0, 5);
+	CHECK_AS(BOTH, "NULL, 0, 5) = 0 (Timeout)", "poll", 0, 0, 0, 5);
+	CHECK_AS(RAW, "0x17, 0x40) = 0", "prctl", 0, 23, 64);
+	CHECK_AS(BOTH, "0x17 /* PR_CAPBSET_READ */, 0x40 /* CAP_??? */) = 0", "prctl", 0, 23, 64);
 	prog[10] = 0x060102;
 	put(0, prog, sizeof(prog));
 	CHECK("BPF_PROG_LOAD, {prog_type=BPF_PROG_TYPE_KPROBE, insn_cnt=0, insns=NULL, license=NULL, log_level=0, "
