@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/escape.h"
 #include "base/size.h"
+#include "cmd/term.h"
 #include "cmd/trace_save.h"
 #include "decode/decode.h"
 #include "syscall/kinds.h"
@@ -311,6 +312,7 @@ static void render(struct trace *t, const struct summary *s)
 		trace_fail(t, -ENOMEM, "no memory is left: calls are missing from the table");
 	struct summary_view v = t->o.view;
 	v.colour = t->colour;
+	v.width = term_look(t->out.fd).width;
 	if (summary_render(s, &v, &t->out.buf) < 0)
 		trace_fail(t, -ENOMEM, "no memory is left for the table");
 }

@@ -85,6 +85,24 @@ static void measure(const struct summary_rows *rows, const struct summary_column
 	}
 }
 
+/* Leaves out what can be spared, but for what the rows are sorted by, until the rest fits. */
+static void fit(struct summary_columns *c, int *width, const struct summary_view *v)
+{
+	static const unsigned char spare[] = {SC_P50, SC_P99, SC_AVG, SC_MAX};
+	int total = 0;
+	for (size_t i = 0; i < c->n; i++)
+		total += width[i];
+	for (size_t k = 0; k < sizeof(spare) && total > v->width; k++)
+		for (size_t i = 0; i < c->n; i++) {
+			if (c->index[i] != spare[k] || v->sort == spare[k] + 1)
+				continue;
+			total -= width[i];
+			c->n--;
+			memmove(c->index + i, c->index + i + 1, c->n - i);
+			memmove(width + i, width + i + 1, (c->n - i) * sizeof(*width));
+		}
+}
+
 /* One cell, names to the left; `first` cells have no gap in front. */
 static void put_cell(struct buf *out, const struct summary_column *c, const char *text, int width, bool first)
 {
@@ -139,6 +157,8 @@ static void render_text(const struct summary_rows *rows, const struct summary_vi
 	struct summary_columns c = columns_of(rows, v);
 	locale_t before = width_begin();
 	measure(rows, &c, width);
+	if (v->width && !v->columns.n && v->format == SUMMARY_TEXT)
+		fit(&c, width, v);
 	buf_adds(out, v->colour ? BOLD : "");
 	for (size_t i = 0; i < c.n; i++) {
 		const struct summary_column *col = &summary_column_table[c.index[i]];

@@ -14,7 +14,7 @@ import sys
 import time
 from pathlib import Path
 
-from script import BUILD, SCTRACE, Skip, run_tests, seconds
+from script import BUILD, SCTRACE, Skip, in_terminal, run_tests, seconds
 
 EXAMPLES = BUILD / "examples"
 TIMEOUT = seconds(100)
@@ -346,6 +346,16 @@ def test_tables(tmp):
     assert run("-c", "--save", str(tmp / "run.json"), *copy).returncode == 0
     assert json.loads((tmp / "run.json").read_text())["kind"] == "count"
     assert stat.S_IMODE((tmp / "run.json").stat().st_mode) == 0o600
+
+
+def test_narrow_terminals(_):
+    """On a narrow terminal the table leaves out columns, but none that -U or -S names"""
+    for width, args, columns in ((120, [], "avg p50 p99 max"), (80, [], "avg max"), (60, [], "calls errors"), (80, ["-S", "p50"], "p50 max"),
+                                 (60, ["-U", "calls,p50,p90,p99,max"], "p50 p90 p99 max")):
+        status, text = in_terminal(width, "-c", *args, "true")
+        head = next(line for line in text.splitlines() if line.startswith("syscall "))
+        assert status == 0 and head.split()[-len(columns.split()):] == columns.split(), (width, args, text)
+        assert "-U" in args or all(len(line) <= width for line in text.splitlines() if re.match(r"\w+ +[<~\d]", line)), text
 
 
 def test_strace_table(tmp):

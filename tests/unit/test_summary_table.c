@@ -62,6 +62,37 @@ static void text_has_trusss_columns_first(void **state)
 	summary_free(&s);
 }
 
+static void a_narrow_terminal_has_fewer_columns(void **state)
+{
+	(void)state;
+	struct summary s = three_calls();
+	struct summary_view v = {.width = 80};
+	renders(&s, &v,
+		"syscall                     seconds     calls   errors        avg        max\n"
+		"openat                  0.000012000         3        1    4.00 us    5.00 us\n"
+		"read                    0.000004000         4        0    1.00 us    1.00 us\n"
+		"close                  <0.000000060         2        0   <0.03 us   <0.03 us\n"
+		"                      ------------- --------- --------\n"
+		"                        0.000016000         9        1\n");
+	v.width = 40;
+	struct buf why = {0};
+	assert_int_equal(summary_sort_parse("p99", &v.sort, &why), 0);
+	renders(&s, &v,
+		"syscall                     seconds     calls   errors        p99\n"
+		"openat                  0.000012000         3        1    5.00 us\n"
+		"read                    0.000004000         4        0    1.00 us\n"
+		"close                  <0.000000060         2        0   <0.03 us\n"
+		"                      ------------- --------- --------\n"
+		"                        0.000016000         9        1\n");
+	assert_int_equal(summary_columns_parse("calls,p50,p90,p99,max", &v.columns, &why), 0);
+	struct buf out = {0};
+	assert_int_equal(summary_render(&s, &v, &out), 0);
+	assert_non_null(strstr(buf_str(&out), "p50        p90        p99        max"));
+	buf_free(&out);
+	buf_free(&why);
+	summary_free(&s);
+}
+
 static void truss_to_the_letter(void **state)
 {
 	(void)state;
@@ -232,6 +263,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(text_has_trusss_columns_first),
+		cmocka_unit_test(a_narrow_terminal_has_fewer_columns),
 		cmocka_unit_test(truss_to_the_letter),
 		cmocka_unit_test(strace_to_the_letter),
 		cmocka_unit_test(csv_is_in_seconds),
