@@ -244,6 +244,18 @@ static int comparable(const struct report_run *a, const struct report_run *b, st
 	return -EINVAL;
 }
 
+/* What --names calls a run must tell it from the others: 0, or -ERANGE. */
+static int labels_differ(const struct report *r, struct buf *why)
+{
+	for (size_t i = 0; i < r->runs.n; i++)
+		for (size_t k = 0; k < i; k++)
+			if (strcmp(r->runs.v[i].label, r->runs.v[k].label) == 0) {
+				buf_addf(why, "--names calls two runs '%s'", r->runs.v[i].label);
+				return -ERANGE;
+			}
+	return 0;
+}
+
 /* Labels from --names, else from the files; equal ones are told apart by the whole path. */
 static int choose_labels(struct report *r, struct buf *why)
 {
@@ -258,7 +270,7 @@ static int choose_labels(struct report *r, struct buf *why)
 			return -ENOMEM;
 		names += len + (names[len] == ',');
 		if (i + 1 == r->runs.n && *names == '\0')
-			return 0;
+			return labels_differ(r, why);
 	}
 	if (names) {
 		buf_addf(why, "--names must name each of the %zu runs, by comma, and no more", r->runs.n);

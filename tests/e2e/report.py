@@ -346,7 +346,7 @@ def test_names(folder):
     """--names names each run, and equal file names are told apart"""
     a, b, _ = published(folder)
     assert re.search(r"^clock +old ", report("--names=old,new", a, b), re.M)
-    for names in ("old", "old,new,newer", ""):
+    for names in ("old", "old,new,newer", "", "old,old"):
         assert run("report", f"--names={names}", a, b).returncode == 2, names
     other = folder / "other"
     other.mkdir()
