@@ -74,7 +74,10 @@ static int unknown_name(const char *name, struct buf *why)
 	for (size_t i = 0; (d = syscall_row(i)); i++)
 		near_offer(&near, d->name);
 	buf_addf(why, "there is no call '%s'", name);
-	near_say(&near, "", why);
+	if (name[0] == '!')
+		buf_adds(why, "; a ! stands before the whole set and takes all others");
+	else
+		near_say(&near, "", why);
 	return -EINVAL;
 }
 

@@ -76,6 +76,7 @@ static void mistakes_are_pointed_at(void **state)
 		const char *says;
 	} cases[] = {
 		{"read,opnat", 5, "there is no call 'opnat'; did you mean openat"},
+		{"%desc,!close", 6, "there is no call '!close'; a ! stands before the whole set"},
 		{"!%fil", 1, "there is no group '%fil'; did you mean %file"},
 		{"read,,write", 5, "a call's name is missing"},
 		{"", 0, "a call's name is missing"},
