@@ -141,6 +141,7 @@ static struct column *columns_new(struct report *r)
 	for (int what = 0; what < C_PER_RUN; what++)
 		for (size_t k = 0; k < n; k++) {
 			unsigned flags = COL_RIGHT | (n > 1 && what != C_CALLS ? COL_OPTIONAL : 0);
+			flags |= k ? COL_JOINED : 0; /* of one run alone there is nothing to compare */
 			v[at++] = n == 1 ? (struct column){keys[what], titles[what], flags}
 					 : (struct column){keep(r, keys[what], r->runs.v[k].label),
 							   keep(r, titles[what], r->runs.v[k].label), flags};

@@ -23,6 +23,7 @@ enum column_flags {
 	COL_DATA_ONLY = 1 << 3, /* in csv and json alone */
 	COL_SPARE = 1 << 4,     /* left out next, where it is narrower still */
 	COL_WRAP = 1 << 5,      /* text too wide goes on in further lines, and is not cut */
+	COL_JOINED = 1 << 6,    /* not left out without the column before it */
 };
 
 struct column {

@@ -64,9 +64,12 @@ static size_t widest_text(const struct table *t, const struct layout *l)
 /* Leaves columns with `flag` out from the right until the rest fits. */
 static void layout_drop(const struct table *t, size_t limit, unsigned flag, struct layout *l)
 {
-	for (size_t k = t->n; k-- > 0 && layout_total(t, l) > limit;)
-		if (t->columns[k].flags & flag)
+	bool joined = false;
+	for (size_t k = t->n; k-- > 0 && (joined || layout_total(t, l) > limit);) {
+		if (joined || t->columns[k].flags & flag)
 			l->width[k] = SIZE_MAX;
+		joined = l->width[k] == SIZE_MAX && t->columns[k].flags & COL_JOINED;
+	}
 }
 
 /* Leaves out what can be spared, then cuts text. */

@@ -101,6 +101,26 @@ static void narrower_ones_lose_spare_columns_before_text(void **state)
 	}
 }
 
+static void joined_columns_go_together(void **state)
+{
+	(void)state;
+	static const struct column c[] = {{"name", "name", 0},
+					  {"s1", "s of a", COL_RIGHT | COL_OPTIONAL},
+					  {"s2", "s of b", COL_RIGHT | COL_OPTIONAL | COL_JOINED},
+					  {"p1", "p of a", COL_RIGHT | COL_OPTIONAL},
+					  {"p2", "p of b", COL_RIGHT | COL_OPTIONAL | COL_JOINED}};
+	static const char *const heads[] = {
+		[36] = "name  s of a  s of b  p of a  p of b\n", [35] = "name  s of a  s of b\n", [19] = "name\n"};
+	for (int width = 36; width >= 19; width -= width == 36 ? 1 : 16) {
+		struct table *t = table_new(c, sizeof(c) / sizeof(*c));
+		table_row(t);
+		char *s = render(t, TABLE_TEXT, &(struct table_look){.width = width});
+		if (strncmp(s, heads[width], strlen(heads[width])) != 0)
+			fail_msg("%d columns: %s", width, s);
+		free(s);
+	}
+}
+
 static void colour_only_where_asked(void **state)
 {
 	(void)state;
@@ -206,6 +226,7 @@ int main(void)
 		cmocka_unit_test(text_is_aligned),
 		cmocka_unit_test(narrow_terminals_lose_optional_columns_then_text),
 		cmocka_unit_test(narrower_ones_lose_spare_columns_before_text),
+		cmocka_unit_test(joined_columns_go_together),
 		cmocka_unit_test(colour_only_where_asked),
 		cmocka_unit_test(csv_follows_rfc_4180),
 		cmocka_unit_test(csv_holds_no_formula),
