@@ -120,6 +120,21 @@ def fault_old_kernel(world, mode):
             raise Failed(f"{program}: not 13 lines of getppid\n" + text[-2000:])
 
 
+@scenario("fault", ["ptrace", "patch", "patch-filter"])
+def fault_calibration(world, mode):
+    """A child that tracing is measured on is killed, before it is traced and while it is: the costs are not known then."""
+    for n in (5, 1850, *(() if mode == "ptrace" else (2750,))):  # a child of patch makes more calls before than one of ptrace
+        argv, env = tracer(world, mode, "-f", "--", world.program("birth"), "fork", "2")
+        env = faulty(world, env, "calibration", f"{n}*", 0)
+        with running([word for word in argv if word != "--format=csv"], env) as process:
+            status, stdout, stderr = wait_end(process)
+        text = (world.scratch / "out").read_text()
+        if ORDERED not in stderr or status != 0 or b"calls getppid 13 0" not in stdout or not re.search(r"getppid.* 13 ", text):
+            raise Failed(f"call {n}: ended with {status}\n" + tail(stderr) + text)
+        if n == 5 and "could not be measured" not in text:
+            raise Failed(text)
+
+
 @scenario("fault", ["patch", "patch-filter"])
 def fault_images(world, mode):
     """No memory for what is known of a process or its image, a child's on its parent's memory too: ptrace counts it, or a word."""

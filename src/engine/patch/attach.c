@@ -130,9 +130,9 @@ static int stop_all(struct patch *p)
 	VEC(struct task *) all = {0};
 	size_t i = 0;
 	struct task *task;
-	while ((task = map_next(&p->t.tasks.by_tid, &i, NULL)))
-		if (task->proc && !vec_push(&all, task))
-			break;
+	bool known = true;
+	while (known && (task = map_next(&p->t.tasks.by_tid, &i, NULL)))
+		known = !task->proc || vec_push(&all, task);
 	for (i = 0; i < all.n; i++) {
 		task = all.v[i];
 		if (!patch_give_data(task) || (!task->proc->image && !(task->proc->image = image_new())))
@@ -142,7 +142,7 @@ static int stop_all(struct patch *p)
 		if (!note_behind(p, task))
 			break;
 	}
-	int err = i < all.n ? -ENOMEM : 0;
+	int err = !known || i < all.n ? -ENOMEM : 0;
 	vec_free(&all);
 	return err;
 }

@@ -50,8 +50,8 @@ static void __attribute__((noreturn)) child(struct probe *p, struct call_filter 
 static int run_child(struct patch *p, pid_t pid, struct probe *probe)
 {
 	struct event ev;
-	while (!probe->ready)
-		syscall(SYS_sched_yield);
+	if (!tracer_await_child(pid, &probe->ready))
+		return -ECHILD;
 	int r = probe->failed ? -ENOTSUP : patch_adopt(p, pid);
 	if (r < 0)
 		return r;

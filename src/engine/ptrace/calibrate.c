@@ -52,6 +52,17 @@ static void __attribute__((noreturn)) child(struct probe *p)
 	_exit(0);
 }
 
+bool tracer_await_child(pid_t pid, const _Atomic int *ready)
+{
+	while (!*ready) {
+		siginfo_t end = {0};
+		if (waitid(P_PID, (id_t)pid, &end, WEXITED | WNOWAIT | WNOHANG) < 0 || end.si_pid)
+			return false;
+		syscall(SYS_sched_yield);
+	}
+	return true;
+}
+
 static const struct tracer_ops plain_ops;
 
 /* The traced calls' rows. */
@@ -59,8 +70,8 @@ static int trace_child(struct tracer *t, pid_t pid, struct probe *p)
 {
 	struct event ev;
 	int status;
-	while (!p->ready)
-		syscall(SYS_sched_yield);
+	if (!tracer_await_child(pid, &p->ready))
+		return -ECHILD;
 	if (ptrace(PTRACE_SEIZE, pid, NULL, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL) < 0)
 		return -errno;
 	struct task *task = tasks_add(&t->tasks, pid);

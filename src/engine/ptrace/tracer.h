@@ -217,6 +217,8 @@ void tracer_syscall_stop(struct tracer *t, struct task *task);
  * sides are on one CPU. 0 or -errno.
  */
 int tracer_calibrate(struct tracer_cost *cost, bool pinned);
+/* Waits until a child to calibrate on, not traced yet, says so; false: it has ended before. */
+bool tracer_await_child(pid_t pid, const _Atomic int *ready);
 /* Puts sctrace where `config` wants it (--pin), before anything is measured. 0, or -errno and `why`. */
 int tracer_pin(const struct engine_config *config, struct buf *why);
 

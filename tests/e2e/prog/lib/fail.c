@@ -2,7 +2,7 @@
  * Loaded into sctrace (LD_PRELOAD): makes calls of one function fail. SCTRACE_FAIL=NAME:N[+][*][:ERRNO[:BYTES]], the N-th call
  * of NAME from 1, of calloc those that ask for BYTES at least, and with + all that follow; it says so on descriptor 2 at the
  * first. ERRNO 0: read and write do half of what was asked. `wait` is all of waitpid, wait4, waitid; `stop_usage` the stops that
- * the kernel was asked for together with what was used, and does not fail but only says so. Not passed on to the traced
+ * the kernel was asked for together with what was used, and does not fail but only says so; `calibration` ends a child. Not passed on to the traced
  * program: the variables are taken out. In sctrace alone, not in what it forks, but for prctl, with which a child asks for its
  * filter; with * in what it forks, too, where each goes on counting for itself.
  */
@@ -203,6 +203,9 @@ long syscall(long nr, ...)
 			   : nr == SYS_pidfd_open      ? "pidfd_open"
 			   : nr == SYS_futex           ? "futex"
 						       : "syscall";
+	/* What sctrace's own children call to be measured; it ends them. */
+	if (nr == SYS_getppid && fails("calibration"))
+		raise(SIGKILL);
 	return fails(name) ? -1 : next(nr, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
