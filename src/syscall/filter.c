@@ -55,6 +55,17 @@ static bool name_is_known(const char *name)
 	return false;
 }
 
+/* What strace's users write besides a name, and is told in place of near names; false: nothing of it. */
+static bool say_spelling(const char *word, struct buf *why)
+{
+	const char *abi = strchr(word, '@');
+	if (word[0] == '!')
+		buf_adds(why, "; a ! stands before the whole set and takes all others");
+	else if (abi)
+		buf_addf(why, "; calls are not chosen by ABI: leave %s away", abi);
+	return word[0] == '!' || abi;
+}
+
 static int unknown_group(const char *name, struct buf *why)
 {
 	struct near near;
@@ -62,7 +73,8 @@ static int unknown_group(const char *name, struct buf *why)
 	for (size_t i = 0; i < GROUPS; i++)
 		near_offer(&near, group_names[i].name);
 	buf_addf(why, "there is no group '%%%s'", name);
-	near_say(&near, "%", why);
+	if (!say_spelling(name, why))
+		near_say(&near, "%", why);
 	return -EINVAL;
 }
 
@@ -74,9 +86,7 @@ static int unknown_name(const char *name, struct buf *why)
 	for (size_t i = 0; (d = syscall_row(i)); i++)
 		near_offer(&near, d->name);
 	buf_addf(why, "there is no call '%s'", name);
-	if (name[0] == '!')
-		buf_adds(why, "; a ! stands before the whole set and takes all others");
-	else
+	if (!say_spelling(name, why))
 		near_say(&near, "", why);
 	return -EINVAL;
 }

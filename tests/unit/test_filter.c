@@ -77,6 +77,8 @@ static void mistakes_are_pointed_at(void **state)
 	} cases[] = {
 		{"read,opnat", 5, "there is no call 'opnat'; did you mean openat"},
 		{"%desc,!close", 6, "there is no call '!close'; a ! stands before the whole set"},
+		{"read@64", 0, "there is no call 'read@64'; calls are not chosen by ABI: leave @64 away"},
+		{"%file@32", 0, "there is no group '%file@32'; calls are not chosen by ABI: leave @32 away"},
 		{"!%fil", 1, "there is no group '%fil'; did you mean %file"},
 		{"read,,write", 5, "a call's name is missing"},
 		{"", 0, "a call's name is missing"},
