@@ -66,11 +66,13 @@ static struct summary_columns columns_of(const struct summary_rows *rows, const 
 	return c;
 }
 
-/* The width of each column in text: its own, or its widest cell's and a space before it. */
-static void measure(const struct summary_rows *rows, const struct summary_columns *c, int *width)
+/* The width of each column in text: its own (`tight`: its title's), or its widest cell's and a space before it; their sum. */
+static int measure(const struct summary_rows *rows, const struct summary_columns *c, bool tight, int *width)
 {
+	int sum = 0;
 	for (size_t i = 0; i < c->n; i++) {
-		width[i] = summary_column_table[c->index[i]].width;
+		const struct summary_column *col = &summary_column_table[c->index[i]];
+		width[i] = tight ? (int)strlen(col->title) + 1 : col->width;
 		for (size_t k = 0; k <= rows->lines.n; k++) {
 			struct buf cell = {0};
 			struct summary_row total = {"", &rows->total, rows->total.ns, true};
@@ -82,16 +84,15 @@ static void measure(const struct summary_rows *rows, const struct summary_column
 				width[i] = need;
 			buf_free(&cell);
 		}
+		sum += width[i];
 	}
+	return sum;
 }
 
 /* Leaves out what can be spared, but for what the rows are sorted by, until the rest fits. */
-static void fit(struct summary_columns *c, int *width, const struct summary_view *v)
+static void leave_out(struct summary_columns *c, int *width, int total, const struct summary_view *v)
 {
 	static const unsigned char spare[] = {SC_P50, SC_P99, SC_AVG, SC_MAX};
-	int total = 0;
-	for (size_t i = 0; i < c->n; i++)
-		total += width[i];
 	for (size_t k = 0; k < sizeof(spare) && total > v->width; k++)
 		for (size_t i = 0; i < c->n; i++) {
 			if (c->index[i] != spare[k] || v->sort == spare[k] + 1)
@@ -142,7 +143,8 @@ static void text_total(struct buf *out, const struct summary_rows *rows, const s
 	for (size_t i = 0; i < c->n; i++) {
 		int rule = summary_column_table[c->index[i]].rule;
 		int extra = width[i] - summary_column_table[c->index[i]].width;
-		rule += rule ? extra : 0;
+		rule += rule && extra > 0 ? extra : 0;
+		rule = rule < width[i] ? rule : width[i] - 1;
 		buf_fill(out, ' ', (size_t)(width[i] - rule));
 		buf_fill(out, '-', (size_t)rule);
 	}
@@ -156,9 +158,9 @@ static void render_text(const struct summary_rows *rows, const struct summary_vi
 	int width[SUMMARY_COLUMNS_MAX];
 	struct summary_columns c = columns_of(rows, v);
 	locale_t before = width_begin();
-	measure(rows, &c, width);
-	if (v->width && !v->columns.n && v->format == SUMMARY_TEXT)
-		fit(&c, width, v);
+	bool limited = v->width && !v->columns.n && v->format == SUMMARY_TEXT;
+	if (measure(rows, &c, false, width) > v->width && limited)
+		leave_out(&c, width, measure(rows, &c, true, width), v);
 	buf_adds(out, v->colour ? BOLD : "");
 	for (size_t i = 0; i < c.n; i++) {
 		const struct summary_column *col = &summary_column_table[c.index[i]];

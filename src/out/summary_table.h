@@ -36,7 +36,7 @@ struct summary_view {
 	const char
 		*by; /* "process", "thread", "fd", "path": groups have a row each, calls below them; NULL: no groups */
 	bool colour;
-	int width; /* of the terminal: columns of SUMMARY_TEXT that nobody named are left out until it fits; 0: no limit */
+	int width; /* of the terminal; 0: no limit. Columns of SUMMARY_TEXT that nobody named move together, then are left out */
 };
 
 /* 0, or -EINVAL and `why` with near names. The words are listed in summary_format_words. */

@@ -349,8 +349,9 @@ def test_tables(tmp):
 
 
 def test_narrow_terminals(_):
-    """On a narrow terminal the table leaves out columns, but none that -U or -S names"""
-    for width, args, columns in ((120, [], "avg p50 p99 max"), (80, [], "avg max"), (60, [], "calls errors"), (80, ["-S", "p50"], "p50 max"),
+    """On a narrow terminal the table's columns move together, or are left out, but none that -U or -S names"""
+    for width, args, columns in ((120, [], "avg p50 p99 max"), (80, [], "avg p50 p99 max"), (54, [], "errors max"),
+                                 (45, [], "calls errors"), (54, ["-S", "p50"], "errors p50"),
                                  (60, ["-U", "calls,p50,p90,p99,max"], "p50 p90 p99 max")):
         status, text = in_terminal(width, "-c", *args, "true")
         head = next(line for line in text.splitlines() if line.startswith("syscall "))

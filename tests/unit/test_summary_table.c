@@ -68,22 +68,22 @@ static void a_narrow_terminal_has_fewer_columns(void **state)
 	struct summary s = three_calls();
 	struct summary_view v = {.width = 80};
 	renders(&s, &v,
-		"syscall                     seconds     calls   errors        avg        max\n"
-		"openat                  0.000012000         3        1    4.00 us    5.00 us\n"
-		"read                    0.000004000         4        0    1.00 us    1.00 us\n"
-		"close                  <0.000000060         2        0   <0.03 us   <0.03 us\n"
-		"                      ------------- --------- --------\n"
-		"                        0.000016000         9        1\n");
-	v.width = 40;
+		"syscall       seconds calls errors      avg      p50      p99      max\n"
+		"openat    0.000012000     3      1  4.00 us  5.00 us  5.00 us  5.00 us\n"
+		"read      0.000004000     4      0  1.00 us  1.00 us  1.00 us  1.00 us\n"
+		"close    <0.000000060     2      0 <0.03 us <0.03 us <0.03 us <0.03 us\n"
+		"         ------------ ----- ------\n"
+		"          0.000016000     9      1\n");
+	v.width = 50;
 	struct buf why = {0};
 	assert_int_equal(summary_sort_parse("p99", &v.sort, &why), 0);
 	renders(&s, &v,
-		"syscall                     seconds     calls   errors        p99\n"
-		"openat                  0.000012000         3        1    5.00 us\n"
-		"read                    0.000004000         4        0    1.00 us\n"
-		"close                  <0.000000060         2        0   <0.03 us\n"
-		"                      ------------- --------- --------\n"
-		"                        0.000016000         9        1\n");
+		"syscall       seconds calls errors      p99\n"
+		"openat    0.000012000     3      1  5.00 us\n"
+		"read      0.000004000     4      0  1.00 us\n"
+		"close    <0.000000060     2      0 <0.03 us\n"
+		"         ------------ ----- ------\n"
+		"          0.000016000     9      1\n");
 	assert_int_equal(summary_columns_parse("calls,p50,p90,p99,max", &v.columns, &why), 0);
 	struct buf out = {0};
 	assert_int_equal(summary_render(&s, &v, &out), 0);
