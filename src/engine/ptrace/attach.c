@@ -152,8 +152,12 @@ static void detach(struct tracer *t, struct task *task)
 	task->deliver = 0;
 	/* Else it runs, or is in a stop that was not waited for, whose signal this would take: our exit lets it go. */
 	long r = task->stopped ? ptrace(PTRACE_DETACH, task->tid, NULL, sig) : 0;
-	/* So does it where we are refused, but then without the signal, which was waited for (wait_task_stopped() in kernel/exit.c). */
-	if (r < 0 && errno != ESRCH && sig && task->proc)
+	/*
+	 * So does it where we are refused, but then without the signal, which was waited for (wait_task_stopped() in kernel/exit.c). A
+	 * SIGSYS may be the engine's own, taken for the program's because nothing could be asked about it.
+	 */
+	bool own = sig == SIGSYS && t->ops->signal;
+	if (r < 0 && errno != ESRCH && sig && !own && task->proc)
 		syscall(SYS_tgkill, task->proc->pid, task->tid, sig);
 	if (t->ops->death)
 		t->ops->death(t, task);
