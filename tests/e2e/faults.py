@@ -632,6 +632,8 @@ def attach_to_bearer(world, argv, env, interrupted):
             ended = wait_end(process) if interrupted else None
             if ended and (not untraced(target.pid) or state(target.pid) in "tTX"):
                 raise Failed("the program is stopped, traced or gone")
+            if ended and ended[0] == 0 and "memfd:sctrace" in Path(f"/proc/{target.pid}/maps").read_text():
+                raise Failed("memory of ours is left in the program")
             target.stdin.close()
             target.stdin = None
             how, stdout, stderr = wait_end(target)

@@ -228,31 +228,65 @@ static void unmap(struct patch *p, struct task *task, uint64_t at, uint64_t addr
 	remote_detour_call(&p->t, task, at, &r);
 }
 
+/* Memory of ours in the program. */
+struct area {
+	uint64_t addr, size;
+};
+
 #define CALL_MAX 512 /* bytes of agent_call */
+
+/* Not by the agent's code, which is unmapped, too. Was all done? */
+static bool unmap_areas(struct patch *p, struct task *task, const struct area *v, size_t n)
+{
+	unsigned char old[CALL_MAX];
+	size_t len = (size_t)(agent_call_end - agent_call);
+	uint64_t room = maps_room(task->tid, len);
+	uint64_t at = room ? room : tracer_entry_point(task->tid);
+	if (!at || len > sizeof(old) || !task->stopped || remote_read(task->tid, at, old, len) < 0 ||
+	    remote_write(task->tid, at, agent_call, len) < 0)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		unmap(p, task, at, v[i].addr, v[i].size);
+	if (!task->stopped)
+		return false;
+	remote_write(task->tid, at, old, len);
+	return true;
+}
 
 static void unmap_all(struct patch *p, struct task *task)
 {
 	struct image *img = image_of(task);
-	unsigned char old[CALL_MAX];
-	size_t n = (size_t)(agent_call_end - agent_call);
-	uint64_t room = maps_room(task->tid, n);
-	uint64_t at = room ? room : tracer_entry_point(task->tid);
+	VEC(struct area) areas = {0};
 	/* A thread in a group-stop would leave it by running: then the pages stay, unused. */
-	if (!at || task->mid_call || task->listening || task->deliver || n > sizeof(old))
+	if (task->mid_call || task->listening || task->deliver)
 		return;
 	guard_remove(p, task, false);
-	/* Not in the agent, which is unmapped, too. */
-	if (!task->stopped || remote_read(task->tid, at, old, n) < 0 || remote_write(task->tid, at, agent_call, n) < 0)
-		return;
-	for (size_t i = 0; i < img->pages.n; i++)
-		unmap(p, task, at, img->pages.v[i].addr,
-		      ((uint64_t)img->pages.v[i].max * STUB_SIZE + AGENT_PAGE - 1) & ~(uint64_t)(AGENT_PAGE - 1));
-	unmap(p, task, at, AGENT_CODE, 2ull * AGENT_PAGE);
-	unmap(p, task, at, AGENT_STATS, AGENT_STATS_SIZE);
-	if (!task->stopped)
-		return;
-	remote_write(task->tid, at, old, n);
-	img->cleaned = true;
+	bool known = vec_push(&areas, (struct area){AGENT_CODE, 2ull * AGENT_PAGE}) &&
+		     vec_push(&areas, (struct area){AGENT_STATS, AGENT_STATS_SIZE});
+	for (size_t i = 0; known && i < img->pages.n; i++)
+		known = vec_push(&areas, (struct area){img->pages.v[i].addr,
+						       ((uint64_t)img->pages.v[i].max * STUB_SIZE + AGENT_PAGE - 1) &
+							       ~(uint64_t)(AGENT_PAGE - 1)});
+	img->cleaned = unmap_areas(p, task, areas.v, areas.n);
+	vec_free(&areas);
+}
+
+void patch_unmap_setup(struct patch *p, struct task *task, const struct user_regs_struct *r, uint64_t stubs)
+{
+	const struct {
+		uint64_t there;
+		struct area area;
+	} made[] = {{r->r13, {AGENT_CODE, AGENT_PAGE}},
+		    {r->r14, {AGENT_DATA, AGENT_PAGE}},
+		    {r->r15, {AGENT_STATS, AGENT_STATS_SIZE}},
+		    {r->rbx, {stubs, STUB_AREA}}};
+	struct area areas[sizeof(made) / sizeof(*made)];
+	size_t n = 0;
+	for (size_t i = 0; r->r13 == AGENT_CODE && i < sizeof(made) / sizeof(*made); i++)
+		if (made[i].there && made[i].there == made[i].area.addr)
+			areas[n++] = made[i].area;
+	if (n)
+		unmap_areas(p, task, areas, n);
 }
 
 void patch_clean(struct patch *p, struct task *task)

@@ -463,6 +463,8 @@ int image_setup(struct patch *p, struct task *task, uint64_t at)
 			region->discard |= !region->pooled;
 		region_put(p, region);
 		img->state = IMAGE_PLAIN;
+		if (p->watchdog_fd >= 0)
+			patch_unmap_setup(p, task, &r, gap);
 		return err;
 	}
 	close_memory(p, region);

@@ -512,6 +512,8 @@ bool patch_is_behind(const struct patch *p, uint64_t lo, uint64_t hi);
 void patch_settle_pending(struct patch *p, struct task *task);
 /* Restores the code and unmaps what was mapped, by way of `task`. Once per image. */
 void patch_clean(struct patch *p, struct task *task);
+/* The agent cannot go in after all: unmaps what setup says in `r` that it has mapped (agent.S), the stubs' room at `stubs`. */
+void patch_unmap_setup(struct patch *p, struct task *task, const struct user_regs_struct *r, uint64_t stubs);
 /*
  * A small process that outlives us: when we are gone it turns dispatch off in all images, whose selector bytes it was
  * handed. 0 or -errno.
