@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/seccomp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,6 +114,12 @@ int proc_status(pid_t pid, struct proc_status *s)
 	proc_status_parse(r < 0 ? "" : buf_str(&text), s);
 	buf_free(&text);
 	return r;
+}
+
+const char *proc_why_unseen(pid_t pid)
+{
+	return kill(pid, 0) < 0 && errno == ESRCH ? "no such process"
+						  : "/proc does not show it; is it mounted, and without hidepid?";
 }
 
 uint64_t proc_rollup_parse(const char *text)

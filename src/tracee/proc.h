@@ -31,6 +31,8 @@ struct proc_status {
 void proc_status_parse(const char *text, struct proc_status *s);
 /* Reads it; 0, or -errno as proc_read(), *s then empty. */
 int proc_status(pid_t pid, struct proc_status *s);
+/* Why proc_status() failed, in words: there is no such process, or /proc does not show it to us. */
+const char *proc_why_unseen(pid_t pid);
 
 /* What is resident by /proc/PID/smaps_rollup (proc_pid_smaps(5)), in bytes; 0: it does not say. */
 uint64_t proc_rollup_parse(const char *text);

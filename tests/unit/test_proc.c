@@ -139,6 +139,14 @@ static void mounts_lose_their_escapes(void **state)
 	assert_false(proc_mount_parse(line, &m)); /* half a mount point is none */
 }
 
+/* A /proc that is not mounted, or that is with hidepid=2, lacks processes that are there. */
+static void what_is_unseen_may_be_there(void **state)
+{
+	(void)state;
+	assert_string_equal(proc_why_unseen(999999999), "no such process");
+	assert_non_null(strstr(proc_why_unseen(getpid()), "/proc does not show it"));
+}
+
 static void sockets_are_told_by_their_inode(void **state)
 {
 	static const char four[] = " 0: 0100007F:0050 0100007F:C001 01 00000000:00000000 00:00000000 00000000 0 0 7 1";
@@ -189,6 +197,7 @@ int main(void)
 		cmocka_unit_test(a_name_may_hold_a_newline),
 		cmocka_unit_test(mappings_come_one_by_one),
 		cmocka_unit_test(mounts_lose_their_escapes),
+		cmocka_unit_test(what_is_unseen_may_be_there),
 		cmocka_unit_test(sockets_are_told_by_their_inode),
 		cmocka_unit_test(lines_of_the_machine),
 	};

@@ -35,7 +35,7 @@ static int check_target(pid_t pid, struct buf *why)
 	if (pid == getpid())
 		what = "that is sctrace itself";
 	else if (r < 0)
-		what = "no such process";
+		what = proc_why_unseen(pid);
 	else if (s.state == 'Z')
 		what = "it is a zombie, it has ended and waits for its parent";
 	else if (!s.has_memory)

@@ -49,7 +49,9 @@ static void explain(pid_t pid, int err, struct buf *why)
 	uid_t uid;
 	int r = proc_status(pid, &s);
 	buf_addf(why, "cannot attach to %d: ", (int)pid);
-	if (r < 0 || err == ESRCH)
+	if (r < 0)
+		buf_adds(why, proc_why_unseen(pid));
+	else if (err == ESRCH)
 		buf_adds(why, "no such process");
 	else if (s.state == 'Z')
 		buf_adds(why, "it is a zombie, it has ended and waits for its parent");
