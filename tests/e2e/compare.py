@@ -334,7 +334,7 @@ def test_failing_commands(place):
     status, _, err = run(place, "-N", "no-such-program-at-all")
     assert status == 125 and "No such file" in err, err
     for text, reason in (("no program", "Exec format error"), ("#!/nonexistent/interpreter", "its interpreter is not there")):
-        program = place.path / "program"
+        program = place / "program"
         program.write_text(text)
         program.chmod(0o755)
         status, _, err = run(place, "-N", str(program))
