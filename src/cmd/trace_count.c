@@ -352,7 +352,7 @@ void trace_count_so_far(struct trace *t)
 
 static void add_seconds(struct buf *out, double ns)
 {
-	if (ns >= 1e7 || ns <= 0)
+	if (ns >= 1e8 || ns <= 0)
 		buf_addf(out, "%.2f s", ns / 1e9);
 	else
 		duration_human(out, ns);
