@@ -66,6 +66,12 @@ void bench_options(struct opt *rows, size_t max)
 	rows[n] = (struct opt){0};
 }
 
+void bench_names(struct buf *out)
+{
+	for (size_t i = 0; i < sizeof(tests) / sizeof(*tests); i++)
+		buf_addf(out, "%s%s", i ? " " : "", tests[i]->name);
+}
+
 static int run_test(const struct bench_test *t, int argc, char **argv)
 {
 	struct bench_session s;

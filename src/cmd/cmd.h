@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+struct buf;
 struct opt;
 struct opt_command;
 
@@ -19,5 +20,7 @@ extern const struct opt_command report_command;
 
 /* All options of `sctrace bench`, at most `max` - 1 rows and the end, for the same. */
 void bench_options(struct opt *rows, size_t max);
+/* Appends the names of its tests, space-separated. */
+void bench_names(struct buf *out);
 
 #endif

@@ -4,6 +4,7 @@
 #include "base/diag.h"
 #include "cli/opt.h"
 #include "cmd/put.h"
+#include "engine/engine.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -71,7 +72,7 @@ static const struct opt table[] = {
 	{0, "cpus", "LIST", opt_string, "run on these CPUs alone, as 0,2-3", AT(cpus)},
 	{0, "seed", "N", opt_int, "seed of the random order (1)", AT(seed), .min = 0, .max = 2147483647},
 	{0, "engine", "NAME", opt_string, "engine that counts the calls (the best that works)", AT(engine),
-	 COMPLETE_WORDS, "auto ptrace patch bpf"},
+	 COMPLETE_WORDS, ENGINE_WORDS},
 	{0, "count-all", NULL, opt_flag, "count over the whole input, however long it takes", AT(count_all)},
 	{0, "no-count", NULL, opt_flag, "time only", AT(no_count)},
 	{.help = "Output"},

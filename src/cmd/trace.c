@@ -63,14 +63,18 @@ static int list_engines(void)
 static int print_completion(const char *shell)
 {
 	struct opt bench_rows[64];
+	struct buf tests = {0};
+	bench_names(&tests);
 	const struct opt_command bench = {.name = "sctrace bench",
 					  .about = "Measure this machine",
 					  .table = bench_rows,
-					  .operands = "syscall switch sched latency load"};
+					  .operands = buf_str(&tests)};
 	const struct opt_command *const all[] = {&trace_command, &compare_command, &bench, &report_command};
 	struct buf text = {0};
 	bench_options(bench_rows, sizeof(bench_rows) / sizeof(*bench_rows));
-	if (opt_completion(all, sizeof(all) / sizeof(*all), shell, &text) == 0)
+	int err = opt_completion(all, sizeof(all) / sizeof(*all), shell, &text);
+	buf_free(&tests);
+	if (err == 0)
 		return print_out(&text);
 	diag_error("there is no completion for '%s'; there is for bash, zsh and fish", shell);
 	return EXIT_USAGE;

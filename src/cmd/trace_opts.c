@@ -30,7 +30,7 @@ static const struct opt trace_table[] = {
 	 "which signals end sctrace: 1 and 2: all; 3: none; 4: none, nor does Ctrl-Z stop it", AT(interruptible),
 	 .min = 1, .max = 4},
 	{0, "engine", "NAME", trace_opt_engine, "how to trace: auto, or one of --list-engines", 0, COMPLETE_WORDS,
-	 "auto ptrace patch bpf"},
+	 ENGINE_WORDS},
 	{0, "list-engines", NULL, opt_flag, "say which engines there are and whether they work here", AT(list_engines)},
 	{0, "pin", NULL, opt_flag, "tracer and program on one CPU: faster stops, but it changes the program", AT(pin)},
 
@@ -236,9 +236,7 @@ int trace_opts_check(struct trace_opts *o, bool program, struct buf *why)
 		{o->by && (f == SUMMARY_TRUSS || f == SUMMARY_STRACE),
 		 "--by has no place in truss's and strace's tables"},
 		{(o->errors || o->hist) && f != SUMMARY_TEXT && f != SUMMARY_WIDE && f != SUMMARY_MARKDOWN,
-		 "--errors and --hist stand below tables of --format=text, wide and markdown alone; a run of --save "
-		 "has "
-		 "both"},
+		 "--errors and --hist stand below tables of --format=text, wide and markdown; --save keeps both"},
 		{o->count && o->follow > 1 && !o->truss,
 		 "-ff is for traces, each in a file; -c makes one table: write -f"},
 		{o->follow > 1 && !o->output && !o->truss, "-ff needs -o FILE, to make FILE.PID of it"},

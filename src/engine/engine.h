@@ -119,6 +119,8 @@ extern const struct engine_ops engine_ptrace, engine_patch, engine_bpf;
 
 /* All engines that were built in, best first, NULL-terminated. */
 const struct engine_ops *const *engine_list(void);
+/* What --engine takes, for completion. */
+#define ENGINE_WORDS "auto ptrace patch bpf"
 /* The engine called `name`, or NULL. */
 const struct engine_ops *engine_find(const char *name);
 /*
