@@ -236,7 +236,7 @@ int trace_opts_check(struct trace_opts *o, bool program, struct buf *why)
 		{o->by && (f == SUMMARY_TRUSS || f == SUMMARY_STRACE),
 		 "--by has no place in truss's and strace's tables"},
 		{(o->errors || o->hist) && f != SUMMARY_TEXT && f != SUMMARY_WIDE && f != SUMMARY_MARKDOWN,
-		 "--errors and --hist stand below tables of --format=text, wide and markdown; --save keeps both"},
+		 "--errors and --hist stand below tables of --format=text, wide and markdown alone; --save keeps both"},
 		{o->count && o->follow > 1 && !o->truss,
 		 "-ff is for traces, each in a file; -c makes one table: write -f"},
 		{o->follow > 1 && !o->output && !o->truss, "-ff needs -o FILE, to make FILE.PID of it"},
