@@ -5,6 +5,8 @@
  *
  *   main.c        this map; which command is meant
  *   cmd/          a command each: its options, its wiring, its exit status
+ *   trace/        events to lines, JSON, tables: selection, descriptors and paths, the sinks
+ *   compare/      comparing I/O strategies: plan, run, judge, warn, explain
  *   cli/          the option table: parsing, --help, completion
  *   bench/        what a call, a switch, a time slice, a wake-up costs here
  *   measure/      runs and samples; resident set; what machine this is

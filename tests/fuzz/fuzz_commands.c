@@ -7,9 +7,9 @@
 #include "base/buf.h"
 #include "cli/opt.h"
 #include "cmd/cmd.h"
-#include "cmd/compare.h"
-#include "cmd/report.h"
-#include "cmd/trace_opts.h"
+#include "cmd/report/report.h"
+#include "compare/compare.h"
+#include "trace/opts.h"
 
 #define WORDS_MAX 64
 

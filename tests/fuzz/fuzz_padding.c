@@ -4,7 +4,7 @@
  */
 #include "fuzz.h"
 
-#include "engine/patch/padding.h"
+#include "engine/patch/code/padding.h"
 #include "stack/eh_frame.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
  */
 #include "fuzz.h"
 
-#include "engine/patch/relocate.h"
+#include "engine/patch/code/relocate.h"
 
 #define SYSCALL_LENGTH 2
 

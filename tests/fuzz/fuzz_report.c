@@ -5,7 +5,7 @@
 #include "fuzz.h"
 
 #include "base/escape.h"
-#include "cmd/report.h"
+#include "cmd/report/report.h"
 
 #include <errno.h>
 

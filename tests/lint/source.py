@@ -14,7 +14,7 @@ from pathlib import Path
 FLOORS = [
     {"main"},
     {"cmd"},
-    {"bench"},
+    {"bench", "trace", "compare"},
     {"measure", "strategy"},
     {"engine", "run", "out", "cli"},
     {"stats", "decode", "stack"},

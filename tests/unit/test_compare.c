@@ -1,5 +1,5 @@
 /* What compare says of given samples: figures, sentences, warnings, commands. No program is run. */
-#include "cmd/compare.h"
+#include "compare/compare.h"
 
 #include "base/buf.h"
 #include "base/size.h"

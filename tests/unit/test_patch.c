@@ -1,10 +1,10 @@
 /* The patch engine's pure parts: what is padding, which instruction may move, how a jump is encoded. */
 
-#include "engine/patch/agent.h"
-#include "engine/patch/encode.h"
-#include "engine/patch/padding.h"
+#include "engine/patch/code/encode.h"
+#include "engine/patch/code/padding.h"
+#include "engine/patch/code/relocate.h"
+#include "engine/patch/image/agent.h"
 #include "engine/patch/patch.h"
-#include "engine/patch/relocate.h"
 
 #include <dlfcn.h>
 #include <elf.h>

@@ -1,5 +1,5 @@
 /* Counting from events: restarts, handlers, deaths, groups. */
-#include "cmd/trace.h"
+#include "trace/trace.h"
 
 #include "syscall/table.h"
 

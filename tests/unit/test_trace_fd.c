@@ -1,5 +1,5 @@
 /* What -y and -yy say of descriptors, of this process's own. */
-#include "cmd/trace.h"
+#include "trace/trace.h"
 
 #include "base/buf.h"
 

@@ -1,7 +1,7 @@
 /* -e abbrev=, verbose=, raw=, read=, write=, quiet=: which calls and descriptors they take. */
 #include "base/buf.h"
-#include "cmd/trace_look.h"
 #include "syscall/table.h"
+#include "trace/look.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* The tracer's options, what they refuse, and what they choose. */
-#include "cmd/trace_opts.h"
+#include "trace/opts.h"
 
 #include "base/buf.h"
 #include "syscall/table.h"

@@ -1,5 +1,5 @@
 /* Lines, JSON and truss's look of hand-made events; no engine runs. */
-#include "cmd/trace.h"
+#include "trace/trace.h"
 
 #include "base/buf.h"
 #include "syscall/table.h"

@@ -4,9 +4,9 @@
 
 #include "base/map.h"
 #include "base/vec.h"
-#include "engine/patch/agent.h"
-#include "engine/patch/encode.h"
-#include "engine/patch/relocate.h"
+#include "engine/patch/code/encode.h"
+#include "engine/patch/code/relocate.h"
+#include "engine/patch/image/agent.h"
 #include "engine/ptrace/filter.h"
 #include "engine/ptrace/tracer.h"
 

@@ -1,0 +1,230 @@
+/* What the tests of `sctrace bench` have in common: options, progress, notes, and how a result leaves the program. */
+#ifndef SCTRACE_CMD_BENCH_BENCH_H
+#define SCTRACE_CMD_BENCH_BENCH_H
+
+#include "base/buf.h"
+#include "base/vec.h"
+#include "bench/place.h"
+#include "cli/opt.h"
+#include "measure/env.h"
+#include "out/table.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Options that every test takes; the first member of each test's settings, so that offsets are the same. */
+struct bench_shared {
+	const char *save, *svg, *format, *out, *dir;
+	int runs;         /* 0: the test's own default */
+	uint64_t time_ns; /* 0: the test's own default */
+	bool time_given;
+	struct cpu_list cpus; /* empty: not given */
+	bool quiet;
+};
+
+/* Parses a list of CPUs that must be there, into a struct cpu_list. */
+opt_parse_fn bench_opt_cpus;
+/* A duration above zero; sets time_given. */
+opt_parse_fn bench_opt_time;
+
+#define BENCH_SHARED_OPTIONS(runs_help, time_help)                                                                     \
+	{.help = "Measuring:"},                                                                                        \
+		{.letter = 'r',                                                                                        \
+		 .name = "runs",                                                                                       \
+		 .arg = "N",                                                                                           \
+		 .parse = opt_int,                                                                                     \
+		 .help = runs_help,                                                                                    \
+		 .offset = offsetof(struct bench_shared, runs),                                                        \
+		 .min = 1,                                                                                             \
+		 .max = 1000000},                                                                                      \
+		{.letter = 't', .name = "time", .arg = "TIME", .parse = bench_opt_time, .help = time_help},            \
+		{.name = "dir",                                                                                        \
+		 .arg = "DIR",                                                                                         \
+		 .parse = opt_string,                                                                                  \
+		 .help = "where files are made (default: $TMPDIR, else /var/tmp)",                                     \
+		 .offset = offsetof(struct bench_shared, dir),                                                         \
+		 .complete = COMPLETE_DIR},                                                                            \
+		{.help = "Output:"},                                                                                   \
+		{.name = "format",                                                                                     \
+		 .arg = "FORMAT",                                                                                      \
+		 .parse = opt_word,                                                                                    \
+		 .help = "text (default), csv, markdown, or json: the saved run",                                      \
+		 .offset = offsetof(struct bench_shared, format),                                                      \
+		 .complete = COMPLETE_WORDS,                                                                           \
+		 .words = "text csv markdown json"},                                                                   \
+		{.letter = 'o',                                                                                        \
+		 .name = "output",                                                                                     \
+		 .arg = "FILE",                                                                                        \
+		 .parse = opt_string,                                                                                  \
+		 .help = "write the result to FILE instead of standard output",                                        \
+		 .offset = offsetof(struct bench_shared, out),                                                         \
+		 .complete = COMPLETE_FILE},                                                                           \
+		{.name = "save",                                                                                       \
+		 .arg = "RUN.json",                                                                                    \
+		 .parse = opt_string,                                                                                  \
+		 .help = "save the run with every sample, for sctrace report",                                         \
+		 .offset = offsetof(struct bench_shared, save),                                                        \
+		 .complete = COMPLETE_FILE},                                                                           \
+		{.name = "svg",                                                                                        \
+		 .arg = "FILE",                                                                                        \
+		 .parse = opt_string,                                                                                  \
+		 .help = "draw the result",                                                                            \
+		 .offset = offsetof(struct bench_shared, svg),                                                         \
+		 .complete = COMPLETE_FILE},                                                                           \
+	{                                                                                                              \
+		.letter = 'q', .name = "quiet", .parse = opt_flag, .help = "no progress",                              \
+		.offset = offsetof(struct bench_shared, quiet)                                                         \
+	}
+
+/* --policy and --prio, in settings with members of these names. */
+#define BENCH_POLICY_OPTIONS(settings, policy_help)                                                                    \
+	{.name = "policy",                                                                                             \
+	 .arg = "POLICY",                                                                                              \
+	 .parse = opt_word,                                                                                            \
+	 .help = policy_help,                                                                                          \
+	 .offset = offsetof(settings, policy),                                                                         \
+	 .complete = COMPLETE_WORDS,                                                                                   \
+	 .words = "other batch fifo rr"},                                                                              \
+	{                                                                                                              \
+		.name = "prio", .arg = "N", .parse = opt_int, .help = "real-time priority for fifo and rr",            \
+		.offset = offsetof(settings, prio), .min = 1, .max = 99                                                \
+	}
+
+/* --cpus: where what `cpus_help` names runs. */
+#define BENCH_CPUS_OPTION(cpus_help)                                                                                   \
+	{                                                                                                              \
+		.letter = 'c', .name = "cpus", .arg = "LIST", .parse = bench_opt_cpus, .help = cpus_help               \
+	}
+
+/* --loads and --list, in settings with members of these names. */
+#define BENCH_LOADS_OPTIONS(settings, defaults)                                                                        \
+	{.name = "loads",                                                                                              \
+	 .arg = "LIST",                                                                                                \
+	 .parse = bench_opt_loads,                                                                                     \
+	 .offset = offsetof(settings, loads),                                                                          \
+	 .help = BENCH_LOADS_HELP " (default " defaults ")"},                                                          \
+	{                                                                                                              \
+		.letter = 'l', .name = "list", .parse = opt_flag, .offset = offsetof(settings, list),                  \
+		.help = "list the loads"                                                                               \
+	}
+
+/* --seed, in settings with a member of this name: the order of `what`. */
+#define BENCH_SEED_OPTION(settings, what)                                                                              \
+	{                                                                                                              \
+		.name = "seed", .arg = "N", .parse = opt_int, .offset = offsetof(settings, seed), .min = 1,            \
+		.max = 0x7fffffff, .help = "order of the " what " (default: drawn, and saved with the run)"            \
+	}
+
+/* Puts a time into a cell; one that is not finite leaves it empty. */
+void bench_set_time(struct table *t, size_t col, double seconds);
+
+/* One table of a result. */
+struct bench_part {
+	char *title; /* or NULL; owned */
+	struct table *table;
+};
+
+/* A test at work. */
+struct bench_session {
+	struct bench_shared *o; /* the test's settings; owned */
+	int err;                /* how measuring ended: 0 or -errno */
+
+	int argc;
+	char **argv;
+	char self[4096]; /* the path of this program */
+	const char *dir;
+	struct env_activity before;
+	json_t *run;        /* the document to save */
+	struct buf machine; /* a line on the machine */
+	struct buf banner;  /* what makes its figures worthless */
+	struct buf head;    /* how it was measured: the lines above the tables */
+	double load;        /* load average when it began */
+	struct buf notes;   /* a line each, what the reader should know */
+	VEC(struct bench_part) parts;
+	char *svg; /* the picture, malloc'ed, or NULL */
+	uint64_t shown_ns;
+	bool progress;
+};
+
+/*
+ * Parses; true: go on, the settings are filled and *first is the first operand. False: help was printed or the usage
+ * was wrong, *status is the exit status.
+ */
+bool bench_parse(const struct opt_command *c, struct bench_shared *settings, int argc, char **argv, int *first,
+		 int *status);
+/* Begins: catches signals, notes the machine. 0 or an exit status (after a message). */
+int bench_begin(struct bench_session *s, struct bench_shared *o, const char *kind, int argc, char **argv);
+/*
+ * The policy by its word (NULL: `otherwise`) and priority (0: the policy's own). Where it is not permitted a note says so
+ * and `otherwise` is taken. 0, or EXIT_USAGE after a message: a priority for a policy that has none.
+ */
+int bench_choose_policy(struct bench_session *s, const char *word, int otherwise, int prio, struct place_policy *p);
+/* Appends where it runs by --cpus: "CPU 0,2", "any CPU"; and as "cpus" in the saved run's method (null: any). */
+void bench_say_cpus(struct bench_session *s, struct buf *out);
+json_t *bench_cpus_json(struct bench_session *s);
+/* "note: ..." below the tables, and "notes" in the saved run. */
+void bench_note(struct bench_session *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* A note that `rows` ("NAME SAMPLES, ..."; empty: none) have fewer samples than asked for; none where a signal ended the test. */
+void bench_note_shortage(struct bench_session *s, const char *test, size_t samples, struct buf *rows);
+/* A line of progress on a terminal, replaced by the next; `done` of `all` where all > 0. */
+void bench_progress(struct bench_session *s, double done, double all, const char *what);
+/* Takes over the table (NULL or without a row: nothing is added); the title (or NULL) is copied. */
+void bench_add_table(struct bench_session *s, const char *title, struct table *t);
+/* Prints, saves, draws, frees; returns the exit status (125 after a message where s->err says that measuring failed). */
+int bench_end(struct bench_session *s);
+
+/* Ends without a result: frees; returns `status`. */
+int bench_quit(struct bench_session *s, int status);
+
+/* One box of a picture: samples in `unit` seconds (1e-9: ns). */
+struct bench_box {
+	const char *label;
+	const double *samples;
+	size_t n;
+	size_t group; /* colour */
+};
+/* Draws box plots of all samples into s->svg, as far as there is memory. `note` stands at the foot; or NULL. */
+void bench_draw_boxes(struct bench_session *s, const char *title, const char *note, const struct bench_box *boxes,
+		      size_t n, double unit);
+
+/* An object {"name": name, "unit": ..}: the six figures, standard deviation, outliers and every sample, named _UNIT. */
+json_t *bench_describe_json(const char *name, double *samples, size_t n, const char *unit);
+
+#define BENCH_DONE (-1)
+
+/* A test: what `sctrace bench NAME` is made of. */
+struct bench_test {
+	const char *name;
+	const struct opt_command *face;
+	size_t settings;                  /* bytes of its settings, whose first member is a struct bench_shared */
+	void (*defaults)(void *settings); /* or NULL: all zero */
+	/*
+	 * Asked before anything begins; may be NULL. False: there is nothing to measure, and *status is the exit status (a
+	 * list was printed, or an operand is wrong, after a message).
+	 */
+	bool (*ready)(void *settings, int nwords, char **words, int *status);
+	/*
+	 * Measures and adds tables, results, notes, a picture to the session. BENCH_DONE, also when interrupted or failed
+	 * (s->err is then -errno), or an exit status after a message: nothing is shown.
+	 */
+	int (*run)(struct bench_session *s, void *settings, int nwords, char **words);
+};
+
+/* The short form of all; argv[0] is "bench". */
+int cmd_bench_all(int argc, char **argv);
+
+extern const struct bench_test bench_syscall_test;
+extern const struct bench_test bench_switch_test;
+extern const struct bench_test bench_sched_test;
+extern const struct bench_test bench_latency_test;
+extern const struct bench_test bench_load_test;
+
+/*
+ * Runs a test up to the point where its result is in the session; argv[0] is its name. BENCH_DONE, then bench_end(); or an
+ * exit status, then bench_quit().
+ */
+int bench_measure(const struct bench_test *t, struct bench_session *s, int argc, char **argv);
+
+#endif

@@ -1,0 +1,114 @@
+#include "cmd/bench/loads.h"
+
+#include "base/buf.h"
+#include "base/diag.h"
+#include "bench/suite.h"
+#include "cmd/put.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+int bench_opt_loads(void *ctx, const struct opt *o, const char *arg, struct buf *why)
+{
+	struct load_list *l = (struct load_list *)((char *)ctx + o->offset);
+	l->n = 0;
+	for (const char *p = arg; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
+		if (l->n == LOADS_MAX) {
+			buf_addf(why, "more than %d loads", LOADS_MAX);
+			return -EINVAL;
+		}
+		snprintf(l->names[l->n], sizeof(l->names[0]), "%.*s", (int)strcspn(p, ","), p);
+		if (load_parse(&l->v[l->n], l->names[l->n], why) < 0)
+			return -EINVAL;
+		for (size_t i = 0; i < l->n; i++)
+			if (strcmp(l->names[i], l->names[l->n]) == 0) {
+				buf_addf(why, "the load '%s' is named twice; for several runs give --runs",
+					 l->names[i]);
+				return -EINVAL;
+			}
+		l->n++;
+	}
+	return 0;
+}
+
+struct table *bench_work_table(const struct load *const *loads, size_t n)
+{
+	static const struct column c[] = {{"load", "load", 0},
+					  {"part", "part", 0},
+					  {"work", "work", COL_RIGHT},
+					  {"unit", "", 0},
+					  {"work_per_s", "a second", COL_RIGHT}};
+	struct table *t = table_new(c, sizeof(c) / sizeof(*c));
+	for (size_t i = 0; t && i < n; i++)
+		for (size_t k = 0; k < loads[i]->parts; k++) {
+			double rate = (double)loads[i]->work[k] * 1e9 / (double)loads[i]->span_ns;
+			char text[32];
+			snprintf(text, sizeof(text), "%.0f", rate);
+			table_row(t);
+			table_string(t, 0, loads[i]->name);
+			table_string(t, 1, loads[i]->kind[k]->name);
+			table_integer(t, 2, (long long)loads[i]->work[k], NULL);
+			table_string(t, 3, loads[i]->kind[k]->unit);
+			table_real(t, 4, rate, text);
+		}
+	return t;
+}
+
+static int list_loads(void)
+{
+	struct buf out = {0};
+	buf_addf(&out, "%-8s %s\n", "none", "nothing but what runs here anyway");
+	for (size_t i = 0; load_kind_at(i); i++)
+		buf_addf(&out, "%-8s %s\n", load_kind_at(i)->name, load_kind_at(i)->about);
+	int status = put_text(NULL, &out);
+	buf_free(&out);
+	return status;
+}
+
+static bool has_kind(const struct load_list *l, const char *name)
+{
+	for (size_t i = 0; i < l->n; i++)
+		for (size_t k = 0; k < l->v[i].parts; k++)
+			if (strcmp(l->v[i].kind[k]->name, name) == 0)
+				return true;
+	return false;
+}
+
+void bench_note_loads(struct bench_session *s, const struct load_list *l)
+{
+	struct env_fs fs;
+	struct buf without = {0};
+	struct buf why = {0};
+	if (has_kind(l, "disk") && env_fs_read(s->dir, &fs) == 0 && fs.in_memory)
+		bench_note(s, "'%s' is in memory (%s): the load 'disk' reached no device; give --dir", s->dir,
+			   fs.mount.type);
+	if (has_kind(l, "suite"))
+		suite_find_missing(s->dir, &without, &why);
+	if (why.len)
+		bench_note(s, "the load 'suite' is without what cannot run here: %s", buf_str(&why));
+	buf_free(&without);
+	buf_free(&why);
+}
+
+void bench_default_loads(struct load_list *l, const char *words)
+{
+	static const struct opt here = {.offset = 0};
+	struct buf why = {0};
+	bench_opt_loads(l, &here, words, &why);
+	buf_free(&why);
+}
+
+bool bench_loads_ready(bool list, const char *name, int nwords, char **words, int *status)
+{
+	if (list) {
+		*status = list_loads();
+		return false;
+	}
+	if (nwords) {
+		diag_error("unexpected '%s'; see %s --help", words[0], name);
+		*status = EXIT_USAGE;
+		return false;
+	}
+	return true;
+}

@@ -1,0 +1,36 @@
+/* The list of loads that bench latency and bench load measure under. */
+#ifndef SCTRACE_CMD_BENCH_LOADS_H
+#define SCTRACE_CMD_BENCH_LOADS_H
+
+#include "bench/loads.h"
+#include "cli/opt.h"
+#include "cmd/bench/bench.h"
+#include "out/table.h"
+
+#include <stdbool.h>
+
+#define LOADS_MAX 32
+
+struct load_list {
+	struct load v[LOADS_MAX];
+	char names[LOADS_MAX][64];
+	size_t n;
+};
+
+/* Parses "none,net,suite+disk" into the struct load_list at the option's offset. */
+opt_parse_fn bench_opt_loads;
+/* A table of what each load did, without a row where there was "none" alone; NULL: no memory. */
+struct table *bench_work_table(const struct load *const *loads, size_t n);
+/* Says so where a load that is asked for is less than its name: 'disk' in memory, 'suite' without what cannot run here. */
+void bench_note_loads(struct bench_session *s, const struct load_list *l);
+/* Fills the list from words of our own. */
+void bench_default_loads(struct load_list *l, const char *words);
+/*
+ * For bench_test.ready: false where the list was asked for (and is printed) or where there are operands; *status is then
+ * the exit status. `name` is the command's, for the message.
+ */
+bool bench_loads_ready(bool list, const char *name, int nwords, char **words, int *status);
+
+#define BENCH_LOADS_HELP "loads to measure under, joined by + for several at once (see --list)"
+
+#endif

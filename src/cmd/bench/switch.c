@@ -1,0 +1,416 @@
+#include "cmd/bench/bench.h"
+
+#include "base/clock.h"
+#include "base/diag.h"
+#include "base/size.h"
+#include "bench/describe.h"
+#include "bench/stop.h"
+#include "bench/switch.h"
+#include "cmd/put.h"
+#include "run/run.h"
+
+#include <errno.h>
+#include <math.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_SAMPLES 100
+#define DEFAULT_TIME    (NSEC_PER_SEC / 2)
+#define LEAST_SAMPLE_NS 50000
+#define SAMPLE_PERCENT  60 /* of the time; the rest is for the means' own cost and for finding the batch */
+#define NAME_BYTES      64
+/* Fewer switches than this per round, asleep or preempted by the woken one, are no ping-pong. */
+#define PROVEN 1.9
+
+struct settings {
+	struct bench_shared shared; /* first */
+	uint64_t size;
+	const char *policy;
+	int prio;
+	bool list;
+};
+
+#define AT(member) offsetof(struct settings, member)
+static const struct opt options[] = {
+	{.help = "How:"},
+	BENCH_CPUS_OPTION(
+		"the CPU on which two tasks take turns, and a second one for the wake-ups across (default: the first "
+		"two)"),
+	{.letter = 's',
+	 .name = "size",
+	 .arg = "SIZE",
+	 .parse = opt_size,
+	 .offset = AT(size),
+	 .help = "working set that each side goes through at each turn (default 0)"},
+	BENCH_POLICY_OPTIONS(struct settings,
+			     "batch (default: no task preempts the one that woke it), other, fifo or rr"),
+	{.letter = 'l', .name = "list", .parse = opt_flag, .offset = AT(list), .help = "list the kinds"},
+	BENCH_SHARED_OPTIONS("samples per kind (default 100)", "time per kind (default 0.5s)"),
+	{0},
+};
+static const char *const usage[] = {"[OPTIONS] [KIND...]", NULL};
+static const struct opt_command face = {
+	.name = "sctrace bench switch",
+	.usage = usage,
+	.about = "What it costs to go from one task to another on one CPU, with the proof that it happened.",
+	.table = options,
+	.epilog = "Kinds: sctrace bench switch --list. How to read it: sctrace-bench(1).",
+};
+
+enum {
+	C_NAME,
+	C_WHAT,
+	C_CPUS,
+	C_MIN,
+	C_Q1,
+	C_MEDIAN,
+	C_MEAN,
+	C_Q3,
+	C_MAX,
+	C_OUT,
+	C_ROUND,
+	C_OWN,
+	C_VOL,
+	C_INVOL,
+	C_N,
+	C_ROUNDS
+};
+static const struct column columns[] = {
+	[C_NAME] = {"kind", "kind", 0},
+	[C_WHAT] = {"what", "what", 0},
+	[C_CPUS] = {"cpus", "CPUs", COL_SPARE},
+	[C_MIN] = {"min_ns", "Min.", COL_RIGHT},
+	[C_Q1] = {"q1_ns", "1st Qu.", COL_RIGHT | COL_OPTIONAL},
+	[C_MEDIAN] = {"median_ns", "Median", COL_RIGHT},
+	[C_MEAN] = {"mean_ns", "Mean", COL_RIGHT | COL_OPTIONAL},
+	[C_Q3] = {"q3_ns", "3rd Qu.", COL_RIGHT | COL_OPTIONAL},
+	[C_MAX] = {"max_ns", "Max.", COL_RIGHT},
+	[C_OUT] = {"outliers", "outliers", COL_RIGHT | COL_OPTIONAL},
+	[C_ROUND] = {"round_median_ns", "round", COL_RIGHT | COL_SPARE},
+	[C_OWN] = {"own_median_ns", "own", COL_RIGHT | COL_SPARE},
+	[C_VOL] = {"voluntary_switches_per_round", "voluntary", COL_RIGHT},
+	[C_INVOL] = {"involuntary_switches_per_round", "invol.", COL_RIGHT},
+	[C_N] = {"samples", "samples", COL_RIGHT | COL_OPTIONAL},
+	[C_ROUNDS] = {"rounds", "rounds", COL_DATA_ONLY},
+};
+
+static int list(void)
+{
+	struct buf out = {0};
+	for (size_t i = 0; switch_kind_at(i); i++)
+		buf_addf(&out, "%-13s %s\n", switch_kind_at(i)->name, switch_kind_at(i)->about);
+	int status = put_text(NULL, &out);
+	buf_free(&out);
+	return status;
+}
+
+/* On two CPUs the other is awake and waiting, or woken from idling: a wake-up, no switch. */
+static const char *what_of(const struct switch_result *r)
+{
+	if (r->kind->tasks == TASKS_USER)
+		return "user-level";
+	return r->cpu[0] == r->cpu[1] ? "switch" : "wake-up";
+}
+
+static void cpus_of(const struct switch_result *r, char *text, size_t size)
+{
+	if (r->cpu[0] == r->cpu[1])
+		snprintf(text, size, "%d", r->cpu[0]);
+	else
+		snprintf(text, size, "%d,%d", r->cpu[0], r->cpu[1]);
+}
+
+static void set_real(struct table *t, size_t col, double x)
+{
+	struct buf b = {0};
+	describe_format(&b, x);
+	table_real(t, col, x, buf_str(&b));
+	buf_free(&b);
+}
+
+static void set_count(struct table *t, size_t col, double x)
+{
+	char text[32];
+	snprintf(text, sizeof(text), "%.2f", x);
+	table_real(t, col, x, isnan(x) ? NULL : text);
+}
+
+static void add_row(struct table *t, struct switch_result *r)
+{
+	struct sample_summary d;
+	char cpus[32];
+	describe(&d, r->ns.v, r->ns.n);
+	const double figures[] = {d.min, d.q1, d.median, d.mean, d.q3, d.max};
+	cpus_of(r, cpus, sizeof(cpus));
+	table_row(t);
+	table_string(t, C_NAME, r->kind->name);
+	table_string(t, C_WHAT, what_of(r));
+	table_string(t, C_CPUS, cpus);
+	for (size_t i = 0; i < sizeof(figures) / sizeof(*figures); i++)
+		set_real(t, C_MIN + i, figures[i]);
+	table_integer(t, C_OUT, (long long)(d.outliers_low + d.outliers_high), NULL);
+	set_real(t, C_ROUND, r->round_ns);
+	set_real(t, C_OWN, r->own_ns);
+	set_count(t, C_VOL, r->voluntary);
+	set_count(t, C_INVOL, r->involuntary);
+	table_integer(t, C_N, (long long)d.n, NULL);
+	table_integer(t, C_ROUNDS, (long long)r->rounds, NULL);
+}
+
+/* The row's name in the saved run and in the picture. */
+static void name_of(const struct switch_result *r, char *text, size_t size)
+{
+	snprintf(text, size, "%s%s", r->kind->name, r->cpu[0] == r->cpu[1] ? "" : " (two CPUs)");
+}
+
+static json_t *result_json(struct switch_result *r)
+{
+	char name[NAME_BYTES];
+	char cpus[32];
+	cpus_of(r, cpus, sizeof(cpus));
+	name_of(r, name, sizeof(name));
+	json_t *o = bench_describe_json(name, r->ns.v, r->ns.n, "ns");
+	if (!o)
+		return NULL;
+	json_object_set_new(o, "about", json_string(r->kind->about));
+	json_object_set_new(o, "what", json_string(what_of(r)));
+	json_object_set_new(o, "cpus", json_string(cpus));
+	json_object_set_new(o, "rounds", json_integer((json_int_t)r->rounds));
+	json_object_set_new(o, "round_median_ns", json_real(r->round_ns));
+	json_object_set_new(o, "own_median_ns", json_real(r->own_ns));
+	json_object_set_new(o, "voluntary_switches_per_round", json_real(r->voluntary));
+	json_object_set_new(o, "involuntary_switches_per_round", json_real(r->involuntary));
+	return o;
+}
+
+/* Does the kernel's count bear out what the row says? */
+static void note_proof(struct bench_session *s, const struct switch_result *r)
+{
+	if (r->kind->tasks == TASKS_USER || isnan(r->voluntary))
+		return;
+	double all = r->voluntary + r->involuntary;
+	if (r->kind->yields && all < PROVEN)
+		bench_note(s, "%s: the scheduler switched %.2f times a round; the cost is shared among those",
+			   r->kind->name, all);
+	else if (all < PROVEN)
+		bench_note(
+			s,
+			"%s on CPU %d and %d: %.2f switches a round, so some rounds went through without; the figure "
+			"is no cost of a switch",
+			r->kind->name, r->cpu[0], r->cpu[1], all);
+}
+
+/* Which kinds have fewer samples than asked for. */
+static void note_shortage(struct bench_session *s, const struct switch_result *results, size_t n, size_t samples)
+{
+	struct buf names = {0};
+	for (size_t i = 0; i < n; i++) {
+		char name[NAME_BYTES];
+		name_of(&results[i], name, sizeof(name));
+		if (!results[i].why.len && results[i].ns.n < samples)
+			buf_addf(&names, "%s%s %zu", names.len ? ", " : "", name, results[i].ns.n);
+	}
+	bench_note_shortage(s, "switch", samples, &names);
+	buf_free(&names);
+}
+
+static void draw(struct bench_session *s, const struct switch_result *results, size_t n)
+{
+	struct bench_box *b = calloc(n + 1, sizeof(*b));
+	char(*names)[NAME_BYTES] = calloc(n + 1, sizeof(*names));
+	for (size_t i = 0; b && names && i < n; i++) {
+		const struct switch_result *r = &results[i];
+		size_t group = r->kind->tasks == TASKS_USER ? 2 : r->cpu[0] != r->cpu[1];
+		name_of(r, names[i], sizeof(names[i]));
+		b[i] = (struct bench_box){names[i], r->ns.v, r->ns.n, group};
+	}
+	if (b && names)
+		bench_draw_boxes(s, "What it costs to go from one task to another",
+				 "ucontext and bare: no scheduler; (two CPUs): a wake-up across, no switch", b, n,
+				 1e-9);
+	free(b);
+	free(names);
+}
+
+static void report(struct bench_session *s, struct switch_result *results, size_t n, size_t samples)
+{
+	struct table *t = table_new(columns, sizeof(columns) / sizeof(*columns));
+	for (size_t i = 0; t && i < n; i++) {
+		struct switch_result *r = &results[i];
+		if (r->why.len)
+			bench_note(s, "%s was not measured: %s", r->kind->name, buf_str(&r->why));
+		if (!r->ns.n)
+			continue;
+		note_proof(s, r);
+		json_array_append_new(run_results(s->run), result_json(r));
+		add_row(t, r);
+	}
+	bench_add_table(s, NULL, t);
+	note_shortage(s, results, n, samples);
+	draw(s, results, n);
+}
+
+struct ticking {
+	struct bench_session *s;
+	size_t done, all;
+	const char *name;
+};
+
+static void tick(void *ctx)
+{
+	struct ticking *t = ctx;
+	bench_progress(t->s, (double)t->done, (double)t->all, t->name);
+}
+
+/* Measures each kind on one CPU, and those that sleep across two where there are two; 0 or -errno. */
+static int measure(struct bench_session *s, struct switch_plan *plan, struct switch_result *results, size_t n)
+{
+	struct ticking t = {.s = s, .all = n};
+	int err = 0;
+	plan->tick = tick;
+	plan->tick_ctx = &t;
+	const struct place_policy policy = plan->policy;
+	const int cpu[2] = {plan->cpu[0], plan->cpu[1]};
+	for (t.done = 0; t.done < n && !err && !stop_signal(); t.done++) {
+		struct switch_result *r = &results[t.done];
+		t.name = r->kind->name;
+		plan->cpu[0] = r->cpu[0] = cpu[0];
+		plan->cpu[1] = r->cpu[1] ? cpu[1] : cpu[0];
+		/* Across CPUs nobody is to be kept from preempting: the woken one would wait for strangers. */
+		plan->policy = policy;
+		if (r->cpu[1] && policy.policy == SCHED_BATCH)
+			plan->policy.policy = SCHED_OTHER;
+		err = switch_measure(plan, r);
+	}
+	plan->tick = NULL;
+	plan->tick_ctx = NULL;
+	return err;
+}
+
+/* Fills the list of what to measure: r->cpu[1] is set where it is to be across two CPUs. How many. */
+static size_t choose(struct switch_result *results, int nwords, char **words, bool across, bool sized)
+{
+	size_t n = 0;
+	for (int two = 0; two < (across ? 2 : 1); two++)
+		for (size_t i = 0; switch_kind_at(i); i++) {
+			const struct switch_kind *k = switch_kind_at(i);
+			bool wanted = nwords == 0;
+			for (int w = 0; w < nwords; w++)
+				wanted |= strcmp(words[w], k->name) == 0;
+			/* At user level nobody goes through a working set. */
+			if (!wanted || (k->tasks == TASKS_USER && (two || sized)) || (k->yields && two))
+				continue;
+			results[n].kind = k;
+			results[n++].cpu[1] = two;
+		}
+	return n;
+}
+
+static bool words_known(int n, char **words)
+{
+	for (int i = 0; i < n; i++)
+		if (!switch_kind_find(words[i])) {
+			diag_error("no kind of switch is called '%s'; see sctrace bench switch --list", words[i]);
+			return false;
+		}
+	return true;
+}
+
+/* Kinds without tasks have nobody who could go through a working set. */
+static bool words_touch(int n, char **words)
+{
+	for (int i = 0; i < n; i++)
+		if (switch_kind_find(words[i])->tasks == TASKS_USER) {
+			diag_error("--size is for tasks; '%s' is a switch at user level", words[i]);
+			return false;
+		}
+	return true;
+}
+
+/* The plan from the options; 0, or EXIT_USAGE after a message. */
+static int make_plan(struct bench_session *s, struct switch_plan *p, const struct settings *o,
+		     const struct cpu_list *cpus)
+{
+	uint64_t time = o->shared.time_given ? o->shared.time_ns : DEFAULT_TIME;
+	*p = (struct switch_plan){
+		.samples = o->shared.runs ? (size_t)o->shared.runs : DEFAULT_SAMPLES,
+		.limit_ns = time * 3 / 2, /* strangers may make a sample longer than it was meant to be */
+		.size = o->size,
+		.cpu = {cpus->v[0], cpus->n > 1 ? cpus->v[1] : cpus->v[0]},
+	};
+	int status = bench_choose_policy(s, o->policy, SCHED_BATCH, o->prio, &p->policy);
+	if (status)
+		return status;
+	p->sample_ns = time / p->samples * SAMPLE_PERCENT / 100;
+	if (p->sample_ns < LEAST_SAMPLE_NS) {
+		diag_error("the time is too short for %zu samples; give --time %zu ms or more, or fewer --runs",
+			   p->samples, p->samples * LEAST_SAMPLE_NS / (10000 * SAMPLE_PERCENT) + 1);
+		return EXIT_USAGE;
+	}
+	return 0;
+}
+
+static void describe_method(struct bench_session *s, const struct switch_plan *p)
+{
+	struct buf size = {0};
+	size_human(&size, p->size);
+	buf_addf(&s->head,
+		 "switch: ns per switch from one task to another, policy %s; a round is there and back, two switches;\n"
+		 "taken out: twice \"own\", what %s cost in one task alone\n",
+		 place_policy_name(p->policy.policy),
+		 p->size ? "waking, waiting and going through the working set" : "waking and waiting");
+	if (p->size)
+		buf_addf(&s->head, "each side goes through a working set of %s at each turn\n", buf_str(&size));
+	buf_free(&size);
+	json_object_set_new(s->run, "method",
+			    json_pack("{s:I, s:I, s:I, s:s}", "samples", (json_int_t)p->samples, "sample_ns",
+				      (json_int_t)p->sample_ns, "working_set_bytes", (json_int_t)p->size, "policy",
+				      place_policy_name(p->policy.policy)));
+}
+
+static bool ready(void *settings, int nwords, char **words, int *status)
+{
+	const struct settings *o = settings;
+	*status = EXIT_USAGE;
+	if (o->list) {
+		*status = list();
+		return false;
+	}
+	if (o->size > UINT64_C(1) << 30) {
+		diag_error("--size is too large; up to 1G");
+		return false;
+	}
+	return words_known(nwords, words) && (!o->size || words_touch(nwords, words));
+}
+
+static int run(struct bench_session *s, void *settings, int nwords, char **words)
+{
+	struct switch_plan plan;
+	struct cpu_list *cpus = &s->o->cpus;
+	bool given = cpus->n;
+	s->err = cpus->n ? 0 : cpu_list_allowed(cpus);
+	if (s->err)
+		return BENCH_DONE;
+	int status = make_plan(s, &plan, settings, cpus);
+	if (status)
+		return status;
+	size_t kinds = 0;
+	while (switch_kind_at(kinds))
+		kinds++;
+	struct switch_result *results = calloc(2 * kinds + 1, sizeof(*results));
+	size_t n = results ? choose(results, nwords, words, cpus->n > 1, plan.size) : 0;
+	describe_method(s, &plan);
+	s->err = results ? measure(s, &plan, results, n) : -ENOMEM;
+	if (!s->err)
+		report(s, results, n, plan.samples);
+	if (cpus->n < 2 && !given)
+		bench_note(s, "only one CPU is ours to use: no wake-ups across two");
+	for (size_t i = 0; i < n; i++)
+		switch_result_free(&results[i]);
+	free(results);
+	return BENCH_DONE;
+}
+
+const struct bench_test bench_switch_test = {"switch", &face, sizeof(struct settings), NULL, ready, run};

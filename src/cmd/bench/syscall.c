@@ -1,0 +1,421 @@
+#include "cmd/bench/bench.h"
+
+#include "base/clock.h"
+#include "base/diag.h"
+#include "base/size.h"
+#include "bench/describe.h"
+#include "bench/op_count.h"
+#include "bench/stop.h"
+#include "bench/syscall.h"
+#include "cmd/put.h"
+#include "run/run.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DEFAULT_SAMPLES 500
+#define DEFAULT_LIMIT   (2 * NSEC_PER_SEC)
+
+struct settings {
+	struct bench_shared shared; /* first */
+	bool in_process, single, per_process, list, no_count;
+	int seed;
+};
+
+#define AT(member) offsetof(struct settings, member)
+static const struct opt options[] = {
+	{.help = "How:"},
+	{.name = "in-process",
+	 .parse = opt_flag,
+	 .offset = AT(in_process),
+	 .help = "a sample is the mean of a batch long enough for the clock (default)"},
+	{.name = "single",
+	 .parse = opt_flag,
+	 .offset = AT(single),
+	 .help = "a sample is one call between two reads of the clock"},
+	{.name = "per-process",
+	 .parse = opt_flag,
+	 .offset = AT(per_process),
+	 .help = "the same, each in a fresh process"},
+	{.letter = 'l', .name = "list", .parse = opt_flag, .offset = AT(list), .help = "list operations and groups"},
+	BENCH_CPUS_OPTION("run on these CPUs alone"),
+	BENCH_SEED_OPTION(struct settings, "operations"),
+	{.name = "no-count",
+	 .parse = opt_flag,
+	 .offset = AT(no_count),
+	 .help = "do not run the operations under the tracer to count their calls into the kernel"},
+	BENCH_SHARED_OPTIONS("samples per operation (default 500)",
+			     "time per operation; by default a sample is as long as the clock needs"),
+	{0},
+};
+static const char *const usage[] = {"[OPTIONS] [OPERATION|GROUP...]", NULL};
+static const struct opt_command face = {
+	.name = "sctrace bench syscall",
+	.usage = usage,
+	.about = "What single operations cost here: system calls, and what looks like one.",
+	.table = options,
+	.epilog = "Operations and groups: sctrace bench syscall --list. How to read it: sctrace-bench(1).",
+};
+
+enum {
+	C_NAME,
+	C_GROUP,
+	C_MIN,
+	C_Q1,
+	C_MEDIAN,
+	C_MEAN,
+	C_Q3,
+	C_MAX,
+	C_SD,
+	C_OUT,
+	C_KERNEL,
+	C_N,
+	C_BATCH,
+	C_TWO,
+	C_SURE
+};
+static const struct column columns[] = {
+	[C_NAME] = {"operation", "operation", 0},
+	[C_GROUP] = {"group", "group", COL_DATA_ONLY},
+	[C_MIN] = {"min_ns", "Min.", COL_RIGHT},
+	[C_Q1] = {"q1_ns", "1st Qu.", COL_RIGHT | COL_SPARE},
+	[C_MEDIAN] = {"median_ns", "Median", COL_RIGHT},
+	[C_MEAN] = {"mean_ns", "Mean", COL_RIGHT},
+	[C_Q3] = {"q3_ns", "3rd Qu.", COL_RIGHT | COL_SPARE},
+	[C_MAX] = {"max_ns", "Max.", COL_RIGHT},
+	[C_SD] = {"stddev_ns", "StdDev", COL_RIGHT | COL_SPARE},
+	[C_OUT] = {"outliers", "outliers", COL_RIGHT | COL_OPTIONAL},
+	[C_KERNEL] = {"kernel_calls", "kernel", COL_RIGHT},
+	[C_N] = {"samples", "samples", COL_RIGHT | COL_OPTIONAL},
+	[C_BATCH] = {"batch", "batch", COL_RIGHT | COL_OPTIONAL},
+	[C_TWO] = {"two_loops_ns", "two loops", COL_DATA_ONLY},
+	[C_SURE] = {"resolved", "resolved", COL_DATA_ONLY},
+};
+
+static int list(void)
+{
+	static const struct column c[] = {{"operation", "operation", 0}, {"group", "group", 0}, {"about", "what", 0}};
+	struct table *t = table_new(c, 3);
+	struct buf out = {0};
+	for (size_t i = 0; t && op_at(i); i++) {
+		table_row(t);
+		table_string(t, 0, op_at(i)->name);
+		table_string(t, 1, op_at(i)->group);
+		table_string(t, 2, op_at(i)->about);
+	}
+	int err = t ? table_render(t, TABLE_TEXT, NULL, &out) : -ENOMEM;
+	if (err)
+		diag_error("cannot make the list: %s", strerror(-err));
+	int status = err ? EXIT_OWN : put_text(NULL, &out);
+	table_free(t);
+	buf_free(&out);
+	return status;
+}
+
+static bool chosen(const struct op *op, int n, char **words)
+{
+	for (int i = 0; i < n; i++)
+		if (strcmp(words[i], op->name) == 0 || strcmp(words[i], op->group) == 0)
+			return true;
+	return n == 0;
+}
+
+static bool words_known(int nwords, char **words)
+{
+	for (int w = 0; w < nwords; w++) {
+		bool known = false;
+		for (size_t i = 0; op_at(i); i++)
+			known |= chosen(op_at(i), 1, &words[w]);
+		if (!known) {
+			diag_error("no operation or group is called '%s'; see sctrace bench syscall --list", words[w]);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Fills `results` (room for all operations) with what was chosen; how many. */
+static size_t choose(struct op_result *results, int nwords, char **words)
+{
+	size_t n = 0;
+	for (size_t i = 0; op_at(i); i++)
+		if (chosen(op_at(i), nwords, words))
+			results[n++].op = op_at(i);
+	return n;
+}
+
+/* Sets one figure of a row: what cannot be told apart from nothing shows as "<X". */
+static void set_ns(struct table *t, size_t col, double ns, double resolution)
+{
+	struct buf b = {0};
+	if (ns < resolution) {
+		buf_addc(&b, '<');
+		describe_format(&b, resolution);
+	} else {
+		describe_format(&b, ns);
+	}
+	table_real(t, col, ns, buf_str(&b));
+	buf_free(&b);
+}
+
+static void set_kernel(struct table *t, const struct op_result *r)
+{
+	char text[32];
+	if (isnan(r->kernel))
+		return;
+	/* Two signs after the point are enough, but a rare call is not none. */
+	if (r->kernel == 0)
+		snprintf(text, sizeof(text), "%s", r->op->trap ? "trap" : "no");
+	else
+		snprintf(text, sizeof(text), "%.2g", r->kernel);
+	table_real(t, C_KERNEL, r->kernel, text);
+}
+
+/* A row; sorts the samples. */
+static void add_row(struct table *t, struct op_result *r, double resolution)
+{
+	struct sample_summary d;
+	describe(&d, r->ns.v, r->ns.n);
+	const double figures[] = {d.min, d.q1, d.median, d.mean, d.q3, d.max};
+	table_row(t);
+	table_string(t, C_NAME, r->op->name);
+	table_string(t, C_GROUP, r->op->group);
+	for (size_t i = 0; d.n && i < sizeof(figures) / sizeof(*figures); i++)
+		set_ns(t, C_MIN + i, figures[i], resolution);
+	if (d.n > 1)
+		set_ns(t, C_SD, d.stddev, 0);
+	table_integer(t, C_OUT, (long long)(d.outliers_low + d.outliers_high), NULL);
+	set_kernel(t, r);
+	table_integer(t, C_N, (long long)d.n, NULL);
+	table_integer(t, C_BATCH, (long long)r->batch, NULL);
+	table_real(t, C_TWO, r->two_op_ns, NULL);
+	table_string(t, C_SURE, d.median >= resolution ? "yes" : "no");
+	if (r->kernel == 0)
+		table_mark_cell(t, C_KERNEL, MARK_DIM);
+}
+
+static void note_oddities(struct bench_session *s, const struct op_result *r)
+{
+	if (r->why.len)
+		bench_note(s, "%s cannot run here: %s", r->op->name, buf_str(&r->why));
+	if (r->wrong)
+		bench_note(s, "%s failed %llu times: its figures are not what the name says", r->op->name,
+			   (unsigned long long)r->wrong);
+}
+
+/* Which operations have fewer samples than asked for. */
+static void note_shortage(struct bench_session *s, const struct op_result *results, size_t n, size_t samples)
+{
+	struct buf names = {0};
+	for (size_t i = 0; i < n; i++)
+		if (!results[i].why.len && results[i].ns.n < samples)
+			buf_addf(&names, "%s%s %zu", names.len ? ", " : "", results[i].op->name, results[i].ns.n);
+	bench_note_shortage(s, "syscall", samples, &names);
+	buf_free(&names);
+}
+
+static json_t *result_json(struct op_result *r, double resolution)
+{
+	json_t *o = bench_describe_json(r->op->name, r->ns.v, r->ns.n, "ns");
+	if (!o)
+		return NULL;
+	double median = json_real_value(json_object_get(o, "median_ns"));
+	json_object_set_new(o, "group", json_string(r->op->group));
+	json_object_set_new(o, "about", json_string(r->op->about));
+	json_object_set_new(o, "batch", json_integer((json_int_t)r->batch));
+	json_object_set_new(o, "kernel_calls", isnan(r->kernel) ? json_null() : json_real(r->kernel));
+	json_object_set_new(o, "two_loops_ns", isnan(r->two_op_ns) ? json_null() : json_real(r->two_op_ns));
+	json_object_set_new(o, "resolution_ns", json_real(resolution));
+	json_object_set_new(o, "resolved", json_boolean(median >= resolution));
+	json_object_set_new(o, "failures", json_integer((json_int_t)r->wrong));
+	return o;
+}
+
+/* What was subtracted from a single call: one figure, or the median of what each process measured. */
+static double taken_out(const struct op_plan *p, const struct op_control *c, const struct op_result *results, size_t n)
+{
+	VEC(double) all = {0};
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < results[i].taken.n; k++)
+			vec_push(&all, results[i].taken.v[k]);
+	double taken = p->mode == OP_PER_PROCESS && all.n ? describe_median(all.v, all.n) : c->single_ns;
+	vec_free(&all);
+	return taken;
+}
+
+/* The lines above the table: how it was measured. */
+static void describe_method(struct bench_session *s, const struct op_plan *p, const struct op_control *c, double taken)
+{
+	static const char *const modes[] = {
+		[OP_IN_PROCESS] = "in one process, each the mean of a batch of at least",
+		[OP_SINGLE] = "in one process, each a single call between two reads of the clock",
+		[OP_PER_PROCESS] = "each a single call in a process of its own",
+	};
+	buf_adds(&s->head, "syscall: ns per operation, on ");
+	bench_say_cpus(s, &s->head);
+	buf_addf(&s->head, "; %zu samples %s", p->samples, modes[p->mode]);
+	if (p->mode == OP_IN_PROCESS) {
+		buf_addc(&s->head, ' ');
+		duration_human(&s->head, (double)p->sample_ns);
+		buf_addf(&s->head, ";\ntaken out: %.1f ns per sample (the clock), %.2f ns per operation (the loop)\n",
+			 c->clock_ns, c->loop_ns);
+	} else {
+		buf_addf(&s->head, ";\ntaken out: %.1f ns per sample (the same around nothing%s)\n", taken,
+			 p->mode == OP_PER_PROCESS ? ", measured in each: the median" : "");
+	}
+	json_object_set_new(s->run, "method",
+			    json_pack("{s:o, s:s, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f}", "cpus", bench_cpus_json(s),
+				      "mode",
+				      p->mode == OP_IN_PROCESS ? "in-process"
+				      : p->mode == OP_SINGLE   ? "single"
+							       : "per-process",
+				      "samples", (json_int_t)p->samples, "sample_ns", (json_int_t)p->sample_ns, "seed",
+				      (json_int_t)p->seed, "clock_ns", c->clock_ns, "clock_step_ns", c->clock_step_ns,
+				      "single_ns", taken, "loop_ns", c->loop_ns, "spread_ns", c->spread_ns));
+}
+
+static void on_progress(void *ctx, size_t done, size_t all, const char *name)
+{
+	bench_progress(ctx, (double)done, (double)all, name);
+}
+
+/* The plan from the options; 0, or EXIT_USAGE after a message. */
+static int make_plan(struct op_plan *p, const struct settings *o, const struct op_control *c, struct bench_session *s)
+{
+	*p = (struct op_plan){
+		.mode = o->single        ? OP_SINGLE
+			: o->per_process ? OP_PER_PROCESS
+					 : OP_IN_PROCESS,
+		.samples = o->shared.runs ? (size_t)o->shared.runs : DEFAULT_SAMPLES,
+		.sample_ns = 5 * op_least_sample_ns(c) / 2,
+		.limit_ns = DEFAULT_LIMIT,
+		.seed = o->seed ? (uint64_t)o->seed : clock_ns() & 0x7fffffff,
+		.dir = s->dir,
+		.self = s->self,
+		.progress = on_progress,
+		.progress_ctx = s,
+	};
+	if (!o->shared.time_given)
+		return 0;
+	p->limit_ns = o->shared.time_ns;
+	p->sample_ns = o->shared.time_ns / p->samples;
+	if (p->mode == OP_IN_PROCESS && p->sample_ns < op_least_sample_ns(c)) {
+		struct buf b = {0};
+		duration_human(&b, (double)(op_least_sample_ns(c) * p->samples));
+		diag_error("--time is too short for %zu samples with this clock; give %s or more, or fewer --runs",
+			   p->samples, buf_str(&b));
+		buf_free(&b);
+		return EXIT_USAGE;
+	}
+	p->sample_ns = p->sample_ns * 3 / 4; /* the rest is for finding the batch */
+	return 0;
+}
+
+/* Boxes in the order of the table, a colour a group. */
+static void draw(struct bench_session *s, const struct op_result *results, size_t n)
+{
+	struct bench_box *b = calloc(n + 1, sizeof(*b));
+	size_t group = 0;
+	for (size_t i = 0; b && i < n; i++) {
+		group += i && strcmp(results[i].op->group, results[i - 1].op->group) != 0;
+		b[i] = (struct bench_box){results[i].op->name, results[i].ns.v, results[i].ns.n, group};
+	}
+	if (b)
+		bench_draw_boxes(s, "What an operation costs", "a colour for each group; loop and clock taken out", b,
+				 n, 1e-9);
+	free(b);
+}
+
+static void report(struct bench_session *s, const struct op_plan *p, const struct op_control *c,
+		   struct op_result *results, size_t n)
+{
+	double spread = p->mode == OP_IN_PROCESS ? c->spread_ns : c->single_spread_ns;
+	struct table *t = table_new(columns, sizeof(columns) / sizeof(*columns));
+	for (size_t i = 0; i < n && t; i++) {
+		struct op_result *r = &results[i];
+		note_oddities(s, r);
+		if (!r->ns.n)
+			continue;
+		/* From the empty loop nothing was taken out that it could drown in. */
+		double resolution = r->op == op_empty() ? 0 : 3 * spread;
+		json_array_append_new(run_results(s->run), result_json(r, resolution));
+		add_row(t, r, resolution);
+	}
+	bench_add_table(s, NULL, t);
+	note_shortage(s, results, n, p->samples);
+	draw(s, results, n);
+}
+
+static bool ready(void *settings, int nwords, char **words, int *status)
+{
+	const struct settings *o = settings;
+	if (o->list) {
+		*status = list();
+		return false;
+	}
+	*status = EXIT_USAGE;
+	if (o->in_process + o->single + o->per_process > 1) {
+		diag_error("choose one of --in-process, --single and --per-process");
+		return false;
+	}
+	return words_known(nwords, words);
+}
+
+static void count_calls(struct bench_session *s, struct op_result *results, size_t n)
+{
+	struct buf why = {0};
+	bench_progress(s, 0, 0, "counting calls into the kernel");
+	if (op_count_kernel(results, n, s->self, s->dir, &why) < 0 && why.len)
+		bench_note(s, "calls into the kernel were not counted: %s", buf_str(&why));
+	buf_free(&why);
+}
+
+static int measure(struct bench_session *s, const struct settings *o, struct op_result *results, size_t n)
+{
+	struct op_control control;
+	struct op_plan plan;
+	s->err = op_control_measure(&control);
+	if (s->err)
+		return BENCH_DONE;
+	int status = make_plan(&plan, o, &control, s);
+	if (status)
+		return status;
+	s->err = op_measure(&plan, &control, results, n);
+	if (s->err)
+		return BENCH_DONE;
+	if (!o->no_count)
+		count_calls(s, results, n);
+	describe_method(s, &plan, &control, taken_out(&plan, &control, results, n));
+	report(s, &plan, &control, results, n);
+	return BENCH_DONE;
+}
+
+static int run(struct bench_session *s, void *settings, int nwords, char **words)
+{
+	struct cpu_list before = {0};
+	size_t n = 0;
+	while (op_at(n))
+		n++;
+	struct op_result *results = calloc(n + 1, sizeof(*results));
+	if (!results) {
+		s->err = -ENOMEM;
+		return BENCH_DONE;
+	}
+	n = choose(results, nwords, words);
+	cpu_list_allowed(&before);
+	if (s->o->cpus.n)
+		place_pin(s->o->cpus.v, s->o->cpus.n);
+	int status = measure(s, settings, results, n);
+	place_pin(before.v, before.n);
+	vec_free(&before);
+	for (size_t i = 0; i < n; i++)
+		op_result_free(&results[i]);
+	free(results);
+	return status;
+}
+
+const struct bench_test bench_syscall_test = {"syscall", &face, sizeof(struct settings), NULL, ready, run};

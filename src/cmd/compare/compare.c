@@ -1,0 +1,396 @@
+/* `sctrace compare`: the order of its steps, and its end, which leaves nothing behind. */
+#include "compare/compare.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/diag.h"
+#include "base/escape.h"
+#include "base/outfile.h"
+#include "cmd/cmd.h"
+#include "cmd/put.h"
+#include "out/term.h"
+#include "run/run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DEFAULT_SIZE (1u << 20)
+
+/* The one flag: which signal asks for the end. Everything that is running is killed, and the work directory removed. */
+static volatile sig_atomic_t stop_signal;
+
+static void on_signal(int sig)
+{
+	stop_signal = sig;
+}
+
+/*
+ * Handlers, not SIG_IGN: execve(2) sets them back to the default, so the programs we run find the signals as they should
+ * be. What the user had ignored (nohup) stays ignored.
+ */
+static void catch_signals(void)
+{
+	static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+	struct sigaction old;
+	for (size_t i = 0; i < sizeof(ending) / sizeof(*ending); i++)
+		if (sigaction(ending[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+			sigaction(ending[i], &(struct sigaction){.sa_handler = on_signal}, NULL);
+	outfile_catch_signals();
+	/* Ignored by a parent, children's ends would not be told to us. */
+	sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+}
+
+/* Ends by the signal that asked for it, as a program that does not catch it would. */
+static int end_by_signal(int sig)
+{
+	signal(sig, SIG_DFL);
+	raise(sig);
+	return 128 + sig;
+}
+
+static void compare_free(struct compare *c)
+{
+	struct buf why = {0};
+	if (work_close(&c->work, &why) < 0)
+		diag_note("%s", buf_str(&why));
+	buf_free(&why);
+	for (size_t i = 0; i < c->subjects.n; i++)
+		compare_subject_free(c->subjects.v[i]);
+	vec_free(&c->subjects);
+	vec_free(&c->cpus);
+	compare_options_free(&c->opt);
+	json_decref(c->env);
+	if (c->null_fd >= 0)
+		close(c->null_fd);
+}
+
+/* How text looks where it goes: a file has no width and no colour. */
+static struct table_look text_look(const struct compare_options *o)
+{
+	struct table_look look = o->output ? (struct table_look){0} : term_look(STDOUT_FILENO);
+	if (o->colour && strcmp(o->colour, "auto") != 0)
+		look.colour = strcmp(o->colour, "always") == 0;
+	return look;
+}
+
+/* "0,2-3" */
+static int read_cpus(struct compare *c, struct buf *why)
+{
+	const char *p = c->opt.cpus;
+	while (p && *p) {
+		int from;
+		int to;
+		int used = 0;
+		if (sscanf(p, "%d-%d%n", &from, &to, &used) != 2 || !used) {
+			if (sscanf(p, "%d%n", &from, &used) != 1)
+				from = -1;
+			to = from;
+		}
+		p += used;
+		if (from < 0 || to < from || to >= 1024 || (*p && *p != ',')) {
+			buf_addf(why, "'%s' is no list of CPUs; write 0 or 0,2-3", c->opt.cpus);
+			return -EINVAL;
+		}
+		for (int i = from; i <= to; i++)
+			if (!vec_push(&c->cpus, i))
+				return -ENOMEM;
+		p += *p == ',';
+	}
+	return 0;
+}
+
+static int prepare(struct compare *c, char *const *commands, size_t n, struct buf *why)
+{
+	int err = read_cpus(c, why);
+	if (!err)
+		err = work_open(&c->work, c->opt.dir, why);
+	if (!err)
+		err = compare_plan(c, commands, n, why);
+	if (!err)
+		err = work_make_input(&c->work, c->opt.input ? c->opt.input : "random",
+				      c->opt.size || (c->opt.input && strcmp(c->opt.input, "zero") != 0 &&
+						      strcmp(c->opt.input, "random") != 0)
+					      ? c->opt.size
+					      : DEFAULT_SIZE,
+				      why);
+	if (err)
+		return err;
+	env_fs_read(c->work.dir, &c->fs);
+	c->env = env_collect(c->work.dir);
+	return c->env ? 0 : -ENOMEM;
+}
+
+/* CPU time of ours and of our programs that have ended, in seconds. */
+static double own_cpu_s(void)
+{
+	static const int whose[] = {RUSAGE_SELF, RUSAGE_CHILDREN};
+	double sum = 0;
+	for (size_t i = 0; i < sizeof(whose) / sizeof(*whose); i++) {
+		struct rusage u;
+		getrusage(whose[i], &u);
+		sum += (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+		       1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+	}
+	return sum;
+}
+
+/* What the processors did before the timed runs. */
+struct activity {
+	struct env_activity all;
+	double own_s;
+	uint64_t at_ns;
+	bool known;
+};
+
+static void activity_begin(struct activity *a)
+{
+	a->known = env_activity_read(&a->all) == 0;
+	a->own_s = own_cpu_s();
+	a->at_ns = clock_ns();
+}
+
+/* How much of the machine was used by others while we ran: all processors' time less what our programs used. */
+static void activity_end(struct compare *c, const struct activity *a)
+{
+	struct env_activity after;
+	if (!a->known || env_activity_read(&after) < 0)
+		return;
+	double busy = after.busy_s - a->all.busy_s;
+	double steal = after.steal_s - a->all.steal_s;
+	double all = busy + after.idle_s - a->all.idle_s + steal;
+	/* /proc/stat counts in ticks of 10 ms: too coarse for what is over at once. */
+	if (all <= 0 || clock_ns() - a->at_ns < NSEC_PER_SEC / 2)
+		return;
+	c->other_share = fmax(0, (busy - (own_cpu_s() - a->own_s)) / all);
+	c->steal_share = fmax(0, steal / all);
+}
+
+/* Is there something to show of a comparison that was broken off? */
+static bool any_result(const struct compare *c)
+{
+	for (size_t i = 0; i < c->subjects.n; i++)
+		if (c->subjects.v[i]->samples.n || c->subjects.v[i]->counted)
+			return true;
+	return false;
+}
+
+static int run_all(struct compare *c, struct buf *why)
+{
+	int err = 0;
+	if (!c->opt.no_count)
+		err = compare_count(c, why);
+	/* Where no engine may trace, times are still worth having; the warning says what is missing. */
+	if (err == -ENOTSUP || err == -EPERM) {
+		diag_note("compare: calls cannot be counted: %s", buf_str(why));
+		buf_clear(why);
+		err = 0;
+	}
+	struct activity before;
+	activity_begin(&before);
+	if (!err)
+		err = compare_time(c, why);
+	/* What was measured until then is shown all the same. */
+	if (err == -EINTR && any_result(c)) {
+		c->interrupted = true;
+		buf_clear(why);
+		err = 0;
+	}
+	if (!err)
+		activity_end(c, &before);
+	return err ? err : compare_evaluate(c);
+}
+
+/* -EINVAL, or 0 and the reference's row. */
+static int find_reference(struct compare *c, struct buf *why)
+{
+	const struct subject *best = compare_fastest(c);
+	for (size_t i = 0; i < c->subjects.n; i++) {
+		struct buf label = {0};
+		compare_label(&label, c->subjects.v[i]);
+		bool named = c->opt.reference && (strcmp(buf_str(&label), c->opt.reference) == 0 ||
+						  strcmp(c->subjects.v[i]->name, c->opt.reference) == 0);
+		buf_free(&label);
+		if (c->opt.reference ? named : c->subjects.v[i] == best) {
+			c->reference = i;
+			return 0;
+		}
+	}
+	if (!c->opt.reference)
+		return 0;
+	buf_addf(why, "no row is called '%s', as --reference asks", c->opt.reference);
+	return -EINVAL;
+}
+
+static bool anything_ran(const struct compare *c)
+{
+	return compare_fastest(c) != NULL;
+}
+
+static bool format_is(const struct compare *c, const char *format)
+{
+	return strcmp(c->opt.format ? c->opt.format : "text", format) == 0;
+}
+
+/* The document that --save writes and --format=json prints. */
+static int save(const struct compare *c, struct buf *out)
+{
+	json_t *doc = compare_document(c);
+	struct buf why = {0};
+	int err = doc ? 0 : -ENOMEM;
+	if (!err && c->opt.save)
+		err = run_save(doc, c->opt.save, &why);
+	if (!err && format_is(c, "json"))
+		err = run_dump(doc, out);
+	json_decref(doc);
+	if (err)
+		diag_error("compare: %s", why.len ? buf_str(&why) : strerror(-err));
+	buf_free(&why);
+	return err ? EXIT_OWN : 0;
+}
+
+/* Under the table of text: how it came about, what to see, what to beware of. */
+static void add_prose(const struct compare *c, struct buf *out, int width)
+{
+	struct buf prose = {0};
+	struct buf shown = {0};
+	buf_addc(&prose, '\n');
+	compare_notes(c, &prose);
+	struct buf lessons = {0};
+	compare_lessons(c, &lessons);
+	if (lessons.len)
+		buf_addf(&prose, "\n%s", buf_str(&lessons));
+	buf_free(&lessons);
+	if (c->opt.explain) {
+		buf_addc(&prose, '\n');
+		compare_explain(c, &prose);
+	}
+	if (c->warned)
+		buf_addc(&prose, '\n');
+	compare_warn_say(c, "warning: ", &prose);
+	/* Names of commands and of devices are in it. */
+	escape_text(&shown, buf_str(&prose), prose.len);
+	put_lines(out, "", buf_str(&shown), (size_t)width);
+	buf_free(&shown);
+	buf_free(&prose);
+}
+
+static int draw(const struct compare *c)
+{
+	struct buf told = {0};
+	struct buf why = {0};
+	int err = compare_svg(c, c->opt.svg, &told, &why);
+	if (err)
+		diag_error("compare: %s", why.len ? buf_str(&why) : strerror(-err));
+	else if (told.len)
+		diag_note("drawn: %s", buf_str(&told));
+	else
+		diag_note("nothing ran that could be drawn");
+	buf_free(&told);
+	buf_free(&why);
+	return err;
+}
+
+/* What is printed, in the format that was asked for; json comes with save(). */
+static void render(const struct compare *c, struct buf *out)
+{
+	struct table_look look = text_look(&c->opt);
+	if (format_is(c, "html"))
+		compare_html(c, out);
+	else if (!format_is(c, "json"))
+		compare_show(c, out, &look);
+	if (format_is(c, "text"))
+		add_prose(c, out, look.width && look.width < 100 ? look.width : 100);
+}
+
+static int report(const struct compare *c)
+{
+	struct buf out = {0};
+	int status = save(c, &out);
+	render(c, &out);
+	int written = put_text(c->opt.output, &out);
+	if (c->opt.svg && draw(c) && !status)
+		status = EXIT_OWN;
+	/* csv and the like stay clean for the program that reads them. */
+	buf_clear(&out);
+	if (format_is(c, "csv") || format_is(c, "markdown"))
+		compare_warn_say(c, "sctrace: warning: ", &out);
+	fputs(buf_str(&out), stderr);
+	buf_free(&out);
+	return status ? status : written;
+}
+
+static int finish(struct compare *c, int err, const struct buf *why)
+{
+	int status = EXIT_OWN;
+	if (err == -EINTR || stop_signal)
+		status = 0;
+	else if (err)
+		diag_error("compare: %s", why->len ? buf_str(why) : strerror(-err));
+	else if (!anything_ran(c))
+		diag_error("compare: none of the strategies could run here");
+	else
+		status = 0;
+	if (err == -EINVAL)
+		status = EXIT_USAGE;
+	compare_free(c);
+	return stop_signal ? end_by_signal(stop_signal) : status;
+}
+
+static int compare_run(struct compare *c, char *const *commands, size_t n)
+{
+	struct buf why = {0};
+	int err = prepare(c, commands, n, &why);
+	if (!err)
+		err = run_all(c, &why);
+	if (!err)
+		err = find_reference(c, &why);
+	if (!err)
+		err = compare_relate(c);
+	int status = 0;
+	if (!err) {
+		compare_warn_find(c);
+		status = report(c);
+	}
+	if (c->interrupted)
+		diag_note("interrupted: the figures are of the runs made until then");
+	else if (err == -EINTR)
+		diag_note("interrupted before anything was measured");
+	int end = finish(c, err, &why);
+	buf_free(&why);
+	return status ? status : end;
+}
+
+static int list(const struct compare_options *o)
+{
+	struct buf out = {0};
+	struct table_look look = text_look(o);
+	compare_list(&out, &look);
+	int status = put_text(NULL, &out);
+	buf_free(&out);
+	return status;
+}
+
+int cmd_compare(int argc, char **argv)
+{
+	struct compare c = {
+		.argc = argc, .argv = argv, .stop = &stop_signal, .resident = -1, .other_share = -1, .steal_share = -1};
+	int first;
+	int status;
+	int parsed = compare_parse(&c.opt, argc, argv, &first, &status);
+	if (parsed == 0 && c.opt.list)
+		status = list(&c.opt);
+	if (parsed < 0 || c.opt.list) {
+		compare_options_free(&c.opt);
+		return status;
+	}
+	catch_signals();
+	c.work.stop = &stop_signal;
+	c.progress = isatty(STDERR_FILENO);
+	c.null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	return compare_run(&c, argv + first, (size_t)(argc - first));
+}

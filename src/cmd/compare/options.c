@@ -1,0 +1,189 @@
+#include "compare/compare.h"
+
+#include "base/buf.h"
+#include "base/diag.h"
+#include "cli/opt.h"
+#include "cmd/put.h"
+#include "engine/engine.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define AT(field) .offset = offsetof(struct compare_options, field)
+
+/* All names of strategy/strategy.c; a unit test holds the two together. */
+static const char strategy_words[] = "fgetc/fputc getc_unlocked fgets/fputs fread/fwrite setvbuf unbuffered "
+				     "double-buffer read/write one-shot readv/writev pread/pwrite fadvise mmap+write "
+				     "mmap+memcpy sendfile splice copy_file_range O_DIRECT O_SYNC threads io_uring";
+
+/* For options that may be given several times. */
+static int opt_text(void *ctx, const struct opt *o, const char *arg, struct buf *why)
+{
+	struct compare_texts *texts = (struct compare_texts *)(void *)((char *)ctx + o->offset);
+	(void)why;
+	return vec_push(texts, arg) ? 0 : -ENOMEM;
+}
+
+/* Scans and lists stay in the order they are given in: their rows come in that order. */
+static int opt_scan(void *ctx, const struct opt *o, const char *arg, struct buf *why)
+{
+	struct compare_options *c = ctx;
+	(void)why;
+	return vec_push(&c->scans, (struct compare_scan){arg, o->min}) ? 0 : -ENOMEM;
+}
+
+static const struct opt table[] = {
+	{.help = "What is compared"},
+	{'s', "strategy", "LIST", opt_string, "these strategies, by comma; see --list", AT(strategies),
+	 .complete = COMPLETE_WORDS, .words = strategy_words},
+	{0, "all", NULL, opt_flag, "all strategies", AT(all)},
+	{0, "list", NULL, opt_flag, "show the strategies and end", AT(list)},
+	{'b', "buffers", "LIST", opt_string, "buffer sizes, as 1,4K,1M or all (powers of two)", AT(buffers)},
+	{'n', "size", "SIZE", opt_size, "bytes to copy (1M)", AT(size)},
+	{'i', "input", "WHAT", opt_string, "random, zero, or a FILE (random)", AT(input), .complete = COMPLETE_FILE},
+	{'d', "dir", "DIR", opt_string, "where the work directory is made (TMPDIR or /var/tmp)", AT(dir),
+	 .complete = COMPLETE_DIR},
+	{0, "reference", "NAME", opt_string, "ratios are to this one (the fastest)", AT(reference)},
+	{.help = "Commands"},
+	{'N', "no-shell", NULL, opt_flag, "run commands without a shell", AT(no_shell)},
+	{'S', "shell", "SHELL", opt_string, "run commands by this shell (sh)", AT(shell), .complete = COMPLETE_FILE},
+	{0, "command-name", "NAME", opt_text, "what the next command is called in tables", AT(names)},
+	{'p', "prepare", "COMMAND", opt_text, "run before each timed run, outside of its time", AT(prepare)},
+	{'C', "conclude", "COMMAND", opt_text, "run after each timed run, outside of its time", AT(conclude)},
+	{'P', "parameter-scan", "NAME=FROM:TO[:STEP]", opt_scan, "run each command with {NAME} of each number",
+	 .min = true},
+	{'D', "parameter-step-size", "STEP", opt_string, "the scan's step, where it names none (1)", AT(step)},
+	{'L', "parameter-list", "NAME=A,B,...", opt_scan, "run each command with {NAME} of each word", .min = false},
+	{0, "ignore-failure", NULL, opt_flag, "go on when a command fails", AT(ignore_failure)},
+	{0, "show-output", NULL, opt_flag, "let commands write to this terminal", AT(show_output)},
+	{.help = "Measuring"},
+	{'r', "runs", "N", opt_int, "exactly so many timed runs of each", AT(runs), .min = 1, .max = 100000},
+	{'m', "min-runs", "N", opt_int, "at least so many (5)", AT(min_runs), .min = 1, .max = 100000},
+	{'M', "max-runs", "N", opt_int, "at most so many (100)", AT(max_runs), .min = 1, .max = 100000},
+	{0, "max-time", "TIME", opt_duration, "begin no run beyond --min-runs after this (10s)", AT(max_time)},
+	{0, "min-time", "TIME", opt_duration, "time each one for at least this long in all", AT(min_time)},
+	{'w', "warmup", "N", opt_int, "runs of each that do not count (1)", AT(warmup), .min = 0, .max = 1000},
+	{0, "cold", NULL, opt_flag, "drop the input from the page cache before each run", AT(cold)},
+	{0, "fsync", NULL, opt_flag, "the time includes bringing the copy to the device", AT(fsync)},
+	{0, "cpus", "LIST", opt_string, "run on these CPUs alone, as 0,2-3", AT(cpus)},
+	{0, "seed", "N", opt_int, "seed of the random order (1)", AT(seed), .min = 0, .max = 2147483647},
+	{0, "engine", "NAME", opt_string, "engine that counts the calls (the best that works)", AT(engine),
+	 COMPLETE_WORDS, ENGINE_WORDS},
+	{0, "count-all", NULL, opt_flag, "count over the whole input, however long it takes", AT(count_all)},
+	{0, "no-count", NULL, opt_flag, "time only", AT(no_count)},
+	{.help = "Output"},
+	{0, "format", "FORMAT", opt_word, "text, csv, markdown, json or html (text)", AT(format),
+	 .complete = COMPLETE_WORDS, .words = "text csv markdown json html"},
+	{'o', "output", "FILE", opt_string, "write to FILE", AT(output), .complete = COMPLETE_FILE},
+	{0, "save", "FILE", opt_string, "save the run for sctrace report", AT(save), .complete = COMPLETE_FILE},
+	{0, "svg", "FILE", opt_svg, "draw the picture", AT(svg), .complete = COMPLETE_FILE},
+	{0, "explain", NULL, opt_flag, "say of each row why it costs what it costs", AT(explain)},
+	{0, "usage", NULL, opt_flag, "also show switches, page faults and device I/O", AT(usage)},
+	{0, "color", "WHEN", opt_word, "auto, always or never (auto)", AT(colour), .complete = COMPLETE_WORDS,
+	 .words = "auto always never"},
+	{0},
+};
+
+static const char *const usage[] = {"[OPTIONS]", "[OPTIONS] COMMAND...", NULL};
+
+const struct opt_command compare_command = {
+	.name = "sctrace compare",
+	.usage = usage,
+	.about = "Runs ways of copying a file, or any commands, side by side and shows what each costs: system calls, "
+		 "time and "
+		 "memory.",
+	.table = table,
+	.epilog = "In a COMMAND, {in}, {out} and {buffer} stand for the input, the output and each of --buffers. Calls "
+		  "are "
+		  "counted in one run, time and memory measured in others. See sctrace-compare(1).",
+};
+
+static int terminal_width(void)
+{
+	struct winsize w;
+	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col ? w.ws_col : 80;
+}
+
+static int help(void)
+{
+	struct buf out = {0};
+	opt_help(&compare_command, &out, terminal_width(), false);
+	int status = put_text(NULL, &out);
+	buf_free(&out);
+	return status;
+}
+
+static int usage_error(const char *what)
+{
+	diag_error("compare: %s", what);
+	return EXIT_USAGE;
+}
+
+/* What no single option can see. NULL where all is well. */
+static const char *contradiction(const struct compare_options *o, bool commands)
+{
+	if (o->runs && (o->min_time || o->max_time))
+		return "--runs is an exact number, so --min-time and --max-time cannot be given with it";
+	if (o->max_runs && o->min_runs > o->max_runs)
+		return "--min-runs is above --max-runs";
+	if (!commands && o->names.n)
+		return "--command-name is for COMMANDs; strategies have names";
+	if (commands && (o->strategies || o->all))
+		return "either strategies or COMMANDs are compared, not both";
+	if (!commands && o->scans.n)
+		return "--parameter-scan and --parameter-list are for COMMANDs; for strategies there is --buffers";
+	if (o->step && !o->scans.n)
+		return "--parameter-step-size is the step of a --parameter-scan, and none is given";
+	if (o->shell && o->no_shell)
+		return "either --shell or --no-shell, not both";
+	if (o->strategies && o->all)
+		return "either --strategy or --all, not both";
+	return NULL;
+}
+
+int compare_parse(struct compare_options *o, int argc, char **argv, int *first, int *status)
+{
+	*o = (struct compare_options){.warmup = 1, .seed = 1, .min_runs = 5, .size = UINT64_MAX};
+	struct buf why = {0};
+	enum opt_outcome outcome = opt_parse(&compare_command, o, argc, argv, first, &why);
+	const char *wrong = outcome == OPT_OK ? contradiction(o, *first < argc) : NULL;
+	*status = 0;
+	/* hyperfine's word. */
+	if (o->shell && strcmp(o->shell, "none") == 0) {
+		o->shell = NULL;
+		o->no_shell = true;
+	}
+	if (outcome == OPT_HELP)
+		*status = help();
+	else if (outcome == OPT_VERSION)
+		*status = put_version();
+	else if (outcome == OPT_ERROR)
+		*status = usage_error(buf_str(&why));
+	else if (o->size == 0)
+		*status = usage_error("an input of 0 bytes leaves nothing to compare; --size must be at least 1");
+	else if (wrong)
+		*status = usage_error(wrong);
+	buf_free(&why);
+	if (o->size == UINT64_MAX)
+		o->size = 0;
+	/* A least time must not end at a number of runs that nobody asked for. */
+	if (!o->max_runs)
+		o->max_runs = o->min_time ? 100000 : o->min_runs > 100 ? o->min_runs : 100;
+	if (o->runs)
+		o->min_runs = o->max_runs = o->runs;
+	if (!o->max_time)
+		o->max_time = 10000000000ull;
+	return outcome == OPT_OK && *status == 0 ? 0 : -1;
+}
+
+void compare_options_free(struct compare_options *o)
+{
+	vec_free(&o->prepare);
+	vec_free(&o->names);
+	vec_free(&o->conclude);
+	vec_free(&o->scans);
+}

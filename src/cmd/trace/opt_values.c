@@ -1,0 +1,339 @@
+/* What the tracer's options make of their values. */
+#include "cmd/trace/opt_values.h"
+
+#include "base/buf.h"
+#include "base/near.h"
+#include "base/size.h"
+#include "engine/engine.h"
+#include "trace/opts.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Says in `why` what is wrong with the word at `at` of `text`, and below it, on two further lines, the text with a caret
+ * under that word. The command prints the lines apart (trace.c).
+ */
+static int point_at(const char *text, size_t at, int r, struct buf *why)
+{
+	if (r < 0 && why->len) {
+		buf_addf(why, "\n  %s\n  ", text);
+		buf_fill(why, ' ', at);
+		buf_addc(why, '^');
+	}
+	return r;
+}
+
+typedef int select_fn(struct trace_select *s, const char *text, size_t *at, struct buf *why);
+
+static int parse_inject(struct trace_opts *o, const char *text, bool fault, size_t *at, struct buf *why)
+{
+	return trace_inject_parse(&o->injects, text, fault, at, why);
+}
+
+/* What may stand before the "=" of -e and chooses; trace_look.h has what changes the look alone. */
+static const struct {
+	const char *name;
+	select_fn *select;
+} qualifiers[] = {
+	{"trace", trace_select_calls},     {"t", trace_select_calls},       {"signal", trace_select_signals},
+	{"signals", trace_select_signals}, {"s", trace_select_signals},     {"status", trace_select_status},
+	{"errno", trace_select_errnos},    {"trace-fds", trace_select_fds}, {"fds", trace_select_fds},
+	{"fd", trace_select_fds},
+};
+
+int trace_opt_decode_fds(void *ctx, const struct opt *row, const char *arg, struct buf *why)
+{
+	static const struct {
+		const char *word;
+		int names;
+	} words[] = {{"none", 0},   {"path", 1},    {"paths", 1}, {"all", 2},
+		     {"socket", 2}, {"sockets", 2}, {"dev", 2},   {"pidfd", 2}};
+	int names = 0;
+	(void)row;
+	for (const char *p = arg ? arg : "path";; p++) {
+		size_t len = strcspn(p, ","), i = 0, n = sizeof(words) / sizeof(*words);
+		while (i < n && (strlen(words[i].word) != len || memcmp(words[i].word, p, len) != 0))
+			i++;
+		if (i == n) {
+			buf_addf(why, "'%.*s' is none of path, socket, dev, pidfd, all, none", (int)len, p);
+			return -EINVAL;
+		}
+		names = words[i].names > names ? words[i].names : names;
+		p += len;
+		if (!*p)
+			break;
+	}
+	((struct trace_opts *)ctx)->fd_names = names;
+	return 0;
+}
+
+int trace_opt_pid_names(void *ctx, const struct opt *row, const char *arg, struct buf *why)
+{
+	(void)row;
+	if (strcmp(arg, "comm") != 0) {
+		buf_addf(why, "'%s' cannot be shown of a process; comm, its name, can", arg);
+		return -EINVAL;
+	}
+	((struct trace_opts *)ctx)->pid_names = 1;
+	return 0;
+}
+
+/* Choices of the look alone: 1, 0 where `arg` begins with none, or -errno. */
+static int opt_look(struct trace_opts *o, const char *arg, size_t len, const char *value, size_t *at, struct buf *why)
+{
+	if (len == 10 && memcmp(arg, "decode-fds", 10) == 0)
+		return trace_opt_decode_fds(o, NULL, value, why) < 0 ? -EINVAL : 1;
+	return trace_look_parse(&o->look, arg, len, value, at, why);
+}
+
+int trace_opt_expr(void *ctx, const struct opt *row, const char *arg, struct buf *why)
+{
+	struct trace_opts *o = ctx;
+	(void)row;
+	size_t len = strcspn(arg, "=");
+	size_t at = 0;
+	if (!arg[len]) {
+		int r = trace_select_calls(&o->select, arg, &at, why);
+		return point_at(arg, at, r < 0 ? -EINVAL : 0, why);
+	}
+	const char *value = arg + len + 1;
+	size_t from = len + 1;
+	for (size_t i = 0; i < sizeof(qualifiers) / sizeof(*qualifiers); i++) {
+		if (strlen(qualifiers[i].name) != len || memcmp(qualifiers[i].name, arg, len) != 0)
+			continue;
+		int r = qualifiers[i].select(&o->select, value, &at, why);
+		return point_at(arg, from + at, r, why);
+	}
+	bool fault = len == 5 && memcmp(arg, "fault", 5) == 0;
+	if (fault || (len == 6 && memcmp(arg, "inject", 6) == 0)) {
+		int r = parse_inject(o, value, fault, &at, why);
+		return point_at(arg, from + at, r, why);
+	}
+	int r = opt_look(o, arg, len, value, &at, why);
+	if (r)
+		return r > 0 ? 0 : point_at(arg, from + at, r, why);
+	buf_addf(
+		why,
+		"'%.*s' is no kind of choice; there are trace, status, errno, signal, fds, inject, fault, read, write, "
+		"raw, abbrev, verbose, quiet, decode-fds",
+		(int)len, arg);
+	return point_at(arg, 0, -EINVAL, why);
+}
+
+/* The long forms --trace=SET, --status=SET and so on: the name is the qualifier. */
+int trace_opt_named_expr(void *ctx, const struct opt *row, const char *arg, struct buf *why)
+{
+	struct buf text = {0};
+	buf_addf(&text, "%s=%s", row->name, arg);
+	int r = trace_opt_expr(ctx, row, buf_str(&text), why);
+	buf_free(&text);
+	return r;
+}
+
+int trace_opt_successful(void *ctx, const struct opt *row, const char *arg, struct buf *why)
+{
+	(void)arg;
+	(void)why;
+	((struct trace_opts *)ctx)->select.status = row->letter == 'z' ? STATUS_SUCCESSFUL : STATUS_FAILED;
+	return 0;
+}
+
+/* -q, -qq, -qqq: more each time, as strace counts them. */
+int trace_opt_quiet(void *ctx, const struct opt *row, const char *arg, struct buf *why)
+{
+	struct trace_opts *o = ctx;
+	(void)row;
+	if (arg) {
+		size_t at = 0;
+		int r = trace_look_parse(&o->look, "quiet", 5, arg, &at, why);
+		return r < 0 ? point_at(arg, at, r, why) : 0;
+	}
+	unsigned had = o->look.quiet;
+	o->look.quiet |= had & QUIET_EXIT ? QUIET_ALL : had & QUIET_ATTACH ? QUIET_EXIT : QUIET_ATTACH;
+	return 0;
+}
+
+int trace_opt_constants(void *ctx, const struct opt *row, const char *arg, struct buf *why)
+{
+	static const char *const words[] = {
+		[CONSTANTS_NAMED] = "abbrev", [CONSTANTS_RAW] = "raw", [CONSTANTS_BOTH] = "verbose"};
+	(void)row;
+	for (unsigned i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (strcmp(words[i], arg) == 0) {
+			((struct trace_opts *)ctx)->look.constants = (enum trace_constants)i;
+			return 0;
+		}
+	buf_addf(why, "'%s' is none of raw, abbrev, verbose", arg);
+	return -EINVAL;
+}
+
+int trace_opt_path(void *ctx, const struct opt *row, const char *arg, struct buf *why)
+{
+	struct trace_opts *o = ctx;
+	(void)row;
+	if (!arg[0]) {
+		buf_adds(why, "a path is missing");
+		return -EINVAL;
+	}
+	return trace_select_path(&o->select, arg);
+}
+
+int trace_opt_pids(void *ctx, const struct opt *row, const char *arg, struct buf *why)
+{
+	struct trace_opts *o = ctx;
+	(void)row;
+	const char *p = arg;
+	for (;;) {
+		char *end;
+		long pid = strtol(p, &end, 10);
+		if (end == p || pid <= 0 || pid > INT_MAX || !strchr(", \n\t", *end)) {
+			buf_addf(why, "'%s' is no process; write its number, or several as 12,34", arg);
+			return -EINVAL;
+		}
+		if (!vec_push(&o->pids, (pid_t)pid))
+			return -ENOMEM;
+		p = end + strspn(end, ", \n\t");
+		if (!*p)
+			return 0;
+	}
+}
+
+int trace_opt_engine(void *ctx, const struct opt *row, const char *arg, struct buf *why)
+{
+	struct trace_opts *o = ctx;
+	struct near near;
+	(void)row;
+	o->engine = arg;
+	if (strcmp(arg, "auto") == 0 || engine_find(arg))
+		return 0;
+	near_init(&near, arg);
+	buf_addf(why, "there is no engine '%s' in this build; there are auto", arg);
+	for (const struct engine_ops *const *e = engine_list(); *e; e++) {
+		buf_addf(why, ", %s", (*e)->name);
+		near_offer(&near, (*e)->name);
+	}
+	near_say(&near, "", why);
+	return -EINVAL;
+}
+
+int trace_opt_env(void *ctx, const struct opt *row, const char *arg, struct buf *why)
+{
+	struct trace_opts *o = ctx;
+	(void)row;
+	if (arg[0] == '=' || !arg[0]) {
+		buf_addf(why, "'%s' names no variable; write NAME=VALUE, or NAME to take it away", arg);
+		return -EINVAL;
+	}
+	return vec_push(&o->env, arg) ? 0 : -ENOMEM;
+}
+
+int trace_opt_break(void *ctx, const struct opt *row, const char *arg, struct buf *why)
+{
+	(void)row;
+	if (strcmp(arg, "execve") != 0) {
+		buf_addf(why, "'%s' is nothing to detach at; only execve is", arg);
+		return -EINVAL;
+	}
+	((struct trace_opts *)ctx)->break_execve = true;
+	return 0;
+}
+
+int trace_opt_columns(void *ctx, const struct opt *row, const char *arg, struct buf *why)
+{
+	(void)row;
+	return summary_columns_parse(arg, &((struct trace_opts *)ctx)->view.columns, why);
+}
+
+int trace_opt_sort(void *ctx, const struct opt *row, const char *arg, struct buf *why)
+{
+	(void)row;
+	int r = summary_sort_parse(arg, &((struct trace_opts *)ctx)->view.sort, why);
+	if (r < 0)
+		buf_adds(why,
+			 " (-S sorts here; the -S that hides signals is FreeBSD truss's: run sctrace under the name "
+			 "truss, or write -e signal=none)");
+	return r;
+}
+
+int trace_opt_format(void *ctx, const struct opt *row, const char *arg, struct buf *why)
+{
+	struct trace_opts *o = ctx;
+	(void)row;
+	if (strcmp(arg, "perfetto") == 0) {
+		o->format = TRACE_PERFETTO;
+		return 0;
+	}
+	int r = summary_format_parse(arg, &o->view.format, why);
+	if (r < 0) {
+		buf_adds(why, " (and perfetto, of traces)");
+		return r;
+	}
+	o->format = o->view.format == SUMMARY_JSON ? TRACE_JSON : TRACE_TEXT;
+	return 0;
+}
+
+/* --hist: one call's name, as tables have it: "read", "read#32", "syscall_0x1c9". */
+int trace_opt_hist(void *ctx, const struct opt *row, const char *arg, struct buf *why)
+{
+	(void)row;
+	if (!*arg || strpbrk(arg, ",%!?/")) {
+		buf_addf(why, "'%s' is not one call; write its name, as read", arg);
+		return -EINVAL;
+	}
+	struct buf name = {0};
+	struct filter known = {0};
+	size_t at = 0;
+	buf_add(&name, arg, strcspn(arg, "#"));
+	int r = filter_parse(&known, buf_str(&name), &at, why);
+	filter_free(&known);
+	buf_free(&name);
+	if (r == 0)
+		((struct trace_opts *)ctx)->hist = arg;
+	return r;
+}
+
+int trace_opt_json(void *ctx, const struct opt *row, const char *arg, struct buf *why)
+{
+	return trace_opt_format(ctx, row, arg ? arg : "json", why);
+}
+
+int trace_opt_interval(void *ctx, const struct opt *row, const char *arg, struct buf *why)
+{
+	struct trace_opts *o = ctx;
+	int r = opt_duration(ctx, row, arg, why);
+	if (r == 0 && o->interval_ns < 10000000) {
+		buf_adds(why, "the least interval is 10ms");
+		return -EINVAL;
+	}
+	return r;
+}
+
+/* -O: a number is microseconds, as strace has it. */
+int trace_opt_overhead(void *ctx, const struct opt *row, const char *arg, struct buf *why)
+{
+	struct trace_opts *o = ctx;
+	(void)row;
+	int64_t us;
+	int r = number_parse(arg, 0, 1000000, &us);
+	if (r == 0)
+		o->overhead_ns = (uint64_t)us * 1000;
+	else
+		r = duration_parse(arg, &o->overhead_ns);
+	if (r < 0)
+		buf_addf(why, "'%s' is no cost of a call; write 20 (microseconds) or 20us", arg);
+	o->overhead_set = true;
+	return r < 0 ? -EINVAL : 0;
+}
+
+/* Letters that need nothing here: -w (times are wall-clock time anyway), -F (an old spelling of -f). */
+int trace_opt_nothing(void *ctx, const struct opt *row, const char *arg, struct buf *why)
+{
+	(void)ctx;
+	(void)row;
+	(void)arg;
+	(void)why;
+	return 0;
+}

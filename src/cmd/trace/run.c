@@ -1,0 +1,460 @@
+/* The tracer's loop: starting, handing events on, ending. */
+#include "trace/trace.h"
+
+#include "base/clock.h"
+#include "base/diag.h"
+#include "base/memory.h"
+#include "decode/inside.h"
+#include "syscall/table.h"
+#include "tracee/spawn.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct trace_out *trace_output(struct trace *t, struct trace_task *k)
+{
+	if (t->o.follow < 2 || t->o.truss || !k)
+		return &t->out;
+	if (k->out)
+		return k->out;
+	struct buf why = {0};
+	k->out = calloc(1, sizeof(*k->out));
+	if (!k->out)
+		return &t->out;
+	int r = trace_out_open_task(k->out, t->o.output, k->tid, t->o.append, &why);
+	if (r < 0) {
+		trace_fail(t, r, "%s", buf_str(&why));
+		k->out->failed = true;
+		k->out->err = -r;
+	}
+	buf_free(&why);
+	return k->out;
+}
+
+void trace_fail(struct trace *t, int err, const char *fmt, ...)
+{
+	if (t->err)
+		return;
+	va_list ap;
+	va_start(ap, fmt);
+	buf_addv(&t->why, fmt, ap);
+	va_end(ap);
+	t->err = err;
+}
+
+static struct trace_task *task_of(struct trace *t, pid_t tid, pid_t pid)
+{
+	struct trace_task *k = map_get(&t->tasks, (uint64_t)tid);
+	if (k)
+		return k;
+	k = calloc(1, sizeof(*k));
+	if (!k || map_put(&t->tasks, (uint64_t)tid, k) < 0) {
+		free(k);
+		return NULL;
+	}
+	k->tid = tid;
+	k->pid = pid;
+	t->ntasks++;
+	t->tasks_seen++;
+	return k;
+}
+
+static void task_gone(struct trace *t, struct trace_task *k)
+{
+	trace_count_gone(t, k);
+	map_remove(&t->tasks, (uint64_t)k->tid);
+	t->ntasks--;
+	if (t->open == k)
+		t->open = NULL;
+	struct buf why = {0};
+	if (k->out && trace_out_close(k->out, &why) < 0)
+		trace_fail(t, -EIO, "%s", buf_str(&why));
+	buf_free(&why);
+	free(k->out);
+	buf_free(&k->text);
+	buf_free(&k->stack);
+	free(k);
+}
+
+/* The call that an i386 program makes through another, in its place; what was found at entry counts at its end too. */
+static void unwrap(struct trace_task *k, struct event *ev)
+{
+	if (ev->kind == EV_ENTER)
+		k->is_inside = decode_inside(&ev->call, ev->mem, &k->real);
+	if (!k->is_inside)
+		return;
+	if (ev->kind == EV_EXIT)
+		ev->call.result = decode_inside_result(&ev->call, ev->mem);
+	ev->call.nr = k->real.nr;
+	memcpy(ev->call.args, k->real.args, sizeof(ev->call.args));
+}
+
+static void on_call(struct trace *t, struct trace_task *k, struct event *ev)
+{
+	unwrap(k, ev);
+	if (ev->kind == EV_ENTER) {
+		k->in_call = true;
+		k->enter_ns = ev->time_ns;
+		k->selected = trace_select_enter(&t->o.select, ev);
+		if (!k->selected)
+			return;
+		if (t->by_events)
+			trace_count_enter(t, k, ev);
+		if (t->o.stacks || t->o.folded)
+			trace_stack_enter(t, k, ev);
+		if (t->sink)
+			t->sink->enter(t, k, ev);
+		return;
+	}
+	bool wanted = k->in_call && k->selected && trace_select_exit(&t->o.select, ev);
+	k->in_call = false;
+	if (!wanted) {
+		buf_clear(&k->text);
+		return;
+	}
+	if (t->by_events)
+		trace_count_leave(t, k, ev);
+	if (t->o.folded)
+		trace_stack_fold(t, k, ev);
+	if (t->sink)
+		t->sink->leave(t, k, ev);
+}
+
+/* The kernel gives no privilege to a program whose tracer has none (execve(2), "effective user ID"). */
+static void note_privilege(const struct event *ev)
+{
+	char path[32];
+	struct stat st;
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)ev->pid);
+	if (geteuid() == 0 || stat(path, &st) < 0)
+		return;
+	bool user = st.st_mode & S_ISUID && st.st_uid != geteuid();
+	if (user || (st.st_mode & S_ISGID && st.st_mode & S_IXGRP && st.st_gid != getegid()))
+		diag_note("process %d runs a set-%s-ID program without its privilege, because it is traced",
+			  (int)ev->pid, user ? "user" : "group");
+}
+
+#define STOP_US 50000
+
+/* The other processes of its job get some time to come to their own stop, before a terminal's stop is ours too. */
+static void on_stop(struct trace *t, bool stopped)
+{
+	t->root_stopped = stopped;
+	if (stopped)
+		trace_signals_tick(t, STOP_US);
+}
+
+static void on_exec(struct trace *t, const struct event *ev)
+{
+	struct trace_task *former = map_get(&t->tasks, (uint64_t)ev->child);
+	struct trace_task *k = map_get(&t->tasks, (uint64_t)ev->tid);
+	/* A thread that ran execve(2) has taken its leader's place. */
+	if (former && former != k)
+		task_gone(t, former);
+	if (k)
+		trace_count_exec(t, k, ev);
+	/* Of the program that was started the engine has told it already. */
+	if (!t->program || t->root)
+		note_privilege(ev);
+	if (!t->root)
+		t->root = ev->pid;
+}
+
+static void on_event(struct trace *t, struct event *ev)
+{
+	if (ev->kind == EV_NOTE) {
+		diag_note("%s", ev->text);
+		return;
+	}
+	if (ev->kind == EV_EXEC)
+		on_exec(t, ev);
+	if ((ev->kind == EV_STOP || ev->kind == EV_CONT) && ev->tid == t->root)
+		on_stop(t, ev->kind == EV_STOP);
+	struct trace_task *k = task_of(t, ev->tid, ev->pid);
+	if (!k) {
+		trace_fail(t, -ENOMEM, "no memory is left: events are missing");
+		return;
+	}
+	if (ev->kind == EV_ENTER || ev->kind == EV_EXIT || ev->kind == EV_VANISH)
+		on_call(t, k, ev);
+	else if (t->sink && t->sink->other &&
+		 (ev->kind != EV_SIGNAL || trace_select_signal(&t->o.select, ev->sig.si_signo)))
+		t->sink->other(t, k, ev);
+	if (ev->kind == EV_BIRTH && ev->is_thread)
+		task_of(t, ev->child, ev->pid);
+	if (ev->kind == EV_DEATH && ev->is_process && t->stack)
+		stack_forget(t->stack, ev->pid);
+	if (ev->kind == EV_DEATH)
+		task_gone(t, k);
+	trace_out_event(&t->out);
+}
+
+static void loop(struct trace *t)
+{
+	uint64_t kill_at = 0;
+	uint64_t period_at = t->o.interval_ns ? clock_ns() + t->o.interval_ns : UINT64_MAX;
+	int r;
+	for (;;) {
+		struct event ev;
+		if (trace_signals_serve(t, &kill_at)) {
+			setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL);
+			r = t->ops->detach(t->engine);
+			break;
+		}
+		if (period_at != UINT64_MAX && clock_ns() >= period_at) {
+			trace_count_period(t);
+			period_at += t->o.interval_ns;
+		}
+		r = t->ops->next(t->engine, &ev);
+		if (r == 1)
+			on_event(t, &ev);
+		if (r != 1 && r != -EINTR)
+			break;
+	}
+	if (r == -EPERM && t->o.user && !t->root)
+		trace_fail(t, r,
+			   "cannot run '%s' as user '%s': only root may become another user (CAP_SETUID, CAP_SETGID)",
+			   t->program[0], t->o.user);
+	else if (r < 0 && t->program && !t->root)
+		trace_fail(t, r, "cannot run '%s': %s", t->program[0], spawn_error(t->program[0], -r));
+	else if (r < 0)
+		trace_fail(t, r, "engine %s failed: %s", t->ops->name, strerror(-r));
+}
+
+/* The program's end becomes ours: its status, or the same signal without a second core file. */
+static int die_like(int status)
+{
+	if (!WIFSIGNALED(status))
+		return WEXITSTATUS(status);
+	int sig = WTERMSIG(status);
+	setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+	prctl(PR_SET_DUMPABLE, 0);
+	signal(sig, SIG_DFL);
+	sigset_t one;
+	sigemptyset(&one);
+	sigaddset(&one, sig);
+	sigprocmask(SIG_UNBLOCK, &one, NULL);
+	raise(sig);
+	return 128 + sig;
+}
+
+static void end_tasks(struct trace *t)
+{
+	size_t i = 0;
+	struct trace_task *k;
+	while ((k = map_next(&t->tasks, &i, NULL))) {
+		task_gone(t, k);
+		i = 0;
+	}
+	map_free(&t->tasks);
+}
+
+static int finish(struct trace *t)
+{
+	struct engine_result result;
+	if (t->sink && t->sink->end)
+		t->sink->end(t);
+	end_tasks(t);
+	if (t->o.count || t->o.count_too) {
+		t->ops->result(t->engine, &result);
+		trace_count_final(t, &result);
+	}
+	t->ops->result(t->engine, &result);
+	trace_stack_end(t);
+	t->ops->stop(t->engine);
+	struct buf why = {0};
+	int r = trace_out_close(&t->out, &why);
+	if (r < 0)
+		trace_fail(t, r, "%s", buf_str(&why));
+	buf_free(&why);
+	if (memory_ran_out())
+		trace_fail(t, -ENOMEM, "memory ran out: what was shown may lack something");
+	if (t->err) {
+		diag_error("%s", buf_str(&t->why));
+		return t->program && !t->root ? spawn_status(-t->err) : EXIT_OWN;
+	}
+	return t->program ? die_like(result.status) : 0;
+}
+
+static void make_config(struct trace *t, struct engine_config *c)
+{
+	struct trace_opts *o = &t->o;
+	c->spawn = (struct spawn)SPAWN_INIT;
+	c->spawn.argv = t->program;
+	c->spawn.argv0 = o->argv0;
+	c->spawn.user = o->user;
+	c->spawn.daemonize = o->daemonize > 0;
+	c->attach = o->pids.v;
+	c->nattach = o->pids.n;
+	c->cgroup = o->cgroup;
+	c->follow = o->follow > 0;
+	c->kill_on_exit = o->kill_on_exit;
+	c->times = t->by_events || t->o.durations || t->o.select.slower_ns || t->o.format != TRACE_TEXT;
+	c->find_main = t->program && o->count && !t->by_events;
+	if (o->injects.rules.n) {
+		c->inject = trace_inject_ask;
+		c->inject_ctx = &o->injects;
+	}
+	if ((t->sink || t->by_events) && t->o.select.by_call)
+		c->only = &t->only;
+}
+
+static bool break_at_exec(void *ctx, const struct event *ev)
+{
+	(void)ctx;
+	return ev->kind == EV_EXEC;
+}
+
+/* The program's environment with -E applied; the array is new, the strings are not. NULL: no memory. */
+static char **environment(const struct trace_opts *o)
+{
+	size_t n = 0;
+	while (environ[n])
+		n++;
+	char **env = calloc(n + o->env.n + 1, sizeof(*env));
+	size_t used = 0;
+	for (size_t i = 0; env && i < n; i++) {
+		bool replaced = false;
+		for (size_t k = 0; k < o->env.n; k++) {
+			size_t len = strcspn(o->env.v[k], "=");
+			replaced |= strncmp(environ[i], o->env.v[k], len) == 0 && environ[i][len] == '=';
+		}
+		if (!replaced)
+			env[used++] = environ[i];
+	}
+	for (size_t k = 0; env && k < o->env.n; k++) {
+		size_t len = strcspn(o->env.v[k], "=");
+		bool later = !o->env.v[k][len];
+		for (size_t m = k + 1; m < o->env.n; m++)
+			later |= strncmp(o->env.v[m], o->env.v[k], len) == 0 && strchr("=", o->env.v[m][len]);
+		if (!later)
+			env[used++] = (char *)o->env.v[k];
+	}
+	return env;
+}
+
+static int start(struct trace *t, struct engine_config *c)
+{
+	struct buf why = {0};
+	char **env = t->o.env.n ? environment(&t->o) : NULL;
+	c->spawn.envp = env;
+	if (t->o.break_execve)
+		c->break_on = break_at_exec;
+	int cpu = sched_getcpu();
+	if (t->o.pin && cpu >= 0) {
+		c->spawn.cpus = &cpu;
+		c->spawn.ncpus = 1;
+		c->spawn.pin_tracer = true;
+	}
+	int r = t->ops->start(&t->engine, c, &why);
+	/* The tracer is another process now: what ends the shell's job or session need not end it. */
+	if (r == 0 && t->o.daemonize == 2)
+		setpgid(0, 0);
+	if (r == 0 && t->o.daemonize > 2)
+		setsid();
+	int status = 0;
+	if (r < 0) {
+		status = t->program ? spawn_status(-r) : EXIT_UNREADABLE;
+		diag_error("%s", why.len ? buf_str(&why) : strerror(-r));
+	}
+	free(env);
+	buf_free(&why);
+	return status;
+}
+
+/* What the engine is asked for. */
+static unsigned wants(const struct trace *t)
+{
+	const struct trace_opts *o = &t->o;
+	unsigned want = t->sink || t->by_events ? CAP_EVENTS : CAP_COUNTS;
+	const struct {
+		bool asked;
+		unsigned cap;
+	} more[] = {
+		{o->follow, CAP_FOLLOW},
+		{o->pids.n, CAP_ATTACH},
+		{o->injects.rules.n || o->break_execve, CAP_INJECT},
+		{o->cgroup, CAP_CGROUP},
+		{o->all, CAP_SYSTEM},
+		{o->errors, CAP_ERRNOS},
+		{o->by && !t->by_events, o->by && strcmp(o->by, "thread") == 0 ? CAP_BY_THREAD : CAP_BY_PROCESS},
+	};
+	for (size_t i = 0; i < sizeof(more) / sizeof(*more); i++)
+		want |= more[i].asked ? more[i].cap : 0;
+	return want;
+}
+
+/* Sets t->ops, and c->want to what it shall do; 0, or an exit status after a message. */
+static int choose_engine(struct trace *t, struct engine_config *c)
+{
+	struct buf note = {0};
+	c->want = wants(t);
+	t->ops = engine_choose(t->o.engine, c->want, &note);
+	if (!t->ops)
+		diag_error("%s", buf_str(&note));
+	else if (note.len)
+		diag_note("%s", buf_str(&note));
+	buf_free(&note);
+	if (!t->ops)
+		return EXIT_OWN;
+	/* ptrace pays for each call that is only counted: with a choice of calls it shall not stop for the others. */
+	if (t->o.count && t->o.select.by_call && !t->by_events && !t->o.by && t->ops == engine_find("ptrace")) {
+		t->by_events = c->times = true;
+		c->want = (c->want & ~(unsigned)CAP_COUNTS) | CAP_EVENTS;
+		c->only = &t->only;
+		c->find_main = false; /* the engine does not count what comes before it */
+	}
+	return 0;
+}
+
+static void say_how_to_end(const struct trace *t)
+{
+	if (t->o.look.quiet & QUIET_ATTACH)
+		return;
+	for (size_t i = 0; i < t->o.pids.n; i++)
+		diag_note("attached to process %d; Ctrl-C lets it go", (int)t->o.pids.v[i]);
+	if ((t->o.cgroup || t->o.all) && !t->program)
+		diag_note("counting; Ctrl-C ends it and shows the summary");
+}
+
+int trace_run(struct trace *t)
+{
+	struct engine_config c = {0};
+	make_config(t, &c);
+	int status = choose_engine(t, &c);
+	int r = status ? 0 : trace_signals_catch(t, &c);
+	if (r < 0) {
+		diag_error("cannot handle signals: %s", strerror(-r));
+		status = EXIT_OWN;
+	}
+	if (!status)
+		status = start(t, &c);
+	if (status) {
+		struct buf why = {0};
+		trace_out_close(&t->out, &why);
+		buf_free(&why);
+		return status;
+	}
+	say_how_to_end(t);
+	if (t->program && t->ops != engine_find("bpf"))
+		trace_hold_stops();
+	t->start_ns = t->last_ns = clock_ns();
+	t->real_offset_ns = (int64_t)(clock_real_ns() - t->start_ns);
+	trace_signals_tick(t, 0);
+	if (t->sink && t->sink->begin)
+		t->sink->begin(t);
+	loop(t);
+	setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL);
+	return finish(t);
+}

@@ -1,0 +1,99 @@
+/* Signals to sctrace itself: what they ask for, and its own timer. */
+#include "trace/trace.h"
+
+#include "base/clock.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/time.h>
+
+#define BIT(sig)    (1 << (sig))
+#define ENDING      (BIT(SIGTERM) | BIT(SIGHUP))
+#define FROM_KEYS   (BIT(SIGINT) | BIT(SIGQUIT))
+#define TICK_US     500000             /* flushing, and the way out of a signal that came just before the wait */
+#define PATIENCE_NS (2 * NSEC_PER_SEC) /* between the signal that ended us and SIGKILL for the program */
+
+/* Signals that came to sctrace, a bit each; all of them have numbers below 31. */
+static volatile sig_atomic_t caught;
+/* An ending signal came: a reader that does not read is given up on. */
+static volatile sig_atomic_t ending;
+
+static void on_signal(int sig)
+{
+	caught |= BIT(sig);
+	if (BIT(sig) & ENDING)
+		ending = 1;
+}
+
+/* Handlers, not SIG_IGN: execve(2) resets them for the program. What was ignored stays so, for it and for us. */
+int trace_signals_catch(struct trace *t, struct engine_config *c)
+{
+	static const int signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGALRM, SIGPIPE, SIGXFSZ, SIGTSTP};
+	struct sigaction sa = {.sa_handler = on_signal};
+	sigfillset(&sa.sa_mask);
+	c->woken = &caught;
+	t->out.stop = &ending;
+	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++) {
+		struct sigaction old;
+		if (signals[i] == SIGTSTP && t->o.interruptible < 4)
+			continue;
+		if (signals[i] == SIGUSR1 && !t->o.count && !t->o.count_too)
+			continue;
+		if (sigaction(signals[i], NULL, &old) < 0 ||
+		    (old.sa_handler != SIG_IGN && sigaction(signals[i], &sa, NULL) < 0))
+			return -errno;
+	}
+	return 0;
+}
+
+static int take_caught(void)
+{
+	sigset_t all, old;
+	sigfillset(&all);
+	bool blocked = sigprocmask(SIG_BLOCK, &all, &old) == 0; /* else `old` is nothing */
+	int bits = caught;
+	caught = 0;
+	if (blocked)
+		sigprocmask(SIG_SETMASK, &old, NULL);
+	return bits;
+}
+
+void trace_signals_tick(const struct trace *t, long first_us)
+{
+	long us = TICK_US;
+	if (t->o.interval_ns && t->o.interval_ns / 2000 < (uint64_t)us)
+		us = (long)(t->o.interval_ns / 2000);
+	struct itimerval v = {{0, us}, {0, first_us && first_us < us ? first_us : us}};
+	setitimer(ITIMER_REAL, &v, NULL);
+}
+
+/* What a signal to sctrace asks for; true: the loop ends. `kill_at`: when patience ends. */
+static bool on_caught(struct trace *t, int bits, uint64_t *kill_at)
+{
+	bool deaf = t->o.interruptible >= 3;
+	if (bits & BIT(SIGUSR1))
+		trace_count_so_far(t);
+	if (bits & BIT(SIGALRM)) {
+		trace_out_flush(&t->out);
+		if (t->root_stopped && t->o.interruptible < 4)
+			trace_suspend();
+	}
+	int end = deaf ? 0 : bits & ENDING;
+	if (!t->program)
+		return end || (!deaf && (bits & FROM_KEYS));
+	if (end && !*kill_at) {
+		t->ops->kill(t->engine, end & BIT(SIGTERM) ? SIGTERM : SIGHUP);
+		*kill_at = clock_ns() + PATIENCE_NS;
+	}
+	if (*kill_at && clock_ns() >= *kill_at) {
+		t->ops->kill(t->engine, SIGKILL);
+		*kill_at = clock_ns() + PATIENCE_NS;
+		return t->o.pids.n > 0;
+	}
+	return false;
+}
+
+bool trace_signals_serve(struct trace *t, uint64_t *kill_at)
+{
+	return caught && on_caught(t, take_caught(), kill_at);
+}

@@ -1,0 +1,169 @@
+#include "compare/compare.h"
+
+#include "base/buf.h"
+#include "base/size.h"
+#include "base/words.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Copies one word at *p into `word`, its quotes taken off: 'as it is', "with \" and \\", \x. False: a quote without its
+ * end.
+ */
+static bool take_word(const char **p, struct buf *word)
+{
+	char quote = 0;
+	for (; **p; ++*p) {
+		char c = **p;
+		if (!quote && strchr(" \t\n", c))
+			return true;
+		if (!quote && (c == '\'' || c == '"'))
+			quote = c;
+		else if (quote && c == quote)
+			quote = 0;
+		else if (c == '\\' && quote != '\'' && (*p)[1] && (!quote || strchr("\"\\$`", (*p)[1])))
+			buf_addc(word, *++*p);
+		else
+			buf_addc(word, c);
+	}
+	return !quote;
+}
+
+/* Appends what the shell would take for the words of `text`; false and `why`: a quote without its end. */
+static bool split(struct words *words, const char *text, struct buf *why)
+{
+	for (const char *p = text; *(p += strspn(p, " \t\n"));) {
+		struct buf word = {0};
+		buf_adds(&word, "");
+		bool ok = take_word(&p, &word);
+		words_take(words, buf_take(&word));
+		if (!ok) {
+			buf_addf(why, "a quote in '%s' has no end", text);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* The list, or NULL and `why` where it is not good or memory ran out. */
+static char **done(struct words *words, bool good, struct buf *why)
+{
+	char **argv = words_done(words);
+	if (good && argv)
+		return argv;
+	if (good)
+		buf_adds(why, strerror(ENOMEM));
+	words_free(argv);
+	return NULL;
+}
+
+char **compare_split(const char *text, struct buf *why)
+{
+	struct words words = {0};
+	bool good = split(&words, text, why);
+	return done(&words, good, why);
+}
+
+/* 'quoted' for the shell, so that a path with spaces stays one word. */
+static void add_quoted(struct buf *out, const char *s)
+{
+	if (s[strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./:=@%")] == '\0' && *s) {
+		buf_adds(out, s);
+		return;
+	}
+	buf_addc(out, '\'');
+	for (; *s; s++)
+		buf_adds(out, *s == '\'' ? "'\\''" : (char[]){*s, '\0'});
+	buf_addc(out, '\'');
+}
+
+struct placeholder {
+	const char *name;
+	const char *value;
+};
+
+/* Appends `text` with each {NAME} replaced; what is no placeholder stays as it is. */
+static void fill(struct buf *out, const char *text, const struct placeholder *places, size_t n, bool quote)
+{
+	while (*text) {
+		bool found = false;
+		for (size_t i = 0; !found && *text == '{' && i < n; i++) {
+			size_t len = places[i].name ? strlen(places[i].name) : 0;
+			found = len && strncmp(text + 1, places[i].name, len) == 0 && text[1 + len] == '}';
+			if (found && quote)
+				add_quoted(out, places[i].value);
+			else if (found)
+				buf_adds(out, places[i].value);
+			text += found ? len + 2 : 0;
+		}
+		if (!found)
+			buf_addc(out, *text++);
+	}
+}
+
+/* The shell may be a command line of its own: "bash --norc". */
+static char **shell_argv(const struct compare *c, const char *line, struct buf *why)
+{
+	struct words words = {0};
+	bool good = split(&words, c->opt.shell ? c->opt.shell : "sh", why);
+	if (good && !words.list.n && !words.failed) {
+		buf_adds(why, "--shell names no program");
+		good = false;
+	}
+	words_add(&words, "-c");
+	words_add(&words, line);
+	return done(&words, good, why);
+}
+
+/* Splits first and fills in afterwards: no path can become two words. */
+static char **plain_argv(const char *text, const struct placeholder *places, size_t n, struct buf *why)
+{
+	struct words words = {0};
+	char **split_text = compare_split(text, why);
+	bool good = split_text != NULL;
+	for (size_t i = 0; good && split_text[i]; i++) {
+		struct buf word = {0};
+		buf_adds(&word, "");
+		fill(&word, split_text[i], places, n, false);
+		words_take(&words, buf_take(&word));
+	}
+	if (good && !split_text[0]) {
+		buf_adds(why, "an empty command cannot be run without a shell");
+		good = false;
+	}
+	words_free(split_text);
+	return done(&words, good, why);
+}
+
+char **compare_command_argv(const struct compare *c, const char *text, uint64_t buffer, const struct parameters *params,
+			    const char *in, struct buf *why)
+{
+	enum { OWN = 3 };
+	size_t n = OWN + (params ? params->n : 0);
+	struct placeholder *places = calloc(n, sizeof(*places));
+	if (!places)
+		return NULL;
+	struct buf size = {0};
+	/* In bytes: a number every program understands. */
+	buf_addf(&size, "%llu", (unsigned long long)buffer);
+	places[0] = (struct placeholder){"in", in};
+	places[1] = (struct placeholder){"out", c->work.out};
+	places[2] = (struct placeholder){"buffer", buf_str(&size)};
+	for (size_t i = OWN; i < n; i++)
+		places[i] = (struct placeholder){params->v[i - OWN].name, params->v[i - OWN].value};
+	char **argv;
+	if (c->opt.no_shell) {
+		argv = plain_argv(text, places, n, why);
+	} else {
+		struct buf line = {0};
+		buf_adds(&line, "");
+		fill(&line, text, places, n, true);
+		argv = shell_argv(c, buf_str(&line), why);
+		buf_free(&line);
+	}
+	buf_free(&size);
+	free(places);
+	return argv;
+}

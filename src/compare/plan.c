@@ -1,0 +1,271 @@
+/* Which subjects there are: strategies with their buffers, or commands with theirs. */
+#include "compare/compare.h"
+
+#include "base/buf.h"
+#include "base/size.h"
+#include "base/words.h"
+#include "out/table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void compare_subject_free(struct subject *s)
+{
+	if (!s)
+		return;
+	words_free(s->argv);
+	words_free(s->part_argv);
+	vec_free(&s->samples);
+	if (s->counted)
+		count_free(&s->count);
+	compare_parameters_free(&s->params);
+	free(s->command);
+	free(s->name);
+	free(s->unable);
+	free(s);
+}
+
+void compare_label(struct buf *out, const struct subject *s)
+{
+	buf_adds(out, s->name);
+	if (!s->buffer)
+		return;
+	buf_addc(out, ' ');
+	size_format(out, s->buffer);
+}
+
+static bool is_taken(const struct compare *c, const char *name, uint64_t buffer)
+{
+	for (size_t i = 0; i < c->subjects.n; i++)
+		if (c->subjects.v[i]->buffer == buffer && strcmp(c->subjects.v[i]->name, name) == 0)
+			return true;
+	return false;
+}
+
+/* A row's name is its own: the same command again, to see how far equal runs come out apart, is "true (2)". */
+static char *own_name(const struct compare *c, const char *name, uint64_t buffer)
+{
+	struct buf b = {0};
+	buf_adds(&b, name);
+	for (int i = 2; is_taken(c, buf_str(&b), buffer); i++) {
+		buf_clear(&b);
+		buf_addf(&b, "%s (%d)", name, i);
+	}
+	return buf_take(&b);
+}
+
+static struct subject *subject_add(struct compare *c, const char *name, uint64_t buffer)
+{
+	struct subject *s = calloc(1, sizeof(*s));
+	if (s)
+		s->name = own_name(c, name, buffer);
+	if (!s || !s->name || !vec_push(&c->subjects, s)) {
+		compare_subject_free(s);
+		return NULL;
+	}
+	s->buffer = buffer;
+	return s;
+}
+
+/* copy-x [-b N] IN OUT, with names as in the lesson: they are relative to the work directory. NULL: no memory. */
+static char **copier_argv(const char *path, uint64_t buffer, const char *in)
+{
+	struct words words = {0};
+	words_add(&words, path);
+	if (buffer) {
+		struct buf size = {0};
+		buf_addf(&size, "%llu", (unsigned long long)buffer);
+		words_add(&words, "-b");
+		words_take(&words, buf_take(&size));
+	}
+	words_add(&words, in);
+	words_add(&words, "out");
+	return words_done(&words);
+}
+
+static int add_strategy(struct compare *c, const struct strategy *st, uint64_t buffer)
+{
+	struct subject *s = subject_add(c, st->name, buffer);
+	if (!s)
+		return -ENOMEM;
+	s->strategy = st;
+	s->copies = true;
+	struct buf path = {0};
+	struct buf why = {0};
+	if (strategy_locate(st->program, &path, &why) < 0) {
+		s->unable = buf_take(&why);
+	} else {
+		s->argv = copier_argv(buf_str(&path), buffer, "in");
+		s->part_argv = copier_argv(buf_str(&path), buffer, "part");
+	}
+	buf_clear(&path);
+	compare_label(&path, s);
+	s->command = buf_take(&path);
+	buf_free(&why);
+	return s->command && (s->unable || (s->argv && s->part_argv)) ? 0 : -ENOMEM;
+}
+
+static int add_with_buffers(struct compare *c, const struct strategy *st, struct buf *why)
+{
+	if (!(st->flags & STRATEGY_BUFFER))
+		return add_strategy(c, st, 0);
+	uint64_t sizes[STRATEGY_BUFFERS_MAX];
+	int n = strategy_buffers(c->opt.buffers ? c->opt.buffers : st->buffers, sizes, why);
+	for (int i = 0; i < n; i++) {
+		int err = add_strategy(c, st, sizes[i]);
+		if (err < 0)
+			return err;
+	}
+	return n < 0 ? n : 0;
+}
+
+static int add_named(struct compare *c, struct buf *why)
+{
+	char *list = strdup(c->opt.strategies);
+	char *save = NULL;
+	int err = list ? 0 : -ENOMEM;
+	for (char *name = list ? strtok_r(list, ",", &save) : NULL; name && !err; name = strtok_r(NULL, ",", &save)) {
+		const struct strategy *st = strategy_find(name);
+		if (!st) {
+			buf_addf(why, "no strategy is called '%s'; see sctrace compare --list", name);
+			err = -EINVAL;
+		} else {
+			err = add_with_buffers(c, st, why);
+		}
+	}
+	free(list);
+	if (!err && !c->subjects.n) {
+		buf_adds(why, "no strategy is given");
+		err = -EINVAL;
+	}
+	return err;
+}
+
+static int add_set(struct compare *c, struct buf *why)
+{
+	size_t n;
+	const struct strategy *all = strategy_all(&n);
+	for (size_t i = 0; i < n; i++) {
+		if (!c->opt.all && !(all[i].flags & STRATEGY_DEFAULT))
+			continue;
+		int err = add_with_buffers(c, &all[i], why);
+		if (err < 0)
+			return err;
+	}
+	return 0;
+}
+
+/* "make {n} (n=1, cc=gcc)": the command as it was written, and what its parameters are. */
+static void name_command(struct buf *out, const char *text, const struct parameters *params)
+{
+	buf_adds(out, text);
+	for (size_t i = 0; i < params->n; i++)
+		buf_addf(out, "%s%s=%s", i ? ", " : " (", params->v[i].name, params->v[i].value);
+	if (params->n)
+		buf_addc(out, ')');
+}
+
+static int add_command(struct compare *c, const char *text, size_t index, uint64_t buffer,
+		       const struct parameters *params, struct buf *why)
+{
+	struct buf name = {0};
+	const struct compare_texts *names = &c->opt.names;
+	name_command(&name, index < names->n ? names->v[index] : text, params);
+	struct subject *s = subject_add(c, buf_str(&name), buffer);
+	buf_free(&name);
+	if (!s || compare_parameters_copy(&s->params, params) < 0)
+		return -ENOMEM;
+	s->index = index;
+	s->command = strdup(text);
+	s->copies = strstr(text, "{in}") && strstr(text, "{out}");
+	s->argv = compare_command_argv(c, text, buffer, params, c->work.in, why);
+	return !s->command ? -ENOMEM : s->argv ? 0 : -EINVAL;
+}
+
+/* One command with each buffer where it names {buffer}, and each combination of the parameters. */
+static int add_command_set(struct compare *c, const char *text, size_t index, const struct combinations *all,
+			   struct buf *why)
+{
+	uint64_t sizes[STRATEGY_BUFFERS_MAX] = {0};
+	int n = 1;
+	if (strstr(text, "{buffer}"))
+		n = strategy_buffers(c->opt.buffers ? c->opt.buffers : "1K,4K,64K,1M", sizes, why);
+	if (n < 0)
+		return n;
+	for (size_t v = 0; v < all->n; v++)
+		for (int i = 0; i < n; i++) {
+			int err = add_command(c, text, index, sizes[i], &all->v[v], why);
+			if (err < 0)
+				return err;
+		}
+	return 0;
+}
+
+/* One --prepare is for all, several are for a command each. */
+static int check_beside(const struct compare_texts *given, const char *option, size_t commands, struct buf *why)
+{
+	if (given->n <= 1 || given->n == commands)
+		return 0;
+	buf_addf(why, "%s is given %zu times for %zu command%s; give it once for all, or once for each", option,
+		 given->n, commands, commands == 1 ? "" : "s");
+	return -EINVAL;
+}
+
+static int add_commands(struct compare *c, char *const *operands, size_t n, struct buf *why)
+{
+	struct combinations all = {0};
+	size_t first = 0;
+	int err = compare_combine(&c->opt, operands, n, &first, &all, why);
+	if (!err)
+		err = check_beside(&c->opt.prepare, "--prepare", n - first, why);
+	if (!err)
+		err = check_beside(&c->opt.conclude, "--conclude", n - first, why);
+	if (!err && c->opt.names.n > n - first) {
+		buf_addf(why, "--command-name is given %zu times for %zu command%s", c->opt.names.n, n - first,
+			 n - first == 1 ? "" : "s");
+		err = -EINVAL;
+	}
+	for (size_t i = first; i < n && !err; i++)
+		err = add_command_set(c, operands[i], i - first, &all, why);
+	compare_combinations_free(&all);
+	return err;
+}
+
+int compare_plan(struct compare *c, char *const *commands, size_t ncommands, struct buf *why)
+{
+	if (ncommands)
+		return add_commands(c, commands, ncommands, why);
+	int err = check_beside(&c->opt.prepare, "--prepare", 1, why);
+	if (!err)
+		err = check_beside(&c->opt.conclude, "--conclude", 1, why);
+	if (err)
+		return err;
+	return c->opt.strategies ? add_named(c, why) : add_set(c, why);
+}
+
+void compare_list(struct buf *out, const struct table_look *look)
+{
+	static const struct column columns[] = {
+		{"strategy", "strategy", 0}, {"buffers", "buffers", 0}, {"what", "what it does", COL_WRAP}};
+	struct table *t = table_new(columns, 3);
+	size_t n;
+	const struct strategy *all = strategy_all(&n);
+	for (size_t i = 0; t && i < n; i++) {
+		struct buf none = {0};
+		bool there = strategy_locate(all[i].program, &none, &none) == 0;
+		table_row(t);
+		table_string(t, 0, all[i].name);
+		if (all[i].buffers)
+			table_string(t, 1, all[i].buffers);
+		buf_clear(&none);
+		buf_addf(&none, "%s%s", all[i].what, there ? "" : " (not built)");
+		table_string(t, 2, buf_str(&none));
+		if (!there)
+			table_mark_row(t, MARK_DIM);
+		buf_free(&none);
+	}
+	if (t)
+		table_render(t, TABLE_TEXT, look, out);
+	table_free(t);
+}

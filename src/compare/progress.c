@@ -1,0 +1,109 @@
+/* One line on standard error that overwrites itself: what runs, how long it takes so far, how much is left. */
+#include "compare/compare.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/escape.h"
+#include "base/size.h"
+#include "out/term.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Escapes it, cuts it to the terminal's width and shows it. */
+static void show(const struct buf *line)
+{
+	struct buf shown = {0};
+	struct table_look look = term_look(STDERR_FILENO);
+	size_t room = look.width > 1 ? (size_t)look.width - 1 : 79;
+	escape_line(&shown, buf_str(line), line->len);
+	size_t columns = 0;
+	size_t end = 0;
+	while (end < shown.len && columns < room) {
+		size_t len = escape_utf8_len(shown.s + end, shown.len - end);
+		end += len ? len : 1;
+		columns++;
+	}
+	fprintf(stderr, "\r\033[K%.*s", (int)end, buf_str(&shown));
+	fflush(stderr);
+	buf_free(&shown);
+}
+
+void compare_progress_end(const struct compare *c)
+{
+	if (c->progress)
+		fputs("\r\033[K", stderr);
+}
+
+void compare_progress_count(const struct compare *c, size_t i)
+{
+	if (!c->progress)
+		return;
+	struct buf line = {0};
+	buf_addf(&line, "counting calls, %zu of %zu: ", i + 1, c->subjects.n);
+	compare_label(&line, c->subjects.v[i]);
+	show(&line);
+	buf_free(&line);
+}
+
+/* The mean of the runs so far, or the warm-up's; 0: it has not run. */
+static double typical_s(const struct subject *s)
+{
+	double sum = 0;
+	for (size_t i = 0; i < s->samples.n; i++)
+		sum += (double)s->samples.v[i].wall_ns * 1e-9;
+	if (s->samples.n)
+		return sum / (double)s->samples.n;
+	return s->has_first ? (double)s->first.wall_ns * 1e-9 : 0;
+}
+
+double compare_left_s(const struct compare *c, double elapsed_s)
+{
+	double due = 0;  /* of programs' own time: what every row still has to run */
+	double done = 0; /* and what they have run */
+	double over = 0; /* ran beyond what every row has to */
+	for (size_t i = 0; i < c->subjects.n; i++) {
+		const struct subject *s = c->subjects.v[i];
+		double one = typical_s(s);
+		double ran = one * (double)s->samples.n;
+		double wanted = one * c->opt.min_runs;
+		double least = (double)c->opt.min_time * 1e-9;
+		wanted = wanted > least ? wanted : least;
+		if (s->unable)
+			continue;
+		done += ran + (s->has_first ? (double)s->first.wall_ns * 1e-9 : 0);
+		due += wanted > ran ? wanted - ran : 0;
+		over += ran > wanted ? ran - wanted : 0;
+	}
+	/* Starting programs and checking copies take time, too. */
+	double stretch = done > 0 && elapsed_s > done ? elapsed_s / done : 1;
+	double budget = c->opt.runs || c->opt.min_time ? 0 : (double)c->opt.max_time * 1e-9;
+	/* Runs beyond the least number end when the budget is spent, and often before. */
+	double beyond = budget - over * stretch;
+	return due * stretch + (beyond > 0 ? beyond : 0);
+}
+
+void compare_progress_time(const struct compare *c, size_t i, int round)
+{
+	if (!c->progress)
+		return;
+	const struct subject *s = c->subjects.v[i];
+	struct buf line = {0};
+	double elapsed = (double)(clock_ns() - c->started_ns) * 1e-9;
+	if (round < 0) {
+		buf_addf(&line, "warm-up, %zu of %zu: ", i + 1, c->subjects.n);
+		compare_label(&line, s);
+	} else {
+		double left = compare_left_s(c, elapsed);
+		bool certain = c->opt.runs || c->opt.min_time;
+		buf_addf(&line, "timed run %d, %s %.0f s left: ", round + 1, certain ? "about" : "at most", left);
+		compare_label(&line, s);
+		if (typical_s(s) > 0) {
+			buf_adds(&line, ", ");
+			duration_human(&line, typical_s(s) * 1e9);
+		}
+	}
+	show(&line);
+	buf_free(&line);
+}

@@ -1,0 +1,176 @@
+/* --parameter-scan and --parameter-list: every combination of the values that {NAME} stands for. */
+#include "compare/compare.h"
+
+#include "base/buf.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The values of one parameter. */
+struct scan {
+	char *name;
+	VEC(char *) values;
+};
+
+static void scan_free(struct scan *s)
+{
+	for (size_t i = 0; i < s->values.n; i++)
+		free(s->values.v[i]);
+	vec_free(&s->values);
+	free(s->name);
+}
+
+static int scan_add(struct scan *s, const char *value)
+{
+	char *copy = strdup(value);
+	if (copy && vec_push(&s->values, copy))
+		return 0;
+	free(copy);
+	return -ENOMEM;
+}
+
+/* FROM:TO[:STEP]; `delta` is the step where none is in it (hyperfine's -D), or NULL. */
+static int scan_numbers(struct scan *s, const char *range, const char *delta, struct buf *why)
+{
+	double from;
+	double to;
+	double step = 1;
+	char rest;
+	int n = sscanf(range, "%lf:%lf:%lf%c", &from, &to, &step, &rest);
+	bool good = n == 3 || (n == 2 && (!delta || sscanf(delta, "%lf%c", &step, &rest) == 1));
+	if (!good || !(step > 0) || !(from <= to) || (to - from) / step > 10000) {
+		buf_addf(why, "'%s'%s%s is no range; write --parameter-scan NAME=1:10 or NAME=1:10:0.5", range,
+			 delta ? " by steps of " : "", delta ? delta : "");
+		return -EINVAL;
+	}
+	int err = 0;
+	for (int i = 0; !err && from + i * step <= to + step * 1e-9; i++) {
+		char value[40];
+		snprintf(value, sizeof(value), "%.15g", from + i * step);
+		err = scan_add(s, value);
+	}
+	return err;
+}
+
+static int scan_words(struct scan *s, char *list)
+{
+	char *save = NULL;
+	int err = 0;
+	for (char *word = strtok_r(list, ",", &save); word && !err; word = strtok_r(NULL, ",", &save))
+		err = scan_add(s, word);
+	return err;
+}
+
+static int scan_read(struct scan *s, const char *text, bool range, const char *delta, struct buf *why)
+{
+	s->name = strdup(text);
+	if (!s->name)
+		return -ENOMEM;
+	char *equals = strchr(s->name, '=');
+	if (!equals || equals == s->name || !equals[1]) {
+		buf_addf(why, "'%s' has no parameter; write NAME=...", text);
+		return -EINVAL;
+	}
+	*equals = '\0';
+	return range ? scan_numbers(s, equals + 1, delta, why) : scan_words(s, equals + 1);
+}
+
+static bool is_number(const char *word)
+{
+	char *end;
+	strtod(word, &end);
+	return end != word && *end == '\0';
+}
+
+/*
+ * hyperfine writes `-P NAME FROM TO COMMAND...` and `-L NAME A,B COMMAND...`: the values are taken from the operands
+ * where the option has no = and the words that follow can be meant. How many are taken.
+ */
+static size_t take_values(const struct compare_scan *given, char *const *words, size_t n, struct buf *text)
+{
+	buf_adds(text, given->text);
+	if (strchr(given->text, '='))
+		return 0;
+	if (given->range && (n < 3 || !is_number(words[0]) || !is_number(words[1])))
+		return 0;
+	if (!given->range && n < 2)
+		return 0;
+	buf_addf(text, "=%s", words[0]);
+	if (given->range)
+		buf_addf(text, ":%s", words[1]);
+	return given->range ? 2 : 1;
+}
+
+void compare_parameters_free(struct parameters *p)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		free(p->v[i].name);
+		free(p->v[i].value);
+	}
+	vec_free(p);
+}
+
+static int parameters_add(struct parameters *p, const char *name, const char *value)
+{
+	struct parameter one = {strdup(name), strdup(value)};
+	if (one.name && one.value && vec_push(p, one))
+		return 0;
+	free(one.name);
+	free(one.value);
+	return -ENOMEM;
+}
+
+int compare_parameters_copy(struct parameters *to, const struct parameters *from)
+{
+	int err = 0;
+	for (size_t i = 0; i < from->n && !err; i++)
+		err = parameters_add(to, from->v[i].name, from->v[i].value);
+	return err;
+}
+
+void compare_combinations_free(struct combinations *all)
+{
+	for (size_t i = 0; i < all->n; i++)
+		compare_parameters_free(&all->v[i]);
+	vec_free(all);
+}
+
+/* Each combination so far with each value of one more parameter; the last parameter changes fastest. */
+static int multiply(struct combinations *all, const struct scan *s)
+{
+	struct combinations next = {0};
+	int err = 0;
+	for (size_t i = 0; i < all->n && !err; i++)
+		for (size_t k = 0; k < s->values.n && !err; k++) {
+			struct parameters p = {0};
+			err = compare_parameters_copy(&p, &all->v[i]);
+			err = err ? err : parameters_add(&p, s->name, s->values.v[k]);
+			if (!err && !vec_push(&next, p))
+				err = -ENOMEM;
+			if (err)
+				compare_parameters_free(&p);
+		}
+	compare_combinations_free(all);
+	*all = next;
+	return err;
+}
+
+int compare_combine(const struct compare_options *o, char *const *operands, size_t n, size_t *taken,
+		    struct combinations *all, struct buf *why)
+{
+	int err = vec_push(all, (struct parameters){0}) ? 0 : -ENOMEM;
+	*taken = 0;
+	for (size_t i = 0; i < o->scans.n && !err; i++) {
+		const struct compare_scan *given = &o->scans.v[i];
+		struct scan s = {0};
+		struct buf text = {0};
+		*taken += take_values(given, operands + *taken, n - *taken, &text);
+		err = scan_read(&s, buf_str(&text), given->range, o->step, why);
+		err = err ? err : multiply(all, &s);
+		scan_free(&s);
+		buf_free(&text);
+	}
+	return err;
+}

@@ -1,0 +1,65 @@
+#include "engine/patch/code/encode.h"
+
+#include <string.h>
+
+bool encode_jmp8(unsigned char out[2], uint64_t at, uint64_t to)
+{
+	int64_t d = (int64_t)(to - (at + 2));
+	out[0] = 0xeb;
+	out[1] = (unsigned char)d;
+	return d >= -128 && d <= 127;
+}
+
+bool encode_jmp32(unsigned char out[5], uint64_t at, uint64_t to)
+{
+	int64_t d = (int64_t)(to - (at + 5));
+	int32_t d32 = (int32_t)d;
+	out[0] = 0xe9;
+	memcpy(out + 1, &d32, sizeof(d32));
+	return d == d32;
+}
+
+bool encode_stub(unsigned char out[STUB_SIZE], uint64_t at, uint64_t ip, const unsigned char *moved, size_t n,
+		 uint32_t agent_entry, uint32_t agent_exit)
+{
+	static const unsigned char code[STUB_MOVED] = {
+		0x8d, 0x48,
+		0xc4,                /*  0 lea -60(%rax),%ecx */
+		0xe3, STUB_EXIT - 5, /*  3 jrcxz exit */
+		0x48, 0x8d,
+		0x64, 0x24,
+		0x80, /*  5 lea -128(%rsp),%rsp */
+		0x41, 0xbb,
+		0,    0,
+		0,    0, /* 10 mov $agent_entry,%r11d */
+		0x41, 0xff,
+		0xd3, /* 16 call *%r11 */
+		0x48, 0x8d,
+		0xa4, 0x24,
+		0x80, 0,
+		0,    0,                             /* 19 lea 128(%rsp),%rsp */
+		0xe3, STUB_BEHIND - STUB_DECIDE - 2, /* 27 jrcxz behind */
+		0x0f, 0x05,                          /* 29 syscall */
+		0x48, 0x8d,
+		0x0d, 0,
+		0,    0,
+		0, /* 31 lea ip(%rip),%rcx */
+	};
+	static const unsigned char leave[STUB_SIZE - STUB_EXIT] = {
+		0xb9, 0,    0, 0, 0, /* 57 mov $agent_exit,%ecx */
+		0xff, 0xe1,          /* 62 jmp *%rcx */
+	};
+	if (n > STUB_MOVED_MAX)
+		return false;
+	memset(out, 0xcc, STUB_SIZE);
+	memcpy(out, code, sizeof(code));
+	memcpy(out + 12, &agent_entry, sizeof(agent_entry));
+	int64_t rcx = (int64_t)(ip - (at + STUB_MOVED));
+	int32_t rcx32 = (int32_t)rcx;
+	memcpy(out + STUB_MOVED - sizeof(rcx32), &rcx32, sizeof(rcx32));
+	if (n)
+		memcpy(out + STUB_MOVED, moved, n);
+	memcpy(out + STUB_EXIT, leave, sizeof(leave));
+	memcpy(out + STUB_EXIT + 1, &agent_exit, sizeof(agent_exit));
+	return encode_jmp32(out + STUB_MOVED + n, at + STUB_MOVED + n, ip + n) && rcx == rcx32;
+}

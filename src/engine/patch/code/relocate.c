@@ -1,0 +1,100 @@
+#include "engine/patch/code/relocate.h"
+
+#include <Zydis/Zydis.h>
+#include <stdbool.h>
+
+struct walk {
+	ZydisDecoder decoder;
+	const unsigned char *code;
+	size_t n;
+	uint64_t fn;
+};
+
+static bool decode(const struct walk *w, size_t at, ZydisDecodedInstruction *i, ZydisDecodedOperand *ops)
+{
+	return at < w->n && ZYAN_SUCCESS(ZydisDecoderDecodeFull(&w->decoder, w->code + at, w->n - at, i, ops));
+}
+
+/* May the instruction run elsewhere? Nothing relative to its address, nothing that goes elsewhere or enters the kernel.
+ */
+static bool movable(const ZydisDecodedInstruction *i)
+{
+	switch ((int)i->meta.category) {
+	case ZYDIS_CATEGORY_CALL:
+	case ZYDIS_CATEGORY_COND_BR:
+	case ZYDIS_CATEGORY_UNCOND_BR:
+	case ZYDIS_CATEGORY_RET:
+	case ZYDIS_CATEGORY_SYSCALL:
+	case ZYDIS_CATEGORY_SYSRET:
+	case ZYDIS_CATEGORY_INTERRUPT:
+	case ZYDIS_CATEGORY_SYSTEM:
+		return false;
+	default:
+		return !(i->attributes & ZYDIS_ATTRIB_IS_RELATIVE);
+	}
+}
+
+static size_t movable_length(const struct walk *w, size_t from)
+{
+	ZydisDecodedInstruction i;
+	ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
+	size_t len = 0;
+	while (len < 3) {
+		if (!decode(w, from + len, &i, ops) || !movable(&i))
+			return 0;
+		len += i.length;
+	}
+	return len <= RELOCATE_MAX ? len : 0;
+}
+
+/* Where a relative branch goes, or 0 where the instruction is none. */
+static uint64_t branch_target(const ZydisDecodedInstruction *i, const ZydisDecodedOperand *ops, uint64_t at)
+{
+	uint64_t target = 0;
+	bool branch = i->meta.category == ZYDIS_CATEGORY_COND_BR || i->meta.category == ZYDIS_CATEGORY_UNCOND_BR ||
+		      i->meta.category == ZYDIS_CATEGORY_CALL;
+	for (unsigned k = 0; branch && k < i->operand_count_visible; k++)
+		if (ops[k].type == ZYDIS_OPERAND_TYPE_IMMEDIATE && ops[k].imm.is_relative)
+			ZydisCalcAbsoluteAddress(i, &ops[k], at, &target);
+	return target;
+}
+
+static bool is_indirect_jump(const ZydisDecodedInstruction *i, const ZydisDecodedOperand *ops)
+{
+	return i->meta.category == ZYDIS_CATEGORY_UNCOND_BR && i->operand_count_visible > 0 &&
+	       ops[0].type != ZYDIS_OPERAND_TYPE_IMMEDIATE;
+}
+
+/* Does no branch of the function lead into (site, end)? The walk must meet the site itself, or it is out of step. */
+static bool nothing_leads_into(const struct walk *w, uint64_t site, uint64_t end, const char **why)
+{
+	ZydisDecodedInstruction i;
+	ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
+	bool met = false;
+	for (size_t at = 0; at < w->n; at += i.length) {
+		if (!decode(w, at, &i, ops)) {
+			*why = "its function cannot be disassembled";
+			return false;
+		}
+		met |= w->fn + at == site;
+		uint64_t target = branch_target(&i, ops, w->fn + at);
+		if ((target > site && target < end) || is_indirect_jump(&i, ops)) {
+			*why = "a branch may lead behind the call";
+			return false;
+		}
+	}
+	if (!met)
+		*why = "its function cannot be disassembled";
+	return met;
+}
+
+size_t relocate_length(const unsigned char *code, size_t n, uint64_t fn, uint64_t site, const char **why)
+{
+	struct walk w = {.code = code, .n = n, .fn = fn};
+	*why = "the instruction behind the call cannot move";
+	if (site < fn || site - fn + 2 > n ||
+	    ZYAN_FAILED(ZydisDecoderInit(&w.decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)))
+		return 0;
+	size_t len = movable_length(&w, site - fn + 2);
+	return len && nothing_leads_into(&w, site, site + 2 + len, why) ? len : 0;
+}

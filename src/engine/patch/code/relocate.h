@@ -1,0 +1,18 @@
+/* Which instructions behind a call may move into its stub, so that five bytes are free for a far jump. Pure. */
+#ifndef SCTRACE_ENGINE_PATCH_CODE_RELOCATE_H
+#define SCTRACE_ENGINE_PATCH_CODE_RELOCATE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define RELOCATE_MAX 14 /* what a stub has room for (STUB_MOVED_MAX) */
+
+/*
+ * `code` holds the function's `n` bytes, loaded at `fn`; a two-byte syscall instruction is at `site`. Returns how many
+ * bytes of whole instructions behind it (3 to RELOCATE_MAX) may move: none depends on its position or leaves the
+ * straight line, and no branch of the function leads between the call and the end of them. 0 where that cannot be
+ * shown, and *why.
+ */
+size_t relocate_length(const unsigned char *code, size_t n, uint64_t fn, uint64_t site, const char **why);
+
+#endif

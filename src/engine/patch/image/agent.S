@@ -1,0 +1,509 @@
+/*
+ * The agent (agent.h). Position: AGENT_CODE. Runs on the program's stack, below its red zone, about 60 bytes deep.
+ *
+ * Entry: called by a stub with the program's registers, but for rcx and r11, which a system call destroys anyway.
+ * Exit:  ecx = 0, the call was made, rax is its result, r11 the flags; ecx = 1, nothing was done: the stub makes the call
+ *        itself, which the tracer catches. All other registers and the flags are the program's.
+ *
+ * The tracer takes a thread out of here when a signal is delivered (stepout.c): each update of the slot is one
+ * instruction with a label, the code behind the call runs straight down, so the address of the next instruction tells
+ * which updates were made.
+ */
+#include "engine/patch/image/agent.h"
+
+/* clone(2)'s flags (linux/sched.h): a child that its parent waits for in the same memory, and what is not for the agent. */
+#define CLONE_VM       0x100
+#define CLONE_VFORK    0x4000
+#define CLONE_THREAD   0x10000
+#define CLONE_UNTRACED 0x800000
+#define CLONE_LENDS    (CLONE_VM | CLONE_VFORK)
+#define CLONE_LOOK     (CLONE_LENDS | CLONE_THREAD | CLONE_UNTRACED)
+
+/*
+ * The way back to where a thread was, for one that the tracer sent elsewhere: it takes it by itself where the tracer is no more, or
+ * is refused what it needs to show it. \s is the suffix of the labels: behind its one call, where the tracer stops it, and where
+ * its struct agent_back is. The stack pointer is the thread's own all the time.
+ */
+	.macro	back s
+	.globl	agent_masked_\s, agent_back_\s
+	lea	agent_back_\s + BACK_MASK(%rip), %rsi
+	mov	$2, %edi		/* SIG_SETMASK */
+	xor	%edx, %edx
+	mov	$8, %r10d
+	mov	$14, %eax		/* rt_sigprocmask */
+	syscall
+agent_masked_\s:
+	lea	-128(%rsp), %rsp	/* the red zone */
+	pushq	agent_back_\s + BACK_FLAGS(%rip)
+	popf
+	lea	128(%rsp), %rsp
+	.set	.Lat, BACK_REGS
+	.irp	reg, rax, rbx, rcx, rdx, rsi, rdi, rbp, r8, r9, r10, r11, r12, r13, r14, r15
+	mov	agent_back_\s + .Lat(%rip), %\reg
+	.set	.Lat, .Lat + 8
+	.endr
+	jmp	*agent_back_\s + BACK_RIP(%rip)
+agent_back_\s:
+	.skip	BACK_SIZE, 0
+	.endm
+
+#define DATA_BASE AGENT_DATA
+#define DATA_EXEC (AGENT_DATA + 8)
+#define DATA_ALONE (AGENT_DATA + 16)
+#define DATA_LENT (AGENT_DATA + 24)
+#define DATA_LENT_SP (DATA_LENT + 8)
+#define DATA_LENT_FRAME (DATA_LENT + 16)
+#define DATA_NEXT (AGENT_DATA + 88)
+#define DATA_MAP  (AGENT_DATA + 96)
+#define DATA_CODE (DATA_MAP + 4 * AGENT_CALLS)
+
+	.section .rodata
+	.balign 64
+	.globl agent_begin, agent_end, agent_entry, agent_p1, agent_p2, agent_p3, agent_refuse, agent_r1, agent_check
+	.globl agent_pre_end, agent_exit, agent_remote, agent_allowed_end, agent_taken, agent_loaded
+	.globl	agent_exec_taken, agent_exec_end, agent_go_shared, agent_sigreturn_booked, agent_sigreturn_sys, agent_sigreturn_bad
+
+/*
+ * Making the call and booking it, three times: with locked updates where others may write to the same slots, without where
+ * the image has one thread and its slots to itself, and for a call that lends the memory to a child until that has another.
+ * \s is the labels' suffix. The frame is complete from \s_p6 on.
+ */
+	.macro	path s, lock, lends=0
+	.globl agent_p4_\s, agent_p5_\s, agent_p6_\s, agent_sys_\s, agent_after_\s, agent_timed_\s
+	.globl agent_add_ticks_\s, agent_add_error_\s, agent_add_bytes_\s, agent_add_hist_\s, agent_ret_\s, agent_end_\s
+	.globl agent_gave_\s, agent_pushed_\s
+go_\s:
+	push	%rcx			/* the slot, and the call's flags in its low bits */
+agent_p4_\s:
+	and	$-SLOT_ALIGN, %rcx
+	\lock incq SLOT_ENTERED(%rcx)
+agent_p5_\s:
+	rdtsc
+	shl	$32, %rdx
+	or	%rax, %rdx
+	push	%rdx
+agent_p6_\s:
+	mov	16(%rsp), %rdx
+	.if \lends
+	mov	%rsp, DATA_LENT_SP
+	.irp	i, 0, 8, 16, 24, 32, 40
+	mov	\i(%rsp), %rax
+	mov	%rax, DATA_LENT_FRAME + \i
+	.endr
+	.endif
+	mov	32(%rsp), %rax
+agent_sys_\s:
+	syscall
+agent_after_\s:
+	.if \lends
+	cmp	%rsp, DATA_LENT_SP	/* the child writes over the frame, or has a stack of its own */
+	je	1f
+	lea	-(48 + 128)(%rsp), %rsp
+1:	.irp	i, 0, 8, 16, 24, 32, 40
+	mov	DATA_LENT_FRAME + \i, %rcx
+	mov	%rcx, \i(%rsp)
+	.endr
+	test	%rax, %rax
+	jz	1f
+	movq	$0, DATA_LENT
+1:
+agent_loaded:
+	.endif
+	push	%rax
+	rdtsc
+	shl	$32, %rdx
+	or	%rax, %rdx
+	sub	8(%rsp), %rdx
+	mov	$0, %eax
+	cmovb	%rax, %rdx		/* counters that disagree between processors: never below zero */
+	mov	16(%rsp), %rcx
+	mov	(%rsp), %rax
+	test	$SLOT_F_FORKS, %cl
+	jz	agent_timed_\s
+	test	%rax, %rax
+	jz	9f			/* the child: the parent's return is the one that counts */
+agent_timed_\s:				/* rdx = ticks, rcx = slot and flags, rax = result */
+	mov	%ecx, %r11d
+	and	$-SLOT_ALIGN, %rcx
+agent_add_ticks_\s:
+	\lock addq %rdx, SLOT_TICKS(%rcx)
+	cmp	$-4095, %rax
+	jb	1f
+agent_add_error_\s:
+	\lock incq SLOT_ERRORS(%rcx)
+	test	$SLOT_F_EXEC, %r11b
+	jz	2f
+	mov	DATA_EXEC, %rax
+	movq	$0, (%rax)
+agent_gave_\s:
+	jmp	2f
+1:	test	$SLOT_F_BYTES, %r11b
+	jz	2f
+agent_add_bytes_\s:
+	\lock addq %rax, SLOT_BYTES(%rcx)
+2:	mov	%rcx, %r11
+	mov	%rdx, %rcx
+	or	$16, %rcx
+	bsr	%rcx, %rcx
+	sub	$4, %ecx
+	mov	%rdx, %rax
+	shr	%cl, %rax
+	shl	$4, %ecx
+	add	%ecx, %eax
+	mov	$(SLOT_BUCKETS - 1), %ecx
+	cmp	%ecx, %eax
+	cmova	%ecx, %eax
+agent_add_hist_\s:
+	\lock incl SLOT_HIST(%r11,%rax,4)
+	jns	3f
+	mov	40(%rsp), %rax		/* half full: the next call of this number goes to the tracer, which empties it */
+	movl	$0, DATA_MAP(,%rax,4)
+3:	mov	SLOT_MAX(%r11), %rax
+4:	cmp	%rax, %rdx
+	jbe	5f
+	lock cmpxchg %rdx, SLOT_MAX(%r11)
+	jne	4b
+5:	not	%rdx
+	mov	SLOT_MIN_NOT(%r11), %rax
+6:	cmp	%rax, %rdx
+	jbe	9f
+	lock cmpxchg %rdx, SLOT_MIN_NOT(%r11)
+	jne	6b
+9:	mov	32(%rsp), %rax
+	mov	24(%rsp), %rdx
+	mov	$0, %ecx
+	add	$0x7f, %al		/* OF, as seto left it */
+	sahf
+	mov	(%rsp), %rax
+	lea	48(%rsp), %rsp
+agent_ret_\s:
+	pushf				/* as `syscall` leaves them in r11 */
+agent_pushed_\s:
+	pop	%r11
+	ret
+agent_end_\s:
+	.endm
+
+agent_begin:
+agent_entry:
+	push	%rax
+agent_p1:
+	lahf				/* pushf and popf cost ten times as much; no other flag is touched here */
+	seto	%al
+	push	%rax
+agent_p2:
+	push	%rdx
+agent_p3:
+	mov	16(%rsp), %rax
+	cmp	$(AGENT_CALLS - 1), %rax
+	ja	agent_refuse
+	mov	DATA_MAP(,%rax,4), %ecx
+	test	%ecx, %ecx
+	jz	agent_refuse
+	add	DATA_BASE, %rcx
+	test	$SLOT_F_CHECK, %cl
+	jnz	agent_check
+	cmpb	$0, DATA_ALONE
+	je	go_shared
+	path	alone
+agent_go_shared:
+	path	shared, lock
+
+agent_refuse:
+	mov	8(%rsp), %rax
+	add	$0x7f, %al
+	sahf
+	mov	16(%rsp), %rax
+	mov	$1, %ecx
+	lea	24(%rsp), %rsp
+agent_r1:
+	ret
+
+agent_check:				/* rcx = slot; calls that depend on their arguments, and those that fork */
+	cmp	$57, %eax		/* fork */
+	je	go_shared
+	cmp	$56, %eax		/* clone: not where the child would run on this frame, or be hidden from us */
+	je	1f
+	cmp	$58, %eax		/* vfork */
+	je	agent_lend
+	cmp	$15, %eax		/* rt_sigreturn */
+	je	agent_sigreturn
+	cmp	$435, %eax		/* clone3: its structure begins with the flags */
+	je	4f
+	cmp	$13, %eax		/* rt_sigaction: the tracer wants to know of SIGSYS */
+	je	2f
+	cmp	$14, %eax		/* rt_sigprocmask: likewise */
+	je	3f
+	cmp	$157, %eax		/* prctl: seccomp, Syscall User Dispatch, the time stamp counter */
+	je	5f
+	cmp	$59, %eax		/* execve: one at a time; when it began is left where it outlives the image */
+	je	8f
+	cmp	$9, %eax		/* mmap: only with a wished address */
+	jne	6f
+	test	%rdi, %rdi
+	jz	7f
+6:	cmp	$25, %eax		/* mremap: not onto something else (MREMAP_FIXED) */
+	jne	agent_ranges
+	test	$2, %r10b
+	jnz	agent_refuse
+agent_ranges:				/* mmap, mprotect, munmap, mremap, madvise: not of the memory under this frame */
+	lea	31(%rsp), %rdx		/* its last byte, if 55 bytes long: 24 are yet to come */
+	sub	%rdi, %rdx
+	lea	55(%rsi), %rax
+	cmp	%rax, %rdx
+	jb	14f
+	lea	(%rdi, %rsi), %rax	/* nor of code */
+	mov	$DATA_CODE, %r11d
+11:	mov	(%r11), %rdx
+	test	%rdx, %rdx
+	jz	12f
+	cmp	%rax, %rdx
+	jae	13f
+	cmp	8(%r11), %rdi
+	jb	14f
+13:	lea	16(%r11), %r11
+	jmp	11b
+12:	mov	(%rsp), %rdx
+	jmp	7f
+14:	mov	(%rsp), %rdx
+	jmp	agent_refuse
+7:	cmpb	$0, DATA_ALONE
+	je	go_shared
+	jmp	go_alone
+1:	mov	%edi, %r11d
+	and	$CLONE_LOOK, %r11d
+	cmp	$CLONE_LENDS, %r11d
+	je	agent_lend
+	test	$(CLONE_UNTRACED | CLONE_VM), %r11d
+	jnz	agent_refuse
+	test	%rsi, %rsi		/* a stack of its own */
+	jnz	agent_refuse
+	jmp	go_shared
+4:	mov	(%rdi), %r11d
+	and	$CLONE_LOOK, %r11d
+	cmp	$CLONE_LENDS, %r11d
+	je	agent_lend
+	jmp	agent_refuse
+2:	cmp	$31, %edi		/* SIGSYS, and a handler that runs with it blocked, as of masks below */
+	je	agent_refuse
+	test	%rsi, %rsi
+	jz	7b
+	testl	$0x40000000, 24(%rsi)
+	jz	7b
+	cmpl	$-2, 28(%rsi)
+	jae	7b
+	jmp	agent_refuse
+3:	test	%rsi, %rsi		/* a mask that names SIGSYS, but not all: that the tracer knows by itself */
+	jz	7b
+	testl	$0x40000000, (%rsi)
+	jz	7b
+	cmpl	$-2, 4(%rsi)
+	jae	7b
+	jmp	agent_refuse
+5:	cmp	$21, %edi		/* PR_GET_SECCOMP */
+	je	agent_refuse
+	cmp	$22, %edi		/* PR_SET_SECCOMP */
+	je	agent_refuse
+	cmp	$59, %edi		/* PR_SET_SYSCALL_USER_DISPATCH */
+	je	agent_refuse
+	cmp	$26, %edi		/* PR_SET_TSC */
+	je	agent_refuse
+	jmp	7b
+8:	mov	DATA_EXEC, %r11
+	test	%r11, %r11
+	jz	agent_refuse
+	rdtsc
+	shl	$32, %rdx
+	or	%rax, %rdx
+	xor	%eax, %eax
+	lock cmpxchg %rdx, (%r11)
+agent_exec_taken:			/* if ZF */
+	mov	(%rsp), %rdx
+	jne	agent_refuse
+	jmp	go_shared
+agent_exec_end:
+agent_sigreturn:			/* comes back elsewhere, with all registers; the frame it reads is where rsp was */
+	and	$-SLOT_ALIGN, %rcx
+	lock incq SLOT_ENTERED(%rcx)
+agent_sigreturn_booked:
+	lea	(32 + 128)(%rsp), %rsp
+agent_sigreturn_sys:
+	syscall
+agent_sigreturn_bad:			/* only for the signal that a bad frame raises */
+	ud2
+agent_lend:				/* one at a time: the frame is kept where the child does not write */
+	mov	$1, %r11d
+	xchg	%r11, DATA_LENT
+agent_taken:
+	test	%r11, %r11
+	jnz	agent_refuse
+	path	lending, lock, 1
+agent_pre_end:
+
+/*
+ * The handler of SIGSYS in a process that was attached to, which runs only when the tracer has died: a call that still stops, until
+ * dispatch is turned off (attach.c, the watchdog), is made again; also that of a SIGSYS that the tracer took and could do nothing
+ * about (guard.c). Another SIGSYS is the program's. rt frame: sigaction(2), siginfo_t and ucontext_t by their offsets.
+ */
+	.globl agent_sigsys, agent_sigsys_restorer
+#define SI_CODE      8
+#define SI_CALL_ADDR 16
+#define SI_SYSCALL   24
+#define UC_RAX       144
+#define UC_RIP       168
+#define USER_DISPATCH 2
+agent_sigsys:
+	mov	UC_RIP(%rdx), %rax
+	cmpl	$AGENT_AGAIN, SI_CODE(%rsi)
+	je	8f
+	cmpl	$USER_DISPATCH, SI_CODE(%rsi)
+	jne	1f
+	cmp	%rax, SI_CALL_ADDR(%rsi)	/* else the tracer had sent it elsewhere already */
+	jne	9f
+	movslq	SI_SYSCALL(%rsi), %rax
+	mov	%rax, UC_RAX(%rdx)
+	subq	$2, UC_RIP(%rdx)
+9:	ret
+8:	cmpw	$0x050f, -2(%rax)	/* syscall; its number is in rax again */
+	jne	9b
+	subq	$2, UC_RIP(%rdx)
+	ret
+1:	mov	DATA_NEXT, %rax
+	test	%rax, %rax
+	jz	2f
+	jmp	*%rax
+2:	lea	3f(%rip), %rsi		/* none: its default, with a signal that comes when this one is over */
+	mov	$31, %edi
+	xor	%edx, %edx
+	mov	$8, %r10d
+	mov	$13, %eax		/* rt_sigaction */
+	syscall
+	mov	$39, %eax		/* getpid */
+	syscall
+	mov	%eax, %edi
+	mov	$186, %eax		/* gettid */
+	syscall
+	mov	%eax, %esi
+	mov	$31, %edx
+	mov	$234, %eax		/* tgkill */
+	syscall
+	ret
+3:	.quad	0, 0, 0, 0
+agent_sigsys_restorer:
+	mov	$15, %rax
+	syscall
+
+/* A call that the tracer has the program make, and the way back; from a copy elsewhere, too. Out, behind the last: rbx = its result. */
+	.globl	agent_call, agent_call_end
+agent_call:
+	syscall
+	mov	%rax, %rbx
+	back	call
+agent_call_end:
+
+agent_exit:				/* exit(2) of a thread that may have no stack any more: none is used */
+	mov	DATA_MAP + 4 * 60, %ecx	/* no flags: exit has none */
+	jrcxz	trap
+	add	DATA_BASE, %rcx
+	lock incq SLOT_ENTERED(%rcx)
+	syscall
+	ud2
+
+agent_remote:				/* calls that the tracer has the program make */
+	syscall
+	int3
+agent_allowed_end:
+trap:	syscall				/* outside the range that is let through: always caught */
+	ud2
+agent_end:
+
+/*
+ * Run once in a new image, from wherever the tracer puts it, to make room for the agent. In: rbx = where the stubs are to
+ * go; rbp = 1: the counters are the file whose name the tracer put at setup_path, 0: memory of the program's own making.
+ * Out, at the first int3: r12 = descriptor of that, r13 = the agent's code, r14 = its data, r15 = the slots, rbx = the
+ * stubs; each an address, or -errno. A file is closed by then; memory is for the tracer to take, and closed after the second.
+ * In a process that was attached to there are no-ops in the place of both, and the way back behind them: the tracer stops it at
+ * the calls there are.
+ */
+	.globl setup_begin, setup_path, setup_end, setup_trap1, setup_trap2, setup_closed, setup_back_end
+#define MAP_ANON_AT   0x100022	/* MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE */
+#define MAP_SHARED_AT 0x100001	/* MAP_SHARED | MAP_FIXED_NOREPLACE */
+	.macro	map addr, size, prot, flags, fd
+	mov	\addr, %rdi
+	mov	\size, %rsi
+	mov	$\prot, %edx
+	mov	$\flags, %r10d
+	mov	\fd, %r8
+	xor	%r9d, %r9d
+	mov	$9, %eax
+	syscall
+	.endm
+setup_begin:
+	lea	setup_path(%rip), %rdi
+	mov	$0x80002, %esi		/* O_RDWR | O_CLOEXEC */
+	mov	$2, %eax		/* open */
+	test	%ebp, %ebp
+	jnz	2f
+	lea	name(%rip), %rdi
+	mov	$3, %esi		/* MFD_CLOEXEC | MFD_ALLOW_SEALING */
+	mov	$319, %eax		/* memfd_create */
+2:	syscall
+	mov	%rax, %r12
+	test	%rax, %rax
+	js	1f
+	map	$AGENT_CODE, $AGENT_PAGE, 5, MAP_ANON_AT, $-1
+	mov	%rax, %r13
+	map	$AGENT_DATA, $AGENT_PAGE, 3, MAP_ANON_AT, $-1
+	mov	%rax, %r14
+	map	$AGENT_STATS, $(AGENT_CALLS * SLOT_SIZE + AGENT_PAGE), 3, MAP_SHARED_AT, %r12
+	mov	%rax, %r15
+	map	%rbx, $STUB_AREA, 5, MAP_ANON_AT, $-1
+	mov	%rax, %rbx
+	test	%ebp, %ebp
+	jnz	3f
+setup_trap1:
+	int3
+3:	mov	%r12, %rdi
+	mov	$3, %eax		/* close */
+	syscall
+setup_closed:
+1:
+setup_trap2:
+	int3
+	jmp	setup_back
+name:	.asciz	"sctrace"
+setup_path:
+	.skip	SETUP_PATH, 0
+setup_end:
+setup_back:
+	back	setup
+setup_back_end:
+
+/* The same for the counters alone: a process that shared them with its parent gets its own. Out: r12, r15. */
+	.globl region_begin, region_end, region_trap1, region_trap2, region_closed, region_back_end
+region_begin:
+	lea	name2(%rip), %rdi
+	mov	$3, %esi
+	mov	$319, %eax
+	syscall
+	mov	%rax, %r12
+	test	%rax, %rax
+	js	1f
+	map	$AGENT_STATS, $(AGENT_CALLS * SLOT_SIZE + AGENT_PAGE), 3, 0x11, %r12	/* MAP_SHARED | MAP_FIXED */
+	mov	%rax, %r15
+region_trap1:
+	int3
+	mov	%r12, %rdi
+	mov	$3, %eax
+	syscall
+region_closed:
+1:
+region_trap2:
+	int3
+	jmp	region_back
+name2:	.asciz	"sctrace"
+region_end:
+region_back:
+	back	region
+region_back_end:
+	.section .note.GNU-stack, "", @progbits

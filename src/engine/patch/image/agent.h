@@ -1,0 +1,155 @@
+/*
+ * The agent: the code and data that the patch engine puts into the traced program. Included by C and by agent.S.
+ *
+ * A patched call site jumps to its stub, the stub calls agent_entry, which counts, times and makes the call. Nothing of
+ * the agent is written to disk or to the program's own pages; it lives at one fixed address, below 4 GiB so that stubs
+ * and the agent reach it by 32-bit addresses.
+ */
+#ifndef SCTRACE_ENGINE_PATCH_IMAGE_AGENT_H
+#define SCTRACE_ENGINE_PATCH_IMAGE_AGENT_H
+
+#define AGENT_CODE  0x70000000 /* one page, read and execute */
+#define AGENT_DATA  0x70001000 /* one page, private: struct agent_data */
+#define AGENT_STATS 0x70010000 /* shared with the tracer: the slots */
+#define AGENT_PAGE  4096
+#define AGENT_AGAIN -0x5c7            /* si_code of a SIGSYS: the call that the thread is behind was not made */
+#define STUB_AREA   (16 * AGENT_PAGE) /* what is mapped for stubs at once */
+
+#define AGENT_CALLS 512 /* call numbers from here on always go to the tracer */
+
+/* A call's slot: offsets as agent.S uses them; struct agent_slot is held to them by assertions. */
+#define SLOT_ENTERED 0
+#define SLOT_ERRORS  8
+#define SLOT_TICKS   16
+#define SLOT_BYTES   24
+#define SLOT_MAX     32
+#define SLOT_MIN_NOT 40 /* the least time, all bits turned over, so that zeroed memory is "none yet" */
+#define SLOT_HIST    128
+#define SLOT_BUCKETS 576
+#define SLOT_SIZE    (SLOT_HIST + 4 * SLOT_BUCKETS)
+
+/* A map entry's low bits tell about the call; the rest is its slot's offset plus SLOT_ALIGN. 0 sends it to the tracer. */
+#define SLOT_ALIGN   64
+#define SLOT_F_BYTES 1 /* the result is a byte count */
+#define SLOT_F_FORKS 2 /* comes back twice; the child's return is not counted */
+#define SLOT_F_CHECK 4 /* arguments decide whether the agent may make the call */
+#define SLOT_F_EXEC  8 /* does not come back: when it began is left in the image's exec word */
+
+/* struct agent_back, as agent.S uses it; held to it likewise. */
+#define BACK_MASK  0
+#define BACK_FLAGS 8
+#define BACK_RIP   16
+#define BACK_REGS  24
+#define BACK_SIZE  (BACK_REGS + 15 * 8)
+
+#define AGENT_EXECS  510
+#define AGENT_RANGES 64 /* of code */
+#define SETUP_PATH   40 /* bytes at setup_path, for a name that ends in 0 */
+
+#ifndef __ASSEMBLER__
+#include <stddef.h>
+#include <stdint.h>
+
+struct agent_slot {
+	uint64_t entered, errors, ticks, bytes, max, min_not;
+	uint8_t pad[80];
+	/* 16 buckets per power of two of ticks: bucket = 16 * shift + (ticks >> shift), shift = max(0, log2(ticks) -
+	 * 4). */
+	uint32_t hist[SLOT_BUCKETS];
+};
+_Static_assert(offsetof(struct agent_slot, errors) == SLOT_ERRORS, "agent.S");
+_Static_assert(offsetof(struct agent_slot, ticks) == SLOT_TICKS, "agent.S");
+_Static_assert(offsetof(struct agent_slot, bytes) == SLOT_BYTES, "agent.S");
+_Static_assert(offsetof(struct agent_slot, max) == SLOT_MAX, "agent.S");
+_Static_assert(offsetof(struct agent_slot, min_not) == SLOT_MIN_NOT, "agent.S");
+_Static_assert(offsetof(struct agent_slot, hist) == SLOT_HIST, "agent.S");
+_Static_assert(sizeof(struct agent_slot) == SLOT_SIZE && SLOT_SIZE % SLOT_ALIGN == 0, "agent.S");
+
+/*
+ * The slots, and behind them a page: its first byte says whether dispatch is on (1) or off (0), then a mark that tells this
+ * memory from any other, then the exec words, one an image: when its execve(2) began, or 0.
+ */
+#define AGENT_SLOTS_SIZE ((size_t)AGENT_CALLS * SLOT_SIZE)
+#define AGENT_STATS_SIZE (AGENT_SLOTS_SIZE + AGENT_PAGE)
+_Static_assert(AGENT_SLOTS_SIZE % AGENT_PAGE == 0, "the selector has a page of its own");
+struct agent_tail {
+	uint8_t selector, pad[7];
+	uint64_t mark;
+	uint64_t exec[AGENT_EXECS];
+};
+_Static_assert(sizeof(struct agent_tail) == AGENT_PAGE, "agent.S");
+
+/* The frame that agent_entry builds; the stub's return address is its last word. `flags`: AH by lahf, AL by seto. */
+struct agent_frame {
+	uint64_t t0, slot, rdx, flags, nr, ret;
+};
+
+/* A call that lends the memory, and with it the stack, to a child (vfork(2), CLONE_VFORK): kept here meanwhile. */
+struct agent_lent {
+	uint64_t taken; /* 1: one is under way */
+	uint64_t sp;    /* its stack pointer; a child with another stack has another */
+	struct agent_frame frame;
+};
+
+/* The private page. */
+struct agent_data {
+	uint64_t base;    /* where the slots begin, less SLOT_ALIGN */
+	uint64_t exec_t0; /* where this image's exec word is, or 0 */
+	uint64_t alone;   /* one thread, and the slots are this image's alone: updates need no lock */
+	struct agent_lent lent;
+	uint64_t next; /* the program's own handler of SIGSYS, behind agent_sigsys, or 0 */
+	uint32_t map[AGENT_CALLS];
+	/* Code that may have been patched, [lo, hi) each, up to a row of zeroes: whoever maps it anew goes to the tracer. */
+	uint64_t code[AGENT_RANGES + 1][2];
+	uint8_t scratch[256]; /* for calls that the tracer runs */
+};
+_Static_assert(sizeof(struct agent_data) <= AGENT_PAGE, "one page");
+_Static_assert(offsetof(struct agent_data, exec_t0) == 8 && offsetof(struct agent_data, alone) == 16 &&
+		       offsetof(struct agent_data, lent) == 24 && offsetof(struct agent_data, next) == 88 &&
+		       offsetof(struct agent_data, map) == 96 &&
+		       offsetof(struct agent_data, code) == 96 + 4 * AGENT_CALLS,
+	       "agent.S");
+_Static_assert(offsetof(struct agent_lent, sp) == 8 && offsetof(struct agent_lent, frame) == 16, "agent.S");
+
+/* Where a thread goes back to by itself (agent.S, `back`). */
+struct agent_back {
+	uint64_t mask, flags, ip;
+	uint64_t rax, rbx, rcx, rdx, rsi, rdi, rbp, r8, r9, r10, r11, r12, r13, r14, r15;
+};
+_Static_assert(offsetof(struct agent_back, mask) == BACK_MASK && offsetof(struct agent_back, flags) == BACK_FLAGS &&
+		       offsetof(struct agent_back, ip) == BACK_RIP && offsetof(struct agent_back, rax) == BACK_REGS &&
+		       sizeof(struct agent_back) == BACK_SIZE,
+	       "agent.S");
+
+/* agent.S as assembled, and the places in it where the tracer must know how far a thread has come. */
+extern const unsigned char agent_begin[], agent_end[], agent_entry[], agent_p1[], agent_p2[], agent_p3[];
+extern const unsigned char agent_refuse[], agent_r1[], agent_check[], agent_pre_end[];
+extern const unsigned char agent_exit[], agent_remote[], agent_allowed_end[];
+extern const unsigned char agent_sigsys[], agent_sigsys_restorer[];
+extern const unsigned char agent_call[], agent_masked_call[], agent_back_call[], agent_call_end[];
+/* On the path that lends: from behind `taken` up to `loaded` the word `lent.taken` may be this thread's, and `lent.frame` its. */
+extern const unsigned char agent_taken[], agent_loaded[];
+/* execve(2): from `taken` on, where ZF is set, the exec word is this thread's, up to a path's `gave`. */
+extern const unsigned char agent_exec_taken[], agent_exec_end[], agent_go_shared[];
+/* rt_sigreturn(2): from `booked` on it is counted, at `sys` the stack pointer is the program's, at `bad` its frame was none. */
+extern const unsigned char agent_sigreturn_booked[], agent_sigreturn_sys[], agent_sigreturn_bad[];
+
+/* The labels of one of the paths through a call. */
+struct agent_path {
+	const unsigned char *p4, *p5, *p6, *sys, *after, *timed, *add_ticks, *add_error, *gave, *add_bytes, *add_hist,
+		*ret, *pushed, *end;
+};
+extern const struct agent_path agent_paths[3]; /* alone, shared, lending */
+
+/* Code that is run once, from a place of the program's, to set the agent up (see agent.S). */
+extern const unsigned char setup_begin[], setup_path[], setup_end[], region_begin[], region_end[];
+extern const unsigned char setup_trap1[], setup_trap2[], setup_closed[], setup_back_end[];
+extern const unsigned char agent_masked_setup[], agent_back_setup[];
+extern const unsigned char region_trap1[], region_trap2[], region_closed[], region_back_end[];
+extern const unsigned char agent_masked_region[], agent_back_region[];
+
+/* Where a label of agent.S is in the traced program. */
+#define AGENT_AT(label) ((uint64_t)AGENT_CODE + (uint64_t)((label)-agent_begin))
+#endif
+
+#endif

@@ -1,0 +1,13 @@
+/* All bytes that a call moved, in hex and as text (-e read=SET, -e write=SET). */
+#ifndef SCTRACE_TRACE_DUMP_H
+#define SCTRACE_TRACE_DUMP_H
+
+#include "trace/trace.h"
+
+/*
+ * Writes the data of an ended call below its line, where it moved any by a descriptor that was chosen. The output is
+ * flushed meanwhile: a call may have moved more than memory should hold.
+ */
+void trace_dump(struct trace *t, const struct event *ev, struct trace_out *out);
+
+#endif

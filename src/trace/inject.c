@@ -1,0 +1,222 @@
+#include "trace/inject.h"
+
+#include "base/buf.h"
+#include "base/near.h"
+#include "base/size.h"
+#include "decode/decode.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int set_result(struct trace_inject *r, int64_t result, struct buf *why)
+{
+	if (r->tamper.set_result) {
+		buf_adds(why, "error and retval exclude each other: a call gives one result");
+		return -EINVAL;
+	}
+	r->tamper.set_result = true;
+	r->tamper.result = result;
+	return 0;
+}
+
+static int set_error(struct trace_inject *r, const char *value, struct buf *why)
+{
+	int64_t number;
+	int err = decode_errno_number(value);
+	if (err < 0 && number_parse(value, 1, 4095, &number) == 0)
+		err = (int)number;
+	if (err < 0) {
+		buf_addf(why, "'%s' is no error; write ENOSPC or a number from 1 to 4095", value);
+		return -EINVAL;
+	}
+	return set_result(r, -err, why);
+}
+
+static int set_retval(struct trace_inject *r, const char *value, struct buf *why)
+{
+	char *end;
+	errno = 0;
+	long long n = strtoll(value, &end, 0);
+	if (!*value || *end || errno) {
+		buf_addf(why, "'%s' is no result; write a number", value);
+		return -EINVAL;
+	}
+	return set_result(r, n, why);
+}
+
+static int set_signal(struct trace_inject *r, const char *value, struct buf *why)
+{
+	int64_t number;
+	int sig = decode_signal_number(value);
+	if (sig < 0 && number_parse(value, 1, 64, &number) == 0)
+		sig = (int)number;
+	if (sig < 1) {
+		buf_addf(why, "'%s' is no signal; write SIGTERM or a number", value);
+		return -EINVAL;
+	}
+	r->tamper.signal = sig;
+	return 0;
+}
+
+/* Delays are in microseconds where no unit is written, as strace has it. */
+static int parse_delay(const char *value, uint64_t *ns, struct buf *why)
+{
+	int64_t us;
+	if (number_parse(value, 0, INT64_MAX / 1000, &us) == 0) {
+		*ns = (uint64_t)us * 1000;
+		return 0;
+	}
+	if (duration_parse(value, ns) == 0)
+		return 0;
+	buf_addf(why, "'%s' is no delay; write 100 (microseconds), 5ms, 1s", value);
+	return -EINVAL;
+}
+
+static int set_delay_enter(struct trace_inject *r, const char *value, struct buf *why)
+{
+	return parse_delay(value, &r->tamper.delay_enter_ns, why);
+}
+
+static int set_delay_exit(struct trace_inject *r, const char *value, struct buf *why)
+{
+	return parse_delay(value, &r->tamper.delay_exit_ns, why);
+}
+
+/* N, N+, N+STEP, N..M, N..M+STEP. */
+static int set_when(struct trace_inject *r, const char *value, struct buf *why)
+{
+	char *end;
+	r->first = strtoul(value, &end, 10);
+	r->last = r->first;
+	r->step = 1;
+	bool ok = end != value && r->first > 0 && value[0] != '-';
+	if (ok && strncmp(end, "..", 2) == 0) {
+		const char *m = end + 2;
+		r->last = strtoul(m, &end, 10);
+		ok = end != m && r->last >= r->first;
+	} else if (ok && *end == '+')
+		r->last = 0;
+	if (ok && *end == '+') {
+		const char *k = end + 1;
+		r->step = *k ? strtoul(k, &end, 10) : 1;
+		end = *k ? end : end + 1;
+		ok = r->step > 0;
+	}
+	if (ok && !*end)
+		return 0;
+	buf_addf(why,
+		 "'%s' is no choice of calls; write 3 (the third), 3+ (from the third on), 3+2 (every other), 3..7",
+		 value);
+	return -EINVAL;
+}
+
+static const struct {
+	const char *name;
+	int (*set)(struct trace_inject *r, const char *value, struct buf *why);
+} actions[] = {
+	{"error", set_error},           {"retval", set_retval},
+	{"signal", set_signal},         {"delay_enter", set_delay_enter},
+	{"delay_exit", set_delay_exit}, {"when", set_when},
+};
+
+#define ACTIONS (sizeof(actions) / sizeof(*actions))
+
+static int apply(struct trace_inject *r, char *word, struct buf *why)
+{
+	char *value = strchr(word, '=');
+	struct near near;
+	if (value)
+		*value++ = '\0';
+	near_init(&near, word);
+	for (size_t i = 0; i < ACTIONS; i++) {
+		near_offer(&near, actions[i].name);
+		if (strcmp(actions[i].name, word) != 0)
+			continue;
+		if (value)
+			return actions[i].set(r, value, why);
+		buf_addf(why, "'%s' needs a value", word);
+		return -EINVAL;
+	}
+	buf_addf(why, "'%s' is no way of tampering", word);
+	near_say(&near, "", why);
+	for (size_t i = 0; !near.n && i < ACTIONS; i++)
+		buf_addf(why, "%s %s", i ? "," : "; there are", actions[i].name);
+	return -EINVAL;
+}
+
+static int parse_rule(struct trace_inject *r, const char *text, size_t *at, struct buf *why)
+{
+	struct buf word = {0};
+	size_t len = strcspn(text, ":");
+	buf_add(&word, text, len);
+	int err = filter_parse(&r->calls, buf_str(&word), at, why);
+	while (err == 0 && text[len]) {
+		size_t begin = len + 1;
+		len = begin + strcspn(text + begin, ":");
+		*at = begin;
+		char *copy = strndup(text + begin, len - begin);
+		err = copy ? apply(r, copy, why) : -ENOMEM;
+		free(copy);
+	}
+	buf_free(&word);
+	return err;
+}
+
+int trace_inject_parse(struct trace_injects *all, const char *text, bool fault, size_t *at, struct buf *why)
+{
+	struct trace_inject *r = calloc(1, sizeof(*r));
+	if (!r || !vec_push(&all->rules, r)) {
+		free(r);
+		return -ENOMEM;
+	}
+	r->first = r->step = 1;
+	int err = parse_rule(r, text, at, why);
+	if (err < 0)
+		return err;
+	const struct engine_tamper *t = &r->tamper;
+	if (fault && !t->set_result) {
+		r->tamper.set_result = true;
+		r->tamper.result = -ENOSYS;
+	} else if (!t->set_result && !t->signal && !t->delay_enter_ns && !t->delay_exit_ns) {
+		*at = strlen(text);
+		buf_adds(why,
+			 "it does not say what to do; add :error=ENOSPC, :retval=0, :signal=TERM, :delay_enter=1ms "
+			 "or :delay_exit=1ms");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* Counts the call for its task and says whether its turn has come. */
+static bool due(struct trace_inject *r, pid_t tid)
+{
+	uintptr_t n = (uintptr_t)map_get(&r->seen, (uint64_t)tid) + 1;
+	if (map_put(&r->seen, (uint64_t)tid, (void *)n) < 0)
+		return false;
+	return n >= r->first && (!r->last || n <= r->last) && (n - r->first) % r->step == 0;
+}
+
+bool trace_inject_ask(void *ctx, const struct event *enter, struct engine_tamper *t)
+{
+	struct trace_injects *all = ctx;
+	for (size_t i = 0; i < all->rules.n; i++) {
+		struct trace_inject *r = all->rules.v[i];
+		if (!filter_matches(&r->calls, enter->call.arch, enter->call.nr) || !due(r, enter->tid))
+			continue;
+		*t = r->tamper;
+		return true;
+	}
+	return false;
+}
+
+void trace_injects_free(struct trace_injects *all)
+{
+	for (size_t i = 0; i < all->rules.n; i++) {
+		filter_free(&all->rules.v[i]->calls);
+		map_free(&all->rules.v[i]->seen);
+		free(all->rules.v[i]);
+	}
+	vec_free(&all->rules);
+}

@@ -1,0 +1,158 @@
+#include "trace/look.h"
+
+#include "base/buf.h"
+#include "base/near.h"
+#include "base/size.h"
+#include "trace/select.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+void trace_look_free(struct trace_look *l)
+{
+	filter_free(&l->abbrev.calls);
+	filter_free(&l->verbose.calls);
+	filter_free(&l->raw.calls);
+	vec_free(&l->read.fds);
+	vec_free(&l->write.fds);
+}
+
+static int parse_calls(struct look_calls *s, const char *text, size_t *at, struct buf *why)
+{
+	filter_free(&s->calls);
+	s->given = true;
+	return filter_parse(&s->calls, text, at, why);
+}
+
+static int fd_word(void *ctx, const char *word, struct buf *why)
+{
+	struct look_fds *s = ctx;
+	int64_t fd;
+	if (number_parse(word, 0, INT_MAX, &fd) < 0) {
+		buf_addf(why, "'%s' is no descriptor; write numbers such as 3,4, or all", word);
+		return -EINVAL;
+	}
+	return vec_push(&s->fds, (int)fd) ? 0 : -ENOMEM;
+}
+
+static int parse_fds(struct look_fds *s, const char *text, size_t *at, struct buf *why)
+{
+	s->negated = text[0] == '!';
+	const char *list = text + s->negated;
+	s->all = strcmp(list, "all") == 0;
+	s->fds.n = 0;
+	if (s->all || strcmp(list, "none") == 0)
+		return 0;
+	int r = trace_each_word(list, fd_word, s, at, why);
+	*at += s->negated;
+	return r;
+}
+
+static const struct {
+	const char *name;
+	unsigned bits;
+} messages[] = {
+	{"attach", QUIET_ATTACH},
+	{"exit", QUIET_EXIT},
+	{"exits", QUIET_EXIT},
+	{"path-resolution", 0},
+	{"path-resolve", 0},
+	{"path", 0},
+	{"personality", 0},
+	{"superseded", QUIET_EXECVE},
+	{"thread-execve", QUIET_EXECVE},
+	{"thread-exec", QUIET_EXECVE},
+	{"all", QUIET_ALL},
+	{"none", 0},
+};
+
+/* Messages that strace has and sctrace never writes are known and change nothing. */
+static int message_word(void *ctx, const char *word, struct buf *why)
+{
+	struct near near;
+	near_init(&near, word);
+	for (size_t i = 0; i < sizeof(messages) / sizeof(*messages); i++) {
+		near_offer(&near, messages[i].name);
+		if (strcmp(messages[i].name, word) != 0)
+			continue;
+		*(unsigned *)ctx |= messages[i].bits;
+		return 0;
+	}
+	buf_addf(why, "'%s' is none of attach, exit, path-resolution, personality, thread-execve", word);
+	near_say(&near, "", why);
+	return -EINVAL;
+}
+
+static int parse_quiet(struct trace_look *l, const char *text, size_t *at, struct buf *why)
+{
+	bool negated = text[0] == '!';
+	l->quiet = 0;
+	int r = trace_each_word(text + negated, message_word, &l->quiet, at, why);
+	*at += negated;
+	if (negated)
+		l->quiet = ~l->quiet & QUIET_ALL;
+	return r;
+}
+
+enum choice { NO_CHOICE, ABBREV, VERBOSE, RAW, READ, WRITE, QUIET };
+
+static enum choice choice_of(const char *name, size_t len)
+{
+	static const struct {
+		const char *name;
+		enum choice choice;
+	} names[] = {{"abbrev", ABBREV}, {"a", ABBREV},     {"verbose", VERBOSE}, {"v", VERBOSE},
+		     {"raw", RAW},       {"x", RAW},        {"read", READ},       {"reads", READ},
+		     {"r", READ},        {"write", WRITE},  {"writes", WRITE},    {"w", WRITE},
+		     {"quiet", QUIET},   {"silent", QUIET}, {"silence", QUIET},   {"q", QUIET}};
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strlen(names[i].name) == len && memcmp(names[i].name, name, len) == 0)
+			return names[i].choice;
+	return NO_CHOICE;
+}
+
+int trace_look_parse(struct trace_look *l, const char *name, size_t len, const char *value, size_t *at, struct buf *why)
+{
+	struct look_calls *const calls[] = {[ABBREV] = &l->abbrev, [VERBOSE] = &l->verbose, [RAW] = &l->raw};
+	enum choice c = choice_of(name, len);
+	int r;
+	if (c == NO_CHOICE)
+		return 0;
+	if (c == READ || c == WRITE)
+		r = parse_fds(c == READ ? &l->read : &l->write, value, at, why);
+	else if (c == QUIET)
+		r = parse_quiet(l, value, at, why);
+	else
+		r = parse_calls(calls[c], value, at, why);
+	return r < 0 ? r : 1;
+}
+
+static bool chosen(const struct look_calls *s, const struct call *c, bool otherwise)
+{
+	return s->given ? filter_matches(&s->calls, c->arch, c->nr) : otherwise;
+}
+
+bool trace_look_full(const struct trace_look *l, const struct call *c)
+{
+	return !chosen(&l->abbrev, c, true);
+}
+
+bool trace_look_deep(const struct trace_look *l, const struct call *c)
+{
+	return chosen(&l->verbose, c, true);
+}
+
+bool trace_look_raw(const struct trace_look *l, const struct call *c)
+{
+	return chosen(&l->raw, c, false);
+}
+
+bool trace_look_has_fd(const struct look_fds *s, int fd)
+{
+	bool in = s->all;
+	for (size_t i = 0; !in && i < s->fds.n; i++)
+		in = s->fds.v[i] == fd;
+	return in != s->negated;
+}

@@ -1,0 +1,78 @@
+/* What the tracer was asked to do: its settings, and the option table that fills them. */
+#ifndef SCTRACE_TRACE_OPTS_H
+#define SCTRACE_TRACE_OPTS_H
+
+#include "base/vec.h"
+#include "cli/opt.h"
+#include "out/summary_table.h"
+#include "trace/inject.h"
+#include "trace/look.h"
+#include "trace/select.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct buf;
+
+enum trace_format { TRACE_TEXT, TRACE_JSON, TRACE_PERFETTO };
+
+/* Filled by the options; zero-initialised but for trace_opts_init(). All strings point into argv. */
+struct trace_opts {
+	bool truss; /* FreeBSD truss's letters and layouts */
+
+	/* whose */
+	int follow; /* -f; 2: -ff */
+	VEC(pid_t) pids;
+	const char *cgroup; /* a control group, or NULL */
+	bool all;           /* every process of the system */
+	const char *user, *argv0;
+	VEC(const char *) env; /* -E VAR=VAL sets, -E VAR takes away */
+	int daemonize;         /* -D; -DD: in a process group of its own; -DDD: in a session of its own */
+	bool kill_on_exit, pin;
+	bool break_execve;  /* -b execve */
+	int interruptible;  /* -I; 0: as usual */
+	const char *engine; /* or NULL */
+	bool list_engines;
+	const char *completion;
+
+	/* which */
+	struct trace_select select;
+	struct trace_injects injects;
+
+	/* how shown */
+	enum trace_format format;
+	const char *output; /* -o, or NULL */
+	bool append;
+	int column; /* -a */
+	int string_max, hex, verbose_count;
+	struct trace_look look;
+	int clock; /* -t -tt -ttt */
+	bool relative, durations, numbers, addresses;
+	int fd_names, pid_names;
+	const char *color;
+	bool stacks;
+	const char *folded; /* --stacks=folded; weighted by "calls" or "time" */
+	bool truss_thread_ids;
+
+	/* summaries */
+	bool count, count_too; /* -c, -C */
+	struct summary_view view;
+	const char *by; /* process, thread, fd, path; or NULL */
+	const char *hist, *save;
+	bool errors;
+	uint64_t interval_ns;
+	bool overhead_set; /* -O: this instead of the measured cost */
+	uint64_t overhead_ns;
+};
+
+void trace_opts_init(struct trace_opts *o);
+void trace_opts_free(struct trace_opts *o);
+/* The tracer's face in strace's dialect and in truss's. */
+extern const struct opt_command trace_command, truss_command;
+/* What `letter` would mean in the other dialect, to be put behind "unknown option", or NULL. */
+const char *trace_other_dialect(bool truss, char letter);
+/* Looks for what does not go together: 0, or -EINVAL and `why`. `program`: one was named. */
+int trace_opts_check(struct trace_opts *o, bool program, struct buf *why);
+
+#endif

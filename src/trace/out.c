@@ -1,0 +1,177 @@
+#include "trace/out.h"
+
+#include "base/outfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define BLOCK 32768
+
+/* Descriptors 0 to 2 are the program's, also where it was started without them. */
+static int above_standard(int fd)
+{
+	if (fd < 0 || fd > 2)
+		return fd;
+	int moved = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	int err = errno;
+	close(fd);
+	errno = err;
+	return moved;
+}
+
+static int open_file(const char *path, bool append)
+{
+	int fd = outfile_open(path, append ? O_APPEND : O_TRUNC, 0600);
+	if (fd < 0)
+		return fd;
+	fd = above_standard(fd);
+	return fd < 0 ? -errno : fd;
+}
+
+static int open_command(struct trace_out *out, const char *command)
+{
+	int p[2];
+	if (pipe2(p, O_CLOEXEC) < 0)
+		return -errno;
+	p[0] = above_standard(p[0]);
+	p[1] = above_standard(p[1]);
+	pid_t pid = p[0] < 0 || p[1] < 0 ? -1 : fork();
+	if (pid == 0) {
+		dup2(p[0], STDIN_FILENO);
+		execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+		_exit(127);
+	}
+	int err = errno;
+	close(p[0]);
+	if (pid < 0) {
+		close(p[1]);
+		return -err;
+	}
+	out->command = pid;
+	out->fd = p[1];
+	return 0;
+}
+
+static int cannot_open(const char *path, int r, struct buf *why)
+{
+	buf_addf(why, "cannot open '%s': %s", path, outfile_why(r));
+	return r;
+}
+
+int trace_out_open(struct trace_out *out, const char *path, bool append, struct buf *why)
+{
+	*out = (struct trace_out){.fd = STDERR_FILENO, .eager = true};
+	if (!path)
+		return 0;
+	out->eager = false;
+	if (path[0] == '|' || path[0] == '!') {
+		int r = open_command(out, path + 1);
+		if (r < 0)
+			buf_addf(why, "cannot run '%s': %s", path + 1, strerror(-r));
+		return r;
+	}
+	int fd = open_file(path, append);
+	if (fd < 0)
+		return cannot_open(path, fd, why);
+	out->fd = fd;
+	out->eager = isatty(fd);
+	out->path = strdup(path);
+	return out->path ? 0 : -ENOMEM;
+}
+
+int trace_out_open_task(struct trace_out *out, const char *path, pid_t tid, bool append, struct buf *why)
+{
+	*out = (struct trace_out){.fd = -1};
+	if (asprintf(&out->path, "%s.%d", path, (int)tid) < 0) {
+		out->path = NULL;
+		return -ENOMEM;
+	}
+	int fd = open_file(out->path, append);
+	if (fd < 0)
+		return cannot_open(out->path, fd, why);
+	close(fd);
+	return 0;
+}
+
+static void fail(struct trace_out *out, int err)
+{
+	out->failed = true;
+	out->err = err;
+}
+
+/* What was written of a block that does not fit is taken back: half a table, or half a line, may look like a whole one. */
+static void take_back(const struct trace_out *out, int fd, size_t done)
+{
+	struct stat st;
+	off_t at = out->path ? lseek(fd, 0, SEEK_CUR) : -1;
+	bool last = at >= (off_t)done && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == at;
+	/* Where that fails too, nothing is lost by it: that the file is not whole is told in any case. */
+	(void)(last && ftruncate(fd, at - (off_t)done) == 0);
+}
+
+static void write_all(struct trace_out *out, int fd)
+{
+	size_t done = 0;
+	while (done < out->buf.len && !out->failed) {
+		ssize_t n = write(fd, out->buf.s + done, out->buf.len - done);
+		if (n >= 0)
+			done += (size_t)n;
+		else if (errno == EAGAIN)
+			poll(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, 1000);
+		else if (errno != EINTR || (out->stop && *out->stop))
+			fail(out, errno);
+	}
+	if (out->failed && done)
+		take_back(out, fd, done);
+}
+
+void trace_out_flush(struct trace_out *out)
+{
+	if (out->buf.failed)
+		fail(out, ENOMEM);
+	if (out->buf.len && !out->failed) {
+		int fd = out->fd >= 0 ? out->fd : open_file(out->path, true);
+		if (fd < 0)
+			fail(out, -fd);
+		else
+			write_all(out, fd);
+		if (out->fd < 0 && fd >= 0 && close(fd) < 0 && !out->failed)
+			fail(out, errno);
+	}
+	buf_clear(&out->buf);
+}
+
+void trace_out_event(struct trace_out *out)
+{
+	if (out->eager || out->buf.len >= (out->fd < 0 ? BLOCK / 8 : BLOCK))
+		trace_out_flush(out);
+}
+
+int trace_out_close(struct trace_out *out, struct buf *why)
+{
+	trace_out_flush(out);
+	if (out->fd > STDERR_FILENO && close(out->fd) < 0 && !out->failed)
+		fail(out, errno);
+	if (out->command)
+		while (waitpid(out->command, NULL, 0) < 0 && errno == EINTR)
+			if (out->stop && *out->stop)
+				break;
+	if (out->failed)
+		buf_addf(why, "cannot write %s%s%s: %s", out->path ? "'" : "",
+			 out->path      ? out->path
+			 : out->command ? "to the command of -o"
+					: "the trace",
+			 out->path ? "'" : "", strerror(out->err));
+	int r = out->failed ? -out->err : 0;
+	buf_free(&out->buf);
+	free(out->path);
+	out->path = NULL;
+	return r;
+}

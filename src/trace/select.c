@@ -1,0 +1,330 @@
+#include "trace/select.h"
+
+#include "base/buf.h"
+#include "base/near.h"
+#include "base/size.h"
+#include "decode/decode.h"
+#include "syscall/kinds.h"
+#include "syscall/table.h"
+#include "tracee/mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void trace_select_free(struct trace_select *s)
+{
+	filter_free(&s->calls);
+	vec_free(&s->errnos);
+	for (size_t i = 0; i < s->paths.n; i++)
+		free(s->paths.v[i]);
+	vec_free(&s->paths);
+	vec_free(&s->fds);
+}
+
+int trace_select_calls(struct trace_select *s, const char *text, size_t *at, struct buf *why)
+{
+	filter_free(&s->calls);
+	s->by_call = true;
+	return filter_parse(&s->calls, text, at, why);
+}
+
+int trace_each_word(const char *text, trace_word_fn *fn, void *ctx, size_t *at, struct buf *why)
+{
+	const char *p = text;
+	for (;;) {
+		size_t len = strcspn(p, ",");
+		*at = (size_t)(p - text);
+		char *word = strndup(p, len);
+		int r = word ? fn(ctx, word, why) : -ENOMEM;
+		free(word);
+		if (r < 0)
+			return r;
+		p += len;
+		if (!*p)
+			return 0;
+		p++;
+	}
+}
+
+static const struct {
+	const char *name;
+	unsigned bit;
+} status_names[] = {
+	{"successful", STATUS_SUCCESSFUL}, {"successfull", STATUS_SUCCESSFUL},  {"failed", STATUS_FAILED},
+	{"unfinished", STATUS_UNFINISHED}, {"unavailable", STATUS_UNAVAILABLE}, {"detached", STATUS_DETACHED},
+};
+
+static int status_word(void *ctx, const char *word, struct buf *why)
+{
+	struct trace_select *s = ctx;
+	struct near near;
+	near_init(&near, word);
+	for (size_t i = 0; i < sizeof(status_names) / sizeof(*status_names); i++) {
+		if (i != 1)
+			near_offer(&near, status_names[i].name);
+		if (strcmp(status_names[i].name, word) != 0)
+			continue;
+		s->status |= status_names[i].bit;
+		return 0;
+	}
+	buf_addf(why, "'%s' is none of successful, failed, unfinished, unavailable, detached", word);
+	near_say(&near, "", why);
+	return -EINVAL;
+}
+
+int trace_select_status(struct trace_select *s, const char *text, size_t *at, struct buf *why)
+{
+	bool negated = text[0] == '!';
+	s->status = 0;
+	if (strcmp(text + negated, "all") == 0 || strcmp(text + negated, "none") == 0) {
+		bool all = (text[negated] == 'a') != negated;
+		s->status = all ? 0 : 1u << 31;
+		*at = 0;
+		return 0;
+	}
+	int r = trace_each_word(text + negated, status_word, s, at, why);
+	*at += negated;
+	if (negated)
+		s->status = ~s->status;
+	return r;
+}
+
+static int signal_word(void *ctx, const char *word, struct buf *why)
+{
+	struct trace_select *s = ctx;
+	int64_t number;
+	int sig = decode_signal_number(word);
+	if (sig < 0 && number_parse(word, 1, 64, &number) == 0)
+		sig = (int)number;
+	if (sig < 1 || sig > 127) {
+		struct near near;
+		near_init(&near, word);
+		for (int i = 1; i < 32; i++) {
+			const char *name = decode_signal_name(i);
+			if (name)
+				near_offer(&near, strncmp(word, "SIG", 3) == 0 ? name : name + 3);
+		}
+		buf_addf(why, "there is no signal '%s'", word);
+		near_say(&near, "", why);
+		return -EINVAL;
+	}
+	s->signals[sig / 64] |= UINT64_C(1) << (sig % 64);
+	return 0;
+}
+
+int trace_select_signals(struct trace_select *s, const char *text, size_t *at, struct buf *why)
+{
+	bool negated = text[0] == '!';
+	s->by_signal = true;
+	s->signals[0] = s->signals[1] = 0;
+	*at = negated;
+	int r = 0;
+	if (strcmp(text + negated, "all") == 0)
+		s->signals[0] = s->signals[1] = UINT64_MAX;
+	else if (strcmp(text + negated, "none") != 0)
+		r = trace_each_word(text + negated, signal_word, s, at, why);
+	if (negated) {
+		s->signals[0] = ~s->signals[0];
+		s->signals[1] = ~s->signals[1];
+	}
+	return r;
+}
+
+static int errno_word(void *ctx, const char *word, struct buf *why)
+{
+	struct trace_select *s = ctx;
+	int64_t number;
+	int err = decode_errno_number(word);
+	if (err < 0 && number_parse(word, 1, 4095, &number) == 0)
+		err = (int)number;
+	if (err < 1) {
+		struct near near;
+		near_init(&near, word);
+		for (int i = 1; i < 134; i++)
+			if (decode_errno_name(i))
+				near_offer(&near, decode_errno_name(i));
+		buf_addf(why, "there is no error '%s'", word);
+		near_say(&near, "", why);
+		return -EINVAL;
+	}
+	return vec_push(&s->errnos, err) ? 0 : -ENOMEM;
+}
+
+int trace_select_errnos(struct trace_select *s, const char *text, size_t *at, struct buf *why)
+{
+	s->not_errnos = text[0] == '!';
+	int r = trace_each_word(text + s->not_errnos, errno_word, s, at, why);
+	*at += s->not_errnos;
+	return r;
+}
+
+static int fd_word(void *ctx, const char *word, struct buf *why)
+{
+	struct trace_select *s = ctx;
+	int64_t fd;
+	if (number_parse(word, 0, INT_MAX, &fd) < 0) {
+		buf_addf(why, "'%s' is no descriptor; write numbers such as 1,2", word);
+		return -EINVAL;
+	}
+	return vec_push(&s->fds, (int)fd) ? 0 : -ENOMEM;
+}
+
+int trace_select_fds(struct trace_select *s, const char *text, size_t *at, struct buf *why)
+{
+	return trace_each_word(text, fd_word, s, at, why);
+}
+
+static int add_path(struct trace_select *s, char *path)
+{
+	if (path && vec_push(&s->paths, path))
+		return 0;
+	free(path);
+	return -ENOMEM;
+}
+
+/* Does the path name a tree? Then *len is what stands before "/...". */
+static bool is_tree(const char *path, size_t *len)
+{
+	*len = strlen(path);
+	if (*len < 4 || strcmp(path + *len - 4, "/...") != 0)
+		return false;
+	*len -= 4;
+	return true;
+}
+
+int trace_select_path(struct trace_select *s, const char *path)
+{
+	size_t len;
+	struct buf plain = {0}, full = {0};
+	bool tree = is_tree(path, &len);
+	buf_add(&plain, len ? path : "/", len ? len : 1);
+	char *real = realpath(buf_str(&plain), NULL);
+	buf_adds(&full, real ? real : path);
+	if (real && tree)
+		buf_adds(&full, "/...");
+	int r = add_path(s, strdup(path));
+	if (r == 0 && strcmp(buf_str(&full), path) != 0)
+		r = add_path(s, buf_take(&full));
+	free(real);
+	buf_free(&plain);
+	buf_free(&full);
+	return r;
+}
+
+/* "/etc/..." takes what is below /etc, and /etc itself; without the dots the very path. */
+static bool path_matches(const struct trace_select *s, const char *path, size_t len)
+{
+	for (size_t i = 0; i < s->paths.n; i++) {
+		const char *p = s->paths.v[i];
+		size_t n;
+		bool tree = is_tree(p, &n);
+		if (len >= n && memcmp(path, p, n) == 0 && (len == n || (tree && path[n] == '/')))
+			return true;
+	}
+	return false;
+}
+
+static bool fd_matches(const struct trace_select *s, const struct event *ev, int fd)
+{
+	for (size_t i = 0; i < s->fds.n; i++)
+		if (s->fds.v[i] == fd)
+			return true;
+	if (!s->paths.n || fd < 0)
+		return false;
+	char link[64], path[PATH_MAX];
+	snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)ev->tid, fd);
+	ssize_t n = readlink(link, path, sizeof(path));
+	return n > 0 && path_matches(s, path, (size_t)n);
+}
+
+/* A relative path of the program counts from its folder, or from the one that the call names by a descriptor. */
+static bool relative_matches(const struct trace_select *s, const struct event *ev, int dir_fd, const char *path,
+			     size_t len)
+{
+	char link[64], base[2 * PATH_MAX];
+	if (dir_fd == AT_FDCWD)
+		snprintf(link, sizeof(link), "/proc/%d/cwd", (int)ev->tid);
+	else
+		snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)ev->tid, dir_fd);
+	ssize_t n = readlink(link, base, PATH_MAX - 1);
+	if (n <= 0)
+		return false;
+	while (len > 2 && memcmp(path, "./", 2) == 0) {
+		path += 2;
+		len -= 2;
+	}
+	base[n++] = '/';
+	memcpy(base + n, path, len);
+	return path_matches(s, base, (size_t)n + len);
+}
+
+static bool string_matches(const struct trace_select *s, const struct event *ev, uint64_t addr, int dir_fd)
+{
+	char path[PATH_MAX];
+	int ended = 0;
+	ssize_t n = s->paths.n && ev->mem ? mem_string(ev->mem, addr, path, sizeof(path), &ended) : -1;
+	if (n <= 0 || !ended)
+		return false;
+	return path_matches(s, path, (size_t)n) || (path[0] != '/' && relative_matches(s, ev, dir_fd, path, (size_t)n));
+}
+
+/* Does any argument of the call name one of the paths or descriptors? */
+static bool touches(const struct trace_select *s, const struct event *ev)
+{
+	const struct syscall_desc *d = syscall_lookup(ev->call.arch, ev->call.nr);
+	int dir_fd = AT_FDCWD;
+	for (unsigned i = 0; d && i < d->nargs; i++) {
+		uint16_t kind = d->args[i].kind;
+		if (kind == K_DIRFD)
+			dir_fd = (int)ev->call.args[i];
+		if ((kind == K_FD || kind == K_DIRFD) && fd_matches(s, ev, (int)ev->call.args[i]))
+			return true;
+		if (kind == K_PATH && string_matches(s, ev, ev->call.args[i], dir_fd))
+			return true;
+	}
+	return false;
+}
+
+bool trace_select_enter(const struct trace_select *s, const struct event *ev)
+{
+	if (s->by_call && !filter_matches(&s->calls, ev->call.arch, ev->call.nr))
+		return false;
+	return (!s->paths.n && !s->fds.n) || touches(s, ev);
+}
+
+bool trace_select_needs_exit(const struct trace_select *s)
+{
+	return s->status || s->errnos.n || s->slower_ns;
+}
+
+static unsigned status_of(const struct event *ev)
+{
+	if (ev->kind == EV_VANISH)
+		return STATUS_UNFINISHED;
+	return ev->call.error ? STATUS_FAILED : STATUS_SUCCESSFUL;
+}
+
+bool trace_select_exit(const struct trace_select *s, const struct event *ev)
+{
+	if (s->status && !(s->status & status_of(ev)))
+		return false;
+	if (s->errnos.n) {
+		bool in = false;
+		for (size_t i = 0; i < s->errnos.n; i++)
+			in |= ev->kind == EV_EXIT && ev->call.error && s->errnos.v[i] == ev->call.err;
+		if (in == s->not_errnos)
+			return false;
+	}
+	uint64_t own = ev->call.duration_ns > ev->call.cost_ns ? ev->call.duration_ns - ev->call.cost_ns : 0;
+	return !s->slower_ns || own > s->slower_ns;
+}
+
+bool trace_select_signal(const struct trace_select *s, int sig)
+{
+	return !s->by_signal || (sig > 0 && sig < 128 && (s->signals[sig / 64] >> (sig % 64) & 1));
+}
