@@ -444,6 +444,27 @@ def test_attach(tmp):
         assert "kernel thread" in run("-p", "2").stderr
 
 
+def test_interrupt_ignored_at_start(tmp):
+    """In a script's background, where a shell ignores INT and QUIT, both make sctrace detach; nohup keeps HUP ignored"""
+    prog = subprocess.Popen(["sh", "-c", "while :; do sleep 0.05; done"])
+    out = tmp / "t"
+    try:
+        for before, sig, ends in (("", "INT", True), ("", "QUIT", True), ("nohup", "HUP", False)):
+            script = f"""{before} {SCTRACE} -p {prog.pid} -o {out} & tracer=$!
+                         until [ -s {out} ]; do sleep 0.02; done
+                         kill -{sig} $tracer; {"" if ends else f"sleep 0.2; kill -0 $tracer || exit 9; kill -TERM $tracer;"} wait $tracer"""
+            r = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=False, timeout=TIMEOUT)
+            assert r.returncode == 0 and "TracerPid:\t0" in Path(f"/proc/{prog.pid}/status").read_text(), (sig, r)
+            out.unlink()
+    finally:
+        prog.kill()
+        prog.wait()
+    ignored = f"{SCTRACE} -o {out} grep SigIgn /proc/self/status & wait $!; grep SigIgn /proc/self/status & wait $!"
+    r = subprocess.run(["sh", "-c", ignored], capture_output=True, text=True, check=True, timeout=TIMEOUT)
+    traced, native = r.stdout.splitlines()
+    assert traced == native and int(native.split()[1], 16) & 1 << signal.SIGINT - 1, r
+
+
 def peak_kib(*args):
     """VmHWM of sctrace alone, once the program has written a line; the program then gets one to end on."""
     p = subprocess.Popen([SCTRACE, *args], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)

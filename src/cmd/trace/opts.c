@@ -12,8 +12,8 @@
 static const struct opt trace_table[] = {
 	{.help = "Whom to trace:"},
 	{'f', "follow-forks", NULL, opt_count, "children too; -ff with -o FILE: a file FILE.PID each", AT(follow)},
-	{'p', "attach", "PID[,PID...]", trace_opt_pids, "running processes with all their threads; Ctrl-C lets them go",
-	 0, COMPLETE_PID},
+	{'p', "attach", "PID[,PID...]", trace_opt_pids,
+	 "running processes with all their threads; Ctrl-C (INT) detaches from them", 0, COMPLETE_PID},
 	{0, "cgroup", "PATH", opt_string, "count a whole control group, by the bpf engine", AT(cgroup), COMPLETE_FILE},
 	{0, "all", NULL, opt_flag, "count every process of the system, by the bpf engine", AT(all)},
 	{'u', "user", "USER", opt_string, "run the program as USER", AT(user), COMPLETE_USER},

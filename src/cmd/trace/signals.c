@@ -25,7 +25,17 @@ static void on_signal(int sig)
 		ending = 1;
 }
 
-/* Handlers, not SIG_IGN: execve(2) resets them for the program. What was ignored stays so, for it and for us. */
+/*
+ * A shell without job control starts what it puts into the background with SIGINT and SIGQUIT ignored. Where no program is started,
+ * both are a request to detach, so they are caught all the same, as strace does. Where one is started they are left to it, and it
+ * inherits that they are ignored. SIGHUP stays ignored under nohup(1).
+ */
+static bool stays_ignored(const struct trace *t, int sig)
+{
+	return t->program || !(BIT(sig) & FROM_KEYS);
+}
+
+/* Handlers, not SIG_IGN: execve(2) resets them for the program. */
 int trace_signals_catch(struct trace *t, struct engine_config *c)
 {
 	static const int signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGALRM, SIGPIPE, SIGXFSZ, SIGTSTP};
@@ -39,8 +49,11 @@ int trace_signals_catch(struct trace *t, struct engine_config *c)
 			continue;
 		if (signals[i] == SIGUSR1 && !t->o.count && !t->o.count_too)
 			continue;
-		if (sigaction(signals[i], NULL, &old) < 0 ||
-		    (old.sa_handler != SIG_IGN && sigaction(signals[i], &sa, NULL) < 0))
+		if (sigaction(signals[i], NULL, &old) < 0)
+			return -errno;
+		if (old.sa_handler == SIG_IGN && stays_ignored(t, signals[i]))
+			continue;
+		if (sigaction(signals[i], &sa, NULL) < 0)
 			return -errno;
 	}
 	return 0;
