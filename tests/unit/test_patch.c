@@ -3,7 +3,7 @@
 #include "engine/patch/code/encode.h"
 #include "engine/patch/code/padding.h"
 #include "engine/patch/code/relocate.h"
-#include "engine/patch/image/agent.h"
+#include "engine/patch/code/agent.h"
 #include "engine/patch/patch.h"
 
 #include <dlfcn.h>

@@ -1,6 +1,6 @@
 /*
  * The patch engine: calls are counted and timed inside the program. This file is its host side's wiring: what each stop
- * means here. agent.S runs in the program; births.c, image.c, site.c, stepout.c, remote.c, maps.c do the work; padding.c and
+ * means here. agent.S runs in the program; children.c, image.c, site.c, stepout.c, remote.c, maps.c do the work; padding.c and
  * encode.c are the pure parts; sud.c arms threads, so that a call from outside the agent stops as a SIGSYS.
  */
 #include "engine/patch/patch.h"

@@ -4,9 +4,9 @@
 
 #include "base/map.h"
 #include "base/vec.h"
+#include "engine/patch/code/agent.h"
 #include "engine/patch/code/encode.h"
 #include "engine/patch/code/relocate.h"
-#include "engine/patch/image/agent.h"
 #include "engine/ptrace/filter.h"
 #include "engine/ptrace/tracer.h"
 
@@ -165,7 +165,7 @@ struct patch_task {
 	bool slow;             /* its current call runs under ptrace, unarmed */
 	uint64_t step_hidden;  /* a single step that ends here is not the program's (hide_step), or 0 */
 	bool redone;           /* it was sent back to before the call that it has stopped at (guard_waited) */
-	bool strict, pretend;  /* veil.c: in seccomp's strict mode; the current call's result is to be 0 */
+	bool strict, pretend;  /* seccomp_mask.c: in seccomp's strict mode; the current call's result is to be 0 */
 };
 
 /* Where a thread was when its process was attached to. */
@@ -483,7 +483,7 @@ bool arm_is_filtered(const struct patch *p, const struct proc_status *s);
 /* A filter of the program's own wants a tracer that it has not: ENOSYS, as natively (seccomp(2), SECCOMP_RET_TRACE). */
 void arm_answer_theirs(pid_t tid);
 
-/* veil.c: with a filter of ours, what the program is told of seccomp */
+/* seccomp_mask.c: with a filter of ours, what the program is told of seccomp */
 /* A call has entered (task->call) under ptrace. */
 void veil_enter(const struct patch *p, struct task *task);
 /* It is at its end, and its result has not been looked at yet. */
@@ -521,7 +521,7 @@ void patch_unmap_setup(struct patch *p, struct task *task, const struct user_reg
 int patch_start_watchdog(struct patch *p);
 void patch_watch(struct patch *p, int fd);
 
-/* guard.c: SIGSYS has a handler of ours where we may die and the process lives on */
+/* sigkill_guard.c: SIGSYS has a handler of ours where we may die and the process lives on */
 /* The image is new or was just attached to; the task may run in the agent. Where that fails it is not guarded. */
 void guard_install(struct patch *p, struct task *task);
 /*
@@ -542,7 +542,7 @@ void guard_remove(struct patch *p, struct task *task, bool delivers);
 /* The program's call of rt_sigaction(2) is over: what it is told of SIGSYS is its own action. */
 void guard_veil(struct task *task);
 
-/* births.c: tracer_ops' functions of these names */
+/* children.c: tracer_ops' functions of these names */
 void patch_on_birth(struct tracer *t, struct task *parent, struct task *child, uint64_t flags);
 void patch_on_first_stop(struct tracer *t, struct task *task);
 void patch_on_exec(struct tracer *t, struct task *task);

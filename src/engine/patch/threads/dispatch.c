@@ -131,7 +131,7 @@ static bool sets_strict(int64_t nr, const struct user_regs_struct *r)
 void dispatch_note_action(struct task *task, int sig, const uint64_t action[ACTION_WORDS])
 {
 	struct image *img = image_of(task);
-	/* Where SIGSYS has a handler of ours, the program's comes in its place (guard.c). */
+	/* Where SIGSYS has a handler of ours, the program's comes in its place (sigkill_guard.c). */
 	if (sig == SIGSYS) {
 		img->minds_sigsys = true;
 		memcpy(img->sigsys_action, action, ACTION_WORDS * sizeof(*action));

@@ -9,7 +9,7 @@
  * instruction with a label, the code behind the call runs straight down, so the address of the next instruction tells
  * which updates were made.
  */
-#include "engine/patch/image/agent.h"
+#include "engine/patch/code/agent.h"
 
 /* clone(2)'s flags (linux/sched.h): a child that its parent waits for in the same memory, and what is not for the agent. */
 #define CLONE_VM       0x100
@@ -343,7 +343,7 @@ agent_pre_end:
 /*
  * The handler of SIGSYS in a process that was attached to, which runs only when the tracer has died: a call that still stops, until
  * dispatch is turned off (attach.c, the watchdog), is made again; also that of a SIGSYS that the tracer took and could do nothing
- * about (guard.c). Another SIGSYS is the program's. rt frame: sigaction(2), siginfo_t and ucontext_t by their offsets.
+ * about (sigkill_guard.c). Another SIGSYS is the program's. rt frame: sigaction(2), siginfo_t and ucontext_t by their offsets.
  */
 	.globl agent_sigsys, agent_sigsys_restorer
 #define SI_CODE      8

@@ -136,7 +136,8 @@ bool patch_minds_signals(const struct patch *p, const struct proc_status *s, str
 {
 	if (s->ignored & SIGBIT(SIGTRAP))
 		buf_adds(why, "it ignores SIGTRAP");
-	else if (p->watchdog_fd >= 0 && s->ignored & SIGBIT(SIGSYS)) /* for which there is to be a handler: guard.c */
+	else if (p->watchdog_fd >= 0 &&
+		 s->ignored & SIGBIT(SIGSYS)) /* for which there is to be a handler: sigkill_guard.c */
 		buf_adds(why, "it ignores SIGSYS");
 	else if (s->pending & SIGBIT(SIGSYS)) /* the first call would unblock it */
 		buf_adds(why, "it has a SIGSYS pending");

@@ -5,8 +5,8 @@
  * the agent is written to disk or to the program's own pages; it lives at one fixed address, below 4 GiB so that stubs
  * and the agent reach it by 32-bit addresses.
  */
-#ifndef SCTRACE_ENGINE_PATCH_IMAGE_AGENT_H
-#define SCTRACE_ENGINE_PATCH_IMAGE_AGENT_H
+#ifndef SCTRACE_ENGINE_PATCH_CODE_AGENT_H
+#define SCTRACE_ENGINE_PATCH_CODE_AGENT_H
 
 #define AGENT_CODE  0x70000000 /* one page, read and execute */
 #define AGENT_DATA  0x70001000 /* one page, private: struct agent_data */
