@@ -1,9 +1,9 @@
 /* The patch engine's pure parts: what is padding, which instruction may move, how a jump is encoded. */
 
+#include "engine/patch/code/agent.h"
 #include "engine/patch/code/encode.h"
 #include "engine/patch/code/padding.h"
 #include "engine/patch/code/relocate.h"
-#include "engine/patch/code/agent.h"
 #include "engine/patch/patch.h"
 
 #include <dlfcn.h>
@@ -111,7 +111,7 @@ static void stubs_lead_back(void **state)
 	assert_memory_equal(s + STUB_MOVED, cmp, sizeof(cmp));
 	int32_t back, ip;
 	memcpy(&ip, s + STUB_MOVED - 4, 4);
-	assert_memory_equal(s + STUB_BEHIND, "\x48\x8d\x0d", 3); /* lea ip(%rip),%rcx */
+	assert_memory_equal(s + STUB_AFTER_CALL, "\x48\x8d\x0d", 3); /* lea ip(%rip),%rcx */
 	assert_int_equal(0x10000 + STUB_MOVED + ip, 0x10100);
 	memcpy(&back, s + STUB_MOVED + sizeof(cmp) + 1, 4);
 	assert_int_equal(0x10000 + STUB_MOVED + sizeof(cmp) + 5 + back, 0x10100 + sizeof(cmp));

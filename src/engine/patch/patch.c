@@ -26,16 +26,16 @@
 #include <x86intrin.h>
 
 /* Gives up on the agent in this image: from now on its calls are traced by ptrace. */
-void patch_make_plain(struct patch *p, struct task *task, const char *why)
+void image_fall_back(struct patch *p, struct task *task, const char *why)
 {
 	struct image *img = image_of(task);
-	if (img->state == IMAGE_PLAIN)
+	if (img->state == IMAGE_FALLBACK)
 		return;
 	image_switch(p, img, true);
-	img->state = IMAGE_PLAIN;
-	p->plain_images++;
-	if (!p->plain_why.len)
-		buf_adds(&p->plain_why, why);
+	img->state = IMAGE_FALLBACK;
+	p->fallback_images++;
+	if (!p->fallback_why.len)
+		buf_adds(&p->fallback_why, why);
 	if (p->debug)
 		fprintf(stderr, "sctrace: [%d] traced by ptrace: %s\n", (int)task->tid, why);
 }
@@ -83,7 +83,7 @@ static bool survive_fault(struct patch *p, struct task *task, uint64_t ip)
 	const struct site *before = map_get(&image_of(task)->sites, r.rip + 2);
 	const struct site *behind = ip - AGENT_CODE < AGENT_PAGE ? map_get(&image_of(task)->sites, r.rip) : NULL;
 	if (before && before->stub) {
-		r.rip = before->stub + STUB_BEHIND;
+		r.rip = before->stub + STUB_AFTER_CALL;
 		dispatch_run_slow(p, task, &r, (int64_t)r.rax);
 		return true;
 	}
@@ -122,7 +122,7 @@ static bool hide_step(struct patch *p, struct task *task, const siginfo_t *si, u
 	if (si->si_signo != SIGTRAP || si->si_code != TRAP_TRACE)
 		return false;
 	pt->step_hidden = s && off == STUB_MOVED && !s->moved ? s->ip : 0;
-	if (off >= STUB_BEHIND && off < STUB_EXIT)
+	if (off >= STUB_AFTER_CALL && off < STUB_EXIT)
 		return off <= STUB_MOVED;
 	return ip == hidden || (stepout_needed(task, ip) && survive_fault(p, task, ip));
 }
@@ -162,7 +162,7 @@ static enum tracer_verdict on_signal(struct tracer *t, struct task *task, const 
 	if (!img || !img->region)
 		return STOP_PASS;
 	if (forced) {
-		guard_remove(p, task, true);
+		sigkill_guard_remove(p, task, true);
 		if (si->si_code <=
 		    0) /* else a filter's: what is blocked or ignored ends the program (force_sig_info_to_task) */
 			dispatch_mend_own(p, task, si);
@@ -194,8 +194,8 @@ static bool on_syscall_stop(struct tracer *t, struct task *task)
 	struct patch *p = patch_of(t);
 	struct patch_task *pt = patch_task_of(task);
 	uint64_t ip;
-	bool veiled = p->arming == ARM_FILTER;
-	if (!pt || (!pt->slow && !veiled))
+	bool masked = p->arming == ARM_FILTER;
+	if (!pt || (!pt->slow && !masked))
 		return false;
 	/* A handler came before the call, and this one is the agent's, which counts it itself. The other will stop again. */
 	if (pt->slow && !task->in_call && arch_ip(task->tid, &ip) == 0 && ip - AGENT_CODE < AGENT_PAGE) {
@@ -203,11 +203,11 @@ static bool on_syscall_stop(struct tracer *t, struct task *task)
 		arm_task(p, task, image_of(task)->state == IMAGE_READY);
 		return true;
 	}
-	if (veiled && task->in_call)
-		veil_exit(task);
+	if (masked && task->in_call)
+		seccomp_mask_exit(task);
 	tracer_syscall_stop(t, task);
-	if (veiled && task->in_call)
-		veil_enter(p, task);
+	if (masked && task->in_call)
+		seccomp_mask_enter(p, task);
 	if (pt->slow && !task->in_call) {
 		pt->slow = false;
 		pt->completed_ip = task->call.ip;
@@ -218,7 +218,7 @@ static bool on_syscall_stop(struct tracer *t, struct task *task)
 			patch_note_mask(p, task);
 		pt->returns_blocked &= !returned;
 		if (task->call.nr == SYS_rt_sigaction)
-			guard_veil(task);
+			sigkill_guard_mask(task);
 		if (returned && site_follow_moved(task) && pt->moved_frames)
 			pt->moved_frames--;
 		image_note_frames(task);
@@ -275,7 +275,7 @@ static void on_gave_up(struct tracer *t)
 }
 
 static const struct tracer_ops patch_ops = {
-	.waited = guard_waited,
+	.waited = sigkill_guard_waited,
 	.signal = on_signal,
 	.seccomp = on_seccomp,
 	.birth = patch_on_birth,
@@ -369,7 +369,7 @@ static void measure_agent(struct patch *p)
 	plan_free_all(probe);
 	vec_free(&probe->calls);
 	tracer_free(&probe->t);
-	buf_free(&probe->plain_why);
+	buf_free(&probe->fallback_why);
 	free(probe);
 }
 
@@ -393,18 +393,18 @@ static void calibrate(struct patch *p, bool pinned)
 static void patch_free(struct patch *p)
 {
 	if (p->t.failed)
-		guard_rescue(p);
+		sigkill_guard_rescue(p);
 	tracer_detach_all(&p->t);
 	remote_release();
 	region_free_all(p);
 	plan_free_all(p);
 	vec_free(&p->calls);
-	vec_free(&p->behind);
+	vec_free(&p->resume_points);
 	call_filter_free(&p->filter);
 	if (p->watchdog_fd >= 0)
 		close(p->watchdog_fd);
 	tracer_free(&p->t);
-	buf_free(&p->plain_why);
+	buf_free(&p->fallback_why);
 	free(p);
 }
 
@@ -476,9 +476,10 @@ static void patch_footer(const struct engine *e, struct buf *text)
 		buf_adds(text, "its cost could not be measured and is part of the times above");
 	if (p->t.cost.ns > 0)
 		buf_addf(text, " (%.1f us for calls that went by ptrace)", p->t.cost.ns / 1e3);
-	if (p->plain_images)
+	if (p->fallback_images)
 		buf_addf(text, "\n%llu of %llu program images were traced by ptrace: %s",
-			 (unsigned long long)p->plain_images, (unsigned long long)p->images, buf_str(&p->plain_why));
+			 (unsigned long long)p->fallback_images, (unsigned long long)p->images,
+			 buf_str(&p->fallback_why));
 }
 
 static void patch_stop(struct engine *e)

@@ -108,9 +108,9 @@ struct mapping {
 };
 
 enum image_state {
-	IMAGE_NEW,   /* nothing of ours is in it */
-	IMAGE_READY, /* the agent is in place */
-	IMAGE_PLAIN, /* it cannot be: its calls are traced by ptrace */
+	IMAGE_NEW,      /* nothing of ours is in it */
+	IMAGE_READY,    /* the agent is in place */
+	IMAGE_FALLBACK, /* it cannot be: its calls are traced by ptrace */
 };
 
 /* struct kernel_sigaction (sigaction(2), "C library/kernel differences"), in words. */
@@ -123,7 +123,7 @@ struct image {
 	struct region *region;
 	uint32_t map[AGENT_CALLS]; /* as written to the program's agent_data, unless `off` */
 	bool from_start;           /* armed since its first instruction: no thread is behind an unseen call */
-	bool alone;                /* as written to agent_data */
+	bool single_thread;        /* as written to agent_data */
 	uint64_t entry;            /* where it began */
 	uint64_t *exec_word;       /* when its execve(2) began (struct agent_tail), or NULL: the agent makes none */
 	int blockers;              /* threads that block SIGSYS */
@@ -143,10 +143,11 @@ struct image {
 	bool surveyed;      /* plan_apply_mapped() was here */
 	struct owner owner; /* as its execve(2) began it */
 	uint32_t serial;    /* counts patched sites */
-	uint32_t sure;      /* a copy: sites with larger numbers may have been patched after the memory was copied */
-	struct map sites;   /* by ip: struct site, owned */
-	struct map stubs;   /* by the stub's address: struct site, borrowed */
-	struct map hops;    /* by the address of each jump on the way to a stub: struct site, borrowed */
+	uint32_t
+		copied_serial; /* a copy: sites with larger numbers may have been patched after the memory was copied */
+	struct map sites;      /* by ip: struct site, owned */
+	struct map stubs;      /* by the stub's address: struct site, borrowed */
+	struct map hops;       /* by the address of each jump on the way to a stub: struct site, borrowed */
 	VEC(struct gap_use) gaps;
 	VEC(struct stub_page) pages;
 	VEC(struct mapping) mappings;
@@ -164,12 +165,12 @@ struct patch_task {
 	bool awaiting;         /* its rt_sigreturn(2) must be seen: because of those, or of an interrupted call */
 	bool slow;             /* its current call runs under ptrace, unarmed */
 	uint64_t step_hidden;  /* a single step that ends here is not the program's (hide_step), or 0 */
-	bool redone;           /* it was sent back to before the call that it has stopped at (guard_waited) */
+	bool redone;           /* it was sent back to before the call that it has stopped at (sigkill_guard_waited) */
 	bool strict, pretend;  /* seccomp_mask.c: in seccomp's strict mode; the current call's result is to be 0 */
 };
 
 /* Where a thread was when its process was attached to. */
-struct behind {
+struct resume_point {
 	pid_t tid;
 	uint64_t ip; /* 0: not known */
 };
@@ -199,15 +200,15 @@ struct patch {
 	size_t nsites;         /* of all images */
 	struct module *loader; /* the one that new images begin in, and where in it they begin */
 	uint64_t loader_entry;
-	VEC(struct behind) behind;
+	VEC(struct resume_point) resume_points;
 	int watchdog_fd;    /* a socket to the watchdog, or -1 */
 	VEC(int16_t) calls; /* numbers that the agent was asked for so far, for the next image */
 	bool seccomp_seen;  /* some process set a filter */
 	uint32_t
 		filters; /* so many has a process that set none: sctrace's, or those of who was attached to, and ours */
 	/* For the footer. */
-	uint64_t images, plain_images, patched, redirected;
-	struct buf plain_why;
+	uint64_t images, fallback_images, patched, redirected;
+	struct buf fallback_why;
 };
 
 enum { WAY_SHORT = 1, WAY_LONG = 2, WAY_REDIRECT = 4 };
@@ -257,7 +258,7 @@ int remote_run(struct tracer *t, struct task *task, struct user_regs_struct *r);
  * The same in a process that was attached to, in code that has the way back (agent.S, `back`): whatever is refused us on the way,
  * or if we die, the thread is soon where it was, and what it was.
  */
-struct detour {
+struct excursion {
 	uint64_t start;  /* where the code begins */
 	uint64_t halt;   /* behind a call in it that the thread is to be stopped at, or 0 */
 	uint64_t masked; /* behind its last call */
@@ -266,13 +267,13 @@ struct detour {
 	uint64_t mask;
 };
 /* The thread with registers `r` to `start`, and on: 1 at `halt`, 0 at the last call, `r` the registers there; or as remote_run. */
-int remote_detour(struct tracer *t, struct task *task, struct detour *d, struct user_regs_struct *r);
+int remote_excursion(struct tracer *t, struct task *task, struct excursion *d, struct user_regs_struct *r);
 /* From `halt` on to the last call; 0 or as remote_run. */
-int remote_detour_on(struct tracer *t, struct task *task, struct detour *d, struct user_regs_struct *r);
+int remote_excursion_on(struct tracer *t, struct task *task, struct excursion *d, struct user_regs_struct *r);
 /* From the last call back to where it was, in an event-stop; 0 or as remote_run. Before that the code stays as it is. */
-int remote_detour_end(struct tracer *t, struct task *task, const struct detour *d);
+int remote_excursion_end(struct tracer *t, struct task *task, const struct excursion *d);
 /* One call in a copy of agent_call at `at`, by the thread with registers `r`: r->rbx is its result. */
-int remote_detour_call(struct tracer *t, struct task *task, uint64_t at, struct user_regs_struct *r);
+int remote_excursion_call(struct tracer *t, struct task *task, uint64_t at, struct user_regs_struct *r);
 /*
  * One call through the agent. The task ends up in a syscall-exit-stop, its registers as they were; not to be used where a
  * call of its own is to be restarted. The result, or -errno; -EFAULT also where the call did not come back.
@@ -283,9 +284,9 @@ int64_t remote_call(struct tracer *t, struct task *task, uint64_t nr, const uint
 struct image *image_new(void);
 /*
  * Of a child whose parent ran on last when the image's number was `sure`. Without the sites where there would be too many of them in
- * all: then the child is to be traced by ptrace (IMAGE_PLAIN).
+ * all: then the child is to be traced by ptrace (IMAGE_FALLBACK).
  */
-struct image *image_copy(struct patch *p, const struct image *from, uint32_t sure);
+struct image *image_copy(struct patch *p, const struct image *from, uint32_t copied_serial);
 void image_put(struct patch *p, struct image *img);
 /* Puts the agent into a new image; `at` is code of the program that may be overwritten for a moment. 0 or -errno. */
 int image_setup(struct patch *p, struct task *task, uint64_t at);
@@ -301,7 +302,7 @@ bool image_map_call(struct patch *p, struct task *task, int64_t nr, bool refused
  * Tells the agent whether its updates need a lock: not while the image has one thread and its slots to itself. To be
  * called before another thread or process can run.
  */
-void image_set_alone(struct task *task, bool alone);
+void image_set_single_thread(struct task *task, bool single_thread);
 /* The task blocks SIGSYS now, or not any more. */
 void image_note_blocked(struct task *task, bool blocked);
 /* The handler of `sig` runs with SIGSYS blocked from here on, or does not. */
@@ -485,9 +486,9 @@ void arm_answer_theirs(pid_t tid);
 
 /* seccomp_mask.c: with a filter of ours, what the program is told of seccomp */
 /* A call has entered (task->call) under ptrace. */
-void veil_enter(const struct patch *p, struct task *task);
+void seccomp_mask_enter(const struct patch *p, struct task *task);
 /* It is at its end, and its result has not been looked at yet. */
-void veil_exit(struct task *task);
+void seccomp_mask_exit(struct task *task);
 
 /* sud.c: arming by Syscall User Dispatch */
 /*
@@ -502,9 +503,9 @@ int sud_probe(struct buf *why);
 /* All tasks that the tracer has seized stop; the agent goes in, and they go on. 0 or -errno. */
 int patch_attach_all(struct patch *p);
 /* The task stopped at a call: it is behind none that was made before the agent came. */
-void patch_forget_behind(struct patch *p, const struct task *task);
+void resume_point_forget(struct patch *p, const struct task *task);
 /* May a thread be behind a call made before the agent came, with its next instruction in [lo, hi)? */
-bool patch_is_behind(const struct patch *p, uint64_t lo, uint64_t hi);
+bool resume_point_may_be_in(const struct patch *p, uint64_t lo, uint64_t hi);
 /*
  * A task about to be let go may have a SIGSYS of ours pending, which would end it: takes it, and sends the task back to
  * before its call.
@@ -523,24 +524,24 @@ void patch_watch(struct patch *p, int fd);
 
 /* sigkill_guard.c: SIGSYS has a handler of ours where we may die and the process lives on */
 /* The image is new or was just attached to; the task may run in the agent. Where that fails it is not guarded. */
-void guard_install(struct patch *p, struct task *task);
+void sigkill_guard_install(struct patch *p, struct task *task);
 /*
  * tracer_ops' waited: a stop that was waited for has lost its signal, should we die now (wait_task_stopped() in kernel/exit.c), and
  * its call would return its own number. So the thread is sent back to before it at once.
  */
-void guard_waited(struct tracer *t, pid_t tid, int status);
+void sigkill_guard_waited(struct tracer *t, pid_t tid, int status);
 /*
  * All is over: lets those go to before their calls whose SIGSYS could not be waited for. Else it is delivered when we are gone, and
  * ends who blocked it as it came, whose handler the kernel has taken away (force_sig_info_to_task).
  */
-void guard_rescue(struct patch *p);
+void sigkill_guard_rescue(struct patch *p);
 /*
  * Gives the program its own action back; also before a SIGSYS of its own is delivered, whose handler's flags and mask count: then
  * the task `delivers` at the stop that it ends up in.
  */
-void guard_remove(struct patch *p, struct task *task, bool delivers);
+void sigkill_guard_remove(struct patch *p, struct task *task, bool delivers);
 /* The program's call of rt_sigaction(2) is over: what it is told of SIGSYS is its own action. */
-void guard_veil(struct task *task);
+void sigkill_guard_mask(struct task *task);
 
 /* children.c: tracer_ops' functions of these names */
 void patch_on_birth(struct tracer *t, struct task *parent, struct task *child, uint64_t flags);
@@ -559,7 +560,7 @@ struct patch_task *patch_give_data(struct task *task);
 
 /* patch.c */
 /* Gives up on the agent in this image: from now on its calls are traced by ptrace. */
-void patch_make_plain(struct patch *p, struct task *task, const char *why);
+void image_fall_back(struct patch *p, struct task *task, const char *why);
 /* Takes over a running child of ours, stopped as t.current afterwards; 0 or -errno */
 int patch_adopt(struct patch *p, pid_t pid);
 

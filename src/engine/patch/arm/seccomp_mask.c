@@ -52,7 +52,7 @@ static bool is_filtered(const struct patch *p, const struct task *task)
 	return arm_is_filtered(p, &s);
 }
 
-void veil_enter(const struct patch *p, struct task *task)
+void seccomp_mask_enter(const struct patch *p, struct task *task)
 {
 	const struct call *c = &task->call;
 	struct patch_task *pt = patch_task_of(task);
@@ -62,7 +62,7 @@ void veil_enter(const struct patch *p, struct task *task)
 		c->arch == syscall_native_arch() && (asks_for_strict(c) || asks_for_mode(c)) && !is_filtered(p, task);
 }
 
-void veil_exit(struct task *task)
+void seccomp_mask_exit(struct task *task)
 {
 	struct patch_task *pt = patch_task_of(task);
 	if (!pt->pretend || arch_set_result(task->tid, 0) < 0)

@@ -16,8 +16,8 @@
 #define CLONE_VFORK    0x4000
 #define CLONE_THREAD   0x10000
 #define CLONE_UNTRACED 0x800000
-#define CLONE_LENDS    (CLONE_VM | CLONE_VFORK)
-#define CLONE_LOOK     (CLONE_LENDS | CLONE_THREAD | CLONE_UNTRACED)
+#define CLONE_LIKE_VFORK (CLONE_VM | CLONE_VFORK)
+#define CLONE_LOOK     (CLONE_LIKE_VFORK | CLONE_THREAD | CLONE_UNTRACED)
 
 /*
  * The way back to where a thread was, for one that the tracer sent elsewhere: it takes it by itself where the tracer is no more, or
@@ -49,10 +49,10 @@ agent_back_\s:
 
 #define DATA_BASE AGENT_DATA
 #define DATA_EXEC (AGENT_DATA + 8)
-#define DATA_ALONE (AGENT_DATA + 16)
-#define DATA_LENT (AGENT_DATA + 24)
-#define DATA_LENT_SP (DATA_LENT + 8)
-#define DATA_LENT_FRAME (DATA_LENT + 16)
+#define DATA_SINGLE_THREAD (AGENT_DATA + 16)
+#define DATA_VFORK (AGENT_DATA + 24)
+#define DATA_VFORK_SP (DATA_VFORK + 8)
+#define DATA_VFORK_FRAME (DATA_VFORK + 16)
 #define DATA_NEXT (AGENT_DATA + 88)
 #define DATA_MAP  (AGENT_DATA + 96)
 #define DATA_CODE (DATA_MAP + 4 * AGENT_CALLS)
@@ -64,11 +64,11 @@ agent_back_\s:
 	.globl	agent_exec_taken, agent_exec_end, agent_go_shared, agent_sigreturn_booked, agent_sigreturn_sys, agent_sigreturn_bad
 
 /*
- * Making the call and booking it, three times: with locked updates where others may write to the same slots, without where
- * the image has one thread and its slots to itself, and for a call that lends the memory to a child until that has another.
- * \s is the labels' suffix. The frame is complete from \s_p6 on.
+ * The code that makes a call and counts it exists three times. `single`: the image has one thread and its slots to itself, so
+ * updates need no lock. `shared`: others may write to the same slots. `vfork`: a child will run in the caller's memory, and on its
+ * stack, until it calls execve(2) or exits. \s is the suffix of the labels. The frame is complete from \s_p6 on.
  */
-	.macro	path s, lock, lends=0
+	.macro	path s, lock, vfork=0
 	.globl agent_p4_\s, agent_p5_\s, agent_p6_\s, agent_sys_\s, agent_after_\s, agent_timed_\s
 	.globl agent_add_ticks_\s, agent_add_error_\s, agent_add_bytes_\s, agent_add_hist_\s, agent_ret_\s, agent_end_\s
 	.globl agent_gave_\s, agent_pushed_\s
@@ -84,28 +84,28 @@ agent_p5_\s:
 	push	%rdx
 agent_p6_\s:
 	mov	16(%rsp), %rdx
-	.if \lends
-	mov	%rsp, DATA_LENT_SP
+	.if \vfork
+	mov	%rsp, DATA_VFORK_SP
 	.irp	i, 0, 8, 16, 24, 32, 40
 	mov	\i(%rsp), %rax
-	mov	%rax, DATA_LENT_FRAME + \i
+	mov	%rax, DATA_VFORK_FRAME + \i
 	.endr
 	.endif
 	mov	32(%rsp), %rax
 agent_sys_\s:
 	syscall
 agent_after_\s:
-	.if \lends
-	cmp	%rsp, DATA_LENT_SP	/* the child writes over the frame, or has a stack of its own */
+	.if \vfork
+	cmp	%rsp, DATA_VFORK_SP	/* the child writes over the frame, or has a stack of its own */
 	je	1f
 	lea	-(48 + 128)(%rsp), %rsp
 1:	.irp	i, 0, 8, 16, 24, 32, 40
-	mov	DATA_LENT_FRAME + \i, %rcx
+	mov	DATA_VFORK_FRAME + \i, %rcx
 	mov	%rcx, \i(%rsp)
 	.endr
 	test	%rax, %rax
 	jz	1f
-	movq	$0, DATA_LENT
+	movq	$0, DATA_VFORK
 1:
 agent_loaded:
 	.endif
@@ -203,9 +203,9 @@ agent_p3:
 	add	DATA_BASE, %rcx
 	test	$SLOT_F_CHECK, %cl
 	jnz	agent_check
-	cmpb	$0, DATA_ALONE
+	cmpb	$0, DATA_SINGLE_THREAD
 	je	go_shared
-	path	alone
+	path	single
 agent_go_shared:
 	path	shared, lock
 
@@ -225,7 +225,7 @@ agent_check:				/* rcx = slot; calls that depend on their arguments, and those t
 	cmp	$56, %eax		/* clone: not where the child would run on this frame, or be hidden from us */
 	je	1f
 	cmp	$58, %eax		/* vfork */
-	je	agent_lend
+	je	agent_vfork
 	cmp	$15, %eax		/* rt_sigreturn */
 	je	agent_sigreturn
 	cmp	$435, %eax		/* clone3: its structure begins with the flags */
@@ -267,13 +267,13 @@ agent_ranges:				/* mmap, mprotect, munmap, mremap, madvise: not of the memory u
 	jmp	7f
 14:	mov	(%rsp), %rdx
 	jmp	agent_refuse
-7:	cmpb	$0, DATA_ALONE
+7:	cmpb	$0, DATA_SINGLE_THREAD
 	je	go_shared
-	jmp	go_alone
+	jmp	go_single
 1:	mov	%edi, %r11d
 	and	$CLONE_LOOK, %r11d
-	cmp	$CLONE_LENDS, %r11d
-	je	agent_lend
+	cmp	$CLONE_LIKE_VFORK, %r11d
+	je	agent_vfork
 	test	$(CLONE_UNTRACED | CLONE_VM), %r11d
 	jnz	agent_refuse
 	test	%rsi, %rsi		/* a stack of its own */
@@ -281,8 +281,8 @@ agent_ranges:				/* mmap, mprotect, munmap, mremap, madvise: not of the memory u
 	jmp	go_shared
 4:	mov	(%rdi), %r11d
 	and	$CLONE_LOOK, %r11d
-	cmp	$CLONE_LENDS, %r11d
-	je	agent_lend
+	cmp	$CLONE_LIKE_VFORK, %r11d
+	je	agent_vfork
 	jmp	agent_refuse
 2:	cmp	$31, %edi		/* SIGSYS, and a handler that runs with it blocked, as of masks below */
 	je	agent_refuse
@@ -331,13 +331,13 @@ agent_sigreturn_sys:
 	syscall
 agent_sigreturn_bad:			/* only for the signal that a bad frame raises */
 	ud2
-agent_lend:				/* one at a time: the frame is kept where the child does not write */
+agent_vfork:				/* one at a time: the frame is kept where the child does not write */
 	mov	$1, %r11d
-	xchg	%r11, DATA_LENT
+	xchg	%r11, DATA_VFORK
 agent_taken:
 	test	%r11, %r11
 	jnz	agent_refuse
-	path	lending, lock, 1
+	path	vfork, lock, 1
 agent_pre_end:
 
 /*

@@ -84,19 +84,19 @@ struct agent_frame {
 	uint64_t t0, slot, rdx, flags, nr, ret;
 };
 
-/* A call that lends the memory, and with it the stack, to a child (vfork(2), CLONE_VFORK): kept here meanwhile. */
-struct agent_lent {
-	uint64_t taken; /* 1: one is under way */
-	uint64_t sp;    /* its stack pointer; a child with another stack has another */
+/* A child of vfork(2) or CLONE_VFORK runs on its parent's stack. Meanwhile the parent's frame is kept here. */
+struct agent_vfork_frame {
+	uint64_t taken; /* 1: a frame is kept */
+	uint64_t sp;    /* the parent's stack pointer; a child with a stack of its own has another */
 	struct agent_frame frame;
 };
 
 /* The private page. */
 struct agent_data {
-	uint64_t base;    /* where the slots begin, less SLOT_ALIGN */
-	uint64_t exec_t0; /* where this image's exec word is, or 0 */
-	uint64_t alone;   /* one thread, and the slots are this image's alone: updates need no lock */
-	struct agent_lent lent;
+	uint64_t base;          /* where the slots begin, less SLOT_ALIGN */
+	uint64_t exec_t0;       /* where this image's exec word is, or 0 */
+	uint64_t single_thread; /* one thread, and the slots are this image's alone: updates need no lock */
+	struct agent_vfork_frame vfork_frame;
 	uint64_t next; /* the program's own handler of SIGSYS, behind agent_sigsys, or 0 */
 	uint32_t map[AGENT_CALLS];
 	/* Code that may have been patched, [lo, hi) each, up to a row of zeroes: whoever maps it anew goes to the tracer. */
@@ -104,12 +104,13 @@ struct agent_data {
 	uint8_t scratch[256]; /* for calls that the tracer runs */
 };
 _Static_assert(sizeof(struct agent_data) <= AGENT_PAGE, "one page");
-_Static_assert(offsetof(struct agent_data, exec_t0) == 8 && offsetof(struct agent_data, alone) == 16 &&
-		       offsetof(struct agent_data, lent) == 24 && offsetof(struct agent_data, next) == 88 &&
+_Static_assert(offsetof(struct agent_data, exec_t0) == 8 && offsetof(struct agent_data, single_thread) == 16 &&
+		       offsetof(struct agent_data, vfork_frame) == 24 && offsetof(struct agent_data, next) == 88 &&
 		       offsetof(struct agent_data, map) == 96 &&
 		       offsetof(struct agent_data, code) == 96 + 4 * AGENT_CALLS,
 	       "agent.S");
-_Static_assert(offsetof(struct agent_lent, sp) == 8 && offsetof(struct agent_lent, frame) == 16, "agent.S");
+_Static_assert(offsetof(struct agent_vfork_frame, sp) == 8 && offsetof(struct agent_vfork_frame, frame) == 16,
+	       "agent.S");
 
 /* Where a thread goes back to by itself (agent.S, `back`). */
 struct agent_back {
@@ -127,7 +128,7 @@ extern const unsigned char agent_refuse[], agent_r1[], agent_check[], agent_pre_
 extern const unsigned char agent_exit[], agent_remote[], agent_allowed_end[];
 extern const unsigned char agent_sigsys[], agent_sigsys_restorer[];
 extern const unsigned char agent_call[], agent_masked_call[], agent_back_call[], agent_call_end[];
-/* On the path that lends: from behind `taken` up to `loaded` the word `lent.taken` may be this thread's, and `lent.frame` its. */
+/* On the vfork path, between `taken` and `loaded`, struct agent_vfork_frame may belong to this thread. */
 extern const unsigned char agent_taken[], agent_loaded[];
 /* execve(2): from `taken` on, where ZF is set, the exec word is this thread's, up to a path's `gave`. */
 extern const unsigned char agent_exec_taken[], agent_exec_end[], agent_go_shared[];
@@ -139,7 +140,6 @@ struct agent_path {
 	const unsigned char *p4, *p5, *p6, *sys, *after, *timed, *add_ticks, *add_error, *gave, *add_bytes, *add_hist,
 		*ret, *pushed, *end;
 };
-extern const struct agent_path agent_paths[3]; /* alone, shared, lending */
 
 /* Code that is run once, from a place of the program's, to set the agent up (see agent.S). */
 extern const unsigned char setup_begin[], setup_path[], setup_end[], region_begin[], region_end[];

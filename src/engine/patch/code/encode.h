@@ -12,15 +12,15 @@ bool encode_jmp8(unsigned char out[2], uint64_t at, uint64_t to);
 bool encode_jmp32(unsigned char out[5], uint64_t at, uint64_t to);
 
 /* Offsets in a stub. */
-#define STUB_SIZE      64
-#define STUB_LEA_DOWN  5  /* from behind this on the stack pointer is 128 lower */
-#define STUB_LEA_UP    19 /* the agent returns here */
-#define STUB_DECIDE    27
-#define STUB_RAW       29 /* the call itself, caught by the tracer */
-#define STUB_BEHIND    31 /* the call was made */
-#define STUB_MOVED     38 /* what moved here from behind the site */
-#define STUB_EXIT      57
-#define STUB_MOVED_MAX (STUB_EXIT - STUB_MOVED - 5)
+#define STUB_SIZE       64
+#define STUB_LEA_DOWN   5  /* from behind this on the stack pointer is 128 lower */
+#define STUB_LEA_UP     19 /* the agent returns here */
+#define STUB_DECIDE     27
+#define STUB_RAW        29 /* the call itself, caught by the tracer */
+#define STUB_AFTER_CALL 31 /* the call was made */
+#define STUB_MOVED      38 /* what moved here from behind the site */
+#define STUB_EXIT       57
+#define STUB_MOVED_MAX  (STUB_EXIT - STUB_MOVED - 5)
 
 /*
  * A stub at `at` for a site; `ip` is the address behind its instruction, as `syscall` leaves it in rcx. `moved` are the `n`

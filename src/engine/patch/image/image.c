@@ -48,7 +48,7 @@ static void copy_sites(struct patch *p, struct image *img, const struct image *f
 		(void)vec_push(&img->gaps, from->gaps.v[k]);
 }
 
-struct image *image_copy(struct patch *p, const struct image *from, uint32_t sure)
+struct image *image_copy(struct patch *p, const struct image *from, uint32_t copied_serial)
 {
 	struct image *img = image_new();
 	if (!img)
@@ -56,10 +56,10 @@ struct image *image_copy(struct patch *p, const struct image *from, uint32_t sur
 	img->state = from->state;
 	img->from_start = from->from_start;
 	img->owner = from->owner;
-	img->alone = from->alone;
+	img->single_thread = from->single_thread;
 	img->sealed = from->sealed;
 	img->serial = from->serial;
-	img->sure = sure;
+	img->copied_serial = copied_serial;
 	img->minds_sigsys = from->minds_sigsys;
 	memcpy(img->sigsys_action, from->sigsys_action, sizeof(img->sigsys_action));
 	img->guarded = from->guarded;
@@ -73,7 +73,7 @@ struct image *image_copy(struct patch *p, const struct image *from, uint32_t sur
 	if (p->nsites + from->sites.n <= SITES_IN_ALL)
 		copy_sites(p, img, from);
 	else
-		img->state = IMAGE_PLAIN;
+		img->state = IMAGE_FALLBACK;
 	return img;
 }
 
@@ -249,24 +249,24 @@ void image_switch(struct patch *p, struct image *img, bool off)
 		remote_write(user, map_address(0), off ? none : img->map, sizeof(img->map));
 }
 
-void image_set_alone(struct task *task, bool alone)
+void image_set_single_thread(struct task *task, bool single_thread)
 {
 	struct image *img = image_of(task);
-	uint64_t word = alone;
-	if (img->state != IMAGE_READY || img->alone == alone)
+	uint64_t word = single_thread;
+	if (img->state != IMAGE_READY || img->single_thread == single_thread)
 		return;
-	img->alone = alone;
-	remote_write(task->tid, AGENT_DATA + offsetof(struct agent_data, alone), &word, sizeof(word));
+	img->single_thread = single_thread;
+	remote_write(task->tid, AGENT_DATA + offsetof(struct agent_data, single_thread), &word, sizeof(word));
 }
 
 void image_begin_child(struct task *task)
 {
 	struct image *img = image_of(task);
 	img->user = task->tid;
-	img->alone = false;
+	img->single_thread = false;
 	img->exec_word = region_take_exec(img->region);
 	const uint64_t words[3] = {region_address(img->region, img->exec_word), 0, 0};
-	_Static_assert(offsetof(struct agent_data, lent.taken) == offsetof(struct agent_data, exec_t0) + 16,
+	_Static_assert(offsetof(struct agent_data, vfork_frame.taken) == offsetof(struct agent_data, exec_t0) + 16,
 		       "written at once");
 	remote_write(task->tid, AGENT_DATA + offsetof(struct agent_data, exec_t0), words, sizeof(words));
 }
@@ -279,7 +279,7 @@ static int write_agent(pid_t tid, const struct image *img, const struct region *
 	unsigned char both[AGENT_PAGE + sizeof(struct agent_data)] = {0};
 	struct agent_data data = {.base = AGENT_STATS - SLOT_ALIGN,
 				  .exec_t0 = region_address(region, img->exec_word),
-				  .alone = img->alone};
+				  .single_thread = img->single_thread};
 	_Static_assert(AGENT_DATA == AGENT_CODE + AGENT_PAGE, "side by side");
 	memcpy(data.map, img->map, sizeof(data.map));
 	memcpy(both, agent_begin, (size_t)(agent_end - agent_begin));
@@ -332,30 +332,30 @@ static const struct setup region_setup = {.begin = region_begin,
 					  .middle = finish_region};
 
 /* In a process that was attached to, with no-ops in the place of int3. */
-static int run_detour(struct tracer *t, struct task *task, uint64_t at, const struct setup *s,
-		      struct user_regs_struct *r, struct region *region)
+static int run_excursion(struct tracer *t, struct task *task, uint64_t at, const struct setup *s,
+			 struct user_regs_struct *r, struct region *region)
 {
 	static const unsigned char nop = 0x90;
 	unsigned char code[SETUP_MAX], old[SETUP_MAX];
 	size_t n = (size_t)(s->back_end - s->begin);
 	uint64_t room = s == &whole_setup ? maps_room(task->tid, n) : 0;
 	at = room ? room : at; /* it may stay there for ever */
-	struct detour d = {.start = at,
-			   .halt = at + (uint64_t)(s->closed - s->begin),
-			   .masked = at + (uint64_t)(s->masked - s->begin),
-			   .back = at + (uint64_t)(s->back - s->begin)};
+	struct excursion d = {.start = at,
+			      .halt = at + (uint64_t)(s->closed - s->begin),
+			      .masked = at + (uint64_t)(s->masked - s->begin),
+			      .back = at + (uint64_t)(s->back - s->begin)};
 	if (n > sizeof(code) || remote_read(task->tid, at, old, n) < 0)
 		return -EFAULT;
 	memcpy(code, s->begin, n);
 	code[s->trap[0] - s->begin] = code[s->trap[1] - s->begin] = nop;
 	if (remote_write(task->tid, at, code, n) < 0)
 		return -EFAULT;
-	int halted = remote_detour(t, task, &d, r);
+	int halted = remote_excursion(t, task, &d, r);
 	int err = halted > 0 ? s->middle(region, task->tid, r) : halted < 0 ? halted : (int)r->r12;
 	struct user_regs_struct rest;
-	if (halted > 0 && remote_detour_on(t, task, &d, &rest) == -ESRCH)
+	if (halted > 0 && remote_excursion_on(t, task, &d, &rest) == -ESRCH)
 		return -ESRCH;
-	if (err == -ESRCH || (halted >= 0 && remote_detour_end(t, task, &d) == -ESRCH))
+	if (err == -ESRCH || (halted >= 0 && remote_excursion_end(t, task, &d) == -ESRCH))
 		return -ESRCH;
 	remote_write(task->tid, at, old, n);
 	return err;
@@ -368,7 +368,7 @@ static int run_setup(struct tracer *t, struct task *task, uint64_t at, const str
 	unsigned char old[SETUP_MAX];
 	size_t n = (size_t)(s->end - s->begin);
 	if (patch_of(t)->watchdog_fd >= 0)
-		return run_detour(t, task, at, s, r, region);
+		return run_excursion(t, task, at, s, r, region);
 	if (n > sizeof(old) || remote_read(task->tid, at, old, n) < 0 || remote_write(task->tid, at, s->begin, n) < 0)
 		return -EFAULT;
 	r->rip = at;
@@ -450,7 +450,7 @@ int image_setup(struct patch *p, struct task *task, uint64_t at)
 	r.rbx = gap;
 	int err = map_agent(p, task, at, &r, &region);
 	if (err == 0) {
-		img->alone = task->proc->ntasks == 1 && !region->crowded;
+		img->single_thread = task->proc->ntasks == 1 && !region->crowded;
 		img->exec_word = region_take_exec(region);
 		map_known_calls(p, img, region);
 		err = write_agent(task->tid, img, region);
@@ -462,7 +462,7 @@ int image_setup(struct patch *p, struct task *task, uint64_t at)
 		if (region)
 			region->discard |= !region->pooled;
 		region_put(p, region);
-		img->state = IMAGE_PLAIN;
+		img->state = IMAGE_FALLBACK;
 		if (p->watchdog_fd >= 0)
 			patch_unmap_setup(p, task, &r, gap);
 		return err;

@@ -55,7 +55,7 @@ static struct stub_page *new_page(struct patch *p, struct task *task, uint64_t i
 	const uint64_t args[6] = {at, AGENT_PAGE, 5, 0x100022, (uint64_t)-1, 0};
 	int64_t got = at ? remote_call(&p->t, task, SYS_mmap, args) : -ENOMEM;
 	if (got == -EFAULT)
-		patch_make_plain(p, task, "its agent was changed");
+		image_fall_back(p, task, "its agent was changed");
 	if (!at || got != (int64_t)at)
 		return NULL;
 	return vec_push(&img->pages, (struct stub_page){at, 0, AGENT_PAGE / STUB_SIZE})
@@ -243,7 +243,7 @@ static const char *patch_long(struct patch *p, struct task *task, struct site *s
 	const char *why = "its function's bounds are not known";
 	unsigned char *code = malloc(FUNCTION_MAX);
 	bool one_line = at / CACHE_LINE == (at + 4) / CACHE_LINE;
-	s->retry = (!image_of(task)->from_start && patch_is_behind(p, s->ip, s->ip + RELOCATE_MAX)) ||
+	s->retry = (!image_of(task)->from_start && resume_point_may_be_in(p, s->ip, s->ip + RELOCATE_MAX)) ||
 		   is_in_call_at(p, image_of(task), s->ip);
 	if (s->retry)
 		why = "a thread may be behind it";
@@ -375,16 +375,16 @@ void site_check_copied(struct patch *p, struct task *task)
 	VEC(struct site *) late = {0};
 	size_t i = 0;
 	struct site *s;
-	if (img->serial == img->sure)
+	if (img->serial == img->copied_serial)
 		return;
 	while ((s = map_next(&img->sites, &i, NULL)))
-		if (s->serial > img->sure && !vec_push(&late, s))
+		if (s->serial > img->copied_serial && !vec_push(&late, s))
 			break;
 	for (size_t k = 0; k < late.n; k++)
 		if (!is_copied(task, late.v[k]))
 			forget_site(p, task, late.v[k]);
 	vec_free(&late);
-	img->sure = img->serial;
+	img->copied_serial = img->serial;
 }
 
 struct site *site_visit(struct patch *p, struct task *task, uint64_t ip)

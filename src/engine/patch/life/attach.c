@@ -18,17 +18,17 @@
 
 /* --- where threads were --- */
 
-void patch_forget_behind(struct patch *p, const struct task *task)
+void resume_point_forget(struct patch *p, const struct task *task)
 {
-	for (size_t i = 0; i < p->behind.n; i++)
-		if (p->behind.v[i].tid == task->tid)
-			p->behind.v[i--] = p->behind.v[--p->behind.n];
+	for (size_t i = 0; i < p->resume_points.n; i++)
+		if (p->resume_points.v[i].tid == task->tid)
+			p->resume_points.v[i--] = p->resume_points.v[--p->resume_points.n];
 }
 
-bool patch_is_behind(const struct patch *p, uint64_t lo, uint64_t hi)
+bool resume_point_may_be_in(const struct patch *p, uint64_t lo, uint64_t hi)
 {
-	for (size_t i = 0; i < p->behind.n; i++)
-		if (!p->behind.v[i].ip || (p->behind.v[i].ip >= lo && p->behind.v[i].ip < hi))
+	for (size_t i = 0; i < p->resume_points.n; i++)
+		if (!p->resume_points.v[i].ip || (p->resume_points.v[i].ip >= lo && p->resume_points.v[i].ip < hi))
 			return true;
 	return false;
 }
@@ -72,12 +72,12 @@ static bool wait_for_stop(struct patch *p, struct task *task)
 	return true;
 }
 
-static bool note_behind(struct patch *p, const struct task *task)
+static bool note_resume_point(struct patch *p, const struct task *task)
 {
 	struct user_regs_struct r = {0}; /* 0: it may be anywhere */
 	if (task->stopped)
 		ptrace(PTRACE_GETREGS, task->tid, NULL, &r);
-	return vec_push(&p->behind, (struct behind){task->tid, r.rip});
+	return vec_push(&p->resume_points, (struct resume_point){task->tid, r.rip});
 }
 
 /* Why the agent cannot go into this process, or nothing. */
@@ -111,7 +111,7 @@ static void enter_process(struct patch *p, struct task *task)
 	if (!why.len) {
 		int err = image_setup(p, task, at);
 		if (err == 0)
-			guard_install(p, task);
+			sigkill_guard_install(p, task);
 		if (err == -ESRCH || !task->stopped)
 			task->stopped = false;
 		else
@@ -120,7 +120,7 @@ static void enter_process(struct patch *p, struct task *task)
 			buf_addf(&why, "the agent cannot be mapped: %s", strerror(-err));
 	}
 	if (why.len)
-		patch_make_plain(p, task, buf_str(&why));
+		image_fall_back(p, task, buf_str(&why));
 	buf_free(&why);
 }
 
@@ -139,7 +139,7 @@ static int stop_all(struct patch *p)
 			break;
 		if (!task->stopped)
 			wait_for_stop(p, task);
-		if (!note_behind(p, task))
+		if (!note_resume_point(p, task))
 			break;
 	}
 	int err = !known || i < all.n ? -ENOMEM : 0;
@@ -225,7 +225,7 @@ static void unmap(struct patch *p, struct task *task, uint64_t at, uint64_t addr
 	r.rax = SYS_munmap;
 	r.rdi = addr;
 	r.rsi = size;
-	remote_detour_call(&p->t, task, at, &r);
+	remote_excursion_call(&p->t, task, at, &r);
 }
 
 /* Memory of ours in the program. */
@@ -260,7 +260,7 @@ static void unmap_all(struct patch *p, struct task *task)
 	/* A thread in a group-stop would leave it by running: then the pages stay, unused. */
 	if (task->mid_call || task->listening || task->deliver)
 		return;
-	guard_remove(p, task, false);
+	sigkill_guard_remove(p, task, false);
 	bool known = vec_push(&areas, (struct area){AGENT_CODE, 2ull * AGENT_PAGE}) &&
 		     vec_push(&areas, (struct area){AGENT_STATS, AGENT_STATS_SIZE});
 	for (size_t i = 0; known && i < img->pages.n; i++)

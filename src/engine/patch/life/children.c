@@ -49,8 +49,8 @@ static void give_image(struct tracer *t, const struct task *parent, const struct
 {
 	struct image *img = image_of(parent);
 	if (!(flags & CLONE_VM)) {
-		uint32_t sure = patch_task_of(parent) ? patch_task_of(parent)->serial : 0;
-		child->proc->image = image_copy(patch_of(t), img, sure);
+		uint32_t copied_serial = patch_task_of(parent) ? patch_task_of(parent)->serial : 0;
+		child->proc->image = image_copy(patch_of(t), img, copied_serial);
 		return;
 	}
 	child->proc->image = img;
@@ -69,7 +69,7 @@ void patch_on_birth(struct tracer *t, struct task *parent, struct task *child, u
 {
 	/* From here on others may write to the same slots; the call that bears them is booked with a lock anyway. */
 	if (image_of(parent))
-		image_set_alone(parent, false);
+		image_set_single_thread(parent, false);
 	if (image_of(parent) && !child->proc->image)
 		give_image(t, parent, child, flags);
 	inherit(parent, child);
@@ -100,8 +100,8 @@ void patch_on_first_stop(struct tracer *t, struct task *task)
 	 * Whose birth nobody told has an unknown image: it is traced by ptrace, and its copy of the agent counts nothing. So is one
 	 * whose copy has no sites, because there are too many.
 	 */
-	bool copied_plain = img && img->state == IMAGE_PLAIN && img->region && img->refs == 1;
-	if (!img || copied_plain)
+	bool copied_fallback = img && img->state == IMAGE_FALLBACK && img->region && img->refs == 1;
+	if (!img || copied_fallback)
 		patch_refuse_all(task);
 	if (!patch_give_data(task) || !img || img->state != IMAGE_READY)
 		return;
@@ -114,7 +114,7 @@ void patch_on_first_stop(struct tracer *t, struct task *task)
 	if (!served)
 		return;
 	if (apart && image_own_region(p, task) < 0)
-		patch_make_plain(p, task, "no memory for counters of its own");
+		image_fall_back(p, task, "no memory for counters of its own");
 	if (forked)
 		image_begin_child(task); /* its memory was copied before the parent was told to use locks */
 	image_note_frames(task);
@@ -178,7 +178,7 @@ static void prepare_image(struct patch *p, struct task *task, struct user_regs_s
 	else {
 		int err = image_setup(p, task, r->rip);
 		if (err == 0 && p->watchdog_fd >= 0)
-			guard_install(p, task);
+			sigkill_guard_install(p, task);
 		if (err == -ESRCH || !task->stopped) {
 			task->stopped = false;
 			return;
@@ -192,7 +192,7 @@ static void prepare_image(struct patch *p, struct task *task, struct user_regs_s
 	}
 	p->images++;
 	if (why.len)
-		patch_make_plain(p, task, buf_str(&why));
+		image_fall_back(p, task, buf_str(&why));
 	else {
 		struct image *img = image_of(task);
 		img->from_start = true;

@@ -234,20 +234,20 @@ static int write_back(const struct task *task, uint64_t at, struct user_regs_str
 }
 
 /* It did not take the way that was thought of: at once to where it was. */
-static int turn_back(const struct task *task, const struct detour *d)
+static int turn_back(const struct task *task, const struct excursion *d)
 {
 	ptrace(PTRACE_SETSIGMASK, task->tid, sizeof(d->mask), &d->mask);
 	return ptrace(PTRACE_SETREGS, task->tid, NULL, &d->saved) < 0 ? -ESRCH : -EFAULT;
 }
 
 /* Calls of a detour stop twice, and there are fewer than this. */
-#define DETOUR_STOPS 64
+#define EXCURSION_STOPS 64
 
 /* To the entry of the call before `ip` or of the last one; `r` the registers there. */
-static int detour_to(struct tracer *t, struct task *task, const struct detour *d, uint64_t ip,
-		     struct user_regs_struct *r)
+static int excursion_to(struct tracer *t, struct task *task, const struct excursion *d, uint64_t ip,
+			struct user_regs_struct *r)
 {
-	for (int i = 0; i < DETOUR_STOPS; i++) {
+	for (int i = 0; i < EXCURSION_STOPS; i++) {
 		int status;
 		if (ptrace(PTRACE_SYSCALL, task->tid, NULL, NULL) < 0)
 			return -ESRCH;
@@ -274,7 +274,7 @@ static int or_lost(struct task *task, int r)
 	return r;
 }
 
-int remote_detour(struct tracer *t, struct task *task, struct detour *d, struct user_regs_struct *r)
+int remote_excursion(struct tracer *t, struct task *task, struct excursion *d, struct user_regs_struct *r)
 {
 	const uint64_t all = ~(1ull << (SIGSEGV - 1) | 1ull << (SIGBUS - 1) | 1ull << (SIGILL - 1));
 	pid_t tid = task->tid;
@@ -288,15 +288,15 @@ int remote_detour(struct tracer *t, struct task *task, struct detour *d, struct 
 	/* In this order: from here on each state it is left in leads back. */
 	if (ptrace(PTRACE_SETREGS, tid, NULL, r) < 0 || ptrace(PTRACE_SETSIGMASK, tid, sizeof(all), &all) < 0)
 		return or_lost(task, -ESRCH);
-	return or_lost(task, detour_to(t, task, d, d->halt ? d->halt : d->masked, r));
+	return or_lost(task, excursion_to(t, task, d, d->halt ? d->halt : d->masked, r));
 }
 
-int remote_detour_on(struct tracer *t, struct task *task, struct detour *d, struct user_regs_struct *r)
+int remote_excursion_on(struct tracer *t, struct task *task, struct excursion *d, struct user_regs_struct *r)
 {
-	return or_lost(task, detour_to(t, task, d, d->masked, r));
+	return or_lost(task, excursion_to(t, task, d, d->masked, r));
 }
 
-int remote_detour_end(struct tracer *t, struct task *task, const struct detour *d)
+int remote_excursion_end(struct tracer *t, struct task *task, const struct excursion *d)
 {
 	int status;
 	/* An event-stop, and not the end of the call: the kernel looks there whether a call of the thread's own is to restart. */
@@ -308,13 +308,13 @@ int remote_detour_end(struct tracer *t, struct task *task, const struct detour *
 	return turn_back(task, d) == -ESRCH ? or_lost(task, -ESRCH) : 0;
 }
 
-int remote_detour_call(struct tracer *t, struct task *task, uint64_t at, struct user_regs_struct *r)
+int remote_excursion_call(struct tracer *t, struct task *task, uint64_t at, struct user_regs_struct *r)
 {
-	struct detour d = {.start = at,
-			   .masked = at + (uint64_t)(agent_masked_call - agent_call),
-			   .back = at + (uint64_t)(agent_back_call - agent_call)};
-	int err = remote_detour(t, task, &d, r);
-	return err < 0 ? err : remote_detour_end(t, task, &d);
+	struct excursion d = {.start = at,
+			      .masked = at + (uint64_t)(agent_masked_call - agent_call),
+			      .back = at + (uint64_t)(agent_back_call - agent_call)};
+	int err = remote_excursion(t, task, &d, r);
+	return err < 0 ? err : remote_excursion_end(t, task, &d);
 }
 
 int64_t remote_call(struct tracer *t, struct task *task, uint64_t nr, const uint64_t args[6])

@@ -109,7 +109,7 @@ static void make_room_for_filter(struct patch *p, struct task *task, bool all_th
 {
 	size_t i = 0;
 	struct task *x;
-	patch_make_plain(p, task, "it has a seccomp filter of its own");
+	image_fall_back(p, task, "it has a seccomp filter of its own");
 	while (all_threads && (x = map_next(&p->t.tasks.by_tid, &i, NULL)))
 		if (x != task && x->proc == task->proc && !x->stopped)
 			ptrace(PTRACE_INTERRUPT, x->tid, NULL, NULL);
@@ -178,9 +178,9 @@ static void watch_call(struct patch *p, struct task *task, int64_t nr, const str
 	if (filter && p->arming == ARM_FILTER)
 		make_room_for_filter(p, task, nr == SYS_seccomp && r->rsi & SECCOMP_FILTER_FLAG_TSYNC);
 	if (strict || (nr == SYS_prctl && r->rdi == PR_SET_TSC))
-		patch_make_plain(p, task, "it may not read the time stamp counter");
+		image_fall_back(p, task, "it may not read the time stamp counter");
 	if (nr == SYS_prctl && r->rdi == 59) /* PR_SET_SYSCALL_USER_DISPATCH */
-		patch_make_plain(p, task, "the program uses Syscall User Dispatch itself");
+		image_fall_back(p, task, "the program uses Syscall User Dispatch itself");
 	if (nr == SYS_rt_sigaction && r->rdi != SIGSYS)
 		watch_action(task, r);
 }
@@ -266,7 +266,7 @@ static void go_slow(struct patch *p, struct task *task, struct user_regs_struct 
 	arm_task(p, task, false);
 	patch_task_of(task)->slow = true;
 	tracer_syscall_stop(&p->t, task);
-	veil_enter(p, task);
+	seccomp_mask_enter(p, task);
 }
 
 enum tracer_verdict dispatch_stop(struct patch *p, struct task *task, const struct call *call,
@@ -275,7 +275,7 @@ enum tracer_verdict dispatch_stop(struct patch *p, struct task *task, const stru
 	int64_t nr = call->nr;
 	r->rip += patch_task_of(task)->redone ? 2 : 0;
 	patch_task_of(task)->redone = false;
-	patch_forget_behind(p, task);
+	resume_point_forget(p, task);
 	patch_task_of(task)->completed_ip = 0;
 	if (p->t.detaching && p->arming == ARM_FILTER)
 		return STOP_OURS; /* it is at its entry, and goes on from there */

@@ -21,7 +21,7 @@
 static int make_call(struct patch *p, struct task *task, struct user_regs_struct *r, bool delivers)
 {
 	if (!delivers) {
-		int err = remote_detour_call(&p->t, task, AGENT_AT(agent_call), r);
+		int err = remote_excursion_call(&p->t, task, AGENT_AT(agent_call), r);
 		r->rax = r->rbx;
 		return err;
 	}
@@ -51,7 +51,7 @@ static int set_action(struct patch *p, struct task *task, const uint64_t *action
 	return remote_read(task->tid, SCRATCH + size, old, size);
 }
 
-void guard_install(struct patch *p, struct task *task)
+void sigkill_guard_install(struct patch *p, struct task *task)
 {
 	struct image *img = image_of(task);
 	const uint64_t action[ACTION_WORDS] = {[ACTION_HANDLER] = AGENT_AT(agent_sigsys),
@@ -74,7 +74,7 @@ static void send_again(const struct task *task)
 		syscall(SYS_rt_tgsigqueueinfo, task->proc->pid, task->tid, SIGSYS, &si);
 }
 
-void guard_waited(struct tracer *t, pid_t tid, int status)
+void sigkill_guard_waited(struct tracer *t, pid_t tid, int status)
 {
 	siginfo_t si;
 	struct user_regs_struct r;
@@ -93,7 +93,7 @@ void guard_waited(struct tracer *t, pid_t tid, int status)
 		send_again(task);
 }
 
-void guard_rescue(struct patch *p)
+void sigkill_guard_rescue(struct patch *p)
 {
 	size_t i = 0;
 	struct task *task;
@@ -102,13 +102,13 @@ void guard_rescue(struct patch *p)
 		if (task->stopped || !patch_task_of(task) || ptrace(PTRACE_GETSIGINFO, task->tid, NULL, &si) < 0 ||
 		    si.si_signo != SIGSYS || si.si_code != SUD_SIGSYS)
 			continue;
-		guard_waited(&p->t, task->tid, SIGSYS << 8 | 0x7f);
+		sigkill_guard_waited(&p->t, task->tid, SIGSYS << 8 | 0x7f);
 		dispatch_block_again(task);
 		ptrace(PTRACE_DETACH, task->tid, NULL, NULL);
 	}
 }
 
-void guard_remove(struct patch *p, struct task *task, bool delivers)
+void sigkill_guard_remove(struct patch *p, struct task *task, bool delivers)
 {
 	struct image *img = image_of(task);
 	uint64_t ours[ACTION_WORDS];
@@ -119,7 +119,7 @@ void guard_remove(struct patch *p, struct task *task, bool delivers)
 		dispatch_note_action(task, SIGSYS, img->guarded_action);
 }
 
-void guard_veil(struct task *task)
+void sigkill_guard_mask(struct task *task)
 {
 	struct image *img = image_of(task);
 	const struct call *c = &task->call;

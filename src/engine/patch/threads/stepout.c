@@ -25,14 +25,14 @@ bool stepout_restart_pending(const struct user_regs_struct *r)
 }
 
 /* Native state before the call: at the site, the call number in rax. */
-static void go_before(struct user_regs_struct *r, const struct site *s)
+static void set_before_call(struct user_regs_struct *r, const struct site *s)
 {
 	r->rip = s->ip - 2;
 	r->orig_rax = (unsigned long long)-1;
 }
 
 /* Native state after the call: rcx and r11 are what `syscall` leaves (Intel SDM 2B, SYSCALL). */
-static void go_behind(struct user_regs_struct *r, const struct site *s)
+static void set_after_call(struct user_regs_struct *r, const struct site *s)
 {
 	r->rip = s->ip;
 	r->rcx = s->ip;
@@ -43,16 +43,16 @@ static void out_of_stub(struct user_regs_struct *r, const struct site *s)
 {
 	uint64_t off = r->rip - s->stub;
 	bool down = off > STUB_LEA_DOWN && off < STUB_DECIDE;
-	bool made =
-		off == STUB_BEHIND || off == STUB_MOVED || ((off == STUB_LEA_UP || off == STUB_DECIDE) && r->rcx == 0);
+	bool made = off == STUB_AFTER_CALL || off == STUB_MOVED ||
+		    ((off == STUB_LEA_UP || off == STUB_DECIDE) && r->rcx == 0);
 	if (down)
 		r->rsp += RED_ZONE;
 	if (off > STUB_MOVED && off < STUB_EXIT)
 		r->rip = s->ip + (off - STUB_MOVED < s->moved ? off - STUB_MOVED : s->moved);
 	else if (made)
-		go_behind(r, s);
+		set_after_call(r, s);
 	else
-		go_before(r, s);
+		set_before_call(r, s);
 }
 
 #define PATH_LABELS(s)                                                                                                 \
@@ -65,11 +65,11 @@ static void out_of_stub(struct user_regs_struct *r, const struct site *s)
 			agent_add_ticks_##s, agent_add_error_##s, agent_gave_##s, agent_add_bytes_##s,                 \
 			agent_add_hist_##s, agent_ret_##s, agent_pushed_##s, agent_end_##s                             \
 	}
-PATH_LABELS(alone);
+PATH_LABELS(single);
 PATH_LABELS(shared);
-PATH_LABELS(lending);
-const struct agent_path agent_paths[3] = {PATH(alone), PATH(shared), PATH(lending)};
-#define LENDING (&agent_paths[2])
+PATH_LABELS(vfork);
+static const struct agent_path agent_paths[3] = {PATH(single), PATH(shared), PATH(vfork)};
+#define VFORK_PATH (&agent_paths[2])
 
 /* The path that `ip` is on, or NULL. */
 static const struct agent_path *path_at(uint64_t ip)
@@ -86,10 +86,10 @@ bool stepout_at_call(uint64_t ip)
 	return path && ip == AGENT_AT(path->after);
 }
 
-/* Behind a call that lent the memory: the frame on the stack is not its own yet. */
-static bool is_lent(const struct agent_path *path, uint64_t ip)
+/* After a vfork-like call: is the thread's frame still in struct agent_vfork_frame, and not on the stack? */
+static bool has_vfork_frame(const struct agent_path *path, uint64_t ip)
 {
-	return path == LENDING && ip >= AGENT_AT(path->after) && ip < AGENT_AT(agent_loaded);
+	return path == VFORK_PATH && ip >= AGENT_AT(path->after) && ip < AGENT_AT(agent_loaded);
 }
 
 /* Before such a call: is the place for its frame this thread's? */
@@ -97,7 +97,7 @@ static bool has_taken(const struct user_regs_struct *r)
 {
 	const struct agent_path *path = path_at(r->rip);
 	return (r->rip >= AGENT_AT(agent_taken) && r->rip < AGENT_AT(agent_paths[2].p4) && r->r11 == 0) ||
-	       (path == LENDING && r->rip < AGENT_AT(path->after));
+	       (path == VFORK_PATH && r->rip < AGENT_AT(path->after));
 }
 
 /* Before or right behind execve(2): is the image's exec word this thread's? */
@@ -117,15 +117,15 @@ static void clear_exec_word(const struct image *img)
 		__atomic_store_n(img->exec_word, 0, __ATOMIC_RELAXED);
 }
 
-static uint64_t lent_address(void)
+static uint64_t vfork_frame_address(void)
 {
-	return AGENT_DATA + offsetof(struct agent_data, lent);
+	return AGENT_DATA + offsetof(struct agent_data, vfork_frame);
 }
 
-static void give_lent(const struct task *task)
+static void release_vfork_frame(const struct task *task)
 {
 	static const uint64_t none;
-	remote_write(task->tid, lent_address() + offsetof(struct agent_lent, taken), &none, sizeof(none));
+	remote_write(task->tid, vfork_frame_address() + offsetof(struct agent_vfork_frame, taken), &none, sizeof(none));
 }
 
 /* The program's arithmetic flags (CF PF AF ZF SF as lahf gives them, OF as seto does); all others are untouched. */
@@ -144,7 +144,7 @@ static int read_frame(const struct task *task, const struct user_regs_struct *r,
 }
 
 /* Before the call: how many bytes of the frame are not there yet (or no more) at `ip`. */
-static int64_t missing_before(uint64_t ip, const struct agent_path *path)
+static int64_t missing_frame(uint64_t ip, const struct agent_path *path)
 {
 	/* In the order of their addresses; the last that begins at or before ip counts. */
 	const struct {
@@ -163,7 +163,7 @@ static int64_t missing_before(uint64_t ip, const struct agent_path *path)
 	return missing;
 }
 
-/* On the way into rt_sigreturn(2), or behind it because its frame was none: undoes what was done; the rest is out_before's. */
+/* On the way into rt_sigreturn(2), or behind it because its frame was none: undoes what was done; the rest is step_out_before_call's. */
 static void out_of_sigreturn(const struct image *img, struct user_regs_struct *r)
 {
 	bool booked = r->rip == AGENT_AT(agent_sigreturn_booked) || r->rip == AGENT_AT(agent_sigreturn_sys);
@@ -176,7 +176,7 @@ static void out_of_sigreturn(const struct image *img, struct user_regs_struct *r
 }
 
 /* Undoes what was done before the call. */
-static bool out_before(const struct image *img, const struct task *task, struct user_regs_struct *r)
+static bool step_out_before_call(const struct image *img, const struct task *task, struct user_regs_struct *r)
 {
 	struct agent_frame f;
 	uint64_t ip = r->rip;
@@ -184,14 +184,14 @@ static bool out_before(const struct image *img, const struct task *task, struct 
 	uint64_t result = r->rax;
 	out_of_sigreturn(img, r);
 	const struct agent_path *path = path_at(ip);
-	int64_t missing = missing_before(ip, path);
+	int64_t missing = missing_frame(ip, path);
 	if (read_frame(task, r, -missing, &f) < 0)
 		return false;
 	struct site *s = site_of_stub(img, f.ret);
 	if (!s)
 		return false;
 	if (has_taken(r))
-		give_lent(task);
+		release_vfork_frame(task);
 	if (has_exec_word(r, path, f.slot))
 		clear_exec_word(img);
 	struct agent_slot *slot = path ? image_slot(img, f.slot) : NULL;
@@ -204,10 +204,10 @@ static bool out_before(const struct image *img, const struct task *task, struct 
 	if (missing <= 32 && !(path && ip == AGENT_AT(path->sys)))
 		r->rax = f.nr; /* at the instruction itself rax may be restart_syscall's number, which counts */
 	r->rsp += sizeof(f) - (uint64_t)missing + RED_ZONE;
-	go_before(r, s);
+	set_before_call(r, s);
 	if (bad_frame) {
 		r->rax = result;
-		go_behind(r, s);
+		set_after_call(r, s);
 	}
 	return true;
 }
@@ -269,31 +269,31 @@ static void remember_interrupted(struct patch *p, struct task *task, const struc
 	tracer_call_interrupted(&p->t, task, (uint64_t)((double)ticks * p->tick_ns));
 }
 
-static int read_lent(const struct task *task, struct agent_lent *lent)
+static int read_vfork_frame(const struct task *task, struct agent_vfork_frame *kept)
 {
-	return remote_read(task->tid, lent_address(), lent, sizeof(*lent));
+	return remote_read(task->tid, vfork_frame_address(), kept, sizeof(*kept));
 }
 
-/* Completes what was to be done after the call. A child that was lent the memory has left before (stepout_child). */
-static bool out_behind(struct patch *p, const struct image *img, struct task *task, struct user_regs_struct *r)
+/* Completes what was to be done after the call. A child of vfork(2) has left before (stepout_child). */
+static bool step_out_after_call(struct patch *p, const struct image *img, struct task *task, struct user_regs_struct *r)
 {
 	uint64_t ip = r->rip;
 	const struct agent_path *path = path_at(ip);
 	struct agent_frame f;
-	struct agent_lent lent;
-	bool borrowed = is_lent(path, ip);
+	struct agent_vfork_frame kept;
+	bool borrowed = has_vfork_frame(path, ip);
 	bool first = ip == AGENT_AT(path->after) || borrowed;
 	bool tail = ip >= AGENT_AT(path->ret); /* only the return address is left, below it for a moment the flags */
 	int64_t pushed = ip == AGENT_AT(path->pushed) ? sizeof(uint64_t) : 0;
 	int64_t skip = first ? 0 : tail ? pushed - 40 : 8;
 	uint64_t result = r->rax;
-	if (borrowed ? read_lent(task, &lent) < 0 : read_frame(task, r, skip, &f) < 0)
+	if (borrowed ? read_vfork_frame(task, &kept) < 0 : read_frame(task, r, skip, &f) < 0)
 		return false;
 	if (!first && !tail && remote_read(task->tid, r->rsp, &result, sizeof(result)) < 0)
 		return false;
 	if (borrowed) {
-		f = lent.frame;
-		r->rsp = lent.sp;
+		f = kept.frame;
+		r->rsp = kept.sp;
 	}
 	struct site *s = site_of_stub(img, f.ret);
 	struct agent_slot *slot = tail ? NULL : image_slot(img, f.slot);
@@ -307,7 +307,7 @@ static bool out_behind(struct patch *p, const struct image *img, struct task *ta
 	bool child = slot && f.slot & SLOT_F_FORKS && result == 0;
 	bool again = ip == AGENT_AT(path->after) && stepout_restart_pending(r);
 	if (borrowed)
-		give_lent(task);
+		release_vfork_frame(task);
 	if (!tail && has_exec_word(r, path, f.slot))
 		clear_exec_word(img);
 	if (!tail) {
@@ -316,7 +316,7 @@ static bool out_behind(struct patch *p, const struct image *img, struct task *ta
 		restore_flags(r, f.flags);
 	}
 	r->rsp += sizeof(f) + (uint64_t)skip + RED_ZONE;
-	go_behind(r, s);
+	set_after_call(r, s);
 	if (again) {
 		__atomic_sub_fetch(&slot->entered, 1, __ATOMIC_RELAXED); /* the tracer's books have it from here on */
 		remember_interrupted(p, task, r, s, &f, ticks);
@@ -343,16 +343,16 @@ void stepout(struct patch *p, struct task *task, bool caught)
 		/* Between the short jump and the stub: nothing has happened yet. */
 		moved = (s = map_get(&img->hops, ip)) != NULL;
 		if (moved)
-			go_before(&r, s);
+			set_before_call(&r, s);
 	} else if (!caught)
 		return; /* nobody will look: it goes on where it is, and a restart happens in place */
 	else if ((s = site_of_stub(img, ip))) {
 		out_of_stub(&r, s);
 		moved = true;
 	} else if (path_at(ip) && ip >= AGENT_AT(path_at(ip)->after))
-		moved = out_behind(p, img, task, &r);
+		moved = step_out_after_call(p, img, task, &r);
 	else if (ip < AGENT_AT(agent_pre_end))
-		moved = out_before(img, task, &r);
+		moved = step_out_before_call(img, task, &r);
 	if (moved)
 		ptrace(PTRACE_SETREGS, task->tid, NULL, &r);
 }
@@ -363,22 +363,25 @@ bool stepout_needed(const struct task *task, uint64_t ip)
 	return img && img->state == IMAGE_READY && (in_mapping_of_ours(img, ip) || map_get(&img->hops, ip));
 }
 
-/* Behind the call of the agent's that bore a child, the memory lent to it or copied; `r` are the child's registers. */
+/*
+ * A new child is right after the agent's system call: takes it out. `r` are its registers; `borrowed`: it runs in its parent's memory,
+ * as after vfork(2).
+ */
 static void leave_as_child(const struct task *task, struct user_regs_struct *r, bool borrowed)
 {
-	struct agent_lent lent = {0};
-	if (borrowed ? read_lent(task, &lent) < 0 : read_frame(task, r, 0, &lent.frame) < 0)
+	struct agent_vfork_frame kept = {0};
+	if (borrowed ? read_vfork_frame(task, &kept) < 0 : read_frame(task, r, 0, &kept.frame) < 0)
 		return;
-	const struct site *s = site_of_stub(image_of(task), lent.frame.ret);
+	const struct site *s = site_of_stub(image_of(task), kept.frame.ret);
 	if (!s)
 		return;
-	r->rdx = lent.frame.rdx;
-	restore_flags(r, lent.frame.flags);
-	if (!borrowed || r->rsp == lent.sp)
-		r->rsp += sizeof(lent.frame) + RED_ZONE;
-	go_behind(r, s);
+	r->rdx = kept.frame.rdx;
+	restore_flags(r, kept.frame.flags);
+	if (!borrowed || r->rsp == kept.sp)
+		r->rsp += sizeof(kept.frame) + RED_ZONE;
+	set_after_call(r, s);
 	if (s->kind == SITE_LONG)
-		r->rip = s->stub + STUB_BEHIND;
+		r->rip = s->stub + STUB_AFTER_CALL;
 	ptrace(PTRACE_SETREGS, task->tid, NULL, r);
 }
 
@@ -387,7 +390,7 @@ void stepout_child(struct task *task, bool copied)
 	struct user_regs_struct r;
 	if (ptrace(PTRACE_GETREGS, task->tid, NULL, &r) < 0 || !stepout_at_call(r.rip))
 		return;
-	bool borrowed = is_lent(path_at(r.rip), r.rip);
+	bool borrowed = has_vfork_frame(path_at(r.rip), r.rip);
 	if (borrowed || copied)
 		leave_as_child(task, &r, borrowed);
 }
