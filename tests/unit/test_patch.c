@@ -4,7 +4,7 @@
 #include "engine/patch/code/encode.h"
 #include "engine/patch/code/padding.h"
 #include "engine/patch/code/relocate.h"
-#include "engine/patch/patch.h"
+#include "engine/patch/image/ranges.h"
 
 #include <dlfcn.h>
 #include <elf.h>

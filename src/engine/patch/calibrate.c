@@ -1,16 +1,20 @@
-/* What a call through the agent costs, measured on a child that has timed the same call natively. */
-#include "engine/patch/patch.h"
+#include "engine/patch/calibrate.h"
 
 #include "base/clock.h"
+#include "engine/patch/arm/arm.h"
+#include "engine/patch/image/image.h"
+#include "engine/patch/image/region.h"
+#include "engine/patch/image/setup.h"
+#include "engine/patch/life/children.h"
 #include "syscall/table.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdatomic.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { BATCHES = 9, BATCH = 300, COUNTED = 3000 };
@@ -37,7 +41,7 @@ static double native_cost(void)
 static void __attribute__((noreturn)) child(struct probe *p, struct call_filter *filter)
 {
 	p->native_ns = native_cost();
-	/* Until the tracer is there, calls fail under it; the loop below only waits. */
+	/* Under the filter calls fail until the tracer is there; the loop below only waits. */
 	p->failed = filter->code && call_filter_install(filter) < 0;
 	p->ready = 1;
 	while (!p->go)
@@ -47,12 +51,44 @@ static void __attribute__((noreturn)) child(struct probe *p, struct call_filter 
 	_exit(0);
 }
 
+/* Puts the agent into a running child of ours, which is stopped as t.current afterwards; 0 or -errno. */
+static int adopt(struct patch *p, pid_t pid)
+{
+	struct user_regs_struct r, saved;
+	int status;
+	struct tracer *t = &p->t;
+	t->config.want = CAP_COUNTS;
+	long options =
+		PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL | (p->arming == ARM_FILTER ? PTRACE_O_TRACESECCOMP : 0);
+	if (ptrace(PTRACE_SEIZE, pid, NULL, options) < 0)
+		return -errno;
+	struct task *task = tasks_add(&t->tasks, pid);
+	if (!task || tasks_join(&t->tasks, task, pid) < 0 || !children_give_state(task))
+		return -ENOMEM;
+	task->fresh = false;
+	task->proc->counted = true;
+	task->proc->image = image_new();
+	if (ptrace(PTRACE_INTERRUPT, pid, NULL, NULL) < 0 || tracer_wait_task(t, pid, &status) < 0 ||
+	    !WIFSTOPPED(status) || ptrace(PTRACE_GETREGS, pid, NULL, &r) < 0 || !task->proc->image)
+		return -ECHILD;
+	task->stopped = true;
+	saved = r;
+	/* The child only runs its own loop: no thread can be in an earlier call. */
+	image_of(task)->start.observed = true;
+	uint64_t at = tracer_entry_point(pid);
+	int err = at ? setup_image(p, task, at) : -ENOEXEC;
+	ptrace(PTRACE_SETREGS, pid, NULL, &saved);
+	arm_task(p, task, true);
+	t->current = task;
+	return err;
+}
+
 static int run_child(struct patch *p, pid_t pid, struct probe *probe)
 {
 	struct event ev;
 	if (!tracer_await_child(pid, &probe->ready))
 		return -ECHILD;
-	int r = probe->failed ? -ENOTSUP : patch_adopt(p, pid);
+	int r = probe->failed ? -ENOTSUP : adopt(p, pid);
 	if (r < 0)
 		return r;
 	probe->go = 1;
@@ -63,13 +99,13 @@ static int run_child(struct patch *p, pid_t pid, struct probe *probe)
 	return r;
 }
 
-/* It did not come to its own end, nor did what is known of it. */
+/* The child has not come to its end: kills it, and frees what is known of it. */
 static void end_child(struct patch *p, pid_t pid)
 {
 	struct task *task = tasks_find(&p->t.tasks, pid);
 	spawn_kill(pid);
 	if (task)
-		patch_on_death(&p->t, task);
+		children_on_death(&p->t, task);
 }
 
 /* The mean of the undisturbed calls, those below the 90th percentile, and the robust deviation (IQR / 1.349). */

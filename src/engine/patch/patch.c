@@ -1,178 +1,45 @@
 /*
- * The patch engine: calls are counted and timed inside the program. This file is its host side's wiring: what each stop
- * means here. agent.S runs in the program; children.c, image.c, site.c, stepout.c, remote.c, maps.c do the work; padding.c and
- * encode.c are the pure parts; sud.c arms threads, so that a call from outside the agent stops as a SIGSYS.
+ * The patch engine counts and times calls inside the program. state.h explains its words. Its folders, each of which uses only those
+ * before it:
+ *
+ *   code/     the machine code that goes into the program: the agent, stubs, jumps; where there is room for it
+ *   arm/      making calls from outside the agent stop; the watchdog
+ *   remote/   the program's memory and mappings, and code that runs in it
+ *   image/    an address space: its counters, its call sites, and the agent in it
+ *   threads/  what to do with a thread that has stopped at a call or with a signal
+ *   life/     clone, exec, attach, detach
+ *
+ * This file starts and ends the engine, and connects it to the stop loop (engine/ptrace/tracer.h).
  */
-#include "engine/patch/patch.h"
-
 #include "arch/arch.h"
 #include "base/clock.h"
 #include "engine/costs.h"
+#include "engine/patch/arm/arm.h"
+#include "engine/patch/arm/seccomp_mask.h"
+#include "engine/patch/arm/watchdog.h"
+#include "engine/patch/calibrate.h"
+#include "engine/patch/image/plan.h"
+#include "engine/patch/image/region.h"
+#include "engine/patch/life/attach.h"
+#include "engine/patch/life/children.h"
+#include "engine/patch/life/detach.h"
+#include "engine/patch/life/exec.h"
+#include "engine/patch/remote/remote.h"
+#include "engine/patch/threads/dispatch.h"
+#include "engine/patch/threads/sigkill_guard.h"
+#include "engine/patch/threads/signals.h"
 #include "syscall/table.h"
 #include "tracee/proc.h"
 
 #include <cpuid.h>
 #include <errno.h>
-#include <linux/audit.h>
-#include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/ptrace.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <x86intrin.h>
 
-/* Gives up on the agent in this image: from now on its calls are traced by ptrace. */
-void image_fall_back(struct patch *p, struct task *task, const char *why)
-{
-	struct image *img = image_of(task);
-	if (img->state == IMAGE_FALLBACK)
-		return;
-	image_switch(p, img, true);
-	img->state = IMAGE_FALLBACK;
-	p->fallback_images++;
-	if (!p->fallback_why.len)
-		buf_adds(&p->fallback_why, why);
-	if (p->debug)
-		fprintf(stderr, "sctrace: [%d] traced by ptrace: %s\n", (int)task->tid, why);
-}
-
-/* --- other signals --- */
-
-/* Does the process have a handler for `sig`? Where that cannot be read, yes: then the thread leaves our code. */
-static bool is_caught(pid_t tid, int sig)
-{
-	struct proc_status s;
-	proc_status(tid, &s);
-	return !s.has_signals || s.caught & SIGBIT(sig);
-}
-
-/*
- * What tells an address of ours, `from`, tells the program's: a filter's SIGSYS where the call was made, and a fault or a step of
- * an instruction that moved into a stub (sigaction(2), si_addr).
- */
-static void mend_address(struct task *task, const siginfo_t *si, uint64_t from)
-{
-	uint64_t ip;
-	siginfo_t mended = *si;
-	bool filter = si->si_signo == SIGSYS && si->si_code == 1 /* SYS_SECCOMP */ &&
-		      (uint64_t)(uintptr_t)si->si_call_addr == from;
-	bool here = (si->si_signo == SIGFPE || si->si_signo == SIGILL || si->si_signo == SIGTRAP) && si->si_code > 0 &&
-		    (uint64_t)(uintptr_t)si->si_addr == from;
-	if ((!filter && !here) || arch_ip(task->tid, &ip) < 0)
-		return;
-	*(filter ? &mended.si_call_addr : &mended.si_addr) = (void *)ip; /* NOLINT(performance-no-int-to-ptr) */
-	ptrace(PTRACE_SETSIGINFO, task->tid, NULL, &mended);
-}
-
-/*
- * The agent faulted, at `ip`: there is no room for its frame on the program's stack, of which a system call needs none. The call
- * is made from its stub, which needs none either. False: the fault is not the agent's doing.
- */
-static bool survive_fault(struct patch *p, struct task *task, uint64_t ip)
-{
-	struct user_regs_struct r;
-	if (ip == AGENT_AT(agent_sigreturn_bad))
-		return false;
-	stepout(p, task, true);
-	if (ptrace(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
-		return false;
-	const struct site *before = map_get(&image_of(task)->sites, r.rip + 2);
-	const struct site *behind = ip - AGENT_CODE < AGENT_PAGE ? map_get(&image_of(task)->sites, r.rip) : NULL;
-	if (before && before->stub) {
-		r.rip = before->stub + STUB_AFTER_CALL;
-		dispatch_run_slow(p, task, &r, (int64_t)r.rax);
-		return true;
-	}
-	if (behind && behind->kind == SITE_LONG)
-		site_follow_moved(task);
-	return behind != NULL;
-}
-
-/* The thread left our code at `from`, and its handler will return to elsewhere: an interrupted call is looked for there. */
-static void note_way_out(struct task *task, uint64_t from)
-{
-	uint64_t ip = 0;
-	arch_ip(task->tid, &ip);
-	const struct map *sites = &image_of(task)->sites;
-	struct interrupted *last = task->interrupted.n ? &task->interrupted.v[task->interrupted.n - 1] : NULL;
-	const struct site *behind = map_get(sites, ip);
-	const struct site *before = map_get(sites, ip + 2);
-	if (site_moved_from(image_of(task), ip))
-		patch_task_of(task)->moved_frames++;
-	if (last && behind && last->call.ip == from)
-		last->call.ip = behind->ip;
-	else if (last && before && last->call.ip == from + 2)
-		last->call.ip = before->ip;
-}
-
-/*
- * The program single-steps itself (TF in its flags): it is told of its own instructions alone. A call of that kind is made from
- * the stub, and as natively none is told of between the call and the end of the instruction behind it. True: not to be told.
- */
-static bool hide_step(struct patch *p, struct task *task, const siginfo_t *si, uint64_t ip)
-{
-	struct patch_task *pt = patch_task_of(task);
-	const struct site *s = site_of_stub(image_of(task), ip);
-	uint64_t hidden = pt->step_hidden;
-	uint64_t off = s ? ip - s->stub : 0;
-	if (si->si_signo != SIGTRAP || si->si_code != TRAP_TRACE)
-		return false;
-	pt->step_hidden = s && off == STUB_MOVED && !s->moved ? s->ip : 0;
-	if (off >= STUB_AFTER_CALL && off < STUB_EXIT)
-		return off <= STUB_MOVED;
-	return ip == hidden || (stepout_needed(task, ip) && survive_fault(p, task, ip));
-}
-
-/* A signal that is none of ours: the thread leaves our code before its handler runs. */
-static enum tracer_verdict pass_signal(struct patch *p, struct task *task, const siginfo_t *si)
-{
-	uint64_t ip;
-	if (arch_ip(task->tid, &ip) < 0)
-		return STOP_PASS;
-	if (hide_step(p, task, si, ip))
-		return STOP_OURS;
-	if (stepout_needed(task, ip)) {
-		bool fault = (si->si_signo == SIGSEGV || si->si_signo == SIGBUS) && si->si_code > 0;
-		if (fault && survive_fault(p, task, ip))
-			return STOP_OURS;
-		bool caught = is_caught(task->tid, si->si_signo);
-		stepout(p, task, caught);
-		if (caught)
-			note_way_out(task, ip);
-		mend_address(task, si, ip);
-	}
-	dispatch_note_delivery(task, si->si_signo);
-	image_note_frames(task);
-	return STOP_PASS;
-}
-
-static enum tracer_verdict on_signal(struct tracer *t, struct task *task, const siginfo_t *si)
-{
-	struct patch *p = patch_of(t);
-	struct patch_task *pt = patch_task_of(task);
-	struct user_regs_struct r;
-	bool forced = si->si_signo == SIGSYS && pt && pt->armed && p->arming == ARM_SUD;
-	if (forced && dispatch_is_forced(task, si, &r))
-		return dispatch_forced(p, task, si, &r);
-	struct image *img = image_of(task);
-	if (!img || !img->region)
-		return STOP_PASS;
-	if (forced) {
-		sigkill_guard_remove(p, task, true);
-		if (si->si_code <=
-		    0) /* else a filter's: what is blocked or ignored ends the program (force_sig_info_to_task) */
-			dispatch_mend_own(p, task, si);
-		if (!task->stopped)
-			return STOP_HELD;
-	}
-	return pt ? pass_signal(p, task, si) : STOP_PASS;
-}
-
-/* A call that the filter stopped. Where calls are traced by ptrace its entry was seen already. */
+/* The filter has stopped a call. If the task is traced by ptrace, the entry was seen already. */
 static enum tracer_verdict on_seccomp(struct tracer *t, struct task *task)
 {
 	struct patch *p = patch_of(t);
@@ -197,7 +64,7 @@ static bool on_syscall_stop(struct tracer *t, struct task *task)
 	bool masked = p->arming == ARM_FILTER;
 	if (!pt || (!pt->slow && !masked))
 		return false;
-	/* A handler came before the call, and this one is the agent's, which counts it itself. The other will stop again. */
+	/* A signal handler ran before the call, and this call of it is made, and counted, by the agent. The first call will stop again. */
 	if (pt->slow && !task->in_call && arch_ip(task->tid, &ip) == 0 && ip - AGENT_CODE < AGENT_PAGE) {
 		pt->slow = false;
 		arm_task(p, task, image_of(task)->state == IMAGE_READY);
@@ -209,46 +76,10 @@ static bool on_syscall_stop(struct tracer *t, struct task *task)
 	if (masked && task->in_call)
 		seccomp_mask_enter(p, task);
 	if (pt->slow && !task->in_call) {
-		pt->slow = false;
-		pt->completed_ip = task->call.ip;
-		if (!task->call.error && dispatch_sets_filter(task->call.nr, task->call.args[0], task->call.args[1]))
-			p->seccomp_seen = true;
-		bool returned = task->call.nr == SYS_rt_sigreturn;
-		if (task->call.nr == SYS_rt_sigprocmask || (returned && (pt->sigsys_blocked || pt->returns_blocked)))
-			patch_note_mask(p, task);
-		pt->returns_blocked &= !returned;
-		if (task->call.nr == SYS_rt_sigaction)
-			sigkill_guard_mask(task);
-		if (returned && site_follow_moved(task) && pt->moved_frames)
-			pt->moved_frames--;
-		image_note_frames(task);
-		arm_task(p, task, image_of(task)->state == IMAGE_READY);
+		sigkill_guard_mask(task);
+		dispatch_end_slow(p, task);
 	}
 	return true;
-}
-
-static void on_detach(struct tracer *t, struct task *task)
-{
-	struct patch *p = patch_of(t);
-	const struct image *img = image_of(task);
-	if (!img)
-		patch_refuse_all(task);
-	if (!img || !img->region)
-		return;
-	/* For threads that cannot be stopped, too; a child that goes alone may share it with its parent. */
-	if (img->selected && t->detaching)
-		img->region->slots[AGENT_SLOTS_SIZE] = 0;
-	patch_settle_pending(p, task);
-	arm_task(p, task, false);
-	if (task->proc->counted)
-		stepout(p, task, true);
-	if (!t->detaching)
-		patch_refuse_all(task);
-}
-
-static void on_leave(struct tracer *t, struct task *task)
-{
-	patch_clean(patch_of(t), task);
 }
 
 static int resume_request(struct tracer *t, const struct task *task)
@@ -257,8 +88,8 @@ static int resume_request(struct tracer *t, const struct task *task)
 	const struct image *img = image_of(task);
 	remote_release();
 	if (pt && img)
-		pt->serial = img->serial;
-	if (!patch_is_served(patch_of(t), task))
+		pt->serial = img->sites.serial;
+	if (!arm_is_served(patch_of(t), task))
 		return PTRACE_CONT;
 	return (pt && pt->slow) || !img || img->state != IMAGE_READY ? PTRACE_SYSCALL : PTRACE_CONT;
 }
@@ -268,7 +99,7 @@ static uint64_t calls_so_far(struct tracer *t)
 	return region_calls(patch_of(t));
 }
 
-/* From here on no call stops that we could not answer. */
+/* From now on no call may stop, because nobody would handle it. */
 static void on_gave_up(struct tracer *t)
 {
 	region_switch_off(patch_of(t));
@@ -276,51 +107,19 @@ static void on_gave_up(struct tracer *t)
 
 static const struct tracer_ops patch_ops = {
 	.waited = sigkill_guard_waited,
-	.signal = on_signal,
+	.signal = signals_stop,
 	.seccomp = on_seccomp,
-	.birth = patch_on_birth,
-	.first_stop = patch_on_first_stop,
-	.exec = patch_on_exec,
-	.death = patch_on_death,
-	.detach = on_detach,
-	.leave = on_leave,
+	.birth = children_on_birth,
+	.first_stop = children_on_first_stop,
+	.exec = exec_done,
+	.death = children_on_death,
+	.detach = detach_task,
+	.leave = detach_clean,
 	.gave_up = on_gave_up,
 	.resume_request = resume_request,
 	.syscall_stop = on_syscall_stop,
 	.calls_so_far = calls_so_far,
 };
-
-int patch_adopt(struct patch *p, pid_t pid)
-{
-	struct user_regs_struct r, saved;
-	int status;
-	struct tracer *t = &p->t;
-	t->ops = &patch_ops;
-	t->config.want = CAP_COUNTS;
-	long options =
-		PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL | (p->arming == ARM_FILTER ? PTRACE_O_TRACESECCOMP : 0);
-	if (ptrace(PTRACE_SEIZE, pid, NULL, options) < 0)
-		return -errno;
-	struct task *task = tasks_add(&t->tasks, pid);
-	if (!task || tasks_join(&t->tasks, task, pid) < 0 || !patch_give_data(task))
-		return -ENOMEM;
-	task->fresh = false;
-	task->proc->counted = true;
-	task->proc->image = image_new();
-	if (ptrace(PTRACE_INTERRUPT, pid, NULL, NULL) < 0 || tracer_wait_task(t, pid, &status) < 0 ||
-	    !WIFSTOPPED(status) || ptrace(PTRACE_GETREGS, pid, NULL, &r) < 0 || !task->proc->image)
-		return -ECHILD;
-	task->stopped = true;
-	saved = r;
-	/* Only its own loop runs in it: no thread can be behind a call. */
-	((struct image *)task->proc->image)->from_start = true;
-	uint64_t at = tracer_entry_point(pid);
-	int err = at ? image_setup(p, task, at) : -ENOEXEC;
-	ptrace(PTRACE_SETREGS, pid, NULL, &saved);
-	arm_task(p, task, true);
-	t->current = task;
-	return err;
-}
 
 /* --- the engine --- */
 
@@ -350,12 +149,13 @@ static unsigned ways_allowed(void)
 	       (strstr(s, "redirect") ? WAY_REDIRECT : 0);
 }
 
-/* The cost of the agent and the length of a tick, on a child that another engine of this kind traces. */
+/* Measures the agent's cost and the length of a tick, on a child that a second engine of this kind traces. */
 static void measure_agent(struct patch *p)
 {
 	struct patch *probe = calloc(1, sizeof(*probe));
 	if (!probe)
 		return;
+	probe->t.ops = &patch_ops;
 	probe->watchdog_fd = -1;
 	probe->arming = p->arming;
 	probe->ways = WAY_SHORT | WAY_LONG | WAY_REDIRECT;
@@ -373,7 +173,7 @@ static void measure_agent(struct patch *p)
 	free(probe);
 }
 
-/* Both ways' costs; where one cannot be had its times keep it, and the footer says so. */
+/* Measures the cost of a call through the agent and through ptrace. If that fails, no cost is subtracted, and the footer says so. */
 static void calibrate(struct patch *p, bool pinned)
 {
 	const char *name = p->arming == ARM_SUD ? "patch, armed by dispatch" : "patch, armed by a filter";
@@ -408,7 +208,7 @@ static void patch_free(struct patch *p)
 	free(p);
 }
 
-/* Settles how tasks are armed; a filter is installed by the program before it runs and stays in all that descends from it. */
+/* Chooses how tasks are armed. A filter is installed by the program before its execve(2), and all its descendants inherit it. */
 static int set_arming(struct patch *p, struct engine_config *c)
 {
 	struct buf how = {0};
@@ -446,11 +246,11 @@ static int patch_start(struct engine **out, const struct engine_config *config, 
 	p->t.calls_unseen = true;
 	p->t.exit_kill = config->spawn.argv != NULL;
 	if (r == 0 && config->nattach)
-		r = patch_start_watchdog(p);
+		r = watchdog_start(p);
 	if (r == 0)
 		r = tracer_start(&p->t, &c, &patch_ops, why);
 	if (r == 0 && config->nattach)
-		r = patch_attach_all(p);
+		r = attach_all(p);
 	if (r < 0) {
 		patch_free(p);
 		return r;

@@ -1,9 +1,6 @@
-/*
- * Arming: how a call from outside the agent comes to stop. Syscall User Dispatch (sud.c) where the kernel lets a tracer set it,
- * otherwise a seccomp filter, which the program installs before it starts.
- */
-#include "engine/patch/patch.h"
+#include "engine/patch/arm/arm.h"
 
+#include "engine/patch/arm/sud.h"
 #include "tracee/proc.h"
 
 #include <errno.h>
@@ -19,8 +16,8 @@
 #define FIELD(member) offsetof(struct seccomp_data, member)
 
 /*
- * All calls stop but those of the agent, told by where they are made: libseccomp cannot compare the instruction pointer
- * (seccomp(2), struct seccomp_data), so this is written out.
+ * All calls stop except those made at addresses of the agent. libseccomp cannot compare the instruction pointer (seccomp(2), struct
+ * seccomp_data), so the instructions are written out.
  */
 static const struct sock_filter template[] = {
 	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, FIELD(arch)),
@@ -45,7 +42,7 @@ int arm_filter_build(struct call_filter *f)
 	return 0;
 }
 
-/* Has the kernel such filters (Linux 4.14 tells: seccomp(2))? */
+/* Does the kernel have such filters? It says so since Linux 4.14 (seccomp(2), SECCOMP_GET_ACTION_AVAIL). */
 static int filter_probe(struct buf *why)
 {
 	const uint32_t action = SECCOMP_RET_TRACE;
@@ -87,7 +84,7 @@ int arm_choose(unsigned want, enum arming *how, struct buf *why)
 
 bool arm_is_filtered(const struct patch *p, const struct proc_status *s)
 {
-	/* Where it is not said how many there are, or nothing is, one may be a program's. */
+	/* If the kernel does not say how many filters there are, or /proc cannot be read, one of them may be the program's. */
 	return s->filters > p->filters || (s->filters == 0 && p->seccomp_seen && (s->filtered || !s->has_signals));
 }
 
@@ -95,8 +92,8 @@ void arm_task(const struct patch *p, struct task *task, bool on)
 {
 	struct patch_task *pt = patch_task_of(task);
 	const struct image *img = image_of(task);
-	uint64_t selector = img && img->selected ? AGENT_STATS + AGENT_SLOTS_SIZE : 0;
-	/* A filter is always on: what it stops is let through by whoever sees `armed`. */
+	uint64_t selector = img && img->sigsys.selected ? AGENT_STATS + AGENT_SLOTS_SIZE : 0;
+	/* A filter is always on; on_seccomp() (patch.c) handles its stops according to the state of the image. */
 	if (pt && pt->armed != on && (p->arming == ARM_FILTER || sud_arm(task->tid, on, selector) == 0))
 		pt->armed = on;
 }
@@ -109,7 +106,7 @@ enum arm_stop arm_read_stop(pid_t tid, struct call *call)
 	    info.op != PTRACE_SYSCALL_INFO_SECCOMP)
 		return ARM_STOP_NONE;
 	call->arch = info.arch;
-	call->nr = (int64_t)info.seccomp.nr; /* laid out as an entry's */
+	call->nr = (int64_t)info.seccomp.nr;
 	return ptrace(PTRACE_GETEVENTMSG, tid, NULL, &mark) == 0 && mark == ARM_FILTER_MARK ? ARM_STOP_OURS
 											    : ARM_STOP_THEIRS;
 }
@@ -122,4 +119,9 @@ void arm_answer_theirs(pid_t tid)
 	r.orig_rax = (unsigned long long)-1;
 	r.rax = (unsigned long long)-ENOSYS;
 	ptrace(PTRACE_SETREGS, tid, NULL, &r);
+}
+
+bool arm_is_served(const struct patch *p, const struct task *task)
+{
+	return task->proc->counted || p->arming == ARM_FILTER;
 }

@@ -1,14 +1,14 @@
 /*
- * What a program with our filter is told of seccomp: that it has none, as natively; and strict mode, which the kernel refuses
- * where there is a filter, is kept by the tracer (seccomp(2), SECCOMP_SET_MODE_STRICT).
+ * seccomp(2) and prctl(2) must tell a program that it has no filter. Strict mode, which the kernel refuses to a process that has a
+ * filter, is enforced here (seccomp(2), SECCOMP_SET_MODE_STRICT).
  */
-#include "engine/patch/patch.h"
+#include "engine/patch/arm/seccomp_mask.h"
 
 #include "arch/arch.h"
+#include "engine/patch/arm/arm.h"
 #include "syscall/table.h"
 #include "tracee/proc.h"
 
-#include <errno.h>
 #include <linux/seccomp.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -44,7 +44,7 @@ static void end_thread(const struct task *task)
 	ptrace(PTRACE_SETREGS, task->tid, NULL, &r);
 }
 
-/* Has the process filters of its own, which it may be told of? */
+/* Does the process have seccomp filters of its own? It may see those. */
 static bool is_filtered(const struct patch *p, const struct task *task)
 {
 	struct proc_status s;

@@ -1,10 +1,11 @@
-/* Arming by Syscall User Dispatch from outside (Documentation/admin-guide/syscall-user-dispatch.rst; Linux 6.4). */
-#include "engine/patch/patch.h"
+#include "engine/patch/arm/sud.h"
+
+#include "engine/patch/code/agent.h"
+#include "tracee/spawn.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -49,7 +50,7 @@ static int try_on_child(void)
 
 int sud_probe(struct buf *why)
 {
-	static int known = 1; /* the kernel stays what it is */
+	static int known = 1; /* asked only once: the kernel's answer does not change */
 	if (known > 0)
 		known = try_on_child();
 	if (known < 0)

@@ -1,6 +1,9 @@
-/* What was found out about the sites of a file, and patching them all at once in the next image that maps it. */
-#include "engine/patch/patch.h"
+#include "engine/patch/image/plan.h"
 
+#include "engine/patch/code/encode.h"
+#include "engine/patch/image/ranges.h"
+#include "engine/patch/image/site.h"
+#include "engine/patch/remote/remote.h"
 #include "tracee/proc.h"
 
 #include <stdio.h>
@@ -10,9 +13,28 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* A program may map any number of files, and generated code has call sites without end: what comes after is decided again. */
+/* Limits, because a program may map any number of files with any number of sites. Further sites are decided again in each image. */
 #define MODULES_MAX 1024
 #define PLANS_MAX   16384 /* of all files */
+
+/* What was learned about one site of a file. */
+struct plan {
+	struct owner owner;
+	uint64_t offset; /* in the file, of the address behind the instruction */
+	enum site_kind kind;
+	uint8_t moved, code[RELOCATE_MAX];
+	uint8_t nchanges;
+	struct {
+		int32_t delta; /* from the address behind the instruction */
+		uint8_t len, old[5];
+	} change[6];
+};
+
+/* A file with patched code. */
+struct module {
+	uint64_t dev, ino;
+	VEC(struct plan) plans;
+};
 
 static struct module *find_module(const struct patch *p, const struct mapping *m)
 {
@@ -46,11 +68,11 @@ void plan_free_all(struct patch *p)
 	vec_free(&p->modules);
 }
 
-/* --- who is believed --- */
+/* --- trust domains --- */
 
 /*
- * Its folder in /proc is the effective user's, and root's where execve(2) gave it other rights than its parent's (proc(5),
- * PR_SET_DUMPABLE): one call, and what is not known for sure is root's, whom only root's programs tell anything.
+ * The owner of /proc/PID is the effective user, or root if execve(2) gave the process other rights than its parent's (proc(5),
+ * PR_SET_DUMPABLE). So one call tells; and an image whose owner is unclear counts as root's, where only plans of root's programs apply.
  */
 void plan_note_owner(struct task *task)
 {
@@ -60,10 +82,10 @@ void plan_note_owner(struct task *task)
 		return;
 	snprintf(path, sizeof(path), "/proc/%d", (int)task->tid);
 	if (stat(path, &st) == 0)
-		image_of(task)->owner = (struct owner){st.st_uid, st.st_gid};
+		image_of(task)->start.owner = (struct owner){st.st_uid, st.st_gid};
 }
 
-/* Our own rights, which stay what they are. */
+/* Our own capabilities, read once because they do not change. */
 static uint64_t own_rights(struct patch *p)
 {
 	struct proc_status own;
@@ -75,7 +97,10 @@ static uint64_t own_rights(struct patch *p)
 	return p->rights;
 }
 
-/* Whose word the program's memory is now: false where that is nobody's alone, or where it has not all of root's rights. */
+/*
+ * The user who controls this memory. False if it is not clear who that is, because it is shared or the process changed its ids, or if
+ * the process is root's but does not have all of sctrace's capabilities.
+ */
 static bool find_owner(struct patch *p, const struct task *task, struct owner *owner)
 {
 	struct proc_status s;
@@ -90,12 +115,12 @@ static bool find_owner(struct patch *p, const struct task *task, struct owner *o
 
 static bool is_by(const struct plan *plan, const struct image *img)
 {
-	return plan->owner.uid == img->owner.uid && plan->owner.gid == img->owner.gid;
+	return plan->owner.uid == img->start.owner.uid && plan->owner.gid == img->start.owner.gid;
 }
 
 /* --- remembering --- */
 
-/* Does a change of one lie on a change of the other? Images choose their padding by themselves, and may come to the same. */
+/* Do changes of the two overlap? Images choose their padding independently, and may choose the same. */
 static bool overlaps(const struct plan *a, const struct plan *b)
 {
 	for (int i = 0; i < a->nchanges; i++)
@@ -123,8 +148,8 @@ void plan_remember(struct patch *p, struct task *task, const struct site *s, con
 	struct plan plan = {
 		.offset = s->ip - m->lo + m->file_offset, .kind = s->kind, .moved = s->moved, .nchanges = s->nchanges};
 	struct module *mod = p->nplans < PLANS_MAX ? module_of(p, m) : NULL;
-	/* A program that locked itself in shall not reach out of there by what is believed of it. */
-	if (!mod || image_of(task)->sealed || !find_owner(p, task, &plan.owner))
+	/* A program that has put itself into a sandbox must not reach other programs by what is learned from it. */
+	if (!mod || image_of(task)->sigsys.sealed || !find_owner(p, task, &plan.owner))
 		return;
 	memcpy(plan.code, s->code, s->moved);
 	for (int i = 0; i < s->nchanges; i++) {
@@ -152,7 +177,7 @@ uint64_t plan_used_until(const struct patch *p, const struct image *img, const s
 	return until;
 }
 
-/* The site that a plan makes at `ip` with its stub at `stub`: all its changes, ready to be written. */
+/* Makes the site that a plan describes, at `ip` with its stub at `stub`, with all its changes ready to be written. */
 static bool site_from_plan(struct site *s, const struct plan *plan, uint64_t ip, uint64_t stub)
 {
 	*s = (struct site){.ip = ip, .stub = stub, .kind = plan->kind, .moved = plan->moved};
@@ -170,7 +195,7 @@ static bool site_from_plan(struct site *s, const struct plan *plan, uint64_t ip,
 	return true;
 }
 
-/* Sites that are patched together: all their pieces are read with one call, and written page by page. */
+/* Sites that are patched together. All their bytes are read with one call, and written page by page. */
 #define BATCH        32
 #define BATCH_PIECES (BATCH * 7)
 
@@ -180,7 +205,7 @@ struct batch {
 	int n;
 };
 
-/* Bytes of site number `site` that must be `old` and become `new`, which may be the same. */
+/* Bytes of site number `site` that must be `old`, and become `new`. The two may be equal. */
 struct piece {
 	uint64_t addr;
 	size_t len;
@@ -188,7 +213,7 @@ struct piece {
 	int site;
 };
 
-/* Bytes of one page from the first piece in it to the last, and where a copy of them is. */
+/* The bytes of one page from its first piece to its last, and the offset of their copy. */
 struct run {
 	uint64_t lo;
 	size_t len, at;
@@ -198,7 +223,7 @@ struct work {
 	struct piece piece[BATCH_PIECES]; /* by address */
 	struct run run[BATCH_PIECES];
 	size_t npieces, nruns, size;
-	bool strange[BATCH]; /* a byte of the site is not as in the file: somebody wrote there */
+	bool strange[BATCH]; /* a byte of the site is not as in the file: the program has written there */
 };
 
 static int by_address(const void *a, const void *b)
@@ -208,10 +233,10 @@ static int by_address(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* What moved must stand behind the jump as it was judged: the program would run the stub's copy in its place. */
+/* The bytes that moved into the stub must be the same in this image, because it will run the stub's copy of them. */
 static void add_pieces(struct work *w, const struct site *s, int site)
 {
-	enum { JUMPED = 3 }; /* bytes behind the call that the jump covers */
+	enum { JUMPED = 3 }; /* bytes behind the call that a long jump covers */
 	for (int k = 0; k < s->nchanges; k++)
 		w->piece[w->npieces++] =
 			(struct piece){s->change[k].addr, s->change[k].len, s->change[k].old, s->change[k].new, site};
@@ -251,7 +276,7 @@ static bool read_runs(const struct work *w, pid_t pid, unsigned char *bytes)
 	return process_vm_readv(pid, here, w->nruns, there, w->nruns, 0) == (ssize_t)w->size;
 }
 
-/* Where the copy of a piece is; *r: the last one's run. */
+/* The copy of a piece; *r is the run of the piece before it, and becomes this one's. */
 static unsigned char *copy_of(const struct piece *c, const struct run **r, unsigned char *bytes)
 {
 	while (c->addr / AGENT_PAGE != (*r)->lo / AGENT_PAGE)
@@ -259,7 +284,7 @@ static unsigned char *copy_of(const struct piece *c, const struct run **r, unsig
 	return bytes + (*r)->at + (c->addr - (*r)->lo);
 }
 
-/* Puts the changes into the copy, site by site or not at all. */
+/* Makes the changes in the copy, except for strange sites. */
 static void change_copy(struct work *w, unsigned char *bytes)
 {
 	const struct run *r = w->run;
@@ -276,7 +301,7 @@ static void change_copy(struct work *w, unsigned char *bytes)
 	}
 }
 
-/* All or nothing: a jump to a page that could not be written would lead astray. */
+/* Writes all runs or none: if a page cannot be written, a jump to it from another page must not stay. */
 static bool write_runs(const struct work *w, pid_t pid, int fd, const unsigned char *bytes)
 {
 	const struct run *r = w->run;
@@ -312,14 +337,12 @@ static void batch_apply(struct patch *p, struct task *task, struct batch *b, str
 	bool done = b->n && batch_write(b, &w, task->tid, fd, stubs);
 	for (int i = 0; i < b->n; i++) {
 		struct site *s = b->site[i];
-		if (!done || w.strange[i] || map_put(&img->sites, s->ip, s) < 0) {
+		if (!done || w.strange[i] || map_put(&img->sites.by_ip, s->ip, s) < 0) {
 			free(s);
 			continue;
 		}
 		p->nsites++;
-		s->serial = ++img->serial;
-		p->patched += site_is_patched(s);
-		p->redirected += s->kind == SITE_REDIRECT;
+		s->serial = ++img->sites.serial;
 		site_index(img, s);
 		site_note_gaps(img, s);
 		site_say(p, task, s, "as known");
@@ -329,22 +352,22 @@ static void batch_apply(struct patch *p, struct task *task, struct batch *b, str
 }
 
 /*
- * Patches all sites that are known of a file whose offset 0 would be at `origin`: the calls to come need not stop once
- * each. Only while one thread runs in the image, whose stubs have room.
+ * Patches all known sites of a file whose offset 0 would be at address `origin`, so that each need not stop once. Only while the image has
+ * one thread, and room for stubs.
  */
 static void patch_module(struct patch *p, struct task *task, const struct module *mod, uint64_t origin)
 {
 	struct image *img = image_of(task);
-	struct stub_page *page = img->pages.n ? &img->pages.v[0] : NULL;
+	struct stub_page *page = img->sites.pages.n ? &img->sites.pages.v[0] : NULL;
 	struct batch *b = calloc(1, sizeof(*b));
 	int fd = -1;
-	if (page && b && img->from_start && task->proc->ntasks == 1 && site_is_near(page->addr, origin))
+	if (page && b && img->start.observed && task->proc->ntasks == 1 && site_is_near(page->addr, origin))
 		fd = remote_open(task->tid);
 	for (size_t i = 0; fd >= 0 && i < mod->plans.n; i++) {
 		const struct plan *plan = &mod->plans.v[i];
 		uint64_t ip = origin + plan->offset;
 		uint32_t slot = page->used + (uint32_t)b->n;
-		bool wanted = is_by(plan, img) && !map_get(&img->sites, ip) && slot < page->max;
+		bool wanted = is_by(plan, img) && !map_get(&img->sites.by_ip, ip) && slot < page->max;
 		struct site *s = wanted ? calloc(1, sizeof(*s)) : NULL;
 		uint64_t stub = page->addr + (uint64_t)slot * STUB_SIZE;
 		if (!s)
@@ -373,9 +396,9 @@ void plan_apply_loader(struct patch *p, struct task *task, uint64_t entry)
 void plan_apply_mapped(struct patch *p, struct task *task, uint64_t ip)
 {
 	struct image *img = image_of(task);
-	if (img->surveyed || !img->from_start)
+	if (img->sites.surveyed || !img->start.observed)
 		return;
-	img->surveyed = true;
+	img->sites.surveyed = true;
 	maps_read(task->tid, img);
 	ranges_tell(task);
 	const struct mapping *caller = maps_find(img, ip);
@@ -395,14 +418,14 @@ bool plan_apply(struct patch *p, struct task *task, const struct mapping *m, uin
 	if (!mod || !mod->plans.n)
 		return false;
 	patch_module(p, task, mod, m->lo - m->file_offset);
-	return map_get(&image_of(task)->sites, ip) != NULL;
+	return map_get(&image_of(task)->sites.by_ip, ip) != NULL;
 }
 
 void plan_note_loader(struct patch *p, struct task *task, const struct mapping *m)
 {
 	const struct image *img = image_of(task);
-	if (p->loader || !img->entry || img->entry < m->lo || img->entry >= m->hi)
+	if (p->loader || !img->start.entry || img->start.entry < m->lo || img->start.entry >= m->hi)
 		return;
 	p->loader = module_of(p, m);
-	p->loader_entry = img->entry - m->lo + m->file_offset;
+	p->loader_entry = img->start.entry - m->lo + m->file_offset;
 }

@@ -1,14 +1,17 @@
 /*
- * Code that the program maps anew, moves, throws away or makes writable: what was patched there is put back first, so that it
- * moves, and is read and written, as it was. The agent knows where such code may be, and leaves those calls to the tracer.
+ * Before the program remaps, unmaps or makes writable code with patched sites, they are restored, so that the program moves, reads and
+ * writes its own code. The agent knows where patched code may be, and hands such calls to the tracer.
  */
-#include "engine/patch/patch.h"
+#include "engine/patch/image/ranges.h"
+
+#include "engine/patch/image/site.h"
+#include "engine/patch/remote/remote.h"
 
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-/* The two neighbours with the least between them become one. */
+/* Merges the two neighbouring rows with the smallest gap between them. */
 static void merge_nearest(uint64_t (*rows)[2], size_t n)
 {
 	size_t best = 0;
@@ -50,7 +53,7 @@ static void release(struct image *img, struct task *task, uint64_t lo, uint64_t 
 	bool known = false;
 	for (size_t k = 0; k < img->mappings.n; k++)
 		known |= img->mappings.v[k].lo < hi && img->mappings.v[k].hi > lo;
-	while ((s = map_next(&img->sites, &i, NULL)))
+	while ((s = map_next(&img->sites.by_ip, &i, NULL)))
 		if (s->ip - 2 >= lo && s->ip - 2 < hi)
 			site_restore(task, s, task->proc->ntasks == 1);
 	if (known)

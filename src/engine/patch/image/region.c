@@ -1,14 +1,13 @@
-/* The memory that calls are counted in, shared with the program: making it, giving it out, reading what was counted. */
-#include "engine/patch/patch.h"
+#include "engine/patch/image/region.h"
 
 #include "base/clock.h"
+#include "engine/patch/remote/remote.h"
 #include "syscall/table.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -40,14 +39,14 @@ static struct agent_tail *tail_of(const struct region *r)
 	return (struct agent_tail *)(void *)(r->slots + AGENT_SLOTS_SIZE);
 }
 
-/* The least ticks of a bucket (agent.h), and those of the next. */
+/* The smallest number of ticks in bucket `b` (agent.h). */
 static uint64_t bucket_low(unsigned b)
 {
 	unsigned shift = b < 32 ? 0 : b / 16 - 1;
 	return b < 32 ? b : (uint64_t)(b - 16 * shift) << shift;
 }
 
-/* What came since it was last looked at. The program may be writing without a lock: nothing is written to it here. */
+/* What was added since the last time. The program may be writing without a lock, so nothing is written to its word here. */
 static uint64_t since(const uint64_t *word, uint64_t *seen)
 {
 	uint64_t now = __atomic_load_n(word, __ATOMIC_RELAXED);
@@ -62,7 +61,7 @@ static double own_ns(const struct patch *p, double ticks)
 	return ns > 0 ? ns : 0;
 }
 
-/* Adds what the histogram got to `c`; how many calls that were. */
+/* Adds the new calls in the histogram to `c`; returns how many there were. */
 static uint64_t take_hist(struct patch *p, const struct agent_slot *s, struct agent_slot *seen, struct call_stats *c)
 {
 	uint64_t n = 0;
@@ -81,7 +80,7 @@ static uint64_t take_hist(struct patch *p, const struct agent_slot *s, struct ag
 	return n;
 }
 
-/* What was taken of a slot before; `none` where nothing was and, the region being at its end, nothing will be. */
+/* What was collected of a slot before. `none` if that is nothing and nothing will be collected again, because the region ends. */
 static struct agent_slot *seen_slot(struct patch *p, struct region *r, unsigned i, struct agent_slot *none)
 {
 	if ((r->refs > 0 || r->pooled) && !r->seen[i]) {
@@ -119,7 +118,7 @@ static void take_slot(struct patch *p, struct region *r, unsigned i, struct summ
 		c->max_ns = max_ns;
 }
 
-/* The longer the run, the better both clocks' ratio is known. */
+/* Computes the length of a tick anew: the longer the run, the more exact it is. */
 static void update_tick(struct patch *p)
 {
 	uint64_t ticks = __rdtsc() - p->tsc0;
@@ -206,7 +205,7 @@ uint64_t region_calls(struct patch *p)
 	return n;
 }
 
-/* --- which slot is whose --- */
+/* --- slots --- */
 
 static uint8_t slot_flags(int64_t nr)
 {
@@ -251,7 +250,7 @@ uint32_t region_entry(struct region *r, int64_t nr)
 
 /* --- the memory --- */
 
-/* Is `fd` memory of memfd_create(2)? It lies on a mount of the kernel's own, where there are no other files to open. */
+/* Is `fd` a memfd? Those lie on an internal mount of the kernel, on which there are no other files that can be opened. */
 static bool is_memfd(int fd)
 {
 	struct stat theirs, ours;
@@ -263,8 +262,8 @@ static bool is_memfd(int fd)
 }
 
 /*
- * Opens descriptor `their_fd` of the program for writing; -errno. Another task that shares its descriptors may have put
- * another file there, so it is looked at before it is opened in earnest.
+ * Opens descriptor `their_fd` of the program for writing, or -errno. Another task that shares its descriptors may have put another file
+ * there, so it is checked before it is opened.
  */
 static int open_memory(pid_t tid, int their_fd)
 {
@@ -280,7 +279,7 @@ static int open_memory(pid_t tid, int their_fd)
 	return err ? -err : fd;
 }
 
-/* Sizes, seals and maps a memory file: cut short later, our reading it would end us. */
+/* Sizes, seals and maps a memfd. If the program could shrink it later, reading it would raise SIGBUS in sctrace. */
 static int map_memory(struct region *r, int fd)
 {
 	if (ftruncate(fd, (off_t)AGENT_STATS_SIZE) < 0 ||
@@ -306,9 +305,9 @@ int region_adopt(struct region *r, pid_t tid, int their_fd)
 	return err;
 }
 
-/* --- the pool: mapping memory that is there costs an image less than making memory of its own --- */
+/* --- the pool: to map memory that exists costs an image less than to create its own --- */
 
-/* Images beyond these at the same time share the last one's counters. */
+/* If more images run at the same time, they share the last region. */
 #define POOL_SIZE 8
 
 static struct region *make_pooled(struct patch *p, const struct task *task, bool crowded)
@@ -327,7 +326,7 @@ static struct region *make_pooled(struct patch *p, const struct task *task, bool
 	return r;
 }
 
-/* A pooled region that nobody uses, or the crowded one; *n: how many there are. */
+/* A pooled region that is not in use, or the crowded one; *n: how many pooled regions there are. */
 static struct region *find_pooled(const struct patch *p, unsigned *n)
 {
 	struct region *found = NULL;

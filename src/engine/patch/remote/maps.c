@@ -1,6 +1,6 @@
-/* What is mapped where in the traced program (proc_pid_maps(5)). */
-#include "engine/patch/patch.h"
+#include "engine/patch/remote/maps.h"
 
+#include "engine/patch/remote/remote.h"
 #include "tracee/proc.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 int maps_read(pid_t pid, struct image *img)
 {
 	struct buf text = {0};
-	struct mapping start = {0}; /* the last file's beginning */
+	struct mapping start = {0}; /* where the beginning of the last file is mapped */
 	struct proc_map line;
 	int r = proc_read(pid, "maps", &text);
 	const char *p = buf_str(&text);
@@ -37,7 +37,7 @@ const struct mapping *maps_find(const struct image *img, uint64_t addr)
 	return NULL;
 }
 
-/* rel32 reaches 2 GiB; a margin for the length of what is jumped over. */
+/* A rel32 jump reaches 2 GiB; less a margin for the size of the code. */
 #define REACH 0x7ff00000ull
 
 static uint64_t distance(uint64_t a, uint64_t b)
@@ -49,11 +49,11 @@ uint64_t maps_gap(pid_t pid, uint64_t near, size_t size)
 {
 	struct buf text = {0};
 	struct proc_map m;
-	uint64_t end = 0x100000; /* nothing below: low addresses are for the kernel to refuse */
+	uint64_t end = 0x100000; /* the kernel refuses mappings at the lowest addresses */
 	uint64_t best = 0;
 	int r = proc_read(pid, "maps", &text);
 	for (const char *p = buf_str(&text); r == 0 && proc_map_next(&p, &m); end = m.hi) {
-		/* A page stays free on either side; below a stack more, for its growth. */
+		/* A page stays free on either side, and more below a stack, which may grow. */
 		uint64_t spare = proc_map_is(&m, "[stack]") ? 64 << 20 : 2 * AGENT_PAGE;
 		uint64_t at = m.lo - spare - size;
 		if (m.lo > end && m.lo - end >= size + spare + AGENT_PAGE && m.lo < 1ull << 47 &&
@@ -64,7 +64,7 @@ uint64_t maps_gap(pid_t pid, uint64_t near, size_t size)
 	return best;
 }
 
-/* Is there nothing in these bytes? */
+/* Are all these bytes 0? */
 static bool is_empty(const unsigned char *bytes, size_t n)
 {
 	return bytes[0] == 0 && memcmp(bytes, bytes + 1, n - 1) == 0;

@@ -1,7 +1,7 @@
-/* Having the traced program make calls, and reading and writing its memory. */
-#include "engine/patch/patch.h"
+#include "engine/patch/remote/remote.h"
 
 #include "base/clock.h"
+#include "engine/patch/arm/arm.h"
 #include "tracee/proc.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The memory that was written to last, as a file: process_vm_writev(2) cannot write to code. */
+/* The memory that was written to last, as a file; process_vm_writev(2) cannot write to code. */
 static struct {
 	pid_t tid;
 	int fd;
@@ -47,7 +47,7 @@ int remote_read(pid_t tid, uint64_t addr, void *buf, size_t n)
 	return got == (ssize_t)n ? 0 : -EFAULT;
 }
 
-/* Word by word: half of what belongs together being written would harm the program, so there is a second way. */
+/* Writes word by word by ptrace(2). If only half of a patch could be written, the program would crash; so there are two ways to write. */
 static int poke(pid_t tid, uint64_t addr, const unsigned char *bytes, size_t n)
 {
 	for (size_t done = 0; done < n;) {
@@ -78,20 +78,20 @@ int remote_write(pid_t tid, uint64_t addr, const void *buf, size_t n)
 	return remote_write_by(remote_open(tid), tid, addr, buf, n);
 }
 
-/* Is a timer running that interrupts a wait without end? */
+/* Is a timer running that would interrupt a blocking wait? */
 static bool is_woken(void)
 {
 	struct itimerval v;
 	return getitimer(ITIMER_REAL, &v) == 0 && (v.it_value.tv_sec || v.it_value.tv_usec);
 }
 
-/* What was sent to code of ours is back in no time, on the busiest of machines, unless the program put something else there. */
+/* How long we wait for a thread in code of ours. It needs far less, unless the program has changed that code. */
 #define PATIENCE_NS  (2 * NSEC_PER_SEC)
 #define IMPATIENT_NS (NSEC_PER_SEC / 10)
 
 /*
- * Has it ended without being able to tell? A process's first thread does so only when all its others have been waited for
- * (ptrace(2), "Death under ptrace"), which is ours to do, too.
+ * Has the task ended without a status to wait for? The status of a process's first thread comes only after all its other threads have
+ * been waited for (ptrace(2), "Death under ptrace"), and we may not have done that yet.
  */
 static bool has_ended(pid_t tid)
 {
@@ -100,7 +100,7 @@ static bool has_ended(pid_t tid)
 }
 #define LOOK_NS (NSEC_PER_SEC / 1000)
 
-/* Waits for the task's next stop or end. 0, -ESRCH: there is none, or -EFAULT: none came, and it was stopped where it is. */
+/* Waits for the task's next stop or end. 0; -ESRCH if there is none; -EFAULT if it did not come in time and the task was interrupted. */
 static int await_stop(struct tracer *t, const struct task *task, int *status)
 {
 	struct patch *p = patch_of(t);
@@ -144,7 +144,7 @@ int remote_next_stop(struct tracer *t, struct task *task, int *status)
 	return err;
 }
 
-/* Waits for the int3. What else stops the task here is a group-stop, which it then joins at its next stop. */
+/* Waits for the int3. A group-stop may come first; the task joins it at its next stop. */
 static int wait_for_trap(struct tracer *t, struct task *task)
 {
 	for (;;) {
@@ -154,7 +154,7 @@ static int wait_for_trap(struct tracer *t, struct task *task)
 			return err;
 		if (status >> 8 == SIGTRAP)
 			return 0;
-		if (status >> 16 == 0) /* a fault in code of ours: nothing to go on with */
+		if (status >> 16 == 0) /* a fault in code of ours */
 			return -EFAULT;
 		ptrace(PTRACE_CONT, task->tid, NULL, NULL);
 	}
@@ -164,7 +164,7 @@ int remote_run(struct tracer *t, struct task *task, struct user_regs_struct *r)
 {
 	pid_t tid = task->tid;
 	uint64_t mask = 0;
-	/* Everything is held off but the trap itself, which must not be blocked, and faults. */
+	/* All signals are blocked except the trap itself, and faults. */
 	uint64_t all = ~(1ull << (SIGTRAP - 1) | 1ull << (SIGSEGV - 1) | 1ull << (SIGBUS - 1) | 1ull << (SIGILL - 1));
 	r->orig_rax = (unsigned long long)-1;
 	if (ptrace(PTRACE_GETSIGMASK, tid, sizeof(mask), &mask) < 0 ||
@@ -194,14 +194,20 @@ static int wait_for_syscall_stop(struct tracer *t, struct task *task)
 	}
 }
 
-/* --- there and back --- */
+/* --- excursions --- */
 
 #define ERESTART_RESTARTBLOCK 516 /* linux/errno.h */
 
-/* As the kernel does where there is no handler to run: an interrupted call is made again (signal(7)). */
+bool remote_restart_pending(const struct user_regs_struct *r)
+{
+	int64_t rax = (int64_t)r->rax; /* ERESTARTSYS and its like (include/linux/errno.h) */
+	return (int64_t)r->orig_rax >= 0 && (rax == -512 || rax == -513 || rax == -514 || rax == -516);
+}
+
+/* Does what the kernel does if there is no handler to run: an interrupted call is made again (signal(7)). */
 static void restart_call(struct user_regs_struct *r)
 {
-	if (!stepout_restart_pending(r))
+	if (!remote_restart_pending(r))
 		return;
 	r->rip -= 2;
 	r->rax = (int64_t)r->rax == -ERESTART_RESTARTBLOCK ? SYS_restart_syscall : r->orig_rax;
@@ -233,17 +239,17 @@ static int write_back(const struct task *task, uint64_t at, struct user_regs_str
 	return remote_write(task->tid, at, &b, sizeof(b));
 }
 
-/* It did not take the way that was thought of: at once to where it was. */
+/* The thread did not come where it should: puts it back to where it was. */
 static int turn_back(const struct task *task, const struct excursion *d)
 {
 	ptrace(PTRACE_SETSIGMASK, task->tid, sizeof(d->mask), &d->mask);
 	return ptrace(PTRACE_SETREGS, task->tid, NULL, &d->saved) < 0 ? -ESRCH : -EFAULT;
 }
 
-/* Calls of a detour stop twice, and there are fewer than this. */
+/* More stops than any excursion has. */
 #define EXCURSION_STOPS 64
 
-/* To the entry of the call before `ip` or of the last one; `r` the registers there. */
+/* Resumes it up to the entry of the call before `ip`, or of the last one; `r` are the registers there. */
 static int excursion_to(struct tracer *t, struct task *task, const struct excursion *d, uint64_t ip,
 			struct user_regs_struct *r)
 {
@@ -266,7 +272,7 @@ static int excursion_to(struct tracer *t, struct task *task, const struct excurs
 	return turn_back(task, d);
 }
 
-/* A thread that we can do no more for finds its way by itself. */
+/* If a request failed, the task is no longer ours to resume; its way back is in the code that it runs. */
 static int or_lost(struct task *task, int r)
 {
 	if (r == -ESRCH)
@@ -285,7 +291,7 @@ int remote_excursion(struct tracer *t, struct task *task, struct excursion *d, s
 		return -EFAULT;
 	r->rip = d->start;
 	r->orig_rax = (unsigned long long)-1;
-	/* In this order: from here on each state it is left in leads back. */
+	/* In this order: if sctrace dies between the two requests, the thread finds its way back all the same. */
 	if (ptrace(PTRACE_SETREGS, tid, NULL, r) < 0 || ptrace(PTRACE_SETSIGMASK, tid, sizeof(all), &all) < 0)
 		return or_lost(task, -ESRCH);
 	return or_lost(task, excursion_to(t, task, d, d->halt ? d->halt : d->masked, r));
@@ -299,7 +305,7 @@ int remote_excursion_on(struct tracer *t, struct task *task, struct excursion *d
 int remote_excursion_end(struct tracer *t, struct task *task, const struct excursion *d)
 {
 	int status;
-	/* An event-stop, and not the end of the call: the kernel looks there whether a call of the thread's own is to restart. */
+	/* The thread must be in an event-stop, not at the end of the call: there the kernel checks whether its own call is to restart. */
 	if (ptrace(PTRACE_INTERRUPT, task->tid, NULL, NULL) < 0 || ptrace(PTRACE_CONT, task->tid, NULL, NULL) < 0)
 		return or_lost(task, -ESRCH);
 	int err = remote_next_stop(t, task, &status);
@@ -335,12 +341,12 @@ int64_t remote_call(struct tracer *t, struct task *task, uint64_t nr, const uint
 	r.r10 = args[3];
 	r.r8 = args[4];
 	r.r9 = args[5];
-	/* Two syscall-stops and no int3, whose signal would be forced on a program that ignores it. */
+	/* Two syscall-stops instead of an int3, whose SIGTRAP would be forced on a program that ignores it. */
 	if (write_back(task, AGENT_AT(agent_back_call), saved, mask) < 0)
 		return -EFAULT;
 	if (ptrace(PTRACE_SETREGS, tid, NULL, &r) < 0 || ptrace(PTRACE_SETSIGMASK, tid, sizeof(all), &all) < 0)
 		return -ESRCH;
-	/* At the entry of a call (a seccomp stop) that call's end comes first. */
+	/* In a seccomp stop the task is at the entry of a call, whose end comes first. */
 	struct call at;
 	bool at_entry = t->filter && arm_read_stop(tid, &at) != ARM_STOP_NONE;
 	int err = at_entry ? wait_for_syscall_stop(t, task) : 0;

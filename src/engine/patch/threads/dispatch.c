@@ -1,19 +1,26 @@
-/* A call from outside the agent: who makes it, and how the SIGSYS that was forced leaves no trace. */
-#include "engine/patch/patch.h"
+#include "engine/patch/threads/dispatch.h"
 
+#include "engine/patch/arm/arm.h"
+#include "engine/patch/arm/seccomp_mask.h"
+#include "engine/patch/arm/sud.h"
+#include "engine/patch/image/image.h"
+#include "engine/patch/image/ranges.h"
+#include "engine/patch/image/resume_point.h"
+#include "engine/patch/image/site.h"
+#include "engine/patch/image/visit.h"
+#include "engine/patch/remote/remote.h"
 #include "tracee/proc.h"
 
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/seccomp.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 
-/* Sends the task back to before its call. */
+/* Sends the task back to the call instruction. */
 static void redo(const struct task *task, struct user_regs_struct *r, int64_t nr)
 {
 	r->rip -= 2;
@@ -22,7 +29,6 @@ static void redo(const struct task *task, struct user_regs_struct *r, int64_t nr
 	ptrace(PTRACE_SETREGS, task->tid, NULL, r);
 }
 
-/* Lets the call run where it is, unarmed and traced; it is armed again when it came back (syscall_stop). */
 void dispatch_run_slow(const struct patch *p, struct task *task, struct user_regs_struct *r, int64_t nr)
 {
 	struct patch_task *pt = patch_task_of(task);
@@ -31,15 +37,15 @@ void dispatch_run_slow(const struct patch *p, struct task *task, struct user_reg
 	redo(task, r, nr);
 }
 
-/* The program's own action for SIGSYS, where it can be written from; false where it has none. */
+/* Prepares rt_sigaction(2) that sets the program's own action for SIGSYS; false if the program has none. */
 static bool own_action(struct task *task, uint64_t args[6])
 {
 	const struct image *img = image_of(task);
 	args[0] = SIGSYS;
 	args[1] = AGENT_DATA + offsetof(struct agent_data, scratch);
 	args[3] = sizeof(uint64_t);
-	return img->state == IMAGE_READY && img->minds_sigsys &&
-	       remote_write(task->tid, args[1], img->sigsys_action, sizeof(img->sigsys_action)) == 0;
+	return img->state == IMAGE_READY && img->sigsys.known &&
+	       remote_write(task->tid, args[1], img->sigsys.action, sizeof(img->sigsys.action)) == 0;
 }
 
 static void block_sigsys(const struct task *task)
@@ -51,12 +57,13 @@ static void block_sigsys(const struct task *task)
 	ptrace(PTRACE_SETSIGMASK, task->tid, sizeof(mask), &mask);
 }
 
+/* Does the mask block everything but SIGSYS? C libraries block all signals around clone(2). */
 static bool is_all_else(uint64_t mask)
 {
 	return !(mask & SIGBIT(SIGSYS)) && __builtin_popcountll(mask) >= 55;
 }
 
-/* Before a signal was forced: did the thread block it? *mask is what it blocks now. */
+/* Did the thread block SIGSYS before one was forced? *mask is what it blocks now. */
 static bool was_blocked(const struct task *task, uint64_t *mask)
 {
 	return ptrace(PTRACE_GETSIGMASK, task->tid, sizeof(*mask), mask) == 0 &&
@@ -74,15 +81,15 @@ bool dispatch_block_again(const struct task *task)
 }
 
 /*
- * The kernel forces the signal: a thread that blocked it has it unblocked, and where it was blocked or ignored its action is
- * reset (force_sig_info_to_task). Who blocks everything, as C libraries do around births, had it blocked too.
+ * The kernel forces the signal (force_sig_info_to_task): it unblocks SIGSYS in a thread that blocked it, and if SIGSYS was blocked or
+ * ignored, it resets the action. Both are restored here. A thread that blocks everything else had SIGSYS blocked too.
  */
 static void mend_forced_signal(struct patch *p, struct task *task)
 {
 	uint64_t args[6] = {0};
 	bool blocked = dispatch_block_again(task);
-	/* Else it is as it was, and a filter of the program's may forbid the call (force_sig_info_to_task). */
-	bool reset = blocked || image_of(task)->sigsys_action[ACTION_HANDLER] == 1 /* SIG_IGN */;
+	/* Otherwise the action was not changed; and a filter of the program's might forbid the call that restores it. */
+	bool reset = blocked || image_of(task)->sigsys.action[ACTION_HANDLER] == 1 /* SIG_IGN */;
 	if (reset && own_action(task, args))
 		remote_call(&p->t, task, SYS_rt_sigaction, args);
 }
@@ -102,8 +109,8 @@ enum tracer_verdict dispatch_forced(struct patch *p, struct task *task, const si
 }
 
 /*
- * A filter of the program's own is coming, and what it answers by itself outranks ours, which would not see it. Under ptrace
- * calls stop before any filter looks; with TSYNC (seccomp(2)) that must hold for all threads at once.
+ * The program is about to install a filter of its own. A call that this answers by itself would not stop at ours. Under ptrace calls stop
+ * before filters run, so the image falls back; with TSYNC (seccomp(2)) the filter applies to all threads at once, and all must fall back.
  */
 static void make_room_for_filter(struct patch *p, struct task *task, bool all_threads)
 {
@@ -115,13 +122,15 @@ static void make_room_for_filter(struct patch *p, struct task *task, bool all_th
 			ptrace(PTRACE_INTERRUPT, x->tid, NULL, NULL);
 }
 
-bool dispatch_sets_filter(int64_t nr, uint64_t arg0, uint64_t arg1)
+static bool sets_filter(int64_t nr, uint64_t arg0, uint64_t arg1)
 {
 	return (nr == SYS_seccomp && arg0 == SECCOMP_SET_MODE_FILTER) ||
 	       (nr == SYS_prctl && arg0 == PR_SET_SECCOMP && arg1 == SECCOMP_MODE_FILTER);
 }
 
-/* Flags or arguments with it are refused (seccomp(2)): so libseccomp asks whether there is the call. */
+/*
+ * With flags or arguments the call is refused (seccomp(2)); libseccomp makes such calls to find out whether the kernel has seccomp(2).
+ */
 static bool sets_strict(int64_t nr, const struct user_regs_struct *r)
 {
 	return (nr == SYS_seccomp && r->rdi == SECCOMP_SET_MODE_STRICT && r->rsi == 0 && r->rdx == 0) ||
@@ -131,12 +140,12 @@ static bool sets_strict(int64_t nr, const struct user_regs_struct *r)
 void dispatch_note_action(struct task *task, int sig, const uint64_t action[ACTION_WORDS])
 {
 	struct image *img = image_of(task);
-	/* Where SIGSYS has a handler of ours, the program's comes in its place (sigkill_guard.c). */
+	/* If SIGSYS has a handler of ours, the program's replaces it (sigkill_guard.c). */
 	if (sig == SIGSYS) {
-		img->minds_sigsys = true;
-		memcpy(img->sigsys_action, action, ACTION_WORDS * sizeof(*action));
+		img->sigsys.known = true;
+		memcpy(img->sigsys.action, action, ACTION_WORDS * sizeof(*action));
 	}
-	/* Where all else is blocked, too, was_blocked() sees it by itself: shells have such handlers of SIGCHLD. */
+	/* If the handler blocks everything, was_blocked() sees that by itself. Shells have such handlers for SIGCHLD. */
 	bool by_mask = action[ACTION_MASK] & SIGBIT(SIGSYS) && !is_all_else(action[ACTION_MASK] & ~SIGBIT(SIGSYS));
 	bool by_itself = sig == SIGSYS && !(action[ACTION_FLAGS] & SA_NODEFER);
 	bool handled = action[ACTION_HANDLER] > 1; /* neither SIG_DFL nor SIG_IGN */
@@ -150,13 +159,13 @@ void dispatch_note_delivery(struct task *task, int sig)
 	struct proc_status s;
 	pt->signalled = true;
 	pt->returns_blocked |= pt->sigsys_blocked;
-	if (!(img->blocking_handlers & SIGBIT(sig)))
+	if (!(img->sigsys.blocking_handlers & SIGBIT(sig)))
 		return;
 	proc_status(task->tid, &s);
 	if (!(s.caught & SIGBIT(sig)))
 		return;
-	if (sig == SIGSYS && img->minds_sigsys && img->sigsys_action[ACTION_FLAGS] & SA_RESETHAND)
-		img->sigsys_action[ACTION_HANDLER] = 0; /* SIG_DFL */
+	if (sig == SIGSYS && img->sigsys.known && img->sigsys.action[ACTION_FLAGS] & SA_RESETHAND)
+		img->sigsys.action[ACTION_HANDLER] = 0; /* SIG_DFL */
 	image_note_blocked(task, true);
 }
 
@@ -167,14 +176,14 @@ static void watch_action(struct task *task, const struct user_regs_struct *r)
 		dispatch_note_action(task, (int)r->rdi, action);
 }
 
-/* Calls that change what we stand on. */
+/* Notes what the call is about to change that the engine depends on. */
 static void watch_call(struct patch *p, struct task *task, int64_t nr, const struct user_regs_struct *r)
 {
 	struct image *img = image_of(task);
 	ranges_watch(task, nr, r);
-	bool filter = dispatch_sets_filter(nr, r->rdi, r->rsi);
+	bool filter = sets_filter(nr, r->rdi, r->rsi);
 	bool strict = sets_strict(nr, r);
-	img->sealed |= filter || strict;
+	img->sigsys.sealed |= filter || strict;
 	if (filter && p->arming == ARM_FILTER)
 		make_room_for_filter(p, task, nr == SYS_seccomp && r->rsi & SECCOMP_FILTER_FLAG_TSYNC);
 	if (strict || (nr == SYS_prctl && r->rdi == PR_SET_TSC))
@@ -185,7 +194,7 @@ static void watch_call(struct patch *p, struct task *task, int64_t nr, const str
 		watch_action(task, r);
 }
 
-/* Not before the call is about to be made: at a stop on the way there the action that is mended must still be the former one. */
+/* Notes a new action for SIGSYS, just before the call is made: a forced SIGSYS on the way there must still restore the old one. */
 static void watch_own_action(struct task *task, int64_t nr, const struct user_regs_struct *r)
 {
 	if (nr == SYS_rt_sigaction && r->rdi == SIGSYS)
@@ -193,9 +202,8 @@ static void watch_own_action(struct task *task, int64_t nr, const struct user_re
 }
 
 /*
- * A SIGSYS of the program's own, while ours are about. Where it was pending and blocked, the kernel delivered it in place of
- * one that a call of the program's should have raised: that call is yet to be made, and the signal, blocked again, goes back
- * to be pending (ptrace_signal in kernel/signal.c).
+ * If a SIGSYS of the program's own was pending and blocked, the kernel has delivered it in place of the one that a call should have
+ * raised. That call is yet to be made; and the signal is blocked again, so it becomes pending again (ptrace_signal() in kernel/signal.c).
  */
 void dispatch_mend_own(struct patch *p, struct task *task, const siginfo_t *si)
 {
@@ -206,7 +214,7 @@ void dispatch_mend_own(struct patch *p, struct task *task, const siginfo_t *si)
 	if (ptrace(PTRACE_GETREGS, task->tid, NULL, &saved) < 0)
 		return;
 	if (own_action(task, args)) {
-		/* By way of int3, so that the stop at its end is one that can deliver the signal. */
+		/* The call ends at an int3, because a signal-delivery-stop can deliver the signal. */
 		r = saved;
 		r.rip = AGENT_AT(agent_remote);
 		r.rax = SYS_rt_sigaction;
@@ -219,7 +227,7 @@ void dispatch_mend_own(struct patch *p, struct task *task, const siginfo_t *si)
 		ptrace(PTRACE_SETREGS, task->tid, NULL, &saved);
 		ptrace(PTRACE_SETSIGINFO, task->tid, NULL, &again);
 	}
-	/* The kernel had rolled the call back: its number is in rax again. Or one came to its end there with that for a result. */
+	/* If the kernel has rolled a call back, its number is in rax. If a call has ended there, its result may be the same number. */
 	bool ended = saved.rip == patch_task_of(task)->completed_ip && !task->call.error &&
 		     (uint64_t)task->call.result == saved.rax;
 	bool lost = si->si_code <= 0 && saved.rax == saved.orig_rax && !ended &&
@@ -234,32 +242,32 @@ void dispatch_mend_own(struct patch *p, struct task *task, const siginfo_t *si)
 	}
 }
 
-/* Does the agent take this call? Then its stub, else 0. */
+/* The stub of the site if the agent can make this call, otherwise 0. */
 static uint64_t fast_way(struct patch *p, struct task *task, const struct user_regs_struct *r, const struct call *call)
 {
 	struct image *img = image_of(task);
-	if (call->arch != AUDIT_ARCH_X86_64 || img->state != IMAGE_READY || img->off)
+	if (call->arch != AUDIT_ARCH_X86_64 || img->state != IMAGE_READY || img->counters.off)
 		return 0;
 	struct site *s = site_of_stub(img, r->rip);
 	bool refused = s != NULL;
 	if (!s)
-		s = site_visit(p, task, r->rip);
+		s = visit_site(p, task, r->rip);
 	if (!s || !s->stub || s->kind == SITE_HOPELESS || !task->stopped)
 		return 0;
 	return image_map_call(p, task, call->nr, refused) ? s->stub : 0;
 }
 
-/* Under ptrace from here on: at the entry where the filter stopped it, or once more from the beginning. */
+/* Has the call made under ptrace: from the entry where the filter stopped it, or from the beginning. */
 static void go_slow(struct patch *p, struct task *task, struct user_regs_struct *r, int64_t nr)
 {
 	struct call at;
-	const struct site *s = map_get(&image_of(task)->sites, r->rip);
+	const struct site *s = map_get(&image_of(task)->sites.by_ip, r->rip);
 	if (p->arming == ARM_SUD || arm_read_stop(task->tid, &at) == ARM_STOP_NONE) {
 		dispatch_run_slow(p, task, r, nr);
 		return;
 	}
 	if (s && s->kind == SITE_LONG) {
-		/* What was behind the call has moved: the jump there now leads to the stub, whose own call stops next. */
+		/* The instructions behind the call have moved, so it must be made from the stub: the jump at the site leads there. */
 		redo(task, r, nr);
 		return;
 	}
@@ -267,6 +275,23 @@ static void go_slow(struct patch *p, struct task *task, struct user_regs_struct 
 	patch_task_of(task)->slow = true;
 	tracer_syscall_stop(&p->t, task);
 	seccomp_mask_enter(p, task);
+}
+
+void dispatch_end_slow(struct patch *p, struct task *task)
+{
+	struct patch_task *pt = patch_task_of(task);
+	const struct call *c = &task->call;
+	bool returned = c->nr == SYS_rt_sigreturn;
+	pt->slow = false;
+	pt->completed_ip = c->ip;
+	p->seccomp_seen |= !c->error && sets_filter(c->nr, c->args[0], c->args[1]);
+	if (c->nr == SYS_rt_sigprocmask || (returned && (pt->sigsys_blocked || pt->returns_blocked)))
+		image_note_mask(p, task);
+	pt->returns_blocked &= !returned;
+	if (returned && site_follow_moved(task) && pt->moved_frames)
+		pt->moved_frames--;
+	image_note_frames(task);
+	arm_task(p, task, image_of(task)->state == IMAGE_READY);
 }
 
 enum tracer_verdict dispatch_stop(struct patch *p, struct task *task, const struct call *call,
@@ -278,9 +303,9 @@ enum tracer_verdict dispatch_stop(struct patch *p, struct task *task, const stru
 	resume_point_forget(p, task);
 	patch_task_of(task)->completed_ip = 0;
 	if (p->t.detaching && p->arming == ARM_FILTER)
-		return STOP_OURS; /* it is at its entry, and goes on from there */
+		return STOP_OURS; /* the call goes on from its entry */
 	if (p->t.detaching) {
-		redo(task, r, nr); /* it makes the call by itself, when it is let go */
+		redo(task, r, nr); /* the task makes the call when it is detached */
 		return STOP_OURS;
 	}
 	watch_call(p, task, nr, r);

@@ -1,9 +1,8 @@
-/*
- * Our sudden death, in a process that was attached to: until the watchdog (attach.c) has turned dispatch off, and in threads that
- * were just then stopped by it, SIGSYS would end the program. So it has a handler meanwhile (agent_sigsys), which while we
- * live never runs.
- */
-#include "engine/patch/patch.h"
+#include "engine/patch/threads/sigkill_guard.h"
+
+#include "engine/patch/arm/sud.h"
+#include "engine/patch/remote/remote.h"
+#include "engine/patch/threads/dispatch.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -17,7 +16,7 @@
 
 #define SCRATCH (AGENT_DATA + offsetof(struct agent_data, scratch))
 
-/* Makes the call; what the thread has stopped with is delivered at its next stop alone, so where it is to be that is int3's. */
+/* Makes the call. If the thread is to be delivered a signal, the call must end in a signal-delivery-stop, that is, at an int3. */
 static int make_call(struct patch *p, struct task *task, struct user_regs_struct *r, bool delivers)
 {
 	if (!delivers) {
@@ -29,7 +28,7 @@ static int make_call(struct patch *p, struct task *task, struct user_regs_struct
 	return remote_run(&p->t, task, r);
 }
 
-/* Has the program set its action for SIGSYS; the former one goes to `old`. */
+/* Has the program set its action for SIGSYS; `old` gets the former one. */
 static int set_action(struct patch *p, struct task *task, const uint64_t *action, uint64_t *old, bool delivers)
 {
 	struct user_regs_struct saved, r;
@@ -57,20 +56,20 @@ void sigkill_guard_install(struct patch *p, struct task *task)
 	const uint64_t action[ACTION_WORDS] = {[ACTION_HANDLER] = AGENT_AT(agent_sigsys),
 					       [ACTION_FLAGS] = SA_RESTORER | SA_SIGINFO | SA_ONSTACK,
 					       [ACTION_RESTORER] = AGENT_AT(agent_sigsys_restorer)};
-	if (set_action(p, task, action, img->guarded_action, false) < 0)
+	if (set_action(p, task, action, img->sigsys.guarded_action, false) < 0)
 		return;
-	const uint64_t next = img->guarded_action[ACTION_HANDLER];
+	const uint64_t next = img->sigsys.guarded_action[ACTION_HANDLER];
 	remote_write(task->tid, AGENT_DATA + offsetof(struct agent_data, next), &next, sizeof(next));
-	memcpy(img->sigsys_action, action, sizeof(action));
-	img->guarded = img->minds_sigsys = true;
+	memcpy(img->sigsys.action, action, sizeof(action));
+	img->sigsys.guarded = img->sigsys.known = true;
 }
 
-/* We are refused what would send the thread back, and let go of it soon: it does so itself, in the handler of this. */
+/* The thread cannot be sent back by ptrace(2), and will be detached soon: its handler of this signal does it (agent_sigsys). */
 static void send_again(const struct task *task)
 {
 	siginfo_t si = {.si_signo = SIGSYS, .si_code = AGENT_AGAIN};
 	const struct image *img = image_of(task);
-	if (img && img->guarded)
+	if (img && img->sigsys.guarded)
 		syscall(SYS_rt_tgsigqueueinfo, task->proc->pid, task->tid, SIGSYS, &si);
 }
 
@@ -112,21 +111,21 @@ void sigkill_guard_remove(struct patch *p, struct task *task, bool delivers)
 {
 	struct image *img = image_of(task);
 	uint64_t ours[ACTION_WORDS];
-	if (!img->guarded || set_action(p, task, img->guarded_action, ours, delivers) < 0)
+	if (!img->sigsys.guarded || set_action(p, task, img->sigsys.guarded_action, ours, delivers) < 0)
 		return;
-	img->guarded = img->minds_sigsys = false;
-	if (img->guarded_action[ACTION_HANDLER] != 0) /* SIG_DFL */
-		dispatch_note_action(task, SIGSYS, img->guarded_action);
+	img->sigsys.guarded = img->sigsys.known = false;
+	if (img->sigsys.guarded_action[ACTION_HANDLER] != 0) /* SIG_DFL */
+		dispatch_note_action(task, SIGSYS, img->sigsys.guarded_action);
 }
 
 void sigkill_guard_mask(struct task *task)
 {
 	struct image *img = image_of(task);
 	const struct call *c = &task->call;
-	if (!img->guarded || c->error || c->args[0] != SIGSYS)
+	if (!img->sigsys.guarded || c->nr != SYS_rt_sigaction || c->error || c->args[0] != SIGSYS)
 		return;
 	if (c->args[2])
-		remote_write(task->tid, c->args[2], img->guarded_action, sizeof(img->guarded_action));
+		remote_write(task->tid, c->args[2], img->sigsys.guarded_action, sizeof(img->sigsys.guarded_action));
 	if (c->args[1])
-		img->guarded = false; /* from here on it has one of its own, in place of ours */
+		img->sigsys.guarded = false; /* the program's own action has replaced ours */
 }

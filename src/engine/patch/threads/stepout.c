@@ -1,15 +1,14 @@
 /*
- * Taking a thread out of our code, so that what the program can see of itself (a handler's context, an unwinder, a
- * longjmp target, a core) is what it would be natively: either it is about to make its call, or it has made it.
+ * What the program can see of itself (the context of a handler, an unwinder, the target of longjmp(3), a core) must be what it would be
+ * natively: the thread is either about to make its call, or has made it.
  */
-#include "engine/patch/patch.h"
+#include "engine/patch/threads/stepout.h"
 
-#include "arch/arch.h"
+#include "engine/patch/image/image.h"
+#include "engine/patch/image/site.h"
+#include "engine/patch/remote/remote.h"
 #include "syscall/table.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -17,21 +16,14 @@
 
 #define RED_ZONE 128
 
-/* include/linux/errno.h: the kernel will restart the call, or make EINTR of it. */
-bool stepout_restart_pending(const struct user_regs_struct *r)
-{
-	int64_t rax = (int64_t)r->rax;
-	return (int64_t)r->orig_rax >= 0 && (rax == -512 || rax == -513 || rax == -514 || rax == -516);
-}
-
-/* Native state before the call: at the site, the call number in rax. */
+/* Sets the native state before the call: at the site, with the call number in rax. */
 static void set_before_call(struct user_regs_struct *r, const struct site *s)
 {
 	r->rip = s->ip - 2;
 	r->orig_rax = (unsigned long long)-1;
 }
 
-/* Native state after the call: rcx and r11 are what `syscall` leaves (Intel SDM 2B, SYSCALL). */
+/* Sets the native state after the call, with rcx and r11 as `syscall` leaves them (Intel SDM 2B, SYSCALL). */
 static void set_after_call(struct user_regs_struct *r, const struct site *s)
 {
 	r->rip = s->ip;
@@ -80,7 +72,8 @@ static const struct agent_path *path_at(uint64_t ip)
 	return NULL;
 }
 
-bool stepout_at_call(uint64_t ip)
+/* Is `ip` right behind the system call instruction of the agent? */
+static bool is_after_call(uint64_t ip)
 {
 	const struct agent_path *path = path_at(ip);
 	return path && ip == AGENT_AT(path->after);
@@ -92,7 +85,7 @@ static bool has_vfork_frame(const struct agent_path *path, uint64_t ip)
 	return path == VFORK_PATH && ip >= AGENT_AT(path->after) && ip < AGENT_AT(agent_loaded);
 }
 
-/* Before such a call: is the place for its frame this thread's? */
+/* Before a vfork-like call: has this thread taken struct agent_vfork_frame? */
 static bool has_taken(const struct user_regs_struct *r)
 {
 	const struct agent_path *path = path_at(r->rip);
@@ -100,7 +93,7 @@ static bool has_taken(const struct user_regs_struct *r)
 	       (path == VFORK_PATH && r->rip < AGENT_AT(path->after));
 }
 
-/* Before or right behind execve(2): is the image's exec word this thread's? */
+/* Before or right after execve(2): has this thread set the image's exec word? */
 static bool has_exec_word(const struct user_regs_struct *r, const struct agent_path *path, uint64_t slot)
 {
 	const uint64_t zf = 0x40;
@@ -110,11 +103,11 @@ static bool has_exec_word(const struct user_regs_struct *r, const struct agent_p
 	       (r->rip >= AGENT_AT(agent_exec_taken) && r->rip < AGENT_AT(agent_exec_end) && r->eflags & zf);
 }
 
-/* The thread's frame says that it has the word; the frame is the program's to write, and the image need not have one. */
+/* The thread's frame says that it has set the word. The program can write the frame, so the image may have no exec word at all. */
 static void clear_exec_word(const struct image *img)
 {
-	if (img->exec_word)
-		__atomic_store_n(img->exec_word, 0, __ATOMIC_RELAXED);
+	if (img->counters.exec_word)
+		__atomic_store_n(img->counters.exec_word, 0, __ATOMIC_RELAXED);
 }
 
 static uint64_t vfork_frame_address(void)
@@ -128,13 +121,16 @@ static void release_vfork_frame(const struct task *task)
 	remote_write(task->tid, vfork_frame_address() + offsetof(struct agent_vfork_frame, taken), &none, sizeof(none));
 }
 
-/* The program's arithmetic flags (CF PF AF ZF SF as lahf gives them, OF as seto does); all others are untouched. */
+/* Restores the arithmetic flags (CF PF AF ZF SF as lahf saves them, OF as seto does). The agent changes no others. */
 static void restore_flags(struct user_regs_struct *r, uint64_t saved)
 {
 	r->eflags = (r->eflags & ~0x8d5ull) | (saved >> 8 & 0xd5) | (saved & 1) << 11;
 }
 
-/* The agent's frame as seen from where the thread is; `skip` bytes lie above its t0 on the stack. */
+/*
+ * Reads the agent's frame. The stack pointer is `skip` bytes below it; if `skip` is negative, the first -skip bytes of the frame are not
+ * there.
+ */
 static int read_frame(const struct task *task, const struct user_regs_struct *r, int64_t skip, struct agent_frame *f)
 {
 	memset(f, 0, sizeof(*f));
@@ -143,10 +139,10 @@ static int read_frame(const struct task *task, const struct user_regs_struct *r,
 	return remote_read(task->tid, at, (char *)f + from, sizeof(*f) - from);
 }
 
-/* Before the call: how many bytes of the frame are not there yet (or no more) at `ip`. */
+/* How many bytes of the frame are missing at `ip`, before the call: not pushed yet, or popped already. */
 static int64_t missing_frame(uint64_t ip, const struct agent_path *path)
 {
-	/* In the order of their addresses; the last that begins at or before ip counts. */
+	/* In the order of their addresses; the last row that begins at or before `ip` applies. */
 	const struct {
 		const unsigned char *from;
 		int64_t missing;
@@ -163,7 +159,10 @@ static int64_t missing_frame(uint64_t ip, const struct agent_path *path)
 	return missing;
 }
 
-/* On the way into rt_sigreturn(2), or behind it because its frame was none: undoes what was done; the rest is step_out_before_call's. */
+/*
+ * Undoes what was done before rt_sigreturn(2), also if the call has returned because its signal frame was bad. step_out_before_call() does
+ * the rest.
+ */
 static void out_of_sigreturn(const struct image *img, struct user_regs_struct *r)
 {
 	bool booked = r->rip == AGENT_AT(agent_sigreturn_booked) || r->rip == AGENT_AT(agent_sigreturn_sys);
@@ -175,7 +174,7 @@ static void out_of_sigreturn(const struct image *img, struct user_regs_struct *r
 			  RED_ZONE;
 }
 
-/* Undoes what was done before the call. */
+/* Undoes what the agent did before the call. */
 static bool step_out_before_call(const struct image *img, const struct task *task, struct user_regs_struct *r)
 {
 	struct agent_frame f;
@@ -212,7 +211,7 @@ static bool step_out_before_call(const struct image *img, const struct task *tas
 	return true;
 }
 
-/* A time in the histogram, the maximum and the minimum. */
+/* Adds a time to the histogram, the maximum and the minimum. */
 static void book_time(struct agent_slot *slot, uint64_t ticks)
 {
 	unsigned shift = ticks < 16 ? 0 : 59 - (unsigned)__builtin_clzll(ticks);
@@ -228,7 +227,7 @@ static void book_time(struct agent_slot *slot, uint64_t ticks)
 		;
 }
 
-/* Makes the updates that the agent had not made yet at `ip` (agent.S runs straight down). */
+/* Makes the updates that the agent has not made yet at `ip`; its code behind the call runs straight down (agent.S). */
 static void finish_updates(struct agent_slot *slot, const struct agent_path *path, uint64_t ip, uint64_t ticks,
 			   int64_t result, uint64_t flags)
 {
@@ -244,9 +243,9 @@ static void finish_updates(struct agent_slot *slot, const struct agent_path *pat
 
 void stepout_exec(const struct image *img)
 {
-	uint32_t entry = img->map[SYS_execve];
+	uint32_t entry = img->counters.map[SYS_execve];
 	struct agent_slot *slot = entry ? image_slot(img, AGENT_STATS - SLOT_ALIGN + entry) : NULL;
-	uint64_t t0 = img->exec_word ? __atomic_load_n(img->exec_word, __ATOMIC_RELAXED) : 0;
+	uint64_t t0 = img->counters.exec_word ? __atomic_load_n(img->counters.exec_word, __ATOMIC_RELAXED) : 0;
 	uint64_t now = __rdtsc();
 	if (!slot || !t0)
 		return;
@@ -255,7 +254,7 @@ void stepout_exec(const struct image *img)
 	book_time(slot, now > t0 ? now - t0 : 0);
 }
 
-/* A call that a signal interrupted: its fate is told by the frame that rt_sigreturn goes back to (calls.c). */
+/* A signal has interrupted the call. Whether it is restarted shows when rt_sigreturn(2) comes back to it (engine/ptrace/calls.c). */
 static void remember_interrupted(struct patch *p, struct task *task, const struct user_regs_struct *r,
 				 const struct site *s, const struct agent_frame *f, uint64_t ticks)
 {
@@ -274,7 +273,7 @@ static int read_vfork_frame(const struct task *task, struct agent_vfork_frame *k
 	return remote_read(task->tid, vfork_frame_address(), kept, sizeof(*kept));
 }
 
-/* Completes what was to be done after the call. A child of vfork(2) has left before (stepout_child). */
+/* Completes what the agent does after the call. A child of vfork(2) does not come here (stepout_child). */
 static bool step_out_after_call(struct patch *p, const struct image *img, struct task *task, struct user_regs_struct *r)
 {
 	uint64_t ip = r->rip;
@@ -283,7 +282,10 @@ static bool step_out_after_call(struct patch *p, const struct image *img, struct
 	struct agent_vfork_frame kept;
 	bool borrowed = has_vfork_frame(path, ip);
 	bool first = ip == AGENT_AT(path->after) || borrowed;
-	bool tail = ip >= AGENT_AT(path->ret); /* only the return address is left, below it for a moment the flags */
+	bool tail =
+		ip >=
+		AGENT_AT(
+			path->ret); /* only the return address is left on the stack, and for a moment the flags below it */
 	int64_t pushed = ip == AGENT_AT(path->pushed) ? sizeof(uint64_t) : 0;
 	int64_t skip = first ? 0 : tail ? pushed - 40 : 8;
 	uint64_t result = r->rax;
@@ -301,11 +303,11 @@ static bool step_out_after_call(struct patch *p, const struct image *img, struct
 		return false;
 	uint64_t now = __rdtsc();
 	uint64_t ticks = now > f.t0 ? now - f.t0 : 0;
-	/* rdx holds the time from `timed` on; what comes behind the histogram is not looked at any more. */
+	/* From `timed` on rdx holds the time; behind the histogram it is not needed. */
 	if (!first && ip >= AGENT_AT(path->timed) && ip <= AGENT_AT(path->add_hist))
 		ticks = r->rdx;
 	bool child = slot && f.slot & SLOT_F_FORKS && result == 0;
-	bool again = ip == AGENT_AT(path->after) && stepout_restart_pending(r);
+	bool again = ip == AGENT_AT(path->after) && remote_restart_pending(r);
 	if (borrowed)
 		release_vfork_frame(task);
 	if (!tail && has_exec_word(r, path, f.slot))
@@ -318,7 +320,7 @@ static bool step_out_after_call(struct patch *p, const struct image *img, struct
 	r->rsp += sizeof(f) + (uint64_t)skip + RED_ZONE;
 	set_after_call(r, s);
 	if (again) {
-		__atomic_sub_fetch(&slot->entered, 1, __ATOMIC_RELAXED); /* the tracer's books have it from here on */
+		__atomic_sub_fetch(&slot->entered, 1, __ATOMIC_RELAXED); /* from now on the tracer counts it */
 		remember_interrupted(p, task, r, s, &f, ticks);
 	} else if (slot && !child && ip <= AGENT_AT(path->add_hist))
 		finish_updates(slot, path, ip, ticks, (int64_t)result, f.slot);
@@ -340,12 +342,12 @@ void stepout(struct patch *p, struct task *task, bool caught)
 	bool moved = false;
 	uint64_t ip = r.rip;
 	if (!in_mapping_of_ours(img, ip)) {
-		/* Between the short jump and the stub: nothing has happened yet. */
-		moved = (s = map_get(&img->hops, ip)) != NULL;
+		/* Between the short jump and the stub nothing has happened yet. */
+		moved = (s = map_get(&img->sites.by_hop, ip)) != NULL;
 		if (moved)
 			set_before_call(&r, s);
 	} else if (!caught)
-		return; /* nobody will look: it goes on where it is, and a restart happens in place */
+		return; /* nothing can see where it is; if the call is to be restarted, that happens in the agent */
 	else if ((s = site_of_stub(img, ip))) {
 		out_of_stub(&r, s);
 		moved = true;
@@ -360,7 +362,7 @@ void stepout(struct patch *p, struct task *task, bool caught)
 bool stepout_needed(const struct task *task, uint64_t ip)
 {
 	const struct image *img = image_of(task);
-	return img && img->state == IMAGE_READY && (in_mapping_of_ours(img, ip) || map_get(&img->hops, ip));
+	return img && img->state == IMAGE_READY && (in_mapping_of_ours(img, ip) || map_get(&img->sites.by_hop, ip));
 }
 
 /*
@@ -388,7 +390,7 @@ static void leave_as_child(const struct task *task, struct user_regs_struct *r, 
 void stepout_child(struct task *task, bool copied)
 {
 	struct user_regs_struct r;
-	if (ptrace(PTRACE_GETREGS, task->tid, NULL, &r) < 0 || !stepout_at_call(r.rip))
+	if (ptrace(PTRACE_GETREGS, task->tid, NULL, &r) < 0 || !is_after_call(r.rip))
 		return;
 	bool borrowed = has_vfork_frame(path_at(r.rip), r.rip);
 	if (borrowed || copied)

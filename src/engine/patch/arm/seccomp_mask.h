@@ -1,0 +1,12 @@
+/* Hides our seccomp filter from the program that runs under it. */
+#ifndef SCTRACE_ENGINE_PATCH_ARM_SECCOMP_MASK_H
+#define SCTRACE_ENGINE_PATCH_ARM_SECCOMP_MASK_H
+
+#include "engine/patch/state.h"
+
+/* The task has entered task->call under ptrace: notes whether its result is to be changed, and enforces strict mode. */
+void seccomp_mask_enter(const struct patch *p, struct task *task);
+/* The call is at its end; its result has not been read yet and may be changed here. */
+void seccomp_mask_exit(struct task *task);
+
+#endif

@@ -1,0 +1,276 @@
+#include "engine/patch/image/setup.h"
+
+#include "engine/patch/arm/watchdog.h"
+#include "engine/patch/image/image.h"
+#include "engine/patch/image/region.h"
+#include "engine/patch/image/site.h"
+#include "engine/patch/remote/maps.h"
+#include "engine/patch/remote/remote.h"
+#include "engine/patch/remote/unmap.h"
+#include "tracee/proc.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <unistd.h>
+
+bool setup_is_refused(const struct patch *p, const struct proc_status *s, struct buf *why)
+{
+	if (s->ignored & SIGBIT(SIGTRAP))
+		buf_adds(why, "it ignores SIGTRAP");
+	else if (p->watchdog_fd >= 0 && s->ignored & SIGBIT(SIGSYS)) /* sigkill_guard.c installs a handler for it */
+		buf_adds(why, "it ignores SIGSYS");
+	else if (s->pending & SIGBIT(SIGSYS)) /* the first forced one would unblock it */
+		buf_adds(why, "it has a SIGSYS pending");
+	return why->len > 0;
+}
+
+/* Writes both pages at once. */
+static int write_agent(pid_t tid, const struct image *img, const struct region *region)
+{
+	unsigned char both[AGENT_PAGE + sizeof(struct agent_data)] = {0};
+	struct agent_data data = {.base = AGENT_STATS - SLOT_ALIGN,
+				  .exec_t0 = region_address(region, img->counters.exec_word),
+				  .single_thread = img->counters.single_thread};
+	_Static_assert(AGENT_DATA == AGENT_CODE + AGENT_PAGE, "side by side");
+	memcpy(data.map, img->counters.map, sizeof(data.map));
+	memcpy(both, agent_begin, (size_t)(agent_end - agent_begin));
+	memcpy(both + AGENT_PAGE, &data, sizeof(data));
+	return remote_write(tid, AGENT_CODE, both, sizeof(both));
+}
+
+#define SETUP_MAX 1024 /* bytes of the code in struct setup */
+
+/* Code of agent.S that is run once in the program, and what sctrace does at its first int3. */
+struct setup {
+	const unsigned char *begin, *end; /* the code up to the second int3, and its data */
+	const unsigned char *trap[2], *closed, *masked, *back, *back_end; /* for an excursion */
+	int (*middle)(struct region *, pid_t, const struct user_regs_struct *);
+};
+
+static int check_setup(const struct user_regs_struct *r)
+{
+	if (r->r13 == AGENT_CODE && r->r14 == AGENT_DATA && r->r15 == AGENT_STATS)
+		return 0;
+	return (int64_t)r->r13 < 0 ? (int)(int64_t)r->r13 : (int64_t)r->r15 < 0 ? (int)(int64_t)r->r15 : -ENOMEM;
+}
+
+static int finish_setup(struct region *region, pid_t tid, const struct user_regs_struct *r)
+{
+	int err = check_setup(r);
+	return err < 0 ? err : region_adopt(region, tid, (int)r->r12);
+}
+
+static int finish_region(struct region *region, pid_t tid, const struct user_regs_struct *r)
+{
+	return r->r15 != AGENT_STATS ? -ENOMEM : region_adopt(region, tid, (int)r->r12);
+}
+
+static const struct setup whole_setup = {.begin = setup_begin,
+					 .end = setup_end,
+					 .trap = {setup_trap1, setup_trap2},
+					 .closed = setup_closed,
+					 .masked = agent_masked_setup,
+					 .back = agent_back_setup,
+					 .back_end = setup_back_end,
+					 .middle = finish_setup};
+static const struct setup region_setup = {.begin = region_begin,
+					  .end = region_end,
+					  .trap = {region_trap1, region_trap2},
+					  .closed = region_closed,
+					  .masked = agent_masked_region,
+					  .back = agent_back_region,
+					  .back_end = region_back_end,
+					  .middle = finish_region};
+
+/* Runs it as an excursion, with no-ops in place of the two int3. */
+static int run_excursion(struct tracer *t, struct task *task, uint64_t at, const struct setup *s,
+			 struct user_regs_struct *r, struct region *region)
+{
+	static const unsigned char nop = 0x90;
+	unsigned char code[SETUP_MAX], old[SETUP_MAX];
+	size_t n = (size_t)(s->back_end - s->begin);
+	uint64_t room = s == &whole_setup ? maps_room(task->tid, n) : 0;
+	at = room ? room : at; /* unused bytes, where the code may stay if sctrace dies */
+	struct excursion d = {.start = at,
+			      .halt = at + (uint64_t)(s->closed - s->begin),
+			      .masked = at + (uint64_t)(s->masked - s->begin),
+			      .back = at + (uint64_t)(s->back - s->begin)};
+	if (n > sizeof(code) || remote_read(task->tid, at, old, n) < 0)
+		return -EFAULT;
+	memcpy(code, s->begin, n);
+	code[s->trap[0] - s->begin] = code[s->trap[1] - s->begin] = nop;
+	if (remote_write(task->tid, at, code, n) < 0)
+		return -EFAULT;
+	int halted = remote_excursion(t, task, &d, r);
+	int err = halted > 0 ? s->middle(region, task->tid, r) : halted < 0 ? halted : (int)r->r12;
+	struct user_regs_struct rest;
+	if (halted > 0 && remote_excursion_on(t, task, &d, &rest) == -ESRCH)
+		return -ESRCH;
+	if (err == -ESRCH || (halted >= 0 && remote_excursion_end(t, task, &d) == -ESRCH))
+		return -ESRCH;
+	remote_write(task->tid, at, old, n);
+	return err;
+}
+
+/* Runs the code at `at` up to its first int3, calls s->middle(), and runs the code to its second int3. */
+static int run_setup(struct tracer *t, struct task *task, uint64_t at, const struct setup *s,
+		     struct user_regs_struct *r, struct region *region)
+{
+	unsigned char old[SETUP_MAX];
+	size_t n = (size_t)(s->end - s->begin);
+	if (patch_of(t)->watchdog_fd >= 0)
+		return run_excursion(t, task, at, s, r, region);
+	if (n > sizeof(old) || remote_read(task->tid, at, old, n) < 0 || remote_write(task->tid, at, s->begin, n) < 0)
+		return -EFAULT;
+	r->rip = at;
+	int err = remote_run(t, task, r);
+	if (err == -ESRCH)
+		return err;
+	if (err == 0 && (int64_t)r->r12 >= 0) {
+		err = s->middle(region, task->tid, r);
+		struct user_regs_struct rest = *r;
+		if (remote_run(t, task, &rest) == -ESRCH)
+			return -ESRCH;
+	} else if (err == 0)
+		err = (int)r->r12;
+	remote_write(task->tid, at, old, n);
+	return err;
+}
+
+/* Maps pooled memory, whose name is `path`. -ENOENT if the program cannot open it; then nothing has changed. */
+static int setup_pooled(struct tracer *t, struct task *task, uint64_t at, struct user_regs_struct *r,
+			const struct region *region, const char *path)
+{
+	unsigned char code[SETUP_MAX], old[SETUP_MAX];
+	size_t n = (size_t)(setup_end - setup_begin);
+	if (n > sizeof(code) || remote_read(task->tid, at, old, n) < 0)
+		return -EFAULT;
+	memcpy(code, setup_begin, n);
+	memcpy(code + (setup_path - setup_begin), path, SETUP_PATH);
+	if (remote_write(task->tid, at, code, n) < 0)
+		return -EFAULT;
+	r->rip = at;
+	r->rbp = 1;
+	int err = remote_run(t, task, r);
+	if (err == -ESRCH)
+		return err;
+	remote_write(task->tid, at, old, n);
+	if (err == 0 && (int64_t)r->r12 < 0)
+		return -ENOENT;
+	if (err == 0)
+		err = check_setup(r);
+	return err < 0 || region_is_there(region, task->tid) ? err : -EBADF;
+}
+
+/* Maps counters for a new image, and the agent's pages. Sets *region; `r` are the registers at the end of setup (agent.S). */
+static int map_agent(struct patch *p, struct task *task, uint64_t at, struct user_regs_struct *r,
+		     struct region **region)
+{
+	char path[SETUP_PATH] = "";
+	const struct user_regs_struct before = *r;
+	*region = region_from_pool(p, task, path);
+	int err = *region ? setup_pooled(&p->t, task, at, r, *region, path) : -ENOENT;
+	if (err != -ENOENT)
+		return err;
+	p->no_pool |= *region != NULL;
+	region_put(p, *region);
+	*r = before;
+	r->rbp = 0;
+	*region = region_new(p, task);
+	return *region ? run_setup(&p->t, task, at, &whole_setup, r, *region) : -ENOMEM;
+}
+
+/* Both sides have mapped the memory: its descriptor is no longer needed, unless it is pooled. */
+static void close_memory(struct patch *p, const struct region *region)
+{
+	if (region->pooled)
+		return;
+	watchdog_watch(p, region->fd);
+	close(region->fd);
+}
+
+/* The agent cannot go in after all: unmaps what setup has mapped according to `r` (agent.S). `stubs`: where the stubs were to go. */
+static void unmap_setup(struct patch *p, struct task *task, const struct user_regs_struct *r, uint64_t stubs)
+{
+	const struct {
+		uint64_t there;
+		struct area area;
+	} made[] = {{r->r13, {AGENT_CODE, AGENT_PAGE}},
+		    {r->r14, {AGENT_DATA, AGENT_PAGE}},
+		    {r->r15, {AGENT_STATS, AGENT_STATS_SIZE}},
+		    {r->rbx, {stubs, STUB_AREA}}};
+	struct area areas[sizeof(made) / sizeof(*made)];
+	size_t n = 0;
+	for (size_t i = 0; r->r13 == AGENT_CODE && i < sizeof(made) / sizeof(*made); i++)
+		if (made[i].there && made[i].there == made[i].area.addr)
+			areas[n++] = made[i].area;
+	if (n)
+		unmap_areas(p, task, areas, n);
+}
+
+int setup_image(struct patch *p, struct task *task, uint64_t at)
+{
+	struct image *img = image_of(task);
+	struct region *region = NULL;
+	struct user_regs_struct r;
+	if (ptrace(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
+		return -ESRCH;
+	/* Stubs go far enough below the loader to leave room for the libraries that it will map, and near enough for jumps to reach. */
+	uint64_t gap = at > 1ull << 32 ? (at & ~0xfffull) - (512ull << 20) : maps_gap(task->tid, at, STUB_AREA);
+	r.rbx = gap;
+	int err = map_agent(p, task, at, &r, &region);
+	if (err == 0) {
+		img->counters.single_thread = task->proc->ntasks == 1 && !region->crowded;
+		img->counters.exec_word = region_take_exec(region);
+		image_map_known_calls(p, img, region);
+		err = write_agent(task->tid, img, region);
+		if (err < 0 && img->counters.exec_word)
+			region_give_exec(region, img->counters.exec_word);
+	}
+	if (err < 0) {
+		img->counters.exec_word = NULL;
+		if (region)
+			region->discard |= !region->pooled;
+		region_put(p, region);
+		img->state = IMAGE_FALLBACK;
+		if (p->watchdog_fd >= 0)
+			unmap_setup(p, task, &r, gap);
+		return err;
+	}
+	close_memory(p, region);
+	img->sigsys.selected = p->watchdog_fd >= 0;
+	if (gap && r.rbx == gap)
+		(void)vec_push(&img->sites.pages, (struct stub_page){gap, 0, STUB_AREA / STUB_SIZE});
+	img->counters.region = region;
+	img->user = task->tid;
+	img->state = IMAGE_READY;
+	return 0;
+}
+
+int setup_own_region(struct patch *p, struct task *task)
+{
+	struct image *img = image_of(task);
+	struct region *region = region_new(p, task);
+	struct user_regs_struct saved, r;
+	if (!region || ptrace(PTRACE_GETREGS, task->tid, NULL, &saved) < 0)
+		return -ESRCH;
+	r = saved;
+	uint64_t at = AGENT_AT(agent_end) + 64; /* unused room in the agent's page, which the program cannot write */
+	int err = run_setup(&p->t, task, at, &region_setup, &r, region);
+	if (err == -ESRCH)
+		return err;
+	ptrace(PTRACE_SETREGS, task->tid, NULL, &saved);
+	if (err < 0) {
+		region->discard = true;
+		region_put(p, region);
+		return err;
+	}
+	close_memory(p, region);
+	region_put(p, img->counters.region);
+	img->counters.region = region;
+	memset(img->counters.map, 0, sizeof(img->counters.map));
+	image_map_known_calls(p, img, region);
+	return remote_write(task->tid, AGENT_DATA + offsetof(struct agent_data, map), img->counters.map,
+			    sizeof(img->counters.map));
+}

@@ -1,0 +1,92 @@
+/* The call sites of an image: finding them, and undoing what was done to them. */
+#ifndef SCTRACE_ENGINE_PATCH_IMAGE_SITE_H
+#define SCTRACE_ENGINE_PATCH_IMAGE_SITE_H
+
+#include "engine/patch/code/encode.h"
+#include "engine/patch/code/relocate.h"
+#include "engine/patch/state.h"
+
+_Static_assert(RELOCATE_MAX <= STUB_MOVED_MAX, "a stub has room for all that may move");
+
+enum site_kind {
+	SITE_NEW,
+	SITE_SHORT,    /* jmp rel8 over the two bytes of the instruction */
+	SITE_LONG,     /* jmp rel32 over it and the instructions behind it, which moved into the stub */
+	SITE_REDIRECT, /* unchanged: each call stops once and is sent to the stub */
+	SITE_HOPELESS, /* unchanged: traced by ptrace */
+};
+
+/* One system call instruction. */
+struct site {
+	uint64_t ip;   /* behind the instruction */
+	uint64_t stub; /* address of its stub, or 0 */
+	enum site_kind kind;
+	bool retry;                 /* a long jump may be possible later */
+	uint8_t moved;              /* number of bytes that moved into the stub (SITE_LONG) */
+	uint8_t code[RELOCATE_MAX]; /* those bytes */
+	uint32_t serial;            /* image_sites.serial when it was patched last */
+	/* What was overwritten, so that it can be restored: the hops, and last the site itself. */
+	struct change {
+		uint64_t addr;
+		uint8_t len, old[5], new[5];
+	} change[6];
+	uint8_t nchanges;
+};
+
+/* Padding that a jump was put into. */
+struct gap_use {
+	uint64_t lo;
+	uint32_t used; /* bytes */
+};
+
+/* Stubs lie in pages near the code that they serve. */
+struct stub_page {
+	uint64_t addr;
+	uint32_t used; /* stubs given out */
+	uint32_t max;
+};
+
+static inline bool site_is_patched(const struct site *s)
+{
+	return s->kind == SITE_SHORT || s->kind == SITE_LONG;
+}
+
+/* The site whose stub contains `addr`, or NULL. */
+struct site *site_of_stub(const struct image *img, uint64_t addr);
+/* The site from behind which the instruction at `ip` moved into a stub, or NULL. */
+const struct site *site_moved_from(const struct image *img, uint64_t ip);
+/* Can a jump at one address reach the other? */
+bool site_is_near(uint64_t a, uint64_t b);
+/* Does memory still hold what a change wrote (new), or what was there before (!new)? */
+bool site_bytes_are(const struct task *task, const struct change *c, bool new);
+/* Writes the site's stub into the program's memory. `moved`: the s->moved bytes that go into it. */
+bool site_write_stub(struct task *task, const struct site *s, const unsigned char *moved);
+
+/* Enters a site into the tables by stub and by hop. */
+void site_index(struct image *img, struct site *s);
+/* Takes its hops out of that table, and forgets its changes. */
+void site_unindex(struct image *img, struct site *s);
+/* Notes the padding that the hops of a patched site use. */
+void site_note_gaps(struct image *img, const struct site *s);
+/* Copies all sites of an image to a new one. */
+void site_copy_all(struct patch *p, struct image *img, const struct image *from);
+void site_free_all(struct patch *p, struct image *img);
+
+/*
+ * In the first stop of a child with a copy of its parent's memory: checks the sites that other threads of the parent patched while the
+ * copy was made, and forgets those that the copy does not have.
+ */
+void site_check_copied(struct patch *p, struct task *task);
+/* Restores a site. With `hops` also the padding on the way to its stub, in which no other thread may be. */
+void site_restore(const struct task *task, const struct site *s, bool hops);
+/* Restores all sites of the task's image. */
+void site_restore_all(struct task *task);
+/*
+ * rt_sigreturn(2) is over, and the thread may be at an instruction that has moved into a stub: sends it to where that is now. Was it
+ * at one?
+ */
+bool site_follow_moved(struct task *task);
+/* With SCTRACE_DEBUG, prints what was decided about a site, and why. */
+void site_say(const struct patch *p, const struct task *task, const struct site *s, const char *why);
+
+#endif

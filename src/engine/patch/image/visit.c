@@ -1,0 +1,327 @@
+#include "engine/patch/image/visit.h"
+
+#include "engine/patch/code/padding.h"
+#include "engine/patch/code/relocate.h"
+#include "engine/patch/image/image.h"
+#include "engine/patch/image/plan.h"
+#include "engine/patch/image/ranges.h"
+#include "engine/patch/image/resume_point.h"
+#include "engine/patch/image/site.h"
+#include "engine/patch/remote/maps.h"
+#include "engine/patch/remote/remote.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+
+#define CACHE_LINE 64
+/* How far from a site hops can lead, in bytes. */
+#define WINDOW (PADDING_HOPS * 128 + 128)
+/* A limit on the sites of one image, because generated code can have very many. Calls at further sites are traced. */
+#define SITES_MAX 65536
+
+/* --- stubs --- */
+
+/* Has the program map a page of stubs near `ip`; NULL if it cannot. */
+static struct stub_page *new_page(struct patch *p, struct task *task, uint64_t ip)
+{
+	struct image *img = image_of(task);
+	uint64_t at = maps_gap(task->tid, ip, AGENT_PAGE);
+	/* MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, PROT_READ | PROT_EXEC */
+	const uint64_t args[6] = {at, AGENT_PAGE, 5, 0x100022, (uint64_t)-1, 0};
+	int64_t got = at ? remote_call(&p->t, task, SYS_mmap, args) : -ENOMEM;
+	if (got == -EFAULT)
+		image_fall_back(p, task, "its agent was changed");
+	if (!at || got != (int64_t)at)
+		return NULL;
+	return vec_push(&img->sites.pages, (struct stub_page){at, 0, AGENT_PAGE / STUB_SIZE})
+		       ? &img->sites.pages.v[img->sites.pages.n - 1]
+		       : NULL;
+}
+
+/* Gives the site a place for its stub, if it has none; false if there is no room near it. */
+static bool place_stub(struct patch *p, struct task *task, struct site *s)
+{
+	struct image *img = image_of(task);
+	struct stub_page *page = NULL;
+	for (size_t i = 0; i < img->sites.pages.n && !page && !s->stub; i++)
+		if (img->sites.pages.v[i].used < img->sites.pages.v[i].max &&
+		    site_is_near(img->sites.pages.v[i].addr, s->ip))
+			page = &img->sites.pages.v[i];
+	if (!page && !s->stub && !img->sigsys.sealed)
+		page = new_page(p, task, s->ip);
+	if (page)
+		s->stub = page->addr + (uint64_t)page->used++ * STUB_SIZE;
+	return s->stub != 0;
+}
+
+/* --- padding --- */
+
+/*
+ * The end of the part of the padding [lo, hi) that is used in this image; `lo` if none is. Each use began at the first free byte, but
+ * they are noted in any order.
+ */
+static uint64_t used_until(const struct image *img, uint64_t lo, uint64_t hi)
+{
+	uint64_t until = lo;
+	for (size_t i = 0; i < img->sites.gaps.n; i++) {
+		const struct gap_use *u = &img->sites.gaps.v[i];
+		if (u->lo >= lo && u->lo < hi && u->lo + u->used > until)
+			until = u->lo + u->used;
+	}
+	return until;
+}
+
+/*
+ * Finds free padding near a site: between functions, made of fill bytes, and not used already. What other images of the same file use
+ * counts as used too, so that all plans of a file can be applied together. Returns how many gaps.
+ */
+static int free_gaps(const struct patch *p, struct task *task, const struct mapping *m, uint64_t ip, struct gap *gaps)
+{
+	const struct image *img = image_of(task);
+	struct gap all[PADDING_GAPS];
+	unsigned char bytes[64];
+	/* In the same page as the site, so that mmap(2) or madvise(2) replaces both or neither. */
+	uint64_t page = (ip - 2) & ~(uint64_t)(AGENT_PAGE - 1);
+	uint64_t lo = ip - WINDOW < page ? page : ip - WINDOW;
+	uint64_t hi = ip + WINDOW > page + AGENT_PAGE ? page + AGENT_PAGE : ip + WINDOW;
+	pid_t pid = task->tid;
+	const struct mem direct = {mem_read_process, &pid};
+	struct mem_pages pages = {.under = &direct};
+	const struct mem mem = {mem_read_pages, &pages};
+	int found = m->base ? padding_gaps(&mem, m->base, lo, hi, all, PADDING_GAPS) : -ENOEXEC;
+	unsigned char window[2 * WINDOW];
+	if (found < 0 && mem_get(&mem, lo, window, hi - lo) == 0)
+		found = padding_traps(window, hi - lo, lo, all, PADDING_GAPS);
+	int n = 0;
+	for (int i = 0; i < found; i++) {
+		struct gap g = all[i];
+		size_t size = g.hi - g.lo;
+		uint64_t here = used_until(img, g.lo, g.hi);
+		uint64_t elsewhere = plan_used_until(p, img, m, g.lo, g.hi);
+		if (g.hi > m->hi || g.hi > page + AGENT_PAGE || size > sizeof(bytes) ||
+		    mem_get(&mem, g.lo, bytes, size) < 0)
+			continue;
+		/* The tail of an overwritten multi-byte nop is not itself a nop; the whole was checked before it was overwritten. */
+		bool fill = here > g.lo || padding_is_fill(bytes, size);
+		g.lo = here > elsewhere ? here : elsewhere;
+		if (fill && g.lo < g.hi)
+			gaps[n++] = g;
+	}
+	return n;
+}
+
+/* --- patching --- */
+
+static bool add_change(struct site *s, pid_t tid, uint64_t addr, const unsigned char *code, uint8_t len)
+{
+	struct change *c = &s->change[s->nchanges];
+	c->addr = addr;
+	c->len = len;
+	memcpy(c->new, code, len);
+	if (remote_read(tid, addr, c->old, len) < 0)
+		return false;
+	s->nchanges++;
+	return true;
+}
+
+/* Plans the jumps from the last hop back to the site. The site is written last, so its jump leads to the stub at once. */
+static bool plan_changes(struct site *s, pid_t tid, const struct padding_way *way)
+{
+	unsigned char code[5];
+	uint64_t site = s->ip - 2;
+	s->nchanges = 0;
+	if (!encode_jmp32(code, way->at[way->n - 1], s->stub) || !add_change(s, tid, way->at[way->n - 1], code, 5))
+		return false;
+	for (int i = way->n - 2; i >= 0; i--)
+		if (!encode_jmp8(code, way->at[i], way->at[i + 1]) || !add_change(s, tid, way->at[i], code, 2))
+			return false;
+	return encode_jmp8(code, site, way->at[0]) && add_change(s, tid, site, code, 2);
+}
+
+static bool apply_changes(const struct site *s, pid_t tid)
+{
+	for (int i = 0; i < s->nchanges; i++)
+		if (remote_write(tid, s->change[i].addr, s->change[i].new, s->change[i].len) < 0)
+			return false;
+	return true;
+}
+
+/* Patches a short jump through padding; NULL, or why that is not possible. */
+static const char *patch_short(struct patch *p, struct task *task, struct site *s, const struct mapping *m)
+{
+	struct gap gaps[PADDING_GAPS];
+	struct padding_way way;
+	int n = free_gaps(p, task, m, s->ip, gaps);
+	if (!padding_find_way(s->ip, gaps, n, &way))
+		return "no dead padding within reach";
+	if (!site_write_stub(task, s, NULL) || !plan_changes(s, task->tid, &way) || !apply_changes(s, task->tid))
+		return "its code cannot be written";
+	site_note_gaps(image_of(task), s);
+	s->kind = SITE_SHORT;
+	return NULL;
+}
+
+/* Bytes of the largest function that is read to judge a long jump. */
+#define FUNCTION_MAX 16384
+
+/*
+ * Writes five bytes of jump over the call and the instructions behind it. Its first two bytes are a jump onto itself until the other three
+ * are written, so that threads that come to the site meanwhile wait there. No thread can be behind it, because the first call there
+ * stops.
+ */
+static bool write_long(struct task *task, struct site *s)
+{
+	static const unsigned char spin[2] = {0xeb, 0xfe};
+	unsigned char jump[5];
+	uint64_t at = s->ip - 2;
+	s->nchanges = 0;
+	if (!encode_jmp32(jump, at, s->stub) || !add_change(s, task->tid, at, jump, sizeof(jump)))
+		return false;
+	if (remote_write(task->tid, at, spin, 2) == 0 && remote_write(task->tid, at + 2, jump + 2, 3) == 0 &&
+	    remote_write(task->tid, at, jump, 2) == 0)
+		return true;
+	remote_write(task->tid, at, s->change[0].old, sizeof(jump));
+	return false;
+}
+
+/* Is a thread in a call that it made at this site under ptrace? It will return to behind the site. */
+static bool is_in_call_at(const struct patch *p, const struct image *img, uint64_t ip)
+{
+	size_t i = 0;
+	const struct task *x;
+	while ((x = map_next(&p->t.tasks.by_tid, &i, NULL)))
+		if (x->proc && x->proc->image == img && x->in_call && x->call.ip == ip)
+			return true;
+	return false;
+}
+
+static const char *patch_long(struct patch *p, struct task *task, struct site *s, const struct mapping *m)
+{
+	pid_t pid = task->tid;
+	const struct mem direct = {mem_read_process, &pid};
+	struct mem_pages pages = {.under = &direct};
+	const struct mem mem = {mem_read_pages, &pages};
+	uint64_t at = s->ip - 2;
+	uint64_t lo, hi;
+	const char *why = "its function's bounds are not known";
+	unsigned char *code = malloc(FUNCTION_MAX);
+	bool one_line = at / CACHE_LINE == (at + 4) / CACHE_LINE;
+	s->retry = (!image_of(task)->start.observed && resume_point_may_be_in(p, s->ip, s->ip + RELOCATE_MAX)) ||
+		   is_in_call_at(p, image_of(task), s->ip);
+	if (s->retry)
+		why = "a thread may be behind it";
+	else if (at / AGENT_PAGE != (at + 4) / AGENT_PAGE)
+		why = "the jump would straddle pages";
+	else if (!one_line && task->proc->ntasks > 1)
+		why = "the jump would straddle a cache line that threads run through";
+	else if (code && m->base && padding_function(&mem, m->base, at, &lo, &hi) == 0 && hi - lo <= FUNCTION_MAX &&
+		 mem_get(&mem, lo, code, hi - lo) == 0) {
+		s->moved = (uint8_t)relocate_length(code, hi - lo, lo, at, &why);
+		memcpy(s->code, code + (s->ip - lo), s->moved);
+		if (s->moved && site_write_stub(task, s, s->code) && write_long(task, s)) {
+			s->kind = SITE_LONG;
+			why = NULL;
+		}
+	}
+	free(code);
+	if (why)
+		s->moved = 0;
+	return why;
+}
+
+/* Patches the site; NULL, or why that is not possible. */
+static const char *patch_site(struct patch *p, struct task *task, struct site *s, const struct mapping *m)
+{
+	unsigned char code[2];
+	const char *why = "not allowed by SCTRACE_PATCH";
+	if (!m || !m->patchable)
+		return "not private, read-only code of a file";
+	if ((s->ip - 2) % CACHE_LINE == CACHE_LINE - 1)
+		return "the instruction straddles a cache line";
+	if (remote_read(task->tid, s->ip - 2, code, 2) < 0 || code[0] != 0x0f || code[1] != 0x05)
+		return "not a syscall instruction";
+	if (p->ways & WAY_SHORT)
+		why = patch_short(p, task, s, m);
+	if (why && p->ways & WAY_LONG)
+		why = patch_long(p, task, s, m);
+	return why;
+}
+
+static const struct mapping *mapping_at(struct task *task, uint64_t ip)
+{
+	struct image *img = image_of(task);
+	const struct mapping *m = maps_find(img, ip);
+	if (!m) {
+		maps_read(task->tid, img);
+		ranges_tell(task);
+		m = maps_find(img, ip);
+	}
+	return m;
+}
+
+static void decide(struct patch *p, struct task *task, struct site *s)
+{
+	struct image *img = image_of(task);
+	const struct mapping *m = mapping_at(task, s->ip);
+	const char *why = "no room for a stub near it";
+	s->kind = SITE_HOPELESS;
+	if (place_stub(p, task, s)) {
+		why = patch_site(p, task, s, m);
+		if (why && p->ways & WAY_REDIRECT && site_write_stub(task, s, NULL))
+			s->kind = SITE_REDIRECT;
+	}
+	if (!site_is_patched(s))
+		s->nchanges = 0; /* they were planned, but not written */
+	s->serial = ++img->sites.serial;
+	/* A site is hopeless if not even its stub could be written, because the program has just been killed. */
+	if (s->kind != SITE_HOPELESS && m && m->patchable && !s->retry) {
+		plan_remember(p, task, s, m);
+		plan_note_loader(p, task, m);
+	}
+	site_index(img, s);
+	site_say(p, task, s, why ? why : "");
+}
+
+/* A patched site has stopped: either another thread patched it meanwhile, or its code was mapped anew. Is it in order again? */
+static bool still_good(struct task *task, struct site *s)
+{
+	bool old = true;
+	if (site_bytes_are(task, &s->change[s->nchanges - 1], true))
+		return true;
+	for (int i = 0; i < s->nchanges; i++)
+		old = old && site_bytes_are(task, &s->change[i], false);
+	s->serial = ++image_of(task)->sites.serial;
+	return old && (s->kind == SITE_LONG ? write_long(task, s) : apply_changes(s, task->tid));
+}
+
+struct site *visit_site(struct patch *p, struct task *task, uint64_t ip)
+{
+	struct image *img = image_of(task);
+	struct site *s = map_get(&img->sites.by_ip, ip);
+	if (s && (site_is_patched(s) ? still_good(task, s) : !s->retry)) {
+		if (s->kind == SITE_REDIRECT)
+			plan_apply_mapped(p, task, ip);
+		return s;
+	}
+	if (!s) {
+		const struct mapping *m = mapping_at(task, ip);
+		if (m && plan_apply(p, task, m, ip))
+			return map_get(&img->sites.by_ip, ip);
+		s = img->sites.by_ip.n < SITES_MAX ? calloc(1, sizeof(*s)) : NULL;
+		if (!s || map_put(&img->sites.by_ip, ip, s) < 0) {
+			free(s);
+			return NULL;
+		}
+		p->nsites++;
+		s->ip = ip;
+	} else {
+		site_unindex(img, s);
+		s->moved = 0;
+		img->mappings.n = 0; /* something else has been mapped there */
+	}
+	decide(p, task, s);
+	return s;
+}

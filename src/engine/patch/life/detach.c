@@ -1,0 +1,114 @@
+#include "engine/patch/life/detach.h"
+
+#include "engine/patch/arm/arm.h"
+#include "engine/patch/arm/sud.h"
+#include "engine/patch/image/image.h"
+#include "engine/patch/image/region.h"
+#include "engine/patch/image/site.h"
+#include "engine/patch/remote/remote.h"
+#include "engine/patch/remote/unmap.h"
+#include "engine/patch/threads/dispatch.h"
+#include "engine/patch/threads/sigkill_guard.h"
+#include "engine/patch/threads/stepout.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+
+/* Is a forced SIGSYS pending for this thread? */
+static bool is_pending(pid_t tid)
+{
+	siginfo_t si[32];
+	struct __ptrace_peeksiginfo_args args = {.off = 0, .flags = 0, .nr = 32};
+	uint64_t mask = 0;
+	/* A forced one is never blocked (force_sig_info_to_task). The program may have sent itself one that looks the same, and block it. */
+	if (ptrace(PTRACE_GETSIGMASK, tid, sizeof(mask), &mask) < 0 || mask & SIGBIT(SIGSYS))
+		return false;
+	long n = ptrace(PTRACE_PEEKSIGINFO, tid, &args, si);
+	for (long i = 0; i < n; i++)
+		if (si[i].si_signo == SIGSYS && si[i].si_code == SUD_SIGSYS)
+			return true;
+	return false;
+}
+
+/*
+ * A task that is about to be detached may have a forced SIGSYS pending, which would end it: takes it, and sends the task back to before
+ * its call.
+ */
+static void settle_pending(struct patch *p, struct task *task)
+{
+	int status;
+	siginfo_t si;
+	struct user_regs_struct r;
+	const struct patch_task *pt = patch_task_of(task);
+	/* Signals that faults and calls raise are delivered first (signal(7)), so the thread stops before it runs any code of its own. */
+	if (!pt || !pt->armed || task->deliver || task->listening || !is_pending(task->tid) ||
+	    ptrace(PTRACE_CONT, task->tid, NULL, NULL) < 0 || remote_next_stop(&p->t, task, &status) < 0)
+		return;
+	if (status >> 16 == 0 && ptrace(PTRACE_GETSIGINFO, task->tid, NULL, &si) == 0) {
+		if (dispatch_is_forced(task, &si, &r))
+			dispatch_forced(p, task, &si, &r);
+		else
+			task->deliver = WSTOPSIG(status);
+	}
+}
+
+void detach_task(struct tracer *t, struct task *task)
+{
+	struct patch *p = patch_of(t);
+	const struct image *img = image_of(task);
+	if (!img)
+		image_refuse_all(task);
+	if (!img || !img->counters.region)
+		return;
+	/* Also for threads that cannot be stopped. Not for a child that is detached alone, because it may share the byte with its parent. */
+	if (img->sigsys.selected && t->detaching)
+		img->counters.region->slots[AGENT_SLOTS_SIZE] = 0;
+	settle_pending(p, task);
+	arm_task(p, task, false);
+	if (task->proc->counted)
+		stepout(p, task, true);
+	if (!t->detaching)
+		image_refuse_all(task);
+}
+
+/* Are all threads of the process stopped, so that none runs in what will be unmapped? */
+static bool stands_still(const struct patch *p, const struct process *proc)
+{
+	size_t i = 0;
+	const struct task *task;
+	while ((task = map_next(&p->t.tasks.by_tid, &i, NULL)))
+		if (task->proc == proc && !task->stopped)
+			return false;
+	return true;
+}
+
+static void unmap_all(struct patch *p, struct task *task)
+{
+	struct image *img = image_of(task);
+	VEC(struct area) areas = {0};
+	/* A thread in a group-stop would have to leave it to run code. In that case the pages stay, unused. */
+	if (task->mid_call || task->listening || task->deliver)
+		return;
+	sigkill_guard_remove(p, task, false);
+	bool known = vec_push(&areas, (struct area){AGENT_CODE, 2ull * AGENT_PAGE}) &&
+		     vec_push(&areas, (struct area){AGENT_STATS, AGENT_STATS_SIZE});
+	for (size_t i = 0; known && i < img->sites.pages.n; i++)
+		known = vec_push(&areas, (struct area){img->sites.pages.v[i].addr,
+						       ((uint64_t)img->sites.pages.v[i].max * STUB_SIZE + AGENT_PAGE -
+							1) & ~(uint64_t)(AGENT_PAGE - 1)});
+	img->cleaned = unmap_areas(p, task, areas.v, areas.n);
+	vec_free(&areas);
+}
+
+void detach_clean(struct tracer *t, struct task *task)
+{
+	struct patch *p = patch_of(t);
+	struct image *img = image_of(task);
+	if (!img || img->state != IMAGE_READY || img->cleaned || !task->proc->attached)
+		return;
+	site_restore_all(task);
+	if (stands_still(p, task->proc))
+		unmap_all(p, task);
+}

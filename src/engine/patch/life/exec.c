@@ -1,0 +1,114 @@
+#include "engine/patch/life/exec.h"
+
+#include "engine/patch/arm/arm.h"
+#include "engine/patch/image/image.h"
+#include "engine/patch/image/plan.h"
+#include "engine/patch/image/setup.h"
+#include "engine/patch/life/children.h"
+#include "engine/patch/remote/remote.h"
+#include "engine/patch/threads/sigkill_guard.h"
+#include "engine/patch/threads/stepout.h"
+#include "tracee/proc.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+
+#define USER32_CS 0x23 /* arch/x86/include/asm/segment.h */
+
+/* If the program ignores SIGSYS from the start, that is its action: it is restored when a forced one has reset it. */
+static void note_ignored(struct image *img, const struct proc_status *s)
+{
+	if (!(s->ignored & SIGBIT(SIGSYS)))
+		return;
+	img->sigsys.known = true;
+	img->sigsys.action[ACTION_HANDLER] = 1; /* SIG_IGN */
+}
+
+/*
+ * Is the address-space limit of the process (ulimit -v) too small for the agent? The agent and its counters take more than 1 MiB, which
+ * the program may need (setrlimit(2), RLIMIT_AS).
+ */
+#define ROOM_MIN (64ul << 20)
+static bool has_little_room(pid_t pid)
+{
+	struct rlimit l;
+	return prlimit(pid, RLIMIT_AS, NULL, &l) == 0 && l.rlim_cur < ROOM_MIN;
+}
+
+/* Puts the agent into a new image before its first instruction. `r` are its first registers. */
+static void prepare_image(struct patch *p, struct task *task, struct user_regs_struct *r)
+{
+	struct buf why = {0};
+	struct proc_status s;
+	proc_status(task->tid, &s);
+	if (r->cs == USER32_CS)
+		buf_adds(&why, "a 32-bit program");
+	else if (setup_is_refused(p, &s, &why))
+		;
+	else if (has_little_room(task->tid))
+		buf_adds(&why, "its address-space limit (ulimit -v) is too small for the agent");
+	else if (arm_is_filtered(p, &s))
+		buf_adds(&why, "started under a seccomp filter of a traced program");
+	else {
+		int err = setup_image(p, task, r->rip);
+		if (err == 0 && p->watchdog_fd >= 0)
+			sigkill_guard_install(p, task);
+		if (err == -ESRCH || !task->stopped) {
+			task->stopped = false;
+			return;
+		}
+		if (err < 0)
+			buf_addf(&why, "the agent cannot be mapped: %s", strerror(-err));
+		/* execve(2) is over, and must not look like a call that is to be restarted. */
+		r->rax = 0;
+		r->orig_rax = (unsigned long long)-1;
+		ptrace(PTRACE_SETREGS, task->tid, NULL, r);
+	}
+	p->images++;
+	if (why.len)
+		image_fall_back(p, task, buf_str(&why));
+	else {
+		struct image *img = image_of(task);
+		img->start.observed = true;
+		img->start.entry = r->rip;
+		note_ignored(img, &s);
+		plan_note_owner(task);
+		plan_apply_loader(p, task, r->rip);
+		arm_task(p, task, true);
+	}
+	buf_free(&why);
+}
+
+void exec_done(struct tracer *t, struct task *task)
+{
+	struct patch *p = patch_of(t);
+	struct patch_task *pt = children_give_state(task);
+	struct user_regs_struct r;
+	bool held = task->proc->hold;
+	remote_release(); /* the old memory is gone */
+	image_forget_task(task);
+	if (!task->in_call && image_of(task))
+		stepout_exec(image_of(task));
+	image_leave(p, task->proc);
+	task->proc->hold = false;
+	task->proc->image = image_new();
+	if (!pt)
+		return;
+	*pt = (struct patch_task){0};
+	/* If memory ran out, or the task died, ptrace goes on tracing. */
+	if (!task->proc->image || ptrace(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
+		return;
+	image_note_mask(p, task);
+	if (task->in_call) {
+		task->call.result = 0;
+		task->call.error = false;
+		tracer_call_exit(t, task);
+	}
+	if (!arm_is_served(p, task)) {
+		task->release = held;
+		return;
+	}
+	prepare_image(p, task, &r);
+}

@@ -1,0 +1,25 @@
+/* What is mapped in the traced program, and where there is room (proc_pid_maps(5)). */
+#ifndef SCTRACE_ENGINE_PATCH_REMOTE_MAPS_H
+#define SCTRACE_ENGINE_PATCH_REMOTE_MAPS_H
+
+#include "engine/patch/state.h"
+
+/* One mapping of executable memory. */
+struct mapping {
+	uint64_t lo, hi;
+	uint64_t dev, ino;
+	uint64_t file_offset;
+	uint64_t base;  /* where the beginning of the file is mapped, or 0 */
+	bool patchable; /* executable, private, of a file, not writable */
+};
+
+/* Reads the executable mappings of `pid` into img->mappings. 0 or -errno. */
+int maps_read(pid_t pid, struct image *img);
+/* The mapping that `addr` lies in, or NULL. */
+const struct mapping *maps_find(const struct image *img, uint64_t addr);
+/* A free range of `size` bytes within 2 GiB of `near`, or 0. */
+uint64_t maps_gap(pid_t pid, uint64_t near, size_t size);
+/* The address of `n` unused bytes at the end of the last page of a file's code; 0 if there are none. */
+uint64_t maps_room(pid_t pid, size_t n);
+
+#endif

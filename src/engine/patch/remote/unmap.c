@@ -1,0 +1,38 @@
+#include "engine/patch/remote/unmap.h"
+
+#include "engine/patch/remote/maps.h"
+#include "engine/patch/remote/remote.h"
+
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+
+#define CALL_MAX 512 /* bytes of agent_call */
+
+/* Makes munmap(2) by the copy of agent_call at `at`. */
+static void unmap(struct patch *p, struct task *task, uint64_t at, uint64_t addr, uint64_t size)
+{
+	struct user_regs_struct r;
+	if (!task->stopped || ptrace(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
+		return;
+	r.rax = SYS_munmap;
+	r.rdi = addr;
+	r.rsi = size;
+	remote_excursion_call(&p->t, task, at, &r);
+}
+
+bool unmap_areas(struct patch *p, struct task *task, const struct area *v, size_t n)
+{
+	unsigned char old[CALL_MAX];
+	size_t len = (size_t)(agent_call_end - agent_call);
+	uint64_t room = maps_room(task->tid, len);
+	uint64_t at = room ? room : tracer_entry_point(task->tid);
+	if (!at || len > sizeof(old) || !task->stopped || remote_read(task->tid, at, old, len) < 0 ||
+	    remote_write(task->tid, at, agent_call, len) < 0)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		unmap(p, task, at, v[i].addr, v[i].size);
+	if (!task->stopped)
+		return false;
+	remote_write(task->tid, at, old, len);
+	return true;
+}

@@ -1,0 +1,17 @@
+/* Unmapping what the engine mapped in an attached process. */
+#ifndef SCTRACE_ENGINE_PATCH_REMOTE_UNMAP_H
+#define SCTRACE_ENGINE_PATCH_REMOTE_UNMAP_H
+
+#include "engine/patch/state.h"
+
+struct area {
+	uint64_t addr, size;
+};
+
+/*
+ * Has a stopped task unmap `n` areas. The code that does so is put into unused bytes of the program's own code, because the agent's may
+ * be among the areas. False if not all was done.
+ */
+bool unmap_areas(struct patch *p, struct task *task, const struct area *v, size_t n);
+
+#endif

@@ -1,0 +1,142 @@
+#include "engine/patch/threads/signals.h"
+
+#include "arch/arch.h"
+#include "engine/patch/image/image.h"
+#include "engine/patch/image/site.h"
+#include "engine/patch/threads/dispatch.h"
+#include "engine/patch/threads/sigkill_guard.h"
+#include "engine/patch/threads/stepout.h"
+#include "tracee/proc.h"
+
+#include <signal.h>
+#include <sys/ptrace.h>
+
+/* Does the process have a handler for `sig`? Yes also if that cannot be read, so that the thread leaves our code. */
+static bool is_caught(pid_t tid, int sig)
+{
+	struct proc_status s;
+	proc_status(tid, &s);
+	return !s.has_signals || s.caught & SIGBIT(sig);
+}
+
+/*
+ * If the signal carries an address of ours, `from`, gives it the program's address instead: a filter's SIGSYS carries the address of the
+ * call, a fault or step that of an instruction which may have moved into a stub (sigaction(2), si_addr).
+ */
+static void mend_address(struct task *task, const siginfo_t *si, uint64_t from)
+{
+	uint64_t ip;
+	siginfo_t mended = *si;
+	bool filter = si->si_signo == SIGSYS && si->si_code == 1 /* SYS_SECCOMP */ &&
+		      (uint64_t)(uintptr_t)si->si_call_addr == from;
+	bool here = (si->si_signo == SIGFPE || si->si_signo == SIGILL || si->si_signo == SIGTRAP) && si->si_code > 0 &&
+		    (uint64_t)(uintptr_t)si->si_addr == from;
+	if ((!filter && !here) || arch_ip(task->tid, &ip) < 0)
+		return;
+	*(filter ? &mended.si_call_addr : &mended.si_addr) = (void *)ip; /* NOLINT(performance-no-int-to-ptr) */
+	ptrace(PTRACE_SETSIGINFO, task->tid, NULL, &mended);
+}
+
+/*
+ * The agent has faulted, at `ip`, because there is no room for its frame on the program's stack. A system call needs no stack, so the call
+ * is made from the stub, which needs none either. False if the agent did not cause the fault.
+ */
+static bool survive_fault(struct patch *p, struct task *task, uint64_t ip)
+{
+	struct user_regs_struct r;
+	if (ip == AGENT_AT(agent_sigreturn_bad))
+		return false;
+	stepout(p, task, true);
+	if (ptrace(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
+		return false;
+	const struct site *before = map_get(&image_of(task)->sites.by_ip, r.rip + 2);
+	const struct site *behind = ip - AGENT_CODE < AGENT_PAGE ? map_get(&image_of(task)->sites.by_ip, r.rip) : NULL;
+	if (before && before->stub) {
+		r.rip = before->stub + STUB_AFTER_CALL;
+		dispatch_run_slow(p, task, &r, (int64_t)r.rax);
+		return true;
+	}
+	if (behind && behind->kind == SITE_LONG)
+		site_follow_moved(task);
+	return behind != NULL;
+}
+
+/* The thread has left our code at `from`, and its handler will return elsewhere: an interrupted call is noted there. */
+static void note_way_out(struct task *task, uint64_t from)
+{
+	uint64_t ip = 0;
+	arch_ip(task->tid, &ip);
+	const struct map *sites = &image_of(task)->sites.by_ip;
+	struct interrupted *last = task->interrupted.n ? &task->interrupted.v[task->interrupted.n - 1] : NULL;
+	const struct site *behind = map_get(sites, ip);
+	const struct site *before = map_get(sites, ip + 2);
+	if (site_moved_from(image_of(task), ip))
+		patch_task_of(task)->moved_frames++;
+	if (last && behind && last->call.ip == from)
+		last->call.ip = behind->ip;
+	else if (last && before && last->call.ip == from + 2)
+		last->call.ip = before->ip;
+}
+
+/*
+ * The program single-steps itself (TF in its flags), and must see only steps of its own instructions. Its calls are made from the stub;
+ * as natively, no step is reported between the call and the end of the instruction behind it. True if this step must be hidden.
+ */
+static bool hide_step(struct patch *p, struct task *task, const siginfo_t *si, uint64_t ip)
+{
+	struct patch_task *pt = patch_task_of(task);
+	const struct site *s = site_of_stub(image_of(task), ip);
+	uint64_t hidden = pt->step_hidden;
+	uint64_t off = s ? ip - s->stub : 0;
+	if (si->si_signo != SIGTRAP || si->si_code != TRAP_TRACE)
+		return false;
+	pt->step_hidden = s && off == STUB_MOVED && !s->moved ? s->ip : 0;
+	if (off >= STUB_AFTER_CALL && off < STUB_EXIT)
+		return off <= STUB_MOVED;
+	return ip == hidden || (stepout_needed(task, ip) && survive_fault(p, task, ip));
+}
+
+/* A signal of the program's: the thread leaves our code before its handler runs. */
+static enum tracer_verdict pass_signal(struct patch *p, struct task *task, const siginfo_t *si)
+{
+	uint64_t ip;
+	if (arch_ip(task->tid, &ip) < 0)
+		return STOP_PASS;
+	if (hide_step(p, task, si, ip))
+		return STOP_OURS;
+	if (stepout_needed(task, ip)) {
+		bool fault = (si->si_signo == SIGSEGV || si->si_signo == SIGBUS) && si->si_code > 0;
+		if (fault && survive_fault(p, task, ip))
+			return STOP_OURS;
+		bool caught = is_caught(task->tid, si->si_signo);
+		stepout(p, task, caught);
+		if (caught)
+			note_way_out(task, ip);
+		mend_address(task, si, ip);
+	}
+	dispatch_note_delivery(task, si->si_signo);
+	image_note_frames(task);
+	return STOP_PASS;
+}
+
+enum tracer_verdict signals_stop(struct tracer *t, struct task *task, const siginfo_t *si)
+{
+	struct patch *p = patch_of(t);
+	struct patch_task *pt = patch_task_of(task);
+	struct user_regs_struct r;
+	bool forced = si->si_signo == SIGSYS && pt && pt->armed && p->arming == ARM_SUD;
+	if (forced && dispatch_is_forced(task, si, &r))
+		return dispatch_forced(p, task, si, &r);
+	struct image *img = image_of(task);
+	if (!img || !img->counters.region)
+		return STOP_PASS;
+	if (forced) {
+		sigkill_guard_remove(p, task, true);
+		if (si->si_code <=
+		    0) /* otherwise it is a filter's, and ends a program that blocks or ignores it (force_sig_info_to_task) */
+			dispatch_mend_own(p, task, si);
+		if (!task->stopped)
+			return STOP_HELD;
+	}
+	return pt ? pass_signal(p, task, si) : STOP_PASS;
+}
