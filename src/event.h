@@ -7,11 +7,14 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct syscall_desc;
+
 /* A system call as the kernel saw it. */
 struct call {
 	uint32_t arch; /* AUDIT_ARCH_* (linux/audit.h); x32 calls keep their bit in `nr` */
 	bool foreign;  /* by another door than the program's own: int $0x80 in a 64-bit program */
 	int64_t nr;
+	const struct syscall_desc *desc; /* of `nr`, found by the source of the event; NULL: nothing is known of it */
 	uint64_t args[6];
 	uint64_t ip, sp;
 	/* From here on known once it has ended. */

@@ -72,7 +72,7 @@ static bool known_at_entry(enum when when)
 
 int decode_enter(const struct decode *d)
 {
-	const struct syscall_desc *desc = syscall_lookup(d->call->arch, d->call->nr);
+	const struct syscall_desc *desc = d->call->desc;
 	if (!desc)
 		return show_unknown(d, 0);
 	int total = count_args(d, desc), n = 0;
@@ -88,7 +88,7 @@ int decode_enter(const struct decode *d)
 
 void decode_exit(const struct decode *d, int from)
 {
-	const struct syscall_desc *desc = syscall_lookup(d->call->arch, d->call->nr);
+	const struct syscall_desc *desc = d->call->desc;
 	if (!desc) {
 		show_unknown(d, from);
 		return;

@@ -82,7 +82,7 @@ static bool ipc_call(const struct call *c, const struct mem *mem, struct call *r
 	return true;
 }
 
-bool decode_inside(const struct call *c, const struct mem *mem, struct call *real)
+static bool take_apart(const struct call *c, const struct mem *mem, struct call *real)
 {
 	static const struct {
 		int nr;
@@ -102,6 +102,14 @@ bool decode_inside(const struct call *c, const struct mem *mem, struct call *rea
 			return read_args(mem, c->args[0], pointers[i].row.nargs, real->args);
 		}
 	return false;
+}
+
+bool decode_inside(const struct call *c, const struct mem *mem, struct call *real)
+{
+	if (!take_apart(c, mem, real))
+		return false;
+	real->desc = syscall_lookup(real->arch, real->nr);
+	return true;
 }
 
 int64_t decode_inside_result(const struct call *outer, const struct mem *mem)

@@ -9,8 +9,8 @@
 struct mem;
 
 /*
- * What `c` really is, as the kernel takes it apart: fills the number (syscall_inside()) and arguments of *real, and says
- * true; false where it is a call like any other, or its arguments cannot be read.
+ * What `c` really is, as the kernel takes it apart: fills the number (syscall_inside()), the description
+ * and the arguments of *real, and says true; false where it is a call like any other, or its arguments cannot be read.
  */
 bool decode_inside(const struct call *c, const struct mem *mem, struct call *real);
 

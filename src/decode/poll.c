@@ -43,7 +43,7 @@ void decode_poll_returned(const struct decode *d)
 		return;
 	}
 	/* ppoll(2) writes back what is left of its time; poll's third argument is a number. */
-	const struct syscall_desc *desc = syscall_lookup(d->call->arch, d->call->nr);
+	const struct syscall_desc *desc = d->call->desc;
 	bool timed = desc->args[2].kind != K_INT && d->call->args[2];
 	emit_returned(d->out, timed ? RETURNED_FIELDS : RETURNED_BEGIN);
 	if (timed)
@@ -97,7 +97,7 @@ void show_fd_set(const struct decode *d, const struct kind *k, uint64_t v, int i
 static void select_left(const struct decode *d)
 {
 	static const char *const names[] = {"in", "out", "except"};
-	const struct syscall_desc *desc = syscall_lookup(d->call->arch, d->call->nr);
+	const struct syscall_desc *desc = d->call->desc;
 	for (unsigned i = 0; i < 3; i++) {
 		struct buf text = {0};
 		if (fd_set_text(d, d->call->args[i + 1], set_size(d), &text) && text.len > 2) {

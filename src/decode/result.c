@@ -235,7 +235,7 @@ static result_fn *const results[R_COUNT] = {
 
 void decode_result(const struct decode *d)
 {
-	const struct syscall_desc *desc = syscall_lookup(d->call->arch, d->call->nr);
+	const struct syscall_desc *desc = d->call->desc;
 	if (!d->leaving)
 		emit_result(d->out, 0, "", NULL);
 	else if (d->call->error)

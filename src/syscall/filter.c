@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/near.h"
 #include "base/size.h"
+#include "event.h"
 #include "syscall/table.h"
 
 #include <errno.h>
@@ -168,9 +169,8 @@ static int add_word(struct filter *f, const char *text, size_t len, struct buf *
 	return r < 0 ? r : 0;
 }
 
-static bool term_matches(const struct filter_term *t, uint32_t arch, int64_t nr, const char *name)
+static bool term_matches(const struct filter_term *t, const struct syscall_desc *d, int64_t nr, const char *name)
 {
-	const struct syscall_desc *d;
 	switch (t->kind) {
 	case TERM_ALL:
 		return true;
@@ -179,7 +179,6 @@ static bool term_matches(const struct filter_term *t, uint32_t arch, int64_t nr,
 	case TERM_NAME:
 		return name && strcmp(t->name, name) == 0;
 	case TERM_GROUP:
-		d = syscall_lookup(arch, nr);
 		return d && (d->groups & t->groups);
 	case TERM_REGEX:
 		return name && regexec(&t->regex, name, 0, NULL, 0) == 0;
@@ -187,12 +186,12 @@ static bool term_matches(const struct filter_term *t, uint32_t arch, int64_t nr,
 	return false;
 }
 
-static bool evaluate(const struct filter *f, uint32_t arch, int64_t nr)
+static bool evaluate(const struct filter *f, const struct syscall_desc *d, uint32_t arch, int64_t nr)
 {
-	const char *name = syscall_name_known(arch, nr);
+	const char *name = d ? d->name : syscall_name_known(arch, nr);
 	bool in = false;
 	for (size_t i = 0; !in && i < f->terms.n; i++)
-		in = term_matches(&f->terms.v[i], arch, nr, name);
+		in = term_matches(&f->terms.v[i], d, nr, name);
 	return in != f->negated;
 }
 
@@ -218,7 +217,7 @@ int filter_parse(struct filter *f, const char *text, size_t *at, struct buf *why
 	}
 	uint32_t arch = syscall_native_arch();
 	for (int nr = 0; nr < FILTER_NATIVE_MAX; nr++)
-		if (evaluate(f, arch, nr))
+		if (evaluate(f, syscall_lookup(arch, nr), arch, nr))
 			f->native[nr / 64] |= UINT64_C(1) << (nr % 64);
 	return 0;
 }
@@ -231,9 +230,14 @@ void filter_free(struct filter *f)
 	*f = (struct filter){0};
 }
 
+bool filter_takes(const struct filter *f, const struct call *c)
+{
+	if (c->arch == syscall_native_arch() && c->nr >= 0 && c->nr < FILTER_NATIVE_MAX)
+		return f->native[c->nr / 64] >> (c->nr % 64) & 1;
+	return evaluate(f, c->desc, c->arch, c->nr);
+}
+
 bool filter_matches(const struct filter *f, uint32_t arch, int64_t nr)
 {
-	if (arch == syscall_native_arch() && nr >= 0 && nr < FILTER_NATIVE_MAX)
-		return f->native[nr / 64] >> (nr % 64) & 1;
-	return evaluate(f, arch, nr);
+	return filter_takes(f, &(struct call){.arch = arch, .nr = nr, .desc = syscall_lookup(arch, nr)});
 }

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 struct buf;
+struct call;
 
 /* One word of an expression. */
 struct filter_term {
@@ -35,7 +36,9 @@ struct filter {
  */
 int filter_parse(struct filter *f, const char *text, size_t *at, struct buf *why);
 void filter_free(struct filter *f);
-/* Does the set hold call `nr` of `arch` (AUDIT_ARCH_*)? Constant time for the native architecture. */
+/* Does the set hold the call of an event? Constant time for the native architecture; `c->desc` must be filled. */
+bool filter_takes(const struct filter *f, const struct call *c);
+/* The same of call `nr` of `arch` (AUDIT_ARCH_*), whose description is looked up. */
 bool filter_matches(const struct filter *f, uint32_t arch, int64_t nr);
 
 #endif

@@ -101,9 +101,14 @@ static void index_fill_once(struct arch_index *x)
 	pthread_mutex_unlock(&filling);
 }
 
+static bool is_x32(uint32_t arch, int64_t nr)
+{
+	return arch == AUDIT_ARCH_X86_64 && nr >= X32_BIT && nr < X32_BIT + SLOTS;
+}
+
 static const struct arch_index *index_of(uint32_t arch, int64_t nr)
 {
-	int64_t bit = arch == AUDIT_ARCH_X86_64 && nr >= X32_BIT && nr < X32_BIT + SLOTS ? X32_BIT : 0;
+	int64_t bit = is_x32(arch, nr) ? X32_BIT : 0;
 	for (size_t i = 0; i < sizeof(indices) / sizeof(*indices); i++) {
 		if (indices[i].arch != arch || indices[i].bit != bit)
 			continue;
@@ -184,9 +189,19 @@ void syscall_name(struct buf *out, uint32_t arch, int64_t nr)
 		buf_adds(out, "(all others)");
 	else
 		buf_addf(out, "syscall_0x%llx", (unsigned long long)nr);
-	if (known && x && x->bit)
+	if (known && is_x32(arch, nr))
 		buf_adds(out, "#x32");
 	free(name);
+}
+
+void syscall_name_of(struct buf *out, const struct syscall_desc *desc, uint32_t arch, int64_t nr)
+{
+	if (!desc) {
+		syscall_name(out, arch, nr);
+		return;
+	}
+	buf_adds(out, desc->name);
+	buf_adds(out, is_x32(arch, nr) ? "#x32" : "");
 }
 
 int64_t syscall_number(uint32_t arch, const char *name)

@@ -84,6 +84,8 @@ struct syscall_desc {
 const struct syscall_desc *syscall_lookup(uint32_t arch, int64_t nr);
 /* Appends the call's name, or "syscall_0x1c9" for an unknown number; x32 calls are named with "#x32" behind. */
 void syscall_name(struct buf *out, uint32_t arch, int64_t nr);
+/* The same where the call's description is at hand; without one (NULL) it looks the number up. */
+void syscall_name_of(struct buf *out, const struct syscall_desc *desc, uint32_t arch, int64_t nr);
 /* The name, or NULL for a number without one, for callers that only compare; valid for ever. No "#x32" behind. */
 const char *syscall_name_known(uint32_t arch, int64_t nr);
 /*

@@ -37,7 +37,7 @@ static bool stands_alone(const struct event *ev, const struct syscall_desc *d, u
 /* The descriptor that the call is about: the first that is one, or -1. */
 static int call_fd(const struct event *ev)
 {
-	const struct syscall_desc *d = syscall_lookup(ev->call.arch, ev->call.nr);
+	const struct syscall_desc *d = ev->call.desc;
 	for (unsigned i = 0; d && i < d->nargs; i++) {
 		int fd = (int)ev->call.args[i];
 		if (d->args[i].kind == K_FD || (d->args[i].kind == K_DIRFD && fd >= 0 && stands_alone(ev, d, i)))
@@ -48,7 +48,7 @@ static int call_fd(const struct event *ev)
 
 static bool call_path(const struct event *ev, struct buf *out)
 {
-	const struct syscall_desc *d = syscall_lookup(ev->call.arch, ev->call.nr);
+	const struct syscall_desc *d = ev->call.desc;
 	for (unsigned i = 0; d && ev->mem && i < d->nargs; i++) {
 		char path[PATH_MAX];
 		int ended;
@@ -135,7 +135,7 @@ static void record(struct trace *t, struct trace_task *k, const struct call *c, 
 {
 	if (!k->group)
 		return;
-	bool bytes = end == CALL_RETURNED && !c->error && c->result > 0 && syscall_returns_bytes(c->arch, c->nr);
+	bool bytes = end == CALL_RETURNED && !c->error && c->result > 0 && c->desc && c->desc->result == R_BYTES;
 	summary_record(
 		&t->summary, k->group, c->arch, c->nr,
 		&(struct call_outcome){.end = end,

@@ -138,7 +138,7 @@ static const struct look_fds *choice_for(const struct trace_look *l, uint16_t ki
 void trace_dump(struct trace *t, const struct event *ev, struct trace_out *out)
 {
 	const struct call *c = &ev->call;
-	const struct syscall_desc *desc = syscall_lookup(c->arch, c->nr);
+	const struct syscall_desc *desc = c->desc;
 	if (ev->kind != EV_EXIT || c->error || !ev->mem || !desc || !desc->nargs || desc->args[0].kind != K_FD)
 		return;
 	struct dump d = {.ev = ev, .out = out, .narrow = !(c->arch & __AUDIT_ARCH_64BIT)};

@@ -203,7 +203,7 @@ bool trace_inject_ask(void *ctx, const struct event *enter, struct engine_tamper
 	struct trace_injects *all = ctx;
 	for (size_t i = 0; i < all->rules.n; i++) {
 		struct trace_inject *r = all->rules.v[i];
-		if (!filter_matches(&r->calls, enter->call.arch, enter->call.nr) || !due(r, enter->tid))
+		if (!filter_takes(&r->calls, &enter->call) || !due(r, enter->tid))
 			continue;
 		*t = r->tamper;
 		return true;

@@ -70,7 +70,7 @@ static void json_leave(struct trace *t, struct trace_task *k, const struct event
 	buf_adds(out, "{\"type\":\"call\",");
 	add_time(t, ev, k->enter_ns, out);
 	buf_adds(out, ",\"name\":\"");
-	syscall_name(out, ev->call.arch, ev->call.nr);
+	syscall_name_of(out, ev->call.desc, ev->call.arch, ev->call.nr);
 	buf_addf(out, "\",\"nr\":%lld", (long long)syscall_kernel_number(ev->call.arch, ev->call.nr));
 	add_arch(&ev->call, out);
 	buf_adds(out, ",\"args\":{");

@@ -131,7 +131,7 @@ int trace_look_parse(struct trace_look *l, const char *name, size_t len, const c
 
 static bool chosen(const struct look_calls *s, const struct call *c, bool otherwise)
 {
-	return s->given ? filter_matches(&s->calls, c->arch, c->nr) : otherwise;
+	return s->given ? filter_takes(&s->calls, c) : otherwise;
 }
 
 bool trace_look_full(const struct trace_look *l, const struct call *c)

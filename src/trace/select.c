@@ -276,7 +276,7 @@ static bool string_matches(const struct trace_select *s, const struct event *ev,
 /* Does any argument of the call name one of the paths or descriptors? */
 static bool touches(const struct trace_select *s, const struct event *ev)
 {
-	const struct syscall_desc *d = syscall_lookup(ev->call.arch, ev->call.nr);
+	const struct syscall_desc *d = ev->call.desc;
 	int dir_fd = AT_FDCWD;
 	for (unsigned i = 0; d && i < d->nargs; i++) {
 		uint16_t kind = d->args[i].kind;
@@ -292,7 +292,7 @@ static bool touches(const struct trace_select *s, const struct event *ev)
 
 bool trace_select_enter(const struct trace_select *s, const struct event *ev)
 {
-	if (s->by_call && !filter_matches(&s->calls, ev->call.arch, ev->call.nr))
+	if (s->by_call && !filter_takes(&s->calls, &ev->call))
 		return false;
 	return (!s->paths.n && !s->fds.n) || touches(s, ev);
 }

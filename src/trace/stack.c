@@ -47,9 +47,8 @@ static bool add_object(void *ctx, const struct stack_frame *f)
 static bool takes_stack_away(const struct call *c)
 {
 	static const char *const names[] = {"execve", "execveat", "exit", "exit_group"};
-	const struct syscall_desc *d = syscall_lookup(c->arch, c->nr);
-	for (size_t i = 0; d && i < sizeof(names) / sizeof(*names); i++)
-		if (strcmp(d->name, names[i]) == 0)
+	for (size_t i = 0; c->desc && i < sizeof(names) / sizeof(*names); i++)
+		if (strcmp(c->desc->name, names[i]) == 0)
 			return true;
 	return false;
 }

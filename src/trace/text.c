@@ -100,7 +100,7 @@ static void break_line(struct trace *t, struct trace_task *k)
 
 void trace_call_name(const struct call *c, struct buf *out)
 {
-	syscall_name(out, c->arch, c->nr);
+	syscall_name_of(out, c->desc, c->arch, c->nr);
 	buf_adds(out, c->foreign ? "#32" : "");
 }
 

@@ -61,6 +61,7 @@ static struct call call_of(const struct header *h)
 {
 	static const uint32_t archs[] = {AUDIT_ARCH_X86_64, AUDIT_ARCH_I386, AUDIT_ARCH_AARCH64, 0};
 	struct call call = {.arch = archs[h->arch % 4], .nr = h->nr % 600, .result = h->result};
+	call.desc = syscall_lookup(call.arch, call.nr);
 	for (int i = 0; i < 6; i++)
 		call.args[i] = argument(h, i);
 	if (h->flags & 1) {

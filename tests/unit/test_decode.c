@@ -49,6 +49,7 @@ static void check(const struct shown *s, const char *expect)
 	struct mem mem = {fake_read, &f};
 	struct decode_opts opts = {.string_max = 32, .verbose = s->verbose};
 	struct call call = {.arch = AUDIT_ARCH_X86_64, .nr = syscall_number(AUDIT_ARCH_X86_64, s->name)};
+	call.desc = syscall_lookup(call.arch, call.nr);
 	memcpy(call.args, s->args, sizeof(call.args));
 	struct buf out = {0};
 	struct emit e;

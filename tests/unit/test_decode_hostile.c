@@ -117,6 +117,7 @@ static void one_call(struct decode *d, const char *name)
 static struct call call_of(const struct syscall_desc *desc, uint32_t arch, uint64_t *seed)
 {
 	struct call call = {.arch = arch, .nr = syscall_number(arch, desc->name), .sp = argument(seed)};
+	call.desc = syscall_lookup(call.arch, call.nr);
 	static const int64_t results[] = {0, 1, 3, 32, 5000, INT64_MAX, -1, INT64_MIN};
 	for (int i = 0; i < 6; i++)
 		call.args[i] = argument(seed);
@@ -208,6 +209,7 @@ static void test_commands(void **state)
 				struct call call = {.arch = AUDIT_ARCH_X86_64, .result = (int64_t)(j % 3)};
 				struct decode d = {.call = &call, .mem = &mem, .opts = &opts, .pid = 1};
 				call.nr = syscall_number(call.arch, calls[i].call);
+				call.desc = syscall_lookup(call.arch, call.nr);
 				for (int a = 0; a < 6; a++)
 					call.args[a] = argument(&seed);
 				if (calls[i].commands == &flags_so)
@@ -233,6 +235,7 @@ static void test_multiplication(void **state)
 	for (size_t i = 0; i < BYTES; i += sizeof(words))
 		memcpy(m.bytes + i, words, sizeof(words));
 	call.nr = syscall_number(call.arch, "sendmmsg");
+	call.desc = syscall_lookup(call.arch, call.nr);
 	emit_text_init(&e, &out, 0);
 	decode_enter(&d);
 	assert_false(out.failed);

@@ -79,6 +79,7 @@ static void shown(struct buf *out, const char *name, int64_t result, const uint6
 	struct mem mem = {memory_read, NULL};
 	struct decode_opts opts = {.string_max = 32, .verbose = how == VERBOSE, .netlink = route_socket};
 	struct call call = call_of(name), real;
+	call.desc = syscall_lookup(call.arch, call.nr);
 	struct decode_memo memo = {0};
 	struct emit e;
 	memcpy(call.args, args, sizeof(call.args));
@@ -315,7 +316,8 @@ static void test_vanished(void **state)
 	struct buf out = {0};
 	struct emit e;
 	struct decode_opts opts = {.string_max = 32};
-	struct call call = {.arch = AUDIT_ARCH_X86_64, .nr = 0, .args = {3, BASE, 10}};
+	struct call call = {
+		.arch = AUDIT_ARCH_X86_64, .desc = syscall_lookup(AUDIT_ARCH_X86_64, 0), .args = {3, BASE, 10}};
 	struct decode d = {.out = &e, .call = &call, .opts = &opts, .pid = 1};
 	(void)state;
 	emit_text_init(&e, &out, 0);
@@ -418,6 +420,7 @@ static void test_inside(void **state)
 	struct call real;
 	assert_true(decode_inside(&call, &mem, &real));
 	assert_string_equal(syscall_name_known(real.arch, real.nr), "shmat");
+	assert_string_equal(real.desc->name, "shmat");
 	assert_int_equal(syscall_kernel_number(real.arch, real.nr), 117);
 	i386 = false;
 }

@@ -35,6 +35,7 @@ static struct event event(enum event_kind kind, long nr, int64_t result)
 	struct event ev = {.kind = kind, .tid = 1, .pid = 1};
 	ev.call.arch = syscall_native_arch();
 	ev.call.nr = nr;
+	ev.call.desc = syscall_lookup(ev.call.arch, nr);
 	ev.call.result = result;
 	ev.call.error = result < 0;
 	ev.call.err = result < 0 ? (int)-result : 0;

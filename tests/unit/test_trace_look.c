@@ -24,7 +24,8 @@ static int parse(struct trace_look *l, const char *name, const char *value, size
 static struct call call_named(const char *name)
 {
 	uint32_t arch = syscall_native_arch();
-	return (struct call){.arch = arch, .nr = syscall_number(arch, name)};
+	int64_t nr = syscall_number(arch, name);
+	return (struct call){.arch = arch, .nr = nr, .desc = syscall_lookup(arch, nr)};
 }
 
 static void test_calls(void **state)

@@ -132,6 +132,7 @@ static void injections_are_kept(void **state)
 	struct event ev = {.kind = EV_ENTER, .tid = 1, .pid = 1};
 	ev.call.arch = syscall_native_arch();
 	ev.call.nr = SYS_read;
+	ev.call.desc = syscall_lookup(ev.call.arch, SYS_read);
 	assert_false(trace_inject_ask(&o.injects, &ev, &t));
 	assert_true(trace_inject_ask(&o.injects, &ev, &t));
 	assert_int_equal(t.signal, SIGUSR1);
@@ -153,6 +154,7 @@ static struct event entry(long nr, uint64_t a0)
 	struct event ev = {.kind = EV_ENTER, .tid = 1, .pid = 1};
 	ev.call.arch = syscall_native_arch();
 	ev.call.nr = nr;
+	ev.call.desc = syscall_lookup(ev.call.arch, nr);
 	ev.call.args[0] = a0;
 	return ev;
 }

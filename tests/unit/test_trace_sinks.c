@@ -68,6 +68,7 @@ static struct event call_event(enum event_kind kind, const struct trace_task *k,
 	struct event ev = {.kind = kind, .tid = k->tid, .pid = k->pid, .mem = &memory, .time_ns = 5000};
 	ev.call.arch = syscall_native_arch();
 	ev.call.nr = nr;
+	ev.call.desc = syscall_lookup(ev.call.arch, nr);
 	ev.call.args[0] = a0;
 	ev.call.args[1] = a1;
 	ev.call.args[2] = a2;

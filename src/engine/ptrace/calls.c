@@ -292,6 +292,7 @@ void tracer_syscall_stop(struct tracer *t, struct task *task)
 			return;
 		tracer_call_enter(t, task);
 		if (wanted(t, task)) {
+			task->call.desc = syscall_lookup(task->call.arch, task->call.nr);
 			struct event *ev = tracer_event(t, EV_ENTER, task);
 			ev->call = task->call;
 			ask_inject(t, task, ev);
