@@ -49,6 +49,8 @@ struct event {
 	pid_t tid, pid;        /* thread and process (thread group) */
 	uint64_t time_ns;      /* CLOCK_MONOTONIC */
 	struct call call;      /* EV_ENTER, EV_EXIT, EV_VANISH */
+	bool launch;           /* EV_ENTER: the execve(2) that starts the program; code of sctrace makes it */
+	uint64_t ip;           /* EV_SIGNAL: the next instruction of the thread; 0: unknown */
 	siginfo_t sig;         /* EV_SIGNAL, EV_STOP (si_signo alone) */
 	pid_t child;           /* EV_BIRTH, EV_EXEC */
 	bool is_thread;        /* EV_BIRTH: the child is a thread of the same process */

@@ -67,9 +67,7 @@ static void fold(struct trace *t, const struct event *ev, bool walk, struct buf 
 void trace_stack_enter(struct trace *t, struct trace_task *k, const struct event *ev)
 {
 	buf_clear(&k->stack);
-	/* The execve(2) that starts the program is made by code of sctrace's. */
-	bool ours = t->program && !t->root;
-	if (!t->stack || ours || !takes_stack_away(&ev->call))
+	if (!t->stack || ev->launch || !takes_stack_away(&ev->call))
 		return;
 	if (t->o.folded)
 		fold(t, ev, true, &k->stack);

@@ -1,7 +1,6 @@
 /* Calls as lines, in strace's look. */
 #include "trace/line.h"
 
-#include "arch/arch.h"
 #include "base/clock.h"
 #include "syscall/table.h"
 #include "trace/dump.h"
@@ -58,12 +57,12 @@ static void add_pid(struct trace *t, const struct trace_task *k, struct buf *out
 	buf_adds(out, file ? " " : "] ");
 }
 
-/* -i: of a call what came with it, of a signal where the stopped task is; nobody knows where a task was that is gone. */
+/* -i. Nobody knows where a thread was that is gone. */
 static void add_address(const struct event *ev, struct buf *out)
 {
-	uint64_t ip = ev->call.ip;
 	bool call = ev->kind == EV_ENTER || ev->kind == EV_EXIT || ev->kind == EV_VANISH;
-	if (call || (ev->kind == EV_SIGNAL && arch_ip(ev->tid, &ip) == 0))
+	uint64_t ip = call ? ev->call.ip : ev->ip;
+	if (call || ip)
 		buf_addf(out, "[%016llx] ", (unsigned long long)ip);
 	else
 		buf_adds(out, "[????????????????] ");

@@ -295,6 +295,7 @@ void tracer_syscall_stop(struct tracer *t, struct task *task)
 			task->call.desc = syscall_lookup(task->call.arch, task->call.nr);
 			struct event *ev = tracer_event(t, EV_ENTER, task);
 			ev->call = task->call;
+			ev->launch = task->proc->root && !task->proc->execed;
 			ask_inject(t, task, ev);
 		}
 		tracer_untraced_enter(t, task);

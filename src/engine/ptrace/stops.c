@@ -1,6 +1,7 @@
 /* What a wait status means (ptrace(2), "Stopped states"), and what follows from it. */
 #include "engine/ptrace/tracer.h"
 
+#include "arch/arch.h"
 #include "base/clock.h"
 #include "syscall/table.h"
 #include "tracee/proc.h"
@@ -336,8 +337,12 @@ static void on_signal(struct tracer *t, struct task *task, int sig)
 	if (v != STOP_PASS)
 		return;
 	task->deliver = sig;
-	if ((t->config.want & CAP_EVENTS) && task->proc->counted)
-		tracer_event(t, EV_SIGNAL, task)->sig = si;
+	if (!(t->config.want & CAP_EVENTS) || !task->proc->counted)
+		return;
+	struct event *ev = tracer_event(t, EV_SIGNAL, task);
+	ev->sig = si;
+	if (arch_ip(task->tid, &ev->ip) < 0)
+		ev->ip = 0;
 }
 
 static void on_seccomp(struct tracer *t, struct task *task)
