@@ -2,6 +2,7 @@
 #include "decode/kinds.h"
 
 #include "base/buf.h"
+#include "base/escape.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -108,10 +109,28 @@ void show_choice32(const struct decode *d, const struct kind *k, uint64_t v, int
 	show_choice(d, k, (uint32_t)v, i);
 }
 
+bool decode_fd_name(const struct decode *d, int fd, struct buf *out)
+{
+	const struct names *n = d->opts->names;
+	if (!n || d->opts->fd_names == FD_NUMBERS)
+		return false;
+	return d->opts->fd_names == FD_PATHS ? n->fd(n->ctx, d->pid, fd, out) : n->fd_in_full(n->ctx, d->pid, fd, out);
+}
+
+bool decode_pid_name(const struct decode *d, int pid, struct buf *out)
+{
+	const struct names *n = d->opts->names;
+	struct buf name = {0};
+	bool known = n && d->opts->pid_names && pid > 0 && n->comm(n->ctx, pid, &name);
+	escape_angled(out, buf_str(&name), name.len, false);
+	buf_free(&name);
+	return known;
+}
+
 static void fd_named(const struct decode *d, int fd, const char *name)
 {
 	struct buf is = {0};
-	bool known = d->opts->fd_name && d->opts->fd_name(d->opts->ctx, d->pid, fd, &is);
+	bool known = decode_fd_name(d, fd, &is);
 	emit_fd(d->out, fd, name, known ? buf_str(&is) : NULL);
 	buf_free(&is);
 }
@@ -135,7 +154,7 @@ void show_pid(const struct decode *d, const struct kind *k, uint64_t v, int i)
 	int pid = (int)v;
 	(void)k, (void)i;
 	emit_num(d->out, pid);
-	if (d->opts->pid_name && pid > 0 && d->opts->pid_name(d->opts->ctx, pid, &is)) {
+	if (decode_pid_name(d, pid, &is)) {
 		emit_wrap(d->out, "<");
 		emit_wrap(d->out, buf_str(&is));
 		emit_wrap(d->out, ">");

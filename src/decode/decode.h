@@ -4,6 +4,7 @@
 
 #include "event.h"
 #include "tracee/mem.h"
+#include "tracee/names.h"
 
 #include <stdbool.h>
 
@@ -16,16 +17,9 @@ struct decode_opts {
 	bool verbose;        /* -v: structures in full */
 	bool shallow;        /* structures as the pointers that they are (-e verbose) */
 	bool raw;            /* arguments as numbers (-e raw) */
-	/*
-	 * -y: appends what descriptor `fd` of process `pid` is ("/etc/passwd", "TCP:[...]") and says true; AT_FDCWD
-	 * asks for the current directory. NULL: not asked.
-	 */
-	bool (*fd_name)(void *ctx, int pid, int fd, struct buf *out);
-	/* The protocol (NETLINK_ROUTE, ...) of a netlink socket of process `pid`, or -1 where `fd` is none. NULL: none is. */
-	int (*netlink)(void *ctx, int pid, int fd);
-	/* -Y: appends the name of process `pid` ("sh"). NULL: not asked. */
-	bool (*pid_name)(void *ctx, int pid, struct buf *out);
-	void *ctx;
+	enum decode_fd_names { FD_NUMBERS, FD_PATHS, FD_IN_FULL } fd_names; /* -y, -yy */
+	bool pid_names;                                                     /* -Y */
+	const struct names *names;                                          /* NULL: nobody knows any */
 };
 
 /* What was known at a call's entry and the kernel changes; zero-initialised before each entry. */

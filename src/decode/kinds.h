@@ -62,6 +62,9 @@ bool decode_get(const struct decode *d, uint64_t addr, void *to, size_t n);
 bool decode_get_word(const struct decode *d, uint64_t addr, uint64_t *v);
 /* Emits at most `n` bytes at `addr` as a string, clipped to opts->string_max; the pointer where they cannot be read. */
 void decode_bytes(const struct decode *d, uint64_t addr, uint64_t n);
+/* Appends what the descriptor is (-y), or the process's escaped name (-Y); false where it is not asked or not known. */
+bool decode_fd_name(const struct decode *d, int fd, struct buf *out);
+bool decode_pid_name(const struct decode *d, int pid, struct buf *out);
 /* Emits the NUL-terminated string at `addr`, clipped to `max`; the pointer where it cannot be read. */
 void decode_string(const struct decode *d, uint64_t addr, size_t max);
 

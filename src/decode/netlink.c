@@ -228,9 +228,10 @@ static bool get_header(const struct decode *d, uint64_t at, uint64_t n, struct n
 bool decode_netlink(const struct decode *d, uint64_t addr, uint64_t n)
 {
 	struct nlmsghdr h;
-	if (!d->opts->netlink || !get_header(d, addr, n, &h))
+	const struct names *names = d->opts->names;
+	if (!names || !get_header(d, addr, n, &h))
 		return false;
-	int protocol = d->opts->netlink(d->opts->ctx, d->pid, (int)d->call->args[0]);
+	int protocol = names->netlink(names->ctx, d->pid, (int)d->call->args[0]);
 	if (protocol < 0)
 		return false;
 	bool several = ALIGNED(h.nlmsg_len) < n;

@@ -61,7 +61,7 @@ static void result_kind(const struct decode *d, int64_t v, enum syscall_kind kin
 static void result_fd(const struct decode *d, int64_t v)
 {
 	struct buf is = {0};
-	bool known = d->opts->fd_name && d->opts->fd_name(d->opts->ctx, d->pid, (int)v, &is);
+	bool known = decode_fd_name(d, (int)v, &is);
 	emit_result(d->out, v, NULL, NULL);
 	if (known)
 		emit_result_is(d->out, buf_str(&is));
@@ -71,7 +71,7 @@ static void result_fd(const struct decode *d, int64_t v)
 static void result_pid(const struct decode *d, int64_t v)
 {
 	struct buf is = {0};
-	bool known = d->opts->pid_name && v > 0 && d->opts->pid_name(d->opts->ctx, (int)v, &is);
+	bool known = decode_pid_name(d, (int)v, &is);
 	emit_result(d->out, v, NULL, NULL);
 	if (known)
 		emit_result_is(d->out, buf_str(&is));

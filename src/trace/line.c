@@ -7,10 +7,9 @@ void trace_decoder(struct trace *t, struct trace_task *k, const struct event *ev
 				     .verbose = t->o.verbose_count > 0 || trace_look_full(&t->o.look, &ev->call),
 				     .shallow = !trace_look_deep(&t->o.look, &ev->call),
 				     .raw = trace_look_raw(&t->o.look, &ev->call),
-				     .fd_name = t->o.fd_names ? trace_fd_name : NULL,
-				     .netlink = trace_netlink_protocol,
-				     .pid_name = t->o.pid_names ? trace_pid_name : NULL,
-				     .ctx = t};
+				     .fd_names = t->o.fd_names ? t->o.fd_names > 1 ? FD_IN_FULL : FD_PATHS : FD_NUMBERS,
+				     .pid_names = t->o.pid_names > 0,
+				     .names = &names_live};
 	*d = (struct decode){.out = e,
 			     .call = &ev->call,
 			     .mem = ev->mem,

@@ -2,6 +2,7 @@
 #include "trace/line.h"
 
 #include "base/clock.h"
+#include "base/escape.h"
 #include "syscall/table.h"
 #include "trace/dump.h"
 
@@ -51,8 +52,11 @@ static void add_pid(struct trace *t, const struct trace_task *k, struct buf *out
 		return;
 	buf_addf(out, file ? "%-5d" : "[pid %5d", (int)k->tid);
 	struct buf name = {0};
-	if (t->o.pid_names && trace_pid_name(t, k->tid, &name))
-		buf_addf(out, "<%s>", buf_str(&name));
+	if (t->o.pid_names && names_live.comm(names_live.ctx, k->tid, &name)) {
+		buf_addc(out, '<');
+		escape_angled(out, buf_str(&name), name.len, false);
+		buf_addc(out, '>');
+	}
 	buf_free(&name);
 	buf_adds(out, file ? " " : "] ");
 }

@@ -119,13 +119,6 @@ void trace_count_period(struct trace *t);
 void trace_count_so_far(struct trace *t);
 void trace_count_final(struct trace *t, const struct engine_result *r);
 
-/* Appends what descriptor `fd` of process `pid` is, as strace's -y and -yy show it; ctx is the struct trace. */
-bool trace_fd_name(void *ctx, int pid, int fd, struct buf *out);
-/* The protocol of netlink socket `fd` of process `pid`, or -1. */
-int trace_netlink_protocol(void *ctx, int pid, int fd);
-/* Appends the name of process `pid`, as strace's -Y shows it, escaped; false where it is gone. */
-bool trace_pid_name(void *ctx, int pid, struct buf *out);
-
 /* Stacks (trace_stack.c). */
 int trace_stack_open(struct trace *t, struct buf *why);
 /* At a call's entry: keeps the stack where the call will take it away (exit, execve). */

@@ -73,7 +73,7 @@ static struct call call_of(const struct header *h)
 }
 
 /* Of eight answers, that it is no such socket. */
-static int netlink_protocol(void *ctx, int pid, int fd)
+static int netlink_protocol(void *ctx, pid_t pid, int fd)
 {
 	(void)pid, (void)fd;
 	return *(const int *)ctx - 1;
@@ -87,11 +87,9 @@ static void decode(struct emit *out, const struct header *h, const struct call *
 	if (decode_inside(call, mem, &real))
 		call = &real;
 	int protocol = h->flags >> 5 & 7;
-	struct decode_opts opts = {.string_max = h->string_max,
-				   .verbose = h->flags & 2,
-				   .raw = h->flags & 4,
-				   .netlink = netlink_protocol,
-				   .ctx = &protocol};
+	const struct names names = {.netlink = netlink_protocol, .ctx = &protocol};
+	struct decode_opts opts = {
+		.string_max = h->string_max, .verbose = h->flags & 2, .raw = h->flags & 4, .names = &names};
 	struct decode_memo memo = {0};
 	struct decode d = {.out = out, .call = call, .mem = mem, .opts = &opts, .pid = 1, .memo = &memo};
 	int given = decode_enter(&d);

@@ -68,16 +68,18 @@ static struct call call_of(const char *name)
 /* What the call does to the memory, where it does anything. */
 static void (*kernel_writes)(void);
 
-static int route_socket(void *ctx, int pid, int fd)
+static int route_socket(void *ctx, pid_t pid, int fd)
 {
 	(void)ctx, (void)pid;
 	return fd == 7 ? NETLINK_ROUTE : -1;
 }
 
+static const struct names names = {.netlink = route_socket};
+
 static void shown(struct buf *out, const char *name, int64_t result, const uint64_t *args, int how)
 {
 	struct mem mem = {memory_read, NULL};
-	struct decode_opts opts = {.string_max = 32, .verbose = how == VERBOSE, .netlink = route_socket};
+	struct decode_opts opts = {.string_max = 32, .verbose = how == VERBOSE, .names = &names};
 	struct call call = call_of(name), real;
 	call.desc = syscall_lookup(call.arch, call.nr);
 	struct decode_memo memo = {0};

@@ -1,7 +1,6 @@
-/* What descriptors are (-y, -yy), from /proc: nothing is asked of the traced program. */
-#include "trace/trace.h"
+#include "tracee/names.h"
 
-#include "base/escape.h"
+#include "base/buf.h"
 #include "tracee/proc.h"
 
 #include <fcntl.h>
@@ -108,16 +107,16 @@ static bool find_pidfd(pid_t pid, int fd, struct buf *out)
 	return true;
 }
 
-int trace_netlink_protocol(void *ctx, int pid, int fd)
+static int live_netlink(void *ctx, pid_t pid, int fd)
 {
 	char link[64], path[64], line[256], target[64] = "";
 	unsigned long inode, own;
 	int protocol = -1;
 	(void)ctx;
-	snprintf(link, sizeof(link), "/proc/%d/fd/%d", pid, fd);
+	snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)pid, fd);
 	if (readlink(link, target, sizeof(target) - 1) < 0 || sscanf(target, "socket:[%lu]", &inode) != 1)
 		return -1;
-	snprintf(path, sizeof(path), "/proc/%d/net/netlink", pid);
+	snprintf(path, sizeof(path), "/proc/%d/net/netlink", (int)pid);
 	FILE *f = fopen(path, "re");
 	while (f && fgets(line, sizeof(line), f)) {
 		int found; /* sk Eth Pid Groups Rmem Wmem Dump Locks Drops Inode */
@@ -129,33 +128,52 @@ int trace_netlink_protocol(void *ctx, int pid, int fd)
 	return protocol;
 }
 
-bool trace_pid_name(void *ctx, int pid, struct buf *out)
+static bool live_comm(void *ctx, pid_t tid, struct buf *out)
 {
 	char name[64];
 	(void)ctx;
-	proc_comm(pid, name, sizeof(name));
-	escape_angled(out, name, strlen(name), false);
+	proc_comm(tid, name, sizeof(name));
+	buf_adds(out, name);
 	return name[0];
 }
 
-bool trace_fd_name(void *ctx, int pid, int fd, struct buf *out)
+#define LINK_MAX_LEN 64
+
+static void link_of(pid_t pid, int fd, char link[LINK_MAX_LEN])
 {
-	const struct trace *t = ctx;
-	char link[64], path[PATH_MAX];
 	if (fd == AT_FDCWD)
-		snprintf(link, sizeof(link), "/proc/%d/cwd", pid);
+		snprintf(link, LINK_MAX_LEN, "/proc/%d/cwd", (int)pid);
 	else
-		snprintf(link, sizeof(link), "/proc/%d/fd/%d", pid, fd);
-	ssize_t n = readlink(link, path, sizeof(path) - 1);
-	if (n <= 0)
-		return false;
-	path[n] = '\0';
-	unsigned long inode;
-	if (t->o.fd_names > 1 && sscanf(path, "socket:[%lu]", &inode) == 1 &&
-	    (find_socket(pid, link, inode, out) || find_protocol(link, inode, out)))
-		return true;
-	if (t->o.fd_names > 1 && strcmp(path, "anon_inode:[pidfd]") == 0 && find_pidfd(pid, fd, out))
-		return true;
-	buf_add(out, path, (size_t)n);
-	return true;
+		snprintf(link, LINK_MAX_LEN, "/proc/%d/fd/%d", (int)pid, fd);
 }
+
+static bool live_fd(void *ctx, pid_t pid, int fd, struct buf *out)
+{
+	char link[LINK_MAX_LEN], path[PATH_MAX];
+	(void)ctx;
+	link_of(pid, fd, link);
+	ssize_t n = readlink(link, path, sizeof(path));
+	if (n > 0)
+		buf_add(out, path, (size_t)n);
+	return n > 0;
+}
+
+static bool live_fd_in_full(void *ctx, pid_t pid, int fd, struct buf *out)
+{
+	struct buf path = {0};
+	char link[LINK_MAX_LEN];
+	unsigned long inode;
+	link_of(pid, fd, link);
+	bool known = live_fd(ctx, pid, fd, &path);
+	const char *is = buf_str(&path);
+	bool more = known && ((sscanf(is, "socket:[%lu]", &inode) == 1 &&
+			       (find_socket(pid, link, inode, out) || find_protocol(link, inode, out))) ||
+			      (strcmp(is, "anon_inode:[pidfd]") == 0 && find_pidfd(pid, fd, out)));
+	if (!more)
+		buf_add(out, is, path.len);
+	buf_free(&path);
+	return known;
+}
+
+const struct names names_live = {
+	.fd = live_fd, .fd_in_full = live_fd_in_full, .netlink = live_netlink, .comm = live_comm};

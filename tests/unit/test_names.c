@@ -1,5 +1,5 @@
 /* What -y and -yy say of descriptors, of this process's own. */
-#include "trace/trace.h"
+#include "tracee/names.h"
 
 #include "base/buf.h"
 
@@ -21,12 +21,9 @@
 static const char *name_of(int depth, int fd)
 {
 	static struct buf out;
-	struct trace *t = calloc(1, sizeof(*t));
-	t->o.fd_names = depth;
 	buf_clear(&out);
-	if (!trace_fd_name(t, getpid(), fd, &out))
+	if (!(depth > 1 ? names_live.fd_in_full : names_live.fd)(NULL, getpid(), fd, &out))
 		buf_adds(&out, "nothing");
-	free(t);
 	return buf_str(&out);
 }
 
