@@ -1,26 +1,44 @@
 /*
  * sctrace: a system-call tracer and a comparator of I/O strategies.
  *
- * A map of the source. Calls go down only; neighbours on a floor meet in event.h and stats/summary.h.
+ * A map of the source. A folder uses only folders below it; tests/lint/folders says which.
  *
- *   main.c        this map; which command is meant
- *   cmd/          a command each: its options, its wiring, its exit status
- *   trace/        events to lines, JSON, tables: selection, descriptors and paths, the sinks
- *   compare/      comparing I/O strategies: plan, run, judge, warn, explain
- *   cli/          the option table: parsing, --help, completion
- *   bench/        what a call, a switch, a time slice, a wake-up costs here
- *   measure/      runs and samples; resident set; what machine this is
- *   strategy/     the table of copy strategies (the programs are in examples/)
- *   engine/       who watches a program: ptrace (always right), patch (fast), bpf (privileged)
- *   run/          saved runs (JSON)
- *   out/          tables, csv, markdown, json, SVG, HTML
- *   stats/        histograms, quantiles, bootstrap, and the summary that all share
- *   decode/       a call's arguments as text or JSON
- *   stack/        whose code made the call
- *   tracee/       starting and reading the traced
- *   arch/         registers <-> call
- *   syscall/      the calls: number, name, arguments, groups; filter expressions
- *   base/         buffers, vectors, maps, clocks, sizes; no domain words
+ *   main.c                  this map; which command is meant
+ *   cmd/trace/              `sctrace PROGRAM`: its options, its wiring, its exit status
+ *   cmd/compare/            `sctrace compare`: the same
+ *   cmd/bench/              `sctrace bench`
+ *   cmd/report/             `sctrace report`
+ *   cmd/                    what the commands share: writing the output
+ *
+ *   trace/                  events to lines, JSON, tables: selection, descriptors and paths, the sinks
+ *   compare/                comparing I/O strategies: plan, run, judge, warn, explain
+ *   bench/                  what a call, a switch, a time slice, a wake-up costs here
+ *   cli/                    the option table: parsing, --help, completion
+ *   measure/                runs and samples; resident set; what machine this is
+ *   strategy/               the table of copy strategies (the programs are in examples/)
+ *   run/                    saved runs (JSON)
+ *   out/                    tables, csv, markdown, json, SVG, HTML
+ *
+ *   engine/patch/           the patch engine (fast): its start, its end, its footer
+ *   engine/patch/life/      clone, exec, attach, detach
+ *   engine/patch/threads/   what to do with a thread that has stopped at a call or with a signal
+ *   engine/patch/image/     an address space: its counters, its call sites, and the agent in it
+ *   engine/patch/remote/    the program's memory and mappings, and code that runs in it
+ *   engine/patch/arm/       making calls from outside the agent stop
+ *   engine/patch/state.h    what these folders share, and a glossary
+ *   engine/patch/code/      the machine code that goes into the program: the agent, stubs, jumps
+ *   engine/bpf/             the bpf engine (privileged)
+ *   engine/ptrace/          the ptrace engine (always right), and the stop loop that patch uses too
+ *   engine/                 what an engine is; the list of them
+ *
+ *   stack/                  whose code made the call
+ *   decode/                 a call's arguments as text or JSON
+ *   stats/                  histograms, quantiles, bootstrap, and the summary that all share
+ *   arch/                   registers <-> call
+ *   tracee/                 starting and reading the traced
+ *   syscall/                the calls: number, name, arguments, groups; filter expressions
+ *   event.h                 what engines report
+ *   base/                   buffers, vectors, maps, clocks, sizes; no domain words
  */
 #include "base/diag.h"
 #include "base/json.h"

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Holds the sources to the house rules: who may include whom, the map in main.c, the length of files and functions.
+"""Holds the sources to the house rules: which folder may use which (tests/lint/folders), no cycles between files, the map in main.c, the
+length of files and functions.
 
-Usage: source.py ROOT. Prints TAP; a rule that is only a recommendation prints as a comment.
+Usage: source.py ROOT BUILD. Prints TAP; a rule that is only a recommendation prints as a comment.
 """
 import re
 import subprocess
@@ -9,39 +10,60 @@ import sys
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-# The floors of the house, from the top. A file may include what lies in its own folder or on any floor below; folders
-# on one floor do not know each other.
-FLOORS = [
-    {"main"},
-    {"cmd"},
-    {"bench", "trace", "compare"},
-    {"measure", "strategy"},
-    {"engine", "run", "out", "cli"},
-    {"stats", "decode", "stack"},
-    {"tracee", "arch", "syscall"},
-    {"base"},
-]
-# Headers of plain data directly in src/, and what they may include.
-SHARED = {"event.h": {"base"}}
-# Headers that a neighbour may see, and why.
-SEAMS = {
-    ("arch", "tracee/mem.h"): "a signal's frame is read through the seam for memory",
+# Calls that may close a cycle between files, and why.
+RECURSION = {
+    ("decode/decode.c", "decode/kinds.c"): "a kind's function shows its parts through the table of kinds",
 }
+# Known cycles, by the calls that close them. The list may only shrink: a line that is no longer needed fails the check.
+KNOWN_CYCLES = [
+    ("engine/ptrace/attach.c", "engine/ptrace/stops.c"),
+    ("engine/ptrace/attach.c", "engine/ptrace/wait.c"),
+    ("engine/ptrace/calls.c", "engine/ptrace/stops.c"),
+    ("engine/ptrace/tracer.c", "engine/ptrace/stops.c"),
+    ("engine/ptrace/tracer.c", "engine/ptrace/wait.c"),
+    ("out/table_text.c", "out/table.c"),
+    ("trace/count.c", "cmd/trace/run.c"),
+    ("trace/stack.c", "cmd/trace/run.c"),
+    ("trace/stack.c", "trace/text.c"),
+    ("decode/decode.c", "decode/msg.c"),
+]
 
 FILE_LINES = 600  # beyond this a file is refused; tables (.def) aside
 FUNCTION_LINES = 80  # beyond this a function is refused,
 FUNCTION_ADVICE = 45  # beyond this it is named
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
-FLOOR_OF = {name: index for index, names in enumerate(FLOORS) for name in names}
 
 
-def folder_of(path, src):
-    """The folder a file belongs to: `engine` for engine/ptrace/ptrace.c, `main` for main.c, `event.h` for itself."""
-    parts = path.relative_to(src).parts
-    if len(parts) > 1:
-        return parts[0]
-    return "main" if parts[0] == "main.c" else parts[0]
+def folders(root):
+    """tests/lint/folders: {folder: folders it may use}, in the order of the file."""
+    lines = (root / "tests/lint/folders").read_text(encoding="utf-8").splitlines()
+    pairs = (line.split(":") for line in lines if line and not line.startswith("#"))
+    return {name: used.split() for name, used in pairs}
+
+
+def folder_of(path, src, listed):
+    """The entry of the list that a file belongs to: its own, or its folder's."""
+    own = str(path.relative_to(src))
+    return own if own in listed else str(path.relative_to(src).parent)
+
+
+def cycle(graph):
+    """One cycle of {node: nodes it uses} as a list that ends where it begins, or None."""
+    done = set()
+    for start in sorted(graph):
+        way, left = [start], [iter(sorted(graph[start]))]
+        while way:
+            node = next(left[-1], None)
+            if node is None:
+                left.pop()
+                done.add(way.pop())
+            elif node in way:
+                return way[way.index(node):] + [node]
+            elif node not in done:
+                way.append(node)
+                left.append(iter(sorted(graph.get(node, ()))))
+    return None
 
 
 def resolve(path, name, src):
@@ -52,31 +74,77 @@ def resolve(path, name, src):
     return None
 
 
-def allowed(user, used):
-    if user == used or used in SHARED:
-        return True
-    if user in SHARED:
-        return used in SHARED[user]
-    if user not in FLOOR_OF or used not in FLOOR_OF:
-        return False
-    return FLOOR_OF[user] < FLOOR_OF[used]
-
-
 def sources(src, *endings):
     return sorted(path for path in src.rglob("*") if path.suffix in endings)
 
 
-def check_layering(root):
+def check_folders(root):
+    """Each file includes only what the list allows its folder."""
     src = (root / "src").resolve()
-    for path in sources(src, ".c", ".h"):
-        user = folder_of(path, src)
+    listed = folders(root)
+    for path in sources(src, ".c", ".h", ".S"):
+        user = folder_of(path, src, listed)
         for name in INCLUDE.findall(path.read_text(encoding="utf-8")):
             target = resolve(path, name, src)
             if target is None or src not in target.parents:
                 continue  # generated, or of a library
-            used = folder_of(target, src)
-            if not allowed(user, used) and (user, str(target.relative_to(src))) not in SEAMS:
-                yield f"{path.relative_to(root)} includes \"{name}\": {user} may not call {used}"
+            used = folder_of(target, src, listed)
+            if used != user and used not in listed.get(user, ()):
+                yield f"{path.relative_to(root)} includes \"{name}\": {user} may not use {used} (tests/lint/folders)"
+
+
+def check_list(root):
+    """The list names all folders with sources and no other, and each uses only folders below it."""
+    src = (root / "src").resolve()
+    listed = folders(root)
+    there = {folder_of(path, src, listed) for path in sources(src, ".c", ".h", ".S")}
+    for name in sorted(there - listed.keys()):
+        yield f"src/{name} is not in tests/lint/folders"
+    for name in sorted(listed.keys() - there):
+        yield f"tests/lint/folders names {name}, which is not in src/"
+    names = list(listed)
+    for name, uses in listed.items():
+        for used in uses:
+            if used not in names[names.index(name) + 1:]:
+                yield f"tests/lint/folders: {name} uses {used}, which does not stand below it"
+
+
+def symbols(root, build):
+    """What the objects of the build define and use: ({symbol: file}, {file: symbols})."""
+    files = {"_".join(path.relative_to(root).parts): str(path.relative_to(root / "src"))
+             for path in sources(root / "src", ".c", ".S")}
+    nm = subprocess.run(["nm", build / "libsctrace.a"], capture_output=True, text=True, check=True)
+    defined, used, file = {}, {}, None
+    for line in nm.stdout.splitlines():
+        words = line.split()
+        if line.endswith(":"):
+            file = files.get(Path(line[:-1]).name.removesuffix(".o"))
+        elif file and words and words[-2] == "U":
+            used.setdefault(file, set()).add(words[-1])
+        elif file and words and words[-2].isupper():
+            defined[words[-1]] = file
+    return defined, used
+
+
+def check_cycles(root, build):
+    """No file uses, by way of others, a file that uses it: by the symbols of the objects."""
+    defined, used = symbols(root, build)
+    if not defined:
+        yield f"{build / 'libsctrace.a'} has no symbols"
+    graph = {file: {defined[name] for name in names if name in defined} - {file} for file, names in used.items()}
+    known = [*RECURSION, *KNOWN_CYCLES]
+    for user, target in known:
+        graph.get(user, set()).discard(target)
+    found = cycle(graph)
+    if found:
+        for user, target in zip(found, found[1:]):
+            names = sorted(name for name in used[user] if defined.get(name) == target)
+            yield f"src/{user} uses {', '.join(names)} of src/{target}"
+        yield f"these {len(found) - 1} files form a cycle"
+    for user, target in known:
+        with_it = {**graph, user: graph.get(user, set()) | {target}}
+        if not any(defined.get(name) == target for name in used.get(user, ())) or not cycle(with_it):
+            yield f"src/{user} no longer closes a cycle by src/{target}: take it off the list in tests/lint/source.py"
 
 
 def check_own_header_first(root):
@@ -91,21 +159,16 @@ def check_own_header_first(root):
 
 
 def check_map(root):
-    """The map at the top of main.c names every folder of src/ and no other."""
+    """The map at the top of main.c names what the list names, in the same order."""
     text = (root / "src/main.c").read_text(encoding="utf-8")
-    named = set(re.findall(r"^ \*   (\w+)/", text.split("*/")[0], re.MULTILINE))
-    there = {path.name for path in (root / "src").iterdir() if path.is_dir()}
-    for name in sorted(there - named):
-        yield f"src/main.c: the map does not name {name}/"
-    for name in sorted(named - there):
-        yield f"src/main.c: the map names {name}/, which is not there"
-
-
-def check_floors(root):
-    """Every folder of src/ has its floor in the table above."""
-    for path in sorted((root / "src").iterdir()):
-        if path.is_dir() and path.name not in FLOOR_OF:
-            yield f"src/{path.name}/ has no floor in tests/lint/source.py"
+    named = re.findall(r"^ \*   ([\w/.]+?)/?  ", text.split("*/")[0], re.MULTILINE)
+    listed = list(folders(root))
+    for name in sorted(set(listed) - set(named)):
+        yield f"src/main.c: the map does not name {name}"
+    for name in sorted(set(named) - set(listed)):
+        yield f"src/main.c: the map names {name}, which is not in tests/lint/folders"
+    if set(named) == set(listed) and named != listed:
+        yield "src/main.c: the map is not in the order of tests/lint/folders"
 
 
 def check_file_length(root):
@@ -171,9 +234,10 @@ def check_promises(root):
 
 
 CHECKS = [
-    ("calls go down only", check_layering),
-    ("every folder has its floor", check_floors),
-    ("the map in main.c is true", check_map),
+    ("folders use what the list of folders allows", check_folders),
+    ("the list of folders is complete, and folders use only what is below them", check_list),
+    ("the map in main.c follows the list", check_map),
+    ("files form no cycle by calls", lambda root: check_cycles(root, Path(sys.argv[2]))),
     ("a file includes its own header first", check_own_header_first),
     ("files are short", check_file_length),
     ("functions are short", check_function_length),
