@@ -98,6 +98,47 @@ def test_closed_pipe(tmp):
     assert p.returncode == 125 and (tmp / "ran").exists()
 
 
+def end_unread(pid, *args):
+    """Runs sctrace until it ends because the reader of its trace has gone; the program of this pid's file goes on."""
+    said = pid.with_name("said")
+    with open(said, "wb") as file:  # the program holds it open, too: a pipe would not end
+        p = subprocess.Popen([SCTRACE, *args], stderr=file if "-o" in args else subprocess.PIPE)
+        if p.stderr:
+            p.stderr.readline()
+            p.stderr.close()
+        assert p.wait(TIMEOUT) == 125, args
+    status = Path(f"/proc/{pid.read_text().strip()}/status").read_text()
+    assert "TracerPid:\t0" in status and re.search(r"State:\s[SRD]", status), (args, status)
+    assert "-o" not in args or re.search("goes on untraced\n.*Broken pipe\n$", said.read_text()), (args, said.read_text())
+
+
+def test_nobody_reads(tmp):
+    """When the reader of a trace has gone, sctrace detaches and ends; what was traced goes on, untraced"""
+    pid = tmp / "pid"
+    forever = ["sh", "-c", f"echo $$ >{pid}; while :; do sleep 0.05; done"]
+    for flags in (["-f"], ["-o", "|head -1 >/dev/null"]):
+        try:
+            end_unread(pid, *flags, *forever)
+            end_unread(pid, "-p", pid.read_text().strip())
+            end_unread(pid, "-p", pid.read_text().strip(), "-o", "!head -1 >/dev/null")
+        finally:
+            os.kill(int(pid.read_text()), signal.SIGKILL)
+
+
+def test_nobody_reads_but_work_is_left(tmp):
+    """Without a reader, too, a summary is saved, calls are tampered with, and a program with a filter is not left alone"""
+    saved = tmp / "saved.json"
+    script = ["sh", "-c", f"sleep 3; cat /dev/null && cd / 2>/dev/null; echo $? >{tmp}/ran"]
+    for flags, status in ((["-f", "-e", "trace=openat"], "0"), (["-e", "inject=chdir:error=EIO"], "2"), (["-f", "-C", f"--save={saved}"], "0")):
+        r, w = os.pipe()
+        os.close(r)
+        p = subprocess.run([SCTRACE, *flags, *script], stderr=w, check=False, timeout=TIMEOUT)
+        os.close(w)
+        assert p.returncode == 125 and (tmp / "ran").read_text().strip() == status, (flags, p)
+        (tmp / "ran").unlink()
+    assert "openat" in saved.read_text()
+
+
 def test_output_files(tmp):
     """Traces are made 0600, appended to on request, piped into commands, and follow no link in shared folders"""
     out = tmp / "t"

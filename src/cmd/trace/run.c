@@ -200,6 +200,33 @@ static void on_event(struct trace *t, struct event *ev)
 	trace_out_event(&t->out);
 }
 
+/*
+ * The reader of the trace has closed its pipe, and the program needs sctrace for nothing else. A program with a seccomp filter of
+ * the ptrace engine (ptrace_start()) does: without a tracer its calls would fail (SECCOMP_RET_TRACE in seccomp(2)).
+ */
+static bool is_unread(const struct trace *t)
+{
+	const struct trace_opts *o = &t->o;
+	bool filtered = t->program && o->follow && o->select.by_call;
+	bool started = !t->program || t->root;
+	return t->out.failed && t->out.err == EPIPE && t->sink && started && !filtered && !o->save &&
+	       !o->injects.rules.n && !o->kill_on_exit;
+}
+
+#define END_PATIENCE_NS (2 * NSEC_PER_SEC)
+
+/* Waits a moment for a short program, so that its output does not come after the shell's prompt. */
+static void leave_program(const struct trace *t)
+{
+	siginfo_t info = {0};
+	uint64_t until = clock_ns() + END_PATIENCE_NS;
+	while (t->program && waitid(P_PID, (id_t)t->root, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && !info.si_pid &&
+	       clock_ns() < until)
+		clock_sleep_ns(NSEC_PER_SEC / 100);
+	if (!info.si_pid)
+		diag_note("detached, because nobody reads the trace any more: the program goes on untraced");
+}
+
 static void loop(struct trace *t)
 {
 	uint64_t kill_at = 0;
@@ -207,7 +234,7 @@ static void loop(struct trace *t)
 	int r;
 	for (;;) {
 		struct event ev;
-		if (trace_signals_serve(t, &kill_at)) {
+		if (trace_signals_serve(t, &kill_at) || is_unread(t)) {
 			setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL);
 			r = t->ops->detach(t->engine);
 			break;
@@ -456,5 +483,7 @@ int trace_run(struct trace *t)
 		t->sink->begin(t);
 	loop(t);
 	setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL);
+	if (is_unread(t))
+		leave_program(t);
 	return finish(t);
 }
