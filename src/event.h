@@ -20,7 +20,7 @@ struct call {
 	/* From here on known once it has ended. */
 	int64_t result; /* as the kernel left it: negative errno where `error` */
 	bool error;
-	int err;              /* positive errno; ERESTART* (512 to 516) where it was interrupted */
+	int err;              /* positive errno; one of syscall/restart.h if it was interrupted */
 	uint64_t enter_ns;    /* CLOCK_MONOTONIC */
 	uint64_t duration_ns; /* as measured, tracing cost included */
 	uint64_t cost_ns;     /* calibrated cost contained in it */

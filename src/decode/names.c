@@ -1,29 +1,28 @@
 /* Errno and signal names. */
 #include "decode/decode.h"
 
+#include "syscall/restart.h"
+
 #include <errno.h>
 #include <string.h>
-
-/* The kernel's own, seen by tracers alone (include/linux/errno.h). */
-enum { ERESTARTSYS_ = 512, ERESTARTNOINTR_, ERESTARTNOHAND_, ENOIOCTLCMD_, ERESTART_RESTARTBLOCK_ };
 
 static const char *const errnos[] = {
 #define E(name) [name] = #name,
 #include "decode/errno.def"
 #undef E
-	[ERESTARTSYS_] = "ERESTARTSYS",
-	[ERESTARTNOINTR_] = "ERESTARTNOINTR",
-	[ERESTARTNOHAND_] = "ERESTARTNOHAND",
-	[ENOIOCTLCMD_] = "ENOIOCTLCMD",
-	[ERESTART_RESTARTBLOCK_] = "ERESTART_RESTARTBLOCK",
+	[ERESTARTSYS] = "ERESTARTSYS",
+	[ERESTARTNOINTR] = "ERESTARTNOINTR",
+	[ERESTARTNOHAND] = "ERESTARTNOHAND",
+	[ENOIOCTLCMD] = "ENOIOCTLCMD",
+	[ERESTART_RESTARTBLOCK] = "ERESTART_RESTARTBLOCK",
 };
 
 static const char *const restarts[] = {
 	[0] = "To be restarted if SA_RESTART is set",
-	[ERESTARTNOINTR_ - ERESTARTSYS_] = "To be restarted",
-	[ERESTARTNOHAND_ - ERESTARTSYS_] = "To be restarted if no handler",
-	[ENOIOCTLCMD_ - ERESTARTSYS_] = "No ioctl command",
-	[ERESTART_RESTARTBLOCK_ - ERESTARTSYS_] = "Interrupted by signal",
+	[ERESTARTNOINTR - ERESTARTSYS] = "To be restarted",
+	[ERESTARTNOHAND - ERESTARTSYS] = "To be restarted if no handler",
+	[ENOIOCTLCMD - ERESTARTSYS] = "No ioctl command",
+	[ERESTART_RESTARTBLOCK - ERESTARTSYS] = "Interrupted by signal",
 };
 
 const char *decode_errno_name(int err)
@@ -33,7 +32,7 @@ const char *decode_errno_name(int err)
 
 const char *decode_errno_text(int err)
 {
-	return err >= ERESTARTSYS_ && err <= ERESTART_RESTARTBLOCK_ ? restarts[err - ERESTARTSYS_] : strerror(err);
+	return err >= ERESTARTSYS && err <= ERESTART_RESTARTBLOCK ? restarts[err - ERESTARTSYS] : strerror(err);
 }
 
 int decode_errno_number(const char *name)

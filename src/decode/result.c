@@ -5,13 +5,10 @@
 #include "decode/kinds.h"
 #include "decode/poll.h"
 #include "decode/time.h"
+#include "syscall/restart.h"
 #include "syscall/table.h"
 
 #include <stdio.h>
-
-/* The kernel's own codes for an interrupted call (include/linux/errno.h); the program never sees them. */
-#define RESTART_FIRST 512
-#define RESTART_LAST  516
 
 static void error_result(const struct decode *d)
 {
@@ -20,8 +17,8 @@ static void error_result(const struct decode *d)
 	struct buf other = {0};
 	if (!name)
 		buf_addf(&other, "E%d", err);
-	emit_result(d->out, err >= RESTART_FIRST && err <= RESTART_LAST ? -err : -1, name ? name : buf_str(&other),
-		    decode_errno_text(err));
+	emit_result(d->out, err >= ERESTARTSYS && err <= ERESTART_RESTARTBLOCK ? -err : -1,
+		    name ? name : buf_str(&other), decode_errno_text(err));
 	buf_free(&other);
 }
 

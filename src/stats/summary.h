@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "stats/hist.h"
+#include "syscall/life.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -53,7 +54,7 @@ struct summary {
 
 /* One finished or interrupted call, for summary_record(). Times in ns. */
 struct call_outcome {
-	enum call_end { CALL_RETURNED, CALL_RESTARTED, CALL_UNFINISHED } end;
+	enum call_end end;
 	double ns;        /* as measured, tracing cost included */
 	double cost_ns;   /* calibrated cost contained in it */
 	double spread_ns; /* spread of that calibration */

@@ -1,6 +1,7 @@
 /* Counting (-c, -C): calls that came as events, what the engine counted, and the tables made of both. */
 #include "trace/trace.h"
 
+#include "arch/arch.h"
 #include "base/clock.h"
 #include "base/escape.h"
 #include "base/size.h"
@@ -131,58 +132,89 @@ static struct summary_group *group_of(struct trace *t, const struct event *ev)
 	return g;
 }
 
-static void record(struct trace *t, struct trace_task *k, const struct call *c, enum call_end end)
+/* Adds the ends of calls to their groups; the tag of a call that is not selected is NULL. */
+static void record(struct trace *t, const struct life_ends *ends)
 {
-	if (!k->group)
-		return;
-	bool bytes = end == CALL_RETURNED && !c->error && c->result > 0 && c->desc && c->desc->result == R_BYTES;
-	summary_record(
-		&t->summary, k->group, c->arch, c->nr,
-		&(struct call_outcome){.end = end,
-				       .ns = end == CALL_RESTARTED ? 0 : (double)(c->duration_ns + k->carried_ns),
-				       .cost_ns = end == CALL_RETURNED ? (double)c->cost_ns : 0,
-				       .spread_ns = (double)c->spread_ns,
-				       .error = c->error,
-				       .err = c->err,
-				       .bytes = bytes ? (uint64_t)c->result : 0});
+	for (size_t i = 0; i < ends->n; i++) {
+		const struct life_end *e = &ends->v[i];
+		const struct call *c = &e->call;
+		bool returned = e->end == CALL_RETURNED;
+		bool bytes = returned && !c->error && c->result > 0 && c->desc && c->desc->result == R_BYTES;
+		if (!e->tag)
+			continue;
+		summary_record(&t->summary, e->tag, c->arch, c->nr,
+			       &(struct call_outcome){.end = e->end,
+						      .ns = (double)e->ns,
+						      .cost_ns = returned ? (double)c->cost_ns : 0,
+						      .spread_ns = (double)c->spread_ns,
+						      .error = c->error,
+						      .err = c->err,
+						      .bytes = bytes ? (uint64_t)c->result : 0});
+	}
 }
 
-/* An interrupted call that did not go on: a handler ran and it came back to the program with EINTR. */
-static void settle(struct trace *t, struct trace_task *k, enum call_end end)
+/* What an entry tells of calls that were interrupted. If no frame can be read, the first entry that is not a restart settles them. */
+static void settle(struct trace *t, struct trace_task *k, const struct call *c, const struct mem *mem)
 {
-	if (!k->interrupted)
+	struct life_frame f = {.length = c->ip - arch_call_site(c->arch, c->ip)};
+	struct life_ends ends;
+	bool readable = mem != NULL;
+	if (readable && !life_wants_frame(&k->life, c))
 		return;
-	k->interrupted = false;
-	k->part.error = true;
-	k->part.err = EINTR;
-	record(t, k, &k->part, end);
-	k->carried_ns = 0;
+	readable = readable && arch_sigframe(c->arch, mem, c->sp, &f.ip, &f.result) == 0;
+	if (readable)
+		life_return_to(&k->life, &f, false, &ends);
+	else
+		life_moved_on(&k->life, &ends);
+	record(t, &ends);
+}
+
+/* The call enters; true: it is the restart of one that is counted. */
+static bool enter(struct trace *t, struct trace_task *k, const struct event *ev)
+{
+	struct call c = ev->call;
+	struct life_ends ends;
+	life_enter(&k->life, &c, &ends);
+	record(t, &ends);
+	if (c.restart)
+		return k->life.tag;
+	k->life.tag = NULL;
+	settle(t, k, &c, ev->mem);
+	return false;
+}
+
+static void leave(struct trace *t, struct trace_task *k, const struct event *ev)
+{
+	struct call c = ev->call;
+	struct life_ends ends;
+	if (ev->kind == EV_VANISH)
+		life_vanish(&k->life, &c, &ends);
+	else
+		life_exit(&k->life, &c, c.duration_ns, &ends);
+	record(t, &ends);
 }
 
 void trace_count_enter(struct trace *t, struct trace_task *k, const struct event *ev)
 {
-	if (k->interrupted && ev->call.restart) {
-		uint64_t before = k->carried_ns + k->part.duration_ns;
-		record(t, k, &k->part, CALL_RESTARTED);
-		k->interrupted = false;
-		k->carried_ns = before;
+	if (enter(t, k, ev))
 		return;
-	}
-	settle(t, k, CALL_RETURNED);
-	k->carried_ns = 0;
 	if (!k->group || by_is(t, "fd") || by_is(t, "path"))
 		k->group = group_of(t, ev);
+	k->life.tag = k->group;
 }
 
 void trace_count_leave(struct trace *t, struct trace_task *k, const struct event *ev)
 {
-	if (ev->kind == EV_EXIT && ev->call.error && ev->call.err >= 512 && ev->call.err <= 516) {
-		k->interrupted = true;
-		k->part = ev->call;
-		return;
-	}
-	record(t, k, &ev->call, ev->kind == EV_VANISH ? CALL_UNFINISHED : CALL_RETURNED);
-	k->carried_ns = 0;
+	leave(t, k, ev);
+}
+
+void trace_count_unselected(struct trace *t, struct trace_task *k, const struct event *ev)
+{
+	if (ev->kind == EV_ENTER)
+		enter(t, k, ev);
+	k->life.tag = NULL;
+	if (ev->kind != EV_ENTER)
+		leave(t, k, ev);
 }
 
 void trace_count_exec(struct trace *t, struct trace_task *k, const struct event *ev)
@@ -193,8 +225,10 @@ void trace_count_exec(struct trace *t, struct trace_task *k, const struct event 
 
 void trace_count_gone(struct trace *t, struct trace_task *k)
 {
-	if (t->by_events)
-		settle(t, k, CALL_UNFINISHED);
+	struct life_ends ends;
+	life_vanish(&k->life, NULL, &ends);
+	record(t, &ends);
+	life_free(&k->life);
 }
 
 /* Calls that -e leaves out, where the engine counted them all. */

@@ -7,6 +7,7 @@
 #include "engine/engine.h"
 #include "stack/stack.h"
 #include "stats/summary.h"
+#include "syscall/life.h"
 #include "trace/opts.h"
 #include "trace/out.h"
 
@@ -29,12 +30,10 @@ struct trace_task {
 	struct buf text;  /* a line that waits for its call's end */
 	struct buf stack; /* taken at the entry of a call that leaves none behind */
 	uint64_t enter_ns;
-	/* Counting by events: an interrupted call that may go on, and the group of --by. */
-	bool interrupted;
-	struct call part;
-	uint64_t carried_ns, carried_cost_ns;
-	struct summary_group *group;
-	struct trace_out *out; /* -ff: its own */
+	/* Counting by events. */
+	struct call_life life;       /* its tag is the group of the call, NULL if it is not selected */
+	struct summary_group *group; /* of --by */
+	struct trace_out *out;       /* -ff: its own */
 };
 
 struct trace;
@@ -110,6 +109,8 @@ int trace_run(struct trace *t);
 /* Counting (trace_count.c): from events, where by_events; tables. */
 void trace_count_enter(struct trace *t, struct trace_task *k, const struct event *ev);
 void trace_count_leave(struct trace *t, struct trace_task *k, const struct event *ev);
+/* The same events of a call that is not selected: they tell what became of one that was interrupted. */
+void trace_count_unselected(struct trace *t, struct trace_task *k, const struct event *ev);
 /* The task runs another program: its calls count under that name. */
 void trace_count_exec(struct trace *t, struct trace_task *k, const struct event *ev);
 /* The task is gone, or all has ended: what was interrupted never came back. */

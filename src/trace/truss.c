@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "decode/decode.h"
+#include "syscall/restart.h"
 #include "syscall/table.h"
 
 #include <stdlib.h>
@@ -68,7 +69,7 @@ static void add_result(const struct event *ev, struct buf *out)
 {
 	if (ev->kind == EV_VANISH)
 		buf_adds(out, "\n");
-	else if (ev->call.error && ev->call.err >= 512)
+	else if (ev->call.error && IS_RESTART_ERROR(ev->call.err))
 		buf_adds(out, " ERESTART\n");
 	else if (ev->call.error)
 		buf_addf(out, " ERR#%d '%s'\n", ev->call.err, decode_errno_text(ev->call.err));

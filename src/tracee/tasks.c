@@ -3,18 +3,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static void task_free(struct task *task)
-{
-	vec_free(&task->interrupted);
-	free(task);
-}
-
 void tasks_free(struct tasks *t)
 {
 	size_t i = 0;
 	void *p;
 	while ((p = map_next(&t->by_tid, &i, NULL)))
-		task_free(p);
+		free(p);
 	i = 0;
 	while ((p = map_next(&t->processes, &i, NULL)))
 		free(p);
@@ -31,7 +25,7 @@ struct task *tasks_add(struct tasks *t, pid_t tid)
 {
 	if (tasks_find(t, tid))
 		return NULL;
-	struct task *task = calloc(1, sizeof(*task));
+	struct task *task = calloc(1, t->task_size ? t->task_size : sizeof(*task));
 	if (!task)
 		return NULL;
 	task->tid = tid;
@@ -69,7 +63,7 @@ void tasks_remove(struct tasks *t, struct task *task)
 		map_remove(&t->processes, (uint64_t)p->pid);
 		free(p);
 	}
-	task_free(task);
+	free(task);
 }
 
 int tasks_rename(struct tasks *t, struct task *task, pid_t leader)

@@ -3,37 +3,24 @@
 #define SCTRACE_TRACEE_TASKS_H
 
 #include "base/map.h"
-#include "base/vec.h"
-#include "event.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-struct summary_group;
-
 /* A thread group. It lives as long as one of its threads is known. */
 struct process {
 	pid_t pid;
 	unsigned ntasks;
-	bool counted;                /* its calls are shown; false for what is held only because of a filter */
-	bool root;                   /* the program that was started */
-	bool attached;               /* it was running before; it is left running */
-	bool execed;                 /* has run execve(2) under us, so the root's calls count */
-	bool hold;                   /* stays attached though it is not counted: it shares memory with what is */
-	struct summary_group *group; /* where its calls are added, or NULL until the first */
-	void *image;                 /* the engine's own, or NULL */
+	bool counted;  /* its calls are shown; false for what is held only because of a filter */
+	bool root;     /* the program that was started */
+	bool attached; /* it was running before; it is left running */
+	bool execed;   /* has run execve(2) under us, so the root's calls count */
+	bool hold;     /* stays attached though it is not counted: it shares memory with what is */
+	void *image;   /* the engine's own, or NULL */
 };
 
-/* A call that a signal interrupted and whose end is not known yet: restarted, EINTR, or left by longjmp(3). */
-struct interrupted {
-	struct call call;
-	uint64_t elapsed_ns; /* in the kernel so far */
-	bool restarting;     /* the next entry is the restart */
-	bool unseen;         /* its restart will not be seen: settled when rt_sigreturn(2) goes back to it */
-};
-
-/* One thread, as the tracer knows it. */
+/* One thread, and the ptrace-stop that it is in. */
 struct task {
 	pid_t tid;
 	struct process *proc; /* NULL until the birth is known */
@@ -43,38 +30,23 @@ struct task {
 	bool mid_call;        /* this stop is inside a call, whose result is yet to be written to its registers */
 	bool exiting;         /* its exit event was seen */
 	bool release;         /* is let go at its next resumption */
-	bool in_call;
-	bool fresh;          /* its first stop has not been seen */
-	int early_status;    /* a stop that came before its birth was known, or 0 */
-	uint64_t early_ns;   /* when that was */
-	int deliver;         /* signal to hand over at the next resumption, or 0 */
-	struct call call;    /* the current or last one */
-	uint64_t entered_at; /* ns (or ticks): when it was let into the call */
-	uint64_t carried_ns; /* spent in the call before it was restarted */
-	VEC(struct interrupted) interrupted;
-	struct summary_group *group; /* --by=thread */
-	struct untraced {            /* CLONE_UNTRACED was taken out of its clone's flags, and must be put back */
-		enum { UNTRACED_NO, UNTRACED_REGISTER, UNTRACED_MEMORY } where;
-		uint64_t addr; /* of the flags in memory (clone3) */
-		uint64_t flags;
-	} untraced;
-	/* For tampering. */
-	bool tampered, set_result;
-	int64_t tamper_result;
-	uint64_t tamper_exit_delay_ns;
-	int tamper_signal; /* to be delivered at the call's end */
-	void *data;        /* the engine's own, or NULL */
+	bool fresh;           /* its first stop has not been seen */
+	int early_status;     /* a stop that came before its birth was known, or 0 */
+	uint64_t early_ns;    /* when that was */
+	int deliver;          /* signal to hand over at the next resumption, or 0 */
+	void *data;           /* the engine's own, or NULL */
 };
 
 /* Zero-initialised is empty. */
 struct tasks {
+	size_t task_size; /* of the tracer's own structure that begins with a struct task; 0: it has none */
 	struct map by_tid;
 	struct map processes;
 };
 
 void tasks_free(struct tasks *t);
 struct task *tasks_find(const struct tasks *t, pid_t tid);
-/* A new task without process; NULL when memory ran out or the tid is there. */
+/* A new task without process, the rest of the tracer's structure all zero; NULL when memory ran out or the tid is there. */
 struct task *tasks_add(struct tasks *t, pid_t tid);
 /* Makes `task` a thread of process `pid`, which is made where it is new; 0 or -ENOMEM. */
 int tasks_join(struct tasks *t, struct task *task, pid_t pid);

@@ -51,6 +51,15 @@ def test_neighbours_of_a_sandbox(_):
     assert r.returncode == 0 and "program images were traced by ptrace" not in r.stderr, r
 
 
+def test_restarts_are_counted_alike(_):
+    """A call that goes on after a handler is one call, and no error, whether the engine counts or the events are counted"""
+    for how in (["-c", "--engine=ptrace"], ["-C"], ["-c", "-e", "readv", "-z"], ["-c", "-e", "readv", "--by=path"]):
+        r = run(*how, "--format=csv", "-U", "calls,errors,restarted", str(BUILD / "tests/e2e/interrupt"), "restart", "5")
+        rows = [x for x in r.stderr.splitlines() if x.startswith("readv,") or ",readv," in x]
+        wanted = "1,0,0" if "-z" in how else "6,5,5"
+        assert len(rows) == 1 and rows[0].endswith("readv," + wanted), (how, r.stderr[-2000:])
+
+
 def test_statuses(tmp):
     """The exit status is the program's; sctrace's own failures have theirs"""
     assert run("sh", "-c", "exit 7").returncode == 7

@@ -107,10 +107,10 @@ static void on_call(struct trace *t, struct trace_task *k, struct event *ev)
 		k->in_call = true;
 		k->enter_ns = ev->time_ns;
 		k->selected = trace_select_enter(&t->o.select, ev);
+		if (t->by_events)
+			(k->selected ? trace_count_enter : trace_count_unselected)(t, k, ev);
 		if (!k->selected)
 			return;
-		if (t->by_events)
-			trace_count_enter(t, k, ev);
 		if (t->o.stacks || t->o.folded)
 			trace_stack_enter(t, k, ev);
 		if (t->sink)
@@ -119,12 +119,12 @@ static void on_call(struct trace *t, struct trace_task *k, struct event *ev)
 	}
 	bool wanted = k->in_call && k->selected && trace_select_exit(&t->o.select, ev);
 	k->in_call = false;
+	if (t->by_events)
+		(wanted ? trace_count_leave : trace_count_unselected)(t, k, ev);
 	if (!wanted) {
 		buf_clear(&k->text);
 		return;
 	}
-	if (t->by_events)
-		trace_count_leave(t, k, ev);
 	if (t->o.folded)
 		trace_stack_fold(t, k, ev);
 	if (t->sink)

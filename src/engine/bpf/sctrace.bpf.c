@@ -8,6 +8,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
+#include "../../syscall/restart.h"
 #include "arch.bpf.h"
 #include "maps.bpf.h"
 #include "rows.bpf.h"
@@ -15,17 +16,13 @@
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
-/* include/linux/errno.h, mm_types_task.h, sched.h */
-#define EINTR                 4
-#define ERESTARTSYS           512
-#define ERESTARTNOINTR        513
-#define ENOIOCTLCMD           515
-#define ERESTART_RESTARTBLOCK 516
-#define SA_RESTART            0x10000000
-#define PF_EXITING            4
-#define MM_FILEPAGES          0
-#define MM_ANONPAGES          1
-#define MM_SHMEMPAGES         3
+/* include/linux/mm_types_task.h, sched.h */
+#define EINTR         4
+#define SA_RESTART    0x10000000
+#define PF_EXITING    4
+#define MM_FILEPAGES  0
+#define MM_ANONPAGES  1
+#define MM_SHMEMPAGES 3
 
 /*
  * A call begins while an interrupted one is open: the same one again, from the same place, is its restart. The result tells
@@ -124,7 +121,7 @@ int BPF_PROG(on_exit, struct pt_regs *regs, long ret)
 	unsigned long long ns = now - t->enter_ns;
 	if (is_sigreturn(t->nr, is_compat(task))) {
 		ret = 0; /* the register is the interrupted program's */
-	} else if (ret <= -ERESTARTSYS && ret >= -ERESTART_RESTARTBLOCK && ret != -ENOIOCTLCMD) {
+	} else if (IS_RESTART_ERROR(-ret)) {
 		struct interrupted *i = &t->interrupted;
 		if (i->slot) /* one in a handler of one: the outer one's return is not told */
 			count_returned(i->slot, i->ns, -EINTR);

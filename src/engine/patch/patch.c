@@ -50,8 +50,8 @@ static enum tracer_verdict on_seccomp(struct tracer *t, struct task *task)
 	enum arm_stop whose = arm_read_stop(task->tid, &call);
 	if (whose == ARM_STOP_THEIRS)
 		arm_answer_theirs(task->tid);
-	if (whose != ARM_STOP_OURS || task->in_call || !img || img->state != IMAGE_READY || !pt || pt->slow ||
-	    ptrace(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
+	if (whose != ARM_STOP_OURS || thread_of(task)->in_call || !img || img->state != IMAGE_READY || !pt ||
+	    pt->slow || ptrace(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
 		return STOP_OURS;
 	return dispatch_stop(p, task, &call, &r);
 }
@@ -65,17 +65,17 @@ static bool on_syscall_stop(struct tracer *t, struct task *task)
 	if (!pt || (!pt->slow && !masked))
 		return false;
 	/* A signal handler ran before the call, and this call of it is made, and counted, by the agent. The first call will stop again. */
-	if (pt->slow && !task->in_call && arch_ip(task->tid, &ip) == 0 && ip - AGENT_CODE < AGENT_PAGE) {
+	if (pt->slow && !thread_of(task)->in_call && arch_ip(task->tid, &ip) == 0 && ip - AGENT_CODE < AGENT_PAGE) {
 		pt->slow = false;
 		arm_task(p, task, image_of(task)->state == IMAGE_READY);
 		return true;
 	}
-	if (masked && task->in_call)
+	if (masked && thread_of(task)->in_call)
 		seccomp_mask_exit(task);
 	tracer_syscall_stop(t, task);
-	if (masked && task->in_call)
+	if (masked && thread_of(task)->in_call)
 		seccomp_mask_enter(p, task);
-	if (pt->slow && !task->in_call) {
+	if (pt->slow && !thread_of(task)->in_call) {
 		sigkill_guard_mask(task);
 		dispatch_end_slow(p, task);
 	}
@@ -155,13 +155,12 @@ static void measure_agent(struct patch *p)
 	struct patch *probe = calloc(1, sizeof(*probe));
 	if (!probe)
 		return;
-	probe->t.ops = &patch_ops;
+	tracer_init(&probe->t, &patch_ops);
 	probe->watchdog_fd = -1;
 	probe->arming = p->arming;
 	probe->ways = WAY_SHORT | WAY_LONG | WAY_REDIRECT;
 	probe->tsc0 = p->tsc0;
 	probe->ns0 = p->ns0;
-	probe->t.go_fd = probe->t.err_fd = -1;
 	if (patch_calibrate(probe) == 0)
 		p->fast = probe->fast;
 	p->tick_ns = probe->tick_ns;
@@ -233,8 +232,7 @@ static int patch_start(struct engine **out, const struct engine_config *config, 
 	if (!p)
 		return r < 0 ? r : -ENOMEM;
 	p->t.base.ops = &engine_patch;
-	p->t.ops = &patch_ops;
-	p->t.go_fd = p->t.err_fd = -1;
+	tracer_init(&p->t, &patch_ops);
 	p->tsc0 = __rdtsc();
 	p->ns0 = clock_ns();
 	p->ways = ways_allowed();
@@ -248,7 +246,7 @@ static int patch_start(struct engine **out, const struct engine_config *config, 
 	if (r == 0 && config->nattach)
 		r = watchdog_start(p);
 	if (r == 0)
-		r = tracer_start(&p->t, &c, &patch_ops, why);
+		r = tracer_start(&p->t, &c, why);
 	if (r == 0 && config->nattach)
 		r = attach_all(p);
 	if (r < 0) {

@@ -161,9 +161,7 @@ static void detach(struct tracer *t, struct task *task)
 	bool own = sig == SIGSYS && t->ops->signal;
 	if (r < 0 && errno != ESRCH && sig && !own && task->proc)
 		syscall(SYS_tgkill, task->proc->pid, task->tid, sig);
-	if (t->ops->death)
-		t->ops->death(t, task);
-	tasks_remove(&t->tasks, task);
+	tracer_forget(t, task);
 }
 
 void tracer_let_go(struct tracer *t, struct task *task)

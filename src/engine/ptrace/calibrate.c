@@ -111,7 +111,8 @@ static int measure(struct tracer_cost *cost)
 	pid_t pid = fork();
 	if (pid == 0)
 		child(p);
-	struct tracer t = {.ops = &plain_ops, .calibrating = true, .go_fd = -1, .err_fd = -1};
+	struct tracer t = {.calibrating = true};
+	tracer_init(&t, &plain_ops);
 	t.config.want = CAP_COUNTS;
 	int r = pid < 0 ? -errno : trace_child(&t, pid, p);
 	if (r == 0)

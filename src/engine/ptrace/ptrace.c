@@ -51,6 +51,7 @@ static int ptrace_start(struct engine **out, const struct engine_config *config,
 	if (!t)
 		return r < 0 ? r : -ENOMEM;
 	t->base.ops = &engine_ptrace;
+	tracer_init(t, &plain);
 	struct engine_config c = *config;
 	struct call_filter filter = {0};
 	if (config->want & CAP_COUNTS || config->times)
@@ -67,7 +68,7 @@ static int ptrace_start(struct engine **out, const struct engine_config *config,
 		c.spawn.before_exec_ctx = &filter;
 	}
 	t->hold = t->filter;
-	r = tracer_start(t, &c, &plain, why);
+	r = tracer_start(t, &c, why);
 	call_filter_free(&filter);
 	if (r < 0) {
 		tracer_detach_all(t);

@@ -49,8 +49,6 @@ static void task_died(struct tracer *t, struct task *task, int status)
 	/* A zombie leader reports when the last thread is gone; the others as they go. */
 	bool last = task->tid == task->proc->pid;
 	tracer_call_vanish(t, task);
-	if (t->ops->death)
-		t->ops->death(t, task);
 	if (last)
 		process_ended(t, task, status);
 	if (task->proc->counted && (!task->proc->root || t->root_ran)) {
@@ -59,7 +57,7 @@ static void task_died(struct tracer *t, struct task *task, int status)
 		ev->is_process = last;
 		ev->mem = NULL;
 	}
-	tasks_remove(&t->tasks, task);
+	tracer_forget(t, task);
 }
 
 /*
@@ -68,13 +66,14 @@ static void task_died(struct tracer *t, struct task *task, int status)
  */
 static uint64_t birth_flags(struct tracer *t, struct task *parent, int event, bool *sure)
 {
-	const struct call *c = &parent->call;
+	const struct thread *p = thread_of(parent);
+	const struct call *c = &p->call;
 	uint64_t flags = 0;
-	*sure = parent->in_call && c->nr == syscall_number(c->arch, "clone");
+	*sure = p->in_call && c->nr == syscall_number(c->arch, "clone");
 	if (*sure)
 		return c->args[0];
 	/* clone3(2): the flags are the structure's first member. */
-	if (parent->in_call && c->nr == syscall_number(c->arch, "clone3") &&
+	if (p->in_call && c->nr == syscall_number(c->arch, "clone3") &&
 	    mem_get(tracer_mem(t, parent), c->args[0], &flags, sizeof(flags)) == 0)
 		return flags;
 	return event == PTRACE_EVENT_VFORK ? CLONE_VM | CLONE_VFORK : event == PTRACE_EVENT_CLONE ? CLONE_THREAD : 0;
@@ -221,7 +220,7 @@ static void on_birth(struct tracer *t, struct task *parent, int event)
 		t->result.processes++;
 	} else
 		t->result.threads++;
-	child->untraced = parent->untraced;
+	thread_of(child)->untraced = thread_of(parent)->untraced;
 	if (t->ops->birth)
 		t->ops->birth(t, parent, child, flags);
 	bool counted = child->proc->counted;
@@ -245,9 +244,7 @@ static void forget_threads(struct tracer *t, struct task *survivor)
 				break;
 	for (size_t k = 0; k < gone.n; k++) {
 		tracer_call_vanish(t, gone.v[k]);
-		if (t->ops->death)
-			t->ops->death(t, gone.v[k]);
-		tasks_remove(&t->tasks, gone.v[k]);
+		tracer_forget(t, gone.v[k]);
 	}
 	vec_free(&gone);
 }
@@ -262,6 +259,7 @@ static void on_exec(struct tracer *t, struct task *task)
 	pid_t leader = task->tid;
 	pid_t old = caller->tid;
 	forget_threads(t, caller);
+	tracer_leave_group(t, caller); /* its name will be another */
 	if (tasks_rename(&t->tasks, caller, leader) < 0) {
 		t->current = NULL;
 		tracer_give_up(t, -ENOMEM, "cannot trace task %d", (int)leader);
@@ -270,7 +268,6 @@ static void on_exec(struct tracer *t, struct task *task)
 	caller->stopped = true;
 	bool first = caller->proc->root && !caller->proc->execed;
 	caller->proc->execed = true;
-	caller->group = caller->proc->group = NULL; /* it has another name now */
 	if (first) {
 		t->root_ran = true;
 		t->root_t0 = clock_ns();

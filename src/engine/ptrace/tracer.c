@@ -37,28 +37,6 @@ const struct mem *tracer_mem(struct tracer *t, const struct task *task)
 	return &t->mem;
 }
 
-void tracer_group_name(struct tracer *t, const struct task *task, char *name, size_t size, int64_t *id)
-{
-	bool thread = t->config.want & CAP_BY_THREAD;
-	bool process = t->config.want & CAP_BY_PROCESS;
-	name[0] = '\0';
-	if (thread || process)
-		proc_comm(task->tid, name, size);
-	*id = thread ? task->tid : process ? task->proc->pid : -1;
-}
-
-struct summary_group *tracer_group(struct tracer *t, struct task *task)
-{
-	struct summary_group **cached = t->config.want & CAP_BY_THREAD ? &task->group : &task->proc->group;
-	if (*cached)
-		return *cached;
-	char name[32];
-	int64_t id;
-	tracer_group_name(t, task, name, sizeof(name), &id);
-	*cached = summary_group(&t->counts, name, id);
-	return *cached;
-}
-
 uint64_t tracer_peak_rss(pid_t pid)
 {
 	int64_t bytes = proc_peak_rss(pid);
@@ -68,7 +46,7 @@ uint64_t tracer_peak_rss(pid_t pid)
 static int default_request(const struct tracer *t, const struct task *task)
 {
 	/* Under a filter of ours the kernel stops at the wanted calls by itself; only their ends need asking for. */
-	return (t->filter && !task->in_call) || !task->proc->counted ? PTRACE_CONT : PTRACE_SYSCALL;
+	return (t->filter && !thread_of(task)->in_call) || !task->proc->counted ? PTRACE_CONT : PTRACE_SYSCALL;
 }
 
 void tracer_resume(struct tracer *t, struct task *task)
@@ -205,14 +183,7 @@ int tracer_collect(struct engine *e, struct summary *s)
 	struct tracer *t = (struct tracer *)e;
 	summary_merge(s, &t->counts);
 	summary_free(&t->counts);
-	size_t i = 0;
-	struct process *p;
-	struct task *task;
-	while ((p = map_next(&t->tasks.processes, &i, NULL)))
-		p->group = NULL;
-	i = 0;
-	while ((task = map_next(&t->tasks.by_tid, &i, NULL)))
-		task->group = NULL;
+	map_free(&t->groups);
 	return s->failed ? -ENOMEM : 0;
 }
 
@@ -315,11 +286,16 @@ static unsigned long options_for(const struct engine_config *config, const struc
 	return o;
 }
 
-int tracer_start(struct tracer *t, const struct engine_config *config, const struct tracer_ops *ops, struct buf *why)
+void tracer_init(struct tracer *t, const struct tracer_ops *ops)
 {
-	t->config = *config;
 	t->ops = ops;
 	t->go_fd = t->err_fd = -1;
+	t->tasks.task_size = sizeof(struct thread);
+}
+
+int tracer_start(struct tracer *t, const struct engine_config *config, struct buf *why)
+{
+	t->config = *config;
 	t->options = options_for(config, t);
 	pid_t earlier;
 	ptrace_refused(&earlier); /* what probes and calibrations were refused */
@@ -351,7 +327,12 @@ void tracer_free(struct tracer *t)
 		close(t->go_fd);
 	if (t->err_fd >= 0)
 		close(t->err_fd);
+	size_t i = 0;
+	struct task *task;
+	while ((task = map_next(&t->tasks.by_tid, &i, NULL)))
+		life_free(&thread_of(task)->life);
 	tasks_free(&t->tasks);
+	map_free(&t->groups);
 	summary_free(&t->counts);
 	vec_free(&t->waited);
 	buf_free(&t->note);

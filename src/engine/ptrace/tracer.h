@@ -6,9 +6,11 @@
 #define SCTRACE_ENGINE_PTRACE_TRACER_H
 
 #include "base/buf.h"
+#include "base/map.h"
 #include "base/ptrace.h"
 #include "base/vec.h"
 #include "engine/engine.h"
+#include "engine/ptrace/thread.h"
 #include "stats/summary.h"
 #include "tracee/mem.h"
 #include "tracee/tasks.h"
@@ -94,6 +96,7 @@ struct tracer {
 	} interruptions;
 	int failed;            /* -errno: the kernel refuses what tracing needs, or memory ran out; all is over */
 	struct summary counts; /* since the last collect */
+	struct map groups;     /* thread or process, by config.want -> its struct summary_group of `counts` */
 	struct tracer_cost cost;
 	struct tracer_cost unseen_cost; /* of calls that the tracer did not see begin */
 	struct engine_result result;
@@ -120,15 +123,17 @@ struct tracer {
 	struct buf note; /* text of the last EV_NOTE */
 };
 
-/* Sets `t` up for `config`; starts the program and attaches, up to the first stops. 0, or -errno and `why`. */
-int tracer_start(struct tracer *t, const struct engine_config *config, const struct tracer_ops *ops, struct buf *why);
+/* Makes a zero-initialised `t` an empty tracer. */
+void tracer_init(struct tracer *t, const struct tracer_ops *ops);
+/* Sets an empty `t` up for `config`; starts the program and attaches, up to the first stops. 0, or -errno and `why`. */
+int tracer_start(struct tracer *t, const struct engine_config *config, struct buf *why);
 /* engine_ops' functions over a tracer. */
 int tracer_next(struct engine *e, struct event *ev);
 int tracer_collect(struct engine *e, struct summary *s);
 int tracer_detach(struct engine *e);
 void tracer_kill(struct engine *e, int sig);
 void tracer_result(const struct engine *e, struct engine_result *r);
-/* Frees all but the struct; what is still held is let go. */
+/* Frees all but the struct. */
 void tracer_free(struct tracer *t);
 
 /* --- for the tracer's own files and for engines that stand on it --- */
@@ -169,10 +174,14 @@ int tracer_attach(struct tracer *t, pid_t pid, struct buf *why);
 unsigned long tracer_attach_options(const struct tracer *t);
 /* Brings all tasks to a stop and detaches them. */
 void tracer_detach_all(struct tracer *t);
+/* Forgets a task that is gone or detached. */
+void tracer_forget(struct tracer *t, struct task *task);
 /* Detaches one stopped task, with the signal that was on its way, and forgets it. */
 void tracer_let_go(struct tracer *t, struct task *task);
 /* The group that `task`'s calls are added to, by config.want; NULL when memory ran out. */
-struct summary_group *tracer_group(struct tracer *t, struct task *task);
+struct summary_group *tracer_group(struct tracer *t, const struct task *task);
+/* The task or its process ends, or runs another program: its next calls belong to a new group. */
+void tracer_leave_group(struct tracer *t, const struct task *task);
 /* The name and id of the group that `task`'s process is shown as. */
 void tracer_group_name(struct tracer *t, const struct task *task, char *name, size_t size, int64_t *id);
 /* The memory of `task`'s process. */
@@ -188,12 +197,12 @@ void tracer_find_main(struct tracer *t, struct task *task);
 bool tracer_at_main(struct tracer *t, struct task *task);
 
 /* calls.c: one call's life. */
-/* A call begins: fills task->call (arch, nr, args, ip, sp set by the caller) and tells whether it continues another. */
+/* A call begins: fills the call of its thread (arch, nr, args, ip, sp set by the caller) and tells whether it continues another. */
 void tracer_call_enter(struct tracer *t, struct task *task);
-/* It came back: result, error and err are set in task->call. */
+/* It came back: result, error and err are set in the call of its thread. */
 void tracer_call_exit(struct tracer *t, struct task *task);
 /*
- * task->call, which the tracer did not see begin, was interrupted after `elapsed_ns` (err is ERESTART*). Its restart
+ * The call of its thread, which the tracer did not see begin, was interrupted after `elapsed_ns` (err is ERESTART*). Its restart
  * will not be seen either; it is counted here from now on, whatever becomes of it.
  */
 void tracer_call_interrupted(struct tracer *t, struct task *task, uint64_t elapsed_ns);
@@ -201,14 +210,12 @@ void tracer_call_interrupted(struct tracer *t, struct task *task, uint64_t elaps
 void tracer_call_restarts_unseen(struct tracer *t, struct task *task);
 /* It never will: the task is gone. */
 void tracer_call_vanish(struct tracer *t, struct task *task);
-/* The calls that were interrupted and cannot be continued any more. */
-void tracer_call_abandon(struct tracer *t, struct task *task);
 /*
  * clone(2) with CLONE_UNTRACED would hide the child from us, which the program cannot mean: the bit is taken out while the
  * call runs and put back when it is over, in the parent and in the child at its first stop.
  */
 void tracer_untraced_enter(struct tracer *t, struct task *task);
-void tracer_untraced_exit(struct task *task);
+void tracer_untraced_exit(const struct task *task);
 /* A syscall-stop of plain ptrace: enter or exit, by PTRACE_GET_SYSCALL_INFO. */
 void tracer_syscall_stop(struct tracer *t, struct task *task);
 

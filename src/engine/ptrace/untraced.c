@@ -9,7 +9,7 @@
 
 void tracer_untraced_enter(struct tracer *t, struct task *task)
 {
-	const struct call *c = &task->call;
+	const struct call *c = &thread_of(task)->call;
 	struct untraced u = {.where = UNTRACED_NO};
 	if (!(t->options & PTRACE_O_TRACECLONE) || c->arch != syscall_native_arch())
 		return;
@@ -25,15 +25,15 @@ void tracer_untraced_enter(struct tracer *t, struct task *task)
 		arch_set_first_arg(task->tid, flags);
 	else
 		ptrace(PTRACE_POKEDATA, task->tid, u.addr, flags);
-	task->untraced = u;
+	thread_of(task)->untraced = u;
 }
 
-void tracer_untraced_exit(struct task *task)
+void tracer_untraced_exit(const struct task *task)
 {
-	const struct untraced *u = &task->untraced;
+	struct untraced *u = &thread_of(task)->untraced;
 	if (u->where == UNTRACED_REGISTER)
 		arch_restore_first_arg(task->tid, u->flags);
 	else if (u->where == UNTRACED_MEMORY)
 		ptrace(PTRACE_POKEDATA, task->tid, u->addr, u->flags);
-	task->untraced.where = UNTRACED_NO;
+	u->where = UNTRACED_NO;
 }

@@ -54,7 +54,7 @@ static bool is_filtered(const struct patch *p, const struct task *task)
 
 void seccomp_mask_enter(const struct patch *p, struct task *task)
 {
-	const struct call *c = &task->call;
+	const struct call *c = &thread_of(task)->call;
 	struct patch_task *pt = patch_task_of(task);
 	if (pt->strict && !allowed_in_strict_mode(c))
 		end_thread(task);
@@ -67,6 +67,6 @@ void seccomp_mask_exit(struct task *task)
 	struct patch_task *pt = patch_task_of(task);
 	if (!pt->pretend || arch_set_result(task->tid, 0) < 0)
 		return;
-	pt->strict = asks_for_strict(&task->call);
+	pt->strict = asks_for_strict(&thread_of(task)->call);
 	pt->pretend = false;
 }

@@ -4,7 +4,7 @@
 
 #include "engine/patch/state.h"
 
-/* The task has entered task->call under ptrace: notes whether its result is to be changed, and enforces strict mode. */
+/* The task has entered a call under ptrace: notes whether its result is to be changed, and enforces strict mode. */
 void seccomp_mask_enter(const struct patch *p, struct task *task);
 /* The call is at its end; its result has not been read yet and may be changed here. */
 void seccomp_mask_exit(struct task *task);

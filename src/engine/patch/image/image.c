@@ -171,8 +171,8 @@ void image_note_frames(struct task *task)
 {
 	struct image *img = image_of(task);
 	struct patch_task *pt = patch_task_of(task);
-	bool awaiting = pt && (pt->moved_frames > 0 || task->interrupted.n > 0 || pt->returns_blocked ||
-			       (pt->sigsys_blocked && pt->signalled));
+	bool awaiting = pt && (pt->moved_frames > 0 || life_interrupted(&thread_of(task)->life) ||
+			       pt->returns_blocked || (pt->sigsys_blocked && pt->signalled));
 	if (!img || !pt || pt->awaiting == awaiting)
 		return;
 	pt->awaiting = awaiting;

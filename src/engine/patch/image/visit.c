@@ -193,7 +193,7 @@ static bool is_in_call_at(const struct patch *p, const struct image *img, uint64
 	size_t i = 0;
 	const struct task *x;
 	while ((x = map_next(&p->t.tasks.by_tid, &i, NULL)))
-		if (x->proc && x->proc->image == img && x->in_call && x->call.ip == ip)
+		if (x->proc && x->proc->image == img && thread_of(x)->in_call && thread_of(x)->call.ip == ip)
 			return true;
 	return false;
 }

@@ -89,7 +89,7 @@ void exec_done(struct tracer *t, struct task *task)
 	bool held = task->proc->hold;
 	remote_release(); /* the old memory is gone */
 	image_forget_task(task);
-	if (!task->in_call && image_of(task))
+	if (!thread_of(task)->in_call && image_of(task))
 		stepout_exec(image_of(task));
 	image_leave(p, task->proc);
 	task->proc->hold = false;
@@ -101,9 +101,9 @@ void exec_done(struct tracer *t, struct task *task)
 	if (!task->proc->image || ptrace(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
 		return;
 	image_note_mask(p, task);
-	if (task->in_call) {
-		task->call.result = 0;
-		task->call.error = false;
+	if (thread_of(task)->in_call) {
+		thread_of(task)->call.result = 0;
+		thread_of(task)->call.error = false;
 		tracer_call_exit(t, task);
 	}
 	if (!arm_is_served(p, task)) {

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "engine/patch/arm/arm.h"
+#include "syscall/restart.h"
 #include "tracee/proc.h"
 
 #include <errno.h>
@@ -196,12 +197,9 @@ static int wait_for_syscall_stop(struct tracer *t, struct task *task)
 
 /* --- excursions --- */
 
-#define ERESTART_RESTARTBLOCK 516 /* linux/errno.h */
-
 bool remote_restart_pending(const struct user_regs_struct *r)
 {
-	int64_t rax = (int64_t)r->rax; /* ERESTARTSYS and its like (include/linux/errno.h) */
-	return (int64_t)r->orig_rax >= 0 && (rax == -512 || rax == -513 || rax == -514 || rax == -516);
+	return (int64_t)r->orig_rax >= 0 && IS_RESTART_ERROR(-(int64_t)r->rax);
 }
 
 /* Does what the kernel does if there is no handler to run: an interrupted call is made again (signal(7)). */

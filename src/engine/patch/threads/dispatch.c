@@ -228,8 +228,8 @@ void dispatch_mend_own(struct patch *p, struct task *task, const siginfo_t *si)
 		ptrace(PTRACE_SETSIGINFO, task->tid, NULL, &again);
 	}
 	/* If the kernel has rolled a call back, its number is in rax. If a call has ended there, its result may be the same number. */
-	bool ended = saved.rip == patch_task_of(task)->completed_ip && !task->call.error &&
-		     (uint64_t)task->call.result == saved.rax;
+	bool ended = saved.rip == patch_task_of(task)->completed_ip && !thread_of(task)->call.error &&
+		     (uint64_t)thread_of(task)->call.result == saved.rax;
 	bool lost = si->si_code <= 0 && saved.rax == saved.orig_rax && !ended &&
 		    remote_read(task->tid, saved.rip - 2, code, 2) == 0 && code[0] == 0x0f && code[1] == 0x05 &&
 		    saved.rip - AGENT_CODE >= AGENT_PAGE;
@@ -280,7 +280,7 @@ static void go_slow(struct patch *p, struct task *task, struct user_regs_struct 
 void dispatch_end_slow(struct patch *p, struct task *task)
 {
 	struct patch_task *pt = patch_task_of(task);
-	const struct call *c = &task->call;
+	const struct call *c = &thread_of(task)->call;
 	bool returned = c->nr == SYS_rt_sigreturn;
 	pt->slow = false;
 	pt->completed_ip = c->ip;

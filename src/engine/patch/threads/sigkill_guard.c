@@ -121,7 +121,7 @@ void sigkill_guard_remove(struct patch *p, struct task *task, bool delivers)
 void sigkill_guard_mask(struct task *task)
 {
 	struct image *img = image_of(task);
-	const struct call *c = &task->call;
+	const struct call *c = &thread_of(task)->call;
 	if (!img->sigsys.guarded || c->nr != SYS_rt_sigaction || c->error || c->args[0] != SIGSYS)
 		return;
 	if (c->args[2])

@@ -67,15 +67,15 @@ static void note_way_out(struct task *task, uint64_t from)
 	uint64_t ip = 0;
 	arch_ip(task->tid, &ip);
 	const struct map *sites = &image_of(task)->sites.by_ip;
-	struct interrupted *last = task->interrupted.n ? &task->interrupted.v[task->interrupted.n - 1] : NULL;
+	struct call *last = life_interrupted(&thread_of(task)->life);
 	const struct site *behind = map_get(sites, ip);
 	const struct site *before = map_get(sites, ip + 2);
 	if (site_moved_from(image_of(task), ip))
 		patch_task_of(task)->moved_frames++;
-	if (last && behind && last->call.ip == from)
-		last->call.ip = behind->ip;
-	else if (last && before && last->call.ip == from + 2)
-		last->call.ip = before->ip;
+	if (last && behind && last->ip == from)
+		last->ip = behind->ip;
+	else if (last && before && last->ip == from + 2)
+		last->ip = before->ip;
 }
 
 /*

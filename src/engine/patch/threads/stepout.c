@@ -258,13 +258,13 @@ void stepout_exec(const struct image *img)
 static void remember_interrupted(struct patch *p, struct task *task, const struct user_regs_struct *r,
 				 const struct site *s, const struct agent_frame *f, uint64_t ticks)
 {
-	task->call = (struct call){.arch = syscall_native_arch(),
-				   .nr = (int64_t)f->nr,
-				   .args = {r->rdi, r->rsi, r->rdx, r->r10, r->r8, r->r9},
-				   .ip = s->ip,
-				   .sp = r->rsp,
-				   .error = true,
-				   .err = (int)-(int64_t)r->rax};
+	thread_of(task)->call = (struct call){.arch = syscall_native_arch(),
+					      .nr = (int64_t)f->nr,
+					      .args = {r->rdi, r->rsi, r->rdx, r->r10, r->r8, r->r9},
+					      .ip = s->ip,
+					      .sp = r->rsp,
+					      .error = true,
+					      .err = (int)-(int64_t)r->rax};
 	tracer_call_interrupted(&p->t, task, (uint64_t)((double)ticks * p->tick_ns));
 }
 
