@@ -135,7 +135,7 @@ static const struct look_fds *choice_for(const struct trace_look *l, uint16_t ki
 	}
 }
 
-void trace_dump(struct trace *t, const struct event *ev, struct trace_out *out)
+void trace_dump(const struct trace_look *l, const struct event *ev, struct trace_out *out)
 {
 	const struct call *c = &ev->call;
 	const struct syscall_desc *desc = c->desc;
@@ -143,7 +143,7 @@ void trace_dump(struct trace *t, const struct event *ev, struct trace_out *out)
 		return;
 	struct dump d = {.ev = ev, .out = out, .narrow = !(c->arch & __AUDIT_ARCH_64BIT)};
 	for (unsigned i = 1; i < desc->nargs; i++) {
-		const struct look_fds *s = choice_for(&t->o.look, desc->args[i].kind);
+		const struct look_fds *s = choice_for(l, desc->args[i].kind);
 		if (s && trace_look_has_fd(s, (int)c->args[0]))
 			dump_arg(&d, desc->args[i].kind, i);
 	}

@@ -1,39 +1,48 @@
-/* Calls as JSON: an object a line (sctrace-trace(5)), and the trace-event format that Perfetto loads. */
-#include "trace/line.h"
+#include "trace/json.h"
 
 #include "base/escape.h"
 #include "syscall/table.h"
+#include "trace/stack.h"
 
 #include <string.h>
 #include <sys/wait.h>
 
-static void add_time(struct trace *t, const struct event *ev, uint64_t ns, struct buf *out)
+static struct trace_json *json_of(struct trace_sink *s)
 {
-	uint64_t real = trace_real_ns(t, ns);
+	return (struct trace_json *)s;
+}
+
+static void add_time(const struct trace_sink *s, const struct event *ev, uint64_t ns, struct buf *out)
+{
+	uint64_t real = trace_real_ns(s, ns);
 	buf_addf(out, "\"time\":%llu.%09llu,\"pid\":%d,\"tid\":%d", (unsigned long long)(real / 1000000000),
 		 (unsigned long long)(real % 1000000000), (int)ev->pid, (int)ev->tid);
 }
 
 /* The members that decoders write, in the making since the call's entry. */
-static void decode_into(struct trace *t, struct trace_task *k, const struct event *ev, bool result, struct buf *out)
+static void decode_into(struct trace_json *j, struct trace_line *l, const struct event *ev, bool result,
+			struct buf *out)
 {
 	struct emit e;
-	struct decode d;
-	struct decode_opts opts;
+	struct trace_decoder d;
 	emit_json_init(&e, out);
-	trace_decoder(t, k, ev, &e, &opts, &d);
+	trace_decoder_init(&d, &j->c.decoding, &j->sink, l, ev, &e);
 	if (result)
-		decode_result(&d);
+		decode_result(&d.decode);
 	else if (ev->kind == EV_ENTER)
-		k->given = decode_enter(&d);
+		l->given = decode_enter(&d.decode);
 	else if (ev->kind == EV_EXIT)
-		decode_exit(&d, k->given);
+		decode_exit(&d.decode, l->given);
 }
 
-static void json_enter(struct trace *t, struct trace_task *k, const struct event *ev)
+static void json_enter(struct trace_sink *s, struct trace_task *k, const struct event *ev)
 {
-	buf_clear(&k->text);
-	decode_into(t, k, ev, false, &k->text);
+	struct trace_json *j = json_of(s);
+	struct trace_line *l = trace_own(s, k);
+	buf_clear(&l->text);
+	decode_into(j, l, ev, false, &l->text);
+	if (j->c.stack)
+		trace_stack_enter(j->c.stack, ev, trace_stack_string, &l->stack);
 }
 
 static void add_arch(const struct call *c, struct buf *out)
@@ -42,11 +51,11 @@ static void add_arch(const struct call *c, struct buf *out)
 		buf_addf(out, ",\"arch\":%u", c->arch);
 }
 
-static void finish_args(struct trace *t, struct trace_task *k, const struct event *ev)
+static void finish_args(struct trace_json *j, struct trace_line *l, const struct event *ev)
 {
-	decode_into(t, k, ev, false, &k->text);
-	if (k->text.len && k->text.s[k->text.len - 1] == ',')
-		buf_truncate(&k->text, k->text.len - 1);
+	decode_into(j, l, ev, false, &l->text);
+	if (l->text.len && l->text.s[l->text.len - 1] == ',')
+		buf_truncate(&l->text, l->text.len - 1);
 }
 
 static void add_duration(const struct event *ev, struct buf *out)
@@ -62,33 +71,42 @@ static void add_duration(const struct event *ev, struct buf *out)
 	buf_addf(out, ",\"resolved\":%s", how == RESOLVED ? "true" : "false");
 }
 
-static void json_leave(struct trace *t, struct trace_task *k, const struct event *ev)
+static void add_stack(const struct trace_json *j, struct trace_line *l, const struct event *ev, struct buf *out)
 {
-	struct trace_out *to = trace_output(t, k);
+	if (!j->c.stack)
+		return;
+	buf_adds(out, ",\"stack\":[");
+	trace_stack_leave(j->c.stack, ev, trace_stack_string, &l->stack, out);
+	buf_addc(out, ']');
+}
+
+static void json_leave(struct trace_sink *s, struct trace_task *k, const struct event *ev)
+{
+	struct trace_json *j = json_of(s);
+	struct trace_line *l = trace_own(s, k);
+	struct trace_out *to = trace_outputs_of(j->c.out, ev->tid);
 	struct buf *out = &to->buf;
-	finish_args(t, k, ev);
+	finish_args(j, l, ev);
 	buf_adds(out, "{\"type\":\"call\",");
-	add_time(t, ev, k->enter_ns, out);
+	add_time(s, ev, ev->call.enter_ns, out);
 	buf_adds(out, ",\"name\":\"");
 	syscall_name_of(out, ev->call.desc, ev->call.arch, ev->call.nr);
 	buf_addf(out, "\",\"nr\":%lld", (long long)syscall_kernel_number(ev->call.arch, ev->call.nr));
 	add_arch(&ev->call, out);
 	buf_adds(out, ",\"args\":{");
-	buf_add(out, k->text.s, k->text.len);
+	buf_add(out, l->text.s, l->text.len);
 	buf_adds(out, "},");
 	if (ev->kind == EV_EXIT)
-		decode_into(t, k, ev, true, out);
+		decode_into(j, l, ev, true, out);
 	else
 		buf_adds(out, "\"result\":null,\"unfinished\":true");
 	if (ev->call.restart)
 		buf_adds(out, ",\"restarted\":true");
 	add_duration(ev, out);
-	if (t->o.stacks)
-		trace_stack_json(t, k, ev, out);
+	add_stack(j, l, ev, out);
 	buf_adds(out, "}\n");
-	buf_clear(&k->text);
-	if (k->out)
-		trace_out_event(k->out);
+	buf_clear(&l->text);
+	trace_out_event(to);
 }
 
 static void json_signal(const struct event *ev, struct buf *out)
@@ -113,14 +131,15 @@ static void json_death(const struct event *ev, struct buf *out)
 	buf_addf(out, ",\"process\":%s", ev->is_process ? "true" : "false");
 }
 
-static void json_other(struct trace *t, struct trace_task *k, const struct event *ev)
+static void json_other(struct trace_sink *s, struct trace_task *k, const struct event *ev)
 {
 	static const char *const types[] = {[EV_SIGNAL] = "signal", [EV_STOP] = "stop", [EV_CONT] = "continue",
 					    [EV_BIRTH] = "birth",   [EV_EXEC] = "exec", [EV_DEATH] = "exit"};
-	struct trace_out *to = trace_output(t, k);
+	struct trace_out *to = trace_outputs_of(json_of(s)->c.out, ev->tid);
+	(void)k;
 	struct buf *out = &to->buf;
 	buf_addf(out, "{\"type\":\"%s\",", types[ev->kind]);
-	add_time(t, ev, ev->time_ns, out);
+	add_time(s, ev, ev->time_ns, out);
 	if (ev->kind == EV_BIRTH)
 		buf_addf(out, ",\"child\":%d,\"thread\":%s", (int)ev->child, ev->is_thread ? "true" : "false");
 	else if (ev->kind == EV_EXEC)
@@ -130,72 +149,106 @@ static void json_other(struct trace *t, struct trace_task *k, const struct event
 	else
 		json_signal(ev, out);
 	buf_adds(out, "}\n");
-	if (k->out)
-		trace_out_event(k->out);
+	trace_out_event(to);
 }
 
-const struct trace_sink trace_json_sink = {.enter = json_enter, .leave = json_leave, .other = json_other};
+static void json_gone(struct trace_sink *s, struct trace_task *k)
+{
+	trace_outputs_gone(json_of(s)->c.out, k->tid);
+	trace_line_free(trace_own(s, k));
+}
+
+static const struct trace_sink_ops json_ops = {.task_size = sizeof(struct trace_line),
+					       .enter = json_enter,
+					       .leave = json_leave,
+					       .other = json_other,
+					       .gone = json_gone};
+
+void trace_json_init(struct trace_json *j, const struct trace_json_config *c)
+{
+	*j = (struct trace_json){.sink.ops = &json_ops, .c = *c};
+}
 
 /* Perfetto: one JSON document, times in microseconds since the start. */
-static double micros(const struct trace *t, uint64_t ns)
+static double micros(const struct trace_sink *s, uint64_t ns)
 {
-	return ns > t->start_ns ? (double)(ns - t->start_ns) / 1e3 : 0;
+	uint64_t start = s->session->start_ns;
+	return ns > start ? (double)(ns - start) / 1e3 : 0;
 }
 
-static void perfetto_head(struct trace *t, const char *phase, const struct event *ev, uint64_t ns, struct buf *out)
+static void perfetto_head(struct trace_json *j, const char *phase, const struct event *ev, uint64_t ns)
 {
-	buf_adds(out, t->any ? ",\n" : "\n");
-	t->any = true;
+	struct buf *out = &j->c.out->common.buf;
+	buf_adds(out, j->any ? ",\n" : "\n");
+	j->any = true;
 	buf_addf(out, "{\"ph\":\"%s\",\"pid\":%d,\"tid\":%d,\"ts\":%.3f,\"name\":\"", phase, (int)ev->pid, (int)ev->tid,
-		 micros(t, ns));
+		 micros(&j->sink, ns));
 }
 
-static void perfetto_begin(struct trace *t)
+static void perfetto_begin(struct trace_sink *s)
 {
-	buf_adds(&t->out.buf, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
+	buf_adds(&json_of(s)->c.out->common.buf, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
 }
 
-static void perfetto_leave(struct trace *t, struct trace_task *k, const struct event *ev)
+static void perfetto_leave(struct trace_sink *s, struct trace_task *k, const struct event *ev)
 {
-	struct buf *out = &t->out.buf;
-	finish_args(t, k, ev);
-	uint64_t ns = ev->time_ns > k->enter_ns ? ev->time_ns - k->enter_ns : 0;
-	perfetto_head(t, "X", ev, k->enter_ns, out);
+	struct trace_json *j = json_of(s);
+	struct trace_line *l = trace_own(s, k);
+	struct buf *out = &j->c.out->common.buf;
+	finish_args(j, l, ev);
+	uint64_t begin = ev->call.enter_ns;
+	perfetto_head(j, "X", ev, begin);
 	trace_call_name(&ev->call, out);
-	buf_addf(out, "\",\"cat\":\"syscall\",\"dur\":%.3f,\"args\":{", (double)ns / 1e3);
+	buf_addf(out, "\",\"cat\":\"syscall\",\"dur\":%.3f,\"args\":{",
+		 ev->time_ns > begin ? (double)(ev->time_ns - begin) / 1e3 : 0);
 	if (ev->kind == EV_EXIT) {
-		decode_into(t, k, ev, true, out);
+		decode_into(j, l, ev, true, out);
 		add_duration(ev, out);
 	} else
 		buf_adds(out, "\"unfinished\":true");
 	buf_adds(out, ",\"arguments\":{");
-	buf_add(out, k->text.s, k->text.len);
+	buf_add(out, l->text.s, l->text.len);
 	buf_adds(out, "}}}");
-	buf_clear(&k->text);
+	buf_clear(&l->text);
+	trace_out_event(&j->c.out->common);
 }
 
-static void perfetto_other(struct trace *t, struct trace_task *k, const struct event *ev)
+static void perfetto_other(struct trace_sink *s, struct trace_task *k, const struct event *ev)
 {
-	struct buf *out = &t->out.buf;
+	struct trace_out *to = &json_of(s)->c.out->common;
 	const char *name = decode_signal_name(ev->sig.si_signo);
 	(void)k;
 	if (ev->kind == EV_CONT || ev->kind == EV_BIRTH)
 		return;
-	perfetto_head(t, "i", ev, ev->time_ns, out);
+	perfetto_head(json_of(s), "i", ev, ev->time_ns);
 	if (ev->kind == EV_SIGNAL || ev->kind == EV_STOP)
-		buf_addf(out, "%s%s", ev->kind == EV_STOP ? "stopped by " : "", name ? name : "SIG?");
+		buf_addf(&to->buf, "%s%s", ev->kind == EV_STOP ? "stopped by " : "", name ? name : "SIG?");
 	else
-		buf_adds(out, ev->kind == EV_EXEC ? "exec" : WIFSIGNALED(ev->status) ? "killed" : "exited");
-	buf_adds(out, "\",\"s\":\"t\"}");
+		buf_adds(&to->buf, ev->kind == EV_EXEC ? "exec" : WIFSIGNALED(ev->status) ? "killed" : "exited");
+	buf_adds(&to->buf, "\",\"s\":\"t\"}");
+	trace_out_event(to);
 }
 
-static void perfetto_end(struct trace *t)
+static void perfetto_gone(struct trace_sink *s, struct trace_task *k)
 {
-	buf_adds(&t->out.buf, "\n]}\n");
+	trace_line_free(trace_own(s, k));
 }
 
-const struct trace_sink trace_perfetto_sink = {.begin = perfetto_begin,
-					       .enter = json_enter,
-					       .leave = perfetto_leave,
-					       .other = perfetto_other,
-					       .end = perfetto_end};
+static void perfetto_end(struct trace_sink *s)
+{
+	buf_adds(&json_of(s)->c.out->common.buf, "\n]}\n");
+}
+
+static const struct trace_sink_ops perfetto_ops = {.task_size = sizeof(struct trace_line),
+						   .begin = perfetto_begin,
+						   .enter = json_enter,
+						   .leave = perfetto_leave,
+						   .other = perfetto_other,
+						   .gone = perfetto_gone,
+						   .end = perfetto_end};
+
+void trace_perfetto_init(struct trace_json *j, const struct trace_json_config *c)
+{
+	*j = (struct trace_json){.sink.ops = &perfetto_ops, .c = *c};
+	j->c.stack = NULL;
+}

@@ -1,6 +1,8 @@
 #include "trace/out.h"
 
+#include "base/memory.h"
 #include "base/outfile.h"
+#include "trace/fail.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -174,4 +176,38 @@ int trace_out_close(struct trace_out *out, struct buf *why)
 	free(out->path);
 	out->path = NULL;
 	return r;
+}
+
+struct trace_out *trace_outputs_of(struct trace_outputs *o, pid_t tid)
+{
+	struct trace_out *own = o->separate ? map_get(&o->threads, (uint64_t)tid) : &o->common;
+	if (own)
+		return own;
+	own = calloc(1, sizeof(*own));
+	if (!own || map_put(&o->threads, (uint64_t)tid, own) < 0) {
+		memory_note_failure();
+		free(own);
+		return &o->common;
+	}
+	struct buf why = {0};
+	int r = trace_out_open_task(own, o->separate, tid, o->append, &why);
+	if (r < 0) {
+		trace_fail(o->failure, r, "%s", buf_str(&why));
+		fail(own, -r);
+	}
+	buf_free(&why);
+	return own;
+}
+
+void trace_outputs_gone(struct trace_outputs *o, pid_t tid)
+{
+	struct trace_out *own = map_get(&o->threads, (uint64_t)tid);
+	struct buf why = {0};
+	if (!own)
+		return;
+	map_remove(&o->threads, (uint64_t)tid);
+	if (trace_out_close(own, &why) < 0)
+		trace_fail(o->failure, -EIO, "%s", buf_str(&why));
+	buf_free(&why);
+	free(own);
 }

@@ -3,10 +3,13 @@
 #define SCTRACE_TRACE_OUT_H
 
 #include "base/buf.h"
+#include "base/map.h"
 
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/types.h>
+
+struct trace_failure;
 
 /* An open output; `buf` is what waits to be written. */
 struct trace_out {
@@ -33,5 +36,19 @@ void trace_out_event(struct trace_out *out);
 void trace_out_flush(struct trace_out *out);
 /* Flushes and closes, and waits for the command. 0, or -errno of the first failure, and `why` says it. */
 int trace_out_close(struct trace_out *out, struct buf *why);
+
+/* All outputs of a trace: the common one, and under -ff one for each thread. Zero-initialise, set the first three. */
+struct trace_outputs {
+	const char *separate;          /* -ff: FILE, of which FILE.TID is made; or NULL: all threads share `common` */
+	bool append;                   /* -A */
+	struct trace_failure *failure; /* where the failures of threads' outputs are kept */
+	struct trace_out common;       /* trace_out_open() */
+	struct map threads;            /* tid -> struct trace_out */
+};
+
+/* Where lines of thread `tid` go. */
+struct trace_out *trace_outputs_of(struct trace_outputs *o, pid_t tid);
+/* The thread is gone: writes and closes what it had for itself. */
+void trace_outputs_gone(struct trace_outputs *o, pid_t tid);
 
 #endif

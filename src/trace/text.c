@@ -1,10 +1,11 @@
-/* Calls as lines, in strace's look. */
-#include "trace/line.h"
+#include "trace/text.h"
 
 #include "base/clock.h"
 #include "base/escape.h"
 #include "syscall/table.h"
 #include "trace/dump.h"
+#include "trace/stack.h"
+#include "tracee/names.h"
 
 #include <string.h>
 #include <sys/wait.h>
@@ -12,6 +13,21 @@
 
 #define BOLD  "\033[1m"
 #define PLAIN "\033[0m"
+
+/* A thread's line. */
+struct trace_text_task {
+	pid_t tid;
+	struct trace_line line;
+	size_t column;   /* where the line stands */
+	bool more;       /* arguments are still to come */
+	bool open;       /* its beginning was written and it has not ended */
+	bool unfinished; /* another thread's line came between */
+};
+
+static struct trace_text *text_of(struct trace_sink *s)
+{
+	return (struct trace_text *)s;
+}
 
 /* Columns that `n` bytes of text take on a terminal: colours take none, the tail of an UTF-8 character neither. */
 static size_t columns(const char *s, size_t n)
@@ -27,13 +43,13 @@ static size_t columns(const char *s, size_t n)
 	return width;
 }
 
-static void add_clock(struct trace *t, struct buf *out, uint64_t monotonic_ns)
+static void add_clock(const struct trace_text *t, struct buf *out, uint64_t monotonic_ns)
 {
-	if (!t->o.clock)
+	if (t->c.clock == CLOCK_NONE)
 		return;
-	struct timespec ts = clock_to_timespec(trace_real_ns(t, monotonic_ns));
+	struct timespec ts = clock_to_timespec(trace_real_ns(&t->sink, monotonic_ns));
 	long us = ts.tv_nsec / 1000;
-	if (t->o.clock > 2) {
+	if (t->c.clock == CLOCK_EPOCH) {
 		buf_addf(out, "%lld.%06ld ", (long long)ts.tv_sec, us);
 		return;
 	}
@@ -42,23 +58,26 @@ static void add_clock(struct trace *t, struct buf *out, uint64_t monotonic_ns)
 	localtime_r(&ts.tv_sec, &tm);
 	strftime(text, sizeof(text), "%H:%M:%S", &tm);
 	buf_adds(out, text);
-	buf_addf(out, t->o.clock > 1 ? ".%06ld " : " ", us);
+	buf_addf(out, t->c.clock == CLOCK_MICROSECONDS ? ".%06ld " : " ", us);
 }
 
-static void add_pid(struct trace *t, const struct trace_task *k, struct buf *out)
+static void add_pid(const struct trace_text *t, pid_t tid, struct buf *out)
 {
-	bool file = t->o.output != NULL;
-	if (t->o.follow > 1 || (file ? !t->o.follow && t->tasks_seen < 2 : t->ntasks < 2))
+	const struct trace_session *all = t->sink.session;
+	const struct names *n = all->names;
+	bool bracket = t->c.pids == PIDS_OF_SEVERAL;
+	if (t->c.pids == PIDS_NEVER || (bracket && all->tasks < 2) ||
+	    (t->c.pids == PIDS_SINCE_SEVERAL && all->tasks_seen < 2))
 		return;
-	buf_addf(out, file ? "%-5d" : "[pid %5d", (int)k->tid);
+	buf_addf(out, bracket ? "[pid %5d" : "%-5d", (int)tid);
 	struct buf name = {0};
-	if (t->o.pid_names && names_live.comm(names_live.ctx, k->tid, &name)) {
+	if (t->c.decoding.pid_names && n->comm(n->ctx, tid, &name)) {
 		buf_addc(out, '<');
 		escape_angled(out, buf_str(&name), name.len, false);
 		buf_addc(out, '>');
 	}
 	buf_free(&name);
-	buf_adds(out, file ? " " : "] ");
+	buf_adds(out, bracket ? "] " : " ");
 }
 
 /* -i. Nobody knows where a thread was that is gone. */
@@ -73,87 +92,84 @@ static void add_address(const struct event *ev, struct buf *out)
 }
 
 /* What stands before every line. */
-static void prefix(struct trace *t, struct trace_task *k, const struct event *ev, struct buf *out)
+static void prefix(struct trace_text *t, const struct event *ev, struct buf *out)
 {
-	add_pid(t, k, out);
-	if (t->o.relative) {
+	add_pid(t, ev->tid, out);
+	if (t->c.relative) {
 		uint64_t gap = ev->time_ns > t->last_ns ? ev->time_ns - t->last_ns : 0;
 		buf_addf(out, "%6llu.%06llu ", (unsigned long long)(gap / NSEC_PER_SEC),
 			 (unsigned long long)(gap % NSEC_PER_SEC / 1000));
 		t->last_ns = ev->time_ns;
 	}
 	add_clock(t, out, ev->time_ns);
-	if (t->o.numbers && (ev->kind == EV_ENTER || ev->kind == EV_EXIT))
+	if (t->c.numbers && (ev->kind == EV_ENTER || ev->kind == EV_EXIT))
 		buf_addf(out, "[%4lld] ", (long long)syscall_kernel_number(ev->call.arch, ev->call.nr));
-	if (t->o.addresses)
+	if (t->c.addresses)
 		add_address(ev, out);
 }
 
-/* Ends whatever line is open, so that another can begin. */
-static void break_line(struct trace *t, struct trace_task *k)
+/* Ends whatever line is open where `k` writes, so that another can begin. */
+static void break_line(struct trace_text *t, struct trace_text_task *k)
 {
-	struct trace_task *open = t->o.follow > 1 ? k : t->open;
-	if (!open || !open->line_open || open->unfinished)
+	struct trace_text_task *open = t->c.out->separate ? k : t->open;
+	if (!open || !open->open || open->unfinished)
 		return;
-	buf_adds(&trace_output(t, open)->buf, " <unfinished ...>\n");
+	buf_adds(&trace_outputs_of(t->c.out, open->tid)->buf, " <unfinished ...>\n");
 	open->unfinished = true;
 	if (t->open == open)
 		t->open = NULL;
 }
 
-void trace_call_name(const struct call *c, struct buf *out)
+static void add_name(const struct trace_text *t, const struct call *c, struct buf *out)
 {
-	syscall_name_of(out, c->desc, c->arch, c->nr);
-	buf_adds(out, c->foreign ? "#32" : "");
-}
-
-static void add_name(struct trace *t, const struct call *c, struct buf *out)
-{
-	buf_adds(out, t->colour ? BOLD : "");
+	buf_adds(out, t->c.bold ? BOLD : "");
 	trace_call_name(c, out);
-	buf_adds(out, t->colour ? PLAIN : "");
+	buf_adds(out, t->c.bold ? PLAIN : "");
 }
 
-static bool deferred(const struct trace *t)
+static void text_begin(struct trace_sink *s)
 {
-	return trace_select_needs_exit(&t->o.select);
+	text_of(s)->last_ns = s->session->start_ns;
 }
 
-static void text_enter(struct trace *t, struct trace_task *k, const struct event *ev)
+static void text_enter(struct trace_sink *s, struct trace_task *task, const struct event *ev)
 {
-	struct trace_out *out = trace_output(t, k);
-	struct buf *to = deferred(t) ? &k->text : &out->buf;
-	if (to == &out->buf)
+	struct trace_text *t = text_of(s);
+	struct trace_text_task *k = trace_own(s, task);
+	k->tid = ev->tid;
+	struct trace_out *out = trace_outputs_of(t->c.out, k->tid);
+	struct buf *to = t->c.waits ? &k->line.text : &out->buf;
+	if (!t->c.waits)
 		break_line(t, k);
-	buf_clear(&k->text);
+	buf_clear(&k->line.text);
 	size_t begin = to->len;
-	prefix(t, k, ev, to);
+	prefix(t, ev, to);
 	add_name(t, &ev->call, to);
 	buf_addc(to, '(');
 	struct emit e;
-	struct decode d;
-	struct decode_opts opts;
-	emit_text_init(&e, to, trace_text_flags(t));
-	trace_decoder(t, k, ev, &e, &opts, &d);
-	k->given = decode_enter(&d);
+	struct trace_decoder d;
+	emit_text_init(&e, to, t->c.emit_flags);
+	trace_decoder_init(&d, &t->c.decoding, s, &k->line, ev, &e);
+	k->line.given = decode_enter(&d.decode);
 	k->more = to->len >= 2 && memcmp(to->s + to->len - 2, ", ", 2) == 0;
 	k->column = to->s ? columns(to->s + begin, to->len - begin) : 0;
 	k->unfinished = false;
-	if (to == &k->text)
+	if (t->c.stack)
+		trace_stack_enter(t->c.stack, ev, trace_stack_line, &k->line.stack);
+	if (t->c.waits)
 		return;
-	k->line_open = true;
+	k->open = true;
 	t->open = k;
-	if (k->out)
-		trace_out_event(k->out);
+	trace_out_event(out);
 }
 
 /* The line of a call goes on: where it stands, or on a line of its own where another came between. */
-static void resume_line(struct trace *t, struct trace_task *k, const struct event *ev, struct buf *to)
+static void resume_line(struct trace_text *t, struct trace_text_task *k, const struct event *ev, struct buf *to)
 {
-	if (!k->line_open || k->unfinished) {
+	if (!k->open || k->unfinished) {
 		break_line(t, k);
 		size_t begin = to->len;
-		prefix(t, k, ev, to);
+		prefix(t, ev, to);
 		buf_adds(to, "<... ");
 		add_name(t, &ev->call, to);
 		buf_adds(to, " resumed>");
@@ -161,10 +177,10 @@ static void resume_line(struct trace *t, struct trace_task *k, const struct even
 	}
 }
 
-static void add_duration(struct trace *t, const struct event *ev, struct buf *to)
+static void add_duration(const struct trace_text *t, const struct event *ev, struct buf *to)
 {
 	static const char *const marks[] = {[RESOLVED] = "", [DOUBTFUL] = "~", [UNRESOLVED] = "<"};
-	if (!t->o.durations || ev->kind == EV_VANISH)
+	if (!t->c.durations || ev->kind == EV_VANISH)
 		return;
 	enum resolved how;
 	double own = trace_own_ns(&ev->call, &how);
@@ -173,48 +189,47 @@ static void add_duration(struct trace *t, const struct event *ev, struct buf *to
 	buf_addf(to, " <%s%.6f>", marks[how], own / 1e9);
 }
 
-static void add_result(struct trace *t, struct trace_task *k, const struct decode *d, const struct event *ev,
-		       struct buf *to, size_t begin)
+static void add_result(const struct trace_text *t, const struct trace_text_task *k, const struct decode *d,
+		       const struct event *ev, struct buf *to, size_t begin)
 {
 	if (ev->kind == EV_VANISH && k->more)
 		buf_adds(to, " <unfinished ...>");
 	buf_addc(to, ')');
 	size_t at = k->column + columns(to->s + begin, to->len - begin);
-	size_t want = t->o.column > 0 ? (size_t)t->o.column : 0;
-	buf_fill(to, ' ', at + 1 < want ? want - at : 1);
+	buf_fill(to, ' ', at + 1 < t->c.column ? t->c.column - at : 1);
 	buf_adds(to, "= ");
 	decode_result(d);
 	add_duration(t, ev, to);
 	buf_addc(to, '\n');
 }
 
-static void text_leave(struct trace *t, struct trace_task *k, const struct event *ev)
+static void text_leave(struct trace_sink *s, struct trace_task *task, const struct event *ev)
 {
-	struct trace_out *out = trace_output(t, k);
-	struct buf *to = deferred(t) ? &k->text : &out->buf;
-	if (to == &out->buf)
+	struct trace_text *t = text_of(s);
+	struct trace_text_task *k = trace_own(s, task);
+	struct trace_out *out = trace_outputs_of(t->c.out, k->tid);
+	struct buf *to = t->c.waits ? &k->line.text : &out->buf;
+	if (!t->c.waits)
 		resume_line(t, k, ev, to);
 	size_t begin = to->len;
 	struct emit e;
-	struct decode d;
-	struct decode_opts opts;
-	emit_text_init(&e, to, trace_text_flags(t));
-	trace_decoder(t, k, ev, &e, &opts, &d);
+	struct trace_decoder d;
+	emit_text_init(&e, to, t->c.emit_flags);
+	trace_decoder_init(&d, &t->c.decoding, s, &k->line, ev, &e);
 	if (ev->kind == EV_EXIT)
-		decode_exit(&d, k->given);
-	add_result(t, k, &d, ev, to, begin);
-	if (t->o.stacks)
-		trace_stack_lines(t, k, ev, to);
-	if (to == &k->text) {
-		buf_add(&out->buf, k->text.s, k->text.len);
-		buf_clear(&k->text);
+		decode_exit(&d.decode, k->line.given);
+	add_result(t, k, &d.decode, ev, to, begin);
+	if (t->c.stack)
+		trace_stack_leave(t->c.stack, ev, trace_stack_line, &k->line.stack, to);
+	if (t->c.waits) {
+		buf_add(&out->buf, to->s, to->len);
+		buf_clear(to);
 	}
-	trace_dump(t, ev, out);
-	k->line_open = k->unfinished = false;
+	trace_dump(t->c.decoding.look, ev, out);
+	k->open = k->unfinished = false;
 	if (t->open == k)
 		t->open = NULL;
-	if (k->out)
-		trace_out_event(k->out);
+	trace_out_event(out);
 }
 
 static void add_end(const struct event *ev, struct buf *out)
@@ -226,31 +241,31 @@ static void add_end(const struct event *ev, struct buf *out)
 		buf_addf(out, "+++ exited with %d +++\n", WEXITSTATUS(ev->status));
 }
 
-static void add_signal(struct trace *t, const struct event *ev, struct buf *out)
+static void add_signal(const struct trace_text *t, const struct event *ev, struct buf *out)
 {
 	const char *name = decode_signal_name(ev->sig.si_signo);
 	struct emit e;
-	emit_text_init(&e, out, trace_text_flags(t));
+	emit_text_init(&e, out, t->c.emit_flags);
 	buf_addf(out, "--- %s ", name ? name : "SIG?");
 	decode_siginfo(&e, &ev->sig);
 	buf_adds(out, " ---\n");
 }
 
-static bool is_quiet(const struct trace *t, const struct event *ev)
+static bool is_quiet(unsigned quiet, const struct event *ev)
 {
 	return ev->kind == EV_BIRTH || ev->kind == EV_CONT || (ev->kind == EV_EXEC && ev->child == ev->tid) ||
-	       (ev->kind == EV_DEATH && t->o.look.quiet & QUIET_EXIT) ||
-	       (ev->kind == EV_EXEC && t->o.look.quiet & QUIET_EXECVE);
+	       (ev->kind == EV_DEATH && quiet & QUIET_EXIT) || (ev->kind == EV_EXEC && quiet & QUIET_EXECVE);
 }
 
-static void text_other(struct trace *t, struct trace_task *k, const struct event *ev)
+static void text_other(struct trace_sink *s, struct trace_task *task, const struct event *ev)
 {
-	if (is_quiet(t, ev))
+	struct trace_text *t = text_of(s);
+	if (is_quiet(t->c.quiet, ev))
 		return;
-	struct trace_out *to = trace_output(t, k);
+	struct trace_out *to = trace_outputs_of(t->c.out, ev->tid);
 	struct buf *out = &to->buf;
-	break_line(t, k);
-	prefix(t, k, ev, out);
+	break_line(t, trace_own(s, task));
+	prefix(t, ev, out);
 	if (ev->kind == EV_SIGNAL)
 		add_signal(t, ev, out);
 	else if (ev->kind == EV_STOP)
@@ -259,18 +274,29 @@ static void text_other(struct trace *t, struct trace_task *k, const struct event
 		buf_addf(out, "+++ superseded by execve in pid %d +++\n", (int)ev->child);
 	else
 		add_end(ev, out);
-	if (k->out)
-		trace_out_event(k->out);
+	trace_out_event(to);
 }
 
-static void text_end(struct trace *t)
+static void text_gone(struct trace_sink *s, struct trace_task *task)
 {
-	size_t i = 0;
-	struct trace_task *k;
-	while ((k = map_next(&t->tasks, &i, NULL)))
-		if (k->line_open && !k->unfinished)
-			buf_adds(&trace_output(t, k)->buf, " <detached ...>\n");
+	struct trace_text *t = text_of(s);
+	struct trace_text_task *k = trace_own(s, task);
+	if (s->session->ending && k->open && !k->unfinished)
+		buf_adds(&trace_outputs_of(t->c.out, k->tid)->buf, " <detached ...>\n");
+	if (t->open == k)
+		t->open = NULL;
+	trace_outputs_gone(t->c.out, task->tid);
+	trace_line_free(&k->line);
 }
 
-const struct trace_sink trace_text_sink = {
-	.enter = text_enter, .leave = text_leave, .other = text_other, .end = text_end};
+static const struct trace_sink_ops text_ops = {.task_size = sizeof(struct trace_text_task),
+					       .begin = text_begin,
+					       .enter = text_enter,
+					       .leave = text_leave,
+					       .other = text_other,
+					       .gone = text_gone};
+
+void trace_text_init(struct trace_text *t, const struct trace_text_config *c)
+{
+	*t = (struct trace_text){.sink.ops = &text_ops, .c = *c};
+}

@@ -1,5 +1,4 @@
-/* Calls as lines, in FreeBSD truss's look: name(args) tabs = 3 (0x3). */
-#include "trace/line.h"
+#include "trace/truss.h"
 
 #include "base/clock.h"
 #include "decode/decode.h"
@@ -16,29 +15,40 @@ static void add_span(struct buf *out, uint64_t from, uint64_t to)
 	buf_addf(out, "%llu.%09llu ", (unsigned long long)(ns / NSEC_PER_SEC), (unsigned long long)(ns % NSEC_PER_SEC));
 }
 
-static void prefix(struct trace *t, const struct trace_task *k, uint64_t time_ns, uint64_t since_ns, struct buf *out)
+static struct trace_truss *truss_of(struct trace_sink *s)
 {
-	if (t->o.follow)
-		buf_addf(out, "%5d: ", (int)k->pid);
-	if (t->o.truss_thread_ids)
-		buf_addf(out, "%6d: ", (int)k->tid);
-	if (t->o.clock)
-		add_span(out, t->start_ns, time_ns);
-	if (t->o.relative)
-		add_span(out, since_ns, time_ns);
+	return (struct trace_truss *)s;
 }
 
-static void truss_enter(struct trace *t, struct trace_task *k, const struct event *ev)
+static void prefix(const struct trace_truss *t, const struct event *ev, uint64_t since_ns)
 {
+	struct buf *out = &t->c.out->buf;
+	if (t->c.pids)
+		buf_addf(out, "%5d: ", (int)ev->pid);
+	if (t->c.tids)
+		buf_addf(out, "%6d: ", (int)ev->tid);
+	if (t->c.clock)
+		add_span(out, t->sink.session->start_ns, ev->time_ns);
+	if (t->c.relative)
+		add_span(out, since_ns, ev->time_ns);
+}
+
+static void truss_begin(struct trace_sink *s)
+{
+	truss_of(s)->last_ns = s->session->start_ns;
+}
+
+static void truss_enter(struct trace_sink *s, struct trace_task *k, const struct event *ev)
+{
+	struct trace_line *l = trace_own(s, k);
 	struct emit e;
-	struct decode d;
-	struct decode_opts opts;
-	buf_clear(&k->text);
-	trace_call_name(&ev->call, &k->text);
-	buf_addc(&k->text, '(');
-	emit_text_init(&e, &k->text, 0);
-	trace_decoder(t, k, ev, &e, &opts, &d);
-	k->given = decode_enter(&d);
+	struct trace_decoder d;
+	buf_clear(&l->text);
+	trace_call_name(&ev->call, &l->text);
+	buf_addc(&l->text, '(');
+	emit_text_init(&e, &l->text, 0);
+	trace_decoder_init(&d, &truss_of(s)->c.decoding, s, l, ev, &e);
+	l->given = decode_enter(&d.decode);
 }
 
 /* truss joins arguments by commas alone: drops the space after each comma that is outside of strings and brackets. */
@@ -77,36 +87,42 @@ static void add_result(const struct event *ev, struct buf *out)
 		buf_addf(out, " = %lld (0x%llx)\n", (long long)ev->call.result, (unsigned long long)ev->call.result);
 }
 
-static void truss_leave(struct trace *t, struct trace_task *k, const struct event *ev)
+/* name(args) tabs = 3 (0x3) */
+static void truss_leave(struct trace_sink *s, struct trace_task *k, const struct event *ev)
 {
+	struct trace_truss *t = truss_of(s);
+	struct trace_line *l = trace_own(s, k);
+	struct buf *text = &l->text;
 	struct emit e;
-	struct decode d;
-	struct decode_opts opts;
-	emit_text_init(&e, &k->text, 0);
-	trace_decoder(t, k, ev, &e, &opts, &d);
+	struct trace_decoder d;
+	emit_text_init(&e, text, 0);
+	trace_decoder_init(&d, &t->c.decoding, s, l, ev, &e);
 	if (ev->kind == EV_EXIT)
-		decode_exit(&d, k->given);
-	else if (k->text.len > 1 && memcmp(k->text.s + k->text.len - 2, ", ", 2) == 0)
-		buf_truncate(&k->text, k->text.len - 2);
-	buf_addc(&k->text, ')');
-	tighten(&k->text);
-	for (size_t i = k->text.len / 8; i < 6; i++)
-		buf_addc(&k->text, '\t');
-	prefix(t, k, ev->time_ns, k->enter_ns, &t->out.buf);
-	buf_add(&t->out.buf, k->text.s, k->text.len);
-	add_result(ev, &t->out.buf);
-	buf_clear(&k->text);
+		decode_exit(&d.decode, l->given);
+	else if (text->len > 1 && memcmp(text->s + text->len - 2, ", ", 2) == 0)
+		buf_truncate(text, text->len - 2);
+	buf_addc(text, ')');
+	tighten(text);
+	for (size_t i = text->len / 8; i < 6; i++)
+		buf_addc(text, '\t');
+	prefix(t, ev, ev->call.enter_ns);
+	buf_add(&t->c.out->buf, text->s, text->len);
+	add_result(ev, &t->c.out->buf);
+	buf_clear(text);
 	t->last_ns = ev->time_ns;
+	trace_out_event(t->c.out);
 }
 
-static void truss_other(struct trace *t, struct trace_task *k, const struct event *ev)
+static void truss_other(struct trace_sink *s, struct trace_task *k, const struct event *ev)
 {
-	struct buf *out = &t->out.buf;
+	struct trace_truss *t = truss_of(s);
+	struct buf *out = &t->c.out->buf;
 	bool dead = ev->kind == EV_DEATH && ev->is_process;
 	bool born = ev->kind == EV_BIRTH && !ev->is_thread;
+	(void)k;
 	if (ev->kind != EV_SIGNAL && !dead && !born)
 		return;
-	prefix(t, k, ev->time_ns, t->last_ns, out);
+	prefix(t, ev, t->last_ns);
 	t->last_ns = ev->time_ns;
 	if (ev->kind == EV_SIGNAL) {
 		const char *name = decode_signal_name(ev->sig.si_signo);
@@ -118,6 +134,22 @@ static void truss_other(struct trace *t, struct trace_task *k, const struct even
 			 WCOREDUMP(ev->status) ? " (core dumped)" : "");
 	else
 		buf_addf(out, "process exit, rval = %d\n", WEXITSTATUS(ev->status));
+	trace_out_event(t->c.out);
 }
 
-const struct trace_sink trace_truss_sink = {.enter = truss_enter, .leave = truss_leave, .other = truss_other};
+static void truss_gone(struct trace_sink *s, struct trace_task *k)
+{
+	trace_line_free(trace_own(s, k));
+}
+
+static const struct trace_sink_ops truss_ops = {.task_size = sizeof(struct trace_line),
+						.begin = truss_begin,
+						.enter = truss_enter,
+						.leave = truss_leave,
+						.other = truss_other,
+						.gone = truss_gone};
+
+void trace_truss_init(struct trace_truss *t, const struct trace_truss_config *c)
+{
+	*t = (struct trace_truss){.sink.ops = &truss_ops, .c = *c};
+}

@@ -8,8 +8,8 @@
 #include "cli/opt.h"
 #include "cmd/cmd.h"
 #include "cmd/report/report.h"
+#include "cmd/trace/opts.h"
 #include "compare/compare.h"
-#include "trace/opts.h"
 
 #define WORDS_MAX 64
 

@@ -22,9 +22,6 @@ KNOWN_CYCLES = [
     ("engine/ptrace/tracer.c", "engine/ptrace/stops.c"),
     ("engine/ptrace/tracer.c", "engine/ptrace/wait.c"),
     ("out/table_text.c", "out/table.c"),
-    ("trace/count.c", "cmd/trace/run.c"),
-    ("trace/stack.c", "cmd/trace/run.c"),
-    ("trace/stack.c", "trace/text.c"),
     ("decode/decode.c", "decode/msg.c"),
 ]
 

@@ -1,76 +1,61 @@
 /* Counting from events: restarts, handlers, deaths, groups. */
-#include "trace/trace.h"
+#include "trace/count.h"
 
-#include "syscall/table.h"
+#include "trace_events.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/syscall.h>
-
-#include <cmocka.h>
+struct fixture {
+	struct rig rig;
+	struct summary summary;
+	struct trace_count sink;
+};
 
 static int set_up(void **state)
 {
-	struct trace *t = calloc(1, sizeof(*t));
-	t->by_events = true;
-	*state = t;
+	struct fixture *f = calloc(1, sizeof(*f));
+	*state = f;
 	return 0;
 }
 
 static int tear_down(void **state)
 {
-	struct trace *t = *state;
-	map_free(&t->groups);
-	summary_free(&t->summary);
-	free(t);
+	struct fixture *f = *state;
+	rig_free(&f->rig);
+	trace_count_free(&f->sink);
+	summary_free(&f->summary);
+	free(f);
 	return 0;
 }
 
-static struct event event(enum event_kind kind, long nr, int64_t result)
+static void start(struct fixture *f, enum trace_by by)
 {
-	struct event ev = {.kind = kind, .tid = 1, .pid = 1};
-	ev.call.arch = syscall_native_arch();
-	ev.call.nr = nr;
-	ev.call.desc = syscall_lookup(ev.call.arch, nr);
-	ev.call.result = result;
-	ev.call.error = result < 0;
-	ev.call.err = result < 0 ? (int)-result : 0;
+	trace_count_init(&f->sink, by, &f->summary);
+	rig_start(&f->rig, &f->sink.sink);
+}
+
+static void call(struct fixture *f, enum event_kind kind, long nr, int64_t result, bool restart)
+{
+	struct event ev = call_event(kind, 100, nr, 0, 0, 0, result);
+	ev.call.restart = restart;
 	ev.call.duration_ns = 1000;
 	ev.call.cost_ns = 100;
-	return ev;
+	ev.mem = NULL; /* no signal frame can be read */
+	give(&f->rig, ev);
 }
 
-static void enter(struct trace *t, struct trace_task *k, long nr, bool restart)
+static const struct call_stats *row(struct fixture *f, long nr)
 {
-	struct event ev = event(EV_ENTER, nr, 0);
-	ev.call.restart = restart;
-	trace_count_enter(t, k, &ev);
-}
-
-static void leave(struct trace *t, struct trace_task *k, enum event_kind kind, long nr, int64_t result)
-{
-	struct event ev = event(kind, nr, result);
-	trace_count_leave(t, k, &ev);
-}
-
-static const struct call_stats *row(struct trace *t, long nr)
-{
-	return summary_call(&t->summary, t->summary.groups.v[0], syscall_native_arch(), nr);
+	return summary_call(&f->summary, f->summary.groups.v[0], syscall_native_arch(), nr);
 }
 
 static void a_restarted_call_is_one_call(void **state)
 {
-	struct trace *t = *state;
-	struct trace_task k = {.tid = 1, .pid = 1};
-	enter(t, &k, SYS_read, false);
-	leave(t, &k, EV_EXIT, SYS_read, -512);
-	enter(t, &k, SYS_read, true);
-	leave(t, &k, EV_EXIT, SYS_read, 7);
-	const struct call_stats *c = row(t, SYS_read);
+	struct fixture *f = *state;
+	start(f, BY_NOTHING);
+	call(f, EV_ENTER, SYS_read, 0, false);
+	call(f, EV_EXIT, SYS_read, -512, false);
+	call(f, EV_ENTER, SYS_read, 0, true);
+	call(f, EV_EXIT, SYS_read, 7, false);
+	const struct call_stats *c = row(f, SYS_read);
 	assert_int_equal(call_stats_calls(c), 1);
 	assert_int_equal(c->restarted, 1);
 	assert_int_equal(c->errors, 0);
@@ -81,50 +66,62 @@ static void a_restarted_call_is_one_call(void **state)
 
 static void after_a_handler_it_was_an_error(void **state)
 {
-	struct trace *t = *state;
-	struct trace_task k = {.tid = 1, .pid = 1};
-	enter(t, &k, SYS_read, false);
-	leave(t, &k, EV_EXIT, SYS_read, -512);
-	enter(t, &k, SYS_write, false);
-	leave(t, &k, EV_EXIT, SYS_write, 1);
-	const struct call_stats *c = row(t, SYS_read);
+	struct fixture *f = *state;
+	start(f, BY_NOTHING);
+	call(f, EV_ENTER, SYS_read, 0, false);
+	call(f, EV_EXIT, SYS_read, -512, false);
+	call(f, EV_ENTER, SYS_write, 0, false);
+	call(f, EV_EXIT, SYS_write, 1, false);
+	const struct call_stats *c = row(f, SYS_read);
 	assert_int_equal(call_stats_calls(c), 1);
 	assert_int_equal(c->errors, 1);
-	assert_int_equal(t->summary.groups.v[0]->errnos.v[0].err, EINTR);
+	assert_int_equal(f->summary.groups.v[0]->errnos.v[0].err, EINTR);
 	assert_true(call_stats_consistent(c));
 }
 
 static void what_death_interrupts_is_unfinished(void **state)
 {
-	struct trace *t = *state;
-	struct trace_task k = {.tid = 1, .pid = 1};
-	enter(t, &k, SYS_read, false);
-	leave(t, &k, EV_EXIT, SYS_read, -512);
-	trace_count_gone(t, &k);
-	enter(t, &k, SYS_flock, false);
-	leave(t, &k, EV_VANISH, SYS_flock, 0);
-	trace_count_gone(t, &k);
-	assert_int_equal(call_stats_unfinished(row(t, SYS_read)), 1);
-	assert_int_equal(call_stats_unfinished(row(t, SYS_flock)), 1);
-	assert_int_equal(row(t, SYS_flock)->errors, 0);
+	struct fixture *f = *state;
+	start(f, BY_NOTHING);
+	call(f, EV_ENTER, SYS_read, 0, false);
+	call(f, EV_EXIT, SYS_read, -512, false);
+	give(&f->rig, (struct event){.kind = EV_DEATH, .tid = 100, .pid = 100});
+	call(f, EV_ENTER, SYS_flock, 0, false);
+	call(f, EV_VANISH, SYS_flock, 0, false);
+	give(&f->rig, (struct event){.kind = EV_DEATH, .tid = 100, .pid = 100});
+	assert_int_equal(call_stats_unfinished(row(f, SYS_read)), 1);
+	assert_int_equal(call_stats_unfinished(row(f, SYS_flock)), 1);
+	assert_int_equal(row(f, SYS_flock)->errors, 0);
 }
 
 static void groups_by_descriptor(void **state)
 {
-	struct trace *t = *state;
-	struct trace_task k = {.tid = 999999999, .pid = 999999999};
-	t->o.by = "fd";
-	for (uint64_t fd = 3; fd < 6; fd++)
+	struct fixture *f = *state;
+	start(f, BY_FD);
+	for (uint64_t fd = 8; fd < 11; fd++)
 		for (int i = 0; i < 2; i++) {
-			struct event ev = event(EV_ENTER, SYS_close, 0);
-			ev.tid = ev.pid = k.tid;
-			ev.call.args[0] = fd;
-			trace_count_enter(t, &k, &ev);
-			leave(t, &k, EV_EXIT, SYS_close, 0);
+			enter(&f->rig, 100, SYS_close, fd, 0, 0);
+			leave(&f->rig, 100, SYS_close, fd, 0, 0, 0);
 		}
-	assert_int_equal(t->summary.groups.n, 3);
-	assert_string_equal(t->summary.groups.v[1]->name, "4<>");
-	assert_int_equal(t->summary.groups.v[2]->calls.v[0]->entered, 2);
+	assert_int_equal(f->summary.groups.n, 3);
+	assert_string_equal(f->summary.groups.v[0]->name, "8</file8>");
+	assert_string_equal(f->summary.groups.v[2]->name, "10<>");
+	assert_int_equal(f->summary.groups.v[2]->calls.v[0]->entered, 2);
+}
+
+static void groups_by_process_follow_its_name(void **state)
+{
+	struct fixture *f = *state;
+	start(f, BY_THREAD);
+	enter(&f->rig, 101, SYS_close, 3, 0, 0);
+	leave(&f->rig, 101, SYS_close, 3, 0, 0, 0);
+	/* The thread becomes its process's leader by execve(2). */
+	give(&f->rig, (struct event){.kind = EV_EXEC, .tid = 100, .pid = 100, .child = 101});
+	enter(&f->rig, 100, SYS_close, 3, 0, 0);
+	leave(&f->rig, 100, SYS_close, 3, 0, 0, 0);
+	assert_int_equal(f->summary.groups.n, 2);
+	assert_string_equal(f->summary.groups.v[0]->name, "program101");
+	assert_string_equal(f->summary.groups.v[1]->name, "program100");
 }
 
 int main(void)
@@ -134,6 +131,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(after_a_handler_it_was_an_error, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_death_interrupts_is_unfinished, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(groups_by_descriptor, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(groups_by_process_follow_its_name, set_up, tear_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* The tracer's options, what they refuse, and what they choose. */
-#include "trace/opts.h"
+#include "cmd/trace/opts.h"
 
 #include "base/buf.h"
 #include "syscall/table.h"

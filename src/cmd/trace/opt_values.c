@@ -4,8 +4,8 @@
 #include "base/buf.h"
 #include "base/near.h"
 #include "base/size.h"
+#include "cmd/trace/opts.h"
 #include "engine/engine.h"
-#include "trace/opts.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,4 +1,4 @@
-#include "trace/opts.h"
+#include "cmd/trace/opts.h"
 
 #include "base/buf.h"
 #include "cmd/trace/opt_values.h"

@@ -1,17 +1,14 @@
 /* The tracer's loop: starting, handing events on, ending. */
-#include "trace/trace.h"
+#include "cmd/trace/trace.h"
 
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/memory.h"
-#include "decode/inside.h"
-#include "syscall/table.h"
 #include "tracee/spawn.h"
 
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,115 +18,6 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-struct trace_out *trace_output(struct trace *t, struct trace_task *k)
-{
-	if (t->o.follow < 2 || t->o.truss || !k)
-		return &t->out;
-	if (k->out)
-		return k->out;
-	struct buf why = {0};
-	k->out = calloc(1, sizeof(*k->out));
-	if (!k->out)
-		return &t->out;
-	int r = trace_out_open_task(k->out, t->o.output, k->tid, t->o.append, &why);
-	if (r < 0) {
-		trace_fail(t, r, "%s", buf_str(&why));
-		k->out->failed = true;
-		k->out->err = -r;
-	}
-	buf_free(&why);
-	return k->out;
-}
-
-void trace_fail(struct trace *t, int err, const char *fmt, ...)
-{
-	if (t->err)
-		return;
-	va_list ap;
-	va_start(ap, fmt);
-	buf_addv(&t->why, fmt, ap);
-	va_end(ap);
-	t->err = err;
-}
-
-static struct trace_task *task_of(struct trace *t, pid_t tid, pid_t pid)
-{
-	struct trace_task *k = map_get(&t->tasks, (uint64_t)tid);
-	if (k)
-		return k;
-	k = calloc(1, sizeof(*k));
-	if (!k || map_put(&t->tasks, (uint64_t)tid, k) < 0) {
-		free(k);
-		return NULL;
-	}
-	k->tid = tid;
-	k->pid = pid;
-	t->ntasks++;
-	t->tasks_seen++;
-	return k;
-}
-
-static void task_gone(struct trace *t, struct trace_task *k)
-{
-	trace_count_gone(t, k);
-	map_remove(&t->tasks, (uint64_t)k->tid);
-	t->ntasks--;
-	if (t->open == k)
-		t->open = NULL;
-	struct buf why = {0};
-	if (k->out && trace_out_close(k->out, &why) < 0)
-		trace_fail(t, -EIO, "%s", buf_str(&why));
-	buf_free(&why);
-	free(k->out);
-	buf_free(&k->text);
-	buf_free(&k->stack);
-	free(k);
-}
-
-/* The call that an i386 program makes through another, in its place; what was found at entry counts at its end too. */
-static void unwrap(struct trace_task *k, struct event *ev)
-{
-	if (ev->kind == EV_ENTER)
-		k->is_inside = decode_inside(&ev->call, ev->mem, &k->real);
-	if (!k->is_inside)
-		return;
-	if (ev->kind == EV_EXIT)
-		ev->call.result = decode_inside_result(&ev->call, ev->mem);
-	ev->call.nr = k->real.nr;
-	memcpy(ev->call.args, k->real.args, sizeof(ev->call.args));
-}
-
-static void on_call(struct trace *t, struct trace_task *k, struct event *ev)
-{
-	unwrap(k, ev);
-	if (ev->kind == EV_ENTER) {
-		k->in_call = true;
-		k->enter_ns = ev->time_ns;
-		k->selected = trace_select_enter(&t->o.select, ev);
-		if (t->by_events)
-			(k->selected ? trace_count_enter : trace_count_unselected)(t, k, ev);
-		if (!k->selected)
-			return;
-		if (t->o.stacks || t->o.folded)
-			trace_stack_enter(t, k, ev);
-		if (t->sink)
-			t->sink->enter(t, k, ev);
-		return;
-	}
-	bool wanted = k->in_call && k->selected && trace_select_exit(&t->o.select, ev);
-	k->in_call = false;
-	if (t->by_events)
-		(wanted ? trace_count_leave : trace_count_unselected)(t, k, ev);
-	if (!wanted) {
-		buf_clear(&k->text);
-		return;
-	}
-	if (t->o.folded)
-		trace_stack_fold(t, k, ev);
-	if (t->sink)
-		t->sink->leave(t, k, ev);
-}
 
 /* The kernel gives no privilege to a program whose tracer has none (execve(2), "effective user ID"). */
 static void note_privilege(const struct event *ev)
@@ -157,13 +45,6 @@ static void on_stop(struct trace *t, bool stopped)
 
 static void on_exec(struct trace *t, const struct event *ev)
 {
-	struct trace_task *former = map_get(&t->tasks, (uint64_t)ev->child);
-	struct trace_task *k = map_get(&t->tasks, (uint64_t)ev->tid);
-	/* A thread that ran execve(2) has taken its leader's place. */
-	if (former && former != k)
-		task_gone(t, former);
-	if (k)
-		trace_count_exec(t, k, ev);
 	/* Of the program that was started the engine has told it already. */
 	if (!t->program || t->root)
 		note_privilege(ev);
@@ -181,23 +62,9 @@ static void on_event(struct trace *t, struct event *ev)
 		on_exec(t, ev);
 	if ((ev->kind == EV_STOP || ev->kind == EV_CONT) && ev->tid == t->root)
 		on_stop(t, ev->kind == EV_STOP);
-	struct trace_task *k = task_of(t, ev->tid, ev->pid);
-	if (!k) {
-		trace_fail(t, -ENOMEM, "no memory is left: events are missing");
-		return;
-	}
-	if (ev->kind == EV_ENTER || ev->kind == EV_EXIT || ev->kind == EV_VANISH)
-		on_call(t, k, ev);
-	else if (t->sink && t->sink->other &&
-		 (ev->kind != EV_SIGNAL || trace_select_signal(&t->o.select, ev->sig.si_signo)))
-		t->sink->other(t, k, ev);
-	if (ev->kind == EV_BIRTH && ev->is_thread)
-		task_of(t, ev->child, ev->pid);
+	trace_pipeline_event(&t->pipeline, ev);
 	if (ev->kind == EV_DEATH && ev->is_process && t->stack)
 		stack_forget(t->stack, ev->pid);
-	if (ev->kind == EV_DEATH)
-		task_gone(t, k);
-	trace_out_event(&t->out);
 }
 
 /*
@@ -209,7 +76,7 @@ static bool is_unread(const struct trace *t)
 	const struct trace_opts *o = &t->o;
 	bool filtered = t->program && o->follow && o->select.by_call;
 	bool started = !t->program || t->root;
-	return t->out.failed && t->out.err == EPIPE && t->sink && started && !filtered && !o->save &&
+	return t->out.common.failed && t->out.common.err == EPIPE && t->shows && started && !filtered && !o->save &&
 	       !o->injects.rules.n && !o->kill_on_exit;
 }
 
@@ -240,7 +107,7 @@ static void loop(struct trace *t)
 			break;
 		}
 		if (period_at != UINT64_MAX && clock_ns() >= period_at) {
-			trace_count_period(t);
+			trace_totals_period(&t->totals);
 			period_at += t->o.interval_ns;
 		}
 		r = t->ops->next(t->engine, &ev);
@@ -250,13 +117,13 @@ static void loop(struct trace *t)
 			break;
 	}
 	if (r == -EPERM && t->o.user && !t->root)
-		trace_fail(t, r,
+		trace_fail(&t->failure, r,
 			   "cannot run '%s' as user '%s': only root may become another user (CAP_SETUID, CAP_SETGID)",
 			   t->program[0], t->o.user);
 	else if (r < 0 && t->program && !t->root)
-		trace_fail(t, r, "cannot run '%s': %s", t->program[0], spawn_error(t->program[0], -r));
+		trace_fail(&t->failure, r, "cannot run '%s': %s", t->program[0], spawn_error(t->program[0], -r));
 	else if (r < 0)
-		trace_fail(t, r, "engine %s failed: %s", t->ops->name, strerror(-r));
+		trace_fail(&t->failure, r, "engine %s failed: %s", t->ops->name, strerror(-r));
 }
 
 /* The program's end becomes ours: its status, or the same signal without a second core file. */
@@ -276,40 +143,27 @@ static int die_like(int status)
 	return 128 + sig;
 }
 
-static void end_tasks(struct trace *t)
-{
-	size_t i = 0;
-	struct trace_task *k;
-	while ((k = map_next(&t->tasks, &i, NULL))) {
-		task_gone(t, k);
-		i = 0;
-	}
-	map_free(&t->tasks);
-}
-
 static int finish(struct trace *t)
 {
 	struct engine_result result;
-	if (t->sink && t->sink->end)
-		t->sink->end(t);
-	end_tasks(t);
-	if (t->o.count || t->o.count_too) {
-		t->ops->result(t->engine, &result);
-		trace_count_final(t, &result);
-	}
+	trace_pipeline_end(&t->pipeline);
 	t->ops->result(t->engine, &result);
-	trace_stack_end(t);
+	if (t->o.count || t->o.count_too)
+		trace_totals_final(&t->totals, &result);
+	if (t->o.folded)
+		trace_folded_text(&t->folded, &t->out.common.buf);
 	t->ops->stop(t->engine);
 	struct buf why = {0};
-	int r = trace_out_close(&t->out, &why);
+	int r = trace_out_close(&t->out.common, &why);
+	map_free(&t->out.threads);
 	if (r < 0)
-		trace_fail(t, r, "%s", buf_str(&why));
+		trace_fail(&t->failure, r, "%s", buf_str(&why));
 	buf_free(&why);
 	if (memory_ran_out())
-		trace_fail(t, -ENOMEM, "memory ran out: what was shown may lack something");
-	if (t->err) {
-		diag_error("%s", buf_str(&t->why));
-		return t->program && !t->root ? spawn_status(-t->err) : EXIT_OWN;
+		trace_fail(&t->failure, -ENOMEM, "memory ran out: what was shown may lack something");
+	if (t->failure.err) {
+		diag_error("%s", buf_str(&t->failure.why));
+		return t->program && !t->root ? spawn_status(-t->failure.err) : EXIT_OWN;
 	}
 	return t->program ? die_like(result.status) : 0;
 }
@@ -333,7 +187,7 @@ static void make_config(struct trace *t, struct engine_config *c)
 		c->inject = trace_inject_ask;
 		c->inject_ctx = &o->injects;
 	}
-	if ((t->sink || t->by_events) && t->o.select.by_call)
+	if ((t->shows || t->by_events) && t->o.select.by_call)
 		c->only = &t->only;
 }
 
@@ -404,7 +258,7 @@ static int start(struct trace *t, struct engine_config *c)
 static unsigned wants(const struct trace *t)
 {
 	const struct trace_opts *o = &t->o;
-	unsigned want = t->sink || t->by_events ? CAP_EVENTS : CAP_COUNTS;
+	unsigned want = t->shows || t->by_events ? CAP_EVENTS : CAP_COUNTS;
 	const struct {
 		bool asked;
 		unsigned cap;
@@ -469,18 +323,16 @@ int trace_run(struct trace *t)
 		status = start(t, &c);
 	if (status) {
 		struct buf why = {0};
-		trace_out_close(&t->out, &why);
+		trace_out_close(&t->out.common, &why);
 		buf_free(&why);
 		return status;
 	}
 	say_how_to_end(t);
 	if (t->program && t->ops != engine_find("bpf"))
 		trace_hold_stops();
-	t->start_ns = t->last_ns = clock_ns();
-	t->real_offset_ns = (int64_t)(clock_real_ns() - t->start_ns);
+	trace_wire(t);
 	trace_signals_tick(t, 0);
-	if (t->sink && t->sink->begin)
-		t->sink->begin(t);
+	trace_pipeline_begin(&t->pipeline);
 	loop(t);
 	setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL);
 	if (is_unread(t))

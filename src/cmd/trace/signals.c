@@ -1,5 +1,5 @@
 /* Signals to sctrace itself: what they ask for, and its own timer. */
-#include "trace/trace.h"
+#include "cmd/trace/trace.h"
 
 #include "base/clock.h"
 
@@ -42,7 +42,7 @@ int trace_signals_catch(struct trace *t, struct engine_config *c)
 	struct sigaction sa = {.sa_handler = on_signal};
 	sigfillset(&sa.sa_mask);
 	c->woken = &caught;
-	t->out.stop = &ending;
+	t->out.common.stop = &ending;
 	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++) {
 		struct sigaction old;
 		if (signals[i] == SIGTSTP && t->o.interruptible < 4)
@@ -85,9 +85,9 @@ static bool on_caught(struct trace *t, int bits, uint64_t *kill_at)
 {
 	bool deaf = t->o.interruptible >= 3;
 	if (bits & BIT(SIGUSR1))
-		trace_count_so_far(t);
+		trace_totals_so_far(&t->totals);
 	if (bits & BIT(SIGALRM)) {
-		trace_out_flush(&t->out);
+		trace_out_flush(&t->out.common);
 		if (t->root_stopped && t->o.interruptible < 4)
 			trace_suspend();
 	}

@@ -1,4 +1,4 @@
-#include "trace/trace.h"
+#include "cmd/trace/trace.h"
 
 #include <signal.h>
 

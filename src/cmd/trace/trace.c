@@ -1,12 +1,11 @@
 /* sctrace itself: traces a program's calls, or counts them. Here: the command line, and what is asked put together. */
-#include "trace/trace.h"
+#include "cmd/trace/trace.h"
 
 #include "base/diag.h"
 #include "base/escape.h"
 #include "cmd/cmd.h"
 #include "cmd/put.h"
 #include "out/term.h"
-#include "syscall/table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -118,66 +117,22 @@ static int wrong_usage(const struct trace *t, struct buf *why)
 	return EXIT_USAGE;
 }
 
-/* Which calls the engine need stop at; calls that end others' restarts and handlers belong to those. */
-static void choose_only(struct trace *t)
-{
-	static const char *const always[] = {"restart_syscall", "rt_sigreturn"};
-	memset(&t->only, 0xff, sizeof(t->only));
-	if (!t->o.select.by_call)
-		return;
-	memcpy(t->only.bits, t->o.select.calls.native, sizeof(t->o.select.calls.native));
-	for (size_t i = 0; i < sizeof(always) / sizeof(*always); i++) {
-		int64_t nr = syscall_number(syscall_native_arch(), always[i]);
-		if (nr >= 0 && nr < CALL_SET_MAX)
-			t->only.bits[nr / 64] |= UINT64_C(1) << (nr % 64);
-	}
-}
-
-/* Does counting need to see each call, or can the engine's own counts do? */
-static bool needs_events(const struct trace_opts *o)
-{
-	bool grouped = o->by && (strcmp(o->by, "fd") == 0 || strcmp(o->by, "path") == 0);
-	return grouped || trace_select_needs_exit(&o->select) || o->select.paths.n || o->select.fds.n || o->count_too ||
-	       o->folded;
-}
-
-static void choose_sink(struct trace *t)
-{
-	static const struct trace_sink *const sinks[] = {[TRACE_TEXT] = &trace_text_sink,
-							 [TRACE_JSON] = &trace_json_sink,
-							 [TRACE_PERFETTO] = &trace_perfetto_sink};
-	t->by_events = (t->o.count || t->o.count_too) && needs_events(&t->o);
-	if (t->o.count)
-		return;
-	t->sink = t->o.folded ? NULL : t->o.truss ? &trace_truss_sink : sinks[t->o.format];
-	if (t->o.folded)
-		t->by_events = true;
-}
-
-static bool wants_colour(const struct trace *t)
-{
-	const char *when = t->o.color ? t->o.color : "auto";
-	if (strcmp(when, "auto") != 0)
-		return strcmp(when, "never") != 0;
-	return term_look(t->out.fd).colour;
-}
-
 static int run(struct trace *t)
 {
 	struct buf why = {0};
-	bool separate = t->o.follow > 1 && !t->o.truss;
-	choose_only(t);
-	choose_sink(t);
-	int r = trace_out_open(&t->out, separate ? NULL : t->o.output, t->o.append, &why);
-	if (r == 0)
-		r = trace_stack_open(t, &why);
+	trace_wire_wants(t);
+	t->out.separate = t->o.follow > 1 && !t->o.truss ? t->o.output : NULL;
+	t->out.append = t->o.append;
+	t->out.failure = &t->failure;
+	int r = trace_out_open(&t->out.common, t->out.separate ? NULL : t->o.output, t->o.append, &why);
+	if (r == 0 && (t->o.stacks || t->o.folded))
+		r = stack_open(&t->stack, &why);
 	if (r < 0) {
 		diag_error("%s", buf_str(&why));
-		trace_out_close(&t->out, &why);
+		trace_out_close(&t->out.common, &why);
 		buf_free(&why);
 		return EXIT_OWN;
 	}
-	t->colour = wants_colour(t);
 	return trace_run(t);
 }
 
@@ -221,10 +176,11 @@ int cmd_trace(int argc, char **argv)
 		status = run(&t);
 	}
 	buf_free(&why);
-	buf_free(&t.why);
-	map_free(&t.groups);
-	summary_free(&t.summary);
-	summary_free(&t.period);
+	buf_free(&t.failure.why);
+	trace_count_free(&t.count);
+	trace_folded_free(&t.folded);
+	trace_totals_free(&t.totals);
+	stack_close(t.stack);
 	trace_opts_free(&t.o);
 	return status;
 }

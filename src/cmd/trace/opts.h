@@ -1,6 +1,6 @@
 /* What the tracer was asked to do: its settings, and the option table that fills them. */
-#ifndef SCTRACE_TRACE_OPTS_H
-#define SCTRACE_TRACE_OPTS_H
+#ifndef SCTRACE_CMD_TRACE_OPTS_H
+#define SCTRACE_CMD_TRACE_OPTS_H
 
 #include "base/vec.h"
 #include "cli/opt.h"

@@ -1,0 +1,156 @@
+/* Joins the parts of a trace: the options decide which sinks there are and what each of them is told. */
+#include "cmd/trace/trace.h"
+
+#include "base/clock.h"
+#include "out/term.h"
+#include "syscall/table.h"
+#include "tracee/names.h"
+
+#include <string.h>
+
+/* Which calls the engine need stop at; calls that end others' restarts and handlers belong to those. */
+static void choose_only(struct trace *t)
+{
+	static const char *const always[] = {"restart_syscall", "rt_sigreturn"};
+	memset(&t->only, 0xff, sizeof(t->only));
+	if (!t->o.select.by_call)
+		return;
+	memcpy(t->only.bits, t->o.select.calls.native, sizeof(t->o.select.calls.native));
+	for (size_t i = 0; i < sizeof(always) / sizeof(*always); i++) {
+		int64_t nr = syscall_number(syscall_native_arch(), always[i]);
+		if (nr >= 0 && nr < CALL_SET_MAX)
+			t->only.bits[nr / 64] |= UINT64_C(1) << (nr % 64);
+	}
+}
+
+/* Does counting need to see each call, or can the engine's own counts do? */
+static bool needs_events(const struct trace_opts *o)
+{
+	bool grouped = o->by && (strcmp(o->by, "fd") == 0 || strcmp(o->by, "path") == 0);
+	return grouped || trace_select_needs_exit(&o->select) || o->select.paths.n || o->select.fds.n || o->count_too;
+}
+
+void trace_wire_wants(struct trace *t)
+{
+	const struct trace_opts *o = &t->o;
+	choose_only(t);
+	t->by_events = o->folded || ((o->count || o->count_too) && needs_events(o));
+	t->shows = !o->count && !o->folded;
+}
+
+static bool wants_colour(const struct trace *t)
+{
+	const char *when = t->o.color ? t->o.color : "auto";
+	if (strcmp(when, "auto") != 0)
+		return strcmp(when, "never") != 0;
+	return term_look(t->out.common.fd).colour;
+}
+
+static struct trace_decoding decoding(const struct trace_opts *o)
+{
+	static const enum decode_fd_names names[] = {FD_NUMBERS, FD_PATHS, FD_IN_FULL};
+	return (struct trace_decoding){.string_max = (unsigned)o->string_max,
+				       .verbose = o->verbose_count > 0,
+				       .fd_names = names[o->fd_names > 2 ? 2 : o->fd_names],
+				       .pid_names = o->pid_names > 0,
+				       .look = &o->look};
+}
+
+static unsigned emit_flags(const struct trace_opts *o, bool colour)
+{
+	static const unsigned constants[] = {
+		[CONSTANTS_NAMED] = 0, [CONSTANTS_RAW] = EMIT_RAW_NAMES, [CONSTANTS_BOTH] = EMIT_BOTH_NAMES};
+	unsigned hex = o->hex > 1 ? EMIT_HEX_STRINGS : o->hex ? EMIT_HEX_NONPRINT : 0;
+	return hex | constants[o->look.constants] | (colour ? EMIT_COLOUR : 0);
+}
+
+static struct trace_sink *wire_text(struct trace *t)
+{
+	const struct trace_opts *o = &t->o;
+	bool colour = wants_colour(t);
+	struct trace_text_config c = {.out = &t->out,
+				      .stack = o->stacks ? t->stack : NULL,
+				      .decoding = decoding(o),
+				      .emit_flags = emit_flags(o, colour),
+				      .quiet = o->look.quiet,
+				      .column = (size_t)o->column,
+				      .pids = t->out.separate ? PIDS_NEVER
+					      : !o->output    ? PIDS_OF_SEVERAL
+					      : o->follow     ? PIDS_ALWAYS
+							      : PIDS_SINCE_SEVERAL,
+				      .clock = o->clock > 2 ? CLOCK_EPOCH : (unsigned)o->clock,
+				      .waits = trace_select_needs_exit(&o->select),
+				      .relative = o->relative,
+				      .durations = o->durations,
+				      .numbers = o->numbers,
+				      .addresses = o->addresses,
+				      .bold = colour};
+	trace_text_init(&t->shown.text, &c);
+	return &t->shown.text.sink;
+}
+
+static struct trace_sink *wire_json(struct trace *t)
+{
+	struct trace_json_config c = {
+		.out = &t->out, .stack = t->o.stacks ? t->stack : NULL, .decoding = decoding(&t->o)};
+	if (t->o.format == TRACE_JSON)
+		trace_json_init(&t->shown.json, &c);
+	else
+		trace_perfetto_init(&t->shown.json, &c);
+	return &t->shown.json.sink;
+}
+
+static struct trace_sink *wire_truss(struct trace *t)
+{
+	const struct trace_opts *o = &t->o;
+	struct trace_truss_config c = {.out = &t->out.common,
+				       .decoding = decoding(o),
+				       .pids = o->follow > 0,
+				       .tids = o->truss_thread_ids,
+				       .clock = o->clock > 0,
+				       .relative = o->relative};
+	trace_truss_init(&t->shown.truss, &c);
+	return &t->shown.truss.sink;
+}
+
+static void wire_totals(struct trace *t)
+{
+	const struct trace_opts *o = &t->o;
+	t->totals.c = (struct trace_totals_config){.engine = t->engine,
+						   .by_events = t->by_events,
+						   .calls = o->select.by_call ? &o->select.calls : NULL,
+						   .by = trace_by_parse(o->by),
+						   .view = o->view,
+						   .errors = o->errors,
+						   .overhead_set = o->overhead_set,
+						   .overhead_ns = o->overhead_ns,
+						   .hist = o->hist,
+						   .save = o->save,
+						   .program = t->program,
+						   .several = o->interval_ns || o->count_too,
+						   .start_ns = t->pipeline.session.start_ns,
+						   .out = &t->out.common,
+						   .failure = &t->failure};
+	t->totals.c.view.colour = wants_colour(t);
+}
+
+void trace_wire(struct trace *t)
+{
+	const struct trace_opts *o = &t->o;
+	struct trace_pipeline *p = &t->pipeline;
+	p->select = &o->select;
+	p->session.names = &names_live;
+	p->session.start_ns = clock_ns();
+	p->session.real_offset_ns = (int64_t)(clock_real_ns() - p->session.start_ns);
+	wire_totals(t);
+	if (t->by_events && (o->count || o->count_too)) {
+		trace_count_init(&t->count, t->totals.c.by, &t->totals.summary);
+		trace_pipeline_add(p, &t->count.sink);
+	}
+	if (o->folded) {
+		trace_folded_init(&t->folded, t->stack, strcmp(o->folded, "folded,time") == 0);
+		trace_pipeline_add(p, &t->folded.sink);
+	}
+	if (t->shows)
+		trace_pipeline_add(p, o->truss ? wire_truss(t) : o->format == TRACE_TEXT ? wire_text(t) : wire_json(t));
+}

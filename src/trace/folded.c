@@ -1,0 +1,73 @@
+#include "trace/folded.h"
+
+#include "base/buf.h"
+#include "base/memory.h"
+#include "trace/line.h"
+#include "trace/stack.h"
+#include "tracee/names.h"
+
+/* What is kept of each thread: the stack of the call in progress, where it will be gone at the call's end. */
+struct kept {
+	struct buf stack;
+};
+
+/* Appends the stack of the event's thread, below the name of its process. */
+static void fold(struct trace_folded *f, const struct event *ev, bool walk, struct buf *out)
+{
+	struct buf name = {0};
+	const struct names *n = f->sink.session->names;
+	n->comm(n->ctx, ev->pid, &name);
+	stack_folded_begin(&f->folded, name.len ? buf_str(&name) : "?");
+	if (walk)
+		stack_walk(f->walker, ev->pid, ev->tid, stack_folded_frame, &f->folded);
+	stack_folded_take(&f->folded, out);
+	buf_free(&name);
+}
+
+static void folded_enter(struct trace_sink *s, struct trace_task *k, const struct event *ev)
+{
+	struct kept *kept = trace_own(s, k);
+	buf_clear(&kept->stack);
+	if (trace_stack_is_lost(ev))
+		fold((struct trace_folded *)s, ev, true, &kept->stack);
+}
+
+static void folded_leave(struct trace_sink *s, struct trace_task *k, const struct event *ev)
+{
+	struct trace_folded *f = (struct trace_folded *)s;
+	struct kept *kept = trace_own(s, k);
+	struct buf leaf = {0};
+	enum resolved how;
+	if (!kept->stack.len)
+		fold(f, ev, ev->kind == EV_EXIT, &kept->stack);
+	trace_call_name(&ev->call, &leaf);
+	stack_folded_add(&f->folded, buf_str(&kept->stack), buf_str(&leaf),
+			 f->by_time ? (uint64_t)trace_own_ns(&ev->call, &how) : 1);
+	buf_free(&leaf);
+	buf_clear(&kept->stack);
+}
+
+static void folded_gone(struct trace_sink *s, struct trace_task *k)
+{
+	buf_free(&((struct kept *)trace_own(s, k))->stack);
+}
+
+static const struct trace_sink_ops folded_ops = {
+	.task_size = sizeof(struct kept), .enter = folded_enter, .leave = folded_leave, .gone = folded_gone};
+
+void trace_folded_init(struct trace_folded *f, struct stack *walker, bool by_time)
+{
+	*f = (struct trace_folded){.sink.ops = &folded_ops, .walker = walker, .by_time = by_time};
+}
+
+void trace_folded_text(struct trace_folded *f, struct buf *out)
+{
+	stack_folded_text(out, &f->folded);
+	if (f->folded.failed)
+		memory_note_failure();
+}
+
+void trace_folded_free(struct trace_folded *f)
+{
+	stack_folded_free(&f->folded);
+}

@@ -1,0 +1,150 @@
+#include "trace/pipeline.h"
+
+#include "base/memory.h"
+#include "decode/inside.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void trace_pipeline_add(struct trace_pipeline *p, struct trace_sink *s)
+{
+	s->session = &p->session;
+	s->slot = p->nsinks;
+	p->sinks[p->nsinks++] = s;
+}
+
+static void free_task(const struct trace_pipeline *p, struct trace_task *k)
+{
+	for (unsigned i = 0; k && i < p->nsinks; i++)
+		free(k->own[i]);
+	free(k);
+}
+
+static struct trace_task *new_task(const struct trace_pipeline *p)
+{
+	struct trace_task *k = calloc(1, sizeof(*k));
+	for (unsigned i = 0; k && i < p->nsinks; i++) {
+		k->own[i] = calloc(1, p->sinks[i]->ops->task_size + 1);
+		if (!k->own[i]) {
+			free_task(p, k);
+			return NULL;
+		}
+	}
+	return k;
+}
+
+static struct trace_task *task_of(struct trace_pipeline *p, pid_t tid, pid_t pid)
+{
+	struct trace_task *k = map_get(&p->tasks, (uint64_t)tid);
+	if (k)
+		return k;
+	k = new_task(p);
+	if (!k || map_put(&p->tasks, (uint64_t)tid, k) < 0) {
+		memory_note_failure();
+		free_task(p, k);
+		return NULL;
+	}
+	k->tid = tid;
+	k->pid = pid;
+	p->session.tasks++;
+	p->session.tasks_seen++;
+	return k;
+}
+
+static void task_gone(struct trace_pipeline *p, struct trace_task *k)
+{
+	for (unsigned i = 0; i < p->nsinks; i++)
+		if (p->sinks[i]->ops->gone)
+			p->sinks[i]->ops->gone(p->sinks[i], k);
+	map_remove(&p->tasks, (uint64_t)k->tid);
+	p->session.tasks--;
+	free_task(p, k);
+}
+
+/* The call that an i386 program makes through another, in its place; what was found at entry counts at its end too. */
+static void unwrap(struct trace_task *k, struct event *ev)
+{
+	if (ev->kind == EV_ENTER)
+		k->is_inside = decode_inside(&ev->call, ev->mem, &k->real);
+	if (!k->is_inside)
+		return;
+	if (ev->kind == EV_EXIT)
+		ev->call.result = decode_inside_result(&ev->call, ev->mem);
+	ev->call.nr = k->real.nr;
+	ev->call.desc = k->real.desc;
+	memcpy(ev->call.args, k->real.args, sizeof(ev->call.args));
+}
+
+typedef void event_fn(struct trace_sink *s, struct trace_task *k, const struct event *ev);
+
+static bool is_wanted(const struct trace_pipeline *p, struct trace_task *k, const struct event *ev)
+{
+	bool begins = ev->kind == EV_ENTER;
+	if (begins)
+		k->selected = trace_select_enter(p->select, ev);
+	bool wanted = begins ? k->selected : k->in_call && k->selected && trace_select_exit(p->select, ev);
+	k->in_call = begins;
+	return wanted;
+}
+
+static void on_call(struct trace_pipeline *p, struct trace_task *k, struct event *ev)
+{
+	unwrap(k, ev);
+	bool wanted = is_wanted(p, k, ev);
+	for (unsigned i = 0; i < p->nsinks; i++) {
+		const struct trace_sink_ops *ops = p->sinks[i]->ops;
+		event_fn *fn = !wanted ? ops->unwanted : ev->kind == EV_ENTER ? ops->enter : ops->leave;
+		if (fn)
+			fn(p->sinks[i], k, ev);
+	}
+}
+
+static void on_other(struct trace_pipeline *p, struct trace_task *k, const struct event *ev)
+{
+	if (ev->kind == EV_SIGNAL && !trace_select_signal(p->select, ev->sig.si_signo))
+		return;
+	for (unsigned i = 0; i < p->nsinks; i++)
+		if (p->sinks[i]->ops->other)
+			p->sinks[i]->ops->other(p->sinks[i], k, ev);
+}
+
+void trace_pipeline_begin(struct trace_pipeline *p)
+{
+	for (unsigned i = 0; i < p->nsinks; i++)
+		if (p->sinks[i]->ops->begin)
+			p->sinks[i]->ops->begin(p->sinks[i]);
+}
+
+void trace_pipeline_event(struct trace_pipeline *p, struct event *ev)
+{
+	struct trace_task *former = ev->kind == EV_EXEC ? map_get(&p->tasks, (uint64_t)ev->child) : NULL;
+	/* A thread that ran execve(2) has taken its leader's place. */
+	if (former && ev->child != ev->tid)
+		task_gone(p, former);
+	struct trace_task *k = task_of(p, ev->tid, ev->pid);
+	if (!k)
+		return;
+	if (ev->kind == EV_ENTER || ev->kind == EV_EXIT || ev->kind == EV_VANISH)
+		on_call(p, k, ev);
+	else
+		on_other(p, k, ev);
+	if (ev->kind == EV_BIRTH && ev->is_thread)
+		task_of(p, ev->child, ev->pid);
+	if (ev->kind == EV_DEATH)
+		task_gone(p, k);
+}
+
+void trace_pipeline_end(struct trace_pipeline *p)
+{
+	size_t i = 0;
+	struct trace_task *k;
+	p->session.ending = true;
+	while ((k = map_next(&p->tasks, &i, NULL))) {
+		task_gone(p, k);
+		i = 0;
+	}
+	map_free(&p->tasks);
+	for (unsigned s = 0; s < p->nsinks; s++)
+		if (p->sinks[s]->ops->end)
+			p->sinks[s]->ops->end(p->sinks[s]);
+}

@@ -1,0 +1,36 @@
+/* The sink that writes calls as lines, in strace's look. */
+#ifndef SCTRACE_TRACE_TEXT_H
+#define SCTRACE_TRACE_TEXT_H
+
+#include "trace/line.h"
+#include "trace/out.h"
+#include "trace/sink.h"
+
+struct stack;
+
+/* Pointers are not owned and outlive the sink. */
+struct trace_text_config {
+	struct trace_outputs *out;
+	struct stack *stack; /* -k: walks the stacks of stopped threads; or NULL */
+	struct trace_decoding decoding;
+	unsigned emit_flags; /* of emit_text_init() */
+	unsigned quiet;      /* enum trace_quiet */
+	size_t column;       /* -a: where results stand */
+	/* Thread ids before lines: never; in brackets while there are several threads; in a column from the second one on. */
+	enum { PIDS_NEVER, PIDS_OF_SEVERAL, PIDS_SINCE_SEVERAL, PIDS_ALWAYS } pids;
+	enum { CLOCK_NONE, CLOCK_SECONDS, CLOCK_MICROSECONDS, CLOCK_EPOCH } clock; /* -t, -tt, -ttt */
+	bool waits;                                   /* for a call's end, which decides whether it is shown */
+	bool relative, durations, numbers, addresses; /* -r, -T, -n, -i */
+	bool bold;                                    /* names of calls */
+};
+
+struct trace_text {
+	struct trace_sink sink;
+	struct trace_text_config c;
+	struct trace_text_task *open; /* whose line is open in the common output */
+	uint64_t last_ns;             /* of the line before */
+};
+
+void trace_text_init(struct trace_text *t, const struct trace_text_config *c);
+
+#endif

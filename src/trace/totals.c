@@ -1,0 +1,277 @@
+#include "trace/totals.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/size.h"
+#include "out/term.h"
+#include "trace/fail.h"
+#include "trace/save.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Calls that -e leaves out, where the engine counted them all. */
+static void drop_unwanted(const struct filter *wanted, struct summary *s)
+{
+	for (size_t i = 0; wanted && i < s->groups.n; i++) {
+		struct summary_group *g = s->groups.v[i];
+		for (size_t k = 0; k < g->calls.n; k++) {
+			struct call_stats *c = g->calls.v[k];
+			if (filter_matches(wanted, c->arch, c->nr))
+				continue;
+			hist_free(&c->hist);
+			*c = (struct call_stats){.arch = c->arch, .nr = c->nr};
+		}
+		size_t kept = 0;
+		for (size_t k = 0; k < g->errnos.n; k++)
+			if (filter_matches(wanted, g->errnos.v[k].arch, g->errnos.v[k].nr))
+				g->errnos.v[kept++] = g->errnos.v[k];
+		g->errnos.n = kept;
+	}
+}
+
+/* -O: the cost of tracing that the user names takes the place of the measured one. */
+static void apply_overhead(const struct trace_totals *t, struct summary *s)
+{
+	for (size_t i = 0; t->c.overhead_set && i < s->groups.n; i++) {
+		struct summary_group *g = s->groups.v[i];
+		for (size_t k = 0; k < g->calls.n; k++) {
+			struct call_stats *c = g->calls.v[k];
+			if (!c->returned)
+				continue;
+			double each = c->cost_ns / (double)c->returned - (double)t->c.overhead_ns;
+			c->ns += each * (double)c->returned;
+			c->min_ns = c->min_ns + each > 0 ? c->min_ns + each : 0;
+			c->max_ns = c->max_ns + each > 0 ? c->max_ns + each : 0;
+			c->cost_ns = (double)t->c.overhead_ns * (double)c->returned;
+			c->spread_ns = 0;
+			struct hist moved = {0};
+			for (uint32_t b = 0; b < c->hist.n; b++) {
+				double ns = (double)hist_bucket_low(c->hist.first + b) + each;
+				if (c->hist.count[b] &&
+				    hist_add(&moved, ns > 0 ? (uint64_t)ns : 0, c->hist.count[b]) < 0)
+					memory_note_failure();
+			}
+			hist_free(&c->hist);
+			c->hist = moved;
+		}
+	}
+}
+
+static uint64_t calls_of(const struct summary_group *g)
+{
+	uint64_t n = 0;
+	for (size_t i = 0; i < g->calls.n; i++)
+		n += g->calls.v[i]->entered;
+	return n;
+}
+
+/* The name under which a process or thread made the most calls: it changes with each execve(2). */
+static const char *name_of(const struct summary *s, int64_t id)
+{
+	const char *name = "";
+	uint64_t most = 0;
+	for (size_t i = 0; i < s->groups.n; i++) {
+		const struct summary_group *g = s->groups.v[i];
+		uint64_t n = g->id == id ? calls_of(g) : 0;
+		if (g->id != id || n < most)
+			continue;
+		most = n;
+		name = g->name;
+	}
+	return name;
+}
+
+/* One row for each process or thread, whatever names it had. */
+static void unite_names(const struct trace_totals *t, struct summary *s)
+{
+	struct summary united = {0};
+	if (t->c.by != BY_PROCESS && t->c.by != BY_THREAD)
+		return;
+	for (size_t i = 0; i < s->groups.n; i++) {
+		struct summary_group *g = s->groups.v[i];
+		char *name = strdup(name_of(s, g->id));
+		char *old = g->name;
+		if (name) {
+			g->name = name;
+			free(old);
+		} else
+			memory_note_failure();
+	}
+	summary_merge(&united, s);
+	summary_free(s);
+	*s = united;
+}
+
+/* Takes over what the engine counted since the last time: into t->period, and from there into t->summary. */
+static void collect(struct trace_totals *t)
+{
+	struct engine *e = t->c.engine;
+	summary_free(&t->period);
+	if (t->c.by_events)
+		return;
+	int r = e->ops->collect(e, &t->period);
+	if (r < 0)
+		trace_fail(t->c.failure, r, "engine %s could not hand over its counts: %s", e->ops->name, strerror(-r));
+	drop_unwanted(t->c.calls, &t->period);
+	apply_overhead(t, &t->period);
+	unite_names(t, &t->period);
+	summary_merge(&t->summary, &t->period);
+	unite_names(t, &t->summary);
+}
+
+static void render(const struct trace_totals *t, const struct summary *s)
+{
+	struct summary_view v = t->c.view;
+	v.width = term_look(t->c.out->fd).width;
+	if (summary_render(s, &v, &t->c.out->buf) < 0 || s->failed)
+		memory_note_failure();
+}
+
+static bool is_for_people(enum summary_format f)
+{
+	return f == SUMMARY_TEXT || f == SUMMARY_WIDE;
+}
+
+static void heading(const struct trace_totals *t, const char *what)
+{
+	if (is_for_people(t->c.view.format))
+		buf_addf(&t->c.out->buf, "%.3f s, %s:\n", (double)(clock_ns() - t->c.start_ns) / 1e9, what);
+}
+
+static void end_table(const struct trace_totals *t)
+{
+	buf_addc(&t->c.out->buf, '\n');
+	trace_out_flush(t->c.out);
+}
+
+void trace_totals_period(struct trace_totals *t)
+{
+	if (t->c.by_events) {
+		trace_totals_so_far(t);
+		return;
+	}
+	collect(t);
+	heading(t, "since the last table");
+	render(t, &t->period);
+	end_table(t);
+}
+
+void trace_totals_so_far(struct trace_totals *t)
+{
+	struct summary now = {0};
+	collect(t);
+	heading(t, "so far");
+	/* A copy, for threads know their rows where events are counted. */
+	summary_merge(&now, &t->summary);
+	unite_names(t, &now);
+	render(t, &now);
+	summary_free(&now);
+	end_table(t);
+}
+
+static void add_seconds(struct buf *out, double ns)
+{
+	if (ns >= 1e8 || ns <= 0)
+		buf_addf(out, "%.2f s", ns / 1e9);
+	else
+		duration_human(out, ns);
+}
+
+static double timeval_ns(const struct timeval *tv)
+{
+	return (double)tv->tv_sec * 1e9 + (double)tv->tv_usec * 1e3;
+}
+
+/* "program: 2.11 s wall, 0.14 s user, 1.95 s system, peak RSS 968 KiB; 31 calls before main" */
+static void program_line(const struct trace_totals *t, const struct engine_result *r, struct buf *out)
+{
+	if (!t->c.program)
+		return;
+	buf_adds(out, "program: ");
+	add_seconds(out, (double)r->wall_ns);
+	buf_adds(out, " wall, ");
+	add_seconds(out, timeval_ns(&r->usage.ru_utime));
+	buf_adds(out, " user, ");
+	add_seconds(out, timeval_ns(&r->usage.ru_stime));
+	buf_adds(out, " system");
+	if (r->peak_rss_bytes) {
+		buf_adds(out, r->rss_is_largest ? ", peak RSS of the largest process " : ", peak RSS ");
+		size_human(out, r->peak_rss_bytes);
+	}
+	if (r->main_found != MAIN_UNKNOWN)
+		buf_addf(out, "; %llu calls before %s", (unsigned long long)r->before_main,
+			 r->main_found == MAIN_SYMBOL ? "main" : "its entry point (there is no symbol main)");
+	if (r->processes > 1)
+		buf_addf(out, "; %llu processes", (unsigned long long)r->processes);
+	buf_addc(out, '\n');
+}
+
+static void footer(const struct trace_totals *t, const struct engine_result *r)
+{
+	struct buf *out = &t->c.out->buf;
+	const struct engine_ops *ops = t->c.engine->ops;
+	if (t->c.errors) {
+		buf_addc(out, '\n');
+		summary_render_errors(&t->summary, out);
+	}
+	if (t->c.hist) {
+		buf_addc(out, '\n');
+		if (!summary_render_hist(&t->summary, t->c.hist, 80, out))
+			buf_addf(out, "%s: no such call came back\n", t->c.hist);
+	}
+	program_line(t, r, out);
+	if (t->c.overhead_set)
+		buf_addf(out, "engine: %s; %.1f us per call removed from the times above, as -O says\n", ops->name,
+			 (double)t->c.overhead_ns / 1e3);
+	else {
+		ops->footer(t->c.engine, out);
+		buf_addc(out, '\n');
+	}
+	if (r->lost)
+		buf_addf(out, "lost: %llu calls could not be counted\n", (unsigned long long)r->lost);
+}
+
+/* A whole JSON document: the calls, the program, the engine. */
+static void json_document(const struct trace_totals *t, const struct engine_result *r)
+{
+	struct buf calls = {0};
+	summary_render(&t->summary, &t->c.view, &calls);
+	trace_save_document(t->c.engine->ops->name, t->c.program != NULL, buf_str(&calls), r, &t->c.out->buf);
+	buf_free(&calls);
+}
+
+static void save(const struct trace_totals *t, const struct engine_result *r)
+{
+	struct buf why = {0};
+	int e = trace_save_run(t->c.save, t->c.program, t->c.engine->ops->name, &t->summary, r, &why);
+	if (e < 0)
+		trace_fail(t->c.failure, e, "%s", buf_str(&why));
+	buf_free(&why);
+}
+
+void trace_totals_final(struct trace_totals *t, const struct engine_result *r)
+{
+	enum summary_format f = t->c.view.format;
+	collect(t);
+	unite_names(t, &t->summary);
+	if (f == SUMMARY_JSON)
+		json_document(t, r);
+	else {
+		if (t->c.several)
+			heading(t, "in all");
+		render(t, &t->summary);
+		if (is_for_people(f) || f == SUMMARY_MARKDOWN) {
+			buf_adds(&t->c.out->buf, f == SUMMARY_MARKDOWN ? "\n" : "");
+			footer(t, r);
+		}
+	}
+	if (t->c.save)
+		save(t, r);
+}
+
+void trace_totals_free(struct trace_totals *t)
+{
+	summary_free(&t->summary);
+	summary_free(&t->period);
+}

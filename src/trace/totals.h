@@ -1,0 +1,45 @@
+/* The tables of -c and -C: what an engine or the counting sink (trace/count.h) has added up, printed and saved. */
+#ifndef SCTRACE_TRACE_TOTALS_H
+#define SCTRACE_TRACE_TOTALS_H
+
+#include "engine/engine.h"
+#include "out/summary_table.h"
+#include "stats/summary.h"
+#include "syscall/filter.h"
+#include "trace/count.h"
+#include "trace/out.h"
+
+struct trace_failure;
+
+/* Pointers are not owned and outlive the totals. */
+struct trace_totals_config {
+	struct engine *engine;
+	bool by_events;             /* a counting sink adds to `summary`; else the engine counts */
+	const struct filter *calls; /* drop others from what the engine counted; NULL: none */
+	enum trace_by by;
+	struct summary_view view;  /* its width is found out at each table */
+	bool errors, overhead_set; /* --errors, -O */
+	uint64_t overhead_ns;      /* -O: of one call */
+	const char *hist, *save;   /* --hist, --save; or NULL */
+	char *const *program;      /* argv of the program that was started, or NULL */
+	bool several;              /* something stands above the last table, so it gets a heading */
+	uint64_t start_ns;         /* CLOCK_MONOTONIC */
+	struct trace_out *out;
+	struct trace_failure *failure;
+};
+
+/* Zero-initialise, then set `c`; free with trace_totals_free(). */
+struct trace_totals {
+	struct trace_totals_config c;
+	struct summary summary, period;
+};
+
+/* Prints the table of what came since the last one (where events are counted: of everything so far). */
+void trace_totals_period(struct trace_totals *t);
+/* Prints the table of everything so far. */
+void trace_totals_so_far(struct trace_totals *t);
+/* Prints the last table, or the JSON document, with all that stands below it, and saves the run. */
+void trace_totals_final(struct trace_totals *t, const struct engine_result *r);
+void trace_totals_free(struct trace_totals *t);
+
+#endif

@@ -1,0 +1,100 @@
+/* Objects of JSON, one a line, and Perfetto's document. */
+#include "trace/json.h"
+
+#include "trace_events.h"
+
+#include <jansson.h>
+
+struct fixture {
+	struct rig rig;
+	struct trace_json_config c;
+	struct trace_json sink;
+};
+
+static int set_up(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	f->c = (struct trace_json_config){.out = &f->rig.out, .decoding = {.string_max = 32, .look = &f->rig.look}};
+	*state = f;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+	rig_free(&f->rig);
+	free(f);
+	return 0;
+}
+
+static void json_is_json(void **state)
+{
+	struct fixture *f = *state;
+	struct rig *r = &f->rig;
+	trace_json_init(&f->sink, &f->c);
+	rig_start(r, &f->sink.sink);
+	enter(r, 100, SYS_write, 1, 0x1000, sizeof(text) - 1);
+	leave(r, 100, SYS_write, 1, 0x1000, sizeof(text) - 1, -ENOSPC);
+	json_t *o = json_loads(buf_str(&r->out.common.buf), 0, NULL);
+	assert_non_null(o);
+	assert_string_equal(json_string_value(json_object_get(o, "name")), "write");
+	assert_string_equal(json_string_value(json_object_get(o, "errno")), "ENOSPC");
+	json_t *args = json_object_get(o, "args");
+	assert_int_equal(json_integer_value(json_object_get(json_object_get(args, "fd"), "raw")), 1);
+	assert_non_null(json_object_get(args, "count"));
+	assert_true(json_is_true(json_object_get(o, "resolved")));
+	assert_true(json_real_value(json_object_get(o, "time")) == 4000 / 1e9);
+	json_decref(o);
+	buf_clear(&r->out.common.buf);
+	/* Vanished with arguments missing: still JSON. */
+	enter(r, 100, SYS_read, 0, 0x1000, 4);
+	give(r, call_event(EV_VANISH, 100, SYS_read, 0, 0x1000, 4, 0));
+	o = json_loads(buf_str(&r->out.common.buf), 0, NULL);
+	assert_non_null(o);
+	assert_true(json_is_true(json_object_get(o, "unfinished")));
+	json_decref(o);
+}
+
+static void each_kind_of_event_is_an_object(void **state)
+{
+	struct fixture *f = *state;
+	struct rig *r = &f->rig;
+	trace_json_init(&f->sink, &f->c);
+	rig_start(r, &f->sink.sink);
+	give(r, (struct event){.kind = EV_BIRTH, .tid = 100, .pid = 100, .child = 101, .is_thread = true});
+	wrote(r, "{\"type\":\"birth\",\"time\":0.000000000,\"pid\":100,\"tid\":100,\"child\":101,\"thread\":true}\n");
+	give(r, (struct event){.kind = EV_DEATH, .tid = 101, .pid = 100, .status = 9});
+	wrote(r, "{\"type\":\"exit\",\"time\":0.000000000,\"pid\":100,\"tid\":101,\"killed_by\":\"SIGKILL\","
+		 "\"core_dumped\":false,\"process\":false}\n");
+}
+
+static void perfetto_is_one_document(void **state)
+{
+	struct fixture *f = *state;
+	struct rig *r = &f->rig;
+	trace_perfetto_init(&f->sink, &f->c);
+	rig_start(r, &f->sink.sink);
+	for (int i = 0; i < 2; i++) {
+		enter(r, 100, SYS_close, 3, 0, 0);
+		leave(r, 100, SYS_close, 3, 0, 0, 0);
+	}
+	trace_pipeline_end(&r->p);
+	json_t *o = json_loads(buf_str(&r->out.common.buf), 0, NULL);
+	assert_non_null(o);
+	json_t *events = json_object_get(o, "traceEvents");
+	assert_int_equal(json_array_size(events), 2);
+	/* Microseconds: from the start of the trace to the call's entry, and from there to its end. */
+	assert_true(json_real_value(json_object_get(json_array_get(events, 0), "ts")) == 3);
+	assert_true(json_real_value(json_object_get(json_array_get(events, 0), "dur")) == 1);
+	json_decref(o);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(json_is_json, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(each_kind_of_event_is_an_object, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(perfetto_is_one_document, set_up, tear_down),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,177 @@
+/* Lines in strace's look. */
+#include "trace/text.h"
+
+#include "trace_events.h"
+
+struct fixture {
+	struct rig rig;
+	struct trace_text_config c;
+	struct trace_text sink;
+};
+
+static int set_up(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	f->c = (struct trace_text_config){.out = &f->rig.out,
+					  .column = 40,
+					  .pids = PIDS_OF_SEVERAL,
+					  .decoding = {.string_max = 32, .look = &f->rig.look}};
+	*state = f;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+	rig_free(&f->rig);
+	free(f);
+	return 0;
+}
+
+static struct rig *start(struct fixture *f)
+{
+	trace_text_init(&f->sink, &f->c);
+	rig_start(&f->rig, &f->sink.sink);
+	return &f->rig;
+}
+
+static void lines_are_aligned_and_harmless(void **state)
+{
+	struct rig *r = start(*state);
+	enter(r, 100, SYS_close, 3, 0, 0);
+	leave(r, 100, SYS_close, 3, 0, 0, 0);
+	wrote(r, "close(3)                                = 0\n");
+	enter(r, 100, SYS_write, 1, 0x1000, sizeof(text) - 1);
+	leave(r, 100, SYS_write, 1, 0x1000, sizeof(text) - 1, 12);
+	wrote(r, "write(1, \"a \\33[31m \\\"b\\\"\\n\", 12)       = 12\n");
+}
+
+static void durations_follow_results(void **state)
+{
+	struct fixture *f = *state;
+	f->c.durations = true;
+	struct rig *r = start(f);
+	enter(r, 100, SYS_close, 9, 0, 0);
+	leave(r, 100, SYS_close, 9, 0, 0, -EBADF);
+	wrote(r, "close(9)                                = -1 EBADF (Bad file descriptor) <0.000010>\n");
+}
+
+static void other_tasks_break_lines(void **state)
+{
+	struct rig *r = start(*state);
+	give(r, (struct event){.kind = EV_BIRTH, .tid = 100, .pid = 100, .child = 101, .is_thread = true});
+	enter(r, 100, SYS_read, 0, 0x1000, 4);
+	enter(r, 101, SYS_close, 3, 0, 0);
+	leave(r, 101, SYS_close, 3, 0, 0, 0);
+	leave(r, 100, SYS_read, 0, 0x1000, 4, 1);
+	wrote(r, "[pid   100] read(0,  <unfinished ...>\n"
+		 "[pid   101] close(3)                    = 0\n"
+		 "[pid   100] <... read resumed>\"a\", 4)   = 1\n");
+}
+
+static void in_a_file_the_pid_stands_in_a_column(void **state)
+{
+	struct fixture *f = *state;
+	f->c.pids = PIDS_ALWAYS;
+	f->c.decoding.pid_names = true;
+	struct rig *r = start(f);
+	enter(r, 100, SYS_close, 3, 0, 0);
+	leave(r, 100, SYS_close, 3, 0, 0, 0);
+	wrote(r, "100  <program100> close(3)              = 0\n");
+}
+
+static void the_pid_comes_with_the_second_thread(void **state)
+{
+	struct fixture *f = *state;
+	f->c.pids = PIDS_SINCE_SEVERAL;
+	struct rig *r = start(f);
+	enter(r, 100, SYS_close, 3, 0, 0);
+	leave(r, 100, SYS_close, 3, 0, 0, 0);
+	give(r, (struct event){.kind = EV_BIRTH, .tid = 100, .pid = 100, .child = 101, .is_thread = true});
+	give(r, (struct event){.kind = EV_DEATH, .tid = 101, .pid = 100});
+	enter(r, 100, SYS_close, 3, 0, 0);
+	leave(r, 100, SYS_close, 3, 0, 0, 0);
+	wrote(r, "close(3)                                = 0\n"
+		 "101   +++ exited with 0 +++\n"
+		 "100   close(3)                          = 0\n");
+}
+
+static void what_never_returns(void **state)
+{
+	struct rig *r = start(*state);
+	enter(r, 100, SYS_exit_group, 3, 0, 0);
+	give(r, call_event(EV_VANISH, 100, SYS_exit_group, 3, 0, 0, 0));
+	give(r, (struct event){.kind = EV_DEATH, .tid = 100, .pid = 100, .status = 3 << 8, .is_process = true});
+	wrote(r, "exit_group(3)                           = ?\n+++ exited with 3 +++\n");
+	enter(r, 100, SYS_read, 0, 0x1000, 4);
+	give(r, call_event(EV_VANISH, 100, SYS_read, 0, 0x1000, 4, 0));
+	give(r, (struct event){.kind = EV_DEATH, .tid = 100, .pid = 100, .status = 9, .is_process = true});
+	wrote(r, "read(0,  <unfinished ...>)              = ?\n+++ killed by SIGKILL +++\n");
+}
+
+static void what_goes_on_without_us_is_detached(void **state)
+{
+	struct rig *r = start(*state);
+	enter(r, 100, SYS_read, 0, 0x1000, 4);
+	trace_pipeline_end(&r->p);
+	wrote(r, "read(0,  <detached ...>\n");
+}
+
+/* A line whose end decides whether it is shown is held back and never broken. */
+static void lines_wait_for_their_end(void **state)
+{
+	struct fixture *f = *state;
+	f->rig.select.status = STATUS_FAILED;
+	f->c.waits = true;
+	f->c.pids = PIDS_NEVER;
+	struct rig *r = start(f);
+	enter(r, 100, SYS_close, 9, 0, 0);
+	wrote(r, "");
+	enter(r, 101, SYS_close, 3, 0, 0);
+	leave(r, 100, SYS_close, 9, 0, 0, -EBADF);
+	leave(r, 101, SYS_close, 3, 0, 0, 0);
+	wrote(r, "close(9)                                = -1 EBADF (Bad file descriptor)\n");
+}
+
+static void addresses_come_with_the_event(void **state)
+{
+	struct fixture *f = *state;
+	f->c.addresses = true;
+	struct rig *r = start(f);
+	struct event ev = {.kind = EV_SIGNAL, .tid = 100, .pid = 100, .ip = 0x1234};
+	ev.sig.si_signo = SIGTERM;
+	give(r, ev);
+	wrote(r, "[0000000000001234] --- SIGTERM {si_signo=SIGTERM, si_code=SI_USER, si_pid=0, si_uid=0} ---\n");
+	give(r, (struct event){.kind = EV_DEATH, .tid = 100, .pid = 100});
+	wrote(r, "[????????????????] +++ exited with 0 +++\n");
+}
+
+static void descriptors_have_names(void **state)
+{
+	struct fixture *f = *state;
+	f->c.decoding.fd_names = FD_PATHS;
+	struct rig *r = start(f);
+	enter(r, 100, SYS_close, 3, 0, 0);
+	leave(r, 100, SYS_close, 3, 0, 0, 0);
+	enter(r, 100, SYS_close, 10, 0, 0);
+	leave(r, 100, SYS_close, 10, 0, 0, 0);
+	wrote(r, "close(3</file3>)                        = 0\n"
+		 "close(10)                               = 0\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(lines_are_aligned_and_harmless, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(durations_follow_results, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(other_tasks_break_lines, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(in_a_file_the_pid_stands_in_a_column, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_pid_comes_with_the_second_thread, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_never_returns, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_goes_on_without_us_is_detached, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(lines_wait_for_their_end, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(addresses_come_with_the_event, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(descriptors_have_names, set_up, tear_down),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
