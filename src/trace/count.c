@@ -3,14 +3,10 @@
 #include "arch/arch.h"
 #include "base/buf.h"
 #include "base/memory.h"
-#include "syscall/kinds.h"
 #include "syscall/life.h"
 #include "syscall/table.h"
-#include "tracee/mem.h"
 #include "tracee/names.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <string.h>
 
 /* What is kept of a thread. */
@@ -32,45 +28,6 @@ enum trace_by trace_by_parse(const char *word)
 		if (strcmp(words[i], word) == 0)
 			return (enum trace_by)i;
 	return BY_NOTHING;
-}
-
-/* Is descriptor `i` the file itself and not a folder that a path beside it begins in (AT_EMPTY_PATH, as fstat(3) has it)? */
-static bool stands_alone(const struct event *ev, const struct syscall_desc *d, unsigned i)
-{
-	char byte;
-	int ended = 0;
-	if (i + 1 == d->nargs || d->args[i + 1].kind != K_PATH || !ev->call.args[i + 1])
-		return true;
-	return ev->mem && mem_string(ev->mem, ev->call.args[i + 1], &byte, 1, &ended) == 0 && ended;
-}
-
-/* The descriptor that the call is about: the first that is one, or -1. */
-static int call_fd(const struct event *ev)
-{
-	const struct syscall_desc *d = ev->call.desc;
-	for (unsigned i = 0; d && i < d->nargs; i++) {
-		int fd = (int)ev->call.args[i];
-		if (d->args[i].kind == K_FD || (d->args[i].kind == K_DIRFD && fd >= 0 && stands_alone(ev, d, i)))
-			return fd;
-	}
-	return -1;
-}
-
-static bool call_path(const struct event *ev, struct buf *out)
-{
-	const struct syscall_desc *d = ev->call.desc;
-	for (unsigned i = 0; d && ev->mem && i < d->nargs; i++) {
-		char path[PATH_MAX];
-		int ended;
-		ssize_t n = d->args[i].kind == K_PATH
-				    ? mem_string(ev->mem, ev->call.args[i], path, sizeof(path), &ended)
-				    : -1;
-		if (n <= 0)
-			continue;
-		buf_add(out, path, (size_t)n);
-		return true;
-	}
-	return false;
 }
 
 /* FNV-1a (Fowler, Noll, Vo), of the id too. */
@@ -96,31 +53,39 @@ static struct summary_group *find_group(struct trace_count *c, const char *name,
 	return g;
 }
 
+static void add_fd(struct trace_subject *s, struct buf *out)
+{
+	struct trace_ref *fd = trace_subject_fd(s);
+	if (fd)
+		buf_addf(out, "%d<%s>", fd->fd, buf_str(trace_ref_text(s, fd)));
+	else
+		buf_adds(out, "(no descriptor)");
+}
+
+static void add_path(struct trace_subject *s, struct buf *out)
+{
+	struct trace_ref *r = trace_subject_fd(s);
+	if (!r)
+		r = trace_subject_path(s);
+	if (r)
+		buf_adds(out, buf_str(trace_ref_text(s, r)));
+	if (!out->len)
+		buf_adds(out, "(no path)");
+}
+
 /* The row of --by that the call belongs to; descriptors and paths are looked up while the call is on its way. */
-static struct summary_group *group_of(struct trace_count *c, const struct event *ev)
+static struct summary_group *group_of(struct trace_count *c, struct trace_task *k, const struct event *ev)
 {
 	const struct names *n = c->sink.session->names;
 	struct buf name = {0};
 	int64_t id = -1;
-	int fd = call_fd(ev);
 	if (c->by == BY_PROCESS || c->by == BY_THREAD) {
 		id = c->by == BY_PROCESS ? ev->pid : ev->tid;
 		n->comm(n->ctx, (pid_t)id, &name);
-	} else if (c->by == BY_FD) {
-		if (fd >= 0) {
-			buf_addf(&name, "%d<", fd);
-			n->fd(n->ctx, ev->tid, fd, &name);
-			buf_addc(&name, '>');
-		} else
-			buf_adds(&name, "(no descriptor)");
-	} else if (c->by == BY_PATH) {
-		if (fd >= 0)
-			n->fd(n->ctx, ev->tid, fd, &name);
-		else
-			call_path(ev, &name);
-		if (!name.len)
-			buf_adds(&name, "(no path)");
-	}
+	} else if (c->by == BY_FD)
+		add_fd(&k->subject, &name);
+	else if (c->by == BY_PATH)
+		add_path(&k->subject, &name);
 	struct summary_group *g = find_group(c, buf_str(&name), id);
 	buf_free(&name);
 	return g;
@@ -195,7 +160,7 @@ static void count_enter(struct trace_sink *s, struct trace_task *task, const str
 	if (enter(t, k, ev))
 		return;
 	if (!k->group || t->by == BY_FD || t->by == BY_PATH)
-		k->group = group_of(t, ev);
+		k->group = group_of(t, task, ev);
 	k->life.tag = k->group;
 }
 
@@ -221,7 +186,7 @@ static void count_other(struct trace_sink *s, struct trace_task *task, const str
 	struct trace_count *t = count_of(s);
 	struct counted *k = trace_own(s, task);
 	if (ev->kind == EV_EXEC && k->group && (t->by == BY_PROCESS || t->by == BY_THREAD))
-		k->group = group_of(t, ev);
+		k->group = group_of(t, task, ev);
 }
 
 /* What was interrupted never came back. */

@@ -17,6 +17,8 @@ static void free_task(const struct trace_pipeline *p, struct trace_task *k)
 {
 	for (unsigned i = 0; k && i < p->nsinks; i++)
 		free(k->own[i]);
+	if (k)
+		trace_subject_free(&k->subject);
 	free(k);
 }
 
@@ -81,7 +83,7 @@ static bool is_wanted(const struct trace_pipeline *p, struct trace_task *k, cons
 {
 	bool begins = ev->kind == EV_ENTER;
 	if (begins)
-		k->selected = trace_select_enter(p->select, ev);
+		k->selected = trace_select_enter(p->select, ev, &k->subject);
 	bool wanted = begins ? k->selected : k->in_call && k->selected && trace_select_exit(p->select, ev);
 	k->in_call = begins;
 	return wanted;
@@ -90,6 +92,9 @@ static bool is_wanted(const struct trace_pipeline *p, struct trace_task *k, cons
 static void on_call(struct trace_pipeline *p, struct trace_task *k, struct event *ev)
 {
 	unwrap(k, ev);
+	if (ev->kind == EV_ENTER)
+		trace_subject_begin(&k->subject, ev, p->session.names);
+	k->subject.ev = ev;
 	bool wanted = is_wanted(p, k, ev);
 	for (unsigned i = 0; i < p->nsinks; i++) {
 		const struct trace_sink_ops *ops = p->sinks[i]->ops;

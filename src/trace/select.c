@@ -4,12 +4,9 @@
 #include "base/near.h"
 #include "base/size.h"
 #include "decode/decode.h"
-#include "syscall/kinds.h"
-#include "syscall/table.h"
-#include "tracee/mem.h"
+#include "trace/subject.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -217,84 +214,48 @@ int trace_select_path(struct trace_select *s, const char *path)
 }
 
 /* "/etc/..." takes what is below /etc, and /etc itself; without the dots the very path. */
-static bool path_matches(const struct trace_select *s, const char *path, size_t len)
+static bool path_matches(const struct trace_select *s, const struct buf *path)
 {
 	for (size_t i = 0; i < s->paths.n; i++) {
 		const char *p = s->paths.v[i];
 		size_t n;
 		bool tree = is_tree(p, &n);
-		if (len >= n && memcmp(path, p, n) == 0 && (len == n || (tree && path[n] == '/')))
+		if (path->len >= n && path->len && memcmp(path->s, p, n) == 0 &&
+		    (path->len == n || (tree && path->s[n] == '/')))
 			return true;
 	}
 	return false;
 }
 
-static bool fd_matches(const struct trace_select *s, const struct event *ev, int fd)
+static bool fd_matches(const struct trace_select *s, struct trace_subject *subject, struct trace_ref *r)
 {
 	for (size_t i = 0; i < s->fds.n; i++)
-		if (s->fds.v[i] == fd)
+		if (s->fds.v[i] == r->fd)
 			return true;
-	if (!s->paths.n || fd < 0)
-		return false;
-	char link[64], path[PATH_MAX];
-	snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)ev->tid, fd);
-	ssize_t n = readlink(link, path, sizeof(path));
-	return n > 0 && path_matches(s, path, (size_t)n);
+	return s->paths.n && path_matches(s, trace_ref_text(subject, r));
 }
 
-/* A relative path of the program counts from its folder, or from the one that the call names by a descriptor. */
-static bool relative_matches(const struct trace_select *s, const struct event *ev, int dir_fd, const char *path,
-			     size_t len)
+static bool string_matches(const struct trace_select *s, struct trace_subject *subject, struct trace_ref *r)
 {
-	char link[64], base[2 * PATH_MAX];
-	if (dir_fd == AT_FDCWD)
-		snprintf(link, sizeof(link), "/proc/%d/cwd", (int)ev->tid);
-	else
-		snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)ev->tid, dir_fd);
-	ssize_t n = readlink(link, base, PATH_MAX - 1);
-	if (n <= 0)
-		return false;
-	while (len > 2 && memcmp(path, "./", 2) == 0) {
-		path += 2;
-		len -= 2;
-	}
-	base[n++] = '/';
-	memcpy(base + n, path, len);
-	return path_matches(s, base, (size_t)n + len);
-}
-
-static bool string_matches(const struct trace_select *s, const struct event *ev, uint64_t addr, int dir_fd)
-{
-	char path[PATH_MAX];
-	int ended = 0;
-	ssize_t n = s->paths.n && ev->mem ? mem_string(ev->mem, addr, path, sizeof(path), &ended) : -1;
-	if (n <= 0 || !ended)
-		return false;
-	return path_matches(s, path, (size_t)n) || (path[0] != '/' && relative_matches(s, ev, dir_fd, path, (size_t)n));
+	return s->paths.n && ((path_matches(s, trace_ref_text(subject, r)) && r->whole) ||
+			      path_matches(s, trace_ref_full(subject, r)));
 }
 
 /* Does any argument of the call name one of the paths or descriptors? */
-static bool touches(const struct trace_select *s, const struct event *ev)
+static bool touches(const struct trace_select *s, struct trace_subject *subject)
 {
-	const struct syscall_desc *d = ev->call.desc;
-	int dir_fd = AT_FDCWD;
-	for (unsigned i = 0; d && i < d->nargs; i++) {
-		uint16_t kind = d->args[i].kind;
-		if (kind == K_DIRFD)
-			dir_fd = (int)ev->call.args[i];
-		if ((kind == K_FD || kind == K_DIRFD) && fd_matches(s, ev, (int)ev->call.args[i]))
+	struct trace_ref *r = trace_subject_refs(subject);
+	for (unsigned i = 0; i < subject->n; i++, r++)
+		if (r->kind == REF_PATH ? string_matches(s, subject, r) : fd_matches(s, subject, r))
 			return true;
-		if (kind == K_PATH && string_matches(s, ev, ev->call.args[i], dir_fd))
-			return true;
-	}
 	return false;
 }
 
-bool trace_select_enter(const struct trace_select *s, const struct event *ev)
+bool trace_select_enter(const struct trace_select *s, const struct event *ev, struct trace_subject *subject)
 {
 	if (s->by_call && !filter_takes(&s->calls, &ev->call))
 		return false;
-	return (!s->paths.n && !s->fds.n) || touches(s, ev);
+	return (!s->paths.n && !s->fds.n) || touches(s, subject);
 }
 
 bool trace_select_needs_exit(const struct trace_select *s)

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 struct buf;
+struct trace_subject;
 
 /* How a call ended, for -e status=. */
 enum trace_status {
@@ -49,8 +50,8 @@ int trace_select_fds(struct trace_select *s, const char *text, size_t *at, struc
 /* Adds a path of -P, and what it leads to where it is relative or a link. 0 or -ENOMEM. */
 int trace_select_path(struct trace_select *s, const char *path);
 
-/* Is the call wanted as far as its entry tells? Paths are read through ev->mem. */
-bool trace_select_enter(const struct trace_select *s, const struct event *ev);
+/* Is the call wanted as far as its entry tells? `subject` is the entry's, and asked only for -P and fds=. */
+bool trace_select_enter(const struct trace_select *s, const struct event *ev, struct trace_subject *subject);
 /* Does anything depend on how a call ends? Then its line must wait for that. */
 bool trace_select_needs_exit(const struct trace_select *s);
 /* Is the call wanted by its end (EV_EXIT or EV_VANISH)? */

@@ -3,6 +3,7 @@
 #define SCTRACE_TRACE_SINK_H
 
 #include "event.h"
+#include "trace/subject.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,7 +27,8 @@ struct trace_session {
 /* What the pipeline knows of a thread between its events. */
 struct trace_task {
 	pid_t tid, pid;
-	void *own[TRACE_SINKS_MAX]; /* task_size bytes for each sink, in the order of trace_pipeline_add() */
+	struct trace_subject subject; /* of the call in progress, or of the one that ends */
+	void *own[TRACE_SINKS_MAX];   /* task_size bytes for each sink, in the order of trace_pipeline_add() */
 	bool in_call;
 	bool selected;  /* the call in progress is wanted */
 	bool is_inside; /* it is one that an i386 program makes through another one: `real`, as it was at entry */
