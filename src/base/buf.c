@@ -122,3 +122,33 @@ char *buf_take(struct buf *b)
 	buf_init(b);
 	return s;
 }
+
+void buf_add_wrapped(struct buf *b, const char *text, int col, int indent, int width)
+{
+	bool begins = true; /* the line */
+	while (*text) {
+		text += strspn(text, " ");
+		int len = (int)strcspn(text, " \n");
+		if (!begins && col + 1 + len > width) {
+			buf_addc(b, '\n');
+			buf_fill(b, ' ', (size_t)indent);
+			col = indent;
+			begins = true;
+		}
+		if (!begins) {
+			buf_addc(b, ' ');
+			col++;
+		}
+		buf_add(b, text, (size_t)len);
+		col += len;
+		text += len;
+		begins = *text == '\n';
+		if (!begins)
+			continue;
+		text++;
+		buf_addc(b, '\n');
+		buf_fill(b, ' ', *text ? (size_t)indent : 0);
+		col = indent;
+	}
+	buf_addc(b, '\n');
+}

@@ -31,6 +31,11 @@ void buf_addf(struct buf *b, const char *fmt, ...) __attribute__((format(printf,
 void buf_addv(struct buf *b, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
 /* Appends `n` times `c`. */
 void buf_fill(struct buf *b, char c, size_t n);
+/*
+ * Appends `text` and a newline, from column `col` on. A line is broken before the word that would pass column `width`, and goes on
+ * at column `indent`, as it does after a newline in `text`. Spaces between words become one.
+ */
+void buf_add_wrapped(struct buf *b, const char *text, int col, int indent, int width);
 /* The text, never NULL; owned by the buffer, valid until its next change. */
 const char *buf_str(const struct buf *b);
 /* Hands the text over (malloc'ed, NULL when memory ran out) and leaves the buffer empty. */

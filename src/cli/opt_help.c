@@ -37,35 +37,6 @@ static void spelling(const struct opt *o, struct buf *out)
 		buf_addf(out, o->name ? "[=%s" : "[%s", o->arg + 1);
 }
 
-/* Adds `text` from column `col` on, breaking before words that would pass `width` and going on at `indent`. */
-static void wrapped(struct buf *out, const char *text, int col, int indent, int width)
-{
-	while (*text) {
-		text += strspn(text, " ");
-		int len = (int)strcspn(text, " \n");
-		bool fits = col + 1 + len <= width || col <= indent;
-		if (!fits) {
-			buf_addc(out, '\n');
-			buf_fill(out, ' ', (size_t)indent);
-			col = indent;
-		}
-		if (col > indent) {
-			buf_addc(out, ' ');
-			col++;
-		}
-		buf_add(out, text, (size_t)len);
-		col += len;
-		text += len;
-		if (*text != '\n')
-			continue;
-		text++;
-		buf_addc(out, '\n');
-		buf_fill(out, ' ', *text ? (size_t)indent : 0);
-		col = indent;
-	}
-	buf_addc(out, '\n');
-}
-
 static int help_column(const struct opt *table)
 {
 	int widest = 0;
@@ -92,7 +63,7 @@ static void help_row(const struct opt *o, struct buf *out, int column, int width
 		buf_fill(&s, ' ', (size_t)column);
 	}
 	buf_adds(out, buf_str(&s));
-	wrapped(out, o->help ? o->help : "", column, column, width);
+	buf_add_wrapped(out, o->help ? o->help : "", column, column, width);
 	buf_free(&s);
 }
 
@@ -110,7 +81,7 @@ void opt_help(const struct opt_command *c, struct buf *out, int width, bool colo
 	for (size_t i = 0; c->usage[i]; i++)
 		buf_addf(out, "%s%s %s\n", i ? "       " : "Usage: ", c->name, c->usage[i]);
 	buf_addc(out, '\n');
-	wrapped(out, c->about, 0, 0, width);
+	buf_add_wrapped(out, c->about, 0, 0, width);
 	int column = help_column(c->table);
 	if (!is_heading(c->table))
 		heading(out, "Options:", colour);
@@ -125,6 +96,6 @@ void opt_help(const struct opt_command *c, struct buf *out, int width, bool colo
 	help_row(&(struct opt){.letter = 'V', .name = "version", .help = "print the version"}, out, column, width);
 	if (c->epilog) {
 		buf_addc(out, '\n');
-		wrapped(out, c->epilog, 0, 0, width);
+		buf_add_wrapped(out, c->epilog, 0, 0, width);
 	}
 }

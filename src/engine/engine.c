@@ -25,11 +25,38 @@ const struct engine_ops *engine_find(const char *name)
 	return NULL;
 }
 
+void engine_lacks(const struct engine_ops *e, unsigned want, struct buf *out)
+{
+	static const struct {
+		unsigned cap;
+		const char *does;
+	} abilities[] = {
+		{CAP_EVENTS, "report each call"},
+		{CAP_COUNTS, "count calls"},
+		{CAP_BY_PROCESS, "count for each process"},
+		{CAP_BY_THREAD, "count for each thread"},
+		{CAP_ATTACH, "attach to running processes"},
+		{CAP_FOLLOW, "follow children"},
+		{CAP_INJECT, "tamper with calls"},
+		{CAP_CGROUP, "count a control group (--cgroup)"},
+		{CAP_SYSTEM, "count every process (--all)"},
+		{CAP_ERRNOS, "count errors by number (--errors)"},
+	};
+	const char *between = "";
+	for (size_t i = 0; i < sizeof(abilities) / sizeof(*abilities); i++) {
+		if (!(want & abilities[i].cap & ~e->caps))
+			continue;
+		buf_addf(out, "%s%s", between, abilities[i].does);
+		between = " or ";
+	}
+}
+
 /* Can `e` do `want` and run here? Where not, `why` says so. */
 static bool suits(const struct engine_ops *e, unsigned want, struct buf *why)
 {
 	if ((e->caps & want) != want) {
-		buf_addf(why, "engine %s cannot do what is asked", e->name);
+		buf_addf(why, "engine %s cannot ", e->name);
+		engine_lacks(e, want, why);
 		return false;
 	}
 	struct buf reason = {0};

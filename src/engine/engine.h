@@ -121,6 +121,8 @@ extern const struct engine_ops engine_ptrace, engine_patch, engine_bpf;
 const struct engine_ops *const *engine_list(void);
 /* What --engine takes, for completion. */
 #define ENGINE_WORDS "auto ptrace patch bpf"
+/* Appends what of `want` the engine cannot do, in words that follow "cannot"; nothing where it can do all of it. */
+void engine_lacks(const struct engine_ops *e, unsigned want, struct buf *out);
 /* The engine called `name`, or NULL. */
 const struct engine_ops *engine_find(const char *name);
 /*

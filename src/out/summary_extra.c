@@ -109,13 +109,41 @@ static void collect_hist(const struct summary *s, const char *name, struct hist 
 	}
 }
 
-/* A line of the picture takes in four buckets: an eighth of a power of two. */
-#define BUCKETS_A_LINE 4
+/* So many lines leave room for a short table, the footer and a prompt on a terminal of 24 lines. */
+#define HIST_LINES 14
 
-static void hist_line(struct buf *out, uint32_t line, uint64_t count, uint64_t most, uint64_t total, int bar)
+/* The picture: a line takes in `step` buckets. Runs of empty lines shrink to one, so that a rare slow call takes no screen. */
+struct hist_lines {
+	uint64_t count[HIST_LINES]; /* 0: an empty run */
+	uint32_t line[HIST_LINES];  /* in steps */
+	uint32_t step;
+	size_t n;
+};
+
+/* False: it takes more lines than there are. */
+static bool group_lines(const struct hist *h, uint32_t step, struct hist_lines *l)
+{
+	*l = (struct hist_lines){.step = step};
+	for (uint32_t i = 0; i < h->n; i++) {
+		uint32_t line = (h->first + i) / step;
+		if (!h->count[i])
+			continue;
+		bool same = l->n && l->line[l->n - 1] == line;
+		bool gap = l->n && line > l->line[l->n - 1] + 1;
+		if (l->n + gap + !same > HIST_LINES)
+			return false;
+		l->n += gap;
+		l->n += !same;
+		l->line[l->n - 1] = line;
+		l->count[l->n - 1] += h->count[i];
+	}
+	return true;
+}
+
+static void hist_line(struct buf *out, uint64_t low_ns, uint64_t count, uint64_t most, uint64_t total, int bar)
 {
 	struct buf from = {0};
-	duration_human(&from, (double)hist_bucket_low(line * BUCKETS_A_LINE));
+	duration_human(&from, (double)low_ns);
 	buf_addf(out, "%10s %10llu %5.1f %% ", buf_str(&from), (unsigned long long)count,
 		 100 * (double)count / (double)total);
 	buf_fill(out, '#', (size_t)ceil((double)bar * (double)count / (double)most));
@@ -128,33 +156,22 @@ static void hist_line(struct buf *out, uint32_t line, uint64_t count, uint64_t m
 bool summary_render_hist(const struct summary *s, const char *name, int width, struct buf *out)
 {
 	struct hist h = {0};
-	collect_hist(s, name, &h, out);
-	uint32_t first = h.first / BUCKETS_A_LINE;
-	uint32_t last = h.n ? (h.first + h.n - 1) / BUCKETS_A_LINE : 0;
-	uint64_t *count = h.total ? calloc(last - first + 1, sizeof(*count)) : NULL;
+	struct hist_lines l;
 	uint64_t most = 0;
-	for (uint32_t i = 0; count && i < h.n; i++) {
-		uint32_t line = (h.first + i) / BUCKETS_A_LINE - first;
-		count[line] += h.count[i];
-		if (count[line] > most)
-			most = count[line];
-	}
-	bool any = count && most;
-	while (any && !count[last - first])
-		last--;
-	uint32_t begin = first;
-	while (any && !count[begin - first])
-		begin++;
-	if (any)
+	collect_hist(s, name, &h, out);
+	/* From an eighth of a power of two on, ever coarser: 64 bits are 2,000 buckets at most. */
+	for (uint32_t step = 4; !group_lines(&h, step, &l); step *= 2)
+		;
+	for (size_t i = 0; i < l.n; i++)
+		most = l.count[i] > most ? l.count[i] : most;
+	if (most)
 		buf_addf(out, "%s: time from %10s %10s\n", name, "calls", "share");
-	/* Runs of empty lines shrink to one, so that a rare slow call does not cost a screen. */
-	for (uint32_t i = begin; any && i <= last; i++) {
-		if (count[i - first])
-			hist_line(out, i, count[i - first], most, h.total, width > 60 ? width - 32 : 28);
-		else if (count[i - first - 1])
+	for (size_t i = 0; most && i < l.n; i++)
+		if (l.count[i])
+			hist_line(out, hist_bucket_low(l.line[i] * l.step), l.count[i], most, h.total,
+				  width > 60 ? width - 32 : 28);
+		else
 			buf_adds(out, "       ...\n");
-	}
-	free(count);
 	hist_free(&h);
-	return any;
+	return most;
 }

@@ -55,7 +55,7 @@ int summary_render(const struct summary *s, const struct summary_view *v, struct
 /* Appends which calls failed how often and with what, most frequent first (--errors). */
 void summary_render_errors(const struct summary *s, struct buf *out);
 /*
- * Appends a histogram of call `name`'s durations, `width` columns wide (--hist). False where no such call was made or
+ * Appends a histogram of call `name`'s durations, `width` columns wide and few enough lines for a terminal (--hist). False where no such call was made or
  * none returned.
  */
 bool summary_render_hist(const struct summary *s, const char *name, int width, struct buf *out);

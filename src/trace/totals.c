@@ -7,6 +7,7 @@
 #include "trace/fail.h"
 #include "trace/save.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -207,29 +208,62 @@ static void program_line(const struct trace_totals *t, const struct engine_resul
 	buf_addc(out, '\n');
 }
 
+static bool any_completed(const struct summary *s)
+{
+	for (size_t i = 0; i < s->groups.n; i++)
+		for (size_t k = 0; k < s->groups.v[i]->calls.n; k++)
+			if (s->groups.v[i]->calls.v[k]->returned)
+				return true;
+	return false;
+}
+
+static void engine_lines(const struct trace_totals *t, struct buf *out)
+{
+	const struct engine_ops *ops = t->c.engine->ops;
+	if (t->c.overhead_set)
+		buf_addf(out, "engine: %s; %.1f us per call removed from the times above, as -O says", ops->name,
+			 (double)t->c.overhead_ns / 1e3);
+	else
+		ops->footer(t->c.engine, out);
+	buf_addf(out, "\n%s%s", t->c.choice, *t->c.choice ? "\n" : "");
+}
+
+/* Appends each line of `text`, broken between words where it is longer than `width`; 0: no limit. */
+static void add_lines(struct buf *out, const char *text, int width)
+{
+	while (*text) {
+		size_t len = strcspn(text, "\n");
+		struct buf line = {0};
+		buf_add(&line, text, len);
+		buf_add_wrapped(out, buf_str(&line), 0, 2, width ? width : INT_MAX);
+		buf_free(&line);
+		text += len + (text[len] == '\n');
+	}
+}
+
 static void footer(const struct trace_totals *t, const struct engine_result *r)
 {
 	struct buf *out = &t->c.out->buf;
-	const struct engine_ops *ops = t->c.engine->ops;
+	struct buf text = {0};
+	int width = term_look(t->c.out->fd).width;
+	if (!any_completed(&t->summary))
+		buf_addf(&text, "no call%s completed%s\n", t->c.calls ? " that -e chose" : "",
+			 t->c.program ? "" : " while sctrace counted");
 	if (t->c.errors) {
 		buf_addc(out, '\n');
 		summary_render_errors(&t->summary, out);
 	}
 	if (t->c.hist) {
 		buf_addc(out, '\n');
-		if (!summary_render_hist(&t->summary, t->c.hist, 80, out))
-			buf_addf(out, "%s: no such call came back\n", t->c.hist);
+		if (!summary_render_hist(&t->summary, t->c.hist, width ? width : 80, out))
+			buf_addf(&text, "%s: no such call came back\n", t->c.hist);
 	}
-	program_line(t, r, out);
-	if (t->c.overhead_set)
-		buf_addf(out, "engine: %s; %.1f us per call removed from the times above, as -O says\n", ops->name,
-			 (double)t->c.overhead_ns / 1e3);
-	else {
-		ops->footer(t->c.engine, out);
-		buf_addc(out, '\n');
-	}
+	program_line(t, r, &text);
+	engine_lines(t, &text);
 	if (r->lost)
-		buf_addf(out, "lost: %llu calls could not be counted\n", (unsigned long long)r->lost);
+		buf_addf(&text, "lost: %llu calls could not be counted\n", (unsigned long long)r->lost);
+	add_lines(out, buf_str(&text), width);
+	buf_free(&text);
 }
 
 /* A whole JSON document: the calls, the program, the engine. */

@@ -24,6 +24,7 @@ struct trace_totals_config {
 	char *const *program;      /* argv of the program that was started, or NULL */
 	bool several;              /* something stands above the last table, so it gets a heading */
 	uint64_t start_ns;         /* CLOCK_MONOTONIC */
+	const char *choice;        /* a line on why this engine was chosen, or "" */
 	struct trace_out *out;
 	struct trace_failure *failure;
 };

@@ -171,6 +171,33 @@ def test_output_files(tmp):
     assert len(files) == 2 and all("+++ exited with 0 +++" in f.read_text() for f in files)
 
 
+def test_below_the_table(tmp):
+    """Below -c's table: lines of at most COLUMNS, a histogram of one screen, why this engine, and that no call completed"""
+    narrow = {**os.environ, "COLUMNS": "50"}
+    usual, folded = run("-c", "true").stderr, run("-c", "true", env=narrow).stderr
+    assert max(map(len, usual.splitlines())) > 80 and max(map(len, folded.splitlines())) <= 50, (usual, folded)
+    whole = folded.replace("\n  ", " ")
+    assert lines(whole, r"program: .* wall, .* user, .* system.*") and lines(whole, r"engine: .*"), folded
+    assert len(run("--help", env=narrow).stdout.splitlines()) > len(run("--help").stdout.splitlines())
+    dd = ["dd", "if=/dev/zero", "of=/dev/null", "bs=1", "count=20000"]
+    r = run("-c", "--hist=read", "-e", "trace=read", *dd, env={**os.environ, "COLUMNS": "80"})
+    text = r.stderr[r.stderr.index("syscall "):]
+    assert len(text.splitlines()) <= 24 and "read: time from" in text, text
+    assert lines(run("-c", "--errors", "true").stderr, r"engine \w+ was chosen, because patch cannot .*\(--errors\)")
+    assert "was chosen" not in run("-c", "--errors", "--engine=ptrace", "true").stderr
+    assert "\nno call that -e chose completed\n" in run("-c", "-e", "trace=reboot", "true").stderr
+    assert "\nreboot: no such call came back\n" in run("-c", "--hist=reboot", "true").stderr
+    idle = subprocess.Popen(["sleep", "1000"])
+    try:
+        p = subprocess.Popen([SCTRACE, "-c", "-p", str(idle.pid)], stderr=subprocess.PIPE, text=True)
+        assert "attached" in p.stderr.readline()
+        p.send_signal(signal.SIGINT)
+        assert "\nno call completed while sctrace counted\n" in p.communicate(timeout=TIMEOUT)[1]
+    finally:
+        idle.kill()
+        idle.wait()
+
+
 def test_filters(tmp):
     """Choices by name, result, error, path, descriptor, duration and signal"""
     t = run("-e", "trace=openat", "cat", "/etc/passwd").stderr

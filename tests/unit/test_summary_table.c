@@ -7,6 +7,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 
@@ -259,6 +260,36 @@ static void errors_and_histograms(void **state)
 	summary_free(&s);
 }
 
+static void histograms_fit_on_a_screen(void **state)
+{
+	(void)state;
+	static const struct {
+		double first, factor;
+		unsigned n;
+	} shapes[] = {{1, 1.03, 900}, {100, 2, 34}, {50, 40, 7}, {1e6, 1.001, 3000}};
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
+		struct summary s = {0};
+		struct buf out = {0};
+		double ns = shapes[i].first;
+		struct summary_group *g = summary_group(&s, "", -1);
+		for (unsigned k = 0; k < shapes[i].n; k++, ns *= shapes[i].factor)
+			add(&s, g, SYS_read, 1 + k % 3, ns, 0, 0);
+		assert_true(summary_render_hist(&s, "read", 80, &out));
+		unsigned lines = 0, calls = 0, expected = 0;
+		for (unsigned k = 0; k < shapes[i].n; k++)
+			expected += 1 + k % 3;
+		for (const char *p = buf_str(&out); *p; p += strcspn(p, "\n") + 1, lines++) {
+			unsigned count;
+			assert_true(strcspn(p, "\n") <= 80);
+			calls += sscanf(p, "%*f %*s %u", &count) == 1 ? count : 0;
+		}
+		assert_true(lines <= 15);
+		assert_int_equal(calls, expected);
+		buf_free(&out);
+		summary_free(&s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -271,6 +302,7 @@ int main(void)
 		cmocka_unit_test(groups_have_a_row_each),
 		cmocka_unit_test(words_are_checked),
 		cmocka_unit_test(errors_and_histograms),
+		cmocka_unit_test(histograms_fit_on_a_screen),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

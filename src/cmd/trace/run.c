@@ -276,6 +276,19 @@ static unsigned wants(const struct trace *t)
 	return want;
 }
 
+/* Why `auto` did not choose the best engine, for the footer of -c. */
+static void note_choice(struct trace *t, unsigned want)
+{
+	const struct engine_ops *best = engine_list()[0];
+	bool automatic = !t->o.engine || strcmp(t->o.engine, "auto") == 0;
+	struct buf lacks = {0};
+	engine_lacks(best, want, &lacks);
+	if (automatic && t->ops && lacks.len)
+		buf_addf(&t->choice, "engine %s was chosen, because %s cannot %s", t->ops->name, best->name,
+			 buf_str(&lacks));
+	buf_free(&lacks);
+}
+
 /* Sets t->ops, and c->want to what it shall do; 0, or an exit status after a message. */
 static int choose_engine(struct trace *t, struct engine_config *c)
 {
@@ -287,6 +300,7 @@ static int choose_engine(struct trace *t, struct engine_config *c)
 	else if (note.len)
 		diag_note("%s", buf_str(&note));
 	buf_free(&note);
+	note_choice(t, c->want);
 	if (!t->ops)
 		return EXIT_OWN;
 	/* ptrace pays for each call that is only counted: with a choice of calls it shall not stop for the others. */

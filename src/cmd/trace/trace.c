@@ -177,6 +177,7 @@ int cmd_trace(int argc, char **argv)
 	}
 	buf_free(&why);
 	buf_free(&t.failure.why);
+	buf_free(&t.choice);
 	trace_count_free(&t.count);
 	trace_folded_free(&t.folded);
 	trace_totals_free(&t.totals);

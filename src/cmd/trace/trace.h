@@ -18,6 +18,8 @@ struct trace {
 	char *const *program; /* its argv, or NULL */
 	const struct engine_ops *ops;
 	struct engine *engine;
+	struct buf
+		choice; /* why this engine was chosen and not the best one; empty: it is the best, or the user named it */
 	struct call_set only;
 	bool shows;          /* calls are shown one by one */
 	bool by_events;      /* calls are counted, or stacks added up, from events and not by the engine */

@@ -117,6 +117,7 @@ static void wire_totals(struct trace *t)
 {
 	const struct trace_opts *o = &t->o;
 	t->totals.c = (struct trace_totals_config){.engine = t->engine,
+						   .choice = buf_str(&t->choice),
 						   .by_events = t->by_events,
 						   .calls = o->select.by_call ? &o->select.calls : NULL,
 						   .by = trace_by_parse(o->by),

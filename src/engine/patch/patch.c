@@ -149,19 +149,20 @@ static unsigned ways_allowed(void)
 	       (strstr(s, "redirect") ? WAY_REDIRECT : 0);
 }
 
-/* Measures the agent's cost and the length of a tick, on a child that a second engine of this kind traces. */
-static void measure_agent(struct patch *p)
+/* Measures the agent's cost and the length of a tick, on a child that a second engine of this kind traces. 0 or -errno. */
+static int measure_agent(struct patch *p)
 {
 	struct patch *probe = calloc(1, sizeof(*probe));
 	if (!probe)
-		return;
+		return -ENOMEM;
 	tracer_init(&probe->t, &patch_ops);
 	probe->watchdog_fd = -1;
 	probe->arming = p->arming;
 	probe->ways = WAY_SHORT | WAY_LONG | WAY_REDIRECT;
 	probe->tsc0 = p->tsc0;
 	probe->ns0 = p->ns0;
-	if (patch_calibrate(probe) == 0)
+	int r = patch_calibrate(probe);
+	if (r == 0)
 		p->fast = probe->fast;
 	p->tick_ns = probe->tick_ns;
 	region_free_all(probe);
@@ -170,6 +171,7 @@ static void measure_agent(struct patch *p)
 	tracer_free(&probe->t);
 	buf_free(&probe->fallback_why);
 	free(probe);
+	return r;
 }
 
 /* Measures the cost of a call through the agent and through ptrace. If that fails, no cost is subtracted, and the footer says so. */
@@ -177,14 +179,15 @@ static void calibrate(struct patch *p, bool pinned)
 {
 	const char *name = p->arming == ARM_SUD ? "patch, armed by dispatch" : "patch, armed by a filter";
 	struct cost_numbers n;
+	int r = 0;
 	(void)tracer_calibrate(&p->t.cost, pinned);
 	if (costs_find(name, &n) < 0) {
-		measure_agent(p);
+		r = measure_agent(p);
 		n = (struct cost_numbers){{p->fast.ns, p->fast.spread_ns, p->tick_ns}};
 		if (p->fast.ns > 0)
 			costs_keep(name, &n, &n);
 	}
-	p->fast = (struct tracer_cost){n.v[0], n.v[1]};
+	p->fast = (struct tracer_cost){n.v[0], n.v[1], r};
 	p->tick_ns = n.v[2];
 	p->t.unseen_cost = p->fast;
 }
@@ -271,7 +274,7 @@ static void patch_footer(const struct engine *e, struct buf *text)
 	if (p->fast.ns > 0)
 		buf_addf(text, "%.2f us per call of tracing removed from the times above", p->fast.ns / 1e3);
 	else
-		buf_adds(text, "its cost could not be measured and is part of the times above");
+		tracer_cost_unknown(&p->fast, text);
 	if (p->t.cost.ns > 0)
 		buf_addf(text, " (%.1f us for calls that went by ptrace)", p->t.cost.ns / 1e3);
 	if (p->fallback_images)

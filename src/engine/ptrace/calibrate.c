@@ -1,6 +1,7 @@
 /* What being traced costs a call, measured on a child that makes a call whose untraced cost it has timed itself. */
 #include "engine/ptrace/tracer.h"
 
+#include "base/buf.h"
 #include "base/clock.h"
 #include "engine/costs.h"
 #include "syscall/table.h"
@@ -130,11 +131,20 @@ int tracer_calibrate(struct tracer_cost *cost, bool pinned)
 	struct cost_numbers n = {0};
 	*cost = (struct tracer_cost){0};
 	if (costs_find(name, &n) < 0) {
-		int r = measure(cost);
-		if (r < 0)
-			return r;
+		cost->err = measure(cost);
+		if (cost->err < 0)
+			return cost->err;
 		costs_keep(name, &(struct cost_numbers){{cost->ns, cost->spread_ns}}, &n);
 	}
-	*cost = (struct tracer_cost){n.v[0], n.v[1]};
+	*cost = (struct tracer_cost){.ns = n.v[0], .spread_ns = n.v[1]};
 	return 0;
+}
+
+void tracer_cost_unknown(const struct tracer_cost *cost, struct buf *out)
+{
+	const char *why = cost->err == -ECHILD ? "the process that measures it ended too early"
+			  : cost->err == -EIO  ? "some calls of the process that measures it were not counted"
+			  : cost->err          ? strerror(-cost->err)
+					       : "the measurement gave nothing above zero";
+	buf_addf(out, "its cost could not be measured (%s) and is part of the times above", why);
 }

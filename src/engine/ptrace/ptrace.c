@@ -89,7 +89,7 @@ static void ptrace_footer(const struct engine *e, struct buf *text)
 			 "%.1f us per call of tracing (+- %.1f us, standard deviation) removed from the times above",
 			 t->cost.ns / 1e3, t->cost.spread_ns / 1e3);
 	else
-		buf_adds(text, "its cost could not be measured and is part of the times above");
+		tracer_cost_unknown(&t->cost, text);
 }
 
 static void ptrace_stop(struct engine *e)

@@ -59,6 +59,7 @@ struct tracer_ops {
 struct tracer_cost {
 	double ns;
 	double spread_ns;
+	int err; /* -errno of the calibration, or 0 */
 };
 
 struct wait_status {
@@ -224,6 +225,8 @@ void tracer_syscall_stop(struct tracer *t, struct task *task);
  * sides are on one CPU. 0 or -errno.
  */
 int tracer_calibrate(struct tracer_cost *cost, bool pinned);
+/* Appends that the cost is part of the times shown, because it could not be measured, and why. */
+void tracer_cost_unknown(const struct tracer_cost *cost, struct buf *out);
 /* Waits until a child to calibrate on, not traced yet, says so; false: it has ended before. */
 bool tracer_await_child(pid_t pid, const _Atomic int *ready);
 /* Puts sctrace where `config` wants it (--pin), before anything is measured. 0, or -errno and `why`. */
