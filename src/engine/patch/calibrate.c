@@ -63,11 +63,11 @@ static int adopt(struct patch *p, pid_t pid)
 	if (ptrace(PTRACE_SEIZE, pid, NULL, options) < 0)
 		return -errno;
 	struct task *task = tasks_add(&t->tasks, pid);
-	if (!task || tasks_join(&t->tasks, task, pid) < 0 || !children_give_state(task))
+	if (!task || tasks_join(&t->tasks, task, pid) < 0 || !children_give_state(p, task))
 		return -ENOMEM;
 	task->fresh = false;
 	task->proc->counted = true;
-	task->proc->image = image_new();
+	task->proc->image = image_new(p);
 	if (ptrace(PTRACE_INTERRUPT, pid, NULL, NULL) < 0 || tracer_wait_task(t, pid, &status) < 0 ||
 	    !WIFSTOPPED(status) || ptrace(PTRACE_GETREGS, pid, NULL, &r) < 0 || !task->proc->image)
 		return -ECHILD;
@@ -105,7 +105,7 @@ static void end_child(struct patch *p, pid_t pid)
 	struct task *task = tasks_find(&p->t.tasks, pid);
 	spawn_kill(pid);
 	if (task)
-		children_on_death(&p->t, task);
+		tracer_forget(&p->t, task);
 }
 
 /* The mean of the undisturbed calls, those below the 90th percentile, and the robust deviation (IQR / 1.349). */

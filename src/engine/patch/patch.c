@@ -1,6 +1,6 @@
 /*
- * The patch engine counts and times calls inside the program. state.h explains its words. Its folders, each of which uses only those
- * before it:
+ * The patch engine counts and times calls inside the program. state.h explains its words. Its folders, each of which uses only
+ * those before it:
  *
  *   code/     the machine code that goes into the program: the agent, stubs, jumps; where there is room for it
  *   arm/      making calls from outside the agent stop; the watchdog
@@ -64,7 +64,10 @@ static bool on_syscall_stop(struct tracer *t, struct task *task)
 	bool masked = p->arming == ARM_FILTER;
 	if (!pt || (!pt->slow && !masked))
 		return false;
-	/* A signal handler ran before the call, and this call of it is made, and counted, by the agent. The first call will stop again. */
+	/*
+	 * A signal handler ran before the call, and this call of it is made, and counted, by the agent. The first call will stop
+	 * again.
+	 */
 	if (pt->slow && !thread_of(task)->in_call && arch_ip(task->tid, &ip) == 0 && ip - AGENT_CODE < AGENT_PAGE) {
 		pt->slow = false;
 		arm_task(p, task, image_of(task)->state == IMAGE_READY);
@@ -94,17 +97,6 @@ static int resume_request(struct tracer *t, const struct task *task)
 	return (pt && pt->slow) || !img || img->state != IMAGE_READY ? PTRACE_SYSCALL : PTRACE_CONT;
 }
 
-static uint64_t calls_so_far(struct tracer *t)
-{
-	return region_calls(patch_of(t));
-}
-
-/* From now on no call may stop, because nobody would handle it. */
-static void on_gave_up(struct tracer *t)
-{
-	region_switch_off(patch_of(t));
-}
-
 static const struct tracer_ops patch_ops = {
 	.waited = sigkill_guard_waited,
 	.signal = signals_stop,
@@ -115,10 +107,10 @@ static const struct tracer_ops patch_ops = {
 	.death = children_on_death,
 	.detach = detach_task,
 	.leave = detach_clean,
-	.gave_up = on_gave_up,
+	.gave_up = region_switch_off,
 	.resume_request = resume_request,
 	.syscall_stop = on_syscall_stop,
-	.calls_so_far = calls_so_far,
+	.calls_so_far = region_calls,
 };
 
 /* --- the engine --- */
@@ -149,47 +141,18 @@ static unsigned ways_allowed(void)
 	       (strstr(s, "redirect") ? WAY_REDIRECT : 0);
 }
 
-/* Measures the agent's cost and the length of a tick, on a child that a second engine of this kind traces. 0 or -errno. */
-static int measure_agent(struct patch *p)
+static struct patch *patch_new(void)
 {
-	struct patch *probe = calloc(1, sizeof(*probe));
-	if (!probe)
-		return -ENOMEM;
-	tracer_init(&probe->t, &patch_ops);
-	probe->watchdog_fd = -1;
-	probe->arming = p->arming;
-	probe->ways = WAY_SHORT | WAY_LONG | WAY_REDIRECT;
-	probe->tsc0 = p->tsc0;
-	probe->ns0 = p->ns0;
-	int r = patch_calibrate(probe);
-	if (r == 0)
-		p->fast = probe->fast;
-	p->tick_ns = probe->tick_ns;
-	region_free_all(probe);
-	plan_free_all(probe);
-	vec_free(&probe->calls);
-	tracer_free(&probe->t);
-	buf_free(&probe->fallback_why);
-	free(probe);
-	return r;
-}
-
-/* Measures the cost of a call through the agent and through ptrace. If that fails, no cost is subtracted, and the footer says so. */
-static void calibrate(struct patch *p, bool pinned)
-{
-	const char *name = p->arming == ARM_SUD ? "patch, armed by dispatch" : "patch, armed by a filter";
-	struct cost_numbers n;
-	int r = 0;
-	(void)tracer_calibrate(&p->t.cost, pinned);
-	if (costs_find(name, &n) < 0) {
-		r = measure_agent(p);
-		n = (struct cost_numbers){{p->fast.ns, p->fast.spread_ns, p->tick_ns}};
-		if (p->fast.ns > 0)
-			costs_keep(name, &n, &n);
-	}
-	p->fast = (struct tracer_cost){n.v[0], n.v[1], r};
-	p->tick_ns = n.v[2];
-	p->t.unseen_cost = p->fast;
+	struct patch *p = calloc(1, sizeof(*p));
+	if (!p)
+		return NULL;
+	p->t.base.ops = &engine_patch;
+	tracer_init(&p->t, &patch_ops);
+	p->tsc0 = __rdtsc();
+	p->ns0 = clock_ns();
+	p->ways = WAY_SHORT | WAY_LONG | WAY_REDIRECT;
+	p->watchdog_fd = -1;
+	return p;
 }
 
 static void patch_free(struct patch *p)
@@ -210,6 +173,43 @@ static void patch_free(struct patch *p)
 	free(p);
 }
 
+/* Measures the agent's cost and the length of a tick, on a child that a second engine of this kind traces. 0 or -errno. */
+static int measure_agent(struct patch *p)
+{
+	struct patch *probe = patch_new();
+	if (!probe)
+		return -ENOMEM;
+	probe->arming = p->arming;
+	probe->tsc0 = p->tsc0;
+	probe->ns0 = p->ns0;
+	int r = patch_calibrate(probe);
+	if (r == 0)
+		p->fast = probe->fast;
+	p->tick_ns = probe->tick_ns;
+	patch_free(probe);
+	return r;
+}
+
+/*
+ * Measures the cost of a call through the agent and through ptrace. If that fails, no cost is subtracted, and the footer says so.
+ */
+static void calibrate(struct patch *p, bool pinned)
+{
+	const char *name = p->arming == ARM_SUD ? "patch, armed by dispatch" : "patch, armed by a filter";
+	struct cost_numbers n;
+	int r = 0;
+	(void)tracer_calibrate(&p->t.cost, pinned);
+	if (costs_find(name, &n) < 0) {
+		r = measure_agent(p);
+		n = (struct cost_numbers){{p->fast.ns, p->fast.spread_ns, p->tick_ns}};
+		if (p->fast.ns > 0)
+			costs_keep(name, &n, &n);
+	}
+	p->fast = (struct tracer_cost){n.v[0], n.v[1], r};
+	p->tick_ns = n.v[2];
+	p->t.unseen_cost = p->fast;
+}
+
 /* Chooses how tasks are armed. A filter is installed by the program before its execve(2), and all its descendants inherit it. */
 static int set_arming(struct patch *p, struct engine_config *c)
 {
@@ -219,6 +219,7 @@ static int set_arming(struct patch *p, struct engine_config *c)
 	buf_free(&how);
 	proc_status(getpid(), &own);
 	p->filters = own.filters + (p->arming == ARM_FILTER);
+	p->rights = own.has_signals ? own.permitted : ~UINT64_C(0);
 	if (r < 0 || p->arming == ARM_SUD)
 		return r;
 	c->spawn.before_exec = call_filter_install;
@@ -231,16 +232,11 @@ static int patch_start(struct engine **out, const struct engine_config *config, 
 {
 	struct engine_config c = *config;
 	int r = tracer_pin(config, why);
-	struct patch *p = r < 0 ? NULL : calloc(1, sizeof(*p));
+	struct patch *p = r < 0 ? NULL : patch_new();
 	if (!p)
 		return r < 0 ? r : -ENOMEM;
-	p->t.base.ops = &engine_patch;
-	tracer_init(&p->t, &patch_ops);
-	p->tsc0 = __rdtsc();
-	p->ns0 = clock_ns();
 	p->ways = ways_allowed();
 	p->debug = getenv("SCTRACE_DEBUG") != NULL;
-	p->watchdog_fd = -1;
 	r = set_arming(p, &c);
 	if (r == 0)
 		calibrate(p, config->spawn.pin_tracer);

@@ -3,29 +3,30 @@
  *
  * The engine counts and times system calls inside the traced program. Its words, in the order in which one leads to the next:
  *
- *   agent         The code and data that sctrace maps into the traced program (code/agent.S). The agent makes the program's calls,
- *                 and counts and times them.
+ *   agent         The code and data that sctrace maps into the traced program (code/agent.S). The agent makes the program's
+ *                 calls, and counts and times them.
  *   image         One address space of the traced program, from its execve(2), or the clone(2) that copied it, to its end.
  *   region        The memory that an image's calls are counted in. The program and sctrace both map it.
  *   slot          The counters of one call number in a region.
- *   arming        Making every call from outside the agent stop, either by Syscall User Dispatch (a signal is raised in place of the
- *                 call) or by a seccomp filter (a ptrace stop at the call's entry).
- *   forced SIGSYS The signal that Syscall User Dispatch raises. The kernel delivers it even to a thread that blocks or ignores it, and
- *                 then changes that thread's mask and action, which the engine must restore.
- *   site          The place of one `syscall` instruction. Its address here is that of the next instruction, where the call returns to.
- *   stub          A piece of code of our own, one per site, that calls the agent and returns to behind the site.
- *   patching      Overwriting a site with a jump to its stub. A short jump covers the two bytes of `syscall`; a long one also covers
- *                 instructions behind it, which move into the stub. A site that cannot be patched is redirected: each call stops once
- *                 and is sent to the stub.
+ *   arming        Making every call from outside the agent stop, either by Syscall User Dispatch (a signal is raised in place
+ *                 of the call) or by a seccomp filter (a ptrace stop at the call's entry).
+ *   forced SIGSYS The signal that Syscall User Dispatch raises. The kernel delivers it even to a thread that blocks or ignores
+ *                 it, and then changes that thread's mask and action, which the engine must restore.
+ *   site          The place of one `syscall` instruction. Its address here is that of the next instruction, where the call
+ *                 returns to.
+ *   stub          A piece of code of our own, one per site, that calls the agent and returns to the instruction after the site.
+ *   patching      Overwriting a site with a jump to its stub. A short jump covers the two bytes of `syscall`; a long one also
+ *                 covers instructions after it, which move into the stub. A site that cannot be patched is redirected: each
+ *                 call stops once and is sent to the stub.
  *   padding       The unused bytes between two functions. A short jump cannot reach a stub, so it leads to padding.
  *   hop           One jump in padding, on the way from a short jump to the stub.
  *   plan          What was learned about a site of a file. The next image that maps the file patches that site without a stop.
- *   exec word     A word in the region, one per image, that holds the time when the image began execve(2). The agent cannot add the
- *                 time of a call that does not return; sctrace does, from this word.
- *   vfork frame   A child of vfork(2) runs on its parent's stack and overwrites the agent's frame there. The agent keeps a copy of the
- *                 frame in its data page meanwhile.
- *   stepping out  Moving a stopped thread out of the agent or a stub to where it would be without us, before a signal handler, or
- *                 the program once it is detached, can see where it is (threads/stepout.c).
+ *   exec word     A word in the region, one per image, that holds the time when the image began execve(2). The agent cannot add
+ *                 the time of a call that does not return; sctrace does, from this word.
+ *   vfork frame   A child of vfork(2) runs on its parent's stack and overwrites the agent's frame there. The agent keeps a copy
+ *                 of the frame in its data page meanwhile.
+ *   stepping out  Moving a stopped thread out of the agent or a stub to where it would be without us, before a signal handler,
+ *                 or the program once it is detached, can see where it is (threads/stepout.c).
  *   excursion     Sending a thread of an attached process to code of ours in a way that leads back by itself, even if sctrace
  *                 is killed meanwhile (remote/remote.c).
  *   fallback      An image that the agent cannot enter, or must leave: ptrace stops at all its calls.
@@ -39,6 +40,7 @@
 #include "engine/ptrace/filter.h"
 #include "engine/ptrace/tracer.h"
 
+#include <errno.h>
 #include <sys/user.h>
 
 struct gap_use;
@@ -94,7 +96,7 @@ struct image_sigsys {
 	uint64_t guarded_action[ACTION_WORDS];
 	/* SIGBIT() of the signals whose handlers run with SIGSYS blocked, but not with everything blocked. */
 	uint64_t blocking_handlers;
-	bool selected; /* Syscall User Dispatch looks at the selector byte behind the slots */
+	bool selected; /* Syscall User Dispatch looks at the selector byte after the slots */
 };
 
 /* Its call sites. */
@@ -126,7 +128,7 @@ struct image {
 /* What the engine knows about a thread. */
 struct patch_task {
 	bool armed;            /* calls from outside the agent stop, and are handled here */
-	uint64_t completed_ip; /* behind the call that ended last under ptrace, or 0 */
+	uint64_t completed_ip; /* the address after the call that ended last under ptrace, or 0 */
 	bool sigsys_blocked;   /* the program blocks SIGSYS in this thread */
 	bool signalled;        /* a handler that has blocked SIGSYS may be running: its return must be seen */
 	bool returns_blocked;  /* SIGSYS was blocked when a signal came, and will be again when its handler returns */
@@ -183,8 +185,7 @@ struct patch {
 	size_t nsites;                /* of all images */
 	struct module *loader;        /* the file that new images begin in, or NULL */
 	uint64_t loader_entry;        /* the offset in it where they begin */
-	uint64_t rights;              /* sctrace's own capabilities, if knows_rights (plan.c) */
-	bool knows_rights;
+	uint64_t rights;              /* sctrace's own capabilities (capabilities(7)) */
 	VEC(struct resume_point) resume_points;
 
 	/* For the footer. */
@@ -197,13 +198,24 @@ static inline struct patch *patch_of(struct tracer *t)
 	return (struct patch *)t;
 }
 
-/* The image that the task runs in; NULL if memory for it, or for its process, ran out, or its birth is not known yet. */
+/*
+ * What the engine knows must be complete: without a site's hops, for example, a thread could not be taken out of them. So tracing
+ * ends if memory for it ran out (!ok). Returns `ok`.
+ */
+static inline bool patch_had_memory(struct patch *p, bool ok)
+{
+	if (!ok)
+		tracer_give_up(&p->t, -ENOMEM, "cannot go on tracing");
+	return ok;
+}
+
+/* The image that the task runs in; NULL if its clone(2) is not known yet, or memory ran out. */
 static inline struct image *image_of(const struct task *task)
 {
 	return task->proc ? task->proc->image : NULL;
 }
 
-/* NULL if memory for it ran out, or before the task's first stop. */
+/* NULL before the task's first stop, or if memory ran out. */
 static inline struct patch_task *patch_task_of(const struct task *task)
 {
 	return task->data;

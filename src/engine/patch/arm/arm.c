@@ -16,8 +16,8 @@
 #define FIELD(member) offsetof(struct seccomp_data, member)
 
 /*
- * All calls stop except those made at addresses of the agent. libseccomp cannot compare the instruction pointer (seccomp(2), struct
- * seccomp_data), so the instructions are written out.
+ * All calls stop except those made at addresses of the agent. libseccomp cannot compare the instruction pointer (seccomp(2),
+ * struct seccomp_data), so the instructions are written out.
  */
 static const struct sock_filter template[] = {
 	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, FIELD(arch)),

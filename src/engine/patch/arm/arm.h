@@ -6,13 +6,16 @@
 
 struct proc_status;
 
-/* Chooses how tasks are armed on this machine for `want` (CAP_*). 0 and *how, or -errno; `why` says how, or why it cannot be done. */
+/*
+ * Chooses how tasks are armed on this machine for `want` (CAP_*). 0 and *how, or -errno; `why` says how, or why it cannot be
+ * done.
+ */
 int arm_choose(unsigned want, enum arming *how, struct buf *why);
 /* Arms or disarms a stopped task: its calls from outside the agent stop, or not. */
 void arm_task(const struct patch *p, struct task *task, bool on);
 /*
- * Must the engine handle this task's calls? True if they are counted; also under a filter, which stays in force in descendants that
- * nobody asked for.
+ * Must the engine handle this task's calls? True if they are counted; also under a filter, which stays in force in descendants
+ * that nobody asked for.
  */
 bool arm_is_served(const struct patch *p, const struct task *task);
 
@@ -28,7 +31,10 @@ enum arm_stop { ARM_STOP_NONE, ARM_STOP_OURS, ARM_STOP_THEIRS };
 enum arm_stop arm_read_stop(pid_t tid, struct call *call);
 /* Does the process have seccomp filters besides ours and those that sctrace was started with? `s` is its /proc/PID/status. */
 bool arm_is_filtered(const struct patch *p, const struct proc_status *s);
-/* Gives a call that the program's own filter sent to a tracer the result ENOSYS, as without a tracer (seccomp(2), SECCOMP_RET_TRACE). */
+/*
+ * Gives a call that the program's own filter sent to a tracer the result ENOSYS, as without a tracer (seccomp(2),
+ * SECCOMP_RET_TRACE).
+ */
 void arm_answer_theirs(pid_t tid);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * seccomp(2) and prctl(2) must tell a program that it has no filter. Strict mode, which the kernel refuses to a process that has a
- * filter, is enforced here (seccomp(2), SECCOMP_SET_MODE_STRICT).
+ * seccomp(2) and prctl(2) must tell a program that it has no filter. Strict mode, which the kernel refuses to a process that has
+ * a filter, is enforced here (seccomp(2), SECCOMP_SET_MODE_STRICT).
  */
 #include "engine/patch/arm/seccomp_mask.h"
 
@@ -15,10 +15,16 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 
-static bool asks_for_strict(const struct call *c)
+bool seccomp_sets_strict(int64_t nr, const uint64_t args[3])
 {
-	return (c->nr == SYS_prctl && c->args[0] == PR_SET_SECCOMP && c->args[1] == SECCOMP_MODE_STRICT) ||
-	       (c->nr == SYS_seccomp && c->args[0] == SECCOMP_SET_MODE_STRICT && c->args[1] == 0 && c->args[2] == 0);
+	return (nr == SYS_prctl && args[0] == PR_SET_SECCOMP && args[1] == SECCOMP_MODE_STRICT) ||
+	       (nr == SYS_seccomp && args[0] == SECCOMP_SET_MODE_STRICT && args[1] == 0 && args[2] == 0);
+}
+
+bool seccomp_sets_filter(int64_t nr, const uint64_t args[3])
+{
+	return (nr == SYS_seccomp && args[0] == SECCOMP_SET_MODE_FILTER) ||
+	       (nr == SYS_prctl && args[0] == PR_SET_SECCOMP && args[1] == SECCOMP_MODE_FILTER);
 }
 
 static bool asks_for_mode(const struct call *c)
@@ -58,8 +64,8 @@ void seccomp_mask_enter(const struct patch *p, struct task *task)
 	struct patch_task *pt = patch_task_of(task);
 	if (pt->strict && !allowed_in_strict_mode(c))
 		end_thread(task);
-	pt->pretend =
-		c->arch == syscall_native_arch() && (asks_for_strict(c) || asks_for_mode(c)) && !is_filtered(p, task);
+	pt->pretend = c->arch == syscall_native_arch() && (seccomp_sets_strict(c->nr, c->args) || asks_for_mode(c)) &&
+		      !is_filtered(p, task);
 }
 
 void seccomp_mask_exit(struct task *task)
@@ -67,6 +73,6 @@ void seccomp_mask_exit(struct task *task)
 	struct patch_task *pt = patch_task_of(task);
 	if (!pt->pretend || arch_set_result(task->tid, 0) < 0)
 		return;
-	pt->strict = asks_for_strict(&thread_of(task)->call);
+	pt->strict = seccomp_sets_strict(thread_of(task)->call.nr, thread_of(task)->call.args);
 	pt->pretend = false;
 }

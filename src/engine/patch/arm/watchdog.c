@@ -17,8 +17,10 @@ static void __attribute__((noreturn)) watchdog(int sock)
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	setsid();
-	/* The program dies if it makes a call before dispatch is off, so the watchdog should run at once. If that is not permitted, it
-	 * runs when the scheduler lets it. */
+	/*
+	 * The program dies if it makes a call before dispatch is off, so the watchdog should run at once. If that is not
+	 * permitted, it runs when the scheduler lets it.
+	 */
 	sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){.sched_priority = 1});
 	if (sock > 0)
 		close_range(0, (unsigned)sock - 1, 0);

@@ -12,7 +12,7 @@
 #define AGENT_DATA  0x70001000 /* one page, private: struct agent_data */
 #define AGENT_STATS 0x70010000 /* shared with the tracer: the slots */
 #define AGENT_PAGE  4096
-#define AGENT_AGAIN -0x5c7            /* si_code of a SIGSYS: the call that the thread is behind was not made */
+#define AGENT_AGAIN -0x5c7            /* si_code of a SIGSYS: the call before the thread's address was not made */
 #define STUB_AREA   (16 * AGENT_PAGE) /* what is mapped for stubs at once */
 
 #define AGENT_CALLS 512 /* call numbers from here on always go to the tracer */
@@ -66,7 +66,7 @@ _Static_assert(offsetof(struct agent_slot, hist) == SLOT_HIST, "agent.S");
 _Static_assert(sizeof(struct agent_slot) == SLOT_SIZE && SLOT_SIZE % SLOT_ALIGN == 0, "agent.S");
 
 /*
- * The slots, and behind them a page: its first byte says whether dispatch is on (1) or off (0), then a mark that tells this
+ * The slots, and after them a page: its first byte says whether dispatch is on (1) or off (0), then a mark that tells this
  * memory from any other, then the exec words, one an image: when its execve(2) began, or 0.
  */
 #define AGENT_SLOTS_SIZE ((size_t)AGENT_CALLS * SLOT_SIZE)
@@ -97,7 +97,7 @@ struct agent_data {
 	uint64_t exec_t0;       /* where this image's exec word is, or 0 */
 	uint64_t single_thread; /* one thread, and the slots are this image's alone: updates need no lock */
 	struct agent_vfork_frame vfork_frame;
-	uint64_t next; /* the program's own handler of SIGSYS, behind agent_sigsys, or 0 */
+	uint64_t next; /* the program's own handler of SIGSYS, which agent_sigsys calls, or 0 */
 	uint32_t map[AGENT_CALLS];
 	/* Code that may have been patched, [lo, hi) each, up to a row of zeroes: whoever maps it anew goes to the tracer. */
 	uint64_t code[AGENT_RANGES + 1][2];

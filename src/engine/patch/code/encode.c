@@ -38,7 +38,7 @@ bool encode_stub(unsigned char out[STUB_SIZE], uint64_t at, uint64_t ip, const u
 		0xa4, 0x24,
 		0x80, 0,
 		0,    0,                                 /* 19 lea 128(%rsp),%rsp */
-		0xe3, STUB_AFTER_CALL - STUB_DECIDE - 2, /* 27 jrcxz behind */
+		0xe3, STUB_AFTER_CALL - STUB_DECIDE - 2, /* 27 jrcxz after */
 		0x0f, 0x05,                              /* 29 syscall */
 		0x48, 0x8d,
 		0x0d, 0,

@@ -13,25 +13,25 @@ bool encode_jmp32(unsigned char out[5], uint64_t at, uint64_t to);
 
 /* Offsets in a stub. */
 #define STUB_SIZE       64
-#define STUB_LEA_DOWN   5  /* from behind this on the stack pointer is 128 lower */
+#define STUB_LEA_DOWN   5  /* from here on the stack pointer is 128 lower */
 #define STUB_LEA_UP     19 /* the agent returns here */
 #define STUB_DECIDE     27
 #define STUB_RAW        29 /* the call itself, caught by the tracer */
 #define STUB_AFTER_CALL 31 /* the call was made */
-#define STUB_MOVED      38 /* what moved here from behind the site */
+#define STUB_MOVED      38 /* the instructions that moved here */
 #define STUB_EXIT       57
 #define STUB_MOVED_MAX  (STUB_EXIT - STUB_MOVED - 5)
 
 /*
- * A stub at `at` for a site; `ip` is the address behind its instruction, as `syscall` leaves it in rcx. `moved` are the `n`
+ * A stub at `at` for a site; `ip` is the address after its instruction, as `syscall` leaves it in rcx. `moved` are the `n`
  * bytes of instructions that moved from there:
  *   lea -60(%rax),%ecx; jrcxz exit     exit(2) uses no stack: its thread may have none
  *   lea -128(%rsp),%rsp                over the red zone (System V ABI, 3.2.2)
  *   mov $agent_entry,%r11d; call *%r11
  *   lea 128(%rsp),%rsp
- *   jrcxz behind                       made: done
+ *   jrcxz after                        made: done
  *   syscall                            not made: the tracer's
- *   behind: lea ip(%rip),%rcx; MOVED; jmp ip + n
+ *   after: lea ip(%rip),%rcx; MOVED; jmp ip + n
  *   exit: mov $agent_exit,%ecx; jmp *%rcx
  * False where `ip` is out of reach or too much is to be moved.
  */

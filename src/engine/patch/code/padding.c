@@ -227,8 +227,8 @@ static bool reaches(uint64_t from, uint64_t to)
 }
 
 /*
- * Breadth first, each gap once: the shortest way is found, and in no more than n * n steps, whatever gaps a file claims to have. The
- * first hop's `before` is -1.
+ * Breadth first, each gap once: the shortest way is found, and in no more than n * n steps, whatever gaps a file claims to have.
+ * The first hop's `before` is -1.
  */
 struct hop {
 	int gap, before;
@@ -263,14 +263,14 @@ bool padding_find_way(uint64_t from, struct gap *gaps, int n, struct padding_way
 	way->n = 0;
 	n = n < PADDING_GAPS ? n : PADDING_GAPS;
 	for (int at = -1; at < nhops; at++) {
-		uint64_t behind = at < 0 ? from : gaps[hops[at].gap].lo + 2;
+		uint64_t end_of_jump = at < 0 ? from : gaps[hops[at].gap].lo + 2;
 		int length = at < 0 ? 0 : hops[at].length;
-		if (five_bytes_from(behind, gaps, n, &end)) {
+		if (five_bytes_from(end_of_jump, gaps, n, &end)) {
 			take_way(hops, at, end, gaps, way);
 			return true;
 		}
 		for (int i = 0; length < PADDING_HOPS && i < n; i++) {
-			if (seen[i] || gaps[i].hi - gaps[i].lo < 2 || !reaches(behind, gaps[i].lo))
+			if (seen[i] || gaps[i].hi - gaps[i].lo < 2 || !reaches(end_of_jump, gaps[i].lo))
 				continue;
 			seen[i] = true;
 			hops[nhops++] = (struct hop){i, at, length + 1};

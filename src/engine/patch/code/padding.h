@@ -37,7 +37,7 @@ int padding_traps(const unsigned char *bytes, size_t n, uint64_t lo, struct gap 
 /* Are these `n` bytes fill: a run of no-ops as assemblers write them (Intel SDM 2B, NOP), or of int3? */
 bool padding_is_fill(const unsigned char *p, size_t n);
 
-/* A way of jumps from behind a two-byte jump to five free bytes: each hop two bytes, the last place five. */
+/* A way of jumps from the end of a two-byte jump to five free bytes: each hop two bytes, the last place five. */
 #define PADDING_HOPS 4
 struct padding_way {
 	int n;
@@ -48,7 +48,7 @@ struct padding_way {
 #define PADDING_GAPS 64
 
 /*
- * Finds the shortest way from `from` (the address behind the first short jump) through free bytes of `gaps`. Free bytes
+ * Finds the shortest way from `from` (the address after the first short jump) through free bytes of `gaps`. Free bytes
  * are taken off the gaps' front. False where there is none.
  */
 bool padding_find_way(uint64_t from, struct gap *gaps, int n, struct padding_way *way);

@@ -1,4 +1,4 @@
-/* Which instructions behind a call may move into its stub, so that five bytes are free for a far jump. Pure. */
+/* Which instructions after a call may move into its stub, so that five bytes are free for a far jump. Pure. */
 #ifndef SCTRACE_ENGINE_PATCH_CODE_RELOCATE_H
 #define SCTRACE_ENGINE_PATCH_CODE_RELOCATE_H
 
@@ -9,7 +9,7 @@
 
 /*
  * `code` holds the function's `n` bytes, loaded at `fn`; a two-byte syscall instruction is at `site`. Returns how many
- * bytes of whole instructions behind it (3 to RELOCATE_MAX) may move: none depends on its position or leaves the
+ * bytes of whole instructions after it (3 to RELOCATE_MAX) may move: none depends on its position or leaves the
  * straight line, and no branch of the function leads between the call and the end of them. 0 where that cannot be
  * shown, and *why.
  */

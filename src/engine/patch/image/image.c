@@ -11,10 +11,10 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 
-struct image *image_new(void)
+struct image *image_new(struct patch *p)
 {
 	struct image *img = calloc(1, sizeof(*img));
-	if (img)
+	if (patch_had_memory(p, img))
 		img->refs = 1;
 	return img;
 }
@@ -24,7 +24,7 @@ struct image *image_new(void)
 
 struct image *image_copy(struct patch *p, const struct image *from, uint32_t copied_serial)
 {
-	struct image *img = image_new();
+	struct image *img = image_new(p);
 	if (!img)
 		return NULL;
 	img->state = from->state;
@@ -46,7 +46,8 @@ struct image *image_copy(struct patch *p, const struct image *from, uint32_t cop
 	return img;
 }
 
-void image_put(struct patch *p, struct image *img)
+/* Gives one reference back; NULL is allowed. */
+static void image_put(struct patch *p, struct image *img)
 {
 	if (!img || --img->refs > 0)
 		return;
@@ -69,8 +70,10 @@ struct agent_slot *image_slot(const struct image *img, uint64_t slot_addr)
 
 /* --- which calls the agent makes --- */
 
-/* Must the tracer make the call? execveat(2) is not handled by the agent, restart_syscall(2) continues another call, and seccomp(2)
- * changes what arming depends on. */
+/*
+ * Must the tracer make the call? execveat(2) is not handled by the agent, restart_syscall(2) continues another call, and
+ * seccomp(2) changes what arming depends on.
+ */
 static bool is_special(int64_t nr)
 {
 	static const int16_t special[] = {
@@ -85,8 +88,8 @@ static bool is_special(int64_t nr)
 }
 
 /*
- * Must the tracer see the call for now? While a thread blocks SIGSYS, every change of masks; while a handler would block it, every
- * change of handlers.
+ * Must the tracer see the call for now? While a thread blocks SIGSYS, every change of masks; while a handler would block it,
+ * every change of handlers.
  */
 static bool is_watched(const struct image *img, int64_t nr)
 {
@@ -107,7 +110,7 @@ static void note_call(struct patch *p, int64_t nr)
 	for (size_t i = 0; i < p->calls.n; i++)
 		if (p->calls.v[i] == nr)
 			return;
-	(void)vec_push(&p->calls, (int16_t)nr);
+	patch_had_memory(p, vec_push(&p->calls, (int16_t)nr));
 }
 
 static uint64_t map_address(int64_t nr)
@@ -215,14 +218,14 @@ void image_switch(struct patch *p, struct image *img, bool off)
 		remote_write(user, map_address(0), off ? none : img->counters.map, sizeof(img->counters.map));
 }
 
-void image_set_single_thread(struct task *task, bool single_thread)
+void image_end_single_thread(struct task *task)
 {
 	struct image *img = image_of(task);
-	uint64_t word = single_thread;
-	if (img->state != IMAGE_READY || img->counters.single_thread == single_thread)
+	static const uint64_t no;
+	if (img->state != IMAGE_READY || !img->counters.single_thread)
 		return;
-	img->counters.single_thread = single_thread;
-	remote_write(task->tid, AGENT_DATA + offsetof(struct agent_data, single_thread), &word, sizeof(word));
+	img->counters.single_thread = false;
+	remote_write(task->tid, AGENT_DATA + offsetof(struct agent_data, single_thread), &no, sizeof(no));
 }
 
 void image_begin_child(struct task *task)

@@ -5,14 +5,13 @@
 #include "engine/patch/state.h"
 
 /* A new image with one reference; NULL if memory ran out. */
-struct image *image_new(void);
+struct image *image_new(struct patch *p);
 /*
- * The image of a child that got a copy of its parent's memory. `copied_serial` is the number of the last site that was surely patched
- * before the copy was made. If there would be too many sites in all, it has none and is in IMAGE_FALLBACK. NULL if memory ran out.
+ * The image of a child that got a copy of its parent's memory. `copied_serial` is the number of the last site that was surely
+ * patched before the copy was made. If there would be too many sites in all, it has none and is in IMAGE_FALLBACK. NULL if memory
+ * ran out.
  */
 struct image *image_copy(struct patch *p, const struct image *from, uint32_t copied_serial);
-/* Gives one reference back; NULL is allowed. */
-void image_put(struct patch *p, struct image *img);
 /* The process no longer uses its image: it got another one, or has ended. */
 void image_leave(struct patch *p, struct process *proc);
 /* A child with a copy of its parent's image is in its first stop: gives it an exec word of its own, and updates with a lock. */
@@ -23,8 +22,9 @@ void image_fall_back(struct patch *p, struct task *task, const char *why);
 struct agent_slot *image_slot(const struct image *img, uint64_t slot_addr);
 
 /*
- * Lets the agent make call `nr`. False if the call must go to the tracer. If the agent has handed it over because its histogram is half
- * full, empties that. `refused`: the agent has just handed this very call over; so if it is mapped, it was because of its arguments.
+ * Lets the agent make call `nr`. False if the call must go to the tracer. If the agent has handed it over because its histogram
+ * is half full, empties that. `refused`: the agent has just handed this very call over; so if it is mapped, it was because of its
+ * arguments.
  */
 bool image_map_call(struct patch *p, struct task *task, int64_t nr, bool refused);
 /* Enters the calls that earlier images made into img->counters.map, with slots of `r`: their first use need not stop. */
@@ -34,10 +34,10 @@ void image_switch(struct patch *p, struct image *img, bool off);
 /* Empties the map of the agent in the task's memory, whatever image that is: the agent there hands all calls over. */
 void image_refuse_all(const struct task *task);
 /*
- * Tells the agent whether its updates need a lock: they do not while the image has one thread and its slots to itself. To be called
- * before another thread or process can run.
+ * Tells the agent to lock its updates from now on, because another thread or process is about to share the slots. To be called
+ * before that can run.
  */
-void image_set_single_thread(struct task *task, bool single_thread);
+void image_end_single_thread(struct task *task);
 
 /* The task has blocked SIGSYS, or unblocked it. */
 void image_note_blocked(struct task *task, bool blocked);

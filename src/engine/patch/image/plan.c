@@ -13,19 +13,21 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* Limits, because a program may map any number of files with any number of sites. Further sites are decided again in each image. */
+/*
+ * Limits, because a program may map any number of files with any number of sites. Further sites are decided again in each image.
+ */
 #define MODULES_MAX 1024
 #define PLANS_MAX   16384 /* of all files */
 
 /* What was learned about one site of a file. */
 struct plan {
 	struct owner owner;
-	uint64_t offset; /* in the file, of the address behind the instruction */
+	uint64_t offset; /* in the file, of the address after the instruction */
 	enum site_kind kind;
 	uint8_t moved, code[RELOCATE_MAX];
 	uint8_t nchanges;
 	struct {
-		int32_t delta; /* from the address behind the instruction */
+		int32_t delta; /* from the address after the instruction */
 		uint8_t len, old[5];
 	} change[6];
 };
@@ -72,7 +74,8 @@ void plan_free_all(struct patch *p)
 
 /*
  * The owner of /proc/PID is the effective user, or root if execve(2) gave the process other rights than its parent's (proc(5),
- * PR_SET_DUMPABLE). So one call tells; and an image whose owner is unclear counts as root's, where only plans of root's programs apply.
+ * PR_SET_DUMPABLE). So one call tells; and an image whose owner is unclear counts as root's, where only plans of root's programs
+ * apply.
  */
 void plan_note_owner(struct task *task)
 {
@@ -85,23 +88,11 @@ void plan_note_owner(struct task *task)
 		image_of(task)->start.owner = (struct owner){st.st_uid, st.st_gid};
 }
 
-/* Our own capabilities, read once because they do not change. */
-static uint64_t own_rights(struct patch *p)
-{
-	struct proc_status own;
-	if (!p->knows_rights) {
-		proc_status(getpid(), &own);
-		p->rights = own.has_signals ? own.permitted : ~UINT64_C(0);
-		p->knows_rights = true;
-	}
-	return p->rights;
-}
-
 /*
- * The user who controls this memory. False if it is not clear who that is, because it is shared or the process changed its ids, or if
- * the process is root's but does not have all of sctrace's capabilities.
+ * The user who controls this memory. False if it is not clear who that is, because it is shared or the process changed its ids,
+ * or if the process is root's but does not have all of sctrace's capabilities.
  */
-static bool find_owner(struct patch *p, const struct task *task, struct owner *owner)
+static bool find_owner(const struct patch *p, const struct task *task, struct owner *owner)
 {
 	struct proc_status s;
 	*owner = (struct owner){0, 0};
@@ -110,7 +101,7 @@ static bool find_owner(struct patch *p, const struct task *task, struct owner *o
 	if (proc_status(task->tid, &s) < 0 || s.uid == NOBODY_ALONE || s.gid == NOBODY_ALONE)
 		return false;
 	*owner = (struct owner){s.uid, s.gid};
-	return s.uid != 0 || (own_rights(p) & ~s.permitted) == 0;
+	return s.uid != 0 || (p->rights & ~s.permitted) == 0;
 }
 
 static bool is_by(const struct plan *plan, const struct image *img)
@@ -236,7 +227,7 @@ static int by_address(const void *a, const void *b)
 /* The bytes that moved into the stub must be the same in this image, because it will run the stub's copy of them. */
 static void add_pieces(struct work *w, const struct site *s, int site)
 {
-	enum { JUMPED = 3 }; /* bytes behind the call that a long jump covers */
+	enum { JUMPED = 3 }; /* bytes after the call that a long jump covers */
 	for (int k = 0; k < s->nchanges; k++)
 		w->piece[w->npieces++] =
 			(struct piece){s->change[k].addr, s->change[k].len, s->change[k].old, s->change[k].new, site};
@@ -337,14 +328,13 @@ static void batch_apply(struct patch *p, struct task *task, struct batch *b, str
 	bool done = b->n && batch_write(b, &w, task->tid, fd, stubs);
 	for (int i = 0; i < b->n; i++) {
 		struct site *s = b->site[i];
-		if (!done || w.strange[i] || map_put(&img->sites.by_ip, s->ip, s) < 0) {
+		s->serial = img->sites.serial + 1;
+		if (!done || w.strange[i] || !site_add(p, img, s)) {
 			free(s);
 			continue;
 		}
-		p->nsites++;
-		s->serial = ++img->sites.serial;
-		site_index(img, s);
-		site_note_gaps(img, s);
+		img->sites.serial++;
+		site_note_gaps(p, img, s);
 		site_say(p, task, s, "as known");
 	}
 	page->used += done ? (uint32_t)b->n : 0;
@@ -352,8 +342,8 @@ static void batch_apply(struct patch *p, struct task *task, struct batch *b, str
 }
 
 /*
- * Patches all known sites of a file whose offset 0 would be at address `origin`, so that each need not stop once. Only while the image has
- * one thread, and room for stubs.
+ * Patches all known sites of a file whose offset 0 would be at address `origin`, so that each need not stop once. Only while the
+ * image has one thread, and room for stubs.
  */
 static void patch_module(struct patch *p, struct task *task, const struct module *mod, uint64_t origin)
 {
@@ -399,7 +389,7 @@ void plan_apply_mapped(struct patch *p, struct task *task, uint64_t ip)
 	if (img->sites.surveyed || !img->start.observed)
 		return;
 	img->sites.surveyed = true;
-	maps_read(task->tid, img);
+	maps_read(p, task);
 	ranges_tell(task);
 	const struct mapping *caller = maps_find(img, ip);
 	if (!caller || !p->loader || find_module(p, caller) != p->loader)

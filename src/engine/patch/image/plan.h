@@ -18,8 +18,9 @@ void plan_note_loader(struct patch *p, struct task *task, const struct mapping *
 /* Patches the known sites of the loader, in a new image that begins at `entry`. */
 void plan_apply_loader(struct patch *p, struct task *task, uint64_t entry);
 /*
- * Patches the known sites of all files that the loader has mapped so far, at a stop behind a call at `ip` that cannot be avoided anyway.
- * Only once per image, and only if the loader made the call: other programs may map a file to read it, as translators of code do.
+ * Patches the known sites of all files that the loader has mapped so far, at a stop after a call at `ip` that cannot be avoided
+ * anyway. Only once per image, and only if the loader made the call: other programs may map a file to read it, as translators of
+ * code do.
  */
 void plan_apply_mapped(struct patch *p, struct task *task, uint64_t ip);
 /* At the first stop in a known file, patches all its known sites. Was the one at `ip` among them? */

@@ -1,6 +1,6 @@
 /*
- * Before the program remaps, unmaps or makes writable code with patched sites, they are restored, so that the program moves, reads and
- * writes its own code. The agent knows where patched code may be, and hands such calls to the tracer.
+ * Before the program remaps, unmaps or makes writable code with patched sites, they are restored, so that the program moves,
+ * reads and writes its own code. The agent knows where patched code may be, and hands such calls to the tracer.
  */
 #include "engine/patch/image/ranges.h"
 

@@ -5,8 +5,8 @@
 #include "engine/patch/remote/maps.h"
 
 /*
- * The patchable code among `n` mappings, as at most AGENT_RANGES rows [lo, hi) and a row of zeroes behind them; if there are more, near
- * ones are merged. Returns how many rows.
+ * The patchable code among `n` mappings, as at most AGENT_RANGES rows [lo, hi) and a row of zeroes after them; if there are
+ * more, near ones are merged. Returns how many rows.
  */
 size_t ranges_of(const struct mapping *m, size_t n, uint64_t (*rows)[2]);
 /* Tells the agent which code img->mappings has now: the agent hands calls over that would remap it. */

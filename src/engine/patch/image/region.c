@@ -17,7 +17,7 @@
 struct region *region_new(struct patch *p, const struct task *task)
 {
 	struct region *r = calloc(1, sizeof(*r));
-	if (!r || !vec_push(&p->regions, r)) {
+	if (!patch_had_memory(p, r && vec_push(&p->regions, r))) {
 		free(r);
 		return NULL;
 	}
@@ -157,8 +157,9 @@ void region_collect_all(struct patch *p)
 		region_collect(p, p->regions.v[i]);
 }
 
-void region_switch_off(struct patch *p)
+void region_switch_off(struct tracer *t)
 {
+	const struct patch *p = patch_of(t);
 	for (size_t i = 0; i < p->regions.n; i++)
 		if (p->regions.v[i]->slots)
 			tail_of(p->regions.v[i])->selector = 0;
@@ -196,8 +197,9 @@ void region_free_all(struct patch *p)
 	vec_free(&p->regions);
 }
 
-uint64_t region_calls(struct patch *p)
+uint64_t region_calls(struct tracer *t)
 {
+	const struct patch *p = patch_of(t);
 	uint64_t n = 0;
 	for (size_t i = 0; i < p->regions.n; i++)
 		for (unsigned k = 0; !p->regions.v[i]->discard && k < p->regions.v[i]->used; k++)
@@ -262,8 +264,8 @@ static bool is_memfd(int fd)
 }
 
 /*
- * Opens descriptor `their_fd` of the program for writing, or -errno. Another task that shares its descriptors may have put another file
- * there, so it is checked before it is opened.
+ * Opens descriptor `their_fd` of the program for writing, or -errno. Another task that shares its descriptors may have put
+ * another file there, so it is checked before it is opened.
  */
 static int open_memory(pid_t tid, int their_fd)
 {

@@ -1,6 +1,6 @@
 /*
- * Where threads were when their process was attached to. A thread that is in a call then returns to behind it; so the instructions
- * there must not move into a stub while it may be.
+ * Where threads were when their process was attached to. A thread that is in a call then returns to the instruction after it; so
+ * the instructions there must not move into a stub while it may be.
  */
 #ifndef SCTRACE_ENGINE_PATCH_IMAGE_RESUME_POINT_H
 #define SCTRACE_ENGINE_PATCH_IMAGE_RESUME_POINT_H

@@ -113,54 +113,42 @@ static int run_excursion(struct tracer *t, struct task *task, uint64_t at, const
 	return err;
 }
 
-/* Runs the code at `at` up to its first int3, calls s->middle(), and runs the code to its second int3. */
+/*
+ * Runs the code at `at` up to its first int3, calls s->middle(), and runs the code to its second int3. With the name of pooled
+ * memory, `path`, the program maps that instead, and there is no first int3; then -ENOENT if the program cannot open it and
+ * nothing has changed.
+ */
 static int run_setup(struct tracer *t, struct task *task, uint64_t at, const struct setup *s,
-		     struct user_regs_struct *r, struct region *region)
+		     struct user_regs_struct *r, struct region *region, const char *path)
 {
-	unsigned char old[SETUP_MAX];
+	unsigned char code[SETUP_MAX], old[SETUP_MAX];
 	size_t n = (size_t)(s->end - s->begin);
 	if (patch_of(t)->watchdog_fd >= 0)
 		return run_excursion(t, task, at, s, r, region);
-	if (n > sizeof(old) || remote_read(task->tid, at, old, n) < 0 || remote_write(task->tid, at, s->begin, n) < 0)
+	if (n > sizeof(code) || remote_read(task->tid, at, old, n) < 0)
+		return -EFAULT;
+	memcpy(code, s->begin, n);
+	if (path)
+		memcpy(code + (setup_path - setup_begin), path, SETUP_PATH);
+	if (remote_write(task->tid, at, code, n) < 0)
 		return -EFAULT;
 	r->rip = at;
+	r->rbp = path != NULL;
 	int err = remote_run(t, task, r);
 	if (err == -ESRCH)
 		return err;
-	if (err == 0 && (int64_t)r->r12 >= 0) {
+	if (err == 0 && (int64_t)r->r12 < 0)
+		err = path ? -ENOENT : (int)r->r12;
+	else if (err == 0 && path)
+		err = check_setup(r);
+	else if (err == 0) {
 		err = s->middle(region, task->tid, r);
 		struct user_regs_struct rest = *r;
 		if (remote_run(t, task, &rest) == -ESRCH)
 			return -ESRCH;
-	} else if (err == 0)
-		err = (int)r->r12;
+	}
 	remote_write(task->tid, at, old, n);
 	return err;
-}
-
-/* Maps pooled memory, whose name is `path`. -ENOENT if the program cannot open it; then nothing has changed. */
-static int setup_pooled(struct tracer *t, struct task *task, uint64_t at, struct user_regs_struct *r,
-			const struct region *region, const char *path)
-{
-	unsigned char code[SETUP_MAX], old[SETUP_MAX];
-	size_t n = (size_t)(setup_end - setup_begin);
-	if (n > sizeof(code) || remote_read(task->tid, at, old, n) < 0)
-		return -EFAULT;
-	memcpy(code, setup_begin, n);
-	memcpy(code + (setup_path - setup_begin), path, SETUP_PATH);
-	if (remote_write(task->tid, at, code, n) < 0)
-		return -EFAULT;
-	r->rip = at;
-	r->rbp = 1;
-	int err = remote_run(t, task, r);
-	if (err == -ESRCH)
-		return err;
-	remote_write(task->tid, at, old, n);
-	if (err == 0 && (int64_t)r->r12 < 0)
-		return -ENOENT;
-	if (err == 0)
-		err = check_setup(r);
-	return err < 0 || region_is_there(region, task->tid) ? err : -EBADF;
 }
 
 /* Maps counters for a new image, and the agent's pages. Sets *region; `r` are the registers at the end of setup (agent.S). */
@@ -170,15 +158,14 @@ static int map_agent(struct patch *p, struct task *task, uint64_t at, struct use
 	char path[SETUP_PATH] = "";
 	const struct user_regs_struct before = *r;
 	*region = region_from_pool(p, task, path);
-	int err = *region ? setup_pooled(&p->t, task, at, r, *region, path) : -ENOENT;
+	int err = *region ? run_setup(&p->t, task, at, &whole_setup, r, *region, path) : -ENOENT;
 	if (err != -ENOENT)
-		return err;
+		return err < 0 || region_is_there(*region, task->tid) ? err : -EBADF;
 	p->no_pool |= *region != NULL;
 	region_put(p, *region);
 	*r = before;
-	r->rbp = 0;
 	*region = region_new(p, task);
-	return *region ? run_setup(&p->t, task, at, &whole_setup, r, *region) : -ENOMEM;
+	return *region ? run_setup(&p->t, task, at, &whole_setup, r, *region, NULL) : -ENOMEM;
 }
 
 /* Both sides have mapped the memory: its descriptor is no longer needed, unless it is pooled. */
@@ -190,7 +177,9 @@ static void close_memory(struct patch *p, const struct region *region)
 	close(region->fd);
 }
 
-/* The agent cannot go in after all: unmaps what setup has mapped according to `r` (agent.S). `stubs`: where the stubs were to go. */
+/*
+ * The agent cannot go in after all: unmaps what setup has mapped according to `r` (agent.S). `stubs`: where the stubs were to go.
+ */
 static void unmap_setup(struct patch *p, struct task *task, const struct user_regs_struct *r, uint64_t stubs)
 {
 	const struct {
@@ -216,7 +205,10 @@ int setup_image(struct patch *p, struct task *task, uint64_t at)
 	struct user_regs_struct r;
 	if (ptrace(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
 		return -ESRCH;
-	/* Stubs go far enough below the loader to leave room for the libraries that it will map, and near enough for jumps to reach. */
+	/*
+	 * Stubs go far enough below the loader to leave room for the libraries that it will map, and near enough for jumps to
+	 * reach.
+	 */
 	uint64_t gap = at > 1ull << 32 ? (at & ~0xfffull) - (512ull << 20) : maps_gap(task->tid, at, STUB_AREA);
 	r.rbx = gap;
 	int err = map_agent(p, task, at, &r, &region);
@@ -241,7 +233,7 @@ int setup_image(struct patch *p, struct task *task, uint64_t at)
 	close_memory(p, region);
 	img->sigsys.selected = p->watchdog_fd >= 0;
 	if (gap && r.rbx == gap)
-		(void)vec_push(&img->sites.pages, (struct stub_page){gap, 0, STUB_AREA / STUB_SIZE});
+		patch_had_memory(p, vec_push(&img->sites.pages, (struct stub_page){gap, 0, STUB_AREA / STUB_SIZE}));
 	img->counters.region = region;
 	img->user = task->tid;
 	img->state = IMAGE_READY;
@@ -257,7 +249,7 @@ int setup_own_region(struct patch *p, struct task *task)
 		return -ESRCH;
 	r = saved;
 	uint64_t at = AGENT_AT(agent_end) + 64; /* unused room in the agent's page, which the program cannot write */
-	int err = run_setup(&p->t, task, at, &region_setup, &r, region);
+	int err = run_setup(&p->t, task, at, &region_setup, &r, region, NULL);
 	if (err == -ESRCH)
 		return err;
 	ptrace(PTRACE_SETREGS, task->tid, NULL, &saved);

@@ -7,13 +7,14 @@
 struct proc_status;
 
 /*
- * Would a forced SIGSYS or SIGTRAP change what the process ignores or has pending? Then the agent must not go in, and `why` says so. `s`
- * is its /proc/PID/status.
+ * Would a forced SIGSYS or SIGTRAP change what the process ignores or has pending? Then the agent must not go in, and `why` says
+ * so. `s` is its /proc/PID/status.
  */
 bool setup_is_refused(const struct patch *p, const struct proc_status *s, struct buf *why);
 /*
- * Puts the agent into the image of a stopped task. `at` is the address of code of the program that may be overwritten for a moment.
- * 0 or -errno; the caller restores the registers. -ESRCH if the task died.
+ * Puts the agent into the image of a stopped task. `at` is the address of code of the program that may be overwritten for a
+ * moment. 0 or -errno; the caller restores the registers. -ESRCH if the task died. If it fails, the image is as before, and
+ * should fall back.
  */
 int setup_image(struct patch *p, struct task *task, uint64_t at);
 /* Gives the image of `task`, which shared counters with another, counters of its own. 0 or -errno. */

@@ -17,12 +17,21 @@ void site_say(const struct patch *p, const struct task *task, const struct site 
 			kinds[s->kind], *why ? ": " : "", why);
 }
 
-void site_index(struct image *img, struct site *s)
+void site_index(struct patch *p, struct image *img, struct site *s)
 {
 	if (s->stub)
-		(void)map_put(&img->sites.by_stub, s->stub, s);
+		patch_had_memory(p, map_put(&img->sites.by_stub, s->stub, s) == 0);
 	for (int i = 0; site_is_patched(s) && i + 1 < s->nchanges; i++)
-		(void)map_put(&img->sites.by_hop, s->change[i].addr, s);
+		patch_had_memory(p, map_put(&img->sites.by_hop, s->change[i].addr, s) == 0);
+}
+
+bool site_add(struct patch *p, struct image *img, struct site *s)
+{
+	if (!patch_had_memory(p, map_put(&img->sites.by_ip, s->ip, s) == 0))
+		return false;
+	p->nsites++;
+	site_index(p, img, s);
+	return true;
 }
 
 void site_unindex(struct image *img, struct site *s)
@@ -32,10 +41,10 @@ void site_unindex(struct image *img, struct site *s)
 	s->nchanges = 0;
 }
 
-void site_note_gaps(struct image *img, const struct site *s)
+void site_note_gaps(struct patch *p, struct image *img, const struct site *s)
 {
 	for (int i = 0; i + 1 < s->nchanges; i++)
-		(void)vec_push(&img->sites.gaps, (struct gap_use){s->change[i].addr, s->change[i].len});
+		patch_had_memory(p, vec_push(&img->sites.gaps, (struct gap_use){s->change[i].addr, s->change[i].len}));
 }
 
 struct site *site_of_stub(const struct image *img, uint64_t addr)
@@ -48,10 +57,10 @@ bool site_is_near(uint64_t a, uint64_t b)
 	return (a > b ? a - b : b - a) < 0x7f000000;
 }
 
-bool site_write_stub(struct task *task, const struct site *s, const unsigned char *moved)
+bool site_write_stub(struct task *task, const struct site *s)
 {
 	unsigned char code[STUB_SIZE];
-	return encode_stub(code, s->stub, s->ip, moved, s->moved, (uint32_t)AGENT_AT(agent_entry),
+	return encode_stub(code, s->stub, s->ip, s->code, s->moved, (uint32_t)AGENT_AT(agent_entry),
 			   (uint32_t)AGENT_AT(agent_exit)) &&
 	       remote_write(task->tid, s->stub, code, sizeof(code)) == 0;
 }
@@ -68,21 +77,20 @@ void site_copy_all(struct patch *p, struct image *img, const struct image *from)
 	struct site *s;
 	while ((s = map_next(&from->sites.by_ip, &i, NULL))) {
 		struct site *c = malloc(sizeof(*c));
-		if (c)
-			*c = *s;
-		if (!c || map_put(&img->sites.by_ip, c->ip, c) < 0) {
-			free(c); /* the site will be decided again at its next call */
-			continue;
+		if (!patch_had_memory(p, c != NULL))
+			return;
+		*c = *s;
+		if (!site_add(p, img, c)) {
+			free(c);
+			return;
 		}
-		p->nsites++;
-		site_index(img, c);
 	}
 	for (size_t k = 0; k < from->sites.pages.n; k++)
-		(void)vec_push(&img->sites.pages, from->sites.pages.v[k]);
+		patch_had_memory(p, vec_push(&img->sites.pages, from->sites.pages.v[k]));
 	for (size_t k = 0; k < from->mappings.n; k++)
-		(void)vec_push(&img->mappings, from->mappings.v[k]);
+		patch_had_memory(p, vec_push(&img->mappings, from->mappings.v[k]));
 	for (size_t k = 0; k < from->sites.gaps.n; k++)
-		(void)vec_push(&img->sites.gaps, from->sites.gaps.v[k]);
+		patch_had_memory(p, vec_push(&img->sites.gaps, from->sites.gaps.v[k]));
 }
 
 void site_free_all(struct patch *p, struct image *img)
@@ -100,13 +108,13 @@ void site_free_all(struct patch *p, struct image *img)
 }
 
 /*
- * Does the copy of the memory have all that was written for the site? Each write comes before or after the copy as a whole (mmap_lock;
- * dup_mmap() in kernel/fork.c), and the site's own bytes are written last: if the copy has them, it has everything.
+ * Does the copy of the memory have all that was written for the site? Each write comes before or after the copy as a whole
+ * (mmap_lock; dup_mmap() in kernel/fork.c), and the site's own bytes are written last: if the copy has them, it has everything.
  */
 static bool is_copied(struct task *task, const struct site *s)
 {
 	if (s->kind == SITE_REDIRECT)
-		return site_write_stub(task, s, NULL);
+		return site_write_stub(task, s);
 	return !site_is_patched(s) || site_bytes_are(task, &s->change[s->nchanges - 1], true);
 }
 
@@ -131,7 +139,7 @@ void site_check_copied(struct patch *p, struct task *task)
 	if (img->sites.serial == img->sites.copied_serial)
 		return;
 	while ((s = map_next(&img->sites.by_ip, &i, NULL)))
-		if (s->serial > img->sites.copied_serial && !vec_push(&late, s))
+		if (s->serial > img->sites.copied_serial && !patch_had_memory(p, vec_push(&late, s)))
 			break;
 	for (size_t k = 0; k < late.n; k++)
 		if (!is_copied(task, late.v[k]))

@@ -11,14 +11,14 @@ _Static_assert(RELOCATE_MAX <= STUB_MOVED_MAX, "a stub has room for all that may
 enum site_kind {
 	SITE_NEW,
 	SITE_SHORT,    /* jmp rel8 over the two bytes of the instruction */
-	SITE_LONG,     /* jmp rel32 over it and the instructions behind it, which moved into the stub */
+	SITE_LONG,     /* jmp rel32 over it and the instructions after it, which moved into the stub */
 	SITE_REDIRECT, /* unchanged: each call stops once and is sent to the stub */
 	SITE_HOPELESS, /* unchanged: traced by ptrace */
 };
 
 /* One system call instruction. */
 struct site {
-	uint64_t ip;   /* behind the instruction */
+	uint64_t ip;   /* the address after the instruction */
 	uint64_t stub; /* address of its stub, or 0 */
 	enum site_kind kind;
 	bool retry;                 /* a long jump may be possible later */
@@ -53,28 +53,30 @@ static inline bool site_is_patched(const struct site *s)
 
 /* The site whose stub contains `addr`, or NULL. */
 struct site *site_of_stub(const struct image *img, uint64_t addr);
-/* The site from behind which the instruction at `ip` moved into a stub, or NULL. */
+/* The site for which the instruction at `ip` moved into a stub, or NULL. */
 const struct site *site_moved_from(const struct image *img, uint64_t ip);
 /* Can a jump at one address reach the other? */
 bool site_is_near(uint64_t a, uint64_t b);
 /* Does memory still hold what a change wrote (new), or what was there before (!new)? */
 bool site_bytes_are(const struct task *task, const struct change *c, bool new);
-/* Writes the site's stub into the program's memory. `moved`: the s->moved bytes that go into it. */
-bool site_write_stub(struct task *task, const struct site *s, const unsigned char *moved);
+/* Writes the site's stub into the program's memory. */
+bool site_write_stub(struct task *task, const struct site *s);
 
-/* Enters a site into the tables by stub and by hop. */
-void site_index(struct image *img, struct site *s);
+/* Enters a site into the tables by address, stub and hop, and owns it from then on. False if memory ran out. */
+bool site_add(struct patch *p, struct image *img, struct site *s);
+/* Enters what was decided about a site into the tables by stub and hop. */
+void site_index(struct patch *p, struct image *img, struct site *s);
 /* Takes its hops out of that table, and forgets its changes. */
 void site_unindex(struct image *img, struct site *s);
 /* Notes the padding that the hops of a patched site use. */
-void site_note_gaps(struct image *img, const struct site *s);
+void site_note_gaps(struct patch *p, struct image *img, const struct site *s);
 /* Copies all sites of an image to a new one. */
 void site_copy_all(struct patch *p, struct image *img, const struct image *from);
 void site_free_all(struct patch *p, struct image *img);
 
 /*
- * In the first stop of a child with a copy of its parent's memory: checks the sites that other threads of the parent patched while the
- * copy was made, and forgets those that the copy does not have.
+ * In the first stop of a child with a copy of its parent's memory: checks the sites that other threads of the parent patched
+ * while the copy was made, and forgets those that the copy does not have.
  */
 void site_check_copied(struct patch *p, struct task *task);
 /* Restores a site. With `hops` also the padding on the way to its stub, in which no other thread may be. */
@@ -82,8 +84,8 @@ void site_restore(const struct task *task, const struct site *s, bool hops);
 /* Restores all sites of the task's image. */
 void site_restore_all(struct task *task);
 /*
- * rt_sigreturn(2) is over, and the thread may be at an instruction that has moved into a stub: sends it to where that is now. Was it
- * at one?
+ * rt_sigreturn(2) is over, and the thread may be at an instruction that has moved into a stub: sends it to where that is now. Was
+ * it at one?
  */
 bool site_follow_moved(struct task *task);
 /* With SCTRACE_DEBUG, prints what was decided about a site, and why. */

@@ -36,9 +36,9 @@ static struct stub_page *new_page(struct patch *p, struct task *task, uint64_t i
 		image_fall_back(p, task, "its agent was changed");
 	if (!at || got != (int64_t)at)
 		return NULL;
-	return vec_push(&img->sites.pages, (struct stub_page){at, 0, AGENT_PAGE / STUB_SIZE})
-		       ? &img->sites.pages.v[img->sites.pages.n - 1]
-		       : NULL;
+	if (!patch_had_memory(p, vec_push(&img->sites.pages, (struct stub_page){at, 0, AGENT_PAGE / STUB_SIZE})))
+		return NULL;
+	return &img->sites.pages.v[img->sites.pages.n - 1];
 }
 
 /* Gives the site a place for its stub, if it has none; false if there is no room near it. */
@@ -60,8 +60,8 @@ static bool place_stub(struct patch *p, struct task *task, struct site *s)
 /* --- padding --- */
 
 /*
- * The end of the part of the padding [lo, hi) that is used in this image; `lo` if none is. Each use began at the first free byte, but
- * they are noted in any order.
+ * The end of the part of the padding [lo, hi) that is used in this image; `lo` if none is. Each use began at the first free byte,
+ * but they are noted in any order.
  */
 static uint64_t used_until(const struct image *img, uint64_t lo, uint64_t hi)
 {
@@ -75,8 +75,8 @@ static uint64_t used_until(const struct image *img, uint64_t lo, uint64_t hi)
 }
 
 /*
- * Finds free padding near a site: between functions, made of fill bytes, and not used already. What other images of the same file use
- * counts as used too, so that all plans of a file can be applied together. Returns how many gaps.
+ * Finds free padding near a site: between functions, made of fill bytes, and not used already. What other images of the same file
+ * use counts as used too, so that all plans of a file can be applied together. Returns how many gaps.
  */
 static int free_gaps(const struct patch *p, struct task *task, const struct mapping *m, uint64_t ip, struct gap *gaps)
 {
@@ -104,7 +104,9 @@ static int free_gaps(const struct patch *p, struct task *task, const struct mapp
 		if (g.hi > m->hi || g.hi > page + AGENT_PAGE || size > sizeof(bytes) ||
 		    mem_get(&mem, g.lo, bytes, size) < 0)
 			continue;
-		/* The tail of an overwritten multi-byte nop is not itself a nop; the whole was checked before it was overwritten. */
+		/*
+		 * The tail of an overwritten multi-byte nop is not itself a nop; the whole was checked before it was overwritten.
+		 */
 		bool fill = here > g.lo || padding_is_fill(bytes, size);
 		g.lo = here > elsewhere ? here : elsewhere;
 		if (fill && g.lo < g.hi)
@@ -157,9 +159,9 @@ static const char *patch_short(struct patch *p, struct task *task, struct site *
 	int n = free_gaps(p, task, m, s->ip, gaps);
 	if (!padding_find_way(s->ip, gaps, n, &way))
 		return "no dead padding within reach";
-	if (!site_write_stub(task, s, NULL) || !plan_changes(s, task->tid, &way) || !apply_changes(s, task->tid))
+	if (!site_write_stub(task, s) || !plan_changes(s, task->tid, &way) || !apply_changes(s, task->tid))
 		return "its code cannot be written";
-	site_note_gaps(image_of(task), s);
+	site_note_gaps(p, image_of(task), s);
 	s->kind = SITE_SHORT;
 	return NULL;
 }
@@ -168,9 +170,9 @@ static const char *patch_short(struct patch *p, struct task *task, struct site *
 #define FUNCTION_MAX 16384
 
 /*
- * Writes five bytes of jump over the call and the instructions behind it. Its first two bytes are a jump onto itself until the other three
- * are written, so that threads that come to the site meanwhile wait there. No thread can be behind it, because the first call there
- * stops.
+ * Writes five bytes of jump over the call and the instructions after it. Its first two bytes are a jump onto itself until the
+ * other three are written, so that threads that come to the site meanwhile wait there. No thread can be between them, because the
+ * first call there stops.
  */
 static bool write_long(struct task *task, struct site *s)
 {
@@ -187,7 +189,7 @@ static bool write_long(struct task *task, struct site *s)
 	return false;
 }
 
-/* Is a thread in a call that it made at this site under ptrace? It will return to behind the site. */
+/* Is a thread in a call that it made at this site under ptrace? It will return to the instruction after the site. */
 static bool is_in_call_at(const struct patch *p, const struct image *img, uint64_t ip)
 {
 	size_t i = 0;
@@ -212,7 +214,7 @@ static const char *patch_long(struct patch *p, struct task *task, struct site *s
 	s->retry = (!image_of(task)->start.observed && resume_point_may_be_in(p, s->ip, s->ip + RELOCATE_MAX)) ||
 		   is_in_call_at(p, image_of(task), s->ip);
 	if (s->retry)
-		why = "a thread may be behind it";
+		why = "a thread may return to the instruction after it";
 	else if (at / AGENT_PAGE != (at + 4) / AGENT_PAGE)
 		why = "the jump would straddle pages";
 	else if (!one_line && task->proc->ntasks > 1)
@@ -221,7 +223,7 @@ static const char *patch_long(struct patch *p, struct task *task, struct site *s
 		 mem_get(&mem, lo, code, hi - lo) == 0) {
 		s->moved = (uint8_t)relocate_length(code, hi - lo, lo, at, &why);
 		memcpy(s->code, code + (s->ip - lo), s->moved);
-		if (s->moved && site_write_stub(task, s, s->code) && write_long(task, s)) {
+		if (s->moved && site_write_stub(task, s) && write_long(task, s)) {
 			s->kind = SITE_LONG;
 			why = NULL;
 		}
@@ -250,12 +252,12 @@ static const char *patch_site(struct patch *p, struct task *task, struct site *s
 	return why;
 }
 
-static const struct mapping *mapping_at(struct task *task, uint64_t ip)
+static const struct mapping *mapping_at(struct patch *p, struct task *task, uint64_t ip)
 {
 	struct image *img = image_of(task);
 	const struct mapping *m = maps_find(img, ip);
 	if (!m) {
-		maps_read(task->tid, img);
+		maps_read(p, task);
 		ranges_tell(task);
 		m = maps_find(img, ip);
 	}
@@ -265,12 +267,12 @@ static const struct mapping *mapping_at(struct task *task, uint64_t ip)
 static void decide(struct patch *p, struct task *task, struct site *s)
 {
 	struct image *img = image_of(task);
-	const struct mapping *m = mapping_at(task, s->ip);
+	const struct mapping *m = mapping_at(p, task, s->ip);
 	const char *why = "no room for a stub near it";
 	s->kind = SITE_HOPELESS;
 	if (place_stub(p, task, s)) {
 		why = patch_site(p, task, s, m);
-		if (why && p->ways & WAY_REDIRECT && site_write_stub(task, s, NULL))
+		if (why && p->ways & WAY_REDIRECT && site_write_stub(task, s))
 			s->kind = SITE_REDIRECT;
 	}
 	if (!site_is_patched(s))
@@ -281,7 +283,7 @@ static void decide(struct patch *p, struct task *task, struct site *s)
 		plan_remember(p, task, s, m);
 		plan_note_loader(p, task, m);
 	}
-	site_index(img, s);
+	site_index(p, img, s);
 	site_say(p, task, s, why ? why : "");
 }
 
@@ -307,16 +309,19 @@ struct site *visit_site(struct patch *p, struct task *task, uint64_t ip)
 		return s;
 	}
 	if (!s) {
-		const struct mapping *m = mapping_at(task, ip);
+		const struct mapping *m = mapping_at(p, task, ip);
 		if (m && plan_apply(p, task, m, ip))
 			return map_get(&img->sites.by_ip, ip);
-		s = img->sites.by_ip.n < SITES_MAX ? calloc(1, sizeof(*s)) : NULL;
-		if (!s || map_put(&img->sites.by_ip, ip, s) < 0) {
+		if (img->sites.by_ip.n >= SITES_MAX)
+			return NULL;
+		s = calloc(1, sizeof(*s));
+		if (!patch_had_memory(p, s))
+			return NULL;
+		s->ip = ip;
+		if (!site_add(p, img, s)) {
 			free(s);
 			return NULL;
 		}
-		p->nsites++;
-		s->ip = ip;
 	} else {
 		site_unindex(img, s);
 		s->moved = 0;

@@ -6,7 +6,10 @@
 
 struct site;
 
-/* The site of the instruction that ends at `ip`. At first sight it is decided, and patched if possible. NULL if memory ran out. */
+/*
+ * The site of the instruction that ends at `ip`. At first sight it is decided, and patched if possible. NULL if the image has too
+ * many sites, or memory ran out.
+ */
 struct site *visit_site(struct patch *p, struct task *task, uint64_t ip);
 
 #endif

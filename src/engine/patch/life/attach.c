@@ -6,20 +6,24 @@
 #include "engine/patch/image/resume_point.h"
 #include "engine/patch/image/setup.h"
 #include "engine/patch/life/children.h"
-#include "engine/patch/threads/sigkill_guard.h"
+#include "engine/patch/life/exec.h"
 #include "tracee/proc.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
-/* How long we wait for a stop. The parent of a vfork child, or a thread that waits for a disk, does not stop before that is over. */
+/*
+ * How long we wait for a stop. The parent of a vfork child, or a thread that waits for a disk, does not stop before that is over.
+ */
 #define ATTACH_PATIENCE_NS NSEC_PER_SEC
 
-/* Waits for the stop that PTRACE_INTERRUPT asked for, and keeps a signal that comes first. False if the task did not stop in time. */
+/*
+ * Waits for the stop that PTRACE_INTERRUPT asked for, and keeps a signal that comes first. False if the task did not stop in
+ * time.
+ */
 static bool wait_for_stop(struct patch *p, struct task *task)
 {
 	int status;
@@ -66,14 +70,15 @@ static void find_obstacle(struct patch *p, struct task *task, struct buf *why)
 	else {
 		struct proc_status s;
 		proc_status(task->tid, &s);
-		p->filters = s.filters > p->filters
-				     ? s.filters
-				     : p->filters; /* the filters that the process has were there before us */
+		/* The filters that the process has were there before us. */
+		p->filters = s.filters > p->filters ? s.filters : p->filters;
 		setup_is_refused(p, &s, why);
 	}
 }
 
-/* Puts the agent into a process by way of one stopped task. The task keeps its registers, so a call that it is in will restart. */
+/*
+ * Puts the agent into a process by way of one stopped task. The task keeps its registers, so a call that it is in will restart.
+ */
 static void enter_process(struct patch *p, struct task *task)
 {
 	struct buf why = {0};
@@ -82,20 +87,7 @@ static void enter_process(struct patch *p, struct task *task)
 	find_obstacle(p, task, &why);
 	if (!why.len && (!at || ptrace(PTRACE_GETREGS, task->tid, NULL, &saved) < 0))
 		buf_adds(&why, "its entry point is not known");
-	p->images++;
-	if (!why.len) {
-		int err = setup_image(p, task, at);
-		if (err == 0)
-			sigkill_guard_install(p, task);
-		if (err == -ESRCH || !task->stopped)
-			task->stopped = false;
-		else
-			ptrace(PTRACE_SETREGS, task->tid, NULL, &saved);
-		if (err < 0)
-			buf_addf(&why, "the agent cannot be mapped: %s", strerror(-err));
-	}
-	if (why.len)
-		image_fall_back(p, task, buf_str(&why));
+	exec_enter_image(p, task, at, &saved, &why);
 	buf_free(&why);
 }
 
@@ -110,7 +102,7 @@ static int stop_all(struct patch *p)
 		known = !task->proc || vec_push(&all, task);
 	for (i = 0; i < all.n; i++) {
 		task = all.v[i];
-		if (!children_give_state(task) || (!task->proc->image && !(task->proc->image = image_new())))
+		if (!children_give_state(p, task) || (!task->proc->image && !(task->proc->image = image_new(p))))
 			break;
 		if (!task->stopped)
 			wait_for_stop(p, task);

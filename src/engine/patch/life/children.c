@@ -11,18 +11,19 @@
 #include <stdlib.h>
 #include <sys/ptrace.h>
 
-struct patch_task *children_give_state(struct task *task)
+struct patch_task *children_give_state(struct patch *p, struct task *task)
 {
 	if (!task->data)
 		task->data = calloc(1, sizeof(struct patch_task));
+	patch_had_memory(p, task->data);
 	return task->data;
 }
 
 /* Copies the state that a child inherits across clone(2). */
-static void inherit(const struct task *parent, struct task *child)
+static void inherit(struct patch *p, const struct task *parent, struct task *child)
 {
 	const struct patch_task *from = patch_task_of(parent);
-	if (!children_give_state(child) || !from)
+	if (!children_give_state(p, child) || !from)
 		return;
 	patch_task_of(child)->sigsys_blocked = from->sigsys_blocked;
 	if (child->proc != parent->proc) { /* it has a copy of the stack, with the signal frames on it */
@@ -59,10 +60,10 @@ void children_on_birth(struct tracer *t, struct task *parent, struct task *child
 {
 	/* From now on another task may write to the same slots. The agent counts the clone(2) itself with a lock anyway. */
 	if (image_of(parent))
-		image_set_single_thread(parent, false);
+		image_end_single_thread(parent);
 	if (image_of(parent) && !child->proc->image)
 		give_image(t, parent, child, flags);
-	inherit(parent, child);
+	inherit(patch_of(t), parent, child);
 }
 
 void children_on_first_stop(struct tracer *t, struct task *task)
@@ -70,13 +71,13 @@ void children_on_first_stop(struct tracer *t, struct task *task)
 	struct patch *p = patch_of(t);
 	struct image *img = image_of(task);
 	/*
-	 * If the kernel did not report the clone(2), the image is unknown: the task is traced by ptrace, and its copy of the agent must
-	 * hand all calls over. The same holds for a copy without sites (image_copy).
+	 * If the kernel did not report the clone(2), the image is unknown: the task is traced by ptrace, and its copy of the
+	 * agent must hand all calls over. The same holds for a copy without sites (image_copy).
 	 */
 	bool copied_fallback = img && img->state == IMAGE_FALLBACK && img->counters.region && img->refs == 1;
 	if (!img || copied_fallback)
 		image_refuse_all(task);
-	if (!children_give_state(task) || !img || img->state != IMAGE_READY)
+	if (!children_give_state(p, task) || !img || img->state != IMAGE_READY)
 		return;
 	bool served = arm_is_served(p, task);
 	bool forked = img->refs == 1 && task->tid == task->proc->pid;

@@ -5,7 +5,7 @@
 #include "engine/patch/state.h"
 
 /* The task's struct patch_task, made if it has none; NULL if memory ran out. */
-struct patch_task *children_give_state(struct task *task);
+struct patch_task *children_give_state(struct patch *p, struct task *task);
 /* tracer_ops.birth: gives the child its parent's image, or a copy of it. */
 void children_on_birth(struct tracer *t, struct task *parent, struct task *child, uint64_t flags);
 /* tracer_ops.first_stop: arms a new task. */

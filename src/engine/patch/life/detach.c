@@ -22,7 +22,10 @@ static bool is_pending(pid_t tid)
 	siginfo_t si[32];
 	struct __ptrace_peeksiginfo_args args = {.off = 0, .flags = 0, .nr = 32};
 	uint64_t mask = 0;
-	/* A forced one is never blocked (force_sig_info_to_task). The program may have sent itself one that looks the same, and block it. */
+	/*
+	 * A forced one is never blocked (force_sig_info_to_task). The program may have sent itself one that looks the same, and
+	 * block it.
+	 */
 	if (ptrace(PTRACE_GETSIGMASK, tid, sizeof(mask), &mask) < 0 || mask & SIGBIT(SIGSYS))
 		return false;
 	long n = ptrace(PTRACE_PEEKSIGINFO, tid, &args, si);
@@ -33,8 +36,8 @@ static bool is_pending(pid_t tid)
 }
 
 /*
- * A task that is about to be detached may have a forced SIGSYS pending, which would end it: takes it, and sends the task back to before
- * its call.
+ * A task that is about to be detached may have a forced SIGSYS pending, which would end it: takes it, and sends the task back to
+ * before its call.
  */
 static void settle_pending(struct patch *p, struct task *task)
 {
@@ -42,7 +45,10 @@ static void settle_pending(struct patch *p, struct task *task)
 	siginfo_t si;
 	struct user_regs_struct r;
 	const struct patch_task *pt = patch_task_of(task);
-	/* Signals that faults and calls raise are delivered first (signal(7)), so the thread stops before it runs any code of its own. */
+	/*
+	 * Signals that faults and calls raise are delivered first (signal(7)), so the thread stops before it runs any code of its
+	 * own.
+	 */
 	if (!pt || !pt->armed || task->deliver || task->listening || !is_pending(task->tid) ||
 	    ptrace(PTRACE_CONT, task->tid, NULL, NULL) < 0 || remote_next_stop(&p->t, task, &status) < 0)
 		return;
@@ -62,7 +68,10 @@ void detach_task(struct tracer *t, struct task *task)
 		image_refuse_all(task);
 	if (!img || !img->counters.region)
 		return;
-	/* Also for threads that cannot be stopped. Not for a child that is detached alone, because it may share the byte with its parent. */
+	/*
+	 * Also for threads that cannot be stopped. Not for a child that is detached alone, because it may share the byte with its
+	 * parent.
+	 */
 	if (img->sigsys.selected && t->detaching)
 		img->counters.region->slots[AGENT_SLOTS_SIZE] = 0;
 	settle_pending(p, task);
@@ -92,12 +101,13 @@ static void unmap_all(struct patch *p, struct task *task)
 	if (task->mid_call || task->listening || task->deliver)
 		return;
 	sigkill_guard_remove(p, task, false);
-	bool known = vec_push(&areas, (struct area){AGENT_CODE, 2ull * AGENT_PAGE}) &&
-		     vec_push(&areas, (struct area){AGENT_STATS, AGENT_STATS_SIZE});
-	for (size_t i = 0; known && i < img->sites.pages.n; i++)
-		known = vec_push(&areas, (struct area){img->sites.pages.v[i].addr,
-						       ((uint64_t)img->sites.pages.v[i].max * STUB_SIZE + AGENT_PAGE -
-							1) & ~(uint64_t)(AGENT_PAGE - 1)});
+	patch_had_memory(p, vec_push(&areas, (struct area){AGENT_CODE, 2ull * AGENT_PAGE}) &&
+				    vec_push(&areas, (struct area){AGENT_STATS, AGENT_STATS_SIZE}));
+	for (size_t i = 0; i < img->sites.pages.n; i++) {
+		const struct stub_page *page = &img->sites.pages.v[i];
+		uint64_t size = ((uint64_t)page->max * STUB_SIZE + AGENT_PAGE - 1) & ~(uint64_t)(AGENT_PAGE - 1);
+		patch_had_memory(p, vec_push(&areas, (struct area){page->addr, size}));
+	}
 	img->cleaned = unmap_areas(p, task, areas.v, areas.n);
 	vec_free(&areas);
 }

@@ -27,8 +27,8 @@ static void note_ignored(struct image *img, const struct proc_status *s)
 }
 
 /*
- * Is the address-space limit of the process (ulimit -v) too small for the agent? The agent and its counters take more than 1 MiB, which
- * the program may need (setrlimit(2), RLIMIT_AS).
+ * Is the address-space limit of the process (ulimit -v) too small for the agent? The agent and its counters take more than 1 MiB,
+ * which the program may need (setrlimit(2), RLIMIT_AS).
  */
 #define ROOM_MIN (64ul << 20)
 static bool has_little_room(pid_t pid)
@@ -37,40 +37,53 @@ static bool has_little_room(pid_t pid)
 	return prlimit(pid, RLIMIT_AS, NULL, &l) == 0 && l.rlim_cur < ROOM_MIN;
 }
 
-/* Puts the agent into a new image before its first instruction. `r` are its first registers. */
-static void prepare_image(struct patch *p, struct task *task, struct user_regs_struct *r)
+bool exec_enter_image(struct patch *p, struct task *task, uint64_t at, const struct user_regs_struct *r,
+		      struct buf *why)
 {
-	struct buf why = {0};
-	struct proc_status s;
-	proc_status(task->tid, &s);
-	if (r->cs == USER32_CS)
-		buf_adds(&why, "a 32-bit program");
-	else if (setup_is_refused(p, &s, &why))
-		;
-	else if (has_little_room(task->tid))
-		buf_adds(&why, "its address-space limit (ulimit -v) is too small for the agent");
-	else if (arm_is_filtered(p, &s))
-		buf_adds(&why, "started under a seccomp filter of a traced program");
-	else {
-		int err = setup_image(p, task, r->rip);
+	if (!why->len) {
+		int err = setup_image(p, task, at);
 		if (err == 0 && p->watchdog_fd >= 0)
 			sigkill_guard_install(p, task);
 		if (err == -ESRCH || !task->stopped) {
 			task->stopped = false;
-			return;
+			return false;
 		}
-		if (err < 0)
-			buf_addf(&why, "the agent cannot be mapped: %s", strerror(-err));
-		/* execve(2) is over, and must not look like a call that is to be restarted. */
-		r->rax = 0;
-		r->orig_rax = (unsigned long long)-1;
 		ptrace(PTRACE_SETREGS, task->tid, NULL, r);
+		if (err < 0)
+			buf_addf(why, "the agent cannot be mapped: %s", strerror(-err));
 	}
 	p->images++;
-	if (why.len)
-		image_fall_back(p, task, buf_str(&why));
-	else {
-		struct image *img = image_of(task);
+	if (why->len)
+		image_fall_back(p, task, buf_str(why));
+	return true;
+}
+
+/* Sets `why` if the agent must not go into a new image. */
+static void find_obstacle(const struct patch *p, const struct task *task, const struct user_regs_struct *r,
+			  const struct proc_status *s, struct buf *why)
+{
+	if (r->cs == USER32_CS)
+		buf_adds(why, "a 32-bit program");
+	else if (setup_is_refused(p, s, why))
+		;
+	else if (has_little_room(task->tid))
+		buf_adds(why, "its address-space limit (ulimit -v) is too small for the agent");
+	else if (arm_is_filtered(p, s))
+		buf_adds(why, "started under a seccomp filter of a traced program");
+}
+
+/* Puts the agent into a new image before its first instruction. `r` are its first registers. */
+static void prepare_image(struct patch *p, struct task *task, struct user_regs_struct *r)
+{
+	struct image *img = image_of(task);
+	struct buf why = {0};
+	struct proc_status s;
+	proc_status(task->tid, &s);
+	find_obstacle(p, task, r, &s, &why);
+	/* execve(2) is over, and must not look like a call that is to be restarted. */
+	r->rax = 0;
+	r->orig_rax = (unsigned long long)-1;
+	if (exec_enter_image(p, task, r->rip, r, &why) && !why.len) {
 		img->start.observed = true;
 		img->start.entry = r->rip;
 		note_ignored(img, &s);
@@ -84,7 +97,7 @@ static void prepare_image(struct patch *p, struct task *task, struct user_regs_s
 void exec_done(struct tracer *t, struct task *task)
 {
 	struct patch *p = patch_of(t);
-	struct patch_task *pt = children_give_state(task);
+	struct patch_task *pt = children_give_state(p, task);
 	struct user_regs_struct r;
 	bool held = task->proc->hold;
 	remote_release(); /* the old memory is gone */
@@ -93,11 +106,10 @@ void exec_done(struct tracer *t, struct task *task)
 		stepout_exec(image_of(task));
 	image_leave(p, task->proc);
 	task->proc->hold = false;
-	task->proc->image = image_new();
+	task->proc->image = image_new(p);
 	if (!pt)
 		return;
 	*pt = (struct patch_task){0};
-	/* If memory ran out, or the task died, ptrace goes on tracing. */
 	if (!task->proc->image || ptrace(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
 		return;
 	image_note_mask(p, task);

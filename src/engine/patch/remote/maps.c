@@ -7,26 +7,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-int maps_read(pid_t pid, struct image *img)
+void maps_read(struct patch *p, const struct task *task)
 {
+	struct image *img = image_of(task);
 	struct buf text = {0};
 	struct mapping start = {0}; /* where the beginning of the last file is mapped */
 	struct proc_map line;
-	int r = proc_read(pid, "maps", &text);
-	const char *p = buf_str(&text);
+	int r = proc_read(task->tid, "maps", &text);
+	const char *rest = buf_str(&text);
 	img->mappings.n = 0;
-	while (r == 0 && proc_map_next(&p, &line)) {
+	while (r == 0 && proc_map_next(&rest, &line)) {
 		struct mapping m = {
 			.lo = line.lo, .hi = line.hi, .dev = line.dev, .ino = line.ino, .file_offset = line.offset};
 		if (m.ino && m.file_offset == 0)
 			start = m;
 		m.base = start.ino == m.ino && start.dev == m.dev ? start.lo : 0;
 		m.patchable = m.ino != 0 && memcmp(line.perm, "r-xp", 4) == 0;
-		if (line.perm[2] == 'x' && !vec_push(&img->mappings, m))
+		if (line.perm[2] == 'x' && !patch_had_memory(p, vec_push(&img->mappings, m)))
 			break;
 	}
 	buf_free(&text);
-	return r < 0 ? -ESRCH : 0;
 }
 
 const struct mapping *maps_find(const struct image *img, uint64_t addr)

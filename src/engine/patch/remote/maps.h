@@ -13,8 +13,8 @@ struct mapping {
 	bool patchable; /* executable, private, of a file, not writable */
 };
 
-/* Reads the executable mappings of `pid` into img->mappings. 0 or -errno. */
-int maps_read(pid_t pid, struct image *img);
+/* Reads the executable mappings of the task's process into the mappings of its image; none if the process has ended. */
+void maps_read(struct patch *p, const struct task *task);
 /* The mapping that `addr` lies in, or NULL. */
 const struct mapping *maps_find(const struct image *img, uint64_t addr);
 /* A free range of `size` bytes within 2 GiB of `near`, or 0. */

@@ -48,7 +48,10 @@ int remote_read(pid_t tid, uint64_t addr, void *buf, size_t n)
 	return got == (ssize_t)n ? 0 : -EFAULT;
 }
 
-/* Writes word by word by ptrace(2). If only half of a patch could be written, the program would crash; so there are two ways to write. */
+/*
+ * Writes word by word by ptrace(2). If only half of a patch could be written, the program would crash; so there are two ways to
+ * write.
+ */
 static int poke(pid_t tid, uint64_t addr, const unsigned char *bytes, size_t n)
 {
 	for (size_t done = 0; done < n;) {
@@ -91,8 +94,8 @@ static bool is_woken(void)
 #define IMPATIENT_NS (NSEC_PER_SEC / 10)
 
 /*
- * Has the task ended without a status to wait for? The status of a process's first thread comes only after all its other threads have
- * been waited for (ptrace(2), "Death under ptrace"), and we may not have done that yet.
+ * Has the task ended without a status to wait for? The status of a process's first thread comes only after all its other threads
+ * have been waited for (ptrace(2), "Death under ptrace"), and we may not have done that yet.
  */
 static bool has_ended(pid_t tid)
 {
@@ -101,7 +104,10 @@ static bool has_ended(pid_t tid)
 }
 #define LOOK_NS (NSEC_PER_SEC / 1000)
 
-/* Waits for the task's next stop or end. 0; -ESRCH if there is none; -EFAULT if it did not come in time and the task was interrupted. */
+/*
+ * Waits for the task's next stop or end. 0; -ESRCH if there is none; -EFAULT if it did not come in time and the task was
+ * interrupted.
+ */
 static int await_stop(struct tracer *t, const struct task *task, int *status)
 {
 	struct patch *p = patch_of(t);
@@ -303,7 +309,10 @@ int remote_excursion_on(struct tracer *t, struct task *task, struct excursion *d
 int remote_excursion_end(struct tracer *t, struct task *task, const struct excursion *d)
 {
 	int status;
-	/* The thread must be in an event-stop, not at the end of the call: there the kernel checks whether its own call is to restart. */
+	/*
+	 * The thread must be in an event-stop, not at the end of the call: there the kernel checks whether its own call is to
+	 * restart.
+	 */
 	if (ptrace(PTRACE_INTERRUPT, task->tid, NULL, NULL) < 0 || ptrace(PTRACE_CONT, task->tid, NULL, NULL) < 0)
 		return or_lost(task, -ESRCH);
 	int err = remote_next_stop(t, task, &status);

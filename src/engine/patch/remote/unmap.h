@@ -9,8 +9,8 @@ struct area {
 };
 
 /*
- * Has a stopped task unmap `n` areas. The code that does so is put into unused bytes of the program's own code, because the agent's may
- * be among the areas. False if not all was done.
+ * Has a stopped task unmap `n` areas. The code that does so is put into unused bytes of the program's own code, because the
+ * agent's may be among the areas. False if not all was done.
  */
 bool unmap_areas(struct patch *p, struct task *task, const struct area *v, size_t n);
 

@@ -81,8 +81,8 @@ bool dispatch_block_again(const struct task *task)
 }
 
 /*
- * The kernel forces the signal (force_sig_info_to_task): it unblocks SIGSYS in a thread that blocked it, and if SIGSYS was blocked or
- * ignored, it resets the action. Both are restored here. A thread that blocks everything else had SIGSYS blocked too.
+ * The kernel forces the signal (force_sig_info_to_task): it unblocks SIGSYS in a thread that blocked it, and if SIGSYS was
+ * blocked or ignored, it resets the action. Both are restored here. A thread that blocks everything else had SIGSYS blocked too.
  */
 static void mend_forced_signal(struct patch *p, struct task *task)
 {
@@ -109,8 +109,9 @@ enum tracer_verdict dispatch_forced(struct patch *p, struct task *task, const si
 }
 
 /*
- * The program is about to install a filter of its own. A call that this answers by itself would not stop at ours. Under ptrace calls stop
- * before filters run, so the image falls back; with TSYNC (seccomp(2)) the filter applies to all threads at once, and all must fall back.
+ * The program is about to install a filter of its own. A call that this answers by itself would not stop at ours. Under ptrace
+ * calls stop before filters run, so the image falls back; with TSYNC (seccomp(2)) the filter applies to all threads at once, and
+ * all must fall back.
  */
 static void make_room_for_filter(struct patch *p, struct task *task, bool all_threads)
 {
@@ -120,21 +121,6 @@ static void make_room_for_filter(struct patch *p, struct task *task, bool all_th
 	while (all_threads && (x = map_next(&p->t.tasks.by_tid, &i, NULL)))
 		if (x != task && x->proc == task->proc && !x->stopped)
 			ptrace(PTRACE_INTERRUPT, x->tid, NULL, NULL);
-}
-
-static bool sets_filter(int64_t nr, uint64_t arg0, uint64_t arg1)
-{
-	return (nr == SYS_seccomp && arg0 == SECCOMP_SET_MODE_FILTER) ||
-	       (nr == SYS_prctl && arg0 == PR_SET_SECCOMP && arg1 == SECCOMP_MODE_FILTER);
-}
-
-/*
- * With flags or arguments the call is refused (seccomp(2)); libseccomp makes such calls to find out whether the kernel has seccomp(2).
- */
-static bool sets_strict(int64_t nr, const struct user_regs_struct *r)
-{
-	return (nr == SYS_seccomp && r->rdi == SECCOMP_SET_MODE_STRICT && r->rsi == 0 && r->rdx == 0) ||
-	       (nr == SYS_prctl && r->rdi == PR_SET_SECCOMP && r->rsi == SECCOMP_MODE_STRICT);
 }
 
 void dispatch_note_action(struct task *task, int sig, const uint64_t action[ACTION_WORDS])
@@ -181,8 +167,9 @@ static void watch_call(struct patch *p, struct task *task, int64_t nr, const str
 {
 	struct image *img = image_of(task);
 	ranges_watch(task, nr, r);
-	bool filter = sets_filter(nr, r->rdi, r->rsi);
-	bool strict = sets_strict(nr, r);
+	const uint64_t args[3] = {r->rdi, r->rsi, r->rdx};
+	bool filter = seccomp_sets_filter(nr, args);
+	bool strict = seccomp_sets_strict(nr, args);
 	img->sigsys.sealed |= filter || strict;
 	if (filter && p->arming == ARM_FILTER)
 		make_room_for_filter(p, task, nr == SYS_seccomp && r->rsi & SECCOMP_FILTER_FLAG_TSYNC);
@@ -194,7 +181,9 @@ static void watch_call(struct patch *p, struct task *task, int64_t nr, const str
 		watch_action(task, r);
 }
 
-/* Notes a new action for SIGSYS, just before the call is made: a forced SIGSYS on the way there must still restore the old one. */
+/*
+ * Notes a new action for SIGSYS, just before the call is made: a forced SIGSYS on the way there must still restore the old one.
+ */
 static void watch_own_action(struct task *task, int64_t nr, const struct user_regs_struct *r)
 {
 	if (nr == SYS_rt_sigaction && r->rdi == SIGSYS)
@@ -202,8 +191,9 @@ static void watch_own_action(struct task *task, int64_t nr, const struct user_re
 }
 
 /*
- * If a SIGSYS of the program's own was pending and blocked, the kernel has delivered it in place of the one that a call should have
- * raised. That call is yet to be made; and the signal is blocked again, so it becomes pending again (ptrace_signal() in kernel/signal.c).
+ * If a SIGSYS of the program's own was pending and blocked, the kernel has delivered it in place of the one that a call should
+ * have raised. That call is yet to be made; and the signal is blocked again, so it becomes pending again (ptrace_signal() in
+ * kernel/signal.c).
  */
 void dispatch_mend_own(struct patch *p, struct task *task, const siginfo_t *si)
 {
@@ -227,7 +217,10 @@ void dispatch_mend_own(struct patch *p, struct task *task, const siginfo_t *si)
 		ptrace(PTRACE_SETREGS, task->tid, NULL, &saved);
 		ptrace(PTRACE_SETSIGINFO, task->tid, NULL, &again);
 	}
-	/* If the kernel has rolled a call back, its number is in rax. If a call has ended there, its result may be the same number. */
+	/*
+	 * If the kernel has rolled a call back, its number is in rax. If a call has ended there, its result may be the same
+	 * number.
+	 */
 	bool ended = saved.rip == patch_task_of(task)->completed_ip && !thread_of(task)->call.error &&
 		     (uint64_t)thread_of(task)->call.result == saved.rax;
 	bool lost = si->si_code <= 0 && saved.rax == saved.orig_rax && !ended &&
@@ -267,7 +260,10 @@ static void go_slow(struct patch *p, struct task *task, struct user_regs_struct 
 		return;
 	}
 	if (s && s->kind == SITE_LONG) {
-		/* The instructions behind the call have moved, so it must be made from the stub: the jump at the site leads there. */
+		/*
+		 * The instructions after the call have moved, so it must be made from the stub: the jump at the site leads
+		 * there.
+		 */
 		redo(task, r, nr);
 		return;
 	}
@@ -284,7 +280,7 @@ void dispatch_end_slow(struct patch *p, struct task *task)
 	bool returned = c->nr == SYS_rt_sigreturn;
 	pt->slow = false;
 	pt->completed_ip = c->ip;
-	p->seccomp_seen |= !c->error && sets_filter(c->nr, c->args[0], c->args[1]);
+	p->seccomp_seen |= !c->error && seccomp_sets_filter(c->nr, c->args);
 	if (c->nr == SYS_rt_sigprocmask || (returned && (pt->sigsys_blocked || pt->returns_blocked)))
 		image_note_mask(p, task);
 	pt->returns_blocked &= !returned;

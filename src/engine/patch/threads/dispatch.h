@@ -5,15 +5,18 @@
 #include "engine/patch/state.h"
 
 /*
- * Handles the stop: patches the site, or has the call made under ptrace. `r` are the registers, which are changed; of `call` arch and nr
- * are set.
+ * Handles the stop: patches the site, or has the call made under ptrace. `r` are the registers, which are changed; of `call` arch
+ * and nr are set.
  */
 enum tracer_verdict dispatch_stop(struct patch *p, struct task *task, const struct call *call,
 				  struct user_regs_struct *r);
 /* The same for a call that stopped by a forced SIGSYS (ARM_SUD): the program's mask and action stay as they were. */
 enum tracer_verdict dispatch_forced(struct patch *p, struct task *task, const siginfo_t *si,
 				    struct user_regs_struct *r);
-/* Was this signal forced by the call that the task has stopped at? (A program can send itself one that looks so.) Then *r: its registers. */
+/*
+ * Was this signal forced by the call that the task has stopped at? (A program can send itself one that looks so.) Then *r: its
+ * registers.
+ */
 bool dispatch_is_forced(const struct task *task, const siginfo_t *si, struct user_regs_struct *r);
 /* Blocks SIGSYS again in a thread that had blocked it before one was forced. Had it? */
 bool dispatch_block_again(const struct task *task);

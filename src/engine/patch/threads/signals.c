@@ -20,8 +20,8 @@ static bool is_caught(pid_t tid, int sig)
 }
 
 /*
- * If the signal carries an address of ours, `from`, gives it the program's address instead: a filter's SIGSYS carries the address of the
- * call, a fault or step that of an instruction which may have moved into a stub (sigaction(2), si_addr).
+ * If the signal carries an address of ours, `from`, gives it the program's address instead: a filter's SIGSYS carries the address
+ * of the call, a fault or step that of an instruction which may have moved into a stub (sigaction(2), si_addr).
  */
 static void mend_address(struct task *task, const siginfo_t *si, uint64_t from)
 {
@@ -38,8 +38,8 @@ static void mend_address(struct task *task, const siginfo_t *si, uint64_t from)
 }
 
 /*
- * The agent has faulted, at `ip`, because there is no room for its frame on the program's stack. A system call needs no stack, so the call
- * is made from the stub, which needs none either. False if the agent did not cause the fault.
+ * The agent has faulted, at `ip`, because there is no room for its frame on the program's stack. A system call needs no stack, so
+ * the call is made from the stub, which needs none either. False if the agent did not cause the fault.
  */
 static bool survive_fault(struct patch *p, struct task *task, uint64_t ip)
 {
@@ -50,15 +50,15 @@ static bool survive_fault(struct patch *p, struct task *task, uint64_t ip)
 	if (ptrace(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
 		return false;
 	const struct site *before = map_get(&image_of(task)->sites.by_ip, r.rip + 2);
-	const struct site *behind = ip - AGENT_CODE < AGENT_PAGE ? map_get(&image_of(task)->sites.by_ip, r.rip) : NULL;
+	const struct site *after = ip - AGENT_CODE < AGENT_PAGE ? map_get(&image_of(task)->sites.by_ip, r.rip) : NULL;
 	if (before && before->stub) {
 		r.rip = before->stub + STUB_AFTER_CALL;
 		dispatch_run_slow(p, task, &r, (int64_t)r.rax);
 		return true;
 	}
-	if (behind && behind->kind == SITE_LONG)
+	if (after && after->kind == SITE_LONG)
 		site_follow_moved(task);
-	return behind != NULL;
+	return after != NULL;
 }
 
 /* The thread has left our code at `from`, and its handler will return elsewhere: an interrupted call is noted there. */
@@ -68,19 +68,20 @@ static void note_way_out(struct task *task, uint64_t from)
 	arch_ip(task->tid, &ip);
 	const struct map *sites = &image_of(task)->sites.by_ip;
 	struct call *last = life_interrupted(&thread_of(task)->life);
-	const struct site *behind = map_get(sites, ip);
+	const struct site *after = map_get(sites, ip);
 	const struct site *before = map_get(sites, ip + 2);
 	if (site_moved_from(image_of(task), ip))
 		patch_task_of(task)->moved_frames++;
-	if (last && behind && last->ip == from)
-		last->ip = behind->ip;
+	if (last && after && last->ip == from)
+		last->ip = after->ip;
 	else if (last && before && last->ip == from + 2)
 		last->ip = before->ip;
 }
 
 /*
- * The program single-steps itself (TF in its flags), and must see only steps of its own instructions. Its calls are made from the stub;
- * as natively, no step is reported between the call and the end of the instruction behind it. True if this step must be hidden.
+ * The program single-steps itself (TF in its flags), and must see only steps of its own instructions. Its calls are made from the
+ * stub; as natively, no step is reported between the call and the end of the instruction after it. True if this step must be
+ * hidden.
  */
 static bool hide_step(struct patch *p, struct task *task, const siginfo_t *si, uint64_t ip)
 {

@@ -1,6 +1,6 @@
 /*
- * What the program can see of itself (the context of a handler, an unwinder, the target of longjmp(3), a core) must be what it would be
- * natively: the thread is either about to make its call, or has made it.
+ * What the program can see of itself (the context of a handler, an unwinder, the target of longjmp(3), a core) must be what it
+ * would be natively: the thread is either about to make its call, or has made it.
  */
 #include "engine/patch/threads/stepout.h"
 
@@ -72,7 +72,7 @@ static const struct agent_path *path_at(uint64_t ip)
 	return NULL;
 }
 
-/* Is `ip` right behind the system call instruction of the agent? */
+/* Is `ip` right after the system call instruction of the agent? */
 static bool is_after_call(uint64_t ip)
 {
 	const struct agent_path *path = path_at(ip);
@@ -103,7 +103,9 @@ static bool has_exec_word(const struct user_regs_struct *r, const struct agent_p
 	       (r->rip >= AGENT_AT(agent_exec_taken) && r->rip < AGENT_AT(agent_exec_end) && r->eflags & zf);
 }
 
-/* The thread's frame says that it has set the word. The program can write the frame, so the image may have no exec word at all. */
+/*
+ * The thread's frame says that it has set the word. The program can write the frame, so the image may have no exec word at all.
+ */
 static void clear_exec_word(const struct image *img)
 {
 	if (img->counters.exec_word)
@@ -128,8 +130,8 @@ static void restore_flags(struct user_regs_struct *r, uint64_t saved)
 }
 
 /*
- * Reads the agent's frame. The stack pointer is `skip` bytes below it; if `skip` is negative, the first -skip bytes of the frame are not
- * there.
+ * Reads the agent's frame. The stack pointer is `skip` bytes below it; if `skip` is negative, the first -skip bytes of the frame
+ * are not there.
  */
 static int read_frame(const struct task *task, const struct user_regs_struct *r, int64_t skip, struct agent_frame *f)
 {
@@ -160,8 +162,8 @@ static int64_t missing_frame(uint64_t ip, const struct agent_path *path)
 }
 
 /*
- * Undoes what was done before rt_sigreturn(2), also if the call has returned because its signal frame was bad. step_out_before_call() does
- * the rest.
+ * Undoes what was done before rt_sigreturn(2), also if the call has returned because its signal frame was bad.
+ * step_out_before_call() does the rest.
  */
 static void out_of_sigreturn(const struct image *img, struct user_regs_struct *r)
 {
@@ -227,7 +229,7 @@ static void book_time(struct agent_slot *slot, uint64_t ticks)
 		;
 }
 
-/* Makes the updates that the agent has not made yet at `ip`; its code behind the call runs straight down (agent.S). */
+/* Makes the updates that the agent has not made yet at `ip`; its code after the call runs straight down (agent.S). */
 static void finish_updates(struct agent_slot *slot, const struct agent_path *path, uint64_t ip, uint64_t ticks,
 			   int64_t result, uint64_t flags)
 {
@@ -254,7 +256,9 @@ void stepout_exec(const struct image *img)
 	book_time(slot, now > t0 ? now - t0 : 0);
 }
 
-/* A signal has interrupted the call. Whether it is restarted shows when rt_sigreturn(2) comes back to it (engine/ptrace/calls.c). */
+/*
+ * A signal has interrupted the call. Whether it is restarted shows when rt_sigreturn(2) comes back to it (engine/ptrace/calls.c).
+ */
 static void remember_interrupted(struct patch *p, struct task *task, const struct user_regs_struct *r,
 				 const struct site *s, const struct agent_frame *f, uint64_t ticks)
 {
@@ -303,7 +307,7 @@ static bool step_out_after_call(struct patch *p, const struct image *img, struct
 		return false;
 	uint64_t now = __rdtsc();
 	uint64_t ticks = now > f.t0 ? now - f.t0 : 0;
-	/* From `timed` on rdx holds the time; behind the histogram it is not needed. */
+	/* From `timed` on rdx holds the time; after the histogram it is not needed. */
 	if (!first && ip >= AGENT_AT(path->timed) && ip <= AGENT_AT(path->add_hist))
 		ticks = r->rdx;
 	bool child = slot && f.slot & SLOT_F_FORKS && result == 0;
@@ -366,8 +370,8 @@ bool stepout_needed(const struct task *task, uint64_t ip)
 }
 
 /*
- * A new child is right after the agent's system call: takes it out. `r` are its registers; `borrowed`: it runs in its parent's memory,
- * as after vfork(2).
+ * A new child is right after the agent's system call: takes it out. `r` are its registers; `borrowed`: it runs in its parent's
+ * memory, as after vfork(2).
  */
 static void leave_as_child(const struct task *task, struct user_regs_struct *r, bool borrowed)
 {

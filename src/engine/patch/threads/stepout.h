@@ -5,15 +5,16 @@
 #include "engine/patch/state.h"
 
 /*
- * The task is in a signal-delivery-stop or an event-stop. If it is in our code, puts it where it would be natively, and completes or
- * undoes the counting of its call. If no handler will run (!caught), nobody can see where it is, and it stays in the agent or stub.
+ * The task is in a signal-delivery-stop or an event-stop. If it is in our code, puts it where it would be natively, and completes
+ * or undoes the counting of its call. If no handler will run (!caught), nobody can see where it is, and it stays in the agent or
+ * stub.
  */
 void stepout(struct patch *p, struct task *task, bool caught);
 /* Is `ip` in our code? */
 bool stepout_needed(const struct task *task, uint64_t ip);
 /*
- * The child of a call that the agent made is in its first stop. If it runs in its parent's memory, or has a copy whose counters are not
- * its parent's (`copied`), takes it out of the agent without counting the parent's call.
+ * The child of a call that the agent made is in its first stop. If it runs in its parent's memory, or has a copy whose counters
+ * are not its parent's (`copied`), takes it out of the agent without counting the parent's call.
  */
 void stepout_child(struct task *task, bool copied);
 /* An execve(2) that the agent made has replaced `img`: adds its time, because the agent can no longer do so. */
