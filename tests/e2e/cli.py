@@ -60,6 +60,17 @@ def test_restarts_are_counted_alike(_):
         assert len(rows) == 1 and rows[0].endswith("readv," + wanted), (how, r.stderr[-2000:])
 
 
+def test_no_room_for_the_agent(_):
+    """A program that has code where the agent would go is counted all the same, and the footer says how"""
+    program = BUILD / "tests/e2e/birth-occupied"
+    if not program.exists():
+        raise Skip("no static program can be linked, or the processor is not x86-64")
+    r = run("-c", "-f", "--engine=patch", program, "fork", "2")
+    assert r.returncode == 0 and re.search(r"getppid .* 13 ", r.stderr), r
+    if "engine: patch" in r.stderr:
+        assert "program images were traced by ptrace: the agent cannot be mapped: File exists" in r.stderr, r
+
+
 def test_statuses(tmp):
     """The exit status is the program's; sctrace's own failures have theirs"""
     assert run("sh", "-c", "exit 7").returncode == 7

@@ -225,7 +225,6 @@ int setup_image(struct patch *p, struct task *task, uint64_t at)
 		if (region)
 			region->discard |= !region->pooled;
 		region_put(p, region);
-		img->state = IMAGE_FALLBACK;
 		if (p->watchdog_fd >= 0)
 			unmap_setup(p, task, &r, gap);
 		return err;

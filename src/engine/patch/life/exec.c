@@ -45,6 +45,9 @@ bool exec_enter_image(struct patch *p, struct task *task, uint64_t at, const str
 		if (err == 0 && p->watchdog_fd >= 0)
 			sigkill_guard_install(p, task);
 		if (err == -ESRCH || !task->stopped) {
+			/* The task may still run code of ours, which another thread must not replace. */
+			if (err < 0)
+				image_of(task)->state = IMAGE_FALLBACK;
 			task->stopped = false;
 			return false;
 		}
