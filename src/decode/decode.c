@@ -3,16 +3,9 @@
 #include "base/buf.h"
 #include "decode/emit.h"
 #include "decode/kinds.h"
-#include "decode/net.h"
 #include "syscall/table.h"
 
 #define NARGS 6
-
-void show_kind(const struct decode *d, enum syscall_kind kind, uint64_t v, int i)
-{
-	const struct kind *k = &decode_kinds[kind];
-	k->show(d, k, v, i);
-}
 
 static enum when when_known(const struct decode *d, const struct syscall_desc *desc, int i)
 {
@@ -70,6 +63,15 @@ static bool known_at_entry(enum when when)
 	return when == WHEN_ENTERING || when == WHEN_NEVER;
 }
 
+/* Keeps in d->memo, at a call's entry, the length that argument `v` of this kind leads to, if it leads to one. */
+static void keep_length(const struct decode *d, enum syscall_kind kind, uint64_t v)
+{
+	/* In a struct msghdr the length comes after the address, which is one word. */
+	uint64_t at = kind == K_SOCKLEN ? v : v + decode_word(d);
+	if (kind == K_SOCKLEN || kind == K_OUT_MSGHDR)
+		d->memo->known = decode_get(d, at, &d->memo->length, sizeof(d->memo->length));
+}
+
 int decode_enter(const struct decode *d)
 {
 	const struct syscall_desc *desc = d->call->desc;
@@ -79,7 +81,7 @@ int decode_enter(const struct decode *d)
 	if (d->memo)
 		*d->memo = (struct decode_memo){0};
 	for (int i = 0; d->memo && i < total; i++)
-		decode_keep_length(d, desc->args[i].kind, d->call->args[i]);
+		keep_length(d, desc->args[i].kind, d->call->args[i]);
 	while (n < total && (d->opts->raw || known_at_entry(when_known(d, desc, n))))
 		n++;
 	show_args(d, desc, 0, n, total);

@@ -195,13 +195,6 @@ static bool get_message(const struct decode *d, uint64_t addr, struct message *m
 	return true;
 }
 
-void decode_keep_length(const struct decode *d, enum syscall_kind kind, uint64_t v)
-{
-	uint64_t at = kind == K_SOCKLEN ? v : v + offsetof(struct message, namelen) / (decode_word(d) == 8 ? 1 : 2);
-	if (kind == K_SOCKLEN || kind == K_OUT_MSGHDR)
-		d->memo->known = decode_get(d, at, &d->memo->length, sizeof(d->memo->length));
-}
-
 /* The length that the kernel left, with what it was before it where that was another. */
 static void length(const struct decode *d, uint32_t v)
 {

@@ -8,8 +8,6 @@ show_fn show_sockaddr, show_out_sockaddr, show_socklen, show_sock_proto, show_in
 show_fn show_out_mmsg, show_in_iovec, show_out_iovec, show_remote_iovec, show_sockopt, show_sockopt_value;
 show_fn show_sock_bytes, show_out_sock_bytes, show_out_sockopt_value, show_in_addr, show_in6_addr;
 
-/* Keeps in d->memo, at a call's entry, what the length was that argument `v` of this kind leads to, if it leads to one. */
-void decode_keep_length(const struct decode *d, enum syscall_kind kind, uint64_t v);
 /* Emits the socket address of `len` bytes at `addr`. */
 void decode_sockaddr(const struct decode *d, uint64_t addr, uint64_t len);
 /*

@@ -134,11 +134,6 @@ void table_mark_cell(struct table *t, size_t col, enum table_mark mark)
 		t->rows.v[t->rows.n - 1].cells[col].mark = mark;
 }
 
-const char *table_cell_shown(const struct cell *c)
-{
-	return c->shown ? c->shown : "";
-}
-
 size_t table_rows(const struct table *t)
 {
 	return t->rows.n;

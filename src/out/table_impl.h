@@ -33,7 +33,12 @@ struct table {
 };
 
 /* The shown text of a cell, never NULL. */
-const char *table_cell_shown(const struct cell *c);
+static inline const char *table_cell_shown(const struct cell *c)
+{
+	return c->shown ? c->shown : "";
+}
+
+/* Appends the table as text to `out`, for a terminal or a file (`look`); 0 or -ENOMEM. */
 int table_render_text(const struct table *t, const struct table_look *look, struct buf *out);
 
 #endif
