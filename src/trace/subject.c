@@ -84,7 +84,8 @@ const struct buf *trace_ref_full(struct trace_subject *s, struct trace_ref *r)
 			return &r->full;
 		while (strncmp(path, "./", 2) == 0 && path[2])
 			path += 2;
-		buf_addc(&r->full, '/');
+		if (strcmp(buf_str(&r->full), "/") != 0)
+			buf_addc(&r->full, '/');
 	}
 	buf_adds(&r->full, path);
 	return &r->full;

@@ -223,6 +223,8 @@ def test_filters(tmp):
     assert "ENOENT" in t and "EISDIR (" not in t, t
     t = run("-P", "/etc/passwd", "cat", "/etc/passwd", "/etc/hostname").stderr
     assert lines(t, r"read\(3, .*") and "hostname" not in t, t
+    t = run("-P", "/etc/passwd", "cat", "etc/passwd", cwd="/").stderr
+    assert lines(t, r'openat\(.*"etc/passwd".*'), t
     t = run("-P", f"{tmp}/...", "cat", "/etc/passwd", str(tmp / "none")).stderr
     assert "none" in t and "passwd" not in t
     (tmp / "own").write_text("x")

@@ -44,6 +44,8 @@ static bool fake_fd(void *ctx, pid_t tid, int fd, struct buf *out)
 		buf_adds(out, "/home");
 	else if (fd == 3)
 		buf_adds(out, "/srv/data");
+	else if (fd == 4)
+		buf_adds(out, "/");
 	else
 		return false;
 	return true;
@@ -127,6 +129,7 @@ static void paths_become_full(void **state)
 		{3, DOTTED, "/srv/data/sub/../x"},
 		{9, PLAIN, ""},
 		{3, EMPTY, ""},
+		{4, PLAIN, "/plain"},
 		{3, 0x10, ""},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
