@@ -1,5 +1,7 @@
 #include "base/map.h"
 
+#include "base/memory.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -33,8 +35,10 @@ static int grow(struct map *m)
 {
 	struct map big = {.cap = m->cap ? m->cap * 2 : 16, .n = m->n};
 	big.slots = calloc(big.cap, sizeof(*big.slots));
-	if (!big.slots)
+	if (!big.slots) {
+		memory_note_failure();
 		return -ENOMEM;
+	}
 	for (size_t i = 0; i < m->cap; i++)
 		if (m->slots[i].value)
 			*find(&big, m->slots[i].key) = m->slots[i];

@@ -20,7 +20,7 @@ struct map {
 void map_free(struct map *m);
 /* The value at `key`, or NULL. */
 void *map_get(const struct map *m, uint64_t key);
-/* Sets `key` to `value` (not NULL), replacing what was there; 0 or -ENOMEM. */
+/* Sets `key` to `value` (not NULL), replacing what was there; 0 or -ENOMEM, which is noted (base/memory.h). */
 int map_put(struct map *m, uint64_t key, void *value);
 /* Takes `key` out and returns what it held, or NULL. */
 void *map_remove(struct map *m, uint64_t key);

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 
 /* Of the process, as errno is. */
 static atomic_bool ran_out;
@@ -9,6 +10,14 @@ static atomic_bool ran_out;
 void memory_note_failure(void)
 {
 	ran_out = true;
+}
+
+void *memory_zeroed(size_t size)
+{
+	void *p = calloc(1, size);
+	if (!p)
+		memory_note_failure();
+	return p;
 }
 
 FILE *memory_fopen(const char *path)

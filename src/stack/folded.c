@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/escape.h"
+#include "base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +49,6 @@ void stack_folded_begin(struct stack_folded *f, const char *program)
 {
 	drop_frames(f);
 	f->program = frame_name(program);
-	f->failed |= !f->program;
 }
 
 bool stack_folded_frame(void *folded, const struct stack_frame *frame)
@@ -67,7 +67,6 @@ bool stack_folded_frame(void *folded, const struct stack_frame *frame)
 	if (name && vec_push(&f->frames, name))
 		return true;
 	free(name);
-	f->failed = true;
 	return false;
 }
 
@@ -127,7 +126,7 @@ void stack_folded_add(struct stack_folded *f, const char *stack, const char *lea
 	if (line)
 		line->weight += weight;
 	else
-		f->failed = true;
+		memory_note_failure();
 }
 
 void stack_folded_end(struct stack_folded *f, const char *leaf, uint64_t weight)
@@ -135,7 +134,6 @@ void stack_folded_end(struct stack_folded *f, const char *leaf, uint64_t weight)
 	struct buf stack = {0};
 	stack_folded_take(f, &stack);
 	stack_folded_add(f, buf_str(&stack), leaf, weight);
-	f->failed |= stack.failed;
 	buf_free(&stack);
 }
 

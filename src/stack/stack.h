@@ -60,14 +60,13 @@ void stack_frame_text(struct buf *out, const struct stack_frame *f);
 /*
  * Stacks added up, one line each: "program;main;f;write 12", which flame-graph tools and speedscope read.
  * Zero-initialised is empty. Give one stack by begin, frame (as stack_frame_fn, with ctx = the struct stack_folded) for
- * each frame, and end; equal stacks are added.
+ * each frame, and end; equal stacks are added. Where memory ran out, stacks are missing and memory_ran_out() says so.
  */
 struct stack_folded {
 	struct map index; /* hash of the text -> struct folded_line */
 	VEC(struct folded_line *) lines;
 	VEC(char *) frames; /* of the stack being given, innermost first */
 	char *program;
-	bool failed; /* memory ran out: stacks are missing, and this must be told */
 };
 
 void stack_folded_begin(struct stack_folded *f, const char *program);

@@ -2,7 +2,6 @@
 
 #include "arch/arch.h"
 #include "base/buf.h"
-#include "base/memory.h"
 #include "syscall/life.h"
 #include "syscall/table.h"
 #include "tracee/names.h"
@@ -48,8 +47,8 @@ static struct summary_group *find_group(struct trace_count *c, const char *name,
 	/* What has a group of its own has been found by now. */
 	bool full = c->summary->groups.n >= SUMMARY_GROUPS_MAX;
 	g = full ? summary_others(c->summary) : summary_group(c->summary, name, id);
-	if (g && !full && map_put(&c->groups, key, g) < 0)
-		memory_note_failure();
+	if (g && !full)
+		map_put(&c->groups, key, g);
 	return g;
 }
 

@@ -1,7 +1,6 @@
 #include "trace/folded.h"
 
 #include "base/buf.h"
-#include "base/memory.h"
 #include "trace/line.h"
 #include "trace/stack.h"
 #include "tracee/names.h"
@@ -63,8 +62,6 @@ void trace_folded_init(struct trace_folded *f, struct stack *walker, bool by_tim
 void trace_folded_text(struct trace_folded *f, struct buf *out)
 {
 	stack_folded_text(out, &f->folded);
-	if (f->folded.failed)
-		memory_note_failure();
 }
 
 void trace_folded_free(struct trace_folded *f)

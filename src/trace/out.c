@@ -183,9 +183,8 @@ struct trace_out *trace_outputs_of(struct trace_outputs *o, pid_t tid)
 	struct trace_out *own = o->separate ? map_get(&o->threads, (uint64_t)tid) : &o->common;
 	if (own)
 		return own;
-	own = calloc(1, sizeof(*own));
+	own = memory_zeroed(sizeof(*own));
 	if (!own || map_put(&o->threads, (uint64_t)tid, own) < 0) {
-		memory_note_failure();
 		free(own);
 		return &o->common;
 	}

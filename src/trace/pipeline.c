@@ -24,9 +24,9 @@ static void free_task(const struct trace_pipeline *p, struct trace_task *k)
 
 static struct trace_task *new_task(const struct trace_pipeline *p)
 {
-	struct trace_task *k = calloc(1, sizeof(*k));
+	struct trace_task *k = memory_zeroed(sizeof(*k));
 	for (unsigned i = 0; k && i < p->nsinks; i++) {
-		k->own[i] = calloc(1, p->sinks[i]->ops->task_size + 1);
+		k->own[i] = memory_zeroed(p->sinks[i]->ops->task_size + 1);
 		if (!k->own[i]) {
 			free_task(p, k);
 			return NULL;
@@ -42,7 +42,6 @@ static struct trace_task *task_of(struct trace_pipeline *p, pid_t tid, pid_t pid
 		return k;
 	k = new_task(p);
 	if (!k || map_put(&p->tasks, (uint64_t)tid, k) < 0) {
-		memory_note_failure();
 		free_task(p, k);
 		return NULL;
 	}
