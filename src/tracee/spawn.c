@@ -310,3 +310,33 @@ void spawn_kill(pid_t pid)
 	while (r == 0 && waitpid(pid, NULL, __WALL) < 0)
 		r = errno == EINTR ? 0 : -1;
 }
+
+/* Does the change concern the variable of "NAME=VALUE" or "NAME"? */
+static bool changes(const char *change, const char *variable)
+{
+	size_t len = strcspn(change, "=");
+	return strncmp(variable, change, len) == 0 && strchr("=", variable[len]);
+}
+
+static bool is_changed(const char *const *by, size_t n, const char *variable)
+{
+	for (size_t i = 0; i < n; i++)
+		if (changes(by[i], variable))
+			return true;
+	return false;
+}
+
+char **spawn_environment(const char *const *by, size_t n)
+{
+	size_t had = 0, used = 0;
+	while (environ[had])
+		had++;
+	char **env = calloc(had + n + 1, sizeof(*env));
+	for (size_t i = 0; env && i < had; i++)
+		if (!is_changed(by, n, environ[i]))
+			env[used++] = environ[i];
+	for (size_t i = 0; env && i < n; i++)
+		if (strchr(by[i], '=') && !is_changed(by + i + 1, n - i - 1, by[i]))
+			env[used++] = (char *)by[i];
+	return env;
+}

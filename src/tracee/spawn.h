@@ -51,6 +51,12 @@ int spawn_go(struct spawned *p);
 int spawn_finish(struct spawned *p);
 
 /*
+ * The environment of this process with `n` changes: NAME=VALUE sets, NAME takes away, and the last one of a name counts. The array is to
+ * be freed, the strings are not. NULL: memory ran out.
+ */
+char **spawn_environment(const char *const *changes, size_t n);
+
+/*
  * Finds `name` as execvp(3) does: with a slash as it is, otherwise along PATH (of `envp`, or of this process). Returns
  * a malloc'ed path, or NULL with *err = ENOENT or EACCES.
  */

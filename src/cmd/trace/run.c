@@ -197,38 +197,10 @@ static bool break_at_exec(void *ctx, const struct event *ev)
 	return ev->kind == EV_EXEC;
 }
 
-/* The program's environment with -E applied; the array is new, the strings are not. NULL: no memory. */
-static char **environment(const struct trace_opts *o)
-{
-	size_t n = 0;
-	while (environ[n])
-		n++;
-	char **env = calloc(n + o->env.n + 1, sizeof(*env));
-	size_t used = 0;
-	for (size_t i = 0; env && i < n; i++) {
-		bool replaced = false;
-		for (size_t k = 0; k < o->env.n; k++) {
-			size_t len = strcspn(o->env.v[k], "=");
-			replaced |= strncmp(environ[i], o->env.v[k], len) == 0 && environ[i][len] == '=';
-		}
-		if (!replaced)
-			env[used++] = environ[i];
-	}
-	for (size_t k = 0; env && k < o->env.n; k++) {
-		size_t len = strcspn(o->env.v[k], "=");
-		bool later = !o->env.v[k][len];
-		for (size_t m = k + 1; m < o->env.n; m++)
-			later |= strncmp(o->env.v[m], o->env.v[k], len) == 0 && strchr("=", o->env.v[m][len]);
-		if (!later)
-			env[used++] = (char *)o->env.v[k];
-	}
-	return env;
-}
-
 static int start(struct trace *t, struct engine_config *c)
 {
 	struct buf why = {0};
-	char **env = t->o.env.n ? environment(&t->o) : NULL;
+	char **env = t->o.env.n ? spawn_environment(t->o.env.v, t->o.env.n) : NULL;
 	c->spawn.envp = env;
 	if (t->o.break_execve)
 		c->break_on = break_at_exec;
