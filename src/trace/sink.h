@@ -21,7 +21,7 @@ struct trace_session {
 	int64_t real_offset_ns;    /* CLOCK_REALTIME - CLOCK_MONOTONIC */
 	const struct names *names; /* of descriptors and processes */
 	size_t tasks, tasks_seen;  /* threads now, and in all so far */
-	bool ending;               /* no event will come: what is in progress stays so */
+	bool ending;               /* no event will come, and calls in progress go on without us */
 };
 
 /* What the pipeline knows of a thread between its events. */
@@ -44,7 +44,8 @@ struct trace_sink_ops {
 	void (*other)(struct trace_sink *s, struct trace_task *k, const struct event *ev); /* all other kinds */
 	/* EV_ENTER of a call that is not wanted, or EV_EXIT or EV_VANISH of one that is not or turns out not to be. */
 	void (*unwanted)(struct trace_sink *s, struct trace_task *k, const struct event *ev);
-	void (*gone)(struct trace_sink *s, struct trace_task *k); /* the thread's last word: frees what it kept */
+	void (*gone)(struct trace_sink *s,
+		     struct trace_task *k); /* no event of the thread will come: frees what it kept */
 	void (*end)(struct trace_sink *s);
 };
 

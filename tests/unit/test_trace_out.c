@@ -1,0 +1,115 @@
+/* Outputs of a trace: the common one, and under -ff a file for each thread. */
+#include "trace/out.h"
+
+#include "trace/fail.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+struct fixture {
+	char dir[32], path[64];
+	struct trace_failure failure;
+	struct trace_outputs o;
+};
+
+static int set_up(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	strcpy(f->dir, "/tmp/sctrace-out-XXXXXX");
+	if (!mkdtemp(f->dir))
+		return -1;
+	snprintf(f->path, sizeof(f->path), "%s/t", f->dir);
+	f->o.failure = &f->failure;
+	f->o.common.fd = -1;
+	*state = f;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+	for (int tid = 1; tid < 3; tid++) {
+		char path[80];
+		snprintf(path, sizeof(path), "%s.%d", f->path, tid);
+		unlink(path);
+	}
+	rmdir(f->dir);
+	map_free(&f->o.threads);
+	buf_free(&f->failure.why);
+	free(f);
+	return 0;
+}
+
+static void holds(const struct fixture *f, int tid, const char *expected)
+{
+	char path[80], text[64];
+	snprintf(path, sizeof(path), "%s.%d", f->path, tid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	ssize_t n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	assert_string_equal(text, expected);
+}
+
+static void threads_share_the_common_output(void **state)
+{
+	struct fixture *f = *state;
+	assert_ptr_equal(trace_outputs_of(&f->o, 1), &f->o.common);
+	assert_ptr_equal(trace_outputs_of(&f->o, 2), &f->o.common);
+	trace_outputs_gone(&f->o, 1);
+}
+
+static void each_thread_has_a_file(void **state)
+{
+	struct fixture *f = *state;
+	f->o.separate = f->path;
+	struct trace_out *one = trace_outputs_of(&f->o, 1);
+	buf_adds(&one->buf, "first\n");
+	buf_adds(&trace_outputs_of(&f->o, 2)->buf, "second\n");
+	assert_ptr_equal(trace_outputs_of(&f->o, 1), one);
+	trace_outputs_gone(&f->o, 1);
+	holds(f, 1, "first\n");
+	holds(f, 2, "");
+	trace_outputs_gone(&f->o, 2);
+	holds(f, 2, "second\n");
+	/* The number of a thread may come again. */
+	f->o.append = true;
+	buf_adds(&trace_outputs_of(&f->o, 1)->buf, "again\n");
+	trace_outputs_gone(&f->o, 1);
+	holds(f, 1, "first\nagain\n");
+	assert_int_equal(f->failure.err, 0);
+}
+
+static void the_first_failure_is_kept(void **state)
+{
+	struct fixture *f = *state;
+	snprintf(f->path, sizeof(f->path), "%s/none/t", f->dir);
+	f->o.separate = f->path;
+	for (int tid = 1; tid < 3; tid++) {
+		buf_adds(&trace_outputs_of(&f->o, tid)->buf, "lost\n");
+		trace_outputs_gone(&f->o, tid);
+	}
+	assert_int_equal(f->failure.err, -ENOENT);
+	assert_non_null(strstr(buf_str(&f->failure.why), "/none/t.1'"));
+	assert_null(strstr(buf_str(&f->failure.why), "/none/t.2'"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(threads_share_the_common_output, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(each_thread_has_a_file, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_first_failure_is_kept, set_up, tear_down),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
