@@ -24,7 +24,7 @@ static const struct unit size_units[] = {
 };
 
 static const struct unit time_units[] = {
-	{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}, {"min", 60e9}, {"m", 60e9}, {"h", 3600e9},
+	{"", 1e3}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}, {"min", 60e9}, {"m", 60e9}, {"h", 3600e9},
 };
 
 /* Reads digits with at most one point, then a unit of the table. */

@@ -18,7 +18,7 @@ void size_format(struct buf *out, uint64_t bytes);
 void size_human(struct buf *out, uint64_t bytes);
 
 /*
- * Reads "250ms", "1.5s", "10us", "3min", "2" (seconds) as nanoseconds.
+ * Reads "250ms", "1.5s", "10us", "3min", and "20" (microseconds, as strace's options take them) as nanoseconds.
  * Returns 0, -EINVAL, or -ERANGE where it does not fit in 64 bits.
  */
 int duration_parse(const char *text, uint64_t *ns);

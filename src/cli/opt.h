@@ -16,7 +16,18 @@ struct opt;
 typedef int opt_parse_fn(void *ctx, const struct opt *o, const char *arg, struct buf *why);
 
 /* How a value is completed by the shell. */
-enum opt_complete { COMPLETE_NONE, COMPLETE_FILE, COMPLETE_DIR, COMPLETE_PID, COMPLETE_USER, COMPLETE_WORDS };
+enum opt_complete {
+	COMPLETE_NONE,
+	COMPLETE_FILE,
+	COMPLETE_DIR,
+	COMPLETE_PID,
+	COMPLETE_USER,
+	COMPLETE_WORDS,
+	COMPLETE_LIST, /* `words`, joined by commas; a ! may stand in front */
+	COMPLETE_SET,  /* the same, of the command's `set_words` */
+	/* NAME=VALUE, where `words` are long options of the same table, each completed as that option is; or a set. */
+	COMPLETE_EXPR,
+};
 
 /* One option. A table ends with {0}; a row with neither letter nor name is a heading, its text in `help`. */
 struct opt {
@@ -27,8 +38,8 @@ struct opt {
 	const char *help;
 	size_t offset; /* for the ready-made parsers: offsetof() in the settings */
 	enum opt_complete complete;
-	const char *words; /* COMPLETE_WORDS: space-separated */
-	long min, max;     /* for opt_int() */
+	const char *words; /* COMPLETE_WORDS, _LIST, _EXPR: space-separated */
+	long min, max;     /* for opt_int(); min for opt_duration(), in ns */
 };
 
 /* Ready-made parsers; each writes at settings + offset. */
@@ -37,19 +48,20 @@ opt_parse_fn opt_count;    /* int++ */
 opt_parse_fn opt_string;   /* const char * (points into argv) */
 opt_parse_fn opt_int;      /* int, within min..max */
 opt_parse_fn opt_size;     /* uint64_t bytes */
-opt_parse_fn opt_duration; /* uint64_t ns */
+opt_parse_fn opt_duration; /* uint64_t ns, at least min */
 opt_parse_fn opt_word;     /* const char *, one of `words` */
 opt_parse_fn opt_svg;      /* const char *: a file for a picture; a name that promises another kind is refused */
 
 /* A command's face. */
 struct opt_command {
-	const char *name;         /* "sctrace compare" */
+	const char *name;         /* "sctrace compare", "sctrace bench syscall" */
 	const char *const *usage; /* lines after the name, NULL-terminated */
 	const char *about;        /* one sentence */
 	const struct opt *table;
-	const char *epilog;   /* text at the end of --help, or NULL */
-	bool stop_at_operand; /* options end at the first operand (a traced program's own follow) */
-	const char *operands; /* words that its first operand may be, for completion; NULL: files */
+	const char *epilog;    /* text at the end of --help, or NULL */
+	bool stop_at_operand;  /* options end at the first operand (a traced program's own follow) */
+	const char *operands;  /* words that its operands may be, for completion; NULL: files */
+	const char *set_words; /* for COMPLETE_SET, or NULL */
 };
 
 enum opt_outcome { OPT_OK, OPT_HELP, OPT_VERSION, OPT_ERROR };

@@ -17,11 +17,55 @@ static bool is_shown(const struct opt *o)
 	return (o->letter || o->name) && o->help;
 }
 
-/* "compare" of "sctrace compare", "" of "sctrace". */
+/* "compare" of "sctrace compare", "bench syscall" of "sctrace bench syscall", "" of "sctrace". */
 static const char *subcommand(const struct opt_command *c)
 {
 	const char *space = strchr(c->name, ' ');
 	return space ? space + 1 : "";
+}
+
+/* Is it a command of a command, as "bench syscall" is? */
+static bool is_inner(const struct opt_command *c)
+{
+	return strchr(subcommand(c), ' ') != NULL;
+}
+
+/* All commands of this depth, each between `quote`s. */
+static void add_subcommands(struct buf *out, const struct opt_command *const *commands, size_t n, bool inner,
+			    const char *quote, const char *between)
+{
+	const char *sep = "";
+	for (size_t i = 0; i < n; i++) {
+		if (!*subcommand(commands[i]) || is_inner(commands[i]) != inner)
+			continue;
+		buf_addf(out, "%s%s%s%s", sep, quote, subcommand(commands[i]), quote);
+		sep = between;
+	}
+}
+
+/* The option of the table whose long name is the first of `words`, which is moved behind it; NULL at the end. */
+static const struct opt *next_named(const struct opt *table, const char **words)
+{
+	for (;;) {
+		const char *word = *words + strspn(*words, " ");
+		size_t len = strcspn(word, " ");
+		*words = word + len;
+		if (!len)
+			return NULL;
+		for (const struct opt *o = table; !is_end(o); o++)
+			if (o->name && strlen(o->name) == len && memcmp(o->name, word, len) == 0)
+				return o;
+	}
+}
+
+static const char *set_of(const struct opt_command *c)
+{
+	return c->set_words ? c->set_words : "";
+}
+
+static const char *words_of(const struct opt *o)
+{
+	return o->words ? o->words : "";
 }
 
 /* Texts of rows hold no quotes but may one day: inside single quotes `'` is written '\''. */
@@ -40,34 +84,57 @@ static void add_quoted(struct buf *out, const char *text, const char *special)
 /* bash: a case of "COMMAND:OPTION" for each option with a value, then the options themselves. */
 static const char *bash_action(const struct opt *o)
 {
-	switch (o->complete) {
-	case COMPLETE_FILE:
-		return "compgen -f -- \"$cur\"";
-	case COMPLETE_DIR:
-		return "compgen -d -- \"$cur\"";
-	case COMPLETE_PID:
-		return "command ps -eo pid= | command tr -d ' ' | command grep \"^$cur\"";
-	case COMPLETE_USER:
-		return "compgen -u -- \"$cur\"";
-	case COMPLETE_NONE:
-	case COMPLETE_WORDS:
-		break;
-	}
-	return NULL;
+	static const char *const actions[] = {
+		[COMPLETE_FILE] = "compgen -f -- \"$cur\"",
+		[COMPLETE_DIR] = "compgen -d -- \"$cur\"",
+		[COMPLETE_PID] = "command ps -eo pid= | command tr -d ' ' | command grep \"^$cur\"",
+		[COMPLETE_USER] = "compgen -u -- \"$cur\"",
+		[COMPLETE_EXPR] = NULL,
+	};
+	return actions[o->complete];
 }
 
-static void bash_value(struct buf *out, const char *command, const struct opt *o)
+/* -e: the names with their "=", and what a set is made of. */
+static void bash_expr(struct buf *out, const struct opt_command *c, const struct opt *o)
 {
+	const char *words = o->words;
+	const struct opt *named;
+	buf_adds(out, "COMPREPLY=($(compgen -W '");
+	while ((named = next_named(c->table, &words)))
+		buf_addf(out, "%s= ", named->name);
+	buf_addf(out,
+		 "' -- \"$cur\")); [[ ${#COMPREPLY[@]} == 1 ]] && compopt -o nospace; local "
+		 "names=(\"${COMPREPLY[@]}\")\n"
+		 "\t\t_sctrace_list '%s'; COMPREPLY=(\"${names[@]}\" \"${COMPREPLY[@]}\")",
+		 set_of(c));
+}
+
+static void bash_pattern(struct buf *out, const char *command, const char *dashes, const char *name, size_t len)
+{
+	for (; *command; command++)
+		buf_addf(out, *command == ' ' ? "\\%c" : "%c", *command);
+	buf_addf(out, ":%s%.*s", dashes, (int)len, name);
+}
+
+static void bash_value(struct buf *out, const struct opt_command *c, const struct opt *o)
+{
+	const char *command = subcommand(c);
 	if (!o->arg || !is_shown(o))
 		return;
 	buf_adds(out, "\t");
 	if (o->letter)
-		buf_addf(out, "%s:-%c%s", command, o->letter, o->name ? "|" : "");
+		bash_pattern(out, command, "-", &o->letter, 1);
+	if (o->letter && o->name)
+		buf_addc(out, '|');
 	if (o->name)
-		buf_addf(out, "%s:--%s", command, o->name);
+		bash_pattern(out, command, "--", o->name, strlen(o->name));
 	buf_adds(out, ") ");
 	if (o->complete == COMPLETE_WORDS)
-		buf_addf(out, "COMPREPLY=($(compgen -W '%s' -- \"$cur\"))", o->words ? o->words : "");
+		buf_addf(out, "COMPREPLY=($(compgen -W '%s' -- \"$cur\"))", words_of(o));
+	else if (o->complete == COMPLETE_LIST || o->complete == COMPLETE_SET)
+		buf_addf(out, "_sctrace_list '%s'", o->complete == COMPLETE_SET ? set_of(c) : words_of(o));
+	else if (o->complete == COMPLETE_EXPR)
+		bash_expr(out, c, o);
 	else if (bash_action(o))
 		buf_addf(out, "COMPREPLY=($(%s))", bash_action(o));
 	else
@@ -87,57 +154,68 @@ static void bash_options(struct buf *out, const struct opt_command *c)
 	buf_adds(out, "-h --help -V --version' ;;\n");
 }
 
-static void add_subcommands(struct buf *out, const struct opt_command *const *commands, size_t n, const char *between)
+/* Which command is meant, and which option the word belongs to. */
+static void bash_context(const struct opt_command *const *commands, size_t n, struct buf *out)
 {
-	const char *sep = "";
-	for (size_t i = 0; i < n; i++) {
-		if (!*subcommand(commands[i]))
-			continue;
-		buf_addf(out, "%s%s", sep, subcommand(commands[i]));
-		sep = between;
-	}
+	buf_adds(out, "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command= words= at=\n"
+		      "\t# bash takes \"=\" for a word of its own\n"
+		      "\tif [[ $cur == = ]]; then cur=; at=$((COMP_CWORD-1))\n"
+		      "\telif [[ $prev == = ]]; then at=$((COMP_CWORD-2)); fi\n"
+		      "\tif [[ $at ]]; then\n\t\tprev=${COMP_WORDS[at]}\n"
+		      "\t\t# -e NAME=VALUE is --NAME VALUE\n"
+		      "\t\t[[ $prev != -* && ${COMP_WORDS[at-1]} == -* ]] && prev=--$prev\n\tfi\n"
+		      "\tCOMPREPLY=()\n"
+		      "\tcase ${COMP_WORDS[1]} in ");
+	add_subcommands(out, commands, n, false, "", "|");
+	buf_adds(out, ") ((COMP_CWORD > 1)) && command=${COMP_WORDS[1]} ;; esac\n"
+		      "\tcase $command\\ ${COMP_WORDS[2]} in ");
+	add_subcommands(out, commands, n, true, "'", "|");
+	buf_adds(out, "'') ((COMP_CWORD > 2)) && command+=\" ${COMP_WORDS[2]}\" ;; esac\n");
 }
 
 static void bash_script(const struct opt_command *const *commands, size_t n, struct buf *out)
 {
 	const char *name = commands[0]->name;
-	buf_addf(out, "# bash completion for %s; made by `%s --completion bash`.\n_%s()\n{\n", name, name, name);
-	buf_adds(out, "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command= words=\n"
-		      "\t# bash takes \"=\" for a word of its own\n"
-		      "\tif [[ $cur == = ]]; then cur=\n"
-		      "\telif [[ $prev == = ]]; then prev=${COMP_WORDS[COMP_CWORD-2]}; fi\n"
-		      "\tCOMPREPLY=()\n"
-		      "\tcase ${COMP_WORDS[1]} in ");
-	add_subcommands(out, commands, n, "|");
-	buf_adds(out, ") ((COMP_CWORD > 1)) && command=${COMP_WORDS[1]} ;; esac\n\tcase $command:$prev in\n");
+	buf_addf(out, "# bash completion for %s; made by `%s --completion bash`.\n", name, name);
+	buf_adds(out, "_sctrace_list()\n{\n\tlocal before=${cur%\"${cur##*[,!]}\"}\n"
+		      "\tCOMPREPLY=($(compgen -P \"$before\" -W \"$1\" -- \"${cur##*[,!]}\"))\n}\n");
+	buf_addf(out, "_%s()\n{\n", name);
+	bash_context(commands, n, out);
+	buf_adds(out, "\tcase $command:$prev in\n");
 	for (size_t i = 0; i < n; i++)
 		for (const struct opt *o = commands[i]->table; !is_end(o); o++)
-			bash_value(out, subcommand(commands[i]), o);
+			bash_value(out, commands[i], o);
 	buf_adds(out, "\tesac\n\tif [[ $cur == -* ]]; then\n\t\tcase $command in\n");
 	for (size_t i = 0; i < n; i++)
 		bash_options(out, commands[i]);
 	buf_adds(out, "\t\tesac\n\t\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
 		      "\t\t[[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *= ]] && compopt -o nospace\n"
 		      "\telif ((COMP_CWORD == 1)); then\n\t\tCOMPREPLY=($(compgen -c -W '");
-	add_subcommands(out, commands, n, " ");
+	add_subcommands(out, commands, n, false, "", " ");
 	buf_adds(out, "' -- \"$cur\") $(compgen -f -- \"$cur\"))\n"
 		      "\telif [[ -z $command && $prev == -* ]]; then\n\t\tCOMPREPLY=($(compgen -c -- \"$cur\"))\n");
 	for (size_t i = 0; i < n; i++)
 		if (commands[i]->operands)
-			buf_addf(out,
-				 "\telif [[ $command == %s ]] && ((COMP_CWORD == 2)); then\n"
-				 "\t\tCOMPREPLY=($(compgen -W '%s' -- \"$cur\"))\n",
-				 subcommand(commands[i]), commands[i]->operands);
+			buf_addf(
+				out,
+				"\telif [[ $command == '%s' ]]; then\n\t\tCOMPREPLY=($(compgen -W '%s' -- \"$cur\"))\n",
+				subcommand(commands[i]), commands[i]->operands);
 	buf_adds(out, "\telse\n\t\tCOMPREPLY=($(compgen -f -- \"$cur\"))\n\tfi\n}\n");
 	buf_addf(out, "complete -o filenames -F _%s %s\n", name, name);
 }
 
-static const char *zsh_action(const struct opt *o)
+/* What _arguments does for a value. */
+static void zsh_action(struct buf *out, const struct opt *o)
 {
 	static const char *const actions[] = {
-		[COMPLETE_NONE] = "",     [COMPLETE_FILE] = "_files", [COMPLETE_DIR] = "_files -/",
-		[COMPLETE_PID] = "_pids", [COMPLETE_USER] = "_users", [COMPLETE_WORDS] = NULL};
-	return actions[o->complete];
+		[COMPLETE_FILE] = "_files", [COMPLETE_DIR] = "_files -/",     [COMPLETE_PID] = "_pids",
+		[COMPLETE_USER] = "_users", [COMPLETE_SET] = " _sctrace_set", [COMPLETE_EXPR] = " _sctrace_expr"};
+	if (o->complete == COMPLETE_WORDS)
+		buf_addf(out, "(%s)", words_of(o));
+	else if (o->complete == COMPLETE_LIST)
+		buf_addf(out, " _sctrace_list %s", words_of(o));
+	else if (actions[o->complete])
+		buf_adds(out, actions[o->complete]);
 }
 
 /* One spelling of an option as _arguments takes it: '*-o+[help]:FILE:_files'. */
@@ -156,17 +234,23 @@ static void zsh_spec(struct buf *out, const struct opt *o, bool letter)
 		buf_adds(out, may ? "::" : ":");
 		add_quoted(out, o->arg, ":\\");
 		buf_addc(out, ':');
-		if (o->complete == COMPLETE_WORDS)
-			buf_addf(out, "(%s)", o->words ? o->words : "");
-		else
-			buf_adds(out, zsh_action(o));
+		zsh_action(out, o);
 	}
 	buf_adds(out, "' \\\n");
 }
 
+/* The name of a command's function: _sctrace_trace, _sctrace_compare, _sctrace_bench_syscall. */
+static void zsh_function(struct buf *out, const struct opt_command *c, const char *name)
+{
+	buf_addf(out, "_%s_", name);
+	for (const char *p = *subcommand(c) ? subcommand(c) : "trace"; *p; p++)
+		buf_addc(out, *p == ' ' ? '_' : *p);
+}
+
 static void zsh_command(struct buf *out, const struct opt_command *c, const char *name)
 {
-	buf_addf(out, "_%s%s%s()\n{\n\t_arguments -s -S \\\n", name, *subcommand(c) ? "_" : "_trace", subcommand(c));
+	zsh_function(out, c, name);
+	buf_adds(out, "()\n{\n\t_arguments -s -S \\\n");
 	for (const struct opt *o = c->table; !is_end(o); o++) {
 		if (is_shown(o) && o->letter)
 			zsh_spec(out, o, true);
@@ -175,26 +259,56 @@ static void zsh_command(struct buf *out, const struct opt_command *c, const char
 	}
 	buf_adds(out, "\t\t'(- *)'{-h,--help}'[print help]' '(- *)'{-V,--version}'[print the version]' \\\n");
 	if (c->operands)
-		buf_addf(out, "\t\t'1:what:(%s)' \\\n", c->operands);
-	buf_adds(out, c->stop_at_operand ? "\t\t'1:program:_command_names -e' '*::arguments:_normal'\n}\n"
-					 : "\t\t'*:argument:_files'\n}\n");
+		buf_addf(out, "\t\t'*:what:(%s)'\n}\n", c->operands);
+	else
+		buf_adds(out, c->stop_at_operand ? "\t\t'1:program:_command_names -e' '*::arguments:_normal'\n}\n"
+						 : "\t\t'*:argument:_files'\n}\n");
+}
+
+/* Functions for comma-separated lists, of the words given, of calls, and of -e. */
+static void zsh_lists(struct buf *out, const struct opt_command *c)
+{
+	buf_addf(out,
+		 "_sctrace_list()\n{\n\tcompset -P '*[,!]'\n\tcompset -S ',*'\n\tcompadd -q -S, -- \"$@\"\n}\n"
+		 "_sctrace_set()\n{\n\t_sctrace_list %s\n}\n",
+		 set_of(c));
+	for (const struct opt *o = c->table; !is_end(o); o++) {
+		const char *words = o->words;
+		const struct opt *named;
+		if (o->complete != COMPLETE_EXPR)
+			continue;
+		buf_adds(out, "_sctrace_expr()\n{\n\tcase $PREFIX in\n");
+		while ((named = next_named(c->table, &words)))
+			buf_addf(out, "\t(%s=*) compset -P 1 '*='; %s %s ;;\n", named->name,
+				 named->complete == COMPLETE_SET ? "_sctrace_set" : "_sctrace_list",
+				 named->complete == COMPLETE_SET ? "" : words_of(named));
+		buf_adds(out, "\t(*) compadd -S '' --");
+		for (words = o->words; (named = next_named(c->table, &words));)
+			buf_addf(out, " %s=", named->name);
+		buf_adds(out, "; _sctrace_set ;;\n\tesac\n}\n");
+	}
 }
 
 static void zsh_script(const struct opt_command *const *commands, size_t n, struct buf *out)
 {
 	const char *name = commands[0]->name;
 	buf_addf(out, "#compdef %s\n# Made by `%s --completion zsh`.\n", name, name);
+	zsh_lists(out, commands[0]);
 	for (size_t i = 0; i < n; i++)
 		zsh_command(out, commands[i], name);
-	buf_addf(out, "_%s()\n{\n\tcase $words[2] in\n\t", name);
-	add_subcommands(out, commands, n, "|");
+	buf_addf(out, "_%s()\n{\n\tlocal command=\n\t((CURRENT > 2)) && case $words[2] in (", name);
+	add_subcommands(out, commands, n, false, "", "|");
+	buf_adds(out, ") command=$words[2]; shift words; ((CURRENT--)) ;; esac\n"
+		      "\t((CURRENT > 2)) && case \"$command $words[2]\" in (");
+	add_subcommands(out, commands, n, true, "'", "|");
 	buf_addf(out,
-		 ")\n\t\tif ((CURRENT > 2)); then\n\t\t\tlocal command=$words[2]\n\t\t\tshift words\n"
-		 "\t\t\t((CURRENT--))\n\t\t\t_%s_$command\n\t\t\treturn\n\t\tfi ;;\n\tesac\n"
-		 "\t((CURRENT == 2)) && compadd -- ",
+		 "'') command+=_$words[2]; shift words; ((CURRENT--)) ;; esac\n"
+		 "\tif [[ $command ]]; then _%s_$command; return; fi\n\t((CURRENT == 2)) && compadd -- ",
 		 name);
-	add_subcommands(out, commands, n, " ");
-	buf_addf(out, "\n\t_%s_trace\n}\n_%s \"$@\"\n", name, name);
+	add_subcommands(out, commands, n, false, "", " ");
+	/* In a folder of fpath the file is the function's body; else it is sourced. */
+	buf_addf(out, "\n\t_%s_trace\n}\nif [[ $funcstack[1] == _%s ]]; then _%s \"$@\"; else compdef _%s %s; fi\n",
+		 name, name, name, name, name);
 }
 
 static void fish_option(struct buf *out, const char *name, const char *command, const struct opt *o)
@@ -205,42 +319,73 @@ static void fish_option(struct buf *out, const char *name, const char *command, 
 		[COMPLETE_DIR] = " -x -a '(__fish_complete_directories)'",
 		[COMPLETE_PID] = " -x -a '(__fish_complete_pids)'",
 		[COMPLETE_USER] = " -x -a '(__fish_complete_users)'",
-		[COMPLETE_WORDS] = "",
+		[COMPLETE_SET] = " -x -a '(__sctrace_set)'",
+		[COMPLETE_EXPR] = " -x -a '(__sctrace_expr)'",
 	};
 	buf_addf(out, "complete -c %s -n '__%s_command \"%s\"'", name, name, command);
 	if (o->letter)
 		buf_addf(out, " -s %c", o->letter);
 	if (o->name)
 		buf_addf(out, " -l %s", o->name);
-	if (o->arg)
-		buf_adds(out, values[o->complete]);
 	if (o->arg && o->complete == COMPLETE_WORDS)
-		buf_addf(out, " -x -a '%s'", o->words ? o->words : "");
+		buf_addf(out, " -x -a '%s'", words_of(o));
+	else if (o->arg && o->complete == COMPLETE_LIST)
+		buf_addf(out, " -x -a '(__sctrace_list %s)'", words_of(o));
+	else if (o->arg)
+		buf_adds(out, values[o->complete]);
 	buf_adds(out, " -d '");
 	add_quoted(out, o->help, "\\");
 	buf_adds(out, "'\n");
 }
 
+/* Functions that give each word with what stands before it in the token: "trace=openat,". */
+static void fish_lists(struct buf *out, const struct opt_command *c)
+{
+	buf_addf(out,
+		 "function __sctrace_list\n\tset -l token (string replace -r -- '^--[^=]*=' '' (commandline -ct))\n"
+		 "\tset -l before (string match -r -- '^.*[,!=]' $token)\n"
+		 "\tfor word in $argv\n\t\techo \"$before$word\"\n\tend\nend\n"
+		 "function __sctrace_set\n\t__sctrace_list %s\nend\n",
+		 set_of(c));
+	for (const struct opt *o = c->table; !is_end(o); o++) {
+		const char *words = o->words;
+		const struct opt *named;
+		if (o->complete != COMPLETE_EXPR)
+			continue;
+		buf_adds(out, "function __sctrace_expr\n\tswitch (commandline -ct)\n");
+		while ((named = next_named(c->table, &words)))
+			buf_addf(out, "\t\tcase '%s=*'\n\t\t\t%s %s\n", named->name,
+				 named->complete == COMPLETE_SET ? "__sctrace_set" : "__sctrace_list",
+				 named->complete == COMPLETE_SET ? "" : words_of(named));
+		buf_adds(out, "\t\tcase '*'\n\t\t\t__sctrace_set\n\t\t\tprintf '%s=\\n'");
+		for (words = o->words; (named = next_named(c->table, &words));)
+			buf_addf(out, " %s", named->name);
+		buf_adds(out, "\n\tend\nend\n");
+	}
+}
+
 static void fish_script(const struct opt_command *const *commands, size_t n, struct buf *out)
 {
 	const char *name = commands[0]->name;
+	buf_addf(out, "# fish completion for %s; made by `%s --completion fish`.\n", name, name);
+	fish_lists(out, commands[0]);
 	buf_addf(out,
-		 "# fish completion for %s; made by `%s --completion fish`.\nfunction __%s_command\n"
-		 "\tset -l words (commandline -opc)\n\tset -l command ''\n"
+		 "function __%s_command\n\tset -l words (commandline -opc)\n\tset -l command ''\n"
 		 "\tif set -q words[2]; and contains -- $words[2] ",
-		 name, name, name);
-	add_subcommands(out, commands, n, " ");
-	buf_addf(out, "\n\t\tset command $words[2]\n\tend\n\ttest \"$command\" = \"$argv[1]\"\nend\n");
+		 name);
+	add_subcommands(out, commands, n, false, "", " ");
+	buf_adds(out, "\n\t\tset command $words[2]\n\t\tif set -q words[3]; and contains -- \"$words[2] $words[3]\" ");
+	add_subcommands(out, commands, n, true, "'", " ");
+	buf_adds(out, "\n\t\t\tset command \"$words[2] $words[3]\"\n\t\tend\n\tend\n"
+		      "\ttest \"$command\" = \"$argv[1]\"\nend\n");
 	for (size_t i = 0; i < n; i++)
-		if (*subcommand(commands[i]))
+		if (*subcommand(commands[i]) && !is_inner(commands[i]))
 			buf_addf(out, "complete -c %s -n '__fish_is_first_token' -a %s -d '%s'\n", name,
 				 subcommand(commands[i]), commands[i]->about);
 	for (size_t i = 0; i < n; i++)
 		if (commands[i]->operands)
-			buf_addf(out,
-				 "complete -c %s -n '__%s_command \"%s\"; and test (count (commandline -opc)) -eq 2' "
-				 "-f -a '%s'\n",
-				 name, name, subcommand(commands[i]), commands[i]->operands);
+			buf_addf(out, "complete -c %s -n '__%s_command \"%s\"' -f -a '%s'\n", name, name,
+				 subcommand(commands[i]), commands[i]->operands);
 	buf_addf(out, "complete -c %s -n '__%s_command \"\"' -x -a '(__fish_complete_subcommand)'\n", name, name);
 	for (size_t i = 0; i < n; i++)
 		for (const struct opt *o = commands[i]->table; !is_end(o); o++)

@@ -81,6 +81,11 @@ int opt_size(void *ctx, const struct opt *o, const char *arg, struct buf *why)
 	return r < 0 ? -EINVAL : 0;
 }
 
+static bool number_alone(const char *text)
+{
+	return !text[strspn(text, "0123456789.")];
+}
+
 int opt_duration(void *ctx, const struct opt *o, const char *arg, struct buf *why)
 {
 	int r = duration_parse(arg, target(ctx, o));
@@ -88,6 +93,12 @@ int opt_duration(void *ctx, const struct opt *o, const char *arg, struct buf *wh
 		buf_addf(why, "'%s' is no duration; write 250ms, 1.5s, 10us", arg);
 	else if (r < 0)
 		buf_addf(why, "%s is too long", arg);
+	else if (*(uint64_t *)target(ctx, o) < (uint64_t)o->min) {
+		buf_addf(why, "%s is too short: the least %s is ", arg, o->name);
+		duration_human(why, (double)o->min);
+		buf_adds(why, number_alone(arg) ? "; a number without a unit is microseconds: write 2s or 250ms" : "");
+		r = -EINVAL;
+	}
 	return r < 0 ? -EINVAL : 0;
 }
 

@@ -22,5 +22,9 @@ extern const struct opt_command report_command;
 void bench_options(struct opt *rows, size_t max);
 /* Appends the names of its tests, space-separated. */
 void bench_names(struct buf *out);
+/* The face of test `i`, for the same; NULL at the end. */
+const struct opt_command *bench_face(size_t i);
+/* Appends what that test takes as operands, space-separated: operations and their groups, or kinds of switches; or nothing. */
+void bench_operands(size_t i, struct buf *out);
 
 #endif

@@ -241,3 +241,15 @@ bool filter_matches(const struct filter *f, uint32_t arch, int64_t nr)
 {
 	return filter_takes(f, &(struct call){.arch = arch, .nr = nr, .desc = syscall_lookup(arch, nr)});
 }
+
+void filter_words(struct buf *out)
+{
+	for (size_t i = 0; i < GROUPS; i++)
+		buf_addf(out, "%%%s ", group_names[i].name);
+	buf_adds(out, "all none");
+	for (int64_t nr = 0; nr < FILTER_NATIVE_MAX; nr++) {
+		const char *name = syscall_name_known(syscall_native_arch(), nr);
+		if (name)
+			buf_addf(out, " %s", name);
+	}
+}

@@ -36,6 +36,8 @@ struct filter {
  */
 int filter_parse(struct filter *f, const char *text, size_t *at, struct buf *why);
 void filter_free(struct filter *f);
+/* Appends what an expression is made of, space-separated: groups, "all", "none", and the names of the native architecture. */
+void filter_words(struct buf *out);
 /* Does the set hold the call of an event? Constant time for the native architecture; `c->desc` must be filled. */
 bool filter_takes(const struct filter *f, const struct call *c);
 /* The same of call `nr` of `arch` (AUDIT_ARCH_*), whose description is looked up. */

@@ -60,14 +60,8 @@ static int set_signal(struct trace_inject *r, const char *value, struct buf *why
 	return 0;
 }
 
-/* Delays are in microseconds where no unit is written, as strace has it. */
 static int parse_delay(const char *value, uint64_t *ns, struct buf *why)
 {
-	int64_t us;
-	if (number_parse(value, 0, INT64_MAX / 1000, &us) == 0) {
-		*ns = (uint64_t)us * 1000;
-		return 0;
-	}
 	if (duration_parse(value, ns) == 0)
 		return 0;
 	buf_addf(why, "'%s' is no delay; write 100 (microseconds), 5ms, 1s", value);

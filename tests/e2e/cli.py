@@ -80,6 +80,9 @@ def test_statuses(tmp):
             assert run(*mode, "sh", "-c", f"kill -{sig.value} $$").returncode == -sig.value
     assert run("/nonexistent/program").returncode == 127
     assert run("no-such-program-anywhere").returncode == 127
+    r = run("compar")
+    assert r.returncode == 127 and "; did you mean sctrace compare?" in r.stderr, r
+    assert "did you mean" not in run("./compar").stderr + run("no-such-program-anywhere").stderr
     assert run("/").returncode == 126
     bad = tmp / "bad"
     bad.write_bytes(b"\x7fELF no program")
@@ -617,10 +620,21 @@ def test_completion(tmp):
     assert run("--completion", "csh").returncode == 2
 
 
+def test_bare_durations(tmp):
+    """A duration without a unit is microseconds, whatever option takes it"""
+    slept = ["-e", "trace=clock_nanosleep,nanosleep", "sleep", "0.2"]
+    assert "sleep" in run("--slower=100000", *slept).stderr and "sleep(" not in run("--slower=100000000", *slept).stderr
+    assert "0.3 us per call removed" in run("-c", "-O", "0.3", "true").stderr
+    for args in (["-c", "--interval=2", "true"], ["compare", "--max-time", "10", "true"], ["compare", "--min-time=1", "true"]):
+        r = run(*args)
+        assert r.returncode == 2 and "a number without a unit is microseconds" in r.stderr, r
+    assert run("bench", "syscall", "-t", "2", "loop").returncode == 2
+
+
 def test_help(_):
     """--help and --version go to standard output"""
     r = run("--help")
-    assert r.returncode == 0 and "--summary-only" in r.stdout and not r.stderr
+    assert r.returncode == 0 and "--summary-only" in r.stdout and "--completion" in r.stdout and not r.stderr
     for words in ("compare", "report", "bench", *("bench " + x for x in ("syscall", "switch", "sched", "latency", "load"))):
         r = run(*words.split(), "--help")
         assert r.returncode == 0 and r.stdout.startswith(f"Usage: sctrace {words} ") and not r.stderr, (words, r.stderr)

@@ -174,6 +174,40 @@ static bool completion_has(const char *shell, const char *text)
 	return has;
 }
 
+static void lists_are_completed(void)
+{
+	static const struct opt rows[] = {
+		{'e', NULL, "EXPR", opt_string, "which", .complete = COMPLETE_EXPR, .words = "trace status"},
+		{0, "trace", "SET", opt_string, "calls", .complete = COMPLETE_SET},
+		{0, "status", "LIST", opt_string, "ends", .complete = COMPLETE_LIST, .words = "failed successful"},
+		{0},
+	};
+	static const struct opt_command outer = {
+		.name = "sctrace", .about = "Traces", .table = rows, .set_words = "%file read"};
+	static const struct opt_command inner = {
+		.name = "sctrace bench syscall", .about = "Measures", .table = rows + 1, .operands = "getpid loop"};
+	static const struct opt_command *const both[] = {&outer, &inner};
+	static const struct {
+		const char *shell, *text;
+	} expected[] = {
+		{"bash", "\t:--trace) _sctrace_list '%file read'; return ;;\n"},
+		{"bash", "\tbench\\ syscall:--status) _sctrace_list 'failed successful'; return ;;\n"},
+		{"bash", "[[ $command == 'bench syscall' ]]; then\n\t\tCOMPREPLY=($(compgen -W 'getpid loop'"},
+		{"zsh", "\t(status=*) compset -P 1 '*='; _sctrace_list failed successful ;;\n"},
+		{"zsh", "'*-e+[which]:EXPR: _sctrace_expr' \\\n"},
+		{"zsh", "\t\t'*:what:(getpid loop)'\n"},
+		{"fish", "\t\tcase 'status=*'\n\t\t\t__sctrace_list failed successful\n"},
+		{"fish", "-n '__sctrace_command \"bench syscall\"' -f -a 'getpid loop'\n"},
+	};
+	for (size_t i = 0; i < sizeof(expected) / sizeof(*expected); i++) {
+		struct buf script = {0};
+		assert_int_equal(opt_completion(both, 2, expected[i].shell, &script), 0);
+		if (!strstr(buf_str(&script), expected[i].text))
+			fail_msg("%s completion has no %s", expected[i].shell, expected[i].text);
+		buf_free(&script);
+	}
+}
+
 static void completion_for_each_shell(void **state)
 {
 	(void)state;
@@ -183,6 +217,7 @@ static void completion_for_each_shell(void **state)
 	assert_true(completion_has("zsh", "'*-o+[write to FILE]:FILE:_files' \\\n"));
 	assert_true(completion_has("fish", "-l format -x -a 'csv json wide' -d 'layout'\n"));
 	struct buf script = {0};
+	lists_are_completed();
 	assert_true(opt_completion((const struct opt_command *const[]){&stopping}, 1, "csh", &script) < 0);
 	buf_free(&script);
 }

@@ -300,28 +300,11 @@ int trace_opt_json(void *ctx, const struct opt *row, const char *arg, struct buf
 	return trace_opt_format(ctx, row, arg ? arg : "json", why);
 }
 
-int trace_opt_interval(void *ctx, const struct opt *row, const char *arg, struct buf *why)
-{
-	struct trace_opts *o = ctx;
-	int r = opt_duration(ctx, row, arg, why);
-	if (r == 0 && o->interval_ns < 10000000) {
-		buf_adds(why, "the least interval is 10ms");
-		return -EINVAL;
-	}
-	return r;
-}
-
-/* -O: a number is microseconds, as strace has it. */
 int trace_opt_overhead(void *ctx, const struct opt *row, const char *arg, struct buf *why)
 {
 	struct trace_opts *o = ctx;
 	(void)row;
-	int64_t us;
-	int r = number_parse(arg, 0, 1000000, &us);
-	if (r == 0)
-		o->overhead_ns = (uint64_t)us * 1000;
-	else
-		r = duration_parse(arg, &o->overhead_ns);
+	int r = duration_parse(arg, &o->overhead_ns);
 	if (r < 0)
 		buf_addf(why, "'%s' is no cost of a call; write 20 (microseconds) or 20us", arg);
 	o->overhead_set = true;

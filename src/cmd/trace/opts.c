@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define AT(member) .offset = offsetof(struct trace_opts, member)
+/* Columns of -c's table that -U and -S offer when they are completed. */
+#define COLUMN_WORDS "syscall seconds calls errors percent avg min p50 p90 p99 max stddev bytes bytes/call"
+#define AT(member)   .offset = offsetof(struct trace_opts, member)
 
 static const struct opt trace_table[] = {
 	{.help = "Whom to trace:"},
@@ -37,11 +39,13 @@ static const struct opt trace_table[] = {
 	{.help = "Which calls:"},
 	{'e', NULL, "EXPR", trace_opt_expr,
 	 "trace=SET (or SET alone), status=, errno=, signal=, fds=, inject=; a SET is names, %groups, /regex, all, "
-	 "none, after ! the others"},
+	 "none, after ! the others",
+	 .complete = COMPLETE_EXPR,
+	 .words = "trace status errno signal inject fault trace-fds read write abbrev verbose raw quiet decode-fds"},
 	{0, "trace", "SET", trace_opt_named_expr,
-	 "these calls: openat,%network,/^sched_; !SET: all others; ?NAME: if it exists"},
+	 "these calls: openat,%network,/^sched_; !SET: all others; ?NAME: if it exists", .complete = COMPLETE_SET},
 	{0, "status", "SET", trace_opt_named_expr, "calls that ended so: successful, failed, unfinished",
-	 .complete = COMPLETE_WORDS, .words = "successful failed unfinished unavailable detached"},
+	 .complete = COMPLETE_LIST, .words = "successful failed unfinished unavailable detached"},
 	{0, "errno", "LIST", trace_opt_named_expr, "calls that failed with one of these: ENOENT,EACCES"},
 	{0, "signal", "SET", trace_opt_named_expr, "these signals; none: no signals"},
 	{'z', "successful-only", NULL, trace_opt_successful, "calls that succeeded"},
@@ -49,11 +53,13 @@ static const struct opt trace_table[] = {
 	{'P', "trace-path", "PATH", trace_opt_path, "calls that touch PATH; PATH/...: or anything below it",
 	 .complete = COMPLETE_FILE},
 	{0, "trace-fds", "LIST", trace_opt_named_expr, "calls that touch these descriptors: 0,1,2"},
-	{0, "slower", "DURATION", opt_duration, "calls that took longer: 10ms",
+	{0, "slower", "DURATION", opt_duration, "calls that took longer: 10ms (a number alone is microseconds)",
 	 offsetof(struct trace_opts, select.slower_ns)},
 	{0, "inject", "SET:ACTION", trace_opt_named_expr,
-	 "tamper: error=ENOSPC, retval=N, signal=S, delay_enter=D, delay_exit=D, each with :when=N+K"},
-	{0, "fault", "SET[:ACTION]", trace_opt_named_expr, "the same, error=ENOSYS where nothing is said"},
+	 "tamper: error=ENOSPC, retval=N, signal=S, delay_enter=D, delay_exit=D, each with :when=N+K",
+	 .complete = COMPLETE_SET},
+	{0, "fault", "SET[:ACTION]", trace_opt_named_expr, "the same, error=ENOSYS where nothing is said",
+	 .complete = COMPLETE_SET},
 
 	{.help = "How a trace looks:"},
 	{'o', "output", "FILE", opt_string, "write to FILE instead of standard error; |COMMAND: into a command",
@@ -67,7 +73,7 @@ static const struct opt trace_table[] = {
 	{'i', "instruction-pointer", NULL, opt_flag, "the address of the call", AT(addresses)},
 	{'y', NULL, NULL, opt_count, "what descriptors are; -yy: sockets' addresses and processes too", AT(fd_names)},
 	{0, "decode-fds", "[SET]", trace_opt_decode_fds, "the same: path, or socket, dev, pidfd, all",
-	 .complete = COMPLETE_WORDS, .words = "path socket dev pidfd all none"},
+	 .complete = COMPLETE_LIST, .words = "path socket dev pidfd all none"},
 	{'Y', NULL, NULL, opt_count, "the names of processes behind their numbers", AT(pid_names)},
 	{0, "decode-pids", "comm", trace_opt_pid_names, "the same", .complete = COMPLETE_WORDS, .words = "comm"},
 	{'k', "stack-trace", NULL, opt_flag, "the functions that led to each call", AT(stacks)},
@@ -82,12 +88,12 @@ static const struct opt trace_table[] = {
 	 .words = "raw abbrev verbose"},
 	{0, "read", "SET", trace_opt_named_expr, "dump all that is read from these descriptors: 3,4 or all"},
 	{0, "write", "SET", trace_opt_named_expr, "dump all that is written to these descriptors"},
-	{0, "abbrev", "SET", trace_opt_named_expr, "structures in full but for these calls"},
-	{0, "verbose", "SET", trace_opt_named_expr, "no structures but for these calls"},
-	{0, "raw", "SET", trace_opt_named_expr, "arguments of these calls as numbers"},
+	{0, "abbrev", "SET", trace_opt_named_expr, "structures in full but for these calls", .complete = COMPLETE_SET},
+	{0, "verbose", "SET", trace_opt_named_expr, "no structures but for these calls", .complete = COMPLETE_SET},
+	{0, "raw", "SET", trace_opt_named_expr, "arguments of these calls as numbers", .complete = COMPLETE_SET},
 	{'q', NULL, NULL, trace_opt_quiet, "no messages of attaching; -qq: nor of exits; -qqq: no messages at all"},
 	{0, "quiet", "[SET]", trace_opt_quiet, "leave out these messages: attach, exit, thread-execve, all",
-	 .complete = COMPLETE_WORDS, .words = "attach exit thread-execve all"},
+	 .complete = COMPLETE_LIST, .words = "attach exit thread-execve all"},
 	{0, "json", NULL, trace_opt_json, "an object a line, see sctrace-trace(5)"},
 	{0, "format", "FORMAT", trace_opt_format,
 	 "json or perfetto; with -c: text, wide, truss, strace, csv, markdown, json", 0, COMPLETE_WORDS,
@@ -99,21 +105,25 @@ static const struct opt trace_table[] = {
 	{'c', "summary-only", NULL, opt_flag, "count and time the calls instead of showing them", AT(count)},
 	{'C', "summary", NULL, opt_flag, "show them and count them", AT(count_too)},
 	{'S', "summary-sort-by", "COLUMN", trace_opt_sort, "sort by a column; none: in order of appearance",
-	 .complete = COMPLETE_WORDS, .words = "seconds calls errors syscall avg min max p50 p90 p99 stddev bytes none"},
+	 .complete = COMPLETE_WORDS, .words = COLUMN_WORDS " none"},
 	{'U', "summary-columns", "LIST", trace_opt_columns,
-	 "columns: seconds,calls,p90,bytes; +LIST: the usual and these"},
+	 "columns: seconds,calls,p90,bytes; +LIST: the usual and these", .complete = COMPLETE_LIST,
+	 .words = COLUMN_WORDS},
 	{0, "by", "WHAT", opt_word, "rows for each process, thread, fd or path", AT(by), COMPLETE_WORDS,
 	 "process thread fd path"},
 	{0, "errors", NULL, opt_flag, "which calls failed how often with what", AT(errors)},
-	{0, "hist", "CALL", trace_opt_hist, "how long CALL took, as a histogram", AT(hist)},
-	{0, "interval", "DURATION", trace_opt_interval, "print the table that often (on SIGUSR1 too)", AT(interval_ns)},
+	{0, "hist", "CALL", trace_opt_hist, "how long CALL took, as a histogram", AT(hist), COMPLETE_SET},
+	{0, "interval", "DURATION", opt_duration, "print the table that often (on SIGUSR1 too)", AT(interval_ns),
+	 .min = 10000000},
 	{0, "save", "FILE", opt_string, "keep the summary for `sctrace report`", AT(save), COMPLETE_FILE},
 	{'O', "summary-syscall-overhead", "DURATION", trace_opt_overhead,
 	 "take this out of each call, not the measured cost"},
 	{'w', "summary-wall-clock", NULL, trace_opt_nothing, "wall-clock time (it always is)"},
 	{'F', NULL, NULL, trace_opt_nothing, NULL},
 	{0, "seccomp-bpf", NULL, trace_opt_nothing, NULL}, /* always so */
-	{0, "completion", "SHELL", opt_string, NULL, AT(completion), COMPLETE_WORDS, "bash zsh fish"},
+	{.help = "Others:"},
+	{0, "completion", "SHELL", opt_string, "print a script that makes SHELL complete these: bash, zsh or fish",
+	 AT(completion), COMPLETE_WORDS, "bash zsh fish"},
 	{0},
 };
 

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/memory.h"
+#include "base/near.h"
 #include "tracee/spawn.h"
 
 #include <errno.h>
@@ -197,6 +198,17 @@ static bool break_at_exec(void *ctx, const struct event *ev)
 	return ev->kind == EV_EXEC;
 }
 
+/* A program that is not there may be a mistyped command, as in "sctrace compar". */
+static void suggest_command(const char *program, struct buf *why)
+{
+	static const char *const commands[] = {"compare", "bench", "report"};
+	struct near near;
+	near_init(&near, program);
+	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
+		near_offer(&near, commands[i]);
+	near_say(&near, "sctrace ", why);
+}
+
 static int start(struct trace *t, struct engine_config *c)
 {
 	struct buf why = {0};
@@ -219,6 +231,8 @@ static int start(struct trace *t, struct engine_config *c)
 	int status = 0;
 	if (r < 0) {
 		status = t->program ? spawn_status(-r) : EXIT_UNREADABLE;
+		if (r == -ENOENT && t->program && why.len && !t->o.truss)
+			suggest_command(t->program[0], &why);
 		diag_error("%s", why.len ? buf_str(&why) : strerror(-r));
 	}
 	free(env);

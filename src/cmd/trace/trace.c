@@ -5,6 +5,7 @@
 #include "base/escape.h"
 #include "cmd/cmd.h"
 #include "cmd/put.h"
+#include "cmd/trace/completion.h"
 #include "out/term.h"
 
 #include <stdlib.h>
@@ -58,22 +59,10 @@ static int list_engines(void)
 	return print_out(&text);
 }
 
-/* The faces of all commands; `bench` completes the options of all its tests. */
 static int print_completion(const char *shell)
 {
-	struct opt bench_rows[64];
-	struct buf tests = {0};
-	bench_names(&tests);
-	const struct opt_command bench = {.name = "sctrace bench",
-					  .about = "Measure this machine",
-					  .table = bench_rows,
-					  .operands = buf_str(&tests)};
-	const struct opt_command *const all[] = {&trace_command, &compare_command, &bench, &report_command};
 	struct buf text = {0};
-	bench_options(bench_rows, sizeof(bench_rows) / sizeof(*bench_rows));
-	int err = opt_completion(all, sizeof(all) / sizeof(*all), shell, &text);
-	buf_free(&tests);
-	if (err == 0)
+	if (completion_script(shell, &text) == 0)
 		return print_out(&text);
 	diag_error("there is no completion for '%s'; there is for bash, zsh and fish", shell);
 	return EXIT_USAGE;

@@ -1,0 +1,38 @@
+#include "cmd/trace/completion.h"
+
+#include "base/buf.h"
+#include "cmd/cmd.h"
+#include "cmd/trace/opts.h"
+#include "syscall/filter.h"
+
+enum { TESTS_MAX = 16 };
+
+int completion_script(const char *shell, struct buf *out)
+{
+	struct opt_command trace = trace_command;
+	struct opt rows[64];
+	struct opt_command bench = {.name = "sctrace bench", .about = "Measure this machine", .table = rows};
+	const struct opt_command *all[4 + TESTS_MAX] = {&trace, &compare_command, &report_command, &bench};
+	struct opt_command tests[TESTS_MAX];
+	struct buf operands[TESTS_MAX] = {0};
+	struct buf sets = {0}, names = {0};
+	size_t n = 4;
+	filter_words(&sets);
+	trace.set_words = buf_str(&sets);
+	/* Without a test, `bench` completes the options of all tests. */
+	bench_options(rows, sizeof(rows) / sizeof(*rows));
+	bench_names(&names);
+	bench.operands = buf_str(&names);
+	for (size_t i = 0; i < TESTS_MAX && bench_face(i); i++) {
+		bench_operands(i, &operands[i]);
+		tests[i] = *bench_face(i);
+		tests[i].operands = operands[i].len ? buf_str(&operands[i]) : NULL;
+		all[n++] = &tests[i];
+	}
+	int err = opt_completion(all, n, shell, out);
+	for (size_t i = 0; i < TESTS_MAX; i++)
+		buf_free(&operands[i]);
+	buf_free(&names);
+	buf_free(&sets);
+	return err;
+}

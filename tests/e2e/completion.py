@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""Completion in the shells themselves, as somebody who types meets it (script.py).
+
+A function takes the place of sctrace and shows the words that Enter would have given it.
+"""
+import os
+import pty
+import re
+import select
+import shutil
+import subprocess
+import sys
+import time
+
+from script import SCTRACE, Skip, run_tests, seconds
+
+TIMEOUT = seconds(60)
+# What is typed before Tab, and the words that the command line has then.
+TYPED = [
+    ("-e trace=process_vm_r", "-e trace=process_vm_readv"),
+    ("-e trace=openat2,io_uring_e", "-e trace=openat2,io_uring_enter"),
+    ("-f -e %netw", "-f -e %network"),
+    ("-e process_vm_w", "-e process_vm_writev"),
+    ("-e status=failed,unf", "-e status=failed,unfinished"),
+    ("--trace=%file,process_vm_r", "--trace=%file,process_vm_readv"),
+    ("-e verb", "-e verbose="),
+    ("--status=failed,succ", "--status=failed,successful"),
+    ("--hist io_uring_e", "--hist io_uring_enter"),
+    ("bench lat", "bench latency"),
+    ("bench syscall gettime", "bench syscall gettimeofday"),
+    ("bench syscall getpid page-f", "bench syscall getpid page-fault"),
+    ("bench switch eventf", "bench switch eventfd"),
+    ("bench syscall --per-p", "bench syscall --per-process"),
+    ("--completion=fi", "--completion=fish"),
+    ("--engine=ptr", "--engine=ptrace"),
+    ("compare --strategy=setvbuf,unbuf", "compare --strategy=setvbuf,unbuffered"),
+    ("compare --format=mark", "compare --format=markdown"),
+]
+START = {
+    "bash": (["bash", "--norc", "--noprofile", "-i"], "sctrace() {{ printf '<%s>\\n' \"$*\"; }}; bind 'set bell-style none'; source {script}"),
+    "zsh": (["zsh", "-f", "-i"], "sctrace() {{ print -r -- \"<$*>\"; }}; unsetopt beep; autoload -U compinit; compinit -D -u; source {script}"),
+}
+
+
+class Terminal:
+    """A shell on a terminal of its own."""
+
+    def __init__(self, argv):
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.environ.update(TERM="dumb", COLUMNS="200", HISTFILE="", LC_ALL="C")
+            os.execvp(argv[0], argv)
+        self.seen = ""
+
+    def type(self, text):
+        os.write(self.fd, text.encode())
+
+    def wait(self, pattern):
+        """Everything up to a match of the pattern, which is given back."""
+        end = time.monotonic() + TIMEOUT
+        while not (found := re.search(pattern, self.seen)):
+            left = end - time.monotonic()
+            assert left > 0 and select.select([self.fd], [], [], left)[0], f"no {pattern!r} in {self.seen[-2000:]!r}"
+            self.seen += os.read(self.fd, 65536).decode(errors="replace")
+        self.seen = self.seen[found.end():]
+        return found
+
+    def close(self):
+        os.close(self.fd)
+        os.waitpid(self.pid, 0)
+
+
+def complete_in(shell, script):
+    argv, start = START[shell]
+    file = script / shell
+    file.write_text(subprocess.run([SCTRACE, "--completion", shell], capture_output=True, text=True, check=True).stdout)
+    terminal = Terminal(argv)
+    terminal.type(start.format(script=file) + "; echo BEG''UN\n")
+    terminal.wait("BEGUN")
+    try:
+        for typed, expected in TYPED:
+            terminal.type(f"sctrace {typed}\t")
+            time.sleep(0.05)
+            terminal.type("\n")
+            line = terminal.wait(r"<([^>\r\n]*)>")[1].strip()
+            assert line == expected, f"{shell}: {typed!r} gives {line!r}"
+    finally:
+        terminal.type("\nexit\n")
+        terminal.close()
+
+
+def shell_of(name):
+    if not shutil.which(name):
+        raise Skip(f"{name} is not installed")
+    return name
+
+
+def test_bash(tmp):
+    """bash completes options, calls and groups in lists, tests of bench and their operations"""
+    complete_in(shell_of("bash"), tmp)
+
+
+def test_zsh(tmp):
+    """zsh completes the same"""
+    complete_in(shell_of("zsh"), tmp)
+
+
+def test_fish(tmp):
+    """fish completes the same"""
+    file = tmp / "fish"
+    file.write_text(subprocess.run([SCTRACE, "--completion", "fish"], capture_output=True, text=True, check=True).stdout)
+    for typed, expected in TYPED:
+        done = subprocess.run([shell_of("fish"), "-N", "-c", f"source {file}; complete -C 'sctrace {typed}'"], capture_output=True,
+                              text=True, check=True, cwd=tmp, timeout=TIMEOUT)
+        offered = [line.split("\t")[0] for line in done.stdout.splitlines()]
+        assert expected.split()[-1] in offered, (typed, offered)
+
+
+if __name__ == "__main__":
+    sys.exit(run_tests(globals()))
