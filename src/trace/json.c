@@ -1,8 +1,10 @@
 #include "trace/json.h"
 
+#include "base/clock.h"
 #include "base/escape.h"
 #include "syscall/table.h"
 #include "trace/stack.h"
+#include "tracee/names.h"
 
 #include <string.h>
 #include <sys/wait.h>
@@ -185,6 +187,61 @@ static void perfetto_head(struct trace_json *j, const char *phase, const struct 
 		 micros(&j->sink, ns));
 }
 
+/* What Perfetto's sink keeps for a thread. */
+struct perfetto_task {
+	struct trace_line line; /* the first member, as json_enter() wants it */
+	struct buf name;        /* as it was told last */
+	uint64_t named_ns;      /* when it was read last, or 0 */
+};
+
+/* Threads may be given another name at any time, and nothing tells when: it is read again after this. */
+#define NAME_AGE_NS (NSEC_PER_SEC / 100)
+
+/* A metadata event: {"name": WHAT, "args": {KEY: "text" or number}}. `text` is NULL or foreign. */
+static void perfetto_about(struct trace_json *j, const struct event *ev, const char *what, const struct buf *text,
+			   int number)
+{
+	struct buf *out = &j->c.out->common.buf;
+	struct buf line = {0};
+	perfetto_head(j, "M", ev, ev->time_ns);
+	buf_addf(out, "%s\",\"args\":{", what);
+	if (!text)
+		buf_addf(out, "\"sort_index\":%d}}", number);
+	else {
+		escape_line(&line, buf_str(text), text->len);
+		buf_adds(out, "\"name\":\"");
+		for (const char *p = buf_str(&line); *p; p++)
+			buf_addf(out, *p == '"' || *p == '\\' ? "\\%c" : "%c", *p);
+		buf_adds(out, "\"}}");
+	}
+	buf_free(&line);
+}
+
+/* Tells what the thread and its process are called, where that is new; processes and threads are shown in the order of ids. */
+static void perfetto_names(struct trace_sink *s, struct trace_task *k, const struct event *ev)
+{
+	struct perfetto_task *own = trace_own(s, k);
+	const struct names *names = s->session->names;
+	struct buf thread = {0}, process = {0};
+	bool first = !own->named_ns;
+	if (!first && ev->kind != EV_EXEC && ev->time_ns < own->named_ns + NAME_AGE_NS)
+		return;
+	own->named_ns = ev->time_ns;
+	bool known = names->comm(names->ctx, k->tid, &thread) && names->comm(names->ctx, k->pid, &process);
+	if (known && (first || strcmp(buf_str(&thread), buf_str(&own->name)) != 0)) {
+		perfetto_about(json_of(s), ev, "thread_name", &thread, 0);
+		perfetto_about(json_of(s), ev, "process_name", &process, 0);
+		buf_clear(&own->name);
+		buf_adds(&own->name, buf_str(&thread));
+	}
+	if (first) {
+		perfetto_about(json_of(s), ev, "thread_sort_index", NULL, k->tid);
+		perfetto_about(json_of(s), ev, "process_sort_index", NULL, k->pid);
+	}
+	buf_free(&thread);
+	buf_free(&process);
+}
+
 static void perfetto_begin(struct trace_sink *s)
 {
 	buf_adds(&json_of(s)->c.out->common.buf, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
@@ -196,6 +253,7 @@ static void perfetto_leave(struct trace_sink *s, struct trace_task *k, const str
 	struct trace_line *l = trace_own(s, k);
 	struct buf *out = &j->c.out->common.buf;
 	finish_args(j, l, ev);
+	perfetto_names(s, k, ev);
 	uint64_t begin = ev->call.enter_ns;
 	perfetto_head(j, "X", ev, begin);
 	trace_call_name(&ev->call, out);
@@ -217,9 +275,10 @@ static void perfetto_other(struct trace_sink *s, struct trace_task *k, const str
 {
 	struct trace_out *to = &json_of(s)->c.out->common;
 	const char *name = decode_signal_name(ev->sig.si_signo);
-	(void)k;
 	if (ev->kind == EV_CONT || ev->kind == EV_BIRTH)
 		return;
+	if (ev->kind != EV_DEATH)
+		perfetto_names(s, k, ev);
 	perfetto_head(json_of(s), "i", ev, ev->time_ns);
 	if (ev->kind == EV_SIGNAL || ev->kind == EV_STOP)
 		buf_addf(&to->buf, "%s%s", ev->kind == EV_STOP ? "stopped by " : "", name ? name : "SIG?");
@@ -231,7 +290,9 @@ static void perfetto_other(struct trace_sink *s, struct trace_task *k, const str
 
 static void perfetto_gone(struct trace_sink *s, struct trace_task *k)
 {
-	trace_line_free(trace_own(s, k));
+	struct perfetto_task *own = trace_own(s, k);
+	trace_line_free(&own->line);
+	buf_free(&own->name);
 }
 
 static void perfetto_end(struct trace_sink *s)
@@ -239,7 +300,7 @@ static void perfetto_end(struct trace_sink *s)
 	buf_adds(&json_of(s)->c.out->common.buf, "\n]}\n");
 }
 
-static const struct trace_sink_ops perfetto_ops = {.task_size = sizeof(struct trace_line),
+static const struct trace_sink_ops perfetto_ops = {.task_size = sizeof(struct perfetto_task),
 						   .begin = perfetto_begin,
 						   .enter = json_enter,
 						   .leave = perfetto_leave,

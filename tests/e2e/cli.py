@@ -400,7 +400,15 @@ def test_json(tmp):
         calls = [x for x in map(json.loads, (tmp / "t").read_text().splitlines()) if x["type"] == "call"]
         assert calls and len(calls[0]["stack"]) > 1 and all(isinstance(x, str) for x in calls[0]["stack"]), calls
     run("-f", "--format=perfetto", "-o", str(tmp / "t"), "sh", "-c", "ls / >/dev/null; :")
-    assert len(json.loads((tmp / "t").read_text())["traceEvents"]) > 50
+    events = json.loads((tmp / "t").read_text())["traceEvents"]
+    assert sum(e["ph"] == "X" for e in events) > 50
+    names = {(e["name"], e["args"].get("name")) for e in events if e["ph"] == "M"}
+    assert {("process_name", "sh"), ("thread_name", "sh"), ("process_name", "ls"), ("thread_name", "ls")} <= names, names
+    odd = tmp / 'o"d\\\xe4\x1b'
+    odd.symlink_to("/bin/true")
+    run("--format=perfetto", "-o", str(tmp / "t"), str(odd))
+    events = json.loads((tmp / "t").read_text())["traceEvents"]
+    assert ("thread_name", 'o"d\\\xe4\\x1b') in {(e["name"], e["args"].get("name")) for e in events if e["ph"] == "M"}, events[:4]
 
 
 def test_tables(tmp):

@@ -81,11 +81,59 @@ static void perfetto_is_one_document(void **state)
 	trace_pipeline_end(&r->p);
 	json_t *o = json_loads(buf_str(&r->out.common.buf), 0, NULL);
 	assert_non_null(o);
-	json_t *events = json_object_get(o, "traceEvents");
-	assert_int_equal(json_array_size(events), 2);
+	json_t *calls[2] = {0}, *event;
+	size_t n = 0, i;
+	json_array_foreach(json_object_get(o, "traceEvents"), i, event)
+	{
+		if (strcmp(json_string_value(json_object_get(event, "ph")), "X") != 0)
+			continue;
+		assert_true(n < 2);
+		calls[n++] = event;
+	}
+	assert_int_equal(n, 2);
 	/* Microseconds: from the start of the trace to the call's entry, and from there to its end. */
-	assert_true(json_real_value(json_object_get(json_array_get(events, 0), "ts")) == 3);
-	assert_true(json_real_value(json_object_get(json_array_get(events, 0), "dur")) == 1);
+	assert_true(json_real_value(json_object_get(calls[0], "ts")) == 3);
+	assert_true(json_real_value(json_object_get(calls[0], "dur")) == 1);
+	json_decref(o);
+}
+
+/* What metadata `what` says of a thread: its name or its place. */
+static json_t *about(const json_t *document, const char *what, int tid)
+{
+	json_t *found = NULL, *event;
+	size_t i;
+	json_array_foreach(json_object_get(document, "traceEvents"), i, event)
+	{
+		if (strcmp(json_string_value(json_object_get(event, "ph")), "M") != 0 ||
+		    strcmp(json_string_value(json_object_get(event, "name")), what) != 0 ||
+		    json_integer_value(json_object_get(event, "tid")) != tid)
+			continue;
+		json_t *args = json_object_get(event, "args");
+		json_t *name = json_object_get(args, "name");
+		found = name ? name : json_object_get(args, "sort_index");
+	}
+	assert_non_null(found);
+	return found;
+}
+
+static void perfetto_names_threads_and_processes(void **state)
+{
+	struct fixture *f = *state;
+	struct rig *r = &f->rig;
+	trace_perfetto_init(&f->sink, &f->c);
+	rig_start(r, &f->sink.sink);
+	for (int tid = 100; tid <= 101; tid++) {
+		enter(r, tid, SYS_close, 3, 0, 0);
+		leave(r, tid, SYS_close, 3, 0, 0, 0);
+	}
+	trace_pipeline_end(&r->p);
+	json_t *o = json_loads(buf_str(&r->out.common.buf), 0, NULL);
+	assert_non_null(o);
+	assert_string_equal(json_string_value(about(o, "thread_name", 100)), "program100");
+	assert_string_equal(json_string_value(about(o, "thread_name", 101)), "program101");
+	assert_string_equal(json_string_value(about(o, "process_name", 101)), "program100");
+	assert_int_equal(json_integer_value(about(o, "thread_sort_index", 101)), 101);
+	assert_int_equal(json_integer_value(about(o, "process_sort_index", 101)), 100);
 	json_decref(o);
 }
 
@@ -95,6 +143,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(json_is_json, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(each_kind_of_event_is_an_object, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(perfetto_is_one_document, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(perfetto_names_threads_and_processes, set_up, tear_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
