@@ -129,6 +129,42 @@ int trace_look_parse(struct trace_look *l, const char *name, size_t len, const c
 	return r < 0 ? r : 1;
 }
 
+static int fd_name_word(void *ctx, const char *word, struct buf *why)
+{
+	static const struct {
+		const char *word;
+		int names;
+	} words[] = {{"none", 0},   {"path", 1},    {"paths", 1}, {"all", 2},
+		     {"socket", 2}, {"sockets", 2}, {"dev", 2},   {"pidfd", 2}};
+	int *names = ctx;
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (strcmp(words[i].word, word) == 0) {
+			*names = words[i].names > *names ? words[i].names : *names;
+			return 0;
+		}
+	buf_addf(why, "'%s' is none of path, socket, dev, pidfd, all, none", word);
+	return -EINVAL;
+}
+
+int trace_look_fd_names(const char *list, int *names, size_t *at, struct buf *why)
+{
+	*names = 0;
+	return trace_each_word(list, fd_name_word, names, at, why);
+}
+
+int trace_look_constants(struct trace_look *l, const char *word, struct buf *why)
+{
+	static const char *const words[] = {
+		[CONSTANTS_NAMED] = "abbrev", [CONSTANTS_RAW] = "raw", [CONSTANTS_BOTH] = "verbose"};
+	for (unsigned i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (strcmp(words[i], word) == 0) {
+			l->constants = (enum trace_constants)i;
+			return 0;
+		}
+	buf_addf(why, "'%s' is none of raw, abbrev, verbose", word);
+	return -EINVAL;
+}
+
 static bool chosen(const struct look_calls *s, const struct call *c, bool otherwise)
 {
 	return s->given ? filter_takes(&s->calls, c) : otherwise;

@@ -48,6 +48,13 @@ void trace_look_free(struct trace_look *l);
  */
 int trace_look_parse(struct trace_look *l, const char *name, size_t len, const char *value, size_t *at,
 		     struct buf *why);
+/*
+ * How descriptors are named, as a list of words such as "path,socket": *names becomes 0, 1 (paths) or 2 (sockets and processes too). 0, or
+ * -EINVAL, `why`, and *at in `list`; or -ENOMEM.
+ */
+int trace_look_fd_names(const char *list, int *names, size_t *at, struct buf *why);
+/* How constants are written: "raw", "abbrev" or "verbose". 0, or -EINVAL and `why`. */
+int trace_look_constants(struct trace_look *l, const char *word, struct buf *why);
 /* Are the call's structures shown in full, are they looked at at all, are its arguments shown as numbers? */
 bool trace_look_full(const struct trace_look *l, const struct call *c);
 bool trace_look_deep(const struct trace_look *l, const struct call *c);

@@ -80,12 +80,46 @@ static void test_messages(void **state)
 	trace_look_free(&l);
 }
 
+static void test_names_of_descriptors(void **state)
+{
+	static const struct {
+		const char *list;
+		int names;
+	} cases[] = {{"none", 0}, {"path", 1}, {"path,none", 1}, {"path,socket", 2}, {"pidfd,path", 2}, {"all", 2}};
+	struct buf why = {0};
+	size_t at;
+	int names = 2;
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		assert_int_equal(trace_look_fd_names(cases[i].list, &names, &at, &why), 0);
+		assert_int_equal(names, cases[i].names);
+	}
+	assert_int_equal(trace_look_fd_names("path,colour", &names, &at, &why), -EINVAL);
+	assert_int_equal(at, 5);
+	assert_string_equal(buf_str(&why), "'colour' is none of path, socket, dev, pidfd, all, none");
+	buf_free(&why);
+}
+
+static void test_constants(void **state)
+{
+	struct trace_look l = {0};
+	struct buf why = {0};
+	(void)state;
+	assert_int_equal(trace_look_constants(&l, "raw", &why), 0);
+	assert_int_equal(l.constants, CONSTANTS_RAW);
+	assert_int_equal(trace_look_constants(&l, "abbrev", &why), 0);
+	assert_int_equal(l.constants, CONSTANTS_NAMED);
+	assert_int_equal(trace_look_constants(&l, "Raw", &why), -EINVAL);
+	assert_string_equal(buf_str(&why), "'Raw' is none of raw, abbrev, verbose");
+	buf_free(&why);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_calls),
-		cmocka_unit_test(test_descriptors),
-		cmocka_unit_test(test_messages),
+		cmocka_unit_test(test_calls),     cmocka_unit_test(test_descriptors),
+		cmocka_unit_test(test_messages),  cmocka_unit_test(test_names_of_descriptors),
+		cmocka_unit_test(test_constants),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,6 +43,7 @@ static void mistakes_are_explained(void **state)
 		{{"sctrace", "-e", "trace=read,opnat", "x"}, "\n  trace=read,opnat\n             ^"},
 		{{"sctrace", "-e", "!raed", "x"}, "\n  !raed\n   ^"},
 		{{"sctrace", "-e", "status=failed,succesful", "x"}, "did you mean successful?\n"},
+		{{"sctrace", "-e", "decode-fds=path,colour", "x"}, "\n  decode-fds=path,colour\n                  ^"},
 		{{"sctrace", "-e", "errno=ENOENTT", "x"}, "did you mean ENOENT or ENONET?\n"},
 		{{"sctrace", "-e", "signal=SIGTRM", "x"}, "did you mean SIGTERM"},
 		{{"sctrace", "-e", "inject=read:eror=EIO", "x"}, "did you mean error?\n"},

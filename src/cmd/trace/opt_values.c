@@ -28,11 +28,6 @@ static int point_at(const char *text, size_t at, int r, struct buf *why)
 
 typedef int select_fn(struct trace_select *s, const char *text, size_t *at, struct buf *why);
 
-static int parse_inject(struct trace_opts *o, const char *text, bool fault, size_t *at, struct buf *why)
-{
-	return trace_inject_parse(&o->injects, text, fault, at, why);
-}
-
 /* What may stand before the "=" of -e and chooses; trace_look.h has what changes the look alone. */
 static const struct {
 	const char *name;
@@ -46,28 +41,9 @@ static const struct {
 
 int trace_opt_decode_fds(void *ctx, const struct opt *row, const char *arg, struct buf *why)
 {
-	static const struct {
-		const char *word;
-		int names;
-	} words[] = {{"none", 0},   {"path", 1},    {"paths", 1}, {"all", 2},
-		     {"socket", 2}, {"sockets", 2}, {"dev", 2},   {"pidfd", 2}};
-	int names = 0;
+	size_t at;
 	(void)row;
-	for (const char *p = arg ? arg : "path";; p++) {
-		size_t len = strcspn(p, ","), i = 0, n = sizeof(words) / sizeof(*words);
-		while (i < n && (strlen(words[i].word) != len || memcmp(words[i].word, p, len) != 0))
-			i++;
-		if (i == n) {
-			buf_addf(why, "'%.*s' is none of path, socket, dev, pidfd, all, none", (int)len, p);
-			return -EINVAL;
-		}
-		names = words[i].names > names ? words[i].names : names;
-		p += len;
-		if (!*p)
-			break;
-	}
-	((struct trace_opts *)ctx)->fd_names = names;
-	return 0;
+	return trace_look_fd_names(arg ? arg : "path", &((struct trace_opts *)ctx)->fd_names, &at, why);
 }
 
 int trace_opt_pid_names(void *ctx, const struct opt *row, const char *arg, struct buf *why)
@@ -84,9 +60,10 @@ int trace_opt_pid_names(void *ctx, const struct opt *row, const char *arg, struc
 /* Choices of the look alone: 1, 0 where `arg` begins with none, or -errno. */
 static int opt_look(struct trace_opts *o, const char *arg, size_t len, const char *value, size_t *at, struct buf *why)
 {
-	if (len == 10 && memcmp(arg, "decode-fds", 10) == 0)
-		return trace_opt_decode_fds(o, NULL, value, why) < 0 ? -EINVAL : 1;
-	return trace_look_parse(&o->look, arg, len, value, at, why);
+	if (len != 10 || memcmp(arg, "decode-fds", 10) != 0)
+		return trace_look_parse(&o->look, arg, len, value, at, why);
+	int r = trace_look_fd_names(value, &o->fd_names, at, why);
+	return r < 0 ? r : 1;
 }
 
 int trace_opt_expr(void *ctx, const struct opt *row, const char *arg, struct buf *why)
@@ -109,7 +86,7 @@ int trace_opt_expr(void *ctx, const struct opt *row, const char *arg, struct buf
 	}
 	bool fault = len == 5 && memcmp(arg, "fault", 5) == 0;
 	if (fault || (len == 6 && memcmp(arg, "inject", 6) == 0)) {
-		int r = parse_inject(o, value, fault, &at, why);
+		int r = trace_inject_parse(&o->injects, value, fault, &at, why);
 		return point_at(arg, from + at, r, why);
 	}
 	int r = opt_look(o, arg, len, value, &at, why);
@@ -158,16 +135,8 @@ int trace_opt_quiet(void *ctx, const struct opt *row, const char *arg, struct bu
 
 int trace_opt_constants(void *ctx, const struct opt *row, const char *arg, struct buf *why)
 {
-	static const char *const words[] = {
-		[CONSTANTS_NAMED] = "abbrev", [CONSTANTS_RAW] = "raw", [CONSTANTS_BOTH] = "verbose"};
 	(void)row;
-	for (unsigned i = 0; i < sizeof(words) / sizeof(*words); i++)
-		if (strcmp(words[i], arg) == 0) {
-			((struct trace_opts *)ctx)->look.constants = (enum trace_constants)i;
-			return 0;
-		}
-	buf_addf(why, "'%s' is none of raw, abbrev, verbose", arg);
-	return -EINVAL;
+	return trace_look_constants(&((struct trace_opts *)ctx)->look, arg, why);
 }
 
 int trace_opt_path(void *ctx, const struct opt *row, const char *arg, struct buf *why)
