@@ -108,7 +108,7 @@ def symbols(root, build):
     """What the objects of the build define and use: ({symbol: file}, {file: symbols})."""
     files = {"_".join(path.relative_to(root).parts): str(path.relative_to(root / "src"))
              for path in sources(root / "src", ".c", ".S")}
-    nm = subprocess.run(["nm", build / "libsctrace.a"], capture_output=True, text=True, check=True)
+    nm = subprocess.run(["nm", build / "libsctrace.a"], capture_output=True, text=True, check=False)
     defined, used, file = {}, {}, None
     for line in nm.stdout.splitlines():
         words = line.split()
@@ -125,7 +125,7 @@ def check_cycles(root, build):
     """No file uses, by way of others, a file that uses it: by the symbols of the objects."""
     defined, used = symbols(root, build)
     if not defined:
-        yield f"{build / 'libsctrace.a'} has no symbols"
+        yield f"{build / 'libsctrace.a'} has no symbols; build sctrace first"
     graph = {file: {defined[name] for name in names if name in defined} - {file} for file, names in used.items()}
     known = [*RECURSION, *KNOWN_CYCLES]
     for user, target in known:
