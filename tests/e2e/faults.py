@@ -427,6 +427,15 @@ def scale_waits(world, mode):
         raise Failed(f"ended with {end.status}\n" + tail(end.stderr))
 
 
+@scenario("scale", ["patch", "patch-filter"])
+def scale_agent_cost(world, mode):
+    """The cost of a call through the agent is measured on calls that do not stop: some hundred requests, not ten for each call."""
+    argv, env = tracer(world, mode, "--", "true")
+    end = execute(argv, env=faulty(world, env, "ptrace", 5000, ESRCH))
+    if ORDERED in end.stderr or end.status != 0:
+        raise Failed(f"ended with {end.status}\n" + tail(end.stderr))
+
+
 @scenario("scale", ["ptrace"])
 def scale_peak(world, _):
     """What a process has used is told among many others, too."""

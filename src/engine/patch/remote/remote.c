@@ -355,7 +355,7 @@ int64_t remote_call(struct tracer *t, struct task *task, uint64_t nr, const uint
 		return -ESRCH;
 	/* In a seccomp stop the task is at the entry of a call, whose end comes first. */
 	struct call at;
-	bool at_entry = t->filter && arm_read_stop(tid, &at) != ARM_STOP_NONE;
+	bool at_entry = patch_of(t)->arming == ARM_FILTER && arm_read_stop(tid, &at) != ARM_STOP_NONE;
 	int err = at_entry ? wait_for_syscall_stop(t, task) : 0;
 	for (int i = 0; err == 0 && i < 2; i++)
 		err = wait_for_syscall_stop(t, task);
