@@ -125,7 +125,7 @@ static void render(const struct trace_totals *t, const struct summary *s)
 {
 	struct summary_view v = t->c.view;
 	v.width = term_look(t->c.out->fd).width;
-	if (summary_render(s, &v, &t->c.out->buf) < 0 || s->failed)
+	if (summary_render(s, &v, &t->c.out->buf) < 0)
 		memory_note_failure();
 }
 
@@ -302,6 +302,8 @@ void trace_totals_final(struct trace_totals *t, const struct engine_result *r)
 	}
 	if (t->c.save)
 		save(t, r);
+	if (t->summary.failed)
+		memory_note_failure();
 }
 
 void trace_totals_free(struct trace_totals *t)
