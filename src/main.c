@@ -8,15 +8,16 @@
  *   cmd/compare/            `sctrace compare`: the same
  *   cmd/bench/              `sctrace bench`
  *   cmd/report/             `sctrace report`
- *   cmd/                    what the commands share: writing the output
+ *   cmd/                    what the commands share: writing the output, showing a run
  *
  *   trace/                  events to lines, JSON, tables: selection, descriptors and paths, the sinks
  *   compare/                comparing I/O strategies: plan, run, judge, warn, explain
+ *   present/                what a run, or several, look like: tables, charts, sentences, in every format
  *   bench/                  what a call, a switch, a time slice, a wake-up costs here
  *   cli/                    the option table: parsing, --help, completion
  *   measure/                runs and samples; resident set; what machine this is
  *   strategy/               the table of copy strategies (the programs are in examples/)
- *   run/                    saved runs (JSON)
+ *   run/                    a run as typed data: machine, subjects, samples, calls; judged, merged, written and read as JSON
  *   out/                    tables, csv, markdown, json, SVG, HTML
  *
  *   engine/patch/           the patch engine (fast): its start, its end, its footer

@@ -4,14 +4,12 @@
 
 #include "base/vec.h"
 #include "measure/count.h"
-#include "measure/env.h"
 #include "measure/sample.h"
 #include "measure/work.h"
-#include "stats/boot.h"
-#include "stats/quantile.h"
+#include "present/page.h"
+#include "run/run.h"
 #include "strategy/strategy.h"
 
-#include <jansson.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -69,7 +67,7 @@ struct compare_options {
 	const char *step; /* of ranges without a step of their own */
 	const char *engine;
 	bool count_all, no_count;
-	const char *format, *output, *save, *svg, *colour;
+	struct page_options show;
 };
 
 /* What a run is worth knowing about; a warning a row of the table in compare_warn.c. */
@@ -96,12 +94,6 @@ enum warning {
 	WARNINGS
 };
 
-/* A measured quantity over all samples of a subject. */
-struct numbers {
-	struct sample_summary of;
-	struct interval ci; /* 95 % bootstrap interval of the median; NAN with fewer than two samples */
-};
-
 /* One row: a strategy with a buffer, or a command. */
 struct subject {
 	char *name;
@@ -121,36 +113,22 @@ struct subject {
 	bool counted;
 	bool partly;            /* only the beginning of the input was counted */
 	uint64_t counted_bytes; /* how much of the input the counted run copied */
-	/* Filled by compare_evaluate(). */
-	struct numbers wall, user, system; /* seconds */
-	double peak_rss;                   /* bytes, median; 0: unknown */
-	double relative;                   /* wall median against the reference's; NAN: unknown */
-	struct interval relative_ci;       /* its 95 % bootstrap interval; NAN for the reference itself */
-	bool same_as_reference;            /* no difference seen */
-	uint64_t calls, reads, writes, errors, moved;
-	double call_seconds;    /* in calls, tracing cost taken out; below zero where that was more than there is */
-	double call_resolution; /* the least sum of seconds that could be told apart from the tracing cost */
 };
 
 struct compare {
 	struct compare_options opt;
 	struct work work;
 	VEC(struct subject *) subjects;
-	size_t reference; /* index of the subject the ratios are to */
 	VEC(int) cpus;
 	int null_fd;
 	const volatile sig_atomic_t *stop;
-	bool progress;       /* standard error is a terminal */
-	bool interrupted;    /* the user ended it: there are fewer runs than were wanted */
-	uint64_t started_ns; /* when timing began, clock_ns() */
-	double shell_s[3];   /* wall, user, system of the empty shell that was taken out; 0: nothing */
-	struct env_fs fs;
-	json_t *env;
-	unsigned warned;                 /* bits of enum warning */
+	bool progress;                   /* standard error is a terminal */
+	bool interrupted;                /* the user ended it: there are fewer runs than were wanted */
+	uint64_t started_ns;             /* when timing began, clock_ns() */
+	double shell_s[3];               /* wall, user, system of the empty shell that was taken out; 0: nothing */
+	struct run run;                  /* what was measured; its subjects are filled by compare_fill() */
 	double other_share, steal_share; /* of the processors' time while it ran; -1: not known */
 	double resident; /* largest share of the input in the cache before a cold run; -1: not measured */
-	char **argv;     /* the command line, for saved runs */
-	int argc;
 };
 
 /* compare_options.c */
@@ -198,81 +176,22 @@ void compare_progress_end(const struct compare *c);
 /* How many seconds the timed runs still take, `elapsed_s` after their begin; at most, where precision ends them. */
 double compare_left_s(const struct compare *c, double elapsed_s);
 
-/* compare_stats.c */
-/* Fills the derived fields of all subjects; 0 or -ENOMEM. */
-int compare_evaluate(struct compare *c);
-/* Fills the ratios to c->reference; 0 or -ENOMEM. */
-int compare_relate(struct compare *c);
-/* The 95 % bootstrap interval of the ratio of two wall medians; 0, -EINVAL where one has fewer than two samples, -ENOMEM. */
-int compare_ratio(const struct compare *c, const struct subject *a, const struct subject *b, struct interval *ratio);
-/* Is `a` slower than `b`, beyond chance? */
-bool compare_slower(const struct compare *c, const struct subject *a, const struct subject *b);
-/* How many times faster the fastest is: wall median against the least median. */
-double compare_slowdown(const struct compare *c, const struct subject *s);
-/* The wall time of the very first run, warm-up or timed; 0: it has none. */
-double compare_first_s(const struct subject *s);
-/* Does it lie beyond Tukey's fences of the others, and half as much again above or below their median? */
-bool compare_first_differs(const struct subject *s);
-/* How many wall times lie outside of Tukey's fences. */
-size_t compare_outliers(const struct subject *s);
-/* The subject with the least wall median; NULL where none ran. */
-const struct subject *compare_fastest(const struct compare *c);
-/* The value of one quantity of each sample, seconds or bytes; the caller frees. NULL when memory ran out. */
-double *compare_values(const struct subject *s, double (*value)(const struct sample *));
-
 /* How a run ended, as a shell has it: its status, or 128 and the signal. */
 int compare_exit_status(const struct sample *s);
 
-/* The median of one uint64_t of struct sample, at `offset`; 0 without samples. */
-double compare_median(const struct subject *s, size_t offset);
+/* fill.c: makes the run of what was measured, with all sentences. 0; -EINVAL and `why`: --reference names no row; -ENOMEM. */
+int compare_fill(struct compare *c, struct buf *why);
+/* Judges a run, and says in sentences what it tells: notes, warnings, findings, reasons. Those that were there are replaced. */
+int compare_tell(struct run *r);
 
-/* compare_table.c: the table in any format, and what is under it. */
-struct table;
-/* The table of all rows, with bars in cells or not. NULL when memory ran out. */
-struct table *compare_table(const struct compare *c, bool bars);
-/* "1 MiB (random)": what was copied. */
-void compare_title(const struct compare *c, struct buf *out);
-int compare_show(const struct compare *c, struct buf *out, const struct table_look *look);
-
-/* compare_notes.c */
-/* The engine that counted the calls; NULL: none did. */
-const char *compare_engine(const struct compare *c);
-/* How the figures came about, a line each. */
-void compare_notes(const struct compare *c, struct buf *out);
-
-/* compare_words.c: sentences computed from the rows. */
-void compare_lessons(const struct compare *c, struct buf *out);
-void compare_explain(const struct compare *c, struct buf *out);
-
-/* The name of the first strategy or command that ran with three buffers or more: what a scan is of. NULL: none did. */
-const char *compare_scanned(const struct compare *c);
-/*
- * Where a larger buffer stops paying: the row called `name` with the least buffer that no larger one beats by 10 %,
- * beyond chance; NULL where it did not run.
- */
-const struct subject *compare_knee(const struct compare *c, const char *name);
-
-/* compare_chart.c: each picture appends one SVG of `width` (out/chart.h); `ctx` is the struct compare. */
-int compare_draw_scan(void *ctx, int width, struct buf *out);
-int compare_draw_bars(void *ctx, int width, struct buf *out);
-int compare_draw_tradeoff(void *ctx, int width, struct buf *out);
-/*
- * Writes the picture to `path` and the others that can be drawn beside it ("x-tradeoff.svg"); `told` lists the files.
- * 0, or -errno and `why`.
- */
-int compare_svg(const struct compare *c, const char *path, struct buf *told, struct buf *why);
-
-/* compare_warn.c */
-void compare_warn_find(struct compare *c);
-/* A line each, after `prefix`: what and what to do about it. */
-void compare_warn_say(const struct compare *c, const char *prefix, struct buf *out);
-/* Short names of the warnings, for saved runs. */
-json_t *compare_warn_json(const struct compare *c);
-
-/* compare_html.c: appends the whole report as one page; 0 or -ENOMEM. */
-int compare_html(const struct compare *c, struct buf *out);
-
-/* compare_save.c: the saved run; NULL when memory ran out. */
-json_t *compare_document(const struct compare *c);
+/* notes.c: how the figures came about, a line each. */
+void compare_notes(const struct run *r, struct buf *out);
+/* explain.c: sentences computed from the rows: what there is to see, and why each row costs what it costs. */
+void compare_lessons(const struct run *r, struct buf *out);
+void compare_explain(const struct run *r, struct buf *out);
+/* warn.c: adds what may spoil the run. */
+void compare_warn(struct run *r);
+/* Does the first run lie beyond Tukey's fences of the others, and half as much again above or below their median? */
+bool compare_first_differs(const struct run *r, const struct run_subject *s);
 
 #endif

@@ -2,208 +2,204 @@
 #include "compare/compare.h"
 
 #include "base/buf.h"
+#include "base/memory.h"
 #include "base/size.h"
-#include "run/run.h"
+#include "run/judge.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct warning_row {
 	const char *name; /* in saved runs */
-	bool (*found)(const struct compare *c);
+	bool (*found)(const struct run *r);
 	const char *what, *advice;
 };
 
-static bool usable(const struct subject *s)
+static double median(const struct run_subject *s)
 {
-	return !s->unable && s->wall.of.n > 0;
+	return run_median(s, METRIC_TIME);
 }
 
 /* Does `f` hold for a row that ran? */
-static bool any(const struct compare *c, bool (*f)(const struct compare *c, const struct subject *s))
+static bool any(const struct run *r, bool (*f)(const struct run *r, const struct run_subject *s))
 {
-	for (size_t i = 0; i < c->subjects.n; i++)
-		if (usable(c->subjects.v[i]) && f(c, c->subjects.v[i]))
+	for (size_t i = 0; i < r->subjects.n; i++)
+		if (run_usable(&r->subjects.v[i]) && f(r, &r->subjects.v[i]))
 			return true;
 	return false;
 }
 
-static bool noisy(const struct compare *c)
+static bool noisy(const struct run *r)
 {
-	return c->other_share > 0.10;
-}
-
-static double load(const struct compare *c)
-{
-	return json_number_value(json_object_get(json_object_get(c->env, "load"), "1min"));
+	return r->method.other_cpu_share > 0.10;
 }
 
 /* Only where it ran too briefly to tell what else did: the load average remembers a minute that is over. */
-static bool loaded(const struct compare *c)
+static bool loaded(const struct run *r)
 {
-	double cpus = json_number_value(json_object_get(json_object_get(c->env, "cpu"), "online"));
-	return c->other_share < 0 && cpus > 0 && load(c) > 0.5 * cpus;
+	return !isfinite(r->method.other_cpu_share) && r->env.load.one > 0.5 * r->env.cpu.online;
 }
 
-static bool steal(const struct compare *c)
+static bool steal(const struct run *r)
 {
-	return c->steal_share > 0.01;
+	return r->method.steal_share > 0.01;
 }
 
-static bool is_short(const struct compare *c, const struct subject *s)
+static bool is_short(const struct run *r, const struct run_subject *s)
 {
-	(void)c;
-	return s->wall.of.median < 0.005;
+	(void)r;
+	return median(s) < 0.005;
 }
 
-static bool short_runs(const struct compare *c)
+static bool short_runs(const struct run *r)
 {
-	return any(c, is_short);
+	return any(r, is_short);
 }
 
-static bool is_spread(const struct compare *c, const struct subject *s)
+static bool is_spread(const struct run *r, const struct run_subject *s)
 {
-	(void)c;
-	return s->wall.of.n >= 3 && s->wall.of.q3 - s->wall.of.q1 > 0.2 * s->wall.of.median;
+	(void)r;
+	return s->judged.of[METRIC_TIME].n >= 3 &&
+	       s->judged.of[METRIC_TIME].q3 - s->judged.of[METRIC_TIME].q1 > 0.2 * median(s);
 }
 
-static bool spread(const struct compare *c)
+static bool spread(const struct run *r)
 {
-	return any(c, is_spread);
+	return any(r, is_spread);
 }
 
-static bool in_memory(const struct compare *c)
+static bool in_memory(const struct run *r)
 {
-	return c->fs.in_memory;
+	return r->env.file_system.in_memory == TRUTH_YES;
 }
 
-static bool compresses(const struct compare *c)
+static bool compresses(const struct run *r)
 {
-	return c->fs.compresses;
+	return r->env.file_system.compresses == TRUTH_YES;
 }
 
-static bool shares(const struct compare *c)
+static bool shares(const struct run *r)
 {
-	return c->fs.shares_extents;
+	return r->env.file_system.shares_extents == TRUTH_YES;
 }
 
-static const char *env_string(const struct compare *c, const char *section, const char *key)
+static bool governor(const struct run *r)
 {
-	const char *s = json_string_value(json_object_get(json_object_get(c->env, section), key));
-	return s ? s : "";
+	const struct env_cpu *cpu = &r->env.cpu;
+	return (cpu->governor && strcmp(cpu->governor, "performance") != 0) || cpu->turbo == TRUTH_YES;
 }
 
-static bool governor(const struct compare *c)
+static bool debug_kernel(const struct run *r)
 {
-	const char *g = env_string(c, "cpu", "governor");
-	return (*g && strcmp(g, "performance") != 0) ||
-	       json_is_true(json_object_get(json_object_get(c->env, "cpu"), "turbo"));
+	return r->env.kernel.debug_options.n > 0;
 }
 
-static bool debug_kernel(const struct compare *c)
+static bool not_cold(const struct run *r)
 {
-	return json_array_size(json_object_get(json_object_get(c->env, "kernel"), "debug_options")) > 0;
+	return r->method.cold == TRUTH_YES && r->method.input_resident_share != 0;
 }
 
-static bool not_cold(const struct compare *c)
+static bool has_no_rss(const struct run *r, const struct run_subject *s)
 {
-	return c->opt.cold && c->resident != 0;
+	(void)r;
+	return !(run_median(s, METRIC_PEAK_RSS) > 0);
 }
 
-static bool has_no_rss(const struct compare *c, const struct subject *s)
+static bool no_rss(const struct run *r)
 {
-	(void)c;
-	return s->peak_rss <= 0;
+	return any(r, has_no_rss);
 }
 
-static bool no_rss(const struct compare *c)
+static bool is_larger(const struct run *r, const struct run_subject *s)
 {
-	return any(c, has_no_rss);
+	(void)r;
+	return s->buffer_bytes > s->input_bytes;
 }
 
-static bool is_larger(const struct compare *c, const struct subject *s)
+static bool small_input(const struct run *r)
 {
-	return s->buffer > c->work.size;
+	return any(r, is_larger);
 }
 
-static bool small_input(const struct compare *c)
+bool compare_first_differs(const struct run *r, const struct run_subject *s)
 {
-	return any(c, is_larger);
+	enum { RUNS_MIN = 3 };
+	const struct reals *time = &s->samples[METRIC_TIME];
+	size_t counted = r->method.warmup > 0 ? 0 : 1; /* without a warm-up it is one of the samples */
+	struct sample_summary rest;
+	double first = s->first_run_s;
+	bool known =
+		time->n >= counted + RUNS_MIN && sample_summarise(time->v + counted, time->n - counted, &rest) == 0;
+	return known && ((first > rest.fence_high && first > 1.5 * rest.median) ||
+			 (first < rest.fence_low && first * 1.5 < rest.median));
 }
 
-static bool first_differs(const struct compare *c, const struct subject *s)
+static bool first_run(const struct run *r)
 {
-	(void)c;
-	return compare_first_differs(s);
+	return any(r, compare_first_differs);
 }
 
-static bool first_run(const struct compare *c)
+static bool has_outliers(const struct run *r, const struct run_subject *s)
 {
-	return any(c, first_differs);
+	(void)r;
+	return run_outliers(s) > 0;
 }
 
-static bool has_outliers(const struct compare *c, const struct subject *s)
+static bool outliers(const struct run *r)
 {
-	(void)c;
-	return compare_outliers(s) > 0;
+	return any(r, has_outliers);
 }
 
-static bool outliers(const struct compare *c)
-{
-	return any(c, has_outliers);
-}
-
-static size_t failures(const struct subject *s)
+static size_t failures(const struct run_subject *s)
 {
 	size_t n = 0;
-	for (size_t i = 0; i < s->samples.n; i++)
-		n += compare_exit_status(&s->samples.v[i]) != 0;
+	for (size_t i = 0; i < s->samples[METRIC_STATUS].n; i++)
+		n += s->samples[METRIC_STATUS].v[i] != 0;
 	return n;
 }
 
-static bool has_failed(const struct compare *c, const struct subject *s)
+static bool has_failed(const struct run *r, const struct run_subject *s)
 {
-	(void)c;
+	(void)r;
 	return failures(s) > 0;
 }
 
-static bool failed(const struct compare *c)
+static bool failed(const struct run *r)
 {
-	return any(c, has_failed);
+	return any(r, has_failed);
 }
 
-static bool is_no_copy(const struct compare *c, const struct subject *s)
+static bool is_no_copy(const struct run *r, const struct run_subject *s)
 {
-	(void)c;
-	return s->not_a_copy;
+	(void)r;
+	return s->copied == TRUTH_NO;
 }
 
-static bool no_copy(const struct compare *c)
+static bool no_copy(const struct run *r)
 {
-	return any(c, is_no_copy);
+	return any(r, is_no_copy);
 }
 
-static bool is_lost_in_shell(const struct compare *c, const struct subject *s)
+static bool is_lost_in_shell(const struct run *r, const struct run_subject *s)
 {
-	return !s->strategy && s->wall.of.median < 0.2 * c->shell_s[0];
+	return !s->strategy && median(s) < 0.2 * r->method.shell_taken_out_s;
 }
 
-static bool lost_in_shell(const struct compare *c)
+static bool lost_in_shell(const struct run *r)
 {
-	return any(c, is_lost_in_shell);
+	return any(r, is_lost_in_shell);
 }
 
-static bool is_uncounted(const struct compare *c, const struct subject *s)
+static bool is_uncounted(const struct run *r, const struct run_subject *s)
 {
-	(void)c;
-	return !s->counted;
+	(void)r;
+	return !s->counts.known;
 }
 
-static bool uncounted(const struct compare *c)
+static bool uncounted(const struct run *r)
 {
-	return !c->opt.no_count && any(c, is_uncounted);
+	return r->method.counted != TRUTH_NO && any(r, is_uncounted);
 }
 
 static const struct warning_row rows[WARNINGS] = {
@@ -256,89 +252,74 @@ static const struct warning_row rows[WARNINGS] = {
 	[WARN_UNCOUNTED] = {"uncounted", uncounted, "the calls could not be counted", "see sctrace --list-engines"},
 };
 
-void compare_warn_find(struct compare *c)
-{
-	for (int i = 0; i < WARNINGS; i++)
-		if (rows[i].found(c))
-			c->warned |= 1u << i;
-}
-
 /* Which rows a warning is about, where it is about some of them. */
-static bool (*const about[WARNINGS])(const struct compare *, const struct subject *) = {
-	[WARN_SHORT] = is_short,        [WARN_SPREAD] = is_spread,   [WARN_FIRST_RUN] = first_differs,
+static bool (*const about[WARNINGS])(const struct run *, const struct run_subject *) = {
+	[WARN_SHORT] = is_short,        [WARN_SPREAD] = is_spread,   [WARN_FIRST_RUN] = compare_first_differs,
 	[WARN_OUTLIERS] = has_outliers, [WARN_NO_COPY] = is_no_copy, [WARN_FAILED] = has_failed,
 };
 
+/* What of a row a warning tells, behind its name. */
+static void say_detail(const struct run_subject *s, int which, struct buf *out)
+{
+	if (which == WARN_OUTLIERS)
+		buf_addf(out, ": %zu of %zu", run_outliers(s), s->judged.of[METRIC_TIME].n);
+	if (which == WARN_FAILED)
+		buf_addf(out, ": %zu of %zu", failures(s), s->judged.of[METRIC_TIME].n);
+	if (which == WARN_FIRST_RUN) {
+		buf_adds(out, ": ");
+		duration_human(out, 1e9 * s->first_run_s);
+		buf_adds(out, " and then ");
+		median(s) > 0 ? duration_human(out, 1e9 * median(s)) : buf_adds(out, "nothing");
+	}
+}
+
 /* Names the rows that a warning is about: the first of them where they are many. */
-static void say_rows(const struct compare *c, int which, struct buf *out)
+static void say_rows(const struct run *r, int which, struct run_warning *w, struct buf *out)
 {
 	enum { SHOWN = 4 };
 	size_t found = 0;
 	size_t ran = 0;
 	struct buf names = {0};
-	for (size_t i = 0; about[which] && i < c->subjects.n; i++) {
-		const struct subject *s = c->subjects.v[i];
-		ran += usable(s);
-		if (!usable(s) || !about[which](c, s))
+	for (size_t i = 0; about[which] && i < r->subjects.n; i++) {
+		const struct run_subject *s = &r->subjects.v[i];
+		ran += run_usable(s);
+		if (!run_usable(s) || !about[which](r, s))
 			continue;
+		strings_add(&w->rows, s->name);
 		if (found++ >= SHOWN)
 			continue;
-		buf_adds(&names, found > 1 ? ", " : " (");
-		compare_label(&names, s);
-		if (which == WARN_OUTLIERS)
-			buf_addf(&names, ": %zu of %zu", compare_outliers(s), s->wall.of.n);
-		if (which == WARN_FAILED)
-			buf_addf(&names, ": %zu of %zu", failures(s), s->wall.of.n);
-		if (which == WARN_FIRST_RUN) {
-			buf_adds(&names, ": ");
-			duration_human(&names, 1e9 * compare_first_s(s));
-			buf_adds(&names, " and then ");
-			s->wall.of.median > 0 ? duration_human(&names, 1e9 * s->wall.of.median)
-					      : buf_adds(&names, "nothing");
-		}
+		buf_addf(&names, "%s%s", found > 1 ? ", " : " (", s->name);
+		say_detail(s, which, &names);
 	}
 	if (found > SHOWN)
 		buf_addf(&names, " and %zu more", found - SHOWN);
 	if (which == WARN_LOAD)
-		buf_addf(out, " (load average %.2f)", load(c));
+		buf_addf(out, " (load average %.2f)", r->env.load.one);
 	if (found && (found < ran || which == WARN_OUTLIERS || which == WARN_FIRST_RUN || which == WARN_FAILED))
 		buf_addf(out, "%s)", buf_str(&names));
 	buf_free(&names);
 }
 
-void compare_warn_say(const struct compare *c, const char *prefix, struct buf *out)
+static void add_warning(struct run *r, int which)
 {
-	for (int i = 0; i < WARNINGS; i++) {
-		if (!(c->warned & 1u << i))
-			continue;
-		buf_addf(out, "%s%s", prefix, rows[i].what);
-		say_rows(c, i, out);
-		buf_addf(out, "; %s\n", rows[i].advice);
-	}
+	struct run_warning w = {.rows = {.known = about[which] != NULL}};
+	struct buf text = {0};
+	const char *advice = rows[which].advice;
+	field_set(&w.name, rows[which].name);
+	field_set(&w.what, rows[which].what);
+	field_set(&w.advice, advice);
+	buf_adds(&text, rows[which].what);
+	say_rows(r, which, &w, &text);
+	buf_addf(&text, "; %s", advice);
+	field_set(&w.text, buf_str(&text));
+	buf_free(&text);
+	if (!vec_push(&r->warnings, w))
+		memory_note_failure();
 }
 
-/* The names of the rows a warning is about, null where it is about all. */
-static json_t *about_json(const struct compare *c, int which)
+void compare_warn(struct run *r)
 {
-	json_t *names = about[which] ? json_array() : json_null();
-	for (size_t i = 0; about[which] && i < c->subjects.n; i++) {
-		const struct subject *s = c->subjects.v[i];
-		struct buf label = {0};
-		compare_label(&label, s);
-		if (usable(s) && about[which](c, s))
-			json_array_append_new(names, run_string(buf_str(&label)));
-		buf_free(&label);
-	}
-	return names;
-}
-
-json_t *compare_warn_json(const struct compare *c)
-{
-	json_t *all = json_array();
-	for (int i = 0; all && i < WARNINGS; i++)
-		if (c->warned & 1u << i)
-			json_array_append_new(all, json_pack("{s:s, s:s, s:s, s:o}", "name", rows[i].name, "what",
-							     rows[i].what, "advice", rows[i].advice, "rows",
-							     about_json(c, i)));
-	return all;
+	for (int i = 0; i < WARNINGS; i++)
+		if (rows[i].found(r))
+			add_warning(r, i);
 }

@@ -6,6 +6,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <math.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,17 +37,17 @@ bool env_read_line(const char *path, char *line, int size)
 	return ok;
 }
 
-/* What /proc and /sys hold is not always UTF-8; JSON must be. */
-static json_t *text(const char *s)
-{
-	json_t *j = s && *s ? json_string(s) : NULL;
-	return j ? j : json_null();
-}
-
-static json_t *line_of(const char *path)
+static void set_line(char **to, const char *path)
 {
 	char line[1024];
-	return env_read_line(path, line, sizeof(line)) ? text(line) : json_null();
+	if (env_read_line(path, line, sizeof(line)) && *line)
+		field_set(to, line);
+}
+
+static void set_text(char **to, const char *text)
+{
+	if (text && *text)
+		field_set(to, text);
 }
 
 /* The value of the file's first line that is of `key`, in `value`; false where there is none. */
@@ -63,17 +64,15 @@ static bool field_of(const char *path, const char *key, char *value, size_t size
 	return found;
 }
 
-static json_t *kib_field(const char *path, const char *key)
+static double kib_field(const char *path, const char *key)
 {
 	char value[64];
-	if (!field_of(path, key, value, sizeof(value)))
-		return json_null();
-	return json_integer(strtoll(value, NULL, 10) * 1024);
+	return field_of(path, key, value, sizeof(value)) ? (double)strtoll(value, NULL, 10) * 1024 : NAN;
 }
 
 struct kernel_config {
 	const char *source; /* NULL: not readable */
-	json_t *debug;
+	struct strings *debug;
 	const char *preemption; /* NULL: not told */
 	int hz;
 };
@@ -85,7 +84,7 @@ static void config_line(struct kernel_config *c, const char *line)
 	c->preemption = model ? model : c->preemption;
 	sscanf(line, "CONFIG_HZ=%d", &c->hz);
 	if (option)
-		json_array_append_new(c->debug, json_string(option));
+		strings_add(c->debug, option);
 }
 
 /* The kernel's build options: /proc/config.gz where there is one, else the file that distributions put in /boot. */
@@ -115,19 +114,20 @@ static void config_read(struct kernel_config *c, const char *release, char *boot
 }
 
 /* The model a kernel with PREEMPT_DYNAMIC runs by: preempt= of its command line, else what it was built to begin with. */
-static json_t *dynamic_preemption(const struct kernel_config *c)
+static void say_dynamic_preemption(struct buf *out, const struct kernel_config *c)
 {
 	char line[4096];
 	const char *asked = env_read_line("/proc/cmdline", line, sizeof(line)) ? strstr(line, "preempt=") : NULL;
 	if (asked && (asked == line || asked[-1] == ' ')) {
 		asked += strlen("preempt=");
-		return json_sprintf("PREEMPT_DYNAMIC (%.*s)", (int)strcspn(asked, " "), asked);
+		buf_addf(out, " (%.*s)", (int)strcspn(asked, " "), asked);
+	} else if (c->preemption) {
+		buf_addf(out, " (%s)", c->preemption);
 	}
-	return c->preemption ? json_sprintf("PREEMPT_DYNAMIC (%s)", c->preemption) : json_string("PREEMPT_DYNAMIC");
 }
 
 /* "full" of "none voluntary (full) lazy" where debugfs can be read; else what version line and configuration say. */
-static json_t *preemption(const char *version, const struct kernel_config *c)
+static void say_preemption(struct buf *out, const char *version, const struct kernel_config *c)
 {
 	static const char *const named[] = {"PREEMPT_RT", "PREEMPT_DYNAMIC", "PREEMPT_LAZY", "PREEMPT"};
 	char line[256];
@@ -138,89 +138,95 @@ static json_t *preemption(const char *version, const struct kernel_config *c)
 	if (env_read_line("/sys/kernel/debug/sched/preempt", line, sizeof(line)) && strchr(line, '(')) {
 		char *p = strchr(line, '(') + 1;
 		p[strcspn(p, ")")] = '\0';
-		return json_sprintf("%s (%s)", base ? base : "none", p);
+		buf_addf(out, "%s (%s)", base ? base : "none", p);
+		return;
 	}
+	buf_adds(out, base ? base : c->preemption ? c->preemption : "none or voluntary");
 	if (base && strcmp(base, "PREEMPT_DYNAMIC") == 0)
-		return dynamic_preemption(c);
-	return json_string(base ? base : c->preemption ? c->preemption : "none or voluntary");
+		say_dynamic_preemption(out, c);
 }
 
-static json_t *parameters(void)
+static void collect_parameters(struct strings *found)
 {
 	char line[4096];
 	if (!env_read_line("/proc/cmdline", line, sizeof(line)))
-		return json_null();
-	json_t *found = json_array();
+		return;
+	found->known = true;
 	char *save = NULL;
 	for (char *word = strtok_r(line, " ", &save); word; word = strtok_r(NULL, " ", &save))
 		if (env_is_telling(word))
-			json_array_append_new(found, text(word));
-	return found;
+			strings_add(found, word);
 }
 
-static json_t *kernel(const struct utsname *u)
+static void collect_kernel(struct env_kernel *k, const struct utsname *u)
 {
 	char boot_path[sizeof(u->release) + 16];
-	struct kernel_config c = {.debug = json_array()};
+	struct kernel_config c = {.debug = &k->debug_options};
+	struct buf preemption = {0};
+	k->known = true;
 	config_read(&c, u->release, boot_path, sizeof(boot_path));
-	json_t *debug = c.source ? c.debug : json_null();
-	if (!c.source)
-		json_decref(c.debug);
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "release", text(u->release), "version",
-			 text(u->version), "machine", text(u->machine), "preemption", preemption(u->version, &c),
-			 "debug_options", debug, "config_source", text(c.source), "tick_hz",
-			 c.hz ? json_integer(c.hz) : json_null(), "parameters", parameters());
+	k->debug_options.known = c.source != NULL;
+	set_text(&k->release, u->release);
+	set_text(&k->version, u->version);
+	set_text(&k->machine, u->machine);
+	say_preemption(&preemption, u->version, &c);
+	set_text(&k->preemption, buf_str(&preemption));
+	set_text(&k->config_source, c.source);
+	k->tick_hz = c.hz ? c.hz : NAN;
+	collect_parameters(&k->parameters);
+	buf_free(&preemption);
 }
 
-/* true, false or null from the two ways a kernel tells whether the CPU may go above its base clock. */
-static json_t *turbo(void)
+/* A kernel has two ways to tell whether the CPU may go above its base clock. */
+static enum truth turbo(void)
 {
 	char line[16];
 	if (env_read_line("/sys/devices/system/cpu/intel_pstate/no_turbo", line, sizeof(line)))
-		return json_boolean(line[0] == '0');
+		return line[0] == '0' ? TRUTH_YES : TRUTH_NO;
 	if (env_read_line("/sys/devices/system/cpu/cpufreq/boost", line, sizeof(line)))
-		return json_boolean(line[0] == '1');
-	return json_null();
+		return line[0] == '1' ? TRUTH_YES : TRUTH_NO;
+	return TRUTH_UNKNOWN;
 }
 
-static json_t *cpu(void)
+static void collect_cpu(struct env_cpu *c)
 {
 	char model[256] = "";
 	char mhz[64] = "";
+	cpu_set_t set;
+	c->known = true;
 	if (!field_of("/proc/cpuinfo", "model name", model, sizeof(model)) &&
 	    !field_of("/proc/cpuinfo", "Processor", model, sizeof(model)))
 		field_of("/proc/cpuinfo", "CPU part", model, sizeof(model));
-	field_of("/proc/cpuinfo", "cpu MHz", mhz, sizeof(mhz));
-	cpu_set_t set;
-	int allowed = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 0;
-	return json_pack("{s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "model", text(model), "online",
-			 (json_int_t)sysconf(_SC_NPROCESSORS_ONLN), "allowed", (json_int_t)allowed, "mhz",
-			 *mhz ? json_real(strtod(mhz, NULL)) : json_null(), "smt",
-			 line_of("/sys/devices/system/cpu/smt/control"), "governor",
-			 line_of("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"), "driver",
-			 line_of("/sys/devices/system/cpu/cpu0/cpufreq/scaling_driver"), "turbo", turbo(),
-			 "clocksource", line_of("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
-			 "isolated", line_of("/sys/devices/system/cpu/isolated"));
+	set_text(&c->model, model);
+	if (field_of("/proc/cpuinfo", "cpu MHz", mhz, sizeof(mhz)))
+		c->mhz = strtod(mhz, NULL);
+	c->online = (double)sysconf(_SC_NPROCESSORS_ONLN);
+	c->allowed = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 0;
+	set_line(&c->smt, "/sys/devices/system/cpu/smt/control");
+	set_line(&c->governor, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+	set_line(&c->driver, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_driver");
+	c->turbo = turbo();
+	set_line(&c->clocksource, "/sys/devices/system/clocksource/clocksource0/current_clocksource");
+	set_line(&c->isolated, "/sys/devices/system/cpu/isolated");
 }
 
-static json_t *mitigations(void)
+static void collect_mitigations(struct texts *all)
 {
 	static const char dir[] = "/sys/devices/system/cpu/vulnerabilities";
 	DIR *d = opendir(dir);
 	if (!d && errno == ENOMEM)
 		memory_note_failure();
 	if (!d)
-		return json_null();
-	json_t *all = json_object();
+		return;
 	struct dirent *e;
 	while ((e = readdir(d))) {
 		char path[sizeof(dir) + sizeof(e->d_name) + 1];
+		char line[1024];
 		snprintf(path, sizeof(path), "%s/%s", dir, e->d_name);
 		if (e->d_name[0] != '.')
-			json_object_set_new(all, e->d_name, line_of(path));
+			texts_add(all, e->d_name, env_read_line(path, line, sizeof(line)) ? line : NULL);
 	}
 	closedir(d);
-	return all;
 }
 
 /* The signature a hypervisor gives in CPUID leaf 0x40000000, as env_hypervisor_name() knows it; empty: none. */
@@ -241,120 +247,111 @@ static void hypervisor_signature(char name[13])
 #endif
 }
 
-static json_t *hypervisor(void)
+static void collect_hypervisor(char **to)
 {
 	char name[64];
-	if (env_read_line("/sys/hypervisor/type", name, sizeof(name)))
-		return text(name);
-	/* Signatures by which these are known (their documentation; virt-what and systemd-detect-virt have the same). */
-	static const char *const known[][2] = {{"KVMKVMKVM", "KVM"},       {"TCGTCGTCGTCG", "QEMU (TCG)"},
-					       {"VMwareVMware", "VMware"}, {"Microsoft Hv", "Hyper-V"},
-					       {"XenVMMXenVMM", "Xen"},    {"VBoxVBoxVBox", "VirtualBox"},
-					       {"bhyve bhyve ", "bhyve"},  {"ACRNACRNACRN", "ACRN"}};
+	if (env_read_line("/sys/hypervisor/type", name, sizeof(name))) {
+		set_text(to, name);
+		return;
+	}
 	hypervisor_signature(name);
-	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
-		if (strcmp(name, known[i][0]) == 0)
-			return text(known[i][1]);
 	if (*name)
-		return text(env_hypervisor_name(name));
-	return line_of("/proc/device-tree/hypervisor/compatible");
+		set_text(to, env_hypervisor_name(name));
+	else
+		set_line(to, "/proc/device-tree/hypervisor/compatible");
 }
 
-static json_t *container(void)
+static void collect_container(char **to)
 {
 	char line[256];
 	if (env_read_line("/run/systemd/container", line, sizeof(line)))
-		return text(line);
-	if (access("/.dockerenv", F_OK) == 0)
-		return json_string("docker");
-	if (access("/run/.containerenv", F_OK) == 0)
-		return json_string("podman");
-	return json_null();
+		set_text(to, line);
+	else if (access("/.dockerenv", F_OK) == 0)
+		field_set(to, "docker");
+	else if (access("/run/.containerenv", F_OK) == 0)
+		field_set(to, "podman");
 }
 
-static json_t *memory(void)
+static void collect_memory(struct env_memory *m)
 {
 	static const char info[] = "/proc/meminfo";
-	return json_pack("{s:o, s:o, s:o, s:I, s:o}", "total_bytes", kib_field(info, "MemTotal"), "available_bytes",
-			 kib_field(info, "MemAvailable"), "swap_total_bytes", kib_field(info, "SwapTotal"),
-			 "page_bytes", (json_int_t)sysconf(_SC_PAGESIZE), "transparent_hugepages",
-			 line_of("/sys/kernel/mm/transparent_hugepage/enabled"));
+	m->known = true;
+	m->total_bytes = kib_field(info, "MemTotal");
+	m->available_bytes = kib_field(info, "MemAvailable");
+	m->swap_total_bytes = kib_field(info, "SwapTotal");
+	m->page_bytes = (double)sysconf(_SC_PAGESIZE);
+	set_line(&m->transparent_hugepages, "/sys/kernel/mm/transparent_hugepage/enabled");
 }
 
-static json_t *load(void)
+static void collect_load(struct env_load *load)
 {
 	double l[3];
-	if (getloadavg(l, 3) != 3)
-		return json_null();
-	return json_pack("{s:f, s:f, s:f}", "1min", l[0], "5min", l[1], "15min", l[2]);
+	load->known = getloadavg(l, 3) == 3;
+	if (load->known) {
+		load->one = l[0];
+		load->five = l[1];
+		load->fifteen = l[2];
+	}
 }
 
 /* The queue's scheduler of the device under `dir`; partitions share their disk's. */
-static json_t *io_scheduler(const char *dir)
+static void collect_io_scheduler(char **to, const char *dir)
 {
-	struct stat st;
-	char path[128];
-	char line[256];
-	if (stat(dir, &st) < 0)
-		return json_null();
 	static const char *const places[] = {"/sys/dev/block/%u:%u/queue/scheduler",
 					     "/sys/dev/block/%u:%u/../queue/scheduler"};
-	for (size_t i = 0; i < 2; i++) {
+	struct stat st;
+	char path[128];
+	for (size_t i = 0; i < 2 && !*to && stat(dir, &st) == 0; i++) {
 		snprintf(path, sizeof(path), i ? places[1] : places[0], major(st.st_dev), minor(st.st_dev));
-		if (env_read_line(path, line, sizeof(line)))
-			return text(line);
+		set_line(to, path);
 	}
-	return json_null();
 }
 
-static json_t *file_system(const char *dir)
+static void collect_file_system(struct env_file_system *to, const char *dir)
 {
 	struct env_fs fs;
 	struct statvfs v;
 	if (!dir || env_fs_read(dir, &fs) < 0 || statvfs(dir, &v) < 0)
-		return json_null();
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:b, s:b, s:b, s:o}", "directory", text(dir), "type",
-			 text(fs.mount.type), "source", text(fs.mount.source), "mount_point",
-			 text(fs.mount.mount_point), "options", text(fs.mount.options), "block_bytes",
-			 (json_int_t)v.f_bsize, "total_bytes", (json_int_t)(v.f_blocks * v.f_frsize), "free_bytes",
-			 (json_int_t)(v.f_bavail * v.f_frsize), "in_memory", fs.in_memory, "compresses", fs.compresses,
-			 "shares_extents", fs.shares_extents, "io_scheduler", io_scheduler(dir));
+		return;
+	to->known = true;
+	set_text(&to->directory, dir);
+	set_text(&to->type, fs.mount.type);
+	set_text(&to->source, fs.mount.source);
+	set_text(&to->mount_point, fs.mount.mount_point);
+	set_text(&to->options, fs.mount.options);
+	to->block_bytes = (double)v.f_bsize;
+	to->total_bytes = (double)(v.f_blocks * v.f_frsize);
+	to->free_bytes = (double)(v.f_bavail * v.f_frsize);
+	to->in_memory = fs.in_memory;
+	to->compresses = fs.compresses;
+	to->shares_extents = fs.shares_extents;
+	collect_io_scheduler(&to->io_scheduler, dir);
 }
 
-static json_t *date(void)
-{
-	time_t now = time(NULL);
-	struct tm tm;
-	char s[64];
-	localtime_r(&now, &tm);
-	strftime(s, sizeof(s), "%Y-%m-%dT%H:%M:%S%z", &tm);
-	/* RFC 3339 wants a colon inside the offset. */
-	size_t n = strlen(s);
-	return json_sprintf("%.*s:%s", (int)n - 2, s, s + n - 2);
-}
-
-static json_t *libc(void)
-{
-#ifdef __GLIBC__
-	return json_sprintf("glibc %s", gnu_get_libc_version());
-#else
-	return json_null();
-#endif
-}
-
-json_t *env_collect(const char *work_dir)
+void env_collect(struct env *e, const char *work_dir)
 {
 	struct utsname u;
+	char text[256];
 	uname(&u);
-	char os[256] = "";
-	char up[64] = "";
-	field_of("/etc/os-release", "PRETTY_NAME", os, sizeof(os));
-	env_read_line("/proc/uptime", up, sizeof(up));
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "host", text(u.nodename),
-			 "os", text(os), "libc", libc(), "date", date(), "uptime_s",
-			 *up ? json_real(strtod(up, NULL)) : json_null(), "kernel", kernel(&u), "cpu", cpu(),
-			 "mitigations", mitigations(), "hypervisor", hypervisor(), "container", container(), "memory",
-			 memory(), "load", load(), "file_system", file_system(work_dir));
+	e->known = true;
+	set_text(&e->host, u.nodename);
+	if (field_of("/etc/os-release", "PRETTY_NAME", text, sizeof(text)))
+		set_text(&e->os, text);
+#ifdef __GLIBC__
+	snprintf(text, sizeof(text), "glibc %s", gnu_get_libc_version());
+	field_set(&e->libc, text);
+#endif
+	env_now(&e->date);
+	if (env_read_line("/proc/uptime", text, sizeof(text)))
+		e->uptime_s = strtod(text, NULL);
+	collect_kernel(&e->kernel, &u);
+	collect_cpu(&e->cpu);
+	collect_mitigations(&e->mitigations);
+	collect_hypervisor(&e->hypervisor);
+	collect_container(&e->container);
+	collect_memory(&e->memory);
+	collect_load(&e->load);
+	collect_file_system(&e->file_system, work_dir);
 }
 
 int env_activity_read(struct env_activity *a)
@@ -364,104 +361,4 @@ int env_activity_read(struct env_activity *a)
 	if (!env_read_line("/proc/stat", line, sizeof(line)))
 		return -errno;
 	return env_activity_parse(line, a) ? 0 : -EINVAL;
-}
-
-/* What must be equal for figures of two machines to mean the same, and what people call it. */
-static const struct {
-	const char *section, *key, *words;
-} telling[] = {
-	{"kernel", "release", "kernel"},
-	{"kernel", "version", "kernel build"},
-	{"kernel", "machine", "architecture"},
-	{"kernel", "preemption", "kernel preemption"},
-	{"kernel", "debug_options", "kernel debug options"},
-	{"kernel", "tick_hz", "kernel clock tick (Hz)"},
-	{"cpu", "model", "CPU"},
-	{"cpu", "online", "CPUs online"},
-	{"cpu", "governor", "frequency governor"},
-	{"cpu", "turbo", "turbo"},
-	{"cpu", "clocksource", "clock source"},
-	{"mitigations", NULL, NULL},
-	{"hypervisor", NULL, "hypervisor"},
-	{"container", NULL, "container"},
-	{"os", NULL, "operating system"},
-	{"libc", NULL, "C library"},
-	{"memory", "total_bytes", "memory (bytes)"},
-	{"memory", "transparent_hugepages", "transparent huge pages"},
-	{"file_system", "type", "file system"},
-	{"file_system", "options", "mount options"},
-};
-
-/* "on", "6.1.0", "CONFIG_KASAN, CONFIG_KCSAN", "none" of an empty list. */
-static void say_value(struct buf *out, const json_t *v)
-{
-	size_t i;
-	json_t *x;
-	if (!v || json_is_null(v))
-		buf_adds(out, "unknown");
-	else if (json_is_string(v))
-		buf_adds(out, json_string_value(v));
-	else if (json_is_boolean(v))
-		buf_adds(out, json_is_true(v) ? "on" : "off");
-	else if (json_is_integer(v))
-		buf_addf(out, "%lld", (long long)json_integer_value(v));
-	else if (json_is_real(v))
-		buf_addf(out, "%g", json_real_value(v));
-	else if (json_array_size(v) == 0)
-		buf_adds(out, "none");
-	json_array_foreach(v, i, x)
-		buf_addf(out, "%s%s", i ? ", " : "", json_string_value(x) ? json_string_value(x) : "?");
-}
-
-/* One line where `x` and `y` differ; what is unknown on both sides is no difference. Returns 0 or 1. */
-static int say_difference(struct buf *out, const char *what, const json_t *x, const json_t *y)
-{
-	bool no_x = !x || json_is_null(x);
-	bool no_y = !y || json_is_null(y);
-	if ((no_x && no_y) || (!no_x && !no_y && json_equal(x, y)))
-		return 0;
-	buf_addf(out, "%s: ", what);
-	say_value(out, x);
-	buf_adds(out, " | ");
-	say_value(out, y);
-	buf_addc(out, '\n');
-	return 1;
-}
-
-static int say_mitigation(struct buf *out, const char *name, const json_t *x, const json_t *y)
-{
-	struct buf what = {0};
-	buf_addf(&what, "mitigation of %s", name);
-	int n = say_difference(out, buf_str(&what), x, y);
-	buf_free(&what);
-	return n;
-}
-
-/* Mitigations one by one, so that the reader sees which. */
-static int mitigation_differences(const json_t *x, const json_t *y, struct buf *out)
-{
-	int n = 0;
-	const char *name;
-	json_t *v;
-	json_object_foreach((json_t *)x, name, v) n += say_mitigation(out, name, v, json_object_get(y, name));
-	json_object_foreach((json_t *)y, name, v) if (!json_object_get(x, name)) n +=
-		say_mitigation(out, name, NULL, v);
-	return n;
-}
-
-int env_differences(const json_t *a, const json_t *b, struct buf *out)
-{
-	int n = 0;
-	for (size_t i = 0; i < sizeof(telling) / sizeof(*telling); i++) {
-		const char *section = telling[i].section;
-		const char *key = telling[i].key;
-		const json_t *x = json_object_get(a, section);
-		const json_t *y = json_object_get(b, section);
-		if (strcmp(section, "mitigations") == 0)
-			n += mitigation_differences(x, y, out);
-		else
-			n += say_difference(out, telling[i].words, key ? json_object_get(x, key) : x,
-					    key ? json_object_get(y, key) : y);
-	}
-	return n;
 }

@@ -1,30 +1,20 @@
-/* What machine a measurement was made on: recorded with every saved run, because figures without it cannot be compared.
- */
+/* Reading what machine this is, what its folders lie on, and what its processors do. */
 #ifndef SCTRACE_MEASURE_ENV_H
 #define SCTRACE_MEASURE_ENV_H
 
+#include "run/env.h"
 #include "tracee/proc.h"
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 struct buf;
 
 /*
- * A new JSON object that describes this machine now, for a saved run. What cannot be read here is null, never guessed:
- * {"host", "os", "libc", "date" (RFC 3339), "uptime_s",
- *  "kernel": {"release", "version", "machine", "preemption", "debug_options" [..], "config_source", "tick_hz",
- *             "parameters" [..]},
- *  "cpu": {"model", "online", "allowed", "smt", "mhz", "governor", "driver", "turbo", "clocksource", "isolated"},
- *  "mitigations": {NAME: STATE, ..}, "hypervisor", "container",
- *  "memory": {"total_bytes", "available_bytes", "page_bytes", "transparent_hugepages", "swap_total_bytes"},
- *  "load": {"1min", "5min", "15min"},
- *  "file_system": {"directory", "type", "source", "mount_point", "options", "block_bytes", "total_bytes", "free_bytes",
- *                  "in_memory", "compresses", "shares_extents", "io_scheduler"}}
- * The file system is that of `work_dir` (NULL: null). NULL only when memory ran out.
+ * Describes this machine now in `e`, on which fields_init(&env_fields) was called; the caller frees. The file system is
+ * that of `work_dir` (NULL: unknown). Where memory runs out, it is noted (base/memory.h).
  */
-json_t *env_collect(const char *work_dir);
+void env_collect(struct env *e, const char *work_dir);
 
 /* What a folder's file system does to a measurement; filled by env_fs_read(). */
 struct env_fs {
@@ -52,11 +42,5 @@ int env_activity_read(struct env_activity *a);
  * bytes. For files of /proc and /sys.
  */
 bool env_read_line(const char *path, char *line, int size);
-
-/*
- * Says in words where two environments differ in what changes results (kernel, debug and preemption options, CPU,
- * mitigations, governor, hypervisor, file system), a line each: "kernel: 6.1.0 | 6.12.1". Returns how many.
- */
-int env_differences(const json_t *a, const json_t *b, struct buf *out);
 
 #endif

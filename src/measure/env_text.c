@@ -86,7 +86,7 @@ const char *env_hypervisor_name(const char *signature)
 		const char *signature, *name;
 	} known[] = {
 		{"KVMKVMKVM", "KVM"},           {"Linux KVM Hv", "KVM"},   {"VMwareVMware", "VMware"},
-		{"Microsoft Hv", "Hyper-V"},    {"XenVMMXenVMM", "Xen"},   {"TCGTCGTCGTCG", "QEMU without KVM"},
+		{"Microsoft Hv", "Hyper-V"},    {"XenVMMXenVMM", "Xen"},   {"TCGTCGTCGTCG", "QEMU (TCG)"},
 		{"VBoxVBoxVBox", "VirtualBox"}, {"bhyve bhyve ", "bhyve"}, {"ACRNACRNACRN", "ACRN"},
 	};
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)

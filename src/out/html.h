@@ -2,7 +2,6 @@
 #ifndef SCTRACE_OUT_HTML_H
 #define SCTRACE_OUT_HTML_H
 
-#include <jansson.h>
 #include <stddef.h>
 
 struct buf;
@@ -25,11 +24,6 @@ void html_table(struct buf *out, const char *heading, const struct table *t, con
  */
 typedef int html_draw_fn(void *ctx, int width, struct buf *out);
 void html_figure(struct buf *out, html_draw_fn *draw, void *ctx);
-/*
- * What machines the figures come from: a column for each of `n` environments (JSON objects as measure/env.h makes them;
- * NULL or null: unknown), folded up; rows that differ are marked.
- */
-void html_environments(struct buf *out, const char *const *names, const json_t *const *envs, size_t n);
 /* `footer`: how it was made, e.g. the command and the date. */
 void html_end(struct buf *out, const char *footer);
 

@@ -266,3 +266,15 @@ int summary_sort_parse(const char *text, int *sort, struct buf *why)
 	*sort = id + 1;
 	return 0;
 }
+
+void summary_columns_say(const struct summary_columns *columns, struct buf *out)
+{
+	for (size_t i = 0; i < columns->n; i++)
+		buf_addf(out, "%s%s", i ? "," : "", summary_column_table[columns->index[i]].key);
+}
+
+void summary_sort_say(int sort, struct buf *out)
+{
+	if (sort)
+		buf_adds(out, sort < 0 ? "none" : summary_column_table[sort - 1].key);
+}

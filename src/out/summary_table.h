@@ -50,6 +50,10 @@ int summary_columns_parse(const char *text, struct summary_columns *columns, str
 /* A column's name, or "none". 0 and *sort as in the view, or -EINVAL and `why`. */
 int summary_sort_parse(const char *text, int *sort, struct buf *why);
 
+/* The same as text that these functions read; nothing where it is the usual. */
+void summary_columns_say(const struct summary_columns *columns, struct buf *out);
+void summary_sort_say(int sort, struct buf *out);
+
 /* Appends the table; 0 or -ENOMEM. */
 int summary_render(const struct summary *s, const struct summary_view *v, struct buf *out);
 /* Appends which calls failed how often and with what, most frequent first (--errors). */

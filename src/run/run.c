@@ -3,113 +3,117 @@
 #include "base/buf.h"
 #include "base/escape.h"
 #include "base/json.h"
-#include "config.h"
+#include "base/size.h"
+#include "run/derived.h"
+#include "run/judge.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #define SCHEMA "sctrace-run"
 
-json_t *run_string(const char *s)
+/* Seconds in a unit of time by its name; 0: it is none. */
+static double unit_seconds(const char *unit)
 {
-	json_t *exact = json_string(s);
-	if (exact)
-		return exact;
-	struct buf b = {0};
-	escape_line(&b, s, strlen(s));
-	json_t *escaped = b.failed ? NULL : json_string(buf_str(&b));
-	buf_free(&b);
-	return escaped;
-}
-
-static json_t *date_now(void)
-{
-	char text[64];
-	struct tm tm;
-	time_t now = time(NULL);
-	size_t len = strftime(text, sizeof(text) - 1, "%Y-%m-%dT%H:%M:%S%z", localtime_r(&now, &tm));
-	/* strftime writes +0100, RFC 3339 wants +01:00. */
-	memmove(text + len - 1, text + len - 2, 3);
-	text[len - 2] = ':';
-	return json_string(text);
-}
-
-static json_t *command_line(int argc, char *const *argv)
-{
-	json_t *a = json_array();
-	for (int i = 0; a && i < argc; i++)
-		if (json_array_append_new(a, run_string(argv[i])) < 0) {
-			json_decref(a);
-			return NULL;
-		}
-	return a;
-}
-
-json_t *run_new(const char *kind, int argc, char *const *argv, json_t *env)
-{
-	/* json_pack() takes its references even where it fails. */
-	return json_pack("{s:s, s:i, s:s, s:s, s:o, s:o, s:o, s:[]}", "schema", SCHEMA, "schema_version",
-			 RUN_SCHEMA_VERSION, "sctrace_version", SCTRACE_VERSION, "kind", kind, "date", date_now(),
-			 "command", command_line(argc, argv), "environment", env ? env : json_null(), "results");
-}
-
-json_t *run_results(json_t *run)
-{
-	return json_object_get(run, "results");
-}
-
-const char *run_kind(const json_t *run)
-{
-	const char *kind = json_string_value(json_object_get(run, "kind"));
-	return kind ? kind : "";
-}
-
-json_t *run_reals(const double *v, size_t n)
-{
-	json_t *a = json_array();
-	for (size_t i = 0; a && i < n; i++)
-		if (json_array_append_new(a, isfinite(v[i]) ? json_real(v[i]) : json_null()) < 0) {
-			json_decref(a);
-			return NULL;
-		}
-	return a;
-}
-
-int run_get_reals(const json_t *array, double **v, size_t *n)
-{
-	*v = NULL;
-	*n = 0;
-	if (!json_is_array(array))
-		return -EINVAL;
-	size_t size = json_array_size(array);
-	double *values = calloc(size ? size : 1, sizeof(*values));
-	if (!values)
-		return -ENOMEM;
-	for (size_t i = 0; i < size; i++) {
-		const json_t *x = json_array_get(array, i);
-		if (json_is_number(x)) {
-			values[(*n)++] = json_number_value(x);
-		} else if (!json_is_null(x)) {
-			free(values);
-			*n = 0;
-			return -EINVAL;
-		}
-	}
-	*v = values;
+	static const struct {
+		const char *name;
+		double seconds;
+	} units[] = {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}};
+	for (size_t i = 0; unit && i < sizeof(units) / sizeof(*units); i++)
+		if (strcmp(unit, units[i].name) == 0)
+			return units[i].seconds;
 	return 0;
+}
+
+/* The key of the samples of TIME. */
+static void time_key(const struct run_subject *s, char *key, size_t size)
+{
+	snprintf(key, size, "samples_%.8s", s->unit ? s->unit : "");
+}
+
+static json_t *subject_json(const struct run *r, const struct run_subject *s)
+{
+	char key[32];
+	double scale = unit_seconds(s->unit);
+	const struct reals *time = &s->samples[METRIC_TIME];
+	json_t *o = fields_write(&run_subject_fields, s, run_subject_bits(r, s));
+	json_t *a = o && scale > 0 && !s->unable && run_subject_bits(r, s) & RUN_SAMPLED ? json_array() : NULL;
+	for (size_t i = 0; a && i < time->n; i++)
+		json_array_append_new(a, isfinite(time->v[i]) ? json_real(time->v[i] / scale) : json_null());
+	time_key(s, key, sizeof(key));
+	if (a)
+		json_object_set_new(o, key, a);
+	if (o)
+		derived_add(r, s, o);
+	return o;
+}
+
+static json_t *document(const struct run *r)
+{
+	json_t *doc = json_pack("{s:s, s:i}", "schema", SCHEMA, "schema_version", RUN_SCHEMA_VERSION);
+	json_t *rest = fields_write(&run_fields, r, r->bits);
+	if (!doc || !rest || json_object_update_missing(doc, rest) < 0) {
+		json_decref(doc);
+		json_decref(rest);
+		return NULL;
+	}
+	json_decref(rest);
+	if (r->bits == RUN_COUNT)
+		return doc;
+	json_t *results = json_array();
+	for (size_t i = 0; results && i < r->subjects.n; i++)
+		json_array_append_new(results, subject_json(r, &r->subjects.v[i]));
+	json_object_set_new(doc, "results", results);
+	return doc;
+}
+
+/* Appends a real number by the least digits that are read as the same one: what is shown of a file is then the same, too. */
+static void add_real(struct buf *out, double x)
+{
+	char text[40];
+	for (int digits = 15; digits <= 17; digits++) {
+		snprintf(text, sizeof(text), "%.*g", digits, x);
+		if (strtod(text, NULL) == x)
+			break;
+	}
+	buf_adds(out, text);
+	buf_adds(out, strpbrk(text, ".e") ? "" : ".0"); /* a real stays one */
+}
+
+/* Appends JSON text with its real numbers as add_real() writes them. */
+static void add_exact(struct buf *out, const char *text)
+{
+	bool in_string = false;
+	while (*text) {
+		size_t len = in_string ? 0 : strspn(text, "-+.0123456789eE");
+		bool real = len && strcspn(text, ".eE") < len && strpbrk(text, "0123456789") < text + len;
+		if (real && (*text == '-' || (*text >= '0' && *text <= '9'))) {
+			add_real(out, strtod(text, NULL));
+			text += len;
+			continue;
+		}
+		if (*text == '"')
+			in_string = !in_string;
+		else if (in_string && *text == '\\')
+			buf_addc(out, *text++);
+		buf_addc(out, *text++);
+	}
 }
 
 /* Appends one value: results one a line, so that a file of a thousand samples stays readable; all else indented. */
 static int dump_value(struct buf *out, const json_t *value, size_t flags)
 {
-	char *text = json_dumps(value, flags | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
+	char *text = json_dumps(value, flags | JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
+	struct buf shown = {0};
 	if (!text)
 		return -ENOMEM;
-	escape_json(out, text);
+	escape_json(&shown, text);
+	add_exact(out, buf_str(&shown));
+	out->failed |= shown.failed;
+	buf_free(&shown);
 	free(text);
 	return 0;
 }
@@ -129,29 +133,33 @@ static int dump_rows(struct buf *out, const json_t *rows)
 	return 0;
 }
 
-int run_dump(const json_t *run, struct buf *out)
+int run_dump(const struct run *r, struct buf *out)
 {
 	const char *key;
 	json_t *value;
 	const char *sep = "{\n";
-	json_object_foreach((json_t *)run, key, value)
+	json_t *doc = document(r);
+	int rc = doc ? 0 : -ENOMEM;
+	json_object_foreach(doc, key, value)
 	{
-		buf_addf(out, "%s  \"%s\": ", sep, key); /* keys are our own words */
-		int rc = strcmp(key, "results") == 0
-				 ? dump_rows(out, value)
-				 : dump_value(out, value, json_is_object(value) ? JSON_INDENT(2) : 0);
 		if (rc < 0)
-			return rc;
+			break;
+		buf_addf(out, "%s  \"%s\": ", sep, key); /* keys are our own words */
+		rc = strcmp(key, "results") == 0 ? dump_rows(out, value)
+						 : dump_value(out, value, json_is_object(value) ? JSON_INDENT(2) : 0);
 		sep = ",\n";
 	}
 	buf_adds(out, "\n}\n");
-	return out->failed ? -ENOMEM : 0;
+	json_decref(doc);
+	return out->failed ? -ENOMEM : rc;
 }
 
-/* Says in one sentence what jansson could not read. */
-static void parse_why(struct buf *why, const char *path, const json_error_t *e)
+/* Says in one sentence what jansson could not read of a text of `size` bytes that begins with `first`. */
+static void parse_why(struct buf *why, const char *path, const json_error_t *e, size_t size, int first)
 {
-	if (json_error_code(e) == json_error_premature_end_of_input)
+	/* A word that is cut short (nul) is a bad word at the end. */
+	bool at_end = first == '{' && size && e->position >= 0 && (size_t)e->position >= size;
+	if (json_error_code(e) == json_error_premature_end_of_input || at_end)
 		buf_addf(why, "'%s' is cut short: the JSON text breaks off at line %d", path, e->line);
 	else if (json_error_code(e) == json_error_out_of_memory)
 		buf_addf(why, "'%s' does not fit in memory", path);
@@ -173,8 +181,10 @@ static json_t *read_json(const char *path, struct buf *why)
 	json_error_t e;
 	if (S_ISDIR(st.st_mode))
 		buf_addf(why, "'%s' is a folder, not a saved run", path);
-	else if (!(doc = json_read(f, JSON_REJECT_DUPLICATES, &e)))
-		ferror(f) ? buf_addf(why, "cannot read '%s'", path) : parse_why(why, path, &e);
+	int first = S_ISDIR(st.st_mode) ? EOF : ungetc(getc(f), f);
+	if (!why->len && !(doc = json_read(f, JSON_REJECT_DUPLICATES, &e)))
+		ferror(f) ? buf_addf(why, "cannot read '%s'", path)
+			  : parse_why(why, path, &e, (size_t)st.st_size, first);
 	fclose(f);
 	return doc;
 }
@@ -195,7 +205,7 @@ static int check(const json_t *doc, const char *path, struct buf *why)
 			 "sctrace is needed",
 			 path, writer ? writer : "(unknown)", (long long)json_integer_value(version),
 			 RUN_SCHEMA_VERSION);
-	else if (!*run_kind(doc))
+	else if (!json_is_string(json_object_get(doc, "kind")))
 		buf_addf(why, "'%s' does not say what kind of run it is: it is damaged", path);
 	else if (!json_is_array(json_object_get(doc, "results")))
 		buf_addf(why, "'%s' has no results: it is damaged", path);
@@ -239,12 +249,104 @@ static json_t *harmless(const json_t *value)
 	return NULL;
 }
 
-json_t *run_load(const char *path, struct buf *why)
+/* The name without the buffer's size behind it: rows with the same are one scan. */
+static char *base_of(const struct run_subject *s)
+{
+	size_t len = strlen(s->name);
+	struct buf size = {0};
+	if (s->buffer_bytes > 0) {
+		buf_addc(&size, ' ');
+		size_format(&size, (uint64_t)s->buffer_bytes);
+	}
+	if (size.len < len && strcmp(s->name + len - size.len, buf_str(&size)) == 0)
+		len -= size.len;
+	buf_free(&size);
+	return strndup(s->name, len);
+}
+
+static int read_subject(struct run *r, const json_t *row, struct buf *why)
+{
+	char key[32];
+	struct run_subject *s = run_add_subject(r, NULL, NULL);
+	if (!s)
+		return -ENOMEM;
+	unsigned bits = r->bits == RUN_BENCH ? RUN_TESTS : r->bits ? r->bits : RUN_SAMPLED;
+	int rc = fields_read(&run_subject_fields, s, row, bits, why);
+	time_key(s, key, sizeof(key));
+	const json_t *samples = unit_seconds(s->unit) > 0 ? json_object_get(row, key) : NULL;
+	if (rc == 0 && samples)
+		rc = fields_read_reals(samples, &s->samples[METRIC_TIME]);
+	for (size_t i = 0; i < s->samples[METRIC_TIME].n; i++)
+		s->samples[METRIC_TIME].v[i] *= unit_seconds(s->unit);
+	if (rc == 0 && !s->name)
+		rc = -EINVAL;
+	for (size_t i = 0; rc == 0 && i + 1 < r->subjects.n; i++)
+		if (strcmp(r->subjects.v[i].name, s->name) == 0)
+			rc = -EINVAL;
+	if (rc == 0) {
+		s->base = base_of(s);
+		rc = s->base ? 0 : -ENOMEM;
+	}
+	return rc;
+}
+
+static int read_subjects(struct run *r, const json_t *rows, const char *name, struct buf *why)
+{
+	size_t i;
+	json_t *row;
+	int rc = 0;
+	json_array_foreach(rows, i, row)
+	{
+		struct buf inner = {0};
+		rc = read_subject(r, row, &inner);
+		if (rc == -EINVAL)
+			buf_addf(why, "'%s' is damaged: row %zu of its results cannot be read%s%s", name, i + 1,
+				 inner.len ? ": " : "", buf_str(&inner));
+		buf_free(&inner);
+		if (rc < 0)
+			break;
+	}
+	return rc;
+}
+
+/* Takes over `doc`. */
+static int from_document(struct run *r, json_t *doc, const char *name, struct buf *why)
+{
+	fields_init(&run_fields, r);
+	json_t *run = doc && check(doc, name, why) == 0 ? harmless(doc) : NULL;
+	struct buf inner = {0};
+	const char *kind = json_string_value(json_object_get(run, "kind"));
+	r->bits = kind ? run_kind_bits(kind) : 0;
+	int rc = run ? fields_read(&run_fields, r, run, r->bits, &inner) : why->len ? -EINVAL : -ENOMEM;
+	if (run && rc == -EINVAL)
+		buf_addf(why, r->bits == RUN_COUNT ? "'%s': %s" : "'%s' is damaged: %s", name, buf_str(&inner));
+	/* It was checked; what is not there any more memory was short for. */
+	if (rc == 0 && !r->kind)
+		rc = -ENOMEM;
+	if (rc == 0 && r->bits != RUN_COUNT)
+		rc = read_subjects(r, json_object_get(run, "results"), name, why);
+	if (rc == -ENOMEM)
+		buf_addf(why, "'%s' does not fit in memory", name);
+	buf_free(&inner);
+	json_decref(doc);
+	json_decref(run);
+	if (rc < 0)
+		return rc;
+	rc = run_judge(r);
+	return rc == -ENOMEM ? rc : 0;
+}
+
+int run_load(struct run *r, const char *path, struct buf *why)
 {
 	json_t *doc = read_json(path, why);
-	json_t *run = doc && check(doc, path, why) == 0 ? harmless(doc) : NULL;
-	if (doc && !run && !why->len)
-		buf_addf(why, "'%s' does not fit in memory", path);
-	json_decref(doc);
-	return run;
+	return from_document(r, doc, path, why);
+}
+
+int run_parse(struct run *r, const char *text, const char *name, struct buf *why)
+{
+	json_error_t e;
+	json_t *doc = json_loads(text, JSON_REJECT_DUPLICATES, &e);
+	if (!doc)
+		parse_why(why, name, &e, strlen(text), text[0]);
+	return from_document(r, doc, name, why);
 }

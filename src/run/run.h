@@ -1,50 +1,237 @@
-/* A saved run: one JSON document with a schema version, what was run, where, every sample, and the results. */
+/*
+ * A run: what a command measured, as typed data. Commands that measure fill a struct run; code that displays reads one,
+ * whether it was just measured or comes from a file. What is printed is a function of the run and of how it is to be
+ * displayed (format, width, colour) alone. So all that is printed is in it: as data, or, where it took knowledge to
+ * find out (notes, warnings, findings), as sentences.
+ *
+ * - A run has a kind, the machine, how it was measured (struct run_method), and subjects. A subject is one row: a
+ *   strategy with a buffer, a command, an operation, a load. It has the samples of each metric (metrics.def), in the
+ *   order they were taken, and what else its kind tells of it. Kind "count" has a summary of calls instead.
+ * - The file (sctrace-run(5)) is the same by the tables of fields in run.c (run/field.h): one line a member.
+ * - What follows from the samples (medians, intervals, ratios to the reference) is computed by run/judge.h, for runs of
+ *   one command and for several alike. The file has the most useful of it for other programs; it is not read back.
+ * - Numbers are doubles in the unit that their name ends in; NAN is "not known".
+ */
 #ifndef SCTRACE_RUN_RUN_H
 #define SCTRACE_RUN_RUN_H
 
-#include <jansson.h>
+#include "base/vec.h"
+#include "run/env.h"
+#include "run/field.h"
+#include "stats/boot.h"
+#include "stats/hist.h"
+#include "stats/quantile.h"
+#include "stats/summary.h"
+
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct buf;
-struct summary;
 
 #define RUN_SCHEMA_VERSION 1
 
-/*
- * A new document: {"schema": "sctrace-run", "schema_version": 1, "sctrace_version": .., "kind": kind ("count",
- * "compare", "bench-syscall", ...), "date": RFC 3339, "command": [argv], "environment": env, "results": []}.
- * Takes over the reference `env` (measure/env.h makes it; may be NULL). NULL when memory ran out.
- */
-json_t *run_new(const char *kind, int argc, char *const *argv, json_t *env);
-/* The array to append one object per subject to; borrowed. Field names carry their unit (wall_s, peak_rss_bytes). */
-json_t *run_results(json_t *run);
+/* Kinds, as bits of struct field's `kinds`. */
+enum run_kind {
+	RUN_COUNT = 1 << 0,
+	RUN_COMPARE = 1 << 1,
+	RUN_SYSCALL = 1 << 2,
+	RUN_SWITCH = 1 << 3,
+	RUN_SCHED = 1 << 4,
+	RUN_LATENCY = 1 << 5,
+	RUN_LOAD = 1 << 6,
+	RUN_BENCH = 1 << 7, /* all tests of bench on one page */
+	RUN_SAMPLED = RUN_COMPARE | RUN_SYSCALL | RUN_SWITCH | RUN_SCHED | RUN_LOAD,
+	RUN_TESTS = RUN_SYSCALL | RUN_SWITCH | RUN_SCHED | RUN_LATENCY | RUN_LOAD,
+};
+
+enum run_unit { IN_NOTHING, IN_SECONDS, IN_BYTES, IN_COUNTS };
+enum run_better { BETTER_NONE, BETTER_LOWER, BETTER_HIGHER };
+
+enum metric {
+#define METRIC(id, ...) METRIC_##id,
+#include "run/metrics.def"
+#undef METRIC
+	METRICS
+};
+
+struct metric_row {
+	const char *key, *column, *median, *title;
+	enum run_unit unit;
+	enum run_better better;
+	unsigned kinds;
+};
+extern const struct metric_row metric_rows[METRICS];
+
+/* What the counted run of a subject told. */
+struct run_counts {
+	bool known;
+	char *engine;
+	double counted_bytes; /* of the input; less than all of it where that would take too long */
+	double calls, reads, writes, errors, moved_bytes;
+	double in_calls_s;            /* tracing cost taken out; below zero where that was more than there is */
+	double in_calls_resolution_s; /* less cannot be told from the cost of tracing */
+	double calls_before_main;
+	struct summary by_call;
+};
+
+/* A process of a repetition of bench sched. */
+struct run_slice {
+	double start, end, cpu; /* seconds since the common start */
+};
+struct run_process {
+	double nice;
+	enum truth done;
+	double latency_s, cpu_share, cpu_share_by_weight, voluntary_switches, involuntary_switches;
+	struct reals progress_s; /* when each hundredth was done */
+	VEC(struct run_slice) slices_s;
+	enum truth slices_whole;
+};
+struct run_repetition {
+	double throughput_per_s, latency_mean_s, others_share;
+	VEC(struct run_process) processes;
+};
+
+/* What follows from a subject's samples; filled by run_judge(). */
+struct run_judged {
+	struct sample_summary of[METRICS];
+	struct interval median_ci;   /* of TIME; NAN with fewer than two samples */
+	double relative;             /* median of TIME against the reference's; NAN: unknown */
+	struct interval relative_ci; /* its 95 % bootstrap interval; NAN for the reference itself */
+	bool same_as_reference;      /* no difference seen */
+	double slowdown;             /* median of TIME against the least one */
+};
+
+struct run_subject {
+	char *name;                    /* unique in the run */
+	char *unit;                    /* of the samples in the file: "s", "ns" */
+	char *test;                    /* of kind "bench": which test it is of, "syscall" */
+	char *unable;                  /* why it could not be measured; NULL: it was */
+	struct reals samples[METRICS]; /* TIME in seconds */
+	/* compare */
+	char *strategy; /* NULL: a command */
+	char *command;
+	double buffer_bytes, input_bytes;
+	struct texts parameters; /* what {NAME} of a command stood for */
+	double first_run_s;      /* the first warm-up run */
+	enum truth largest;      /* the peak is that of the largest of its processes */
+	enum truth copied;       /* {out} was a copy of {in} */
+	struct run_counts counts;
+	/* bench syscall, bench switch */
+	char *group, *about, *what, *cpus;
+	double batch, kernel_calls, two_loops_ns, resolution_ns, failures;
+	enum truth resolved, trap;
+	double rounds, round_median_ns, own_median_ns;
+	double voluntary_per_round, involuntary_per_round;
+	/* bench sched */
+	VEC(struct run_repetition) repetitions;
+	/* bench latency, bench load */
+	double wakeups, mean_ns, min_ns, max_ns, stddev_ns, median_ns, p99_ns, p999_ns, missed;
+	struct hist hist;
+	struct numbers load_work; /* "cpu_loops": 12 */
+	double load_span_s;
+
+	char *base; /* the name without its buffer; not saved */
+	struct run_judged judged;
+};
+
+/* How it was measured: "settings" of compare, "method" of bench. */
+struct run_method {
+	bool known;
+	/* compare */
+	double input_bytes, warmup, shell_taken_out_s, other_cpu_share, steal_share, input_resident_share;
+	char *input, *input_name, *reference;
+	enum truth cold, fsync, shell, counted, explain, usage;
+	/* bench */
+	char *cpus, *mode, *policy, *command, *suite_without;
+	double samples, sample_ns, seed, clock_ns, clock_step_ns, single_ns, loop_ns, spread_ns;
+	double working_set_bytes, alone_s, chunks, chunk_ns, interval_ns, time_ns, priority, suite_times;
+	enum truth memory_locked, idle_states_held;
+};
+/* Those of kind "bench", by test. */
+struct run_methods {
+	bool known;
+	struct run_method syscall, switches, sched, latency, load;
+};
+
+struct run_warning {
+	char *name, *what, *advice, *text;
+	struct strings rows; /* subjects it is about; unknown: all */
+};
+
+/* The traced program of kind "count", as a whole. */
+struct run_program {
+	bool known;
+	double wall_s, user_s, system_s, peak_rss_bytes, calls_before_main, processes, exit_status, killed_by_signal;
+	double lost_calls;
+	enum truth largest;
+	char *main_found_by;
+};
+
+/* How -c was asked to show its table. */
+struct run_view {
+	bool known;
+	char *columns, *sort, *by, *hist;
+	enum truth errors, wide;
+};
+
+struct run {
+	char *kind, *date, *version;
+	struct strings command;
+	struct env env;
+	struct run_method method;
+	struct run_methods methods;
+	VEC(struct run_subject) subjects;
+	struct strings head;  /* how it was measured, in sentences: above the tables */
+	struct texts heads;   /* the same of kind "bench", by test */
+	struct strings notes; /* what the reader should know */
+	VEC(struct run_warning) warnings;
+	struct strings lessons; /* findings: what there is to see */
+	struct strings reasons; /* why each subject costs what it costs */
+	enum truth interrupted;
+	/* count */
+	char *engine;
+	struct run_program program;
+	struct run_view view;
+	struct strings footer; /* lines below the table */
+	struct summary calls;
+
+	unsigned bits;             /* enum run_kind of `kind`; 0: one that is not known here; not saved */
+	size_t reference, fastest; /* subjects; subjects.n: none; filled by run_judge() */
+};
+
+/* An empty run of `kind`, dated now; run_free() it. `argv`: the command line. */
+void run_init(struct run *r, const char *kind, int argc, char *const *argv);
+void run_free(struct run *r);
+/* The bit of a kind by its name, 0. */
+unsigned run_kind_bits(const char *kind);
+/* Appends a subject, all unknown; it stays where it is until the next is added. NULL when memory ran out. */
+struct run_subject *run_add_subject(struct run *r, const char *name, const char *unit);
+/* The subject called `name`, or NULL. */
+const struct run_subject *run_find(const struct run *r, const char *name);
+void run_note(struct run *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Forgets the warnings. */
+void run_clear_warnings(struct run *r);
+
+extern const struct fields run_fields, run_method_fields, run_subject_fields, run_program_fields;
+/* What a subject has of fields: the bits of its run's kind, or of its test. */
+unsigned run_subject_bits(const struct run *r, const struct run_subject *s);
+
+/* Appends the document's text as run_save() writes it: one result a line. 0 or -ENOMEM. */
+int run_dump(const struct run *r, struct buf *out);
 /*
  * Writes the document to `path`, mode 0600, by a temporary file beside it and rename(2), so that no half file is left;
  * a link is followed, except in sticky world-writable folders (ELOOP); what is no regular file (/dev/stdout, a pipe) is
  * written to as it is. Where memory ran out before, nothing is written. 0, or -errno and `why` names the file.
  */
-int run_save(const json_t *run, const char *path, struct buf *why);
-/* Appends the document's text as run_save() writes it: one result a line. 0 or -ENOMEM. */
-int run_dump(const json_t *run, struct buf *out);
-/* Reads and checks one; control bytes in its strings come as escapes (escape_line()). NULL and `why`: unreadable, truncated, foreign, a newer schema: one sentence. */
-json_t *run_load(const char *path, struct buf *why);
-/* The document's kind, "" where it has none; borrowed. */
-const char *run_kind(const json_t *run);
-
+int run_save(const struct run *r, const char *path, struct buf *why);
 /*
- * Appends each call of `s` to the results (sctrace-run(5), "count"): counts, sums and extremes in ns, quantiles, errors
- * by name, the histogram as [[least ns, count], ...]. 0 or -ENOMEM.
+ * Reads and checks a file, and judges it. Control bytes in its strings come as escapes (escape_line()). 0; -EINVAL and
+ * `why`, one sentence: unreadable, truncated, foreign, a newer schema, damaged; -ENOMEM. run_free() it either way.
  */
-int run_add_summary(json_t *run, const struct summary *s);
-/* The way back: fills the zero-initialised `s`. 0, or -EINVAL and `why`: a row whose books do not add up; -ENOMEM. */
-int run_get_summary(const json_t *run, struct summary *s, struct buf *why);
-
-/* A new array of `n` numbers (samples); NANs become null. NULL when memory ran out. */
-json_t *run_reals(const double *v, size_t n);
-/* Reads such an array, nulls left out: *v is the caller's to free. 0, -EINVAL where it is no array of numbers, -ENOMEM.
- */
-int run_get_reals(const json_t *array, double **v, size_t *n);
-/* Strings of a program or a path may be no UTF-8, which JSON needs: such bytes are written as \xNN. */
-json_t *run_string(const char *s);
+int run_load(struct run *r, const char *path, struct buf *why);
+/* The same from a document's text; `name` is what messages call it. */
+int run_parse(struct run *r, const char *text, const char *name, struct buf *why);
 
 #endif

@@ -59,7 +59,7 @@ static int write_text(const char *path, const struct buf *text)
 	return rc;
 }
 
-int run_save(const json_t *run, const char *path, struct buf *why)
+int run_save(const struct run *run, const char *path, struct buf *why)
 {
 	struct buf text = {0};
 	int rc = run_dump(run, &text);

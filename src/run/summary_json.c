@@ -1,7 +1,9 @@
 /* A summary of calls as rows of a saved run, and back. */
+#include "run/summary_json.h"
+
 #include "base/buf.h"
+#include "base/escape.h"
 #include "decode/decode.h"
-#include "run/run.h"
 #include "stats/summary.h"
 #include "syscall/table.h"
 
@@ -52,7 +54,20 @@ static json_t *call_name(uint32_t arch, int64_t nr)
 	return name;
 }
 
-static json_t *histogram(const struct hist *h)
+/* A name of a program or path may be no UTF-8. */
+static json_t *group_name(const char *name)
+{
+	struct buf b = {0};
+	json_t *exact = json_string(name);
+	if (exact)
+		return exact;
+	escape_line(&b, name, strlen(name));
+	json_t *escaped = json_string(buf_str(&b));
+	buf_free(&b);
+	return escaped;
+}
+
+json_t *summary_hist_json(const struct hist *h)
 {
 	json_t *a = json_array();
 	for (uint32_t i = 0; a && i < h->n; i++)
@@ -106,7 +121,7 @@ static int add_derived(json_t *row, const struct call_stats *c)
 static json_t *row_new(const struct summary_group *g, const struct call_stats *c)
 {
 	json_t *row =
-		json_pack("{s:o, s:o, s:I, s:I, s:I}", "name", call_name(c->arch, c->nr), "group", run_string(g->name),
+		json_pack("{s:o, s:o, s:I, s:I, s:I}", "name", call_name(c->arch, c->nr), "group", group_name(g->name),
 			  "group_id", (json_int_t)g->id, "arch", (json_int_t)c->arch, "nr", (json_int_t)c->nr);
 	int rc = row ? add_derived(row, c) : -1;
 	for (size_t i = 0; i < NFIELDS && rc == 0; i++) {
@@ -121,21 +136,20 @@ static json_t *row_new(const struct summary_group *g, const struct call_stats *c
 	if (rc == 0)
 		rc = json_object_set_new(row, "errnos", errnos(g, c));
 	if (rc == 0)
-		rc = json_object_set_new(row, "histogram_ns", histogram(&c->hist));
+		rc = json_object_set_new(row, "histogram_ns", summary_hist_json(&c->hist));
 	if (rc == 0)
 		return row;
 	json_decref(row);
 	return NULL;
 }
 
-int run_add_summary(json_t *run, const struct summary *s)
+json_t *summary_json(const struct summary *s)
 {
-	for (size_t i = 0; i < s->groups.n; i++)
+	json_t *a = json_array();
+	for (size_t i = 0; a && i < s->groups.n; i++)
 		for (size_t k = 0; k < s->groups.v[i]->calls.n; k++)
-			if (json_array_append_new(run_results(run),
-						  row_new(s->groups.v[i], s->groups.v[i]->calls.v[k])) < 0)
-				return -ENOMEM;
-	return 0;
+			json_array_append_new(a, row_new(s->groups.v[i], s->groups.v[i]->calls.v[k]));
+	return a;
 }
 
 static int get_count(const json_t *v, uint64_t *count)
@@ -162,7 +176,7 @@ static int get_fields(const json_t *row, struct call_stats *c)
 	return 0;
 }
 
-static int get_histogram(const json_t *a, struct hist *h)
+int summary_hist_read(const json_t *a, struct hist *h)
 {
 	size_t i;
 	json_t *pair;
@@ -223,17 +237,19 @@ static int get_row(const json_t *row, struct summary *s)
 		return -EINVAL; /* the same call twice */
 	int rc = get_fields(row, c);
 	if (rc == 0)
-		rc = get_histogram(json_object_get(row, "histogram_ns"), &c->hist);
+		rc = summary_hist_read(json_object_get(row, "histogram_ns"), &c->hist);
 	if (rc == 0)
 		rc = get_errnos(json_object_get(row, "errnos"), g, c);
 	return rc < 0 ? rc : call_stats_consistent(c) ? 0 : -EINVAL;
 }
 
-int run_get_summary(const json_t *run, struct summary *s, struct buf *why)
+int summary_read(const json_t *rows, struct summary *s, struct buf *why)
 {
 	size_t i;
 	json_t *row;
-	json_array_foreach(json_object_get(run, "results"), i, row)
+	if (!json_is_array(rows))
+		return -EINVAL;
+	json_array_foreach(rows, i, row)
 	{
 		int rc = get_row(row, s);
 		if (rc == -EINVAL)

@@ -3,6 +3,7 @@
 #define SCTRACE_TRACE_SAVE_H
 
 #include "engine/engine.h"
+#include "out/summary_table.h"
 #include "stats/summary.h"
 
 struct buf;
@@ -10,8 +11,18 @@ struct buf;
 /* Appends {"syscalls": `calls`, "program": {...} or null, "engine": name} and a newline; `calls` is JSON text. */
 void trace_save_document(const char *engine, bool program, const char *calls, const struct engine_result *r,
 			 struct buf *out);
-/* Writes a run of kind "count" to `path`; `argv` may be NULL. 0, or -errno and `why`. */
-int trace_save_run(const char *path, char *const *argv, const char *engine, const struct summary *s,
-		   const struct engine_result *r, struct buf *why);
+/* What is saved of a count. */
+struct trace_save {
+	char *const *argv; /* of the program; NULL: none was started */
+	const char *engine;
+	const struct summary *calls;
+	const struct engine_result *result;
+	const struct summary_view *view; /* how the table was asked for, */
+	bool errors;                     /* --errors, */
+	const char *hist;                /* --hist, or NULL */
+	const char *footer;              /* the lines below the table, as they were printed */
+};
+/* Writes a run of kind "count" to `path`. 0, or -errno and `why`. */
+int trace_save_run(const char *path, const struct trace_save *what, struct buf *why);
 
 #endif

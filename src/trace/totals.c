@@ -241,29 +241,35 @@ static void add_lines(struct buf *out, const char *text, int width)
 	}
 }
 
-static void footer(const struct trace_totals *t, const struct engine_result *r)
+/* The lines below all, which the saved run has, too. */
+static void say_footer(const struct trace_totals *t, const struct engine_result *r, struct buf *text)
+{
+	struct buf hist = {0};
+	if (!any_completed(&t->summary))
+		buf_addf(text, "no call%s completed%s\n", t->c.calls ? " that -e chose" : "",
+			 t->c.program ? "" : " while sctrace counted");
+	if (t->c.hist && !summary_render_hist(&t->summary, t->c.hist, 80, &hist))
+		buf_addf(text, "%s: no such call came back\n", t->c.hist);
+	program_line(t, r, text);
+	engine_lines(t, text);
+	if (r->lost)
+		buf_addf(text, "lost: %llu calls could not be counted\n", (unsigned long long)r->lost);
+	buf_free(&hist);
+}
+
+static void footer(const struct trace_totals *t, const char *lines)
 {
 	struct buf *out = &t->c.out->buf;
-	struct buf text = {0};
 	int width = term_look(t->c.out->fd).width;
-	if (!any_completed(&t->summary))
-		buf_addf(&text, "no call%s completed%s\n", t->c.calls ? " that -e chose" : "",
-			 t->c.program ? "" : " while sctrace counted");
 	if (t->c.errors) {
 		buf_addc(out, '\n');
 		summary_render_errors(&t->summary, out);
 	}
 	if (t->c.hist) {
 		buf_addc(out, '\n');
-		if (!summary_render_hist(&t->summary, t->c.hist, width ? width : 80, out))
-			buf_addf(&text, "%s: no such call came back\n", t->c.hist);
+		summary_render_hist(&t->summary, t->c.hist, width ? width : 80, out);
 	}
-	program_line(t, r, &text);
-	engine_lines(t, &text);
-	if (r->lost)
-		buf_addf(&text, "lost: %llu calls could not be counted\n", (unsigned long long)r->lost);
-	add_lines(out, buf_str(&text), width);
-	buf_free(&text);
+	add_lines(out, lines, width);
 }
 
 /* A whole JSON document: the calls, the program, the engine. */
@@ -275,10 +281,12 @@ static void json_document(const struct trace_totals *t, const struct engine_resu
 	buf_free(&calls);
 }
 
-static void save(const struct trace_totals *t, const struct engine_result *r)
+static void save(const struct trace_totals *t, const struct engine_result *r, const char *lines)
 {
 	struct buf why = {0};
-	int e = trace_save_run(t->c.save, t->c.program, t->c.engine->ops->name, &t->summary, r, &why);
+	const struct trace_save what = {
+		t->c.program, t->c.engine->ops->name, &t->summary, r, &t->c.view, t->c.errors, t->c.hist, lines};
+	int e = trace_save_run(t->c.save, &what, &why);
 	if (e < 0)
 		trace_fail(t->c.failure, e, "%s", buf_str(&why));
 	buf_free(&why);
@@ -287,8 +295,10 @@ static void save(const struct trace_totals *t, const struct engine_result *r)
 void trace_totals_final(struct trace_totals *t, const struct engine_result *r)
 {
 	enum summary_format f = t->c.view.format;
+	struct buf lines = {0};
 	collect(t);
 	unite_names(t, &t->summary);
+	say_footer(t, r, &lines);
 	if (f == SUMMARY_JSON)
 		json_document(t, r);
 	else {
@@ -297,11 +307,12 @@ void trace_totals_final(struct trace_totals *t, const struct engine_result *r)
 		render(t, &t->summary);
 		if (is_for_people(f) || f == SUMMARY_MARKDOWN) {
 			buf_adds(&t->c.out->buf, f == SUMMARY_MARKDOWN ? "\n" : "");
-			footer(t, r);
+			footer(t, buf_str(&lines));
 		}
 	}
 	if (t->c.save)
-		save(t, r);
+		save(t, r, buf_str(&lines));
+	buf_free(&lines);
 	if (t->summary.failed)
 		memory_note_failure();
 }

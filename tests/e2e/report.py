@@ -140,7 +140,7 @@ def test_kernels_side_by_side(folder):
         assert f"({percent})" in rt, rt
     # An interval's two ends are no observations, though there be two of these.
     pair = timed("net", [1.0, 2.0], "s", over_none_interval_percent=[3.0, 4.0])
-    rows = list(csv.DictReader(io.StringIO(report("--format=csv", save(folder, "pair.json", document("bench-load", [pair]))))))
+    rows = list(csv.DictReader(io.StringIO(report("--format=samples", save(folder, "pair.json", document("bench-load", [pair]))))))
     assert [list(r) for r in rows] == [["run", "name", "sample", "value_s"]] * 2, rows
 
 
@@ -154,7 +154,7 @@ def test_latencies(folder):
     text = report(a, b, "--svg", folder / "x.svg")
     assert re.search(r"^b +53\.1 us \(-4\.0 %\) +56\.9 us \(-70\.3 %\)$", text, re.M), text
     assert "How late" in (folder / "x.svg").read_text()
-    rows = list(csv.DictReader(io.StringIO(report("--format=csv", a))))
+    rows = list(csv.DictReader(io.StringIO(report("--format=samples", a))))
     assert [r["count"] for r in rows] == ["4", "1", "4", "1"]
 
 
@@ -228,12 +228,88 @@ def test_comparisons(folder):
     assert "cold cache" in refused(a, save(folder, "e.json", warm))
 
 
+FORMATS = ("text", "csv", "markdown", "html")
+BENCHES = (("syscall", "-r", "4", "--no-count", "getpid", "stat"), ("switch", "-r", "4", "-t", "30ms", "pipe", "bare"),
+           ("sched", "-r", "2", "-t", "5ms", "-n", "1,2"), ("latency", "-t", "30ms", "--loads", "none,cpu+net"),
+           ("load", "-r", "2", "--loads", "none,cpu", "--", "true"))
+
+
+def shown_again(folder, form, words, *operands):
+    """Runs a command that saves, prints and draws; report of what it saved must do the same, byte for byte."""
+    done = run(*words, f"--format={form}", "--save", folder / "run.json", "-o", folder / "a", "--svg", folder / "a.svg", *operands)
+    assert done.returncode == 0, (words, form, done.stderr)
+    again = run("report", f"--format={form}", folder / "run.json", "-o", folder / "b", "--svg", folder / "b.svg")
+    assert again.returncode == 0, (words, form, again.stderr)
+    first, second = ((folder / name).read_bytes() for name in "ab")
+    assert first and first == second, (words, form, first.decode(), second.decode())
+    pictures = sorted(p.name for p in folder.glob("a*.svg"))
+    assert pictures, words
+    for name in pictures:
+        assert (folder / name).read_bytes() == (folder / ("b" + name[1:])).read_bytes(), (words, form, name)
+    warned = [[line for line in p.stderr.splitlines() if "warning" in line] for p in (done, again)]
+    assert warned[0] == warned[1], warned
+
+
+def test_a_comparison_is_shown_again(folder):
+    """report prints and draws exactly what compare did, in every format"""
+    for form in FORMATS:
+        shown_again(folder, form, ["compare", "--dir", folder, "--size=8K", "--runs=3", "--explain", "--usage", "-s",
+                                   "read/write,one-shot,fgetc/fputc", "-b", "1K,4K,8K"])
+    shown_again(folder, "text", ["compare", "--dir", folder, "--runs=2", "--reference=true", "--ignore-failure"], "true", "false",
+                "echo a  b")
+
+
+def test_a_bench_is_shown_again(folder):
+    """report prints and draws exactly what each test of bench did, in every format"""
+    for test, *words in BENCHES:
+        for form in FORMATS:
+            shown_again(folder, form, ["bench", test, "--dir", folder], *words)
+
+
+def test_a_terminal_shows_it_again(folder):
+    """On a terminal of the same width, too"""
+    for columns in (60, 120):
+        for words in (["bench", "switch", "-q", "-r", "3", "-t", "30ms", "--save", folder / "run.json", "pipe"],
+                      ["-c", "--errors", "--hist=read", "-S", "calls", "-o", "/dev/stdout", "--save", folder / "run.json", "--", "true"]):
+            first = in_terminal(columns, *words)
+            if first[0] == 125:
+                raise Skip(f"no engine may trace here: {first[1]}")
+            assert first[0] == 0 and first == in_terminal(columns, "report", folder / "run.json"), (columns, words, first)
+
+
+def test_a_count_is_shown_again(folder):
+    """report prints exactly what -c did: its columns, order, groups, errors and histogram"""
+    saved, shown = folder / "run.json", folder / "shown"
+    for form in ("text", "csv", "markdown"):
+        for words in ((), ("-S", "calls", "-U", "name,calls,+p90"), ("--by=process", "-S", "name"), ("--errors", "--hist=openat"),
+                      ("-O", "1us", "-e", "%file")):
+            done = run("-c", f"--format={form}", *words, "-o", shown, "--save", saved, "--", "sh", "-c", "cat /no/such/file; true")
+            if done.returncode == 125:
+                raise Skip(f"no engine may trace here: {done.stderr.strip()}")
+            assert report(f"--format={form}", saved) == shown.read_text(), (form, words)
+
+
+def test_old_files_stay_readable(folder):
+    """Runs that sctrace 0.1.0 saved are shown in every format, alone and beside themselves"""
+    told = {"compare": r"^read/write +2K ", "bench-syscall": r"^getpid-raw +109 ns", "bench-switch": r"^bare +user-level",
+            "bench-sched": r"^ +2 +2 +0 +37\.1 ms", "bench-latency": r"^cpu\+net +30\.5 us", "bench-load": r"^cpu .*\+561\.5 %",
+            "count": r"^execve +0\.004400367 +1 +0"}
+    runs = Path(__file__).resolve().parents[1] / "data" / "runs"
+    assert sorted(p.stem for p in runs.glob("*.json")) == sorted(told)
+    for kind, line in told.items():
+        path = runs / f"{kind}.json"
+        assert re.search(line, report(path), re.M), (kind, report(path))
+        for form in (*FORMATS, "json", "samples"):
+            assert report(f"--format={form}", path, "--svg", folder / "x.svg") and report(f"--format={form}", path, path)
+        xml.parse(folder / "x.svg")
+
+
 def test_parameters_are_columns(folder):
     """What {NAME} stood for is a column of the CSV"""
     path = folder / "p.json"
     done = run("compare", "--runs=2", "--no-count", "--dir", folder, "--save", path, "-L", "w=a,b", "true {w}", "true")
     assert done.returncode == 0, done.stderr
-    rows = list(csv.DictReader(io.StringIO(report("--format=csv", path))))
+    rows = list(csv.DictReader(io.StringIO(report("--format=samples", path))))
     assert [r["parameter_w"] for r in rows] == ["a", "a", "b", "b"] * 2, rows
 
 

@@ -5,11 +5,15 @@
 #include "fuzz.h"
 
 #include "base/escape.h"
-#include "cmd/report/report.h"
+#include "out/chart.h"
+#include "present/page.h"
+#include "run/judge.h"
+#include "run/merge.h"
 
 #include <errno.h>
 
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -112,52 +116,72 @@ static void check_output(const char *format, const struct buf *out)
 	}
 }
 
-static void write_all(struct report *r)
+static void write_all(struct page *p)
 {
-	static const char *const formats[] = {"text", "markdown", "csv", "json", "html"};
+	static const char *const formats[] = {"text", "markdown", "csv", "samples", "json", "html"};
 	const struct table_look look = {.width = 80};
-	int rc = strcmp(r->kind, "count") == 0 ? report_calls(r) : report_samples(r);
-	FUZZ_REQUIRE(rc == 0 && report_add_figures(r) == 0);
 	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
 		struct buf out = {0};
-		r->opt.format = formats[i];
-		FUZZ_REQUIRE(report_render(r, &look, &out) == 0);
+		FUZZ_REQUIRE(page_render(p, formats[i], &look, &out) == 0);
 		check_output(formats[i], &out);
 		buf_free(&out);
 	}
-	for (size_t i = 0; i < r->figures.n; i++) {
+	for (size_t i = 0; i < p->figures.n; i++) {
 		struct buf out = {0};
-		if (r->figures.v[i].draw(r, CHART_WIDE, &out) == 0)
+		if (p->figures.v[i].draw(p, CHART_WIDE, &out) == 0)
 			check_output("svg", &out);
 		buf_free(&out);
 	}
 }
 
+static int load(struct run *run, const uint8_t *data, size_t size, uint32_t *state, struct buf *why)
+{
+	char path[32];
+	int fd = file_of(data, size, state);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	int rc = run_load(run, path, why);
+	close(fd);
+	return rc;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	static const char *const labels[] = {"a", "b", "c"};
 	if (size < 2)
 		return 0;
 	uint32_t state = (uint32_t)data[0] << 8 | data[1];
 	size_t n = 1 + chance(&state, 3);
-	int fd[3];
-	char names[3][32], *paths[3];
-	for (size_t i = 0; i < n; i++) {
-		fd[i] = file_of(data + 2, size - 2, &state);
-		snprintf(names[i], sizeof(names[i]), "/proc/self/fd/%d", fd[i]);
-		paths[i] = names[i];
-	}
-	struct report r = {.opt.merge = chance(&state, 3) == 0};
+	struct run runs[3] = {0};
+	struct page_run beside[3];
+	struct page p = {0};
 	struct buf why = {0};
-	int rc = report_load(&r, paths, n, &why);
-	if (rc == 0 && r.opt.merge)
-		rc = report_merge(&r, &why);
-	if (rc == 0)
-		write_all(&r);
-	else
+	int rc = 0;
+	for (size_t i = 0; i < n && rc == 0; i++) {
+		beside[i] = (struct page_run){&runs[i], labels[i], labels[i]};
+		rc = load(&runs[i], data + 2, size - 2, &state, &why);
+		if (rc == 0 && i)
+			rc = run_comparable(&runs[0], "a", &runs[i], labels[i], &why);
+	}
+	bool merge = chance(&state, 3) == 0;
+	for (size_t i = 1; i < n && merge && rc == 0; i++) {
+		rc = run_poolable(&runs[0], "a", &runs[i], labels[i], &why);
+		rc = rc ? rc : run_merge(&runs[0], &runs[i]);
+	}
+	if (merge && rc == 0 && run_judge(&runs[0]) == -ENOMEM)
+		rc = -ENOMEM;
+	if (rc == 0) {
+		FUZZ_REQUIRE(page_make(&p, beside, merge ? 1 : n) == 0);
+		write_all(&p);
+		page_free(&p);
+		p = (struct page){0};
+		FUZZ_REQUIRE(page_make_tables(&p, beside, merge ? 1 : n) == 0);
+		write_all(&p);
+	} else {
 		FUZZ_REQUIRE(rc == -ENOMEM || why.len > 0);
-	report_free(&r);
+	}
+	page_free(&p);
+	for (size_t i = 0; i < 3; i++)
+		run_free(&runs[i]);
 	buf_free(&why);
-	for (size_t i = 0; i < n; i++)
-		close(fd[i]);
 	return 0;
 }

@@ -6,8 +6,9 @@
 #include "base/words.h"
 #include "cli/opt.h"
 #include "cmd/cmd.h"
-#include "cmd/put.h"
-#include "out/table.h"
+#include "out/wrap.h"
+#include "present/page.h"
+#include "run/judge.h"
 
 #include <errno.h>
 #include <math.h>
@@ -22,49 +23,50 @@
 #define RUNS 12
 
 /* A row of `strategy` whose runs take `ms` each, a per mille apart, `user` of them in the program. */
-static void add(struct compare *c, const char *strategy, uint64_t buffer, double ms, double user, double rss)
+static struct run_subject *add(struct run *r, const char *strategy, double buffer, double ms, double user, double rss)
 {
-	struct subject *s = calloc(1, sizeof(*s));
-	s->name = strdup(strategy);
-	s->strategy = strategy_find(strategy);
-	s->buffer = buffer;
-	for (int i = 0; i < RUNS; i++) {
-		double ns = ms * 1e6 * (1 + 0.001 * i);
-		struct sample x = {.wall_ns = (uint64_t)ns,
-				   .user_ns = (uint64_t)(ns * user),
-				   .system_ns = (uint64_t)(ns * (1 - user)),
-				   .peak_rss_bytes = (uint64_t)rss,
-				   .processes = 1};
-		assert_true(vec_push(&s->samples, x));
+	struct buf name = {0};
+	buf_adds(&name, strategy);
+	if (buffer > 0) {
+		buf_addc(&name, ' ');
+		size_format(&name, (uint64_t)buffer);
 	}
-	assert_true(vec_push(&c->subjects, s));
+	struct run_subject *s = run_add_subject(r, buf_str(&name), "s");
+	buf_free(&name);
+	field_set(&s->base, strategy);
+	if (strategy_find(strategy))
+		field_set(&s->strategy, strategy);
+	s->buffer_bytes = buffer > 0 ? buffer : NAN;
+	s->input_bytes = 1 << 20;
+	for (int i = 0; i < RUNS; i++) {
+		double wall = ms * 1e-3 * (1 + 0.001 * i);
+		reals_add(&s->samples[METRIC_TIME], wall);
+		reals_add(&s->samples[METRIC_USER], wall * user);
+		reals_add(&s->samples[METRIC_SYSTEM], wall * (1 - user));
+		reals_add(&s->samples[METRIC_PEAK_RSS], rss);
+	}
+	s->first_run_s = s->samples[METRIC_TIME].v[0];
+	return s;
 }
 
-static struct subject *last(struct compare *c)
+/* Counts: calls in all, of the whole input. */
+static void count(struct run_subject *s, double calls)
 {
-	return c->subjects.v[c->subjects.n - 1];
+	s->counts.known = true;
+	s->counts.counted_bytes = s->input_bytes;
+	s->counts.calls = calls;
+	s->counts.reads = s->counts.writes = s->counts.errors = s->counts.moved_bytes = 0;
+	s->counts.in_calls_s = s->counts.in_calls_resolution_s = s->counts.calls_before_main = 0;
 }
 
-/* Counts for the last row: calls in all, of the whole input. */
-static void count(struct compare *c, uint64_t calls)
+static void start(struct run *r)
 {
-	last(c)->counted = true;
-	last(c)->counted_bytes = c->work.size;
-	last(c)->calls = calls;
-}
-
-static void start(struct compare *c)
-{
-	*c = (struct compare){.opt = {.seed = 1, .min_runs = 5}, .work = {.size = 1 << 20}, .resident = -1};
-	c->env = json_object();
-}
-
-static void end(struct compare *c)
-{
-	for (size_t i = 0; i < c->subjects.n; i++)
-		compare_subject_free(c->subjects.v[i]);
-	vec_free(&c->subjects);
-	json_decref(c->env);
+	run_init(r, "compare", 0, NULL);
+	r->method.known = true;
+	r->method.seed = 1;
+	r->method.input_bytes = 1 << 20;
+	r->method.warmup = 0;
+	r->method.counted = TRUTH_YES;
 }
 
 static void has(const struct buf *b, const char *text)
@@ -80,42 +82,47 @@ static void lacks(const struct buf *b, const char *text)
 }
 
 /* The lesson's three programs, with a scan. */
-static void lesson(struct compare *c)
+static void lesson(struct run *r)
 {
-	start(c);
-	add(c, "fgetc/fputc", 0, 20, 0.9, 1.3e6);
-	count(c, 552);
-	add(c, "read/write", 1, 700, 0.1, 1.3e6);
-	count(c, 2097190);
-	add(c, "read/write", 4096, 2, 0.2, 1.3e6);
-	count(c, 550);
-	add(c, "read/write", 65536, 1.95, 0.2, 1.4e6);
-	count(c, 70);
-	add(c, "one-shot", 0, 3, 0.2, 2.4e6);
-	count(c, 42);
-	assert_int_equal(compare_evaluate(c), 0);
-	/* compare_evaluate() adds up the calls of a summary, which is empty here. */
+	start(r);
+	count(add(r, "fgetc/fputc", 0, 20, 0.9, 1.3e6), 552);
+	count(add(r, "read/write", 1, 700, 0.1, 1.3e6), 2097190);
+	count(add(r, "read/write", 4096, 2, 0.2, 1.3e6), 550);
+	count(add(r, "read/write", 65536, 1.95, 0.2, 1.4e6), 70);
+	count(add(r, "one-shot", 0, 3, 0.2, 2.4e6), 42);
+	assert_int_equal(run_judge(r), 0);
+}
+
+/* The page of the run in `format`. */
+static void show(struct run *r, const char *format, struct buf *out)
+{
+	struct page_run one = {r, "run", "run.json"};
+	struct page p = {0};
+	const struct table_look look = {0};
+	assert_int_equal(page_make(&p, &one, 1), 0);
+	assert_int_equal(page_render(&p, format, &look, out), 0);
+	page_free(&p);
 }
 
 static void the_knee_is_the_least_buffer_that_none_beats(void **state)
 {
 	(void)state;
-	struct compare c;
-	lesson(&c);
-	assert_ptr_equal(compare_knee(&c, "read/write"), c.subjects.v[2]);
-	assert_null(compare_knee(&c, "sendfile"));
-	assert_ptr_equal(compare_fastest(&c), c.subjects.v[3]);
-	assert_true(fabs(compare_slowdown(&c, c.subjects.v[1]) - 700 / 1.95) < 0.01);
-	end(&c);
+	struct run r;
+	lesson(&r);
+	assert_ptr_equal(run_knee(&r, "read/write"), &r.subjects.v[2]);
+	assert_null(run_knee(&r, "sendfile"));
+	assert_ptr_equal(run_fastest(&r), &r.subjects.v[3]);
+	assert_true(fabs(r.subjects.v[1].judged.slowdown - 700 / 1.95) < 0.01);
+	run_free(&r);
 }
 
 static void sentences_come_from_the_rows(void **state)
 {
 	(void)state;
-	struct compare c;
+	struct run r;
 	struct buf out = {0};
-	lesson(&c);
-	compare_lessons(&c, &out);
+	lesson(&r);
+	compare_lessons(&r, &out);
 	has(&out, "read/write with 1 B at a time makes 2,097,190 calls");
 	has(&out, "90 % of its CPU time in the kernel");
 	has(&out, "with 4 KiB it makes 550 calls");
@@ -125,152 +132,158 @@ static void sentences_come_from_the_rows(void **state)
 	has(&out, "90 % of its CPU time is spent outside the kernel");
 	has(&out, "1.5 times slower all the same");
 	buf_free(&out);
-	end(&c);
+	run_free(&r);
 }
 
 /* What chance may have made is not told as a finding. */
 static void no_difference_is_no_sentence(void **state)
 {
 	(void)state;
-	struct compare c;
+	struct run r;
 	struct buf out = {0};
-	start(&c);
-	add(&c, "sendfile", 0, 10, 0.1, 1e6);
-	add(&c, "splice", 0, 10.001, 0.1, 1e6);
-	assert_int_equal(compare_evaluate(&c), 0);
-	assert_int_equal(compare_relate(&c), 0);
-	assert_true(c.subjects.v[1]->same_as_reference);
-	compare_lessons(&c, &out);
-	has(&out, "No difference in time is seen between sendfile and splice");
-	buf_clear(&out);
-	c.opt.reference = "sendfile";
-	compare_show(&c, &out, NULL);
+	start(&r);
+	add(&r, "sendfile", 0, 10, 0.1, 1e6);
+	add(&r, "splice", 0, 10.001, 0.1, 1e6);
+	field_set(&r.method.reference, "sendfile");
+	assert_int_equal(compare_tell(&r), 0);
+	assert_true(r.subjects.v[1].judged.same_as_reference);
+	assert_non_null(strstr(r.lessons.v[0], "No difference in time is seen between sendfile and splice"));
+	show(&r, "text", &out);
 	has(&out, "no difference seen");
+	field_set(&r.method.reference, "tee");
+	assert_int_equal(run_judge(&r), -EINVAL);
 	buf_free(&out);
-	end(&c);
+	run_free(&r);
 }
 
 static void memory_is_not_said_to_grow_where_it_does_not(void **state)
 {
 	(void)state;
-	struct compare c;
+	struct run r;
 	struct buf out = {0};
-	start(&c);
-	add(&c, "read/write", 4096, 2, 0.2, 1.4e6);
-	add(&c, "one-shot", 0, 3, 0.2, 1.41e6);
-	assert_int_equal(compare_evaluate(&c), 0);
-	compare_lessons(&c, &out);
+	start(&r);
+	add(&r, "read/write", 4096, 2, 0.2, 1.4e6);
+	add(&r, "one-shot", 0, 3, 0.2, 1.41e6);
+	assert_int_equal(run_judge(&r), 0);
+	compare_lessons(&r, &out);
 	has(&out, "too small for that to show");
 	lacks(&out, "slower");
 	buf_free(&out);
-	end(&c);
+	run_free(&r);
 }
 
 static void a_row_that_cannot_run_is_no_figure(void **state)
 {
 	(void)state;
-	struct compare c;
+	struct run r;
 	struct buf out = {0};
-	lesson(&c);
-	add(&c, "O_DIRECT", 4096, 1, 0.2, 1e6);
-	vec_free(&last(&c)->samples);
-	last(&c)->unable = strdup("Invalid argument");
-	assert_int_equal(compare_evaluate(&c), 0);
-	assert_int_equal(compare_relate(&c), 0);
-	compare_warn_find(&c);
-	assert_int_equal(compare_show(&c, &out, NULL), 0);
-	compare_notes(&c, &out);
+	lesson(&r);
+	struct run_subject *s = run_add_subject(&r, "O_DIRECT 4K", "s");
+	field_set(&s->base, "O_DIRECT");
+	field_set(&s->strategy, "O_DIRECT");
+	field_set(&s->unable, "Invalid argument");
+	assert_int_equal(compare_tell(&r), 0);
+	show(&r, "text", &out);
 	has(&out, "O_DIRECT 4K cannot run here: Invalid argument");
 	lacks(&out, "nan");
-	assert_ptr_equal(compare_fastest(&c), c.subjects.v[3]);
+	assert_ptr_equal(run_fastest(&r), &r.subjects.v[3]);
 	buf_free(&out);
-	end(&c);
+	run_free(&r);
 }
 
-static bool warned(const struct compare *c, enum warning w)
+/* The warning of that name; NULL: there is none. */
+static const struct run_warning *warning(const struct run *r, const char *name)
 {
-	return c->warned & 1u << w;
+	for (size_t i = 0; i < r->warnings.n; i++)
+		if (strcmp(r->warnings.v[i].name, name) == 0)
+			return &r->warnings.v[i];
+	return NULL;
+}
+
+static void has_warning(const struct run *r, const char *name, const char *text)
+{
+	const struct run_warning *w = warning(r, name);
+	if (!w || !strstr(w->text, text))
+		fail_msg("the warning %s does not say '%s': %s", name, text, w ? w->text : "(none)");
 }
 
 static void warnings_have_their_reasons(void **state)
 {
 	(void)state;
-	struct compare c;
-	struct buf out = {0};
-	lesson(&c);
-	compare_warn_find(&c);
-	assert_true(warned(&c, WARN_SHORT));
-	assert_false(warned(&c, WARN_SPREAD) || warned(&c, WARN_NOISY) || warned(&c, WARN_OUTLIERS));
-	assert_false(warned(&c, WARN_MEMORY_FS) || warned(&c, WARN_NO_RSS) || warned(&c, WARN_NOT_COLD));
-	c.other_share = 0.5;
-	c.steal_share = 0.5;
-	c.fs = (struct env_fs){.in_memory = true, .compresses = true, .shares_extents = true};
-	c.opt.cold = true;
-	c.resident = 0.25;
-	c.subjects.v[0]->samples.v[0].wall_ns *= 9;
-	c.subjects.v[1]->has_first = true;
-	c.subjects.v[1]->first.wall_ns = 2000000000;
-	c.subjects.v[3]->buffer = 4 << 20;
-	json_object_set_new(c.env, "cpu", json_pack("{s:s}", "governor", "powersave"));
-	json_object_set_new(c.env, "kernel", json_pack("{s:[s]}", "debug_options", "CONFIG_KASAN"));
-	assert_int_equal(compare_evaluate(&c), 0);
-	compare_warn_find(&c);
-	static const enum warning expected[] = {WARN_NOISY,    WARN_STEAL,     WARN_MEMORY_FS,  WARN_COMPRESSES,
-						WARN_SHARED,   WARN_GOVERNOR,  WARN_NOT_COLD,   WARN_DEBUG_KERNEL,
-						WARN_OUTLIERS, WARN_FIRST_RUN, WARN_SMALL_INPUT};
+	struct run r;
+	lesson(&r);
+	assert_int_equal(compare_tell(&r), 0);
+	assert_non_null(warning(&r, "short_runs"));
+	assert_int_equal(r.warnings.n, 1);
+	r.method.other_cpu_share = 0.5;
+	r.method.steal_share = 0.5;
+	r.env.file_system.in_memory = r.env.file_system.compresses = r.env.file_system.shares_extents = TRUTH_YES;
+	r.method.cold = TRUTH_YES;
+	r.method.input_resident_share = 0.25;
+	r.method.warmup = 1;
+	r.subjects.v[0].samples[METRIC_TIME].v[0] *= 9;
+	r.subjects.v[1].first_run_s = 2;
+	r.subjects.v[3].buffer_bytes = 4 << 20;
+	field_set(&r.env.cpu.governor, "powersave");
+	strings_add(&r.env.kernel.debug_options, "CONFIG_KASAN");
+	assert_int_equal(compare_tell(&r), 0);
+	static const char *const expected[] = {
+		"noisy_machine",  "steal",     "memory_file_system", "compressing_file_system",
+		"shared_extents", "governor",  "not_cold",           "debug_kernel",
+		"outliers",       "first_run", "small_input"};
 	for (size_t i = 0; i < sizeof(expected) / sizeof(*expected); i++)
-		if (!warned(&c, expected[i]))
-			fail_msg("warning %d is missing", expected[i]);
-	compare_warn_say(&c, "! ", &out);
-	has(&out, "(fgetc/fputc: 1 of 12)");
-	has(&out, "read/write 1: 2.00 s and then ");
-	lacks(&out, "this machine was busy when it began");
-	json_t *names = compare_warn_json(&c);
-	assert_true(json_array_size(names) >= 11);
-	json_decref(names);
+		if (!warning(&r, expected[i]))
+			fail_msg("the warning %s is missing", expected[i]);
+	has_warning(&r, "outliers", "(fgetc/fputc: 1 of 12)");
+	has_warning(&r, "first_run", "read/write 1: 2.00 s and then ");
+	assert_null(warning(&r, "load"));
 	/* Without a warm-up the first timed run is looked at, against the others. */
-	c.subjects.v[1]->has_first = false;
-	assert_false(compare_first_differs(c.subjects.v[1]));
-	c.subjects.v[1]->samples.v[0].wall_ns = 3000000000;
-	assert_true(compare_first_differs(c.subjects.v[1]));
-	assert_true(compare_first_s(c.subjects.v[1]) == 3);
+	r.method.warmup = 0;
+	r.subjects.v[1].first_run_s = r.subjects.v[1].samples[METRIC_TIME].v[0];
+	assert_false(compare_first_differs(&r, &r.subjects.v[1]));
+	r.subjects.v[1].first_run_s = r.subjects.v[1].samples[METRIC_TIME].v[0] = 3;
+	assert_true(compare_first_differs(&r, &r.subjects.v[1]));
 	/* Many rows are not all named; a run too short to tell what else ran goes by the load before it. */
-	for (size_t i = 0; i < c.subjects.n; i++)
-		c.subjects.v[i]->samples.v[1].wall_ns *= 9;
-	c.other_share = -1;
-	json_object_set_new(c.env, "load", json_pack("{s:f}", "1min", 3.5));
-	json_object_set_new(c.env, "cpu", json_pack("{s:i}", "online", 2));
-	assert_int_equal(compare_evaluate(&c), 0);
-	c.warned = 0;
-	compare_warn_find(&c);
-	assert_true(warned(&c, WARN_LOAD) && !warned(&c, WARN_NOISY));
-	buf_clear(&out);
-	compare_warn_say(&c, "! ", &out);
-	has(&out, "this machine was busy when it began (load average 3.50)");
-	has(&out, " and 1 more)");
-	buf_free(&out);
-	end(&c);
+	for (size_t i = 0; i < r.subjects.n; i++)
+		r.subjects.v[i].samples[METRIC_TIME].v[1] *= 9;
+	r.method.other_cpu_share = NAN;
+	r.env.load.one = 3.5;
+	r.env.cpu.online = 2;
+	assert_int_equal(compare_tell(&r), 0);
+	assert_null(warning(&r, "noisy_machine"));
+	has_warning(&r, "load", "this machine was busy when it began (load average 3.50)");
+	has_warning(&r, "outliers", " and 1 more)");
+	run_free(&r);
 }
 
+/* Where struct sample has each metric. */
 static void a_saved_run_has_every_sample(void **state)
 {
 	(void)state;
-	struct compare c;
-	lesson(&c);
-	c.argv = (char *[]){"compare"};
-	c.argc = 1;
-	assert_int_equal(compare_relate(&c), 0);
-	json_t *doc = compare_document(&c);
-	assert_non_null(doc);
-	const json_t *results = json_object_get(doc, "results");
-	assert_int_equal(json_array_size(results), 5);
-	const json_t *row = json_array_get(results, 2);
-	assert_string_equal(json_string_value(json_object_get(row, "name")), "read/write 4K");
-	assert_int_equal(json_array_size(json_object_get(row, "samples_s")), RUNS);
-	assert_true(json_real_value(json_array_get(json_object_get(row, "samples_s"), 0)) == 0.002);
-	assert_int_equal(json_integer_value(json_object_get(row, "peak_rss_bytes")), 1300000);
-	json_decref(doc);
-	end(&c);
+	struct compare c = {.opt = {.seed = 1}, .work = {.size = 1 << 20}, .resident = -1};
+	struct buf why = {0};
+	struct subject *s = calloc(1, sizeof(*s));
+	s->name = strdup("read/write");
+	s->strategy = strategy_find("read/write");
+	s->buffer = 4096;
+	for (uint64_t i = 1; i <= RUNS; i++)
+		assert_true(vec_push(&s->samples, (struct sample){.wall_ns = 2000000 + i,
+								  .peak_rss_bytes = 1300000,
+								  .minor_faults = i,
+								  .status = 3 << 8}));
+	assert_true(vec_push(&c.subjects, s));
+	run_init(&c.run, "compare", 0, NULL);
+	assert_int_equal(compare_fill(&c, &why), 0);
+	const struct run_subject *row = run_find(&c.run, "read/write 4K");
+	assert_non_null(row);
+	assert_int_equal(row->samples[METRIC_TIME].n, RUNS);
+	assert_true(row->samples[METRIC_TIME].v[0] == 0.002000001);
+	assert_true(row->samples[METRIC_MINOR_FAULTS].v[4] == 5 && row->samples[METRIC_STATUS].v[0] == 3);
+	assert_true(run_median(row, METRIC_PEAK_RSS) == 1300000);
+	run_free(&c.run);
+	compare_subject_free(s);
+	vec_free(&c.subjects);
+	buf_free(&why);
 }
 
 static void words_are_split_as_a_shell_does(void **state)
@@ -293,9 +306,8 @@ static void words_are_split_as_a_shell_does(void **state)
 static void placeholders_are_filled_and_quoted(void **state)
 {
 	(void)state;
-	struct compare c;
+	struct compare c = {0};
 	struct buf why = {0};
-	start(&c);
 	c.work.out = (char[]){"/tmp/it's"};
 	struct parameters n = {.v = &(struct parameter){(char[]){"n"}, (char[]){"7"}}, .n = 1};
 	char **v = compare_command_argv(&c, "dd if={in} of={out} bs={buffer} {n} {other} {", 4096, &n, "/a b", &why);
@@ -310,7 +322,6 @@ static void placeholders_are_filled_and_quoted(void **state)
 	words_free(v);
 	assert_null(compare_command_argv(&c, "", 0, NULL, "in", &why));
 	buf_free(&why);
-	end(&c);
 }
 
 static void parameters_are_combined(void **state)
@@ -340,54 +351,55 @@ static void parameters_are_combined(void **state)
 static void commands_are_scanned(void **state)
 {
 	(void)state;
-	struct compare c;
+	struct run r;
 	struct buf out = {0};
-	start(&c);
-	for (uint64_t buffer = 1024; buffer <= 65536; buffer *= 8)
-		add(&c, "dd bs={buffer}", buffer, 20.0 - (double)buffer / 8192, 0.5, 2e6);
-	for (size_t k = 0; k < c.subjects.n; k++)
+	start(&r);
+	for (double buffer = 1024; buffer <= 65536; buffer *= 8)
+		add(&r, "dd bs={buffer}", buffer, 20.0 - buffer / 8192, 0.5, 2e6);
+	for (size_t k = 0; k < r.subjects.n; k++)
 		for (size_t i = 0; i < RUNS; i += 2)
-			c.subjects.v[k]->samples.v[i].wall_ns *= 3;
-	assert_int_equal(compare_evaluate(&c), 0);
-	assert_string_equal(compare_scanned(&c), "dd bs={buffer}");
-	compare_lessons(&c, &out);
+			r.subjects.v[k].samples[METRIC_TIME].v[i] *= 3;
+	assert_int_equal(run_judge(&r), 0);
+	assert_string_equal(run_scanned(&r), "dd bs={buffer}");
+	compare_lessons(&r, &out);
 	has(&out,
 	    "dd bs={buffer}: From a buffer of 1 KiB on, no larger one is seen to gain 10 % (some do by their medians");
 	buf_clear(&out);
-	assert_int_equal(compare_draw_scan(&c, 0, &out), 0);
+	show(&r, "html", &out);
 	has(&out, "stops paying: 1K");
-	lacks(&out, "system calls");
+	lacks(&out, "system calls</");
 	buf_free(&out);
-	end(&c);
+	run_free(&r);
 }
 
 /* One run of each: no claim, no interval. */
 static void one_run_proves_nothing(void **state)
 {
 	(void)state;
-	struct compare c;
+	struct run r;
 	struct buf out = {0};
-	lesson(&c);
-	for (size_t i = 0; i < c.subjects.n; i++)
-		c.subjects.v[i]->samples.n = 1;
-	assert_int_equal(compare_evaluate(&c), 0);
-	assert_int_equal(compare_relate(&c), 0);
-	assert_false(compare_slower(&c, c.subjects.v[1], c.subjects.v[2]));
-	assert_true(isnan(c.subjects.v[1]->relative_ci.low));
-	assert_ptr_equal(compare_knee(&c, "read/write"), c.subjects.v[2]);
-	compare_lessons(&c, &out);
+	lesson(&r);
+	for (size_t i = 0; i < r.subjects.n; i++)
+		for (size_t m = 0; m < METRICS; m++)
+			r.subjects.v[i].samples[m].n = r.subjects.v[i].samples[m].n ? 1 : 0;
+	assert_int_equal(run_judge(&r), 0);
+	assert_false(run_slower(&r, &r.subjects.v[1], &r.subjects.v[2]));
+	assert_true(isnan(r.subjects.v[1].judged.relative_ci.low));
+	assert_ptr_equal(run_knee(&r, "read/write"), &r.subjects.v[2]);
+	compare_lessons(&r, &out);
 	assert_string_equal(buf_str(&out), "One run of each cannot tell a difference from chance: give more --runs.\n");
 	buf_free(&out);
-	end(&c);
+	run_free(&r);
 }
 
 static void what_is_left_is_estimated(void **state)
 {
 	(void)state;
-	struct compare c;
-	start(&c);
-	add(&c, "sendfile", 0, 100, 0.1, 1e6);
-	c.subjects.v[0]->samples.n = 2;
+	struct subject s = {.samples = {0}};
+	struct subject *one = &s;
+	struct compare c = {.subjects = {&one, 1, 1}};
+	for (int i = 0; i < 2; i++)
+		assert_true(vec_push(&s.samples, (struct sample){.wall_ns = 100000000}));
 	c.opt.runs = c.opt.min_runs = 5;
 	double left = compare_left_s(&c, 0.2);
 	assert_true(left > 0.29 && left < 0.31);
@@ -401,7 +413,7 @@ static void what_is_left_is_estimated(void **state)
 	c.opt.min_time = 1000000000u;
 	left = compare_left_s(&c, 0.2);
 	assert_true(left > 0.79 && left < 0.81);
-	end(&c);
+	vec_free(&s.samples);
 }
 
 /* Completion and help know each strategy. */
@@ -427,7 +439,7 @@ static void prose_is_wrapped(void **state)
 {
 	(void)state;
 	struct buf out = {0};
-	put_lines(&out, "", "one two three four five\nsix\n\na-very-very-very-long-word x\n", 21);
+	wrap_lines(&out, "", "one two three four five\nsix\n\na-very-very-very-long-word x\n", 21);
 	assert_string_equal(buf_str(&out), "one two three four\nfive\nsix\n\na-very-very-very-long-word\nx\n");
 	buf_clear(&out);
 	count_human(&out, 20971550);

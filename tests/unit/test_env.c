@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,28 +13,58 @@
 
 #include <cmocka.h>
 
+static struct env *collect(const char *dir)
+{
+	static struct env e;
+	fields_free(&env_fields, &e);
+	env_collect(&e, dir);
+	return &e;
+}
+
 static void the_machine_is_described(void **state)
 {
 	(void)state;
-	json_t *env = env_collect("/");
-	assert_non_null(env);
+	const struct env *e = collect("/");
 	struct utsname u;
 	uname(&u);
-	const json_t *kernel = json_object_get(env, "kernel");
-	assert_string_equal(json_string_value(json_object_get(kernel, "release")), u.release);
-	assert_true(json_integer_value(json_object_get(json_object_get(env, "memory"), "total_bytes")) > 1 << 20);
-	const char *date = json_string_value(json_object_get(env, "date"));
-	assert_int_equal(strlen(date), strlen("2026-01-01T00:00:00+00:00"));
-	assert_true(json_is_object(json_object_get(env, "file_system")));
-	json_decref(env);
+	assert_string_equal(e->kernel.release, u.release);
+	assert_true(e->memory.total_bytes > 1 << 20);
+	assert_int_equal(strlen(e->date), strlen("2026-01-01T00:00:00+00:00"));
+	assert_true(e->file_system.known && *e->file_system.type);
 }
 
 static void without_a_folder_there_is_no_file_system(void **state)
 {
 	(void)state;
-	json_t *env = env_collect(NULL);
-	assert_true(json_is_null(json_object_get(env, "file_system")));
-	json_decref(env);
+	assert_false(collect(NULL)->file_system.known);
+}
+
+/* As JSON and back; what it lacks, or holds in addition, is no error, and what is of another type is. */
+static void an_environment_survives_the_file(void **state)
+{
+	(void)state;
+	const struct env *e = collect("/");
+	struct env back;
+	struct buf text = {0};
+	struct buf why = {0};
+	json_t *o = fields_write(&env_fields, e, 0);
+	json_object_set_new(o, "news", json_true());
+	fields_init(&env_fields, &back);
+	assert_int_equal(fields_read(&env_fields, &back, o, 0, &why), 0);
+	assert_int_equal(env_differences(e, &back, &text), 0);
+	assert_string_equal(back.kernel.version, e->kernel.version);
+	fields_free(&env_fields, &back);
+	json_object_clear(o);
+	assert_int_equal(fields_read(&env_fields, &back, o, 0, &why), 0);
+	assert_null(back.host);
+	assert_true(back.cpu.turbo == TRUTH_UNKNOWN || !back.cpu.known);
+	json_object_set_new(o, "host", json_integer(1));
+	assert_int_equal(fields_read(&env_fields, &back, o, 0, &why), -EINVAL);
+	assert_non_null(strstr(buf_str(&why), "'host'"));
+	fields_free(&env_fields, &back);
+	json_decref(o);
+	buf_free(&text);
+	buf_free(&why);
 }
 
 static void proc_is_its_own_mount(void **state)
@@ -50,25 +81,29 @@ static void equal_environments_do_not_differ(void **state)
 {
 	(void)state;
 	struct buf text = {0};
-	json_t *a = env_collect(NULL);
-	json_t *b = json_deep_copy(a);
-	assert_int_equal(env_differences(a, b, &text), 0);
-	json_object_set_new(json_object_get(b, "kernel"), "release", json_string("9.9"));
-	assert_int_equal(env_differences(a, b, &text), 1);
+	struct env a = {0}, b = {0};
+	env_collect(&a, NULL);
+	env_collect(&b, NULL);
+	assert_int_equal(env_differences(&a, &b, &text), 0);
+	field_set(&b.kernel.release, "9.9");
+	assert_int_equal(env_differences(&a, &b, &text), 1);
 	assert_non_null(strstr(buf_str(&text), "| 9.9\n"));
-	json_object_del(b, "mitigations");
-	json_object_set_new(a, "mitigations", json_pack("{s:s, s:s}", "meltdown", "PTI", "mds", "Not affected"));
-	assert_int_equal(env_differences(a, b, &text), 3);
-	json_object_set_new(json_object_get(a, "kernel"), "debug_options", json_array());
-	json_object_set_new(json_object_get(b, "kernel"), "debug_options", json_pack("[s,s]", "CONFIG_A", "CONFIG_B"));
-	json_object_set_new(json_object_get(a, "cpu"), "turbo", json_true());
-	json_object_set_new(json_object_get(b, "cpu"), "turbo", json_false());
-	assert_int_equal(env_differences(a, b, &text), 5);
+	fields_free(&env_fields, &a);
+	fields_free(&env_fields, &b);
+	texts_add(&a.mitigations, "meltdown", "PTI");
+	texts_add(&a.mitigations, "mds", "Not affected");
+	assert_int_equal(env_differences(&a, &b, &text), 2);
+	a.kernel.debug_options.known = true;
+	strings_add(&b.kernel.debug_options, "CONFIG_A");
+	strings_add(&b.kernel.debug_options, "CONFIG_B");
+	a.cpu.turbo = TRUTH_YES;
+	b.cpu.turbo = TRUTH_NO;
+	assert_int_equal(env_differences(&a, &b, &text), 4);
 	assert_non_null(strstr(buf_str(&text), "kernel debug options: none | CONFIG_A, CONFIG_B\n"));
 	assert_non_null(strstr(buf_str(&text), "turbo: on | off\n"));
 	buf_free(&text);
-	json_decref(a);
-	json_decref(b);
+	fields_free(&env_fields, &a);
+	fields_free(&env_fields, &b);
 }
 
 static void activity_only_grows(void **state)
@@ -105,9 +140,13 @@ static void hypervisors_have_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_machine_is_described), cmocka_unit_test(without_a_folder_there_is_no_file_system),
-		cmocka_unit_test(proc_is_its_own_mount),    cmocka_unit_test(equal_environments_do_not_differ),
-		cmocka_unit_test(activity_only_grows),      cmocka_unit_test(a_kernels_configuration_tells),
+		cmocka_unit_test(the_machine_is_described),
+		cmocka_unit_test(without_a_folder_there_is_no_file_system),
+		cmocka_unit_test(an_environment_survives_the_file),
+		cmocka_unit_test(proc_is_its_own_mount),
+		cmocka_unit_test(equal_environments_do_not_differ),
+		cmocka_unit_test(activity_only_grows),
+		cmocka_unit_test(a_kernels_configuration_tells),
 		cmocka_unit_test(hypervisors_have_names),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

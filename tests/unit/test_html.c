@@ -1,6 +1,7 @@
 #include "base/buf.h"
 #include "out/html.h"
 #include "out/table.h"
+#include "present/machine.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -36,11 +37,17 @@ static void a_page_holds_all_it_needs_and_nothing_else(void **state)
 	struct table *t = table_new(&(struct column){"name", HOSTILE, 0}, 1);
 	table_row(t);
 	table_string(t, 0, HOSTILE);
-	json_t *env = json_pack("{s:s, s:{s:i, s:[s,s], s:n}}", "host", HOSTILE, "cpu", "online", 2, "flags", "a",
-				HOSTILE, "mhz");
-	json_t *other = json_pack("{s:s, s:{s:i, s:[s]}}", "host", HOSTILE, "cpu", "online", 4, "flags", "a");
-	const json_t *envs[] = {env, other};
-	const char *names[] = {HOSTILE, "b"};
+	struct run one, other;
+	run_init(&one, "compare", 0, NULL);
+	run_init(&other, "compare", 0, NULL);
+	one.env.known = true;
+	field_set(&one.env.host, HOSTILE);
+	field_set(&other.env.host, HOSTILE);
+	one.env.cpu.online = 2;
+	other.env.cpu.online = 4;
+	strings_add(&one.env.kernel.debug_options, HOSTILE);
+	strings_add(&other.env.kernel.debug_options, "a");
+	const struct page_run runs[] = {{&one, HOSTILE, ""}, {&other, "b", ""}};
 	html_begin(&b, HOSTILE, HOSTILE);
 	html_lessons(&b, HOSTILE, "one\n" HOSTILE);
 	html_warnings(&b, HOSTILE, HOSTILE);
@@ -48,7 +55,7 @@ static void a_page_holds_all_it_needs_and_nothing_else(void **state)
 	html_table(&b, HOSTILE, t, HOSTILE);
 	html_figure(&b, draw, &ok);
 	html_figure(&b, draw, &nothing);
-	html_environments(&b, names, envs, 2);
+	machine_html(runs, 2, &b);
 	html_end(&b, HOSTILE);
 	assert_false(b.failed);
 	assert_int_equal(count(b.s, "<script>"), 1);
@@ -64,8 +71,8 @@ static void a_page_holds_all_it_needs_and_nothing_else(void **state)
 	assert_int_equal(count(b.s, "<section class=\"warn\">"), 1);
 	assert_int_equal(count(b.s, "<div"), count(b.s, "</div>"));
 	table_free(t);
-	json_decref(env);
-	json_decref(other);
+	run_free(&one);
+	run_free(&other);
 	buf_free(&b);
 }
 

@@ -3,8 +3,6 @@
 
 #include "base/diag.h"
 #include "bench/stop.h"
-#include "cmd/put.h"
-#include "run/run.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -38,27 +36,27 @@ static const struct opt options[] = {
 	{.name = "format",
 	 .arg = "FORMAT",
 	 .parse = opt_word,
-	 .offset = offsetof(struct bench_shared, format),
-	 .help = "text (default), markdown, or json: the saved run",
+	 .offset = offsetof(struct bench_shared, show.format),
+	 .help = "text (default), csv, markdown, html, or json: the saved run",
 	 .complete = COMPLETE_WORDS,
-	 .words = "text markdown json"},
+	 .words = "text csv markdown html json"},
 	{.letter = 'o',
 	 .name = "output",
 	 .arg = "FILE",
 	 .parse = opt_string,
-	 .offset = offsetof(struct bench_shared, out),
+	 .offset = offsetof(struct bench_shared, show.output),
 	 .help = "write the result to FILE instead of standard output",
 	 .complete = COMPLETE_FILE},
 	{.name = "save",
 	 .arg = "RUN.json",
 	 .parse = opt_string,
-	 .offset = offsetof(struct bench_shared, save),
+	 .offset = offsetof(struct bench_shared, show.save),
 	 .help = "save the run with every sample, for sctrace report",
 	 .complete = COMPLETE_FILE},
 	{.name = "svg",
 	 .arg = "FILE",
 	 .parse = opt_svg,
-	 .offset = offsetof(struct bench_shared, svg),
+	 .offset = offsetof(struct bench_shared, show.svg),
 	 .help = "draw the results of all tests below each other",
 	 .complete = COMPLETE_FILE},
 	{.letter = 'q',
@@ -84,56 +82,52 @@ static const struct opt_command face = {
 		  "Each test has a --help of its own. How to read the results: sctrace-bench(1).",
 };
 
-/* The number behind `key` (" width=\"") in the first lines of a picture; 0 where there is none. */
-static int svg_number(const char *svg, const char *key)
+static struct run_method *method_of(struct run_methods *m, const char *test)
 {
-	const char *p = strstr(svg, key);
-	return p ? atoi(p + strlen(key)) : 0;
+	const struct {
+		const char *test;
+		struct run_method *method;
+	} all[] = {{"syscall", &m->syscall},
+		   {"switch", &m->switches},
+		   {"sched", &m->sched},
+		   {"latency", &m->latency},
+		   {"load", &m->load}};
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		if (strcmp(all[i].test, test) == 0)
+			return all[i].method;
+	return NULL;
 }
 
-/* Puts a picture below what `all` holds: `*height` grows by it. */
-static void stack_picture(struct buf *all, int *width, int *height, const char *svg)
+/* Moves what a test found over to the page: its method, its subjects, its notes. */
+static void take_over(struct bench_session *s, struct bench_session *part, const char *test)
 {
-	int w = svg_number(svg, " width=\"");
-	int h = svg_number(svg, " height=\"");
-	if (w <= 0 || h <= 0 || strncmp(svg, "<svg ", 5) != 0)
-		return;
-	buf_addf(all, "<svg y=\"%d\" %s", *height, svg + 5);
-	*width = w > *width ? w : *width;
-	*height += h;
-}
-
-/* Moves what a test found over to the page: its first table, its results, its notes. */
-static void take_over(struct bench_session *s, struct bench_session *part, const char *name)
-{
-	size_t i;
-	json_t *result;
-	struct buf title = {0};
-	struct buf prefix = {0};
-	buf_addf(&prefix, "%s: ", name);
-	buf_add(&title, part->head.s, part->head.len);
-	if (title.len)
-		buf_truncate(&title, title.len - 1); /* the last newline */
-	if (part->parts.n) {
-		bench_add_table(s, buf_str(&title), part->parts.v[0].table);
-		part->parts.v[0].table = NULL;
-	}
-	buf_free(&title);
-	json_array_foreach(run_results(part->run), i, result)
-	{
+	struct run_method *to = method_of(&s->run.methods, test);
+	struct buf text = {0};
+	s->run.methods.known = true;
+	*to = part->run.method;
+	fields_init(&run_method_fields, &part->run.method);
+	buf_add(&text, part->head.s, part->head.len);
+	buf_truncate(&text, text.len ? text.len - 1 : 0); /* the last newline */
+	texts_add(&s->run.heads, test, buf_str(&text));
+	for (size_t i = 0; i < part->run.subjects.n; i++) {
 		/* A pipe is an operation and a switch: names stay apart. */
-		const char *short_name = json_string_value(json_object_get(result, "name"));
-		json_object_set_new(result, "name", json_sprintf("%s %s", name, short_name ? short_name : "?"));
-		json_object_set_new(result, "test", json_string(name));
-		json_array_append(run_results(s->run), result);
+		struct run_subject *x = &part->run.subjects.v[i];
+		buf_clear(&text);
+		buf_addf(&text, "%s %s", test, x->name);
+		field_set(&x->name, buf_str(&text));
+		field_set(&x->test, test);
+		if (!vec_push(&s->run.subjects, *x))
+			s->err = -ENOMEM;
+		else
+			fields_init(&run_subject_fields, x); /* moved */
 	}
-	json_object_set(json_object_get(s->run, "method"), name, json_object_get(part->run, "method"));
-	put_lines(&s->notes, buf_str(&prefix), buf_str(&part->notes), 0);
-	buf_free(&prefix);
+	for (size_t i = 0; i < part->run.notes.n; i++)
+		bench_note(s, "%s: %s", test, part->run.notes.v[i]);
+	buf_free(&text);
 }
 
 /* One test; 0, or an exit status that ends all. */
-static int run_one(struct bench_session *s, const struct shortened *p, struct buf *pictures, int *width, int *height)
+static int run_one(struct bench_session *s, const struct shortened *p)
 {
 	struct bench_session part;
 	char *argv[WORDS_MAX + 4] = {(char *)p->test->name};
@@ -152,20 +146,14 @@ static int run_one(struct bench_session *s, const struct shortened *p, struct bu
 	s->err = part.err;
 	if (!s->err)
 		take_over(s, &part, p->test->name);
-	if (part.svg)
-		stack_picture(pictures, width, height, part.svg);
 	return bench_quit(&part, 0);
 }
 
 int cmd_bench_all(int argc, char **argv)
 {
 	struct bench_session s = {.o = calloc(1, sizeof(struct bench_shared))};
-	struct buf pictures = {0};
-	struct buf svg = {0};
 	int first;
 	int status;
-	int width = 0;
-	int height = 0;
 	if (!s.o)
 		return EXIT_OWN;
 	if (!bench_parse(&face, s.o, argc, argv, &first, &status))
@@ -175,16 +163,7 @@ int cmd_bench_all(int argc, char **argv)
 		return bench_quit(&s, EXIT_USAGE);
 	}
 	status = bench_begin(&s, s.o, "bench", argc - 1, argv + 1);
-	if (!status)
-		json_object_set_new(s.run, "method", json_object());
 	for (size_t i = 0; i < TESTS && !status && !s.err && !stop_signal(); i++)
-		status = run_one(&s, &shortened[i], &pictures, &width, &height);
-	buf_addf(&svg,
-		 "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d "
-		 "%d\">\n%s</svg>\n",
-		 width, height, width, height, buf_str(&pictures));
-	s.svg = height ? buf_take(&svg) : NULL;
-	buf_free(&svg);
-	buf_free(&pictures);
+		status = run_one(&s, &shortened[i]);
 	return status ? bench_quit(&s, status) : bench_end(&s);
 }

@@ -7,16 +7,16 @@
 #include "bench/place.h"
 #include "cli/opt.h"
 #include "measure/env.h"
-#include "out/table.h"
+#include "present/page.h"
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* Options that every test takes; the first member of each test's settings, so that offsets are the same. */
 struct bench_shared {
-	const char *save, *svg, *format, *out, *dir;
+	struct page_options show;
+	const char *dir;
 	int runs;         /* 0: the test's own default */
 	uint64_t time_ns; /* 0: the test's own default */
 	bool time_given;
@@ -50,28 +50,28 @@ opt_parse_fn bench_opt_time;
 		{.name = "format",                                                                                     \
 		 .arg = "FORMAT",                                                                                      \
 		 .parse = opt_word,                                                                                    \
-		 .help = "text (default), csv, markdown, or json: the saved run",                                      \
-		 .offset = offsetof(struct bench_shared, format),                                                      \
+		 .help = "text (default), csv, markdown, html, or json: the saved run",                                \
+		 .offset = offsetof(struct bench_shared, show.format),                                                 \
 		 .complete = COMPLETE_WORDS,                                                                           \
-		 .words = "text csv markdown json"},                                                                   \
+		 .words = "text csv markdown html json"},                                                              \
 		{.letter = 'o',                                                                                        \
 		 .name = "output",                                                                                     \
 		 .arg = "FILE",                                                                                        \
 		 .parse = opt_string,                                                                                  \
 		 .help = "write the result to FILE instead of standard output",                                        \
-		 .offset = offsetof(struct bench_shared, out),                                                         \
+		 .offset = offsetof(struct bench_shared, show.output),                                                 \
 		 .complete = COMPLETE_FILE},                                                                           \
 		{.name = "save",                                                                                       \
 		 .arg = "RUN.json",                                                                                    \
 		 .parse = opt_string,                                                                                  \
 		 .help = "save the run with every sample, for sctrace report",                                         \
-		 .offset = offsetof(struct bench_shared, save),                                                        \
+		 .offset = offsetof(struct bench_shared, show.save),                                                   \
 		 .complete = COMPLETE_FILE},                                                                           \
 		{.name = "svg",                                                                                        \
 		 .arg = "FILE",                                                                                        \
 		 .parse = opt_string,                                                                                  \
 		 .help = "draw the result",                                                                            \
-		 .offset = offsetof(struct bench_shared, svg),                                                         \
+		 .offset = offsetof(struct bench_shared, show.svg),                                                    \
 		 .complete = COMPLETE_FILE},                                                                           \
 	{                                                                                                              \
 		.letter = 'q', .name = "quiet", .parse = opt_flag, .help = "no progress",                              \
@@ -117,15 +117,6 @@ opt_parse_fn bench_opt_time;
 		.max = 0x7fffffff, .help = "order of the " what " (default: drawn, and saved with the run)"            \
 	}
 
-/* Puts a time into a cell; one that is not finite leaves it empty. */
-void bench_set_time(struct table *t, size_t col, double seconds);
-
-/* One table of a result. */
-struct bench_part {
-	char *title; /* or NULL; owned */
-	struct table *table;
-};
-
 /* A test at work. */
 struct bench_session {
 	struct bench_shared *o; /* the test's settings; owned */
@@ -136,14 +127,9 @@ struct bench_session {
 	char self[4096]; /* the path of this program */
 	const char *dir;
 	struct env_activity before;
-	json_t *run;        /* the document to save */
-	struct buf machine; /* a line on the machine */
-	struct buf banner;  /* what makes its figures worthless */
-	struct buf head;    /* how it was measured: the lines above the tables */
-	double load;        /* load average when it began */
-	struct buf notes;   /* a line each, what the reader should know */
-	VEC(struct bench_part) parts;
-	char *svg; /* the picture, malloc'ed, or NULL */
+	struct run run;  /* what was measured */
+	struct buf head; /* how it was measured: the lines above the tables */
+	double load;     /* load average when it began */
 	uint64_t shown_ns;
 	bool progress;
 };
@@ -161,36 +147,24 @@ int bench_begin(struct bench_session *s, struct bench_shared *o, const char *kin
  * and `otherwise` is taken. 0, or EXIT_USAGE after a message: a priority for a policy that has none.
  */
 int bench_choose_policy(struct bench_session *s, const char *word, int otherwise, int prio, struct place_policy *p);
-/* Appends where it runs by --cpus: "CPU 0,2", "any CPU"; and as "cpus" in the saved run's method (null: any). */
+/* Appends where it runs by --cpus: "CPU 0,2", "any CPU"; and fills the method's `cpus` (NULL: any). */
 void bench_say_cpus(struct bench_session *s, struct buf *out);
-json_t *bench_cpus_json(struct bench_session *s);
-/* "note: ..." below the tables, and "notes" in the saved run. */
-void bench_note(struct bench_session *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void bench_set_cpus(struct bench_session *s);
+/* A note of the run. */
+#define bench_note(s, ...) run_note(&(s)->run, __VA_ARGS__)
 /* A note that `rows` ("NAME SAMPLES, ..."; empty: none) have fewer samples than asked for; none where a signal ended the test. */
 void bench_note_shortage(struct bench_session *s, const char *test, size_t samples, struct buf *rows);
 /* A line of progress on a terminal, replaced by the next; `done` of `all` where all > 0. */
 void bench_progress(struct bench_session *s, double done, double all, const char *what);
-/* Takes over the table (NULL or without a row: nothing is added); the title (or NULL) is copied. */
-void bench_add_table(struct bench_session *s, const char *title, struct table *t);
 /* Prints, saves, draws, frees; returns the exit status (125 after a message where s->err says that measuring failed). */
 int bench_end(struct bench_session *s);
 
 /* Ends without a result: frees; returns `status`. */
 int bench_quit(struct bench_session *s, int status);
 
-/* One box of a picture: samples in `unit` seconds (1e-9: ns). */
-struct bench_box {
-	const char *label;
-	const double *samples;
-	size_t n;
-	size_t group; /* colour */
-};
-/* Draws box plots of all samples into s->svg, as far as there is memory. `note` stands at the foot; or NULL. */
-void bench_draw_boxes(struct bench_session *s, const char *title, const char *note, const struct bench_box *boxes,
-		      size_t n, double unit);
-
-/* An object {"name": name, "unit": ..}: the six figures, standard deviation, outliers and every sample, named _UNIT. */
-json_t *bench_describe_json(const char *name, double *samples, size_t n, const char *unit);
+/* Appends a subject with its samples, in units of `unit` ("s", "ns"); NULL: memory ran out, or there are none. */
+struct run_subject *bench_add(struct bench_session *s, const char *name, const char *unit, const double *samples,
+			      size_t n);
 
 #define BENCH_DONE (-1)
 
@@ -206,7 +180,7 @@ struct bench_test {
 	 */
 	bool (*ready)(void *settings, int nwords, char **words, int *status);
 	/*
-	 * Measures and adds tables, results, notes, a picture to the session. BENCH_DONE, also when interrupted or failed
+	 * Measures and adds method, subjects and notes to the session's run. BENCH_DONE, also when interrupted or failed
 	 * (s->err is then -errno), or an exit status after a message: nothing is shown.
 	 */
 	int (*run)(struct bench_session *s, void *settings, int nwords, char **words);

@@ -1,18 +1,18 @@
-/* What the tests of `sctrace bench` have in common, but for how a result leaves (bench_result.c). */
+/* What the tests of `sctrace bench` have in common: options, progress, notes, and their end. */
 #include "cmd/bench/bench.h"
 
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/size.h"
-#include "bench/describe.h"
 #include "bench/stop.h"
 #include "cmd/put.h"
+#include "cmd/show.h"
 #include "out/term.h"
-#include "run/run.h"
+#include "run/judge.h"
 
 #include <errno.h>
-#include <math.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -59,59 +59,19 @@ bool bench_parse(const struct opt_command *c, struct bench_shared *settings, int
 	return outcome == OPT_OK;
 }
 
-static const char *text_of(const json_t *env, const char *group, const char *key)
+/* With the command line as it was typed: argv begins at the test's name. */
+static void init_run(struct run *run, const char *kind, int argc, char **argv)
 {
-	const json_t *v = json_object_get(group ? json_object_get(env, group) : env, key);
-	const char *s = json_string_value(v);
-	return s ? s : "?";
-}
-
-/* "Linux 6.12.1, PREEMPT_DYNAMIC (voluntary), 2 x Intel ..., in a virtual machine (KVM)" */
-static void machine_line(const json_t *env, struct buf *out)
-{
-	buf_addf(out, "Linux %s, %s, %lld x %s", text_of(env, "kernel", "release"),
-		 text_of(env, "kernel", "preemption"), (long long)sysconf(_SC_NPROCESSORS_ONLN),
-		 text_of(env, "cpu", "model"));
-	const char *hypervisor = json_string_value(json_object_get(env, "hypervisor"));
-	if (hypervisor)
-		buf_addf(out, ", in a virtual machine (%s)", hypervisor);
-	buf_addc(out, '\n');
-}
-
-/* What makes figures worthless or hard to compare goes in front. */
-static void warn_of_machine(struct bench_session *s, const json_t *env)
-{
-	const json_t *debug = json_object_get(json_object_get(env, "kernel"), "debug_options");
-	if (json_array_size(debug)) {
-		struct buf names = {0};
-		for (size_t i = 0; i < json_array_size(debug); i++)
-			buf_addf(&names, "%s%s", i ? ", " : "", json_string_value(json_array_get(debug, i)));
-		buf_addf(&s->banner, "WARNING: this kernel was built with %s: it is slower than others by that alone\n",
-			 buf_str(&names));
-		buf_free(&names);
-	}
-}
-
-/* The document, with the command line as it was typed: argv begins at the test's name. */
-static json_t *new_run(const char *kind, int argc, char **argv, json_t *env)
-{
-	char **words = calloc((size_t)argc + 3, sizeof(*words));
-	if (!words) {
-		json_decref(env);
-		return NULL;
-	}
-	words[0] = "sctrace";
-	words[1] = "bench";
-	memcpy(words + 2, argv, (size_t)argc * sizeof(*words));
-	json_t *run = run_new(kind, argc + 2, words, env);
-	free(words);
-	return run;
+	run_init(run, kind, 0, NULL);
+	strings_add(&run->command, "sctrace");
+	strings_add(&run->command, "bench");
+	for (int i = 0; i < argc; i++)
+		strings_add(&run->command, argv[i]);
 }
 
 int bench_begin(struct bench_session *s, struct bench_shared *o, const char *kind, int argc, char **argv)
 {
-	s->argc = argc;
-	s->argv = argv;
+	init_run(&s->run, kind, argc, argv);
 	ssize_t len = readlink("/proc/self/exe", s->self, sizeof(s->self) - 1);
 	if (len <= 0) {
 		diag_error("cannot read /proc/self/exe: %s", strerror(errno));
@@ -123,16 +83,7 @@ int bench_begin(struct bench_session *s, struct bench_shared *o, const char *kin
 		diag_error("cannot make files in '%s': %s; name another folder with --dir", s->dir, strerror(errno));
 		return EXIT_USAGE;
 	}
-	json_t *env = env_collect(s->dir);
-	if (env) {
-		machine_line(env, &s->machine);
-		warn_of_machine(s, env);
-	}
-	s->run = new_run(kind, argc, argv, env);
-	if (!s->run) {
-		diag_error("out of memory");
-		return EXIT_OWN;
-	}
+	env_collect(&s->run.env, s->dir);
 	env_activity_read(&s->before);
 	if (getloadavg(&s->load, 1) != 1)
 		s->load = 0;
@@ -167,13 +118,22 @@ void bench_say_cpus(struct bench_session *s, struct buf *out)
 	cpu_list_format(out, &s->o->cpus);
 }
 
-json_t *bench_cpus_json(struct bench_session *s)
+void bench_set_cpus(struct bench_session *s)
 {
 	struct buf b = {0};
 	cpu_list_format(&b, &s->o->cpus);
-	json_t *o = s->o->cpus.n ? json_string(buf_str(&b)) : json_null();
+	field_set(&s->run.method.cpus, s->o->cpus.n ? buf_str(&b) : NULL);
+	s->run.method.known = true;
 	buf_free(&b);
-	return o;
+}
+
+struct run_subject *bench_add(struct bench_session *s, const char *name, const char *unit, const double *samples,
+			      size_t n)
+{
+	struct run_subject *to = run_add_subject(&s->run, name, unit);
+	for (size_t i = 0; to && i < n; i++)
+		reals_add(&to->samples[METRIC_TIME], strcmp(unit, "ns") == 0 ? samples[i] / 1e9 : samples[i]);
+	return to;
 }
 
 int bench_measure(const struct bench_test *t, struct bench_session *s, int argc, char **argv)
@@ -201,15 +161,6 @@ int bench_measure(const struct bench_test *t, struct bench_session *s, int argc,
 	return status ? status : t->run(s, s->o, argc - first, argv + first);
 }
 
-void bench_note(struct bench_session *s, const char *fmt, ...)
-{
-	va_list ap;
-	va_start(ap, fmt);
-	buf_addv(&s->notes, fmt, ap);
-	va_end(ap);
-	buf_addc(&s->notes, '\n');
-}
-
 void bench_note_shortage(struct bench_session *s, const char *test, size_t samples, struct buf *rows)
 {
 	if (rows->len && !stop_signal())
@@ -230,49 +181,66 @@ void bench_progress(struct bench_session *s, double done, double all, const char
 		fprintf(stderr, "\r\033[K%s", what);
 }
 
-void bench_add_table(struct bench_session *s, const char *title, struct table *t)
+/* Steal and foreign load while we measured, where they matter. */
+static void note_activity(struct bench_session *s)
 {
-	if (!t || !table_rows(t)) {
-		table_free(t);
+	struct env_activity now;
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	if (s->load > 0.5 * (double)cpus)
+		bench_note(s, "the machine was busy when this began: load average %.2f on %ld CPUs", s->load, cpus);
+	if (env_activity_read(&now) < 0)
 		return;
-	}
-	struct bench_part part = {title ? strdup(title) : NULL, t};
-	if (!vec_push(&s->parts, part)) {
-		free(part.title);
-		table_free(t);
-	}
+	double steal = now.steal_s - s->before.steal_s;
+	double all = steal + now.busy_s - s->before.busy_s + now.idle_s - s->before.idle_s;
+	if (all > 0 && steal / all > 0.01)
+		bench_note(s, "the hypervisor took %.1f %% of the CPUs' time for others meanwhile (steal)",
+			   100 * steal / all);
 }
 
-json_t *bench_describe_json(const char *name, double *samples, size_t n, const char *unit)
+int bench_quit(struct bench_session *s, int status)
 {
-	static const char *const keys[] = {"min", "q1", "median", "mean", "q3", "max", "stddev"};
-	/* The samples first: describing sorts them, and their order in time is worth keeping. */
-	json_t *kept = run_reals(samples, n);
-	struct sample_summary d;
-	describe(&d, samples, n);
-	const double values[] = {d.min, d.q1, d.median, d.mean, d.q3, d.max, d.stddev};
-	json_t *o = json_pack("{s:s, s:s, s:I, s:I, s:I}", "name", name, "unit", unit, "samples", (json_int_t)n,
-			      "outliers_low", (json_int_t)d.outliers_low, "outliers_high", (json_int_t)d.outliers_high);
-	char key[64];
-	for (size_t i = 0; o && i < sizeof(keys) / sizeof(*keys); i++) {
-		snprintf(key, sizeof(key), "%s_%s", keys[i], unit);
-		json_object_set_new(o, key, isfinite(values[i]) ? json_real(values[i]) : json_null());
-	}
-	snprintf(key, sizeof(key), "samples_%s", unit);
-	if (o)
-		json_object_set_new(o, key, kept);
+	if (s->progress)
+		fputs("\r\033[K", stderr);
+	run_free(&s->run);
+	buf_free(&s->head);
+	if (s->o)
+		vec_free(&s->o->cpus);
+	free(s->o);
+	return status;
+}
+
+static int show(struct bench_session *s)
+{
+	note_activity(s);
+	if (stop_signal())
+		bench_note(s, s->run.subjects.n ? "interrupted: this is what was measured until then"
+						: "interrupted before anything was measured");
+	strings_add_lines(&s->run.head, buf_str(&s->head));
+	s->run.notes.known = true;
+	s->run.interrupted = stop_signal() ? TRUTH_YES : TRUTH_NO;
+	int err = run_judge(&s->run);
+	if (!err)
+		return show_run(&s->run, "bench", &s->o->show);
+	diag_error("out of memory");
+	return EXIT_OWN;
+}
+
+int bench_end(struct bench_session *s)
+{
+	int status = EXIT_OWN;
+	if (s->progress)
+		fputs("\r\033[K", stderr);
+	s->progress = false;
+	if (s->err)
+		diag_error("the measurement failed: %s", strerror(-s->err));
 	else
-		json_decref(kept);
-	return o;
-}
-
-void bench_set_time(struct table *t, size_t col, double seconds)
-{
-	struct buf b = {0};
-	if (seconds == 0)
-		buf_adds(&b, "0 s");
-	else if (isfinite(seconds))
-		duration_human(&b, seconds * 1e9);
-	table_real(t, col, seconds, buf_str(&b));
-	buf_free(&b);
+		status = show(s);
+	bench_quit(s, status);
+	int sig = stop_signal();
+	if (sig) {
+		/* Whoever started us sees that we ended by the signal. */
+		stop_release();
+		raise(sig);
+	}
+	return status;
 }

@@ -3,14 +3,11 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/size.h"
-#include "bench/describe.h"
 #include "bench/stop.h"
 #include "bench/suite.h"
 #include "cmd/bench/loads.h"
 #include "measure/sample.h"
-#include "out/chart.h"
-#include "run/run.h"
-#include "stats/boot.h"
+#include "run/judge.h"
 #include "stats/random.h"
 
 #include <errno.h>
@@ -77,158 +74,39 @@ struct timing {
 	const char *what; /* that is timed, in messages */
 };
 
-enum { C_LOAD, C_MEAN, C_SD, C_MIN, C_MAX, C_OVER, C_LOW, C_HIGH, C_USER, C_SYS, C_RUNS, C_WORK };
-static const struct column columns[] = {
-	[C_LOAD] = {"load", "load", 0},
-	[C_MEAN] = {"wall_mean_s", "mean", COL_RIGHT},
-	[C_SD] = {"wall_stddev_s", "StdDev", COL_RIGHT},
-	[C_MIN] = {"wall_min_s", "min", COL_RIGHT},
-	[C_MAX] = {"wall_max_s", "max", COL_RIGHT},
-	[C_OVER] = {"over_none_percent", "over none", COL_RIGHT},
-	[C_LOW] = {"over_none_low_percent", "from", COL_DATA_ONLY},
-	[C_HIGH] = {"over_none_high_percent", "to", COL_DATA_ONLY},
-	[C_USER] = {"user_mean_s", "user", COL_RIGHT | COL_OPTIONAL},
-	[C_SYS] = {"system_mean_s", "system", COL_RIGHT | COL_OPTIONAL},
-	[C_RUNS] = {"runs", "runs", COL_RIGHT},
-	[C_WORK] = {"load_work", "what the load did", COL_DATA_ONLY},
-};
-
-static struct sample_summary summary_of(const double *v, size_t n)
+static void add_row(struct bench_session *s, const struct row *row)
 {
-	struct sample_summary d = {0};
-	sample_summarise(v, n, &d);
-	return d;
-}
-
-/* What was measured without a load, or NULL. */
-static const struct row *find_none(const struct timing *t)
-{
-	for (size_t i = 0; i < t->n; i++)
-		if (!t->rows[i].load->parts && t->rows[i].wall.n)
-			return &t->rows[i];
-	return NULL;
-}
-
-/* A row against none, in percent; NAN where there is nothing to compare. */
-struct over {
-	double mean;
-	struct interval of; /* 95 % bootstrap interval of the medians' ratio */
-	bool unseen;        /* which spans 1 */
-};
-
-static struct over compare_with(const struct row *row, const struct row *none, uint64_t seed)
-{
-	struct over o = {NAN, {NAN, NAN}, false};
-	struct interval ratio;
-	if (!none || row == none)
-		return o;
-	o.mean = 100 * (summary_of(row->wall.v, row->wall.n).mean / summary_of(none->wall.v, none->wall.n).mean - 1);
-	if (boot_ratio(row->wall.v, row->wall.n, none->wall.v, none->wall.n, seed, &ratio) == 0) {
-		o.of = (struct interval){100 * (ratio.low - 1), 100 * (ratio.high - 1)};
-		o.unseen = boot_spans_one(&ratio);
+	struct run_subject *to = bench_add(s, row->load->name, "s", row->wall.v, row->wall.n);
+	for (size_t i = 0; to && i < row->wall.n; i++) {
+		reals_add(&to->samples[METRIC_LOAD_USER], row->user.v[i]);
+		reals_add(&to->samples[METRIC_LOAD_SYSTEM], row->system.v[i]);
 	}
-	return o;
+	if (to)
+		bench_add_work(to, row->load);
 }
 
-static void add_row(struct table *t, const struct row *row, const struct over *over)
+static void note_unseen(struct bench_session *s)
 {
-	struct sample_summary d = summary_of(row->wall.v, row->wall.n);
-	struct buf work = {0};
-	char text[32];
-	load_work(row->load, &work);
-	table_row(t);
-	table_string(t, C_LOAD, row->load->name);
-	bench_set_time(t, C_MEAN, d.mean);
-	bench_set_time(t, C_SD, d.stddev);
-	bench_set_time(t, C_MIN, d.min);
-	bench_set_time(t, C_MAX, d.max);
-	snprintf(text, sizeof(text), "%+.1f %%", over->mean);
-	if (isfinite(over->mean))
-		table_real(t, C_OVER, over->mean, text);
-	table_real(t, C_LOW, over->of.low, NULL);
-	table_real(t, C_HIGH, over->of.high, NULL);
-	bench_set_time(t, C_USER, summary_of(row->user.v, row->user.n).mean);
-	bench_set_time(t, C_SYS, summary_of(row->system.v, row->system.n).mean);
-	table_integer(t, C_RUNS, (long long)row->wall.n, NULL);
-	table_string(t, C_WORK, buf_str(&work));
-	buf_free(&work);
-}
-
-static json_t *row_json(struct row *row, const struct over *over)
-{
-	const double interval[] = {over->of.low, over->of.high};
-	json_t *work = json_object();
-	json_t *o = bench_describe_json(row->load->name, row->wall.v, row->wall.n, "s");
-	for (size_t i = 0; i < row->load->parts; i++) {
-		char key[64];
-		snprintf(key, sizeof(key), "%s_%s", row->load->kind[i]->name, row->load->kind[i]->unit);
-		json_object_set_new(work, key, json_integer((json_int_t)row->load->work[i]));
-	}
-	if (!o) {
-		json_decref(work);
-		return NULL;
-	}
-	json_object_set_new(o, "load_work", work);
-	json_object_set_new(o, "over_none_percent", isfinite(over->mean) ? json_real(over->mean) : json_null());
-	json_object_set_new(o, "over_none_interval_percent", run_reals(interval, 2));
-	json_object_set_new(o, "samples_user_s", run_reals(row->user.v, row->user.n));
-	json_object_set_new(o, "samples_system_s", run_reals(row->system.v, row->system.n));
-	return o;
-}
-
-static void draw(struct timing *t)
-{
-	const char *labels[LOADS_MAX];
-	double value[LOADS_MAX];
-	double low[LOADS_MAX];
-	double high[LOADS_MAX];
-	size_t n = 0;
-	struct buf out = {0};
-	for (size_t i = 0; i < t->n; i++) {
-		const struct row *r = &t->rows[i];
-		if (!r->wall.n)
-			continue;
-		struct sample_summary d = summary_of(r->wall.v, r->wall.n);
-		labels[n] = r->load->name;
-		value[n] = d.mean;
-		low[n] = d.min;
-		high[n++] = d.max;
-	}
-	const struct chart_frame frame = {.title = "Elapsed time under loads",
-					  .note = "bars: mean; whiskers: least and most"};
-	const struct chart_bar_panel panel = {"wall", {NULL, UNIT_SECONDS, SCALE_LINEAR}, value, low, high};
-	if (chart_bars(&frame, labels, n, &panel, 1, &out) == 0)
-		t->s->svg = buf_take(&out);
-	buf_free(&out);
-}
-
-static void report(struct timing *t, uint64_t seed)
-{
-	const struct row *none = find_none(t);
 	struct buf unseen = {0};
-	const struct load *loads[LOADS_MAX];
-	size_t n = 0;
-	struct table *table = table_new(columns, sizeof(columns) / sizeof(*columns));
-	for (size_t i = 0; table && i < t->n; i++) {
-		struct row *r = &t->rows[i];
-		if (!r->wall.n)
-			continue;
-		struct over over = compare_with(r, none, seed);
-		add_row(table, r, &over);
-		loads[n++] = r->load;
-		json_array_append_new(run_results(t->s->run), row_json(r, &over));
-		if (over.unseen)
-			buf_addf(&unseen, "%s%s", unseen.len ? ", " : "", r->load->name);
+	for (size_t i = 0; i < s->run.subjects.n; i++) {
+		struct interval ratio;
+		const struct run_subject *x = &s->run.subjects.v[i];
+		if (isfinite(run_over_none(&s->run, x, &ratio)) && isfinite(ratio.low) && boot_spans_one(&ratio))
+			buf_addf(&unseen, "%s%s", unseen.len ? ", " : "", x->name);
 	}
 	if (unseen.len)
-		bench_note(t->s,
-			   "no difference from none was seen (the 95 %% interval of the medians' ratio spans 1): %s",
+		bench_note(s, "no difference from none was seen (the 95 %% interval of the medians' ratio spans 1): %s",
 			   buf_str(&unseen));
 	buf_free(&unseen);
-	bench_add_table(t->s, NULL, table);
-	table = bench_work_table(loads, n);
-	bench_add_table(t->s, "what the loads did meanwhile:", table);
-	draw(t);
+}
+
+static void report(struct timing *t)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (t->rows[i].wall.n)
+			add_row(t->s, &t->rows[i]);
+	if (run_judge(&t->s->run) == 0)
+		note_unseen(t->s);
 }
 
 static int keep(struct row *row, const struct sample *m)
@@ -331,10 +209,12 @@ static void describe_method(struct timing *t, uint64_t times, uint64_t seed, cha
 			 (unsigned long long)times, times == 1 ? "" : "s");
 	bench_say_cpus(s, &s->head);
 	buf_adds(&s->head, ", under loads\n");
-	json_object_set_new(s->run, "method",
-			    json_pack("{s:o, s:o, s:I, s:s, s:I}", "cpus", bench_cpus_json(s), "command",
-				      command ? run_string(command[0]) : json_null(), "suite_times", (json_int_t)times,
-				      "suite_without", without, "seed", (json_int_t)seed));
+	struct run_method *m = &s->run.method;
+	bench_set_cpus(s);
+	field_set(&m->command, command ? command[0] : NULL);
+	m->suite_times = (double)times;
+	field_set(&m->suite_without, without);
+	m->seed = (double)seed;
 }
 
 /* The suite's own choice: whatever fails beside is a failure of it, and its time worth nothing. */
@@ -422,7 +302,7 @@ static int run(struct bench_session *s, void *settings, int nwords, char **words
 		err = time_all(t, o->shared.runs ? o->shared.runs : DEFAULT_RUNS, seed);
 	describe_method(t, times, seed, command, buf_str(&without));
 	if (!err || err == -EINTR)
-		report(t, seed);
+		report(t);
 	free_timing(t);
 	buf_free(&without);
 	return end_with(s, err);

@@ -32,27 +32,14 @@ int bench_opt_loads(void *ctx, const struct opt *o, const char *arg, struct buf 
 	return 0;
 }
 
-struct table *bench_work_table(const struct load *const *loads, size_t n)
+void bench_add_work(struct run_subject *to, const struct load *load)
 {
-	static const struct column c[] = {{"load", "load", 0},
-					  {"part", "part", 0},
-					  {"work", "work", COL_RIGHT},
-					  {"unit", "", 0},
-					  {"work_per_s", "a second", COL_RIGHT}};
-	struct table *t = table_new(c, sizeof(c) / sizeof(*c));
-	for (size_t i = 0; t && i < n; i++)
-		for (size_t k = 0; k < loads[i]->parts; k++) {
-			double rate = (double)loads[i]->work[k] * 1e9 / (double)loads[i]->span_ns;
-			char text[32];
-			snprintf(text, sizeof(text), "%.0f", rate);
-			table_row(t);
-			table_string(t, 0, loads[i]->name);
-			table_string(t, 1, loads[i]->kind[k]->name);
-			table_integer(t, 2, (long long)loads[i]->work[k], NULL);
-			table_string(t, 3, loads[i]->kind[k]->unit);
-			table_real(t, 4, rate, text);
-		}
-	return t;
+	for (size_t i = 0; i < load->parts; i++) {
+		char key[64];
+		snprintf(key, sizeof(key), "%s_%s", load->kind[i]->name, load->kind[i]->unit);
+		numbers_add(&to->load_work, key, (double)load->work[i]);
+	}
+	to->load_span_s = (double)load->span_ns * 1e-9;
 }
 
 static int list_loads(void)

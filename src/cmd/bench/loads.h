@@ -5,7 +5,6 @@
 #include "bench/loads.h"
 #include "cli/opt.h"
 #include "cmd/bench/bench.h"
-#include "out/table.h"
 
 #include <stdbool.h>
 
@@ -19,8 +18,8 @@ struct load_list {
 
 /* Parses "none,net,suite+disk" into the struct load_list at the option's offset. */
 opt_parse_fn bench_opt_loads;
-/* A table of what each load did, without a row where there was "none" alone; NULL: no memory. */
-struct table *bench_work_table(const struct load *const *loads, size_t n);
+/* What the load did meanwhile, and in what time. */
+void bench_add_work(struct run_subject *to, const struct load *load);
 /* Says so where a load that is asked for is less than its name: 'disk' in memory, 'suite' without what cannot run here. */
 void bench_note_loads(struct bench_session *s, const struct load_list *l);
 /* Fills the list from words of our own. */

@@ -1,11 +1,11 @@
-#include "cmd/bench/sched.h"
+#include "cmd/bench/bench.h"
 
 #include "base/clock.h"
 #include "base/diag.h"
+#include "base/memory.h"
 #include "base/size.h"
 #include "bench/sched.h"
 #include "bench/stop.h"
-#include "run/run.h"
 
 #include <errno.h>
 #include <math.h>
@@ -19,22 +19,22 @@
 #define LEAST_TIME   (5 * 1000 * 1000ull)
 
 /* A list of whole numbers. */
-struct numbers {
+struct int_list {
 	int v[SCHED_PROCS];
 	size_t n;
 };
 
 struct settings {
 	struct bench_shared shared; /* first */
-	struct numbers procs, nice;
+	struct int_list procs, nice;
 	const char *policy;
 	int prio;
 };
 
-/* Reads "1,2,4" within o->min..max into the struct numbers at the offset. */
+/* Reads "1,2,4" within o->min..max into the struct int_list at the offset. */
 static int opt_numbers(void *ctx, const struct opt *o, const char *arg, struct buf *why)
 {
-	struct numbers *list = (struct numbers *)((char *)ctx + o->offset);
+	struct int_list *list = (struct int_list *)((char *)ctx + o->offset);
 	list->n = 0;
 	for (const char *p = arg; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
 		char word[16];
@@ -82,6 +82,108 @@ static const struct opt_command face = {
 	.epilog = "How to read it: sctrace-bench(1).",
 };
 
+/* All runs of one number of processes. */
+struct sched_size {
+	size_t procs;
+	struct sched_run *runs;
+	size_t n; /* runs that came to their end; or one that was interrupted, where none did */
+};
+
+/* What the kernel's weights give a process on one CPU; NAN where more CPUs or a real-time policy decide. */
+static double expected_share(const struct sched_plan *p, const struct sched_run *r, size_t i)
+{
+	double all = 0;
+	if (p->ncpus > 1 || p->policy.policy == SCHED_FIFO || p->policy.policy == SCHED_RR)
+		return NAN;
+	for (size_t k = 0; k < r->n; k++)
+		all += sched_weight(r->procs[k].nice);
+	return sched_weight(r->procs[i].nice) / all;
+}
+
+static void add_process(struct run_repetition *to, const struct sched_plan *plan, const struct sched_run *r, size_t i)
+{
+	const struct sched_proc *p = &r->procs[i];
+	struct run_process x = {
+		.nice = p->nice,
+		.done = p->done ? TRUTH_YES : TRUTH_NO,
+		.latency_s = p->done ? (double)p->latency_ns * 1e-9 : NAN,
+		.cpu_share = sched_share(r, i),
+		.cpu_share_by_weight = expected_share(plan, r, i),
+		.voluntary_switches = (double)p->voluntary,
+		.involuntary_switches = (double)p->involuntary,
+		.slices_whole = p->slices_whole ? TRUTH_YES : TRUTH_NO,
+	};
+	bool ok = true;
+	for (size_t k = 0; k < p->logs; k++)
+		reals_add(&x.progress_s, (double)p->progress_ns[k] * 1e-9);
+	for (size_t k = 0; k < p->slices.n && ok; k++) {
+		const struct sched_slice *c = &p->slices.v[k];
+		ok = vec_push(&x.slices_s, (struct run_slice){(double)c->start * 1e-9, (double)c->end * 1e-9, c->cpu});
+	}
+	if (!ok || !vec_push(&to->processes, x))
+		memory_note_failure();
+}
+
+/* A subject per number of processes; its samples are the runs' mean latencies. */
+static void add_size(struct bench_session *s, const struct sched_plan *plan, const struct sched_size *size)
+{
+	char name[32];
+	snprintf(name, sizeof(name), "%zu process%s", size->procs, size->procs == 1 ? "" : "es");
+	struct run_subject *to = bench_add(s, name, "s", NULL, 0);
+	for (size_t k = 0; to && k < size->n; k++) {
+		const struct sched_run *r = &size->runs[k];
+		struct run_repetition x = {.throughput_per_s = sched_throughput(r),
+					   .latency_mean_s = sched_mean_latency(r) * 1e-9,
+					   .others_share = sched_others(r, plan->ncpus)};
+		for (size_t i = 0; i < r->n; i++)
+			add_process(&x, plan, r, i);
+		if (isfinite(x.latency_mean_s)) {
+			reals_add(&to->samples[METRIC_TIME], x.latency_mean_s);
+			reals_add(&to->samples[METRIC_THROUGHPUT], x.throughput_per_s);
+		}
+		if (!vec_push(&to->repetitions, x))
+			memory_note_failure();
+	}
+}
+
+static void note_lost_slices(struct bench_session *s, const struct sched_size *z)
+{
+	for (size_t k = 0; k < z->n; k++)
+		for (size_t i = 0; i < z->procs; i++)
+			if (!z->runs[k].procs[i].slices_whole) {
+				bench_note(s, "%zu processes had more slices than the %d that are kept: no shares",
+					   z->procs, SCHED_SLICES);
+				return;
+			}
+}
+
+/* A run that did not come to its end has progress and slices, but neither latency nor throughput. */
+static void note_interrupted(struct bench_session *s, const struct sched_size *z)
+{
+	for (size_t k = 0; k < z->n; k++)
+		for (size_t i = 0; i < z->runs[k].n; i++)
+			if (!z->runs[k].procs[i].done) {
+				struct buf when = {0};
+				duration_human(&when, (double)z->runs[k].window_ns);
+				bench_note(s, "%zu process%s: not all ended; shares and slices are of the first %s",
+					   z->procs, z->procs == 1 ? "" : "es", buf_str(&when));
+				buf_free(&when);
+				return;
+			}
+}
+
+static void report(struct bench_session *s, const struct sched_plan *p, const struct sched_size *sizes, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (sizes[i].n)
+			add_size(s, p, &sizes[i]);
+		note_lost_slices(s, &sizes[i]);
+		note_interrupted(s, &sizes[i]);
+	}
+	if (p->policy.policy == SCHED_FIFO)
+		bench_note(s, "fifo has no slices: whoever begins runs to its end");
+}
+
 struct ticking {
 	struct bench_session *s;
 	size_t done, all;
@@ -119,7 +221,7 @@ static int measure(struct bench_session *s, struct sched_plan *plan, struct sche
 }
 
 /* Nice values and policies that are not permitted are given up, and that is said. */
-static void permit_nice(struct bench_session *s, struct sched_plan *p, struct numbers *nice)
+static void permit_nice(struct bench_session *s, struct sched_plan *p, struct int_list *nice)
 {
 	for (size_t i = 0; i < nice->n; i++) {
 		struct place_policy try = p->policy;
@@ -160,11 +262,13 @@ static int make_plan(struct bench_session *s, struct settings *o, struct sched_p
 	duration_human(&s->head, (double)p->work.chunks * p->work.chunk_ns);
 	buf_adds(&s->head,
 		 " undisturbed;\nlatency from the common start to each one's end; shares while all compete\n");
-	json_object_set_new(s->run, "method",
-			    json_pack("{s:s, s:s, s:f, s:I, s:f}", "cpus", buf_str(&b), "policy",
-				      place_policy_name(p->policy.policy), "alone_s",
-				      (double)p->work.chunks * p->work.chunk_ns * 1e-9, "chunks",
-				      (json_int_t)p->work.chunks, "chunk_ns", p->work.chunk_ns));
+	struct run_method *m = &s->run.method;
+	m->known = true;
+	field_set(&m->cpus, buf_str(&b));
+	field_set(&m->policy, place_policy_name(p->policy.policy));
+	m->alone_s = (double)p->work.chunks * p->work.chunk_ns * 1e-9;
+	m->chunks = (double)p->work.chunks;
+	m->chunk_ns = p->work.chunk_ns;
 	buf_free(&b);
 	return 0;
 }
@@ -201,14 +305,14 @@ static int run(struct bench_session *s, void *settings, int nwords, char **words
 	if (!s->err)
 		s->err = measure(s, &plan, sizes, o->procs.n, runs);
 	if (!s->err)
-		bench_sched_report(s, &plan, sizes, o->procs.n);
+		report(s, &plan, sizes, o->procs.n);
 	free_sizes(sizes, o->procs.n);
 	return BENCH_DONE;
 }
 
 static void defaults(void *settings)
 {
-	((struct settings *)settings)->procs = (struct numbers){{1, 2, 4}, 3};
+	((struct settings *)settings)->procs = (struct int_list){{1, 2, 4}, 3};
 }
 
 const struct bench_test bench_sched_test = {"sched", &face, sizeof(struct settings), defaults, NULL, run};

@@ -3,11 +3,9 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/size.h"
-#include "bench/describe.h"
 #include "bench/stop.h"
 #include "bench/switch.h"
 #include "cmd/put.h"
-#include "run/run.h"
 
 #include <errno.h>
 #include <math.h>
@@ -59,43 +57,6 @@ static const struct opt_command face = {
 	.epilog = "Kinds: sctrace bench switch --list. How to read it: sctrace-bench(1).",
 };
 
-enum {
-	C_NAME,
-	C_WHAT,
-	C_CPUS,
-	C_MIN,
-	C_Q1,
-	C_MEDIAN,
-	C_MEAN,
-	C_Q3,
-	C_MAX,
-	C_OUT,
-	C_ROUND,
-	C_OWN,
-	C_VOL,
-	C_INVOL,
-	C_N,
-	C_ROUNDS
-};
-static const struct column columns[] = {
-	[C_NAME] = {"kind", "kind", 0},
-	[C_WHAT] = {"what", "what", 0},
-	[C_CPUS] = {"cpus", "CPUs", COL_SPARE},
-	[C_MIN] = {"min_ns", "Min.", COL_RIGHT},
-	[C_Q1] = {"q1_ns", "1st Qu.", COL_RIGHT | COL_OPTIONAL},
-	[C_MEDIAN] = {"median_ns", "Median", COL_RIGHT},
-	[C_MEAN] = {"mean_ns", "Mean", COL_RIGHT | COL_OPTIONAL},
-	[C_Q3] = {"q3_ns", "3rd Qu.", COL_RIGHT | COL_OPTIONAL},
-	[C_MAX] = {"max_ns", "Max.", COL_RIGHT},
-	[C_OUT] = {"outliers", "outliers", COL_RIGHT | COL_OPTIONAL},
-	[C_ROUND] = {"round_median_ns", "round", COL_RIGHT | COL_SPARE},
-	[C_OWN] = {"own_median_ns", "own", COL_RIGHT | COL_SPARE},
-	[C_VOL] = {"voluntary_switches_per_round", "voluntary", COL_RIGHT},
-	[C_INVOL] = {"involuntary_switches_per_round", "invol.", COL_RIGHT},
-	[C_N] = {"samples", "samples", COL_RIGHT | COL_OPTIONAL},
-	[C_ROUNDS] = {"rounds", "rounds", COL_DATA_ONLY},
-};
-
 static int list(void)
 {
 	struct buf out = {0};
@@ -122,67 +83,31 @@ static void cpus_of(const struct switch_result *r, char *text, size_t size)
 		snprintf(text, size, "%d,%d", r->cpu[0], r->cpu[1]);
 }
 
-static void set_real(struct table *t, size_t col, double x)
-{
-	struct buf b = {0};
-	describe_format(&b, x);
-	table_real(t, col, x, buf_str(&b));
-	buf_free(&b);
-}
-
-static void set_count(struct table *t, size_t col, double x)
-{
-	char text[32];
-	snprintf(text, sizeof(text), "%.2f", x);
-	table_real(t, col, x, isnan(x) ? NULL : text);
-}
-
-static void add_row(struct table *t, struct switch_result *r)
-{
-	struct sample_summary d;
-	char cpus[32];
-	describe(&d, r->ns.v, r->ns.n);
-	const double figures[] = {d.min, d.q1, d.median, d.mean, d.q3, d.max};
-	cpus_of(r, cpus, sizeof(cpus));
-	table_row(t);
-	table_string(t, C_NAME, r->kind->name);
-	table_string(t, C_WHAT, what_of(r));
-	table_string(t, C_CPUS, cpus);
-	for (size_t i = 0; i < sizeof(figures) / sizeof(*figures); i++)
-		set_real(t, C_MIN + i, figures[i]);
-	table_integer(t, C_OUT, (long long)(d.outliers_low + d.outliers_high), NULL);
-	set_real(t, C_ROUND, r->round_ns);
-	set_real(t, C_OWN, r->own_ns);
-	set_count(t, C_VOL, r->voluntary);
-	set_count(t, C_INVOL, r->involuntary);
-	table_integer(t, C_N, (long long)d.n, NULL);
-	table_integer(t, C_ROUNDS, (long long)r->rounds, NULL);
-}
-
 /* The row's name in the saved run and in the picture. */
 static void name_of(const struct switch_result *r, char *text, size_t size)
 {
 	snprintf(text, size, "%s%s", r->kind->name, r->cpu[0] == r->cpu[1] ? "" : " (two CPUs)");
 }
 
-static json_t *result_json(struct switch_result *r)
+static void add_result(struct bench_session *s, const struct switch_result *r)
 {
 	char name[NAME_BYTES];
 	char cpus[32];
 	cpus_of(r, cpus, sizeof(cpus));
 	name_of(r, name, sizeof(name));
-	json_t *o = bench_describe_json(name, r->ns.v, r->ns.n, "ns");
-	if (!o)
-		return NULL;
-	json_object_set_new(o, "about", json_string(r->kind->about));
-	json_object_set_new(o, "what", json_string(what_of(r)));
-	json_object_set_new(o, "cpus", json_string(cpus));
-	json_object_set_new(o, "rounds", json_integer((json_int_t)r->rounds));
-	json_object_set_new(o, "round_median_ns", json_real(r->round_ns));
-	json_object_set_new(o, "own_median_ns", json_real(r->own_ns));
-	json_object_set_new(o, "voluntary_switches_per_round", json_real(r->voluntary));
-	json_object_set_new(o, "involuntary_switches_per_round", json_real(r->involuntary));
-	return o;
+	struct run_subject *to = bench_add(s, name, "ns", r->ns.v, r->ns.n);
+	if (!to) {
+		s->err = -ENOMEM;
+		return;
+	}
+	field_set(&to->about, r->kind->about);
+	field_set(&to->what, what_of(r));
+	field_set(&to->cpus, cpus);
+	to->rounds = (double)r->rounds;
+	to->round_median_ns = r->round_ns;
+	to->own_median_ns = r->own_ns;
+	to->voluntary_per_round = r->voluntary;
+	to->involuntary_per_round = r->involuntary;
 }
 
 /* Does the kernel's count bear out what the row says? */
@@ -216,40 +141,18 @@ static void note_shortage(struct bench_session *s, const struct switch_result *r
 	buf_free(&names);
 }
 
-static void draw(struct bench_session *s, const struct switch_result *results, size_t n)
+static void report(struct bench_session *s, const struct switch_result *results, size_t n, size_t samples)
 {
-	struct bench_box *b = calloc(n + 1, sizeof(*b));
-	char(*names)[NAME_BYTES] = calloc(n + 1, sizeof(*names));
-	for (size_t i = 0; b && names && i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		const struct switch_result *r = &results[i];
-		size_t group = r->kind->tasks == TASKS_USER ? 2 : r->cpu[0] != r->cpu[1];
-		name_of(r, names[i], sizeof(names[i]));
-		b[i] = (struct bench_box){names[i], r->ns.v, r->ns.n, group};
-	}
-	if (b && names)
-		bench_draw_boxes(s, "What it costs to go from one task to another",
-				 "ucontext and bare: no scheduler; (two CPUs): a wake-up across, no switch", b, n,
-				 1e-9);
-	free(b);
-	free(names);
-}
-
-static void report(struct bench_session *s, struct switch_result *results, size_t n, size_t samples)
-{
-	struct table *t = table_new(columns, sizeof(columns) / sizeof(*columns));
-	for (size_t i = 0; t && i < n; i++) {
-		struct switch_result *r = &results[i];
 		if (r->why.len)
 			bench_note(s, "%s was not measured: %s", r->kind->name, buf_str(&r->why));
 		if (!r->ns.n)
 			continue;
 		note_proof(s, r);
-		json_array_append_new(run_results(s->run), result_json(r));
-		add_row(t, r);
+		add_result(s, r);
 	}
-	bench_add_table(s, NULL, t);
 	note_shortage(s, results, n, samples);
-	draw(s, results, n);
 }
 
 struct ticking {
@@ -357,17 +260,19 @@ static void describe_method(struct bench_session *s, const struct switch_plan *p
 	struct buf size = {0};
 	size_human(&size, p->size);
 	buf_addf(&s->head,
-		 "switch: ns per switch from one task to another, policy %s; a round is there and back, two switches;\n"
+		 "switch: from one task to another, policy %s; a round is there and back, two switches;\n"
 		 "taken out: twice \"own\", what %s cost in one task alone\n",
 		 place_policy_name(p->policy.policy),
 		 p->size ? "waking, waiting and going through the working set" : "waking and waiting");
 	if (p->size)
 		buf_addf(&s->head, "each side goes through a working set of %s at each turn\n", buf_str(&size));
 	buf_free(&size);
-	json_object_set_new(s->run, "method",
-			    json_pack("{s:I, s:I, s:I, s:s}", "samples", (json_int_t)p->samples, "sample_ns",
-				      (json_int_t)p->sample_ns, "working_set_bytes", (json_int_t)p->size, "policy",
-				      place_policy_name(p->policy.policy)));
+	struct run_method *m = &s->run.method;
+	m->known = true;
+	m->samples = (double)p->samples;
+	m->sample_ns = (double)p->sample_ns;
+	m->working_set_bytes = (double)p->size;
+	field_set(&m->policy, place_policy_name(p->policy.policy));
 }
 
 static bool ready(void *settings, int nwords, char **words, int *status)

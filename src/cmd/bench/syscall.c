@@ -8,7 +8,6 @@
 #include "bench/stop.h"
 #include "bench/syscall.h"
 #include "cmd/put.h"
-#include "run/run.h"
 
 #include <errno.h>
 #include <math.h>
@@ -59,41 +58,6 @@ static const struct opt_command face = {
 	.about = "What single operations cost here: system calls, and what looks like one.",
 	.table = options,
 	.epilog = "Operations and groups: sctrace bench syscall --list. How to read it: sctrace-bench(1).",
-};
-
-enum {
-	C_NAME,
-	C_GROUP,
-	C_MIN,
-	C_Q1,
-	C_MEDIAN,
-	C_MEAN,
-	C_Q3,
-	C_MAX,
-	C_SD,
-	C_OUT,
-	C_KERNEL,
-	C_N,
-	C_BATCH,
-	C_TWO,
-	C_SURE
-};
-static const struct column columns[] = {
-	[C_NAME] = {"operation", "operation", 0},
-	[C_GROUP] = {"group", "group", COL_DATA_ONLY},
-	[C_MIN] = {"min_ns", "Min.", COL_RIGHT},
-	[C_Q1] = {"q1_ns", "1st Qu.", COL_RIGHT | COL_SPARE},
-	[C_MEDIAN] = {"median_ns", "Median", COL_RIGHT},
-	[C_MEAN] = {"mean_ns", "Mean", COL_RIGHT},
-	[C_Q3] = {"q3_ns", "3rd Qu.", COL_RIGHT | COL_SPARE},
-	[C_MAX] = {"max_ns", "Max.", COL_RIGHT},
-	[C_SD] = {"stddev_ns", "StdDev", COL_RIGHT | COL_SPARE},
-	[C_OUT] = {"outliers", "outliers", COL_RIGHT | COL_OPTIONAL},
-	[C_KERNEL] = {"kernel_calls", "kernel", COL_RIGHT},
-	[C_N] = {"samples", "samples", COL_RIGHT | COL_OPTIONAL},
-	[C_BATCH] = {"batch", "batch", COL_RIGHT | COL_OPTIONAL},
-	[C_TWO] = {"two_loops_ns", "two loops", COL_DATA_ONLY},
-	[C_SURE] = {"resolved", "resolved", COL_DATA_ONLY},
 };
 
 static int list(void)
@@ -148,56 +112,6 @@ static size_t choose(struct op_result *results, int nwords, char **words)
 	return n;
 }
 
-/* Sets one figure of a row: what cannot be told apart from nothing shows as "<X". */
-static void set_ns(struct table *t, size_t col, double ns, double resolution)
-{
-	struct buf b = {0};
-	if (ns < resolution) {
-		buf_addc(&b, '<');
-		describe_format(&b, resolution);
-	} else {
-		describe_format(&b, ns);
-	}
-	table_real(t, col, ns, buf_str(&b));
-	buf_free(&b);
-}
-
-static void set_kernel(struct table *t, const struct op_result *r)
-{
-	char text[32];
-	if (isnan(r->kernel))
-		return;
-	/* Two signs after the point are enough, but a rare call is not none. */
-	if (r->kernel == 0)
-		snprintf(text, sizeof(text), "%s", r->op->trap ? "trap" : "no");
-	else
-		snprintf(text, sizeof(text), "%.2g", r->kernel);
-	table_real(t, C_KERNEL, r->kernel, text);
-}
-
-/* A row; sorts the samples. */
-static void add_row(struct table *t, struct op_result *r, double resolution)
-{
-	struct sample_summary d;
-	describe(&d, r->ns.v, r->ns.n);
-	const double figures[] = {d.min, d.q1, d.median, d.mean, d.q3, d.max};
-	table_row(t);
-	table_string(t, C_NAME, r->op->name);
-	table_string(t, C_GROUP, r->op->group);
-	for (size_t i = 0; d.n && i < sizeof(figures) / sizeof(*figures); i++)
-		set_ns(t, C_MIN + i, figures[i], resolution);
-	if (d.n > 1)
-		set_ns(t, C_SD, d.stddev, 0);
-	table_integer(t, C_OUT, (long long)(d.outliers_low + d.outliers_high), NULL);
-	set_kernel(t, r);
-	table_integer(t, C_N, (long long)d.n, NULL);
-	table_integer(t, C_BATCH, (long long)r->batch, NULL);
-	table_real(t, C_TWO, r->two_op_ns, NULL);
-	table_string(t, C_SURE, d.median >= resolution ? "yes" : "no");
-	if (r->kernel == 0)
-		table_mark_cell(t, C_KERNEL, MARK_DIM);
-}
-
 static void note_oddities(struct bench_session *s, const struct op_result *r)
 {
 	if (r->why.len)
@@ -218,21 +132,26 @@ static void note_shortage(struct bench_session *s, const struct op_result *resul
 	buf_free(&names);
 }
 
-static json_t *result_json(struct op_result *r, double resolution)
+static void add_result(struct bench_session *s, const struct op_result *r, double resolution)
 {
-	json_t *o = bench_describe_json(r->op->name, r->ns.v, r->ns.n, "ns");
-	if (!o)
-		return NULL;
-	double median = json_real_value(json_object_get(o, "median_ns"));
-	json_object_set_new(o, "group", json_string(r->op->group));
-	json_object_set_new(o, "about", json_string(r->op->about));
-	json_object_set_new(o, "batch", json_integer((json_int_t)r->batch));
-	json_object_set_new(o, "kernel_calls", isnan(r->kernel) ? json_null() : json_real(r->kernel));
-	json_object_set_new(o, "two_loops_ns", isnan(r->two_op_ns) ? json_null() : json_real(r->two_op_ns));
-	json_object_set_new(o, "resolution_ns", json_real(resolution));
-	json_object_set_new(o, "resolved", json_boolean(median >= resolution));
-	json_object_set_new(o, "failures", json_integer((json_int_t)r->wrong));
-	return o;
+	struct run_subject *to = bench_add(s, r->op->name, "ns", r->ns.v, r->ns.n);
+	double *sorted = calloc(r->ns.n + 1, sizeof(*sorted));
+	if (!to || !sorted) {
+		s->err = -ENOMEM;
+		free(sorted);
+		return;
+	}
+	memcpy(sorted, r->ns.v, r->ns.n * sizeof(*sorted));
+	field_set(&to->group, r->op->group);
+	field_set(&to->about, r->op->about);
+	to->batch = (double)r->batch;
+	to->kernel_calls = r->kernel;
+	to->trap = r->op->trap ? TRUTH_YES : TRUTH_UNKNOWN;
+	to->two_loops_ns = r->two_op_ns;
+	to->resolution_ns = resolution;
+	to->resolved = describe_median(sorted, r->ns.n) >= resolution ? TRUTH_YES : TRUTH_NO;
+	to->failures = (double)r->wrong;
+	free(sorted);
 }
 
 /* What was subtracted from a single call: one figure, or the median of what each process measured. */
@@ -255,7 +174,7 @@ static void describe_method(struct bench_session *s, const struct op_plan *p, co
 		[OP_SINGLE] = "in one process, each a single call between two reads of the clock",
 		[OP_PER_PROCESS] = "each a single call in a process of its own",
 	};
-	buf_adds(&s->head, "syscall: ns per operation, on ");
+	buf_adds(&s->head, "syscall: what an operation costs, on ");
 	bench_say_cpus(s, &s->head);
 	buf_addf(&s->head, "; %zu samples %s", p->samples, modes[p->mode]);
 	if (p->mode == OP_IN_PROCESS) {
@@ -267,15 +186,17 @@ static void describe_method(struct bench_session *s, const struct op_plan *p, co
 		buf_addf(&s->head, ";\ntaken out: %.1f ns per sample (the same around nothing%s)\n", taken,
 			 p->mode == OP_PER_PROCESS ? ", measured in each: the median" : "");
 	}
-	json_object_set_new(s->run, "method",
-			    json_pack("{s:o, s:s, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f}", "cpus", bench_cpus_json(s),
-				      "mode",
-				      p->mode == OP_IN_PROCESS ? "in-process"
-				      : p->mode == OP_SINGLE   ? "single"
-							       : "per-process",
-				      "samples", (json_int_t)p->samples, "sample_ns", (json_int_t)p->sample_ns, "seed",
-				      (json_int_t)p->seed, "clock_ns", c->clock_ns, "clock_step_ns", c->clock_step_ns,
-				      "single_ns", taken, "loop_ns", c->loop_ns, "spread_ns", c->spread_ns));
+	struct run_method *m = &s->run.method;
+	bench_set_cpus(s);
+	field_set(&m->mode, p->mode == OP_IN_PROCESS ? "in-process" : p->mode == OP_SINGLE ? "single" : "per-process");
+	m->samples = (double)p->samples;
+	m->sample_ns = (double)p->sample_ns;
+	m->seed = (double)p->seed;
+	m->clock_ns = c->clock_ns;
+	m->clock_step_ns = c->clock_step_ns;
+	m->single_ns = taken;
+	m->loop_ns = c->loop_ns;
+	m->spread_ns = c->spread_ns;
 }
 
 static void on_progress(void *ctx, size_t done, size_t all, const char *name)
@@ -315,39 +236,19 @@ static int make_plan(struct op_plan *p, const struct settings *o, const struct o
 	return 0;
 }
 
-/* Boxes in the order of the table, a colour a group. */
-static void draw(struct bench_session *s, const struct op_result *results, size_t n)
-{
-	struct bench_box *b = calloc(n + 1, sizeof(*b));
-	size_t group = 0;
-	for (size_t i = 0; b && i < n; i++) {
-		group += i && strcmp(results[i].op->group, results[i - 1].op->group) != 0;
-		b[i] = (struct bench_box){results[i].op->name, results[i].ns.v, results[i].ns.n, group};
-	}
-	if (b)
-		bench_draw_boxes(s, "What an operation costs", "a colour for each group; loop and clock taken out", b,
-				 n, 1e-9);
-	free(b);
-}
-
 static void report(struct bench_session *s, const struct op_plan *p, const struct op_control *c,
-		   struct op_result *results, size_t n)
+		   const struct op_result *results, size_t n)
 {
 	double spread = p->mode == OP_IN_PROCESS ? c->spread_ns : c->single_spread_ns;
-	struct table *t = table_new(columns, sizeof(columns) / sizeof(*columns));
-	for (size_t i = 0; i < n && t; i++) {
-		struct op_result *r = &results[i];
+	for (size_t i = 0; i < n; i++) {
+		const struct op_result *r = &results[i];
 		note_oddities(s, r);
 		if (!r->ns.n)
 			continue;
 		/* From the empty loop nothing was taken out that it could drown in. */
-		double resolution = r->op == op_empty() ? 0 : 3 * spread;
-		json_array_append_new(run_results(s->run), result_json(r, resolution));
-		add_row(t, r, resolution);
+		add_result(s, r, r->op == op_empty() ? 0 : 3 * spread);
 	}
-	bench_add_table(s, NULL, t);
 	note_shortage(s, results, n, p->samples);
-	draw(s, results, n);
 }
 
 static bool ready(void *settings, int nwords, char **words, int *status)

@@ -4,12 +4,12 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/diag.h"
-#include "base/escape.h"
 #include "base/outfile.h"
 #include "cmd/cmd.h"
 #include "cmd/put.h"
-#include "out/term.h"
-#include "run/run.h"
+#include "cmd/show.h"
+#include "measure/env.h"
+#include "run/judge.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -64,18 +64,9 @@ static void compare_free(struct compare *c)
 	vec_free(&c->subjects);
 	vec_free(&c->cpus);
 	compare_options_free(&c->opt);
-	json_decref(c->env);
+	run_free(&c->run);
 	if (c->null_fd >= 0)
 		close(c->null_fd);
-}
-
-/* How text looks where it goes: a file has no width and no colour. */
-static struct table_look text_look(const struct compare_options *o)
-{
-	struct table_look look = o->output ? (struct table_look){0} : term_look(STDOUT_FILENO);
-	if (o->colour && strcmp(o->colour, "auto") != 0)
-		look.colour = strcmp(o->colour, "always") == 0;
-	return look;
 }
 
 /* "0,2-3" */
@@ -120,9 +111,8 @@ static int prepare(struct compare *c, char *const *commands, size_t n, struct bu
 				      why);
 	if (err)
 		return err;
-	env_fs_read(c->work.dir, &c->fs);
-	c->env = env_collect(c->work.dir);
-	return c->env ? 0 : -ENOMEM;
+	env_collect(&c->run.env, c->work.dir);
+	return 0;
 }
 
 /* CPU time of ours and of our programs that have ended, in seconds. */
@@ -202,126 +192,7 @@ static int run_all(struct compare *c, struct buf *why)
 	}
 	if (!err)
 		activity_end(c, &before);
-	return err ? err : compare_evaluate(c);
-}
-
-/* -EINVAL, or 0 and the reference's row. */
-static int find_reference(struct compare *c, struct buf *why)
-{
-	const struct subject *best = compare_fastest(c);
-	for (size_t i = 0; i < c->subjects.n; i++) {
-		struct buf label = {0};
-		compare_label(&label, c->subjects.v[i]);
-		bool named = c->opt.reference && (strcmp(buf_str(&label), c->opt.reference) == 0 ||
-						  strcmp(c->subjects.v[i]->name, c->opt.reference) == 0);
-		buf_free(&label);
-		if (c->opt.reference ? named : c->subjects.v[i] == best) {
-			c->reference = i;
-			return 0;
-		}
-	}
-	if (!c->opt.reference)
-		return 0;
-	buf_addf(why, "no row is called '%s', as --reference asks", c->opt.reference);
-	return -EINVAL;
-}
-
-static bool anything_ran(const struct compare *c)
-{
-	return compare_fastest(c) != NULL;
-}
-
-static bool format_is(const struct compare *c, const char *format)
-{
-	return strcmp(c->opt.format ? c->opt.format : "text", format) == 0;
-}
-
-/* The document that --save writes and --format=json prints. */
-static int save(const struct compare *c, struct buf *out)
-{
-	json_t *doc = compare_document(c);
-	struct buf why = {0};
-	int err = doc ? 0 : -ENOMEM;
-	if (!err && c->opt.save)
-		err = run_save(doc, c->opt.save, &why);
-	if (!err && format_is(c, "json"))
-		err = run_dump(doc, out);
-	json_decref(doc);
-	if (err)
-		diag_error("compare: %s", why.len ? buf_str(&why) : strerror(-err));
-	buf_free(&why);
-	return err ? EXIT_OWN : 0;
-}
-
-/* Under the table of text: how it came about, what to see, what to beware of. */
-static void add_prose(const struct compare *c, struct buf *out, int width)
-{
-	struct buf prose = {0};
-	struct buf shown = {0};
-	buf_addc(&prose, '\n');
-	compare_notes(c, &prose);
-	struct buf lessons = {0};
-	compare_lessons(c, &lessons);
-	if (lessons.len)
-		buf_addf(&prose, "\n%s", buf_str(&lessons));
-	buf_free(&lessons);
-	if (c->opt.explain) {
-		buf_addc(&prose, '\n');
-		compare_explain(c, &prose);
-	}
-	if (c->warned)
-		buf_addc(&prose, '\n');
-	compare_warn_say(c, "warning: ", &prose);
-	/* Names of commands and of devices are in it. */
-	escape_text(&shown, buf_str(&prose), prose.len);
-	put_lines(out, "", buf_str(&shown), (size_t)width);
-	buf_free(&shown);
-	buf_free(&prose);
-}
-
-static int draw(const struct compare *c)
-{
-	struct buf told = {0};
-	struct buf why = {0};
-	int err = compare_svg(c, c->opt.svg, &told, &why);
-	if (err)
-		diag_error("compare: %s", why.len ? buf_str(&why) : strerror(-err));
-	else if (told.len)
-		diag_note("drawn: %s", buf_str(&told));
-	else
-		diag_note("nothing ran that could be drawn");
-	buf_free(&told);
-	buf_free(&why);
-	return err;
-}
-
-/* What is printed, in the format that was asked for; json comes with save(). */
-static void render(const struct compare *c, struct buf *out)
-{
-	struct table_look look = text_look(&c->opt);
-	if (format_is(c, "html"))
-		compare_html(c, out);
-	else if (!format_is(c, "json"))
-		compare_show(c, out, &look);
-	if (format_is(c, "text"))
-		add_prose(c, out, look.width && look.width < 100 ? look.width : 100);
-}
-
-static int report(const struct compare *c)
-{
-	struct buf out = {0};
-	int status = save(c, &out);
-	render(c, &out);
-	int written = put_text(c->opt.output, &out);
-	if (c->opt.svg && draw(c) && !status)
-		status = EXIT_OWN;
-	/* csv and the like stay clean for the program that reads them. */
-	buf_clear(&out);
-	if (format_is(c, "csv") || format_is(c, "markdown"))
-		compare_warn_say(c, "sctrace: warning: ", &out);
-	fputs(buf_str(&out), stderr);
-	buf_free(&out);
-	return status ? status : written;
+	return err ? err : compare_fill(c, why);
 }
 
 static int finish(struct compare *c, int err, const struct buf *why)
@@ -331,7 +202,7 @@ static int finish(struct compare *c, int err, const struct buf *why)
 		status = 0;
 	else if (err)
 		diag_error("compare: %s", why->len ? buf_str(why) : strerror(-err));
-	else if (!anything_ran(c))
+	else if (!run_fastest(&c->run))
 		diag_error("compare: none of the strategies could run here");
 	else
 		status = 0;
@@ -347,15 +218,7 @@ static int compare_run(struct compare *c, char *const *commands, size_t n)
 	int err = prepare(c, commands, n, &why);
 	if (!err)
 		err = run_all(c, &why);
-	if (!err)
-		err = find_reference(c, &why);
-	if (!err)
-		err = compare_relate(c);
-	int status = 0;
-	if (!err) {
-		compare_warn_find(c);
-		status = report(c);
-	}
+	int status = err ? 0 : show_run(&c->run, "compare", &c->opt.show);
 	if (c->interrupted)
 		diag_note("interrupted: the figures are of the runs made until then");
 	else if (err == -EINTR)
@@ -368,7 +231,7 @@ static int compare_run(struct compare *c, char *const *commands, size_t n)
 static int list(const struct compare_options *o)
 {
 	struct buf out = {0};
-	struct table_look look = text_look(o);
+	struct table_look look = show_look(&o->show);
 	compare_list(&out, &look);
 	int status = put_text(NULL, &out);
 	buf_free(&out);
@@ -377,8 +240,7 @@ static int list(const struct compare_options *o)
 
 int cmd_compare(int argc, char **argv)
 {
-	struct compare c = {
-		.argc = argc, .argv = argv, .stop = &stop_signal, .resident = -1, .other_share = -1, .steal_share = -1};
+	struct compare c = {.stop = &stop_signal, .resident = -1, .other_share = -1, .steal_share = -1};
 	int first;
 	int status;
 	int parsed = compare_parse(&c.opt, argc, argv, &first, &status);
@@ -389,6 +251,7 @@ int cmd_compare(int argc, char **argv)
 		return status;
 	}
 	catch_signals();
+	run_init(&c.run, "compare", argc, argv);
 	c.work.stop = &stop_signal;
 	c.progress = isatty(STDERR_FILENO);
 	c.null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);

@@ -2,16 +2,29 @@
 #include "cmd/report/report.h"
 
 #include "base/diag.h"
+#include "base/escape.h"
 #include "base/outfile.h"
 #include "cli/opt.h"
 #include "cmd/cmd.h"
 #include "cmd/put.h"
+#include "cmd/show.h"
+#include "compare/compare.h"
 #include "out/term.h"
+#include "run/judge.h"
+#include "run/merge.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+struct report {
+	struct report_options opt;
+	struct run *runs;
+	struct page_run *beside; /* their labels are owned */
+	size_t n;
+};
 
 #define AT(field) .offset = offsetof(struct report_options, field)
 
@@ -19,12 +32,13 @@ static const struct opt table[] = {
 	{.help = "What is shown"},
 	{0, "merge", NULL, opt_flag, "pool runs of the same thing on one machine into one", AT(merge)},
 	{.help = "Output"},
-	{0, "format", "FORMAT", opt_word, "text, csv, markdown, json or html (text)", AT(format),
-	 .complete = COMPLETE_WORDS, .words = "text csv markdown json html"},
-	{'o', "output", "FILE", opt_string, "write to FILE", AT(output), .complete = COMPLETE_FILE},
-	{0, "svg", "FILE", opt_svg, "draw the picture; further ones beside it", AT(svg), .complete = COMPLETE_FILE},
+	{0, "format", "FORMAT", opt_word, "text, csv, markdown, html, json or samples (text)", AT(show.format),
+	 .complete = COMPLETE_WORDS, .words = "text csv markdown html json samples"},
+	{'o', "output", "FILE", opt_string, "write to FILE", AT(show.output), .complete = COMPLETE_FILE},
+	{0, "svg", "FILE", opt_svg, "draw the picture; further ones beside it", AT(show.svg),
+	 .complete = COMPLETE_FILE},
 	{0, "names", "A,B,...", opt_string, "what the runs are called (their files' names)", AT(names)},
-	{0, "color", "WHEN", opt_word, "auto, always or never (auto)", AT(colour), .complete = COMPLETE_WORDS,
+	{0, "color", "WHEN", opt_word, "auto, always or never (auto)", AT(show.colour), .complete = COMPLETE_WORDS,
 	 .words = "auto always never"},
 	{0},
 };
@@ -66,55 +80,155 @@ static int parse(struct report_options *o, int argc, char **argv, int *first, in
 	return outcome == OPT_OK && !*status ? 0 : -1;
 }
 
-static int out_of_memory(void)
+/* The file's name without folders and ".json". */
+static char *label_of(const char *path)
 {
-	diag_error("report: out of memory");
-	return EXIT_OWN;
+	const char *base = strrchr(path, '/');
+	base = base ? base + 1 : path;
+	size_t len = strlen(base);
+	if (len > 5 && strcmp(base + len - 5, ".json") == 0)
+		len -= 5;
+	return len ? strndup(base, len) : strdup(path);
 }
 
-/* The first picture goes to `path`, the others beside it: "x.svg", "x-boxes.svg". */
-static int draw(struct report *r)
+/* Takes over `label`, made fit for printing; 0 or -ENOMEM. */
+static int set_label(struct report *r, size_t i, char *label)
 {
-	const char *path = r->opt.svg;
-	int status = 0;
-	if (!r->figures.n) {
-		diag_error("report: nothing in these runs can be drawn");
-		return EXIT_OWN;
+	struct buf shown = {0};
+	if (label)
+		escape_line(&shown, label, strlen(label));
+	free((char *)r->beside[i].label);
+	free(label);
+	r->beside[i].label = buf_take(&shown);
+	return label && r->beside[i].label ? 0 : -ENOMEM;
+}
+
+static bool label_is_taken(const struct report *r, size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (strcmp(r->beside[i].label, r->beside[k].label) == 0)
+			return true;
+	return false;
+}
+
+/* From the files' names; equal ones are told apart by the whole path. */
+static int labels_from_files(struct report *r)
+{
+	int rc = 0;
+	for (size_t i = 0; i < r->n && rc == 0; i++) {
+		rc = set_label(r, i, label_of(r->beside[i].path));
+		if (rc == 0 && label_is_taken(r, i))
+			rc = set_label(r, i, strdup(r->beside[i].path));
 	}
-	for (size_t i = 0; i < r->figures.n && !status; i++) {
-		size_t stem = strlen(path) > 4 && strcmp(path + strlen(path) - 4, ".svg") == 0 ? strlen(path) - 4
-											       : strlen(path);
-		struct buf name = {0};
-		struct buf picture = {0};
-		buf_add(&name, path, stem);
-		if (i)
-			buf_addf(&name, "-%s", r->figures.v[i].name);
-		buf_adds(&name, path + stem);
-		if (r->figures.v[i].draw(r, CHART_WIDE, &picture) < 0 || name.failed)
-			status = out_of_memory();
-		else
-			status = put_text(buf_str(&name), &picture);
-		buf_free(&name);
-		buf_free(&picture);
+	return rc;
+}
+
+/* --names: 0; -ERANGE and `why`: they do not name each run once; -ENOMEM. */
+static int labels_from_names(struct report *r, struct buf *why)
+{
+	const char *names = r->opt.names;
+	size_t i = 0;
+	for (; i < r->n && *names; i++) {
+		size_t len = strcspn(names, ",");
+		if (!len)
+			break;
+		if (set_label(r, i, strndup(names, len)) < 0)
+			return -ENOMEM;
+		if (label_is_taken(r, i)) {
+			buf_addf(why, "--names calls two runs '%s'", r->beside[i].label);
+			return -ERANGE;
+		}
+		names += len + (names[len] == ',');
 	}
-	return status;
+	if (i == r->n && *names == '\0')
+		return 0;
+	buf_addf(why, "--names must name each of the %zu runs, by comma, and no more", r->n);
+	return -ERANGE;
+}
+
+static int load(struct report *r, char *const *paths, size_t n, struct buf *why)
+{
+	int rc = 0;
+	r->runs = calloc(n, sizeof(*r->runs));
+	r->beside = calloc(n, sizeof(*r->beside));
+	if (!r->runs || !r->beside)
+		return -ENOMEM;
+	for (size_t i = 0; i < n && rc == 0; i++) {
+		r->beside[i] = (struct page_run){.run = &r->runs[i], .path = paths[i]};
+		r->n = i + 1;
+		rc = run_load(&r->runs[i], paths[i], why);
+		/* Old files have no sentences on how their figures came about. */
+		if (rc == 0 && r->runs[i].bits == RUN_COMPARE && !r->runs[i].notes.known)
+			rc = compare_tell(&r->runs[i]) == -ENOMEM ? -ENOMEM : 0;
+		if (rc == 0 && i > 0)
+			rc = run_comparable(&r->runs[0], paths[0], &r->runs[i], paths[i], why);
+	}
+	if (rc < 0)
+		return rc;
+	return r->opt.names ? labels_from_names(r, why) : labels_from_files(r);
+}
+
+/* "Merged from a.json, b.json; ..." and the label "a+b". */
+static int name_merged(struct report *r)
+{
+	struct buf label = {0};
+	struct buf note = {0};
+	buf_adds(&note, "Merged from");
+	for (size_t i = 0; i < r->n; i++) {
+		buf_addf(&note, "%s%s", i ? ", " : " ", r->beside[i].path);
+		buf_addf(&label, "%s%s", i ? "+" : "", r->beside[i].label);
+	}
+	buf_adds(&note, "; what differs between the runs is spread within the merged one.");
+	run_note(&r->runs[0], "%s", buf_str(&note));
+	buf_free(&note);
+	return set_label(r, 0, buf_take(&label));
+}
+
+/* Pools all runs into the first; 0, -EINVAL and `why`: they must not be, or -ENOMEM. */
+static int merge(struct report *r, struct buf *why)
+{
+	int rc = 0;
+	for (size_t i = 0; i < r->n && rc == 0; i++)
+		for (size_t k = 0; k < i && rc == 0; k++)
+			rc = run_poolable(&r->runs[k], r->beside[k].path, &r->runs[i], r->beside[i].path, why);
+	for (size_t i = 1; i < r->n && rc == 0; i++)
+		rc = run_merge(&r->runs[0], &r->runs[i]);
+	/* Sentences that were true of one run are told anew of all. */
+	if (rc == 0)
+		rc = r->runs[0].bits == RUN_COMPARE ? compare_tell(&r->runs[0]) : run_judge(&r->runs[0]);
+	rc = rc == -ENOMEM ? rc : why->len ? rc : 0;
+	if (rc == 0)
+		rc = name_merged(r);
+	for (size_t i = 1; i < r->n && rc == 0; i++) {
+		run_free(&r->runs[i]);
+		free((char *)r->beside[i].label);
+	}
+	r->n = rc == 0 ? 1 : r->n;
+	return rc;
 }
 
 static int show(struct report *r)
 {
-	struct buf text = {0};
-	struct table_look look = r->opt.output ? (struct table_look){0} : term_look(STDOUT_FILENO);
-	if (r->opt.colour && strcmp(r->opt.colour, "auto") != 0)
-		look.colour = strcmp(r->opt.colour, "always") == 0;
-	int rc = strcmp(r->kind, "count") == 0 ? report_calls(r) : report_samples(r);
-	if (rc == 0)
-		rc = report_add_figures(r);
-	if (rc == 0)
-		rc = report_render(r, &look, &text);
-	int status = rc < 0 ? out_of_memory() : put_text(r->opt.output, &text);
-	int drawn = rc == 0 && r->opt.svg ? draw(r) : 0;
-	buf_free(&text);
-	return status ? status : drawn;
+	struct page p = {0};
+	const char *format = r->opt.show.format ? r->opt.show.format : "text";
+	int rc = strcmp(format, "json") == 0 ? page_make_tables(&p, r->beside, r->n) : page_make(&p, r->beside, r->n);
+	int status = EXIT_OWN;
+	if (rc < 0)
+		diag_error("report: out of memory");
+	else
+		status = show_page(&p, "report", &r->opt.show);
+	page_free(&p);
+	return status;
+}
+
+static void report_free(struct report *r)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		run_free(&r->runs[i]);
+		free((char *)r->beside[i].label);
+	}
+	free(r->runs);
+	free(r->beside);
 }
 
 int cmd_report(int argc, char **argv)
@@ -126,15 +240,17 @@ int cmd_report(int argc, char **argv)
 	outfile_catch_signals();
 	if (parse(&r.opt, argc, argv, &first, &status) < 0)
 		return status;
-	int rc = report_load(&r, argv + first, (size_t)(argc - first), &why);
-	/* In CSV each observation names its run: nothing is gained by hiding that. */
-	if (rc == 0 && r.opt.merge && (!r.opt.format || strcmp(r.opt.format, "csv") != 0))
-		rc = report_merge(&r, &why);
+	int rc = load(&r, argv + first, (size_t)(argc - first), &why);
+	/* In lists of samples each names its run: nothing is gained by hiding that. */
+	const char *format = r.opt.show.format ? r.opt.show.format : "text";
+	if (rc == 0 && r.opt.merge && strcmp(format, "csv") != 0 && strcmp(format, "samples") != 0)
+		rc = merge(&r, &why);
 	if (rc == 0)
 		status = show(&r);
-	else if (rc == -ENOMEM)
-		status = out_of_memory();
-	else {
+	else if (rc == -ENOMEM) {
+		diag_error("report: out of memory");
+		status = EXIT_OWN;
+	} else {
 		diag_error("report: %s", buf_str(&why));
 		status = rc == -ERANGE ? EXIT_USAGE : EXIT_UNREADABLE;
 	}

@@ -1,7 +1,8 @@
 /* Saved `-c` runs: one as `-c` shows it; several side by side, with what was added, dropped, slower. */
-#include "cmd/report/report.h"
-
 #include "base/size.h"
+#include "out/chart.h"
+#include "present/cells.h"
+#include "present/kinds.h"
 #include "syscall/table.h"
 
 #include <errno.h>
@@ -53,11 +54,11 @@ static struct call_row *row_of(struct calls *c, uint32_t arch, int64_t nr)
 	return NULL;
 }
 
-static int calls_init(struct calls *c, const struct report *r)
+static int calls_init(struct calls *c, const struct page *p)
 {
-	c->nruns = r->runs.n;
-	for (size_t k = 0; k < r->runs.n; k++) {
-		const struct summary *s = &r->runs.v[k].calls;
+	c->nruns = p->n;
+	for (size_t k = 0; k < p->n; k++) {
+		const struct summary *s = &p->runs[k].run->calls;
 		for (size_t g = 0; g < s->groups.n; g++)
 			for (size_t i = 0; i < s->groups.v[g]->calls.n; i++) {
 				const struct call_stats *from = s->groups.v[g]->calls.v[i];
@@ -115,24 +116,20 @@ static void change_words(const struct call_stats *a, const struct call_stats *b,
 /* Columns per run: calls, seconds, p50. */
 enum { C_CALLS, C_SECONDS, C_P50, C_PER_RUN };
 
-/* "calls host": a string that lives as long as the report, as a table's column names must. */
-static const char *keep(struct report *r, const char *what, const char *label)
+/* "calls host": a string that lives as long as the page, as a table's column names must. */
+static const char *keep(struct page *p, const char *what, const char *label)
 {
 	struct buf text = {0};
 	buf_addf(&text, "%s %s", what, label);
-	char *s = buf_take(&text);
-	if (s && vec_push(&r->strings, s))
-		return s;
-	free(s);
-	return "";
+	return page_keep(p, &text);
 }
 
 /* One run needs no label in its columns. */
-static struct column *columns_new(struct report *r)
+static struct column *columns_new(struct page *p)
 {
 	static const char *const keys[] = {[C_CALLS] = "calls", [C_SECONDS] = "seconds", [C_P50] = "p50_ns"};
 	static const char *const titles[] = {[C_CALLS] = "calls", [C_SECONDS] = "seconds", [C_P50] = "p50"};
-	size_t n = r->runs.n;
+	size_t n = p->n;
 	struct column *v = calloc(1 + n * (C_PER_RUN + 1), sizeof(*v));
 	if (!v)
 		return NULL;
@@ -143,11 +140,11 @@ static struct column *columns_new(struct report *r)
 			unsigned flags = COL_RIGHT | (n > 1 && what != C_CALLS ? COL_OPTIONAL : 0);
 			flags |= k ? COL_JOINED : 0; /* of one run alone there is nothing to compare */
 			v[at++] = n == 1 ? (struct column){keys[what], titles[what], flags}
-					 : (struct column){keep(r, keys[what], r->runs.v[k].label),
-							   keep(r, titles[what], r->runs.v[k].label), flags};
+					 : (struct column){keep(p, keys[what], p->runs[k].label),
+							   keep(p, titles[what], p->runs[k].label), flags};
 		}
 	for (size_t k = 1; k < n; k++) {
-		const char *name = keep(r, "change", r->runs.v[k].label);
+		const char *name = keep(p, "change", p->runs[k].label);
 		v[at++] = (struct column){name, n > 2 ? name : "change", COL_WRAP};
 	}
 	return v;
@@ -226,9 +223,10 @@ static void list_calls(const struct calls *c, size_t k, bool added, struct buf *
 		buf_addf(out, " and %zu more", n - 6);
 }
 
-static void add_lessons(struct report *r, const struct calls *c)
+static void add_lessons(struct page *p, const struct calls *c)
 {
-	for (size_t k = 1; k < r->runs.n; k++) {
+	struct page_section *s = p->n > 1 ? page_section(p, SECTION_FINDINGS, "Findings", "") : NULL;
+	for (size_t k = 1; s && k < p->n; k++) {
 		struct buf added = {0};
 		struct buf dropped = {0};
 		uint64_t before = 0;
@@ -239,25 +237,25 @@ static void add_lessons(struct report *r, const struct calls *c)
 		}
 		list_calls(c, k, true, &added);
 		list_calls(c, k, false, &dropped);
-		buf_addf(&r->lessons, "%s makes %llu calls, %s %llu.\n", r->runs.v[0].label, (unsigned long long)before,
-			 r->runs.v[k].label, (unsigned long long)after);
+		buf_addf(&s->text, "%s makes %llu calls, %s %llu.\n", p->runs[0].label, (unsigned long long)before,
+			 p->runs[k].label, (unsigned long long)after);
 		if (added.len)
-			buf_addf(&r->lessons, "Only %s makes: %s.\n", r->runs.v[k].label, buf_str(&added));
+			buf_addf(&s->text, "Only %s makes: %s.\n", p->runs[k].label, buf_str(&added));
 		if (dropped.len)
-			buf_addf(&r->lessons, "Only %s makes: %s.\n", r->runs.v[0].label, buf_str(&dropped));
+			buf_addf(&s->text, "Only %s makes: %s.\n", p->runs[0].label, buf_str(&dropped));
 		buf_free(&added);
 		buf_free(&dropped);
 	}
 }
 
-static int add_table(struct report *r, struct calls *c)
+static int add_table(struct page *p, struct calls *c)
 {
 	static const char note[] =
 		"Slower and faster are told of a call's median (p50) from ten calls on, where it moved by 10 % and "
 		"stands out of "
 		"the tracing's own cost. A run of each does not show how much runs differ by themselves.";
-	size_t n = r->runs.n;
-	struct column *columns = columns_new(r);
+	size_t n = p->n;
+	struct column *columns = columns_new(p);
 	struct table *t = columns ? table_new(columns, 1 + 3 * n + n - 1) : NULL;
 	free(columns);
 	if (t) {
@@ -271,69 +269,97 @@ static int add_table(struct report *r, struct calls *c)
 		}
 		set_totals(t, c);
 	}
-	return report_add_part(r, "calls", "System calls", t, n > 1 ? note : NULL);
+	return page_add_part(p, "calls", n > 1 ? "System calls" : NULL, t, n > 1 ? note : NULL);
 }
 
 /* The programs as wholes, a row a run: what `-c` tells below its table. */
-static int add_programs(struct report *r)
+static int add_programs(struct page *p)
 {
-	static const struct {
-		struct column column;
-		const char *path;
-		enum { P_SECONDS, P_BYTES, P_COUNT } show;
-	} members[] = {
-		{{"wall_s", "wall", COL_RIGHT}, "wall_s", P_SECONDS},
-		{{"user_s", "user", COL_RIGHT}, "user_s", P_SECONDS},
-		{{"system_s", "system", COL_RIGHT}, "system_s", P_SECONDS},
-		{{"peak_rss_bytes", "peak RSS", COL_RIGHT}, "peak_rss_bytes", P_BYTES},
-		{{"processes", "processes", COL_RIGHT | COL_OPTIONAL}, "processes", P_COUNT},
-		{{"calls_before_main", "before main", COL_RIGHT | COL_OPTIONAL}, "calls_before_main", P_COUNT},
+	static const struct column columns[] = {
+		{"run", "run", 0},
+		{"wall_s", "wall", COL_RIGHT},
+		{"user_s", "user", COL_RIGHT},
+		{"system_s", "system", COL_RIGHT},
+		{"peak_rss_bytes", "peak RSS", COL_RIGHT},
+		{"processes", "processes", COL_RIGHT | COL_OPTIONAL},
+		{"calls_before_main", "before main", COL_RIGHT | COL_OPTIONAL},
 	};
-	enum { MEMBERS = sizeof(members) / sizeof(*members) };
-	struct column columns[1 + MEMBERS] = {{"run", "run", 0}};
-	for (size_t i = 0; i < MEMBERS; i++)
-		columns[1 + i] = members[i].column;
-	struct table *t = table_new(columns, 1 + MEMBERS);
-	for (size_t k = 0; t && k < r->runs.n; k++) {
-		const json_t *program = json_object_get(r->runs.v[k].doc, "program");
+	struct table *t = table_new(columns, sizeof(columns) / sizeof(*columns));
+	for (size_t k = 0; t && k < p->n; k++) {
+		const struct run_program *x = &p->runs[k].run->program;
 		table_row(t);
-		table_string(t, 0, r->runs.v[k].label);
-		for (size_t i = 0; i < MEMBERS; i++) {
-			double v = report_number(program, members[i].path);
-			struct buf text = {0};
-			if (v == 0)
-				buf_addc(&text, '0');
-			else if (members[i].show == P_SECONDS)
-				duration_human(&text, v * 1e9);
-			else if (members[i].show == P_BYTES && v >= 0)
-				size_human(&text, (uint64_t)v);
-			else if (v >= 0)
-				count_human(&text, (uint64_t)v);
-			table_real(t, 1 + i, v, isfinite(v) ? buf_str(&text) : NULL);
-			buf_free(&text);
-		}
+		table_string(t, 0, p->runs[k].label);
+		cell_time(t, 1, x->wall_s, 1);
+		cell_time(t, 2, x->user_s, 1);
+		cell_time(t, 3, x->system_s, 1);
+		cell_bytes(t, 4, x->peak_rss_bytes);
+		cell_count(t, 5, x->processes, false);
+		cell_count(t, 6, x->calls_before_main, false);
 	}
-	return report_add_part(r, "programs", "The programs, traced", t, NULL);
+	return page_add_part(p, "programs", "The programs, traced", t, NULL);
 }
 
-static bool any_program(const struct report *r)
+static bool any_program(const struct page *p)
 {
-	for (size_t k = 0; k < r->runs.n; k++)
-		if (json_is_object(json_object_get(r->runs.v[k].doc, "program")))
+	for (size_t k = 0; k < p->n; k++)
+		if (p->runs[k].run->program.known)
 			return true;
 	return false;
 }
 
-int report_calls(struct report *r)
+int page_of_several_counts(struct page *p)
 {
 	struct calls c = {0};
-	int rc = calls_init(&c, r);
+	int rc = calls_init(&c, p);
 	if (rc == 0) {
-		add_lessons(r, &c);
-		rc = add_table(r, &c);
+		add_lessons(p, &c);
+		rc = add_table(p, &c);
 	}
-	if (rc == 0 && !r->merged && any_program(r))
-		rc = add_programs(r);
+	/* Of one run the lines below its table tell; old files have none. */
+	if (rc == 0 && (p->n > 1 || !p->runs[0].run->footer.known) && any_program(p))
+		rc = add_programs(p);
+	if (rc == 0)
+		page_add_figure(p, "calls", draw_calls);
 	calls_free(&c);
+	return rc;
+}
+
+#define CALLS_MAX 12 /* rows of the picture */
+
+/* The calls that took the longest, or changed the most. */
+int draw_calls(void *page, int width, struct buf *out)
+{
+	const struct page *p = page;
+	const struct table *t = p->parts.n ? p->parts.v[0].table : NULL;
+	size_t max = CALLS_MAX * p->n;
+	size_t n = 0;
+	char **labels = calloc(max, sizeof(*labels));
+	double *seconds = calloc(max, sizeof(*seconds));
+	double *calls = calloc(max, sizeof(*calls));
+	int rc = labels && seconds && calls ? 0 : -ENOMEM;
+	for (size_t i = 0; t && rc == 0 && i < CALLS_MAX; i++)
+		for (size_t k = 0; k < p->n; k++) {
+			const char *name = table_cell_text(t, i, 0);
+			struct buf label = {0};
+			if (!name)
+				continue;
+			buf_addf(&label, p->n > 1 ? "%s · %s" : "%s", name, p->runs[k].label);
+			labels[n] = buf_take(&label);
+			seconds[n] = table_cell_number(t, i, 1 + p->n + k);
+			calls[n] = table_cell_number(t, i, 1 + k);
+			rc = labels[n++] ? rc : -ENOMEM;
+		}
+	if (rc == 0) {
+		struct chart_bar_panel panels[] = {
+			{"Time in calls", {NULL, UNIT_SECONDS, SCALE_AUTO}, seconds, NULL, NULL},
+			{"Calls", {NULL, UNIT_COUNT, SCALE_AUTO}, calls, NULL, NULL}};
+		struct chart_frame f = {"System calls", NULL, NULL, width};
+		rc = chart_bars_grouped(&f, (const char *const *)labels, n, p->n, panels, 2, out);
+	}
+	for (size_t i = 0; labels && i < n; i++)
+		free(labels[i]);
+	free(labels);
+	free(seconds);
+	free(calls);
 	return rc;
 }

@@ -1,0 +1,130 @@
+#include "cmd/show.h"
+
+#include "base/diag.h"
+#include "base/outfile.h"
+#include "cmd/put.h"
+#include "out/chart.h"
+#include "out/term.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+struct table_look show_look(const struct page_options *o)
+{
+	struct table_look look = o->output ? (struct table_look){0} : term_look(STDOUT_FILENO);
+	if (o->colour && strcmp(o->colour, "auto") != 0)
+		look.colour = strcmp(o->colour, "always") == 0;
+	return look;
+}
+
+static int out_of_memory(const char *command)
+{
+	diag_error("%s: out of memory", command);
+	return EXIT_OWN;
+}
+
+/* "x.svg" and "tradeoff" as "x-tradeoff.svg"; no part: the path itself. */
+static void part_path(struct buf *out, const char *path, const char *part)
+{
+	size_t n = strlen(path);
+	bool suffix = n > 4 && strcmp(path + n - 4, ".svg") == 0;
+	buf_add(out, path, suffix && part ? n - 4 : n);
+	if (part)
+		buf_addf(out, "-%s%s", part, suffix ? ".svg" : "");
+}
+
+static int draw(struct page *p, const char *command, const char *path)
+{
+	struct buf told = {0};
+	size_t drawn = 0;
+	int status = 0;
+	for (size_t i = 0; i < p->figures.n && !status; i++) {
+		struct buf picture = {0};
+		struct buf name = {0};
+		int rc = p->figures.v[i].draw(p, CHART_WIDE, &picture);
+		part_path(&name, path, drawn ? p->figures.v[i].name : NULL);
+		if (rc == -ENOMEM || name.failed)
+			status = out_of_memory(command);
+		else if (rc == 0)
+			status = put_text(buf_str(&name), &picture);
+		if (rc == 0)
+			buf_addf(&told, "%s%s", drawn++ ? ", " : "", buf_str(&name));
+		buf_free(&picture);
+		buf_free(&name);
+	}
+	if (!drawn && !status) {
+		diag_error("%s: there is nothing to draw in '%s'", command, path);
+		status = EXIT_OWN;
+	} else if (drawn > 1 && !status) {
+		diag_note("drawn: %s", buf_str(&told));
+	}
+	buf_free(&told);
+	return status;
+}
+
+int show_page(struct page *p, const char *command, const struct page_options *o)
+{
+	const char *format = o->format ? o->format : "text";
+	struct table_look look = show_look(o);
+	struct buf text = {0};
+	int rc = page_render(p, format, &look, &text);
+	int status = rc < 0 ? out_of_memory(command) : put_text(o->output, &text);
+	int drawn = rc == 0 && o->svg ? draw(p, command, o->svg) : 0;
+	/* csv stays clean for the program that reads it. */
+	buf_clear(&text);
+	if (strcmp(format, "csv") == 0)
+		page_say_warnings(p, "sctrace: warning: ", &text);
+	fputs(buf_str(&text), stderr);
+	buf_free(&text);
+	return status ? status : drawn;
+}
+
+/* Displays the document's text. */
+static int show_document(const char *text, const char *command, const struct page_options *o)
+{
+	struct run r;
+	struct buf why = {0};
+	int status = EXIT_OWN;
+	int rc = run_parse(&r, text, "the run", &why);
+	struct page_run beside = {&r, "run", "run"};
+	struct page p = {0};
+	if (rc == 0)
+		rc = page_make(&p, &beside, 1);
+	if (rc == 0)
+		status = show_page(&p, command, o);
+	else if (why.len)
+		diag_error("%s: %s", command, buf_str(&why));
+	else
+		out_of_memory(command);
+	page_free(&p);
+	run_free(&r);
+	buf_free(&why);
+	return status;
+}
+
+int show_run(const struct run *r, const char *command, const struct page_options *o)
+{
+	struct buf text = {0};
+	struct buf why = {0};
+	int status = 0;
+	if (o->save && run_save(r, o->save, &why) < 0) {
+		diag_error("%s: %s", command, buf_str(&why));
+		status = EXIT_OWN;
+	}
+	if (run_dump(r, &text) < 0) {
+		status = out_of_memory(command);
+	} else if (o->format && strcmp(o->format, "json") == 0) {
+		int put = put_text(o->output, &text);
+		struct page_options pictures = {.format = "text", .output = "/dev/null", .svg = o->svg};
+		int drawn = o->svg ? show_document(buf_str(&text), command, &pictures) : 0;
+		status = status ? status : put ? put : drawn;
+	} else {
+		int shown = show_document(buf_str(&text), command, o);
+		status = status ? status : shown;
+	}
+	buf_free(&text);
+	buf_free(&why);
+	return status;
+}

@@ -1,0 +1,17 @@
+/* How every command that has a run shows it: saves, prints, draws. */
+#ifndef SCTRACE_CMD_SHOW_H
+#define SCTRACE_CMD_SHOW_H
+
+#include "present/page.h"
+
+/* How text looks where it goes: a file has no width and no colour. */
+struct table_look show_look(const struct page_options *o);
+/*
+ * Prints the page to o->output and draws its pictures: the first to o->svg, further ones beside it ("x-boxes.svg"). 0, or
+ * EXIT_OWN after messages, which begin with `command`.
+ */
+int show_page(struct page *p, const char *command, const struct page_options *o);
+/* Saves the run, and shows what the file holds: `sctrace report` of it prints the same. 0 or EXIT_OWN after messages. */
+int show_run(const struct run *r, const char *command, const struct page_options *o);
+
+#endif

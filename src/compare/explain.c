@@ -1,0 +1,439 @@
+/* What a learner should see, in sentences computed from the rows: no figure stands in them that is not in the table. */
+#include "compare/compare.h"
+
+#include "base/buf.h"
+#include "base/size.h"
+#include "run/judge.h"
+#include "strategy/strategy.h"
+#include "syscall/table.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The row of `strategy`; with several buffers the one whose size is `buffer`, 0 for any. */
+static const struct run_subject *row(const struct run *r, const char *strategy, uint64_t buffer)
+{
+	for (size_t i = 0; i < r->subjects.n; i++) {
+		const struct run_subject *s = &r->subjects.v[i];
+		if (run_usable(s) && s->strategy && strcmp(s->strategy, strategy) == 0 &&
+		    (!buffer || s->buffer_bytes == buffer))
+			return s;
+	}
+	return NULL;
+}
+
+/* The rows called `name` with the least and the greatest buffer. */
+static const struct run_subject *end_row(const struct run *r, const char *name, bool greatest)
+{
+	const struct run_subject *found = NULL;
+	for (size_t i = 0; i < r->subjects.n; i++) {
+		const struct run_subject *s = &r->subjects.v[i];
+		if (!run_usable(s) || strcmp(s->base, name) != 0)
+			continue;
+		if (!found || (s->buffer_bytes > found->buffer_bytes) == greatest)
+			found = s;
+	}
+	return found;
+}
+
+static double median(const struct run_subject *s)
+{
+	return run_median(s, METRIC_TIME);
+}
+
+static double peak_rss(const struct run_subject *s)
+{
+	return run_median(s, METRIC_PEAK_RSS);
+}
+
+static void say_time(struct buf *out, double seconds)
+{
+	duration_human(out, seconds * 1e9);
+}
+
+static void say_size(struct buf *out, double bytes)
+{
+	size_human(out, (uint64_t)bytes);
+}
+
+/* "1.4 times", "340 times": as many digits as the figure has. */
+static void say_ratio(struct buf *out, double x)
+{
+	buf_addf(out, x < 9.95 ? "%.1f times" : "%.0f times", x);
+}
+
+/*
+ * The share of CPU time that was the kernel's, in percent, over all runs together: many kernels split it by their clock
+ * tick, so of one short run it says nothing. -1 where there is less of it than ten ticks of 4 ms.
+ */
+static double kernel_share(const struct run_subject *s)
+{
+	double system = s->judged.of[METRIC_SYSTEM].mean * (double)s->judged.of[METRIC_SYSTEM].n;
+	double cpu = s->judged.of[METRIC_USER].mean * (double)s->judged.of[METRIC_USER].n + system;
+	return cpu >= 0.040 ? 100 * system / cpu : -1;
+}
+
+/* Without those before main, which come once whatever the size is. */
+static double calls_per_mib(const struct run_subject *s)
+{
+	double own = (double)(s->counts.calls - s->counts.calls_before_main);
+	return s->counts.counted_bytes ? own * 1048576 / (double)s->counts.counted_bytes : NAN;
+}
+
+/* "makes 2,097,190 calls" */
+static void say_calls(const struct run_subject *s, struct buf *out)
+{
+	buf_adds(out, "makes ");
+	count_human(out, (uint64_t)s->counts.calls);
+	buf_adds(out, s->counts.calls == 1 ? " call" : " calls");
+	if (run_counted_partly(s))
+		buf_addf(out, " for %.0f %% of the input",
+			 100 * (double)s->counts.counted_bytes / (double)s->input_bytes);
+}
+
+/* The price of a small buffer. */
+static void lesson_small_buffer(const struct run *r, struct buf *out)
+{
+	const struct run_subject *small = end_row(r, "read/write", false);
+	const struct run_subject *best = run_knee(r, "read/write");
+	if (!small || !best || small == best || !run_slower(r, small, best))
+		return;
+	buf_adds(out, "read/write with ");
+	say_size(out, (double)small->buffer_bytes);
+	buf_adds(out, " at a time ");
+	if (small->counts.known) {
+		say_calls(small, out);
+		buf_adds(out, " and ");
+	}
+	buf_adds(out, "takes ");
+	say_time(out, median(small));
+	if (kernel_share(small) >= 0)
+		buf_addf(out, ", %.0f %% of its CPU time in the kernel", kernel_share(small));
+	buf_adds(out, "; with ");
+	say_size(out, (double)best->buffer_bytes);
+	buf_adds(out, " it ");
+	if (best->counts.known) {
+		say_calls(best, out);
+		buf_adds(out, " and ");
+	}
+	buf_adds(out, "takes ");
+	say_time(out, median(best));
+	buf_adds(out, ", ");
+	say_ratio(out, median(small) / median(best));
+	buf_adds(out, " less: the price is paid per call, not per byte.\n");
+}
+
+/* Where a larger buffer stops paying. */
+static void lesson_knee(const struct run *r, struct buf *out)
+{
+	const char *scanned = run_scanned(r);
+	const char *name = row(r, "read/write", 0) || !scanned ? "read/write" : scanned;
+	const struct run_subject *best = run_knee(r, name);
+	const struct run_subject *largest = end_row(r, name, true);
+	if (!best || !largest || end_row(r, name, false) == largest)
+		return;
+	if (strcmp(name, "read/write") != 0)
+		buf_addf(out, "%s: ", name);
+	if (best == largest) {
+		buf_adds(out, "Up to the largest buffer tried, ");
+		say_size(out, (double)largest->buffer_bytes);
+		buf_adds(out, ", a larger one still pays.\n");
+		return;
+	}
+	buf_adds(out, "From a buffer of ");
+	say_size(out, (double)best->buffer_bytes);
+	buf_addf(out, " on, no larger one is seen to gain %.0f %%", 100 * RUN_WORTHWHILE);
+	if (run_larger_looks_better(r, best))
+		buf_adds(out, " (some do by their medians, but the runs are too few or too noisy to tell)");
+	/* What the buffer itself takes, if it can be seen beside the rest of the program. */
+	if (peak_rss(best) > 0 && peak_rss(largest) > peak_rss(best) * (1 + RUN_WORTHWHILE)) {
+		buf_adds(out, "; ");
+		say_size(out, (double)largest->buffer_bytes);
+		buf_adds(out, " only takes more memory, ");
+		say_size(out, peak_rss(largest));
+		buf_adds(out, " against ");
+		say_size(out, peak_rss(best));
+	}
+	buf_adds(out, ".\n");
+}
+
+/* The row of read/write whose calls are nearest to those of `s`, at most a quarter off. */
+static const struct run_subject *nearest_by_calls(const struct run *r, const struct run_subject *s)
+{
+	const struct run_subject *found = NULL;
+	double least = log(1.25);
+	for (size_t i = 0; i < r->subjects.n; i++) {
+		const struct run_subject *x = &r->subjects.v[i];
+		if (!run_usable(x) || !x->strategy || strcmp(x->strategy, "read/write") != 0 || !x->counts.known)
+			continue;
+		double distance = fabs(log(calls_per_mib(x) / calls_per_mib(s)));
+		if (distance < least) {
+			least = distance;
+			found = x;
+		}
+	}
+	return found;
+}
+
+/* What stdio's buffer does. */
+static void lesson_stdio(const struct run *r, struct buf *out)
+{
+	const struct run_subject *stdio = row(r, "fgetc/fputc", 0);
+	const struct run_subject *byte = row(r, "read/write", 1);
+	if (!stdio || !stdio->counts.known)
+		return;
+	const struct run_subject *alike = nearest_by_calls(r, stdio);
+	buf_adds(out, "fgetc/fputc handles single bytes too, but ");
+	say_calls(stdio, out);
+	buf_adds(out, " only");
+	if (alike) {
+		buf_adds(out, ", like read/write with ");
+		say_size(out, (double)alike->buffer_bytes);
+	}
+	buf_adds(out, ", for the C library's buffer stands between");
+	if (byte && run_slower(r, byte, stdio)) {
+		buf_adds(out, ": it is ");
+		say_ratio(out, median(byte) / median(stdio));
+		buf_adds(out, " faster than read/write of 1 byte");
+	}
+	if (kernel_share(stdio) >= 0 && kernel_share(stdio) < 50)
+		buf_addf(out,
+			 ", and %.0f %% of its CPU time is spent outside the kernel, in a function call a character",
+			 100 - kernel_share(stdio));
+	buf_adds(out, ".\n");
+}
+
+/* What the one-shot buffer gets in time for its memory. */
+static void say_gain(const struct run *r, const struct run_subject *shot, const struct run_subject *best,
+		     struct buf *out)
+{
+	double ratio = median(best) / median(shot);
+	if (run_slower(r, best, shot) && ratio > 1 + RUN_WORTHWHILE) {
+		buf_adds(out, " and is ");
+		say_ratio(out, ratio);
+		buf_adds(out, " faster for it.\n");
+	} else if (run_slower(r, shot, best) && ratio < 1 / (1 + RUN_WORTHWHILE)) {
+		buf_adds(out, " and is ");
+		say_ratio(out, 1 / ratio);
+		buf_adds(out, " slower all the same.\n");
+	} else {
+		buf_adds(out, " and gains no time worth it.\n");
+	}
+}
+
+static void lesson_one_shot(const struct run *r, struct buf *out)
+{
+	const struct run_subject *shot = row(r, "one-shot", 0);
+	const struct run_subject *best = run_knee(r, "read/write");
+	/* Against a tiny buffer it would win by its calls, which says nothing of the memory. */
+	if (!shot || !best || best->buffer_bytes < 1024 || !(peak_rss(shot) > 0) || !(peak_rss(best) > 0))
+		return;
+	if (peak_rss(shot) < peak_rss(best) * (1 + RUN_WORTHWHILE)) {
+		buf_adds(out,
+			 "one-shot holds the whole file in memory, but this file is too small for that to show.\n");
+		return;
+	}
+	buf_adds(out, "one-shot holds the whole file in memory: it takes ");
+	say_size(out, peak_rss(shot));
+	buf_adds(out, " against ");
+	say_size(out, peak_rss(best));
+	buf_adds(out, " of read/write with ");
+	say_size(out, (double)best->buffer_bytes);
+	say_gain(r, shot, best, out);
+}
+
+/* Any other comparison: the fastest against each of the others that matters most, the next and the slowest. */
+static void lesson_ends(const struct run *r, struct buf *out)
+{
+	const struct run_subject *best = run_fastest(r);
+	const struct run_subject *worst = NULL;
+	const struct run_subject *next = NULL;
+	for (size_t i = 0; i < r->subjects.n; i++) {
+		const struct run_subject *s = &r->subjects.v[i];
+		if (!run_usable(s) || s == best)
+			continue;
+		if (!worst || median(s) > median(worst))
+			worst = s;
+		if (!next || median(s) < median(next))
+			next = s;
+	}
+	if (!best || !worst)
+		return;
+	if (!run_slower(r, worst, best)) {
+		buf_adds(out, "No difference in time is seen between ");
+		buf_adds(out, best->name);
+		buf_adds(out, " and ");
+		buf_adds(out, worst->name);
+		buf_adds(out, ": the 95 % interval of their ratio holds 1.\n");
+		return;
+	}
+	buf_adds(out, best->name);
+	buf_adds(out, " is the fastest, ");
+	say_ratio(out, median(worst) / median(best));
+	buf_adds(out, " faster than ");
+	buf_adds(out, worst->name);
+	if (best->counts.known && worst->counts.known && best->counts.calls != worst->counts.calls) {
+		buf_adds(out, ", with ");
+		count_human(out, best->counts.calls);
+		buf_adds(out, " calls against ");
+		count_human(out, worst->counts.calls);
+	}
+	buf_adds(out, ".\n");
+	if (next != worst && !run_slower(r, next, best)) {
+		buf_adds(out, "Between it and ");
+		buf_adds(out, next->name);
+		buf_adds(out, " no difference is seen.\n");
+	}
+}
+
+void compare_lessons(const struct run *r, struct buf *out)
+{
+	size_t before = out->len;
+	const struct run_subject *best = run_fastest(r);
+	if (!best || median(best) <= 0)
+		return;
+	if (best->judged.of[METRIC_TIME].n < 2) {
+		buf_adds(out, "One run of each cannot tell a difference from chance: give more --runs.\n");
+		return;
+	}
+	lesson_small_buffer(r, out);
+	lesson_knee(r, out);
+	lesson_stdio(r, out);
+	lesson_one_shot(r, out);
+	if (out->len == before)
+		lesson_ends(r, out);
+}
+
+/* Is it a call of a program's start, or one that only waits for another program? */
+static bool is_beside_the_work(const struct call_stats *k)
+{
+	static const char *const names[] = {"execve", "wait4", "waitid"};
+	bool is = false;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names) && !is; i++)
+		is = k->nr == syscall_number(k->arch, names[i]);
+	return is;
+}
+
+/* The call that took the most of the time in calls; NULL where the times do not tell. */
+static const struct call_stats *dearest_call(const struct run_subject *s)
+{
+	const struct call_stats *found = NULL;
+	const struct summary *sum = &s->counts.by_call;
+	for (size_t g = 0; g < sum->groups.n; g++)
+		for (size_t i = 0; i < sum->groups.v[g]->calls.n; i++) {
+			const struct call_stats *k = sum->groups.v[g]->calls.v[i];
+			if (call_stats_resolved(k) == RESOLVED && !is_beside_the_work(k) &&
+			    (!found || k->ns > found->ns))
+				found = k;
+		}
+	return s->counts.in_calls_s > s->counts.in_calls_resolution_s ? found : NULL;
+}
+
+/* "521 calls per MiB after 29 before main, 3,817 bytes a call": calls that come once are told apart. */
+static void explain_calls(const struct run_subject *s, struct buf *out)
+{
+	uint64_t before = s->strategy ? s->counts.calls_before_main : 0;
+	if (s->strategy) {
+		count_human(out, s->counts.calls - before);
+		buf_adds(out, " calls (");
+		count_human(out, (uint64_t)llround(calls_per_mib(s)));
+		buf_addf(out, " per MiB) after %" PRIu64 " before main", before);
+	} else {
+		count_human(out, (uint64_t)s->counts.calls);
+		buf_adds(out, s->counts.calls == 1 ? " call" : " calls");
+	}
+	/* Where most bytes go past the calls' results (mapped, or handed over in a ring), their number says nothing. */
+	double each = (double)s->counts.moved_bytes / (double)(s->counts.calls - before);
+	if (s->strategy && s->counts.moved_bytes < s->counts.counted_bytes / 2) {
+		buf_adds(out, ", whose results carry none of the bytes");
+	} else {
+		buf_adds(out, ", ");
+		each < 9.95 ? buf_addf(out, "%.1f", each) : count_human(out, (uint64_t)llround(each));
+		buf_adds(out, " bytes a call");
+	}
+}
+
+/* The row's own figures. */
+static void explain_figures(const struct run_subject *s, struct buf *out)
+{
+	if (s->counts.known && s->counts.calls > s->counts.calls_before_main) {
+		const struct call_stats *dear = dearest_call(s);
+		explain_calls(s, out);
+		if (s->counts.in_calls_s > s->counts.in_calls_resolution_s) {
+			buf_adds(out, ", ");
+			say_time(out, s->counts.in_calls_s / (double)s->counts.calls);
+			buf_adds(out, " each");
+		}
+		if (dear) {
+			buf_addf(out, ", %.0f %% of it in ", 100 * dear->ns * 1e-9 / s->counts.in_calls_s);
+			syscall_name(out, dear->arch, dear->nr);
+		}
+	} else {
+		say_time(out, median(s));
+	}
+	if (kernel_share(s) >= 0)
+		buf_addf(out, "; %.0f %% of its CPU time in the kernel, %.0f %% outside", kernel_share(s),
+			 100 - kernel_share(s));
+	buf_addc(out, '.');
+}
+
+/* Another buffer of the strategy above: what that changed. */
+static void explain_step(const struct run *r, const struct run_subject *s, const struct run_subject *before,
+			 struct buf *out)
+{
+	double time = median(before) / median(s);
+	bool slower = run_slower(r, s, before);
+	bool faster = run_slower(r, before, s);
+	buf_adds(out, " Against ");
+	buf_adds(out, before->name);
+	buf_adds(out, ": ");
+	if (s->counts.known && before->counts.known && !run_counted_partly(s) && !run_counted_partly(before)) {
+		double calls = (double)before->counts.calls / (double)s->counts.calls;
+		factor_human(out, calls >= 1 ? calls : 1 / calls);
+		buf_addf(out, " times %s calls, ", calls >= 1 ? "fewer" : "more");
+	}
+	if (slower || faster) {
+		factor_human(out, faster ? time : 1 / time);
+		buf_addf(out, " times %s.\n", faster ? "faster" : "slower");
+	} else {
+		buf_adds(out, "no difference in time is seen.\n");
+	}
+}
+
+/* Two sentences a row: its own figures, then the mechanism, or what a further buffer of the same changed. */
+static void explain_one(const struct run *r, const struct run_subject *s, const struct run_subject *before,
+			struct buf *out)
+{
+	buf_adds(out, s->name);
+	buf_adds(out, ": ");
+	explain_figures(s, out);
+	if (s->strategy && before && before->strategy && strcmp(before->strategy, s->strategy) == 0 &&
+	    run_usable(before)) {
+		explain_step(r, s, before, out);
+		return;
+	}
+	buf_addc(out, ' ');
+	const struct strategy *strategy = s->strategy ? strategy_find(s->strategy) : NULL;
+	if (strategy) {
+		char first = strategy->why[0];
+		buf_addc(out, first >= 'a' && first <= 'z' ? (char)(first - 'a' + 'A') : first);
+		buf_addf(out, "%s.\n", strategy->why + 1);
+		return;
+	}
+	double cpu = s->judged.of[METRIC_USER].mean + s->judged.of[METRIC_SYSTEM].mean;
+	buf_adds(out, "Its ");
+	say_time(out, median(s));
+	buf_adds(out, " of wall time hold ");
+	say_time(out, cpu);
+	buf_adds(out, cpu > median(s) ? " of CPU time: more than one processor worked for it.\n"
+				      : " of CPU time; the rest is waiting.\n");
+}
+
+void compare_explain(const struct run *r, struct buf *out)
+{
+	for (size_t i = 0; i < r->subjects.n; i++)
+		if (run_usable(&r->subjects.v[i]))
+			explain_one(r, &r->subjects.v[i], i ? &r->subjects.v[i - 1] : NULL, out);
+}

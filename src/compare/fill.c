@@ -1,0 +1,177 @@
+/* From what was measured to the run that is shown and saved. */
+#include "compare/compare.h"
+
+#include "base/buf.h"
+#include "run/judge.h"
+#include "syscall/table.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <sys/wait.h>
+
+int compare_exit_status(const struct sample *s)
+{
+	return WIFSIGNALED(s->status) ? 128 + WTERMSIG(s->status) : WEXITSTATUS(s->status);
+}
+
+/* Where struct sample has each metric of compare, and how many of its units are in one of the run's. */
+static const struct {
+	size_t offset;
+	double scale;
+	unsigned kinds;
+} members[METRICS] = {
+#define METRIC(id, member, scale, key, column, median, title, unit, better, kinds)                                     \
+	[METRIC_##id] = {offsetof(struct sample, member), scale, kinds},
+#include "run/metrics.def"
+#undef METRIC
+};
+
+static void add_sample(struct run_subject *to, const struct sample *s)
+{
+	for (int m = 0; m < METRICS; m++) {
+		uint64_t v;
+		if (!(members[m].kinds & RUN_COMPARE))
+			continue;
+		memcpy(&v, (const char *)s + members[m].offset, sizeof(v));
+		reals_add(&to->samples[m], m == METRIC_STATUS ? compare_exit_status(s) : (double)v / members[m].scale);
+	}
+}
+
+/* The sums over all calls of the counted run, which is handed over. */
+static void fill_counts(struct run_counts *to, struct subject *s)
+{
+	int64_t read_nr = syscall_number(syscall_native_arch(), "read");
+	int64_t write_nr = syscall_number(syscall_native_arch(), "write");
+	const struct summary *sum = &s->count.calls;
+	to->known = true;
+	field_set(&to->engine, s->count.engine);
+	to->counted_bytes = (double)s->counted_bytes;
+	to->calls_before_main = (double)s->count.result.before_main;
+	to->calls = to->reads = to->writes = to->errors = to->moved_bytes = 0;
+	to->in_calls_s = to->in_calls_resolution_s = 0;
+	for (size_t g = 0; g < sum->groups.n; g++)
+		for (size_t i = 0; i < sum->groups.v[g]->calls.n; i++) {
+			const struct call_stats *k = sum->groups.v[g]->calls.v[i];
+			double calls = (double)call_stats_calls(k);
+			bool native = k->arch == syscall_native_arch();
+			to->calls += calls;
+			to->errors += (double)k->errors;
+			to->moved_bytes += (double)k->bytes;
+			to->in_calls_s += k->ns * 1e-9;
+			to->in_calls_resolution_s += call_stats_resolution(k) * (double)k->returned * 1e-9;
+			to->reads += native && k->nr == read_nr ? calls : 0;
+			to->writes += native && k->nr == write_nr ? calls : 0;
+		}
+	to->by_call = s->count.calls;
+	s->count.calls = (struct summary){0};
+}
+
+static int fill_subject(struct compare *c, struct subject *s)
+{
+	struct buf name = {0};
+	compare_label(&name, s);
+	struct run_subject *to = run_add_subject(&c->run, buf_str(&name), "s");
+	buf_free(&name);
+	if (!to)
+		return -ENOMEM;
+	field_set(&to->base, s->name);
+	if (s->strategy)
+		field_set(&to->strategy, s->strategy->name);
+	else
+		field_set(&to->command, s->command);
+	to->buffer_bytes = s->buffer ? (double)s->buffer : NAN;
+	to->input_bytes = (double)c->work.size;
+	for (size_t i = 0; i < s->params.n; i++)
+		texts_add(&to->parameters, s->params.v[i].name, s->params.v[i].value);
+	if (s->unable) {
+		field_set(&to->unable, s->unable);
+		return 0;
+	}
+	for (size_t i = 0; i < s->samples.n; i++)
+		add_sample(to, &s->samples.v[i]);
+	if (s->has_first)
+		to->first_run_s = (double)s->first.wall_ns / 1e9;
+	else if (s->samples.n)
+		to->first_run_s = (double)s->samples.v[0].wall_ns / 1e9;
+	to->largest = s->strategy ? TRUTH_NO : TRUTH_YES;
+	to->copied = s->not_a_copy ? TRUTH_NO : s->copies ? TRUTH_YES : TRUTH_UNKNOWN;
+	if (s->counted)
+		fill_counts(&to->counts, s);
+	return 0;
+}
+
+/* Below zero: not known. */
+static double share(double v)
+{
+	return v >= 0 ? v : NAN;
+}
+
+static enum truth yes(bool is)
+{
+	return is ? TRUTH_YES : TRUTH_NO;
+}
+
+static void fill_method(struct compare *c)
+{
+	const struct compare_options *o = &c->opt;
+	struct run_method *m = &c->run.method;
+	const char *input = o->input ? o->input : "random";
+	bool made = strcmp(input, "random") == 0 || strcmp(input, "zero") == 0;
+	m->known = true;
+	m->input_bytes = (double)c->work.size;
+	field_set(&m->input, made ? input : "file");
+	if (!made)
+		field_set(&m->input_name, input);
+	field_set(&m->reference, o->reference);
+	m->seed = o->seed;
+	m->warmup = o->warmup;
+	m->cold = yes(o->cold);
+	m->fsync = yes(o->fsync);
+	m->shell = yes(c->subjects.n && !c->subjects.v[0]->strategy && !o->no_shell);
+	m->shell_taken_out_s = c->shell_s[0];
+	m->other_cpu_share = share(c->other_share);
+	m->steal_share = share(c->steal_share);
+	m->input_resident_share = share(c->resident);
+	m->counted = yes(!o->no_count);
+	m->explain = yes(o->explain);
+	m->usage = yes(o->usage);
+}
+
+static void tell(void (*say)(const struct run *r, struct buf *out), const struct run *r, struct strings *to)
+{
+	struct buf text = {0};
+	say(r, &text);
+	strings_add_lines(to, buf_str(&text));
+	buf_free(&text);
+}
+
+int compare_tell(struct run *r)
+{
+	int err = run_judge(r);
+	if (err)
+		return err;
+	struct strings *const told[] = {&r->notes, &r->lessons, &r->reasons};
+	for (size_t i = 0; i < sizeof(told) / sizeof(*told); i++)
+		strings_clear(told[i]);
+	run_clear_warnings(r);
+	tell(compare_notes, r, &r->notes);
+	tell(compare_lessons, r, &r->lessons);
+	tell(compare_explain, r, &r->reasons);
+	compare_warn(r);
+	return 0;
+}
+
+int compare_fill(struct compare *c, struct buf *why)
+{
+	int err = 0;
+	for (size_t i = 0; i < c->subjects.n && !err; i++)
+		err = fill_subject(c, c->subjects.v[i]);
+	fill_method(c);
+	c->run.interrupted = yes(c->interrupted);
+	if (!err)
+		err = compare_tell(&c->run);
+	if (err == -EINVAL)
+		buf_addf(why, "no row is called '%s', as --reference asks", c->opt.reference);
+	return err;
+}

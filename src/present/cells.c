@@ -1,0 +1,90 @@
+#include "present/cells.h"
+
+#include "base/buf.h"
+#include "base/size.h"
+
+#include <math.h>
+#include <stdio.h>
+
+void cell_real(struct table *t, size_t col, double value, struct buf *shown)
+{
+	table_real(t, col, value, buf_str(shown));
+	buf_free(shown);
+}
+
+static void say_time(struct buf *b, double seconds)
+{
+	if (seconds == 0)
+		buf_addc(b, '0');
+	else
+		duration_human(b, seconds * 1e9);
+}
+
+void cell_time(struct table *t, size_t col, double seconds, double scale)
+{
+	struct buf b = {0};
+	if (!isfinite(seconds))
+		return;
+	say_time(&b, seconds);
+	cell_real(t, col, seconds * scale, &b);
+}
+
+void cell_time_above(struct table *t, size_t col, double seconds, double resolution, double scale)
+{
+	struct buf b = {0};
+	if (!isfinite(resolution) || !isfinite(seconds) || seconds >= resolution) {
+		cell_time(t, col, seconds, scale);
+		return;
+	}
+	buf_addc(&b, '<');
+	say_time(&b, resolution);
+	cell_real(t, col, seconds * scale, &b);
+}
+
+/* Files may hold any number. */
+static long long whole(double x)
+{
+	return (long long)fmax(fmin(x, 9e18), -9e18);
+}
+
+void cell_bytes(struct table *t, size_t col, double bytes)
+{
+	struct buf b = {0};
+	if (!isfinite(bytes))
+		return;
+	size_human(&b, (uint64_t)whole(fmax(bytes, 0)));
+	table_integer(t, col, whole(bytes), buf_str(&b));
+	buf_free(&b);
+}
+
+void cell_count(struct table *t, size_t col, double n, bool star)
+{
+	struct buf b = {0};
+	if (!isfinite(n))
+		return;
+	count_human(&b, (uint64_t)whole(fmax(n, 0)));
+	if (star)
+		buf_addc(&b, '*');
+	table_integer(t, col, whole(n), buf_str(&b));
+	buf_free(&b);
+}
+
+void cell_factor(struct table *t, size_t col, double x)
+{
+	struct buf b = {0};
+	if (isfinite(x))
+		factor_human(&b, x);
+	cell_real(t, col, x, &b);
+}
+
+void cell_printf(struct table *t, size_t col, double x, const char *fmt)
+{
+	char text[64];
+	if (!isfinite(x))
+		return;
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+	snprintf(text, sizeof(text), fmt, x);
+#pragma GCC diagnostic pop
+	table_real(t, col, x, text);
+}

@@ -1,0 +1,349 @@
+/* The page of a comparison: one table of all subjects, and how its figures came about. */
+#include "base/size.h"
+#include "present/cells.h"
+#include "present/kinds.h"
+#include "present/machine.h"
+#include "run/judge.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	C_NAME,
+	C_BUFFER,
+	C_BUFFER_BYTES,
+	C_CALLS,
+	C_READS,
+	C_WRITES,
+	C_ERRORS,
+	C_IN_CALLS,
+	C_WALL,
+	C_SPREAD,
+	C_Q1,
+	C_Q3,
+	C_MIN,
+	C_MAX,
+	C_MEAN,
+	C_STDDEV,
+	C_CV,
+	C_LOW,
+	C_HIGH,
+	C_USER,
+	C_SYSTEM,
+	C_RSS,
+	C_RATE,
+	C_TIMES,
+	C_RELATIVE,
+	C_INTERVAL,
+	C_RELATIVE_LOW,
+	C_RELATIVE_HIGH,
+	C_BAR_WALL,
+	C_BAR_CALLS,
+	C_BAR_RSS,
+	C_RUNS,
+	C_OUTLIERS,
+	C_COUNTED,
+	C_UNABLE,
+	C_USAGE, /* and on: the metrics of --usage */
+	COLUMNS = C_USAGE + METRICS
+};
+
+static const struct column columns[C_USAGE] = {
+	[C_NAME] = {"strategy", "strategy", 0},
+	[C_BUFFER] = {"buffer", "buffer", COL_RIGHT | COL_TEXT_ONLY},
+	[C_BUFFER_BYTES] = {"buffer_bytes", "", COL_DATA_ONLY},
+	[C_CALLS] = {"calls", "calls", COL_RIGHT},
+	[C_READS] = {"reads", "read", COL_RIGHT | COL_OPTIONAL},
+	[C_WRITES] = {"writes", "write", COL_RIGHT | COL_OPTIONAL},
+	[C_ERRORS] = {"errors", "errors", COL_RIGHT | COL_OPTIONAL},
+	[C_IN_CALLS] = {"in_calls_s", "in calls", COL_RIGHT | COL_OPTIONAL},
+	[C_WALL] = {"wall_median_s", "wall", COL_RIGHT},
+	[C_SPREAD] = {"wall_iqr_s", "IQR", COL_RIGHT | COL_OPTIONAL},
+	[C_Q1] = {"wall_q1_s", "", COL_DATA_ONLY},
+	[C_Q3] = {"wall_q3_s", "", COL_DATA_ONLY},
+	[C_MIN] = {"wall_min_s", "", COL_DATA_ONLY},
+	[C_MAX] = {"wall_max_s", "", COL_DATA_ONLY},
+	[C_MEAN] = {"wall_mean_s", "", COL_DATA_ONLY},
+	[C_STDDEV] = {"wall_stddev_s", "", COL_DATA_ONLY},
+	[C_CV] = {"wall_cv", "", COL_DATA_ONLY},
+	[C_LOW] = {"wall_median_low95_s", "", COL_DATA_ONLY},
+	[C_HIGH] = {"wall_median_high95_s", "", COL_DATA_ONLY},
+	[C_USER] = {"user_mean_s", "user", COL_RIGHT | COL_SPARE},
+	[C_SYSTEM] = {"system_mean_s", "system", COL_RIGHT | COL_SPARE},
+	[C_RSS] = {"peak_rss_bytes", "peak RSS", COL_RIGHT},
+	[C_RATE] = {"rate_mb_per_s", "MB/s", COL_RIGHT | COL_OPTIONAL},
+	[C_TIMES] = {"times_the_fastest", "x fastest", COL_RIGHT},
+	[C_RELATIVE] = {"times_reference", "x reference", COL_RIGHT},
+	[C_INTERVAL] = {"interval", "95 % interval", COL_TEXT_ONLY | COL_OPTIONAL},
+	[C_RELATIVE_LOW] = {"times_reference_low95", "", COL_DATA_ONLY},
+	[C_RELATIVE_HIGH] = {"times_reference_high95", "", COL_DATA_ONLY},
+	[C_BAR_WALL] = {"bar_wall", "wall (log)", COL_TEXT_ONLY | COL_OPTIONAL},
+	[C_BAR_CALLS] = {"bar_calls", "calls (log)", COL_TEXT_ONLY | COL_OPTIONAL},
+	[C_BAR_RSS] = {"bar_rss", "memory", COL_TEXT_ONLY | COL_OPTIONAL},
+	[C_RUNS] = {"runs", "", COL_DATA_ONLY},
+	[C_OUTLIERS] = {"wall_outliers", "", COL_DATA_ONLY},
+	[C_COUNTED] = {"counted_bytes", "", COL_DATA_ONLY},
+	[C_UNABLE] = {"unable", "", COL_DATA_ONLY},
+};
+
+/* The time in calls, as far as it can be told from the cost of tracing them: "~" doubtful, "<" not at all. */
+static void set_in_calls(struct table *t, const struct run_counts *c)
+{
+	struct buf b = {0};
+	bool lost = c->in_calls_s <= 0;
+	if (c->in_calls_s < c->in_calls_resolution_s || lost)
+		buf_addc(&b, lost ? '<' : '~');
+	duration_human(&b, 1e9 * (lost ? c->in_calls_resolution_s : c->in_calls_s));
+	cell_real(t, C_IN_CALLS, lost ? NAN : c->in_calls_s, &b);
+}
+
+/* "1.21 to 1.93", "no difference seen": how well the ratio to the reference is known. */
+static void set_interval(struct table *t, const struct run *r, const struct run_subject *s)
+{
+	const struct interval *i = &s->judged.relative_ci;
+	struct buf b = {0};
+	if (s == &r->subjects.v[r->reference])
+		buf_adds(&b, "reference");
+	else if (s->judged.same_as_reference)
+		buf_adds(&b, "no difference seen");
+	else if (isfinite(i->low)) /* its end is open where the reference may take no time at all */
+		factor_interval(&b, i->low, i->high);
+	table_string(t, C_INTERVAL, buf_str(&b));
+	table_real(t, C_RELATIVE_LOW, i->low, NULL);
+	table_real(t, C_RELATIVE_HIGH, i->high, NULL);
+	buf_free(&b);
+}
+
+/* Medians of what getrusage(2) counts. */
+static void usage_cells(struct table *t, const struct run_subject *s)
+{
+	for (size_t m = 0; m < METRICS; m++) {
+		if (!*metric_rows[m].title || !s->judged.of[m].n)
+			continue;
+		if (metric_rows[m].unit == IN_BYTES)
+			cell_bytes(t, C_USAGE + m, s->judged.of[m].median);
+		else
+			cell_count(t, C_USAGE + m, s->judged.of[m].median, false);
+	}
+}
+
+static double bar_wall(const struct run_subject *s)
+{
+	return run_median(s, METRIC_TIME);
+}
+
+static double bar_calls(const struct run_subject *s)
+{
+	return s->counts.known && !run_counted_partly(s) ? s->counts.calls : NAN;
+}
+
+static double bar_rss(const struct run_subject *s)
+{
+	return run_median(s, METRIC_PEAK_RSS) > 0 ? run_median(s, METRIC_PEAK_RSS) : NAN;
+}
+
+/* The columns of bars: time and calls differ by powers of ten, memory by a factor. */
+static const struct bar {
+	size_t col;
+	double (*value)(const struct run_subject *s);
+	bool log;
+} bar_columns[] = {{C_BAR_WALL, bar_wall, true}, {C_BAR_CALLS, bar_calls, true}, {C_BAR_RSS, bar_rss, false}};
+
+/* The longest bar is the greatest value; on the log scale the shortest is the least. */
+static void set_bar(struct table *t, const struct run *r, const struct run_subject *s, const struct bar *bar)
+{
+	enum { WIDTH = 10 };
+	double low = INFINITY;
+	double high = 0;
+	double value = bar->value(s);
+	for (size_t i = 0; i < r->subjects.n; i++) {
+		double x = r->subjects.v[i].unable ? NAN : bar->value(&r->subjects.v[i]);
+		low = x < low ? x : low;
+		high = x > high ? x : high;
+	}
+	if (!(value > 0) || !(high > 0))
+		return;
+	double part = bar->log ? (high > low ? log(value / low) / log(high / low) : 0) : value / high;
+	int n = 1 + (int)lround(part * (WIDTH - 1));
+	struct buf b = {0};
+	for (int i = 0; i < n; i++)
+		buf_adds(&b, "▪");
+	table_string(t, bar->col, buf_str(&b));
+	buf_free(&b);
+}
+
+static void calls_cells(struct table *t, const struct run_subject *s)
+{
+	const struct run_counts *c = &s->counts;
+	bool part = run_counted_partly(s);
+	cell_count(t, C_CALLS, c->calls, part);
+	cell_count(t, C_READS, c->reads, part);
+	cell_count(t, C_WRITES, c->writes, part);
+	cell_count(t, C_ERRORS, c->errors, false);
+	set_in_calls(t, c);
+	if (isfinite(c->counted_bytes))
+		table_integer(t, C_COUNTED, (long long)fmin(c->counted_bytes, 9e18), NULL);
+}
+
+static void time_cells(struct table *t, const struct run *r, const struct run_subject *s)
+{
+	const struct sample_summary *wall = &s->judged.of[METRIC_TIME];
+	double rss = run_median(s, METRIC_PEAK_RSS);
+	cell_time(t, C_WALL, wall->median, 1);
+	if (wall->n > 1)
+		cell_time(t, C_SPREAD, wall->q3 - wall->q1, 1);
+	table_real(t, C_Q1, wall->q1, NULL);
+	table_real(t, C_Q3, wall->q3, NULL);
+	table_real(t, C_MIN, wall->min, NULL);
+	table_real(t, C_MAX, wall->max, NULL);
+	table_real(t, C_MEAN, wall->mean, NULL);
+	table_real(t, C_STDDEV, wall->stddev, NULL);
+	table_real(t, C_CV, wall->cv, NULL);
+	table_real(t, C_LOW, s->judged.median_ci.low, NULL);
+	table_real(t, C_HIGH, s->judged.median_ci.high, NULL);
+	cell_time(t, C_USER, s->judged.of[METRIC_USER].mean, 1);
+	cell_time(t, C_SYSTEM, s->judged.of[METRIC_SYSTEM].mean, 1);
+	if (rss > 0)
+		cell_bytes(t, C_RSS, rss);
+	double mb = s->input_bytes / 1e6 / wall->median;
+	if (s->strategy)
+		cell_printf(t, C_RATE, mb, mb < 99.95 ? "%.1f" : "%.0f");
+	cell_factor(t, C_TIMES, s->judged.slowdown);
+	cell_factor(t, C_RELATIVE, s->judged.relative);
+	set_interval(t, r, s);
+	usage_cells(t, s);
+	for (size_t i = 0; i < sizeof(bar_columns) / sizeof(*bar_columns); i++)
+		set_bar(t, r, s, &bar_columns[i]);
+	table_integer(t, C_RUNS, (long long)wall->n, NULL);
+	table_integer(t, C_OUTLIERS, (long long)run_outliers(s), NULL);
+}
+
+static void subject_row(struct table *t, const struct run *r, const struct run_subject *s)
+{
+	table_row(t);
+	table_string(t, C_NAME, s->base);
+	if (s->buffer_bytes > 0 && s->buffer_bytes < 9e18) {
+		struct buf b = {0};
+		size_format(&b, (uint64_t)s->buffer_bytes);
+		table_string(t, C_BUFFER, buf_str(&b));
+		table_integer(t, C_BUFFER_BYTES, (long long)s->buffer_bytes, NULL);
+		buf_free(&b);
+	}
+	if (s->unable) {
+		table_string(t, C_UNABLE, s->unable);
+		table_real(t, C_WALL, NAN, "cannot run");
+		table_mark_row(t, MARK_DIM);
+		return;
+	}
+	if (s->counts.known)
+		calls_cells(t, s);
+	if (run_usable(s))
+		time_cells(t, r, s);
+	else
+		table_real(t, C_WALL, NAN, "not timed");
+	if (s == run_fastest(r)) {
+		table_mark_cell(t, C_TIMES, MARK_GOOD);
+		table_mark_cell(t, C_RELATIVE, MARK_GOOD);
+	}
+}
+
+/* Hides columns from people; csv and json keep what they have of them. */
+static void hide(struct column *shown, int from, int to)
+{
+	for (int col = from; col <= to; col++)
+		shown[col].flags |= COL_DATA_ONLY;
+}
+
+/* Columns that would be empty, or that were not asked for, are left out of the text. */
+static void choose_columns(const struct run *r, struct column *shown)
+{
+	bool commands = r->subjects.n && !r->subjects.v[0].strategy;
+	bool buffers = false;
+	for (size_t i = 0; i < r->subjects.n; i++)
+		buffers |= r->subjects.v[i].buffer_bytes > 0;
+	memcpy(shown, columns, sizeof(columns));
+	for (size_t m = 0; m < METRICS; m++)
+		shown[C_USAGE + m] =
+			(struct column){metric_rows[m].median, metric_rows[m].title, COL_RIGHT | COL_OPTIONAL};
+	if (commands)
+		shown[C_NAME].title = "command";
+	if (commands)
+		hide(shown, C_RATE, C_RATE);
+	if (!run_engine(r)) {
+		hide(shown, C_CALLS, C_IN_CALLS);
+		hide(shown, C_BAR_CALLS, C_BAR_CALLS);
+	}
+	/* The ratio is shown once: to the row that was named, else to the fastest. */
+	int other = r->method.reference ? C_TIMES : C_RELATIVE;
+	hide(shown, other, other);
+	if (r->subjects.n == 1) {
+		hide(shown, C_TIMES, C_INTERVAL);
+		hide(shown, C_BAR_WALL, C_BAR_RSS);
+	}
+	if (r->method.usage != TRUTH_YES)
+		hide(shown, C_USAGE, COLUMNS - 1);
+	if (!buffers)
+		hide(shown, C_BUFFER, C_BUFFER);
+}
+
+static struct table *table_of(const struct run *r)
+{
+	struct column shown[COLUMNS];
+	choose_columns(r, shown);
+	struct table *t = table_new(shown, COLUMNS);
+	for (size_t i = 0; t && i < r->subjects.n; i++)
+		subject_row(t, r, &r->subjects.v[i]);
+	return t;
+}
+
+static void say_title(const struct run *r, struct buf *out)
+{
+	const char *name = r->method.input_name ? r->method.input_name : r->method.input;
+	size_human(out, (uint64_t)fmax(fmin(r->method.input_bytes, 9e18), 0));
+	buf_addf(out, " (%s)", name ? name : "unknown");
+}
+
+/* Are all rows that ran buffers of the same strategy or command? */
+static bool is_scan(const struct run *r)
+{
+	const char *base = run_scanned(r);
+	bool all = base != NULL;
+	for (size_t i = 0; i < r->subjects.n; i++)
+		all &= !run_usable(&r->subjects.v[i]) || strcmp(r->subjects.v[i].base, base ? base : "") == 0;
+	return all;
+}
+
+int page_of_compare(struct page *p)
+{
+	const struct run *r = p->runs[0].run;
+	bool copies = r->subjects.n && r->subjects.v[0].strategy;
+	buf_adds(&p->title, copies ? "Ways of copying " : "Commands compared");
+	buf_addf(&p->subtitle, "on %s", r->env.host ? r->env.host : "this machine");
+	p->title_only_in_text = true;
+	p->reasons = r->method.explain == TRUTH_YES;
+	if (copies) {
+		buf_adds(&p->above, "Copying ");
+		say_title(r, &p->above);
+		buf_addc(&p->above, '\n');
+		say_title(r, &p->title);
+	}
+	page_add_section(p, SECTION_NOTES, "Notes", "", &r->notes);
+	page_add_section(p, SECTION_FINDINGS, "Findings", "", &r->lessons);
+	page_add_section(p, SECTION_REASONS, "Why each costs what it costs", "", &r->reasons);
+	struct page_section *beware = r->warnings.n ? page_section(p, SECTION_BEWARE, "Beware", "warning: ") : NULL;
+	for (size_t i = 0; beware && i < r->warnings.n; i++) {
+		const struct run_warning *w = &r->warnings.v[i];
+		if (w->text)
+			buf_addf(&beware->text, "%s\n", w->text);
+		else
+			buf_addf(&beware->text, "%s; %s\n", w->what ? w->what : "", w->advice ? w->advice : "");
+	}
+	/* Where all is one scan, that is the picture; else the bars are. */
+	bool scan = is_scan(r);
+	page_add_figure(p, scan ? "scan" : "bars", scan ? draw_scan : draw_compare);
+	page_add_figure(p, scan ? "bars" : "scan", scan ? draw_compare : draw_scan);
+	page_add_figure(p, "tradeoff", draw_tradeoff);
+	return page_add_part(p, "figures", NULL, table_of(r), NULL);
+}

@@ -1,0 +1,64 @@
+/* The page of one -c run: its table as -c shows it, and the lines below. */
+#include "out/summary_table.h"
+#include "present/kinds.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+/* How the run's table was asked for; what a file holds beside that is the usual. */
+static struct summary_view view_of(const struct run *r, enum table_format format, const struct table_look *look)
+{
+	struct summary_view v = {.by = r->view.by, .colour = look && look->colour, .width = look ? look->width : 0};
+	struct buf why = {0};
+	v.format = format == TABLE_CSV         ? SUMMARY_CSV
+		   : format == TABLE_MARKDOWN  ? SUMMARY_MARKDOWN
+		   : r->view.wide == TRUTH_YES ? SUMMARY_WIDE
+					       : SUMMARY_TEXT;
+	if (r->view.columns && summary_columns_parse(r->view.columns, &v.columns, &why) < 0)
+		v.columns.n = 0;
+	if (r->view.sort && summary_sort_parse(r->view.sort, &v.sort, &why) < 0)
+		v.sort = 0;
+	buf_free(&why);
+	return v;
+}
+
+int part_render(const struct page *p, const struct page_part *part, enum table_format format,
+		const struct table_look *look, struct buf *out)
+{
+	if (strcmp(part->key, "calls") != 0 || p->n > 1)
+		return table_render(part->table, format, look, out);
+	struct summary_view v = view_of(p->runs[0].run, format, look);
+	return summary_render(&p->runs[0].run->calls, &v, out);
+}
+
+void below_calls(const struct page *p, const struct table_look *look, struct buf *out)
+{
+	const struct run *r = p->runs[0].run;
+	int width = look ? look->width : 0;
+	if (r->view.errors == TRUTH_YES) {
+		buf_addc(out, '\n');
+		summary_render_errors(&r->calls, out);
+	}
+	if (r->view.hist) {
+		buf_addc(out, '\n');
+		summary_render_hist(&r->calls, r->view.hist, width ? width : 80, out);
+	}
+	for (size_t i = 0; i < r->footer.n; i++)
+		buf_add_wrapped(out, r->footer.v[i], 0, 2, width ? width : INT_MAX);
+}
+
+int page_of_count(struct page *p)
+{
+	const struct run *r = p->runs[0].run;
+	struct page_section *below = page_section(p, SECTION_LINES, "The program", "");
+	int rc = below ? page_of_several_counts(p) : -ENOMEM;
+	if (rc < 0)
+		return rc;
+	buf_adds(&p->title, "System calls");
+	for (size_t i = 0; i < r->command.n; i++)
+		buf_addf(&p->subtitle, "%s%s", i ? " " : "", r->command.v[i]);
+	for (size_t i = 0; i < r->footer.n; i++)
+		buf_addf(&below->text, "%s\n", r->footer.v[i]);
+	return 0;
+}

@@ -1,0 +1,273 @@
+/* A page of each kind, and a page in each format. */
+#include "base/escape.h"
+#include "out/html.h"
+#include "out/wrap.h"
+#include "present/kinds.h"
+#include "present/machine.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PROSE_WIDTH 100 /* sentences are broken there where the terminal is wider, or there is none */
+
+static size_t prose_width(const struct table_look *look)
+{
+	return look->width > 0 && look->width < PROSE_WIDTH ? (size_t)look->width : PROSE_WIDTH;
+}
+
+/* A blank line before what is not the first. */
+static void gap(struct buf *out)
+{
+	if (out->len)
+		buf_addc(out, '\n');
+}
+
+static void text_head(const struct page *p, const struct table_look *look, struct buf *out)
+{
+	size_t width = prose_width(look);
+	wrap_lines(out, "", buf_str(&p->above), width);
+	if (p->alarm.len) {
+		buf_adds(out, look->colour ? "\033[1;31m" : "");
+		wrap_lines(out, "", buf_str(&p->alarm), width);
+		buf_adds(out, look->colour ? "\033[0m" : "");
+	}
+	wrap_lines(out, "", buf_str(&p->head), width);
+}
+
+static void text_section(const struct page *p, const struct page_section *s, const struct table_look *look,
+			 struct buf *out)
+{
+	if (s->kind == SECTION_LINES) {
+		below_calls(p, look, out);
+		return;
+	}
+	if ((s->kind == SECTION_REASONS && !p->reasons) || !s->text.len)
+		return;
+	gap(out);
+	if (p->n > 1)
+		buf_addf(out, "%s\n", s->heading);
+	wrap_lines(out, p->n > 1 ? "  " : s->prefix, buf_str(&s->text), prose_width(look));
+}
+
+/* What must be known before the tables: where the machines differ. */
+static bool stands_above(const struct page *p, const struct page_section *s)
+{
+	return p->n > 1 && s->kind == SECTION_BEWARE;
+}
+
+static int render_text(const struct page *p, const struct table_look *look, struct buf *out)
+{
+	size_t width = prose_width(look);
+	text_head(p, look, out);
+	for (size_t i = 0; i < p->sections.n; i++)
+		if (stands_above(p, &p->sections.v[i]))
+			text_section(p, &p->sections.v[i], look, out);
+	for (size_t i = 0; i < p->parts.n; i++) {
+		const struct page_part *part = &p->parts.v[i];
+		gap(out);
+		if (part->heading)
+			wrap_lines(out, "", part->heading, width);
+		int rc = part_render(p, part, TABLE_TEXT, look, out);
+		if (rc < 0)
+			return rc;
+		if (part->note)
+			wrap_line(out, "", part->note, strlen(part->note), width);
+	}
+	for (size_t i = 0; i < p->sections.n; i++)
+		if (!stands_above(p, &p->sections.v[i]))
+			text_section(p, &p->sections.v[i], look, out);
+	return out->failed ? -ENOMEM : 0;
+}
+
+static void markdown_section(const struct page *p, const struct page_section *s, const struct table_look *look,
+			     struct buf *out)
+{
+	if (s->kind == SECTION_LINES) {
+		gap(out);
+		below_calls(p, look, out);
+		return;
+	}
+	if ((s->kind == SECTION_REASONS && !p->reasons) || !s->text.len)
+		return;
+	gap(out);
+	buf_addf(out, "## %s\n\n", s->heading);
+	wrap_lines(out, "- ", buf_str(&s->text), 0);
+}
+
+static int render_markdown(const struct page *p, const struct table_look *look, struct buf *out)
+{
+	const struct buf *paragraphs[] = {&p->above, &p->alarm, &p->head};
+	for (size_t i = 0; i < sizeof(paragraphs) / sizeof(*paragraphs); i++)
+		if (paragraphs[i]->len && !(i == 0 && p->title_only_in_text)) {
+			gap(out);
+			wrap_lines(out, p->n > 1 ? "- " : "", buf_str(paragraphs[i]), 0);
+		}
+	for (size_t i = 0; i < p->parts.n; i++) {
+		const struct page_part *part = &p->parts.v[i];
+		gap(out);
+		if (part->heading)
+			buf_addf(out, "## %s\n\n", part->heading);
+		int rc = part_render(p, part, TABLE_MARKDOWN, NULL, out);
+		if (rc < 0)
+			return rc;
+		if (part->note)
+			buf_addf(out, "\n%s\n", part->note);
+	}
+	for (size_t i = 0; i < p->sections.n; i++)
+		markdown_section(p, &p->sections.v[i], look, out);
+	return out->failed ? -ENOMEM : 0;
+}
+
+/* Sentences as one paragraph. */
+static void join_lines(const struct page *p, struct buf *out)
+{
+	for (size_t i = 0; i < p->sections.n; i++) {
+		const struct page_section *s = &p->sections.v[i];
+		if (s->kind != SECTION_NOTES || p->n > 1)
+			continue;
+		for (const char *c = buf_str(&s->text); *c; c++)
+			*c == '\n' ? buf_adds(out, c[1] ? "; " : "") : buf_addc(out, *c);
+	}
+}
+
+static void html_sections(const struct page *p, enum section_kind kind, struct buf *out)
+{
+	for (size_t i = 0; i < p->sections.n; i++) {
+		const struct page_section *s = &p->sections.v[i];
+		if (s->kind == kind && (kind == SECTION_BEWARE || (kind == SECTION_NOTES && p->n > 1)))
+			html_warnings(out, s->heading, buf_str(&s->text));
+		else if (s->kind == kind && kind != SECTION_NOTES)
+			html_lessons(out, s->heading, buf_str(&s->text));
+	}
+}
+
+static int render_html(struct page *p, struct buf *out)
+{
+	struct buf below = {0};
+	struct buf footer = {0};
+	join_lines(p, &below);
+	html_begin(out, buf_str(&p->title), buf_str(&p->subtitle));
+	html_lessons(out, "How it was measured", buf_str(&p->head));
+	html_warnings(out, "This kernel", buf_str(&p->alarm));
+	html_sections(p, SECTION_FINDINGS, out);
+	html_sections(p, SECTION_BEWARE, out);
+	html_sections(p, SECTION_NOTES, out);
+	for (size_t i = 0; i < p->parts.n; i++) {
+		const struct page_part *part = &p->parts.v[i];
+		const char *note = part->note ? part->note : i == 0 ? buf_str(&below) : NULL;
+		html_table(out, part->heading ? part->heading : "The figures", part->table, note);
+	}
+	html_sections(p, SECTION_LINES, out);
+	for (size_t i = 0; i < p->figures.n; i++)
+		html_figure(out, p->figures.v[i].draw, p);
+	html_sections(p, SECTION_REASONS, out);
+	machine_html(p->runs, p->n, out);
+	page_footer(p, &footer);
+	html_end(out, buf_str(&footer));
+	buf_free(&below);
+	buf_free(&footer);
+	return out->failed ? -ENOMEM : 0;
+}
+
+/* A section's lines as an array of strings. */
+static void set_lines(json_t *o, const char *key, const struct page *p, enum section_kind kind)
+{
+	json_t *a = json_array();
+	for (size_t i = 0; i < p->sections.n; i++)
+		if (p->sections.v[i].kind == kind)
+			for (const char *at = buf_str(&p->sections.v[i].text); *at;) {
+				size_t len = strcspn(at, "\n");
+				json_array_append_new(a, json_stringn(at, len));
+				at += len + (at[len] == '\n');
+			}
+	json_object_set_new(o, key, a);
+}
+
+static json_t *runs_json(const struct page *p)
+{
+	json_t *a = json_array();
+	for (size_t i = 0; i < p->n; i++) {
+		const struct run *r = p->runs[i].run;
+		json_array_append_new(a, json_pack("{s:s, s:s, s:s?, s:s?, s:o}", "label", p->runs[i].label, "file",
+						   p->runs[i].path, "date", r->date, "sctrace_version", r->version,
+						   "environment",
+						   r->env.known ? fields_write(&env_fields, &r->env, 0) : json_null()));
+	}
+	return a;
+}
+
+static int render_json(const struct page *p, struct buf *out)
+{
+	json_t *o = json_pack("{s:s, s:o}", "kind", p->runs[0].run->kind, "runs", runs_json(p));
+	set_lines(o, "differences", p, SECTION_BEWARE);
+	set_lines(o, "lessons", p, SECTION_FINDINGS);
+	set_lines(o, "notes", p, SECTION_NOTES);
+	for (size_t i = 0; o && i < p->parts.n; i++) {
+		struct buf text = {0};
+		json_t *rows = NULL;
+		if (table_render(p->parts.v[i].table, TABLE_JSON, NULL, &text) == 0)
+			rows = json_loads(buf_str(&text), 0, NULL);
+		buf_free(&text);
+		if (json_object_set_new(o, p->parts.v[i].key, rows) < 0) {
+			json_decref(o);
+			return -ENOMEM;
+		}
+	}
+	char *text = o ? json_dumps(o, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : NULL;
+	json_decref(o);
+	if (!text)
+		return -ENOMEM;
+	escape_json(out, text);
+	buf_addc(out, '\n');
+	free(text);
+	return 0;
+}
+
+int page_render(struct page *p, const char *format, const struct table_look *look, struct buf *out)
+{
+	if (strcmp(format, "samples") == 0 || (strcmp(format, "csv") == 0 && p->n > 1))
+		return samples_csv(p, out);
+	if (strcmp(format, "csv") == 0)
+		return p->parts.n ? part_render(p, &p->parts.v[0], TABLE_CSV, NULL, out) : 0;
+	if (strcmp(format, "json") == 0)
+		return render_json(p, out);
+	if (strcmp(format, "html") == 0)
+		return render_html(p, out);
+	return strcmp(format, "markdown") == 0 ? render_markdown(p, look, out) : render_text(p, look, out);
+}
+
+void page_say_warnings(const struct page *p, const char *prefix, struct buf *out)
+{
+	for (size_t i = 0; i < p->sections.n; i++)
+		if (p->sections.v[i].kind == SECTION_BEWARE && p->n == 1)
+			wrap_lines(out, prefix, buf_str(&p->sections.v[i].text), 0);
+}
+
+/* Which kinds are shown how; the rest by the tables of several runs. */
+static const struct {
+	unsigned kinds;
+	int (*fill)(struct page *p);
+} singles[] = {
+	{RUN_COMPARE, page_of_compare}, {RUN_SYSCALL, page_of_syscall}, {RUN_SWITCH, page_of_switch},
+	{RUN_SCHED, page_of_sched},     {RUN_LATENCY, page_of_latency}, {RUN_LOAD, page_of_load},
+	{RUN_BENCH, page_of_bench},     {RUN_COUNT, page_of_count},
+};
+
+int page_make_tables(struct page *p, struct page_run *runs, size_t n)
+{
+	p->runs = runs;
+	p->n = n;
+	return page_of_several(p);
+}
+
+int page_make(struct page *p, struct page_run *runs, size_t n)
+{
+	p->runs = runs;
+	p->n = n;
+	for (size_t i = 0; i < sizeof(singles) / sizeof(*singles) && n == 1; i++)
+		if (singles[i].kinds == runs[0].run->bits)
+			return singles[i].fill(p);
+	return page_of_several(p);
+}

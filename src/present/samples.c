@@ -1,0 +1,242 @@
+/* Tidy CSV: one observation a row, so that it loads into any program for tables as it is. */
+#include "present/kinds.h"
+#include "syscall/table.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A column: of a metric, of a member that is the same for all samples of a subject, or of a parameter of commands. */
+struct tidy_column {
+	enum { TIDY_METRIC, TIDY_FIELD, TIDY_PARAMETER } what;
+	enum metric metric;
+	const struct field *field;
+	const char *parameter;
+	const char *name; /* in the CSV */
+};
+
+struct tidy {
+	VEC(struct tidy_column) list;
+};
+
+enum { T_RUN, T_NAME, T_SAMPLE, T_FIXED };
+
+/* Calls `f` with every subject of every run, until it fails. */
+static int each_subject(const struct page *p,
+			int (*f)(void *ctx, const struct page_run *run, const struct run_subject *s), void *ctx)
+{
+	int rc = 0;
+	for (size_t i = 0; i < p->n; i++)
+		for (size_t k = 0; k < p->runs[i].run->subjects.n && rc == 0; k++)
+			rc = f(ctx, &p->runs[i], &p->runs[i].run->subjects.v[k]);
+	return rc;
+}
+
+struct finding {
+	struct page *p;
+	struct tidy *y;
+	const char *const *keys; /* of members */
+	size_t nkeys;
+};
+
+static int add_column(struct tidy *y, struct tidy_column c)
+{
+	for (size_t i = 0; i < y->list.n; i++)
+		if (strcmp(y->list.v[i].name, c.name) == 0)
+			return 0;
+	return vec_push(&y->list, c) ? 0 : -ENOMEM;
+}
+
+static int find_members(void *ctx, const struct page_run *run, const struct run_subject *s)
+{
+	struct finding *f = ctx;
+	int rc = 0;
+	(void)run;
+	for (size_t i = 0; i < f->nkeys && rc == 0; i++) {
+		const struct field *x = fields_find(&run_subject_fields, f->keys[i]);
+		if (!field_is_unknown(x, s))
+			rc = add_column(f->y, (struct tidy_column){TIDY_FIELD, 0, x, NULL, x->key});
+	}
+	for (size_t i = 0; i < s->parameters.n && rc == 0; i++) {
+		struct buf name = {0};
+		buf_addf(&name, "parameter_%s", s->parameters.v[i].name);
+		rc = add_column(f->y, (struct tidy_column){TIDY_PARAMETER, 0, NULL, s->parameters.v[i].name,
+							   page_keep(f->p, &name)});
+	}
+	return rc;
+}
+
+static int find_metrics(void *ctx, const struct page_run *run, const struct run_subject *s)
+{
+	struct finding *f = ctx;
+	int rc = 0;
+	for (int m = 0; m < METRICS && rc == 0; m++) {
+		const char *name = metric_rows[m].column;
+		if (m == METRIC_TIME)
+			name = run->run->bits == RUN_COMPARE           ? "wall_s"
+			       : s->unit && strcmp(s->unit, "ns") == 0 ? "value_ns"
+								       : "value_s";
+		if (s->samples[m].n)
+			rc = add_column(f->y, (struct tidy_column){TIDY_METRIC, (enum metric)m, NULL, NULL, name});
+	}
+	return rc;
+}
+
+static void set_field(struct table *t, size_t col, const struct field *f, const void *object)
+{
+	const void *at = (const char *)object + f->offset;
+	if (field_is_unknown(f, object))
+		return;
+	if (f->type == FIELD_STRING)
+		table_string(t, col, *(char *const *)at);
+	else if (f->type == FIELD_INTEGER && fabs(*(const double *)at) < 9e18)
+		table_integer(t, col, (long long)*(const double *)at, NULL);
+	else if (f->type == FIELD_REAL)
+		table_real(t, col, *(const double *)at, NULL);
+	else if (f->type == FIELD_TRUTH)
+		table_string(t, col, *(const enum truth *)at == TRUTH_YES ? "true" : "false");
+}
+
+static void set_sample(struct table *t, size_t col, const struct tidy_column *c, const struct run_subject *s, size_t i)
+{
+	if (i >= s->samples[c->metric].n)
+		return;
+	double v = s->samples[c->metric].v[i];
+	enum run_unit unit = metric_rows[c->metric].unit;
+	if (strcmp(c->name, "value_ns") == 0)
+		table_real(t, col, v * 1e9, NULL);
+	else if (unit == IN_SECONDS || c->metric == METRIC_THROUGHPUT || !(fabs(v) < 9e18))
+		table_real(t, col, v, NULL);
+	else
+		table_integer(t, col, (long long)v, NULL);
+}
+
+struct filling {
+	struct table *t;
+	const struct tidy *y;
+};
+
+static int add_observations(void *ctx, const struct page_run *run, const struct run_subject *s)
+{
+	const struct filling *f = ctx;
+	for (size_t i = 0; i < s->samples[METRIC_TIME].n; i++) {
+		table_row(f->t);
+		table_string(f->t, T_RUN, run->label);
+		table_string(f->t, T_NAME, s->name);
+		table_integer(f->t, T_SAMPLE, (long long)i + 1, NULL);
+		for (size_t k = 0; k < f->y->list.n; k++) {
+			const struct tidy_column *c = &f->y->list.v[k];
+			if (c->what == TIDY_METRIC)
+				set_sample(f->t, T_FIXED + k, c, s, i);
+			else if (c->what == TIDY_FIELD)
+				set_field(f->t, T_FIXED + k, c->field, s);
+			else if (texts_find(&s->parameters, c->parameter))
+				table_string(f->t, T_FIXED + k, texts_find(&s->parameters, c->parameter));
+		}
+	}
+	return 0;
+}
+
+static struct table *samples_table(const struct page *p, const struct tidy *y)
+{
+	struct column *columns = calloc(T_FIXED + y->list.n, sizeof(*columns));
+	if (!columns)
+		return NULL;
+	columns[T_RUN] = (struct column){"run", "run", 0};
+	columns[T_NAME] = (struct column){"name", "name", 0};
+	columns[T_SAMPLE] = (struct column){"sample", "sample", 0};
+	for (size_t k = 0; k < y->list.n; k++)
+		columns[T_FIXED + k] = (struct column){y->list.v[k].name, y->list.v[k].name, 0};
+	struct filling f = {table_new(columns, T_FIXED + y->list.n), y};
+	free(columns);
+	if (f.t)
+		each_subject(p, add_observations, &f);
+	return f.t;
+}
+
+/* A histogram's bins: how often a wake-up was that late. */
+static int add_bins(void *ctx, const struct page_run *run, const struct run_subject *s)
+{
+	struct table *t = ctx;
+	for (uint32_t i = 0; i < s->hist.n; i++) {
+		if (!s->hist.count[i])
+			continue;
+		table_row(t);
+		table_string(t, 0, run->label);
+		table_string(t, 1, s->name);
+		table_integer(t, 2, (long long)hist_bucket_low(s->hist.first + i), NULL);
+		table_integer(t, 3, (long long)s->hist.count[i], NULL);
+	}
+	return 0;
+}
+
+static struct table *bins_table(const struct page *p)
+{
+	static const struct column columns[] = {
+		{"run", "run", 0}, {"name", "name", 0}, {"least_ns", "least_ns", 0}, {"count", "count", 0}};
+	struct table *t = table_new(columns, 4);
+	if (t)
+		each_subject(p, add_bins, t);
+	return t;
+}
+
+/* Of -c each row is a call of a group. */
+static struct table *calls_table(const struct page *p)
+{
+	static const struct column columns[] = {
+		{"run", "", 0},    {"name", "", 0},     {"group", "", 0},   {"calls", "", 0},  {"errors", "", 0},
+		{"bytes", "", 0},  {"total_ns", "", 0}, {"mean_ns", "", 0}, {"p50_ns", "", 0}, {"p90_ns", "", 0},
+		{"p99_ns", "", 0}, {"min_ns", "", 0},   {"max_ns", "", 0},  {"cost_ns", "", 0}};
+	struct table *t = table_new(columns, sizeof(columns) / sizeof(*columns));
+	for (size_t i = 0; t && i < p->n; i++) {
+		const struct summary *s = &p->runs[i].run->calls;
+		for (size_t g = 0; g < s->groups.n; g++)
+			for (size_t k = 0; k < s->groups.v[g]->calls.n; k++) {
+				const struct call_stats *c = s->groups.v[g]->calls.v[k];
+				const double times[] = {c->ns,
+							call_stats_mean(c),
+							call_stats_quantile(c, 0.5),
+							call_stats_quantile(c, 0.9),
+							call_stats_quantile(c, 0.99),
+							c->min_ns,
+							c->max_ns,
+							c->cost_ns};
+				struct buf name = {0};
+				syscall_name(&name, c->arch, c->nr);
+				table_row(t);
+				table_string(t, 0, p->runs[i].label);
+				table_string(t, 1, buf_str(&name));
+				table_string(t, 2, s->groups.v[g]->name);
+				table_integer(t, 3, (long long)call_stats_calls(c), NULL);
+				table_integer(t, 4, (long long)c->errors, NULL);
+				table_integer(t, 5, (long long)c->bytes, NULL);
+				for (size_t n = 0; c->returned && n < sizeof(times) / sizeof(*times); n++)
+					table_real(t, 6 + n, times[n], NULL);
+				buf_free(&name);
+			}
+	}
+	return t;
+}
+
+int samples_csv(const struct page *page, struct buf *out)
+{
+	static const char *const keys[] = {"strategy", "buffer_bytes", "group"};
+	struct tidy y = {0};
+	struct page p = {.runs = page->runs, .n = page->n};
+	struct finding f = {&p, &y, keys, sizeof(keys) / sizeof(*keys)};
+	unsigned kind = p.runs[0].run->bits;
+	int rc = each_subject(&p, find_members, &f);
+	if (rc == 0)
+		rc = each_subject(&p, find_metrics, &f);
+	struct table *t = kind == RUN_COUNT     ? calls_table(&p)
+			  : kind == RUN_LATENCY ? bins_table(&p)
+						: samples_table(&p, &y);
+	if (rc == 0)
+		rc = t ? table_render(t, TABLE_CSV, NULL, out) : -ENOMEM;
+	table_free(t);
+	vec_free(&y.list);
+	page_free(&p);
+	return rc;
+}

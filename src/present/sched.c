@@ -1,0 +1,234 @@
+/* The tables and the picture of bench sched. */
+#include "out/chart.h"
+#include "present/cells.h"
+#include "present/kinds.h"
+#include "run/judge.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A figure of process `i` of a repetition. */
+typedef double figure_fn(const struct run_repetition *r, size_t i);
+
+static double throughput_of(const struct run_repetition *r, size_t i)
+{
+	(void)i;
+	return r->throughput_per_s;
+}
+
+static double mean_latency_of(const struct run_repetition *r, size_t i)
+{
+	(void)i;
+	return r->latency_mean_s;
+}
+
+static double others_of(const struct run_repetition *r, size_t i)
+{
+	(void)i;
+	return 100 * r->others_share;
+}
+
+static double latency_of(const struct run_repetition *r, size_t i)
+{
+	return r->processes.v[i].latency_s;
+}
+
+static double share_of(const struct run_repetition *r, size_t i)
+{
+	return 100 * r->processes.v[i].cpu_share;
+}
+
+static double slices_of(const struct run_repetition *r, size_t i)
+{
+	return (double)r->processes.v[i].slices_s.n;
+}
+
+static double slice_of(const struct run_repetition *r, size_t i)
+{
+	const struct run_process *p = &r->processes.v[i];
+	double *x = calloc(p->slices_s.n + 1, sizeof(*x));
+	for (size_t k = 0; x && k < p->slices_s.n; k++)
+		x[k] = p->slices_s.v[k].end - p->slices_s.v[k].start;
+	double median = x ? quantile_sorted(x, sample_sort(x, p->slices_s.n), 0.5) : NAN;
+	free(x);
+	return median;
+}
+
+static double involuntary_of(const struct run_repetition *r, size_t i)
+{
+	return r->processes.v[i].involuntary_switches;
+}
+
+/* The median of a figure over the repetitions that have process `i`; NAN of none. */
+static double over_runs(const struct run_subject *s, figure_fn *f, size_t i, bool of_process)
+{
+	size_t n = 0;
+	double *x = calloc(s->repetitions.n + 1, sizeof(*x));
+	for (size_t k = 0; x && k < s->repetitions.n; k++)
+		if (!of_process || i < s->repetitions.v[k].processes.n)
+			x[n++] = f(&s->repetitions.v[k], i);
+	double median = x ? quantile_sorted(x, sample_sort(x, n), 0.5) : NAN;
+	free(x);
+	return median;
+}
+
+static bool is_shown(const struct run_subject *s, const char *test)
+{
+	return s->repetitions.n && (!test || (s->test && strcmp(s->test, test) == 0));
+}
+
+/* "x": times as much as with the first number of processes. */
+static struct table *sizes_table(const struct run *r, const char *test)
+{
+	static const struct column c[] = {
+		{"processes", "processes", COL_RIGHT},
+		{"runs", "runs", COL_RIGHT},
+		{"throughput_per_s", "throughput", COL_RIGHT},
+		{"throughput_ratio", "x", COL_RIGHT},
+		{"latency_mean_s", "mean latency", COL_RIGHT},
+		{"latency_ratio", "x", COL_RIGHT},
+		{"others_share", "others had", COL_RIGHT | COL_OPTIONAL},
+	};
+	const struct run_subject *first = NULL;
+	struct table *t = table_new(c, sizeof(c) / sizeof(*c));
+	for (size_t i = 0; t && i < r->subjects.n; i++) {
+		const struct run_subject *s = &r->subjects.v[i];
+		if (!is_shown(s, test))
+			continue;
+		first = first ? first : s;
+		double throughput = over_runs(s, throughput_of, 0, false);
+		double latency = over_runs(s, mean_latency_of, 0, false);
+		table_row(t);
+		table_integer(t, 0, (long long)s->repetitions.v[0].processes.n, NULL);
+		table_integer(t, 1, (long long)s->repetitions.n, NULL);
+		cell_printf(t, 2, throughput, "%.3f /s");
+		cell_printf(t, 3, throughput / over_runs(first, throughput_of, 0, false), "%.2f");
+		cell_time(t, 4, latency, 1);
+		cell_printf(t, 5, latency / over_runs(first, mean_latency_of, 0, false), "%.2f");
+		cell_printf(t, 6, over_runs(s, others_of, 0, false), "%.1f %%");
+	}
+	return t;
+}
+
+static void process_row(struct table *t, const struct run_subject *s, size_t i)
+{
+	const struct run_process *p = &s->repetitions.v[0].processes.v[i];
+	table_row(t);
+	table_integer(t, 0, (long long)s->repetitions.v[0].processes.n, NULL);
+	table_integer(t, 1, (long long)i + 1, NULL);
+	cell_printf(t, 2, p->nice, "%.0f");
+	cell_time(t, 3, over_runs(s, latency_of, i, true), 1);
+	cell_printf(t, 4, over_runs(s, share_of, i, true), "%.1f %%");
+	cell_printf(t, 5, 100 * p->cpu_share_by_weight, "%.1f %%");
+	cell_printf(t, 6, over_runs(s, slices_of, i, true), "%.0f");
+	cell_time(t, 7, over_runs(s, slice_of, i, true), 1);
+	cell_printf(t, 8, over_runs(s, involuntary_of, i, true), "%.0f");
+}
+
+static struct table *processes_table(const struct run *r)
+{
+	static const struct column c[] = {
+		{"processes", "processes", COL_RIGHT},
+		{"process", "no.", COL_RIGHT},
+		{"nice", "nice", COL_RIGHT},
+		{"latency_s", "latency", COL_RIGHT},
+		{"cpu_share", "CPU share", COL_RIGHT},
+		{"cpu_share_by_weight", "by weight", COL_RIGHT},
+		{"slices", "slices", COL_RIGHT | COL_SPARE},
+		{"slice_median_s", "median slice", COL_RIGHT | COL_SPARE},
+		{"involuntary_switches", "switched out", COL_RIGHT | COL_OPTIONAL},
+	};
+	struct table *t = table_new(c, sizeof(c) / sizeof(*c));
+	for (size_t k = 0; t && k < r->subjects.n; k++) {
+		const struct run_subject *s = &r->subjects.v[k];
+		for (size_t i = 0; s->repetitions.n && i < s->repetitions.v[0].processes.n; i++)
+			process_row(t, s, i);
+	}
+	return t;
+}
+
+int add_sched_tables(struct page *p, const char *test)
+{
+	const struct run *r = p->runs[0].run;
+	int rc = page_add_part(p, "sizes", test ? texts_find(&r->heads, test) : NULL, sizes_table(r, test), NULL);
+	if (rc < 0 || test)
+		return rc;
+	return page_add_part(p, "processes", "each process (medians over the runs):", processes_table(r), NULL);
+}
+
+#define PROCESSES_MAX 8 /* colours; more processes are a tangle */
+
+/* The first repetition of one number of processes: who progressed when, and who had the CPU. */
+struct staircase {
+	struct chart_series series[PROCESSES_MAX];
+	double *x[PROCESSES_MAX], *y[PROCESSES_MAX];
+	char names[PROCESSES_MAX][48];
+	size_t n;
+	VEC(struct chart_slice) slices;
+};
+
+static void staircase_free(struct staircase *s)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		free(s->x[i]);
+		free(s->y[i]);
+	}
+	vec_free(&s->slices);
+}
+
+static int add_process(struct staircase *s, const struct run_process *p)
+{
+	enum { LOGS = 100 }; /* how often a process logs its progress */
+	size_t n = p->progress_s.n;
+	size_t i = s->n++;
+	s->x[i] = calloc(n + 1, sizeof(double));
+	s->y[i] = calloc(n + 1, sizeof(double));
+	if (!s->x[i] || !s->y[i])
+		return -ENOMEM;
+	for (size_t k = 0; k < n; k++) {
+		s->x[i][k + 1] = p->progress_s.v[k];
+		s->y[i][k + 1] = (double)(k + 1) / fmax((double)n, LOGS); /* interrupted, it has fewer */
+	}
+	snprintf(s->names[i], sizeof(s->names[i]), "%zu (nice %.0f)", i + 1, isfinite(p->nice) ? fmin(p->nice, 19) : 0);
+	s->series[i] = (struct chart_series){.name = s->names[i], .x = s->x[i], .y = s->y[i], .n = n + 1};
+	for (size_t k = 0; k < p->slices_s.n; k++) {
+		const struct run_slice *c = &p->slices_s.v[k];
+		if (!vec_push(&s->slices, (struct chart_slice){c->start, c->end, i, (int)fmax(fmin(c->cpu, 65535), 0)}))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int draw_progress(void *page, int width, struct buf *out)
+{
+	const struct page *p = page;
+	const struct run *r = p->runs[0].run;
+	struct staircase *stairs = calloc(r->subjects.n + 1, sizeof(*stairs));
+	struct chart_progress *panels = calloc(r->subjects.n + 1, sizeof(*panels));
+	size_t n = 0;
+	int rc = stairs && panels ? 0 : -ENOMEM;
+	for (size_t i = 0; i < r->subjects.n && rc == 0; i++) {
+		const struct run_subject *s = &r->subjects.v[i];
+		struct staircase *st = &stairs[n];
+		if (!s->repetitions.n)
+			continue;
+		n++;
+		for (size_t k = 0; k < s->repetitions.v[0].processes.n && k < PROCESSES_MAX && rc == 0; k++)
+			rc = add_process(st, &s->repetitions.v[0].processes.v[k]);
+		panels[n - 1] = (struct chart_progress){s->name, st->series, st->n, st->slices.v, st->slices.n};
+	}
+	const struct chart_frame f = {.title = "Who gets the CPU when, and how far it comes",
+				      .subtitle = "progress of processes that only compute; the strip: who had the CPU",
+				      .note = p->n > 1 ? p->runs[0].label : "the first repetition of each",
+				      .width = width};
+	if (rc == 0)
+		rc = chart_progress(&f, panels, n, out);
+	for (size_t i = 0; stairs && i < n; i++)
+		staircase_free(&stairs[i]);
+	free(stairs);
+	free(panels);
+	return rc;
+}

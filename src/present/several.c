@@ -1,0 +1,518 @@
+/* The page of several runs of one kind: where they differ, ratios to the first, grids, and the summary of each. */
+#include "base/size.h"
+#include "present/cells.h"
+#include "present/kinds.h"
+#include "present/machine.h"
+#include "run/judge.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum show { SHOW_SECONDS, SHOW_COUNT, SHOW_BYTES, SHOW_PLAIN };
+
+/* What the rows of a kind tell beside their samples. */
+typedef double figure_fn(const struct run_subject *s);
+
+static double user_mean(const struct run_subject *s)
+{
+	return s->judged.of[METRIC_USER].n ? s->judged.of[METRIC_USER].mean : NAN;
+}
+
+static double system_mean(const struct run_subject *s)
+{
+	return s->judged.of[METRIC_SYSTEM].n ? s->judged.of[METRIC_SYSTEM].mean : NAN;
+}
+
+static double calls(const struct run_subject *s)
+{
+	return s->counts.known ? s->counts.calls : NAN;
+}
+
+static double peak_rss(const struct run_subject *s)
+{
+	double rss = run_median(s, METRIC_PEAK_RSS);
+	return rss > 0 ? rss : NAN;
+}
+
+static double kernel_calls(const struct run_subject *s)
+{
+	return s->kernel_calls;
+}
+
+static double voluntary(const struct run_subject *s)
+{
+	return s->voluntary_per_round;
+}
+
+static double involuntary(const struct run_subject *s)
+{
+	return s->involuntary_per_round;
+}
+
+static double throughput(const struct run_subject *s)
+{
+	return run_median(s, METRIC_THROUGHPUT);
+}
+
+static double p99(const struct run_subject *s)
+{
+	return s->p99_ns * 1e-9;
+}
+
+static double p999(const struct run_subject *s)
+{
+	return s->p999_ns * 1e-9;
+}
+
+static double mean_time(const struct run_subject *s)
+{
+	return s->judged.of[METRIC_TIME].n ? s->judged.of[METRIC_TIME].mean : NAN;
+}
+
+static double latest(const struct run_subject *s)
+{
+	return s->max_ns * 1e-9;
+}
+
+static double mean_latency(const struct run_subject *s)
+{
+	return s->mean_ns * 1e-9;
+}
+
+struct extra {
+	unsigned kind;
+	const char *key, *title;
+	enum show show;
+	figure_fn *of;
+};
+
+/* Columns of the summary. */
+static const struct extra extras[] = {
+	{RUN_COMPARE, "user_mean_s", "user", SHOW_SECONDS, user_mean},
+	{RUN_COMPARE, "system_mean_s", "system", SHOW_SECONDS, system_mean},
+	{RUN_COMPARE, "calls", "calls", SHOW_COUNT, calls},
+	{RUN_COMPARE, "peak_rss_bytes", "peak RSS", SHOW_BYTES, peak_rss},
+	{RUN_SYSCALL, "kernel_calls", "kernel calls", SHOW_PLAIN, kernel_calls},
+	{RUN_SWITCH, "voluntary_switches_per_round", "voluntary/round", SHOW_PLAIN, voluntary},
+	{RUN_SWITCH, "involuntary_switches_per_round", "invol./round", SHOW_PLAIN, involuntary},
+	{RUN_SCHED, "throughput_per_s", "throughput/s", SHOW_PLAIN, throughput},
+	{RUN_LATENCY, "p99_s", "p99", SHOW_SECONDS, p99},
+	{RUN_LATENCY, "p999_s", "p99.9", SHOW_SECONDS, p999},
+};
+
+/* Measures laid out with a row a run and a column a subject, as kernels are compared. */
+static const struct extra grids[] = {
+	{RUN_LOAD, "mean_s", "Mean elapsed time", SHOW_SECONDS, mean_time},
+	{RUN_LATENCY, "max_s", "Greatest latency", SHOW_SECONDS, latest},
+	{RUN_LATENCY, "mean_s", "Mean latency", SHOW_SECONDS, mean_latency},
+	{RUN_SCHED, "throughput_per_s", "Throughput, processes/s", SHOW_PLAIN, throughput},
+	{RUN_SCHED, "mean_s", "Mean latency of a process", SHOW_SECONDS, mean_time},
+};
+
+static void show_value(struct buf *text, enum show show, double v)
+{
+	buf_clear(text);
+	if (v == 0)
+		buf_addc(text, '0');
+	else if (show == SHOW_SECONDS)
+		duration_human(text, v * 1e9);
+	else if (show == SHOW_BYTES)
+		size_human(text, v > 0 ? (uint64_t)fmin(v, 9e18) : 0);
+	else if (show == SHOW_COUNT)
+		count_human(text, v > 0 ? (uint64_t)fmin(v, 9e18) : 0);
+	else
+		buf_addf(text, "%.4g", v);
+}
+
+static void set_value(struct table *t, size_t col, enum show show, double v)
+{
+	struct buf text = {0};
+	if (!isfinite(v))
+		return;
+	show_value(&text, show, v);
+	cell_real(t, col, v, &text);
+}
+
+/* All subjects of all runs, each name once, in the order they first appear. */
+struct names {
+	VEC(const char *) list;
+};
+
+static int names_init(struct names *n, const struct page *p)
+{
+	for (size_t i = 0; i < p->n; i++)
+		for (size_t k = 0; k < p->runs[i].run->subjects.n; k++) {
+			const char *name = p->runs[i].run->subjects.v[k].name;
+			bool known = false;
+			for (size_t j = 0; j < i && !known; j++)
+				known = run_find(p->runs[j].run, name) != NULL;
+			if (!known && !vec_push(&n->list, name)) {
+				vec_free(&n->list);
+				return -ENOMEM;
+			}
+		}
+	return 0;
+}
+
+/* The summary as R prints it; keys in seconds. */
+enum { S_NAME, S_RUN, S_N, S_MIN, S_Q1, S_MEDIAN, S_MEAN, S_Q3, S_MAX, S_STDDEV, S_OUTLIERS, S_COLUMNS };
+static const struct column summary_columns[S_COLUMNS] = {
+	[S_NAME] = {"name", "", 0},
+	[S_RUN] = {"run", "run", 0},
+	[S_N] = {"samples", "n", COL_RIGHT | COL_SPARE},
+	[S_MIN] = {"min_s", "Min.", COL_RIGHT | COL_SPARE},
+	[S_Q1] = {"q1_s", "1st Qu.", COL_RIGHT | COL_OPTIONAL},
+	[S_MEDIAN] = {"median_s", "Median", COL_RIGHT},
+	[S_MEAN] = {"mean_s", "Mean", COL_RIGHT | COL_OPTIONAL},
+	[S_Q3] = {"q3_s", "3rd Qu.", COL_RIGHT | COL_OPTIONAL},
+	[S_MAX] = {"max_s", "Max.", COL_RIGHT | COL_SPARE},
+	[S_STDDEV] = {"stddev_s", "StdDev", COL_RIGHT | COL_OPTIONAL},
+	[S_OUTLIERS] = {"outliers", "outliers", COL_RIGHT | COL_OPTIONAL},
+};
+
+#define EXTRAS_MAX 8
+
+/* The extras of the kind that some row has. */
+static size_t find_extras(const struct page *p, const struct extra **found)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < sizeof(extras) / sizeof(*extras) && n < EXTRAS_MAX; i++) {
+		bool any = false;
+		for (size_t k = 0; k < p->n && extras[i].kind == p->runs[0].run->bits; k++)
+			for (size_t j = 0; j < p->runs[k].run->subjects.n && !any; j++)
+				any = isfinite(extras[i].of(&p->runs[k].run->subjects.v[j]));
+		if (any)
+			found[n++] = &extras[i];
+	}
+	return n;
+}
+
+static void set_time(struct table *t, size_t col, const struct run_subject *s, double v)
+{
+	cell_time_above(t, col, v, s->resolution_ns * 1e-9, 1);
+}
+
+static void summary_row(struct table *t, const struct page_run *run, const struct run_subject *s,
+			const struct extra **more, size_t nmore)
+{
+	const struct sample_summary histogram = {.min = s->min_ns * 1e-9,
+						 .q1 = NAN,
+						 .median = s->median_ns * 1e-9,
+						 .mean = s->mean_ns * 1e-9,
+						 .q3 = NAN,
+						 .max = s->max_ns * 1e-9,
+						 .stddev = s->stddev_ns * 1e-9};
+	const struct sample_summary *of = &s->judged.of[METRIC_TIME];
+	const struct sample_summary *v = of->n ? of : &histogram;
+	table_row(t);
+	table_string(t, S_NAME, s->name);
+	table_string(t, S_RUN, run->label);
+	if (s->unable) {
+		table_string(t, S_COLUMNS + nmore, s->unable);
+		table_mark_row(t, MARK_DIM);
+		return;
+	}
+	double n = of->n ? (double)of->n : s->wakeups;
+	if (isfinite(n))
+		table_integer(t, S_N, (long long)fmin(n, 9e18), NULL);
+	set_time(t, S_MIN, s, v->min);
+	set_time(t, S_Q1, s, v->q1);
+	set_time(t, S_MEDIAN, s, v->median);
+	set_time(t, S_MEAN, s, v->mean);
+	set_time(t, S_Q3, s, v->q3);
+	set_time(t, S_MAX, s, v->max);
+	set_value(t, S_STDDEV, SHOW_SECONDS, v->stddev);
+	if (of->n)
+		table_integer(t, S_OUTLIERS, (long long)run_outliers(s), NULL);
+	for (size_t i = 0; i < nmore; i++)
+		set_value(t, S_COLUMNS + i, more[i]->show, more[i]->of(s));
+}
+
+static bool any_unable(const struct page *p)
+{
+	for (size_t i = 0; i < p->n; i++)
+		for (size_t k = 0; k < p->runs[i].run->subjects.n; k++)
+			if (p->runs[i].run->subjects.v[k].unable)
+				return true;
+	return false;
+}
+
+static bool has_samples(const struct page *p)
+{
+	for (size_t i = 0; i < p->runs[0].run->subjects.n; i++)
+		if (p->runs[0].run->subjects.v[i].samples[METRIC_TIME].n)
+			return true;
+	return false;
+}
+
+static int add_summary(struct page *p, const struct names *names)
+{
+	const struct extra *more[EXTRAS_MAX];
+	size_t nmore = find_extras(p, more);
+	struct column columns[S_COLUMNS + EXTRAS_MAX + 1];
+	memcpy(columns, summary_columns, sizeof(summary_columns));
+	for (size_t i = 0; i < nmore; i++)
+		columns[S_COLUMNS + i] =
+			(struct column){more[i]->key, more[i]->title,
+					COL_RIGHT | (more[i]->show == SHOW_SECONDS ? COL_OPTIONAL : COL_SPARE)};
+	columns[S_COLUMNS + nmore] = (struct column){"unable", "", COL_WRAP};
+	if (p->n == 1)
+		columns[S_RUN].flags |= COL_DATA_ONLY;
+	if (!has_samples(p)) /* a histogram was kept: it gives no exact quartiles */
+		columns[S_Q1].flags = columns[S_Q3].flags = columns[S_OUTLIERS].flags = COL_RIGHT | COL_DATA_ONLY;
+	struct table *t = table_new(columns, S_COLUMNS + nmore + any_unable(p));
+	for (size_t i = 0; t && i < names->list.n; i++)
+		for (size_t k = 0; k < p->n; k++) {
+			const struct run_subject *s = run_find(p->runs[k].run, names->list.v[i]);
+			if (s)
+				summary_row(t, &p->runs[k], s, more, nmore);
+		}
+	bool sched = p->runs[0].run->bits == RUN_SCHED;
+	return page_add_part(p, "summary", "Summary", t,
+			     sched ? "A sample is the mean latency of the processes of one run." : NULL);
+}
+
+/* Ratios of medians to the first run. */
+enum { R_NAME, R_RUN, R_FIRST, R_OTHER, R_RATIO, R_LOW, R_HIGH, R_WORDS, R_COLUMNS };
+
+/* How often a verdict was given over all subjects of a run. */
+struct tally {
+	size_t slower, faster, same;
+	double most; /* the ratio farthest from 1 */
+	const char *most_name;
+};
+
+static void add_words(struct table *t, double ratio, const struct interval *i, struct tally *tally, const char *name)
+{
+	struct buf text = {0};
+	if (!isfinite(i->low)) {
+		table_string(t, R_WORDS, "one sample: not known");
+		return;
+	}
+	if (boot_spans_one(i)) {
+		tally->same++;
+		table_string(t, R_WORDS, "no difference seen");
+		return;
+	}
+	bool slower = ratio > 1;
+	slower ? tally->slower++ : tally->faster++;
+	if (!tally->most_name || fabs(log(ratio)) > fabs(log(tally->most))) {
+		tally->most = ratio;
+		tally->most_name = name;
+	}
+	buf_addf(&text, "%.2f times %s", slower ? ratio : 1 / ratio, slower ? "slower" : "faster");
+	table_string(t, R_WORDS, buf_str(&text));
+	table_mark_cell(t, R_WORDS, slower ? MARK_BAD : MARK_GOOD);
+	buf_free(&text);
+}
+
+static int ratio_row(struct table *t, const struct page_run *run, const struct run_subject *a,
+		     const struct run_subject *b, struct tally *tally)
+{
+	struct interval i = {NAN, NAN};
+	double before = run_median(a, METRIC_TIME);
+	double after = run_median(b, METRIC_TIME);
+	if (run_ratio(run->run, b, a, &i) == -ENOMEM)
+		return -ENOMEM;
+	double ratio = before == 0 && after == 0 ? 1 : after / before;
+	table_row(t);
+	table_string(t, R_NAME, a->name);
+	table_string(t, R_RUN, run->label);
+	set_time(t, R_FIRST, a, before);
+	set_time(t, R_OTHER, b, after);
+	if (a->resolved == TRUTH_NO || b->resolved == TRUTH_NO) {
+		table_string(t, R_WORDS, "too short to be told from nothing: no ratio");
+		return 0;
+	}
+	struct buf text = {0};
+	cell_factor(t, R_RATIO, ratio);
+	if (isfinite(i.low))
+		factor_interval(&text, i.low, i.high);
+	cell_real(t, R_LOW, i.low, &text);
+	table_real(t, R_HIGH, i.high, NULL);
+	add_words(t, ratio, &i, tally, a->name);
+	return 0;
+}
+
+static void say_tally(const struct page *p, size_t k, const struct tally *y, struct buf *out)
+{
+	size_t all = y->slower + y->faster + y->same;
+	if (!all)
+		return;
+	buf_addf(out, "Against %s, %s ", p->runs[0].label, p->runs[k].label);
+	if (y->slower)
+		buf_addf(out, "is slower in %zu of %zu", y->slower, all);
+	if (y->faster)
+		buf_addf(out, "%s in %zu of %zu", y->slower ? ", faster" : "is faster", y->faster, all);
+	if (y->same)
+		buf_addf(out, "%s no difference is seen in %zu of %zu",
+			 y->slower + y->faster ? ", and" : "is alike:", y->same, all);
+	if (y->most_name && all > 1)
+		buf_addf(out, "; most in %s, %.2f times %s", y->most_name, y->most > 1 ? y->most : 1 / y->most,
+			 y->most > 1 ? "slower" : "faster");
+	buf_adds(out, ".\n");
+}
+
+/* "Only a has: sendfile, splice." */
+static void say_only(const struct page_run *has, const struct page_run *lacks, struct buf *out)
+{
+	enum { SHOWN = 6 };
+	size_t n = 0;
+	for (size_t i = 0; i < has->run->subjects.n; i++) {
+		const char *name = has->run->subjects.v[i].name;
+		if (run_find(lacks->run, name))
+			continue;
+		if (!n)
+			buf_addf(out, "Only %s has: ", has->label);
+		if (n < SHOWN)
+			buf_addf(out, "%s%s", n ? ", " : "", name);
+		n++;
+	}
+	if (n > SHOWN)
+		buf_addf(out, " and %zu more", n - SHOWN);
+	if (n)
+		buf_adds(out, ".\n");
+}
+
+static int fill_ratios(struct page *p, const struct names *names, struct table *t)
+{
+	struct page_section *findings = page_section(p, SECTION_FINDINGS, "Findings", "");
+	for (size_t k = 1; findings && k < p->n; k++) {
+		struct tally tally = {0};
+		for (size_t i = 0; i < names->list.n; i++) {
+			const struct run_subject *a = run_find(p->runs[0].run, names->list.v[i]);
+			const struct run_subject *b = run_find(p->runs[k].run, names->list.v[i]);
+			if (!a || !b || !a->samples[METRIC_TIME].n || !b->samples[METRIC_TIME].n)
+				continue;
+			int rc = ratio_row(t, &p->runs[k], a, b, &tally);
+			if (rc < 0)
+				return rc;
+		}
+		say_tally(p, k, &tally, &findings->text);
+		say_only(&p->runs[0], &p->runs[k], &findings->text);
+		say_only(&p->runs[k], &p->runs[0], &findings->text);
+	}
+	return findings ? 0 : -ENOMEM;
+}
+
+static int add_ratios(struct page *p, const struct names *names)
+{
+	struct column columns[R_COLUMNS] = {
+		[R_NAME] = {"name", "", 0},
+		[R_RUN] = {"run", "run", 0},
+		[R_FIRST] = {"reference_median_s", p->runs[0].label, COL_RIGHT},
+		[R_OTHER] = {"median_s", "run's", COL_RIGHT},
+		[R_RATIO] = {"ratio", "ratio", COL_RIGHT},
+		[R_LOW] = {"ratio_low95", "95 %", COL_RIGHT},
+		[R_HIGH] = {"ratio_high95", "", COL_RIGHT | COL_DATA_ONLY},
+		[R_WORDS] = {"verdict", "", COL_SPARE}, /* the interval says it, too */
+	};
+	if (p->n < 2 || !has_samples(p))
+		return 0;
+	if (p->n == 2) {
+		columns[R_RUN].flags |= COL_DATA_ONLY;
+		columns[R_OTHER].title = p->runs[1].label;
+	}
+	struct table *t = table_new(columns, R_COLUMNS);
+	int rc = t ? fill_ratios(p, names, t) : -ENOMEM;
+	if (rc < 0) {
+		table_free(t);
+		return rc;
+	}
+	struct buf heading = {0};
+	buf_addf(&heading, "Medians against those of %s", p->runs[0].label);
+	rc = page_add_part(
+		p, "ratios", buf_str(&heading), t,
+		"Ratio of medians with its 95 % bootstrap interval; where that spans 1, no difference was seen. "
+		"The interval knows the spread within each run, not how whole runs differ: repeat them before "
+		"you trust a small difference.");
+	buf_free(&heading);
+	return rc;
+}
+
+/* A cell: the value, and behind it how far it is from the first run's. */
+static void grid_cell(struct table *t, size_t col, const struct extra *g, double v, double first)
+{
+	struct buf text = {0};
+	double ratio = isfinite(first) && first != 0 ? v / first : NAN;
+	if (!isfinite(v))
+		return;
+	show_value(&text, g->show, v);
+	if (ratio >= 10)
+		buf_addf(&text, " (%.0f times)", ratio);
+	else if (isfinite(ratio))
+		buf_addf(&text, " (%+.1f %%)", 100 * (ratio - 1));
+	cell_real(t, col, v, &text);
+}
+
+static struct table *grid_table(const struct page *p, const struct names *names, const struct extra *g)
+{
+	struct column *columns = calloc(names->list.n + 1, sizeof(*columns));
+	if (!columns)
+		return NULL;
+	columns[0] = (struct column){"run", "run", 0};
+	for (size_t i = 0; i < names->list.n; i++)
+		columns[i + 1] = (struct column){names->list.v[i], names->list.v[i], COL_RIGHT};
+	struct table *t = table_new(columns, names->list.n + 1);
+	free(columns);
+	for (size_t k = 0; t && k < p->n; k++) {
+		table_row(t);
+		table_string(t, 0, p->runs[k].label);
+		for (size_t i = 0; i < names->list.n; i++) {
+			const struct run_subject *a = run_find(p->runs[0].run, names->list.v[i]);
+			const struct run_subject *s = run_find(p->runs[k].run, names->list.v[i]);
+			grid_cell(t, i + 1, g, s ? g->of(s) : NAN, k && a ? g->of(a) : NAN);
+		}
+	}
+	return t;
+}
+
+static int add_grids(struct page *p, const struct names *names)
+{
+	const struct run *first = p->runs[0].run;
+	int rc = 0;
+	for (size_t i = 0; i < sizeof(grids) / sizeof(*grids) && rc == 0 && p->n > 1; i++)
+		if (grids[i].kind == first->bits && first->subjects.n && isfinite(grids[i].of(&first->subjects.v[0])))
+			rc = page_add_part(p, grids[i].key, grids[i].title, grid_table(p, names, &grids[i]), NULL);
+	return rc;
+}
+
+/* The pictures of several runs. */
+static void add_figures(struct page *p)
+{
+	static const struct {
+		unsigned kinds; /* 0: any */
+		const char *name;
+		int (*draw)(void *page, int width, struct buf *out);
+	} all[] = {
+		{RUN_COMPARE, "scan", draw_scan},
+		{RUN_COMPARE, "bars", draw_compare},
+		{RUN_LATENCY, "hist", draw_latencies},
+		{RUN_SCHED, "progress", draw_progress},
+		{0, "boxes", draw_boxes},
+	};
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		if (!all[i].kinds || all[i].kinds == p->runs[0].run->bits)
+			page_add_figure(p, all[i].name, all[i].draw);
+}
+
+int page_of_several(struct page *p)
+{
+	struct names names = {0};
+	differences_fill(p);
+	if (p->runs[0].run->bits == RUN_COUNT)
+		return page_of_several_counts(p);
+	int rc = names_init(&names, p);
+	if (rc == 0)
+		rc = add_grids(p, &names);
+	if (rc == 0)
+		rc = add_ratios(p, &names);
+	if (rc == 0)
+		rc = add_summary(p, &names);
+	add_figures(p);
+	vec_free(&names.list);
+	return rc;
+}

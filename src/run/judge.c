@@ -1,0 +1,199 @@
+#include "run/judge.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+bool run_usable(const struct run_subject *s)
+{
+	return !s->unable && s->judged.of[METRIC_TIME].n > 0;
+}
+
+double run_median(const struct run_subject *s, enum metric m)
+{
+	return s->judged.of[m].n ? s->judged.of[m].median : NAN;
+}
+
+const struct run_subject *run_fastest(const struct run *r)
+{
+	return r->fastest < r->subjects.n ? &r->subjects.v[r->fastest] : NULL;
+}
+
+const char *run_engine(const struct run *r)
+{
+	for (size_t i = 0; i < r->subjects.n; i++)
+		if (r->subjects.v[i].counts.known)
+			return r->subjects.v[i].counts.engine;
+	return NULL;
+}
+
+bool run_counted_partly(const struct run_subject *s)
+{
+	return s->counts.known && s->counts.counted_bytes < s->input_bytes;
+}
+
+size_t run_outliers(const struct run_subject *s)
+{
+	return s->judged.of[METRIC_TIME].outliers_low + s->judged.of[METRIC_TIME].outliers_high;
+}
+
+uint64_t run_seed(const struct run *r)
+{
+	return r->method.seed > 0 ? (uint64_t)r->method.seed : 1;
+}
+
+int run_ratio(const struct run *r, const struct run_subject *a, const struct run_subject *b, struct interval *ratio)
+{
+	const struct reals *x = &a->samples[METRIC_TIME];
+	const struct reals *y = &b->samples[METRIC_TIME];
+	/* One sample has no spread: nothing can be told from chance. */
+	if (x->n < 2 || y->n < 2)
+		return -EINVAL;
+	return boot_ratio(x->v, x->n, y->v, y->n, run_seed(r), ratio);
+}
+
+bool run_slower(const struct run *r, const struct run_subject *a, const struct run_subject *b)
+{
+	struct interval ratio;
+	return run_ratio(r, a, b, &ratio) == 0 && ratio.low > 1;
+}
+
+static int judge_samples(const struct run *r, struct run_subject *s)
+{
+	s->judged = (struct run_judged){
+		.median_ci = {NAN, NAN}, .relative = NAN, .relative_ci = {NAN, NAN}, .slowdown = NAN};
+	for (int m = 0; m < METRICS; m++) {
+		int err = sample_summarise(s->samples[m].v, s->samples[m].n, &s->judged.of[m]);
+		if (err < 0)
+			return err;
+	}
+	const struct reals *time = &s->samples[METRIC_TIME];
+	/* Only compare shows it. */
+	if (time->n < 2 || r->bits != RUN_COMPARE)
+		return 0;
+	int err = boot_median(time->v, time->n, run_seed(r), &s->judged.median_ci);
+	return err == -ENOMEM ? err : 0;
+}
+
+/* 0, or -EINVAL: nobody is called so. */
+static int find_reference(struct run *r)
+{
+	const char *name = r->method.reference;
+	r->reference = r->fastest;
+	if (!name)
+		return 0;
+	for (size_t i = 0; i < r->subjects.n; i++) {
+		const struct run_subject *s = &r->subjects.v[i];
+		if (strcmp(s->name, name) == 0 || (s->base && strcmp(s->base, name) == 0)) {
+			r->reference = i;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+static int relate(struct run *r)
+{
+	for (size_t i = 0; i < r->subjects.n && r->reference < r->subjects.n; i++) {
+		struct run_subject *s = &r->subjects.v[i];
+		const struct run_subject *to = &r->subjects.v[r->reference];
+		double median = run_median(s, METRIC_TIME);
+		if (!run_usable(s) || !(median > 0))
+			continue;
+		s->judged.slowdown = median / run_median(run_fastest(r), METRIC_TIME);
+		if (!(run_median(to, METRIC_TIME) > 0))
+			continue;
+		s->judged.relative = median / run_median(to, METRIC_TIME);
+		if (s == to)
+			continue;
+		int err = run_ratio(r, s, to, &s->judged.relative_ci);
+		if (err == -ENOMEM)
+			return err;
+		s->judged.same_as_reference = err == 0 && boot_spans_one(&s->judged.relative_ci);
+	}
+	return 0;
+}
+
+int run_judge(struct run *r)
+{
+	r->fastest = r->reference = r->subjects.n;
+	for (size_t i = 0; i < r->subjects.n; i++) {
+		struct run_subject *s = &r->subjects.v[i];
+		int err = judge_samples(r, s);
+		if (err < 0)
+			return err;
+		const struct run_subject *best = run_fastest(r);
+		if (run_usable(s) && (!best || run_median(s, METRIC_TIME) < run_median(best, METRIC_TIME)))
+			r->fastest = i;
+	}
+	if (r->bits != RUN_COMPARE)
+		return 0;
+	int found = find_reference(r);
+	int err = relate(r);
+	return err ? err : found;
+}
+
+double run_over_none(const struct run *r, const struct run_subject *s, struct interval *ratio)
+{
+	const char *name = r->bits == RUN_BENCH ? "load none" : "none";
+	const struct run_subject *none = run_find(r, name);
+	*ratio = (struct interval){NAN, NAN};
+	if (!none || none == s || !run_usable(none))
+		return NAN;
+	if (run_ratio(r, s, none, ratio) < 0)
+		*ratio = (struct interval){NAN, NAN};
+	return 100 * (s->judged.of[METRIC_TIME].mean / none->judged.of[METRIC_TIME].mean - 1);
+}
+
+const char *run_scanned(const struct run *r)
+{
+	for (size_t i = 0; i < r->subjects.n; i++) {
+		size_t n = 0;
+		for (size_t k = 0; k < r->subjects.n; k++) {
+			const struct run_subject *s = &r->subjects.v[k];
+			n += run_usable(s) && s->buffer_bytes > 0 && strcmp(s->base, r->subjects.v[i].base) == 0;
+		}
+		if (n >= 3)
+			return r->subjects.v[i].base;
+	}
+	return NULL;
+}
+
+/* Is the median of `x`, a larger buffer of the same, better by what is worth the while? */
+static bool looks_better(const struct run_subject *x, const struct run_subject *s)
+{
+	return run_usable(x) && strcmp(x->base, s->base) == 0 && x->buffer_bytes > s->buffer_bytes &&
+	       run_median(s, METRIC_TIME) > run_median(x, METRIC_TIME) * (1 + RUN_WORTHWHILE);
+}
+
+bool run_larger_looks_better(const struct run *r, const struct run_subject *s)
+{
+	bool better = false;
+	for (size_t i = 0; i < r->subjects.n; i++)
+		better |= looks_better(&r->subjects.v[i], s);
+	return better;
+}
+
+/* Does a larger buffer of the same gain that much over `s`, beyond chance? */
+static bool larger_pays(const struct run *r, const struct run_subject *s)
+{
+	for (size_t i = 0; i < r->subjects.n; i++) {
+		const struct run_subject *x = &r->subjects.v[i];
+		if (looks_better(x, s) &&
+		    (s->judged.of[METRIC_TIME].n < 2 || x->judged.of[METRIC_TIME].n < 2 || run_slower(r, s, x)))
+			return true;
+	}
+	return false;
+}
+
+const struct run_subject *run_knee(const struct run *r, const char *base)
+{
+	const struct run_subject *found = NULL;
+	for (size_t i = 0; i < r->subjects.n; i++) {
+		const struct run_subject *s = &r->subjects.v[i];
+		if (run_usable(s) && strcmp(s->base, base) == 0 && (!found || s->buffer_bytes < found->buffer_bytes) &&
+		    !larger_pays(r, s))
+			found = s;
+	}
+	return found;
+}

@@ -1,0 +1,182 @@
+#include "run/merge.h"
+
+#include "base/buf.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+/* Members of the method that must be equal for two runs of a kind to be comparable, and what it means where they are not. */
+static const struct {
+	unsigned kind;
+	const char *group, *key, *means;
+} must_equal[] = {
+	{RUN_COMPARE, "settings", "input_bytes", "the inputs are of different size"},
+	{RUN_COMPARE, "settings", "cold", "one ran with a cold cache, the other with a warm one"},
+	{RUN_COMPARE, "settings", "fsync", "one waited for the device (--fsync), the other did not"},
+	{RUN_SYSCALL, "method", "mode", "the calls were timed in different ways"},
+	{RUN_SWITCH, "method", "working_set_bytes", "the working sets touched per switch differ"},
+	{RUN_SCHED, "method", "alone_s", "the work of a process differs"},
+	{RUN_LATENCY, "method", "interval_ns", "the timers' intervals differ"},
+	{RUN_LOAD, "method", "command", "different commands were run under load"},
+	{RUN_LOAD, "method", "suite_times", "the suite was run a different number of times"},
+	{RUN_LOAD, "method", "suite_without", "the suite was without different operations"},
+};
+
+/* Is a sample of this mode of bench syscall one call? */
+static bool one_call(const struct run_method *m)
+{
+	return m->mode && (strcmp(m->mode, "single") == 0 || strcmp(m->mode, "per-process") == 0);
+}
+
+/*
+ * Times that were calibrated are equal within a tenth, all else exactly; but single calls in one process and each in its
+ * own are laid side by side, as published measurements do: which is which stands in a note.
+ */
+static bool equal_enough(const struct field *f, const struct run_method *a, const struct run_method *b)
+{
+	if (strcmp(f->key, "mode") == 0 && one_call(a) && one_call(b))
+		return true;
+	if (f->type != FIELD_REAL)
+		return field_equal(f, a, b);
+	double x = field_number(f, a);
+	double y = field_number(f, b);
+	return fabs(x - y) <= 0.1 * fabs(x);
+}
+
+/* "A, B, C" of a run's subjects, at most some. */
+static void name_subjects(const struct run *r, struct buf *out)
+{
+	enum { SHOWN = 4 };
+	size_t shown = r->subjects.n < SHOWN ? r->subjects.n : SHOWN;
+	buf_adds(out, shown ? "" : "nothing");
+	for (size_t i = 0; i < shown; i++)
+		buf_addf(out, "%s%s", i ? ", " : "", r->subjects.v[i].name);
+	if (shown < r->subjects.n)
+		buf_addf(out, " and %zu more", r->subjects.n - shown);
+}
+
+static bool share_a_subject(const struct run *a, const struct run *b)
+{
+	for (size_t i = 0; i < b->subjects.n; i++)
+		if (run_find(a, b->subjects.v[i].name))
+			return true;
+	return false;
+}
+
+/* Appends why the runs were not measured alike; nothing where they were. */
+static void say_unlike(const struct run *a, const struct run *b, struct buf *out)
+{
+	for (size_t i = 0; i < sizeof(must_equal) / sizeof(*must_equal); i++) {
+		const struct field *f = fields_find(&run_method_fields, must_equal[i].key);
+		if (must_equal[i].kind != a->bits || !a->method.known || !b->method.known ||
+		    (f->type != FIELD_STRING && (field_is_unknown(f, &a->method) || field_is_unknown(f, &b->method))) ||
+		    equal_enough(f, &a->method, &b->method))
+			continue;
+		buf_addf(out, "%s (%s.%s: ", must_equal[i].means, must_equal[i].group, f->key);
+		field_say(f, &a->method, out);
+		buf_adds(out, " and ");
+		field_say(f, &b->method, out);
+		buf_addc(out, ')');
+		return;
+	}
+}
+
+int run_comparable(const struct run *a, const char *path_a, const struct run *b, const char *path_b, struct buf *why)
+{
+	struct buf unlike = {0};
+	if (strcmp(a->kind, b->kind) != 0)
+		buf_addf(&unlike, "the one is a run of kind '%s', the other of '%s'", a->kind, b->kind);
+	else
+		say_unlike(a, b, &unlike);
+	if (!unlike.len && a->bits != RUN_COUNT && !share_a_subject(a, b)) {
+		buf_adds(&unlike, "they have nothing in common; the one measured ");
+		name_subjects(a, &unlike);
+		buf_adds(&unlike, ", the other ");
+		name_subjects(b, &unlike);
+	}
+	if (unlike.len)
+		buf_addf(why, "'%s' and '%s' cannot be compared: %s", path_a, path_b, buf_str(&unlike));
+	int rc = unlike.len ? -EINVAL : 0;
+	buf_free(&unlike);
+	return rc;
+}
+
+int run_poolable(const struct run *a, const char *path_a, const struct run *b, const char *path_b, struct buf *why)
+{
+	struct buf x = {0};
+	struct buf y = {0};
+	struct buf lines = {0};
+	if (a->bits == RUN_LATENCY)
+		buf_adds(why, "runs of bench latency cannot be merged: they keep no single wake-up");
+	int rc = run_dump(a, &x) < 0 || run_dump(b, &y) < 0 ? -ENOMEM : why->len ? -EINVAL : 0;
+	if (rc == 0 && strcmp(buf_str(&x), buf_str(&y)) == 0) {
+		buf_addf(why, "'%s' and '%s' are the same run: merged, it would count twice", path_a, path_b);
+		rc = -EINVAL;
+	}
+	if (rc == 0 && env_differences(&a->env, &b->env, &lines) > 0) {
+		buf_addf(why, "'%s' and '%s' cannot be merged: their machines differ in %.*s", path_a, path_b,
+			 (int)strcspn(buf_str(&lines), "\n"), buf_str(&lines));
+		rc = -EINVAL;
+	}
+	buf_free(&x);
+	buf_free(&y);
+	buf_free(&lines);
+	return rc;
+}
+
+/* A number of both that is not the same in both is none of either. */
+static void agree(double *to, double from)
+{
+	if (*to != from)
+		*to = NAN;
+}
+
+static int merge_subject(struct run_subject *to, struct run_subject *from)
+{
+	for (int m = 0; m < METRICS; m++)
+		for (size_t i = 0; i < from->samples[m].n; i++)
+			if (!vec_push(&to->samples[m], from->samples[m].v[i]))
+				return -ENOMEM;
+	for (size_t i = 0; i < from->repetitions.n; i++)
+		if (!vec_push(&to->repetitions, from->repetitions.v[i]))
+			return -ENOMEM;
+	from->repetitions.n = 0; /* moved */
+	for (size_t i = 0; i < to->load_work.n; i++)
+		to->load_work.v[i].number += i < from->load_work.n ? from->load_work.v[i].number : 0;
+	to->load_span_s += from->load_span_s;
+	if (!from->unable)
+		field_set(&to->unable, NULL);
+	agree(&to->kernel_calls, from->kernel_calls);
+	agree(&to->batch, from->batch);
+	agree(&to->two_loops_ns, from->two_loops_ns);
+	agree(&to->round_median_ns, from->round_median_ns);
+	agree(&to->own_median_ns, from->own_median_ns);
+	agree(&to->voluntary_per_round, from->voluntary_per_round);
+	agree(&to->involuntary_per_round, from->involuntary_per_round);
+	return 0;
+}
+
+int run_merge(struct run *to, struct run *from)
+{
+	int rc = 0;
+	for (size_t i = 0; i < from->subjects.n && rc == 0; i++) {
+		struct run_subject *s = &from->subjects.v[i];
+		struct run_subject *same = (struct run_subject *)run_find(to, s->name);
+		if (same)
+			rc = merge_subject(same, s);
+		else if (vec_push(&to->subjects, *s))
+			fields_init(&run_subject_fields, s); /* moved */
+		else
+			rc = -ENOMEM;
+	}
+	summary_merge(&to->calls, &from->calls);
+	if (to->calls.failed)
+		rc = -ENOMEM;
+	/* The programs as wholes are several. */
+	to->program.known = false;
+	strings_clear(&to->footer);
+	for (size_t i = 0; i < from->notes.n; i++)
+		strings_add(&to->notes, from->notes.v[i]);
+	return rc;
+}
