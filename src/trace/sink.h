@@ -44,8 +44,8 @@ struct trace_sink_ops {
 	void (*other)(struct trace_sink *s, struct trace_task *k, const struct event *ev); /* all other kinds */
 	/* EV_ENTER of a call that is not wanted, or EV_EXIT or EV_VANISH of one that is not or turns out not to be. */
 	void (*unwanted)(struct trace_sink *s, struct trace_task *k, const struct event *ev);
-	void (*gone)(struct trace_sink *s,
-		     struct trace_task *k); /* no event of the thread will come: frees what it kept */
+	/* No event of the thread will come: frees what it kept. */
+	void (*gone)(struct trace_sink *s, struct trace_task *k);
 	void (*end)(struct trace_sink *s);
 };
 

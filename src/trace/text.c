@@ -260,7 +260,7 @@ static bool is_quiet(unsigned quiet, const struct event *ev)
 static void text_other(struct trace_sink *s, struct trace_task *task, const struct event *ev)
 {
 	struct trace_text *t = text_of(s);
-	if (is_quiet(t->c.quiet, ev))
+	if (is_quiet(t->c.decoding.look->quiet, ev))
 		return;
 	struct trace_out *to = trace_outputs_of(t->c.out, ev->tid);
 	struct buf *out = &to->buf;

@@ -14,14 +14,13 @@ struct trace_text_config {
 	struct stack *stack; /* -k: walks the stacks of stopped threads; or NULL */
 	struct trace_decoding decoding;
 	unsigned emit_flags; /* of emit_text_init() */
-	unsigned quiet;      /* enum trace_quiet */
 	size_t column;       /* -a: where results stand */
 	/* Thread ids before lines: never; in brackets while there are several threads; in a column from the second one on. */
 	enum { PIDS_NEVER, PIDS_OF_SEVERAL, PIDS_SINCE_SEVERAL, PIDS_ALWAYS } pids;
 	enum { CLOCK_NONE, CLOCK_SECONDS, CLOCK_MICROSECONDS, CLOCK_EPOCH } clock; /* -t, -tt, -ttt */
-	bool waits;                                   /* for a call's end, which decides whether it is shown */
-	bool relative, durations, numbers, addresses; /* -r, -T, -n, -i */
-	bool bold;                                    /* names of calls */
+	bool relative, durations, numbers, addresses;                              /* -r, -T, -n, -i */
+	bool waits; /* lines are held back until their calls have ended, because the end decides whether they are shown */
+	bool bold; /* names of calls */
 };
 
 struct trace_text {

@@ -159,6 +159,16 @@ static void descriptors_have_names(void **state)
 		 "close(10)                               = 0\n");
 }
 
+static void messages_can_be_left_out(void **state)
+{
+	struct fixture *f = *state;
+	f->rig.look.quiet = QUIET_EXIT;
+	struct rig *r = start(f);
+	give(r, (struct event){.kind = EV_EXEC, .tid = 100, .pid = 100, .child = 101});
+	give(r, (struct event){.kind = EV_DEATH, .tid = 100, .pid = 100});
+	wrote(r, "+++ superseded by execve in pid 101 +++\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -172,6 +182,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(lines_wait_for_their_end, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(addresses_come_with_the_event, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(descriptors_have_names, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(messages_can_be_left_out, set_up, tear_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

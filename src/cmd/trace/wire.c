@@ -72,7 +72,6 @@ static struct trace_sink *wire_text(struct trace *t)
 				      .stack = o->stacks ? t->stack : NULL,
 				      .decoding = decoding(o),
 				      .emit_flags = emit_flags(o, colour),
-				      .quiet = o->look.quiet,
 				      .column = (size_t)o->column,
 				      .pids = t->out.separate ? PIDS_NEVER
 					      : !o->output    ? PIDS_OF_SEVERAL
