@@ -112,7 +112,7 @@ struct chart_progress {
 	const struct chart_slice *slices;
 	size_t nslices;
 };
-/* Progress of processes over time, and below it a strip a CPU that shows who had it. */
+/* Progress of processes over time, a lane for each, and below them a strip for each CPU: who had it, in the lanes' colours. */
 int chart_progress(const struct chart_frame *f, const struct chart_progress *panels, size_t n, struct buf *out);
 
 #endif

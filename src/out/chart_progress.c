@@ -1,4 +1,4 @@
-/* Progress of processes over time as staircases, and who had the CPU. */
+/* Progress of processes over time as staircases, a lane for each, and who had the CPU. */
 #include "base/buf.h"
 #include "out/axis.h"
 #include "out/chart.h"
@@ -9,8 +9,10 @@
 #include <math.h>
 #include <stdio.h>
 
-#define HEIGHT 190.0
-#define STRIP  16.0
+#define HEIGHT   190.0 /* of all lanes together, unless each would be lower than LANE */
+#define LANE     56.0
+#define LANE_GAP 14.0
+#define STRIP    16.0
 
 static void draw_stairs(const struct chart_series *s, const struct axis *x, const struct axis *y, size_t colour,
 			struct buf *out)
@@ -75,7 +77,22 @@ static int panel_axes(const struct chart_progress *p, struct axis *x, struct axi
 	int rc = axis_init(x, &(struct chart_axis){.unit = UNIT_SECONDS, .scale = SCALE_LINEAR}, &rx, true,
 			   (size_t)(width / 80));
 	return rc < 0 ? rc
-		      : axis_init(y, &(struct chart_axis){.unit = UNIT_PERCENT, .scale = SCALE_LINEAR}, &ry, true, 5);
+		      : axis_init(y, &(struct chart_axis){.unit = UNIT_PERCENT, .scale = SCALE_LINEAR}, &ry, true,
+				  p->nseries > 1 ? 2 : 5);
+}
+
+/* The lane of one process from `top` to `bottom`; its name stands where a staircase, which begins at the bottom, seldom comes. */
+static void draw_lane(const struct chart_progress *p, size_t i, const struct axis *x, struct axis *y, double top,
+		      double bottom, struct buf *out)
+{
+	const struct chart_series *s = &p->series[i];
+	axis_place(y, bottom, top);
+	axis_draw_y(y, x->from, x->to, NULL, out);
+	draw_stairs(s, x, y, i, out);
+	if (p->nseries < 2 || !s->name)
+		return;
+	svg_rect(out, x->from + 8, top + 9, 14, 4, svg_fill(i), NULL);
+	svg_text(out, x->from + 28, top + 15, "t", "start", s->name);
 }
 
 /* Draws one panel from `top` on; returns its height, or -errno. */
@@ -87,19 +104,20 @@ static double draw_panel(const struct chart_progress *p, double left, double rig
 	if (rc < 0)
 		return rc;
 	double plot = top + 26;
+	double lanes = (double)p->nseries;
+	double lane = lanes > 1 ? fmax((HEIGHT - LANE_GAP * (lanes - 1)) / lanes, LANE) : HEIGHT;
+	double bottom = plot + (lane + LANE_GAP) * fmax(lanes, 1) - LANE_GAP;
 	svg_text(out, left, top + 14, "h", "start", p->title ? p->title : "");
-	plot += frame_legend(p->series, p->nseries > 1 ? p->nseries : 0, left, top + 20, right, out);
-	double bottom = plot + HEIGHT;
 	axis_place(&x, left, right);
-	axis_place(&y, bottom, plot);
-	axis_draw_y(&y, left, right, NULL, out);
 	struct buf rows = {0};
 	double strips = p->nslices ? draw_strips(p, &x, bottom + 8, &rows) + 8 : 0;
 	axis_draw_x(&x, plot, bottom + strips, NULL, out);
 	buf_add(out, buf_str(&rows), rows.len); /* on top of the grid */
 	buf_free(&rows);
-	for (size_t i = 0; i < p->nseries; i++)
-		draw_stairs(&p->series[i], &x, &y, i, out);
+	for (size_t i = 0; i < p->nseries; i++) {
+		double from = plot + (lane + LANE_GAP) * (double)i;
+		draw_lane(p, i, &x, &y, from, from + lane, out);
+	}
 	return bottom + strips + 30 - top;
 }
 

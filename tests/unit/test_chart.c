@@ -165,6 +165,12 @@ static void histograms_and_progress(void **state)
 	struct chart_progress p = {HOSTILE, s, 2, slices, 2};
 	assert_int_equal(chart_progress(&frame, &p, 1, &b), 0);
 	assert_non_null(strstr(b.s, "CPU 3"));
+	/* The same progress at the same time is still two lines that can be told apart. */
+	const char *first = strstr(b.s, "class=\"ln s0\" d=\"");
+	const char *second = strstr(b.s, "class=\"ln s1\" d=\"");
+	assert_non_null(first);
+	assert_non_null(second);
+	assert_true(strncmp(strstr(first, "d="), strstr(second, "d="), 12) != 0);
 	assert_sound(&b);
 	hist_free(&h);
 }
