@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* jmp rel8 (eb) at `at`: two bytes; false where `to` is out of reach. */
+/* jmp rel8 (eb) at `at`: two bytes; false if `to` is out of reach. */
 bool encode_jmp8(unsigned char out[2], uint64_t at, uint64_t to);
-/* jmp rel32 (e9) at `at`: five bytes; false where `to` is out of reach. */
+/* jmp rel32 (e9) at `at`: five bytes; false if `to` is out of reach. */
 bool encode_jmp32(unsigned char out[5], uint64_t at, uint64_t to);
 
 /* Offsets in a stub. */
@@ -16,7 +16,7 @@ bool encode_jmp32(unsigned char out[5], uint64_t at, uint64_t to);
 #define STUB_LEA_DOWN   5  /* from here on the stack pointer is 128 lower */
 #define STUB_LEA_UP     19 /* the agent returns here */
 #define STUB_DECIDE     27
-#define STUB_RAW        29 /* the call itself, caught by the tracer */
+#define STUB_RAW        29 /* the call itself, which stops */
 #define STUB_AFTER_CALL 31 /* the call was made */
 #define STUB_MOVED      38 /* the instructions that moved here */
 #define STUB_EXIT       57
@@ -25,15 +25,15 @@ bool encode_jmp32(unsigned char out[5], uint64_t at, uint64_t to);
 /*
  * A stub at `at` for a site; `ip` is the address after its instruction, as `syscall` leaves it in rcx. `moved` are the `n`
  * bytes of instructions that moved from there:
- *   lea -60(%rax),%ecx; jrcxz exit     exit(2) uses no stack: its thread may have none
+ *   lea -60(%rax),%ecx; jrcxz exit     exit(2) uses no stack, because its thread may have none
  *   lea -128(%rsp),%rsp                over the red zone (System V ABI, 3.2.2)
  *   mov $agent_entry,%r11d; call *%r11
  *   lea 128(%rsp),%rsp
- *   jrcxz after                        made: done
- *   syscall                            not made: the tracer's
+ *   jrcxz after                        the agent has made the call
+ *   syscall                            it has not: this call stops, and the tracer handles it
  *   after: lea ip(%rip),%rcx; MOVED; jmp ip + n
  *   exit: mov $agent_exit,%ecx; jmp *%rcx
- * False where `ip` is out of reach or too much is to be moved.
+ * False if `ip` is out of reach or too much is to be moved.
  */
 bool encode_stub(unsigned char out[STUB_SIZE], uint64_t at, uint64_t ip, const unsigned char *moved, size_t n,
 		 uint32_t agent_entry, uint32_t agent_exit);

@@ -77,7 +77,7 @@ static size_t skip_leb(const unsigned char *p, size_t i, size_t n)
 	return i + 1;
 }
 
-/* The encoding of pointers in the frames that the common entry at `cie` describes; -1 where it is not understood. */
+/* The encoding of pointers in the frames that the common entry at `cie` describes; -1 if it is not supported. */
 static int cie_encoding(const struct mem *m, uint64_t cie)
 {
 	unsigned char c[64] = {0};
@@ -105,7 +105,7 @@ static int cie_encoding(const struct mem *m, uint64_t cie)
 	return -1;
 }
 
-/* Where the function of the frame description at `fde` ends, `loc` being where it begins. 0 or -EFAULT. */
+/* The end of the function that the frame description at `fde` describes and that begins at `loc`. 0 or -EFAULT. */
 static int function_end(const struct unwind_table *u, uint64_t loc, uint64_t fde, uint64_t *end)
 {
 	unsigned char f[16];
@@ -157,10 +157,13 @@ int padding_gaps(const struct mem *m, uint64_t base, uint64_t lo, uint64_t hi, s
 			return -ENOEXEC;
 		if (loc >= hi)
 			break;
-		/* Sorted, or it would have no end: no more entries lie between than bytes. */
+		/*
+		 * The entries must be sorted, so there are at most as many as bytes in the range; otherwise a file could keep us
+		 * here.
+		 */
 		if (next <= loc || next <= lo)
 			return -ENOEXEC;
-		/* An entry that cannot be read hides where its function ends: no gap is claimed there. */
+		/* If an entry cannot be read, the end of its function is not known, and there is no gap. */
 		if (function_end(&u, loc, fde, &end) < 0 || end >= next || end < lo || end >= hi)
 			continue;
 		gaps[found++] = (struct gap){end, next};
@@ -227,8 +230,8 @@ static bool reaches(uint64_t from, uint64_t to)
 }
 
 /*
- * Breadth first, each gap once: the shortest way is found, and in no more than n * n steps, whatever gaps a file claims to have.
- * The first hop's `before` is -1.
+ * The search is breadth first and visits each gap once, so it finds the shortest way in at most n * n steps, whatever gaps a file
+ * claims to have. `before` of the first hop is -1.
  */
 struct hop {
 	int gap, before;
@@ -243,7 +246,7 @@ static bool five_bytes_from(uint64_t from, const struct gap *gaps, int n, int *f
 	return false;
 }
 
-/* The way that ends with a jump from hops[last] (-1: from the site) to gap `end`; its bytes are taken. */
+/* Takes the bytes for the way that ends with a jump from hops[last] (-1: from the site) to gap `end`. */
 static void take_way(const struct hop *hops, int last, int end, struct gap *gaps, struct padding_way *way)
 {
 	way->n = last < 0 ? 1 : hops[last].length + 1;

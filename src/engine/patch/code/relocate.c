@@ -15,8 +15,7 @@ static bool decode(const struct walk *w, size_t at, ZydisDecodedInstruction *i, 
 	return at < w->n && ZYAN_SUCCESS(ZydisDecoderDecodeFull(&w->decoder, w->code + at, w->n - at, i, ops));
 }
 
-/* May the instruction run elsewhere? Nothing relative to its address, nothing that goes elsewhere or enters the kernel.
- */
+/* May the instruction run at another address? Not if it uses its own address, jumps, or enters the kernel. */
 static bool movable(const ZydisDecodedInstruction *i)
 {
 	switch ((int)i->meta.category) {
@@ -47,7 +46,7 @@ static size_t movable_length(const struct walk *w, size_t from)
 	return len <= RELOCATE_MAX ? len : 0;
 }
 
-/* Where a relative branch goes, or 0 where the instruction is none. */
+/* The target of a relative branch, or 0 if the instruction is not one. */
 static uint64_t branch_target(const ZydisDecodedInstruction *i, const ZydisDecodedOperand *ops, uint64_t at)
 {
 	uint64_t target = 0;
@@ -65,7 +64,10 @@ static bool is_indirect_jump(const ZydisDecodedInstruction *i, const ZydisDecode
 	       ops[0].type != ZYDIS_OPERAND_TYPE_IMMEDIATE;
 }
 
-/* Does no branch of the function lead into (site, end)? The walk must meet the site itself, or it is out of step. */
+/*
+ * Does no branch of the function lead into (site, end)? The instructions are decoded one after the other; if one of them does not
+ * begin at the site, they are not the ones that the program runs, and the answer is no.
+ */
 static bool nothing_leads_into(const struct walk *w, uint64_t site, uint64_t end, const char **why)
 {
 	ZydisDecodedInstruction i;

@@ -5,13 +5,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RELOCATE_MAX 14 /* what a stub has room for (STUB_MOVED_MAX) */
+#define RELOCATE_MAX 14 /* bytes that a stub has room for (STUB_MOVED_MAX) */
 
 /*
- * `code` holds the function's `n` bytes, loaded at `fn`; a two-byte syscall instruction is at `site`. Returns how many
- * bytes of whole instructions after it (3 to RELOCATE_MAX) may move: none depends on its position or leaves the
- * straight line, and no branch of the function leads between the call and the end of them. 0 where that cannot be
- * shown, and *why.
+ * `code` holds the `n` bytes of a function that is loaded at `fn`; a two-byte syscall instruction is at `site`. Returns how many
+ * bytes of whole instructions after it (3 to RELOCATE_MAX) may move. Those instructions do not depend on their address, they do
+ * not jump, and no branch of the function leads between the call and their end. 0 if that cannot be shown, and *why says why.
  */
 size_t relocate_length(const unsigned char *code, size_t n, uint64_t fn, uint64_t site, const char **why);
 

@@ -251,7 +251,7 @@ void image_refuse_all(const struct task *task)
 {
 	static const uint32_t none[AGENT_CALLS];
 	unsigned char code[64];
-	/* Whose image is not known may have memory of its own there. */
+	/* If the image is not known, the program may have memory of its own there. */
 	if (remote_read(task->tid, AGENT_CODE, code, sizeof(code)) < 0 || memcmp(code, agent_begin, sizeof(code)) != 0)
 		return;
 	remote_write(task->tid, AGENT_DATA + offsetof(struct agent_data, map), none, sizeof(none));

@@ -19,7 +19,7 @@ struct region {
 	uint64_t exec_taken[(AGENT_EXECS + 63) / 64]; /* exec words in use */
 };
 
-/* Counters whose memory is yet to come, for the process of `task`; NULL if memory ran out. The caller owns one reference. */
+/* Counters without memory, for the process of `task`; NULL if memory ran out. The caller owns one reference. */
 struct region *region_new(struct patch *p, const struct task *task);
 /* Counters in pooled memory, which the program may open under `path` (SETUP_PATH bytes). One reference, or NULL. */
 struct region *region_from_pool(struct patch *p, const struct task *task, char *path);

@@ -192,7 +192,7 @@ static void watch_own_action(struct task *task, int64_t nr, const struct user_re
 
 /*
  * If a SIGSYS of the program's own was pending and blocked, the kernel has delivered it in place of the one that a call should
- * have raised. That call is yet to be made; and the signal is blocked again, so it becomes pending again (ptrace_signal() in
+ * have raised. That call has not been made yet; and the signal is blocked again, so it becomes pending again (ptrace_signal() in
  * kernel/signal.c).
  */
 void dispatch_mend_own(struct patch *p, struct task *task, const siginfo_t *si)
