@@ -79,10 +79,11 @@ int chart_scatter(const struct chart_frame *f, const struct chart_axis *x, const
 struct chart_box {
 	const char *label;
 	const struct box *box;
-	size_t group; /* colour */
+	size_t group;           /* colour */
+	const char *group_name; /* in the legend, the same for all of a group; or NULL */
 };
 /*
- * Box plots (stats/box.h), the median written in the box. Outliers are points, at most some hundred a box (the outermost
+ * Box plots (stats/box.h) with a legend of their colours, the median written in the box. Outliers are points, at most some hundred a box (the outermost
  * first); how many there are stands below each box. Far outliers that would flatten the boxes (linear scale) are left
  * out and counted at the edge.
  */

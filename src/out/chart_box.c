@@ -179,6 +179,22 @@ static void draw_box(const struct boxes *b, size_t i, struct buf *out)
 	draw_texts(b, v, c, beyond, out);
 }
 
+#define GROUPS_MAX 16
+
+/* What the colours mean, from `top` on; returns its height. */
+static double draw_legend(const struct boxes *b, const struct chart_frame *f, double top, struct buf *out)
+{
+	struct chart_series groups[GROUPS_MAX] = {0};
+	size_t n = 0;
+	for (size_t i = 0; i < b->n; i++) {
+		if (b->v[i].group >= GROUPS_MAX || !b->v[i].group_name)
+			continue;
+		groups[b->v[i].group].name = b->v[i].group_name;
+		n = b->v[i].group >= n ? b->v[i].group + 1 : n;
+	}
+	return frame_legend(groups, n, FRAME_MARGIN, top, frame_width(f) - FRAME_MARGIN, out);
+}
+
 static double widest_label(const struct chart_box *v, size_t n)
 {
 	double widest = 0;
@@ -191,6 +207,7 @@ static double widest_label(const struct chart_box *v, size_t n)
 static double draw_rows(struct boxes *b, const struct chart_frame *f, const char *title, struct buf *out)
 {
 	double top = frame_top(f) + 6;
+	top += draw_legend(b, f, top, out);
 	double bottom = top + ROW * (double)b->n;
 	b->near = FRAME_MARGIN + fmin(widest_label(b->v, b->n) + 8, frame_width(f) * 0.45);
 	b->far = frame_width(f) - FRAME_MARGIN - 58;
@@ -207,6 +224,7 @@ static double draw_rows(struct boxes *b, const struct chart_frame *f, const char
 static double draw_columns(struct boxes *b, const struct chart_frame *f, const char *title, struct buf *out)
 {
 	double top = frame_top(f) + 8;
+	top += draw_legend(b, f, top, out);
 	double right = frame_width(f) - FRAME_MARGIN;
 	b->near = top + HEIGHT;
 	b->far = top;

@@ -113,7 +113,10 @@ static void draw_caption(const struct chart_hist *h, const struct axis *x, doubl
 		struct buf text = {0};
 		for (size_t i = first; i < sizeof(points) / sizeof(*points); i++) {
 			buf_adds(&text, points[i].name);
-			double at = points[i].q == 1 && h->max > 0 ? h->max : hist_quantile(h->hist, points[i].q);
+			/* The middle of the last bucket can lie above what is known to be the greatest value. */
+			double at = hist_quantile(h->hist, points[i].q);
+			if (h->max > 0)
+				at = points[i].q == 1 ? h->max : fmin(at, h->max);
 			axis_format(&text, x->unit, at * h->unit);
 			buf_adds(&text, ", ");
 		}

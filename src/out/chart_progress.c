@@ -89,7 +89,7 @@ static void draw_lane(const struct chart_progress *p, size_t i, const struct axi
 	axis_place(y, bottom, top);
 	axis_draw_y(y, x->from, x->to, NULL, out);
 	draw_stairs(s, x, y, i, out);
-	if (p->nseries < 2 || !s->name)
+	if (!s->name)
 		return;
 	svg_rect(out, x->from + 8, top + 9, 14, 4, svg_fill(i), NULL);
 	svg_text(out, x->from + 28, top + 15, "t", "start", s->name);

@@ -147,9 +147,15 @@ int draw_compare(void *page, int width, struct buf *out)
 
 int draw_loads(void *page, int width, struct buf *out)
 {
-	const struct chart_frame frame = {
-		.title = "Elapsed time under loads", .note = "bars: mean; whiskers: least and most", .width = width};
-	return draw_bars(page, &load_measure, 1, &frame, out);
+	struct buf sub = {0};
+	machine_subtitle(page, &sub);
+	const struct chart_frame frame = {.title = "Elapsed time under loads",
+					  .subtitle = buf_str(&sub),
+					  .note = "bars: mean; whiskers: least and most",
+					  .width = width};
+	int err = draw_bars(page, &load_measure, 1, &frame, out);
+	buf_free(&sub);
+	return err;
 }
 
 int draw_tradeoff(void *page, int width, struct buf *out)
@@ -333,7 +339,7 @@ static const struct boxes_words {
 	const char *title, *note;
 } boxes_words[] = {
 	{RUN_COMPARE, "Wall time of each run", NULL},
-	{RUN_SYSCALL, "What an operation costs", "a colour for each group; loop and clock taken out"},
+	{RUN_SYSCALL, "What an operation costs", "Colours: groups of operations. Loop and clock are taken out."},
 	{RUN_SWITCH, "What it costs to go from one task to another",
 	 "ucontext and bare: no scheduler; (two CPUs): a wake-up across, no switch"},
 	{RUN_SCHED, "From the common start to each process's end", NULL},
@@ -361,6 +367,14 @@ static size_t colour_of(const struct page *p, const struct row *row, size_t befo
 	return 0;
 }
 
+/* What the legend says of that colour; NULL: all have one. */
+static const char *colour_name(const struct page *p, const struct row *row)
+{
+	if (p->n > 1)
+		return p->runs[row->nth].label;
+	return row->s->group ? row->s->group : row->s->what;
+}
+
 static int make_boxes(const struct page *p, const struct rows *rows, struct box *boxes, struct chart_box *drawn,
 		      size_t *n)
 {
@@ -375,7 +389,7 @@ static int make_boxes(const struct page *p, const struct rows *rows, struct box 
 			return rc;
 		colour = colour_of(p, row, colour, last);
 		last = row->s;
-		drawn[*n] = (struct chart_box){row->label, &boxes[*n], colour};
+		drawn[*n] = (struct chart_box){row->label, &boxes[*n], colour, colour_name(p, row)};
 		++*n;
 	}
 	return *n ? 0 : -EINVAL;
@@ -410,10 +424,9 @@ int draw_boxes(void *page, int width, struct buf *out)
 	buf_adds(&title, words->title);
 	if (r->subjects.n == 1 && p->n > 1)
 		buf_addf(&title, ": %s", r->subjects.v[0].name);
-	if (p->n > 1)
-		machine_subtitle(p, &sub);
+	machine_subtitle(p, &sub);
 	const struct chart_frame f = {.title = buf_str(&title),
-				      .subtitle = sub.len ? buf_str(&sub) : NULL,
+				      .subtitle = buf_str(&sub),
 				      .note = words->note ? words->note
 							  : "Boxes: quartiles and median; whiskers: the outermost "
 							    "values within 1.5 interquartile ranges.",
@@ -446,9 +459,8 @@ int draw_latencies(void *page, int width, struct buf *out)
 	}
 	machine_subtitle(p, &sub);
 	const struct chart_frame f = {.title = "How late a task wakes up from the timer, under loads",
-				      .subtitle = p->n > 1 ? buf_str(&sub)
-							   : "wake-ups by their lateness; counts on a log scale",
-				      .note = p->n > 1 ? "Counts are on a log scale." : NULL,
+				      .subtitle = buf_str(&sub),
+				      .note = "Wake-ups by their lateness. Counts are on a log scale.",
 				      .width = width};
 	if (rc == 0)
 		rc = charts ? chart_hists(&f, &(struct chart_axis){"late", UNIT_SECONDS, SCALE_LOG}, charts, n, out)

@@ -9,12 +9,17 @@ static const char *or_unknown(const char *s)
 	return s ? s : "unknown";
 }
 
-void machine_line(const struct env *e, struct buf *out)
+static void line_of(const struct env *e, struct buf *out)
 {
 	buf_addf(out, "Linux %s, %s, %.0f x %s", or_unknown(e->kernel.release), or_unknown(e->kernel.preemption),
 		 e->cpu.online > 0 ? e->cpu.online : 1, or_unknown(e->cpu.model));
 	if (e->hypervisor)
 		buf_addf(out, ", in a virtual machine (%s)", e->hypervisor);
+}
+
+void machine_line(const struct env *e, struct buf *out)
+{
+	line_of(e, out);
 	buf_addc(out, '\n');
 }
 
@@ -47,6 +52,10 @@ static bool same_machine(const struct run *a, const struct run *b)
 
 void machine_subtitle(const struct page *p, struct buf *out)
 {
+	if (p->n == 1) {
+		line_of(&p->runs[0].run->env, out);
+		return;
+	}
 	for (size_t i = 0; i < p->n; i++) {
 		const struct run *run = p->runs[i].run;
 		bool told = false;
@@ -55,13 +64,11 @@ void machine_subtitle(const struct page *p, struct buf *out)
 		if (told)
 			continue;
 		buf_adds(out, out->len ? "; " : "");
-		if (p->n > 1)
-			buf_adds(out, p->runs[i].label);
+		buf_adds(out, p->runs[i].label);
 		for (size_t k = i + 1; k < p->n; k++)
 			if (same_machine(p->runs[k].run, run))
 				buf_addf(out, ", %s", p->runs[k].label);
-		buf_addf(out, "%sLinux %s, %s", p->n > 1 ? ": " : "", or_unknown(run->env.kernel.release),
-			 or_unknown(run->env.cpu.model));
+		buf_addf(out, ": Linux %s, %s", or_unknown(run->env.kernel.release), or_unknown(run->env.cpu.model));
 	}
 }
 

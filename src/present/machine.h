@@ -10,7 +10,7 @@ void machine_line(const struct env *e, struct buf *out);
 void machine_alarm(const struct env *e, struct buf *out);
 /* "kvm: bench-syscall of 2026-..., Linux 6.1.0, AMD ..., sctrace 0.1.0" */
 void machine_run_line(const struct page_run *r, struct buf *out);
-/* Which machines: "vanilla, rt: Linux 6.1.0, a CPU; kvm: ..."; of one run without its label. */
+/* Which machines: "vanilla, rt: Linux 6.1.0, a CPU; kvm: ..."; of one run its whole line. */
 void machine_subtitle(const struct page *p, struct buf *out);
 /* A column for each run's machine, folded up; rows that differ are marked. */
 void machine_html(const struct page_run *runs, size_t n, struct buf *out);

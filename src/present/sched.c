@@ -1,7 +1,9 @@
 /* The tables and the picture of bench sched. */
+#include "base/size.h"
 #include "out/chart.h"
 #include "present/cells.h"
 #include "present/kinds.h"
+#include "present/machine.h"
 #include "run/judge.h"
 
 #include <errno.h>
@@ -165,7 +167,7 @@ int add_sched_tables(struct page *p, const char *test)
 struct staircase {
 	struct chart_series series[PROCESSES_MAX];
 	double *x[PROCESSES_MAX], *y[PROCESSES_MAX];
-	char names[PROCESSES_MAX][48];
+	char names[PROCESSES_MAX][96];
 	size_t n;
 	VEC(struct chart_slice) slices;
 };
@@ -179,8 +181,27 @@ static void staircase_free(struct staircase *s)
 	vec_free(&s->slices);
 }
 
-static int add_process(struct staircase *s, const struct run_process *p)
+/* "1 (nice 0): 448 ms, 33.3 % of the CPU": the figures of the table. */
+static void name_process(const struct run_subject *subject, size_t i, char *name, size_t size)
 {
+	double nice = subject->repetitions.v[0].processes.v[i].nice;
+	double latency = over_runs(subject, latency_of, i, true);
+	double share = over_runs(subject, share_of, i, true);
+	struct buf text = {0};
+	buf_addf(&text, "%zu (nice %.0f)", i + 1, isfinite(nice) ? fmax(fmin(nice, 19), -20) : 0);
+	if (isfinite(latency)) {
+		buf_adds(&text, ": ");
+		duration_human(&text, latency * 1e9);
+	}
+	if (isfinite(share))
+		buf_addf(&text, "%s%.1f %% of the CPU", isfinite(latency) ? ", " : ": ", share);
+	snprintf(name, size, "%s", buf_str(&text));
+	buf_free(&text);
+}
+
+static int add_process(struct staircase *s, const struct run_subject *subject, size_t nth)
+{
+	const struct run_process *p = &subject->repetitions.v[0].processes.v[nth];
 	enum { LOGS = 100 }; /* how often a process logs its progress */
 	size_t n = p->progress_s.n;
 	size_t i = s->n++;
@@ -192,7 +213,7 @@ static int add_process(struct staircase *s, const struct run_process *p)
 		s->x[i][k + 1] = p->progress_s.v[k];
 		s->y[i][k + 1] = (double)(k + 1) / fmax((double)n, LOGS); /* interrupted, it has fewer */
 	}
-	snprintf(s->names[i], sizeof(s->names[i]), "%zu (nice %.0f)", i + 1, isfinite(p->nice) ? fmin(p->nice, 19) : 0);
+	name_process(subject, nth, s->names[i], sizeof(s->names[i]));
 	s->series[i] = (struct chart_series){.name = s->names[i], .x = s->x[i], .y = s->y[i], .n = n + 1};
 	for (size_t k = 0; k < p->slices_s.n; k++) {
 		const struct run_slice *c = &p->slices_s.v[k];
@@ -217,17 +238,27 @@ int draw_progress(void *page, int width, struct buf *out)
 			continue;
 		n++;
 		for (size_t k = 0; k < s->repetitions.v[0].processes.n && k < PROCESSES_MAX && rc == 0; k++)
-			rc = add_process(st, &s->repetitions.v[0].processes.v[k]);
+			rc = add_process(st, s, k);
 		panels[n - 1] = (struct chart_progress){s->name, st->series, st->n, st->slices.v, st->slices.n};
 	}
+	struct buf sub = {0};
+	struct buf note = {0};
+	machine_subtitle(p, &sub);
+	buf_adds(&note,
+		 "Progress of processes that only compute, and in the strips, in the same colours, who had the CPU: "
+		 "the first repetition of each. Times and shares are medians of all repetitions.");
+	if (p->n > 1)
+		buf_addf(&note, " The run is %s.", p->runs[0].label);
 	const struct chart_frame f = {.title = "Who gets the CPU when, and how far it comes",
-				      .subtitle = "progress of processes that only compute; the strip: who had the CPU",
-				      .note = p->n > 1 ? p->runs[0].label : "the first repetition of each",
+				      .subtitle = buf_str(&sub),
+				      .note = buf_str(&note),
 				      .width = width};
 	if (rc == 0)
 		rc = chart_progress(&f, panels, n, out);
 	for (size_t i = 0; stairs && i < n; i++)
 		staircase_free(&stairs[i]);
+	buf_free(&sub);
+	buf_free(&note);
 	free(stairs);
 	free(panels);
 	return rc;

@@ -302,6 +302,9 @@ def test_old_files_stay_readable(folder):
         for form in (*FORMATS, "json", "samples"):
             assert report(f"--format={form}", path, "--svg", folder / "x.svg") and report(f"--format={form}", path, path)
         xml.parse(folder / "x.svg")
+        if path.stem.startswith("bench-"):
+            machine = run("report", path).stdout.splitlines()[0]
+            assert machine.startswith("Linux ") and f">{machine}<" in (folder / "x.svg").read_text(), (path, machine)
 
 
 def test_parameters_are_columns(folder):

@@ -127,11 +127,12 @@ static void boxes_tell_what_they_leave_out(void **state)
 	struct box flat;
 	assert_int_equal(box_init(&box, v, 100), 0);
 	assert_int_equal(box_init(&flat, (double[]){5, 5, 5}, 3), 0);
-	struct chart_box boxes[] = {{HOSTILE, &box, 0}, {"flat", &flat, 1}};
+	struct chart_box boxes[] = {{HOSTILE, &box, 0, HOSTILE}, {"flat", &flat, 1, "level"}};
 	struct buf b = {0};
 	assert_int_equal(chart_boxes(&frame, &(struct chart_axis){"t", UNIT_NONE, SCALE_LINEAR}, boxes, 2, &b), 0);
 	assert_non_null(strstr(b.s, "2 outliers, 2 beyond"));
 	assert_non_null(strstr(b.s, ">0 outliers<"));
+	assert_non_null(strstr(b.s, ">level<")); /* in the legend */
 	assert_sound(&b);
 	struct chart_frame narrow = frame;
 	narrow.width = CHART_NARROW; /* the boxes lie in rows */
@@ -156,6 +157,10 @@ static void histograms_and_progress(void **state)
 	struct buf b = {0};
 	assert_int_equal(chart_hists(&frame, &(struct chart_axis){"t", UNIT_SECONDS, SCALE_LOG}, hs, 2, &b), 0);
 	assert_non_null(strstr(b.s, "n 1M"));
+	/* No quantile is above what is known to be the greatest value. */
+	hs[0].max = 900;
+	assert_int_equal(chart_hists(&frame, &(struct chart_axis){"t", UNIT_SECONDS, SCALE_LOG}, hs, 2, &b), 0);
+	assert_non_null(strstr(b.s, "p99 900 ns, max 900 ns"));
 	assert_sound(&b);
 	assert_int_equal(chart_hists(&frame, &seconds, hs + 1, 1, &b), -EINVAL);
 	const double x[] = {0, 1, 2};
