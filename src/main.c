@@ -29,7 +29,12 @@
  *   engine/patch/state.h    what these folders share, and a glossary
  *   engine/patch/code/      the machine code that goes into the program: the agent, stubs, jumps
  *   engine/bpf/             the bpf engine (privileged)
- *   engine/ptrace/          the ptrace engine (always right), and the stop loop that patch uses too
+ *   engine/ptrace/          the ptrace engine (always right): its start, its end, its footer
+ *   engine/ptrace/loop/     the stop loop: what a wait status means, the next event, starting, detaching
+ *   engine/ptrace/tasks/    births, deaths, execve(2), signals, attaching, letting a thread run or go
+ *   engine/ptrace/calls/    a call under ptrace: its events, its counts, tampering with it
+ *   engine/ptrace/wait/     waiting for stops and ends
+ *   engine/ptrace/state/    what a tracer knows, the events it hands out, giving up; patch stands on it, too
  *   engine/                 what an engine is; the list of them
  *
  *   stack/                  whose code made the call

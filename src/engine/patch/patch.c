@@ -9,7 +9,7 @@
  *   threads/  what to do with a thread that has stopped at a call or with a signal
  *   life/     clone, exec, attach, detach
  *
- * This file starts and ends the engine, and connects it to the stop loop (engine/ptrace/tracer.h).
+ * This file starts and ends the engine, and connects it to the stop loop (engine/ptrace/state/tracer.h).
  */
 #include "arch/arch.h"
 #include "base/clock.h"

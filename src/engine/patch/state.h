@@ -37,8 +37,8 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "engine/patch/code/agent.h"
-#include "engine/ptrace/filter.h"
-#include "engine/ptrace/tracer.h"
+#include "engine/ptrace/calls/filter.h"
+#include "engine/ptrace/state/tracer.h"
 
 #include <errno.h>
 #include <sys/user.h>

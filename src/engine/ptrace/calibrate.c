@@ -1,5 +1,5 @@
 /* What being traced costs a call, measured on a child that makes a call whose untraced cost it has timed itself. */
-#include "engine/ptrace/tracer.h"
+#include "engine/ptrace/state/tracer.h"
 
 #include "base/buf.h"
 #include "base/clock.h"

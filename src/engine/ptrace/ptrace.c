@@ -1,7 +1,7 @@
 /* The ptrace engine: every call is two stops. Always right, and dear; its cost is measured and taken out. */
 #include "engine/engine.h"
-#include "engine/ptrace/filter.h"
-#include "engine/ptrace/tracer.h"
+#include "engine/ptrace/calls/filter.h"
+#include "engine/ptrace/state/tracer.h"
 
 #include "base/buf.h"
 

@@ -257,7 +257,7 @@ void stepout_exec(const struct image *img)
 }
 
 /*
- * A signal has interrupted the call. Whether it is restarted shows when rt_sigreturn(2) comes back to it (engine/ptrace/calls.c).
+ * A signal has interrupted the call. Whether it is restarted shows when rt_sigreturn(2) comes back to it (syscall/life.h).
  */
 static void remember_interrupted(struct patch *p, struct task *task, const struct user_regs_struct *r,
 				 const struct site *s, const struct agent_frame *f, uint64_t ticks)

@@ -2,15 +2,15 @@
  * The stop loop: every engine that stops programs stands on it. It knows births and deaths, group-stops, signals, exec
  * and detaching; what a stop at a call means it leaves to its user through `struct tracer_ops`.
  */
-#ifndef SCTRACE_ENGINE_PTRACE_TRACER_H
-#define SCTRACE_ENGINE_PTRACE_TRACER_H
+#ifndef SCTRACE_ENGINE_PTRACE_STATE_TRACER_H
+#define SCTRACE_ENGINE_PTRACE_STATE_TRACER_H
 
 #include "base/buf.h"
 #include "base/map.h"
 #include "base/ptrace.h"
 #include "base/vec.h"
 #include "engine/engine.h"
-#include "engine/ptrace/thread.h"
+#include "engine/ptrace/state/thread.h"
 #include "stats/summary.h"
 #include "tracee/mem.h"
 #include "tracee/tasks.h"

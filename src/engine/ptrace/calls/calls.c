@@ -1,5 +1,5 @@
 /* The stops at a call, and what they tell of it: its event, its counts, tampering with it. */
-#include "engine/ptrace/tracer.h"
+#include "engine/ptrace/state/tracer.h"
 
 #include "arch/arch.h"
 #include "base/clock.h"

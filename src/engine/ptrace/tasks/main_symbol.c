@@ -1,5 +1,5 @@
 /* Where a program's own code begins: its main, or where it is stripped the entry point. */
-#include "engine/ptrace/tracer.h"
+#include "engine/ptrace/state/tracer.h"
 
 #include "arch/arch.h"
 #include "tracee/proc.h"

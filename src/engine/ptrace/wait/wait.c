@@ -1,5 +1,5 @@
 /* Waiting for stops and ends, and what the kernel says instead. */
-#include "engine/ptrace/tracer.h"
+#include "engine/ptrace/state/tracer.h"
 
 #include "arch/arch.h"
 #include "base/clock.h"

@@ -1,6 +1,6 @@
 /* A seccomp filter that lets all calls run without a stop but the wanted ones (SECCOMP_RET_TRACE). */
-#ifndef SCTRACE_ENGINE_PTRACE_FILTER_H
-#define SCTRACE_ENGINE_PTRACE_FILTER_H
+#ifndef SCTRACE_ENGINE_PTRACE_CALLS_FILTER_H
+#define SCTRACE_ENGINE_PTRACE_CALLS_FILTER_H
 
 #include "engine/engine.h"
 

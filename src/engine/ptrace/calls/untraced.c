@@ -1,5 +1,5 @@
 /* Children that the program asked to be left untraced (clone(2), CLONE_UNTRACED). */
-#include "engine/ptrace/tracer.h"
+#include "engine/ptrace/state/tracer.h"
 
 #include "arch/arch.h"
 #include "syscall/table.h"

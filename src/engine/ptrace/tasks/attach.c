@@ -1,5 +1,5 @@
 /* Taking hold of running processes, and letting go of them unharmed. */
-#include "engine/ptrace/tracer.h"
+#include "engine/ptrace/state/tracer.h"
 
 #include "base/clock.h"
 #include "tracee/proc.h"

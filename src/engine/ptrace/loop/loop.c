@@ -1,5 +1,5 @@
 /* The stop loop itself: waiting, handing out events, resuming. */
-#include "engine/ptrace/tracer.h"
+#include "engine/ptrace/state/tracer.h"
 
 #include "arch/arch.h"
 #include "base/clock.h"

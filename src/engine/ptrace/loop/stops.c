@@ -1,5 +1,5 @@
 /* What a wait status means (ptrace(2), "Stopped states"), and what follows from it. */
-#include "engine/ptrace/tracer.h"
+#include "engine/ptrace/state/tracer.h"
 
 #include "arch/arch.h"
 #include "base/clock.h"

@@ -1,5 +1,5 @@
 /* Where the calls of a thread are added, and the end of what is known of a thread. */
-#include "engine/ptrace/tracer.h"
+#include "engine/ptrace/state/tracer.h"
 
 #include "tracee/proc.h"
 

@@ -1,6 +1,6 @@
 /* What the tracer knows of a thread beyond its stop: the call it is in, and what was changed about that call. */
-#ifndef SCTRACE_ENGINE_PTRACE_THREAD_H
-#define SCTRACE_ENGINE_PTRACE_THREAD_H
+#ifndef SCTRACE_ENGINE_PTRACE_STATE_THREAD_H
+#define SCTRACE_ENGINE_PTRACE_STATE_THREAD_H
 
 #include "syscall/life.h"
 #include "tracee/tasks.h"
