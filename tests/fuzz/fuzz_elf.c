@@ -1,7 +1,7 @@
 /* The search for main in a program's own file, which any bytes may be behind the headers that the kernel reads. */
 #include "fuzz.h"
 
-#include "engine/ptrace/state/tracer.h"
+#include "engine/ptrace/tasks/main_symbol.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -10,18 +10,10 @@ import sys
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-# Calls that may close a cycle between files, and why.
+# Calls that may close a cycle between files, and why. A line that is no longer needed fails the check.
 RECURSION = {
     ("decode/show.c", "decode/kinds.c"): "a kind's function shows its parts through the table of kinds",
 }
-# Known cycles, by the calls that close them. The list may only shrink: a line that is no longer needed fails the check.
-KNOWN_CYCLES = [
-    ("engine/ptrace/tasks/attach.c", "engine/ptrace/loop/stops.c"),
-    ("engine/ptrace/tasks/attach.c", "engine/ptrace/wait/wait.c"),
-    ("engine/ptrace/calls/calls.c", "engine/ptrace/loop/stops.c"),
-    ("engine/ptrace/loop/loop.c", "engine/ptrace/loop/stops.c"),
-    ("engine/ptrace/loop/loop.c", "engine/ptrace/wait/wait.c"),
-]
 
 FILE_LINES = 600  # beyond this a file is refused; tables (.def) aside
 FUNCTION_LINES = 80  # beyond this a function is refused,
@@ -127,8 +119,7 @@ def check_cycles(root, build):
     if not defined:
         yield f"{build / 'libsctrace.a'} has no symbols; build sctrace first"
     graph = {file: {defined[name] for name in names if name in defined} - {file} for file, names in used.items()}
-    known = [*RECURSION, *KNOWN_CYCLES]
-    for user, target in known:
+    for user, target in RECURSION:
         graph.get(user, set()).discard(target)
     found = cycle(graph)
     if found:
@@ -136,7 +127,7 @@ def check_cycles(root, build):
             names = sorted(name for name in used[user] if defined.get(name) == target)
             yield f"src/{user} uses {', '.join(names)} of src/{target}"
         yield f"these {len(found) - 1} files form a cycle"
-    for user, target in known:
+    for user, target in RECURSION:
         with_it = {**graph, user: graph.get(user, set()) | {target}}
         if not any(defined.get(name) == target for name in used.get(user, ())) or not cycle(with_it):
             yield f"src/{user} no longer closes a cycle by src/{target}: take it off the list in tests/lint/source.py"

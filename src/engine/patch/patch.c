@@ -31,6 +31,13 @@
 #include "syscall/table.h"
 #include "tracee/proc.h"
 
+#include "engine/ptrace/calibrate.h"
+#include "engine/ptrace/calls/stop.h"
+#include "engine/ptrace/loop/detach.h"
+#include "engine/ptrace/loop/loop.h"
+#include "engine/ptrace/loop/start.h"
+#include "engine/ptrace/state/give_up.h"
+
 #include <cpuid.h>
 #include <errno.h>
 #include <stdlib.h>

@@ -1,9 +1,11 @@
-/* What being traced costs a call, measured on a child that makes a call whose untraced cost it has timed itself. */
-#include "engine/ptrace/state/tracer.h"
+#include "engine/ptrace/calibrate.h"
 
 #include "base/buf.h"
 #include "base/clock.h"
 #include "engine/costs.h"
+#include "engine/ptrace/loop/loop.h"
+#include "engine/ptrace/tasks/resume.h"
+#include "engine/ptrace/wait/wait.h"
 #include "syscall/table.h"
 
 #include <errno.h>

@@ -1,7 +1,11 @@
 /* The ptrace engine: every call is two stops. Always right, and dear; its cost is measured and taken out. */
 #include "engine/engine.h"
+#include "engine/ptrace/calibrate.h"
 #include "engine/ptrace/calls/filter.h"
-#include "engine/ptrace/state/tracer.h"
+#include "engine/ptrace/loop/detach.h"
+#include "engine/ptrace/loop/loop.h"
+#include "engine/ptrace/loop/start.h"
+#include "engine/ptrace/state/give_up.h"
 
 #include "base/buf.h"
 

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "engine/patch/remote/remote.h"
+#include "engine/ptrace/state/group.h"
 #include "syscall/table.h"
 
 #include <errno.h>

@@ -7,6 +7,10 @@
 #include "engine/patch/image/setup.h"
 #include "engine/patch/life/children.h"
 #include "engine/patch/life/exec.h"
+#include "engine/ptrace/loop/stops.h"
+#include "engine/ptrace/tasks/main_symbol.h"
+#include "engine/ptrace/tasks/resume.h"
+#include "engine/ptrace/wait/wait.h"
 #include "tracee/proc.h"
 
 #include <errno.h>

@@ -8,6 +8,7 @@
 #include "engine/patch/remote/remote.h"
 #include "engine/patch/threads/sigkill_guard.h"
 #include "engine/patch/threads/stepout.h"
+#include "engine/ptrace/calls/calls.h"
 #include "tracee/proc.h"
 
 #include <errno.h>

@@ -9,6 +9,8 @@
 #include "engine/patch/image/site.h"
 #include "engine/patch/image/visit.h"
 #include "engine/patch/remote/remote.h"
+#include "engine/ptrace/calls/calls.h"
+#include "engine/ptrace/calls/stop.h"
 #include "tracee/proc.h"
 
 #include <errno.h>

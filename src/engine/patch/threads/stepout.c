@@ -7,6 +7,7 @@
 #include "engine/patch/image/image.h"
 #include "engine/patch/image/site.h"
 #include "engine/patch/remote/remote.h"
+#include "engine/ptrace/calls/calls.h"
 #include "syscall/table.h"
 
 #include <string.h>

@@ -1,25 +1,10 @@
-/* The stops at a call, and what they tell of it: its event, its counts, tampering with it. */
-#include "engine/ptrace/state/tracer.h"
+#include "engine/ptrace/calls/calls.h"
 
 #include "arch/arch.h"
 #include "base/clock.h"
+#include "engine/ptrace/state/event.h"
+#include "engine/ptrace/state/group.h"
 #include "syscall/table.h"
-
-#include <errno.h>
-#include <linux/userfaultfd.h>
-#include <stdlib.h>
-#include <sys/ioctl.h>
-#include <sys/ptrace.h>
-#include <sys/syscall.h>
-
-#ifndef USERFAULTFD_IOC_NEW /* Linux 6.1 */
-#define USERFAULTFD_IOC_NEW 0xaa00
-#endif
-
-static bool is_call(const struct call *c, const char *name)
-{
-	return c->nr >= 0 && c->nr == syscall_number(c->arch, name); /* -1: the architecture has no such call */
-}
 
 static bool counted(const struct tracer *t, const struct task *task)
 {
@@ -113,122 +98,4 @@ void tracer_call_vanish(struct tracer *t, struct task *task)
 	if (k->in_call && (t->config.want & CAP_EVENTS) && task->proc->counted)
 		tracer_event(t, EV_VANISH, task)->call = k->call;
 	k->in_call = false;
-}
-
-/* Reads what the stop is: 'e'nter, 'x'it, or 0 where the task died or is in no syscall-stop. */
-static char read_stop(struct task *task, struct call *c)
-{
-	struct thread *k = thread_of(task);
-	struct __ptrace_syscall_info info;
-	long n = ptrace(PTRACE_GET_SYSCALL_INFO, task->tid, (void *)sizeof(info), &info);
-	if (n > 0 && (info.op == PTRACE_SYSCALL_INFO_ENTRY || info.op == PTRACE_SYSCALL_INFO_SECCOMP)) {
-		c->arch = info.arch;
-		c->foreign = c->arch != syscall_native_arch() && arch_is_foreign(task->tid);
-		c->nr = (int64_t)info.entry.nr;
-		for (int i = 0; i < 6; i++)
-			c->args[i] = info.entry.args[i];
-		c->ip = info.instruction_pointer;
-		c->sp = info.stack_pointer;
-		return 'e';
-	}
-	if (n > 0 && info.op == PTRACE_SYSCALL_INFO_EXIT) {
-		c->result = info.exit.rval;
-		c->error = info.exit.is_error;
-		c->err = c->error ? (int)-info.exit.rval : 0;
-		return 'x';
-	}
-	if (n > 0 || errno == ESRCH)
-		return 0;
-	/* Kernels before 5.3: enter and exit take turns. */
-	int r = k->in_call ? arch_read_result(task->tid, c) : arch_read_call(task->tid, c);
-	return r < 0 ? 0 : k->in_call ? 'x' : 'e';
-}
-
-/* The program's own start: its calls count from the execve(2) that brings it in. */
-static bool before_start(const struct tracer *t, const struct task *task)
-{
-	return task->proc->root && !task->proc->execed && !is_call(&thread_of(task)->call, "execve") && !t->calibrating;
-}
-
-static void ask_inject(struct tracer *t, struct task *task, const struct event *ev)
-{
-	struct engine_tamper tamper = {0};
-	if (!t->config.inject || !(t->config.want & CAP_INJECT) || !t->config.inject(t->config.inject_ctx, ev, &tamper))
-		return;
-	if (tamper.delay_enter_ns)
-		clock_sleep_ns(tamper.delay_enter_ns);
-	thread_of(task)->tamper = (struct tamper){
-		.set_result = tamper.set_result && arch_skip_call(task->tid) == 0,
-		.result = tamper.result,
-		.exit_delay_ns = tamper.delay_exit_ns,
-		/* A stop by a seccomp filter takes no signal along; the call's end does. */
-		.signal = t->filter ? tamper.signal : 0,
-	};
-	if (tamper.signal && !t->filter)
-		task->deliver = tamper.signal;
-}
-
-static void finish_inject(struct task *task)
-{
-	struct thread *k = thread_of(task);
-	struct call *c = &k->call;
-	struct tamper *x = &k->tamper;
-	if (x->set_result && arch_set_result(task->tid, x->result) == 0) {
-		c->result = x->result;
-		c->error = x->result < 0 && x->result >= -4095;
-		c->err = c->error ? (int)-x->result : 0;
-	}
-	if (x->signal)
-		task->deliver = x->signal;
-	if (x->exit_delay_ns)
-		clock_sleep_ns(x->exit_delay_ns);
-	*x = (struct tamper){0};
-}
-
-/* Is this call wanted as an event? */
-static bool wanted(const struct tracer *t, const struct task *task)
-{
-	const struct call *c = &thread_of(task)->call;
-	const struct call_set *only = t->config.only;
-	if (!(t->config.want & CAP_EVENTS) || !task->proc->counted)
-		return false;
-	return !only || c->arch != syscall_native_arch() || c->nr < 0 || c->nr >= CALL_SET_MAX ||
-	       (only->bits[c->nr / 64] >> (c->nr % 64) & 1);
-}
-
-/* From userfaultfd(2), or from its device (linux/userfaultfd.h). */
-static void note_userfaultfd(struct tracer *t, const struct call *c)
-{
-	bool native = c->arch == syscall_native_arch();
-	t->userfaultfd |= !c->error && native &&
-			  (c->nr == SYS_userfaultfd ||
-			   (c->nr == SYS_ioctl && (uint32_t)c->args[1] == (uint32_t)USERFAULTFD_IOC_NEW));
-}
-
-void tracer_syscall_stop(struct tracer *t, struct task *task)
-{
-	struct thread *k = thread_of(task);
-	char stop = read_stop(task, &k->call);
-	if (stop == 'e') {
-		if (before_start(t, task))
-			return;
-		tracer_call_enter(t, task);
-		if (wanted(t, task)) {
-			k->call.desc = syscall_lookup(k->call.arch, k->call.nr);
-			struct event *ev = tracer_event(t, EV_ENTER, task);
-			ev->call = k->call;
-			ev->launch = task->proc->root && !task->proc->execed;
-			ask_inject(t, task, ev);
-		}
-		tracer_untraced_enter(t, task);
-		/* The time that the tracer took up to here does not belong to the call. */
-		k->entered_ns = clock_ns();
-	} else if (stop == 'x' && k->in_call) {
-		tracer_untraced_exit(task);
-		tracer_call_exit(t, task);
-		note_userfaultfd(t, &k->call);
-		finish_inject(task);
-		if (wanted(t, task))
-			tracer_event(t, EV_EXIT, task)->call = k->call;
-	}
 }

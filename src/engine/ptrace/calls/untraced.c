@@ -1,11 +1,10 @@
-/* Children that the program asked to be left untraced (clone(2), CLONE_UNTRACED). */
-#include "engine/ptrace/state/tracer.h"
+#include "engine/ptrace/calls/untraced.h"
 
 #include "arch/arch.h"
+#include "engine/ptrace/state/event.h"
 #include "syscall/table.h"
 
 #include <sched.h>
-#include <sys/ptrace.h>
 
 void tracer_untraced_enter(struct tracer *t, struct task *task)
 {

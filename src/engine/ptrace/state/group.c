@@ -1,5 +1,4 @@
-/* Where the calls of a thread are added, and the end of what is known of a thread. */
-#include "engine/ptrace/state/tracer.h"
+#include "engine/ptrace/state/group.h"
 
 #include "tracee/proc.h"
 

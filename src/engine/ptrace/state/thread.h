@@ -5,6 +5,8 @@
 #include "syscall/life.h"
 #include "tracee/tasks.h"
 
+#include <signal.h>
+
 /* CLONE_UNTRACED was taken out of the flags of its clone(2), and must be put back. */
 struct untraced {
 	enum { UNTRACED_NO, UNTRACED_REGISTER, UNTRACED_MEMORY } where;
@@ -29,6 +31,12 @@ struct thread {
 	struct untraced untraced;
 	struct tamper tamper;
 };
+
+/* Does a PTRACE_EVENT_STOP with this signal begin a group-stop? */
+static inline bool tracer_is_stopping(int sig)
+{
+	return sig == SIGSTOP || sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU;
+}
 
 static inline struct thread *thread_of(const struct task *task)
 {

@@ -1,7 +1,6 @@
-/* Taking hold of running processes, and letting go of them unharmed. */
-#include "engine/ptrace/state/tracer.h"
+#include "engine/ptrace/tasks/attach.h"
 
-#include "base/clock.h"
+#include "engine/ptrace/tasks/options.h"
 #include "tracee/proc.h"
 
 #include <dirent.h>
@@ -10,10 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ptrace.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum { USER_NAME_SIZE = 64 };
@@ -65,11 +61,6 @@ static void explain(pid_t pid, int err, struct buf *why)
 	else
 		buf_addf(why, "%s; see /proc/sys/kernel/yama/ptrace_scope, and whether a capability is missing",
 			 strerror(err));
-}
-
-unsigned long tracer_attach_options(const struct tracer *t)
-{
-	return t->options & ~(unsigned long)PTRACE_O_EXITKILL;
 }
 
 /*
@@ -146,110 +137,4 @@ int tracer_attach(struct tracer *t, pid_t pid, struct buf *why)
 	if (r < 0)
 		buf_addf(why, "cannot attach to all threads of %d: %s", (int)pid, strerror(-r));
 	return r;
-}
-
-static void detach(struct tracer *t, struct task *task)
-{
-	int sig = task->deliver;
-	task->deliver = 0;
-	/* Else it runs, or is in a stop that was not waited for, whose signal this would take: our exit lets it go. */
-	long r = task->stopped ? ptrace(PTRACE_DETACH, task->tid, NULL, sig) : 0;
-	/*
-	 * So does it where we are refused, but then without the signal, which was waited for (wait_task_stopped() in kernel/exit.c). A
-	 * SIGSYS may be the engine's own, taken for the program's because nothing could be asked about it.
-	 */
-	bool own = sig == SIGSYS && t->ops->signal;
-	if (r < 0 && errno != ESRCH && sig && !own && task->proc)
-		syscall(SYS_tgkill, task->proc->pid, task->tid, sig);
-	tracer_forget(t, task);
-}
-
-void tracer_let_go(struct tracer *t, struct task *task)
-{
-	if (t->ops->detach)
-		t->ops->detach(t, task);
-	detach(t, task);
-}
-
-/* A stop on the way to letting go: births and ends are noted, nothing is told, the task stays stopped. */
-static void note_stop(struct tracer *t, const struct wait_status *w)
-{
-	struct task *task = tasks_find(&t->tasks, w->tid);
-	/* Whose birth was not told is killed like all of the program, where that has to be. */
-	if (!task && t->failed && t->root && WIFSTOPPED(w->status))
-		kill(w->tid, SIGKILL);
-	if (!task && WIFSTOPPED(w->status))
-		task = tasks_add(&t->tasks, w->tid);
-	if (!task)
-		return;
-	bool dying = t->failed && t->root && WIFSTOPPED(w->status) && !(task->proc && task->proc->attached);
-	tracer_stop(t, task, w->status);
-	t->npending = t->next_pending = 0;
-	t->current = NULL;
-	if (dying)
-		ptrace(PTRACE_CONT, w->tid, NULL, NULL); /* it was killed: its end comes next */
-}
-
-#define DETACH_PATIENCE_NS NSEC_PER_SEC
-
-/* Are all tasks stopped that can be? */
-static bool all_stopped(const struct tracer *t)
-{
-	size_t i = 0;
-	struct task *task;
-	while ((task = map_next(&t->tasks.by_tid, &i, NULL)))
-		if (!task->stopped && !task->exiting)
-			return false;
-	return true;
-}
-
-static void interrupt_all(struct tracer *t)
-{
-	size_t i = 0;
-	struct task *task;
-	while ((task = map_next(&t->tasks.by_tid, &i, NULL)))
-		if (!task->stopped)
-			ptrace(PTRACE_INTERRUPT, task->tid, NULL, NULL);
-}
-
-/* Each task leaves the engine's code, then each process is cleaned, then all are detached. */
-static void let_all_go(struct tracer *t)
-{
-	size_t i = 0;
-	struct task *task;
-	while (t->ops->detach && (task = map_next(&t->tasks.by_tid, &i, NULL)))
-		if (task->stopped && task->proc)
-			t->ops->detach(t, task);
-	i = 0;
-	while (t->ops->leave && (task = map_next(&t->tasks.by_tid, &i, NULL)))
-		if (task->stopped && task->proc)
-			t->ops->leave(t, task);
-	for (i = 0; (task = map_next(&t->tasks.by_tid, &i, NULL)); i = 0)
-		detach(t, task);
-}
-
-void tracer_detach_all(struct tracer *t)
-{
-	t->detaching = true;
-	while (t->next_waited < t->waited.n)
-		note_stop(t, &t->waited.v[t->next_waited++]);
-	interrupt_all(t);
-	/*
-	 * Some waits no interruption ends (a vfork parent's): what has not stopped by then our own exit lets go. Where all is to be
-	 * killed, births that were not told yet are waited for, too.
-	 */
-	uint64_t until = clock_ns() + DETACH_PATIENCE_NS;
-	while (!all_stopped(t) || (t->failed && t->root && !t->root_waits)) {
-		struct wait_status w;
-		w.tid = tracer_wait(t, -1, &w.status, WNOHANG, NULL);
-		if (w.tid < 0 && w.tid != -EINTR)
-			break;
-		if (w.tid > 0)
-			note_stop(t, &w);
-		else if (clock_ns() > until)
-			break;
-		else
-			clock_sleep_ns(100000);
-	}
-	let_all_go(t);
 }

@@ -1,5 +1,4 @@
-/* Where a program's own code begins: its main, or where it is stripped the entry point. */
-#include "engine/ptrace/state/tracer.h"
+#include "engine/ptrace/tasks/main_symbol.h"
 
 #include "arch/arch.h"
 #include "tracee/proc.h"
@@ -15,7 +14,7 @@
 #include <sys/ptrace.h>
 #include <unistd.h>
 
-/* AT_ENTRY of the auxiliary vector: where the program's entry point was loaded; 0 where it cannot be read. */
+/* AT_ENTRY of the auxiliary vector (getauxval(3)). */
 uint64_t tracer_entry_point(pid_t pid)
 {
 	char path[40];

@@ -1,0 +1,117 @@
+#include "engine/ptrace/loop/start.h"
+
+#include "base/buf.h"
+#include "engine/ptrace/state/event.h"
+#include "engine/ptrace/tasks/attach.h"
+#include "engine/ptrace/tasks/resume.h"
+#include "engine/ptrace/wait/wait.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int tracer_pin(const struct engine_config *config, struct buf *why)
+{
+	cpu_set_t set;
+	if (!config->spawn.pin_tracer)
+		return 0;
+	CPU_ZERO(&set);
+	for (size_t i = 0; i < config->spawn.ncpus; i++)
+		CPU_SET((size_t)config->spawn.cpus[i], &set);
+	if (sched_setaffinity(0, sizeof(set), &set) == 0)
+		return 0;
+	int err = errno;
+	buf_addf(why, "cannot stay on one CPU: %s", strerror(err));
+	return -err;
+}
+
+/* A traced program gets no privileges from its file, unless its tracer has them (execve(2)). */
+static void note_lost_privileges(struct tracer *t)
+{
+	struct stat st;
+	int err;
+	char *path = geteuid() == 0 ? NULL : spawn_find(t->config.spawn.argv[0], t->config.spawn.envp, &err);
+	if (path && stat(path, &st) == 0 && st.st_mode & (S_ISUID | S_ISGID))
+		tracer_note(t, "'%s' is set-%s: traced by an ordinary user it runs without that privilege", path,
+			    st.st_mode & S_ISUID ? "uid" : "gid");
+	free(path);
+}
+
+/* The program that is to be started, waiting at its first stop. */
+static int start_program(struct tracer *t, struct buf *why)
+{
+	struct spawned child;
+	int r = spawn_start(&t->config.spawn, &child, why);
+	if (r < 0)
+		return r;
+	t->root = child.pid;
+	t->root_waits = true;
+	t->go_fd = child.go_fd;
+	t->err_fd = child.err_fd;
+	if (ptrace(PTRACE_SEIZE, child.pid, NULL, t->options) < 0) {
+		r = -errno;
+		buf_addf(why,
+			 "not allowed to trace '%s': %s (in a container ptrace must be let through; see also "
+			 "/proc/sys/kernel/yama/ptrace_scope)",
+			 t->config.spawn.argv[0], strerror(-r));
+		return r;
+	}
+	struct task *task = tasks_add(&t->tasks, child.pid);
+	if (!task || tasks_join(&t->tasks, task, child.pid) < 0)
+		return -ENOMEM;
+	task->fresh = false;
+	task->proc->root = task->proc->counted = true;
+	t->result.processes = 1;
+	/* It blocks in read(2) on the pipe; a stop there sets it up for its next calls. */
+	int status;
+	if (ptrace(PTRACE_INTERRUPT, child.pid, NULL, NULL) < 0)
+		return -errno;
+	r = tracer_wait_task(t, child.pid, &status);
+	if (r < 0 || !WIFSTOPPED(status))
+		return r < 0 ? r : -ECHILD;
+	task->stopped = true;
+	r = spawn_go(&child);
+	t->root_waits = r < 0;
+	tracer_resume(t, task);
+	note_lost_privileges(t);
+	return r;
+}
+
+static unsigned long options_for(const struct engine_config *config, const struct tracer *t)
+{
+	unsigned long o = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT;
+	if (config->follow || t->hold || t->ops->birth)
+		o |= PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK;
+	/* Threads belong to the program even without -f; clone(2) without CLONE_THREAD is told apart at the birth. */
+	o |= PTRACE_O_TRACECLONE;
+	if (t->filter)
+		o |= PTRACE_O_TRACESECCOMP;
+	if (t->filter || t->exit_kill || config->kill_on_exit)
+		o |= PTRACE_O_EXITKILL;
+	return o;
+}
+
+int tracer_start(struct tracer *t, const struct engine_config *config, struct buf *why)
+{
+	t->config = *config;
+	t->options = options_for(config, t);
+	pid_t earlier;
+	ptrace_refused(&earlier); /* what probes and calibrations were refused */
+	int r = 0;
+	if (config->spawn.argv)
+		r = start_program(t, why);
+	for (size_t i = 0; r == 0 && i < config->nattach; i++)
+		r = tracer_attach(t, config->attach[i], why);
+	if (r < 0 && t->root && !t->root_waits)
+		kill(t->root, SIGKILL);
+	if (r < 0 && !why->len)
+		buf_adds(why, buf_str(&t->note)); /* why it was given up */
+	if (r < 0 && !why->len)
+		buf_addf(why, "cannot start tracing: %s", strerror(-r));
+	return r;
+}

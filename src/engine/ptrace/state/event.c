@@ -1,0 +1,37 @@
+#include "engine/ptrace/state/event.h"
+
+#include "base/clock.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+const struct mem *tracer_mem(struct tracer *t, const struct task *task)
+{
+	t->mem_pid = task->tid;
+	t->mem = (struct mem){t->userfaultfd ? mem_read_present : mem_read_process, &t->mem_pid};
+	return &t->mem;
+}
+
+struct event *tracer_event(struct tracer *t, enum event_kind kind, const struct task *task)
+{
+	/* One stop gives three events at the most (vanish, exec or death, note). */
+	struct event *ev = &t->pending[t->npending < 4 ? t->npending++ : 3];
+	memset(ev, 0, sizeof(*ev));
+	ev->kind = kind;
+	ev->tid = task->tid;
+	ev->pid = task->proc ? task->proc->pid : task->tid;
+	ev->time_ns = clock_ns();
+	ev->mem = tracer_mem(t, task);
+	return ev;
+}
+
+void tracer_note(struct tracer *t, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	buf_clear(&t->note);
+	buf_addv(&t->note, fmt, ap);
+	va_end(ap);
+	struct event *ev = &t->pending[t->npending < 4 ? t->npending++ : 3];
+	*ev = (struct event){.kind = EV_NOTE, .time_ns = clock_ns(), .text = buf_str(&t->note)};
+}

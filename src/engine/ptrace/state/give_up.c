@@ -1,0 +1,47 @@
+#include "engine/ptrace/state/give_up.h"
+
+#include "engine/ptrace/state/event.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <string.h>
+
+void tracer_kill(struct engine *e, int sig)
+{
+	struct tracer *t = (struct tracer *)e;
+	if (sig == SIGKILL)
+		t->config.woken = NULL; /* the ends of all that is left are waited for, whatever comes */
+	size_t i = 0;
+	struct process *p;
+	while ((p = map_next(&t->tasks.processes, &i, NULL)))
+		if (!p->attached && !(p->root && t->root_waits))
+			kill(p->pid, sig);
+}
+
+int tracer_give_up(struct tracer *t, int err, const char *fmt, ...)
+{
+	if (t->failed)
+		return t->failed;
+	struct buf text = {0};
+	va_list ap;
+	va_start(ap, fmt);
+	buf_addv(&text, fmt, ap);
+	va_end(ap);
+	tracer_note(t, "%s: %s", buf_str(&text), strerror(-err));
+	buf_free(&text);
+	t->failed = err;
+	tracer_kill(&t->base, SIGKILL);
+	if (t->ops && t->ops->gave_up)
+		t->ops->gave_up(t);
+	return err;
+}
+
+/* A task that a request was refused for may stand still for ever: that is not waited for. */
+void tracer_check_refused(struct tracer *t)
+{
+	pid_t tid;
+	int err = ptrace_refused(&tid);
+	if (err)
+		tracer_give_up(t, -err, "cannot trace task %d any further", (int)tid);
+}

@@ -1,0 +1,44 @@
+#include "engine/ptrace/state/tracer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+void tracer_init(struct tracer *t, const struct tracer_ops *ops)
+{
+	t->ops = ops;
+	t->go_fd = t->err_fd = -1;
+	t->tasks.task_size = sizeof(struct thread);
+}
+
+void tracer_free(struct tracer *t)
+{
+	if (t->go_fd >= 0)
+		close(t->go_fd);
+	if (t->err_fd >= 0)
+		close(t->err_fd);
+	size_t i = 0;
+	struct task *task;
+	while ((task = map_next(&t->tasks.by_tid, &i, NULL)))
+		life_free(&thread_of(task)->life);
+	tasks_free(&t->tasks);
+	map_free(&t->groups);
+	summary_free(&t->counts);
+	vec_free(&t->waited);
+	buf_free(&t->note);
+}
+
+int tracer_collect(struct engine *e, struct summary *s)
+{
+	struct tracer *t = (struct tracer *)e;
+	summary_merge(s, &t->counts);
+	summary_free(&t->counts);
+	map_free(&t->groups);
+	return s->failed ? -ENOMEM : 0;
+}
+
+void tracer_result(const struct engine *e, struct engine_result *r)
+{
+	const struct tracer *t = (const struct tracer *)e;
+	*r = t->result;
+}

@@ -1,0 +1,175 @@
+#include "engine/ptrace/tasks/births.h"
+
+#include "base/clock.h"
+#include "engine/ptrace/calls/untraced.h"
+#include "engine/ptrace/state/event.h"
+#include "engine/ptrace/state/give_up.h"
+#include "engine/ptrace/tasks/options.h"
+#include "engine/ptrace/tasks/resume.h"
+#include "syscall/table.h"
+#include "tracee/proc.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/*
+ * The flags of the clone that a birth event tells of. What the call does not say (fork, or flags that cannot be read)
+ * follows from the event's kind. *sure: it says so in its registers, which nobody changes.
+ */
+static uint64_t birth_flags(struct tracer *t, struct task *parent, int event, bool *sure)
+{
+	const struct thread *p = thread_of(parent);
+	const struct call *c = &p->call;
+	uint64_t flags = 0;
+	*sure = p->in_call && c->nr == syscall_number(c->arch, "clone");
+	if (*sure)
+		return c->args[0];
+	/* clone3(2): the flags are the structure's first member. */
+	if (p->in_call && c->nr == syscall_number(c->arch, "clone3") &&
+	    mem_get(tracer_mem(t, parent), c->args[0], &flags, sizeof(flags)) == 0)
+		return flags;
+	return event == PTRACE_EVENT_VFORK ? CLONE_VM | CLONE_VFORK : event == PTRACE_EVENT_CLONE ? CLONE_THREAD : 0;
+}
+
+/* The thread group of a new task, from its status file: one read, only at births. 0 where it is gone. */
+static pid_t thread_group(pid_t tid)
+{
+	struct proc_status s;
+	proc_status(tid, &s);
+	return s.tgid;
+}
+
+/* A new task's first stop, its birth known. A child that nobody asked for is let go: false. */
+bool tracer_first_stop(struct tracer *t, struct task *task, int sig)
+{
+	task->fresh = false;
+	task->listening = tracer_is_stopping(sig);
+	if (!task->proc->counted && !t->hold && !task->proc->hold && !task->proc->root) {
+		if (t->current == task)
+			t->current = NULL;
+		tracer_let_go(t, task);
+		return false;
+	}
+	tracer_set_options(t, task);
+	tracer_untraced_exit(task);
+	if (t->ops->first_stop)
+		t->ops->first_stop(t, task);
+	return true;
+}
+
+/* The stop that came before the task's birth was known is dealt with now. */
+static void serve_early_stop(struct tracer *t, struct task *task)
+{
+	int early = task->early_status;
+	task->early_status = 0;
+	if (!early)
+		return;
+	t->unborn--;
+	if (tracer_first_stop(t, task, WSTOPSIG(early)) && !t->detaching)
+		tracer_resume(t, task);
+}
+
+/*
+ * A task that nobody will tell the birth of, because its parent was killed in the very stop that would have told it. It
+ * belongs to whom its status file says. Too early a guess does no harm: a birth that is told later finds it known.
+ */
+bool tracer_adopt(struct tracer *t, struct task *task)
+{
+	pid_t group = thread_group(task->tid);
+	if (tasks_join(&t->tasks, task, group ? group : task->tid) < 0) {
+		tracer_give_up(t, -ENOMEM, "cannot trace task %d", (int)task->tid);
+		return false;
+	}
+	if (task->proc->ntasks == 1) {
+		task->proc->counted = t->config.follow;
+		task->proc->execed = true;
+		t->result.processes++;
+	}
+	return true;
+}
+
+/* Who is late because the machine is busy tells yet; who was killed is gone from the list soon. */
+#define ORPHAN_NS      (NSEC_PER_SEC / 10)
+#define SURE_ORPHAN_NS (2 * NSEC_PER_SEC)
+
+/* Did whoever bore the task die before telling? The process it is of, or comes of, is not traced any more. */
+static bool is_orphan(const struct tracer *t, const struct task *task)
+{
+	struct proc_status s;
+	uint64_t age = clock_ns() - task->early_ns;
+	if (age < ORPHAN_NS || age > SURE_ORPHAN_NS)
+		return age > SURE_ORPHAN_NS;
+	proc_status(task->tid, &s);
+	return !map_get(&t->tasks.processes, (uint64_t)(s.tgid == task->tid ? s.parent : s.tgid));
+}
+
+void tracer_adopt_orphans(struct tracer *t)
+{
+	VEC(struct task *) orphans = {0};
+	size_t i = 0;
+	struct task *task;
+	while (t->unborn && (task = map_next(&t->tasks.by_tid, &i, NULL)))
+		if (!task->proc && task->early_status && is_orphan(t, task) && !vec_push(&orphans, task))
+			break;
+	for (size_t k = 0; k < orphans.n; k++)
+		if (tracer_adopt(t, orphans.v[k]))
+			serve_early_stop(t, orphans.v[k]);
+	vec_free(&orphans);
+}
+
+/*
+ * clone3(2)'s flags may have become others in memory since the kernel read them; whose thread a task is it knows (tgkill(2): ESRCH where
+ * it is none of the group's); where the call is refused, /proc tells. Who is gone already is what the flags say.
+ */
+static uint64_t believe(uint64_t flags, pid_t group, pid_t tid)
+{
+	bool is_thread = syscall(SYS_tgkill, group, tid, 0) == 0 || (errno != ESRCH && thread_group(tid) == group);
+	if (is_thread)
+		return flags | CLONE_THREAD | CLONE_VM;
+	bool gone = flags & CLONE_THREAD && kill(tid, 0) < 0 && errno == ESRCH;
+	return gone ? flags : flags & ~(uint64_t)CLONE_THREAD;
+}
+
+void tracer_on_birth(struct tracer *t, struct task *parent, int event)
+{
+	unsigned long msg = 0;
+	if (ptrace(PTRACE_GETEVENTMSG, parent->tid, NULL, &msg) < 0)
+		return;
+	pid_t tid = (pid_t)msg;
+	bool sure;
+	uint64_t flags = birth_flags(t, parent, event, &sure);
+	struct task *child = tasks_find(&t->tasks, tid);
+	if (child && child->proc)
+		return;
+	if (!child)
+		child = tasks_add(&t->tasks, tid);
+	if (!sure)
+		flags = believe(flags, parent->proc->pid, tid);
+	pid_t group = flags & CLONE_THREAD ? parent->proc->pid : tid;
+	if (!child || tasks_join(&t->tasks, child, group) < 0) {
+		tracer_give_up(t, -ENOMEM, "cannot trace task %d", (int)tid);
+		return;
+	}
+	bool thread = group == parent->proc->pid;
+	if (!thread) {
+		child->proc->counted = parent->proc->counted && t->config.follow;
+		child->proc->execed = true;
+		child->proc->attached = parent->proc->attached;
+		t->result.processes++;
+	} else
+		t->result.threads++;
+	thread_of(child)->untraced = thread_of(parent)->untraced;
+	if (t->ops->birth)
+		t->ops->birth(t, parent, child, flags);
+	bool counted = child->proc->counted;
+	serve_early_stop(t, child);
+	if (counted) {
+		struct event *ev = tracer_event(t, EV_BIRTH, parent);
+		ev->child = tid;
+		ev->is_thread = thread;
+	}
+}

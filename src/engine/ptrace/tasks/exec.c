@@ -1,0 +1,69 @@
+#include "engine/ptrace/tasks/exec.h"
+
+#include "base/clock.h"
+#include "engine/ptrace/calls/calls.h"
+#include "engine/ptrace/state/event.h"
+#include "engine/ptrace/state/give_up.h"
+#include "engine/ptrace/state/group.h"
+#include "engine/ptrace/tasks/main_symbol.h"
+#include "engine/ptrace/tasks/options.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* The other threads of a process that ran execve(2) are gone, the leader too where another thread called. */
+static void forget_threads(struct tracer *t, struct task *survivor)
+{
+	size_t i = 0;
+	struct task *x;
+	VEC(struct task *) gone = {0};
+	if (survivor->proc->ntasks > 1)
+		while ((x = map_next(&t->tasks.by_tid, &i, NULL)))
+			if (x != survivor && x->proc == survivor->proc && !vec_push(&gone, x))
+				break;
+	for (size_t k = 0; k < gone.n; k++) {
+		tracer_call_vanish(t, gone.v[k]);
+		tracer_forget(t, gone.v[k]);
+	}
+	vec_free(&gone);
+}
+
+void tracer_on_exec(struct tracer *t, struct task *task)
+{
+	unsigned long former = 0;
+	ptrace(PTRACE_GETEVENTMSG, task->tid, NULL, &former);
+	struct task *caller = tasks_find(&t->tasks, (pid_t)former);
+	if (!caller || !caller->proc)
+		caller = task;
+	pid_t leader = task->tid;
+	pid_t old = caller->tid;
+	forget_threads(t, caller);
+	tracer_leave_group(t, caller); /* its name will be another */
+	if (tasks_rename(&t->tasks, caller, leader) < 0) {
+		t->current = NULL;
+		tracer_give_up(t, -ENOMEM, "cannot trace task %d", (int)leader);
+		return;
+	}
+	caller->stopped = true;
+	bool first = caller->proc->root && !caller->proc->execed;
+	caller->proc->execed = true;
+	if (first) {
+		t->root_ran = true;
+		t->root_t0 = clock_ns();
+	}
+	if (old != leader)
+		tracer_set_options(t, caller);
+	if (t->ops->exec)
+		t->ops->exec(t, caller);
+	if (first && t->config.find_main)
+		tracer_find_main(t, caller);
+	t->current = caller;
+	if (!caller->proc->counted)
+		return;
+	struct event *ev = tracer_event(t, EV_EXEC, caller);
+	ev->child = old;
+	if (!first && t->config.break_on && t->config.break_on(t->config.break_ctx, ev)) {
+		caller->release = true;
+		t->root_left |= caller->proc->root;
+	}
+}

@@ -1,0 +1,58 @@
+#include "engine/ptrace/tasks/resume.h"
+
+#include "engine/ptrace/state/group.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+void tracer_detach_task(struct tracer *t, struct task *task)
+{
+	int sig = task->deliver;
+	task->deliver = 0;
+	/* Else it runs, or is in a stop that was not waited for, whose signal this would take: our exit lets it go. */
+	long r = task->stopped ? ptrace(PTRACE_DETACH, task->tid, NULL, sig) : 0;
+	/*
+	 * So does it where we are refused, but then without the signal, which was waited for (wait_task_stopped() in kernel/exit.c). A
+	 * SIGSYS may be the engine's own, taken for the program's because nothing could be asked about it.
+	 */
+	bool own = sig == SIGSYS && t->ops->signal;
+	if (r < 0 && errno != ESRCH && sig && !own && task->proc)
+		syscall(SYS_tgkill, task->proc->pid, task->tid, sig);
+	tracer_forget(t, task);
+}
+
+void tracer_let_go(struct tracer *t, struct task *task)
+{
+	if (t->ops->detach)
+		t->ops->detach(t, task);
+	tracer_detach_task(t, task);
+}
+
+static int default_request(const struct tracer *t, const struct task *task)
+{
+	/* Under a filter of ours the kernel stops at the wanted calls by itself; only their ends need asking for. */
+	return (t->filter && !thread_of(task)->in_call) || !task->proc->counted ? PTRACE_CONT : PTRACE_SYSCALL;
+}
+
+void tracer_resume(struct tracer *t, struct task *task)
+{
+	if (!task->stopped)
+		return;
+	if (task->release) {
+		tracer_let_go(t, task);
+		return;
+	}
+	task->stopped = false;
+	int sig = task->deliver;
+	task->deliver = 0;
+	int request = task->listening          ? PTRACE_LISTEN
+		      : t->ops->resume_request ? t->ops->resume_request(t, task)
+					       : default_request(t, task);
+	if (ptrace(request, task->tid, NULL, task->listening ? 0 : sig) == 0 || errno == ESRCH)
+		return; /* ESRCH: it was killed meanwhile; its death is waited for like any other */
+	/* Any other failure ends it all (tracer_check_refused). */
+	task->stopped = true;
+	task->deliver = sig;
+}

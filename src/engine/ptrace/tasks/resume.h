@@ -1,0 +1,14 @@
+/* Letting a stopped task run on, with us or without. */
+#ifndef SCTRACE_ENGINE_PTRACE_TASKS_RESUME_H
+#define SCTRACE_ENGINE_PTRACE_TASKS_RESUME_H
+
+#include "engine/ptrace/state/tracer.h"
+
+/* Resumes a stopped task with its pending signal; detaches from it if `release` is set. A task that died meanwhile is not an error. */
+void tracer_resume(struct tracer *t, struct task *task);
+/* Detaches from one task, with the signal that is on its way, and forgets it. */
+void tracer_let_go(struct tracer *t, struct task *task);
+/* The same once tracer_ops.detach was called for it. */
+void tracer_detach_task(struct tracer *t, struct task *task);
+
+#endif

@@ -1,0 +1,49 @@
+#include "engine/ptrace/tasks/signals.h"
+
+#include "arch/arch.h"
+#include "engine/ptrace/state/event.h"
+#include "engine/ptrace/tasks/births.h"
+#include "engine/ptrace/tasks/main_symbol.h"
+
+#include <signal.h>
+
+/* PTRACE_EVENT_STOP: a group-stop begins or ends, a new task is there, or PTRACE_INTERRUPT took hold. */
+void tracer_on_event_stop(struct tracer *t, struct task *task, int sig)
+{
+	bool stopping = tracer_is_stopping(sig);
+	if (task->fresh && !tracer_first_stop(t, task, sig))
+		return;
+	task->listening = stopping;
+	if (stopping == task->group_stopped)
+		return;
+	task->group_stopped = stopping;
+	bool wanted = t->config.want & CAP_EVENTS || task->tid == t->root;
+	if (!wanted || !task->proc->counted)
+		return;
+	struct event *ev = tracer_event(t, stopping ? EV_STOP : EV_CONT, task);
+	ev->sig.si_signo = sig;
+}
+
+void tracer_on_signal(struct tracer *t, struct task *task, int sig)
+{
+	siginfo_t si;
+	if (ptrace(PTRACE_GETSIGINFO, task->tid, NULL, &si) < 0) {
+		/* All is over: whose it is cannot be told, and of an engine with signals of its own a SIGSYS is most likely its. */
+		task->deliver = sig == SIGSYS && t->ops->signal ? 0 : sig;
+		return;
+	}
+	if (sig == SIGTRAP && t->main_armed && task->proc->pid == t->root && tracer_at_main(t, task))
+		return;
+	enum tracer_verdict v = t->ops->signal ? t->ops->signal(t, task, &si) : STOP_PASS;
+	if (v == STOP_HELD)
+		task->stopped = false;
+	if (v != STOP_PASS)
+		return;
+	task->deliver = sig;
+	if (!(t->config.want & CAP_EVENTS) || !task->proc->counted)
+		return;
+	struct event *ev = tracer_event(t, EV_SIGNAL, task);
+	ev->sig = si;
+	if (arch_ip(task->tid, &ev->ip) < 0)
+		ev->ip = 0;
+}
