@@ -47,7 +47,7 @@ static bool wait_for_stop(struct patch *p, struct task *task)
 			break;
 		/* A stop inside clone(2): handles it, and resumes the task up to the stop that was asked for. */
 		tracer_stop(&p->t, task, status);
-		p->t.npending = 0;
+		p->t.events.n = 0;
 		p->t.current = NULL;
 		ptrace(PTRACE_CONT, task->tid, NULL, NULL);
 		task->stopped = false;

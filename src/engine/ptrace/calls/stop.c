@@ -21,7 +21,7 @@ static bool is_call(const struct call *c, const char *name)
 	return c->nr >= 0 && c->nr == syscall_number(c->arch, name); /* -1: the architecture has no such call */
 }
 
-/* Reads what the stop is: 'e'nter, 'x'it, or 0 where the task died or is in no syscall-stop. */
+/* Reads the stop: 'e'nter, 'x'it, or 0 if the task died or is not in a syscall-stop. */
 static char read_stop(struct task *task, struct call *c)
 {
 	struct thread *k = thread_of(task);
@@ -50,7 +50,7 @@ static char read_stop(struct task *task, struct call *c)
 	return r < 0 ? 0 : k->in_call ? 'x' : 'e';
 }
 
-/* The program's own start: its calls count from the execve(2) that brings it in. */
+/* The calls of the started program count from its execve(2) on; those before are sctrace's, in the child. */
 static bool before_start(const struct tracer *t, const struct task *task)
 {
 	return task->proc->root && !task->proc->execed && !is_call(&thread_of(task)->call, "execve") && !t->calibrating;

@@ -10,23 +10,23 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-/* A stop on the way to letting go: births and ends are noted, nothing is told, the task stays stopped. */
+/* A stop while all tasks are being detached: births and ends are noted, events are discarded, and the task stays stopped. */
 static void note_stop(struct tracer *t, const struct wait_status *w)
 {
 	struct task *task = tasks_find(&t->tasks, w->tid);
-	/* Whose birth was not told is killed like all of the program, where that has to be. */
-	if (!task && t->failed && t->root && WIFSTOPPED(w->status))
+	/* If the program is to be killed, so is a child that its parent has not reported yet. */
+	if (!task && t->failed && t->root.pid && WIFSTOPPED(w->status))
 		kill(w->tid, SIGKILL);
 	if (!task && WIFSTOPPED(w->status))
 		task = tasks_add(&t->tasks, w->tid);
 	if (!task)
 		return;
-	bool dying = t->failed && t->root && WIFSTOPPED(w->status) && !(task->proc && task->proc->attached);
+	bool dying = t->failed && t->root.pid && WIFSTOPPED(w->status) && !(task->proc && task->proc->attached);
 	tracer_stop(t, task, w->status);
-	t->npending = t->next_pending = 0;
+	t->events.n = t->events.next = 0;
 	t->current = NULL;
 	if (dying)
-		ptrace(PTRACE_CONT, w->tid, NULL, NULL); /* it was killed: its end comes next */
+		ptrace(PTRACE_CONT, w->tid, NULL, NULL); /* it was killed, and its end comes next */
 }
 
 #define DETACH_PATIENCE_NS NSEC_PER_SEC
@@ -51,7 +51,7 @@ static void interrupt_all(struct tracer *t)
 			ptrace(PTRACE_INTERRUPT, task->tid, NULL, NULL);
 }
 
-/* Each task leaves the engine's code, then each process is cleaned, then all are detached. */
+/* All threads leave the engine's code first; then each process is cleaned up; then all tasks are detached. */
 static void let_all_go(struct tracer *t)
 {
 	size_t i = 0;
@@ -70,15 +70,15 @@ static void let_all_go(struct tracer *t)
 void tracer_detach_all(struct tracer *t)
 {
 	t->detaching = true;
-	while (t->next_waited < t->waited.n)
-		note_stop(t, &t->waited.v[t->next_waited++]);
+	while (t->waits.next < t->waits.taken.n)
+		note_stop(t, &t->waits.taken.v[t->waits.next++]);
 	interrupt_all(t);
 	/*
-	 * Some waits no interruption ends (a vfork parent's): what has not stopped by then our own exit lets go. Where all is to be
-	 * killed, births that were not told yet are waited for, too.
+	 * PTRACE_INTERRUPT does not end some waits (of a vfork parent): our own exit detaches from tasks that have not stopped by then.
+	 * If the program is to be killed, children that were not reported yet are waited for, too.
 	 */
 	uint64_t until = clock_ns() + DETACH_PATIENCE_NS;
-	while (!all_stopped(t) || (t->failed && t->root && !t->root_waits)) {
+	while (!all_stopped(t) || (t->failed && t->root.pid && !t->root.waits)) {
 		struct wait_status w;
 		w.tid = tracer_wait(t, -1, &w.status, WNOHANG, NULL);
 		if (w.tid < 0 && w.tid != -EINTR)

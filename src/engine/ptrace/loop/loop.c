@@ -11,10 +11,10 @@
 
 static int start_failed(struct tracer *t)
 {
-	struct spawned s = {.go_fd = t->go_fd, .err_fd = t->err_fd};
-	t->go_fd = t->err_fd = -1;
-	t->exec_error = spawn_finish(&s);
-	return t->exec_error ? -t->exec_error : -ECHILD;
+	struct spawned s = {.go_fd = t->root.go_fd, .err_fd = t->root.err_fd};
+	t->root.go_fd = t->root.err_fd = -1;
+	int error = spawn_finish(&s);
+	return error ? -error : -ECHILD;
 }
 
 /* One wait status; 1: events are pending, 0: none, -errno. */
@@ -22,9 +22,9 @@ static int serve(struct tracer *t, const struct wait_status *w)
 {
 	struct task *task = tasks_find(&t->tasks, w->tid);
 	if (!task && !WIFSTOPPED(w->status)) {
-		if (w->tid == t->root) {
+		if (w->tid == t->root.pid) {
 			t->result.status = w->status;
-			t->root_left = false;
+			t->root.left = false;
 		}
 		return 0;
 	}
@@ -32,10 +32,10 @@ static int serve(struct tracer *t, const struct wait_status *w)
 		task = tasks_add(&t->tasks, w->tid);
 	if (!task)
 		return -ENOMEM;
-	bool root = w->tid == t->root;
+	bool root = w->tid == t->root.pid;
 	tracer_note_peak(t, task, w->peak_rss_bytes);
 	int r = tracer_stop(t, task, w->status);
-	if (root && !WIFSTOPPED(w->status) && !t->root_ran) {
+	if (root && !WIFSTOPPED(w->status) && !t->root.ran) {
 		t->failed = start_failed(t);
 		return 0;
 	}
@@ -51,27 +51,27 @@ int tracer_next(struct engine *e, struct event *ev)
 	struct tracer *t = (struct tracer *)e;
 	for (;;) {
 		tracer_check_refused(t);
-		if (t->next_pending < t->npending) {
-			*ev = t->pending[t->next_pending++];
+		if (t->events.next < t->events.n) {
+			*ev = t->events.v[t->events.next++];
 			return 1;
 		}
 		if (t->failed)
 			return t->failed;
-		t->npending = t->next_pending = 0;
+		t->events.n = t->events.next = 0;
 		if (t->current) {
 			tracer_resume(t, t->current);
 			t->current = NULL;
 			continue;
 		}
-		if (!tasks_count(&t->tasks) && !t->root_left)
+		if (!tasks_count(&t->tasks) && !t->root.left)
 			return 0;
 		if (t->config.woken && *t->config.woken)
 			return -EINTR;
-		int r = t->next_waited == t->waited.n ? tracer_take_waiting(t) : 0;
+		int r = t->waits.next == t->waits.taken.n ? tracer_take_waiting(t) : 0;
 		if (r == -ECHILD && !t->failed)
 			return 0;
 		if (r == 0)
-			r = serve(t, &t->waited.v[t->next_waited++]);
+			r = serve(t, &t->waits.taken.v[t->waits.next++]);
 		if (r < 0 && r != -EINTR)
 			tracer_give_up(t, r, "cannot go on tracing");
 		if (r == -EINTR)

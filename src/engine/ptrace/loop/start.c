@@ -49,10 +49,10 @@ static int start_program(struct tracer *t, struct buf *why)
 	int r = spawn_start(&t->config.spawn, &child, why);
 	if (r < 0)
 		return r;
-	t->root = child.pid;
-	t->root_waits = true;
-	t->go_fd = child.go_fd;
-	t->err_fd = child.err_fd;
+	t->root.pid = child.pid;
+	t->root.waits = true;
+	t->root.go_fd = child.go_fd;
+	t->root.err_fd = child.err_fd;
 	if (ptrace(PTRACE_SEIZE, child.pid, NULL, t->options) < 0) {
 		r = -errno;
 		buf_addf(why,
@@ -76,7 +76,7 @@ static int start_program(struct tracer *t, struct buf *why)
 		return r < 0 ? r : -ECHILD;
 	task->stopped = true;
 	r = spawn_go(&child);
-	t->root_waits = r < 0;
+	t->root.waits = r < 0;
 	tracer_resume(t, task);
 	note_lost_privileges(t);
 	return r;
@@ -107,8 +107,8 @@ int tracer_start(struct tracer *t, const struct engine_config *config, struct bu
 		r = start_program(t, why);
 	for (size_t i = 0; r == 0 && i < config->nattach; i++)
 		r = tracer_attach(t, config->attach[i], why);
-	if (r < 0 && t->root && !t->root_waits)
-		kill(t->root, SIGKILL);
+	if (r < 0 && t->root.pid && !t->root.waits)
+		kill(t->root.pid, SIGKILL);
 	if (r < 0 && !why->len)
 		buf_adds(why, buf_str(&t->note)); /* why it was given up */
 	if (r < 0 && !why->len)

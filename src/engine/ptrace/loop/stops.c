@@ -54,7 +54,7 @@ int tracer_stop(struct tracer *t, struct task *task, int status)
 		t->current = NULL;
 		t->unborn -= task->early_status != 0;
 		tracer_on_death(t, task, status);
-		return t->npending > 0;
+		return t->events.n > 0;
 	}
 	task->stopped = true;
 	task->listening = false;
@@ -81,5 +81,5 @@ int tracer_stop(struct tracer *t, struct task *task, int status)
 			tracer_syscall_stop(t, task);
 	} else
 		tracer_on_signal(t, task, sig);
-	return t->npending > 0;
+	return t->events.n > 0;
 }

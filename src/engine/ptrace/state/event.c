@@ -14,8 +14,7 @@ const struct mem *tracer_mem(struct tracer *t, const struct task *task)
 
 struct event *tracer_event(struct tracer *t, enum event_kind kind, const struct task *task)
 {
-	/* One stop gives three events at the most (vanish, exec or death, note). */
-	struct event *ev = &t->pending[t->npending < 4 ? t->npending++ : 3];
+	struct event *ev = &t->events.v[t->events.n < 4 ? t->events.n++ : 3];
 	memset(ev, 0, sizeof(*ev));
 	ev->kind = kind;
 	ev->tid = task->tid;
@@ -32,6 +31,6 @@ void tracer_note(struct tracer *t, const char *fmt, ...)
 	buf_clear(&t->note);
 	buf_addv(&t->note, fmt, ap);
 	va_end(ap);
-	struct event *ev = &t->pending[t->npending < 4 ? t->npending++ : 3];
+	struct event *ev = &t->events.v[t->events.n < 4 ? t->events.n++ : 3];
 	*ev = (struct event){.kind = EV_NOTE, .time_ns = clock_ns(), .text = buf_str(&t->note)};
 }

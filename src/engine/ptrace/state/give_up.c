@@ -15,7 +15,7 @@ void tracer_kill(struct engine *e, int sig)
 	size_t i = 0;
 	struct process *p;
 	while ((p = map_next(&t->tasks.processes, &i, NULL)))
-		if (!p->attached && !(p->root && t->root_waits))
+		if (!p->attached && !(p->root && t->root.waits))
 			kill(p->pid, sig);
 }
 
@@ -37,7 +37,6 @@ int tracer_give_up(struct tracer *t, int err, const char *fmt, ...)
 	return err;
 }
 
-/* A task that a request was refused for may stand still for ever: that is not waited for. */
 void tracer_check_refused(struct tracer *t)
 {
 	pid_t tid;

@@ -7,16 +7,16 @@
 void tracer_init(struct tracer *t, const struct tracer_ops *ops)
 {
 	t->ops = ops;
-	t->go_fd = t->err_fd = -1;
+	t->root.go_fd = t->root.err_fd = -1;
 	t->tasks.task_size = sizeof(struct thread);
 }
 
 void tracer_free(struct tracer *t)
 {
-	if (t->go_fd >= 0)
-		close(t->go_fd);
-	if (t->err_fd >= 0)
-		close(t->err_fd);
+	if (t->root.go_fd >= 0)
+		close(t->root.go_fd);
+	if (t->root.err_fd >= 0)
+		close(t->root.err_fd);
 	size_t i = 0;
 	struct task *task;
 	while ((task = map_next(&t->tasks.by_tid, &i, NULL)))
@@ -24,7 +24,7 @@ void tracer_free(struct tracer *t)
 	tasks_free(&t->tasks);
 	map_free(&t->groups);
 	summary_free(&t->counts);
-	vec_free(&t->waited);
+	vec_free(&t->waits.taken);
 	buf_free(&t->note);
 }
 

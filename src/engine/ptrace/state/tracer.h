@@ -78,48 +78,64 @@ struct spin {
 	unsigned passed;
 };
 
-struct tracer {
-	struct engine base; /* first, so that a struct engine * is one of these */
-	const struct tracer_ops *ops;
-	struct engine_config config;
-	struct tasks tasks;
-	struct task *current; /* stopped since the last event, resumed at the next tracer_next() */
-	struct event pending[4];
-	size_t npending, next_pending;
-	VEC(struct wait_status) waited;
-	size_t next_waited;
+/* Between two calls of tracer_next(): what it has to hand out. One stop gives three events at most (vanish, exec or death, note). */
+struct tracer_events {
+	struct event v[4];
+	size_t n, next;
+};
+
+/* Wait statuses that were taken from the kernel and not served yet, and how the next ones are to be waited for. */
+struct tracer_waits {
+	VEC(struct wait_status) taken;
+	size_t next;
 	struct spin spin;
 	unsigned lone; /* waits in a row that took one task only */
 	struct {       /* waits in a row that were interrupted, and when the first was */
 		unsigned n;
 		uint64_t since_ns;
 	} interruptions;
-	int failed;            /* -errno: the kernel refuses what tracing needs, or memory ran out; all is over */
-	struct summary counts; /* since the last collect */
-	struct map groups;     /* thread or process, by config.want -> its struct summary_group of `counts` */
-	struct tracer_cost cost;
-	struct tracer_cost unseen_cost; /* of calls that the tracer did not see begin */
-	struct engine_result result;
-	pid_t root;     /* the program that was started, or 0 */
-	bool root_ran;  /* its execve succeeded */
-	bool root_left; /* it is let go of, and its end is waited for all the same */
-	bool root_waits; /* it waits for our word before its execve, and ends by itself, with our status, where there will be none */
-	int exec_error; /* errno of the start that failed */
-	uint64_t root_t0;
+};
+
+/* The program that was started. */
+struct tracer_root {
+	pid_t pid;  /* 0: none */
+	bool ran;   /* its execve(2) succeeded */
+	bool left;  /* it was detached from, and its end is waited for all the same */
+	bool waits; /* it waits for spawn_go() before its execve(2); without it, it ends by itself, with our status */
+	uint64_t start_ns; /* CLOCK_MONOTONIC: its execve(2) */
+	int go_fd, err_fd; /* of struct spawned; -1: closed */
+};
+
+struct tracer {
+	struct engine base; /* first, so that a struct engine * is one of these */
+	const struct tracer_ops *ops;
+	struct engine_config config;
+	struct tasks tasks;
+	struct tracer_root root;
+	struct tracer_waits waits;
+	struct tracer_events events;
+	struct task *current; /* stopped since the last event, resumed at the next tracer_next() */
+	int failed;           /* -errno once tracing was given up (give_up.h), or the program could not be started */
 	unsigned long
-		options;   /* PTRACE_O_* for what was started or attached to; descendants have them without TRACEEXIT */
-	size_t unborn;     /* tasks whose first stop came before their birth was told */
+		options; /* PTRACE_O_* of tasks that were started or attached to; descendants have them without TRACEEXIT */
+	size_t unborn;     /* tasks whose first stop came before their parent reported their birth */
 	bool filter;       /* a seccomp filter of ours stops at the wanted calls */
 	bool hold;         /* descendants stay attached, counted or not: something of ours is in force in them */
-	bool calls_unseen; /* calls are made without stops too: the end of an interrupted one's restart may not be seen */
-	bool exit_kill;    /* the program cannot live without us: the kernel ends it when we die */
-	bool main_armed, main_by_symbol;
-	bool detaching;
-	bool calibrating;
-	int err_fd, go_fd;
-	pid_t mem_pid;    /* whose memory `mem` reads */
-	bool userfaultfd; /* some program serves page faults itself: what is not there is not read */
-	struct mem mem;
+	bool calls_unseen; /* calls are made without stops, too, so the restart of an interrupted one may not be seen */
+	bool exit_kill;    /* the program cannot live without us: the kernel kills it when we die */
+	bool detaching;    /* tracer_detach_all() is at work */
+	bool calibrating;  /* the program is a child of our own */
+	bool userfaultfd;  /* some program serves page faults itself: memory that is not present is not read */
+	struct {           /* the breakpoint at the program's main (tasks/main_symbol.h) */
+		bool armed, by_symbol;
+	} main;
+	struct summary counts;          /* since the last collect */
+	struct map groups;              /* thread or process, by config.want -> its struct summary_group of `counts` */
+	struct tracer_cost cost;        /* of a call under ptrace */
+	struct tracer_cost unseen_cost; /* of calls whose entry the tracer does not see */
+	struct engine_result result;
+	struct mem mem;  /* of the last event */
+	pid_t mem_pid;   /* its ctx */
 	struct buf note; /* text of the last EV_NOTE */
 };
 

@@ -25,7 +25,7 @@ static const char *user_name(uid_t uid, char name[static USER_NAME_SIZE])
 	return name;
 }
 
-/* Whose process it is; its folder in /proc is root's where it is not dumpable, and then that is what matters. */
+/* The user of the process. If the process is not dumpable, its folder in /proc belongs to root, and root is what matters. */
 static bool owner(pid_t pid, uid_t *uid)
 {
 	char path[32];
@@ -64,8 +64,8 @@ static void explain(pid_t pid, int err, struct buf *why)
 }
 
 /*
- * A thread that is about to be gone may be refused, and one is that we trace already: a thread we hold bore it, and its birth
- * is yet to be told (ptrace_attach() in kernel/ptrace.c, PTRACE_O_TRACECLONE in ptrace(2)). Is this one of them?
+ * The kernel refuses a thread that is about to end, and one that we trace already because a traced thread created it and has not reported
+ * that yet (ptrace_attach() in kernel/ptrace.c, PTRACE_O_TRACECLONE in ptrace(2)). Is this one of them?
  */
 static bool may_be_refused(pid_t tid)
 {
@@ -104,7 +104,7 @@ static int seize_threads(struct tracer *t, pid_t pid)
 		errno = 0;
 		const struct dirent *e = readdir(d);
 		if (!e) {
-			r = -errno; /* a thread that was not seen would run in what changes under it */
+			r = -errno; /* a thread that was missed would run in code that changes under it */
 			break;
 		}
 		pid_t tid = (pid_t)strtol(e->d_name, NULL, 10);
@@ -119,7 +119,7 @@ static int seize_threads(struct tracer *t, pid_t pid)
 
 int tracer_attach(struct tracer *t, pid_t pid, struct buf *why)
 {
-	/* The leader first: its refusal is the process's. */
+	/* The leader first: if the kernel refuses it, it refuses the process. */
 	int r = pid > 0 && pid != getpid() ? seize(t, pid, pid) : -ESRCH;
 	if (r < 0) {
 		if (pid == getpid())
@@ -128,7 +128,7 @@ int tracer_attach(struct tracer *t, pid_t pid, struct buf *why)
 			explain(pid, -r, why);
 		return r;
 	}
-	/* Threads may be born while the folder is read: until a pass finds no new one. */
+	/* New threads may appear while the folder is read, so it is read until there is no new one. */
 	while ((r = seize_threads(t, pid)) > 0)
 		;
 	t->result.processes++;

@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 /*
- * The flags of the clone that a birth event tells of. What the call does not say (fork, or flags that cannot be read)
- * follows from the event's kind. *sure: it says so in its registers, which nobody changes.
+ * The flags of the clone(2) that made the child. If the call has none (fork), or they cannot be read, they follow from the kind of the event.
+ * *sure: the flags were in a register, which no other thread can change.
  */
 static uint64_t birth_flags(struct tracer *t, struct task *parent, int event, bool *sure)
 {
@@ -35,7 +35,7 @@ static uint64_t birth_flags(struct tracer *t, struct task *parent, int event, bo
 	return event == PTRACE_EVENT_VFORK ? CLONE_VM | CLONE_VFORK : event == PTRACE_EVENT_CLONE ? CLONE_THREAD : 0;
 }
 
-/* The thread group of a new task, from its status file: one read, only at births. 0 where it is gone. */
+/* The thread group of a task by /proc/TID/status; 0 if the task is gone. */
 static pid_t thread_group(pid_t tid)
 {
 	struct proc_status s;
@@ -43,7 +43,6 @@ static pid_t thread_group(pid_t tid)
 	return s.tgid;
 }
 
-/* A new task's first stop, its birth known. A child that nobody asked for is let go: false. */
 bool tracer_first_stop(struct tracer *t, struct task *task, int sig)
 {
 	task->fresh = false;
@@ -61,7 +60,7 @@ bool tracer_first_stop(struct tracer *t, struct task *task, int sig)
 	return true;
 }
 
-/* The stop that came before the task's birth was known is dealt with now. */
+/* The task's birth is known now: handles the stop that came before. */
 static void serve_early_stop(struct tracer *t, struct task *task)
 {
 	int early = task->early_status;
@@ -73,10 +72,7 @@ static void serve_early_stop(struct tracer *t, struct task *task)
 		tracer_resume(t, task);
 }
 
-/*
- * A task that nobody will tell the birth of, because its parent was killed in the very stop that would have told it. It
- * belongs to whom its status file says. Too early a guess does no harm: a birth that is told later finds it known.
- */
+/* Adopting too early does no harm: if the parent's event comes after all, tracer_on_birth() finds the child known. */
 bool tracer_adopt(struct tracer *t, struct task *task)
 {
 	pid_t group = thread_group(task->tid);
@@ -92,11 +88,11 @@ bool tracer_adopt(struct tracer *t, struct task *task)
 	return true;
 }
 
-/* Who is late because the machine is busy tells yet; who was killed is gone from the list soon. */
+/* A slow parent will still report the birth; a killed one disappears soon. */
 #define ORPHAN_NS      (NSEC_PER_SEC / 10)
 #define SURE_ORPHAN_NS (2 * NSEC_PER_SEC)
 
-/* Did whoever bore the task die before telling? The process it is of, or comes of, is not traced any more. */
+/* Was the task's parent killed before it reported the birth? Then the task's process, or its parent process, is not traced any more. */
 static bool is_orphan(const struct tracer *t, const struct task *task)
 {
 	struct proc_status s;
@@ -122,8 +118,9 @@ void tracer_adopt_orphans(struct tracer *t)
 }
 
 /*
- * clone3(2)'s flags may have become others in memory since the kernel read them; whose thread a task is it knows (tgkill(2): ESRCH where
- * it is none of the group's); where the call is refused, /proc tells. Who is gone already is what the flags say.
+ * The flags of clone3(2) are in memory, where another thread may have changed them since the kernel read them. The kernel knows whether the
+ * task is a thread of the group: tgkill(2) gives ESRCH if it is not. If the kernel refuses the call, /proc tells. If the
+ * task is gone already, the flags decide.
  */
 static uint64_t believe(uint64_t flags, pid_t group, pid_t tid)
 {

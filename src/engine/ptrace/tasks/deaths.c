@@ -6,28 +6,28 @@
 #include "engine/ptrace/state/group.h"
 #include "tracee/proc.h"
 
-/* Death of the last thread: the process's own end. */
+/* The last thread has ended, and with it the process. */
 static void process_ended(struct tracer *t, struct task *task, int status)
 {
-	if (task->proc->pid != t->root)
+	if (task->proc->pid != t->root.pid)
 		return;
 	t->result.status = status;
-	if (t->root_ran && !t->result.wall_ns)
-		t->result.wall_ns = clock_ns() - t->root_t0;
+	if (t->root.ran && !t->result.wall_ns)
+		t->result.wall_ns = clock_ns() - t->root.start_ns;
 }
 
 void tracer_on_death(struct tracer *t, struct task *task, int status)
 {
-	if (!task->proc) { /* it came and went before its birth was told */
+	if (!task->proc) { /* it ended before its parent reported its birth */
 		tasks_remove(&t->tasks, task);
 		return;
 	}
-	/* A zombie leader reports when the last thread is gone; the others as they go. */
+	/* A leader that ends first reports its end only after the last of its threads. */
 	bool last = task->tid == task->proc->pid;
 	tracer_call_vanish(t, task);
 	if (last)
 		process_ended(t, task, status);
-	if (task->proc->counted && (!task->proc->root || t->root_ran)) {
+	if (task->proc->counted && (!task->proc->root || t->root.ran)) {
 		struct event *ev = tracer_event(t, EV_DEATH, task);
 		ev->status = status;
 		ev->is_process = last;
@@ -48,10 +48,6 @@ void tracer_on_exit(struct tracer *t, struct task *task)
 	t->result.rss_is_largest = t->result.processes > 1;
 }
 
-/*
- * The peak resident set of a descendant: what wait4(2) says includes its parent's before its execve(2), which is counted too.
- * Not so the started program's own, whose parent was sctrace: there the exit event tells.
- */
 void tracer_note_peak(struct tracer *t, const struct task *task, uint64_t bytes)
 {
 	const struct process *p = task->proc;

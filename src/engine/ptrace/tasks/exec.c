@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* The other threads of a process that ran execve(2) are gone, the leader too where another thread called. */
+/* execve(2) has ended the other threads of the process; if a thread other than the leader called it, the leader, too. */
 static void forget_threads(struct tracer *t, struct task *survivor)
 {
 	size_t i = 0;
@@ -48,8 +48,8 @@ void tracer_on_exec(struct tracer *t, struct task *task)
 	bool first = caller->proc->root && !caller->proc->execed;
 	caller->proc->execed = true;
 	if (first) {
-		t->root_ran = true;
-		t->root_t0 = clock_ns();
+		t->root.ran = true;
+		t->root.start_ns = clock_ns();
 	}
 	if (old != leader)
 		tracer_set_options(t, caller);
@@ -64,6 +64,6 @@ void tracer_on_exec(struct tracer *t, struct task *task)
 	ev->child = old;
 	if (!first && t->config.break_on && t->config.break_on(t->config.break_ctx, ev)) {
 		caller->release = true;
-		t->root_left |= caller->proc->root;
+		t->root.left |= caller->proc->root;
 	}
 }

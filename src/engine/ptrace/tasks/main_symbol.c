@@ -95,8 +95,8 @@ void tracer_find_main(struct tracer *t, struct task *task)
 	uint64_t addr = find_main(task->tid, entry);
 	if (arch_breakpoint(task->tid, addr ? addr : entry) < 0)
 		return;
-	t->main_armed = true;
-	t->main_by_symbol = addr != 0;
+	t->main.armed = true;
+	t->main.by_symbol = addr != 0;
 }
 
 static uint64_t calls_so_far(const struct summary *s)
@@ -111,11 +111,12 @@ static uint64_t calls_so_far(const struct summary *s)
 bool tracer_at_main(struct tracer *t, struct task *task)
 {
 	siginfo_t si;
-	if (task->tid != t->root || ptrace(PTRACE_GETSIGINFO, task->tid, NULL, &si) < 0 || si.si_code != TRAP_HWBKPT)
+	if (task->tid != t->root.pid || ptrace(PTRACE_GETSIGINFO, task->tid, NULL, &si) < 0 ||
+	    si.si_code != TRAP_HWBKPT)
 		return false;
 	arch_breakpoint(task->tid, 0);
-	t->main_armed = false;
-	t->result.main_found = t->main_by_symbol ? MAIN_SYMBOL : MAIN_ENTRY;
+	t->main.armed = false;
+	t->result.main_found = t->main.by_symbol ? MAIN_SYMBOL : MAIN_ENTRY;
 	t->result.before_main = calls_so_far(&t->counts);
 	if (t->ops->calls_so_far)
 		t->result.before_main += t->ops->calls_so_far(t);

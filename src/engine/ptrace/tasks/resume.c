@@ -11,11 +11,11 @@ void tracer_detach_task(struct tracer *t, struct task *task)
 {
 	int sig = task->deliver;
 	task->deliver = 0;
-	/* Else it runs, or is in a stop that was not waited for, whose signal this would take: our exit lets it go. */
+	/* A task that is not known to be stopped may be in a stop whose signal PTRACE_DETACH would discard: our exit detaches from it. */
 	long r = task->stopped ? ptrace(PTRACE_DETACH, task->tid, NULL, sig) : 0;
 	/*
-	 * So does it where we are refused, but then without the signal, which was waited for (wait_task_stopped() in kernel/exit.c). A
-	 * SIGSYS may be the engine's own, taken for the program's because nothing could be asked about it.
+	 * If the kernel refuses, our exit detaches from it, too, but then without the signal (wait_task_stopped() in kernel/exit.c), so
+	 * that is sent again. Not a SIGSYS: it may be the engine's own.
 	 */
 	bool own = sig == SIGSYS && t->ops->signal;
 	if (r < 0 && errno != ESRCH && sig && !own && task->proc)
@@ -32,7 +32,7 @@ void tracer_let_go(struct tracer *t, struct task *task)
 
 static int default_request(const struct tracer *t, const struct task *task)
 {
-	/* Under a filter of ours the kernel stops at the wanted calls by itself; only their ends need asking for. */
+	/* Our filter stops the task at the wanted calls; only their ends need PTRACE_SYSCALL. */
 	return (t->filter && !thread_of(task)->in_call) || !task->proc->counted ? PTRACE_CONT : PTRACE_SYSCALL;
 }
 
@@ -51,8 +51,8 @@ void tracer_resume(struct tracer *t, struct task *task)
 		      : t->ops->resume_request ? t->ops->resume_request(t, task)
 					       : default_request(t, task);
 	if (ptrace(request, task->tid, NULL, task->listening ? 0 : sig) == 0 || errno == ESRCH)
-		return; /* ESRCH: it was killed meanwhile; its death is waited for like any other */
-	/* Any other failure ends it all (tracer_check_refused). */
+		return; /* ESRCH: it was killed meanwhile, and the loop will see its end */
+	/* tracer_check_refused() gives up. */
 	task->stopped = true;
 	task->deliver = sig;
 }

@@ -17,7 +17,7 @@ void tracer_on_event_stop(struct tracer *t, struct task *task, int sig)
 	if (stopping == task->group_stopped)
 		return;
 	task->group_stopped = stopping;
-	bool wanted = t->config.want & CAP_EVENTS || task->tid == t->root;
+	bool wanted = t->config.want & CAP_EVENTS || task->tid == t->root.pid;
 	if (!wanted || !task->proc->counted)
 		return;
 	struct event *ev = tracer_event(t, stopping ? EV_STOP : EV_CONT, task);
@@ -28,11 +28,11 @@ void tracer_on_signal(struct tracer *t, struct task *task, int sig)
 {
 	siginfo_t si;
 	if (ptrace(PTRACE_GETSIGINFO, task->tid, NULL, &si) < 0) {
-		/* All is over: whose it is cannot be told, and of an engine with signals of its own a SIGSYS is most likely its. */
+		/* Tracing is over. Whose signal it is cannot be told; if the engine makes signals of its own, a SIGSYS is most likely one of them. */
 		task->deliver = sig == SIGSYS && t->ops->signal ? 0 : sig;
 		return;
 	}
-	if (sig == SIGTRAP && t->main_armed && task->proc->pid == t->root && tracer_at_main(t, task))
+	if (sig == SIGTRAP && t->main.armed && task->proc->pid == t->root.pid && tracer_at_main(t, task))
 		return;
 	enum tracer_verdict v = t->ops->signal ? t->ops->signal(t, task, &si) : STOP_PASS;
 	if (v == STOP_HELD)

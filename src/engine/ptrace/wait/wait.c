@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Nobody to wait for: is that false, as where a sandbox refuses the call? The task (-1: any of ours) is traced by us. */
+/* Is the task (-1: any known one) traced by us? Then ECHILD is false: a sandbox refuses the call. */
 static bool is_ours(const struct tracer *t, pid_t tid)
 {
 	struct proc_status s;
@@ -25,26 +25,29 @@ static bool is_ours(const struct tracer *t, pid_t tid)
 	return false;
 }
 
-/* Signals that come faster than this are none. */
+/* More interruptions per second than this mean that wait4(2) is being faked. */
 #define INTERRUPTIONS    1000
 #define INTERRUPTIONS_NS NSEC_PER_SEC
 
 static int interrupted(struct tracer *t)
 {
-	if (t->interruptions.n++ == 0)
-		t->interruptions.since_ns = clock_ns();
-	if (t->interruptions.n < INTERRUPTIONS)
+	if (t->waits.interruptions.n++ == 0)
+		t->waits.interruptions.since_ns = clock_ns();
+	if (t->waits.interruptions.n < INTERRUPTIONS)
 		return -EINTR;
-	t->interruptions.n = 0;
-	return clock_ns() - t->interruptions.since_ns > INTERRUPTIONS_NS
+	t->waits.interruptions.n = 0;
+	return clock_ns() - t->waits.interruptions.since_ns > INTERRUPTIONS_NS
 		       ? -EINTR
 		       : tracer_give_up(t, -EIO, "cannot wait for the program, all waits are interrupted");
 }
 
-/* From so many tasks on the stops are told from the ends first: of each wait4(2) the kernel sums up the use of all threads. */
+/*
+ * From so many tasks on waitid(2) tells first whether it is a stop or an end, because for each wait4(2) with a rusage the kernel adds up
+ * the resource use of all threads.
+ */
 #define MANY_TASKS 64
 
-/* Takes the stop of a task that has one; 0: it was killed meanwhile, or its name is another's since an execve(2). */
+/* Takes the stop of a task that has one. 0: it was killed meanwhile, or its id is another task's since an execve(2). */
 static pid_t take_stop(pid_t tid, int *status)
 {
 	siginfo_t info = {0};
@@ -85,7 +88,7 @@ pid_t tracer_wait(struct tracer *t, pid_t pid, int *status, int options, struct 
 		pid_t tid = many ? wait_among_many(pid, status, options, usage)
 				 : wait4(pid, status, __WALL | options, usage);
 		if (tid >= 0) {
-			t->interruptions.n = 0;
+			t->waits.interruptions.n = 0;
 			if (tid > 0 && t->ops && t->ops->waited)
 				t->ops->waited(t, tid, *status);
 			return tid;
@@ -99,22 +102,22 @@ pid_t tracer_wait(struct tracer *t, pid_t pid, int *status, int options, struct 
 	}
 }
 
-/* Stops follow each other within this where calls do. */
+/* In a busy program the next stop comes within this time. */
 #define SPIN_NS      50000
 #define SPIN_CREDIT  8
 #define SPIN_RETRIES 64
 
-/* Is there a processor for us beside the program's? */
+/* Is there a second CPU, so that spinning does not take the program's? */
 static bool may_spin(const struct tracer *t)
 {
 	cpu_set_t set;
 	return !t->config.spawn.pin_tracer && sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) > 1;
 }
 
-/* Asks again and again for a while; 0: nothing came, or it does not pay now. */
+/* Asks repeatedly for a while. 0: there was no news, or it does not pay now. */
 static pid_t spin_wait(struct tracer *t, pid_t pid, int *status, struct rusage *usage)
 {
-	struct spin *s = &t->spin;
+	struct spin *s = &t->waits.spin;
 	if (s->credit == 0 && ++s->passed % SPIN_RETRIES)
 		return 0;
 	uint64_t until = clock_ns() + SPIN_NS;
@@ -130,12 +133,11 @@ static pid_t spin_wait(struct tracer *t, pid_t pid, int *status, struct rusage *
 	return 0;
 }
 
-/* The wait without sleep, where that may pay; 0: nothing came. */
 pid_t tracer_spin(struct tracer *t, pid_t pid, int *status, struct rusage *usage)
 {
-	if (t->spin.may == 0)
-		t->spin.may = may_spin(t) ? 1 : -1;
-	return t->spin.may > 0 ? spin_wait(t, pid, status, usage) : 0;
+	if (t->waits.spin.may == 0)
+		t->waits.spin.may = may_spin(t) ? 1 : -1;
+	return t->waits.spin.may > 0 ? spin_wait(t, pid, status, usage) : 0;
 }
 
 pid_t tracer_wait_or_signal(struct tracer *t, pid_t pid, int *status, struct rusage *usage)
@@ -154,6 +156,6 @@ pid_t tracer_wait_task(struct tracer *t, pid_t tid, int *status)
 
 void tracer_keep_status(struct tracer *t, pid_t tid, int status)
 {
-	if (!vec_push(&t->waited, (struct wait_status){tid, status}))
+	if (!vec_push(&t->waits.taken, (struct wait_status){tid, status}))
 		tracer_give_up(t, -ENOMEM, "the end of task %d is lost", (int)tid);
 }
