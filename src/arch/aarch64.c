@@ -27,7 +27,7 @@ struct regs {
 static int regs_get(pid_t tid, struct regs *r)
 {
 	struct iovec iov = {r, sizeof(r->a64)};
-	if (ptrace(PTRACE_GETREGSET, tid, (void *)NT_PRSTATUS, &iov) < 0)
+	if (ptrace_retry(PTRACE_GETREGSET, tid, (void *)NT_PRSTATUS, &iov) < 0)
 		return -errno;
 	r->is_arm = iov.iov_len == sizeof(r->arm);
 	return 0;
@@ -36,7 +36,7 @@ static int regs_get(pid_t tid, struct regs *r)
 static int regs_put(pid_t tid, struct regs *r)
 {
 	struct iovec iov = {r, r->is_arm ? sizeof(r->arm) : sizeof(r->a64)};
-	return ptrace(PTRACE_SETREGSET, tid, (void *)NT_PRSTATUS, &iov) < 0 ? -errno : 0;
+	return ptrace_retry(PTRACE_SETREGSET, tid, (void *)NT_PRSTATUS, &iov) < 0 ? -errno : 0;
 }
 
 int arch_read_call(pid_t tid, struct call *c)
@@ -77,7 +77,7 @@ int arch_skip_call(pid_t tid)
 {
 	int nr = -1;
 	struct iovec iov = {&nr, sizeof(nr)};
-	return ptrace(PTRACE_SETREGSET, tid, (void *)NT_ARM_SYSTEM_CALL, &iov) < 0 ? -errno : 0;
+	return ptrace_retry(PTRACE_SETREGSET, tid, (void *)NT_ARM_SYSTEM_CALL, &iov) < 0 ? -errno : 0;
 }
 
 int arch_set_first_arg(pid_t tid, uint64_t value)
@@ -133,7 +133,7 @@ int arch_breakpoint(pid_t tid, uint64_t addr)
 	s.dbg_regs[0].addr = addr;
 	s.dbg_regs[0].ctrl = addr ? 0x1e5 : 0;
 	struct iovec iov = {&s, offsetof(struct user_hwdebug_state, dbg_regs) + sizeof(s.dbg_regs[0])};
-	return ptrace(PTRACE_SETREGSET, tid, (void *)NT_ARM_HW_BREAK, &iov) < 0 ? -errno : 0;
+	return ptrace_retry(PTRACE_SETREGSET, tid, (void *)NT_ARM_HW_BREAK, &iov) < 0 ? -errno : 0;
 }
 
 int arch_ip(pid_t tid, uint64_t *ip)

@@ -14,7 +14,7 @@
 
 static int get_regs(pid_t tid, struct user_regs_struct *r)
 {
-	return ptrace(PTRACE_GETREGS, tid, NULL, r) < 0 ? -errno : 0;
+	return ptrace_retry(PTRACE_GETREGS, tid, NULL, r) < 0 ? -errno : 0;
 }
 
 int arch_read_call(pid_t tid, struct call *c)
@@ -38,14 +38,14 @@ int arch_read_call(pid_t tid, struct call *c)
 bool arch_is_foreign(pid_t tid)
 {
 	errno = 0;
-	long cs = ptrace(PTRACE_PEEKUSER, tid, offsetof(struct user_regs_struct, cs), NULL);
+	long cs = ptrace_retry(PTRACE_PEEKUSER, tid, offsetof(struct user_regs_struct, cs), NULL);
 	return !errno && cs != USER32_CS;
 }
 
 int arch_read_result(pid_t tid, struct call *c)
 {
 	errno = 0;
-	long rax = ptrace(PTRACE_PEEKUSER, tid, offsetof(struct user_regs_struct, rax), NULL);
+	long rax = ptrace_retry(PTRACE_PEEKUSER, tid, offsetof(struct user_regs_struct, rax), NULL);
 	if (rax == -1 && errno)
 		return -errno;
 	c->result = c->arch == AUDIT_ARCH_I386 ? (int32_t)rax : rax;
@@ -56,7 +56,7 @@ int arch_read_result(pid_t tid, struct call *c)
 
 static int poke(pid_t tid, size_t offset, uint64_t value)
 {
-	return ptrace(PTRACE_POKEUSER, tid, offset, value) < 0 ? -errno : 0;
+	return ptrace_retry(PTRACE_POKEUSER, tid, offset, value) < 0 ? -errno : 0;
 }
 
 int arch_skip_call(pid_t tid)

@@ -9,8 +9,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#undef ptrace
-
 #define PTRACE_SET_SUD 0x4210 /* linux/ptrace.h, which does not go together with sys/ptrace.h */
 
 /* Of the process, as errno is: requests are made in a hundred places, and whoever waits next must know. */
@@ -82,8 +80,6 @@ static bool stands_still(pid_t tid)
 
 static bool is_refused(int request, pid_t tid, int error)
 {
-	if (request == PTRACE_SEIZE)
-		return false;
 	if (error == EIO || error == EINVAL || error == EFAULT)
 		return !may_be_impossible(request);
 	/* Which need not stand still (ptrace_check_attach() in kernel/ptrace.c). */

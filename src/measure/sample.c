@@ -125,11 +125,11 @@ static bool stop_wanted(const struct watch *w)
 static void release(pid_t tid)
 {
 	int status;
-	if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) < 0)
+	if (ptrace_retry(PTRACE_INTERRUPT, tid, NULL, NULL) < 0)
 		return;
 	if (waitpid(tid, &status, __WALL) == tid && WIFSTOPPED(status)) {
 		bool event = status >> 16;
-		ptrace(PTRACE_DETACH, tid, NULL, event ? 0 : WSTOPSIG(status));
+		ptrace_retry(PTRACE_DETACH, tid, NULL, event ? 0 : WSTOPSIG(status));
 	}
 }
 
@@ -147,7 +147,7 @@ static void at_exit_event(struct watch *w, pid_t tid)
 	int64_t peak = proc_peak_rss(tid);
 	if (peak > 0 && (uint64_t)peak > w->out->peak_rss_bytes)
 		w->out->peak_rss_bytes = (uint64_t)peak;
-	ptrace(PTRACE_CONT, tid, NULL, 0);
+	ptrace_retry(PTRACE_CONT, tid, NULL, 0);
 	if (tid == w->root)
 		w->exit_stop_ns += clock_ns() - from;
 }
@@ -162,10 +162,10 @@ static void on_stop(struct watch *w, pid_t tid, int status)
 		at_exit_event(w, tid);
 	} else if (event == PTRACE_EVENT_STOP && sig != SIGTRAP) {
 		/* A group-stop: it stays stopped until it is continued by whoever stopped it. */
-		ptrace(PTRACE_LISTEN, tid, NULL, 0);
+		ptrace_retry(PTRACE_LISTEN, tid, NULL, 0);
 	} else {
 		w->out->processes += event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK;
-		ptrace(PTRACE_CONT, tid, NULL, event ? 0 : sig);
+		ptrace_retry(PTRACE_CONT, tid, NULL, event ? 0 : sig);
 	}
 }
 

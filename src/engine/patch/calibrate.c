@@ -74,8 +74,8 @@ static int adopt(struct patch *p, pid_t pid)
 	task->fresh = false;
 	task->proc->counted = true;
 	task->proc->image = image_new(p);
-	if (ptrace(PTRACE_INTERRUPT, pid, NULL, NULL) < 0 || tracer_wait_task(t, pid, &status) < 0 ||
-	    !WIFSTOPPED(status) || ptrace(PTRACE_GETREGS, pid, NULL, &r) < 0 || !task->proc->image)
+	if (ptrace_retry(PTRACE_INTERRUPT, pid, NULL, NULL) < 0 || tracer_wait_task(t, pid, &status) < 0 ||
+	    !WIFSTOPPED(status) || ptrace_retry(PTRACE_GETREGS, pid, NULL, &r) < 0 || !task->proc->image)
 		return -ECHILD;
 	task->stopped = true;
 	saved = r;
@@ -83,7 +83,7 @@ static int adopt(struct patch *p, pid_t pid)
 	image_of(task)->start.observed = true;
 	uint64_t at = tracer_entry_point(pid);
 	int err = at ? setup_image(p, task, at) : -ENOEXEC;
-	ptrace(PTRACE_SETREGS, pid, NULL, &saved);
+	ptrace_retry(PTRACE_SETREGS, pid, NULL, &saved);
 	arm_task(p, task, true);
 	t->current = task;
 	return err;

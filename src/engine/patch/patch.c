@@ -58,7 +58,7 @@ static enum tracer_verdict on_seccomp(struct tracer *t, struct task *task)
 	if (whose == ARM_STOP_THEIRS)
 		arm_answer_theirs(task->tid);
 	if (whose != ARM_STOP_OURS || thread_of(task)->in_call || !img || img->state != IMAGE_READY || !pt ||
-	    pt->slow || ptrace(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
+	    pt->slow || ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
 		return STOP_OURS;
 	return dispatch_stop(p, task, &call, &r);
 }

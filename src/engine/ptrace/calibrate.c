@@ -75,14 +75,14 @@ static int trace_child(struct tracer *t, pid_t pid, struct probe *p)
 	int status;
 	if (!tracer_await_child(pid, &p->ready))
 		return -ECHILD;
-	if (ptrace(PTRACE_SEIZE, pid, NULL, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL) < 0)
+	if (ptrace(PTRACE_SEIZE, pid, NULL, (long)(PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL)) < 0)
 		return -errno;
 	struct task *task = tasks_add(&t->tasks, pid);
 	if (!task || tasks_join(&t->tasks, task, pid) < 0)
 		return -ENOMEM;
 	task->fresh = false;
 	task->proc->counted = true;
-	if (ptrace(PTRACE_INTERRUPT, pid, NULL, NULL) < 0 || tracer_wait_task(t, pid, &status) < 0 ||
+	if (ptrace_retry(PTRACE_INTERRUPT, pid, NULL, NULL) < 0 || tracer_wait_task(t, pid, &status) < 0 ||
 	    !WIFSTOPPED(status))
 		return -ECHILD;
 	task->stopped = true;

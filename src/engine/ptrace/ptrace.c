@@ -30,7 +30,7 @@ static int ptrace_probe(unsigned want, struct buf *why)
 		pause();
 		_exit(0);
 	}
-	int r = pid < 0 || ptrace(PTRACE_SEIZE, pid, NULL, PTRACE_O_EXITKILL) < 0 ? -errno : 0;
+	int r = pid < 0 || ptrace(PTRACE_SEIZE, pid, NULL, (long)PTRACE_O_EXITKILL) < 0 ? -errno : 0;
 	if (r < 0)
 		buf_addf(why, "%s (a container or a security module forbids ptrace)", strerror(-r));
 	if (pid > 0)

@@ -102,23 +102,23 @@ enum arm_stop arm_read_stop(pid_t tid, struct call *call)
 {
 	struct __ptrace_syscall_info info;
 	unsigned long mark = 0;
-	if (ptrace(PTRACE_GET_SYSCALL_INFO, tid, (void *)sizeof(info), &info) < 0 ||
+	if (ptrace_retry(PTRACE_GET_SYSCALL_INFO, tid, (void *)sizeof(info), &info) < 0 ||
 	    info.op != PTRACE_SYSCALL_INFO_SECCOMP)
 		return ARM_STOP_NONE;
 	call->arch = info.arch;
 	call->nr = (int64_t)info.seccomp.nr;
-	return ptrace(PTRACE_GETEVENTMSG, tid, NULL, &mark) == 0 && mark == ARM_FILTER_MARK ? ARM_STOP_OURS
-											    : ARM_STOP_THEIRS;
+	return ptrace_retry(PTRACE_GETEVENTMSG, tid, NULL, &mark) == 0 && mark == ARM_FILTER_MARK ? ARM_STOP_OURS
+												  : ARM_STOP_THEIRS;
 }
 
 void arm_answer_theirs(pid_t tid)
 {
 	struct user_regs_struct r;
-	if (ptrace(PTRACE_GETREGS, tid, NULL, &r) < 0)
+	if (ptrace_retry(PTRACE_GETREGS, tid, NULL, &r) < 0)
 		return;
 	r.orig_rax = (unsigned long long)-1;
 	r.rax = (unsigned long long)-ENOSYS;
-	ptrace(PTRACE_SETREGS, tid, NULL, &r);
+	ptrace_retry(PTRACE_SETREGS, tid, NULL, &r);
 }
 
 bool arm_is_served(const struct patch *p, const struct task *task)

@@ -42,12 +42,12 @@ static bool allowed_in_strict_mode(const struct call *c)
 static void end_thread(const struct task *task)
 {
 	struct user_regs_struct r;
-	if (task->proc->ntasks == 1 || ptrace(PTRACE_GETREGS, task->tid, NULL, &r) < 0) {
+	if (task->proc->ntasks == 1 || ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0) {
 		kill(task->proc->pid, SIGKILL);
 		return;
 	}
 	r.orig_rax = SYS_exit;
-	ptrace(PTRACE_SETREGS, task->tid, NULL, &r);
+	ptrace_retry(PTRACE_SETREGS, task->tid, NULL, &r);
 }
 
 /* Does the process have seccomp filters of its own? It may see those. */

@@ -243,7 +243,7 @@ void image_begin_child(struct task *task)
 void image_note_mask(const struct patch *p, struct task *task)
 {
 	uint64_t mask = 0;
-	if (p->arming == ARM_SUD && ptrace(PTRACE_GETSIGMASK, task->tid, sizeof(mask), &mask) == 0)
+	if (p->arming == ARM_SUD && ptrace_retry(PTRACE_GETSIGMASK, task->tid, sizeof(mask), &mask) == 0)
 		image_note_blocked(task, mask & SIGBIT(SIGSYS));
 }
 

@@ -6,7 +6,7 @@ bool resume_point_note(struct patch *p, const struct task *task)
 {
 	struct user_regs_struct r = {0}; /* 0: it may be anywhere */
 	if (task->stopped)
-		ptrace(PTRACE_GETREGS, task->tid, NULL, &r);
+		ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r);
 	return vec_push(&p->resume_points, (struct resume_point){task->tid, r.rip});
 }
 

@@ -203,7 +203,7 @@ int setup_image(struct patch *p, struct task *task, uint64_t at)
 	struct image *img = image_of(task);
 	struct region *region = NULL;
 	struct user_regs_struct r;
-	if (ptrace(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
+	if (ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
 		return -ESRCH;
 	/*
 	 * Stubs go far enough below the loader to leave room for the libraries that it will map, and near enough for jumps to
@@ -244,14 +244,14 @@ int setup_own_region(struct patch *p, struct task *task)
 	struct image *img = image_of(task);
 	struct region *region = region_new(p, task);
 	struct user_regs_struct saved, r;
-	if (!region || ptrace(PTRACE_GETREGS, task->tid, NULL, &saved) < 0)
+	if (!region || ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &saved) < 0)
 		return -ESRCH;
 	r = saved;
 	uint64_t at = AGENT_AT(agent_end) + 64; /* unused room in the agent's page, which the program cannot write */
 	int err = run_setup(&p->t, task, at, &region_setup, &r, region, NULL);
 	if (err == -ESRCH)
 		return err;
-	ptrace(PTRACE_SETREGS, task->tid, NULL, &saved);
+	ptrace_retry(PTRACE_SETREGS, task->tid, NULL, &saved);
 	if (err < 0) {
 		region->discard = true;
 		region_put(p, region);

@@ -176,12 +176,12 @@ const struct site *site_moved_from(const struct image *img, uint64_t ip)
 bool site_follow_moved(struct task *task)
 {
 	struct user_regs_struct r;
-	if (ptrace(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
+	if (ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
 		return false;
 	const struct site *s = site_moved_from(image_of(task), r.rip);
 	if (!s)
 		return false;
 	r.rip += s->stub + STUB_MOVED - s->ip;
-	ptrace(PTRACE_SETREGS, task->tid, NULL, &r);
+	ptrace_retry(PTRACE_SETREGS, task->tid, NULL, &r);
 	return true;
 }

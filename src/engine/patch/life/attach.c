@@ -49,7 +49,7 @@ static bool wait_for_stop(struct patch *p, struct task *task)
 		tracer_stop(&p->t, task, status);
 		p->t.events.n = 0;
 		p->t.current = NULL;
-		ptrace(PTRACE_CONT, task->tid, NULL, NULL);
+		ptrace_retry(PTRACE_CONT, task->tid, NULL, NULL);
 		task->stopped = false;
 	}
 	task->stopped = true;
@@ -69,7 +69,7 @@ static void find_obstacle(struct patch *p, struct task *task, struct buf *why)
 		buf_adds(why, "the process is stopped");
 	else if (task->deliver || task->exiting)
 		buf_adds(why, "a signal was on its way");
-	else if (ptrace(PTRACE_GETREGS, task->tid, NULL, &r) < 0 || r.cs != 0x33)
+	else if (ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0 || r.cs != 0x33)
 		buf_adds(why, "a 32-bit program");
 	else {
 		struct proc_status s;
@@ -89,7 +89,7 @@ static void enter_process(struct patch *p, struct task *task)
 	struct user_regs_struct saved;
 	uint64_t at = tracer_entry_point(task->tid);
 	find_obstacle(p, task, &why);
-	if (!why.len && (!at || ptrace(PTRACE_GETREGS, task->tid, NULL, &saved) < 0))
+	if (!why.len && (!at || ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &saved) < 0))
 		buf_adds(&why, "its entry point is not known");
 	exec_enter_image(p, task, at, &saved, &why);
 	buf_free(&why);

@@ -26,9 +26,9 @@ static bool is_pending(pid_t tid)
 	 * A forced one is never blocked (force_sig_info_to_task). The program may have sent itself one that looks the same, and
 	 * block it.
 	 */
-	if (ptrace(PTRACE_GETSIGMASK, tid, sizeof(mask), &mask) < 0 || mask & SIGBIT(SIGSYS))
+	if (ptrace_retry(PTRACE_GETSIGMASK, tid, sizeof(mask), &mask) < 0 || mask & SIGBIT(SIGSYS))
 		return false;
-	long n = ptrace(PTRACE_PEEKSIGINFO, tid, &args, si);
+	long n = ptrace_retry(PTRACE_PEEKSIGINFO, tid, &args, si);
 	for (long i = 0; i < n; i++)
 		if (si[i].si_signo == SIGSYS && si[i].si_code == SUD_SIGSYS)
 			return true;
@@ -50,9 +50,9 @@ static void settle_pending(struct patch *p, struct task *task)
 	 * own.
 	 */
 	if (!pt || !pt->armed || task->deliver || task->listening || !is_pending(task->tid) ||
-	    ptrace(PTRACE_CONT, task->tid, NULL, NULL) < 0 || remote_next_stop(&p->t, task, &status) < 0)
+	    ptrace_retry(PTRACE_CONT, task->tid, NULL, NULL) < 0 || remote_next_stop(&p->t, task, &status) < 0)
 		return;
-	if (status >> 16 == 0 && ptrace(PTRACE_GETSIGINFO, task->tid, NULL, &si) == 0) {
+	if (status >> 16 == 0 && ptrace_retry(PTRACE_GETSIGINFO, task->tid, NULL, &si) == 0) {
 		if (dispatch_is_forced(task, &si, &r))
 			dispatch_forced(p, task, &si, &r);
 		else

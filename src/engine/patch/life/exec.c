@@ -52,7 +52,7 @@ bool exec_enter_image(struct patch *p, struct task *task, uint64_t at, const str
 			task->stopped = false;
 			return false;
 		}
-		ptrace(PTRACE_SETREGS, task->tid, NULL, r);
+		ptrace_retry(PTRACE_SETREGS, task->tid, NULL, r);
 		if (err < 0)
 			buf_addf(why, "the agent cannot be mapped: %s", strerror(-err));
 	}
@@ -114,7 +114,7 @@ void exec_done(struct tracer *t, struct task *task)
 	if (!pt)
 		return;
 	*pt = (struct patch_task){0};
-	if (!task->proc->image || ptrace(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
+	if (!task->proc->image || ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
 		return;
 	image_note_mask(p, task);
 	if (thread_of(task)->in_call) {

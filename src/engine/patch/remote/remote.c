@@ -60,11 +60,11 @@ static int poke(pid_t tid, uint64_t addr, const unsigned char *bytes, size_t n)
 		size_t from = addr + done - at;
 		size_t len = n - done < 8 - from ? n - done : 8 - from;
 		errno = 0;
-		unsigned long word = (unsigned long)ptrace(PTRACE_PEEKTEXT, tid, at, NULL);
+		unsigned long word = (unsigned long)ptrace_retry(PTRACE_PEEKTEXT, tid, at, NULL);
 		if (errno != 0)
 			return -EFAULT;
 		memcpy((unsigned char *)&word + from, bytes + done, len);
-		if (ptrace(PTRACE_POKETEXT, tid, at, word) < 0)
+		if (ptrace_retry(PTRACE_POKETEXT, tid, at, word) < 0)
 			return -EFAULT;
 		done += len;
 	}
@@ -129,7 +129,7 @@ static int await_stop(struct tracer *t, const struct task *task, int *status)
 		if (now > look)
 			look = now + LOOK_NS;
 		if (!asked && now > until) {
-			ptrace(PTRACE_INTERRUPT, task->tid, NULL, NULL);
+			ptrace_retry(PTRACE_INTERRUPT, task->tid, NULL, NULL);
 			asked = p->deceived = true;
 		}
 		if (tid == 0)
@@ -164,7 +164,7 @@ static int wait_for_trap(struct tracer *t, struct task *task)
 			return 0;
 		if (status >> 16 == 0) /* a fault in code of ours */
 			return -EFAULT;
-		ptrace(PTRACE_CONT, task->tid, NULL, NULL);
+		ptrace_retry(PTRACE_CONT, task->tid, NULL, NULL);
 	}
 }
 
@@ -175,15 +175,15 @@ int remote_run(struct tracer *t, struct task *task, struct user_regs_struct *r)
 	/* All signals are blocked except the trap itself, and faults. */
 	uint64_t all = ~(1ull << (SIGTRAP - 1) | 1ull << (SIGSEGV - 1) | 1ull << (SIGBUS - 1) | 1ull << (SIGILL - 1));
 	r->orig_rax = (unsigned long long)-1;
-	if (ptrace(PTRACE_GETSIGMASK, tid, sizeof(mask), &mask) < 0 ||
-	    ptrace(PTRACE_SETSIGMASK, tid, sizeof(all), &all) < 0 || ptrace(PTRACE_SETREGS, tid, NULL, r) < 0 ||
-	    ptrace(PTRACE_CONT, tid, NULL, NULL) < 0)
+	if (ptrace_retry(PTRACE_GETSIGMASK, tid, sizeof(mask), &mask) < 0 ||
+	    ptrace_retry(PTRACE_SETSIGMASK, tid, sizeof(all), &all) < 0 ||
+	    ptrace_retry(PTRACE_SETREGS, tid, NULL, r) < 0 || ptrace_retry(PTRACE_CONT, tid, NULL, NULL) < 0)
 		return -ESRCH;
 	int err = wait_for_trap(t, task);
 	if (err == -ESRCH)
 		return err;
-	ptrace(PTRACE_SETSIGMASK, tid, sizeof(mask), &mask);
-	if (ptrace(PTRACE_GETREGS, tid, NULL, r) < 0)
+	ptrace_retry(PTRACE_SETSIGMASK, tid, sizeof(mask), &mask);
+	if (ptrace_retry(PTRACE_GETREGS, tid, NULL, r) < 0)
 		return -ESRCH;
 	return err;
 }
@@ -192,13 +192,13 @@ int remote_run(struct tracer *t, struct task *task, struct user_regs_struct *r)
 static int wait_for_syscall_stop(struct tracer *t, struct task *task)
 {
 	int status;
-	if (ptrace(PTRACE_SYSCALL, task->tid, NULL, NULL) < 0)
+	if (ptrace_retry(PTRACE_SYSCALL, task->tid, NULL, NULL) < 0)
 		return -ESRCH;
 	for (;;) {
 		int err = remote_next_stop(t, task, &status);
 		if (err < 0 || status >> 8 == (SIGTRAP | 0x80))
 			return err;
-		ptrace(PTRACE_SYSCALL, task->tid, NULL, NULL);
+		ptrace_retry(PTRACE_SYSCALL, task->tid, NULL, NULL);
 	}
 }
 
@@ -247,8 +247,8 @@ static int write_back(const struct task *task, uint64_t at, struct user_regs_str
 /* The thread did not come where it should: puts it back to where it was. */
 static int turn_back(const struct task *task, const struct excursion *d)
 {
-	ptrace(PTRACE_SETSIGMASK, task->tid, sizeof(d->mask), &d->mask);
-	return ptrace(PTRACE_SETREGS, task->tid, NULL, &d->saved) < 0 ? -ESRCH : -EFAULT;
+	ptrace_retry(PTRACE_SETSIGMASK, task->tid, sizeof(d->mask), &d->mask);
+	return ptrace_retry(PTRACE_SETREGS, task->tid, NULL, &d->saved) < 0 ? -ESRCH : -EFAULT;
 }
 
 /* More stops than any excursion has. */
@@ -260,7 +260,7 @@ static int excursion_to(struct tracer *t, struct task *task, const struct excurs
 {
 	for (int i = 0; i < EXCURSION_STOPS; i++) {
 		int status;
-		if (ptrace(PTRACE_SYSCALL, task->tid, NULL, NULL) < 0)
+		if (ptrace_retry(PTRACE_SYSCALL, task->tid, NULL, NULL) < 0)
 			return -ESRCH;
 		int err = remote_next_stop(t, task, &status);
 		if (err == -ESRCH)
@@ -268,7 +268,7 @@ static int excursion_to(struct tracer *t, struct task *task, const struct excurs
 		if (err < 0 || status >> 16 == 0) {
 			if (err < 0 || status >> 8 != (SIGTRAP | 0x80))
 				break;
-			if (ptrace(PTRACE_GETREGS, task->tid, NULL, r) < 0)
+			if (ptrace_retry(PTRACE_GETREGS, task->tid, NULL, r) < 0)
 				return -ESRCH;
 			if (r->rip == ip || r->rip == d->masked)
 				return r->rip == ip && ip != d->masked;
@@ -289,15 +289,16 @@ int remote_excursion(struct tracer *t, struct task *task, struct excursion *d, s
 {
 	const uint64_t all = ~(1ull << (SIGSEGV - 1) | 1ull << (SIGBUS - 1) | 1ull << (SIGILL - 1));
 	pid_t tid = task->tid;
-	if (ptrace(PTRACE_GETREGS, tid, NULL, &d->saved) < 0 ||
-	    ptrace(PTRACE_GETSIGMASK, tid, sizeof(d->mask), &d->mask) < 0)
+	if (ptrace_retry(PTRACE_GETREGS, tid, NULL, &d->saved) < 0 ||
+	    ptrace_retry(PTRACE_GETSIGMASK, tid, sizeof(d->mask), &d->mask) < 0)
 		return or_lost(task, -ESRCH);
 	if (write_back(task, d->back, d->saved, d->mask) < 0)
 		return -EFAULT;
 	r->rip = d->start;
 	r->orig_rax = (unsigned long long)-1;
 	/* In this order: if sctrace dies between the two requests, the thread finds its way back all the same. */
-	if (ptrace(PTRACE_SETREGS, tid, NULL, r) < 0 || ptrace(PTRACE_SETSIGMASK, tid, sizeof(all), &all) < 0)
+	if (ptrace_retry(PTRACE_SETREGS, tid, NULL, r) < 0 ||
+	    ptrace_retry(PTRACE_SETSIGMASK, tid, sizeof(all), &all) < 0)
 		return or_lost(task, -ESRCH);
 	return or_lost(task, excursion_to(t, task, d, d->halt ? d->halt : d->masked, r));
 }
@@ -314,7 +315,8 @@ int remote_excursion_end(struct tracer *t, struct task *task, const struct excur
 	 * The thread must be in an event-stop, not at the end of the call: there the kernel checks whether its own call is to
 	 * restart.
 	 */
-	if (ptrace(PTRACE_INTERRUPT, task->tid, NULL, NULL) < 0 || ptrace(PTRACE_CONT, task->tid, NULL, NULL) < 0)
+	if (ptrace_retry(PTRACE_INTERRUPT, task->tid, NULL, NULL) < 0 ||
+	    ptrace_retry(PTRACE_CONT, task->tid, NULL, NULL) < 0)
 		return or_lost(task, -ESRCH);
 	int err = remote_next_stop(t, task, &status);
 	if (err == -ESRCH)
@@ -337,7 +339,8 @@ int64_t remote_call(struct tracer *t, struct task *task, uint64_t nr, const uint
 	uint64_t mask = 0;
 	const uint64_t all = ~0ull;
 	pid_t tid = task->tid;
-	if (ptrace(PTRACE_GETREGS, tid, NULL, &saved) < 0 || ptrace(PTRACE_GETSIGMASK, tid, sizeof(mask), &mask) < 0)
+	if (ptrace_retry(PTRACE_GETREGS, tid, NULL, &saved) < 0 ||
+	    ptrace_retry(PTRACE_GETSIGMASK, tid, sizeof(mask), &mask) < 0)
 		return -ESRCH;
 	r = saved;
 	r.rip = AGENT_AT(agent_call);
@@ -352,7 +355,8 @@ int64_t remote_call(struct tracer *t, struct task *task, uint64_t nr, const uint
 	/* Two syscall-stops instead of an int3, whose SIGTRAP would be forced on a program that ignores it. */
 	if (write_back(task, AGENT_AT(agent_back_call), saved, mask) < 0)
 		return -EFAULT;
-	if (ptrace(PTRACE_SETREGS, tid, NULL, &r) < 0 || ptrace(PTRACE_SETSIGMASK, tid, sizeof(all), &all) < 0)
+	if (ptrace_retry(PTRACE_SETREGS, tid, NULL, &r) < 0 ||
+	    ptrace_retry(PTRACE_SETSIGMASK, tid, sizeof(all), &all) < 0)
 		return -ESRCH;
 	/* In a seccomp stop the task is at the entry of a call, whose end comes first. */
 	struct call at;
@@ -362,8 +366,8 @@ int64_t remote_call(struct tracer *t, struct task *task, uint64_t nr, const uint
 		err = wait_for_syscall_stop(t, task);
 	if (err == -ESRCH)
 		return err;
-	ptrace(PTRACE_GETREGS, tid, NULL, &r);
-	ptrace(PTRACE_SETSIGMASK, tid, sizeof(mask), &mask);
-	ptrace(PTRACE_SETREGS, tid, NULL, &saved);
+	ptrace_retry(PTRACE_GETREGS, tid, NULL, &r);
+	ptrace_retry(PTRACE_SETSIGMASK, tid, sizeof(mask), &mask);
+	ptrace_retry(PTRACE_SETREGS, tid, NULL, &saved);
 	return err < 0 ? err : (int64_t)r.rax;
 }

@@ -13,7 +13,7 @@
 static void unmap(struct patch *p, struct task *task, uint64_t at, uint64_t addr, uint64_t size)
 {
 	struct user_regs_struct r;
-	if (!task->stopped || ptrace(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
+	if (!task->stopped || ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
 		return;
 	r.rax = SYS_munmap;
 	r.rdi = addr;

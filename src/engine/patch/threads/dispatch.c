@@ -28,7 +28,7 @@ static void redo(const struct task *task, struct user_regs_struct *r, int64_t nr
 	r->rip -= 2;
 	r->rax = (unsigned long long)nr;
 	r->orig_rax = (unsigned long long)-1;
-	ptrace(PTRACE_SETREGS, task->tid, NULL, r);
+	ptrace_retry(PTRACE_SETREGS, task->tid, NULL, r);
 }
 
 void dispatch_run_slow(const struct patch *p, struct task *task, struct user_regs_struct *r, int64_t nr)
@@ -53,10 +53,10 @@ static bool own_action(struct task *task, uint64_t args[6])
 static void block_sigsys(const struct task *task)
 {
 	uint64_t mask = 0;
-	if (ptrace(PTRACE_GETSIGMASK, task->tid, sizeof(mask), &mask) < 0)
+	if (ptrace_retry(PTRACE_GETSIGMASK, task->tid, sizeof(mask), &mask) < 0)
 		return;
 	mask |= SIGBIT(SIGSYS);
-	ptrace(PTRACE_SETSIGMASK, task->tid, sizeof(mask), &mask);
+	ptrace_retry(PTRACE_SETSIGMASK, task->tid, sizeof(mask), &mask);
 }
 
 /* Does the mask block everything but SIGSYS? C libraries block all signals around clone(2). */
@@ -68,7 +68,7 @@ static bool is_all_else(uint64_t mask)
 /* Did the thread block SIGSYS before one was forced? *mask is what it blocks now. */
 static bool was_blocked(const struct task *task, uint64_t *mask)
 {
-	return ptrace(PTRACE_GETSIGMASK, task->tid, sizeof(*mask), mask) == 0 &&
+	return ptrace_retry(PTRACE_GETSIGMASK, task->tid, sizeof(*mask), mask) == 0 &&
 	       (patch_task_of(task)->sigsys_blocked || is_all_else(*mask));
 }
 
@@ -78,7 +78,7 @@ bool dispatch_block_again(const struct task *task)
 	bool blocked = was_blocked(task, &mask);
 	mask |= SIGBIT(SIGSYS);
 	if (blocked)
-		ptrace(PTRACE_SETSIGMASK, task->tid, sizeof(mask), &mask);
+		ptrace_retry(PTRACE_SETSIGMASK, task->tid, sizeof(mask), &mask);
 	return blocked;
 }
 
@@ -99,7 +99,8 @@ static void mend_forced_signal(struct patch *p, struct task *task)
 bool dispatch_is_forced(const struct task *task, const siginfo_t *si, struct user_regs_struct *r)
 {
 	uint64_t back = patch_task_of(task) && patch_task_of(task)->redone ? 2 : 0;
-	return si->si_signo == SIGSYS && si->si_code == SUD_SIGSYS && ptrace(PTRACE_GETREGS, task->tid, NULL, r) == 0 &&
+	return si->si_signo == SIGSYS && si->si_code == SUD_SIGSYS &&
+	       ptrace_retry(PTRACE_GETREGS, task->tid, NULL, r) == 0 &&
 	       r->rip + back == (uint64_t)(uintptr_t)si->si_call_addr;
 }
 
@@ -122,7 +123,7 @@ static void make_room_for_filter(struct patch *p, struct task *task, bool all_th
 	image_fall_back(p, task, "it has a seccomp filter of its own");
 	while (all_threads && (x = map_next(&p->t.tasks.by_tid, &i, NULL)))
 		if (x != task && x->proc == task->proc && !x->stopped)
-			ptrace(PTRACE_INTERRUPT, x->tid, NULL, NULL);
+			ptrace_retry(PTRACE_INTERRUPT, x->tid, NULL, NULL);
 }
 
 void dispatch_note_action(struct task *task, int sig, const uint64_t action[ACTION_WORDS])
@@ -203,7 +204,7 @@ void dispatch_mend_own(struct patch *p, struct task *task, const siginfo_t *si)
 	unsigned char code[2];
 	siginfo_t again = *si;
 	uint64_t args[6] = {0}, mask;
-	if (ptrace(PTRACE_GETREGS, task->tid, NULL, &saved) < 0)
+	if (ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &saved) < 0)
 		return;
 	if (own_action(task, args)) {
 		/* The call ends at an int3, because a signal-delivery-stop can deliver the signal. */
@@ -216,8 +217,8 @@ void dispatch_mend_own(struct patch *p, struct task *task, const siginfo_t *si)
 		r.r10 = args[3];
 		if (remote_run(&p->t, task, &r) == -ESRCH)
 			return;
-		ptrace(PTRACE_SETREGS, task->tid, NULL, &saved);
-		ptrace(PTRACE_SETSIGINFO, task->tid, NULL, &again);
+		ptrace_retry(PTRACE_SETREGS, task->tid, NULL, &saved);
+		ptrace_retry(PTRACE_SETSIGINFO, task->tid, NULL, &again);
 	}
 	/*
 	 * If the kernel has rolled a call back, its number is in rax. If a call has ended there, its result may be the same
@@ -319,6 +320,6 @@ enum tracer_verdict dispatch_stop(struct patch *p, struct task *task, const stru
 	r->rip = stub;
 	r->rax = (unsigned long long)nr;
 	r->orig_rax = (unsigned long long)-1;
-	ptrace(PTRACE_SETREGS, task->tid, NULL, r);
+	ptrace_retry(PTRACE_SETREGS, task->tid, NULL, r);
 	return STOP_OURS;
 }

@@ -33,7 +33,8 @@ static int set_action(struct patch *p, struct task *task, const uint64_t *action
 {
 	struct user_regs_struct saved, r;
 	size_t size = ACTION_WORDS * sizeof(*action);
-	if (ptrace(PTRACE_GETREGS, task->tid, NULL, &saved) < 0 || remote_write(task->tid, SCRATCH, action, size) < 0)
+	if (ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &saved) < 0 ||
+	    remote_write(task->tid, SCRATCH, action, size) < 0)
 		return -ESRCH;
 	r = saved;
 	r.rax = SYS_rt_sigaction;
@@ -44,7 +45,7 @@ static int set_action(struct patch *p, struct task *task, const uint64_t *action
 	int err = make_call(p, task, &r, delivers);
 	if (err == -ESRCH)
 		return err;
-	ptrace(PTRACE_SETREGS, task->tid, NULL, &saved);
+	ptrace_retry(PTRACE_SETREGS, task->tid, NULL, &saved);
 	if (err < 0 || (int64_t)r.rax < 0)
 		return -EINVAL;
 	return remote_read(task->tid, SCRATCH + size, old, size);
@@ -80,14 +81,14 @@ void sigkill_guard_waited(struct tracer *t, pid_t tid, int status)
 	const struct task *task = patch_of(t)->watchdog_fd >= 0 ? tasks_find(&t->tasks, tid) : NULL;
 	if (!task || !task->proc || !patch_task_of(task) || !WIFSTOPPED(status) || status >> 8 != SIGSYS)
 		return;
-	if (ptrace(PTRACE_GETSIGINFO, tid, NULL, &si) < 0 || ptrace(PTRACE_GETREGS, tid, NULL, &r) < 0) {
+	if (ptrace_retry(PTRACE_GETSIGINFO, tid, NULL, &si) < 0 || ptrace_retry(PTRACE_GETREGS, tid, NULL, &r) < 0) {
 		send_again(task);
 		return;
 	}
 	if (si.si_code != SUD_SIGSYS || r.rip != (uint64_t)(uintptr_t)si.si_call_addr)
 		return;
 	uint64_t site = r.rip - 2;
-	patch_task_of(task)->redone = ptrace(PTRACE_POKEUSER, tid, offsetof(struct user, regs.rip), site) == 0;
+	patch_task_of(task)->redone = ptrace_retry(PTRACE_POKEUSER, tid, offsetof(struct user, regs.rip), site) == 0;
 	if (!patch_task_of(task)->redone)
 		send_again(task);
 }
@@ -98,12 +99,13 @@ void sigkill_guard_rescue(struct patch *p)
 	struct task *task;
 	while ((task = map_next(&p->t.tasks.by_tid, &i, NULL))) {
 		siginfo_t si;
-		if (task->stopped || !patch_task_of(task) || ptrace(PTRACE_GETSIGINFO, task->tid, NULL, &si) < 0 ||
-		    si.si_signo != SIGSYS || si.si_code != SUD_SIGSYS)
+		if (task->stopped || !patch_task_of(task) ||
+		    ptrace_retry(PTRACE_GETSIGINFO, task->tid, NULL, &si) < 0 || si.si_signo != SIGSYS ||
+		    si.si_code != SUD_SIGSYS)
 			continue;
 		sigkill_guard_waited(&p->t, task->tid, SIGSYS << 8 | 0x7f);
 		dispatch_block_again(task);
-		ptrace(PTRACE_DETACH, task->tid, NULL, NULL);
+		ptrace_retry(PTRACE_DETACH, task->tid, NULL, NULL);
 	}
 }
 

@@ -34,7 +34,7 @@ static void mend_address(struct task *task, const siginfo_t *si, uint64_t from)
 	if ((!filter && !here) || arch_ip(task->tid, &ip) < 0)
 		return;
 	*(filter ? &mended.si_call_addr : &mended.si_addr) = (void *)ip; /* NOLINT(performance-no-int-to-ptr) */
-	ptrace(PTRACE_SETSIGINFO, task->tid, NULL, &mended);
+	ptrace_retry(PTRACE_SETSIGINFO, task->tid, NULL, &mended);
 }
 
 /*
@@ -47,7 +47,7 @@ static bool survive_fault(struct patch *p, struct task *task, uint64_t ip)
 	if (ip == AGENT_AT(agent_sigreturn_bad))
 		return false;
 	stepout(p, task, true);
-	if (ptrace(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
+	if (ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
 		return false;
 	const struct site *before = map_get(&image_of(task)->sites.by_ip, r.rip + 2);
 	const struct site *after = ip - AGENT_CODE < AGENT_PAGE ? map_get(&image_of(task)->sites.by_ip, r.rip) : NULL;

@@ -341,7 +341,7 @@ void stepout(struct patch *p, struct task *task, bool caught)
 {
 	struct image *img = image_of(task);
 	struct user_regs_struct r;
-	if (!img || img->state != IMAGE_READY || ptrace(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
+	if (!img || img->state != IMAGE_READY || ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
 		return;
 	struct site *s;
 	bool moved = false;
@@ -361,7 +361,7 @@ void stepout(struct patch *p, struct task *task, bool caught)
 	else if (ip < AGENT_AT(agent_pre_end))
 		moved = step_out_before_call(img, task, &r);
 	if (moved)
-		ptrace(PTRACE_SETREGS, task->tid, NULL, &r);
+		ptrace_retry(PTRACE_SETREGS, task->tid, NULL, &r);
 }
 
 bool stepout_needed(const struct task *task, uint64_t ip)
@@ -389,13 +389,13 @@ static void leave_as_child(const struct task *task, struct user_regs_struct *r, 
 	set_after_call(r, s);
 	if (s->kind == SITE_LONG)
 		r->rip = s->stub + STUB_AFTER_CALL;
-	ptrace(PTRACE_SETREGS, task->tid, NULL, r);
+	ptrace_retry(PTRACE_SETREGS, task->tid, NULL, r);
 }
 
 void stepout_child(struct task *task, bool copied)
 {
 	struct user_regs_struct r;
-	if (ptrace(PTRACE_GETREGS, task->tid, NULL, &r) < 0 || !is_after_call(r.rip))
+	if (ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0 || !is_after_call(r.rip))
 		return;
 	bool borrowed = has_vfork_frame(path_at(r.rip), r.rip);
 	if (borrowed || copied)

@@ -26,7 +26,7 @@ static char read_stop(struct task *task, struct call *c)
 {
 	struct thread *k = thread_of(task);
 	struct __ptrace_syscall_info info;
-	long n = ptrace(PTRACE_GET_SYSCALL_INFO, task->tid, (void *)sizeof(info), &info);
+	long n = ptrace_retry(PTRACE_GET_SYSCALL_INFO, task->tid, (void *)sizeof(info), &info);
 	if (n > 0 && (info.op == PTRACE_SYSCALL_INFO_ENTRY || info.op == PTRACE_SYSCALL_INFO_SECCOMP)) {
 		c->arch = info.arch;
 		c->foreign = c->arch != syscall_native_arch() && arch_is_foreign(task->tid);

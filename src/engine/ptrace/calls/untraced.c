@@ -23,7 +23,7 @@ void tracer_untraced_enter(struct tracer *t, struct task *task)
 	if (u.where == UNTRACED_REGISTER)
 		arch_set_first_arg(task->tid, flags);
 	else
-		ptrace(PTRACE_POKEDATA, task->tid, u.addr, flags);
+		ptrace_retry(PTRACE_POKEDATA, task->tid, u.addr, flags);
 	thread_of(task)->untraced = u;
 }
 
@@ -33,6 +33,6 @@ void tracer_untraced_exit(const struct task *task)
 	if (u->where == UNTRACED_REGISTER)
 		arch_restore_first_arg(task->tid, u->flags);
 	else if (u->where == UNTRACED_MEMORY)
-		ptrace(PTRACE_POKEDATA, task->tid, u->addr, u->flags);
+		ptrace_retry(PTRACE_POKEDATA, task->tid, u->addr, u->flags);
 	u->where = UNTRACED_NO;
 }

@@ -26,7 +26,7 @@ static void note_stop(struct tracer *t, const struct wait_status *w)
 	t->events.n = t->events.next = 0;
 	t->current = NULL;
 	if (dying)
-		ptrace(PTRACE_CONT, w->tid, NULL, NULL); /* it was killed, and its end comes next */
+		ptrace_retry(PTRACE_CONT, w->tid, NULL, NULL); /* it was killed, and its end comes next */
 }
 
 #define DETACH_PATIENCE_NS NSEC_PER_SEC
@@ -48,7 +48,7 @@ static void interrupt_all(struct tracer *t)
 	struct task *task;
 	while ((task = map_next(&t->tasks.by_tid, &i, NULL)))
 		if (!task->stopped)
-			ptrace(PTRACE_INTERRUPT, task->tid, NULL, NULL);
+			ptrace_retry(PTRACE_INTERRUPT, task->tid, NULL, NULL);
 }
 
 /* All threads leave the engine's code first; then each process is cleaned up; then all tasks are detached. */

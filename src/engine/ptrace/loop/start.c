@@ -69,7 +69,7 @@ static int start_program(struct tracer *t, struct buf *why)
 	t->result.processes = 1;
 	/* It blocks in read(2) on the pipe; a stop there sets it up for its next calls. */
 	int status;
-	if (ptrace(PTRACE_INTERRUPT, child.pid, NULL, NULL) < 0)
+	if (ptrace_retry(PTRACE_INTERRUPT, child.pid, NULL, NULL) < 0)
 		return -errno;
 	r = tracer_wait_task(t, child.pid, &status);
 	if (r < 0 || !WIFSTOPPED(status))

@@ -86,7 +86,7 @@ static int seize(struct tracer *t, pid_t pid, pid_t tid)
 	task->proc->counted = task->proc->attached = task->proc->execed = true;
 	t->userfaultfd |= tid == pid && mem_has_userfaultfd(pid);
 	/* The stop that follows makes its next calls stop too. */
-	ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
+	ptrace_retry(PTRACE_INTERRUPT, tid, NULL, NULL);
 	return 1;
 }
 

@@ -134,7 +134,7 @@ static uint64_t believe(uint64_t flags, pid_t group, pid_t tid)
 void tracer_on_birth(struct tracer *t, struct task *parent, int event)
 {
 	unsigned long msg = 0;
-	if (ptrace(PTRACE_GETEVENTMSG, parent->tid, NULL, &msg) < 0)
+	if (ptrace_retry(PTRACE_GETEVENTMSG, parent->tid, NULL, &msg) < 0)
 		return;
 	pid_t tid = (pid_t)msg;
 	bool sure;

@@ -111,7 +111,7 @@ static uint64_t calls_so_far(const struct summary *s)
 bool tracer_at_main(struct tracer *t, struct task *task)
 {
 	siginfo_t si;
-	if (task->tid != t->root.pid || ptrace(PTRACE_GETSIGINFO, task->tid, NULL, &si) < 0 ||
+	if (task->tid != t->root.pid || ptrace_retry(PTRACE_GETSIGINFO, task->tid, NULL, &si) < 0 ||
 	    si.si_code != TRAP_HWBKPT)
 		return false;
 	arch_breakpoint(task->tid, 0);

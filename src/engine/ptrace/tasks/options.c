@@ -11,5 +11,5 @@ void tracer_set_options(struct tracer *t, const struct task *task)
 	unsigned long options = task->proc->attached ? tracer_attach_options(t) : t->options;
 	if (!leader)
 		options &= ~(unsigned long)PTRACE_O_TRACEEXIT;
-	ptrace(PTRACE_SETOPTIONS, task->tid, NULL, options);
+	ptrace_retry(PTRACE_SETOPTIONS, task->tid, NULL, options);
 }

@@ -12,7 +12,7 @@ void tracer_detach_task(struct tracer *t, struct task *task)
 	int sig = task->deliver;
 	task->deliver = 0;
 	/* A task that is not known to be stopped may be in a stop whose signal PTRACE_DETACH would discard: our exit detaches from it. */
-	long r = task->stopped ? ptrace(PTRACE_DETACH, task->tid, NULL, sig) : 0;
+	long r = task->stopped ? ptrace_retry(PTRACE_DETACH, task->tid, NULL, sig) : 0;
 	/*
 	 * If the kernel refuses, our exit detaches from it, too, but then without the signal (wait_task_stopped() in kernel/exit.c), so
 	 * that is sent again. Not a SIGSYS: it may be the engine's own.
@@ -50,7 +50,7 @@ void tracer_resume(struct tracer *t, struct task *task)
 	int request = task->listening          ? PTRACE_LISTEN
 		      : t->ops->resume_request ? t->ops->resume_request(t, task)
 					       : default_request(t, task);
-	if (ptrace(request, task->tid, NULL, task->listening ? 0 : sig) == 0 || errno == ESRCH)
+	if (ptrace_retry(request, task->tid, NULL, task->listening ? 0 : sig) == 0 || errno == ESRCH)
 		return; /* ESRCH: it was killed meanwhile, and the loop will see its end */
 	/* tracer_check_refused() gives up. */
 	task->stopped = true;
