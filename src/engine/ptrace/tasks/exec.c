@@ -16,16 +16,13 @@ static void forget_threads(struct tracer *t, struct task *survivor)
 {
 	size_t i = 0;
 	struct task *x;
-	VEC(struct task *) gone = {0};
-	if (survivor->proc->ntasks > 1)
-		while ((x = map_next(&t->tasks.by_tid, &i, NULL)))
-			if (x != survivor && x->proc == survivor->proc && !vec_push(&gone, x))
-				break;
-	for (size_t k = 0; k < gone.n; k++) {
-		tracer_call_vanish(t, gone.v[k]);
-		tracer_forget(t, gone.v[k]);
+	while (survivor->proc->ntasks > 1 && (x = map_next(&t->tasks.by_tid, &i, NULL))) {
+		if (x == survivor || x->proc != survivor->proc)
+			continue;
+		tracer_call_vanish(t, x);
+		tracer_forget(t, x);
+		i = 0; /* the map has changed */
 	}
-	vec_free(&gone);
 }
 
 void tracer_on_exec(struct tracer *t, struct task *task)
