@@ -122,6 +122,7 @@ def test_usage_errors(place):
         (["--runs=0"], "out of range"),
         (["--runs=3", "--max-time=1s"], "--runs"),
         (["--cpus=1-"], "no list of CPUs"),
+        (["--cpus=1023"], "CPU 1023 is not there or not ours to use; usable here: "),
         (["--strategy=one-shot", "true"], "not both"),
         (["-N", "'x"], "no end"),
         (["--parameter-scan", "n=9:1", "true"], "no range"),

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/outfile.h"
+#include "bench/place.h"
 #include "cmd/cmd.h"
 #include "cmd/put.h"
 #include "cmd/show.h"
@@ -72,27 +73,12 @@ static void compare_free(struct compare *c)
 /* "0,2-3" */
 static int read_cpus(struct compare *c, struct buf *why)
 {
-	const char *p = c->opt.cpus;
-	while (p && *p) {
-		int from;
-		int to;
-		int used = 0;
-		if (sscanf(p, "%d-%d%n", &from, &to, &used) != 2 || !used) {
-			if (sscanf(p, "%d%n", &from, &used) != 1)
-				from = -1;
-			to = from;
-		}
-		p += used;
-		if (from < 0 || to < from || to >= 1024 || (*p && *p != ',')) {
-			buf_addf(why, "'%s' is no list of CPUs; write 0 or 0,2-3", c->opt.cpus);
-			return -EINVAL;
-		}
-		for (int i = from; i <= to; i++)
-			if (!vec_push(&c->cpus, i))
-				return -ENOMEM;
-		p += *p == ',';
-	}
-	return 0;
+	struct cpu_list list = {0};
+	int err = c->opt.cpus ? cpu_list_parse(&list, c->opt.cpus, why) : 0;
+	for (size_t i = 0; i < list.n && !err; i++)
+		err = vec_push(&c->cpus, list.v[i]) ? 0 : -ENOMEM;
+	vec_free(&list);
+	return err;
 }
 
 static int prepare(struct compare *c, char *const *commands, size_t n, struct buf *why)
