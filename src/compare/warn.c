@@ -304,7 +304,11 @@ static void add_warning(struct run *r, int which)
 {
 	struct run_warning w = {.rows = {.known = about[which] != NULL}};
 	struct buf text = {0};
-	const char *advice = rows[which].advice;
+	/* A warm-up that ran is out of the figures already. */
+	bool warmed_up = which == WARN_FIRST_RUN && r->method.warmup > 0;
+	const char *advice =
+		warmed_up ? "it was the warm-up and is not in the figures; --cold measures a first use each time"
+			  : rows[which].advice;
 	field_set(&w.name, rows[which].name);
 	field_set(&w.what, rows[which].what);
 	field_set(&w.advice, advice);

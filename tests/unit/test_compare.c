@@ -236,6 +236,7 @@ static void warnings_have_their_reasons(void **state)
 			fail_msg("the warning %s is missing", expected[i]);
 	has_warning(&r, "outliers", "(fgetc/fputc: 1 of 12)");
 	has_warning(&r, "first_run", "read/write 1: 2.00 s and then ");
+	has_warning(&r, "first_run", "it was the warm-up and is not in the figures");
 	assert_null(warning(&r, "load"));
 	/* Without a warm-up the first timed run is looked at, against the others. */
 	r.method.warmup = 0;
@@ -251,6 +252,7 @@ static void warnings_have_their_reasons(void **state)
 	r.env.cpu.online = 2;
 	assert_int_equal(compare_tell(&r), 0);
 	assert_null(warning(&r, "noisy_machine"));
+	has_warning(&r, "first_run", "--warmup keeps it out of the figures");
 	has_warning(&r, "load", "this machine was busy when it began (load average 3.50)");
 	has_warning(&r, "outliers", " and 1 more)");
 	run_free(&r);
