@@ -19,6 +19,36 @@ struct table_look show_look(const struct page_options *o)
 	return look;
 }
 
+/* The folder that a path lies in. */
+static void folder_of(struct buf *out, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	if (slash)
+		buf_add(out, path, slash == path ? 1 : (size_t)(slash - path));
+	else
+		buf_addc(out, '.');
+}
+
+int show_check(const char *command, const struct page_options *o)
+{
+	const char *const paths[] = {o->output, o->save, o->svg};
+	int status = 0;
+	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths) && !status; i++) {
+		struct buf folder = {0};
+		if (!paths[i])
+			continue;
+		folder_of(&folder, paths[i]);
+		/* What is there is written to, or replaced by a file beside it. */
+		bool there = access(paths[i], F_OK) == 0;
+		if (access(there ? paths[i] : buf_str(&folder), there ? W_OK : W_OK | X_OK) < 0) {
+			diag_error("%s: cannot write '%s': %s", command, paths[i], strerror(errno));
+			status = EXIT_OWN;
+		}
+		buf_free(&folder);
+	}
+	return status;
+}
+
 static int out_of_memory(const char *command)
 {
 	diag_error("%s: out of memory", command);

@@ -7,6 +7,11 @@
 /* How text looks where it goes: a file has no width and no colour. */
 struct table_look show_look(const struct page_options *o);
 /*
+ * Before anything is measured: can what o->output, o->save and o->svg name be written? 0, or EXIT_OWN after a message. Nothing
+ * is made.
+ */
+int show_check(const char *command, const struct page_options *o);
+/*
  * Prints the page to o->output and draws its pictures: the first to o->svg, further ones beside it ("x-boxes.svg"). 0, or
  * EXIT_OWN after messages, which begin with `command`.
  */

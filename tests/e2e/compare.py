@@ -145,6 +145,14 @@ def test_a_place_that_is_not_there(place):
     assert done.stderr.count("\n") == 1
 
 
+def test_paths_are_tried_before_the_first_run(place):
+    ran = place / "ran"
+    for option in ("-o", "--save", "--svg"):
+        status, out, err = run(place, "--runs=1", option, "/no/such/folder/x", f"touch {ran}")
+        assert status == 125 and "/no/such/folder/x" in err and err.count("\n") == 1 and out == "", (option, status, err)
+        assert not ran.exists(), option
+
+
 def test_a_disk_too_small_is_told_beforehand(place):
     status, _, err = run(place, "--size=900000G")
     assert status == 125 and "free; choose a smaller --size" in err and err.count("\n") == 1, err

@@ -83,6 +83,9 @@ int bench_begin(struct bench_session *s, struct bench_shared *o, const char *kin
 		diag_error("cannot make files in '%s': %s; name another folder with --dir", s->dir, strerror(errno));
 		return EXIT_USAGE;
 	}
+	int status = show_check("bench", &o->show);
+	if (status)
+		return status;
 	env_collect(&s->run.env, s->dir);
 	env_activity_read(&s->before);
 	if (getloadavg(&s->load, 1) != 1)

@@ -236,6 +236,11 @@ int cmd_compare(int argc, char **argv)
 		compare_options_free(&c.opt);
 		return status;
 	}
+	status = show_check("compare", &c.opt.show);
+	if (status) {
+		compare_options_free(&c.opt);
+		return status;
+	}
 	catch_signals();
 	run_init(&c.run, "compare", argc, argv);
 	c.work.stop = &stop_signal;
