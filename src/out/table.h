@@ -24,6 +24,7 @@ enum column_flags {
 	COL_SPARE = 1 << 4,     /* left out next, where it is narrower still */
 	COL_WRAP = 1 << 5,      /* text too wide goes on in further lines, and is not cut */
 	COL_JOINED = 1 << 6,    /* not left out without the column before it */
+	COL_LAST = 1 << 8,      /* left out last (the verdict) */
 };
 
 struct column {

@@ -78,6 +78,7 @@ static void layout_fit(const struct table *t, size_t limit, struct layout *l)
 	layout_measure(t, l);
 	layout_drop(t, limit, COL_OPTIONAL, l);
 	layout_drop(t, limit, COL_SPARE, l);
+	layout_drop(t, limit, COL_LAST, l);
 	while (layout_total(t, l) > limit) {
 		size_t k = widest_text(t, l);
 		if (k == t->n)

@@ -260,10 +260,12 @@ def on_terminal(place, columns, *args, **environment):
 
 
 def test_a_terminal_has_progress_and_fits(place):
-    for columns in (60, 100, 200):
+    for columns in (60, 80, 100, 200):
         status, out = on_terminal(place, columns, "--size=8K", "--runs=2")
         assert status == 0, out
         assert "timed run" in out and "\x1b[K" in out
+        # The verdict stays where less important columns go.
+        assert columns < 80 or "95 % interval" in out, (columns, out)
         # What follows the last progress line is the report.
         report = re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", out.rsplit("\r\x1b[K", 1)[1])
         longest = max(len(line) for line in report.replace("\r", "").split("\n"))
