@@ -145,13 +145,16 @@ static void lesson_knee(const struct run *r, struct buf *out)
 	buf_adds(out, "From a buffer of ");
 	say_size(out, (double)best->buffer_bytes);
 	buf_addf(out, " on, no larger one is seen to gain %.0f %%", 100 * RUN_WORTHWHILE);
+	bool sure = run_none_pays(r, best);
 	if (run_larger_looks_better(r, best))
 		buf_adds(out, " (some do by their medians, but the runs are too few or too noisy to tell)");
+	else if (!sure)
+		buf_adds(out, " (the 95 % intervals do not rule it out)");
 	/* What the buffer itself takes, if it can be seen beside the rest of the program. */
 	if (peak_rss(best) > 0 && peak_rss(largest) > peak_rss(best) * (1 + RUN_WORTHWHILE)) {
 		buf_adds(out, "; ");
 		say_size(out, (double)largest->buffer_bytes);
-		buf_adds(out, " only takes more memory, ");
+		buf_adds(out, sure ? " only takes more memory, " : " takes more memory, ");
 		say_size(out, peak_rss(largest));
 		buf_adds(out, " against ");
 		say_size(out, peak_rss(best));

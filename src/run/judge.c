@@ -174,6 +174,18 @@ bool run_larger_looks_better(const struct run *r, const struct run_subject *s)
 	return better;
 }
 
+bool run_none_pays(const struct run *r, const struct run_subject *s)
+{
+	for (size_t i = 0; i < r->subjects.n; i++) {
+		const struct run_subject *x = &r->subjects.v[i];
+		struct interval ratio;
+		if (run_usable(x) && strcmp(x->base, s->base) == 0 && x->buffer_bytes > s->buffer_bytes &&
+		    (run_ratio(r, s, x, &ratio) < 0 || ratio.high > 1 + RUN_WORTHWHILE))
+			return false;
+	}
+	return true;
+}
+
 /* Does a larger buffer of the same gain that much over `s`, beyond chance? */
 static bool larger_pays(const struct run *r, const struct run_subject *s)
 {

@@ -45,6 +45,8 @@ const char *run_scanned(const struct run *r);
  * by 10 %, beyond chance; NULL where it did not run.
  */
 const struct run_subject *run_knee(const struct run *r, const char *base);
+/* Do the 95 % intervals rule out that a larger buffer of the same gains 10 %? */
+bool run_none_pays(const struct run *r, const struct run_subject *s);
 /* Is there a larger buffer of the same whose median is that much better, beyond chance or not? */
 bool run_larger_looks_better(const struct run *r, const struct run_subject *s);
 

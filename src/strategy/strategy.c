@@ -60,7 +60,8 @@ static const struct strategy strategies[] = {
 	{"mmap+memcpy", "copy-mmap-memcpy", 0, NULL, "memcpy between two mapped files",
 	 "no read and no write: page faults take their place, and both files' pages count as resident memory"},
 	{"sendfile", "copy-sendfile", 0, NULL, "sendfile(2): the kernel moves the bytes",
-	 "the bytes never come to the program, so neither a buffer nor user time is needed"},
+	 "the bytes never come to the program, which needs no buffer for them; its time outside the kernel is its "
+	 "start"},
 	{"splice", "copy-splice", 0, NULL, "splice(2) through a pipe",
 	 "the pipe between the files holds 64 KiB, so each piece takes two calls and the program sees none of the "
 	 "bytes"},

@@ -135,6 +135,29 @@ static void sentences_come_from_the_rows(void **state)
 	run_free(&r);
 }
 
+/* A larger buffer whose gain the intervals leave open is not said to gain nothing. */
+static void what_is_open_is_said(void **state)
+{
+	(void)state;
+	struct run r;
+	struct buf out = {0};
+	start(&r);
+	for (double buffer = 1024; buffer <= 4096; buffer *= 2)
+		add(&r, "read/write", buffer, 10, 0.5, 1e6 * buffer / 1024);
+	assert_int_equal(run_judge(&r), 0);
+	compare_lessons(&r, &out);
+	has(&out, "From a buffer of 1 KiB on, no larger one is seen to gain 10 %; 4 KiB only takes more memory");
+	for (size_t i = 0; i < RUNS; i += 2)
+		r.subjects.v[0].samples[METRIC_TIME].v[i] *= 1.5;
+	assert_int_equal(run_judge(&r), 0);
+	buf_clear(&out);
+	compare_lessons(&r, &out);
+	lacks(&out, "only takes");
+	has(&out, "no larger one is seen to gain 10 % (");
+	buf_free(&out);
+	run_free(&r);
+}
+
 /* What chance may have made is not told as a finding. */
 static void no_difference_is_no_sentence(void **state)
 {
@@ -468,6 +491,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_knee_is_the_least_buffer_that_none_beats),
 		cmocka_unit_test(sentences_come_from_the_rows),
+		cmocka_unit_test(what_is_open_is_said),
 		cmocka_unit_test(no_difference_is_no_sentence),
 		cmocka_unit_test(memory_is_not_said_to_grow_where_it_does_not),
 		cmocka_unit_test(a_row_that_cannot_run_is_no_figure),
