@@ -60,7 +60,7 @@ struct chart_bar_panel {
 	const double *value;
 	const double *low, *high; /* whiskers (quartiles), or NULL */
 };
-/* Horizontal bars, `n` labelled rows, a panel for each measure. */
+/* Horizontal bars from zero, or dots where the axis is logarithmic; `n` labelled rows, a panel for each measure. */
 int chart_bars(const struct chart_frame *f, const char *const *labels, size_t n, const struct chart_bar_panel *panels,
 	       size_t npanels, struct buf *out);
 

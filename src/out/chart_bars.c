@@ -49,10 +49,14 @@ static void draw_bar(const struct axis *a, const struct chart_bar_panel *p, size
 	struct buf tip = {0};
 	axis_format(&text, p->axis.unit, v);
 	buf_addf(&tip, "%s: %s", name, buf_str(&text));
-	svg_rect(out, a->from, y, axis_at(a, v) - a->from, BAR, svg_bar(colour), buf_str(&tip));
+	/* The length of a bar on a logarithmic axis means nothing: there it is a dot. */
+	if (a->log)
+		svg_circle(out, axis_at(a, v), y + BAR / 2, 4, svg_bar(colour), buf_str(&tip));
+	else
+		svg_rect(out, a->from, y, axis_at(a, v) - a->from, BAR, svg_bar(colour), buf_str(&tip));
 	double low = whisker(p->low, i);
 	double high = whisker(p->high, i);
-	double end = axis_at(a, v);
+	double end = axis_at(a, v) + (a->log ? 4 : 0);
 	if (axis_shows(a, low) && axis_shows(a, high)) {
 		double mid = y + BAR / 2;
 		svg_line(out, axis_at(a, low), mid, axis_at(a, high), mid, "w");
@@ -81,7 +85,7 @@ static int panel_axis(struct axis *a, const struct chart_bar_panel *p, const str
 	double width = r->right - r->left - VALUE_ROOM;
 	int rc = axis_init(a, &spec, &range, true, (size_t)fmax(2, width / 70));
 	if (rc == 0 && a->log) {
-		/* A bar needs a length even at the least value: half the least. */
+		/* The least value must not stand on the edge: half the least. */
 		struct axis_range lower = range;
 		lower.least_above_zero = range.least_above_zero / 2;
 		rc = axis_init(a, &spec, &lower, true, (size_t)fmax(2, width / 48));

@@ -155,12 +155,12 @@ double table_cell_number(const struct table *t, size_t row, size_t col)
 /* Is the column part of what is written for people, or of what is written for programs? */
 static bool for_people(const struct column *c)
 {
-	return !(c->flags & COL_DATA_ONLY);
+	return !(c->flags & (COL_DATA_ONLY | COL_ALIGNED));
 }
 
 static bool for_programs(const struct column *c)
 {
-	return !(c->flags & COL_TEXT_ONLY);
+	return !(c->flags & (COL_TEXT_ONLY | COL_ALIGNED));
 }
 
 /* A field of RFC 4180: quoted where it holds a comma, a quote or a line end. */

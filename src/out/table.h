@@ -19,11 +19,12 @@ enum table_format {
 enum column_flags {
 	COL_RIGHT = 1 << 0,     /* numbers */
 	COL_OPTIONAL = 1 << 1,  /* left out first where the terminal is narrow */
-	COL_TEXT_ONLY = 1 << 2, /* not in csv and json (bars) */
+	COL_TEXT_ONLY = 1 << 2, /* not in csv and json */
 	COL_DATA_ONLY = 1 << 3, /* in csv and json alone */
 	COL_SPARE = 1 << 4,     /* left out next, where it is narrower still */
 	COL_WRAP = 1 << 5,      /* text too wide goes on in further lines, and is not cut */
 	COL_JOINED = 1 << 6,    /* not left out without the column before it */
+	COL_ALIGNED = 1 << 7,   /* in aligned text alone (bars) */
 	COL_LAST = 1 << 8,      /* left out last (the verdict) */
 };
 

@@ -79,9 +79,9 @@ static const struct column columns[C_USAGE] = {
 	[C_INTERVAL] = {"interval", "95 % interval", COL_TEXT_ONLY | COL_LAST},
 	[C_RELATIVE_LOW] = {"times_reference_low95", "", COL_DATA_ONLY},
 	[C_RELATIVE_HIGH] = {"times_reference_high95", "", COL_DATA_ONLY},
-	[C_BAR_WALL] = {"bar_wall", "wall (log)", COL_TEXT_ONLY | COL_OPTIONAL},
-	[C_BAR_CALLS] = {"bar_calls", "calls (log)", COL_TEXT_ONLY | COL_OPTIONAL},
-	[C_BAR_RSS] = {"bar_rss", "memory", COL_TEXT_ONLY | COL_OPTIONAL},
+	[C_BAR_WALL] = {"bar_wall", "wall (log)", COL_ALIGNED | COL_OPTIONAL},
+	[C_BAR_CALLS] = {"bar_calls", "calls (log)", COL_ALIGNED | COL_OPTIONAL},
+	[C_BAR_RSS] = {"bar_rss", "memory", COL_ALIGNED | COL_OPTIONAL},
 	[C_RUNS] = {"runs", "", COL_DATA_ONLY},
 	[C_OUTLIERS] = {"wall_outliers", "", COL_DATA_ONLY},
 	[C_COUNTED] = {"counted_bytes", "", COL_DATA_ONLY},
@@ -151,7 +151,7 @@ static const struct bar {
 	bool log;
 } bar_columns[] = {{C_BAR_WALL, bar_wall, true}, {C_BAR_CALLS, bar_calls, true}, {C_BAR_RSS, bar_rss, false}};
 
-/* The longest bar is the greatest value; on the log scale the shortest is the least. */
+/* The longest bar is the greatest value; on the log scale the dots go from the least to the greatest. */
 static void set_bar(struct table *t, const struct run *r, const struct run_subject *s, const struct bar *bar)
 {
 	enum { WIDTH = 10 };
@@ -168,8 +168,9 @@ static void set_bar(struct table *t, const struct run *r, const struct run_subje
 	double part = bar->log ? (high > low ? log(value / low) / log(high / low) : 0) : value / high;
 	int n = 1 + (int)lround(part * (WIDTH - 1));
 	struct buf b = {0};
-	for (int i = 0; i < n; i++)
-		buf_adds(&b, "▪");
+	/* The length of a bar on a logarithmic axis means nothing: there it is a dot. */
+	for (int i = 1; i <= n; i++)
+		buf_adds(&b, bar->log && i < n ? " " : "▪");
 	table_string(t, bar->col, buf_str(&b));
 	buf_free(&b);
 }

@@ -80,6 +80,16 @@ static void bars_and_points(void **state)
 		assert_int_equal(chart_bars(&f, labels, 4, p, 2, &b), 0);
 		assert_sound(&b);
 	}
+	/* Bars begin at zero; on a logarithmic axis there is no zero, and values are dots. */
+	const double near[] = {1, 2};
+	struct chart_bar_panel linear = {"n", {NULL, UNIT_COUNT, SCALE_LINEAR}, near, NULL, NULL};
+	struct chart_bar_panel log = {"n", {NULL, UNIT_COUNT, SCALE_LOG}, near, NULL, NULL};
+	buf_clear(&b);
+	assert_int_equal(chart_bars(&frame, labels, 2, &linear, 1, &b), 0);
+	assert_null(strstr(buf_str(&b), "<circle"));
+	buf_clear(&b);
+	assert_int_equal(chart_bars(&frame, labels, 2, &log, 1, &b), 0);
+	assert_int_equal(strstr(strstr(buf_str(&b), "<circle") + 1, "<circle") != NULL, 1);
 	struct chart_point points[] = {{HOSTILE, 1, 2}, {"b", 2, 1}, {"c", NAN, 1}, {"d", 3, 3}, {"e", 1, 2}};
 	assert_int_equal(chart_scatter(&frame, &seconds, &seconds, points, 5, &b), 0);
 	assert_sound(&b);
