@@ -1,4 +1,5 @@
 /* The pictures of measured times: bars, boxes, histograms, loads. */
+#include "base/size.h"
 #include "out/chart.h"
 #include "present/kinds.h"
 #include "present/labels.h"
@@ -118,9 +119,11 @@ static void compare_subtitle(const struct page *p, struct buf *out)
 {
 	const struct run *r = p->runs[0].run;
 	if (p->n == 1) {
-		if (r->subjects.n && r->subjects.v[0].strategy)
-			buf_addf(out, "copying %.*s, ", (int)strcspn(buf_str(&p->above) + strlen("Copying "), "("),
-				 buf_str(&p->above) + strlen("Copying "));
+		if (r->subjects.n && r->subjects.v[0].strategy) {
+			buf_adds(out, "copying ");
+			size_human(out, (uint64_t)fmax(fmin(r->method.input_bytes, 9e18), 0));
+			buf_adds(out, ", ");
+		}
 		buf_addf(out, "%s cache; ", r->method.cold == TRUTH_YES ? "cold" : "warm");
 	}
 	struct buf machines = {0};
