@@ -136,6 +136,15 @@ struct compare {
 int compare_parse(struct compare_options *o, int argc, char **argv, int *first, int *status);
 void compare_options_free(struct compare_options *o);
 
+/* measure.c */
+/* Makes the work directory, the subjects and the input, and describes the machine. 0, or -errno and `why`. */
+int compare_prepare(struct compare *c, char *const *commands, size_t n, struct buf *why);
+/*
+ * Counts, times, and fills c->run. 0, or -errno and `why`; where calls cannot be counted, `uncounted` says why, and times are
+ * measured all the same. -EINTR: the user ended it before there was anything to show.
+ */
+int compare_measure(struct compare *c, struct buf *uncounted, struct buf *why);
+
 /* compare_plan.c: the subjects. 0, or -EINVAL and `why`. */
 int compare_plan(struct compare *c, char *const *commands, size_t ncommands, struct buf *why);
 /* The list of strategies for --list. */

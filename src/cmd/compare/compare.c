@@ -2,25 +2,20 @@
 #include "compare/compare.h"
 
 #include "base/buf.h"
-#include "base/clock.h"
 #include "base/diag.h"
 #include "base/outfile.h"
 #include "bench/place.h"
 #include "cmd/cmd.h"
 #include "cmd/put.h"
 #include "cmd/show.h"
-#include "measure/env.h"
 #include "run/judge.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define DEFAULT_SIZE (1u << 20)
 
 /* The one flag: which signal asks for the end. Everything that is running is killed, and the work directory removed. */
 static volatile sig_atomic_t stop_signal;
@@ -81,106 +76,6 @@ static int read_cpus(struct compare *c, struct buf *why)
 	return err;
 }
 
-static int prepare(struct compare *c, char *const *commands, size_t n, struct buf *why)
-{
-	int err = read_cpus(c, why);
-	if (!err)
-		err = work_open(&c->work, c->opt.dir, why);
-	if (!err)
-		err = compare_plan(c, commands, n, why);
-	if (!err)
-		err = work_make_input(&c->work, c->opt.input ? c->opt.input : "random",
-				      c->opt.size || (c->opt.input && strcmp(c->opt.input, "zero") != 0 &&
-						      strcmp(c->opt.input, "random") != 0)
-					      ? c->opt.size
-					      : DEFAULT_SIZE,
-				      why);
-	if (err)
-		return err;
-	env_collect(&c->run.env, c->work.dir);
-	return 0;
-}
-
-/* CPU time of ours and of our programs that have ended, in seconds. */
-static double own_cpu_s(void)
-{
-	static const int whose[] = {RUSAGE_SELF, RUSAGE_CHILDREN};
-	double sum = 0;
-	for (size_t i = 0; i < sizeof(whose) / sizeof(*whose); i++) {
-		struct rusage u;
-		getrusage(whose[i], &u);
-		sum += (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
-		       1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
-	}
-	return sum;
-}
-
-/* What the processors did before the timed runs. */
-struct activity {
-	struct env_activity all;
-	double own_s;
-	uint64_t at_ns;
-	bool known;
-};
-
-static void activity_begin(struct activity *a)
-{
-	a->known = env_activity_read(&a->all) == 0;
-	a->own_s = own_cpu_s();
-	a->at_ns = clock_ns();
-}
-
-/* How much of the machine was used by others while we ran: all processors' time less what our programs used. */
-static void activity_end(struct compare *c, const struct activity *a)
-{
-	struct env_activity after;
-	if (!a->known || env_activity_read(&after) < 0)
-		return;
-	double busy = after.busy_s - a->all.busy_s;
-	double steal = after.steal_s - a->all.steal_s;
-	double all = busy + after.idle_s - a->all.idle_s + steal;
-	/* /proc/stat counts in ticks of 10 ms: too coarse for what is over at once. */
-	if (all <= 0 || clock_ns() - a->at_ns < NSEC_PER_SEC / 2)
-		return;
-	c->other_share = fmax(0, (busy - (own_cpu_s() - a->own_s)) / all);
-	c->steal_share = fmax(0, steal / all);
-}
-
-/* Is there something to show of a comparison that was broken off? */
-static bool any_result(const struct compare *c)
-{
-	for (size_t i = 0; i < c->subjects.n; i++)
-		if (c->subjects.v[i]->samples.n || c->subjects.v[i]->counted)
-			return true;
-	return false;
-}
-
-static int run_all(struct compare *c, struct buf *why)
-{
-	int err = 0;
-	if (!c->opt.no_count)
-		err = compare_count(c, why);
-	/* Where no engine may trace, times are still worth having; the warning says what is missing. */
-	if (err == -ENOTSUP || err == -EPERM) {
-		diag_note("compare: calls cannot be counted: %s", buf_str(why));
-		buf_clear(why);
-		err = 0;
-	}
-	struct activity before;
-	activity_begin(&before);
-	if (!err)
-		err = compare_time(c, why);
-	/* What was measured until then is shown all the same. */
-	if (err == -EINTR && any_result(c)) {
-		c->interrupted = true;
-		buf_clear(why);
-		err = 0;
-	}
-	if (!err)
-		activity_end(c, &before);
-	return err ? err : compare_fill(c, why);
-}
-
 static int finish(struct compare *c, int err, const struct buf *why)
 {
 	int status = EXIT_OWN;
@@ -201,9 +96,15 @@ static int finish(struct compare *c, int err, const struct buf *why)
 static int compare_run(struct compare *c, char *const *commands, size_t n)
 {
 	struct buf why = {0};
-	int err = prepare(c, commands, n, &why);
+	struct buf uncounted = {0};
+	int err = read_cpus(c, &why);
 	if (!err)
-		err = run_all(c, &why);
+		err = compare_prepare(c, commands, n, &why);
+	if (!err)
+		err = compare_measure(c, &uncounted, &why);
+	if (uncounted.len)
+		diag_note("compare: calls cannot be counted: %s", buf_str(&uncounted));
+	buf_free(&uncounted);
 	int status = err ? 0 : show_run(&c->run, "compare", &c->opt.show);
 	if (c->interrupted)
 		diag_note("interrupted: the figures are of the runs made until then");
