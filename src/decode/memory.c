@@ -1,0 +1,112 @@
+#include "decode/memory.h"
+
+#include "decode/kinds.h"
+#include "decode/layout.h"
+#include "decode/poll.h"
+
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+/* Kinds whose functions read what the table of kinds does not tell. A structure's size is that of the kernel's. */
+static const struct {
+	uint16_t kind;
+	struct memory_need need;
+} rows[] = {
+	{K_PATH, {MEMORY_STRING, 0}},
+	{K_STR, {MEMORY_STRING, 0}},
+	{K_IN_BYTES, {MEMORY_IN_BYTES, 0}},
+	{K_OUT_BYTES, {MEMORY_OUT_BYTES, 0}},
+	{K_OUT_RANDOM, {MEMORY_OUT_BYTES, 0}},
+	{K_OUT_PATH, {MEMORY_OUT_ALL, 1}},
+	{K_OUT_PATH_N, {MEMORY_OUT_ALL, 1}},
+	{K_OUT_DENTS64, {MEMORY_OUT_ALL, 1}},
+	{K_OUT_EPOLL_EVENTS, {MEMORY_OUT_ALL, sizeof(struct epoll_event)}},
+	{K_EPOLL_EVENT, {MEMORY_EPOLL_EVENT, sizeof(struct epoll_event)}},
+	{K_POLLFDS, {MEMORY_IN_ARRAY, sizeof(struct pollfd)}},
+	{K_OUT_STAT, {MEMORY_OUT, sizeof(struct stat)}},
+	{K_OUT_FD_PAIR, {MEMORY_OUT, 2 * sizeof(int)}},
+	{K_OUT_WSTATUS, {MEMORY_OUT, sizeof(int)}},
+	{K_SIGSET, {MEMORY_IN, sizeof(uint64_t)}},
+	{K_OUT_SIGSET, {MEMORY_OUT, sizeof(uint64_t)}},
+	{K_SIGACTION, {MEMORY_IN, 4 * sizeof(uint64_t)}},
+	{K_OUT_SIGACTION, {MEMORY_OUT, 4 * sizeof(uint64_t)}},
+	{K_TIMESPEC2, {MEMORY_IN, 4 * sizeof(uint64_t)}},
+	{K_TIMEVAL2, {MEMORY_IN, 4 * sizeof(uint64_t)}},
+	{K_TIME_STAMP, {MEMORY_IN, 2 * sizeof(uint64_t)}},
+	{K_STATX_TIME, {MEMORY_IN, 2 * sizeof(uint64_t)}},
+	{K_SOCKADDR, {MEMORY_IN_SIZED, sizeof(struct sockaddr_storage)}},
+	{K_REMAINING, {MEMORY_ON_ERROR, 0}},
+	{K_CLOCK_REMAINING, {MEMORY_ON_ERROR, 0}},
+	{K_FUTEX_TIMEOUT, {MEMORY_FUTEX_TIME, 2 * sizeof(uint64_t)}},
+	{K_FCNTL_ARG, {MEMORY_FCNTL, 0}},
+	{K_SOCKLEN, {MEMORY_IF_ANY, 0}},
+	{K_OUT_SOCKADDR, {MEMORY_IF_ANY, 0}},
+};
+
+/* Functions that look at the value alone. */
+static show_fn *const plain[] = {
+	show_int,      show_uint,
+	show_long,     show_ulong,
+	show_hex,      show_octal,
+	show_pointer,  show_flags,
+	show_choice,   show_flags32,
+	show_choice32, show_fd,
+	show_dirfd,    show_pid,
+	show_uid,      show_dev,
+	show_hex16,    show_low_bit,
+	show_short,    show_choice16,
+	show_errno,    show_negative_errno,
+};
+
+/* Kinds of numbers that have a function of their own. */
+static const uint16_t numbers[] = {
+	K_OPEN_FLAGS,   K_OPEN_MODE,    K_FILE_MODE,    K_MODE_TYPE,   K_MAP_FLAGS, K_CLOCK,       K_SIGNAL,
+	K_FUTEX_OP,     K_FUTEX_VAL,    K_FUTEX_UADDR2, K_FUTEX_VAL3,  K_WHENCE,    K_MKNOD_DEV,   K_RSEQ,
+	K_SOCK_PROTO,   K_WAITID_ID,    K_WAITID_TYPE,  K_MREMAP_ADDR, K_OUT_PTR,   K_OFF_HIGH,    K_OFF_UPPER,
+	K_SHMGET_FLAGS, K_SEMGET_FLAGS, K_IPC_KEY,      K_QUOTA_ID,    K_IOPRIO,    K_PERSONALITY, K_MEMBARRIER_CPU,
+};
+
+static bool is_plain(const struct kind *k)
+{
+	for (size_t i = 0; i < sizeof(plain) / sizeof(*plain); i++)
+		if (k->show == plain[i])
+			return true;
+	return false;
+}
+
+/* Do the members of a structure lie within it? Strings and arrays that it points at do not. */
+static bool is_flat(const struct layout *l)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		const struct member *m = &l->members[i];
+		struct memory_need need = decode_memory_need(m->kind);
+		if (m->size ? need.rule != MEMORY_NONE : need.rule != MEMORY_IN || m->offset + need.size > l->size)
+			return false;
+	}
+	return true;
+}
+
+struct memory_need decode_memory_need(enum syscall_kind kind)
+{
+	const struct kind *k = &decode_kinds[kind];
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		if (rows[i].kind == kind)
+			return rows[i].need;
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+		if (numbers[i] == kind)
+			return (struct memory_need){MEMORY_NONE, 0};
+	if (is_plain(k))
+		return (struct memory_need){MEMORY_NONE, 0};
+	enum memory_rule rule = k->when == WHEN_LEFT ? MEMORY_OUT : MEMORY_IN;
+	if (k->choose)
+		return (struct memory_need){MEMORY_UNKNOWN, 0};
+	if (k->show == show_struct && is_flat(k->about))
+		return (struct memory_need){rule, (uint16_t)((const struct layout *)k->about)->size};
+	if (k->show == show_pointee) {
+		const struct pointee *p = k->about;
+		return (struct memory_need){rule, (uint16_t)(p->size ? p->size : sizeof(uint64_t))};
+	}
+	return (struct memory_need){MEMORY_UNKNOWN, 0};
+}

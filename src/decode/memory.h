@@ -1,0 +1,35 @@
+/* What of a program's memory showing an argument reads: so that a recorder can keep it, and decoders need not change. */
+#ifndef SCTRACE_DECODE_MEMORY_H
+#define SCTRACE_DECODE_MEMORY_H
+
+#include "syscall/kinds.h"
+
+#include <stdint.h>
+
+enum memory_rule {
+	MEMORY_UNKNOWN,    /* nobody has said it: such an argument is decoded from live memory alone */
+	MEMORY_NONE,       /* nothing */
+	MEMORY_STRING,     /* a string up to its NUL */
+	MEMORY_IN,         /* `size` bytes, which the kernel reads and does not change */
+	MEMORY_IN_SIZED,   /* as many bytes as the next argument says, at most `size` */
+	MEMORY_IN_BYTES,   /* the beginning, as long as strings are shown, of as many bytes as the next argument says */
+	MEMORY_IN_ARRAY,   /* as many elements of `size` bytes as the next argument says */
+	MEMORY_OUT,        /* `size` bytes, which the kernel writes where the call succeeds */
+	MEMORY_OUT_BYTES,  /* the beginning, as long as strings are shown, of as many bytes as the result says */
+	MEMORY_OUT_ALL,    /* as many elements of `size` bytes as the result says */
+	MEMORY_ON_ERROR,   /* something, where the call fails */
+	MEMORY_IF_ANY,     /* more than can be said here, where the argument is not NULL */
+	MEMORY_FCNTL,      /* a structure or nothing, by the command of fcntl(2) in the argument before */
+	MEMORY_FUTEX_TIME, /* a struct timespec, by the operation of futex(2) */
+	MEMORY_EPOLL_EVENT, /* a struct epoll_event, by the operation of epoll_ctl(2) */
+};
+
+struct memory_need {
+	enum memory_rule rule;
+	uint16_t size;
+};
+
+/* The need of an argument of this kind, in a program of the native architecture. */
+struct memory_need decode_memory_need(enum syscall_kind kind);
+
+#endif
