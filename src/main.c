@@ -23,6 +23,7 @@
  *   engine/patch/           the patch engine (fast): its start, its end, its footer
  *   engine/patch/life/      clone, exec, attach, detach
  *   engine/patch/threads/   what to do with a thread that has stopped at a call or with a signal
+ *   engine/patch/record/    whole calls: what the program's threads have written into their rings, as events
  *   engine/patch/image/     an address space: its counters, its call sites, and the agent in it
  *   engine/patch/remote/    the program's memory and mappings, and code that runs in it
  *   engine/patch/arm/       making calls from outside the agent stop

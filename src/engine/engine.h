@@ -25,6 +25,7 @@ enum engine_caps {
 	CAP_CGROUP = 1 << 7,     /* a whole control group */
 	CAP_SYSTEM = 1 << 8,     /* every process */
 	CAP_ERRNOS = 1 << 9,     /* errors counted by number (--errors) */
+	CAP_STOPS = 1 << 10,     /* events of a call come while its thread stands still at that call (-k) */
 };
 
 /* A set of call numbers of the native architecture, bit by bit; calls beyond it are always in. */
@@ -49,8 +50,10 @@ struct engine_config {
 	const char *cgroup; /* CAP_CGROUP: its path */
 	bool follow;        /* -f: children too */
 	bool kill_on_exit;
-	bool find_main; /* tell the calls before main apart */
-	bool times;     /* events' cost_ns is wanted: it is measured at start, which takes some milliseconds */
+	bool find_main;      /* tell the calls before main apart */
+	unsigned string_max; /* bytes of a buffer that the decoders of events look at (-s) */
+	bool names; /* what descriptors and processes are called is looked up at each event (-y, -P, --by=path) */
+	bool times; /* events' cost_ns is wanted: it is measured at start, which takes some milliseconds */
 	const struct call_set *only; /* events for these alone (the kernel need not stop for others), or NULL for all */
 	/* Asked at every entry where CAP_INJECT is wanted; true fills `t`. May be NULL. */
 	bool (*inject)(void *ctx, const struct event *enter, struct engine_tamper *t);

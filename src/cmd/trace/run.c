@@ -8,6 +8,7 @@
 #include "tracee/spawn.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -169,6 +170,13 @@ static int finish(struct trace *t)
 	return t->program ? die_like(result.status) : 0;
 }
 
+/* Is more of some buffers shown than -s says? */
+static bool dumps_data(const struct trace_opts *o)
+{
+	const struct look_fds *r = &o->look.read, *w = &o->look.write;
+	return r->all || r->fds.n || r->negated || w->all || w->fds.n || w->negated;
+}
+
 static void make_config(struct trace *t, struct engine_config *c)
 {
 	struct trace_opts *o = &t->o;
@@ -183,6 +191,9 @@ static void make_config(struct trace *t, struct engine_config *c)
 	c->follow = o->follow > 0;
 	c->kill_on_exit = o->kill_on_exit;
 	c->times = t->by_events || t->o.durations || t->o.select.slower_ns || t->o.format != TRACE_TEXT;
+	c->string_max = dumps_data(o) ? UINT_MAX : (unsigned)o->string_max;
+	c->names = o->fd_names || o->pid_names || o->select.paths.n ||
+		   (o->by && (strcmp(o->by, "fd") == 0 || strcmp(o->by, "path") == 0));
 	c->find_main = t->program && o->count && !t->by_events;
 	if (o->injects.rules.n) {
 		c->inject = trace_inject_ask;
@@ -252,6 +263,7 @@ static unsigned wants(const struct trace *t)
 		{o->follow, CAP_FOLLOW},
 		{o->pids.n, CAP_ATTACH},
 		{o->injects.rules.n || o->break_execve, CAP_INJECT},
+		{o->stacks || o->folded, CAP_STOPS},
 		{o->cgroup, CAP_CGROUP},
 		{o->all, CAP_SYSTEM},
 		{o->errors, CAP_ERRNOS},
@@ -275,12 +287,21 @@ static void note_choice(struct trace *t, unsigned want)
 	buf_free(&lacks);
 }
 
+/*
+ * Where lines of the trace appear on a terminal, the program's own output most likely does too, and each line is to stand where it
+ * belongs: so every call stops. NULL: the best engine.
+ */
+static const char *usual_engine(const struct trace *t)
+{
+	return t->shows && isatty(t->out.common.fd) ? "ptrace" : NULL;
+}
+
 /* Sets t->ops, and c->want to what it shall do; 0, or an exit status after a message. */
 static int choose_engine(struct trace *t, struct engine_config *c)
 {
 	struct buf note = {0};
 	c->want = wants(t);
-	t->ops = engine_choose(t->o.engine, c->want, &note);
+	t->ops = engine_choose(t->o.engine ? t->o.engine : usual_engine(t), c->want, &note);
 	if (!t->ops)
 		diag_error("%s", buf_str(&note));
 	else if (note.len)

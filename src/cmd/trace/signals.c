@@ -10,6 +10,7 @@
 #define BIT(sig)    (1 << (sig))
 #define ENDING      (BIT(SIGTERM) | BIT(SIGHUP))
 #define FROM_KEYS   (BIT(SIGINT) | BIT(SIGQUIT))
+#define RECORDS_US  10000              /* how long what the program has recorded may wait */
 #define TICK_US     500000             /* flushing, and the way out of a signal that came just before the wait */
 #define PATIENCE_NS (2 * NSEC_PER_SEC) /* between the signal that ended us and SIGKILL for the program */
 
@@ -73,7 +74,7 @@ static int take_caught(void)
 
 void trace_signals_tick(const struct trace *t, long first_us)
 {
-	long us = TICK_US;
+	long us = t->shows && t->ops == engine_find("patch") ? RECORDS_US : TICK_US;
 	if (t->o.interval_ns && t->o.interval_ns / 2000 < (uint64_t)us)
 		us = (long)(t->o.interval_ns / 2000);
 	struct itimerval v = {{0, us}, {0, first_us && first_us < us ? first_us : us}};

@@ -6,6 +6,7 @@
  *   arm/      making calls from outside the agent stop; the watchdog
  *   remote/   the program's memory and mappings, and code that runs in it
  *   image/    an address space: its counters, its call sites, and the agent in it
+ *   record/   whole calls: what the program's threads have written into their rings, as events
  *   threads/  what to do with a thread that has stopped at a call or with a signal
  *   life/     clone, exec, attach, detach
  *
@@ -24,6 +25,7 @@
 #include "engine/patch/life/children.h"
 #include "engine/patch/life/detach.h"
 #include "engine/patch/life/exec.h"
+#include "engine/patch/record/record.h"
 #include "engine/patch/remote/remote.h"
 #include "engine/patch/threads/dispatch.h"
 #include "engine/patch/threads/sigkill_guard.h"
@@ -104,6 +106,24 @@ static int resume_request(struct tracer *t, const struct task *task)
 	return (pt && pt->slow) || !img || img->state != IMAGE_READY ? PTRACE_SYSCALL : PTRACE_CONT;
 }
 
+/* A stop is about to be dealt with: what was recorded before comes first. */
+static void on_look(struct tracer *t)
+{
+	if (patch_of(t)->record)
+		record_look(patch_of(t));
+}
+
+/* Events tell where the program's code is, not ours. Counts need not. */
+static uint64_t native_ip(struct tracer *t, const struct task *task, uint64_t ip)
+{
+	return patch_of(t)->record ? record_native_ip(task, ip) : ip;
+}
+
+static bool on_next_recorded(struct tracer *t, struct event *ev)
+{
+	return patch_of(t)->record && record_next(patch_of(t), ev);
+}
+
 static const struct tracer_ops patch_ops = {
 	.waited = sigkill_guard_waited,
 	.signal = signals_stop,
@@ -117,6 +137,9 @@ static const struct tracer_ops patch_ops = {
 	.gave_up = region_switch_off,
 	.resume_request = resume_request,
 	.syscall_stop = on_syscall_stop,
+	.look = on_look,
+	.native_ip = native_ip,
+	.next_recorded = on_next_recorded,
 	.calls_so_far = region_calls,
 };
 
@@ -136,7 +159,12 @@ static int patch_probe(unsigned want, struct buf *why)
 		buf_adds(why, "the processor's time stamp counter is not invariant");
 		return -ENOTSUP;
 	}
-	return arm_choose(want, &how, why);
+	if (want & CAP_EVENTS && want & CAP_ATTACH) {
+		buf_adds(why, "it does not record the calls of processes that it is attached to");
+		return -ENOTSUP;
+	}
+	int r = want & CAP_EVENTS ? record_probe(why) : 0;
+	return r < 0 ? r : arm_choose(want, &how, why);
 }
 
 static unsigned ways_allowed(void)
@@ -168,6 +196,7 @@ static void patch_free(struct patch *p)
 		sigkill_guard_rescue(p);
 	tracer_detach_all(&p->t);
 	remote_release();
+	record_close(p);
 	region_free_all(p);
 	plan_free_all(p);
 	vec_free(&p->calls);
@@ -247,7 +276,9 @@ static int patch_start(struct engine **out, const struct engine_config *config, 
 	r = set_arming(p, &c);
 	if (r == 0)
 		calibrate(p, config->spawn.pin_tracer);
-	p->t.calls_unseen = true;
+	if (r == 0 && config->want & CAP_EVENTS)
+		r = record_open(p, config);
+	p->t.calls_unseen = !p->record;
 	p->t.exit_kill = config->spawn.argv != NULL;
 	if (r == 0 && config->nattach)
 		r = watchdog_start(p);
@@ -293,8 +324,8 @@ static void patch_stop(struct engine *e)
 
 const struct engine_ops engine_patch = {
 	.name = "patch",
-	.purpose = "counts and times calls inside the program: fast, needs no privilege; x86-64",
-	.caps = CAP_COUNTS | CAP_BY_PROCESS | CAP_FOLLOW | CAP_ATTACH,
+	.purpose = "counts, times and records calls inside the program: fast, needs no privilege; x86-64",
+	.caps = CAP_EVENTS | CAP_COUNTS | CAP_BY_PROCESS | CAP_FOLLOW | CAP_ATTACH,
 	.probe = patch_probe,
 	.start = patch_start,
 	.next = tracer_next,

@@ -44,8 +44,11 @@
 #include <errno.h>
 #include <sys/user.h>
 
+struct agent_thread;
 struct gap_use;
 struct mapping;
+struct record;
+struct record_thread;
 struct module;
 struct region;
 struct stub_page;
@@ -123,6 +126,8 @@ struct image {
 	struct image_counters counters;
 	struct image_sigsys sigsys;
 	struct image_sites sites;
+	struct agent_thread
+		*threads; /* a copy of the program's table of threads that record (record/ring.h), or NULL */
 	VEC(struct mapping) mappings; /* executable memory, as last read; empty: to be read again */
 };
 
@@ -140,7 +145,8 @@ struct patch_task {
 	uint64_t step_hidden;  /* a single step that ends here is not reported to the program, or 0 */
 	bool redone;           /* it was sent back to before the call that it has stopped at (sigkill_guard_waited) */
 	bool strict;           /* seccomp_mask.c: in seccomp's strict mode, as far as the program knows */
-	bool pretend;          /* seccomp_mask.c: the current call's result will be set to 0 */
+	struct record_thread *recorded; /* its ring, or NULL */
+	bool pretend;                   /* seccomp_mask.c: the current call's result will be set to 0 */
 };
 
 /* Where a thread was when its process was attached to. */
@@ -154,6 +160,9 @@ enum arming {
 	ARM_SUD, /* Syscall User Dispatch: a SIGSYS before the call; the tracer sets and clears it thread by thread */
 	ARM_FILTER, /* a seccomp filter: a stop at the call's entry; it cannot be removed, and descendants inherit it */
 };
+
+/* How the agent treats a call: makes it, makes it and writes a record, or hands it over. */
+enum record_way { RECORD_PASSES, RECORD_WRITES, RECORD_STOPS };
 
 /* Ways to put a site on the fast path that SCTRACE_PATCH allows. */
 enum { WAY_SHORT = 1, WAY_LONG = 2, WAY_REDIRECT = 4 };
@@ -179,6 +188,11 @@ struct patch {
 	bool no_pool; /* programs cannot open memory of ours */
 	VEC(int16_t)
 	calls; /* call numbers that the agent was asked for so far; the next image has them from the start */
+
+	struct record *record; /* whole calls are recorded, or NULL */
+	const unsigned char
+		*recorder; /* what each image has at RECORDER_CODE, RECORDER_ROOM + RECIPES_ROOM bytes; or NULL */
+	uint8_t record_way[AGENT_CALLS]; /* enum record_way */
 
 	/* Sites. */
 	VEC(struct module *) modules; /* files, and the plans of their sites */

@@ -14,7 +14,7 @@ static int patch_probe(unsigned want, struct buf *why)
 
 const struct engine_ops engine_patch = {
 	.name = "patch",
-	.purpose = "counts and times calls inside the program: fast, needs no privilege; x86-64",
+	.purpose = "counts, times and records calls inside the program: fast, needs no privilege; x86-64",
 	.caps = CAP_COUNTS | CAP_BY_PROCESS | CAP_FOLLOW,
 	.probe = patch_probe,
 };

@@ -108,7 +108,7 @@ const struct engine_ops engine_ptrace = {
 	.name = "ptrace",
 	.purpose = "stops the program at each call: sees everything, needs no privilege, slows calls down",
 	.caps = CAP_EVENTS | CAP_COUNTS | CAP_BY_PROCESS | CAP_BY_THREAD | CAP_ATTACH | CAP_FOLLOW | CAP_INJECT |
-		CAP_ERRNOS,
+		CAP_ERRNOS | CAP_STOPS,
 	.probe = ptrace_probe,
 	.start = ptrace_start,
 	.next = tracer_next,

@@ -10,6 +10,7 @@
  * which updates were made.
  */
 #include "engine/patch/code/agent.h"
+#include "engine/patch/code/ring.h"
 
 /* clone(2)'s flags (linux/sched.h): a child that its parent waits for in the same memory, and what is not for the agent. */
 #define CLONE_VM       0x100
@@ -203,6 +204,8 @@ agent_p3:
 	add	DATA_BASE, %rcx
 	test	$SLOT_F_CHECK, %cl
 	jnz	agent_check
+	test	$SLOT_F_RECORD, %cl
+	jnz	agent_record
 	cmpb	$0, DATA_SINGLE_THREAD
 	je	go_shared
 	path	single
@@ -267,7 +270,9 @@ agent_ranges:				/* mmap, mprotect, munmap, mremap, madvise: not of the memory u
 	jmp	7f
 14:	mov	(%rsp), %rdx
 	jmp	agent_refuse
-7:	cmpb	$0, DATA_SINGLE_THREAD
+7:	test	$SLOT_F_RECORD, %cl
+	jnz	agent_record
+	cmpb	$0, DATA_SINGLE_THREAD
 	je	go_shared
 	jmp	go_single
 1:	mov	%edi, %r11d
@@ -338,6 +343,7 @@ agent_taken:
 	test	%r11, %r11
 	jnz	agent_refuse
 	path	vfork, lock, 1
+#include "engine/patch/code/record.S.inc"
 agent_pre_end:
 
 /*
@@ -415,11 +421,15 @@ agent_remote:				/* calls that the tracer has the program make */
 agent_allowed_end:
 trap:	syscall				/* outside the range that is let through: always caught */
 	ud2
+agent_ask:				/* likewise: sctrace completes the record (record.c) */
+	syscall
+	jmp	agent_ask_behind
+agent_ask_end:
 agent_end:
 
 /*
  * Run once in a new image, from wherever the tracer puts it, to make room for the agent. In: rbx = where the stubs are to
- * go; rbp = 1: the counters are the file whose name the tracer put at setup_path, 0: memory of the program's own making.
+ * go; rbp = SETUP_POOLED: the counters are the file whose name the tracer put at setup_path, else: memory of the program's own making; SETUP_RECORDS: room for records, too.
  * Out, at the first int3: r12 = descriptor of that, r13 = the agent's code, r14 = its data, r15 = the slots, rbx = the
  * stubs; each an address, or -errno. A file is closed by then; memory is for the tracer to take, and closed after the second.
  * In a process that was attached to there are no-ops in the place of both, and the way back behind them: the tracer stops it at
@@ -442,7 +452,7 @@ setup_begin:
 	lea	setup_path(%rip), %rdi
 	mov	$0x80002, %esi		/* O_RDWR | O_CLOEXEC */
 	mov	$2, %eax		/* open */
-	test	%ebp, %ebp
+	test	$SETUP_POOLED, %ebp
 	jnz	2f
 	lea	name(%rip), %rdi
 	mov	$3, %esi		/* MFD_CLOEXEC | MFD_ALLOW_SEALING */
@@ -455,11 +465,26 @@ setup_begin:
 	mov	%rax, %r13
 	map	$AGENT_DATA, $AGENT_PAGE, 3, MAP_ANON_AT, $-1
 	mov	%rax, %r14
-	map	$AGENT_STATS, $(AGENT_CALLS * SLOT_SIZE + AGENT_PAGE), 3, MAP_SHARED_AT, %r12
+	mov	$(AGENT_CALLS * SLOT_SIZE + AGENT_PAGE), %ecx
+	test	$SETUP_RECORDS, %ebp
+	jz	4f
+	mov	$(AGENT_CALLS * SLOT_SIZE + AGENT_PAGE + RINGS * RING_SIZE), %ecx
+4:	map	$AGENT_STATS, %rcx, 3, MAP_SHARED_AT, %r12
 	mov	%rax, %r15
-	map	%rbx, $STUB_AREA, 5, MAP_ANON_AT, $-1
+	test	$SETUP_RECORDS, %ebp
+	jz	5f
+	map	$RECORDER_CODE, $(RECORDER_ROOM + RECIPES_ROOM), 5, MAP_ANON_AT, $-1
+	cmp	$RECORDER_CODE, %rax
+	cmovne	%rax, %r13
+	map	$THREADS_AT, $THREADS_ROOM, 3, MAP_ANON_AT, $-1
+	cmp	$THREADS_AT, %rax
+	cmovne	%rax, %r13
+	map	$SCRATCHES_AT, $(RINGS * SCRATCH_SIZE), 3, MAP_ANON_AT, $-1
+	cmp	$SCRATCHES_AT, %rax
+	cmovne	%rax, %r13
+5:	map	%rbx, $STUB_AREA, 5, MAP_ANON_AT, $-1
 	mov	%rax, %rbx
-	test	%ebp, %ebp
+	test	$SETUP_POOLED, %ebp
 	jnz	3f
 setup_trap1:
 	int3

@@ -29,11 +29,12 @@
 #define SLOT_SIZE    (SLOT_HIST + 4 * SLOT_BUCKETS)
 
 /* A map entry's low bits tell about the call; the rest is its slot's offset plus SLOT_ALIGN. 0 sends it to the tracer. */
-#define SLOT_ALIGN   64
-#define SLOT_F_BYTES 1 /* the result is a byte count */
-#define SLOT_F_FORKS 2 /* comes back twice; the child's return is not counted */
-#define SLOT_F_CHECK 4 /* arguments decide whether the agent may make the call */
-#define SLOT_F_EXEC  8 /* does not come back: when it began is left in the image's exec word */
+#define SLOT_ALIGN    64
+#define SLOT_F_BYTES  1  /* the result is a byte count */
+#define SLOT_F_FORKS  2  /* comes back twice; the child's return is not counted */
+#define SLOT_F_CHECK  4  /* arguments decide whether the agent may make the call */
+#define SLOT_F_EXEC   8  /* does not come back: when it began is left in the image's exec word */
+#define SLOT_F_RECORD 16 /* a record of the call is written (record/ring.h) */
 
 /* struct agent_back, as agent.S uses it; held to it likewise. */
 #define BACK_MASK  0
@@ -42,9 +43,11 @@
 #define BACK_REGS  24
 #define BACK_SIZE  (BACK_REGS + 15 * 8)
 
-#define AGENT_EXECS  510
-#define AGENT_RANGES 64 /* of code */
-#define SETUP_PATH   40 /* bytes at setup_path, for a name that ends in 0 */
+#define AGENT_EXECS   510
+#define AGENT_RANGES  64 /* of code */
+#define SETUP_POOLED  1  /* what code that is run once is told in rbp */
+#define SETUP_RECORDS 2
+#define SETUP_PATH    40 /* bytes at setup_path, for a name that ends in 0 */
 
 #ifndef __ASSEMBLER__
 #include <stddef.h>

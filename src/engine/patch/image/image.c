@@ -1,5 +1,7 @@
 #include "engine/patch/image/image.h"
 
+#include "engine/patch/code/ring.h"
+
 #include "engine/patch/image/region.h"
 #include "engine/patch/image/site.h"
 #include "engine/patch/remote/maps.h"
@@ -22,6 +24,15 @@ struct image *image_new(struct patch *p)
 /* A limit on the sites of all images, because a program can have many sites and many children: this many take 600 MB. */
 #define SITES_IN_ALL 2000000
 
+/* NULL if memory ran out: then the child's calls stop. */
+static struct agent_thread *copy_threads(const struct agent_thread *from)
+{
+	struct agent_thread *to = malloc(THREAD_ROWS_IN_ALL * sizeof(*to));
+	if (to)
+		memcpy(to, from, THREAD_ROWS_IN_ALL * sizeof(*to));
+	return to;
+}
+
 struct image *image_copy(struct patch *p, const struct image *from, uint32_t copied_serial)
 {
 	struct image *img = image_new(p);
@@ -37,6 +48,8 @@ struct image *image_copy(struct patch *p, const struct image *from, uint32_t cop
 	img->counters.sharers = 0;
 	if (img->counters.region)
 		img->counters.region->refs++;
+	if (from->threads)
+		img->threads = copy_threads(from->threads);
 	img->sites.serial = from->sites.serial;
 	img->sites.copied_serial = copied_serial;
 	if (p->nsites + from->sites.by_ip.n <= SITES_IN_ALL)
@@ -53,6 +66,7 @@ static void image_put(struct patch *p, struct image *img)
 		return;
 	site_free_all(p, img);
 	vec_free(&img->mappings);
+	free(img->threads);
 	if (img->counters.exec_word)
 		region_give_exec(img->counters.region, img->counters.exec_word);
 	region_put(p, img->counters.region);
@@ -102,7 +116,7 @@ void image_map_known_calls(const struct patch *p, struct image *img, struct regi
 {
 	for (size_t i = 0; i < p->calls.n; i++)
 		if (!is_watched(img, p->calls.v[i]))
-			img->counters.map[p->calls.v[i]] = region_entry(r, p->calls.v[i]);
+			img->counters.map[p->calls.v[i]] = region_entry(p, r, p->calls.v[i]);
 }
 
 static void note_call(struct patch *p, int64_t nr)
@@ -121,7 +135,8 @@ static uint64_t map_address(int64_t nr)
 bool image_map_call(struct patch *p, struct task *task, int64_t nr, bool refused)
 {
 	struct image *img = image_of(task);
-	if (img->state != IMAGE_READY || img->counters.off || is_special(nr) || is_watched(img, nr))
+	if (img->state != IMAGE_READY || img->counters.off || is_special(nr) || is_watched(img, nr) ||
+	    p->record_way[nr] == RECORD_STOPS)
 		return false;
 	uint32_t entry = img->counters.map[nr];
 	uint32_t there = 0;
@@ -131,7 +146,7 @@ bool image_map_call(struct patch *p, struct task *task, int64_t nr, bool refused
 			return !refused;
 		region_empty(p, img->counters.region, nr);
 	} else
-		entry = region_entry(img->counters.region, nr);
+		entry = region_entry(p, img->counters.region, nr);
 	if (!entry || remote_write(task->tid, map_address(nr), &entry, sizeof(entry)) < 0)
 		return false;
 	img->counters.map[nr] = entry;

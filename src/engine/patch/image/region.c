@@ -23,6 +23,7 @@ struct region *region_new(struct patch *p, const struct task *task)
 		return NULL;
 	}
 	r->refs = 1;
+	r->size = AGENT_STATS_SIZE + (p->recorder ? (size_t)RINGS * RING_SIZE : 0);
 	r->group_id = -1;
 	r->discard = !task->proc->counted;
 	if (p->t.config.want & CAP_BY_PROCESS)
@@ -169,7 +170,7 @@ void region_switch_off(struct tracer *t)
 static void region_free(struct region *r)
 {
 	if (r->slots)
-		munmap(r->slots, AGENT_STATS_SIZE);
+		munmap(r->slots, r->size);
 	if (r->pooled)
 		close(r->fd);
 	for (unsigned i = 0; i < AGENT_CALLS; i++)
@@ -239,7 +240,7 @@ static uint8_t slot_flags(int64_t nr)
 	return flags;
 }
 
-uint32_t region_entry(struct region *r, int64_t nr)
+uint32_t region_entry(const struct patch *p, struct region *r, int64_t nr)
 {
 	unsigned i = 0;
 	while (i < r->used && r->call_of[i] != nr)
@@ -248,7 +249,7 @@ uint32_t region_entry(struct region *r, int64_t nr)
 		return 0;
 	if (i == r->used)
 		r->call_of[r->used++] = (int16_t)nr;
-	return i * SLOT_SIZE + SLOT_ALIGN + slot_flags(nr);
+	return i * SLOT_SIZE + SLOT_ALIGN + slot_flags(nr) + (p->record_way[nr] == RECORD_WRITES ? SLOT_F_RECORD : 0);
 }
 
 /* --- the memory --- */
@@ -285,10 +286,9 @@ static int open_memory(pid_t tid, int their_fd)
 /* Sizes, seals and maps a memfd. If the program could shrink it later, reading it would raise SIGBUS in sctrace. */
 static int map_memory(struct region *r, int fd)
 {
-	if (ftruncate(fd, (off_t)AGENT_STATS_SIZE) < 0 ||
-	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
+	if (ftruncate(fd, (off_t)r->size) < 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
 		return -errno;
-	void *at = mmap(NULL, AGENT_STATS_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	void *at = mmap(NULL, r->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (at == MAP_FAILED)
 		return -errno;
 	r->slots = at;

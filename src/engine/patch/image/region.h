@@ -2,11 +2,13 @@
 #ifndef SCTRACE_ENGINE_PATCH_IMAGE_REGION_H
 #define SCTRACE_ENGINE_PATCH_IMAGE_REGION_H
 
+#include "engine/patch/code/ring.h"
 #include "engine/patch/state.h"
 
 struct region {
 	int refs;                             /* images that use it */
 	unsigned char *slots;                 /* AGENT_STATS_SIZE bytes. The program can write here: never trust it */
+	size_t size;                          /* bytes of the memory: AGENT_STATS_SIZE, and the rings behind it */
 	int fd;                               /* the memory, while it is being set up, and as long as it is pooled */
 	struct agent_slot *seen[AGENT_CALLS]; /* what was collected of each slot while it was in use, or NULL */
 	uint16_t used;                        /* slots given out */
@@ -17,6 +19,7 @@ struct region {
 	bool pooled;  /* memory that sctrace made, which images use one after the other */
 	bool crowded; /* the last one of the pool, which several images use at the same time */
 	uint64_t exec_taken[(AGENT_EXECS + 63) / 64]; /* exec words in use */
+	uint64_t rings_taken[RINGS / 64];             /* rings in use (code/ring.h) */
 };
 
 /* Counters without memory, for the process of `task`; NULL if memory ran out. The caller owns one reference. */
@@ -31,7 +34,7 @@ int region_adopt(struct region *r, pid_t tid, int their_fd);
 void region_put(struct patch *p, struct region *r);
 
 /* The map entry of call `nr` (agent.h), whose slot is made at first use; 0 if all slots are taken. */
-uint32_t region_entry(struct region *r, int64_t nr);
+uint32_t region_entry(const struct patch *p, struct region *r, int64_t nr);
 /* Slot number `i`. */
 struct agent_slot *region_slot(const struct region *r, unsigned i);
 /* Takes an exec word and sets it to 0; NULL if all are taken. */

@@ -1,6 +1,7 @@
 #include "engine/patch/image/setup.h"
 
 #include "engine/patch/arm/watchdog.h"
+#include "engine/patch/code/ring.h"
 #include "engine/patch/image/image.h"
 #include "engine/patch/image/region.h"
 #include "engine/patch/image/site.h"
@@ -10,6 +11,7 @@
 #include "tracee/proc.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <unistd.h>
@@ -37,6 +39,13 @@ static int write_agent(pid_t tid, const struct image *img, const struct region *
 	memcpy(both, agent_begin, (size_t)(agent_end - agent_begin));
 	memcpy(both + AGENT_PAGE, &data, sizeof(data));
 	return remote_write(tid, AGENT_CODE, both, sizeof(both));
+}
+
+/* The recorder and the recipes; the table of threads is empty. */
+static int write_recorder(pid_t tid, struct image *img, const unsigned char *recorder)
+{
+	img->threads = calloc(THREAD_ROWS_IN_ALL, sizeof(*img->threads));
+	return img->threads ? remote_write(tid, RECORDER_CODE, recorder, RECORDER_ROOM + RECIPES_ROOM) : -ENOMEM;
 }
 
 #define SETUP_MAX 1024 /* bytes of the code in struct setup */
@@ -133,7 +142,7 @@ static int run_setup(struct tracer *t, struct task *task, uint64_t at, const str
 	if (remote_write(task->tid, at, code, n) < 0)
 		return -EFAULT;
 	r->rip = at;
-	r->rbp = path != NULL;
+	r->rbp = (path ? SETUP_POOLED : 0) | (patch_of(t)->recorder ? SETUP_RECORDS : 0);
 	int err = remote_run(t, task, r);
 	if (err == -ESRCH)
 		return err;
@@ -217,6 +226,8 @@ int setup_image(struct patch *p, struct task *task, uint64_t at)
 		img->counters.exec_word = region_take_exec(region);
 		image_map_known_calls(p, img, region);
 		err = write_agent(task->tid, img, region);
+		if (err == 0 && p->recorder)
+			err = write_recorder(task->tid, img, p->recorder);
 		if (err < 0 && img->counters.exec_word)
 			region_give_exec(region, img->counters.exec_word);
 	}

@@ -4,6 +4,7 @@
 #include "engine/patch/image/image.h"
 #include "engine/patch/image/setup.h"
 #include "engine/patch/image/site.h"
+#include "engine/patch/record/record.h"
 #include "engine/patch/remote/remote.h"
 #include "engine/patch/threads/stepout.h"
 
@@ -91,6 +92,9 @@ void children_on_first_stop(struct tracer *t, struct task *task)
 		image_fall_back(p, task, "no memory for counters of its own");
 	if (forked)
 		image_begin_child(task); /* its memory was copied before the parent's agent was told to use locks */
+	if (forked)
+		record_forget_copied(task);
+	record_admit(p, task);
 	image_note_frames(task);
 	arm_task(p, task, img->state == IMAGE_READY);
 }
@@ -99,6 +103,7 @@ void children_on_death(struct tracer *t, struct task *task)
 {
 	remote_release();
 	image_forget_task(task);
+	record_leave(patch_of(t), task);
 	if (task->proc && task->proc->ntasks == 1)
 		image_leave(patch_of(t), task->proc);
 	free(task->data);

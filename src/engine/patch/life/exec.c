@@ -5,6 +5,7 @@
 #include "engine/patch/image/plan.h"
 #include "engine/patch/image/setup.h"
 #include "engine/patch/life/children.h"
+#include "engine/patch/record/record.h"
 #include "engine/patch/remote/remote.h"
 #include "engine/patch/threads/sigkill_guard.h"
 #include "engine/patch/threads/stepout.h"
@@ -93,6 +94,7 @@ static void prepare_image(struct patch *p, struct task *task, struct user_regs_s
 		note_ignored(img, &s);
 		plan_note_owner(task);
 		plan_apply_loader(p, task, r->rip);
+		record_admit(p, task);
 		arm_task(p, task, true);
 	}
 	buf_free(&why);
@@ -106,6 +108,7 @@ void exec_done(struct tracer *t, struct task *task)
 	bool held = task->proc->hold;
 	remote_release(); /* the old memory is gone */
 	image_forget_task(task);
+	record_leave(p, task);
 	if (!thread_of(task)->in_call && image_of(task))
 		stepout_exec(image_of(task));
 	image_leave(p, task->proc);

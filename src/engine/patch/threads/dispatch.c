@@ -1,5 +1,6 @@
 #include "engine/patch/threads/dispatch.h"
 
+#include "arch/arch.h"
 #include "engine/patch/arm/arm.h"
 #include "engine/patch/arm/seccomp_mask.h"
 #include "engine/patch/arm/sud.h"
@@ -8,6 +9,7 @@
 #include "engine/patch/image/resume_point.h"
 #include "engine/patch/image/site.h"
 #include "engine/patch/image/visit.h"
+#include "engine/patch/record/record.h"
 #include "engine/patch/remote/remote.h"
 #include "engine/ptrace/calls/calls.h"
 #include "engine/ptrace/calls/stop.h"
@@ -250,7 +252,8 @@ static uint64_t fast_way(struct patch *p, struct task *task, const struct user_r
 		s = visit_site(p, task, r->rip);
 	if (!s || !s->stub || s->kind == SITE_HOPELESS || !task->stopped)
 		return 0;
-	return image_map_call(p, task, call->nr, refused) ? s->stub : 0;
+	bool fast = image_map_call(p, task, call->nr, refused) || (refused && record_retry(p, task, call->nr));
+	return fast ? s->stub : 0;
 }
 
 /* Has the call made under ptrace: from the entry where the filter stopped it, or from the beginning. */
@@ -282,7 +285,8 @@ void dispatch_end_slow(struct patch *p, struct task *task)
 	const struct call *c = &thread_of(task)->call;
 	bool returned = c->nr == SYS_rt_sigreturn;
 	pt->slow = false;
-	pt->completed_ip = c->ip;
+	if (arch_ip(task->tid, &pt->completed_ip) < 0)
+		pt->completed_ip = 0;
 	p->seccomp_seen |= !c->error && seccomp_sets_filter(c->nr, c->args);
 	if (c->nr == SYS_rt_sigprocmask || (returned && (pt->sigsys_blocked || pt->returns_blocked)))
 		image_note_mask(p, task);
@@ -290,6 +294,7 @@ void dispatch_end_slow(struct patch *p, struct task *task)
 	if (returned && site_follow_moved(task) && pt->moved_frames)
 		pt->moved_frames--;
 	image_note_frames(task);
+	record_admit(p, task);
 	arm_task(p, task, image_of(task)->state == IMAGE_READY);
 }
 
@@ -305,6 +310,10 @@ enum tracer_verdict dispatch_stop(struct patch *p, struct task *task, const stru
 		return STOP_OURS; /* the call goes on from its entry */
 	if (p->t.detaching) {
 		redo(task, r, nr); /* the task makes the call when it is detached */
+		return STOP_OURS;
+	}
+	if (p->record && record_is_asking(r)) {
+		record_complete(p, task, r);
 		return STOP_OURS;
 	}
 	watch_call(p, task, nr, r);

@@ -3,6 +3,7 @@
 #include "arch/arch.h"
 #include "engine/patch/image/image.h"
 #include "engine/patch/image/site.h"
+#include "engine/patch/record/record.h"
 #include "engine/patch/threads/dispatch.h"
 #include "engine/patch/threads/sigkill_guard.h"
 #include "engine/patch/threads/stepout.h"
@@ -107,6 +108,8 @@ static enum tracer_verdict pass_signal(struct patch *p, struct task *task, const
 		return STOP_OURS;
 	if (stepout_needed(task, ip)) {
 		bool fault = (si->si_signo == SIGSEGV || si->si_signo == SIGBUS) && si->si_code > 0;
+		if (fault && record_survive_fault(p, task))
+			return STOP_OURS;
 		if (fault && survive_fault(p, task, ip))
 			return STOP_OURS;
 		bool caught = is_caught(task->tid, si->si_signo);

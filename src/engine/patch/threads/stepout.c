@@ -6,6 +6,7 @@
 
 #include "engine/patch/image/image.h"
 #include "engine/patch/image/site.h"
+#include "engine/patch/record/record.h"
 #include "engine/patch/remote/remote.h"
 #include "engine/ptrace/calls/calls.h"
 #include "syscall/table.h"
@@ -334,7 +335,7 @@ static bool step_out_after_call(struct patch *p, const struct image *img, struct
 
 static bool in_mapping_of_ours(const struct image *img, uint64_t ip)
 {
-	return (ip >= AGENT_CODE && ip < AGENT_CODE + AGENT_PAGE) || site_of_stub(img, ip);
+	return (ip >= AGENT_CODE && ip < AGENT_CODE + AGENT_PAGE) || record_is_recorder(ip) || site_of_stub(img, ip);
 }
 
 void stepout(struct patch *p, struct task *task, bool caught)
@@ -346,7 +347,9 @@ void stepout(struct patch *p, struct task *task, bool caught)
 	struct site *s;
 	bool moved = false;
 	uint64_t ip = r.rip;
-	if (!in_mapping_of_ours(img, ip)) {
+	if (p->record && record_step_out(p, task, &r, caught))
+		moved = true;
+	else if (!in_mapping_of_ours(img, ip)) {
 		/* Between the short jump and the stub nothing has happened yet. */
 		moved = (s = map_get(&img->sites.by_hop, ip)) != NULL;
 		if (moved)

@@ -91,8 +91,7 @@ static void finish_inject(struct task *task)
 	*x = (struct tamper){0};
 }
 
-/* Is this call wanted as an event? */
-static bool wanted(const struct tracer *t, const struct task *task)
+bool tracer_wants_call(const struct tracer *t, const struct task *task)
 {
 	const struct call *c = &thread_of(task)->call;
 	const struct call_set *only = t->config.only;
@@ -118,8 +117,10 @@ void tracer_syscall_stop(struct tracer *t, struct task *task)
 	if (stop == 'e') {
 		if (before_start(t, task))
 			return;
+		if (t->ops->native_ip)
+			k->call.ip = t->ops->native_ip(t, task, k->call.ip);
 		tracer_call_enter(t, task);
-		if (wanted(t, task)) {
+		if (tracer_wants_call(t, task)) {
 			k->call.desc = syscall_lookup(k->call.arch, k->call.nr);
 			struct event *ev = tracer_event(t, EV_ENTER, task);
 			ev->call = k->call;
@@ -134,7 +135,7 @@ void tracer_syscall_stop(struct tracer *t, struct task *task)
 		tracer_call_exit(t, task);
 		note_userfaultfd(t, &k->call);
 		finish_inject(task);
-		if (wanted(t, task))
+		if (tracer_wants_call(t, task))
 			tracer_event(t, EV_EXIT, task)->call = k->call;
 	}
 }

@@ -39,11 +39,21 @@ static int serve(struct tracer *t, const struct wait_status *w)
 		t->failed = start_failed(t);
 		return 0;
 	}
-	if (r == 0 && t->current) {
+	if (r == 0 && t->current && !t->hold_current) {
 		tracer_resume(t, t->current);
 		t->current = NULL;
 	}
 	return r;
+}
+
+/* Before a stop is dealt with, or when the wait for one was interrupted: what was recorded up to now is told first. */
+static bool look_first(struct tracer *t, struct event *ev)
+{
+	if (t->looked || !t->ops->look)
+		return false;
+	t->looked = true;
+	t->ops->look(t);
+	return t->ops->next_recorded(t, ev);
 }
 
 int tracer_next(struct engine *e, struct event *ev)
@@ -51,6 +61,9 @@ int tracer_next(struct engine *e, struct event *ev)
 	struct tracer *t = (struct tracer *)e;
 	for (;;) {
 		tracer_check_refused(t);
+		if (t->ops->next_recorded && t->ops->next_recorded(t, ev))
+			return 1;
+		t->hold_current = false;
 		if (t->events.next < t->events.n) {
 			*ev = t->events.v[t->events.next++];
 			return 1;
@@ -70,6 +83,9 @@ int tracer_next(struct engine *e, struct event *ev)
 		int r = t->waits.next == t->waits.taken.n ? tracer_take_waiting(t) : 0;
 		if (r == -ECHILD && !t->failed)
 			return 0;
+		if (look_first(t, ev))
+			return 1;
+		t->looked = false;
 		if (r == 0)
 			r = serve(t, &t->waits.taken.v[t->waits.next++]);
 		if (r < 0 && r != -EINTR)

@@ -50,6 +50,12 @@ struct tracer_ops {
 	int (*resume_request)(struct tracer *t, const struct task *task);
 	/* A syscall-stop; true: it was dealt with (not a call of the program's). */
 	bool (*syscall_stop)(struct tracer *t, struct task *task);
+	/* A wait status is about to be dealt with: what was recorded up to now comes before it. */
+	void (*look)(struct tracer *t);
+	/* The next event of those: true and *ev. */
+	bool (*next_recorded)(struct tracer *t, struct event *ev);
+	/* Where the task would be natively whose next instruction is at `ip`; NULL: there. */
+	uint64_t (*native_ip)(struct tracer *t, const struct task *task, uint64_t ip);
 	/* Calls that were counted elsewhere than in t->counts. */
 	uint64_t (*calls_so_far)(struct tracer *t);
 };
@@ -114,6 +120,8 @@ struct tracer {
 	struct tracer_root root;
 	struct tracer_waits waits;
 	struct tracer_events events;
+	bool looked;          /* tracer_ops.look() was called for the wait status to come */
+	bool hold_current;    /* it stays stopped until all that is recorded is told, which is read from its memory */
 	struct task *current; /* stopped since the last event, resumed at the next tracer_next() */
 	int failed;           /* -errno once tracing was given up (give_up.h), or the program could not be started */
 	unsigned long

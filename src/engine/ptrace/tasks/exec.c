@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "engine/ptrace/calls/calls.h"
+#include "engine/ptrace/calls/stop.h"
 #include "engine/ptrace/state/event.h"
 #include "engine/ptrace/state/give_up.h"
 #include "engine/ptrace/state/group.h"
@@ -50,6 +51,7 @@ void tracer_on_exec(struct tracer *t, struct task *task)
 	}
 	if (old != leader)
 		tracer_set_options(t, caller);
+	bool in_call = thread_of(caller)->in_call;
 	if (t->ops->exec)
 		t->ops->exec(t, caller);
 	if (first && t->config.find_main)
@@ -59,6 +61,9 @@ void tracer_on_exec(struct tracer *t, struct task *task)
 		return;
 	struct event *ev = tracer_event(t, EV_EXEC, caller);
 	ev->child = old;
+	/* Where the engine has ended the call by itself, no syscall-stop will tell of it. */
+	if (in_call && !thread_of(caller)->in_call && tracer_wants_call(t, caller))
+		tracer_event(t, EV_EXIT, caller)->call = thread_of(caller)->call;
 	if (!first && t->config.break_on && t->config.break_on(t->config.break_ctx, ev)) {
 		caller->release = true;
 		t->root.left |= caller->proc->root;

@@ -46,4 +46,6 @@ void tracer_on_signal(struct tracer *t, struct task *task, int sig)
 	ev->sig = si;
 	if (arch_ip(task->tid, &ev->ip) < 0)
 		ev->ip = 0;
+	else if (t->ops->native_ip)
+		ev->ip = t->ops->native_ip(t, task, ev->ip);
 }

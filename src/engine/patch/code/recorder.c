@@ -1,0 +1,206 @@
+/*
+ * The recorder: C code that runs inside the traced program (see ring.h). It is copied there as bytes, so it is compiled without
+ * anything that needs the rest of sctrace: no library calls, no constants in other sections, no vector registers (the program's own
+ * are live across a system call), no sanitizers.
+ */
+#include "engine/patch/code/ring.h"
+
+#include <stdbool.h>
+
+#define IN_PROGRAM __attribute__((section("recorder_text"), used))
+#define HELPER     static inline __attribute__((always_inline))
+
+/* Commands of fcntl(2) whose argument is a number, or that have none (asm-generic/fcntl.h, linux/fcntl.h). */
+HELPER bool fcntl_takes_number(uint64_t cmd)
+{
+	uint32_t c = (uint32_t)cmd;
+	return c <= 4 || (c >= 8 && c <= 11 && c != 12) || (c >= 1024 && c <= 1034);
+}
+
+HELPER bool may_record(const struct agent_scratch *r, const struct agent_recipe *recipe)
+{
+	for (unsigned i = 0; i < recipe->n; i++) {
+		uint64_t v = r->args[recipe->op[i].arg];
+		unsigned rule = recipe->op[i].rule;
+		if (rule == RECIPE_IF_NULL && v)
+			return false;
+		if (rule == RECIPE_IF_NUMBER && !fcntl_takes_number(r->args[1]))
+			return false;
+		if (rule == RECIPE_IF_APART && v && v == r->args[recipe->op[i].size])
+			return false;
+	}
+	return true;
+}
+
+IN_PROGRAM struct agent_record *recorder_enter(struct agent_scratch *s)
+{
+	struct agent_ring *r = (struct agent_ring *)s->ring;
+	const struct agent_recipe *recipe = (const struct agent_recipe *)RECIPES_AT + s->nr;
+	uint64_t used = r->produced - __atomic_load_n(&r->consumed, __ATOMIC_ACQUIRE);
+	uint32_t limit = r->limit, next = r->next;
+	/* The program may have written to the ring: what was read of it is within bounds, or it is not used. */
+	if (limit > RING_DATA || next >= limit || used > limit - RECORD_HEAD || !may_record(s, recipe))
+		return NULL;
+	struct agent_record *rec = ring_record(r, next);
+	rec->size = 0;
+	rec->t0 = 0;
+	rec->t1 = 0;
+	rec->nr = s->nr;
+	rec->args[0] = s->args[0];
+	rec->args[1] = s->args[1];
+	rec->args[2] = s->args[2];
+	rec->args[3] = s->args[3];
+	rec->args[4] = s->args[4];
+	rec->args[5] = s->args[5];
+	rec->ret = s->ret;
+	rec->sp = s->sp;
+	__atomic_store_n(&r->open, (uint64_t)next + 1, __ATOMIC_RELEASE);
+	return rec;
+}
+
+/* Errors of calls that have read the strings or structures they were given. Others may come before that (EBADF, EINVAL). */
+HELPER bool proves_read(int64_t result)
+{
+	/* EINTR ENOENT ECHILD EAGAIN EACCES EEXIST EXDEV ENOTDIR EISDIR ETXTBSY EROFS ELOOP ENOTEMPTY */
+	const uint64_t low = 1ull << 2 | 1ull << 4 | 1ull << 10 | 1ull << 11 | 1ull << 13 | 1ull << 17 | 1ull << 18 |
+			     1ull << 20 | 1ull << 21 | 1ull << 26 | 1ull << 30 | 1ull << 39 | 1ull << 40;
+	uint64_t err = (uint64_t)-result;
+	/* ETIMEDOUT ECONNREFUSED EINPROGRESS */
+	return result >= 0 || (err < 64 ? low >> err & 1 : err == 110 || err == 111 || err == 115);
+}
+
+/* What an operation wants captured: `len` bytes at `addr`; false where only sctrace can tell whether they are there. */
+struct wish {
+	uint64_t addr, len;
+};
+
+HELPER bool wish_for(const struct agent_scratch *r, uint64_t string_max, unsigned rule, unsigned arg, uint64_t size,
+		     struct wish *w)
+{
+	int64_t result = r->result;
+	uint64_t n = 0;
+	bool known = true;
+	w->addr = r->args[arg];
+	if (rule == RECIPE_OUT)
+		n = result >= 0 ? size : 0;
+	else if (rule == RECIPE_OUT_BYTES || rule == RECIPE_OUT_ALL) {
+		n = result > 0 ? (uint64_t)result : 0;
+		n = rule == RECIPE_OUT_ALL ? n * size : n < string_max ? n : string_max;
+	} else if (rule == RECIPE_IN_BYTES) {
+		n = r->args[arg + 1];
+		n = n < string_max ? n : string_max;
+		known = result >= 0 && (uint64_t)result >= n;
+	} else if (rule == RECIPE_IN_SIZED) {
+		n = (uint32_t)r->args[arg + 1];
+		n = n < size ? n : size;
+		known = proves_read(result);
+	} else if (rule == RECIPE_IN_ARRAY) {
+		n = (uint64_t)(uint32_t)r->args[arg + 1] * size;
+		known = proves_read(result);
+	} else if (rule == RECIPE_IN) {
+		n = size;
+		known = proves_read(result);
+	} else if (rule == RECIPE_ON_ERROR) {
+		n = result < 0;
+		known = false;
+	} else if (rule == RECIPE_FUTEX_TIME) {
+		/* FUTEX_WAIT, LOCK_PI, WAIT_BITSET, WAIT_REQUEUE_PI, LOCK_PI2 (futex(2)) */
+		uint32_t op = (uint32_t)r->args[1] & 127;
+		n = op == 0 || op == 6 || op == 9 || op == 11 || op == 13 ? size : 0;
+		known = proves_read(result);
+	} else if (rule == RECIPE_EPOLL_EVENT) {
+		n = size;
+		known = proves_read(result) && (uint32_t)r->args[1] != 2;
+	}
+	w->len = w->addr ? n : 0;
+	return known || !w->len;
+}
+
+HELPER void copy_bytes(unsigned char *to, const unsigned char *from, uint64_t n)
+{
+	uint64_t i = 0;
+	for (; i + 8 <= n; i += 8) {
+		uint64_t word;
+		__builtin_memcpy(&word, from + i, 8);
+		__builtin_memcpy(to + i, &word, 8);
+		__asm__ volatile("" ::: "memory");
+	}
+	for (; i < n; i++) {
+		to[i] = from[i];
+		__asm__ volatile("" ::: "memory");
+	}
+}
+
+/* Copies a string with its NUL; how long that is, or 0: it is longer than `most`. */
+HELPER uint64_t copy_string(unsigned char *to, const unsigned char *from, uint64_t most)
+{
+	for (uint64_t i = 0; i < most; i++) {
+		to[i] = from[i];
+		__asm__ volatile("" ::: "memory");
+		if (!to[i])
+			return i + 1;
+	}
+	return 0;
+}
+
+/* Appends the capture of one operation at offset `at` of the record; the offset behind it, or 0: sctrace is to do it. */
+HELPER uint64_t capture(const struct agent_scratch *r, struct agent_record *rec, uint64_t string_max, unsigned rule,
+			unsigned arg, unsigned size, uint64_t at, uint64_t room)
+{
+	struct agent_capture *c = (struct agent_capture *)(void *)((unsigned char *)rec + at);
+	unsigned char *to = (unsigned char *)(c + 1);
+	struct wish w = {0};
+	uint64_t len;
+	if (rule < RECIPE_STRING)
+		return at;
+	if (rule == RECIPE_STRING) {
+		w.addr = r->args[arg];
+		if (!w.addr)
+			return at;
+		if (!proves_read(r->result) || at + sizeof(*c) >= room)
+			return 0;
+		len = copy_string(to, (const unsigned char *)w.addr, room - at - sizeof(*c));
+		if (!len)
+			return 0;
+	} else {
+		if (!wish_for(r, string_max, rule, arg, size, &w))
+			return 0;
+		if (!w.len)
+			return at;
+		if (w.len > RECORD_MOST || at + sizeof(*c) + w.len > room)
+			return 0;
+		len = w.len;
+		copy_bytes(to, (const unsigned char *)w.addr, len);
+	}
+	c->addr = w.addr;
+	c->len = (uint32_t)len;
+	return at + sizeof(*c) + ((len + 7) & ~7ull);
+}
+
+IN_PROGRAM uint64_t recorder_leave(struct agent_scratch *s)
+{
+	struct agent_ring *r = (struct agent_ring *)s->ring;
+	const struct agent_recipe *recipe = (const struct agent_recipe *)RECIPES_AT + s->nr;
+	struct agent_record *rec = (struct agent_record *)s->record;
+	uint32_t off = (uint32_t)(s->record - s->ring - RING_HEAD), limit = r->limit, taken;
+	if (limit > RING_DATA || off >= limit)
+		return 1;
+	uint64_t free_bytes = limit - (r->produced - __atomic_load_n(&r->consumed, __ATOMIC_ACQUIRE));
+	/* What lies behind the data belongs to the record that ends there. */
+	uint64_t room = off + free_bytes >= limit ? RECORD_MOST : free_bytes;
+	uint64_t at = RECORD_HEAD;
+	room = room < RECORD_MOST ? room : RECORD_MOST;
+	for (unsigned i = 0; i < recipe->n; i++) {
+		at = capture(s, rec, r->string_max, recipe->op[i].rule, recipe->op[i].arg, recipe->op[i].size, at,
+			     room);
+		if (!at)
+			return 1;
+	}
+	rec->size = (uint32_t)at;
+	r->next = ring_step(off, (uint32_t)at, limit, &taken);
+	/* In this order: record_step_out() may find the thread in between. */
+	__atomic_store_n(&r->produced, r->produced + taken, __ATOMIC_RELEASE);
+	__atomic_store_n(&r->open, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&s->busy, SCRATCH_IDLE, __ATOMIC_RELEASE);
+	return 0;
+}

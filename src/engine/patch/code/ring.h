@@ -1,0 +1,190 @@
+/*
+ * Records: what the recorder, which runs in the traced program, writes about whole calls, and the ring that holds them until
+ * sctrace reads them. Included by C on both sides and by agent.S.
+ *
+ * Each thread has a ring of its own, which only it writes to and only sctrace reads. The thread finds its ring by its fs base (the
+ * address of its thread-local storage) in a table that sctrace fills in. A ring is shared memory: sctrace must not trust it.
+ *
+ * A record is opened before the call and committed behind it. Captures are copies of the memory that the decoders will want; they
+ * are made behind the call, of memory that the call is known to have read or written, so that copying cannot fault. Where that is
+ * not known, the recorder asks sctrace, which completes the record from the stopped thread's memory.
+ */
+#ifndef SCTRACE_ENGINE_PATCH_CODE_RING_H
+#define SCTRACE_ENGINE_PATCH_CODE_RING_H
+
+/* Where it lies in the program: read-only code and recipes, then the private table of threads. */
+#define RECORDER_CODE 0x70002000
+#define RECORDER_ROOM 0x2000
+#define RECIPES_AT    0x70004000
+#define RECIPES_ROOM  0x4000
+#define THREADS_AT    0x70008000
+#define THREADS_ROOM  0x5000
+
+#define THREAD_ROWS        512 /* of the table; a thread's row is one of THREAD_PROBES from its hash on */
+#define THREAD_PROBES      4
+#define THREAD_ROWS_IN_ALL (THREAD_ROWS + THREAD_PROBES)
+#define THREAD_SHIFT       12 /* the hash: these bits of the fs base are not looked at */
+
+#define RING_SIZE   0x40000
+#define RING_HEAD   0x1000                                /* the header's page */
+#define RECORD_MOST 0x2000                                /* a record is not longer than this */
+#define RING_DATA   (RING_SIZE - RING_HEAD - RECORD_MOST) /* a record that begins in here may end behind it */
+#define RECORD_HEAD 128                                   /* a record without captures */
+#define RINGS       256                                   /* in one region */
+
+/*
+ * A thread's scratch memory: registers, and the recorder's stack above them. It is private memory of the program's, while rings are
+ * shared: what a child of fork(2) writes to a ring cannot harm its parent.
+ */
+#define SCRATCHES_AT 0x78000000
+#define SCRATCH_SIZE 0x400
+
+/* struct agent_scratch and struct agent_record, as agent.S uses them; assertions below hold them to these. */
+#define SCRATCH_BUSY   0
+#define SCRATCH_NR     8
+#define SCRATCH_ARGS   16
+#define SCRATCH_RET    64
+#define SCRATCH_SP     72
+#define SCRATCH_RESULT 80
+#define SCRATCH_RECORD 88
+#define SCRATCH_SAVED  96
+#define RECORD_T0      80
+#define RECORD_T1      88
+#define RECORD_RESULT  96
+
+/* Values of agent_scratch.busy. */
+#define SCRATCH_IDLE     0
+#define SCRATCH_ENTERING 1 /* the call has not been made */
+#define SCRATCH_MADE     2 /* it has been made, and its record is not committed */
+
+#define AGENT_ASK 0x5ca5 /* no call has this number, should it ever be made */
+
+/* Values of agent_ring.busy. */
+#define RING_IDLE     0
+#define RING_ENTERING 1 /* the call has not been made */
+#define RING_MADE     2 /* it has been made, and its record is not committed */
+
+#ifndef __ASSEMBLER__
+#include <stddef.h>
+#include <stdint.h>
+
+struct agent_record {
+	uint32_t size, pad; /* with captures; 0 while it is open */
+	uint64_t nr;
+	uint64_t args[6];
+	uint64_t ret; /* the return address into the stub, which tells the call site */
+	uint64_t sp;  /* of the agent's frame */
+	uint64_t t0,
+		t1; /* time stamps before and behind the call; t0 is 0 until the call is about to be made, t1 until it is made */
+	int64_t result;
+	uint64_t spare[3];
+};
+
+/* A capture; its bytes follow, padded to a multiple of 8. */
+struct agent_capture {
+	uint64_t addr;
+	uint32_t len, pad;
+};
+
+struct agent_ring {
+	/* The thread's. */
+	uint64_t produced;   /* bytes of RING_DATA taken by committed records, in all */
+	uint64_t open;       /* 1 + the offset of the open record, or 0 */
+	uint32_t next;       /* where the next record begins */
+	uint32_t limit;      /* of the ring, at most RING_DATA; sctrace's */
+	uint64_t string_max; /* bytes of a buffer that are captured */
+	uint64_t pad0[4];
+	/* sctrace's. */
+	uint64_t consumed; /* of produced */
+	uint64_t pad1[7];
+};
+
+struct agent_scratch {
+	uint32_t busy, pad;
+	uint64_t nr;
+	uint64_t args[6]; /* rdi, rsi, rdx, r10, r8, r9 */
+	uint64_t ret, sp;
+	int64_t result;
+	uint64_t record; /* the open one */
+	/* rbx, rbp, r12 to r15, which C code gives back at its end alone: for a thread that is taken out of it. */
+	uint64_t saved[6];
+	uint64_t ring; /* struct agent_ring, set by sctrace */
+};
+
+/* A row of the table of threads. */
+struct agent_thread {
+	uint64_t fs_base; /* the thread's; 0 is a value like any other: an unused row has no scratch memory */
+	uint64_t scratch; /* the address of its scratch memory, or 0: its calls go to sctrace */
+	uint64_t pad[2];
+};
+
+/* How the recorder treats an argument. */
+enum recipe_rule {
+	/* Before the call: it is sctrace's business unless ... */
+	RECIPE_IF_NULL = 1, /* the argument is 0 */
+	RECIPE_IF_APART,    /* it and argument `size` do not point at the same memory */
+	RECIPE_IF_NUMBER,   /* fcntl(2): the command in argument 1 takes a number, or nothing */
+	/* Behind the call: what is captured. */
+	RECIPE_STRING,     /* up to its NUL; read by the kernel */
+	RECIPE_IN,         /* `size` bytes; read by the kernel */
+	RECIPE_IN_SIZED,   /* as many bytes as the next argument says, at most `size`; read */
+	RECIPE_IN_BYTES,   /* the same, at most string_max */
+	RECIPE_IN_ARRAY,   /* the same, elements of `size` bytes; read */
+	RECIPE_OUT,        /* `size` bytes; written where the call succeeded */
+	RECIPE_OUT_BYTES,  /* as many as the result says, at most string_max */
+	RECIPE_OUT_ALL,    /* elements of `size` bytes, as many as the result says */
+	RECIPE_ON_ERROR,   /* sctrace looks at it where the call failed */
+	RECIPE_FUTEX_TIME, /* futex(2): a struct timespec, where the operation in argument 1 has a timeout */
+	RECIPE_EPOLL_EVENT /* epoll_ctl(2): a struct epoll_event, but for EPOLL_CTL_DEL */
+};
+
+#define RECIPE_OPS 7
+struct agent_recipe {
+	uint8_t n, pad[3];
+	struct {
+		uint8_t rule, arg;
+		uint16_t size;
+	} op[RECIPE_OPS];
+};
+
+_Static_assert(sizeof(struct agent_record) == RECORD_HEAD && offsetof(struct agent_record, t0) == RECORD_T0 &&
+		       offsetof(struct agent_record, t1) == RECORD_T1 &&
+		       offsetof(struct agent_record, result) == RECORD_RESULT,
+	       "agent.S");
+_Static_assert(offsetof(struct agent_scratch, busy) == SCRATCH_BUSY &&
+		       offsetof(struct agent_scratch, nr) == SCRATCH_NR &&
+		       offsetof(struct agent_scratch, args) == SCRATCH_ARGS &&
+		       offsetof(struct agent_scratch, ret) == SCRATCH_RET &&
+		       offsetof(struct agent_scratch, sp) == SCRATCH_SP &&
+		       offsetof(struct agent_scratch, result) == SCRATCH_RESULT &&
+		       offsetof(struct agent_scratch, record) == SCRATCH_RECORD &&
+		       offsetof(struct agent_scratch, saved) == SCRATCH_SAVED,
+	       "agent.S");
+_Static_assert(sizeof(struct agent_ring) <= RING_HEAD && sizeof(struct agent_thread) == 32, "agent.S");
+_Static_assert(512 * sizeof(struct agent_recipe) == RECIPES_ROOM, "a recipe for each call that the agent makes");
+_Static_assert(THREAD_ROWS_IN_ALL * sizeof(struct agent_thread) <= THREADS_ROOM, "the table has room");
+_Static_assert(RING_DATA % 64 == 0, "records begin at multiples of 8");
+
+/*
+ * recorder.c. Both run in the program, on the stack in the scratch memory, and are called by agent.S; nothing they use lies outside of
+ * their own section. `enter` opens a record for the call in s->nr and s->args, and returns it; NULL: the call goes to sctrace, because
+ * its arguments want that or the ring is full. `leave` commits it; 1: sctrace is to complete it.
+ */
+struct agent_record *recorder_enter(struct agent_scratch *s);
+uint64_t recorder_leave(struct agent_scratch *s);
+
+/* The offset at which the record behind one of `size` bytes at `off` begins, and how much of RING_DATA the latter takes. */
+static inline uint32_t ring_step(uint32_t off, uint32_t size, uint32_t limit, uint32_t *taken)
+{
+	uint32_t left = off < limit ? limit - off : 0;
+	*taken = size < left ? size : left;
+	return size < left ? off + size : 0;
+}
+
+static inline struct agent_record *ring_record(struct agent_ring *r, uint32_t off)
+{
+	return (struct agent_record *)(void *)((unsigned char *)r + RING_HEAD + off);
+}
+#endif
+
+#endif

@@ -1,0 +1,144 @@
+/* Rings, and the program's table of the threads that have one. */
+#include "engine/patch/record/record.h"
+
+#include "engine/patch/image/region.h"
+#include "engine/patch/remote/remote.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+
+static uint64_t ring_address(unsigned index)
+{
+	return AGENT_STATS + AGENT_STATS_SIZE + (uint64_t)index * RING_SIZE;
+}
+
+static struct agent_ring *ring_here(const struct region *r, unsigned index)
+{
+	return (struct agent_ring *)(void *)(r->slots + AGENT_STATS_SIZE + (size_t)index * RING_SIZE);
+}
+
+/* In sctrace's copy of the table: several threads have this fs base, so their calls all stop. In the program: 0. */
+#define SHARED 1
+
+/* The row of this fs base, or a free one; NULL where its place is crowded. */
+static struct agent_thread *row_for(const struct image *img, uint64_t fs_base)
+{
+	struct agent_thread *first = img->threads + (fs_base >> THREAD_SHIFT) % THREAD_ROWS, *free_row = NULL;
+	for (struct agent_thread *row = first; row < first + THREAD_PROBES; row++) {
+		if (row->fs_base == fs_base && row->scratch)
+			return row;
+		if (!row->scratch && !free_row)
+			free_row = row;
+	}
+	return free_row;
+}
+
+static bool write_row(const struct task *task, struct agent_thread *row, uint64_t fs_base, uint64_t scratch)
+{
+	const struct agent_thread there = {.fs_base = fs_base, .scratch = scratch == SHARED ? 0 : scratch};
+	uint64_t at = THREADS_AT + (uint64_t)(row - image_of(task)->threads) * sizeof(*row);
+	*row = (struct agent_thread){.fs_base = fs_base, .scratch = scratch};
+	return remote_write(task->tid, at, &there, sizeof(there)) == 0;
+}
+
+/* The thread's row is free for others. The program's may stay as it is: no thread with this fs base runs before it is admitted. */
+static void free_row(const struct record_thread *th)
+{
+	struct agent_thread *row = row_for(th->image, th->fs_base);
+	if (row && row->scratch == record_scratch_address(th))
+		*row = (struct agent_thread){0};
+}
+
+/*
+ * Does another thread that may run now use the row? The parent of a vfork(2) does not: its child has the fs base meanwhile, and it is
+ * admitted again when its call, which stops, comes to its end.
+ */
+static bool is_contended(const struct patch *p, const struct agent_thread *row, const struct record_thread *th)
+{
+	for (size_t i = 0; row->scratch && i < p->record->threads.n; i++) {
+		const struct record_thread *o = p->record->threads.v[i];
+		const struct task *task = tasks_find(&p->t.tasks, o->tid);
+		if (o != th && !o->reader.gone && o->image == th->image && row->scratch == record_scratch_address(o))
+			return !(task && patch_task_of(task) && patch_task_of(task)->slow);
+	}
+	return false;
+}
+
+static bool take_ring(struct patch *p, struct record_thread *th)
+{
+	struct region *region = th->image->counters.region;
+	unsigned i = 0;
+	while (i < RINGS && region->rings_taken[i / 64] >> (i % 64) & 1)
+		i++;
+	if (i == RINGS)
+		return false;
+	region->rings_taken[i / 64] |= 1ull << (i % 64);
+	struct agent_ring *ring = ring_here(region, i);
+	memset(ring, 0, sizeof(*ring));
+	ring->limit = p->record->limit;
+	ring->string_max = p->record->string_max;
+	th->index = i;
+	th->reader = (struct record_reader){.ring = ring, .limit = p->record->limit};
+	return true;
+}
+
+static struct record_thread *thread_new(struct patch *p, struct task *task)
+{
+	struct record_thread *th = calloc(1, sizeof(*th));
+	if (!th)
+		return NULL;
+	th->tid = task->tid;
+	th->pid = task->proc->pid;
+	th->image = image_of(task);
+	if (!take_ring(p, th) || !vec_push(&p->record->threads, th)) {
+		if (th->reader.ring)
+			th->image->counters.region->rings_taken[th->index / 64] &= ~(1ull << (th->index % 64));
+		free(th);
+		return NULL;
+	}
+	patch_task_of(task)->recorded = th;
+	return th;
+}
+
+bool record_admit(struct patch *p, struct task *task)
+{
+	struct image *img = image_of(task);
+	struct user_regs_struct r;
+	if (!p->record || !img || !img->threads || img->state != IMAGE_READY || !task->proc->counted ||
+	    ptrace(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
+		return false;
+	struct record_thread *th = recorded_of(task);
+	if (!th)
+		th = thread_new(p, task);
+	struct agent_thread *row = th ? row_for(img, r.fs_base) : NULL;
+	if (!row || row->scratch == SHARED)
+		return false;
+	if (th->fs_base == r.fs_base && row->scratch == record_scratch_address(th))
+		return true;
+	free_row(th);
+	th->fs_base = r.fs_base;
+	if (is_contended(p, row, th))
+		return write_row(task, row, r.fs_base, SHARED) && false;
+	const uint64_t ring = ring_address(th->index);
+	return remote_write(task->tid, record_scratch_address(th) + offsetof(struct agent_scratch, ring), &ring,
+			    sizeof(ring)) == 0 &&
+	       write_row(task, row, r.fs_base, record_scratch_address(th));
+}
+
+void record_forget_copied(struct task *task)
+{
+	struct image *img = image_of(task);
+	if (!img || !img->threads)
+		return;
+	for (size_t i = 0; i < THREAD_ROWS_IN_ALL; i++)
+		if (img->threads[i].scratch)
+			write_row(task, &img->threads[i], 0, 0);
+}
+
+void record_dismiss(struct record_thread *th)
+{
+	struct region *region = th->image->counters.region;
+	region->rings_taken[th->index / 64] &= ~(1ull << (th->index % 64));
+	free_row(th);
+}

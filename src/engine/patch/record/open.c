@@ -1,0 +1,111 @@
+/* Beginning to record: what is mapped in programs, and how the agent is to treat each call. */
+#include "engine/patch/record/record.h"
+
+#include "syscall/table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/syscall.h>
+
+/* asm/hwcap2.h: RDFSBASE works in programs. */
+#ifndef HWCAP2_FSGSBASE
+#define HWCAP2_FSGSBASE 2
+#endif
+
+extern const unsigned char __start_recorder_text[], __stop_recorder_text[];
+
+int record_probe(struct buf *why)
+{
+	if (getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE)
+		return 0;
+	buf_adds(
+		why,
+		"recording needs the instruction RDFSBASE, which this processor or kernel (before 5.9) does not offer");
+	return -ENOTSUP;
+}
+
+#define BEHIND_JUMPS 64 /* where the recorder's code begins in its room */
+
+/* A jump at `at` in the recorder's room to one of its functions: agent.S knows where the jumps are. */
+static void put_jump(unsigned char *room, ptrdiff_t at, const unsigned char *function)
+{
+	int32_t rel = (int32_t)(BEHIND_JUMPS + (function - __start_recorder_text) - (at + 5));
+	room[at] = 0xe9;
+	memcpy(room + at + 1, &rel, sizeof(rel));
+}
+
+static void make_program(struct record *rec)
+{
+	size_t n = (size_t)(__stop_recorder_text - __start_recorder_text);
+	memcpy(rec->program + BEHIND_JUMPS, __start_recorder_text, n);
+	put_jump(rec->program, 0, (const unsigned char *)(uintptr_t)recorder_enter);
+	put_jump(rec->program, 8, (const unsigned char *)(uintptr_t)recorder_leave);
+}
+
+/* Is the call an event that is asked for? */
+static bool is_wanted(const struct engine_config *c, int64_t nr)
+{
+	return !c->only || (c->only->bits[nr / 64] >> (nr % 64) & 1);
+}
+
+/* Births stop in any case: the child must not write to its parent's ring. So do calls that give a thread another fs base. */
+static bool must_stop(int64_t nr)
+{
+	return nr == SYS_fork || nr == SYS_vfork || nr == SYS_clone || nr == SYS_clone3 || nr == SYS_arch_prctl;
+}
+
+/* May the call change what a descriptor, or the current directory, leads to, or what that is called? */
+static bool changes_names(const struct syscall_desc *d)
+{
+	static const char *const calls[] = {
+		"close",   "close_range", "dup2",       "dup3",     "fcntl",     "pipe",       "pipe2",    "socketpair",
+		"connect", "listen",      "bind",       "recvmsg",  "recvmmsg",  "chdir",      "fchdir",   "chroot",
+		"unshare", "setns",       "rename",     "renameat", "renameat2", "unlink",     "unlinkat", "rmdir",
+		"mount",   "umount2",     "pivot_root", "link",     "linkat",    "move_mount", "shutdown", "prctl",
+	};
+	if (d->result == R_FD)
+		return true;
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+		if (strcmp(d->name, calls[i]) == 0)
+			return true;
+	return false;
+}
+
+int record_open(struct patch *p, const struct engine_config *config)
+{
+	struct record *rec = calloc(1, sizeof(*rec));
+	const char *limit = getenv("SCTRACE_RING");
+	if (!rec)
+		return -ENOMEM;
+	make_program(rec);
+	struct agent_recipe *recipes = (struct agent_recipe *)(void *)(rec->program + RECORDER_ROOM);
+	for (int64_t nr = 0; nr < AGENT_CALLS; nr++) {
+		const struct syscall_desc *d = syscall_lookup(syscall_native_arch(), nr);
+		bool recordable = d && recipe_of(d, nr, &recipes[nr]);
+		bool stops = must_stop(nr) || (d && config->names && changes_names(d));
+		bool wanted = is_wanted(config, nr);
+		p->record_way[nr] = stops || (wanted && !recordable) ? RECORD_STOPS
+				    : wanted                         ? RECORD_WRITES
+								     : RECORD_PASSES;
+	}
+	rec->limit = limit ? (uint32_t)strtoul(limit, NULL, 0) & ~63u : RING_DATA;
+	if (rec->limit < 1024 || rec->limit > RING_DATA)
+		rec->limit = RING_DATA;
+	rec->string_max = config->string_max;
+	p->record = rec;
+	p->recorder = rec->program;
+	return 0;
+}
+
+void record_close(struct patch *p)
+{
+	for (size_t i = 0; p->record && i < p->record->threads.n; i++)
+		record_thread_free(p->record->threads.v[i]);
+	if (p->record)
+		vec_free(&p->record->threads);
+	free(p->record);
+	p->record = NULL;
+	p->recorder = NULL;
+}

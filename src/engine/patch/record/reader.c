@@ -1,0 +1,254 @@
+#include "engine/patch/record/reader.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* agent_record.pad in the reader's copies: without captures; of a call that went on after an interruption. */
+enum { LIVE = 1, CONTINUED = 2 };
+
+void reader_free(struct record_reader *r)
+{
+	free(r->bytes);
+	r->bytes = NULL;
+	r->n = r->at = r->cap = 0;
+}
+
+/* Room for `n` more bytes behind what is there; what was told already makes room. */
+static unsigned char *make_room(struct record_reader *r, size_t n)
+{
+	if (r->at == r->n)
+		r->at = r->n = 0;
+	if (r->n + n > r->cap) {
+		size_t cap = r->n + n > 2 * r->cap ? r->n + n : 2 * r->cap;
+		unsigned char *bytes = realloc(r->bytes, cap);
+		if (!bytes)
+			return NULL;
+		r->bytes = bytes;
+		r->cap = cap;
+	}
+	return r->bytes + r->n;
+}
+
+/* Checks the record of at most `most` bytes that was copied to `at`, and its captures; its size, or 0. */
+static uint32_t check(const unsigned char *at, size_t most)
+{
+	struct agent_record head;
+	struct agent_capture c;
+	if (most < RECORD_HEAD)
+		return 0;
+	memcpy(&head, at, sizeof(head));
+	if (head.size < RECORD_HEAD || head.size > most || head.size > RECORD_MOST || head.size % 8 || head.nr >= 512)
+		return 0;
+	for (uint32_t k = RECORD_HEAD; k < head.size;) {
+		if (head.size - k < sizeof(c))
+			return 0;
+		memcpy(&c, at + k, sizeof(c));
+		k += sizeof(c);
+		if (c.len > head.size - k)
+			return 0;
+		k += (c.len + 7) & ~7u;
+	}
+	return head.size;
+}
+
+/* Copies the records that take the next `bytes` of the ring. */
+static int copy_committed(struct record_reader *r, uint64_t bytes)
+{
+	const unsigned char *data = (const unsigned char *)r->ring + RING_HEAD;
+	while (bytes) {
+		size_t lap = r->limit - r->off;
+		size_t n = bytes < lap ? bytes : lap + RECORD_MOST; /* the last record of a lap ends behind it */
+		unsigned char *to = make_room(r, n);
+		if (!to)
+			return -ENOMEM;
+		memcpy(to, data + r->off, n);
+		size_t k = 0;
+		uint64_t taken_in_all = 0;
+		while (taken_in_all < bytes && (taken_in_all == 0 || r->off)) {
+			uint32_t taken, size = check(to + k, n - k);
+			if (!size)
+				return -EPROTO;
+			((struct agent_record *)(void *)(to + k))->pad = 0;
+			k += size;
+			r->off = ring_step(r->off, size, r->limit, &taken);
+			taken_in_all += taken;
+		}
+		if (taken_in_all > bytes)
+			return -EPROTO;
+		bytes -= taken_in_all;
+		r->n += k;
+	}
+	return 0;
+}
+
+/* The ring holds nothing that can be believed: it begins anew behind what was produced. */
+static int drop(struct record_reader *r)
+{
+	r->n = r->at = 0;
+	r->off = r->ring->next < r->limit ? r->ring->next : 0;
+	r->has_open = r->entered = false;
+	return -EPROTO;
+}
+
+/* A call in progress: its header, unless it was committed meanwhile. */
+static void look_for_open(struct record_reader *r)
+{
+	uint64_t open = __atomic_load_n(&r->ring->open, __ATOMIC_ACQUIRE);
+	r->has_open = false;
+	/* A record that was committed just now may still be called open. */
+	if (open != (uint64_t)r->off + 1)
+		return;
+	memcpy(&r->open, ring_record(r->ring, (uint32_t)open - 1), sizeof(r->open));
+	r->open.size = RECORD_HEAD;
+	r->open.pad = 0;
+	r->has_open = r->open.t0 && r->open.nr < 512;
+	r->open_at = open;
+	reader_verify_open(r);
+}
+
+bool reader_wants_open(const struct record_reader *r)
+{
+	return r->has_open && !(r->entered && r->at == r->n);
+}
+
+void *reader_capture_open(struct record_reader *r, uint64_t addr, uint32_t len)
+{
+	struct agent_capture c = {.addr = addr, .len = len};
+	uint32_t at = r->open.size, room = RECORD_MOST - (uint32_t)sizeof(c);
+	if (at > room || len > room - at)
+		return NULL;
+	memcpy(r->open_bytes + at, &c, sizeof(c));
+	r->open.size = at + (uint32_t)sizeof(c) + ((len + 7) & ~7u);
+	return r->open_bytes + at + sizeof(c);
+}
+
+void reader_verify_open(struct record_reader *r)
+{
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	r->has_open = r->has_open && __atomic_load_n(&r->ring->open, __ATOMIC_RELAXED) == r->open_at &&
+		      __atomic_load_n(&r->ring->produced, __ATOMIC_RELAXED) == r->consumed;
+}
+
+int reader_fill(struct record_reader *r)
+{
+	if (!r->ring)
+		return 0;
+	uint64_t produced = __atomic_load_n(&r->ring->produced, __ATOMIC_ACQUIRE);
+	uint64_t bytes = produced - r->consumed;
+	int err = bytes > r->limit ? -EPROTO : copy_committed(r, bytes);
+	r->consumed = produced;
+	__atomic_store_n(&r->ring->consumed, produced, __ATOMIC_RELEASE);
+	if (err == -EPROTO)
+		return drop(r);
+	look_for_open(r);
+	return err;
+}
+
+/* Appends the open record as sctrace knows it, without captures. */
+static int append(struct record_reader *r, int64_t result, uint64_t t1)
+{
+	unsigned char *to = make_room(r, RECORD_HEAD);
+	if (!to)
+		return -ENOMEM;
+	struct agent_record copy = r->open;
+	copy.size = RECORD_HEAD;
+	copy.pad = r->went_on ? LIVE | CONTINUED : LIVE;
+	copy.t0 = r->went_on ? r->went_on : copy.t0;
+	copy.t1 = t1;
+	copy.result = result;
+	memcpy(to, &copy, sizeof(copy));
+	r->n += RECORD_HEAD;
+	return 0;
+}
+
+int reader_complete(struct record_reader *r, int64_t result, uint64_t t1)
+{
+	int err = r->has_open ? append(r, result, t1) : 0;
+	r->has_open = false;
+	r->went_on = 0;
+	return err;
+}
+
+int reader_interrupt(struct record_reader *r, int64_t result, uint64_t t1)
+{
+	int err = r->has_open ? append(r, result, t1) : 0;
+	r->went_on = t1;
+	return err;
+}
+
+bool reader_withdraw(struct record_reader *r, uint64_t ticks)
+{
+	bool told = r->has_open && r->entered && r->at == r->n;
+	if (told)
+		(void)reader_complete(r, -513 /* ERESTARTNOINTR (include/linux/errno.h) */, ticks);
+	r->has_open = false;
+	r->went_on = 0;
+	return told;
+}
+
+struct record_item reader_peek(const struct record_reader *r)
+{
+	struct record_item item = {0};
+	bool committed = r->at < r->n;
+	if (committed)
+		item.record = (const struct agent_record *)(const void *)(r->bytes + r->at);
+	else if (r->has_open)
+		item.record = &r->open;
+	else
+		return item;
+	unsigned marks = item.record->pad;
+	bool went_on = !(marks & LIVE) && r->went_on > item.record->t0;
+	item.live = marks & LIVE;
+	item.continued = marks & CONTINUED || went_on;
+	item.began = went_on ? r->went_on : item.record->t0;
+	if (!r->entered) {
+		item.kind = RECORD_ENTER;
+		item.ticks = item.began;
+	} else if (committed) {
+		item.kind = RECORD_EXIT;
+		item.ticks = item.record->t1;
+	} else if (r->gone) {
+		item.kind = RECORD_VANISH;
+		item.ticks = r->gone_at;
+	}
+	return item;
+}
+
+void reader_pop(struct record_reader *r)
+{
+	r->entered = !r->entered;
+	if (r->entered)
+		return;
+	if (r->at == r->n) {
+		r->has_open = false;
+		return;
+	}
+	const struct agent_record *told = (const struct agent_record *)(const void *)(r->bytes + r->at);
+	if (!(told->pad & LIVE))
+		r->went_on = 0;
+	r->at += told->size;
+}
+
+ssize_t captures_read(void *record, uint64_t addr, void *buf, size_t n)
+{
+	const struct agent_record *head = record;
+	const unsigned char *at = record, *from = NULL;
+	size_t most = 0;
+	for (uint32_t k = RECORD_HEAD; k < head->size;) {
+		struct agent_capture c;
+		memcpy(&c, at + k, sizeof(c));
+		k += sizeof(c);
+		/* Of several that overlap, the one that reaches furthest. */
+		if (addr - c.addr < c.len && c.len - (addr - c.addr) > most) {
+			most = (size_t)(c.len - (addr - c.addr));
+			from = at + k + (addr - c.addr);
+		}
+		k += (c.len + 7) & ~7u;
+	}
+	if (!from)
+		return -EFAULT;
+	n = n < most ? n : most;
+	memcpy(buf, from, n);
+	return (ssize_t)n;
+}

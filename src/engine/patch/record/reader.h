@@ -1,0 +1,82 @@
+/* Reading one thread's ring: records into items in the order of their time. What a ring holds is never trusted. */
+#ifndef SCTRACE_ENGINE_PATCH_RECORD_READER_H
+#define SCTRACE_ENGINE_PATCH_RECORD_READER_H
+
+#include "engine/patch/code/ring.h"
+#include "tracee/mem.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+enum record_item_kind {
+	RECORD_NONE,
+	RECORD_ENTER,  /* a call began */
+	RECORD_EXIT,   /* it came back */
+	RECORD_VANISH, /* it will not come back: its thread is gone */
+};
+
+struct record_item {
+	enum record_item_kind kind;
+	uint64_t ticks;                    /* when */
+	uint64_t began;                    /* when the call began, or went on after an interruption */
+	bool live;                         /* its memory is the program's: no captures were made */
+	bool continued;                    /* the call goes on that a signal interrupted */
+	const struct agent_record *record; /* with its captures behind it where not `live`; valid until reader_pop() */
+};
+
+/* Zero-initialised, but for `ring` and `limit`. Free with reader_free(). */
+struct record_reader {
+	struct agent_ring *ring; /* NULL: gone, only what was copied is left */
+	uint32_t limit;          /* bytes of the ring that are used */
+	uint32_t off;            /* where its next record begins */
+	uint64_t consumed;
+	/* Records that were copied and are not told yet. */
+	unsigned char *bytes;
+	size_t n, at, cap;
+	bool entered;  /* the beginning of the next record, or of the open one, was told */
+	bool has_open; /* a call is in progress: its record, and captures of what was there when it began */
+	union {
+		struct agent_record open;
+		unsigned char open_bytes[RECORD_MOST];
+	};
+	uint64_t open_at; /* agent_ring.open of it */
+	uint64_t went_on; /* when the open call went on after an interruption, or 0 */
+	bool gone;        /* the thread has ended, at: */
+	uint64_t gone_at;
+};
+
+void reader_free(struct record_reader *r);
+/*
+ * Copies what was committed since the last time, and looks for a call in progress. 0, -EPROTO: the ring was overwritten and its
+ * contents are dropped, or -ENOMEM.
+ */
+int reader_fill(struct record_reader *r);
+/*
+ * The call in progress has come back with `result` at `t1`, and its thread will not commit the record: appends it, without captures.
+ * The thread is stopped, reader_fill() was called, and the caller takes the record out of the ring. 0 or -ENOMEM.
+ */
+int reader_complete(struct record_reader *r, int64_t result, uint64_t t1);
+/*
+ * The same where a signal interrupted the call (`result`: -ERESTART*) and the kernel makes it again at once: the ring's record stays,
+ * and is of the call that went on.
+ */
+int reader_interrupt(struct record_reader *r, int64_t result, uint64_t t1);
+/* The open call is not made now, but anew. Where its beginning was told already, an end is told, too (ERESTARTNOINTR): true. */
+bool reader_withdraw(struct record_reader *r, uint64_t ticks);
+/* The next item, kind RECORD_NONE where there is none; reader_pop() takes it away. */
+struct record_item reader_peek(const struct record_reader *r);
+void reader_pop(struct record_reader *r);
+
+/*
+ * The open record gets a capture of `len` bytes at `addr`, which the caller reads to where this returns; NULL where there is no room.
+ * Afterwards reader_still_open() tells whether the call was in progress all the time: if not, it is not open any more.
+ */
+void *reader_capture_open(struct record_reader *r, uint64_t addr, uint32_t len);
+void reader_verify_open(struct record_reader *r);
+/* Is the beginning of the open call still to be told? */
+bool reader_wants_open(const struct record_reader *r);
+
+/* The captures behind a record as memory: {captures_read, (void *)record}. */
+ssize_t captures_read(void *record, uint64_t addr, void *buf, size_t n);
+
+#endif

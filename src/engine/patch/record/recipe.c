@@ -1,0 +1,73 @@
+#include "engine/patch/record/recipe.h"
+
+#include "decode/memory.h"
+#include "syscall/table.h"
+
+#include <sys/syscall.h>
+
+/* Calls whose making, or whose end, is sctrace's business: births, new images, ends, signals, and what the agent stands on. */
+static bool is_special(int64_t nr)
+{
+	static const int16_t special[] = {
+		SYS_clone,    SYS_clone3,     SYS_fork,         SYS_vfork,   SYS_execve,
+		SYS_execveat, SYS_exit,       SYS_rt_sigreturn, SYS_seccomp, SYS_restart_syscall,
+		SYS_prctl,    SYS_arch_prctl, SYS_userfaultfd,
+	};
+	for (size_t i = 0; i < sizeof(special) / sizeof(*special); i++)
+		if (special[i] == nr)
+			return true;
+	return false;
+}
+
+/* Memory that the kernel changes though its decoder shows what was there before: ppoll(2) writes back what is left of its time. */
+static bool is_changed(int64_t nr, unsigned arg)
+{
+	return (nr == SYS_ppoll && arg == 2) || (nr == SYS_pselect6 && arg == 4);
+}
+
+static const uint8_t rule_of[] = {
+	[MEMORY_STRING] = RECIPE_STRING,           [MEMORY_IN] = RECIPE_IN,
+	[MEMORY_IN_SIZED] = RECIPE_IN_SIZED,       [MEMORY_IN_BYTES] = RECIPE_IN_BYTES,
+	[MEMORY_IN_ARRAY] = RECIPE_IN_ARRAY,       [MEMORY_OUT] = RECIPE_OUT,
+	[MEMORY_OUT_BYTES] = RECIPE_OUT_BYTES,     [MEMORY_OUT_ALL] = RECIPE_OUT_ALL,
+	[MEMORY_ON_ERROR] = RECIPE_ON_ERROR,       [MEMORY_IF_ANY] = RECIPE_IF_NULL,
+	[MEMORY_FCNTL] = RECIPE_IF_NUMBER,         [MEMORY_FUTEX_TIME] = RECIPE_FUTEX_TIME,
+	[MEMORY_EPOLL_EVENT] = RECIPE_EPOLL_EVENT,
+};
+
+static bool add(struct agent_recipe *r, unsigned rule, unsigned arg, unsigned size)
+{
+	if (r->n == RECIPE_OPS)
+		return false;
+	r->op[r->n].rule = (uint8_t)rule;
+	r->op[r->n].arg = (uint8_t)arg;
+	r->op[r->n++].size = (uint16_t)size;
+	return true;
+}
+
+/* The kernel may write what it was given to read where both are the same memory, as in sigprocmask(how, &set, &set). */
+static bool keep_apart(const struct syscall_desc *d, struct agent_recipe *r, unsigned out)
+{
+	for (unsigned in = 0; in < d->nargs; in++)
+		if (decode_memory_need(d->args[in].kind).rule == MEMORY_IN && !add(r, RECIPE_IF_APART, in, out))
+			return false;
+	return true;
+}
+
+bool recipe_of(const struct syscall_desc *d, int64_t nr, struct agent_recipe *recipe)
+{
+	*recipe = (struct agent_recipe){0};
+	if (is_special(nr))
+		return false;
+	for (unsigned i = 0; i < d->nargs; i++) {
+		struct memory_need need = decode_memory_need(d->args[i].kind);
+		if (need.rule == MEMORY_UNKNOWN)
+			return false;
+		if (need.rule == MEMORY_OUT && !keep_apart(d, recipe, i))
+			return false;
+		unsigned rule = is_changed(nr, i) ? RECIPE_IF_NULL : rule_of[need.rule];
+		if (need.rule != MEMORY_NONE && !add(recipe, rule, i, need.size))
+			return false;
+	}
+	return true;
+}

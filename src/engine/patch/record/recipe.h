@@ -1,0 +1,17 @@
+/* Recipes: how the recorder treats each call, derived from the line that describes it (syscalls.def, decode/memory.h). Pure. */
+#ifndef SCTRACE_ENGINE_PATCH_RECORD_RECIPE_H
+#define SCTRACE_ENGINE_PATCH_RECORD_RECIPE_H
+
+#include "engine/patch/code/ring.h"
+
+#include <stdbool.h>
+
+struct syscall_desc;
+
+/*
+ * Fills in the recipe of call `nr` of x86-64, described by `d`; false: only sctrace can tell all that is shown of it, by stopping
+ * it.
+ */
+bool recipe_of(const struct syscall_desc *d, int64_t nr, struct agent_recipe *recipe);
+
+#endif

@@ -1,0 +1,89 @@
+/*
+ * Recording: whole calls, written by the recorder in the program, become events like those of ptrace stops. A call that has no recipe,
+ * or whose arguments want it, stops under ptrace as before; so the stream is complete, whatever the recorder knows.
+ */
+#ifndef SCTRACE_ENGINE_PATCH_RECORD_RECORD_H
+#define SCTRACE_ENGINE_PATCH_RECORD_RECORD_H
+
+#include "engine/patch/record/reader.h"
+#include "engine/patch/record/recipe.h"
+#include "engine/patch/state.h"
+
+/* A thread that has a ring. */
+struct record_thread {
+	struct record_reader reader;
+	pid_t tid, pid;
+	struct image *image;
+	unsigned index;   /* of the ring in its region */
+	uint64_t fs_base; /* under which the program finds it */
+};
+
+/* What an engine that records has beside its other state. */
+struct record {
+	VEC(struct record_thread *) threads; /* those that are gone, too, until all they recorded is told */
+	unsigned char program[RECORDER_ROOM + RECIPES_ROOM]; /* what is mapped in the program, from RECORDER_CODE on */
+	uint32_t limit;                                      /* bytes of each ring that are used */
+	uint64_t string_max;
+	uint64_t sync_ticks, sync_ns; /* both clocks, read together at the last look */
+	struct mem mem;
+	pid_t mem_pid;
+	struct record_reader *told; /* whose item the last event was, or NULL */
+	bool overwritten;           /* that a ring was is said once */
+};
+
+static inline struct record_thread *recorded_of(const struct task *task)
+{
+	return patch_task_of(task) ? patch_task_of(task)->recorded : NULL;
+}
+
+static inline uint64_t record_scratch_address(const struct record_thread *th)
+{
+	return SCRATCHES_AT + (uint64_t)th->index * SCRATCH_SIZE;
+}
+
+/* Can this processor and kernel do it? 0, or -ENOTSUP and `why`. */
+int record_probe(struct buf *why);
+/* Makes the engine record what `config` asks for; 0 or -ENOMEM. */
+int record_open(struct patch *p, const struct engine_config *config);
+void record_close(struct patch *p);
+
+/*
+ * Gives the stopped task a ring, or enters the one it has under its present fs base. Without room for one, its calls go to sctrace:
+ * false.
+ */
+bool record_admit(struct patch *p, struct task *task);
+/* The task's process got a copy of its parent's memory: the rings in there are not its own. */
+void record_forget_copied(struct task *task);
+/* The thread's ring and its row in the table are free for others. */
+void record_dismiss(struct record_thread *th);
+/* The task is gone, or its image: what it recorded is still told. */
+void record_leave(struct patch *p, struct task *task);
+
+/*
+ * The agent handed over a call that it records. True: the reason is gone now (the thread had no ring, or it was full), so the call
+ * can be sent to its stub again.
+ */
+bool record_retry(struct patch *p, struct task *task, int64_t nr);
+/* Has a call stopped, with registers `r`, by which the recorder asks for a record to be completed? */
+bool record_is_asking(const struct user_regs_struct *r);
+/* Completes it: `r` are changed, and set. */
+void record_complete(struct patch *p, struct task *task, struct user_regs_struct *r);
+/*
+ * Takes a task out of the path of a recorded call, as stepout() does: changes `r`. False: it is not on it. `caught` as for stepout().
+ */
+bool record_step_out(struct patch *p, struct task *task, struct user_regs_struct *r, bool caught);
+/* The recorder faulted where it copies memory, because that went away meanwhile: completes the record. False: it is not there. */
+bool record_survive_fault(struct patch *p, struct task *task);
+/* The address behind the call that a thread is at whose next instruction, at `ip`, is ours: 0 if that is not known. Else `ip`. */
+uint64_t record_native_ip(const struct task *task, uint64_t ip);
+/* Is `ip` in the recorder? */
+bool record_is_recorder(uint64_t ip);
+
+/* Frees a thread of which all is told. */
+void record_thread_free(struct record_thread *th);
+/* Copies what all threads have recorded; to be called before a stop is told. */
+void record_look(struct patch *p);
+/* The next recorded event: true and *ev, in the order of time. */
+bool record_next(struct patch *p, struct event *ev);
+
+#endif

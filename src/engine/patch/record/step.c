@@ -1,0 +1,195 @@
+/* Threads that stop on the path of a recorded call. */
+#include "engine/patch/record/record.h"
+
+#include "engine/patch/image/image.h"
+#include "engine/patch/image/site.h"
+#include "engine/patch/remote/remote.h"
+#include "engine/ptrace/state/give_up.h"
+
+#include <errno.h>
+#include <sys/ptrace.h>
+#include <x86intrin.h>
+
+#define RED_ZONE 128
+/* What agent_entry has pushed below the stub's return address: rdx, the flags, the number. */
+#define FRAME     24
+#define FRAME_RDX 0
+#define FRAME_AH  8
+
+extern const unsigned char agent_record[], agent_record_entering[], agent_record_sys[], agent_record_after[];
+extern const unsigned char agent_record_made[], agent_record_done[], agent_record_refuse[], agent_record_end[];
+extern const unsigned char agent_ask[], agent_ask_behind[], agent_ask_end[];
+
+static bool read_scratch(const struct task *task, const struct record_thread *th, struct agent_scratch *s)
+{
+	return remote_read(task->tid, record_scratch_address(th), s, sizeof(*s)) == 0;
+}
+
+bool record_retry(struct patch *p, struct task *task, int64_t nr)
+{
+	struct record_thread *th = recorded_of(task);
+	if (!p->record || nr < 0 || nr >= AGENT_CALLS || p->record_way[nr] != RECORD_WRITES)
+		return false;
+	if (!th || !th->reader.ring)
+		return record_admit(p, task);
+	const struct agent_ring *ring = th->reader.ring;
+	bool full = ring->produced - ring->consumed + RECORD_HEAD > th->reader.limit;
+	uint64_t before = th->fs_base;
+	record_look(p);
+	return full || (record_admit(p, task) && th->fs_base != before);
+}
+
+bool record_is_recorder(uint64_t ip)
+{
+	return ip >= RECORDER_CODE && ip < RECORDER_CODE + RECORDER_ROOM;
+}
+
+/* Registers that C code has used, as they were at the call. */
+static void restore_registers(struct user_regs_struct *r, const struct agent_scratch *s)
+{
+	r->rdi = s->args[0];
+	r->rsi = s->args[1];
+	r->rdx = s->args[2];
+	r->r10 = s->args[3];
+	r->r8 = s->args[4];
+	r->r9 = s->args[5];
+	r->rbx = s->saved[0];
+	r->rbp = s->saved[1];
+	r->r12 = s->saved[2];
+	r->r13 = s->saved[3];
+	r->r14 = s->saved[4];
+	r->r15 = s->saved[5];
+}
+
+/* No record is open in the ring of a stopped thread, whatever its recorder was about to do. */
+static void close_ring(const struct record_thread *th, const struct task *task)
+{
+	static const uint32_t idle = SCRATCH_IDLE;
+	struct agent_ring *ring = th->reader.ring;
+	ring->next = th->reader.off;
+	ring->open = 0;
+	remote_write(task->tid, record_scratch_address(th) + offsetof(struct agent_scratch, busy), &idle, sizeof(idle));
+}
+
+/* The open record is complete without the recorder: it is taken out of the ring, and told from the stopped task's memory. */
+static void complete(struct patch *p, struct record_thread *th, const struct task *task, int64_t result)
+{
+	uint64_t t1 = th->reader.open.t1;
+	if (reader_complete(&th->reader, result, t1 ? t1 : __rdtsc()) < 0)
+		tracer_give_up(&p->t, -ENOMEM, "cannot keep the records of thread %d", (int)th->tid);
+	close_ring(th, task);
+	p->t.hold_current = true;
+}
+
+void record_complete(struct patch *p, struct task *task, struct user_regs_struct *r)
+{
+	struct record_thread *th = recorded_of(task);
+	record_look(p);
+	if (th && th->reader.ring)
+		complete(p, th, task, th->reader.open.result);
+	r->rip = AGENT_AT(agent_ask_behind);
+	r->orig_rax = (unsigned long long)-1;
+	ptrace(PTRACE_SETREGS, task->tid, NULL, r);
+}
+
+bool record_is_asking(const struct user_regs_struct *r)
+{
+	return r->rip == AGENT_AT(agent_ask) + 2;
+}
+
+bool record_survive_fault(struct patch *p, struct task *task)
+{
+	struct record_thread *th = p->record ? recorded_of(task) : NULL;
+	struct user_regs_struct r;
+	struct agent_scratch s;
+	if (!th || !th->reader.ring || ptrace(PTRACE_GETREGS, task->tid, NULL, &r) < 0 || !record_is_recorder(r.rip) ||
+	    !read_scratch(task, th, &s) || s.busy != SCRATCH_MADE)
+		return false;
+	record_look(p);
+	complete(p, th, task, s.result);
+	restore_registers(&r, &s);
+	r.rsp = s.sp;
+	r.r11 = record_scratch_address(th);
+	r.rip = AGENT_AT(agent_record_done);
+	ptrace(PTRACE_SETREGS, task->tid, NULL, &r);
+	return true;
+}
+
+static bool is_between(uint64_t ip, const unsigned char *from, const unsigned char *to)
+{
+	return ip >= AGENT_AT(from) && ip < AGENT_AT(to);
+}
+
+/* Has the call been made, and what was its result? The second instruction behind it puts that into the scratch memory. */
+static bool is_made(const struct agent_scratch *s, const struct user_regs_struct *r, int64_t *result)
+{
+	bool right_behind = is_between(r->rip, agent_record_after, agent_record_made) &&
+			    r->rip <= AGENT_AT(agent_record_after) + 2 /* pop %r11 */;
+	*result = right_behind ? (int64_t)r->rax : s->result;
+	return is_between(r->rip, agent_record_after, agent_record_refuse) ||
+	       is_between(r->rip, agent_ask, agent_ask_end) ||
+	       (record_is_recorder(r->rip) && s->busy != SCRATCH_ENTERING);
+}
+
+/* Native state, before the call or behind it. */
+static bool leave_path(const struct image *img, const struct task *task, struct user_regs_struct *r,
+		       const struct agent_scratch *s, bool made, int64_t result)
+{
+	uint64_t flags;
+	const struct site *site = site_of_stub(img, s->ret);
+	if (!site || remote_read(task->tid, s->sp + FRAME_AH, &flags, sizeof(flags)) < 0)
+		return false;
+	bool at_call = r->rip == AGENT_AT(agent_record_sys);
+	restore_registers(r, s);
+	r->rsp = s->sp + FRAME + sizeof(uint64_t) + RED_ZONE;
+	r->eflags = (r->eflags & ~0x8d5ull) | (flags >> 8 & 0xd5) | (flags & 1) << 11;
+	if (made) {
+		r->rax = (unsigned long long)result;
+		r->rip = r->rcx = site->ip;
+		r->r11 = r->eflags;
+	} else {
+		r->rax = at_call ? r->rax : s->nr;
+		r->rip = site->ip - 2;
+		r->orig_rax = (unsigned long long)-1;
+	}
+	return true;
+}
+
+uint64_t record_native_ip(const struct task *task, uint64_t ip)
+{
+	const struct record_thread *th = recorded_of(task);
+	const struct image *img = image_of(task);
+	const struct site *site = img && img->state == IMAGE_READY ? site_of_stub(img, ip) : NULL;
+	struct agent_scratch s;
+	bool ours = ip - AGENT_CODE < AGENT_PAGE || record_is_recorder(ip);
+	if (!site && ours && th && read_scratch(task, th, &s))
+		site = site_of_stub(img, s.ret);
+	return site ? site->ip : ours ? 0 : ip;
+}
+
+bool record_step_out(struct patch *p, struct task *task, struct user_regs_struct *r, bool caught)
+{
+	struct record_thread *th = recorded_of(task);
+	struct agent_scratch s;
+	int64_t result;
+	bool on_path = is_between(r->rip, agent_record_entering, agent_record_refuse) ||
+		       is_between(r->rip, agent_ask, agent_ask_end) || record_is_recorder(r->rip);
+	if (!th || !th->reader.ring || !on_path || !read_scratch(task, th, &s))
+		return false;
+	bool made = is_made(&s, r, &result);
+	bool again = r->rip == AGENT_AT(agent_record_after) && remote_restart_pending(r);
+	record_look(p);
+	if (again && !caught) {
+		(void)reader_interrupt(&th->reader, result, __rdtsc());
+		p->t.hold_current = true;
+		return false;
+	}
+	if (!caught || !leave_path(image_of(task), task, r, &s, made, result))
+		return false;
+	if (made && th->reader.has_open)
+		complete(p, th, task, result);
+	else if (reader_withdraw(&th->reader, __rdtsc()))
+		p->t.hold_current = true;
+	close_ring(th, task);
+	return true;
+}

@@ -1,0 +1,39 @@
+/* A ring whose contents a program made up: reading it stays within bounds, ends, and gives captures of what they say. */
+#include "fuzz.h"
+
+#include "engine/patch/record/reader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LIMIT 4096
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct agent_ring *ring = calloc(1, RING_HEAD + LIMIT + RECORD_MOST);
+	struct record_reader r = {.ring = ring, .limit = LIMIT};
+	/* The first bytes say how much the program claims to have written, step by step. */
+	for (size_t at = 0; ring && size > 16 && at + 16 < size; at += size / 4 + 1) {
+		uint16_t more;
+		memcpy(&more, data + at, sizeof(more));
+		ring->produced += more;
+		memcpy(&ring->open, data + at + 2, 2);
+		memcpy(&ring->next, data + at + 4, 2);
+		size_t n = size - 16 < LIMIT + RECORD_MOST ? size - 16 : LIMIT + RECORD_MOST;
+		memcpy((unsigned char *)ring + RING_HEAD, data + 16, n);
+		(void)reader_fill(&r);
+		for (int i = 0; i < 1000; i++) {
+			struct record_item it = reader_peek(&r);
+			char bytes[64];
+			if (it.kind == RECORD_NONE)
+				break;
+			if (!it.live)
+				(void)captures_read((void *)(uintptr_t)it.record, it.record->args[1], bytes,
+						    sizeof(bytes));
+			reader_pop(&r);
+		}
+	}
+	reader_free(&r);
+	free(ring);
+	return 0;
+}

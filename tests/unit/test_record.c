@@ -1,0 +1,362 @@
+/* Records of whole calls: recipes, the recorder, and what is read back from its ring. */
+#include "base/buf.h"
+#include "decode/decode.h"
+#include "decode/emit.h"
+#include "engine/patch/record/reader.h"
+#include "engine/patch/record/recipe.h"
+#include "syscall/table.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include <cmocka.h>
+
+/* A thread of this very process, as the recorder and the reader see it. */
+struct rig {
+	struct agent_ring *ring;
+	struct agent_scratch scratch;
+	struct record_reader reader;
+	uint64_t clock;
+};
+
+#define PAGES 65536u /* more than a record can hold, behind what arguments point at */
+
+static struct agent_recipe *recipes;
+static struct rig rig;
+
+static void *map(void *at, size_t n)
+{
+	void *p = mmap(at, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | (at ? MAP_FIXED_NOREPLACE : 0), -1,
+		       0);
+	assert_true(p != MAP_FAILED);
+	return p;
+}
+
+static int set_up_all(void **state)
+{
+	(void)state;
+	recipes = map((void *)(uintptr_t)RECIPES_AT, RECIPES_ROOM);
+	for (int64_t nr = 0; nr < 512; nr++) {
+		const struct syscall_desc *d = syscall_lookup(syscall_native_arch(), nr);
+		if (!d || !recipe_of(d, nr, &recipes[nr]))
+			recipes[nr].n = 255;
+	}
+	return 0;
+}
+
+static bool is_recordable(int64_t nr)
+{
+	return recipes[nr].n != 255;
+}
+
+static void set_up(uint32_t limit)
+{
+	reader_free(&rig.reader);
+	if (!rig.ring)
+		rig.ring = map(NULL, RING_SIZE);
+	memset(rig.ring, 0, RING_SIZE);
+	rig.ring->limit = limit;
+	rig.ring->string_max = 32;
+	rig.scratch = (struct agent_scratch){.ring = (uint64_t)(uintptr_t)rig.ring};
+	rig.reader = (struct record_reader){.ring = rig.ring, .limit = limit};
+}
+
+/* What agent.S does around the two functions; false: the call is sctrace's. */
+static bool enter(int64_t nr, const uint64_t args[6])
+{
+	rig.scratch.nr = (uint64_t)nr;
+	memcpy(rig.scratch.args, args, sizeof(rig.scratch.args));
+	struct agent_record *r = recorder_enter(&rig.scratch);
+	if (!r)
+		return false;
+	rig.scratch.record = (uint64_t)(uintptr_t)r;
+	r->t0 = ++rig.clock;
+	return true;
+}
+
+static uint64_t leave(int64_t result)
+{
+	struct agent_record *r = (struct agent_record *)(uintptr_t)rig.scratch.record;
+	rig.scratch.result = r->result = result;
+	r->t1 = ++rig.clock;
+	return recorder_leave(&rig.scratch);
+}
+
+static struct record_item take(void)
+{
+	struct record_item it = reader_peek(&rig.reader);
+	if (it.kind != RECORD_NONE)
+		reader_pop(&rig.reader);
+	return it;
+}
+
+/* --- decoding from captures and from memory gives the same text --- */
+
+static ssize_t own_memory(void *ctx, uint64_t addr, void *buf, size_t n)
+{
+	const char *page = ctx;
+	if (addr - (uint64_t)(uintptr_t)page >= PAGES)
+		return -EFAULT;
+	size_t left = PAGES - (size_t)(addr - (uint64_t)(uintptr_t)page);
+	n = n < left ? n : left;
+	memcpy(buf, (const void *)(uintptr_t)addr, n);
+	return (ssize_t)n;
+}
+
+static void show(const struct call *c, const struct mem *mem, struct buf *out)
+{
+	struct emit e;
+	struct decode_opts opts = {.string_max = 32};
+	struct decode_memo memo = {0};
+	struct decode d = {.out = &e, .call = c, .mem = mem, .opts = &opts, .memo = &memo};
+	emit_text_init(&e, out, 0);
+	int given = decode_enter(&d);
+	d.leaving = true;
+	decode_exit(&d, given);
+	decode_result(&d);
+}
+
+static void check_same_text(int64_t nr, char *page, const uint64_t args[6], int64_t result)
+{
+	struct buf live = {0}, recorded = {0};
+	set_up(RING_DATA);
+	if (!enter(nr, args) || leave(result) != 0)
+		return; /* sctrace shows it from live memory */
+	assert_int_equal(reader_fill(&rig.reader), 0);
+	struct record_item it = take();
+	assert_int_equal(it.kind, RECORD_ENTER);
+	struct call c = {.arch = syscall_native_arch(),
+			 .nr = nr,
+			 .desc = syscall_lookup(syscall_native_arch(), nr),
+			 .result = result,
+			 .error = result < 0,
+			 .err = result < 0 ? (int)-result : 0};
+	memcpy(c.args, args, sizeof(c.args));
+	const struct mem captures = {captures_read, (void *)(uintptr_t)it.record};
+	const struct mem memory = {own_memory, page};
+	show(&c, &captures, &recorded);
+	show(&c, &memory, &live);
+	assert_string_equal(buf_str(&recorded), buf_str(&live));
+	buf_free(&live);
+	buf_free(&recorded);
+}
+
+static void same_text_of_all_calls(void **state)
+{
+	(void)state;
+	char *page = map(NULL, PAGES);
+	unsigned recorded = 0;
+	for (unsigned round = 0; round < 40; round++) {
+		srand(round);
+		for (size_t i = 0; i < PAGES; i++)
+			page[i] = (char)(round % 4 == 0 ? 0 : round % 4 == 1 ? 'a' + rand() % 26 : rand());
+		page[8191] = 0;
+		for (size_t i = 100; i < PAGES; i += 100 + (size_t)rand() % 200)
+			page[i] = 0;
+		for (int64_t nr = 0; nr < 512; nr++) {
+			uint64_t args[6];
+			/* What getdents64(2) gives has a structure that made-up bytes lack. */
+			if (!is_recordable(nr) || nr == SYS_getdents64)
+				continue;
+			recorded++;
+			for (int i = 0; i < 6; i++)
+				args[i] = (uint64_t)(rand() % 64);
+			for (int i = 0; i < recipes[nr].n; i++)
+				if (recipes[nr].op[i].rule >= RECIPE_STRING)
+					args[recipes[nr].op[i].arg] =
+						rand() % 4 ? (uint64_t)(uintptr_t)page + (uint64_t)(rand() % 3000) : 0;
+			int64_t result = rand() % 3 ? rand() % 60 : -ENOENT;
+			if (nr == SYS_getcwd && args[0]) /* whose result counts the NUL */
+				result = (int64_t)strlen((const char *)(uintptr_t)args[0]) + 1;
+			check_same_text(nr, page, args, result);
+		}
+	}
+	assert_true(recorded > 40 * 150);
+}
+
+static void usual_calls_have_recipes(void **state)
+{
+	(void)state;
+	static const int16_t usual[] = {SYS_read,  SYS_write, SYS_openat, SYS_close, SYS_newfstatat, SYS_mmap,
+					SYS_futex, SYS_lseek, SYS_getpid, SYS_poll,  SYS_epoll_wait, SYS_getdents64};
+	static const int16_t stopping[] = {SYS_clone, SYS_execve, SYS_exit, SYS_rt_sigreturn, SYS_ptrace, SYS_ioctl};
+	for (size_t i = 0; i < sizeof(usual) / sizeof(*usual); i++)
+		assert_true(is_recordable(usual[i]));
+	for (size_t i = 0; i < sizeof(stopping) / sizeof(*stopping); i++)
+		assert_false(is_recordable(stopping[i]));
+}
+
+static void what_is_not_proven_to_be_there_is_not_read(void **state)
+{
+	(void)state;
+	const uint64_t nowhere[6] = {1, 8, 16, 8, 8, 8};
+	set_up(RING_DATA);
+	/* Were it read, this would end the test. */
+	assert_true(enter(SYS_write, nowhere));
+	assert_int_equal(leave(-EFAULT), 1);
+	set_up(RING_DATA);
+	assert_true(enter(SYS_write, nowhere));
+	assert_int_equal(leave(4), 1); /* fewer bytes than are to be shown */
+	set_up(RING_DATA);
+	assert_true(enter(SYS_openat, nowhere));
+	assert_int_equal(leave(-EBADF), 1);
+	set_up(RING_DATA);
+	assert_true(enter(SYS_read, nowhere));
+	assert_int_equal(leave(-EFAULT), 0); /* nothing is shown of a read that failed */
+}
+
+static void arguments_that_want_it_stop(void **state)
+{
+	(void)state;
+	const uint64_t same[6] = {SIG_BLOCK, 4096, 4096, 8}, apart[6] = {SIG_BLOCK, 4096, 8192, 8};
+	set_up(RING_DATA);
+	assert_false(enter(SYS_rt_sigprocmask, same));
+	assert_true(enter(SYS_rt_sigprocmask, apart));
+	set_up(RING_DATA);
+	const uint64_t lock[6] = {3, F_SETLK, 4096}, flags[6] = {3, F_GETFL};
+	assert_false(enter(SYS_fcntl, lock));
+	assert_true(enter(SYS_fcntl, flags));
+}
+
+/* --- rings --- */
+
+/* Records of all sizes, read at all times, come out as they went in, however often the ring wraps. */
+static void wraps(uint32_t limit)
+{
+	char text[64] = "";
+	uint64_t written = 0, read = 0, full = 0;
+	set_up(limit);
+	srand(limit);
+	while (written < 20000) {
+		uint64_t args[6] = {written, (uint64_t)(uintptr_t)text, (uint64_t)(rand() % 40)};
+		if (enter(SYS_write, args)) {
+			uint64_t asks = leave((int64_t)args[2]);
+			if (asks) { /* no room for the capture: sctrace completes it */
+				assert_int_equal(reader_fill(&rig.reader), 0);
+				assert_int_equal(reader_complete(&rig.reader, (int64_t)args[2], ++rig.clock), 0);
+				rig.ring->next = rig.reader.off;
+				rig.ring->open = 0;
+			}
+			written++;
+		} else {
+			full++;
+			assert_int_equal(reader_fill(&rig.reader), 0);
+		}
+		if (rand() % 50 && written < 20000)
+			continue;
+		assert_int_equal(reader_fill(&rig.reader), 0);
+		for (struct record_item it; (it = take()).kind != RECORD_NONE;) {
+			assert_int_equal(it.record->args[0], read);
+			read += it.kind == RECORD_EXIT;
+		}
+	}
+	assert_int_equal(read, written);
+	assert_true(full > 0 || limit > 4096);
+}
+
+static void rings_wrap(void **state)
+{
+	(void)state;
+	wraps(1024);
+	wraps(4096);
+	wraps(RING_DATA);
+}
+
+static void a_call_in_progress_is_told_once(void **state)
+{
+	(void)state;
+	const uint64_t args[6] = {7};
+	set_up(RING_DATA);
+	assert_true(enter(SYS_close, args));
+	assert_int_equal(reader_fill(&rig.reader), 0);
+	assert_int_equal(take().kind, RECORD_ENTER);
+	assert_int_equal(take().kind, RECORD_NONE);
+	assert_int_equal(leave(0), 0);
+	assert_int_equal(reader_fill(&rig.reader), 0);
+	assert_int_equal(take().kind, RECORD_EXIT);
+	assert_int_equal(take().kind, RECORD_NONE);
+	/* A thread that ends within a call leaves it unfinished. */
+	assert_true(enter(SYS_close, args));
+	assert_int_equal(reader_fill(&rig.reader), 0);
+	rig.reader.gone = true;
+	rig.reader.gone_at = ++rig.clock;
+	assert_int_equal(take().kind, RECORD_ENTER);
+	assert_int_equal(take().kind, RECORD_VANISH);
+	assert_int_equal(take().kind, RECORD_NONE);
+}
+
+/* ERESTARTSYS, and then the call goes on in place. */
+static void an_interrupted_call_goes_on(void **state)
+{
+	(void)state;
+	const uint64_t args[6] = {3};
+	set_up(RING_DATA);
+	assert_true(enter(SYS_close, args));
+	assert_int_equal(reader_fill(&rig.reader), 0);
+	uint64_t when = ++rig.clock;
+	assert_int_equal(reader_interrupt(&rig.reader, -512, when), 0);
+	assert_int_equal(take().kind, RECORD_ENTER);
+	struct record_item it = take();
+	assert_int_equal(it.kind, RECORD_EXIT);
+	assert_int_equal(it.record->result, -512);
+	it = take();
+	assert_int_equal(it.kind, RECORD_ENTER);
+	assert_true(it.continued);
+	assert_int_equal(it.began, when);
+	assert_int_equal(leave(0), 0);
+	assert_int_equal(reader_fill(&rig.reader), 0);
+	it = take();
+	assert_int_equal(it.kind, RECORD_EXIT);
+	assert_int_equal(it.began, when);
+	assert_int_equal(take().kind, RECORD_NONE);
+	/* The next call is one of its own. */
+	assert_true(enter(SYS_close, args));
+	assert_int_equal(leave(0), 0);
+	assert_int_equal(reader_fill(&rig.reader), 0);
+	assert_false(take().continued);
+}
+
+static void a_ring_that_was_overwritten_is_noticed(void **state)
+{
+	(void)state;
+	const uint64_t args[6] = {3};
+	unsigned refused = 0;
+	for (unsigned seed = 0; seed < 3000; seed++) {
+		set_up(4096);
+		for (int i = 0; i < 10; i++)
+			if (enter(SYS_close, args))
+				assert_int_equal(leave(0), 0);
+		srand(seed);
+		unsigned char *bytes = (unsigned char *)rig.ring;
+		for (int i = 0; i < 20; i++)
+			bytes[rand() % 2 ? RING_HEAD + rand() % 2000 : rand() % 64] = (unsigned char)rand();
+		int err = reader_fill(&rig.reader);
+		assert_true(err == 0 || err == -EPROTO);
+		refused += err == -EPROTO;
+		for (int i = 0; i < 100 && take().kind != RECORD_NONE; i++)
+			;
+	}
+	assert_true(refused > 300);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(same_text_of_all_calls),
+		cmocka_unit_test(usual_calls_have_recipes),
+		cmocka_unit_test(what_is_not_proven_to_be_there_is_not_read),
+		cmocka_unit_test(arguments_that_want_it_stop),
+		cmocka_unit_test(rings_wrap),
+		cmocka_unit_test(a_call_in_progress_is_told_once),
+		cmocka_unit_test(an_interrupted_call_goes_on),
+		cmocka_unit_test(a_ring_that_was_overwritten_is_noticed),
+	};
+	return cmocka_run_group_tests(tests, set_up_all, NULL);
+}
