@@ -75,8 +75,8 @@ struct engine_result {
 	bool rss_is_largest;     /* several processes: the largest single one */
 	uint64_t before_main;    /* calls before main (or the entry point) */
 	enum { MAIN_UNKNOWN, MAIN_SYMBOL, MAIN_ENTRY } main_found;
-	uint64_t lost;               /* calls that the kernel dropped (bpf) */
-	uint64_t processes, threads; /* how many were seen */
+	uint64_t lost;      /* calls that the kernel dropped (bpf) */
+	uint64_t processes; /* how many were seen */
 };
 
 struct engine; /* an engine at work; its first member is `const struct engine_ops *ops` */

@@ -29,7 +29,10 @@ struct life_end {
 	void *tag;         /* call_life.tag at its first entry */
 };
 
-/* So many interrupted calls of a thread are remembered. If a handler within a handler exceeds it, the oldest counts as unfinished. */
+/*
+ * So many interrupted calls of a thread are remembered. If a handler within a handler exceeds it, the oldest counts as
+ * unfinished.
+ */
 #define LIFE_DEPTH 16
 
 /* The ends that one step brought, oldest first where order matters. */
@@ -60,13 +63,13 @@ void life_free(struct call_life *l);
 struct call *life_interrupted(const struct call_life *l);
 
 /*
- * A call enters (arch, nr, args, ip, sp of `c`). Sets c->restart if it continues the interrupted call of the same place; then nr and
- * args are those of the first entry, because restart_syscall(2) has others, and out has CALL_RESTARTED.
+ * A call enters (arch, nr, args, ip, sp of `c`). Sets c->restart if it continues the interrupted call of the same place; then nr
+ * and args are those of the first entry, because restart_syscall(2) has others, and out has CALL_RESTARTED.
  */
 void life_enter(struct call_life *l, struct call *c, struct life_ends *out);
 /*
- * The call in progress comes back (result, error, err of `c`) after `ns` since this entry. out has CALL_RETURNED, or nothing if it was
- * interrupted. rt_sigreturn(2) has no error: the register is the interrupted program's.
+ * The call in progress comes back (result, error, err of `c`) after `ns` since this entry. out has CALL_RETURNED, or nothing if
+ * it was interrupted. rt_sigreturn(2) has no error: the register is the interrupted program's.
  */
 void life_exit(struct call_life *l, struct call *c, uint64_t ns, struct life_ends *out);
 /* As life_exit() with one of the ERESTART errors, of a call that was not told by life_enter(); nor will its restart be. */
@@ -81,8 +84,8 @@ struct life_frame {
 	uint64_t length; /* of the instruction that makes a call, in bytes */
 };
 /*
- * The call in progress is rt_sigreturn(2). If it goes back to an interrupted call, the frame tells whether that is made again or gave
- * EINTR, and calls that were interrupted later are unfinished. `restarts_unseen`: its restart will not be told.
+ * The call in progress is rt_sigreturn(2). If it goes back to an interrupted call, the frame tells whether that is made again or
+ * gave EINTR, and calls that were interrupted later are unfinished. `restarts_unseen`: its restart will not be told.
  */
 void life_return_to(struct call_life *l, const struct life_frame *f, bool restarts_unseen, struct life_ends *out);
 /* If the next entry continues the call that was interrupted last: that entry will not be told. */

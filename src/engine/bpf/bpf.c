@@ -95,7 +95,6 @@ static void root_begins(struct bpf_engine *b)
 {
 	__atomic_fetch_add(&b->skel->bss->live, 1, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&b->skel->bss->processes, 1, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&b->skel->bss->threads, 1, __ATOMIC_RELAXED);
 }
 
 /* Marks the waiting child and lets it execute the program. */
@@ -344,7 +343,6 @@ static void bpf_result(const struct engine *e, struct engine_result *r)
 	r->peak_rss_bytes = k->peak_rss_pages * (uint64_t)sysconf(_SC_PAGESIZE);
 	r->rss_is_largest = k->processes_measured > 1;
 	r->processes = k->processes;
-	r->threads = k->threads;
 	r->lost = bpf_lost(b);
 	r->main_found = MAIN_UNKNOWN;
 }

@@ -29,7 +29,7 @@ unsigned long long untimed = 0;  /* calls that never passed the entry hook: answ
 unsigned long long no_chunk = 0; /* times that did not get into a histogram */
 unsigned long long lost_errnos = 0;
 long long live = 0; /* processes counted that are alive */
-unsigned long long processes = 0, threads = 0;
+unsigned long long processes = 0;
 unsigned long long root_exec_ns = 0, root_exit_ns = 0;
 unsigned long long peak_rss_pages = 0, processes_measured = 0;
 

@@ -165,10 +165,7 @@ static __always_inline void tell(const struct ring_event *e)
 static __always_inline struct task_state *adopt(struct task_struct *task, unsigned int flags)
 {
 	struct task_state born = {.flags = flags};
-	struct task_state *t = bpf_task_storage_get(&tasks, task, &born, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	if (t)
-		__sync_fetch_and_add(&threads, 1);
-	return t;
+	return bpf_task_storage_get(&tasks, task, &born, BPF_LOCAL_STORAGE_GET_F_CREATE);
 }
 
 static __always_inline void process_began(void)

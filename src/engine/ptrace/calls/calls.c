@@ -11,7 +11,10 @@ static bool counted(const struct tracer *t, const struct task *task)
 	return task->proc->counted && (t->config.want & CAP_COUNTS);
 }
 
-/* Adds the ends of calls to the counts. The tracing cost of a call is one enter-and-exit; its earlier entries have paid their own. */
+/*
+ * Adds the ends of calls to the counts. The tracing cost of a call is one enter-and-exit; its earlier entries have paid their
+ * own.
+ */
 static void record(struct tracer *t, struct task *task, const struct life_ends *ends)
 {
 	struct summary_group *g = ends->n && counted(t, task) ? tracer_group(t, task) : NULL;

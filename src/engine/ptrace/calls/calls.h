@@ -9,8 +9,8 @@ void tracer_call_enter(struct tracer *t, struct task *task);
 /* It comes back. The caller has set result, error and err of the thread's call. */
 void tracer_call_exit(struct tracer *t, struct task *task);
 /*
- * The thread's call, whose entry was not seen, was interrupted after `elapsed_ns` (err is one of syscall/restart.h). Its restart will not
- * be seen either. From here on the tracer counts it, however it ends.
+ * The thread's call, whose entry was not seen, was interrupted after `elapsed_ns` (err is one of syscall/restart.h). Its restart
+ * will not be seen either. From here on the tracer counts it, however it ends.
  */
 void tracer_call_interrupted(struct tracer *t, struct task *task, uint64_t elapsed_ns);
 /* If the thread's next entry continues the call that was interrupted last: that entry will not be seen. */

@@ -12,8 +12,8 @@
 #define WAIT_BATCH 256
 
 /*
- * Blocks for the first stop. A parent reports a birth right after the child's first stop, or never: a leader that was killed before does not
- * even report its own end while that child, its thread, is there. So the wait for such a report has an end.
+ * Blocks for the first stop. A parent reports a birth right after the child's first stop, or never: a leader that was killed
+ * before does not even report its own end while that child, its thread, is there. So the wait for such a report has an end.
  */
 static pid_t wait_first(struct tracer *t, int *status, struct rusage *usage)
 {
@@ -36,8 +36,8 @@ static pid_t wait_first(struct tracer *t, int *status, struct rusage *usage)
 #define LONE_MAX 4
 
 /*
- * wait4(2) looks at the tasks always in the same order, so the last ones would wait as long as the first ones have stops. So all stops are
- * taken before the first is served. If only one task had stopped, that is not tried each time.
+ * wait4(2) looks at the tasks always in the same order, so the last ones would wait as long as the first ones have stops. So all
+ * stops are taken before the first is served. If only one task had stopped, that is not tried each time.
  */
 static bool takes_more(struct tracer *t)
 {

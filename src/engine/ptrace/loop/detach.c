@@ -74,8 +74,8 @@ void tracer_detach_all(struct tracer *t)
 		note_stop(t, &t->waits.taken.v[t->waits.next++]);
 	interrupt_all(t);
 	/*
-	 * PTRACE_INTERRUPT does not end some waits (of a vfork parent): our own exit detaches from tasks that have not stopped by then.
-	 * If the program is to be killed, children that were not reported yet are waited for, too.
+	 * PTRACE_INTERRUPT does not end some waits (of a vfork parent): our own exit detaches from tasks that have not stopped
+	 * by then. If the program is to be killed, children that were not reported yet are waited for, too.
 	 */
 	uint64_t until = clock_ns() + DETACH_PATIENCE_NS;
 	while (!all_stopped(t) || (t->failed && t->root.pid && !t->root.waits)) {

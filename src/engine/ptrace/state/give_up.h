@@ -1,4 +1,8 @@
-/* The end of tracing before its time: the kernel refuses what tracing needs, or memory ran out. */
+/*
+ * The end of tracing before its time: the kernel refuses what tracing needs, or there is no memory for what a tracer must know (a task,
+ * a status). If memory ran out only for something that is shown, tracing goes on, and the end of the command tells it
+ * (base/memory.h).
+ */
 #ifndef SCTRACE_ENGINE_PTRACE_STATE_GIVE_UP_H
 #define SCTRACE_ENGINE_PTRACE_STATE_GIVE_UP_H
 

@@ -1,6 +1,7 @@
 /*
- * A tracer by ptrace(2): what it knows. The engines ptrace and patch stand on it. The folders beside this one handle births and deaths,
- * group-stops, signals, execve(2), attaching and detaching; what a stop at a call means is the engine's, through `struct tracer_ops`.
+ * A tracer by ptrace(2): what it knows. The engines ptrace and patch stand on it. The folders beside this one handle births and
+ * deaths, group-stops, signals, execve(2), attaching and detaching; what a stop at a call means is the engine's, through `struct
+ * tracer_ops`.
  */
 #ifndef SCTRACE_ENGINE_PTRACE_STATE_TRACER_H
 #define SCTRACE_ENGINE_PTRACE_STATE_TRACER_H
@@ -84,7 +85,10 @@ struct spin {
 	unsigned passed;
 };
 
-/* Between two calls of tracer_next(): what it has to hand out. One stop gives three events at most (vanish, exec or death, note). */
+/*
+ * Between two calls of tracer_next(): what it has to hand out. One stop gives three events at most (vanish, exec or death,
+ * note).
+ */
 struct tracer_events {
 	struct event v[4];
 	size_t n, next;

@@ -64,8 +64,8 @@ static void explain(pid_t pid, int err, struct buf *why)
 }
 
 /*
- * The kernel refuses a thread that is about to end, and one that we trace already because a traced thread created it and has not reported
- * that yet (ptrace_attach() in kernel/ptrace.c, PTRACE_O_TRACECLONE in ptrace(2)). Is this one of them?
+ * The kernel refuses a thread that is about to end, and one that we trace already because a traced thread created it and has not
+ * reported that yet (ptrace_attach() in kernel/ptrace.c, PTRACE_O_TRACECLONE in ptrace(2)). Is this one of them?
  */
 static bool may_be_refused(pid_t tid)
 {

@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 /*
- * The flags of the clone(2) that made the child. If the call has none (fork), or they cannot be read, they follow from the kind of the event.
- * *sure: the flags were in a register, which no other thread can change.
+ * The flags of the clone(2) that made the child. If the call has none (fork), or they cannot be read, they follow from the kind
+ * of the event. *sure: the flags were in a register, which no other thread can change.
  */
 static uint64_t birth_flags(struct tracer *t, struct task *parent, int event, bool *sure)
 {
@@ -92,7 +92,10 @@ bool tracer_adopt(struct tracer *t, struct task *task)
 #define ORPHAN_NS      (NSEC_PER_SEC / 10)
 #define SURE_ORPHAN_NS (2 * NSEC_PER_SEC)
 
-/* Was the task's parent killed before it reported the birth? Then the task's process, or its parent process, is not traced any more. */
+/*
+ * Was the task's parent killed before it reported the birth? Then the task's process, or its parent process, is not traced any
+ * more.
+ */
 static bool is_orphan(const struct tracer *t, const struct task *task)
 {
 	struct proc_status s;
@@ -118,9 +121,9 @@ void tracer_adopt_orphans(struct tracer *t)
 }
 
 /*
- * The flags of clone3(2) are in memory, where another thread may have changed them since the kernel read them. The kernel knows whether the
- * task is a thread of the group: tgkill(2) gives ESRCH if it is not. If the kernel refuses the call, /proc tells. If the
- * task is gone already, the flags decide.
+ * The flags of clone3(2) are in memory, where another thread may have changed them since the kernel read them. The kernel knows
+ * whether the task is a thread of the group: tgkill(2) gives ESRCH if it is not. If the kernel refuses the call, /proc tells. If
+ * the task is gone already, the flags decide.
  */
 static uint64_t believe(uint64_t flags, pid_t group, pid_t tid)
 {
@@ -157,8 +160,7 @@ void tracer_on_birth(struct tracer *t, struct task *parent, int event)
 		child->proc->execed = true;
 		child->proc->attached = parent->proc->attached;
 		t->result.processes++;
-	} else
-		t->result.threads++;
+	}
 	thread_of(child)->untraced = thread_of(parent)->untraced;
 	if (t->ops->birth)
 		t->ops->birth(t, parent, child, flags);

@@ -1,6 +1,6 @@
 /*
- * New tasks. The kernel reports a birth twice, by a stop of the child and by an event of its parent, in any order. A child that comes
- * first stays stopped (task.early_status) until its parent's event, unless its parent was killed before reporting it.
+ * New tasks. The kernel reports a birth twice, by a stop of the child and by an event of its parent, in any order. A child that
+ * comes first stays stopped (task.early_status) until its parent's event, unless its parent was killed before reporting it.
  */
 #ifndef SCTRACE_ENGINE_PTRACE_TASKS_BIRTHS_H
 #define SCTRACE_ENGINE_PTRACE_TASKS_BIRTHS_H

@@ -4,7 +4,10 @@
 
 #include "engine/ptrace/state/tracer.h"
 
-/* Resumes a stopped task with its pending signal; detaches from it if `release` is set. A task that died meanwhile is not an error. */
+/*
+ * Resumes a stopped task with its pending signal; detaches from it if `release` is set. A task that died meanwhile is not an
+ * error.
+ */
 void tracer_resume(struct tracer *t, struct task *task);
 /* Detaches from one task, with the signal that is on its way, and forgets it. */
 void tracer_let_go(struct tracer *t, struct task *task);

@@ -28,7 +28,10 @@ void tracer_on_signal(struct tracer *t, struct task *task, int sig)
 {
 	siginfo_t si;
 	if (ptrace_retry(PTRACE_GETSIGINFO, task->tid, NULL, &si) < 0) {
-		/* Tracing is over. Whose signal it is cannot be told; if the engine makes signals of its own, a SIGSYS is most likely one of them. */
+		/*
+		 * Tracing is over. Whose signal it is cannot be told; if the engine makes signals of its own, a SIGSYS is most
+		 * likely one of them.
+		 */
 		task->deliver = sig == SIGSYS && t->ops->signal ? 0 : sig;
 		return;
 	}

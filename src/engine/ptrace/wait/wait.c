@@ -42,8 +42,8 @@ static int interrupted(struct tracer *t)
 }
 
 /*
- * From so many tasks on waitid(2) tells first whether it is a stop or an end, because for each wait4(2) with a rusage the kernel adds up
- * the resource use of all threads.
+ * From so many tasks on waitid(2) tells first whether it is a stop or an end, because for each wait4(2) with a rusage the kernel
+ * adds up the resource use of all threads.
  */
 #define MANY_TASKS 64
 
