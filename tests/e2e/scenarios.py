@@ -451,6 +451,42 @@ def death_ends_both(world, mode):
             end_started(world, mode, what, sig)
 
 
+def tallied(path, trace):
+    """Holds a trace to what the killed program wrote down: each call that came back once, and those that began at the most."""
+    raw = path.read_bytes()
+    ended, open_calls = {}, {}
+    for line in trace.decode().splitlines():
+        tid, _, rest = line.partition(" ")
+        if not tid.isdigit():
+            raise Failed("a line without a thread: " + line)
+        if "getppid" in rest and re.search(r"= \d+$", rest):
+            ended[int(tid)] = ended.get(int(tid), 0) + 1
+        elif "getppid" in rest and rest.endswith("= ?"):
+            open_calls[int(tid)] = open_calls.get(int(tid), 0) + 1
+    for at in range(0, 24 * 8, 24):
+        tid, begun, done = struct.unpack_from("<QQQ", raw, at)
+        told, unfinished = ended.get(tid, 0), open_calls.get(tid, 0)
+        if tid and not (done <= told <= begun and told + unfinished <= begun and unfinished <= 1):
+            raise Failed(f"thread {tid}: {begun} calls began and {done} came back; told: {told}, and {unfinished} unfinished")
+
+
+@scenario("death", ["trace", "record", "record-small"])
+def death_tallied(world, mode):
+    """A program of four threads that is killed at any moment: every call that came back is told, and none that was not made."""
+    path = world.scratch / "tally"
+    for round_ in range(12 if mode == "trace" else 40):
+        argv, env = tracer(world, mode, "-f", "-e", "trace=getppid", "--", world.program("tally"), path, "4")
+        path.write_bytes(b"")
+        with running(argv, env) as process:
+            until("its threads call", lambda: len(path.read_bytes()) == 4096 and struct.unpack_from("<Q", path.read_bytes(), 16)[0] > 3)
+            time.sleep(round_ % 10 * 0.002)
+            for pid in session_members(process.pid):
+                if Path(f"/proc/{pid}/comm").read_text().strip() == "tally":
+                    os.kill(pid, signal.SIGKILL)
+            process.communicate(timeout=TIMEOUT)
+        tallied(path, (world.scratch / "out").read_bytes())
+
+
 @scenario("death")
 def death_interrupts(world, mode):
     """INT and QUIT are left to the program: sctrace goes on."""
