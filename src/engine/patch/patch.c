@@ -324,7 +324,8 @@ static void patch_stop(struct engine *e)
 
 const struct engine_ops engine_patch = {
 	.name = "patch",
-	.purpose = "counts, times and records calls inside the program: fast, needs no privilege; x86-64",
+	.purpose = "counts, times and records calls inside the program: fast; x86-64; the default for -c and for a "
+		   "trace to a file",
 	.caps = CAP_EVENTS | CAP_COUNTS | CAP_BY_PROCESS | CAP_FOLLOW | CAP_ATTACH,
 	.probe = patch_probe,
 	.start = patch_start,

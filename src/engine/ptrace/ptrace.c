@@ -106,7 +106,8 @@ static void ptrace_stop(struct engine *e)
 
 const struct engine_ops engine_ptrace = {
 	.name = "ptrace",
-	.purpose = "stops the program at each call: sees everything, needs no privilege, slows calls down",
+	.purpose = "stops the program at each call: sees everything, slows calls down; the default for a trace on a "
+		   "terminal",
 	.caps = CAP_EVENTS | CAP_COUNTS | CAP_BY_PROCESS | CAP_BY_THREAD | CAP_ATTACH | CAP_FOLLOW | CAP_INJECT |
 		CAP_ERRNOS | CAP_STOPS,
 	.probe = ptrace_probe,
