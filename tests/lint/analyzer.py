@@ -29,7 +29,8 @@ def commands(root, build):
         path = (Path(entry["directory"]) / entry["file"]).resolve()
         if not path.is_relative_to(root) or path.suffix != ".c" or path.relative_to(root).parts[0] not in ("src", "examples"):
             continue
-        words, keep = shlex.split(entry["command"])[1:], []
+        words, keep = shlex.split(entry["command"]), []
+        words = words[2:] if Path(words[0]).name == "ccache" else words[1:]
         while words:
             word = words.pop(0)
             if word in ("-o", "-MF", "-MQ"):
