@@ -33,8 +33,8 @@ LAYOUT(sysinfo32, struct compat_sysinfo, C(sysinfo, uptime, INT), C_AT(sysinfo, 
 struct compat_tms {
 	int32_t tms_utime, tms_stime, tms_cutime, tms_cstime;
 };
-LAYOUT(tms32, struct compat_tms, C(tms, tms_utime, INT), C(tms, tms_stime, INT), C(tms, tms_cutime, INT),
-       C(tms, tms_cstime, INT));
+LAYOUT(tms32, struct compat_tms, C(tms, tms_utime, TICKS), C(tms, tms_stime, TICKS), C(tms, tms_cutime, TICKS),
+       C(tms, tms_cstime, TICKS));
 
 struct compat_itimer {
 	int32_t it_interval[2], it_value[2];

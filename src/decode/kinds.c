@@ -255,6 +255,7 @@ const struct kind decode_kinds[K_COUNT] = {
 	[K_REMAINING] = WHEN(remaining, remaining),
 	[K_TFD_TIMER_FLAGS] = BITS(timerfd_settime),
 	[K_TIMERFD_FLAGS] = BITS(timerfd_create),
+	[K_TICKS] = SHOW(ticks),
 	[K_TIMER_FLAGS] = BITS(timer),
 	[K_TIMESPEC] = IN(timespec),
 	[K_TIME_STAMP] = {show_stamp, &layout_timespec, 0, 0},

@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "decode/layout.h"
+#include "decode/time.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -167,17 +168,16 @@ static void child(struct emit *out, const siginfo_t *si)
 		emit_sym(out, decode_signal_name(si->si_status), (uint64_t)si->si_status);
 	else
 		emit_num(out, si->si_status);
-	number_field(out, "si_utime", si->si_utime);
-	number_field(out, "si_stime", si->si_stime);
+	emit_field(out, "si_utime");
+	decode_ticks(out, si->si_utime);
+	emit_field(out, "si_stime");
+	decode_ticks(out, si->si_stime);
 }
 
 static void value(struct emit *out, const siginfo_t *si)
 {
-	emit_field(out, "si_value");
-	emit_open(out, '{');
-	number_field(out, "int", si->si_int);
-	pointer_field(out, "ptr", si->si_ptr);
-	emit_close(out, '}');
+	number_field(out, "si_int", si->si_int);
+	pointer_field(out, "si_ptr", si->si_ptr);
 }
 
 static void seccomp(struct emit *out, const siginfo_t *si)

@@ -53,8 +53,24 @@ LAYOUT_SAME(timezone, struct kernel_timezone, M(struct kernel_timezone, tz_minut
 	    M(struct kernel_timezone, tz_dsttime, INT));
 
 LAYOUT(utimbuf, struct utimbuf, M(struct utimbuf, actime, LONG), M(struct utimbuf, modtime, LONG));
-LAYOUT_NARROW(tms, struct tms, &layout_tms32, M(struct tms, tms_utime, LONG), M(struct tms, tms_stime, LONG),
-	      M(struct tms, tms_cutime, LONG), M(struct tms, tms_cstime, LONG));
+void decode_ticks(struct emit *out, int64_t ticks)
+{
+	char text[40];
+	emit_num(out, ticks);
+	if (ticks <= 0)
+		return;
+	snprintf(text, sizeof(text), "%llu.%02u s", (unsigned long long)ticks / 100, (unsigned)(ticks % 100));
+	emit_comment(out, text);
+}
+
+void show_ticks(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k, (void)i;
+	decode_ticks(d->out, (int64_t)v);
+}
+
+LAYOUT_NARROW(tms, struct tms, &layout_tms32, M(struct tms, tms_utime, TICKS), M(struct tms, tms_stime, TICKS),
+	      M(struct tms, tms_cutime, TICKS), M(struct tms, tms_cstime, TICKS));
 struct kernel_timex {
 	uint32_t modes, pad1;
 	int64_t offset, freq, maxerror, esterror;

@@ -7,9 +7,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-show_fn show_stamp, show_timespec2, show_timeval2, show_remaining, show_clock;
+show_fn show_ticks, show_stamp, show_timespec2, show_timeval2, show_remaining, show_clock;
 when_fn when_remaining, when_clock_remaining;
 
+/* Emits a time in clock ticks, of which user space has 100 a second (times(2)): 250, and in words "2.50 s". */
+void decode_ticks(struct emit *out, int64_t ticks);
 /* Writes a time of day in UTC, "2026-11-21T04:56:39+0000"; false for 0 and for what no clock shows. */
 bool decode_time_text(char *text, size_t n, int64_t seconds);
 

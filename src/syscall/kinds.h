@@ -434,6 +434,7 @@ enum syscall_kind {
 	K_USER_DESC,
 	K_UTIMBUF,
 	K_UTS_STRING,
+	K_TICKS,
 	K_WAITID_ID,
 	K_WAITID_TYPE,
 	K_WAIT_FLAGS,
