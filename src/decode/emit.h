@@ -38,6 +38,7 @@ struct emit_ops {
 	void (*string)(struct emit *e, const char *s, size_t n, unsigned flags); /* any bytes; enum emit_string */
 	void (*symbols)(struct emit *e, const char *text, uint64_t raw); /* a name, "O_RDWR|O_CLOEXEC", "[INT TERM]" */
 	void (*descriptor)(struct emit *e, int64_t fd, const char *name, const char *is); /* see emit_fd() */
+	void (*index)(struct emit *e, uint64_t v, const char *name);                      /* see emit_index() */
 	void (*more)(struct emit *e);                      /* "...": the rest of a structure or array is left out */
 	void (*comment)(struct emit *e, const char *text); /* an explanation for people; not part of the data */
 	void (*wrap)(struct emit *e, const char *text);    /* decoration around a value, as in htons(80) */
@@ -145,6 +146,11 @@ static inline void emit_sym(struct emit *e, const char *text, uint64_t raw)
 static inline void emit_fd(struct emit *e, int64_t fd, const char *name, const char *is)
 {
 	e->ops->descriptor(e, fd, name, is);
+}
+/* A network interface's number, and its name, not escaped: if_nametoindex("eth0"), or {"index":4,"name":"eth0"}. */
+static inline void emit_index(struct emit *e, uint64_t v, const char *name)
+{
+	e->ops->index(e, v, name);
 }
 static inline void emit_more(struct emit *e)
 {

@@ -186,6 +186,13 @@ static void json_descriptor(struct emit *e, int64_t fd, const char *name, const 
 	buf_addc(e->out, '}');
 }
 
+static void json_index(struct emit *e, uint64_t v, const char *name)
+{
+	buf_addf(e->out, "{\"index\":%" PRIu64 ",\"name\":", v);
+	add_text(e, name);
+	buf_addc(e->out, '}');
+}
+
 static void json_more(struct emit *e)
 {
 	bool object = e->depth && e->objects >> ((e->depth - 1) & 63) & 1;
@@ -251,6 +258,7 @@ static const struct emit_ops json_ops = {
 	.string = json_string,
 	.symbols = json_symbols,
 	.descriptor = json_descriptor,
+	.index = json_index,
 	.more = json_more,
 	.comment = json_nothing,
 	.wrap = json_nothing,

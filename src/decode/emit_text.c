@@ -193,6 +193,21 @@ static void text_descriptor(struct emit *e, int64_t fd, const char *name, const 
 		text_result_is(e, is);
 }
 
+static void text_index(struct emit *e, uint64_t v, const char *name)
+{
+	struct buf text = {0};
+	buf_adds(&text, "if_nametoindex(\"");
+	escape_c(&text, name, strlen(name), e->flags & EMIT_HEX_STRINGS);
+	buf_adds(&text, "\")");
+	if (e->flags & (EMIT_RAW_NAMES | EMIT_BOTH_NAMES))
+		text_unsigned(e, v);
+	else
+		buf_add(e->out, text.s, text.len);
+	if (e->flags & EMIT_BOTH_NAMES)
+		text_comment(e, buf_str(&text));
+	buf_free(&text);
+}
+
 static void text_more(struct emit *e)
 {
 	separate(e);
@@ -251,6 +266,7 @@ static const struct emit_ops text_ops = {
 	.string = text_string,
 	.symbols = text_symbols,
 	.descriptor = text_descriptor,
+	.index = text_index,
 	.more = text_more,
 	.comment = text_explain,
 	.wrap = text_wrap,

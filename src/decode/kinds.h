@@ -41,9 +41,16 @@ show_fn show_int, show_uint, show_long, show_ulong, show_hex, show_octal, show_p
 show_fn show_flags32, show_choice32;
 show_fn show_fd, show_dirfd, show_pid, show_uid, show_dev, show_hex16, show_low_bit, show_short, show_choice16,
 	show_errno;
+show_fn show_kernel_dev, show_be16, show_be32, show_be64, show_ethertype, show_ifindex;
 show_fn show_negative_errno, show_fd_pair, show_loads, show_control_chars, show_lsm_ids;
 show_fn show_off_low, show_off_swapped;
 when_fn when_never, when_off_high, when_mremap_addr;
+/* Bits that are numbers of a table's names, 1<<TCP_LISTEN: `about` is a struct bit_numbers. */
+show_fn show_bit_numbers;
+struct bit_numbers {
+	const struct flag_table *names;
+	unsigned first; /* the lowest bit's name: 1<<(INET_DIAG_MEMINFO-1) */
+};
 /* Strings and bytes. */
 show_fn show_path, show_string, show_in_bytes, show_out_bytes, show_out_path, show_out_path_n, show_out_random,
 	show_argv, show_envp;

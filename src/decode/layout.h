@@ -133,6 +133,54 @@ show_fn show_structs;
 	X(ifinfomsg)                                                                                                   \
 	X(ifaddrmsg)                                                                                                   \
 	X(rtmsg)                                                                                                       \
+	X(ndmsg)                                                                                                       \
+	X(fib_rule_hdr)                                                                                                \
+	X(tcmsg)                                                                                                       \
+	X(rtgenmsg)                                                                                                    \
+	X(netconfmsg)                                                                                                  \
+	X(nhmsg)                                                                                                       \
+	X(if_stats_msg)                                                                                                \
+	X(link_stats)                                                                                                  \
+	X(link_stats64)                                                                                                \
+	X(link_map)                                                                                                    \
+	X(ifa_cacheinfo)                                                                                               \
+	X(ifla_cacheinfo)                                                                                              \
+	X(rta_cacheinfo)                                                                                               \
+	X(rta_mfc_stats)                                                                                               \
+	X(nda_cacheinfo)                                                                                               \
+	X(fra_uid_range)                                                                                               \
+	X(fra_port_range)                                                                                              \
+	X(bitfield32)                                                                                                  \
+	X(vlan_flags)                                                                                                  \
+	X(vlan_qos)                                                                                                    \
+	X(br_vlan_info)                                                                                                \
+	X(br_boolopt)                                                                                                  \
+	X(gnet_rate_est)                                                                                               \
+	X(tc_stats)                                                                                                    \
+	X(gnet_estimator)                                                                                              \
+	X(gnet_basic)                                                                                                  \
+	X(gnet_rate_est64)                                                                                             \
+	X(gnet_queue)                                                                                                  \
+	X(rtnexthop)                                                                                                   \
+	X(genlmsghdr)                                                                                                  \
+	X(genlmsghdr_ctrl)                                                                                             \
+	X(nfgenmsg)                                                                                                    \
+	X(inet_diag_req)                                                                                               \
+	X(inet_diag_msg)                                                                                               \
+	X(unix_diag_req)                                                                                               \
+	X(unix_diag_msg)                                                                                               \
+	X(netlink_diag_req)                                                                                            \
+	X(netlink_diag_msg)                                                                                            \
+	X(packet_diag_req)                                                                                             \
+	X(packet_diag_msg)                                                                                             \
+	X(inet_diag_meminfo)                                                                                           \
+	X(tcpvegas_info)                                                                                               \
+	X(tcp_dctcp_info)                                                                                              \
+	X(tcp_bbr_info)                                                                                                \
+	X(unix_vfs)                                                                                                    \
+	X(unix_rqlen)                                                                                                  \
+	X(packet_diag_info)                                                                                            \
+	X(packet_diag_ring)                                                                                            \
 	X(in_pktinfo)                                                                                                  \
 	X(in6_pktinfo)                                                                                                 \
 	X(termios)                                                                                                     \

@@ -57,7 +57,7 @@ union address {
 	char bytes[128];
 };
 
-typedef void address_fn(struct emit *e, const union address *a, size_t len);
+typedef void address_fn(const struct decode *d, const union address *a, size_t len);
 
 static void port(struct emit *e, const char *name, uint16_t net)
 {
@@ -80,26 +80,29 @@ static void ip6(struct emit *e, const struct in6_addr *a)
 {
 	char text[INET6_ADDRSTRLEN];
 	inet_ntop(AF_INET6, a, text, sizeof(text));
+	emit_wrap(e, "inet_pton(AF_INET6, ");
 	emit_str(e, text, strlen(text), 0);
+	emit_wrap(e, ")");
 }
 
-/* An interface's index; its name may have changed or be another name space's, so the number stays the value. */
-static void interface(struct emit *e, const char *name, uint32_t index)
+static void interface(const struct decode *d, const char *name, uint32_t index)
 {
-	emit_field(e, name);
-	emit_unum(e, index);
+	emit_field(d->out, name);
+	show_kind(d, K_IFINDEX, index, -1);
 }
 
-static void address_inet(struct emit *e, const union address *a, size_t len)
+static void address_inet(const struct decode *d, const union address *a, size_t len)
 {
+	struct emit *e = d->out;
 	(void)len;
 	port(e, "sin_port", a->in.sin_port);
 	emit_field(e, "sin_addr");
 	ip4(e, &a->in.sin_addr);
 }
 
-static void address_inet6(struct emit *e, const union address *a, size_t len)
+static void address_inet6(const struct decode *d, const union address *a, size_t len)
 {
+	struct emit *e = d->out;
 	(void)len;
 	port(e, "sin6_port", a->in6.sin6_port);
 	emit_field(e, "sin6_flowinfo");
@@ -107,14 +110,13 @@ static void address_inet6(struct emit *e, const union address *a, size_t len)
 	emit_unum(e, ntohl(a->in6.sin6_flowinfo));
 	emit_wrap(e, ")");
 	emit_field(e, "sin6_addr");
-	emit_wrap(e, "inet_pton(AF_INET6, ");
 	ip6(e, &a->in6.sin6_addr);
-	emit_wrap(e, ")");
-	interface(e, "sin6_scope_id", a->in6.sin6_scope_id);
+	interface(d, "sin6_scope_id", a->in6.sin6_scope_id);
 }
 
-static void address_unix(struct emit *e, const union address *a, size_t len)
+static void address_unix(const struct decode *d, const union address *a, size_t len)
 {
+	struct emit *e = d->out;
 	const char *path = a->un.sun_path;
 	size_t n = len - offsetof(struct sockaddr_un, sun_path);
 	emit_field(e, "sun_path");
@@ -124,8 +126,9 @@ static void address_unix(struct emit *e, const union address *a, size_t len)
 		emit_str(e, path, strnlen(path, n), 0);
 }
 
-static void address_netlink(struct emit *e, const union address *a, size_t len)
+static void address_netlink(const struct decode *d, const union address *a, size_t len)
 {
+	struct emit *e = d->out;
 	(void)len;
 	emit_field(e, "nl_pid");
 	emit_num(e, (int32_t)a->nl.pid);
@@ -135,14 +138,15 @@ static void address_netlink(struct emit *e, const union address *a, size_t len)
 	emit_sym(e, text, a->nl.groups);
 }
 
-static void address_packet(struct emit *e, const union address *a, size_t len)
+static void address_packet(const struct decode *d, const union address *a, size_t len)
 {
+	struct emit *e = d->out;
 	(void)len;
 	emit_field(e, "sll_protocol");
 	emit_wrap(e, "htons(");
 	flags_emit_choice(e, &flags_ethertype, ntohs(a->ll.protocol));
 	emit_wrap(e, ")");
-	interface(e, "sll_ifindex", (uint32_t)a->ll.ifindex);
+	interface(d, "sll_ifindex", (uint32_t)a->ll.ifindex);
 	emit_field(e, "sll_hatype");
 	flags_emit_choice(e, &flags_arphrd, a->ll.hatype);
 	emit_field(e, "sll_pkttype");
@@ -158,8 +162,9 @@ static void address_packet(struct emit *e, const union address *a, size_t len)
 	emit_close(e, ']');
 }
 
-static void address_vsock(struct emit *e, const union address *a, size_t len)
+static void address_vsock(const struct decode *d, const union address *a, size_t len)
 {
+	struct emit *e = d->out;
 	(void)len;
 	emit_field(e, "svm_cid");
 	if (flags_find(&flags_vsock_cid, a->vm.cid))
@@ -172,8 +177,9 @@ static void address_vsock(struct emit *e, const union address *a, size_t len)
 	emit_hex(e, a->vm.flags);
 }
 
-static void address_alg(struct emit *e, const union address *a, size_t len)
+static void address_alg(const struct decode *d, const union address *a, size_t len)
 {
+	struct emit *e = d->out;
 	(void)len;
 	emit_field(e, "salg_type");
 	emit_str(e, a->alg.type, strnlen(a->alg.type, sizeof(a->alg.type)), 0);
@@ -185,18 +191,19 @@ static void address_alg(struct emit *e, const union address *a, size_t len)
 	emit_str(e, a->alg.name, strnlen(a->alg.name, sizeof(a->alg.name)), 0);
 }
 
-static void address_can(struct emit *e, const union address *a, size_t len)
+static void address_can(const struct decode *d, const union address *a, size_t len)
 {
 	(void)len;
-	interface(e, "can_ifindex", (uint32_t)a->can.ifindex);
+	interface(d, "can_ifindex", (uint32_t)a->can.ifindex);
 }
 
-static void address_xdp(struct emit *e, const union address *a, size_t len)
+static void address_xdp(const struct decode *d, const union address *a, size_t len)
 {
+	struct emit *e = d->out;
 	(void)len;
 	emit_field(e, "sxdp_flags");
 	emit_hex(e, a->xdp.flags);
-	interface(e, "sxdp_ifindex", a->xdp.ifindex);
+	interface(d, "sxdp_ifindex", a->xdp.ifindex);
 	emit_field(e, "sxdp_queue_id");
 	emit_unum(e, a->xdp.queue);
 	emit_field(e, "sxdp_shared_umem_fd");
@@ -239,7 +246,7 @@ void decode_sockaddr(const struct decode *d, uint64_t addr, uint64_t len)
 	emit_field(d->out, "sa_family");
 	flags_emit_choice(d->out, &flags_address_family, a.family);
 	if (show) {
-		show(d->out, &a, n);
+		show(d, &a, n);
 	} else if (n > sizeof(a.family)) {
 		emit_field(d->out, "sa_data");
 		emit_str(d->out, a.bytes + sizeof(a.family), n - sizeof(a.family), 0);

@@ -1,166 +1,165 @@
 #include "decode/netlink.h"
 
 #include "base/buf.h"
+#include "decode/attr.h"
 #include "decode/layout.h"
 #include "decode/net.h"
+#include "decode/rtnetlink.h"
+#include "decode/sock_diag.h"
+#include "tracee/names.h"
 
-#include <linux/if_addr.h>
-#include <linux/if_link.h>
+#include <linux/genetlink.h>
 #include <linux/netlink.h>
-#include <linux/rtnetlink.h>
-#include <string.h>
-#include <sys/socket.h>
+#include <stdio.h>
 
 #define ALIGNED(n) (((uint64_t)(n) + 3) & ~3ull)
 /* Where the text of one call's messages ends: a program may send any number of them. */
 #define TEXT_MOST (1u << 18)
 
-LAYOUT_SAME(ifinfomsg, struct ifinfomsg, M(struct ifinfomsg, ifi_family, SOCK_DOMAIN),
-	    M(struct ifinfomsg, ifi_type, ARPHRD), M(struct ifinfomsg, ifi_index, INT),
-	    M(struct ifinfomsg, ifi_flags, IFF), M(struct ifinfomsg, ifi_change, IFF));
-LAYOUT_SAME(ifaddrmsg, struct ifaddrmsg, M(struct ifaddrmsg, ifa_family, SOCK_DOMAIN),
-	    M(struct ifaddrmsg, ifa_prefixlen, UINT), M(struct ifaddrmsg, ifa_flags, IFA_FLAGS),
-	    M(struct ifaddrmsg, ifa_scope, RT_SCOPE), M(struct ifaddrmsg, ifa_index, UINT));
-LAYOUT_SAME(rtmsg, struct rtmsg, M(struct rtmsg, rtm_family, SOCK_DOMAIN), M(struct rtmsg, rtm_dst_len, UINT),
-	    M(struct rtmsg, rtm_src_len, UINT), M(struct rtmsg, rtm_tos, HEX), M(struct rtmsg, rtm_table, RT_TABLE),
-	    M(struct rtmsg, rtm_protocol, RTPROT), M(struct rtmsg, rtm_scope, RT_SCOPE), M(struct rtmsg, rtm_type, RTN),
-	    M(struct rtmsg, rtm_flags, RTM_F));
+/* What follows the header of a message: true, or false where it is only bytes. */
+typedef bool payload_fn(const struct decode *d, const struct nlmsghdr *h, uint64_t at, uint64_t n);
 
-/* What an attribute holds, where it is more than bytes. */
-enum attribute_form { BYTES, STRING, ADDRESS, NUMBER, IFA_BITS, MASK, TABLE };
-struct attribute_row {
-	uint16_t type;
-	enum attribute_form form;
-};
-
-static const struct attribute_row link_rows[] = {
-	{IFLA_EXT_MASK, MASK}, {IFLA_IFNAME, STRING},      {IFLA_QDISC, STRING},         {IFLA_IFALIAS, STRING},
-	{IFLA_MTU, NUMBER},    {IFLA_LINK, NUMBER},        {IFLA_MASTER, NUMBER},        {IFLA_TXQLEN, NUMBER},
-	{IFLA_GROUP, NUMBER},  {IFLA_PROMISCUITY, NUMBER}, {IFLA_NUM_TX_QUEUES, NUMBER}, {IFLA_NUM_RX_QUEUES, NUMBER},
-};
-static const struct attribute_row addr_rows[] = {
-	{IFA_ADDRESS, ADDRESS}, {IFA_LOCAL, ADDRESS},  {IFA_BROADCAST, ADDRESS},
-	{IFA_LABEL, STRING},    {IFA_FLAGS, IFA_BITS},
-};
-static const struct attribute_row route_rows[] = {
-	{RTA_DST, ADDRESS}, {RTA_SRC, ADDRESS}, {RTA_GATEWAY, ADDRESS}, {RTA_PREFSRC, ADDRESS},
-	{RTA_IIF, NUMBER},  {RTA_OIF, NUMBER},  {RTA_PRIORITY, NUMBER}, {RTA_TABLE, TABLE},
-};
-
-/* rtnetlink's families of messages (linux/rtnetlink.h): four types each, NEW, DEL, GET, SET. */
-#define ROWS(r) r, sizeof(r) / sizeof(*(r))
-static const struct family {
-	uint16_t first;
-	const struct layout *head;
-	const struct flag_table *types;
-	const struct attribute_row *rows;
-	size_t n;
-} families[] = {
-	{RTM_NEWLINK, &layout_ifinfomsg, &flags_ifla, ROWS(link_rows)},
-	{RTM_NEWADDR, &layout_ifaddrmsg, &flags_ifa, ROWS(addr_rows)},
-	{RTM_NEWROUTE, &layout_rtmsg, &flags_rta, ROWS(route_rows)},
-};
-
-static enum attribute_form form_of(const struct family *f, uint16_t type)
+static bool payload_route(const struct decode *d, const struct nlmsghdr *h, uint64_t at, uint64_t n)
 {
-	for (size_t i = 0; i < f->n; i++)
-		if (f->rows[i].type == type)
-			return f->rows[i].form;
-	return BYTES;
+	return decode_rtnetlink(d, h->nlmsg_type, at, n);
 }
 
-static void attribute_value(const struct decode *d, enum attribute_form form, uint64_t at, uint64_t n)
+static bool payload_sock_diag(const struct decode *d, const struct nlmsghdr *h, uint64_t at, uint64_t n)
 {
-	static const enum syscall_kind numbers[] = {
-		[NUMBER] = K_UINT, [IFA_BITS] = K_IFA_FLAGS, [MASK] = K_RTEXT_FILTER, [TABLE] = K_RT_TABLE};
-	uint32_t v;
-	if (form == STRING)
-		decode_string(d, at, n);
-	else if (form == ADDRESS && n == 4 && decode_get(d, at, &v, 4))
-		show_kind(d, K_IN_ADDR, v, -1);
-	else if (form == ADDRESS && n == 16)
-		show_kind(d, K_IN6_ADDR, at, -1);
-	else if (form >= NUMBER && n == 4 && decode_get(d, at, &v, 4))
-		show_kind(d, numbers[form], v, -1);
-	else
-		decode_bytes(d, at, n);
+	return decode_sock_diag(d, h->nlmsg_flags & NLM_F_REQUEST, at, n);
 }
 
-/* A chain of attributes, each aligned to 4 bytes; the upper bits of a type are not part of its name. */
-static void attributes(const struct decode *d, const struct family *f, uint64_t at, uint64_t n)
+/* Records of text, which need not end in a NUL byte. */
+static bool payload_audit(const struct decode *d, const struct nlmsghdr *h, uint64_t at, uint64_t n)
 {
-	struct nlattr a;
-	size_t start = d->out->out->len;
-	emit_open(d->out, '[');
-	while (n >= sizeof(a) && decode_get(d, at, &a, sizeof(a))) {
-		bool sane = a.nla_len >= sizeof(a) && a.nla_len <= n;
-		if (d->out->out->len - start > TEXT_MOST / 2) {
-			emit_more(d->out);
-			break;
-		}
-		emit_element(d->out);
-		emit_open(d->out, '[');
-		emit_element(d->out);
-		emit_open(d->out, '{');
-		emit_field(d->out, "nla_len");
-		emit_unum(d->out, a.nla_len);
-		emit_field(d->out, "nla_type");
-		flags_emit_choice(d->out, f->types, a.nla_type & NLA_TYPE_MASK);
-		emit_close(d->out, '}');
-		if (sane && a.nla_len > sizeof(a)) {
-			emit_element(d->out);
-			attribute_value(d, form_of(f, a.nla_type & NLA_TYPE_MASK), at + sizeof(a),
-					a.nla_len - sizeof(a));
-		}
-		emit_close(d->out, ']');
-		if (!sane || ALIGNED(a.nla_len) >= n)
-			break;
-		at += ALIGNED(a.nla_len);
-		n -= ALIGNED(a.nla_len);
-	}
-	emit_close(d->out, ']');
+	(void)h;
+	decode_bytes(d, at, n);
+	return true;
 }
 
-/* The structure that a family's messages begin with; a request to list may be its family alone. */
-static void route_payload(const struct decode *d, const struct family *f, uint64_t at, uint64_t n)
+struct generic {
+	uint8_t cmd, version;
+	uint16_t reserved;
+};
+LAYOUT_SAME(genlmsghdr, struct generic, M(struct generic, cmd, UINT), M(struct generic, version, UINT));
+LAYOUT_SAME(genlmsghdr_ctrl, struct generic, M(struct generic, cmd, CTRL_CMD), M(struct generic, version, UINT));
+
+/* Families get their numbers when they are registered; the one that tells the others' has its own for ever. */
+static bool payload_generic(const struct decode *d, const struct nlmsghdr *h, uint64_t at, uint64_t n)
 {
-	layout_emit(d, f->head, at, n < f->head->size ? 1 : f->head->size);
-	if (n <= ALIGNED(f->head->size))
-		return;
+	bool ctrl = h->nlmsg_type == GENL_ID_CTRL;
+	if (n < sizeof(struct generic))
+		return false;
+	layout_emit(d, ctrl ? &layout_genlmsghdr_ctrl : &layout_genlmsghdr, at, sizeof(struct generic));
+	if (n == sizeof(struct generic))
+		return true;
 	emit_element(d->out);
-	attributes(d, f, at + ALIGNED(f->head->size), n - ALIGNED(f->head->size));
+	attr_emit(d, ctrl ? &attrs_ctrl : &attrs_unknown, at, at + sizeof(struct generic), n - sizeof(struct generic));
+	return true;
 }
 
-static const struct flag_table *types_of(int protocol, uint16_t type)
+struct netfilter {
+	uint8_t nfgen_family, version;
+	uint16_t res_id;
+};
+LAYOUT_SAME(nfgenmsg, struct netfilter, M(struct netfilter, nfgen_family, SOCK_DOMAIN),
+	    M(struct netfilter, version, UINT), M(struct netfilter, res_id, BE16));
+
+static bool payload_netfilter(const struct decode *d, const struct nlmsghdr *h, uint64_t at, uint64_t n)
 {
-	if (type >= NLMSG_MIN_TYPE && protocol == NETLINK_ROUTE)
-		return &flags_rtm;
-	if (type >= NLMSG_MIN_TYPE && protocol == NETLINK_SOCK_DIAG)
-		return &flags_sock_diag;
-	return &flags_nlmsg_type;
+	(void)h;
+	if (n < sizeof(struct netfilter))
+		return false;
+	layout_emit(d, &layout_nfgenmsg, at, sizeof(struct netfilter));
+	if (n == sizeof(struct netfilter))
+		return true;
+	emit_element(d->out);
+	attr_emit(d, &attrs_unknown, at, at + sizeof(struct netfilter), n - sizeof(struct netfilter));
+	return true;
+}
+
+/* The verb of a message, which tells what the upper byte of its flags means. */
+enum verb { VERB_NEW, VERB_DELETE, VERB_GET, VERB_SET };
+/* rtnetlink's types are four to a family. */
+static enum verb verb_route(uint16_t type)
+{
+	return (enum verb)(type % 4);
+}
+static enum verb verb_get(uint16_t type)
+{
+	(void)type;
+	return VERB_GET;
+}
+static enum verb verb_none(uint16_t type)
+{
+	(void)type;
+	return VERB_SET;
+}
+
+static const struct protocol {
+	int number;
+	const struct flag_table *types;
+	enum verb (*verb)(uint16_t type);
+	payload_fn *payload;
+} protocols[] = {
+	{NETLINK_ROUTE, &flags_rtm, verb_route, payload_route},
+	{NETLINK_SOCK_DIAG, &flags_sock_diag, verb_get, payload_sock_diag},
+	{NETLINK_AUDIT, &flags_audit, verb_none, payload_audit},
+	{NETLINK_XFRM, &flags_xfrm_msg, verb_none, NULL},
+	{NETLINK_GENERIC, &flags_genl_id, verb_get, payload_generic},
+	{NETLINK_NETFILTER, NULL, verb_none, payload_netfilter},
+};
+static const struct protocol unknown = {-1, &flags_nlmsg_type, verb_none, NULL};
+
+static const struct protocol *protocol_of(int number)
+{
+	for (size_t i = 0; i < sizeof(protocols) / sizeof(*protocols); i++)
+		if (protocols[i].number == number)
+			return &protocols[i];
+	return &unknown;
+}
+
+/* NFNL_SUBSYS_NFTABLES<<8|0x1: netfilter's types are a subsystem and its own number. */
+static void netfilter_type(const struct decode *d, uint16_t type)
+{
+	char text[64];
+	const char *subsystem = flags_find(&flags_nfnl_subsys, type >> 8);
+	if (subsystem)
+		snprintf(text, sizeof(text), "%s<<8|%#x", subsystem, type & 0xff);
+	else
+		snprintf(text, sizeof(text), "%#x<<8|%#x", type >> 8, type & 0xff);
+	emit_sym(d->out, text, type);
+}
+
+static void type_name(const struct decode *d, const struct protocol *p, uint16_t type)
+{
+	if (type < NLMSG_MIN_TYPE)
+		flags_emit_choice(d->out, &flags_nlmsg_type, type);
+	else if (p->types)
+		flags_emit_choice(d->out, p->types, type);
+	else
+		netfilter_type(d, type);
 }
 
 /* The upper byte of the flags means another thing for requests that make, delete or list, and for acknowledgements. */
-static const struct flag_table *flags_of(int protocol, uint16_t type)
+static const struct flag_table *flags_of(const struct protocol *p, uint16_t type)
 {
 	static const struct flag_table *const by_verb[] = {&flags_nlm_f_new, &flags_nlm_f_delete, &flags_nlm_f_get,
 							   &flags_nlm_f};
 	if (type == NLMSG_ERROR || type == NLMSG_DONE)
 		return &flags_nlm_f_ack;
-	if (type >= NLMSG_MIN_TYPE && protocol == NETLINK_ROUTE)
-		return by_verb[type % 4];
-	return protocol == NETLINK_SOCK_DIAG ? &flags_nlm_f_get : &flags_nlm_f;
+	return by_verb[type < NLMSG_MIN_TYPE ? VERB_SET : p->verb(type)];
 }
 
-static void header(const struct decode *d, const struct nlmsghdr *h, int protocol)
+static void header(const struct decode *d, const struct protocol *p, const struct nlmsghdr *h)
 {
 	emit_open(d->out, '{');
 	emit_field(d->out, "nlmsg_len");
 	emit_unum(d->out, h->nlmsg_len);
 	emit_field(d->out, "nlmsg_type");
-	flags_emit_choice(d->out, types_of(protocol, h->nlmsg_type), h->nlmsg_type);
+	type_name(d, p, h->nlmsg_type);
 	emit_field(d->out, "nlmsg_flags");
-	flags_emit(d->out, flags_of(protocol, h->nlmsg_type), h->nlmsg_flags);
+	flags_emit(d->out, flags_of(p, h->nlmsg_type), h->nlmsg_flags);
 	emit_field(d->out, "nlmsg_seq");
 	emit_unum(d->out, h->nlmsg_seq);
 	emit_field(d->out, "nlmsg_pid");
@@ -168,82 +167,129 @@ static void header(const struct decode *d, const struct nlmsghdr *h, int protoco
 	emit_close(d->out, '}');
 }
 
-static void error(const struct decode *d, int protocol, uint64_t at, uint64_t n)
+static void content(const struct decode *d, const struct protocol *p, const struct nlmsghdr *h, uint64_t at, uint64_t n)
+{
+	if (!p->payload || !p->payload(d, h, at, n))
+		decode_bytes(d, at, n);
+}
+
+/*
+ * The message that an error is about: its header, and unless NLM_F_CAPPED is set, the rest of it, of which there are `n` bytes.
+ * Returns how many bytes of these it takes.
+ */
+static uint64_t refused(const struct decode *d, const struct protocol *p, const struct nlmsghdr *about, bool capped,
+			uint64_t at, uint64_t n)
+{
+	uint64_t rest = capped || about->nlmsg_len < sizeof(*about) ? 0 : about->nlmsg_len - sizeof(*about);
+	rest = rest < n ? rest : n;
+	if (!rest || about->nlmsg_type < NLMSG_MIN_TYPE) {
+		header(d, p, about);
+		return ALIGNED(rest);
+	}
+	emit_open(d->out, '[');
+	emit_element(d->out);
+	header(d, p, about);
+	emit_element(d->out);
+	content(d, p, about, at, rest);
+	emit_close(d->out, ']');
+	return ALIGNED(rest);
+}
+
+/* An error's number, the message that it is about, and with NLM_F_ACK_TLVS what the kernel has to say of it. */
+static void error(const struct decode *d, const struct protocol *p, const struct nlmsghdr *h, uint64_t at, uint64_t n)
 {
 	struct nlmsgerr e;
 	int32_t code;
-	if (!decode_get(d, at, &code, sizeof(code))) {
-		emit_ptr(d->out, at);
+	if (n < sizeof(code) || !decode_get(d, at, &code, sizeof(code))) {
+		decode_bytes(d, at, n);
 		return;
 	}
 	emit_open(d->out, '{');
 	emit_field(d->out, "error");
 	show_kind(d, K_NEGATIVE_ERRNO, (uint32_t)code, -1);
+	uint64_t taken = n;
 	if (n >= sizeof(e) && decode_get(d, at, &e, sizeof(e))) {
 		emit_field(d->out, "msg");
-		header(d, &e.msg, protocol);
+		taken = sizeof(e) + refused(d, p, &e.msg, h->nlmsg_flags & NLM_F_CAPPED, at + sizeof(e), n - sizeof(e));
 	}
 	emit_close(d->out, '}');
+	if (h->nlmsg_flags & NLM_F_ACK_TLVS && taken < n) {
+		emit_element(d->out);
+		attr_emit(d, &attrs_nlmsgerr, at, at + taken, n - taken);
+	}
 }
 
-static void payload(const struct decode *d, const struct nlmsghdr *h, int protocol, uint64_t at, uint64_t n)
+/* The end of a list may tell an error, and what the kernel has to say of it. */
+static void done(const struct decode *d, const struct nlmsghdr *h, uint64_t at, uint64_t n)
 {
-	uint32_t v;
-	if (h->nlmsg_type == NLMSG_ERROR) {
-		error(d, protocol, at, n);
+	int32_t code;
+	if (n < sizeof(code) || !decode_get(d, at, &code, sizeof(code))) {
+		decode_bytes(d, at, n);
 		return;
 	}
-	if (h->nlmsg_type == NLMSG_DONE && n == sizeof(v) && decode_get(d, at, &v, sizeof(v))) {
-		show_kind(d, K_NEGATIVE_ERRNO, v, -1);
-		return;
+	show_kind(d, K_NEGATIVE_ERRNO, (uint32_t)code, -1);
+	if (h->nlmsg_flags & NLM_F_ACK_TLVS && n > sizeof(code)) {
+		emit_element(d->out);
+		attr_emit(d, &attrs_nlmsgerr, at, at + sizeof(code), n - sizeof(code));
 	}
-	for (size_t i = 0; protocol == NETLINK_ROUTE && i < sizeof(families) / sizeof(*families); i++)
-		if (h->nlmsg_type / 4 == families[i].first / 4) {
-			route_payload(d, &families[i], at, n);
-			return;
-		}
-	decode_bytes(d, at, n);
 }
 
-static void message(const struct decode *d, const struct nlmsghdr *h, int protocol, uint64_t at, uint64_t n)
+static void message(const struct decode *d, const struct nlmsghdr *h, const struct protocol *p, uint64_t at, uint64_t n)
 {
-	if (n == sizeof(*h)) {
-		header(d, h, protocol);
+	if (n <= sizeof(*h)) {
+		header(d, p, h);
 		return;
 	}
+	at += sizeof(*h);
+	n -= sizeof(*h);
 	emit_open(d->out, '[');
 	emit_element(d->out);
-	header(d, h, protocol);
+	header(d, p, h);
 	emit_element(d->out);
-	payload(d, h, protocol, at + sizeof(*h), n - sizeof(*h));
+	if (h->nlmsg_type == NLMSG_ERROR)
+		error(d, p, h, at, n);
+	else if (h->nlmsg_type == NLMSG_DONE)
+		done(d, h, at, n);
+	else if (h->nlmsg_type < NLMSG_MIN_TYPE)
+		decode_bytes(d, at, n);
+	else
+		content(d, p, h, at, n);
 	emit_close(d->out, ']');
 }
 
-/* The header at `at`, where it is one of a message of at most `n` bytes. */
 static bool get_header(const struct decode *d, uint64_t at, uint64_t n, struct nlmsghdr *h)
 {
-	return n >= sizeof(*h) && decode_get(d, at, h, sizeof(*h)) && h->nlmsg_len >= sizeof(*h) && h->nlmsg_len <= n;
+	return n >= sizeof(*h) && decode_get(d, at, h, sizeof(*h));
+}
+
+/* Is the message that `h` begins in the `n` bytes that are there? */
+static bool is_whole(const struct nlmsghdr *h, uint64_t n)
+{
+	return h->nlmsg_len >= sizeof(*h) && h->nlmsg_len <= n;
 }
 
 bool decode_netlink(const struct decode *d, uint64_t addr, uint64_t n)
 {
 	struct nlmsghdr h;
 	const struct names *names = d->opts->names;
-	if (!names || !get_header(d, addr, n, &h))
+	if (!names || !names->netlink || !get_header(d, addr, n, &h))
 		return false;
 	int protocol = names->netlink(names->ctx, d->pid, (int)d->call->args[0]);
-	if (protocol < 0)
+	if (protocol < 0 || protocol == NETLINK_KOBJECT_UEVENT)
 		return false;
-	bool several = ALIGNED(h.nlmsg_len) < n;
+	const struct protocol *p = protocol_of(protocol);
+	bool several = is_whole(&h, n) && ALIGNED(h.nlmsg_len) < n;
 	size_t start = d->out->out->len;
 	if (several)
 		emit_open(d->out, '[');
 	for (;;) {
+		bool whole = is_whole(&h, n);
+		uint64_t step = ALIGNED(h.nlmsg_len);
 		if (several)
 			emit_element(d->out);
-		message(d, &h, protocol, addr, h.nlmsg_len);
-		uint64_t step = ALIGNED(h.nlmsg_len);
-		if (step >= n)
+		/* Where a buffer was too small, the message is cut; where its length is none, nothing after it is known. */
+		message(d, &h, p, addr, whole ? h.nlmsg_len : h.nlmsg_len > n ? n : sizeof(h));
+		if (!whole || step >= n)
 			break;
 		addr += step;
 		n -= step;

@@ -1,6 +1,11 @@
 /* Numbers of narrower kinds, and when some of them are there at all. */
 #include "decode/kinds.h"
 
+#include "base/buf.h"
+#include "tracee/names.h"
+
+#include <arpa/inet.h>
+#include <endian.h>
 #include <stdio.h>
 
 /* Zero-padded to a whole word, as sets of nodes are read. */
@@ -10,6 +15,82 @@ void show_hex16(const struct decode *d, const struct kind *k, uint64_t v, int i)
 	(void)k, (void)i;
 	snprintf(text, sizeof(text), "0x%016llx", (unsigned long long)v);
 	emit_sym(d->out, text, v);
+}
+
+static void network_order(const struct decode *d, const char *function, uint64_t v)
+{
+	emit_wrap(d->out, function);
+	emit_unum(d->out, v);
+	emit_wrap(d->out, ")");
+}
+
+void show_be16(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k, (void)i;
+	network_order(d, "htons(", ntohs((uint16_t)v));
+}
+
+void show_be32(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k, (void)i;
+	network_order(d, "htonl(", ntohl((uint32_t)v));
+}
+
+void show_be64(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k, (void)i;
+	network_order(d, "htobe64(", be64toh(v));
+}
+
+void show_ethertype(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	(void)k, (void)i;
+	emit_wrap(d->out, "htons(");
+	flags_emit_choice(d->out, &flags_ethertype, ntohs((uint16_t)v));
+	emit_wrap(d->out, ")");
+}
+
+/* The name is this moment's: an interface may have been called otherwise when the program learned its index. */
+void show_ifindex(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	struct buf name = {0};
+	uint32_t index = (uint32_t)v;
+	const struct names *n = d->opts->names;
+	bool known = index && n && n->interface && n->interface(n->ctx, d->pid, index, &name);
+	(void)k, (void)i;
+	if (known)
+		emit_index(d->out, index, buf_str(&name));
+	else
+		emit_num(d->out, (int32_t)index);
+	buf_free(&name);
+}
+
+/* A device's number as the kernel keeps it, with 20 bits of minor number (linux/kdev_t.h), where programs see 8. */
+void show_kernel_dev(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	char text[48];
+	(void)k, (void)i;
+	snprintf(text, sizeof(text), "makedev(%#x, %#x)", (unsigned)(v >> 20), (unsigned)(v & 0xfffff));
+	emit_sym(d->out, text, v);
+}
+
+void show_bit_numbers(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	const struct bit_numbers *bits = k->about;
+	struct buf text = {0};
+	uint64_t left = v;
+	(void)i;
+	for (unsigned bit = 0; bit < 64; bit++) {
+		const char *name = v >> bit & 1 ? flags_find(bits->names, bit + bits->first) : NULL;
+		if (!name)
+			continue;
+		left &= ~(UINT64_C(1) << bit);
+		buf_addf(&text, bits->first ? "%s1<<(%s-%u)" : "%s1<<%s", text.len ? "|" : "", name, bits->first);
+	}
+	if (left || !text.len)
+		buf_addf(&text, left ? "%s0x%llx" : "%s%llx", text.len ? "|" : "", (unsigned long long)left);
+	emit_sym(d->out, buf_str(&text), v);
+	buf_free(&text);
 }
 
 void show_low_bit(const struct decode *d, const struct kind *k, uint64_t v, int i)

@@ -20,17 +20,17 @@ LAYOUT_SAME(linger, struct kernel_linger, M(struct kernel_linger, l_onoff, INT),
 LAYOUT_SAME(ip_mreq, struct ip_mreq, M(struct ip_mreq, imr_multiaddr, IN_ADDR),
 	    M(struct ip_mreq, imr_interface, IN_ADDR));
 LAYOUT_SAME(ip_mreqn, struct ip_mreqn, M(struct ip_mreqn, imr_multiaddr, IN_ADDR),
-	    M(struct ip_mreqn, imr_address, IN_ADDR), M(struct ip_mreqn, imr_ifindex, INT));
+	    M(struct ip_mreqn, imr_address, IN_ADDR), M(struct ip_mreqn, imr_ifindex, IFINDEX));
 LAYOUT_SAME(ipv6_mreq, struct ipv6_mreq, M_AT(struct ipv6_mreq, ipv6mr_multiaddr, IN6_ADDR),
-	    M(struct ipv6_mreq, ipv6mr_ifindex, INT));
-LAYOUT_SAME(in_pktinfo, struct in_pktinfo, M(struct in_pktinfo, ipi_ifindex, INT),
+	    M(struct ipv6_mreq, ipv6mr_ifindex, IFINDEX));
+LAYOUT_SAME(in_pktinfo, struct in_pktinfo, M(struct in_pktinfo, ipi_ifindex, IFINDEX),
 	    M(struct in_pktinfo, ipi_spec_dst, IN_ADDR), M(struct in_pktinfo, ipi_addr, IN_ADDR));
 struct pktinfo6 {
 	struct in6_addr ipi6_addr;
 	uint32_t ipi6_ifindex;
 };
 LAYOUT_SAME(in6_pktinfo, struct pktinfo6, M_AT(struct pktinfo6, ipi6_addr, IN6_ADDR),
-	    M(struct pktinfo6, ipi6_ifindex, INT));
+	    M(struct pktinfo6, ipi6_ifindex, IFINDEX));
 LAYOUT_SAME(tpacket_stats, struct tpacket_stats, M(struct tpacket_stats, tp_packets, UINT),
 	    M(struct tpacket_stats, tp_drops, UINT));
 /* The beginning of linux/tcp.h's tcp_info, which grows. */

@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,6 +129,19 @@ static int live_netlink(void *ctx, pid_t pid, int fd)
 	return protocol;
 }
 
+static bool live_interface(void *ctx, pid_t tid, uint32_t index, struct buf *out)
+{
+	char path[64], own[64] = "", theirs[64] = "", name[IF_NAMESIZE];
+	(void)ctx;
+	snprintf(path, sizeof(path), "/proc/%d/ns/net", (int)tid);
+	if (readlink(path, theirs, sizeof(theirs) - 1) <= 0 || readlink("/proc/self/ns/net", own, sizeof(own) - 1) <= 0)
+		return false;
+	if (strcmp(own, theirs) != 0 || !if_indextoname(index, name))
+		return false;
+	buf_adds(out, name);
+	return true;
+}
+
 static bool live_comm(void *ctx, pid_t tid, struct buf *out)
 {
 	char name[64];
@@ -175,5 +189,8 @@ static bool live_fd_in_full(void *ctx, pid_t pid, int fd, struct buf *out)
 	return known;
 }
 
-const struct names names_live = {
-	.fd = live_fd, .fd_in_full = live_fd_in_full, .netlink = live_netlink, .comm = live_comm};
+const struct names names_live = {.fd = live_fd,
+				 .fd_in_full = live_fd_in_full,
+				 .netlink = live_netlink,
+				 .interface = live_interface,
+				 .comm = live_comm};

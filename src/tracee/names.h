@@ -3,6 +3,7 @@
 #define SCTRACE_TRACEE_NAMES_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct buf;
@@ -18,6 +19,11 @@ struct names {
 	bool (*fd_in_full)(void *ctx, pid_t tid, int fd, struct buf *out);
 	/* The protocol (NETLINK_ROUTE, ...) of a netlink socket, or -1 where `fd` is none. */
 	int (*netlink)(void *ctx, pid_t tid, int fd);
+	/*
+	 * The name of network interface `index`, where the thread sees the same interfaces as sctrace; in another network name
+	 * space (network_namespaces(7)) the same index is another interface. Not escaped.
+	 */
+	bool (*interface)(void *ctx, pid_t tid, uint32_t index, struct buf *out);
 	/* The short name of a thread or process, proc_pid_comm(5). Not escaped. */
 	bool (*comm)(void *ctx, pid_t tid, struct buf *out);
 	void *ctx;

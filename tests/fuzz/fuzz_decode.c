@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <jansson.h>
 #include <linux/audit.h>
+#include <linux/netlink.h>
 #include <stdio.h>
 
 #define BASE 0x10000u
@@ -72,11 +73,22 @@ static struct call call_of(const struct header *h)
 	return call;
 }
 
-/* Of eight answers, that it is no such socket. */
+/* One of eight answers: not a netlink socket, or one of a protocol whose messages are known, or of another. */
 static int netlink_protocol(void *ctx, pid_t pid, int fd)
 {
+	static const int protocols[] = {-1,           NETLINK_ROUTE,   NETLINK_SOCK_DIAG, NETLINK_AUDIT,
+					NETLINK_XFRM, NETLINK_GENERIC, NETLINK_NETFILTER, 99};
 	(void)pid, (void)fd;
-	return *(const int *)ctx - 1;
+	return protocols[*(const int *)ctx];
+}
+
+/* Interfaces have names of any bytes. */
+static bool interface_name(void *ctx, pid_t pid, uint32_t index, struct buf *out)
+{
+	char name[] = {(char)index, (char)(index >> 8), '"', '\0'};
+	(void)ctx, (void)pid;
+	buf_adds(out, name);
+	return name[0];
 }
 
 /* As a trace does it: what is known at entry, then the rest, what stands between, and the result. */
@@ -87,7 +99,7 @@ static void decode(struct emit *out, const struct header *h, const struct call *
 	if (decode_inside(call, mem, &real))
 		call = &real;
 	int protocol = h->flags >> 5 & 7;
-	const struct names names = {.netlink = netlink_protocol, .ctx = &protocol};
+	const struct names names = {.netlink = netlink_protocol, .interface = interface_name, .ctx = &protocol};
 	struct decode_opts opts = {
 		.string_max = h->string_max, .verbose = h->flags & 2, .raw = h->flags & 4, .names = &names};
 	struct decode_memo memo = {0};

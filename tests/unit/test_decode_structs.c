@@ -1,117 +1,20 @@
 /* What structures, addresses and commands look like, on fake memory. */
-#include "base/buf.h"
-#include "decode/decode.h"
-#include "decode/emit.h"
-#include "decode/inside.h"
-#include "syscall/table.h"
+#include "decode_check.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <linux/audit.h>
 #include <linux/bpf.h>
-#include <linux/if_addr.h>
 #include <linux/mempolicy.h>
-#include <linux/netlink.h>
-#include <linux/rtnetlink.h>
 #include <netinet/in.h>
 #include <poll.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/times.h>
 #include <sys/un.h>
-
-#include <cmocka.h>
-
-#define BASE 0x10000u
-
-/* Memory from BASE on. */
-static _Alignas(8) unsigned char memory[1024];
-
-static ssize_t memory_read(void *ctx, uint64_t addr, void *buf, size_t n)
-{
-	(void)ctx;
-	if (addr < BASE || addr - BASE >= sizeof(memory))
-		return -EFAULT;
-	if (n > sizeof(memory) - (addr - BASE))
-		n = sizeof(memory) - (addr - BASE);
-	memcpy(buf, memory + (addr - BASE), n);
-	return (ssize_t)n;
-}
-
-static void put(size_t at, const void *what, size_t n)
-{
-	memset(memory, 0, sizeof(memory));
-	memcpy(memory + at, what, n);
-}
-
-enum { TEXT, JSON, VERBOSE, RAW, BOTH };
-
-static bool i386;
-/* Structures as libc has them are shown for this machine's own calls alone. */
-static struct call call_of(const char *name)
-{
-	uint32_t own = syscall_native_arch(), arch = syscall_number(own, name) >= 0 ? own : AUDIT_ARCH_X86_64;
-	if (!i386)
-		return (struct call){.arch = arch, .nr = syscall_number(arch, name)};
-	/* By name libseccomp gives the numbers that calls have inside of socketcall(2). */
-	bool direct = strcmp(name, "sendmsg") == 0;
-	return (struct call){.arch = AUDIT_ARCH_I386, .nr = direct ? 370 : syscall_number(AUDIT_ARCH_I386, name)};
-}
-
-/* What the call does to the memory, where it does anything. */
-static void (*kernel_writes)(void);
-
-static int route_socket(void *ctx, pid_t pid, int fd)
-{
-	(void)ctx, (void)pid;
-	return fd == 7 ? NETLINK_ROUTE : -1;
-}
-
-static const struct names names = {.netlink = route_socket};
-
-static void shown(struct buf *out, const char *name, int64_t result, const uint64_t *args, int how)
-{
-	struct mem mem = {memory_read, NULL};
-	struct decode_opts opts = {.string_max = 32, .verbose = how == VERBOSE, .names = &names};
-	struct call call = call_of(name), real;
-	call.desc = syscall_lookup(call.arch, call.nr);
-	struct decode_memo memo = {0};
-	struct emit e;
-	memcpy(call.args, args, sizeof(call.args));
-	if (decode_inside(&call, &mem, &real))
-		call = real;
-	if (how == JSON)
-		emit_json_init(&e, out);
-	else
-		emit_text_init(&e, out, how == RAW ? EMIT_RAW_NAMES : how == BOTH ? EMIT_BOTH_NAMES : 0);
-	struct decode d = {.out = &e, .call = &call, .mem = &mem, .opts = &opts, .pid = 1, .memo = &memo};
-	int from = decode_enter(&d);
-	if (kernel_writes)
-		kernel_writes();
-	call.result = result;
-	call.error = result < 0 && result > -4096;
-	call.err = call.error ? (int)-result : 0;
-	d.leaving = true;
-	decode_exit(&d, from);
-	buf_adds(out, how == JSON ? "," : ") = ");
-	decode_result(&d);
-}
-
-#define CHECK_AS(how, expect, name, result, ...)                                                                       \
-	do {                                                                                                           \
-		struct buf out_ = {0};                                                                                 \
-		shown(&out_, name, result, (const uint64_t[6]){__VA_ARGS__}, how);                                     \
-		assert_string_equal(buf_str(&out_), expect);                                                           \
-		buf_free(&out_);                                                                                       \
-	} while (0)
-#define CHECK(expect, name, result, ...) CHECK_AS(TEXT, expect, name, result, __VA_ARGS__)
+#include <sys/wait.h>
 
 static void test_stat(void **state)
 {
@@ -427,63 +330,9 @@ static void test_inside(void **state)
 	i386 = false;
 }
 
-static void test_netlink(void **state)
-{
-	static const struct {
-		struct nlmsghdr h;
-		struct ifaddrmsg a;
-		struct nlattr label;
-		char name[4];
-		struct nlattr local;
-		unsigned char ip[4];
-		struct nlmsghdr done;
-		int32_t status;
-	} m = {{40, RTM_NEWADDR, NLM_F_MULTI, 9, 1},
-	       {AF_INET, 8, IFA_F_PERMANENT, RT_SCOPE_HOST, 1},
-	       {7, IFA_LABEL},
-	       "lo",
-	       {8, IFA_LOCAL},
-	       {127, 0, 0, 1},
-	       {20, NLMSG_DONE, NLM_F_MULTI, 9, 1},
-	       0};
-	static const struct nlmsghdr get = {16, RTM_GETLINK, NLM_F_REQUEST | NLM_F_DUMP, 1, 0};
-	static const struct nlmsghdr lie = {400, RTM_GETLINK, 0, 1, 0};
-	static const struct nlattr long_one = {60000, IFA_LABEL};
-	(void)state;
-	put(0, &m, sizeof(m));
-	CHECK("7, [[{nlmsg_len=40, nlmsg_type=RTM_NEWADDR, nlmsg_flags=NLM_F_MULTI, nlmsg_seq=9, nlmsg_pid=1}, "
-	      "{ifa_family=AF_INET, ifa_prefixlen=8, ifa_flags=IFA_F_PERMANENT, ifa_scope=RT_SCOPE_HOST, ifa_index=1}, "
-	      "[[{nla_len=7, nla_type=IFA_LABEL}, \"lo\"], [{nla_len=8, nla_type=IFA_LOCAL}, "
-	      "inet_addr(\"127.0.0.1\")]]], "
-	      "[{nlmsg_len=20, nlmsg_type=NLMSG_DONE, nlmsg_flags=NLM_F_MULTI, nlmsg_seq=9, nlmsg_pid=1}, 0]], 1024, "
-	      "0, "
-	      "NULL, NULL) = 60",
-	      "recvfrom", 60, 7, BASE, 1024, 0, 0, 0);
-	memcpy(memory + 24, &long_one, sizeof(long_one));
-	CHECK("7, [{nlmsg_len=40, nlmsg_type=RTM_NEWADDR, nlmsg_flags=NLM_F_MULTI, nlmsg_seq=9, nlmsg_pid=1}, "
-	      "{ifa_family=AF_INET, ifa_prefixlen=8, ifa_flags=IFA_F_PERMANENT, ifa_scope=RT_SCOPE_HOST, ifa_index=1}, "
-	      "[[{nla_len=60000, nla_type=IFA_LABEL}]]], 1024, 0, NULL, NULL) = 40",
-	      "recvfrom", 40, 7, BASE, 1024, 0, 0, 0);
-	put(0, &get, sizeof(get));
-	CHECK("7, {nlmsg_len=16, nlmsg_type=RTM_GETLINK, nlmsg_flags=NLM_F_REQUEST|NLM_F_DUMP, nlmsg_seq=1, "
-	      "nlmsg_pid=0}, "
-	      "16, 0, NULL, 0) = 16",
-	      "sendto", 16, 7, BASE, 16, 0, 0, 0);
-	CHECK("8, \"\\20\\0\\0\\0\\22\\0\\1\\3\\1\\0\\0\\0\\0\\0\\0\\0\", 16, 0, NULL, 0) = 16", "sendto", 16, 8, BASE,
-	      16, 0, 0, 0);
-	put(0, &lie, sizeof(lie));
-	CHECK("7, \"\\220\\1\\0\\0\\22\\0\\0\\0\\1\\0\\0\\0\\0\\0\\0\\0\", 16, 0, NULL, 0) = 16", "sendto", 16, 7, BASE,
-	      16, 0, 0, 0);
-}
-
 /* What is seldom met, in a program or in this suite's. */
 static void test_seldom(void **state)
 {
-	static const struct {
-		struct nlmsghdr h;
-		int32_t code;
-		struct nlmsghdr about;
-	} refused = {{36, NLMSG_ERROR, 0, 2, 1}, -EPERM, {16, RTM_GETLINK, NLM_F_REQUEST, 2, 1}};
 	static const struct {
 		uint64_t ino;
 		int64_t off;
@@ -495,11 +344,6 @@ static void test_seldom(void **state)
 	static const struct pollfd nothing = {3, POLLIN, 0};
 	uint32_t prog[12] = {BPF_PROG_TYPE_KPROBE};
 	(void)state;
-	put(0, &refused, sizeof(refused));
-	CHECK("7, [{nlmsg_len=36, nlmsg_type=NLMSG_ERROR, nlmsg_flags=0, nlmsg_seq=2, nlmsg_pid=1}, {error=-EPERM, "
-	      "msg={nlmsg_len=16, nlmsg_type=RTM_GETLINK, nlmsg_flags=NLM_F_REQUEST, nlmsg_seq=2, nlmsg_pid=1}}], 36, "
-	      "0, NULL, NULL) = 36",
-	      "recvfrom", 36, 7, BASE, 36, 0, 0, 0);
 	put(0, &dent, sizeof(dent));
 	CHECK_AS(VERBOSE, "3, [{d_ino=7, d_off=32, d_reclen=24, d_type=DT_REG, d_name=\"file\"}], 1024) = 24",
 		 "getdents64", 24, 3, BASE, 1024);
@@ -508,8 +352,9 @@ static void test_seldom(void **state)
 	      "permitted)",
 	      "reboot", -EPERM, 0xfee1dead, 0x28121969, 0xa1b2c3d4, BASE);
 	put(0, &group, sizeof(group));
-	CHECK("3, SOL_IPV6, IPV6_ADD_MEMBERSHIP, {ipv6mr_multiaddr=\"::1\", ipv6mr_ifindex=0}, 20) = 0", "setsockopt",
-	      0, 3, IPPROTO_IPV6, IPV6_ADD_MEMBERSHIP, BASE, sizeof(group));
+	CHECK("3, SOL_IPV6, IPV6_ADD_MEMBERSHIP, {ipv6mr_multiaddr=inet_pton(AF_INET6, \"::1\"), ipv6mr_ifindex=0}, "
+	      "20) = 0",
+	      "setsockopt", 0, 3, IPPROTO_IPV6, IPV6_ADD_MEMBERSHIP, BASE, sizeof(group));
 	put(0, &nothing, sizeof(nothing));
 	CHECK_AS(JSON,
 		 "\"fds\":{\"raw\":65536,\"value\":[{\"fd\":3,\"events\":\"POLLIN\"}]},\"nfds\":{\"raw\":1,\"value\":1}"
@@ -532,6 +377,28 @@ static void test_seldom(void **state)
 	CHECK("MPOL_BIND, [0x0000000000000003, 0x0000000000000005], 66) = 0", "set_mempolicy", 0, MPOL_BIND, BASE, 66);
 }
 
+/* Clock ticks say what they are in seconds. */
+static void test_ticks(void **state)
+{
+	static const struct tms times = {.tms_utime = 250, .tms_cstime = 6};
+	siginfo_t child = {.si_signo = SIGCHLD, .si_code = CLD_EXITED};
+	static const siginfo_t queued = {.si_signo = SIGUSR1, .si_code = SI_QUEUE};
+	(void)state;
+	put(0, &times, sizeof(times));
+	CHECK("{tms_utime=250 /* 2.50 s */, tms_stime=0, tms_cutime=0, tms_cstime=6 /* 0.06 s */}) = 7", "times", 7,
+	      BASE);
+	child.si_pid = 5;
+	child.si_stime = 2;
+	put(0, &child, sizeof(child));
+	CHECK("P_ALL, 0, {si_signo=SIGCHLD, si_code=CLD_EXITED, si_pid=5, si_uid=0, si_status=0, si_utime=0, "
+	      "si_stime=2 "
+	      "/* 0.02 s */}, WEXITED, NULL) = 0",
+	      "waitid", 0, 0, 0, BASE, WEXITED, 0);
+	put(0, &queued, sizeof(queued));
+	CHECK("5, SIGUSR1, {si_signo=SIGUSR1, si_code=SI_QUEUE, si_pid=0, si_uid=0, si_int=0, si_ptr=NULL}) = 0",
+	      "rt_sigqueueinfo", 0, 5, SIGUSR1, BASE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -540,7 +407,6 @@ int main(void)
 		cmocka_unit_test(test_addresses),
 		cmocka_unit_test(test_lengths),
 		cmocka_unit_test(test_narrow_messages),
-		cmocka_unit_test(test_netlink),
 		cmocka_unit_test(test_narrow_structures),
 		cmocka_unit_test(test_inside),
 		cmocka_unit_test(test_messages),
@@ -550,6 +416,7 @@ int main(void)
 		cmocka_unit_test(test_processes),
 		cmocka_unit_test(test_vanished),
 		cmocka_unit_test(test_seldom),
+		cmocka_unit_test(test_ticks),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

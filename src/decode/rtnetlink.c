@@ -1,0 +1,98 @@
+#include "decode/rtnetlink.h"
+
+#include "decode/attr.h"
+#include "decode/layout.h"
+
+#include <linux/if_addr.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <sys/socket.h>
+
+/* The structures that messages begin with. */
+LAYOUT_SAME(ifaddrmsg, struct ifaddrmsg, M(struct ifaddrmsg, ifa_family, SOCK_DOMAIN),
+	    M(struct ifaddrmsg, ifa_prefixlen, UINT), M(struct ifaddrmsg, ifa_flags, IFA_FLAGS),
+	    M(struct ifaddrmsg, ifa_scope, RT_SCOPE), M(struct ifaddrmsg, ifa_index, IFINDEX));
+LAYOUT_SAME(rtmsg, struct rtmsg, M(struct rtmsg, rtm_family, SOCK_DOMAIN), M(struct rtmsg, rtm_dst_len, UINT),
+	    M(struct rtmsg, rtm_src_len, UINT), M(struct rtmsg, rtm_tos, HEX), M(struct rtmsg, rtm_table, RT_TABLE),
+	    M(struct rtmsg, rtm_protocol, RTPROT), M(struct rtmsg, rtm_scope, RT_SCOPE), M(struct rtmsg, rtm_type, RTN),
+	    M(struct rtmsg, rtm_flags, RTM_F));
+struct neighbour {
+	uint8_t ndm_family, pad1;
+	uint16_t pad2;
+	int32_t ndm_ifindex;
+	uint16_t ndm_state;
+	uint8_t ndm_flags, ndm_type;
+};
+LAYOUT_SAME(ndmsg, struct neighbour, M(struct neighbour, ndm_family, SOCK_DOMAIN),
+	    M(struct neighbour, ndm_ifindex, IFINDEX), M(struct neighbour, ndm_state, NUD),
+	    M(struct neighbour, ndm_flags, NTF), M(struct neighbour, ndm_type, RTN));
+struct rule {
+	uint8_t family, dst_len, src_len, tos, table, res1, res2, action;
+	uint32_t flags;
+};
+LAYOUT_SAME(fib_rule_hdr, struct rule, M(struct rule, family, SOCK_DOMAIN), M(struct rule, dst_len, UINT),
+	    M(struct rule, src_len, UINT), M(struct rule, tos, HEX), M(struct rule, table, RT_TABLE),
+	    M(struct rule, action, FR_ACT), M(struct rule, flags, FIB_RULE));
+LAYOUT_SAME(tcmsg, struct tcmsg, M(struct tcmsg, tcm_family, SOCK_DOMAIN), M(struct tcmsg, tcm_ifindex, IFINDEX),
+	    M(struct tcmsg, tcm_handle, HEX), M(struct tcmsg, tcm_parent, HEX), M(struct tcmsg, tcm_info, HEX));
+LAYOUT_SAME(rtgenmsg, struct rtgenmsg, M(struct rtgenmsg, rtgen_family, SOCK_DOMAIN));
+struct netconf {
+	uint8_t ncm_family;
+};
+LAYOUT_SAME(netconfmsg, struct netconf, M(struct netconf, ncm_family, SOCK_DOMAIN));
+struct nexthop {
+	uint8_t nh_family, nh_scope, nh_protocol, resvd;
+	uint32_t nh_flags;
+};
+LAYOUT_SAME(nhmsg, struct nexthop, M(struct nexthop, nh_family, SOCK_DOMAIN), M(struct nexthop, nh_scope, RT_SCOPE),
+	    M(struct nexthop, nh_protocol, RTPROT), M(struct nexthop, nh_flags, RTNH_F));
+struct link_stats_request {
+	uint8_t family, pad1;
+	uint16_t pad2;
+	uint32_t ifindex, filter_mask;
+};
+LAYOUT_SAME(if_stats_msg, struct link_stats_request, M(struct link_stats_request, family, SOCK_DOMAIN),
+	    M(struct link_stats_request, ifindex, IFINDEX), M(struct link_stats_request, filter_mask, HEX));
+
+/* rtnetlink's families of messages (linux/rtnetlink.h): four types each, NEW, DEL, GET, SET. */
+static const struct family {
+	uint16_t first;
+	const struct layout *head;
+	const struct attr_table *attrs;
+} families[] = {
+	{RTM_NEWLINK, &layout_ifinfomsg, &attrs_ifla},
+	{RTM_NEWADDR, &layout_ifaddrmsg, &attrs_ifa},
+	{RTM_NEWROUTE, &layout_rtmsg, &attrs_rta},
+	{RTM_NEWNEIGH, &layout_ndmsg, &attrs_nda},
+	{RTM_NEWRULE, &layout_fib_rule_hdr, &attrs_fra},
+	{RTM_NEWQDISC, &layout_tcmsg, &attrs_tca},
+	{RTM_NEWTCLASS, &layout_tcmsg, &attrs_tca},
+	{RTM_NEWTFILTER, &layout_tcmsg, &attrs_tca},
+	{RTM_NEWNETCONF, &layout_netconfmsg, &attrs_netconfa},
+	{RTM_NEWNSID, &layout_rtgenmsg, &attrs_netnsa},
+	{RTM_NEWSTATS, &layout_if_stats_msg, &attrs_ifla_stats},
+	{100 /* RTM_NEWCHAIN */, &layout_tcmsg, &attrs_tca},
+	{104 /* RTM_NEWNEXTHOP */, &layout_nhmsg, &attrs_nha},
+	{108 /* RTM_NEWLINKPROP */, &layout_ifinfomsg, &attrs_ifla},
+};
+
+/* A request to list may be its family's structure cut short: what is there of it. */
+static void message(const struct decode *d, const struct family *f, uint64_t at, uint64_t n)
+{
+	uint64_t size = NLMSG_ALIGN(f->head->size);
+	layout_emit(d, f->head, at, n < f->head->size ? 1 : f->head->size);
+	if (n <= size)
+		return;
+	emit_element(d->out);
+	attr_emit(d, f->attrs, at, at + size, n - size);
+}
+
+bool decode_rtnetlink(const struct decode *d, uint16_t type, uint64_t at, uint64_t n)
+{
+	for (size_t i = 0; i < sizeof(families) / sizeof(*families); i++)
+		if (type / 4 == families[i].first / 4) {
+			message(d, &families[i], at, n);
+			return true;
+		}
+	return false;
+}

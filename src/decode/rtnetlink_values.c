@@ -1,0 +1,222 @@
+/* What the attributes of rtnetlink(7) hold: structures, and values that depend on more than their bytes. */
+#include "decode/attr.h"
+#include "decode/layout.h"
+
+#include <linux/if_addr.h>
+#include <linux/if_link.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <string.h>
+
+/* Of a message about a link, and of the other end of a veth(4) pair within one. */
+LAYOUT_SAME(ifinfomsg, struct ifinfomsg, M(struct ifinfomsg, ifi_family, SOCK_DOMAIN),
+	    M(struct ifinfomsg, ifi_type, ARPHRD), M(struct ifinfomsg, ifi_index, IFINDEX),
+	    M(struct ifinfomsg, ifi_flags, IFF), M(struct ifinfomsg, ifi_change, IFF));
+
+#define STATS(X)                                                                                                       \
+	X(rx_packets), X(tx_packets), X(rx_bytes), X(tx_bytes), X(rx_errors), X(tx_errors), X(rx_dropped),             \
+		X(tx_dropped), X(multicast), X(collisions), X(rx_length_errors), X(rx_over_errors), X(rx_crc_errors),  \
+		X(rx_frame_errors), X(rx_fifo_errors), X(rx_missed_errors), X(tx_aborted_errors),                      \
+		X(tx_carrier_errors), X(tx_fifo_errors), X(tx_heartbeat_errors), X(tx_window_errors),                  \
+		X(rx_compressed), X(tx_compressed), X(rx_nohandler)
+#define NAME(m) m
+struct stats {
+	uint32_t STATS(NAME);
+};
+struct stats64 {
+	uint64_t STATS(NAME), rx_otherhost_dropped;
+};
+#define COUNT(m)   M(struct stats, m, UINT)
+#define COUNT64(m) M(struct stats64, m, ULONG)
+LAYOUT_SAME(link_stats, struct stats, STATS(COUNT));
+LAYOUT_SAME(link_stats64, struct stats64, STATS(COUNT64), COUNT64(rx_otherhost_dropped));
+
+struct map {
+	uint64_t mem_start, mem_end, base_addr;
+	uint16_t irq;
+	uint8_t dma, port;
+};
+LAYOUT_SAME(link_map, struct map, M(struct map, mem_start, HEX), M(struct map, mem_end, HEX),
+	    M(struct map, base_addr, HEX), M(struct map, irq, UINT), M(struct map, dma, UINT),
+	    M(struct map, port, UINT));
+LAYOUT_SAME(ifa_cacheinfo, struct ifa_cacheinfo, M(struct ifa_cacheinfo, ifa_prefered, UINT),
+	    M(struct ifa_cacheinfo, ifa_valid, UINT), M(struct ifa_cacheinfo, cstamp, UINT),
+	    M(struct ifa_cacheinfo, tstamp, UINT));
+LAYOUT_SAME(ifla_cacheinfo, struct ifla_cacheinfo, M(struct ifla_cacheinfo, max_reasm_len, UINT),
+	    M(struct ifla_cacheinfo, tstamp, UINT), M(struct ifla_cacheinfo, reachable_time, UINT),
+	    M(struct ifla_cacheinfo, retrans_time, UINT));
+LAYOUT_SAME(rta_cacheinfo, struct rta_cacheinfo, M(struct rta_cacheinfo, rta_clntref, UINT),
+	    M(struct rta_cacheinfo, rta_lastuse, UINT), M(struct rta_cacheinfo, rta_expires, INT),
+	    M(struct rta_cacheinfo, rta_error, UINT), M(struct rta_cacheinfo, rta_used, UINT),
+	    M(struct rta_cacheinfo, rta_id, HEX), M(struct rta_cacheinfo, rta_ts, UINT),
+	    M(struct rta_cacheinfo, rta_tsage, UINT));
+LAYOUT_SAME(rta_mfc_stats, struct rta_mfc_stats, M(struct rta_mfc_stats, mfcs_packets, ULONG),
+	    M(struct rta_mfc_stats, mfcs_bytes, ULONG), M(struct rta_mfc_stats, mfcs_wrong_if, ULONG));
+struct neighbour_cache {
+	uint32_t ndm_confirmed, ndm_used, ndm_updated, ndm_refcnt;
+};
+LAYOUT_SAME(nda_cacheinfo, struct neighbour_cache, M(struct neighbour_cache, ndm_confirmed, UINT),
+	    M(struct neighbour_cache, ndm_used, UINT), M(struct neighbour_cache, ndm_updated, UINT),
+	    M(struct neighbour_cache, ndm_refcnt, UINT));
+
+/* Pairs of numbers, whatever they are called. */
+struct pair16 {
+	uint16_t a, b;
+};
+struct pair32 {
+	uint32_t a, b;
+};
+#define PAIR(nm, type, first, second, k)                                                                               \
+	LAYOUT_SAME(nm, struct type, {first, offsetof(struct type, a), sizeof(((struct type *)0)->a), K_##k, 0},       \
+		    {second, offsetof(struct type, b), sizeof(((struct type *)0)->b), K_##k, 0})
+PAIR(fra_uid_range, pair32, "start", "end", UINT);
+PAIR(fra_port_range, pair16, "start", "end", UINT);
+PAIR(bitfield32, pair32, "value", "selector", HEX);
+PAIR(vlan_flags, pair32, "flags", "mask", HEX);
+PAIR(vlan_qos, pair32, "from", "to", UINT);
+PAIR(br_vlan_info, pair16, "flags", "vid", UINT);
+PAIR(br_boolopt, pair32, "optval", "optmask", HEX);
+PAIR(gnet_rate_est, pair32, "bps", "pps", UINT);
+
+struct traffic {
+	uint64_t bytes;
+	uint32_t packets, drops, overlimits, bps, pps, qlen, backlog;
+};
+LAYOUT_SAME(tc_stats, struct traffic, M(struct traffic, bytes, ULONG), M(struct traffic, packets, UINT),
+	    M(struct traffic, drops, UINT), M(struct traffic, overlimits, UINT), M(struct traffic, bps, UINT),
+	    M(struct traffic, pps, UINT), M(struct traffic, qlen, UINT), M(struct traffic, backlog, UINT));
+struct estimator {
+	int8_t interval;
+	uint8_t ewma_log;
+};
+LAYOUT_SAME(gnet_estimator, struct estimator, M(struct estimator, interval, UINT), M(struct estimator, ewma_log, UINT));
+struct basic {
+	uint64_t bytes;
+	uint32_t packets;
+};
+LAYOUT_SAME(gnet_basic, struct basic, M(struct basic, bytes, ULONG), M(struct basic, packets, UINT));
+struct rate64 {
+	uint64_t bps, pps;
+};
+LAYOUT_SAME(gnet_rate_est64, struct rate64, M(struct rate64, bps, ULONG), M(struct rate64, pps, ULONG));
+struct queue {
+	uint32_t qlen, backlog, drops, requeues, overlimits;
+};
+LAYOUT_SAME(gnet_queue, struct queue, M(struct queue, qlen, UINT), M(struct queue, backlog, UINT),
+	    M(struct queue, drops, UINT), M(struct queue, requeues, UINT), M(struct queue, overlimits, UINT));
+
+/* Attributes whose table depends on the address family of the message, which each structure begins with. */
+bool attr_by_family(const struct decode *d, const struct attr_chain *chain, const void *about, uint64_t at, uint64_t n)
+{
+	const struct attr_families *f = about;
+	uint8_t family;
+	bool is = decode_get(d, chain->head, &family, sizeof(family)) && family == f->family;
+	return attr_emit_inner(d, chain, is ? f->attrs : f->others, at, n);
+}
+
+/* Attributes whose table depends on a name in another attribute beside them: IFLA_INFO_KIND. */
+bool attr_by_kind(const struct decode *d, const struct attr_chain *chain, const void *about, uint64_t at, uint64_t n)
+{
+	const struct attr_kinds *k = about;
+	const struct attr_table *t = &attrs_unknown;
+	char name[16] = "";
+	uint64_t name_at, size;
+	if (attr_find(d, chain, k->type, &name_at, &size) && size < sizeof(name) &&
+	    decode_get(d, name_at, name, (size_t)size))
+		for (size_t i = 0; i < k->n; i++)
+			t = strcmp(k->kinds[i].kind, name) == 0 ? k->kinds[i].attrs : t;
+	return attr_emit_inner(d, chain, t, at, n);
+}
+
+/* The index of another link; where it is one of another network name space, its name here would be another link's. */
+bool attr_link(const struct decode *d, const struct attr_chain *chain, const void *about, uint64_t at, uint64_t n)
+{
+	uint64_t index, other, size;
+	(void)about;
+	if (n != sizeof(uint32_t) || !attr_get_number(d, at, n, &index))
+		return false;
+	show_kind(d, attr_find(d, chain, IFLA_LINK_NETNSID, &other, &size) ? K_UINT : K_IFINDEX, index, -1);
+	return true;
+}
+
+/* The other end of a veth(4) pair: a link's structure and attributes. */
+bool attr_veth_peer(const struct decode *d, const struct attr_chain *chain, const void *about, uint64_t at, uint64_t n)
+{
+	const uint64_t head = sizeof(struct ifinfomsg);
+	if (n <= head)
+		return false;
+	emit_open(d->out, '[');
+	emit_element(d->out);
+	layout_emit(d, &layout_ifinfomsg, at, head);
+	emit_element(d->out);
+	if (!attr_emit_inner(d, chain, about, at + head, n - head))
+		decode_bytes(d, at + head, n - head);
+	emit_close(d->out, ']');
+	return true;
+}
+
+/* struct ifla_bridge_id: a priority and a hardware address. */
+bool attr_bridge_id(const struct decode *d, const struct attr_chain *chain, const void *about, uint64_t at, uint64_t n)
+{
+	(void)about;
+	if (n != 8)
+		return false;
+	emit_open(d->out, '{');
+	emit_field(d->out, "prio");
+	decode_numbers(d, at, 2, 1, K_UINT);
+	emit_field(d->out, "addr");
+	if (!attr_mac(d, chain, NULL, at + 2, n - 2))
+		emit_ptr(d->out, at + 2);
+	emit_close(d->out, '}');
+	return true;
+}
+
+struct via {
+	uint16_t rtvia_family;
+};
+bool attr_via(const struct decode *d, const struct attr_chain *chain, const void *about, uint64_t at, uint64_t n)
+{
+	struct via v;
+	(void)about;
+	if (n <= sizeof(v) || !decode_get(d, at, &v, sizeof(v)))
+		return false;
+	emit_open(d->out, '{');
+	emit_field(d->out, "rtvia_family");
+	flags_emit_choice(d->out, &flags_address_family, v.rtvia_family);
+	emit_field(d->out, "rtvia_addr");
+	if (!attr_address(d, chain, NULL, at + sizeof(v), n - sizeof(v)))
+		decode_bytes(d, at + sizeof(v), n - sizeof(v));
+	emit_close(d->out, '}');
+	return true;
+}
+
+LAYOUT_SAME(rtnexthop, struct rtnexthop, M(struct rtnexthop, rtnh_len, UINT), M(struct rtnexthop, rtnh_flags, RTNH_F),
+	    M(struct rtnexthop, rtnh_hops, UINT), M(struct rtnexthop, rtnh_ifindex, IFINDEX));
+
+/* The next hops of a route, each with attributes of its own, the length of both in its structure. */
+bool attr_multipath(const struct decode *d, const struct attr_chain *chain, const void *about, uint64_t at, uint64_t n)
+{
+	struct rtnexthop hop;
+	if (n < sizeof(hop) || !decode_get(d, at, &hop, sizeof(hop)))
+		return false;
+	emit_open(d->out, '[');
+	while (n >= sizeof(hop) && decode_get(d, at, &hop, sizeof(hop))) {
+		uint64_t len = hop.rtnh_len >= sizeof(hop) && hop.rtnh_len <= n ? hop.rtnh_len : sizeof(hop);
+		emit_element(d->out);
+		emit_open(d->out, '[');
+		emit_element(d->out);
+		layout_emit(d, &layout_rtnexthop, at, sizeof(hop));
+		if (len > sizeof(hop)) {
+			emit_element(d->out);
+			if (!attr_emit_inner(d, chain, about, at + sizeof(hop), len - sizeof(hop)))
+				decode_bytes(d, at + sizeof(hop), len - sizeof(hop));
+		}
+		emit_close(d->out, ']');
+		if (len != hop.rtnh_len || RTNH_ALIGN(len) >= n || attr_is_full(d, chain))
+			break;
+		at += RTNH_ALIGN(len);
+		n -= RTNH_ALIGN(len);
+	}
+	emit_close(d->out, ']');
+	return true;
+}

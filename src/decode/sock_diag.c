@@ -1,0 +1,114 @@
+#include "decode/sock_diag.h"
+
+#include "decode/attr.h"
+#include "decode/layout.h"
+
+#include <linux/netlink.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+/* Requests and answers, as linux/inet_diag.h, unix_diag.h, netlink_diag.h and packet_diag.h have them. */
+struct inet_request {
+	uint8_t sdiag_family, sdiag_protocol, idiag_ext, pad;
+	uint32_t idiag_states;
+	struct inet_id id;
+};
+struct inet_answer {
+	uint8_t idiag_family, idiag_state, idiag_timer, idiag_retrans;
+	struct inet_id id;
+	uint32_t idiag_expires, idiag_rqueue, idiag_wqueue, idiag_uid, idiag_inode;
+};
+LAYOUT_SAME(inet_diag_req, struct inet_request, M(struct inet_request, sdiag_family, SOCK_DOMAIN),
+	    M(struct inet_request, sdiag_protocol, IPPROTO), M(struct inet_request, idiag_ext, INET_DIAG_EXT),
+	    M(struct inet_request, idiag_states, TCP_STATES), M_AT(struct inet_request, id, INET_DIAG_ID_REQ));
+LAYOUT_SAME(inet_diag_msg, struct inet_answer, M(struct inet_answer, idiag_family, SOCK_DOMAIN),
+	    M(struct inet_answer, idiag_state, TCP_STATE), M(struct inet_answer, idiag_timer, UINT),
+	    M(struct inet_answer, idiag_retrans, UINT), M_AT(struct inet_answer, id, INET_DIAG_ID),
+	    M(struct inet_answer, idiag_expires, UINT), M(struct inet_answer, idiag_rqueue, UINT),
+	    M(struct inet_answer, idiag_wqueue, UINT), M(struct inet_answer, idiag_uid, UID),
+	    M(struct inet_answer, idiag_inode, UINT));
+
+struct unix_request {
+	uint8_t sdiag_family, sdiag_protocol;
+	uint16_t pad;
+	uint32_t udiag_states, udiag_ino, udiag_show, udiag_cookie[2];
+};
+struct unix_answer {
+	uint8_t udiag_family, udiag_type, udiag_state, pad;
+	uint32_t udiag_ino, udiag_cookie[2];
+};
+LAYOUT_SAME(unix_diag_req, struct unix_request, M(struct unix_request, sdiag_family, SOCK_DOMAIN),
+	    M(struct unix_request, sdiag_protocol, UINT), M(struct unix_request, udiag_states, TCP_STATES),
+	    M(struct unix_request, udiag_ino, UINT), M(struct unix_request, udiag_show, UDIAG_SHOW),
+	    M_AT(struct unix_request, udiag_cookie, DIAG_COOKIE));
+LAYOUT_SAME(unix_diag_msg, struct unix_answer, M(struct unix_answer, udiag_family, SOCK_DOMAIN),
+	    M(struct unix_answer, udiag_type, SOCK_TYPE), M(struct unix_answer, udiag_state, TCP_STATE),
+	    M(struct unix_answer, udiag_ino, UINT), M_AT(struct unix_answer, udiag_cookie, DIAG_COOKIE));
+
+struct netlink_request {
+	uint8_t sdiag_family, sdiag_protocol;
+	uint16_t pad;
+	uint32_t ndiag_ino, ndiag_show, ndiag_cookie[2];
+};
+struct netlink_answer {
+	uint8_t ndiag_family, ndiag_type, ndiag_protocol, ndiag_state;
+	uint32_t ndiag_portid, ndiag_dst_portid, ndiag_dst_group, ndiag_ino, ndiag_cookie[2];
+};
+LAYOUT_SAME(netlink_diag_req, struct netlink_request, M(struct netlink_request, sdiag_family, SOCK_DOMAIN),
+	    M(struct netlink_request, sdiag_protocol, NDIAG_PROTOCOL), M(struct netlink_request, ndiag_ino, UINT),
+	    M(struct netlink_request, ndiag_show, NDIAG_SHOW), M_AT(struct netlink_request, ndiag_cookie, DIAG_COOKIE));
+LAYOUT_SAME(netlink_diag_msg, struct netlink_answer, M(struct netlink_answer, ndiag_family, SOCK_DOMAIN),
+	    M(struct netlink_answer, ndiag_type, SOCK_TYPE), M(struct netlink_answer, ndiag_protocol, NETLINK_PROTOCOL),
+	    M(struct netlink_answer, ndiag_state, TCP_STATE), M(struct netlink_answer, ndiag_portid, UINT),
+	    M(struct netlink_answer, ndiag_dst_portid, UINT), M(struct netlink_answer, ndiag_dst_group, UINT),
+	    M(struct netlink_answer, ndiag_ino, UINT), M_AT(struct netlink_answer, ndiag_cookie, DIAG_COOKIE));
+
+struct packet_request {
+	uint8_t sdiag_family, sdiag_protocol;
+	uint16_t pad;
+	uint32_t pdiag_ino, pdiag_show, pdiag_cookie[2];
+};
+struct packet_answer {
+	uint8_t pdiag_family, pdiag_type;
+	uint16_t pdiag_num;
+	uint32_t pdiag_ino, pdiag_cookie[2];
+};
+LAYOUT_SAME(packet_diag_req, struct packet_request, M(struct packet_request, sdiag_family, SOCK_DOMAIN),
+	    M(struct packet_request, sdiag_protocol, UINT), M(struct packet_request, pdiag_ino, UINT),
+	    M(struct packet_request, pdiag_show, PDIAG_SHOW), M_AT(struct packet_request, pdiag_cookie, DIAG_COOKIE));
+LAYOUT_SAME(packet_diag_msg, struct packet_answer, M(struct packet_answer, pdiag_family, SOCK_DOMAIN),
+	    M(struct packet_answer, pdiag_type, SOCK_TYPE), M(struct packet_answer, pdiag_num, ETH_P),
+	    M(struct packet_answer, pdiag_ino, UINT), M_AT(struct packet_answer, pdiag_cookie, DIAG_COOKIE));
+
+static const struct family {
+	uint8_t family;
+	const struct layout *request, *answer;
+	const struct attr_table *request_attrs, *answer_attrs;
+} families[] = {
+	{AF_INET, &layout_inet_diag_req, &layout_inet_diag_msg, &attrs_inet_diag_req, &attrs_inet_diag},
+	{AF_INET6, &layout_inet_diag_req, &layout_inet_diag_msg, &attrs_inet_diag_req, &attrs_inet_diag},
+	{AF_UNIX, &layout_unix_diag_req, &layout_unix_diag_msg, &attrs_unknown, &attrs_unix_diag},
+	{AF_NETLINK, &layout_netlink_diag_req, &layout_netlink_diag_msg, &attrs_unknown, &attrs_netlink_diag},
+	{AF_PACKET, &layout_packet_diag_req, &layout_packet_diag_msg, &attrs_unknown, &attrs_packet_diag},
+};
+
+bool decode_sock_diag(const struct decode *d, bool request, uint64_t at, uint64_t n)
+{
+	uint8_t family;
+	const struct family *f = NULL;
+	if (!n || !decode_get(d, at, &family, sizeof(family)))
+		return false;
+	for (size_t i = 0; i < sizeof(families) / sizeof(*families); i++)
+		if (families[i].family == family)
+			f = &families[i];
+	const struct layout *head = !f ? NULL : request ? f->request : f->answer;
+	if (!head || n < head->size)
+		return false;
+	layout_emit(d, head, at, head->size);
+	uint64_t size = NLMSG_ALIGN(head->size);
+	if (n > size) {
+		emit_element(d->out);
+		attr_emit(d, request ? f->request_attrs : f->answer_attrs, at, at + size, n - size);
+	}
+	return true;
+}
