@@ -109,12 +109,28 @@ void show_choice32(const struct decode *d, const struct kind *k, uint64_t v, int
 	show_choice(d, k, (uint32_t)v, i);
 }
 
-bool decode_fd_name(const struct decode *d, int fd, struct buf *out)
+const struct emit_is *decode_fd_is(const struct decode *d, int fd, struct decode_fd *f)
 {
 	const struct names *n = d->opts->names;
-	if (!n || d->opts->fd_names == FD_NUMBERS)
-		return false;
-	return d->opts->fd_names == FD_PATHS ? n->fd(n->ctx, d->pid, fd, out) : n->fd_in_full(n->ctx, d->pid, fd, out);
+	bool full = d->opts->fd_names == FD_IN_FULL;
+	*f = (struct decode_fd){0};
+	if (!n || d->opts->fd_names == FD_NUMBERS || !(full ? n->fd_in_full : n->fd)(n->ctx, d->pid, fd, &f->name))
+		return NULL;
+	size_t suffix = strlen(NAMES_DELETED);
+	if (f->name.len > suffix && strcmp(buf_str(&f->name) + f->name.len - suffix, NAMES_DELETED) == 0)
+		f->is.deleted = n->deleted && n->deleted(n->ctx, d->pid, fd);
+	if (f->is.deleted)
+		buf_truncate(&f->name, f->name.len - suffix);
+	if (full && n->device && n->device(n->ctx, d->pid, fd, &f->device))
+		f->is.device = buf_str(&f->device);
+	f->is.name = buf_str(&f->name);
+	return &f->is;
+}
+
+void decode_fd_free(struct decode_fd *f)
+{
+	buf_free(&f->name);
+	buf_free(&f->device);
 }
 
 bool decode_pid_name(const struct decode *d, int pid, struct buf *out)
@@ -129,10 +145,9 @@ bool decode_pid_name(const struct decode *d, int pid, struct buf *out)
 
 static void fd_named(const struct decode *d, int fd, const char *name)
 {
-	struct buf is = {0};
-	bool known = decode_fd_name(d, fd, &is);
-	emit_fd(d->out, fd, name, known ? buf_str(&is) : NULL);
-	buf_free(&is);
+	struct decode_fd f;
+	emit_fd(d->out, fd, name, decode_fd_is(d, fd, &f));
+	decode_fd_free(&f);
 }
 
 void show_fd(const struct decode *d, const struct kind *k, uint64_t v, int i)

@@ -21,6 +21,14 @@ enum emit_form { RESULT_HEX, RESULT_OCTAL };
 /* What a result means begins: " (Timeout)", " (flags O_RDONLY)", " (in [3], left {...})" with fields; or ends. */
 enum emit_returned { RETURNED_END, RETURNED_BEGIN, RETURNED_FLAGS, RETURNED_FIELDS };
 
+/* What a descriptor or a process is. */
+struct emit_is {
+	/* A path ("/etc/passwd"), or another name, in which what is foreign was escaped by escape_angled(). */
+	const char *name;
+	const char *device; /* of a device file: its kind and number, "char 1:3"; or NULL */
+	bool deleted;       /* the path does not lead to it any more */
+};
+
 /* The ways to render; each function gets the emitter. Decoders call the emit_* functions below, not these. */
 struct emit_ops {
 	void (*arg)(struct emit *e, const char *name, uint64_t raw); /* the next argument of a call begins */
@@ -37,8 +45,8 @@ struct emit_ops {
 	void (*pointer)(struct emit *e, uint64_t v);                             /* 0 is NULL */
 	void (*string)(struct emit *e, const char *s, size_t n, unsigned flags); /* any bytes; enum emit_string */
 	void (*symbols)(struct emit *e, const char *text, uint64_t raw); /* a name, "O_RDWR|O_CLOEXEC", "[INT TERM]" */
-	void (*descriptor)(struct emit *e, int64_t fd, const char *name, const char *is); /* see emit_fd() */
-	void (*index)(struct emit *e, uint64_t v, const char *name);                      /* see emit_index() */
+	void (*descriptor)(struct emit *e, int64_t fd, const char *name, const struct emit_is *is); /* see emit_fd() */
+	void (*index)(struct emit *e, uint64_t v, const char *name); /* see emit_index() */
 	void (*more)(struct emit *e);                      /* "...": the rest of a structure or array is left out */
 	void (*comment)(struct emit *e, const char *text); /* an explanation for people; not part of the data */
 	void (*wrap)(struct emit *e, const char *text);    /* decoration around a value, as in htons(80) */
@@ -46,7 +54,7 @@ struct emit_ops {
 	 */
 	void (*result)(struct emit *e, int64_t v, const char *error, const char *text);
 	void (*result_as)(struct emit *e, int64_t v, enum emit_form form); /* the same for numbers of another form */
-	void (*result_is)(struct emit *e, const char *is);                 /* behind it: what the descriptor is */
+	void (*result_is)(struct emit *e, const struct emit_is *is);       /* behind it: what the descriptor is */
 	void (*returned)(struct emit *e, enum emit_returned part);         /* what a result means begins or ends */
 };
 
@@ -78,7 +86,7 @@ void emit_text_init(struct emit *e, struct buf *out, unsigned flags);
  * V is a number, a string, an array, an object, or null for NULL; pointers are strings "0x7f..", constants their names.
  * Bytes that are UTF-8 are a string, others {"hex":"7f45"}; where cut, {"text":"..","cut":true} or with "hex".
  * decode_result() writes members for the caller's outer object: "result":N (null where there is none); for errors "errno"
- * and "error"; "is" where the result is a descriptor that is known; "returned" where it means more than a number.
+ * and "error"; "is" where the result is a descriptor that is known, with "device" and "deleted" as of struct emit_is; "returned" where it means more than a number.
  */
 void emit_json_init(struct emit *e, struct buf *out);
 
@@ -139,11 +147,8 @@ static inline void emit_sym(struct emit *e, const char *text, uint64_t raw)
 {
 	e->ops->symbols(e, text, raw);
 }
-/*
- * A descriptor: its number or, where it has one, its `name` (AT_FDCWD), and what it `is`, or NULL: a path ("/etc/passwd"), or
- * another name in which what is foreign was escaped by escape_angled().
- */
-static inline void emit_fd(struct emit *e, int64_t fd, const char *name, const char *is)
+/* A descriptor: its number or, where it has one, its `name` (AT_FDCWD), and what it `is`, or NULL. */
+static inline void emit_fd(struct emit *e, int64_t fd, const char *name, const struct emit_is *is)
 {
 	e->ops->descriptor(e, fd, name, is);
 }
@@ -173,7 +178,7 @@ static inline void emit_result_as(struct emit *e, int64_t v, enum emit_form form
 {
 	e->ops->result_as(e, v, form);
 }
-static inline void emit_result_is(struct emit *e, const char *is)
+static inline void emit_result_is(struct emit *e, const struct emit_is *is)
 {
 	e->ops->result_is(e, is);
 }

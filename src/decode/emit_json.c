@@ -171,7 +171,17 @@ static void json_symbols(struct emit *e, const char *text, uint64_t raw)
 	add_text(e, text);
 }
 
-static void json_descriptor(struct emit *e, int64_t fd, const char *name, const char *is)
+static void add_is(struct emit *e, const struct emit_is *is)
+{
+	buf_adds(e->out, ",\"is\":");
+	add_text(e, is->name);
+	if (is->device)
+		buf_addf(e->out, ",\"device\":\"%s\"", is->device);
+	if (is->deleted)
+		buf_adds(e->out, ",\"deleted\":true");
+}
+
+static void json_descriptor(struct emit *e, int64_t fd, const char *name, const struct emit_is *is)
 {
 	if (is)
 		buf_adds(e->out, "{\"fd\":");
@@ -181,8 +191,7 @@ static void json_descriptor(struct emit *e, int64_t fd, const char *name, const 
 		json_number(e, fd);
 	if (!is)
 		return;
-	buf_adds(e->out, ",\"is\":");
-	add_text(e, is);
+	add_is(e, is);
 	buf_addc(e->out, '}');
 }
 
@@ -223,12 +232,6 @@ static void json_result_as(struct emit *e, int64_t v, enum emit_form form)
 	buf_addf(e->out, "\"result\":%" PRId64, v);
 }
 
-static void json_result_is(struct emit *e, const char *is)
-{
-	buf_adds(e->out, ",\"is\":");
-	add_text(e, is);
-}
-
 /* Set while what a result means is an object. */
 #define IN_FIELDS 1u
 
@@ -264,7 +267,7 @@ static const struct emit_ops json_ops = {
 	.wrap = json_nothing,
 	.result = json_result,
 	.result_as = json_result_as,
-	.result_is = json_result_is,
+	.result_is = add_is,
 	.returned = json_returned,
 };
 

@@ -169,19 +169,22 @@ static void text_symbols(struct emit *e, const char *text, uint64_t raw)
 }
 
 /* Paths are escaped here; of other names (TCP:[...->...], UNIX:[...,"..."], of processes) what is foreign was before. */
-static void text_result_is(struct emit *e, const char *is)
+static void text_result_is(struct emit *e, const struct emit_is *is)
 {
+	const char *name = is->name;
 	colour(e, COLOUR_NOTE);
 	buf_addc(e->out, '<');
-	if (is[0] == '/' || is[0] == '(')
-		escape_angled(e->out, is, strlen(is), e->flags & EMIT_HEX_STRINGS);
+	if (name[0] == '/' || name[0] == '(')
+		escape_angled(e->out, name, strlen(name), e->flags & EMIT_HEX_STRINGS);
 	else
-		escape_line(e->out, is, strlen(is));
-	buf_addc(e->out, '>');
+		escape_line(e->out, name, strlen(name));
+	if (is->device)
+		buf_addf(e->out, "<%s>", is->device);
+	buf_adds(e->out, is->deleted ? ">(deleted)" : ">");
 	colour(e, COLOUR_OFF);
 }
 
-static void text_descriptor(struct emit *e, int64_t fd, const char *name, const char *is)
+static void text_descriptor(struct emit *e, int64_t fd, const char *name, const struct emit_is *is)
 {
 	if (name && !(e->flags & (EMIT_RAW_NAMES | EMIT_BOTH_NAMES)))
 		text_symbols(e, name, 0);

@@ -2,6 +2,7 @@
 #ifndef SCTRACE_DECODE_KINDS_H
 #define SCTRACE_DECODE_KINDS_H
 
+#include "base/buf.h"
 #include "decode/decode.h"
 #include "decode/emit.h"
 #include "decode/flags.h"
@@ -69,8 +70,15 @@ bool decode_get(const struct decode *d, uint64_t addr, void *to, size_t n);
 bool decode_get_word(const struct decode *d, uint64_t addr, uint64_t *v);
 /* Emits at most `n` bytes at `addr` as a string, clipped to opts->string_max; the pointer where they cannot be read. */
 void decode_bytes(const struct decode *d, uint64_t addr, uint64_t n);
-/* Appends what the descriptor is (-y), or the process's escaped name (-Y); false where it is not asked or not known. */
-bool decode_fd_name(const struct decode *d, int fd, struct buf *out);
+/* What a descriptor is (-y). */
+struct decode_fd {
+	struct buf name, device;
+	struct emit_is is; /* points into them */
+};
+/* Fills *f, to be freed in any case; NULL where it is not asked or not known, else &f->is. */
+const struct emit_is *decode_fd_is(const struct decode *d, int fd, struct decode_fd *f);
+void decode_fd_free(struct decode_fd *f);
+/* Appends the process's escaped name (-Y); false where it is not asked or not known. */
 bool decode_pid_name(const struct decode *d, int pid, struct buf *out);
 /* Emits the NUL-terminated string at `addr`, clipped to `max`; the pointer where it cannot be read. */
 void decode_string(const struct decode *d, uint64_t addr, size_t max);

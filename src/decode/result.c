@@ -57,12 +57,12 @@ static void result_kind(const struct decode *d, int64_t v, enum syscall_kind kin
 
 static void result_fd(const struct decode *d, int64_t v)
 {
-	struct buf is = {0};
-	bool known = decode_fd_name(d, (int)v, &is);
+	struct decode_fd f;
+	const struct emit_is *is = decode_fd_is(d, (int)v, &f);
 	emit_result(d->out, v, NULL, NULL);
-	if (known)
-		emit_result_is(d->out, buf_str(&is));
-	buf_free(&is);
+	if (is)
+		emit_result_is(d->out, is);
+	decode_fd_free(&f);
 }
 
 static void result_pid(const struct decode *d, int64_t v)
@@ -71,7 +71,7 @@ static void result_pid(const struct decode *d, int64_t v)
 	bool known = decode_pid_name(d, (int)v, &is);
 	emit_result(d->out, v, NULL, NULL);
 	if (known)
-		emit_result_is(d->out, buf_str(&is));
+		emit_result_is(d->out, &(struct emit_is){.name = buf_str(&is)});
 	buf_free(&is);
 }
 

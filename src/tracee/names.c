@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "tracee/proc.h"
+#include "tracee/sock_query.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -9,84 +10,115 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
-typedef bool read_line(const char *line, bool v6, unsigned long inode, struct buf *out);
+/* A socket that is looked for. */
+struct wanted {
+	unsigned long inode, peer; /* peer: of a Unix socket, or 0 */
+	bool v6;
+};
+typedef bool read_line(const char *line, const struct wanted *w, struct buf *out);
 
-static bool read_unix(const char *line, bool v6, unsigned long inode, struct buf *out)
+static bool read_unix(const char *line, const struct wanted *w, struct buf *out)
 {
-	(void)v6;
-	return proc_net_unix(line, inode, out);
+	return proc_net_unix(line, w->inode, w->peer, out);
 }
 
-/* Looks for socket `inode` in one of /proc/PID/net's tables, which may be long: line by line. */
-static bool find_in(pid_t pid, const char *table, read_line *read, unsigned long inode, struct buf *out)
+static bool read_inet(const char *line, const struct wanted *w, struct buf *out)
+{
+	return proc_net_inet(line, w->v6, w->inode, out);
+}
+
+/* NETLINK_ROUTE and so on (linux/netlink.h), by number. */
+static const char *const netlinks[] = {
+	"ROUTE",   "UNUSED", "USERSOCK",      "FIREWALL",  "SOCK_DIAG", "NFLOG",  "XFRM",    "SELINUX",
+	"ISCSI",   "AUDIT",  "FIB_LOOKUP",    "CONNECTOR", "NETFILTER", "IP6_FW", "DNRTMSG", "KOBJECT_UEVENT",
+	"GENERIC", "",       "SCSITRANSPORT", "ECRYPTFS",  "RDMA",      "CRYPTO", "SMC"};
+
+/* The protocol's name and the socket's port: "[ROUTE:4711]". */
+static bool read_netlink(const char *line, const struct wanted *w, struct buf *out)
+{
+	unsigned protocol;
+	uint32_t port;
+	if (!proc_net_netlink(line, w->inode, &protocol, &port))
+		return false;
+	if (protocol < sizeof(netlinks) / sizeof(*netlinks) && *netlinks[protocol])
+		buf_addf(out, "[%s:%u]", netlinks[protocol], port);
+	else
+		buf_addf(out, "[%u:%u]", protocol, port);
+	return true;
+}
+
+/* Looks for the socket in one of /proc/PID/net's tables, which may be long: line by line. */
+static bool find_in(pid_t pid, const char *table, read_line *read, const struct wanted *w, struct buf *out)
 {
 	char path[64], line[512];
 	snprintf(path, sizeof(path), "/proc/%d/net/%s", (int)pid, table);
 	FILE *f = fopen(path, "re");
 	if (!f)
 		return false;
-	bool v6 = table[strlen(table) - 1] == '6';
 	bool found = false;
 	while (!found && fgets(line, sizeof(line), f))
-		found = read(line, v6, inode, out);
+		found = read(line, w, out);
 	fclose(f);
 	return found;
 }
 
-static bool look_up(pid_t pid, unsigned long inode, struct buf *out)
+/* The tables, each with the protocol of its sockets as system.sockprotoname has it (Unix sockets have several). */
+static const struct table {
+	const char *name, *protocol;
+	read_line *read;
+} tables[] = {{"unix", "UNIX", read_unix},  {"tcp", "TCP", read_inet},           {"tcp6", "TCPv6", read_inet},
+	      {"udp", "UDP", read_inet},    {"udp6", "UDPv6", read_inet},        {"raw", "RAW", read_inet},
+	      {"raw6", "RAWv6", read_inet}, {"netlink", "NETLINK", read_netlink}};
+
+static bool is_of(const char *protocol, const struct table *t)
 {
-	static const struct {
-		const char *table, *title;
-		read_line *read;
-	} tables[] = {{"unix", "UNIX:", read_unix},      {"tcp", "TCP:", proc_net_inet},
-		      {"tcp6", "TCPv6:", proc_net_inet}, {"udp", "UDP:", proc_net_inet},
-		      {"udp6", "UDPv6:", proc_net_inet}, {"raw", "RAW:", proc_net_inet},
-		      {"raw6", "RAWv6:", proc_net_inet}};
+	return !*protocol || strcmp(protocol, t->protocol) == 0 ||
+	       (t->read == read_unix && strncmp(protocol, "UNIX-", 5) == 0);
+}
+
+/* Appends "TCP:[...]": the protocol's name, where it is known, and what its table says. */
+static bool look_up(pid_t pid, const char *protocol, unsigned long inode, struct buf *out)
+{
 	struct buf ends = {0};
 	bool found = false;
 	for (size_t i = 0; !found && i < sizeof(tables) / sizeof(*tables); i++) {
-		found = find_in(pid, tables[i].table, tables[i].read, inode, &ends);
-		if (found) {
-			buf_adds(out, tables[i].title);
-			buf_add(out, ends.s, ends.len);
-		}
+		const struct table *t = &tables[i];
+		struct wanted w = {.inode = inode, .v6 = t->name[strlen(t->name) - 1] == '6'};
+		if (!is_of(protocol, t))
+			continue;
+		if (t->read == read_unix)
+			w.peer = sock_query_unix_peer(inode);
+		found = find_in(pid, t->name, t->read, &w, &ends);
+		if (found)
+			buf_addf(out, "%s:%s", *protocol ? protocol : t->protocol, buf_str(&ends));
 	}
 	buf_free(&ends);
 	return found;
 }
 
-/* The protocol of the socket that `link` leads to; false where it is none. */
-static bool protocol_of(const char *link, char *name, size_t size)
-{
-	ssize_t n = getxattr(link, "system.sockprotoname", name, size - 1);
-	name[n > 0 ? n : 0] = '\0';
-	return n > 0;
-}
-
 /* The kernel's tables may skip an entry while others come and go; of Unix sockets each is listed. */
 #define LOOKS 10
 
+/* What no table lists (bound and not connected, other families) still has a protocol: "TCP:[1039765]". */
 static bool find_socket(pid_t pid, const char *link, unsigned long inode, struct buf *out)
 {
 	char protocol[64];
-	bool found = look_up(pid, inode, out);
-	bool listed = !found && protocol_of(link, protocol, sizeof(protocol)) && strncmp(protocol, "UNIX", 4) == 0;
-	for (int i = 1; listed && !found && i < LOOKS; i++)
-		found = look_up(pid, inode, out);
-	return found;
-}
-
-/* What no table lists (bound and not connected, other families) still has a protocol: "TCP:[1039765]". */
-static bool find_protocol(const char *link, unsigned long inode, struct buf *out)
-{
-	char name[64];
-	if (!protocol_of(link, name, sizeof(name)))
-		return false;
-	buf_adds(out, name);
-	buf_addf(out, ":[%lu]", inode);
+	ssize_t n = getxattr(link, "system.sockprotoname", protocol, sizeof(protocol) - 1);
+	protocol[n > 0 ? n : 0] = '\0';
+	bool found = look_up(pid, protocol, inode, out);
+	for (int i = 1; !found && i < LOOKS && strncmp(protocol, "UNIX", 4) == 0; i++)
+		found = look_up(pid, protocol, inode, out);
+	if (found || !*protocol)
+		return found;
+	buf_addf(out, "%s:", protocol);
+	bool v6 = strcmp(protocol, "TCPv6") == 0;
+	if (!(v6 || strcmp(protocol, "TCP") == 0) || !sock_query_tcp_bound(v6, inode, out))
+		buf_addf(out, "[%lu]", inode);
 	return true;
 }
 
@@ -111,22 +143,21 @@ static bool find_pidfd(pid_t pid, int fd, struct buf *out)
 static int live_netlink(void *ctx, pid_t pid, int fd)
 {
 	char link[64], path[64], line[256], target[64] = "";
-	unsigned long inode, own;
-	int protocol = -1;
+	unsigned long inode;
+	uint32_t port;
+	unsigned protocol = 0;
+	bool found = false;
 	(void)ctx;
 	snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)pid, fd);
 	if (readlink(link, target, sizeof(target) - 1) < 0 || sscanf(target, "socket:[%lu]", &inode) != 1)
 		return -1;
 	snprintf(path, sizeof(path), "/proc/%d/net/netlink", (int)pid);
 	FILE *f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f)) {
-		int found; /* sk Eth Pid Groups Rmem Wmem Dump Locks Drops Inode */
-		if (sscanf(line, "%*s %d %*s %*s %*s %*s %*s %*s %*s %lu", &found, &own) == 2 && own == inode)
-			protocol = found;
-	}
+	while (f && !found && fgets(line, sizeof(line), f))
+		found = proc_net_netlink(line, inode, &protocol, &port);
 	if (f)
 		fclose(f);
-	return protocol;
+	return found && protocol <= INT_MAX ? (int)protocol : -1;
 }
 
 static bool live_interface(void *ctx, pid_t tid, uint32_t index, struct buf *out)
@@ -180,8 +211,7 @@ static bool live_fd_in_full(void *ctx, pid_t pid, int fd, struct buf *out)
 	link_of(pid, fd, link);
 	bool known = live_fd(ctx, pid, fd, &path);
 	const char *is = buf_str(&path);
-	bool more = known && ((sscanf(is, "socket:[%lu]", &inode) == 1 &&
-			       (find_socket(pid, link, inode, out) || find_protocol(link, inode, out))) ||
+	bool more = known && ((sscanf(is, "socket:[%lu]", &inode) == 1 && find_socket(pid, link, inode, out)) ||
 			      (strcmp(is, "anon_inode:[pidfd]") == 0 && find_pidfd(pid, fd, out)));
 	if (!more)
 		buf_add(out, is, path.len);
@@ -189,8 +219,38 @@ static bool live_fd_in_full(void *ctx, pid_t pid, int fd, struct buf *out)
 	return known;
 }
 
+static bool live_deleted(void *ctx, pid_t pid, int fd)
+{
+	struct buf path = {0}, there = {0};
+	char link[LINK_MAX_LEN];
+	struct stat is, named;
+	link_of(pid, fd, link);
+	bool so_called = live_fd(ctx, pid, fd, &path) && path.len > strlen(NAMES_DELETED) && path.s[0] == '/' &&
+			 strcmp(buf_str(&path) + path.len - strlen(NAMES_DELETED), NAMES_DELETED) == 0;
+	buf_addf(&there, "/proc/%d/root%s", (int)pid, buf_str(&path));
+	bool deleted = so_called && stat(link, &is) == 0 &&
+		       (stat(buf_str(&there), &named) < 0 || named.st_dev != is.st_dev || named.st_ino != is.st_ino);
+	buf_free(&path);
+	buf_free(&there);
+	return deleted;
+}
+
+static bool live_device(void *ctx, pid_t pid, int fd, struct buf *out)
+{
+	char link[LINK_MAX_LEN];
+	struct stat st;
+	(void)ctx;
+	link_of(pid, fd, link);
+	if (stat(link, &st) < 0 || !(S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode)))
+		return false;
+	buf_addf(out, "%s %u:%u", S_ISCHR(st.st_mode) ? "char" : "block", major(st.st_rdev), minor(st.st_rdev));
+	return true;
+}
+
 const struct names names_live = {.fd = live_fd,
 				 .fd_in_full = live_fd_in_full,
+				 .deleted = live_deleted,
+				 .device = live_device,
 				 .netlink = live_netlink,
 				 .interface = live_interface,
 				 .comm = live_comm};

@@ -8,6 +8,9 @@
 
 struct buf;
 
+/* What the kernel writes behind the path of a file that was removed. */
+#define NAMES_DELETED " (deleted)"
+
 /* Who knows the names. Each function appends to `out` and says true, or appends nothing where there is no answer. */
 struct names {
 	/*
@@ -17,6 +20,10 @@ struct names {
 	bool (*fd)(void *ctx, pid_t tid, int fd, struct buf *out);
 	/* The same with the addresses of a socket ("TCP:[127.0.0.1:80->...]") and the process of a pidfd ("pid:12"). */
 	bool (*fd_in_full)(void *ctx, pid_t tid, int fd, struct buf *out);
+	/* Does that path end in NAMES_DELETED because the file was removed? A file may be called so, and be there. */
+	bool (*deleted)(void *ctx, pid_t tid, int fd);
+	/* The kind and the numbers of the device file that `fd` is: "char 1:3". */
+	bool (*device)(void *ctx, pid_t tid, int fd, struct buf *out);
 	/* The protocol (NETLINK_ROUTE, ...) of a netlink socket, or -1 where `fd` is none. */
 	int (*netlink)(void *ctx, pid_t tid, int fd);
 	/*

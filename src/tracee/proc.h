@@ -78,7 +78,12 @@ bool proc_mount_parse(const char *line, struct proc_mount *m);
  * returns true.
  */
 bool proc_net_inet(const char *line, bool v6, unsigned long inode, struct buf *out);
-/* The same of /proc/PID/net/unix: "[INODE]", "[INODE,\"/path\"]" or "[INODE,@\"abstract name\"]", the name escaped. */
-bool proc_net_unix(const char *line, unsigned long inode, struct buf *out);
+/*
+ * The same of /proc/PID/net/unix: "[INODE]", "[INODE->PEER]" where `peer` is not 0, "[INODE,\"/path\"]" or
+ * "[INODE,@\"abstract name\"]", the name escaped.
+ */
+bool proc_net_unix(const char *line, unsigned long inode, unsigned long peer, struct buf *out);
+/* If this line of /proc/PID/net/netlink is of socket `inode`: true, its protocol (NETLINK_ROUTE, ...) and port. */
+bool proc_net_netlink(const char *line, unsigned long inode, unsigned *protocol, uint32_t *port);
 
 #endif

@@ -51,7 +51,7 @@ bool proc_net_inet(const char *line, bool v6, unsigned long inode, struct buf *o
 	return true;
 }
 
-bool proc_net_unix(const char *line, unsigned long inode, struct buf *out)
+bool proc_net_unix(const char *line, unsigned long inode, unsigned long peer, struct buf *out)
 {
 	unsigned long own;
 	int at = 0;
@@ -60,6 +60,8 @@ bool proc_net_unix(const char *line, unsigned long inode, struct buf *out)
 	const char *name = line + at + strspn(line + at, " ");
 	size_t n = strcspn(name, "\n");
 	buf_addf(out, "[%lu", inode);
+	if (peer)
+		buf_addf(out, "->%lu", peer);
 	if (n) {
 		bool abstract = name[0] == '@';
 		buf_adds(out, abstract ? ",@\"" : ",\"");
@@ -68,4 +70,11 @@ bool proc_net_unix(const char *line, unsigned long inode, struct buf *out)
 	}
 	buf_addc(out, ']');
 	return true;
+}
+
+/* sk Eth Pid Groups Rmem Wmem Dump Locks Drops Inode */
+bool proc_net_netlink(const char *line, unsigned long inode, unsigned *protocol, uint32_t *port)
+{
+	unsigned long own;
+	return sscanf(line, "%*s %u %u %*s %*s %*s %*s %*s %*s %lu", protocol, port, &own) == 3 && own == inode;
 }

@@ -322,6 +322,34 @@ os.kill(os.getpid(), 0)
     assert lines(run("-Y", "-e", "kill", "sh", "-c", "kill -0 $$").stderr, r"kill\(\d+<sh>, 0\) += 0")
 
 
+def test_descriptors(tmp):
+    """-yy tells a Unix socket's peer, a netlink socket's protocol and port, a device's number, and that a file was removed"""
+    kinds = """import os, socket
+a, b = socket.socketpair()
+a.send(b"1")
+n = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
+n.bind((0, 0))
+n.getsockname()
+os.write(os.open("/dev/null", os.O_WRONLY), b"2")
+d = os.open("gone", os.O_WRONLY | os.O_CREAT)
+os.unlink("gone")
+os.write(d, b"3")
+print(os.stat(f"/proc/self/fd/{a.fileno()}").st_ino, os.stat(f"/proc/self/fd/{b.fileno()}").st_ino, n.getsockname()[0])
+"""
+    for options in ([], ["--format=json"]):
+        r = run("-yy", *options, "-e", "trace=sendto,send,write,getsockname", sys.executable, "-c", kinds, cwd=tmp)
+        one, two, port = r.stdout.split()
+        t = r.stderr
+        peers = rf'UNIX(-STREAM)?:\[{one}->{two}\]'
+        if options:
+            assert re.search(rf'"is":"{peers}"', t) and f'"is":"NETLINK:[ROUTE:{port}]"' in t, t
+            assert '"is":"/dev/null","device":"char 1:3"' in t and '/gone","deleted":true' in t, t
+        else:
+            assert lines(t, rf'send(to)?\(\d+<{peers}>, "1", 1, .*') and lines(t, rf'getsockname\(\d+<NETLINK:\[ROUTE:{port}\]>, .*'), t
+            assert lines(t, r'write\(\d+</dev/null<char 1:3>>, "2", 1\) += 1'), t
+            assert lines(t, r'write\(\d+<[^<>]*/gone>\(deleted\), "3", 1\) += 1'), t
+
+
 def test_letting_go(tmp):
     """-b execve lets go of what runs another program, and its end is still ours"""
     script = tmp / "script"

@@ -35,7 +35,10 @@ static void sockets(const char *line)
 	for (unsigned long inode = 0; inode < 3; inode++) {
 		proc_net_inet(line, false, inode, &out);
 		proc_net_inet(line, true, inode, &out);
-		proc_net_unix(line, inode, &out);
+		proc_net_unix(line, inode, inode & 1, &out);
+		unsigned protocol;
+		uint32_t port;
+		proc_net_netlink(line, inode, &protocol, &port);
 	}
 	for (size_t i = 0; i < out.len; i++)
 		FUZZ_REQUIRE(out.s[i] >= ' ' && out.s[i] <= '~');

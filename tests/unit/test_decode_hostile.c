@@ -256,7 +256,7 @@ static void test_escapes(void **state)
 		struct emit e;
 		emit_text_init(&e, &b, flags[i]);
 		emit_str(&e, hostile, sizeof(hostile), STRING_CUT);
-		emit_fd(&e, 3, NULL, "/tmp/\x1b[31m\n>x\x9b");
+		emit_fd(&e, 3, NULL, &(struct emit_is){.name = "/tmp/\x1b[31m\n>x\x9b"});
 		no_control_bytes(&b, "escapes");
 		if (!(flags[i] & EMIT_HEX_STRINGS) && !strstr(buf_str(&b), "3</tmp/\\33[31m\\n\\76x\\233>"))
 			fail_msg("%s", buf_str(&b));

@@ -4,6 +4,7 @@
 #include "base/buf.h"
 
 #include <fcntl.h>
+#include <linux/netlink.h>
 #include <netinet/in.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,8 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -36,16 +39,52 @@ static struct sockaddr_in bound(int fd)
 	return a;
 }
 
+/* Does the kernel tell what a TCP socket is bound to that does not listen (Linux 6.8)? */
+static bool tells_bound(void)
+{
+	struct utsname u;
+	int version, patch;
+	return uname(&u) == 0 && sscanf(u.release, "%d.%d", &version, &patch) == 2 &&
+	       (version > 6 || (version == 6 && patch >= 8));
+}
+
 static void files_are_paths(void **state)
 {
 	(void)state;
+	struct buf device = {0};
 	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	assert_string_equal(name_of(1, fd), "/dev/null");
 	assert_string_equal(name_of(2, fd), "/dev/null");
+	assert_true(names_live.device(NULL, getpid(), fd, &device));
+	assert_string_equal(buf_str(&device), "char 1:3");
 	close(fd);
 	assert_string_equal(name_of(2, 9999), "nothing");
+	buf_clear(&device);
+	fd = open("/", O_RDONLY | O_CLOEXEC);
+	assert_false(names_live.device(NULL, getpid(), fd, &device));
+	close(fd);
+	buf_free(&device);
 	char cwd[4096];
 	assert_string_equal(name_of(1, AT_FDCWD), getcwd(cwd, sizeof(cwd)));
+}
+
+static void removed_files_are_told(void **state)
+{
+	char name[] = "/tmp/sctrace-test-XXXXXX", odd[64];
+	char expect[128];
+	(void)state;
+	int fd = mkstemp(name);
+	assert_string_equal(name_of(1, fd), name);
+	/* A file may be called what the kernel writes behind a removed one's path. */
+	snprintf(odd, sizeof(odd), "%s (deleted)", name);
+	assert_int_equal(rename(name, odd), 0);
+	assert_string_equal(name_of(1, fd), odd);
+	assert_false(names_live.deleted(NULL, getpid(), fd));
+	unlink(odd);
+	snprintf(expect, sizeof(expect), "%s" NAMES_DELETED, odd);
+	assert_string_equal(name_of(1, fd), expect);
+	assert_true(names_live.deleted(NULL, getpid(), fd));
+	close(fd);
 }
 
 static void sockets_have_ends(void **state)
@@ -55,6 +94,9 @@ static void sockets_have_ends(void **state)
 	int server = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	struct sockaddr_in a = bound(server);
 	assert_int_equal(strncmp(name_of(1, server), "socket:[", 8), 0);
+	snprintf(expect, sizeof(expect), "TCP:[127.0.0.1:%d]", ntohs(a.sin_port));
+	if (tells_bound())
+		assert_string_equal(name_of(2, server), expect);
 	assert_int_equal(listen(server, 1), 0);
 	snprintf(expect, sizeof(expect), "TCP:[127.0.0.1:%d]", ntohs(a.sin_port));
 	assert_string_equal(name_of(2, server), expect);
@@ -69,6 +111,47 @@ static void sockets_have_ends(void **state)
 	int fresh = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	assert_int_equal(strncmp(name_of(2, fresh), "TCP:[", 5), 0);
 	close(fresh);
+}
+
+static unsigned long inode_of(int fd)
+{
+	struct stat st;
+	assert_int_equal(fstat(fd, &st), 0);
+	return st.st_ino;
+}
+
+static void unix_sockets_have_peers(void **state)
+{
+	int pair[2];
+	char expect[128];
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+	snprintf(expect, sizeof(expect), "[%lu->%lu]", inode_of(pair[0]), inode_of(pair[1]));
+	const char *name = name_of(2, pair[0]);
+	/* Before Linux 5.15 all Unix sockets had one protocol. */
+	assert_int_equal(strncmp(name, "UNIX", 4), 0);
+	assert_string_equal(strchr(name, '['), expect);
+	close(pair[1]);
+	snprintf(expect, sizeof(expect), "[%lu]", inode_of(pair[0]));
+	assert_string_equal(strchr(name_of(2, pair[0]), '['), expect);
+	close(pair[0]);
+}
+
+static void netlink_sockets_have_a_protocol_and_a_port(void **state)
+{
+	struct sockaddr_nl a = {.nl_family = AF_NETLINK};
+	socklen_t len = sizeof(a);
+	char expect[64];
+	(void)state;
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+	snprintf(expect, sizeof(expect), "NETLINK:[%lu]", inode_of(fd));
+	assert_string_equal(name_of(2, fd), expect);
+	assert_int_equal(bind(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&a, &len), 0);
+	snprintf(expect, sizeof(expect), "NETLINK:[ROUTE:%u]", a.nl_pid);
+	assert_string_equal(name_of(2, fd), expect);
+	assert_int_equal(names_live.netlink(NULL, getpid(), fd), NETLINK_ROUTE);
+	close(fd);
 }
 
 static void unix_names_are_escaped(void **state)
@@ -107,7 +190,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(files_are_paths),
+		cmocka_unit_test(removed_files_are_told),
 		cmocka_unit_test(sockets_have_ends),
+		cmocka_unit_test(unix_sockets_have_peers),
+		cmocka_unit_test(netlink_sockets_have_a_protocol_and_a_port),
 		cmocka_unit_test(unix_names_are_escaped),
 		cmocka_unit_test(a_process_descriptor_names_it),
 	};

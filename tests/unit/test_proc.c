@@ -160,10 +160,19 @@ static void sockets_are_told_by_their_inode(void **state)
 	assert_false(proc_net_inet(four, true, 7, &out));
 	assert_string_equal(buf_str(&out), "[127.0.0.1:80->127.0.0.1:49153][[::1]:8080]");
 	buf_clear(&out);
-	assert_true(proc_net_unix("0000: 00000002 00000000 00000000 0001 01 9 @a\x1b[m\n", 9, &out));
-	assert_true(proc_net_unix("0000: 00000002 00000000 00000000 0001 01 9\n", 9, &out));
-	assert_true(proc_net_unix("0000: 00000002 00000000 00000000 0001 01 9 /a>\"\n", 9, &out));
-	assert_string_equal(buf_str(&out), "[9,@\"a\\33[m\"][9][9,\"/a\\76\\\"\"]");
+	assert_true(proc_net_unix("0000: 00000002 00000000 00000000 0001 01 9 @a\x1b[m\n", 9, 0, &out));
+	assert_true(proc_net_unix("0000: 00000002 00000000 00000000 0001 01 9\n", 9, 0, &out));
+	assert_true(proc_net_unix("0000: 00000002 00000000 00000000 0001 01 9 /a>\"\n", 9, 0, &out));
+	assert_true(proc_net_unix("0000: 00000002 00000000 00000000 0001 01 9 /a\n", 9, 12, &out));
+	assert_string_equal(buf_str(&out), "[9,@\"a\\33[m\"][9][9,\"/a\\76\\\"\"][9->12,\"/a\"]");
+	unsigned protocol;
+	uint32_t port;
+	const char *netlink = "00000000f2ac 16  4294963 00000111 0        0        0     2        0        77";
+	assert_true(proc_net_netlink(netlink, 77, &protocol, &port));
+	assert_int_equal(protocol, 16);
+	assert_int_equal(port, 4294963);
+	assert_false(proc_net_netlink(netlink, 7, &protocol, &port));
+	assert_false(proc_net_netlink("sk               Eth Pid        Groups   Rmem     Wmem", 7, &protocol, &port));
 	buf_free(&out);
 }
 
