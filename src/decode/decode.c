@@ -26,23 +26,36 @@ static bool filled_in(const struct decode *d, enum when when)
 {
 	if (when == WHEN_LEFT_EVEN)
 		return d->leaving;
-	return when == WHEN_ENTERING || (when == WHEN_LEFT && d->leaving && !d->call->error);
+	return when == WHEN_ENTERING || when == WHEN_BOTH || (when == WHEN_LEFT && d->leaving && !d->call->error);
+}
+
+static void begin_arg(const struct decode *d, const struct syscall_desc *desc, int i)
+{
+	uint64_t v = d->call->args[i];
+	emit_arg(d->out, desc->args[i].name, v);
+	if (d->opts->raw)
+		emit_hex(d->out, v);
+	else if (filled_in(d, when_known(d, desc, i)))
+		show_kind(d, desc->args[i].kind, v, i);
+	else
+		emit_ptr(d->out, v);
+}
+
+/* What the kernel filled in for an argument that was shown at entry. */
+static void end_arg(const struct decode *d, const struct syscall_desc *desc, int i)
+{
+	const struct kind *k = &decode_kinds[desc->args[i].kind];
+	if (when_known(d, desc, i) == WHEN_BOTH && d->leaving && !d->call->error && !d->opts->raw)
+		k->show_after(d, k, d->call->args[i], i);
 }
 
 static void show_args(const struct decode *d, const struct syscall_desc *desc, int from, int to, int total)
 {
 	for (int i = from; i < to; i++) {
-		uint64_t v = d->call->args[i];
-		enum when when = when_known(d, desc, i);
-		if (when == WHEN_NEVER)
+		if (when_known(d, desc, i) == WHEN_NEVER)
 			continue;
-		emit_arg(d->out, desc->args[i].name, v);
-		if (d->opts->raw)
-			emit_hex(d->out, v);
-		else if (filled_in(d, when))
-			show_kind(d, desc->args[i].kind, v, i);
-		else
-			emit_ptr(d->out, v);
+		begin_arg(d, desc, i);
+		end_arg(d, desc, i);
 		emit_arg_end(d->out, i + 1 == total);
 	}
 }
@@ -72,6 +85,12 @@ static void keep_length(const struct decode *d, enum syscall_kind kind, uint64_t
 		d->memo->known = decode_get(d, at, &d->memo->length, sizeof(d->memo->length));
 }
 
+/* Argument `i` is shown at entry and ends when the call has come back. */
+static bool is_half(const struct decode *d, const struct syscall_desc *desc, int i, int total)
+{
+	return i < total && !d->opts->raw && when_known(d, desc, i) == WHEN_BOTH;
+}
+
 int decode_enter(const struct decode *d)
 {
 	const struct syscall_desc *desc = d->call->desc;
@@ -85,7 +104,15 @@ int decode_enter(const struct decode *d)
 	while (n < total && (d->opts->raw || known_at_entry(when_known(d, desc, n))))
 		n++;
 	show_args(d, desc, 0, n, total);
+	if (is_half(d, desc, n, total))
+		begin_arg(d, desc, n);
 	return n;
+}
+
+int decode_count(const struct decode *d)
+{
+	const struct syscall_desc *desc = d->call->desc;
+	return desc ? count_args(d, desc) : NARGS;
 }
 
 void decode_exit(const struct decode *d, int from)
@@ -96,5 +123,17 @@ void decode_exit(const struct decode *d, int from)
 		return;
 	}
 	int total = count_args(d, desc);
+	if (is_half(d, desc, from, total)) {
+		end_arg(d, desc, from);
+		emit_arg_end(d->out, from + 1 == total);
+		from++;
+	}
 	show_args(d, desc, from, total, total);
+}
+
+void decode_vanish(const struct decode *d, int from)
+{
+	const struct syscall_desc *desc = d->call->desc;
+	if (desc && is_half(d, desc, from, count_args(d, desc)))
+		emit_arg_end(d->out, true);
 }

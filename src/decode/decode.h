@@ -45,7 +45,11 @@ struct decode {
  * Together they give all of them. Unknown calls: six numbers in hex.
  */
 int decode_enter(const struct decode *d);
+/* How many arguments this call has: where decode_enter() gave fewer, the rest come from decode_exit(). */
+int decode_count(const struct decode *d);
 void decode_exit(const struct decode *d, int from);
+/* The call will not come back: ends the argument that decode_enter() left open, if it did; `from` is what that returned. */
+void decode_vanish(const struct decode *d, int from);
 /*
  * The result: number, hex, descriptor, flags; on error "-1 ENOENT (No such file or directory)"; "?" where it vanished
  * (!d->leaving). Text leaves the " = " to the caller; JSON gets members of the caller's object, see emit_json_init().

@@ -48,6 +48,7 @@ struct emit_ops {
 	void (*descriptor)(struct emit *e, int64_t fd, const char *name, const struct emit_is *is); /* see emit_fd() */
 	void (*index)(struct emit *e, uint64_t v, const char *name); /* see emit_index() */
 	void (*more)(struct emit *e);                      /* "...": the rest of a structure or array is left out */
+	void (*after)(struct emit *e);                     /* see emit_after() */
 	void (*comment)(struct emit *e, const char *text); /* an explanation for people; not part of the data */
 	void (*wrap)(struct emit *e, const char *text);    /* decoration around a value, as in htons(80) */
 	/* The result of a call: its number and, for errors, their name and text; a name without text: it has no result.
@@ -160,6 +161,11 @@ static inline void emit_index(struct emit *e, uint64_t v, const char *name)
 static inline void emit_more(struct emit *e)
 {
 	e->ops->more(e);
+}
+/* Within an argument, behind its value: what it is after the call follows. " => " in text, the member "after" in JSON. */
+static inline void emit_after(struct emit *e)
+{
+	e->ops->after(e);
 }
 static inline void emit_comment(struct emit *e, const char *text)
 {

@@ -209,6 +209,11 @@ static void json_more(struct emit *e)
 	buf_adds(e->out, object ? "\"more\":true" : "\"...\"");
 }
 
+static void json_after(struct emit *e)
+{
+	buf_adds(e->out, ",\"after\":");
+}
+
 static void json_nothing(struct emit *e, const char *text)
 {
 	(void)e, (void)text;
@@ -263,6 +268,7 @@ static const struct emit_ops json_ops = {
 	.descriptor = json_descriptor,
 	.index = json_index,
 	.more = json_more,
+	.after = json_after,
 	.comment = json_nothing,
 	.wrap = json_nothing,
 	.result = json_result,

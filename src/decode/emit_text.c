@@ -217,6 +217,11 @@ static void text_more(struct emit *e)
 	buf_adds(e->out, "...");
 }
 
+static void text_after(struct emit *e)
+{
+	buf_adds(e->out, " => ");
+}
+
 static void text_wrap(struct emit *e, const char *text)
 {
 	buf_adds(e->out, text);
@@ -271,6 +276,7 @@ static const struct emit_ops text_ops = {
 	.descriptor = text_descriptor,
 	.index = text_index,
 	.more = text_more,
+	.after = text_after,
 	.comment = text_explain,
 	.wrap = text_wrap,
 	.result = text_result,

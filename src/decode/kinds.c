@@ -363,7 +363,7 @@ const struct kind decode_kinds[K_COUNT] = {
 	[K_CAP_DATA] = SHOW(cap_data),
 	[K_CAP_HEADER] = IN(cap_header),
 	[K_CAP_VERSION] = CHOICE(cap_version),
-	[K_CLONE_ARGS] = SHOW(clone_args),
+	[K_CLONE_ARGS] = {show_clone_args, NULL, WHEN_BOTH, NULL, show_clone_args_after},
 	[K_CLONE_CTID] = {show_clone_named, "child_tidptr=", 0, when_clone_ctid},
 	[K_CLONE_FLAGS] = SHOW(clone_flags),
 	[K_CLONE_PTID] = {show_tid_at, "parent_tid=", 0, when_clone_ptid},

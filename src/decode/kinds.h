@@ -17,6 +17,7 @@ enum when {
 	WHEN_ENTERING,  /* at entry; also what is read and written */
 	WHEN_LEFT,      /* the kernel fills it in: shown when the call came back well, else as the pointer */
 	WHEN_LEFT_EVEN, /* the same, and filled in on errors too */
+	WHEN_BOTH,      /* at entry, and when the call came back well what the kernel filled in elsewhere for it */
 	WHEN_NEVER,     /* this call does not have it: openat's mode without O_CREAT */
 };
 
@@ -29,7 +30,8 @@ struct kind {
 	show_fn *show;
 	const void *about; /* the show function's own: a flag_table, a layout */
 	enum when when;
-	when_fn *choose; /* in place of `when` where that depends on other arguments */
+	when_fn *choose;     /* in place of `when` where that depends on other arguments */
+	show_fn *show_after; /* WHEN_BOTH: emits emit_after() and what the kernel filled in, or nothing */
 };
 
 extern const struct kind decode_kinds[K_COUNT];

@@ -116,6 +116,30 @@ void show_clone_args(const struct decode *d, const struct kind *k, uint64_t v, i
 	layout_emit(d, &l, v, d->call->args[i + 1]);
 }
 
+static void filled_in(const struct decode *d, const char *name, uint64_t at, enum syscall_kind kind)
+{
+	emit_field(d->out, name);
+	decode_numbers(d, at, 1, sizeof(int32_t), kind);
+}
+
+/* Where the kernel wrote the child's number and its descriptor: {parent_tid=[4712], pidfd=[5]}. */
+void show_clone_args_after(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	struct kernel_clone_args a = {0};
+	uint64_t size = d->call->args[i + 1];
+	(void)k;
+	decode_get(d, v, &a, size < sizeof(a) ? (size_t)size : sizeof(a));
+	if (!(a.flags & (CLONE_PARENT_SETTID | CLONE_PIDFD)))
+		return;
+	emit_after(d->out);
+	emit_open(d->out, '{');
+	if (a.flags & CLONE_PARENT_SETTID)
+		filled_in(d, "parent_tid", a.parent_tid, K_PID);
+	if (a.flags & CLONE_PIDFD)
+		filled_in(d, "pidfd", a.pidfd, K_FD);
+	emit_close(d->out, '}');
+}
+
 static void wait_status(struct buf *text, int status)
 {
 	int sig = status & 0x7f, code = status >> 8 & 0xff;
@@ -324,10 +348,9 @@ void show_gids(const struct decode *d, const struct kind *k, uint64_t v, int i)
 void show_out_gids(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)k;
-	if (d->call->args[i - 1])
-		decode_numbers(d, v, d->call->result > 0 ? (uint64_t)d->call->result : 0, 4, K_UID);
-	else
-		emit_ptr(d->out, v);
+	/* Asked for none, the kernel tells how many there are. */
+	bool told = d->call->args[i - 1] && d->call->result > 0;
+	decode_numbers(d, v, told ? (uint64_t)d->call->result : 0, 4, K_UID);
 }
 
 /* ioprio_set(2): the class in the top three bits of sixteen. */

@@ -4,8 +4,8 @@
 
 #include "decode/kinds.h"
 
-show_fn show_clone_flags, show_clone_named, show_clone_args, show_wstatus, show_waitid_id, show_rlim, show_rlim32,
-	show_cpu_set;
+show_fn show_clone_flags, show_clone_named, show_clone_args, show_clone_args_after, show_wstatus, show_waitid_id,
+	show_rlim, show_rlim32, show_cpu_set;
 show_fn show_prctl_arg, show_arch_prctl_arg, show_ptrace_arg, show_cap_data, show_cap_bits, show_futex_op,
 	show_futex_arg;
 show_fn show_seccomp_arg, show_kcmp_index, show_ioprio, show_fixed_string, show_uts_string, show_gids, show_out_gids;

@@ -35,6 +35,8 @@ static void decode_into(struct trace_json *j, struct trace_line *l, const struct
 		l->given = decode_enter(&d.decode);
 	else if (ev->kind == EV_EXIT)
 		decode_exit(&d.decode, l->given);
+	else
+		decode_vanish(&d.decode, l->given);
 }
 
 static void json_enter(struct trace_sink *s, struct trace_task *k, const struct event *ev)

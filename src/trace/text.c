@@ -151,7 +151,7 @@ static void text_enter(struct trace_sink *s, struct trace_task *task, const stru
 	emit_text_init(&e, to, t->c.emit_flags);
 	trace_decoder_init(&d, &t->c.decoding, s, &k->line, ev, &e);
 	k->line.given = decode_enter(&d.decode);
-	k->more = to->len >= 2 && memcmp(to->s + to->len - 2, ", ", 2) == 0;
+	k->more = k->line.given < decode_count(&d.decode);
 	k->column = to->s ? columns(to->s + begin, to->len - begin) : 0;
 	k->unfinished = false;
 	if (t->c.stack)

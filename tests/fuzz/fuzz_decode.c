@@ -106,8 +106,14 @@ static void decode(struct emit *out, const struct header *h, const struct call *
 	struct decode d = {.out = out, .call = call, .mem = mem, .opts = &opts, .pid = 1, .memo = &memo};
 	int given = decode_enter(&d);
 	FUZZ_REQUIRE(given >= 0 && given <= 6);
-	d.leaving = true;
-	decode_exit(&d, given);
+	/* One of eight does not come back. */
+	d.leaving = h->leaving % 8 != 6;
+	if (d.leaving)
+		decode_exit(&d, given);
+	else
+		decode_vanish(&d, given);
+	if (out->out->len && out->out->s[out->out->len - 1] == ',')
+		buf_truncate(out->out, out->out->len - 1);
 	buf_adds(out->out, between);
 	decode_result(&d);
 }
