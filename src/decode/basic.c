@@ -383,14 +383,19 @@ struct number_form {
 	enum syscall_kind kind;
 };
 
+void decode_kind_at(const struct decode *d, uint64_t addr, size_t size, enum syscall_kind kind)
+{
+	uint64_t v = 0;
+	if (decode_get(d, addr, &v, size))
+		show_kind(d, kind, v, -1);
+	else
+		emit_ptr(d->out, addr);
+}
+
 static void one_number(const struct decode *d, uint64_t addr, void *ctx)
 {
 	const struct number_form *f = ctx;
-	uint64_t v = 0;
-	if (decode_get(d, addr, &v, f->size))
-		show_kind(d, f->kind, v, -1);
-	else
-		emit_ptr(d->out, addr);
+	decode_kind_at(d, addr, f->size, f->kind);
 }
 
 void decode_numbers(const struct decode *d, uint64_t addr, uint64_t n, size_t size, enum syscall_kind kind)

@@ -102,12 +102,11 @@ struct compat_msqid {
 	uint32_t msg_stime, stime_high, msg_rtime, rtime_high, msg_ctime, ctime_high, cbytes, msg_qnum, msg_qbytes;
 	int32_t msg_lspid, msg_lrpid;
 };
-#define PERM                                                                                                           \
-	{"uid", 4, 4, K_UID, 0}, {"gid", 8, 4, K_UID, 0},                                                              \
+#define PERM(name)                                                                                                     \
 	{                                                                                                              \
-		"mode", 20, 2, K_MODE, 0                                                                               \
+		name, 0, 0, K_IPC_PERM, 0                                                                              \
 	}
-LAYOUT(msqid_ds32, struct compat_msqid, PERM, C(msqid, msg_stime, UINT), C(msqid, msg_rtime, UINT),
+LAYOUT(msqid_ds32, struct compat_msqid, PERM("msg_perm"), C(msqid, msg_stime, UINT), C(msqid, msg_rtime, UINT),
        C(msqid, msg_ctime, UINT), C(msqid, msg_qnum, UINT), C(msqid, msg_qbytes, UINT), C(msqid, msg_lspid, PID),
        C(msqid, msg_lrpid, PID));
 
@@ -117,7 +116,7 @@ struct compat_shmid {
 	int32_t shm_cpid, shm_lpid;
 	uint32_t shm_nattch;
 };
-LAYOUT(shmid_ds32, struct compat_shmid, PERM, C(shmid, shm_segsz, UINT), C(shmid, shm_cpid, PID),
+LAYOUT(shmid_ds32, struct compat_shmid, PERM("shm_perm"), C(shmid, shm_segsz, UINT), C(shmid, shm_cpid, PID),
        C(shmid, shm_lpid, PID), C(shmid, shm_nattch, UINT), C(shmid, shm_atime, UINT), C(shmid, shm_dtime, UINT),
        C(shmid, shm_ctime, UINT));
 
@@ -125,7 +124,7 @@ struct compat_semid {
 	uint32_t perm[9];
 	uint32_t sem_otime, otime_high, sem_ctime, ctime_high, sem_nsems;
 };
-LAYOUT(semid_ds32, struct compat_semid, PERM, C(semid, sem_otime, UINT), C(semid, sem_ctime, UINT),
+LAYOUT(semid_ds32, struct compat_semid, PERM("sem_perm"), C(semid, sem_otime, UINT), C(semid, sem_ctime, UINT),
        C(semid, sem_nsems, UINT));
 
 /* struct compat_stat of i386, what stat(2) itself gives there. */

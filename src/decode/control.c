@@ -153,8 +153,17 @@ static size_t ptrace_row(const struct decode *d)
 	return i;
 }
 
+/* PTRACE_TRACEME (0) has no other argument. */
+enum when when_ptrace_pid(const struct decode *d, int i)
+{
+	(void)i;
+	return (uint32_t)d->call->args[0] ? WHEN_ENTERING : WHEN_NEVER;
+}
+
 enum when when_ptrace_arg(const struct decode *d, int i)
 {
+	if (!(uint32_t)d->call->args[0])
+		return WHEN_NEVER;
 	size_t r = ptrace_row(d);
 	return i == 3 && r < NPTRACE ? ptraces[r].data_when : WHEN_ENTERING;
 }

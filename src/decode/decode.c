@@ -5,6 +5,8 @@
 #include "decode/kinds.h"
 #include "syscall/table.h"
 
+#include <linux/sockios.h>
+
 #define NARGS 6
 
 static enum when when_known(const struct decode *d, const struct syscall_desc *desc, int i)
@@ -80,8 +82,9 @@ static bool known_at_entry(enum when when)
 static void keep_length(const struct decode *d, enum syscall_kind kind, uint64_t v)
 {
 	/* In a struct msghdr the length comes after the address, which is one word. */
-	uint64_t at = kind == K_SOCKLEN ? v : v + decode_word(d);
-	if (kind == K_SOCKLEN || kind == K_OUT_MSGHDR)
+	bool conf = kind == K_IOCTL_ARG && (uint32_t)d->call->args[1] == SIOCGIFCONF;
+	uint64_t at = kind == K_SOCKLEN || conf ? v : v + decode_word(d);
+	if (kind == K_SOCKLEN || kind == K_OUT_MSGHDR || conf)
 		d->memo->known = decode_get(d, at, &d->memo->length, sizeof(d->memo->length));
 }
 

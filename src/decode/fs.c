@@ -110,12 +110,6 @@ void show_stat(const struct decode *d, const struct kind *k, uint64_t v, int i)
 		layout_emit(d, makes_device(s.st_mode) ? &stat_device : &layout_stat, v, sizeof(s));
 }
 
-void show_statx_time(const struct decode *d, const struct kind *k, uint64_t v, int i)
-{
-	(void)k, (void)i;
-	layout_emit(d, &layout_statx_timestamp, v, layout_statx_timestamp.size);
-}
-
 /* getdents64(2)'s records; the older getdents(2) has the type behind the name (linux/dirent.h). */
 struct dent64 {
 	uint64_t d_ino;
@@ -191,19 +185,49 @@ void show_dents(const struct decode *d, const struct kind *k, uint64_t v, int i)
 	emit_comment(d->out, text);
 }
 
-/* getdents(2)'s older records: length, name, and the type in the last byte. Only counted. */
+/* getdents(2)'s older record at `at`: two longs, its length, the name, and the type in the last byte. */
+static void one_old_dent(const struct decode *d, uint64_t at, uint16_t len)
+{
+	unsigned word = decode_word(d);
+	uint64_t name = at + 2 * (uint64_t)word + sizeof(len);
+	emit_open(d->out, '{');
+	emit_field(d->out, "d_ino");
+	decode_kind_at(d, at, word, K_ULONG);
+	emit_field(d->out, "d_off");
+	decode_kind_at(d, at + word, word, K_LONG);
+	emit_field(d->out, "d_reclen");
+	emit_unum(d->out, len);
+	emit_field(d->out, "d_name");
+	decode_string(d, name, at + len > name ? at + len - name : 0);
+	emit_field(d->out, "d_type");
+	decode_kind_at(d, at + len - 1, 1, K_DIRENT_TYPE);
+	emit_close(d->out, '}');
+}
+
 void show_old_dents(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	unsigned word = decode_word(d), count = 0;
 	uint64_t at = v, end = v + (d->call->result > 0 ? (uint64_t)d->call->result : 0);
-	uint16_t len = 1;
+	uint16_t len;
 	char text[32];
+	bool list = d->opts->verbose;
 	(void)k, (void)i;
-	emit_ptr(d->out, v);
-	while (at < end && count < 65536 && decode_get(d, at + 2 * (uint64_t)word, &len, sizeof(len)) && len &&
-	       len <= end - at) {
+	if (list)
+		emit_open(d->out, '[');
+	else
+		emit_ptr(d->out, v);
+	while (at < end && count < 65536 && decode_get(d, at + 2 * (uint64_t)word, &len, sizeof(len)) &&
+	       len > 2 * word + sizeof(len) && len <= end - at) {
+		if (list) {
+			emit_element(d->out);
+			one_old_dent(d, at, len);
+		}
 		at += len;
 		count++;
+	}
+	if (list) {
+		emit_close(d->out, ']');
+		return;
 	}
 	snprintf(text, sizeof(text), "%u entr%s", count, count == 1 ? "y" : "ies");
 	emit_comment(d->out, text);
@@ -298,7 +322,7 @@ void show_file_handle(const struct decode *d, const struct kind *k, uint64_t v, 
 	emit_field(d->out, "handle_bytes");
 	emit_unum(d->out, h.bytes);
 	emit_field(d->out, "handle_type");
-	emit_hex(d->out, (uint32_t)h.type);
+	emit_num(d->out, h.type);
 	emit_field(d->out, "f_handle");
 	decode_bytes(d, v + sizeof(h), h.bytes < 128 ? h.bytes : 128);
 	emit_close(d->out, '}');

@@ -63,6 +63,30 @@ LAYOUT_SAME(statx, struct kernel_statx, M(struct kernel_statx, stx_mask, STATX_M
 	    M_VERBOSE(struct kernel_statx, stx_dev_major, UINT), M_VERBOSE(struct kernel_statx, stx_dev_minor, UINT),
 	    M_VERBOSE(struct kernel_statx, stx_mnt_id, HEX));
 
+/* Times that the file system did not fill in; which ones it did, the mask tells (STATX_ATIME, ...). */
+static bool statx_has(const struct member *m, uint64_t mask)
+{
+	static const struct {
+		size_t offset;
+		uint32_t bit;
+	} times[] = {{offsetof(struct kernel_statx, stx_atime), STATX_ATIME},
+		     {offsetof(struct kernel_statx, stx_mtime), STATX_MTIME},
+		     {offsetof(struct kernel_statx, stx_ctime), STATX_CTIME},
+		     {offsetof(struct kernel_statx, stx_btime), STATX_BTIME}};
+	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++)
+		if (times[i].offset == m->offset)
+			return mask & times[i].bit;
+	return true;
+}
+
+void show_statx(const struct decode *d, const struct kind *k, uint64_t v, int i)
+{
+	uint32_t mask = 0;
+	(void)k, (void)i;
+	decode_get(d, v, &mask, sizeof(mask));
+	layout_emit_there(d, &layout_statx, v, layout_statx.size, statx_has, mask);
+}
+
 /* asm-generic/statfs.h, 64 bit. */
 struct kernel_statfs {
 	int64_t f_type, f_bsize;

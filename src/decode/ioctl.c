@@ -1,12 +1,9 @@
 #include "decode/ioctl.h"
 
-#include "base/buf.h"
 #include "decode/layout.h"
-#include "decode/net.h"
 
 #include <asm/ioctl.h>
 #include <stdio.h>
-#include <string.h>
 
 struct kernel_termios {
 	uint32_t c_iflag, c_oflag, c_cflag, c_lflag;
@@ -88,18 +85,12 @@ static const struct command_arg args[] = {
 	{0x8902, K_INT_AT, WHEN_ENTERING},               /* SIOCSPGRP */
 	{0x8905, K_INT_AT, WHEN_LEFT},                   /* SIOCATMARK */
 	{0x8906, K_TIMEVAL, WHEN_LEFT},                  /* SIOCGSTAMP_OLD */
-	{0x8910, K_IFREQ, WHEN_LEFT},                    /* SIOCGIFNAME */
-	{0x8912, K_IFCONF, WHEN_LEFT},                   /* SIOCGIFCONF */
-	{0x8913, K_IFREQ, WHEN_LEFT},                    /* SIOCGIFFLAGS */
-	{0x8914, K_IFREQ, WHEN_ENTERING},                /* SIOCSIFFLAGS */
-	{0x8915, K_IFREQ, WHEN_LEFT},                    /* SIOCGIFADDR */
-	{0x8916, K_IFREQ, WHEN_ENTERING},                /* SIOCSIFADDR */
-	{0x8919, K_IFREQ, WHEN_LEFT},                    /* SIOCGIFBRDADDR */
-	{0x891b, K_IFREQ, WHEN_LEFT},                    /* SIOCGIFNETMASK */
-	{0x8921, K_IFREQ, WHEN_LEFT},                    /* SIOCGIFMTU */
-	{0x8922, K_IFREQ, WHEN_ENTERING},                /* SIOCSIFMTU */
-	{0x8927, K_IFREQ, WHEN_LEFT},                    /* SIOCGIFHWADDR */
-	{0x8933, K_IFREQ, WHEN_LEFT},                    /* SIOCGIFINDEX */
+	{0xb701, K_END, WHEN_NEVER},                     /* NS_GET_USERNS */
+	{0xb702, K_END, WHEN_NEVER},                     /* NS_GET_PARENT */
+	{0xb703, K_END, WHEN_NEVER},                     /* NS_GET_NSTYPE */
+	{0xb704, K_UID_AT, WHEN_LEFT},                   /* NS_GET_OWNER_UID */
+	{0xae01, K_INT, WHEN_ENTERING},                  /* KVM_CREATE_VM */
+	{0xae41, K_INT, WHEN_ENTERING},                  /* KVM_CREATE_VCPU */
 	{0x2400, K_END, WHEN_NEVER},                     /* PERF_EVENT_IOC_ENABLE */
 	{0x2401, K_END, WHEN_NEVER},                     /* PERF_EVENT_IOC_DISABLE */
 	{0xae00, K_END, WHEN_NEVER},                     /* KVM_GET_API_VERSION */
@@ -122,78 +113,37 @@ void show_ioctl_command(const struct decode *d, const struct kind *k, uint64_t v
 enum when when_ioctl_arg(const struct decode *d, int i)
 {
 	const struct command_arg *a = command_find(args, NARGS, (uint32_t)d->call->args[i - 1]);
-	return a ? a->when : WHEN_ENTERING;
+	enum when net;
+	return a ? a->when : ioctl_is_net(d, &net) ? net : WHEN_ENTERING;
 }
 
 void show_ioctl_arg(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	const struct command_arg *a = command_find(args, NARGS, (uint32_t)d->call->args[i - 1]);
+	enum when net;
 	(void)k;
 	if (a)
 		show_kind(d, a->kind, v, -1);
+	else if (ioctl_is_net(d, &net))
+		show_ioctl_net(d, v);
 	else
 		emit_ptr(d->out, v);
 }
 
-/* struct ifreq (netdevice(7)): a name, then what the command is about. */
-struct interface_request {
-	char name[16];
-	union {
-		uint16_t family;
-		int16_t flags;
-		int32_t number;
-		char bytes[24];
-	} u;
+/* Commands that give a descriptor. */
+static const uint32_t openers[] = {
+	0x5441, /* TIOCGPTPEER */
+	0xb701, /* NS_GET_USERNS */
+	0xb702, /* NS_GET_PARENT */
+	0xae01, /* KVM_CREATE_VM */
+	0xae41, /* KVM_CREATE_VCPU */
+	0xaa00, /* USERFAULTFD_IOC_NEW */
 };
 
-static bool in_list(const uint16_t *list, size_t n, uint32_t v)
+bool ioctl_gives_descriptor(uint32_t command)
 {
-	for (size_t i = 0; i < n; i++)
-		if (list[i] == v)
+	for (size_t i = 0; i < sizeof(openers) / sizeof(*openers); i++)
+		if (openers[i] == command)
 			return true;
-	return false;
-}
-
-void show_ifreq(const struct decode *d, const struct kind *k, uint64_t v, int i)
-{
-	static const uint16_t numbers[] = {0x8910, 0x8921, 0x8922, 0x8933}, flags[] = {0x8913, 0x8914};
-	static const uint16_t addresses[] = {0x8915, 0x8916, 0x8919, 0x891b, 0x8927};
-	struct interface_request r;
-	uint32_t cmd = (uint32_t)d->call->args[1];
-	(void)k, (void)i;
-	if (!decode_get(d, v, &r, sizeof(r))) {
-		emit_ptr(d->out, v);
-		return;
-	}
-	emit_open(d->out, '{');
-	emit_field(d->out, "ifr_name");
-	emit_str(d->out, r.name, strnlen(r.name, sizeof(r.name)), 0);
-	if (in_list(numbers, sizeof(numbers) / sizeof(*numbers), cmd)) {
-		emit_field(d->out, cmd == 0x8921 || cmd == 0x8922 ? "ifr_mtu" : "ifr_ifindex");
-		emit_num(d->out, r.u.number);
-	} else if (in_list(flags, sizeof(flags) / sizeof(*flags), cmd)) {
-		emit_field(d->out, "ifr_flags");
-		emit_hex(d->out, (uint16_t)r.u.flags);
-	} else if (in_list(addresses, sizeof(addresses) / sizeof(*addresses), cmd)) {
-		emit_field(d->out, "ifr_addr");
-		decode_sockaddr(d, v + sizeof(r.name), 16);
-	}
-	emit_close(d->out, '}');
-}
-
-void show_ifconf(const struct decode *d, const struct kind *k, uint64_t v, int i)
-{
-	int32_t len;
-	uint64_t buf;
-	(void)k, (void)i;
-	if (decode_word(d) != 8 || !decode_get(d, v, &len, sizeof(len)) || !decode_get(d, v + 8, &buf, sizeof(buf))) {
-		emit_ptr(d->out, v);
-		return;
-	}
-	emit_open(d->out, '{');
-	emit_field(d->out, "ifc_len");
-	emit_num(d->out, len);
-	emit_field(d->out, "ifc_buf");
-	emit_ptr(d->out, buf);
-	emit_close(d->out, '}');
+	return command >> 8 == 0xff && (command & 0xff) >= 1 && (command & 0xff) <= 10; /* PIDFD_GET_*_NAMESPACE */
 }

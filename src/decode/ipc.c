@@ -69,20 +69,27 @@ struct sem_state {
 	int64_t sem_otime, unused1, sem_ctime, unused2;
 	uint64_t sem_nsems;
 };
-LAYOUT_NARROW(shmid_ds, struct shm_state, &layout_shmid_ds32, {"uid", 4, 4, K_UID, 0}, {"gid", 8, 4, K_UID, 0},
-	      {"mode", 20, 4, K_MODE, 0}, {"key", 0, 4, K_IPC_KEY, MEMBER_VERBOSE},
-	      {"cuid", 12, 4, K_UID, MEMBER_VERBOSE}, {"cgid", 16, 4, K_UID, MEMBER_VERBOSE},
+/* Its beginning is the same on i386, but for the size of `mode`. */
+#define PERM(mode_size)                                                                                                \
+	{"uid", 4, 4, K_UID, 0}, {"gid", 8, 4, K_UID, 0}, {"mode", 20, mode_size, K_MODE, 0},                          \
+		{"key", 0, 4, K_IPC_KEY, MEMBER_VERBOSE}, {"cuid", 12, 4, K_UID, MEMBER_VERBOSE},                      \
+	{                                                                                                              \
+		"cgid", 16, 4, K_UID, MEMBER_VERBOSE                                                                   \
+	}
+LAYOUT(ipc_perm32, uint32_t[9], PERM(2));
+LAYOUT_NARROW(ipc_perm, struct ipc_perm64, &layout_ipc_perm32, PERM(4));
+LAYOUT_NARROW(shmid_ds, struct shm_state, &layout_shmid_ds32, {"shm_perm", 0, 0, K_IPC_PERM, 0},
 	      M(struct shm_state, shm_segsz, ULONG), M(struct shm_state, shm_cpid, PID),
 	      M(struct shm_state, shm_lpid, PID), M(struct shm_state, shm_nattch, ULONG),
 	      M(struct shm_state, shm_atime, LONG), M(struct shm_state, shm_dtime, LONG),
 	      M(struct shm_state, shm_ctime, LONG));
-LAYOUT_NARROW(msqid_ds, struct msg_state, &layout_msqid_ds32, {"uid", 4, 4, K_UID, 0}, {"gid", 8, 4, K_UID, 0},
-	      {"mode", 20, 4, K_MODE, 0}, M(struct msg_state, msg_stime, LONG), M(struct msg_state, msg_rtime, LONG),
+LAYOUT_NARROW(msqid_ds, struct msg_state, &layout_msqid_ds32, {"msg_perm", 0, 0, K_IPC_PERM, 0},
+	      M(struct msg_state, msg_stime, LONG), M(struct msg_state, msg_rtime, LONG),
 	      M(struct msg_state, msg_ctime, LONG), M(struct msg_state, msg_qnum, ULONG),
 	      M(struct msg_state, msg_qbytes, ULONG), M(struct msg_state, msg_lspid, PID),
 	      M(struct msg_state, msg_lrpid, PID));
-LAYOUT_NARROW(semid_ds, struct sem_state, &layout_semid_ds32, {"uid", 4, 4, K_UID, 0}, {"gid", 8, 4, K_UID, 0},
-	      {"mode", 20, 4, K_MODE, 0}, M(struct sem_state, sem_otime, LONG), M(struct sem_state, sem_ctime, LONG),
+LAYOUT_NARROW(semid_ds, struct sem_state, &layout_semid_ds32, {"sem_perm", 0, 0, K_IPC_PERM, 0},
+	      M(struct sem_state, sem_otime, LONG), M(struct sem_state, sem_ctime, LONG),
 	      M(struct sem_state, sem_nsems, ULONG));
 LAYOUT_SAME(sembuf, struct sembuf, M(struct sembuf, sem_num, UINT), M(struct sembuf, sem_op, SHORT),
 	    M(struct sembuf, sem_flg, SEM_FLAGS));

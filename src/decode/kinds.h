@@ -95,6 +95,9 @@ void decode_array(const struct decode *d, uint64_t addr, uint64_t n, size_t size
 /* The same for `n` numbers of `size` bytes, each shown as `kind`. */
 void decode_numbers(const struct decode *d, uint64_t addr, uint64_t n, size_t size, enum syscall_kind kind);
 
+/* Shows the number of `size` bytes at `addr` as `kind`, or the pointer. */
+void decode_kind_at(const struct decode *d, uint64_t addr, size_t size, enum syscall_kind kind);
+
 /* What an argument is depends on a command: fcntl(2), prctl(2), ioctl(2). */
 struct command_arg {
 	uint64_t command;

@@ -31,6 +31,12 @@ static uint64_t member_value(const struct member *m, const char *bytes)
 
 void layout_emit(const struct decode *d, const struct layout *l, uint64_t addr, uint64_t size)
 {
+	layout_emit_there(d, l, addr, size, NULL, 0);
+}
+
+void layout_emit_there(const struct decode *d, const struct layout *l, uint64_t addr, uint64_t size, member_fn *there,
+		       uint64_t flags)
+{
 	char bytes[STRUCT_MOST];
 	size_t want = size < l->size ? (size_t)size : l->size;
 	bool more = size > l->size;
@@ -43,7 +49,7 @@ void layout_emit(const struct decode *d, const struct layout *l, uint64_t addr, 
 	emit_open(d->out, '{');
 	for (size_t i = 0; i < l->n; i++) {
 		const struct member *m = &l->members[i];
-		if (m->offset + m->size > want || m->offset >= want)
+		if (m->offset + m->size > want || m->offset >= want || (there && !there(m, flags)))
 			continue;
 		if (m->flags & MEMBER_VERBOSE && !d->opts->verbose) {
 			more = true;

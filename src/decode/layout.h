@@ -67,6 +67,10 @@ const struct layout *layout_for(const struct decode *d, const struct layout *l);
  * and "..." stands for what is longer than is known. The pointer where it cannot be read.
  */
 void layout_emit(const struct decode *d, const struct layout *l, uint64_t addr, uint64_t size);
+/* The same without the members that are not `there`, which the structure's own `flags` tell. */
+typedef bool member_fn(const struct member *m, uint64_t flags);
+void layout_emit_there(const struct decode *d, const struct layout *l, uint64_t addr, uint64_t size, member_fn *there,
+		       uint64_t flags);
 
 /* `about` is a layout. Its size is known; or is the next argument; or is its own first member (u32). */
 show_fn show_struct, show_struct_sized, show_struct_own_size;
@@ -161,6 +165,10 @@ show_fn show_structs;
 	X(gnet_basic)                                                                                                  \
 	X(gnet_rate_est64)                                                                                             \
 	X(gnet_queue)                                                                                                  \
+	X(ifmap)                                                                                                       \
+	X(ifmap32)                                                                                                     \
+	X(ipc_perm)                                                                                                    \
+	X(ipc_perm32)                                                                                                  \
 	X(rtnexthop)                                                                                                   \
 	X(genlmsghdr)                                                                                                  \
 	X(genlmsghdr_ctrl)                                                                                             \

@@ -19,8 +19,12 @@ void show_sock_bytes(const struct decode *d, const struct kind *k, uint64_t v, i
 
 void show_out_sock_bytes(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
-	if (d->call->result <= 0 || !decode_netlink(d, v, (uint64_t)d->call->result))
-		show_out_bytes(d, k, v, i);
+	/* With MSG_TRUNC the result is the whole message's length, of which the buffer holds the beginning. */
+	uint64_t n = d->call->result > 0 ? (uint64_t)d->call->result : 0;
+	n = n < d->call->args[i + 1] ? n : d->call->args[i + 1];
+	(void)k;
+	if (!n || !decode_netlink(d, v, n))
+		decode_bytes(d, v, n);
 }
 
 struct iovec_walk {
@@ -195,8 +199,7 @@ static bool get_message(const struct decode *d, uint64_t addr, struct message *m
 	return true;
 }
 
-/* The length that the kernel left, with what it was before it where that was another. */
-static void length(const struct decode *d, uint32_t v)
+void decode_length(const struct decode *d, uint32_t v)
 {
 	char before[24];
 	if (d->leaving && d->memo && d->memo->known && d->memo->length != v) {
@@ -216,7 +219,7 @@ void show_socklen(const struct decode *d, const struct kind *k, uint64_t v, int 
 	}
 	emit_open(d->out, '[');
 	emit_element(d->out);
-	length(d, len);
+	decode_length(d, len);
 	emit_close(d->out, ']');
 }
 
@@ -249,7 +252,7 @@ static void message(const struct decode *d, uint64_t addr, uint64_t bytes, bool 
 		emit_ptr(d->out, m.name);
 	emit_field(d->out, "msg_namelen");
 	if (received)
-		length(d, m.namelen);
+		decode_length(d, m.namelen);
 	else
 		emit_unum(d->out, m.namelen);
 	emit_field(d->out, "msg_iov");

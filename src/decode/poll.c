@@ -8,13 +8,22 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-LAYOUT_SAME(pollfd, struct pollfd, M(struct pollfd, fd, FD), M_NONZERO(struct pollfd, events, POLL_EVENTS));
+LAYOUT_SAME(pollfd, struct pollfd, M(struct pollfd, fd, FD), M(struct pollfd, events, POLL_EVENTS));
 LAYOUT_SAME(pollfd_out, struct pollfd, M(struct pollfd, fd, FD), M(struct pollfd, revents, POLL_EVENTS));
+
+/* The kernel looks at no events of a descriptor below 0. */
+static void one_pollfd(const struct decode *d, uint64_t addr, void *ctx)
+{
+	int32_t fd;
+	bool ignored = decode_get(d, addr, &fd, sizeof(fd)) && fd < 0;
+	(void)ctx;
+	layout_emit(d, &layout_pollfd, addr, ignored ? sizeof(fd) : sizeof(struct pollfd));
+}
 
 void show_pollfds(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)k;
-	layout_emit_array(d, &layout_pollfd, v, (uint32_t)d->call->args[i + 1]);
+	decode_array(d, v, (uint32_t)d->call->args[i + 1], sizeof(struct pollfd), one_pollfd, NULL);
 }
 
 static void ready_pollfds(const struct decode *d)
@@ -61,18 +70,24 @@ void decode_poll_returned(const struct decode *d)
 /* Sets of more descriptors than this are shown up to it. */
 #define FD_SET_MOST 65536
 
-/* [0 3 5]: the descriptors of `n` that are in the set; with `none`, nothing where it is empty. */
+/* [0 3</etc/passwd> 5]: the descriptors of `n` that are in the set. */
 static bool fd_set_text(const struct decode *d, uint64_t addr, uint64_t n, struct buf *text)
 {
 	uint8_t bytes[FD_SET_MOST / 8];
+	struct emit e;
+	struct decode plain = *d;
 	size_t size = (size_t)((n < FD_SET_MOST ? n : FD_SET_MOST) + 7) / 8;
 	size = (size + 7) & ~(size_t)7;
 	if (!decode_get(d, addr, bytes, size))
 		return false;
+	plain.out = &e;
 	buf_addc(text, '[');
+	emit_text_init(&e, text, 0);
 	for (uint64_t fd = 0; fd < n && fd < FD_SET_MOST; fd++)
-		if (bytes[fd / 8] >> (fd % 8) & 1)
-			buf_addf(text, "%s%u", text->len > 1 ? " " : "", (unsigned)fd);
+		if (bytes[fd / 8] >> (fd % 8) & 1) {
+			buf_adds(text, text->len > 1 ? " " : "");
+			show_kind(&plain, K_FD, fd, -1);
+		}
 	buf_addc(text, ']');
 	return true;
 }

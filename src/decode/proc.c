@@ -95,25 +95,21 @@ static const struct {
 	{offsetof(struct kernel_clone_args, tls), CLONE_SETTLS},
 };
 
+static bool clone_looks_at(const struct member *m, uint64_t flags)
+{
+	for (size_t i = 0; i < sizeof(clone_needs) / sizeof(*clone_needs); i++)
+		if (clone_needs[i].offset == m->offset)
+			return flags & clone_needs[i].flags;
+	return true;
+}
+
 /* The size is the next argument. */
 void show_clone_args(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
-	struct member used[16];
-	struct layout l = layout_clone_args;
 	uint64_t flags = 0;
 	(void)k;
 	decode_get(d, v, &flags, sizeof(flags));
-	l.n = 0;
-	l.members = used;
-	for (size_t m = 0; m < layout_clone_args.n && l.n < sizeof(used) / sizeof(*used); m++) {
-		bool counts = true;
-		for (size_t n = 0; n < sizeof(clone_needs) / sizeof(*clone_needs); n++)
-			if (clone_needs[n].offset == layout_clone_args.members[m].offset)
-				counts = flags & clone_needs[n].flags;
-		if (counts)
-			used[l.n++] = layout_clone_args.members[m];
-	}
-	layout_emit(d, &l, v, d->call->args[i + 1]);
+	layout_emit_there(d, &layout_clone_args, v, d->call->args[i + 1], clone_looks_at, flags);
 }
 
 static void filled_in(const struct decode *d, const char *name, uint64_t at, enum syscall_kind kind)

@@ -12,7 +12,8 @@ show_fn show_seccomp_arg, show_kcmp_index, show_ioprio, show_fixed_string, show_
 show_fn show_pid_value, show_setns_flags, show_membarrier_cpu, show_tid_at, show_syslog, show_personality,
 	show_reboot_arg;
 show_fn show_waitv;
-when_fn when_clone_ptid, when_clone_ctid, when_clone_tls, when_prctl_arg, when_arch_prctl_arg, when_ptrace_arg;
+when_fn when_clone_ptid, when_clone_ctid, when_clone_tls, when_prctl_arg, when_arch_prctl_arg, when_ptrace_arg,
+	when_ptrace_pid;
 when_fn when_futex_arg, when_syslog, when_reboot_arg, when_kcmp_index, when_seccomp_arg, when_membarrier_cpu;
 
 /* Emits a capability mask by names. */

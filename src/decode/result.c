@@ -2,6 +2,7 @@
 #include "decode/decode.h"
 
 #include "base/buf.h"
+#include "decode/ioctl.h"
 #include "decode/kinds.h"
 #include "decode/poll.h"
 #include "decode/time.h"
@@ -202,6 +203,14 @@ static void result_seccomp(const struct decode *d, int64_t v)
 		result_int(d, v);
 }
 
+static void result_ioctl(const struct decode *d, int64_t v)
+{
+	if (ioctl_gives_descriptor((uint32_t)d->call->args[1]))
+		result_fd(d, v);
+	else
+		result_int(d, v);
+}
+
 static result_fn *const results[R_COUNT] = {
 	[R_INT] = result_int,
 	[R_BYTES] = result_int,
@@ -215,7 +224,7 @@ static result_fn *const results[R_COUNT] = {
 	[R_POLL] = result_poll,
 	[R_SELECT] = result_select,
 	[R_MMSG] = result_int,
-	[R_IOCTL] = result_int,
+	[R_IOCTL] = result_ioctl,
 	[R_FCNTL] = result_fcntl,
 	[R_PRCTL] = result_prctl,
 	[R_BPF] = result_bpf,

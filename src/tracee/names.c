@@ -140,6 +140,14 @@ static bool find_pidfd(pid_t pid, int fd, struct buf *out)
 	return true;
 }
 
+static bool is_netlink(const char *link)
+{
+	char protocol[16] = "";
+	return getxattr(link, "system.sockprotoname", protocol, sizeof(protocol) - 1) > 0 &&
+	       strcmp(protocol, "NETLINK") == 0;
+}
+
+/* The table has the sockets that have a port, which the first message gives them at the latest. */
 static int live_netlink(void *ctx, pid_t pid, int fd)
 {
 	char link[64], path[64], line[256], target[64] = "";
@@ -157,7 +165,9 @@ static int live_netlink(void *ctx, pid_t pid, int fd)
 		found = proc_net_netlink(line, inode, &protocol, &port);
 	if (f)
 		fclose(f);
-	return found && protocol <= INT_MAX ? (int)protocol : -1;
+	if (found)
+		return protocol < NETLINK_UNTOLD ? (int)protocol : NETLINK_UNTOLD;
+	return is_netlink(link) ? NETLINK_UNTOLD : -1;
 }
 
 static bool live_interface(void *ctx, pid_t tid, uint32_t index, struct buf *out)

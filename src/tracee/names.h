@@ -11,6 +11,9 @@ struct buf;
 /* What the kernel writes behind the path of a file that was removed. */
 #define NAMES_DELETED " (deleted)"
 
+/* A netlink socket whose protocol is not known: no table has it before it has a port. */
+#define NETLINK_UNTOLD 256
+
 /* Who knows the names. Each function appends to `out` and says true, or appends nothing where there is no answer. */
 struct names {
 	/*
@@ -24,7 +27,7 @@ struct names {
 	bool (*deleted)(void *ctx, pid_t tid, int fd);
 	/* The kind and the numbers of the device file that `fd` is: "char 1:3". */
 	bool (*device)(void *ctx, pid_t tid, int fd, struct buf *out);
-	/* The protocol (NETLINK_ROUTE, ...) of a netlink socket, or -1 where `fd` is none. */
+	/* The protocol (NETLINK_ROUTE, ...) of a netlink socket, NETLINK_UNTOLD where nobody knows it, or -1 where `fd` is none. */
 	int (*netlink)(void *ctx, pid_t tid, int fd);
 	/*
 	 * The name of network interface `index`, where the thread sees the same interfaces as sctrace; in another network name

@@ -41,7 +41,7 @@ static void put(size_t at, const void *what, size_t n)
 	memcpy(memory + at, what, n);
 }
 
-enum { TEXT, JSON, VERBOSE, RAW, BOTH };
+enum { TEXT, JSON, VERBOSE, RAW, BOTH, NAMED };
 
 static bool i386;
 /* Structures as libc has them are shown for this machine's own calls alone. */
@@ -74,12 +74,23 @@ static bool interface_name(void *ctx, pid_t pid, uint32_t index, struct buf *out
 	return index == 1;
 }
 
-static const struct names names = {.netlink = netlink_socket, .interface = interface_name};
+/* Descriptor N is "/fN". */
+static bool file_name(void *ctx, pid_t pid, int fd, struct buf *out)
+{
+	(void)ctx, (void)pid;
+	buf_addf(out, "/f%d", fd);
+	return true;
+}
+
+static const struct names names = {.netlink = netlink_socket, .interface = interface_name, .fd = file_name};
 
 static void shown(struct buf *out, const char *name, int64_t result, const uint64_t *args, int how)
 {
 	struct mem mem = {memory_read, NULL};
-	struct decode_opts opts = {.string_max = 32, .verbose = how == VERBOSE, .names = &names};
+	struct decode_opts opts = {.string_max = 32,
+				   .verbose = how == VERBOSE,
+				   .fd_names = how == NAMED ? FD_PATHS : FD_NUMBERS,
+				   .names = &names};
 	struct call call = call_of(name), real;
 	call.desc = syscall_lookup(call.arch, call.nr);
 	struct decode_memo memo = {0};

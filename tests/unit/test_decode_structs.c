@@ -35,6 +35,41 @@ static void test_stat(void **state)
 		 "fstat", 0, 3, BASE);
 }
 
+/* statx(2): times that the file system did not fill in are not there. */
+static void test_statx(void **state)
+{
+	struct statx stx = {.stx_mask = STATX_MODE | STATX_MTIME, .stx_mode = S_IFREG | 0644, .stx_mtime.tv_sec = 5};
+	(void)state;
+	put(0, &stx, sizeof(stx));
+	CHECK_AS(VERBOSE,
+		 "3, \"\", AT_STATX_SYNC_AS_STAT|AT_EMPTY_PATH, STATX_MODE, {stx_mask=STATX_MODE|STATX_MTIME, "
+		 "stx_blksize=0, "
+		 "stx_attributes=0, stx_nlink=0, stx_uid=0, stx_gid=0, stx_mode=S_IFREG|0644, stx_ino=0, stx_size=0, "
+		 "stx_blocks=0, stx_attributes_mask=0, stx_mtime={tv_sec=5, tv_nsec=0} /* 1970-01-01T00:00:05+0000 */, "
+		 "stx_rdev_major=0, stx_rdev_minor=0, stx_dev_major=0, stx_dev_minor=0, stx_mnt_id=0}) = 0",
+		 "statx", 0, 3, BASE + 900, AT_EMPTY_PATH, STATX_MODE, BASE);
+}
+
+/* The older records of getdents(2), on architectures that have it: the type is the last byte. */
+static void test_old_directory(void **state)
+{
+	static const struct {
+		uint64_t ino, off;
+		uint16_t len;
+		char name[13], type;
+	} dents[] = {{7, 32, 32, "etc", DT_DIR}, {8, 64, 32, "passwd", DT_REG}};
+	(void)state;
+	put(0, dents, sizeof(dents));
+	CHECK("3, 0x10000 /* 2 entries */, 1024) = 64", "getdents", 64, 3, BASE, 1024);
+	CHECK_AS(
+		VERBOSE,
+		"3, [{d_ino=7, d_off=32, d_reclen=32, d_name=\"etc\", d_type=DT_DIR}, {d_ino=8, d_off=64, d_reclen=32, "
+		"d_name=\"passwd\", d_type=DT_REG}], 1024) = 64",
+		"getdents", 64, 3, BASE, 1024);
+	memory[16] = 3; /* shorter than a record can be */
+	CHECK_AS(VERBOSE, "3, [], 1024) = 64", "getdents", 64, 3, BASE, 1024);
+}
+
 static void test_addresses(void **state)
 {
 	struct sockaddr_in in = {.sin_family = AF_INET, .sin_port = htons(53), .sin_addr.s_addr = htonl(0x7f000035)};
@@ -470,6 +505,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_stat),
+		cmocka_unit_test(test_statx),
+		cmocka_unit_test(test_old_directory),
 		cmocka_unit_test(test_rare_addresses),
 		cmocka_unit_test(test_addresses),
 		cmocka_unit_test(test_lengths),

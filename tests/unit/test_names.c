@@ -146,6 +146,7 @@ static void netlink_sockets_have_a_protocol_and_a_port(void **state)
 	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
 	snprintf(expect, sizeof(expect), "NETLINK:[%lu]", inode_of(fd));
 	assert_string_equal(name_of(2, fd), expect);
+	assert_int_equal(names_live.netlink(NULL, getpid(), fd), NETLINK_UNTOLD);
 	assert_int_equal(bind(fd, (struct sockaddr *)&a, sizeof(a)), 0);
 	assert_int_equal(getsockname(fd, (struct sockaddr *)&a, &len), 0);
 	snprintf(expect, sizeof(expect), "NETLINK:[ROUTE:%u]", a.nl_pid);

@@ -1,0 +1,148 @@
+/* Requests to network interfaces, and other structures of commands, on fake memory. */
+#include "decode_check.h"
+
+#include <arpa/inet.h>
+#include <linux/if.h>
+#include <linux/if_arp.h>
+#include <linux/if_tun.h>
+#include <linux/nsfs.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/ipc.h>
+#include <sys/ptrace.h>
+#include <sys/select.h>
+#include <sys/shm.h>
+#include <sys/socket.h>
+
+static struct ifreq request(void)
+{
+	struct ifreq r = {.ifr_name = "eth0"};
+	return r;
+}
+
+static void test_interfaces(void **state)
+{
+	struct ifreq r = request();
+	struct sockaddr_in *in = (struct sockaddr_in *)&r.ifr_addr;
+	(void)state;
+	r.ifr_flags = IFF_UP | IFF_LOOPBACK;
+	put(0, &r, sizeof(r));
+	CHECK("3, SIOCGIFFLAGS, {ifr_name=\"eth0\", ifr_flags=IFF_UP|IFF_LOOPBACK}) = 0", "ioctl", 0, 3, SIOCGIFFLAGS,
+	      BASE);
+	CHECK("3, SIOCSIFFLAGS, {ifr_name=\"eth0\", ifr_flags=IFF_UP|IFF_LOOPBACK}) = -1 EPERM (Operation not "
+	      "permitted)",
+	      "ioctl", -EPERM, 3, SIOCSIFFLAGS, BASE);
+	/* What was asked for is not there; what it was asked of is. */
+	CHECK("3, SIOCGIFMTU, {ifr_name=\"eth0\"}) = -1 ENODEV (No such device)", "ioctl", -ENODEV, 3, SIOCGIFMTU,
+	      BASE);
+	CHECK("3, SIOCGIFMTU, 0x7) = -1 EFAULT (Bad address)", "ioctl", -EFAULT, 3, SIOCGIFMTU, 7);
+	CHECK_AS(JSON,
+		 "\"fd\":{\"raw\":3,\"value\":3},\"request\":{\"raw\":35091,\"value\":\"SIOCGIFFLAGS\"},\"argp\":{"
+		 "\"raw\":"
+		 "65536,"
+		 "\"value\":{\"ifr_name\":\"eth0\",\"ifr_flags\":\"IFF_UP|IFF_LOOPBACK\"}},\"result\":0",
+		 "ioctl", 0, 3, SIOCGIFFLAGS, BASE);
+	r = request();
+	*in = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(0xff000000)};
+	put(0, &r, sizeof(r));
+	CHECK("3, SIOCGIFNETMASK, {ifr_name=\"eth0\", ifr_netmask={sa_family=AF_INET, sin_port=htons(0), "
+	      "sin_addr=inet_addr(\"255.0.0.0\")}}) = 0",
+	      "ioctl", 0, 3, SIOCGIFNETMASK, BASE);
+	r = request();
+	r.ifr_hwaddr.sa_family = ARPHRD_ETHER;
+	memcpy(r.ifr_hwaddr.sa_data, "\x02\xfc\0\0\0\x01", 6);
+	put(0, &r, sizeof(r));
+	CHECK("3, SIOCGIFHWADDR, {ifr_name=\"eth0\", ifr_hwaddr={sa_family=ARPHRD_ETHER, sa_data=02:fc:00:00:00:01}}) "
+	      "= 0",
+	      "ioctl", 0, 3, SIOCGIFHWADDR, BASE);
+	r = request();
+	r.ifr_ifindex = 4;
+	put(0, &r, sizeof(r));
+	CHECK("3, SIOCGIFNAME, {ifr_ifindex=4, ifr_name=\"eth0\"}) = 0", "ioctl", 0, 3, SIOCGIFNAME, BASE);
+	CHECK("3, SIOCGIFNAME, {ifr_ifindex=4}) = -1 ENODEV (No such device)", "ioctl", -ENODEV, 3, SIOCGIFNAME, BASE);
+	r.ifr_map = (struct ifmap){.mem_start = 0x1000, .irq = 9};
+	put(0, &r, sizeof(r));
+	CHECK("3, SIOCGIFMAP, {ifr_name=\"eth0\", ifr_map={mem_start=0x1000, mem_end=0, base_addr=0, irq=9, dma=0, "
+	      "port=0}}) "
+	      "= 0",
+	      "ioctl", 0, 3, SIOCGIFMAP, BASE);
+	r = request();
+	r.ifr_flags = IFF_TAP | IFF_NO_PI;
+	put(0, &r, sizeof(r));
+	CHECK("3, TUNSETIFF, {ifr_name=\"eth0\", ifr_flags=IFF_TAP|IFF_NO_PI}) = 0", "ioctl", 0, 3, TUNSETIFF, BASE);
+}
+
+/* The length that the kernel leaves in place of that of the buffer. */
+static void one_interface(void)
+{
+	memcpy(memory, &(int32_t){sizeof(struct ifreq)}, sizeof(int32_t));
+}
+
+static void test_configuration(void **state)
+{
+	struct ifreq r = {.ifr_name = "lo"};
+	struct ifconf c = {.ifc_len = 256};
+	struct sockaddr_in *in = (struct sockaddr_in *)&r.ifr_addr;
+	uint64_t buf = BASE + 64;
+	(void)state;
+	*in = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	memcpy(&c.ifc_buf, &buf, sizeof(buf));
+	put(0, &c, sizeof(c));
+	memcpy(memory + 64, &r, sizeof(r));
+	kernel_writes = one_interface;
+	CHECK("3, SIOCGIFCONF, {ifc_len=256 => 40 /* 1 * sizeof(struct ifreq) */, ifc_buf=[{ifr_name=\"lo\", "
+	      "ifr_addr={sa_family=AF_INET, sin_port=htons(0), sin_addr=inet_addr(\"127.0.0.1\")}}]}) = 0",
+	      "ioctl", 0, 3, SIOCGIFCONF, BASE);
+	kernel_writes = NULL;
+	CHECK("3, SIOCGIFCONF, {ifc_len=40, ifc_buf=0x10040}) = -1 EBADF (Bad file descriptor)", "ioctl", -EBADF, 3,
+	      SIOCGIFCONF, BASE);
+}
+
+static void test_commands(void **state)
+{
+	struct shmid_ds shm = {.shm_perm.uid = 7, .shm_segsz = 4096};
+	(void)state;
+	CHECK("3, NS_GET_USERNS) = 4", "ioctl", 4, 3, NS_GET_USERNS, 77);
+	CHECK("PTRACE_TRACEME) = 0", "ptrace", 0, PTRACE_TRACEME, 1, 2, 3);
+	put(0, &shm, sizeof(shm));
+	CHECK("5, IPC_STAT, {shm_perm={uid=7, gid=0, mode=000, ...}, shm_segsz=4096, shm_cpid=0, shm_lpid=0, "
+	      "shm_nattch=0, "
+	      "shm_atime=0, shm_dtime=0, shm_ctime=0}) = 0",
+	      "shmctl", 0, 5, IPC_STAT, BASE);
+}
+
+/* Descriptors that are waited for have names, in sets as everywhere; no events is told, and of no descriptor nothing. */
+static void test_waiting(void **state)
+{
+	static const struct pollfd fds[] = {{3, POLLIN, 0}, {4, 0, 0}, {-1, POLLIN, 0}};
+	fd_set set;
+	(void)state;
+	put(0, fds, sizeof(fds));
+	CHECK("[{fd=3, events=POLLIN}, {fd=4, events=0}, {fd=-1}], 3, 0) = 0 (Timeout)", "poll", 0, BASE, 3, 0);
+	FD_ZERO(&set);
+	FD_SET(3, &set);
+	FD_SET(5, &set);
+	put(0, &set, sizeof(set));
+	CHECK("6, [3 5], NULL, NULL, NULL) = 1 (in [3 5])", "select", 1, 6, BASE, 0, 0, 0);
+	CHECK_AS(NAMED, "6, [3</f3> 5</f5>], NULL, NULL, NULL) = 1 (in [3</f3> 5</f5>])", "select", 1, 6, BASE, 0, 0,
+		 0);
+}
+
+/* With MSG_TRUNC the result is the length of the whole message; what is in the buffer is shown. */
+static void test_truncated(void **state)
+{
+	(void)state;
+	put(0, "abcdefgh", 8);
+	CHECK("3, \"abc\", 3, MSG_TRUNC, NULL, NULL) = 2000", "recvfrom", 2000, 3, BASE, 3, MSG_TRUNC, 0, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_interfaces), cmocka_unit_test(test_configuration),
+		cmocka_unit_test(test_commands),   cmocka_unit_test(test_waiting),
+		cmocka_unit_test(test_truncated),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
