@@ -235,6 +235,11 @@ void decode_bytes(const struct decode *d, uint64_t addr, uint64_t n)
 	bytes(d, addr, n, 0);
 }
 
+void decode_hex_bytes(const struct decode *d, uint64_t addr, uint64_t n)
+{
+	bytes(d, addr, n, STRING_HEX);
+}
+
 void show_out_random(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)k, (void)i;

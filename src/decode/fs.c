@@ -324,7 +324,7 @@ void show_file_handle(const struct decode *d, const struct kind *k, uint64_t v, 
 	emit_field(d->out, "handle_type");
 	emit_num(d->out, h.type);
 	emit_field(d->out, "f_handle");
-	decode_bytes(d, v + sizeof(h), h.bytes < 128 ? h.bytes : 128);
+	decode_hex_bytes(d, v + sizeof(h), h.bytes < 128 ? h.bytes : 128);
 	emit_close(d->out, '}');
 }
 

@@ -72,6 +72,8 @@ bool decode_get(const struct decode *d, uint64_t addr, void *to, size_t n);
 bool decode_get_word(const struct decode *d, uint64_t addr, uint64_t *v);
 /* Emits at most `n` bytes at `addr` as a string, clipped to opts->string_max; the pointer where they cannot be read. */
 void decode_bytes(const struct decode *d, uint64_t addr, uint64_t n);
+/* The same in hex, of what is no text by nature. */
+void decode_hex_bytes(const struct decode *d, uint64_t addr, uint64_t n);
 /* What a descriptor is (-y). */
 struct decode_fd {
 	struct buf name, device;
