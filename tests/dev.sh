@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# Does ./dev configure a build folder again after it installed packages? Meson keeps the answers of compiler checks, and a check
+# that failed for want of a package must be repeated. TAP.
+# A copy of ./dev builds a small project here. The package manager is a stub: gcc-multilib brings a library that this project
+# looks for.
+# shellcheck disable=SC2317  # the checks are called by name
+set -u
+dev=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../dev") || exit 1
+count_results=$(realpath "$(dirname "${BASH_SOURCE[0]}")/count-results.py") || exit 1
+work=$(mktemp -d "${TMPDIR:-/tmp}/sctrace-dev.XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+unset CI MAKEFLAGS SCTRACE_BUILD
+number=0
+failed=0
+
+check() {
+	local name=$1
+	shift
+	number=$((number + 1))
+	if "$@" >"$work/check.txt" 2>&1; then
+		echo "ok $number - $name"
+	else
+		failed=1
+		echo "not ok $number - $name"
+		sed 's/^/# /' "$work/check.txt"
+	fi
+}
+
+# stub NAME: the rest of a script on stdin.
+stub() {
+	{ echo '#!/bin/sh'; cat; } >"$work/bin/$1"
+	chmod +x "$work/bin/$1"
+}
+
+make_stubs() {
+	mkdir -p "$work/bin"
+	stub sudo <<<'exec "$@"'
+	stub dpkg-query <<<"cat '$work/machine/packages'"
+	stub apt-get <<-STUB
+		for word; do
+			echo "installed \$word" >>'$work/machine/packages'
+			[ "\$word" != gcc-multilib ] || ar rc '$work/machine/libmultilib.a'
+		done
+	STUB
+	PATH=$work/bin:$PATH
+}
+
+# The test of this project is skipped if the library was not there when it was configured.
+bare_machine() {
+	rm -rf "$work/machine" "$work/project"
+	mkdir -p "$work/machine" "$work/project"/{tests,examples,man}
+	touch "$work/machine/packages"
+	cd "$work/project" || return 1
+	cp "$dev" dev
+	cp "$count_results" tests/
+	echo "option('kept', type: 'string', value: 'no')" >meson_options.txt
+	cat >meson.build <<-PROJECT
+		project('small', 'c')
+		multilib = meson.get_compiler('c').links('int main(void) { return 0; }', args: ['-L$work/machine', '-lmultilib'])
+		test('multilib', find_program('sh'), args: ['-c', multilib ? 'exit 0' : 'exit 77'], suite: 'unit')
+		test('kept', find_program('test'), args: [get_option('kept'), '=', 'yes'], suite: 'kept')
+	PROJECT
+}
+
+same_run() {
+	bare_machine && ./dev build || return 1
+	[ ! -e "$work/machine/libmultilib.a" ] || { echo "gcc-multilib was installed too early for this test"; return 1; }
+	./dev test unit | tee /dev/stderr | tail -n 1 | grep -qx '1 passed, 0 failed'
+}
+
+later_run() {
+	bare_machine && ./dev build && ./dev install-deps || return 1
+	./dev test unit | tee /dev/stderr | tail -n 1 | grep -qx '1 passed, 0 failed'
+}
+
+keeps_options() {
+	bare_machine && ./dev build && meson configure build -Dkept=yes || return 1
+	./dev test kept | tee /dev/stderr | tail -n 1 | grep -qx '1 passed, 0 failed'
+}
+
+once() {
+	./dev test unit >"$work/again.txt" 2>&1
+	! grep -E 'The Meson build system|installing' "$work/again.txt"
+}
+
+make_stubs
+check "a package that the same command installs is seen" same_run
+check "a package that an earlier command installed is seen" later_run
+check "the options of a build folder are kept" keeps_options
+check "nothing is configured again where nothing was installed" once
+echo "1..$number"
+exit "$failed"
