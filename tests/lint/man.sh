@@ -9,7 +9,9 @@ need_tool mandoc
 need_tool groff
 pages=$(find man -name '*.[1-8]' | sort)
 [ -n "$pages" ] || { echo "there are no manual pages"; exit 1; }
-found=$(echo "$pages" | xargs mandoc -T lint 2>&1 | grep -vE 'referenced manual not found|mandoc.db' || true)
+# mandoc writes findings to standard output and notes about its database to standard error. In one pipe, notes would split findings.
+found=$(echo "$pages" | xargs mandoc -T lint 2>"$2/mandoc.txt" | grep -v 'referenced manual not found' || true
+	grep -v 'mandoc\.db' "$2/mandoc.txt" || true)
 [ -z "$found" ] || { echo "$found"; exit 1; }
 status=0
 for page in $pages; do
