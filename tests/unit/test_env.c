@@ -24,7 +24,8 @@ static struct env *collect(const char *dir)
 static void the_machine_is_described(void **state)
 {
 	(void)state;
-	const struct env *e = collect("/");
+	/* Unlike "/", which is not a mount point in many a chroot, this one is always in mountinfo. */
+	const struct env *e = collect("/proc");
 	struct utsname u;
 	uname(&u);
 	assert_string_equal(e->kernel.release, u.release);
