@@ -73,7 +73,7 @@ static void anothers_file_is_not_written_to(void **state)
 	fd = outfile_open(p->file, O_TRUNC, 0600);
 	assert_true(fd >= 0);
 	close(fd);
-	if (chown(p->file, 65534, 65534) < 0)
+	if (chown(p->file, geteuid() + 1, (gid_t)-1) < 0)
 		skip();
 	assert_int_equal(stat(p->file, &st), 0);
 	assert_int_equal(st.st_size, 0);
