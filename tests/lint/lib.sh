@@ -15,8 +15,8 @@ c_files() { find src examples tests -name '*.[ch]' -not -path '*/corpus/*' | sor
 
 # Scripts that bash or sh runs, whatever their name.
 scripts() {
-	find dev .ci tests debian -type f -size -200k 2>/dev/null | while read -r file; do
+	find dev .ci tests debian packaging -type f -size -200k 2>/dev/null | while read -r file; do
 		head -c 64 "$file" | head -n 1 | grep -qE '^#!.*\b(ba|da|)sh\b' && echo "$file"
 	done | sort
-	echo tests/lint/lib.sh
+	printf '%s\n' tests/lint/lib.sh packaging/APKBUILD packaging/PKGBUILD
 }

@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# Builds a package of these sources: build.sh deb|rpm|arch|alpine DIR [OPTION...]. What is built is in DIR/KIND afterwards, which
+# is emptied first. The options are those of the tool that builds (dpkg-buildpackage, rpmbuild, makepkg, abuild). The kind
+# `archive` is the archive of the sources alone.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+VERSION=$(sed -n "s/^ *version: '\(.*\)',/\1/p" meson.build)
+readonly NAME=sctrace-$VERSION USAGE="usage: build.sh deb|rpm|arch|alpine|archive DIR [OPTION...]"
+
+die() { echo "build.sh: $*" >&2; exit 1; }
+
+# The sources without build folders and without the history, as a folder and as an archive of it.
+copy_sources() {
+	mkdir -p "$1"
+	tar -c --anchored --no-wildcards-match-slash --exclude='./build*' --exclude='./obj-*' --exclude=./.git --exclude=./.cache . |
+		tar -x -C "$1"
+}
+
+build_archive() {
+	copy_sources "$1/$NAME"
+	tar -cz -C "$1" -f "$1/$NAME.tar.gz" "$NAME"
+	rm -r "${1:?}/$NAME"
+}
+
+build_deb() {
+	local to=$1
+	shift
+	copy_sources "$to/$NAME"
+	(cd "$to/$NAME" && dpkg-buildpackage -us -uc "$@")
+	rm -r "${to:?}/$NAME"
+}
+
+build_rpm() {
+	local to=$1
+	shift
+	build_archive "$to"
+	rpmbuild -ba --define "_topdir $to/work" --define "_sourcedir $to" --define "_rpmdir $to" --define "_srcrpmdir $to" \
+		"$@" packaging/sctrace.spec
+	rm -r "${to:?}/work"
+}
+
+# makepkg refuses to run as root, so root lends the work to nobody.
+build_arch() {
+	local to=$1 work user=()
+	shift
+	work=$(mktemp -d "${TMPDIR:-/tmp}/sctrace-arch.XXXXXX")
+	build_archive "$work"
+	cp packaging/PKGBUILD "$work"
+	if [ "$(id -u)" = 0 ]; then
+		chown -R nobody "$work"
+		user=(runuser -u nobody --)
+	fi
+	(cd "$work" && "${user[@]}" env HOME="$work" makepkg -f "$@")
+	cp "$work"/*.pkg.tar* "$to"
+	rm -r "$work"
+}
+
+# abuild wants the checksums of local files, too, and a key of the user's to sign with.
+build_alpine() {
+	local to=$1 force=()
+	shift
+	build_archive "$to"
+	cp packaging/APKBUILD "$to"
+	[ "$(id -u)" != 0 ] || force=(-F)
+	(cd "$to" && abuild "${force[@]}" checksum && abuild "${force[@]}" -P "$to" "$@" -r)
+}
+
+[ $# -ge 2 ] || die "$USAGE"
+[ "$(type -t "build_$1")" = function ] || die "$USAGE"
+kind=$1
+mkdir -p "$2"
+to=$(realpath "$2")/$kind
+shift 2
+rm -rf "$to"
+mkdir "$to"
+"build_$kind" "$to" "$@"
+echo "build.sh: the packages are in $to" >&2

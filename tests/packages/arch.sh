@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Builds the package of Arch with makepkg and this system's libraries, and tries what is in it. arch.sh BUILD_ROOT
+# On other systems arch-meson is the one in stand-ins/, and no dependency is looked for.
+# shellcheck disable=SC2317  # the checks are called by name
+set -u
+cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
+# shellcheck source=tests/packages/lib.sh
+. tests/packages/lib.sh
+work=$1/packages/arch-test
+out=$1/packages/arch
+
+# The user who builds may not be allowed to read these folders, hence the copy.
+builds() {
+	local bin status=0
+	bin=$(mktemp -d "${TMPDIR:-/tmp}/sctrace-arch-meson.XXXXXX")
+	chmod 755 "$bin"
+	cp tests/packages/stand-ins/arch-meson "$bin"
+	PATH=$PATH:$bin packaging/build.sh arch "$1/packages" --nodeps || status=1
+	rm -r "$bin"
+	return "$status"
+}
+
+unpacks() {
+	rm -rf "$work/root"
+	mkdir "$work/root"
+	bsdtar -x -f "$(echo "$out"/sctrace-[0-9]*.pkg.tar*)" -C "$work/root" &&
+		has_all_files "$work/root" usr/lib/sctrace usr/share/licenses/sctrace/LICENSE usr/share/zsh/site-functions
+}
+
+need_tools makepkg bsdtar
+rm -rf "$work"
+mkdir -p "$work"
+check "it builds, and its tests pass" builds "$1"
+check "it has all its files" unpacks
+check "the smoke tests pass with what is in it" smoke "$work/root" usr/lib/sctrace
+finish
