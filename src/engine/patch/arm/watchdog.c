@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,8 +24,8 @@ static void __attribute__((noreturn)) watchdog(int sock)
 	 */
 	sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){.sched_priority = 1});
 	if (sock > 0)
-		close_range(0, (unsigned)sock - 1, 0);
-	close_range((unsigned)sock + 1, ~0u, 0);
+		syscall(SYS_close_range, 0, (unsigned)sock - 1, 0);
+	syscall(SYS_close_range, (unsigned)sock + 1, ~0u, 0);
 	for (;;) {
 		char byte;
 		union {
