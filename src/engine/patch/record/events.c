@@ -89,6 +89,9 @@ void record_look(struct patch *p)
 	struct record *rec = p->record;
 	rec->sync_ns = clock_ns();
 	rec->sync_ticks = __rdtsc();
+	/* The longer the run, the better the length of a tick is known; the calibration may have failed. */
+	if (rec->sync_ns - p->ns0 > NSEC_PER_SEC / 1000)
+		p->tick_ns = (double)(rec->sync_ns - p->ns0) / (double)(rec->sync_ticks - p->tsc0);
 	for (size_t i = 0; i < rec->threads.n; i++)
 		look_at(p, rec->threads.v[i]);
 }
