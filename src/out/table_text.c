@@ -310,6 +310,11 @@ int table_render_text(const struct table *t, const struct table_look *look, stru
 	if (!l.width)
 		return -ENOMEM;
 	locale_t before = width_begin();
+	/* libsmartcols does not end where it is given UTF-8 in another locale. */
+	if (!before) {
+		free(l.width);
+		return -ENOMEM;
+	}
 	size_t indent = look->indent ? strlen(look->indent) : 0;
 	size_t limit = look->width > 0 && (size_t)look->width > indent ? (size_t)look->width - indent : SIZE_MAX;
 	layout_fit(t, limit, &l);

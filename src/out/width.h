@@ -5,7 +5,7 @@
 #include <locale.h>
 #include <stddef.h>
 
-/* From here to width_end() width_of() knows UTF-8, whatever the caller's locale; give width_end() what this returns. */
+/* From here to width_end() width_of() knows UTF-8, whatever the caller's locale; give width_end() what this returns; 0: no such locale could be loaded. */
 locale_t width_begin(void);
 void width_end(locale_t before);
 
