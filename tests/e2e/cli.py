@@ -350,6 +350,21 @@ print(os.stat(f"/proc/self/fd/{a.fileno()}").st_ino, os.stat(f"/proc/self/fd/{b.
             assert lines(t, r'write\(\d+<[^<>]*/gone>\(deleted\), "3", 1\) += 1'), t
 
 
+def test_resumed_call(_):
+    """A call with a time limit that is waited in when sctrace attaches is shown as itself, with its arguments"""
+    def state(pid):
+        with open(f"/proc/{pid}/stat", encoding="ascii") as f:
+            return f.read().split()[1:3]
+    for options in ([], ["-c", "--engine=ptrace"]):
+        with subprocess.Popen(["sleep", "3"]) as p:
+            while state(p.pid) != ["(sleep)", "S"]:
+                time.sleep(0.01)
+            t = run(*options, "-p", str(p.pid)).stderr
+        assert "restart_syscall" not in t, t
+        call = r"nanosleep +\d.*" if options else r"nanosleep\((CLOCK_REALTIME, 0, )?\{tv_sec=3, tv_nsec=0\}, .*\) += 0"
+        assert lines(t, "(clock_)?" + call), t
+
+
 def test_letting_go(tmp):
     """-b execve lets go of what runs another program, and its end is still ours"""
     script = tmp / "script"

@@ -7,6 +7,7 @@
 #include "engine/patch/image/setup.h"
 #include "engine/patch/life/children.h"
 #include "engine/patch/life/exec.h"
+#include "engine/ptrace/calls/calls.h"
 #include "engine/ptrace/loop/stops.h"
 #include "engine/ptrace/tasks/main_symbol.h"
 #include "engine/ptrace/tasks/resume.h"
@@ -54,6 +55,7 @@ static bool wait_for_stop(struct patch *p, struct task *task)
 	}
 	task->stopped = true;
 	task->fresh = false;
+	tracer_call_at_attach(task);
 	task->listening = status >> 16 == PTRACE_EVENT_STOP && tracer_is_stopping(WSTOPSIG(status));
 	task->group_stopped = task->listening;
 	if (status >> 16 == 0)

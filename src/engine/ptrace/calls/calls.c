@@ -6,6 +6,8 @@
 #include "engine/ptrace/state/group.h"
 #include "syscall/table.h"
 
+#include <string.h>
+
 static bool counted(const struct tracer *t, const struct task *task)
 {
 	return task->proc->counted && (t->config.want & CAP_COUNTS);
@@ -54,6 +56,31 @@ static void read_frame(struct tracer *t, struct task *task)
 	record(t, task, &ends);
 }
 
+void tracer_call_at_attach(struct task *task)
+{
+	struct thread *k = thread_of(task);
+	k->resumes = arch_read_call(task->tid, &k->resumed) == 0;
+}
+
+/*
+ * The first call of a thread that was attached to. If that interrupted a call with a time limit, the kernel continues it by
+ * restart_syscall(2), which has no arguments: those of the interrupted call are in the registers. The instruction pointer is
+ * behind the instruction that makes the call or, where the kernel moves it back before it stops the thread (aarch64), at it.
+ */
+static void name_resumed(struct thread *k)
+{
+	struct call *c = &k->call;
+	const struct call *r = &k->resumed;
+	bool first = k->resumes;
+	k->resumes = false;
+	if (!first || c->nr < 0 || c->nr != syscall_number(c->arch, "restart_syscall") || c->arch != r->arch ||
+	    c->sp != r->sp || (c->ip != r->ip && arch_call_site(c->arch, c->ip) != r->ip))
+		return;
+	c->restart = true;
+	c->nr = r->nr;
+	memcpy(c->args, r->args, sizeof(c->args));
+}
+
 void tracer_call_enter(struct tracer *t, struct task *task)
 {
 	struct thread *k = thread_of(task);
@@ -64,6 +91,7 @@ void tracer_call_enter(struct tracer *t, struct task *task)
 	c->spread_ns = (uint64_t)t->cost.spread_ns;
 	k->in_call = true;
 	life_enter(&k->life, c, &ends);
+	name_resumed(k);
 	record(t, task, &ends);
 	if (life_wants_frame(&k->life, c))
 		read_frame(t, task);

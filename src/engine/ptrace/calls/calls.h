@@ -6,6 +6,8 @@
 
 /* A call enters. The caller has set arch, nr, args, ip and sp of the thread's call. */
 void tracer_call_enter(struct tracer *t, struct task *task);
+/* At the first stop of a thread that was attached to: keeps the call that it may be blocked in, which restart_syscall(2) may continue. */
+void tracer_call_at_attach(struct task *task);
 /* It comes back. The caller has set result, error and err of the thread's call. */
 void tracer_call_exit(struct tracer *t, struct task *task);
 /*

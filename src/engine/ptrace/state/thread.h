@@ -28,6 +28,8 @@ struct thread {
 	struct call call;    /* the current or last one */
 	uint64_t entered_ns; /* CLOCK_MONOTONIC: when it was let into the call */
 	struct call_life life;
+	bool resumes; /* attached to, and no call was seen since: `resumed` is what the thread may be blocked in */
+	struct call resumed;
 	struct untraced untraced;
 	struct tamper tamper;
 };

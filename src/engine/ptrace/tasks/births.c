@@ -1,6 +1,7 @@
 #include "engine/ptrace/tasks/births.h"
 
 #include "base/clock.h"
+#include "engine/ptrace/calls/calls.h"
 #include "engine/ptrace/calls/untraced.h"
 #include "engine/ptrace/state/event.h"
 #include "engine/ptrace/state/give_up.h"
@@ -54,6 +55,8 @@ bool tracer_first_stop(struct tracer *t, struct task *task, int sig)
 		return false;
 	}
 	tracer_set_options(t, task);
+	if (task->proc->attached)
+		tracer_call_at_attach(task);
 	tracer_untraced_exit(task);
 	if (t->ops->first_stop)
 		t->ops->first_stop(t, task);
