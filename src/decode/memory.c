@@ -3,6 +3,7 @@
 #include "decode/kinds.h"
 #include "decode/layout.h"
 #include "decode/poll.h"
+#include "decode/time.h"
 
 #include <poll.h>
 #include <sys/epoll.h>
@@ -26,6 +27,7 @@ static const struct {
 	{K_EPOLL_EVENT, {MEMORY_EPOLL_EVENT, sizeof(struct epoll_event)}},
 	{K_POLLFDS, {MEMORY_IN_ARRAY, sizeof(struct pollfd)}},
 	{K_OUT_STAT, {MEMORY_OUT, sizeof(struct stat)}},
+	{K_OUT_STATX, {MEMORY_OUT, sizeof(struct statx)}},
 	{K_OUT_FD_PAIR, {MEMORY_OUT, 2 * sizeof(int)}},
 	{K_OUT_WSTATUS, {MEMORY_OUT, sizeof(int)}},
 	{K_SIGSET, {MEMORY_IN, sizeof(uint64_t)}},
@@ -58,6 +60,7 @@ static show_fn *const plain[] = {
 	show_hex16,    show_low_bit,
 	show_short,    show_choice16,
 	show_errno,    show_negative_errno,
+	show_ticks,    show_ifindex,
 };
 
 /* Kinds of numbers that have a function of their own. */

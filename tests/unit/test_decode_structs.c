@@ -1,6 +1,8 @@
 /* What structures, addresses and commands look like, on fake memory. */
 #include "decode_check.h"
 
+#include "decode/memory.h"
+
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <fcntl.h>
@@ -501,6 +503,17 @@ static void test_ticks(void **state)
 	      "rt_sigqueueinfo", 0, 5, SIGUSR1, BASE);
 }
 
+/* What a recorder has to keep of these calls is known, although functions of their own show them. */
+static void test_memory_needs(void **state)
+{
+	(void)state;
+	struct memory_need statx = decode_memory_need(K_OUT_STATX), tms = decode_memory_need(K_OUT_TMS);
+	assert_int_equal(statx.rule, MEMORY_OUT);
+	assert_int_equal(statx.size, sizeof(struct statx));
+	assert_int_equal(tms.rule, MEMORY_OUT);
+	assert_int_equal(tms.size, sizeof(struct tms));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -523,6 +536,7 @@ int main(void)
 		cmocka_unit_test(test_vanished),
 		cmocka_unit_test(test_seldom),
 		cmocka_unit_test(test_ticks),
+		cmocka_unit_test(test_memory_needs),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
