@@ -27,7 +27,7 @@ static const struct {
 	{K_EPOLL_EVENT, {MEMORY_EPOLL_EVENT, sizeof(struct epoll_event)}},
 	{K_POLLFDS, {MEMORY_IN_ARRAY, sizeof(struct pollfd)}},
 	{K_OUT_STAT, {MEMORY_OUT, sizeof(struct stat)}},
-	{K_OUT_STATX, {MEMORY_OUT, sizeof(struct statx)}},
+	{K_OUT_STATX, {MEMORY_OUT, 256}}, /* struct statx, with its spare room */
 	{K_OUT_FD_PAIR, {MEMORY_OUT, 2 * sizeof(int)}},
 	{K_OUT_WSTATUS, {MEMORY_OUT, sizeof(int)}},
 	{K_SIGSET, {MEMORY_IN, sizeof(uint64_t)}},
