@@ -392,8 +392,12 @@ def warm_costs(world, mode):
     """Costs that are known: there is no calibration then, and the calls are those of attaching."""
     env = {"XDG_RUNTIME_DIR": tempfile.mkdtemp(dir=world.scratch)}
     argv, usual = tracer(world, mode, "--", "true")
-    for _ in range(5):
+    kept = Path(env["XDG_RUNTIME_DIR"], "sctrace-costs.json")
+    for n in range(40):  # on a busy machine some measurements fail, and what failed is not kept
         execute(argv, env={**usual, **env})
+        known = json.loads(kept.read_text())["costs"].values() if kept.exists() else [[None] * 5]
+        if n >= 4 and known and min(map(len, known)) >= 5:
+            break
     return env
 
 
