@@ -5,8 +5,8 @@
 #include "base/diag.h"
 #include "base/size.h"
 #include "bench/stop.h"
+#include "cmd/display.h"
 #include "cmd/put.h"
-#include "cmd/show.h"
 #include "out/term.h"
 #include "run/judge.h"
 

@@ -6,8 +6,8 @@
 #include "base/outfile.h"
 #include "bench/place.h"
 #include "cmd/cmd.h"
+#include "cmd/display.h"
 #include "cmd/put.h"
-#include "cmd/show.h"
 #include "run/judge.h"
 
 #include <errno.h>

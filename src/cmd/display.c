@@ -1,4 +1,4 @@
-#include "cmd/show.h"
+#include "cmd/display.h"
 
 #include "base/diag.h"
 #include "base/outfile.h"

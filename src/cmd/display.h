@@ -1,6 +1,6 @@
 /* How every command that has a run shows it: saves, prints, draws. */
-#ifndef SCTRACE_CMD_SHOW_H
-#define SCTRACE_CMD_SHOW_H
+#ifndef SCTRACE_CMD_DISPLAY_H
+#define SCTRACE_CMD_DISPLAY_H
 
 #include "present/page.h"
 
