@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-struct table_look show_look(const struct page_options *o)
+struct table_look display_look(const struct page_options *o)
 {
 	struct table_look look = o->output ? (struct table_look){0} : term_look(STDOUT_FILENO);
 	if (o->colour && strcmp(o->colour, "auto") != 0)
@@ -29,7 +29,7 @@ static void folder_of(struct buf *out, const char *path)
 		buf_addc(out, '.');
 }
 
-int show_check(const char *command, const struct page_options *o)
+int display_check(const char *command, const struct page_options *o)
 {
 	const char *const paths[] = {o->output, o->save, o->svg};
 	int status = 0;
@@ -94,10 +94,10 @@ static int draw(struct page *p, const char *command, const char *path)
 	return status;
 }
 
-int show_page(struct page *p, const char *command, const struct page_options *o)
+int display_page(struct page *p, const char *command, const struct page_options *o)
 {
 	const char *format = o->format ? o->format : "text";
-	struct table_look look = show_look(o);
+	struct table_look look = display_look(o);
 	struct buf text = {0};
 	int rc = page_render(p, format, &look, &text);
 	int status = rc < 0 ? out_of_memory(command) : put_text(o->output, &text);
@@ -112,7 +112,7 @@ int show_page(struct page *p, const char *command, const struct page_options *o)
 }
 
 /* Displays the document's text. */
-static int show_document(const char *text, const char *command, const struct page_options *o)
+static int display_document(const char *text, const char *command, const struct page_options *o)
 {
 	struct run r;
 	struct buf why = {0};
@@ -123,7 +123,7 @@ static int show_document(const char *text, const char *command, const struct pag
 	if (rc == 0)
 		rc = page_make(&p, &beside, 1);
 	if (rc == 0)
-		status = show_page(&p, command, o);
+		status = display_page(&p, command, o);
 	else if (why.len)
 		diag_error("%s: %s", command, buf_str(&why));
 	else
@@ -134,7 +134,7 @@ static int show_document(const char *text, const char *command, const struct pag
 	return status;
 }
 
-int show_run(const struct run *r, const char *command, const struct page_options *o)
+int display_run(const struct run *r, const char *command, const struct page_options *o)
 {
 	struct buf text = {0};
 	struct buf why = {0};
@@ -148,10 +148,10 @@ int show_run(const struct run *r, const char *command, const struct page_options
 	} else if (o->format && strcmp(o->format, "json") == 0) {
 		int put = put_text(o->output, &text);
 		struct page_options pictures = {.format = "text", .output = "/dev/null", .svg = o->svg};
-		int drawn = o->svg ? show_document(buf_str(&text), command, &pictures) : 0;
+		int drawn = o->svg ? display_document(buf_str(&text), command, &pictures) : 0;
 		status = status ? status : put ? put : drawn;
 	} else {
-		int shown = show_document(buf_str(&text), command, o);
+		int shown = display_document(buf_str(&text), command, o);
 		status = status ? status : shown;
 	}
 	buf_free(&text);

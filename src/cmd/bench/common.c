@@ -83,7 +83,7 @@ int bench_begin(struct bench_session *s, struct bench_shared *o, const char *kin
 		diag_error("cannot make files in '%s': %s; name another folder with --dir", s->dir, strerror(errno));
 		return EXIT_USAGE;
 	}
-	int status = show_check("bench", &o->show);
+	int status = display_check("bench", &o->show);
 	if (status)
 		return status;
 	env_collect(&s->run.env, s->dir);
@@ -223,7 +223,7 @@ static int show(struct bench_session *s)
 	s->run.interrupted = stop_signal() ? TRUTH_YES : TRUTH_NO;
 	int err = run_judge(&s->run);
 	if (!err)
-		return show_run(&s->run, "bench", &s->o->show);
+		return display_run(&s->run, "bench", &s->o->show);
 	diag_error("out of memory");
 	return EXIT_OWN;
 }

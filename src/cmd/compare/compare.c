@@ -105,7 +105,7 @@ static int compare_run(struct compare *c, char *const *commands, size_t n)
 	if (uncounted.len)
 		diag_note("compare: calls cannot be counted: %s", buf_str(&uncounted));
 	buf_free(&uncounted);
-	int status = err ? 0 : show_run(&c->run, "compare", &c->opt.show);
+	int status = err ? 0 : display_run(&c->run, "compare", &c->opt.show);
 	if (c->interrupted)
 		diag_note("interrupted: the figures are of the runs made until then");
 	else if (err == -EINTR)
@@ -118,7 +118,7 @@ static int compare_run(struct compare *c, char *const *commands, size_t n)
 static int list(const struct compare_options *o)
 {
 	struct buf out = {0};
-	struct table_look look = show_look(&o->show);
+	struct table_look look = display_look(&o->show);
 	compare_list(&out, &look);
 	int status = put_text(NULL, &out);
 	buf_free(&out);
@@ -137,7 +137,7 @@ int cmd_compare(int argc, char **argv)
 		compare_options_free(&c.opt);
 		return status;
 	}
-	status = show_check("compare", &c.opt.show);
+	status = display_check("compare", &c.opt.show);
 	if (status) {
 		compare_options_free(&c.opt);
 		return status;

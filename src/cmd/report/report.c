@@ -216,7 +216,7 @@ static int show(struct report *r)
 	if (rc < 0)
 		diag_error("report: out of memory");
 	else
-		status = show_page(&p, "report", &r->opt.show);
+		status = display_page(&p, "report", &r->opt.show);
 	page_free(&p);
 	return status;
 }
