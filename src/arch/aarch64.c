@@ -12,10 +12,13 @@
 #include <sys/user.h>
 #include <ucontext.h>
 
-/* A 32-bit task's registers as the kernel gives them (arch/arm/include/asm/ptrace.h): r0 to r15, cpsr, r0 at the call. */
+/*
+ * Registers of a 32-bit task in the kernel's layout (arch/arm/include/asm/ptrace.h): r0 to r15, cpsr, and r0 at the
+ * entry of the call.
+ */
 enum { ARM_R7 = 7, ARM_SP = 13, ARM_PC = 15, ARM_ORIG_R0 = 17, ARM_REGS };
 
-/* The kernel fills in what the task has; the length tells which. */
+/* The kernel fills in the layout of the task, 32 or 64 bits; the returned length tells which. */
 struct regs {
 	union {
 		struct user_regs_struct a64;
@@ -54,7 +57,7 @@ int arch_read_call(pid_t tid, struct call *c)
 	return 0;
 }
 
-/* A program of 32 bits has its own door alone. */
+/* A 32-bit program can make only 32-bit calls, so a foreign call means a foreign program. */
 bool arch_is_foreign(pid_t tid)
 {
 	(void)tid;
@@ -99,7 +102,7 @@ int arch_restore_first_arg(pid_t tid, uint64_t value)
 	return 0;
 }
 
-/* The result lies where the first argument did. */
+/* The result is returned in the register of the first argument. */
 int arch_set_result(pid_t tid, int64_t result)
 {
 	return arch_set_first_arg(tid, (uint64_t)result);
@@ -127,7 +130,7 @@ int arch_sigframe(uint32_t arch, const struct mem *m, uint64_t sp, uint64_t *ip,
 
 int arch_breakpoint(pid_t tid, uint64_t addr)
 {
-	/* Arm ARM D2.8: control 0x1e5 = enabled, EL0, four bytes. */
+	/* Arm ARM D2.8: control 0x1e5 means enabled, EL0, four bytes. */
 	struct user_hwdebug_state s;
 	memset(&s, 0, sizeof(s));
 	s.dbg_regs[0].addr = addr;

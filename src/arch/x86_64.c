@@ -8,8 +8,7 @@
 #include <sys/user.h>
 #include <ucontext.h>
 
-/* __USER32_CS of the kernel: the segment that 32-bit code runs in. A 64-bit program's int 0x80 is not told apart here.
- */
+/* __USER32_CS of the kernel: the code segment of 32-bit code. An int 0x80 in 64-bit code cannot be recognised here. */
 #define USER32_CS 0x23
 
 static int get_regs(pid_t tid, struct user_regs_struct *r)
@@ -81,13 +80,16 @@ int arch_set_result(pid_t tid, int64_t result)
 
 uint64_t arch_call_site(uint32_t arch, uint64_t ip)
 {
-	(void)arch; /* syscall, sysenter and int 0x80 are two bytes each */
+	(void)arch; /* syscall, sysenter and int 0x80 are each two bytes long */
 	return ip - 2;
 }
 
 int arch_sigframe(uint32_t arch, const struct mem *m, uint64_t sp, uint64_t *ip, int64_t *result)
 {
-	/* arch/x86/include/asm/sigframe.h: ret has popped `pretcode`, so the stack pointer is at the ucontext. */
+	/*
+	 * arch/x86/include/asm/sigframe.h: the handler's ret has popped `pretcode`, so the stack pointer points at the
+	 * ucontext.
+	 */
 	gregset_t g;
 	if (arch != AUDIT_ARCH_X86_64)
 		return -ENOSYS;
@@ -101,7 +103,10 @@ int arch_sigframe(uint32_t arch, const struct mem *m, uint64_t sp, uint64_t *ip,
 
 int arch_breakpoint(pid_t tid, uint64_t addr)
 {
-	/* Intel SDM vol. 3, 17.2: DR7 bit 0 enables DR0 for this task; its length and type bits 0 mean execution. */
+	/*
+	 * Intel SDM vol. 3, 17.2: bit 0 of DR7 enables DR0 for this task. Zero in its length and type bits means
+	 * execution.
+	 */
 	size_t regs = offsetof(struct user, u_debugreg);
 	int err = addr ? poke(tid, regs, addr) : 0;
 	return err < 0 ? err : poke(tid, regs + 7 * sizeof(long), addr ? 1 : 0);

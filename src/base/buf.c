@@ -125,7 +125,7 @@ char *buf_take(struct buf *b)
 
 void buf_add_wrapped(struct buf *b, const char *text, int col, int indent, int width)
 {
-	bool begins = true; /* the line */
+	bool begins = true; /* at the begin of the line */
 	while (*text) {
 		text += strspn(text, " ");
 		int len = (int)strcspn(text, " \n");

@@ -1,4 +1,4 @@
-/* A growable text buffer; the one way the program builds strings. */
+/* A growable text buffer. The whole program builds its strings with it. */
 #ifndef SCTRACE_BASE_BUF_H
 #define SCTRACE_BASE_BUF_H
 
@@ -7,9 +7,9 @@
 #include <stddef.h>
 
 /*
- * Zero-initialise (`struct buf b = {0};`) or buf_init(); free with buf_free().
- * `s` is always NUL-terminated once anything was added; use buf_str() where nothing may have been.
- * When memory runs out, `failed` is set, later additions are dropped, and what was there stays intact.
+ * Initialise with zeros (`struct buf b = {0};`) or with buf_init(); free with buf_free(). `s` ends with a NUL as soon
+ * as anything was added. Use buf_str() if the buffer may be empty. When memory runs out, `failed` is set, later
+ * additions are dropped, and the earlier text stays intact.
  */
 struct buf {
 	char *s;
@@ -20,9 +20,9 @@ struct buf {
 
 void buf_init(struct buf *b);
 void buf_free(struct buf *b);
-/* Forgets the contents and keeps the memory. */
+/* Deletes the contents and keeps the memory. */
 void buf_clear(struct buf *b);
-/* Cuts the text to `len` bytes; longer than the text is no change. */
+/* Cuts the text to `len` bytes. Does nothing if the text is shorter. */
 void buf_truncate(struct buf *b, size_t len);
 void buf_add(struct buf *b, const void *data, size_t len);
 void buf_addc(struct buf *b, char c);
@@ -32,13 +32,15 @@ void buf_addv(struct buf *b, const char *fmt, va_list ap) __attribute__((format(
 /* Appends `n` times `c`. */
 void buf_fill(struct buf *b, char c, size_t n);
 /*
- * Appends `text` and a newline, from column `col` on. A line is broken before the word that would pass column `width`, and goes on
- * at column `indent`, as it does after a newline in `text`. Spaces between words become one.
+ * Appends `text` and a newline, starting at column `col`. Breaks the line before a word that would pass column `width`,
+ * and continues at column `indent`; also after a newline in `text`. Several spaces between words become one.
  */
 void buf_add_wrapped(struct buf *b, const char *text, int col, int indent, int width);
 /* The text, never NULL; owned by the buffer, valid until its next change. */
 const char *buf_str(const struct buf *b);
-/* Hands the text over (malloc'ed, NULL when memory ran out) and leaves the buffer empty. */
+/*
+ * Returns the text (malloc'ed, or NULL if memory ran out), which the caller then owns. The buffer is empty afterwards.
+ */
 char *buf_take(struct buf *b);
 
 #endif

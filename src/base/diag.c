@@ -9,21 +9,24 @@
 #include <string.h>
 #include <unistd.h>
 
-/* One write, so that lines of several processes do not mix. Nowhere is left to report its failure. */
+/* Uses one write, so that lines of several processes do not mix. A failure cannot be reported anywhere. */
 static void put(const char *line, size_t n)
 {
 	if (write(STDERR_FILENO, line, n) < 0)
 		(void)0;
 }
 
-/* Without memory, which may be what is to be told: what fits, and of what is not plain ASCII a `?`. */
+/*
+ * Prints a message without allocating memory, because running out of memory may be the message. Cuts it to a fixed
+ * size, and prints a `?` for each byte that is not printable ASCII.
+ */
 static void say_plainly(const char *prefix, const char *fmt, va_list ap)
 {
 	char line[512];
 	int n = snprintf(line, sizeof(line), "%s", prefix);
 	size_t from = (size_t)n;
 	n = vsnprintf(line + from, sizeof(line) - from - 1, fmt, ap);
-	if (n <= 0) /* so was the message itself */
+	if (n <= 0) /* formatting the message also ran out of memory */
 		snprintf(line + from, sizeof(line) - from - 1, "no memory is left");
 	size_t end = strlen(line);
 	for (size_t i = from; i < end; i++)

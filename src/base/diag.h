@@ -1,19 +1,19 @@
-/* What sctrace says to its user about itself: one line, on standard error, beginning with the program's name. */
+/* Messages of sctrace to its user: one line on standard error that begins with the program's name. */
 #ifndef SCTRACE_BASE_DIAG_H
 #define SCTRACE_BASE_DIAG_H
 
-/* Exit statuses of sctrace's own (otherwise the traced program's status). */
+/* Exit statuses of sctrace itself. Otherwise it exits with the status of the traced program. */
 enum {
-	EXIT_UNREADABLE = 1,   /* an unreadable saved run, a refused attach */
+	EXIT_UNREADABLE = 1,   /* a saved run cannot be read, or attaching was refused */
 	EXIT_USAGE = 2,        /* wrong usage */
 	EXIT_OWN = 125,        /* sctrace itself failed */
-	EXIT_CANNOT_RUN = 126, /* the program is there and could not be run */
-	EXIT_NOT_FOUND = 127,  /* no such program */
+	EXIT_CANNOT_RUN = 126, /* the program exists but could not be run */
+	EXIT_NOT_FOUND = 127,  /* the program was not found */
 };
 
-/* Only cmd/ and main.c call these. "sctrace: MESSAGE\n"; control bytes in what is printed are escaped. */
+/* Only cmd/ and main.c call these functions. Prints "sctrace: MESSAGE\n" with control bytes escaped. */
 void diag_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* The same with "note: " in front: something the user should know that is no failure. */
+/* The same with "note: " in front, for facts that are not errors. */
 void diag_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -12,7 +12,7 @@ static bool forbidden(uint32_t c)
 	       c == 0xfeff;
 }
 
-/* Length and code of the UTF-8 character at `s`; 0 where there is none. */
+/* Length and code point of the UTF-8 character at `s`. Returns 0 if the bytes are not valid UTF-8. */
 static size_t decode(const char *s, size_t n, uint32_t *at)
 {
 	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -39,7 +39,7 @@ size_t escape_utf8_len(const char *s, size_t n)
 	return len && !forbidden(code) ? len : 0;
 }
 
-/* The letter that C escapes `c` with, or 0. */
+/* The letter of C's escape sequence for `c`, or 0 if there is none. */
 static char short_escape(char c)
 {
 	static const char from[] = "\a\b\t\n\v\f\r";
@@ -72,7 +72,7 @@ void escape_text(struct buf *out, const char *s, size_t n)
 	escape_but("\n\t", out, s, n);
 }
 
-/* strace writes the shortest octal form that the next character cannot be read into. */
+/* Writes the shortest octal escape that cannot absorb the next character, as strace does. */
 static void octal(struct buf *out, unsigned char c, bool digit_follows)
 {
 	buf_addf(out, digit_follows ? "\\%03o" : "\\%o", c);

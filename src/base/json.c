@@ -5,7 +5,7 @@
 #include <setjmp.h>
 #include <stdlib.h>
 
-/* jansson hands its allocator no word of ours along. */
+/* jansson's allocator hooks take no context pointer, hence this global. */
 static jmp_buf way_out;
 
 static void *allocate(size_t n)
@@ -17,8 +17,9 @@ static void *allocate(size_t n)
 }
 
 /*
- * libjansson 2.14 does not survive a failed allocation while it reads (a double free, a NULL followed). So none fails as it sees
- * it: the reading is left, and what was read so far is lost with it.
+ * libjansson 2.14 does not survive a failed allocation while it reads (double free, NULL dereference). Therefore the
+ * allocator never returns NULL to it: a failure leaves json_loadf() by longjmp, and the memory of what was read so far
+ * leaks.
  */
 json_t *json_read(FILE *f, size_t flags, json_error_t *error)
 {

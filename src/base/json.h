@@ -1,14 +1,17 @@
-/* jansson where memory may run out. */
+/* Wrappers of jansson that handle running out of memory. */
 #ifndef SCTRACE_BASE_JSON_H
 #define SCTRACE_BASE_JSON_H
 
 #include <jansson.h>
 #include <stdio.h>
 
-/* json_loadf(3), which without memory frees what it never had. NULL and *error, also where memory ran out. */
+/*
+ * Like json_loadf(3), but safe if memory runs out, where json_loadf(3) frees memory twice. On failure, returns NULL and
+ * fills in *error.
+ */
 json_t *json_read(FILE *f, size_t flags, json_error_t *error);
 
-/* What jansson has no memory for is left out of what it makes: from now on that is noted (base/memory.h). */
+/* jansson silently omits values for which it has no memory. After this call such failures are noted (base/memory.h). */
 void json_note_failures(void);
 
 #endif

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Fibonacci hashing (Knuth, TAOCP 3, 6.4): the top bits of key * 2^64/phi. */
+/* Fibonacci hashing (Knuth, TAOCP 3, 6.4): the top bits of key * 2^64 / phi. */
 static size_t home(const struct map *m, uint64_t key)
 {
 	return (size_t)((key * 0x9e3779b97f4a7c15u) >> 32) & (m->cap - 1);
@@ -17,7 +17,7 @@ void map_free(struct map *m)
 	*m = (struct map){0};
 }
 
-/* The slot that holds `key`, or the empty one where it belongs. The table is never full. */
+/* The slot that holds `key`, or the empty slot where it belongs. The table always has an empty slot. */
 static struct map_slot *find(const struct map *m, uint64_t key)
 {
 	size_t i = home(m, key);
@@ -57,7 +57,10 @@ int map_put(struct map *m, uint64_t key, void *value)
 	return 0;
 }
 
-/* Closes the hole at `i`: entries behind it that may not be found past a hole move up (TAOCP 3, 6.4, algorithm R). */
+/*
+ * Closes the hole at `i`: entries behind it that a search could not reach across the hole move up (TAOCP 3, 6.4,
+ * algorithm R).
+ */
 static void close_hole(struct map *m, size_t hole)
 {
 	size_t mask = m->cap - 1;

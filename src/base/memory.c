@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* Of the process, as errno is. */
+/* One flag for the process, as for errno. */
 static atomic_bool ran_out;
 
 void memory_note_failure(void)

@@ -1,4 +1,4 @@
-/* That memory ran out, known to whoever ends a command. */
+/* Remembers that memory ran out, so that the command can report it when it ends. */
 #ifndef SCTRACE_BASE_MEMORY_H
 #define SCTRACE_BASE_MEMORY_H
 
@@ -6,13 +6,13 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* An allocation failed. Buffers, vectors, maps and tables say so; not every caller of theirs looks. */
+/* Notes a failed allocation. Buffers, vectors, maps and tables call this, because not all of their callers check. */
 void memory_note_failure(void);
-/* calloc(3) of one object; that there was no memory for it is noted. */
+/* Like calloc(3) for one object; notes a failure. */
 void *memory_zeroed(size_t size);
-/* fopen(3) of a file to be read; that there was no memory for it is noted, for a caller may take it for not there. */
+/* Like fopen(3) for reading; notes a lack of memory, which a caller could mistake for a missing file. */
 FILE *memory_fopen(const char *path);
-/* Did one fail so far? Then something of what was shown may be missing. */
+/* True if an allocation has failed. Parts of the output may then be missing. */
 bool memory_ran_out(void);
 
 #endif

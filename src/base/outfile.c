@@ -27,7 +27,7 @@ bool outfile_folder_is_shared(const char *path)
 	return is_shared(path, &owner);
 }
 
-/* Where the folder is shared: was the file put there by somebody else, who could read what is written to it? */
+/* In a shared folder: true if another user owns the file, and could read what is written to it. */
 static bool is_foreign(int fd, uid_t folder_owner)
 {
 	struct stat st;
@@ -36,7 +36,10 @@ static bool is_foreign(int fd, uid_t folder_owner)
 	return (S_ISREG(st.st_mode) || S_ISFIFO(st.st_mode)) && st.st_uid != geteuid() && st.st_uid != folder_owner;
 }
 
-/* Opens, looks what it is that was opened, and only then cuts it: by its name it could be another the next moment. */
+/*
+ * Opens the file, checks it through the descriptor, and only then truncates it. A check by name could see a different
+ * file.
+ */
 static int open_checked(const char *path, int flags, mode_t mode)
 {
 	uid_t owner;
@@ -65,7 +68,7 @@ int outfile_open_special(const char *path)
 	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return fd;
 	close(fd);
-	return -EBUSY; /* it was none a moment ago */
+	return -EBUSY; /* it did not exist a moment ago */
 }
 
 int outfile_write(int fd, const char *s, size_t n)
@@ -80,7 +83,7 @@ int outfile_write(int fd, const char *s, size_t n)
 	return 0;
 }
 
-/* Closes what was written to, and takes away what is not all there: half a table may look like a whole one. */
+/* Closes the file, and removes it if it is incomplete, because half a table may look like a whole one. */
 static int close_whole(const char *path, int fd, int err)
 {
 	struct stat st;

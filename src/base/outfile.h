@@ -1,4 +1,4 @@
-/* Files that are written because the user named them. */
+/* Writes files that the user has named. */
 #ifndef SCTRACE_BASE_OUTFILE_H
 #define SCTRACE_BASE_OUTFILE_H
 
@@ -8,35 +8,38 @@
 
 struct buf;
 
-/* Is the folder of `path` one where others may have put a link (sticky and writable by all, as /tmp is)? */
+/* True if other users may have put a link into the folder of `path` (sticky and writable by all, like /tmp). */
 bool outfile_folder_is_shared(const char *path);
 
 /*
- * Opens `path` for writing, made with `mode` where it is not there; `how` is O_TRUNC or O_APPEND. In a shared folder a link
- * is not followed, and no file or FIFO of another user than the folder's owner is written to. The descriptor, or -errno: -ELOOP
- * for such a link, -EREMOTE for such a file (outfile_why() has words for them).
+ * Opens `path` for writing and creates it with `mode` if needed; `how` is O_TRUNC or O_APPEND. In a shared folder,
+ * links are not followed, and files and FIFOs are refused unless the owner of the folder owns them. Returns the
+ * descriptor or -errno: -ELOOP for such a link, -EREMOTE for such a file (outfile_why() explains them).
  */
 int outfile_open(const char *path, int how, mode_t mode);
 
-/* The same of what is there and no regular file: a terminal, a FIFO, /dev/null. -EBUSY where it is one after all. */
+/*
+ * The same for existing files that are not regular: a terminal, a FIFO, /dev/null. Returns -EBUSY for a regular file.
+ */
 int outfile_open_special(const char *path);
 
-/* Writes it all: 0 or -errno. */
+/* Writes all `n` bytes. Returns 0 or -errno. */
 int outfile_write(int fd, const char *s, size_t n);
 
 /*
- * Writes `text` to the file `path`, or to standard output where that is NULL; 0, or -errno and a sentence in `why`. A file that
- * could not be written whole is removed.
+ * Writes `text` to the file `path`, or to standard output if `path` is NULL. Returns 0, or -errno and a sentence in
+ * `why`. Removes a file that could not be written completely.
  */
 int outfile_put(const char *path, const struct buf *text, struct buf *why);
 
 /*
- * From now on a write fails with an error, instead of ending us, where its reader went away (SIGPIPE) or a file may not grow so
- * large (SIGXFSZ). By handlers, not SIG_IGN: execve(2) sets them back to the default for the programs we run.
+ * After this call, a write fails with an error instead of a signal if the reader is gone (SIGPIPE) or the file may not
+ * grow further (SIGXFSZ). It installs handlers and not SIG_IGN, because execve(2) resets handlers to the default for
+ * the programs that sctrace runs.
  */
 void outfile_catch_signals(void);
 
-/* What -errno of these functions means. */
+/* The text for an -errno of these functions. */
 const char *outfile_why(int err);
 
 #endif

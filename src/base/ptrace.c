@@ -9,9 +9,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PTRACE_SET_SUD 0x4210 /* linux/ptrace.h, which does not go together with sys/ptrace.h */
+#define PTRACE_SET_SUD 0x4210 /* from linux/ptrace.h, which conflicts with sys/ptrace.h */
 
-/* Of the process, as errno is: requests are made in a hundred places, and whoever waits next must know. */
+/* Global like errno: requests are made in a hundred places, and the next wait must know of a failure. */
 static struct {
 	int error;
 	pid_t tid;

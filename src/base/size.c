@@ -27,7 +27,7 @@ static const struct unit time_units[] = {
 	{"", 1e3}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}, {"min", 60e9}, {"m", 60e9}, {"h", 3600e9},
 };
 
-/* Reads digits with at most one point, then a unit of the table. */
+/* Reads digits with at most one decimal point, then a unit from the table. */
 static int parse_with_unit(const char *text, const struct unit *units, size_t n, uint64_t *value)
 {
 	if (!isdigit((unsigned char)text[0]) && text[0] != '.')

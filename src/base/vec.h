@@ -13,12 +13,12 @@
 	}
 
 /*
- * Makes room for one element of `size` bytes after `n`; returns false, the array untouched, when memory ran out.
- * Not called by hand: vec_push() is the way in.
+ * Makes room for one more element of `size` bytes. Returns false and leaves the array unchanged if memory ran out. Use
+ * vec_push().
  */
 bool vec_reserve(void **v, size_t n, size_t *cap, size_t size);
 
-/* Appends `x`; true, or false when memory ran out. */
+/* Appends `x`. Returns false if memory ran out. */
 #define vec_push(a, ...)                                                                                               \
 	(vec_reserve((void **)&(a)->v, (a)->n, &(a)->cap, sizeof(*(a)->v)) ? ((a)->v[(a)->n++] = (__VA_ARGS__), true)  \
 									   : false)

@@ -1,4 +1,4 @@
-/* Lists of words as execve(2) takes them, built word by word; none can go missing: it is all of them or no list. */
+/* Builds word lists for execve(2). If memory runs out, the result is NULL and never a list with words missing. */
 #ifndef SCTRACE_BASE_WORDS_H
 #define SCTRACE_BASE_WORDS_H
 
@@ -12,11 +12,17 @@ struct words {
 
 /* Appends a copy of `word`. */
 void words_add(struct words *w, const char *word);
-/* Appends `word` itself, which is malloc'ed and the list's from here on; NULL, as where it could not be made, fails the list. */
+/*
+ * Appends `word` itself, which must be malloc'ed and which the list then owns. If `word` is NULL, because it could not
+ * be allocated, the whole list fails.
+ */
 void words_take(struct words *w, char *word);
-/* The list with a NULL at its end, the caller's to free with words_free(); NULL where memory ran out. `w` is empty then. */
+/*
+ * Returns the list with a NULL at its end, or NULL if memory ran out. The caller frees it with words_free(). `w` is
+ * empty afterwards.
+ */
 char **words_done(struct words *w);
-/* Frees a list and its words; NULL is none. */
+/* Frees a list and its words. Accepts NULL. */
 void words_free(char **list);
 
 #endif

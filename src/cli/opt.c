@@ -46,7 +46,7 @@ static const struct opt *find_letter(const struct opt *table, char letter)
 	return NULL;
 }
 
-/* Rows whose long name begins with `name`; an exact one counts alone. */
+/* Rows whose long name begins with `name`. If a name matches exactly, only that row counts. */
 static const struct opt *find_name(const struct opt *table, const char *name, size_t len, unsigned *matches)
 {
 	const struct opt *found = NULL;
@@ -63,7 +63,7 @@ static const struct opt *find_name(const struct opt *table, const char *name, si
 	return found;
 }
 
-/* Runs the row's parser; what it says of the value is put behind the option as it was typed. */
+/* Runs the row's parser. If it rejects the value, its reason is printed after the option as typed. */
 static enum opt_outcome apply(struct parse *p, const struct opt *o, const char *typed, const char *value)
 {
 	if (o == &common[0])
@@ -184,7 +184,7 @@ enum opt_outcome opt_parse(const struct opt_command *c, void *settings, int argc
 			   struct buf *why)
 {
 	struct parse p = {.command = c, .settings = settings, .argc = argc, .argv = argv, .next = 1, .why = why};
-	int operands = 1; /* where the operands seen so far begin; they end where the current word stands */
+	int operands = 1; /* index of the first operand so far; operands end before the current word */
 	while (p.next < argc) {
 		int at = p.next;
 		char *word = argv[p.next++];

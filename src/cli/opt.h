@@ -10,12 +10,12 @@ struct buf;
 struct opt;
 
 /*
- * Called for each occurrence, `ctx` being the command's settings and `arg` the value or NULL. Returns 0, or -EINVAL with
- * `why` filled ("'12x' is no size; write 4096, 4K, 1M").
+ * Called for each occurrence of an option. `ctx` is the settings of the command, `arg` the value or NULL. Returns 0, or
+ * -EINVAL with a reason in `why` ("'12x' is not a size; write 4096, 4K, 1M").
  */
 typedef int opt_parse_fn(void *ctx, const struct opt *o, const char *arg, struct buf *why);
 
-/* How a value is completed by the shell. */
+/* How the shell completes a value. */
 enum opt_complete {
 	COMPLETE_NONE,
 	COMPLETE_FILE,
@@ -23,17 +23,20 @@ enum opt_complete {
 	COMPLETE_PID,
 	COMPLETE_USER,
 	COMPLETE_WORDS,
-	COMPLETE_LIST, /* `words`, joined by commas; a ! may stand in front */
-	COMPLETE_SET,  /* the same, of the command's `set_words` */
-	/* NAME=VALUE, where `words` are long options of the same table, each completed as that option is; or a set. */
+	COMPLETE_LIST, /* `words` separated by commas, with an optional ! in front */
+	COMPLETE_SET,  /* the same with the command's `set_words` */
+	/*
+	 * NAME=VALUE: `words` are long options of the same table, and the value is completed as for that option. Or a
+	 * set.
+	 */
 	COMPLETE_EXPR,
 };
 
-/* One option. A table ends with {0}; a row with neither letter nor name is a heading, its text in `help`. */
+/* One option. A table ends with {0}. A row with neither letter nor name is a heading, with its text in `help`. */
 struct opt {
 	char letter;      /* 0: none */
 	const char *name; /* long name without dashes, or NULL */
-	const char *arg;  /* name of its value ("FILE"), "[WHEN]" where the value may be left out, or NULL: none */
+	const char *arg;  /* name of the value ("FILE"), "[WHEN]" if the value is optional, or NULL if there is none */
 	opt_parse_fn *parse;
 	const char *help;
 	size_t offset; /* for the ready-made parsers: offsetof() in the settings */
@@ -42,41 +45,43 @@ struct opt {
 	long min, max;     /* for opt_int(); min for opt_duration(), in ns */
 };
 
-/* Ready-made parsers; each writes at settings + offset. */
+/* Ready-made parsers. Each writes to settings + offset. */
 opt_parse_fn opt_flag;     /* bool = true */
 opt_parse_fn opt_count;    /* int++ */
 opt_parse_fn opt_string;   /* const char * (points into argv) */
 opt_parse_fn opt_int;      /* int, within min..max */
 opt_parse_fn opt_size;     /* uint64_t bytes */
-opt_parse_fn opt_duration; /* uint64_t ns, at least min */
+opt_parse_fn opt_duration; /* uint64_t nanoseconds, at least min */
 opt_parse_fn opt_word;     /* const char *, one of `words` */
-opt_parse_fn opt_svg;      /* const char *: a file for a picture; a name that promises another kind is refused */
+opt_parse_fn opt_svg;      /* const char *: a picture file; names that end like another format are refused */
 
-/* A command's face. */
+/* One command. */
 struct opt_command {
 	const char *name;         /* "sctrace compare", "sctrace bench syscall" */
 	const char *const *usage; /* lines after the name, NULL-terminated */
-	const char *about;        /* one sentence */
+	const char *about;        /* one sentence that describes it */
 	const struct opt *table;
 	const char *epilog;    /* text at the end of --help, or NULL */
-	bool stop_at_operand;  /* options end at the first operand (a traced program's own follow) */
-	const char *operands;  /* words that its operands may be, for completion; NULL: files */
+	bool stop_at_operand;  /* options end at the first operand, because the traced program's own options follow */
+	const char *operands;  /* words that operands may be, for completion; NULL: file names */
 	const char *set_words; /* for COMPLETE_SET, or NULL */
 };
 
 enum opt_outcome { OPT_OK, OPT_HELP, OPT_VERSION, OPT_ERROR };
 
 /*
- * Parses argv[1..]; letters may be bundled, values follow directly or as the next word, long names take = or the next
- * word and may be shortened where unambiguous. On OPT_OK *first is the index of the first operand, operands in order
- * behind it (argv is permuted unless stop_at_operand). -h, --help, -V and --version are known to every table. On
- * OPT_ERROR `why` names the option, with near names where one was mistyped.
+ * Parses argv[1..]. Letters may be bundled. Values follow directly or as the next word. Long names take their value
+ * after = or as the next word, and may be shortened if unambiguous. On OPT_OK, *first is the index of the first
+ * operand, and all operands follow it in order (argv is permuted unless stop_at_operand). Every table has -h, --help,
+ * -V and --version. On OPT_ERROR, `why` names the option, and similar names if it was mistyped.
  */
 enum opt_outcome opt_parse(const struct opt_command *c, void *settings, int argc, char **argv, int *first,
 			   struct buf *why);
-/* Writes the help text, wrapped to `width` columns, headings bold where `colour`. */
+/* Writes the help text, wrapped to `width` columns; headings are bold if `colour`. */
 void opt_help(const struct opt_command *c, struct buf *out, int width, bool colour);
-/* Writes a completion script for `shell` (bash, zsh, fish) covering all `n` commands; -EINVAL: no such shell. */
+/*
+ * Writes a completion script for `shell` (bash, zsh or fish) for all `n` commands. Returns -EINVAL for any other shell.
+ */
 int opt_completion(const struct opt_command *const *commands, size_t n, const char *shell, struct buf *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* Completion scripts for shells, made of the option tables. */
+/* Shell completion scripts, generated from the option tables. */
 #include "cli/opt.h"
 
 #include "base/buf.h"
@@ -11,7 +11,7 @@ static bool is_end(const struct opt *o)
 	return !o->letter && !o->name && !o->help;
 }
 
-/* A row that is offered: headings and options without help are not. */
+/* True for options that are offered; headings and options without help are not. */
 static bool is_shown(const struct opt *o)
 {
 	return (o->letter || o->name) && o->help;
@@ -24,13 +24,13 @@ static const char *subcommand(const struct opt_command *c)
 	return space ? space + 1 : "";
 }
 
-/* Is it a command of a command, as "bench syscall" is? */
+/* True for a subcommand of a command, such as "bench syscall". */
 static bool is_inner(const struct opt_command *c)
 {
 	return strchr(subcommand(c), ' ') != NULL;
 }
 
-/* All commands of this depth, each between `quote`s. */
+/* All commands of this depth, each in `quote`s. */
 static void add_subcommands(struct buf *out, const struct opt_command *const *commands, size_t n, bool inner,
 			    const char *quote, const char *between)
 {
@@ -43,7 +43,7 @@ static void add_subcommands(struct buf *out, const struct opt_command *const *co
 	}
 }
 
-/* The option of the table whose long name is the first of `words`, which is moved behind it; NULL at the end. */
+/* The option of the table that the first of `words` names; moves `words` past it. NULL at the end. */
 static const struct opt *next_named(const struct opt *table, const char **words)
 {
 	for (;;) {
@@ -68,7 +68,7 @@ static const char *words_of(const struct opt *o)
 	return o->words ? o->words : "";
 }
 
-/* Texts of rows hold no quotes but may one day: inside single quotes `'` is written '\''. */
+/* Inside single quotes, `'` must be written as '\''. */
 static void add_quoted(struct buf *out, const char *text, const char *special)
 {
 	for (; *text; text++) {
@@ -94,7 +94,7 @@ static const char *bash_action(const struct opt *o)
 	return actions[o->complete];
 }
 
-/* -e: the names with their "=", and what a set is made of. */
+/* -e: the names with their "=", and the members of a set. */
 static void bash_expr(struct buf *out, const struct opt_command *c, const struct opt *o)
 {
 	const char *words = o->words;
@@ -154,7 +154,7 @@ static void bash_options(struct buf *out, const struct opt_command *c)
 	buf_adds(out, "-h --help -V --version' ;;\n");
 }
 
-/* Which command is meant, and which option the word belongs to. */
+/* Finds the command, and the option that the current word belongs to. */
 static void bash_context(const struct opt_command *const *commands, size_t n, struct buf *out)
 {
 	buf_adds(out, "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command= words= at=\n"
@@ -204,7 +204,7 @@ static void bash_script(const struct opt_command *const *commands, size_t n, str
 	buf_addf(out, "complete -o filenames -F _%s %s\n", name, name);
 }
 
-/* What _arguments does for a value. */
+/* The action of _arguments for a value. */
 static void zsh_action(struct buf *out, const struct opt *o)
 {
 	static const char *const actions[] = {
@@ -265,7 +265,7 @@ static void zsh_command(struct buf *out, const struct opt_command *c, const char
 						 : "\t\t'*:argument:_files'\n}\n");
 }
 
-/* Functions for comma-separated lists, of the words given, of calls, and of -e. */
+/* Functions that complete comma-separated lists: of given words, of system calls, and of -e. */
 static void zsh_lists(struct buf *out, const struct opt_command *c)
 {
 	buf_addf(out,
@@ -306,7 +306,7 @@ static void zsh_script(const struct opt_command *const *commands, size_t n, stru
 		 "\tif [[ $command ]]; then _%s_$command; return; fi\n\t((CURRENT == 2)) && compadd -- ",
 		 name);
 	add_subcommands(out, commands, n, false, "", " ");
-	/* In a folder of fpath the file is the function's body; else it is sourced. */
+	/* If zsh loads the file from fpath, the file is the body of the function; otherwise it is sourced. */
 	buf_addf(out, "\n\t_%s_trace\n}\nif [[ $funcstack[1] == _%s ]]; then _%s \"$@\"; else compdef _%s %s; fi\n",
 		 name, name, name, name, name);
 }
@@ -338,7 +338,7 @@ static void fish_option(struct buf *out, const char *name, const char *command, 
 	buf_adds(out, "'\n");
 }
 
-/* Functions that give each word with what stands before it in the token: "trace=openat,". */
+/* Functions that offer each word together with the part of the token before it: "trace=openat,". */
 static void fish_lists(struct buf *out, const struct opt_command *c)
 {
 	buf_addf(out,

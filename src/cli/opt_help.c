@@ -1,4 +1,4 @@
-/* --help: one row a table row, wrapped and aligned. */
+/* --help: prints each table row, wrapped and aligned. */
 #include "cli/opt.h"
 
 #include "base/buf.h"
@@ -7,7 +7,7 @@
 
 #define BOLD       "\033[1m"
 #define PLAIN      "\033[0m"
-#define COLUMN_MAX 30 /* spellings longer than this stand on a line of their own */
+#define COLUMN_MAX 30 /* longer spellings are printed on a line of their own */
 
 static bool is_end(const struct opt *o)
 {

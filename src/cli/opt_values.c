@@ -1,4 +1,4 @@
-/* The ready-made parsers of values. */
+/* The ready-made value parsers. */
 #include "cli/opt.h"
 
 #include "base/buf.h"
@@ -102,7 +102,7 @@ int opt_duration(void *ctx, const struct opt *o, const char *arg, struct buf *wh
 	return r < 0 ? -EINVAL : 0;
 }
 
-/* The words of a row one by one: copies the next into `word`, false at the end. */
+/* Copies the next word of a row into `word`. Returns false at the end. */
 static bool next_word(const char **words, char *word, size_t size)
 {
 	const char *w = *words + strspn(*words, " ");
@@ -138,7 +138,7 @@ int opt_word(void *ctx, const struct opt *o, const char *arg, struct buf *why)
 		*(const char **)target(ctx, o) = arg;
 		return 0;
 	}
-	if (!arg) { /* "[WHEN]" left out */
+	if (!arg) { /* the value of "[WHEN]" was omitted */
 		*(const char **)target(ctx, o) = "";
 		return 0;
 	}

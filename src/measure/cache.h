@@ -1,15 +1,16 @@
-/* The page cache: emptying it of a file, and the proof. */
+/* Drops files from the page cache, and checks that they are gone. */
 #ifndef SCTRACE_MEASURE_CACHE_H
 #define SCTRACE_MEASURE_CACHE_H
 
 #include <stdbool.h>
 
 /*
- * Drops `path` from the page cache: its dirty pages are written first, then posix_fadvise(2) DONTNEED, and with
- * `everything` /proc/sys/vm/drop_caches, where this is permitted. 0, or -errno where the file cannot be opened.
+ * Drops `path` from the page cache: writes its dirty pages, then calls posix_fadvise(2) with POSIX_FADV_DONTNEED. With
+ * `everything` it also writes to /proc/sys/vm/drop_caches, if permitted. Returns 0, or -errno if the file cannot be
+ * opened.
  */
 int cache_drop(const char *path, bool everything);
-/* The share of the file's pages that are in the page cache, 0 to 1, by mincore(2); -1 where it cannot be told. */
+/* The share (0 to 1) of the file's pages that are in the page cache, by mincore(2); -1 if unknown. */
 double cache_resident(const char *path);
 
 #endif

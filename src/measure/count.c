@@ -16,7 +16,10 @@ static bool stop_wanted(const struct count_spec *spec)
 	return spec->stop && *spec->stop;
 }
 
-/* Until nothing is left; *began: the program ran. After a wish to stop everything is killed, and what comes then is only waited for. */
+/*
+ * Runs until no task is left. Sets *began if the program ran. If the user wants to stop, kills all tasks and then only
+ * waits for them.
+ */
 static int run_to_end(struct engine *e, const struct count_spec *spec, bool *began)
 {
 	bool killed = false;

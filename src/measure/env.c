@@ -50,7 +50,7 @@ static void set_text(char **to, const char *text)
 		field_set(to, text);
 }
 
-/* The value of the file's first line that is of `key`, in `value`; false where there is none. */
+/* Copies the value of the file's first line with `key` to `value`. Returns false if there is none. */
 static bool field_of(const char *path, const char *key, char *value, size_t size)
 {
 	FILE *f = memory_fopen(path);
@@ -73,7 +73,7 @@ static double kib_field(const char *path, const char *key)
 struct kernel_config {
 	const char *source; /* NULL: not readable */
 	struct strings *debug;
-	const char *preemption; /* NULL: not told */
+	const char *preemption; /* NULL: unknown */
 	int hz;
 };
 
@@ -87,7 +87,7 @@ static void config_line(struct kernel_config *c, const char *line)
 		strings_add(c->debug, option);
 }
 
-/* The kernel's build options: /proc/config.gz where there is one, else the file that distributions put in /boot. */
+/* The build options of the kernel: /proc/config.gz, or else the file that distributions put into /boot. */
 static void config_read(struct kernel_config *c, const char *release, char *boot_path, size_t size)
 {
 	snprintf(boot_path, size, "/boot/config-%s", release);
@@ -113,7 +113,10 @@ static void config_read(struct kernel_config *c, const char *release, char *boot
 		c->source = piped ? "/proc/config.gz" : boot_path;
 }
 
-/* The model a kernel with PREEMPT_DYNAMIC runs by: preempt= of its command line, else what it was built to begin with. */
+/*
+ * The preemption model of a kernel with PREEMPT_DYNAMIC: preempt= of its command line, or else the default of its
+ * configuration.
+ */
 static void say_dynamic_preemption(struct buf *out, const struct kernel_config *c)
 {
 	char line[4096];
@@ -126,7 +129,10 @@ static void say_dynamic_preemption(struct buf *out, const struct kernel_config *
 	}
 }
 
-/* "full" of "none voluntary (full) lazy" where debugfs can be read; else what version line and configuration say. */
+/*
+ * "full" from "none voluntary (full) lazy" if debugfs is readable; otherwise what the version line and the
+ * configuration say.
+ */
 static void say_preemption(struct buf *out, const char *version, const struct kernel_config *c)
 {
 	static const char *const named[] = {"PREEMPT_RT", "PREEMPT_DYNAMIC", "PREEMPT_LAZY", "PREEMPT"};
@@ -177,7 +183,7 @@ static void collect_kernel(struct env_kernel *k, const struct utsname *u)
 	buf_free(&preemption);
 }
 
-/* A kernel has two ways to tell whether the CPU may go above its base clock. */
+/* There are two files that may say whether the CPU may exceed its base clock. */
 static enum truth turbo(void)
 {
 	char line[16];
@@ -229,7 +235,7 @@ static void collect_mitigations(struct texts *all)
 	closedir(d);
 }
 
-/* The signature a hypervisor gives in CPUID leaf 0x40000000, as env_hypervisor_name() knows it; empty: none. */
+/* The hypervisor's signature from CPUID leaf 0x40000000, for env_hypervisor_name(); empty if there is none. */
 static void hypervisor_signature(char name[13])
 {
 	name[0] = '\0';
@@ -294,7 +300,7 @@ static void collect_load(struct env_load *load)
 	}
 }
 
-/* The queue's scheduler of the device under `dir`; partitions share their disk's. */
+/* The I/O scheduler of the device under `dir`. Partitions use the scheduler of their disk. */
 static void collect_io_scheduler(char **to, const char *dir)
 {
 	static const char *const places[] = {"/sys/dev/block/%u:%u/queue/scheduler",

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is known of a file system by its name; others move and keep every byte. */
+/* Properties of file systems by name. File systems not listed here move and store every byte. */
 struct fs_traits {
 	const char *type;
 	bool in_memory, compresses, shares_extents;
-	const char *compress_option; /* compresses only where this is among the mount's options */
+	const char *compress_option; /* compresses only if the mount has this option */
 };
 
 static const struct fs_traits traits[] = {
@@ -32,7 +32,7 @@ static const struct fs_traits traits[] = {
 	{"smb3", .shares_extents = true},
 };
 
-/* Is `dir` at or below `mount`? */
+/* True if `dir` is at or below `mount`. */
 static bool lies_under(const char *dir, const char *mount)
 {
 	size_t n = strlen(mount);
@@ -67,7 +67,7 @@ int env_fs_read(const char *dir, struct env_fs *fs)
 	size_t best = 0;
 	while (fgets(line, sizeof(line), f)) {
 		struct env_fs candidate = {0};
-		/* Of several mounts on one place the last is on top. */
+		/* If several mounts share one mount point, the last one is on top. */
 		if (proc_mount_parse(line, &candidate.mount) && lies_under(path, candidate.mount.mount_point) &&
 		    strlen(candidate.mount.mount_point) >= best) {
 			best = strlen(candidate.mount.mount_point);

@@ -1,4 +1,4 @@
-/* What single lines of /proc, /sys and the kernel's configuration say: functions of their text alone. */
+/* Parses single lines of /proc, /sys and the kernel configuration. All functions are pure. */
 #ifndef SCTRACE_MEASURE_ENV_TEXT_H
 #define SCTRACE_MEASURE_ENV_TEXT_H
 
@@ -7,25 +7,28 @@
 
 struct env_activity;
 
-/* The value of a line `KEY<blanks>: VALUE` or `KEY="VALUE"`, cut to `size`; false where the line is not of that key. */
+/*
+ * Copies the value of a line `KEY<blanks>: VALUE` or `KEY="VALUE"`, cut to `size`. Returns false if the line has
+ * another key.
+ */
 bool env_field(const char *line, const char *key, char *value, size_t size);
 
-/* The name of the option where a line of the kernel's configuration switches on one for finding bugs, or NULL. */
+/* The name of the debugging option that this line of the kernel configuration enables, or NULL. */
 const char *env_debug_option(const char *line);
 
 /*
- * How the kernel preempts by a line of its configuration ("CONFIG_PREEMPT_NONE=y": "none"), NULL where the line does not
- * say. With PREEMPT_DYNAMIC this is what it begins with (kernel/Kconfig.preempt), unless preempt= is on its command line.
+ * The preemption model that this line of the kernel configuration selects ("CONFIG_PREEMPT_NONE=y": "none"), or NULL.
+ * With PREEMPT_DYNAMIC it is only the default (kernel/Kconfig.preempt), which preempt= on the command line overrides.
  */
 const char *env_preemption_model(const char *line);
 
-/* "KVM" for the signature "KVMKVMKVM" that a hypervisor gives in CPUID; the signature itself where it is not known. */
+/* The name for a CPUID signature of a hypervisor ("KVMKVMKVM": "KVM"), or the signature itself if it is unknown. */
 const char *env_hypervisor_name(const char *signature);
 
-/* Does this word of the kernel's command line change what a call costs? */
+/* True if this word of the kernel command line changes the cost of a call. */
 bool env_is_telling(const char *word);
 
-/* The first line of /proc/stat; false, *a unchanged, where it is none. */
+/* Parses the first line of /proc/stat. Returns false and leaves *a unchanged if the line is different. */
 bool env_activity_parse(const char *line, struct env_activity *a);
 
 #endif

@@ -7,12 +7,15 @@
 #include <stdlib.h>
 
 struct round {
-	size_t *order; /* the subjects still in the race */
+	size_t *order; /* the subjects that can still run */
 	size_t n;
 	struct rng random;
 };
 
-/* Fisher and Yates, so that no subject always follows the same other (its cache, its heat). */
+/*
+ * Shuffles with Fisher and Yates's method, so that a subject does not always follow the same other one and inherit its
+ * cache and heat.
+ */
 static void shuffle(struct round *round)
 {
 	for (size_t i = round->n; i > 1; i--) {
@@ -23,7 +26,7 @@ static void shuffle(struct round *round)
 	}
 }
 
-/* Runs all that are left once; those that cannot run drop out. */
+/* Runs each remaining subject once. Subjects that cannot run drop out. */
 static int run_round(const struct runner *r, struct round *round, int number)
 {
 	shuffle(round);

@@ -16,15 +16,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What the child tells us through shared memory at the moment it becomes the program. */
+/* What the child reports through shared memory when it executes the program. */
 struct birth {
 	uint64_t start_ns;
-	struct rusage usage; /* spent between fork and exec: not the program's */
+	struct rusage usage; /* used between fork and exec, so it does not belong to the program */
 	int exec_errno;      /* 0: execve(2) worked */
-	const char *failed;  /* what failed: a string of this binary, so valid in both processes */
+	const char *failed;  /* the step that failed: a string of this binary, so it is valid in both processes */
 };
 
-/* A run at work. */
+/* The state of one run. */
 struct watch {
 	const struct sample_spec *spec;
 	struct sample *out;
@@ -34,11 +34,11 @@ struct watch {
 	bool traced;
 	bool root_ended;
 	uint64_t end_ns;
-	uint64_t exit_stop_ns; /* how long the root was held at its exit event */
+	uint64_t exit_stop_ns; /* how long the root was stopped at its exit event */
 	struct rusage usage;
 };
 
-/* What stands behind "cannot run 'PROGRAM'". */
+/* Follows "cannot run 'PROGRAM'". */
 static const char failed_dir[] = " in its directory";
 static const char failed_cpus[] = " on the CPUs that were asked for";
 static const char failed_files[] = " with its output redirected";
@@ -57,7 +57,7 @@ static void child_redirect(struct birth *b, int from, int to)
 		child_fail(b, failed_files);
 }
 
-/* The child: waits until it is watched, then becomes the program. Does not return. */
+/* In the child: waits until it is watched, then executes the program. Does not return. */
 static void child_run(const struct sample_spec *spec, struct birth *b, int gate, const sigset_t *mask)
 {
 	char go;
@@ -81,7 +81,7 @@ static void child_run(const struct sample_spec *spec, struct birth *b, int gate,
 	child_fail(b, failed_exec);
 }
 
-/* Forks the child, starts to watch it, and lets it go. The child's pid or -errno. */
+/* Forks the child, starts to watch it, and lets it run. Returns its pid or -errno. */
 static pid_t start(struct watch *w, const sigset_t *mask)
 {
 	int gate[2];
@@ -121,7 +121,7 @@ static bool stop_wanted(const struct watch *w)
 	return w->spec->stop && *w->spec->stop;
 }
 
-/* A task that is still there when the program itself has ended (a daemon it started) is let go, unharmed. */
+/* Detaches from a task that outlives the program, such as a daemon that it started, without harming it. */
 static void release(pid_t tid)
 {
 	int status;
@@ -161,7 +161,7 @@ static void on_stop(struct watch *w, pid_t tid, int status)
 	if (event == PTRACE_EVENT_EXIT) {
 		at_exit_event(w, tid);
 	} else if (event == PTRACE_EVENT_STOP && sig != SIGTRAP) {
-		/* A group-stop: it stays stopped until it is continued by whoever stopped it. */
+		/* In a group-stop, the task stays stopped until SIGCONT. */
 		ptrace_retry(PTRACE_LISTEN, tid, NULL, 0);
 	} else {
 		w->out->processes += event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK;
@@ -169,7 +169,7 @@ static void on_stop(struct watch *w, pid_t tid, int status)
 	}
 }
 
-/* One report of wait4(2). */
+/* Handles one report of wait4(2). */
 static void on_report(struct watch *w, pid_t tid, int status, const struct rusage *usage)
 {
 	if (WIFSTOPPED(status)) {
@@ -187,8 +187,8 @@ static void on_report(struct watch *w, pid_t tid, int status, const struct rusag
 }
 
 /*
- * Waits until the program has ended. SIGCHLD is blocked, so that no report can slip by between looking and sleeping;
- * the timeout is for the user's signal, which could.
+ * Waits until the program has ended. SIGCHLD is blocked, so that no report is missed between checking and sleeping. The
+ * timeout is for the user's signal, which can be missed there.
  */
 static int watch_run(struct watch *w)
 {
@@ -224,7 +224,7 @@ static uint64_t timeval_ns(struct timeval t)
 	return (uint64_t)t.tv_sec * NSEC_PER_SEC + (uint64_t)t.tv_usec * 1000;
 }
 
-/* What was used from exec on: never below zero, though the kernel's split of user and system time may waver. */
+/* The usage since exec. Never below zero, although the kernel's split into user and system time is not monotonic. */
 static uint64_t since(uint64_t all, uint64_t before)
 {
 	return all > before ? all - before : 0;
@@ -264,7 +264,7 @@ static int run(struct watch *w, const sigset_t *mask, struct buf *why)
 			 spawn_error(w->spec->argv[0], w->birth->exec_errno));
 		return -w->birth->exec_errno;
 	}
-	/* The exit stop itself is a voluntary switch of the program that we caused. */
+	/* The stop at the exit event counts as a voluntary context switch of the program, but sctrace caused it. */
 	fill(w);
 	w->out->voluntary_switches -= w->traced && w->out->voluntary_switches > 0;
 	return 0;

@@ -27,7 +27,7 @@ static char *path_in(const char *dir, const char *name)
 	return buf_take(&b);
 }
 
-/* The folder that temporary files are made in: /var/tmp before /tmp, for /tmp is often in memory. */
+/* The default folder for temporary files: /var/tmp before /tmp, because /tmp is often in memory. */
 static const char *default_parent(void)
 {
 	const char *parent = getenv("TMPDIR");
@@ -86,7 +86,7 @@ static int check_room(const struct work *w, uint64_t need, struct buf *why)
 	return -ENOSPC;
 }
 
-/* Random bytes without NUL, so that strings can carry them too, and hard to compress. */
+/* Random bytes, which compress badly, without NUL, so that strings can hold them. */
 static void fill_random(unsigned char *p, size_t n, struct rng *state)
 {
 	for (size_t i = 0; i < n; i++)
@@ -142,7 +142,7 @@ static int generate(struct work *w, bool random, struct buf *why)
 	return err;
 }
 
-/* The user's own file: linked to, never written. */
+/* Links to the user's own file, which is never written. */
 static int link_input(struct work *w, const char *file, uint64_t size, struct buf *why)
 {
 	struct stat st;
@@ -163,11 +163,11 @@ static int link_input(struct work *w, const char *file, uint64_t size, struct bu
 	if (why->len)
 		return err < 0 ? err : -EINVAL;
 	w->size = (uint64_t)st.st_size;
-	w->has_nul = true; /* not looked for: the copier tells */
+	w->has_nul = true; /* unknown: the copier will report it */
 	return check_room(w, size ? 2 * size : w->size + CHUNK, why);
 }
 
-/* The first `bytes` of `from` as a new file `to`. */
+/* Copies the first `bytes` of `from` to a new file `to`. */
 static int copy_beginning(const struct work *w, const char *from, const char *to, uint64_t bytes)
 {
 	unsigned char p[4096];
@@ -189,7 +189,7 @@ static int copy_beginning(const struct work *w, const char *from, const char *to
 	return err;
 }
 
-/* The first `size` bytes of the user's file, where not all of it is wanted. */
+/* Copies the first `size` bytes of the user's file, if only a part is wanted. */
 static int cut_input(struct work *w, uint64_t size, struct buf *why)
 {
 	int err = copy_beginning(w, w->in, w->part, size);
@@ -289,7 +289,7 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 	(void)st;
 	(void)ftw;
 	if (type == FTW_DNR) {
-		/* A folder that a command closed to us; it is ours all the same. */
+		/* A command may have taken away our permissions on its folder. */
 		chmod(path, 0700);
 	}
 	remove(path);
@@ -297,8 +297,8 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 }
 
 /*
- * Our own files, and the folder if that is all there was. Needs neither memory nor a descriptor, as walking it does: those may be
- * what ran out.
+ * Removes our own files, and the folder if nothing else is in it. Needs neither memory nor a descriptor, because
+ * running out of them may be the reason for cleaning up.
  */
 static bool remove_own(const struct work *w)
 {

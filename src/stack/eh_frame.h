@@ -1,20 +1,20 @@
-/* The table by which a program's frames are found: the head of an .eh_frame_hdr section. */
+/* Parses the head of an .eh_frame_hdr section, whose table leads to a program's unwind information. */
 #ifndef SCTRACE_STACK_EH_FRAME_H
 #define SCTRACE_STACK_EH_FRAME_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Where a module's unwind table lies in the process. */
+/* The position of a module's unwind table in the process. */
 struct eh_frame {
-	uint64_t header; /* of .eh_frame_hdr */
+	uint64_t header; /* address of .eh_frame_hdr */
 	uint64_t table;  /* its binary search table */
-	uint64_t count;  /* entries of 8 bytes */
+	uint64_t count;  /* number of its 8-byte entries */
 };
 
 /*
- * Reads the head of an .eh_frame_hdr section (Linux Standard Base, "Eh Frame Header"; DWARF exception header encodings)
- * that lies at `addr`: 0 and *t, or -ENOTSUP for an encoding that linkers do not write. Pure.
+ * Parses the head of an .eh_frame_hdr section at `addr` (Linux Standard Base, "Eh Frame Header"; DWARF exception header
+ * encodings). Returns 0 and fills in *t, or -ENOTSUP for an encoding that linkers do not write. Pure.
  */
 int eh_frame_parse(const uint8_t *head, size_t n, uint64_t addr, struct eh_frame *t);
 

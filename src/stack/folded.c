@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A program can have stacks without end; what comes after this many shares a line. */
+/* A program may have any number of different stacks. After this many, all others share one line. */
 #define LINES_MAX 100000
 static const char others[] = "(all others)";
 
 struct folded_line {
 	char *text;
 	uint64_t weight;
-	struct folded_line *next; /* another text of the same hash */
+	struct folded_line *next; /* another text with the same hash */
 };
 
 static uint64_t hash_text(const char *s) /* FNV-1a */
@@ -34,7 +34,7 @@ static void drop_frames(struct stack_folded *f)
 	f->program = NULL;
 }
 
-/* A frame's name as the format needs it: one line, no semicolon, which is the separator. */
+/* A frame's name in the form that the format needs: one line, without the separator (semicolon). */
 static char *frame_name(const char *name)
 {
 	struct buf b = {0};
@@ -88,7 +88,7 @@ static struct folded_line *line_new(struct stack_folded *f, char *text, uint64_t
 	return line;
 }
 
-/* The line of `text`, which is taken over. */
+/* The line of `text`. Takes ownership of `text`. */
 static struct folded_line *line_of(struct stack_folded *f, char *text)
 {
 	uint64_t hash = hash_text(text);

@@ -1,4 +1,4 @@
-/* Stacks by libunwind and libdw: what is kept of each process, and when it is read anew. */
+/* Stacks from libunwind and libdw: what is cached for each process, and when it is read again. */
 #include "stack/stack.h"
 
 #include "base/buf.h"
@@ -10,13 +10,13 @@
 #include <string.h>
 
 struct process {
-	uint64_t fingerprint; /* of the mappings that the rest was made from */
+	uint64_t fingerprint; /* of the mappings that the other members were made from */
 	struct unwind *unwind;
 	struct symbols *symbols;
 };
 
 struct native_stack {
-	struct stack base;    /* first, so that a struct stack * is one of these */
+	struct stack base;    /* must be first, so that a struct stack * can be cast to this type */
 	struct map processes; /* pid -> struct process */
 };
 
@@ -57,12 +57,12 @@ static void native_forget(struct stack *base, pid_t pid)
 		process_free(p);
 }
 
-/* Reads anew what hangs on the mappings. */
+/* Reads everything again that depends on the mappings. */
 static int refresh(struct process *p, pid_t pid, uint64_t fingerprint)
 {
 	unwind_close(p->unwind);
 	p->unwind = unwind_open(pid);
-	if (p->unwind && unwind_is_blind(p->unwind)) { /* elfutils ties its walks to the image it has seen first */
+	if (p->unwind && unwind_is_blind(p->unwind)) { /* elfutils binds its unwinder to the first image it has seen */
 		symbol_close(p->symbols);
 		p->symbols = NULL;
 	}

@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-/* What is there when sctrace was built without libunwind or libdw: a clear word instead of a walk. */
+/* Used if sctrace was built without libunwind or libdw: prints a clear message instead of walking stacks. */
 static int missing_open(struct stack **out, struct buf *why)
 {
 	(void)out;

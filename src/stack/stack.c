@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-extern const struct stack_ops stack_native_ops; /* libunwind.c or missing.c, as the build decided */
+extern const struct stack_ops stack_native_ops; /* from libunwind.c or missing.c, as configured */
 
 int stack_open(struct stack **out, struct buf *why)
 {

@@ -13,9 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FRAMES_MAX = 512, LEAST_PC = 4096 /* below it nothing is mapped: the end of Go's stacks */ };
+enum { FRAMES_MAX = 512, LEAST_PC = 4096 /* nothing is mapped below this address: Go's stacks end there */ };
 
-/* Executable memory that is a file's, or the vdso. */
+/* Executable memory that belongs to a file or to the vdso. */
 struct code {
 	uint64_t lo, hi;
 };
@@ -23,20 +23,20 @@ struct code {
 struct symbols {
 	Dwfl *dwfl;
 	pid_t pid;
-	bool attached;         /* elfutils knows where registers and memory are to be had */
-	VEC(struct code) code; /* by address */
-	struct map frames;     /* address * 2 + exact -> struct known, as long as the mappings stay */
-	char *name;            /* of the last frame that is not kept */
+	bool attached;         /* elfutils knows how to read registers and memory */
+	VEC(struct code) code; /* sorted by address */
+	struct map frames;     /* address * 2 + exact -> struct known, valid while the mappings stay the same */
+	char *name;            /* of the last frame that is not cached */
 };
 
 struct known {
 	struct stack_frame frame;
-	char *name; /* frame.function where it is ours */
+	char *name; /* frame.function, if it is allocated */
 };
 
 /*
- * A regular file for reading, or -errno. What is at `path` now need not be what was mapped: to open a pipe would have us wait for ever, and
- * to open a device may set it off. So it is looked at before it is opened in earnest.
+ * Opens a regular file for reading, or returns -errno. The path may name a different file now: opening a pipe would
+ * block, and opening a device may have effects. Therefore the type is checked first.
  */
 static int open_regular(const char *path)
 {
@@ -52,7 +52,7 @@ static int open_regular(const char *path)
 	return fd < 0 ? -ENOENT : fd;
 }
 
-/* The file as the program sees it: its root or mount namespace may be another than ours. */
+/* Opens the file as the program sees it, because its root or mount namespace may differ from ours. */
 static int find_elf(Dwfl_Module *mod, void **userdata, const char *name, Dwarf_Addr base, char **file, Elf **elf)
 {
 	const pid_t *pid = *userdata;
@@ -103,7 +103,7 @@ static int find_code(struct symbols *s)
 	return r;
 }
 
-/* elfutils gives the gaps between a file's segments, and what is mapped into them, to the file. */
+/* elfutils assigns the gaps between a file's segments to that file, even if something else is mapped there. */
 static bool is_code_of_a_file(const struct symbols *s, uint64_t at)
 {
 	size_t lo = 0, hi = s->code.n;
@@ -161,7 +161,7 @@ void symbol_close(struct symbols *s)
 	free(s);
 }
 
-/* The name without its symbol version ("@@GLIBC_2.34"): itself, or a copy in *own, which is the caller's. */
+/* The name without its symbol version ("@@GLIBC_2.34"): `name` itself, or a copy in *own, which the caller frees. */
 static const char *plain_name(const char *name, char **own)
 {
 	const char *at = name ? strchr(name, '@') : NULL;
@@ -170,8 +170,8 @@ static const char *plain_name(const char *name, char **own)
 }
 
 /*
- * The source line of an address, or NULL. Which unit it belongs to stands in .debug_aranges, which gcc writes and clang and
- * rustc do not: there each unit is asked for its ranges.
+ * The source line of an address, or NULL. .debug_aranges tells which unit an address belongs to. gcc writes that
+ * section, but clang and rustc do not; without it, each unit is asked for its ranges.
  */
 static const char *find_line(Dwfl_Module *mod, Dwarf_Addr at, int *line)
 {
@@ -187,7 +187,7 @@ static const char *find_line(Dwfl_Module *mod, Dwarf_Addr at, int *line)
 	return row && dwarf_lineno(row, line) == 0 ? dwarf_linesrc(row, NULL, NULL) : NULL;
 }
 
-/* Looks everything up; an outer frame's call is the instruction before `ip`. */
+/* Looks everything up. In an outer frame, the call is the instruction before `ip`. */
 static void look_up(struct symbols *s, uint64_t ip, bool exact, struct known *k)
 {
 	struct stack_frame *f = &k->frame;
@@ -207,7 +207,7 @@ static void look_up(struct symbols *s, uint64_t ip, bool exact, struct known *k)
 	f->file = find_line(mod, at, &f->line);
 }
 
-/* Keeps a frame for the next walk that meets it. */
+/* Caches a frame for later walks. */
 static void keep(struct symbols *s, uint64_t key, const struct known *k)
 {
 	struct known *copy = malloc(sizeof(*copy));
@@ -231,7 +231,7 @@ void symbol_resolve(struct symbols *s, uint64_t ip, bool exact, struct stack_fra
 	struct known new = {.frame = {.ip = ip, .module_addr = ip}};
 	look_up(s, ip, exact, &new);
 	*f = new.frame;
-	if (new.frame.module) /* generated code is not kept: its addresses have no end */
+	if (new.frame.module) /* generated code is not cached, because it has an unlimited number of addresses */
 		keep(s, key, &new);
 }
 
@@ -257,6 +257,6 @@ int symbol_walk(struct symbols *s, pid_t tid, unwind_fn fn, void *ctx)
 	if (!s->attached && dwfl_linux_proc_attach(s->dwfl, s->pid, true) != 0)
 		return -ESRCH;
 	s->attached = true;
-	dwfl_getthread_frames(s->dwfl, tid, on_frame, &w); /* it fails at the outermost frame of most stacks */
+	dwfl_getthread_frames(s->dwfl, tid, on_frame, &w); /* fails at the outermost frame of most stacks */
 	return w.frames ? w.frames : -ESRCH;
 }

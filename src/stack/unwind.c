@@ -18,7 +18,10 @@
 
 enum { PAGE = 4096, PAGES = 16, FRAMES_MAX = 512, PHDRS_MAX = 64 };
 
-/* Exported by libunwind for those who know where the tables are (perf does so too), though in no header. */
+/*
+ * libunwind exports this function for callers that know where the tables are (perf uses it as well), but declares it in
+ * no header.
+ */
 extern int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t as, unw_word_t ip, unw_dyn_info_t *di,
 					      unw_proc_info_t *pi, int need_unwind_info, void *arg);
 #define search_unwind_table UNW_OBJ(dwarf_search_unwind_table)
@@ -37,10 +40,11 @@ struct page {
 struct unwind {
 	pid_t pid;
 	unw_addr_space_t space;
-	VEC(struct module) modules; /* by address, for /proc/PID/maps is */
-	bool blind;                 /* code without a table, or of another word size: libunwind cannot walk it */
-	void *upt;                  /* of the walk at hand */
-	struct page pages[PAGES];   /* of the walk at hand: the stack changes, and the tables are read once */
+	VEC(struct module) modules; /* sorted by address, like /proc/PID/maps */
+	bool blind;                 /* contains code without a table, or of another word size, which libunwind cannot
+				     * walk */
+	void *upt;                  /* of the current walk */
+	struct page pages[PAGES];   /* of the current walk, because the stack changes; tables are read once */
 };
 
 /* ---- the process's memory ---- */
@@ -82,7 +86,7 @@ static void forget_pages(struct unwind *u)
 
 enum { NATIVE_CLASS = sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32 };
 
-/* Is the program of another word size than sctrace? */
+/* True if the word size of the program differs from sctrace's. */
 static bool is_foreign(pid_t pid)
 {
 	char path[40];
@@ -95,7 +99,7 @@ static bool is_foreign(pid_t pid)
 	return n == sizeof(ident) && ident[EI_CLASS] != NATIVE_CLASS;
 }
 
-/* The module whose ELF header is mapped at `start`; false where there is none, or none with a table. */
+/* The module whose ELF header is mapped at `start`. Returns false if there is none, or if it has no table. */
 static bool read_module(struct unwind *u, uint64_t start, struct module *m)
 {
 	ElfW(Ehdr) eh;
@@ -112,7 +116,7 @@ static bool read_module(struct unwind *u, uint64_t start, struct module *m)
 			table = ph[i].p_vaddr;
 		if (ph[i].p_type != PT_LOAD)
 			continue;
-		uint64_t from = ph[i].p_vaddr - ph[i].p_offset; /* where the file's beginning would be */
+		uint64_t from = ph[i].p_vaddr - ph[i].p_offset; /* address of the beginning of the file */
 		low = from < low && ph[i].p_offset < PAGE ? from : low;
 		high = ph[i].p_vaddr + ph[i].p_memsz > high ? ph[i].p_vaddr + ph[i].p_memsz : high;
 	}
@@ -134,7 +138,7 @@ static int find_modules(struct unwind *u)
 	int r = proc_read(u->pid, "maps", &text);
 	for (const char *p = buf_str(&text); r == 0 && proc_map_next(&p, &map);) {
 		struct module m;
-		/* A file's beginning, or the vdso, which is an ELF image without a file. */
+		/* The first mapping of a file, or the vdso, which is an ELF image without a file. */
 		if (map.offset || (!map.ino && !proc_map_is(&map, "[vdso]")))
 			continue;
 		if (read_module(u, map.lo, &m) && !vec_push(&u->modules, m))
@@ -222,9 +226,9 @@ static int access_reg(unw_addr_space_t as, unw_regnum_t reg, unw_word_t *value, 
 	return write ? -UNW_EREADONLYREG : _UPT_access_reg(as, reg, value, 0, u->upt);
 }
 
-/* GCOVR_EXCL_START: libunwind's interface asks for what follows, and a walk calls none of it. */
+/* GCOVR_EXCL_START: libunwind's interface requires these functions, but a walk does not call them. */
 
-/* What find_proc_info() gives is of libunwind's own pool. */
+/* find_proc_info() allocates from libunwind's own pool. */
 static void keep_unwind_info(unw_addr_space_t as, unw_proc_info_t *pi, void *arg)
 {
 	(void)as;
@@ -283,7 +287,7 @@ struct unwind *unwind_open(pid_t pid)
 		unwind_close(u);
 		return NULL;
 	}
-	/* What libunwind has found of an instruction stays true until the mappings change, and then `u` is made anew. */
+	/* libunwind's cache stays valid until the mappings change, and then `u` is created again. */
 	unw_set_caching_policy(u->space, UNW_CACHE_GLOBAL);
 	return u;
 }
@@ -313,7 +317,7 @@ static int walk(struct unwind *u, unwind_fn fn, void *ctx)
 	if (r < 0)
 		return -ESRCH;
 	while (frames < FRAMES_MAX && unw_get_reg(&c, UNW_REG_IP, &ip) == 0 && unw_get_reg(&c, UNW_REG_SP, &sp) == 0) {
-		if (!ip || (frames && ip == last_ip && sp == last_sp)) /* the end, or a stack that leads to itself */
+		if (!ip || (frames && ip == last_ip && sp == last_sp)) /* the end, or a stack that refers to itself */
 			break;
 		frames++;
 		if (!fn(ctx, ip, exact))

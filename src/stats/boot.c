@@ -31,7 +31,7 @@ static double value_at(const struct sorted *s, double u)
 	return s->v[i < s->n ? i : s->n - 1];
 }
 
-/* The median of one resample (boot.h says how). */
+/* The median of one resample; boot.h explains the method. */
 static double resampled_median(const struct sorted *s, struct rng *r)
 {
 	size_t k = (s->n + 1) / 2;
@@ -39,7 +39,7 @@ static double resampled_median(const struct sorted *s, struct rng *r)
 	double low = value_at(s, u);
 	if (s->n % 2)
 		return low;
-	/* The next one up is the least of the n - k uniform numbers between u and 1. */
+	/* The next larger value is the least of n - k uniform numbers between u and 1. */
 	double above = u + (1 - u) * (1 - pow(rng_unit(r), 1 / (double)(s->n - k)));
 	return (low + value_at(s, above)) / 2;
 }
@@ -56,7 +56,7 @@ static void interval_of(double *medians, struct interval *out)
 	out->high = quantile_sorted(medians, n, 0.975);
 }
 
-/* Resamples `a`, and `b` unless it is NULL. */
+/* Resamples `a`, and also `b` unless it is NULL. */
 static int resample(const struct sorted *a, const struct sorted *b, uint64_t seed, struct interval *out)
 {
 	double *medians = malloc(BOOT_RESAMPLES * sizeof(*medians));

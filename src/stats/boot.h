@@ -1,4 +1,4 @@
-/* How sure a median is: bootstrap intervals. */
+/* Bootstrap intervals: how certain a median is. */
 #ifndef SCTRACE_STATS_BOOT_H
 #define SCTRACE_STATS_BOOT_H
 
@@ -13,20 +13,20 @@ struct interval {
 };
 
 /*
- * The 95 % percentile bootstrap interval (Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 13) of
- * the median of `n` values: the 2.5 % and 97.5 % quantiles of the medians of BOOT_RESAMPLES resamples.
+ * The 95 % percentile bootstrap interval (Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 13)
+ * of the median of `n` values: the 2.5 % and 97.5 % quantiles of the medians of BOOT_RESAMPLES resamples.
  *
- * A resample is not drawn value by value: its k-th smallest index is floor(n U) with U the k-th smallest of n uniform
- * numbers, which is Beta(k, n + 1 - k) distributed (David and Nagaraja, "Order Statistics", 2003, section 2.3). The
- * result has exactly the bootstrap's distribution, in a time that does not grow with n.
+ * A resample is not drawn value by value. Its k-th smallest index is floor(n U), where U is the k-th smallest of n
+ * uniform numbers and therefore Beta(k, n + 1 - k) distributed (David and Nagaraja, "Order Statistics", 2003, section
+ * 2.3). The result has exactly the bootstrap's distribution, and the time does not grow with n.
  *
- * NANs are left out. 0, -EINVAL where no value is left, -ENOMEM. The same seed gives the same interval. With fewer than
- * some ten values the interval is as wide as the values and says little; the caller should tell n.
+ * Ignores NANs. Returns 0, -EINVAL if no value is left, or -ENOMEM. The same seed gives the same interval. With fewer
+ * than about ten values the interval is as wide as the range of the values, so callers should print n as well.
  */
 int boot_median(const double *v, size_t n, uint64_t seed, struct interval *out);
-/* The same of median(a) / median(b), both resampled. Where both are 0 the ratio is 1. */
+/* The same for median(a) / median(b), with both resampled. If both medians are 0, the ratio is 1. */
 int boot_ratio(const double *a, size_t na, const double *b, size_t nb, uint64_t seed, struct interval *out);
-/* Does the interval of a ratio leave open which is greater ("no difference seen")? */
+/* True if the interval of a ratio contains 1, so that either side may be greater ("no difference seen"). */
 bool boot_spans_one(const struct interval *ratio);
 
 #endif

@@ -1,4 +1,4 @@
-/* What a box plot draws of a sample. */
+/* The figures of a box plot. */
 #ifndef SCTRACE_STATS_BOX_H
 #define SCTRACE_STATS_BOX_H
 
@@ -6,15 +6,18 @@
 
 #include <stddef.h>
 
-/* Whiskers end at the outermost values within Tukey's fences; what lies beyond is an outlier (Tukey 1977, 2C). */
+/* The whiskers end at the outermost values within Tukey's fences. Values beyond them are outliers (Tukey 1977, 2C). */
 struct box {
 	struct sample_summary summary;
 	double whisker_low, whisker_high;
-	double *outliers; /* ascending; the box's own */
+	double *outliers; /* ascending; owned by the box */
 	size_t noutliers;
 };
 
-/* Fills `b` from `n` values in any order, NANs left out; free with box_free(). 0, -EINVAL: no value, -ENOMEM. */
+/*
+ * Fills in `b` from `n` values in any order, without NANs. Free with box_free(). Returns 0, -EINVAL if there are no
+ * values, or -ENOMEM.
+ */
 int box_init(struct box *b, const double *v, size_t n);
 void box_free(struct box *b);
 

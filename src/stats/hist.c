@@ -29,7 +29,7 @@ void hist_free(struct hist *h)
 	*h = (struct hist){0};
 }
 
-/* Widens the range so that it holds `bucket`, with room to spare for neighbours. */
+/* Widens the range to include `bucket`, with spare room for its neighbours. */
 static int cover(struct hist *h, uint32_t bucket)
 {
 	if (h->n && bucket >= h->first && bucket - h->first < h->n)

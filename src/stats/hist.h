@@ -7,7 +7,9 @@
 
 #define HIST_SUB_BITS 5
 
-/* Counts of non-negative integers (nanoseconds). Zero-initialised is empty; only the range of buckets in use is held.
+/*
+ * Counts of non-negative integers (nanoseconds). A histogram of zeros is empty. Only the range of used buckets is
+ * allocated.
  */
 struct hist {
 	uint64_t *count;
@@ -16,19 +18,19 @@ struct hist {
 	uint64_t total;
 };
 
-/* The bucket that `value` falls in; values below 64 have a bucket each. Pure. */
+/* The bucket of `value`. Each value below 64 has a bucket of its own. Pure. */
 uint32_t hist_bucket(uint64_t value);
-/* The least value of `bucket`, and the least of the next; pure. */
+/* The least value of `bucket`. Pure. */
 uint64_t hist_bucket_low(uint32_t bucket);
 
 void hist_free(struct hist *h);
-/* Adds `count` times `value`; 0 or -ENOMEM. */
+/* Adds `value` `count` times. Returns 0 or -ENOMEM. */
 int hist_add(struct hist *h, uint64_t value, uint64_t count);
-/* Adds all of `from`; 0 or -ENOMEM. */
+/* Adds all counts of `from`. Returns 0 or -ENOMEM. */
 int hist_merge(struct hist *h, const struct hist *from);
 /*
- * The value at quantile `q` (0 to 1): the middle of the bucket that holds the ceil(q * total)-th smallest value, the
- * inverse of the empirical distribution (Hyndman and Fan 1996, type 1). 0 where the histogram is empty.
+ * The value at quantile `q` (0 to 1): the middle of the bucket that holds the ceil(q * total)-th smallest value (the
+ * inverse of the empirical distribution; Hyndman and Fan 1996, type 1). 0 for an empty histogram.
  */
 double hist_quantile(const struct hist *h, double q);
 

@@ -30,13 +30,16 @@ double quantile_sorted(const double *sorted, size_t n, double q)
 	double h = (double)(n - 1) * (q < 0 ? 0 : q > 1 ? 1 : q);
 	size_t low = (size_t)h;
 	double part = h - (double)low;
-	/* Equal ones may both be infinite, and have no difference. */
+	/* Two equal values may both be infinite, and their difference is then undefined. */
 	if (part == 0 || low + 1 >= n || sorted[low] == sorted[low + 1])
 		return sorted[low];
 	return sorted[low] + part * (sorted[low + 1] - sorted[low]);
 }
 
-/* Mean and squared deviations in one pass (Welford, Technometrics 4, 1962), so that large offsets cost no digits. */
+/*
+ * Mean and squared deviations in one pass (Welford, Technometrics 4, 1962), which keeps its precision with large
+ * offsets.
+ */
 static void moments(const double *v, size_t n, struct sample_summary *s)
 {
 	double mean = 0;

@@ -1,29 +1,30 @@
-/* Quantiles and the summary of a sample, as R prints it. */
+/* Quantiles, and a summary of a sample as R prints it. */
 #ifndef SCTRACE_STATS_QUANTILE_H
 #define SCTRACE_STATS_QUANTILE_H
 
 #include <stddef.h>
 
-/* What a sample looks like; all but `n` are NAN where they do not exist (no values; stddev of one). */
+/* Summary of a sample. Figures that do not exist (no values; stddev of one value) are NAN. */
 struct sample_summary {
 	size_t n;
 	double min, q1, median, mean, q3, max;
-	double stddev;                      /* of the sample: divided by n - 1 */
+	double stddev;                      /* of the sample: the divisor is n - 1 */
 	double cv;                          /* stddev / mean */
-	double fence_low, fence_high;       /* Tukey's: 1.5 interquartile ranges beyond the quartiles */
+	double fence_low, fence_high;       /* Tukey's fences: 1.5 interquartile ranges beyond the quartiles */
 	size_t outliers_low, outliers_high; /* how many values lie outside the fences */
 };
 
-/* Sorts `v` ascending, NANs taken out; returns how many are left. */
+/* Sorts `v` ascending and removes NANs. Returns the number of values that remain. */
 size_t sample_sort(double *v, size_t n);
 /*
- * Quantile `q` (0 to 1) of sorted values: linear between the order statistics, h = (n - 1) q (R's default, type 7 of
- * Hyndman and Fan, "Sample quantiles in statistical packages", The American Statistician 50, 1996). NAN where n is 0.
+ * Quantile `q` (0 to 1) of sorted values, interpolated linearly between the order statistics with h = (n - 1) q (R's
+ * default; type 7 of Hyndman and Fan, "Sample quantiles in statistical packages", The American Statistician 50, 1996).
+ * NAN if n is 0.
  */
 double quantile_sorted(const double *sorted, size_t n, double q);
-/* Fills `s` from sorted values. */
+/* Fills in `s` from sorted values. */
 void sample_summarise_sorted(const double *sorted, size_t n, struct sample_summary *s);
-/* The same from values in any order, which stay as they are; 0 or -ENOMEM. */
+/* The same for values in any order, which are not changed. Returns 0 or -ENOMEM. */
 int sample_summarise(const double *v, size_t n, struct sample_summary *s);
 
 #endif

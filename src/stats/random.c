@@ -24,7 +24,7 @@ uint64_t rng_below(struct rng *r, uint64_t n)
 {
 	if (!n)
 		return 0;
-	/* Numbers below 2^64 mod n would come up once too often. */
+	/* Rejects numbers below 2^64 mod n, which would make some results more likely. */
 	uint64_t least = -n % n;
 	uint64_t x;
 	do

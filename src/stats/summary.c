@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a program can make up as it likes has rows of its own up to here; what comes after shares one. */
+/* Limits for rows that a program can create at will. Further rows share one. */
 enum { UNKNOWN_MAX = 4096, ERRNOS_MAX = 10000 };
 
 static void group_free(struct summary_group *g)
@@ -57,13 +57,16 @@ struct summary_group *summary_group(struct summary *s, const char *name, int64_t
 
 struct summary_group *summary_others(struct summary *s)
 {
-	/* It is made last, and when there is no room for others. */
+	/* The group for all others is made last, or when there is no room left. */
 	if (s->groups.n > SUMMARY_GROUPS_MAX)
 		return s->groups.v[SUMMARY_GROUPS_MAX];
 	return group_new(s, "(all others)", -1);
 }
 
-/* One key of both: the architecture's low bits are its ELF machine, the rest flags, so a mix is as good as a pair. */
+/*
+ * One key for both: the low bits of arch are the ELF machine and the others are flags, so mixing them is as good as a
+ * pair.
+ */
 static uint64_t call_key(uint32_t arch, int64_t nr)
 {
 	return (uint64_t)nr ^ (uint64_t)arch << 32;
@@ -106,7 +109,7 @@ void summary_errno(struct summary *s, struct summary_group *g, const struct call
 	}
 	struct call_errno new = *e;
 	if (g->errnos.n >= ERRNOS_MAX && e->nr != SYSCALL_OTHERS) {
-		new.nr = SYSCALL_OTHERS; /* of which there are no more than error numbers */
+		new.nr = SYSCALL_OTHERS; /* there cannot be more rows than error numbers */
 		summary_errno(s, g, &new);
 	} else if (!vec_push(&g->errnos, new))
 		s->failed = true;

@@ -103,7 +103,7 @@ uint64_t strategy_expected_calls(const struct strategy *s, uint64_t bytes, uint6
 {
 	if (s->flags & STRATEGY_PER_BYTE)
 		return 2 * bytes;
-	/* Strategies without a buffer of their own use at least the C library's. */
+	/* Strategies without a buffer of their own use at least the buffer of the C library. */
 	uint64_t unit = s->flags & STRATEGY_BUFFER && buffer ? buffer : LIBRARY_BUFFER;
 	if (s->flags & STRATEGY_GATHERED && unit < LIBRARY_BUFFER)
 		unit = LIBRARY_BUFFER;
@@ -111,7 +111,7 @@ uint64_t strategy_expected_calls(const struct strategy *s, uint64_t bytes, uint6
 	return s->flags & STRATEGY_BATCHED ? units / STRATEGY_BATCH + 1 : 2 * units;
 }
 
-/* The folder of the running executable, or "" where it cannot be told. */
+/* The folder of the running executable, or "" if it cannot be determined. */
 static void own_folder(char dir[PATH_MAX])
 {
 	ssize_t n = readlink("/proc/self/exe", dir, PATH_MAX - 1);
@@ -125,7 +125,7 @@ int strategy_locate(const char *program, struct buf *path, struct buf *why)
 {
 	char own[PATH_MAX];
 	own_folder(own);
-	/* A moved build, or a moved installation, comes first: its own copiers belong to this executable. */
+	/* A relocated build or installation comes first, because its own copiers belong to this executable. */
 	const char *const places[][2] = {
 		{own, "/examples/"},
 		{own, "/../libexec/sctrace/"},

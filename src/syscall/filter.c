@@ -13,7 +13,7 @@
 static const struct group_name {
 	const char *name;
 	uint32_t groups;
-	bool bare; /* strace takes it without % too */
+	bool bare; /* strace also accepts it without % */
 } group_names[] = {
 	{"file", G_FILE, true},
 	{"desc", G_DESC, true},
@@ -56,7 +56,10 @@ static bool name_is_known(const char *name)
 	return false;
 }
 
-/* What strace's users write besides a name, and is told in place of near names; false: nothing of it. */
+/*
+ * Explains a form of strace that sctrace does not have, in place of similar names. Returns false if the word is not one
+ * of these.
+ */
 static bool say_spelling(const char *word, struct buf *why)
 {
 	const char *abi = strchr(word, '@');
@@ -118,7 +121,7 @@ static bool parse_number(struct filter_term *t, const char *word)
 	return true;
 }
 
-/* One word: 1 and *t, 0 for an unknown name that was asked for with "?", or -errno. */
+/* Parses one word. Returns 1 and fills in *t, 0 for an unknown name with "?", or -errno. */
 static int parse_word(struct filter_term *t, const char *word, struct buf *why)
 {
 	*t = (struct filter_term){.kind = TERM_NAME};

@@ -1,4 +1,4 @@
-/* Sets of calls as people type them: "openat,read", "!%file", "/^sched_", "?name" (strace(1), "Filtering"). */
+/* Sets of calls in the form that people type: "openat,read", "!%file", "/^sched_", "?name" (strace(1), "Filtering"). */
 #ifndef SCTRACE_SYSCALL_FILTER_H
 #define SCTRACE_SYSCALL_FILTER_H
 
@@ -22,25 +22,31 @@ struct filter_term {
 
 #define FILTER_NATIVE_MAX 1024
 
-/* Zero-initialised matches nothing; free with filter_free(). */
+/* A filter of zeros matches nothing. Free with filter_free(). */
 struct filter {
 	VEC(struct filter_term) terms;
 	bool negated;
-	/* The answer for the native architecture's numbers, worked out once. */
+	/* The answers for the native architecture's numbers, computed once. */
 	uint64_t native[FILTER_NATIVE_MAX / 64];
 };
 
 /*
- * Reads `text` into the zero-initialised `f`. 0; or -EINVAL, `why` says what is wrong with near names, and *at is the
- * offset of the offending word in `text`; or -ENOMEM. Words are joined by commas; "all" and "none" stand for themselves.
+ * Parses `text` into the zeroed `f`. Words are separated by commas; "all" and "none" must stand alone. Returns 0;
+ * -EINVAL, with the reason and similar names in `why` and the offset of the offending word in *at; or -ENOMEM.
  */
 int filter_parse(struct filter *f, const char *text, size_t *at, struct buf *why);
 void filter_free(struct filter *f);
-/* Appends what an expression is made of, space-separated: groups, "all", "none", and the names of the native architecture. */
+/*
+ * Appends the words that an expression may contain, separated by spaces: groups, "all", "none", and the names of the
+ * native architecture's calls.
+ */
 void filter_words(struct buf *out);
-/* Does the set hold the call of an event? Constant time for the native architecture; `c->desc` must be filled. */
+/*
+ * True if the set contains the call of an event. Takes constant time for the native architecture. `c->desc` must be
+ * filled in.
+ */
 bool filter_takes(const struct filter *f, const struct call *c);
-/* The same of call `nr` of `arch` (AUDIT_ARCH_*), whose description is looked up. */
+/* The same for call `nr` of `arch` (AUDIT_ARCH_*), whose description is looked up. */
 bool filter_matches(const struct filter *f, uint32_t arch, int64_t nr);
 
 #endif

@@ -1,4 +1,4 @@
-/* What an argument of a system call is; decode/kinds.c says how each is shown. OUT_ ones the kernel fills in. */
+/* The kinds of system call arguments. decode/kinds.c says how each kind is shown. The kernel fills in OUT_ kinds. */
 #ifndef SCTRACE_SYSCALL_KINDS_H
 #define SCTRACE_SYSCALL_KINDS_H
 

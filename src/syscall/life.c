@@ -14,7 +14,7 @@ void life_free(struct call_life *l)
 
 static bool is_call(const struct call *c, const char *name)
 {
-	return c->nr >= 0 && c->nr == syscall_number(c->arch, name); /* -1: the architecture has no such call */
+	return c->nr >= 0 && c->nr == syscall_number(c->arch, name); /* -1: the architecture does not have the call */
 }
 
 static void add_end(struct life_ends *out, enum call_end end, const struct call *c, uint64_t ns, void *tag)
@@ -32,7 +32,7 @@ struct call *life_interrupted(const struct call_life *l)
 	return newest(l) ? &newest(l)->call : NULL;
 }
 
-/* The newest interrupted call has come to its end. */
+/* Ends the newest interrupted call. */
 static void end_newest(struct call_life *l, enum call_end end, struct life_ends *out)
 {
 	const struct life_interrupted *it = newest(l);
@@ -68,12 +68,15 @@ void life_enter(struct call_life *l, struct call *c, struct life_ends *out)
 		l->tag = it->tag;
 		end_newest(l, CALL_RESTARTED, out);
 	} else if (it)
-		it->restarting = false; /* without a handler in between the very next call is the restart */
+		it->restarting = false; /* without a handler in between, the very next call is the restart */
 }
 
 static void interrupt(struct call_life *l, const struct life_interrupted *it, struct life_ends *out)
 {
-	/* Stack frames below this call's are gone: the program left what was interrupted there by longjmp(3). */
+	/*
+	 * The stack frames below this call's frame are gone: the program left the calls that were interrupted there by
+	 * longjmp(3).
+	 */
 	while (newest(l) && newest(l)->call.sp <= it->call.sp)
 		end_newest(l, CALL_UNFINISHED, out);
 	if (l->interrupted.n == LIFE_DEPTH) {

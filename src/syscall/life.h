@@ -1,7 +1,7 @@
 /*
- * The life cycle of a call. A call enters and returns, or its thread ends before. If a signal interrupts it, the kernel makes it
- * again, or it gives EINTR, or the program leaves it by longjmp(3). Whoever sees the calls of a thread, in their order,
- * tells them to this state machine, which tells how each call ended. It reads nothing but its arguments.
+ * The life cycle of a call. A call enters and then returns, unless its thread ends first. If a signal interrupts it,
+ * the kernel restarts it, or it returns EINTR, or the program leaves it by longjmp(3). The caller passes the calls of a
+ * thread in order to this state machine, which reports how each call ended. The state machine is pure.
  */
 #ifndef SCTRACE_SYSCALL_LIFE_H
 #define SCTRACE_SYSCALL_LIFE_H
@@ -13,47 +13,47 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Each entry of a call comes to exactly one of these ends. */
+/* Each entry of a call has exactly one of these ends. */
 enum call_end {
 	CALL_RETURNED,   /* the program has its result */
 	CALL_RESTARTED,  /* it was interrupted, and enters again as the same call */
-	CALL_UNFINISHED, /* it never returns */
+	CALL_UNFINISHED, /* it will never return */
 };
 
-/* An entry that came to its end. */
+/* An entry that has ended. */
 struct life_end {
 	enum call_end end;
 	struct call call;
-	uint64_t ns;       /* CALL_RETURNED: time in the kernel, over all entries of the call */
-	bool begun_unseen; /* it was told by life_interrupt_unseen() */
-	void *tag;         /* call_life.tag at its first entry */
+	uint64_t ns;       /* CALL_RETURNED: time in the kernel, summed over all entries of the call */
+	bool begun_unseen; /* it was reported by life_interrupt_unseen() */
+	void *tag;         /* the value of call_life.tag at its first entry */
 };
 
 /*
- * So many interrupted calls of a thread are remembered. If a handler within a handler exceeds it, the oldest counts as
- * unfinished.
+ * The number of interrupted calls that are remembered for each thread. If nested handlers exceed it, the oldest call
+ * counts as unfinished.
  */
 #define LIFE_DEPTH 16
 
-/* The ends that one step brought, oldest first where order matters. */
+/* The ends that one step produced. If the order matters, the oldest comes first. */
 struct life_ends {
 	size_t n;
 	struct life_end v[LIFE_DEPTH + 2];
 };
 
-/* A call that a signal interrupted, and whose end is not known yet. */
+/* A call that a signal interrupted, and whose end is not yet known. */
 struct life_interrupted {
 	struct call call;
-	uint64_t ns;       /* in the kernel so far */
-	bool restarting;   /* if nothing else comes, the next entry is its restart */
-	bool begun_unseen; /* the caller did not see it begin, and will not see its restart */
+	uint64_t ns;       /* time in the kernel so far */
+	bool restarting;   /* the next entry is its restart, unless something else happens first */
+	bool begun_unseen; /* the caller did not see its entry, and will not see its restart */
 	void *tag;
 };
 
-/* The calls of one thread. Zero-initialised, no call was made; free with life_free(). */
+/* The calls of one thread. A struct of zeros means that no call was made. Free with life_free(). */
 struct call_life {
 	uint64_t carried_ns; /* time that the call in progress spent in the kernel before its restart */
-	void *tag;           /* the caller's, of the call in progress; its restart has it, too */
+	void *tag;           /* the caller's value for the call in progress; its restart inherits it */
 	VEC(struct life_interrupted) interrupted; /* the last one is the newest */
 };
 
@@ -63,36 +63,48 @@ void life_free(struct call_life *l);
 struct call *life_interrupted(const struct call_life *l);
 
 /*
- * A call enters (arch, nr, args, ip, sp of `c`). Sets c->restart if it continues the interrupted call of the same place; then nr
- * and args are those of the first entry, because restart_syscall(2) has others, and out has CALL_RESTARTED.
+ * A call enters; `c` has arch, nr, args, ip and sp. If it restarts the interrupted call of the same place, sets
+ * c->restart, sets nr and args to those of the first entry (because restart_syscall(2) has others), and adds
+ * CALL_RESTARTED to `out`.
  */
 void life_enter(struct call_life *l, struct call *c, struct life_ends *out);
 /*
- * The call in progress comes back (result, error, err of `c`) after `ns` since this entry. out has CALL_RETURNED, or nothing if
- * it was interrupted. rt_sigreturn(2) has no error: the register is the interrupted program's.
+ * The call in progress returns `ns` nanoseconds after this entry; `c` has result, error and err. Adds CALL_RETURNED to
+ * `out`, or nothing if the call was interrupted. rt_sigreturn(2) has no error: its result register belongs to the
+ * interrupted program.
  */
 void life_exit(struct call_life *l, struct call *c, uint64_t ns, struct life_ends *out);
-/* As life_exit() with one of the ERESTART errors, of a call that was not told by life_enter(); nor will its restart be. */
+/*
+ * Like life_exit() with an ERESTART error, for a call whose entry was not passed to life_enter() and whose restart will
+ * not be.
+ */
 void life_interrupt_unseen(struct call_life *l, const struct call *c, uint64_t ns, struct life_ends *out);
 
-/* Is `c`, the call in progress, an rt_sigreturn(2) whose frame is to be told by life_return_to()? */
+/* True if `c`, the call in progress, is an rt_sigreturn(2) for which the caller must call life_return_to(). */
 bool life_wants_frame(const struct call_life *l, const struct call *c);
-/* What rt_sigreturn(2) goes back to. */
+/* The state that rt_sigreturn(2) restores. */
 struct life_frame {
-	uint64_t ip;     /* where the program goes on */
-	int64_t result;  /* in its result register */
-	uint64_t length; /* of the instruction that makes a call, in bytes */
+	uint64_t ip;     /* where the program continues */
+	int64_t result;  /* value of its result register */
+	uint64_t length; /* length in bytes of the instruction that makes a call */
 };
 /*
- * The call in progress is rt_sigreturn(2). If it goes back to an interrupted call, the frame tells whether that is made again or
- * gave EINTR, and calls that were interrupted later are unfinished. `restarts_unseen`: its restart will not be told.
+ * The call in progress is rt_sigreturn(2). If it returns to an interrupted call, the frame shows whether that call is
+ * restarted or returned EINTR, and calls that were interrupted later are unfinished. `restarts_unseen`: the restart
+ * will not be reported.
  */
 void life_return_to(struct call_life *l, const struct life_frame *f, bool restarts_unseen, struct life_ends *out);
-/* If the next entry continues the call that was interrupted last: that entry will not be told. */
+/* If the next entry would restart the call that was interrupted last, that entry will not be reported. */
 void life_restarts_unseen(struct call_life *l, struct life_ends *out);
-/* For a caller that cannot read frames: another call than the restart came, so the interrupted ones gave EINTR. */
+/*
+ * For a caller that cannot read signal frames: a call other than the restart was made, so the interrupted calls
+ * returned EINTR.
+ */
 void life_moved_on(struct call_life *l, struct life_ends *out);
-/* The thread is gone, or runs another program: `c`, the call in progress or NULL, and what was interrupted are unfinished. */
+/*
+ * The thread has ended or runs another program. `c`, the call in progress (or NULL), and all interrupted calls are
+ * unfinished.
+ */
 void life_vanish(struct call_life *l, const struct call *c, struct life_ends *out);
 
 #endif

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A bit of the number marks x32 calls; their architecture is x86-64's (linux/audit.h, asm/unistd.h). */
+/* This bit of the number marks x32 calls, whose architecture is that of x86-64 (linux/audit.h, asm/unistd.h). */
 #define X32_BIT 0x40000000
 
 #define A(n, k)                                                                                                        \
@@ -35,9 +35,9 @@ static const struct syscall_desc descs[] = {
 #define NDESCS (sizeof(descs) / sizeof(*descs))
 #define SLOTS  1024
 
-/* What calls are on one architecture. Built once, before its first use, and never changed after. */
+/* The calls of one architecture. Built before its first use and never changed. */
 struct arch_index {
-	uint32_t arch, token; /* AUDIT_ARCH_*, and libseccomp's name of it, which differs for x32 */
+	uint32_t arch, token; /* AUDIT_ARCH_*, and libseccomp's identifier, which differs for x32 */
 	int64_t bit;
 	atomic_bool filled;
 	const struct syscall_desc *known[SLOTS];
@@ -53,7 +53,7 @@ static struct arch_index indices[] = {
 };
 static pthread_mutex_t filling = PTHREAD_MUTEX_INITIALIZER;
 
-/* The number of a described call, without x32's bit; -1 where the architecture does not have it. */
+/* The number of a described call, without the x32 bit; -1 if the architecture does not have it. */
 static int number_of(const struct syscall_desc *d, uint32_t arch, uint32_t token)
 {
 	if (d->arch && d->arch != arch)
@@ -77,7 +77,7 @@ static void index_fill(struct arch_index *x)
 {
 	for (size_t i = 0; i < NDESCS; i++) {
 		int nr = number_of(&descs[i], x->arch, x->token);
-		/* A row of this architecture alone goes before the general one. */
+		/* A row for this architecture only takes precedence over a general row. */
 		if (nr >= 0 && nr < SLOTS && (!x->known[nr] || descs[i].arch)) {
 			x->known[nr] = &descs[i];
 			x->names[nr] = descs[i].name;
@@ -86,7 +86,9 @@ static void index_fill(struct arch_index *x)
 	for (int nr = 0; nr < SLOTS; nr++) {
 		if (!x->names[nr])
 			x->names[nr] = seccomp_syscall_resolve_num_arch(x->token, nr | (int)x->bit);
-		/* By name libseccomp gives i386's sendmsg and its like the numbers that they have inside of socketcall. */
+		/*
+		 * For i386's sendmsg and similar calls, libseccomp's name look-up gives the numbers inside socketcall.
+		 */
 		if (x->names[nr] && !x->known[nr])
 			x->known[nr] = desc_named(x->names[nr], x->arch);
 	}
@@ -119,13 +121,13 @@ static const struct arch_index *index_of(uint32_t arch, int64_t nr)
 	return NULL;
 }
 
-/* Has the index a place for the call? It has none for ARM's private calls, set_tls among them. */
+/* True if the index has a slot for the call. ARM's private calls, such as set_tls, have none. */
 static bool indexed(const struct arch_index *x, int64_t nr)
 {
 	return x && nr >= x->bit && nr < x->bit + SLOTS;
 }
 
-/* Calls without a place in an index: by name, row by row. */
+/* Calls without a slot in an index: searches the rows by name. */
 static const struct syscall_desc *lookup_slowly(uint32_t arch, int64_t nr)
 {
 	char *name = nr >= 0 && nr < X32_BIT ? seccomp_syscall_resolve_num_arch(arch, (int)nr) : NULL;
@@ -137,7 +139,10 @@ static const struct syscall_desc *lookup_slowly(uint32_t arch, int64_t nr)
 	return found;
 }
 
-/* Calls inside of others are known by their row: its index and 1 in the upper half, the outer call's number in the lower. */
+/*
+ * Calls inside other calls are identified by their row: the upper half is its index plus 1, the lower half the number
+ * of the outer call.
+ */
 static const struct syscall_desc *inside(uint32_t arch, int64_t nr)
 {
 	int64_t row = arch == AUDIT_ARCH_I386 ? nr >> 32 : 0;

@@ -1,4 +1,4 @@
-/* The system calls: names from libseccomp, the rest from syscalls.def. */
+/* The table of system calls: names come from libseccomp, everything else from syscalls.def. */
 #ifndef SCTRACE_SYSCALL_TABLE_H
 #define SCTRACE_SYSCALL_TABLE_H
 
@@ -8,10 +8,10 @@
 
 struct buf;
 
-/* Stands for the calls of a program that makes up more numbers than rows are kept for. */
+/* Stands for all further calls of a program that uses more unknown numbers than there are rows. */
 #define SYSCALL_OTHERS INT64_MIN
 
-/* Groups a call belongs to, for -e %file and the like (strace(1), "Filtering"). */
+/* The groups that a call belongs to, for -e %file and others (strace(1), "Filtering"). */
 enum syscall_group {
 	G_FILE = 1 << 0,
 	G_DESC = 1 << 1,
@@ -30,11 +30,11 @@ enum syscall_group {
 	G_PURE = 1 << 14,
 };
 
-/* What a result is. Some depend on an argument: what fcntl(2) gives depends on its command. */
+/* The meaning of a result. Some depend on an argument: that of fcntl(2) depends on its command. */
 enum syscall_result {
 	R_INT,
 	R_PID,
-	R_BYTES, /* a byte count */
+	R_BYTES, /* a number of bytes */
 	R_FD,
 	R_HEX,
 	R_OCT,
@@ -60,17 +60,17 @@ enum syscall_result {
 	R_COUNT,
 };
 
-/* An argument: its name in the manual and what it is (enum syscall_kind of syscall/kinds.h). */
+/* An argument: its name in the manual page, and its kind (enum syscall_kind of syscall/kinds.h). */
 struct syscall_arg {
 	const char *name;
 	uint16_t kind;
 };
 
-/* One call, whatever its number on an architecture. */
+/* One system call on all architectures. */
 struct syscall_desc {
 	const char *name;
-	int16_t number; /* where libseccomp may not know the call yet; 0: ask libseccomp */
-	uint32_t arch;  /* the only architecture (AUDIT_ARCH_*) that it is for; 0: all */
+	int16_t number; /* if libseccomp may not know the call yet; 0: ask libseccomp */
+	uint32_t arch;  /* the only architecture (AUDIT_ARCH_*) of the call; 0: all */
 	uint32_t groups;
 	uint8_t result; /* enum syscall_result */
 	uint8_t nargs;
@@ -78,28 +78,32 @@ struct syscall_desc {
 };
 
 /*
- * Looks a call up for `arch` (AUDIT_ARCH_*; x32 calls carry their bit in `nr`); NULL where nothing is known of it.
- * Constant time for x86-64, x32, i386, aarch64 and 32-bit ARM.
+ * Finds a call of `arch` (AUDIT_ARCH_*; x32 calls have their bit set in `nr`). Returns NULL if nothing is known about
+ * it. Takes constant time for x86-64, x32, i386, aarch64 and 32-bit ARM.
  */
 const struct syscall_desc *syscall_lookup(uint32_t arch, int64_t nr);
-/* Appends the call's name, or "syscall_0x1c9" for an unknown number; x32 calls are named with "#x32" behind. */
+/* Appends the name of the call, or "syscall_0x1c9" for an unknown number. Appends "#x32" to the names of x32 calls. */
 void syscall_name(struct buf *out, uint32_t arch, int64_t nr);
-/* The same where the call's description is at hand; without one (NULL) it looks the number up. */
+/* The same if the description is already known. If it is NULL, looks the number up. */
 void syscall_name_of(struct buf *out, const struct syscall_desc *desc, uint32_t arch, int64_t nr);
-/* The name, or NULL for a number without one, for callers that only compare; valid for ever. No "#x32" behind. */
+/*
+ * The name, or NULL if the number has none, for callers that only compare names. Never has "#x32" appended. Valid for
+ * ever.
+ */
 const char *syscall_name_known(uint32_t arch, int64_t nr);
 /*
- * The number that stands for a call made through socketcall(2), ipc(2) or another of i386's old doors, whose own number is
- * `door`: no register can hold it, and syscall_kernel_number() gives `door` back. -1 where there is no such call.
+ * The number that stands for a call made through socketcall(2), ipc(2) or another multiplexing call of i386, whose own
+ * number is `door`. No register can hold this number; syscall_kernel_number() converts it back to `door`. Returns -1 if
+ * there is no such call.
  */
 int64_t syscall_inside(const char *name, int64_t door);
-/* The number as the kernel saw it. */
+/* The number that the kernel received. */
 int64_t syscall_kernel_number(uint32_t arch, int64_t nr);
-/* All calls that are described: row `i`, or NULL at the end. */
+/* Row `i` of the described calls, or NULL at the end. */
 const struct syscall_desc *syscall_row(size_t i);
 /* The number of `name` on `arch`, or -1. */
 int64_t syscall_number(uint32_t arch, const char *name);
-/* Does the call return a byte count (read, write, sendfile, ...)? */
+/* True if the call returns a number of bytes (read, write, sendfile, ...). */
 bool syscall_returns_bytes(uint32_t arch, int64_t nr);
 /* The native architecture, AUDIT_ARCH_*. */
 uint32_t syscall_native_arch(void);

@@ -16,7 +16,7 @@ ssize_t mem_read(const struct mem *m, uint64_t addr, void *buf, size_t n)
 		if (at < addr)
 			break;
 		size_t want = MEM_PAGE - at % MEM_PAGE;
-		/* Whole pages at once where they are there; page by page where something is missing. */
+		/* Reads whole pages while they are readable, and then page by page. */
 		if (want < n - done) {
 			ssize_t all = m->read(m->ctx, at, (char *)buf + done, n - done);
 			if (all == (ssize_t)(n - done))
@@ -47,7 +47,7 @@ ssize_t mem_string(const struct mem *m, uint64_t addr, char *buf, size_t n, int 
 	while (done < n) {
 		size_t want = MEM_PAGE - (addr + done) % MEM_PAGE;
 		if (want > 256)
-			want = 256; /* most strings are short; do not read pages for them */
+			want = 256; /* most strings are short, so do not read whole pages for them */
 		if (want > n - done)
 			want = n - done;
 		ssize_t got = m->read(m->ctx, addr + done, buf + done, want);
@@ -63,7 +63,7 @@ ssize_t mem_string(const struct mem *m, uint64_t addr, char *buf, size_t n, int 
 	return (ssize_t)done;
 }
 
-/* Some sandboxes refuse process_vm_readv(2) and allow /proc/PID/mem, which also reads execute-only pages. */
+/* Some sandboxes refuse process_vm_readv(2) but allow /proc/PID/mem, which can also read execute-only pages. */
 static ssize_t read_proc_mem(pid_t pid, uint64_t addr, void *buf, size_t n)
 {
 	char path[40];
@@ -88,7 +88,7 @@ ssize_t mem_read_process(void *pid, uint64_t addr, void *buf, size_t n)
 	return errno == EFAULT && n > 1 ? -EFAULT : read_proc_mem(p, addr, buf, n);
 }
 
-/* How many bytes from `addr` on, at most `n`, lie in pages that are in memory or swapped out. */
+/* The number of bytes from `addr` on, at most `n`, in pages that are in memory or swapped out. */
 static size_t present_bytes(pid_t pid, uint64_t addr, size_t n)
 {
 	const uint64_t there = UINT64_C(3) << 62;

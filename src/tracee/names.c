@@ -15,9 +15,9 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-/* A socket that is looked for. */
+/* A socket to look for. */
 struct wanted {
-	unsigned long inode, peer; /* peer: of a Unix socket, or 0 */
+	unsigned long inode, peer; /* peer: of a Unix socket, otherwise 0 */
 	bool v6;
 };
 typedef bool read_line(const char *line, const struct wanted *w, struct buf *out);
@@ -38,7 +38,7 @@ static const char *const netlinks[] = {
 	"ISCSI",   "AUDIT",  "FIB_LOOKUP",    "CONNECTOR", "NETFILTER", "IP6_FW", "DNRTMSG", "KOBJECT_UEVENT",
 	"GENERIC", "",       "SCSITRANSPORT", "ECRYPTFS",  "RDMA",      "CRYPTO", "SMC"};
 
-/* The protocol's name and the socket's port: "[ROUTE:4711]". */
+/* Appends the protocol's name and the socket's port: "[ROUTE:4711]". */
 static bool read_netlink(const char *line, const struct wanted *w, struct buf *out)
 {
 	unsigned protocol;
@@ -52,7 +52,7 @@ static bool read_netlink(const char *line, const struct wanted *w, struct buf *o
 	return true;
 }
 
-/* Looks for the socket in one of /proc/PID/net's tables, which may be long: line by line. */
+/* Looks for the socket in a table of /proc/PID/net, line by line, because the table may be long. */
 static bool find_in(pid_t pid, const char *table, read_line *read, const struct wanted *w, struct buf *out)
 {
 	char path[64], line[512];
@@ -67,7 +67,9 @@ static bool find_in(pid_t pid, const char *table, read_line *read, const struct 
 	return found;
 }
 
-/* The tables, each with the protocol of its sockets as system.sockprotoname has it (Unix sockets have several). */
+/*
+ * The tables, each with the protocol name that system.sockprotoname gives for its sockets (Unix sockets have several).
+ */
 static const struct table {
 	const char *name, *protocol;
 	read_line *read;
@@ -81,7 +83,7 @@ static bool is_of(const char *protocol, const struct table *t)
 	       (t->read == read_unix && strncmp(protocol, "UNIX-", 5) == 0);
 }
 
-/* Appends "TCP:[...]": the protocol's name, where it is known, and what its table says. */
+/* Appends "TCP:[...]": the protocol's name, if known, and the addresses from its table. */
 static bool look_up(pid_t pid, const char *protocol, unsigned long inode, struct buf *out)
 {
 	struct buf ends = {0};
@@ -101,10 +103,10 @@ static bool look_up(pid_t pid, const char *protocol, unsigned long inode, struct
 	return found;
 }
 
-/* The kernel's tables may skip an entry while others come and go; of Unix sockets each is listed. */
+/* The kernel's tables may skip an entry while others come and go. Unix sockets are always listed. */
 #define LOOKS 10
 
-/* What no table lists (bound and not connected, other families) still has a protocol: "TCP:[1039765]". */
+/* A socket in no table (bound but not connected, other families) still has a protocol: "TCP:[1039765]". */
 static bool find_socket(pid_t pid, const char *link, unsigned long inode, struct buf *out)
 {
 	char protocol[64];
@@ -122,7 +124,7 @@ static bool find_socket(pid_t pid, const char *link, unsigned long inode, struct
 	return true;
 }
 
-/* -yy: the process behind a pid descriptor. */
+/* -yy: the process of a pid descriptor. */
 static bool find_pidfd(pid_t pid, int fd, struct buf *out)
 {
 	char path[64], line[128];
@@ -147,7 +149,7 @@ static bool is_netlink(const char *link)
 	       strcmp(protocol, "NETLINK") == 0;
 }
 
-/* The table has the sockets that have a port, which the first message gives them at the latest. */
+/* The table lists only sockets with a port, which they have after their first message at the latest. */
 static int live_netlink(void *ctx, pid_t pid, int fd)
 {
 	char link[64], path[64], line[256], target[64] = "";

@@ -1,4 +1,4 @@
-/* What descriptors and processes of the traced are called. A live source asks /proc; a recording keeps the answers. */
+/* Names of a tracee's descriptors and processes. A live source asks /proc; a recording contains the answers. */
 #ifndef SCTRACE_TRACEE_NAMES_H
 #define SCTRACE_TRACEE_NAMES_H
 
@@ -8,30 +8,39 @@
 
 struct buf;
 
-/* What the kernel writes behind the path of a file that was removed. */
+/* The kernel appends this to the path of a removed file. */
 #define NAMES_DELETED " (deleted)"
 
-/* A netlink socket whose protocol is not known: no table has it before it has a port. */
+/* A netlink socket whose protocol is unknown, because no table lists it before it has a port. */
 #define NETLINK_UNTOLD 256
 
-/* Who knows the names. Each function appends to `out` and says true, or appends nothing where there is no answer. */
+/*
+ * A source of names. Each function appends to `out` and returns true, or appends nothing and returns false if it has no
+ * answer.
+ */
 struct names {
 	/*
-	 * What descriptor `fd` of thread `tid` leads to, as readlink(2) of /proc/TID/fd/FD gives it ("/etc/passwd",
-	 * "socket:[123]"); AT_FDCWD asks for the current directory. Not escaped.
+	 * The target of descriptor `fd` of thread `tid`, as readlink(2) of /proc/TID/fd/FD gives it ("/etc/passwd",
+	 * "socket:[123]"). AT_FDCWD means the current directory. Not escaped.
 	 */
 	bool (*fd)(void *ctx, pid_t tid, int fd, struct buf *out);
 	/* The same with the addresses of a socket ("TCP:[127.0.0.1:80->...]") and the process of a pidfd ("pid:12"). */
 	bool (*fd_in_full)(void *ctx, pid_t tid, int fd, struct buf *out);
-	/* Does that path end in NAMES_DELETED because the file was removed? A file may be called so, and be there. */
+	/*
+	 * True if that path ends in NAMES_DELETED because the file was removed. A file that exists may have such a name
+	 * as well.
+	 */
 	bool (*deleted)(void *ctx, pid_t tid, int fd);
-	/* The kind and the numbers of the device file that `fd` is: "char 1:3". */
+	/* The type and numbers of the device file `fd`: "char 1:3". */
 	bool (*device)(void *ctx, pid_t tid, int fd, struct buf *out);
-	/* The protocol (NETLINK_ROUTE, ...) of a netlink socket, NETLINK_UNTOLD where nobody knows it, or -1 where `fd` is none. */
+	/*
+	 * The protocol (NETLINK_ROUTE, ...) of a netlink socket, NETLINK_UNTOLD if it is unknown, or -1 if `fd` is not
+	 * a netlink socket.
+	 */
 	int (*netlink)(void *ctx, pid_t tid, int fd);
 	/*
-	 * The name of network interface `index`, where the thread sees the same interfaces as sctrace; in another network name
-	 * space (network_namespaces(7)) the same index is another interface. Not escaped.
+	 * The name of network interface `index`, if the thread is in sctrace's network namespace; in another one
+	 * (network_namespaces(7)) the index means another interface. Not escaped.
 	 */
 	bool (*interface)(void *ctx, pid_t tid, uint32_t index, struct buf *out);
 	/* The short name of a thread or process, proc_pid_comm(5). Not escaped. */
@@ -39,7 +48,7 @@ struct names {
 	void *ctx;
 };
 
-/* The answers of /proc, now. */
+/* Answers from /proc at the time of the question. */
 extern const struct names names_live;
 
 #endif

@@ -22,7 +22,7 @@ static int open_proc(pid_t pid, const char *name)
 
 int proc_read(pid_t pid, const char *name, struct buf *out)
 {
-	char chunk[4096]; /* the kernel gives at most a page at a time */
+	char chunk[4096]; /* the kernel returns at most a page at a time */
 	int fd = open_proc(pid, name);
 	if (fd < 0)
 		return fd;
@@ -42,14 +42,17 @@ void proc_comm(pid_t tid, char *name, size_t size)
 	if (fd >= 0)
 		close(fd);
 	name[n > 0 ? n : 0] = '\0';
-	/* The last newline is the kernel's; those before it are part of the name. */
+	/* The last newline comes from the kernel; earlier ones are part of the name. */
 	if (n > 0 && name[n - 1] == '\n')
 		name[n - 1] = '\0';
 }
 
 /* --- status --- */
 
-/* What follows "KEY:" and blanks on its line, or NULL. A name of the program's is on a line of its own, and escaped. */
+/*
+ * The text after "KEY:" and blanks, or NULL. Names that the program chooses are on lines of their own, and escaped, so
+ * they cannot look like a key.
+ */
 static const char *value_of(const char *text, const char *key)
 {
 	size_t n = strlen(key);
@@ -67,7 +70,7 @@ static uint64_t number_of(const char *text, const char *key, int base)
 	return value && isxdigit((unsigned char)*value) ? strtoull(value, NULL, base) : 0;
 }
 
-/* The four ids of a line, where they are one and the same. */
+/* The four ids of a line, if they are all equal. */
 static uint32_t only_id(const char *text, const char *key)
 {
 	const char *value = value_of(text, key);
@@ -144,7 +147,10 @@ int64_t proc_peak_rss(pid_t pid)
 
 /* --- maps --- */
 
-/* Digits of one base and nothing else, then `end`; *p moves behind it. Never beyond a line, whose end is no digit. */
+/*
+ * Reads digits of one base followed by `end`, and moves *p past it. Cannot pass the end of the line, because that is
+ * not a digit.
+ */
 static bool number(const char **p, int base, char end, uint64_t *v)
 {
 	char *behind;
@@ -215,7 +221,7 @@ static void unescape(char *s)
 	*to = '\0';
 }
 
-/* Copies the next word, cut to `size`, and moves *p behind the blank after it; its whole length. */
+/* Copies the next word, cut to `size`, and moves *p past the blank after it. Returns the full length of the word. */
 static size_t word(const char **p, char *to, size_t size)
 {
 	size_t n = strcspn(*p, " \n");
@@ -235,7 +241,7 @@ static bool skip_words(const char **p, int n)
 	return true;
 }
 
-/* "36 35 98:0 /root /mnt opts [tags] - type source superopts"; options that do not fit are cut. */
+/* "36 35 98:0 /root /mnt opts [tags] - type source superopts"; options that do not fit are cut off. */
 bool proc_mount_parse(const char *line, struct proc_mount *m)
 {
 	*m = (struct proc_mount){0};

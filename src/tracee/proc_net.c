@@ -1,4 +1,6 @@
-/* The tables of sockets (proc_pid_net(5), and Documentation/networking/proc_net_tcp.rst in the kernel's source). */
+/*
+ * Parses the tables of sockets (proc_pid_net(5), and Documentation/networking/proc_net_tcp.rst in the kernel's source).
+ */
 #include "tracee/proc.h"
 
 #include "base/buf.h"
@@ -14,7 +16,7 @@ struct end {
 	unsigned port;
 };
 
-/* An address as the tables write it: 32-bit words in the host's order, then the port. */
+/* An address in the form of the tables: 32-bit words in host order, then the port. */
 static bool parse_end(const char *text, bool v6, struct end *e)
 {
 	uint32_t words[4];

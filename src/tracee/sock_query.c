@@ -14,13 +14,16 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* TCP_BOUND_INACTIVE: a state that is only asked for; the answer says TCP_CLOSE. */
+/* TCP_BOUND_INACTIVE: a state for requests only; answers contain TCP_CLOSE. */
 #define BOUND_INACTIVE 13
 
-/* Looks at the `n` bytes of an answer; true: it is what was looked for. */
+/* Looks at an answer of `n` bytes. Returns true if it is the one that was wanted. */
 typedef bool answer_fn(void *ctx, const void *answer, size_t n);
 
-/* One part of the answers, in `n` bytes: 1 where `look` found it, 0 where more follows, -1 at the end. */
+/*
+ * Looks at one part of the answers, in `n` bytes. Returns 1 if `look` found its answer, 0 if more parts follow, -1 at
+ * the end.
+ */
 static int look_at(const char *bytes, size_t n, answer_fn *look, void *ctx)
 {
 	const struct nlmsghdr *h = (const struct nlmsghdr *)bytes;
@@ -35,7 +38,10 @@ static int look_at(const char *bytes, size_t n, answer_fn *look, void *ctx)
 	return 0;
 }
 
-/* Asks, and gives each answer to `look` until it finds it; the kernel has the answers ready when it took the request. */
+/*
+ * Sends the request, and passes each answer to `look` until that returns true. The kernel has the answers ready when
+ * send(2) returns.
+ */
 static bool ask(const void *request, size_t size, uint16_t flags, answer_fn *look, void *ctx)
 {
 	_Alignas(struct nlmsghdr) char bytes[16384];
@@ -55,7 +61,7 @@ static bool ask(const void *request, size_t size, uint16_t flags, answer_fn *loo
 	return found > 0;
 }
 
-/* The value of the attribute of `type` among the `n` bytes at `attrs`, where it is a number of 32 bits. */
+/* Finds the attribute of `type` among the `n` bytes at `attrs`, and reads it as a 32-bit number. */
 static bool find_u32(const void *attrs, size_t n, uint16_t type, uint32_t *v)
 {
 	const struct rtattr *a = attrs;

@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* execve(2)'s view of `path`: 0, ENOENT, or EACCES for a folder and for what may not be run. */
+/* Checks `path` as execve(2) does: 0, ENOENT, or EACCES for a folder or a file without execute permission. */
 static int runnable(const char *path)
 {
 	struct stat st;
@@ -50,7 +50,7 @@ char *spawn_find(const char *name, char *const *envp, int *err)
 	for (const char *p = path_of(envp); *name; p++) {
 		size_t n = strcspn(p, ":");
 		char *path = NULL;
-		/* An empty entry is the current folder. */
+		/* An empty entry means the current folder. */
 		if (asprintf(&path, "%.*s/%s", n ? (int)n : 1, n ? p : ".", name) < 0) {
 			*err = ENOMEM;
 			return NULL;
@@ -68,7 +68,7 @@ char *spawn_find(const char *name, char *const *envp, int *err)
 	return NULL;
 }
 
-/* Who -u names; looked up before the fork, because getpwnam(3) is not safe after one. */
+/* The user of -u. It is looked up before the fork, because getpwnam(3) is not safe afterwards. */
 struct identity {
 	bool set;
 	uid_t uid;
@@ -132,7 +132,7 @@ static int prepare(const struct spawn *s, const struct identity *who)
 	return r;
 }
 
-/* The argument vector with another argv[0]; only its first word differs, so it is built before the fork. */
+/* The argument vector with another argv[0]. It is built before the fork, because it needs memory. */
 static char **argv_with(const struct spawn *s)
 {
 	size_t n = 0;
@@ -166,7 +166,7 @@ static void __attribute__((noreturn)) child_main(struct child *c)
 	while ((n = read(c->go[0], &byte, 1)) < 0 && errno == EINTR)
 		;
 	if (n != 1)
-		_exit(EXIT_OWN); /* there is no tracer */
+		_exit(EXIT_OWN); /* the tracer is gone */
 	int err = -prepare(c->s, &c->who);
 	if (!err) {
 		execve(c->path, c->argv, c->s->envp ? c->s->envp : environ);
@@ -177,7 +177,7 @@ static void __attribute__((noreturn)) child_main(struct child *c)
 	_exit(spawn_status(err));
 }
 
-/* Two pipes whose ends do not fall on 0, 1, 2 (sctrace may be started with those closed). */
+/* Makes a pipe whose descriptors are above 2, because sctrace may be started with 0, 1 or 2 closed. */
 static int high_pipe(int fd[2])
 {
 	int low[2];
@@ -195,7 +195,9 @@ static int high_pipe(int fd[2])
 	return -err;
 }
 
-/* fork(2); with -D the roles are swapped: this process becomes the child, a grandchild returns with its pid. */
+/*
+ * Calls fork(2). With -D the roles are swapped: this process becomes the child, and a grandchild returns with its pid.
+ */
 static pid_t fork_roles(struct child *c)
 {
 	if (!c->s->daemonize) {
@@ -311,7 +313,7 @@ void spawn_kill(pid_t pid)
 		r = errno == EINTR ? 0 : -1;
 }
 
-/* Does the change concern the variable of "NAME=VALUE" or "NAME"? */
+/* True if the change concerns the variable of "NAME=VALUE" or "NAME". */
 static bool changes(const char *change, const char *variable)
 {
 	size_t len = strcspn(change, "=");

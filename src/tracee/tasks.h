@@ -1,4 +1,4 @@
-/* The traced: threads and processes, found by id in constant time. */
+/* The traced threads and processes, found by id in constant time. */
 #ifndef SCTRACE_TRACEE_TASKS_H
 #define SCTRACE_TRACEE_TASKS_H
 
@@ -8,51 +8,54 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* A thread group. It lives as long as one of its threads is known. */
+/* A thread group. It exists as long as one of its threads is known. */
 struct process {
 	pid_t pid;
 	unsigned ntasks;
-	bool counted;  /* its calls are shown; false for what is held only because of a filter */
-	bool root;     /* the program that was started */
-	bool attached; /* it was running before; it is left running */
-	bool execed;   /* has run execve(2) under us, so the root's calls count */
-	bool hold;     /* stays attached though it is not counted: it shares memory with what is */
-	void *image;   /* the engine's own, or NULL */
+	bool counted;  /* its calls are shown; false if it is traced only because of a filter */
+	bool root;     /* the program that sctrace started */
+	bool attached; /* it ran before sctrace, and continues after it */
+	bool execed;   /* it has called execve(2) while traced, so the root's calls count */
+	bool hold;     /* stays attached although it is not counted, because it shares memory with a counted process */
+	void *image;   /* owned by the engine, or NULL */
 };
 
-/* One thread, and the ptrace-stop that it is in. */
+/* One thread, and its ptrace-stop. */
 struct task {
 	pid_t tid;
-	struct process *proc; /* NULL until the birth is known */
-	bool stopped;         /* in a ptrace-stop that was waited for */
-	bool listening;       /* in a group-stop kept by PTRACE_LISTEN */
-	bool group_stopped;   /* EV_STOP was given and EV_CONT is due */
-	bool mid_call;        /* this stop is inside a call, whose result is yet to be written to its registers */
-	bool exiting;         /* its exit event was seen */
-	bool release;         /* is let go at its next resumption */
-	bool fresh;           /* its first stop has not been seen */
-	int early_status;     /* a stop that came before its birth was known, or 0 */
-	uint64_t early_ns;    /* when that was */
-	int deliver;          /* signal to hand over at the next resumption, or 0 */
-	void *data;           /* the engine's own, or NULL */
+	struct process *proc; /* NULL until its creation was reported */
+	bool stopped;         /* in a ptrace-stop that wait4(2) has returned */
+	bool listening;       /* in a group-stop that PTRACE_LISTEN preserves */
+	bool group_stopped;   /* EV_STOP was reported, and EV_CONT will follow */
+	bool mid_call;        /* this stop is inside a call, whose result is not yet in its registers */
+	bool exiting;         /* its exit event was reported */
+	bool release;         /* detach at its next resumption */
+	bool fresh;           /* its first stop has not been seen yet */
+	int early_status;     /* a stop that came before its creation was reported, or 0 */
+	uint64_t early_ns;    /* time of that stop */
+	int deliver;          /* signal to deliver at the next resumption, or 0 */
+	void *data;           /* owned by the engine, or NULL */
 };
 
-/* Zero-initialised is empty. */
+/* A struct of zeros is empty. */
 struct tasks {
-	size_t task_size; /* of the tracer's own structure that begins with a struct task; 0: it has none */
+	size_t task_size; /* size of the tracer's own structure that begins with a struct task; 0 if it has none */
 	struct map by_tid;
 	struct map processes;
 };
 
 void tasks_free(struct tasks *t);
 struct task *tasks_find(const struct tasks *t, pid_t tid);
-/* A new task without process, the rest of the tracer's structure all zero; NULL when memory ran out or the tid is there. */
+/*
+ * Adds a task without a process; the rest of the tracer's structure is zero. Returns NULL if memory ran out or the tid
+ * exists.
+ */
 struct task *tasks_add(struct tasks *t, pid_t tid);
-/* Makes `task` a thread of process `pid`, which is made where it is new; 0 or -ENOMEM. */
+/* Makes `task` a thread of process `pid`, which is created if it is new. Returns 0 or -ENOMEM. */
 int tasks_join(struct tasks *t, struct task *task, pid_t pid);
-/* Forgets the task, and its process when it was the last thread. */
+/* Removes the task, and its process if it was the last thread. */
 void tasks_remove(struct tasks *t, struct task *task);
-/* execve(2) by thread `task` of a process whose leader's tid is `leader`: the task takes over that id. */
+/* execve(2) by thread `task` of a process with leader `leader`: the task takes over the leader's id. */
 int tasks_rename(struct tasks *t, struct task *task, pid_t leader);
 size_t tasks_count(const struct tasks *t);
 
