@@ -1,4 +1,4 @@
-/* Samples told as R's summary() tells them. */
+/* Describes samples in the form of R's summary(). */
 #ifndef SCTRACE_BENCH_DESCRIBE_H
 #define SCTRACE_BENCH_DESCRIBE_H
 
@@ -8,9 +8,9 @@ struct buf;
 
 /* Sorts `x` and describes it. */
 void describe(struct sample_summary *d, double *x, size_t n);
-/* The middle of `x`, which it sorts; NAN of none. */
+/* The median of `x`, which it sorts; NAN if there are no values. */
 double describe_median(double *x, size_t n);
-/* Appends `x` as R prints it in a summary: four significant digits, but never fewer than its whole part has. */
+/* Appends `x` as R's summary prints it: four significant digits, but never fewer than its integer part has. */
 void describe_format(struct buf *out, double x);
 
 #endif

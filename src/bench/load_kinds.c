@@ -1,4 +1,4 @@
-/* What the loads do. */
+/* The work of each kind of load. */
 #include "bench/loads.h"
 
 #include "bench/op.h"
@@ -41,7 +41,7 @@ static void run_cpu(struct load_board *b, const char *dir)
 	}
 }
 
-/* A file that has no name, so that nothing is left when we are killed. */
+/* A file without a name, so that nothing is left behind if the process is killed. */
 static int nameless_file(const char *dir)
 {
 	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -55,7 +55,7 @@ static int nameless_file(const char *dir)
 	return fd;
 }
 
-/* 512 MiB in blocks of 1 MiB, brought to the device, and again from the beginning. */
+/* Writes 512 MiB in blocks of 1 MiB to the device, and starts again. */
 static void run_disk(struct load_board *b, const char *dir)
 {
 	struct statvfs fs;
@@ -88,7 +88,7 @@ static void run_disk(struct load_board *b, const char *dir)
 	}
 }
 
-/* Small datagrams to ourselves as fast as they go; what arrived is counted. */
+/* Sends small datagrams to itself as fast as possible, and counts those that arrive. */
 static void run_net(struct load_board *b, const char *dir)
 {
 	(void)dir;
@@ -151,7 +151,7 @@ static void run_memory(struct load_board *b, const char *dir)
 		}
 }
 
-/* The operations of bench syscall, one after the other, but for those that cannot run here (told by who started us). */
+/* Runs the operations of bench syscall in turn, except those that cannot run here, which the parent names. */
 static void run_suite(struct load_board *b, const char *dir)
 {
 	struct buf without = {0};

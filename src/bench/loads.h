@@ -1,4 +1,4 @@
-/* Loads to measure under: each works until it is ended, counts its work, and ends for certain. */
+/* Background loads for measurements. Each load works until it is ended, counts its work, and always ends. */
 #ifndef SCTRACE_BENCH_LOADS_H
 #define SCTRACE_BENCH_LOADS_H
 
@@ -11,54 +11,54 @@
 
 struct buf;
 
-#define LOAD_PARTS 8   /* the most loads at once: "suite+disk" has two */
-#define LOAD_KIDS  256 /* the most processes of one load */
+#define LOAD_PARTS 8   /* the largest number of loads at once: "suite+disk" has two */
+#define LOAD_KIDS  256 /* the largest number of processes in one load */
 
-/* What a load's process works with; lies in memory shared with us. */
+/* State of a load's processes, in memory shared with sctrace. */
 struct load_board {
-	_Atomic uint64_t work; /* in the kind's unit, added up by all its processes */
-	char why[160];         /* what went wrong, when one gave up */
+	_Atomic uint64_t work; /* in the unit of the load, summed over all its processes */
+	char why[160];         /* the reason, if a process gave up */
 };
 
 struct load_kind {
 	const char *name;
 	const char *about;
-	const char *unit;                                   /* of its work: "MiB", "packets" */
-	int per_cpu;                                        /* a process for each CPU, else one */
-	void (*run)(struct load_board *b, const char *dir); /* for ever; returns only when it cannot */
+	const char *unit;                                   /* unit of its work: "MiB", "packets" */
+	int per_cpu;                                        /* one process for each CPU, otherwise one in total */
+	void (*run)(struct load_board *b, const char *dir); /* works for ever; returns only if it cannot continue */
 };
 
-/* Row `i`, NULL behind the last. */
+/* Row `i`, or NULL after the last. */
 const struct load_kind *load_kind_at(size_t i);
 
-/* One load at work, or the lack of one ("none" has no parts). */
+/* One running load, or none ("none" has no parts). */
 struct load {
-	const char *name; /* as the user wrote it: "suite+disk"; the caller's */
+	const char *name; /* as the user typed it: "suite+disk"; owned by the caller */
 	const struct load_kind *kind[LOAD_PARTS];
 	struct load_board *board[LOAD_PARTS];
 	size_t parts;
 	pid_t kids[LOAD_KIDS];
 	size_t nkids;
-	/* What was done while it was measured, from load_mark() to load_stop(), and in what time; added up over all runs. */
+	/* The work between load_mark() and load_stop(), and the time between them, summed over all runs. */
 	uint64_t start_work[LOAD_PARTS], work[LOAD_PARTS];
 	uint64_t mark_ns, span_ns;
 };
 
-/* Reads "none", "disk", "suite+disk". 0, or -EINVAL and `why`. */
+/* Parses "none", "disk", "suite+disk". Returns 0, or -EINVAL with the reason in `why`. */
 int load_parse(struct load *l, const char *name, struct buf *why);
 /*
- * Starts it, files going to `dir`, and waits until every part has done some work. 0, or -errno and `why`: then nothing is
- * left running. Each process is in a group of its own, known to the guard.
+ * Starts the load, with its files in `dir`, and waits until each part has done some work. Returns 0, or -errno with the
+ * reason in `why` and no process left. Each process has a group of its own, which the guard knows.
  */
 int load_start(struct load *l, const char *dir, struct kid_guard *guard, struct buf *why);
-/* The measurement begins: work counts from here. */
+/* The measurement begins: starts to count the work. */
 void load_mark(struct load *l);
 /*
- * Notes the work done and ends all processes. 0, or -EIO and `why`: a part gave up or did nothing, so what was measured
- * was not measured under it.
+ * Notes the work and ends all processes. Returns 0, or -EIO with the reason in `why` if a part gave up or did nothing,
+ * because then the measurement was not made under this load.
  */
 int load_stop(struct load *l, struct kid_guard *guard, struct buf *why);
-/* Appends the work since the mark: "disk 512 MiB, suite 12345 operations"; nothing for "none". */
+/* Appends the work since the mark: "disk 512 MiB, suite 12345 operations". Appends nothing for "none". */
 void load_work(const struct load *l, struct buf *out);
 
 #endif

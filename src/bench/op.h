@@ -1,4 +1,6 @@
-/* The operations of `bench syscall` as data: each a pair of loops, so that the loop's own cost can be solved for. */
+/*
+ * The operations of `bench syscall` as data. Each has two loops, so that the cost of the loop itself can be computed.
+ */
 #ifndef SCTRACE_BENCH_OP_H
 #define SCTRACE_BENCH_OP_H
 
@@ -10,23 +12,25 @@
 
 struct buf;
 
-/* What an operation works on; made by its setup, undone by its teardown. Zero-initialised, but for `dir`. */
+/*
+ * What an operation works on. Its setup fills this in and its teardown undoes that. Starts as zeros, except for `dir`.
+ */
 struct op_state {
-	const char *dir; /* where files may be made */
+	const char *dir; /* folder for files */
 	int fd, fd2;
 	FILE *file;
 	char *mem;
-	size_t size, at; /* bytes of `mem` or of the file; where the loop stands in it */
+	size_t size, at; /* size: bytes of `mem` or of the file; at: the loop's position in it */
 	uint32_t word;   /* futex */
 	int pid, tid;
 	struct sigaction old_action;
 	sigset_t old_mask;
 	char data[64];
 	char path[256];
-	uint64_t wrong; /* how often the operation did not do what it should */
+	uint64_t wrong; /* how often the operation failed to do what it should */
 };
 
-/* Runs the operation `n` times (once) or 2n times (twice, two in each iteration). */
+/* Runs the operation `n` times (once), or 2n times (twice, with two in each iteration). */
 typedef void op_loop_fn(struct op_state *s, uint64_t n);
 
 struct op {
@@ -34,13 +38,18 @@ struct op {
 	const char *group;
 	const char *about;
 	op_loop_fn *once, *twice;
-	int (*setup)(struct op_state *s, struct buf *why); /* or NULL; 0 or -errno and `why`: cannot run here */
+	int (*setup)(struct op_state *s, struct buf *why); /* or NULL; returns 0, or -errno if it cannot run here,
+							    * with the reason in `why` */
 	void (*teardown)(struct op_state *s);              /* or NULL */
-	enum op_cost { OP_CHEAP, OP_DEAR } cost;           /* OP_DEAR: makes a process or thread, microseconds and up */
-	bool trap; /* it enters the kernel by an exception, which no tracer of calls sees */
+	enum op_cost {
+		OP_CHEAP,
+		OP_DEAR
+	} cost;    /* OP_DEAR: creates a process or thread, which takes
+							    * microseconds or more */
+	bool trap; /* enters the kernel by an exception, which no system call tracer sees */
 };
 
-/* All operations of one part; the parts make up op_list(). */
+/* The operations of one part. op_at() joins the parts. */
 extern const struct op ops_self[];
 extern const size_t ops_self_count;
 extern const struct op ops_file[];
@@ -48,27 +57,27 @@ extern const size_t ops_file_count;
 extern const struct op ops_task[];
 extern const size_t ops_task_count;
 
-/* Row `i` over all parts, NULL behind the last. */
+/* Row `i` over all parts, or NULL after the last. */
 const struct op *op_at(size_t i);
 /* The operation called `name`, or NULL. */
 const struct op *op_find(const char *name);
-/* The empty loop: what is subtracted from the others. */
+/* The empty loop, whose time is subtracted from the others. */
 const struct op *op_empty(void);
 
-/* Sets a state up for `op`, working files in `dir`; 0, or -errno and `why`. */
+/* Sets up the state for `op`, with files in `dir`. Returns 0, or -errno with the reason in `why`. */
 int op_open(const struct op *op, struct op_state *s, const char *dir, struct buf *why);
 void op_close(const struct op *op, struct op_state *s);
 
 /*
- * What the compiler may not see through: it must take every iteration for one that reads and writes all memory, and each
- * value handed to it as used. Without it an empty loop is deleted and a repeated pure call is made once.
+ * A barrier that the compiler cannot look through. It makes the compiler assume that each iteration reads and writes
+ * all memory, and uses each value. Without it, an empty loop is deleted, and a repeated pure call is made once.
  */
 #define OP_BARRIER() __asm__ volatile("" ::: "memory")
 #define OP_KEEP(x)   __asm__ volatile("" ::"r"(x) : "memory")
 
 /*
- * Counts what went wrong in a body. A branch that is never taken, and no addition: that would put a load and a store into
- * every iteration, which the empty loop has not.
+ * Counts failures in a body. It is a branch that is never taken, and not an addition, because that would add a load and
+ * a store to each iteration, which the empty loop does not have.
  */
 #define OP_WRONG_IF(failed)                                                                                            \
 	do {                                                                                                           \
@@ -76,7 +85,7 @@ void op_close(const struct op *op, struct op_state *s);
 			s->wrong++;                                                                                    \
 	} while (0)
 
-/* Makes the two loops of an operation from its body, a function of the state that is inlined into both. */
+/* Creates the two loops of an operation from its body, a function of the state that is inlined into both. */
 #define OP_LOOPS(body)                                                                                                 \
 	static __attribute__((noinline)) void body##_once(struct op_state *s, uint64_t n)                              \
 	{                                                                                                              \

@@ -16,12 +16,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* How often an operation runs to be counted: often where it is too fast to be a call, so that a rare one shows. */
+/*
+ * How often an operation runs for counting. A fast operation, which may rarely make a call, runs often, so that such
+ * calls show.
+ */
 #define TIMES_FAST  8192
 #define TIMES_CHEAP 128
 #define TIMES_DEAR  8
 
-/* What no call is faster than here, ns: most of what the least one takes. */
+/* A time in ns that is shorter than any call on this machine: most of the time of the cheapest call. */
 static double fast_ns(void)
 {
 	enum { BATCHES = 9, BATCH = 500 };
@@ -58,7 +61,7 @@ int op_count_run(int argc, char *const *argv)
 		if (!op)
 			return -ENOENT;
 		if (op_open(op, &s, argv[0], &why) == 0) {
-			op->once(&s, 1); /* what happens the first time alone is not of the operation */
+			op->once(&s, 1); /* the first run may make calls that do not belong to the operation */
 			mark((size_t)i / 2, 0);
 			op->once(&s, n);
 			mark((size_t)i / 2, 1);
@@ -69,13 +72,13 @@ int op_count_run(int argc, char *const *argv)
 	return 0;
 }
 
-/* Where the traced child stands. */
+/* Progress of the traced child. */
 struct counting {
 	struct op_result *results;
 	size_t n;
-	double fast;    /* as fast_ns() has it */
-	size_t now;     /* operation between its marks; n: none */
-	uint64_t calls; /* seen since its first mark */
+	double fast;    /* from fast_ns() */
+	size_t now;     /* the operation between its marks; n: none */
+	uint64_t calls; /* calls since its first mark */
 };
 
 static void count_event(struct counting *c, const struct event *ev)
@@ -95,7 +98,7 @@ static void count_event(struct counting *c, const struct event *ev)
 	c->calls = 0;
 }
 
-/* The child's command line, the caller's to free; NULL: no memory. */
+/* The child's command line, which the caller frees; NULL if memory ran out. */
 static char **make_words(const struct counting *c, const char *self, const char *dir)
 {
 	struct words words = {0};

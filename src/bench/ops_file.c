@@ -37,7 +37,7 @@ static int open_null(struct op_state *s, struct buf *why)
 	return open_device(s, "/dev/null", O_WRONLY, why);
 }
 
-/* A file without a name in the working folder, so that nothing is left whatever happens. */
+/* A file without a name in the working folder, so that nothing is left behind. */
 static int make_file(struct op_state *s, struct buf *why)
 {
 	s->fd = open(s->dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -87,7 +87,7 @@ static int make_pipe(struct op_state *s, struct buf *why)
 	return 0;
 }
 
-/* Small pages, none present. */
+/* Small pages, none of them present. */
 static int make_pages(struct op_state *s, struct buf *why)
 {
 	s->size = FAULT_BYTES;
@@ -128,7 +128,7 @@ OP_BODY(read_1)
 }
 OP_LOOPS(read_1)
 
-/* One in a million goes back to the beginning. */
+/* Rewinds once in a million reads. */
 OP_BODY(read_1_file)
 {
 	if (__builtin_expect(++s->at > s->size, 0)) {
@@ -151,7 +151,7 @@ OP_BODY(write_1)
 }
 OP_LOOPS(write_1)
 
-/* A buffer of one byte has room for the terminating NUL alone. */
+/* A buffer of one byte has room only for the terminating NUL. */
 OP_BODY(fgets_0)
 {
 	OP_WRONG_IF(fgets(s->data, 1, s->file) == NULL);
@@ -210,7 +210,7 @@ OP_BODY(map_unmap)
 }
 OP_LOOPS(map_unmap)
 
-/* Every page once; then all are given back in one call, a thousandth of which falls on each fault. */
+/* Touches each page once, and then returns all pages in one call, of which a thousandth counts for each fault. */
 OP_BODY(page_fault)
 {
 	if (__builtin_expect(s->at >= s->size, 0)) {

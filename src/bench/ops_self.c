@@ -1,4 +1,4 @@
-/* Operations that need nothing but the process itself: the controls, identities, clocks. */
+/* Operations that need only the process itself: controls, identities, clocks. */
 #include "bench/op.h"
 
 #include <sys/syscall.h>
@@ -57,7 +57,7 @@ OP_BODY(clock_gettimeofday)
 }
 OP_LOOPS(clock_gettimeofday)
 
-/* The C library's clock_gettime(), which asks the vDSO first, and the same as a call that enters the kernel. */
+/* The C library's clock_gettime(), which uses the vDSO, and the same as a system call. */
 #define CLOCK_LIBC(name, id)                                                                                           \
 	OP_BODY(name)                                                                                                  \
 	{                                                                                                              \

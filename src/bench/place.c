@@ -32,7 +32,7 @@ static bool cpu_list_has(const struct cpu_list *l, int cpu)
 	return false;
 }
 
-/* Adds first..last, each of which must be usable here. */
+/* Adds the CPUs first to last, each of which must be usable here. */
 static int add_range(struct cpu_list *l, long first, long last, struct buf *why)
 {
 	cpu_set_t set;
@@ -138,7 +138,7 @@ int place_set_policy(const struct place_policy *p)
 	struct sched_param param = {.sched_priority = p->prio};
 	if (sched_setscheduler(0, p->policy, &param) < 0)
 		return -errno;
-	/* On Linux who = 0 means the calling thread, whatever setpriority(2) of POSIX says. */
+	/* On Linux, who = 0 means the calling thread; POSIX says the calling process (setpriority(2)). */
 	if ((p->policy == SCHED_OTHER || p->policy == SCHED_BATCH) && p->nice &&
 	    setpriority(PRIO_PROCESS, 0, p->nice) < 0)
 		return errno == EACCES ? -EPERM : -errno;

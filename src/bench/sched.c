@@ -21,9 +21,9 @@
 #define CHUNK_NS     20000
 #define CALIBRATIONS 400
 #define SETTLE_NS    5000000
-#define READINGS     8 /* where the call that counts takes longer than a chunk by itself */
+#define READINGS     8 /* reads of the counter, if reading takes longer than a chunk */
 
-/* What one process logs, in memory alone. */
+/* The log of one process, in memory only. */
 struct proc_board {
 	int nice;
 	atomic_bool done;
@@ -33,7 +33,8 @@ struct proc_board {
 	struct sched_slice slices[SCHED_SLICES];
 	_Atomic size_t nslices;
 	bool slices_lost;
-	uint64_t slice_ns, last_ns; /* the slice that is not over: since when, and until when it is known to last */
+	uint64_t slice_ns, last_ns; /* the current slice: its start, and the last time at which it was known to
+				     * continue */
 	int cpu;
 	uint64_t voluntary, involuntary;
 };
@@ -106,8 +107,9 @@ static uint64_t switches(struct proc_board *p, const struct rusage *before)
 }
 
 /*
- * The count of switches, and *now at which it held. A switch between count and clock would be in the one and not in the other,
- * and the time away for ever unseen: both are read again where that took as long as a chunk.
+ * Returns the count of switches, and in *now the time at which it was valid. A switch between reading the counter and
+ * the clock would be in one and not in the other, and its time away would never be seen. Therefore both are read again
+ * if that took as long as a chunk.
  */
 static uint64_t switches_at(struct proc_board *p, const struct rusage *before, double chunk_ns, uint64_t *now)
 {
@@ -132,8 +134,8 @@ static void add_slice(struct proc_board *p, uint64_t start, uint64_t end, int cp
 }
 
 /*
- * The work. A chunk that took too long is only a question; that the process was switched out is told by the kernel's
- * count. Nothing is printed and nothing allocated.
+ * The work. A chunk that took too long is only a hint; the kernel's counter shows whether the process was switched out.
+ * Prints and allocates nothing.
  */
 static void work(struct board *b, struct proc_board *p, const struct sched_work *w)
 {
@@ -172,7 +174,7 @@ static void run_proc(const struct sched_plan *plan, struct board *b, struct proc
 	policy.nice = p->nice;
 	if (place_pin(plan->cpus, plan->ncpus) < 0 || place_set_policy(&policy) < 0)
 		_exit(EPERM);
-	memset(p->slices, 0, sizeof(p->slices)); /* no page fault later */
+	memset(p->slices, 0, sizeof(p->slices)); /* touch the memory now, so that no page fault happens later */
 	b->ready++;
 	while (!b->go)
 		futex(&b->go, FUTEX_WAIT, 0);
@@ -180,7 +182,7 @@ static void run_proc(const struct sched_plan *plan, struct board *b, struct proc
 	_exit(0);
 }
 
-/* Starts all and lets them go together; 0 or -errno. */
+/* Creates all processes and lets them start together. Returns 0 or -errno. */
 static int start_all(const struct sched_plan *plan, struct board *b, pid_t *kids)
 {
 	for (size_t i = 0; i < plan->procs; i++) {
@@ -203,7 +205,7 @@ static int start_all(const struct sched_plan *plan, struct board *b, pid_t *kids
 		}
 		clock_sleep_ns(100000);
 	}
-	clock_sleep_ns(SETTLE_NS); /* the last one must have come to its wait */
+	clock_sleep_ns(SETTLE_NS); /* the last one must have reached its wait */
 	b->start_ns = clock_ns();
 	b->go = 1;
 	return futex(&b->go, FUTEX_WAKE, INT_MAX);

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* The one signal flag. */
+/* The only signal flag. */
 static volatile sig_atomic_t asked;
 
 static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
@@ -16,7 +16,7 @@ static void ask(int sig)
 
 void stop_catch(void)
 {
-	/* Inherited as ignored, it would have the kernel reap our children before we can. */
+	/* If SIGCHLD was inherited as ignored, the kernel would reap our children before we can. */
 	signal(SIGCHLD, SIG_DFL);
 	outfile_catch_signals();
 	for (size_t i = 0; i < sizeof(caught) / sizeof(*caught); i++) {
@@ -40,7 +40,7 @@ const volatile sig_atomic_t *stop_flag(void)
 void stop_release(void)
 {
 	asked = 0;
-	signal(SIGPIPE, SIG_DFL); /* a task whose other half is gone ends */
+	signal(SIGPIPE, SIG_DFL); /* a task ends if its peer is gone */
 	for (size_t i = 0; i < sizeof(caught) / sizeof(*caught); i++) {
 		struct sigaction old;
 		if (sigaction(caught[i], NULL, &old) == 0 && old.sa_handler == ask)

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Fixed for good: saved runs of different kernels are compared by it. Some half a second all together. */
+/* Must never change, because saved runs of different kernels are compared by it. About half a second in total. */
 #define TIMES_CHEAP 20000
 #define TIMES_DEAR  60
 
@@ -38,7 +38,7 @@ bool suite_is_without(const char *without, const struct op *op)
 	return false;
 }
 
-/* One operation; 0, or -errno and `why`. */
+/* Runs one operation. Returns 0, or -errno with the reason in `why`. */
 static int run_op(const struct op *op, const char *dir, struct buf *why)
 {
 	struct op_state s;

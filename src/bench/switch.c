@@ -17,20 +17,22 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define OWN_SHARE   4 /* the part of a sample's time that goes into the means' own cost */
+#define OWN_SHARE   4 /* the share of a sample's time that is spent on measuring the mechanism's own cost */
 #define LINE_BYTES  64
 #define YIELD_SHARE 32
-#define LATE_NS     (10 * NSEC_PER_SEC) /* so much later than planned at most, beside ten times the time */
+#define LATE_NS                                                                                                        \
+	(10 * NSEC_PER_SEC) /* limit of the delay beyond the plan, in addition to ten times the planned
+					 * time */
 
-/* What the measuring process writes and we read, also when it was killed halfway. */
+/* The measuring process writes this, and sctrace reads it, even if that process was killed. */
 struct switch_board {
 	struct switch_pair pair;
 	_Atomic size_t n;
-	bool whole; /* it came to its end, so the switches were counted */
-	double x[]; /* plan->samples pairs: a round, and the means' own cost measured just before */
+	bool whole; /* the process reached its end, so the switches were counted */
+	double x[]; /* plan->samples pairs: the time of a round, and the mechanism's own cost measured just before */
 };
 
-/* One side at work. */
+/* The state of one side. */
 struct side_work {
 	struct switch_pair *pair;
 	const struct switch_kind *kind;
@@ -72,7 +74,7 @@ static void count_switches(struct switch_side *s, int sign)
 	s->involuntary += (uint64_t)(sign * u.ru_nivcsw);
 }
 
-/* The second side: answers until told to stop. */
+/* The second side: answers until it is told to stop. */
 static void answer(struct switch_pair *pair, const struct switch_kind *kind)
 {
 	struct side_work w;
@@ -109,7 +111,7 @@ static void *answer_thread(void *arg)
 	return NULL;
 }
 
-/* `n` rounds of the first side; ns for all. */
+/* `n` rounds of the first side. Returns the total time in ns. */
 static double run_rounds(struct side_work *w, uint64_t n)
 {
 	struct switch_pair *pair = w->pair;
@@ -126,7 +128,7 @@ static double run_rounds(struct side_work *w, uint64_t n)
 	return (double)(clock_ns() - start);
 }
 
-/* The means' own cost: a side wakes itself, so that its wait finds what it waits for. */
+/* The mechanism's own cost: a side wakes itself, so that its wait returns at once. */
 static double run_alone(struct side_work *w, uint64_t n)
 {
 	uint64_t start = clock_ns();
@@ -138,7 +140,7 @@ static double run_alone(struct side_work *w, uint64_t n)
 	return (double)(clock_ns() - start);
 }
 
-/* Runs `f` longer and longer until a batch lasts `ns`; the batch. */
+/* Runs `f` with growing batches until one lasts `ns`. Returns the size of that batch. */
 static uint64_t find_batch(double (*f)(struct side_work *, uint64_t), struct side_work *w, uint64_t ns)
 {
 	uint64_t n = 1;
@@ -151,8 +153,9 @@ static uint64_t find_batch(double (*f)(struct side_work *, uint64_t), struct sid
 }
 
 /*
- * The samples. The means' own cost is taken in between, while the other side sleeps, so that both see the same machine;
- * who yields never sleeps, so for yields it was taken before (`own` is not NAN).
+ * Takes the samples. The mechanism's own cost is measured in between, while the other side sleeps, so that both see the
+ * same state of the machine. A side that yields never sleeps, so for yields the cost was measured before (`own` is not
+ * NAN).
  */
 static void measure_rounds(const struct switch_plan *plan, struct switch_board *b, struct side_work *w, double own)
 {
@@ -160,7 +163,7 @@ static void measure_rounds(const struct switch_plan *plan, struct switch_board *
 	uint64_t alone = isnan(own) ? find_batch(run_alone, w, plan->sample_ns / OWN_SHARE) : 0;
 	count_switches(&b->pair.side[0], -1);
 	uint64_t n = find_batch(run_rounds, w, plan->sample_ns);
-	/* One at least: finding the batch may have taken all the time where strangers run. */
+	/* Takes at least one sample: if other programs run, finding the batch may have used all the time. */
 	while (b->n < plan->samples && (!b->n || clock_ns() - start < plan->limit_ns)) {
 		double *x = &b->x[2 * b->n];
 		x[1] = alone ? run_alone(w, alone) / (double)alone : own;
@@ -170,14 +173,20 @@ static void measure_rounds(const struct switch_plan *plan, struct switch_board *
 	count_switches(&b->pair.side[0], 1);
 }
 
-/* The means' own cost where it cannot be taken later: nothing at all at user level, a yield while nobody else yields. */
+/*
+ * The mechanism's own cost if it cannot be measured later: nothing at user level, and for yields a yield while no other
+ * task yields.
+ */
 static double own_before(struct side_work *w, const struct switch_plan *plan)
 {
 	if (w->kind->rounds)
 		return 0;
 	if (!w->kind->yields)
 		return NAN;
-	/* The least: with strangers on this CPU most yields give way to them, and that is no cost of the call. */
+	/*
+	 * The least value: if other programs run on this CPU, most yields switch to them, which is not a cost of the
+	 * call.
+	 */
 	uint64_t n = find_batch(run_alone, w, plan->sample_ns / YIELD_SHARE);
 	double least = INFINITY;
 	for (int i = 0; i < 2 * YIELD_SHARE; i++)
@@ -185,7 +194,7 @@ static double own_before(struct side_work *w, const struct switch_plan *plan)
 	return least;
 }
 
-/* Makes the second task, measures, and ends it. */
+/* Creates the second task, measures, and ends it. */
 static int measure_pair(const struct switch_plan *plan, const struct switch_kind *kind, struct switch_board *b,
 			struct side_work *w, double own)
 {
@@ -218,7 +227,7 @@ static int measure_pair(const struct switch_plan *plan, const struct switch_kind
 	return kid_wait(kid) == 0 ? 0 : -ECHILD;
 }
 
-/* The measuring process; its exit status is an errno. */
+/* Runs in the measuring process; its exit status is an errno. */
 static int measure_in_kid(const struct switch_plan *plan, const struct switch_kind *kind, struct switch_board *b)
 {
 	struct buf why = {0};
@@ -238,7 +247,7 @@ static int measure_in_kid(const struct switch_plan *plan, const struct switch_ki
 	return -err;
 }
 
-/* Makes the result of what stands on the board. */
+/* Computes the result from the shared board. */
 static int conclude(struct switch_result *r, struct switch_board *b)
 {
 	const struct switch_side *s = b->pair.side;
@@ -250,7 +259,7 @@ static int conclude(struct switch_result *r, struct switch_board *b)
 	r->voluntary = b->whole ? (double)(s[0].voluntary + s[1].voluntary) / rounds : NAN;
 	r->involuntary = b->whole ? (double)(s[0].involuntary + s[1].involuntary) / rounds : NAN;
 	if (r->kind->yields) {
-		/* A yield need not switch, and who yields more often is not settled: both are counted. */
+		/* A yield need not switch, and either side may yield more often, so both sides are counted. */
 		turns = 1 + (double)s[1].rounds / rounds;
 		r->per_round = r->voluntary + r->involuntary;
 	}
