@@ -1,4 +1,4 @@
-/* The ways two tasks can take turns. */
+/* The mechanisms by which two tasks can take turns. */
 #include "bench/switch.h"
 
 #include <errno.h>
@@ -74,7 +74,7 @@ static void fd_wait(struct switch_pair *p, int side)
 			switch_give_up(p, "read");
 }
 
-/* Queues that nobody else can open: their names are gone before anything is sent. */
+/* Opens queues that nobody else can open: their names are removed before anything is sent. */
 static int open_queues(struct switch_pair *p, struct buf *why)
 {
 	struct mq_attr attr = {.mq_maxmsg = 1, .mq_msgsize = 1};
@@ -111,7 +111,7 @@ static void futex_wake(struct switch_pair *p, int side)
 		switch_give_up(p, "futex");
 }
 
-/* Asks the kernel at least once, also where the word is set already: the call's own cost is the same then. */
+/* Calls the kernel at least once, even if the word is already set, so that the call's own cost is the same. */
 static void futex_wait(struct switch_pair *p, int side)
 {
 	do
@@ -121,7 +121,7 @@ static void futex_wait(struct switch_pair *p, int side)
 	while (!atomic_exchange(&p->side[side].word, 0));
 }
 
-/* SIGUSR1 stays blocked and is fetched; whoever is made later inherits the mask. */
+/* SIGUSR1 stays blocked and is fetched by sigwait(3). The tasks created later inherit the mask. */
 static int open_signals(struct switch_pair *p, struct buf *why)
 {
 	(void)p;

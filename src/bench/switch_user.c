@@ -1,4 +1,4 @@
-/* Switching stacks without the kernel's scheduler: what is left of a switch then. */
+/* Switches stacks without the kernel's scheduler, to show what a switch costs without it. */
 #include "bench/switch.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 static void swap_back(unsigned here_high, unsigned here_low, unsigned there_high, unsigned there_low)
 {
-	/* makecontext() passes ints alone. */
+	/* makecontext(3) passes only arguments of type int. */
 	ucontext_t *here = (ucontext_t *)((uintptr_t)here_high << 16 << 16 | here_low);
 	ucontext_t *there = (ucontext_t *)((uintptr_t)there_high << 16 << 16 | there_low);
 	for (;;)
@@ -35,8 +35,8 @@ void switch_ucontext_rounds(uint64_t n)
 }
 
 /*
- * bare_switch(save, load): pushes what a called function must keep, leaves the stack pointer at *save, and goes on with
- * the stack `load`, which was left in the same way.
+ * bare_switch(save, load): pushes the registers that a called function must preserve, stores the stack pointer in
+ * *save, and continues with the stack `load`, which was left in the same way.
  */
 void bare_switch(void **save, void *load);
 
@@ -55,7 +55,7 @@ __asm__(".pushsection .text\n"
 	".popsection\n");
 #define SAVED_WORDS  6 /* below the return address */
 #define RETURN_INDEX 6
-#define FRAME_WORDS  8 /* with a word so that the stack is aligned as after a call */
+#define FRAME_WORDS  8 /* with one word more, so that the stack is aligned as after a call */
 #elif defined(__aarch64__)
 __asm__(".pushsection .text\n"
 	".globl bare_switch\n"
@@ -82,7 +82,7 @@ __asm__(".pushsection .text\n"
 
 #ifdef FRAME_WORDS
 
-/* The second stack's life needs both stack pointers; a thread of execution of its own has no arguments here. */
+/* The second stack needs both stack pointers, and its function receives no arguments. */
 static __thread void *bare_here;
 static __thread void *bare_there;
 

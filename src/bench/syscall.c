@@ -58,7 +58,7 @@ static void measure_clock(struct op_control *c, double *x)
 		if (x[i] > 0)
 			c->clock_step_ns = fmin(c->clock_step_ns, x[i]);
 	}
-	/* A clock that stood still all the time is coarser than the time this took. */
+	/* If the clock did not advance at all, its step is longer than this took. */
 	if (!isfinite(c->clock_step_ns)) {
 		uint64_t start = clock_ns();
 		uint64_t now;
@@ -93,7 +93,10 @@ int op_control_measure(struct op_control *c)
 	}
 	describe(&d, x, CONTROL_PAIRS);
 	c->loop_ns = fmax(d.median, 0);
-	/* By the quartiles of a normal distribution: one interrupt among the pairs says nothing about the loop. */
+	/*
+	 * From the quartiles, assuming a normal distribution, so that one interrupt among the pairs does not distort
+	 * it.
+	 */
 	c->spread_ns = (d.q3 - d.q1) / 1.349;
 	free(x);
 	return 0;
@@ -104,7 +107,7 @@ static int keep(struct op_result *r, double ns)
 	return vec_push(&r->ns, ns) ? 0 : -ENOMEM;
 }
 
-/* Finds the batch that lasts as long as asked; its runs are the warm-up too. */
+/* Finds the batch that lasts as long as requested. These runs also warm up. */
 static void find_batch(const struct op_plan *p, struct op_result *r, struct op_state *s)
 {
 	uint64_t n = 1;
@@ -118,7 +121,7 @@ static void find_batch(const struct op_plan *p, struct op_result *r, struct op_s
 	r->batch = n;
 }
 
-/* The same operation's cost without any control: from its own loops of one and of two. */
+/* Computes the operation's cost without a control, from its loops of one and of two. */
 static void solve_own(struct op_result *r, struct op_state *s)
 {
 	double x[SOLVE_CHEAP];
@@ -134,7 +137,7 @@ static void solve_own(struct op_result *r, struct op_state *s)
 	r->two_op_ns = describe_median(x, n);
 }
 
-/* One sample in a process of its own, which reports it through a pipe. */
+/* Takes one sample in a process of its own, which reports it through a pipe. */
 static int sample_in_process(const struct op_plan *p, const struct op *op, struct op_once *sample)
 {
 	int fds[2];
@@ -160,10 +163,10 @@ static int sample_in_process(const struct op_plan *p, const struct op *op, struc
 	return err;
 }
 
-/* Takes one sample; 0 or -errno. */
+/* Takes one sample. Returns 0 or -errno. */
 static int take_sample(const struct op_plan *p, const struct op_control *c, struct op_result *r, struct op_state *s)
 {
-	bool control = r->op == op_empty(); /* shows what the others are relieved of */
+	bool control = r->op == op_empty(); /* shows what is subtracted from the others */
 	double ns = 0;
 	if (p->mode == OP_PER_PROCESS) {
 		struct op_once once = {0};
@@ -194,7 +197,7 @@ static void warm_up(const struct op_plan *p, struct op_result *r, struct op_stat
 	}
 }
 
-/* One operation's part of a round. */
+/* Runs one operation's part of a round. */
 static int measure_slice(const struct op_plan *p, const struct op_control *c, struct op_result *r, size_t samples)
 {
 	struct op_state s;
@@ -208,7 +211,7 @@ static int measure_slice(const struct op_plan *p, const struct op_control *c, st
 		if (r->spent_ns + clock_ns() - start > p->limit_ns)
 			break;
 	}
-	if (!stop_signal()) /* a signal to us may have reached a child too */
+	if (!stop_signal()) /* a signal to sctrace may have reached a child as well */
 		r->wrong += s.wrong;
 	op_close(r->op, &s);
 	r->spent_ns += clock_ns() - start;
@@ -270,7 +273,7 @@ int op_sample_write(const char *name, const char *dir, int fd)
 	double x[OWN_CONTROLS + 1];
 	for (size_t i = 0; i <= OWN_CONTROLS; i++)
 		x[i] = time_loop(op_empty()->once, &s, 1);
-	/* The first one was the clock's own first call. */
+	/* The first control includes the first call of the clock, so it is left out. */
 	struct op_once once = {.control = describe_median(x + 1, OWN_CONTROLS)};
 	once.ns = time_loop(op->once, &s, 1);
 	op_close(op, &s);

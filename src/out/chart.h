@@ -1,4 +1,4 @@
-/* Pictures of measurements as self-contained SVG, for light and dark ground, wide and narrow. */
+/* Charts of measurements as self-contained SVG, for light and dark backgrounds, wide and narrow. */
 #ifndef SCTRACE_OUT_CHART_H
 #define SCTRACE_OUT_CHART_H
 
@@ -10,12 +10,12 @@ struct buf;
 struct hist;
 
 /*
- * Every function appends one <svg> element to `out` and returns 0, -ENOMEM, or -EINVAL where there is nothing to draw
- * (no value that the scale can show). Values are in the unit's base: seconds, bytes, fractions (0.5 is 50 %).
- * NANs, and what is not above zero on a log scale, are left out. Strings are escaped.
+ * Each function appends one <svg> element to `out`. Returns 0, -ENOMEM, or -EINVAL if there is nothing to draw (no
+ * value that the scale can show). Values are in base units: seconds, bytes, fractions (0.5 is 50 %). NANs, and on a log
+ * scale values that are not above zero, are left out. Strings are escaped.
  */
 enum chart_unit { UNIT_NONE, UNIT_SECONDS, UNIT_BYTES, UNIT_COUNT, UNIT_PERCENT };
-/* SCALE_AUTO is logarithmic where the greatest value is more than 10 times the least, and all are above zero. */
+/* SCALE_AUTO is logarithmic if all values are above zero and the greatest is more than 10 times the least. */
 enum chart_scale { SCALE_AUTO, SCALE_LINEAR, SCALE_LOG };
 
 struct chart_axis {
@@ -24,12 +24,12 @@ struct chart_axis {
 	enum chart_scale scale;
 };
 
-/* What stands around a picture; strings may be NULL. */
+/* The text around a chart. Strings may be NULL. */
 struct chart_frame {
 	const char *title;
 	const char *subtitle;
-	const char *note; /* at the foot: what was left out, how it was measured */
-	int width;        /* 0: CHART_WIDE. Below 560 panels stand below each other. */
+	const char *note; /* at the bottom: what was left out, how it was measured */
+	int width;        /* 0: CHART_WIDE. Below 560, panels are drawn below each other. */
 };
 #define CHART_WIDE   860
 #define CHART_NARROW 360
@@ -47,24 +47,24 @@ struct chart_panel {
 	struct chart_axis x, y;
 	const struct chart_series *series;
 	size_t nseries;
-	double mark_x;         /* a dashed line there (the knee); NAN: none */
+	double mark_x;         /* position of a dashed line (the knee); NAN: none */
 	const char *mark_text; /* beside it */
 };
-/* Lines in several panels, e.g. a buffer scan: wall, system time, calls, peak RSS against buffer size. */
+/* Lines in several panels, such as a buffer scan: wall time, system time, calls, peak RSS against buffer size. */
 int chart_lines(const struct chart_frame *f, const struct chart_panel *panels, size_t n, struct buf *out);
 
-/* One measure of all subjects. */
+/* One metric of all subjects. */
 struct chart_bar_panel {
 	const char *title;
 	struct chart_axis axis;
 	const double *value;
 	const double *low, *high; /* whiskers (quartiles), or NULL */
 };
-/* Horizontal bars from zero, or dots where the axis is logarithmic; `n` labelled rows, a panel for each measure. */
+/* Horizontal bars from zero, or dots if the axis is logarithmic: `n` labelled rows, and a panel for each metric. */
 int chart_bars(const struct chart_frame *f, const char *const *labels, size_t n, const struct chart_bar_panel *panels,
 	       size_t npanels, struct buf *out);
 
-/* The same with rows in groups of `members` (a subject in several runs): coloured by their place in the group. */
+/* The same with rows in groups of `members` (a subject in several runs), coloured by their position in the group. */
 int chart_bars_grouped(const struct chart_frame *f, const char *const *labels, size_t n, size_t members,
 		       const struct chart_bar_panel *panels, size_t npanels, struct buf *out);
 
@@ -72,7 +72,10 @@ struct chart_point {
 	const char *label;
 	double x, y;
 };
-/* A trade-off: less of both is better; points that no other beats in both are joined by a line. */
+/*
+ * A trade-off, in which less is better for both axes. The points that no other point beats in both are joined by a
+ * line.
+ */
 int chart_scatter(const struct chart_frame *f, const struct chart_axis *x, const struct chart_axis *y,
 		  const struct chart_point *points, size_t n, struct buf *out);
 
@@ -80,12 +83,12 @@ struct chart_box {
 	const char *label;
 	const struct box *box;
 	size_t group;           /* colour */
-	const char *group_name; /* in the legend, the same for all of a group; or NULL */
+	const char *group_name; /* in the legend, equal for all of a group; or NULL */
 };
 /*
- * Box plots (stats/box.h) with a legend of their colours, the median written in the box. Outliers are points, at most some hundred a box (the outermost
- * first); how many there are stands below each box. Far outliers that would flatten the boxes (linear scale) are left
- * out and counted at the edge.
+ * Box plots (stats/box.h) with a legend of their colours, and the median written in the box. Outliers are points, at
+ * most a few hundred for each box (the outermost first); their number is written below the box. Outliers so far away
+ * that they would flatten the boxes (linear scale) are left out and counted at the edge.
  */
 int chart_boxes(const struct chart_frame *f, const struct chart_axis *y, const struct chart_box *boxes, size_t n,
 		struct buf *out);
@@ -93,14 +96,16 @@ int chart_boxes(const struct chart_frame *f, const struct chart_axis *y, const s
 struct chart_hist {
 	const char *name;
 	const struct hist *hist;
-	double unit; /* what 1 in the histogram is in the axis' base: 1e-9 for ns on an axis of seconds */
-	double max;  /* the greatest value itself, where it is known better than by its bucket; 0: it is not */
+	double unit; /* the histogram's unit in the axis's base unit: 1e-9 for ns on an axis of seconds */
+	double max;  /* the exact greatest value, if it is known; otherwise 0 */
 };
-/* Histograms below each other on one x axis; counts on a log scale, so that one late wake-up in a million is seen. */
+/*
+ * Histograms below each other on one x axis. Counts have a log scale, so that one late wake-up in a million is visible.
+ */
 int chart_hists(const struct chart_frame *f, const struct chart_axis *x, const struct chart_hist *hists, size_t n,
 		struct buf *out);
 
-/* Who had a CPU from `start` to `end` seconds. */
+/* A period from `start` to `end` seconds in which one process had a CPU. */
 struct chart_slice {
 	double start, end;
 	size_t who; /* index of its series */
@@ -113,7 +118,10 @@ struct chart_progress {
 	const struct chart_slice *slices;
 	size_t nslices;
 };
-/* Progress of processes over time, a lane for each, and below them a strip for each CPU: who had it, in the lanes' colours. */
+/*
+ * Progress of processes over time, with a lane for each. Below the lanes, a strip for each CPU shows in the lanes'
+ * colours which process had it.
+ */
 int chart_progress(const struct chart_frame *f, const struct chart_progress *panels, size_t n, struct buf *out);
 
 #endif

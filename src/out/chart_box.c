@@ -1,4 +1,4 @@
-/* Box plots: quartiles, median written in the box, Tukey's whiskers, outliers as points. */
+/* Box plots: quartiles, the median written in the box, Tukey's whiskers, outliers as points. */
 #include "base/buf.h"
 #include "out/axis.h"
 #include "out/chart.h"
@@ -12,21 +12,21 @@
 
 #define HEIGHT       340.0
 #define ROW          24.0
-#define SIDE_ROOM    26.0 /* right of the last box, for its median */
+#define SIDE_ROOM    26.0 /* room for the median at the right of the last box */
 #define OUTLIERS_MAX 100
-/* On a linear scale, outliers more than this many times the span of boxes and whiskers away are left out. */
+/* On a linear scale, outliers are left out if they are farther away than this many spans of boxes and whiskers. */
 #define FAR_SPANS 3.0
 
-/* Boxes stand upright; where their labels would touch they lie in rows, labels at the left. */
+/* Boxes are vertical. If their labels would touch, they are drawn as horizontal rows with labels at the left. */
 struct boxes {
 	const struct chart_box *v;
 	size_t n;
 	bool rows;
 	struct axis value;
-	double first, step; /* across the boxes: where they begin, and how far apart */
-	double half;        /* half a box's thickness */
+	double first, step; /* across the boxes: start and distance */
+	double half;        /* half the thickness of a box */
 	double near, far;   /* ends of the plot along the values' axis */
-	double limit;       /* outliers above are left out */
+	double limit;       /* outliers above this are left out */
 };
 
 static double across(const struct boxes *b, size_t i)
@@ -34,7 +34,7 @@ static double across(const struct boxes *b, size_t i)
 	return b->first + b->step * ((double)i + 0.5);
 }
 
-/* A line from (value pixel v1, across c1) to (v2, c2), whichever way the boxes lie. */
+/* A line from (value pixel v1, across c1) to (v2, c2), for vertical or horizontal boxes. */
 static void line(const struct boxes *b, double v1, double c1, double v2, double c2, const char *class, struct buf *out)
 {
 	b->rows ? svg_line(out, v1, c1, v2, c2, class) : svg_line(out, c1, v1, c2, v2, class);
@@ -51,7 +51,7 @@ static void rect(const struct boxes *b, double v1, double v2, double c, const ch
 		svg_rect(out, c - b->half, low, 2 * b->half, length, class, tip);
 }
 
-/* Where the outermost outliers shown may lie: everything on a log scale, else not so far that boxes become lines. */
+/* The limit for outliers that are shown: none on a log scale, otherwise such that boxes do not shrink to lines. */
 static double outlier_limit(const struct boxes *b, const struct chart_axis *spec)
 {
 	struct axis_range r;
@@ -84,7 +84,7 @@ static int boxes_axis(struct boxes *b, const struct chart_axis *spec, size_t tic
 	return axis_init(&b->value, &fixed, &r, false, ticks);
 }
 
-/* The median of a box that stands: inside where there is room, beside it, or below its lower whisker. */
+/* The median of a vertical box: inside if there is room, otherwise beside it or below its lower whisker. */
 static void draw_median(const struct boxes *b, const struct box *box, double x, struct buf *out)
 {
 	double y = axis_at(&b->value, box->summary.median);
@@ -105,7 +105,10 @@ static void draw_median(const struct boxes *b, const struct box *box, double x, 
 	buf_free(&text);
 }
 
-/* Draws at most OUTLIERS_MAX points, the outermost first; returns how many lie beyond what is shown. */
+/*
+ * Draws at most OUTLIERS_MAX points, the outermost first. Returns the number of outliers that lie beyond the range
+ * shown.
+ */
 static size_t draw_outliers(const struct boxes *b, const struct chart_box *v, double c, struct buf *out)
 {
 	const struct box *box = v->box;
@@ -120,7 +123,7 @@ static size_t draw_outliers(const struct boxes *b, const struct chart_box *v, do
 		}
 		if (drawn++ >= OUTLIERS_MAX)
 			break;
-		/* Spread sideways a little, the same way each time, so that points do not hide each other. */
+		/* Spread sideways a little, always in the same way, so that points do not hide each other. */
 		double at = c + fmin(7, b->half * 0.7) * sin((double)i * 2.4);
 		double p = axis_at(&b->value, value);
 		buf_clear(&tip);
@@ -131,7 +134,7 @@ static size_t draw_outliers(const struct boxes *b, const struct chart_box *v, do
 	return beyond;
 }
 
-/* What stands beside a box: label, outliers, and in rows the median. */
+/* The text beside a box: its label, its outliers, and in rows the median. */
 static void draw_texts(const struct boxes *b, const struct chart_box *v, double c, size_t beyond, struct buf *out)
 {
 	char outliers[64];
@@ -181,7 +184,7 @@ static void draw_box(const struct boxes *b, size_t i, struct buf *out)
 
 #define GROUPS_MAX 16
 
-/* What the colours mean, from `top` on; returns its height. */
+/* Explains the colours, starting at `top`. Returns the height. */
 static double draw_legend(const struct boxes *b, const struct chart_frame *f, double top, struct buf *out)
 {
 	struct chart_series groups[GROUPS_MAX] = {0};
@@ -203,7 +206,7 @@ static double widest_label(const struct chart_box *v, size_t n)
 	return widest;
 }
 
-/* Boxes lie in rows: values run from left to right. Returns where the picture ends. */
+/* Draws the boxes as rows, with values from left to right. Returns the bottom of the chart. */
 static double draw_rows(struct boxes *b, const struct chart_frame *f, const char *title, struct buf *out)
 {
 	double top = frame_top(f) + 6;

@@ -13,9 +13,9 @@
 
 #define PANEL  92.0
 #define GAP    26.0
-#define COARSE 3 /* pixels: no column is narrower */
+#define COARSE 3 /* pixels: the least width of a column */
 
-/* Counts added up per pixel column, so that narrow buckets neither vanish nor overlap. */
+/* Counts for each column of pixels, so that narrow buckets neither vanish nor overlap. */
 struct columns {
 	double *count;
 	size_t n;
@@ -27,7 +27,7 @@ static double bucket_low(const struct chart_hist *h, uint32_t i)
 	return (double)hist_bucket_low(h->hist->first + i) * h->unit;
 }
 
-/* The middle of a bucket: above zero even for the first, so that a log scale can show it. */
+/* The middle of a bucket, which is above zero even for the first, so that a log scale can show it. */
 static double bucket_middle(const struct chart_hist *h, uint32_t i)
 {
 	double low = bucket_low(h, i);
@@ -44,7 +44,10 @@ static double hist_end(const struct chart_hist *h, bool greatest)
 	return NAN;
 }
 
-/* Adds `count` to the columns that [from, to) covers, in pixels from the axis' start; a few stay together. */
+/*
+ * Adds `count` to the columns that [from, to) covers, in pixels from the axis's start. A small count stays in one
+ * column.
+ */
 static void spread(struct columns *c, double from, double to, double count)
 {
 	double first = fmax(from / c->width, 0);
@@ -68,7 +71,7 @@ static void fill_columns(struct columns *c, const struct chart_hist *h, const st
 			       (double)h->hist->count[i]);
 }
 
-/* As wide as the widest bucket in pixels, so that no column is empty between full ones for want of a bucket. */
+/* The width of the widest bucket in pixels, so that there are no empty columns between full ones. */
 static double column_width(const struct chart_hist *h, const struct axis *x)
 {
 	double widest = COARSE;
@@ -94,14 +97,14 @@ static void draw_bars(const struct columns *c, const struct axis *x, const struc
 		if (c->count[i] <= 0)
 			continue;
 		double left = x->from + c->width * (double)i;
-		/* One alone must be seen: the scale begins at a half. */
+		/* A single value must be visible, so the scale begins at one half. */
 		buf_addf(out, "M%.1f %.1fV%.1fH%.1fV%.1fZ", left, y->from, axis_at(y, fmax(c->count[i], 0.6)),
 			 left + c->width - 0.4, y->from);
 	}
 	buf_adds(out, "\"/>\n");
 }
 
-/* "p50 3.1 µs, p99 7.9 µs, max 55 µs, n 100k"; only the end of it where there is no room for all. */
+/* "p50 3.1 µs, p99 7.9 µs, max 55 µs, n 100k", or only the end of it if there is little room. */
 static void draw_caption(const struct chart_hist *h, const struct axis *x, double y, struct buf *out)
 {
 	static const struct {
@@ -113,7 +116,7 @@ static void draw_caption(const struct chart_hist *h, const struct axis *x, doubl
 		struct buf text = {0};
 		for (size_t i = first; i < sizeof(points) / sizeof(*points); i++) {
 			buf_adds(&text, points[i].name);
-			/* The middle of the last bucket can lie above what is known to be the greatest value. */
+			/* The middle of the last bucket can be greater than the known maximum. */
 			double at = hist_quantile(h->hist, points[i].q);
 			if (h->max > 0)
 				at = points[i].q == 1 ? h->max : fmin(at, h->max);

@@ -1,4 +1,4 @@
-/* Progress of processes over time as staircases, a lane for each, and who had the CPU. */
+/* Progress of processes over time as staircases, with a lane for each, and which process had a CPU. */
 #include "base/buf.h"
 #include "out/axis.h"
 #include "out/chart.h"
@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#define HEIGHT   190.0 /* of all lanes together, unless each would be lower than LANE */
+#define HEIGHT   190.0 /* of all lanes together, unless lanes would become lower than LANE */
 #define LANE     56.0
 #define LANE_GAP 14.0
 #define STRIP    16.0
@@ -26,7 +26,7 @@ static void draw_stairs(const struct chart_series *s, const struct axis *x, cons
 			continue;
 		double px = axis_at(x, s->x[i]);
 		double py = axis_at(y, s->y[i]);
-		/* Steps finer than a pixel would only make the file large; the last one always ends the line. */
+		/* Steps smaller than a pixel would only enlarge the file. The last one always ends the line. */
 		if (open && i + 1 < s->n && px - last_x < 0.4 && last_y - py < 0.4)
 			continue;
 		open ? buf_addf(out, "H%.1fV%.1f", px, py) : buf_addf(out, "M%.1f %.1f", px, py);
@@ -37,7 +37,7 @@ static void draw_stairs(const struct chart_series *s, const struct axis *x, cons
 	buf_adds(out, "\"/>\n");
 }
 
-/* The strips, a row a CPU; slices narrower than a pixel are drawn as thin as they are. Returns their height. */
+/* Draws a strip for each CPU; slices narrower than a pixel keep their true width. Returns the height. */
 static double draw_strips(const struct chart_progress *p, const struct axis *x, double top, struct buf *out)
 {
 	int cpus[64];
@@ -81,7 +81,10 @@ static int panel_axes(const struct chart_progress *p, struct axis *x, struct axi
 				  p->nseries > 1 ? 2 : 5);
 }
 
-/* The lane of one process from `top` to `bottom`; its name stands where a staircase, which begins at the bottom, seldom comes. */
+/*
+ * Draws the lane of one process from `top` to `bottom`. Its name is in the corner that a staircase, which begins at the
+ * bottom, rarely reaches.
+ */
 static void draw_lane(const struct chart_progress *p, size_t i, const struct axis *x, struct axis *y, double top,
 		      double bottom, struct buf *out)
 {
@@ -95,7 +98,7 @@ static void draw_lane(const struct chart_progress *p, size_t i, const struct axi
 	svg_text(out, x->from + 28, top + 15, "t", "start", s->name);
 }
 
-/* Draws one panel from `top` on; returns its height, or -errno. */
+/* Draws one panel, starting at `top`. Returns its height or -errno. */
 static double draw_panel(const struct chart_progress *p, double left, double right, double top, struct buf *out)
 {
 	struct axis x;

@@ -1,4 +1,4 @@
-/* The trade-off plane: a point a subject, labels placed where they cover least, the frontier joined. */
+/* The trade-off plane: a point for each subject, labels placed where they cover least, and the frontier as a line. */
 #include "base/buf.h"
 #include "out/axis.h"
 #include "out/chart.h"
@@ -12,10 +12,10 @@
 #define HEIGHT        420.0
 #define LABEL_SIZE    11.0
 #define LABEL_SLOTS   48
-#define LABEL_MAX     200.0 /* pixels; longer ones are cut */
+#define LABEL_MAX     200.0 /* pixels; longer labels are cut */
 #define ROUNDS        4
 #define KEY_ROW       15.0
-#define LABELS_NARROW 6 /* more do not fit on a phone */
+#define LABELS_NARROW 6 /* more labels do not fit on a phone */
 
 struct rect {
 	double x, y, w, h;
@@ -26,8 +26,8 @@ struct scatter {
 	size_t n;
 	struct axis x, y;
 	struct rect plot;
-	struct rect *labels; /* placed so far, one per point */
-	bool numbered;       /* labels are numbers, explained below the plot */
+	struct rect *labels; /* placed so far, one for each point */
+	bool numbered;       /* labels are numbers, which are explained below the plot */
 	bool *frontier;
 };
 
@@ -43,7 +43,7 @@ static bool shown(const struct scatter *s, size_t i)
 	return axis_shows(&s->x, s->points[i].x) && axis_shows(&s->y, s->points[i].y);
 }
 
-/* The slot-th place for a label of size w*h at a point: eight directions, at three distances. */
+/* The slot-th position for a label of size w*h near a point: eight directions at three distances. */
 static struct rect slot_rect(double x, double y, double w, double h, size_t slot)
 {
 	static const struct {
@@ -64,14 +64,14 @@ static struct rect slot_rect(double x, double y, double w, double h, size_t slot
 			     w, h};
 }
 
-/* Where a label's leader meets it. */
+/* The point where a label's leader meets the label. */
 static void leader_end(const struct rect *r, double x, double y, double *ex, double *ey)
 {
 	*ex = fmin(fmax(x, r->x), r->x + r->w);
 	*ey = fmin(fmax(y, r->y + 2), r->y + r->h - 2);
 }
 
-/* Does the leader from point `i` to a label at `r` run through `other`? */
+/* True if the leader from point `i` to a label at `r` crosses `other`. */
 static bool leader_crosses(const struct scatter *s, size_t i, const struct rect *r, const struct rect *other)
 {
 	double x = axis_at(&s->x, s->points[i].x);
@@ -88,7 +88,7 @@ static bool leader_crosses(const struct scatter *s, size_t i, const struct rect 
 	return false;
 }
 
-/* What a label at `r` would cover: other labels, points, and what is outside the plot; farther is a little worse. */
+/* The cost of a label at `r`: it covers other labels or points, or leaves the plot; distance adds a little. */
 static double cost(const struct scatter *s, size_t self, const struct rect *r, size_t slot)
 {
 	size_t ring = slot / 8;
@@ -108,7 +108,7 @@ static double cost(const struct scatter *s, size_t self, const struct rect *r, s
 	return sum + 8 * (r->w * r->h - inside);
 }
 
-/* What stands at a point: its label, or its number where there is no room for labels. */
+/* The text at a point: its label, or its number if there is no room for labels. */
 static void point_text(const struct scatter *s, size_t i, struct buf *text)
 {
 	buf_clear(text);
@@ -137,7 +137,7 @@ static void place_label(struct scatter *s, size_t i)
 	}
 }
 
-/* A point is on the frontier where no other is as good in both and better in one. */
+/* A point is on the frontier if no other point is as good in both values and better in one. */
 static void find_frontier(struct scatter *s)
 {
 	for (size_t i = 0; i < s->n; i++) {
@@ -185,7 +185,7 @@ static void draw_points(const struct scatter *s, struct buf *out)
 		double x = axis_at(&s->x, p->x);
 		double y = axis_at(&s->y, p->y);
 		const struct rect *r = &s->labels[i];
-		/* A label that had to go far is tied to its point. */
+		/* A label that is far from its point is connected to it. */
 		double nx;
 		double ny;
 		leader_end(r, x, y, &nx, &ny);
@@ -199,7 +199,7 @@ static void draw_points(const struct scatter *s, struct buf *out)
 	buf_free(&tip);
 }
 
-/* The numbers' meaning, in two columns; returns its height. */
+/* Explains the numbers, in two columns. Returns the height. */
 static double draw_key(const struct scatter *s, double left, double width, double y, struct buf *out)
 {
 	size_t rows = s->n / 2 + s->n % 2;
@@ -253,7 +253,7 @@ int chart_scatter(const struct chart_frame *f, const struct chart_axis *x, const
 		axis_draw_x(&s.x, top, top + HEIGHT, x->title, &body);
 		find_frontier(&s);
 		draw_frontier(&s, &body);
-		/* Each round moves every label to where it is best among the others as they then stand. */
+		/* Each round moves each label to the best position, given the current positions of the others. */
 		for (size_t i = 0; i < n * ROUNDS; i++)
 			if (shown(&s, i % n))
 				place_label(&s, i % n);

@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Nothing may be fetched: what the page needs is in it. */
+/* The page must not fetch anything, so it contains all that it needs. */
 static const char head[] =
 	"<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 	"<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
@@ -54,7 +54,10 @@ static const char style[] =
 	"summary{list-style:none}}\n"
 	"</style>\n</head>\n<body>\n";
 
-/* Sorting by a click: numbers by their exact value, empty cells last, totals where they are. Printing unfolds details. */
+/*
+ * Sorts by a click: numbers by their exact value, empty cells last; totals keep their place. Printing opens the
+ * details.
+ */
 static const char script[] =
 	"<script>\n"
 	"document.querySelectorAll('table.data th').forEach(function(th){\n"

@@ -1,4 +1,4 @@
-/* The columns of `-c`: what each is called and how a call's value is shown. Private to summary_*.c. */
+/* The columns of `-c`: their names, and how they show a call's value. Private to summary_*.c. */
 #ifndef SCTRACE_OUT_SUMMARY_COLUMNS_H
 #define SCTRACE_OUT_SUMMARY_COLUMNS_H
 
@@ -8,11 +8,11 @@
 
 struct buf;
 
-/* A line of the table. */
+/* A row of the table. */
 struct summary_row {
 	const char *name;
 	const struct call_stats *call;
-	double total_ns; /* of all rows, for the share */
+	double total_ns; /* of all rows, for computing shares */
 	bool is_total;
 };
 
@@ -40,22 +40,22 @@ enum summary_column_id {
 enum summary_column_kind { KIND_NAME, KIND_COUNT, KIND_TIME, KIND_REAL, KIND_WORD };
 
 struct summary_column {
-	const char *key;     /* in csv, json and -U */
-	const char *title;   /* in text */
-	const char *aliases; /* space-separated further spellings */
+	const char *key;     /* for csv, json and -U */
+	const char *title;   /* for text */
+	const char *aliases; /* other spellings, separated by spaces */
 	enum summary_column_kind kind;
 	bool summed;                                            /* has a total */
-	int width;                                              /* least, in text */
+	int width;                                              /* least width in text */
 	int rule;                                               /* dashes above the total */
 	double (*value)(const struct summary_row *);            /* times in ns; NAN: none */
-	void (*text)(const struct summary_row *, struct buf *); /* NULL: by kind */
+	void (*text)(const struct summary_row *, struct buf *); /* NULL: depends on the kind */
 };
 
 extern const struct summary_column summary_column_table[SC_COUNT];
 
-/* Appends what text and markdown show of the column in `row`. */
+/* Appends the cell of the column for `row`, as in text and markdown. */
 void summary_cell(enum summary_column_id id, const struct summary_row *row, struct buf *out);
-/* "resolved", "doubtful", "unresolved": how far the mean can be trusted. */
+/* "resolved", "doubtful" or "unresolved": how far the mean can be trusted. */
 const char *summary_resolved_word(const struct call_stats *c);
 
 #endif

@@ -1,4 +1,4 @@
-/* What stands below a `-c` table: errors by number, and histograms. */
+/* The parts below a `-c` table: errors by number, and histograms. */
 #include "out/summary_table.h"
 
 #include "base/buf.h"
@@ -51,7 +51,7 @@ static void add_errno(struct buf *out, int err)
 		buf_addf(out, "errno %d", err);
 }
 
-/* All groups' errors of one call and number in one line. */
+/* Adds the errors of all groups, by call and number. */
 static bool collect_errors(const struct summary *s, struct summary_group *all)
 {
 	struct summary sums = {0};
@@ -94,7 +94,7 @@ void summary_render_errors(const struct summary *s, struct buf *out)
 	vec_free(&all.errnos);
 }
 
-/* Adds up the histograms of all calls of that name. */
+/* Adds the histograms of all calls with that name. */
 static void collect_hist(const struct summary *s, const char *name, struct hist *h, struct buf *out)
 {
 	for (size_t i = 0; i < s->groups.n; i++) {
@@ -109,18 +109,21 @@ static void collect_hist(const struct summary *s, const char *name, struct hist 
 	}
 }
 
-/* So many lines leave room for a short table, the footer and a prompt on a terminal of 24 lines. */
+/* This number of lines leaves room for a short table, the footer and a prompt on a terminal of 24 lines. */
 #define HIST_LINES 14
 
-/* The picture: a line takes in `step` buckets. Runs of empty lines shrink to one, so that a rare slow call takes no screen. */
+/*
+ * The lines of the histogram. Each covers `step` buckets. A run of empty lines becomes one, so that a rare slow call
+ * does not fill the screen.
+ */
 struct hist_lines {
-	uint64_t count[HIST_LINES]; /* 0: an empty run */
+	uint64_t count[HIST_LINES]; /* 0: a run of empty lines */
 	uint32_t line[HIST_LINES];  /* in steps */
 	uint32_t step;
 	size_t n;
 };
 
-/* False: it takes more lines than there are. */
+/* Returns false if more lines are needed than there are. */
 static bool group_lines(const struct hist *h, uint32_t step, struct hist_lines *l)
 {
 	*l = (struct hist_lines){.step = step};
@@ -159,7 +162,7 @@ bool summary_render_hist(const struct summary *s, const char *name, int width, s
 	struct hist_lines l;
 	uint64_t most = 0;
 	collect_hist(s, name, &h, out);
-	/* From an eighth of a power of two on, ever coarser: 64 bits are 2,000 buckets at most. */
+	/* Starts with an eighth of a power of two and becomes coarser: 64 bits have at most 2,000 buckets. */
 	for (uint32_t step = 4; !group_lines(&h, step, &l); step *= 2)
 		;
 	for (size_t i = 0; i < l.n; i++)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Adds all that can be summed; quantiles cannot. */
+/* Adds everything that can be summed; quantiles cannot. */
 static void add_counts(struct call_stats *to, const struct call_stats *c)
 {
 	to->entered += c->entered;
@@ -20,7 +20,7 @@ static void add_counts(struct call_stats *to, const struct call_stats *c)
 	to->ns += c->ns > 0 ? c->ns : 0;
 }
 
-/* A call's name with its architecture where that is not the native one, so that equal names stay apart. */
+/* The name of a call, with its architecture if that is not the native one, so that equal names can be told apart. */
 static char *call_title(const struct call_stats *c)
 {
 	struct buf name = {0};
@@ -49,7 +49,7 @@ static bool push(struct summary_rows *rows, const struct summary_line *line)
 	return false;
 }
 
-/* The line that a group's own calls stand under. */
+/* Adds the row above a group's own calls. */
 static bool push_group(struct summary_rows *rows, const struct summary_group *g)
 {
 	struct summary_line line = {.name = group_title(g), .is_group = true};
@@ -80,7 +80,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* Largest first, equals by name; `ctx` is the column. */
+/* Largest first, equal values by name; `ctx` is the column. */
 static int by_column(const void *a, const void *b, void *ctx)
 {
 	const struct summary_column *c = ctx;
@@ -105,7 +105,7 @@ static void sort_lines(struct summary_line *lines, size_t n, int sort)
 		qsort_r(lines, n, sizeof(*lines), by_column, (void *)&summary_column_table[id]);
 }
 
-/* The calls of one group, sorted, with `title` as their group. */
+/* Adds the calls of one group, sorted, with `title` as their group. */
 static int push_calls(struct summary_rows *rows, const struct summary_group *g, const char *title, int sort)
 {
 	size_t first = rows->lines.n;
@@ -138,7 +138,7 @@ static int collect_groups(struct summary_rows *rows, const struct summary *s, in
 	for (size_t i = 0; i < heads.lines.n; i++) {
 		struct summary_line *head = &heads.lines.v[i];
 		const struct summary_group *g = (const void *)head->group;
-		/* Several processes have one name. */
+		/* Several processes may have the same name. */
 		head->group = g->id >= 0 ? head->name : g->name;
 		bool ok = r == 0 && push(rows, head);
 		if (ok)

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* A column in strace's look; the order is strace's. */
+/* A column of strace, in strace's order. */
 struct strace_column {
 	enum summary_column_id id;
 	const char *title;
@@ -26,7 +26,7 @@ static const struct strace_column *strace_column(int id)
 	return NULL;
 }
 
-/* As far as strace knows them: the columns to print, the name behind where -U does not say otherwise. */
+/* Chooses the columns to print among those that strace has. The name comes last unless -U says otherwise. */
 static size_t choose(const struct summary_view *v, const struct strace_column **columns)
 {
 	size_t n = 0;
@@ -109,7 +109,7 @@ static int max_int(int a, int b)
 	return a > b ? a : b;
 }
 
-/* strace's widths: of the total's figures, of the longest name and a space. */
+/* Computes widths as strace does: from the total's figures, and from the longest name plus a space. */
 static void measure(const struct summary_rows *rows, const struct strace_column **columns, size_t n,
 		    const struct summary_row *total, int *width)
 {

@@ -26,14 +26,14 @@ static const struct summary_columns json = {{SC_NAME, SC_SECONDS, SC_CALLS, SC_E
 					     SC_BYTES, SC_BYTES_PER_CALL, SC_RESOLVED},
 					    17};
 
-/* exit(2) does not return, and rt_sigreturn(2) not to its caller: not every engine sees its end. */
+/* exit(2) does not return, and rt_sigreturn(2) does not return to its caller. Not every engine sees their ends. */
 static bool never_returns(const struct call_stats *c)
 {
 	const struct syscall_desc *d = syscall_lookup(c->arch, c->nr);
 	return d && (d->result == R_NONE || strcmp(d->name, "rt_sigreturn") == 0);
 }
 
-/* Is there anything to tell in `column` (restarted, unfinished)? */
+/* True if `column` (restarted, unfinished) contains a value other than zero. */
 static bool is_news(const struct summary_rows *rows, int column)
 {
 	for (size_t i = 0; i < rows->lines.n; i++) {
@@ -45,7 +45,7 @@ static bool is_news(const struct summary_rows *rows, int column)
 	return false;
 }
 
-/* The columns to print: those asked for, or the format's, and the rare ones where they have something to tell. */
+/* The columns to print: those requested, or those of the format and the rare ones that are not empty. */
 static struct summary_columns columns_of(const struct summary_rows *rows, const struct summary_view *v)
 {
 	if (v->columns.n)
@@ -66,7 +66,10 @@ static struct summary_columns columns_of(const struct summary_rows *rows, const 
 	return c;
 }
 
-/* The width of each column in text: its own (`tight`: its title's), or its widest cell's and a space before it; their sum. */
+/*
+ * The width of each column in text: its own width (`tight`: its title's), or that of its widest cell and a space before
+ * it. Returns the sum.
+ */
 static int measure(const struct summary_rows *rows, const struct summary_columns *c, bool tight, int *width)
 {
 	int sum = 0;
@@ -89,7 +92,7 @@ static int measure(const struct summary_rows *rows, const struct summary_columns
 	return sum;
 }
 
-/* Leaves out what can be spared, but for what the rows are sorted by, until the rest fits. */
+/* Leaves out less important columns, except the one that the rows are sorted by, until the rest fits. */
 static void leave_out(struct summary_columns *c, int *width, int total, const struct summary_view *v)
 {
 	static const unsigned char spare[] = {SC_P50, SC_P99, SC_AVG, SC_MAX};
@@ -104,7 +107,7 @@ static void leave_out(struct summary_columns *c, int *width, int total, const st
 		}
 }
 
-/* One cell, names to the left; `first` cells have no gap in front. */
+/* Adds one cell; names are left-aligned, and the `first` cell has no gap before it. */
 static void put_cell(struct buf *out, const struct summary_column *c, const char *text, int width, bool first)
 {
 	bool left = c->kind == KIND_NAME;
@@ -175,7 +178,7 @@ static void render_text(const struct summary_rows *rows, const struct summary_vi
 	width_end(before);
 }
 
-/* truss, byte for byte: %-20s%5jd.%09ld%8d%8d, a space where a column is full. */
+/* truss's layout, byte for byte: %-20s%5jd.%09ld%8d%8d, with a space after a full column. */
 static void truss_line(struct buf *out, const char *name, const struct call_stats *c)
 {
 	long long ns = c->ns > 0 ? llround(c->ns) : 0;
@@ -213,7 +216,7 @@ static void table_cell(struct table *t, size_t col, enum summary_column_id id, c
 	buf_free(&shown);
 }
 
-/* csv, markdown and json: the groups of --by are columns in front. */
+/* csv, markdown and json: the groups of --by are the first columns. */
 static int render_table(const struct summary_rows *rows, const struct summary_view *v, enum table_format format,
 			struct buf *out)
 {
@@ -249,7 +252,7 @@ static int render_table(const struct summary_rows *rows, const struct summary_vi
 	return r;
 }
 
-/* Lines of csv end as those of every other text here: cut(1) and the shell take a carriage return for data. */
+/* Lines of csv end with a newline only, because cut(1) and the shell treat a carriage return as data. */
 static void unix_lines(struct buf *out, size_t from)
 {
 	size_t to = from;

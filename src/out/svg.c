@@ -7,8 +7,9 @@
 #include <string.h>
 
 /*
- * Series colours after Okabe and Ito, "Color universal design" (2008), which stay apart for colour-blind readers; the
- * dark set is the same hues, lighter. Concrete colours, not CSS variables, because many SVG readers know none.
+ * Colours of series from Okabe and Ito, "Color universal design" (2008), which colour-blind readers can distinguish;
+ * the dark set has the same hues, lighter. These are colours and not CSS variables, which many SVG viewers do not
+ * support.
  */
 static const char style[] =
 	"<style>\n"
@@ -89,7 +90,7 @@ void svg_line(struct buf *out, double x1, double y1, double x2, double y2, const
 	buf_addf(out, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" class=\"%s\"/>\n", x1, y1, x2, y2, class);
 }
 
-/* Closes a shape, with its tip inside where it has one. */
+/* Closes a shape, with its tooltip inside if it has one. */
 static void close_shape(struct buf *out, const char *element, const char *tip)
 {
 	if (!tip) {
@@ -114,12 +115,12 @@ void svg_circle(struct buf *out, double x, double y, double r, const char *class
 	close_shape(out, "circle", tip);
 }
 
-/* How wide one character is, of which `c` is the first byte; the rest of a character of several bytes is nothing. */
+/* The width of the character whose first byte is `c`; its other bytes have no width. */
 static double char_width(unsigned char c)
 {
 	if ((c & 0xc0) == 0x80)
 		return 0;
-	/* U+3000 and above: nearly all are full width. */
+	/* U+3000 and above: nearly all have full width. */
 	if (c >= 0xe3)
 		return 1;
 	return strchr(" .,:;|!'ijl()[]/tfr", c) ? 0.37 : c >= 'A' && c <= 'Z' ? 0.7 : strchr("mw%@+<>=", c) ? 0.9 : 0.6;
@@ -136,7 +137,7 @@ double svg_text_width(const char *text, double size)
 void svg_cut(struct buf *out, const char *text, double size, double width)
 {
 	double used = 0;
-	size_t fits = 0; /* bytes that leave room for the dots */
+	size_t fits = 0; /* bytes that leave room for the ellipsis */
 	if (svg_text_width(text, size) <= width) {
 		buf_adds(out, text);
 		return;
@@ -144,7 +145,7 @@ void svg_cut(struct buf *out, const char *text, double size, double width)
 	while (text[fits] && (used += char_width((unsigned char)text[fits]) * size) <= width - size)
 		fits++;
 	while (fits && ((unsigned char)text[fits] & 0xc0) == 0x80)
-		fits--; /* never half a character */
+		fits--; /* do not split a character */
 	buf_add(out, text, fits);
 	buf_adds(out, "…");
 }

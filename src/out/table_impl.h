@@ -1,4 +1,4 @@
-/* The inside of a table, shared by its writers alone (table.c, table_text.c). */
+/* The internals of a table, which only its writers share (table.c, table_text.c). */
 #ifndef SCTRACE_OUT_TABLE_IMPL_H
 #define SCTRACE_OUT_TABLE_IMPL_H
 
@@ -16,11 +16,11 @@ struct cell {
 	char *text; /* CELL_STRING: the value */
 	long long integer;
 	double real;
-	char *shown; /* what a reader sees, escaped; never NULL unless empty */
+	char *shown; /* the form for people, escaped; NULL only if the cell is empty */
 };
 
 struct row {
-	struct cell *cells; /* one per column */
+	struct cell *cells; /* one for each column */
 	enum table_mark mark;
 	bool total;
 };
@@ -29,7 +29,7 @@ struct table {
 	struct column *columns;
 	size_t n;
 	VEC(struct row) rows;
-	bool failed; /* memory ran out: rendering says so */
+	bool failed; /* memory ran out, which table_render() returns */
 };
 
 /* The shown text of a cell, never NULL. */
@@ -38,7 +38,7 @@ static inline const char *table_cell_shown(const struct cell *c)
 	return c->shown ? c->shown : "";
 }
 
-/* Appends the table as text to `out`, for a terminal or a file (`look`); 0 or -ENOMEM. */
+/* Appends the table as text for a terminal or a file (`look`). Returns 0 or -ENOMEM. */
 int table_render_text(const struct table *t, const struct table_look *look, struct buf *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* A table as aligned text: what fits is chosen here, libsmartcols does the aligning and colouring. */
+/* Prints a table as aligned text. This file chooses what fits; libsmartcols aligns and colours. */
 #include "base/buf.h"
 #include "base/escape.h"
 #include "out/table_impl.h"
@@ -12,11 +12,11 @@
 
 #define GAP       "  "
 #define GAP_WIDTH 2
-#define TEXT_MIN  6 /* text is not cut below this many columns */
+#define TEXT_MIN  6 /* text is never cut below this number of columns */
 
-/* What of the table is drawn and how wide. */
+/* The parts of the table that are drawn, and their widths. */
 struct layout {
-	size_t *width; /* per column; SIZE_MAX: left out */
+	size_t *width; /* for each column; SIZE_MAX: left out */
 	size_t total;
 };
 
@@ -33,7 +33,7 @@ static size_t layout_total(const struct table *t, const struct layout *l)
 	return drawn ? total + (drawn - 1) * GAP_WIDTH : 0;
 }
 
-/* Natural widths of the columns that are for people. */
+/* Measures the natural widths of the columns for people. */
 static void layout_measure(const struct table *t, struct layout *l)
 {
 	for (size_t k = 0; k < t->n; k++) {
@@ -48,7 +48,7 @@ static void layout_measure(const struct table *t, struct layout *l)
 	}
 }
 
-/* The widest column of text that can still be cut; t->n where there is none. Numbers are never cut. */
+/* The widest text column that can still be cut, or t->n if there is none. Numbers are never cut. */
 static size_t widest_text(const struct table *t, const struct layout *l)
 {
 	size_t widest = t->n;
@@ -61,7 +61,7 @@ static size_t widest_text(const struct table *t, const struct layout *l)
 	return widest;
 }
 
-/* Leaves columns with `flag` out from the right until the rest fits. */
+/* Leaves out columns with `flag`, from the right, until the rest fits. */
 static void layout_drop(const struct table *t, size_t limit, unsigned flag, struct layout *l)
 {
 	bool joined = false;
@@ -72,7 +72,7 @@ static void layout_drop(const struct table *t, size_t limit, unsigned flag, stru
 	}
 }
 
-/* Leaves out what can be spared, then cuts text. */
+/* Leaves out optional columns, then cuts text. */
 static void layout_fit(const struct table *t, size_t limit, struct layout *l)
 {
 	layout_measure(t, l);
@@ -88,7 +88,7 @@ static void layout_fit(const struct table *t, size_t limit, struct layout *l)
 	l->total = layout_total(t, l);
 }
 
-/* Appends `s`, its end replaced by an ellipsis where it is wider than `width`. */
+/* Appends `s`, cut and with an ellipsis if it is wider than `width`. */
 static void add_cut(struct buf *out, const char *s, size_t width)
 {
 	if (width_of(s) <= width) {
@@ -141,7 +141,7 @@ static bool has_total(const struct table *t, size_t col)
 	return false;
 }
 
-/* The line of dashes above totals: under the columns that have one. */
+/* The line of dashes above totals, under the columns that have one. */
 static int add_rule(struct libscols_table *tb, const struct table *t, const struct layout *l)
 {
 	bool any = false;
@@ -167,7 +167,7 @@ static int add_rule(struct libscols_table *tb, const struct table *t, const stru
 	return 0;
 }
 
-/* Appends line `n` of `s` broken at blanks, `width` columns wide; false where it has no such line. */
+/* Appends line `n` of `s` after breaking it at blanks to `width` columns. Returns false if there is no such line. */
 static bool add_wrapped(struct buf *out, const char *s, size_t width, size_t n)
 {
 	for (size_t i = 0; *s; i++) {
@@ -198,7 +198,7 @@ static bool add_wrapped(struct buf *out, const char *s, size_t width, size_t n)
 	return false;
 }
 
-/* What of a cell stands in line `n` of its row; false: nothing any more. */
+/* Appends the part of a cell that is on line `n` of its row. Returns false if nothing is left. */
 static bool add_part(struct buf *out, const struct column *col, const char *text, size_t width, size_t n)
 {
 	if (col->flags & COL_WRAP)
@@ -208,7 +208,7 @@ static bool add_part(struct buf *out, const struct column *col, const char *text
 	return n == 0;
 }
 
-/* Line `n` of a row; 1: it has no such line, -ENOMEM. */
+/* Adds line `n` of a row. Returns 1 if there is no such line, or -ENOMEM. */
 static int add_line(struct libscols_table *tb, const struct table *t, const struct layout *l, const struct row *r,
 		    size_t n)
 {
@@ -264,7 +264,7 @@ static int fill(struct libscols_table *tb, const struct table *t, const struct l
 	return 0;
 }
 
-/* Copies the lines, indented, without the blanks that padding left at their ends. */
+/* Copies the lines, indented, without the trailing blanks of the padding. */
 static void add_lines(struct buf *out, const char *text, const char *indent)
 {
 	while (*text) {
@@ -291,10 +291,10 @@ static int print(const struct table *t, const struct table_look *look, const str
 		rc = scols_table_set_column_separator(tb, GAP) < 0 ? -ENOMEM : 0;
 	if (rc == 0) {
 		scols_table_enable_colors(tb, look->colour);
-		scols_table_enable_noencoding(tb, 1); /* cells are escaped already */
+		scols_table_enable_noencoding(tb, 1); /* cells are already escaped */
 		scols_table_set_termforce(tb, SCOLS_TERMFORCE_ALWAYS);
 		scols_table_set_termwidth(tb, l->total);
-		/* It may say that all is well and give no text where memory ran out. */
+		/* If memory runs out, it may return success without any text. */
 		rc = scols_print_table_to_string(tb, &text) == 0 && text ? 0 : -ENOMEM;
 	}
 	if (rc == 0)
@@ -310,7 +310,7 @@ int table_render_text(const struct table *t, const struct table_look *look, stru
 	if (!l.width)
 		return -ENOMEM;
 	locale_t before = width_begin();
-	/* libsmartcols does not end where it is given UTF-8 in another locale. */
+	/* libsmartcols does not return if it gets UTF-8 in another locale. */
 	if (!before) {
 		free(l.width);
 		return -ENOMEM;

@@ -5,8 +5,8 @@
 #include "out/table.h"
 
 /*
- * How tables look on `fd`: its width and colour where it is a terminal (NO_COLOR is honoured). Otherwise there is no colour, and
- * the width is that of the environment variable COLUMNS, or there is no limit.
+ * The look of tables on `fd`: width and colour of a terminal (NO_COLOR is respected). Otherwise there is no colour, and
+ * the width is the environment variable COLUMNS or unlimited.
  */
 struct table_look term_look(int fd);
 
