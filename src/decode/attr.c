@@ -7,18 +7,18 @@
 #include <netinet/in.h>
 #include <stdio.h>
 
-/* Chains within chains are followed so far; the kernel's own policies nest less deep. */
+/* Limit for nested chains; the kernel's own policies nest less deeply. */
 #define DEPTH_MOST 8
-/* Where the text of one message's attributes ends: a program may send any number of them. */
+/* Limit for the text of one message's attributes, because a program may send any number of them. */
 #define TEXT_MOST (1u << 17)
-/* Hardware addresses are not longer than this (MAX_ADDR_LEN of linux/netdevice.h). */
+/* The greatest length of a hardware address (MAX_ADDR_LEN of linux/netdevice.h). */
 #define MAC_MOST 32
 
 const struct attr_table attrs_unknown = {.unknown = NULL};
 
 #define ALIGNED(n) (((uint64_t)(n) + NLA_ALIGNTO - 1) & ~(uint64_t)(NLA_ALIGNTO - 1))
 
-/* The attribute at `at`, where its length fits into the `n` bytes that are there. */
+/* Reads the attribute at `at`. Returns false unless its length fits into the `n` available bytes. */
 static bool get_attr(const struct decode *d, uint64_t at, uint64_t n, struct nlattr *a)
 {
 	return n >= sizeof(*a) && decode_get(d, at, a, sizeof(*a)) && a->nla_len >= sizeof(*a) && a->nla_len <= n;
@@ -61,7 +61,7 @@ static void header(const struct decode *d, const struct attr_table *t, const str
 	emit_close(d->out, '}');
 }
 
-/* What the row says, where the value has the size that it says. */
+/* Shows the value as the row says, if it has the row's size. */
 static bool known_value(const struct decode *d, const struct attr_chain *chain, const struct attr *row, uint64_t at,
 			uint64_t n)
 {
@@ -87,7 +87,7 @@ static void value(const struct decode *d, const struct attr_chain *chain, const 
 	decode_bytes(d, at, n);
 }
 
-/* [header, value], or the header alone where there is no value or where the length is a lie. */
+/* Shows [header, value], or only the header if there is no value or if the length is wrong. */
 static void one(const struct decode *d, const struct attr_chain *chain, const struct attr_table *t,
 		const struct nlattr *a, uint64_t at, bool sane)
 {
@@ -188,7 +188,7 @@ bool attr_nest(const struct decode *d, const struct attr_chain *chain, const voi
 	return attr_emit_inner(d, chain, about, at, n);
 }
 
-/* The types of the chain's attributes are numbers alone, and each holds attributes of table `about`. */
+/* The types of this chain are plain numbers, and each attribute holds attributes of table `about`. */
 bool attr_list(const struct decode *d, const struct attr_chain *chain, const void *about, uint64_t at, uint64_t n)
 {
 	const struct attr_table numbered = {.each = about};
@@ -238,7 +238,7 @@ bool attr_string(const struct decode *d, const struct attr_chain *chain, const v
 	return true;
 }
 
-/* 02:fc:00:00:00:01, of any length. */
+/* 02:fc:00:00:00:01; any length. */
 bool attr_mac(const struct decode *d, const struct attr_chain *chain, const void *about, uint64_t at, uint64_t n)
 {
 	uint8_t bytes[MAC_MOST];
@@ -265,7 +265,7 @@ bool attr_address(const struct decode *d, const struct attr_chain *chain, const 
 	return true;
 }
 
-/* A structure, which newer kernels may have made longer. */
+/* A structure, which may be longer on newer kernels. */
 bool attr_struct(const struct decode *d, const struct attr_chain *chain, const void *about, uint64_t at, uint64_t n)
 {
 	const struct layout *l = about;
@@ -323,7 +323,10 @@ static void one_named(const struct decode *d, uint64_t addr, void *ctx)
 		emit_ptr(d->out, addr);
 }
 
-/* [[DEVCONF_FORWARDING]=0, [DEVCONF_HOPLIMIT]=64]: which is which is told to people; data has its place. */
+/*
+ * [[DEVCONF_FORWARDING]=0, [DEVCONF_HOPLIMIT]=64]: the names are for people; in data, the position identifies an
+ * element.
+ */
 bool attr_named(const struct decode *d, const struct attr_chain *chain, const void *about, uint64_t at, uint64_t n)
 {
 	struct named_walk w = {.names = about, .next = ((const struct attr_names *)about)->first};

@@ -5,7 +5,10 @@
 #include <linux/if_link.h>
 #include <sys/socket.h>
 
-/* What an attribute holds: the size of its value, its kind, how it is shown and about what (struct attr). */
+/*
+ * The contents of an attribute: the size of its value, its kind, its show function and the argument of that (struct
+ * attr).
+ */
 #define BYTES           0, 0, NULL, NULL
 #define STRING          0, 0, attr_string, NULL
 #define MAC             0, 0, attr_mac, NULL
@@ -59,7 +62,7 @@
 		type, sizeof(kinds) / sizeof(*(kinds)), kinds                                                          \
 	}
 
-/* What kinds of links keep in IFLA_INFO_DATA, and their ports in IFLA_INFO_SLAVE_DATA. */
+/* The contents of IFLA_INFO_DATA for each kind of link, and of IFLA_INFO_SLAVE_DATA for its ports. */
 static const struct attr_kind link_kinds[] = {
 	{"bond", &attrs_bond}, {"bridge", &attrs_bridge}, {"macvlan", &attrs_macvlan}, {"macvtap", &attrs_macvlan},
 	{"tun", &attrs_tun},   {"veth", &attrs_veth},     {"vlan", &attrs_vlan},       {"vxlan", &attrs_vxlan},

@@ -1,4 +1,4 @@
-/* Numbers, descriptors, strings and arrays: what all other kinds are made of. */
+/* Numbers, descriptors, strings and arrays: the basis of all other kinds. */
 #include "decode/kinds.h"
 
 #include "base/buf.h"
@@ -14,11 +14,11 @@
 
 #define X32_BIT 0x40000000
 
-/* Bytes of a string that are looked at whatever -s says: more would let a program make its tracer grow. */
+/* Limit for the bytes of a string, whatever -s says, so that a program cannot make its tracer use more memory. */
 #define STRING_MOST (1u << 20)
-/* Strings of argv are shown up to this many. */
+/* The number of argv strings that are shown. */
 #define ARGV_MOST 32
-/* An array ends here, whatever -s says: arrays of arrays of strings would multiply. */
+/* Limit for an array, whatever -s says, because arrays of arrays of strings would multiply. */
 #define ARRAY_BYTES_MOST (8u << 20)
 
 unsigned decode_word(const struct decode *d)
@@ -98,7 +98,7 @@ void show_choice(const struct decode *d, const struct kind *k, uint64_t v, int i
 	flags_emit_choice(d->out, k->about, v);
 }
 
-/* Where the kernel looks at an int: the upper half of the register means nothing. */
+/* The kernel reads an int here, so the upper half of the register means nothing. */
 void show_flags32(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	show_flags(d, k, (uint32_t)v, i);
@@ -162,7 +162,7 @@ void show_dirfd(const struct decode *d, const struct kind *k, uint64_t v, int i)
 	fd_named(d, (int)v, (int)v == AT_FDCWD ? "AT_FDCWD" : NULL);
 }
 
-/* Process groups are negative in kill(2) and wait4(2). */
+/* In kill(2) and wait4(2), process groups are negative. */
 void show_pid(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	struct buf is = {0};
@@ -177,7 +177,7 @@ void show_pid(const struct decode *d, const struct kind *k, uint64_t v, int i)
 	buf_free(&is);
 }
 
-/* (uid_t)-1 means "leave it". */
+/* (uid_t)-1 means "do not change". */
 void show_uid(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)k, (void)i;
@@ -246,7 +246,7 @@ void show_out_random(const struct decode *d, const struct kind *k, uint64_t v, i
 	bytes(d, v, d->call->result > 0 ? (uint64_t)d->call->result : 0, STRING_HEX);
 }
 
-/* Paths are shown whole whatever -s says; the kernel takes none longer. */
+/* Paths are shown in full, whatever -s says; the kernel limits their length. */
 void show_path(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)k, (void)i;
@@ -264,14 +264,14 @@ void show_string(const struct decode *d, const struct kind *k, uint64_t v, int i
 	decode_string(d, v, string_max(d));
 }
 
-/* The length is the next argument. */
+/* The next argument is the length. */
 void show_in_bytes(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)k;
 	decode_bytes(d, v, d->call->args[i + 1]);
 }
 
-/* The length is what the call returned. */
+/* The result of the call is the length. */
 void show_out_bytes(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)k, (void)i;

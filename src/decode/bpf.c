@@ -7,7 +7,7 @@
 
 #define B(m, k)  M(union bpf_attr, m, k)
 #define BN(m, k) M_NONZERO(union bpf_attr, m, k)
-/* A member that lies inside a named struct of the union, under its last name. */
+/* A member of a named struct in the union, shown under its last name. */
 #define BI(name, path, k)                                                                                              \
 	{                                                                                                              \
 #name, offsetof(union bpf_attr, path), sizeof(((union bpf_attr *)0)->path), K_##k, 0                   \
@@ -106,7 +106,7 @@ void show_kernel_version(const struct decode *d, const struct kind *k, uint64_t 
 	emit_sym(d->out, text, v);
 }
 
-/* The command is the argument before, the size the one behind; members beyond the size are left out. */
+/* The previous argument is the command, the next one the size. Members beyond the size are left out. */
 void show_bpf_attr(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	uint32_t cmd = (uint32_t)d->call->args[i - 1];

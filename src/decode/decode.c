@@ -15,7 +15,7 @@ static enum when when_known(const struct decode *d, const struct syscall_desc *d
 	return k->choose ? k->choose(d, i) : k->when;
 }
 
-/* How many arguments this call has, up to the last one that is there. */
+/* The number of arguments of this call, up to the last one that it uses. */
 static int count_args(const struct decode *d, const struct syscall_desc *desc)
 {
 	int n = desc->nargs;
@@ -43,7 +43,7 @@ static void begin_arg(const struct decode *d, const struct syscall_desc *desc, i
 		emit_ptr(d->out, v);
 }
 
-/* What the kernel filled in for an argument that was shown at entry. */
+/* Shows what the kernel filled in for an argument that was shown at entry. */
 static void end_arg(const struct decode *d, const struct syscall_desc *desc, int i)
 {
 	const struct kind *k = &decode_kinds[desc->args[i].kind];
@@ -78,17 +78,17 @@ static bool known_at_entry(enum when when)
 	return when == WHEN_ENTERING || when == WHEN_NEVER;
 }
 
-/* Keeps in d->memo, at a call's entry, the length that argument `v` of this kind leads to, if it leads to one. */
+/* At the entry of a call: if argument `v` of this kind leads to a length, keeps that length in d->memo. */
 static void keep_length(const struct decode *d, enum syscall_kind kind, uint64_t v)
 {
-	/* In a struct msghdr the length comes after the address, which is one word. */
+	/* In a struct msghdr the length follows the address, which is one word. */
 	bool conf = kind == K_IOCTL_ARG && (uint32_t)d->call->args[1] == SIOCGIFCONF;
 	uint64_t at = kind == K_SOCKLEN || conf ? v : v + decode_word(d);
 	if (kind == K_SOCKLEN || kind == K_OUT_MSGHDR || conf)
 		d->memo->known = decode_get(d, at, &d->memo->length, sizeof(d->memo->length));
 }
 
-/* Argument `i` is shown at entry and ends when the call has come back. */
+/* True if argument `i` is shown at entry but completed after the call. */
 static bool is_half(const struct decode *d, const struct syscall_desc *desc, int i, int total)
 {
 	return i < total && !d->opts->raw && when_known(d, desc, i) == WHEN_BOTH;

@@ -1,4 +1,7 @@
-/* What decoders say about a call, apart from how it looks: text and JSON are two emitters. */
+/*
+ * The interface between decoders, which say what a call contains, and emitters, which decide how it looks: text and
+ * JSON.
+ */
 #ifndef SCTRACE_DECODE_EMIT_H
 #define SCTRACE_DECODE_EMIT_H
 
@@ -9,85 +12,93 @@
 struct buf;
 struct emit;
 
-/* What is special about a string. */
+/* Properties of a string. */
 enum emit_string {
-	STRING_CUT = 1 << 0,      /* more follows that is not shown */
-	STRING_ABSTRACT = 1 << 1, /* an abstract socket's name: a NUL byte goes before it (unix(7)) */
-	STRING_HEX = 1 << 2,      /* no text by nature: random bytes */
+	STRING_CUT = 1 << 0,      /* more follows, which is not shown */
+	STRING_ABSTRACT = 1 << 1, /* name of an abstract socket: a NUL byte precedes it (unix(7)) */
+	STRING_HEX = 1 << 2,      /* not text: random bytes */
 };
 
 enum emit_form { RESULT_HEX, RESULT_OCTAL };
 
-/* What a result means begins: " (Timeout)", " (flags O_RDONLY)", " (in [3], left {...})" with fields; or ends. */
+/*
+ * Begins an explanation of a result: " (Timeout)", " (flags O_RDONLY)", " (in [3], left {...})" with fields; or ends
+ * it.
+ */
 enum emit_returned { RETURNED_END, RETURNED_BEGIN, RETURNED_FLAGS, RETURNED_FIELDS };
 
-/* What a descriptor or a process is. */
+/* What a descriptor or a process refers to. */
 struct emit_is {
-	/* A path ("/etc/passwd"), or another name, in which what is foreign was escaped by escape_angled(). */
+	/* A path ("/etc/passwd"), or another name in which escape_angled() has escaped foreign text. */
 	const char *name;
-	const char *device; /* of a device file: its kind and number, "char 1:3"; or NULL */
-	bool deleted;       /* the path does not lead to it any more */
+	const char *device; /* type and number of a device file, "char 1:3"; or NULL */
+	bool deleted;       /* the path no longer leads to the file */
 };
 
-/* The ways to render; each function gets the emitter. Decoders call the emit_* functions below, not these. */
+/* An emitter's functions. Decoders call the emit_* functions below and not these. */
 struct emit_ops {
-	void (*arg)(struct emit *e, const char *name, uint64_t raw); /* the next argument of a call begins */
+	void (*arg)(struct emit *e, const char *name, uint64_t raw); /* begins the next argument of a call */
 	void (*arg_end)(struct emit *e, bool last);                  /* it ends */
-	void (*field)(struct emit *e, const char *name);             /* the next member of a structure begins */
-	void (*data_field)(struct emit *e, const char *name);        /* the same; text goes without the name */
+	void (*field)(struct emit *e, const char *name);             /* begins the next member of a structure */
+	void (*data_field)(struct emit *e, const char *name);        /* the same, but without the name in text */
 	void (*open)(struct emit *e, char bracket);                  /* '{' a structure, '[' an array */
 	void (*close)(struct emit *e, char bracket);                 /* '}' or ']' */
-	void (*element)(struct emit *e);                             /* the next element of an array begins */
+	void (*element)(struct emit *e);                             /* begins the next element of an array */
 	void (*number)(struct emit *e, int64_t v);
 	void (*unsigned_number)(struct emit *e, uint64_t v);
 	void (*hex)(struct emit *e, uint64_t v);
 	void (*octal)(struct emit *e, uint64_t v);
-	void (*pointer)(struct emit *e, uint64_t v);                             /* 0 is NULL */
+	void (*pointer)(struct emit *e, uint64_t v);                             /* 0 means NULL */
 	void (*string)(struct emit *e, const char *s, size_t n, unsigned flags); /* any bytes; enum emit_string */
 	void (*symbols)(struct emit *e, const char *text, uint64_t raw); /* a name, "O_RDWR|O_CLOEXEC", "[INT TERM]" */
 	void (*descriptor)(struct emit *e, int64_t fd, const char *name, const struct emit_is *is); /* see emit_fd() */
 	void (*index)(struct emit *e, uint64_t v, const char *name); /* see emit_index() */
 	void (*more)(struct emit *e);                      /* "...": the rest of a structure or array is left out */
 	void (*after)(struct emit *e);                     /* see emit_after() */
-	void (*comment)(struct emit *e, const char *text); /* an explanation for people; not part of the data */
+	void (*comment)(struct emit *e, const char *text); /* an explanation for people, which is not data */
 	void (*wrap)(struct emit *e, const char *text);    /* decoration around a value, as in htons(80) */
-	/* The result of a call: its number and, for errors, their name and text; a name without text: it has no result.
+	/*
+	 * The result of a call: its number and, for an error, its name and text. A name without text means that there
+	 * is no result.
 	 */
 	void (*result)(struct emit *e, int64_t v, const char *error, const char *text);
-	void (*result_as)(struct emit *e, int64_t v, enum emit_form form); /* the same for numbers of another form */
-	void (*result_is)(struct emit *e, const struct emit_is *is);       /* behind it: what the descriptor is */
-	void (*returned)(struct emit *e, enum emit_returned part);         /* what a result means begins or ends */
+	void (*result_as)(struct emit *e, int64_t v, enum emit_form form); /* the same for numbers in another form */
+	void (*result_is)(struct emit *e, const struct emit_is *is);       /* follows the result: what the descriptor
+									    * refers to */
+	void (*returned)(struct emit *e, enum emit_returned part);         /* begins or ends the explanation of a
+									    * result */
 };
 
 struct emit {
 	const struct emit_ops *ops;
 	struct buf *out;
-	bool first;       /* nothing was written at this level yet */
+	bool first;       /* nothing has been written at this level */
 	unsigned depth;   /* open brackets */
-	uint64_t objects; /* bit by depth: is it a structure? */
-	unsigned flags;   /* the emitter's own */
+	uint64_t objects; /* one bit for each depth: set for a structure */
+	unsigned flags;   /* owned by the emitter */
 };
 
 /* How text looks. */
 enum emit_text_flags {
-	EMIT_HEX_STRINGS = 1 << 0,  /* -xx: all strings in hex */
-	EMIT_HEX_NONPRINT = 1 << 1, /* -x: strings with non-printable characters in hex */
+	EMIT_HEX_STRINGS = 1 << 0,  /* -xx: all strings in hexadecimal */
+	EMIT_HEX_NONPRINT = 1 << 1, /* -x: strings with non-printable characters in hexadecimal */
 	EMIT_COLOUR = 1 << 2,
 	EMIT_RAW_NAMES = 1 << 3,  /* constants as numbers */
 	EMIT_BOTH_NAMES = 1 << 4, /* 0x2 followed by O_RDWR as a comment */
 };
 
 /*
- * A text emitter: arguments in strace's look, `AT_FDCWD, "/etc/passwd", O_RDONLY`; what stands around them (name,
- * parentheses, " = ") is the caller's. No control byte of the traced program's reaches `out`.
+ * Initialises a text emitter. It writes arguments in strace's form: `AT_FDCWD, "/etc/passwd", O_RDONLY`. The caller
+ * writes everything around them (name, parentheses, " = "). No control byte of the traced program reaches `out`.
  */
 void emit_text_init(struct emit *e, struct buf *out, unsigned flags);
 /*
- * A JSON one. Arguments are members `"NAME":{"raw":N,"value":V}`; the caller writes the object's braces around them.
- * V is a number, a string, an array, an object, or null for NULL; pointers are strings "0x7f..", constants their names.
- * Bytes that are UTF-8 are a string, others {"hex":"7f45"}; where cut, {"text":"..","cut":true} or with "hex".
- * decode_result() writes members for the caller's outer object: "result":N (null where there is none); for errors "errno"
- * and "error"; "is" where the result is a descriptor that is known, with "device" and "deleted" as of struct emit_is; "returned" where it means more than a number.
+ * Initialises a JSON emitter. Arguments are members `"NAME":{"raw":N,"value":V}`; the caller writes the braces around
+ * them. V is a number, a string, an array, an object, or null for NULL. Pointers are strings "0x7f..", and constants
+ * their names. Bytes in UTF-8 become a string, others {"hex":"7f45"}; if cut, {"text":"..","cut":true} or with "hex".
+ * decode_result() writes members of the caller's outer object: "result":N (null if there is none); "errno" and "error"
+ * for errors; "is" if the result is a known descriptor, with "device" and "deleted" as in struct emit_is; "returned" if
+ * it means more than a number.
  */
 void emit_json_init(struct emit *e, struct buf *out);
 
@@ -103,7 +114,7 @@ static inline void emit_field(struct emit *e, const char *name)
 {
 	e->ops->field(e, name);
 }
-/* A member whose name only data needs: what poll(2) found ready. */
+/* A member whose name only data needs, such as what poll(2) found ready. */
 static inline void emit_data_field(struct emit *e, const char *name)
 {
 	e->ops->data_field(e, name);
@@ -148,12 +159,12 @@ static inline void emit_sym(struct emit *e, const char *text, uint64_t raw)
 {
 	e->ops->symbols(e, text, raw);
 }
-/* A descriptor: its number or, where it has one, its `name` (AT_FDCWD), and what it `is`, or NULL. */
+/* A descriptor: its number or, if it has one, its `name` (AT_FDCWD), and what it refers to (`is`, or NULL). */
 static inline void emit_fd(struct emit *e, int64_t fd, const char *name, const struct emit_is *is)
 {
 	e->ops->descriptor(e, fd, name, is);
 }
-/* A network interface's number, and its name, not escaped: if_nametoindex("eth0"), or {"index":4,"name":"eth0"}. */
+/* The number of a network interface and its name, not escaped: if_nametoindex("eth0"), or {"index":4,"name":"eth0"}. */
 static inline void emit_index(struct emit *e, uint64_t v, const char *name)
 {
 	e->ops->index(e, v, name);
@@ -162,7 +173,7 @@ static inline void emit_more(struct emit *e)
 {
 	e->ops->more(e);
 }
-/* Within an argument, behind its value: what it is after the call follows. " => " in text, the member "after" in JSON. */
+/* Within an argument, after its value: begins the value after the call. " => " in text, the member "after" in JSON. */
 static inline void emit_after(struct emit *e)
 {
 	e->ops->after(e);
@@ -171,7 +182,7 @@ static inline void emit_comment(struct emit *e, const char *text)
 {
 	e->ops->comment(e, text);
 }
-/* Decoration that only people need, written as it is: emit_wrap(e, "htons("), the value, emit_wrap(e, ")"). */
+/* Decoration for people, written unchanged: emit_wrap(e, "htons("), the value, emit_wrap(e, ")"). */
 static inline void emit_wrap(struct emit *e, const char *text)
 {
 	e->ops->wrap(e, text);

@@ -13,7 +13,10 @@ static void separate(struct emit *e)
 	e->first = false;
 }
 
-/* The code of the UTF-8 sequence at `s` and its length in *len; -1: none. Only those that escape_utf8_len() refuses. */
+/*
+ * The code point of the UTF-8 sequence at `s`, with its length in *len; -1 if there is none. Accepts only those that
+ * escape_utf8_len() refuses.
+ */
 static int32_t unprintable_code(const unsigned char *s, size_t n, size_t *len)
 {
 	*len = s[0] < 0x80 ? 1 : (s[0] & 0xe0) == 0xc0 ? 2 : 3;
@@ -30,7 +33,7 @@ static int32_t unprintable_code(const unsigned char *s, size_t n, size_t *len)
 	return code;
 }
 
-/* Appends `s` with JSON's escapes; false where it is no UTF-8 (and what was appended is to be dropped). */
+/* Appends `s` with JSON's escapes. Returns false if it is not UTF-8; the caller then drops what was appended. */
 static bool add_utf8(struct buf *out, const char *s, size_t n)
 {
 	for (size_t i = 0; i < n;) {
@@ -51,7 +54,7 @@ static bool add_utf8(struct buf *out, const char *s, size_t n)
 	return true;
 }
 
-/* How much of `s` is left when a character that the cut went through is dropped. */
+/* The length of `s` without a character that was cut in two. */
 static size_t whole_characters(const char *s, size_t n)
 {
 	for (size_t back = 1; back <= 3 && back <= n; back++) {
@@ -89,7 +92,7 @@ static void json_string(struct emit *e, const char *s, size_t n, unsigned flags)
 		buf_adds(e->out, ",\"cut\":true}");
 }
 
-/* Text of ours or of descriptors: always one string; bytes that are no UTF-8 become C escapes. */
+/* Our own text, or the name of a descriptor: always one string; bytes that are not UTF-8 become C escapes. */
 static void add_text(struct emit *e, const char *s)
 {
 	size_t start = e->out->len;
@@ -237,7 +240,7 @@ static void json_result_as(struct emit *e, int64_t v, enum emit_form form)
 	buf_addf(e->out, "\"result\":%" PRId64, v);
 }
 
-/* Set while what a result means is an object. */
+/* Set while the explanation of a result is an object. */
 #define IN_FIELDS 1u
 
 static void json_returned(struct emit *e, enum emit_returned part)

@@ -6,14 +6,14 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Foreground colours of the terminal's own palette, so that they fit its background (ECMA-48, SGR). */
+/* Foreground colours of the terminal's palette, so that they suit its background (ECMA-48, SGR). */
 #define COLOUR_STRING "\033[32m"
 #define COLOUR_SYMBOL "\033[36m"
 #define COLOUR_ERROR  "\033[31m"
 #define COLOUR_NOTE   "\033[2m"
 #define COLOUR_OFF    "\033[0m"
 
-/* What names joined by | are made of. */
+/* The characters of names joined by |. */
 #define NAME_BYTES "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_|<"
 
 static void colour(struct emit *e, const char *sequence)
@@ -45,7 +45,7 @@ static void text_field(struct emit *e, const char *name)
 {
 	separate(e);
 	buf_adds(e->out, name);
-	buf_addc(e->out, e->depth ? '=' : ' '); /* outside of brackets: "(in [3], left {...})" */
+	buf_addc(e->out, e->depth ? '=' : ' '); /* outside brackets: "(in [3], left {...})" */
 }
 
 static void text_data_field(struct emit *e, const char *name)
@@ -83,7 +83,7 @@ static void text_hex(struct emit *e, uint64_t v)
 	buf_addf(e->out, v ? "0x%" PRIx64 : "%" PRIx64, v);
 }
 
-/* strace's way with modes: at least three digits behind the 0. */
+/* strace's form of modes: at least three digits after the 0. */
 static void text_octal(struct emit *e, uint64_t v)
 {
 	buf_addf(e->out, v ? "%#03" PRIo64 : "%03" PRIo64, v);
@@ -116,14 +116,17 @@ static void text_string(struct emit *e, const char *s, size_t n, unsigned flags)
 	colour(e, COLOUR_OFF);
 }
 
-/* Is the text names of constants? Sets, dates, words ("Timeout") and descriptions such as makedev(1, 3) are not. */
+/*
+ * True if the text consists of names of constants. Sets, dates, words ("Timeout") and descriptions such as makedev(1,
+ * 3) do not.
+ */
 static bool is_constants(const char *text)
 {
 	bool word = text[0] && text[1] >= 'a' && text[1] <= 'z';
 	return text[0] >= 'A' && text[0] <= 'Z' && !word && !text[strspn(text, NAME_BYTES)];
 }
 
-/* As strace writes them: signals and limits in decimal, a file's type and mode in octal, all else in hex. */
+/* As in strace: signals and limits in decimal, a file's type and mode in octal, everything else in hexadecimal. */
 static void text_number_of(struct emit *e, const char *text, uint64_t raw)
 {
 	static const struct {
@@ -147,7 +150,7 @@ static void text_comment(struct emit *e, const char *text)
 	colour(e, COLOUR_OFF);
 }
 
-/* That a constant has no name ("CAP_???") is nothing to tell where numbers are wanted. */
+/* If numbers are wanted, the note that a constant has no name ("CAP_???") is omitted. */
 static void text_explain(struct emit *e, const char *text)
 {
 	if (!(e->flags & EMIT_RAW_NAMES && strstr(text, "???")))
@@ -168,7 +171,10 @@ static void text_symbols(struct emit *e, const char *text, uint64_t raw)
 	colour(e, COLOUR_OFF);
 }
 
-/* Paths are escaped here; of other names (TCP:[...->...], UNIX:[...,"..."], of processes) what is foreign was before. */
+/*
+ * Paths are escaped here. In other names (TCP:[...->...], UNIX:[...,"..."], of processes) the foreign parts are already
+ * escaped.
+ */
 static void text_result_is(struct emit *e, const struct emit_is *is)
 {
 	const char *name = is->name;

@@ -6,8 +6,8 @@
 #include <inttypes.h>
 
 /*
- * The values are Linux's, written out, so that names newer than the installed headers are there and nothing depends on
- * which libc is installed; tests/lint/flags-headers compares each with the kernel's headers.
+ * The values are Linux's, written out. So names newer than the installed headers are available, and nothing depends on
+ * the installed libc. tests/lint/flags-headers compares each value with the kernel's headers.
  */
 #define FLAGS(name, unknown, mask) static const struct flag rows_##name[] = {
 #define F(name, value)             {#name, value},

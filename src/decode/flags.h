@@ -1,4 +1,4 @@
-/* Constants by name: the tables of flags.def and how a value is written with them. */
+/* Names of constants: the tables of flags.def, and functions that write values with them. */
 #ifndef SCTRACE_DECODE_FLAGS_H
 #define SCTRACE_DECODE_FLAGS_H
 
@@ -16,8 +16,9 @@ struct flag {
 
 /* One set of names. */
 struct flag_table {
-	const char *unknown; /* what a value without a name is told to be: "O_???" */
-	uint64_t mask;       /* the bits that hold one value of several (O_ACCMODE); rows outside it are bits */
+	const char *unknown; /* printed for a value without a name: "O_???" */
+	uint64_t mask;       /* the bits that together hold one of several values (O_ACCMODE); all other rows are
+			      * single bits */
 	size_t n;
 	const struct flag *rows;
 };
@@ -30,11 +31,14 @@ struct flag_table {
 #undef F
 #undef END
 
-/* The row called exactly `v`, or NULL. */
+/* The name of the row for exactly `v`, or NULL. */
 const char *flags_find(const struct flag_table *t, uint64_t v);
-/* Appends `v` as "A|B|0x40"; bits without a name remain in hex; 0 is its row's name or "0". False: no name fitted. */
+/*
+ * Appends `v` as "A|B|0x40", with unnamed bits in hexadecimal; 0 becomes its row's name or "0". Returns false if no
+ * name matched.
+ */
 bool flags_join(struct buf *out, const struct flag_table *t, uint64_t v);
-/* Emits `v` as one of the table's values, or in hex with the table's `unknown` beside it. */
+/* Emits `v` as one of the table's values, or in hexadecimal followed by the table's `unknown`. */
 void flags_emit_choice(struct emit *e, const struct flag_table *t, uint64_t v);
 /* Emits `v` as names joined by "|". */
 void flags_emit(struct emit *e, const struct flag_table *t, uint64_t v);

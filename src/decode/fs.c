@@ -17,13 +17,13 @@
 #define OPEN_CREAT 0x40     /* O_CREAT */
 #define OPEN_TMP   0x400000 /* the bit of O_TMPFILE that is not O_DIRECTORY */
 
-/* open's and openat's mode counts only where a file may be made; the flags go before it. */
+/* The mode of open(2) and openat(2) is used only if a file may be created; the flags are the argument before it. */
 enum when when_open_mode(const struct decode *d, int i)
 {
 	return d->call->args[i - 1] & (OPEN_CREAT | OPEN_TMP) ? WHEN_ENTERING : WHEN_NEVER;
 }
 
-/* mq_open(2): attributes count with O_CREAT alone; flags, mode, attributes. */
+/* mq_open(2): the attributes are used only with O_CREAT; flags, mode, attributes. */
 enum when when_mq_attr(const struct decode *d, int i)
 {
 	return d->call->args[i - 2] & OPEN_CREAT ? WHEN_ENTERING : WHEN_NEVER;
@@ -63,7 +63,7 @@ enum when when_mknod_dev(const struct decode *d, int i)
 	return makes_device(d->call->args[i - 1]) ? WHEN_ENTERING : WHEN_NEVER;
 }
 
-/* A struct stat of the native 64-bit architectures, as members and with a device's number in place of its size. */
+/* A struct stat of the native 64-bit architectures. For a device, its number replaces its size. */
 LAYOUT(stat, struct stat, M_VERBOSE(struct stat, st_dev, DEV), M_VERBOSE(struct stat, st_ino, ULONG),
        M(struct stat, st_mode, FILE_MODE), M_VERBOSE(struct stat, st_nlink, ULONG), M_VERBOSE(struct stat, st_uid, UID),
        M_VERBOSE(struct stat, st_gid, UID), M_VERBOSE(struct stat, st_blksize, ULONG),
@@ -87,7 +87,7 @@ static const struct member members_stat_device[] = {
 static const struct layout stat_device = {sizeof(struct stat), sizeof(members_stat_device) / sizeof(struct member),
 					  members_stat_device, NULL};
 
-/* Is the call of the architecture that sctrace itself was built for? Then libc's structures are its structures. */
+/* True if the call belongs to the architecture that sctrace was built for, so that libc's structures apply. */
 static bool own_architecture(const struct decode *d)
 {
 #if defined(__x86_64__)
@@ -110,7 +110,7 @@ void show_stat(const struct decode *d, const struct kind *k, uint64_t v, int i)
 		layout_emit(d, makes_device(s.st_mode) ? &stat_device : &layout_stat, v, sizeof(s));
 }
 
-/* getdents64(2)'s records; the older getdents(2) has the type behind the name (linux/dirent.h). */
+/* Records of getdents64(2). The older getdents(2) has the type after the name (linux/dirent.h). */
 struct dent64 {
 	uint64_t d_ino;
 	int64_t d_off;
@@ -142,10 +142,10 @@ struct dent_walk {
 	unsigned count;
 	bool broken;
 	char bytes[sizeof(struct dent64) + NAME_MAX + 9];
-	size_t n; /* of `bytes`, for the entry that was just stepped to */
+	size_t n; /* size of `bytes` for the current entry */
 };
 
-/* Steps to the next entry; false at the end or where the records make no sense. */
+/* Advances to the next entry. Returns false at the end, or if the records are invalid. */
 static bool next_dent(const struct decode *d, struct dent_walk *w)
 {
 	uint16_t len;
@@ -185,7 +185,7 @@ void show_dents(const struct decode *d, const struct kind *k, uint64_t v, int i)
 	emit_comment(d->out, text);
 }
 
-/* getdents(2)'s older record at `at`: two longs, its length, the name, and the type in the last byte. */
+/* A record of the older getdents(2) at `at`: two longs, its length, the name, and the type in the last byte. */
 static void one_old_dent(const struct decode *d, uint64_t at, uint16_t len)
 {
 	unsigned word = decode_word(d);
@@ -241,7 +241,7 @@ struct kernel_flock {
 LAYOUT_NARROW(flock, struct kernel_flock, &layout_flock32, M(struct kernel_flock, l_type, FLOCK_TYPE),
 	      M(struct kernel_flock, l_whence, WHENCE), M(struct kernel_flock, l_start, LONG),
 	      M(struct kernel_flock, l_len, LONG));
-/* What F_GETLK gives back: who holds it, too. */
+/* The result of F_GETLK, which also names the holder of the lock. */
 LAYOUT_NARROW(flock_held, struct kernel_flock, &layout_flock_held32, M(struct kernel_flock, l_type, FLOCK_TYPE),
 	      M(struct kernel_flock, l_whence, WHENCE), M(struct kernel_flock, l_start, LONG),
 	      M(struct kernel_flock, l_len, LONG), M(struct kernel_flock, l_pid, PID));
@@ -252,7 +252,7 @@ LAYOUT_SAME(owner_ex, struct kernel_owner, M(struct kernel_owner, type, OWNER_TY
 LAYOUT_SAME(open_how, struct open_how, M(struct open_how, flags, OPEN_FLAGS), M_NONZERO(struct open_how, mode, MODE),
 	    M(struct open_how, resolve, RESOLVE));
 
-/* What fcntl(2)'s third argument is, by command (linux/fcntl.h); other commands have none. */
+/* The kind of fcntl(2)'s third argument for each command (linux/fcntl.h). Other commands have none. */
 static const struct command_arg fcntl_args[] = {
 	{0, K_INT, WHEN_ENTERING},           /* F_DUPFD */
 	{2, K_FD_FLAGS, WHEN_ENTERING},      /* F_SETFD */
@@ -306,7 +306,7 @@ void show_fcntl_arg(const struct decode *d, const struct kind *k, uint64_t v, in
 		emit_hex(d->out, v);
 }
 
-/* name_to_handle_at(2)'s handle: its length and type, then so many opaque bytes. */
+/* The handle of name_to_handle_at(2): its length and type, then that many opaque bytes. */
 void show_file_handle(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)k, (void)i;
@@ -328,8 +328,8 @@ void show_file_handle(const struct decode *d, const struct kind *k, uint64_t v, 
 	emit_close(d->out, '}');
 }
 
-/* Values of extended attributes: the size is the next argument, or what the call returned. */
-/* With a size of 0 the call only asks how long it is. */
+/* Values of extended attributes: the size is the next argument, or the result of the call. */
+/* With a size of 0 the call only returns the length. */
 void show_out_xattr(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	if (!d->call->args[i + 1])

@@ -1,4 +1,4 @@
-/* Files: their state, directories, descriptors' flags, mounts; rows of decode_kinds. */
+/* Files: their metadata, directories, flags of descriptors, mounts; rows of decode_kinds. */
 #ifndef SCTRACE_DECODE_FS_H
 #define SCTRACE_DECODE_FS_H
 

@@ -1,4 +1,4 @@
-/* statx, statfs, mounts and the calls that came with them: structures as tables. */
+/* statx, statfs, mounts and the calls that Linux added with them: structures as tables. */
 #include "decode/fs.h"
 #include "decode/layout.h"
 
@@ -63,7 +63,7 @@ LAYOUT_SAME(statx, struct kernel_statx, M(struct kernel_statx, stx_mask, STATX_M
 	    M_VERBOSE(struct kernel_statx, stx_dev_major, UINT), M_VERBOSE(struct kernel_statx, stx_dev_minor, UINT),
 	    M_VERBOSE(struct kernel_statx, stx_mnt_id, HEX));
 
-/* Times that the file system did not fill in; which ones it did, the mask tells (STATX_ATIME, ...). */
+/* True if the file system filled in this member, according to the mask (STATX_ATIME, ...). */
 static bool statx_has(const struct member *m, uint64_t mask)
 {
 	static const struct {
@@ -200,7 +200,7 @@ void show_quota_cmd(const struct decode *d, const struct kind *k, uint64_t v, in
 
 enum { QUOTA_ON = 0x800002, QUOTA_GET = 0x800007, QUOTA_SET = 0x800008 };
 
-/* The command is the first argument of quotactl(2), the second of quotactl_fd(2). */
+/* The command is the first argument of quotactl(2), and the second of quotactl_fd(2). */
 static uint32_t quota_command(const struct decode *d, int i)
 {
 	return (uint32_t)d->call->args[i == 3 && d->call->args[0] >> 8 > 0xffff ? 0 : 1] >> 8;
@@ -223,13 +223,13 @@ void show_quota_addr(const struct decode *d, const struct kind *k, uint64_t v, i
 		emit_ptr(d->out, v);
 }
 
-/* mount(2)'s data is a string by custom; what is none is shown as bytes that end where they do. */
+/* The data of mount(2) is usually a string. If it is not, it is shown as bytes up to their end. */
 void show_mount_data(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	show_string(d, k, v, i);
 }
 
-/* fsconfig(2): what key and value are depends on the command, two and three before them. */
+/* fsconfig(2): the command, an earlier argument, decides what key and value are. */
 void show_fsconfig_value(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	enum { SET_STRING = 1, SET_BINARY = 2, SET_PATH = 3, SET_PATH_EMPTY = 4 };

@@ -14,7 +14,7 @@ struct row {
 	unsigned nargs;
 };
 
-/* net/socket.c: by the first argument, from 1 on; the second points at the arguments. */
+/* net/socket.c: selected by the first argument, from 1 on; the second points at the arguments. */
 static const struct row sockets[] = {
 	[1] = {"socket", 3},    [2] = {"bind", 3},        [3] = {"connect", 3},     [4] = {"listen", 2},
 	[5] = {"accept", 3},    [6] = {"getsockname", 3}, [7] = {"getpeername", 3}, [8] = {"socketpair", 4},
@@ -23,7 +23,10 @@ static const struct row sockets[] = {
 	[17] = {"recvmsg", 3},  [18] = {"accept4", 4},    [19] = {"recvmmsg", 5},   [20] = {"sendmmsg", 4},
 };
 
-/* ipc/syscall.c: by the first argument; which of ipc(2)'s (first, second, third, ptr, fifth: 1 to 5) are the arguments. */
+/*
+ * ipc/syscall.c: selected by the first argument; says which of ipc(2)'s parameters (first, second, third, ptr, fifth: 1
+ * to 5) are the arguments.
+ */
 static const struct {
 	const char *name;
 	unsigned char from[4];
@@ -36,7 +39,7 @@ static const struct {
 	[23] = {"shmget", {1, 2, 3}},    [24] = {"shmctl", {1, 2, 4}},
 };
 
-/* `n` arguments of 4 bytes each at `addr`. */
+/* Reads `n` arguments of 4 bytes each at `addr`. */
 static bool read_args(const struct mem *mem, uint64_t addr, unsigned n, uint64_t *args)
 {
 	uint32_t words[6];
@@ -71,7 +74,7 @@ static bool ipc_call(const struct call *c, const struct mem *mem, struct call *r
 		return read_args(mem, c->args[4], 1, real->args + 3) || c->args[4] == 0;
 	if (which != IPC_MSGRCV)
 		return true;
-	/* The old way: buffer and type lie where the pointer leads. */
+	/* The old form: the pointer leads to buffer and type. */
 	if (version == 0) {
 		if (!read_args(mem, c->args[4], 2, pair))
 			return false;

@@ -25,7 +25,7 @@ LAYOUT_SAME(rtc_time, struct clock_time, M(struct clock_time, tm_sec, INT), M(st
 	    M(struct clock_time, tm_hour, INT), M(struct clock_time, tm_mday, INT), M(struct clock_time, tm_mon, INT),
 	    M(struct clock_time, tm_year, INT));
 
-/* What commands point at, or take as a number. K_END: nothing. Others are shown as pointers. */
+/* The kind of each command's argument. K_END: there is none. Other commands show a pointer. */
 static const struct command_arg args[] = {
 	{0x5401, K_TERMIOS, WHEN_LEFT},                  /* TCGETS */
 	{0x5402, K_TERMIOS, WHEN_ENTERING},              /* TCSETS */
@@ -97,7 +97,7 @@ static const struct command_arg args[] = {
 };
 #define NARGS (sizeof(args) / sizeof(*args))
 
-/* Commands without a name are written by their parts, as _IOC() makes them. */
+/* Commands without a name are shown as the parts that _IOC() combines. */
 void show_ioctl_command(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	static const char *const directions[] = {"_IOC_NONE", "_IOC_WRITE", "_IOC_READ", "_IOC_READ|_IOC_WRITE"};
@@ -130,7 +130,7 @@ void show_ioctl_arg(const struct decode *d, const struct kind *k, uint64_t v, in
 		emit_ptr(d->out, v);
 }
 
-/* Commands that give a descriptor. */
+/* Commands that return a descriptor. */
 static const uint32_t openers[] = {
 	0x5441, /* TIOCGPTPEER */
 	0xb701, /* NS_GET_USERNS */

@@ -1,4 +1,4 @@
-/* ioctl(2): its commands and what they point at; rows of decode_kinds. */
+/* ioctl(2): its commands and their arguments; rows of decode_kinds. */
 #ifndef SCTRACE_DECODE_IOCTL_H
 #define SCTRACE_DECODE_IOCTL_H
 
@@ -7,10 +7,10 @@
 show_fn show_ioctl_command, show_ioctl_arg;
 when_fn when_ioctl_arg;
 
-/* Is what such a command returns a descriptor? */
+/* True if this command returns a descriptor. */
 bool ioctl_gives_descriptor(uint32_t command);
 
-/* Is the call's command one about network interfaces, and when is its argument known? */
+/* True if the call's command concerns network interfaces; sets *when its argument is known. */
 bool ioctl_is_net(const struct decode *d, enum when *when);
 /* Shows the argument of such a command. */
 void show_ioctl_net(const struct decode *d, uint64_t v);

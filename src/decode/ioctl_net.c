@@ -10,10 +10,10 @@
 #define SIOCGIFNAME_ 0x8910
 #define SIOCGIFCONF_ 0x8912
 
-/* What a command is about, behind the name in struct ifreq. */
+/* The contents of struct ifreq after the name, for each command. */
 enum form { NUMBER, FLAGS, ADDRESS, HARDWARE, STRING, MAP, INDEX, TUN_FLAGS };
 
-/* `get`: the kernel fills it in, by the name of the interface, which is known at entry. */
+/* `get`: the kernel fills it in. The name of the interface is known at entry. */
 static const struct row {
 	uint32_t command;
 	bool get;
@@ -89,7 +89,7 @@ static void name(const struct decode *d, const char *member, uint64_t at)
 		emit_ptr(d->out, at);
 }
 
-/* A hardware address: its family is a type of device, whose addresses mostly have six bytes. */
+/* A hardware address: its family is a type of device, and most addresses have six bytes. */
 static void hardware(const struct decode *d, uint64_t at)
 {
 	struct {
@@ -142,7 +142,7 @@ bool ioctl_is_net(const struct decode *d, enum when *when)
 	return conf || r;
 }
 
-/* struct ifreq: what was asked for is not there when the call failed; the interface that it was asked of is. */
+/* struct ifreq: if the call failed, the requested value is missing, but the name of the interface is there. */
 static void request(const struct decode *d, const struct row *r, uint64_t v)
 {
 	char probe[NAME_SIZE];

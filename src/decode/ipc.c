@@ -33,7 +33,7 @@ void show_get_flags(const struct decode *d, const struct kind *k, uint64_t v, in
 	buf_free(&text);
 }
 
-/* Old programs set IPC_64 besides the command. */
+/* Old programs set IPC_64 in addition to the command. */
 #define IPC_64_ 0x100
 
 void show_ipc_cmd(const struct decode *d, const struct kind *k, uint64_t v, int i)
@@ -69,7 +69,7 @@ struct sem_state {
 	int64_t sem_otime, unused1, sem_ctime, unused2;
 	uint64_t sem_nsems;
 };
-/* Its beginning is the same on i386, but for the size of `mode`. */
+/* It begins in the same way on i386, except for the size of `mode`. */
 #define PERM(mode_size)                                                                                                \
 	{"uid", 4, 4, K_UID, 0}, {"gid", 8, 4, K_UID, 0}, {"mode", 20, mode_size, K_MODE, 0},                          \
 		{"key", 0, 4, K_IPC_KEY, MEMBER_VERBOSE}, {"cuid", 12, 4, K_UID, MEMBER_VERBOSE},                      \
@@ -96,7 +96,7 @@ LAYOUT_SAME(sembuf, struct sembuf, M(struct sembuf, sem_num, UINT), M(struct sem
 
 enum { CMD_RMID, CMD_SET, CMD_STAT };
 
-/* shmctl(2), msgctl(2): the command goes before; `about` is what IPC_STAT and IPC_SET have. */
+/* shmctl(2), msgctl(2): the command is the previous argument; `about` is the structure of IPC_STAT and IPC_SET. */
 enum when when_ipc_buf(const struct decode *d, int i)
 {
 	uint32_t cmd = (uint32_t)d->call->args[i - 1] & ~(uint32_t)IPC_64_;
@@ -112,7 +112,7 @@ void show_ipc_buf(const struct decode *d, const struct kind *k, uint64_t v, int 
 		emit_ptr(d->out, v);
 }
 
-/* semctl(2): the command decides whether there is a fourth argument and what it is (linux/sem.h). */
+/* semctl(2): the command decides whether there is a fourth argument, and its kind (linux/sem.h). */
 enum { SEM_GETPID = 11, SEM_GETVAL, SEM_GETALL, SEM_GETNCNT, SEM_GETZCNT, SEM_SETVAL, SEM_SETALL };
 
 enum when when_sem_arg(const struct decode *d, int i)
@@ -165,7 +165,7 @@ LAYOUT_NARROW(mq_attr, struct mq_attr, &layout_mq_attr32, M(struct mq_attr, mq_f
 	      M(struct mq_attr, mq_maxmsg, LONG), M(struct mq_attr, mq_msgsize, LONG),
 	      M(struct mq_attr, mq_curmsgs, LONG));
 
-/* The kernel reads and writes one bit less than it is told of (get_nodes() of mm/mempolicy.c). */
+/* The kernel reads and writes one bit less than the argument says (get_nodes() of mm/mempolicy.c). */
 static void nodes(const struct decode *d, uint64_t v, uint64_t maxnode)
 {
 	uint64_t bits = maxnode ? maxnode - 1 : 0;
@@ -173,7 +173,7 @@ static void nodes(const struct decode *d, uint64_t v, uint64_t maxnode)
 	decode_numbers(d, v, words < 64 ? words : 64, 8, K_HEX16);
 }
 
-/* How many bits of it count the next argument tells. */
+/* The next argument is the number of valid bits. */
 void show_nodemask(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)k;
@@ -187,7 +187,7 @@ void show_nodemask_prev(const struct decode *d, const struct kind *k, uint64_t v
 	nodes(d, v, d->call->args[1]);
 }
 
-/* move_pages(2): so many as its second argument says. */
+/* move_pages(2): the second argument is their number. */
 void show_pointers(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)k, (void)i;
@@ -206,7 +206,7 @@ void show_page_status(const struct decode *d, const struct kind *k, uint64_t v, 
 	decode_numbers(d, v, d->call->args[1], 4, K_NEGATIVE_ERRNO);
 }
 
-/* One byte a page, of which the lowest bit counts; the length is the argument before. */
+/* One byte for each page, of which only the lowest bit is defined; the previous argument is the length. */
 void show_mincore(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)k;
@@ -260,7 +260,7 @@ static void one_iocb(const struct decode *d, uint64_t addr, void *ctx)
 		emit_ptr(d->out, addr);
 }
 
-/* io_submit(2): the number goes before. */
+/* io_submit(2): the previous argument is the number. */
 void show_iocbs(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	int64_t n = (int64_t)d->call->args[i - 1];
@@ -268,7 +268,7 @@ void show_iocbs(const struct decode *d, const struct kind *k, uint64_t v, int i)
 	decode_array(d, v, n > 0 ? (uint64_t)n : 0, decode_word(d), one_iocb, NULL);
 }
 
-/* mmap(2): the size of huge pages in six bits at 26. */
+/* mmap(2): six bits from bit 26 on contain the size of huge pages. */
 void show_map_flags(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	struct buf text = {0};

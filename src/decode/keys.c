@@ -11,11 +11,11 @@ void show_key_serial(const struct decode *d, const struct kind *k, uint64_t v, i
 		emit_num(d->out, (int32_t)v);
 }
 
-/* What keyctl(2)'s arguments are, by operation (linux/keyctl.h); those that are not there are K_END. */
+/* The kinds of keyctl(2)'s arguments for each operation (linux/keyctl.h); missing ones are K_END. */
 static const struct {
 	uint16_t kinds[4];
 	uint8_t n;
-	uint8_t filled; /* the argument that the kernel fills in, from 1 on; 0: none */
+	uint8_t filled; /* the argument that the kernel fills in, counted from 1; 0: none */
 } operations[] = {
 	{{K_KEY_SERIAL, K_INT}, 2, 0},                            /* GET_KEYRING_ID */
 	{{K_STR}, 1, 0},                                          /* JOIN_SESSION_KEYRING */
@@ -53,7 +53,7 @@ enum when when_keyctl_arg(const struct decode *d, int i)
 	return operations[op].filled == i ? WHEN_LEFT : WHEN_ENTERING;
 }
 
-/* The kernel tells the whole length even where the buffer is shorter (keyctl(2)). */
+/* The kernel returns the full length even if the buffer is shorter (keyctl(2)). */
 static void filled(const struct decode *d, uint64_t v, int i)
 {
 	uint64_t n = d->call->result > 0 ? (uint64_t)d->call->result : 0, room = d->call->args[i + 1];

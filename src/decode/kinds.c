@@ -1,4 +1,4 @@
-/* What every kind of argument and member is shown as. */
+/* How each kind of argument and member is shown. */
 #include "decode/kinds.h"
 
 #include "decode/fs.h"
@@ -13,7 +13,7 @@
 #include "decode/sock_diag.h"
 #include "decode/time.h"
 
-/* Bits joined by |, and one of several; both look at 32 bits as the kernel's int arguments do, or at all 64. */
+/* Bits joined by |, and one of several values. Both use 32 bits, like the kernel's int arguments, or all 64. */
 #define BITS(t)                                                                                                        \
 	{                                                                                                              \
 		show_flags32, &flags_##t, 0, 0                                                                         \
@@ -332,7 +332,7 @@ const struct kind decode_kinds[K_COUNT] = {
 	[K_TCP_STATES] = {show_bit_numbers, &(const struct bit_numbers){&flags_tcp_state, 0}, 0, 0},
 	[K_TUN_FLAGS] = BITS(tun_flags),
 	[K_UDIAG_SHOW] = BITS(udiag_show),
-	/* poll and its kin. */
+	/* poll and similar calls. */
 	[K_EFD_FLAGS] = BITS(eventfd),
 	[K_EPOLL_CREATE_FLAGS] = BITS(epoll_create),
 	[K_EPOLL_EVENT] = SHOW(epoll_event),

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Structures are not longer than this; longer ones are clipped. */
+/* Longer structures are cut off. */
 #define STRUCT_MOST 512
 
 const struct layout *layout_for(const struct decode *d, const struct layout *l)

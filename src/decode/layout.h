@@ -1,4 +1,4 @@
-/* Structures as tables: where each member is and what kind it is. */
+/* Structures as tables: the position and kind of each member. */
 #ifndef SCTRACE_DECODE_LAYOUT_H
 #define SCTRACE_DECODE_LAYOUT_H
 
@@ -9,14 +9,15 @@
 #include <stdint.h>
 
 enum member_flags {
-	MEMBER_VERBOSE = 1 << 0, /* shown with -v; without it "..." stands at the structure's end */
-	MEMBER_NONZERO = 1 << 1, /* shown where it is not zero */
+	MEMBER_VERBOSE = 1 << 0, /* shown with -v; otherwise "..." ends the structure */
+	MEMBER_NONZERO = 1 << 1, /* shown only if it is not zero */
 };
 
 struct member {
 	const char *name;
 	uint16_t offset;
-	uint16_t size; /* 1, 2, 4 or 8: its value is shown; 0: its address is, for structures and arrays inside */
+	uint16_t size; /* 1, 2, 4 or 8: shows the value; 0: shows what is at its address (inner structures and
+		        * arrays) */
 	uint16_t kind;
 	uint16_t flags;
 };
@@ -25,10 +26,14 @@ struct layout {
 	size_t size;
 	size_t n;
 	const struct member *members;
-	const struct layout *narrow; /* the same for callers with pointers of 4 bytes; itself where it is the same */
+	const struct layout *narrow; /* the layout for callers with pointers of 4 bytes; the same layout if it does
+				      * not differ */
 };
 
-/* A member of `type` by value, with -v only, where not zero; and one that is shown by its address. */
+/*
+ * A member of `type` by value, one that is shown only with -v, one that is shown only if it is not zero, and one that
+ * is shown by its address.
+ */
 #define M(type, m, k)                                                                                                  \
 	{                                                                                                              \
 #m, offsetof(type, m), sizeof(((type *)0)->m), K_##k, 0                                                \
@@ -50,7 +55,7 @@ struct layout {
 #m, offsetof(type, m), 0, K_##k, MEMBER_VERBOSE                                                        \
 	}
 
-/* Defines layout_NAME of `type` from its members; without a narrow form, callers of 32 bits get the pointer. */
+/* Defines layout_NAME of `type` from its members. Without a narrow layout, 32-bit callers get the pointer. */
 #define LAYOUT_NARROW(nm, type, narrow_, ...)                                                                          \
 	static const struct member members_##nm[] = {__VA_ARGS__};                                                     \
 	const struct layout layout_##nm = {.size = sizeof(type),                                                       \
@@ -60,23 +65,23 @@ struct layout {
 #define LAYOUT(nm, type, ...)      LAYOUT_NARROW(nm, type, NULL, __VA_ARGS__)
 #define LAYOUT_SAME(nm, type, ...) LAYOUT_NARROW(nm, type, &layout_##nm, __VA_ARGS__)
 
-/* The layout for this call, or NULL where there is none for its word size. */
+/* The layout for this call, or NULL if there is none for its word size. */
 const struct layout *layout_for(const struct decode *d, const struct layout *l);
 /*
- * Emits the structure at `addr`, of which the program says that it is `size` bytes long: members beyond are left out,
- * and "..." stands for what is longer than is known. The pointer where it cannot be read.
+ * Emits the structure at `addr`, whose length is `size` according to the program. Leaves out members beyond that, and
+ * shows "..." for a structure that is longer than its layout. Emits the pointer if it cannot be read.
  */
 void layout_emit(const struct decode *d, const struct layout *l, uint64_t addr, uint64_t size);
-/* The same without the members that are not `there`, which the structure's own `flags` tell. */
+/* The same without the members for which `there` returns false, given the structure's own `flags`. */
 typedef bool member_fn(const struct member *m, uint64_t flags);
 void layout_emit_there(const struct decode *d, const struct layout *l, uint64_t addr, uint64_t size, member_fn *there,
 		       uint64_t flags);
 
-/* `about` is a layout. Its size is known; or is the next argument; or is its own first member (u32). */
+/* `about` is a layout. The size is fixed, or the next argument, or the first member (u32). */
 show_fn show_struct, show_struct_sized, show_struct_own_size;
 /* An array of `n` structures. */
 void layout_emit_array(const struct decode *d, const struct layout *l, uint64_t addr, uint64_t n);
-/* `about` is a layout: as many as the next argument says. */
+/* `about` is a layout, and the next argument the number of structures. */
 show_fn show_structs;
 
 #define LAYOUT_LIST(X)                                                                                                 \

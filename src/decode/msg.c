@@ -1,4 +1,4 @@
-/* iovecs, and messages with addresses and control data. */
+/* I/O vectors, and messages with addresses and control data. */
 #include "decode/net.h"
 
 #include "decode/layout.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* Control data is looked at up to here. */
+/* The limit for control data. */
 #define CONTROL_MOST 4096
 
 void show_sock_bytes(const struct decode *d, const struct kind *k, uint64_t v, int i)
@@ -19,7 +19,7 @@ void show_sock_bytes(const struct decode *d, const struct kind *k, uint64_t v, i
 
 void show_out_sock_bytes(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
-	/* With MSG_TRUNC the result is the whole message's length, of which the buffer holds the beginning. */
+	/* With MSG_TRUNC the result is the length of the whole message, and the buffer contains only its beginning. */
 	uint64_t n = d->call->result > 0 ? (uint64_t)d->call->result : 0;
 	n = n < d->call->args[i + 1] ? n : d->call->args[i + 1];
 	(void)k;
@@ -28,9 +28,9 @@ void show_out_sock_bytes(const struct decode *d, const struct kind *k, uint64_t 
 }
 
 struct iovec_walk {
-	uint64_t left; /* bytes that are still to be shown */
-	bool socket;   /* it is a message's: netlink's may be in it */
-	bool pointers; /* show where they point at */
+	uint64_t left; /* bytes still to be shown */
+	bool socket;   /* part of a message, which may contain netlink */
+	bool pointers; /* show addresses only */
 };
 
 static void one_iovec(const struct decode *d, uint64_t addr, void *ctx)
@@ -74,7 +74,7 @@ void show_out_iovec(const struct decode *d, const struct kind *k, uint64_t v, in
 	decode_array(d, v, d->call->args[i + 1], 2 * (size_t)decode_word(d), one_iovec, &w);
 }
 
-/* Of another process: only where they point at. */
+/* Memory of another process: shows addresses only. */
 void show_remote_iovec(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)k;
@@ -90,7 +90,7 @@ struct narrow_control_header {
 	int32_t level, type;
 };
 
-/* The header's size, which is also where the data begins. */
+/* The size of the header, and the offset of the data. */
 static size_t control_header_size(const struct decode *d)
 {
 	return decode_word(d) == 8 ? sizeof(struct control_header) : sizeof(struct narrow_control_header);
@@ -236,7 +236,7 @@ static void message_tail(const struct decode *d, const struct message *m)
 	flags_emit(d->out, &flags_msg, (uint32_t)m->flags);
 }
 
-/* `bytes` of the data are shown. */
+/* Shows a message with `bytes` of its data. */
 static void message(const struct decode *d, uint64_t addr, uint64_t bytes, bool received)
 {
 	struct message m;
@@ -276,7 +276,7 @@ void show_out_msghdr(const struct decode *d, const struct kind *k, uint64_t v, i
 	message(d, v, d->call->result > 0 ? (uint64_t)d->call->result : 0, true);
 }
 
-/* struct mmsghdr: a message, then how many bytes of it went through. */
+/* struct mmsghdr: a message, followed by the number of bytes that were transferred. */
 static size_t message_size(const struct decode *d)
 {
 	return decode_word(d) == 8 ? sizeof(struct message) : sizeof(struct narrow_message);

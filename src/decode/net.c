@@ -11,7 +11,9 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-/* Addresses, as linux/netlink.h, if_packet.h, vm_sockets.h, if_alg.h, can.h and bluetooth's have them. */
+/*
+ * Socket addresses as linux/netlink.h, if_packet.h, vm_sockets.h, if_alg.h, can.h and bluetooth's headers define them.
+ */
 struct address_netlink {
 	uint16_t family, pad;
 	uint32_t pid, groups;
@@ -211,7 +213,7 @@ static void address_xdp(const struct decode *d, const union address *a, size_t l
 }
 
 static const struct {
-	uint16_t family, least; /* the shortest address that holds all that is shown */
+	uint16_t family, least; /* least: the shortest address that contains all shown members */
 	address_fn *show;
 } families[] = {
 	{AF_INET, offsetof(struct sockaddr_in, sin_zero), address_inet},
@@ -261,7 +263,10 @@ void show_sockaddr(const struct decode *d, const struct kind *k, uint64_t v, int
 	decode_sockaddr(d, v, (uint32_t)d->call->args[i + 1]);
 }
 
-/* The next argument points at the length; of an address that is longer than the buffer the kernel writes the beginning. */
+/*
+ * The next argument points at the length. If the address is longer than the buffer, the kernel writes only its
+ * beginning.
+ */
 void show_out_sockaddr(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)k;
@@ -272,7 +277,7 @@ void show_out_sockaddr(const struct decode *d, const struct kind *k, uint64_t v,
 		emit_ptr(d->out, v);
 }
 
-/* socket(2): what a protocol is depends on the domain, two arguments before. */
+/* socket(2): the domain, two arguments earlier, decides what a protocol number means. */
 void show_sock_proto(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)k;
@@ -289,7 +294,7 @@ void show_sock_proto(const struct decode *d, const struct kind *k, uint64_t v, i
 		emit_num(d->out, (int32_t)v);
 }
 
-/* Structure members of network order. */
+/* Structure members in network byte order. */
 void show_in_addr(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	struct in_addr a = {.s_addr = (uint32_t)v};

@@ -13,10 +13,10 @@
 #include <stdio.h>
 
 #define ALIGNED(n) (((uint64_t)(n) + 3) & ~3ull)
-/* Where the text of one call's messages ends: a program may send any number of them. */
+/* Limit for the text of one call's messages, because a program may send any number of them. */
 #define TEXT_MOST (1u << 18)
 
-/* What follows the header of a message: true, or false where it is only bytes. */
+/* Emits what follows the header of a message. Returns false if it must be shown as bytes. */
 typedef bool payload_fn(const struct decode *d, const struct nlmsghdr *h, uint64_t at, uint64_t n);
 
 static bool payload_route(const struct decode *d, const struct nlmsghdr *h, uint64_t at, uint64_t n)
@@ -29,7 +29,7 @@ static bool payload_sock_diag(const struct decode *d, const struct nlmsghdr *h, 
 	return decode_sock_diag(d, h->nlmsg_flags & NLM_F_REQUEST, at, n);
 }
 
-/* Records of text, which need not end in a NUL byte. */
+/* Records of text, which need not end with a NUL byte. */
 static bool payload_audit(const struct decode *d, const struct nlmsghdr *h, uint64_t at, uint64_t n)
 {
 	(void)h;
@@ -44,7 +44,9 @@ struct generic {
 LAYOUT_SAME(genlmsghdr, struct generic, M(struct generic, cmd, UINT), M(struct generic, version, UINT));
 LAYOUT_SAME(genlmsghdr_ctrl, struct generic, M(struct generic, cmd, CTRL_CMD), M(struct generic, version, UINT));
 
-/* Families get their numbers when they are registered; the one that tells the others' has its own for ever. */
+/*
+ * Families get their numbers at registration. Only the controller, which reports the others' numbers, has a fixed one.
+ */
 static bool payload_generic(const struct decode *d, const struct nlmsghdr *h, uint64_t at, uint64_t n)
 {
 	bool ctrl = h->nlmsg_type == GENL_ID_CTRL;
@@ -78,9 +80,9 @@ static bool payload_netfilter(const struct decode *d, const struct nlmsghdr *h, 
 	return true;
 }
 
-/* The verb of a message, which tells what the upper byte of its flags means. */
+/* The verb of a message, which decides what the upper byte of its flags means. */
 enum verb { VERB_NEW, VERB_DELETE, VERB_GET, VERB_SET };
-/* rtnetlink's types are four to a family. */
+/* rtnetlink has four types for each family. */
 static enum verb verb_route(uint16_t type)
 {
 	return (enum verb)(type % 4);
@@ -119,7 +121,7 @@ static const struct protocol *protocol_of(int number)
 	return &unknown;
 }
 
-/* NFNL_SUBSYS_NFTABLES<<8|0x1: netfilter's types are a subsystem and its own number. */
+/* NFNL_SUBSYS_NFTABLES<<8|0x1: a netfilter type consists of a subsystem and the subsystem's own number. */
 static void netfilter_type(const struct decode *d, uint16_t type)
 {
 	char text[64];
@@ -141,7 +143,10 @@ static void type_name(const struct decode *d, const struct protocol *p, uint16_t
 		netfilter_type(d, type);
 }
 
-/* The upper byte of the flags means another thing for requests that make, delete or list, and for acknowledgements. */
+/*
+ * The upper byte of the flags has different meanings for requests that create, delete or list, and for
+ * acknowledgements.
+ */
 static const struct flag_table *flags_of(const struct protocol *p, uint16_t type)
 {
 	static const struct flag_table *const by_verb[] = {&flags_nlm_f_new, &flags_nlm_f_delete, &flags_nlm_f_get,
@@ -174,8 +179,8 @@ static void content(const struct decode *d, const struct protocol *p, const stru
 }
 
 /*
- * The message that an error is about: its header, and unless NLM_F_CAPPED is set, the rest of it, of which there are `n` bytes.
- * Returns how many bytes of these it takes.
+ * The message that an error refers to: its header and, unless NLM_F_CAPPED is set, the rest of it, in at most `n`
+ * bytes. Returns the number of bytes used.
  */
 static uint64_t refused(const struct decode *d, const struct protocol *p, const struct nlmsghdr *about, bool capped,
 			uint64_t at, uint64_t n)
@@ -195,7 +200,7 @@ static uint64_t refused(const struct decode *d, const struct protocol *p, const 
 	return ALIGNED(rest);
 }
 
-/* An error's number, the message that it is about, and with NLM_F_ACK_TLVS what the kernel has to say of it. */
+/* An error's number, the message that it refers to, and with NLM_F_ACK_TLVS the kernel's explanation. */
 static void error(const struct decode *d, const struct protocol *p, const struct nlmsghdr *h, uint64_t at, uint64_t n)
 {
 	struct nlmsgerr e;
@@ -219,7 +224,7 @@ static void error(const struct decode *d, const struct protocol *p, const struct
 	}
 }
 
-/* The end of a list may tell an error, and what the kernel has to say of it. */
+/* The end of a list may contain an error and the kernel's explanation. */
 static void done(const struct decode *d, const struct nlmsghdr *h, uint64_t at, uint64_t n)
 {
 	int32_t code;
@@ -262,7 +267,7 @@ static bool get_header(const struct decode *d, uint64_t at, uint64_t n, struct n
 	return n >= sizeof(*h) && decode_get(d, at, h, sizeof(*h));
 }
 
-/* Is the message that `h` begins in the `n` bytes that are there? */
+/* True if the message that begins with `h` is completely within the `n` available bytes. */
 static bool is_whole(const struct nlmsghdr *h, uint64_t n)
 {
 	return h->nlmsg_len >= sizeof(*h) && h->nlmsg_len <= n;
@@ -287,7 +292,9 @@ bool decode_netlink(const struct decode *d, uint64_t addr, uint64_t n)
 		uint64_t step = ALIGNED(h.nlmsg_len);
 		if (several)
 			emit_element(d->out);
-		/* Where a buffer was too small, the message is cut; where its length is none, nothing after it is known. */
+		/*
+		 * If the buffer was too small, the message is cut. If its length is invalid, nothing after it is known.
+		 */
 		message(d, &h, p, addr, whole ? h.nlmsg_len : h.nlmsg_len > n ? n : sizeof(h));
 		if (!whole || step >= n)
 			break;

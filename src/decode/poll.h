@@ -6,9 +6,9 @@
 
 show_fn show_pollfds, show_epoll_event, show_epoll_events, show_fd_set;
 
-/* What poll(2) found, shown behind its result: ([{fd=3, revents=POLLIN}]). */
+/* What poll(2) found, shown after its result: ([{fd=3, revents=POLLIN}]). */
 void decode_poll_returned(const struct decode *d);
-/* What select(2) left in its sets, shown behind its result: (in [3], left {tv_sec=1, tv_usec=0}). */
+/* What select(2) left in its sets, shown after its result: (in [3], left {tv_sec=1, tv_usec=0}). */
 void decode_select_returned(const struct decode *d);
 
 #endif

@@ -11,7 +11,7 @@
 
 #define CSIGNAL_ 0xff
 
-/* clone(2): the signal for the parent in the low byte, flags above. */
+/* clone(2): the low byte is the signal for the parent, the rest are flags. */
 void show_clone_flags(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	struct buf text = {0};
@@ -31,7 +31,7 @@ void show_clone_flags(const struct decode *d, const struct kind *k, uint64_t v, 
 	buf_free(&text);
 }
 
-/* clone(2)'s pointers: their order differs between architectures, so people get the names too. */
+/* Pointers of clone(2): their order differs between architectures, so their names are shown as well. */
 void show_clone_named(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)i;
@@ -84,7 +84,7 @@ LAYOUT_SAME(clone_args, struct kernel_clone_args, M(struct kernel_clone_args, fl
 	    M_NONZERO(struct kernel_clone_args, set_tid_size, ULONG),
 	    M_NONZERO(struct kernel_clone_args, cgroup, ULONG));
 
-/* Members that the kernel looks at with one of these flags alone (linux/sched.h). */
+/* Members that the kernel reads only with one of these flags (linux/sched.h). */
 static const struct {
 	size_t offset;
 	uint64_t flags;
@@ -118,7 +118,7 @@ static void filled_in(const struct decode *d, const char *name, uint64_t at, enu
 	decode_numbers(d, at, 1, sizeof(int32_t), kind);
 }
 
-/* Where the kernel wrote the child's number and its descriptor: {parent_tid=[4712], pidfd=[5]}. */
+/* The pointers through which the kernel returned the child's id and its descriptor: {parent_tid=[4712], pidfd=[5]}. */
 void show_clone_args_after(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	struct kernel_clone_args a = {0};
@@ -158,7 +158,7 @@ void show_wstatus(const struct decode *d, const struct kind *k, uint64_t v, int 
 {
 	int32_t status;
 	(void)k, (void)i;
-	/* Nothing was waited for: WNOHANG. */
+	/* No child had changed state: WNOHANG. */
 	if (!d->call->result || !decode_get(d, v, &status, sizeof(status))) {
 		emit_ptr(d->out, v);
 		return;
@@ -206,7 +206,7 @@ static const struct member members_limits32[] = {M(struct limits32, rlim_cur, RL
 						 M(struct limits32, rlim_max, RLIM32)};
 static const struct layout limits32 = {sizeof(struct limits32), 2, members_limits32, NULL};
 
-/* 32 bits of ones are no limit. */
+/* All 32 bits set means unlimited. */
 void show_rlim32(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	if (v == UINT32_MAX)
@@ -252,7 +252,7 @@ void show_uts_string(const struct decode *d, const struct kind *k, uint64_t v, i
 struct kernel_sched_param {
 	int32_t priority;
 };
-/* strace writes it as an array of one. */
+/* strace shows it as an array of one element. */
 LAYOUT_SAME(sched_param, struct kernel_sched_param, {"sched_priority", 0, 4, K_INT, 0});
 
 struct kernel_sched_attr {
@@ -271,7 +271,7 @@ LAYOUT_SAME(sched_attr, struct kernel_sched_attr, M(struct kernel_sched_attr, si
 	    M_NONZERO(struct kernel_sched_attr, sched_util_min, UINT),
 	    M_NONZERO(struct kernel_sched_attr, sched_util_max, UINT));
 
-/* sched_setaffinity(2): the size goes before; the kernel tells how much of it it filled. [0 1 4] */
+/* sched_setaffinity(2): the previous argument is the size; the kernel returns how much it filled in. [0 1 4] */
 void show_cpu_set(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	uint8_t bytes[1024];
@@ -316,7 +316,7 @@ void decode_capabilities(struct emit *out, uint64_t mask)
 	buf_free(&text);
 }
 
-/* Version 3 has two words of each set; version 1 one (capget(2)). The header is the first argument. */
+/* Version 3 has two words for each set, version 1 has one (capget(2)). The first argument is the header. */
 void show_cap_data(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	static const char *const names[] = {"effective", "permitted", "inheritable"};
@@ -344,12 +344,12 @@ void show_gids(const struct decode *d, const struct kind *k, uint64_t v, int i)
 void show_out_gids(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)k;
-	/* Asked for none, the kernel tells how many there are. */
+	/* If the size is 0, the kernel returns the number of groups. */
 	bool told = d->call->args[i - 1] && d->call->result > 0;
 	decode_numbers(d, v, told ? (uint64_t)d->call->result : 0, 4, K_UID);
 }
 
-/* ioprio_set(2): the class in the top three bits of sixteen. */
+/* ioprio_set(2): the top three of sixteen bits are the class. */
 void show_ioprio(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	char text[64];
@@ -372,7 +372,7 @@ void show_personality(const struct decode *d, const struct kind *k, uint64_t v, 
 		flags_emit(d->out, &flags_personality, (uint32_t)v);
 }
 
-/* klogctl(3): a buffer counts for reading alone; the action goes before. */
+/* klogctl(3): the buffer is used only for reading; the previous argument is the action. */
 enum when when_syslog(const struct decode *d, int i)
 {
 	uint32_t action = (uint32_t)d->call->args[i - 1];
@@ -400,7 +400,7 @@ void show_reboot_arg(const struct decode *d, const struct kind *k, uint64_t v, i
 	show_string(d, k, v, i);
 }
 
-/* kcmp(2): only KCMP_FILE (0) and KCMP_EPOLL_TFD (7) look at the indices; the type is the third argument. */
+/* kcmp(2): only KCMP_FILE (0) and KCMP_EPOLL_TFD (7) use the indices; the third argument is the type. */
 enum when when_kcmp_index(const struct decode *d, int i)
 {
 	uint32_t type = (uint32_t)d->call->args[2];
@@ -421,7 +421,7 @@ enum when when_membarrier_cpu(const struct decode *d, int i)
 	return d->call->args[i - 1] & 1 ? WHEN_ENTERING : WHEN_NEVER;
 }
 
-/* waitid(2): what the id is goes before: P_ALL (0) has none, P_PIDFD (3) a descriptor. */
+/* waitid(2): the previous argument says what the id means. P_ALL (0) has none, and P_PIDFD (3) has a descriptor. */
 void show_waitid_id(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	if ((uint32_t)d->call->args[i - 1] == 3)

@@ -76,7 +76,7 @@ static const struct family {
 	{108 /* RTM_NEWLINKPROP */, &layout_ifinfomsg, &attrs_ifla},
 };
 
-/* A request to list may be its family's structure cut short: what is there of it. */
+/* A request for a list may contain only the first part of its family's structure. */
 static void message(const struct decode *d, const struct family *f, uint64_t at, uint64_t n)
 {
 	uint64_t size = NLMSG_ALIGN(f->head->size);

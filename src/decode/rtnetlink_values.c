@@ -1,4 +1,4 @@
-/* What the attributes of rtnetlink(7) hold: structures, and values that depend on more than their bytes. */
+/* The contents of rtnetlink(7)'s attributes: structures, and values whose meaning depends on more than their bytes. */
 #include "decode/attr.h"
 #include "decode/layout.h"
 
@@ -8,7 +8,7 @@
 #include <linux/rtnetlink.h>
 #include <string.h>
 
-/* Of a message about a link, and of the other end of a veth(4) pair within one. */
+/* Used in messages about a link, and for the other end of a veth(4) pair. */
 LAYOUT_SAME(ifinfomsg, struct ifinfomsg, M(struct ifinfomsg, ifi_family, SOCK_DOMAIN),
 	    M(struct ifinfomsg, ifi_type, ARPHRD), M(struct ifinfomsg, ifi_index, IFINDEX),
 	    M(struct ifinfomsg, ifi_flags, IFF), M(struct ifinfomsg, ifi_change, IFF));
@@ -59,7 +59,7 @@ LAYOUT_SAME(nda_cacheinfo, struct neighbour_cache, M(struct neighbour_cache, ndm
 	    M(struct neighbour_cache, ndm_used, UINT), M(struct neighbour_cache, ndm_updated, UINT),
 	    M(struct neighbour_cache, ndm_refcnt, UINT));
 
-/* Pairs of numbers, whatever they are called. */
+/* Two 16-bit numbers under various names. */
 struct pair16 {
 	uint16_t a, b;
 };
@@ -105,7 +105,7 @@ struct queue {
 LAYOUT_SAME(gnet_queue, struct queue, M(struct queue, qlen, UINT), M(struct queue, backlog, UINT),
 	    M(struct queue, drops, UINT), M(struct queue, requeues, UINT), M(struct queue, overlimits, UINT));
 
-/* Attributes whose table depends on the address family of the message, which each structure begins with. */
+/* Attributes whose table depends on the message's address family, the first member of each structure. */
 bool attr_by_family(const struct decode *d, const struct attr_chain *chain, const void *about, uint64_t at, uint64_t n)
 {
 	const struct attr_families *f = about;
@@ -114,7 +114,7 @@ bool attr_by_family(const struct decode *d, const struct attr_chain *chain, cons
 	return attr_emit_inner(d, chain, is ? f->attrs : f->others, at, n);
 }
 
-/* Attributes whose table depends on a name in another attribute beside them: IFLA_INFO_KIND. */
+/* Attributes whose table depends on a name in a neighbouring attribute, such as IFLA_INFO_KIND. */
 bool attr_by_kind(const struct decode *d, const struct attr_chain *chain, const void *about, uint64_t at, uint64_t n)
 {
 	const struct attr_kinds *k = about;
@@ -128,7 +128,9 @@ bool attr_by_kind(const struct decode *d, const struct attr_chain *chain, const 
 	return attr_emit_inner(d, chain, t, at, n);
 }
 
-/* The index of another link; where it is one of another network name space, its name here would be another link's. */
+/*
+ * The index of another link. If that link is in another network namespace, the name of this index here would be wrong.
+ */
 bool attr_link(const struct decode *d, const struct attr_chain *chain, const void *about, uint64_t at, uint64_t n)
 {
 	uint64_t index, other, size;
@@ -193,7 +195,7 @@ bool attr_via(const struct decode *d, const struct attr_chain *chain, const void
 LAYOUT_SAME(rtnexthop, struct rtnexthop, M(struct rtnexthop, rtnh_len, UINT), M(struct rtnexthop, rtnh_flags, RTNH_F),
 	    M(struct rtnexthop, rtnh_hops, UINT), M(struct rtnexthop, rtnh_ifindex, IFINDEX));
 
-/* The next hops of a route, each with attributes of its own, the length of both in its structure. */
+/* The next hops of a route. Each has a structure, whose length member includes its attributes. */
 bool attr_multipath(const struct decode *d, const struct attr_chain *chain, const void *about, uint64_t at, uint64_t n)
 {
 	struct rtnexthop hop;

@@ -1,6 +1,6 @@
 /*
- * Showing a value of a kind, by the function in the kind's row. Those functions show the parts of a value in the same way, so this is
- * where decoding is recursive.
+ * Shows a value through the function in its kind's row. Those functions show the parts of a value in the same way, so
+ * decoding is recursive here.
  */
 #include "decode/kinds.h"
 

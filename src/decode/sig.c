@@ -20,7 +20,7 @@ void show_signal(const struct decode *d, const struct kind *k, uint64_t v, int i
 		emit_num(d->out, (int32_t)v);
 }
 
-/* Sets of more than two thirds are written by what is missing. */
+/* If more than two thirds of the signals are in a set, the missing ones are shown. */
 void decode_signals(struct emit *out, uint64_t set)
 {
 	struct buf text = {0};
@@ -36,7 +36,7 @@ void decode_signals(struct emit *out, uint64_t set)
 	buf_free(&text);
 }
 
-/* The kernel's sets are 8 bytes; it refuses others. */
+/* The kernel's sets have 8 bytes; it refuses other sizes. */
 void show_sigset(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	uint64_t set;
@@ -188,7 +188,7 @@ static void seccomp(struct emit *out, const siginfo_t *si)
 	flags_emit_choice(out, &flags_audit_arch, si->si_arch);
 }
 
-/* What the union holds is told by signal and code (sigaction(2)). */
+/* The signal and the code decide what the union contains (sigaction(2)). */
 static void details(struct emit *out, const siginfo_t *si)
 {
 	int sig = si->si_signo, code = si->si_code;
@@ -238,7 +238,7 @@ void decode_siginfo(struct emit *out, const siginfo_t *si)
 	emit_close(out, '}');
 }
 
-/* compat_siginfo (include/linux/compat.h): signo, errno, code, and what the signal and its code say. */
+/* compat_siginfo (include/linux/compat.h): signo, errno, code, and members that depend on signal and code. */
 static void widen(const int32_t n[static 8], siginfo_t *si)
 {
 	uint32_t second = (uint32_t)n[4], third = (uint32_t)n[5];
@@ -330,8 +330,9 @@ void show_sigevent(const struct decode *d, const struct kind *k, uint64_t v, int
 }
 
 /*
- * rt_sigreturn has no arguments; its frame lies at the stack pointer. The mask is the last member of the ucontext that
- * lies there on x86-64 (arch/x86/include/uapi/asm/ucontext.h); 8 bytes of return address were popped by the handler's ret.
+ * rt_sigreturn(2) has no arguments; its frame is at the stack pointer. On x86-64 the frame is a ucontext, whose last
+ * member is the mask (arch/x86/include/uapi/asm/ucontext.h); the handler's ret has popped the 8 bytes of the return
+ * address.
  */
 #define UCONTEXT_MASK_X86_64 296
 

@@ -1,4 +1,4 @@
-/* What the structures and attributes of sock_diag(7) hold. */
+/* The contents of sock_diag(7)'s structures and attributes. */
 #include "decode/attr.h"
 #include "decode/layout.h"
 #include "decode/sock_diag.h"
@@ -103,8 +103,8 @@ LAYOUT_SAME(packet_diag_ring, struct packet_ring, M(struct packet_ring, pdr_bloc
 	    M(struct packet_ring, pdr_sizeof_priv, UINT), M(struct packet_ring, pdr_features, HEX));
 
 /*
- * The protocol's own structure, and which protocol it was only the request said: TCP's has had between 192 and 280 bytes since
- * Linux 4.10, MPTCP's is shorter and SCTP's longer.
+ * The protocol's own structure. Only the request contained the protocol. TCP's structure has had between 192 and 280
+ * bytes since Linux 4.10; MPTCP's is shorter and SCTP's is longer.
  */
 #define TCP_INFO_LEAST 192
 #define TCP_INFO_MOST  280
@@ -138,7 +138,7 @@ bool attr_inet_sockopt(const struct decode *d, const struct attr_chain *chain, c
 	return true;
 }
 
-/* A path, or an abstract name behind a NUL byte; neither has an end of its own. */
+/* A path, or an abstract name after a NUL byte; neither is terminated. */
 bool attr_unix_name(const struct decode *d, const struct attr_chain *chain, const void *about, uint64_t at, uint64_t n)
 {
 	char name[108];

@@ -1,4 +1,4 @@
-/* getsockopt and setsockopt: options by level, and what their values are. */
+/* getsockopt and setsockopt: options by level, and the kinds of their values. */
 #include "decode/layout.h"
 #include "decode/net.h"
 
@@ -33,7 +33,7 @@ LAYOUT_SAME(in6_pktinfo, struct pktinfo6, M_AT(struct pktinfo6, ipi6_addr, IN6_A
 	    M(struct pktinfo6, ipi6_ifindex, IFINDEX));
 LAYOUT_SAME(tpacket_stats, struct tpacket_stats, M(struct tpacket_stats, tp_packets, UINT),
 	    M(struct tpacket_stats, tp_drops, UINT));
-/* The beginning of linux/tcp.h's tcp_info, which grows. */
+/* The beginning of tcp_info in linux/tcp.h, which grows with new kernels. */
 struct tcp_info_begin {
 	uint8_t tcpi_state, tcpi_ca_state, tcpi_retransmits, tcpi_probes, tcpi_backoff, tcpi_options, wscale, limited;
 	uint32_t tcpi_rto, tcpi_ato, tcpi_snd_mss, tcpi_rcv_mss, tcpi_unacked, tcpi_sacked, tcpi_lost, tcpi_retrans,
@@ -64,7 +64,7 @@ static const struct {
 	{283, &flags_xdp},
 };
 
-/* The level is the argument before. */
+/* The previous argument is the level. */
 void show_sockopt(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	uint32_t level = (uint32_t)d->call->args[i - 1];
@@ -77,7 +77,7 @@ void show_sockopt(const struct decode *d, const struct kind *k, uint64_t v, int 
 	emit_hex(d->out, (uint32_t)v);
 }
 
-/* Options whose value is not an int; `size` bytes are needed to show it. */
+/* Options whose value is not an int; at least `size` bytes are needed to show it. */
 static const struct {
 	uint32_t level, option;
 	enum syscall_kind kind;
@@ -127,7 +127,7 @@ static void value(const struct decode *d, uint64_t addr, uint64_t len, int i)
 		decode_bytes(d, addr, len);
 }
 
-/* The length is the next argument, level and option are the two before. */
+/* The next argument is the length; the two previous ones are level and option. */
 void show_sockopt_value(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)k;

@@ -33,7 +33,7 @@ static const struct layout timeval32 = {8, 2, members_timeval32, NULL};
 
 LAYOUT_NARROW(timespec, struct __kernel_timespec, &timespec32, M(struct __kernel_timespec, tv_sec, LONG),
 	      M(struct __kernel_timespec, tv_nsec, LONG));
-/* The same whatever the caller's word size: calls called ..._time64. */
+/* The same for all word sizes: calls named ..._time64. */
 LAYOUT_SAME(timespec64, struct __kernel_timespec, M(struct __kernel_timespec, tv_sec, LONG),
 	    M(struct __kernel_timespec, tv_nsec, LONG));
 LAYOUT_NARROW(timeval, struct pair64, &timeval32, M(struct pair64, tv_sec, LONG), M(struct pair64, tv_usec, LONG));
@@ -100,7 +100,7 @@ bool decode_time_text(char *text, size_t n, int64_t seconds)
 	return strftime(text, n, "%Y-%m-%dT%H:%M:%S+0000", &tm) > 0;
 }
 
-/* A time stamp: the structure, and for people what it is in words, with the fraction where there is one. */
+/* A time stamp: the structure and, for people, the date and time with the fraction, if any. */
 static void stamp(const struct decode *d, const struct layout *l, uint64_t addr)
 {
 	const struct layout *here = layout_for(d, l);
@@ -112,7 +112,7 @@ static void stamp(const struct decode *d, const struct layout *l, uint64_t addr)
 		return;
 	}
 	layout_emit(d, here, addr, here->size);
-	for (int i = 0; i < 2; i++) /* times of 4 bytes are signed, but those before 1970 get no words */
+	for (int i = 0; i < 2; i++) /* 4-byte times are signed, but times before 1970 are not converted to dates */
 		decode_get(d, addr + (uint64_t)i * word, &v[i], word);
 	if (!decode_time_text(text, sizeof(text), v[0]))
 		return;
@@ -162,20 +162,20 @@ void show_timeval2(const struct decode *d, const struct kind *k, uint64_t v, int
 	decode_array(d, v, 2, decode_word(d) * 2, one_old_time, NULL);
 }
 
-/* What is left of a sleep is written only where a signal ended it: EINTR or the restart that stands for it. */
+/* The remaining time of a sleep is written only if a signal ended the sleep: EINTR, or a restart error. */
 enum when when_remaining(const struct decode *d, int i)
 {
 	(void)i;
 	return !d->leaving || (d->call->error && d->call->err != 14 && d->call->err != 22) ? WHEN_LEFT_EVEN : WHEN_LEFT;
 }
 
-/* TIMER_ABSTIME (the flag's argument is the second): nothing is ever left of it. */
+/* With TIMER_ABSTIME (in the second argument) no remaining time is written. */
 enum when when_clock_remaining(const struct decode *d, int i)
 {
 	return d->call->args[1] & 1 ? WHEN_LEFT : when_remaining(d, i);
 }
 
-/* Sleeps that ran to their end leave the remainder untouched. */
+/* A sleep that was not interrupted does not write the remaining time. */
 void show_remaining(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)k;
@@ -189,7 +189,7 @@ void show_clock(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)k, (void)i;
 	int32_t clock = (int32_t)v;
-	/* Clocks of processes, threads and devices hold a pid or descriptor (include/linux/posix-timers.h). */
+	/* Clocks of processes, threads and devices contain a pid or a descriptor (include/linux/posix-timers.h). */
 	if (clock >= 0) {
 		flags_emit_choice(d->out, &flags_clock, (uint32_t)clock);
 		return;

@@ -10,9 +10,9 @@
 show_fn show_ticks, show_stamp, show_timespec2, show_timeval2, show_remaining, show_clock;
 when_fn when_remaining, when_clock_remaining;
 
-/* Emits a time in clock ticks, of which user space has 100 a second (times(2)): 250, and in words "2.50 s". */
+/* Emits a time in clock ticks, of which user space sees 100 a second (times(2)): 250, with the comment "2.50 s". */
 void decode_ticks(struct emit *out, int64_t ticks);
-/* Writes a time of day in UTC, "2026-11-21T04:56:39+0000"; false for 0 and for what no clock shows. */
+/* Writes a date and time in UTC, "2026-11-21T04:56:39+0000". Returns false for 0 and for times out of range. */
 bool decode_time_text(char *text, size_t n, int64_t seconds);
 
 #endif
