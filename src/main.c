@@ -12,8 +12,8 @@
  *
  *   trace/                  events to lines, JSON, tables: selection, descriptors and paths, the sinks
  *   compare/                comparing I/O strategies: plan, run, judge, warn, explain
- *   present/                what a run, or several, look like: tables, charts, sentences, in every format
- *   bench/                  what a call, a switch, a time slice, a wake-up costs here
+ *   present/                runs for people: tables, charts, sentences, in every format
+ *   bench/                  measures the cost of calls, context switches, time slices and wake-ups
  *   cli/                    the option table: parsing, --help, completion
  *   measure/                runs and samples; resident set; what machine this is
  *   strategy/               the table of copy strategies (the programs are in examples/)
@@ -30,19 +30,19 @@
  *   engine/patch/state.h    what these folders share, and a glossary
  *   engine/patch/code/      the machine code that goes into the program: the agent, stubs, jumps
  *   engine/bpf/             the bpf engine (privileged)
- *   engine/ptrace/          the ptrace engine (always right): its start, its end, its footer
- *   engine/ptrace/loop/     the stop loop: what a wait status means, the next event, starting, detaching
- *   engine/ptrace/tasks/    births, deaths, execve(2), signals, attaching, letting a thread run or go
+ *   engine/ptrace/          the ptrace engine (always works): its start, its end, its footer
+ *   engine/ptrace/loop/     the stop loop: wait statuses, the next event, starting, detaching
+ *   engine/ptrace/tasks/    new and ending tasks, execve(2), signals, attaching, resuming and detaching
  *   engine/ptrace/calls/    a call under ptrace: its events, its counts, tampering with it
  *   engine/ptrace/wait/     waiting for stops and ends
- *   engine/ptrace/state/    what a tracer knows, the events it hands out, giving up; patch stands on it, too
- *   engine/                 what an engine is; the list of them
+ *   engine/ptrace/state/    the state of a tracer, its events, giving up; the patch engine uses it as well
+ *   engine/                 the interface of an engine, and the list of engines
  *
- *   stack/                  whose code made the call
+ *   stack/                  the functions that led to a call
  *   decode/                 a call's arguments as text or JSON
  *   stats/                  histograms, quantiles, bootstrap, and the summary that all share
- *   arch/                   registers <-> call
- *   tracee/                 starting and reading the traced
+ *   arch/                   converts between registers and calls
+ *   tracee/                 starting programs, and reading their memory and /proc
  *   syscall/                the calls: number, name, arguments, groups; filter expressions
  *   event.h                 what engines report
  *   base/                   buffers, vectors, maps, clocks, sizes; no domain words
@@ -65,7 +65,7 @@ static const struct command commands[] = {
 	{"report", cmd_report},
 };
 
-/* A command that showed what it could has failed where it was short of memory for some of it. */
+/* A command that ran out of memory for some of its output has failed. */
 static int checked(int status)
 {
 	if (status != 0 || !memory_ran_out())
@@ -77,7 +77,7 @@ static int checked(int status)
 int main(int argc, char **argv)
 {
 	json_note_failures();
-	/* A command's name counts as the very first argument alone: `sctrace ./compare` traces a program. */
+	/* A command's name counts only as the very first argument: `sctrace ./compare` traces a program. */
 	for (size_t i = 0; argc > 1 && i < sizeof(commands) / sizeof(*commands); i++)
 		if (strcmp(argv[1], commands[i].name) == 0)
 			return checked(commands[i].run(argc - 1, argv + 1));

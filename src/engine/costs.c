@@ -15,7 +15,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/* Our own folder alone: what others could write there would be believed. */
+/* Only a folder of our own, because the contents are trusted. */
 static int open_folder(void)
 {
 	struct stat st;
@@ -28,7 +28,7 @@ static int open_folder(void)
 	return fd;
 }
 
-/* The line of a file that begins with `key`, or its first line, without its end; added to `out`. */
+/* Appends the rest of the file's line that begins with `key`, or of its first line, without the newline. */
 static void add_line(struct buf *out, const char *path, const char *key)
 {
 	char line[256];
@@ -43,7 +43,7 @@ static void add_line(struct buf *out, const char *path, const char *key)
 		fclose(f);
 }
 
-/* What the costs depend on, in one line; empty where the boot is not known, and then nothing is kept. */
+/* Appends what the costs depend on, in one line. Appends nothing if the boot is unknown; then nothing is kept. */
 static void describe_machine(struct buf *out)
 {
 	struct utsname u;
@@ -57,12 +57,12 @@ static void describe_machine(struct buf *out)
 		 SCTRACE_VERSION);
 }
 
-/* The file's content where it is of this machine, or an empty one; NULL: nothing can be kept. */
+/* The contents of the file if they are for this machine, otherwise empty contents. NULL: nothing can be kept. */
 static json_t *load(int folder, const char *machine)
 {
 	json_error_t error;
 	int fd = openat(folder, "sctrace-costs.json", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	FILE *f = fd < 0 ? NULL : fdopen(fd, "r"); /* json_loadfd(3) makes a call a byte */
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "r"); /* json_loadfd(3) makes one call for each byte */
 	json_t *all = f ? json_read(f, 0, &error) : NULL;
 	if (f)
 		fclose(f);
@@ -75,7 +75,7 @@ static json_t *load(int folder, const char *machine)
 	return json_pack("{s:s, s:{}}", "machine", machine, "costs");
 }
 
-/* Written beside and put in place at once: nobody sees half of it. */
+/* Writes a new file and renames it, so that nobody reads half of it. */
 static void store(int folder, const json_t *all)
 {
 	char name[64];
@@ -99,7 +99,7 @@ static bool read_numbers(const json_t *list, struct cost_numbers *n)
 	return json_array_size(list) == COSTS_NUMBERS;
 }
 
-/* How many are kept; *least as far as there is one. */
+/* The number of kept measurements; *least is the least of them, if there is one. */
 static size_t least_of(const json_t *kept, struct cost_numbers *least)
 {
 	size_t i, n = 0;
@@ -113,7 +113,7 @@ static size_t least_of(const json_t *kept, struct cost_numbers *least)
 	return n;
 }
 
-/* The file of this machine and its folder; NULL where nothing is kept. */
+/* The contents of this machine's file, and its folder. NULL if nothing can be kept. */
 static json_t *open_costs(int *folder)
 {
 	struct buf machine = {0};

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Best first: the first that can do what is asked and can run here is taken. */
+/* In order of preference: the first engine that can do what is requested, and that works here, is used. */
 static const struct engine_ops *const engines[] = {
 	&engine_patch,
 	&engine_bpf,
@@ -52,7 +52,7 @@ void engine_lacks(const struct engine_ops *e, unsigned want, struct buf *out)
 	}
 }
 
-/* Can `e` do `want` and run here? Where not, `why` says so. */
+/* True if `e` can do `want` and works here. Otherwise the reason is in `why`. */
 static bool suits(const struct engine_ops *e, unsigned want, struct buf *why)
 {
 	if ((e->caps & want) != want) {
@@ -81,7 +81,7 @@ const struct engine_ops *engine_choose(const char *name, unsigned want, struct b
 			buf_adds(note, "; using ptrace");
 		return ok ? &engine_ptrace : NULL;
 	}
-	/* Only those that could do it say why they cannot. */
+	/* Only engines that could do it explain why they do not work here. */
 	struct buf why = {0};
 	for (size_t i = 0; engines[i]; i++) {
 		if ((engines[i]->caps & want) != want)

@@ -1,4 +1,4 @@
-/* An engine runs or attaches to programs and tells what calls they make: as events, as counts, or both. */
+/* An engine runs programs or attaches to them, and reports their system calls as events, as counts, or both. */
 #ifndef SCTRACE_ENGINE_ENGINE_H
 #define SCTRACE_ENGINE_ENGINE_H
 
@@ -13,103 +13,122 @@
 struct buf;
 struct summary;
 
-/* What an engine can do, and what a user asks for. */
+/* What an engine can do, and what a user requests. */
 enum engine_caps {
-	CAP_EVENTS = 1 << 0, /* every call as an event (traces, decoding, --by=fd and path, -e filters on results) */
-	CAP_COUNTS = 1 << 1, /* counts and times per call */
-	CAP_BY_PROCESS = 1 << 2, /* counts per process */
-	CAP_BY_THREAD = 1 << 3,  /* counts per thread */
+	CAP_EVENTS = 1 << 0,     /* each call as an event (traces, decoding, --by=fd and path, -e filters on results) */
+	CAP_COUNTS = 1 << 1,     /* counts and times for each call */
+	CAP_BY_PROCESS = 1 << 2, /* counts for each process */
+	CAP_BY_THREAD = 1 << 3,  /* counts for each thread */
 	CAP_ATTACH = 1 << 4,     /* running processes */
 	CAP_FOLLOW = 1 << 5,     /* children */
 	CAP_INJECT = 1 << 6,     /* tampering with calls */
 	CAP_CGROUP = 1 << 7,     /* a whole control group */
 	CAP_SYSTEM = 1 << 8,     /* every process */
-	CAP_ERRNOS = 1 << 9,     /* errors counted by number (--errors) */
-	CAP_STOPS = 1 << 10,     /* events of a call come while its thread stands still at that call (-k) */
+	CAP_ERRNOS = 1 << 9,     /* errors are counted by number (--errors) */
+	CAP_STOPS = 1 << 10,     /* a call's thread is stopped at the call while its events are handled (-k) */
 };
 
-/* A set of call numbers of the native architecture, bit by bit; calls beyond it are always in. */
+/* A bit set of call numbers of the native architecture. Numbers beyond it are always members. */
 #define CALL_SET_MAX 1024
 struct call_set {
 	uint64_t bits[CALL_SET_MAX / 64];
 };
 
-/* What a tampering rule does when its call comes; returned by engine_config.inject. */
+/* The effect of a tampering rule on a call; engine_config.inject fills it in. */
 struct engine_tamper {
-	bool set_result; /* do not run the call; it gives `result` (negative errno for an error) */
+	bool set_result; /* do not run the call, but return `result` (a negative errno means an error) */
 	int64_t result;
-	int signal; /* deliver this at entry, or 0 */
+	int signal; /* deliver this signal at entry, or 0 */
 	uint64_t delay_enter_ns, delay_exit_ns;
 };
 
 struct engine_config {
 	unsigned want;       /* CAP_* */
-	struct spawn spawn;  /* pointers outlive start() */
-	const pid_t *attach; /* processes to attach to, all threads of each */
+	struct spawn spawn;  /* its pointers must stay valid after start() */
+	const pid_t *attach; /* processes to attach to, with all their threads */
 	size_t nattach;
 	const char *cgroup; /* CAP_CGROUP: its path */
-	bool follow;        /* -f: children too */
+	bool follow;        /* -f: follow children */
 	bool kill_on_exit;
-	bool find_main;      /* tell the calls before main apart */
-	unsigned string_max; /* bytes of a buffer that the decoders of events look at (-s) */
-	bool names; /* what descriptors and processes are called is looked up at each event (-y, -P, --by=path) */
-	bool times; /* events' cost_ns is wanted: it is measured at start, which takes some milliseconds */
-	const struct call_set *only; /* events for these alone (the kernel need not stop for others), or NULL for all */
-	/* Asked at every entry where CAP_INJECT is wanted; true fills `t`. May be NULL. */
+	bool find_main;      /* report the calls before main separately */
+	unsigned string_max; /* the number of bytes of a buffer that decoders read (-s) */
+	bool names; /* the names of descriptors and processes are looked up at each event (-y, -P, --by=path) */
+	bool times; /* events need cost_ns; measuring it at the start takes a few milliseconds */
+	const struct call_set *only; /* send events only for these calls (the kernel need not stop for others); NULL:
+				      * all */
+	/* Called at each entry if CAP_INJECT is requested. Returns true after filling in `t`. May be NULL. */
 	bool (*inject)(void *ctx, const struct event *enter, struct engine_tamper *t);
 	void *inject_ctx;
 	bool (*break_on)(void *ctx,
-			 const struct event *ev); /* -b: asked at EV_EXEC, detach after it? CAP_INJECT; or NULL */
+			 const struct event *ev); /* -b: called at EV_EXEC, returns true to detach afterwards; needs
+						   * CAP_INJECT; or NULL */
 	void *break_ctx;
-	/* Set by a signal handler of sctrace's: next() then gives -EINTR soon, however busy the traced are. May be NULL. */
+	/*
+	 * A signal handler of sctrace sets this. next() then returns -EINTR soon, however busy the traced programs are.
+	 * May be NULL.
+	 */
 	const volatile sig_atomic_t *woken;
-	bool measure_only; /* neither events nor counts: wall, times, peak RSS, exit status of an untraced run */
+	bool measure_only; /* neither events nor counts: wall time, CPU times, peak RSS and exit status of an
+			    * untraced run */
 };
 
-/* What is known once everything ended. */
+/* Results after everything has ended. */
 struct engine_result {
-	int status;              /* of the started program, as from wait(2); 0 where only attached */
+	int status;              /* of the started program, as from wait(2); 0 if sctrace only attached */
 	uint64_t wall_ns;        /* from exec to exit of the started program */
-	struct rusage usage;     /* of the started program and what it waited for */
+	struct rusage usage;     /* of the started program and the children that it waited for */
 	uint64_t peak_rss_bytes; /* VmHWM of the largest process at its exit event; 0: unknown */
-	bool rss_is_largest;     /* several processes: the largest single one */
-	uint64_t before_main;    /* calls before main (or the entry point) */
+	bool rss_is_largest;     /* there were several processes, and the figure is that of the largest one */
+	uint64_t before_main;    /* calls before main (or before the entry point) */
 	enum { MAIN_UNKNOWN, MAIN_SYMBOL, MAIN_ENTRY } main_found;
-	uint64_t lost;      /* calls that the kernel dropped (bpf) */
-	uint64_t processes; /* how many were seen */
+	uint64_t lost;      /* calls that the kernel could not count (bpf) */
+	uint64_t processes; /* number of processes seen */
 };
 
-struct engine; /* an engine at work; its first member is `const struct engine_ops *ops` */
+struct engine; /* a running engine; its first member is `const struct engine_ops *ops` */
 
 struct engine_ops {
 	const char *name;
 	const char *purpose; /* one line for --list-engines */
 	unsigned caps;
 	/*
-	 * Can it run here and do `want` (CAP_*)? 0 (and `why` says with what, e.g. which arming), or -errno and `why` says
-	 * why not. Cheap.
+	 * Checks whether the engine works here and can do `want` (CAP_*). Returns 0, with details in `why` (such as how
+	 * calls are intercepted), or -errno with the reason in `why`. Cheap.
 	 */
 	int (*probe)(unsigned want, struct buf *why);
-	/* Starts and attaches; 0 and *out, or -errno and `why`. EXIT codes: -ENOENT not found, -EACCES cannot be run.
+	/*
+	 * Starts and attaches. Returns 0 and sets *out, or -errno with the reason in `why`. -ENOENT means not found,
+	 * and -EACCES cannot be executed; both have exit statuses of their own.
 	 */
 	int (*start)(struct engine **out, const struct engine_config *config, struct buf *why);
 	/*
-	 * The next event: 1 and *ev, 0 when nothing is left, -EINTR when a signal to sctrace woke it, or -errno: it cannot go
-	 * on, what was started has been killed, and what was attached to is let go by stop().
+	 * Gets the next event. Returns 1 and fills in *ev; 0 if nothing is left; -EINTR if a signal to sctrace arrived;
+	 * or -errno if it cannot continue. Then started programs have been killed, and stop() will detach from attached
+	 * ones.
 	 */
 	int (*next)(struct engine *e, struct event *ev);
-	/* Adds what was counted since the last call to `s`; 0 or -errno. Events' calls are not in it. */
+	/*
+	 * Adds everything counted since the last call to `s`. Returns 0 or -errno. Calls that were sent as events are
+	 * not included.
+	 */
 	int (*collect)(struct engine *e, struct summary *s);
-	/* Lets go of everything that was attached to, unharmed; what was started too unless kill_on_exit. 0, or -errno of a failure
-	 * up to now that nobody was told of. */
+	/*
+	 * Detaches from all attached processes without harming them, and also from started ones unless kill_on_exit is
+	 * set. Returns 0, or -errno of a failure that has not been reported yet.
+	 */
 	int (*detach)(struct engine *e);
-	/* Sends `sig` to the started program and its descendants that are held, for our own death. */
+	/*
+	 * Sends `sig` to the started program and those of its descendants that are traced, because sctrace is about to
+	 * die.
+	 */
 	void (*kill)(struct engine *e, int sig);
-	/* The result, valid after next() gave 0 or detach(); and a footer in words: which engine, what was subtracted.
+	/*
+	 * The result, valid after next() returned 0 or after detach(), and a footer in words: the engine's name, and
+	 * what was subtracted.
 	 */
 	void (*result)(const struct engine *e, struct engine_result *r);
 	void (*footer)(const struct engine *e, struct buf *text);
-	/* Ends and frees all. */
+	/* Ends the engine and frees everything. */
 	void (*stop)(struct engine *e);
 };
 
@@ -117,20 +136,24 @@ struct engine {
 	const struct engine_ops *ops;
 };
 
-/* Where one was not built, its probe says why. */
+/* If an engine was not built, its probe gives the reason. */
 extern const struct engine_ops engine_ptrace, engine_patch, engine_bpf;
 
-/* All engines that were built in, best first, NULL-terminated. */
+/* All engines of this build in order of preference, ending with NULL. */
 const struct engine_ops *const *engine_list(void);
-/* What --engine takes, for completion. */
+/* Values of --engine, for completion. */
 #define ENGINE_WORDS "auto ptrace patch bpf"
-/* Appends what of `want` the engine cannot do, in words that follow "cannot"; nothing where it can do all of it. */
+/*
+ * Appends the parts of `want` that the engine cannot do, in words that follow "cannot". Appends nothing if it can do
+ * everything.
+ */
 void engine_lacks(const struct engine_ops *e, unsigned want, struct buf *out);
 /* The engine called `name`, or NULL. */
 const struct engine_ops *engine_find(const char *name);
 /*
- * Chooses: the first engine whose caps cover `want` and which can run here. With `name` (not NULL, not "auto") that
- * one, or where it cannot do it, ptrace, and `note` says why. NULL and `note` says why when none can.
+ * Chooses the first engine that can do `want` and works here. If `name` is not NULL or "auto", chooses that engine, or
+ * ptrace if it cannot do `want`, with the reason in `note`. Returns NULL with the reason in `note` if no engine is
+ * suitable.
  */
 const struct engine_ops *engine_choose(const char *name, unsigned want, struct buf *note);
 

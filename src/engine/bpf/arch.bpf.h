@@ -1,4 +1,4 @@
-/* What differs between processors, for the kernel half only. */
+/* Everything that differs between processors, for the kernel half only. */
 #ifndef SCTRACE_ENGINE_BPF_ARCH_BPF_H
 #define SCTRACE_ENGINE_BPF_ARCH_BPF_H
 
@@ -12,7 +12,7 @@
 #define NR_RESTART_SYSCALL 219
 #define NR_EXECVE          59
 #define NR_EXECVEAT        322
-/* The 32-bit architecture's (arch/x86/entry/syscalls/syscall_32.tbl). */
+/* Numbers of the 32-bit architecture (arch/x86/entry/syscalls/syscall_32.tbl). */
 #define NR32_RT_SIGRETURN    173
 #define NR32_SIGRETURN       119
 #define NR32_RESTART_SYSCALL 0

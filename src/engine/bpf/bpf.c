@@ -1,4 +1,4 @@
-/* The bpf engine: calls are counted in the kernel, nothing is stopped, for those who may load programs into it. */
+/* The bpf engine counts calls in the kernel and stops nothing. It needs permission to load BPF programs. */
 #include "engine/engine.h"
 
 #include "base/buf.h"
@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* How long next() sleeps at most: what the ring had no room for is found by looking. */
+/* The longest sleep of next(). If the ring was full, looking again finds what it could not hold. */
 enum { LOOK_MS = 200 };
 
 static struct bpf_engine *self(struct engine *e)
@@ -26,7 +26,7 @@ static struct bpf_engine *self(struct engine *e)
 	return (struct bpf_engine *)e;
 }
 
-/* Is there such a process to count? Its words are those of a refused attach. */
+/* Checks that the process exists and may be counted. The messages are those of a refused attach. */
 static int check_target(pid_t pid, struct buf *why)
 {
 	struct proc_status s;
@@ -47,7 +47,7 @@ static int check_target(pid_t pid, struct buf *why)
 	return what ? -ESRCH : 0;
 }
 
-/* Runs the walk over all threads once; its output is empty. */
+/* Runs the iterator over all threads once. It has no output. */
 static int mark_targets(struct bpf_engine *b)
 {
 	char nothing[64];
@@ -120,7 +120,7 @@ static int release_root(struct bpf_engine *b, struct spawned *p, struct buf *why
 	return vec_push(&b->held, b->root) ? 0 : -ENOMEM;
 }
 
-/* Loads, measures what counting costs, and begins. */
+/* Loads the programs, measures the cost of counting, and starts. */
 static int set_up(struct bpf_engine *b, struct buf *why)
 {
 	double native_ns = bpf_native_cost();
@@ -140,14 +140,17 @@ static void bpf_free(struct bpf_engine *b)
 	free(b);
 }
 
-/* Nothing stops for this engine, so it is the child that asks to die with us. */
+/* This engine never stops the child, so the child itself asks the kernel to kill it when sctrace dies. */
 static int die_with_parent(void *ctx)
 {
 	(void)ctx;
 	return prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 ? -errno : 0;
 }
 
-/* The child first, for it may become this process's parent (-D), and what is loaded stays with who loads it. */
+/*
+ * Starts the child first, because it may become this process's parent (-D), and the programs belong to the process that
+ * loads them.
+ */
 static int start_all(struct bpf_engine *b, struct buf *why)
 {
 	struct spawned p = {.go_fd = -1, .err_fd = -1};
@@ -160,7 +163,10 @@ static int start_all(struct bpf_engine *b, struct buf *why)
 			return r;
 		b->root = p.pid;
 		b->root_is_child = getpid() == before;
-		/* Where it is ignored nobody's end can be waited for (wait(2), NOTES); the child has its own by now. */
+		/*
+		 * If SIGCHLD is ignored, wait(2) cannot get exit statuses (NOTES). The child already has its own
+		 * action.
+		 */
 		signal(SIGCHLD, SIG_DFL);
 	}
 	int r = set_up(b, why);
@@ -168,7 +174,7 @@ static int start_all(struct bpf_engine *b, struct buf *why)
 		r = attach_targets(b, why);
 	if (b->root && r == 0)
 		return release_root(b, &p, why);
-	if (b->root) { /* the child sees the closed pipe and ends */
+	if (b->root) { /* the child sees that the pipe is closed, and exits */
 		close(p.go_fd);
 		close(p.err_fd);
 		if (b->root_is_child)
@@ -198,19 +204,19 @@ static int bpf_start(struct engine **out, const struct engine_config *config, st
 	return 0;
 }
 
-/* Keeps the list of whom kill() reaches. */
+/* Maintains the list of processes that kill() reaches. */
 static void note_held(struct bpf_engine *b, const struct ring_event *r)
 {
 	if (r->kind == RING_BIRTH && !r->is_thread) {
 		for (size_t i = 0; i < b->held.n; i++)
-			if (b->held.v[i] == (pid_t)r->pid) { /* not those of processes that were attached to */
+			if (b->held.v[i] == (pid_t)r->pid) { /* not for attached processes */
 				(void)vec_push(&b->held, (pid_t)r->other);
 				return;
 			}
 	}
 	if (r->kind != RING_DEATH || !r->is_process)
 		return;
-	if ((pid_t)r->pid == b->root && !b->root_is_child) { /* -D: nobody else tells us */
+	if ((pid_t)r->pid == b->root && !b->root_is_child) { /* -D: nothing else reports this */
 		b->result.status = r->status;
 		b->root_ended = true;
 	}
@@ -219,7 +225,7 @@ static void note_held(struct bpf_engine *b, const struct ring_event *r)
 			b->held.v[i--] = b->held.v[--b->held.n];
 }
 
-/* Tells the next event from the ring; false: there is none. */
+/* Reports the next event from the ring. Returns false if there is none. */
 static bool tell_event(struct bpf_engine *b, struct event *ev)
 {
 	static const enum event_kind kinds[] = {
@@ -241,15 +247,18 @@ static bool tell_event(struct bpf_engine *b, struct event *ev)
 	return true;
 }
 
-/* How often the kernel may refuse what never fails. */
+/* How often the kernel may refuse a request that should never fail. */
 #define REFUSALS_MAX 3
 
-/* Takes the exit status of the started program where it has ended. 0, or -errno where that is refused again and again. */
+/* Gets the exit status of the started program if it has ended. Returns 0, or -errno if that is refused repeatedly. */
 static int reap_root(struct bpf_engine *b)
 {
 	if (!b->root || b->root_ended)
 		return 0;
-	/* Not when its parent takes notice: that may wait for us to close what both write to. */
+	/*
+	 * Does not wait until its parent reaps it, because the parent may wait for us to close a file that both write
+	 * to.
+	 */
 	struct pollfd end = {.fd = b->root_fd, .events = POLLIN};
 	if (!b->root_is_child) {
 		b->root_ended = b->root_fd < 0 ? kill(b->root, 0) < 0 && errno == ESRCH : poll(&end, 1, 0) > 0;
@@ -257,11 +266,14 @@ static int reap_root(struct bpf_engine *b)
 	}
 	pid_t pid = wait4(b->root, &b->result.status, WNOHANG | __WALL, &b->result.usage);
 	b->root_ended = pid == b->root;
-	b->refusals = pid < 0 ? b->refusals + 1 : 0; /* it does not sleep, so no signal interrupts it */
+	b->refusals = pid < 0 ? b->refusals + 1 : 0; /* it does not sleep, so signals cannot interrupt it */
 	return b->refusals < REFUSALS_MAX ? 0 : -errno;
 }
 
-/* Sleeps until there may be news. 0 or -errno: -EINTR by a signal, or to let the caller look whether one came just before. */
+/*
+ * Sleeps until there may be an event. Returns 0 or -errno; -EINTR after a signal, or to let the caller check for a
+ * signal that came just before.
+ */
 static int sleep_until_news(const struct bpf_engine *b)
 {
 	struct pollfd fds[] = {{.fd = ring_buffer__epoll_fd(b->ring), .events = POLLIN},
@@ -270,7 +282,7 @@ static int sleep_until_news(const struct bpf_engine *b)
 	return n > 0 ? 0 : n == 0 ? -EINTR : -errno;
 }
 
-/* Is there nothing left that could make a counted call? */
+/* True if nothing is left that could make a counted call. */
 static bool all_ended(const struct bpf_engine *b)
 {
 	if (b->detached)
@@ -316,7 +328,7 @@ static int bpf_next(struct engine *e, struct event *ev)
 {
 	int r = next_event(self(e), ev);
 	if (r < 0 && r != -EINTR)
-		bpf_kill(e, SIGKILL); /* of what was attached to nothing is held */
+		bpf_kill(e, SIGKILL); /* nothing is held of what was attached to */
 	return r;
 }
 

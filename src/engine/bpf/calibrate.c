@@ -1,4 +1,6 @@
-/* What being counted costs a call: the same loop of getppid(2), timed by itself before, and by the kernel half after. */
+/*
+ * The cost of counting a call: the same loop of getppid(2), timed by itself before, and by the kernel half afterwards.
+ */
 #include "engine/bpf/loader.h"
 
 #include "base/clock.h"
@@ -29,7 +31,7 @@ double bpf_native_cost(void)
 	return best;
 }
 
-/* The histogram of a slot, as it is now. */
+/* The current histogram of a slot. */
 static int read_hist(const struct bpf_engine *b, unsigned int slot, struct hist *h)
 {
 	for (unsigned int i = 0; i < CHUNKS_PER_ROW; i++) {
@@ -43,7 +45,7 @@ static int read_hist(const struct bpf_engine *b, unsigned int slot, struct hist 
 	return 0;
 }
 
-/* The least batch mean as the kernel half sees it; below zero: -errno. */
+/* The least batch mean as measured by the kernel half; below zero: -errno. */
 static double counted_cost(struct bpf_engine *b, unsigned int *slot)
 {
 	const struct row_key key = {.id = ROW_ID_SELF, .nr = SYS_getppid};
@@ -79,7 +81,10 @@ int bpf_calibrate(struct bpf_engine *b, double native_ns)
 		r = read_hist(b, slot, &h);
 	if (r == 0) {
 		b->cost.ns = counted - native_ns;
-		/* Robust standard deviation: the interquartile range of a normal distribution is 1.349 of them. */
+		/*
+		 * Robust standard deviation: for a normal distribution, the interquartile range is 1.349 standard
+		 * deviations.
+		 */
 		b->cost.spread_ns = (hist_quantile(&h, 0.75) - hist_quantile(&h, 0.25)) / 1.349;
 	}
 	hist_free(&h);

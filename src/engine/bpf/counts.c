@@ -1,4 +1,4 @@
-/* From the kernel half's maps to the rows of a summary: what was added since they were last read. */
+/* Converts the kernel half's maps to rows of a summary: the growth since they were last read. */
 #include "engine/bpf/loader.h"
 
 #include "engine/bpf/skeleton.h"
@@ -77,7 +77,7 @@ static struct summary_group *row_group(const struct bpf_engine *b, const struct 
 	return summary_group(s, comm, key->id);
 }
 
-/* One chunk of a histogram, its shards together: what came since the last time goes to `h`, the cost taken out. */
+/* Adds the growth of one chunk of a histogram, summed over its shards, to `h`, without the cost. */
 static int collect_chunk(struct bpf_engine *b, struct hist *h, unsigned int chunk, unsigned int first_bucket)
 {
 	while (b->chunks_seen.n <= chunk)
@@ -114,7 +114,7 @@ static double own_ns(const struct bpf_engine *b, double ns)
 	return ns > b->cost.ns ? ns - b->cost.ns : 0;
 }
 
-/* Adds to `c` what lies between two readings of its row. */
+/* Adds the difference between two readings of a row to `c`. */
 static void add_counts(const struct bpf_engine *b, struct call_stats *c, const struct row_counts *now,
 		       const struct row_counts *was)
 {

@@ -1,7 +1,7 @@
 /*
- * The few members of kernel structures that sctrace.bpf.c reads, written by hand in place of a generated vmlinux.h: where
- * they lie is filled in at load time from the running kernel's own type information (BPF CO-RE), so that only names and
- * types count here. For the kernel half only.
+ * The few members of kernel structures that sctrace.bpf.c reads, written by hand instead of a generated vmlinux.h.
+ * Their offsets are filled in at load time from the running kernel's type information (BPF CO-RE), so only names and
+ * types matter here. For the kernel half only.
  */
 #ifndef SCTRACE_ENGINE_BPF_KERNEL_H
 #define SCTRACE_ENGINE_BPF_KERNEL_H
@@ -31,7 +31,7 @@ struct mm_struct {
 };
 
 struct signal_struct {
-	atomic_t live; /* threads not yet exiting */
+	atomic_t live; /* threads that are not exiting */
 	int group_exit_code;
 };
 

@@ -1,4 +1,4 @@
-/* Loading the kernel half: what it needs, how large its maps are, what it is attached to. */
+/* Loads the kernel half: its requirements, the sizes of its maps, and what it is attached to. */
 #include "engine/bpf/loader.h"
 
 #include "base/buf.h"
@@ -28,7 +28,7 @@ static bool capable(unsigned int cap)
 	return data[cap / 32].effective >> (cap % 32) & 1;
 }
 
-/* Task storage for tracing programs came with Linux 5.11, compare-and-swap with 5.12. */
+/* Task storage for tracing programs needs Linux 5.11, compare-and-swap needs 5.12. */
 static int check_kernel(struct buf *why)
 {
 	struct utsname u;
@@ -54,7 +54,7 @@ static int check_capabilities(struct buf *why)
 	return -EPERM;
 }
 
-/* The capabilities may be those of a user namespace, or a container's seccomp filter may forbid bpf(2): try it. */
+/* Tries the call, because the capabilities may be those of a user namespace, or a seccomp filter may forbid bpf(2). */
 static int check_call(struct buf *why)
 {
 	int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "sctrace_probe", 0, 0, 4096, NULL);
@@ -84,7 +84,10 @@ int bpf_probe(unsigned want, struct buf *why)
 	return r;
 }
 
-/* Room for rows and their histograms: a process makes a few dozen different calls, in a handful of powers of two each. */
+/*
+ * Room for rows and their histograms. A process makes a few dozen different calls, with times in a few powers of two
+ * each.
+ */
 static void set_sizes(struct bpf_engine *b, unsigned int split)
 {
 	struct sctrace_bpf *k = b->skel;
@@ -124,7 +127,10 @@ static void set_config(struct bpf_engine *b)
 	set_sizes(b, k->rodata->split);
 }
 
-/* Maps one of the kernel half's arrays, to be read and cleared without a call each; NULL and errno. */
+/*
+ * Maps one of the kernel half's arrays, to read and clear it without system calls. Returns NULL and sets errno on
+ * failure.
+ */
 static void *map_array(const struct bpf_map *map, size_t size)
 {
 	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
@@ -140,7 +146,7 @@ static int map_counts(struct bpf_engine *b)
 	return b->per_cpu && b->tags && b->hists && b->chunks ? 0 : -ENOMEM;
 }
 
-/* An event comes off the ring, while bpf_next() consumes it. */
+/* Handles an event from the ring while bpf_next() consumes it. */
 static int on_ring(void *ctx, void *data, size_t size)
 {
 	struct bpf_engine *b = ctx;
@@ -154,7 +160,7 @@ static int on_ring(void *ctx, void *data, size_t size)
 		bpf_note_begun(b, e.other);
 	else if (e.kind == RING_DEATH && (by_thread || e.is_process))
 		r = bpf_note_ended(b, by_thread ? e.tid : e.pid);
-	/* Of whole systems and control groups not all births are seen, so none is told. */
+	/* With --all and --cgroup, fork events may be missed, so none are reported. */
 	if (b->skel->rodata->scope == SCOPE_TASKS && !vec_push(&b->events, e))
 		r = -ENOMEM;
 	return r;
@@ -162,7 +168,7 @@ static int on_ring(void *ctx, void *data, size_t size)
 
 int bpf_load(struct bpf_engine *b, struct buf *why)
 {
-	libbpf_set_print(NULL); /* its words go to standard error, ours through `why` */
+	libbpf_set_print(NULL); /* libbpf would print to standard error; our messages go through `why` */
 	int r = libbpf_num_possible_cpus();
 	if (r > 0) {
 		b->cpus = (unsigned int)r;
@@ -173,7 +179,7 @@ int bpf_load(struct bpf_engine *b, struct buf *why)
 		set_config(b);
 		r = sctrace_bpf__load(b->skel);
 	}
-	/* To libbpf a kernel without arrays that can be mapped is no failure, nor is one of its attempts to find out. */
+	/* libbpf does not fail if the kernel has no mappable arrays, or if its check for them fails. */
 	if (r == 0 && (!b->skel->bss || !b->skel->rodata))
 		r = -ENOMEM;
 	if (r == 0)
@@ -188,7 +194,7 @@ int bpf_load(struct bpf_engine *b, struct buf *why)
 	return r;
 }
 
-/* Where cgroup2 is mounted; the path is put into `path` (of `size` bytes), "" where it is not. */
+/* Writes the mount point of cgroup2 to `path` (of `size` bytes), or "" if it is not mounted. */
 static void cgroup_root(char *path, size_t size)
 {
 	struct buf text = {0};
@@ -203,7 +209,7 @@ static void cgroup_root(char *path, size_t size)
 	buf_free(&text);
 }
 
-/* Names the control group to the kernel half: a folder, or a path below where cgroup2 is mounted. */
+/* Passes the control group to the kernel half: a folder, or a path below the mount point of cgroup2. */
 static int set_cgroup(struct bpf_engine *b, struct buf *why)
 {
 	char path[1024], root[512];
@@ -257,7 +263,7 @@ void bpf_let_go(struct bpf_engine *b)
 	if (!b->skel)
 		return;
 	__atomic_store_n(&b->skel->bss->closing, 1, __ATOMIC_SEQ_CST);
-	bpf_link__destroy(b->skel->links.on_enter); /* first, so that calls on their way still come to their end */
+	bpf_link__destroy(b->skel->links.on_enter); /* first, so that calls in progress still reach their end */
 	b->skel->links.on_enter = NULL;
 	sctrace_bpf__detach(b->skel);
 }
@@ -301,7 +307,7 @@ int bpf_unmark(struct bpf_engine *b, pid_t pid)
 	return r;
 }
 
-/* How often the kernel did not run a program because it was running already on that CPU. */
+/* How often the kernel did not run a program because it was already running on that CPU. */
 static uint64_t skipped_runs(const struct bpf_program *prog)
 {
 	struct bpf_prog_info info = {0};

@@ -1,4 +1,4 @@
-/* The loader's half of the bpf engine: what bpf.c, load.c, counts.c and calibrate.c share. */
+/* The user-space half of the bpf engine: declarations that bpf.c, load.c, counts.c and calibrate.c share. */
 #ifndef SCTRACE_ENGINE_BPF_LOADER_H
 #define SCTRACE_ENGINE_BPF_LOADER_H
 
@@ -13,11 +13,11 @@
 struct buf;
 struct sctrace_bpf;
 
-/* What was read of a row when it was last asked for. */
+/* The contents of a row when it was last read. */
 struct row_seen {
 	struct row_key key;
 	bool used;
-	struct row_counts counts; /* of all CPUs */
+	struct row_counts counts; /* sum over all CPUs */
 };
 
 struct errno_seen {
@@ -25,74 +25,80 @@ struct errno_seen {
 	uint64_t count;
 };
 
-/* What a call's time contains that is not the program's, and how far single calls of the calibration lay apart. */
+/* The part of a call's time that does not belong to the program, and the spread of single calls during calibration. */
 struct bpf_cost {
 	double ns, spread_ns;
 };
 
 struct bpf_engine {
-	struct engine base; /* first, so that a struct engine * is one of these */
+	struct engine base; /* must be first, so that a struct engine * can be cast to this type */
 	struct engine_config config;
 	struct sctrace_bpf *skel;
 	struct ring_buffer *ring;
-	VEC(struct ring_event) events; /* taken from the ring, not yet told */
+	VEC(struct ring_event) events; /* read from the ring and not yet reported */
 	size_t next_event;
-	VEC(pid_t) held;        /* the started program and its descendants that live, for kill() */
-	struct row_tag *tags;   /* by slot; these three are the kernel half's own memory */
+	VEC(pid_t) held;        /* the started program and its living descendants, for kill() */
+	struct row_tag *tags;   /* by slot; these three are mapped from the kernel half's memory */
 	struct row_hist *hists; /* by slot */
 	struct hist_chunk *chunks;
 	size_t tags_size, hists_size, chunks_size;
 	unsigned int cpus, shards, max_slots;
 	VEC(struct row_seen) rows; /* by slot */
 	VEC(struct errno_seen) errnos;
-	VEC(struct hist_chunk) chunks_seen; /* by chunk, all shards together */
-	struct row_counts *per_cpu;         /* room for one row of every CPU */
-	struct map ended;                   /* processes (or threads) that ended and whose rows can be taken back */
-	struct summary retired;             /* what rows held that were taken back, until it is collected */
+	VEC(struct hist_chunk) chunks_seen; /* by chunk, summed over shards */
+	struct row_counts *per_cpu;         /* buffer for one row of each CPU */
+	struct map ended;                   /* processes (or threads) that ended and whose rows can be reused */
+	struct summary retired;             /* contents of reused rows that have not been collected yet */
 	struct bpf_cost cost;
 	pid_t root;  /* the started program, or 0 */
 	int root_fd; /* its pidfd, or -1 */
 	bool root_is_child, root_ended, detached;
-	unsigned refusals; /* waits in a row that failed */
+	unsigned refusals; /* number of successive waits that failed */
 	struct engine_result result;
 };
 
-/* Can programs be loaded here? 0, or -errno and `why`. */
+/* Checks whether BPF programs can be loaded here. Returns 0, or -errno with the reason in `why`. */
 int bpf_probe(unsigned want, struct buf *why);
-/* Loads and attaches the programs, all idle until tasks are named. 0, or -errno and `why`; undo with bpf_unload(). */
+/*
+ * Loads and attaches the programs, which stay idle until tasks are named. Returns 0, or -errno with the reason in
+ * `why`. Undo with bpf_unload().
+ */
 int bpf_load(struct bpf_engine *b, struct buf *why);
-/* Counts from now on, for the scope that config asks for. */
+/* Starts to count, for the scope that config requests. */
 int bpf_attach(struct bpf_engine *b, struct buf *why);
-/* Stops counting; what was counted can still be read. */
+/* Stops counting. The counts can still be read. */
 void bpf_let_go(struct bpf_engine *b);
 void bpf_unload(struct bpf_engine *b);
-/* Marks the single-threaded process `pid` as counted, with TASK_* flags; 0 or -errno. */
+/* Marks the single-threaded process `pid` as counted, with TASK_* flags. Returns 0 or -errno. */
 int bpf_mark(struct bpf_engine *b, pid_t pid, unsigned int flags);
 int bpf_unmark(struct bpf_engine *b, pid_t pid);
-/* Calls that could not be counted, and hook runs that the kernel skipped. */
+/* The number of calls that could not be counted, and of runs of a hook that the kernel skipped. */
 uint64_t bpf_lost(const struct bpf_engine *b);
 
-/* Finds b->cost: native loops before bpf_attach(), counted ones after. The least batch means, like for like. */
+/*
+ * These determine b->cost from native loops before bpf_attach() and counted ones afterwards, comparing the least batch
+ * means.
+ */
 double bpf_native_cost(void);
 int bpf_calibrate(struct bpf_engine *b, double native_ns);
 
-/* Adds what came since the last time to `s`; 0 or -errno. */
+/* Adds the counts since the last time to `s`. Returns 0 or -errno. */
 int bpf_collect(struct bpf_engine *b, struct summary *s);
-/* What one row has grown by goes to `s`. */
+/* Adds the growth of one row to `s`. */
 int bpf_collect_row(struct bpf_engine *b, unsigned int slot, struct summary *s);
 int bpf_collect_errnos(struct bpf_engine *b, struct summary *s);
-/* Takes up the rows that are new. */
+/* Finds new rows. */
 int bpf_find_rows(struct bpf_engine *b);
 /*
- * Notes that process or thread `id`, by which rows are split, has ended or begun; where slots run low, takes back the
- * rows of all that have ended, after keeping what they held. 0 or -ENOMEM.
+ * Notes that process or thread `id`, by which rows are split, has started or ended. If free slots run low, saves the
+ * contents of all ended rows and reuses them. Returns 0 or -ENOMEM.
  */
 void bpf_note_begun(struct bpf_engine *b, unsigned int id);
 int bpf_note_ended(struct bpf_engine *b, unsigned int id);
 int bpf_retire(struct bpf_engine *b);
-/* The sum over all CPUs of one row, and its least and greatest time of the current epoch (max_ns 0: none). */
+/* Sums one row over all CPUs, with its least and greatest time in the current epoch (max_ns 0: none). */
 int bpf_read_row(struct bpf_engine *b, unsigned int slot, struct row_counts *sum);
-/* The slot of a row, or 0. */
+/* The slot of a row, or 0 if there is none. */
 unsigned int bpf_find_row(const struct bpf_engine *b, const struct row_key *key);
 
 #endif

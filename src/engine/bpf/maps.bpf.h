@@ -17,18 +17,20 @@ const volatile unsigned int max_slots = 1;
 const volatile unsigned int max_chunks = 1;
 const volatile unsigned int shards = 1; /* a power of two, at most SHARDS_MAX */
 
-/* Set by the loader when it lets go: the entry hook is gone or about to go, so exits may lack their entries. */
+/*
+ * The loader sets this when it stops counting: the entry hook is gone or about to go, so exits may lack their entries.
+ */
 unsigned int closing = 0;
 
-/* Read by the loader, which writes `epoch` and, for the program it starts, `live`, `processes` and `threads`. */
+/* The loader reads these. It writes `epoch` and, for the program that it starts, `live`, `processes` and `threads`. */
 unsigned int next_slot = 0; /* the loader sets these three to 1 before loading */
 unsigned int next_chunk = 0;
-unsigned long long epoch = 0;    /* minima and maxima begin anew when it moves */
+unsigned long long epoch = 0;    /* minima and maxima start again when it changes */
 unsigned long long lost = 0;     /* calls that could not be counted */
-unsigned long long untimed = 0;  /* calls that never passed the entry hook: answered by a seccomp filter */
-unsigned long long no_chunk = 0; /* times that did not get into a histogram */
+unsigned long long untimed = 0;  /* calls that did not pass the entry hook because a seccomp filter answered them */
+unsigned long long no_chunk = 0; /* times that were not added to a histogram */
 unsigned long long lost_errnos = 0;
-long long live = 0; /* processes counted that are alive */
+long long live = 0; /* counted processes that are alive */
 unsigned long long processes = 0;
 unsigned long long root_exec_ns = 0, root_exit_ns = 0;
 unsigned long long peak_rss_pages = 0, processes_measured = 0;
@@ -43,7 +45,7 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1024);
-	__type(key, unsigned int); /* tgid of a process that is to be counted from now on */
+	__type(key, unsigned int); /* tgid of a process to count */
 	__type(value, unsigned int);
 } targets SEC(".maps");
 
@@ -54,7 +56,7 @@ struct {
 	__type(value, unsigned int);
 } rows SEC(".maps");
 
-/* By slot, so that the loader finds what is new without a walk over `rows`. */
+/* Indexed by slot, so that the loader finds new rows without a walk over `rows`. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -63,7 +65,7 @@ struct {
 	__type(value, struct row_tag);
 } tags SEC(".maps");
 
-/* Slots and chunks that the loader took back from processes that ended. */
+/* Slots and chunks that the loader freed after their processes ended. */
 struct {
 	__uint(type, BPF_MAP_TYPE_STACK);
 	__uint(max_entries, 1);

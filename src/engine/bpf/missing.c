@@ -1,4 +1,4 @@
-/* What stands in the list of engines where the bpf engine could not be built: the reason. */
+/* Stands in the list of engines if the bpf engine could not be built, and gives the reason. */
 #include "engine/engine.h"
 
 #include "base/buf.h"

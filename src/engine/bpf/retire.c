@@ -1,4 +1,4 @@
-/* Where counts are split by process or thread: taking back the rows of those that ended, so that room never runs out. */
+/* If counts are split by process or thread: reuses the rows of those that have ended, so that there is always room. */
 #include "engine/bpf/loader.h"
 
 #include "engine/bpf/skeleton.h"
@@ -15,7 +15,9 @@ void bpf_note_begun(struct bpf_engine *b, unsigned int id)
 	map_remove(&b->ended, id);
 }
 
-/* Has half of the slots ever been handed out, and is the walk over all of them worth its while? */
+/*
+ * True if half of the slots have been used, and enough processes have ended to make a walk over all slots worthwhile.
+ */
 static bool is_due(const struct bpf_engine *b)
 {
 	return b->ended.n >= ENOUGH && __atomic_load_n(&b->skel->bss->next_slot, __ATOMIC_RELAXED) > b->max_slots / 2;
@@ -25,10 +27,10 @@ int bpf_note_ended(struct bpf_engine *b, unsigned int id)
 {
 	if (b->skel->rodata->split == SPLIT_NONE)
 		return 0;
-	return map_put(&b->ended, id, b); /* the value says nothing, the key does */
+	return map_put(&b->ended, id, b); /* only the key matters */
 }
 
-/* Clears a row's histogram and gives its chunks back. */
+/* Clears a row's histogram and frees its chunks. */
 static void free_hist(struct bpf_engine *b, unsigned int slot)
 {
 	int fd = bpf_map__fd(b->skel->maps.free_chunks);
@@ -64,7 +66,7 @@ static bool has_ended(const struct bpf_engine *b, unsigned int slot)
 	return row && row->used && map_get(&b->ended, row->key.id);
 }
 
-/* Forgets the errors by number of rows that go; they are in b->retired already. */
+/* Deletes the errors by number of freed rows; b->retired already contains them. */
 static void free_errnos(struct bpf_engine *b)
 {
 	int fd = bpf_map__fd(b->skel->maps.errnos);

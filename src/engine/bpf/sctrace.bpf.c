@@ -1,6 +1,7 @@
 /*
- * The kernel half of the bpf engine: counts and times system calls where they happen. Two programs run at the entry and the
- * exit of every call, with preemption off, so a row's counts on one CPU have one writer at a time and need no atomics.
+ * The kernel half of the bpf engine counts and times system calls where they happen. Two programs run at the entry and
+ * at the exit of each call, with preemption disabled. So a row's counts on one CPU have one writer at a time and need
+ * no atomic operations.
  */
 #include "kernel.h"
 
@@ -25,8 +26,8 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 #define MM_SHMEMPAGES 3
 
 /*
- * A call begins while an interrupted one is open: the same one again, from the same place, is its restart. The result tells
- * the number to count it under, for restart_syscall continues what was interrupted.
+ * A call begins while an interrupted one is open. If it is the same call from the same place, it is the restart.
+ * Returns the number to count it under, because restart_syscall continues the interrupted call.
  */
 static __noinline long long resolve_interrupted(struct task_struct *task, struct task_state *t, struct pt_regs *regs,
 						long long nr)
@@ -38,7 +39,7 @@ static __noinline long long resolve_interrupted(struct task_struct *task, struct
 		count_restarted(i->slot, i->ns);
 		i->slot = 0;
 	} else if (!(t->flags & TASK_HANDLER)) {
-		count_returned(i->slot, i->ns, -EINTR); /* something else comes: it will not be restarted */
+		count_returned(i->slot, i->ns, -EINTR); /* another call was made, so this one is not restarted */
 		i->slot = 0;
 	}
 	if (!i->slot)
@@ -85,7 +86,7 @@ int BPF_PROG(on_enter, struct pt_regs *regs, long id)
 	return 0;
 }
 
-/* A call that a seccomp filter answered passes only the exit: it counts, and its time is not known. */
+/* A call that a seccomp filter answered passes only the exit hook: it is counted, but its time is unknown. */
 static __noinline int exit_without_entry(struct task_struct *task, struct task_state *t, struct pt_regs *regs, long ret)
 {
 	if (t->flags & (TASK_FRESH | TASK_WAITING)) {
@@ -120,10 +121,10 @@ int BPF_PROG(on_exit, struct pt_regs *regs, long ret)
 		return 0;
 	unsigned long long ns = now - t->enter_ns;
 	if (is_sigreturn(t->nr, is_compat(task))) {
-		ret = 0; /* the register is the interrupted program's */
+		ret = 0; /* the register belongs to the interrupted program */
 	} else if (IS_RESTART_ERROR(-ret)) {
 		struct interrupted *i = &t->interrupted;
-		if (i->slot) /* one in a handler of one: the outer one's return is not told */
+		if (i->slot) /* an interrupted call inside a handler of one: the outer one's return is not reported */
 			count_returned(i->slot, i->ns, -EINTR);
 		i->slot = t->slot;
 		i->err = -ret;
@@ -143,10 +144,13 @@ int BPF_PROG(on_signal, int sig, struct kernel_siginfo *info, struct k_sigaction
 	struct task_state *t = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), 0, 0);
 	if (!t || !t->interrupted.slot || t->flags & TASK_HANDLER)
 		return 0;
-	if ((unsigned long)ka->sa.sa_handler <= 1) /* SIG_DFL and SIG_IGN: it is restarted, or ends with the process */
+	if ((unsigned long)ka->sa.sa_handler <= 1) /* SIG_DFL and SIG_IGN: the call is restarted, or the process ends */
 		return 0;
 	struct interrupted *i = &t->interrupted;
-	/* signal(7): of those a handler interrupts, ERESTARTNOINTR always and ERESTARTSYS under SA_RESTART go on. */
+	/*
+	 * signal(7): if a handler interrupts a call, it is restarted after ERESTARTNOINTR, and with SA_RESTART also
+	 * after ERESTARTSYS.
+	 */
 	if (i->err == ERESTARTNOINTR || (i->err == ERESTARTSYS && ka->sa.sa_flags & SA_RESTART)) {
 		t->flags |= TASK_HANDLER;
 		return 0;
@@ -161,7 +165,10 @@ static __always_inline void tell(const struct ring_event *e)
 	bpf_ringbuf_output(&ring, (void *)e, sizeof(*e), 0);
 }
 
-/* Begins to count `task`; NULL where there was no memory. It may run meanwhile, so it is born with its flags. */
+/*
+ * Starts to count `task`. Returns NULL if memory ran out. The task may already run, so its state is created together
+ * with its flags.
+ */
 static __always_inline struct task_state *adopt(struct task_struct *task, unsigned int flags)
 {
 	struct task_state born = {.flags = flags};
@@ -208,7 +215,7 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_tid, struct linux_binprm
 		return 0;
 	t->interrupted.slot = 0;
 	t->flags &= ~TASK_HANDLER;
-	__builtin_memset(t->cache, 0, sizeof(t->cache)); /* the thread may have another id now */
+	__builtin_memset(t->cache, 0, sizeof(t->cache)); /* the thread may have a different id now */
 	if (split != SPLIT_NONE)
 		note_comm(task, split == SPLIT_PROCESS ? task->tgid : task->pid);
 	if (t->flags & TASK_WAITING) {
@@ -226,14 +233,14 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_tid, struct linux_binprm
 	return 0;
 }
 
-/* A counter of resident pages, without what the CPUs have not handed in yet (32 pages each, more with many CPUs). */
+/* A counter of resident pages, without pages that CPUs have not added yet (32 pages each, more with many CPUs). */
 #define RSS_COUNTER(mm, which)                                                                                         \
 	({                                                                                                             \
 		long long n_ = BPF_CORE_READ(mm, rss_stat[which].count);                                               \
 		n_ > 0 ? n_ : 0;                                                                                       \
 	})
 
-/* VmHWM as /proc/PID/status computes it (fs/proc/task_mmu.c); 0 where the kernel has dropped the memory already. */
+/* VmHWM as /proc/PID/status computes it (fs/proc/task_mmu.c); 0 if the kernel has already released the memory. */
 static __noinline unsigned long long peak_rss(struct task_struct *task)
 {
 	struct mm_struct *mm = task->mm;
@@ -279,7 +286,7 @@ int BPF_PROG(on_death, struct task_struct *task)
 	return 0;
 }
 
-/* Walks over all threads once and begins to count those of the processes named in `targets`. */
+/* Iterates over all threads once and starts to count those of the processes in `targets`. */
 SEC("iter/task")
 int mark_targets(struct bpf_iter__task *ctx)
 {

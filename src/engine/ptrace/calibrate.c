@@ -20,7 +20,7 @@
 
 enum { BATCHES = 9, BATCH = 200, TRACED = 100 };
 
-/* Shared with the child. */
+/* Memory shared with the child. */
 struct probe {
 	double native_ns;
 	_Atomic int ready, go;
@@ -32,7 +32,7 @@ static void calls(int n)
 		syscall(SYS_getppid);
 }
 
-/* The least batch mean: the one that nothing disturbed. */
+/* The least batch mean, which was disturbed least. */
 static double native_cost(void)
 {
 	double best = INFINITY;
@@ -68,7 +68,7 @@ bool tracer_await_child(pid_t pid, const _Atomic int *ready)
 
 static const struct tracer_ops plain_ops;
 
-/* The traced calls' rows. */
+/* Traces the child, and adds its calls to the tracer's counts. */
 static int trace_child(struct tracer *t, pid_t pid, struct probe *p)
 {
 	struct event ev;

@@ -1,4 +1,6 @@
-/* The ptrace engine: every call is two stops. Always right, and dear; its cost is measured and taken out. */
+/*
+ * The ptrace engine: each call causes two stops. It always works, but it is slow; its cost is measured and subtracted.
+ */
 #include "engine/engine.h"
 #include "engine/ptrace/calibrate.h"
 #include "engine/ptrace/calls/filter.h"
@@ -21,11 +23,11 @@
 static int ptrace_probe(unsigned want, struct buf *why)
 {
 	(void)want;
-	/* The one honest test: a child that is seized and let go. */
+	/* The only reliable test is to seize a child and detach from it. */
 	pid_t pid = fork();
 	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL); /* where it may not be killed by us */
-		/* Nothing is held open: a command that reads our output waits for its end. */
+		prctl(PR_SET_PDEATHSIG, SIGKILL); /* for the case that we may not kill it */
+		/* The child must hold nothing open, because a command that reads our output waits for its end. */
 		syscall(SYS_close_range, 0, ~0U, 0);
 		pause();
 		_exit(0);
@@ -60,10 +62,11 @@ static int ptrace_start(struct engine **out, const struct engine_config *config,
 	struct call_filter filter = {0};
 	if (config->want & CAP_COUNTS || config->times)
 		(void)tracer_calibrate(&t->cost,
-				       config->spawn.pin_tracer); /* where it cannot be had the footer says so */
+				       config->spawn.pin_tracer); /* if it is unavailable, the footer says so */
 	/*
-	 * Calls that nobody wants need not stop: only sound where all that is asked for are events of some calls. A filter stays in
-	 * all that descends from the program, which gets no privileges then and cannot be let go: so only where it is followed.
+	 * Calls that nobody wants need not stop. That is right only if the user wants events of some calls and nothing
+	 * else. A filter is inherited by all descendants, which then cannot gain privileges, and it cannot be removed.
+	 * Therefore it is used only if they are followed.
 	 */
 	t->filter = config->only && !call_set_is_full(config->only) && config->spawn.argv && config->follow &&
 		    !(config->want & CAP_COUNTS) && call_filter_build(&filter, config->only) == 0;

@@ -14,8 +14,8 @@ static bool counted(const struct tracer *t, const struct task *task)
 }
 
 /*
- * Adds the ends of calls to the counts. The tracing cost of a call is one enter-and-exit; its earlier entries have paid their
- * own.
+ * Adds the ends of calls to the counts. The tracing cost of a call is that of one entry and exit; earlier entries were
+ * charged separately.
  */
 static void record(struct tracer *t, struct task *task, const struct life_ends *ends)
 {
@@ -63,9 +63,10 @@ void tracer_call_at_attach(struct task *task)
 }
 
 /*
- * The first call of a thread that was attached to. If that interrupted a call with a time limit, the kernel continues it by
- * restart_syscall(2), which has no arguments: those of the interrupted call are in the registers. The instruction pointer is
- * behind the instruction that makes the call or, where the kernel moves it back before it stops the thread (aarch64), at it.
+ * The first call of a thread that was attached to. If that interrupted a call with a time limit, the kernel continues
+ * it by restart_syscall(2), which has no arguments; those of the interrupted call are still in the registers. The
+ * instruction pointer is after the instruction that makes the call or, where the kernel moves it back before the thread
+ * stops (aarch64), at that instruction.
  */
 static void name_resumed(struct thread *k)
 {

@@ -1,4 +1,4 @@
-/* The calls of a thread and how they end (syscall/life.h), and their way into the counts. */
+/* The calls of a thread, their ends (syscall/life.h), and the counts. */
 #ifndef SCTRACE_ENGINE_PTRACE_CALLS_CALLS_H
 #define SCTRACE_ENGINE_PTRACE_CALLS_CALLS_H
 
@@ -6,18 +6,21 @@
 
 /* A call enters. The caller has set arch, nr, args, ip and sp of the thread's call. */
 void tracer_call_enter(struct tracer *t, struct task *task);
-/* At the first stop of a thread that was attached to: keeps the call that it may be blocked in, which restart_syscall(2) may continue. */
+/*
+ * At the first stop of a thread that was attached to: saves the call in which it may be blocked, because
+ * restart_syscall(2) may continue it.
+ */
 void tracer_call_at_attach(struct task *task);
-/* It comes back. The caller has set result, error and err of the thread's call. */
+/* The call returns. The caller has set result, error and err of the thread's call. */
 void tracer_call_exit(struct tracer *t, struct task *task);
 /*
- * The thread's call, whose entry was not seen, was interrupted after `elapsed_ns` (err is one of syscall/restart.h). Its restart
- * will not be seen either. From here on the tracer counts it, however it ends.
+ * The thread's call, whose entry was not seen, was interrupted after `elapsed_ns` (err is one of syscall/restart.h).
+ * Its restart will not be seen either. The tracer counts it from now on, however it ends.
  */
 void tracer_call_interrupted(struct tracer *t, struct task *task, uint64_t elapsed_ns);
-/* If the thread's next entry continues the call that was interrupted last: that entry will not be seen. */
+/* If the thread's next entry would continue the call that was interrupted last, that entry will not be seen. */
 void tracer_call_restarts_unseen(struct tracer *t, struct task *task);
-/* The thread is gone: its call, and those that were interrupted, are unfinished. */
+/* The thread is gone: its call, and its interrupted calls, are unfinished. */
 void tracer_call_vanish(struct tracer *t, struct task *task);
 
 #endif

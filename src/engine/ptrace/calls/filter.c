@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 /*
- * Only calls that have a name pass unseen: an unknown number stops, and who follows the trace decides about it; and userfaultfd(2),
- * which tells what memory may be read.
+ * Only calls that have a name run without a stop. Unknown numbers stop, and the sinks decide about them; so does
+ * userfaultfd(2), because it determines which memory may be read.
  */
 static bool passes(const struct call_set *only, int nr)
 {
@@ -23,7 +23,7 @@ static bool passes(const struct call_set *only, int nr)
 	       syscall_name_known(syscall_native_arch(), nr);
 }
 
-/* Numbers from `from` to `to`, all of which pass; greater ones are the next runs', for runs grow. */
+/* A run of numbers, from `from` to `to`, that all run without a stop. The runs are in ascending order. */
 #define RUN_LENGTH 4
 static void add_run(struct call_filter *f, int from, int to)
 {
@@ -38,12 +38,12 @@ static void add_run(struct call_filter *f, int from, int to)
 }
 
 /*
- * Not by libseccomp: seccomp_export_bpf(3) of 2.5 follows a NULL where memory runs out. And a comparison for each run of
- * numbers is less than one for each number.
+ * libseccomp is not used here, because seccomp_export_bpf(3) of version 2.5 dereferences NULL if memory runs out. Also,
+ * one comparison for each run of numbers is cheaper than one for each number.
  */
 int call_filter_build(struct call_filter *f, const struct call_set *only)
 {
-	/* Calls of another architecture stop too: their numbers mean other calls. */
+	/* Calls of other architectures stop as well, because their numbers mean other calls. */
 	const struct sock_filter head[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, syscall_native_arch(), 1, 0),
@@ -80,7 +80,9 @@ int call_filter_install(void *ctx)
 {
 	const struct call_filter *f = ctx;
 	struct sock_fprog prog = {f->len, f->code};
-	/* With CAP_SYS_ADMIN set-uid programs keep working; without it the kernel demands no_new_privs (seccomp(2)). */
+	/*
+	 * With CAP_SYS_ADMIN, set-uid programs keep working; without it the kernel requires no_new_privs (seccomp(2)).
+	 */
 	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog, 0, 0) == 0)
 		return 0;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)

@@ -1,22 +1,24 @@
-/* A seccomp filter that lets all calls run without a stop but the wanted ones (SECCOMP_RET_TRACE). */
+/* A seccomp filter that stops only the wanted calls (SECCOMP_RET_TRACE). */
 #ifndef SCTRACE_ENGINE_PTRACE_CALLS_FILTER_H
 #define SCTRACE_ENGINE_PTRACE_CALLS_FILTER_H
 
 #include "engine/engine.h"
 
-/* Built before the fork, because that allocates; installed after it. */
+/* Built before the fork, because that needs memory, and installed after it. */
 struct call_filter {
 	struct sock_filter *code;
 	unsigned short len;
 };
 
 /*
- * Builds the filter for the wanted calls of the native architecture; calls of other architectures and numbers without a
- * name, or beyond CALL_SET_MAX, are always traced. 0 or -ENOMEM.
+ * Builds the filter for the wanted calls of the native architecture. Calls of other architectures, and numbers without
+ * a name or beyond CALL_SET_MAX, always stop. Returns 0 or -ENOMEM.
  */
 int call_filter_build(struct call_filter *f, const struct call_set *only);
 void call_filter_free(struct call_filter *f);
-/* In the child: installs it (ctx is the struct call_filter), with no_new_privs only where that is needed. 0 or -errno.
+/*
+ * Installs the filter in the child (ctx is the struct call_filter), with no_new_privs only if needed. Returns 0 or
+ * -errno.
  */
 int call_filter_install(void *ctx);
 

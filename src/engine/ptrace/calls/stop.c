@@ -18,7 +18,7 @@
 
 static bool is_call(const struct call *c, const char *name)
 {
-	return c->nr >= 0 && c->nr == syscall_number(c->arch, name); /* -1: the architecture has no such call */
+	return c->nr >= 0 && c->nr == syscall_number(c->arch, name); /* -1: the architecture does not have the call */
 }
 
 /* Reads the stop: 'e'nter, 'x'it, or 0 if the task died or is not in a syscall-stop. */
@@ -45,12 +45,14 @@ static char read_stop(struct task *task, struct call *c)
 	}
 	if (n > 0 || errno == ESRCH)
 		return 0;
-	/* Kernels before 5.3: enter and exit take turns. */
+	/* Kernels before 5.3: entries and exits alternate. */
 	int r = k->in_call ? arch_read_result(task->tid, c) : arch_read_call(task->tid, c);
 	return r < 0 ? 0 : k->in_call ? 'x' : 'e';
 }
 
-/* The calls of the started program count from its execve(2) on; those before are sctrace's, in the child. */
+/*
+ * The calls of the started program count from its execve(2) on. The calls before that are sctrace's own, in the child.
+ */
 static bool before_start(const struct tracer *t, const struct task *task)
 {
 	return task->proc->root && !task->proc->execed && !is_call(&thread_of(task)->call, "execve") && !t->calibrating;
@@ -67,7 +69,7 @@ static void ask_inject(struct tracer *t, struct task *task, const struct event *
 		.set_result = tamper.set_result && arch_skip_call(task->tid) == 0,
 		.result = tamper.result,
 		.exit_delay_ns = tamper.delay_exit_ns,
-		/* A stop by a seccomp filter takes no signal along; the call's end does. */
+		/* A stop by a seccomp filter cannot deliver a signal, but the end of the call can. */
 		.signal = t->filter ? tamper.signal : 0,
 	};
 	if (tamper.signal && !t->filter)
@@ -101,7 +103,7 @@ bool tracer_wants_call(const struct tracer *t, const struct task *task)
 	       (only->bits[c->nr / 64] >> (c->nr % 64) & 1);
 }
 
-/* From userfaultfd(2), or from its device (linux/userfaultfd.h). */
+/* Created by userfaultfd(2) or through its device (linux/userfaultfd.h). */
 static void note_userfaultfd(struct tracer *t, const struct call *c)
 {
 	bool native = c->arch == syscall_native_arch();
@@ -128,7 +130,7 @@ void tracer_syscall_stop(struct tracer *t, struct task *task)
 			ask_inject(t, task, ev);
 		}
 		tracer_untraced_enter(t, task);
-		/* The time that the tracer took up to here does not belong to the call. */
+		/* The tracer's time until now does not belong to the call. */
 		k->entered_ns = clock_ns();
 	} else if (stop == 'x' && k->in_call) {
 		tracer_untraced_exit(task);

@@ -1,6 +1,6 @@
 /*
- * Children that the program asks to be left untraced (clone(2), CLONE_UNTRACED). The program cannot mean us, so the bit is taken
- * out while the call runs, and put back when it is over: in the parent, and in the child at its first stop.
+ * Children that the program does not want to be traced (clone(2), CLONE_UNTRACED). The program cannot mean sctrace, so
+ * the bit is cleared while the call runs, and restored afterwards: in the parent, and in the child at its first stop.
  */
 #ifndef SCTRACE_ENGINE_PTRACE_CALLS_UNTRACED_H
 #define SCTRACE_ENGINE_PTRACE_CALLS_UNTRACED_H

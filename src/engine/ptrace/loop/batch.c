@@ -8,12 +8,13 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-/* So many stops are taken from the kernel at once: all tasks that have stopped are served before any is served twice. */
+/* The number of stops taken from the kernel at once. All stopped tasks are handled before any is handled twice. */
 #define WAIT_BATCH 256
 
 /*
- * Blocks for the first stop. A parent reports a birth right after the child's first stop, or never: a leader that was killed
- * before does not even report its own end while that child, its thread, is there. So the wait for such a report has an end.
+ * Blocks for the first stop. A parent reports a new task right after that task's first stop, or never: if a leader was
+ * killed before, it does not even report its own end while the new task, its thread, exists. So the wait for such a
+ * report has a time limit.
  */
 static pid_t wait_first(struct tracer *t, int *status, struct rusage *usage)
 {
@@ -28,16 +29,17 @@ static pid_t wait_first(struct tracer *t, int *status, struct rusage *usage)
 		return t->failed;
 	pid_t tid = tracer_spin(t, -1, status, usage);
 	if (tid == 0 && t->config.woken && *t->config.woken)
-		return -EINTR; /* a signal came meanwhile, and would not end the sleep */
+		return -EINTR; /* a signal came in the meantime, and would not end the sleep */
 	return tid ? tid : tracer_wait(t, -1, status, 0, usage);
 }
 
-/* How often a single task is taken before the others are asked for again. */
+/* How often a single task is taken before the others are polled again. */
 #define LONE_MAX 4
 
 /*
- * wait4(2) looks at the tasks always in the same order, so the last ones would wait as long as the first ones have stops. So all
- * stops are taken before the first is served. If only one task had stopped, that is not tried each time.
+ * wait4(2) always looks at the tasks in the same order, so the last ones would wait as long as the first ones have
+ * stops. Therefore all stops are taken before the first is handled. If only one task had stopped, that is not tried
+ * every time.
  */
 static bool takes_more(struct tracer *t)
 {

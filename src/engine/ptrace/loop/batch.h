@@ -1,10 +1,10 @@
-/* Taking all stops that the kernel has, before any of them is served. */
+/* Takes all stops that the kernel has, before any of them is handled. */
 #ifndef SCTRACE_ENGINE_PTRACE_LOOP_BATCH_H
 #define SCTRACE_ENGINE_PTRACE_LOOP_BATCH_H
 
 #include "engine/ptrace/state/tracer.h"
 
-/* Fills t->waited; blocks for the first status. 0, or -errno as tracer_wait(). */
+/* Fills t->waited. Blocks for the first status. Returns 0, or -errno like tracer_wait(). */
 int tracer_take_waiting(struct tracer *t);
 
 #endif

@@ -10,11 +10,14 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-/* A stop while all tasks are being detached: births and ends are noted, events are discarded, and the task stays stopped. */
+/*
+ * A stop while all tasks are being detached: new and ended tasks are noted, events are discarded, and the task stays
+ * stopped.
+ */
 static void note_stop(struct tracer *t, const struct wait_status *w)
 {
 	struct task *task = tasks_find(&t->tasks, w->tid);
-	/* If the program is to be killed, so is a child that its parent has not reported yet. */
+	/* If the program is going to be killed, so is a child that its parent has not reported yet. */
 	if (!task && t->failed && t->root.pid && WIFSTOPPED(w->status))
 		kill(w->tid, SIGKILL);
 	if (!task && WIFSTOPPED(w->status))
@@ -26,12 +29,12 @@ static void note_stop(struct tracer *t, const struct wait_status *w)
 	t->events.n = t->events.next = 0;
 	t->current = NULL;
 	if (dying)
-		ptrace_retry(PTRACE_CONT, w->tid, NULL, NULL); /* it was killed, and its end comes next */
+		ptrace_retry(PTRACE_CONT, w->tid, NULL, NULL); /* it was killed, and its end follows */
 }
 
 #define DETACH_PATIENCE_NS NSEC_PER_SEC
 
-/* Are all tasks stopped that can be? */
+/* True if all tasks are stopped that can be stopped. */
 static bool all_stopped(const struct tracer *t)
 {
 	size_t i = 0;
@@ -51,7 +54,7 @@ static void interrupt_all(struct tracer *t)
 			ptrace_retry(PTRACE_INTERRUPT, task->tid, NULL, NULL);
 }
 
-/* All threads leave the engine's code first; then each process is cleaned up; then all tasks are detached. */
+/* All threads leave the engine's code first. Then each process is cleaned up. Then all tasks are detached. */
 static void let_all_go(struct tracer *t)
 {
 	size_t i = 0;
@@ -74,8 +77,9 @@ void tracer_detach_all(struct tracer *t)
 		note_stop(t, &t->waits.taken.v[t->waits.next++]);
 	interrupt_all(t);
 	/*
-	 * PTRACE_INTERRUPT does not end some waits (of a vfork parent): our own exit detaches from tasks that have not stopped
-	 * by then. If the program is to be killed, children that were not reported yet are waited for, too.
+	 * PTRACE_INTERRUPT does not end some waits (of a vfork parent). Our own exit detaches from tasks that have not
+	 * stopped by then. If the program is going to be killed, this also waits for children that were not reported
+	 * yet.
 	 */
 	uint64_t until = clock_ns() + DETACH_PATIENCE_NS;
 	while (!all_stopped(t) || (t->failed && t->root.pid && !t->root.waits)) {

@@ -1,10 +1,10 @@
-/* Detaching from all tasks, unharmed. */
+/* Detaches from all tasks without harming them. */
 #ifndef SCTRACE_ENGINE_PTRACE_LOOP_DETACH_H
 #define SCTRACE_ENGINE_PTRACE_LOOP_DETACH_H
 
 #include "engine/ptrace/state/tracer.h"
 
-/* Stops all tasks and detaches from them. What does not stop in time is detached by our own exit. */
+/* Stops all tasks and detaches from them. Our own exit detaches from tasks that do not stop in time. */
 void tracer_detach_all(struct tracer *t);
 /* engine_ops.detach. */
 int tracer_detach(struct engine *e);

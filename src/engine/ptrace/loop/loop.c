@@ -17,7 +17,7 @@ static int start_failed(struct tracer *t)
 	return error ? -error : -ECHILD;
 }
 
-/* One wait status; 1: events are pending, 0: none, -errno. */
+/* Handles one wait status. Returns 1 if events are pending, 0 if not, or -errno. */
 static int serve(struct tracer *t, const struct wait_status *w)
 {
 	struct task *task = tasks_find(&t->tasks, w->tid);
@@ -46,7 +46,7 @@ static int serve(struct tracer *t, const struct wait_status *w)
 	return r;
 }
 
-/* Before a stop is dealt with, or when the wait for one was interrupted: what was recorded up to now is told first. */
+/* Before a stop is handled, or when the wait for one was interrupted: reports everything recorded so far first. */
 static bool look_first(struct tracer *t, struct event *ev)
 {
 	if (t->looked || !t->ops->look)

@@ -30,7 +30,7 @@ int tracer_pin(const struct engine_config *config, struct buf *why)
 	return -err;
 }
 
-/* A traced program gets no privileges from its file, unless its tracer has them (execve(2)). */
+/* A traced program gains no privileges from its file unless the tracer has them (execve(2)). */
 static void note_lost_privileges(struct tracer *t)
 {
 	struct stat st;
@@ -42,7 +42,7 @@ static void note_lost_privileges(struct tracer *t)
 	free(path);
 }
 
-/* The program that is to be started, waiting at its first stop. */
+/* Starts the program, which then waits at its first stop. */
 static int start_program(struct tracer *t, struct buf *why)
 {
 	struct spawned child;
@@ -67,7 +67,7 @@ static int start_program(struct tracer *t, struct buf *why)
 	task->fresh = false;
 	task->proc->root = task->proc->counted = true;
 	t->result.processes = 1;
-	/* It blocks in read(2) on the pipe; a stop there sets it up for its next calls. */
+	/* It blocks in read(2) on the pipe. A stop there prepares it for its next calls. */
 	int status;
 	if (ptrace_retry(PTRACE_INTERRUPT, child.pid, NULL, NULL) < 0)
 		return -errno;
@@ -87,7 +87,10 @@ static unsigned long options_for(const struct engine_config *config, const struc
 	unsigned long o = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT;
 	if (config->follow || t->hold || t->ops->birth)
 		o |= PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK;
-	/* Threads belong to the program even without -f; clone(2) without CLONE_THREAD is told apart at the birth. */
+	/*
+	 * Threads belong to the program even without -f. A clone(2) without CLONE_THREAD is recognised when the new
+	 * task is reported.
+	 */
 	o |= PTRACE_O_TRACECLONE;
 	if (t->filter)
 		o |= PTRACE_O_TRACESECCOMP;

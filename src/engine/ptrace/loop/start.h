@@ -1,12 +1,18 @@
-/* Starting a program, and attaching, up to the first stops. */
+/* Starts a program, and attaches, up to the first stops. */
 #ifndef SCTRACE_ENGINE_PTRACE_LOOP_START_H
 #define SCTRACE_ENGINE_PTRACE_LOOP_START_H
 
 #include "engine/ptrace/state/tracer.h"
 
-/* Sets a tracer after tracer_init() up for `config`, starts and attaches. 0, or -errno and `why` is a sentence. */
+/*
+ * Prepares a tracer, after tracer_init(), for `config`, then starts and attaches. Returns 0, or -errno with a sentence
+ * in `why`.
+ */
 int tracer_start(struct tracer *t, const struct engine_config *config, struct buf *why);
-/* Puts sctrace on the CPUs of `config` if --pin asks for that, before anything is measured. 0, or -errno and `why`. */
+/*
+ * Pins sctrace to the CPUs of `config` if --pin requests that, before anything is measured. Returns 0, or -errno with
+ * the reason in `why`.
+ */
 int tracer_pin(const struct engine_config *config, struct buf *why);
 
 #endif

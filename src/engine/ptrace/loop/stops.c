@@ -42,7 +42,7 @@ static void on_ptrace_event(struct tracer *t, struct task *task, int event, int 
 	case PTRACE_EVENT_SECCOMP:
 		on_seccomp(t, task);
 		break;
-	default: /* PTRACE_EVENT_VFORK_DONE and what later kernels add: nothing to do */
+	default: /* PTRACE_EVENT_VFORK_DONE, and events of later kernels: nothing to do */
 		break;
 	}
 }
@@ -67,7 +67,7 @@ int tracer_stop(struct tracer *t, struct task *task, int status)
 		task->fresh = false;
 	}
 	if (!task->proc && event != PTRACE_EVENT_EXEC) {
-		/* The child may report before its parent's event: it stays stopped until its birth is known. */
+		/* The child may stop before its parent's event: it stays stopped until the parent reports it. */
 		task->early_status = status;
 		task->early_ns = clock_ns();
 		t->unborn++;

@@ -1,14 +1,16 @@
-/* The events that a tracer hands out, and the memory that they are read from. */
+/* The events of a tracer, and the memory that they are read from. */
 #ifndef SCTRACE_ENGINE_PTRACE_STATE_EVENT_H
 #define SCTRACE_ENGINE_PTRACE_STATE_EVENT_H
 
 #include "engine/ptrace/state/tracer.h"
 
-/* Queues an event of `task`, with its ids, the time and its memory. The caller fills in the rest before the next call. */
+/*
+ * Queues an event of `task` with its ids, the time and its memory. The caller fills in the rest before the next call.
+ */
 struct event *tracer_event(struct tracer *t, enum event_kind kind, const struct task *task);
 /* Queues an EV_NOTE with this text for the user. */
 void tracer_note(struct tracer *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* The memory of the task's process. Valid until the next call; the tracer owns it. */
+/* The memory of the task's process. Owned by the tracer and valid until the next call. */
 const struct mem *tracer_mem(struct tracer *t, const struct task *task);
 
 #endif

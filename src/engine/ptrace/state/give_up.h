@@ -1,7 +1,7 @@
 /*
- * The end of tracing before its time: the kernel refuses what tracing needs, or there is no memory for what a tracer must know (a task,
- * a status). If memory ran out only for something that is shown, tracing goes on, and the end of the command tells it
- * (base/memory.h).
+ * Giving up tracing: the kernel refuses something that tracing needs, or there is no memory for essential data (a task,
+ * a status). If memory ran out only for something that is displayed, tracing continues, and the command reports it at
+ * its end (base/memory.h).
  */
 #ifndef SCTRACE_ENGINE_PTRACE_STATE_GIVE_UP_H
 #define SCTRACE_ENGINE_PTRACE_STATE_GIVE_UP_H
@@ -9,14 +9,17 @@
 #include "engine/ptrace/state/tracer.h"
 
 /*
- * Tracing is over. A note says why, with strerror(-err) appended; the program that was started is killed, the processes that
- * were attached to are detached from by tracer_detach_all(), and tracer_next() returns `err` from now on. Only the
- * first call counts. Returns the error of the first call.
+ * Gives up tracing. A note gives the reason with strerror(-err). The started program is killed, tracer_detach_all()
+ * detaches from attached processes, and tracer_next() returns `err` from now on. Only the first call has an effect.
+ * Returns the error of the first call.
  */
 int tracer_give_up(struct tracer *t, int err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-/* Gives up if the kernel keeps refusing a request: the task may stand still for ever and must not be waited for. */
+/*
+ * Gives up if the kernel keeps refusing a request, because the task may stay stopped for ever and must not be waited
+ * for.
+ */
 void tracer_check_refused(struct tracer *t);
-/* engine_ops.kill: sends `sig` to the processes that were not attached to. */
+/* engine_ops.kill: sends `sig` to all processes except attached ones. */
 void tracer_kill(struct engine *e, int sig);
 
 #endif

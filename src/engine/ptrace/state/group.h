@@ -1,4 +1,4 @@
-/* Where the calls of a thread are added, and the end of what is known of a thread. */
+/* The groups to which the calls of threads are added, and the end of a thread's data. */
 #ifndef SCTRACE_ENGINE_PTRACE_STATE_GROUP_H
 #define SCTRACE_ENGINE_PTRACE_STATE_GROUP_H
 
@@ -10,7 +10,7 @@ struct summary_group *tracer_group(struct tracer *t, const struct task *task);
 void tracer_group_name(struct tracer *t, const struct task *task, char *name, size_t size, int64_t *id);
 /* The task or its process ends, or runs another program: its next calls belong to a new group. */
 void tracer_leave_group(struct tracer *t, const struct task *task);
-/* Frees what is known of a task that is gone or was detached. */
+/* Frees the data of a task that is gone or was detached. */
 void tracer_forget(struct tracer *t, struct task *task);
 
 #endif

@@ -25,7 +25,10 @@ static const char *user_name(uid_t uid, char name[static USER_NAME_SIZE])
 	return name;
 }
 
-/* The user of the process. If the process is not dumpable, its folder in /proc belongs to root, and root is what matters. */
+/*
+ * The user of the process. If the process is not dumpable, its folder in /proc belongs to root, and then root is the
+ * relevant user.
+ */
 static bool owner(pid_t pid, uid_t *uid)
 {
 	char path[32];
@@ -37,7 +40,7 @@ static bool owner(pid_t pid, uid_t *uid)
 	return true;
 }
 
-/* Why `pid` cannot be attached to, in one sentence. */
+/* Explains in one sentence why `pid` cannot be attached to. */
 static void explain(pid_t pid, int err, struct buf *why)
 {
 	struct proc_status s;
@@ -64,8 +67,9 @@ static void explain(pid_t pid, int err, struct buf *why)
 }
 
 /*
- * The kernel refuses a thread that is about to end, and one that we trace already because a traced thread created it and has not
- * reported that yet (ptrace_attach() in kernel/ptrace.c, PTRACE_O_TRACECLONE in ptrace(2)). Is this one of them?
+ * The kernel refuses a thread that is about to end. It also refuses a thread that we already trace because a traced
+ * thread created it and has not reported that yet (ptrace_attach() in kernel/ptrace.c, PTRACE_O_TRACECLONE in
+ * ptrace(2)). Returns true for such a thread.
  */
 static bool may_be_refused(pid_t tid)
 {
@@ -73,7 +77,7 @@ static bool may_be_refused(pid_t tid)
 	return proc_status(tid, &s) < 0 || s.state == 'Z' || s.state == 'X' || s.tracer == getpid();
 }
 
-/* Seizes one thread; 1: it is new, 0: it was held or is gone, -errno. */
+/* Seizes one thread. Returns 1 if it is new, 0 if it was already seized or is gone, or -errno. */
 static int seize(struct tracer *t, pid_t pid, pid_t tid)
 {
 	if (tasks_find(&t->tasks, tid))
@@ -85,12 +89,12 @@ static int seize(struct tracer *t, pid_t pid, pid_t tid)
 		return -ENOMEM;
 	task->proc->counted = task->proc->attached = task->proc->execed = true;
 	t->userfaultfd |= tid == pid && mem_has_userfaultfd(pid);
-	/* The stop that follows makes its next calls stop too. */
+	/* The stop that follows makes its next calls stop as well. */
 	ptrace_retry(PTRACE_INTERRUPT, tid, NULL, NULL);
 	return 1;
 }
 
-/* Seizes the threads that are there now; how many were new, or -errno. */
+/* Seizes the current threads. Returns the number of new ones, or -errno. */
 static int seize_threads(struct tracer *t, pid_t pid)
 {
 	char path[40];
@@ -104,7 +108,7 @@ static int seize_threads(struct tracer *t, pid_t pid)
 		errno = 0;
 		const struct dirent *e = readdir(d);
 		if (!e) {
-			r = -errno; /* a thread that was missed would run in code that changes under it */
+			r = -errno; /* a thread that was missed would execute code while it is changed */
 			break;
 		}
 		pid_t tid = (pid_t)strtol(e->d_name, NULL, 10);

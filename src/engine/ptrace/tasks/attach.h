@@ -4,7 +4,7 @@
 
 #include "engine/ptrace/state/tracer.h"
 
-/* Attaches to all threads of `pid`. 0, or -errno and `why` is a sentence. */
+/* Attaches to all threads of `pid`. Returns 0, or -errno with a sentence in `why`. */
 int tracer_attach(struct tracer *t, pid_t pid, struct buf *why);
 
 #endif

@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 /*
- * The flags of the clone(2) that made the child. If the call has none (fork), or they cannot be read, they follow from the kind
- * of the event. *sure: the flags were in a register, which no other thread can change.
+ * The flags of the clone(2) that created the child. If the call has none (fork), or they cannot be read, they follow
+ * from the kind of the event. *sure: the flags were in a register, which other threads cannot change.
  */
 static uint64_t birth_flags(struct tracer *t, struct task *parent, int event, bool *sure)
 {
@@ -29,7 +29,7 @@ static uint64_t birth_flags(struct tracer *t, struct task *parent, int event, bo
 	*sure = p->in_call && c->nr == syscall_number(c->arch, "clone");
 	if (*sure)
 		return c->args[0];
-	/* clone3(2): the flags are the structure's first member. */
+	/* clone3(2): the first member of the structure contains the flags. */
 	if (p->in_call && c->nr == syscall_number(c->arch, "clone3") &&
 	    mem_get(tracer_mem(t, parent), c->args[0], &flags, sizeof(flags)) == 0)
 		return flags;
@@ -63,7 +63,7 @@ bool tracer_first_stop(struct tracer *t, struct task *task, int sig)
 	return true;
 }
 
-/* The task's birth is known now: handles the stop that came before. */
+/* The parent has now reported the task: handles the stop that came before. */
 static void serve_early_stop(struct tracer *t, struct task *task)
 {
 	int early = task->early_status;
@@ -96,8 +96,8 @@ bool tracer_adopt(struct tracer *t, struct task *task)
 #define SURE_ORPHAN_NS (2 * NSEC_PER_SEC)
 
 /*
- * Was the task's parent killed before it reported the birth? Then the task's process, or its parent process, is not traced any
- * more.
+ * True if the task's parent was killed before it reported the task. Then the task's process, or its parent process, is
+ * no longer traced.
  */
 static bool is_orphan(const struct tracer *t, const struct task *task)
 {
@@ -124,9 +124,9 @@ void tracer_adopt_orphans(struct tracer *t)
 }
 
 /*
- * The flags of clone3(2) are in memory, where another thread may have changed them since the kernel read them. The kernel knows
- * whether the task is a thread of the group: tgkill(2) gives ESRCH if it is not. If the kernel refuses the call, /proc tells. If
- * the task is gone already, the flags decide.
+ * The flags of clone3(2) are in memory, and another thread may have changed them since the kernel read them. The kernel
+ * knows whether the task is a thread of the group: tgkill(2) fails with ESRCH if it is not. If the kernel refuses that
+ * call, /proc gives the answer. If the task is already gone, the flags decide.
  */
 static uint64_t believe(uint64_t flags, pid_t group, pid_t tid)
 {

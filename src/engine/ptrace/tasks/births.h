@@ -1,6 +1,7 @@
 /*
- * New tasks. The kernel reports a birth twice, by a stop of the child and by an event of its parent, in any order. A child that
- * comes first stays stopped (task.early_status) until its parent's event, unless its parent was killed before reporting it.
+ * New tasks. The kernel reports a new task twice, by a stop of the child and by an event of its parent, in any order. A
+ * child that comes first stays stopped (task.early_status) until its parent's event, unless its parent was killed
+ * before reporting it.
  */
 #ifndef SCTRACE_ENGINE_PTRACE_TASKS_BIRTHS_H
 #define SCTRACE_ENGINE_PTRACE_TASKS_BIRTHS_H
@@ -9,11 +10,17 @@
 
 /* PTRACE_EVENT_FORK, _VFORK or _CLONE of the parent. */
 void tracer_on_birth(struct tracer *t, struct task *parent, int event);
-/* The first stop, by `sig`, of a task whose birth is known. False: nothing wants it, so it was detached from. */
+/*
+ * The first stop, by `sig`, of a task that its parent has reported. Returns false if nothing wants the task, so that it
+ * was detached.
+ */
 bool tracer_first_stop(struct tracer *t, struct task *task, int sig);
-/* Takes in a task whose parent was killed in the very stop that would have reported it: /proc tells its process. False: gave up. */
+/*
+ * Adds a task whose parent was killed in the very stop that would have reported it; /proc gives its process. Returns
+ * false if tracing was given up.
+ */
 bool tracer_adopt(struct tracer *t, struct task *task);
-/* Does so for all tasks that have waited for their parent's event for too long. */
+/* Does so for all tasks that have waited too long for their parent's event. */
 void tracer_adopt_orphans(struct tracer *t);
 
 #endif

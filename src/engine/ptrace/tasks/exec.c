@@ -12,7 +12,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* execve(2) has ended the other threads of the process; if a thread other than the leader called it, the leader, too. */
+/*
+ * execve(2) has ended the other threads of the process. If a thread other than the leader called it, it has ended the
+ * leader as well.
+ */
 static void forget_threads(struct tracer *t, struct task *survivor)
 {
 	size_t i = 0;
@@ -36,7 +39,7 @@ void tracer_on_exec(struct tracer *t, struct task *task)
 	pid_t leader = task->tid;
 	pid_t old = caller->tid;
 	forget_threads(t, caller);
-	tracer_leave_group(t, caller); /* its name will be another */
+	tracer_leave_group(t, caller); /* its name will change */
 	if (tasks_rename(&t->tasks, caller, leader) < 0) {
 		t->current = NULL;
 		tracer_give_up(t, -ENOMEM, "cannot trace task %d", (int)leader);
@@ -61,7 +64,7 @@ void tracer_on_exec(struct tracer *t, struct task *task)
 		return;
 	struct event *ev = tracer_event(t, EV_EXEC, caller);
 	ev->child = old;
-	/* Where the engine has ended the call by itself, no syscall-stop will tell of it. */
+	/* If the engine has ended the call by itself, there will be no syscall-stop for its end. */
 	if (in_call && !thread_of(caller)->in_call && tracer_wants_call(t, caller))
 		tracer_event(t, EV_EXIT, caller)->call = thread_of(caller)->call;
 	if (!first && t->config.break_on && t->config.break_on(t->config.break_ctx, ev)) {

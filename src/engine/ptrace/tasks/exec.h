@@ -4,7 +4,7 @@
 
 #include "engine/ptrace/state/tracer.h"
 
-/* The task runs a new program. Its process has no other threads any more, and it has the leader's id. */
+/* The task runs a new program. Its process now has only this thread, which has the leader's id. */
 void tracer_on_exec(struct tracer *t, struct task *task);
 
 #endif

@@ -29,10 +29,10 @@ uint64_t tracer_entry_point(pid_t pid)
 	return pair[0] == AT_ENTRY ? pair[1] : 0;
 }
 
-/* The file says how many symbols it has, in how many tables; its program does not wait longer than for a browser's. */
+/* A file can claim any number of symbols and tables; this limits the program's delay to that of a browser's symbols. */
 #define SYMBOLS_MAX 8000000
 
-/* The value of `main` in one symbol table, or 0; *left symbols are looked at, in all tables. */
+/* The value of `main` in one symbol table, or 0. Looks at most at *left symbols in all tables together. */
 static uint64_t main_in(Elf *elf, Elf_Scn *scn, size_t *left)
 {
 	GElf_Shdr sh;
@@ -79,7 +79,7 @@ static uint64_t find_main(pid_t pid, uint64_t entry)
 	return addr;
 }
 
-/* A breakpoint's SIGTRAP would be forced on a program that blocks or ignores it: then main is not looked for. */
+/* If a program blocks or ignores SIGTRAP, a breakpoint's SIGTRAP would be forced on it. Then main is not looked for. */
 static bool minds_sigtrap(pid_t pid)
 {
 	struct proc_status s;

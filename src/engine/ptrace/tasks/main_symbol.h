@@ -1,4 +1,4 @@
-/* Where a program's own code begins: at its main, or at the entry point if it has no symbols. */
+/* Finds where a program's own code begins: at its main, or at the entry point if it has no symbols. */
 #ifndef SCTRACE_ENGINE_PTRACE_TASKS_MAIN_SYMBOL_H
 #define SCTRACE_ENGINE_PTRACE_TASKS_MAIN_SYMBOL_H
 
@@ -6,11 +6,11 @@
 
 /* The address of the process's entry point, or 0. */
 uint64_t tracer_entry_point(pid_t pid);
-/* The address of main in the executable file `fd` as loaded, or 0. `entry` is AT_ENTRY, which tells how far the file was moved. */
+/* The address of main in the executable file `fd` as loaded, or 0. `entry` is AT_ENTRY, which gives the load offset. */
 uint64_t tracer_main_symbol(int fd, uint64_t entry);
 /* Sets a breakpoint there in the new image of the started program. */
 void tracer_find_main(struct tracer *t, struct task *task);
-/* Is the task's SIGTRAP that breakpoint? Then the calls so far were those before main. */
+/* True if the task's SIGTRAP comes from that breakpoint. The calls so far were then those before main. */
 bool tracer_at_main(struct tracer *t, struct task *task);
 
 #endif

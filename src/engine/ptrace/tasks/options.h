@@ -4,9 +4,9 @@
 
 #include "engine/ptrace/state/tracer.h"
 
-/* The options of attached tasks: those of started ones, but never killed by our death. */
+/* The options of attached tasks: those of started ones, but our death does not kill them. */
 unsigned long tracer_attach_options(const struct tracer *t);
-/* Sets the options of a stopped task: only leaders of what was started or attached to stop at their exit. */
+/* Sets the options of a stopped task: only leaders of started or attached processes stop at their exit. */
 void tracer_set_options(struct tracer *t, const struct task *task);
 
 #endif

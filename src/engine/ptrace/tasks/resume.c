@@ -12,13 +12,13 @@ void tracer_detach_task(struct tracer *t, struct task *task)
 	int sig = task->deliver;
 	task->deliver = 0;
 	/*
-	 * A task that is not known to be stopped may be in a stop whose signal PTRACE_DETACH would discard: our exit detaches
-	 * from it.
+	 * If it is not certain that the task is stopped, it may be in a stop whose signal PTRACE_DETACH would discard.
+	 * Our exit will detach from it.
 	 */
 	long r = task->stopped ? ptrace_retry(PTRACE_DETACH, task->tid, NULL, sig) : 0;
 	/*
-	 * If the kernel refuses, our exit detaches from it, too, but then without the signal (wait_task_stopped() in
-	 * kernel/exit.c), so that is sent again. Not a SIGSYS: it may be the engine's own.
+	 * If the kernel refuses, our exit detaches as well, but without the signal (wait_task_stopped() in
+	 * kernel/exit.c), so it is sent again. Except a SIGSYS, which may be the engine's own.
 	 */
 	bool own = sig == SIGSYS && t->ops->signal;
 	if (r < 0 && errno != ESRCH && sig && !own && task->proc)

@@ -1,4 +1,4 @@
-/* Letting a stopped task run on, with us or without. */
+/* Resumes stopped tasks, or detaches from them. */
 #ifndef SCTRACE_ENGINE_PTRACE_TASKS_RESUME_H
 #define SCTRACE_ENGINE_PTRACE_TASKS_RESUME_H
 
@@ -9,9 +9,9 @@
  * error.
  */
 void tracer_resume(struct tracer *t, struct task *task);
-/* Detaches from one task, with the signal that is on its way, and forgets it. */
+/* Detaches from one task, with its pending signal, and removes it. */
 void tracer_let_go(struct tracer *t, struct task *task);
-/* The same once tracer_ops.detach was called for it. */
+/* The same after tracer_ops.detach was called for it. */
 void tracer_detach_task(struct tracer *t, struct task *task);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include <signal.h>
 
-/* PTRACE_EVENT_STOP: a group-stop begins or ends, a new task is there, or PTRACE_INTERRUPT took hold. */
+/* PTRACE_EVENT_STOP: a group-stop begins or ends, a new task exists, or PTRACE_INTERRUPT has taken effect. */
 void tracer_on_event_stop(struct tracer *t, struct task *task, int sig)
 {
 	bool stopping = tracer_is_stopping(sig);
@@ -29,8 +29,8 @@ void tracer_on_signal(struct tracer *t, struct task *task, int sig)
 	siginfo_t si;
 	if (ptrace_retry(PTRACE_GETSIGINFO, task->tid, NULL, &si) < 0) {
 		/*
-		 * Tracing is over. Whose signal it is cannot be told; if the engine makes signals of its own, a SIGSYS is most
-		 * likely one of them.
+		 * Tracing is over, and the origin of the signal is unknown. If the engine sends signals of its own, a
+		 * SIGSYS is most likely one of them.
 		 */
 		task->deliver = sig == SIGSYS && t->ops->signal ? 0 : sig;
 		return;

@@ -1,4 +1,4 @@
-/* Signals on their way to a task, and group-stops. */
+/* Signals to a task, and group-stops. */
 #ifndef SCTRACE_ENGINE_PTRACE_TASKS_SIGNALS_H
 #define SCTRACE_ENGINE_PTRACE_TASKS_SIGNALS_H
 
@@ -6,7 +6,7 @@
 
 /* A signal-delivery-stop. */
 void tracer_on_signal(struct tracer *t, struct task *task, int sig);
-/* PTRACE_EVENT_STOP: a group-stop begins or ends, a new task is there, or PTRACE_INTERRUPT has taken effect. */
+/* PTRACE_EVENT_STOP: a group-stop begins or ends, a new task exists, or PTRACE_INTERRUPT has taken effect. */
 void tracer_on_event_stop(struct tracer *t, struct task *task, int sig);
 
 #endif

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Is the task (-1: any known one) traced by us? Then ECHILD is false: a sandbox refuses the call. */
+/* True if we trace the task (-1: any known one). Then ECHILD is false, and a sandbox refuses the call. */
 static bool is_ours(const struct tracer *t, pid_t tid)
 {
 	struct proc_status s;
@@ -42,19 +42,22 @@ static int interrupted(struct tracer *t)
 }
 
 /*
- * From so many tasks on waitid(2) tells first whether it is a stop or an end, because for each wait4(2) with a rusage the kernel
- * adds up the resource use of all threads.
+ * From this number of tasks on, waitid(2) first says whether it is a stop or an end, because in each wait4(2) with a
+ * rusage the kernel adds up the resource use of all threads.
  */
 #define MANY_TASKS 64
 
-/* Takes the stop of a task that has one. 0: it was killed meanwhile, or its id is another task's since an execve(2). */
+/*
+ * Takes the stop of a task. Returns 0 if the task was killed in between, or if its id belongs to another task since an
+ * execve(2).
+ */
 static pid_t take_stop(pid_t tid, int *status)
 {
 	siginfo_t info = {0};
 	if (waitid(P_PID, (id_t)tid, &info, WSTOPPED | WNOHANG | __WALL) < 0)
 		return errno == ECHILD ? 0 : -1;
 	*status = info.si_status << 8 |
-		  0x7f; /* as wait4(2) has it (kernel/exit.c, wait_task_stopped()); musl has no W_STOPCODE() */
+		  0x7f; /* as in wait4(2) (kernel/exit.c, wait_task_stopped()); musl has no W_STOPCODE() */
 	return info.si_pid;
 }
 
@@ -64,7 +67,7 @@ static pid_t take_end(pid_t tid, int *status, struct rusage *usage)
 	return ended < 0 && errno == ECHILD ? 0 : ended;
 }
 
-/* As wait4(2), but that `usage` is set at an end alone. */
+/* Like wait4(2), but sets `usage` only at an end. */
 static pid_t wait_among_many(pid_t pid, int *status, int options, struct rusage *usage)
 {
 	idtype_t which = pid > 0 ? P_PID : P_ALL;
@@ -107,14 +110,14 @@ pid_t tracer_wait(struct tracer *t, pid_t pid, int *status, int options, struct 
 #define SPIN_CREDIT  8
 #define SPIN_RETRIES 64
 
-/* Is there a second CPU, so that spinning does not take the program's? */
+/* True if there is a second CPU, so that spinning does not use the program's. */
 static bool may_spin(const struct tracer *t)
 {
 	cpu_set_t set;
 	return !t->config.spawn.pin_tracer && sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) > 1;
 }
 
-/* Asks repeatedly for a while. 0: there was no news, or it does not pay now. */
+/* Polls for a while. Returns 0 if nothing was reported, or if spinning does not pay now. */
 static pid_t spin_wait(struct tracer *t, pid_t pid, int *status, struct rusage *usage)
 {
 	struct spin *s = &t->waits.spin;
