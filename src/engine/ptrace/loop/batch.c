@@ -1,7 +1,7 @@
 #include "engine/ptrace/loop/batch.h"
 
 #include "base/clock.h"
-#include "engine/ptrace/tasks/births.h"
+#include "engine/ptrace/tasks/children.h"
 #include "engine/ptrace/wait/wait.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@
  */
 static pid_t wait_first(struct tracer *t, int *status, struct rusage *usage)
 {
-	while (t->unborn && !t->failed && !(t->config.woken && *t->config.woken)) {
+	while (t->unreported && !t->failed && !(t->config.woken && *t->config.woken)) {
 		pid_t tid = tracer_wait(t, -1, status, WNOHANG, usage);
 		if (tid)
 			return tid;
@@ -52,7 +52,7 @@ static bool takes_more(struct tracer *t)
 int tracer_take_waiting(struct tracer *t)
 {
 	t->waits.taken.n = t->waits.next = 0;
-	if (t->unborn)
+	if (t->unreported)
 		tracer_adopt_orphans(t);
 	t->waits.lone = t->waits.lone < LONE_MAX ? t->waits.lone + 1 : 1;
 	do {

@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "engine/ptrace/calls/stop.h"
-#include "engine/ptrace/tasks/births.h"
+#include "engine/ptrace/tasks/children.h"
 #include "engine/ptrace/tasks/deaths.h"
 #include "engine/ptrace/tasks/exec.h"
 #include "engine/ptrace/tasks/signals.h"
@@ -31,7 +31,7 @@ static void on_ptrace_event(struct tracer *t, struct task *task, int event, int 
 	case PTRACE_EVENT_FORK:
 	case PTRACE_EVENT_VFORK:
 	case PTRACE_EVENT_CLONE:
-		tracer_on_birth(t, task, event);
+		tracer_on_child(t, task, event);
 		break;
 	case PTRACE_EVENT_EXEC:
 		tracer_on_exec(t, task);
@@ -52,7 +52,7 @@ int tracer_stop(struct tracer *t, struct task *task, int status)
 	t->current = task;
 	if (!WIFSTOPPED(status)) {
 		t->current = NULL;
-		t->unborn -= task->early_status != 0;
+		t->unreported -= task->early_status != 0;
 		tracer_on_death(t, task, status);
 		return t->events.n > 0;
 	}
@@ -62,7 +62,7 @@ int tracer_stop(struct tracer *t, struct task *task, int status)
 	int sig = WSTOPSIG(status);
 	task->mid_call = (event && event != PTRACE_EVENT_STOP) || sig == SYSCALL_STOP;
 	if (!task->proc && task->early_status && tracer_adopt(t, task)) {
-		t->unborn--;
+		t->unreported--;
 		task->early_status = 0;
 		task->fresh = false;
 	}
@@ -70,7 +70,7 @@ int tracer_stop(struct tracer *t, struct task *task, int status)
 		/* The child may stop before its parent's event: it stays stopped until the parent reports it. */
 		task->early_status = status;
 		task->early_ns = clock_ns();
-		t->unborn++;
+		t->unreported++;
 		t->current = NULL;
 		return 0;
 	}

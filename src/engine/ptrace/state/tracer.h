@@ -130,7 +130,7 @@ struct tracer {
 	int failed;            /* -errno after tracing was given up (give_up.h), or if the program could not be
 			       * started */
 	unsigned long options; /* PTRACE_O_* of started and attached tasks; descendants have them without TRACEEXIT */
-	size_t unborn;         /* tasks whose first stop came before their parent reported them */
+	size_t unreported;     /* tasks whose first stop came before their parent reported them */
 	bool filter;           /* a seccomp filter of ours stops at the wanted calls */
 	bool hold;         /* descendants stay attached, counted or not, because something of ours is active in them */
 	bool calls_unseen; /* some calls are made without stops, so the restart of an interrupted call may not be

@@ -2,7 +2,7 @@
 
 #include "arch/arch.h"
 #include "engine/ptrace/state/event.h"
-#include "engine/ptrace/tasks/births.h"
+#include "engine/ptrace/tasks/children.h"
 #include "engine/ptrace/tasks/main_symbol.h"
 
 #include <signal.h>

@@ -1,4 +1,4 @@
-#include "engine/ptrace/tasks/births.h"
+#include "engine/ptrace/tasks/children.h"
 
 #include "base/clock.h"
 #include "engine/ptrace/calls/calls.h"
@@ -21,7 +21,7 @@
  * The flags of the clone(2) that created the child. If the call has none (fork), or they cannot be read, they follow
  * from the kind of the event. *sure: the flags were in a register, which other threads cannot change.
  */
-static uint64_t birth_flags(struct tracer *t, struct task *parent, int event, bool *sure)
+static uint64_t child_flags(struct tracer *t, struct task *parent, int event, bool *sure)
 {
 	const struct thread *p = thread_of(parent);
 	const struct call *c = &p->call;
@@ -70,12 +70,12 @@ static void serve_early_stop(struct tracer *t, struct task *task)
 	task->early_status = 0;
 	if (!early)
 		return;
-	t->unborn--;
+	t->unreported--;
 	if (tracer_first_stop(t, task, WSTOPSIG(early)) && !t->detaching)
 		tracer_resume(t, task);
 }
 
-/* Adopting too early does no harm: if the parent's event comes after all, tracer_on_birth() finds the child known. */
+/* Adopting too early does no harm: if the parent's event comes after all, tracer_on_child() finds the child known. */
 bool tracer_adopt(struct tracer *t, struct task *task)
 {
 	pid_t group = thread_group(task->tid);
@@ -114,7 +114,7 @@ void tracer_adopt_orphans(struct tracer *t)
 	VEC(struct task *) orphans = {0};
 	size_t i = 0;
 	struct task *task;
-	while (t->unborn && (task = map_next(&t->tasks.by_tid, &i, NULL)))
+	while (t->unreported && (task = map_next(&t->tasks.by_tid, &i, NULL)))
 		if (!task->proc && task->early_status && is_orphan(t, task) && !vec_push(&orphans, task))
 			break;
 	for (size_t k = 0; k < orphans.n; k++)
@@ -137,14 +137,14 @@ static uint64_t believe(uint64_t flags, pid_t group, pid_t tid)
 	return gone ? flags : flags & ~(uint64_t)CLONE_THREAD;
 }
 
-void tracer_on_birth(struct tracer *t, struct task *parent, int event)
+void tracer_on_child(struct tracer *t, struct task *parent, int event)
 {
 	unsigned long msg = 0;
 	if (ptrace_retry(PTRACE_GETEVENTMSG, parent->tid, NULL, &msg) < 0)
 		return;
 	pid_t tid = (pid_t)msg;
 	bool sure;
-	uint64_t flags = birth_flags(t, parent, event, &sure);
+	uint64_t flags = child_flags(t, parent, event, &sure);
 	struct task *child = tasks_find(&t->tasks, tid);
 	if (child && child->proc)
 		return;

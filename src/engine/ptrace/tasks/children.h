@@ -3,13 +3,13 @@
  * child that comes first stays stopped (task.early_status) until its parent's event, unless its parent was killed
  * before reporting it.
  */
-#ifndef SCTRACE_ENGINE_PTRACE_TASKS_BIRTHS_H
-#define SCTRACE_ENGINE_PTRACE_TASKS_BIRTHS_H
+#ifndef SCTRACE_ENGINE_PTRACE_TASKS_CHILDREN_H
+#define SCTRACE_ENGINE_PTRACE_TASKS_CHILDREN_H
 
 #include "engine/ptrace/state/tracer.h"
 
 /* PTRACE_EVENT_FORK, _VFORK or _CLONE of the parent. */
-void tracer_on_birth(struct tracer *t, struct task *parent, int event);
+void tracer_on_child(struct tracer *t, struct task *parent, int event);
 /*
  * The first stop, by `sig`, of a task that its parent has reported. Returns false if nothing wants the task, so that it
  * was detached.
