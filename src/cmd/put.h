@@ -1,13 +1,13 @@
-/* Where a command's result goes. */
+/* Writes a command's result. */
 #ifndef SCTRACE_CMD_PUT_H
 #define SCTRACE_CMD_PUT_H
 
 struct buf;
 
-/* Writes `text` to the file `path`, or to standard output where that is NULL; 0, or EXIT_OWN after a message. */
+/* Writes `text` to the file `path`, or to standard output if `path` is NULL. Returns 0, or EXIT_OWN after a message. */
 int put_text(const char *path, const struct buf *text);
 
-/* "sctrace 1.2.3" on standard output: what put_text() returns. */
+/* Writes "sctrace 1.2.3" to standard output. Returns like put_text(). */
 int put_version(void);
 
 #endif

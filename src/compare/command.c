@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * Copies one word at *p into `word`, its quotes taken off: 'as it is', "with \" and \\", \x. False: a quote without its
- * end.
+ * Copies one word at *p into `word` without its quotes: 'as it is', "with \" and \\", \x. Returns false if a quote has
+ * no end.
  */
 static bool take_word(const char **p, struct buf *word)
 {
@@ -31,7 +31,7 @@ static bool take_word(const char **p, struct buf *word)
 	return !quote;
 }
 
-/* Appends what the shell would take for the words of `text`; false and `why`: a quote without its end. */
+/* Appends the words of `text` by the shell's rules. Returns false with the reason in `why` if a quote has no end. */
 static bool split(struct words *words, const char *text, struct buf *why)
 {
 	for (const char *p = text; *(p += strspn(p, " \t\n"));) {
@@ -47,7 +47,7 @@ static bool split(struct words *words, const char *text, struct buf *why)
 	return true;
 }
 
-/* The list, or NULL and `why` where it is not good or memory ran out. */
+/* The list, or NULL with the reason in `why` if it is not good or memory ran out. */
 static char **done(struct words *words, bool good, struct buf *why)
 {
 	char **argv = words_done(words);
@@ -66,7 +66,7 @@ char **compare_split(const char *text, struct buf *why)
 	return done(&words, good, why);
 }
 
-/* 'quoted' for the shell, so that a path with spaces stays one word. */
+/* Appends `s` 'quoted' for the shell, so that a path with spaces stays one word. */
 static void add_quoted(struct buf *out, const char *s)
 {
 	if (s[strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./:=@%")] == '\0' && *s) {
@@ -84,7 +84,7 @@ struct placeholder {
 	const char *value;
 };
 
-/* Appends `text` with each {NAME} replaced; what is no placeholder stays as it is. */
+/* Appends `text` with each {NAME} replaced. Unknown names stay as they are. */
 static void fill(struct buf *out, const char *text, const struct placeholder *places, size_t n, bool quote)
 {
 	while (*text) {
@@ -103,7 +103,7 @@ static void fill(struct buf *out, const char *text, const struct placeholder *pl
 	}
 }
 
-/* The shell may be a command line of its own: "bash --norc". */
+/* The shell may itself be a command line: "bash --norc". */
 static char **shell_argv(const struct compare *c, const char *line, struct buf *why)
 {
 	struct words words = {0};
@@ -117,7 +117,7 @@ static char **shell_argv(const struct compare *c, const char *line, struct buf *
 	return done(&words, good, why);
 }
 
-/* Splits first and fills in afterwards: no path can become two words. */
+/* Splits first and fills in afterwards, so that a path cannot become two words. */
 static char **plain_argv(const char *text, const struct placeholder *places, size_t n, struct buf *why)
 {
 	struct words words = {0};
@@ -146,7 +146,7 @@ char **compare_command_argv(const struct compare *c, const char *text, uint64_t 
 	if (!places)
 		return NULL;
 	struct buf size = {0};
-	/* In bytes: a number every program understands. */
+	/* In bytes, a number that every program understands. */
 	buf_addf(&size, "%llu", (unsigned long long)buffer);
 	places[0] = (struct placeholder){"in", in};
 	places[1] = (struct placeholder){"out", c->work.out};

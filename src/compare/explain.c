@@ -1,4 +1,4 @@
-/* What a learner should see, in sentences computed from the rows: no figure stands in them that is not in the table. */
+/* The findings, as sentences computed from the rows. They contain only figures that are in the table. */
 #include "compare/compare.h"
 
 #include "base/buf.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The row of `strategy`; with several buffers the one whose size is `buffer`, 0 for any. */
+/* The row of `strategy`. If it has several buffers, the one of size `buffer`; 0 means any. */
 static const struct run_subject *row(const struct run *r, const char *strategy, uint64_t buffer)
 {
 	for (size_t i = 0; i < r->subjects.n; i++) {
@@ -24,7 +24,7 @@ static const struct run_subject *row(const struct run *r, const char *strategy, 
 	return NULL;
 }
 
-/* The rows called `name` with the least and the greatest buffer. */
+/* The row called `name` with the least or the greatest buffer. */
 static const struct run_subject *end_row(const struct run *r, const char *name, bool greatest)
 {
 	const struct run_subject *found = NULL;
@@ -58,15 +58,15 @@ static void say_size(struct buf *out, double bytes)
 	size_human(out, (uint64_t)bytes);
 }
 
-/* "1.4 times", "340 times": as many digits as the figure has. */
+/* "1.4 times", "340 times", with the precision of the figure. */
 static void say_ratio(struct buf *out, double x)
 {
 	buf_addf(out, x < 9.95 ? "%.1f times" : "%.0f times", x);
 }
 
 /*
- * The share of CPU time that was the kernel's, in percent, over all runs together: many kernels split it by their clock
- * tick, so of one short run it says nothing. -1 where there is less of it than ten ticks of 4 ms.
+ * The kernel's share of the CPU time in percent, over all runs together: many kernels measure it by their clock tick,
+ * so the share of one short run means nothing. -1 if the total is less than ten ticks of 4 ms.
  */
 static double kernel_share(const struct run_subject *s)
 {
@@ -75,7 +75,7 @@ static double kernel_share(const struct run_subject *s)
 	return cpu >= 0.040 ? 100 * system / cpu : -1;
 }
 
-/* Without those before main, which come once whatever the size is. */
+/* Without calls before main, whose number does not depend on the size. */
 static double calls_per_mib(const struct run_subject *s)
 {
 	double own = (double)(s->counts.calls - s->counts.calls_before_main);
@@ -93,7 +93,7 @@ static void say_calls(const struct run_subject *s, struct buf *out)
 			 100 * (double)s->counts.counted_bytes / (double)s->input_bytes);
 }
 
-/* The price of a small buffer. */
+/* The cost of a small buffer. */
 static void lesson_small_buffer(const struct run *r, struct buf *out)
 {
 	const struct run_subject *small = end_row(r, "read/write", false);
@@ -125,7 +125,7 @@ static void lesson_small_buffer(const struct run *r, struct buf *out)
 	buf_adds(out, " less: the price is paid per call, not per byte.\n");
 }
 
-/* Where a larger buffer stops paying. */
+/* The size from which a larger buffer gains nothing. */
 static void lesson_knee(const struct run *r, struct buf *out)
 {
 	const char *scanned = run_scanned(r);
@@ -150,7 +150,7 @@ static void lesson_knee(const struct run *r, struct buf *out)
 		buf_adds(out, " (some do by their medians, but the runs are too few or too noisy to tell)");
 	else if (!sure)
 		buf_adds(out, " (the 95 % intervals do not rule it out)");
-	/* What the buffer itself takes, if it can be seen beside the rest of the program. */
+	/* The memory of the buffer itself, if it is visible beside the rest of the program. */
 	if (peak_rss(best) > 0 && peak_rss(largest) > peak_rss(best) * (1 + RUN_WORTHWHILE)) {
 		buf_adds(out, "; ");
 		say_size(out, (double)largest->buffer_bytes);
@@ -162,7 +162,7 @@ static void lesson_knee(const struct run *r, struct buf *out)
 	buf_adds(out, ".\n");
 }
 
-/* The row of read/write whose calls are nearest to those of `s`, at most a quarter off. */
+/* The row of read/write whose number of calls is nearest to that of `s`, and differs by at most a quarter. */
 static const struct run_subject *nearest_by_calls(const struct run *r, const struct run_subject *s)
 {
 	const struct run_subject *found = NULL;
@@ -180,7 +180,7 @@ static const struct run_subject *nearest_by_calls(const struct run *r, const str
 	return found;
 }
 
-/* What stdio's buffer does. */
+/* The effect of stdio's buffer. */
 static void lesson_stdio(const struct run *r, struct buf *out)
 {
 	const struct run_subject *stdio = row(r, "fgetc/fputc", 0);
@@ -208,7 +208,7 @@ static void lesson_stdio(const struct run *r, struct buf *out)
 	buf_adds(out, ".\n");
 }
 
-/* What the one-shot buffer gets in time for its memory. */
+/* The time that a buffer for the whole file saves, for its memory. */
 static void say_gain(const struct run *r, const struct run_subject *shot, const struct run_subject *best,
 		     struct buf *out)
 {
@@ -230,7 +230,7 @@ static void lesson_one_shot(const struct run *r, struct buf *out)
 {
 	const struct run_subject *shot = row(r, "one-shot", 0);
 	const struct run_subject *best = run_knee(r, "read/write");
-	/* Against a tiny buffer it would win by its calls, which says nothing of the memory. */
+	/* Compared with a tiny buffer it would win by its fewer calls, which says nothing about memory. */
 	if (!shot || !best || best->buffer_bytes < 1024 || !(peak_rss(shot) > 0) || !(peak_rss(best) > 0))
 		return;
 	if (peak_rss(shot) < peak_rss(best) * (1 + RUN_WORTHWHILE)) {
@@ -247,7 +247,7 @@ static void lesson_one_shot(const struct run *r, struct buf *out)
 	say_gain(r, shot, best, out);
 }
 
-/* Any other comparison: the fastest against each of the others that matters most, the next and the slowest. */
+/* Any other comparison: the fastest row against the next one and the slowest. */
 static void lesson_ends(const struct run *r, struct buf *out)
 {
 	const struct run_subject *best = run_fastest(r);
@@ -309,7 +309,7 @@ void compare_lessons(const struct run *r, struct buf *out)
 		lesson_ends(r, out);
 }
 
-/* Is it a call of a program's start, or one that only waits for another program? */
+/* True for calls that start a program, or only wait for another program. */
 static bool is_beside_the_work(const struct call_stats *k)
 {
 	static const char *const names[] = {"execve", "wait4", "waitid"};
@@ -319,7 +319,7 @@ static bool is_beside_the_work(const struct call_stats *k)
 	return is;
 }
 
-/* The call that took the most of the time in calls; NULL where the times do not tell. */
+/* The call that took most of the time in calls; NULL if the times are not precise enough. */
 static const struct call_stats *dearest_call(const struct run_subject *s)
 {
 	const struct call_stats *found = NULL;
@@ -334,7 +334,7 @@ static const struct call_stats *dearest_call(const struct run_subject *s)
 	return s->counts.in_calls_s > s->counts.in_calls_resolution_s ? found : NULL;
 }
 
-/* "521 calls per MiB after 29 before main, 3,817 bytes a call": calls that come once are told apart. */
+/* "521 calls per MiB after 29 before main, 3,817 bytes a call": calls that happen once are listed separately. */
 static void explain_calls(const struct run_subject *s, struct buf *out)
 {
 	uint64_t before = s->strategy ? s->counts.calls_before_main : 0;
@@ -347,7 +347,7 @@ static void explain_calls(const struct run_subject *s, struct buf *out)
 		count_human(out, (uint64_t)s->counts.calls);
 		buf_adds(out, s->counts.calls == 1 ? " call" : " calls");
 	}
-	/* Where most bytes go past the calls' results (mapped, or handed over in a ring), their number says nothing. */
+	/* If most bytes bypass the results of calls (mapped, or through a ring), the bytes per call mean nothing. */
 	double each = (double)s->counts.moved_bytes / (double)(s->counts.calls - before);
 	if (s->strategy && s->counts.moved_bytes < s->counts.counted_bytes / 2) {
 		buf_adds(out, ", whose results carry none of the bytes");
@@ -358,7 +358,7 @@ static void explain_calls(const struct run_subject *s, struct buf *out)
 	}
 }
 
-/* The row's own figures. */
+/* The figures of the row itself. */
 static void explain_figures(const struct run_subject *s, struct buf *out)
 {
 	if (s->counts.known && s->counts.calls > s->counts.calls_before_main) {
@@ -382,7 +382,7 @@ static void explain_figures(const struct run_subject *s, struct buf *out)
 	buf_addc(out, '.');
 }
 
-/* Another buffer of the strategy above: what that changed. */
+/* Another buffer of the previous row's strategy: what the size changed. */
 static void explain_step(const struct run *r, const struct run_subject *s, const struct run_subject *before,
 			 struct buf *out)
 {
@@ -405,7 +405,7 @@ static void explain_step(const struct run *r, const struct run_subject *s, const
 	}
 }
 
-/* Two sentences a row: its own figures, then the mechanism, or what a further buffer of the same changed. */
+/* Two sentences for each row: its figures, then the mechanism, or the effect of another buffer size. */
 static void explain_one(const struct run *r, const struct run_subject *s, const struct run_subject *before,
 			struct buf *out)
 {

@@ -1,4 +1,4 @@
-/* From what was measured to the run that is shown and saved. */
+/* Converts the measurements to the run that is shown and saved. */
 #include "compare/compare.h"
 
 #include "base/buf.h"
@@ -15,7 +15,7 @@ int compare_exit_status(const struct sample *s)
 	return WIFSIGNALED(s->status) ? 128 + WTERMSIG(s->status) : WEXITSTATUS(s->status);
 }
 
-/* Where struct sample has each metric of compare, and how many of its units are in one of the run's. */
+/* The member of struct sample for each metric of compare, and the factor from the run's unit to the member's. */
 static const struct {
 	size_t offset;
 	double scale;
@@ -38,7 +38,7 @@ static void add_sample(struct run_subject *to, const struct sample *s)
 	}
 }
 
-/* The sums over all calls of the counted run, which is handed over. */
+/* Sums all calls of the counted run, and takes over its summary. */
 static void fill_counts(struct run_counts *to, struct subject *s)
 {
 	int64_t read_nr = syscall_number(syscall_native_arch(), "read");
@@ -101,7 +101,7 @@ static int fill_subject(struct compare *c, struct subject *s)
 	return 0;
 }
 
-/* Below zero: not known. */
+/* Negative: unknown. */
 static double share(double v)
 {
 	return v >= 0 ? v : NAN;

@@ -1,4 +1,4 @@
-/* The order of a comparison's steps, and what else the machine did meanwhile. */
+/* The order of a comparison's steps, and the machine's other work during it. */
 #include "compare/compare.h"
 
 #include "base/buf.h"
@@ -30,7 +30,7 @@ int compare_prepare(struct compare *c, char *const *commands, size_t n, struct b
 	return 0;
 }
 
-/* CPU time of ours and of our programs that have ended, in seconds. */
+/* CPU time in seconds of sctrace and of its programs that have ended. */
 static double own_cpu_s(void)
 {
 	static const int whose[] = {RUSAGE_SELF, RUSAGE_CHILDREN};
@@ -44,7 +44,7 @@ static double own_cpu_s(void)
 	return sum;
 }
 
-/* What the processors did before the timed runs. */
+/* The processors' activity before the timed runs. */
 struct activity {
 	struct env_activity all;
 	double own_s;
@@ -59,7 +59,10 @@ static void activity_begin(struct activity *a)
 	a->at_ns = clock_ns();
 }
 
-/* How much of the machine was used by others while we ran: all processors' time less what our programs used. */
+/*
+ * Computes which share of the machine others used during the runs: the time of all processors without that of our
+ * programs.
+ */
 static void activity_end(struct compare *c, const struct activity *a)
 {
 	struct env_activity after;
@@ -68,14 +71,14 @@ static void activity_end(struct compare *c, const struct activity *a)
 	double busy = after.busy_s - a->all.busy_s;
 	double steal = after.steal_s - a->all.steal_s;
 	double all = busy + after.idle_s - a->all.idle_s + steal;
-	/* /proc/stat counts in ticks of 10 ms: too coarse for what is over at once. */
+	/* /proc/stat counts in ticks of 10 ms, which is too coarse for short runs. */
 	if (all <= 0 || clock_ns() - a->at_ns < NSEC_PER_SEC / 2)
 		return;
 	c->other_share = fmax(0, (busy - (own_cpu_s() - a->own_s)) / all);
 	c->steal_share = fmax(0, steal / all);
 }
 
-/* Is there something to show of a comparison that was broken off? */
+/* True if a comparison that was stopped has something to show. */
 static bool any_result(const struct compare *c)
 {
 	for (size_t i = 0; i < c->subjects.n; i++)
@@ -89,7 +92,7 @@ int compare_measure(struct compare *c, struct buf *uncounted, struct buf *why)
 	int err = 0;
 	if (!c->opt.no_count)
 		err = compare_count(c, why);
-	/* Where no engine may trace, times are still worth having; the warning says what is missing. */
+	/* If no engine may trace, times are still useful; the warning says what is missing. */
 	if (err == -ENOTSUP || err == -EPERM) {
 		buf_adds(uncounted, buf_str(why));
 		buf_clear(why);
@@ -99,7 +102,7 @@ int compare_measure(struct compare *c, struct buf *uncounted, struct buf *why)
 	activity_begin(&before);
 	if (!err)
 		err = compare_time(c, why);
-	/* What was measured until then is shown all the same. */
+	/* Everything measured so far is shown. */
 	if (err == -EINTR && any_result(c)) {
 		c->interrupted = true;
 		buf_clear(why);

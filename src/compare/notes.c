@@ -1,4 +1,4 @@
-/* The lines under the table: what cannot run, and how the figures came about. */
+/* The lines below the table: rows that cannot run, and how the figures were obtained. */
 #include "compare/compare.h"
 
 #include "base/buf.h"
@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Is `i` the first row that gives its reason? */
+/* True if `i` is the first row with its reason. */
 static bool first_with_reason(const struct run *r, size_t i)
 {
 	for (size_t k = 0; k < i; k++)

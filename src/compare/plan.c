@@ -1,4 +1,4 @@
-/* Which subjects there are: strategies with their buffers, or commands with theirs. */
+/* Creates the subjects: strategies with their buffers, or commands with theirs. */
 #include "compare/compare.h"
 
 #include "base/buf.h"
@@ -43,7 +43,9 @@ static bool is_taken(const struct compare *c, const char *name, uint64_t buffer)
 	return false;
 }
 
-/* A row's name is its own: the same command again, to see how far equal runs come out apart, is "true (2)". */
+/*
+ * Makes the name of a row unique. The same command again, which shows how much equal runs differ, becomes "true (2)".
+ */
 static char *own_name(const struct compare *c, const char *name, uint64_t buffer)
 {
 	struct buf b = {0};
@@ -68,7 +70,7 @@ static struct subject *subject_add(struct compare *c, const char *name, uint64_t
 	return s;
 }
 
-/* copy-x [-b N] IN OUT, with names as in the lesson: they are relative to the work directory. NULL: no memory. */
+/* copy-x [-b N] IN OUT, with names relative to the work directory, as in the lesson. NULL if memory ran out. */
 static char **copier_argv(const char *path, uint64_t buffer, const char *in)
 {
 	struct words words = {0};
@@ -156,7 +158,7 @@ static int add_set(struct compare *c, struct buf *why)
 	return 0;
 }
 
-/* "make {n} (n=1, cc=gcc)": the command as it was written, and what its parameters are. */
+/* "make {n} (n=1, cc=gcc)": the command as typed, and its parameters. */
 static void name_command(struct buf *out, const char *text, const struct parameters *params)
 {
 	buf_adds(out, text);
@@ -183,7 +185,7 @@ static int add_command(struct compare *c, const char *text, size_t index, uint64
 	return !s->command ? -ENOMEM : s->argv ? 0 : -EINVAL;
 }
 
-/* One command with each buffer where it names {buffer}, and each combination of the parameters. */
+/* One command with each buffer if it contains {buffer}, and with each combination of the parameters. */
 static int add_command_set(struct compare *c, const char *text, size_t index, const struct combinations *all,
 			   struct buf *why)
 {
@@ -202,7 +204,7 @@ static int add_command_set(struct compare *c, const char *text, size_t index, co
 	return 0;
 }
 
-/* One --prepare is for all, several are for a command each. */
+/* A single --prepare applies to all commands; several apply to one command each. */
 static int check_beside(const struct compare_texts *given, const char *option, size_t commands, struct buf *why)
 {
 	if (given->n <= 1 || given->n == commands)

@@ -1,4 +1,4 @@
-/* One line on standard error that overwrites itself: what runs, how long it takes so far, how much is left. */
+/* One line on standard error that is updated in place: what runs, how long it has taken, how much remains. */
 #include "compare/compare.h"
 
 #include "base/buf.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Escapes it, cuts it to the terminal's width and shows it. */
+/* Escapes the line, cuts it to the terminal's width and shows it. */
 static void show(const struct buf *line)
 {
 	struct buf shown = {0};
@@ -47,7 +47,7 @@ void compare_progress_count(const struct compare *c, size_t i)
 	buf_free(&line);
 }
 
-/* The mean of the runs so far, or the warm-up's; 0: it has not run. */
+/* The mean of the runs so far, or the warm-up's time; 0: it has not run. */
 static double typical_s(const struct subject *s)
 {
 	double sum = 0;
@@ -60,9 +60,9 @@ static double typical_s(const struct subject *s)
 
 double compare_left_s(const struct compare *c, double elapsed_s)
 {
-	double due = 0;  /* of programs' own time: what every row still has to run */
-	double done = 0; /* and what they have run */
-	double over = 0; /* ran beyond what every row has to */
+	double due = 0;  /* programs' own time: what each row still has to run */
+	double done = 0; /* what they have run */
+	double over = 0; /* runs beyond the minimum */
 	for (size_t i = 0; i < c->subjects.n; i++) {
 		const struct subject *s = c->subjects.v[i];
 		double one = typical_s(s);
@@ -76,10 +76,10 @@ double compare_left_s(const struct compare *c, double elapsed_s)
 		due += wanted > ran ? wanted - ran : 0;
 		over += ran > wanted ? ran - wanted : 0;
 	}
-	/* Starting programs and checking copies take time, too. */
+	/* Starting programs and checking copies also take time. */
 	double stretch = done > 0 && elapsed_s > done ? elapsed_s / done : 1;
 	double budget = c->opt.runs || c->opt.min_time ? 0 : (double)c->opt.max_time * 1e-9;
-	/* Runs beyond the least number end when the budget is spent, and often before. */
+	/* Runs beyond the minimum end when the budget is used up, and often before. */
 	double beyond = budget - over * stretch;
 	return due * stretch + (beyond > 0 ? beyond : 0);
 }

@@ -1,4 +1,7 @@
-/* Counted and timed runs. Calls are counted in one run, time and memory measured in others; the two never mix. */
+/*
+ * Counted and timed runs. Calls are counted in one run; time and memory are measured in others. The two are never
+ * mixed.
+ */
 #include "compare/compare.h"
 
 #include "base/buf.h"
@@ -18,12 +21,12 @@
 #include <unistd.h>
 
 /*
- * An engine that stops the program at each call takes some microseconds for it: beyond so many calls only a stated part
- * of the input is counted.
+ * An engine that stops the program at each call needs some microseconds for it. Beyond this number of calls only a part
+ * of the input is counted, and a note says so.
  */
 #define SLOW_ENGINE_CALLS 2500000
 
-/* Why a run gave no result: what it complained, and how it ended. */
+/* The reason why a run gave no result: its message, and how it ended. */
 static char *failure(const struct compare *c, const struct subject *s, int status)
 {
 	struct buf b = {0};
@@ -36,7 +39,7 @@ static char *failure(const struct compare *c, const struct subject *s, int statu
 	return buf_take(&b);
 }
 
-/* Where the standard error of a run goes: a file in the work directory, emptied. */
+/* The destination of a run's standard error: a file in the work directory, emptied. */
 static int open_errors(const struct compare *c)
 {
 	return open(c->work.errors, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -47,7 +50,10 @@ static bool ended_well(int status)
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/* A subject without result: strategies and forgiven commands become a row that says why; a command ends all. */
+/*
+ * Handles a subject without a result. Strategies, and commands whose failures are ignored, become a row with the
+ * reason; any other command ends the comparison.
+ */
 static int give_up(const struct compare *c, struct subject *s, char *reason, struct buf *why)
 {
 	if (s->strategy) {
@@ -85,7 +91,7 @@ static int run_beside(const struct compare *c, const struct subject *s, const st
 	return err;
 }
 
-/* The input as the run shall find it: out of the cache, or in it. */
+/* Puts the input into the state that the run needs: out of the page cache, or in it. */
 static void set_cache(struct compare *c)
 {
 	if (!c->opt.cold)
@@ -108,7 +114,7 @@ static void add_fsync(const struct compare *c, struct sample *s)
 	close(fd);
 }
 
-/* A copier whose copy is wrong has no result; a command may have been meant to write something else. */
+/* A copier with a wrong copy has no result. A command may be meant to write something else. */
 static int check_copy(struct compare *c, struct subject *s, uint64_t bytes, struct buf *why)
 {
 	struct buf wrong = {0};
@@ -162,19 +168,19 @@ static int timed_run(struct compare *c, struct subject *s, struct sample *out, s
 	return err;
 }
 
-/* What the runner is given. */
+/* The context of the runner's callbacks. */
 struct timing {
 	struct compare *c;
 	struct buf *why;
 };
 
-/* `ns` less `seconds` of the shell, not below zero. */
+/* `ns` minus `seconds` of the shell, but not below zero. */
 static uint64_t less(uint64_t ns, double seconds)
 {
 	return (double)ns > seconds * 1e9 ? (uint64_t)((double)ns - seconds * 1e9) : 0;
 }
 
-/* Takes the shell's own start out of a sample. */
+/* Subtracts the shell's own start from a sample. */
 static void subtract_shell(const struct compare *c, const struct subject *s, struct sample *sample)
 {
 	if (s->strategy || c->opt.no_shell)
@@ -213,9 +219,9 @@ static int compare_doubles(const void *a, const void *b)
 }
 
 /*
- * Is the median known well enough? Its 95 % interval from order statistics (the binomial one by its normal
- * approximation; Hahn and Meeker, Statistical Intervals, 5.2) must lie within 2 % of it. --min-time asks for a time
- * instead.
+ * True if the median is known well enough: its 95 % interval from order statistics (the binomial interval in its normal
+ * approximation; Hahn and Meeker, Statistical Intervals, 5.2) must lie within 2 % of it. With --min-time, true after
+ * that time.
  */
 static bool timing_enough(void *ctx, size_t i)
 {
@@ -241,12 +247,12 @@ static bool timing_enough(void *ctx, size_t i)
 	free(v);
 	if (total < (double)c->opt.min_time * 1e-9)
 		return false;
-	/* Its fair share of the time is spent: a slow subject does not take the fast ones' runs away. */
+	/* Its share of the time is used up, so that a slow subject does not reduce the runs of the fast ones. */
 	bool spent = extra > (double)c->opt.max_time * 1e-9 / (double)c->subjects.n;
 	return known || spent || c->opt.min_time;
 }
 
-/* What starting an empty shell costs: the median of ten. */
+/* The cost of starting an empty shell: the median of ten. */
 static int measure_shell(struct compare *c, struct buf *why)
 {
 	enum { N = 10 };
@@ -312,7 +318,7 @@ int compare_time(struct compare *c, struct buf *why)
 	return err;
 }
 
-/* How much of the input the counted run copies: all of it, unless a slow engine would take minutes. */
+/* How much of the input the counted run copies: everything, unless a slow engine would need minutes. */
 static uint64_t bytes_to_count(const struct compare *c, const struct subject *s, const char *engine)
 {
 	if (!s->strategy || c->opt.count_all || strcmp(engine, "ptrace") != 0)
@@ -346,7 +352,7 @@ static int count_subject(struct compare *c, struct subject *s, const char *engin
 	bool part = bytes < c->work.size;
 	unlink(c->work.out);
 	int err = part ? work_make_part(&c->work, bytes, why) : 0;
-	/* A command finds what it finds in timed runs. */
+	/* A command uses the same input as in timed runs. */
 	if (err == 0)
 		err = run_beside(c, s, &c->opt.prepare, why);
 	if (err == 0)

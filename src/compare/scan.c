@@ -1,4 +1,4 @@
-/* --parameter-scan and --parameter-list: every combination of the values that {NAME} stands for. */
+/* --parameter-scan and --parameter-list: all combinations of the values of {NAME}. */
 #include "compare/compare.h"
 
 #include "base/buf.h"
@@ -31,7 +31,7 @@ static int scan_add(struct scan *s, const char *value)
 	return -ENOMEM;
 }
 
-/* FROM:TO[:STEP]; `delta` is the step where none is in it (hyperfine's -D), or NULL. */
+/* FROM:TO[:STEP]; `delta` is the default step (hyperfine's -D), or NULL. */
 static int scan_numbers(struct scan *s, const char *range, const char *delta, struct buf *why)
 {
 	double from;
@@ -85,8 +85,8 @@ static bool is_number(const char *word)
 }
 
 /*
- * hyperfine writes `-P NAME FROM TO COMMAND...` and `-L NAME A,B COMMAND...`: the values are taken from the operands
- * where the option has no = and the words that follow can be meant. How many are taken.
+ * hyperfine writes `-P NAME FROM TO COMMAND...` and `-L NAME A,B COMMAND...`. If the option has no =, and the next
+ * operands can be its values, takes them. Returns their number.
  */
 static size_t take_values(const struct compare_scan *given, char *const *words, size_t n, struct buf *text)
 {
@@ -137,7 +137,7 @@ void compare_combinations_free(struct combinations *all)
 	vec_free(all);
 }
 
-/* Each combination so far with each value of one more parameter; the last parameter changes fastest. */
+/* Combines each combination so far with each value of one more parameter. The last parameter changes fastest. */
 static int multiply(struct combinations *all, const struct scan *s)
 {
 	struct combinations next = {0};

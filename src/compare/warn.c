@@ -1,4 +1,4 @@
-/* What may spoil a comparison: one table of warnings, each with the condition, the words and the advice. */
+/* Circumstances that may distort a comparison: one table of warnings, each with its condition, text and advice. */
 #include "compare/compare.h"
 
 #include "base/buf.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 
 struct warning_row {
-	const char *name; /* in saved runs */
+	const char *name; /* name in saved runs */
 	bool (*found)(const struct run *r);
 	const char *what, *advice;
 };
@@ -21,7 +21,7 @@ static double median(const struct run_subject *s)
 	return run_median(s, METRIC_TIME);
 }
 
-/* Does `f` hold for a row that ran? */
+/* True if `f` holds for a row that ran. */
 static bool any(const struct run *r, bool (*f)(const struct run *r, const struct run_subject *s))
 {
 	for (size_t i = 0; i < r->subjects.n; i++)
@@ -35,7 +35,7 @@ static bool noisy(const struct run *r)
 	return r->method.other_cpu_share > 0.10;
 }
 
-/* Only where it ran too briefly to tell what else did: the load average remembers a minute that is over. */
+/* The load average describes the past minute, so it is used only if the runs were too short to measure other work. */
 static bool loaded(const struct run *r)
 {
 	return !isfinite(r->method.other_cpu_share) && r->env.load.one > 0.5 * r->env.cpu.online;
@@ -252,13 +252,13 @@ static const struct warning_row rows[WARNINGS] = {
 	[WARN_UNCOUNTED] = {"uncounted", uncounted, "the calls could not be counted", "see sctrace --list-engines"},
 };
 
-/* Which rows a warning is about, where it is about some of them. */
+/* The rows that a warning concerns, if it concerns only some. */
 static bool (*const about[WARNINGS])(const struct run *, const struct run_subject *) = {
 	[WARN_SHORT] = is_short,        [WARN_SPREAD] = is_spread,   [WARN_FIRST_RUN] = compare_first_differs,
 	[WARN_OUTLIERS] = has_outliers, [WARN_NO_COPY] = is_no_copy, [WARN_FAILED] = has_failed,
 };
 
-/* What of a row a warning tells, behind its name. */
+/* The figure of a row that a warning mentions after the row's name. */
 static void say_detail(const struct run_subject *s, int which, struct buf *out)
 {
 	if (which == WARN_OUTLIERS)
@@ -273,7 +273,7 @@ static void say_detail(const struct run_subject *s, int which, struct buf *out)
 	}
 }
 
-/* Names the rows that a warning is about: the first of them where they are many. */
+/* Names the rows that a warning concerns, or the first of them if there are many. */
 static void say_rows(const struct run *r, int which, struct run_warning *w, struct buf *out)
 {
 	enum { SHOWN = 4 };
@@ -304,7 +304,7 @@ static void add_warning(struct run *r, int which)
 {
 	struct run_warning w = {.rows = {.known = about[which] != NULL}};
 	struct buf text = {0};
-	/* A warm-up that ran is out of the figures already. */
+	/* If a warm-up ran, it is not part of the figures. */
 	bool warmed_up = which == WARN_FIRST_RUN && r->method.warmup > 0;
 	const char *advice =
 		warmed_up ? "it was the warm-up and is not in the figures; --cold measures a first use each time"

@@ -10,14 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NS 1e9 /* of keys that end in _ns */
+#define NS 1e9 /* for keys that end in _ns */
 
 static bool is_of(const struct run_subject *s, const char *test)
 {
 	return !test || (s->test && strcmp(s->test, test) == 0);
 }
 
-/* The name without the test's in front, which kind "bench" has. */
+/* The name without the prefix of the test, which kind "bench" has. */
 static const char *name_of(const struct run_subject *s, const char *test)
 {
 	size_t len = test ? strlen(test) : 0;
@@ -30,7 +30,7 @@ static void add_count(struct table *t, size_t col, double n)
 		table_integer(t, col, (long long)fmin(n, 9e18), NULL);
 }
 
-/* Six figures of R's summary, from column `col` on. */
+/* The six figures of R's summary, starting at column `col`. */
 static void summary_cells(struct table *t, size_t col, const struct sample_summary *d, double resolution)
 {
 	const double figures[] = {d->min, d->q1, d->median, d->mean, d->q3, d->max};
@@ -51,7 +51,7 @@ static void operation_row(struct table *t, const struct run_subject *s, const ch
 	if (d->n > 1)
 		cell_time(t, O_SD, d->stddev, NS);
 	table_integer(t, O_OUT, (long long)run_outliers(s), NULL);
-	/* Two signs after the point are enough, but a rare call is not none. */
+	/* Two decimals are enough, but a rare call must not look like none. */
 	if (s->kernel_calls == 0) {
 		table_real(t, O_KERNEL, 0, s->trap == TRUTH_YES ? "trap" : "no");
 		table_mark_cell(t, O_KERNEL, MARK_DIM);
@@ -144,7 +144,7 @@ int add_switch_tables(struct page *p, const char *test)
 	return page_add_part(p, "switches", test ? texts_find(&r->heads, test) : NULL, t, NULL);
 }
 
-/* "cpu_loops" as "cpu" and "loops". */
+/* Splits "cpu_loops" into "cpu" and "loops". */
 static void split_work(const char *name, struct buf *part, const char **unit)
 {
 	size_t len = strcspn(name, "_");
@@ -164,7 +164,7 @@ static void say_work(const struct run_subject *s, struct buf *out)
 	}
 }
 
-/* What the loads did meanwhile, a row a part. */
+/* The loads' work during the measurement, one row for each part. */
 static int add_work(struct page *p, const char *test)
 {
 	static const struct column c[] = {{"load", "load", 0},
@@ -196,7 +196,7 @@ static int add_work(struct page *p, const char *test)
 	return page_add_part(p, "work", "what the loads did meanwhile:", t, NULL);
 }
 
-/* Wake-ups in [from, to) ns; a bucket counts where its least value lies. */
+/* Wake-ups in [from, to) ns; a bucket belongs where its least value is. */
 static uint64_t count_within(const struct hist *h, uint64_t from, uint64_t to)
 {
 	uint64_t n = 0;
@@ -208,7 +208,7 @@ static uint64_t count_within(const struct hist *h, uint64_t from, uint64_t to)
 	return n;
 }
 
-/* How many woke how late, a column a load: powers of two of microseconds. */
+/* The number of wake-ups by delay, one column for each load: powers of two of microseconds. */
 static int add_histogram(struct page *p)
 {
 	const struct run *r = p->runs[0].run;
@@ -329,7 +329,7 @@ int add_load_tables(struct page *p, const char *test)
 	return rc == 0 && !test ? add_work(p, test) : rc;
 }
 
-/* What all tests have around their tables. */
+/* The parts around the tables, which all tests share. */
 static void frame(struct page *p, const char *title)
 {
 	const struct run *r = p->runs[0].run;
@@ -398,7 +398,7 @@ static const struct {
 };
 #define TESTS (sizeof(tests) / sizeof(*tests))
 
-/* The subjects of one test as a run of its own, which borrows them; free its list alone. */
+/* The subjects of one test as a run of its own, which borrows them. The caller frees only its list. */
 static int subjects_of(const struct run *r, size_t test, struct run *part)
 {
 	*part = *r;
@@ -415,14 +415,14 @@ static int subjects_of(const struct run *r, size_t test, struct run *part)
 	return 0;
 }
 
-/* The number behind `key` (" width=\"") in the first lines of a picture; 0 where there is none. */
+/* The number after `key` (" width=\"") in the first lines of a picture; 0 if there is none. */
 static int svg_number(const char *svg, const char *key)
 {
 	const char *at = strstr(svg, key);
 	return at ? atoi(at + strlen(key)) : 0;
 }
 
-/* The pictures of all tests below each other. */
+/* The pictures of all tests, below each other. */
 static int draw_tests(void *page, int width, struct buf *out)
 {
 	const struct page *p = page;

@@ -1,4 +1,4 @@
-/* Saved `-c` runs: one as `-c` shows it; several side by side, with what was added, dropped, slower. */
+/* Saved `-c` runs: one as `-c` shows it; several beside each other, with calls added, removed or slower. */
 #include "base/size.h"
 #include "out/chart.h"
 #include "present/cells.h"
@@ -10,15 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One run of each says nothing of how runs differ by themselves; a change of the typical time below this is not told. */
+/* A single run does not show how much runs vary, so smaller changes of the typical time are not mentioned. */
 #define TELLING 1.10
-/* Medians of fewer calls are chance. */
+/* Medians of fewer calls are too uncertain. */
 #define CALLS_MIN 10
 
 /* One call, by name, over all groups, in each run. */
 struct call_row {
 	char *name;
-	struct call_stats *in; /* one per run, zero where the run lacks it */
+	struct call_stats *in; /* one for each run; zeros if the run lacks it */
 };
 
 struct calls {
@@ -70,7 +70,7 @@ static int calls_init(struct calls *c, const struct page *p)
 	return 0;
 }
 
-/* How much a call changed between the first run and the others, in seconds: what is sorted by. */
+/* How much a call changed between the first run and the others, in seconds; the table is sorted by it. */
 static double weight(const struct call_row *row, size_t nruns)
 {
 	double most = 0;
@@ -91,7 +91,7 @@ static bool typical_known(const struct call_stats *c)
 	return c->returned >= CALLS_MIN && call_stats_resolved(c) == RESOLVED;
 }
 
-/* What became of a call from run `a` to run `b`, in words; `mark` is how it is shown. */
+/* Describes the change of a call from run `a` to run `b` in words; `mark` is how to show it. */
 static void change_words(const struct call_stats *a, const struct call_stats *b, struct buf *out, enum table_mark *mark)
 {
 	long long calls = (long long)call_stats_calls(b) - (long long)call_stats_calls(a);
@@ -113,10 +113,10 @@ static void change_words(const struct call_stats *a, const struct call_stats *b,
 		buf_addf(out, "%s%+lld errors", out->len ? ", " : "", (long long)b->errors - (long long)a->errors);
 }
 
-/* Columns per run: calls, seconds, p50. */
+/* Columns of each run: calls, seconds, p50. */
 enum { C_CALLS, C_SECONDS, C_P50, C_PER_RUN };
 
-/* "calls host": a string that lives as long as the page, as a table's column names must. */
+/* "calls host": a string that lives as long as the page, as table columns require. */
 static const char *keep(struct page *p, const char *what, const char *label)
 {
 	struct buf text = {0};
@@ -124,7 +124,7 @@ static const char *keep(struct page *p, const char *what, const char *label)
 	return page_keep(p, &text);
 }
 
-/* One run needs no label in its columns. */
+/* A single run needs no label in its columns. */
 static struct column *columns_new(struct page *p)
 {
 	static const char *const keys[] = {[C_CALLS] = "calls", [C_SECONDS] = "seconds", [C_P50] = "p50_ns"};
@@ -138,7 +138,7 @@ static struct column *columns_new(struct page *p)
 	for (int what = 0; what < C_PER_RUN; what++)
 		for (size_t k = 0; k < n; k++) {
 			unsigned flags = COL_RIGHT | (n > 1 && what != C_CALLS ? COL_OPTIONAL : 0);
-			flags |= k ? COL_JOINED : 0; /* of one run alone there is nothing to compare */
+			flags |= k ? COL_JOINED : 0; /* a single run has nothing to compare with */
 			v[at++] = n == 1 ? (struct column){keys[what], titles[what], flags}
 					 : (struct column){keep(p, keys[what], p->runs[k].label),
 							   keep(p, titles[what], p->runs[k].label), flags};
@@ -187,7 +187,7 @@ static void set_changes(struct table *t, size_t n, const struct call_row *row)
 	}
 }
 
-/* Sums of all calls, below a rule. */
+/* The sums of all calls, below a rule. */
 static void set_totals(struct table *t, const struct calls *c)
 {
 	table_total(t);
@@ -206,7 +206,7 @@ static void set_totals(struct table *t, const struct calls *c)
 	}
 }
 
-/* Names the calls that `wanted` says, at most some. */
+/* Names the calls that were added or removed, up to a limit. */
 static void list_calls(const struct calls *c, size_t k, bool added, struct buf *out)
 {
 	size_t n = 0;
@@ -259,7 +259,7 @@ static int add_table(struct page *p, struct calls *c)
 	struct table *t = columns ? table_new(columns, 1 + 3 * n + n - 1) : NULL;
 	free(columns);
 	if (t) {
-		if (c->rows.n > 1) /* none: the list is NULL, which is not to be sorted */
+		if (c->rows.n > 1) /* if there are none, the list is NULL and must not be sorted */
 			qsort_r(c->rows.v, c->rows.n, sizeof(*c->rows.v), compare_rows, &n);
 		for (size_t i = 0; i < c->rows.n; i++) {
 			table_row(t);
@@ -272,7 +272,7 @@ static int add_table(struct page *p, struct calls *c)
 	return page_add_part(p, "calls", n > 1 ? "System calls" : NULL, t, n > 1 ? note : NULL);
 }
 
-/* The programs as wholes, a row a run: what `-c` tells below its table. */
+/* The programs as a whole, one row for each run: the figures below the table of `-c`. */
 static int add_programs(struct page *p)
 {
 	static const struct column columns[] = {
@@ -315,7 +315,7 @@ int page_of_several_counts(struct page *p)
 		add_lessons(p, &c);
 		rc = add_table(p, &c);
 	}
-	/* Of one run the lines below its table tell; old files have none. */
+	/* For a single run, the lines below its table contain them. Old files have none. */
 	if (rc == 0 && (p->n > 1 || !p->runs[0].run->footer.known) && any_program(p))
 		rc = add_programs(p);
 	if (rc == 0)
@@ -324,9 +324,9 @@ int page_of_several_counts(struct page *p)
 	return rc;
 }
 
-#define CALLS_MAX 12 /* rows of the picture */
+#define CALLS_MAX 12 /* rows in the picture */
 
-/* The calls that took the longest, or changed the most. */
+/* The calls that took the most time, or changed most. */
 int draw_calls(void *page, int width, struct buf *out)
 {
 	const struct page *p = page;

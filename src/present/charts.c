@@ -49,7 +49,7 @@ static double system_mean(const struct run_subject *s)
 
 static double calls(const struct run_subject *s)
 {
-	/* What was counted over a part of the input has no place on the axis of the others. */
+	/* Counts of a part of the input do not belong on the others' axis. */
 	return s->counts.known && !run_counted_partly(s) ? s->counts.calls : NAN;
 }
 
@@ -85,7 +85,7 @@ static bool any_finite(const double *v, size_t n)
 	return false;
 }
 
-/* Bars of all subjects in all runs, a panel a measure; the frame's subtitle is the machines. */
+/* Bars of all subjects in all runs, with a panel for each metric. The frame's subtitle names the machines. */
 static int draw_bars(const struct page *p, const struct measure *measures, size_t n, const struct chart_frame *frame,
 		     struct buf *out)
 {
@@ -114,7 +114,7 @@ static int draw_bars(const struct page *p, const struct measure *measures, size_
 	return err;
 }
 
-/* "copying 1 MiB, warm cache; Linux 6.1, a CPU, ext4"; of several runs the machines. */
+/* "copying 1 MiB, warm cache; Linux 6.1, a CPU, ext4"; the machines if there are several runs. */
 static void compare_subtitle(const struct page *p, struct buf *out)
 {
 	const struct run *r = p->runs[0].run;
@@ -186,7 +186,7 @@ int draw_tradeoff(void *page, int width, struct buf *out)
 	return err;
 }
 
-/* One line: the buffers of one strategy or command in one run, ascending. */
+/* One line: the buffers of one strategy or command in one run, in ascending order. */
 struct scan {
 	double *x, *v[MEASURES][3];
 	size_t n;
@@ -231,7 +231,9 @@ static int scan_init(struct scan *s, const struct run *r, const char *base)
 
 #define LINES_MAX 8
 
-/* Of one run each strategy or command with several buffers; of several the one that was scanned, in each. */
+/*
+ * For one run: each strategy or command with several buffers. For several runs: the one that was scanned, in each run.
+ */
 struct scan_lines {
 	struct scan scan[LINES_MAX];
 	const char *name[LINES_MAX];
@@ -336,7 +338,7 @@ int draw_scan(void *page, int width, struct buf *out)
 	return err;
 }
 
-/* What the samples of a kind are, and what the reader must know of the picture. */
+/* The samples' meaning for each kind of run, and the notes that the picture needs. */
 static const struct boxes_words {
 	unsigned kind;
 	const char *title, *note;
@@ -358,7 +360,7 @@ static const struct boxes_words *words_of(unsigned kind)
 	return &other;
 }
 
-/* The colour: of several runs each has its own; of one, operations by group, switches by what they are. */
+/* Colours distinguish runs if there are several; otherwise groups of operations, or kinds of switches. */
 static size_t colour_of(const struct page *p, const struct row *row, size_t before, const struct run_subject *last)
 {
 	if (p->n > 1)
@@ -370,7 +372,7 @@ static size_t colour_of(const struct page *p, const struct row *row, size_t befo
 	return 0;
 }
 
-/* What the legend says of that colour; NULL: all have one. */
+/* The legend of that colour; NULL if all have the same. */
 static const char *colour_name(const struct page *p, const struct row *row)
 {
 	if (p->n > 1)
@@ -398,7 +400,7 @@ static int make_boxes(const struct page *p, const struct rows *rows, struct box 
 	return *n ? 0 : -EINVAL;
 }
 
-/* Logarithmic where boxes lie far apart, though single samples may be zero or less (and cannot be shown then). */
+/* Logarithmic if the boxes are far apart, although single samples may be zero or less, and cannot be shown then. */
 static enum chart_scale scale_for(const struct box *boxes, size_t n)
 {
 	double least = INFINITY;

@@ -1,4 +1,4 @@
-/* The page of a comparison: one table of all subjects, and how its figures came about. */
+/* The page of a comparison: one table of all subjects, and how its figures were obtained. */
 #include "base/size.h"
 #include "present/cells.h"
 #include "present/kinds.h"
@@ -46,7 +46,7 @@ enum {
 	C_OUTLIERS,
 	C_COUNTED,
 	C_UNABLE,
-	C_USAGE, /* and on: the metrics of --usage */
+	C_USAGE, /* this and the following: the metrics of --usage */
 	COLUMNS = C_USAGE + METRICS
 };
 
@@ -88,7 +88,9 @@ static const struct column columns[C_USAGE] = {
 	[C_UNABLE] = {"unable", "", COL_DATA_ONLY},
 };
 
-/* The time in calls, as far as it can be told from the cost of tracing them: "~" doubtful, "<" not at all. */
+/*
+ * The time in calls, as far as it can be distinguished from the cost of tracing them: "~" doubtful, "<" an upper bound.
+ */
 static void set_in_calls(struct table *t, const struct run_counts *c)
 {
 	struct buf b = {0};
@@ -99,7 +101,7 @@ static void set_in_calls(struct table *t, const struct run_counts *c)
 	cell_real(t, C_IN_CALLS, lost ? NAN : c->in_calls_s, &b);
 }
 
-/* "1.21 to 1.93", "no difference seen": how well the ratio to the reference is known. */
+/* "1.21 to 1.93", "no difference seen": the interval of the ratio to the reference. */
 static void set_interval(struct table *t, const struct run *r, const struct run_subject *s)
 {
 	const struct interval *i = &s->judged.relative_ci;
@@ -108,7 +110,7 @@ static void set_interval(struct table *t, const struct run *r, const struct run_
 		buf_adds(&b, "reference");
 	else if (s->judged.same_as_reference)
 		buf_adds(&b, "no difference seen");
-	else if (isfinite(i->low)) /* its end is open where the reference may take no time at all */
+	else if (isfinite(i->low)) /* it has no upper end if the reference may take no time */
 		factor_interval(&b, i->low, i->high);
 	table_string(t, C_INTERVAL, buf_str(&b));
 	table_real(t, C_RELATIVE_LOW, i->low, NULL);
@@ -144,14 +146,14 @@ static double bar_rss(const struct run_subject *s)
 	return run_median(s, METRIC_PEAK_RSS) > 0 ? run_median(s, METRIC_PEAK_RSS) : NAN;
 }
 
-/* The columns of bars: time and calls differ by powers of ten, memory by a factor. */
+/* The columns of bars: times and calls differ by powers of ten, memory by a factor. */
 static const struct bar {
 	size_t col;
 	double (*value)(const struct run_subject *s);
 	bool log;
 } bar_columns[] = {{C_BAR_WALL, bar_wall, true}, {C_BAR_CALLS, bar_calls, true}, {C_BAR_RSS, bar_rss, false}};
 
-/* The longest bar is the greatest value; on the log scale the dots go from the least to the greatest. */
+/* The longest bar is the greatest value. On a log scale, the dots range from the least to the greatest value. */
 static void set_bar(struct table *t, const struct run *r, const struct run_subject *s, const struct bar *bar)
 {
 	enum { WIDTH = 10 };
@@ -168,7 +170,7 @@ static void set_bar(struct table *t, const struct run *r, const struct run_subje
 	double part = bar->log ? (high > low ? log(value / low) / log(high / low) : 0) : value / high;
 	int n = 1 + (int)lround(part * (WIDTH - 1));
 	struct buf b = {0};
-	/* The length of a bar on a logarithmic axis means nothing: there it is a dot. */
+	/* The length of a bar on a logarithmic axis means nothing, so this is a dot. */
 	for (int i = 1; i <= n; i++)
 		buf_adds(&b, bar->log && i < n ? " " : "▪");
 	table_string(t, bar->col, buf_str(&b));
@@ -250,14 +252,14 @@ static void subject_row(struct table *t, const struct run *r, const struct run_s
 	}
 }
 
-/* Hides columns from people; csv and json keep what they have of them. */
+/* Hides columns from people; csv and json keep them. */
 static void hide(struct column *shown, int from, int to)
 {
 	for (int col = from; col <= to; col++)
 		shown[col].flags |= COL_DATA_ONLY;
 }
 
-/* Columns that would be empty, or that were not asked for, are left out of the text. */
+/* Leaves out columns of the text that would be empty or were not requested. */
 static void choose_columns(const struct run *r, struct column *shown)
 {
 	bool commands = r->subjects.n && !r->subjects.v[0].strategy;
@@ -276,7 +278,7 @@ static void choose_columns(const struct run *r, struct column *shown)
 		hide(shown, C_CALLS, C_IN_CALLS);
 		hide(shown, C_BAR_CALLS, C_BAR_CALLS);
 	}
-	/* The ratio is shown once: to the row that was named, else to the fastest. */
+	/* The ratio is shown once: to the named row, otherwise to the fastest. */
 	int other = r->method.reference ? C_TIMES : C_RELATIVE;
 	hide(shown, other, other);
 	if (r->subjects.n == 1) {
@@ -306,7 +308,7 @@ static void say_title(const struct run *r, struct buf *out)
 	buf_addf(out, " (%s)", name ? name : "unknown");
 }
 
-/* Are all rows that ran buffers of the same strategy or command? */
+/* True if all rows that ran are buffers of one strategy or command. */
 static bool is_scan(const struct run *r)
 {
 	const char *base = run_scanned(r);
@@ -341,7 +343,7 @@ int page_of_compare(struct page *p)
 		else
 			buf_addf(&beware->text, "%s; %s\n", w->what ? w->what : "", w->advice ? w->advice : "");
 	}
-	/* Where all is one scan, that is the picture; else the bars are. */
+	/* For a single scan, that is the picture; otherwise it is the bars. */
 	bool scan = is_scan(r);
 	page_add_figure(p, scan ? "scan" : "bars", scan ? draw_scan : draw_compare);
 	page_add_figure(p, scan ? "bars" : "scan", scan ? draw_compare : draw_scan);

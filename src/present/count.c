@@ -1,4 +1,4 @@
-/* The page of one -c run: its table as -c shows it, and the lines below. */
+/* The page of one -c run: its table and the lines below it. */
 #include "out/summary_table.h"
 #include "present/kinds.h"
 
@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <string.h>
 
-/* How the run's table was asked for; what a file holds beside that is the usual. */
+/* How the run's table was requested; everything else has its default. */
 static struct summary_view view_of(const struct run *r, enum table_format format, const struct table_look *look)
 {
 	struct summary_view v = {.by = r->view.by, .colour = look && look->colour, .width = look ? look->width : 0};

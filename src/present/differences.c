@@ -1,15 +1,15 @@
-/* What of several runs the reader must know: which they are, where their machines and methods differ, what each noted. */
+/* Notes on several runs: which runs they are, where their machines and methods differ, and each run's own notes. */
 #include "present/kinds.h"
 #include "present/machine.h"
 
 #include <math.h>
 #include <string.h>
 
-/* The lines that a run itself told when it was made: notes of bench, warnings of compare. `i` counts both. */
+/* The lines that a run itself printed: notes of bench, warnings of compare. `i` counts both. */
 static const char *told(const struct run *r, size_t i, const char **advice)
 {
 	*advice = NULL;
-	/* How compare's figures came about is in its settings. */
+	/* For compare, the settings say how the figures were obtained. */
 	size_t notes = r->bits == RUN_COMPARE ? 0 : r->notes.n;
 	if (i < notes)
 		return r->notes.v[i];
@@ -29,7 +29,7 @@ static bool tells(const struct run *r, const char *text)
 	return false;
 }
 
-/* Adds what run `k` told with the names of all that told it, unless an earlier one did. */
+/* Adds the lines of run `k`, with the names of all runs that have them, unless an earlier run had them. */
 static void repeat_notes(const struct page *p, size_t k, struct buf *out)
 {
 	const char *advice;
@@ -48,7 +48,7 @@ static void repeat_notes(const struct page *p, size_t k, struct buf *out)
 	}
 }
 
-/* Other work on the machine is what makes runs differ most. Bench and compare note it by themselves. */
+/* Other work on the machine is the most frequent reason why runs differ. Bench and compare note it themselves. */
 static void note_load(const struct page_run *run, struct buf *out)
 {
 	const struct env *e = &run->run->env;
@@ -58,10 +58,10 @@ static void note_load(const struct page_run *run, struct buf *out)
 		 e->cpu.online, e->cpu.online == 1 ? "" : "s");
 }
 
-/* Words and switches of how it was measured that differ, and yet leave the runs comparable (a policy, CPUs). */
+/* Settings of the method that differ but leave the runs comparable (a policy, CPUs). */
 static void note_method(const struct page *p, size_t k, struct buf *out)
 {
-	/* What was asked for of the display is no part of the method. */
+	/* Options of the display are not part of the method. */
 	static const char *const display[] = {"explain", "usage", "reference"};
 	const struct run_method *a = &p->runs[0].run->method;
 	const struct run_method *b = &p->runs[k].run->method;
@@ -96,7 +96,7 @@ static void note_machines(const struct page *p, size_t k, struct buf *notes, str
 	buf_free(&lines);
 }
 
-/* Moves what was found into a section, where it is anything. */
+/* Moves the text into a section, unless it is empty. */
 static void add_found(struct page *p, enum section_kind kind, const char *heading, struct buf *text)
 {
 	struct page_section *s = text->len ? page_section(p, kind, heading, "") : NULL;

@@ -84,7 +84,7 @@ void page_footer(const struct page *p, struct buf *out)
 	}
 }
 
-/* Does it change by itself, so that a difference tells nothing? */
+/* True if it changes by itself, so that a difference means nothing. */
 static bool is_volatile(const char *key)
 {
 	static const char *const keys[] = {"date", "uptime_s", "mhz",   "available_bytes", "free_bytes",
@@ -95,7 +95,7 @@ static bool is_volatile(const char *key)
 	return false;
 }
 
-/* A row of the sheet: `values` are what each machine has, "" where that is not known. */
+/* A row of the sheet: `values` are those of the machines, "" if unknown. */
 static void sheet_row(const char *group, const char *key, char *const *values, size_t n, struct buf *out)
 {
 	bool differ = false;
@@ -125,7 +125,7 @@ static void sheet_row(const char *group, const char *key, char *const *values, s
 
 static void sheet(const struct fields *f, const char *group, const void *const *objects, size_t n, struct buf *out);
 
-/* One member of all machines. */
+/* One member for all machines. */
 static void sheet_field(const struct field *f, const char *group, const void *const *objects, size_t n, struct buf *out)
 {
 	const void *inner[RUNS_SHOWN];

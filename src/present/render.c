@@ -1,4 +1,4 @@
-/* A page of each kind, and a page in each format. */
+/* Renders a page of each kind, in each format. */
 #include "base/escape.h"
 #include "out/html.h"
 #include "out/wrap.h"
@@ -10,14 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PROSE_WIDTH 100 /* sentences are broken there where the terminal is wider, or there is none */
+#define PROSE_WIDTH 100 /* sentences are broken here if the terminal is wider or there is none */
 
 static size_t prose_width(const struct table_look *look)
 {
 	return look->width > 0 && look->width < PROSE_WIDTH ? (size_t)look->width : PROSE_WIDTH;
 }
 
-/* A blank line before what is not the first. */
+/* A blank line before everything except the first part. */
 static void gap(struct buf *out)
 {
 	if (out->len)
@@ -51,7 +51,7 @@ static void text_section(const struct page *p, const struct page_section *s, con
 	wrap_lines(out, p->n > 1 ? "  " : s->prefix, buf_str(&s->text), prose_width(look));
 }
 
-/* What must be known before the tables: where the machines differ. */
+/* True for what must be known before the tables: how the machines differ. */
 static bool stands_above(const struct page *p, const struct page_section *s)
 {
 	return p->n > 1 && s->kind == SECTION_BEWARE;
@@ -245,7 +245,7 @@ void page_say_warnings(const struct page *p, const char *prefix, struct buf *out
 			wrap_lines(out, prefix, buf_str(&p->sections.v[i].text), 0);
 }
 
-/* Which kinds are shown how; the rest by the tables of several runs. */
+/* Kinds with pages of their own; the others use the tables for several runs. */
 static const struct {
 	unsigned kinds;
 	int (*fill)(struct page *p);

@@ -1,4 +1,4 @@
-/* Tidy CSV: one observation a row, so that it loads into any program for tables as it is. */
+/* Tidy CSV: one observation in each row, so that any spreadsheet or statistics program can load it. */
 #include "present/kinds.h"
 #include "syscall/table.h"
 
@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A column: of a metric, of a member that is the same for all samples of a subject, or of a parameter of commands. */
+/* A column: a metric, a member that is equal for all samples of a subject, or a parameter of commands. */
 struct tidy_column {
 	enum { TIDY_METRIC, TIDY_FIELD, TIDY_PARAMETER } what;
 	enum metric metric;
 	const struct field *field;
 	const char *parameter;
-	const char *name; /* in the CSV */
+	const char *name; /* name in the CSV */
 };
 
 struct tidy {
@@ -23,7 +23,7 @@ struct tidy {
 
 enum { T_RUN, T_NAME, T_SAMPLE, T_FIXED };
 
-/* Calls `f` with every subject of every run, until it fails. */
+/* Calls `f` with each subject of each run, until it fails. */
 static int each_subject(const struct page *p,
 			int (*f)(void *ctx, const struct page_run *run, const struct run_subject *s), void *ctx)
 {
@@ -156,7 +156,7 @@ static struct table *samples_table(const struct page *p, const struct tidy *y)
 	return f.t;
 }
 
-/* A histogram's bins: how often a wake-up was that late. */
+/* The bins of a histogram: how many wake-ups had that delay. */
 static int add_bins(void *ctx, const struct page_run *run, const struct run_subject *s)
 {
 	struct table *t = ctx;
@@ -182,7 +182,7 @@ static struct table *bins_table(const struct page *p)
 	return t;
 }
 
-/* Of -c each row is a call of a group. */
+/* For -c, each row is a call of a group. */
 static struct table *calls_table(const struct page *p)
 {
 	static const struct column columns[] = {

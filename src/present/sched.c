@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A figure of process `i` of a repetition. */
+/* A figure of process `i` in a repetition. */
 typedef double figure_fn(const struct run_repetition *r, size_t i);
 
 static double throughput_of(const struct run_repetition *r, size_t i)
@@ -64,7 +64,7 @@ static double involuntary_of(const struct run_repetition *r, size_t i)
 	return r->processes.v[i].involuntary_switches;
 }
 
-/* The median of a figure over the repetitions that have process `i`; NAN of none. */
+/* The median of a figure over the repetitions that have process `i`; NAN if there are none. */
 static double over_runs(const struct run_subject *s, figure_fn *f, size_t i, bool of_process)
 {
 	size_t n = 0;
@@ -82,7 +82,7 @@ static bool is_shown(const struct run_subject *s, const char *test)
 	return s->repetitions.n && (!test || (s->test && strcmp(s->test, test) == 0));
 }
 
-/* "x": times as much as with the first number of processes. */
+/* "x": the ratio to the first number of processes. */
 static struct table *sizes_table(const struct run *r, const char *test)
 {
 	static const struct column c[] = {
@@ -161,9 +161,9 @@ int add_sched_tables(struct page *p, const char *test)
 	return page_add_part(p, "processes", "each process (medians over the runs):", processes_table(r), NULL);
 }
 
-#define PROCESSES_MAX 8 /* colours; more processes are a tangle */
+#define PROCESSES_MAX 8 /* colours; more processes cannot be told apart */
 
-/* The first repetition of one number of processes: who progressed when, and who had the CPU. */
+/* The first repetition of one number of processes: the progress of each, and which process had the CPU. */
 struct staircase {
 	struct chart_series series[PROCESSES_MAX];
 	double *x[PROCESSES_MAX], *y[PROCESSES_MAX];
@@ -211,7 +211,7 @@ static int add_process(struct staircase *s, const struct run_subject *subject, s
 		return -ENOMEM;
 	for (size_t k = 0; k < n; k++) {
 		s->x[i][k + 1] = p->progress_s.v[k];
-		s->y[i][k + 1] = (double)(k + 1) / fmax((double)n, LOGS); /* interrupted, it has fewer */
+		s->y[i][k + 1] = (double)(k + 1) / fmax((double)n, LOGS); /* if interrupted, it has fewer */
 	}
 	name_process(subject, nth, s->names[i], sizeof(s->names[i]));
 	s->series[i] = (struct chart_series){.name = s->names[i], .x = s->x[i], .y = s->y[i], .n = n + 1};

@@ -1,4 +1,4 @@
-/* The page of several runs of one kind: where they differ, ratios to the first, grids, and the summary of each. */
+/* The page of several runs of one kind: their differences, ratios to the first, grids, and a summary of each. */
 #include "base/size.h"
 #include "present/cells.h"
 #include "present/kinds.h"
@@ -13,7 +13,7 @@
 
 enum show { SHOW_SECONDS, SHOW_COUNT, SHOW_BYTES, SHOW_PLAIN };
 
-/* What the rows of a kind tell beside their samples. */
+/* Figures of a kind's rows beside their samples. */
 typedef double figure_fn(const struct run_subject *s);
 
 static double user_mean(const struct run_subject *s)
@@ -103,7 +103,7 @@ static const struct extra extras[] = {
 	{RUN_LATENCY, "p999_s", "p99.9", SHOW_SECONDS, p999},
 };
 
-/* Measures laid out with a row a run and a column a subject, as kernels are compared. */
+/* Metrics with one row for each run and one column for each subject, the usual form for comparing kernels. */
 static const struct extra grids[] = {
 	{RUN_LOAD, "mean_s", "Mean elapsed time", SHOW_SECONDS, mean_time},
 	{RUN_LATENCY, "max_s", "Greatest latency", SHOW_SECONDS, latest},
@@ -136,7 +136,7 @@ static void set_value(struct table *t, size_t col, enum show show, double v)
 	cell_real(t, col, v, &text);
 }
 
-/* All subjects of all runs, each name once, in the order they first appear. */
+/* The subjects of all runs, each name once, in the order of first appearance. */
 struct names {
 	VEC(const char *) list;
 };
@@ -157,7 +157,7 @@ static int names_init(struct names *n, const struct page *p)
 	return 0;
 }
 
-/* The summary as R prints it; keys in seconds. */
+/* The summary as R prints it. Keys are in seconds. */
 enum { S_NAME, S_RUN, S_N, S_MIN, S_Q1, S_MEDIAN, S_MEAN, S_Q3, S_MAX, S_STDDEV, S_OUTLIERS, S_COLUMNS };
 static const struct column summary_columns[S_COLUMNS] = {
 	[S_NAME] = {"name", "", 0},
@@ -175,7 +175,7 @@ static const struct column summary_columns[S_COLUMNS] = {
 
 #define EXTRAS_MAX 8
 
-/* The extras of the kind that some row has. */
+/* The extra figures of the kind that some row has. */
 static size_t find_extras(const struct page *p, const struct extra **found)
 {
 	size_t n = 0;
@@ -261,7 +261,7 @@ static int add_summary(struct page *p, const struct names *names)
 	columns[S_COLUMNS + nmore] = (struct column){"unable", "", COL_WRAP};
 	if (p->n == 1)
 		columns[S_RUN].flags |= COL_DATA_ONLY;
-	if (!has_samples(p)) /* a histogram was kept: it gives no exact quartiles */
+	if (!has_samples(p)) /* only a histogram was saved, which has no exact quartiles */
 		columns[S_Q1].flags = columns[S_Q3].flags = columns[S_OUTLIERS].flags = COL_RIGHT | COL_DATA_ONLY;
 	struct table *t = table_new(columns, S_COLUMNS + nmore + any_unable(p));
 	for (size_t i = 0; t && i < names->list.n; i++)
@@ -278,7 +278,7 @@ static int add_summary(struct page *p, const struct names *names)
 /* Ratios of medians to the first run. */
 enum { R_NAME, R_RUN, R_FIRST, R_OTHER, R_RATIO, R_LOW, R_HIGH, R_WORDS, R_COLUMNS };
 
-/* How often a verdict was given over all subjects of a run. */
+/* How often each verdict occurs among the subjects of a run. */
 struct tally {
 	size_t slower, faster, same;
 	double most; /* the ratio farthest from 1 */
@@ -408,7 +408,7 @@ static int add_ratios(struct page *p, const struct names *names)
 		[R_RATIO] = {"ratio", "ratio", COL_RIGHT},
 		[R_LOW] = {"ratio_low95", "95 %", COL_RIGHT},
 		[R_HIGH] = {"ratio_high95", "", COL_RIGHT | COL_DATA_ONLY},
-		[R_WORDS] = {"verdict", "", COL_SPARE}, /* the interval says it, too */
+		[R_WORDS] = {"verdict", "", COL_SPARE}, /* the interval contains the same information */
 	};
 	if (p->n < 2 || !has_samples(p))
 		return 0;
@@ -433,7 +433,7 @@ static int add_ratios(struct page *p, const struct names *names)
 	return rc;
 }
 
-/* A cell: the value, and behind it how far it is from the first run's. */
+/* A cell: the value, followed by its distance from the first run's. */
 static void grid_cell(struct table *t, size_t col, const struct extra *g, double v, double first)
 {
 	struct buf text = {0};

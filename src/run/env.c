@@ -18,7 +18,7 @@
 		key, kind, offsetof(struct type, member), 0, 0, NULL, NULL                                             \
 	}
 
-/* Rows with words are those that must be equal for figures of two machines to mean the same. */
+/* Rows with words must be equal for the figures of two machines to be comparable. */
 static const struct field kernel_rows[] = {
 	TELLS(env_kernel, "release", release, "kernel"),
 	TELLS(env_kernel, "version", version, "kernel build"),
@@ -103,7 +103,7 @@ static int say_texts(struct buf *out, const char *what, const char *name, const 
 	return 1;
 }
 
-/* Mitigations one by one, so that the reader sees which. */
+/* Compares mitigations one by one, so that the reader sees which differ. */
 static int text_differences(const struct field *f, const struct texts *x, const struct texts *y, struct buf *out)
 {
 	int n = 0;
@@ -151,7 +151,7 @@ void env_now(char **to)
 	struct buf date = {0};
 	localtime_r(&now, &tm);
 	strftime(s, sizeof(s), "%Y-%m-%dT%H:%M:%S%z", &tm);
-	/* RFC 3339 wants a colon inside the offset. */
+	/* RFC 3339 requires a colon inside the offset. */
 	size_t n = strlen(s);
 	buf_addf(&date, "%.*s:%s", (int)n - 2, s, s + n - 2);
 	field_set(to, buf_str(&date));

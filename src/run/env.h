@@ -1,4 +1,4 @@
-/* What machine a run was made on: part of every run, because figures without it cannot be compared. */
+/* The machine that a run was made on. It is part of each run, because figures without it cannot be compared. */
 #ifndef SCTRACE_RUN_ENV_H
 #define SCTRACE_RUN_ENV_H
 
@@ -6,7 +6,10 @@
 
 struct buf;
 
-/* Zero bytes are not an unknown machine: fields_init(&env_fields, e) makes one. What cannot be read is unknown, never guessed. */
+/*
+ * Zeros do not mean an unknown machine: use fields_init(&env_fields, e). Facts that cannot be read are unknown, never
+ * guessed.
+ */
 struct env {
 	bool known;
 	char *host, *os, *libc;
@@ -15,10 +18,10 @@ struct env {
 	struct env_kernel {
 		bool known;
 		char *release, *version, *machine, *preemption;
-		struct strings debug_options; /* that slow calls down */
+		struct strings debug_options; /* those that slow calls down */
 		char *config_source;
 		double tick_hz;
-		struct strings parameters; /* those of its command line that change what a call costs */
+		struct strings parameters; /* those of the kernel command line that change the cost of a call */
 	} kernel;
 	struct env_cpu {
 		bool known;
@@ -37,9 +40,9 @@ struct env {
 	} memory;
 	struct env_load {
 		bool known;
-		double one, five, fifteen; /* minutes */
+		double one, five, fifteen; /* averages over this many minutes */
 	} load;
-	struct env_file_system { /* of the folder that was worked in */
+	struct env_file_system { /* of the working folder */
 		bool known;
 		char *directory, *type, *source, *mount_point, *options;
 		double block_bytes, total_bytes, free_bytes;
@@ -50,12 +53,12 @@ struct env {
 
 extern const struct fields env_fields;
 
-/* The time now, as RFC 3339 has it, in *to, whose earlier text is freed. */
+/* Sets *to to the current time in RFC 3339's form, and frees its earlier text. */
 void env_now(char **to);
 
 /*
- * Says in words where two environments differ in what changes results (kernel, debug and preemption options, CPU,
- * mitigations, governor, hypervisor, file system), a line each: "kernel: 6.1.0 | 6.12.1". Returns how many.
+ * Appends the differences of two environments that change results (kernel, debug and preemption options, CPU,
+ * mitigations, governor, hypervisor, file system), one a line: "kernel: 6.1.0 | 6.12.1". Returns their number.
  */
 int env_differences(const struct env *a, const struct env *b, struct buf *out);
 

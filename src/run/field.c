@@ -106,7 +106,7 @@ void reals_add(struct reals *r, double x)
 		memory_note_failure();
 }
 
-/* What the types need beside zero bytes. */
+/* Sets members whose unknown value is not zero. */
 static void init_one(const struct field *f, void *at)
 {
 	const double none = NAN;
@@ -191,7 +191,7 @@ void fields_free(const struct fields *f, void *object)
 	fields_init(f, object);
 }
 
-/* Text of programs and paths need not be UTF-8, which JSON must be. */
+/* Text from programs and paths may not be UTF-8, which JSON requires. */
 static json_t *text_json(const char *s)
 {
 	json_t *exact = json_string(s);
@@ -334,7 +334,7 @@ bool field_is_unknown(const struct field *f, const void *object)
 	return true;
 }
 
-/* Of what may be empty, only that which is optional is told from nothing. */
+/* True if the member must be written as null. An empty list is null only if the field is optional. */
 static bool is_null(const struct field *f, const void *object)
 {
 	bool may_be_empty = f->type >= FIELD_REALS && f->type != FIELD_OBJECT;

@@ -1,4 +1,4 @@
-/* Structs as JSON objects: a table names each member once, and reads, writes, shows, compares and frees it by that. */
+/* Structs as JSON objects. A table names each member once; reading, writing, showing, comparing and freeing use it. */
 #ifndef SCTRACE_RUN_FIELD_H
 #define SCTRACE_RUN_FIELD_H
 
@@ -10,10 +10,10 @@
 
 struct buf;
 
-/* A yes or no that may be unknown (null). */
+/* Yes or no, or unknown (null). */
 enum truth { TRUTH_NO, TRUTH_YES, TRUTH_UNKNOWN };
 
-/* A list of strings that are its own; `known` tells an empty list from null. */
+/* A list of strings that it owns; `known` distinguishes an empty list from null. */
 struct strings {
 	char **v;
 	size_t n, cap;
@@ -44,41 +44,41 @@ struct numbers {
 	size_t n, cap;
 };
 
-/* The type of the member in C, and what it is in JSON. */
+/* The member's type in C and its form in JSON. */
 enum field_type {
 	FIELD_STRING,  /* char *; NULL is null */
 	FIELD_REAL,    /* double; NAN is null */
 	FIELD_INTEGER, /* double, written without a fraction; NAN is null */
 	FIELD_TRUTH,   /* enum truth */
 	FIELD_STRINGS, /* struct strings */
-	FIELD_REALS,   /* struct reals; null where it is empty and FIELD_OPTIONAL */
+	FIELD_REALS,   /* struct reals; null if it is empty and FIELD_OPTIONAL */
 	FIELD_WHOLE,   /* struct reals, written without fractions */
 	FIELD_TEXTS,   /* struct texts */
 	FIELD_NUMBERS, /* struct numbers */
 	FIELD_TRIPLES, /* VEC() of structs of three doubles, [[a, b, c], ..] */
 	FIELD_HIST,    /* struct hist, [[least, count], ..] */
-	FIELD_CALLS,   /* struct summary, rows as of kind "count" (summary_json.c) */
-	FIELD_OBJECT,  /* a struct that begins with `bool known`; null where that is false */
+	FIELD_CALLS,   /* struct summary, with rows as in kind "count" (summary_json.c) */
+	FIELD_OBJECT,  /* a struct that begins with `bool known`; null if that is false */
 	FIELD_LIST,    /* VEC() of structs, an array of objects */
 };
 
-#define FIELD_OPTIONAL 1u /* left out of the object where it is null or empty */
-#define FIELD_DERIVED  2u /* written for other programs; not read, for it follows from the rest */
+#define FIELD_OPTIONAL 1u /* omitted from the object if null or empty */
+#define FIELD_DERIVED  2u /* written for other programs, but not read, because it follows from other members */
 
 struct field {
 	const char *key;
 	enum field_type type;
 	size_t offset;
-	unsigned kinds; /* bits of what has it; 0: all */
+	unsigned kinds; /* bits of the kinds that have it; 0: all */
 	unsigned flags;
-	const struct fields *of; /* the fields of an object or of a list's elements */
-	const char *words;       /* what people call it; NULL: the key will do */
+	const struct fields *of; /* the fields of an object or of the elements of a list */
+	const char *words;       /* the name for people; NULL: the same as the key */
 };
 
 struct fields {
 	const struct field *v;
 	size_t n;
-	size_t size; /* of the struct */
+	size_t size; /* size of the struct */
 };
 
 #define FIELDS(rows, type)                                                                                             \
@@ -86,35 +86,35 @@ struct fields {
 		rows, sizeof(rows) / sizeof(*(rows)), sizeof(type)                                                     \
 	}
 
-/* Makes all members unknown; the struct's memory need not be initialised. */
+/* Makes all members unknown. The memory need not be initialised before. */
 void fields_init(const struct fields *f, void *object);
-/* Frees what members own; the struct is as after fields_init(). */
+/* Frees what the members own. The struct is then as after fields_init(). */
 void fields_free(const struct fields *f, void *object);
-/* A new object of the members that `kinds` have, or NULL: memory ran out. */
+/* A new object with the members of `kinds`, or NULL if memory ran out. */
 json_t *fields_write(const struct fields *f, const void *object, unsigned kinds);
 /*
- * Fills a struct on which fields_init() was called; members that `o` lacks stay unknown, what the table lacks is left
- * alone. 0; -EINVAL: a member is of another type, and `why` names it; -ENOMEM.
+ * Fills in a struct after fields_init(). Members that `o` lacks stay unknown, and unknown keys are ignored. Returns 0,
+ * -EINVAL if a member has another type (named in `why`), or -ENOMEM.
  */
 int fields_read(const struct fields *f, void *object, const json_t *o, unsigned kinds, struct buf *why);
 
-/* Appends an array of numbers and nulls; 0, -EINVAL where it is none, -ENOMEM. */
+/* Appends an array of numbers and nulls. Returns 0, -EINVAL if it is not such an array, or -ENOMEM. */
 int fields_read_reals(const json_t *array, struct reals *r);
 
 /* The field called `key`, or NULL. */
 const struct field *fields_find(const struct fields *f, const char *key);
-/* The member, which is a number. */
+/* The value of a number member. */
 double field_number(const struct field *f, const void *object);
-/* Is the member unknown or empty? */
+/* True if the member is unknown or empty. */
 bool field_is_unknown(const struct field *f, const void *object);
-/* Are the members of two structs equal? For strings, numbers, truths and lists of strings. */
+/* True if the members of two structs are equal. For strings, numbers, truths and lists of strings. */
 bool field_equal(const struct field *f, const void *a, const void *b);
-/* Appends the member in words: "6.1.0", "on", "CONFIG_A, CONFIG_B", "none" of an empty list, "unknown". */
+/* Appends the member in words: "6.1.0", "on", "CONFIG_A, CONFIG_B", "none" for an empty list, "unknown". */
 void field_say(const struct field *f, const void *object, struct buf *out);
 
-/* Sets *to a copy of `text` (NULL: none); an earlier one is freed. Where memory runs out it is noted (base/memory.h). */
+/* Sets *to to a copy of `text` (NULL: none) and frees the earlier one. Notes a lack of memory (base/memory.h). */
 void field_set(char **to, const char *text);
-/* Forgets all; they are not known then. */
+/* Frees all strings. The list is unknown afterwards. */
 void strings_clear(struct strings *s);
 /* Appends a copy. */
 void strings_add(struct strings *s, const char *text);

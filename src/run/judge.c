@@ -46,7 +46,7 @@ int run_ratio(const struct run *r, const struct run_subject *a, const struct run
 {
 	const struct reals *x = &a->samples[METRIC_TIME];
 	const struct reals *y = &b->samples[METRIC_TIME];
-	/* One sample has no spread: nothing can be told from chance. */
+	/* A single sample has no spread, so no difference can be distinguished from chance. */
 	if (x->n < 2 || y->n < 2)
 		return -EINVAL;
 	return boot_ratio(x->v, x->n, y->v, y->n, run_seed(r), ratio);
@@ -68,14 +68,14 @@ static int judge_samples(const struct run *r, struct run_subject *s)
 			return err;
 	}
 	const struct reals *time = &s->samples[METRIC_TIME];
-	/* Only compare shows it. */
+	/* Only compare shows this. */
 	if (time->n < 2 || r->bits != RUN_COMPARE)
 		return 0;
 	int err = boot_median(time->v, time->n, run_seed(r), &s->judged.median_ci);
 	return err == -ENOMEM ? err : 0;
 }
 
-/* 0, or -EINVAL: nobody is called so. */
+/* Returns 0, or -EINVAL if no subject has that name. */
 static int find_reference(struct run *r)
 {
 	const char *name = r->method.reference;
@@ -159,7 +159,7 @@ const char *run_scanned(const struct run *r)
 	return NULL;
 }
 
-/* Is the median of `x`, a larger buffer of the same, better by what is worth the while? */
+/* True if the median of `x`, a larger buffer of the same strategy, is better by RUN_WORTHWHILE. */
 static bool looks_better(const struct run_subject *x, const struct run_subject *s)
 {
 	return run_usable(x) && strcmp(x->base, s->base) == 0 && x->buffer_bytes > s->buffer_bytes &&
@@ -186,7 +186,7 @@ bool run_none_pays(const struct run *r, const struct run_subject *s)
 	return true;
 }
 
-/* Does a larger buffer of the same gain that much over `s`, beyond chance? */
+/* True if a larger buffer of the same strategy gains that much over `s`, beyond chance. */
 static bool larger_pays(const struct run *r, const struct run_subject *s)
 {
 	for (size_t i = 0; i < r->subjects.n; i++) {

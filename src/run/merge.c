@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Members of the method that must be equal for two runs of a kind to be comparable, and what it means where they are not. */
+/* Members of the method that must be equal for two runs of a kind to be comparable, and what a difference means. */
 static const struct {
 	unsigned kind;
 	const char *group, *key, *means;
@@ -23,15 +23,16 @@ static const struct {
 	{RUN_LOAD, "method", "suite_without", "the suite was without different operations"},
 };
 
-/* Is a sample of this mode of bench syscall one call? */
+/* True if a sample of this mode of bench syscall is one call. */
 static bool one_call(const struct run_method *m)
 {
 	return m->mode && (strcmp(m->mode, "single") == 0 || strcmp(m->mode, "per-process") == 0);
 }
 
 /*
- * Times that were calibrated are equal within a tenth, all else exactly; but single calls in one process and each in its
- * own are laid side by side, as published measurements do: which is which stands in a note.
+ * Calibrated times are equal if they differ by at most a tenth; everything else must be exactly equal. Single calls in
+ * one process may be compared with single calls in a process each, as published measurements do; a note says which is
+ * which.
  */
 static bool equal_enough(const struct field *f, const struct run_method *a, const struct run_method *b)
 {
@@ -44,7 +45,7 @@ static bool equal_enough(const struct field *f, const struct run_method *a, cons
 	return fabs(x - y) <= 0.1 * fabs(x);
 }
 
-/* "A, B, C" of a run's subjects, at most some. */
+/* "A, B, C" for a run's subjects, up to a limit. */
 static void name_subjects(const struct run *r, struct buf *out)
 {
 	enum { SHOWN = 4 };
@@ -64,7 +65,7 @@ static bool share_a_subject(const struct run *a, const struct run *b)
 	return false;
 }
 
-/* Appends why the runs were not measured alike; nothing where they were. */
+/* Appends why the runs were not measured alike; nothing if they were. */
 static void say_unlike(const struct run *a, const struct run *b, struct buf *out)
 {
 	for (size_t i = 0; i < sizeof(must_equal) / sizeof(*must_equal); i++) {
@@ -125,7 +126,7 @@ int run_poolable(const struct run *a, const char *path_a, const struct run *b, c
 	return rc;
 }
 
-/* A number of both that is not the same in both is none of either. */
+/* A number that differs between the two runs is unknown for both together. */
 static void agree(double *to, double from)
 {
 	if (*to != from)
@@ -173,7 +174,7 @@ int run_merge(struct run *to, struct run *from)
 	summary_merge(&to->calls, &from->calls);
 	if (to->calls.failed)
 		rc = -ENOMEM;
-	/* The programs as wholes are several. */
+	/* Figures of the whole program are unknown, because there are several programs. */
 	to->program.known = false;
 	strings_clear(&to->footer);
 	for (size_t i = 0; i < from->notes.n; i++)

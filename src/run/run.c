@@ -15,7 +15,7 @@
 
 #define SCHEMA "sctrace-run"
 
-/* Seconds in a unit of time by its name; 0: it is none. */
+/* Seconds in the unit of time with this name; 0 if it is not a unit of time. */
 static double unit_seconds(const char *unit)
 {
 	static const struct {
@@ -70,7 +70,10 @@ static json_t *document(const struct run *r)
 	return doc;
 }
 
-/* Appends a real number by the least digits that are read as the same one: what is shown of a file is then the same, too. */
+/*
+ * Appends a real number with the fewest digits that are read back as the same number, so that a saved run is shown
+ * identically.
+ */
 static void add_real(struct buf *out, double x)
 {
 	char text[40];
@@ -80,10 +83,10 @@ static void add_real(struct buf *out, double x)
 			break;
 	}
 	buf_adds(out, text);
-	buf_adds(out, strpbrk(text, ".e") ? "" : ".0"); /* a real stays one */
+	buf_adds(out, strpbrk(text, ".e") ? "" : ".0"); /* keeps it a real number */
 }
 
-/* Appends JSON text with its real numbers as add_real() writes them. */
+/* Appends JSON text, with real numbers in the form of add_real(). */
 static void add_exact(struct buf *out, const char *text)
 {
 	bool in_string = false;
@@ -103,7 +106,10 @@ static void add_exact(struct buf *out, const char *text)
 	}
 }
 
-/* Appends one value: results one a line, so that a file of a thousand samples stays readable; all else indented. */
+/*
+ * Appends one value. Results are written one a line, so that a file with a thousand samples stays readable; everything
+ * else is indented.
+ */
 static int dump_value(struct buf *out, const json_t *value, size_t flags)
 {
 	char *text = json_dumps(value, flags | JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
@@ -154,10 +160,10 @@ int run_dump(const struct run *r, struct buf *out)
 	return out->failed ? -ENOMEM : rc;
 }
 
-/* Says in one sentence what jansson could not read of a text of `size` bytes that begins with `first`. */
+/* Explains in one sentence what jansson could not read in a text of `size` bytes that begins with `first`. */
 static void parse_why(struct buf *why, const char *path, const json_error_t *e, size_t size, int first)
 {
-	/* A word that is cut short (nul) is a bad word at the end. */
+	/* A word that is cut off (nul) is an invalid word at the end. */
 	bool at_end = first == '{' && size && e->position >= 0 && (size_t)e->position >= size;
 	if (json_error_code(e) == json_error_premature_end_of_input || at_end)
 		buf_addf(why, "'%s' is cut short: the JSON text breaks off at line %d", path, e->line);
@@ -189,7 +195,7 @@ static json_t *read_json(const char *path, struct buf *why)
 	return doc;
 }
 
-/* Checks what every kind of run has; 0, or -EINVAL and a sentence. */
+/* Checks what all kinds of runs must contain. Returns 0, or -EINVAL with a sentence in `why`. */
 static int check(const json_t *doc, const char *path, struct buf *why)
 {
 	const char *schema = json_string_value(json_object_get(doc, "schema"));
@@ -223,7 +229,10 @@ static json_t *escaped(const json_t *string)
 	return s;
 }
 
-/* The value with all its strings fit for printing: a run may come from anywhere. A new reference; NULL: no memory. */
+/*
+ * The value with all its strings made printable, because a run may come from anywhere. A new reference; NULL if memory
+ * ran out.
+ */
 static json_t *harmless(const json_t *value)
 {
 	const char *key;

@@ -68,7 +68,7 @@ static const struct {
 	{"none", 0},
 };
 
-/* Messages that strace has and sctrace never writes are known and change nothing. */
+/* Accepts and ignores messages that strace has and sctrace never prints. */
 static int message_word(void *ctx, const char *word, struct buf *why)
 {
 	struct near near;

@@ -16,7 +16,7 @@
 
 #define BLOCK 32768
 
-/* Descriptors 0 to 2 are the program's, also where it was started without them. */
+/* Moves a descriptor above 0 to 2, which belong to the program even if it was started without them. */
 static int above_standard(int fd)
 {
 	if (fd < 0 || fd > 2)
@@ -108,13 +108,13 @@ static void fail(struct trace_out *out, int err)
 	out->err = err;
 }
 
-/* What was written of a block that does not fit is taken back: half a table, or half a line, may look like a whole one. */
+/* Removes the written part of a block that does not fit, because half a table, or half a line, may look complete. */
 static void take_back(const struct trace_out *out, int fd, size_t done)
 {
 	struct stat st;
 	off_t at = out->path ? lseek(fd, 0, SEEK_CUR) : -1;
 	bool last = at >= (off_t)done && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == at;
-	/* Where that fails too, nothing is lost by it: that the file is not whole is told in any case. */
+	/* If that fails as well, nothing more is lost: the message that the file is incomplete appears in any case. */
 	(void)(last && ftruncate(fd, at - (off_t)done) == 0);
 }
 

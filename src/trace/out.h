@@ -1,4 +1,6 @@
-/* Where a trace goes: standard error, a file, a command's standard input. Failures are kept until the end. */
+/*
+ * The destination of a trace: standard error, a file, the standard input of a command. Failures are kept until the end.
+ */
 #ifndef SCTRACE_TRACE_OUT_H
 #define SCTRACE_TRACE_OUT_H
 
@@ -11,44 +13,50 @@
 
 struct trace_failure;
 
-/* An open output; `buf` is what waits to be written. */
+/* An open output; `buf` holds the text to write. */
 struct trace_out {
 	struct buf buf;
-	int fd;                            /* -1: `path` is opened for each write (-ff: thousands of files) */
+	int fd;                            /* -1: `path` is opened for each write (-ff may have thousands of files) */
 	char *path;                        /* or NULL: standard error */
 	bool eager;                        /* write at each trace_out_event(), because somebody is watching */
-	bool failed;                       /* `err` was met, and all later output is dropped */
+	bool failed;                       /* `err` happened, and all later output is dropped */
 	int err;                           /* positive errno */
-	pid_t command;                     /* of "|COMMAND", or 0 */
-	const volatile sig_atomic_t *stop; /* non-zero: give up on a reader that does not read */
+	pid_t command;                     /* pid of "|COMMAND", or 0 */
+	const volatile sig_atomic_t *stop; /* non-zero: stop waiting for a reader that does not read */
 };
 
 /*
- * NULL: standard error; "|COMMAND" or "!COMMAND": a shell command; else a file, made 0600, and no link followed in a
- * sticky folder that all may write to. 0, or -errno and `why`.
+ * Opens NULL: standard error; "|COMMAND" or "!COMMAND": a shell command; otherwise a file, created with mode 0600. Does
+ * not follow links in a sticky folder that all may write to. Returns 0, or -errno with the reason in `why`.
  */
 int trace_out_open(struct trace_out *out, const char *path, bool append, struct buf *why);
-/* FILE.TID of -ff: truncated now, then opened for each block of output. 0 or -errno and `why`. */
+/*
+ * FILE.TID of -ff: truncates the file now, and opens it for each block of output. Returns 0, or -errno with the reason
+ * in `why`.
+ */
 int trace_out_open_task(struct trace_out *out, const char *path, pid_t tid, bool append, struct buf *why);
-/* An event is complete: writes where somebody watches, or a block is full. */
+/* Ends an event: writes if somebody is watching, or if a block is full. */
 void trace_out_event(struct trace_out *out);
-/* Writes what waits; where a file has no room for all of it, none of it stays there. */
+/* Writes the pending text. If it does not fit into a file, none of it stays there. */
 void trace_out_flush(struct trace_out *out);
-/* Flushes and closes, and waits for the command. 0, or -errno of the first failure, and `why` says it. */
+/* Writes, closes, and waits for the command. Returns 0, or -errno of the first failure with the reason in `why`. */
 int trace_out_close(struct trace_out *out, struct buf *why);
 
-/* All outputs of a trace: the common one, and under -ff one for each thread. Zero-initialise, set the first three. */
+/*
+ * All outputs of a trace: the common one and, with -ff, one for each thread. Initialise with zeros, then set the first
+ * three members.
+ */
 struct trace_outputs {
-	const char *separate;          /* -ff: FILE, of which FILE.TID is made; or NULL: all threads share `common` */
+	const char *separate;          /* -ff: FILE, the prefix of FILE.TID; or NULL: all threads use `common` */
 	bool append;                   /* -A */
-	struct trace_failure *failure; /* where the failures of threads' outputs are kept */
+	struct trace_failure *failure; /* receives failures of the threads' outputs */
 	struct trace_out common;       /* trace_out_open() */
 	struct map threads;            /* tid -> struct trace_out */
 };
 
-/* Where lines of thread `tid` go. */
+/* The output for lines of thread `tid`. */
 struct trace_out *trace_outputs_of(struct trace_outputs *o, pid_t tid);
-/* The thread is gone: writes and closes what it had for itself. */
+/* The thread has ended: writes and closes its own output. */
 void trace_outputs_gone(struct trace_outputs *o, pid_t tid);
 
 #endif

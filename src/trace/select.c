@@ -184,7 +184,7 @@ static int add_path(struct trace_select *s, char *path)
 	return -ENOMEM;
 }
 
-/* Does the path name a tree? Then *len is what stands before "/...". */
+/* True if the path names a tree; *len is then the length before "/...". */
 static bool is_tree(const char *path, size_t *len)
 {
 	*len = strlen(path);
@@ -213,7 +213,7 @@ int trace_select_path(struct trace_select *s, const char *path)
 	return r;
 }
 
-/* "/etc/..." takes what is below /etc, and /etc itself; without the dots the very path. */
+/* "/etc/..." matches everything below /etc, and /etc itself; otherwise the path must be equal. */
 static bool path_matches(const struct trace_select *s, const struct buf *path)
 {
 	for (size_t i = 0; i < s->paths.n; i++) {
@@ -241,7 +241,7 @@ static bool string_matches(const struct trace_select *s, struct trace_subject *s
 			      path_matches(s, trace_ref_full(subject, r)));
 }
 
-/* Does any argument of the call name one of the paths or descriptors? */
+/* True if an argument of the call refers to one of the paths or descriptors. */
 static bool touches(const struct trace_select *s, struct trace_subject *subject)
 {
 	struct trace_ref *r = trace_subject_refs(subject);

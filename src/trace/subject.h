@@ -1,4 +1,7 @@
-/* What a call refers to: which of its arguments are descriptors and paths, and what they lead to. Asked for when needed, and then kept. */
+/*
+ * The subject of a call: which of its arguments are descriptors and paths, and what these refer to. Determined on
+ * demand and then cached.
+ */
 #ifndef SCTRACE_TRACE_SUBJECT_H
 #define SCTRACE_TRACE_SUBJECT_H
 
@@ -16,35 +19,35 @@ struct names;
 struct trace_ref {
 	enum trace_ref_kind { REF_FD, REF_DIRFD, REF_PATH } kind;
 	unsigned arg;
-	int fd; /* the descriptor; of a path the one of the folder that it begins in (AT_FDCWD: the current one) */
-	uint64_t addr; /* of a path */
-	/* Filled on demand. */
+	int fd; /* the descriptor; for a path, that of the folder it is relative to (AT_FDCWD: the current one) */
+	uint64_t addr; /* address of a path */
+	/* The following members are filled in on demand. */
 	bool text_known, full_known;
-	bool whole; /* the path ends within PATH_MAX bytes */
+	bool whole; /* the path is shorter than PATH_MAX */
 	struct buf text, full;
 };
 
-/* The subject of one thread's call. Zero-initialised; free with trace_subject_free(). */
+/* The subject of one thread's call. Initialise with zeros, free with trace_subject_free(). */
 struct trace_subject {
-	const struct event *ev; /* of the call in progress; its memory and its thread are asked */
+	const struct event *ev; /* of the call in progress, for its memory and thread */
 	const struct names *names;
-	bool found; /* the references below are those of `ev` */
+	bool found; /* the references below belong to `ev` */
 	unsigned n;
 	struct trace_ref refs[TRACE_REFS_MAX];
 };
 
-/* A call begins: forgets the one before. Nothing is looked up. `ev` must be valid while the subject is asked. */
+/* A call begins: discards the previous one. Looks nothing up. `ev` must stay valid while the subject is used. */
 void trace_subject_begin(struct trace_subject *s, const struct event *ev, const struct names *names);
-/* The references of the call, in the order of its arguments, s->n of them. */
+/* The references of the call in the order of its arguments; their number is s->n. */
 struct trace_ref *trace_subject_refs(struct trace_subject *s);
 /*
- * What a descriptor leads to (readlink(2) of /proc/TID/fd/FD), or a path as the program wrote it. Empty: unknown. Belongs to the subject,
- * as does the next one.
+ * What a descriptor refers to (readlink(2) of /proc/TID/fd/FD), or a path as the program passed it. Empty: unknown.
+ * Owned by the subject, as is the next one.
  */
 const struct buf *trace_ref_text(struct trace_subject *s, struct trace_ref *r);
-/* A path from the root on: a relative one is put behind the folder that it begins in. Empty: unknown, or not a path. */
+/* An absolute path: a relative one is appended to its folder. Empty: unknown, or not a path. */
 const struct buf *trace_ref_full(struct trace_subject *s, struct trace_ref *r);
-/* The descriptor that the call is about and not only begins a path; NULL: it is about none. */
+/* The descriptor that the call operates on, and not only the folder of a path; NULL if there is none. */
 struct trace_ref *trace_subject_fd(struct trace_subject *s);
 /* The first path that is not empty, or NULL. */
 struct trace_ref *trace_subject_path(struct trace_subject *s);

@@ -1,4 +1,4 @@
-/* The sink that writes calls as lines, in strace's look. */
+/* The sink that writes calls as lines in strace's form. */
 #ifndef SCTRACE_TRACE_TEXT_H
 #define SCTRACE_TRACE_TEXT_H
 
@@ -8,26 +8,29 @@
 
 struct stack;
 
-/* Pointers are not owned and outlive the sink. */
+/* Pointers are not owned and must outlive the sink. */
 struct trace_text_config {
 	struct trace_outputs *out;
 	struct stack *stack; /* -k: walks the stacks of stopped threads; or NULL */
 	struct trace_decoding decoding;
 	unsigned emit_flags; /* of emit_text_init() */
-	size_t column;       /* -a: where results stand */
-	/* Thread ids before lines: never; in brackets while there are several threads; in a column from the second one on. */
+	size_t column;       /* -a: the column of results */
+	/*
+	 * Thread ids before lines: never; in brackets while there are several threads; in a column from the second
+	 * thread on.
+	 */
 	enum { PIDS_NEVER, PIDS_OF_SEVERAL, PIDS_SINCE_SEVERAL, PIDS_ALWAYS } pids;
 	enum { CLOCK_NONE, CLOCK_SECONDS, CLOCK_MICROSECONDS, CLOCK_EPOCH } clock; /* -t, -tt, -ttt */
 	bool relative, durations, numbers, addresses;                              /* -r, -T, -n, -i */
-	bool waits; /* lines are held back until their calls have ended, because the end decides whether they are shown */
-	bool bold; /* names of calls */
+	bool waits; /* lines wait for the end of their calls, because the end decides whether they are shown */
+	bool bold;  /* names of calls are bold */
 };
 
 struct trace_text {
 	struct trace_sink sink;
 	struct trace_text_config c;
-	struct trace_text_task *open; /* whose line is open in the common output */
-	uint64_t last_ns;             /* of the line before */
+	struct trace_text_task *open; /* the task whose line is open in the common output */
+	uint64_t last_ns;             /* time of the previous line */
 };
 
 void trace_text_init(struct trace_text *t, const struct trace_text_config *c);

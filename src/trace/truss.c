@@ -51,7 +51,7 @@ static void truss_enter(struct trace_sink *s, struct trace_task *k, const struct
 	l->given = decode_enter(&d.decode);
 }
 
-/* truss joins arguments by commas alone: drops the space after each comma that is outside of strings and brackets. */
+/* truss separates arguments by commas only: removes the space after each comma outside strings and brackets. */
 static void tighten(struct buf *b)
 {
 	size_t to = 0;

@@ -1,4 +1,4 @@
-/* The sink that writes calls as lines, in FreeBSD truss's look. */
+/* The sink that writes calls as lines in the form of FreeBSD's truss. */
 #ifndef SCTRACE_TRACE_TRUSS_H
 #define SCTRACE_TRACE_TRUSS_H
 
@@ -6,18 +6,18 @@
 #include "trace/out.h"
 #include "trace/sink.h"
 
-/* Pointers are not owned and outlive the sink. */
+/* Pointers are not owned and must outlive the sink. */
 struct trace_truss_config {
 	struct trace_out *out;
 	struct trace_decoding decoding;
 	bool pids, tids;      /* -f, -H: ids before lines */
-	bool clock, relative; /* -d, -D: times since the start and since the call's beginning */
+	bool clock, relative; /* -d, -D: times since the start, and since the begin of the call */
 };
 
 struct trace_truss {
 	struct trace_sink sink;
 	struct trace_truss_config c;
-	uint64_t last_ns; /* of the event before */
+	uint64_t last_ns; /* time of the previous event */
 };
 
 void trace_truss_init(struct trace_truss *t, const struct trace_truss_config *c);

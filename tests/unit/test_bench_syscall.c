@@ -212,7 +212,7 @@ static void compiler_leaves_the_loops_alone(void **state)
 		if (!op)
 			continue;
 		if (!clocks && reads_clock(op)) {
-			print_message("%s is left out: steps take too long here\n", names[i]);
+			print_message("# %s is left out: steps take too long here\n", names[i]);
 			continue;
 		}
 		double once = per_iteration(op, op->once) - loop;

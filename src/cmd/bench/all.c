@@ -1,4 +1,4 @@
-/* `sctrace bench` alone: a short form of every test, and the machine on one page. */
+/* `sctrace bench` without a test: a short form of each test, and the machine, on one page. */
 #include "cmd/bench/bench.h"
 
 #include "base/diag.h"
@@ -11,7 +11,7 @@
 
 #define WORDS_MAX 32
 
-/* What the short form of a test is: the words one would type for it. */
+/* The short form of a test: the arguments that one would type for it. */
 static const struct shortened {
 	const struct bench_test *test;
 	const char *words[WORDS_MAX];
@@ -98,7 +98,7 @@ static struct run_method *method_of(struct run_methods *m, const char *test)
 	return NULL;
 }
 
-/* Moves what a test found over to the page: its method, its subjects, its notes. */
+/* Moves a test's method, subjects and notes to the page. */
 static void take_over(struct bench_session *s, struct bench_session *part, const char *test)
 {
 	struct run_method *to = method_of(&s->run.methods, test);
@@ -110,7 +110,7 @@ static void take_over(struct bench_session *s, struct bench_session *part, const
 	buf_truncate(&text, text.len ? text.len - 1 : 0); /* the last newline */
 	texts_add(&s->run.heads, test, buf_str(&text));
 	for (size_t i = 0; i < part->run.subjects.n; i++) {
-		/* A pipe is an operation and a switch: names stay apart. */
+		/* "pipe" is an operation and a switch, so the names are made distinct. */
 		struct run_subject *x = &part->run.subjects.v[i];
 		buf_clear(&text);
 		buf_addf(&text, "%s %s", test, x->name);
@@ -126,7 +126,7 @@ static void take_over(struct bench_session *s, struct bench_session *part, const
 	buf_free(&text);
 }
 
-/* One test; 0, or an exit status that ends all. */
+/* Runs one test. Returns 0, or an exit status that ends everything. */
 static int run_one(struct bench_session *s, const struct shortened *p)
 {
 	struct bench_session part;

@@ -31,7 +31,7 @@ static int sample_op(int argc, char **argv)
 static int run_suite(int argc, char **argv)
 {
 	struct buf why = {0};
-	/* A file may not grow so large, ...: that operation went wrong, not all. */
+	/* If a file may not grow further, only that operation fails, not the whole test. */
 	outfile_catch_signals();
 	int err = suite_run(argv[2], strtoull(argv[3], NULL, 10), argc > 4 ? argv[4] : "", &why);
 	if (err)
@@ -40,7 +40,7 @@ static int run_suite(int argc, char **argv)
 	return err;
 }
 
-/* The words by which we start ourselves; not for users. argv[0] is "bench"; 0 or -errno. */
+/* Arguments by which sctrace starts itself; not for users. argv[0] is "bench". The functions return 0 or -errno. */
 static const struct {
 	const char *word;
 	int (*run)(int argc, char **argv);

@@ -1,4 +1,4 @@
-/* What the tests of `sctrace bench` have in common: options, progress, notes, and how a result leaves the program. */
+/* The parts that the tests of `sctrace bench` share: options, progress, notes, and showing the result. */
 #ifndef SCTRACE_CMD_BENCH_BENCH_H
 #define SCTRACE_CMD_BENCH_BENCH_H
 
@@ -13,20 +13,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Options that every test takes; the first member of each test's settings, so that offsets are the same. */
+/* Options of all tests. It is the first member of each test's settings, so that offsets are equal. */
 struct bench_shared {
 	struct page_options show;
 	const char *dir;
-	int runs;         /* 0: the test's own default */
-	uint64_t time_ns; /* 0: the test's own default */
+	int runs;         /* 0: the default of the test */
+	uint64_t time_ns; /* 0: the default of the test */
 	bool time_given;
 	struct cpu_list cpus; /* empty: not given */
 	bool quiet;
 };
 
-/* Parses a list of CPUs that must be there, into a struct cpu_list. */
+/* Parses a list of usable CPUs into a struct cpu_list. */
 opt_parse_fn bench_opt_cpus;
-/* A duration above zero; sets time_given. */
+/* Parses a duration above zero, and sets time_given. */
 opt_parse_fn bench_opt_time;
 
 #define BENCH_SHARED_OPTIONS(runs_help, time_help)                                                                     \
@@ -78,7 +78,7 @@ opt_parse_fn bench_opt_time;
 		.offset = offsetof(struct bench_shared, quiet)                                                         \
 	}
 
-/* --policy and --prio, in settings with members of these names. */
+/* --policy and --prio, for settings with members of these names. */
 #define BENCH_POLICY_OPTIONS(settings, policy_help)                                                                    \
 	{.name = "policy",                                                                                             \
 	 .arg = "POLICY",                                                                                              \
@@ -92,13 +92,13 @@ opt_parse_fn bench_opt_time;
 		.offset = offsetof(settings, prio), .min = 1, .max = 99                                                \
 	}
 
-/* --cpus: where what `cpus_help` names runs. */
+/* --cpus: where the things that `cpus_help` names run. */
 #define BENCH_CPUS_OPTION(cpus_help)                                                                                   \
 	{                                                                                                              \
 		.letter = 'c', .name = "cpus", .arg = "LIST", .parse = bench_opt_cpus, .help = cpus_help               \
 	}
 
-/* --loads and --list, in settings with members of these names. */
+/* --loads and --list, for settings with members of these names. */
 #define BENCH_LOADS_OPTIONS(settings, defaults)                                                                        \
 	{.name = "loads",                                                                                              \
 	 .arg = "LIST",                                                                                                \
@@ -110,83 +110,90 @@ opt_parse_fn bench_opt_time;
 		.help = "list the loads"                                                                               \
 	}
 
-/* --seed, in settings with a member of this name: the order of `what`. */
+/* --seed, for settings with a member of this name: the seed for the order of `what`. */
 #define BENCH_SEED_OPTION(settings, what)                                                                              \
 	{                                                                                                              \
 		.name = "seed", .arg = "N", .parse = opt_int, .offset = offsetof(settings, seed), .min = 1,            \
 		.max = 0x7fffffff, .help = "order of the " what " (default: drawn, and saved with the run)"            \
 	}
 
-/* A test at work. */
+/* A running test. */
 struct bench_session {
-	struct bench_shared *o; /* the test's settings; owned */
-	int err;                /* how measuring ended: 0 or -errno */
+	struct bench_shared *o; /* the settings of the test; owned */
+	int err;                /* the result of measuring: 0 or -errno */
 
 	int argc;
 	char **argv;
 	char self[4096]; /* the path of this program */
 	const char *dir;
 	struct env_activity before;
-	struct run run;  /* what was measured */
-	struct buf head; /* how it was measured: the lines above the tables */
-	double load;     /* load average when it began */
+	struct run run;  /* the results */
+	struct buf head; /* the lines above the tables, which say how it was measured */
+	double load;     /* load average at the start */
 	uint64_t shown_ns;
 	bool progress;
 };
 
 /*
- * Parses; true: go on, the settings are filled and *first is the first operand. False: help was printed or the usage
- * was wrong, *status is the exit status.
+ * Parses the arguments. Returns true if the settings are filled in and *first is the first operand. Returns false if
+ * help was printed or the usage was wrong; *status is the exit status.
  */
 bool bench_parse(const struct opt_command *c, struct bench_shared *settings, int argc, char **argv, int *first,
 		 int *status);
-/* Begins: catches signals, notes the machine. 0 or an exit status (after a message). */
+/* Starts a test: handles signals, and describes the machine. Returns 0, or an exit status after a message. */
 int bench_begin(struct bench_session *s, struct bench_shared *o, const char *kind, int argc, char **argv);
 /*
- * The policy by its word (NULL: `otherwise`) and priority (0: the policy's own). Where it is not permitted a note says so
- * and `otherwise` is taken. 0, or EXIT_USAGE after a message: a priority for a policy that has none.
+ * Sets the policy by its name (NULL: `otherwise`) and priority (0: the policy's default). If it is not permitted, adds
+ * a note and uses `otherwise`. Returns 0, or EXIT_USAGE after a message if the policy has no priorities.
  */
 int bench_choose_policy(struct bench_session *s, const char *word, int otherwise, int prio, struct place_policy *p);
-/* Appends where it runs by --cpus: "CPU 0,2", "any CPU"; and fills the method's `cpus` (NULL: any). */
+/* Appends the CPUs of --cpus, "CPU 0,2" or "any CPU", and sets the method's `cpus` (NULL: any). */
 void bench_say_cpus(struct bench_session *s, struct buf *out);
 void bench_set_cpus(struct bench_session *s);
-/* A note of the run. */
+/* Adds a note to the run. */
 #define bench_note(s, ...) run_note(&(s)->run, __VA_ARGS__)
-/* A note that `rows` ("NAME SAMPLES, ..."; empty: none) have fewer samples than asked for; none where a signal ended the test. */
+/*
+ * Notes that `rows` ("NAME SAMPLES, ..."; empty: none) have fewer samples than requested. Adds no note if a signal
+ * ended the test.
+ */
 void bench_note_shortage(struct bench_session *s, const char *test, size_t samples, struct buf *rows);
-/* A line of progress on a terminal, replaced by the next; `done` of `all` where all > 0. */
+/* Shows a progress line on a terminal, which the next one replaces: `done` of `all` if all > 0. */
 void bench_progress(struct bench_session *s, double done, double all, const char *what);
-/* Prints, saves, draws, frees; returns the exit status (125 after a message where s->err says that measuring failed). */
+/* Prints, saves and draws the result, and frees. Returns the exit status (125 after a message if s->err is set). */
 int bench_end(struct bench_session *s);
 
-/* Ends without a result: frees; returns `status`. */
+/* Ends without a result and frees. Returns `status`. */
 int bench_quit(struct bench_session *s, int status);
 
-/* Appends a subject with its samples, in units of `unit` ("s", "ns"); NULL: memory ran out, or there are none. */
+/*
+ * Appends a subject with its samples, in units of `unit` ("s", "ns"). Returns NULL if memory ran out or there are no
+ * samples.
+ */
 struct run_subject *bench_add(struct bench_session *s, const char *name, const char *unit, const double *samples,
 			      size_t n);
 
 #define BENCH_DONE (-1)
 
-/* A test: what `sctrace bench NAME` is made of. */
+/* A test: the parts of `sctrace bench NAME`. */
 struct bench_test {
 	const char *name;
 	const struct opt_command *face;
-	size_t settings;                  /* bytes of its settings, whose first member is a struct bench_shared */
-	void (*defaults)(void *settings); /* or NULL: all zero */
+	size_t settings;                  /* size in bytes of its settings, whose first member is a struct
+					   * bench_shared */
+	void (*defaults)(void *settings); /* or NULL if zeros are the defaults */
 	/*
-	 * Asked before anything begins; may be NULL. False: there is nothing to measure, and *status is the exit status (a
-	 * list was printed, or an operand is wrong, after a message).
+	 * Called before anything starts; may be NULL. Returns false if there is nothing to measure (a list was printed,
+	 * or an operand is wrong, after a message); *status is the exit status.
 	 */
 	bool (*ready)(void *settings, int nwords, char **words, int *status);
 	/*
-	 * Measures and adds method, subjects and notes to the session's run. BENCH_DONE, also when interrupted or failed
-	 * (s->err is then -errno), or an exit status after a message: nothing is shown.
+	 * Measures, and adds method, subjects and notes to the session's run. Returns BENCH_DONE, also if interrupted
+	 * or failed (then s->err is -errno), or an exit status after a message; then nothing is shown.
 	 */
 	int (*run)(struct bench_session *s, void *settings, int nwords, char **words);
 };
 
-/* The short form of all; argv[0] is "bench". */
+/* The short form of all tests; argv[0] is "bench". */
 int cmd_bench_all(int argc, char **argv);
 
 extern const struct bench_test bench_syscall_test;
@@ -196,8 +203,8 @@ extern const struct bench_test bench_latency_test;
 extern const struct bench_test bench_load_test;
 
 /*
- * Runs a test up to the point where its result is in the session; argv[0] is its name. BENCH_DONE, then bench_end(); or an
- * exit status, then bench_quit().
+ * Runs a test until its result is in the session; argv[0] is its name. Returns BENCH_DONE (then call bench_end()) or an
+ * exit status (then call bench_quit()).
  */
 int bench_measure(const struct bench_test *t, struct bench_session *s, int argc, char **argv);
 

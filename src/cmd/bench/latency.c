@@ -20,7 +20,7 @@
 #define DEFAULT_PRIO     80
 
 struct settings {
-	struct bench_shared shared; /* first */
+	struct bench_shared shared; /* must be first */
 	struct load_list loads;
 	uint64_t interval_ns;
 	const char *policy;
@@ -53,7 +53,7 @@ static const struct opt_command face = {
 	.epilog = "How to read it: sctrace-bench(1).",
 };
 
-/* One load's row. */
+/* The row of one load. */
 struct row {
 	struct load *load;
 	struct latency_result r;
@@ -97,7 +97,7 @@ static void tick(void *ctx)
 	bench_progress(t->s, t->done + (double)(clock_ns() - t->start_ns), t->all, t->name);
 }
 
-/* One load once; 0, or -errno that ends all. */
+/* Measures one load once. Returns 0, or -errno, which ends the test. */
 static int measure_load(struct bench_session *s, const struct latency_plan *plan, struct row *row,
 			struct kid_guard *guard)
 {
@@ -116,7 +116,7 @@ static int measure_load(struct bench_session *s, const struct latency_plan *plan
 	return err;
 }
 
-/* All loads in turn, `runs` times. */
+/* Measures all loads in turn, `runs` times. */
 static int measure(struct bench_session *s, struct latency_plan *plan, struct row *rows, size_t n, int runs)
 {
 	struct kid_guard guard;
@@ -137,7 +137,7 @@ static int measure(struct bench_session *s, struct latency_plan *plan, struct ro
 	return err == -EINTR ? 0 : err;
 }
 
-/* The plan from the options; 0, or an exit status after a message. */
+/* Makes the plan from the options. Returns 0, or an exit status after a message. */
 static int make_plan(struct bench_session *s, const struct settings *o, struct latency_plan *p)
 {
 	*p = (struct latency_plan){
@@ -186,7 +186,7 @@ static void describe_method(struct bench_session *s, const struct latency_plan *
 
 static void report(struct bench_session *s, const struct latency_plan *p, struct row *rows, size_t n)
 {
-	/* Those that were measured come first; the others stay behind them, for each is freed. */
+	/* Moves measured loads to the front. The others stay behind them, because all are freed. */
 	size_t done = 0;
 	for (size_t i = 0; i < n; i++)
 		if (rows[i].r.n) {

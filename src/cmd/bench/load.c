@@ -23,7 +23,7 @@
 #define DEFAULT_LOADS "none,cpu,net,suite,disk"
 
 struct settings {
-	struct bench_shared shared; /* first */
+	struct bench_shared shared; /* must be first */
 	struct load_list loads;
 	bool list, show_output, ignore_failure;
 	int seed;
@@ -57,10 +57,10 @@ static const struct opt_command face = {
 	.stop_at_operand = true,
 };
 
-/* One load's row. */
+/* The row of one load. */
 struct row {
 	struct load *load;
-	VEC(double) wall, user, system; /* seconds, a run each */
+	VEC(double) wall, user, system; /* seconds, one for each run */
 };
 
 struct timing {
@@ -71,7 +71,7 @@ struct timing {
 	struct row rows[LOADS_MAX];
 	size_t n;
 	double done, all;
-	const char *what; /* that is timed, in messages */
+	const char *what; /* the timed command, for messages */
 };
 
 static void add_row(struct bench_session *s, const struct row *row)
@@ -117,7 +117,7 @@ static int keep(struct row *row, const struct sample *m)
 	return kept ? 0 : -ENOMEM;
 }
 
-/* 0, or -ECANCELED after a note: the command failed. */
+/* Returns 0, or -ECANCELED after a note that the command failed. */
 static int check_status(struct timing *t, int status)
 {
 	if (status == 0 || t->o->ignore_failure)
@@ -131,7 +131,7 @@ static int check_status(struct timing *t, int status)
 	return -ECANCELED;
 }
 
-/* One run under one load; 0, or -errno that ends all. */
+/* Runs once under one load. Returns 0, or -errno, which ends the test. */
 static int time_once(struct timing *t, struct row *row)
 {
 	struct buf why = {0};
@@ -155,7 +155,7 @@ static int time_once(struct timing *t, struct row *row)
 	return err ? err : keep(row, &m);
 }
 
-/* Rounds in random order; 0 or -errno. */
+/* Runs rounds in random order. Returns 0 or -errno. */
 static int time_all(struct timing *t, int runs, uint64_t seed)
 {
 	struct rng rng;
@@ -174,7 +174,7 @@ static int time_all(struct timing *t, int runs, uint64_t seed)
 	return err;
 }
 
-/* How often the suite must run to take about the time asked for; warms up too. */
+/* Finds how often the suite must run to take about the requested time. This also warms up. */
 static int repetitions(struct timing *t, uint64_t *times)
 {
 	struct sample m;

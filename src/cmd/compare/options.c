@@ -15,7 +15,7 @@
 
 #define AT(field) .offset = offsetof(struct compare_options, field)
 
-/* All names of strategy/strategy.c; a unit test holds the two together. */
+/* All names of strategy/strategy.c; a unit test compares the two. */
 static const char strategy_words[] = "fgetc/fputc getc_unlocked fgets/fputs fread/fwrite setvbuf unbuffered "
 				     "double-buffer read/write one-shot readv/writev pread/pwrite fadvise mmap+write "
 				     "mmap+memcpy sendfile splice copy_file_range O_DIRECT O_SYNC threads io_uring";
@@ -28,7 +28,7 @@ static int opt_text(void *ctx, const struct opt *o, const char *arg, struct buf 
 	return vec_push(texts, arg) ? 0 : -ENOMEM;
 }
 
-/* Scans and lists stay in the order they are given in: their rows come in that order. */
+/* Scans and lists keep the order of the command line, because their rows have that order. */
 static int opt_scan(void *ctx, const struct opt *o, const char *arg, struct buf *why)
 {
 	struct compare_options *c = ctx;
@@ -125,7 +125,7 @@ static int usage_error(const char *what)
 	return EXIT_USAGE;
 }
 
-/* What no single option can see. NULL where all is well. */
+/* Conflicts between options. Returns NULL if there are none. */
 static const char *contradiction(const struct compare_options *o, bool commands)
 {
 	if (o->runs && (o->min_time || o->max_time))
@@ -154,7 +154,7 @@ int compare_parse(struct compare_options *o, int argc, char **argv, int *first, 
 	enum opt_outcome outcome = opt_parse(&compare_command, o, argc, argv, first, &why);
 	const char *wrong = outcome == OPT_OK ? contradiction(o, *first < argc) : NULL;
 	*status = 0;
-	/* hyperfine's word. */
+	/* hyperfine's spelling. */
 	if (o->shell && strcmp(o->shell, "none") == 0) {
 		o->shell = NULL;
 		o->no_shell = true;
@@ -172,7 +172,7 @@ int compare_parse(struct compare_options *o, int argc, char **argv, int *first, 
 	buf_free(&why);
 	if (o->size == UINT64_MAX)
 		o->size = 0;
-	/* A least time must not end at a number of runs that nobody asked for. */
+	/* A minimum time must not end at the default number of runs. */
 	if (!o->max_runs)
 		o->max_runs = o->min_time ? 100000 : o->min_runs > 100 ? o->min_runs : 100;
 	if (o->runs)

@@ -1,10 +1,10 @@
-/* Completion by the shell, of all commands. */
+/* Shell completion for all commands. */
 #ifndef SCTRACE_CMD_TRACE_COMPLETION_H
 #define SCTRACE_CMD_TRACE_COMPLETION_H
 
 struct buf;
 
-/* Appends the script for `shell`; 0, or -EINVAL: there is none. */
+/* Appends the script for `shell`. Returns 0, or -EINVAL for an unknown shell. */
 int completion_script(const char *shell, struct buf *out);
 
 #endif
