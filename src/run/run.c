@@ -258,7 +258,7 @@ static json_t *harmless(const json_t *value)
 	return NULL;
 }
 
-/* The name without the buffer's size behind it: rows with the same are one scan. */
+/* The name without the buffer size after it. Rows with equal base names are one scan. */
 static char *base_of(const struct run_subject *s)
 {
 	size_t len = strlen(s->name);
@@ -318,7 +318,7 @@ static int read_subjects(struct run *r, const json_t *rows, const char *name, st
 	return rc;
 }
 
-/* Takes over `doc`. */
+/* Takes ownership of `doc`. */
 static int from_document(struct run *r, json_t *doc, const char *name, struct buf *why)
 {
 	fields_init(&run_fields, r);
@@ -329,7 +329,7 @@ static int from_document(struct run *r, json_t *doc, const char *name, struct bu
 	int rc = run ? fields_read(&run_fields, r, run, r->bits, &inner) : why->len ? -EINVAL : -ENOMEM;
 	if (run && rc == -EINVAL)
 		buf_addf(why, r->bits == RUN_COUNT ? "'%s': %s" : "'%s' is damaged: %s", name, buf_str(&inner));
-	/* It was checked; what is not there any more memory was short for. */
+	/* The document was checked, so if something is missing, memory ran out. */
 	if (rc == 0 && !r->kind)
 		rc = -ENOMEM;
 	if (rc == 0 && r->bits != RUN_COUNT)

@@ -1,4 +1,4 @@
-/* Writing a saved run so that no half file is ever left and no planted link is followed. */
+/* Writes a saved run such that no partial file is left, and no planted link is followed. */
 #include "base/buf.h"
 #include "base/memory.h"
 #include "base/outfile.h"
@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Writes to what is there and is no regular file: a terminal, a pipe, /dev/null. */
+/* Writes to an existing file that is not regular: a terminal, a pipe, /dev/null. */
 static int write_special(const char *path, const struct buf *text)
 {
 	int fd = outfile_open_special(path);
@@ -64,7 +64,7 @@ int run_save(const struct run *run, const char *path, struct buf *why)
 	struct buf text = {0};
 	int rc = run_dump(run, &text);
 	if (memory_ran_out()) {
-		/* What it lacks then nobody would see in it later. */
+		/* Nobody could see later that something is missing. */
 		buf_addf(why, "cannot save the run as '%s': memory ran out, and it may lack something", path);
 		buf_free(&text);
 		return -ENOMEM;

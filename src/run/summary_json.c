@@ -1,4 +1,4 @@
-/* A summary of calls as rows of a saved run, and back. */
+/* Converts a summary of calls to rows of a saved run, and back. */
 #include "run/summary_json.h"
 
 #include "base/buf.h"
@@ -15,11 +15,11 @@
 
 #define ERRNO_LIMIT 4096 /* the kernel's MAX_ERRNO (include/linux/err.h) is 4095 */
 
-/* The plain members of call_stats, by their names in the file. */
+/* The plain members of call_stats and their names in the file. */
 static const struct {
 	const char *key;
 	size_t offset;
-	bool is_count; /* uint64_t, else double */
+	bool is_count; /* uint64_t, otherwise double */
 } fields[] = {
 	{"entered", offsetof(struct call_stats, entered), true},
 	{"returned", offsetof(struct call_stats, returned), true},
@@ -54,7 +54,7 @@ static json_t *call_name(uint32_t arch, int64_t nr)
 	return name;
 }
 
-/* A name of a program or path may be no UTF-8. */
+/* The name of a program or path may not be UTF-8. */
 static json_t *group_name(const char *name)
 {
 	struct buf b = {0};
@@ -98,7 +98,7 @@ static json_t *errnos(const struct summary_group *g, const struct call_stats *c)
 	return o;
 }
 
-/* What follows from the plain members, for readers that do not want to compute it. */
+/* Figures that follow from the plain members, for readers that do not want to compute them. */
 static int add_derived(json_t *row, const struct call_stats *c)
 {
 	static const char *const resolved[] = {[RESOLVED] = "yes", [DOUBTFUL] = "doubtful", [UNRESOLVED] = "no"};
@@ -194,7 +194,7 @@ int summary_hist_read(const json_t *a, struct hist *h)
 	return 0;
 }
 
-/* The number of an error's name, 0 where it has none here. */
+/* The number of an error's name, or 0 if the name is unknown here. */
 static int errno_number(const char *key)
 {
 	int number = 0;
@@ -234,7 +234,7 @@ static int get_row(const json_t *row, struct summary *s)
 	if (!c)
 		return -ENOMEM;
 	if (c->entered)
-		return -EINVAL; /* the same call twice */
+		return -EINVAL; /* the same call occurs twice */
 	int rc = get_fields(row, c);
 	if (rc == 0)
 		rc = summary_hist_read(json_object_get(row, "histogram_ns"), &c->hist);

@@ -1,4 +1,4 @@
-/* A summary of calls as rows of a saved run (sctrace-run(5), kind "count"), and back. */
+/* Converts a summary of calls to rows of a saved run (sctrace-run(5), kind "count"), and back. */
 #ifndef SCTRACE_RUN_SUMMARY_JSON_H
 #define SCTRACE_RUN_SUMMARY_JSON_H
 
@@ -8,12 +8,20 @@ struct buf;
 struct hist;
 struct summary;
 
-/* A new array of an object for each call: counts, sums and extremes in ns, quantiles, errors by name, the histogram. */
+/*
+ * A new array with an object for each call: counts, sums and extremes in ns, quantiles, errors by name, the histogram.
+ */
 json_t *summary_json(const struct summary *s);
-/* Fills the zero-initialised `s`. 0; -EINVAL and `why`: a row whose books do not add up; -ENOMEM. */
+/*
+ * Fills in the zeroed `s`. Returns 0, -EINVAL with the reason in `why` if the figures of a row are inconsistent, or
+ * -ENOMEM.
+ */
 int summary_read(const json_t *rows, struct summary *s, struct buf *why);
 
-/* [[least ns, count], ..] of the bins that hold something, and back: 0, -EINVAL or -ENOMEM. */
+/*
+ * Converts to [[least ns, count], ..] for the bins that are not empty, and back. summary_hist_read() returns 0, -EINVAL
+ * or -ENOMEM.
+ */
 json_t *summary_hist_json(const struct hist *h);
 int summary_hist_read(const json_t *a, struct hist *h);
 

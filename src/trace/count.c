@@ -8,10 +8,10 @@
 
 #include <string.h>
 
-/* What is kept of a thread. */
+/* The data of a thread. */
 struct counted {
-	struct call_life life;       /* its tag is the group of the call, NULL if it is not selected */
-	struct summary_group *group; /* of --by */
+	struct call_life life;       /* its tag is the group of the call, or NULL if the call is not selected */
+	struct summary_group *group; /* for --by */
 };
 
 static struct trace_count *count_of(struct trace_sink *s)
@@ -29,7 +29,7 @@ enum trace_by trace_by_parse(const char *word)
 	return BY_NOTHING;
 }
 
-/* FNV-1a (Fowler, Noll, Vo), of the id too. */
+/* FNV-1a (Fowler, Noll, Vo), including the id. */
 static uint64_t group_hash(const char *name, int64_t id)
 {
 	uint64_t h = UINT64_C(0xcbf29ce484222325) ^ (uint64_t)id;
@@ -44,7 +44,7 @@ static struct summary_group *find_group(struct trace_count *c, const char *name,
 	struct summary_group *g = map_get(&c->groups, key);
 	if (g && g->id == id && strcmp(g->name, name) == 0)
 		return g;
-	/* What has a group of its own has been found by now. */
+	/* A name that has a group of its own has been found by now. */
 	bool full = c->summary->groups.n >= SUMMARY_GROUPS_MAX;
 	g = full ? summary_others(c->summary) : summary_group(c->summary, name, id);
 	if (g && !full)
@@ -72,7 +72,7 @@ static void add_path(struct trace_subject *s, struct buf *out)
 		buf_adds(out, "(no path)");
 }
 
-/* The row of --by that the call belongs to; descriptors and paths are looked up while the call is on its way. */
+/* The group of --by that the call belongs to. Descriptors and paths are looked up while the call is in progress. */
 static struct summary_group *group_of(struct trace_count *c, struct trace_task *k, const struct event *ev)
 {
 	const struct names *n = c->sink.session->names;
@@ -90,7 +90,7 @@ static struct summary_group *group_of(struct trace_count *c, struct trace_task *
 	return g;
 }
 
-/* Adds the ends of calls to their groups; the tag of a call that is not selected is NULL. */
+/* Adds the ends of calls to their groups. The tag of a call that is not selected is NULL. */
 static void record(const struct trace_count *t, const struct life_ends *ends)
 {
 	for (size_t i = 0; i < ends->n; i++) {
@@ -111,7 +111,10 @@ static void record(const struct trace_count *t, const struct life_ends *ends)
 	}
 }
 
-/* What an entry tells of calls that were interrupted. If no frame can be read, the first entry that is not a restart settles them. */
+/*
+ * Uses an entry to determine the outcome of interrupted calls. If no signal frame can be read, the first entry that is
+ * not a restart decides.
+ */
 static void settle(struct trace_count *t, struct counted *k, const struct call *c, const struct mem *mem)
 {
 	struct life_frame f = {.length = c->ip - arch_call_site(c->arch, c->ip)};
@@ -127,7 +130,7 @@ static void settle(struct trace_count *t, struct counted *k, const struct call *
 	record(t, &ends);
 }
 
-/* The call enters; true: it is the restart of one that is counted. */
+/* The call enters. Returns true if it is the restart of a counted call. */
 static bool enter(struct trace_count *t, struct counted *k, const struct event *ev)
 {
 	struct call c = ev->call;
@@ -168,7 +171,7 @@ static void count_leave(struct trace_sink *s, struct trace_task *task, const str
 	leave(count_of(s), trace_own(s, task), ev);
 }
 
-/* It is not counted, but tells what became of a call that was interrupted. */
+/* The call is not counted, but may show the outcome of an interrupted call. */
 static void count_unwanted(struct trace_sink *s, struct trace_task *task, const struct event *ev)
 {
 	struct counted *k = trace_own(s, task);
@@ -179,7 +182,7 @@ static void count_unwanted(struct trace_sink *s, struct trace_task *task, const 
 		leave(count_of(s), k, ev);
 }
 
-/* A thread that runs another program counts under that name. */
+/* A thread that runs another program is counted under that name. */
 static void count_other(struct trace_sink *s, struct trace_task *task, const struct event *ev)
 {
 	struct trace_count *t = count_of(s);
@@ -188,7 +191,7 @@ static void count_other(struct trace_sink *s, struct trace_task *task, const str
 		k->group = group_of(t, task, ev);
 }
 
-/* What was interrupted never came back. */
+/* Interrupted calls never returned. */
 static void count_gone(struct trace_sink *s, struct trace_task *task)
 {
 	struct counted *k = trace_own(s, task);

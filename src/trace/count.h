@@ -1,4 +1,4 @@
-/* The sink that counts and times calls: for --by=fd and path, -C, and where calls are chosen by how they end. */
+/* The sink that counts and times calls: for --by=fd and path, for -C, and if calls are selected by how they end. */
 #ifndef SCTRACE_TRACE_COUNT_H
 #define SCTRACE_TRACE_COUNT_H
 
@@ -6,10 +6,10 @@
 #include "stats/summary.h"
 #include "trace/sink.h"
 
-/* What there is a row for (--by). */
+/* The meaning of a row (--by). */
 enum trace_by { BY_NOTHING, BY_PROCESS, BY_THREAD, BY_FD, BY_PATH };
 
-/* "process", "thread", "fd", "path"; BY_NOTHING for NULL and for other words. */
+/* Parses "process", "thread", "fd" or "path"; BY_NOTHING for NULL and other words. */
 enum trace_by trace_by_parse(const char *word);
 
 struct trace_count {
@@ -19,7 +19,7 @@ struct trace_count {
 	struct map groups;       /* hash of name and id -> struct summary_group of `summary` */
 };
 
-/* Initialises the sink, which adds to `summary`; its groups must stay as they are until the sink has ended. */
+/* Initialises the sink, which adds to `summary`. Nobody else may change the groups until the sink has ended. */
 void trace_count_init(struct trace_count *c, enum trace_by by, struct summary *summary);
 void trace_count_free(struct trace_count *c);
 

@@ -5,12 +5,12 @@
 #include "trace/stack.h"
 #include "tracee/names.h"
 
-/* What is kept of each thread: the stack of the call in progress, where it will be gone at the call's end. */
+/* The data of a thread: the stack of the call in progress, if the call removes it. */
 struct kept {
 	struct buf stack;
 };
 
-/* Appends the stack of the event's thread, below the name of its process. */
+/* Appends the stack of the event's thread after the name of its process. */
 static void fold(struct trace_folded *f, const struct event *ev, bool walk, struct buf *out)
 {
 	struct buf name = {0};

@@ -1,4 +1,4 @@
-/* Tampering with calls: -e inject=SET:error=ENOSPC|retval=N|signal=S|delay_enter=D|delay_exit=D:when=N..M+K. */
+/* Tampers with calls: -e inject=SET:error=ENOSPC|retval=N|signal=S|delay_enter=D|delay_exit=D:when=N..M+K. */
 #ifndef SCTRACE_TRACE_INJECT_H
 #define SCTRACE_TRACE_INJECT_H
 
@@ -12,16 +12,19 @@ struct buf;
 struct trace_inject {
 	struct filter calls;
 	struct engine_tamper tamper;
-	unsigned long first, last, step; /* when: the first, the last (0: no end), every step-th in between */
-	struct map seen;                 /* tid -> how often the call came, as a number */
+	unsigned long first, last, step; /* when: the first, the last (0: unlimited), and every step-th in between */
+	struct map seen;                 /* tid -> number of times the call was made */
 };
 
-/* Zero-initialised tampers with nothing. */
+/* Zeros tamper with nothing. */
 struct trace_injects {
 	VEC(struct trace_inject *) rules;
 };
 
-/* Reads one rule ("fault=" has error=ENOSYS where nothing else is said); 0, or -EINVAL, `why` and *at in `text`. */
+/*
+ * Parses one rule ("fault=" means error=ENOSYS unless something else is given). Returns 0, or -EINVAL with the reason
+ * in `why` and its offset in *at.
+ */
 int trace_inject_parse(struct trace_injects *all, const char *text, bool fault, size_t *at, struct buf *why);
 /* For engine_config.inject; ctx is the struct trace_injects. */
 bool trace_inject_ask(void *ctx, const struct event *enter, struct engine_tamper *t);

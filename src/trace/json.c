@@ -21,7 +21,7 @@ static void add_time(const struct trace_sink *s, const struct event *ev, uint64_
 		 (unsigned long long)(real % 1000000000), (int)ev->pid, (int)ev->tid);
 }
 
-/* The members that decoders write, in the making since the call's entry. */
+/* Decodes into the members that have been collected since the call's entry. */
 static void decode_into(struct trace_json *j, struct trace_line *l, const struct event *ev, bool result,
 			struct buf *out)
 {
@@ -189,17 +189,17 @@ static void perfetto_head(struct trace_json *j, const char *phase, const struct 
 		 micros(&j->sink, ns));
 }
 
-/* What Perfetto's sink keeps for a thread. */
+/* The data of Perfetto's sink for a thread. */
 struct perfetto_task {
-	struct trace_line line; /* the first member, as json_enter() wants it */
-	struct buf name;        /* as it was told last */
-	uint64_t named_ns;      /* when it was read last, or 0 */
+	struct trace_line line; /* must be first, as json_enter() requires */
+	struct buf name;        /* the name as last written */
+	uint64_t named_ns;      /* when it was last read, or 0 */
 };
 
-/* Threads may be given another name at any time, and nothing tells when: it is read again after this. */
+/* A thread may get another name at any time without notice, so it is read again after this time. */
 #define NAME_AGE_NS (NSEC_PER_SEC / 100)
 
-/* A metadata event: {"name": WHAT, "args": {KEY: "text" or number}}. `text` is NULL or foreign. */
+/* A metadata event: {"name": WHAT, "args": {KEY: "text" or number}}. `text` is NULL or comes from the program. */
 static void perfetto_about(struct trace_json *j, const struct event *ev, const char *what, const struct buf *text,
 			   int number)
 {
@@ -219,7 +219,10 @@ static void perfetto_about(struct trace_json *j, const struct event *ev, const c
 	buf_free(&line);
 }
 
-/* Tells what the thread and its process are called, where that is new; processes and threads are shown in the order of ids. */
+/*
+ * Writes the names of the thread and its process if they are new. Processes and threads are displayed in the order of
+ * their ids.
+ */
 static void perfetto_names(struct trace_sink *s, struct trace_task *k, const struct event *ev)
 {
 	struct perfetto_task *own = trace_own(s, k);

@@ -1,4 +1,4 @@
-/* The sinks that write calls as JSON: an object a line (sctrace-trace(5)), and the format that Perfetto loads. */
+/* The sinks that write calls as JSON: one object a line (sctrace-trace(5)), and the format of Perfetto. */
 #ifndef SCTRACE_TRACE_JSON_H
 #define SCTRACE_TRACE_JSON_H
 
@@ -8,17 +8,17 @@
 
 struct stack;
 
-/* Pointers are not owned and outlive the sink. */
+/* Pointers are not owned and must outlive the sink. */
 struct trace_json_config {
-	struct trace_outputs *out; /* Perfetto's document is one, in the common output */
-	struct stack *stack;       /* -k, or NULL; not shown by Perfetto */
+	struct trace_outputs *out; /* Perfetto's document is a single one, in the common output */
+	struct stack *stack;       /* -k, or NULL; Perfetto does not show it */
 	struct trace_decoding decoding;
 };
 
 struct trace_json {
 	struct trace_sink sink;
 	struct trace_json_config c;
-	bool any; /* Perfetto: something was written, so a comma is due */
+	bool any; /* Perfetto: something was written, so a comma is needed */
 };
 
 void trace_json_init(struct trace_json *j, const struct trace_json_config *c);
