@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 void buf_init(struct buf *b)
 {
@@ -31,13 +30,8 @@ void buf_truncate(struct buf *b, size_t len)
 	b->s[len] = '\0';
 }
 
-/* Makes room for `more` bytes and the terminating NUL. */
-static bool buf_reserve(struct buf *b, size_t more)
+static bool buf_grow(struct buf *b, size_t more)
 {
-	if (b->failed)
-		return false;
-	if (more < b->cap - b->len)
-		return true;
 	if (more > (size_t)-1 / 4 - b->len) {
 		b->failed = true;
 		return false;
@@ -56,6 +50,12 @@ static bool buf_reserve(struct buf *b, size_t more)
 	return true;
 }
 
+/* Makes room for `more` bytes and the terminating NUL. */
+static inline bool buf_reserve(struct buf *b, size_t more)
+{
+	return !b->failed && (more < b->cap - b->len || buf_grow(b, more));
+}
+
 void buf_add(struct buf *b, const void *data, size_t len)
 {
 	if (!len || !buf_reserve(b, len))
@@ -65,14 +65,38 @@ void buf_add(struct buf *b, const void *data, size_t len)
 	b->s[b->len] = '\0';
 }
 
-void buf_addc(struct buf *b, char c)
+#define DIGITS_MOST 24
+
+/* `from`: the first of the digits, which end where `digits` ends. */
+static void add_digits(struct buf *b, char digits[static DIGITS_MOST], char *from, unsigned least)
 {
-	buf_add(b, &c, 1);
+	char *end = digits + DIGITS_MOST;
+	while (from == end || (from > digits && (unsigned)(end - from) < least))
+		*--from = '0';
+	buf_add(b, from, (size_t)(end - from));
 }
 
-void buf_adds(struct buf *b, const char *s)
+void buf_add_decimal(struct buf *b, uint64_t v, unsigned digits)
 {
-	buf_add(b, s, strlen(s));
+	char text[DIGITS_MOST], *p = text + sizeof(text);
+	for (; v; v /= 10)
+		*--p = (char)('0' + v % 10);
+	add_digits(b, text, p, digits);
+}
+
+void buf_add_signed(struct buf *b, int64_t v)
+{
+	if (v < 0)
+		buf_addc(b, '-');
+	buf_add_decimal(b, v < 0 ? -(uint64_t)v : (uint64_t)v, 1);
+}
+
+void buf_add_bits(struct buf *b, uint64_t v, unsigned bits, unsigned digits)
+{
+	char text[DIGITS_MOST], *p = text + sizeof(text);
+	for (; v; v >>= bits)
+		*--p = "0123456789abcdef"[v & ((1u << bits) - 1)];
+	add_digits(b, text, p, digits);
 }
 
 void buf_addv(struct buf *b, const char *fmt, va_list ap)

@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
 /*
  * Initialise with zeros (`struct buf b = {0};`) or with buf_init(); free with buf_free(). `s` ends with a NUL as soon
@@ -25,8 +27,25 @@ void buf_clear(struct buf *b);
 /* Cuts the text to `len` bytes. Does nothing if the text is shorter. */
 void buf_truncate(struct buf *b, size_t len);
 void buf_add(struct buf *b, const void *data, size_t len);
-void buf_addc(struct buf *b, char c);
-void buf_adds(struct buf *b, const char *s);
+static inline void buf_addc(struct buf *b, char c)
+{
+	if (b->cap - b->len < 2 || b->failed) {
+		buf_add(b, &c, 1);
+		return;
+	}
+	b->s[b->len++] = c;
+	b->s[b->len] = '\0';
+}
+/* Inline, because the length of a literal is then known at compile time. */
+static inline void buf_adds(struct buf *b, const char *s)
+{
+	buf_add(b, s, strlen(s));
+}
+/* Numbers, for what is written for each event: printf(3) takes ten times as long. At least `digits` digits, zeros first. */
+void buf_add_decimal(struct buf *b, uint64_t v, unsigned digits);
+void buf_add_signed(struct buf *b, int64_t v);
+/* Base 8 or 16, `bits` being 3 or 4; without a prefix. */
+void buf_add_bits(struct buf *b, uint64_t v, unsigned bits, unsigned digits);
 void buf_addf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void buf_addv(struct buf *b, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
 /* Appends `n` times `c`. */

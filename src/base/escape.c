@@ -75,24 +75,43 @@ void escape_text(struct buf *out, const char *s, size_t n)
 /* Writes the shortest octal escape that cannot absorb the next character, as strace does. */
 static void octal(struct buf *out, unsigned char c, bool digit_follows)
 {
-	buf_addf(out, digit_follows ? "\\%03o" : "\\%o", c);
+	buf_addc(out, '\\');
+	buf_add_bits(out, c, 3, digit_follows ? 3 : 1);
+}
+
+/* Up to where C's strings need no escapes. */
+static size_t plain_length(const char *s, size_t n)
+{
+	size_t i = 0;
+	while (i < n && s[i] >= 0x20 && s[i] < 0x7f && s[i] != '"' && s[i] != '\\')
+		i++;
+	return i;
+}
+
+static void escape_c_byte(struct buf *out, char c, bool digit_follows)
+{
+	char letter = c == '"' || c == '\\' ? c : c == '\a' || c == '\b' ? 0 : short_escape(c);
+	if (!letter) {
+		octal(out, (unsigned char)c, digit_follows);
+		return;
+	}
+	buf_addc(out, '\\');
+	buf_addc(out, letter);
 }
 
 void escape_c(struct buf *out, const char *s, size_t n, bool hex)
 {
 	for (size_t i = 0; i < n; i++) {
-		unsigned char c = (unsigned char)s[i];
-		bool digit = i + 1 < n && s[i + 1] >= '0' && s[i + 1] <= '7';
-		if (hex)
-			buf_addf(out, "\\x%02x", c);
-		else if (c == '"' || c == '\\')
-			buf_addf(out, "\\%c", c);
-		else if (c >= 0x20 && c < 0x7f)
-			buf_addc(out, (char)c);
-		else if (short_escape(s[i]) && c != '\a' && c != '\b')
-			buf_addf(out, "\\%c", short_escape(s[i]));
-		else
-			octal(out, c, digit);
+		if (hex) {
+			buf_adds(out, "\\x");
+			buf_add_bits(out, (unsigned char)s[i], 4, 2);
+			continue;
+		}
+		size_t plain = plain_length(s + i, n - i);
+		buf_add(out, s + i, plain);
+		i += plain;
+		if (i < n)
+			escape_c_byte(out, s[i], i + 1 < n && s[i + 1] >= '0' && s[i + 1] <= '7');
 	}
 }
 

@@ -8,7 +8,7 @@
 /* Fibonacci hashing (Knuth, TAOCP 3, 6.4): the top bits of key * 2^64 / phi. */
 static size_t home(const struct map *m, uint64_t key)
 {
-	return (size_t)((key * 0x9e3779b97f4a7c15u) >> 32) & (m->cap - 1);
+	return (size_t)((key * 0x9e3779b97f4a7c15u) >> (64 - __builtin_ctzll(m->cap)));
 }
 
 void map_free(struct map *m)

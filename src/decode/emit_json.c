@@ -70,7 +70,7 @@ static size_t whole_characters(const char *s, size_t n)
 static void add_hex(struct buf *out, const char *s, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		buf_addf(out, "%02x", (unsigned char)s[i]);
+		buf_add_bits(out, (unsigned char)s[i], 4, 2);
 }
 
 static void json_string(struct emit *e, const char *s, size_t n, unsigned flags)
@@ -110,7 +110,11 @@ static void add_text(struct emit *e, const char *s)
 
 static void json_arg(struct emit *e, const char *name, uint64_t raw)
 {
-	buf_addf(e->out, "\"%s\":{\"raw\":%" PRIu64 ",\"value\":", name, raw);
+	buf_addc(e->out, '"');
+	buf_adds(e->out, name);
+	buf_adds(e->out, "\":{\"raw\":");
+	buf_add_decimal(e->out, raw, 1);
+	buf_adds(e->out, ",\"value\":");
 	e->first = true;
 }
 
@@ -122,7 +126,9 @@ static void json_arg_end(struct emit *e, bool last)
 static void json_field(struct emit *e, const char *name)
 {
 	separate(e);
-	buf_addf(e->out, "\"%s\":", name);
+	buf_addc(e->out, '"');
+	buf_adds(e->out, name);
+	buf_adds(e->out, "\":");
 }
 
 static void json_open(struct emit *e, char bracket)
@@ -142,17 +148,19 @@ static void json_close(struct emit *e, char bracket)
 
 static void json_number(struct emit *e, int64_t v)
 {
-	buf_addf(e->out, "%" PRId64, v);
+	buf_add_signed(e->out, v);
 }
 
 static void json_unsigned(struct emit *e, uint64_t v)
 {
-	buf_addf(e->out, "%" PRIu64, v);
+	buf_add_decimal(e->out, v, 1);
 }
 
 static void json_hex(struct emit *e, uint64_t v)
 {
-	buf_addf(e->out, "\"0x%" PRIx64 "\"", v);
+	buf_adds(e->out, "\"0x");
+	buf_add_bits(e->out, v, 4, 1);
+	buf_addc(e->out, '"');
 }
 
 static void json_octal(struct emit *e, uint64_t v)
@@ -224,10 +232,9 @@ static void json_nothing(struct emit *e, const char *text)
 
 static void json_result(struct emit *e, int64_t v, const char *error, const char *text)
 {
-	if (error && !text)
-		buf_adds(e->out, "\"result\":null");
-	else
-		buf_addf(e->out, "\"result\":%" PRId64, v);
+	buf_adds(e->out, error && !text ? "\"result\":null" : "\"result\":");
+	if (!error || text)
+		buf_add_signed(e->out, v);
 	if (!error || !text)
 		return;
 	buf_addf(e->out, ",\"errno\":\"%s\",\"error\":", error);
@@ -237,7 +244,8 @@ static void json_result(struct emit *e, int64_t v, const char *error, const char
 static void json_result_as(struct emit *e, int64_t v, enum emit_form form)
 {
 	(void)form;
-	buf_addf(e->out, "\"result\":%" PRId64, v);
+	buf_adds(e->out, "\"result\":");
+	buf_add_signed(e->out, v);
 }
 
 /* Set while the explanation of a result is an object. */

@@ -3,7 +3,6 @@
 #include "base/buf.h"
 #include "base/escape.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 /* Foreground colours of the terminal's palette, so that they suit its background (ECMA-48, SGR). */
@@ -70,23 +69,27 @@ static void text_close(struct emit *e, char bracket)
 
 static void text_number(struct emit *e, int64_t v)
 {
-	buf_addf(e->out, "%" PRId64, v);
+	buf_add_signed(e->out, v);
 }
 
 static void text_unsigned(struct emit *e, uint64_t v)
 {
-	buf_addf(e->out, "%" PRIu64, v);
+	buf_add_decimal(e->out, v, 1);
 }
 
 static void text_hex(struct emit *e, uint64_t v)
 {
-	buf_addf(e->out, v ? "0x%" PRIx64 : "%" PRIx64, v);
+	if (v)
+		buf_adds(e->out, "0x");
+	buf_add_bits(e->out, v, 4, 1);
 }
 
 /* strace's form of modes: at least three digits after the 0. */
 static void text_octal(struct emit *e, uint64_t v)
 {
-	buf_addf(e->out, v ? "%#03" PRIo64 : "%03" PRIo64, v);
+	if (v > 077)
+		buf_addc(e->out, '0');
+	buf_add_bits(e->out, v, 3, 3);
 }
 
 static void text_pointer(struct emit *e, uint64_t v)
