@@ -58,9 +58,8 @@ static bool is_contended(const struct patch *p, const struct agent_thread *row, 
 {
 	for (size_t i = 0; row->scratch && i < p->record->threads.n; i++) {
 		const struct record_thread *o = p->record->threads.v[i];
-		const struct task *task = tasks_find(&p->t.tasks, o->tid);
-		if (o != th && !o->reader.gone && o->image == th->image && row->scratch == record_scratch_address(o))
-			return !(task && patch_task_of(task) && patch_task_of(task)->slow);
+		if (o != th && o->task && o->image == th->image && row->scratch == record_scratch_address(o))
+			return !patch_task_of(o->task)->slow;
 	}
 	return false;
 }
@@ -90,6 +89,8 @@ static struct record_thread *thread_new(struct patch *p, struct task *task)
 		return NULL;
 	th->tid = task->tid;
 	th->pid = task->proc->pid;
+	th->task = task;
+	th->turn = UINT64_MAX;
 	th->image = image_of(task);
 	if (!take_ring(p, th) || !vec_push(&p->record->threads, th)) {
 		if (th->reader.ring)

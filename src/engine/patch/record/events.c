@@ -6,6 +6,7 @@
 #include "engine/patch/image/site.h"
 #include "engine/ptrace/state/event.h"
 #include "engine/ptrace/state/give_up.h"
+#include "syscall/restart.h"
 #include "syscall/table.h"
 
 #include <errno.h>
@@ -87,6 +88,7 @@ static void look_at(struct patch *p, struct record_thread *th)
 void record_look(struct patch *p)
 {
 	struct record *rec = p->record;
+	rec->ordered = false;
 	rec->sync_ns = clock_ns();
 	rec->sync_ticks = __rdtsc();
 	/* The longer the run, the better the length of a tick is known; the calibration may have failed. */
@@ -102,23 +104,53 @@ static uint64_t to_ns(const struct patch *p, uint64_t ticks)
 	return (uint64_t)((int64_t)p->record->sync_ns - (int64_t)ago);
 }
 
-/* The thread whose item is the earliest; *item is that. Those that have nothing more to tell, and never will, go. */
-static struct record_thread *earliest(struct record *rec, struct record_item *item)
+/* When the thread's next item is to be told. */
+static uint64_t turn_of(const struct record_thread *th)
 {
-	struct record_thread *found = NULL;
-	item->kind = RECORD_NONE;
+	struct record_item item = reader_peek(&th->reader);
+	return item.kind == RECORD_NONE ? UINT64_MAX : item.ticks;
+}
+
+/* The thread at `i` may be later than those below it in the heap (Knuth, TAOCP 3, 5.2.3). */
+static void sift(struct record *rec, size_t i)
+{
+	struct record_thread **v = rec->threads.v, *th = v[i];
+	for (size_t below; (below = 2 * i + 1) < rec->threads.n; i = below) {
+		below += below + 1 < rec->threads.n && v[below + 1]->turn < v[below]->turn;
+		if (v[below]->turn >= th->turn)
+			break;
+		v[i] = v[below];
+	}
+	v[i] = th;
+}
+
+/* Makes `threads` a heap by their turns. Threads that have nothing more to tell, and never will, go. */
+static void order(struct record *rec)
+{
 	for (size_t i = 0; i < rec->threads.n; i++) {
 		struct record_thread *th = rec->threads.v[i];
-		struct record_item it = reader_peek(&th->reader);
-		if (it.kind == RECORD_NONE && th->reader.gone) {
+		th->turn = turn_of(th);
+		if (th->turn == UINT64_MAX && th->reader.gone) {
 			rec->threads.v[i--] = rec->threads.v[--rec->threads.n];
 			record_thread_free(th);
-		} else if (it.kind != RECORD_NONE && (!found || it.ticks < item->ticks)) {
-			found = th;
-			*item = it;
 		}
 	}
-	return found;
+	for (size_t i = rec->threads.n / 2; i-- > 0;)
+		sift(rec, i);
+	rec->ordered = true;
+}
+
+/* The item that was told last is taken away: its thread waits for its next turn. */
+static void pop(struct record *rec)
+{
+	struct record_thread *th = rec->told;
+	rec->told = NULL;
+	reader_pop(&th->reader);
+	th->turn = turn_of(th);
+	if (th->turn == UINT64_MAX && th->reader.gone)
+		rec->ordered = false;
+	else if (rec->ordered)
+		sift(rec, 0);
 }
 
 static const struct mem *memory_of(struct patch *p, const struct record_thread *th, const struct record_item *item)
@@ -133,59 +165,64 @@ static const struct mem *memory_of(struct patch *p, const struct record_thread *
 	return &rec->mem;
 }
 
-static void fill_call(const struct patch *p, const struct record_thread *th, const struct record_item *item,
-		      struct call *c)
+static void call_begins(const struct patch *p, struct record_thread *th, const struct record_item *item)
 {
 	const struct agent_record *rec = item->record;
-	const struct site *s = th->reader.gone ? NULL : site_of_stub(th->image, rec->ret);
-	uint64_t began = to_ns(p, item->began);
-	*c = (struct call){.arch = syscall_native_arch(),
-			   .nr = (int64_t)rec->nr,
-			   .desc = syscall_lookup(syscall_native_arch(), (int64_t)rec->nr),
-			   .ip = s ? s->ip : rec->ret,
-			   .sp = rec->sp + FRAME + sizeof(uint64_t) + RED_ZONE,
-			   .enter_ns = began,
-			   .restart = item->continued,
-			   .cost_ns = (uint64_t)p->fast.ns,
-			   .spread_ns = (uint64_t)p->fast.spread_ns};
-	memcpy(c->args, rec->args, sizeof(c->args));
-	if (item->kind != RECORD_EXIT)
-		return;
-	c->result = rec->result;
-	c->error = (uint64_t)rec->result >= (uint64_t)-4095;
-	c->err = c->error ? (int)-rec->result : 0;
-	c->duration_ns = item->ticks > item->began ? (uint64_t)((double)(item->ticks - item->began) * p->tick_ns) : 0;
+	const struct site *s = th->task ? site_of_stub(th->image, rec->ret) : NULL;
+	struct life_ends ends; /* nobody counts them here */
+	th->call = (struct call){.arch = syscall_native_arch(),
+				 .nr = (int64_t)rec->nr,
+				 .desc = syscall_lookup(syscall_native_arch(), (int64_t)rec->nr),
+				 .ip = s ? s->ip : rec->ret,
+				 .sp = rec->sp + FRAME + sizeof(uint64_t) + RED_ZONE,
+				 .enter_ns = to_ns(p, item->began),
+				 .restart = item->continued,
+				 .cost_ns = (uint64_t)p->fast.ns,
+				 .spread_ns = (uint64_t)p->fast.spread_ns};
+	memcpy(th->call.args, rec->args, sizeof(rec->args));
+	/* A handler's calls, and the restart of what it interrupted, may be recorded, and may stop: all are one thread's. */
+	if (th->task)
+		life_enter(&thread_of(th->task)->life, &th->call, &ends);
 }
 
-/* A handler's calls, and the restart of what it interrupted, may be recorded, and may stop: all are one thread's. */
-static void note_life(struct call_life *l, enum record_item_kind kind, struct call *c)
+static void call_ends(const struct patch *p, struct record_thread *th, const struct record_item *item)
 {
-	struct life_ends ends; /* nobody counts them here */
-	if (kind == RECORD_ENTER)
-		life_enter(l, c, &ends);
-	else if (kind == RECORD_EXIT)
-		life_exit(l, c, c->duration_ns, &ends);
+	struct call *c = &th->call;
+	struct life_ends ends;
+	c->result = item->record->result;
+	c->error = (uint64_t)c->result >= (uint64_t)-4095;
+	c->err = c->error ? (int)-c->result : 0;
+	c->duration_ns = item->ticks > item->began ? (uint64_t)((double)(item->ticks - item->began) * p->tick_ns) : 0;
+	if (th->task && c->error && IS_RESTART_ERROR(c->err))
+		life_exit(&thread_of(th->task)->life, c, c->duration_ns, &ends);
 }
 
 bool record_next(struct patch *p, struct event *ev)
 {
 	static const enum event_kind kinds[] = {
 		[RECORD_ENTER] = EV_ENTER, [RECORD_EXIT] = EV_EXIT, [RECORD_VANISH] = EV_VANISH};
-	struct record_item item;
-	/* What was told last is taken away now: until here the event's memory had to last. */
-	if (p->record->told)
-		reader_pop(p->record->told);
-	p->record->told = NULL;
-	struct record_thread *th = earliest(p->record, &item);
-	const struct task *task = th && !th->reader.gone ? tasks_find(&p->t.tasks, th->tid) : NULL;
-	if (!th)
+	struct record *rec = p->record;
+	if (rec->told)
+		pop(rec);
+	if (!rec->ordered)
+		order(rec);
+	struct record_thread *th = rec->threads.n ? rec->threads.v[0] : NULL;
+	if (!th || th->turn == UINT64_MAX)
 		return false;
-	*ev = (struct event){.kind = kinds[item.kind], .tid = th->tid, .pid = th->pid, .time_ns = to_ns(p, item.ticks)};
-	fill_call(p, th, &item, &ev->call);
-	if (task)
-		note_life(&thread_of(task)->life, item.kind, &ev->call);
+	struct record_item item = reader_peek(&th->reader);
+	if (item.kind == RECORD_ENTER)
+		call_begins(p, th, &item);
+	else if (item.kind == RECORD_EXIT)
+		call_ends(p, th, &item);
+	/* The members of other kinds of events stay as they are: to clear them all takes longer than to fill these in. */
+	ev->kind = kinds[item.kind];
+	ev->tid = th->tid;
+	ev->pid = th->pid;
+	ev->time_ns = to_ns(p, item.ticks);
+	ev->call = th->call;
+	ev->launch = false;
 	ev->mem = memory_of(p, th, &item);
-	p->record->told = &th->reader;
+	rec->told = th;
 	return true;
 }
 
@@ -201,6 +238,7 @@ void record_leave(struct patch *p, struct task *task)
 	if (!th)
 		return;
 	look_at(p, th);
+	p->record->ordered = false;
 	const struct agent_record *open = &th->reader.open;
 	/* It was ended right behind a call: that is told, though nothing that it left in memory. */
 	if (th->reader.has_open && open->t1)
@@ -209,5 +247,6 @@ void record_leave(struct patch *p, struct task *task)
 	th->reader.gone_at = __rdtsc();
 	th->reader.ring = NULL;
 	record_dismiss(th);
+	th->task = NULL;
 	patch_task_of(task)->recorded = NULL;
 }

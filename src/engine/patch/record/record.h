@@ -13,22 +13,28 @@
 struct record_thread {
 	struct record_reader reader;
 	pid_t tid, pid;
+	struct task *task; /* NULL: it is gone */
 	struct image *image;
+	struct call call; /* the one whose beginning was told last */
+	uint64_t turn;    /* when its next item is to be told; UINT64_MAX: it has none */
 	unsigned index;   /* of the ring in its region */
 	uint64_t fs_base; /* under which the program finds it */
 };
 
 /* What an engine that records has beside its other state. */
 struct record {
-	VEC(struct record_thread *) threads; /* those that are gone, too, until all they recorded is told */
+	/* Those that are gone, too, until all they recorded is told. If `ordered`, a heap by their turns, the earliest first. */
+	VEC(struct record_thread *) threads;
+	bool ordered;
 	unsigned char program[RECORDER_ROOM + RECIPES_ROOM]; /* what is mapped in the program, from RECORDER_CODE on */
 	uint32_t limit;                                      /* bytes of each ring that are used */
 	uint64_t string_max;
 	uint64_t sync_ticks, sync_ns; /* both clocks, read together at the last look */
 	struct mem mem;
 	pid_t mem_pid;
-	struct record_reader *told; /* whose item the last event was, or NULL */
-	bool overwritten;           /* that a ring was is said once */
+	struct record_thread
+		*told;    /* whose item the last event was: its memory must last until the next one; or NULL */
+	bool overwritten; /* that a ring was is said once */
 };
 
 static inline struct record_thread *recorded_of(const struct task *task)
