@@ -15,12 +15,14 @@ static enum when when_known(const struct decode *d, const struct syscall_desc *d
 	return k->choose ? k->choose(d, i) : k->when;
 }
 
-/* The number of arguments of this call, up to the last one that it uses. */
-static int count_args(const struct decode *d, const struct syscall_desc *desc)
+/* When each argument of the call is known. Returns the number of its arguments, up to the last one that it uses. */
+static int plan(const struct decode *d, const struct syscall_desc *desc, enum when when[static NARGS])
 {
-	int n = desc->nargs;
-	while (n > 0 && when_known(d, desc, n - 1) == WHEN_NEVER)
-		n--;
+	int n = 0;
+	for (int i = 0; i < desc->nargs; i++) {
+		when[i] = when_known(d, desc, i);
+		n = when[i] == WHEN_NEVER ? n : i + 1;
+	}
 	return n;
 }
 
@@ -31,33 +33,34 @@ static bool filled_in(const struct decode *d, enum when when)
 	return when == WHEN_ENTERING || when == WHEN_BOTH || (when == WHEN_LEFT && d->leaving && !d->call->error);
 }
 
-static void begin_arg(const struct decode *d, const struct syscall_desc *desc, int i)
+static void begin_arg(const struct decode *d, const struct syscall_desc *desc, int i, enum when when)
 {
 	uint64_t v = d->call->args[i];
 	emit_arg(d->out, desc->args[i].name, v);
 	if (d->opts->raw)
 		emit_hex(d->out, v);
-	else if (filled_in(d, when_known(d, desc, i)))
+	else if (filled_in(d, when))
 		show_kind(d, desc->args[i].kind, v, i);
 	else
 		emit_ptr(d->out, v);
 }
 
 /* Shows what the kernel filled in for an argument that was shown at entry. */
-static void end_arg(const struct decode *d, const struct syscall_desc *desc, int i)
+static void end_arg(const struct decode *d, const struct syscall_desc *desc, int i, enum when when)
 {
 	const struct kind *k = &decode_kinds[desc->args[i].kind];
-	if (when_known(d, desc, i) == WHEN_BOTH && d->leaving && !d->call->error && !d->opts->raw)
+	if (when == WHEN_BOTH && d->leaving && !d->call->error && !d->opts->raw)
 		k->show_after(d, k, d->call->args[i], i);
 }
 
-static void show_args(const struct decode *d, const struct syscall_desc *desc, int from, int to, int total)
+static void show_args(const struct decode *d, const struct syscall_desc *desc, const enum when *when, int from, int to,
+		      int total)
 {
 	for (int i = from; i < to; i++) {
-		if (when_known(d, desc, i) == WHEN_NEVER)
+		if (when[i] == WHEN_NEVER)
 			continue;
-		begin_arg(d, desc, i);
-		end_arg(d, desc, i);
+		begin_arg(d, desc, i, when[i]);
+		end_arg(d, desc, i, when[i]);
 		emit_arg_end(d->out, i + 1 == total);
 	}
 }
@@ -89,54 +92,57 @@ static void keep_length(const struct decode *d, enum syscall_kind kind, uint64_t
 }
 
 /* True if argument `i` is shown at entry but completed after the call. */
-static bool is_half(const struct decode *d, const struct syscall_desc *desc, int i, int total)
+static bool is_half(const struct decode *d, const enum when *when, int i, int total)
 {
-	return i < total && !d->opts->raw && when_known(d, desc, i) == WHEN_BOTH;
+	return i < total && !d->opts->raw && when[i] == WHEN_BOTH;
 }
 
 int decode_enter(const struct decode *d)
 {
 	const struct syscall_desc *desc = d->call->desc;
+	enum when when[NARGS];
 	if (!desc)
 		return show_unknown(d, 0);
-	int total = count_args(d, desc), n = 0;
+	int total = plan(d, desc, when), n = 0;
 	if (d->memo)
 		*d->memo = (struct decode_memo){0};
 	for (int i = 0; d->memo && i < total; i++)
 		keep_length(d, desc->args[i].kind, d->call->args[i]);
-	while (n < total && (d->opts->raw || known_at_entry(when_known(d, desc, n))))
+	while (n < total && (d->opts->raw || known_at_entry(when[n])))
 		n++;
-	show_args(d, desc, 0, n, total);
-	if (is_half(d, desc, n, total))
-		begin_arg(d, desc, n);
+	show_args(d, desc, when, 0, n, total);
+	if (is_half(d, when, n, total))
+		begin_arg(d, desc, n, when[n]);
 	return n;
 }
 
 int decode_count(const struct decode *d)
 {
-	const struct syscall_desc *desc = d->call->desc;
-	return desc ? count_args(d, desc) : NARGS;
+	enum when when[NARGS];
+	return d->call->desc ? plan(d, d->call->desc, when) : NARGS;
 }
 
 void decode_exit(const struct decode *d, int from)
 {
 	const struct syscall_desc *desc = d->call->desc;
+	enum when when[NARGS];
 	if (!desc) {
 		show_unknown(d, from);
 		return;
 	}
-	int total = count_args(d, desc);
-	if (is_half(d, desc, from, total)) {
-		end_arg(d, desc, from);
+	int total = plan(d, desc, when);
+	if (is_half(d, when, from, total)) {
+		end_arg(d, desc, from, when[from]);
 		emit_arg_end(d->out, from + 1 == total);
 		from++;
 	}
-	show_args(d, desc, from, total, total);
+	show_args(d, desc, when, from, total, total);
 }
 
 void decode_vanish(const struct decode *d, int from)
 {
-	const struct syscall_desc *desc = d->call->desc;
-	if (desc && is_half(d, desc, from, count_args(d, desc)))
+	enum when when[NARGS];
+	int total = d->call->desc ? plan(d, d->call->desc, when) : 0;
+	if (is_half(d, when, from, total))
 		emit_arg_end(d->out, true);
 }

@@ -135,10 +135,17 @@ static const struct look_fds *choice_for(const struct trace_look *l, uint16_t ki
 	}
 }
 
+static bool is_none(const struct look_fds *s)
+{
+	return !s->all && !s->fds.n && !s->negated;
+}
+
 void trace_dump(const struct trace_look *l, const struct event *ev, struct trace_out *out)
 {
 	const struct call *c = &ev->call;
 	const struct syscall_desc *desc = c->desc;
+	if (is_none(&l->read) && is_none(&l->write))
+		return;
 	if (ev->kind != EV_EXIT || c->error || !ev->mem || !desc || !desc->nargs || desc->args[0].kind != K_FD)
 		return;
 	struct dump d = {.ev = ev, .out = out, .narrow = !(c->arch & __AUDIT_ARCH_64BIT)};

@@ -37,9 +37,11 @@ static struct trace_task *new_task(const struct trace_pipeline *p)
 
 static struct trace_task *task_of(struct trace_pipeline *p, pid_t tid, pid_t pid)
 {
+	if (p->last && p->last->tid == tid)
+		return p->last;
 	struct trace_task *k = map_get(&p->tasks, (uint64_t)tid);
 	if (k)
-		return k;
+		return p->last = k;
 	k = new_task(p);
 	if (!k || map_put(&p->tasks, (uint64_t)tid, k) < 0) {
 		free_task(p, k);
@@ -57,6 +59,7 @@ static void task_gone(struct trace_pipeline *p, struct trace_task *k)
 	for (unsigned i = 0; i < p->nsinks; i++)
 		if (p->sinks[i]->ops->gone)
 			p->sinks[i]->ops->gone(p->sinks[i], k);
+	p->last = NULL;
 	map_remove(&p->tasks, (uint64_t)k->tid);
 	p->session.tasks--;
 	free_task(p, k);

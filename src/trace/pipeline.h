@@ -12,7 +12,8 @@ struct trace_pipeline {
 	struct trace_session session;      /* to be set before trace_pipeline_begin(): the clocks and the names */
 	struct trace_sink *sinks[TRACE_SINKS_MAX];
 	unsigned nsinks;
-	struct map tasks; /* tid -> struct trace_task */
+	struct map tasks;        /* tid -> struct trace_task */
+	struct trace_task *last; /* the one that was looked up last, or NULL */
 };
 
 /* Adds a sink, which must outlive the pipeline; at most TRACE_SINKS_MAX. Sinks get each event in this order. */

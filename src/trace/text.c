@@ -19,7 +19,6 @@ struct trace_text_task {
 	pid_t tid;
 	struct trace_line line;
 	size_t column;   /* where the line stands */
-	bool more;       /* arguments are still to come */
 	bool open;       /* its beginning was written and it has not ended */
 	bool unfinished; /* another thread's line came between */
 };
@@ -151,7 +150,6 @@ static void text_enter(struct trace_sink *s, struct trace_task *task, const stru
 	emit_text_init(&e, to, t->c.emit_flags);
 	trace_decoder_init(&d, &t->c.decoding, s, &k->line, ev, &e);
 	k->line.given = decode_enter(&d.decode);
-	k->more = k->line.given < decode_count(&d.decode);
 	k->column = to->s ? columns(to->s + begin, to->len - begin) : 0;
 	k->unfinished = false;
 	if (t->c.stack)
@@ -192,7 +190,7 @@ static void add_duration(const struct trace_text *t, const struct event *ev, str
 static void add_result(const struct trace_text *t, const struct trace_text_task *k, const struct decode *d,
 		       const struct event *ev, struct buf *to, size_t begin)
 {
-	if (ev->kind == EV_VANISH && k->more)
+	if (ev->kind == EV_VANISH && k->line.given < decode_count(d))
 		buf_adds(to, " <unfinished ...>");
 	buf_addc(to, ')');
 	size_t at = k->column + columns(to->s + begin, to->len - begin);
