@@ -55,7 +55,8 @@ agent_back_\s:
 #define DATA_VFORK_SP (DATA_VFORK + 8)
 #define DATA_VFORK_FRAME (DATA_VFORK + 16)
 #define DATA_NEXT (AGENT_DATA + 88)
-#define DATA_MAP  (AGENT_DATA + 96)
+#define DATA_SIGSYS (AGENT_DATA + 96)
+#define DATA_MAP  (AGENT_DATA + 104)
 #define DATA_CODE (DATA_MAP + 4 * AGENT_CALLS)
 
 	.section .rodata
@@ -289,9 +290,16 @@ agent_ranges:				/* mmap, mprotect, munmap, mremap, madvise: not of the memory u
 	cmp	$CLONE_LIKE_VFORK, %r11d
 	je	agent_vfork
 	jmp	agent_refuse
-2:	cmp	$31, %edi		/* SIGSYS, and a handler that runs with it blocked, as of masks below */
-	je	agent_refuse
+2:	cmp	$31, %edi		/* SIGSYS: if its action is the default, it may be read, and set to the default again */
+	jne	15f
+	cmpb	$0, DATA_SIGSYS
+	jne	agent_refuse
 	test	%rsi, %rsi
+	jz	7b
+	cmpq	$0, (%rsi)		/* SIG_DFL */
+	je	7b
+	jmp	agent_refuse
+15:	test	%rsi, %rsi		/* a handler that runs with SIGSYS blocked, as of masks below */
 	jz	7b
 	testl	$0x40000000, 24(%rsi)
 	jz	7b

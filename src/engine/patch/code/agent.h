@@ -101,6 +101,8 @@ struct agent_data {
 	uint64_t single_thread; /* one thread, and the slots are this image's alone: updates need no lock */
 	struct agent_vfork_frame vfork_frame;
 	uint64_t next; /* the program's own handler of SIGSYS, which agent_sigsys calls, or 0 */
+	uint64_t
+		sigsys; /* 1: the action of SIGSYS may not be the default, so the tracer must see what is done with it */
 	uint32_t map[AGENT_CALLS];
 	/* Code that may have been patched, [lo, hi) each, up to a row of zeroes: whoever maps it anew goes to the tracer. */
 	uint64_t code[AGENT_RANGES + 1][2];
@@ -109,8 +111,8 @@ struct agent_data {
 _Static_assert(sizeof(struct agent_data) <= AGENT_PAGE, "one page");
 _Static_assert(offsetof(struct agent_data, exec_t0) == 8 && offsetof(struct agent_data, single_thread) == 16 &&
 		       offsetof(struct agent_data, vfork_frame) == 24 && offsetof(struct agent_data, next) == 88 &&
-		       offsetof(struct agent_data, map) == 96 &&
-		       offsetof(struct agent_data, code) == 96 + 4 * AGENT_CALLS,
+		       offsetof(struct agent_data, sigsys) == 96 && offsetof(struct agent_data, map) == 104 &&
+		       offsetof(struct agent_data, code) == 104 + 4 * AGENT_CALLS,
 	       "agent.S");
 _Static_assert(offsetof(struct agent_vfork_frame, sp) == 8 && offsetof(struct agent_vfork_frame, frame) == 16,
 	       "agent.S");

@@ -43,6 +43,8 @@ void image_end_single_thread(struct task *task);
 void image_note_blocked(struct task *task, bool blocked);
 /* Reads whether the task blocks SIGSYS. Does nothing under a filter, which does not need to know. */
 void image_note_mask(const struct patch *p, struct task *task);
+/* `action` is the program's action for SIGSYS from now on. If it is not the default, all changes of it go to the tracer. */
+void image_note_sigsys(struct task *task, const uint64_t action[ACTION_WORDS]);
 /* The handler of `sig` will run with SIGSYS blocked from now on, or will not. */
 void image_note_handler(struct task *task, int sig, bool blocks);
 /* A handler is about to run in the task, or has returned: decides whether the tracer must see its rt_sigreturn(2). */

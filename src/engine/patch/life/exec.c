@@ -20,12 +20,11 @@
 #define USER32_CS 0x23 /* arch/x86/include/asm/segment.h */
 
 /* If the program ignores SIGSYS from the start, that is its action: it is restored when a forced one has reset it. */
-static void note_ignored(struct image *img, const struct proc_status *s)
+static void note_ignored(struct task *task, const struct proc_status *s)
 {
-	if (!(s->ignored & SIGBIT(SIGSYS)))
-		return;
-	img->sigsys.known = true;
-	img->sigsys.action[ACTION_HANDLER] = 1; /* SIG_IGN */
+	const uint64_t action[ACTION_WORDS] = {[ACTION_HANDLER] = 1 /* SIG_IGN */};
+	if (s->ignored & SIGBIT(SIGSYS))
+		image_note_sigsys(task, action);
 }
 
 /*
@@ -92,7 +91,7 @@ static void prepare_image(struct patch *p, struct task *task, struct user_regs_s
 	if (exec_enter_image(p, task, r->rip, r, &why) && !why.len) {
 		img->start.observed = true;
 		img->start.entry = r->rip;
-		note_ignored(img, &s);
+		note_ignored(task, &s);
 		plan_note_owner(task);
 		plan_apply_loader(p, task, r->rip);
 		record_admit(p, task);

@@ -41,7 +41,7 @@ void dispatch_run_slow(const struct patch *p, struct task *task, struct user_reg
 	redo(task, r, nr);
 }
 
-/* Prepares rt_sigaction(2) that sets the program's own action for SIGSYS; false if the program has none. */
+/* Prepares rt_sigaction(2) that sets the program's own action for SIGSYS; false if that is the default. */
 static bool own_action(struct task *task, uint64_t args[6])
 {
 	const struct image *img = image_of(task);
@@ -49,6 +49,7 @@ static bool own_action(struct task *task, uint64_t args[6])
 	args[1] = AGENT_DATA + offsetof(struct agent_data, scratch);
 	args[3] = sizeof(uint64_t);
 	return img->state == IMAGE_READY && img->sigsys.known &&
+	       img->sigsys.action[ACTION_HANDLER] != 0 /* SIG_DFL */ &&
 	       remote_write(task->tid, args[1], img->sigsys.action, sizeof(img->sigsys.action)) == 0;
 }
 
@@ -130,12 +131,9 @@ static void make_room_for_filter(struct patch *p, struct task *task, bool all_th
 
 void dispatch_note_action(struct task *task, int sig, const uint64_t action[ACTION_WORDS])
 {
-	struct image *img = image_of(task);
 	/* If SIGSYS has a handler of ours, the program's replaces it (sigkill_guard.c). */
-	if (sig == SIGSYS) {
-		img->sigsys.known = true;
-		memcpy(img->sigsys.action, action, ACTION_WORDS * sizeof(*action));
-	}
+	if (sig == SIGSYS)
+		image_note_sigsys(task, action);
 	/* If the handler blocks everything, was_blocked() sees that by itself. Shells have such handlers for SIGCHLD. */
 	bool by_mask = action[ACTION_MASK] & SIGBIT(SIGSYS) && !is_all_else(action[ACTION_MASK] & ~SIGBIT(SIGSYS));
 	bool by_itself = sig == SIGSYS && !(action[ACTION_FLAGS] & SA_NODEFER);

@@ -1,6 +1,7 @@
 #include "engine/patch/threads/sigkill_guard.h"
 
 #include "engine/patch/arm/sud.h"
+#include "engine/patch/image/image.h"
 #include "engine/patch/remote/remote.h"
 #include "engine/patch/threads/dispatch.h"
 
@@ -61,8 +62,8 @@ void sigkill_guard_install(struct patch *p, struct task *task)
 		return;
 	const uint64_t next = img->sigsys.guarded_action[ACTION_HANDLER];
 	remote_write(task->tid, AGENT_DATA + offsetof(struct agent_data, next), &next, sizeof(next));
-	memcpy(img->sigsys.action, action, sizeof(action));
-	img->sigsys.guarded = img->sigsys.known = true;
+	image_note_sigsys(task, action);
+	img->sigsys.guarded = true;
 }
 
 /* The thread cannot be sent back by ptrace(2), and will be detached soon: its handler of this signal does it (agent_sigsys). */

@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""What sctrace itself does for each short-lived child (script.py): counts of system calls, which do not depend on the load.
+
+An outer sctrace traces the inner one by ptrace. The difference between a run with many children and one with few, divided by the
+number of children, is what one child costs after its program was seen before. A wait4(2) that returns 0 is not counted: how often
+sctrace asks before it sleeps depends on the load.
+"""
+import re
+import subprocess
+from collections import Counter
+
+from script import BUILD, SCTRACE, Skip, run_tests, seconds
+
+FEW, MANY = 20, 120
+PROGRAM = "/bin/true"
+TIMED = ("rt_sigprocmask", "rt_sigreturn", "write", "waitid", "sched_yield")
+CALL = re.compile(r"^(\w+)\(.*\) += (-?\w+)")
+
+
+def calls_of_sctrace(folder, way, options, children):
+    """The inner sctrace's own calls by name."""
+    trace = folder / f"trace.{children}"
+    inner = [SCTRACE, "--engine=patch", "-f", *options, "-o", str(folder / "inner"),
+             str(BUILD / "tests" / "e2e" / "children"), way, str(children), PROGRAM]
+    subprocess.run([SCTRACE, "--engine=ptrace", "-o", str(trace), *inner], check=True, timeout=seconds(120))
+    calls = Counter()
+    # What a timer of the inner sctrace does, and how it spins, depends on the time that passes.
+    for line in trace.read_text(errors="replace").splitlines():
+        match = CALL.match(line)
+        if match and match[1] not in TIMED and (match[1] != "wait4" or match[2] != "0"):
+            calls[match[1]] += 1
+    return calls
+
+
+def per_child(folder, way, options):
+    """Calls per child by name."""
+    if subprocess.run([SCTRACE, "--engine=patch", "-c", "-o", "/dev/null", PROGRAM], capture_output=True, check=False).returncode:
+        raise Skip("the patch engine does not work here")
+    few, many = (calls_of_sctrace(folder, way, options, n) for n in (FEW, MANY))
+    return {name: (many[name] - few[name]) / (MANY - FEW) for name in many if many[name] - few[name] > (MANY - FEW) / 20}
+
+
+def check(folder, way, options, calls, stops):
+    found = per_child(folder, way, options)
+    total = sum(found.values())
+    told = ", ".join(f"{name} {n:.2f}" for name, n in sorted(found.items(), key=lambda row: -row[1]))
+    print(f"# {total:.1f} calls a child: {told}")
+    assert found["wait4"] < stops + 0.5, f"{found['wait4']:.2f} stops a child, where {stops} are allowed"
+    assert total < calls + 0.5, f"{total:.2f} calls a child, where {calls} are allowed: {told}"
+
+
+def test_vfork(folder):
+    """A child of vfork(2) that runs a program that was seen before costs few calls of sctrace"""
+    check(folder, "vfork", ["-c"], calls=77, stops=7)
+
+
+def test_spawn(folder):
+    """So does a child of posix_spawn(3)"""
+    check(folder, "spawn", ["-c"], calls=90, stops=8)
+
+
+def test_handler(folder):
+    """So does a child whose parent has a handler of SIGCHLD"""
+    check(folder, "handler", ["-c"], calls=81, stops=7)
+
+
+def test_recorded(folder):
+    """So does a child whose calls are recorded"""
+    check(folder, "vfork", [], calls=157, stops=17)
+
+
+if __name__ == "__main__":
+    raise SystemExit(run_tests(globals()))

@@ -1,0 +1,50 @@
+/*
+ * Starts a program again and again, and waits for each.  children WAY N PROGRAM [ARG...]
+ *
+ * WAY: vfork; spawn (posix_spawn(3)); handler (vfork, and SIGCHLD has a handler, as in shells).
+ */
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static void on_child(int sig)
+{
+	(void)sig;
+}
+
+static pid_t start(const char *way, char **argv)
+{
+	pid_t pid = -1;
+	if (strcmp(way, "spawn") == 0)
+		return posix_spawn(&pid, argv[0], NULL, NULL, argv, environ) == 0 ? pid : -1;
+	pid = vfork();
+	if (pid == 0) {
+		execv(argv[0], argv);
+		_exit(127);
+	}
+	return pid;
+}
+
+int main(int argc, char **argv)
+{
+	struct sigaction act = {.sa_handler = on_child, .sa_flags = SA_RESTART};
+	if (argc < 4) {
+		fprintf(stderr, "usage: children vfork|spawn|handler N PROGRAM [ARG...]\n");
+		return 2;
+	}
+	if (strcmp(argv[1], "handler") == 0)
+		sigaction(SIGCHLD, &act, NULL);
+	for (int i = 0; i < atoi(argv[2]); i++) {
+		int status;
+		pid_t pid = start(argv[1], argv + 3);
+		if (pid < 0 || waitpid(pid, &status, 0) != pid || status != 0)
+			return 1;
+	}
+	return 0;
+}
