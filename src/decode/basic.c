@@ -358,10 +358,15 @@ void show_envp(const struct decode *d, const struct kind *k, uint64_t v, int i)
 		show_argv(d, k, v, i);
 		return;
 	}
+	/* A page at a time: programs have dozens of variables. */
+	struct mem_pages pages = {.under = d->mem};
+	const struct mem mem = {mem_read_pages, &pages};
+	struct decode paged = *d;
+	paged.mem = d->mem ? &mem : NULL;
 	emit_ptr(d->out, v);
-	while (v && n < STRING_MOST && decode_get_word(d, v + n * (uint64_t)word, &s) && s)
+	while (v && n < STRING_MOST && decode_get_word(&paged, v + n * (uint64_t)word, &s) && s)
 		n++;
-	if (!v || (s && n < STRING_MOST && !decode_get_word(d, v + n * (uint64_t)word, &s) && !n))
+	if (!v || (s && n < STRING_MOST && !decode_get_word(&paged, v + n * (uint64_t)word, &s) && !n))
 		return;
 	snprintf(text, sizeof(text), "%u var%s%s", n, n == 1 ? "" : "s", s ? ", unterminated" : "");
 	emit_comment(d->out, text);
