@@ -26,6 +26,7 @@ enum engine_caps {
 	CAP_SYSTEM = 1 << 8,     /* every process */
 	CAP_ERRNOS = 1 << 9,     /* errors are counted by number (--errors) */
 	CAP_STOPS = 1 << 10,     /* a call's thread is stopped at the call while its events are handled (-k) */
+	CAP_MAIN = 1 << 11,      /* the calls before main are counted separately (engine_config.find_main) */
 };
 
 /* A bit set of call numbers of the native architecture. Numbers beyond it are always members. */
@@ -74,12 +75,13 @@ struct engine_config {
 
 /* Results after everything has ended. */
 struct engine_result {
-	int status;              /* of the started program, as from wait(2); 0 if sctrace only attached */
-	uint64_t wall_ns;        /* from exec to exit of the started program */
-	struct rusage usage;     /* of the started program and the children that it waited for */
-	uint64_t peak_rss_bytes; /* VmHWM of the largest process at its exit event; 0: unknown */
-	bool rss_is_largest;     /* there were several processes, and the figure is that of the largest one */
-	uint64_t before_main;    /* calls before main (or before the entry point) */
+	int status;                   /* of the started program, as from wait(2); 0 if sctrace only attached */
+	uint64_t wall_ns;             /* from exec to exit of the started program */
+	struct rusage usage;          /* of the started program and the children that it waited for */
+	uint64_t peak_rss_bytes;      /* VmHWM of the largest process at its exit event; 0: unknown */
+	bool rss_is_largest;          /* there were several processes, and the figure is that of the largest one */
+	uint64_t before_main;         /* calls before main (or before the entry point) */
+	const struct summary *before; /* these calls by name; NULL if the engine does not know; valid until stop() */
 	enum { MAIN_UNKNOWN, MAIN_SYMBOL, MAIN_ENTRY } main_found;
 	uint64_t lost;      /* calls that the kernel could not count (bpf) */
 	uint64_t processes; /* number of processes seen */

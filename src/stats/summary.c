@@ -185,6 +185,15 @@ void summary_merge(struct summary *s, const struct summary *from)
 	}
 }
 
+uint64_t summary_calls(const struct summary *s)
+{
+	uint64_t n = 0;
+	for (size_t i = 0; i < s->groups.n; i++)
+		for (size_t k = 0; k < s->groups.v[i]->calls.n; k++)
+			n += call_stats_calls(s->groups.v[i]->calls.v[k]);
+	return n;
+}
+
 uint64_t call_stats_calls(const struct call_stats *c)
 {
 	return c->entered - c->restarted;

@@ -88,6 +88,8 @@ void summary_record(struct summary *s, struct summary_group *g, uint32_t arch, i
 void summary_errno(struct summary *s, struct summary_group *g, const struct call_errno *e);
 /* Adds all of `from` to `s`. Groups are matched by name and id. */
 void summary_merge(struct summary *s, const struct summary *from);
+/* The number of calls of all groups. */
+uint64_t summary_calls(const struct summary *s);
 
 /* Adds the statistics `from`. Returns 0, or -ENOMEM with the histogram unchanged. */
 int call_stats_add(struct call_stats *to, const struct call_stats *from);

@@ -8,9 +8,10 @@
 
 struct buf;
 
-/* Appends {"syscalls": `calls`, "program": {...} or null, "engine": name} and a newline; `calls` is JSON text. */
-void trace_save_document(const char *engine, bool program, const char *calls, const struct engine_result *r,
-			 struct buf *out);
+/* Appends {"syscalls": `calls`, "program": {...} or null, "engine": name} and a newline; `calls` is JSON text. `expect` (JSON
+ * text, or "") becomes the member "expect". */
+void trace_save_document(const char *engine, bool program, const char *calls, const char *expect,
+			 const struct engine_result *r, struct buf *out);
 /* What is saved of a count. */
 struct trace_save {
 	char *const *argv; /* of the program; NULL: none was started */

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/size.h"
 #include "out/term.h"
+#include "trace/expect.h"
 #include "trace/fail.h"
 #include "trace/save.h"
 
@@ -57,6 +58,16 @@ static void apply_overhead(const struct trace_totals *t, struct summary *s)
 			c->hist = moved;
 		}
 	}
+}
+
+/* What the engine counted before main, of the calls that -e chose. */
+static void choose_before(const struct trace_totals *t, const struct engine_result *r, struct summary *before)
+{
+	if (!r->before)
+		return;
+	summary_merge(before, r->before);
+	drop_unwanted(t->c.calls, before);
+	apply_overhead(t, before);
 }
 
 static uint64_t calls_of(const struct summary_group *g)
@@ -273,12 +284,25 @@ static void footer(const struct trace_totals *t, const char *lines)
 }
 
 /* A whole JSON document: the calls, the program, the engine. */
-static void json_document(const struct trace_totals *t, const struct engine_result *r)
+static void json_document(const struct trace_totals *t, const struct engine_result *r, const char *expect)
 {
 	struct buf calls = {0};
 	summary_render(&t->summary, &t->c.view, &calls);
-	trace_save_document(t->c.engine->ops->name, t->c.program != NULL, buf_str(&calls), r, &t->c.out->buf);
+	trace_save_document(t->c.engine->ops->name, t->c.program != NULL, buf_str(&calls), expect, r, &t->c.out->buf);
 	buf_free(&calls);
+}
+
+/* Judges the conditions of --expect; appends them to `json`. */
+static void judge(struct trace_totals *t, const struct engine_result *r, struct buf *json)
+{
+	struct summary before = {0};
+	const struct trace_expect e = {t->c.expect, &t->summary, &before, r, t->c.program != NULL};
+	choose_before(t, r, &before);
+	trace_expect_say(&e, &t->unmet, &t->unknown);
+	trace_expect_json(&e, json);
+	if (before.failed)
+		memory_note_failure();
+	summary_free(&before);
 }
 
 static void save(const struct trace_totals *t, const struct engine_result *r, const char *lines)
@@ -296,11 +320,14 @@ void trace_totals_final(struct trace_totals *t, const struct engine_result *r)
 {
 	enum summary_format f = t->c.view.format;
 	struct buf lines = {0};
+	struct buf expect = {0};
 	collect(t);
 	unite_names(t, &t->summary);
 	say_footer(t, r, &lines);
+	if (t->c.expect && t->c.expect->list.n)
+		judge(t, r, &expect);
 	if (f == SUMMARY_JSON)
-		json_document(t, r);
+		json_document(t, r, buf_str(&expect));
 	else {
 		if (t->c.several)
 			heading(t, "in all");
@@ -313,6 +340,7 @@ void trace_totals_final(struct trace_totals *t, const struct engine_result *r)
 	if (t->c.save)
 		save(t, r, buf_str(&lines));
 	buf_free(&lines);
+	buf_free(&expect);
 	if (t->summary.failed)
 		memory_note_failure();
 }
@@ -321,4 +349,6 @@ void trace_totals_free(struct trace_totals *t)
 {
 	summary_free(&t->summary);
 	summary_free(&t->period);
+	buf_free(&t->unmet);
+	buf_free(&t->unknown);
 }

@@ -4,6 +4,7 @@
 
 #include "engine/engine.h"
 #include "out/summary_table.h"
+#include "run/condition.h"
 #include "stats/summary.h"
 #include "syscall/filter.h"
 #include "trace/count.h"
@@ -17,14 +18,15 @@ struct trace_totals_config {
 	bool by_events;             /* a counting sink adds to `summary`; else the engine counts */
 	const struct filter *calls; /* drop others from what the engine counted; NULL: none */
 	enum trace_by by;
-	struct summary_view view;  /* its width is found out at each table */
-	bool errors, overhead_set; /* --errors, -O */
-	uint64_t overhead_ns;      /* -O: of one call */
-	const char *hist, *save;   /* --hist, --save; or NULL */
-	char *const *program;      /* argv of the program that was started, or NULL */
-	bool several;              /* something stands above the last table, so it gets a heading */
-	uint64_t start_ns;         /* CLOCK_MONOTONIC */
-	const char *choice;        /* a line on why this engine was chosen, or "" */
+	struct summary_view view;        /* its width is found out at each table */
+	bool errors, overhead_set;       /* --errors, -O */
+	uint64_t overhead_ns;            /* -O: of one call */
+	const char *hist, *save;         /* --hist, --save; or NULL */
+	const struct conditions *expect; /* --expect, or NULL */
+	char *const *program;            /* argv of the program that was started, or NULL */
+	bool several;                    /* something stands above the last table, so it gets a heading */
+	uint64_t start_ns;               /* CLOCK_MONOTONIC */
+	const char *choice;              /* a line on why this engine was chosen, or "" */
 	struct trace_out *out;
 	struct trace_failure *failure;
 };
@@ -33,6 +35,7 @@ struct trace_totals_config {
 struct trace_totals {
 	struct trace_totals_config c;
 	struct summary summary, period;
+	struct buf unmet, unknown; /* lines on the conditions of --expect that do not hold, or cannot be judged */
 };
 
 /* Prints the table of what came since the last one (where events are counted: of everything so far). */

@@ -390,6 +390,16 @@ def test_mistakes(_):
                        (["-e", "inject=write:error=EIO:retval=3"], "error and retval exclude each other"),
                        (["-c", "--hist=raed"], "there is no call 'raed'; did you mean read?"),
                        (["-c", "--hist=read,write"], "'read,write' is not one call"),
+                       (["-c", "--expect=raed<=2"], "nor a system call; did you mean read?"),
+                       (["-c", "--expect=eror(read)=0"], "'eror' is neither a metric (calls errors bytes"),
+                       (["-c", "--expect=%fil<9"], "there is no group '%fil'; did you mean %file?"),
+                       (["-c", "--expect=read~2"], "'read~2' has no operator; write one of <= >= == != < > ="),
+                       (["-c", "--expect=read=<2"], "'=<' cannot be used here; the operators are"),
+                       (["-c", "--expect=calls<2K"], "'2K' is not a limit for calls; write a whole number"),
+                       (["-c", "--expect=wall<2"], "'2' is not a limit for wall; write a time with its unit"),
+                       (["-c", "--expect=wall(read)<2s"], "wall is measured for the whole program"),
+                       (["--expect=calls<2"], "--save and -O are for summaries: add -c"),
+                       (["-C", "--expect=main:calls<2"], "main: in --expect is for a program that is started with -c"),
                        (["-c", "--format=csv", "--errors"], "below tables of --format=text, wide and markdown alone"),
                        (["-c", "-ff", "-o", "/nonexistent/x"], "-c makes one table: write -f"),
                        (["--absolute-timestamps=unix"], "takes no value; write -t, -tt (microseconds) or -ttt"),
@@ -490,6 +500,34 @@ def test_tables(tmp):
     assert run("-c", "--save", str(tmp / "run.json"), *copy).returncode == 0
     assert json.loads((tmp / "run.json").read_text())["kind"] == "count"
     assert stat.S_IMODE((tmp / "run.json").stat().st_mode) == 0o600
+
+
+def test_expect(tmp):
+    """--expect: status 3 and the actual value if a condition fails, else the program's own status; main: under each engine"""
+    (tmp / "in").write_bytes(b"x" * 10000)
+    copy = [str(EXAMPLES / "copy-read-write"), "-b", "1000", str(tmp / "in"), str(tmp / "out")]
+    kept = "main:read=11,write<=10,bytes(write)=10000,errors(write)=0,%file>=2,wall>0s,processes=1,read!=0"
+    for engine in ("ptrace", "auto"):
+        r = run("-c", "--engine=" + engine, "--expect", kept, *copy)
+        assert (r.returncode, "--expect" in r.stderr) == (0, False), r
+        r = run("-c", "--engine=" + engine, "-e", "read,write", "--expect", "main:calls=21,bytes>20000", *copy)
+        assert r.returncode == 0, r
+        r = run("-c", "--engine=" + engine, "--interval=10ms", "--expect", "main:read<=10,write<10,bytes(write)<=9K,errors=0",
+                *copy)
+        assert r.returncode == 3, r
+        told = [x for x in r.stderr.splitlines() if x.startswith("sctrace:") and "errors" not in x]
+        assert told == ["sctrace: --expect failed: " + x for x in (
+            "main:read<=10, but the actual value is 11", "write<10, but the actual value is 10",
+            "bytes(write)<=9K, but the actual value is 10000 bytes")], r
+    assert run("-c", "--expect=calls>0", "sh", "-c", "exit 9").returncode == 9
+    assert run("-c", "--expect=calls=0", "sh", "-c", "exit 9").returncode == 3
+    assert run("-c", "--expect=calls=0", "sh", "-c", "kill -9 $$").returncode == 3
+    r = run("-c", "--format=json", "-o", str(tmp / "doc"), "--expect", "read<=5,errors(write)=0,seconds<1h", *copy)
+    assert r.returncode == 3
+    told = json.loads((tmp / "doc").read_text())["expect"]
+    assert [(x["condition"], x["holds"], x["expected"]) for x in told] == [
+        ("read<=5", False, 5), ("errors(write)=0", True, 0), ("seconds<1h", True, 3600)], told
+    assert told[0]["actual"] >= 11 and told[1]["actual"] == 0 and 0 <= told[2]["actual"] < 3600, told
 
 
 def test_narrow_terminals(_):

@@ -199,6 +199,14 @@ int trace_opt_env(void *ctx, const struct opt *row, const char *arg, struct buf 
 	return vec_push(&o->env, arg) ? 0 : -ENOMEM;
 }
 
+int trace_opt_expect(void *ctx, const struct opt *row, const char *arg, struct buf *why)
+{
+	size_t at = 0;
+	(void)row;
+	int r = conditions_parse(&((struct trace_opts *)ctx)->expect, arg, CONDITION_EXPECT, &at, why);
+	return point_at(arg, at, r, why);
+}
+
 int trace_opt_break(void *ctx, const struct opt *row, const char *arg, struct buf *why)
 {
 	(void)row;

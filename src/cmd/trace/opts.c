@@ -9,6 +9,8 @@
 
 /* Columns of -c's table that -U and -S offer when they are completed. */
 #define COLUMN_WORDS "syscall seconds calls errors percent avg min p50 p90 p99 max stddev bytes bytes/call"
+/* The metrics of --expect. */
+#define EXPECT_WORDS "calls errors bytes seconds wall user system cpu peak_rss processes"
 #define AT(member)   .offset = offsetof(struct trace_opts, member)
 
 static const struct opt trace_table[] = {
@@ -115,6 +117,9 @@ static const struct opt trace_table[] = {
 	{0, "hist", "CALL", trace_opt_hist, "how long CALL took, as a histogram", AT(hist), COMPLETE_SET},
 	{0, "interval", "DURATION", opt_duration, "print the table that often (on SIGUSR1 too)", AT(interval_ns),
 	 .min = 10000000},
+	{0, "expect", "CONDITIONS", trace_opt_expect,
+	 "end with status 3 unless these hold: read<=100,errors=0,bytes(write)=1M; main:calls<=20 counts from main on",
+	 .complete = COMPLETE_LIST, .words = EXPECT_WORDS},
 	{0, "save", "FILE", opt_string, "keep the summary for `sctrace report`", AT(save), COMPLETE_FILE},
 	{'O', "summary-syscall-overhead", "DURATION", trace_opt_overhead,
 	 "take this out of each call, not the measured cost"},
@@ -221,11 +226,18 @@ void trace_opts_free(struct trace_opts *o)
 	trace_select_free(&o->select);
 	trace_injects_free(&o->injects);
 	trace_look_free(&o->look);
+	conditions_free(&o->expect);
 }
 
 static bool counts(const struct trace_opts *o)
 {
 	return o->count || o->count_too;
+}
+
+bool trace_opts_need_events(const struct trace_opts *o)
+{
+	bool grouped = o->by && (strcmp(o->by, "fd") == 0 || strcmp(o->by, "path") == 0);
+	return grouped || trace_select_needs_exit(&o->select) || o->select.paths.n || o->select.fds.n || o->count_too;
 }
 
 int trace_opts_check(struct trace_opts *o, bool program, struct buf *why)
@@ -241,8 +253,13 @@ int trace_opts_check(struct trace_opts *o, bool program, struct buf *why)
 		{o->count && o->format == TRACE_PERFETTO, "--format=perfetto is for traces, not for -c"},
 		{!counts(o) && f != SUMMARY_TEXT && f != SUMMARY_JSON && !o->truss,
 		 "this --format is for summaries: add -c"},
-		{!counts(o) && (o->by || o->errors || o->hist || o->save || o->interval_ns || o->overhead_set),
-		 "--by, --errors, --hist, --interval, --save and -O are for summaries: add -c"},
+		{!counts(o) && (o->by || o->errors || o->hist || o->save || o->interval_ns || o->overhead_set ||
+				o->expect.list.n),
+		 "--by, --errors, --expect, --hist, --interval, --save and -O are for summaries: add -c"},
+		{conditions_use_main(&o->expect) && (!program || !o->count || o->folded || trace_opts_need_events(o)),
+		 "main: in --expect is for a program that is started with -c, and does not go together with options "
+		 "that "
+		 "look at single calls (-z, -Z, -P, -e status=, -e fds=, --slower, --by=fd, --by=path)"},
 		{o->by && (f == SUMMARY_TRUSS || f == SUMMARY_STRACE),
 		 "--by has no place in truss's and strace's tables"},
 		{(o->errors || o->hist) && f != SUMMARY_TEXT && f != SUMMARY_WIDE && f != SUMMARY_MARKDOWN,

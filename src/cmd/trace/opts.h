@@ -5,6 +5,7 @@
 #include "base/vec.h"
 #include "cli/opt.h"
 #include "out/summary_table.h"
+#include "run/condition.h"
 #include "trace/inject.h"
 #include "trace/look.h"
 #include "trace/select.h"
@@ -61,6 +62,7 @@ struct trace_opts {
 	const char *by; /* process, thread, fd, path; or NULL */
 	const char *hist, *save;
 	bool errors;
+	struct conditions expect;
 	uint64_t interval_ns;
 	bool overhead_set; /* -O: this instead of the measured cost */
 	uint64_t overhead_ns;
@@ -72,6 +74,8 @@ void trace_opts_free(struct trace_opts *o);
 extern const struct opt_command trace_command, truss_command;
 /* What `letter` would mean in the other dialect, to be put behind "unknown option", or NULL. */
 const char *trace_other_dialect(bool truss, char letter);
+/* Does counting need to see each call, or are the counts of the engine enough? */
+bool trace_opts_need_events(const struct trace_opts *o);
 /* Looks for what does not go together: 0, or -EINVAL and `why`. `program`: one was named. */
 int trace_opts_check(struct trace_opts *o, bool program, struct buf *why);
 

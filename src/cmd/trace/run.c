@@ -145,6 +145,16 @@ static int die_like(int status)
 	return 128 + sig;
 }
 
+/* Prints each line of `text` as an error. */
+static void say_lines(const struct buf *text)
+{
+	for (const char *p = buf_str(text); *p;) {
+		size_t len = strcspn(p, "\n");
+		diag_error("%.*s", (int)len, p);
+		p += len + (p[len] == '\n');
+	}
+}
+
 static int finish(struct trace *t)
 {
 	struct engine_result result;
@@ -167,6 +177,10 @@ static int finish(struct trace *t)
 		diag_error("%s", buf_str(&t->failure.why));
 		return t->program && !t->root ? spawn_status(-t->failure.err) : EXIT_OWN;
 	}
+	say_lines(&t->totals.unmet);
+	say_lines(&t->totals.unknown);
+	if (t->totals.unmet.len || t->totals.unknown.len)
+		return t->totals.unmet.len ? EXIT_GATE : EXIT_OWN;
 	return t->program ? die_like(result.status) : 0;
 }
 
@@ -267,6 +281,7 @@ static unsigned wants(const struct trace *t)
 		{o->cgroup, CAP_CGROUP},
 		{o->all, CAP_SYSTEM},
 		{o->errors, CAP_ERRNOS},
+		{conditions_use_main(&o->expect), CAP_MAIN},
 		{o->by && !t->by_events, o->by && strcmp(o->by, "thread") == 0 ? CAP_BY_THREAD : CAP_BY_PROCESS},
 	};
 	for (size_t i = 0; i < sizeof(more) / sizeof(*more); i++)
@@ -311,7 +326,8 @@ static int choose_engine(struct trace *t, struct engine_config *c)
 	if (!t->ops)
 		return EXIT_OWN;
 	/* ptrace pays for each call that is only counted: with a choice of calls it shall not stop for the others. */
-	if (t->o.count && t->o.select.by_call && !t->by_events && !t->o.by && t->ops == engine_find("ptrace")) {
+	if (t->o.count && t->o.select.by_call && !t->by_events && !t->o.by && !conditions_use_main(&t->o.expect) &&
+	    t->ops == engine_find("ptrace")) {
 		t->by_events = c->times = true;
 		c->want = (c->want & ~(unsigned)CAP_COUNTS) | CAP_EVENTS;
 		c->only = &t->only;

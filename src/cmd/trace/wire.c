@@ -23,18 +23,11 @@ static void choose_only(struct trace *t)
 	}
 }
 
-/* Does counting need to see each call, or can the engine's own counts do? */
-static bool needs_events(const struct trace_opts *o)
-{
-	bool grouped = o->by && (strcmp(o->by, "fd") == 0 || strcmp(o->by, "path") == 0);
-	return grouped || trace_select_needs_exit(&o->select) || o->select.paths.n || o->select.fds.n || o->count_too;
-}
-
 void trace_wire_wants(struct trace *t)
 {
 	const struct trace_opts *o = &t->o;
 	choose_only(t);
-	t->by_events = o->folded || ((o->count || o->count_too) && needs_events(o));
+	t->by_events = o->folded || ((o->count || o->count_too) && trace_opts_need_events(o));
 	t->shows = !o->count && !o->folded;
 }
 
@@ -126,6 +119,7 @@ static void wire_totals(struct trace *t)
 						   .overhead_ns = o->overhead_ns,
 						   .hist = o->hist,
 						   .save = o->save,
+						   .expect = &o->expect,
 						   .program = t->program,
 						   .several = o->interval_ns || o->count_too,
 						   .start_ns = t->pipeline.session.start_ns,

@@ -117,7 +117,7 @@ static void end_child(struct patch *p, pid_t pid)
 /* The mean of the undisturbed calls, those below the 90th percentile, and the robust deviation (IQR / 1.349). */
 static int read_cost(struct patch *p, double native_ns)
 {
-	region_collect_all(p);
+	region_collect_all(&p->t);
 	struct summary_group *g = summary_group(&p->t.counts, "", -1);
 	struct call_stats *c = g ? summary_call(&p->t.counts, g, syscall_native_arch(), SYS_getppid) : NULL;
 	if (!c || c->returned < COUNTED)

@@ -140,7 +140,7 @@ static const struct tracer_ops patch_ops = {
 	.look = on_look,
 	.native_ip = native_ip,
 	.next_recorded = on_next_recorded,
-	.calls_so_far = region_calls,
+	.gather = region_collect_all,
 };
 
 /* --- the engine --- */
@@ -294,13 +294,6 @@ static int patch_start(struct engine **out, const struct engine_config *config, 
 	return 0;
 }
 
-static int patch_collect(struct engine *e, struct summary *s)
-{
-	struct patch *p = (struct patch *)e;
-	region_collect_all(p);
-	return tracer_collect(e, s);
-}
-
 static void patch_footer(const struct engine *e, struct buf *text)
 {
 	const struct patch *p = (const struct patch *)e;
@@ -326,11 +319,11 @@ const struct engine_ops engine_patch = {
 	.name = "patch",
 	.purpose = "counts, times and records calls inside the program: fast; x86-64; the default for -c and for a "
 		   "trace to a file",
-	.caps = CAP_EVENTS | CAP_COUNTS | CAP_BY_PROCESS | CAP_FOLLOW | CAP_ATTACH,
+	.caps = CAP_EVENTS | CAP_COUNTS | CAP_BY_PROCESS | CAP_FOLLOW | CAP_ATTACH | CAP_MAIN,
 	.probe = patch_probe,
 	.start = patch_start,
 	.next = tracer_next,
-	.collect = patch_collect,
+	.collect = tracer_collect,
 	.detach = tracer_detach,
 	.kill = tracer_kill,
 	.result = tracer_result,

@@ -152,8 +152,9 @@ void region_empty(struct patch *p, struct region *r, int64_t nr)
 	}
 }
 
-void region_collect_all(struct patch *p)
+void region_collect_all(struct tracer *t)
 {
+	struct patch *p = patch_of(t);
 	update_tick(p);
 	for (size_t i = 0; i < p->regions.n; i++)
 		region_collect(p, p->regions.v[i]);
@@ -197,16 +198,6 @@ void region_free_all(struct patch *p)
 	for (size_t i = 0; i < p->regions.n; i++)
 		region_free(p->regions.v[i]);
 	vec_free(&p->regions);
-}
-
-uint64_t region_calls(struct tracer *t)
-{
-	const struct patch *p = patch_of(t);
-	uint64_t n = 0;
-	for (size_t i = 0; i < p->regions.n; i++)
-		for (unsigned k = 0; !p->regions.v[i]->discard && k < p->regions.v[i]->used; k++)
-			n += region_slot(p->regions.v[i], k)->entered;
-	return n;
 }
 
 /* --- slots --- */

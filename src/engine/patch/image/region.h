@@ -49,10 +49,8 @@ uint64_t region_address(const struct region *r, const uint64_t *word);
  * thread that writes without a lock is the one that has stopped here.
  */
 void region_empty(struct patch *p, struct region *r, int64_t nr);
-/* Adds what all regions counted since the last time to p->t.counts. */
-void region_collect_all(struct patch *p);
-/* tracer_ops.calls_so_far: the number of calls that all regions have counted. */
-uint64_t region_calls(struct tracer *t);
+/* tracer_ops.gather: adds what all regions counted since the last time to t->counts. */
+void region_collect_all(struct tracer *t);
 /* tracer_ops.gave_up: turns dispatch off in all attached processes, as the watchdog does when sctrace has died. */
 void region_switch_off(struct tracer *t);
 void region_free_all(struct patch *p);

@@ -24,6 +24,7 @@ void tracer_free(struct tracer *t)
 	tasks_free(&t->tasks);
 	map_free(&t->groups);
 	summary_free(&t->counts);
+	summary_free(&t->before);
 	vec_free(&t->waits.taken);
 	buf_free(&t->note);
 }
@@ -31,7 +32,11 @@ void tracer_free(struct tracer *t)
 int tracer_collect(struct engine *e, struct summary *s)
 {
 	struct tracer *t = (struct tracer *)e;
+	if (t->ops->gather)
+		t->ops->gather(t);
 	summary_merge(s, &t->counts);
+	if (t->main.armed)
+		summary_merge(&t->before, &t->counts);
 	summary_free(&t->counts);
 	map_free(&t->groups);
 	return s->failed ? -ENOMEM : 0;
@@ -41,4 +46,5 @@ void tracer_result(const struct engine *e, struct engine_result *r)
 {
 	const struct tracer *t = (const struct tracer *)e;
 	*r = t->result;
+	r->before = &t->before;
 }

@@ -57,8 +57,8 @@ struct tracer_ops {
 	bool (*next_recorded)(struct tracer *t, struct event *ev);
 	/* The address at which the task would be natively if its next instruction is at `ip`; NULL: the same. */
 	uint64_t (*native_ip)(struct tracer *t, const struct task *task, uint64_t ip);
-	/* The number of calls that were counted elsewhere than in t->counts. */
-	uint64_t (*calls_so_far)(struct tracer *t);
+	/* Adds the calls that were counted elsewhere to t->counts; or NULL. */
+	void (*gather)(struct tracer *t);
 };
 
 /*
@@ -143,6 +143,7 @@ struct tracer {
 		bool armed, by_symbol;
 	} main;
 	struct summary counts;          /* since the last collect() */
+	struct summary before;          /* calls before main */
 	struct map groups;              /* thread or process, according to config.want -> its struct summary_group in
 					 * `counts` */
 	struct tracer_cost cost;        /* of a call under ptrace */

@@ -99,15 +99,6 @@ void tracer_find_main(struct tracer *t, struct task *task)
 	t->main.by_symbol = addr != 0;
 }
 
-static uint64_t calls_so_far(const struct summary *s)
-{
-	uint64_t n = 0;
-	for (size_t i = 0; i < s->groups.n; i++)
-		for (size_t k = 0; k < s->groups.v[i]->calls.n; k++)
-			n += call_stats_calls(s->groups.v[i]->calls.v[k]);
-	return n;
-}
-
 bool tracer_at_main(struct tracer *t, struct task *task)
 {
 	siginfo_t si;
@@ -117,8 +108,9 @@ bool tracer_at_main(struct tracer *t, struct task *task)
 	arch_breakpoint(task->tid, 0);
 	t->main.armed = false;
 	t->result.main_found = t->main.by_symbol ? MAIN_SYMBOL : MAIN_ENTRY;
-	t->result.before_main = calls_so_far(&t->counts);
-	if (t->ops->calls_so_far)
-		t->result.before_main += t->ops->calls_so_far(t);
+	if (t->ops->gather)
+		t->ops->gather(t);
+	summary_merge(&t->before, &t->counts);
+	t->result.before_main = summary_calls(&t->before);
 	return true;
 }

@@ -1,0 +1,368 @@
+#include "run/condition.h"
+
+#include "base/buf.h"
+#include "base/near.h"
+#include "base/size.h"
+#include "syscall/table.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BOTH (CONDITION_EXPECT | CONDITION_FAIL_IF)
+
+static const struct metric_words {
+	const char *name;
+	enum run_unit unit;
+	unsigned use;
+	enum metric samples; /* METRICS: there is one figure in each run */
+} metrics[CONDITION_METRICS] = {
+	[CONDITION_CALLS] = {"calls", IN_COUNTS, BOTH, METRICS},
+	[CONDITION_ERRORS] = {"errors", IN_COUNTS, BOTH, METRICS},
+	[CONDITION_BYTES] = {"bytes", IN_BYTES, BOTH, METRICS},
+	[CONDITION_SECONDS] = {"seconds", IN_SECONDS, CONDITION_EXPECT, METRICS},
+	[CONDITION_WALL] = {"wall", IN_SECONDS, BOTH, METRIC_TIME},
+	[CONDITION_USER] = {"user", IN_SECONDS, BOTH, METRIC_USER},
+	[CONDITION_SYSTEM] = {"system", IN_SECONDS, BOTH, METRIC_SYSTEM},
+	[CONDITION_CPU] = {"cpu", IN_SECONDS, BOTH, METRIC_USER},
+	[CONDITION_PEAK_RSS] = {"peak_rss", IN_BYTES, BOTH, METRIC_PEAK_RSS},
+	[CONDITION_PROCESSES] = {"processes", IN_COUNTS, CONDITION_EXPECT, METRICS},
+	[CONDITION_VOLUNTARY] = {"voluntary_switches", IN_COUNTS, CONDITION_FAIL_IF, METRIC_VOLUNTARY},
+	[CONDITION_INVOLUNTARY] = {"involuntary_switches", IN_COUNTS, CONDITION_FAIL_IF, METRIC_INVOLUNTARY},
+	[CONDITION_MINOR_FAULTS] = {"minor_faults", IN_COUNTS, CONDITION_FAIL_IF, METRIC_MINOR_FAULTS},
+	[CONDITION_MAJOR_FAULTS] = {"major_faults", IN_COUNTS, CONDITION_FAIL_IF, METRIC_MAJOR_FAULTS},
+	[CONDITION_THROUGHPUT] = {"throughput", IN_NOTHING, CONDITION_FAIL_IF, METRIC_THROUGHPUT},
+};
+
+static const struct {
+	const char *text;
+	enum condition_operator op;
+	unsigned use;
+} operators[] = {
+	{"<=", OP_AT_MOST, BOTH},
+	{">=", OP_AT_LEAST, BOTH},
+	{"==", OP_EQUAL, CONDITION_EXPECT},
+	{"!=", OP_UNEQUAL, CONDITION_EXPECT},
+	{"<", OP_LESS, BOTH},
+	{">", OP_MORE, BOTH},
+	{"=", OP_EQUAL, CONDITION_EXPECT},
+};
+
+/* The condition that is being read: its text from `p` to `end`. */
+struct reader {
+	const char *text, *p, *end;
+	enum condition_use use;
+	struct condition *to;
+	struct buf *why;
+};
+
+bool condition_sums_calls(const struct condition *c)
+{
+	return c->metric <= CONDITION_SECONDS;
+}
+
+enum metric condition_samples(const struct condition *c)
+{
+	return metrics[c->metric].samples;
+}
+
+void condition_words(enum condition_use use, struct buf *out)
+{
+	for (size_t i = 0; i < CONDITION_METRICS; i++)
+		if (metrics[i].use & use)
+			buf_addf(out, "%s%s", out->len ? " " : "", metrics[i].name);
+}
+
+/* The end of the condition at `p`: a comma outside of parentheses, or the end of the text. */
+static const char *end_of(const char *p)
+{
+	int depth = 0;
+	for (; *p && (*p != ',' || depth > 0); p++)
+		depth += *p == '(' ? 1 : *p == ')' ? -1 : 0;
+	return p;
+}
+
+/* The operator's place: the first of its characters outside of parentheses. A ! at the beginning belongs to a set of calls. */
+static const char *operator_at(const struct reader *r)
+{
+	int depth = 0;
+	for (const char *p = r->p; p < r->end; p++) {
+		depth += *p == '(' ? 1 : *p == ')' ? -1 : 0;
+		if (depth <= 0 && strchr("<>=", *p))
+			return p > r->p && p[-1] == '!' ? p - 1 : p;
+	}
+	return NULL;
+}
+
+static int missing_operator(struct reader *r)
+{
+	if (memchr(r->p, '(', (size_t)(r->end - r->p))) {
+		buf_addf(r->why, "'%.*s' lacks a closing parenthesis", (int)(r->end - r->p), r->p);
+		return -EINVAL;
+	}
+	buf_addf(r->why, "'%.*s' has no operator; write one of", (int)(r->end - r->p), r->p);
+	for (size_t i = 0; i < sizeof(operators) / sizeof(*operators); i++)
+		if (operators[i].use & r->use)
+			buf_addf(r->why, " %s", operators[i].text);
+	buf_addf(r->why, ", as in %s", r->use == CONDITION_EXPECT ? "read<=100" : "wall>5%");
+	return -EINVAL;
+}
+
+static int read_operator(struct reader *r)
+{
+	size_t n = strspn(r->p, "<>=!");
+	for (size_t i = 0; i < sizeof(operators) / sizeof(*operators); i++)
+		if (operators[i].use & r->use && strlen(operators[i].text) == n &&
+		    memcmp(operators[i].text, r->p, n) == 0) {
+			r->to->op = operators[i].op;
+			r->p += n;
+			return 0;
+		}
+	buf_addf(r->why, "'%.*s' cannot be used here; the operators are", (int)n, r->p);
+	for (size_t i = 0; i < sizeof(operators) / sizeof(*operators); i++)
+		if (operators[i].use & r->use)
+			buf_addf(r->why, " %s", operators[i].text);
+	return -EINVAL;
+}
+
+static int unknown_metric(const struct reader *r, const char *word, struct buf *why)
+{
+	struct near near;
+	near_init(&near, word);
+	for (size_t i = 0; i < CONDITION_METRICS; i++)
+		if (metrics[i].use & r->use)
+			near_offer(&near, metrics[i].name);
+	const struct syscall_desc *d;
+	for (size_t i = 0; (d = syscall_row(i)); i++)
+		near_offer(&near, d->name);
+	struct buf known = {0};
+	condition_words(r->use, &known);
+	buf_addf(why, "'%s' is neither a metric (%s) nor a system call", word, buf_str(&known));
+	near_say(&near, "", why);
+	buf_free(&known);
+	return -EINVAL;
+}
+
+/* A set of calls, alone or in parentheses. */
+static int read_set(struct reader *r, const char *set)
+{
+	size_t at;
+	r->to->chosen = true;
+	return filter_parse(&r->to->calls, set, &at, r->why);
+}
+
+/* A word alone: calls of that name or group. A word that is not a set may be a mistyped metric. */
+static int read_calls(struct reader *r, const char *word)
+{
+	size_t before = r->why->len;
+	r->to->metric = CONDITION_CALLS;
+	int rc = read_set(r, word);
+	if (rc != -EINVAL || !isalpha((unsigned char)*word))
+		return rc;
+	buf_truncate(r->why, before);
+	return unknown_metric(r, word, r->why);
+}
+
+static int read_metric(struct reader *r, char *word)
+{
+	char *set = strchr(word, '(');
+	size_t len = strlen(word);
+	if (set && word[len - 1] != ')') {
+		buf_addf(r->why, "'%s' lacks a closing parenthesis", word);
+		return -EINVAL;
+	}
+	if (set) {
+		word[len - 1] = '\0';
+		*set++ = '\0';
+	}
+	for (size_t i = 0; i < CONDITION_METRICS; i++) {
+		if (!(metrics[i].use & r->use) || strcmp(metrics[i].name, word) != 0)
+			continue;
+		r->to->metric = (enum condition_metric)i;
+		if (set && !condition_sums_calls(r->to)) {
+			buf_addf(r->why, "%s is measured for the whole program, not for single calls: leave (%s) out",
+				 word, set);
+			return -EINVAL;
+		}
+		return set ? read_set(r, set) : 0;
+	}
+	return set ? unknown_metric(r, word, r->why) : read_calls(r, word);
+}
+
+/* "main:", and the metric before `op`. */
+static int read_subject(struct reader *r, const char *op)
+{
+	static const char prefix[] = "main:";
+	char *word;
+	if (strncmp(r->p, prefix, sizeof(prefix) - 1) == 0) {
+		r->to->after_main = true;
+		r->p += sizeof(prefix) - 1;
+	}
+	if (r->p == op) {
+		buf_adds(r->why, "a metric is missing before the operator");
+		return -EINVAL;
+	}
+	word = strndup(r->p, (size_t)(op - r->p));
+	if (!word)
+		return -ENOMEM;
+	int rc = read_metric(r, word);
+	bool whole = r->use == CONDITION_FAIL_IF ? r->to->metric != CONDITION_CALLS || r->to->chosen
+						 : !condition_sums_calls(r->to);
+	if (rc == 0 && r->to->after_main && whole) {
+		buf_addf(r->why, "main: leaves out calls, so it cannot stand before '%s'", word);
+		rc = -EINVAL;
+	}
+	free(word);
+	return rc;
+}
+
+/* The absolute limit, which may be negative where it is a change. */
+static int read_absolute(struct reader *r, const char *word)
+{
+	uint64_t v = 0;
+	bool negative = r->use == CONDITION_FAIL_IF && *word == '-';
+	const char *digits = word + negative;
+	enum run_unit unit = metrics[r->to->metric].unit;
+	int64_t n;
+	int rc = 0;
+	double scale = 1;
+	if (unit == IN_BYTES) {
+		rc = size_parse(digits, &v);
+	} else if (unit == IN_SECONDS) {
+		rc = strspn(digits, "0123456789.") == strlen(digits) && strcmp(digits, "0") != 0
+			     ? -EINVAL
+			     : duration_parse(digits, &v);
+		scale = 1e-9;
+	} else {
+		rc = *digits == '-' ? -EINVAL : number_parse(digits, 0, INT64_MAX, &n);
+		v = rc == 0 ? (uint64_t)n : 0;
+	}
+	r->to->limit = (negative ? -1 : 1) * (double)v * scale;
+	return rc;
+}
+
+static int read_percent(struct reader *r, const char *word)
+{
+	char *end;
+	r->to->percent = true;
+	r->to->limit = strtod(word, &end);
+	bool number = strspn(word, "-0123456789.") == (size_t)(end - word) && end > word;
+	return number && strcmp(end, "%") == 0 && isfinite(r->to->limit) ? 0 : -EINVAL;
+}
+
+static int read_limit(struct reader *r)
+{
+	static const char *const units[] = {
+		[IN_NOTHING] = "a number, as 5",
+		[IN_SECONDS] = "a time with its unit, as 250ms or 1.5s",
+		[IN_BYTES] = "a size, as 4096, 64K or 1M",
+		[IN_COUNTS] = "a whole number without a unit, as 1000",
+	};
+	size_t len = (size_t)(r->end - r->p);
+	char *word = strndup(r->p, len);
+	if (!word)
+		return -ENOMEM;
+	bool percent = len && word[len - 1] == '%' && r->use == CONDITION_FAIL_IF;
+	int rc = percent ? read_percent(r, word) : read_absolute(r, word);
+	if (rc < 0)
+		buf_addf(r->why, "%s%s%s is not a limit for %s; write %s%s", len ? "'" : "", len ? word : "nothing",
+			 len ? "'" : "", metrics[r->to->metric].name, units[metrics[r->to->metric].unit],
+			 r->use == CONDITION_FAIL_IF ? ", or a percentage, as 5%" : "");
+	free(word);
+	return rc < 0 ? -EINVAL : 0;
+}
+
+static int read_condition(struct reader *r)
+{
+	if (r->p == r->end) {
+		buf_adds(r->why, "a condition is missing");
+		return -EINVAL;
+	}
+	const char *op = operator_at(r);
+	if (!op)
+		return missing_operator(r);
+	int rc = read_subject(r, op);
+	if (rc < 0)
+		return rc;
+	r->p = op;
+	rc = read_operator(r);
+	return rc < 0 ? rc : read_limit(r);
+}
+
+static void condition_free(struct condition *c)
+{
+	filter_free(&c->calls);
+	free(c->text);
+}
+
+int conditions_parse(struct conditions *c, const char *text, enum condition_use use, size_t *at, struct buf *why)
+{
+	const char *p = text;
+	for (;;) {
+		struct condition one = {0};
+		struct reader r = {.text = text, .p = p, .end = end_of(p), .use = use, .to = &one, .why = why};
+		one.text = strndup(p, (size_t)(r.end - p));
+		int rc = one.text ? read_condition(&r) : -ENOMEM;
+		if (rc == 0 && !vec_push(&c->list, one))
+			rc = -ENOMEM;
+		if (rc < 0) {
+			condition_free(&one);
+			*at = (size_t)(r.p - text);
+			return rc;
+		}
+		if (!*r.end)
+			return 0;
+		p = r.end + 1;
+	}
+}
+
+void conditions_free(struct conditions *c)
+{
+	for (size_t i = 0; i < c->list.n; i++)
+		condition_free(&c->list.v[i]);
+	vec_free(&c->list);
+}
+
+bool conditions_use_main(const struct conditions *c)
+{
+	bool use = false;
+	for (size_t i = 0; i < c->list.n; i++)
+		use |= c->list.v[i].after_main;
+	return use;
+}
+
+double condition_sum(const struct condition *c, const struct summary *s)
+{
+	double sum = 0;
+	for (size_t g = 0; g < s->groups.n; g++)
+		for (size_t i = 0; i < s->groups.v[g]->calls.n; i++) {
+			const struct call_stats *k = s->groups.v[g]->calls.v[i];
+			const double of[] = {[CONDITION_CALLS] = (double)call_stats_calls(k),
+					     [CONDITION_ERRORS] = (double)k->errors,
+					     [CONDITION_BYTES] = (double)k->bytes,
+					     [CONDITION_SECONDS] = k->ns > 0 ? k->ns * 1e-9 : 0};
+			if (!c->chosen || filter_matches(&c->calls, k->arch, k->nr))
+				sum += of[c->metric];
+		}
+	return sum;
+}
+
+bool condition_holds(const struct condition *c, double value)
+{
+	const bool holds[] = {[OP_LESS] = value<c->limit, [OP_AT_MOST] = value <= c->limit, [OP_MORE] = value> c->limit,
+			      [OP_AT_LEAST] = value >= c->limit,
+			      [OP_EQUAL] = value == c->limit,
+			      [OP_UNEQUAL] = value != c->limit && !isnan(value)};
+	return holds[c->op];
+}
+
+void condition_say(const struct condition *c, double value, struct buf *out)
+{
+	enum run_unit unit = metrics[c->metric].unit;
+	if (unit == IN_SECONDS)
+		duration_human(out, value * 1e9);
+	else
+		buf_addf(out, unit == IN_NOTHING ? "%.4g%s" : "%.0f%s", value, unit == IN_BYTES ? " bytes" : "");
+}

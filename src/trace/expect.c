@@ -1,0 +1,80 @@
+#include "trace/expect.h"
+
+#include "base/buf.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+
+static double seconds(const struct timeval *tv)
+{
+	return (double)tv->tv_sec + (double)tv->tv_usec / 1e6;
+}
+
+/* A figure of the whole program; NAN: not known. */
+static double of_program(const struct trace_expect *e, enum condition_metric m)
+{
+	const struct engine_result *r = e->result;
+	double user = seconds(&r->usage.ru_utime);
+	double system = seconds(&r->usage.ru_stime);
+	const double of[CONDITION_METRICS] = {
+		[CONDITION_WALL] = r->wall_ns ? (double)r->wall_ns / 1e9 : NAN,
+		[CONDITION_USER] = user,
+		[CONDITION_SYSTEM] = system,
+		[CONDITION_CPU] = user + system,
+		[CONDITION_PEAK_RSS] = r->peak_rss_bytes ? (double)r->peak_rss_bytes : NAN,
+		[CONDITION_PROCESSES] = (double)r->processes,
+	};
+	return e->program || m == CONDITION_PROCESSES ? of[m] : NAN;
+}
+
+static double actual(const struct trace_expect *e, const struct condition *c)
+{
+	if (!condition_sums_calls(c))
+		return of_program(e, c->metric);
+	if (!c->after_main)
+		return condition_sum(c, e->calls);
+	return e->result->main_found == MAIN_UNKNOWN ? NAN : condition_sum(c, e->calls) - condition_sum(c, e->before);
+}
+
+void trace_expect_say(const struct trace_expect *e, struct buf *unmet, struct buf *unknown)
+{
+	for (size_t i = 0; i < e->conditions->list.n; i++) {
+		const struct condition *c = &e->conditions->list.v[i];
+		double v = actual(e, c);
+		if (isnan(v)) {
+			buf_addf(unknown, "--expect cannot judge %s: %s\n", c->text,
+				 c->after_main ? "it is not known when main began" : "the actual value is not known");
+		} else if (!condition_holds(c, v)) {
+			buf_addf(unmet, "--expect failed: %s, but the actual value is ", c->text);
+			condition_say(c, v, unmet);
+			buf_addc(unmet, '\n');
+		}
+	}
+}
+
+void trace_expect_json(const struct trace_expect *e, struct buf *out)
+{
+	json_t *all = json_array();
+	for (size_t i = 0; i < e->conditions->list.n; i++) {
+		const struct condition *c = &e->conditions->list.v[i];
+		double v = actual(e, c);
+		bool whole = isnan(v) || (v == floor(v) && fabs(v) < 0x1p53);
+		json_t *o = json_object();
+		json_object_set_new(o, "condition", json_string(c->text));
+		json_object_set_new(o, "holds", isnan(v) ? json_null() : json_boolean(condition_holds(c, v)));
+		json_object_set_new(o, "actual",
+				    isnan(v) ? json_null()
+				    : whole  ? json_integer((json_int_t)v)
+					     : json_real(v));
+		json_object_set_new(o, "expected",
+				    c->limit == floor(c->limit) && c->limit < 0x1p53
+					    ? json_integer((json_int_t)c->limit)
+					    : json_real(c->limit));
+		json_array_append_new(all, o);
+	}
+	char *text = json_dumps(all, JSON_REAL_PRECISION(12));
+	buf_adds(out, text ? text : "[]");
+	free(text);
+	json_decref(all);
+}
