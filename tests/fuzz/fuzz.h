@@ -1,4 +1,4 @@
-/* What a fuzz target gives: libFuzzer and replay.c call it with any bytes; it must come back. */
+/* The interface of a fuzz target. libFuzzer and replay.c call it with any bytes, and it must return. */
 #ifndef SCTRACE_TESTS_FUZZ_H
 #define SCTRACE_TESTS_FUZZ_H
 
@@ -9,14 +9,17 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* A property that must hold whatever the input is. */
+/* A property that must hold for every input. */
 #define FUZZ_REQUIRE(condition)                                                                                        \
 	do {                                                                                                           \
 		if (!(condition))                                                                                      \
 			abort();                                                                                       \
 	} while (0)
 
-/* The input as a string of its own, NUL-terminated, so that a read past its end is seen; freed by the caller. */
+/*
+ * The input as a NUL-terminated string in memory of exactly its size, so that a read past its end is noticed. The
+ * caller frees it.
+ */
 static inline char *fuzz_string(const uint8_t *data, size_t size)
 {
 	char *s = malloc(size + 1);

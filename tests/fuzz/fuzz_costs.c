@@ -1,6 +1,6 @@
 /*
- * The file of kept costs: any bytes in its place, or as its costs, are nothing kept, or numbers that can be taken from a time;
- * and what is measured is kept whatever was there.
+ * The file of kept costs. With any contents, or any costs, it means no costs, or finite numbers; and a new measurement
+ * is kept in any case.
  */
 #include "fuzz.h"
 
@@ -14,7 +14,7 @@
 static struct {
 	pid_t owner; /* libFuzzer may fork */
 	char dir[40], file[64];
-	char head[1024]; /* of a file of this machine, up to the value of "costs" */
+	char head[1024]; /* the beginning of a valid file of this machine, up to the value of "costs" */
 } place;
 
 static void remove_place(void)
@@ -25,7 +25,7 @@ static void remove_place(void)
 	}
 }
 
-/* A folder of our own, and what a file there has to begin with to be believed. */
+/* Creates a folder of our own, and the beginning that a valid file must have. */
 static void make_place(void)
 {
 	static const char key[] = "\"costs\":";

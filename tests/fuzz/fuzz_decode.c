@@ -1,6 +1,6 @@
 /*
- * Decoders over hostile memory: any call, any arguments, memory that holds anything and ends anywhere. What comes out as
- * text has no control byte, and what comes out as JSON parses. Input: a header (below), then the tracee's memory.
+ * Decoders over hostile memory: any call, any arguments, and memory with any contents that ends anywhere. Text output
+ * has no control bytes, and JSON output is valid. Input: a header (below), then the tracee's memory.
  */
 #include "fuzz.h"
 
@@ -21,7 +21,7 @@
 struct header {
 	uint8_t arch, leaving, flags, string_max;
 	uint16_t nr;
-	uint8_t how[6]; /* what each argument is: a number, or a pointer into the memory */
+	uint8_t how[6]; /* the kind of each argument: a number, or a pointer into the memory */
 	uint16_t low[6];
 	int64_t result;
 };
@@ -73,7 +73,7 @@ static struct call call_of(const struct header *h)
 	return call;
 }
 
-/* One of eight answers: not a netlink socket, or one of a protocol whose messages are known, or of another. */
+/* One of eight answers: not a netlink socket, or one with a known or an unknown protocol. */
 static int netlink_protocol(void *ctx, pid_t pid, int fd)
 {
 	static const int protocols[] = {-1,           NETLINK_ROUTE,   NETLINK_SOCK_DIAG, NETLINK_AUDIT,
@@ -82,7 +82,7 @@ static int netlink_protocol(void *ctx, pid_t pid, int fd)
 	return protocols[*(const int *)ctx];
 }
 
-/* Interfaces have names of any bytes. */
+/* Names of interfaces with any bytes. */
 static bool interface_name(void *ctx, pid_t pid, uint32_t index, struct buf *out)
 {
 	char name[] = {(char)index, (char)(index >> 8), '"', '\0'};
@@ -91,7 +91,7 @@ static bool interface_name(void *ctx, pid_t pid, uint32_t index, struct buf *out
 	return name[0];
 }
 
-/* As a trace does it: what is known at entry, then the rest, what stands between, and the result. */
+/* Decodes in the order of a trace: what is known at entry, then the rest, the separator, and the result. */
 static void decode(struct emit *out, const struct header *h, const struct call *call, const struct mem *mem,
 		   const char *between)
 {
@@ -106,7 +106,7 @@ static void decode(struct emit *out, const struct header *h, const struct call *
 	struct decode d = {.out = out, .call = call, .mem = mem, .opts = &opts, .pid = 1, .memo = &memo};
 	int given = decode_enter(&d);
 	FUZZ_REQUIRE(given >= 0 && given <= 6);
-	/* One of eight does not come back. */
+	/* One call in eight does not return. */
 	d.leaving = h->leaving % 8 != 6;
 	if (d.leaving)
 		decode_exit(&d, given);
@@ -138,7 +138,7 @@ static void as_json(const struct header *h, const struct call *call, const struc
 	buf_adds(&json, "{\"args\":{");
 	decode(&e, h, call, mem, "},");
 	buf_addc(&json, '}');
-	/* Numbers beyond a signed 64-bit one are valid JSON; jansson takes them as reals. */
+	/* Numbers beyond 64 signed bits are valid JSON; jansson reads them as real numbers. */
 	size_t flags = JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL;
 	json_error_t error;
 	json_t *parsed = json_loads(buf_str(&json), flags, &error);

@@ -1,4 +1,4 @@
-/* The search for main in a program's own file, which any bytes may be behind the headers that the kernel reads. */
+/* The search for main in a program's file, which may contain any bytes after the headers that the kernel reads. */
 #include "fuzz.h"
 
 #include "engine/ptrace/tasks/main_symbol.h"
@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (write(fd, data, size) == (ssize_t)size) {
 		uint64_t addr = tracer_main_symbol(fd, ENTRY);
 		uint64_t moved = tracer_main_symbol(fd, ENTRY + MOVED);
-		/* What is found moves with the program; a sum that is 0 is as if there were none. */
+		/* The result moves with the program; a sum of 0 means that there is none. */
 		FUZZ_REQUIRE(moved == addr + MOVED || !addr == !moved);
 	}
 	close(fd);

@@ -1,4 +1,6 @@
-/* Filter expressions (-e): any text is a set of calls, or one sentence and the place of the word that is wrong. */
+/*
+ * Filter expressions (-e): any text is either a set of calls, or gives one sentence and the position of the wrong word.
+ */
 #include "fuzz.h"
 
 #include "base/buf.h"
@@ -8,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	/* Regular expressions are glibc's, whose matcher takes time and stack without bound for long ones. */
+	/* Regular expressions are matched by glibc, which needs unlimited time and stack for long ones. */
 	if (size > 64)
 		return 0;
 	char *text = fuzz_string(data, size);

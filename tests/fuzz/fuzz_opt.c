@@ -1,4 +1,4 @@
-/* A command line of any words against a table with every kind of option. Words end at a newline. */
+/* A command line of any words, for a table with each kind of option. Words end at a newline. */
 #include "fuzz.h"
 
 #include "base/buf.h"
@@ -13,7 +13,7 @@ struct settings {
 	uint64_t size, duration;
 };
 
-/* A value that may be left out. */
+/* An optional value. */
 static int parse_when(void *ctx, const struct opt *o, const char *arg, struct buf *why)
 {
 	return arg ? opt_string(ctx, o, arg, why) : 0;
@@ -49,7 +49,7 @@ static const struct opt table[] = {
 
 static const char *const usage[] = {"[OPTION...] [FILE...]", NULL};
 
-/* Cuts the text into words in place: argv[0] and what follows, NULL-terminated; returns how many. */
+/* Splits the text into words in place: argv[0] and the following, NULL-terminated. Returns their number. */
 static int split(char *text, char **argv)
 {
 	int argc = 0;

@@ -1,6 +1,6 @@
 /*
- * The search for bytes that nobody executes: any memory as a loaded ELF object with its unwind table. What is found is
- * ascending, not empty, in the range that was asked for, and the ways through it stay inside.
+ * The search for padding: any memory as a loaded ELF object with its unwind table. The gaps are in ascending order, not
+ * empty, and within the requested range, and ways through them stay inside.
  */
 #include "fuzz.h"
 
@@ -37,7 +37,7 @@ static void ways(struct gap *gaps, int n, uint64_t from)
 	}
 }
 
-/* The walker of stacks reads the same header; what it makes of it lies behind the header. */
+/* The stack walker parses the same header; its table must be after the header. */
 static void unwind_header(const uint8_t *data, size_t size)
 {
 	struct eh_frame t;

@@ -1,4 +1,4 @@
-/* What /proc says, in which paths, names of tasks and of sockets are the traced program's own words. */
+/* Parsing /proc, in which the traced program chooses paths and the names of tasks and sockets. */
 #include "fuzz.h"
 
 #include "base/buf.h"
@@ -7,7 +7,7 @@
 #include "measure/env_text.h"
 #include "tracee/proc.h"
 
-/* Mappings are in order, and all that points into the text stays on one line of it. */
+/* Mappings are valid, and pointers into the text stay on one line. */
 static void maps(const char *text, size_t size)
 {
 	struct proc_map m;

@@ -1,6 +1,6 @@
 /*
- * The judgement of which instructions may move: any bytes as a function, the call's place within. What is said to move
- * lies in the function, and is long enough for the jump. Input: the offset of the call, then the code.
+ * The decision which instructions may move: any bytes as a function, and the call's position in it. The instructions to
+ * move lie in the function, and are long enough for the jump. Input: the offset of the call, then the code.
  */
 #include "fuzz.h"
 

@@ -1,6 +1,7 @@
 /*
- * `sctrace report` over runs from anywhere: any bytes, or a run some of whose values are replaced by telling ones. All formats are
- * written. Nothing in them steers a terminal, and a page has no script but its own. Input: two bytes that choose, then the run.
+ * `sctrace report` for runs from anywhere: any bytes, or a valid run with some values replaced. Writes all formats.
+ * None of them contains terminal controls, and a page has no script but its own. Input: two bytes that select, then the
+ * run.
  */
 #include "fuzz.h"
 
@@ -55,7 +56,7 @@ static json_t *telling(uint32_t *state)
 	}
 }
 
-/* Walks down at random and replaces, takes away or doubles what it comes to. */
+/* Walks down at random and replaces, removes or duplicates the value it reaches. */
 static void change(json_t *v, uint32_t *state)
 {
 	size_t n = json_is_object(v) ? json_object_size(v) : json_array_size(v);
@@ -85,7 +86,7 @@ static void change(json_t *v, uint32_t *state)
 		json_object_iter_set_new(v, i, telling(state));
 }
 
-/* The run as a file without a name; its descriptor. */
+/* Writes the run to a file without a name. Returns its descriptor. */
 static int file_of(const uint8_t *data, size_t size, uint32_t *state)
 {
 	json_t *doc = json_loadb((const char *)data, size, 0, NULL);

@@ -1,4 +1,4 @@
-/* A ring whose contents a program made up: reading it stays within bounds, ends, and gives captures of what they say. */
+/* A ring with arbitrary contents: reading it stays within bounds, ends, and finds captures only where they are. */
 #include "fuzz.h"
 
 #include "engine/patch/record/reader.h"
@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct agent_ring *ring = calloc(1, RING_HEAD + LIMIT + RECORD_MOST);
 	struct record_reader r = {.ring = ring, .limit = LIMIT};
-	/* The first bytes say how much the program claims to have written, step by step. */
+	/* The first bytes say how much the program claims to have written at each step. */
 	for (size_t at = 0; ring && size > 16 && at + 16 < size; at += size / 4 + 1) {
 		uint16_t more;
 		memcpy(&more, data + at, sizeof(more));

@@ -1,4 +1,4 @@
-/* Saved runs: any bytes are one sentence of refusal, or a run whose summary can be written and read again. */
+/* Saved runs: any bytes are either refused in one sentence, or are a run that can be written and read again. */
 #include "fuzz.h"
 
 #include "base/buf.h"
@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Puts the bytes in a file without a name and loads it by its descriptor's path. */
+/* Writes the bytes to a file without a name, and loads it by the path of its descriptor. */
 static int load(struct run *run, const uint8_t *data, size_t size, struct buf *why)
 {
 	char path[64];
@@ -24,7 +24,7 @@ static int load(struct run *run, const uint8_t *data, size_t size, struct buf *w
 	return rc;
 }
 
-/* A saved run may come from anywhere: nothing of it that would be printed can steer a terminal. */
+/* A saved run may come from anywhere: no text from it that is printed may control a terminal. */
 static void printable(const char *s)
 {
 	for (size_t n; *s; s += n) {
@@ -42,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		FUZZ_REQUIRE(run.kind && run_dump(&run, &text) == 0);
 		printable(buf_str(&text));
 		FUZZ_REQUIRE(env_differences(&run.env, &run.env, &why) == 0);
-		/* What was written is the same run, written the same. */
+		/* The written run is read back as the same run. */
 		FUZZ_REQUIRE(run_parse(&second, buf_str(&text), "it", &why) == 0);
 		FUZZ_REQUIRE(run_dump(&second, &again) == 0);
 		run_free(&second);

@@ -1,11 +1,11 @@
-/* Sizes, durations and numbers as typed; foreign bytes made harmless. */
+/* Parses sizes, durations and numbers, and escapes foreign bytes. */
 #include "fuzz.h"
 
 #include "base/buf.h"
 #include "base/escape.h"
 #include "base/size.h"
 
-/* What size_format() writes, size_parse() reads back. */
+/* size_parse() reads back what size_format() writes. */
 static void sizes(const char *text)
 {
 	uint64_t bytes, again;
@@ -22,7 +22,7 @@ static void sizes(const char *text)
 	buf_free(&out);
 }
 
-/* Whatever comes in, no control byte comes out, and what is escaped for a message is printable from end to end. */
+/* No input leads to a control byte in the output, and text escaped for a message is fully printable. */
 static void harmless(const char *s, size_t size)
 {
 	struct buf out = {0};

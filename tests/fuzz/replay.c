@@ -1,6 +1,6 @@
 /*
- * Runs a fuzz target without libFuzzer: over every file of the corpus, and over changed copies of each. The changes come
- * from a generator with a fixed seed, so that a failure here is the same everywhere.
+ * Runs a fuzz target without libFuzzer: for each file of the corpus, and for modified copies of it. The modifications
+ * come from a generator with a fixed seed, so a failure is reproducible everywhere.
  */
 #include "fuzz.h"
 
@@ -20,7 +20,7 @@ static uint64_t next_random(uint64_t *state)
 	return z ^ (z >> 31);
 }
 
-/* Flips, overwrites, cuts or doubles; returns the new size. */
+/* Flips, overwrites, cuts or duplicates bytes. Returns the new size. */
 static size_t change(uint8_t *data, size_t size, uint64_t *state)
 {
 	static const uint8_t telling[] = {0, 0xff, 0x7f, 0x80, '"', '\\', '{', '[', ',', '-', '%', '\n', '9'};
@@ -46,7 +46,7 @@ static size_t change(uint8_t *data, size_t size, uint64_t *state)
 	return size;
 }
 
-/* The target gets memory of exactly the input's size, so that a sanitizer sees a step beyond it. */
+/* The target gets memory of exactly the input's size, so that a sanitizer notices an access beyond it. */
 static void run(const uint8_t *data, size_t size)
 {
 	uint8_t *exact = calloc(1, size ? size : 1);

@@ -1,4 +1,4 @@
-/* What decoders make of a call on fake memory: text or JSON that is compared as a whole. */
+/* Decodes calls on fake memory, and compares the complete text or JSON. */
 #ifndef SCTRACE_TEST_DECODE_CHECK_H
 #define SCTRACE_TEST_DECODE_CHECK_H
 
@@ -44,21 +44,21 @@ static void put(size_t at, const void *what, size_t n)
 enum { TEXT, JSON, VERBOSE, RAW, BOTH, NAMED };
 
 static bool i386;
-/* Structures as libc has them are shown for this machine's own calls alone. */
+/* libc's structures apply only to calls of the native architecture. */
 static struct call call_of(const char *name)
 {
 	uint32_t own = syscall_native_arch(), arch = syscall_number(own, name) >= 0 ? own : AUDIT_ARCH_X86_64;
 	if (!i386)
 		return (struct call){.arch = arch, .nr = syscall_number(arch, name)};
-	/* By name libseccomp gives the numbers that calls have inside of socketcall(2). */
+	/* For these names libseccomp returns the numbers inside socketcall(2). */
 	bool direct = strcmp(name, "sendmsg") == 0;
 	return (struct call){.arch = AUDIT_ARCH_I386, .nr = direct ? 370 : syscall_number(AUDIT_ARCH_I386, name)};
 }
 
-/* What the call does to the memory, where it does anything. */
+/* Simulates what the call writes to memory, if anything. */
 static void (*kernel_writes)(void);
 
-/* Descriptors from 100 on are netlink sockets, whose protocol is the rest. */
+/* Descriptors from 100 on are netlink sockets; the protocol is the number minus 100. */
 static int netlink_socket(void *ctx, pid_t pid, int fd)
 {
 	(void)ctx, (void)pid;

@@ -12,7 +12,7 @@
 #define QUARTER 125
 #define SAMPLES (4 * QUARTER + 1)
 
-/* A published column: E2's host and guests, as R's summary() printed it. */
+/* A published column: the host and the guests of experiment E2, as R's summary() printed them. */
 struct column {
 	const char *name;
 	double min, q1, median, mean, q3, max;
@@ -28,7 +28,7 @@ static const struct column published[] = {
 	{"hostSH", 72, 87, 91, 94.66, 98, 264, {"72", "87", "91", "94.66", "98", "264"}},
 };
 
-/* Samples with exactly these quartiles: they stand at their places, the others share out what the mean still needs. */
+/* Makes samples with exactly these quartiles: the quartiles are at their ranks, and the other values give the mean. */
 static void make_samples(const struct column *c, double *x)
 {
 	const double corners[] = {c->min, c->q1, c->median, c->q3, c->max};
@@ -55,7 +55,7 @@ static void published_columns_come_out_the_same(void **state)
 		double x[SAMPLES];
 		struct sample_summary d;
 		make_samples(&published[i], x);
-		/* Order must not matter. */
+		/* The order must not matter. */
 		for (int a = 0, b = SAMPLES - 1; a < b; a += 2, b -= 3) {
 			double t = x[a];
 			x[a] = x[b];
@@ -84,7 +84,7 @@ static void quartiles_and_spread_are_rs(void **state)
 	assert_true(d.outliers_low == 0 && d.outliers_high == 0);
 }
 
-/* Quartiles 3 and 7, so fences at -3 and 13; what lies on a fence is none. */
+/* Quartiles 3 and 7 give fences at -3 and 13. A value on a fence is not an outlier. */
 static void fences_are_tukeys(void **state)
 {
 	(void)state;

@@ -58,7 +58,7 @@ static void wake_ups_are_counted(void **state)
 	const struct latency_plan p = {.interval_ns = 1000000, .time_ns = 50000000};
 	assert_int_equal(latency_measure(&p, &r), 0);
 	assert_true(r.n > 0);
-	/* Every time in the 50 ms was woken up for or missed. */
+	/* Each expiration within the 50 ms either woke the task or was missed. */
 	assert_int_equal(r.n + r.missed, 50);
 	assert_int_equal(r.hist.total, r.n);
 	assert_true((double)r.min <= latency_mean(&r) && latency_mean(&r) <= (double)r.max);
@@ -84,7 +84,7 @@ static void words_for_loads(void **state)
 	buf_free(&why);
 }
 
-/* Orphans that were killed are gone only when whoever adopted them has reaped them. */
+/* Killed orphans disappear only after the process that adopted them has reaped them. */
 static bool ends_soon(pid_t group)
 {
 	for (int i = 0; i < 30000; i++) {
@@ -95,7 +95,7 @@ static bool ends_soon(pid_t group)
 	return false;
 }
 
-/* Every load works, says how much it did, and nothing of it is left. */
+/* Each load works, reports how much it did, and leaves nothing behind. */
 static void loads_work_and_end(void **state)
 {
 	(void)state;
@@ -110,7 +110,7 @@ static void loads_work_and_end(void **state)
 			fail_msg("%s", buf_str(&why));
 		size_t n = l.nkids;
 		memcpy(kids, l.kids, sizeof(kids));
-		/* Until some work was done since the mark; on a loaded machine that may take a while. */
+		/* Waits until some work was done since the mark, which may take a while on a busy machine. */
 		for (int k = 0; k < 30000 && l.board[0]->work == l.start_work[0]; k++)
 			clock_sleep_ns(1000000);
 		if (load_stop(&l, &guard, &why) < 0)
@@ -138,7 +138,7 @@ static void a_load_that_cannot_run_says_so(void **state)
 	buf_free(&why);
 }
 
-/* We are killed outright: the loads and their own children end all the same. */
+/* SIGKILL of the parent also ends the loads and their children. */
 static void killed_with_us(void **state)
 {
 	(void)state;

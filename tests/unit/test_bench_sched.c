@@ -16,7 +16,7 @@
 
 #define MS 1000000ull
 
-/* Two processes in turns of 10 and 5 ms, the first done after 25 ms, the second after 40. */
+/* Two processes alternate with turns of 10 and 5 ms. The first ends after 25 ms, the second after 40. */
 static void make_run(struct sched_run *r)
 {
 	static const struct sched_slice a[] = {{0, 10 * MS, 0}, {15 * MS, 25 * MS, 0}};
@@ -42,8 +42,8 @@ static void figures_of_a_known_run(void **state)
 	assert_true(fabs(sched_share(&r, 1) - 0.2) < 1e-9);
 	assert_true(sched_median_slice(&r.procs[1]) == 10 * MS);
 	assert_true(sched_others(&r, 1) == 0);
-	assert_true(fabs(sched_others(&r, 2) - 0.5) < 1e-9);  /* a second CPU had nobody of theirs */
-	assert_true(fabs(sched_others(&r, 64) - 0.5) < 1e-9); /* two processes cannot be on more than two */
+	assert_true(fabs(sched_others(&r, 2) - 0.5) < 1e-9);  /* the second CPU ran none of them */
+	assert_true(fabs(sched_others(&r, 64) - 0.5) < 1e-9); /* two processes cannot use more than two CPUs */
 	r.procs[1].done = false;
 	assert_true(isnan(sched_throughput(&r)) && isnan(sched_mean_latency(&r)));
 	r.procs[1].slices_whole = false;
@@ -51,7 +51,7 @@ static void figures_of_a_known_run(void **state)
 	sched_run_free(&r);
 }
 
-/* One step of nice is about a quarter more weight, nice 0 is 1024. */
+/* One step of nice changes the weight by about a quarter; nice 0 is 1024. */
 static void weights_are_the_kernels(void **state)
 {
 	(void)state;
@@ -66,7 +66,7 @@ static void weights_are_the_kernels(void **state)
 	}
 }
 
-/* Slices of one CPU never overlap, progress only grows, and all work is done. */
+/* Slices on one CPU never overlap, progress only grows, and all work is done. */
 static void one_cpu_has_one_at_a_time(void **state)
 {
 	(void)state;
@@ -93,7 +93,10 @@ static void one_cpu_has_one_at_a_time(void **state)
 			const struct sched_slice *b = &r.procs[1].slices.v[k];
 			uint64_t from = a->start > b->start ? a->start : b->start;
 			uint64_t to = a->end < b->end ? a->end : b->end;
-			/* An edge is known to a chunk, and a gap of up to 1.25 chunks is not seen to be one. */
+			/*
+			 * The edge of a slice is known to within a chunk, and a gap of up to 1.25 chunks is not
+			 * noticed.
+			 */
 			if (to > from + 3 * (uint64_t)p.work.chunk_ns)
 				fail_msg("two at once: %llu-%llu and %llu-%llu", (unsigned long long)a->start,
 					 (unsigned long long)a->end, (unsigned long long)b->start,
@@ -104,7 +107,7 @@ static void one_cpu_has_one_at_a_time(void **state)
 	vec_free(&cpus);
 }
 
-/* A tick some ten times a second; the last of them is Ctrl-C. */
+/* Called about ten times a second; the last call simulates Ctrl-C. */
 static void interrupt_after_some(void *ctx)
 {
 	int *left = ctx;
@@ -112,7 +115,7 @@ static void interrupt_after_some(void *ctx)
 		raise(SIGINT);
 }
 
-/* Work for an hour is interrupted: its progress, slices and shares until then are there. */
+/* If work for an hour is interrupted, its progress, slices and shares until then are available. */
 static void interrupted_runs_show_how_far_they_came(void **state)
 {
 	(void)state;

@@ -18,9 +18,9 @@
 static void own_cost_is_taken_out_twice(void **state)
 {
 	(void)state;
-	/* A round of 3000 ns, 400 of which each side spends on the pipe: two switches of 1100. */
+	/* A round of 3000 ns, of which each side spends 400 on the pipe: two switches of 1100. */
 	assert_true(switch_solve(3000, 400, 2, 2) == 1100);
-	/* Yields: 1000 ns a round, of 1.5 yields of 200 ns, and 1.4 switches. */
+	/* Yields: 1000 ns a round, with 1.5 yields of 200 ns and 1.4 switches. */
 	assert_true(fabs(switch_solve(1000, 200, 1.5, 1.4) - 500) < 1e-9);
 }
 
@@ -33,7 +33,7 @@ static int first_cpu(void)
 	return cpu;
 }
 
-/* On one CPU each round is two switches: the kernel's own count says so, for every kind that sleeps. */
+/* On one CPU each round has two switches, according to the kernel's own counters, for each kind that sleeps. */
 static void every_kind_switches(void **state)
 {
 	(void)state;

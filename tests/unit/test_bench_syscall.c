@@ -39,11 +39,11 @@ static void clock_and_loop_are_taken_out(void **state)
 	const struct op_control c = {.clock_ns = 40, .loop_ns = 0.5};
 	/* 100 calls of 90 ns in a loop of 0.5 ns, the clock read in 40. */
 	assert_true(fabs(op_subtract(40 + 100 * 90.5, 100, &c) - 90) < 1e-9);
-	/* Nothing done at all is nothing, whatever the method costs. */
+	/* An empty operation costs nothing, whatever the method costs. */
 	assert_true(fabs(op_subtract(40 + 100 * 0.5, 100, &c)) < 1e-9);
 }
 
-/* A sample is so long that a clock's step is below a thousandth of it. */
+/* A sample is long enough that a step of the clock is less than a thousandth of it. */
 static void samples_are_long_enough_for_the_clock(void **state)
 {
 	(void)state;
@@ -68,7 +68,7 @@ static void rows_are_whole_and_names_differ(void **state)
 	}
 }
 
-/* Every operation does what it says, in both loops. */
+/* Each operation works in both loops. */
 static void operations_work(void **state)
 {
 	(void)state;
@@ -105,7 +105,7 @@ static void count_signal(int sig)
 	handled++;
 }
 
-/* The signal is really handled, also where whoever started us has it blocked; and all is as before afterwards. */
+/* The signal is handled even if the parent process has blocked it, and everything is restored afterwards. */
 static void signals_are_handled(void **state)
 {
 	(void)state;
@@ -127,21 +127,24 @@ static void signals_are_handled(void **state)
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
-/* Instructions of `loop` run `n` times in a child, counted by stepping through it; 0: stepping is not permitted. */
+/*
+ * The number of instructions that `loop` executes for `n` runs in a child, counted by single-stepping; 0 if that is not
+ * permitted.
+ */
 static long instructions(const struct op *op, op_loop_fn *loop, uint64_t n)
 {
 	struct op_state s;
 	struct buf why = {0};
 	if (op_open(op, &s, "/tmp", &why) < 0)
 		fail_msg("%s: %s", op->name, buf_str(&why));
-	loop(&s, 1); /* lazy binding is not of the loop */
+	loop(&s, 1); /* lazy binding does not belong to the loop */
 	pid_t pid = fork();
 	if (pid == 0) {
 		if (ptrace(PTRACE_TRACEME, 0, 0, 0) < 0)
 			_exit(99);
 		raise(SIGSTOP);
 		loop(&s, n);
-		syscall(SYS_exit_group, 0); /* at once: each step is one more of the count */
+		syscall(SYS_exit_group, 0); /* exits at once, because each step is counted */
 	}
 	int status;
 	long steps = 0;
@@ -171,8 +174,9 @@ static bool reads_clock(const struct op *op)
 }
 
 /*
- * What one more iteration costs in instructions. The kernel renews its clock now and then, and a read amid which it does begins
- * again: of a clock's reads only few are stepped through, several times, that some run has none such.
+ * The cost of one more iteration in instructions. The kernel updates its clock now and then, and a read during an
+ * update starts again. Therefore only few reads of a clock are stepped, several times, so that some run has no such
+ * read.
  */
 static double per_iteration(const struct op *op, op_loop_fn *loop)
 {
@@ -183,7 +187,7 @@ static double per_iteration(const struct op *op, op_loop_fn *loop)
 	return (double)(many - few) / n;
 }
 
-/* Under an emulator a step can take so long that no such read is ever through. */
+/* Under an emulator a step can take so long that such a read never completes. */
 static bool clock_can_be_stepped(void)
 {
 	uint64_t start = clock_ns();
@@ -192,8 +196,8 @@ static bool clock_can_be_stepped(void)
 }
 
 /*
- * The compiler has deleted no iteration of the empty loop, and no operation: a loop of two runs its operation twice. Time
- * is not asked; the processor's own instructions are counted.
+ * The compiler has not removed an iteration of the empty loop or an operation: a loop of two runs its operation twice.
+ * This counts the processor's instructions and does not measure time.
  */
 static void compiler_leaves_the_loops_alone(void **state)
 {

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-/* P(X >= least) of a binomial. */
+/* P(X >= least) for a binomial distribution. */
 static double binomial_tail(int n, double p, int least)
 {
 	double sum = 0;
@@ -42,7 +42,7 @@ static void the_median_follows_its_known_distribution(void **state)
 	assert_true(fabs(i.high - high) <= 1);
 }
 
-/* The shortcut gives what drawing every value gives. */
+/* The shortcut gives the same distribution as drawing each value. */
 static void the_shortcut_equals_drawing(void **state)
 {
 	(void)state;
@@ -103,7 +103,7 @@ static void ratios(void **state)
 	assert_int_equal(boot_median((double[]){NAN}, 1, 9, &r), -EINVAL);
 }
 
-/* The first outputs of splitmix64 for seed 1234567, as in its authors' published test vector. */
+/* The first outputs of splitmix64 for seed 1234567, from its authors' published test vector. */
 static void the_generator_is_splitmix64(void **state)
 {
 	(void)state;

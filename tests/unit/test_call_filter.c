@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-/* What the kernel does with such a program: loads of a word, comparisons with a constant, ends. */
+/* Interprets such a program as the kernel does: loads of a word, comparisons with a constant, returns. */
 static uint32_t run(const struct call_filter *f, uint32_t arch, uint32_t nr)
 {
 	struct seccomp_data data = {.nr = (int)nr, .arch = arch};

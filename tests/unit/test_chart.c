@@ -20,7 +20,7 @@
 static const struct chart_frame frame = {.title = HOSTILE, .subtitle = HOSTILE, .note = HOSTILE};
 static const struct chart_axis seconds = {HOSTILE, UNIT_SECONDS, SCALE_AUTO};
 
-/* Every element that opens closes, attributes are quoted, and no number is nan or inf. */
+/* Each element is closed, attributes are quoted, and no number is nan or inf. */
 static void assert_sound(struct buf *b)
 {
 	int depth = 0;
@@ -80,7 +80,7 @@ static void bars_and_points(void **state)
 		assert_int_equal(chart_bars(&f, labels, 4, p, 2, &b), 0);
 		assert_sound(&b);
 	}
-	/* Bars begin at zero; on a logarithmic axis there is no zero, and values are dots. */
+	/* Bars begin at zero. A logarithmic axis has no zero, so values are dots there. */
 	const double near[] = {1, 2};
 	struct chart_bar_panel linear = {"n", {NULL, UNIT_COUNT, SCALE_LINEAR}, near, NULL, NULL};
 	struct chart_bar_panel log = {"n", {NULL, UNIT_COUNT, SCALE_LOG}, near, NULL, NULL};
@@ -124,7 +124,7 @@ static void titles_of_bars_stand_apart(void **state)
 	buf_free(&b);
 }
 
-/* Values too far out to draw are told by number: nothing disappears in silence. */
+/* Values too far out to draw are counted in the text, so nothing disappears silently. */
 static void boxes_tell_what_they_leave_out(void **state)
 {
 	(void)state;
@@ -167,7 +167,7 @@ static void histograms_and_progress(void **state)
 	struct buf b = {0};
 	assert_int_equal(chart_hists(&frame, &(struct chart_axis){"t", UNIT_SECONDS, SCALE_LOG}, hs, 2, &b), 0);
 	assert_non_null(strstr(b.s, "n 1M"));
-	/* No quantile is above what is known to be the greatest value. */
+	/* No quantile exceeds the known maximum. */
 	hs[0].max = 900;
 	assert_int_equal(chart_hists(&frame, &(struct chart_axis){"t", UNIT_SECONDS, SCALE_LOG}, hs, 2, &b), 0);
 	assert_non_null(strstr(b.s, "p99 900 ns, max 900 ns"));
@@ -180,7 +180,7 @@ static void histograms_and_progress(void **state)
 	struct chart_progress p = {HOSTILE, s, 2, slices, 2};
 	assert_int_equal(chart_progress(&frame, &p, 1, &b), 0);
 	assert_non_null(strstr(b.s, "CPU 3"));
-	/* The same progress at the same time is still two lines that can be told apart. */
+	/* Equal progress at the same time still gives two lines that can be told apart. */
 	const char *first = strstr(b.s, "class=\"ln s0\" d=\"");
 	const char *second = strstr(b.s, "class=\"ln s1\" d=\"");
 	assert_non_null(first);
@@ -211,7 +211,7 @@ static void values_read_well(void **state)
 	buf_free(&b);
 }
 
-/* Whatever the range, an axis has at least two labels and no more than can be read. */
+/* An axis of any range has at least two labels, and no more than are readable. */
 static void axes_have_labels(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* What compare says of given samples: figures, sentences, warnings, commands. No program is run. */
+/* The output of compare for given samples: figures, sentences, warnings, commands. Runs no program. */
 #include "compare/compare.h"
 
 #include "base/buf.h"
@@ -22,7 +22,7 @@
 
 #define RUNS 12
 
-/* A row of `strategy` whose runs take `ms` each, a per mille apart, `user` of them in the program. */
+/* Adds a row of `strategy` whose runs take about `ms` each, one per mille apart, with `user` of them in the program. */
 static struct run_subject *add(struct run *r, const char *strategy, double buffer, double ms, double user, double rss)
 {
 	struct buf name = {0};
@@ -49,7 +49,7 @@ static struct run_subject *add(struct run *r, const char *strategy, double buffe
 	return s;
 }
 
-/* Counts: calls in all, of the whole input. */
+/* Sets the counts: `calls` calls for the whole input. */
 static void count(struct run_subject *s, double calls)
 {
 	s->counts.known = true;
@@ -81,7 +81,7 @@ static void lacks(const struct buf *b, const char *text)
 		fail_msg("'%s' is in: %s", text, buf_str(b));
 }
 
-/* The lesson's three programs, with a scan. */
+/* The lesson's three programs and a scan. */
 static void lesson(struct run *r)
 {
 	start(r);
@@ -135,7 +135,7 @@ static void sentences_come_from_the_rows(void **state)
 	run_free(&r);
 }
 
-/* A larger buffer whose gain the intervals leave open is not said to gain nothing. */
+/* If the intervals leave open whether a larger buffer gains something, no sentence says that it gains nothing. */
 static void what_is_open_is_said(void **state)
 {
 	(void)state;
@@ -158,7 +158,7 @@ static void what_is_open_is_said(void **state)
 	run_free(&r);
 }
 
-/* What chance may have made is not told as a finding. */
+/* A difference that may be chance is not a finding. */
 static void no_difference_is_no_sentence(void **state)
 {
 	(void)state;
@@ -214,7 +214,7 @@ static void a_row_that_cannot_run_is_no_figure(void **state)
 	run_free(&r);
 }
 
-/* The warning of that name; NULL: there is none. */
+/* The warning with that name, or NULL. */
 static const struct run_warning *warning(const struct run *r, const char *name)
 {
 	for (size_t i = 0; i < r->warnings.n; i++)
@@ -261,13 +261,16 @@ static void warnings_have_their_reasons(void **state)
 	has_warning(&r, "first_run", "read/write 1: 2.00 s and then ");
 	has_warning(&r, "first_run", "it was the warm-up and is not in the figures");
 	assert_null(warning(&r, "load"));
-	/* Without a warm-up the first timed run is looked at, against the others. */
+	/* Without a warm-up, the first timed run is compared with the others. */
 	r.method.warmup = 0;
 	r.subjects.v[1].first_run_s = r.subjects.v[1].samples[METRIC_TIME].v[0];
 	assert_false(compare_first_differs(&r, &r.subjects.v[1]));
 	r.subjects.v[1].first_run_s = r.subjects.v[1].samples[METRIC_TIME].v[0] = 3;
 	assert_true(compare_first_differs(&r, &r.subjects.v[1]));
-	/* Many rows are not all named; a run too short to tell what else ran goes by the load before it. */
+	/*
+	 * If there are many rows, not all are named. If a run was too short to measure other activity, the load average
+	 * before it counts.
+	 */
 	for (size_t i = 0; i < r.subjects.n; i++)
 		r.subjects.v[i].samples[METRIC_TIME].v[1] *= 9;
 	r.method.other_cpu_share = NAN;
@@ -281,7 +284,7 @@ static void warnings_have_their_reasons(void **state)
 	run_free(&r);
 }
 
-/* Where struct sample has each metric. */
+/* Each metric is filled in from the right member of struct sample. */
 static void a_saved_run_has_every_sample(void **state)
 {
 	(void)state;
@@ -372,7 +375,7 @@ static void parameters_are_combined(void **state)
 	buf_free(&why);
 }
 
-/* A command's buffers are a scan, too; what noise hides is not called absent. */
+/* A command's buffers are a scan as well. Nothing is called absent if noise may hide it. */
 static void commands_are_scanned(void **state)
 {
 	(void)state;
@@ -397,7 +400,7 @@ static void commands_are_scanned(void **state)
 	run_free(&r);
 }
 
-/* One run of each: no claim, no interval. */
+/* With one run each there is no claim and no interval. */
 static void one_run_proves_nothing(void **state)
 {
 	(void)state;
@@ -428,7 +431,7 @@ static void what_is_left_is_estimated(void **state)
 	c.opt.runs = c.opt.min_runs = 5;
 	double left = compare_left_s(&c, 0.2);
 	assert_true(left > 0.29 && left < 0.31);
-	/* As much again goes into what is not the program's. */
+	/* The same time again is spent outside the programs. */
 	left = compare_left_s(&c, 0.4);
 	assert_true(left > 0.58 && left < 0.62);
 	c.opt.runs = 0;
@@ -441,7 +444,7 @@ static void what_is_left_is_estimated(void **state)
 	vec_free(&s.samples);
 }
 
-/* Completion and help know each strategy. */
+/* Completion and help contain each strategy. */
 static void options_name_every_strategy(void **state)
 {
 	(void)state;

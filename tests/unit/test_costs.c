@@ -30,7 +30,7 @@ static int remove_place(void **state)
 {
 	const struct place *p = *state;
 	unlink(p->file);
-	return rmdir(p->dir); /* fails where anything was left beside it */
+	return rmdir(p->dir); /* fails if anything was left in the folder */
 }
 
 static void keep(const char *name, double ns, double spread, struct cost_numbers *least)
@@ -64,7 +64,7 @@ static void write_file(const struct place *p, const char *text)
 	fclose(f);
 }
 
-/* What another boot, another program or half a write left is not believed, and replaced. */
+/* Files from another boot, from another program, or partly written, are ignored and replaced. */
 static void test_foreign_files(void **state)
 {
 	static const char *const texts[] = {
@@ -94,7 +94,7 @@ static void test_nowhere_to_keep(void **state)
 		assert_int_not_equal(costs_find("a", &n), 0);
 	}
 	setenv("XDG_RUNTIME_DIR", p->dir, 1);
-	assert_int_equal(chmod(p->dir, 0777), 0); /* others could write there */
+	assert_int_equal(chmod(p->dir, 0777), 0); /* others could write to it */
 	keep("a", 7, 1, &n);
 	assert_int_not_equal(access(p->file, F_OK), 0);
 }

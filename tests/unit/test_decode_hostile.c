@@ -1,4 +1,7 @@
-/* Every kind of argument over memory of any bytes, memory that ends, and no memory: bounded output without control bytes. */
+/*
+ * Decodes each kind of argument over memory with any contents, memory that ends, and no memory. The output is bounded
+ * and has no control bytes.
+ */
 #include "base/buf.h"
 #include "decode/decode.h"
 #include "decode/emit.h"
@@ -20,7 +23,7 @@
 
 struct memory {
 	unsigned char bytes[BYTES];
-	size_t n; /* readable */
+	size_t n; /* number of readable bytes */
 };
 
 static ssize_t memory_read(void *ctx, uint64_t addr, void *buf, size_t n)
@@ -43,7 +46,10 @@ static uint64_t next(uint64_t *state)
 	return *state;
 }
 
-/* Random bytes, with pointers into the memory itself, small numbers and all ones among them, so that structures lead on. */
+/*
+ * Fills memory with random bytes, mixed with pointers into it, small numbers and all ones, so that structures lead to
+ * others.
+ */
 static void fill(struct memory *m, uint64_t *seed, bool text)
 {
 	for (size_t i = 0; i < BYTES; i += 8) {
@@ -179,7 +185,7 @@ static void test_no_memory(void **state)
 	every_call(&m, true, 3, AUDIT_ARCH_AARCH64);
 }
 
-/* Calls whose arguments depend on a command, with every command that has a name. */
+/* Calls whose arguments depend on a command, with each named command. */
 static void test_commands(void **state)
 {
 	static struct memory m;
@@ -219,7 +225,7 @@ static void test_commands(void **state)
 			}
 }
 
-/* With -s 4096, messages of messages of vectors, all of which point at the same page, are still bounded. */
+/* With -s 4096, messages of messages of vectors that all point at the same page are still bounded. */
 static void test_multiplication(void **state)
 {
 	static struct memory m;
@@ -243,7 +249,7 @@ static void test_multiplication(void **state)
 	buf_free(&out);
 }
 
-/* Strings of ESC, newline, DEL and high bytes: nothing of them comes through, in any way of writing them. */
+/* Strings of ESC, newline, DEL and high bytes never reach the output unescaped, in any style. */
 static void test_escapes(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* Requests to network interfaces, and other structures of commands, on fake memory. */
+/* Requests about network interfaces, and structures of other commands, on fake memory. */
 #include "decode_check.h"
 
 #include <arpa/inet.h>
@@ -33,7 +33,7 @@ static void test_interfaces(void **state)
 	CHECK("3, SIOCSIFFLAGS, {ifr_name=\"eth0\", ifr_flags=IFF_UP|IFF_LOOPBACK}) = -1 EPERM (Operation not "
 	      "permitted)",
 	      "ioctl", -EPERM, 3, SIOCSIFFLAGS, BASE);
-	/* What was asked for is not there; what it was asked of is. */
+	/* The requested value is missing, but the name of the interface is there. */
 	CHECK("3, SIOCGIFMTU, {ifr_name=\"eth0\"}) = -1 ENODEV (No such device)", "ioctl", -ENODEV, 3, SIOCGIFMTU,
 	      BASE);
 	CHECK("3, SIOCGIFMTU, 0x7) = -1 EFAULT (Bad address)", "ioctl", -EFAULT, 3, SIOCGIFMTU, 7);
@@ -73,7 +73,7 @@ static void test_interfaces(void **state)
 	CHECK("3, TUNSETIFF, {ifr_name=\"eth0\", ifr_flags=IFF_TAP|IFF_NO_PI}) = 0", "ioctl", 0, 3, TUNSETIFF, BASE);
 }
 
-/* The length that the kernel leaves in place of that of the buffer. */
+/* The kernel replaces the length of the buffer by the length used. */
 static void one_interface(void)
 {
 	memcpy(memory, &(int32_t){sizeof(struct ifreq)}, sizeof(int32_t));
@@ -112,7 +112,7 @@ static void test_commands(void **state)
 	      "shmctl", 0, 5, IPC_STAT, BASE);
 }
 
-/* Descriptors that are waited for have names, in sets as everywhere; no events is told, and of no descriptor nothing. */
+/* Descriptors in sets have names as everywhere. A negative descriptor has no events. */
 static void test_waiting(void **state)
 {
 	static const struct pollfd fds[] = {{3, POLLIN, 0}, {4, 0, 0}, {-1, POLLIN, 0}};
@@ -129,7 +129,7 @@ static void test_waiting(void **state)
 		 0);
 }
 
-/* With MSG_TRUNC the result is the length of the whole message; what is in the buffer is shown. */
+/* With MSG_TRUNC the result is the length of the whole message; the contents of the buffer are shown. */
 static void test_truncated(void **state)
 {
 	(void)state;

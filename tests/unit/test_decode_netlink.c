@@ -1,4 +1,4 @@
-/* What netlink messages look like, on fake memory: headers, structures, attributes, and lies about lengths. */
+/* Netlink messages on fake memory: headers, structures, attributes, and wrong lengths. */
 #include "decode_check.h"
 
 #include <arpa/inet.h>
@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <sys/socket.h>
 
-/* Where the next byte of the message goes. */
+/* The offset of the next byte of the message. */
 static size_t at;
 
 static void add(const void *bytes, size_t n)
@@ -25,7 +25,7 @@ static void add(const void *bytes, size_t n)
 	at = (at + n + 3) & ~(size_t)3;
 }
 
-/* Begins a message at the beginning of the memory. */
+/* Begins a message at the start of the memory. */
 static void message(uint16_t type, uint16_t flags, const void *head, size_t n)
 {
 	struct nlmsghdr h = {.nlmsg_type = type, .nlmsg_flags = flags, .nlmsg_seq = 9, .nlmsg_pid = 1};
@@ -66,7 +66,7 @@ static void attr8(uint16_t type, uint8_t v)
 	attr(type, &v, sizeof(v));
 }
 
-/* What a socket of `fd` sends of it, without what is around the payload. */
+/* The text of the message's payload when a socket of `fd` sends it. */
 static const char *sent(int fd, int how)
 {
 	static struct buf out;
@@ -136,7 +136,10 @@ static void test_netlink(void **state)
 	CHECK("8, \"\\20\\0\\0\\0\\22\\0\\1\\3\\1\\0\\0\\0\\0\\0\\0\\0\", 16, 0, NULL, 0) = 16", "sendto", 16, 8, BASE,
 	      16, 0, 0, 0);
 	put(0, &lie, sizeof(lie));
-	/* A message that goes on beyond the buffer is shown as far as it is there; one shorter than its header ends all. */
+	/*
+	 * A message that is longer than the buffer is shown as far as it is there. One shorter than its header ends the
+	 * text.
+	 */
 	CHECK("100, {nlmsg_len=400, nlmsg_type=RTM_GETLINK, nlmsg_flags=0, nlmsg_seq=1, nlmsg_pid=0}, 16, 0, NULL, 0) "
 	      "= 16",
 	      "sendto", 16, ROUTE, BASE, 16, 0, 0, 0);
@@ -147,7 +150,7 @@ static void test_netlink(void **state)
 	      "sendto", 100, 100 + 99, BASE, 100, 0, 0, 0);
 }
 
-/* ip -s link's: integers, names, addresses, counters, and what is nested. */
+/* The attributes of `ip -s link`: integers, names, addresses, counters, and nested ones. */
 static void test_link(void **state)
 {
 	static const struct ifinfomsg link = {
@@ -187,7 +190,7 @@ static void test_link(void **state)
 		       "[DEVCONF_MTU6]=-1]]]]"));
 }
 
-/* What a link keeps depends on its kind, whichever of the two comes first; the flag of nesting is shown. */
+/* The contents of a link depend on its kind, whichever comes first. The flag for nesting is shown. */
 static void test_link_kinds(void **state)
 {
 	static const struct ifinfomsg link = {.ifi_index = 7};
@@ -206,10 +209,10 @@ static void test_link_kinds(void **state)
 		       "if_nametoindex(\"lo\")], [{nla_len=28, nla_type=NLA_F_NESTED|IFLA_LINKINFO}, [[{nla_len=12, "
 		       "nla_type=NLA_F_NESTED|IFLA_INFO_DATA}, [{nla_len=6, nla_type=IFLA_VLAN_ID}, 5]], "
 		       "[{nla_len=9, nla_type=IFLA_INFO_KIND}, \"vlan\"]]]]"));
-	/* The index of a link in another name space has no name here. */
+	/* The index of a link in another namespace has no name here. */
 	attr32(IFLA_LINK_NETNSID, 0);
 	assert_non_null(strstr(sent(ROUTE, TEXT), "[{nla_len=8, nla_type=IFLA_LINK}, 1]"));
-	/* A kind that is not known: its attributes are numbers. */
+	/* The attributes of an unknown kind are shown as numbers. */
 	message(RTM_NEWLINK, 0, &link, sizeof(link));
 	info = begin(IFLA_LINKINFO);
 	attr(IFLA_INFO_KIND, "new", 4);
@@ -273,7 +276,7 @@ static void test_routes(void **state)
 		"nla_type=RTAX_CC_ALGO}, \"bbr\"]]]");
 }
 
-/* Lengths, depths and sizes that are not what they should be. */
+/* Invalid lengths, depths and sizes. */
 static void test_attribute_lies(void **state)
 {
 	static const struct rtmsg route = {.rtm_family = AF_INET};
@@ -292,7 +295,7 @@ static void test_attribute_lies(void **state)
 		      "[{nla_len=7, nla_type=RTA_METRICS}, \"abc\"], [{nla_len=6, nla_type=RTA_CACHEINFO}, "
 		      "\"\\7\\0\"], [{nla_len=7, nla_type=RTA_MULTIPATH}, \"abc\"], [{nla_len=5, nla_type=RTA_VIA}, "
 		      "\"a\"]]"));
-	/* Nested in itself: bytes from some depth on. */
+	/* Attributes nested in themselves are shown as bytes from some depth on. */
 	message(RTM_NEWLINK, 0, &(struct ifinfomsg){0}, sizeof(struct ifinfomsg));
 	size_t nested[20];
 	for (size_t i = 0; i < 20; i++)
@@ -306,7 +309,7 @@ static void test_attribute_lies(void **state)
 		depth++;
 	assert_int_equal(depth, 9);
 	assert_null(strstr(text, "IFLA_CARRIER"));
-	/* Bytes behind the last attribute that are none. */
+	/* Bytes after the last attribute that are not an attribute. */
 	message(RTM_GETROUTE, 0, &route, sizeof(route));
 	attr32(RTA_PRIORITY, 7);
 	memory[at] = 'x';
@@ -314,7 +317,7 @@ static void test_attribute_lies(void **state)
 	assert_non_null(strstr(sent(ROUTE, TEXT), ", [[{nla_len=8, nla_type=RTA_PRIORITY}, 7], \"x\"]"));
 }
 
-/* Errors: what they are about, and what the kernel has to say of them. */
+/* Errors: the message that they refer to, and the kernel's explanation. */
 static void test_errors(void **state)
 {
 	static const struct nlmsgerr refused = {-EPERM, {16, RTM_GETLINK, NLM_F_REQUEST, 2, 1}};
@@ -334,7 +337,7 @@ static void test_errors(void **state)
 		       "rtm_table=RT_TABLE_UNSPEC, rtm_protocol=RTPROT_UNSPEC, rtm_scope=RT_SCOPE_UNIVERSE, "
 		       "rtm_type=RTN_UNSPEC, rtm_flags=0}]}, [{nla_len=32, nla_type=NLMSGERR_ATTR_MSG}, \"Nexthop has "
 		       "invalid gateway\"]");
-	/* Capped: what it is about is its header alone, and the rest is attributes. */
+	/* Capped: only the header of the message is there, and the rest is attributes. */
 	message(NLMSG_ERROR, NLM_F_CAPPED | NLM_F_ACK_TLVS, &whole.e, sizeof(whole.e));
 	attr32(NLMSGERR_ATTR_OFFS, 20);
 	PAYLOAD(ROUTE, "{error=-EINVAL, msg={nlmsg_len=28, nlmsg_type=RTM_NEWROUTE, nlmsg_flags=NLM_F_REQUEST, "
@@ -428,7 +431,9 @@ static void test_other_protocols(void **state)
 	PAYLOAD(100 + NETLINK_NETFILTER, "{nfgen_family=AF_INET, version=0, res_id=htons(7)}");
 }
 
-/* The same in JSON: names of constants, numbers, an interface by index and name, arrays of named elements by their place. */
+/*
+ * The same in JSON: names of constants, numbers, an interface by index and name, arrays of named elements by position.
+ */
 static void test_json(void **state)
 {
 	static const struct ifinfomsg link = {.ifi_index = 1};

@@ -1,4 +1,4 @@
-/* What structures, addresses and commands look like, on fake memory. */
+/* Structures, addresses and commands on fake memory. */
 #include "decode_check.h"
 
 #include "decode/memory.h"
@@ -37,7 +37,7 @@ static void test_stat(void **state)
 		 "fstat", 0, 3, BASE);
 }
 
-/* statx(2): times that the file system did not fill in are not there. */
+/* statx(2): times that the file system did not fill in are not shown. */
 static void test_statx(void **state)
 {
 	struct statx stx = {.stx_mask = STATX_MODE | STATX_MTIME, .stx_mode = S_IFREG | 0644, .stx_mtime.tv_sec = 5};
@@ -52,7 +52,7 @@ static void test_statx(void **state)
 		 "statx", 0, 3, BASE + 900, AT_EMPTY_PATH, STATX_MODE, BASE);
 }
 
-/* The older records of getdents(2), on architectures that have it: the type is the last byte. */
+/* The older records of getdents(2), on architectures that have that call: the last byte is the type. */
 static void test_old_directory(void **state)
 {
 	static const struct {
@@ -68,7 +68,7 @@ static void test_old_directory(void **state)
 		"3, [{d_ino=7, d_off=32, d_reclen=32, d_name=\"etc\", d_type=DT_DIR}, {d_ino=8, d_off=64, d_reclen=32, "
 		"d_name=\"passwd\", d_type=DT_REG}], 1024) = 64",
 		"getdents", 64, 3, BASE, 1024);
-	memory[16] = 3; /* shorter than a record can be */
+	memory[16] = 3; /* shorter than any valid record */
 	CHECK_AS(VERBOSE, "3, [], 1024) = 64", "getdents", 64, 3, BASE, 1024);
 }
 
@@ -99,7 +99,7 @@ static void test_addresses(void **state)
 	CHECK("3, {sa_family=AF_UNIX, sun_path=@\"name\\33\"}, 8) = 0", "connect", 0, 3, BASE, 8);
 }
 
-/* Families of which the machine that compiles this may not have the headers: laid out by hand. */
+/* Address families whose headers may be missing on the build machine, laid out by hand. */
 static void test_rare_addresses(void **state)
 {
 	static const unsigned char packet[] = {17, 0, 8, 0, 0, 0, 0, 0, 1, 0, 0, 3, 0xde, 0xad, 0xbe};
@@ -145,7 +145,7 @@ static void test_messages(void **state)
 	memcpy(m.control, &c, sizeof(c));
 	memcpy(m.control + CMSG_LEN(0), (int[]){7, 8}, 2 * sizeof(int));
 	put(0, &m, sizeof(m));
-	/* What came in is clipped to what the call returned, over all vectors. */
+	/* Received data is cut to the result of the call, over all vectors. */
 	CHECK("3, {msg_name=NULL, msg_namelen=0, msg_iov=[{iov_base=\"one\", iov_len=3}, {iov_base=\"tw\", "
 	      "iov_len=10}], "
 	      "msg_iovlen=2, msg_control=[{cmsg_len=24, cmsg_level=SOL_SOCKET, cmsg_type=SCM_RIGHTS, cmsg_data=[7, "
@@ -207,7 +207,7 @@ static void test_waiting(void **state)
 		 "select", 1, 4, BASE, 0, 0, 0);
 }
 
-/* What an argument is depends on a command, and whether it is there at all. */
+/* An argument's kind, and whether it exists, depends on a command. */
 static void test_commands(void **state)
 {
 	struct {
@@ -232,7 +232,7 @@ static void test_commands(void **state)
 	      1, 0x800c5a07, 1);
 }
 
-/* Where clone3(2) leaves the child's number, and its descriptor. */
+/* The memory to which clone3(2) writes the child's id and its descriptor. */
 static void child_of_77(void)
 {
 	memcpy(memory + 0x100, &(int32_t){77}, 4);
@@ -263,7 +263,7 @@ static void test_births(void **state)
 		 "\"exit_signal\":\"SIGCHLD\",\"stack\":null,\"stack_size\":\"0x0\"},\"after\":{\"pidfd\":[9]}},"
 		 "\"size\":{\"raw\":88,\"value\":88},\"result\":77",
 		 "clone3", 77, BASE, 88);
-	/* In the manual's order of this architecture: the fourth and fifth change places on aarch64. */
+	/* The order of this architecture's manual: the fourth and fifth argument are swapped on aarch64. */
 	CHECK("flags=CLONE_CHILD_CLEARTID|CLONE_CHILD_SETTID|SIGCHLD, child_stack=NULL, child_tidptr=0x10000) = 77",
 	      "clone", 77, 0x1200011, 0, 0, BASE, BASE);
 	put(0x100, &(int32_t){77}, 4);
@@ -278,7 +278,7 @@ static void test_births(void **state)
 	kernel_writes = NULL;
 }
 
-/* A call that does not come back has what was known at entry, as text and as an object that ends. */
+/* A call that does not return shows what was known at its entry, as text and as a complete JSON object. */
 static void test_birth_unfinished(void **state)
 {
 	uint64_t args[11] = {0x1000, BASE + 0x108};
@@ -361,7 +361,7 @@ static void test_lengths(void **state)
 		 "\"sockfd\":{\"raw\":3,\"value\":3},\"addr\":{\"raw\":0,\"value\":null},\"addrlen\":{\"raw\":66048,"
 		 "\"value\":[16]},\"result\":0",
 		 "getsockname", 0, 3, 0, BASE + 512);
-	/* Less room than the address needs: what lies behind the buffer is no address. */
+	/* The buffer is shorter than the address: the bytes after it are not part of the address. */
 	room = 4;
 	put(512, &room, sizeof(room));
 	CHECK("3, {sa_family=AF_INET, sa_data=\"\\0005\"}, [4 => 16]) = 0", "getsockname", 0, 3, BASE, BASE + 512);
@@ -409,7 +409,7 @@ static void test_narrow_structures(void **state)
 	i386 = false;
 }
 
-/* What i386 does through one number is shown as what it is. */
+/* Calls that i386 makes through one number are shown as the real calls. */
 static void test_inside(void **state)
 {
 	static const uint32_t sendto[] = {7, BASE + 24, 3, 0, 0, 0}, shmat[] = {0xf7000000};
@@ -434,7 +434,7 @@ static void test_inside(void **state)
 	i386 = false;
 }
 
-/* What is seldom met, in a program or in this suite's. */
+/* Rarely used calls and structures. */
 static void test_seldom(void **state)
 {
 	static const struct {
@@ -481,7 +481,7 @@ static void test_seldom(void **state)
 	CHECK("MPOL_BIND, [0x0000000000000003, 0x0000000000000005], 66) = 0", "set_mempolicy", 0, MPOL_BIND, BASE, 66);
 }
 
-/* Clock ticks say what they are in seconds. */
+/* Clock ticks are also shown in seconds. */
 static void test_ticks(void **state)
 {
 	static const struct tms times = {.tms_utime = 250, .tms_cstime = 6};
@@ -503,7 +503,7 @@ static void test_ticks(void **state)
 	      "rt_sigqueueinfo", 0, 5, SIGUSR1, BASE);
 }
 
-/* What a recorder has to keep of these calls is known, although functions of their own show them. */
+/* The memory that a recorder must save for these calls is known, although functions of their own show them. */
 static void test_memory_needs(void **state)
 {
 	(void)state;

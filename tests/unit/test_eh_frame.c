@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-/* The head of glibc's and of a kernel's vdso's section: 4-byte pointer, 4-byte count, table of 4-byte pairs. */
+/* The head of the section in glibc and in a kernel's vdso: 4-byte pointer, 4-byte count, table of 4-byte pairs. */
 static void what_linkers_write(void **state)
 {
 	(void)state;

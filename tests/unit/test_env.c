@@ -24,7 +24,7 @@ static struct env *collect(const char *dir)
 static void the_machine_is_described(void **state)
 {
 	(void)state;
-	/* Unlike "/", which is not a mount point in many a chroot, this one is always in mountinfo. */
+	/* "/" is not a mount point in many chroots, but this folder is always in mountinfo. */
 	const struct env *e = collect("/proc");
 	struct utsname u;
 	uname(&u);
@@ -40,7 +40,7 @@ static void without_a_folder_there_is_no_file_system(void **state)
 	assert_false(collect(NULL)->file_system.known);
 }
 
-/* As JSON and back; what it lacks, or holds in addition, is no error, and what is of another type is. */
+/* Written as JSON and read back. Missing and additional members are accepted; a wrong type is an error. */
 static void an_environment_survives_the_file(void **state)
 {
 	(void)state;

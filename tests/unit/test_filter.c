@@ -65,7 +65,7 @@ static void other_architectures_go_by_name(void **state)
 	struct filter f = parse("read");
 	assert_true(filter_matches(&f, i386, 3));
 	assert_false(filter_matches(&f, i386, 0));
-	/* An event's call goes by the description that its source found. */
+	/* For the call of an event, its description decides. */
 	struct call read = {.arch = i386, .nr = 3, .desc = syscall_lookup(i386, 3)};
 	struct call write = {.arch = i386, .nr = 4, .desc = syscall_lookup(i386, 4)};
 	assert_true(filter_takes(&f, &read));

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-/* Gives one stack, the innermost frame first, as stack_walk() does. */
+/* Adds one stack, innermost frame first, as stack_walk() does. */
 static void give(struct stack_folded *f, const char *const *functions, const char *leaf, uint64_t weight)
 {
 	stack_folded_begin(f, "prog");

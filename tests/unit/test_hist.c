@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-/* Every value lies in its bucket, buckets meet without gaps, and none is wider than 1/32 of its least value. */
+/* Each value is in its bucket, buckets have no gaps between them, and none is wider than 1/32 of its least value. */
 static void buckets_hold_their_values(void **state)
 {
 	(void)state;

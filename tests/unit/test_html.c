@@ -27,7 +27,7 @@ static size_t count(const char *s, const char *what)
 	return n;
 }
 
-/* One script, ours; nothing that a browser would fetch; foreign text is text. */
+/* A page has one script, our own, fetches nothing, and shows foreign text as text. */
 static void a_page_holds_all_it_needs_and_nothing_else(void **state)
 {
 	(void)state;

@@ -1,4 +1,7 @@
-/* The life cycle of a call: each row is the calls of one thread, step by step, and the ends that each step brings. */
+/*
+ * The life cycle of a call. Each row contains the calls of one thread step by step, and the ends that each step
+ * produces.
+ */
 #include "syscall/life.h"
 
 #include "base/buf.h"
@@ -15,7 +18,7 @@
 
 #include <cmocka.h>
 
-/* A call instruction of two bytes, and addresses behind it. */
+/* A call instruction of two bytes, and addresses after it. */
 enum { LENGTH = 2, HERE = 0x1000, THERE = 0x2000, HANDLER = 0x3000 };
 /* Stack pointers: the program's, one of a function that it calls, a handler's. */
 enum { PROGRAM = 0x9000, DEEPER = 0x8800, IN_HANDLER = 0x8000 };
@@ -23,9 +26,9 @@ enum { PROGRAM = 0x9000, DEEPER = 0x8800, IN_HANDLER = 0x8000 };
 enum what {
 	END,
 	ENTER,           /* the call enters at ip, sp */
-	EXIT,            /* it comes back with `result`, 100 ns after its entry */
+	EXIT,            /* it returns `result`, 100 ns after its entry */
 	UNSEEN,          /* a call whose entry was not seen is interrupted with `result` after 100 ns */
-	FRAME,           /* it is rt_sigreturn, goes back to ip with `result` */
+	FRAME,           /* it is rt_sigreturn, and returns to ip with `result` */
 	FRAME_UNSEEN,    /* the same, and restarts are not seen */
 	RESTARTS_UNSEEN, /* if the next entry is a restart, it will not be seen */
 	MOVED_ON,        /* frames cannot be read */
@@ -243,7 +246,7 @@ static void every_row_comes_to_its_ends(void **state)
 	}
 }
 
-/* A handler that is interrupted in a handler, and so on: what is remembered is bounded, and every entry has one end. */
+/* Interrupted handlers in handlers: the memory is bounded, and each entry has one end. */
 static void depth_is_bounded(void **state)
 {
 	(void)state;
@@ -265,7 +268,7 @@ static void depth_is_bounded(void **state)
 	life_free(&l);
 }
 
-/* The first entry's arguments and tag are those of the whole call. */
+/* The arguments and tag of the first entry apply to the whole call. */
 static void a_restart_keeps_arguments_and_tag(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* What -y and -yy say of descriptors, of this process's own. */
+/* The names that -y and -yy show for descriptors of this process. */
 #include "tracee/names.h"
 
 #include "base/buf.h"
@@ -39,7 +39,7 @@ static struct sockaddr_in bound(int fd)
 	return a;
 }
 
-/* Does the kernel tell what a TCP socket is bound to that does not listen (Linux 6.8)? */
+/* True if the kernel reports the address of a bound TCP socket that does not listen (Linux 6.8). */
 static bool tells_bound(void)
 {
 	struct utsname u;
@@ -75,7 +75,7 @@ static void removed_files_are_told(void **state)
 	(void)state;
 	int fd = mkstemp(name);
 	assert_string_equal(name_of(1, fd), name);
-	/* A file may be called what the kernel writes behind a removed one's path. */
+	/* An existing file may have a name that ends like the path of a removed one. */
 	snprintf(odd, sizeof(odd), "%s (deleted)", name);
 	assert_int_equal(rename(name, odd), 0);
 	assert_string_equal(name_of(1, fd), odd);
@@ -107,7 +107,7 @@ static void sockets_have_ends(void **state)
 	assert_non_null(strstr(name_of(2, client), expect));
 	close(client);
 	close(server);
-	/* No table lists it: its protocol is all there is. */
+	/* No table lists this socket, so only its protocol is known. */
 	int fresh = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	assert_int_equal(strncmp(name_of(2, fresh), "TCP:[", 5), 0);
 	close(fresh);
@@ -128,7 +128,7 @@ static void unix_sockets_have_peers(void **state)
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
 	snprintf(expect, sizeof(expect), "[%lu->%lu]", inode_of(pair[0]), inode_of(pair[1]));
 	const char *name = name_of(2, pair[0]);
-	/* Before Linux 5.15 all Unix sockets had one protocol. */
+	/* Before Linux 5.15, all Unix sockets had the same protocol. */
 	assert_int_equal(strncmp(name, "UNIX", 4), 0);
 	assert_string_equal(strchr(name, '['), expect);
 	close(pair[1]);
@@ -164,7 +164,10 @@ static void unix_names_are_escaped(void **state)
 	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	assert_int_equal(strncmp(name_of(2, fd), "UNIX:[", 6), 0);
 	memcpy(a.sun_path, name, sizeof(name) - 1);
-	/* An own name for each process, so that two runs at once do not meet; an octal digit first, or the escape is shorter. */
+	/*
+	 * A unique name for each process, so that two test runs do not collide. It begins with an octal digit, because
+	 * the escape would be shorter otherwise.
+	 */
 	int n = snprintf(a.sun_path + sizeof(name) - 2, 16, "1%d", (int)getpid());
 	socklen_t len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + sizeof(name) - 2 + (size_t)n);
 	assert_int_equal(bind(fd, (struct sockaddr *)&a, len), 0);
@@ -181,7 +184,7 @@ static void a_process_descriptor_names_it(void **state)
 	if (fd < 0)
 		skip();
 	snprintf(expect, sizeof(expect), "pid:%d", (int)getpid());
-	/* Newer kernels keep such descriptors in a file system of their own. */
+	/* Newer kernels have a file system for such descriptors. */
 	if (strncmp(name_of(1, fd), "anon_inode:[pidfd]", 18) == 0)
 		assert_string_equal(name_of(2, fd), expect);
 	close(fd);

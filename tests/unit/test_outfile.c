@@ -61,7 +61,7 @@ static void a_planted_link_is_not_followed(void **state)
 	buf_free(&why);
 }
 
-/* Made by somebody else, who could read it; the folder's owner is believed, whom the folder is. */
+/* A file that another user has created, and can read, is refused. The owner of the folder is trusted. */
 static void anothers_file_is_not_written_to(void **state)
 {
 	struct place *p = *state;

@@ -1,4 +1,4 @@
-/* The patch engine's pure parts: what is padding, which instruction may move, how a jump is encoded. */
+/* The pure parts of the patch engine: recognising padding, choosing instructions to move, encoding jumps. */
 
 #include "engine/patch/code/agent.h"
 #include "engine/patch/code/encode.h"
@@ -19,7 +19,7 @@
 
 static void fill_is_what_assemblers_write(void **state)
 {
-	/* gas's multi-byte no-ops from 1 to 15 bytes, as glibc 2.36 and musl 1.2 have them between functions. */
+	/* gas's multi-byte no-ops from 1 to 15 bytes, as glibc 2.36 and musl 1.2 contain them between functions. */
 	static const unsigned char nops[][16] = {
 		{1, 0x90},
 		{2, 0x66, 0x90},
@@ -36,7 +36,7 @@ static void fill_is_what_assemblers_write(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(nops) / sizeof(*nops); i++) {
 		assert_true(padding_is_fill(nops[i] + 1, nops[i][0]));
-		/* One byte less cuts the last no-op, unless that was a byte of its own. */
+		/* Removing one byte cuts the last no-op in two, unless that was a single byte. */
 		if (nops[i][0] > 1 && nops[i][nops[i][0]] != 0x90 && nops[i][nops[i][0]] != 0xcc)
 			assert_false(padding_is_fill(nops[i] + 1, nops[i][0] - 1u));
 	}
@@ -72,7 +72,7 @@ static void ways_are_within_reach(void **state)
 	assert_int_equal(way.at[0], 0x1070);
 	assert_int_equal(way.at[1], 0x10e0);
 	assert_false(padding_find_way(0x1002, none, 2, &way));
-	assert_int_equal(none[0].lo, 0x1070); /* nothing is taken where nothing was found */
+	assert_int_equal(none[0].lo, 0x1070); /* nothing is taken if nothing was found */
 }
 
 static void traps_of_five_are_gaps(void **state)
@@ -121,7 +121,10 @@ static void stubs_lead_back(void **state)
 	assert_false(encode_stub(s, 0x10000, 0x10100, long_code, sizeof(long_code), 0, 0));
 }
 
-/* Only code of files, ascending; where there is more of it than rows, the nearest become one and nothing is left out. */
+/*
+ * Only code of files, in ascending order. If there is more than rows, the nearest ranges are merged and nothing is left
+ * out.
+ */
 static void code_has_its_ranges(void **state)
 {
 	struct mapping m[2 * AGENT_RANGES];
@@ -135,7 +138,7 @@ static void code_has_its_ranges(void **state)
 	assert_int_equal(rows[0][1], 0x3000);
 	assert_int_equal(rows[1][0], 0x21000);
 	assert_int_equal(rows[2][0] | rows[2][1], 0);
-	m[9].hi = 0xa0000; /* the next begins near */
+	m[9].hi = 0xa0000; /* the next one begins near this */
 	size_t n = ranges_of(m, 2 * AGENT_RANGES, rows);
 	assert_int_equal(n, AGENT_RANGES);
 	assert_int_equal(rows[n][1], 0);
@@ -149,20 +152,23 @@ static void code_has_its_ranges(void **state)
 		assert_true(rows[k][0] > rows[k - 1][1]);
 }
 
-/* glibc 2.36's getppid-like wrapper, its write fast path, musl's syscall_cp tail: what may move and what may not. */
+/*
+ * glibc 2.36's getppid-like wrapper, its fast path of write, and the end of musl's syscall_cp: which instructions may
+ * move.
+ */
 static void only_what_may_moves(void **state)
 {
 	const char *why;
 	/* mov $1,%eax; syscall; cmp $-4096,%rax; ja +1; ret; ret */
 	static const unsigned char glibc[] = {0xb8, 1,    0,    0,    0,    0x0f, 0x05, 0x48, 0x3d,
 					      0,    0xf0, 0xff, 0xff, 0x77, 1,    0xc3, 0xc3};
-	/* syscall; ret: nothing behind it may move */
+	/* syscall; ret: nothing after it may move */
 	static const unsigned char ret[] = {0x0f, 0x05, 0xc3, 0x90, 0x90, 0x90, 0x90};
-	/* syscall; lea 0x10(%rip),%rdi: depends on where it is */
+	/* syscall; lea 0x10(%rip),%rdi: depends on its own address */
 	static const unsigned char rip[] = {0x0f, 0x05, 0x48, 0x8d, 0x3d, 0x10, 0, 0, 0, 0xc3};
-	/* jmp to behind the syscall; syscall; mov %rax,%rbx; ret */
+	/* jmp to after the syscall; syscall; mov %rax,%rbx; ret */
 	static const unsigned char into[] = {0xeb, 0x02, 0x0f, 0x05, 0x48, 0x89, 0xc3, 0xc3};
-	/* syscall; mov %rax,%rbx; jmp *%rax: nobody knows where that goes */
+	/* syscall; mov %rax,%rbx; jmp *%rax: the target is unknown */
 	static const unsigned char indirect[] = {0x0f, 0x05, 0x48, 0x89, 0xc3, 0xff, 0xe0};
 	(void)state;
 	assert_int_equal(relocate_length(glibc, sizeof(glibc), 0x1000, 0x1005, &why), 6);
@@ -175,7 +181,7 @@ static void only_what_may_moves(void **state)
 	assert_int_equal(relocate_length(glibc, 6, 0x1000, 0x1005, &why), 0);
 }
 
-/* This very C library: its gaps are fill, and none of its functions lies in one. */
+/* The installed C library: its gaps contain fill, and no function is in a gap. */
 static void gaps_of_the_c_library(void **state)
 {
 	Dl_info info;
@@ -189,7 +195,7 @@ static void gaps_of_the_c_library(void **state)
 	uint64_t lo, hi;
 	int n = padding_gaps(&m, base, at - 512, at + 512, gaps, 64);
 	if (n < 0)
-		skip(); /* a C library without unwind table: such gaps are not claimed */
+		skip(); /* this C library has no unwind table, so no gaps are found */
 	assert_int_equal(padding_function(&m, base, at, &lo, &hi), 0);
 	assert_int_equal(lo, at);
 	for (int i = 0; i < n; i++) {
@@ -200,8 +206,8 @@ static void gaps_of_the_c_library(void **state)
 	}
 }
 
-/* A hostile object: every byte of its header and tables wild. Nothing is claimed, nothing is read without end. */
-/* Sixty gaps that all reach each other and lead nowhere: tried in every order this would take a minute. */
+/* A hostile object: each byte of its header and tables is random. No gap is found, and reading ends. */
+/* Sixty gaps that reach each other and lead nowhere: trying them in every order would take a minute. */
 static void gaps_that_lead_nowhere_end(void **state)
 {
 	struct gap gaps[60];
@@ -213,7 +219,7 @@ static void gaps_that_lead_nowhere_end(void **state)
 		assert_false(padding_find_way(0x1040, gaps, 60, &way));
 }
 
-/* An unwind table of 16 million entries, of which all but the first are for the same address. */
+/* An unwind table of 16 million entries, all for the same address except the first. */
 static ssize_t read_endless(void *ctx, uint64_t addr, void *buf, size_t n)
 {
 	static const unsigned char head[12] = {1, 0x1b, 3, 0x3b, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0};
@@ -229,7 +235,7 @@ static ssize_t read_endless(void *ctx, uint64_t addr, void *buf, size_t n)
 		memcpy(buf, &ph[addr != 0x400040], n);
 	else if (addr == 0x500000)
 		memcpy(buf, head,
-		       n < sizeof(head) ? n : sizeof(head)); /* a frame's description is said to be here, too */
+		       n < sizeof(head) ? n : sizeof(head)); /* a frame description is claimed to be here as well */
 	else if (n == 8)
 		memcpy(buf, addr == 0x500000 + sizeof(head) ? &first : &other, sizeof(first));
 	return (ssize_t)n;

@@ -19,7 +19,7 @@ static void a_status_is_read_whatever_comes_before(void **state)
 	struct proc_status s;
 	struct buf text = {0};
 	(void)state;
-	/* More groups than any fixed buffer holds; the name is on a line of its own and cannot start one. */
+	/* More groups than a fixed buffer could hold. The name is on a line of its own and cannot begin another one. */
 	buf_adds(&text, "Name:\tx\\nTgid:\t1\nState:\tZ (zombie)\nTgid:\t71\nPPid:\t70\nTracerPid:\t9\nGroups:\t");
 	for (int i = 0; i < 20000; i++)
 		buf_addf(&text, "%d ", i);
@@ -40,7 +40,7 @@ static void a_status_is_read_whatever_comes_before(void **state)
 	assert_false(s.has_memory || s.has_signals);
 }
 
-/* One user's alone is who has no other id to change to. */
+/* A process belongs to one user only if it has no other id to change to. */
 static void ids_count_where_all_four_are_one(void **state)
 {
 	struct proc_status s;
@@ -136,10 +136,10 @@ static void mounts_lose_their_escapes(void **state)
 	memset(line, 'x', sizeof(line));
 	memcpy(line, "1 2 0:1 / /", 11);
 	strcpy(line + 500, " rw - proc none rw");
-	assert_false(proc_mount_parse(line, &m)); /* half a mount point is none */
+	assert_false(proc_mount_parse(line, &m)); /* half a mount point is not valid */
 }
 
-/* A /proc that is not mounted, or that is with hidepid=2, lacks processes that are there. */
+/* A /proc that is not mounted, or mounted with hidepid=2, lacks existing processes. */
 static void what_is_unseen_may_be_there(void **state)
 {
 	(void)state;

@@ -74,7 +74,7 @@ static void few_values_have_no_spread(void **state)
 	assert_true(s.median == 7 && s.q1 == 7 && isnan(s.stddev) && s.outliers_high == 0);
 }
 
-/* cars$dist: fences 26 - 45 and 56 + 45; R's boxplot() draws 120 alone as an outlier, whiskers at 2 and 93. */
+/* cars$dist: fences 26 - 45 and 56 + 45. R's boxplot() shows only 120 as an outlier, with whiskers at 2 and 93. */
 static void outliers_lie_beyond_the_fences(void **state)
 {
 	(void)state;

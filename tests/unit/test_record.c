@@ -1,4 +1,4 @@
-/* Records of whole calls: recipes, the recorder, and what is read back from its ring. */
+/* Records of whole calls: recipes, the recorder, and reading records back from a ring. */
 #include "base/buf.h"
 #include "decode/decode.h"
 #include "decode/emit.h"
@@ -18,7 +18,7 @@
 
 #include <cmocka.h>
 
-/* A thread of this very process, as the recorder and the reader see it. */
+/* A thread of this process, as the recorder and the reader see it. */
 struct rig {
 	struct agent_ring *ring;
 	struct agent_scratch scratch;
@@ -26,7 +26,7 @@ struct rig {
 	uint64_t clock;
 };
 
-#define PAGES 65536u /* more than a record can hold, behind what arguments point at */
+#define PAGES 65536u /* more than a record can hold, after what arguments point at */
 
 static struct agent_recipe *recipes;
 static struct rig rig;
@@ -68,7 +68,7 @@ static void set_up(uint32_t limit)
 	rig.reader = (struct record_reader){.ring = rig.ring, .limit = limit};
 }
 
-/* What agent.S does around the two functions; false: the call is sctrace's. */
+/* Does what agent.S does around the two functions. Returns false if the call goes to sctrace. */
 static bool enter(int64_t nr, const uint64_t args[6])
 {
 	rig.scratch.nr = (uint64_t)nr;
@@ -162,7 +162,7 @@ static void same_text_of_all_calls(void **state)
 			page[i] = 0;
 		for (int64_t nr = 0; nr < 512; nr++) {
 			uint64_t args[6];
-			/* What getdents64(2) gives has a structure that made-up bytes lack. */
+			/* The results of getdents64(2) have a structure that random bytes lack. */
 			if (!is_recordable(nr) || nr == SYS_getdents64)
 				continue;
 			recorded++;
@@ -198,18 +198,18 @@ static void what_is_not_proven_to_be_there_is_not_read(void **state)
 	(void)state;
 	const uint64_t nowhere[6] = {1, 8, 16, 8, 8, 8};
 	set_up(RING_DATA);
-	/* Were it read, this would end the test. */
+	/* Reading it would end the test by a signal. */
 	assert_true(enter(SYS_write, nowhere));
 	assert_int_equal(leave(-EFAULT), 1);
 	set_up(RING_DATA);
 	assert_true(enter(SYS_write, nowhere));
-	assert_int_equal(leave(4), 1); /* fewer bytes than are to be shown */
+	assert_int_equal(leave(4), 1); /* fewer bytes than should be shown */
 	set_up(RING_DATA);
 	assert_true(enter(SYS_openat, nowhere));
 	assert_int_equal(leave(-EBADF), 1);
 	set_up(RING_DATA);
 	assert_true(enter(SYS_read, nowhere));
-	assert_int_equal(leave(-EFAULT), 0); /* nothing is shown of a read that failed */
+	assert_int_equal(leave(-EFAULT), 0); /* nothing is shown of a failed read */
 }
 
 static void arguments_that_want_it_stop(void **state)
@@ -227,7 +227,7 @@ static void arguments_that_want_it_stop(void **state)
 
 /* --- rings --- */
 
-/* Records of all sizes, read at all times, come out as they went in, however often the ring wraps. */
+/* Records of all sizes, read at all times, come out unchanged, however often the ring wraps around. */
 static void wraps(uint32_t limit)
 {
 	char text[64] = "";
@@ -282,7 +282,7 @@ static void a_call_in_progress_is_told_once(void **state)
 	assert_int_equal(reader_fill(&rig.reader), 0);
 	assert_int_equal(take().kind, RECORD_EXIT);
 	assert_int_equal(take().kind, RECORD_NONE);
-	/* A thread that ends within a call leaves it unfinished. */
+	/* A thread that ends during a call leaves it unfinished. */
 	assert_true(enter(SYS_close, args));
 	assert_int_equal(reader_fill(&rig.reader), 0);
 	rig.reader.gone = true;
@@ -292,7 +292,7 @@ static void a_call_in_progress_is_told_once(void **state)
 	assert_int_equal(take().kind, RECORD_NONE);
 }
 
-/* ERESTARTSYS, and then the call goes on in place. */
+/* ERESTARTSYS, and then the call continues in place. */
 static void an_interrupted_call_goes_on(void **state)
 {
 	(void)state;
@@ -316,7 +316,7 @@ static void an_interrupted_call_goes_on(void **state)
 	assert_int_equal(it.kind, RECORD_EXIT);
 	assert_int_equal(it.began, when);
 	assert_int_equal(take().kind, RECORD_NONE);
-	/* The next call is one of its own. */
+	/* The next call is a new one. */
 	assert_true(enter(SYS_close, args));
 	assert_int_equal(leave(0), 0);
 	assert_int_equal(reader_fill(&rig.reader), 0);

@@ -92,7 +92,7 @@ static void a_summary_survives_the_file(void **state)
 	buf_free(&why);
 }
 
-/* The rows of calls for other programs: names and quantiles. */
+/* Rows of calls contain names and quantiles for other programs. */
 static void rows_of_calls_tell_what_follows(void **state)
 {
 	(void)state;
@@ -130,7 +130,10 @@ static void a_changed_row_is_refused(void **state)
 	buf_free(&why);
 }
 
-/* A comparison: metrics, counts, texts and sentences are in the file, and what follows from the samples is told again. */
+/*
+ * A comparison: metrics, counts, texts and sentences are in the file, and figures that follow from the samples are
+ * computed again.
+ */
 static void a_comparison_survives_the_file(void **state)
 {
 	(void)state;
@@ -170,7 +173,7 @@ static void a_comparison_survives_the_file(void **state)
 	buf_free(&why);
 }
 
-/* Cut at every length: never a crash, always one sentence that names the file. */
+/* Truncated at every length: never a crash, always one sentence that names the file. */
 static void truncated_files_are_refused(void **state)
 {
 	(void)state;
@@ -237,7 +240,7 @@ static void saving_is_careful(void **state)
 	assert_int_equal(run_save(&run, path_of("a.json"), &why), 0);
 	assert_int_equal(stat(path_of("a.json"), &st), 0);
 	assert_int_equal(st.st_mode & 07777, 0600);
-	/* A link in one's own folder is followed and stays; in a folder like /tmp it is refused. */
+	/* A link in the user's own folder is followed and stays. In a folder like /tmp it is refused. */
 	assert_int_equal(symlink("a.json", path_of("link.json")), 0);
 	assert_int_equal(run_save(&run, path_of("link.json"), &why), 0);
 	assert_int_equal(lstat(path_of("link.json"), &st), 0);
@@ -253,7 +256,7 @@ static void saving_is_careful(void **state)
 	buf_free(&why);
 }
 
-/* What kind of run has what: fields of others are not written. */
+/* Each kind of run has its own fields; those of other kinds are not written. */
 static void a_kind_has_its_own_fields(void **state)
 {
 	(void)state;

@@ -44,7 +44,7 @@ static void a_missing_program_is_told(void **state)
 	buf_free(&why);
 }
 
-/* The peak is the program's own: a large parent does not show in it (ru_maxrss would). */
+/* The peak is that of the program alone. A large parent does not affect it, unlike ru_maxrss. */
 static void a_large_parent_does_not_count(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* The environment of a program that is started (-E). */
+/* The environment of a started program (-E). */
 #include "tracee/spawn.h"
 
 #include <setjmp.h>
@@ -47,7 +47,7 @@ int main(void)
 		cmocka_unit_test(the_last_change_of_a_name_counts),
 		cmocka_unit_test(without_changes_it_is_ours),
 	};
-	/* The tests clear the environment, which says it, too. */
+	/* The tests clear the environment, which also selects this format. */
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-/* What a walk gave, copied while it lasted. */
+/* The frames of a walk, copied during the walk. */
 struct frames {
 	unsigned n;
 	struct {
@@ -44,7 +44,7 @@ static bool take(void *ctx, const struct stack_frame *f)
 	return ++t->n < 64;
 }
 
-/* The traced child's code: three functions that no compiler may merge. */
+/* The code of the traced child: three functions that the compiler must not merge. */
 static volatile int depth;
 
 static __attribute__((noinline)) void innermost(void (*end)(void))
@@ -68,10 +68,10 @@ static __attribute__((noinline)) void outermost(void (*end)(void))
 static __attribute__((noinline)) void stop(void)
 {
 	raise(SIGSTOP);
-	depth--; /* so that it is a call and no jump */
+	depth--; /* so that this is a call and not a jump */
 }
 
-/* Calls through code that belongs to no file, as a just-in-time compiler makes it, with frame pointers. */
+/* Calls through code that belongs to no file, with frame pointers, as a just-in-time compiler generates it. */
 static void stop_in_generated_code(void)
 {
 #ifdef __x86_64__
@@ -112,7 +112,7 @@ static void end_child(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
-/* The stack and a stopped child; skips, or fails where everything must work, when one cannot be had. */
+/* Creates the stack and a stopped child. If that is impossible, skips, or fails where everything must work. */
 static struct stack *set_up(pid_t *pid, void (*end)(void))
 {
 	struct stack *s = NULL;
@@ -177,13 +177,13 @@ static void generated_code_is_an_address(void **state)
 	assert_string_equal(t.v[in + 1].module, "");
 	assert_string_equal(t.v[in + 1].function, "");
 	assert_true(t.v[in + 1].ip != 0);
-	assert_true(find(&t, "innermost") > in + 1); /* and the walk goes on behind it */
+	assert_true(find(&t, "innermost") > in + 1); /* and the walk continues after it */
 #endif
 	end_child(pid);
 	stack_close(s);
 }
 
-/* After the mappings changed, a walk tells what is there now: here, that what was executed is another program. */
+/* After the mappings changed, a walk shows the present image; here, another program was executed. */
 static void a_new_image_is_seen(void **state)
 {
 	(void)state;

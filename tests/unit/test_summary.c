@@ -36,7 +36,7 @@ static void numbers_without_end_share_a_row(void **state)
 	assert_false(s.failed);
 	assert_true(g->calls.n < 5000);
 	assert_int_equal(all_calls(&s), 40000);
-	/* Known calls have their row all the same. */
+	/* Known calls still have rows of their own. */
 	summary_record(&s, g, arch, syscall_number(arch, "write"), &fine);
 	assert_int_equal(g->calls.v[g->calls.n - 1]->nr, syscall_number(arch, "write"));
 	summary_merge(&into, &s);
@@ -102,7 +102,7 @@ static void the_books_are_checked(void **state)
 	assert_true(call_stats_consistent(c));
 	assert_int_equal(call_stats_calls(c), 3);
 	assert_int_equal(call_stats_unfinished(c), 1);
-	/* Only what came back has a time. */
+	/* Only returned calls have a time. */
 	assert_true(c->ns == fine.ns + failed.ns);
 	assert_true(call_stats_mean(c) <= c->max_ns);
 	assert_true(call_stats_quantile(c, 0) >= 50 && call_stats_quantile(c, 1) <= 100);

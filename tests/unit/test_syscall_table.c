@@ -1,4 +1,4 @@
-/* The table of calls against libseccomp and the kernel's own list. */
+/* Compares the table of calls with libseccomp and with the kernel's own list. */
 #include "base/buf.h"
 #include "syscall/kinds.h"
 #include "syscall/table.h"
@@ -42,7 +42,7 @@ static void test_numbers_agree(void **state)
 	}
 }
 
-/* Everything that libseccomp knows of x86-64 is described, and so is everything that the headers know. */
+/* All calls of x86-64 that libseccomp or the headers know are described. */
 static void test_all_are_described(void **state)
 {
 	(void)state;

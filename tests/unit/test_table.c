@@ -73,7 +73,7 @@ static void narrow_terminals_lose_optional_columns_then_text(void **state)
 	free(s);
 }
 
-/* Optional columns go first, spare ones next, the rightmost of each before the others; only then is text cut. */
+/* Optional columns are left out first, then spare ones, each from the right. Only then is text cut. */
 static void narrower_ones_lose_spare_columns_before_text(void **state)
 {
 	(void)state;
@@ -146,7 +146,7 @@ static void csv_follows_rfc_4180(void **state)
 	free(s);
 }
 
-/* What a spreadsheet would compute, or have another program do, stays text; flags and numbers are as they were. */
+/* Text that a spreadsheet would compute, or pass to another program, stays text. Flags and numbers are unchanged. */
 static void csv_holds_no_formula(void **state)
 {
 	static const struct column one[] = {{"name", "name", 0}};
@@ -189,7 +189,7 @@ static void json_has_values_and_nulls(void **state)
 	free(s);
 }
 
-/* A file name may hold anything; no byte of it reaches a terminal or a page as a command. */
+/* A file name may contain anything. None of its bytes reaches a terminal or a page as a command. */
 static void foreign_text_is_harmless(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* Counting from events: restarts, handlers, deaths, groups. */
+/* Counting from events: restarts, handlers, ends of threads, groups. */
 #include "trace/count.h"
 
 #include "trace_events.h"
@@ -115,7 +115,7 @@ static void groups_by_process_follow_its_name(void **state)
 	start(f, BY_THREAD);
 	enter(&f->rig, 101, SYS_close, 3, 0, 0);
 	leave(&f->rig, 101, SYS_close, 3, 0, 0, 0);
-	/* The thread becomes its process's leader by execve(2). */
+	/* The thread becomes the leader of its process by execve(2). */
 	give(&f->rig, (struct event){.kind = EV_EXEC, .tid = 100, .pid = 100, .child = 101});
 	enter(&f->rig, 100, SYS_close, 3, 0, 0);
 	leave(&f->rig, 100, SYS_close, 3, 0, 0, 0);

@@ -1,11 +1,13 @@
-/* Stacks of calls: added up for flame graphs, as lines below calls, as strings in JSON. Walked by a made-up unwinder. */
+/*
+ * Stacks of calls: aggregated for flame graphs, as lines below calls, as strings in JSON. A fake unwinder walks them.
+ */
 #include "trace/folded.h"
 
 #include "trace/json.h"
 #include "trace/text.h"
 #include "trace_events.h"
 
-/* Each walk gives one more frame than the one before, up to three. */
+/* Each walk has one more frame than the previous one, up to three. */
 static unsigned walks;
 
 static int fake_walk(struct stack *s, pid_t pid, pid_t tid, stack_frame_fn fn, void *ctx)
@@ -80,7 +82,7 @@ static void time_is_the_calls_own(void **state)
 	check(f, "program100;inner;close 10000\nprogram100;outer;inner;close 10000\n");
 }
 
-/* exit leaves no stack behind: it is taken at the entry. The program's own start is made by code of sctrace's. */
+/* exit removes the stack, so it is saved at the entry. sctrace's own code makes the program's first execve. */
 static void stacks_that_will_be_gone_are_kept(void **state)
 {
 	struct fixture *f = *state;
@@ -95,7 +97,7 @@ static void stacks_that_will_be_gone_are_kept(void **state)
 	assert_int_equal(walks, 2);
 	give(&f->rig, call_event(EV_VANISH, 100, SYS_exit_group, 0, 0, 0, 0));
 	assert_int_equal(walks, 2);
-	/* Of a call that vanished otherwise there is no stack. */
+	/* A call that vanished in another way has no stack. */
 	enter(&f->rig, 100, SYS_read, 0, 0x1000, 4);
 	give(&f->rig, call_event(EV_VANISH, 100, SYS_read, 0, 0x1000, 4, 0));
 	check(f, "program100;inner;execve 1\nprogram100;outer;inner;exit_group 1\nprogram100;read 1\n");

@@ -1,4 +1,4 @@
-/* Objects of JSON, one a line, and Perfetto's document. */
+/* JSON objects, one a line, and Perfetto's document. */
 #include "trace/json.h"
 
 #include "trace_events.h"
@@ -46,7 +46,7 @@ static void json_is_json(void **state)
 	assert_true(json_real_value(json_object_get(o, "time")) == 4000 / 1e9);
 	json_decref(o);
 	buf_clear(&r->out.common.buf);
-	/* Vanished with arguments missing: still JSON. */
+	/* It vanished with arguments missing, but the result is valid JSON. */
 	enter(r, 100, SYS_read, 0, 0x1000, 4);
 	give(r, call_event(EV_VANISH, 100, SYS_read, 0, 0x1000, 4, 0));
 	o = json_loads(buf_str(&r->out.common.buf), 0, NULL);
@@ -91,13 +91,13 @@ static void perfetto_is_one_document(void **state)
 		calls[n++] = event;
 	}
 	assert_int_equal(n, 2);
-	/* Microseconds: from the start of the trace to the call's entry, and from there to its end. */
+	/* Microseconds from the start of the trace to the call's entry, and from there to its end. */
 	assert_true(json_real_value(json_object_get(calls[0], "ts")) == 3);
 	assert_true(json_real_value(json_object_get(calls[0], "dur")) == 1);
 	json_decref(o);
 }
 
-/* What metadata `what` says of a thread: its name or its place. */
+/* The metadata `what` of a thread: its name or its position. */
 static json_t *about(const json_t *document, const char *what, int tid)
 {
 	json_t *found = NULL, *event;

@@ -1,4 +1,4 @@
-/* -e abbrev=, verbose=, raw=, read=, write=, quiet=: which calls and descriptors they take. */
+/* -e abbrev=, verbose=, raw=, read=, write=, quiet=: the calls and descriptors that they select. */
 #include "base/buf.h"
 #include "syscall/table.h"
 #include "trace/look.h"

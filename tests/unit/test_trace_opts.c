@@ -1,4 +1,4 @@
-/* The tracer's options, what they refuse, and what they choose. */
+/* The tracer's options: what they accept, refuse and set. */
 #include "cmd/trace/opts.h"
 
 #include "base/buf.h"
@@ -227,7 +227,7 @@ static void tampering_takes_turns(void **state)
 	buf_free(&why);
 }
 
-/* Every row of both tables can be reached and has a help text of its own, or none on purpose. */
+/* Each row of both tables can be used, and has a help text of its own unless it is hidden on purpose. */
 static void tables_are_sound(void **state)
 {
 	(void)state;

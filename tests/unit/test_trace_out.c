@@ -1,4 +1,4 @@
-/* Outputs of a trace: the common one, and under -ff a file for each thread. */
+/* Outputs of a trace: the common one and, with -ff, a file for each thread. */
 #include "trace/out.h"
 
 #include "trace/fail.h"
@@ -82,7 +82,7 @@ static void each_thread_has_a_file(void **state)
 	holds(f, 2, "");
 	trace_outputs_gone(&f->o, 2);
 	holds(f, 2, "second\n");
-	/* The number of a thread may come again. */
+	/* The id of a thread may be reused. */
 	f->o.append = true;
 	buf_adds(&trace_outputs_of(&f->o, 1)->buf, "again\n");
 	trace_outputs_gone(&f->o, 1);

@@ -1,11 +1,11 @@
-/* What reaches a sink: which events, of which thread, and each thread's own state. */
+/* The events that reach a sink, their threads, and each thread's own data. */
 #include "trace/pipeline.h"
 
 #include "trace_events.h"
 
 #include <linux/audit.h>
 
-/* A sink that notes what it is given, a word each. */
+/* A sink that writes one word for each event. */
 struct notes {
 	struct trace_sink sink;
 	struct buf text;
@@ -113,7 +113,7 @@ static void threads_have_state_of_their_own(void **state)
 	buf_clear(&f->b.text);
 }
 
-/* A call that came in while nobody looked has no entry, so its end is nobody's. */
+/* A call that began before tracing has no entry, so its end is dropped. */
 static void ends_need_their_entries(void **state)
 {
 	struct fixture *f = *state;
@@ -145,7 +145,7 @@ static void unwanted_signals_are_dropped(void **state)
 	both_noted(f, "other100/1 ");
 }
 
-/* execve(2) by a thread: it goes on under its leader's id. */
+/* execve(2) by a thread: it continues under its leader's id. */
 static void an_exec_takes_the_thread_away(void **state)
 {
 	struct fixture *f = *state;
@@ -156,7 +156,7 @@ static void an_exec_takes_the_thread_away(void **state)
 	both_noted(f, "enter100/1 enter101/1 gone101/2 other100/2 other100/3 ");
 }
 
-/* socketcall(SYS_LISTEN, {3, 5}) of i386; the arguments are gone when it ends. */
+/* socketcall(SYS_LISTEN, {3, 5}) of i386; the arguments are overwritten when it ends. */
 static ssize_t read_words(void *ctx, uint64_t addr, void *buf, size_t n)
 {
 	static const uint32_t words[] = {3, 5};

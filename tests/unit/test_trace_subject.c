@@ -1,4 +1,4 @@
-/* What calls refer to: descriptors, paths, and paths relative to either. */
+/* The subjects of calls: descriptors, paths, and paths relative to either. */
 #include "trace/subject.h"
 
 #include "syscall/table.h"
@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-/* Paths of the traced program from address 0x1000 on, and an empty one at their end. */
+/* Paths of the traced program from address 0x1000 on, ending with an empty one. */
 static const char paths[] = "/etc/passwd\0./sub/../x\0plain\0";
 enum { ABSOLUTE = 0x1000, DOTTED = 0x1000 + 12, PLAIN = 0x1000 + 23, EMPTY = 0x1000 + 29 };
 
@@ -109,7 +109,7 @@ static void answers_are_kept(void **state)
 		trace_subject_path(s);
 	}
 	assert_int_equal(reads + lookups, before);
-	/* Of the next call nothing is left. */
+	/* Nothing remains for the next call. */
 	s = call(f, "close", 3, 0, 0, 0);
 	assert_null(trace_subject_path(s));
 	assert_int_equal(s->n, 1);
@@ -148,7 +148,7 @@ static void each_path_begins_in_its_own_folder(void **state)
 	assert_string_equal(buf_str(trace_ref_full(s, &r[3])), "/home/sub/../x");
 }
 
-/* A folder's descriptor is what the call is about only where the path beside it is empty (AT_EMPTY_PATH) or missing. */
+/* The descriptor of a folder is the subject only if the path beside it is empty (AT_EMPTY_PATH) or missing. */
 static void a_folder_is_not_the_subject(void **state)
 {
 	struct fixture *f = *state;

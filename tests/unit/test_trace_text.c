@@ -1,4 +1,4 @@
-/* Lines in strace's look. */
+/* Lines in strace's form. */
 #include "trace/text.h"
 
 #include "trace_events.h"
@@ -117,7 +117,7 @@ static void what_goes_on_without_us_is_detached(void **state)
 	wrote(r, "read(0,  <detached ...>\n");
 }
 
-/* A line whose end decides whether it is shown is held back and never broken. */
+/* A line whose end decides whether it is shown waits, and is never split. */
 static void lines_wait_for_their_end(void **state)
 {
 	struct fixture *f = *state;

@@ -1,4 +1,4 @@
-/* The tables of -c, of what a made-up engine has counted. */
+/* The tables of -c for the counts of a fake engine. */
 #include "trace/totals.h"
 
 #include "base/buf.h"
@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-/* An engine that has counted the same at each collect(): in two processes of id 7, whose name execve(2) changed. */
+/* An engine with the same counts at each collect(): for two processes of id 7, whose name execve(2) changed. */
 struct fake {
 	struct engine engine;
 	int result;
@@ -150,7 +150,7 @@ static void the_last_table_has_a_heading_and_a_footer(void **state)
 	assert_non_null(strstr(buf_str(&f->out.buf), "\nengine: fake\nlost: 3 calls could not be counted\n"));
 }
 
-/* Calls that are missing are told at the end, whatever the format. */
+/* Missing calls are reported at the end in each format. */
 static void missing_calls_are_told(void **state)
 {
 	struct fixture *f = *state;

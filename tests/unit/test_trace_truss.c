@@ -1,4 +1,4 @@
-/* Lines in FreeBSD truss's look. */
+/* Lines in the form of FreeBSD's truss. */
 #include "trace/truss.h"
 
 #include "trace_events.h"

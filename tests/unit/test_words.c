@@ -37,7 +37,7 @@ static void no_word_is_a_list_too(void **state)
 	words_free(list);
 }
 
-/* A word for which there was no memory must not make a shorter command of it. */
+/* If memory runs out for a word, the command must not become shorter. */
 static void a_missing_word_fails_the_list(void **state)
 {
 	(void)state;
