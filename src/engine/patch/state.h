@@ -85,6 +85,7 @@ struct image_counters {
 	uint32_t map[AGENT_CALLS]; /* agent_data.map of the program, unless `off` */
 	bool single_thread;        /* agent_data.single_thread of the program */
 	uint64_t *exec_word;       /* in the region, or NULL: then the agent does not make execve(2) */
+	unsigned rings;            /* rings that the program has mapped behind the slots */
 	bool off;                  /* the agent hands all calls over, because of sharers */
 	unsigned sharers;          /* processes in the same memory whose calls are counted elsewhere, or not at all */
 };

@@ -439,7 +439,7 @@ agent_end:
  * Run once in a new image, from wherever the tracer puts it, to make room for the agent. In: rbx = where the stubs are to
  * go; rbp = SETUP_POOLED: the counters are the file whose name the tracer put at setup_path, else: memory of the program's own making; SETUP_RECORDS: room for records, too.
  * Out, at the first int3: r12 = descriptor of that, r13 = the agent's code, r14 = its data, r15 = the slots, rbx = the
- * stubs; each an address, or -errno. A file is closed by then; memory is for the tracer to take, and closed after the second.
+ * stubs; each an address, or -errno; rbp = with SETUP_NO_* added. A file is closed by then; memory is for the tracer to take, and closed after the second.
  * In a process that was attached to there are no-ops in the place of both, and the way back behind them: the tracer stops it at
  * the calls there are.
  */
@@ -476,20 +476,23 @@ setup_begin:
 	mov	$(AGENT_CALLS * SLOT_SIZE + AGENT_PAGE), %ecx
 	test	$SETUP_RECORDS, %ebp
 	jz	4f
-	mov	$(AGENT_CALLS * SLOT_SIZE + AGENT_PAGE + RINGS * RING_SIZE), %ecx
+	mov	$(AGENT_CALLS * SLOT_SIZE + AGENT_PAGE + RINGS_AT_FIRST * RING_SIZE), %ecx
 4:	map	$AGENT_STATS, %rcx, 3, MAP_SHARED_AT, %r12
 	mov	%rax, %r15
 	test	$SETUP_RECORDS, %ebp
 	jz	5f
 	map	$RECORDER_CODE, $(RECORDER_ROOM + RECIPES_ROOM), 5, MAP_ANON_AT, $-1
+	lea	SETUP_NO_RECORDER(%rbp), %rcx
 	cmp	$RECORDER_CODE, %rax
-	cmovne	%rax, %r13
+	cmovne	%rcx, %rbp
 	map	$THREADS_AT, $THREADS_ROOM, 3, MAP_ANON_AT, $-1
+	lea	SETUP_NO_THREADS(%rbp), %rcx
 	cmp	$THREADS_AT, %rax
-	cmovne	%rax, %r13
+	cmovne	%rcx, %rbp
 	map	$SCRATCHES_AT, $(RINGS * SCRATCH_SIZE), 3, MAP_ANON_AT, $-1
+	lea	SETUP_NO_SCRATCHES(%rbp), %rcx
 	cmp	$SCRATCHES_AT, %rax
-	cmovne	%rax, %r13
+	cmovne	%rcx, %rbp
 5:	map	%rbx, $STUB_AREA, 5, MAP_ANON_AT, $-1
 	mov	%rax, %rbx
 	test	$SETUP_POOLED, %ebp

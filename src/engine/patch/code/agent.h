@@ -43,11 +43,14 @@
 #define BACK_REGS  24
 #define BACK_SIZE  (BACK_REGS + 15 * 8)
 
-#define AGENT_EXECS   510
-#define AGENT_RANGES  64 /* of code */
-#define SETUP_POOLED  1  /* what code that is run once is told in rbp */
-#define SETUP_RECORDS 2
-#define SETUP_PATH    40 /* bytes at setup_path, for a name that ends in 0 */
+#define AGENT_EXECS        510
+#define AGENT_RANGES       64 /* of code */
+#define SETUP_POOLED       1  /* what code that is run once is told in rbp */
+#define SETUP_RECORDS      2
+#define SETUP_NO_RECORDER  4 /* what it tells there at its end: something else is where that was to be mapped */
+#define SETUP_NO_THREADS   8
+#define SETUP_NO_SCRATCHES 16
+#define SETUP_PATH         40 /* bytes at setup_path, for a name that ends in 0 */
 
 #ifndef __ASSEMBLER__
 #include <stddef.h>

@@ -31,6 +31,11 @@
 #define RING_DATA   (RING_SIZE - RING_HEAD - RECORD_MOST) /* a record that begins in here may end behind it */
 #define RECORD_HEAD 128                                   /* a record without captures */
 #define RINGS       256                                   /* in one region */
+/*
+ * Rings that a program maps at first. It maps more when it has more threads (record/admit.c), because what is mapped counts towards
+ * RLIMIT_AS and RLIMIT_MEMLOCK, and mlockall(2) makes all of it resident.
+ */
+#define RINGS_AT_FIRST 4
 
 /*
  * A thread's scratch memory: registers, and the recorder's stack above them. It is private memory of the program's, while rings are

@@ -57,8 +57,12 @@ struct setup {
 	int (*middle)(struct region *, pid_t, const struct user_regs_struct *);
 };
 
+#define SETUP_NO_RECORDS (SETUP_NO_RECORDER | SETUP_NO_THREADS | SETUP_NO_SCRATCHES)
+
 static int check_setup(const struct user_regs_struct *r)
 {
+	if (r->rbp & SETUP_NO_RECORDS)
+		return -EEXIST;
 	if (r->r13 == AGENT_CODE && r->r14 == AGENT_DATA && r->r15 == AGENT_STATS)
 		return 0;
 	return (int64_t)r->r13 < 0 ? (int)(int64_t)r->r13 : (int64_t)r->r15 < 0 ? (int)(int64_t)r->r15 : -ENOMEM;
@@ -132,6 +136,7 @@ static int run_setup(struct tracer *t, struct task *task, uint64_t at, const str
 {
 	unsigned char code[SETUP_MAX], old[SETUP_MAX];
 	size_t n = (size_t)(s->end - s->begin);
+	r->rbp = (path ? SETUP_POOLED : 0) | (patch_of(t)->recorder ? SETUP_RECORDS : 0);
 	if (patch_of(t)->watchdog_fd >= 0)
 		return run_excursion(t, task, at, s, r, region);
 	if (n > sizeof(code) || remote_read(task->tid, at, old, n) < 0)
@@ -142,7 +147,6 @@ static int run_setup(struct tracer *t, struct task *task, uint64_t at, const str
 	if (remote_write(task->tid, at, code, n) < 0)
 		return -EFAULT;
 	r->rip = at;
-	r->rbp = (path ? SETUP_POOLED : 0) | (patch_of(t)->recorder ? SETUP_RECORDS : 0);
 	int err = remote_run(t, task, r);
 	if (err == -ESRCH)
 		return err;
@@ -191,17 +195,22 @@ static void close_memory(struct patch *p, const struct region *region)
  */
 static void unmap_setup(struct patch *p, struct task *task, const struct user_regs_struct *r, uint64_t stubs)
 {
+	const bool records = r->rbp & SETUP_RECORDS;
+	const uint64_t rings = records ? (uint64_t)RINGS_AT_FIRST * RING_SIZE : 0;
 	const struct {
-		uint64_t there;
+		bool there;
 		struct area area;
-	} made[] = {{r->r13, {AGENT_CODE, AGENT_PAGE}},
-		    {r->r14, {AGENT_DATA, AGENT_PAGE}},
-		    {r->r15, {AGENT_STATS, AGENT_STATS_SIZE}},
-		    {r->rbx, {stubs, STUB_AREA}}};
+	} made[] = {{r->r13 == AGENT_CODE, {AGENT_CODE, AGENT_PAGE}},
+		    {r->r14 == AGENT_DATA, {AGENT_DATA, AGENT_PAGE}},
+		    {r->r15 == AGENT_STATS, {AGENT_STATS, AGENT_STATS_SIZE + rings}},
+		    {r->rbx && r->rbx == stubs, {stubs, STUB_AREA}},
+		    {records && !(r->rbp & SETUP_NO_RECORDER), {RECORDER_CODE, RECORDER_ROOM + RECIPES_ROOM}},
+		    {records && !(r->rbp & SETUP_NO_THREADS), {THREADS_AT, THREADS_ROOM}},
+		    {records && !(r->rbp & SETUP_NO_SCRATCHES), {SCRATCHES_AT, (uint64_t)RINGS * SCRATCH_SIZE}}};
 	struct area areas[sizeof(made) / sizeof(*made)];
 	size_t n = 0;
 	for (size_t i = 0; r->r13 == AGENT_CODE && i < sizeof(made) / sizeof(*made); i++)
-		if (made[i].there && made[i].there == made[i].area.addr)
+		if (made[i].there)
 			areas[n++] = made[i].area;
 	if (n)
 		unmap_areas(p, task, areas, n);
@@ -245,6 +254,7 @@ int setup_image(struct patch *p, struct task *task, uint64_t at)
 	if (gap && r.rbx == gap)
 		patch_had_memory(p, vec_push(&img->sites.pages, (struct stub_page){gap, 0, STUB_AREA / STUB_SIZE}));
 	img->counters.region = region;
+	img->counters.rings = p->recorder ? RINGS_AT_FIRST : 0;
 	img->user = task->tid;
 	img->state = IMAGE_READY;
 	return 0;

@@ -28,15 +28,14 @@ static void note_ignored(struct task *task, const struct proc_status *s)
 }
 
 /*
- * Is the address-space limit of the process (ulimit -v) too small for the agent? The agent and its counters take more than 1 MiB,
- * which the program may need (setrlimit(2), RLIMIT_AS). With rings for records they take 65 MiB, most of which is never touched.
+ * Is the address-space limit of the process (ulimit -v) too small for the agent? The agent, its counters and the first rings take less
+ * than 3 MiB, which the program may need (setrlimit(2), RLIMIT_AS).
  */
-#define ROOM_MIN         (64ul << 20)
-#define ROOM_FOR_RECORDS (1024ul << 20)
-static bool has_little_room(const struct patch *p, pid_t pid)
+#define ROOM_MIN (64ul << 20)
+static bool has_little_room(pid_t pid)
 {
 	struct rlimit l;
-	return prlimit(pid, RLIMIT_AS, NULL, &l) == 0 && l.rlim_cur < (p->recorder ? ROOM_FOR_RECORDS : ROOM_MIN);
+	return prlimit(pid, RLIMIT_AS, NULL, &l) == 0 && l.rlim_cur < ROOM_MIN;
 }
 
 bool exec_enter_image(struct patch *p, struct task *task, uint64_t at, const struct user_regs_struct *r,
@@ -71,7 +70,7 @@ static void find_obstacle(const struct patch *p, const struct task *task, const 
 		buf_adds(why, "a 32-bit program");
 	else if (setup_is_refused(p, s, why))
 		;
-	else if (has_little_room(p, task->tid))
+	else if (has_little_room(task->tid))
 		buf_adds(why, "its address-space limit (ulimit -v) is too small for the agent");
 	else if (arm_is_filtered(p, s))
 		buf_adds(why, "started under a seccomp filter of a traced program");

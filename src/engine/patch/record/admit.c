@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 
 static uint64_t ring_address(unsigned index)
 {
@@ -64,13 +65,37 @@ static bool is_contended(const struct patch *p, const struct agent_thread *row, 
 	return false;
 }
 
-static bool take_ring(struct patch *p, struct record_thread *th)
+/* Lets the program map ring number `index`, and as many more as there were. */
+static bool map_ring(struct patch *p, struct task *task, unsigned index)
+{
+	struct image *img = image_of(task);
+	struct user_regs_struct r;
+	unsigned rings = img->counters.rings;
+	while (rings <= index)
+		rings *= 2;
+	if (rings == img->counters.rings)
+		return true;
+	/* After an excursion no signal could be delivered, and a thread in a group-stop would have to leave it. */
+	if (task->deliver || task->listening || ptrace(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
+		return false;
+	r.rax = SYS_mremap;
+	r.rdi = AGENT_STATS;
+	r.rsi = AGENT_STATS_SIZE + (uint64_t)img->counters.rings * RING_SIZE;
+	r.rdx = AGENT_STATS_SIZE + (uint64_t)rings * RING_SIZE;
+	r.r10 = 0;
+	if (remote_excursion_call(&p->t, task, AGENT_AT(agent_call), &r) < 0 || r.rbx != AGENT_STATS)
+		return false;
+	img->counters.rings = rings;
+	return true;
+}
+
+static bool take_ring(struct patch *p, struct task *task, struct record_thread *th)
 {
 	struct region *region = th->image->counters.region;
 	unsigned i = 0;
 	while (i < RINGS && region->rings_taken[i / 64] >> (i % 64) & 1)
 		i++;
-	if (i == RINGS)
+	if (i == RINGS || !map_ring(p, task, i))
 		return false;
 	region->rings_taken[i / 64] |= 1ull << (i % 64);
 	struct agent_ring *ring = ring_here(region, i);
@@ -92,7 +117,7 @@ static struct record_thread *thread_new(struct patch *p, struct task *task)
 	th->task = task;
 	th->turn = UINT64_MAX;
 	th->image = image_of(task);
-	if (!take_ring(p, th) || !vec_push(&p->record->threads, th)) {
+	if (!take_ring(p, task, th) || !vec_push(&p->record->threads, th)) {
 		if (th->reader.ring)
 			th->image->counters.region->rings_taken[th->index / 64] &= ~(1ull << (th->index % 64));
 		free(th);
