@@ -16,7 +16,7 @@ from run import MODES, USUAL, TIMEOUT, Failed, Skip, execute, match_lines, read_
 
 SCENARIOS = []
 ALL = USUAL
-ATTACHING = ["ptrace", "trace", "patch", "bpf"]
+ATTACHING = ["ptrace", "trace", "record", "record-small", "patch", "bpf"]
 COUNTING = [m for m in USUAL if MODES[m][2]]
 
 
@@ -273,6 +273,40 @@ def attach_sigsys(world, mode):
             status, _, stderr = wait_end(target)
             if status != 0:
                 raise Failed(f"the target ended with {status}: {stderr}")
+
+
+def check_numbered(text):
+    """Holds a trace of `target numbered` to what it does: each thread's calls in their order, none twice and none left out."""
+    last, calls = {}, 0
+    for line in text.splitlines():
+        match = re.match(r'(\d+) +truncate\("not/there/(\d+)", (\d+)(?:\) += -1 ENOENT \(No such file or directory\)'
+                         r'| <unfinished \.\.\.>|\) += \?.*| <detached \.\.\.>)$', line)
+        if "truncate(" not in line:
+            continue
+        if not match or match[2] != match[3]:
+            raise Failed("not a numbered call: " + line)
+        tid, n = int(match[1]), int(match[2])
+        if last.setdefault(tid, n - 1) != n - 1:
+            raise Failed(f"thread {tid} made call {n}, and before it {last[tid]}")
+        last[tid] = n
+        calls += 1
+    return calls
+
+
+@scenario("attach", ["trace", "record", "record-small"])
+def attach_numbered(world, mode):
+    """50 rounds of attaching to four threads amid their calls and leaving: each call is in the trace once, with its own string."""
+    with running([world.program("target"), "numbered", "4"]) as target:
+        wait_ready(target)
+        calls = 0
+        for _ in range(10 if mode == "trace" else 50):
+            with attached(world, mode, target.pid, "-f", seconds=0.02) as process:
+                end_attached(process)
+            calls += check_numbered((world.scratch / "out").read_text(errors="replace"))
+        target.terminate()
+        status, stdout, stderr = wait_end(target)
+        if status != 0 or b"ended by itself" not in stdout or not calls:
+            raise Failed(f"the target ended with {status}, {calls} calls seen: {stdout} {stderr}")
 
 
 @scenario("attach", ATTACHING)

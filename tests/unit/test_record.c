@@ -240,7 +240,7 @@ static void wraps(uint32_t limit)
 			uint64_t asks = leave((int64_t)args[2]);
 			if (asks) { /* no room for the capture: sctrace completes it */
 				assert_int_equal(reader_fill(&rig.reader), 0);
-				assert_int_equal(reader_complete(&rig.reader, (int64_t)args[2], ++rig.clock), 0);
+				assert_int_equal(reader_complete(&rig.reader, (int64_t)args[2], ++rig.clock, true), 0);
 				rig.ring->next = rig.reader.off;
 				rig.ring->open = 0;
 			}

@@ -106,6 +106,8 @@ static void loop(struct trace *t)
 		if (trace_signals_serve(t, &kill_at) || is_unread(t)) {
 			setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL);
 			r = t->ops->detach(t->engine);
+			while (r == 0 && t->ops->next(t->engine, &ev) == 1)
+				on_event(t, &ev);
 			break;
 		}
 		if (period_at != UINT64_MAX && clock_ns() >= period_at) {

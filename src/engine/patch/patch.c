@@ -159,10 +159,6 @@ static int patch_probe(unsigned want, struct buf *why)
 		buf_adds(why, "the processor's time stamp counter is not invariant");
 		return -ENOTSUP;
 	}
-	if (want & CAP_EVENTS && want & CAP_ATTACH) {
-		buf_adds(why, "it does not record the calls of processes that it is attached to");
-		return -ENOTSUP;
-	}
 	int r = want & CAP_EVENTS ? record_probe(why) : 0;
 	return r < 0 ? r : arm_choose(want, &how, why);
 }

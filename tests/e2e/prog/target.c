@@ -423,11 +423,39 @@ static void test_escapes(int argc, char **argv)
 	}
 }
 
+static void *number_calls(void *arg)
+{
+	(void)arg;
+	char path[32];
+	for (long i = 1; !stop_now; i++) {
+		snprintf(path, sizeof path, "not/there/%ld", i);
+		CHECK(truncate(path, i) == -1 && errno == ENOENT);
+		sleep_us(20);
+	}
+	return NULL;
+}
+
+/* n threads whose calls are numbered, in a number and in a string that the next call overwrites, until SIGTERM. */
+static void test_numbered(int argc, char **argv)
+{
+	int n = number(argc, argv, 0, 4);
+	pthread_t t[64];
+	CHECK(n <= 64);
+	signal(SIGTERM, on_term);
+	for (int i = 0; i < n; i++)
+		CHECK(pthread_create(&t[i], NULL, number_calls, NULL) == 0);
+	ready();
+	for (int i = 0; i < n; i++)
+		CHECK(pthread_join(t[i], NULL) == 0);
+	puts("ended by itself");
+}
+
 static const struct test tests[] = {
-	{"rows", test_rows},       {"receive", test_receive},       {"send", test_send},
-	{"compute", test_compute}, {"vforked", test_vforked},       {"bears", test_bears},
-	{"nothing", test_nothing}, {"storm", test_storm},           {"forks", test_forks},
-	{"finish", test_finish},   {"interrupts", test_interrupts}, {"sleeps", test_sleeps},
-	{"escapes", test_escapes}, {"heartbeat", test_heartbeat},   {"heir", test_heir},
+	{"rows", test_rows},         {"receive", test_receive},       {"send", test_send},
+	{"compute", test_compute},   {"vforked", test_vforked},       {"bears", test_bears},
+	{"nothing", test_nothing},   {"storm", test_storm},           {"forks", test_forks},
+	{"finish", test_finish},     {"interrupts", test_interrupts}, {"sleeps", test_sleeps},
+	{"escapes", test_escapes},   {"heartbeat", test_heartbeat},   {"heir", test_heir},
+	{"numbered", test_numbered},
 };
 TEST_MAIN(tests)

@@ -7,6 +7,7 @@
 #include "engine/patch/image/setup.h"
 #include "engine/patch/life/children.h"
 #include "engine/patch/life/exec.h"
+#include "engine/patch/record/record.h"
 #include "engine/ptrace/calls/calls.h"
 #include "engine/ptrace/loop/stops.h"
 #include "engine/ptrace/tasks/main_symbol.h"
@@ -136,6 +137,7 @@ int attach_all(struct patch *p)
 	while ((task = map_next(&p->t.tasks.by_tid, &i, NULL))) {
 		if (!task->stopped || !task->proc || !image_of(task))
 			continue;
+		record_admit(p, task);
 		arm_task(p, task, image_of(task)->state == IMAGE_READY);
 		tracer_resume(&p->t, task);
 	}

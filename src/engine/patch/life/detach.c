@@ -5,6 +5,7 @@
 #include "engine/patch/image/image.h"
 #include "engine/patch/image/region.h"
 #include "engine/patch/image/site.h"
+#include "engine/patch/record/record.h"
 #include "engine/patch/remote/remote.h"
 #include "engine/patch/remote/unmap.h"
 #include "engine/patch/threads/dispatch.h"
@@ -101,8 +102,13 @@ static void unmap_all(struct patch *p, struct task *task)
 	if (task->mid_call || task->listening || task->deliver)
 		return;
 	sigkill_guard_remove(p, task, false);
+	const uint64_t rings = (uint64_t)img->counters.rings * RING_SIZE;
 	patch_had_memory(p, vec_push(&areas, (struct area){AGENT_CODE, 2ull * AGENT_PAGE}) &&
-				    vec_push(&areas, (struct area){AGENT_STATS, AGENT_STATS_SIZE}));
+				    vec_push(&areas, (struct area){AGENT_STATS, AGENT_STATS_SIZE + rings}));
+	if (img->threads)
+		patch_had_memory(
+			p, vec_push(&areas, (struct area){RECORDER_CODE, THREADS_AT + THREADS_ROOM - RECORDER_CODE}) &&
+				   vec_push(&areas, (struct area){SCRATCHES_AT, (uint64_t)RINGS * SCRATCH_SIZE}));
 	for (size_t i = 0; i < img->sites.pages.n; i++) {
 		const struct stub_page *page = &img->sites.pages.v[i];
 		uint64_t size = ((uint64_t)page->max * STUB_SIZE + AGENT_PAGE - 1) & ~(uint64_t)(AGENT_PAGE - 1);

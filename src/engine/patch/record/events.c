@@ -21,11 +21,15 @@
 #define FRAME_RDX 0
 #define FRAME_AH  8
 
-/* How many bytes an operation of the recipe wants of what the call was given, at most `most`; 0: nothing that was there before. */
-static uint64_t wanted_before(const struct record *rec, const struct agent_record *c, unsigned rule, unsigned arg,
-			      uint64_t size)
+/*
+ * How many bytes an operation of the recipe wants of the call's memory. Before the call is made (`result` is -1), that is what it was
+ * given; afterwards also what it has written.
+ */
+static uint64_t wanted(const struct record *rec, const struct agent_record *c, int64_t result, unsigned rule,
+		       unsigned arg, uint64_t size)
 {
 	uint64_t next = arg < 5 ? c->args[arg + 1] : 0;
+	uint64_t written = result > 0 ? (uint64_t)result : 0;
 	switch (rule) {
 	case RECIPE_STRING:
 		return PATH_MAX;
@@ -39,13 +43,18 @@ static uint64_t wanted_before(const struct record *rec, const struct agent_recor
 		return (uint32_t)next < size ? (uint32_t)next : size;
 	case RECIPE_IN_ARRAY:
 		return (uint32_t)next * size;
+	case RECIPE_OUT:
+		return result >= 0 ? size : 0;
+	case RECIPE_OUT_BYTES:
+		return written < rec->string_max ? written : rec->string_max;
+	case RECIPE_OUT_ALL:
+		return written * size;
 	default:
 		return 0;
 	}
 }
 
-/* The beginning of a call in progress is told now: what it was given is read while it is in progress. */
-static void capture_open(const struct patch *p, struct record_thread *th)
+void record_capture(const struct patch *p, struct record_thread *th, int64_t result)
 {
 	struct record_reader *r = &th->reader;
 	const struct agent_recipe *recipe =
@@ -56,7 +65,7 @@ static void capture_open(const struct patch *p, struct record_thread *th)
 	for (unsigned i = 0; i < recipe->n; i++) {
 		unsigned arg = recipe->op[i].arg, rule = recipe->op[i].rule;
 		uint64_t addr = r->open.args[arg];
-		uint64_t want = addr ? wanted_before(p->record, &r->open, rule, arg, recipe->op[i].size) : 0;
+		uint64_t want = addr ? wanted(p->record, &r->open, result, rule, arg, recipe->op[i].size) : 0;
 		int ended;
 		want = want < sizeof(bytes) ? want : sizeof(bytes);
 		ssize_t got = !want                   ? 0
@@ -68,14 +77,16 @@ static void capture_open(const struct patch *p, struct record_thread *th)
 		if (to)
 			memcpy(to, bytes, (size_t)got);
 	}
-	reader_verify_open(r);
 }
 
 static void look_at(struct patch *p, struct record_thread *th)
 {
 	int err = reader_fill(&th->reader);
-	if (err == 0 && th->reader.ring && reader_wants_open(&th->reader))
-		capture_open(p, th);
+	/* The beginning of a call in progress is told now: what it was given is read while it is in progress. */
+	if (err == 0 && th->reader.ring && reader_wants_open(&th->reader)) {
+		record_capture(p, th, -1);
+		reader_verify_open(&th->reader);
+	}
 	if (err == -EPROTO && !p->record->overwritten) {
 		p->record->overwritten = true;
 		tracer_note(&p->t, "the program overwrote the records of thread %d: calls of it are missing",
@@ -232,6 +243,18 @@ void record_thread_free(struct record_thread *th)
 	free(th);
 }
 
+/* The image may be gone when these records are told: they get the addresses of their call sites, as far as they are known. */
+static void name_sites(struct record_thread *th)
+{
+	struct record_reader *r = &th->reader;
+	for (size_t k = r->at; k < r->n || (k == r->n && r->has_open);) {
+		struct agent_record *rec = k == r->n ? &r->open : (struct agent_record *)(void *)(r->bytes + k);
+		const struct site *s = site_of_stub(th->image, rec->ret);
+		rec->ret = s ? s->ip : rec->ret;
+		k += rec->size;
+	}
+}
+
 void record_leave(struct patch *p, struct task *task)
 {
 	struct record_thread *th = recorded_of(task);
@@ -242,9 +265,10 @@ void record_leave(struct patch *p, struct task *task)
 	const struct agent_record *open = &th->reader.open;
 	/* It was ended right behind a call: that is told, though nothing that it left in memory. */
 	if (th->reader.has_open && open->t1)
-		(void)reader_complete(&th->reader, open->result, open->t1);
+		(void)reader_complete(&th->reader, open->result, open->t1, true);
+	name_sites(th);
 	th->reader.gone = true;
-	th->reader.gone_at = __rdtsc();
+	th->reader.gone_at = p->t.detaching ? 0 : __rdtsc();
 	th->reader.ring = NULL;
 	record_dismiss(th);
 	th->task = NULL;

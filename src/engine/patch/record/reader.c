@@ -145,26 +145,27 @@ int reader_fill(struct record_reader *r)
 	return err;
 }
 
-/* Appends the open record as sctrace knows it, without captures. */
-static int append(struct record_reader *r, int64_t result, uint64_t t1)
+/* Appends the open record as sctrace knows it, without captures where it is `live`. */
+static int append(struct record_reader *r, int64_t result, uint64_t t1, bool live)
 {
-	unsigned char *to = make_room(r, RECORD_HEAD);
+	size_t size = live ? RECORD_HEAD : r->open.size;
+	unsigned char *to = make_room(r, size);
 	if (!to)
 		return -ENOMEM;
-	struct agent_record copy = r->open;
-	copy.size = RECORD_HEAD;
-	copy.pad = r->went_on ? LIVE | CONTINUED : LIVE;
-	copy.t0 = r->went_on ? r->went_on : copy.t0;
-	copy.t1 = t1;
-	copy.result = result;
-	memcpy(to, &copy, sizeof(copy));
-	r->n += RECORD_HEAD;
+	memcpy(to, r->open_bytes, size);
+	struct agent_record *copy = (struct agent_record *)(void *)to;
+	copy->size = (uint32_t)size;
+	copy->pad = (r->went_on ? CONTINUED : 0) | (live ? LIVE : 0);
+	copy->t0 = r->went_on ? r->went_on : copy->t0;
+	copy->t1 = t1;
+	copy->result = result;
+	r->n += size;
 	return 0;
 }
 
-int reader_complete(struct record_reader *r, int64_t result, uint64_t t1)
+int reader_complete(struct record_reader *r, int64_t result, uint64_t t1, bool live)
 {
-	int err = r->has_open ? append(r, result, t1) : 0;
+	int err = r->has_open ? append(r, result, t1, live) : 0;
 	r->has_open = false;
 	r->went_on = 0;
 	return err;
@@ -172,7 +173,7 @@ int reader_complete(struct record_reader *r, int64_t result, uint64_t t1)
 
 int reader_interrupt(struct record_reader *r, int64_t result, uint64_t t1)
 {
-	int err = r->has_open ? append(r, result, t1) : 0;
+	int err = r->has_open ? append(r, result, t1, true) : 0;
 	r->went_on = t1;
 	return err;
 }
@@ -181,7 +182,7 @@ bool reader_withdraw(struct record_reader *r, uint64_t ticks)
 {
 	bool told = r->has_open && r->entered && r->at == r->n;
 	if (told)
-		(void)reader_complete(r, -513 /* ERESTARTNOINTR (include/linux/errno.h) */, ticks);
+		(void)reader_complete(r, -513 /* ERESTARTNOINTR (include/linux/errno.h) */, ticks, true);
 	r->has_open = false;
 	r->went_on = 0;
 	return told;
@@ -208,7 +209,7 @@ struct record_item reader_peek(const struct record_reader *r)
 	} else if (committed) {
 		item.kind = RECORD_EXIT;
 		item.ticks = item.record->t1;
-	} else if (r->gone) {
+	} else if (r->gone_at) {
 		item.kind = RECORD_VANISH;
 		item.ticks = r->gone_at;
 	}

@@ -41,8 +41,8 @@ struct record_reader {
 	};
 	uint64_t open_at; /* agent_ring.open of it */
 	uint64_t went_on; /* when the open call went on after an interruption, or 0 */
-	bool gone;        /* the thread has ended, at: */
-	uint64_t gone_at;
+	bool gone;        /* nothing more will come of the thread */
+	uint64_t gone_at; /* when it ended, or 0: it runs on, and it is not known how the open call ends */
 };
 
 void reader_free(struct record_reader *r);
@@ -52,10 +52,10 @@ void reader_free(struct record_reader *r);
  */
 int reader_fill(struct record_reader *r);
 /*
- * The call in progress has come back with `result` at `t1`, and its thread will not commit the record: appends it, without captures.
- * The thread is stopped, reader_fill() was called, and the caller takes the record out of the ring. 0 or -ENOMEM.
+ * The call in progress has come back with `result` at `t1`, and its thread will not commit the record: appends it, without captures
+ * where it is `live`. The thread is stopped, reader_fill() was called, and the caller takes the record out of the ring. 0 or -ENOMEM.
  */
-int reader_complete(struct record_reader *r, int64_t result, uint64_t t1);
+int reader_complete(struct record_reader *r, int64_t result, uint64_t t1, bool live);
 /*
  * The same where a signal interrupted the call (`result`: -ERESTART*) and the kernel makes it again at once: the ring's record stays,
  * and is of the call that went on.

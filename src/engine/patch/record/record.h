@@ -85,6 +85,11 @@ uint64_t record_native_ip(const struct task *task, uint64_t ip);
 /* Is `ip` in the recorder? */
 bool record_is_recorder(uint64_t ip);
 
+/*
+ * Adds what the recipe wants to the record of the thread's call in progress: what the call was given, and where it was made, with
+ * `result`, what it has written. `result` is -1 where it was not made.
+ */
+void record_capture(const struct patch *p, struct record_thread *th, int64_t result);
 /* Frees a thread of which all is told. */
 void record_thread_free(struct record_thread *th);
 /* Copies what all threads have recorded; to be called before a stop is told. */

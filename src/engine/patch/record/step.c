@@ -75,7 +75,13 @@ static void close_ring(const struct record_thread *th, const struct task *task)
 static void complete(struct patch *p, struct record_thread *th, const struct task *task, int64_t result)
 {
 	uint64_t t1 = th->reader.open.t1;
-	if (reader_complete(&th->reader, result, t1 ? t1 : __rdtsc()) < 0)
+	/* A thread that is being detached is not kept until its memory was read. */
+	bool live = !p->t.detaching;
+	if (!live) {
+		th->reader.open.size = RECORD_HEAD;
+		record_capture(p, th, result);
+	}
+	if (reader_complete(&th->reader, result, t1 ? t1 : __rdtsc(), live) < 0)
 		tracer_give_up(&p->t, -ENOMEM, "cannot keep the records of thread %d", (int)th->tid);
 	close_ring(th, task);
 	p->t.hold_current = true;
@@ -186,10 +192,13 @@ bool record_step_out(struct patch *p, struct task *task, struct user_regs_struct
 	}
 	if (!caught || !leave_path(image_of(task), task, r, &s, made, result))
 		return false;
-	if (made && th->reader.has_open)
+	bool unfinished = p->t.detaching && (!made || again);
+	if (made && th->reader.has_open && !unfinished)
 		complete(p, th, task, result);
-	else if (reader_withdraw(&th->reader, __rdtsc()))
+	else if (!unfinished && reader_withdraw(&th->reader, __rdtsc()))
 		p->t.hold_current = true;
 	close_ring(th, task);
+	if (p->t.detaching)
+		th->reader.ring = NULL; /* what was read is the last of it */
 	return true;
 }

@@ -70,6 +70,8 @@ int tracer_next(struct engine *e, struct event *ev)
 		}
 		if (t->failed)
 			return t->failed;
+		if (t->detaching)
+			return 0;
 		t->events.n = t->events.next = 0;
 		if (t->current) {
 			tracer_resume(t, t->current);
