@@ -1,4 +1,5 @@
-/* Copies IN to OUT one character at a time through a hand-written buffer on top of stdio, which has a buffer already.
+/*
+ * Copies IN to OUT one character at a time through a hand-written buffer on top of stdio, which already has a buffer.
  */
 #include <err.h>
 #include <stdio.h>
@@ -6,7 +7,7 @@
 static char in_buffer[4096], out_buffer[4096];
 static size_t in_have, in_used, out_used;
 
-/* The next character of `in` out of our buffer, which is filled out of stdio's. */
+/* The next character of `in` from our buffer, which is filled from stdio's. */
 static int get(FILE *in)
 {
 	if (in_used == in_have) {

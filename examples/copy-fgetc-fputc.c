@@ -1,6 +1,7 @@
 /*
  * Copies IN to OUT one character at a time through the standard library, whose buffers turn many characters into one
- * system call. (stdio does not go on after EINTR; it cannot come, for this program installs no signal handler.)
+ * system call. (stdio does not continue after EINTR, but that cannot happen here, because this program installs no
+ * signal handler.)
  */
 #include <err.h>
 #include <stdio.h>

@@ -1,4 +1,6 @@
-/* Copies IN, a text, to OUT line by line. Strings end at a NUL, so a file that holds one cannot be copied this way. */
+/*
+ * Copies IN, a text, to OUT line by line. Strings end at a NUL, so a file that contains one cannot be copied this way.
+ */
 #include <err.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Copies IN to OUT through io_uring: eight reads, each with its write linked behind it, are handed over in one call. */
+/* Copies IN to OUT through io_uring: eight reads, each linked to its write, are submitted in one call. */
 #include "copy.h"
 
 #include <fcntl.h>
@@ -15,7 +15,7 @@ struct block {
 	int failed;
 };
 
-/* A block whose read or write came back short, or was cancelled because of that, is done again by hand. */
+/* Repeats a block by pread and pwrite if its read or write was short, or was cancelled because of that. */
 static void redo(int in, int out, char *p, size_t n, off_t at)
 {
 	while (n > 0) {
@@ -30,7 +30,7 @@ static void redo(int in, int out, char *p, size_t n, off_t at)
 	}
 }
 
-/* Queues the read of one block with its write linked behind it. */
+/* Queues the read of one block, linked to its write. */
 static void queue(struct io_uring *ring, int in, int out, const struct block *b)
 {
 	struct io_uring_sqe *r = io_uring_get_sqe(ring);
@@ -42,7 +42,7 @@ static void queue(struct io_uring *ring, int in, int out, const struct block *b)
 	w->user_data = (uintptr_t)b;
 }
 
-/* Hands all that is queued over in one call, and waits for it. */
+/* Submits all queued requests in one call, and waits for them. */
 static void run(struct io_uring *ring, int requests)
 {
 	errno = -io_uring_submit_and_wait(ring, requests);

@@ -1,5 +1,6 @@
-/* Copies IN to OUT by memcpy(3) between two mapped files: neither read nor write is called, the page faults do the
- * work. */
+/*
+ * Copies IN to OUT by memcpy(3) between two mapped files: it calls neither read nor write, and page faults do the work.
+ */
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +27,7 @@ int main(int argc, char **argv)
 		err(1, "cannot stat '%s'", in_name);
 
 	if (st.st_size > 0) {
-		/* Room is taken beforehand: on a full disk a store into the mapping would end in SIGBUS. */
+		/* Allocates the space beforehand: on a full disk a store into the mapping would end in SIGBUS. */
 		errno = posix_fallocate(out, 0, st.st_size);
 		if (errno)
 			err(1, "cannot write '%s'", out_name);

@@ -1,4 +1,4 @@
-/* Copies IN to OUT by one write(2) straight out of the mapped input: no buffer, and no read. */
+/* Copies IN to OUT by one write(2) directly from the mapped input: no buffer, and no read. */
 #include "copy.h"
 
 #include <fcntl.h>

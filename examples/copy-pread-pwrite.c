@@ -1,5 +1,7 @@
-/* Copies IN to OUT with pread(2) and pwrite(2), which are told the position in the file and leave the descriptor's
- * alone. */
+/*
+ * Copies IN to OUT with pread(2) and pwrite(2), which get the position in the file as an argument and do not change the
+ * descriptor's.
+ */
 #include "copy.h"
 
 #include <fcntl.h>
@@ -25,7 +27,7 @@ int main(int argc, char **argv)
 	while ((n = pread(in, buffer, size, at)) != 0) {
 		if (n < 0 && errno != EINTR)
 			err(1, "cannot read '%s'", in_name);
-		/* What a short write left is written at its own place. */
+		/* Writes the rest of a short write at its own position. */
 		for (ssize_t done = 0; done < n;) {
 			ssize_t w = pwrite(out, buffer + done, n - done, at + done);
 			if (w < 0 && errno != EINTR)

@@ -1,4 +1,4 @@
-/* Copies IN to OUT in one go: a buffer as large as the file, one read(2), one write(2). */
+/* Copies IN to OUT in one step: a buffer as large as the file, one read(2), one write(2). */
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +24,7 @@ int main(int argc, char **argv)
 	if (!buffer)
 		err(1, "cannot allocate %zu bytes", size);
 
-	/* One call does it; where the kernel gives less (2 GiB at most, a signal), go on with the rest. */
+	/* One call is enough. If the kernel returns less (2 GiB at most, a signal), continues with the rest. */
 	size_t have = 0;
 	while (have < size) {
 		ssize_t n = read(in, buffer + have, size - have);

@@ -1,4 +1,4 @@
-/* Copies IN to OUT with readv(2) and writev(2): one call fills, or empties, four buffers that are -b bytes together. */
+/* Copies IN to OUT with readv(2) and writev(2): one call fills or empties four buffers of -b bytes in total. */
 #include "copy.h"
 
 #include <fcntl.h>
@@ -6,12 +6,12 @@
 
 enum { PARTS = 4 };
 
-/* writev() may take less than it was given: skip what it took and go on with the rest. */
+/* writev() may write less than requested: skips what was written and continues with the rest. */
 static void writev_all(int fd, struct iovec *v, size_t n, const char *name)
 {
 	int first = 0;
 	while (n > 0) {
-		/* Of the last part only what was read. */
+		/* The last part is only as long as what was read. */
 		size_t left = n;
 		for (int i = first; i < PARTS; i++) {
 			v[i].iov_len = v[i].iov_len < left ? v[i].iov_len : left;

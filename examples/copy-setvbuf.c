@@ -1,4 +1,4 @@
-/* Copies IN to OUT one character at a time, with stdio's own buffers made as large as -b says. */
+/* Copies IN to OUT one character at a time, with stdio's own buffers enlarged to the size of -b. */
 #include "copy.h"
 
 #include <stdio.h>
@@ -16,7 +16,7 @@ int main(int argc, char **argv)
 	if (!out)
 		err(1, "cannot create '%s'", out_name);
 
-	/* The C library takes over the size only together with a buffer of that size. */
+	/* The C library uses the size only together with a buffer of that size. */
 	char *in_buffer = malloc(size);
 	char *out_buffer = malloc(size);
 	if (!in_buffer || !out_buffer)

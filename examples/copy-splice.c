@@ -33,7 +33,7 @@ int main(int argc, char **argv)
 	if (pipe(pipe_fd) < 0)
 		err(1, "cannot make a pipe");
 
-	/* A pipe holds 64 KiB unless told otherwise, so that is what a call can move. */
+	/* A pipe holds 64 KiB by default, so a call can move at most that. */
 	ssize_t n;
 	while ((n = move(in, pipe_fd[1], 65536, in_name)) > 0)
 		while (n > 0)

@@ -1,5 +1,4 @@
-/* Copies IN to OUT one character at a time through stdio with its buffers switched off: each one is a system call
- * again. */
+/* Copies IN to OUT one character at a time through stdio without its buffers: each character is a system call again. */
 #include <err.h>
 #include <stdio.h>
 

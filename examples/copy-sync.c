@@ -1,4 +1,4 @@
-/* Copies IN to OUT with read(2) and write(2), each write waiting until the device has the bytes (O_SYNC). */
+/* Copies IN to OUT with read(2) and write(2). Each write waits until the device has the bytes (O_SYNC). */
 #include "copy.h"
 
 #include <fcntl.h>

@@ -1,4 +1,5 @@
-/* Copies IN to OUT with two threads: one reads into a buffer while the other writes the buffer that was filled before.
+/*
+ * Copies IN to OUT with two threads: one reads into a buffer while the other writes the buffer that was filled before.
  */
 #include "copy.h"
 

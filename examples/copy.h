@@ -1,4 +1,4 @@
-/* What copiers share and what is not what they show: reading [-b SIZE] [IN [OUT]], and writing all of a buffer. */
+/* The parts that the copiers share: parsing [-b SIZE] [IN [OUT]], and writing all of a buffer. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* "4096", "4K" or "1M" as a number of bytes. */
+/* Converts "4096", "4K" or "1M" to a number of bytes. */
 static inline size_t parse_size(const char *text)
 {
 	char *end;
@@ -19,7 +19,7 @@ static inline size_t parse_size(const char *text)
 	return n;
 }
 
-/* Gives the buffer size of -b, or else `size`, and takes the option away: IN and OUT are argv[1] and argv[2] then. */
+/* Returns the buffer size of -b, or else `size`, and removes the option, so that IN and OUT are argv[1] and argv[2]. */
 static inline size_t buffer_option(int *argc, char ***argv, size_t size)
 {
 	int opt;
@@ -32,7 +32,7 @@ static inline size_t buffer_option(int *argc, char ***argv, size_t size)
 	return size;
 }
 
-/* write() may take less than it was given, and a signal may interrupt it: go on with the rest. */
+/* write() may write less than requested, and a signal may interrupt it: continues with the rest. */
 static inline void write_all(int fd, const char *p, size_t n, const char *name)
 {
 	while (n > 0) {

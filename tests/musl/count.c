@@ -1,4 +1,7 @@
-/* count PROGRAM [ARG...]: its calls as the ptrace engine counts them, `name calls` a line. Everything but tables is in it. */
+/*
+ * count PROGRAM [ARG...]: prints its calls as the ptrace engine counts them, `name calls` on each line. Uses everything
+ * except tables.
+ */
 #include "measure/count.h"
 #include "base/buf.h"
 #include "syscall/table.h"

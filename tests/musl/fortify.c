@@ -1,6 +1,6 @@
 /*
- * What Debian's static libraries, which were built for glibc with _FORTIFY_SOURCE, want of a libc beyond what musl has. Sizes
- * are not checked: it serves to run the tests.
+ * Functions that musl lacks and that Debian's static libraries, built for glibc with _FORTIFY_SOURCE, need. They check
+ * no sizes, because they are only for running the tests.
  */
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Calls with odd numbers and, on x86-64, by other doors. */
+/* Calls with unusual numbers and, on x86-64, through other entry points. */
 #include "e2e.h"
 
 #include <sys/mman.h>
@@ -32,7 +32,7 @@ static long raw(long nr, long a)
 #endif
 
 #ifdef __x86_64__
-/* The 32-bit door from a 64-bit program: its own numbers, results and errors. */
+/* The 32-bit entry point from a 64-bit program: its own numbers, results and errors. */
 static void test_int80(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 200);
@@ -51,7 +51,7 @@ static void test_int80(int argc, char **argv)
 	puts("answered");
 }
 
-/* x32's bit: numbers of an ABI that these kernels do not have. */
+/* The x32 bit: numbers of an ABI that these kernels do not support. */
 static void test_x32(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 20);
@@ -61,7 +61,7 @@ static void test_x32(int argc, char **argv)
 }
 #endif
 
-/* Numbers that no call has. */
+/* Numbers without a call. */
 static void test_numbers(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 20);
@@ -77,7 +77,7 @@ static void test_numbers(int argc, char **argv)
 	puts("no such calls");
 }
 
-/* What the vdso answers is no call; asked for by number it is one. */
+/* A clock read answered by the vDSO is not a call; requested by number it is one. */
 static void test_vdso(int argc, char **argv)
 {
 	(void)argc;

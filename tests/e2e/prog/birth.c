@@ -1,4 +1,4 @@
-/* Births, deaths and new images of every kind; all are counted, none is hindered. */
+/* New tasks, exits and new images of all kinds: all are counted, and none is hindered. */
 #include "e2e.h"
 
 #include <fcntl.h>
@@ -100,7 +100,7 @@ static void test_vfork(int argc, char **argv)
 	calls("getppid", 3 * n + 20 + 20 + 20 * 10, 0);
 }
 
-/* What exec'd images run. */
+/* The program that new images run. */
 static void test_calls(int argc, char **argv)
 {
 	many_calls(number(argc, argv, 0, 1));
@@ -133,9 +133,11 @@ static void on_alarm(int sig)
 	__atomic_add_fetch(&handled, 1, __ATOMIC_RELAXED);
 }
 
-static volatile int reaped; /* by the thread that gets the signals */
+static volatile int reaped; /* by the thread that receives the signals */
 
-/* Signals at a thread that bears, from another: three a child, so that it gets on, however slow it is. */
+/*
+ * Sends signals to a thread that creates children: three for each child, so that it makes progress however slow it is.
+ */
 static void *send_signals(void *arg)
 {
 	int known = -1;
@@ -150,7 +152,7 @@ static void *send_signals(void *arg)
 	return NULL;
 }
 
-/* vfork, spawn and fork, one after the other. */
+/* vfork, posix_spawn and fork in turn. */
 static void *bear(void *is_target)
 {
 	char *args[] = {"birth", "calls", "10", "9", NULL};
@@ -176,7 +178,7 @@ static void *bear(void *is_target)
 	return is_target;
 }
 
-/* Several threads bear children at the same time, while signals arrive at one of them. */
+/* Several threads create children at the same time, while one of them receives signals. */
 static void test_amid_signals(int argc, char **argv)
 {
 	struct sigaction sa = {.sa_handler = on_alarm, .sa_flags = SA_RESTART};
@@ -197,7 +199,7 @@ static void test_amid_signals(int argc, char **argv)
 	calls("execve", 4 * 30 + 1, 0);
 }
 
-/* The shell, by way of libc. */
+/* The shell, through libc's system(3). */
 static void test_shell(int argc, char **argv)
 {
 	(void)argc;
@@ -209,7 +211,7 @@ static void test_shell(int argc, char **argv)
 	puts("the shell answers");
 }
 
-/* A bare clone with its stack, at whose end the child leaves. */
+/* A bare clone with its stack; the child exits when `body` returns. */
 static pid_t bare_clone(int flags, int (*body)(void *), void *arg, char *stack, size_t size)
 {
 	return clone(body, stack + size, flags, arg);
@@ -222,7 +224,7 @@ static int clone_body(void *arg)
 	return 21;
 }
 
-/* clone with flags that few use: untraced, another parent, memory without thread, own or no exit signal. */
+/* clone with rare flags: untraced, another parent, shared memory without being a thread, an exit signal or none. */
 static void test_clone(int argc, char **argv)
 {
 	static char stack[65536] __attribute__((aligned(16)));
@@ -254,7 +256,7 @@ static void test_clone(int argc, char **argv)
 	calls("getppid", 10 * (long)(sizeof flags / sizeof *flags) * 6, 0);
 }
 
-/* A child made with CLONE_PARENT is our parent's. */
+/* A child created with CLONE_PARENT belongs to our parent. */
 static void test_clone_parent(int argc, char **argv)
 {
 	static char stack[65536] __attribute__((aligned(16)));
@@ -287,7 +289,7 @@ struct clone3_args {
 	uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls;
 };
 
-/* clone3 with a pidfd; then a pidfd's signal; then a bad size. */
+/* clone3 with a pidfd, then with a signal through the pidfd, then with an invalid size. */
 static void test_clone3(int argc, char **argv)
 {
 	(void)argc;
@@ -334,7 +336,7 @@ static void *spin_forever(void *arg)
 	return arg;
 }
 
-/* exec by a thread that is not the leader, the others blocked or busy. */
+/* execve by a thread that is not the leader, while the others are blocked or busy. */
 static void test_exec_thread(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 20);
@@ -353,7 +355,7 @@ static void test_exec_thread(int argc, char **argv)
 	calls("execve", n + 1, 0);
 }
 
-/* The same after the leader ended: a zombie leads the group. */
+/* The same after the leader has ended: the leader of the group is a zombie. */
 static void test_exec_zombie(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 20);
@@ -377,7 +379,7 @@ static void *outlive(void *arg)
 	_exit((int)(intptr_t)arg);
 }
 
-/* The leader ends first; another thread goes on and ends the process. */
+/* The leader ends first; another thread continues and ends the process. */
 static void test_leader_first(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 20);
@@ -393,7 +395,7 @@ static void test_leader_first(int argc, char **argv)
 	calls("getppid", n * 100, 0);
 }
 
-/* exec that fails, in every way there is, leaves everything as it was. */
+/* execve that fails in all possible ways leaves everything unchanged. */
 static void test_exec_fails(int argc, char **argv)
 {
 	(void)argc;
@@ -407,7 +409,7 @@ static void test_exec_fails(int argc, char **argv)
 		CHECK_FAILS(execve("/", args, environ), EACCES);
 		CHECK_FAILS(execve(file, args, environ), ETXTBSY);
 		CHECK_FAILS(syscall(SYS_execve, (char *)8, args, environ), EFAULT);
-		/* What is looked at first is another thing in each kernel. */
+		/* Kernels differ in what they check first. */
 		CHECK(syscall(SYS_execve, file + 3, (char **)8, environ) == -1 && (errno == ENOENT || errno == EFAULT));
 		many_calls(1);
 	}
@@ -418,7 +420,7 @@ static void test_exec_fails(int argc, char **argv)
 	calls("execve", 1 + 121, 121);
 }
 
-/* A chain of images, each exec'ing the next. */
+/* A chain of images, each executing the next. */
 static void test_exec_chain(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 50);
@@ -431,7 +433,7 @@ static void test_exec_chain(int argc, char **argv)
 	CHECK(!"exec");
 }
 
-/* SIGKILL at arbitrary moments, to processes amid calls, births and execs. */
+/* SIGKILL at random moments, to processes in calls, forks and execs. */
 static void test_kills(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 230);
@@ -470,7 +472,7 @@ static void test_spin(int argc, char **argv)
 		many_calls(100);
 }
 
-/* Forks twice, as daemons do; the grandchild does its work after we are gone. */
+/* Forks twice, as daemons do; the grandchild works after we have exited. */
 static void test_daemon(int argc, char **argv)
 {
 	int ms = number(argc, argv, 0, 150), fds[2];
@@ -482,7 +484,7 @@ static void test_daemon(int argc, char **argv)
 			_exit(0);
 		char c;
 		close(fds[1]);
-		CHECK(read(fds[0], &c, 1) == 0); /* the first process is gone */
+		CHECK(read(fds[0], &c, 1) == 0); /* the first process has exited */
 		sleep_us(ms * 1000L);
 		many_calls(1000);
 		int fd = open(argc > 1 ? argv[1] : "daemon-was-here", O_WRONLY | O_CREAT | O_TRUNC, 0644);
@@ -494,7 +496,7 @@ static void test_daemon(int argc, char **argv)
 	_exit(3);
 }
 
-/* Children of a program that is traced without -f: they run as ever, uncounted. */
+/* Children of a program that is traced without -f run normally and are not counted. */
 static void test_unfollowed(int argc, char **argv)
 {
 	(void)argc;
@@ -521,7 +523,7 @@ static void test_unfollowed(int argc, char **argv)
 	calls("getppid", 30, 0);
 }
 
-/* Orphans go to a subreaper; a parent's death is signalled. */
+/* Orphans go to a subreaper, and a parent's exit is signalled. */
 static void test_orphans(int argc, char **argv)
 {
 	(void)argc;

@@ -1,7 +1,7 @@
 /*
- * Starts a program again and again, and waits for each.  children WAY N PROGRAM [ARG...]
+ * Starts a program repeatedly, and waits for each.  children WAY N PROGRAM [ARG...]
  *
- * WAY: vfork; spawn (posix_spawn(3)); handler (vfork, and SIGCHLD has a handler, as in shells).
+ * WAY: vfork; spawn (posix_spawn(3)); handler (vfork, with a handler for SIGCHLD, as in shells).
  */
 #include <signal.h>
 #include <spawn.h>

@@ -1,4 +1,4 @@
-/* x86-64: code that comes, goes, moves and changes: whoever patches code must notice. */
+/* x86-64: code that appears, disappears, moves and changes, which a patching tracer must notice. */
 #include "e2e.h"
 
 #include <dlfcn.h>
@@ -13,9 +13,9 @@ typedef long call_fn(long nr);
 
 enum { AT = 64, SIZE = 4096 };
 
-/* A page of code: at AT a function, alone amid no-operations. `mov %edi,%eax; xor %edi,%edi; syscall; ret`. */
+/* A page of code: a function at AT, with no-operations around it. `mov %edi,%eax; xor %edi,%edi; syscall; ret`. */
 static const unsigned char calling[] = {0x89, 0xf8, 0x31, 0xff, 0x0f, 0x05, 0xc3};
-/* `mov $42,%eax; ret`, which has other bytes where the call was. */
+/* `mov $42,%eax; ret`, which has different bytes at the position of the call. */
 static const unsigned char constant[] = {0xb8, 42, 0, 0, 0, 0xc3, 0x90};
 
 static void page_of(unsigned char *page, const unsigned char *code)
@@ -38,7 +38,7 @@ static long call_at(void *page, long nr)
 	return ((call_fn *)((char *)page + AT))(nr);
 }
 
-/* How often each test made the call. */
+/* How often the test made the call. */
 static long made;
 
 static void use(void *page, int n)
@@ -54,7 +54,7 @@ static void tell(void)
 	calls("getppid", 2 * made, 0);
 }
 
-/* Code written at run time, overwritten in place, also with the pages turned writable and back. */
+/* Code written at run time and overwritten in place, also after making its pages writable and executable again. */
 static void test_jit(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 100);
@@ -80,7 +80,7 @@ static void test_jit(int argc, char **argv)
 	tell();
 }
 
-/* A JIT with two views of one memory: written here, run there. */
+/* A JIT with two views of the same memory: it writes to one and executes the other. */
 static void test_jit_views(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 100), fd = memfd_create("jit", MFD_CLOEXEC);
@@ -105,7 +105,7 @@ static void *map(int fd, void *where, int flags)
 	return p;
 }
 
-/* Code files mapped, unmapped, and other ones in their place. */
+/* Code files mapped, unmapped, and replaced by others. */
 static void test_remap(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 50), a = file_of("calling", calling), b = file_of("constant", constant);
@@ -124,7 +124,7 @@ static void test_remap(int argc, char **argv)
 	tell();
 }
 
-/* Mappings that are moved, onto free places and onto others; the old place gets other code. */
+/* Mappings moved to free addresses and over others; the old addresses get different code. */
 static void test_mremap(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 50), a = file_of("calling", calling), b = file_of("constant", constant);
@@ -147,7 +147,7 @@ static void test_mremap(int argc, char **argv)
 	tell();
 }
 
-/* A private file mapping made writable, changed, and made code again. */
+/* A private file mapping made writable, changed, and made executable again. */
 static void test_mprotect(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 50), a = file_of("calling", calling);
@@ -166,7 +166,7 @@ static void test_mprotect(int argc, char **argv)
 	tell();
 }
 
-/* madvise() throws private changes away: the file's code is back. */
+/* madvise() discards private changes, so the file's code is back. */
 static void test_madvise(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 50), a = file_of("calling", calling);
@@ -179,7 +179,7 @@ static void test_madvise(int argc, char **argv)
 	tell();
 }
 
-/* The same file mapped many times, used from the parent and from children that unmap it. */
+/* The same file mapped many times, used by the parent and by children that unmap it. */
 static void test_fork(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 20), a = file_of("calling", calling), b = file_of("constant", constant);
@@ -202,7 +202,9 @@ static void test_fork(int argc, char **argv)
 	tell();
 }
 
-/* Call sites that come up while another thread forks: `used` counts the calls at them, the children's too. */
+/*
+ * Call sites that are first used while another thread forks: `used` counts the calls there, those of children included.
+ */
 enum { NEW_SITES = 800 };
 struct news {
 	_Atomic long used, mapped;
@@ -222,7 +224,7 @@ static void *make_news(void *arg)
 	return NULL;
 }
 
-/* A child may have been copied before a site that its parent has was patched. */
+/* A child may have been copied before a site was patched in its parent. */
 static void test_fork_news(int argc, char **argv)
 {
 	(void)argc;
@@ -231,7 +233,7 @@ static void test_fork_news(int argc, char **argv)
 	pthread_t thread;
 	CHECK(n != MAP_FAILED && pthread_create(&thread, NULL, make_news, n) == 0);
 	for (int i = 0; n->mapped < NEW_SITES && i < 1000; i++) {
-		long there = n->mapped; /* what comes later may not be the child's */
+		long there = n->mapped; /* later sites may not be in the child */
 		pid_t pid = fork();
 		CHECK(pid >= 0);
 		if (pid == 0) {
@@ -257,7 +259,7 @@ static void plug_path(char *path, int which)
 	snprintf(path, PATH_MAX, "%.4000s/plug%d.so", dirname(exe), which);
 }
 
-/* Libraries that come and go, at the same place, with a call of their own. */
+/* Libraries loaded and unloaded at the same address, with a call of their own. */
 static void test_dlopen(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 100);
@@ -276,7 +278,7 @@ static void test_dlopen(int argc, char **argv)
 	calls("getpgid", 10L * n, 0);
 }
 
-/* A program that checks its own code, the C library's and a mapping's against the files, as copy protections do. */
+/* A program that compares its own code, the C library's and a mapping's with the files, as copy protections do. */
 static void compare_with_file(const char *name, unsigned long from, unsigned long to, unsigned long offset)
 {
 	static unsigned char file[1 << 20], mem[1 << 20];
@@ -320,8 +322,8 @@ static void test_own_code(int argc, char **argv)
 }
 
 /*
- * A second mapping of the C library's code, which is read and never run, as Valgrind's of its client's is: it must stay as in
- * the file, in a child and after calls from generated code too.
+ * A second mapping of the C library's code, which is read and never executed, as Valgrind maps its client's libraries.
+ * It must stay equal to the file, also in a child and after calls from generated code.
  */
 static void test_read_code(int argc, char **argv)
 {
@@ -360,7 +362,7 @@ static void use_crowd(void *lib, int i)
 	made++;
 }
 
-/* Programs that make some of the calls each: what was found out in one must fit with what the next one needs. */
+/* Programs that make different subsets of the calls: what was learned in one must fit the others. */
 static void test_crowd(int argc, char **argv)
 {
 	static const char *const some[] = {"0 1", "2 0", "3 4 5", "1 6", "7 8 9", "5 10 2", "11 0", "9 7 3 1", NULL};
@@ -401,7 +403,7 @@ static void *call_forever(void *page)
 	return NULL;
 }
 
-/* The action for SIGSYS set by a call that cannot be patched: the former one that it tells is the former one. */
+/* If a call that cannot be patched sets the action for SIGSYS, it must return the former action. */
 static void test_old_action(int argc, char **argv)
 {
 	(void)argc;
@@ -425,7 +427,7 @@ static void test_old_action(int argc, char **argv)
 	puts("former actions told");
 }
 
-/* SIGKILL amid calls that cannot be patched, of several threads, where the program minds its SIGSYS. */
+/* SIGKILL of several threads during calls that cannot be patched, while the program handles SIGSYS. */
 static void test_killed(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 40);
@@ -499,7 +501,7 @@ static void *recurse_in_thread(void *arg)
 	return NULL;
 }
 
-/* Deep recursion on the smallest stack a thread may have. */
+/* Deep recursion on the smallest stack that a thread may have. */
 static void test_recursion(int argc, char **argv)
 {
 	int depth = number(argc, argv, 0, 60);
@@ -514,7 +516,7 @@ static void test_recursion(int argc, char **argv)
 	calls("getppid", 20L * (depth + 1), 0);
 }
 
-/* Takes the low addresses as emulators do. */
+/* Uses the low addresses, as emulators do. */
 static void test_low_memory(int argc, char **argv)
 {
 	(void)argc;

@@ -1,6 +1,6 @@
 /*
- * What the traced test programs share. A program is a table of small tests, one of which is run by name; it exits with 0
- * only when everything behaved as without a tracer, and tells with calls() how often it made a call that nothing else in
+ * Code that the traced test programs share. A program is a table of small tests and runs one of them by name. It exits
+ * with 0 only if everything behaved as without a tracer. calls() prints how often it made a call that nothing else in
  * it makes.
  */
 #ifndef SCTRACE_TESTS_E2E_H
@@ -20,7 +20,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Ends the program with 99 and says where. Async-signal-safe enough for tests: dprintf() of plain conversions. */
+/*
+ * Ends the program with 99 and prints the place. Async-signal-safe enough for tests: dprintf() with simple conversions.
+ */
 #define CHECK(what)                                                                                                    \
 	do {                                                                                                           \
 		errno = 0;                                                                                             \
@@ -35,7 +37,7 @@
 
 struct test {
 	const char *name;
-	void (*run)(int argc, char **argv); /* what follows the test's name on the command line */
+	void (*run)(int argc, char **argv); /* the arguments after the test's name */
 };
 
 /* argv[i] as a number, or `otherwise`. */
@@ -44,13 +46,13 @@ static inline int number(int argc, char **argv, int i, int otherwise)
 	return i < argc ? atoi(argv[i]) : otherwise;
 }
 
-/* Tells the runner that the row `name` of -c must show exactly this. */
+/* Tells the test runner that the row `name` of -c must show exactly this. */
 static inline void calls(const char *name, long n, long errors)
 {
 	dprintf(1, "calls %s %ld %ld\n", name, n, errors);
 }
 
-/* Waits for a child and gives its status. */
+/* Waits for a child and returns its status. */
 static inline int reap(pid_t pid)
 {
 	int status;
@@ -78,7 +80,7 @@ static inline void sleep_us(long us)
 		;
 }
 
-/* A timer whose ticks come before the last ones are dealt with, as on an emulated machine, would leave no time: half as many. 0. */
+/* If ticks of a timer come faster than they are handled, as on an emulated machine, halves their rate. Returns 0. */
 static inline long leave_time(struct itimerval *tick, bool too_many)
 {
 	if (too_many) {
@@ -88,7 +90,7 @@ static inline long leave_time(struct itimerval *tick, bool too_many)
 	return 0;
 }
 
-/* A thread's or process's state letter in /proc (a tracer shows as 't' what natively is 'T'). 0: it is gone. */
+/* The state letter of a thread or process in /proc (a traced stop shows as 't' instead of 'T'). 0: it is gone. */
 static inline char task_state(pid_t tid)
 {
 	char path[64], line[512] = "";
@@ -102,7 +104,7 @@ static inline char task_state(pid_t tid)
 	return after != NULL ? after[2] : 0;
 }
 
-/* Waits until the task sleeps, so that it is known to be blocked in a call; or has ended, which its status tells. */
+/* Waits until the task sleeps, so that it is blocked in a call, or has ended, which its status shows. */
 static inline void until_asleep(pid_t tid)
 {
 	for (int i = 0; i < 60000; i++) {

@@ -1,4 +1,7 @@
-/* Makes a great many different calls, most of them harmless or refused, for tracers to show. Deterministic but for addresses. */
+/*
+ * Makes very many different calls, most of them harmless or refused, for tracers to show. Deterministic except for
+ * addresses.
+ */
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>
@@ -45,11 +48,11 @@
 #include <time.h>
 #include <unistd.h>
 
-/* An address that the compiler does not know to be bad. */
+/* An address that the compiler does not know to be invalid. */
 static char *volatile nowhere = (char *)1;
 static char dir[40];
 
-/* Calls that younger architectures, aarch64 among them, never had. */
+/* Calls that newer architectures, such as aarch64, do not have. */
 static void old_calls(void)
 {
 #ifdef SYS_stat
@@ -416,7 +419,7 @@ static void ipc(void)
 
 int main(void)
 {
-	/* Not mkdtemp(3), which now and then asks for random bytes twice. */
+	/* Not mkdtemp(3), which sometimes requests random bytes twice. */
 	snprintf(dir, sizeof(dir), "/tmp/everycall.%d", (int)getpid());
 	if (mkdir(dir, 0700) != 0 || chdir(dir) != 0)
 		return 1;

@@ -1,6 +1,6 @@
 /*
- * x86-64: a program that looks for what a tracer put into it, and spoils it. What becomes of it is its own affair: each attack runs in
- * a child that may end in any way. The tracer must come through unharmed, and serve the next child as if nothing had been.
+ * x86-64: a program that looks for the tracer's memory in itself and damages it. Each attack runs in a child, which may
+ * end in any way. The tracer must survive unharmed, and trace the next child normally.
  */
 #include "e2e.h"
 
@@ -14,7 +14,7 @@
 #include <sys/sysinfo.h>
 #include <sys/times.h>
 
-/* Memory that is low enough for 32-bit addresses, and there in no program that was not asked for it. */
+/* Low addresses, for 32-bit code, at which programs map nothing unless they ask for it. */
 enum { CODE = 0x70000000, DATA = 0x70001000, SLOTS = 0x70010000, PAGE = 4096 };
 
 static uint32_t state = 1;
@@ -25,7 +25,7 @@ static uint32_t chance(uint32_t n)
 	return (uint32_t)((uint64_t)state * n >> 32);
 }
 
-/* A word that may well be taken for an address, a size or a count. */
+/* A word that may be mistaken for an address, a size or a count. */
 static uint64_t word(void)
 {
 	static const uint64_t telling[] = {0,    1,    ~0ull, 1ull << 63, 0x7fffffff, 0xffffffff,
@@ -42,7 +42,7 @@ static uint64_t word(void)
 	}
 }
 
-/* The mapping that begins at `at`: its size, or 0. */
+/* The size of the mapping that begins at `at`, or 0. */
 static size_t mapped(uintptr_t at)
 {
 	char line[512];
@@ -58,7 +58,7 @@ static size_t mapped(uintptr_t at)
 	return size;
 }
 
-/* Runs an attack in a child, which ends in whatever way; one that spins or sleeps is ended. */
+/* Runs an attack in a child, which may end in any way; kills one that spins or sleeps. */
 static void attack(void (*how)(void))
 {
 	int status;
@@ -108,7 +108,7 @@ static void scribble(uint64_t *at, size_t size)
 		at[chance(size / 8)] = word();
 }
 
-/* The counters: they are memory that the tracer reads, and adds to. */
+/* The counters, which the tracer reads and adds to. */
 static void spoil_slots(void)
 {
 	size_t size = mapped(SLOTS);
@@ -127,7 +127,7 @@ static void spoil_slots(void)
 	execl("/bin/true", "true", NULL);
 }
 
-/* All slots the same word: sums that overflow, a histogram that is half full. */
+/* The same word in all slots: sums overflow, and a histogram is half full. */
 static void fill_slots(void)
 {
 	static const uint64_t with[] = {~0ull, 0x7fffffff7fffffff, 0x8000000080000000, 0};
@@ -139,7 +139,7 @@ static void fill_slots(void)
 	}
 }
 
-/* The private page: which calls are whose, where a lent frame is, where an execve is to leave its time. */
+/* The private page: the map of calls, the vfork frame, the address of the exec word. */
 static void spoil_data(void)
 {
 	if (mapped(DATA) == 0)
@@ -156,7 +156,7 @@ static void spoil_data(void)
 	execl("/bin/true", "true", NULL);
 }
 
-/* The frame that another thread's call left on its stack, while it sleeps there; a signal then takes it out. */
+/* The frame of another thread's call on its stack, while it sleeps there; a signal then interrupts it. */
 static void *volatile sleeper_stack;
 
 static void *sleeping(void *arg)
@@ -187,8 +187,8 @@ static void spoil_frames(void)
 }
 
 /*
- * More processes in one set of counters than those have words for an execve, and a frame that says it is one: the tracer has no
- * such word of this process.
+ * More processes share a set of counters than it has exec words, and a frame claims to have one: the tracer has no such
+ * word for this process.
  */
 static void without_exec_word(void)
 {
@@ -226,7 +226,7 @@ static void without_exec_word(void)
 		;
 }
 
-/* The code itself, which another thread runs: traps, jumps onto themselves, nothing. */
+/* The code itself, while another thread runs it: traps, jumps onto themselves, zeros. */
 static void spoil_code(void)
 {
 	static const unsigned char with[][2] = {{0xcc, 0xcc}, {0xeb, 0xfe}, {0x0f, 0x0b}, {0x90, 0x90}, {0xc3, 0xc3}};
@@ -243,7 +243,7 @@ static void spoil_code(void)
 
 /* --- what is known of a file's code must not come from who may not be believed --- */
 
-/* Calls that no program makes by itself, by way of the C library's code. */
+/* Calls that programs do not make on their own, through the C library's code. */
 static void rare_calls(void)
 {
 	struct sysinfo info;
@@ -258,8 +258,8 @@ static void rare_calls(void)
 }
 
 /*
- * Behind the call, `cmp $-4095, %rax` becomes `cmp $1, %rax`, so that all results but 0 are errors. A jump of five bytes over the
- * call leaves those that differ out.
+ * After the call, changes `cmp $-4095, %rax` to `cmp $1, %rax`, so that all results except 0 are errors. A jump of five
+ * bytes over the call does not cover the changed bytes.
  */
 static void change_code(void *function)
 {
@@ -332,7 +332,7 @@ static long call_far_away(long nr)
 	return at == MAP_FAILED ? -1 : ((long (*)(long))at)(nr);
 }
 
-/* Where the tracer has calls made, behind which it waits, there is a jump onto itself. */
+/* Puts a jump onto itself after the place where the tracer makes calls and waits for them. */
 static void never_come_back(void)
 {
 	static const unsigned char was[] = {0x0f, 0x05, 0xcc}; /* syscall; int3 */
@@ -346,7 +346,7 @@ static void never_come_back(void)
 	pause();
 }
 
-/* Others are served meanwhile: what is not over before they are is ended only then. */
+/* Other programs are served in the meantime. What does not end by itself is killed only after them. */
 static void test_loop(int argc, char **argv)
 {
 	(void)argc;
@@ -384,7 +384,9 @@ static void *flipping(void *arg)
 	return arg;
 }
 
-/* Children that are processes, whatever the flags in memory have become; some have an image of their own. */
+/*
+ * Children that are processes, whatever other threads write over the flags in memory; some have an image of their own.
+ */
 static void test_births(int argc, char **argv)
 {
 	pthread_t t;
@@ -409,7 +411,7 @@ static void test_births(int argc, char **argv)
 	CHECK(born == n);
 }
 
-/* When told to: a signal that says to be what a call out of place raises, and is blocked; then it runs on without a call. */
+/* On request: a blocked signal that pretends to come from a call outside the agent; then continues without a call. */
 static void test_pending(int argc, char **argv)
 {
 	siginfo_t si = {.si_signo = SIGSYS, .si_code = 2 /* SYS_USER_DISPATCH */};

@@ -1,6 +1,7 @@
 /*
- * x86-64: what a program can see of the way its calls take inside it: what a call leaves in rcx and r11, single steps, faults
- * behind a call, its own code when it is moved or made writable, and memory given back around the stack pointer.
+ * x86-64: what a program can observe of the path that its calls take inside it: rcx and r11 after a call,
+ * single-stepping, faults after a call, its own code when moved or made writable, and unmapped memory around the stack
+ * pointer.
  */
 #include "e2e.h"
 
@@ -8,8 +9,9 @@
 #include <ucontext.h>
 
 /*
- * long NAME(struct regs *): a call with rax, rdi, rsi, rdx and the flags of regs; gives back rax, rcx, r11, flags and the address
- * behind the call. Each with a page of its own, and with padding near (two bytes are patched) or none (five are).
+ * long NAME(struct regs *): makes a call with rax, rdi, rsi, rdx and the flags from regs, and returns rax, rcx, r11,
+ * the flags and the address after the call. Each function has a page of its own, with padding near (two bytes are
+ * patched) or none (five bytes are patched).
  */
 struct regs {
 	uint64_t rax, rdi, rsi, rdx, flags, rcx, r11, ip;
@@ -39,7 +41,7 @@ static void leaves(long (*site)(struct regs *), uint64_t nr, uint64_t arg, uint6
 	CHECK(r.r11 == flags && r.flags == flags);
 }
 
-/* rcx is the address behind the call, r11 the flags (Intel SDM 2B, SYSCALL), however the call was made. */
+/* rcx is the address after the call, r11 the flags (Intel SDM 2B, SYSCALL), whichever way the call was made. */
 static void test_leaves(int argc, char **argv)
 {
 	const uint64_t flags[] = {0x202, 0xad7, 0x602, 0x200202, 0x240202};
@@ -75,7 +77,7 @@ static void on_step(int sig, siginfo_t *si, void *u)
 	steps[nsteps++] = (unsigned char)(ip - (uint64_t)step_code);
 }
 
-/* Each instruction is told of once; none between a call and the end of the next one, as the kernel has it. */
+/* Each instruction is reported once, and none between a call and the end of the next instruction, as in the kernel. */
 static void test_step(int argc, char **argv)
 {
 	static const unsigned char want[] = {1, 6, 10, 12, 13, 18, 21, 29, 30};
@@ -139,7 +141,7 @@ static void must_call(long (*site)(struct regs *))
 	}
 }
 
-/* Patched code of the program's own moves, and is copied when it may be written: it is as the compiler made it. */
+/* Patched code of the program is moved, and copied after it was made writable: it must be as the compiler made it. */
 static void test_remap(int argc, char **argv)
 {
 	char before[4096], *code = (char *)(uintptr_t)site_short;
@@ -172,7 +174,7 @@ __asm__(".text\n.p2align 6\n.globl with_stack\n.type with_stack,@function\nwith_
 	"mov %rdx, %rsi; mov %rcx, %rdx; mov %rsp, %r9; mov %r8, %rsp\nsyscall\nmov %r9, %rsp\nret\n.cfi_endproc\n"
 	".size with_stack,.-with_stack\n");
 
-/* The page below the stack pointer goes, or the one it points into: whatever is on the stack, the call needs it not. */
+/* Unmaps the page below the stack pointer, or the one it points into: the call must not need what is on the stack. */
 static void test_edges(int argc, char **argv)
 {
 	(void)argc;

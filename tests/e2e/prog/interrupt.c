@@ -1,4 +1,4 @@
-/* Blocked calls, and what takes a thread out of them: handlers, stops, jumps, cancellation, death. */
+/* Blocked calls, and the events that interrupt a thread in them: handlers, stops, jumps, cancellation, death. */
 #include "e2e.h"
 
 #include <poll.h>
@@ -40,7 +40,7 @@ static struct timespec now(void)
 	return t;
 }
 
-/* A child that sends us `sig` n times, each time once we are asleep, and then runs `last`. */
+/* A child that sends us `sig` `n` times, each time after we have fallen asleep, and then runs `last`. */
 static pid_t pester(int sig, int n, void (*last)(int), int arg)
 {
 	pid_t parent = getpid(), pid = fork();
@@ -64,7 +64,7 @@ static void write_a_byte(int fd)
 	CHECK(writev(fd, &byte, 1) == 1);
 }
 
-/* With SA_RESTART a read goes on, and is one call; without, it gives EINTR. */
+/* With SA_RESTART a read continues and is one call; without it, the read returns EINTR. */
 static void test_restart(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 40), fds[2];
@@ -84,7 +84,7 @@ static void test_restart(int argc, char **argv)
 	calls("readv", 1 + n, n);
 }
 
-/* Calls that give EINTR whatever SA_RESTART says. */
+/* Calls that return EINTR regardless of SA_RESTART. */
 static void test_never_restarted(int argc, char **argv)
 {
 	(void)argc;
@@ -112,7 +112,7 @@ static void test_never_restarted(int argc, char **argv)
 	calls("rt_sigreturn", 6, 0);
 }
 
-/* The child's next change, which must be `code`; false where it has come to its end before, which is left to be reaped. */
+/* Waits for the child's next change, which must be `code`. Returns false if it ended before; it is then not reaped. */
 static bool changed(pid_t pid, int how, int code)
 {
 	siginfo_t info;
@@ -124,7 +124,7 @@ static bool changed(pid_t pid, int how, int code)
 	return true;
 }
 
-/* So often, or until the child has come to its end: how soon it does is the machine's affair. */
+/* That often, or until the child has ended, which depends on the speed of the machine. */
 static void stop_and_continue(pid_t pid, int rounds)
 {
 	for (int i = 0; i < rounds; i++) {
@@ -139,7 +139,7 @@ static void stop_and_continue(pid_t pid, int rounds)
 	}
 }
 
-/* Sleeps that a stop interrupts go on for the rest of their time, are one call each, and no error. */
+/* Sleeps that a stop interrupts continue for the rest of their time; each is one call without an error. */
 static void test_stopped_sleep(int argc, char **argv)
 {
 	int rounds = number(argc, argv, 0, 10);
@@ -180,7 +180,7 @@ static void test_stopped_sleep(int argc, char **argv)
 	puts("slept through the stops");
 }
 
-/* As above for calls with no end of their own; a stop must not make them return. */
+/* The same for calls without a time limit: a stop must not make them return. */
 static void test_stopped_wait(int argc, char **argv)
 {
 	int rounds = number(argc, argv, 0, 20), fds[2], sock[2];
@@ -211,7 +211,7 @@ static void on_jump(int sig)
 	siglongjmp(back, 1);
 }
 
-/* A handler jumps out of a blocked read, again and again, also out of calls that are just about to block. */
+/* A handler jumps out of a blocked read repeatedly, also out of calls that are just about to block. */
 static void test_longjmp(int argc, char **argv)
 {
 	static volatile int jumped, n;
@@ -246,7 +246,7 @@ static void on_jump_from_loop(int sig)
 	siglongjmp(back, 1);
 }
 
-/* A handler jumps out of a storm of short calls, wherever in them it comes. */
+/* A handler jumps out of a storm of short calls, at any point in them. */
 static void test_longjmp_storm(int argc, char **argv)
 {
 	long n = number(argc, argv, 0, 400);
@@ -312,7 +312,7 @@ __attribute__((noreturn)) static void *busy_caller(void *arg)
 		syscall(SYS_getppid);
 }
 
-/* Asynchronous cancellation amid a storm of calls. */
+/* Asynchronous cancellation during a storm of calls. */
 static void test_cancel_async(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 100);
@@ -345,12 +345,13 @@ static void on_unwind(int sig)
 		lost++;
 }
 
-/* From a handler that comes anywhere amid calls, a stack walk reaches main(). */
+/* A stack walk from a handler that runs at any point in calls reaches main(). */
 static void test_unwind(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 300);
 	void *warm[4];
-	pid_t (*volatile call)(void) = getppid; /* not by the PLT: on aarch64 nothing tells how to walk out of it */
+	pid_t (*volatile call)(void) = getppid; /* not through the PLT, because on aarch64 it has no unwind
+						 * information */
 	backtrace(warm, 4);
 	struct itimerval tick = {{0, 300}, {0, 300}}, off = {0};
 	catch (SIGALRM, on_unwind, SA_RESTART);
@@ -365,7 +366,7 @@ static void test_unwind(int argc, char **argv)
 #endif
 
 #if defined __x86_64__ || defined __i386__ || defined __aarch64__
-/* Is the address in a mapping of a file or the vdso, that is, in what the program itself brought along? */
+/* True if the address is in a mapping of a file or the vDSO, that is, in the program's own code. */
 static bool own_code(uintptr_t addr)
 {
 	char line[512];
@@ -408,7 +409,7 @@ static void on_where(int sig, siginfo_t *info, void *context)
 		where[places++] = ip;
 }
 
-/* Handlers never see an instruction pointer outside of the program's own code. */
+/* Handlers never see an instruction pointer outside the program's own code. */
 static void test_where(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 400);
@@ -442,7 +443,7 @@ static void *forever(void *arg)
 	return NULL;
 }
 
-/* exit_group() ends threads that are blocked, whichever thread calls it; their calls are counted. */
+/* exit_group() ends blocked threads, whichever thread calls it; their calls are counted. */
 static void test_exit_group(int argc, char **argv)
 {
 	(void)argc;

@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
-/* Takes the SIGCHLD, which must tell this. */
+/* Receives the SIGCHLD, which must have this code and status. */
 static void told(pid_t pid, int code, int status)
 {
 	sigset_t set;
@@ -116,7 +116,7 @@ static void on_tstp(int sig)
 	raise(SIGSTOP);
 }
 
-/* A handler for SIGTSTP that stops by itself, one for SIGCONT, and SIGKILL while stopped. */
+/* A handler for SIGTSTP that stops the process, one for SIGCONT, and SIGKILL while stopped. */
 static void test_handlers(int argc, char **argv)
 {
 	(void)argc;
@@ -150,7 +150,7 @@ static void test_handlers(int argc, char **argv)
 	puts("stopped by hand");
 }
 
-/* A process stops itself and its parent wakes it; signals sent while stopped arrive after. */
+/* A process stops itself and its parent continues it; signals sent while it was stopped arrive afterwards. */
 static void test_pending(int argc, char **argv)
 {
 	(void)argc;
@@ -173,7 +173,7 @@ static void test_pending(int argc, char **argv)
 	puts("held until continued");
 }
 
-/* As a shell does: a job in the background reads the terminal, is seen to stop, is brought to the front, ends. */
+/* As in a shell: a background job reads the terminal, stops, is brought to the foreground, and ends. */
 static void test_terminal(int argc, char **argv)
 {
 	(void)argc;

@@ -1,4 +1,4 @@
-/* Pointers that point nowhere, strings without an end, vectors of any length, memory that changes meanwhile. */
+/* Invalid pointers, strings without an end, vectors of any length, memory that changes at the same time. */
 #include "e2e.h"
 
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include <sys/uio.h>
 #include <sys/utsname.h>
 
-/* A page of which the next is not there. */
+/* A page without a following page. */
 static char *last_page(int prot)
 {
 	char *two = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -27,7 +27,7 @@ static char *last_page(int prot)
 	return two;
 }
 
-/* Bad pointers in every kind of argument: the errors are the kernel's. */
+/* Invalid pointers in each kind of argument: the errors are the kernel's. */
 static void test_efault(int argc, char **argv)
 {
 	(void)argc;
@@ -67,7 +67,7 @@ static void test_efault(int argc, char **argv)
 	puts("as the kernel says");
 }
 
-/* Strings that touch the end of what is mapped, and ones without an end. */
+/* Strings up to the end of mapped memory, and strings without an end. */
 static void test_strings(int argc, char **argv)
 {
 	(void)argc;
@@ -94,7 +94,7 @@ static void test_strings(int argc, char **argv)
 	puts("ends met");
 }
 
-/* Mappings beyond a file's end give SIGBUS to the program's hands and EFAULT to the kernel's. */
+/* Mappings beyond the end of a file cause SIGBUS in the program and EFAULT in the kernel. */
 static void test_beyond(int argc, char **argv)
 {
 	(void)argc;
@@ -148,7 +148,7 @@ static void *rewrite(void *arg)
 	return arg;
 }
 
-/* Another thread rewrites the arguments all the time. */
+/* Another thread rewrites the arguments continuously. */
 static void test_moving(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 2000);
@@ -162,7 +162,7 @@ static void test_moving(int argc, char **argv)
 	puts("moved");
 }
 
-/* Arguments for exec: none, many, enormous ones, names that are no text. */
+/* Arguments of execve: none, many, huge ones, names that are not text. */
 static void test_exec_args(int argc, char **argv)
 {
 	(void)argc;
@@ -184,7 +184,10 @@ static void test_exec_args(int argc, char **argv)
 	puts("executed");
 }
 
-/* Cuts off all memory that is shared with whoever watches: it must not end by reading there. Needs rights to work. */
+/*
+ * Truncates all memory that is shared with a tracer, which must not die when it reads there. Needs privileges to
+ * succeed.
+ */
 static void test_cut(int argc, char **argv)
 {
 	(void)argc;
@@ -207,7 +210,7 @@ static void test_cut(int argc, char **argv)
 	puts("cut");
 }
 
-/* More call numbers than anyone can keep rows for. */
+/* More call numbers than a tracer can keep rows for. */
 static void test_numbers(int argc, char **argv)
 {
 	(void)argc;
@@ -217,7 +220,9 @@ static void test_numbers(int argc, char **argv)
 	puts("none of them");
 }
 
-/* It serves its own page faults: memory that is not there yet is an argument, and who fills it makes calls for that. */
+/*
+ * Serves its own page faults: an argument is in memory that is not there yet, and the thread that fills it makes calls.
+ */
 static void *serve_faults(void *arg)
 {
 	int fd = *(int *)arg;

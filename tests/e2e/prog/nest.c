@@ -1,4 +1,4 @@
-/* Tracers within the traced: each gets what it asks for, or EPERM, and nothing hangs. */
+/* Tracers inside a traced program: each request succeeds or fails with EPERM, and nothing hangs. */
 #include "e2e.h"
 
 #include <sys/mman.h>
@@ -9,7 +9,7 @@
 #define PR_SET_SYSCALL_USER_DISPATCH 59
 #endif
 
-/* ptrace of a child of ours: works, or is refused because the child is traced already. */
+/* ptrace of a child: it works, or is refused because the child is already traced. */
 static void test_ptrace(int argc, char **argv)
 {
 	(void)argc;
@@ -53,7 +53,7 @@ static void on_sigsys(int sig, siginfo_t *info, void *context)
 	dispatched++;
 }
 
-/* The program dispatches its own calls, as emulators do. */
+/* The program uses Syscall User Dispatch for its own calls, as emulators do. */
 static void test_dispatch(int argc, char **argv)
 {
 	(void)argc;

@@ -1,13 +1,13 @@
 /*
  * x86-64: a system call changes rax, rcx and r11, and nothing else: no other register, no flag, no byte below the stack
- * pointer. Proven for sites of every shape that a patcher meets.
+ * pointer. Tested at sites of every shape that a patching tracer meets.
  */
 #include "e2e.h"
 
 #include <pthread.h>
 #include <sys/mman.h>
 
-/* What a site is given and gives back; the offsets are in the assembly below. */
+/* The state before and after a site; the assembly below uses these offsets. */
 struct regs {
 	uint64_t rax, rbx, rdx, rsi, rdi, rbp, r8, r9, r10, r12, r13, r14, r15, flags;
 	uint64_t red[16];
@@ -15,9 +15,9 @@ struct regs {
 };
 
 /*
- * long NAME(const struct regs *in, struct regs *out): loads everything, runs `body`, which holds one system call, and
- * stores everything; 8(%rsp) is the body's to use. The red zone is filled before and copied after; flags are stored last,
- * as pushing them writes there.
+ * long NAME(const struct regs *in, struct regs *out): loads everything, runs `body`, which contains one system call,
+ * and stores everything. The body may use 8(%rsp). The red zone is filled before and copied afterwards; the flags are
+ * stored last, because pushing them writes there.
  */
 #define LOAD                                                                                                           \
 	"push %rbx; push %rbp; push %r12; push %r13; push %r14; push %r15; pushq $0; push %rsi\n"                      \
@@ -41,7 +41,7 @@ struct regs {
 	__asm__(".text\n.p2align 6\n.globl " #name "\n.type " #name ",@function\n" #name ":\n.cfi_startproc\n" LOAD    \
 		"\n" body "\n" STORE ".cfi_endproc\n.size " #name ",.-" #name "\n");
 
-/* What stands behind the call. */
+/* The instructions after the call. */
 SITE(site_plain, "syscall")
 SITE(site_nop, "syscall; nop; nop; nop; nop")
 SITE(site_compare, "syscall; mov %rax, %r11; cmp $-4095, %r11;")
@@ -50,13 +50,13 @@ SITE(site_short_jump, "syscall; jmp 1f\n1: nop")
 SITE(site_rip, "syscall; mov site_rip(%rip), %r11")
 SITE(site_lea, "syscall; lea 0(%rip), %rcx; mov %rcx, %r11")
 SITE(site_call, "syscall; lea -256(%rsp), %rsp; call 1f; lea 256(%rsp), %rsp; jmp 2f\n1: ret\n2:")
-/* A jump to right behind the call, and one to the call itself. */
+/* A jump to just after the call, and one to the call itself. */
 SITE(site_into,
      "jmp 2f\n1: syscall\n3: nop; nop; nop; jmp 4f\n2: mov $1, %r11d; jmp 1b\n4: mov $7, %ecx; jmp 5f; jmp 3b\n5:")
-/* A loop whose branch goes into the bytes just behind the call: once with, twice without it. */
+/* A loop whose branch leads to the bytes just after the call: once with the call, twice without it. */
 SITE(site_behind, "mov %rax, %r11; mov $3, %ecx; mov %rcx, 8(%rsp); syscall\n1: mov %rax, %r11; lea 1(%r11), %r11\n"
 		  "mov 8(%rsp), %rcx; lea -1(%rcx), %rcx; mov %rcx, 8(%rsp); jrcxz 2f; jmp 1b\n2:")
-/* A branch two bytes behind the call, into what a five-byte jump would have covered. */
+/* A branch to two bytes after the call, into the bytes that a five-byte jump would cover. */
 SITE(site_middle, "mov $1, %r11d; mov %r11, 8(%rsp)\nsyscall\nnop; nop\n1: nop; mov 8(%rsp), %rcx; jrcxz 2f\n"
 		  "movq $0, 8(%rsp); jmp 1b\n2:")
 /* Across a cache line, across a page. */
@@ -66,7 +66,7 @@ SITE(site_line_inside, "jmp 1f; .p2align 6; .fill 62, 1, 0x90\n1: syscall; nop")
 /* Called like a function, as runtimes do. */
 SITE(site_function, "lea -256(%rsp), %rsp; call raw_syscall; lea 256(%rsp), %rsp")
 __asm__(".text\n.p2align 4\nraw_syscall: syscall; ret\n");
-/* A stack pointer that points nowhere: legal, since the kernel does not touch it. */
+/* An invalid stack pointer, which is allowed, because the kernel does not use it. */
 SITE(site_no_stack, "movq %rsp, %xmm15; mov $0, %esp; syscall; movq %xmm15, %rsp")
 
 struct site {
@@ -101,7 +101,7 @@ static void fill(struct regs *in, unsigned seed)
 		p[i] = (unsigned char)((seed = seed * 1103515245 + 12345) >> 16);
 }
 
-/* Carry, parity, auxiliary, zero, sign, direction, overflow, in turns. */
+/* Combinations of carry, parity, auxiliary, zero, sign, direction and overflow. */
 static uint64_t some_flags(unsigned i)
 {
 	const unsigned bits[] = {1, 4, 16, 64, 128, 1024, 2048};
@@ -182,13 +182,13 @@ static void test_threads(int argc, char **argv)
 		CHECK(pthread_join(t[i], NULL) == 0);
 }
 
-/* Functions that begin with no-operations, one of them right behind a site: what looks like padding is executed. */
+/* Functions that begin with no-operations, one of them just after a site: bytes that look like padding are executed. */
 __attribute__((patchable_function_entry(30, 15))) int nop_entry_b(int x);
 __attribute__((patchable_function_entry(30, 15), noinline)) int nop_entry_b(int x)
 {
 	return syscall(SYS_getppid) > 0 ? x + 1 : 0;
 }
-/* No unwind data, no symbol size: a callable row of nops between two sites. */
+/* No unwind data and no symbol size: a callable row of nops between two sites. */
 long nop_row(long nr);
 __asm__(".text\n.p2align 4\n.globl nop_row\nnop_row: mov %rdi, %rax; jmp 1f\n"
 	".fill 15, 1, 0x90\n.globl nop_live\nnop_live: .fill 15, 1, 0x90\nmov $4711, %eax; ret\n1: syscall; ret\n"
@@ -207,7 +207,7 @@ static void test_padding(int argc, char **argv)
 	puts("padding was code");
 }
 
-/* mxcsr, x87 and AVX state live through calls. */
+/* mxcsr, x87 and AVX state are preserved. */
 static void test_float(int argc, char **argv)
 {
 	(void)argc;

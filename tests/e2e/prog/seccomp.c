@@ -1,4 +1,4 @@
-/* The program's own seccomp filters answer as without a tracer, and what they answer is counted. */
+/* The program's own seccomp filters work as without a tracer, and the calls that they answer are counted. */
 #include "e2e.h"
 
 #include <fcntl.h>
@@ -17,7 +17,7 @@ static const unsigned native_arch = AUDIT_ARCH_AARCH64;
 static const unsigned native_arch = AUDIT_ARCH_X86_64;
 #endif
 
-/* Installs a filter that does `action` to calls of `nr` and allows the rest. */
+/* Installs a filter that applies `action` to calls of `nr` and allows all others. */
 static int filter(int nr, uint32_t action, unsigned flags)
 {
 	struct sock_filter code[] = {
@@ -82,7 +82,10 @@ static void test_trap(int argc, char **argv)
 }
 
 #ifdef __x86_64__
-/* It tells where the call was made, in a child that borrows the memory too; ignored or without an action it kills. */
+/*
+ * The SIGSYS gives the address of the call, also in a child that shares memory. If it is ignored or has no action, it
+ * kills.
+ */
 static volatile bool elsewhere;
 
 static void on_place(int sig, siginfo_t *info, void *context)
@@ -124,7 +127,7 @@ static void test_trap_place(int argc, char **argv)
 }
 #endif
 
-/* With a handler of SIGSYS, and rt_sigaction forbidden: nobody makes that call in the program's place. */
+/* With a handler for SIGSYS and rt_sigaction forbidden: the tracer makes no such call in the program. */
 static void test_forbids_sigaction(int argc, char **argv)
 {
 	struct sigaction act = {.sa_sigaction = on_sigsys, .sa_flags = SA_SIGINFO};
@@ -136,7 +139,7 @@ static void test_forbids_sigaction(int argc, char **argv)
 	_exit(0);
 }
 
-/* TRACE without a tracer that asked for it: ENOSYS. */
+/* TRACE without a tracer that requested it: ENOSYS. */
 static void test_trace(int argc, char **argv)
 {
 	(void)argc;
@@ -147,7 +150,7 @@ static void test_trace(int argc, char **argv)
 	calls("getppid", 100, 100);
 }
 
-/* KILL of the process, and of one thread. */
+/* KILL of the process, and of a single thread. */
 static void *killed_thread(void *arg)
 {
 	syscall(SYS_getppid);
@@ -200,7 +203,7 @@ static void *under_tsync(void *arg)
 	return arg;
 }
 
-/* TSYNC: the filter holds for all threads. */
+/* TSYNC: the filter applies to all threads. */
 static void test_tsync(int argc, char **argv)
 {
 	(void)argc;
@@ -245,7 +248,7 @@ static void test_notify(int argc, char **argv)
 	calls("getppid", 51, 1);
 }
 
-/* Strict mode: read, write, exit and sigreturn, and death for all else. */
+/* Strict mode: read, write, exit and sigreturn are allowed, anything else kills. */
 static void test_strict(int argc, char **argv)
 {
 	(void)argc;
@@ -276,7 +279,7 @@ static void test_strict(int argc, char **argv)
 	puts("strictly");
 }
 
-/* What a program can ask about filters reads as native. */
+/* Queries about filters give the same answers as without a tracer. */
 static void test_query(int argc, char **argv)
 {
 	(void)argc;
@@ -291,7 +294,7 @@ static void test_query(int argc, char **argv)
 	printf("mode %d, no new privileges %d\n", prctl(PR_GET_SECCOMP), prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0));
 }
 
-/* A filter that allows a few calls only, as sandboxes do; everything then done must be among them. */
+/* A filter that allows only a few calls, as sandboxes do; everything afterwards must be among them. */
 static void test_sandbox(int argc, char **argv)
 {
 	(void)argc;
@@ -316,7 +319,7 @@ static void test_sandbox(int argc, char **argv)
 	syscall(SYS_exit_group, 0);
 }
 
-/* The filter stays over exec, and the program behind it sees it. */
+/* The filter persists across execve, and the new program is subject to it. */
 static void test_exec(int argc, char **argv)
 {
 	(void)argv;
@@ -331,7 +334,7 @@ static void test_exec(int argc, char **argv)
 	CHECK(!"exec");
 }
 
-/* Many filters: the most severe wins. */
+/* Many filters: the strictest result applies. */
 static void test_many(int argc, char **argv)
 {
 	(void)argc;

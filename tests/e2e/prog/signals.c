@@ -1,4 +1,4 @@
-/* Signals arrive as they were sent: what, from whom, with which value, to which thread, in which order, once. */
+/* Signals arrive as they were sent: signal, sender, value, thread, order, and exactly once. */
 #include "e2e.h"
 
 #include <poll.h>
@@ -12,7 +12,7 @@
 #include <sys/uio.h>
 
 static volatile sig_atomic_t hits;
-static volatile siginfo_t seen; /* volatile: glibc says that raise() calls nothing of ours back */
+static volatile siginfo_t seen; /* volatile: glibc declares that raise() calls none of our functions */
 
 static void on_info(int sig, siginfo_t *info, void *context)
 {
@@ -33,7 +33,7 @@ static int raw_queue(pid_t pid, pid_t tid, int sig, siginfo_t *info)
 	return syscall(SYS_rt_tgsigqueueinfo, pid, tid, sig, info);
 }
 
-/* Who sent it and with what, for each way of sending. */
+/* The sender and the value, for each way of sending. */
 static void test_info(int argc, char **argv)
 {
 	(void)argc;
@@ -169,7 +169,7 @@ static void on_order(int sig, siginfo_t *info, void *context)
 	expected++;
 }
 
-/* Real-time signals, by the thousands, from another process: none lost, merged or out of order. */
+/* Thousands of real-time signals from another process: none is lost, merged or out of order. */
 static void test_rt_order(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 3000);
@@ -321,7 +321,7 @@ static void print_own_masks(void)
 	fflush(stdout);
 }
 
-/* Masks, dispositions and pending signals read as native, after every kind of change. */
+/* Masks, dispositions and pending signals are as without a tracer, after every kind of change. */
 static void test_masks(int argc, char **argv)
 {
 	(void)argc;
@@ -389,7 +389,7 @@ static void test_sigsys(int argc, char **argv)
 	CHECK(sigpending(&set) == 0 && sigismember(&set, SIGSYS));
 	CHECK(sigprocmask(SIG_UNBLOCK, &set, NULL) == 0);
 	CHECK(hits == 51 && seen.si_code == SI_USER);
-	/* The same, the thread's own and while calls come from places where none was before. */
+	/* The same with the thread's own signals, and while calls come from new call sites. */
 	CHECK(sigprocmask(SIG_BLOCK, &set, NULL) == 0);
 	CHECK(raise(SIGSYS) == 0);
 	CHECK(getpgid(0) > 0 && getsid(0) > 0 && getpriority(PRIO_PROCESS, 0) >= -20 && hits == 51);
@@ -421,19 +421,19 @@ static void on_overflow(int sig, siginfo_t *info, void *context)
 static int recurse(volatile int depth)
 {
 	char room[1024];
-	/* A compiler may keep no more of it than is used: it is used where none can see. */
+	/* The compiler may remove unused memory, so it is used in a way that the compiler cannot see. */
 	__asm__ volatile("" : : "r"(memset(room, depth & 127, 1)) : "memory");
 	syscall(SYS_getppid);
 	return depth < 0 ? 0 : recurse(depth + 1) + room[0];
 }
 
-/* A stack overflow amid calls is handled on the alternate stack, many times. */
+/* A stack overflow during calls is handled on the alternate stack, many times. */
 static void test_altstack(int argc, char **argv)
 {
 	(void)argc;
 	(void)argv;
 	stack_t stack = {.ss_sp = malloc(65536), .ss_size = 65536};
-	struct rlimit limit; /* some machines start programs without one */
+	struct rlimit limit; /* some machines start programs without a limit */
 	CHECK(getrlimit(RLIMIT_STACK, &limit) == 0);
 	limit.rlim_cur = 2 << 20;
 	CHECK(setrlimit(RLIMIT_STACK, &limit) == 0);
@@ -447,7 +447,7 @@ static void test_altstack(int argc, char **argv)
 	puts("overflows handled");
 }
 
-/* Children are reaped by themselves, or silently, as SIGCHLD's modes say. */
+/* Children are reaped explicitly or automatically, depending on SIGCHLD's action. */
 static void test_sigchld(int argc, char **argv)
 {
 	(void)argc;
@@ -485,7 +485,7 @@ static void test_sigchld(int argc, char **argv)
 	puts("children as told");
 }
 
-/* A death by each signal that kills by default. */
+/* Ends by each signal that kills by default. */
 static void test_deaths(int argc, char **argv)
 {
 	(void)argc;
@@ -506,7 +506,7 @@ static void test_deaths(int argc, char **argv)
 	puts("every signal kills");
 }
 
-/* Dies by the signal given. */
+/* Ends by the given signal. */
 static void test_die(int argc, char **argv)
 {
 	int sig = number(argc, argv, 0, SIGTERM);
@@ -517,7 +517,7 @@ static void test_die(int argc, char **argv)
 	sleep_us(1000000);
 }
 
-/* A child that sends its parent a signal each time that one sleeps. It makes no call that the parent counts. */
+/* A child that signals its parent each time the parent sleeps. It makes none of the calls that the parent counts. */
 static pid_t wake(int sig, int times)
 {
 	pid_t parent = getpid(), pid = fork();
@@ -530,7 +530,7 @@ static pid_t wake(int sig, int times)
 	_exit(0);
 }
 
-/* rt_sigreturn restores a register that looks like an error: it is none. */
+/* rt_sigreturn restores a register value that looks like an error, but is not one. */
 static void test_sigreturn(int argc, char **argv)
 {
 	(void)argc;
@@ -556,7 +556,7 @@ static void on_tick(int sig)
 	ticks_seen++;
 }
 
-/* A timer's storm over small calls: every byte arrives, every call is counted. */
+/* A storm of timer signals during small calls: each byte arrives, and each call is counted. */
 static void test_storm(int argc, char **argv)
 {
 	long n = number(argc, argv, 0, 20000);

@@ -1,6 +1,6 @@
 /*
- * SIGSYS is the program's own, under an engine that has it raised for calls: its action, mask and siginfo, whatever is pending,
- * blocked or ignored, and before, while and after a tracer is attached.
+ * SIGSYS belongs to the program, although an engine raises it for calls: its action, mask and siginfo, pending, blocked
+ * or ignored, and before, while and after a tracer is attached.
  */
 #include "e2e.h"
 
@@ -10,7 +10,7 @@ static volatile sig_atomic_t hits, last_code;
 static sigset_t seen_mask;
 static volatile pid_t born;
 
-/* Calls from places that no call was made from before. */
+/* Makes a call at a new call site. */
 #define FRESH_CALL() __asm__ volatile("syscall" ::"a"(SYS_getppid) : "rcx", "r11", "memory")
 
 static void on_signal(int sig, siginfo_t *si, void *context)
@@ -26,7 +26,7 @@ static void on_signal(int sig, siginfo_t *si, void *context)
 	hits++;
 }
 
-/* A child that is born in a handler returns from it, too. */
+/* A child that is forked in a handler also returns from it. */
 static void on_signal_fork(int sig, siginfo_t *si, void *context)
 {
 	(void)sig;
@@ -59,7 +59,7 @@ static void block(int how)
 	CHECK(sigprocmask(how, &m, NULL) == 0);
 }
 
-/* What was raised before and after it was blocked, ignored, and let through again: 32 orders of it. */
+/* SIGSYS raised before and after it was blocked, ignored, and unblocked again: 32 orders. */
 static void go_through(int steps)
 {
 	set_handler(SIGSYS, 0, 0);
@@ -107,7 +107,10 @@ static void expect_mask(int a, int b)
 		CHECK(sig == 32 || sig == 33 || sigismember(&seen_mask, sig) == (sig == a || sig == b));
 }
 
-/* In handlers: SIGSYS is blocked in its own, and in those that say so, but for SA_NODEFER; SA_RESETHAND resets it. */
+/*
+ * In handlers: SIGSYS is blocked in its own handler, unless SA_NODEFER, and in those that block it; SA_RESETHAND resets
+ * it.
+ */
 static void test_handlers(int argc, char **argv)
 {
 	struct sigaction sa;
@@ -137,7 +140,7 @@ static void test_handlers(int argc, char **argv)
 	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS);
 }
 
-/* After calls from places that no call was made from before: is SIGSYS blocked as it was? */
+/* After calls at new call sites, SIGSYS must be blocked or unblocked as before. */
 __attribute__((always_inline)) static inline void check_mask(bool blocked)
 {
 	sigset_t mask;
@@ -147,7 +150,7 @@ __attribute__((always_inline)) static inline void check_mask(bool blocked)
 	CHECK(sigprocmask(SIG_BLOCK, NULL, &mask) == 0 && sigismember(&mask, SIGSYS) == blocked);
 }
 
-/* What a handler of the parent's blocked is let through where the child returns from it. */
+/* If a handler of the parent has blocked it, it is unblocked when the child returns from that handler. */
 static void test_born_in_handler(int argc, char **argv)
 {
 	struct sigaction sa = {.sa_sigaction = on_signal_fork, .sa_flags = SA_SIGINFO};
@@ -176,7 +179,7 @@ static void on_signal_unblock(int sig)
 	block(SIG_UNBLOCK);
 }
 
-/* What a handler blocks or lets through by itself is as before when it returns. */
+/* If a handler itself blocks or unblocks signals, the old mask is restored when it returns. */
 static void test_blocked_in_handler(int argc, char **argv)
 {
 	(void)argc;
@@ -191,7 +194,7 @@ static void test_blocked_in_handler(int argc, char **argv)
 	}
 }
 
-/* A program may send itself any siginfo, that of a call that was dispatched, too (rt_sigqueueinfo(2)). */
+/* A program may send itself any siginfo, even that of a dispatched call (rt_sigqueueinfo(2)). */
 static void test_forged(int argc, char **argv)
 {
 	siginfo_t si = {.si_signo = SIGSYS, .si_code = 2 /* SYS_USER_DISPATCH */};
@@ -211,7 +214,9 @@ static void again_ignoring(int sig, const char *name)
 	CHECK(!"exec");
 }
 
-/* What is ignored from the start stays so: it is inherited (execve(2)). SIGTRAP is what a tracer's breakpoints raise. */
+/*
+ * A signal ignored at the start stays ignored, because execve(2) inherits that. A tracer's breakpoints raise SIGTRAP.
+ */
 static void test_inherited(int argc, char **argv)
 {
 	struct sigaction sa;
@@ -242,7 +247,9 @@ static void test_inherited(int argc, char **argv)
 	CHECK(raise(SIGSYS) == 0 && hits == 1);
 }
 
-/* --- a tracer comes and goes: each byte of standard input is a round, "handler" or "default" what is set before --- */
+/*
+ * --- a tracer attaches and detaches: each byte of standard input is a round; "handler" or "default" is set before ---
+ */
 
 static void check_own(bool handler)
 {
@@ -278,7 +285,7 @@ static void test_attached(int argc, char **argv)
 	dprintf(1, "ready\n");
 	while (read(0, &c, 1) == 1) {
 		check_own(handler);
-		if (c == 's') { /* it sets one itself, and is told what was there before */
+		if (c == 's') { /* it sets an action itself, and gets the former one */
 			struct sigaction sa = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
 			sigaddset(&sa.sa_mask, SIGHUP);
 			CHECK(sigaction(SIGSYS, &sa, &old) == 0);

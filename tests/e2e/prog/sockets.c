@@ -1,4 +1,4 @@
-/* What the kernel answers about links and sockets, and what descriptors are meanwhile: for tracers to show. */
+/* The kernel's answers about links and sockets, and the descriptors used for them, for tracers to show. */
 #include "e2e.h"
 
 #include <arpa/inet.h>
@@ -13,7 +13,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Sends a request of `n` bytes, header and all, on a new socket of `protocol`; the first answer is in `answer`. */
+/*
+ * Sends a request of `n` bytes with its header on a new socket of `protocol`, and puts the first answer into `answer`.
+ */
 static void ask(int protocol, struct nlmsghdr *request, size_t n, struct nlmsghdr *answer, size_t room)
 {
 	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, protocol);
@@ -28,7 +30,7 @@ static void ask(int protocol, struct nlmsghdr *request, size_t n, struct nlmsghd
 
 static char room[32768] __attribute__((aligned(8)));
 
-/* The loopback interface, by its index: it has a name, and an MTU. */
+/* The loopback interface by its index: it has a name and an MTU. */
 static void test_link(int argc, char **argv)
 {
 	(void)argc, (void)argv;
@@ -40,7 +42,7 @@ static void test_link(int argc, char **argv)
 	struct nlmsghdr *answer = (struct nlmsghdr *)room;
 	ask(NETLINK_ROUTE, &request.h, sizeof(request), answer, sizeof(room));
 	CHECK(answer->nlmsg_type == RTM_NEWLINK);
-	/* One that is not there: the kernel says why. */
+	/* An interface that does not exist: the kernel gives the reason. */
 	request.link.ifi_index = 0x7fffffff;
 	ask(NETLINK_ROUTE, &request.h, sizeof(request), answer, sizeof(room));
 	CHECK(answer->nlmsg_type == NLMSG_ERROR);
@@ -50,7 +52,7 @@ static void test_link(int argc, char **argv)
 	close(fd);
 }
 
-/* A TCP socket of this program's, found by the port that it listens on. */
+/* A TCP socket of this program, identified by its listening port. */
 static void test_listening(int argc, char **argv)
 {
 	(void)argc, (void)argv;
@@ -81,7 +83,7 @@ static void *nothing(void *arg)
 	return arg;
 }
 
-/* Both ends of a pair, and the birth of a thread. */
+/* Both ends of a socket pair, and the creation of a thread. */
 static void test_ends(int argc, char **argv)
 {
 	(void)argc, (void)argv;

@@ -1,4 +1,4 @@
-/* Makes one call that nothing else makes, from main through `outer` and `inner`: for -k and --stacks. */
+/* Makes one call of a kind that nothing else makes, from main through `outer` and `inner`: for -k and --stacks. */
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -12,7 +12,7 @@ static __attribute__((noinline)) void inner(void)
 static __attribute__((noinline)) void outer(void)
 {
 	inner();
-	sink++; /* so that neither call is a jump */
+	sink++; /* so that neither call becomes a jump */
 }
 
 int main(void)

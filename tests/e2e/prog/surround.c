@@ -1,4 +1,7 @@
-/* What a program finds around itself: descriptors, masks, limits, identity, environment; printed, and the same natively. */
+/*
+ * The program's environment: descriptors, masks, limits, identity, variables. The output must be the same as without a
+ * tracer.
+ */
 #include "e2e.h"
 
 #include <dirent.h>
@@ -28,7 +31,7 @@ static void print_descriptors(void)
 			printf("descriptor %d flags 0x%x status 0x%x\n", fd, fcntl(fd, F_GETFD), fcntl(fd, F_GETFL));
 }
 
-/* Lines of /proc/self/status that a tracer could change. NoNewPrivs is left out: the filter's price, documented. */
+/* Lines of /proc/self/status that a tracer could change. NoNewPrivs is left out: the filter sets it, as documented. */
 static void print_status(void)
 {
 	const char *const keys[] = {"Umask", "Uid", "Gid", "Groups",       "Threads",
@@ -82,7 +85,7 @@ static void test_show(int argc, char **argv)
 			puts(*e);
 }
 
-/* All descriptors closed, one by one and at once; calls go on and are counted. */
+/* Closes all descriptors, one by one and at once; calls continue and are counted. */
 static void test_close_all(int argc, char **argv)
 {
 	(void)argc;
@@ -105,7 +108,7 @@ static void limit(int which, rlim_t value)
 	CHECK(setrlimit(which, &r) == 0);
 }
 
-/* Hardly any descriptors, no file sizes, no core, no locked memory, little address space: then a new image. */
+/* Few descriptors, file size 0, no core, no locked memory, little address space, and then a new image. */
 static void test_limits(int argc, char **argv)
 {
 	if (argc > 0) {
@@ -141,7 +144,7 @@ static void test_limits(int argc, char **argv)
 	calls("getppid", 500, 0);
 }
 
-/* How little address space do for a program, in MiB? */
+/* Finds the least address space in MiB with which a program runs. */
 static void test_room(int argc, char **argv)
 {
 	(void)argv;
@@ -165,7 +168,7 @@ static void test_room(int argc, char **argv)
 	CHECK(!"room");
 }
 
-/* mlockall() holds all that is mapped later too. */
+/* mlockall() also locks memory that is mapped later. */
 static void test_locked(int argc, char **argv)
 {
 	(void)argc;
@@ -177,7 +180,7 @@ static void test_locked(int argc, char **argv)
 	calls("getppid", 200, 0);
 }
 
-/* A child that dumps core says so as natively. */
+/* A child that dumps core reports that as without a tracer. */
 static void test_core(int argc, char **argv)
 {
 	(void)argc;
@@ -202,7 +205,7 @@ static void test_core(int argc, char **argv)
 	CHECK(system(command) == 0);
 }
 
-/* Who we are to the kernel: a set-uid copy of this prints what it became. */
+/* The kernel's view of our identity: a set-uid copy of this program prints its ids. */
 static void test_ids(int argc, char **argv)
 {
 	(void)argc;
@@ -210,7 +213,7 @@ static void test_ids(int argc, char **argv)
 	printf("uid %d euid %d\n", getuid(), geteuid());
 }
 
-/* What a script's interpreter gets. */
+/* The arguments of a script's interpreter. */
 static void test_script(int argc, char **argv)
 {
 	printf("%d words", argc);
@@ -223,7 +226,7 @@ static void test_script(int argc, char **argv)
 	calls("getppid", 10, 0);
 }
 
-/* Into an empty root, where there is no /proc and nothing to load; needs root and a static build. */
+/* Enters an empty root without /proc and libraries; needs root and a static build. */
 static void test_chroot(int argc, char **argv)
 {
 	(void)argc;
@@ -250,7 +253,7 @@ static void test_chroot(int argc, char **argv)
 	CHECK(unlink(to) == 0 && rmdir(dir) == 0);
 }
 
-/* prctl() and rseq and robust lists still answer. */
+/* prctl(), rseq and robust lists still work. */
 static void test_comm(int argc, char **argv)
 {
 	char name[16];

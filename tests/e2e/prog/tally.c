@@ -1,6 +1,6 @@
 /*
- * Threads that write down each call before they make it and when it came back, in a file that others can read: what a trace must
- * say, whenever the program is killed. tally FILE THREADS
+ * Threads that write each call to a shared file before and after they make it. A trace must agree with that file,
+ * whenever the program is killed. tally FILE THREADS
  */
 #include "e2e.h"
 

@@ -1,4 +1,4 @@
-/* Programs for scripted cases: they say `ready` and run until told, or for a stated amount of work. */
+/* Programs for scripted cases: they print `ready`, and run until told to stop, or for a given amount of work. */
 #include "e2e.h"
 
 #include <fcntl.h>
@@ -34,7 +34,7 @@ static void *row(void *arg)
 	return NULL;
 }
 
-/* n threads, each with a call number of its own (1000 and on), until SIGTERM; ready when each has called. */
+/* n threads, each with a call number of its own (1000 and up), until SIGTERM; ready when each has made a call. */
 static void test_rows(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 32);
@@ -67,7 +67,7 @@ static void on_order(int sig, siginfo_t *info, void *context)
 	expected++;
 }
 
-/* Takes queued signals, which must come in order, until the one that says that it is the last; calls meanwhile. */
+/* Receives queued signals, which must come in order, until the last one, and makes calls in between. */
 static void test_receive(int argc, char **argv)
 {
 	struct sigaction act = {.sa_sigaction = on_order, .sa_flags = SA_SIGINFO | SA_RESTART};
@@ -93,7 +93,7 @@ static void queue(pid_t pid, int value)
 	}
 }
 
-/* Queues signals to a process, `pause` us apart: n at least, and on until its input ends. */
+/* Queues signals to a process, `pause` us apart: at least n, and until its input ends. */
 static void test_send(int argc, char **argv)
 {
 	pid_t pid = number(argc, argv, 0, 0);
@@ -114,7 +114,7 @@ static int work_fd;
 static atomic_bool enough;
 static atomic_long blocks;
 
-/* The same work each time: what it gives depends on every call having done what it should. */
+/* The same work each time; its result depends on each call having worked. */
 static uint64_t block(int which)
 {
 	uint64_t sum = which + 1;
@@ -133,7 +133,7 @@ static void *compute(void *arg)
 	int which = (int)(intptr_t)arg;
 	uint64_t sum = block(which);
 	bool last;
-	do { /* one more after it was told */
+	do { /* one more after it was told to stop */
 		last = enough;
 		CHECK(block(which) == sum);
 		blocks++;
@@ -152,10 +152,7 @@ static void *reader(void *arg)
 	return arg;
 }
 
-/*
- * Until its input ends four threads compute the same things again and again by way of calls, and a fifth waits in a read
- * all the time.
- */
+/* Until its input ends, four threads repeat the same computation with calls, while a fifth waits in a read. */
 static void test_compute(int argc, char **argv)
 {
 	pthread_t t[4], r;
@@ -188,7 +185,7 @@ static void on_signal(int sig)
 	handled++;
 }
 
-/* Bears n children in every way, and takes a signal for each. */
+/* Creates n children in each way, and receives a signal for each. */
 static void bear(int n)
 {
 	char *args[] = {"target", "nothing", NULL};
@@ -210,7 +207,10 @@ static void bear(int n)
 	CHECK(handled == before + n);
 }
 
-/* On a first line of input, and again when it ends; where n is given a second thread waits in a read all the time. */
+/*
+ * Does so after a first line of input, and again when the input ends. If n is given, a second thread waits in a read
+ * all the time.
+ */
 static void test_bears(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 20);
@@ -229,7 +229,7 @@ static void test_bears(int argc, char **argv)
 	puts("bore as ever");
 }
 
-/* A child that is born on a first line of input bears on when it ends. */
+/* A child created after a first line of input creates more when the input ends. */
 static void test_heir(int argc, char **argv)
 {
 	char c;
@@ -256,7 +256,7 @@ static void test_nothing(int argc, char **argv)
 	(void)argv;
 }
 
-/* A vfork child that never ends by itself: its parent waits inside the kernel. */
+/* A vfork child that never ends by itself: its parent waits in the kernel. */
 static void test_vforked(int argc, char **argv)
 {
 	(void)argc;
@@ -280,7 +280,7 @@ static void *nothing(void *arg)
 	return arg;
 }
 
-/* Threads and threads without end. */
+/* Creates threads continuously. */
 static void test_storm(int argc, char **argv)
 {
 	pthread_attr_t attr;
@@ -297,7 +297,7 @@ static void test_storm(int argc, char **argv)
 	}
 }
 
-/* Forks and forks. */
+/* Forks continuously. */
 static void test_forks(int argc, char **argv)
 {
 	(void)argc;
@@ -312,7 +312,7 @@ static void test_forks(int argc, char **argv)
 	}
 }
 
-/* Calls for some time, then writes a file: proof that it came to its end. */
+/* Makes calls for some time, then writes a file, which proves that it reached its end. */
 static void test_finish(int argc, char **argv)
 {
 	CHECK(argc > 1);
@@ -333,7 +333,7 @@ static void on_interrupt(int sig)
 	interrupts++;
 }
 
-/* Counts SIGINT; after the first waits a little for more. Tells who is at the front of the terminal. */
+/* Counts SIGINT; after the first, waits a little for more. Prints the foreground process group of the terminal. */
 static void test_interrupts(int argc, char **argv)
 {
 	(void)argc;
@@ -360,7 +360,7 @@ static void *beat(void *arg)
 	return NULL;
 }
 
-/* 8 threads count their rounds in the file that the environment names, until SIGINT. */
+/* 8 threads count their rounds in the file named in the environment, until SIGINT. */
 static void test_heartbeat(int argc, char **argv)
 {
 	pthread_t t[8];
@@ -379,7 +379,7 @@ static void test_heartbeat(int argc, char **argv)
 	puts("interrupted in time");
 }
 
-/* Sleeps in calls of many kinds, none of which may end early. */
+/* Sleeps in many kinds of calls, none of which may end early. */
 static void test_sleeps(int argc, char **argv)
 {
 	long ms = number(argc, argv, 0, 2000);
@@ -392,7 +392,7 @@ static void test_sleeps(int argc, char **argv)
 	puts("slept");
 }
 
-/* Names and contents that a terminal would obey, and that look like lines of a trace. */
+/* Names and contents with terminal controls, and some that look like lines of a trace. */
 static void test_escapes(int argc, char **argv)
 {
 	(void)argc;

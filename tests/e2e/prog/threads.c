@@ -1,4 +1,4 @@
-/* Many threads and processes: all counted, none lost, none slow. */
+/* Many threads and processes: all are counted, and none is lost or slow. */
 #include "e2e.h"
 
 #include <fcntl.h>
@@ -48,7 +48,7 @@ static void *short_body(void *arg)
 	return arg;
 }
 
-/* n threads one after the other. */
+/* n threads, one after the other. */
 static void test_short(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 4000);
@@ -62,7 +62,7 @@ static void test_short(int argc, char **argv)
 	calls("getppid", n, 0);
 }
 
-/* n threads that nobody joins, in bursts. */
+/* n detached threads, in bursts. */
 static void test_detached(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 2000);
@@ -104,7 +104,7 @@ static void test_processes(int argc, char **argv)
 	calls("getppid", 2L * n, 0);
 }
 
-/* n processes one after the other; then waits for a line, so that the tracer's size can be read. */
+/* n processes, one after the other; then waits for a line, so that the tracer's size can be read. */
 static void test_births(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 1000), pause_at = number(argc, argv, 1, 0);
@@ -121,7 +121,7 @@ static void test_births(int argc, char **argv)
 	}
 }
 
-/* Payloads far larger than a tracer may grow. */
+/* Data far larger than a tracer's memory may become. */
 static void test_payload(int argc, char **argv)
 {
 	size_t size = (size_t)number(argc, argv, 0, 64) << 20;
@@ -150,7 +150,7 @@ static void *pump(void *arg)
 	return NULL;
 }
 
-/* Threads that call all the time; every call is counted. */
+/* Threads that make calls continuously; each call is counted. */
 static void test_pump(int argc, char **argv)
 {
 	int threads = number(argc, argv, 0, 4), n = number(argc, argv, 1, 5000);
@@ -173,7 +173,7 @@ static void *set_ids(void *arg)
 	return arg;
 }
 
-/* glibc changes identities in all threads by signals of its own. */
+/* glibc changes identities in all threads by internal signals. */
 static void test_setxid(int argc, char **argv)
 {
 	(void)argc;

@@ -1,6 +1,6 @@
 /*
- * Threads whose every call is the next one of its thread whatever the scheduler does: one works while the others wait, in
- * join or for a byte in a pipe. For laying two tracers' traces beside each other.
+ * Threads with a deterministic order of calls, whatever the scheduler does: one works while the others wait, in join or
+ * for a byte in a pipe. For comparing the traces of two tracers.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -32,7 +32,7 @@ static void *reader(void *arg)
 	return arg;
 }
 
-/* A ring of pipes: player i reads what the one before wrote. */
+/* A ring of pipes: player i reads what the previous one wrote. */
 static int ring[PLAYERS][2];
 
 static void *player(void *arg)

@@ -1,10 +1,11 @@
 /*
- * Loaded into sctrace (LD_PRELOAD): makes calls of one function fail. SCTRACE_FAIL=NAME:N[+][*][:ERRNO[:BYTES]], the N-th call
- * of NAME from 1, of calloc those that ask for BYTES at least, and with + all that follow; it says so on descriptor 2 at the
- * first. ERRNO 0: read and write do half of what was asked. `wait` is all of waitpid, wait4, waitid; `stop_usage` the stops that
- * the kernel was asked for together with what was used, and does not fail but only says so; `calibration` ends a child. Not passed on to the traced
- * program: the variables are taken out. In sctrace alone, not in what it forks, but for prctl, with which a child asks for its
- * filter; with * in what it forks, too, where each goes on counting for itself.
+ * Loaded into sctrace (LD_PRELOAD): makes calls of one function fail. SCTRACE_FAIL=NAME:N[+][*][:ERRNO[:BYTES]] means
+ * the N-th call of NAME, counted from 1 (for calloc, of those that request at least BYTES), and with + all later ones.
+ * The first failure is reported on descriptor 2. ERRNO 0: read and write transfer half of what was requested. `wait`
+ * means waitpid, wait4 and waitid; `stop_usage` means waits for stops together with resource usage, which are only
+ * reported and do not fail; `calibration` ends a child. The variables are removed, so the traced program does not get
+ * them. Applies to sctrace and not to the processes it forks, except for prctl, with which a child installs its filter;
+ * with *, also to forked processes, and each counts for itself.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -56,7 +57,7 @@ __attribute__((constructor)) static void read_orders(void)
 	owner = getpid();
 }
 
-/* For who has work of its own to do at the end (../../../coverage.c). */
+/* For code that must work at the end (../../../coverage.c). */
 void fail_no_more(void)
 {
 	at = 0;
@@ -67,7 +68,7 @@ static void *real(const char *name)
 	return dlsym(RTLD_NEXT, name);
 }
 
-/* Is this the call that is to fail? Sets errno then. */
+/* True if this call must fail; then sets errno. */
 static int fails(const char *name)
 {
 	if (at == 0 || strcmp(name, function) != 0)
@@ -83,7 +84,7 @@ static int fails(const char *name)
 	return 1;
 }
 
-/* A function of the C library's under the name `name`, counted as `plain`. */
+/* A function of the C library under the name `name`, counted as `plain`. */
 #define ALIAS(type, name, plain, failure, params, args)                                                                \
 	type name params;                                                                                              \
 	type name params                                                                                               \
@@ -160,13 +161,13 @@ REPLACE(ssize_t, process_vm_readv, -1,
 	 unsigned long flags),
 	(pid, to, n, from, m, flags))
 
-/* What the headers' large-file names are to the linker. */
+/* The names that the linker sees for the headers' large-file functions. */
 ALIAS(FILE *, fopen64, "fopen", NULL, (const char *path, const char *mode), (path, mode))
 ALIAS(void *, mmap64, "mmap", MAP_FAILED, (void *a, size_t n, int prot, int flags, int fd, off64_t o),
       (a, n, prot, flags, fd, o))
 ALIAS(ssize_t, __read_chk, "read", -1, (int fd, void *p, size_t n, size_t room), (fd, p, n, room))
 
-/* One argument more where a file may be made. */
+/* Has one more argument if a file may be created. */
 #define OPEN(name, plain, params, args, last)                                                                          \
 	int name params                                                                                                \
 	{                                                                                                              \
@@ -185,7 +186,7 @@ OPEN(open64, "open", (const char *path, int flags, ...), (path, flags, mode), fl
 OPEN(openat, "open", (int dir, const char *path, int flags, ...), (dir, path, flags, mode), flags)
 OPEN(openat64, "open", (int dir, const char *path, int flags, ...), (dir, path, flags, mode), flags)
 
-/* Calls without a function of their own: named by number. */
+/* Calls without a function of their own, identified by number. */
 long syscall(long nr, ...)
 {
 	static long (*next)(long, ...);
@@ -203,7 +204,7 @@ long syscall(long nr, ...)
 			   : nr == SYS_pidfd_open      ? "pidfd_open"
 			   : nr == SYS_futex           ? "futex"
 						       : "syscall";
-	/* What sctrace's own children call to be measured; it ends them. */
+	/* The call that sctrace's calibration children make; this ends them. */
 	if (nr == SYS_getppid && fails("calibration"))
 		raise(SIGKILL);
 	return fails(name) ? -1 : next(nr, a[0], a[1], a[2], a[3], a[4], a[5]);
@@ -233,10 +234,10 @@ long ptrace(enum __ptrace_request request, ...)
 	va_end(list);
 	if (next == NULL)
 		next = (long (*)(enum __ptrace_request, ...))real("ptrace");
-	/* Asked alone, what kernels before 5.3 do not know. */
+	/* Fails only this request, which kernels before 5.3 do not have. */
 	if (request == PTRACE_GET_SYSCALL_INFO && fails("ptrace_info"))
 		return -1;
-	/* A signal-delivery-stop is asked about; the signal is handed on. */
+	/* Fails the query of a signal-delivery-stop; the signal is still delivered. */
 	if (request == PTRACE_GETSIGINFO && fails("ptrace_siginfo"))
 		return -1;
 	int hands_on = request == PTRACE_SYSCALL || request == PTRACE_CONT || request == PTRACE_DETACH;
@@ -258,7 +259,7 @@ pid_t wait4(pid_t pid, int *status, int options, struct rusage *use)
 	return tid;
 }
 
-/* calloc is what dlsym() itself may call: served from a small store until the next one is known. */
+/* dlsym() itself may call calloc: serves it from a small buffer until the real one is known. */
 void *calloc(size_t n, size_t size)
 {
 	static void *(*next)(size_t, size_t);
