@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Reads meson's testlog.json and counts single checks: each line of TAP, or the program where it printed none.
-
-Names what failed and why something was skipped; the last line is `N passed, N failed[, N skipped]`. Exits with 1 when
-something failed or nothing ran. A skip of cmocka's (`not ok N # SKIP`) is one, though meson takes it for a failure; under
+"""
+Reads meson's testlog.json and counts single checks: each line of TAP, or the program if it printed none. Names failures with
+their reasons, and the reasons of skips. The last line is `N passed, N failed[, N skipped]`. Exits with 1 if something failed or
+nothing ran. A skip of cmocka (`not ok N # SKIP`) counts as a skip although meson treats it as a failure; with
 SCTRACE_MUST_WORK=1 it is a failure.
 """
 import json
@@ -50,7 +50,7 @@ def checks_of(test):
 
 
 def diagnostics(test):
-    """What a TAP program says about its failures: its comments, without cmocka's closing one."""
+    """A TAP program's explanation of its failures: its comments, without cmocka's last one."""
     lines = [line for line in test.get("stdout", "").splitlines() if line.startswith("#")]
     return [line for line in lines if not re.match(r"# (not )?ok - ", line)][:DIAGNOSTICS]
 

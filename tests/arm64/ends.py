@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""However run.sh is ended, its emulator (here a script that waits) ends with it. TAP."""
+"""However run.sh ends, its emulator (here a script that waits) ends with it. TAP."""
 import os
 import shutil
 import signal
@@ -11,7 +11,7 @@ from pathlib import Path
 
 RUN = Path(__file__).resolve().parent / "run.sh"
 PATIENCE = 120  # seconds; only bounds a hang
-# What the script asks for but does not need before it starts the emulator; cpio is to read what it is given.
+# Tools that the script checks for but does not use before it starts the emulator; cpio must read its input.
 TOOLS = ["mmdebstrap", "clang", "ld.lld", "llvm-ar", "llvm-objcopy", "cpio"]
 EMULATOR = """#!/bin/sh
 trap '' PIPE
@@ -41,7 +41,7 @@ def within(what, condition):
 
 
 def gone(pid):
-    """A zombie has ended, too: who its parent is now need not care for it."""
+    """A zombie has ended as well; its present parent need not have reaped it."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
     except OSError:
@@ -53,7 +53,7 @@ def end_by(sig):
 
 
 def end_group(process):
-    """As timeout(1) and a terminal's Ctrl-C do."""
+    """Sends the signal to the group, as timeout(1) and a terminal's Ctrl-C do."""
     os.killpg(process.pid, signal.SIGINT)
 
 

@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
-"""Prints what must have the same shape on every machine, with the published figures or another tool's beside.
-
-usage: compare.py SCTRACE
-
-Published: a lesson on a 10 MiB file under FreeBSD 9's truss. Nothing here passes or fails: a reader judges.
+"""
+Prints results that must have the same shape on every machine, beside published figures or another tool's. usage: compare.py
+SCTRACE. The published results: a lesson on a 10 MiB file under FreeBSD 9's truss. Nothing here passes or fails: a reader
+judges.
 """
 import json
 import math
@@ -24,7 +23,7 @@ def results(*args):
 
 
 def slope(points):
-    """Of the least-squares line through the logarithms."""
+    """The slope of the least-squares line through the logarithms."""
     xs = [math.log(x) for x, _ in points]
     ys = [math.log(y) for _, y in points]
     mx, my = statistics.fmean(xs), statistics.fmean(ys)
@@ -85,8 +84,10 @@ def quartiles(values):
 
 
 def hyperfine(place):
-    """The two take turns, so that what the machine does meanwhile falls on both; in memory, for what a disk still writes of
-    the run before depends on which command that was, and only one of the two tools interleaves them."""
+    """
+    The two alternate, so that other work on the machine affects both. The files are in memory, because a disk may still be
+    writing data of the previous run, and only one of the two tools interleaves the commands.
+    """
     print("\nhyperfine on the same two commands, 4 turns of 10 runs each")
     if not shutil.which("hyperfine"):
         print("hyperfine is not installed")

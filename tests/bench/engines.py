@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
-"""What counting costs, how true its times are, what memory it takes: the engines beside strace -c, run alternately.
-
-usage: engines.py BUILD [ROUNDS] [PART...]    parts: copy programs truth start memory (default: all)
-
-Nothing passes or fails: a reader judges. Added time is what a run takes beyond the same run without a tracer.
+"""
+The cost of counting, the accuracy of its times, and its memory: the engines and strace -c, alternately. usage: engines.py BUILD
+[ROUNDS] [PART...]    parts: copy programs truth start memory (default: all). Nothing passes or fails: a reader judges. The
+added time is the difference to the same run without a tracer.
 """
 import csv
 import os
@@ -32,7 +31,7 @@ def wall(command, cwd, env=None):
 
 
 def alternate(ways, cwd, rounds):
-    """{name: (command, env)}, one after the other, again and again: {name: median wall time}."""
+    """Runs {name: (command, env)} alternately and repeatedly. Returns {name: median wall time}."""
     times = {name: [] for name in ways}
     for _ in range(rounds):
         for name, (command, env) in ways.items():
@@ -68,7 +67,7 @@ def one_byte_copy(work):
 
 
 def strace_per_call(work, copy):
-    """What strace -c adds to a call, in us: on a part of the input, because it takes minutes for all of it."""
+    """The time in us that strace -c adds to a call, measured on a part of the input, because the whole would take minutes."""
     part = 64 << 10
     (work / "part").mkdir()
     (work / "part" / "in").write_bytes(os.urandom(part))
@@ -104,7 +103,7 @@ def programs(work):
     return {k: v for k, v in rows.items() if shutil.which(v[0])}
 
 
-# What strace leaves out or books otherwise, and calls whose number depends on who comes first.
+# Calls that strace omits or counts differently, and calls whose number depends on which process runs first.
 NOT_COMPARED = {"exit", "exit_group", "rt_sigreturn", "restart_syscall", "wait4", "futex", "total"}
 
 
@@ -117,7 +116,7 @@ def strace_rows(path):
 
 
 def differing(command, work):
-    """How many rows of the patch engine and of strace -f -c differ, of how many."""
+    """How many rows differ between the patch engine and strace -f -c, and the number of rows."""
     subprocess.run([STRACE, "-f", "-c", "-o", str(work / "theirs"), *command], cwd=work, stdout=subprocess.DEVNULL,
                    stderr=subprocess.DEVNULL, check=True)
     subprocess.run([SCTRACE, "-c", "-f", "--format=csv", "-o", str(work / "ours"), *command], cwd=work,
@@ -176,7 +175,7 @@ def true_times(work):
 
 
 def summed_times(work):
-    """All times of a run that does little but call, against the system time of the same run untraced."""
+    """The sum of all times in a run that mostly makes calls, compared with the system time of the same run untraced."""
     (work / "in").write_bytes(os.urandom(MIB))
     copy = [str(BUILD / "examples" / "copy-read-write")]
     own, ours = [], []
@@ -211,7 +210,7 @@ def status_kib(pid, key):
 
 
 def agent_kib(pid):
-    """Resident memory of what the engine mapped, shared pages by their share; and of code that it wrote to."""
+    """Resident memory of the engine's mappings, with shared pages in proportion, and of code that it has written to."""
     mapped, written, ours, code = 0.0, 0, False, False
     for line in Path(f"/proc/{pid}/smaps").read_text().splitlines():
         words = line.split()

@@ -28,7 +28,7 @@ def wall(command, cwd):
 
 
 def rounds(title, ways, cwd):
-    """`ways`: (name, command, what its time is compared to); each round runs all of them once."""
+    """`ways`: (name, command, the way that its time is compared with). Each round runs all of them once."""
     taken = {name: [] for name, _, _ in ways}
     for _ in range(ROUNDS):
         for name, command, _ in ways:

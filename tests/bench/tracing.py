@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""sctrace beside strace, run alternately on the same program: wall time, medians and the ratio. Nothing passes or fails.
-
-usage: tracing.py BUILD [ROUNDS]
+"""
+sctrace and strace alternately on the same program: median wall times and their ratio. Nothing passes or fails. usage:
+tracing.py BUILD [ROUNDS]
 """
 import os
 import shutil
@@ -24,7 +24,7 @@ def wall(command, cwd):
 
 
 def beside(title, ours, theirs, cwd, what="strace"):
-    """Rounds of both, one after the other, so that what else the machine does hits both."""
+    """Rounds of both, alternating, so that other work on the machine affects both."""
     a, b = [], []
     for _ in range(ROUNDS):
         a.append(wall(ours, cwd))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""`sctrace bench` from outside: shapes and proofs, bad input, interruption, and that nothing is left behind (script.py).
-
-None asserts a time.
+"""
+`sctrace bench` from outside: results and their proofs, bad input, interruption, and cleaning up (script.py). No test asserts a
+time.
 """
 import csv
 import io
@@ -89,9 +89,9 @@ def test_which_calls_enter_the_kernel(_):
     for name, calls in [("getpid", 1), ("getpid-raw", 1), ("getuid", 1), ("monotonic-raw", 1), ("realtime-raw", 1),
                         ("cputime", 1), ("sysconf", 0), ("fgets-0", 0), ("open-close", 2), ("pipe", 2), ("page-fault", 0)]:
         assert got[name]["kernel_calls"] == calls, (name, got[name]["kernel_calls"])
-    # One read of a block for so many characters; the block is that of the file system.
+    # One read of a block serves this many characters; the file system determines the block.
     assert 0 < got["fgets-1"]["kernel_calls"] < 0.01, got["fgets-1"]["kernel_calls"]
-    # Answered by the vDSO, unless the machine's clock cannot be read there: then always by the kernel.
+    # Answered by the vDSO, unless it cannot read the machine's clock; then always by the kernel.
     assert got["monotonic"]["kernel_calls"] in (0, 1)
 
 
@@ -108,7 +108,7 @@ def test_summaries_hang_together(_):
 
 
 def test_the_loop_shows_what_was_taken_out(_):
-    # The empty loop is the control: its samples keep the clock's cost, which the others are relieved of.
+    # The empty loop is the control: its samples include the clock's cost, which is subtracted from the others.
     for mode in ("--single", "--per-process"):
         doc = document("syscall", mode, "--no-count", "-r", "30", "loop", "stat")
         loop, stat = doc["results"]
@@ -169,7 +169,7 @@ def test_switches_are_proven(_):
         r = got[name]
         both = r["voluntary_switches_per_round"] + r["involuntary_switches_per_round"]
         assert r["what"] == "switch" and both > 1.9, (name, both)
-        # One of the two may always be preempted by the other; the edges of the count are no whole rounds.
+        # Either side may be preempted by the other, and the count does not begin and end with whole rounds.
         assert r["voluntary_switches_per_round"] > 0.9, (name, r["voluntary_switches_per_round"])
     assert got["ucontext"]["voluntary_switches_per_round"] < 0.1
     if len(cpus()) > 1:
@@ -177,7 +177,7 @@ def test_switches_are_proven(_):
 
 
 def test_shares_of_one_cpu(_):
-    # So far apart in nice that no disturbance turns the shares round: the kernel's weights are 1024 and 36.
+    # The nice values are so far apart that no disturbance can reverse the shares: the kernel's weights are 1024 and 36.
     doc = document("sched", "-n", "1,2", "-r", "1", "-t", "50ms", "--nice", "0,15")
     one, two = doc["results"]
     assert one["name"] == "1 process" and two["name"] == "2 processes"
@@ -187,7 +187,7 @@ def test_shares_of_one_cpu(_):
     for p in procs:
         assert p["done"] is True and len(p["progress_s"]) == 100 and p["progress_s"] == sorted(p["progress_s"])
         assert p["slices_s"] and all(a < b for a, b, _ in p["slices_s"])
-        # Nobody had the CPU for longer than it was there.
+        # No process had the CPU for longer than it existed.
         assert sum(b - a for a, b, _ in p["slices_s"]) <= p["latency_s"] + 1e-9, p
     assert abs(two["median_s"] - sum(p["latency_s"] for p in procs) / 2) < 1e-9, two
 
@@ -203,7 +203,7 @@ def test_loads_do_their_work(_):
 
 
 def in_memory():
-    """A folder of ours on a file system in memory, or None."""
+    """A folder of our own on a file system in memory, or None."""
     for folder in ("/dev/shm", "/run", "/tmp", "/dev"):
         kind = subprocess.run(["stat", "-f", "-c", "%T", folder], capture_output=True, text=True, check=False).stdout.strip()
         if kind == "tmpfs" and os.access(folder, os.W_OK):
@@ -251,7 +251,7 @@ def test_a_suite_in_part_is_told(_):
         assert len(notes) == 1 and all(f"{name} (write: File too large)" in notes[0] for name in lacking), doc["notes"]
     status, out, err = run("latency", "-t", "20ms", "--loads", "suite", preexec_fn=small_files)
     assert status == 0 and "the load 'suite' is without" in out, (status, out, err)
-    # What was to be there and is not is no suite: its own word, given by `bench load` to itself.
+    # A suite from which an operation is missing fails; `bench load` passes this word to itself.
     for without, expected in (("", 125), (",".join(lacking), 0)):
         status, _, err = run("__suite", "/var/tmp", "1", without, preexec_fn=small_files)
         assert status == expected and (status == 0) == (err == ""), (without, status, err)
@@ -259,14 +259,14 @@ def test_a_suite_in_part_is_told(_):
 
 
 def descendants(pid):
-    """Processes of the session that `pid` leads, by their session id."""
+    """The processes in the session that `pid` leads."""
     found = subprocess.run(["ps", "-eo", "pid,sid,stat,args"], capture_output=True, text=True, check=True).stdout
     rows = [line.split(None, 3) for line in found.splitlines()[1:]]
     return [r for r in rows if int(r[1]) == pid and int(r[0]) != pid and not r[2].startswith("Z")]
 
 
 def start(*args):
-    """A measurement in a session of its own, so that all it leaves can be found."""
+    """Starts a measurement in a session of its own, so that all its processes can be found."""
     return subprocess.Popen([SCTRACE, "bench", *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                             start_new_session=True)
 
@@ -294,14 +294,14 @@ def test_interrupted_shows_what_it_has(_):
                 out, err = p.communicate(timeout=TIMEOUT)
                 assert p.returncode == -sig, (args, p.returncode, err)
                 assert "interrupted" in out, (args, out, err)
-                # What is missing is missing for that reason alone.
+                # Rows are missing only for that reason.
                 assert "want of time" not in out and "cannot run" not in out, (args, out)
                 assert json.loads(Path(save).read_text())["interrupted"] is True
                 nothing_left(p.pid)
 
 
 def test_all_in_one_page(_):
-    """The short form of all tests, stopped once the first one is over: what there is, in one table, one run and one picture."""
+    """The short form of all tests, stopped after the first one: its results are in one table, one run and one picture."""
     with tempfile.TemporaryDirectory() as d:
         save, svg = Path(d) / "all.json", Path(d) / "all.svg"
         master, slave = pty.openpty()
@@ -323,7 +323,7 @@ def test_all_in_one_page(_):
 
 
 def reads(fd):
-    """Takes what there is; false at the end of a terminal whose other side is closed."""
+    """Reads what is available. Returns false at the end of a terminal whose other side is closed."""
     try:
         return bool(os.read(fd, 4096))
     except OSError:
@@ -334,7 +334,7 @@ def test_killed_leaves_nothing(_):
     for args in LONG[2:]:
         p = start(*args)
         time.sleep(3)
-        # The command that is timed is nobody's load: it is a child of ours that ends by itself.
+        # The timed command does not belong to a load: it is a child of ours that ends by itself.
         p.kill()
         p.communicate()
         nothing_left(p.pid)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What the bpf engine alone can do, and what it says where it cannot (script.py).
-
-That it counts what the other engines count is a matter of cases/.
+"""
+Features that only the bpf engine has, and its messages if it is unavailable (script.py). The cases in cases/ check that it
+counts the same as the other engines.
 """
 import csv
 import os
@@ -38,14 +38,14 @@ def read_rows(path):
 
 
 def total(rows, syscall, process=None):
-    """Calls in all rows of a call, or those of processes of one name: a row has `NAME (PID)`."""
+    """The calls in all rows of a call, or in those of processes with one name: a row is called `NAME (PID)`."""
     return sum(int(r["calls"]) for r in rows
                if r["syscall"] == syscall and process in (None, r.get("process", "").rsplit(" (", 1)[0]))
 
 
 @contextmanager
 def counting(*args):
-    """sctrace counts while the body runs: until the program that it was given reads the end of its input."""
+    """sctrace counts while the body runs: until its program reads the end of its input."""
     with subprocess.Popen([SCTRACE, "-c", "--format=csv", *map(str, args), "sh", "-c", "echo ready; read line"],
                           stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         try:
@@ -59,7 +59,7 @@ def counting(*args):
 
 
 def test_words(_):
-    """Without privilege --list-engines names what is missing, and --all is refused with that reason"""
+    """Without privilege, --list-engines says what is missing, and --all is refused with that reason"""
     if os.geteuid() != 0:
         raise Skip("only root can give its privileges up")
     need_engine()
@@ -71,7 +71,7 @@ def test_words(_):
 
 
 def test_usage(_):
-    """--all and --cgroup without -c, together, or with what is not there: one clear line"""
+    """--all and --cgroup without -c, together, or with something that does not exist: one clear line"""
     for args, words in ((["--all", "true"], "add -c"), (["-c", "--all", "--cgroup", "/x", "true"], "exclude"),
                         (["-c", "--all", "-p", "1"], "exclude")):
         seen = run(*args)
@@ -107,7 +107,7 @@ def cgroup_mount():
 
 
 def test_cgroup(tmp):
-    """--cgroup counts those in the group and below it, and no others"""
+    """--cgroup counts processes in the group and below it, and no others"""
     need_engine()
     group = cgroup_mount() / f"sctrace-test-{os.getpid()}"
     below = group / "below"
@@ -135,7 +135,7 @@ def test_cgroup(tmp):
 
 
 def test_many(tmp):
-    """--by=process loses nothing when there come more processes than have room at once"""
+    """--by=process loses nothing if there are more processes than fit at once"""
     need_engine()
     n = 700
     seen = run("-c", "-f", "--engine=bpf", "--by=process", "--format=csv", "-o", tmp / "out", "sh", "-c",

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What sctrace itself does for each short-lived child (script.py): counts of system calls, which do not depend on the load.
-
-An outer sctrace traces the inner one by ptrace. The difference between a run with many children and one with few, divided by the
-number of children, is what one child costs after its program was seen before. A wait4(2) that returns 0 is not counted: how often
-sctrace asks before it sleeps depends on the load.
+"""
+The work of sctrace for each short-lived child (script.py): counts of system calls, which do not depend on the load. An outer
+sctrace traces the inner one by ptrace. The difference between a run with many children and one with few, divided by the number
+of children, is the cost of a child whose program was seen before. A wait4(2) that returns 0 is not counted, because the load
+determines how often sctrace polls before it sleeps.
 """
 import re
 import subprocess
@@ -24,7 +24,7 @@ def calls_of_sctrace(folder, way, options, children):
              str(BUILD / "tests" / "e2e" / "children"), way, str(children), PROGRAM]
     subprocess.run([SCTRACE, "--engine=ptrace", "-o", str(trace), *inner], check=True, timeout=seconds(120))
     calls = Counter()
-    # What a timer of the inner sctrace does, and how it spins, depends on the time that passes.
+    # The inner sctrace's timers, and its polling, depend on time.
     for line in trace.read_text(errors="replace").splitlines():
         match = CALL.match(line)
         if match and match[1] not in TIMED and (match[1] != "wait4" or match[2] != "0"):
@@ -50,22 +50,22 @@ def check(folder, way, options, calls, stops):
 
 
 def test_vfork(folder):
-    """A child of vfork(2) that runs a program that was seen before costs few calls of sctrace"""
+    """A child of vfork(2) that runs a program seen before costs sctrace few calls"""
     check(folder, "vfork", ["-c"], calls=77, stops=7)
 
 
 def test_spawn(folder):
-    """So does a child of posix_spawn(3)"""
+    """The same for a child of posix_spawn(3)"""
     check(folder, "spawn", ["-c"], calls=90, stops=8)
 
 
 def test_handler(folder):
-    """So does a child whose parent has a handler of SIGCHLD"""
+    """The same for a child whose parent has a handler for SIGCHLD"""
     check(folder, "handler", ["-c"], calls=81, stops=7)
 
 
 def test_recorded(folder):
-    """So does a child whose calls are recorded"""
+    """The same for a child whose calls are recorded"""
     check(folder, "vfork", [], calls=157, stops=17)
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The tracer's command line from outside: options, outputs, exit statuses, dialects (script.py).
-
-No engine is named: what `auto` takes must do.
+"""
+The tracer's command line from outside: options, outputs, exit statuses, dialects (script.py). No test names an engine: the
+default must work.
 """
 import json
 import os
@@ -33,26 +33,26 @@ def lines(text, pattern):
 
 
 def test_children_are_free(_):
-    """Without -f the program's children are nobody's: another tracer can have them, also where only some calls are traced"""
+    """Without -f, another tracer can attach to the program's children, also if only some calls are traced"""
     r = run("-o", "/dev/null", "-e", "trace=openat", "sh", "-c", f"{SCTRACE} -o /dev/null true && echo traced")
     assert (r.returncode, r.stdout) == (0, "traced\n"), r
 
 
 def test_asking_for_seccomp(_):
-    """Who asks what seccomp can do, as libseccomp does, is counted like any other program"""
+    """A program that queries seccomp's features, as libseccomp does, is counted like any other"""
     r = run("-c", "-f", str(BUILD / "tests/e2e/seccomp"), "query")
     assert r.returncode == 0 and "traced by ptrace" not in r.stderr, r
 
 
 def test_neighbours_of_a_sandbox(_):
-    """A program's own filter, or ignored SIGSYS, is no matter of the programs beside it"""
+    """A program's own filter, or ignored SIGSYS, does not affect other programs"""
     seccomp = str(BUILD / "tests/e2e/seccomp")
     r = run("-c", "-f", "sh", "-c", f"{seccomp} sandbox; {seccomp} many; env --ignore-signal=SYS true")
     assert r.returncode == 0 and "program images were traced by ptrace" not in r.stderr, r
 
 
 def test_restarts_are_counted_alike(_):
-    """A call that goes on after a handler is one call, and no error, whether the engine counts or the events are counted"""
+    """A call that continues after a handler is one call without an error, whether the engine or the events are counted"""
     for how in (["-c", "--engine=ptrace"], ["-C"], ["-c", "-e", "readv", "-z"], ["-c", "-e", "readv", "--by=path"]):
         r = run(*how, "--format=csv", "-U", "calls,errors,restarted", str(BUILD / "tests/e2e/interrupt"), "restart", "5")
         rows = [x for x in r.stderr.splitlines() if x.startswith("readv,") or ",readv," in x]
@@ -61,7 +61,7 @@ def test_restarts_are_counted_alike(_):
 
 
 def test_no_room_for_the_agent(_):
-    """A program that has code where the agent would go is counted all the same, and the footer says how"""
+    """A program with code at the agent's address is counted anyway, and the footer says how"""
     program = BUILD / "tests/e2e/birth-occupied"
     if not program.exists():
         raise Skip("no static program can be linked, or the processor is not x86-64")
@@ -72,7 +72,7 @@ def test_no_room_for_the_agent(_):
 
 
 def test_statuses(tmp):
-    """The exit status is the program's; sctrace's own failures have theirs"""
+    """The exit status is the program's; failures of sctrace have statuses of their own"""
     assert run("sh", "-c", "exit 7").returncode == 7
     assert run("-c", "sh", "-c", "exit 7").returncode == 7
     for mode in ([], ["-c"]):
@@ -104,7 +104,7 @@ def test_statuses(tmp):
 
 
 def test_output_errors(tmp):
-    """An output that cannot be written is told, after the program has run to its end"""
+    """An output that cannot be written is reported after the program has run to its end"""
     for mode in ([], ["-c"], ["--json"]):
         r = run(*mode, "-o", "/dev/full", "sh", "-c", f"echo x > {tmp}/ran")
         assert r.returncode == 125 and "No space left" in r.stderr, r
@@ -113,7 +113,7 @@ def test_output_errors(tmp):
 
 
 def test_closed_pipe(tmp):
-    """A reader of the trace that goes away neither ends nor hangs the program"""
+    """If the reader of the trace goes away, the program neither ends nor hangs"""
     r, w = os.pipe()
     os.close(r)
     p = subprocess.run([SCTRACE, "sh", "-c", f"ls / >/dev/null; echo x > {tmp}/ran"], stderr=w, check=False, timeout=TIMEOUT)
@@ -122,7 +122,7 @@ def test_closed_pipe(tmp):
 
 
 def end_unread(pid, *args):
-    """Runs sctrace until it ends because the reader of its trace has gone; the program of this pid's file goes on."""
+    """Runs sctrace until it ends because the reader of its trace is gone; the program whose pid is in the file continues."""
     said = pid.with_name("said")
     with open(said, "wb") as file:  # the program holds it open, too: a pipe would not end
         p = subprocess.Popen([SCTRACE, *args], stderr=file if "-o" in args else subprocess.PIPE)
@@ -136,7 +136,7 @@ def end_unread(pid, *args):
 
 
 def test_nobody_reads(tmp):
-    """When the reader of a trace has gone, sctrace detaches and ends; what was traced goes on, untraced"""
+    """When the reader of a trace is gone, sctrace detaches and ends; the program continues untraced"""
     pid = tmp / "pid"
     forever = ["sh", "-c", f"echo $$ >{pid}; while :; do sleep 0.05; done"]
     for flags in (["-f"], ["-o", "|head -1 >/dev/null"]):
@@ -149,7 +149,7 @@ def test_nobody_reads(tmp):
 
 
 def test_nobody_reads_but_work_is_left(tmp):
-    """Without a reader, too, a summary is saved, calls are tampered with, and a program with a filter is not left alone"""
+    """Also without a reader, a summary is saved, calls are tampered with, and a program with a filter is still served"""
     saved = tmp / "saved.json"
     script = ["sh", "-c", f"sleep 3; cat /dev/null && cd / 2>/dev/null; echo $? >{tmp}/ran"]
     for flags, status in ((["-f", "-e", "trace=openat"], "0"), (["-e", "inject=chdir:error=EIO"], "2"), (["-f", "-C", f"--save={saved}"], "0")):
@@ -163,7 +163,7 @@ def test_nobody_reads_but_work_is_left(tmp):
 
 
 def test_output_files(tmp):
-    """Traces are made 0600, appended to on request, piped into commands, and follow no link in shared folders"""
+    """Traces are created with mode 0600, appended on request, piped into commands, and follow no link in shared folders"""
     out = tmp / "t"
     some = ["-e", "!munmap,brk", "true"]  # how often the loader calls these depends on addresses
     assert run("-o", str(out), *some).returncode == 0
@@ -186,7 +186,10 @@ def test_output_files(tmp):
 
 
 def test_below_the_table(tmp):
-    """Below -c's table: lines of at most COLUMNS, a histogram of one screen, why this engine, and that no call completed"""
+    """
+    Below the table of -c: lines of at most COLUMNS, a histogram of one screen, the reason for the engine, and that no call
+    completed
+    """
     narrow = {**os.environ, "COLUMNS": "50"}
     usual, folded = run("-c", "true").stderr, run("-c", "true", env=narrow).stderr
     assert max(map(len, usual.splitlines())) > 80 and max(map(len, folded.splitlines())) <= 50, (usual, folded)
@@ -213,7 +216,7 @@ def test_below_the_table(tmp):
 
 
 def test_filters(tmp):
-    """Choices by name, result, error, path, descriptor, duration and signal"""
+    """Selection by name, result, error, path, descriptor, duration and signal"""
     t = run("-e", "trace=openat", "cat", "/etc/passwd").stderr
     assert lines(t, r'openat\(AT_FDCWD, "/etc/passwd", O_RDONLY\) += 3') and not lines(t, r"read\(.*"), t
     t = run("-e", "!%desc", "cat", "/etc/passwd").stderr
@@ -236,7 +239,7 @@ def test_filters(tmp):
         assert lines(t, r"openat\(.*own.*") and lines(t, r"read\(3, \"x\", .*"), (path, shown, t)
     t = run("--trace-fds=1", "cat", "/etc/passwd").stderr
     assert lines(t, r"write\(1, .*") and not lines(t, r"read\(.*")
-    # On a busy machine any call may take that long.
+    # On a busy machine, any call may take that long.
     t = run("-T", "--slower=30ms", "sleep", "0.1").stderr
     took = [float(x) for x in re.findall(r"(?m)^\w+\(.* <([\d.]+)>$", t)]
     assert "nanosleep" in t and len(took) == len(lines(t, r"[a-z_]+\(.*")) and min(took) >= 0.03, t
@@ -246,14 +249,14 @@ def test_filters(tmp):
 
 
 def test_unknown_numbers(_):
-    """Numbers without a name are seen through a filter that excludes others, and can be chosen themselves"""
+    """Numbers without a name are shown by a filter that excludes others, and can be selected themselves"""
     call = "import ctypes; c = ctypes.CDLL(None).syscall; [c(ctypes.c_long(n), 7) for n in (600, 1023, 1024, 2000)]"
     for choice, shown in (("!write", 4), ("!%memory,1024", 3), ("2000", 1), ("syscall_0x258", 1), ("openat", 0)):
         t = run("-e", choice, sys.executable, "-S", "-c", call).stderr
         assert len(lines(t, r"syscall_0x[0-9a-f]+\(0x7, .* = -1 ENOSYS .*")) == shown, (choice, t[-2000:])
 
 
-# Two messages there and back.
+# Two messages in each direction.
 MESSAGES = """
 #include <sys/socket.h>
 int main(void)
@@ -295,12 +298,12 @@ def test_looks(tmp):
     t = run("-e", "raw=openat", "-e", "abbrev=none", "-e", "trace=openat,close,newfstatat,fstat", "true").stderr
     assert lines(t, r"openat\(0x(ffffffff)?ffffff9c, 0x[0-9a-f]+, 0x80000\) = 0x3") and "st_ino=" in t and lines(t, r"close\(3\) .*"), t
     assert "{st_mode" not in run("-e", "verbose=openat", "true").stderr
-    # RTM_GETLINK; what a number in it means hangs on the protocol of the socket, which only /proc tells.
+    # RTM_GETLINK; its meaning depends on the socket's protocol, which only /proc gives.
     ask = "import socket, struct; s = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0); s.bind((0, 0)); " \
           "s.send(struct.pack('=IHHIIBxHiII', 32, 18, 0x301, 7, 0, 0, 0, 0, 0, 0))"
     t = run("-e", "trace=sendto,send", sys.executable, "-c", ask).stderr
     assert "RTM_GETLINK" in t and "NLM_F_DUMP" in t, t
-    # What is behind a descriptor or a process: ends and names are told as they are, and a name does not end the word.
+    # What descriptors and processes refer to: addresses and names appear unchanged, and a name cannot end the word.
     ends = """import ctypes, os, socket
 s = socket.create_server(("127.0.0.1", 0))
 socket.create_connection(s.getsockname()).send(b"x")
@@ -366,7 +369,7 @@ def test_resumed_call(_):
 
 
 def test_letting_go(tmp):
-    """-b execve lets go of what runs another program, and its end is still ours"""
+    """-b execve detaches when another program is executed, and its exit status is still reported"""
     script = tmp / "script"
     script.write_text("(exec cat /dev/null)\nexec sh -c 'ls / >/dev/null; exit 7'\n")
     for mode in ([], ["-c"], ["-f"], ["-c", "-f"]):
@@ -378,7 +381,7 @@ def test_letting_go(tmp):
 
 
 def test_mistakes(_):
-    """A wrong word is pointed at, with near names"""
+    """A wrong word is pointed out, with similar names"""
     r = run("-e", "trace=read,opnat", "true")
     assert r.returncode == 2
     rows = r.stderr.splitlines()
@@ -412,7 +415,7 @@ def test_mistakes(_):
 
 
 def test_tampering(tmp):
-    """Errors, results and signals are put in their places"""
+    """Errors, results and signals are injected"""
     r = run("-o", str(tmp / "t"), "-e", "inject=write:error=ENOSPC", "sh", "-c", "echo x")
     assert r.stdout == "" and r.returncode != 0
     r = run("-o", str(tmp / "t"), "-e", "inject=getppid:retval=42", sys.executable, "-c", "import os; print(os.getppid())")
@@ -465,7 +468,7 @@ def test_json(tmp):
 
 
 def test_tables(tmp):
-    """-c in every layout; --by, --errors, --hist, --save"""
+    """-c in each layout; --by, --errors, --hist, --save"""
     shutil.copy("/etc/passwd", tmp / "in")
     size = (tmp / "in").stat().st_size
     copy = [str(EXAMPLES / "copy-read-write"), str(tmp / "in"), str(tmp / "out")]
@@ -503,7 +506,9 @@ def test_tables(tmp):
 
 
 def test_expect(tmp):
-    """--expect: status 3 and the actual value if a condition fails, else the program's own status; main: under each engine"""
+    """
+    --expect: status 3 and the actual value if a condition fails, otherwise the program's own status; main: under each engine
+    """
     (tmp / "in").write_bytes(b"x" * 10000)
     copy = [str(EXAMPLES / "copy-read-write"), "-b", "1000", str(tmp / "in"), str(tmp / "out")]
     kept = "main:read=11,write<=10,bytes(write)=10000,errors(write)=0,%file>=2,wall>0s,processes=1,read!=0"
@@ -531,7 +536,7 @@ def test_expect(tmp):
 
 
 def test_narrow_terminals(_):
-    """On a narrow terminal the table's columns move together, or are left out, but none that -U or -S names"""
+    """On a narrow terminal the table's columns move together or are left out, but none that -U or -S names"""
     for width, args, columns in ((120, [], "avg p50 p99 max"), (80, [], "avg p50 p99 max"), (54, [], "errors max"),
                                  (45, [], "calls errors"), (54, ["-S", "p50"], "errors p50"),
                                  (60, ["-U", "calls,p50,p90,p99,max"], "p50 p90 p99 max")):
@@ -542,7 +547,7 @@ def test_narrow_terminals(_):
 
 
 def test_strace_table(tmp):
-    """--format=strace has strace's layout and, call by call, its counts"""
+    """--format=strace has strace's layout and the same counts for each call"""
     if not shutil.which("strace"):
         raise Skip("strace is not installed")
     args = ["-f", "-c", "-S", "name", "-o"]
@@ -552,7 +557,7 @@ def test_strace_table(tmp):
     a, b = ((tmp / x).read_text().splitlines() for x in "ab")
 
     def counts(rows):
-        # Calls that never return are left out by strace.
+        # strace omits calls that never return.
         return [re.sub(r"^.{30}", "", x) for x in rows[2:-2] if not re.search(r" exit(_group)?$", x)]
 
     assert a[:2] == b[:2] and a[-2] == b[-2], (a, b)
@@ -567,12 +572,12 @@ def until(what, condition):
 
 
 def wait_written(path, words="", times=1):
-    """Until the file has something, or these words so many times."""
+    """Waits until the file is not empty, or contains these words this many times."""
     until(f"{words!r} in {path}", lambda: path.exists() and path.stat().st_size and path.read_text().count(words) >= times)
 
 
 def test_tables_in_between(tmp):
-    """--interval prints tables meanwhile, SIGUSR1 one at once"""
+    """--interval prints tables during the run, SIGUSR1 prints one at once"""
     script = f"echo $$ >{tmp}/pid; read end"
     for flags, words, times in ((["--interval=200ms"], "since the last table", 2), ([], "so far", 1)):
         p = subprocess.Popen([SCTRACE, "-c", *flags, "-o", str(tmp / "t"), "sh", "-c", script], stdin=subprocess.PIPE)
@@ -586,7 +591,7 @@ def test_tables_in_between(tmp):
 
 
 def test_our_death(tmp):
-    """TERM and HUP end program and tracer; Ctrl-C is the program's, and the table is still written"""
+    """TERM and HUP end the program and the tracer; Ctrl-C goes to the program, and the table is still written"""
     for mode in ([], ["-c"]):
         for sig in (signal.SIGTERM, signal.SIGHUP):
             (tmp / "pid").unlink(missing_ok=True)
@@ -604,7 +609,7 @@ def test_our_death(tmp):
 
 
 def test_attach(tmp):
-    """-p shows a running process's calls and lets it go; what cannot be attached to is explained"""
+    """-p shows a running process's calls and detaches; if a process cannot be attached to, the reason is given"""
     prog = subprocess.Popen(["sh", "-c", "while :; do sleep 0.05; done"])
     try:
         p = subprocess.Popen([SCTRACE, "-o", str(tmp / "t"), "-p", str(prog.pid)], stderr=subprocess.PIPE)
@@ -627,7 +632,9 @@ def test_attach(tmp):
 
 
 def test_interrupt_ignored_at_start(tmp):
-    """In a script's background, where a shell ignores INT and QUIT, both make sctrace detach; nohup keeps HUP ignored"""
+    """
+    In a script's background, where the shell ignores INT and QUIT, both make sctrace detach; with nohup, HUP stays ignored
+    """
     prog = subprocess.Popen(["sh", "-c", "while :; do sleep 0.05; done"])
     out = tmp / "t"
     try:
@@ -648,7 +655,7 @@ def test_interrupt_ignored_at_start(tmp):
 
 
 def peak_kib(*args):
-    """VmHWM of sctrace alone, once the program has written a line; the program then gets one to end on."""
+    """VmHWM of sctrace alone, once the program has written a line; the program ends after it receives one."""
     p = subprocess.Popen([SCTRACE, *args], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     assert p.stdout.readline() == b"done\n"
     status = Path(f"/proc/{p.pid}/status").read_text()
@@ -658,7 +665,7 @@ def peak_kib(*args):
 
 
 def test_memory(tmp):
-    """A write of 64 MiB and many births leave the tracer small"""
+    """A write of 64 MiB and many children leave the tracer small"""
     if b"__asan_init" in Path(SCTRACE).read_bytes():
         return  # the sanitizer's own memory would be measured
     out = ["-o", str(tmp / "t")]
@@ -672,7 +679,7 @@ def test_memory(tmp):
 
 
 def test_truss(tmp):
-    """Under the name truss: FreeBSD's letters and layouts"""
+    """Under the name truss: FreeBSD's options and layouts"""
     truss = tmp / "truss"
     truss.symlink_to(SCTRACE)
     shutil.copy("/etc/passwd", tmp / "in")
@@ -696,7 +703,7 @@ def test_truss(tmp):
 
 
 def test_completion(tmp):
-    """Completion scripts are such that the shells take them"""
+    """The shells accept the completion scripts"""
     for shell in ("bash", "zsh", "fish"):
         script = tmp / shell
         script.write_text(run("--completion", shell).stdout)
@@ -710,7 +717,7 @@ def test_completion(tmp):
 
 
 def test_bare_durations(tmp):
-    """A duration without a unit is microseconds, whatever option takes it"""
+    """A duration without a unit means microseconds in every option"""
     slept = ["-e", "trace=clock_nanosleep,nanosleep", "sleep", "0.2"]
     assert "sleep" in run("--slower=100000", *slept).stderr and "sleep(" not in run("--slower=100000000", *slept).stderr
     assert "0.3 us per call removed" in run("-c", "-O", "0.3", "true").stderr

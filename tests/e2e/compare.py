@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`sctrace compare` from outside: its counts, its figures, bad input, and that nothing is left behind (script.py)."""
+"""`sctrace compare` from outside: its counts, its figures, bad input, and cleaning up (script.py)."""
 import csv
 import io
 import json
@@ -20,7 +20,7 @@ TIMEOUT = seconds(500)
 
 
 def left(place):
-    """What compare has not taken away of its work directory, which is made in `place`."""
+    """What compare has left in `place`, the parent of its work directory."""
     return [p.name for p in place.iterdir() if p.name.startswith("sctrace-")]
 
 
@@ -46,7 +46,7 @@ def counted(result):
 
 
 def copiers():
-    """Copiers that still run anywhere."""
+    """Copiers that are still running."""
     found = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=False).stdout
     return [line for line in found.splitlines() if re.search(r"/copy-(read|fget|unbuf)\S* .*in out$", line)]
 
@@ -57,7 +57,7 @@ def test_counts_are_exact(place):
     assert len(got) == 8, got.keys()
     byte = counted(got["read/write 1"])
     assert byte["writes"] == size, byte["writes"]
-    # The file's bytes, the end of file, and what the loader reads of libraries.
+    # The file's bytes, the end of file, and the loader's reads of libraries.
     assert size + 1 <= byte["reads"] <= size + 8, byte["reads"]
     block = counted(got["read/write 4K"])
     assert block["writes"] == 16, block["writes"]
@@ -159,7 +159,7 @@ def test_a_disk_too_small_is_told_beforehand(place):
 
 
 def test_a_disk_that_fills_up_meanwhile(place):
-    # Every write to this copy finds the disk full.
+    # Each write to this copy fails because the disk is full.
     status, out, err = run(place, "--size=64K", "--runs=1", "--no-count", "--prepare", "ln -s /dev/full {out}")
     assert status == 125 and "none of the strategies could run" in err, (status, out, err)
     assert "one-shot cannot run here: cannot write 'out': No space left on device" in out.replace("\n", " "), out
@@ -189,7 +189,7 @@ def test_the_users_file_stays_as_it_is(place):
 
 
 def interrupted(place, sig, after, *args):
-    """Starts compare in a session of its own, sends `sig` to all of it, and gives its status."""
+    """Starts compare in a session of its own, sends `sig` to the session, and returns its status."""
     p = subprocess.Popen([SCTRACE, "compare", "--dir", str(place), *args], stdout=subprocess.DEVNULL,
                          stderr=subprocess.DEVNULL, start_new_session=True)
     deadline = time.monotonic() + TIMEOUT
@@ -235,7 +235,7 @@ def test_an_interrupted_run_shows_what_it_has(place):
 
 
 def on_terminal(place, columns, *args, **environment):
-    """Runs compare on a terminal of so many columns; (status, what it printed)."""
+    """Runs compare on a terminal with this many columns. Returns (status, output)."""
     pid, fd = pty.fork()
     if pid == 0:
         env = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "COLUMNS")}
@@ -264,9 +264,9 @@ def test_a_terminal_has_progress_and_fits(place):
         status, out = on_terminal(place, columns, "--size=8K", "--runs=2")
         assert status == 0, out
         assert "timed run" in out and "\x1b[K" in out
-        # The verdict stays where less important columns go.
+        # The verdict stays when less important columns are left out.
         assert columns < 80 or "95 % interval" in out, (columns, out)
-        # What follows the last progress line is the report.
+        # The report is what follows the last progress line.
         report = re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", out.rsplit("\r\x1b[K", 1)[1])
         longest = max(len(line) for line in report.replace("\r", "").split("\n"))
         assert longest <= columns, (columns, longest, report)
@@ -319,7 +319,7 @@ def test_a_command_that_does_not_copy_is_noted(place):
 
 
 def test_a_daemon_is_left_alone(place):
-    """What a command leaves running is not waited for, and lives on."""
+    """A process that a command leaves running is not waited for, and continues."""
     pid = place / "pid"
     status, _, err = run(place, "--runs=1", "--warmup=0", "--no-count", f"setsid sleep 60 </dev/null >/dev/null 2>&1 & echo $! >>{pid}")
     assert status == 0, err
@@ -327,7 +327,7 @@ def test_a_daemon_is_left_alone(place):
     try:
         assert daemons, "no daemon was started"
         for p in daemons:
-            # It may run, sleep, or wait for the disk on its way through the shell and setsid to sleep.
+            # It may run, sleep, or wait for the disk while the shell executes setsid, which executes sleep.
             assert re.search(r"^State:\t[RSD]", Path(f"/proc/{p}/status").read_text(), re.M), p
             assert "TracerPid:\t0" in Path(f"/proc/{p}/status").read_text(), p
     finally:
@@ -359,7 +359,7 @@ def test_parameters(place):
     assert list(got) == ["true {n} (n=1)", "true {n} (n=2)", "true {n} (n=3)"], list(got)
     got = rows(place, "--runs=1", "--no-count", "-L", "w=a,b", "true {w}")
     assert list(got) == ["true {w} (w=a)", "true {w} (w=b)"], list(got)
-    # As hyperfine has them.
+    # hyperfine's form.
     got = rows(place, "--runs=1", "--no-count", "-P", "n", "1", "2", "true {n}")
     assert list(got) == ["true {n} (n=1)", "true {n} (n=2)"], list(got)
     got = rows(place, "--runs=1", "--no-count", "-L", "w", "a,b", "true {w}")
@@ -373,13 +373,13 @@ def test_parameters_are_filled_in_everywhere(place):
     assert len(got) == 8 and "true {w} (n=2, w=a)" in got, list(got)
     assert got["true {w} (n=2, w=a)"]["parameters"] == {"n": "2", "w": "a"}
     lines = log.read_text().split()
-    # Each is prepared for the counted run, if there is one, the warm-up, and two timed runs.
+    # Each is prepared for the counted run, if there is one, for the warm-up, and for two timed runs.
     assert {lines.count(x) for x in ("1a", "1b", "2a", "2b")} in ({6}, {8}), lines
     assert "(n=1000001)" in list(rows(place, "--runs=1", "--no-count", "-P", "n=1000000:1000001", "true {n}"))[1]
 
 
 def test_each_command_has_its_own_preparation(place):
-    # Without its preparation, in each run, the counted one too, rm would fail.
+    # Without its preparation in each run, also the counted one, rm would fail.
     f, g = place / "f", place / "g"
     got = rows(place, "--runs=2", "-p", f"touch {f}", "-p", f"touch {g}", f"rm {f}", f"rm {g}")
     assert all(r["samples"] == 2 for r in got.values()), got
@@ -474,7 +474,7 @@ def test_a_moved_build_finds_its_copiers(place):
 
 
 def test_memory_that_is_not_there(place):
-    """A word of a copier's or a command's line for which there is no memory: a message, and no other command in its place."""
+    """If memory runs out for a word of a command line, there is a message, and no other command runs."""
     fail = Path(SCTRACE).parent / "tests/e2e/fail.so"
     for what in (["-s", "read/write", "-b", "4K"], ["-N", "cp {in} {out}"]):
         for n in range(1, 17):

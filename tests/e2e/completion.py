@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Completion in the shells themselves, as somebody who types meets it (script.py).
-
-A function takes the place of sctrace and shows the words that Enter would have given it.
+"""
+Completion in real shells, as a user sees it (script.py). A function replaces sctrace and shows the words that Enter would have
+passed.
 """
 import os
 import pty
@@ -15,7 +15,7 @@ import time
 from script import SCTRACE, Skip, run_tests, seconds
 
 TIMEOUT = seconds(60)
-# What is typed before Tab, and the words that the command line has then.
+# What is typed before Tab, and the words on the command line afterwards.
 TYPED = [
     ("-e trace=process_vm_r", "-e trace=process_vm_readv"),
     ("-e trace=openat2,io_uring_e", "-e trace=openat2,io_uring_enter"),
@@ -43,7 +43,7 @@ START = {
 
 
 class Terminal:
-    """A shell on a terminal of its own."""
+    """A shell with its own terminal."""
 
     def __init__(self, argv):
         self.pid, self.fd = pty.fork()
@@ -56,7 +56,7 @@ class Terminal:
         os.write(self.fd, text.encode())
 
     def wait(self, pattern):
-        """Everything up to a match of the pattern, which is given back."""
+        """Waits for a match of the pattern and returns everything up to it."""
         end = time.monotonic() + TIMEOUT
         while not (found := re.search(pattern, self.seen)):
             left = end - time.monotonic()

@@ -1,4 +1,4 @@
-"""Faults of sctrace's own calls: cases as those of scenarios.py."""
+"""Faults of sctrace's own calls: cases like those of scenarios.py."""
 import json
 import os
 import re
@@ -19,12 +19,12 @@ EPERM, ESRCH, EIO, ECHILD, ENOMEM = 1, 3, 5, 10, 12
 
 
 def faulty(world, env, function, n, error):
-    """The environment in which calls of sctrace's own fail (prog/lib/fail.c)."""
+    """The environment in which calls of sctrace fail (prog/lib/fail.c)."""
     return {**env, "LD_PRELOAD": str(world.progs / "fail.so"), "SCTRACE_FAIL": f"{function}:{n}:{error}"}
 
 
 def one_fault(world, mode, function, n, error=ENOMEM):
-    """Whether the fault was reached; what may not happen raises."""
+    """Returns whether the fault was reached; raises if something went wrong."""
     what = f"{function}, call {n}, error {error}"
     out = world.scratch / f"out-{function}-{error}"
     out.unlink(missing_ok=True)
@@ -53,7 +53,10 @@ def one_fault(world, mode, function, n, error=ENOMEM):
 
 
 def fault_after_fault(world, mode, function, counts, error):
-    """Later and later calls of the function, until one is not reached: how many were, and what may not happen."""
+    """
+    Makes later and later calls of the function fail, until one is not reached. Returns how many were reached, and what went
+    wrong.
+    """
     reached, wrong = 0, []
     for n in counts:
         try:
@@ -73,7 +76,7 @@ LATE = (460, 500, 560, 620)  # a program is half changed only when some hundred 
 
 
 def faults(world, mode, least, *rows):
-    """Rows of functions as prog/lib/fail.c knows them, which calls of theirs fail, and with what. Two rows at a time."""
+    """Rows: functions as prog/lib/fail.c names them, which of their calls fail, and the error. Runs two rows at a time."""
     jobs = [(function, counts, error) for functions, counts, error in rows for function in functions.split()]
     with ThreadPoolExecutor(2) as pool:
         results = list(pool.map(lambda job: fault_after_fault(world, mode, *job), jobs))
@@ -89,19 +92,22 @@ def for_good(counts):
     return [f"{n}+" for n in counts]
 
 
-# Each call of sctrace's own that fails gives a message, no hang, no orphan, no crash, no silent wrong count.
+# If a call of sctrace fails, it gives a message; nothing hangs, crashes or is left, and no count is silently wrong.
 
 
 @scenario("fault")
 def fault_memory(world, mode):
-    """Memory runs out, for a moment or for good: what then is said needs none."""
+    """Memory runs out, once or permanently; the message about it needs no memory."""
     faults(world, mode, 20, ("malloc calloc realloc strdup mmap", EARLY, ENOMEM),
            ("malloc calloc realloc", for_good((1, 5, 13, 22)), ENOMEM))
 
 
 @scenario("fault", ["ptrace", "trace"])
 def fault_old_kernel(world, mode):
-    """Where the kernel does not tell what a stop is (before 5.3), registers and turns do, in 32-bit programs too."""
+    """
+    If the kernel does not identify a stop (before 5.3), registers and the alternation of entry and exit do, also in 32-bit
+    programs.
+    """
     for program in ("birth", "birth-m32"):
         if not (world.progs / program).exists():
             continue
@@ -122,7 +128,7 @@ def fault_old_kernel(world, mode):
 
 @scenario("fault", ["ptrace", "patch", "patch-filter"])
 def fault_calibration(world, mode):
-    """A child that tracing is measured on is killed, before it is traced and while it is: the costs are not known then."""
+    """A child for calibration is killed before or while it is traced; the costs are then unknown."""
     for n in (5, 1850, *(() if mode == "ptrace" else (2750,))):  # a child of patch makes more calls before than one of ptrace
         argv, env = tracer(world, mode, "-f", "--", world.program("birth"), "fork", "2")
         env = faulty(world, env, "calibration", f"{n}*", 0)
@@ -137,13 +143,16 @@ def fault_calibration(world, mode):
 
 @scenario("fault", ["patch", "patch-filter"])
 def fault_images(world, mode):
-    """No memory for what is known of a process or its image, a child's on its parent's memory too: ptrace counts it, or a word."""
+    """
+    No memory for the data of a process or its image, also of a child in its parent's memory: ptrace counts it, or a message
+    appears.
+    """
     out, wrong, reached = world.scratch / "out", [], 0
     argv, env = tracer(world, mode, "-f", "--by=process", "--", "sh", "-c", "/bin/true; :")
     execute(argv, env=env)
     usual = read_table(out.read_text())
     for n in range(1, 13):
-        # Larger ones than a row of the table: tasks, images, what is to be patched.
+        # Larger allocations than a table row: tasks, images, patches.
         out.unlink(missing_ok=True)
         end = execute(argv, env=faulty(world, env, "calloc", n, f"{ENOMEM}:2320"))
         if ORDERED not in end.stderr:
@@ -160,7 +169,7 @@ def fault_images(world, mode):
 
 @scenario("fault", ["bpf"])
 def fault_hooks(world, mode):
-    """A place of the kernel's that cannot be attached to is named, and nothing is counted in part."""
+    """A hook that cannot be attached is named, and nothing is counted partly."""
     named = set()
     argv, env = tracer(world, mode, "-f", "--", "true")
     for n in range(12, 120):
@@ -183,7 +192,7 @@ def fault_files(world, mode):
 
 @scenario("fault")
 def fault_handlers(world, mode):
-    """A signal that could not have its handler would end sctrace, its own timer's first: it does not begin."""
+    """If a signal handler cannot be installed, that signal would kill sctrace; therefore it does not start."""
     argv, env = tracer(world, mode, "-f", "--", "sleep", "0.7")
     for n in range(1, 20):
         end = execute(argv, env=faulty(world, env, "sigaction", n, EPERM))
@@ -197,20 +206,20 @@ def fault_handlers(world, mode):
 
 @scenario("fault")
 def fault_processes(world, mode):
-    """What sets up a program and its tracing is refused."""
+    """Calls that set up a program and its tracing are refused."""
     faults(world, mode, 5, ("fork memfd_create pipe2 sigaction kill process_vm_readv seccomp prctl bpf syscall", EARLY, ENOMEM))
 
 
 @scenario("fault")
 def fault_tracing(world, mode):
-    """A request of ptrace(2), a wait is refused once."""
+    """One request of ptrace(2), or one wait, is refused."""
     least = 1 if mode == "bpf" else 20
     faults(world, mode, least, ("ptrace", EARLY + LATE, ENOMEM), ("ptrace", EARLY, ESRCH), ("wait", EARLY, ECHILD))
 
 
 @scenario("fault", ["trace"])
 def fault_report(world, _):
-    """A report that memory runs out for is whole, or told not to be; reading a run does not crash."""
+    """A report without enough memory is complete, or says that it is not; reading a run does not crash."""
     calls, copies = world.scratch / "calls.json", world.scratch / "copies.json"
     execute([str(world.sctrace), "-c", "-f", f"--save={calls}", "--", world.program("birth"), "fork", "2"])
     execute([str(world.sctrace), "compare", "-r", "2", "-w", "0", "-n", "4K", "-s", "sendfile", "-d", str(world.scratch),
@@ -236,7 +245,7 @@ def fault_report(world, _):
 
 
 def outline(value):
-    """What a saved run has and what is unknown in it, but for what is otherwise in each run."""
+    """The members of a saved run, and which are unknown, without those that differ between runs."""
     if isinstance(value, dict):
         varying = ("load", "uptime_s", "warnings", "notes", "histogram_ns")
         return {key: outline(part) for key, part in value.items() if key not in varying}
@@ -245,7 +254,9 @@ def outline(value):
 
 @scenario("fault", ["trace"])
 def fault_saved(world, _):
-    """A saved run, its picture and a page that memory runs out for are whole, or that is told and no run is saved in part."""
+    """
+    A saved run, its picture and a page without enough memory are complete, or a message appears and no partial run is saved.
+    """
     quick = {"compare": ["-r", "1", "-w", "0", "-n", "8", "--no-count", "-N", "true"],
              "bench switch": ["-r", "2", "-t", "5ms", "pipe"], "bench load": ["-r", "2", "--loads", "none", "--", "true"]}
     jobs = [(words, to, function, n) for words in quick for to in ("--save", "--svg", "--format=html")
@@ -284,7 +295,7 @@ def fault_saved(world, _):
 
 @scenario("fault", ["trace"])
 def fault_filter(world, _):
-    """Memory that runs out while the filter for the wanted calls is made."""
+    """Memory runs out while the filter for the wanted calls is built."""
     wrong = []
     for function in ("malloc", "calloc", "realloc"):
         for n in for_good((1, 5, 20, 60, 120, 200)):
@@ -303,7 +314,7 @@ LOADED = ["bench", "latency", "-t", "20ms", "--loads", "cpu"]
 
 @scenario("fault", ["trace"])
 def fault_bench(world, _):
-    """What a test of bench waits for is refused for good, in its own processes too: it ends all the same, and leaves nobody."""
+    """If a wait of a bench test is refused permanently, also in its processes, the test still ends and leaves no process."""
     jobs = [(SCHED, "futex", EPERM), (SCHED, "wait", ECHILD), (SCHED, "sched_setaffinity", EPERM), (SCHED, "fork", ENOMEM),
             (SWITCH + ["pipe"], "read", EIO), (SWITCH + ["futex"], "futex", EPERM), (SWITCH + ["futex-thread"], "futex", EPERM),
             (SWITCH + ["mqueue"], "mq_send", EIO), (SWITCH + ["signal"], "syscall", EPERM),
@@ -338,7 +349,7 @@ VALUES = tuple(range(250, 350, 6))  # and of what it shows
 
 @scenario("fault", ["trace"])
 def fault_compare(world, _):
-    """Memory that runs out for good, anywhere in a comparison: that is told, and no file of ours is left behind."""
+    """Memory runs out permanently anywhere in a comparison: a message appears, and no file of ours is left."""
     folder = world.scratch / "work"
     folder.mkdir()
     copies = ["compare", "-r", "1", "-w", "0", "-n", "64K", "-b", "4K", "-s", "read/write,sendfile", "-d", str(folder)]
@@ -364,14 +375,16 @@ def fault_compare(world, _):
 
 @scenario("fault")
 def fault_for_good(world, mode):
-    """The same from some call on for good: that is told, the status is not 0, nothing is left, and nothing is stopped."""
+    """The same permanently from some call on: a message appears, the status is not 0, and nothing is left or stopped."""
     counts = for_good((1, 8, 30, 120, 300, 450, 560))
     least = 1 if mode == "bpf" else 12
     faults(world, mode, least, ("ptrace", counts, EPERM), ("ptrace", counts, ESRCH), ("wait", counts, ECHILD))
 
 
 def refuse_attached(world, mode, env, function, n, error):
-    """The call is refused from the n-th on, of a tracer that attaches: the program goes on unharmed, and that is told."""
+    """
+    For a tracer that attaches, the call is refused from the n-th on: the program continues unharmed, and a message appears.
+    """
     what = f"{function}, call {n} for good"
     with running([world.program("target"), "rows", "3"]) as target:
         wait_ready(target)
@@ -389,7 +402,7 @@ def refuse_attached(world, mode, env, function, n, error):
 
 
 def warm_costs(world, mode):
-    """Costs that are known: there is no calibration then, and the calls are those of attaching."""
+    """Makes the costs known, so that there is no calibration, and the calls are those of attaching."""
     env = {"XDG_RUNTIME_DIR": tempfile.mkdtemp(dir=world.scratch)}
     argv, usual = tracer(world, mode, "--", "true")
     kept = Path(env["XDG_RUNTIME_DIR"], "sctrace-costs.json")
@@ -403,7 +416,7 @@ def warm_costs(world, mode):
 
 @scenario("fault", ["ptrace", "trace"])
 def fault_attached(world, mode):
-    """Refused for good in the middle of attaching, or later: what was attached to goes on, and the refusal is told."""
+    """Refused permanently while attaching, or later: the attached program continues, and the refusal is reported."""
     for function, n, error in (("ptrace", 4, EPERM), ("ptrace", 8, EPERM), ("ptrace", 400, EPERM), ("wait", 300, ECHILD)):
         refuse_attached(world, mode, {}, function, n, error)
     env = warm_costs(world, mode)
@@ -413,7 +426,7 @@ def fault_attached(world, mode):
 
 @scenario("fault", ["patch"])
 def fault_agent(world, mode):
-    """The same while the agent is put in: a thread that is on an errand of ours then finds its way back by itself."""
+    """The same while the agent is installed: a thread on an excursion finds its way back by itself."""
     env = warm_costs(world, mode)
     jobs = [("ptrace", n, EPERM) for n in range(5, 160, 9)] + [("wait", n, ECHILD) for n in range(2, 50, 8)]
     jobs += [("ptrace", n, ESRCH) for n in (5, 7, 30, 100)]
@@ -423,9 +436,12 @@ def fault_agent(world, mode):
 
 @scenario("scale", ["ptrace", "trace"])
 def scale_waits(world, mode):
-    """A stop among many costs no more than one among few: the kernel is not asked at each what all the threads have used."""
+    """
+    A stop among many tasks costs no more than one among few: the kernel is not asked at each stop for all threads' resource
+    usage.
+    """
     argv, env = tracer(world, mode, "-f", "--", world.program("threads"), "live", "1000")
-    # Of some 24,000 stops; those before there are many, and those of finding out what a stop costs, are up to 8,000.
+    # The program causes about 24,000 stops; up to 8,000 come before there are many tasks, or belong to the calibration.
     end = execute(argv, env=faulty(world, env, "stop_usage", 12000, 0))
     if end.status != 0 or end.stderr:
         raise Failed(f"ended with {end.status}\n" + tail(end.stderr))
@@ -433,7 +449,10 @@ def scale_waits(world, mode):
 
 @scenario("scale", ["patch", "patch-filter"])
 def scale_agent_cost(world, mode):
-    """The cost of a call through the agent is measured on calls that do not stop: some hundred requests, not ten for each call."""
+    """
+    The cost of a call through the agent is measured with calls that do not stop: about a hundred requests, not ten for each
+    call.
+    """
     argv, env = tracer(world, mode, "--", "true")
     end = execute(argv, env=faulty(world, env, "ptrace", 5000, ESRCH))
     if ORDERED in end.stderr or end.status != 0:
@@ -442,7 +461,7 @@ def scale_agent_cost(world, mode):
 
 @scenario("scale", ["ptrace"])
 def scale_peak(world, _):
-    """What a process has used is told among many others, too."""
+    """The peak of a process is also reported if there are many others."""
     many = 'pids=; for i in $(seq 80); do sleep 1000 & pids="$pids $!"; done'
     script = f"{many}; echo | {world.program('threads')} payload 64; kill $pids; wait"
     end = execute([str(world.sctrace), "-c", "-f", "--engine=ptrace", "--", "sh", "-c", script])
@@ -451,9 +470,9 @@ def scale_peak(world, _):
         raise Failed(f"ended with {end.status}\n" + tail(end.stderr))
 
 
-# Every system call that sctrace makes beyond those of its start, as another sctrace counts them, fails by the other's
-# -e inject. Here: what cannot fail, what a failure of would be our own doing (close and munmap did not happen then), and what
-# the C library answers itself.
+# Each system call that sctrace makes after its start, as counted by another sctrace, fails by the other's -e inject. Excluded
+# here: calls that cannot fail, calls whose failure would be caused by the injection itself (close and munmap were not
+# executed), and calls that the C library handles.
 CANNOT_FAIL = set("""arch_prctl brk clock_gettime close execve exit exit_group futex getegid geteuid getgid getpid getppid getrandom
                      gettid getuid munmap restart_syscall rseq rt_sigreturn sched_yield set_robust_list set_tid_address tgkill
                      time uname""".split())
@@ -465,13 +484,13 @@ ERRORS = {name: error for error, names in {
 
 
 def of_traced(world, env):
-    """The environment of a sctrace that is traced: LeakSanitizer cannot look there."""
+    """The environment of a traced sctrace: LeakSanitizer does not work there."""
     no_leaks = {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"} if world.sanitized else {}
     return {**os.environ, **env, **no_leaks}
 
 
 def calls_made(world, argv, env):
-    """Name: how many."""
+    """{name: number of calls}."""
     with tempfile.TemporaryDirectory(dir=world.scratch) as place:
         words = [word.format(place=place) for word in map(str, argv)]
         end = execute([str(world.sctrace), "-c", "--engine=ptrace", "--format=csv", "-o", f"{place}/counts", "--", *words],
@@ -482,7 +501,10 @@ def calls_made(world, argv, env):
 
 
 def fail_one_call(world, argv, env, whole, call, when):
-    """One call fails, or all from one on: a word or a whole result, nobody left running, nothing left behind. Was it reached?"""
+    """
+    One call fails, or all from one on: a message or a complete result, and no process or file left. Returns whether it was
+    reached.
+    """
     what = f"{' '.join(map(str, argv))}: {call}, call {when}"
     error = ERRORS.get(call, "EPERM")
     inject = ["-e", f"inject={call}:error={error}:when={when}", "-e", f"trace={call}", "-e", "signal=none"]
@@ -497,7 +519,7 @@ def fail_one_call(world, argv, env, whole, call, when):
             except Failed as why:
                 raise Failed(f"{what}: {why}") from None
             left = left_over(process.pid)
-        # What cannot be removed is left, and that is told. Nothing can be told where nothing can be written.
+        # What cannot be removed is left and reported. If nothing can be written, nothing can be reported.
         if b"cannot remove the work directory" not in stderr or call not in ("rmdir", "unlink", "unlinkat"):
             left += [path.name for path in work.iterdir() if path.name != "sctrace-costs.json"]
         if left or status not in (0, 1, 2, 125, 126, 127) or (status and not stderr and call != "write"):
@@ -509,13 +531,13 @@ def fail_one_call(world, argv, env, whole, call, when):
 
 
 def some_of(before, made):
-    """Of the calls beyond those of the start the first, one in the middle, and all from there; an alternating flag for each."""
+    """Of the calls after the start: the first, one in the middle, and all from there; with an alternating flag for each."""
     middle = before + (made - before + 1) // 2
     return {str(before + 1): False, str(middle): True, f"{middle}+": False} if made > before else {}
 
 
 def refuse_all(world, jobs, trial):
-    """What a trial raises is collected; it tells whether its fault was reached."""
+    """Collects what the trials raise; each returns whether its fault was reached."""
     if any(world.build.glob("sctrace.p/*.gcno")):
         raise Skip("a build for coverage loses counts where its files cannot be read")
     if world.sanitized:  # AddressSanitizer ends a program where it has no memory for itself
@@ -536,7 +558,9 @@ def refuse_all(world, jobs, trial):
 
 
 def calls_fail(world, argv, whole, env=None, known=()):
-    """Each call of the command's but those that are `known`: the first, one in the middle, and all from there; what it made."""
+    """
+    Each call of the command except the `known` ones: the first, one in the middle, and all from there. Returns the calls made.
+    """
     env, jobs = env or {}, []
     start = calls_made(world, [world.sctrace, "--version"], env)
     made = calls_made(world, [world.sctrace, *argv], env)
@@ -547,7 +571,7 @@ def calls_fail(world, argv, whole, env=None, known=()):
 
 
 def all_calls_seen(mode):
-    """Whether the program did its work, and all of it was counted or shown."""
+    """Returns a check that the program did its work, and that all of it was counted or shown."""
     def whole(stdout, text):
         if b"calls getppid 13 0" not in stdout:
             return False
@@ -560,7 +584,7 @@ def something_shown(_, text):
 
 
 def how(mode):
-    """The words that make sctrace run in this mode."""
+    """The arguments that select this mode."""
     engine, _, counts = MODES[mode]
     return [*(["-c", "--format=csv"] if counts else []), f"--engine={engine}"]
 
@@ -571,13 +595,13 @@ def traced(world, mode, *flags):
 
 @scenario("fault")
 def fault_calls(world, mode):
-    """Every system call of the tracer's own is refused, once and for good."""
+    """Each system call of the tracer is refused, once and permanently."""
     calls_fail(world, traced(world, mode), all_calls_seen(mode), MODES[mode][1])
 
 
 @scenario("fault", ["trace"])
 def fault_calls_options(world, mode):
-    """Those that options bring beside."""
+    """The additional calls that options cause."""
     usual = set(calls_made(world, [world.sctrace, *traced(world, mode)], {}))
     for flags in (["--pin"], ["-k", "-yy"], ["-e", "trace=getppid"], ["-u", "nobody"]):
         whole = all_calls_seen(mode) if flags[0] != "-u" else something_shown
@@ -593,7 +617,7 @@ COPIES = ["compare", "-r", "1", "-w", "0", "-n", "8K", "-b", "4K"]
 
 @scenario("fault", ["trace"])
 def fault_calls_compare(world, _):
-    """The same of compare and report."""
+    """The same for compare and report."""
     made = calls_fail(world, [*COPIES, "-s", "read/write", "--save={place}/run", "-o", "{place}/out"], something_shown)
     calls_fail(world, [*COPIES, "--cold", "--fsync", "-o", "{place}/out", "true"], something_shown, known=made)
     run = world.scratch / "run.json"
@@ -603,7 +627,7 @@ def fault_calls_compare(world, _):
 
 @scenario("fault", ["trace"])
 def fault_calls_bench(world, _):
-    """The same of bench."""
+    """The same for bench."""
     made = set()
     for words in (["syscall", "-r", "2", "loop"], ["syscall", "-r", "2", "--no-count", "read-file", "spawn", "thread"],
                   ["syscall", "--per-process", "-r", "2", "--no-count", "loop"],
@@ -613,11 +637,11 @@ def fault_calls_bench(world, _):
         made |= calls_fail(world, argv, something_shown, known=made - {"clone", "mmap"})
 
 
-# The same of a tracer that attaches: whatever becomes of it, the program goes on and ends as ever.
+# The same for a tracer that attaches: whatever happens to it, the program continues and ends normally.
 
 
 def wait_attached(process):
-    """What it says until it is attached, or has ended."""
+    """What it prints until it is attached, or has ended."""
     said = b""
     while b"attached to process" not in said:
         if not select.select([process.stderr], [], [], TIMEOUT)[0]:
@@ -631,8 +655,8 @@ def wait_attached(process):
 
 def attach_to_bearer(world, argv, env, interrupted):
     """
-    A program is attached to, bears children, is let go of, by SIGINT or because the tracer fails, or not, and bears again. It does
-    that as ever. How the tracer ended: status and stderr.
+    Attaches to a program that creates children. The tracer detaches because of SIGINT or a failure, or stays attached; then the
+    program creates children again. It must work normally throughout. Returns the tracer's status and stderr.
     """
     with running([world.program("target"), "bears", "1"], stdin=subprocess.PIPE) as target:
         wait_ready(target)
@@ -659,7 +683,10 @@ def attach_to_bearer(world, argv, env, interrupted):
 
 
 def fail_attached(world, argv, env, call, when, interrupted):
-    """One call of a tracer that attaches fails, or all from one on: a word or a whole result, nothing left. Was it reached?"""
+    """
+    One call of an attaching tracer fails, or all from one on: a message or a complete result, and nothing left. Returns whether
+    it was reached.
+    """
     what = f"{' '.join(map(str, argv))}: {call}, call {when}{', then SIGINT' if interrupted else ''}"
     error = ERRORS.get(call, "EPERM")
     with tempfile.TemporaryDirectory(dir=world.scratch) as place:
@@ -684,7 +711,7 @@ def fail_attached(world, argv, env, call, when, interrupted):
 
 @scenario("fault", ["ptrace", "trace", "patch", "bpf"])
 def fault_calls_attached(world, mode):
-    """Every system call of a tracer that attaches is refused: the program goes on unharmed."""
+    """Each system call of an attaching tracer is refused: the program continues unharmed."""
     env = {**MODES[mode][1], **warm_costs(world, mode)}
     argv = [*how(mode), "-f", "-o", "{place}/out"]
     start, counts = calls_made(world, [world.sctrace, "--version"], {}), world.scratch / "counts"
@@ -699,7 +726,7 @@ def fault_calls_attached(world, mode):
     def tried(call, for_good):
         if mode == "bpf":
             return for_good  # it takes long to start
-        # A thread that blocks SIGSYS, and whose SIGSYS was waited for, cannot be sent back to its call without any request.
+        # A thread that blocks SIGSYS, and whose SIGSYS was waited for, cannot be sent back to its call without a request.
         return (mode, call, for_good) != ("patch", "ptrace", True)
 
     jobs = [(call, when, interrupted) for call in sorted(set(made) - CANNOT_FAIL)
@@ -710,7 +737,7 @@ def fault_calls_attached(world, mode):
 
 @scenario("fault", ["ptrace", "trace", "patch"])
 def fault_signal_in_hand(world, mode):
-    """A signal of the program's that has been waited for, and cannot be handed on or looked at then, arrives all the same."""
+    """A signal of the program that was waited for, and that then cannot be delivered or inspected, still arrives."""
     env = warm_costs(world, mode)
     for function in ("ptrace_deliver",) if mode == "patch" else ("ptrace_deliver", "ptrace_siginfo"):
         for n in range(1, 6):  # one of them is SIGUSR1, whose handler counts
@@ -720,11 +747,11 @@ def fault_signal_in_hand(world, mode):
                 raise Failed(f"{function}, call {n}: ended with {status}\n" + tail(stderr))
 
 
-# And of one that is the program's grandchild (-D), in a session of its own.
+# The same for a tracer that is the program's grandchild (-D), in a session of its own.
 
 
 def called_with(word, patience=TIMEOUT):
-    """Who is still alive of those with the word in their command line, when they have had time to end."""
+    """The processes with the word in their command line that are still alive after a grace period."""
     until = time.monotonic() + patience
     while True:
         alive = []
@@ -740,7 +767,9 @@ def called_with(word, patience=TIMEOUT):
 
 
 def one_fault_of_grandchild(world, mode, function, n, error):
-    """Whether the fault was reached. The status is the program's: ours where it did not run, SIGKILL's where we had to end it."""
+    """
+    Returns whether the fault was reached. The status is the program's: ours if it did not run, SIGKILL's if we had to kill it.
+    """
     what = f"-D: {function}, call {n}, error {error}"
     with tempfile.TemporaryDirectory(dir=world.scratch) as place:
         work = Path(place, "work")
@@ -768,7 +797,9 @@ def one_fault_of_grandchild(world, mode, function, n, error):
 
 @scenario("fault")
 def fault_daemonized(world, mode):
-    """A fault of one process may be another's, too: each counts for itself, and those before the births are all of theirs."""
+    """
+    A fault may happen in several processes: each counts its own calls, and calls before a fork count for parent and child.
+    """
     if any(world.build.glob("sctrace.p/*.gcno")):
         raise Skip("a build for coverage loses counts where its files cannot be read")
     errors = {EPERM: "ptrace kill sigaction syscall process_vm_readv prctl setitimer", ESRCH: "ptrace", ECHILD: "wait",

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Runs a script with no signal ignored and none blocked.  fresh.py SCRIPT [ARG...]
-
-A shell without job control starts what it puts into the background with SIGINT and SIGQUIT ignored, and nohup SIGHUP; programs
-inherit that, and sctrace leaves what is ignored alone, as the cases that end it by these signals do not expect.
+"""
+Runs a script with no signal ignored or blocked.  fresh.py SCRIPT [ARG...] A shell without job control starts background
+processes with SIGINT and SIGQUIT ignored, and nohup ignores SIGHUP. Programs inherit that, and sctrace leaves ignored signals
+alone, but the cases that end it by these signals expect otherwise.
 """
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Outputs of every command that cannot be written: cases as those of scenarios.py."""
+"""Outputs of all commands that cannot be written: cases like those of scenarios.py."""
 import ctypes
 import os
 import re
@@ -16,8 +16,8 @@ GOOD = "what was there before\n"
 LIMIT = 16  # bytes a file may have: less than GOOD and than any output, the first write of which is cut
 CLONE_NEWNS = 0x20000  # unshare(2)
 
-# Each command, the quickest work for it, and its options that name a file to be written; standard output is another.
-# `bench` alone is left out: it is the tests one after the other, and ends as they do.
+# Each command with the quickest work for it, and its options that name an output file; standard output is another output.
+# `bench` without a test is left out, because it runs the tests one after the other, and ends as they do.
 COMMANDS = (
     (["compare"], ["-r", "1", "-w", "0", "-n", "8", "-b", "4", "-s", "read/write"], {"output", "save", "svg"}),
     (["bench", "syscall"], ["-r", "5", "loop"], {"output", "save", "svg"}),
@@ -27,20 +27,20 @@ COMMANDS = (
     (["bench", "load"], ["-r", "1", "--loads", "none", "--", "true"], {"output", "save", "svg"}),
     (["report"], ["{run}"], {"output", "svg"}),
 )
-# Options of the tracer itself, and the one that names a file. Standard error, where its output goes without one, is output-full-disk's.
+# Options of the tracer, and the one that names a file. Its output to standard error is covered by output-full-disk.
 TRACE = ([([*flags], "output") for flags in ([], ["--json"], ["--format=perfetto"], ["--stacks=folded"], ["-A"], ["-ff"])])
 COUNT = ([([*flags], "output") for flags in ([], ["--format=csv"], ["--format=json"], ["--errors", "--interval=1s"])] +
          [([], "save")])
-# Commands that have files to work with.
+# Commands that use files while they work.
 WORKING = [["compare", "-r", "1", "-w", "0", "-n", "64K", "-b", "4K"], ["compare", "-r", "1", "-w", "0", "touch {out}"],
            ["bench", "syscall", "-r", "2", "--no-count", "file"], ["bench", "load", "-r", "1", "--loads", "disk,none"],
            ["bench", "latency", "-t", "20ms", "--loads", "disk,none"]]
-# What a command prints of itself.
+# Options that print information about the command.
 ABOUT = [["--help"], ["--version"], ["--list-engines"], ["--completion=bash"], ["compare", "--list"], ["bench", "--help"],
          *([*words, option] for words, _, _ in COMMANDS for option in ("--help", "--version")),
          *(["bench", test, "--list"] for test in ("syscall", "switch", "latency", "load"))]
 
-# Where an output goes that cannot be written, and why; {place} is a folder that each attempt has for itself.
+# Outputs that cannot be written, and the reasons; {place} is a folder for each attempt.
 PLAIN = {
     "/dev/full": "No space left on device",
     "/dev/stdout": "Broken pipe",  # a pipe that nobody reads
@@ -54,7 +54,7 @@ ANYWHERE = ("/dev/full", "/dev/stdout", "{place}/file")  # what can be standard 
 
 
 class Attempt(NamedTuple):
-    """The command's words, those that follow its output's, the option that names the output or None, and where that goes."""
+    """The command's words, those that follow its output's, the option that names the output or None, and the output."""
 
     words: list
     rest: list
@@ -68,7 +68,7 @@ def of_trace(world, mode, places):
     engine, env, counts = MODES[mode]
     for flags, option in COUNT if counts else TRACE:
         for where, why in places.items():
-            # With -ff the files are called otherwise: FILE.PID.
+            # With -ff the files have other names: FILE.PID.
             if "-ff" not in flags or where in ("{place}/file", "{place}/none/file"):
                 yield Attempt([*(["-c"] if counts else ["-f"]), "--engine=" + engine, *flags], ["true"], option, where, why, env)
 
@@ -85,7 +85,7 @@ def of_commands(world, places):
 
 @contextmanager
 def standard_output(where, path):
-    """What an attempt has there: the output itself, the pipe that nobody reads, or what nobody looks at."""
+    """The standard output of an attempt: the output itself, a pipe without a reader, or something unused."""
     if where == "/dev/stdout":
         reader, writer = os.pipe()
         os.close(reader)
@@ -99,7 +99,7 @@ def standard_output(where, path):
 
 
 def check_files(attempt, place, work):
-    """No file in part, none beside it, nothing of ours in the work folder; a run that was saved before is still there."""
+    """No partial file, none beside it, nothing of ours in the work folder; an earlier saved run still exists."""
     for file in place.iterdir():
         text = file.read_text(errors="replace")
         if file.name.split(".")[0] != "file" or attempt.option and text not in ("", GOOD):
@@ -111,7 +111,7 @@ def check_files(attempt, place, work):
 
 
 def fail_to_write(world, attempt, place, work):
-    """Told with the name and the cause, status 125; nobody is left running, and nothing lies about."""
+    """Reported with the name and the cause, with status 125; no process and no file is left."""
     path = attempt.where.format(place=place)
     to = [f"--{attempt.option}={path}"] if attempt.option else []
     limits = ["prlimit", f"--fsize={LIMIT}"] if attempt.why == PLAIN["{place}/file"] else []
@@ -133,7 +133,9 @@ def fresh_folder(world):
 
 
 def fail_all(world, attempts, parent, seal=lambda: None):
-    """Two at a time, each with a folder in `parent`, which is sealed then. There may be a good file of the same name before."""
+    """
+    Runs two at a time, each with a folder in `parent`, which is then sealed. A good file of the same name may exist before.
+    """
     jobs, wrong = [], []
     works = fresh_folder(world)
     for number, attempt in enumerate(attempts):
@@ -159,7 +161,7 @@ def fail_all(world, attempts, parent, seal=lambda: None):
 
 @contextmanager
 def disk(world):
-    """A small disk of our own, in a namespace of our own: gone with us whatever happens."""
+    """A small disk in a namespace of our own, which disappears with us."""
     folder = fresh_folder(world)
     if os.geteuid() != 0 or ctypes.CDLL(None).unshare(CLONE_NEWNS) != 0:
         raise Skip("only root can mount a disk that is full, or that cannot be written")
@@ -172,7 +174,7 @@ def disk(world):
 
 
 def fill(folder, spare=0):
-    """Leaves `spare` bytes."""
+    """Fills the disk except for `spare` bytes."""
     with open(folder / "filler", "wb", buffering=0) as file:
         try:
             while file.write(b"x" * 4096):
@@ -185,18 +187,18 @@ def lock(folder):
     subprocess.run(["mount", "-o", "remount,ro", folder], check=True)
 
 
-# Each output of each command that cannot be written is told by name and cause, with status 125, and nothing in part is left.
+# Each output that cannot be written is reported by name and cause, with status 125, and no partial output is left.
 
 
 @scenario("fault")
 def fault_outputs(world, mode):
-    """Of the tracer itself: no room, a limit, no reader, no folder."""
+    """Outputs of the tracer: no space, a limit, no reader, no folder."""
     fail_all(world, of_trace(world, mode, PLAIN), fresh_folder(world))
 
 
 @scenario("fault")
 def fault_full_disk(world, mode):
-    """The same on a full disk, and on one that cannot be written."""
+    """The same on a full disk, and on a read-only one."""
     for places, seal in ((FULL, fill), (READ_ONLY, lock)):
         with disk(world) as folder:
             fail_all(world, of_trace(world, mode, places), folder, lambda: seal(folder))
@@ -204,7 +206,7 @@ def fault_full_disk(world, mode):
 
 @scenario("fault")
 def fault_full_disk_amid(world, mode):
-    """A disk that is full amid a block: what was written of it is taken back, for half a table may look like a whole one."""
+    """A disk becomes full in the middle of a block: the written part is removed, because half a table may look complete."""
     with disk(world) as folder:
         fill(folder, spare=4096)
         argv, env = tracer(world, mode, "-o", folder / "file", "--", world.program("everycall"), out=None)
@@ -218,7 +220,7 @@ def fault_full_disk_amid(world, mode):
 
 @scenario("fault", ["trace"])
 def fault_outputs_commands(world, _):
-    """Of compare, bench and report; and of what a command prints of itself."""
+    """Outputs of compare, bench and report, and of the options that print information."""
     faces = {tuple(words): options for words, _, options in COMMANDS}
     listed = {("bench", test) for test in re.findall(r"^([a-z]+): ", execute([world.sctrace, "bench", "--help"]).stdout.decode(), re.M)}
     if listed != {words for words in faces if words[0] == "bench"}:
@@ -233,7 +235,7 @@ def fault_outputs_commands(world, _):
 
 @scenario("fault", ["trace"])
 def fault_full_disk_commands(world, _):
-    """The same on a full disk, and on one that cannot be written; and what a command works with there."""
+    """The same on a full disk, and on a read-only one, also for files used during the work."""
     for places, seal in ((FULL, fill), (READ_ONLY, lock)):
         with disk(world) as folder:
             fail_all(world, of_commands(world, places), folder, lambda: seal(folder))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`sctrace report` from outside: published tables come out again, refusals, formats, broken files (script.py)."""
+"""`sctrace report` from outside: published tables are reproduced; refusals, formats, broken files (script.py)."""
 import copy
 import csv
 import io
@@ -23,14 +23,14 @@ def run(*args, **kw):
 
 
 def report(*args):
-    """The output of a report that must come out."""
+    """The output of a report that must succeed."""
     done = run("report", *args)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
 def refused(*args):
-    """The one sentence of a report that must not."""
+    """The one sentence of a report that must fail."""
     done = run("report", *args)
     assert done.returncode == 1, (done.returncode, done.stderr)
     assert done.stdout == "", done.stdout
@@ -52,7 +52,9 @@ def save(folder, name, doc):
 
 
 def samples_with(least, q1, median, mean, q3, most, n=501):
-    """`n` values (4 k + 1) of just this summary: four stretches between the quartiles, filled so that the mean is right."""
+    """
+    `n` values (4 k + 1) with exactly this summary: four stretches between the quartiles, filled such that the mean is right.
+    """
     ends = [least, q1, median, q3, most]
     inner = (n - 1) // 4 - 1
     rest = mean * n - sum(ends)
@@ -67,7 +69,7 @@ def timed(name, values, unit="ns", **more):
     return {"name": name, "unit": unit, "samples": len(values), f"samples_{unit}": values, **more}
 
 
-# What R printed of the time between two reads of the clock, 500 samples in one process and in 500 (SH); ns.
+# R's summary of the time between two reads of the clock, 500 samples in one process and in 500 (SH); ns.
 PUBLISHED = {
     "vmware": ((25, 30, 38, 43.68, 54, 300), (117, 233.8, 254, 264.1, 271, 2215)),
     "kvm": ((1077, 1092, 1120, 1198, 1226, 2829), (1135, 1170, 1184, 1193, 1196, 2194)),
@@ -84,7 +86,7 @@ def published(folder):
 
 
 def test_published_summaries(folder):
-    """A published summary of three machines comes out again"""
+    """A published summary of three machines is reproduced"""
     rows = json.loads(report("--format=json", *published(folder)))["summary"]
     assert len(rows) == 6
     for row in rows:
@@ -109,7 +111,7 @@ def test_ratios(folder):
     assert report(host, kvm) == report(host, kvm)
 
 
-# Elapsed seconds under loads, means of three; as published, percents over the first kernel.
+# Elapsed seconds under loads, means of three; the published form is percent over the first kernel.
 LOADS = ("plain", "irq", "ping", "irq+ping", "irq+hd")
 KERNELS = {
     "vanilla": (175, 176, 185, 187, 246),
@@ -119,7 +121,7 @@ KERNELS = {
 
 
 def test_narrow_terminals(folder):
-    """On a narrow terminal verdicts go before the ends of the names that tell rows apart"""
+    """On a narrow terminal, verdicts are left out before the ends of the names that distinguish rows"""
     names = [f"read/write {size}" for size in ("1", "16", "256", "4K")]
     runs = [save(folder, f"r{k}.json", document("bench-syscall", [timed(n, [k * 1000 + i for i in range(9)]) for n in names]))
             for k in (1, 2)]
@@ -129,7 +131,7 @@ def test_narrow_terminals(folder):
 
 
 def test_kernels_side_by_side(folder):
-    """Kernels under loads are laid out as published, with percent over the first"""
+    """Kernels under loads are shown in the published layout, with percent over the first"""
     paths = []
     for kernel, means in KERNELS.items():
         rows = [timed(l, [m - 1, m, m + 1], "s", mean_s=m) for l, m in zip(LOADS, means)]
@@ -138,7 +140,7 @@ def test_kernels_side_by_side(folder):
     rt = next(line for line in text.splitlines() if line.startswith("rt "))
     for percent in ("+4.0 %", "+4.5 %", "+8.6 %", "+8.0 %", "+13.0 %"):
         assert f"({percent})" in rt, rt
-    # An interval's two ends are no observations, though there be two of these.
+    # The two ends of an interval are not observations, even if there are two observations.
     pair = timed("net", [1.0, 2.0], "s", over_none_interval_percent=[3.0, 4.0])
     rows = list(csv.DictReader(io.StringIO(report("--format=samples", save(folder, "pair.json", document("bench-load", [pair]))))))
     assert [list(r) for r in rows] == [["run", "name", "sample", "value_s"]] * 2, rows
@@ -168,13 +170,13 @@ def counted(folder, name, *command):
 
 
 def peak_is_unknown(path):
-    """The bpf engine reads the counters of Linux 6.2 and later."""
+    """The bpf engine needs the counters of Linux 6.2 and later."""
     release = tuple(int(n) for n in re.findall(r"\d+", os.uname().release)[:2])
     return json.loads(path.read_text())["engine"] == "bpf" and release < (6, 2)
 
 
 def test_calls_added_and_dropped(folder):
-    """Two -c summaries: which calls were added and dropped"""
+    """Two -c summaries: the calls that were added and removed"""
     quiet = counted(folder, "quiet.json", "/bin/true")
     loud = counted(folder, "loud.json", "/bin/echo", "x")
     def change(*paths):
@@ -204,7 +206,7 @@ def compared(folder, name, *args):
 
 
 def test_comparisons(folder):
-    """Runs of compare: every sample in CSV, pictures that are sound XML, refusals"""
+    """Runs of compare: every sample in CSV, pictures in valid XML, refusals"""
     a = compared(folder, "a.json", "--size=64K")
     b = compared(folder, "b.json", "--size=64K")
     rows = list(csv.DictReader(io.StringIO(report("--format=csv", a, b))))
@@ -235,7 +237,7 @@ BENCHES = (("syscall", "-r", "4", "--no-count", "getpid", "stat"), ("switch", "-
 
 
 def shown_again(folder, form, words, *operands):
-    """Runs a command that saves, prints and draws; report of what it saved must do the same, byte for byte."""
+    """Runs a command that saves, prints and draws. report of the saved run must do the same, byte for byte."""
     done = run(*words, f"--format={form}", "--save", folder / "run.json", "-o", folder / "a", "--svg", folder / "a.svg", *operands)
     assert done.returncode == 0, (words, form, done.stderr)
     again = run("report", f"--format={form}", folder / "run.json", "-o", folder / "b", "--svg", folder / "b.svg")
@@ -251,7 +253,7 @@ def shown_again(folder, form, words, *operands):
 
 
 def test_a_comparison_is_shown_again(folder):
-    """report prints and draws exactly what compare did, in every format"""
+    """report prints and draws exactly what compare printed, in every format"""
     for form in FORMATS:
         shown_again(folder, form, ["compare", "--dir", folder, "--size=8K", "--runs=3", "--explain", "--usage", "-s",
                                    "read/write,one-shot,fgetc/fputc", "-b", "1K,4K,8K"])
@@ -260,14 +262,14 @@ def test_a_comparison_is_shown_again(folder):
 
 
 def test_a_bench_is_shown_again(folder):
-    """report prints and draws exactly what each test of bench did, in every format"""
+    """report prints and draws exactly what each test of bench printed, in every format"""
     for test, *words in BENCHES:
         for form in FORMATS:
             shown_again(folder, form, ["bench", test, "--dir", folder], *words)
 
 
 def test_a_terminal_shows_it_again(folder):
-    """On a terminal of the same width, too"""
+    """The same on a terminal of equal width"""
     for columns in (60, 120):
         for words in (["bench", "switch", "-q", "-r", "3", "-t", "30ms", "--save", folder / "run.json", "pipe"],
                       ["-c", "--errors", "--hist=read", "-S", "calls", "-o", "/dev/stdout", "--save", folder / "run.json", "--", "true"]):
@@ -278,7 +280,7 @@ def test_a_terminal_shows_it_again(folder):
 
 
 def test_a_count_is_shown_again(folder):
-    """report prints exactly what -c did: its columns, order, groups, errors and histogram"""
+    """report prints exactly what -c printed: its columns, order, groups, errors and histogram"""
     saved, shown = folder / "run.json", folder / "shown"
     for form in ("text", "csv", "markdown"):
         for words in ((), ("-S", "calls", "-U", "name,calls,+p90"), ("--by=process", "-S", "name"), ("--errors", "--hist=openat"),
@@ -290,7 +292,7 @@ def test_a_count_is_shown_again(folder):
 
 
 def test_old_files_stay_readable(folder):
-    """Runs that sctrace 0.1.0 saved are shown in every format, alone and beside themselves"""
+    """Runs saved by sctrace 0.1.0 are shown in every format, alone and compared with themselves"""
     told = {"compare": r"^read/write +2K ", "bench-syscall": r"^getpid-raw +109 ns", "bench-switch": r"^bare +user-level",
             "bench-sched": r"^ +2 +2 +0 +37\.1 ms", "bench-latency": r"^cpu\+net +30\.5 us", "bench-load": r"^cpu .*\+561\.5 %",
             "count": r"^execve +0\.004400367 +1 +0"}
@@ -308,7 +310,7 @@ def test_old_files_stay_readable(folder):
 
 
 def test_parameters_are_columns(folder):
-    """What {NAME} stood for is a column of the CSV"""
+    """The value of {NAME} is a column of the CSV"""
     path = folder / "p.json"
     done = run("compare", "--runs=2", "--no-count", "--dir", folder, "--save", path, "-L", "w=a,b", "true {w}", "true")
     assert done.returncode == 0, done.stderr
@@ -317,7 +319,7 @@ def test_parameters_are_columns(folder):
 
 
 def test_the_same_twice(folder):
-    """The same command twice has two names, and its run can be read"""
+    """The same command twice gets two names, and the run can be read"""
     path = folder / "p.json"
     done = run("compare", "--runs=2", "--no-count", "--dir", folder, "--save", path, "true", "true")
     assert done.returncode == 0, done.stderr
@@ -325,7 +327,7 @@ def test_the_same_twice(folder):
 
 
 def test_what_cannot_be_compared(folder):
-    """Other kinds and other subjects are refused, with the reason"""
+    """Runs of different kinds or with different subjects are refused with the reason"""
     host = published(folder)[2]
     other = save(folder, "o.json", document("bench-switch", [timed("pipe", [1, 2, 3])]))
     assert "'bench-syscall'" in refused(host, other)
@@ -335,13 +337,13 @@ def test_what_cannot_be_compared(folder):
     doc = json.loads(host.read_text())
     doc["method"]["mode"] = "in-process"
     assert "different ways" in refused(host, save(folder, "m.json", doc))
-    # Single calls are single calls, each in a process of its own or not; a note tells which.
+    # Single calls are comparable whether each has a process of its own or not; a note says which.
     doc["method"]["mode"] = "per-process"
     assert 'mode is "single"' in report(host, save(folder, "m.json", doc))
 
 
 def test_what_is_too_short_has_no_ratio(folder):
-    """What the method cannot tell from nothing is not so many times faster than something"""
+    """A time that the method cannot distinguish from nothing has no ratio"""
     short = dict(timed("time", [0, 1, 0, 0, 1]), resolved=False, resolution_ns=30.0)
     rows = [short], [dict(timed("time", [40, 50, 60, 41, 43]), resolved=True)]
     a, b = (save(folder, f"{i}.json", document("bench-syscall", r, method={"mode": "single"})) for i, r in enumerate(rows))
@@ -350,7 +352,7 @@ def test_what_is_too_short_has_no_ratio(folder):
 
 
 def test_machines_that_differ(folder):
-    """Where the machines differ is said in words"""
+    """Differences between machines are described in words"""
     host = published(folder)[2]
     doc = json.loads(host.read_text())
     assert "machines differ" not in report(host, save(folder, "same.json", doc))
@@ -404,7 +406,7 @@ def test_merging(folder):
 
 
 def test_odd_runs(folder):
-    """Empty results, single samples, subjects without samples: shown, not crashed on"""
+    """Empty results, single samples and subjects without samples are shown without a crash"""
     rows = ([], [timed("a", [1])], [timed("a", [])], [{"name": "a", "unit": "s"}], [{"name": "a", "unable": "no such call"}],
             [timed("a", [0, 0, 0])], [timed("a", [-5, 1e300, 2])])
     for results in rows:
@@ -422,7 +424,7 @@ def test_wrong_usage(_):
 
 
 def test_names(folder):
-    """--names names each run, and equal file names are told apart"""
+    """--names names each run, and equal file names are distinguished"""
     a, b, _ = published(folder)
     assert re.search(r"^clock +old ", report("--names=old,new", a, b), re.M)
     for names in ("old", "old,new,newer", "", "old,old"):
@@ -434,7 +436,7 @@ def test_names(folder):
 
 
 def test_hostile_names(folder):
-    """Nothing of a name reaches a terminal or a page as a command"""
+    """No part of a name reaches a terminal or a page as a command"""
     evil = "x\033[2J</td><script>alert(1)</script>"
     path = save(folder, "evil.json", document("bench-syscall", [timed(evil, [1, 2, 3], about=evil)]))
     for form in ("text", "markdown", "json", "html", "csv"):
@@ -446,14 +448,14 @@ def test_hostile_names(folder):
 
 
 def test_endless_name(folder):
-    """A name of three million characters is a report like any other"""
+    """A name of three million characters gives an ordinary report"""
     path = save(folder, "long.json", document("bench-syscall", [timed("x" * 3000000, [1, 2, 3])]))
     for form in ("text", "html"):
         assert "xxx" in report(f"--format={form}", path)
 
 
 def test_output_that_fails(folder):
-    """A report that cannot be written is status 125"""
+    """A report that cannot be written ends with status 125"""
     a = published(folder)[0]
     with open("/dev/full", "w", encoding="ascii") as full:
         done = subprocess.run([SCTRACE, "report", a], stdout=full, stderr=subprocess.PIPE, check=False)

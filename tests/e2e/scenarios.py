@@ -1,4 +1,4 @@
-"""Scripted cases: sctrace driven from outside. Each is a function of the world and a mode (see run)."""
+"""Scripted cases, which drive sctrace from outside. Each is a function of the world and a mode (see run)."""
 import os
 import pty
 import re
@@ -21,7 +21,7 @@ COUNTING = [m for m in USUAL if MODES[m][2]]
 
 
 def scenario(group, modes=None):
-    """Puts a function among the cases; its name with dashes is the case's."""
+    """Registers a function as a case; its name with dashes is the name of the case."""
     def put(function):
         function.group, function.name, function.modes = group, function.__name__.replace("_", "-"), modes or ALL
         SCENARIOS.append(function)
@@ -39,7 +39,7 @@ def tracer(world, mode, *words, out="out"):
 
 @contextmanager
 def running(argv, env=None, **more):
-    """A process of our own with pipes, killed at the end together with its whole session."""
+    """A process of our own with pipes, which is killed at the end with its session."""
     more = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **more}
     process = subprocess.Popen([str(a) for a in argv], env=env, start_new_session=True, **more)
     try:
@@ -55,7 +55,7 @@ def running(argv, env=None, **more):
 
 
 def session_members(session):
-    """Everything alive in the session of a process we started."""
+    """All living processes in the session of a process that we started."""
     members = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -69,7 +69,7 @@ def session_members(session):
 
 
 def left_over(session, patience=TIMEOUT):
-    """Who is still alive in the session when those who were killed have had time to die."""
+    """The processes of the session that are still alive after a grace period."""
     until = time.monotonic() + patience
     while (members := session_members(session)) and time.monotonic() < until:
         time.sleep(0.02)
@@ -77,7 +77,7 @@ def left_over(session, patience=TIMEOUT):
 
 
 def wait_ready(process, word=b"ready\n", stream=None):
-    """Reads what the program says, on standard output if not told otherwise, until `word`."""
+    """Reads the program's output, by default its standard output, until `word`."""
     stream = stream or process.stdout
     seen = b""
     end = time.monotonic() + TIMEOUT
@@ -108,7 +108,7 @@ def until(what, condition, seconds=TIMEOUT):
 
 
 def state(pid):
-    """State letter of a process; 'X' when it is gone."""
+    """State letter of a process; 'X' if it is gone."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except OSError:
@@ -123,7 +123,7 @@ def status_line(pid, key):
 
 
 def traced(pid):
-    """Are all threads traced, or (bpf, which does not trace) is there nothing to wait for?"""
+    """True if all threads are traced, or if (bpf) nothing is traced and there is nothing to wait for."""
     try:
         return all(status_line(f"{pid}/task/{t.name}", "TracerPid") != "0" for t in Path(f"/proc/{pid}/task").iterdir())
     except OSError:
@@ -136,7 +136,7 @@ def untraced(pid):
 
 @contextmanager
 def attached(world, mode, pid, *flags, seconds=0.2):
-    """sctrace attached to a process; the body runs `seconds` after it said that it is."""
+    """sctrace attached to a process; the body runs `seconds` after the message that it is attached."""
     argv, env = tracer(world, mode, *flags, "-p", pid)
     with running(argv, env) as process:
         wait_ready(process, b"attached to process", process.stderr)
@@ -156,7 +156,7 @@ def end_attached(process, sig=signal.SIGINT):
 
 @scenario("attach", ATTACHING)
 def attach_threads(world, mode):
-    """All 32 threads of a process are attached to, each with a call of its own; it goes on and ends by itself."""
+    """All 32 threads of a process are attached to, each with a call of its own; it continues and ends by itself."""
     with running([world.program("target"), "rows", "32"]) as target:
         wait_ready(target)
         for seconds in (0.3, 2, 15):  # how long it takes until each has called is the machine's affair
@@ -176,7 +176,7 @@ def attach_threads(world, mode):
 
 @scenario("attach", ATTACHING)
 def attach_compute(world, mode):
-    """20 rounds of attaching to and leaving a busy program with a blocked reader change nothing of what it computes."""
+    """20 rounds of attaching to a busy program with a blocked reader, and detaching, do not change its results."""
     with running([world.program("target"), "compute"], stdin=subprocess.PIPE) as target:
         wait_ready(target)
         maps = Path(f"/proc/{target.pid}/maps").read_text()
@@ -193,7 +193,9 @@ def attach_compute(world, mode):
 
 @scenario("hostile", ATTACHING)
 def hostile_pending(world, mode):
-    """A blocked signal that pretends to be the engine's own does not keep sctrace from leaving a program that makes no calls."""
+    """
+    A blocked signal that pretends to be the engine's does not keep sctrace from detaching from a program that makes no calls.
+    """
     if not (world.progs / "hostile").exists():
         raise Skip("hostile is not built for this machine")
     with running([world.program("hostile"), "pending", "300"], stdin=subprocess.PIPE) as target:
@@ -209,7 +211,7 @@ def hostile_pending(world, mode):
 
 @scenario("hostile", ["ptrace", "patch"])
 def hostile_symbols(world, mode):
-    """A program that says to have 1.4 billion symbols, in a file that is mostly a hole, is not kept waiting for its main."""
+    """A program that claims 1.4 billion symbols, in a file that is mostly a hole, is not delayed by the search for main."""
     image = bytearray(Path("/bin/true").read_bytes())
     if image[:5] != b"\x7fELF\x02":
         raise Skip("/bin/true is no 64-bit program")
@@ -236,7 +238,7 @@ def hostile_symbols(world, mode):
 
 @scenario("attach", ATTACHING)
 def attach_signals(world, mode):
-    """9,000 queued signals and more over 25 rounds of attaching and leaving: none lost, merged or out of order."""
+    """9,000 queued signals and more, over 25 rounds of attaching and detaching: none is lost, merged or out of order."""
     with running([world.program("target"), "receive"]) as target:
         wait_ready(target)
         with running([world.program("target"), "send", target.pid, "9000", "250"], stdin=subprocess.PIPE) as sender:
@@ -253,7 +255,9 @@ def attach_signals(world, mode):
 
 @scenario("attach", ATTACHING)
 def attach_sigsys(world, mode):
-    """What a program is told of SIGSYS's action, and what happens by it, is its own: before, while and after we are attached."""
+    """
+    SIGSYS's action, as the program sees it and as it works, is the program's own: before, while and after sctrace is attached.
+    """
     for how in ("handler", "default"):
         with running([world.program("sigsys"), "attached", how], stdin=subprocess.PIPE) as target:
             wait_ready(target)
@@ -276,7 +280,7 @@ def attach_sigsys(world, mode):
 
 
 def check_numbered(text):
-    """Holds a trace of `target numbered` to what it does: each thread's calls in their order, none twice and none left out."""
+    """Compares a trace of `target numbered` with its work: each thread's calls in order, each exactly once."""
     last, calls = {}, 0
     for line in text.splitlines():
         match = re.match(r'(\d+) +truncate\("not/there/(\d+)", (\d+)(?:\) += -1 ENOENT \(No such file or directory\)'
@@ -295,7 +299,9 @@ def check_numbered(text):
 
 @scenario("attach", ["trace", "record", "record-small"])
 def attach_numbered(world, mode):
-    """50 rounds of attaching to four threads amid their calls and leaving: each call is in the trace once, with its own string."""
+    """
+    50 rounds of attaching to four threads during their calls, and detaching: each call is in the trace once, with its string.
+    """
     with running([world.program("target"), "numbered", "4"]) as target:
         wait_ready(target)
         calls = 0
@@ -311,7 +317,7 @@ def attach_numbered(world, mode):
 
 @scenario("attach", ATTACHING)
 def attach_stopped(world, mode):
-    """A stopped process stays stopped, before and after."""
+    """A stopped process stays stopped, before and after attaching."""
     with running([world.program("target"), "rows", "4"]) as target:
         wait_ready(target)
         os.kill(target.pid, signal.SIGSTOP)
@@ -351,7 +357,7 @@ def attach_continued(world, mode):
 
 @scenario("attach", ATTACHING)
 def attach_sleeping(world, mode):
-    """A sleep goes on for its whole time while tracers come and go."""
+    """A sleep lasts its full time while tracers attach and detach."""
     with running([world.program("target"), "sleeps", "2000"]) as target:
         wait_ready(target)
         for _ in range(8):
@@ -369,7 +375,7 @@ def attach_sleeping(world, mode):
 
 @scenario("attach", ATTACHING)
 def attach_leaves(world, mode):
-    """TERM, INT and HUP to sctrace detach from what it attached to; a process that ends ends sctrace."""
+    """TERM, INT and HUP make sctrace detach from attached processes; if the process ends, so does sctrace."""
     with running([world.program("target"), "rows", "8"]) as target:
         wait_ready(target)
         for sig in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
@@ -386,7 +392,7 @@ def attach_leaves(world, mode):
 
 @scenario("attach", ATTACHING)
 def attach_killed(world, mode):
-    """SIGKILL of sctrace: what it was attached to, or was born since, runs on, computes and bears what it does."""
+    """SIGKILL of sctrace: attached processes, and their children since then, continue to compute and to create children."""
     for what, word, *flags in (
         ("compute", b"computed as ever\n"),
         ("bears", b"bore as ever\n"),
@@ -408,7 +414,7 @@ def attach_killed(world, mode):
 
 @scenario("attach", ATTACHING)
 def attach_storm(world, mode):
-    """Into a storm of new threads, out of it, and with a vfork child that runs."""
+    """Attaching during a storm of new threads, detaching during it, and with a running vfork child."""
     for what in ("storm", "forks", "vforked"):
         with running([world.program("target"), what]) as target:
             wait_ready(target)
@@ -424,7 +430,7 @@ def attach_storm(world, mode):
 
 @scenario("attach", ["trace", "ptrace", "patch"])
 def attach_refused(world, mode):
-    """Zombie, kernel thread, already traced, not there: one clear line each and status 1."""
+    """A zombie, a kernel thread, a process that is already traced, none: one clear line each and status 1."""
     zombie = os.fork()
     if zombie == 0:
         os._exit(0)
@@ -479,14 +485,16 @@ def end_started(world, mode, what, sig):
 
 @scenario("death")
 def death_ends_both(world, mode):
-    """TERM and HUP (not INT) end the tracer and what it started, also amid births and with a vfork child that runs."""
+    """TERM and HUP (not INT) end the tracer and the started program, also during forks and with a running vfork child."""
     for what in ("rows", "vforked", "storm", "forks"):
         for sig in (signal.SIGTERM, signal.SIGHUP):
             end_started(world, mode, what, sig)
 
 
 def tallied(path, trace):
-    """Holds a trace to what the killed program wrote down: each call that came back once, and those that began at the most."""
+    """
+    Compares a trace with the record of the killed program: each call that returned once, and of the others those that began.
+    """
     raw = path.read_bytes()
     ended, open_calls = {}, {}
     for line in trace.decode().splitlines():
@@ -506,7 +514,7 @@ def tallied(path, trace):
 
 @scenario("death", ["trace", "record", "record-small"])
 def death_tallied(world, mode):
-    """A program of four threads that is killed at any moment: every call that came back is told, and none that was not made."""
+    """A program of four threads is killed at random moments: each call that returned is in the trace, and no other."""
     path = world.scratch / "tally"
     for round_ in range(12 if mode == "trace" else 40):
         argv, env = tracer(world, mode, "-f", "-e", "trace=getppid", "--", world.program("tally"), path, "4")
@@ -523,7 +531,7 @@ def death_tallied(world, mode):
 
 @scenario("death")
 def death_interrupts(world, mode):
-    """INT and QUIT are left to the program: sctrace goes on."""
+    """INT and QUIT are left to the program: sctrace continues."""
     end = world.scratch / "end"
     argv, env = tracer(world, mode, "--", world.program("target"), "finish", end, "600")
     with running(argv, env) as process:
@@ -541,7 +549,9 @@ def death_interrupts(world, mode):
 
 @scenario("death")
 def death_killed(world, mode):
-    """SIGKILL of the tracer: the program runs on to its end, or dies too where a filter needs us; it never stays stopped."""
+    """
+    SIGKILL of the tracer: the program continues to its end, or is killed if a filter needs the tracer; it never stays stopped.
+    """
     end = world.scratch / "end"
     argv, env = tracer(world, mode, "-f", "--", world.program("target"), "finish", end, "400")
     with running(argv, env) as process:
@@ -558,7 +568,7 @@ def death_killed(world, mode):
 
 @scenario("death")
 def death_kill_on_exit(world, mode):
-    """--kill-on-exit: what was started does not outlive a SIGKILL of sctrace; what was attached to does, also then."""
+    """--kill-on-exit: started programs do not outlive a SIGKILL of sctrace, but attached ones do."""
     argv, env = tracer(world, mode, "-f", "--kill-on-exit", "--", world.program("target"), "forks")
     with running(argv, env) as process:
         wait_ready(process)
@@ -578,7 +588,7 @@ def death_kill_on_exit(world, mode):
 
 @scenario("death")
 def death_program_killed(world, mode):
-    """SIGKILL of the program: sctrace dies by the same signal, and the calls until then are there."""
+    """SIGKILL of the program: sctrace ends by the same signal, and the calls until then are shown."""
     argv, env = tracer(world, mode, "-f", "--", world.program("target"), "rows", "4")
     with running(argv, env) as process:
         wait_ready(process)
@@ -597,7 +607,9 @@ def death_program_killed(world, mode):
 
 
 def on_terminal(argv, env, talk):
-    """Runs a command as the leader of a new terminal's session; `talk(master, pid)` speaks to it. Its output and status."""
+    """
+    Runs a command as the session leader of a new terminal; `talk(master, pid)` talks to it. Returns its output and status.
+    """
     pid, master = pty.fork()
     if pid == 0:
         try:
@@ -633,7 +645,7 @@ def on_terminal(argv, env, talk):
 
 @scenario("terminal")
 def terminal_interrupt(world, mode):
-    """Ctrl-C reaches the program once, which is at the front, and the summary is written."""
+    """Ctrl-C reaches the foreground program once, and the summary is written."""
     argv, env = tracer(world, mode, "--", world.program("target"), "interrupts")
 
     def talk(master, read_until):
@@ -728,7 +740,7 @@ def terminal_suspend(world, mode):
 
 @scenario("terminal")
 def terminal_background(world, mode):
-    """A background read of the terminal stops the job visibly to the shell; at the front it goes on."""
+    """A background read of the terminal stops the job visibly to the shell; in the foreground it continues."""
     argv, env = tracer(world, mode, "-f", "--", "/bin/sh", "-c", "read line; echo got $line; exit 7")
 
     def talk(master, read_until):
@@ -745,7 +757,7 @@ def terminal_background(world, mode):
 
 
 def check_clean(data, what):
-    """Text with no control byte but newlines and tabs, and nothing that is no UTF-8."""
+    """Text without control bytes except newlines and tabs, in valid UTF-8."""
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
@@ -758,7 +770,7 @@ def check_clean(data, what):
 
 @scenario("output")
 def output_escapes(world, mode):
-    """Names and contents never reach the output raw, nor can they forge a line."""
+    """Names and contents never reach the output raw, and cannot forge a line."""
     program = world.scratch / "evil\x1b[31m\nname\x07"
     program.write_bytes(Path(world.program("target")).read_bytes())
     program.chmod(0o755)
@@ -779,7 +791,7 @@ def output_escapes(world, mode):
 
 @scenario("output")
 def output_full_disk(world, mode):
-    """A full disk is told, with status 125 at the end; the program runs to its end."""
+    """A full disk is reported, with status 125 at the end; the program runs to its end."""
     end = world.scratch / "end"
     for how in ("-o", "stderr"):
         words = ["--", world.program("target"), "finish", end, "300"]
@@ -795,7 +807,7 @@ def output_full_disk(world, mode):
 
 @scenario("output")
 def output_closed_pipe(world, mode):
-    """A closed pipe on the trace neither ends nor hangs the program."""
+    """A closed pipe for the trace neither ends nor hangs the program."""
     end = world.scratch / "end"
     argv, env = tracer(world, mode, "-f", "--", world.program("target"), "finish", end, "200", out=None)
     with running(argv, env) as process:
@@ -809,7 +821,7 @@ def output_closed_pipe(world, mode):
 
 @scenario("output")
 def output_closed_standard(world, mode):
-    """Standard descriptors closed at start: nothing of ours lands on them in the program."""
+    """Standard descriptors are closed at the start: none of ours appears in their place in the program."""
     show = world.program("surround")
     for closed in ("<&-", "<&- >&-", "<&- >&- 2>&-"):
         lines = []
@@ -825,7 +837,7 @@ def output_closed_standard(world, mode):
 
 @scenario("surround")
 def surround_signals(world, mode):
-    """Signals that were ignored or blocked at start are so in the program, and no others."""
+    """Signals that were ignored or blocked at the start are so in the program, and no others."""
     def prepare():
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
         signal.signal(signal.SIGUSR1, signal.SIG_IGN)
@@ -841,7 +853,7 @@ def surround_signals(world, mode):
 
 @scenario("surround")
 def surround_scripts(world, mode):
-    """A script is run by its interpreter; what cannot run gives 126, what is not there 127, as shells have it."""
+    """A script is run by its interpreter. What cannot run gives 126, and what does not exist 127, as in shells."""
     script = world.scratch / "script"
     script.write_text(f"#!{world.program('surround')} script\n")
     script.chmod(0o755)
@@ -862,14 +874,16 @@ def surround_scripts(world, mode):
 
 
 def read_or_trace(world, mode):
-    """Calls of the table, or nothing where the mode traces."""
+    """The calls of the table, or none if the mode traces."""
     text = (world.scratch / "out").read_text()
     return {name: calls for name, (calls, _) in read_table(text).items()} if MODES[mode][2] else {}
 
 
 @scenario("surround", ["ptrace", "trace", "patch"])
 def surround_set_uid(world, mode):
-    """A set-uid program under an unprivileged tracer runs without it, which is said; under root it gets its user."""
+    """
+    A set-uid program under an unprivileged tracer runs without its privilege, with a message; under root it gets its user.
+    """
     if os.geteuid() != 0:
         raise Skip("needs root, to make a set-uid program")
     program = world.scratch / "set-uid"
@@ -897,7 +911,7 @@ def surround_set_uid(world, mode):
 
 @scenario("surround", ["ptrace", "trace", "patch"])
 def surround_unprivileged(world, mode):
-    """All of this without privilege, also for a program that may be executed but not read."""
+    """The same without privilege, also for a program that may be executed but not read."""
     if os.geteuid() != 0:
         raise Skip("needs root, to become another user")
     nobody = {"user": 65534, "group": 65534, "extra_groups": []}
@@ -936,7 +950,7 @@ def surround_namespaces(world, mode):
 
 @scenario("surround")
 def nest_tracers(world, mode):
-    """strace, and sctrace itself, under sctrace: they work or say that they may not; nothing hangs."""
+    """strace, and sctrace itself, under sctrace: they work, or say that they may not; nothing hangs."""
     for flags in ([], ["-f"]):
         own = ["env", "ASAN_OPTIONS=detect_leaks=0", str(world.sctrace), "-c"]  # LeakSanitizer cannot be where another traces
         for inner in (["strace", "-f", "-o", "inner"], [*own, "--engine=ptrace", "-o", "inner"], [*own, "-o", "inner"]):
@@ -948,7 +962,7 @@ def nest_tracers(world, mode):
 
 @scenario("seccomp", ["trace"])
 def abi_inject(world, mode):
-    """The result that is put in a call's place is what the program gets, a 32-bit one, too."""
+    """The program gets the injected result, also a 32-bit one."""
     for program in ("birth", "birth-m32"):
         if not (world.progs / program).exists():
             raise Skip(f"{program} is not built for this machine")
@@ -970,7 +984,7 @@ STRACED = {
     "shell": ["sh", "-c", "for i in 1 2 3 4 5; do cat /etc/passwd | wc -l; done"],
     "threads": ["{build}/tests/e2e/threads", "pump", "4", "500"],
 }
-# strace leaves out calls that never return, and gives errors to rt_sigreturn; the others depend on who comes first.
+# strace omits calls that never return, and gives errors to rt_sigreturn; the others depend on which task is first.
 NOT_COMPARED = {"exit", "exit_group", "rt_sigreturn", "futex", "restart_syscall", "wait4", "madvise"}
 
 
@@ -995,7 +1009,7 @@ def make_repository(where):
 
 @scenario("counts", COUNTING)
 def counts_as_strace(world, mode):
-    """Calls and errors, row by row, as strace -f -c counts them."""
+    """The same calls and errors, row by row, as strace -f -c counts."""
     if not shutil.which("strace"):
         raise Skip("strace is not installed")
     (world.scratch / "input").write_bytes(os.urandom(20000))
@@ -1016,7 +1030,7 @@ def counts_as_strace(world, mode):
             raise Failed(f"{what}: strace counted nothing:\n" + (world.scratch / "strace").read_text())
         for name in sorted((set(theirs) | set(ours)) - NOT_COMPARED):
             (calls, errors), (made, failed) = theirs.get(name, (0, 0)), ours.get(name, (0, 0))
-            # To strace a call that the kernel restarts (a fork that SIGCHLD interrupts) is a call and an error more.
+            # strace counts a call that the kernel restarts (a fork interrupted by SIGCHLD) as one more call with an error.
             if calls - made != errors - failed or calls < made:
                 wrong.append(f"{what}: {name}: strace {theirs.get(name)}, sctrace {ours.get(name)}")
     if wrong:
@@ -1025,7 +1039,7 @@ def counts_as_strace(world, mode):
 
 @scenario("counts", COUNTING)
 def counts_by_named_engine(world, mode):
-    """The engine that was asked for did the counting, not another in its place; -c's table says so."""
+    """The requested engine did the counting, and not a different one; -c's table says so."""
     engine, env, _ = MODES[mode]
     for flags in ([], ["-f"]):
         seen = execute([str(world.sctrace), "-c", "--engine=" + engine, *flags, "--", world.program("threads"), "pump", "2",
@@ -1043,7 +1057,7 @@ def tracer_size(pid):
 
 @scenario("scale")
 def scale_tracer_births(world, mode):
-    """Memory and descriptors of the tracer do not grow over thousands of births."""
+    """Memory and descriptors of the tracer do not grow over thousands of children."""
     argv, env = tracer(world, mode, "-f", "--", world.program("threads"), "births", "4000", "1000")
     with running(argv, env, stdin=subprocess.PIPE) as process:
         sizes = []
@@ -1060,7 +1074,7 @@ def scale_tracer_births(world, mode):
 
 @scenario("scale", ["trace"])
 def scale_tracer_stacks(world, mode):
-    """What is known of a process for its stacks goes when it ends: 30 symbol tables of libc would be some 500 MiB."""
+    """The data of a process for its stacks is freed when it ends: 30 symbol tables of libc would be about 500 MiB."""
     script = "for i in 1 2 3; do for k in 0 1 2 3 4 5 6 7 8 9; do /bin/true; done; done; echo ready; read x"
     argv, env = tracer(world, mode, "-f", "-k", "-e", "trace=exit_group", "--", "sh", "-c", script)
     with running(argv, env, stdin=subprocess.PIPE) as process:
@@ -1076,7 +1090,7 @@ def scale_tracer_stacks(world, mode):
 
 @scenario("scale")
 def scale_tracer_payload(world, mode):
-    """Payloads of 64 MiB do not make the tracer grow beyond 32 MiB, nor by 8 MiB beyond what payloads of 1 MiB make of it."""
+    """Data of 64 MiB does not make the tracer grow beyond 32 MiB, nor by 8 MiB more than data of 1 MiB does."""
     peaks = []
     for size in ("1", "64"):
         flags = [] if MODES[mode][2] else ["-s", "100"]

@@ -1,7 +1,7 @@
-"""What the scripts beside the cases have in common.  SCRIPT BUILD [NAME...]; TAP on standard output.
-
-A test is a function test_*, which gets a folder of its own that is gone afterwards. Its docstring is its name, or else its own name
-is. It raises Skip where what it needs is not here (a failure under SCTRACE_MUST_WORK=1).
+"""
+The parts that the scripts beside the cases share.  SCRIPT BUILD [NAME...]; TAP on standard output. A test is a function test_*,
+which gets a folder of its own that is removed afterwards. Its docstring is its name, otherwise its own name is. It raises Skip
+if something that it needs is missing (a failure with SCTRACE_MUST_WORK=1).
 """
 import fcntl
 import os
@@ -20,12 +20,12 @@ SCTRACE = str(BUILD / "sctrace")
 
 
 def seconds(usual):
-    """Only bounds what hangs; an emulated machine needs more."""
+    """Limits only what hangs; an emulated machine needs more."""
     return int(os.environ.get("SCTRACE_E2E_SECONDS", usual))
 
 
 def in_terminal(width, *args):
-    """What `sctrace ARGS` prints on a terminal so wide, and its status."""
+    """The output of `sctrace ARGS` on a terminal of this width, and its status."""
     primary, secondary = pty.openpty()
     fcntl.ioctl(secondary, termios.TIOCSWINSZ, struct.pack("HHHH", 50, width, 0, 0))
     with subprocess.Popen([SCTRACE, *map(str, args)], stdout=secondary, stderr=secondary, stdin=secondary,
@@ -45,14 +45,14 @@ def in_terminal(width, *args):
 
 
 def run_tests(names):
-    """Those of a script's globals that are tests, or of them the named ones (without test_); the exit status."""
+    """Runs the tests among a script's globals, or the named ones (without test_). Returns the exit status."""
     tap = Tap()
     for name, test in names.items():
         if not name.startswith("test_") or sys.argv[2:] and name[5:] not in sys.argv[2:]:
             continue
         with tempfile.TemporaryDirectory(prefix="sctrace-e2e-") as folder:
             os.chmod(folder, 0o755)  # other users have something to do there, too
-            tap.check(test.__doc__ or name[5:].replace("_", " "), test, Path(folder))
+            tap.check(" ".join((test.__doc__ or name[5:].replace("_", " ")).split()), test, Path(folder))
     if not tap.count:
         raise SystemExit("no such test")
     return tap.end()

@@ -1,19 +1,19 @@
-"""Verdicts in the Test Anything Protocol."""
+"""Results in the Test Anything Protocol."""
 import os
 import time
 import traceback
 
 
 class Skip(Exception):
-    """What the test needs is not here; the text says what."""
+    """Something that the test needs is missing; the text says what."""
 
 
 class Failed(Exception):
-    """The test did not hold; the text says how."""
+    """The test failed; the text says how."""
 
 
 def told(error):
-    """What went wrong, and where in the test unless the text was written for it."""
+    """What went wrong, and its place in the test unless the text was written for the reader."""
     if isinstance(error, Failed):
         return str(error)
     line = traceback.extract_tb(error.__traceback__)[1:2]
@@ -21,7 +21,7 @@ def told(error):
 
 
 class Tap:
-    """One line a test; one that takes longer than `idle` seconds is named."""
+    """One line for each test; one that takes longer than `idle` seconds is named."""
 
     def __init__(self, idle=float("inf")):
         self.idle = idle

@@ -1,10 +1,8 @@
 #!/usr/bin/env python3
-"""gcc -fanalyzer over what the build compiles of src/ and examples/. Slow, so `./dev lint` alone runs it.
-
-usage: analyzer.py SOURCE_ROOT BUILD_ROOT
-
-What it reports and is not so stands in analyzer.known, a line each: file, function, kind. Each new report is a finding, and so is a
-line of the list that is no longer reported.
+"""
+gcc -fanalyzer for everything in src/ and examples/ that the build compiles. Slow, so only `./dev lint` runs it. usage:
+analyzer.py SOURCE_ROOT BUILD_ROOT. False reports are listed in analyzer.known, one a line: file, function, kind. A new report
+is a failure, and so is a line of the list that is no longer reported.
 """
 import json
 import os
@@ -24,7 +22,7 @@ def skip(why):
 
 
 def commands(root, build):
-    """(source, command line) of each file, as gcc would compile it into nothing."""
+    """(source, command line) for each file, as gcc would compile it without output."""
     for entry in json.loads((build / "compile_commands.json").read_text()):
         path = (Path(entry["directory"]) / entry["file"]).resolve()
         if not path.is_relative_to(root) or path.suffix != ".c" or path.relative_to(root).parts[0] not in ("src", "examples"):
@@ -42,7 +40,7 @@ def commands(root, build):
 
 
 def reports(job):
-    """Each report on a file: what the list would call it, and where it is, in words."""
+    """Each report about a file: its name in the list, and its place in words."""
     path, directory, command = job
     done = subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
     if done.returncode != 0:

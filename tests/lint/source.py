@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Holds the sources to the house rules: which folder may use which (tests/lint/folders), no cycles between files, the map in main.c, the
-length of files and functions.
-
-Usage: source.py ROOT BUILD. Prints TAP; a rule that is only a recommendation prints as a comment.
+"""
+Checks the sources against the rules of the house: which folder may use which (tests/lint/folders), no cycles between files, the
+map in main.c, the length of files and functions. Usage: source.py ROOT BUILD. Prints TAP; recommendations are printed as
+comments.
 """
 import re
 import subprocess
@@ -10,7 +10,7 @@ import sys
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-# Calls that may close a cycle between files, and why. A line that is no longer needed fails the check.
+# Calls that may close a cycle between files, with the reason. A line that is no longer needed fails the check.
 RECURSION = {
     ("decode/show.c", "decode/kinds.c"): "a kind's function shows its parts through the table of kinds",
 }
@@ -30,7 +30,7 @@ def folders(root):
 
 
 def folder_of(path, src, listed):
-    """The entry of the list that a file belongs to: its own, or its folder's."""
+    """The entry of the list for a file: its own, or its folder's."""
     own = str(path.relative_to(src))
     return own if own in listed else str(path.relative_to(src).parent)
 
@@ -54,7 +54,7 @@ def cycle(graph):
 
 
 def resolve(path, name, src):
-    """The file that `#include "name"` in `path` means: beside it, or from src/."""
+    """The file that `#include "name"` in `path` refers to: beside it, or from src/."""
     for base in (path.parent, src):
         if (base / name).is_file():
             return (base / name).resolve()
@@ -66,7 +66,7 @@ def sources(src, *endings):
 
 
 def check_folders(root):
-    """Each file includes only what the list allows its folder."""
+    """Each file includes only what the list allows for its folder."""
     src = (root / "src").resolve()
     listed = folders(root)
     for path in sources(src, ".c", ".h", ".S"):
@@ -81,7 +81,7 @@ def check_folders(root):
 
 
 def check_list(root):
-    """The list names all folders with sources and no other, and each uses only folders below it."""
+    """The list names all folders with sources and no others, and each uses only folders below it."""
     src = (root / "src").resolve()
     listed = folders(root)
     there = {folder_of(path, src, listed) for path in sources(src, ".c", ".h", ".S")}
@@ -97,7 +97,7 @@ def check_list(root):
 
 
 def symbols(root, build):
-    """What the objects of the build define and use: ({symbol: file}, {file: symbols})."""
+    """The symbols that the objects of the build define and use: ({symbol: file}, {file: symbols})."""
     files = {"_".join(path.relative_to(root).parts): str(path.relative_to(root / "src"))
              for path in sources(root / "src", ".c", ".S")}
     nm = subprocess.run(["nm", build / "libsctrace.a"], capture_output=True, text=True, check=False)
@@ -114,7 +114,7 @@ def symbols(root, build):
 
 
 def check_cycles(root, build):
-    """No file uses, by way of others, a file that uses it: by the symbols of the objects."""
+    """No file uses, directly or through others, a file that uses it, according to the objects' symbols."""
     defined, used = symbols(root, build)
     if not defined:
         yield f"{build / 'libsctrace.a'} has no symbols; build sctrace first"
@@ -145,7 +145,7 @@ def check_own_header_first(root):
 
 
 def check_map(root):
-    """The map at the top of main.c names what the list names, in the same order."""
+    """The map at the top of main.c names the same folders as the list, in the same order."""
     text = (root / "src/main.c").read_text(encoding="utf-8")
     named = re.findall(r"^ \*   ([\w/.]+?)/?  ", text.split("*/")[0], re.MULTILINE)
     listed = list(folders(root))
@@ -191,7 +191,7 @@ def check_function_length(root):
 
 
 def check_control_bytes(root):
-    """No trailing blanks, no control bytes but tab and newline, a newline at the end."""
+    """No trailing blanks, no control bytes except tab and newline, and a newline at the end."""
     for folder in ("src", "examples", "tests", "man"):
         for path in sorted((root / folder).rglob("*")):
             if path.suffix not in {".c", ".h", ".def", ".py", ".sh", ".build", ".1", ".5", ".7"}:
@@ -206,7 +206,7 @@ def check_control_bytes(root):
 
 
 def check_promises(root):
-    """The table of promises in tests/e2e names every case and no other."""
+    """The table of promises in tests/e2e names every case and no others."""
     listed = subprocess.run([sys.executable, root / "tests/e2e/run", "--list"], capture_output=True, text=True, check=True)
     cases = [line.split()[1] for line in listed.stdout.splitlines()]
     text = (root / "tests/e2e/README.md").read_text(encoding="utf-8")
