@@ -252,7 +252,7 @@ LAYOUT_SAME(owner_ex, struct kernel_owner, M(struct kernel_owner, type, OWNER_TY
 LAYOUT_SAME(open_how, struct open_how, M(struct open_how, flags, OPEN_FLAGS), M_NONZERO(struct open_how, mode, MODE),
 	    M(struct open_how, resolve, RESOLVE));
 
-/* The kind of fcntl(2)'s third argument for each command (linux/fcntl.h). Other commands have none. */
+/* The kind of fcntl(2)'s third argument for each command (linux/fcntl.h). K_END: there is none. Others are shown in hex. */
 static const struct command_arg fcntl_args[] = {
 	{0, K_INT, WHEN_ENTERING},           /* F_DUPFD */
 	{2, K_FD_FLAGS, WHEN_ENTERING},      /* F_SETFD */
@@ -279,20 +279,28 @@ static const struct command_arg fcntl_args[] = {
 	{1033, K_SEALS, WHEN_ENTERING},      /* F_ADD_SEALS */
 	{1035, K_RW_HINT_AT, WHEN_LEFT},     /* F_GET_RW_HINT */
 	{1036, K_RW_HINT_AT, WHEN_ENTERING}, /* F_SET_RW_HINT */
+	{1, K_END, WHEN_NEVER},              /* F_GETFD */
+	{3, K_END, WHEN_NEVER},              /* F_GETFL */
+	{9, K_END, WHEN_NEVER},              /* F_GETOWN */
+	{11, K_END, WHEN_NEVER},             /* F_GETSIG */
+	{1025, K_END, WHEN_NEVER},           /* F_GETLEASE */
+	{1028, K_END, WHEN_NEVER},           /* F_CREATED_QUERY */
+	{1032, K_END, WHEN_NEVER},           /* F_GETPIPE_SZ */
+	{1034, K_END, WHEN_NEVER},           /* F_GET_SEALS */
 	{1037, K_RW_HINT_AT, WHEN_LEFT},     /* F_GET_FILE_RW_HINT */
 	{1038, K_RW_HINT_AT, WHEN_ENTERING}, /* F_SET_FILE_RW_HINT */
 };
 #define NFCNTL (sizeof(fcntl_args) / sizeof(*fcntl_args))
-/* Commands without an argument: F_GETFD, F_GETFL, F_GETOWN, F_GETSIG, F_GETLEASE, F_GETPIPE_SZ, F_GET_SEALS. */
-static const uint32_t fcntl_bare[] = {1, 3, 9, 11, 1025, 1028, 1032, 1034};
+
+const struct command_arg *fcntl_commands(size_t *n)
+{
+	*n = NFCNTL;
+	return fcntl_args;
+}
 
 enum when when_fcntl_arg(const struct decode *d, int i)
 {
-	uint32_t cmd = (uint32_t)d->call->args[i - 1];
-	const struct command_arg *a = command_find(fcntl_args, NFCNTL, cmd);
-	for (size_t j = 0; !a && j < sizeof(fcntl_bare) / sizeof(*fcntl_bare); j++)
-		if (fcntl_bare[j] == cmd)
-			return WHEN_NEVER;
+	const struct command_arg *a = command_find(fcntl_args, NFCNTL, (uint32_t)d->call->args[i - 1]);
 	return a ? a->when : WHEN_ENTERING;
 }
 

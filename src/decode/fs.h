@@ -10,4 +10,7 @@ show_fn show_fsconfig_value, show_quota_cmd, show_quota_addr, show_at_flags_or_z
 show_fn show_kernel_dev, show_dev_major_minor, show_close_range_end, show_out_xattr_args;
 when_fn when_open_mode, when_mknod_dev, when_fcntl_arg, when_quota_addr, when_mq_attr;
 
+/* The commands of fcntl(2) whose arguments are known; *n: how many rows. */
+const struct command_arg *fcntl_commands(size_t *n);
+
 #endif

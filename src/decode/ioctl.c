@@ -97,6 +97,12 @@ static const struct command_arg args[] = {
 };
 #define NARGS (sizeof(args) / sizeof(*args))
 
+const struct command_arg *ioctl_commands(size_t *n)
+{
+	*n = NARGS;
+	return args;
+}
+
 /* Commands without a name are shown as the parts that _IOC() combines. */
 void show_ioctl_command(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {

@@ -7,6 +7,9 @@
 show_fn show_ioctl_command, show_ioctl_arg;
 when_fn when_ioctl_arg;
 
+/* The commands whose arguments are known; *n: how many rows. */
+const struct command_arg *ioctl_commands(size_t *n);
+
 /* True if this command returns a descriptor. */
 bool ioctl_gives_descriptor(uint32_t command);
 

@@ -1,5 +1,7 @@
 #include "decode/memory.h"
 
+#include "decode/fs.h"
+#include "decode/ioctl.h"
 #include "decode/kinds.h"
 #include "decode/layout.h"
 #include "decode/poll.h"
@@ -42,7 +44,14 @@ static const struct {
 	{K_REMAINING, {MEMORY_ON_ERROR, 0}},
 	{K_CLOCK_REMAINING, {MEMORY_ON_ERROR, 0}},
 	{K_FUTEX_TIMEOUT, {MEMORY_FUTEX_TIME, 2 * sizeof(uint64_t)}},
-	{K_FCNTL_ARG, {MEMORY_FCNTL, 0}},
+	{K_FCNTL_ARG, {MEMORY_COMMAND, 0}},
+	{K_IOCTL_ARG, {MEMORY_COMMAND, 0}},
+	{K_IN_IOVEC, {MEMORY_IN_IOVEC, 0}},
+	{K_OUT_IOVEC, {MEMORY_OUT_IOVEC, 0}},
+	{K_FSID, {MEMORY_IN, 2 * sizeof(int)}},
+	{K_LOADS, {MEMORY_IN, 3 * sizeof(uint64_t)}},
+	{K_TC_CC, {MEMORY_IN, 19}}, /* struct termios (asm-generic/termbits.h) */
+	{K_UTS_STRING, {MEMORY_IN, 65}},
 	{K_SOCKLEN, {MEMORY_IF_ANY, 0}},
 	{K_OUT_SOCKADDR, {MEMORY_IF_ANY, 0}},
 };
@@ -65,10 +74,11 @@ static show_fn *const plain[] = {
 
 /* Kinds of numbers that have a function of their own. */
 static const uint16_t numbers[] = {
-	K_OPEN_FLAGS,   K_OPEN_MODE,    K_FILE_MODE,    K_MODE_TYPE,   K_MAP_FLAGS, K_CLOCK,       K_SIGNAL,
-	K_FUTEX_OP,     K_FUTEX_VAL,    K_FUTEX_UADDR2, K_FUTEX_VAL3,  K_WHENCE,    K_MKNOD_DEV,   K_RSEQ,
-	K_SOCK_PROTO,   K_WAITID_ID,    K_WAITID_TYPE,  K_MREMAP_ADDR, K_OUT_PTR,   K_OFF_HIGH,    K_OFF_UPPER,
-	K_SHMGET_FLAGS, K_SEMGET_FLAGS, K_IPC_KEY,      K_QUOTA_ID,    K_IOPRIO,    K_PERSONALITY, K_MEMBARRIER_CPU,
+	K_OPEN_FLAGS, K_OPEN_MODE, K_FILE_MODE,   K_MODE_TYPE,      K_MAP_FLAGS,    K_CLOCK,
+	K_SIGNAL,     K_FUTEX_OP,  K_FUTEX_VAL,   K_FUTEX_UADDR2,   K_FUTEX_VAL3,   K_WHENCE,
+	K_MKNOD_DEV,  K_RSEQ,      K_SOCK_PROTO,  K_WAITID_ID,      K_WAITID_TYPE,  K_MREMAP_ADDR,
+	K_OUT_PTR,    K_OFF_HIGH,  K_OFF_UPPER,   K_SHMGET_FLAGS,   K_SEMGET_FLAGS, K_IPC_KEY,
+	K_QUOTA_ID,   K_IOPRIO,    K_PERSONALITY, K_MEMBARRIER_CPU, K_RLIM,         K_IOCTL_CMD,
 };
 
 static bool is_plain(const struct kind *k)
@@ -112,4 +122,20 @@ struct memory_need decode_memory_need(enum syscall_kind kind)
 		return (struct memory_need){rule, (uint16_t)(p->size ? p->size : sizeof(uint64_t))};
 	}
 	return (struct memory_need){MEMORY_UNKNOWN, 0};
+}
+
+bool decode_memory_command(enum syscall_kind kind, size_t i, struct memory_command *c)
+{
+	size_t n;
+	const struct command_arg *commands = kind == K_FCNTL_ARG ? fcntl_commands(&n) : ioctl_commands(&n);
+	if (i >= n)
+		return false;
+	enum when when = commands[i].when;
+	c->command = (uint32_t)commands[i].command;
+	c->need = when == WHEN_NEVER ? (struct memory_need){MEMORY_NONE, 0} : decode_memory_need(commands[i].kind);
+	if (c->need.rule == MEMORY_IN && when == WHEN_LEFT)
+		c->need.rule = MEMORY_OUT;
+	if (c->need.rule != MEMORY_NONE && c->need.rule != (when == WHEN_LEFT ? MEMORY_OUT : MEMORY_IN))
+		c->need.rule = MEMORY_UNKNOWN;
+	return true;
 }

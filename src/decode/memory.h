@@ -4,6 +4,8 @@
 
 #include "syscall/kinds.h"
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum memory_rule {
@@ -19,9 +21,11 @@ enum memory_rule {
 	MEMORY_OUT_ALL,    /* as many elements of `size` bytes as the result says */
 	MEMORY_ON_ERROR,   /* something, where the call fails */
 	MEMORY_IF_ANY,     /* more than can be said here, where the argument is not NULL */
-	MEMORY_FCNTL,      /* a structure or nothing, by the command of fcntl(2) in the argument before */
+	MEMORY_COMMAND,    /* by the command in the argument before: see decode_memory_command() */
 	MEMORY_FUTEX_TIME, /* a struct timespec, by the operation of futex(2) */
 	MEMORY_EPOLL_EVENT, /* a struct epoll_event, by the operation of epoll_ctl(2) */
+	MEMORY_IN_IOVEC, /* a vector of struct iovec, as many as the next argument says, and the beginnings of its buffers */
+	MEMORY_OUT_IOVEC, /* the same; the call fills the buffers with as many bytes as its result says */
 };
 
 struct memory_need {
@@ -31,5 +35,12 @@ struct memory_need {
 
 /* The need of an argument of this kind, in a program of the native architecture. */
 struct memory_need decode_memory_need(enum syscall_kind kind);
+
+struct memory_command {
+	uint32_t command;
+	struct memory_need need; /* MEMORY_NONE, MEMORY_IN, MEMORY_OUT or MEMORY_UNKNOWN */
+};
+/* Row `i` of the commands of K_FCNTL_ARG or K_IOCTL_ARG that decoders know; false behind the last. Other commands are MEMORY_UNKNOWN. */
+bool decode_memory_command(enum syscall_kind kind, size_t i, struct memory_command *c);
 
 #endif

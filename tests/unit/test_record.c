@@ -43,6 +43,7 @@ static int set_up_all(void **state)
 {
 	(void)state;
 	recipes = map((void *)(uintptr_t)RECIPES_AT, RECIPES_ROOM);
+	recipe_commands(map((void *)(uintptr_t)COMMANDS_AT, COMMANDS * sizeof(struct agent_command)));
 	for (int64_t nr = 0; nr < 512; nr++) {
 		const struct syscall_desc *d = syscall_lookup(syscall_native_arch(), nr);
 		if (!d || !recipe_of(d, nr, &recipes[nr]))
@@ -148,6 +149,55 @@ static void check_same_text(int64_t nr, char *page, const uint64_t args[6], int6
 	buf_free(&recorded);
 }
 
+#define VECTOR_AT 40000 /* in the page: behind all that arguments point at */
+
+/* A vector at VECTOR_AT; its length in args[arg + 1], and how many bytes its buffers have. */
+static uint64_t make_vector(char *page, uint64_t args[6], unsigned arg)
+{
+	struct agent_iovec v[5];
+	uint64_t n = (uint64_t)(rand() % 6), sum = 0;
+	for (uint64_t i = 0; i < n; i++) {
+		v[i] = (struct agent_iovec){(uint64_t)(uintptr_t)page + (uint64_t)(rand() % 3000),
+					    (uint64_t)(rand() % 60)};
+		sum += v[i].len;
+	}
+	memcpy(page + VECTOR_AT, v, n * sizeof(*v));
+	args[arg] = (uint64_t)(uintptr_t)page + VECTOR_AT;
+	args[arg + 1] = n;
+	return sum;
+}
+
+/* A command of those that the recipe's table has. */
+static uint64_t make_command(unsigned from)
+{
+	const struct agent_command *row = (const struct agent_command *)COMMANDS_AT + from;
+	unsigned n = 0;
+	while (row[n].rule != RECIPE_END)
+		n++;
+	return row[(unsigned)rand() % n].command;
+}
+
+/* Arguments and a result by which the call's memory is there; the rest is made up. */
+static int64_t make_call(int64_t nr, char *page, uint64_t args[6])
+{
+	int64_t result = rand() % 3 ? rand() % 60 : -ENOENT;
+	for (int i = 0; i < 6; i++)
+		args[i] = (uint64_t)(rand() % 64);
+	for (int i = 0; i < recipes[nr].n; i++) {
+		unsigned rule = recipes[nr].op[i].rule, arg = recipes[nr].op[i].arg;
+		if (rule == RECIPE_IN_IOVEC || rule == RECIPE_OUT_IOVEC) {
+			uint64_t sum = make_vector(page, args, arg);
+			result = rule == RECIPE_IN_IOVEC ? (int64_t)sum : sum ? rand() % (int64_t)sum : 0;
+		} else if (rule >= RECIPE_STRING || rule == RECIPE_COMMAND)
+			args[arg] = rand() % 4 ? (uint64_t)(uintptr_t)page + (uint64_t)(rand() % 3000) : 0;
+		if (rule == RECIPE_COMMAND)
+			args[arg - 1] = make_command(recipes[nr].op[i].size);
+	}
+	if (nr == SYS_getcwd && args[0]) /* whose result counts the NUL */
+		result = (int64_t)strlen((const char *)(uintptr_t)args[0]) + 1;
+	return result;
+}
+
 static void same_text_of_all_calls(void **state)
 {
 	(void)state;
@@ -166,15 +216,7 @@ static void same_text_of_all_calls(void **state)
 			if (!is_recordable(nr) || nr == SYS_getdents64)
 				continue;
 			recorded++;
-			for (int i = 0; i < 6; i++)
-				args[i] = (uint64_t)(rand() % 64);
-			for (int i = 0; i < recipes[nr].n; i++)
-				if (recipes[nr].op[i].rule >= RECIPE_STRING)
-					args[recipes[nr].op[i].arg] =
-						rand() % 4 ? (uint64_t)(uintptr_t)page + (uint64_t)(rand() % 3000) : 0;
-			int64_t result = rand() % 3 ? rand() % 60 : -ENOENT;
-			if (nr == SYS_getcwd && args[0]) /* whose result counts the NUL */
-				result = (int64_t)strlen((const char *)(uintptr_t)args[0]) + 1;
+			int64_t result = make_call(nr, page, args);
 			check_same_text(nr, page, args, result);
 		}
 	}
@@ -184,9 +226,11 @@ static void same_text_of_all_calls(void **state)
 static void usual_calls_have_recipes(void **state)
 {
 	(void)state;
-	static const int16_t usual[] = {SYS_read,  SYS_write, SYS_openat, SYS_close, SYS_newfstatat, SYS_mmap,
-					SYS_futex, SYS_lseek, SYS_getpid, SYS_poll,  SYS_epoll_wait, SYS_getdents64};
-	static const int16_t stopping[] = {SYS_clone, SYS_execve, SYS_exit, SYS_rt_sigreturn, SYS_ptrace, SYS_ioctl};
+	static const int16_t usual[] = {SYS_read,       SYS_write,      SYS_openat, SYS_close,  SYS_newfstatat,
+					SYS_mmap,       SYS_futex,      SYS_lseek,  SYS_getpid, SYS_poll,
+					SYS_epoll_wait, SYS_getdents64, SYS_ioctl,  SYS_writev, SYS_readv,
+					SYS_preadv,     SYS_prlimit64,  SYS_statfs, SYS_uname,  SYS_sysinfo};
+	static const int16_t stopping[] = {SYS_clone, SYS_execve, SYS_exit, SYS_rt_sigreturn, SYS_ptrace, SYS_sendmsg};
 	for (size_t i = 0; i < sizeof(usual) / sizeof(*usual); i++)
 		assert_true(is_recordable(usual[i]));
 	for (size_t i = 0; i < sizeof(stopping) / sizeof(*stopping); i++)
@@ -210,6 +254,17 @@ static void what_is_not_proven_to_be_there_is_not_read(void **state)
 	set_up(RING_DATA);
 	assert_true(enter(SYS_read, nowhere));
 	assert_int_equal(leave(-EFAULT), 0); /* nothing is shown of a failed read */
+	set_up(RING_DATA);
+	assert_true(enter(SYS_writev, nowhere));
+	assert_int_equal(leave(-EFAULT), 1);
+	struct agent_iovec v[2] = {{(uint64_t)(uintptr_t)v, 8}, {16, 8}};
+	const uint64_t partly[6] = {1, (uint64_t)(uintptr_t)v, 2};
+	set_up(RING_DATA);
+	assert_true(enter(SYS_writev, partly));
+	assert_int_equal(leave(8), 1); /* the second buffer may not have been read */
+	set_up(RING_DATA);
+	assert_true(enter(SYS_readv, partly));
+	assert_int_equal(leave(8), 0); /* nothing was written to it */
 }
 
 static void arguments_that_want_it_stop(void **state)
@@ -220,8 +275,12 @@ static void arguments_that_want_it_stop(void **state)
 	assert_false(enter(SYS_rt_sigprocmask, same));
 	assert_true(enter(SYS_rt_sigprocmask, apart));
 	set_up(RING_DATA);
-	const uint64_t lock[6] = {3, F_SETLK, 4096}, flags[6] = {3, F_GETFL};
-	assert_false(enter(SYS_fcntl, lock));
+	const uint64_t unknown[6] = {3, 999, 4096}, lock[6] = {3, F_SETLK, 4096}, flags[6] = {3, F_GETFL};
+	assert_false(enter(SYS_fcntl, unknown));
+	assert_false(enter(SYS_ioctl, unknown));
+	assert_true(enter(SYS_fcntl, lock));
+	assert_int_equal(leave(-EBADF), 1);
+	set_up(RING_DATA);
 	assert_true(enter(SYS_fcntl, flags));
 }
 

@@ -10,11 +10,13 @@
 #define IN_PROGRAM __attribute__((section("recorder_text"), used))
 #define HELPER     static inline __attribute__((always_inline))
 
-/* Commands of fcntl(2) whose argument is a number, or that have none (asm-generic/fcntl.h, linux/fcntl.h). */
-HELPER bool fcntl_takes_number(uint64_t cmd)
+/* The row of the table that begins at `from` for the command, or the one that ends it. */
+HELPER const struct agent_command *command_row(unsigned from, uint64_t command)
 {
-	uint32_t c = (uint32_t)cmd;
-	return c <= 4 || (c >= 8 && c <= 11 && c != 12) || (c >= 1024 && c <= 1034);
+	const struct agent_command *row = (const struct agent_command *)COMMANDS_AT + from;
+	while (row->rule != RECIPE_END && row->command != (uint32_t)command)
+		row++;
+	return row;
 }
 
 HELPER bool may_record(const struct agent_scratch *r, const struct agent_recipe *recipe)
@@ -24,7 +26,8 @@ HELPER bool may_record(const struct agent_scratch *r, const struct agent_recipe 
 		unsigned rule = recipe->op[i].rule;
 		if (rule == RECIPE_IF_NULL && v)
 			return false;
-		if (rule == RECIPE_IF_NUMBER && !fcntl_takes_number(r->args[1]))
+		if (rule == RECIPE_COMMAND &&
+		    command_row(recipe->op[i].size, r->args[recipe->op[i].arg - 1])->rule == RECIPE_END)
 			return false;
 		if (rule == RECIPE_IF_APART && v && v == r->args[recipe->op[i].size])
 			return false;
@@ -110,7 +113,8 @@ HELPER bool wish_for(const struct agent_scratch *r, uint64_t string_max, unsigne
 		known = proves_read(result);
 	} else if (rule == RECIPE_EPOLL_EVENT) {
 		n = size;
-		known = proves_read(result) && (uint32_t)r->args[1] != 2;
+		/* It is read before anything else is looked at. */
+		known = result != -14 /* EFAULT */ && (uint32_t)r->args[1] != 2;
 	}
 	w->len = w->addr ? n : 0;
 	return known || !w->len;
@@ -143,38 +147,87 @@ HELPER uint64_t copy_string(unsigned char *to, const unsigned char *from, uint64
 	return 0;
 }
 
-/* Appends the capture of one operation at offset `at` of the record; the offset behind it, or 0: sctrace is to do it. */
-HELPER uint64_t capture(const struct agent_scratch *r, struct agent_record *rec, uint64_t string_max, unsigned rule,
-			unsigned arg, unsigned size, uint64_t at, uint64_t room)
+/* Where a record's next capture goes. */
+struct place {
+	struct agent_record *rec;
+	uint64_t at, room;
+};
+
+/* Takes what the capture of `len` bytes at `addr` needs; NULL: there is no room. */
+HELPER unsigned char *put(struct place *p, uint64_t addr, uint64_t len)
 {
-	struct agent_capture *c = (struct agent_capture *)(void *)((unsigned char *)rec + at);
-	unsigned char *to = (unsigned char *)(c + 1);
-	struct wish w = {0};
-	uint64_t len;
-	if (rule < RECIPE_STRING)
-		return at;
-	if (rule == RECIPE_STRING) {
-		w.addr = r->args[arg];
-		if (!w.addr)
-			return at;
-		if (!proves_read(r->result) || at + sizeof(*c) >= room)
-			return 0;
-		len = copy_string(to, (const unsigned char *)w.addr, room - at - sizeof(*c));
-		if (!len)
-			return 0;
-	} else {
-		if (!wish_for(r, string_max, rule, arg, size, &w))
-			return 0;
-		if (!w.len)
-			return at;
-		if (w.len > RECORD_MOST || at + sizeof(*c) + w.len > room)
-			return 0;
-		len = w.len;
-		copy_bytes(to, (const unsigned char *)w.addr, len);
-	}
-	c->addr = w.addr;
+	struct agent_capture *c = (struct agent_capture *)(void *)((unsigned char *)p->rec + p->at);
+	if (len > RECORD_MOST || p->at + sizeof(*c) + len > p->room)
+		return NULL;
+	c->addr = addr;
 	c->len = (uint32_t)len;
-	return at + sizeof(*c) + ((len + 7) & ~7ull);
+	p->at += sizeof(*c) + ((len + 7) & ~7ull);
+	return (unsigned char *)(c + 1);
+}
+
+HELPER bool put_copy(struct place *p, uint64_t addr, uint64_t len)
+{
+	unsigned char *to = put(p, addr, len);
+	if (to)
+		copy_bytes(to, (const unsigned char *)addr, len);
+	return to;
+}
+
+HELPER bool put_string(const struct agent_scratch *r, struct place *p, unsigned arg, unsigned error)
+{
+	uint64_t addr = r->args[arg];
+	if (!addr)
+		return true;
+	/* readlink(2) looks at the size of its buffer first, which is the argument after the next, and an int. */
+	bool read = proves_read(r->result) || (error && r->result == -(int64_t)error && (int32_t)r->args[arg + 2] > 0);
+	if (!read || p->at + sizeof(struct agent_capture) >= p->room)
+		return false;
+	struct agent_capture *c = (struct agent_capture *)(void *)((unsigned char *)p->rec + p->at);
+	uint64_t len = copy_string((unsigned char *)(c + 1), (const unsigned char *)addr, p->room - p->at - sizeof(*c));
+	return len && put(p, addr, len);
+}
+
+/* The vector is copied first: the buffers are those that it says, whatever another thread may change meanwhile. */
+HELPER bool put_iovec(const struct agent_scratch *r, struct place *p, uint64_t string_max, unsigned arg, bool out)
+{
+	uint64_t n = r->args[arg + 1], left = r->result > 0 ? (uint64_t)r->result : 0, sum = 0;
+	if (!r->args[arg] || !n || (out && r->result < 0))
+		return true;
+	if (r->result < 0 || n > IOVECS_MOST)
+		return false;
+	const struct agent_iovec *v = (const struct agent_iovec *)(void *)put(p, r->args[arg], n * sizeof(*v));
+	if (!v)
+		return false;
+	copy_bytes((unsigned char *)(uintptr_t)v, (const unsigned char *)r->args[arg], n * sizeof(*v));
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t shown = !out || v[i].len < left - sum ? v[i].len : left - sum;
+		if (shown > left - sum)
+			return false; /* the kernel may not have read all of it */
+		sum += shown;
+		shown = shown < string_max ? shown : string_max;
+		if (shown && !put_copy(p, v[i].base, shown))
+			return false;
+	}
+	return true;
+}
+
+/* Appends the captures of one operation; false: sctrace is to do it. */
+HELPER bool capture(const struct agent_scratch *r, struct place *p, uint64_t string_max, unsigned rule, unsigned arg,
+		    unsigned size)
+{
+	struct wish w = {0};
+	if (rule == RECIPE_COMMAND) {
+		const struct agent_command *row = command_row(size, r->args[arg - 1]);
+		rule = row->rule;
+		size = row->size;
+	}
+	if (rule < RECIPE_STRING)
+		return true;
+	if (rule == RECIPE_STRING)
+		return put_string(r, p, arg, size);
+	if (rule == RECIPE_IN_IOVEC || rule == RECIPE_OUT_IOVEC)
+		return put_iovec(r, p, string_max, arg, rule == RECIPE_OUT_IOVEC);
+	return wish_for(r, string_max, rule, arg, size, &w) && (!w.len || put_copy(p, w.addr, w.len));
 }
 
 IN_PROGRAM uint64_t recorder_leave(struct agent_scratch *s)
@@ -188,16 +241,12 @@ IN_PROGRAM uint64_t recorder_leave(struct agent_scratch *s)
 	uint64_t free_bytes = limit - (r->produced - __atomic_load_n(&r->consumed, __ATOMIC_ACQUIRE));
 	/* What lies behind the data belongs to the record that ends there. */
 	uint64_t room = off + free_bytes >= limit ? RECORD_MOST : free_bytes;
-	uint64_t at = RECORD_HEAD;
-	room = room < RECORD_MOST ? room : RECORD_MOST;
-	for (unsigned i = 0; i < recipe->n; i++) {
-		at = capture(s, rec, r->string_max, recipe->op[i].rule, recipe->op[i].arg, recipe->op[i].size, at,
-			     room);
-		if (!at)
+	struct place p = {.rec = rec, .at = RECORD_HEAD, .room = room < RECORD_MOST ? room : RECORD_MOST};
+	for (unsigned i = 0; i < recipe->n; i++)
+		if (!capture(s, &p, r->string_max, recipe->op[i].rule, recipe->op[i].arg, recipe->op[i].size))
 			return 1;
-	}
-	rec->size = (uint32_t)at;
-	r->next = ring_step(off, (uint32_t)at, limit, &taken);
+	rec->size = (uint32_t)p.at;
+	r->next = ring_step(off, (uint32_t)p.at, limit, &taken);
 	/* In this order: record_step_out() may find the thread in between. */
 	__atomic_store_n(&r->produced, r->produced + taken, __ATOMIC_RELEASE);
 	__atomic_store_n(&r->open, 0, __ATOMIC_RELEASE);

@@ -15,6 +15,8 @@
 /* Where it lies in the program: read-only code and recipes, then the private table of threads. */
 #define RECORDER_CODE 0x70002000
 #define RECORDER_ROOM 0x2000
+#define COMMANDS_AT   0x70003000 /* in that room: struct agent_command, as many as COMMANDS */
+#define COMMANDS      256
 #define RECIPES_AT    0x70004000
 #define RECIPES_ROOM  0x4000
 #define THREADS_AT    0x70008000
@@ -27,7 +29,7 @@
 
 #define RING_SIZE   0x40000
 #define RING_HEAD   0x1000                                /* the header's page */
-#define RECORD_MOST 0x2000                                /* a record is not longer than this */
+#define RECORD_MOST 0x8200                                /* a record is not longer than this */
 #define RING_DATA   (RING_SIZE - RING_HEAD - RECORD_MOST) /* a record that begins in here may end behind it */
 #define RECORD_HEAD 128                                   /* a record without captures */
 #define RINGS       256                                   /* in one region */
@@ -128,19 +130,22 @@ enum recipe_rule {
 	/* Before the call: it is sctrace's business unless ... */
 	RECIPE_IF_NULL = 1, /* the argument is 0 */
 	RECIPE_IF_APART,    /* it and argument `size` do not point at the same memory */
-	RECIPE_IF_NUMBER,   /* fcntl(2): the command in argument 1 takes a number, or nothing */
+	RECIPE_COMMAND,     /* the argument before it is a command of the table, whose rows from `size` on it is among.
+			     * What is captured, that row tells */
 	/* Behind the call: what is captured. */
-	RECIPE_STRING,     /* up to its NUL; read by the kernel */
-	RECIPE_IN,         /* `size` bytes; read by the kernel */
-	RECIPE_IN_SIZED,   /* as many bytes as the next argument says, at most `size`; read */
-	RECIPE_IN_BYTES,   /* the same, at most string_max */
-	RECIPE_IN_ARRAY,   /* the same, elements of `size` bytes; read */
-	RECIPE_OUT,        /* `size` bytes; written where the call succeeded */
-	RECIPE_OUT_BYTES,  /* as many as the result says, at most string_max */
-	RECIPE_OUT_ALL,    /* elements of `size` bytes, as many as the result says */
-	RECIPE_ON_ERROR,   /* sctrace looks at it where the call failed */
-	RECIPE_FUTEX_TIME, /* futex(2): a struct timespec, where the operation in argument 1 has a timeout */
-	RECIPE_EPOLL_EVENT /* epoll_ctl(2): a struct epoll_event, but for EPOLL_CTL_DEL */
+	RECIPE_STRING, /* up to its NUL; read by the kernel, also before it fails with error `size` if that is not 0 */
+	RECIPE_IN,     /* `size` bytes; read by the kernel */
+	RECIPE_IN_SIZED,    /* as many bytes as the next argument says, at most `size`; read */
+	RECIPE_IN_BYTES,    /* the same, at most string_max */
+	RECIPE_IN_ARRAY,    /* the same, elements of `size` bytes; read */
+	RECIPE_OUT,         /* `size` bytes; written where the call succeeded */
+	RECIPE_OUT_BYTES,   /* as many as the result says, at most string_max */
+	RECIPE_OUT_ALL,     /* elements of `size` bytes, as many as the result says */
+	RECIPE_ON_ERROR,    /* sctrace looks at it where the call failed */
+	RECIPE_FUTEX_TIME,  /* futex(2): a struct timespec, where the operation in argument 1 has a timeout */
+	RECIPE_EPOLL_EVENT, /* epoll_ctl(2): a struct epoll_event, but for EPOLL_CTL_DEL */
+	RECIPE_IN_IOVEC, /* a vector of as many struct iovec as the next argument says, and of their buffers string_max; read */
+	RECIPE_OUT_IOVEC, /* the same where the call succeeded; the buffers are filled with as many bytes as the result says */
 };
 
 #define RECIPE_OPS 7
@@ -151,6 +156,20 @@ struct agent_recipe {
 		uint16_t size;
 	} op[RECIPE_OPS];
 };
+
+/* A command of fcntl(2) or ioctl(2). Each table ends with a row whose rule is RECIPE_END. */
+struct agent_command {
+	uint32_t command;
+	uint16_t size;
+	uint8_t rule, pad; /* 0: nothing is captured; RECIPE_IN or RECIPE_OUT */
+};
+#define RECIPE_END 255
+
+/* struct iovec (readv(2)); sys/uio.h is not for code that runs in the program. */
+struct agent_iovec {
+	uint64_t base, len;
+};
+#define IOVECS_MOST 1024 /* UIO_MAXIOV */
 
 _Static_assert(sizeof(struct agent_record) == RECORD_HEAD && offsetof(struct agent_record, t0) == RECORD_T0 &&
 		       offsetof(struct agent_record, t1) == RECORD_T1 &&
@@ -166,6 +185,7 @@ _Static_assert(offsetof(struct agent_scratch, busy) == SCRATCH_BUSY &&
 		       offsetof(struct agent_scratch, saved) == SCRATCH_SAVED,
 	       "agent.S");
 _Static_assert(sizeof(struct agent_ring) <= RING_HEAD && sizeof(struct agent_thread) == 32, "agent.S");
+_Static_assert(COMMANDS_AT + COMMANDS * sizeof(struct agent_command) <= RECORDER_CODE + RECORDER_ROOM, "room");
 _Static_assert(512 * sizeof(struct agent_recipe) == RECIPES_ROOM, "a recipe for each call that the agent makes");
 _Static_assert(THREAD_ROWS_IN_ALL * sizeof(struct agent_thread) <= THREADS_ROOM, "the table has room");
 _Static_assert(RING_DATA % 64 == 0, "records begin at multiples of 8");

@@ -31,8 +31,6 @@ static uint64_t wanted(const struct record *rec, const struct agent_record *c, i
 	uint64_t next = arg < 5 ? c->args[arg + 1] : 0;
 	uint64_t written = result > 0 ? (uint64_t)result : 0;
 	switch (rule) {
-	case RECIPE_STRING:
-		return PATH_MAX;
 	case RECIPE_IN:
 	case RECIPE_FUTEX_TIME:
 	case RECIPE_EPOLL_EVENT:
@@ -54,6 +52,66 @@ static uint64_t wanted(const struct record *rec, const struct agent_record *c, i
 	}
 }
 
+static void capture_bytes(struct record_reader *r, const struct mem *live, uint64_t addr, uint64_t n)
+{
+	unsigned char bytes[RECORD_MOST];
+	ssize_t got = n ? mem_read(live, addr, bytes, n < sizeof(bytes) ? (size_t)n : sizeof(bytes)) : 0;
+	void *to = got > 0 ? reader_capture_open(r, addr, (uint32_t)got) : NULL;
+	if (to)
+		memcpy(to, bytes, (size_t)got);
+}
+
+static void capture_string(struct record_reader *r, const struct mem *live, uint64_t addr)
+{
+	char text[PATH_MAX];
+	int ended;
+	ssize_t got = mem_string(live, addr, text, sizeof(text), &ended);
+	void *to = got >= 0 ? reader_capture_open(r, addr, (uint32_t)(got + ended)) : NULL;
+	if (!to)
+		return;
+	if (ended)
+		text[got++] = 0;
+	memcpy(to, text, (size_t)got);
+}
+
+/* Of the buffers `left` bytes in all, and `most` of each. */
+static void capture_iovec(struct record_reader *r, const struct mem *live, uint64_t addr, uint64_t n, uint64_t left,
+			  uint64_t most)
+{
+	struct agent_iovec v;
+	n = n < IOVECS_MOST ? n : 0;
+	capture_bytes(r, live, addr, n * sizeof(v));
+	for (uint64_t i = 0; i < n && mem_get(live, addr + i * sizeof(v), &v, sizeof(v)) == 0; i++) {
+		uint64_t len = v.len < left ? v.len : left;
+		left -= len;
+		capture_bytes(r, live, v.base, len < most ? len : most);
+	}
+}
+
+/* What one operation of the recipe wants. */
+static void capture(const struct patch *p, struct record_reader *r, const struct mem *live, int64_t result,
+		    unsigned rule, unsigned arg, uint64_t size)
+{
+	const struct agent_command *row =
+		(const struct agent_command *)(const void *)(p->recorder + (COMMANDS_AT - RECORDER_CODE)) + size;
+	uint64_t addr = r->open.args[arg];
+	if (rule == RECIPE_COMMAND) {
+		while (row->rule != RECIPE_END && row->command != (uint32_t)r->open.args[arg - 1])
+			row++;
+		rule = row->rule;
+		size = row->size;
+	}
+	if (!addr)
+		return;
+	if (rule == RECIPE_STRING)
+		capture_string(r, live, addr);
+	else if (rule == RECIPE_IN_IOVEC || (rule == RECIPE_OUT_IOVEC && result >= 0))
+		capture_iovec(r, live, addr, r->open.args[arg + 1],
+			      rule == RECIPE_IN_IOVEC ? UINT64_MAX : (uint64_t)result, p->record->string_max);
+	else
+		capture_bytes(r, live, addr, wanted(p->record, &r->open, result, rule, arg, size));
+}
+
 void record_capture(const struct patch *p, struct record_thread *th, int64_t result)
 {
 	struct record_reader *r = &th->reader;
@@ -61,22 +119,8 @@ void record_capture(const struct patch *p, struct record_thread *th, int64_t res
 		(const struct agent_recipe *)(const void *)(p->recorder + RECORDER_ROOM) + r->open.nr;
 	pid_t tid = th->tid;
 	const struct mem live = {p->t.userfaultfd ? mem_read_present : mem_read_process, &tid};
-	unsigned char bytes[RECORD_MOST];
-	for (unsigned i = 0; i < recipe->n; i++) {
-		unsigned arg = recipe->op[i].arg, rule = recipe->op[i].rule;
-		uint64_t addr = r->open.args[arg];
-		uint64_t want = addr ? wanted(p->record, &r->open, result, rule, arg, recipe->op[i].size) : 0;
-		int ended;
-		want = want < sizeof(bytes) ? want : sizeof(bytes);
-		ssize_t got = !want                   ? 0
-			      : rule == RECIPE_STRING ? mem_string(&live, addr, (char *)bytes, (size_t)want, &ended)
-						      : mem_read(&live, addr, bytes, (size_t)want);
-		if (rule == RECIPE_STRING && got >= 0 && want && ended)
-			bytes[got++] = 0;
-		void *to = got > 0 ? reader_capture_open(r, addr, (uint32_t)got) : NULL;
-		if (to)
-			memcpy(to, bytes, (size_t)got);
-	}
+	for (unsigned i = 0; i < recipe->n; i++)
+		capture(p, r, &live, result, recipe->op[i].rule, recipe->op[i].arg, recipe->op[i].size);
 }
 
 static void look_at(struct patch *p, struct record_thread *th)
@@ -221,9 +265,10 @@ bool record_next(struct patch *p, struct event *ev)
 	if (!th || th->turn == UINT64_MAX)
 		return false;
 	struct record_item item = reader_peek(&th->reader);
-	if (item.kind == RECORD_ENTER)
+	if (item.kind == RECORD_ENTER) {
 		call_begins(p, th, &item);
-	else if (item.kind == RECORD_EXIT)
+		rec->told_calls[item.record->nr]++;
+	} else if (item.kind == RECORD_EXIT)
 		call_ends(p, th, &item);
 	/* The members of other kinds of events stay as they are: to clear them all takes longer than to fill these in. */
 	ev->kind = kinds[item.kind];

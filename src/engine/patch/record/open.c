@@ -4,6 +4,7 @@
 #include "syscall/table.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -40,6 +41,7 @@ static void make_program(struct record *rec)
 {
 	size_t n = (size_t)(__stop_recorder_text - __start_recorder_text);
 	memcpy(rec->program + BEHIND_JUMPS, __start_recorder_text, n);
+	recipe_commands((struct agent_command *)(void *)(rec->program + (COMMANDS_AT - RECORDER_CODE)));
 	put_jump(rec->program, 0, (const unsigned char *)(uintptr_t)recorder_enter);
 	put_jump(rec->program, 8, (const unsigned char *)(uintptr_t)recorder_leave);
 }
@@ -99,8 +101,20 @@ int record_open(struct patch *p, const struct engine_config *config)
 	return 0;
 }
 
+/* How many calls were recorded, and how many of these sctrace had to complete, which takes a stop (tests/bench/records.py). */
+static void say_calls(const struct record *rec)
+{
+	for (int64_t nr = 0; nr < AGENT_CALLS; nr++)
+		if (rec->told_calls[nr])
+			fprintf(stderr, "sctrace: recorded %s %u asked %u\n",
+				syscall_name_known(syscall_native_arch(), nr), rec->told_calls[nr],
+				rec->asked_calls[nr]);
+}
+
 void record_close(struct patch *p)
 {
+	if (p->record && p->debug)
+		say_calls(p->record);
 	for (size_t i = 0; p->record && i < p->record->threads.n; i++)
 		record_thread_free(p->record->threads.v[i]);
 	if (p->record)

@@ -3,6 +3,7 @@
 #include "decode/memory.h"
 #include "syscall/table.h"
 
+#include <errno.h>
 #include <sys/syscall.h>
 
 /* Calls whose making, or whose end, is sctrace's business: births, new images, ends, signals, and what the agent stands on. */
@@ -31,8 +32,9 @@ static const uint8_t rule_of[] = {
 	[MEMORY_IN_ARRAY] = RECIPE_IN_ARRAY,       [MEMORY_OUT] = RECIPE_OUT,
 	[MEMORY_OUT_BYTES] = RECIPE_OUT_BYTES,     [MEMORY_OUT_ALL] = RECIPE_OUT_ALL,
 	[MEMORY_ON_ERROR] = RECIPE_ON_ERROR,       [MEMORY_IF_ANY] = RECIPE_IF_NULL,
-	[MEMORY_FCNTL] = RECIPE_IF_NUMBER,         [MEMORY_FUTEX_TIME] = RECIPE_FUTEX_TIME,
-	[MEMORY_EPOLL_EVENT] = RECIPE_EPOLL_EVENT,
+	[MEMORY_COMMAND] = RECIPE_COMMAND,         [MEMORY_FUTEX_TIME] = RECIPE_FUTEX_TIME,
+	[MEMORY_EPOLL_EVENT] = RECIPE_EPOLL_EVENT, [MEMORY_IN_IOVEC] = RECIPE_IN_IOVEC,
+	[MEMORY_OUT_IOVEC] = RECIPE_OUT_IOVEC,
 };
 
 static bool add(struct agent_recipe *r, unsigned rule, unsigned arg, unsigned size)
@@ -54,6 +56,31 @@ static bool keep_apart(const struct syscall_desc *d, struct agent_recipe *r, uns
 	return true;
 }
 
+/* Kinds whose commands are in the table, and how many rows each may take. */
+static const enum syscall_kind commanded[] = {K_FCNTL_ARG, K_IOCTL_ARG};
+#define COMMANDS_EACH (COMMANDS / 2)
+
+void recipe_commands(struct agent_command *rows)
+{
+	for (size_t k = 0; k < sizeof(commanded) / sizeof(*commanded); k++) {
+		struct agent_command *row = rows + k * COMMANDS_EACH;
+		struct memory_command c;
+		size_t n = 0;
+		for (size_t i = 0; n + 1 < COMMANDS_EACH && decode_memory_command(commanded[k], i, &c); i++)
+			if (c.need.rule != MEMORY_UNKNOWN)
+				row[n++] = (struct agent_command){c.command, c.need.size, rule_of[c.need.rule], 0};
+		row[n].rule = RECIPE_END;
+	}
+}
+
+/* The operation's `size`, which means something else for some rules. */
+static unsigned size_for(int64_t nr, enum syscall_kind kind, struct memory_need need)
+{
+	if (need.rule == MEMORY_COMMAND)
+		return kind == commanded[0] ? 0 : COMMANDS_EACH;
+	return need.rule == MEMORY_STRING && (nr == SYS_readlink || nr == SYS_readlinkat) ? EINVAL : need.size;
+}
+
 bool recipe_of(const struct syscall_desc *d, int64_t nr, struct agent_recipe *recipe)
 {
 	*recipe = (struct agent_recipe){0};
@@ -66,7 +93,7 @@ bool recipe_of(const struct syscall_desc *d, int64_t nr, struct agent_recipe *re
 		if (need.rule == MEMORY_OUT && !keep_apart(d, recipe, i))
 			return false;
 		unsigned rule = is_changed(nr, i) ? RECIPE_IF_NULL : rule_of[need.rule];
-		if (need.rule != MEMORY_NONE && !add(recipe, rule, i, need.size))
+		if (need.rule != MEMORY_NONE && !add(recipe, rule, i, size_for(nr, d->args[i].kind, need)))
 			return false;
 	}
 	return true;

@@ -13,5 +13,7 @@ struct syscall_desc;
  * it.
  */
 bool recipe_of(const struct syscall_desc *d, int64_t nr, struct agent_recipe *recipe);
+/* Fills in the table of commands, COMMANDS rows, that recipes refer to. */
+void recipe_commands(struct agent_command *rows);
 
 #endif

@@ -33,8 +33,10 @@ struct record {
 	struct mem mem;
 	pid_t mem_pid;
 	struct record_thread
-		*told;    /* whose item the last event was: its memory must last until the next one; or NULL */
-	bool overwritten; /* that a ring was is said once */
+		*told; /* whose item the last event was: its memory must last until the next one; or NULL */
+	uint32_t told_calls[AGENT_CALLS],
+		asked_calls[AGENT_CALLS]; /* with SCTRACE_DEBUG they are printed: see record_close() */
+	bool overwritten;                 /* that a ring was is said once */
 };
 
 static inline struct record_thread *recorded_of(const struct task *task)

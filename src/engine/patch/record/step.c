@@ -91,8 +91,10 @@ void record_complete(struct patch *p, struct task *task, struct user_regs_struct
 {
 	struct record_thread *th = recorded_of(task);
 	record_look(p);
-	if (th && th->reader.ring)
+	if (th && th->reader.ring) {
+		p->record->asked_calls[th->reader.open.nr]++;
 		complete(p, th, task, th->reader.open.result);
+	}
 	r->rip = AGENT_AT(agent_ask_behind);
 	r->orig_rax = (unsigned long long)-1;
 	ptrace(PTRACE_SETREGS, task->tid, NULL, r);
