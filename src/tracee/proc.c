@@ -87,6 +87,13 @@ static uint32_t only_id(const char *text, const char *key)
 	return ids[0];
 }
 
+/* NStgid: the numbers of the process in each pid namespace, its own last. */
+static bool is_init(const char *numbers)
+{
+	size_t n = numbers ? strcspn(numbers, "\n") : 0;
+	return n && numbers[n - 1] == '1' && (n == 1 || numbers[n - 2] == '\t');
+}
+
 void proc_status_parse(const char *text, struct proc_status *s)
 {
 	const char *state = value_of(text, "State");
@@ -95,6 +102,7 @@ void proc_status_parse(const char *text, struct proc_status *s)
 		.tgid = (pid_t)number_of(text, "Tgid", 10),
 		.parent = (pid_t)number_of(text, "PPid", 10),
 		.tracer = (pid_t)number_of(text, "TracerPid", 10),
+		.init = is_init(value_of(text, "NStgid")),
 		.has_memory = value_of(text, "VmSize") != NULL,
 		.has_signals = value_of(text, "SigBlk") && value_of(text, "SigIgn") && value_of(text, "SigCgt"),
 		.peak_rss = number_of(text, "VmHWM", 10) * 1024,

@@ -16,6 +16,7 @@ int proc_read(pid_t pid, const char *name, struct buf *out);
 struct proc_status {
 	char state;                 /* 'R', 'S', 'Z', ... */
 	pid_t tgid, parent, tracer; /* the process, its parent, and its tracer */
+	bool init;                  /* the process has number 1 in its pid namespace (pid_namespaces(7)) */
 	bool has_memory;            /* false for kernel threads and zombies */
 	bool has_signals;           /* the masks are valid */
 	uint64_t peak_rss;          /* VmHWM, in bytes */

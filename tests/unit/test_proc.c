@@ -58,6 +58,20 @@ static void ids_count_where_all_four_are_one(void **state)
 	assert_true(s.uid == NOBODY_ALONE && s.gid == NOBODY_ALONE);
 }
 
+static void first_process_of_a_pid_namespace_is_init(void **state)
+{
+	struct proc_status s;
+	(void)state;
+	proc_status_parse("Tgid:\t1\nNStgid:\t1\n", &s);
+	assert_true(s.init);
+	proc_status_parse("NStgid:\t4711\t1\nNSpid:\t4711\t1", &s);
+	assert_true(s.init);
+	proc_status_parse("NStgid:\t1\t31\nNSpid:\t1\t31", &s);
+	assert_false(s.init);
+	proc_status_parse("Tgid:\t1", &s);
+	assert_false(s.init);
+}
+
 static void what_is_resident_is_summed_up(void **state)
 {
 	struct buf text = {0};
@@ -201,6 +215,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_status_is_read_whatever_comes_before),
 		cmocka_unit_test(ids_count_where_all_four_are_one),
+		cmocka_unit_test(first_process_of_a_pid_namespace_is_init),
 		cmocka_unit_test(our_own_status_is_ours),
 		cmocka_unit_test(what_is_resident_is_summed_up),
 		cmocka_unit_test(a_name_may_hold_a_newline),

@@ -165,6 +165,13 @@ enum arming {
 /* How the agent treats a call: makes it, makes it and writes a record, or hands it over. */
 enum record_way { RECORD_PASSES, RECORD_WRITES, RECORD_STOPS };
 
+/* What will see where a thread is that steps out. */
+enum stepout_for {
+	STEPOUT_UNSEEN,  /* nothing: the thread stays in the agent or stub */
+	STEPOUT_PROGRAM, /* a signal handler, or the program after it was detached */
+	STEPOUT_CORE,    /* a core dump: the thread does not run again, and a call that it waits in stays unfinished */
+};
+
 /* Ways to put a site on the fast path that SCTRACE_PATCH allows. */
 enum { WAY_SHORT = 1, WAY_LONG = 2, WAY_REDIRECT = 4 };
 

@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
@@ -205,6 +206,68 @@ static void test_core(int argc, char **argv)
 	CHECK(system(command) == 0);
 }
 
+static int silent[2];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t never = PTHREAD_COND_INITIALIZER;
+static pid_t waiting[3];
+
+static void *wait_read(void *arg)
+{
+	char c = 0;
+	CHECK(write(silent[1], &c, 1) == 1 && read(silent[0], &c, 1) == 1);
+	*(pid_t *)arg = (pid_t)syscall(SYS_gettid);
+	(void)!read(silent[0], &c, 1);
+	return NULL;
+}
+
+static void *wait_sleep(void *arg)
+{
+	const struct timespec soon = {0, 1}, late = {10000, 0};
+	CHECK(clock_nanosleep(CLOCK_MONOTONIC, 0, &soon, NULL) == 0);
+	*(pid_t *)arg = (pid_t)syscall(SYS_gettid);
+	clock_nanosleep(CLOCK_MONOTONIC, 0, &late, NULL);
+	return NULL;
+}
+
+static void *wait_futex(void *arg)
+{
+	pthread_mutex_lock(&lock);
+	*(pid_t *)arg = (pid_t)syscall(SYS_gettid);
+	pthread_cond_wait(&never, &lock);
+	return NULL;
+}
+
+/* Is the thread blocked in this call? */
+static bool is_in(pid_t tid, long nr)
+{
+	char path[64], text[256] = "";
+	snprintf(path, sizeof path, "/proc/self/task/%d/syscall", (int)tid);
+	int fd = tid ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+	close(fd);
+	return n > 0 && strncmp(text, "running", 7) != 0 && strtol(text, NULL, 10) == nr;
+}
+
+/* Ends by SIGABRT and dumps core, with one thread in each of three calls that wait. */
+static void test_crash(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	static void *(*const begin[])(void *) = {wait_read, wait_sleep, wait_futex};
+	static const long calls_in[] = {SYS_read, SYS_clock_nanosleep, SYS_futex};
+	struct rlimit r;
+	CHECK(getrlimit(RLIMIT_CORE, &r) == 0 && pipe(silent) == 0);
+	r.rlim_cur = r.rlim_max;
+	CHECK(setrlimit(RLIMIT_CORE, &r) == 0);
+	for (int i = 0; i < 3; i++) {
+		pthread_t thread;
+		CHECK(pthread_create(&thread, NULL, begin[i], &waiting[i]) == 0);
+		while (!is_in(__atomic_load_n(&waiting[i], __ATOMIC_ACQUIRE), calls_in[i]))
+			usleep(1000);
+	}
+	abort();
+}
+
 /* The kernel's view of our identity: a set-uid copy of this program prints its ids. */
 static void test_ids(int argc, char **argv)
 {
@@ -277,7 +340,7 @@ static void test_comm(int argc, char **argv)
 
 static const struct test tests[] = {
 	{"show", test_show},     {"close_all", test_close_all}, {"limits", test_limits}, {"room", test_room},
-	{"locked", test_locked}, {"core", test_core},           {"ids", test_ids},       {"script", test_script},
-	{"chroot", test_chroot}, {"comm", test_comm},
+	{"locked", test_locked}, {"core", test_core},           {"crash", test_crash},   {"ids", test_ids},
+	{"script", test_script}, {"chroot", test_chroot},       {"comm", test_comm},
 };
 TEST_MAIN(tests)

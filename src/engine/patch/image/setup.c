@@ -260,6 +260,25 @@ int setup_image(struct patch *p, struct task *task, uint64_t at)
 	return 0;
 }
 
+bool setup_areas(struct patch *p, const struct image *img, struct areas *areas)
+{
+	const struct area all[] = {{AGENT_CODE, AGENT_PAGE},
+				   {AGENT_DATA, AGENT_PAGE},
+				   {AGENT_STATS, AGENT_STATS_SIZE + (uint64_t)img->counters.rings * RING_SIZE},
+				   {RECORDER_CODE, RECORDER_ROOM + RECIPES_ROOM},
+				   {THREADS_AT, THREADS_ROOM},
+				   {SCRATCHES_AT, (uint64_t)RINGS * SCRATCH_SIZE}};
+	bool ok = true;
+	for (size_t i = 0; i < (img->threads ? sizeof(all) / sizeof(*all) : 3); i++)
+		ok &= vec_push(areas, all[i]);
+	for (size_t i = 0; i < img->sites.pages.n; i++) {
+		const struct stub_page *page = &img->sites.pages.v[i];
+		uint64_t size = ((uint64_t)page->max * STUB_SIZE + AGENT_PAGE - 1) & ~(uint64_t)(AGENT_PAGE - 1);
+		ok &= vec_push(areas, (struct area){page->addr, size});
+	}
+	return patch_had_memory(p, ok);
+}
+
 int setup_own_region(struct patch *p, struct task *task)
 {
 	struct image *img = image_of(task);

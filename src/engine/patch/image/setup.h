@@ -4,6 +4,7 @@
 
 #include "engine/patch/state.h"
 
+struct areas;
 struct proc_status;
 
 /*
@@ -17,6 +18,11 @@ bool setup_is_refused(const struct patch *p, const struct proc_status *s, struct
  * should fall back.
  */
 int setup_image(struct patch *p, struct task *task, uint64_t at);
+/*
+ * All that the engine has mapped in a ready image, the agent's code first. False if memory ran out. The caller frees it with
+ * vec_free().
+ */
+bool setup_areas(struct patch *p, const struct image *img, struct areas *areas);
 /* Gives the image of `task`, which shared counters with another, counters of its own. 0 or -errno. */
 int setup_own_region(struct patch *p, struct task *task);
 

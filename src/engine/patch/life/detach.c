@@ -4,6 +4,7 @@
 #include "engine/patch/arm/sud.h"
 #include "engine/patch/image/image.h"
 #include "engine/patch/image/region.h"
+#include "engine/patch/image/setup.h"
 #include "engine/patch/image/site.h"
 #include "engine/patch/record/record.h"
 #include "engine/patch/remote/remote.h"
@@ -78,7 +79,7 @@ void detach_task(struct tracer *t, struct task *task)
 	settle_pending(p, task);
 	arm_task(p, task, false);
 	if (task->proc->counted)
-		stepout(p, task, true);
+		stepout(p, task, STEPOUT_PROGRAM);
 	if (!t->detaching)
 		image_refuse_all(task);
 }
@@ -97,24 +98,12 @@ static bool stands_still(const struct patch *p, const struct process *proc)
 static void unmap_all(struct patch *p, struct task *task)
 {
 	struct image *img = image_of(task);
-	VEC(struct area) areas = {0};
+	struct areas areas = {0};
 	/* A thread in a group-stop would have to leave it to run code. In that case the pages stay, unused. */
 	if (task->mid_call || task->listening || task->deliver)
 		return;
 	sigkill_guard_remove(p, task, false);
-	const uint64_t rings = (uint64_t)img->counters.rings * RING_SIZE;
-	patch_had_memory(p, vec_push(&areas, (struct area){AGENT_CODE, 2ull * AGENT_PAGE}) &&
-				    vec_push(&areas, (struct area){AGENT_STATS, AGENT_STATS_SIZE + rings}));
-	if (img->threads)
-		patch_had_memory(
-			p, vec_push(&areas, (struct area){RECORDER_CODE, THREADS_AT + THREADS_ROOM - RECORDER_CODE}) &&
-				   vec_push(&areas, (struct area){SCRATCHES_AT, (uint64_t)RINGS * SCRATCH_SIZE}));
-	for (size_t i = 0; i < img->sites.pages.n; i++) {
-		const struct stub_page *page = &img->sites.pages.v[i];
-		uint64_t size = ((uint64_t)page->max * STUB_SIZE + AGENT_PAGE - 1) & ~(uint64_t)(AGENT_PAGE - 1);
-		patch_had_memory(p, vec_push(&areas, (struct area){page->addr, size}));
-	}
-	img->cleaned = unmap_areas(p, task, areas.v, areas.n);
+	img->cleaned = setup_areas(p, img, &areas) && unmap_areas(p, task, areas.v, areas.n);
 	vec_free(&areas);
 }
 

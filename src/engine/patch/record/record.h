@@ -77,9 +77,9 @@ bool record_is_asking(const struct user_regs_struct *r);
 /* Completes it: `r` are changed, and set. */
 void record_complete(struct patch *p, struct task *task, struct user_regs_struct *r);
 /*
- * Takes a task out of the path of a recorded call, as stepout() does: changes `r`. False: it is not on it. `caught` as for stepout().
+ * Takes a task out of the path of a recorded call, as stepout() does: changes `r`. False: it is not on it.
  */
-bool record_step_out(struct patch *p, struct task *task, struct user_regs_struct *r, bool caught);
+bool record_step_out(struct patch *p, struct task *task, struct user_regs_struct *r, enum stepout_for what);
 /* The recorder faulted where it copies memory, because that went away meanwhile: completes the record. False: it is not there. */
 bool record_survive_fault(struct patch *p, struct task *task);
 /* The address behind the call that a thread is at whose next instruction, at `ip`, is ours: 0 if that is not known. Else `ip`. */

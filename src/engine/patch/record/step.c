@@ -175,7 +175,7 @@ uint64_t record_native_ip(const struct task *task, uint64_t ip)
 	return site ? site->ip : ours ? 0 : ip;
 }
 
-bool record_step_out(struct patch *p, struct task *task, struct user_regs_struct *r, bool caught)
+bool record_step_out(struct patch *p, struct task *task, struct user_regs_struct *r, enum stepout_for what)
 {
 	struct record_thread *th = recorded_of(task);
 	struct agent_scratch s;
@@ -187,13 +187,15 @@ bool record_step_out(struct patch *p, struct task *task, struct user_regs_struct
 	bool made = is_made(&s, r, &result);
 	bool again = r->rip == AGENT_AT(agent_record_after) && remote_restart_pending(r);
 	record_look(p);
-	if (again && !caught) {
+	if (again && what == STEPOUT_UNSEEN) {
 		(void)reader_interrupt(&th->reader, result, __rdtsc());
 		p->t.hold_current = true;
 		return false;
 	}
-	if (!caught || !leave_path(image_of(task), task, r, &s, made, result))
+	if (what == STEPOUT_UNSEEN || !leave_path(image_of(task), task, r, &s, made, result))
 		return false;
+	if (again && what == STEPOUT_CORE)
+		return true;
 	bool unfinished = p->t.detaching && (!made || again);
 	if (made && th->reader.has_open && !unfinished)
 		complete(p, th, task, result);

@@ -8,6 +8,11 @@ struct area {
 	uint64_t addr, size;
 };
 
+struct areas {
+	struct area *v;
+	size_t n, cap;
+};
+
 /*
  * Has a stopped task unmap `n` areas. The code that does so is put into unused bytes of the program's own code, because the
  * agent's may be among the areas. False if not all was done.

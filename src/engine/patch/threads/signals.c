@@ -4,6 +4,7 @@
 #include "engine/patch/image/image.h"
 #include "engine/patch/image/site.h"
 #include "engine/patch/record/record.h"
+#include "engine/patch/threads/core.h"
 #include "engine/patch/threads/dispatch.h"
 #include "engine/patch/threads/sigkill_guard.h"
 #include "engine/patch/threads/stepout.h"
@@ -12,12 +13,15 @@
 #include <signal.h>
 #include <sys/ptrace.h>
 
-/* Does the process have a handler for `sig`? Yes also if that cannot be read, so that the thread leaves our code. */
-static bool is_caught(pid_t tid, int sig)
+/* What will see where the thread is when it gets `sig`? A handler also if that cannot be read, so that it leaves our code. */
+static enum stepout_for seen_by(pid_t tid, int sig)
 {
 	struct proc_status s;
 	proc_status(tid, &s);
-	return !s.has_signals || s.caught & SIGBIT(sig);
+	if (!s.has_signals || s.caught & SIGBIT(sig))
+		return STEPOUT_PROGRAM;
+	/* The first process of a pid namespace survives such a signal (pid_namespaces(7)). */
+	return core_is_dumped_by(sig) && !(s.ignored & SIGBIT(sig)) && !s.init ? STEPOUT_CORE : STEPOUT_UNSEEN;
 }
 
 /*
@@ -47,7 +51,7 @@ static bool survive_fault(struct patch *p, struct task *task, uint64_t ip)
 	struct user_regs_struct r;
 	if (ip == AGENT_AT(agent_sigreturn_bad))
 		return false;
-	stepout(p, task, true);
+	stepout(p, task, STEPOUT_PROGRAM);
 	if (ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
 		return false;
 	const struct site *before = map_get(&image_of(task)->sites.by_ip, r.rip + 2);
@@ -106,18 +110,25 @@ static enum tracer_verdict pass_signal(struct patch *p, struct task *task, const
 		return STOP_PASS;
 	if (hide_step(p, task, si, ip))
 		return STOP_OURS;
-	if (stepout_needed(task, ip)) {
+	bool ours = stepout_needed(task, ip);
+	if (ours) {
 		bool fault = (si->si_signo == SIGSEGV || si->si_signo == SIGBUS) && si->si_code > 0;
 		if (fault && record_survive_fault(p, task))
 			return STOP_OURS;
 		if (fault && survive_fault(p, task, ip))
 			return STOP_OURS;
-		bool caught = is_caught(task->tid, si->si_signo);
-		stepout(p, task, caught);
-		if (caught)
-			note_way_out(task, ip);
-		mend_address(task, si, ip);
 	}
+	bool sees = ours || core_is_dumped_by(si->si_signo);
+	enum stepout_for what = sees ? seen_by(task->tid, si->si_signo) : STEPOUT_UNSEEN;
+	if (ours) {
+		stepout(p, task, what == STEPOUT_CORE ? STEPOUT_UNSEEN : what);
+		if (what == STEPOUT_PROGRAM)
+			note_way_out(task, ip);
+	}
+	if (what == STEPOUT_CORE)
+		core_prepare(p, task, si);
+	if (ours)
+		mend_address(task, si, ip);
 	dispatch_note_delivery(task, si->si_signo);
 	image_note_frames(task);
 	return STOP_PASS;

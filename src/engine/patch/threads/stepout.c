@@ -280,8 +280,9 @@ static int read_vfork_frame(const struct task *task, struct agent_vfork_frame *k
 }
 
 /* Completes what the agent does after the call. A child of vfork(2) does not come here (stepout_child). */
-static bool step_out_after_call(struct patch *p, const struct image *img, struct task *task, struct user_regs_struct *r)
+static bool step_out_after_call(struct patch *p, struct task *task, struct user_regs_struct *r, enum stepout_for what)
 {
+	const struct image *img = image_of(task);
 	uint64_t ip = r->rip;
 	const struct agent_path *path = path_at(ip);
 	struct agent_frame f;
@@ -325,6 +326,8 @@ static bool step_out_after_call(struct patch *p, const struct image *img, struct
 	}
 	r->rsp += sizeof(f) + (uint64_t)skip + RED_ZONE;
 	set_after_call(r, s);
+	if (again && what == STEPOUT_CORE)
+		return true;
 	if (again) {
 		__atomic_sub_fetch(&slot->entered, 1, __ATOMIC_RELAXED); /* from now on the tracer counts it */
 		remember_interrupted(p, task, r, s, &f, ticks);
@@ -338,7 +341,7 @@ static bool in_mapping_of_ours(const struct image *img, uint64_t ip)
 	return (ip >= AGENT_CODE && ip < AGENT_CODE + AGENT_PAGE) || record_is_recorder(ip) || site_of_stub(img, ip);
 }
 
-void stepout(struct patch *p, struct task *task, bool caught)
+void stepout(struct patch *p, struct task *task, enum stepout_for what)
 {
 	struct image *img = image_of(task);
 	struct user_regs_struct r;
@@ -347,20 +350,20 @@ void stepout(struct patch *p, struct task *task, bool caught)
 	struct site *s;
 	bool moved = false;
 	uint64_t ip = r.rip;
-	if (p->record && record_step_out(p, task, &r, caught))
+	if (p->record && record_step_out(p, task, &r, what))
 		moved = true;
 	else if (!in_mapping_of_ours(img, ip)) {
 		/* Between the short jump and the stub nothing has happened yet. */
 		moved = (s = map_get(&img->sites.by_hop, ip)) != NULL;
 		if (moved)
 			set_before_call(&r, s);
-	} else if (!caught)
+	} else if (what == STEPOUT_UNSEEN)
 		return; /* nothing can see where it is; if the call is to be restarted, that happens in the agent */
 	else if ((s = site_of_stub(img, ip))) {
 		out_of_stub(&r, s);
 		moved = true;
 	} else if (path_at(ip) && ip >= AGENT_AT(path_at(ip)->after))
-		moved = step_out_after_call(p, img, task, &r);
+		moved = step_out_after_call(p, task, &r, what);
 	else if (ip < AGENT_AT(agent_pre_end))
 		moved = step_out_before_call(img, task, &r);
 	if (moved)

@@ -6,10 +6,9 @@
 
 /*
  * The task is in a signal-delivery-stop or an event-stop. If it is in our code, puts it where it would be natively, and completes
- * or undoes the counting of its call. If no handler will run (!caught), nobody can see where it is, and it stays in the agent or
- * stub.
+ * or undoes the counting of its call.
  */
-void stepout(struct patch *p, struct task *task, bool caught);
+void stepout(struct patch *p, struct task *task, enum stepout_for what);
 /* Is `ip` in our code? */
 bool stepout_needed(const struct task *task, uint64_t ip);
 /*

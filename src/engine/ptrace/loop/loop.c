@@ -18,24 +18,24 @@ static int start_failed(struct tracer *t)
 }
 
 /* Handles one wait status. Returns 1 if events are pending, 0 if not, or -errno. */
-static int serve(struct tracer *t, const struct wait_status *w)
+static int serve(struct tracer *t, struct wait_status w)
 {
-	struct task *task = tasks_find(&t->tasks, w->tid);
-	if (!task && !WIFSTOPPED(w->status)) {
-		if (w->tid == t->root.pid) {
-			t->result.status = w->status;
+	struct task *task = tasks_find(&t->tasks, w.tid);
+	if (!task && !WIFSTOPPED(w.status)) {
+		if (w.tid == t->root.pid) {
+			t->result.status = w.status;
 			t->root.left = false;
 		}
 		return 0;
 	}
 	if (!task)
-		task = tasks_add(&t->tasks, w->tid);
+		task = tasks_add(&t->tasks, w.tid);
 	if (!task)
 		return -ENOMEM;
-	bool root = w->tid == t->root.pid;
-	tracer_note_peak(t, task, w->peak_rss_bytes);
-	int r = tracer_stop(t, task, w->status);
-	if (root && !WIFSTOPPED(w->status) && !t->root.ran) {
+	bool root = w.tid == t->root.pid;
+	tracer_note_peak(t, task, w.peak_rss_bytes);
+	int r = tracer_stop(t, task, w.status);
+	if (root && !WIFSTOPPED(w.status) && !t->root.ran) {
 		t->failed = start_failed(t);
 		return 0;
 	}
@@ -89,7 +89,7 @@ int tracer_next(struct engine *e, struct event *ev)
 			return 1;
 		t->looked = false;
 		if (r == 0)
-			r = serve(t, &t->waits.taken.v[t->waits.next++]);
+			r = serve(t, t->waits.taken.v[t->waits.next++]);
 		if (r < 0 && r != -EINTR)
 			tracer_give_up(t, r, "cannot go on tracing");
 		if (r == -EINTR)

@@ -1,0 +1,158 @@
+#include "engine/patch/threads/core.h"
+
+#include "base/clock.h"
+#include "engine/patch/image/image.h"
+#include "engine/patch/image/setup.h"
+#include "engine/patch/image/site.h"
+#include "engine/patch/remote/maps.h"
+#include "engine/patch/remote/remote.h"
+#include "engine/patch/remote/unmap.h"
+#include "engine/patch/threads/stepout.h"
+#include "engine/ptrace/wait/wait.h"
+#include "tracee/proc.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+bool core_is_dumped_by(int sig)
+{
+	const uint64_t signals = SIGBIT(SIGABRT) | SIGBIT(SIGBUS) | SIGBIT(SIGFPE) | SIGBIT(SIGILL) | SIGBIT(SIGQUIT) |
+				 SIGBIT(SIGSEGV) | SIGBIT(SIGSYS) | SIGBIT(SIGTRAP) | SIGBIT(SIGXCPU) | SIGBIT(SIGXFSZ);
+	return signals & SIGBIT(sig);
+}
+
+/* How long we wait for a thread to stop. The kernel's dump waits for all threads, too, but without a limit. */
+#define PATIENCE_NS NSEC_PER_SEC
+
+/* Was its status taken from the kernel, and does it wait for the stop loop? */
+static bool is_taken(const struct tracer *t, pid_t tid)
+{
+	for (size_t i = t->waits.next; i < t->waits.taken.n; i++)
+		if (t->waits.taken.v[i].tid == tid)
+			return true;
+	return false;
+}
+
+/* Is it stopped because of PTRACE_INTERRUPT? A call that waits under ptrace ends with a restart error first. */
+static bool is_interrupted(const struct task *task, int status)
+{
+	struct user_regs_struct r;
+	return WIFSTOPPED(status) &&
+	       (status >> 16 == PTRACE_EVENT_STOP ||
+		(status >> 8 == (SIGTRAP | 0x80) && ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) == 0 &&
+		 remote_restart_pending(&r)));
+}
+
+/*
+ * Stops a thread. It is not resumed: the signal ends it. A stop for another reason is left to the stop loop. False if it may still
+ * be running.
+ */
+static bool stop_thread(struct patch *p, struct task *task)
+{
+	const uint64_t until = clock_ns() + PATIENCE_NS;
+	struct proc_status s;
+	int status;
+	pid_t tid;
+	if (task->stopped || is_taken(&p->t, task->tid) || ptrace_retry(PTRACE_INTERRUPT, task->tid, NULL, NULL) < 0)
+		return true;
+	while ((tid = tracer_wait(&p->t, task->tid, &status, WNOHANG, NULL)) == 0 || tid == -EINTR) {
+		/* A process's first thread that has ended has no status until all others have (ptrace(2)). */
+		if (proc_status(task->tid, &s) < 0 || s.state == 'Z' || s.state == 'X')
+			return true;
+		if (clock_ns() > until || p->t.failed)
+			return false;
+		clock_sleep_ns(50000);
+	}
+	task->stopped = tid > 0 && is_interrupted(task, status);
+	if (tid > 0 && !task->stopped)
+		tracer_keep_status(&p->t, tid, status);
+	return true;
+}
+
+/* Stops the other threads and takes them out of the agent. False if one may still be running. */
+static bool step_others_out(struct patch *p, const struct task *task)
+{
+	size_t i = 0;
+	struct task *x;
+	bool still = true;
+	while ((x = map_next(&p->t.tasks.by_tid, &i, NULL))) {
+		if (x == task || x->proc != task->proc)
+			continue;
+		still &= stop_thread(p, x);
+		if (x->stopped)
+			stepout(p, x, STEPOUT_CORE);
+	}
+	return still;
+}
+
+/* Makes a call in the agent. It ends at an int3, because a signal-delivery-stop can deliver a signal. */
+static bool make_call(struct patch *p, struct task *task, uint64_t nr, uint64_t addr, uint64_t size, uint64_t advice)
+{
+	struct user_regs_struct r;
+	if (ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
+		return false;
+	r.rip = AGENT_AT(agent_remote);
+	r.rax = nr;
+	r.rdi = addr;
+	r.rsi = size;
+	r.rdx = advice;
+	return remote_run(&p->t, task, &r) == 0;
+}
+
+/* Unmaps what is ours, but for the page of code that does so. That is not dumped. */
+static bool unmap_ours(struct patch *p, struct task *task)
+{
+	struct areas areas = {0};
+	bool ok = setup_areas(p, image_of(task), &areas) &&
+		  make_call(p, task, SYS_madvise, AGENT_CODE, AGENT_PAGE, MADV_DONTDUMP);
+	for (size_t i = 0; ok && i < areas.n; i++)
+		ok = areas.v[i].addr == AGENT_CODE ||
+		     make_call(p, task, SYS_munmap, areas.v[i].addr, areas.v[i].size, 0);
+	vec_free(&areas);
+	return ok;
+}
+
+/*
+ * The kernel dumps a file's code if it was written to, and otherwise only the ELF header (vma_dump_size() in fs/coredump.c). The
+ * engine has written to it.
+ */
+static void keep_code_out(struct patch *p, struct task *task)
+{
+	const struct image *img = image_of(task);
+	maps_read(p, task);
+	for (size_t i = 0; i < img->mappings.n; i++) {
+		const struct mapping *m = &img->mappings.v[i];
+		uint64_t lo = m->lo + (m->file_offset ? 0 : AGENT_PAGE);
+		if (m->patchable && lo < m->hi && !make_call(p, task, SYS_madvise, lo, m->hi - lo, MADV_DONTDUMP))
+			return;
+	}
+}
+
+void core_prepare(struct patch *p, struct task *task, const siginfo_t *si)
+{
+	struct image *img = image_of(task);
+	struct user_regs_struct saved;
+	siginfo_t again = *si;
+	struct proc_status s;
+	if (img->state != IMAGE_READY)
+		return;
+	stepout(p, task, STEPOUT_CORE);
+	/* A process that shares the memory goes on with the agent; a filter of the program's might forbid our calls. */
+	if (img->refs > 1 || !step_others_out(p, task) || img->sigsys.sealed ||
+	    ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &saved) < 0)
+		return;
+	proc_status(task->tid, &s);
+	site_restore_all(task);
+	keep_code_out(p, task);
+	img->cleaned = unmap_ours(p, task);
+	img->state = IMAGE_FALLBACK;
+	ptrace_retry(PTRACE_SETREGS, task->tid, NULL, &saved);
+	ptrace_retry(PTRACE_SETSIGINFO, task->tid, NULL, &again);
+	/* Not that of remote_run(): in sigsuspend(2) the kernel gives ptrace(2) the mask after the call, which may block the signal. */
+	ptrace_retry(PTRACE_SETSIGMASK, task->tid, sizeof(s.blocked), &s.blocked);
+}
