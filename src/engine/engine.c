@@ -38,6 +38,7 @@ void engine_lacks(const struct engine_ops *e, unsigned want, struct buf *out)
 		{CAP_ATTACH, "attach to running processes"},
 		{CAP_FOLLOW, "follow children"},
 		{CAP_INJECT, "tamper with calls"},
+		{CAP_BREAK, "detach from a process at its execve (-b)"},
 		{CAP_CGROUP, "count a control group (--cgroup)"},
 		{CAP_SYSTEM, "count every process (--all)"},
 		{CAP_ERRNOS, "count errors by number (--errors)"},

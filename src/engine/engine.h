@@ -26,6 +26,7 @@ enum engine_caps {
 	CAP_SYSTEM = 1 << 8,     /* every process */
 	CAP_ERRNOS = 1 << 9,     /* errors are counted by number (--errors) */
 	CAP_STOPS = 1 << 10,     /* a call's thread is stopped at the call while its events are handled (-k) */
+	CAP_BREAK = 1 << 12,     /* detaching from a process at its execve(2) (-b) */
 	CAP_MAIN = 1 << 11,      /* the calls before main are counted separately (engine_config.find_main) */
 };
 
@@ -57,12 +58,17 @@ struct engine_config {
 	bool times; /* events need cost_ns; measuring it at the start takes a few milliseconds */
 	const struct call_set *only; /* send events only for these calls (the kernel need not stop for others); NULL:
 				      * all */
+	/*
+	 * The thread must stop at these calls, so that they can be tampered with (CAP_INJECT) or its stack can be read
+	 * (CAP_STOPS); NULL: all.
+	 */
+	const struct call_set *stops;
 	/* Called at each entry if CAP_INJECT is requested. Returns true after filling in `t`. May be NULL. */
 	bool (*inject)(void *ctx, const struct event *enter, struct engine_tamper *t);
 	void *inject_ctx;
 	bool (*break_on)(void *ctx,
 			 const struct event *ev); /* -b: called at EV_EXEC, returns true to detach afterwards; needs
-						   * CAP_INJECT; or NULL */
+						   * CAP_BREAK; or NULL */
 	void *break_ctx;
 	/*
 	 * A signal handler of sctrace sets this. next() then returns -EINTR soon, however busy the traced programs are.

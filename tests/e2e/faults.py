@@ -507,7 +507,7 @@ def fail_one_call(world, argv, env, whole, call, when):
     """
     what = f"{' '.join(map(str, argv))}: {call}, call {when}"
     error = ERRORS.get(call, "EPERM")
-    inject = ["-e", f"inject={call}:error={error}:when={when}", "-e", f"trace={call}", "-e", "signal=none"]
+    inject = ["--engine=ptrace", "-e", f"inject={call}:error={error}:when={when}", "-e", f"trace={call}", "-e", "signal=none"]
     with tempfile.TemporaryDirectory(dir=world.scratch) as place:
         work = Path(place, "work")
         work.mkdir(mode=0o700)
@@ -693,7 +693,7 @@ def fail_attached(world, argv, env, call, when, interrupted):
         work = Path(place, "work")
         work.mkdir(mode=0o700)
         words = [word.format(place=place) for word in map(str, argv)]
-        inject = [world.sctrace, "-e", f"inject={call}:error={error}:when={when}", "-e", f"trace={call}", "-e", "signal=none"]
+        inject = [world.sctrace, "--engine=ptrace", "-e", f"inject={call}:error={error}:when={when}", "-e", f"trace={call}", "-e", "signal=none"]
         try:
             status, stderr = attach_to_bearer(world, [*inject, "-o", f"{place}/injected", "--", world.sctrace, *words],
                                               of_traced(world, {**env, "TMPDIR": str(work)}), interrupted)

@@ -960,7 +960,10 @@ def nest_tracers(world, mode):
                 raise Failed(f"{flags} {inner}: status {seen.status}\n" + tail(seen.stderr))
 
 
-@scenario("seccomp", ["trace"])
+RECORDED = ["trace", "record", "record-small", "record-filter"]
+
+
+@scenario("seccomp", RECORDED)
 def abi_inject(world, mode):
     """The program gets the injected result, also a 32-bit one."""
     for program in ("birth", "birth-m32"):
@@ -970,6 +973,33 @@ def abi_inject(world, mode):
         seen = execute(argv, env=env)
         if seen.status != 99 or b"SYS_getpgid" not in seen.stderr or b"(errno 1)" not in seen.stderr:
             raise Failed(f"{program}: ended with {seen.status}\n" + tail(seen.stderr))
+
+
+@scenario("inside", RECORDED)
+def inside_inject(world, mode):
+    """Only the calls of a rule are tampered with: every other one of each thread fails, a delay is in its time, a signal comes once."""
+    program = [world.program("tally"), world.scratch / "tally", "4", "50"]
+    argv, env = tracer(world, mode, "-f", "-T", "-e", "trace=getppid,getpgid,kill", "-e", "inject=getppid:error=EXDEV:when=2+2",
+                       "-e", "inject=getpgid:retval=4711:delay_enter=20ms:when=3", "-e", "inject=kill:signal=USR1:when=5", "--", *program)
+    seen = execute(argv, env=env)
+    if seen.status != 0:
+        raise Failed(f"ended with {seen.status}\n" + tail(seen.stderr))
+    lines = (world.scratch / "out").read_text().splitlines()
+    tids = {line.split()[0] for line in lines if "getppid" in line}
+    if len(tids) != 4:
+        raise Failed(f"threads {tids}\n" + "\n".join(lines[:20]))
+    for tid in tids:
+        own = [line for line in lines if line.startswith(tid + " ") and "<unfinished" not in line]
+        ends = [bool(re.search(r"= -1 EXDEV \(", line)) for line in own if "getppid" in line]
+        if ends != [False, True] * 25:
+            raise Failed(f"{tid}: getppid failed {ends}")
+        groups = [line for line in own if "getpgid" in line]
+        put = [" = 4711 " in line for line in groups]
+        if put != [i == 2 for i in range(50)] or float(re.search(r"<(\d+\.\d+)>$", groups[2])[1]) > 10:
+            raise Failed(f"{tid}: " + "\n".join(groups[:4]))
+        kinds = [re.sub(r"^\d+ (?:<\.\.\. )?(--- SIGUSR1|\w+).*", r"\1", line) for line in own]
+        if kinds.count("--- SIGUSR1") != 1 or kinds[:kinds.index("--- SIGUSR1")].count("kill") != 5:
+            raise Failed(f"{tid}: {kinds}")
 
 
 # Counts against strace's

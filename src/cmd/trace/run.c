@@ -217,6 +217,7 @@ static void make_config(struct trace *t, struct engine_config *c)
 	}
 	if ((t->shows || t->by_events) && t->o.select.by_call)
 		c->only = &t->only;
+	c->stops = &t->stops;
 }
 
 static bool break_at_exec(void *ctx, const struct event *ev)
@@ -278,7 +279,8 @@ static unsigned wants(const struct trace *t)
 	} more[] = {
 		{o->follow, CAP_FOLLOW},
 		{o->pids.n, CAP_ATTACH},
-		{o->injects.rules.n || o->break_execve, CAP_INJECT},
+		{o->injects.rules.n, CAP_INJECT},
+		{o->break_execve, CAP_BREAK},
 		{o->stacks || o->folded, CAP_STOPS},
 		{o->cgroup, CAP_CGROUP},
 		{o->all, CAP_SYSTEM},
@@ -306,11 +308,13 @@ static void note_choice(struct trace *t, unsigned want)
 
 /*
  * Where lines of the trace appear on a terminal, the program's own output most likely does too, and each line is to stand where it
- * belongs: so every call stops. NULL: the best engine.
+ * belongs: so every call stops. Stacks of all calls need every call to stop, too, which ptrace does with fewer stops than patch. NULL:
+ * the best engine.
  */
 static const char *usual_engine(const struct trace *t)
 {
-	return t->shows && isatty(t->out.common.fd) ? "ptrace" : NULL;
+	bool stacks_of_all = (t->o.stacks || t->o.folded) && !t->o.select.by_call;
+	return (t->shows && isatty(t->out.common.fd)) || stacks_of_all ? "ptrace" : NULL;
 }
 
 /* Sets t->ops, and c->want to what it shall do; 0, or an exit status after a message. */

@@ -20,10 +20,10 @@ struct trace {
 	struct engine *engine;
 	struct buf
 		choice; /* why this engine was chosen and not the best one; empty: it is the best, or the user named it */
-	struct call_set only;
-	bool shows;          /* calls are shown one by one */
-	bool by_events;      /* calls are counted, or stacks added up, from events and not by the engine */
-	struct stack *stack; /* walks stacks, or NULL */
+	struct call_set only, stops; /* engine_config.only and .stops */
+	bool shows;                  /* calls are shown one by one */
+	bool by_events;              /* calls are counted, or stacks added up, from events and not by the engine */
+	struct stack *stack;         /* walks stacks, or NULL */
 	struct trace_outputs out;
 	struct trace_pipeline pipeline;
 	union {

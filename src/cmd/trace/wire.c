@@ -23,10 +23,24 @@ static void choose_only(struct trace *t)
 	}
 }
 
+/* At which calls threads must stop: those that are tampered with, and with stacks all that are wanted. */
+static void choose_stops(struct trace *t)
+{
+	const struct trace_opts *o = &t->o;
+	memset(&t->stops, 0, sizeof(t->stops));
+	for (size_t i = 0; i < sizeof(t->stops.bits) / sizeof(*t->stops.bits); i++) {
+		if (o->stacks || o->folded)
+			t->stops.bits[i] = t->only.bits[i];
+		for (size_t k = 0; k < o->injects.rules.n; k++)
+			t->stops.bits[i] |= o->injects.rules.v[k]->calls.native[i];
+	}
+}
+
 void trace_wire_wants(struct trace *t)
 {
 	const struct trace_opts *o = &t->o;
 	choose_only(t);
+	choose_stops(t);
 	t->by_events = o->folded || ((o->count || o->count_too) && trace_opts_need_events(o));
 	t->shows = !o->count && !o->folded;
 }

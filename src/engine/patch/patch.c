@@ -84,6 +84,8 @@ static bool on_syscall_stop(struct tracer *t, struct task *task)
 	}
 	if (masked && thread_of(task)->in_call)
 		seccomp_mask_exit(task);
+	if (pt->slow && !thread_of(task)->in_call)
+		dispatch_leave_stub(p, task);
 	tracer_syscall_stop(t, task);
 	if (masked && thread_of(task)->in_call)
 		seccomp_mask_enter(p, task);
@@ -268,6 +270,9 @@ static int patch_start(struct engine **out, const struct engine_config *config, 
 	if (!p)
 		return r < 0 ? r : -ENOMEM;
 	p->ways = ways_allowed();
+	if (config->want & CAP_STOPS)
+		p->ways &= ~(
+			unsigned)WAY_LONG; /* after such a jump there are no instructions that a stack could lead to */
 	p->debug = getenv("SCTRACE_DEBUG") != NULL;
 	r = set_arming(p, &c);
 	if (r == 0)
@@ -314,8 +319,8 @@ static void patch_stop(struct engine *e)
 const struct engine_ops engine_patch = {
 	.name = "patch",
 	.purpose = "counts, times and records calls inside the program: fast; x86-64; the default for -c and for a "
-		   "trace to a file",
-	.caps = CAP_EVENTS | CAP_COUNTS | CAP_BY_PROCESS | CAP_FOLLOW | CAP_ATTACH | CAP_MAIN,
+		   "trace to a file or a pipe",
+	.caps = CAP_EVENTS | CAP_COUNTS | CAP_BY_PROCESS | CAP_FOLLOW | CAP_ATTACH | CAP_INJECT | CAP_STOPS | CAP_MAIN,
 	.probe = patch_probe,
 	.start = patch_start,
 	.next = tracer_next,

@@ -110,9 +110,9 @@ static void ptrace_stop(struct engine *e)
 const struct engine_ops engine_ptrace = {
 	.name = "ptrace",
 	.purpose = "stops the program at each call: sees everything, slows calls down; the default for a trace on a "
-		   "terminal",
+		   "terminal, and for the stacks of all calls",
 	.caps = CAP_EVENTS | CAP_COUNTS | CAP_BY_PROCESS | CAP_BY_THREAD | CAP_ATTACH | CAP_FOLLOW | CAP_INJECT |
-		CAP_ERRNOS | CAP_STOPS | CAP_MAIN,
+		CAP_BREAK | CAP_ERRNOS | CAP_STOPS | CAP_MAIN,
 	.probe = ptrace_probe,
 	.start = ptrace_start,
 	.next = tracer_next,

@@ -1,6 +1,7 @@
 /*
  * Threads that write each call to a shared file before and after they make it. A trace must agree with that file,
  * whenever the program is killed. tally FILE THREADS
+ * With a third argument, ROUNDS, each thread makes that many rounds of three calls, and the program ends.
  */
 #include "e2e.h"
 
@@ -26,18 +27,40 @@ static void *call_for_ever(void *at)
 	return NULL;
 }
 
+static long rounds;
+
+static void on_signal(int sig)
+{
+	(void)sig;
+}
+
+static void *call_in_rounds(void *at)
+{
+	(void)at;
+	for (long i = 0; i < rounds; i++) {
+		syscall(SYS_getppid);
+		syscall(SYS_getpgid, 0);
+		syscall(SYS_kill, 0x7fffffff, 0); /* there is no such process */
+	}
+	return NULL;
+}
+
 int main(int argc, char **argv)
 {
-	CHECK(argc == 3);
+	CHECK(argc == 3 || argc == 4);
 	int n = atoi(argv[2]);
+	rounds = argc == 4 ? atol(argv[3]) : 0;
+	void *(*run)(void *) = rounds ? call_in_rounds : call_for_ever;
+	pthread_t threads[64];
+	CHECK(n <= 64 && signal(SIGUSR1, on_signal) != SIG_ERR);
 	int fd = open(argv[1], O_RDWR | O_CREAT | O_TRUNC, 0600);
 	CHECK(fd >= 0 && ftruncate(fd, 4096) == 0);
 	rows = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	CHECK(rows != MAP_FAILED);
-	for (int i = 1; i < n; i++) {
-		pthread_t thread;
-		CHECK(pthread_create(&thread, NULL, call_for_ever, &rows[i]) == 0);
-	}
-	call_for_ever(&rows[0]);
+	for (int i = 1; i < n; i++)
+		CHECK(pthread_create(&threads[i], NULL, run, &rows[i]) == 0);
+	run(&rows[0]);
+	for (int i = 1; i < n; i++)
+		CHECK(pthread_join(threads[i], NULL) == 0);
 	return 0;
 }

@@ -46,10 +46,10 @@ static void make_program(struct record *rec)
 	put_jump(rec->program, 8, (const unsigned char *)(uintptr_t)recorder_leave);
 }
 
-/* Is the call an event that is asked for? */
-static bool is_wanted(const struct engine_config *c, int64_t nr)
+/* Is the call in the set? NULL: all are. */
+static bool is_in(const struct call_set *set, int64_t nr)
 {
-	return !c->only || (c->only->bits[nr / 64] >> (nr % 64) & 1);
+	return !set || (set->bits[nr / 64] >> (nr % 64) & 1);
 }
 
 /* Births stop in any case: the child must not write to its parent's ring. So do calls that give a thread another fs base. */
@@ -86,8 +86,9 @@ int record_open(struct patch *p, const struct engine_config *config)
 	for (int64_t nr = 0; nr < AGENT_CALLS; nr++) {
 		const struct syscall_desc *d = syscall_lookup(syscall_native_arch(), nr);
 		bool recordable = d && recipe_of(d, nr, &recipes[nr]);
-		bool stops = must_stop(nr) || (d && config->names && changes_names(d));
-		bool wanted = is_wanted(config, nr);
+		bool asked = config->want & (CAP_INJECT | CAP_STOPS) && is_in(config->stops, nr);
+		bool wanted = is_in(config->only, nr);
+		bool stops = must_stop(nr) || (d && config->names && changes_names(d)) || (wanted && asked);
 		p->record_way[nr] = stops || (wanted && !recordable) ? RECORD_STOPS
 				    : wanted                         ? RECORD_WRITES
 								     : RECORD_PASSES;

@@ -246,12 +246,27 @@ static uint64_t fast_way(struct patch *p, struct task *task, const struct user_r
 		return 0;
 	struct site *s = site_of_stub(img, r->rip);
 	bool refused = s != NULL;
+	if (!s && call->nr >= 0 && call->nr < AGENT_CALLS && p->record_way[call->nr] == RECORD_STOPS)
+		return 0; /* a patched site would stop as well */
 	if (!s)
 		s = visit_site(p, task, r->rip);
 	if (!s || !s->stub || s->kind == SITE_HOPELESS || !task->stopped)
 		return 0;
 	bool fast = image_map_call(p, task, call->nr, refused) || (refused && record_retry(p, task, call->nr));
 	return fast ? s->stub : 0;
+}
+
+void dispatch_leave_stub(const struct patch *p, const struct task *task)
+{
+	struct user_regs_struct r;
+	const struct site *s;
+	if (!(p->t.config.want & CAP_STOPS) || ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
+		return;
+	s = site_of_stub(image_of(task), r.rip);
+	if (!s || s->kind == SITE_LONG || r.rip != s->stub + STUB_AFTER_CALL)
+		return;
+	r.rip = r.rcx = s->ip;
+	ptrace_retry(PTRACE_SETREGS, task->tid, NULL, &r);
 }
 
 /* Has the call made under ptrace: from the entry where the filter stopped it, or from the beginning. */
@@ -273,6 +288,7 @@ static void go_slow(struct patch *p, struct task *task, struct user_regs_struct 
 	}
 	arm_task(p, task, false);
 	patch_task_of(task)->slow = true;
+	dispatch_leave_stub(p, task);
 	tracer_syscall_stop(&p->t, task);
 	seccomp_mask_enter(p, task);
 }

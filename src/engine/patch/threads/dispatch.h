@@ -22,6 +22,11 @@ bool dispatch_is_forced(const struct task *task, const siginfo_t *si, struct use
 bool dispatch_block_again(const struct task *task);
 /* Has call `nr`, whose instruction ends at r->rip, made there, unarmed and traced. */
 void dispatch_run_slow(const struct patch *p, struct task *task, struct user_regs_struct *r, int64_t nr);
+/*
+ * The task is at the entry of a call that it makes from a stub. If stacks are read (CAP_STOPS), the call will return to its site, and
+ * the task is where it would be natively while it is stopped.
+ */
+void dispatch_leave_stub(const struct patch *p, const struct task *task);
 /* A call that ran so has come to its end: notes what it changed, and arms the task again. */
 void dispatch_end_slow(struct patch *p, struct task *task);
 
