@@ -11,6 +11,9 @@
 /* Noise can only increase a measurement. So the first runs after a boot measure, and later runs use the least value. */
 #define COSTS_MEASURED 5
 
+/* On a busy machine a measurement may fail, or find a cost that is not above zero. It is then tried again, this often in all. */
+#define COSTS_TRIES 5
+
 /* One measurement: a list of numbers, of which the first is the cost. */
 #define COSTS_NUMBERS 4
 struct cost_numbers {

@@ -234,7 +234,8 @@ static void calibrate(struct patch *p, bool pinned)
 	int r = 0;
 	(void)tracer_calibrate(&p->t.cost, pinned);
 	if (costs_find(name, &n) < 0) {
-		r = measure_agent(p);
+		for (int i = 0; i < COSTS_TRIES && p->fast.ns <= 0; i++)
+			r = measure_agent(p);
 		n = (struct cost_numbers){{p->fast.ns, p->fast.spread_ns, p->tick_ns}};
 		if (p->fast.ns > 0)
 			costs_keep(name, &n, &n);
