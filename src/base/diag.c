@@ -27,7 +27,7 @@ static void say_plainly(const char *prefix, const char *fmt, va_list ap)
 	size_t from = (size_t)n;
 	n = vsnprintf(line + from, sizeof(line) - from - 1, fmt, ap);
 	if (n <= 0) /* formatting the message also ran out of memory */
-		snprintf(line + from, sizeof(line) - from - 1, "no memory is left");
+		snprintf(line + from, sizeof(line) - from - 1, "memory ran out");
 	size_t end = strlen(line);
 	for (size_t i = from; i < end; i++)
 		if (line[i] < ' ' || line[i] > '~')

@@ -31,7 +31,7 @@ json_t *json_read(FILE *f, size_t flags, json_error_t *error)
 		json_set_alloc_funcs(allocate, free);
 		doc = json_loadf(f, flags, error);
 	} else
-		*error = (json_error_t){.line = -1, .column = -1, .text = "no memory is left"};
+		*error = (json_error_t){.line = -1, .column = -1, .text = "memory ran out"};
 	json_set_alloc_funcs(usual, usual_free);
 	return doc;
 }

@@ -125,7 +125,7 @@ void outfile_catch_signals(void)
 
 const char *outfile_why(int err)
 {
-	return err == -ELOOP     ? "a link in a folder that all may write to is not followed"
-	       : err == -EREMOTE ? "it is another user's, in a folder that all may write to"
+	return err == -ELOOP     ? "symbolic links are not followed in a directory that everyone can write to"
+	       : err == -EREMOTE ? "it belongs to another user, in a directory that everyone can write to"
 				 : strerror(-err);
 }

@@ -60,13 +60,13 @@ static void run_disk(struct load_board *b, const char *dir)
 {
 	struct statvfs fs;
 	if (statvfs(dir, &fs) == 0 && (uint64_t)fs.f_bavail * fs.f_frsize < 2 * DISK_FILE) {
-		snprintf(b->why, sizeof(b->why), "less than 1 GiB is free in the folder for files");
+		snprintf(b->why, sizeof(b->why), "less than 1 GiB is free in the directory for files");
 		return;
 	}
 	char *block = malloc(MIB);
 	int fd = nameless_file(dir);
 	if (!block || fd < 0) {
-		give_up(b, "cannot make a file");
+		give_up(b, "cannot create a file");
 		free(block);
 		return;
 	}
@@ -176,11 +176,11 @@ static void run_suite(struct load_board *b, const char *dir)
 }
 
 static const struct load_kind kinds[] = {
-	{"cpu", "a process for each CPU that only computes", "Mloops", 1, run_cpu},
-	{"disk", "512 MiB written in blocks of 1 MiB, again and again", "MiB", 0, run_disk},
-	{"net", "small datagrams through the loopback device, as fast as they go", "packets", 0, run_net},
-	{"fork", "processes made and ended", "forks", 0, run_fork},
-	{"memory", "a process for each CPU that copies 64 MiB back and forth", "MiB", 1, run_memory},
+	{"cpu", "one process for each CPU, which only computes", "Mloops", 1, run_cpu},
+	{"disk", "repeated writes of 512 MiB in blocks of 1 MiB", "MiB", 0, run_disk},
+	{"net", "small datagrams through the loopback device, as fast as possible", "packets", 0, run_net},
+	{"fork", "processes that start and end", "forks", 0, run_fork},
+	{"memory", "one process for each CPU, which copies 64 MiB back and forth", "MiB", 1, run_memory},
 	{"suite", "the operations of bench syscall, one after the other", "operations", 0, run_suite},
 };
 

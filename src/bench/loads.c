@@ -30,10 +30,10 @@ int load_parse(struct load *l, const char *name, struct buf *why)
 		size_t len = strcspn(p, "+");
 		const struct load_kind *k = find(p, len);
 		if (!k || l->parts == LOAD_PARTS) {
-			buf_addf(why, "no load is called '%.*s'; there are none", (int)len, p);
+			buf_addf(why, "there is no load '%.*s'; the loads are none", (int)len, p);
 			for (size_t i = 0; load_kind_at(i); i++)
 				buf_addf(why, ", %s", load_kind_at(i)->name);
-			buf_adds(why, ", and several joined by +");
+			buf_adds(why, "; several can be joined by +");
 			return -EINVAL;
 		}
 		l->kind[l->parts++] = k;
@@ -87,7 +87,7 @@ static int wait_for_work(const struct load *l, size_t part, struct buf *why)
 		if (stop_signal())
 			return -EINTR;
 		if (b->why[0]) {
-			buf_addf(why, "the load '%s' cannot run here: %s", l->kind[part]->name, b->why);
+			buf_addf(why, "the load '%s' cannot run on this machine: %s", l->kind[part]->name, b->why);
 			return -EIO;
 		}
 		if (clock_ns() - start > FIRST_WORK_NS) {
@@ -132,7 +132,7 @@ int load_stop(struct load *l, struct kid_guard *guard, struct buf *why)
 		uint64_t done = l->board[i]->work - l->start_work[i];
 		l->work[i] += done;
 		if (l->board[i]->why[0])
-			buf_addf(why, "%sthe load '%s' gave up: %s", err ? "; " : "", l->kind[i]->name,
+			buf_addf(why, "%sthe load '%s' stopped early: %s", err ? "; " : "", l->kind[i]->name,
 				 l->board[i]->why);
 		else if (!done)
 			buf_addf(why, "%sthe load '%s' did no work", err ? "; " : "", l->kind[i]->name);

@@ -137,6 +137,7 @@ const struct op ops_self[] = {
 	ROW("realtime-raw", "clock", clock_realtime_raw, "syscall(SYS_clock_gettime, CLOCK_REALTIME)"),
 	ROW("coarse", "clock", clock_coarse, "clock_gettime(CLOCK_MONOTONIC_COARSE), as the vDSO answers it"),
 	ROW("coarse-raw", "clock", clock_coarse_raw, "syscall(SYS_clock_gettime, CLOCK_MONOTONIC_COARSE)"),
-	ROW("cputime", "clock", clock_cputime, "clock_gettime(CLOCK_PROCESS_CPUTIME_ID), which no vDSO answers"),
+	ROW("cputime", "clock", clock_cputime,
+	    "clock_gettime(CLOCK_PROCESS_CPUTIME_ID), which the vDSO does not answer"),
 };
 const size_t ops_self_count = sizeof(ops_self) / sizeof(*ops_self);

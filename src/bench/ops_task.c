@@ -28,7 +28,7 @@ static int need_true(struct op_state *s, struct buf *why)
 {
 	const char *path = find_true();
 	if (!path) {
-		buf_adds(why, "no true(1) in /bin or /usr/bin");
+		buf_adds(why, "there is no true(1) in /bin or /usr/bin");
 		return -ENOENT;
 	}
 	strncpy(s->path, path, sizeof(s->path) - 1);
@@ -155,10 +155,10 @@ OP_LOOPS(thread)
 	}
 
 const struct op ops_task[] = {
-	ROW("yield", "task", yield, NULL, NULL, OP_CHEAP, "sched_yield() with nobody to yield to"),
-	ROW("futex-wake", "ipc", futex_wake, NULL, NULL, OP_CHEAP, "futex(FUTEX_WAKE) with nobody waiting"),
+	ROW("yield", "task", yield, NULL, NULL, OP_CHEAP, "sched_yield() while no other task wants the CPU"),
+	ROW("futex-wake", "ipc", futex_wake, NULL, NULL, OP_CHEAP, "futex(FUTEX_WAKE) while no task waits"),
 	ROW("signal", "task", signal_self, catch_signal, release_signal, OP_CHEAP,
-	    "tgkill() of oneself, the handler, and the return from it"),
+	    "tgkill() to the same thread, the handler, and the return from it"),
 	ROW("thread", "process", thread, NULL, NULL, OP_DEAR, "pthread_create() of an empty thread and pthread_join()"),
 	ROW("vfork", "process", vfork_wait, NULL, NULL, OP_DEAR, "vfork(), exit in the child, wait"),
 	ROW("fork", "process", fork_wait, NULL, NULL, OP_DEAR, "fork(), exit in the child, wait"),

@@ -42,7 +42,8 @@ static int add_range(struct cpu_list *l, long first, long last, struct buf *why)
 		if (i >= CPU_SETSIZE || !CPU_ISSET((int)i, &set)) {
 			struct cpu_list have = {0};
 			cpu_list_allowed(&have);
-			buf_addf(why, "CPU %ld is not there or not ours to use; usable here: ", i);
+			buf_addf(why,
+				 "CPU %ld does not exist or must not be used by this process; the usable CPUs are ", i);
 			cpu_list_format(why, &have);
 			vec_free(&have);
 			return -EINVAL;
@@ -81,7 +82,7 @@ int cpu_list_parse(struct cpu_list *l, const char *text, struct buf *why)
 	} while (p);
 	return 0;
 bad:
-	buf_addf(why, "'%s' is no list of CPUs; write 0, 0,2 or 0-3", text);
+	buf_addf(why, "'%s' is not a list of CPUs; write for example 0, 0,2 or 0-3", text);
 	return -EINVAL;
 }
 

@@ -45,13 +45,13 @@ static int run_op(const struct op *op, const char *dir, struct buf *why)
 	struct buf missing = {0};
 	int err = op_open(op, &s, dir, &missing);
 	if (err)
-		buf_addf(why, "the suite's operation %s cannot run now: %s", op->name, buf_str(&missing));
+		buf_addf(why, "the operation %s of the suite cannot run any more: %s", op->name, buf_str(&missing));
 	buf_free(&missing);
 	if (err)
 		return err;
 	op->once(&s, op->cost == OP_DEAR ? TIMES_DEAR : TIMES_CHEAP);
 	if (s.wrong) {
-		buf_addf(why, "the suite's operation %s does not do here what it should", op->name);
+		buf_addf(why, "the operation %s of the suite does not work correctly on this machine", op->name);
 		err = -EIO;
 	}
 	op_close(op, &s);

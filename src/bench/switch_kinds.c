@@ -173,7 +173,7 @@ static int open_bare(struct switch_pair *p, struct buf *why)
 	(void)p;
 	if (switch_bare_there())
 		return 0;
-	buf_adds(why, "not written for this processor");
+	buf_adds(why, "not available for this processor");
 	return -ENOSYS;
 }
 
@@ -189,15 +189,15 @@ static int open_bare(struct switch_pair *p, struct buf *why)
 static const struct switch_kind kinds[] = {
 	{"pipe", "one byte there and back through two pipes", P, open_pipes, FD, false, NULL},
 	{"pipe-thread", "the same between two threads", T, open_pipes, FD, false, NULL},
-	{"eventfd", "a count of one through two eventfds", P, open_eventfds, FD, false, NULL},
+	{"eventfd", "a counter through two eventfds", P, open_eventfds, FD, false, NULL},
 	{"socket", "one byte through two Unix stream sockets", P, open_sockets, FD, false, NULL},
 	{"mqueue", "one byte through two POSIX message queues", P, open_queues, QUEUE, false, NULL},
 	{"signal", "a blocked signal and sigwaitinfo()", P, open_signals, SIGNAL, false, NULL},
 	{"futex", "FUTEX_WAKE and FUTEX_WAIT on two words", P, open_nothing, FUTEX, false, NULL},
 	{"futex-thread", "the same between two threads", T, open_nothing, FUTEX, false, NULL},
-	{"yield", "sched_yield() by two that never sleep", P, open_nothing, YIELD, true, NULL},
-	{"ucontext", "swapcontext(), no scheduler", U, open_nothing, NOBODY, false, switch_ucontext_rounds},
-	{"bare", "registers and stack exchanged, nothing else", U, open_bare, NOBODY, false, switch_bare_rounds},
+	{"yield", "sched_yield() by two tasks that never sleep", P, open_nothing, YIELD, true, NULL},
+	{"ucontext", "swapcontext(), without the scheduler", U, open_nothing, NOBODY, false, switch_ucontext_rounds},
+	{"bare", "exchange of registers and stack only", U, open_bare, NOBODY, false, switch_bare_rounds},
 };
 
 const struct switch_kind *switch_kind_at(size_t i)

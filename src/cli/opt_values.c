@@ -49,8 +49,8 @@ int opt_svg(void *ctx, const struct opt *o, const char *arg, struct buf *why)
 		if (n <= len || strcasecmp(arg + n - len, others[i]) != 0)
 			continue;
 		buf_addf(why,
-			 "pictures are SVG, and '%s' is named otherwise; write %.*s.svg (rsvg-convert makes others of "
-			 "it)",
+			 "pictures are written as SVG only, so '%s' must end in .svg; write %.*s.svg (rsvg-convert "
+			 "converts it to other formats)",
 			 arg, (int)(n - len), arg);
 		return -EINVAL;
 	}
@@ -62,7 +62,7 @@ int opt_int(void *ctx, const struct opt *o, const char *arg, struct buf *why)
 	int64_t value;
 	int r = number_parse(arg, o->min, o->max, &value);
 	if (r == -EINVAL)
-		buf_addf(why, "'%s' is no whole number", arg);
+		buf_addf(why, "'%s' is not a whole number", arg);
 	else if (r < 0)
 		buf_addf(why, "%s is out of range; write a number from %ld to %ld", arg, o->min, o->max);
 	if (r < 0)
@@ -75,7 +75,7 @@ int opt_size(void *ctx, const struct opt *o, const char *arg, struct buf *why)
 {
 	int r = size_parse(arg, target(ctx, o));
 	if (r == -EINVAL)
-		buf_addf(why, "'%s' is no size; write 4096, 4K, 1M", arg);
+		buf_addf(why, "'%s' is not a size; write for example 4096, 4K or 1M", arg);
 	else if (r < 0)
 		buf_addf(why, "%s is too large", arg);
 	return r < 0 ? -EINVAL : 0;
@@ -90,13 +90,15 @@ int opt_duration(void *ctx, const struct opt *o, const char *arg, struct buf *wh
 {
 	int r = duration_parse(arg, target(ctx, o));
 	if (r == -EINVAL)
-		buf_addf(why, "'%s' is no duration; write 250ms, 1.5s, 10us", arg);
+		buf_addf(why, "'%s' is not a duration; write for example 250ms, 1.5s or 10us", arg);
 	else if (r < 0)
 		buf_addf(why, "%s is too long", arg);
 	else if (*(uint64_t *)target(ctx, o) < (uint64_t)o->min) {
-		buf_addf(why, "%s is too short: the least %s is ", arg, o->name);
+		buf_addf(why, "%s is too short; the shortest %s is ", arg, o->name);
 		duration_human(why, (double)o->min);
-		buf_adds(why, number_alone(arg) ? "; a number without a unit is microseconds: write 2s or 250ms" : "");
+		buf_adds(why, number_alone(arg)
+				      ? "; a number without a unit means microseconds, so write for example 2s or 250ms"
+				      : "");
 		r = -EINVAL;
 	}
 	return r < 0 ? -EINVAL : 0;
@@ -121,7 +123,7 @@ static void say_words(const struct opt *o, const char *arg, struct buf *why)
 	struct near near;
 	const char *at = o->words;
 	near_init(&near, arg);
-	buf_addf(why, "'%s' is none of", arg);
+	buf_addf(why, "'%s' is not one of", arg);
 	for (size_t i = 0; i < 16 && next_word(&at, words[i], sizeof(words[i])); i++) {
 		buf_addf(why, "%s %s", i ? "," : "", words[i]);
 		near_offer(&near, words[i]);

@@ -85,7 +85,7 @@ static int draw(struct page *p, const char *command, const char *path)
 		buf_free(&name);
 	}
 	if (!drawn && !status) {
-		diag_error("%s: there is nothing to draw in '%s'", command, path);
+		diag_error("%s: cannot draw '%s': the result has no picture", command, path);
 		status = EXIT_OWN;
 	} else if (drawn > 1 && !status) {
 		diag_note("drawn: %s", buf_str(&told));

@@ -40,7 +40,7 @@ static bool split(struct words *words, const char *text, struct buf *why)
 		bool ok = take_word(&p, &word);
 		words_take(words, buf_take(&word));
 		if (!ok) {
-			buf_addf(why, "a quote in '%s' has no end", text);
+			buf_addf(why, "a quote in '%s' is not closed", text);
 			return false;
 		}
 	}
@@ -109,7 +109,7 @@ static char **shell_argv(const struct compare *c, const char *line, struct buf *
 	struct words words = {0};
 	bool good = split(&words, c->opt.shell ? c->opt.shell : "sh", why);
 	if (good && !words.list.n && !words.failed) {
-		buf_adds(why, "--shell names no program");
+		buf_adds(why, "--shell does not name a program");
 		good = false;
 	}
 	words_add(&words, "-c");

@@ -100,9 +100,9 @@ static void lesson_small_buffer(const struct run *r, struct buf *out)
 	const struct run_subject *best = run_knee(r, "read/write");
 	if (!small || !best || small == best || !run_slower(r, small, best))
 		return;
-	buf_adds(out, "read/write with ");
+	buf_adds(out, "read/write with a buffer of ");
 	say_size(out, (double)small->buffer_bytes);
-	buf_adds(out, " at a time ");
+	buf_adds(out, " ");
 	if (small->counts.known) {
 		say_calls(small, out);
 		buf_adds(out, " and ");
@@ -110,7 +110,7 @@ static void lesson_small_buffer(const struct run *r, struct buf *out)
 	buf_adds(out, "takes ");
 	say_time(out, median(small));
 	if (kernel_share(small) >= 0)
-		buf_addf(out, ", %.0f %% of its CPU time in the kernel", kernel_share(small));
+		buf_addf(out, " (%.0f %% of its CPU time is in the kernel)", kernel_share(small));
 	buf_adds(out, "; with ");
 	say_size(out, (double)best->buffer_bytes);
 	buf_adds(out, " it ");
@@ -122,7 +122,7 @@ static void lesson_small_buffer(const struct run *r, struct buf *out)
 	say_time(out, median(best));
 	buf_adds(out, ", ");
 	say_ratio(out, median(small) / median(best));
-	buf_adds(out, " less: the price is paid per call, not per byte.\n");
+	buf_adds(out, " less: the cost is per call, not per byte.\n");
 }
 
 /* The size from which a larger buffer gains nothing. */
@@ -137,26 +137,26 @@ static void lesson_knee(const struct run *r, struct buf *out)
 	if (strcmp(name, "read/write") != 0)
 		buf_addf(out, "%s: ", name);
 	if (best == largest) {
-		buf_adds(out, "Up to the largest buffer tried, ");
+		buf_adds(out, "Larger buffers are faster, up to the largest one that was tried, ");
 		say_size(out, (double)largest->buffer_bytes);
-		buf_adds(out, ", a larger one still pays.\n");
+		buf_adds(out, ".\n");
 		return;
 	}
-	buf_adds(out, "From a buffer of ");
+	buf_adds(out, "No buffer larger than ");
 	say_size(out, (double)best->buffer_bytes);
-	buf_addf(out, " on, no larger one is seen to gain %.0f %%", 100 * RUN_WORTHWHILE);
+	buf_addf(out, " is seen to be faster by %.0f %% or more", 100 * RUN_WORTHWHILE);
 	bool sure = run_none_pays(r, best);
 	if (run_larger_looks_better(r, best))
-		buf_adds(out, " (some do by their medians, but the runs are too few or too noisy to tell)");
+		buf_adds(out, " (some medians are lower, but there are too few runs or too much noise to be sure)");
 	else if (!sure)
-		buf_adds(out, " (the 95 % intervals do not rule it out)");
+		buf_adds(out, " (the 95 % intervals do not exclude it)");
 	/* The memory of the buffer itself, if it is visible beside the rest of the program. */
 	if (peak_rss(best) > 0 && peak_rss(largest) > peak_rss(best) * (1 + RUN_WORTHWHILE)) {
 		buf_adds(out, "; ");
 		say_size(out, (double)largest->buffer_bytes);
-		buf_adds(out, sure ? " only takes more memory, " : " takes more memory, ");
+		buf_adds(out, sure ? " only needs more memory: " : " needs more memory: ");
 		say_size(out, peak_rss(largest));
-		buf_adds(out, " against ");
+		buf_adds(out, " instead of ");
 		say_size(out, peak_rss(best));
 	}
 	buf_adds(out, ".\n");
@@ -188,22 +188,22 @@ static void lesson_stdio(const struct run *r, struct buf *out)
 	if (!stdio || !stdio->counts.known)
 		return;
 	const struct run_subject *alike = nearest_by_calls(r, stdio);
-	buf_adds(out, "fgetc/fputc handles single bytes too, but ");
+	buf_adds(out, "fgetc/fputc also handles single bytes, but only ");
 	say_calls(stdio, out);
-	buf_adds(out, " only");
 	if (alike) {
 		buf_adds(out, ", like read/write with ");
 		say_size(out, (double)alike->buffer_bytes);
 	}
-	buf_adds(out, ", for the C library's buffer stands between");
+	buf_adds(out, ", because the C library has a buffer");
 	if (byte && run_slower(r, byte, stdio)) {
-		buf_adds(out, ": it is ");
+		buf_adds(out, ". It is ");
 		say_ratio(out, median(byte) / median(stdio));
-		buf_adds(out, " faster than read/write of 1 byte");
+		buf_adds(out, " faster than read/write with 1 byte");
 	}
 	if (kernel_share(stdio) >= 0 && kernel_share(stdio) < 50)
 		buf_addf(out,
-			 ", and %.0f %% of its CPU time is spent outside the kernel, in a function call a character",
+			 ". It spends %.0f %% of its CPU time outside the kernel, in one function call for each "
+			 "character",
 			 100 - kernel_share(stdio));
 	buf_adds(out, ".\n");
 }
@@ -214,15 +214,15 @@ static void say_gain(const struct run *r, const struct run_subject *shot, const 
 {
 	double ratio = median(best) / median(shot);
 	if (run_slower(r, best, shot) && ratio > 1 + RUN_WORTHWHILE) {
-		buf_adds(out, " and is ");
+		buf_adds(out, ". It is ");
 		say_ratio(out, ratio);
-		buf_adds(out, " faster for it.\n");
+		buf_adds(out, " faster.\n");
 	} else if (run_slower(r, shot, best) && ratio < 1 / (1 + RUN_WORTHWHILE)) {
-		buf_adds(out, " and is ");
+		buf_adds(out, ". It is ");
 		say_ratio(out, 1 / ratio);
-		buf_adds(out, " slower all the same.\n");
+		buf_adds(out, " slower nevertheless.\n");
 	} else {
-		buf_adds(out, " and gains no time worth it.\n");
+		buf_adds(out, ". It saves no significant time.\n");
 	}
 }
 
@@ -234,15 +234,15 @@ static void lesson_one_shot(const struct run *r, struct buf *out)
 	if (!shot || !best || best->buffer_bytes < 1024 || !(peak_rss(shot) > 0) || !(peak_rss(best) > 0))
 		return;
 	if (peak_rss(shot) < peak_rss(best) * (1 + RUN_WORTHWHILE)) {
-		buf_adds(out,
-			 "one-shot holds the whole file in memory, but this file is too small for that to show.\n");
+		buf_adds(out, "one-shot holds the whole file in memory, but this file is too small for a visible "
+			      "difference.\n");
 		return;
 	}
-	buf_adds(out, "one-shot holds the whole file in memory: it takes ");
+	buf_adds(out, "one-shot holds the whole file in memory: it needs ");
 	say_size(out, peak_rss(shot));
-	buf_adds(out, " against ");
+	buf_adds(out, " instead of ");
 	say_size(out, peak_rss(best));
-	buf_adds(out, " of read/write with ");
+	buf_adds(out, " for read/write with ");
 	say_size(out, (double)best->buffer_bytes);
 	say_gain(r, shot, best, out);
 }
@@ -269,7 +269,7 @@ static void lesson_ends(const struct run *r, struct buf *out)
 		buf_adds(out, best->name);
 		buf_adds(out, " and ");
 		buf_adds(out, worst->name);
-		buf_adds(out, ": the 95 % interval of their ratio holds 1.\n");
+		buf_adds(out, ": the 95 % interval of their ratio includes 1.\n");
 		return;
 	}
 	buf_adds(out, best->name);
@@ -280,14 +280,14 @@ static void lesson_ends(const struct run *r, struct buf *out)
 	if (best->counts.known && worst->counts.known && best->counts.calls != worst->counts.calls) {
 		buf_adds(out, ", with ");
 		count_human(out, best->counts.calls);
-		buf_adds(out, " calls against ");
+		buf_adds(out, " calls instead of ");
 		count_human(out, worst->counts.calls);
 	}
 	buf_adds(out, ".\n");
 	if (next != worst && !run_slower(r, next, best)) {
-		buf_adds(out, "Between it and ");
+		buf_adds(out, "No difference is seen between it and ");
 		buf_adds(out, next->name);
-		buf_adds(out, " no difference is seen.\n");
+		buf_adds(out, ".\n");
 	}
 }
 
@@ -298,7 +298,8 @@ void compare_lessons(const struct run *r, struct buf *out)
 	if (!best || median(best) <= 0)
 		return;
 	if (best->judged.of[METRIC_TIME].n < 2) {
-		buf_adds(out, "One run of each cannot tell a difference from chance: give more --runs.\n");
+		buf_adds(out,
+			 "With one run of each, a difference cannot be told apart from chance; use more --runs.\n");
 		return;
 	}
 	lesson_small_buffer(r, out);
@@ -350,11 +351,11 @@ static void explain_calls(const struct run_subject *s, struct buf *out)
 	/* If most bytes bypass the results of calls (mapped, or through a ring), the bytes per call mean nothing. */
 	double each = (double)s->counts.moved_bytes / (double)(s->counts.calls - before);
 	if (s->strategy && s->counts.moved_bytes < s->counts.counted_bytes / 2) {
-		buf_adds(out, ", whose results carry none of the bytes");
+		buf_adds(out, ", whose results do not count the bytes");
 	} else {
 		buf_adds(out, ", ");
 		each < 9.95 ? buf_addf(out, "%.1f", each) : count_human(out, (uint64_t)llround(each));
-		buf_adds(out, " bytes a call");
+		buf_adds(out, " bytes per call");
 	}
 }
 
@@ -370,14 +371,14 @@ static void explain_figures(const struct run_subject *s, struct buf *out)
 			buf_adds(out, " each");
 		}
 		if (dear) {
-			buf_addf(out, ", %.0f %% of it in ", 100 * dear->ns * 1e-9 / s->counts.in_calls_s);
+			buf_addf(out, ", %.0f %% of this time in ", 100 * dear->ns * 1e-9 / s->counts.in_calls_s);
 			syscall_name(out, dear->arch, dear->nr);
 		}
 	} else {
 		say_time(out, median(s));
 	}
 	if (kernel_share(s) >= 0)
-		buf_addf(out, "; %.0f %% of its CPU time in the kernel, %.0f %% outside", kernel_share(s),
+		buf_addf(out, "; %.0f %% of its CPU time inside the kernel, %.0f %% outside", kernel_share(s),
 			 100 - kernel_share(s));
 	buf_addc(out, '.');
 }
@@ -389,7 +390,7 @@ static void explain_step(const struct run *r, const struct run_subject *s, const
 	double time = median(before) / median(s);
 	bool slower = run_slower(r, s, before);
 	bool faster = run_slower(r, before, s);
-	buf_adds(out, " Against ");
+	buf_adds(out, " Compared with ");
 	buf_adds(out, before->name);
 	buf_adds(out, ": ");
 	if (s->counts.known && before->counts.known && !run_counted_partly(s) && !run_counted_partly(before)) {
@@ -426,12 +427,12 @@ static void explain_one(const struct run *r, const struct run_subject *s, const 
 		return;
 	}
 	double cpu = s->judged.of[METRIC_USER].mean + s->judged.of[METRIC_SYSTEM].mean;
-	buf_adds(out, "Its ");
+	buf_adds(out, "It takes ");
 	say_time(out, median(s));
-	buf_adds(out, " of wall time hold ");
+	buf_adds(out, cpu > median(s) ? " and uses " : ", of which ");
 	say_time(out, cpu);
-	buf_adds(out, cpu > median(s) ? " of CPU time: more than one processor worked for it.\n"
-				      : " of CPU time; the rest is waiting.\n");
+	buf_adds(out, cpu > median(s) ? " of CPU time, so more than one processor worked for it.\n"
+				      : " are CPU time; the rest is waiting.\n");
 }
 
 void compare_explain(const struct run *r, struct buf *out)

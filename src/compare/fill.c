@@ -172,6 +172,6 @@ int compare_fill(struct compare *c, struct buf *why)
 	if (!err)
 		err = compare_tell(&c->run);
 	if (err == -EINVAL)
-		buf_addf(why, "no row is called '%s', as --reference asks", c->opt.reference);
+		buf_addf(why, "--reference names the row '%s', which does not exist", c->opt.reference);
 	return err;
 }

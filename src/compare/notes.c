@@ -30,7 +30,7 @@ static void say_unable(const struct run *r, struct buf *out)
 			buf_adds(out, k > i ? ", " : "");
 			buf_adds(out, s->name);
 		}
-		buf_addf(out, " cannot run here: %s\n", reason);
+		buf_addf(out, " cannot run on this machine: %s\n", reason);
 	}
 }
 
@@ -43,7 +43,9 @@ static void say_parts(const struct run *r, struct buf *out)
 			continue;
 		buf_adds(out, "* ");
 		buf_adds(out, s->name);
-		buf_addf(out, ": calls of the first %.0f bytes of the input alone; --count-all counts over all of it\n",
+		buf_addf(out,
+			 ": its calls were counted over the first %.0f bytes of the input only; --count-all counts "
+			 "over all of it\n",
 			 s->counts.counted_bytes);
 	}
 }
@@ -60,27 +62,28 @@ static void say_how(const struct run *r, struct buf *out)
 		least = n && n < least ? n : least;
 		most = n > most ? n : most;
 	}
-	buf_addf(out, "wall and peak RSS: medians, user and system: means of %zu", least);
+	buf_addf(out, "wall and peak RSS: medians; user and system: means of %zu", least);
 	if (most > least)
 		buf_addf(out, " to %zu", most);
 	buf_adds(out, most == 1 ? " untraced run" : " untraced runs");
 	buf_addf(out,
-		 ", interleaved in random order (seed %.0f), %s cache%s%s; IQR: the distance of wall's quartiles\n",
+		 ", interleaved in random order (seed %.0f), %s cache%s%s; IQR: distance between the quartiles of "
+		 "wall\n",
 		 r->method.seed, cold ? "cold" : "warm",
-		 cold && r->method.input_resident_share == 0 ? " (mincore found none of the input in it)" : "",
-		 r->method.fsync == TRUTH_YES ? ", fsync included" : "");
+		 cold && r->method.input_resident_share == 0 ? " (confirmed by mincore)" : "",
+		 r->method.fsync == TRUTH_YES ? ", including fsync" : "");
 	if (engine)
 		buf_addf(out,
-			 "calls, errors, time in calls: one more run, counted by engine %s, tracing cost taken out\n",
+			 "calls, errors, in calls: counted in a separate run by engine %s, with the cost of tracing "
+			 "subtracted\n",
 			 engine);
 	if (r->method.shell_taken_out_s > 0) {
-		buf_adds(out, "commands ran in a shell, whose own start (");
+		buf_adds(out, "commands ran in a shell; the time of an empty shell (");
 		duration_human(out, r->method.shell_taken_out_s * 1e9);
-		buf_adds(out, ") was taken out; calls are those of the whole process tree, the shell's too, and peak "
-			      "RSS is that "
-			      "of its largest process\n");
+		buf_adds(out, ") was subtracted; calls are those of all processes, including the shell; peak RSS is "
+			      "that of the largest process\n");
 	} else if (best && !best->strategy) {
-		buf_adds(out, "calls are those of the whole process tree, peak RSS that of its largest process\n");
+		buf_adds(out, "calls are those of all processes; peak RSS is that of the largest process\n");
 	}
 	const struct env_file_system *fs = &r->env.file_system;
 	if (fs->type)

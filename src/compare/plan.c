@@ -130,7 +130,7 @@ static int add_named(struct compare *c, struct buf *why)
 	for (char *name = list ? strtok_r(list, ",", &save) : NULL; name && !err; name = strtok_r(NULL, ",", &save)) {
 		const struct strategy *st = strategy_find(name);
 		if (!st) {
-			buf_addf(why, "no strategy is called '%s'; see sctrace compare --list", name);
+			buf_addf(why, "there is no strategy '%s'; sctrace compare --list lists them", name);
 			err = -EINVAL;
 		} else {
 			err = add_with_buffers(c, st, why);
@@ -138,7 +138,7 @@ static int add_named(struct compare *c, struct buf *why)
 	}
 	free(list);
 	if (!err && !c->subjects.n) {
-		buf_adds(why, "no strategy is given");
+		buf_adds(why, "--strategy does not name a strategy; sctrace compare --list lists them");
 		err = -EINVAL;
 	}
 	return err;
@@ -209,8 +209,8 @@ static int check_beside(const struct compare_texts *given, const char *option, s
 {
 	if (given->n <= 1 || given->n == commands)
 		return 0;
-	buf_addf(why, "%s is given %zu times for %zu command%s; give it once for all, or once for each", option,
-		 given->n, commands, commands == 1 ? "" : "s");
+	buf_addf(why, "%s is given %zu times for %zu command%s; give it once for all commands, or once for each",
+		 option, given->n, commands, commands == 1 ? "" : "s");
 	return -EINVAL;
 }
 
@@ -249,7 +249,7 @@ int compare_plan(struct compare *c, char *const *commands, size_t ncommands, str
 void compare_list(struct buf *out, const struct table_look *look)
 {
 	static const struct column columns[] = {
-		{"strategy", "strategy", 0}, {"buffers", "buffers", 0}, {"what", "what it does", COL_WRAP}};
+		{"strategy", "strategy", 0}, {"buffers", "buffers", 0}, {"what", "description", COL_WRAP}};
 	struct table *t = table_new(columns, 3);
 	size_t n;
 	const struct strategy *all = strategy_all(&n);

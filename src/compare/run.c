@@ -35,7 +35,7 @@ static char *failure(const struct compare *c, const struct subject *s, int statu
 	if (b.len == 0 && WIFSIGNALED(status))
 		buf_addf(&b, "killed by %s", signal ? signal : "SIG?");
 	else if (b.len == 0)
-		buf_addf(&b, "ended with status %d", WEXITSTATUS(status));
+		buf_addf(&b, "exited with status %d", WEXITSTATUS(status));
 	return buf_take(&b);
 }
 
@@ -61,7 +61,8 @@ static int give_up(const struct compare *c, struct subject *s, char *reason, str
 		s->unable = reason;
 		return 1;
 	}
-	buf_addf(why, "'%s' failed: %s; --ignore-failure goes on", s->name, reason ? reason : "out of memory");
+	buf_addf(why, "'%s' failed: %s; use --ignore-failure to continue nevertheless", s->name,
+		 reason ? reason : "out of memory");
 	free(reason);
 	return c->opt.ignore_failure ? 1 : -ECANCELED;
 }

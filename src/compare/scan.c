@@ -41,8 +41,8 @@ static int scan_numbers(struct scan *s, const char *range, const char *delta, st
 	int n = sscanf(range, "%lf:%lf:%lf%c", &from, &to, &step, &rest);
 	bool good = n == 3 || (n == 2 && (!delta || sscanf(delta, "%lf%c", &step, &rest) == 1));
 	if (!good || !(step > 0) || !(from <= to) || (to - from) / step > 10000) {
-		buf_addf(why, "'%s'%s%s is no range; write --parameter-scan NAME=1:10 or NAME=1:10:0.5", range,
-			 delta ? " by steps of " : "", delta ? delta : "");
+		buf_addf(why, "'%s'%s%s is not a range; write for example --parameter-scan NAME=1:10 or NAME=1:10:0.5",
+			 range, delta ? " by steps of " : "", delta ? delta : "");
 		return -EINVAL;
 	}
 	int err = 0;
@@ -70,7 +70,7 @@ static int scan_read(struct scan *s, const char *text, bool range, const char *d
 		return -ENOMEM;
 	char *equals = strchr(s->name, '=');
 	if (!equals || equals == s->name || !equals[1]) {
-		buf_addf(why, "'%s' has no parameter; write NAME=...", text);
+		buf_addf(why, "'%s' does not name a parameter; write NAME=...", text);
 		return -EINVAL;
 	}
 	*equals = '\0';

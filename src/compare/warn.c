@@ -203,53 +203,54 @@ static bool uncounted(const struct run *r)
 }
 
 static const struct warning_row rows[WARNINGS] = {
-	[WARN_NOISY] = {"noisy_machine", noisy, "other programs used this machine's processors meanwhile",
-			"end them, or trust only large differences"},
-	[WARN_LOAD] = {"load", loaded, "this machine was busy when it began",
-		       "end what else runs, or repeat at a quieter time"},
-	[WARN_STEAL] = {"steal", steal, "the hypervisor gave processor time of this machine to others",
-			"repeat at a quieter time"},
-	[WARN_SHORT] =
-		{"short_runs", short_runs,
-		 "runs below 5 ms are mostly the program's start, and the kernel splits their user and system time by "
-		 "its clock tick",
-		 "use a larger --size, or commands that have more to do"},
-	[WARN_SPREAD] = {"spread", spread, "some rows' quartiles are more than 20 % of the median apart",
-			 "use more --runs, or --cpus to hold the programs on one processor"},
-	[WARN_MEMORY_FS] = {"memory_file_system", in_memory, "the files are in memory: no device is measured",
-			    "choose a folder on a disk with --dir"},
+	[WARN_NOISY] = {"noisy_machine", noisy, "other programs used the processors during the measurement",
+			"end them, or rely on large differences only"},
+	[WARN_LOAD] = {"load", loaded, "the machine was busy at the start",
+		       "end other programs, or repeat this at a quieter time"},
+	[WARN_STEAL] = {"steal", steal, "the hypervisor gave processor time to other guests",
+			"repeat this at a quieter time"},
+	[WARN_SHORT] = {"short_runs", short_runs,
+			"runs shorter than 5 ms mostly consist of the start of the program, and the kernel divides "
+			"their user and system time by the clock tick",
+			"use a larger --size, or commands that have more to do"},
+	[WARN_SPREAD] = {"spread", spread, "the quartiles of some rows differ by more than 20 % of the median",
+			 "use more --runs, or --cpus to keep the programs on one processor"},
+	[WARN_MEMORY_FS] = {"memory_file_system", in_memory, "the files are in memory, so no device is measured",
+			    "choose a directory on a disk with --dir"},
 	[WARN_COMPRESSES] = {"compressing_file_system", compresses,
-			     "the file system compresses: fewer bytes may be written than were copied",
+			     "the file system compresses, so fewer bytes may be written than were copied",
 			     "use --input random, or another --dir"},
-	[WARN_SHARED] =
-		{"shared_extents", shares,
-		 "the file system can share blocks between files: copy_file_range and commands like cp may have moved "
-		 "no data at all",
-		 "compare those with the others as what they are, or use another --dir"},
-	[WARN_GOVERNOR] = {"governor", governor, "the processor's clock follows load and heat (governor, turbo)",
+	[WARN_SHARED] = {"shared_extents", shares,
+			 "the file system can share blocks between files, so copy_file_range and commands like cp may "
+			 "have copied no data",
+			 "take this into account, or use another --dir"},
+	[WARN_GOVERNOR] = {"governor", governor,
+			   "the frequency of the processor depends on load and temperature (governor, turbo)",
 			   "set the governor to performance (cpupower frequency-set -g performance)"},
 	[WARN_DEBUG_KERNEL] = {"debug_kernel", debug_kernel,
-			       "the kernel was built with debugging options that slow calls down",
+			       "the kernel was built with debugging options that make calls slower",
 			       "do not compare these figures with those of another kernel"},
 	[WARN_NOT_COLD] = {"not_cold", not_cold,
-			   "the input could not be dropped from the page cache (mincore shows it there)",
-			   "run as root, or put --dir on a file system on a disk"},
-	[WARN_NO_RSS] = {"no_peak_rss", no_rss, "tracing is not permitted here, so peak memory is unknown",
+			   "the input could not be removed from the page cache (mincore still finds it there)",
+			   "run this as root, or choose a directory on a disk with --dir"},
+	[WARN_NO_RSS] = {"no_peak_rss", no_rss, "tracing is not permitted, so peak memory is unknown",
 			 "allow ptrace in this container (--cap-add=SYS_PTRACE)"},
 	[WARN_SMALL_INPUT] = {"small_input", small_input,
-			      "some buffers are larger than the input, so they are all alike", "use a larger --size"},
-	[WARN_FIRST_RUN] = {"first_run", first_run, "the first run was unlike the rest",
-			    "--warmup keeps it out of the figures, --cold measures a first use each time"},
-	[WARN_OUTLIERS] = {"outliers", outliers, "some runs lie outside of Tukey's fences (1.5 IQR)",
-			   "they are kept, and count in every maximum; --save has each sample"},
-	[WARN_FAILED] = {"failed_runs", failed, "runs failed, as --ignore-failure allows",
-			 "their times are those of failures"},
-	[WARN_NO_COPY] = {"no_copy", no_copy, "what a command left in {out} is not what was in {in}",
-			  "that is right for a command that converts, and wrong for one that copies"},
+			      "some buffers are larger than the input, so there is no difference between them",
+			      "use a larger --size"},
+	[WARN_FIRST_RUN] = {"first_run", first_run, "the first run differed from the others",
+			    "--warmup excludes it from the figures; --cold measures a first use in each run"},
+	[WARN_OUTLIERS] = {"outliers", outliers, "some runs are outliers, outside Tukey's fences (1.5 IQR)",
+			   "they remain in all figures; --save saves each sample"},
+	[WARN_FAILED] = {"failed_runs", failed, "runs failed, which --ignore-failure permits",
+			 "their times are those of failed runs"},
+	[WARN_NO_COPY] = {"no_copy", no_copy, "the {out} of a command differs from {in}",
+			  "this is correct for a command that converts, and an error for one that copies"},
 	[WARN_SHELL] = {"lost_in_shell", lost_in_shell,
-			"hardly anything is left of these runs when the shell's own start is taken out",
-			"run them without a shell (-N)"},
-	[WARN_UNCOUNTED] = {"uncounted", uncounted, "the calls could not be counted", "see sctrace --list-engines"},
+			"almost nothing remains of these runs after the time of an empty shell was subtracted",
+			"run the commands without a shell (-N)"},
+	[WARN_UNCOUNTED] = {"uncounted", uncounted, "the calls could not be counted",
+			    "sctrace --list-engines says why"},
 };
 
 /* The rows that a warning concerns, if it concerns only some. */
@@ -268,7 +269,7 @@ static void say_detail(const struct run_subject *s, int which, struct buf *out)
 	if (which == WARN_FIRST_RUN) {
 		buf_adds(out, ": ");
 		duration_human(out, 1e9 * s->first_run_s);
-		buf_adds(out, " and then ");
+		buf_adds(out, ", later runs ");
 		median(s) > 0 ? duration_human(out, 1e9 * median(s)) : buf_adds(out, "nothing");
 	}
 }
@@ -307,7 +308,7 @@ static void add_warning(struct run *r, int which)
 	/* If a warm-up ran, it is not part of the figures. */
 	bool warmed_up = which == WARN_FIRST_RUN && r->method.warmup > 0;
 	const char *advice =
-		warmed_up ? "it was the warm-up and is not in the figures; --cold measures a first use each time"
+		warmed_up ? "it was the warm-up and is not part of the figures; --cold measures a first use in each run"
 			  : rows[which].advice;
 	field_set(&w.name, rows[which].name);
 	field_set(&w.what, rows[which].what);

@@ -65,7 +65,7 @@ static bool suits(const struct engine_ops *e, unsigned want, struct buf *why)
 	struct buf reason = {0};
 	bool ok = e->probe(want, &reason) == 0;
 	if (!ok)
-		buf_addf(why, "engine %s cannot run here: %s", e->name, buf_str(&reason));
+		buf_addf(why, "engine %s cannot run on this machine: %s", e->name, buf_str(&reason));
 	buf_free(&reason);
 	return ok;
 }
@@ -80,7 +80,7 @@ const struct engine_ops *engine_choose(const char *name, unsigned want, struct b
 		bool ok = asked != &engine_ptrace && suits(&engine_ptrace, want, &why);
 		buf_free(&why);
 		if (ok)
-			buf_adds(note, "; using ptrace");
+			buf_adds(note, "; ptrace is used instead");
 		return ok ? &engine_ptrace : NULL;
 	}
 	/* Only engines that could do it explain why they do not work here. */
@@ -95,7 +95,7 @@ const struct engine_ops *engine_choose(const char *name, unsigned want, struct b
 			return engines[i];
 		}
 	}
-	buf_adds(note, why.len ? buf_str(&why) : "no engine can do all of this at once");
+	buf_adds(note, why.len ? buf_str(&why) : "no engine supports all of these options together");
 	buf_free(&why);
 	return NULL;
 }

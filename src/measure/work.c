@@ -45,7 +45,7 @@ int work_open(struct work *w, const char *parent, struct buf *why)
 	free(whole);
 	if (!dir || !mkdtemp(dir)) {
 		int err = errno;
-		buf_addf(why, "cannot make a work directory in '%s': %s; choose another with --dir", parent,
+		buf_addf(why, "cannot create a work directory in '%s': %s; choose another directory with --dir", parent,
 			 strerror(err));
 		free(dir);
 		return -err;
@@ -68,9 +68,9 @@ static int check_room(const struct work *w, uint64_t need, struct buf *why)
 	struct statvfs v;
 	struct rlimit limit;
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < w->size) {
-		buf_adds(why, "the limit for a file's size (ulimit -f) is ");
+		buf_adds(why, "the limit for the size of a file (ulimit -f) is ");
 		size_human(why, limit.rlim_cur);
-		buf_adds(why, ", below the input's size; raise it, or choose a smaller --size");
+		buf_adds(why, ", which is less than the size of the input; raise it, or choose a smaller --size");
 		return -EFBIG;
 	}
 	if (statvfs(w->dir, &v) < 0)
@@ -80,9 +80,9 @@ static int check_room(const struct work *w, uint64_t need, struct buf *why)
 		return 0;
 	buf_adds(why, "the input and its copy need ");
 	size_human(why, need);
-	buf_addf(why, ", and '%.*s' has ", (int)(strrchr(w->dir, '/') - w->dir), w->dir);
+	buf_addf(why, ", but '%.*s' has ", (int)(strrchr(w->dir, '/') - w->dir), w->dir);
 	size_human(why, room);
-	buf_adds(why, " free; choose a smaller --size or another place with --dir");
+	buf_adds(why, " free; choose a smaller --size, or another directory with --dir");
 	return -ENOSPC;
 }
 
@@ -151,11 +151,11 @@ static int link_input(struct work *w, const char *file, uint64_t size, struct bu
 	if (err < 0)
 		buf_addf(why, "cannot read the input '%s': %s", file, strerror(-err));
 	else if (!S_ISREG(st.st_mode))
-		buf_addf(why, "the input '%s' is no regular file", file);
+		buf_addf(why, "the input '%s' is not a regular file", file);
 	else if (st.st_size == 0)
 		buf_addf(why, "the input '%s' is empty, so there is nothing to compare", file);
 	else if ((uint64_t)st.st_size < size)
-		buf_addf(why, "the input '%s' has %jd bytes, and --size asks for more; leave --size out", file,
+		buf_addf(why, "the input '%s' has only %jd bytes, which is less than --size; omit --size", file,
 			 (intmax_t)st.st_size);
 	else if (symlink(whole, w->in) < 0)
 		buf_addf(why, "cannot link the input into '%s': %s", w->dir, strerror(errno));
@@ -243,7 +243,7 @@ static int compare_streams(FILE *a, FILE *b, uint64_t bytes, struct buf *why)
 	}
 	free(p);
 	if (err == -EBADMSG)
-		buf_addf(why, "the copy is wrong from byte %" PRIu64 " on", at);
+		buf_addf(why, "the copy differs from its input from byte %" PRIu64 " on", at);
 	else if (!err && fgetc(b) != EOF) {
 		buf_addf(why, "the copy is longer than the %" PRIu64 " bytes of its input", bytes);
 		err = -EBADMSG;
@@ -257,7 +257,7 @@ int work_check_copy(const struct work *w, const char *copy, uint64_t bytes, stru
 	FILE *b = fopen(copy, "re");
 	int err = a && b ? 0 : -errno;
 	if (err < 0)
-		buf_addf(why, "no copy was made: %s", strerror(-err));
+		buf_addf(why, "there is no copy: %s", strerror(-err));
 	else
 		err = compare_streams(a, b, bytes, why);
 	if (a)

@@ -216,7 +216,7 @@ static int column_find(const char *word, size_t len, struct buf *why)
 	near_init(&near, buf_str(&text));
 	for (int i = 0; i < SC_COUNT; i++)
 		near_offer(&near, summary_column_table[i].key);
-	buf_addf(why, "'%s' is no column; there are", buf_str(&text));
+	buf_addf(why, "'%s' is not a column; the columns are", buf_str(&text));
 	for (int i = 0; i < SC_COUNT; i++)
 		buf_addf(why, "%s %s", i ? "," : "", summary_column_table[i].key);
 	near_say(&near, "", why);

@@ -31,7 +31,7 @@ int summary_format_parse(const char *text, enum summary_format *format, struct b
 		*format = formats[i].format;
 		return 0;
 	}
-	buf_addf(why, "'%s' is none of %s", text, summary_format_words);
+	buf_addf(why, "'%s' is not one of %s", text, summary_format_words);
 	near_say(&near, "", why);
 	return -EINVAL;
 }

@@ -193,7 +193,7 @@ static int add_work(struct page *p, const char *test)
 		table_free(t);
 		return 0;
 	}
-	return page_add_part(p, "work", "what the loads did meanwhile:", t, NULL);
+	return page_add_part(p, "work", "work that the loads did:", t, NULL);
 }
 
 /* Wake-ups in [from, to) ns; a bucket belongs where its least value is. */
@@ -238,7 +238,7 @@ static int add_histogram(struct page *p)
 		table_free(t);
 		return 0;
 	}
-	return page_add_part(p, "histogram", "wake-ups by their lateness:", t, NULL);
+	return page_add_part(p, "histogram", "wake-ups by delay:", t, NULL);
 }
 
 static void latency_row(struct table *t, const struct run_subject *s, const char *test)
@@ -268,7 +268,7 @@ int add_latency_tables(struct page *p, const char *test)
 		{"p999_us", "p99.9", COL_RIGHT},
 		{"wakeups", "wake-ups", COL_RIGHT | COL_OPTIONAL},
 		{"missed", "missed", COL_RIGHT},
-		{"load_work", "what the load did", COL_DATA_ONLY},
+		{"load_work", "work of the load", COL_DATA_ONLY},
 	};
 	const struct run *r = p->runs[0].run;
 	struct table *t = table_new(columns, sizeof(columns) / sizeof(*columns));
@@ -318,7 +318,7 @@ int add_load_tables(struct page *p, const char *test)
 		{"user_mean_s", "user", COL_RIGHT | COL_OPTIONAL},
 		{"system_mean_s", "system", COL_RIGHT | COL_OPTIONAL},
 		{"runs", "runs", COL_RIGHT},
-		{"load_work", "what the load did", COL_DATA_ONLY},
+		{"load_work", "work of the load", COL_DATA_ONLY},
 	};
 	const struct run *r = p->runs[0].run;
 	struct table *t = table_new(columns, sizeof(columns) / sizeof(*columns));
@@ -344,20 +344,20 @@ static void frame(struct page *p, const char *title)
 		const struct run_subject *s = &r->subjects.v[i];
 		struct page_section *notes = s->unable ? page_section(p, SECTION_NOTES, "Notes", "note: ") : NULL;
 		if (notes)
-			buf_addf(&notes->text, "%s cannot run here: %s\n", s->name, s->unable);
+			buf_addf(&notes->text, "%s cannot run on this machine: %s\n", s->name, s->unable);
 	}
 }
 
 int page_of_syscall(struct page *p)
 {
-	frame(p, "What an operation costs");
+	frame(p, "Cost of an operation");
 	page_add_figure(p, "boxes", draw_boxes);
 	return add_syscall_tables(p, NULL);
 }
 
 int page_of_switch(struct page *p)
 {
-	frame(p, "What it costs to go from one task to another");
+	frame(p, "Cost of a switch from one task to another");
 	page_add_figure(p, "boxes", draw_boxes);
 	return add_switch_tables(p, NULL);
 }
@@ -371,7 +371,7 @@ int page_of_sched(struct page *p)
 
 int page_of_latency(struct page *p)
 {
-	frame(p, "How late a task wakes up from the timer, under loads");
+	frame(p, "Delay of a wake-up by a timer, under loads");
 	page_add_figure(p, "hist", draw_latencies);
 	return add_latency_tables(p, NULL);
 }
@@ -459,7 +459,7 @@ int page_of_bench(struct page *p)
 {
 	const struct run *r = p->runs[0].run;
 	int rc = 0;
-	frame(p, "What calls, switches, time slices and wake-ups cost here");
+	frame(p, "Cost of calls, switches, time slices and wake-ups on this machine");
 	page_add_figure(p, "tests", draw_tests);
 	for (size_t i = 0; i < TESTS && rc == 0; i++) {
 		bool any = false;

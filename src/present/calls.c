@@ -250,10 +250,9 @@ static void add_lessons(struct page *p, const struct calls *c)
 
 static int add_table(struct page *p, struct calls *c)
 {
-	static const char note[] =
-		"Slower and faster are told of a call's median (p50) from ten calls on, where it moved by 10 % and "
-		"stands out of "
-		"the tracing's own cost. A run of each does not show how much runs differ by themselves.";
+	static const char note[] = "A call is slower or faster if there are at least ten calls, its median (p50) "
+				   "differs by at least 10 %, and the difference is larger than the cost of tracing. "
+				   "One run of each does not show how much repeated runs differ.";
 	size_t n = p->n;
 	struct column *columns = columns_new(p);
 	struct table *t = columns ? table_new(columns, 1 + 3 * n + n - 1) : NULL;
@@ -296,7 +295,7 @@ static int add_programs(struct page *p)
 		cell_count(t, 5, x->processes, false);
 		cell_count(t, 6, x->calls_before_main, false);
 	}
-	return page_add_part(p, "programs", "The programs, traced", t, NULL);
+	return page_add_part(p, "programs", "Programs (traced runs)", t, NULL);
 }
 
 static bool any_program(const struct page *p)

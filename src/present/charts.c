@@ -139,7 +139,7 @@ int draw_compare(void *page, int width, struct buf *out)
 	const struct page *p = page;
 	struct buf sub = {0};
 	compare_subtitle(p, &sub);
-	const struct chart_frame frame = {.title = p->n > 1 ? "Side by side" : "What each way costs",
+	const struct chart_frame frame = {.title = p->n > 1 ? "Side by side" : "Cost of each strategy",
 					  .subtitle = buf_str(&sub),
 					  .note = p->n > 1 ? "Medians; whiskers are quartiles." : NULL,
 					  .width = width};
@@ -154,7 +154,7 @@ int draw_loads(void *page, int width, struct buf *out)
 	machine_subtitle(page, &sub);
 	const struct chart_frame frame = {.title = "Elapsed time under loads",
 					  .subtitle = buf_str(&sub),
-					  .note = "bars: mean; whiskers: least and most",
+					  .note = "bars: mean; whiskers: minimum and maximum",
 					  .width = width};
 	int err = draw_bars(page, &load_measure, 1, &frame, out);
 	buf_free(&sub);
@@ -172,10 +172,11 @@ int draw_tradeoff(void *page, int width, struct buf *out)
 	for (size_t i = 0; points && !err && i < rows.list.n; i++)
 		points[i] = (struct chart_point){rows.list.v[i].label, time_median(rows.list.v[i].s),
 						 peak_rss(rows.list.v[i].s)};
-	const struct chart_frame frame = {.title = "Time against memory",
-					  .subtitle = buf_str(&sub),
-					  .note = "Down and left is better; the line joins what nothing beats in both.",
-					  .width = width};
+	const struct chart_frame frame = {
+		.title = "Time against memory",
+		.subtitle = buf_str(&sub),
+		.note = "Down and left is better. The line joins the rows that no other row beats in both.",
+		.width = width};
 	const struct chart_axis x = {"wall time (median)", UNIT_SECONDS, SCALE_AUTO};
 	const struct chart_axis y = {"peak resident set", UNIT_BYTES, SCALE_AUTO};
 	if (!err)
@@ -318,13 +319,13 @@ int draw_scan(void *page, int width, struct buf *out)
 	compare_subtitle(p, &sub);
 	if (knee)
 		buf_addf(&mark, "stops paying: %s", knee->name + strlen(knee->base) + (*knee->base != '\0'));
-	buf_addf(&title, p->n > 1 ? "%s: what the buffer size costs" : "What a buffer's size costs", scanned);
+	buf_addf(&title, p->n > 1 ? "%s: cost by buffer size" : "Cost by buffer size", scanned);
 	const struct chart_frame frame = {
 		.title = buf_str(&title),
 		.subtitle = buf_str(&sub),
-		.note = knee ? "Both axes are logarithmic. Dashed: the least buffer that no larger one is seen to beat "
-			       "by 10 %."
-			     : "Wall time is the median, its band the quartiles; system time is the mean.",
+		.note = knee ? "Both axes are logarithmic. Dashed: the smallest buffer that no larger one is seen to "
+			       "beat by 10 %."
+			     : "Wall time is the median, with the quartiles as a band; system time is the mean.",
 		.width = width};
 	int err = add_lines(l, p, scanned);
 	if (!err)
@@ -344,16 +345,17 @@ static const struct boxes_words {
 	const char *title, *note;
 } boxes_words[] = {
 	{RUN_COMPARE, "Wall time of each run", NULL},
-	{RUN_SYSCALL, "What an operation costs", "Colours: groups of operations. Loop and clock are taken out."},
-	{RUN_SWITCH, "What it costs to go from one task to another",
-	 "ucontext and bare: no scheduler; (two CPUs): a wake-up across, no switch"},
-	{RUN_SCHED, "From the common start to each process's end", NULL},
+	{RUN_SYSCALL, "Cost of an operation",
+	 "Colours: groups of operations. The costs of loop and clock are subtracted."},
+	{RUN_SWITCH, "Cost of a switch from one task to another",
+	 "ucontext and bare: without the scheduler; (two CPUs): a wake-up on another CPU, not a switch"},
+	{RUN_SCHED, "From the common start to the end of each process", NULL},
 	{RUN_LOAD, "Elapsed time under load", NULL},
 };
 
 static const struct boxes_words *words_of(unsigned kind)
 {
-	static const struct boxes_words other = {0, "What was measured", NULL};
+	static const struct boxes_words other = {0, "Samples", NULL};
 	for (size_t i = 0; i < sizeof(boxes_words) / sizeof(*boxes_words); i++)
 		if (boxes_words[i].kind == kind)
 			return &boxes_words[i];
@@ -463,9 +465,9 @@ int draw_latencies(void *page, int width, struct buf *out)
 							  isfinite(s->max_ns) ? s->max_ns : 0};
 	}
 	machine_subtitle(p, &sub);
-	const struct chart_frame f = {.title = "How late a task wakes up from the timer, under loads",
+	const struct chart_frame f = {.title = "Delay of a wake-up by a timer, under loads",
 				      .subtitle = buf_str(&sub),
-				      .note = "Wake-ups by their lateness. Counts are on a log scale.",
+				      .note = "Wake-ups by delay. Counts are on a logarithmic scale.",
 				      .width = width};
 	if (rc == 0)
 		rc = charts ? chart_hists(&f, &(struct chart_axis){"late", UNIT_SECONDS, SCALE_LOG}, charts, n, out)

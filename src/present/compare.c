@@ -322,7 +322,7 @@ int page_of_compare(struct page *p)
 {
 	const struct run *r = p->runs[0].run;
 	bool copies = r->subjects.n && r->subjects.v[0].strategy;
-	buf_adds(&p->title, copies ? "Ways of copying " : "Commands compared");
+	buf_adds(&p->title, copies ? "Strategies of copying " : "Commands compared");
 	buf_addf(&p->subtitle, "on %s", r->env.host ? r->env.host : "this machine");
 	p->title_only_in_text = true;
 	p->reasons = r->method.explain == TRUTH_YES;
@@ -334,7 +334,7 @@ int page_of_compare(struct page *p)
 	}
 	page_add_section(p, SECTION_NOTES, "Notes", "", &r->notes);
 	page_add_section(p, SECTION_FINDINGS, "Findings", "", &r->lessons);
-	page_add_section(p, SECTION_REASONS, "Why each costs what it costs", "", &r->reasons);
+	page_add_section(p, SECTION_REASONS, "Why the costs differ", "", &r->reasons);
 	struct page_section *beware = r->warnings.n ? page_section(p, SECTION_BEWARE, "Beware", "warning: ") : NULL;
 	for (size_t i = 0; beware && i < r->warnings.n; i++) {
 		const struct run_warning *w = &r->warnings.v[i];

@@ -73,7 +73,7 @@ static void note_method(const struct page *p, size_t k, struct buf *out)
 		if (!telling || field_is_unknown(f, a) || field_is_unknown(f, b) || field_equal(f, a, b))
 			continue;
 		const char *quote = f->type == FIELD_STRING ? "\"" : "";
-		buf_addf(out, "Measured in another way: %s is %s", f->key, quote);
+		buf_addf(out, "The runs were measured differently: %s is %s", f->key, quote);
 		field_say(f, a, out);
 		buf_addf(out, "%s in %s and %s", quote, p->runs[0].label, quote);
 		field_say(f, b, out);
@@ -87,7 +87,8 @@ static void note_machines(const struct page *p, size_t k, struct buf *notes, str
 	const struct env *b = &p->runs[k].run->env;
 	struct buf lines = {0};
 	if (!a->known || !b->known)
-		buf_addf(notes, "The machine of %s or of %s is not known.\n", p->runs[0].label, p->runs[k].label);
+		buf_addf(notes, "The machine of %s or of %s is not known, so machines are not compared.\n",
+			 p->runs[0].label, p->runs[k].label);
 	else if (env_differences(a, b, &lines) > 0) {
 		if (p->n > 2)
 			buf_addf(differences, "%s | %s:\n", p->runs[0].label, p->runs[k].label);
@@ -120,9 +121,9 @@ void differences_fill(struct page *p)
 		buf_adds(&p->subtitle, i + 1 < p->n ? "; " : "");
 		buf_addf(&p->title, "%s%s", i ? " and " : "", run->label);
 		if (run->run->bits != RUN_COUNT && !run->run->subjects.n)
-			buf_addf(&notes, "There is nothing in %s: no subject was measured.\n", run->label);
+			buf_addf(&notes, "%s is empty: no subject was measured.\n", run->label);
 		if (run->run->interrupted == TRUTH_YES)
-			buf_addf(&notes, "%s was interrupted: it holds what was measured until then.\n", run->label);
+			buf_addf(&notes, "%s was interrupted: it contains the measurements up to then.\n", run->label);
 		if (version && other && strcmp(version, other) != 0)
 			buf_addf(&notes, "%s was saved by sctrace %s, %s by %s.\n", p->runs[0].label, version,
 				 run->label, other);

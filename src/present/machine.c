@@ -31,7 +31,7 @@ void machine_alarm(const struct env *e, struct buf *out)
 	buf_adds(out, "WARNING: this kernel was built with ");
 	for (size_t i = 0; i < debug->n; i++)
 		buf_addf(out, "%s%s", i ? ", " : "", debug->v[i]);
-	buf_adds(out, ": it is slower than others by that alone\n");
+	buf_adds(out, ", which make it slower\n");
 }
 
 void machine_run_line(const struct page_run *r, struct buf *out)

@@ -245,11 +245,11 @@ int draw_progress(void *page, int width, struct buf *out)
 	struct buf note = {0};
 	machine_subtitle(p, &sub);
 	buf_adds(&note,
-		 "Progress of processes that only compute, and in the strips, in the same colours, who had the CPU: "
-		 "the first repetition of each. Times and shares are medians of all repetitions.");
+		 "Progress of processes that only compute. The strips show, in the same colours, which process had the "
+		 "CPU. The first repetition of each is drawn; times and shares are medians of all repetitions.");
 	if (p->n > 1)
 		buf_addf(&note, " The run is %s.", p->runs[0].label);
-	const struct chart_frame f = {.title = "Who gets the CPU when, and how far it comes",
+	const struct chart_frame f = {.title = "Progress of processes and their use of the CPU",
 				      .subtitle = buf_str(&sub),
 				      .note = buf_str(&note),
 				      .width = width};

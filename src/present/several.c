@@ -106,7 +106,7 @@ static const struct extra extras[] = {
 /* Metrics with one row for each run and one column for each subject, the usual form for comparing kernels. */
 static const struct extra grids[] = {
 	{RUN_LOAD, "mean_s", "Mean elapsed time", SHOW_SECONDS, mean_time},
-	{RUN_LATENCY, "max_s", "Greatest latency", SHOW_SECONDS, latest},
+	{RUN_LATENCY, "max_s", "Maximum latency", SHOW_SECONDS, latest},
 	{RUN_LATENCY, "mean_s", "Mean latency", SHOW_SECONDS, mean_latency},
 	{RUN_SCHED, "throughput_per_s", "Throughput, processes/s", SHOW_PLAIN, throughput},
 	{RUN_SCHED, "mean_s", "Mean latency of a process", SHOW_SECONDS, mean_time},
@@ -324,7 +324,7 @@ static int ratio_row(struct table *t, const struct page_run *run, const struct r
 	set_time(t, R_FIRST, a, before);
 	set_time(t, R_OTHER, b, after);
 	if (a->resolved == TRUTH_NO || b->resolved == TRUTH_NO) {
-		table_string(t, R_WORDS, "too short to be told from nothing: no ratio");
+		table_string(t, R_WORDS, "too short to be told apart from zero: no ratio");
 		return 0;
 	}
 	struct buf text = {0};
@@ -342,17 +342,17 @@ static void say_tally(const struct page *p, size_t k, const struct tally *y, str
 	size_t all = y->slower + y->faster + y->same;
 	if (!all)
 		return;
-	buf_addf(out, "Against %s, %s ", p->runs[0].label, p->runs[k].label);
+	buf_addf(out, "Compared with %s, %s ", p->runs[0].label, p->runs[k].label);
 	if (y->slower)
 		buf_addf(out, "is slower in %zu of %zu", y->slower, all);
 	if (y->faster)
 		buf_addf(out, "%s in %zu of %zu", y->slower ? ", faster" : "is faster", y->faster, all);
 	if (y->same)
-		buf_addf(out, "%s no difference is seen in %zu of %zu",
-			 y->slower + y->faster ? ", and" : "is alike:", y->same, all);
+		buf_addf(out, "%s no difference in %zu of %zu", y->slower + y->faster ? ", and shows" : "shows",
+			 y->same, all);
 	if (y->most_name && all > 1)
-		buf_addf(out, "; most in %s, %.2f times %s", y->most_name, y->most > 1 ? y->most : 1 / y->most,
-			 y->most > 1 ? "slower" : "faster");
+		buf_addf(out, "; the largest difference is in %s, %.2f times %s", y->most_name,
+			 y->most > 1 ? y->most : 1 / y->most, y->most > 1 ? "slower" : "faster");
 	buf_adds(out, ".\n");
 }
 
@@ -424,11 +424,10 @@ static int add_ratios(struct page *p, const struct names *names)
 	}
 	struct buf heading = {0};
 	buf_addf(&heading, "Medians against those of %s", p->runs[0].label);
-	rc = page_add_part(
-		p, "ratios", buf_str(&heading), t,
-		"Ratio of medians with its 95 % bootstrap interval; where that spans 1, no difference was seen. "
-		"The interval knows the spread within each run, not how whole runs differ: repeat them before "
-		"you trust a small difference.");
+	rc = page_add_part(p, "ratios", buf_str(&heading), t,
+			   "Ratio of medians with its 95 % bootstrap interval. If the interval includes 1, no "
+			   "difference was seen. The interval covers the spread within each run, not the differences "
+			   "between repeated runs: repeat the runs before you rely on a small difference.");
 	buf_free(&heading);
 	return rc;
 }

@@ -506,7 +506,7 @@ static int read_one(const struct field *f, void *at, const json_t *v, unsigned k
 int fields_read(const struct fields *f, void *object, const json_t *o, unsigned kinds, struct buf *why)
 {
 	if (!json_is_object(o)) {
-		buf_adds(why, "it is no object");
+		buf_adds(why, "it is not an object");
 		return -EINVAL;
 	}
 	for (size_t i = 0; i < f->n; i++) {
@@ -516,7 +516,7 @@ int fields_read(const struct fields *f, void *object, const json_t *o, unsigned 
 			continue;
 		int err = read_one(x, member(object, x), v, kinds, why);
 		if (err == -EINVAL && !why->len)
-			buf_addf(why, "'%s' holds something else than it should", x->key);
+			buf_addf(why, "'%s' does not have the expected type", x->key);
 		if (err < 0)
 			return err;
 	}

@@ -11,16 +11,16 @@ static const struct {
 	unsigned kind;
 	const char *group, *key, *means;
 } must_equal[] = {
-	{RUN_COMPARE, "settings", "input_bytes", "the inputs are of different size"},
-	{RUN_COMPARE, "settings", "cold", "one ran with a cold cache, the other with a warm one"},
+	{RUN_COMPARE, "settings", "input_bytes", "the inputs have different sizes"},
+	{RUN_COMPARE, "settings", "cold", "one was measured with a cold cache, the other with a warm one"},
 	{RUN_COMPARE, "settings", "fsync", "one waited for the device (--fsync), the other did not"},
 	{RUN_SYSCALL, "method", "mode", "the calls were timed in different ways"},
-	{RUN_SWITCH, "method", "working_set_bytes", "the working sets touched per switch differ"},
+	{RUN_SWITCH, "method", "working_set_bytes", "the working sets of a switch differ"},
 	{RUN_SCHED, "method", "alone_s", "the work of a process differs"},
-	{RUN_LATENCY, "method", "interval_ns", "the timers' intervals differ"},
-	{RUN_LOAD, "method", "command", "different commands were run under load"},
-	{RUN_LOAD, "method", "suite_times", "the suite was run a different number of times"},
-	{RUN_LOAD, "method", "suite_without", "the suite was without different operations"},
+	{RUN_LATENCY, "method", "interval_ns", "the intervals of the timers differ"},
+	{RUN_LOAD, "method", "command", "the commands that ran under load differ"},
+	{RUN_LOAD, "method", "suite_times", "the suite was repeated a different number of times"},
+	{RUN_LOAD, "method", "suite_without", "the operations that are missing from the suite differ"},
 };
 
 /* True if a sample of this mode of bench syscall is one call. */
@@ -87,11 +87,11 @@ int run_comparable(const struct run *a, const char *path_a, const struct run *b,
 {
 	struct buf unlike = {0};
 	if (strcmp(a->kind, b->kind) != 0)
-		buf_addf(&unlike, "the one is a run of kind '%s', the other of '%s'", a->kind, b->kind);
+		buf_addf(&unlike, "one is a run of kind '%s', the other of kind '%s'", a->kind, b->kind);
 	else
 		say_unlike(a, b, &unlike);
 	if (!unlike.len && a->bits != RUN_COUNT && !share_a_subject(a, b)) {
-		buf_adds(&unlike, "they have nothing in common; the one measured ");
+		buf_adds(&unlike, "they have no subject in common; one measured ");
 		name_subjects(a, &unlike);
 		buf_adds(&unlike, ", the other ");
 		name_subjects(b, &unlike);
@@ -109,10 +109,11 @@ int run_poolable(const struct run *a, const char *path_a, const struct run *b, c
 	struct buf y = {0};
 	struct buf lines = {0};
 	if (a->bits == RUN_LATENCY)
-		buf_adds(why, "runs of bench latency cannot be merged: they keep no single wake-up");
+		buf_adds(why, "runs of bench latency cannot be merged: they hold histograms, not single wake-ups");
 	int rc = run_dump(a, &x) < 0 || run_dump(b, &y) < 0 ? -ENOMEM : why->len ? -EINVAL : 0;
 	if (rc == 0 && strcmp(buf_str(&x), buf_str(&y)) == 0) {
-		buf_addf(why, "'%s' and '%s' are the same run: merged, it would count twice", path_a, path_b);
+		buf_addf(why, "'%s' and '%s' cannot be merged: they are the same run, which would count twice", path_a,
+			 path_b);
 		rc = -EINVAL;
 	}
 	if (rc == 0 && env_differences(&a->env, &b->env, &lines) > 0) {

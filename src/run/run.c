@@ -166,11 +166,12 @@ static void parse_why(struct buf *why, const char *path, const json_error_t *e, 
 	/* A word that is cut off (nul) is an invalid word at the end. */
 	bool at_end = first == '{' && size && e->position >= 0 && (size_t)e->position >= size;
 	if (json_error_code(e) == json_error_premature_end_of_input || at_end)
-		buf_addf(why, "'%s' is cut short: the JSON text breaks off at line %d", path, e->line);
+		buf_addf(why, "'%s' is incomplete: the JSON text ends at line %d", path, e->line);
 	else if (json_error_code(e) == json_error_out_of_memory)
 		buf_addf(why, "'%s' does not fit in memory", path);
 	else
-		buf_addf(why, "'%s' is no saved run: it is not JSON (line %d, column %d)", path, e->line, e->column);
+		buf_addf(why, "'%s' is not a saved run: it is not valid JSON (line %d, column %d)", path, e->line,
+			 e->column);
 }
 
 static json_t *read_json(const char *path, struct buf *why)
@@ -186,7 +187,7 @@ static json_t *read_json(const char *path, struct buf *why)
 	json_t *doc = NULL;
 	json_error_t e;
 	if (S_ISDIR(st.st_mode))
-		buf_addf(why, "'%s' is a folder, not a saved run", path);
+		buf_addf(why, "'%s' is a directory, not a saved run", path);
 	int first = S_ISDIR(st.st_mode) ? EOF : ungetc(getc(f), f);
 	if (!why->len && !(doc = json_read(f, JSON_REJECT_DUPLICATES, &e)))
 		ferror(f) ? buf_addf(why, "cannot read '%s'", path)
@@ -202,19 +203,19 @@ static int check(const json_t *doc, const char *path, struct buf *why)
 	const json_t *version = json_object_get(doc, "schema_version");
 	const char *writer = json_string_value(json_object_get(doc, "sctrace_version"));
 	if (!schema || strcmp(schema, SCHEMA) != 0)
-		buf_addf(why, "'%s' is JSON, but no run that sctrace saved", path);
+		buf_addf(why, "'%s' is not a saved run: it is JSON, but was not written by sctrace", path);
 	else if (!json_is_integer(version) || json_integer_value(version) < 1)
-		buf_addf(why, "'%s' has no schema version: it is damaged", path);
+		buf_addf(why, "'%s' is damaged: it has no schema version", path);
 	else if (json_integer_value(version) > RUN_SCHEMA_VERSION)
 		buf_addf(why,
-			 "'%s' was saved by sctrace %s with schema version %lld; this one reads up to %d, so a newer "
-			 "sctrace is needed",
+			 "'%s' was saved by sctrace %s with schema version %lld, but this sctrace reads versions up to "
+			 "%d only; use a newer sctrace",
 			 path, writer ? writer : "(unknown)", (long long)json_integer_value(version),
 			 RUN_SCHEMA_VERSION);
 	else if (!json_is_string(json_object_get(doc, "kind")))
-		buf_addf(why, "'%s' does not say what kind of run it is: it is damaged", path);
+		buf_addf(why, "'%s' is damaged: it does not contain the kind of the run", path);
 	else if (!json_is_array(json_object_get(doc, "results")))
-		buf_addf(why, "'%s' has no results: it is damaged", path);
+		buf_addf(why, "'%s' is damaged: it has no results", path);
 	else
 		return 0;
 	return -EINVAL;

@@ -65,7 +65,7 @@ int run_save(const struct run *run, const char *path, struct buf *why)
 	int rc = run_dump(run, &text);
 	if (memory_ran_out()) {
 		/* Nobody could see later that something is missing. */
-		buf_addf(why, "cannot save the run as '%s': memory ran out, and it may lack something", path);
+		buf_addf(why, "cannot save the run as '%s': memory ran out, so the run may be incomplete", path);
 		buf_free(&text);
 		return -ENOMEM;
 	}

@@ -253,7 +253,7 @@ int summary_read(const json_t *rows, struct summary *s, struct buf *why)
 	{
 		int rc = get_row(row, s);
 		if (rc == -EINVAL)
-			buf_addf(why, "row %zu of its results does not add up: the file was damaged or changed", i + 1);
+			buf_addf(why, "row %zu of its results is inconsistent: the file was damaged or changed", i + 1);
 		if (rc < 0)
 			return rc;
 	}

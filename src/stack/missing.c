@@ -8,7 +8,7 @@
 static int missing_open(struct stack **out, struct buf *why)
 {
 	(void)out;
-	buf_adds(why, "stacks cannot be shown: sctrace was built without libunwind and libdw");
+	buf_adds(why, "cannot print stacks: sctrace was built without libunwind and libdw");
 	return -ENOSYS;
 }
 

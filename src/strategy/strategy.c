@@ -15,71 +15,66 @@
 
 static const struct strategy strategies[] = {
 	{"fgetc/fputc", "copy-fgetc-fputc", STRATEGY_DEFAULT, NULL,
-	 "a character at a time through the C library's buffers",
-	 "the C library asks the kernel for a block at a time and hands out its characters from memory, so the calls "
-	 "are few "
-	 "and the time goes into one function call a character"},
-	{"getc_unlocked", "copy-getc-unlocked", 0, NULL, "the same without locking the stream for each character",
-	 "its system calls are those of fgetc/fputc; what it saves is the lock around each character, in user time"},
-	{"fgets/fputs", "copy-fgets-fputs", 0, NULL, "a line at a time (text only)",
-	 "lines are cut out of the C library's buffer by a fast search for the newline, so it costs less user time "
-	 "than single "
-	 "characters with the same system calls"},
+	 "one character at a time through the buffers of the C library",
+	 "the C library reads one block at a time and returns its characters from memory, so there are few system "
+	 "calls, and the time is spent in one function call for each character"},
+	{"getc_unlocked", "copy-getc-unlocked", 0, NULL, "the same, but without locking the stream for each character",
+	 "its system calls are those of fgetc/fputc; it saves the lock around each character, and so user time"},
+	{"fgets/fputs", "copy-fgets-fputs", 0, NULL, "one line at a time (text only)",
+	 "a fast search finds each newline in the buffer of the C library, so it needs less user time than single "
+	 "characters and makes the same system calls"},
 	{"fread/fwrite", "copy-fread-fwrite", STRATEGY_BUFFER | STRATEGY_GATHERED, "4K", "blocks through the C library",
-	 "blocks smaller than the C library's buffer are gathered in it before the kernel is asked; larger ones go "
-	 "straight "
-	 "through"},
-	{"setvbuf", "copy-setvbuf", STRATEGY_BUFFER, BLOCKS, "fgetc/fputc with stdio's own buffers made larger",
-	 "a larger buffer inside stdio makes the system calls fewer; the function call a character stays, and it is "
-	 "the larger "
-	 "part"},
-	{"unbuffered", "copy-stdio-unbuffered", STRATEGY_PER_BYTE, NULL,
-	 "fgetc/fputc with stdio's buffers off (_IONBF)",
-	 "without its buffer each character is a read and a write again, with the C library's own work on top"},
-	{"double-buffer", "copy-double-buffer", 0, NULL, "a hand-written buffer on top of stdio: the needless one",
-	 "the bytes are copied once more, from stdio's buffer into the program's own, and not one system call is saved "
-	 "by it; what it spares is stdio's call for each character, as fread/fwrite would without it"},
+	 "blocks that are smaller than the buffer of the C library are collected there before a system call; larger "
+	 "blocks are passed to the kernel directly"},
+	{"setvbuf", "copy-setvbuf", STRATEGY_BUFFER, BLOCKS, "fgetc/fputc with larger stdio buffers",
+	 "larger stdio buffers mean fewer system calls; the function call for each character remains, and it is the "
+	 "larger part of the cost"},
+	{"unbuffered", "copy-stdio-unbuffered", STRATEGY_PER_BYTE, NULL, "fgetc/fputc without stdio buffers (_IONBF)",
+	 "without a buffer, each character needs a read and a write, and the C library adds its own work"},
+	{"double-buffer", "copy-double-buffer", 0, NULL,
+	 "a second buffer on top of the stdio buffers, which is not needed",
+	 "the bytes are copied once more, from the stdio buffer to the program's own buffer, which saves no system "
+	 "calls; it only saves the library call for each character, and fread/fwrite saves that without a second "
+	 "buffer"},
 	{"read/write", "copy-read-write", STRATEGY_DEFAULT | STRATEGY_BUFFER, "1,16,256,4K,64K,1M",
 	 "read(2) and write(2) with a buffer of a given size",
-	 "each buffer-full is one read and one write, and the kernel's price for entering and leaving is paid each "
-	 "time, "
-	 "however few bytes move"},
-	{"one-shot", "copy-read-write2", STRATEGY_DEFAULT, NULL, "one buffer of the file's size, one read, one write",
-	 "one call each way is the least there can be; the whole file stands in memory for it, and each of its pages "
-	 "must be "
-	 "given to the program first"},
+	 "each buffer needs one read and one write, and the cost of entering and leaving the kernel does not depend on "
+	 "the number of bytes"},
+	{"one-shot", "copy-read-write2", STRATEGY_DEFAULT, NULL,
+	 "one buffer of the size of the file, one read, one write",
+	 "one read and one write is the minimum, but the whole file must be in memory, and the kernel must first "
+	 "allocate each of its pages"},
 	{"readv/writev", "copy-readv-writev", STRATEGY_BUFFER, BLOCKS, "one call for four buffers",
-	 "a vector spares the program gathering its pieces; the calls are those of one buffer of the same total size"},
+	 "with a vector, the program does not have to join its buffers; the calls are those of one buffer of the same "
+	 "total size"},
 	{"pread/pwrite", "copy-pread-pwrite", STRATEGY_BUFFER, BLOCKS, "read and write at a given position",
-	 "it costs what read and write cost: the position comes as an argument and not from the descriptor"},
+	 "it costs the same as read and write; the position is an argument instead of a property of the descriptor"},
 	{"fadvise", "copy-fadvise", STRATEGY_BUFFER, BLOCKS, "read/write after posix_fadvise(SEQUENTIAL)",
-	 "the advice doubles how far the kernel reads ahead, which matters for a cold cache and a slow device alone"},
-	{"mmap+write", "copy-mmap-write", 0, NULL, "one write out of the mapped input",
-	 "no read and no buffer: the page cache itself is mapped, and its pages count as resident memory of the "
-	 "program"},
+	 "the advice doubles the kernel's read-ahead, which matters only with a cold cache and a slow device"},
+	{"mmap+write", "copy-mmap-write", 0, NULL, "one write of the mapped input",
+	 "there is no read and no buffer: the page cache itself is mapped, and its pages count as resident memory of "
+	 "the program"},
 	{"mmap+memcpy", "copy-mmap-memcpy", 0, NULL, "memcpy between two mapped files",
-	 "no read and no write: page faults take their place, and both files' pages count as resident memory"},
-	{"sendfile", "copy-sendfile", 0, NULL, "sendfile(2): the kernel moves the bytes",
-	 "the bytes never come to the program, which needs no buffer for them; its time outside the kernel is its "
+	 "page faults replace reads and writes, and the pages of both files count as resident memory"},
+	{"sendfile", "copy-sendfile", 0, NULL, "sendfile(2): the kernel copies the bytes",
+	 "the bytes stay in the kernel, so the program needs no buffer; its time outside the kernel is spent on its "
 	 "start"},
 	{"splice", "copy-splice", 0, NULL, "splice(2) through a pipe",
-	 "the pipe between the files holds 64 KiB, so each piece takes two calls and the program sees none of the "
-	 "bytes"},
+	 "the pipe between the files holds 64 KiB, so each 64 KiB need two calls; the bytes stay in the kernel"},
 	{"copy_file_range", "copy-copy-file-range", 0, NULL, "copy_file_range(2): the file system may share the blocks",
-	 "the file system does the work, and where it can share blocks no byte is moved at all"},
-	{"O_DIRECT", "copy-direct", STRATEGY_BUFFER | STRATEGY_ALIGNED, "1M", "past the page cache",
-	 "nothing is kept in the page cache, so each call waits for the device, and the next reader pays again"},
-	{"O_SYNC", "copy-sync", STRATEGY_BUFFER, BLOCKS, "read/write, each write waiting for the device",
-	 "each write waits until the device has the bytes: the time is the device's, not the system call's"},
+	 "the file system does the work, and if it can share blocks between files, no bytes are copied"},
+	{"O_DIRECT", "copy-direct", STRATEGY_BUFFER | STRATEGY_ALIGNED, "1M", "bypasses the page cache",
+	 "the page cache is not used, so each call waits for the device, and the next reader must wait for it again"},
+	{"O_SYNC", "copy-sync", STRATEGY_BUFFER, BLOCKS, "read/write, but each write waits for the device",
+	 "each write waits until the bytes are on the device, so its time is that of the device and not of the system "
+	 "call"},
 	{"threads", "copy-threads", STRATEGY_BUFFER, BLOCKS, "a reader and a writer thread with two buffers",
-	 "reading and writing can overlap, but each block is handed over by waking the other thread, which costs more "
-	 "than the "
-	 "copy from a warm cache"},
+	 "reading and writing can overlap, but passing a block means waking the other thread, which costs more than "
+	 "the copy from a warm cache"},
 	{"io_uring", "copy-io-uring", STRATEGY_BUFFER | STRATEGY_BATCHED, BLOCKS,
-	 "eight linked reads and writes handed over in one call",
-	 "one call hands over many requests, so entering the kernel is paid once for all; linked requests run one "
-	 "after the "
-	 "other in it"},
+	 "eight linked reads and writes in one call",
+	 "one call submits many requests, so the cost of entering the kernel arises once for all of them; linked "
+	 "requests run one after the other"},
 };
 
 const struct strategy *strategy_all(size_t *n)
@@ -140,7 +135,7 @@ int strategy_locate(const char *program, struct buf *path, struct buf *why)
 			return 0;
 	}
 	buf_truncate(path, start);
-	buf_addf(why, "'%s' was not built, or is neither in '%s/examples' nor in '%s'", program, own,
+	buf_addf(why, "'%s' was not found in '%s/examples' or in '%s'; it may not have been built", program, own,
 		 SCTRACE_LIBEXECDIR);
 	return -ENOENT;
 }
@@ -171,14 +166,16 @@ int strategy_buffers(const char *list, uint64_t sizes[STRATEGY_BUFFERS_MAX], str
 			continue;
 		}
 		if (n >= STRATEGY_BUFFERS_MAX)
-			buf_addf(why, "more than %d buffer sizes", STRATEGY_BUFFERS_MAX);
+			buf_addf(why, "there are more than %d buffer sizes", STRATEGY_BUFFERS_MAX);
 		else
-			buf_addf(why, "'%s' is no buffer size; write 1 to 1G, such as 16, 4K or 1M, or 'all'", word);
+			buf_addf(why,
+				 "'%s' is not a buffer size; write a size from 1 to 1G, such as 16, 4K or 1M, or 'all'",
+				 word);
 		n = -EINVAL;
 	}
 	free(copy);
 	if (n == 0) {
-		buf_adds(why, "no buffer size is given");
+		buf_adds(why, "no buffer size was given");
 		return -EINVAL;
 	}
 	return n;

@@ -64,9 +64,9 @@ static bool say_spelling(const char *word, struct buf *why)
 {
 	const char *abi = strchr(word, '@');
 	if (word[0] == '!')
-		buf_adds(why, "; a ! stands before the whole set and takes all others");
+		buf_adds(why, "; a ! must be at the start of the set, where it selects all other calls");
 	else if (abi)
-		buf_addf(why, "; calls are not chosen by ABI: leave %s away", abi);
+		buf_addf(why, "; calls cannot be selected by ABI; omit %s", abi);
 	return word[0] == '!' || abi;
 }
 
@@ -104,7 +104,7 @@ static int parse_regex(struct filter_term *t, const char *pattern, struct buf *w
 	}
 	char text[128];
 	regerror(r, &t->regex, text, sizeof(text));
-	buf_addf(why, "'/%s' is no regular expression: %s", pattern, text);
+	buf_addf(why, "'/%s' is not a valid regular expression: %s", pattern, text);
 	return -EINVAL;
 }
 
@@ -163,7 +163,7 @@ static int add_word(struct filter *f, const char *text, size_t len, struct buf *
 	buf_add(&word, text, len);
 	int r = len ? parse_word(&term, buf_str(&word), why) : -EINVAL;
 	if (!len)
-		buf_adds(why, "a call's name is missing");
+		buf_adds(why, "the name of a call is missing");
 	buf_free(&word);
 	if (r > 0 && !vec_push(&f->terms, term)) {
 		term_free(&term);

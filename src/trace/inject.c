@@ -13,7 +13,7 @@
 static int set_result(struct trace_inject *r, int64_t result, struct buf *why)
 {
 	if (r->tamper.set_result) {
-		buf_adds(why, "error and retval exclude each other: a call gives one result");
+		buf_adds(why, "error and retval cannot be used together, because a call has one result");
 		return -EINVAL;
 	}
 	r->tamper.set_result = true;
@@ -28,7 +28,7 @@ static int set_error(struct trace_inject *r, const char *value, struct buf *why)
 	if (err < 0 && number_parse(value, 1, 4095, &number) == 0)
 		err = (int)number;
 	if (err < 0) {
-		buf_addf(why, "'%s' is no error; write ENOSPC or a number from 1 to 4095", value);
+		buf_addf(why, "'%s' is not an error; write for example ENOSPC, or a number from 1 to 4095", value);
 		return -EINVAL;
 	}
 	return set_result(r, -err, why);
@@ -40,7 +40,7 @@ static int set_retval(struct trace_inject *r, const char *value, struct buf *why
 	errno = 0;
 	long long n = strtoll(value, &end, 0);
 	if (!*value || *end || errno) {
-		buf_addf(why, "'%s' is no result; write a number", value);
+		buf_addf(why, "'%s' is not a valid result; write a number", value);
 		return -EINVAL;
 	}
 	return set_result(r, n, why);
@@ -53,7 +53,7 @@ static int set_signal(struct trace_inject *r, const char *value, struct buf *why
 	if (sig < 0 && number_parse(value, 1, 64, &number) == 0)
 		sig = (int)number;
 	if (sig < 1) {
-		buf_addf(why, "'%s' is no signal; write SIGTERM or a number", value);
+		buf_addf(why, "'%s' is not a signal; write for example SIGTERM, or a number", value);
 		return -EINVAL;
 	}
 	r->tamper.signal = sig;
@@ -64,7 +64,7 @@ static int parse_delay(const char *value, uint64_t *ns, struct buf *why)
 {
 	if (duration_parse(value, ns) == 0)
 		return 0;
-	buf_addf(why, "'%s' is no delay; write 100 (microseconds), 5ms, 1s", value);
+	buf_addf(why, "'%s' is not a valid delay; write for example 100 (microseconds), 5ms or 1s", value);
 	return -EINVAL;
 }
 
@@ -101,7 +101,8 @@ static int set_when(struct trace_inject *r, const char *value, struct buf *why)
 	if (ok && !*end)
 		return 0;
 	buf_addf(why,
-		 "'%s' is no choice of calls; write 3 (the third), 3+ (from the third on), 3+2 (every other), 3..7",
+		 "'%s' does not select calls; write for example 3 (the third), 3+ (from the third on), 3+2 (every "
+		 "second from the third on) or 3..7",
 		 value);
 	return -EINVAL;
 }
@@ -133,10 +134,10 @@ static int apply(struct trace_inject *r, char *word, struct buf *why)
 		buf_addf(why, "'%s' needs a value", word);
 		return -EINVAL;
 	}
-	buf_addf(why, "'%s' is no way of tampering", word);
+	buf_addf(why, "'%s' is not an action", word);
 	near_say(&near, "", why);
 	for (size_t i = 0; !near.n && i < ACTIONS; i++)
-		buf_addf(why, "%s %s", i ? "," : "; there are", actions[i].name);
+		buf_addf(why, "%s %s", i ? "," : "; the actions are", actions[i].name);
 	return -EINVAL;
 }
 
@@ -175,9 +176,8 @@ int trace_inject_parse(struct trace_injects *all, const char *text, bool fault, 
 		r->tamper.result = -ENOSYS;
 	} else if (!t->set_result && !t->signal && !t->delay_enter_ns && !t->delay_exit_ns) {
 		*at = strlen(text);
-		buf_adds(why,
-			 "it does not say what to do; add :error=ENOSPC, :retval=0, :signal=TERM, :delay_enter=1ms "
-			 "or :delay_exit=1ms");
+		buf_adds(why, "no action was given; add for example :error=ENOSPC, :retval=0, :signal=TERM, "
+			      ":delay_enter=1ms or :delay_exit=1ms");
 		return -EINVAL;
 	}
 	return 0;

@@ -31,7 +31,7 @@ static int fd_word(void *ctx, const char *word, struct buf *why)
 	struct look_fds *s = ctx;
 	int64_t fd;
 	if (number_parse(word, 0, INT_MAX, &fd) < 0) {
-		buf_addf(why, "'%s' is no descriptor; write numbers such as 3,4, or all", word);
+		buf_addf(why, "'%s' is not a descriptor; write numbers such as 3,4, or all", word);
 		return -EINVAL;
 	}
 	return vec_push(&s->fds, (int)fd) ? 0 : -ENOMEM;
@@ -80,7 +80,7 @@ static int message_word(void *ctx, const char *word, struct buf *why)
 		*(unsigned *)ctx |= messages[i].bits;
 		return 0;
 	}
-	buf_addf(why, "'%s' is none of attach, exit, path-resolution, personality, thread-execve", word);
+	buf_addf(why, "'%s' is not one of attach, exit, path-resolution, personality, thread-execve", word);
 	near_say(&near, "", why);
 	return -EINVAL;
 }
@@ -142,7 +142,7 @@ static int fd_name_word(void *ctx, const char *word, struct buf *why)
 			*names = words[i].names > *names ? words[i].names : *names;
 			return 0;
 		}
-	buf_addf(why, "'%s' is none of path, socket, dev, pidfd, all, none", word);
+	buf_addf(why, "'%s' is not one of path, socket, dev, pidfd, all, none", word);
 	return -EINVAL;
 }
 
@@ -161,7 +161,7 @@ int trace_look_constants(struct trace_look *l, const char *word, struct buf *why
 			l->constants = (enum trace_constants)i;
 			return 0;
 		}
-	buf_addf(why, "'%s' is none of raw, abbrev, verbose", word);
+	buf_addf(why, "'%s' is not one of raw, abbrev, verbose", word);
 	return -EINVAL;
 }
 

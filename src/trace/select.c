@@ -69,7 +69,7 @@ static int status_word(void *ctx, const char *word, struct buf *why)
 		s->status |= status_names[i].bit;
 		return 0;
 	}
-	buf_addf(why, "'%s' is none of successful, failed, unfinished, unavailable, detached", word);
+	buf_addf(why, "'%s' is not one of successful, failed, unfinished, unavailable, detached", word);
 	near_say(&near, "", why);
 	return -EINVAL;
 }
@@ -165,7 +165,7 @@ static int fd_word(void *ctx, const char *word, struct buf *why)
 	struct trace_select *s = ctx;
 	int64_t fd;
 	if (number_parse(word, 0, INT_MAX, &fd) < 0) {
-		buf_addf(why, "'%s' is no descriptor; write numbers such as 1,2", word);
+		buf_addf(why, "'%s' is not a descriptor; write numbers such as 1,2", word);
 		return -EINVAL;
 	}
 	return vec_push(&s->fds, (int)fd) ? 0 : -ENOMEM;

@@ -124,7 +124,7 @@ static void collect(struct trace_totals *t)
 		return;
 	int r = e->ops->collect(e, &t->period);
 	if (r < 0)
-		trace_fail(t->c.failure, r, "engine %s could not hand over its counts: %s", e->ops->name, strerror(-r));
+		trace_fail(t->c.failure, r, "cannot read the counts of engine %s: %s", e->ops->name, strerror(-r));
 	drop_unwanted(t->c.calls, &t->period);
 	apply_overhead(t, &t->period);
 	unite_names(t, &t->period);
@@ -213,7 +213,7 @@ static void program_line(const struct trace_totals *t, const struct engine_resul
 	}
 	if (r->main_found != MAIN_UNKNOWN)
 		buf_addf(out, "; %llu calls before %s", (unsigned long long)r->before_main,
-			 r->main_found == MAIN_SYMBOL ? "main" : "its entry point (there is no symbol main)");
+			 r->main_found == MAIN_SYMBOL ? "main" : "its entry point (it has no symbol main)");
 	if (r->processes > 1)
 		buf_addf(out, "; %llu processes", (unsigned long long)r->processes);
 	buf_addc(out, '\n');
@@ -232,7 +232,7 @@ static void engine_lines(const struct trace_totals *t, struct buf *out)
 {
 	const struct engine_ops *ops = t->c.engine->ops;
 	if (t->c.overhead_set)
-		buf_addf(out, "engine: %s; %.1f us per call removed from the times above, as -O says", ops->name,
+		buf_addf(out, "engine: %s; %.1f us per call subtracted from the times above (-O)", ops->name,
 			 (double)t->c.overhead_ns / 1e3);
 	else
 		ops->footer(t->c.engine, out);
@@ -257,10 +257,10 @@ static void say_footer(const struct trace_totals *t, const struct engine_result 
 {
 	struct buf hist = {0};
 	if (!any_completed(&t->summary))
-		buf_addf(text, "no call%s completed%s\n", t->c.calls ? " that -e chose" : "",
-			 t->c.program ? "" : " while sctrace counted");
+		buf_addf(text, "no call%s completed%s\n", t->c.calls ? " that -e selects" : "",
+			 t->c.program ? "" : " while sctrace was counting");
 	if (t->c.hist && !summary_render_hist(&t->summary, t->c.hist, 80, &hist))
-		buf_addf(text, "%s: no such call came back\n", t->c.hist);
+		buf_addf(text, "%s: no call of this name returned\n", t->c.hist);
 	program_line(t, r, text);
 	engine_lines(t, text);
 	if (r->lost)

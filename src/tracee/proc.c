@@ -129,8 +129,9 @@ int proc_status(pid_t pid, struct proc_status *s)
 
 const char *proc_why_unseen(pid_t pid)
 {
-	return kill(pid, 0) < 0 && errno == ESRCH ? "no such process"
-						  : "/proc does not show it; is it mounted, and without hidepid?";
+	return kill(pid, 0) < 0 && errno == ESRCH
+		       ? "no such process"
+		       : "it is not visible in /proc; /proc must be mounted, and without the option hidepid";
 }
 
 uint64_t proc_rollup_parse(const char *text)

@@ -83,7 +83,7 @@ static int find_user(const char *name, struct identity *who, struct buf *why)
 		return 0;
 	struct passwd *pw = getpwnam(name);
 	if (!pw) {
-		buf_addf(why, "no user '%s' on this machine", name);
+		buf_addf(why, "there is no user '%s' on this machine", name);
 		return -EINVAL;
 	}
 	*who = (struct identity){true, pw->pw_uid, pw->pw_gid, name};
@@ -297,7 +297,8 @@ const char *spawn_error(const char *name, int err)
 	int missing;
 	char *path = err == ENOENT ? spawn_find(name, NULL, &missing) : NULL;
 	free(path);
-	return path ? "its interpreter is not there (what stands behind #!, or the dynamic loader)" : strerror(err);
+	return path ? "its interpreter does not exist (the program named after #!, or the dynamic loader)"
+		    : strerror(err);
 }
 
 int spawn_status(int err)

@@ -49,7 +49,7 @@ unpack "$ROOT" "$BUILD_PACKAGES" >"$WORK/unpack.txt" 2>&1 ||
 check "it builds without a warning" build
 if command -v qemu-aarch64 >/dev/null; then
 	check "patch is of x86-64 only" engine_says patch "x86-64 only"
-	check "bpf is built in" engine_says bpf "bpf call is refused"
+	check "bpf is built in" engine_says bpf "bpf(2) is not permitted"
 	check "ptrace is built in" engine_says ptrace "ptrace"
 	for name in $TESTS; do
 		check "$name" emulated "$BUILD/tests/unit/test_$name"

@@ -45,35 +45,35 @@ def cpus():
 def test_bad_input_is_told(_):
     nowhere = str(max(cpus()) + 1)
     for args, words in [
-        (["nope"], "no test is called 'nope'"),
-        (["syscall", "nope"], "no operation or group"),
+        (["nope"], "there is no test 'nope'"),
+        (["syscall", "nope"], "there is no operation or group"),
         (["syscall", "-r", "0"], "out of range"),
         (["syscall", "-r", "-5"], "out of range"),
-        (["syscall", "-t", "0"], "no time"),
+        (["syscall", "-t", "0"], "a time of 0"),
         (["syscall", "-t", "1us"], "too short"),
-        (["syscall", "--single", "--per-process"], "choose one"),
-        (["syscall", "-c", nowhere], f"CPU {nowhere} is not there"),
+        (["syscall", "--single", "--per-process"], "only one of"),
+        (["syscall", "-c", nowhere], f"CPU {nowhere} does not exist"),
         (["syscall", "--dir", "/nonexistent"], "/nonexistent"),
-        (["switch", "nope"], "no kind"),
+        (["switch", "nope"], "there is no kind"),
         (["switch", "-t", "1ms"], "too short"),
-        (["switch", "-c", "x"], "no list of CPUs"),
+        (["switch", "-c", "x"], "not a list of CPUs"),
         (["switch", "-c", "0,0"], "CPU 0 is named twice"),
         (["switch", "--prio", "5"], "--prio needs"),
-        (["switch", "--size", "-1"], "no size"),
-        (["switch", "--size", "4K", "pipe", "bare"], "'bare' is a switch at user level"),
-        (["sched", "-n", "0"], "no list of numbers"),
-        (["sched", "-n", "1,-2"], "no list of numbers"),
-        (["sched", "--nice", "40"], "no list of numbers"),
+        (["switch", "--size", "-1"], "is not a size"),
+        (["switch", "--size", "4K", "pipe", "bare"], "'bare', which is a switch at user level"),
+        (["sched", "-n", "0"], "not a list of numbers"),
+        (["sched", "-n", "1,-2"], "not a list of numbers"),
+        (["sched", "--nice", "40"], "not a list of numbers"),
         (["sched", "-t", "1ms"], "too short"),
-        (["sched", "-c", nowhere], "not there"),
-        (["sched", "word"], "unexpected 'word'"),
-        (["latency", "--loads", "nope"], "no load is called 'nope'"),
+        (["sched", "-c", nowhere], "does not exist"),
+        (["sched", "word"], "unexpected argument 'word'"),
+        (["latency", "--loads", "nope"], "there is no load 'nope'"),
         (["latency", "--loads", "cpu,none,cpu"], "'cpu' is named twice"),
         (["latency", "-i", "0"], "too short"),
         (["latency", "-t", "2ms"], "too short"),
         (["latency", "--prio", "100"], "out of range"),
-        (["load", "--loads", "cpu+"], "no load"),
-        (["load", "-t", "1s", "true"], "--time is for the suite"),
+        (["load", "--loads", "cpu+"], "there is no load"),
+        (["load", "-t", "1s", "true"], "--time cannot be used with a command"),
         (["load", "-t", "1us"], "too short for the suite"),
     ]:
         status, out, err = run(*args)
@@ -217,7 +217,7 @@ def test_a_disk_in_memory_is_no_disk(_):
         raise Skip("no file system in memory is ours to write to")
     for loads, told in (("none,disk", True), ("none,cpu", False)):
         status, out, _ = run("latency", "-t", "20ms", "--loads", loads, "--dir", folder)
-        assert status == 0 and ("reached no device" in out) == told, out
+        assert status == 0 and ("did not reach a device" in out) == told, out
 
 
 def test_commands_under_load(_):
@@ -228,7 +228,7 @@ def test_commands_under_load(_):
     assert over["none"] == (None, [None, None]), over
     low, high = over["cpu"][1]
     assert -100 <= low <= high, over
-    said = any("no difference from none was seen" in note for note in doc["notes"])
+    said = any("no difference from the run without a load was seen" in note for note in doc["notes"])
     assert said == (low <= 0 <= high), (over, doc["notes"])
     for args, expected in [(["false"], 125), (["sh", "-c", "kill -9 $$"], 125), (["/nonexistent"], 127), (["/etc"], 126)]:
         status, out, err = run("load", "-r", "1", "--loads", "none", "--", *args)
@@ -246,11 +246,11 @@ def test_a_suite_in_part_is_told(_):
     assert status == 0, (status, err)
     doc = json.loads(out)
     assert doc["method"]["suite_without"] == ",".join(lacking), doc["method"]
-    for said in ("the suite is without what cannot run here", "the load 'suite' is without"):
+    for said in ("are omitted from the suite", "are omitted from the load 'suite'"):
         notes = [note for note in doc["notes"] if said in note]
         assert len(notes) == 1 and all(f"{name} (write: File too large)" in notes[0] for name in lacking), doc["notes"]
     status, out, err = run("latency", "-t", "20ms", "--loads", "suite", preexec_fn=small_files)
-    assert status == 0 and "the load 'suite' is without" in out, (status, out, err)
+    assert status == 0 and "are omitted from the load 'suite'" in out, (status, out, err)
     # A suite from which an operation is missing fails; `bench load` passes this word to itself.
     for without, expected in (("", 125), (",".join(lacking), 0)):
         status, _, err = run("__suite", "/var/tmp", "1", without, preexec_fn=small_files)

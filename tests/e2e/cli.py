@@ -95,7 +95,7 @@ def test_statuses(tmp):
     orphan.chmod(0o755)
     for mode in ([], ["-c"], ["-D"]):
         r = run(*mode, orphan)
-        assert r.returncode == 127 and f"cannot run '{orphan}': its interpreter is not there" in r.stderr, r
+        assert r.returncode == 127 and f"cannot run '{orphan}': its interpreter does not exist" in r.stderr, r
         assert run(*mode, bad).returncode == 126
     assert run().returncode == 2
     assert run("--no-such-option", "true").returncode == 2
@@ -132,7 +132,7 @@ def end_unread(pid, *args):
         assert p.wait(TIMEOUT) == 125, args
     status = Path(f"/proc/{pid.read_text().strip()}/status").read_text()
     assert "TracerPid:\t0" in status and re.search(r"State:\s[SRD]", status), (args, status)
-    assert "-o" not in args or re.search("goes on untraced\n.*Broken pipe\n$", said.read_text()), (args, said.read_text())
+    assert "-o" not in args or re.search("continues untraced\n.*Broken pipe\n$", said.read_text()), (args, said.read_text())
 
 
 def test_nobody_reads(tmp):
@@ -202,14 +202,14 @@ def test_below_the_table(tmp):
     assert len(text.splitlines()) <= 24 and "read: time from" in text, text
     assert lines(run("-c", "--errors", "true").stderr, r"engine \w+ was chosen, because patch cannot .*\(--errors\)")
     assert "was chosen" not in run("-c", "--errors", "--engine=ptrace", "true").stderr
-    assert "\nno call that -e chose completed\n" in run("-c", "-e", "trace=reboot", "true").stderr
-    assert "\nreboot: no such call came back\n" in run("-c", "--hist=reboot", "true").stderr
+    assert "\nno call that -e selects completed\n" in run("-c", "-e", "trace=reboot", "true").stderr
+    assert "\nreboot: no call of this name returned\n" in run("-c", "--hist=reboot", "true").stderr
     idle = subprocess.Popen(["sleep", "1000"])
     try:
         p = subprocess.Popen([SCTRACE, "-c", "-p", str(idle.pid)], stderr=subprocess.PIPE, text=True)
         assert "attached" in p.stderr.readline()
         p.send_signal(signal.SIGINT)
-        assert "\nno call completed while sctrace counted\n" in p.communicate(timeout=TIMEOUT)[1]
+        assert "\nno call completed while sctrace was counting\n" in p.communicate(timeout=TIMEOUT)[1]
     finally:
         idle.kill()
         idle.wait()
@@ -389,10 +389,10 @@ def test_mistakes(_):
     assert rows[2].index("^") == rows[1].index("opnat"), rows
     assert "--format" in run("--fromat=csv", "true").stderr
     for args, told in ((["-e", "inject=write:error"], "'error' needs a value\n"),
-                       (["-e", "inject=write:syscall=getpid"], "'syscall' is no way of tampering; there are error, retval,"),
-                       (["-e", "inject=write:error=EIO:retval=3"], "error and retval exclude each other"),
+                       (["-e", "inject=write:syscall=getpid"], "'syscall' is not an action; the actions are error, retval,"),
+                       (["-e", "inject=write:error=EIO:retval=3"], "error and retval cannot be used together"),
                        (["-c", "--hist=raed"], "there is no call 'raed'; did you mean read?"),
-                       (["-c", "--hist=read,write"], "'read,write' is not one call"),
+                       (["-c", "--hist=read,write"], "'read,write' is not a system call"),
                        (["-c", "--expect=raed<=2"], "nor a system call; did you mean read?"),
                        (["-c", "--expect=eror(read)=0"], "'eror' is neither a metric (calls errors bytes"),
                        (["-c", "--expect=%fil<9"], "there is no group '%fil'; did you mean %file?"),
@@ -401,17 +401,17 @@ def test_mistakes(_):
                        (["-c", "--expect=calls<2K"], "'2K' is not a limit for calls; write a whole number"),
                        (["-c", "--expect=wall<2"], "'2' is not a limit for wall; write a time with its unit"),
                        (["-c", "--expect=wall(read)<2s"], "wall is measured for the whole program"),
-                       (["--expect=calls<2"], "--save and -O are for summaries: add -c"),
-                       (["-C", "--expect=main:calls<2"], "main: in --expect is for a program that is started with -c"),
-                       (["-c", "--format=csv", "--errors"], "below tables of --format=text, wide and markdown alone"),
-                       (["-c", "-ff", "-o", "/nonexistent/x"], "-c makes one table: write -f"),
+                       (["--expect=calls<2"], "--save and -O are for summaries; add -c"),
+                       (["-C", "--expect=main:calls<2"], "main: in --expect needs a program that is started with -c"),
+                       (["-c", "--format=csv", "--errors"], "need --format=text, wide or markdown"),
+                       (["-c", "-ff", "-o", "/nonexistent/x"], "-c prints one table; use -f"),
                        (["--absolute-timestamps=unix"], "takes no value; write -t, -tt (microseconds) or -ttt"),
                        (["--daemonize=pgroup"], "write -D, -DD (in its own process group)"),
                        (["-f", "--output-separately"], "write -ff"), (["--interruptible=never"], "write 1, 2, 3 or 4"),
-                       (["--format=perfeto"], "markdown, json (and perfetto, of traces)")):
+                       (["--format=perfeto"], "markdown, json (and perfetto, for traces)")):
         r = run(*args, "true")
         assert r.returncode == 2 and told in r.stderr, r
-    assert "syscall_0x1c9: no such call came back" in run("-c", "--hist=syscall_0x1c9", "true").stderr
+    assert "syscall_0x1c9: no call of this name returned" in run("-c", "--hist=syscall_0x1c9", "true").stderr
 
 
 def test_tampering(tmp):
@@ -697,7 +697,7 @@ def test_truss(tmp):
     assert "SIGNAL 15 (SIGTERM)" in run(*kill, prog=str(truss)).stderr
     assert "SIGNAL 15" not in run("-S", *kill, prog=str(truss)).stderr
     r = run("-T", "true", prog=str(truss))
-    assert r.returncode == 2 and "strace's dialect" in r.stderr
+    assert r.returncode == 2 and "in strace, -T prints" in r.stderr
     r = run("-Sc", "true")
     assert r.returncode == 2 and "truss" in r.stderr
 
@@ -720,10 +720,10 @@ def test_bare_durations(tmp):
     """A duration without a unit means microseconds in every option"""
     slept = ["-e", "trace=clock_nanosleep,nanosleep", "sleep", "0.2"]
     assert "sleep" in run("--slower=100000", *slept).stderr and "sleep(" not in run("--slower=100000000", *slept).stderr
-    assert "0.3 us per call removed" in run("-c", "-O", "0.3", "true").stderr
+    assert "0.3 us per call subtracted" in run("-c", "-O", "0.3", "true").stderr
     for args in (["-c", "--interval=2", "true"], ["compare", "--max-time", "10", "true"], ["compare", "--min-time=1", "true"]):
         r = run(*args)
-        assert r.returncode == 2 and "a number without a unit is microseconds" in r.stderr, r
+        assert r.returncode == 2 and "a number without a unit means microseconds" in r.stderr, r
     assert run("bench", "syscall", "-t", "2", "loop").returncode == 2
 
 

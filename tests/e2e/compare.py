@@ -94,7 +94,7 @@ def test_every_strategy_copies_or_says_why_not(place):
 def test_a_strategy_that_cannot_run_is_a_row(place):
     status, out, err = run(place, "--size=8K", "--runs=1", "--no-count", "--input=zero", "-s", "fgets/fputs,one-shot")
     assert status == 0, err
-    assert re.search(r"^fgets/fputs cannot run here: .*NUL", out, re.M), out
+    assert re.search(r"^fgets/fputs cannot run on this machine: .*NUL", out, re.M), out
     assert re.search(r"^one-shot +\S", out, re.M), out
 
 
@@ -108,24 +108,24 @@ def test_a_part_is_counted_and_said(place):
     if "cannot be counted" in err:
         raise Skip("no engine may trace here")
     assert status == 0, err
-    assert re.search(r"^\* unbuffered: calls of the first \d+ bytes of the input alone", out, re.M), out
+    assert re.search(r"^\* unbuffered: its calls were counted over the first \d+ bytes of the input only", out, re.M), out
     assert re.search(r"^unbuffered .*\d\*", out, re.M), out
 
 
 def test_usage_errors(place):
     for args, what in (
         (["--size=0"], "0 bytes"),
-        (["--size=12x"], "'12x' is no size"),
+        (["--size=12x"], "'12x' is not a size"),
         (["--bogus"], "unknown option '--bogus'"),
         (["--strategy=rot13"], "'rot13'"),
-        (["--buffers=0"], "'0' is no buffer size"),
+        (["--buffers=0"], "'0' is not a buffer size"),
         (["--runs=0"], "out of range"),
         (["--runs=3", "--max-time=1s"], "--runs"),
-        (["--cpus=1-"], "no list of CPUs"),
-        (["--cpus=1023"], "CPU 1023 is not there or not ours to use; usable here: "),
-        (["--strategy=one-shot", "true"], "not both"),
-        (["-N", "'x"], "no end"),
-        (["--parameter-scan", "n=9:1", "true"], "no range"),
+        (["--cpus=1-"], "not a list of CPUs"),
+        (["--cpus=1023"], "CPU 1023 does not exist or must not be used by this process; the usable CPUs are "),
+        (["--strategy=one-shot", "true"], "cannot be compared in one run"),
+        (["-N", "'x"], "is not closed"),
+        (["--parameter-scan", "n=9:1", "true"], "is not a range"),
         (["--format=xml"], "xml"),
         (["--svg=p.PNG"], "write p.svg"),
         (["-D", "2", "true"], "--parameter-scan"),
@@ -162,7 +162,7 @@ def test_a_disk_that_fills_up_meanwhile(place):
     # Each write to this copy fails because the disk is full.
     status, out, err = run(place, "--size=64K", "--runs=1", "--no-count", "--prepare", "ln -s /dev/full {out}")
     assert status == 125 and "none of the strategies could run" in err, (status, out, err)
-    assert "one-shot cannot run here: cannot write 'out': No space left on device" in out.replace("\n", " "), out
+    assert "one-shot cannot run on this machine: cannot write 'out': No space left on device" in out.replace("\n", " "), out
 
 
 def test_a_file_size_limit(place):
@@ -228,7 +228,7 @@ def test_an_interrupted_run_shows_what_it_has(place):
     if not saved.exists():  # a machine so busy that no run had ended
         assert "interrupted before anything was measured" in err, err
         return
-    assert re.search(r"^sleep 0\.02 ", out, re.M) and "interrupted: the figures are of the runs made until then" in err, (out, err)
+    assert re.search(r"^sleep 0\.02 ", out, re.M) and "interrupted: these are the figures of the runs up to then" in err, (out, err)
     doc = json.loads(saved.read_text())
     assert doc["interrupted"] is True
     assert 0 < sum(r["samples"] for r in doc["results"]) < 2000
@@ -315,7 +315,7 @@ def test_a_pipeline_is_one_tree(place):
 
 def test_a_command_that_does_not_copy_is_noted(place):
     _, out, _ = run(place, "--size=4K", "--runs=2", "--no-count", "tr a b < {in} > {out}")
-    assert "is not what was in {in}" in out.replace("\n", " "), out
+    assert "the {out} of a command differs from {in}" in out.replace("\n", " "), out
 
 
 def test_a_daemon_is_left_alone(place):
@@ -337,14 +337,14 @@ def test_a_daemon_is_left_alone(place):
 
 def test_failing_commands(place):
     status, _, err = run(place, "--runs=2", "false")
-    assert status == 125 and "'false' failed: ended with status 1" in err, err
+    assert status == 125 and "'false' failed: exited with status 1" in err, err
     status, out, err = run(place, "--runs=2", "--ignore-failure", "false", "true")
     assert status == 0 and "(false: 2 of 2)" in out.replace("\n", " "), (out, err)
     got = rows(place, "--runs=1", "--ignore-failure", "exit 3", "kill -TERM $$")
     assert [r["exit_status_samples"] for r in got.values()] == [[3], [143]], got
     status, _, err = run(place, "-N", "no-such-program-at-all")
     assert status == 125 and "No such file" in err, err
-    for text, reason in (("no program", "Exec format error"), ("#!/nonexistent/interpreter", "its interpreter is not there")):
+    for text, reason in (("no program", "Exec format error"), ("#!/nonexistent/interpreter", "its interpreter does not exist")):
         program = place / "program"
         program.write_text(text)
         program.chmod(0o755)
@@ -403,7 +403,7 @@ def test_other_shells(place):
     status, _, err = run(place, "--runs=1", "--shell=none", "true")
     assert status == 0, err
     status, _, err = run(place, "--runs=1", "--shell=sh -e", "false; true")
-    assert status == 125 and "ended with status 1" in err, err
+    assert status == 125 and "exited with status 1" in err, err
 
 
 def test_a_path_with_spaces(place):
@@ -451,7 +451,7 @@ def test_cold_is_proven(place):
     status, out, err = run(place, "--cold", "--fsync", "--size=256K", "--runs=2", "-s", "one-shot", "--no-count")
     assert status == 0, err
     flat = out.replace("\n", " ")
-    assert "cold cache" in flat and "fsync included" in flat, out
+    assert "cold cache" in flat and "including fsync" in flat, out
     doc = json.loads(run(place, "--cold", "--size=256K", "--runs=2", "-s", "one-shot", "--no-count", "--format=json")[1])
     share = doc["settings"]["input_resident_share"]
     assert share is None or 0 <= share <= 1
@@ -470,7 +470,7 @@ def test_a_moved_build_finds_its_copiers(place):
     command = [home / "sctrace", "compare", "--dir", place, "--size=4K", "--runs=1", "--no-count", "-s",
                "one-shot,sendfile"]
     p = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert p.returncode == 0 and "sendfile cannot run here: moved" in p.stdout, p
+    assert p.returncode == 0 and "sendfile cannot run on this machine: moved" in p.stdout, p
 
 
 def test_memory_that_is_not_there(place):

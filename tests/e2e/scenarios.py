@@ -956,7 +956,7 @@ def nest_tracers(world, mode):
         for inner in (["strace", "-f", "-o", "inner"], [*own, "--engine=ptrace", "-o", "inner"], [*own, "-o", "inner"]):
             argv, env = tracer(world, mode, *flags, "--", *inner, world.program("birth"), "fork", "3")
             seen = execute(argv, env=env, cwd=world.scratch)
-            if seen.status != 0 and not re.search(rb"(?i)not permitted|traces it already|cannot", seen.stderr):
+            if seen.status != 0 and not re.search(rb"(?i)not permitted|already traced by|cannot", seen.stderr):
                 raise Failed(f"{flags} {inner}: status {seen.status}\n" + tail(seen.stderr))
 
 

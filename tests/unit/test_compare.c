@@ -123,14 +123,14 @@ static void sentences_come_from_the_rows(void **state)
 	struct buf out = {0};
 	lesson(&r);
 	compare_lessons(&r, &out);
-	has(&out, "read/write with 1 B at a time makes 2,097,190 calls");
-	has(&out, "90 % of its CPU time in the kernel");
+	has(&out, "read/write with a buffer of 1 B makes 2,097,190 calls");
+	has(&out, "90 % of its CPU time is in the kernel");
 	has(&out, "with 4 KiB it makes 550 calls");
 	has(&out, "350 times less");
-	has(&out, "From a buffer of 4 KiB on, no larger one is seen to gain 10 %");
-	has(&out, "fgetc/fputc handles single bytes too, but makes 552 calls only, like read/write with 4 KiB");
-	has(&out, "90 % of its CPU time is spent outside the kernel");
-	has(&out, "1.5 times slower all the same");
+	has(&out, "No buffer larger than 4 KiB is seen to be faster by 10 % or more");
+	has(&out, "fgetc/fputc also handles single bytes, but only makes 552 calls, like read/write with 4 KiB");
+	has(&out, "It spends 90 % of its CPU time outside the kernel");
+	has(&out, "1.5 times slower nevertheless");
 	buf_free(&out);
 	run_free(&r);
 }
@@ -146,14 +146,14 @@ static void what_is_open_is_said(void **state)
 		add(&r, "read/write", buffer, 10, 0.5, 1e6 * buffer / 1024);
 	assert_int_equal(run_judge(&r), 0);
 	compare_lessons(&r, &out);
-	has(&out, "From a buffer of 1 KiB on, no larger one is seen to gain 10 %; 4 KiB only takes more memory");
+	has(&out, "No buffer larger than 1 KiB is seen to be faster by 10 % or more; 4 KiB only needs more memory");
 	for (size_t i = 0; i < RUNS; i += 2)
 		r.subjects.v[0].samples[METRIC_TIME].v[i] *= 1.5;
 	assert_int_equal(run_judge(&r), 0);
 	buf_clear(&out);
 	compare_lessons(&r, &out);
 	lacks(&out, "only takes");
-	has(&out, "no larger one is seen to gain 10 % (");
+	has(&out, "is seen to be faster by 10 % or more (");
 	buf_free(&out);
 	run_free(&r);
 }
@@ -189,7 +189,7 @@ static void memory_is_not_said_to_grow_where_it_does_not(void **state)
 	add(&r, "one-shot", 0, 3, 0.2, 1.41e6);
 	assert_int_equal(run_judge(&r), 0);
 	compare_lessons(&r, &out);
-	has(&out, "too small for that to show");
+	has(&out, "too small for a visible difference");
 	lacks(&out, "slower");
 	buf_free(&out);
 	run_free(&r);
@@ -207,7 +207,7 @@ static void a_row_that_cannot_run_is_no_figure(void **state)
 	field_set(&s->unable, "Invalid argument");
 	assert_int_equal(compare_tell(&r), 0);
 	show(&r, "text", &out);
-	has(&out, "O_DIRECT 4K cannot run here: Invalid argument");
+	has(&out, "O_DIRECT 4K cannot run on this machine: Invalid argument");
 	lacks(&out, "nan");
 	assert_ptr_equal(run_fastest(&r), &r.subjects.v[3]);
 	buf_free(&out);
@@ -258,8 +258,8 @@ static void warnings_have_their_reasons(void **state)
 		if (!warning(&r, expected[i]))
 			fail_msg("the warning %s is missing", expected[i]);
 	has_warning(&r, "outliers", "(fgetc/fputc: 1 of 12)");
-	has_warning(&r, "first_run", "read/write 1: 2.00 s and then ");
-	has_warning(&r, "first_run", "it was the warm-up and is not in the figures");
+	has_warning(&r, "first_run", "read/write 1: 2.00 s, later runs ");
+	has_warning(&r, "first_run", "it was the warm-up and is not part of the figures");
 	assert_null(warning(&r, "load"));
 	/* Without a warm-up, the first timed run is compared with the others. */
 	r.method.warmup = 0;
@@ -278,8 +278,8 @@ static void warnings_have_their_reasons(void **state)
 	r.env.cpu.online = 2;
 	assert_int_equal(compare_tell(&r), 0);
 	assert_null(warning(&r, "noisy_machine"));
-	has_warning(&r, "first_run", "--warmup keeps it out of the figures");
-	has_warning(&r, "load", "this machine was busy when it began (load average 3.50)");
+	has_warning(&r, "first_run", "--warmup excludes it from the figures");
+	has_warning(&r, "load", "the machine was busy at the start (load average 3.50)");
 	has_warning(&r, "outliers", " and 1 more)");
 	run_free(&r);
 }
@@ -327,7 +327,7 @@ static void words_are_split_as_a_shell_does(void **state)
 	assert_null(v[4]);
 	words_free(v);
 	assert_null(compare_split("a 'b", &why));
-	has(&why, "has no end");
+	has(&why, "is not closed");
 	buf_free(&why);
 }
 
@@ -370,7 +370,7 @@ static void parameters_are_combined(void **state)
 	assert_string_equal(all.v[5].v[0].value, "1000001");
 	compare_combinations_free(&all);
 	assert_int_equal(compare_combine(&o, words, 1, &taken, &all, &why), -EINVAL);
-	has(&why, "'n' has no parameter");
+	has(&why, "'n' does not name a parameter");
 	compare_combinations_free(&all);
 	buf_free(&why);
 }
@@ -391,7 +391,7 @@ static void commands_are_scanned(void **state)
 	assert_string_equal(run_scanned(&r), "dd bs={buffer}");
 	compare_lessons(&r, &out);
 	has(&out,
-	    "dd bs={buffer}: From a buffer of 1 KiB on, no larger one is seen to gain 10 % (some do by their medians");
+	    "dd bs={buffer}: No buffer larger than 1 KiB is seen to be faster by 10 % or more (some medians are lower");
 	buf_clear(&out);
 	show(&r, "html", &out);
 	has(&out, "stops paying: 1K");
@@ -415,7 +415,8 @@ static void one_run_proves_nothing(void **state)
 	assert_true(isnan(r.subjects.v[1].judged.relative_ci.low));
 	assert_ptr_equal(run_knee(&r, "read/write"), &r.subjects.v[2]);
 	compare_lessons(&r, &out);
-	assert_string_equal(buf_str(&out), "One run of each cannot tell a difference from chance: give more --runs.\n");
+	assert_string_equal(buf_str(&out),
+			    "With one run of each, a difference cannot be told apart from chance; use more --runs.\n");
 	buf_free(&out);
 	run_free(&r);
 }

@@ -82,13 +82,13 @@ static void mistakes_are_pointed_at(void **state)
 		const char *says;
 	} cases[] = {
 		{"read,opnat", 5, "there is no call 'opnat'; did you mean openat"},
-		{"%desc,!close", 6, "there is no call '!close'; a ! stands before the whole set"},
-		{"read@64", 0, "there is no call 'read@64'; calls are not chosen by ABI: leave @64 away"},
-		{"%file@32", 0, "there is no group '%file@32'; calls are not chosen by ABI: leave @32 away"},
+		{"%desc,!close", 6, "there is no call '!close'; a ! must be at the start of the set"},
+		{"read@64", 0, "there is no call 'read@64'; calls cannot be selected by ABI; omit @64"},
+		{"%file@32", 0, "there is no group '%file@32'; calls cannot be selected by ABI; omit @32"},
 		{"!%fil", 1, "there is no group '%fil'; did you mean %file"},
-		{"read,,write", 5, "a call's name is missing"},
-		{"", 0, "a call's name is missing"},
-		{"close,/(", 6, "'/(' is no regular expression: "},
+		{"read,,write", 5, "the name of a call is missing"},
+		{"", 0, "the name of a call is missing"},
+		{"close,/(", 6, "'/(' is not a valid regular expression: "},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct filter f = {0};

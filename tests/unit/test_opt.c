@@ -131,11 +131,12 @@ static void errors_name_the_option(void **state)
 		{"-s", NULL, "option -s needs a value: -s N"},
 		{"--size", NULL, "option --size needs a value: --size=SIZE"},
 		{"--summary-only=x", NULL, "option --summary-only takes no value"},
-		{"-s", "x", "option -s: 'x' is no whole number"},
+		{"-s", "x", "option -s: 'x' is not a whole number"},
 		{"-s", "1001", "option -s: 1001 is out of range; write a number from 0 to 1000"},
-		{"--size", "12x", "option --size: '12x' is no size; write 4096, 4K, 1M"},
-		{"--slower=soon", NULL, "option --slower: 'soon' is no duration; write 250ms, 1.5s, 10us"},
-		{"--format=jsno", NULL, "option --format: 'jsno' is none of csv, json, wide; did you mean json?"},
+		{"--size", "12x", "option --size: '12x' is not a size; write for example 4096, 4K or 1M"},
+		{"--slower=soon", NULL,
+		 "option --slower: 'soon' is not a duration; write for example 250ms, 1.5s or 10us"},
+		{"--format=jsno", NULL, "option --format: 'jsno' is not one of csv, json, wide; did you mean json?"},
 		{"--=x", NULL, "unknown option '--'"},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {

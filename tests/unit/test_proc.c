@@ -158,7 +158,7 @@ static void what_is_unseen_may_be_there(void **state)
 {
 	(void)state;
 	assert_string_equal(proc_why_unseen(999999999), "no such process");
-	assert_non_null(strstr(proc_why_unseen(getpid()), "/proc does not show it"));
+	assert_non_null(strstr(proc_why_unseen(getpid()), "it is not visible in /proc"));
 }
 
 static void sockets_are_told_by_their_inode(void **state)

@@ -45,7 +45,7 @@ static void lists_of_buffers(void **state)
 	assert_int_equal(sizes[22], 4 << 20);
 	assert_string_equal(buf_str(&why), "");
 	assert_true(strategy_buffers("4K,0", sizes, &why) < 0);
-	assert_non_null(strstr(buf_str(&why), "'0' is no buffer size"));
+	assert_non_null(strstr(buf_str(&why), "'0' is not a buffer size"));
 	assert_true(strategy_buffers("", sizes, &why) < 0);
 	assert_true(strategy_buffers("12q", sizes, &why) < 0);
 	assert_true(strategy_buffers("99999999999999999999", sizes, &why) < 0);

@@ -230,7 +230,7 @@ static void words_are_checked(void **state)
 	enum summary_format f;
 	int sort;
 	assert_int_equal(summary_columns_parse("calls,erors", &c, &why), -EINVAL);
-	assert_non_null(strstr(buf_str(&why), "'erors' is no column"));
+	assert_non_null(strstr(buf_str(&why), "'erors' is not a column"));
 	assert_non_null(strstr(buf_str(&why), "did you mean errors?"));
 	buf_clear(&why);
 	assert_int_equal(summary_columns_parse("", &c, &why), -EINVAL);

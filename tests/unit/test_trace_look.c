@@ -96,7 +96,7 @@ static void test_names_of_descriptors(void **state)
 	}
 	assert_int_equal(trace_look_fd_names("path,colour", &names, &at, &why), -EINVAL);
 	assert_int_equal(at, 5);
-	assert_string_equal(buf_str(&why), "'colour' is none of path, socket, dev, pidfd, all, none");
+	assert_string_equal(buf_str(&why), "'colour' is not one of path, socket, dev, pidfd, all, none");
 	buf_free(&why);
 }
 
@@ -110,7 +110,7 @@ static void test_constants(void **state)
 	assert_int_equal(trace_look_constants(&l, "abbrev", &why), 0);
 	assert_int_equal(l.constants, CONSTANTS_NAMED);
 	assert_int_equal(trace_look_constants(&l, "Raw", &why), -EINVAL);
-	assert_string_equal(buf_str(&why), "'Raw' is none of raw, abbrev, verbose");
+	assert_string_equal(buf_str(&why), "'Raw' is not one of raw, abbrev, verbose");
 	buf_free(&why);
 }
 

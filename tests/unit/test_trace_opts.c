@@ -36,8 +36,8 @@ static void mistakes_are_explained(void **state)
 		char *argv[5];
 		const char *says;
 	} cases[] = {
-		{{"sctrace"}, "no program was named"},
-		{{"sctrace", "-c", "-C", "x"}, "-c and -C exclude each other"},
+		{{"sctrace"}, "no program was given"},
+		{{"sctrace", "-c", "-C", "x"}, "-c and -C cannot be used together"},
 		{{"sctrace", "-ff", "x"}, "-ff needs -o FILE"},
 		{{"sctrace", "-e", "trace=read,opnat", "x"}, "'opnat'; did you mean openat"},
 		{{"sctrace", "-e", "trace=read,opnat", "x"}, "\n  trace=read,opnat\n             ^"},
@@ -47,16 +47,16 @@ static void mistakes_are_explained(void **state)
 		{{"sctrace", "-e", "errno=ENOENTT", "x"}, "did you mean ENOENT or ENONET?\n"},
 		{{"sctrace", "-e", "signal=SIGTRM", "x"}, "did you mean SIGTERM"},
 		{{"sctrace", "-e", "inject=read:eror=EIO", "x"}, "did you mean error?\n"},
-		{{"sctrace", "-e", "inject=read", "x"}, "does not say what to do"},
-		{{"sctrace", "-e", "inject=read:error=EIO:when=0", "x"}, "'0' is no choice of calls"},
-		{{"sctrace", "-e", "colour=blue", "x"}, "'colour' is no kind of choice"},
-		{{"sctrace", "-Sc", "x"}, "FreeBSD truss's"},
+		{{"sctrace", "-e", "inject=read", "x"}, "no action was given"},
+		{{"sctrace", "-e", "inject=read:error=EIO:when=0", "x"}, "'0' does not select calls"},
+		{{"sctrace", "-e", "colour=blue", "x"}, "-e does not know 'colour'"},
+		{{"sctrace", "-Sc", "x"}, "under the name truss"},
 		{{"sctrace", "--format=csv", "x"}, "add -c"},
-		{{"sctrace", "-p", "12,x"}, "is no process"},
-		{{"sctrace", "-p", "0"}, "is no process"},
-		{{"sctrace", "-b", "fork", "x"}, "only execve is"},
-		{{"sctrace", "--interval=1us", "-c", "x"}, "the least interval"},
-		{{"sctrace", "-E", "=x", "x"}, "names no variable"},
+		{{"sctrace", "-p", "12,x"}, "is not a process number"},
+		{{"sctrace", "-p", "0"}, "is not a process number"},
+		{{"sctrace", "-b", "fork", "x"}, "accepts only execve"},
+		{{"sctrace", "--interval=1us", "-c", "x"}, "the shortest interval"},
+		{{"sctrace", "-E", "=x", "x"}, "does not name a variable"},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct trace_opts o;
@@ -113,10 +113,10 @@ static void looks_are_kept(void **state)
 	assert_int_equal(o.overhead_ns, 3);
 	trace_opts_free(&o);
 	assert_int_equal(PARSE("-c", "-O", "much", "x"), OPT_ERROR);
-	assert_non_null(strstr(buf_str(&why), "'much' is no cost of a call"));
+	assert_non_null(strstr(buf_str(&why), "'much' is not a valid cost"));
 	trace_opts_free(&o);
 	assert_int_equal(PARSE("--decode-fds=path,colour", "x"), OPT_ERROR);
-	assert_non_null(strstr(buf_str(&why), "'colour' is none of path"));
+	assert_non_null(strstr(buf_str(&why), "'colour' is not one of path"));
 	trace_opts_free(&o);
 	assert_int_equal(PARSE("-e", "quiet=exti", "x"), OPT_ERROR);
 	assert_non_null(strstr(buf_str(&why), "did you mean exit"));
@@ -147,7 +147,7 @@ static void injections_are_kept(void **state)
 	assert_int_equal(PARSE("-e", "inject=read:signal=9", "x"), OPT_OK);
 	trace_opts_free(&o);
 	assert_int_equal(PARSE("-e", "inject=read:signal=99", "x"), OPT_ERROR);
-	assert_non_null(strstr(buf_str(&why), "'99' is no signal"));
+	assert_non_null(strstr(buf_str(&why), "'99' is not a signal"));
 	trace_opts_free(&o);
 	buf_free(&why);
 }

@@ -169,7 +169,7 @@ static void an_engine_that_fails_is_named(void **state)
 	f->fake.result = -EIO;
 	trace_totals_final(&f->t, &r);
 	assert_int_equal(f->failure.err, -EIO);
-	assert_string_equal(buf_str(&f->failure.why), "engine fake could not hand over its counts: Input/output error");
+	assert_string_equal(buf_str(&f->failure.why), "cannot read the counts of engine fake: Input/output error");
 }
 
 int main(void)

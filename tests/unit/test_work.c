@@ -62,7 +62,7 @@ static void the_input_is_as_asked(void **state)
 	assert_int_equal(work_make_part(&w, 100, &why), 0);
 	assert_int_equal(work_check_copy(&w, w.part, 100, &why), 0);
 	assert_int_equal(work_check_copy(&w, w.part, 101, &why), -EBADMSG);
-	assert_string_equal(buf_str(&why), "the copy is wrong from byte 100 on");
+	assert_string_equal(buf_str(&why), "the copy differs from its input from byte 100 on");
 	buf_clear(&why);
 	append(w.part, "more");
 	assert_int_equal(work_check_copy(&w, w.part, 100, &why), -EBADMSG);
@@ -89,7 +89,7 @@ static void a_file_of_the_user_stays_as_it_is(void **state)
 	assert_int_equal(st.st_size, 10);
 	assert_int_equal(work_open(&w, "/tmp", &why), 0);
 	assert_true(work_make_input(&w, file, 11, &why) < 0);
-	assert_non_null(strstr(buf_str(&why), "has 10 bytes"));
+	assert_non_null(strstr(buf_str(&why), "has only 10 bytes"));
 	assert_int_equal(work_close(&w, &why), 0);
 	unlink(file);
 	buf_free(&why);
@@ -109,7 +109,7 @@ static void bad_inputs_are_told(void **state)
 	assert_non_null(strstr(buf_str(&why), "No such file"));
 	buf_clear(&why);
 	assert_true(work_make_input(&w, "/dev/null", 0, &why) < 0);
-	assert_non_null(strstr(buf_str(&why), "no regular file"));
+	assert_non_null(strstr(buf_str(&why), "not a regular file"));
 	buf_clear(&why);
 	assert_int_equal(work_make_input(&w, "random", 1ull << 60, &why), -ENOSPC);
 	assert_non_null(strstr(buf_str(&why), "--size"));

@@ -31,7 +31,7 @@ static const struct opt options[] = {
 	 .arg = "DIR",
 	 .parse = opt_string,
 	 .offset = offsetof(struct bench_shared, dir),
-	 .help = "where files are made (default: $TMPDIR, else /var/tmp)",
+	 .help = "create files in this directory (default: $TMPDIR, else /var/tmp)",
 	 .complete = COMPLETE_DIR},
 	{.name = "format",
 	 .arg = "FORMAT",
@@ -57,29 +57,26 @@ static const struct opt options[] = {
 	 .arg = "FILE",
 	 .parse = opt_svg,
 	 .offset = offsetof(struct bench_shared, show.svg),
-	 .help = "draw the results of all tests below each other",
+	 .help = "draw the results of all tests, one below the other",
 	 .complete = COMPLETE_FILE},
 	{.letter = 'q',
 	 .name = "quiet",
 	 .parse = opt_flag,
 	 .offset = offsetof(struct bench_shared, quiet),
-	 .help = "no progress"},
+	 .help = "do not show progress"},
 	{0},
 };
 static const char *const usage[] = {"[OPTIONS]", "syscall|switch|sched|latency|load [OPTIONS] ...", NULL};
 static const struct opt_command face = {
 	.name = "sctrace bench",
 	.usage = usage,
-	.about = "What a system call, a switch, a time slice and a wake-up cost here. Without the name of a test: a "
-		 "short form "
-		 "of all, in less than a minute.",
+	.about = "Measures the cost of system calls, switches, time slices and wake-ups on this machine. Without the "
+		 "name of a test, runs a short form of all tests, in less than a minute.",
 	.table = options,
-	.epilog = "syscall: what single operations cost\n"
-		  "switch: what it costs to go from one task to another\n"
-		  "sched: how processes that only compute share CPUs\n"
-		  "latency: how late a task wakes up from a timer, under loads\n"
-		  "load: how much slower a suite, or a command, runs under loads\n\n"
-		  "Each test has a --help of its own. How to read the results: sctrace-bench(1).",
+	.epilog = "syscall: the cost of single operations\nswitch: the cost of switching from one task to "
+		  "another\nsched: how processes that only compute share CPUs\nlatency: how late a timer wakes a task, "
+		  "under loads\nload: how much slower a suite or a command runs under loads\n\nEach test has its own "
+		  "--help. sctrace-bench(1) explains the results.",
 };
 
 static struct run_method *method_of(struct run_methods *m, const char *test)
@@ -159,7 +156,8 @@ int cmd_bench_all(int argc, char **argv)
 	if (!bench_parse(&face, s.o, argc, argv, &first, &status))
 		return bench_quit(&s, status);
 	if (first < argc) {
-		diag_error("no test is called '%s'; there are syscall, switch, sched, latency and load", argv[first]);
+		diag_error("there is no test '%s'; the tests are syscall, switch, sched, latency and load",
+			   argv[first]);
 		return bench_quit(&s, EXIT_USAGE);
 	}
 	status = bench_begin(&s, s.o, "bench", argc - 1, argv + 1);

@@ -43,7 +43,7 @@ opt_parse_fn bench_opt_time;
 		{.name = "dir",                                                                                        \
 		 .arg = "DIR",                                                                                         \
 		 .parse = opt_string,                                                                                  \
-		 .help = "where files are made (default: $TMPDIR, else /var/tmp)",                                     \
+		 .help = "create files in this directory (default: $TMPDIR, else /var/tmp)",                           \
 		 .offset = offsetof(struct bench_shared, dir),                                                         \
 		 .complete = COMPLETE_DIR},                                                                            \
 		{.help = "Output:"},                                                                                   \
@@ -74,7 +74,7 @@ opt_parse_fn bench_opt_time;
 		 .offset = offsetof(struct bench_shared, show.svg),                                                    \
 		 .complete = COMPLETE_FILE},                                                                           \
 	{                                                                                                              \
-		.letter = 'q', .name = "quiet", .parse = opt_flag, .help = "no progress",                              \
+		.letter = 'q', .name = "quiet", .parse = opt_flag, .help = "do not show progress",                     \
 		.offset = offsetof(struct bench_shared, quiet)                                                         \
 	}
 
@@ -88,7 +88,7 @@ opt_parse_fn bench_opt_time;
 	 .complete = COMPLETE_WORDS,                                                                                   \
 	 .words = "other batch fifo rr"},                                                                              \
 	{                                                                                                              \
-		.name = "prio", .arg = "N", .parse = opt_int, .help = "real-time priority for fifo and rr",            \
+		.name = "prio", .arg = "N", .parse = opt_int, .help = "real-time priority, for fifo and rr",           \
 		.offset = offsetof(settings, prio), .min = 1, .max = 99                                                \
 	}
 

@@ -32,7 +32,7 @@ int bench_opt_time(void *ctx, const struct opt *o, const char *arg, struct buf *
 	at.offset = offsetof(struct bench_shared, time_ns);
 	int r = opt_duration(ctx, &at, arg, why);
 	if (r == 0 && s->time_ns == 0) {
-		buf_adds(why, "no time is too little; write 250ms, 1.5s");
+		buf_adds(why, "a time of 0 is too short; write for example 250ms or 1.5s");
 		return -EINVAL;
 	}
 	s->time_given = true;
@@ -80,7 +80,8 @@ int bench_begin(struct bench_session *s, struct bench_shared *o, const char *kin
 	const char *tmp = getenv("TMPDIR");
 	s->dir = o->dir ? o->dir : tmp && *tmp ? tmp : "/var/tmp";
 	if (access(s->dir, W_OK | X_OK) < 0) {
-		diag_error("cannot make files in '%s': %s; name another folder with --dir", s->dir, strerror(errno));
+		diag_error("cannot create files in '%s': %s; choose another directory with --dir", s->dir,
+			   strerror(errno));
 		return EXIT_USAGE;
 	}
 	int status = display_check("bench", &o->show);
@@ -100,7 +101,7 @@ int bench_choose_policy(struct bench_session *s, const char *word, int otherwise
 	*p = (struct place_policy){.policy = word ? place_policy_by_name(word) : otherwise};
 	bool real_time = p->policy == SCHED_FIFO || p->policy == SCHED_RR;
 	if (prio && !real_time) {
-		diag_error("--prio needs --policy fifo or rr; the policy '%s' has no priorities",
+		diag_error("--prio needs --policy fifo or --policy rr; the policy '%s' has no priorities",
 			   place_policy_name(p->policy));
 		return EXIT_USAGE;
 	}
@@ -108,7 +109,7 @@ int bench_choose_policy(struct bench_session *s, const char *word, int otherwise
 		p->prio = prio ? prio : 50;
 	int err = place_try_policy(p);
 	if (err) {
-		bench_note(s, "the policy %s is not permitted (%s): measured with %s", place_policy_name(p->policy),
+		bench_note(s, "the policy %s is not permitted (%s), so %s was used", place_policy_name(p->policy),
 			   strerror(-err), place_policy_name(otherwise));
 		*p = (struct place_policy){.policy = otherwise};
 	}
@@ -156,7 +157,7 @@ int bench_measure(const struct bench_test *t, struct bench_session *s, int argc,
 	if (t->ready && !t->ready(s->o, argc - first, argv + first, &status))
 		return status;
 	if (!t->ready && first < argc) {
-		diag_error("unexpected '%s'; see %s --help", argv[first], t->face->name);
+		diag_error("unexpected argument '%s'; see %s --help", argv[first], t->face->name);
 		return EXIT_USAGE;
 	}
 	snprintf(kind, sizeof(kind), "bench-%s", t->name);
@@ -167,8 +168,7 @@ int bench_measure(const struct bench_test *t, struct bench_session *s, int argc,
 void bench_note_shortage(struct bench_session *s, const char *test, size_t samples, struct buf *rows)
 {
 	if (rows->len && !stop_signal())
-		bench_note(s,
-			   "fewer than %zu samples for want of time: %s; more by sctrace bench %s with a longer --time",
+		bench_note(s, "there was no time for %zu samples of %s; run sctrace bench %s with a longer --time",
 			   samples, buf_str(rows), test);
 }
 
@@ -190,14 +190,13 @@ static void note_activity(struct bench_session *s)
 	struct env_activity now;
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	if (s->load > 0.5 * (double)cpus)
-		bench_note(s, "the machine was busy when this began: load average %.2f on %ld CPUs", s->load, cpus);
+		bench_note(s, "the machine was busy at the start: load average %.2f on %ld CPUs", s->load, cpus);
 	if (env_activity_read(&now) < 0)
 		return;
 	double steal = now.steal_s - s->before.steal_s;
 	double all = steal + now.busy_s - s->before.busy_s + now.idle_s - s->before.idle_s;
 	if (all > 0 && steal / all > 0.01)
-		bench_note(s, "the hypervisor took %.1f %% of the CPUs' time for others meanwhile (steal)",
-			   100 * steal / all);
+		bench_note(s, "the hypervisor gave %.1f %% of the CPU time to other guests (steal)", 100 * steal / all);
 }
 
 int bench_quit(struct bench_session *s, int status)
@@ -216,7 +215,7 @@ static int show(struct bench_session *s)
 {
 	note_activity(s);
 	if (stop_signal())
-		bench_note(s, s->run.subjects.n ? "interrupted: this is what was measured until then"
+		bench_note(s, s->run.subjects.n ? "interrupted: these are the measurements up to then"
 						: "interrupted before anything was measured");
 	strings_add_lines(&s->run.head, buf_str(&s->head));
 	s->run.notes.known = true;

@@ -37,20 +37,20 @@ static const struct opt options[] = {
 	 .arg = "TIME",
 	 .parse = opt_duration,
 	 .offset = AT(interval_ns),
-	 .help = "from one wake-up to the next (default 1ms)"},
-	BENCH_CPUS_OPTION("where the woken task runs (default: anywhere)"),
-	BENCH_POLICY_OPTIONS(struct settings, "fifo (default where permitted), rr, other or batch"),
-	BENCH_SHARED_OPTIONS("how often, all loads in turn; histograms are added up (default 1)",
-			     "for each load (default 5s)"),
+	 .help = "time from one wake-up to the next (default 1ms)"},
+	BENCH_CPUS_OPTION("run the woken task on these CPUs (default: any)"),
+	BENCH_POLICY_OPTIONS(struct settings, "fifo (the default, if permitted), rr, other or batch"),
+	BENCH_SHARED_OPTIONS("measure all loads this often, and add up the histograms (default 1)",
+			     "time for each load (default 5s)"),
 	{0},
 };
 static const char *const usage[] = {"[OPTIONS]", NULL};
 static const struct opt_command face = {
 	.name = "sctrace bench latency",
 	.usage = usage,
-	.about = "How late a task wakes up from the kernel's timer, under loads.",
+	.about = "Measures how late the kernel's timer wakes a task, under loads.",
 	.table = options,
-	.epilog = "How to read it: sctrace-bench(1).",
+	.epilog = "sctrace-bench(1) explains the result.",
 };
 
 /* The row of one load. */
@@ -111,7 +111,7 @@ static int measure_load(struct bench_session *s, const struct latency_plan *plan
 	}
 	err = latency_measure(plan, &row->r);
 	if (load_stop(row->load, guard, &why) < 0)
-		bench_note(s, "%s is not what it says: %s", row->load->name, buf_str(&why));
+		bench_note(s, "the load '%s' did not run as intended: %s", row->load->name, buf_str(&why));
 	buf_free(&why);
 	return err;
 }
@@ -147,11 +147,11 @@ static int make_plan(struct bench_session *s, const struct settings *o, struct l
 		.ncpus = o->shared.cpus.n,
 	};
 	if (p->interval_ns < 10000) {
-		diag_error("--interval is too short for a timer; give 10us or more");
+		diag_error("--interval is too short for a timer; it must be at least 10us");
 		return EXIT_USAGE;
 	}
 	if (p->time_ns < 10 * p->interval_ns) {
-		diag_error("--time is too short for ten wake-ups at this interval; give more time or a shorter "
+		diag_error("--time is too short for ten wake-ups at this interval; use a longer --time or a shorter "
 			   "--interval");
 		return EXIT_USAGE;
 	}
@@ -163,15 +163,15 @@ static int make_plan(struct bench_session *s, const struct settings *o, struct l
 static void describe_method(struct bench_session *s, const struct latency_plan *p, const struct row *rows, size_t n)
 {
 	const struct latency_result *r = &rows[0].r;
-	buf_addf(&s->head, "latency: from the time a timer was set for to the task's running, every ");
+	buf_addf(&s->head, "latency: delay from the time of a timer until the task runs, every ");
 	duration_human(&s->head, (double)p->interval_ns);
-	buf_adds(&s->head, ";\nthe task: on ");
+	buf_adds(&s->head, ";\ntask: on ");
 	bench_say_cpus(s, &s->head);
 	buf_addf(&s->head, ", policy %s", place_policy_name(p->policy.policy));
 	if (p->policy.prio)
 		buf_addf(&s->head, ", priority %d", p->policy.prio);
 	buf_addf(&s->head, ", memory %s, deep idle states %s\n", r->lock_err ? "not locked" : "locked",
-		 r->idle_held ? "held off" : "as the system wants");
+		 r->idle_held ? "disabled" : "not disabled");
 	if (n && r->lock_err)
 		bench_note(s, "the memory could not be locked (%s)", strerror(r->lock_err));
 	struct run_method *m = &s->run.method;

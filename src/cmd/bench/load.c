@@ -33,27 +33,27 @@ struct settings {
 static const struct opt options[] = {
 	{.help = "How:"},
 	BENCH_LOADS_OPTIONS(struct settings, DEFAULT_LOADS),
-	BENCH_CPUS_OPTION("where what is timed runs (default: anywhere)"),
+	BENCH_CPUS_OPTION("run the suite or the command on these CPUs (default: any)"),
 	{.name = "ignore-failure",
 	 .parse = opt_flag,
 	 .offset = AT(ignore_failure),
-	 .help = "go on where the command fails"},
+	 .help = "continue if the command fails"},
 	{.name = "show-output",
 	 .parse = opt_flag,
 	 .offset = AT(show_output),
 	 .help = "let the command write to this terminal"},
 	BENCH_SEED_OPTION(struct settings, "loads"),
-	BENCH_SHARED_OPTIONS("runs under each load (default 3)",
-			     "repeat the suite until it takes about so long alone (default: once)"),
+	BENCH_SHARED_OPTIONS("number of runs under each load (default 3)",
+			     "repeat the suite until it takes about this long without a load (default: once)"),
 	{0},
 };
 static const char *const usage[] = {"[OPTIONS] [--] [COMMAND [ARG...]]", NULL};
 static const struct opt_command face = {
 	.name = "sctrace bench load",
 	.usage = usage,
-	.about = "How much slower a fixed suite of system calls, or a command, runs under loads.",
+	.about = "Measures how much slower a fixed suite of system calls, or a command, runs under loads.",
 	.table = options,
-	.epilog = "How to read it: sctrace-bench(1).",
+	.epilog = "sctrace-bench(1) explains the result.",
 	.stop_at_operand = true,
 };
 
@@ -95,7 +95,9 @@ static void note_unseen(struct bench_session *s)
 			buf_addf(&unseen, "%s%s", unseen.len ? ", " : "", x->name);
 	}
 	if (unseen.len)
-		bench_note(s, "no difference from none was seen (the 95 %% interval of the medians' ratio spans 1): %s",
+		bench_note(s,
+			   "no difference from the run without a load was seen (the 95 %% interval of the ratio of "
+			   "medians includes 1): %s",
 			   buf_str(&unseen));
 	buf_free(&unseen);
 }
@@ -123,11 +125,11 @@ static int check_status(struct timing *t, int status)
 	if (status == 0 || t->o->ignore_failure)
 		return 0;
 	if (WIFSIGNALED(status))
-		diag_error("%s was killed by signal %d (%s); its time is worth nothing", t->what, WTERMSIG(status),
+		diag_error("%s was killed by signal %d (%s), so its time is not valid", t->what, WTERMSIG(status),
 			   strsignal(WTERMSIG(status)));
 	else
-		diag_error("%s ended with status %d; its time is worth nothing (or give --ignore-failure)", t->what,
-			   WEXITSTATUS(status));
+		diag_error("%s exited with status %d, so its time is not valid; use --ignore-failure to accept it",
+			   t->what, WEXITSTATUS(status));
 	return -ECANCELED;
 }
 
@@ -148,7 +150,7 @@ static int time_once(struct timing *t, struct row *row)
 		diag_error("%s", buf_str(&why));
 	buf_clear(&why);
 	if (load_stop(row->load, &t->guard, &why) < 0 && !err)
-		bench_note(t->s, "%s is not what it says: %s", row->load->name, buf_str(&why));
+		bench_note(t->s, "the load '%s' did not run as intended: %s", row->load->name, buf_str(&why));
 	buf_free(&why);
 	if (!err)
 		err = check_status(t, m.status);
@@ -223,7 +225,9 @@ static void note_missing(struct bench_session *s, struct buf *without)
 	struct buf why = {0};
 	suite_find_missing(s->dir, without, &why);
 	if (why.len)
-		bench_note(s, "the suite is without what cannot run here, and takes less time by that: %s",
+		bench_note(s,
+			   "operations that cannot run on this machine are omitted from the suite, so it takes less "
+			   "time: %s",
 			   buf_str(&why));
 	buf_free(&why);
 }
@@ -318,7 +322,7 @@ static bool ready(void *settings, int nwords, char **words, int *status)
 	const struct settings *o = settings;
 	(void)words;
 	if (nwords && o->shared.time_given) {
-		diag_error("--time is for the suite; a command takes as long as it takes");
+		diag_error("--time cannot be used with a command; it sets the length of the suite");
 		*status = EXIT_USAGE;
 		return false;
 	}

@@ -15,7 +15,7 @@ int bench_opt_loads(void *ctx, const struct opt *o, const char *arg, struct buf 
 	l->n = 0;
 	for (const char *p = arg; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
 		if (l->n == LOADS_MAX) {
-			buf_addf(why, "more than %d loads", LOADS_MAX);
+			buf_addf(why, "there are more than %d loads", LOADS_MAX);
 			return -EINVAL;
 		}
 		snprintf(l->names[l->n], sizeof(l->names[0]), "%.*s", (int)strcspn(p, ","), p);
@@ -23,8 +23,7 @@ int bench_opt_loads(void *ctx, const struct opt *o, const char *arg, struct buf 
 			return -EINVAL;
 		for (size_t i = 0; i < l->n; i++)
 			if (strcmp(l->names[i], l->names[l->n]) == 0) {
-				buf_addf(why, "the load '%s' is named twice; for several runs give --runs",
-					 l->names[i]);
+				buf_addf(why, "the load '%s' is named twice; use --runs for several runs", l->names[i]);
 				return -EINVAL;
 			}
 		l->n++;
@@ -45,7 +44,7 @@ void bench_add_work(struct run_subject *to, const struct load *load)
 static int list_loads(void)
 {
 	struct buf out = {0};
-	buf_addf(&out, "%-8s %s\n", "none", "nothing but what runs here anyway");
+	buf_addf(&out, "%-8s %s\n", "none", "no additional load");
 	for (size_t i = 0; load_kind_at(i); i++)
 		buf_addf(&out, "%-8s %s\n", load_kind_at(i)->name, load_kind_at(i)->about);
 	int status = put_text(NULL, &out);
@@ -68,12 +67,15 @@ void bench_note_loads(struct bench_session *s, const struct load_list *l)
 	struct buf without = {0};
 	struct buf why = {0};
 	if (has_kind(l, "disk") && env_fs_read(s->dir, &fs) == 0 && fs.in_memory)
-		bench_note(s, "'%s' is in memory (%s): the load 'disk' reached no device; give --dir", s->dir,
-			   fs.mount.type);
+		bench_note(s,
+			   "'%s' is in memory (%s), so the load 'disk' did not reach a device; choose another "
+			   "directory with --dir",
+			   s->dir, fs.mount.type);
 	if (has_kind(l, "suite"))
 		suite_find_missing(s->dir, &without, &why);
 	if (why.len)
-		bench_note(s, "the load 'suite' is without what cannot run here: %s", buf_str(&why));
+		bench_note(s, "operations that cannot run on this machine are omitted from the load 'suite': %s",
+			   buf_str(&why));
 	buf_free(&without);
 	buf_free(&why);
 }
@@ -93,7 +95,7 @@ bool bench_loads_ready(bool list, const char *name, int nwords, char **words, in
 		return false;
 	}
 	if (nwords) {
-		diag_error("unexpected '%s'; see %s --help", words[0], name);
+		diag_error("unexpected argument '%s'; see %s --help", words[0], name);
 		*status = EXIT_USAGE;
 		return false;
 	}

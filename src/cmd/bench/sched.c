@@ -42,7 +42,8 @@ static int opt_numbers(void *ctx, const struct opt *o, const char *arg, struct b
 		size_t len = strcspn(p, ",");
 		snprintf(word, sizeof(word), "%.*s", (int)(len < 15 ? len : 15), p);
 		if (number_parse(word, o->min, o->max, &value) < 0 || list->n == SCHED_PROCS) {
-			buf_addf(why, "'%s' is no list of numbers from %ld to %ld; write 1,2,4", arg, o->min, o->max);
+			buf_addf(why, "'%s' is not a list of numbers from %ld to %ld; write for example 1,2,4", arg,
+				 o->min, o->max);
 			return -EINVAL;
 		}
 		list->v[list->n++] = (int)value;
@@ -60,26 +61,26 @@ static const struct opt options[] = {
 	 .offset = AT(procs),
 	 .min = 1,
 	 .max = SCHED_PROCS,
-	 .help = "how many processes compete (default 1,2,4)"},
-	BENCH_CPUS_OPTION("the CPUs they share (default: the first one)"),
+	 .help = "numbers of competing processes (default 1,2,4)"},
+	BENCH_CPUS_OPTION("CPUs that the processes share (default: the first one)"),
 	{.name = "nice",
 	 .arg = "LIST",
 	 .parse = opt_numbers,
 	 .offset = AT(nice),
 	 .min = -20,
 	 .max = 19,
-	 .help = "nice values, given out in turn (default 0)"},
+	 .help = "nice values, assigned to the processes in turn (default 0)"},
 	BENCH_POLICY_OPTIONS(struct settings, "other (default), batch, fifo or rr"),
-	BENCH_SHARED_OPTIONS("how often (default 3)", "how long one process alone takes (default 0.3s)"),
+	BENCH_SHARED_OPTIONS("number of repetitions (default 3)", "time that one process takes alone (default 0.3s)"),
 	{0},
 };
 static const char *const usage[] = {"[OPTIONS]", NULL};
 static const struct opt_command face = {
 	.name = "sctrace bench sched",
 	.usage = usage,
-	.about = "How processes that only compute share CPUs: throughput, latency, slices and shares.",
+	.about = "Measures how processes that only compute share CPUs: throughput, latency, slices and shares.",
 	.table = options,
-	.epilog = "How to read it: sctrace-bench(1).",
+	.epilog = "sctrace-bench(1) explains the result.",
 };
 
 /* All runs of one number of processes. */
@@ -151,7 +152,9 @@ static void note_lost_slices(struct bench_session *s, const struct sched_size *z
 	for (size_t k = 0; k < z->n; k++)
 		for (size_t i = 0; i < z->procs; i++)
 			if (!z->runs[k].procs[i].slices_whole) {
-				bench_note(s, "%zu processes had more slices than the %d that are kept: no shares",
+				bench_note(s,
+					   "%zu processes had more slices than the %d that can be kept, so their "
+					   "shares are not known",
 					   z->procs, SCHED_SLICES);
 				return;
 			}
@@ -165,7 +168,9 @@ static void note_interrupted(struct bench_session *s, const struct sched_size *z
 			if (!z->runs[k].procs[i].done) {
 				struct buf when = {0};
 				duration_human(&when, (double)z->runs[k].window_ns);
-				bench_note(s, "%zu process%s: not all ended; shares and slices are of the first %s",
+				bench_note(s,
+					   "%zu process%s: some did not finish in time; shares and slices cover the "
+					   "first %s",
 					   z->procs, z->procs == 1 ? "" : "es", buf_str(&when));
 				buf_free(&when);
 				return;
@@ -181,7 +186,7 @@ static void report(struct bench_session *s, const struct sched_plan *p, const st
 		note_interrupted(s, &sizes[i]);
 	}
 	if (p->policy.policy == SCHED_FIFO)
-		bench_note(s, "fifo has no slices: whoever begins runs to its end");
+		bench_note(s, "fifo has no time slices: the first process runs until it ends");
 }
 
 struct ticking {
@@ -228,7 +233,7 @@ static void permit_nice(struct bench_session *s, struct sched_plan *p, struct in
 		try.nice = nice->v[i];
 		int err = place_try_policy(&try);
 		if (err) {
-			bench_note(s, "nice %d is not permitted (%s): 0 instead", nice->v[i], strerror(-err));
+			bench_note(s, "nice %d is not permitted (%s), so 0 was used", nice->v[i], strerror(-err));
 			nice->v[i] = 0;
 		}
 	}
@@ -241,7 +246,7 @@ static int make_plan(struct bench_session *s, struct settings *o, struct sched_p
 {
 	uint64_t time = o->shared.time_given ? o->shared.time_ns : DEFAULT_TIME;
 	if (time < LEAST_TIME) {
-		diag_error("--time is too short to see slices; give 5ms or more");
+		diag_error("--time is too short to see slices; it must be at least 5ms");
 		return EXIT_USAGE;
 	}
 	*p = (struct sched_plan){.cpus = o->shared.cpus.v, .ncpus = o->shared.cpus.n};
@@ -260,8 +265,8 @@ static int make_plan(struct bench_session *s, struct settings *o, struct sched_p
 	buf_addf(&s->head, "sched: processes that only compute, on CPU %s, policy %s; each alone takes ", buf_str(&b),
 		 place_policy_name(p->policy.policy));
 	duration_human(&s->head, (double)p->work.chunks * p->work.chunk_ns);
-	buf_adds(&s->head,
-		 " undisturbed;\nlatency from the common start to each one's end; shares while all compete\n");
+	buf_adds(&s->head, " undisturbed;\nlatency: from the common start to the end of each process; shares: while "
+			   "all processes run\n");
 	struct run_method *m = &s->run.method;
 	m->known = true;
 	field_set(&m->cpus, buf_str(&b));

@@ -33,15 +33,14 @@ struct settings {
 #define AT(member) offsetof(struct settings, member)
 static const struct opt options[] = {
 	{.help = "How:"},
-	BENCH_CPUS_OPTION(
-		"the CPU on which two tasks take turns, and a second one for the wake-ups across (default: the first "
-		"two)"),
+	BENCH_CPUS_OPTION("the CPU on which two tasks take turns, and a second one for wake-ups between CPUs (default: "
+			  "the first two)"),
 	{.letter = 's',
 	 .name = "size",
 	 .arg = "SIZE",
 	 .parse = opt_size,
 	 .offset = AT(size),
-	 .help = "working set that each side goes through at each turn (default 0)"},
+	 .help = "memory that each task reads at each turn (default 0)"},
 	BENCH_POLICY_OPTIONS(struct settings,
 			     "batch (default: no task preempts the one that woke it), other, fifo or rr"),
 	{.letter = 'l', .name = "list", .parse = opt_flag, .offset = AT(list), .help = "list the kinds"},
@@ -52,9 +51,10 @@ static const char *const usage[] = {"[OPTIONS] [KIND...]", NULL};
 static const struct opt_command face = {
 	.name = "sctrace bench switch",
 	.usage = usage,
-	.about = "What it costs to go from one task to another on one CPU, with the proof that it happened.",
+	.about =
+		"Measures the cost of switching from one task to another on one CPU, and counts the switches as proof.",
 	.table = options,
-	.epilog = "Kinds: sctrace bench switch --list. How to read it: sctrace-bench(1).",
+	.epilog = "sctrace bench switch --list lists the kinds. sctrace-bench(1) explains the result.",
 };
 
 static int list(void)
@@ -117,14 +117,13 @@ static void note_proof(struct bench_session *s, const struct switch_result *r)
 		return;
 	double all = r->voluntary + r->involuntary;
 	if (r->kind->yields && all < PROVEN)
-		bench_note(s, "%s: the scheduler switched %.2f times a round; the cost is shared among those",
+		bench_note(s, "%s: the scheduler switched %.2f times in each round; the cost is divided by this number",
 			   r->kind->name, all);
 	else if (all < PROVEN)
-		bench_note(
-			s,
-			"%s on CPU %d and %d: %.2f switches a round, so some rounds went through without; the figure "
-			"is no cost of a switch",
-			r->kind->name, r->cpu[0], r->cpu[1], all);
+		bench_note(s,
+			   "%s on CPU %d and %d: %.2f switches in each round, so there was no switch in some rounds; "
+			   "the figure is not the cost of a switch",
+			   r->kind->name, r->cpu[0], r->cpu[1], all);
 }
 
 /* Which kinds have fewer samples than asked for. */
@@ -215,7 +214,7 @@ static bool words_known(int n, char **words)
 {
 	for (int i = 0; i < n; i++)
 		if (!switch_kind_find(words[i])) {
-			diag_error("no kind of switch is called '%s'; see sctrace bench switch --list", words[i]);
+			diag_error("there is no kind of switch '%s'; sctrace bench switch --list lists them", words[i]);
 			return false;
 		}
 	return true;
@@ -226,7 +225,7 @@ static bool words_touch(int n, char **words)
 {
 	for (int i = 0; i < n; i++)
 		if (switch_kind_find(words[i])->tasks == TASKS_USER) {
-			diag_error("--size is for tasks; '%s' is a switch at user level", words[i]);
+			diag_error("--size cannot be used with '%s', which is a switch at user level", words[i]);
 			return false;
 		}
 	return true;
@@ -248,7 +247,7 @@ static int make_plan(struct bench_session *s, struct switch_plan *p, const struc
 		return status;
 	p->sample_ns = time / p->samples * SAMPLE_PERCENT / 100;
 	if (p->sample_ns < LEAST_SAMPLE_NS) {
-		diag_error("the time is too short for %zu samples; give --time %zu ms or more, or fewer --runs",
+		diag_error("the time is too short for %zu samples; use --time=%zums or longer, or fewer --runs",
 			   p->samples, p->samples * LEAST_SAMPLE_NS / (10000 * SAMPLE_PERCENT) + 1);
 		return EXIT_USAGE;
 	}
@@ -260,12 +259,12 @@ static void describe_method(struct bench_session *s, const struct switch_plan *p
 	struct buf size = {0};
 	size_human(&size, p->size);
 	buf_addf(&s->head,
-		 "switch: from one task to another, policy %s; a round is there and back, two switches;\n"
-		 "taken out: twice \"own\", what %s cost in one task alone\n",
+		 "switch: from one task to another, policy %s; a round is two switches, there and back;\nsubtracted: "
+		 "twice \"own\", the cost of %s in one task alone\n",
 		 place_policy_name(p->policy.policy),
-		 p->size ? "waking, waiting and going through the working set" : "waking and waiting");
+		 p->size ? "waking, waiting and reading the working set" : "waking and waiting");
 	if (p->size)
-		buf_addf(&s->head, "each side goes through a working set of %s at each turn\n", buf_str(&size));
+		buf_addf(&s->head, "each task reads a working set of %s at each turn\n", buf_str(&size));
 	buf_free(&size);
 	struct run_method *m = &s->run.method;
 	m->known = true;
@@ -284,7 +283,7 @@ static bool ready(void *settings, int nwords, char **words, int *status)
 		return false;
 	}
 	if (o->size > UINT64_C(1) << 30) {
-		diag_error("--size is too large; up to 1G");
+		diag_error("--size is too large; the maximum is 1G");
 		return false;
 	}
 	return words_known(nwords, words) && (!o->size || words_touch(nwords, words));
@@ -311,7 +310,7 @@ static int run(struct bench_session *s, void *settings, int nwords, char **words
 	if (!s->err)
 		report(s, results, n, plan.samples);
 	if (cpus->n < 2 && !given)
-		bench_note(s, "only one CPU is ours to use: no wake-ups across two");
+		bench_note(s, "only one CPU can be used, so wake-ups between CPUs were not measured");
 	for (size_t i = 0; i < n; i++)
 		switch_result_free(&results[i]);
 	free(results);

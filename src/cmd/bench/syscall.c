@@ -31,7 +31,7 @@ static const struct opt options[] = {
 	{.name = "in-process",
 	 .parse = opt_flag,
 	 .offset = AT(in_process),
-	 .help = "a sample is the mean of a batch long enough for the clock (default)"},
+	 .help = "a sample is the mean of a batch that is long enough for the clock (default)"},
 	{.name = "single",
 	 .parse = opt_flag,
 	 .offset = AT(single),
@@ -39,25 +39,25 @@ static const struct opt options[] = {
 	{.name = "per-process",
 	 .parse = opt_flag,
 	 .offset = AT(per_process),
-	 .help = "the same, each in a fresh process"},
+	 .help = "the same, each in a new process"},
 	{.letter = 'l', .name = "list", .parse = opt_flag, .offset = AT(list), .help = "list operations and groups"},
-	BENCH_CPUS_OPTION("run on these CPUs alone"),
+	BENCH_CPUS_OPTION("run on these CPUs only"),
 	BENCH_SEED_OPTION(struct settings, "operations"),
 	{.name = "no-count",
 	 .parse = opt_flag,
 	 .offset = AT(no_count),
-	 .help = "do not run the operations under the tracer to count their calls into the kernel"},
-	BENCH_SHARED_OPTIONS("samples per operation (default 500)",
-			     "time per operation; by default a sample is as long as the clock needs"),
+	 .help = "do not trace the operations to count their system calls"},
+	BENCH_SHARED_OPTIONS("number of samples per operation (default 500)",
+			     "time per operation (default: as long as the clock needs)"),
 	{0},
 };
 static const char *const usage[] = {"[OPTIONS] [OPERATION|GROUP...]", NULL};
 static const struct opt_command face = {
 	.name = "sctrace bench syscall",
 	.usage = usage,
-	.about = "What single operations cost here: system calls, and what looks like one.",
+	.about = "Measures the cost of single operations: system calls, and calls that only look like system calls.",
 	.table = options,
-	.epilog = "Operations and groups: sctrace bench syscall --list. How to read it: sctrace-bench(1).",
+	.epilog = "sctrace bench syscall --list lists operations and groups. sctrace-bench(1) explains the result.",
 };
 
 static int list(void)
@@ -95,7 +95,8 @@ static bool words_known(int nwords, char **words)
 		for (size_t i = 0; op_at(i); i++)
 			known |= chosen(op_at(i), 1, &words[w]);
 		if (!known) {
-			diag_error("no operation or group is called '%s'; see sctrace bench syscall --list", words[w]);
+			diag_error("there is no operation or group '%s'; sctrace bench syscall --list lists them",
+				   words[w]);
 			return false;
 		}
 	}
@@ -117,7 +118,7 @@ static void note_oddities(struct bench_session *s, const struct op_result *r)
 	if (r->why.len)
 		bench_note(s, "%s cannot run here: %s", r->op->name, buf_str(&r->why));
 	if (r->wrong)
-		bench_note(s, "%s failed %llu times: its figures are not what the name says", r->op->name,
+		bench_note(s, "%s failed %llu times, so its figures are not the cost of this operation", r->op->name,
 			   (unsigned long long)r->wrong);
 }
 
@@ -172,19 +173,19 @@ static void describe_method(struct bench_session *s, const struct op_plan *p, co
 	static const char *const modes[] = {
 		[OP_IN_PROCESS] = "in one process, each the mean of a batch of at least",
 		[OP_SINGLE] = "in one process, each a single call between two reads of the clock",
-		[OP_PER_PROCESS] = "each a single call in a process of its own",
+		[OP_PER_PROCESS] = "each a single call in a new process",
 	};
-	buf_adds(&s->head, "syscall: what an operation costs, on ");
+	buf_adds(&s->head, "syscall: the cost of an operation, on ");
 	bench_say_cpus(s, &s->head);
 	buf_addf(&s->head, "; %zu samples %s", p->samples, modes[p->mode]);
 	if (p->mode == OP_IN_PROCESS) {
 		buf_addc(&s->head, ' ');
 		duration_human(&s->head, (double)p->sample_ns);
-		buf_addf(&s->head, ";\ntaken out: %.1f ns per sample (the clock), %.2f ns per operation (the loop)\n",
+		buf_addf(&s->head, ";\nsubtracted: %.1f ns per sample (the clock), %.2f ns per operation (the loop)\n",
 			 c->clock_ns, c->loop_ns);
 	} else {
-		buf_addf(&s->head, ";\ntaken out: %.1f ns per sample (the same around nothing%s)\n", taken,
-			 p->mode == OP_PER_PROCESS ? ", measured in each: the median" : "");
+		buf_addf(&s->head, ";\nsubtracted: %.1f ns per sample (the clock around nothing%s)\n", taken,
+			 p->mode == OP_PER_PROCESS ? ", measured in each process; median" : "");
 	}
 	struct run_method *m = &s->run.method;
 	bench_set_cpus(s);
@@ -227,7 +228,7 @@ static int make_plan(struct op_plan *p, const struct settings *o, const struct o
 	if (p->mode == OP_IN_PROCESS && p->sample_ns < op_least_sample_ns(c)) {
 		struct buf b = {0};
 		duration_human(&b, (double)(op_least_sample_ns(c) * p->samples));
-		diag_error("--time is too short for %zu samples with this clock; give %s or more, or fewer --runs",
+		diag_error("--time is too short for %zu samples with this clock; use %s or longer, or fewer --runs",
 			   p->samples, buf_str(&b));
 		buf_free(&b);
 		return EXIT_USAGE;
@@ -260,7 +261,7 @@ static bool ready(void *settings, int nwords, char **words, int *status)
 	}
 	*status = EXIT_USAGE;
 	if (o->in_process + o->single + o->per_process > 1) {
-		diag_error("choose one of --in-process, --single and --per-process");
+		diag_error("only one of --in-process, --single and --per-process can be used");
 		return false;
 	}
 	return words_known(nwords, words);
@@ -269,9 +270,9 @@ static bool ready(void *settings, int nwords, char **words, int *status)
 static void count_calls(struct bench_session *s, struct op_result *results, size_t n)
 {
 	struct buf why = {0};
-	bench_progress(s, 0, 0, "counting calls into the kernel");
+	bench_progress(s, 0, 0, "counting system calls");
 	if (op_count_kernel(results, n, s->self, s->dir, &why) < 0 && why.len)
-		bench_note(s, "calls into the kernel were not counted: %s", buf_str(&why));
+		bench_note(s, "system calls were not counted: %s", buf_str(&why));
 	buf_free(&why);
 }
 

@@ -84,7 +84,7 @@ static int finish(struct compare *c, int err, const struct buf *why)
 	else if (err)
 		diag_error("compare: %s", why->len ? buf_str(why) : strerror(-err));
 	else if (!run_fastest(&c->run))
-		diag_error("compare: none of the strategies could run here");
+		diag_error("compare: none of the strategies could run on this machine");
 	else
 		status = 0;
 	if (err == -EINVAL)
@@ -103,11 +103,11 @@ static int compare_run(struct compare *c, char *const *commands, size_t n)
 	if (!err)
 		err = compare_measure(c, &uncounted, &why);
 	if (uncounted.len)
-		diag_note("compare: calls cannot be counted: %s", buf_str(&uncounted));
+		diag_note("compare: cannot count calls: %s", buf_str(&uncounted));
 	buf_free(&uncounted);
 	int status = err ? 0 : display_run(&c->run, "compare", &c->opt.show);
 	if (c->interrupted)
-		diag_note("interrupted: the figures are of the runs made until then");
+		diag_note("interrupted: these are the figures of the runs up to then");
 	else if (err == -EINTR)
 		diag_note("interrupted before anything was measured");
 	int end = finish(c, err, &why);

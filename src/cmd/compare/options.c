@@ -38,53 +38,58 @@ static int opt_scan(void *ctx, const struct opt *o, const char *arg, struct buf 
 
 static const struct opt table[] = {
 	{.help = "What is compared"},
-	{'s', "strategy", "LIST", opt_string, "these strategies, by comma; see --list", AT(strategies),
-	 .complete = COMPLETE_LIST, .words = strategy_words},
-	{0, "all", NULL, opt_flag, "all strategies", AT(all)},
-	{0, "list", NULL, opt_flag, "show the strategies and end", AT(list)},
-	{'b', "buffers", "LIST", opt_string, "buffer sizes, as 1,4K,1M or all (powers of two)", AT(buffers)},
-	{'n', "size", "SIZE", opt_size, "bytes to copy (1M)", AT(size)},
-	{'i', "input", "WHAT", opt_string, "random, zero, or a FILE (random)", AT(input), .complete = COMPLETE_FILE},
-	{'d', "dir", "DIR", opt_string, "where the work directory is made (TMPDIR or /var/tmp)", AT(dir),
+	{'s', "strategy", "LIST", opt_string, "compare these strategies, separated by commas (see --list)",
+	 AT(strategies), .complete = COMPLETE_LIST, .words = strategy_words},
+	{0, "all", NULL, opt_flag, "compare all strategies", AT(all)},
+	{0, "list", NULL, opt_flag, "list the strategies and exit", AT(list)},
+	{'b', "buffers", "LIST", opt_string, "buffer sizes, for example 1,4K,1M, or all (powers of two)", AT(buffers)},
+	{'n', "size", "SIZE", opt_size, "number of bytes to copy (1M)", AT(size)},
+	{'i', "input", "WHAT", opt_string, "copy random bytes, zero bytes, or a FILE (random)", AT(input),
+	 .complete = COMPLETE_FILE},
+	{'d', "dir", "DIR", opt_string, "create the work directory there (TMPDIR or /var/tmp)", AT(dir),
 	 .complete = COMPLETE_DIR},
-	{0, "reference", "NAME", opt_string, "ratios are to this one (the fastest)", AT(reference)},
+	{0, "reference", "NAME", opt_string, "compute ratios to this row (the fastest)", AT(reference)},
 	{.help = "Commands"},
 	{'N', "no-shell", NULL, opt_flag, "run commands without a shell", AT(no_shell)},
 	{'S', "shell", "SHELL", opt_string, "run commands by this shell (sh)", AT(shell), .complete = COMPLETE_FILE},
-	{0, "command-name", "NAME", opt_text, "what the next command is called in tables", AT(names)},
-	{'p', "prepare", "COMMAND", opt_text, "run before each timed run, outside of its time", AT(prepare)},
-	{'C', "conclude", "COMMAND", opt_text, "run after each timed run, outside of its time", AT(conclude)},
-	{'P', "parameter-scan", "NAME=FROM:TO[:STEP]", opt_scan, "run each command with {NAME} of each number",
-	 .min = true},
-	{'D', "parameter-step-size", "STEP", opt_string, "the scan's step, where it names none (1)", AT(step)},
-	{'L', "parameter-list", "NAME=A,B,...", opt_scan, "run each command with {NAME} of each word", .min = false},
-	{0, "ignore-failure", NULL, opt_flag, "go on when a command fails", AT(ignore_failure)},
+	{0, "command-name", "NAME", opt_text, "name of the next command in tables", AT(names)},
+	{'p', "prepare", "COMMAND", opt_text, "run this before each timed run; its time is not measured", AT(prepare)},
+	{'C', "conclude", "COMMAND", opt_text, "run this after each timed run; its time is not measured", AT(conclude)},
+	{'P', "parameter-scan", "NAME=FROM:TO[:STEP]", opt_scan,
+	 "run each command once for each number, in place of {NAME}", .min = true},
+	{'D', "parameter-step-size", "STEP", opt_string, "step of scans that do not give one (1)", AT(step)},
+	{'L', "parameter-list", "NAME=A,B,...", opt_scan, "run each command once for each word, in place of {NAME}",
+	 .min = false},
+	{0, "ignore-failure", NULL, opt_flag, "continue if a command fails", AT(ignore_failure)},
 	{0, "show-output", NULL, opt_flag, "let commands write to this terminal", AT(show_output)},
 	{.help = "Measuring"},
-	{'r', "runs", "N", opt_int, "exactly so many timed runs of each", AT(runs), .min = 1, .max = 100000},
-	{'m', "min-runs", "N", opt_int, "at least so many (5)", AT(min_runs), .min = 1, .max = 100000},
-	{'M', "max-runs", "N", opt_int, "at most so many (100)", AT(max_runs), .min = 1, .max = 100000},
-	{0, "max-time", "TIME", opt_duration, "begin no run beyond --min-runs after this (10s)", AT(max_time),
+	{'r', "runs", "N", opt_int, "time each program exactly this often", AT(runs), .min = 1, .max = 100000},
+	{'m', "min-runs", "N", opt_int, "time each program at least this often (5)", AT(min_runs), .min = 1,
+	 .max = 100000},
+	{'M', "max-runs", "N", opt_int, "time each program at most this often (100)", AT(max_runs), .min = 1,
+	 .max = 100000},
+	{0, "max-time", "TIME", opt_duration, "total time for the runs beyond --min-runs (10s)", AT(max_time),
 	 .min = 1000000},
-	{0, "min-time", "TIME", opt_duration, "time each one for at least this long in all", AT(min_time),
+	{0, "min-time", "TIME", opt_duration, "time each program until its runs have taken this long", AT(min_time),
 	 .min = 1000000},
-	{'w', "warmup", "N", opt_int, "runs of each that do not count (1)", AT(warmup), .min = 0, .max = 1000},
-	{0, "cold", NULL, opt_flag, "drop the input from the page cache before each run", AT(cold)},
-	{0, "fsync", NULL, opt_flag, "the time includes bringing the copy to the device", AT(fsync)},
-	{0, "cpus", "LIST", opt_string, "run on these CPUs alone, as 0,2-3", AT(cpus)},
+	{'w', "warmup", "N", opt_int, "number of rounds that are not measured (1)", AT(warmup), .min = 0, .max = 1000},
+	{0, "cold", NULL, opt_flag, "remove the input from the page cache before each run", AT(cold)},
+	{0, "fsync", NULL, opt_flag, "include the time to write the copy to the device", AT(fsync)},
+	{0, "cpus", "LIST", opt_string, "run on these CPUs only, for example 0,2-3", AT(cpus)},
 	{0, "seed", "N", opt_int, "seed of the random order (1)", AT(seed), .min = 0, .max = 2147483647},
-	{0, "engine", "NAME", opt_string, "engine that counts the calls (the best that works)", AT(engine),
+	{0, "engine", "NAME", opt_string, "count the calls by this engine (the best that works)", AT(engine),
 	 COMPLETE_WORDS, ENGINE_WORDS},
-	{0, "count-all", NULL, opt_flag, "count over the whole input, however long it takes", AT(count_all)},
-	{0, "no-count", NULL, opt_flag, "time only", AT(no_count)},
+	{0, "count-all", NULL, opt_flag, "count the calls over the whole input, however long this takes",
+	 AT(count_all)},
+	{0, "no-count", NULL, opt_flag, "measure time and memory only", AT(no_count)},
 	{.help = "Output"},
 	{0, "format", "FORMAT", opt_word, "text, csv, markdown, json or html (text)", AT(show.format),
 	 .complete = COMPLETE_WORDS, .words = "text csv markdown json html"},
 	{'o', "output", "FILE", opt_string, "write to FILE", AT(show.output), .complete = COMPLETE_FILE},
 	{0, "save", "FILE", opt_string, "save the run for sctrace report", AT(show.save), .complete = COMPLETE_FILE},
-	{0, "svg", "FILE", opt_svg, "draw the picture", AT(show.svg), .complete = COMPLETE_FILE},
-	{0, "explain", NULL, opt_flag, "say of each row why it costs what it costs", AT(explain)},
-	{0, "usage", NULL, opt_flag, "also show switches, page faults and device I/O", AT(usage)},
+	{0, "svg", "FILE", opt_svg, "draw the result", AT(show.svg), .complete = COMPLETE_FILE},
+	{0, "explain", NULL, opt_flag, "explain the cost of each row", AT(explain)},
+	{0, "usage", NULL, opt_flag, "also show context switches, page faults and device I/O", AT(usage)},
 	{0, "color", "WHEN", opt_word, "auto, always or never (auto)", AT(show.colour), .complete = COMPLETE_WORDS,
 	 .words = "auto always never"},
 	{0},
@@ -95,13 +100,11 @@ static const char *const usage[] = {"[OPTIONS]", "[OPTIONS] COMMAND...", NULL};
 const struct opt_command compare_command = {
 	.name = "sctrace compare",
 	.usage = usage,
-	.about = "Runs ways of copying a file, or any commands, side by side and shows what each costs: system calls, "
-		 "time and "
-		 "memory.",
+	.about = "Compares strategies of copying a file, or any commands, and shows the cost of each: system calls, "
+		 "time and memory.",
 	.table = table,
-	.epilog = "In a COMMAND, {in}, {out} and {buffer} stand for the input, the output and each of --buffers. Calls "
-		  "are "
-		  "counted in one run, time and memory measured in others. See sctrace-compare(1).",
+	.epilog = "In a COMMAND, {in}, {out} and {buffer} are replaced by the input, the output and each of --buffers. "
+		  "Calls are counted in one run; time and memory are measured in others. See sctrace-compare(1).",
 };
 
 static int terminal_width(void)
@@ -129,21 +132,21 @@ static int usage_error(const char *what)
 static const char *contradiction(const struct compare_options *o, bool commands)
 {
 	if (o->runs && (o->min_time || o->max_time))
-		return "--runs is an exact number, so --min-time and --max-time cannot be given with it";
+		return "--runs sets the exact number of runs, so --min-time and --max-time cannot be used with it";
 	if (o->max_runs && o->min_runs > o->max_runs)
-		return "--min-runs is above --max-runs";
+		return "--min-runs is larger than --max-runs";
 	if (!commands && o->names.n)
-		return "--command-name is for COMMANDs; strategies have names";
+		return "--command-name needs a COMMAND; strategies already have names";
 	if (commands && (o->strategies || o->all))
-		return "either strategies or COMMANDs are compared, not both";
+		return "strategies and COMMANDs cannot be compared in one run; give only one of them";
 	if (!commands && o->scans.n)
-		return "--parameter-scan and --parameter-list are for COMMANDs; for strategies there is --buffers";
+		return "--parameter-scan and --parameter-list need a COMMAND; for strategies, use --buffers";
 	if (o->step && !o->scans.n)
-		return "--parameter-step-size is the step of a --parameter-scan, and none is given";
+		return "--parameter-step-size needs a --parameter-scan";
 	if (o->shell && o->no_shell)
-		return "either --shell or --no-shell, not both";
+		return "--shell and --no-shell cannot be used together";
 	if (o->strategies && o->all)
-		return "either --strategy or --all, not both";
+		return "--strategy and --all cannot be used together";
 	return NULL;
 }
 
@@ -166,7 +169,7 @@ int compare_parse(struct compare_options *o, int argc, char **argv, int *first, 
 	else if (outcome == OPT_ERROR)
 		*status = usage_error(buf_str(&why));
 	else if (o->size == 0)
-		*status = usage_error("an input of 0 bytes leaves nothing to compare; --size must be at least 1");
+		*status = usage_error("an input of 0 bytes cannot be compared; --size must be at least 1");
 	else if (wrong)
 		*status = usage_error(wrong);
 	buf_free(&why);

@@ -30,14 +30,14 @@ struct report {
 
 static const struct opt table[] = {
 	{.help = "What is shown"},
-	{0, "merge", NULL, opt_flag, "pool runs of the same thing on one machine into one", AT(merge)},
+	{0, "merge", NULL, opt_flag, "merge runs of the same thing on one machine into one run", AT(merge)},
 	{.help = "Output"},
 	{0, "format", "FORMAT", opt_word, "text, csv, markdown, html, json or samples (text)", AT(show.format),
 	 .complete = COMPLETE_WORDS, .words = "text csv markdown html json samples"},
 	{'o', "output", "FILE", opt_string, "write to FILE", AT(show.output), .complete = COMPLETE_FILE},
-	{0, "svg", "FILE", opt_svg, "draw the picture; further ones beside it", AT(show.svg),
+	{0, "svg", "FILE", opt_svg, "draw the result; further pictures are written beside FILE", AT(show.svg),
 	 .complete = COMPLETE_FILE},
-	{0, "names", "A,B,...", opt_string, "what the runs are called (their files' names)", AT(names)},
+	{0, "names", "A,B,...", opt_string, "names of the runs (the names of their files)", AT(names)},
 	{0, "color", "WHEN", opt_word, "auto, always or never (auto)", AT(show.colour), .complete = COMPLETE_WORDS,
 	 .words = "auto always never"},
 	{0},
@@ -48,13 +48,11 @@ static const char *const usage[] = {"[OPTIONS] RUN.json...", NULL};
 const struct opt_command report_command = {
 	.name = "sctrace report",
 	.usage = usage,
-	.about =
-		"Shows a saved run, or compares several, of several machines too: tables, ratios with their intervals, "
-		"and in words where the machines differ.",
+	.about = "Shows a saved run, or compares several runs, also from several machines: tables, ratios with their "
+		 "intervals, and the differences between the machines.",
 	.table = table,
-	.epilog = "The first run is what the others are compared with. Runs are saved by --save of sctrace -c, compare "
-		  "and "
-		  "bench. See sctrace-report(1), sctrace-run(5).",
+	.epilog = "Runs are compared with the first one. The option --save of sctrace -c, compare and bench saves "
+		  "runs. See sctrace-report(1), sctrace-run(5).",
 };
 
 /* 0 and what was asked for, or -1: end at once with *status. */
@@ -73,7 +71,7 @@ static int parse(struct report_options *o, int argc, char **argv, int *first, in
 		diag_error("report: %s", buf_str(&text));
 		*status = EXIT_USAGE;
 	} else if (*first == argc) {
-		diag_error("report: which saved run? Name one or more files, as made by --save");
+		diag_error("report: no saved run was given; name one or more files that --save wrote");
 		*status = EXIT_USAGE;
 	}
 	buf_free(&text);
@@ -135,14 +133,14 @@ static int labels_from_names(struct report *r, struct buf *why)
 		if (set_label(r, i, strndup(names, len)) < 0)
 			return -ENOMEM;
 		if (label_is_taken(r, i)) {
-			buf_addf(why, "--names calls two runs '%s'", r->beside[i].label);
+			buf_addf(why, "--names gives the name '%s' to two runs", r->beside[i].label);
 			return -ERANGE;
 		}
 		names += len + (names[len] == ',');
 	}
 	if (i == r->n && *names == '\0')
 		return 0;
-	buf_addf(why, "--names must name each of the %zu runs, by comma, and no more", r->n);
+	buf_addf(why, "--names must give %zu names, one for each run, separated by commas", r->n);
 	return -ERANGE;
 }
 
@@ -178,7 +176,7 @@ static int name_merged(struct report *r)
 		buf_addf(&note, "%s%s", i ? ", " : " ", r->beside[i].path);
 		buf_addf(&label, "%s%s", i ? "+" : "", r->beside[i].label);
 	}
-	buf_adds(&note, "; what differs between the runs is spread within the merged one.");
+	buf_adds(&note, "; the differences between the runs are part of the spread of the merged run.");
 	run_note(&r->runs[0], "%s", buf_str(&note));
 	buf_free(&note);
 	return set_label(r, 0, buf_take(&label));

@@ -50,7 +50,7 @@ int trace_opt_pid_names(void *ctx, const struct opt *row, const char *arg, struc
 {
 	(void)row;
 	if (strcmp(arg, "comm") != 0) {
-		buf_addf(why, "'%s' cannot be shown of a process; comm, its name, can", arg);
+		buf_addf(why, "'%s' is not known for processes; the only value is comm, the name of a process", arg);
 		return -EINVAL;
 	}
 	((struct trace_opts *)ctx)->pid_names = 1;
@@ -92,11 +92,10 @@ int trace_opt_expr(void *ctx, const struct opt *row, const char *arg, struct buf
 	int r = opt_look(o, arg, len, value, &at, why);
 	if (r)
 		return r > 0 ? 0 : point_at(arg, from + at, r, why);
-	buf_addf(
-		why,
-		"'%.*s' is no kind of choice; there are trace, status, errno, signal, fds, inject, fault, read, write, "
-		"raw, abbrev, verbose, quiet, decode-fds",
-		(int)len, arg);
+	buf_addf(why,
+		 "-e does not know '%.*s'; it knows trace, status, errno, signal, fds, inject, fault, read, write, "
+		 "raw, abbrev, verbose, quiet, decode-fds",
+		 (int)len, arg);
 	return point_at(arg, 0, -EINVAL, why);
 }
 
@@ -159,7 +158,9 @@ int trace_opt_pids(void *ctx, const struct opt *row, const char *arg, struct buf
 		char *end;
 		long pid = strtol(p, &end, 10);
 		if (end == p || pid <= 0 || pid > INT_MAX || !strchr(", \n\t", *end)) {
-			buf_addf(why, "'%s' is no process; write its number, or several as 12,34", arg);
+			buf_addf(why,
+				 "'%s' is not a process number; write for example 12, or 12,34 for several processes",
+				 arg);
 			return -EINVAL;
 		}
 		if (!vec_push(&o->pids, (pid_t)pid))
@@ -179,7 +180,7 @@ int trace_opt_engine(void *ctx, const struct opt *row, const char *arg, struct b
 	if (strcmp(arg, "auto") == 0 || engine_find(arg))
 		return 0;
 	near_init(&near, arg);
-	buf_addf(why, "there is no engine '%s' in this build; there are auto", arg);
+	buf_addf(why, "there is no engine '%s' in this build; the engines are auto", arg);
 	for (const struct engine_ops *const *e = engine_list(); *e; e++) {
 		buf_addf(why, ", %s", (*e)->name);
 		near_offer(&near, (*e)->name);
@@ -193,7 +194,7 @@ int trace_opt_env(void *ctx, const struct opt *row, const char *arg, struct buf 
 	struct trace_opts *o = ctx;
 	(void)row;
 	if (arg[0] == '=' || !arg[0]) {
-		buf_addf(why, "'%s' names no variable; write NAME=VALUE, or NAME to take it away", arg);
+		buf_addf(why, "'%s' does not name a variable; write NAME=VALUE to set one, or NAME to remove it", arg);
 		return -EINVAL;
 	}
 	return vec_push(&o->env, arg) ? 0 : -ENOMEM;
@@ -211,7 +212,7 @@ int trace_opt_break(void *ctx, const struct opt *row, const char *arg, struct bu
 {
 	(void)row;
 	if (strcmp(arg, "execve") != 0) {
-		buf_addf(why, "'%s' is nothing to detach at; only execve is", arg);
+		buf_addf(why, "'%s' is not supported; --detach-on accepts only execve", arg);
 		return -EINVAL;
 	}
 	((struct trace_opts *)ctx)->break_execve = true;
@@ -229,9 +230,8 @@ int trace_opt_sort(void *ctx, const struct opt *row, const char *arg, struct buf
 	(void)row;
 	int r = summary_sort_parse(arg, &((struct trace_opts *)ctx)->view.sort, why);
 	if (r < 0)
-		buf_adds(why,
-			 " (-S sorts here; the -S that hides signals is FreeBSD truss's: run sctrace under the name "
-			 "truss, or write -e signal=none)");
+		buf_adds(why, " (-S selects the order of the table; to hide signals, write -e signal=none, or run "
+			      "sctrace under the name truss, whose -S hides them)");
 	return r;
 }
 
@@ -245,7 +245,7 @@ int trace_opt_format(void *ctx, const struct opt *row, const char *arg, struct b
 	}
 	int r = summary_format_parse(arg, &o->view.format, why);
 	if (r < 0) {
-		buf_adds(why, " (and perfetto, of traces)");
+		buf_adds(why, " (and perfetto, for traces)");
 		return r;
 	}
 	o->format = o->view.format == SUMMARY_JSON ? TRACE_JSON : TRACE_TEXT;
@@ -257,7 +257,7 @@ int trace_opt_hist(void *ctx, const struct opt *row, const char *arg, struct buf
 {
 	(void)row;
 	if (!*arg || strpbrk(arg, ",%!?/")) {
-		buf_addf(why, "'%s' is not one call; write its name, as read", arg);
+		buf_addf(why, "'%s' is not a system call; write the name of one call, for example read", arg);
 		return -EINVAL;
 	}
 	struct buf name = {0};
@@ -283,7 +283,7 @@ int trace_opt_overhead(void *ctx, const struct opt *row, const char *arg, struct
 	(void)row;
 	int r = duration_parse(arg, &o->overhead_ns);
 	if (r < 0)
-		buf_addf(why, "'%s' is no cost of a call; write 20 (microseconds) or 20us", arg);
+		buf_addf(why, "'%s' is not a valid cost; write for example 20 (microseconds) or 20us", arg);
 	o->overhead_set = true;
 	return r < 0 ? -EINVAL : 0;
 }

@@ -31,7 +31,7 @@ static void note_privilege(const struct event *ev)
 		return;
 	bool user = st.st_mode & S_ISUID && st.st_uid != geteuid();
 	if (user || (st.st_mode & S_ISGID && st.st_mode & S_IXGRP && st.st_gid != getegid()))
-		diag_note("process %d runs a set-%s-ID program without its privilege, because it is traced",
+		diag_note("process %d runs a set-%s-ID program without its privileges, because it is traced",
 			  (int)ev->pid, user ? "user" : "group");
 }
 
@@ -93,7 +93,8 @@ static void leave_program(const struct trace *t)
 	       clock_ns() < until)
 		clock_sleep_ns(NSEC_PER_SEC / 100);
 	if (!info.si_pid)
-		diag_note("detached, because nobody reads the trace any more: the program goes on untraced");
+		diag_note("detached, because the reader of the trace has closed its pipe; the program continues "
+			  "untraced");
 }
 
 static void loop(struct trace *t)
@@ -174,7 +175,7 @@ static int finish(struct trace *t)
 		trace_fail(&t->failure, r, "%s", buf_str(&why));
 	buf_free(&why);
 	if (memory_ran_out())
-		trace_fail(&t->failure, -ENOMEM, "memory ran out: what was shown may lack something");
+		trace_fail(&t->failure, -ENOMEM, "memory ran out; the output may be incomplete");
 	if (t->failure.err) {
 		diag_error("%s", buf_str(&t->failure.why));
 		return t->program && !t->root ? spawn_status(-t->failure.err) : EXIT_OWN;
@@ -347,9 +348,9 @@ static void say_how_to_end(const struct trace *t)
 	if (t->o.look.quiet & QUIET_ATTACH)
 		return;
 	for (size_t i = 0; i < t->o.pids.n; i++)
-		diag_note("attached to process %d; Ctrl-C lets it go", (int)t->o.pids.v[i]);
+		diag_note("attached to process %d; Ctrl-C detaches", (int)t->o.pids.v[i]);
 	if ((t->o.cgroup || t->o.all) && !t->program)
-		diag_note("counting; Ctrl-C ends it and shows the summary");
+		diag_note("counting; Ctrl-C ends this and prints the summary");
 }
 
 int trace_run(struct trace *t)

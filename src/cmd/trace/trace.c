@@ -64,7 +64,7 @@ static int print_completion(const char *shell)
 	struct buf text = {0};
 	if (completion_script(shell, &text) == 0)
 		return print_out(&text);
-	diag_error("there is no completion for '%s'; there is for bash, zsh and fish", shell);
+	diag_error("there is no completion script for '%s', only for bash, zsh and fish", shell);
 	return EXIT_USAGE;
 }
 
@@ -93,14 +93,14 @@ static int wrong_usage(const struct trace *t, struct buf *why)
 	const char *letter = strstr(buf_str(why), "unknown option '-");
 	const char *meaning = letter ? trace_other_dialect(t->o.truss, letter[17]) : NULL;
 	if (meaning)
-		buf_addf(why, "; in %s's dialect -%c %s", t->o.truss ? "strace" : "FreeBSD truss", letter[17], meaning);
+		buf_addf(why, "; in %s, -%c %s", t->o.truss ? "strace" : "FreeBSD truss", letter[17], meaning);
 	if (meaning && t->o.truss)
-		buf_adds(why, " (use the name sctrace for those letters)");
+		buf_adds(why, " (to use the letters of strace, run it as sctrace)");
 	else if (meaning)
-		buf_adds(why, " (the name truss brings those letters)");
+		buf_adds(why, " (to use the letters of truss, run sctrace under the name truss)");
 	say_instead(why);
 	if (!strchr(buf_str(why), '\n'))
-		buf_addf(why, " (%s --help tells more)", name);
+		buf_addf(why, " (see %s --help)", name);
 	say_error(buf_str(why));
 	buf_free(why);
 	return EXIT_USAGE;

@@ -33,15 +33,15 @@ static int check_target(pid_t pid, struct buf *why)
 	const char *what = NULL;
 	int r = proc_status(pid, &s);
 	if (pid == getpid())
-		what = "that is sctrace itself";
+		what = "this is sctrace itself";
 	else if (r < 0)
 		what = proc_why_unseen(pid);
 	else if (s.state == 'Z')
-		what = "it is a zombie, it has ended and waits for its parent";
+		what = "it is a zombie: it has exited, and its parent has not waited for it yet";
 	else if (!s.has_memory)
 		what = "it is a kernel thread";
 	else if (s.tgid != pid)
-		what = "that is a thread, and not its process";
+		what = "it is a thread, not a process; use the process id";
 	if (what)
 		buf_addf(why, "cannot attach to %d: %s", (int)pid, what);
 	return what ? -ESRCH : 0;
@@ -128,7 +128,7 @@ static int set_up(struct bpf_engine *b, struct buf *why)
 	if (r == 0)
 		r = bpf_attach(b, why);
 	if (r == 0 && (r = bpf_calibrate(b, native_ns)) < 0)
-		buf_addf(why, "the bpf engine does not count what it should: %s", strerror(-r));
+		buf_addf(why, "the bpf engine does not count correctly: %s", strerror(-r));
 	return r;
 }
 
@@ -364,16 +364,16 @@ static void bpf_footer(const struct engine *e, struct buf *text)
 	const struct bpf_engine *b = (const struct bpf_engine *)e;
 	const struct sctrace_bpf__bss *k = b->skel->bss;
 	double us = b->cost.ns / 1e3;
-	buf_addf(text, "engine: bpf; %.2f us per call (+- %.2f us, standard deviation) ", us < 0 ? -us : us,
-		 b->cost.spread_ns / 1e3);
-	buf_adds(text, us < 0 ? "that the kernel's hooks do not see added to the times above"
-			      : "of tracing removed from the times above");
+	buf_addf(text, "engine: bpf; cost of tracing, %.2f us per call (+- %.2f us, standard deviation), ",
+		 us < 0 ? -us : us, b->cost.spread_ns / 1e3);
+	buf_adds(text, us < 0 ? "added to the times above, because the kernel's hooks do not measure the whole call"
+			      : "subtracted from the times above");
 	if (k->untimed)
-		buf_addf(text, "; %llu calls answered by a seccomp filter are counted with no time", k->untimed);
+		buf_addf(text, "; %llu calls that a seccomp filter answered are counted without a time", k->untimed);
 	if (k->no_chunk)
 		buf_addf(text, "; %llu times did not fit into the histograms", k->no_chunk);
 	if (k->lost_errnos)
-		buf_addf(text, "; %llu errors are missing by number", k->lost_errnos);
+		buf_addf(text, "; %llu errors were counted without their number", k->lost_errnos);
 }
 
 static void bpf_stop(struct engine *e)
@@ -384,7 +384,8 @@ static void bpf_stop(struct engine *e)
 
 const struct engine_ops engine_bpf = {
 	.name = "bpf",
-	.purpose = "counts in the kernel: stops nothing, whole control groups and systems, needs privilege",
+	.purpose = "counts calls in the kernel without stopping programs; also for control groups and the whole "
+		   "system; needs privileges",
 	.caps = CAP_COUNTS | CAP_BY_PROCESS | CAP_BY_THREAD | CAP_ATTACH | CAP_FOLLOW | CAP_CGROUP | CAP_SYSTEM |
 		CAP_ERRNOS,
 	.probe = bpf_probe,

@@ -36,7 +36,7 @@ static int check_kernel(struct buf *why)
 	if (uname(&u) < 0 || sscanf(u.release, "%d.%d", &major, &minor) != 2 || major > 5 ||
 	    (major == 5 && minor >= 12))
 		return 0;
-	buf_addf(why, "Linux 5.12 or later is needed, and this is %s", u.release);
+	buf_addf(why, "it needs Linux 5.12 or later, but this is %s", u.release);
 	return -ENOSYS;
 }
 
@@ -59,7 +59,8 @@ static int check_call(struct buf *why)
 {
 	int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "sctrace_probe", 0, 0, 4096, NULL);
 	if (fd < 0) {
-		buf_addf(why, "the bpf call is refused: %s (a container, a user namespace or a security module?)",
+		buf_addf(why,
+			 "bpf(2) is not permitted: %s (perhaps by a container, a user namespace or a security module)",
 			 strerror(-fd));
 		return fd;
 	}
@@ -190,7 +191,8 @@ int bpf_load(struct bpf_engine *b, struct buf *why)
 	}
 	if (r < 0)
 		buf_addf(why, "the bpf engine cannot be loaded: %s%s", strerror(-r),
-			 r == -EPERM || r == -EINVAL ? " (a locked-down kernel, or one that lacks what it needs)" : "");
+			 r == -EPERM || r == -EINVAL ? " (the kernel may be locked down, or may lack a required option)"
+						     : "");
 	return r;
 }
 
@@ -223,7 +225,7 @@ static int set_cgroup(struct bpf_engine *b, struct buf *why)
 	int r = fd < 0 ? -errno : bpf_map_update_elem(bpf_map__fd(b->skel->maps.cgroup), &zero, &fd, BPF_ANY);
 	if (r < 0)
 		buf_addf(why, "cannot count control group '%s': %s", b->config.cgroup,
-			 fd < 0 ? strerror(-r) : "it is none of cgroup version 2");
+			 fd < 0 ? strerror(-r) : "it is not a control group of version 2");
 	if (fd >= 0)
 		close(fd);
 	return r;

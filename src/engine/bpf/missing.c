@@ -15,7 +15,8 @@ static int missing_probe(unsigned want, struct buf *why)
 
 const struct engine_ops engine_bpf = {
 	.name = "bpf",
-	.purpose = "counts in the kernel: stops nothing, whole control groups and systems, needs privilege",
+	.purpose = "counts calls in the kernel without stopping programs; also for control groups and the whole "
+		   "system; needs privileges",
 	.caps = CAP_COUNTS | CAP_BY_PROCESS | CAP_BY_THREAD | CAP_ATTACH | CAP_FOLLOW | CAP_CGROUP | CAP_SYSTEM |
 		CAP_ERRNOS,
 	.probe = missing_probe,

@@ -301,11 +301,11 @@ static void patch_footer(const struct engine *e, struct buf *text)
 	const struct patch *p = (const struct patch *)e;
 	buf_adds(text, "engine: patch; ");
 	if (p->fast.ns > 0)
-		buf_addf(text, "%.2f us per call of tracing removed from the times above", p->fast.ns / 1e3);
+		buf_addf(text, "cost of tracing, %.2f us per call, subtracted from the times above", p->fast.ns / 1e3);
 	else
 		tracer_cost_unknown(&p->fast, text);
 	if (p->t.cost.ns > 0)
-		buf_addf(text, " (%.1f us for calls that went by ptrace)", p->t.cost.ns / 1e3);
+		buf_addf(text, " (%.1f us for calls that ptrace traced)", p->t.cost.ns / 1e3);
 	if (p->fallback_images)
 		buf_addf(text, "\n%llu of %llu program images were traced by ptrace: %s",
 			 (unsigned long long)p->fallback_images, (unsigned long long)p->images,
@@ -319,8 +319,8 @@ static void patch_stop(struct engine *e)
 
 const struct engine_ops engine_patch = {
 	.name = "patch",
-	.purpose = "counts, times and records calls inside the program: fast; x86-64; the default for -c and for a "
-		   "trace to a file or a pipe",
+	.purpose = "counts, times and records calls inside the program; fast; x86-64 only; the default for -c and for "
+		   "traces to a file or a pipe",
 	.caps = CAP_EVENTS | CAP_COUNTS | CAP_BY_PROCESS | CAP_FOLLOW | CAP_ATTACH | CAP_INJECT | CAP_STOPS | CAP_MAIN,
 	.probe = patch_probe,
 	.start = patch_start,

@@ -228,7 +228,7 @@ static inline struct patch *patch_of(struct tracer *t)
 static inline bool patch_had_memory(struct patch *p, bool ok)
 {
 	if (!ok)
-		tracer_give_up(&p->t, -ENOMEM, "cannot go on tracing");
+		tracer_give_up(&p->t, -ENOMEM, "cannot continue tracing");
 	return ok;
 }
 

@@ -148,6 +148,6 @@ void tracer_cost_unknown(const struct tracer_cost *cost, struct buf *out)
 	const char *why = cost->err == -ECHILD ? "the process that measures it ended too early"
 			  : cost->err == -EIO  ? "some calls of the process that measures it were not counted"
 			  : cost->err          ? strerror(-cost->err)
-					       : "the measurement gave nothing above zero";
-	buf_addf(out, "its cost could not be measured (%s) and is part of the times above", why);
+					       : "the measured cost was not above zero";
+	buf_addf(out, "the cost of tracing could not be measured (%s) and is part of the times above", why);
 }

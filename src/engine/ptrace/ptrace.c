@@ -34,7 +34,7 @@ static int ptrace_probe(unsigned want, struct buf *why)
 	}
 	int r = pid < 0 || ptrace(PTRACE_SEIZE, pid, NULL, (long)PTRACE_O_EXITKILL) < 0 ? -errno : 0;
 	if (r < 0)
-		buf_addf(why, "%s (a container or a security module forbids ptrace)", strerror(-r));
+		buf_addf(why, "%s (a container or a security module does not permit ptrace)", strerror(-r));
 	if (pid > 0)
 		spawn_kill(pid);
 	return r;
@@ -93,7 +93,8 @@ static void ptrace_footer(const struct engine *e, struct buf *text)
 	buf_adds(text, "engine: ptrace; ");
 	if (t->cost.ns > 0)
 		buf_addf(text,
-			 "%.1f us per call of tracing (+- %.1f us, standard deviation) removed from the times above",
+			 "cost of tracing, %.1f us per call (+- %.1f us, standard deviation), subtracted from the "
+			 "times above",
 			 t->cost.ns / 1e3, t->cost.spread_ns / 1e3);
 	else
 		tracer_cost_unknown(&t->cost, text);
@@ -109,8 +110,8 @@ static void ptrace_stop(struct engine *e)
 
 const struct engine_ops engine_ptrace = {
 	.name = "ptrace",
-	.purpose = "stops the program at each call: sees everything, slows calls down; the default for a trace on a "
-		   "terminal, and for the stacks of all calls",
+	.purpose = "stops the program at each call; supports all options but --cgroup and --all; slow; the default for "
+		   "traces on a terminal and for the stacks of all calls",
 	.caps = CAP_EVENTS | CAP_COUNTS | CAP_BY_PROCESS | CAP_BY_THREAD | CAP_ATTACH | CAP_FOLLOW | CAP_INJECT |
 		CAP_BREAK | CAP_ERRNOS | CAP_STOPS | CAP_MAIN,
 	.probe = ptrace_probe,

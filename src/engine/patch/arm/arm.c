@@ -49,7 +49,7 @@ static int filter_probe(struct buf *why)
 	if (syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0)
 		return 0;
 	int r = -errno;
-	buf_addf(why, "there is no seccomp filter that could arm it: %s", strerror(-r));
+	buf_addf(why, "its calls cannot be intercepted by a seccomp filter: %s", strerror(-r));
 	return r;
 }
 
@@ -65,18 +65,18 @@ int arm_choose(unsigned want, enum arming *how, struct buf *why)
 	*how = ARM_SUD;
 	int r = allowed("sud") ? sud_probe(&sud) : -ENOTSUP;
 	if (r < 0 && sud.len == 0)
-		buf_adds(&sud, "SCTRACE_ARM excludes Syscall User Dispatch");
+		buf_adds(&sud, "SCTRACE_ARM does not permit Syscall User Dispatch");
 	if (r == 0)
-		buf_adds(why, "armed by Syscall User Dispatch");
+		buf_adds(why, "calls are intercepted by Syscall User Dispatch");
 	else if (want & CAP_ATTACH)
-		buf_addf(why, "a running process cannot be armed: %s", buf_str(&sud));
+		buf_addf(why, "the calls of a running process cannot be intercepted: %s", buf_str(&sud));
 	else if (!allowed("filter"))
-		buf_addf(why, "%s; SCTRACE_ARM excludes the seccomp filter", buf_str(&sud));
+		buf_addf(why, "%s; SCTRACE_ARM does not permit the seccomp filter", buf_str(&sud));
 	else {
 		*how = ARM_FILTER;
 		r = filter_probe(why);
 		if (r == 0)
-			buf_addf(why, "armed by a seccomp filter (%s)", buf_str(&sud));
+			buf_addf(why, "calls are intercepted by a seccomp filter (%s)", buf_str(&sud));
 	}
 	buf_free(&sud);
 	return r;

@@ -59,7 +59,9 @@ int sud_probe(struct buf *why)
 	if (known > 0)
 		known = try_on_child();
 	if (known < 0)
-		buf_addf(why, "the kernel cannot arm Syscall User Dispatch from outside (Linux 6.4 can): %s",
+		buf_addf(why,
+			 "the kernel cannot enable Syscall User Dispatch for another process, which needs Linux 6.4 or "
+			 "later: %s",
 			 strerror(-known));
 	return known;
 }

@@ -81,7 +81,7 @@ static bool nothing_leads_into(const struct walk *w, uint64_t site, uint64_t end
 		met |= w->fn + at == site;
 		uint64_t target = branch_target(&i, ops, w->fn + at);
 		if ((target > site && target < end) || is_indirect_jump(&i, ops)) {
-			*why = "a branch may lead between the call and the end of what would move";
+			*why = "a branch may lead into the instructions that would have to be moved";
 			return false;
 		}
 	}
@@ -93,7 +93,7 @@ static bool nothing_leads_into(const struct walk *w, uint64_t site, uint64_t end
 size_t relocate_length(const unsigned char *code, size_t n, uint64_t fn, uint64_t site, const char **why)
 {
 	struct walk w = {.code = code, .n = n, .fn = fn};
-	*why = "the instruction after the call cannot move";
+	*why = "the instruction after the call cannot be moved";
 	if (site < fn || site - fn + 2 > n ||
 	    ZYAN_FAILED(ZydisDecoderInit(&w.decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)))
 		return 0;

@@ -33,7 +33,7 @@ static struct stub_page *new_page(struct patch *p, struct task *task, uint64_t i
 	const uint64_t args[6] = {at, AGENT_PAGE, 5, 0x100022, (uint64_t)-1, 0};
 	int64_t got = at ? remote_call(&p->t, task, SYS_mmap, args) : -ENOMEM;
 	if (got == -EFAULT)
-		image_fall_back(p, task, "its agent was changed");
+		image_fall_back(p, task, "the program has changed the agent's code");
 	if (!at || got != (int64_t)at)
 		return NULL;
 	if (!patch_had_memory(p, vec_push(&img->sites.pages, (struct stub_page){at, 0, AGENT_PAGE / STUB_SIZE})))
@@ -158,7 +158,7 @@ static const char *patch_short(struct patch *p, struct task *task, struct site *
 	struct padding_way way;
 	int n = free_gaps(p, task, m, s->ip, gaps);
 	if (!padding_find_way(s->ip, gaps, n, &way))
-		return "no dead padding within reach";
+		return "there is no unused padding within reach";
 	if (!site_write_stub(task, s) || !plan_changes(s, task->tid, &way) || !apply_changes(s, task->tid))
 		return "its code cannot be written";
 	site_note_gaps(p, image_of(task), s);
@@ -208,7 +208,7 @@ static const char *patch_long(struct patch *p, struct task *task, struct site *s
 	const struct mem mem = {mem_read_pages, &pages};
 	uint64_t at = s->ip - 2;
 	uint64_t lo, hi;
-	const char *why = "its function's bounds are not known";
+	const char *why = "the bounds of its function are not known";
 	unsigned char *code = malloc(FUNCTION_MAX);
 	bool one_line = at / CACHE_LINE == (at + 4) / CACHE_LINE;
 	s->retry = (!image_of(task)->start.observed && resume_point_may_be_in(p, s->ip, s->ip + RELOCATE_MAX)) ||
@@ -216,9 +216,9 @@ static const char *patch_long(struct patch *p, struct task *task, struct site *s
 	if (s->retry)
 		why = "a thread may return to the instruction after it";
 	else if (at / AGENT_PAGE != (at + 4) / AGENT_PAGE)
-		why = "the jump would straddle pages";
+		why = "the jump would cross a page boundary";
 	else if (!one_line && task->proc->ntasks > 1)
-		why = "the jump would straddle a cache line that threads run through";
+		why = "the jump would cross a cache line that other threads may be executing";
 	else if (code && m->base && padding_function(&mem, m->base, at, &lo, &hi) == 0 && hi - lo <= FUNCTION_MAX &&
 		 mem_get(&mem, lo, code, hi - lo) == 0) {
 		s->moved = (uint8_t)relocate_length(code, hi - lo, lo, at, &why);
@@ -238,13 +238,13 @@ static const char *patch_long(struct patch *p, struct task *task, struct site *s
 static const char *patch_site(struct patch *p, struct task *task, struct site *s, const struct mapping *m)
 {
 	unsigned char code[2];
-	const char *why = "not allowed by SCTRACE_PATCH";
+	const char *why = "SCTRACE_PATCH does not permit it";
 	if (!m || !m->patchable)
-		return "not private, read-only code of a file";
+		return "the code is not a private, read-only mapping of a file";
 	if ((s->ip - 2) % CACHE_LINE == CACHE_LINE - 1)
-		return "the instruction straddles a cache line";
+		return "the instruction crosses a cache line";
 	if (remote_read(task->tid, s->ip - 2, code, 2) < 0 || code[0] != 0x0f || code[1] != 0x05)
-		return "not a syscall instruction";
+		return "it is not a syscall instruction";
 	if (p->ways & WAY_SHORT)
 		why = patch_short(p, task, s, m);
 	if (why && p->ways & WAY_LONG)
@@ -268,7 +268,7 @@ static void decide(struct patch *p, struct task *task, struct site *s)
 {
 	struct image *img = image_of(task);
 	const struct mapping *m = mapping_at(p, task, s->ip);
-	const char *why = "no room for a stub near it";
+	const char *why = "there is no space for a stub within reach";
 	s->kind = SITE_HOPELESS;
 	if (place_stub(p, task, s)) {
 		why = patch_site(p, task, s, m);

@@ -71,9 +71,9 @@ static void find_obstacle(struct patch *p, struct task *task, struct buf *why)
 	if (task->listening)
 		buf_adds(why, "the process is stopped");
 	else if (task->deliver || task->exiting)
-		buf_adds(why, "a signal was on its way");
+		buf_adds(why, "a signal was pending");
 	else if (ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0 || r.cs != 0x33)
-		buf_adds(why, "a 32-bit program");
+		buf_adds(why, "it is a 32-bit program");
 	else {
 		struct proc_status s;
 		proc_status(task->tid, &s);

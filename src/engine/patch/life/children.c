@@ -89,7 +89,7 @@ void children_on_first_stop(struct tracer *t, struct task *task)
 	if (!served)
 		return;
 	if (apart && setup_own_region(p, task) < 0)
-		image_fall_back(p, task, "no memory for counters of its own");
+		image_fall_back(p, task, "there is no memory for its counters");
 	if (forked)
 		image_begin_child(task); /* its memory was copied before the parent's agent was told to use locks */
 	if (forked)

@@ -67,13 +67,13 @@ static void find_obstacle(const struct patch *p, const struct task *task, const 
 			  const struct proc_status *s, struct buf *why)
 {
 	if (r->cs == USER32_CS)
-		buf_adds(why, "a 32-bit program");
+		buf_adds(why, "it is a 32-bit program");
 	else if (setup_is_refused(p, s, why))
 		;
 	else if (has_little_room(task->tid))
 		buf_adds(why, "its address-space limit (ulimit -v) is too small for the agent");
 	else if (arm_is_filtered(p, s))
-		buf_adds(why, "started under a seccomp filter of a traced program");
+		buf_adds(why, "it inherited a seccomp filter from a traced program");
 }
 
 /* Puts the agent into a new image before its first instruction. `r` are its first registers. */

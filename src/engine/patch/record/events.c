@@ -133,11 +133,11 @@ static void look_at(struct patch *p, struct record_thread *th)
 	}
 	if (err == -EPROTO && !p->record->overwritten) {
 		p->record->overwritten = true;
-		tracer_note(&p->t, "the program overwrote the records of thread %d: calls of it are missing",
+		tracer_note(&p->t, "the program overwrote the records of thread %d; some of its calls are missing",
 			    (int)th->tid);
 	}
 	if (err == -ENOMEM)
-		tracer_give_up(&p->t, err, "cannot keep the records of thread %d", (int)th->tid);
+		tracer_give_up(&p->t, err, "cannot store the records of thread %d", (int)th->tid);
 }
 
 void record_look(struct patch *p)

@@ -21,9 +21,8 @@ int record_probe(struct buf *why)
 {
 	if (getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE)
 		return 0;
-	buf_adds(
-		why,
-		"recording needs the instruction RDFSBASE, which this processor or kernel (before 5.9) does not offer");
+	buf_adds(why, "recording needs the instruction RDFSBASE, which this processor or kernel (before Linux 5.9) "
+		      "does not support");
 	return -ENOTSUP;
 }
 

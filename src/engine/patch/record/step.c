@@ -82,7 +82,7 @@ static void complete(struct patch *p, struct record_thread *th, const struct tas
 		record_capture(p, th, result);
 	}
 	if (reader_complete(&th->reader, result, t1 ? t1 : __rdtsc(), live) < 0)
-		tracer_give_up(&p->t, -ENOMEM, "cannot keep the records of thread %d", (int)th->tid);
+		tracer_give_up(&p->t, -ENOMEM, "cannot store the records of thread %d", (int)th->tid);
 	close_ring(th, task);
 	p->t.hold_current = true;
 }

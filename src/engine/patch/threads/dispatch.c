@@ -177,9 +177,9 @@ static void watch_call(struct patch *p, struct task *task, int64_t nr, const str
 	if (filter && p->arming == ARM_FILTER)
 		make_room_for_filter(p, task, nr == SYS_seccomp && r->rsi & SECCOMP_FILTER_FLAG_TSYNC);
 	if (strict || (nr == SYS_prctl && r->rdi == PR_SET_TSC))
-		image_fall_back(p, task, "it may not read the time stamp counter");
+		image_fall_back(p, task, "it has disabled the time stamp counter");
 	if (nr == SYS_prctl && r->rdi == 59) /* PR_SET_SYSCALL_USER_DISPATCH */
-		image_fall_back(p, task, "the program uses Syscall User Dispatch itself");
+		image_fall_back(p, task, "it uses Syscall User Dispatch itself");
 	if (nr == SYS_rt_sigaction && r->rdi != SIGSYS)
 		watch_action(task, r);
 }

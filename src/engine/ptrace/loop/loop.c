@@ -91,7 +91,7 @@ int tracer_next(struct engine *e, struct event *ev)
 		if (r == 0)
 			r = serve(t, t->waits.taken.v[t->waits.next++]);
 		if (r < 0 && r != -EINTR)
-			tracer_give_up(t, r, "cannot go on tracing");
+			tracer_give_up(t, r, "cannot continue tracing");
 		if (r == -EINTR)
 			return r;
 	}

@@ -26,7 +26,7 @@ int tracer_pin(const struct engine_config *config, struct buf *why)
 	if (sched_setaffinity(0, sizeof(set), &set) == 0)
 		return 0;
 	int err = errno;
-	buf_addf(why, "cannot stay on one CPU: %s", strerror(err));
+	buf_addf(why, "cannot keep the program on one CPU: %s", strerror(err));
 	return -err;
 }
 
@@ -37,7 +37,7 @@ static void note_lost_privileges(struct tracer *t)
 	int err;
 	char *path = geteuid() == 0 ? NULL : spawn_find(t->config.spawn.argv[0], t->config.spawn.envp, &err);
 	if (path && stat(path, &st) == 0 && st.st_mode & (S_ISUID | S_ISGID))
-		tracer_note(t, "'%s' is set-%s: traced by an ordinary user it runs without that privilege", path,
+		tracer_note(t, "'%s' is a set-%s program; it runs without its privileges, because it is traced", path,
 			    st.st_mode & S_ISUID ? "uid" : "gid");
 	free(path);
 }
@@ -56,7 +56,7 @@ static int start_program(struct tracer *t, struct buf *why)
 	if (ptrace(PTRACE_SEIZE, child.pid, NULL, t->options) < 0) {
 		r = -errno;
 		buf_addf(why,
-			 "not allowed to trace '%s': %s (in a container ptrace must be let through; see also "
+			 "tracing '%s' is not permitted: %s (a container must permit ptrace; see also "
 			 "/proc/sys/kernel/yama/ptrace_scope)",
 			 t->config.spawn.argv[0], strerror(-r));
 		return r;

@@ -53,16 +53,16 @@ static void explain(pid_t pid, int err, struct buf *why)
 	else if (err == ESRCH)
 		buf_adds(why, "no such process");
 	else if (s.state == 'Z')
-		buf_adds(why, "it is a zombie, it has ended and waits for its parent");
+		buf_adds(why, "it is a zombie: it has exited, and its parent has not waited for it yet");
 	else if (!s.has_memory)
 		buf_adds(why, "it is a kernel thread");
 	else if (s.tracer)
-		buf_addf(why, "process %d traces it already", (int)s.tracer);
+		buf_addf(why, "it is already traced by process %d; detach that tracer first", (int)s.tracer);
 	else if (geteuid() != 0 && owner(pid, &uid) && uid != geteuid())
-		buf_addf(why, "it is a process of another user (%s), you are %s; root may", user_name(uid, theirs),
-			 user_name(geteuid(), yours));
+		buf_addf(why, "it belongs to user %s, and you are %s; run sctrace as that user or as root",
+			 user_name(uid, theirs), user_name(geteuid(), yours));
 	else
-		buf_addf(why, "%s; see /proc/sys/kernel/yama/ptrace_scope, and whether a capability is missing",
+		buf_addf(why, "%s; see /proc/sys/kernel/yama/ptrace_scope, and check whether a capability is missing",
 			 strerror(err));
 }
 
@@ -127,7 +127,7 @@ int tracer_attach(struct tracer *t, pid_t pid, struct buf *why)
 	int r = pid > 0 && pid != getpid() ? seize(t, pid, pid) : -ESRCH;
 	if (r < 0) {
 		if (pid == getpid())
-			buf_addf(why, "cannot attach to %d: that is sctrace itself", (int)pid);
+			buf_addf(why, "cannot attach to %d: it is sctrace itself", (int)pid);
 		else
 			explain(pid, -r, why);
 		return r;

@@ -38,7 +38,7 @@ static int interrupted(struct tracer *t)
 	t->waits.interruptions.n = 0;
 	return clock_ns() - t->waits.interruptions.since_ns > INTERRUPTIONS_NS
 		       ? -EINTR
-		       : tracer_give_up(t, -EIO, "cannot wait for the program, all waits are interrupted");
+		       : tracer_give_up(t, -EIO, "cannot wait for the program, because each wait4(2) is interrupted");
 }
 
 /*
@@ -160,5 +160,5 @@ pid_t tracer_wait_task(struct tracer *t, pid_t tid, int *status)
 void tracer_keep_status(struct tracer *t, pid_t tid, int status)
 {
 	if (!vec_push(&t->waits.taken, (struct wait_status){tid, status}))
-		tracer_give_up(t, -ENOMEM, "the end of task %d is lost", (int)tid);
+		tracer_give_up(t, -ENOMEM, "the exit status of task %d is lost", (int)tid);
 }
