@@ -20,6 +20,19 @@ static int open_proc(pid_t pid, const char *name)
 	return fd < 0 ? -errno : fd;
 }
 
+/*
+ * Was this the end of the file, so that it need not be asked for? The kernel makes `status` as a whole (single_open() in
+ * fs/seq_file.c), so a short read is the last one. `maps` ends with the line of the vsyscall page, if there is such a page.
+ */
+static bool is_end(const char *name, const char *text, bool short_read)
+{
+	const char *line = strrchr(text, '\n');
+	while (line && line > text && line[-1] != '\n')
+		line--;
+	return short_read && (strcmp(name, "status") == 0 ||
+			      (strcmp(name, "maps") == 0 && line && strncmp(line, "ffffffffff600000-", 17) == 0));
+}
+
 int proc_read(pid_t pid, const char *name, struct buf *out)
 {
 	char chunk[4096]; /* the kernel returns at most a page at a time */
@@ -27,9 +40,11 @@ int proc_read(pid_t pid, const char *name, struct buf *out)
 	if (fd < 0)
 		return fd;
 	ssize_t n;
-	while ((n = read(fd, chunk, sizeof(chunk))) > 0 || (n < 0 && errno == EINTR))
+	do {
+		n = read(fd, chunk, sizeof(chunk));
 		if (n > 0)
 			buf_add(out, chunk, (size_t)n);
+	} while ((n > 0 && !is_end(name, buf_str(out), (size_t)n < sizeof(chunk))) || (n < 0 && errno == EINTR));
 	int r = n < 0 ? -errno : out->failed ? -ENOMEM : 0;
 	close(fd);
 	return r;

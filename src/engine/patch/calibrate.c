@@ -82,7 +82,7 @@ static int adopt(struct patch *p, pid_t pid)
 	/* The child only runs its own loop: no thread can be in an earlier call. */
 	image_of(task)->start.observed = true;
 	uint64_t at = tracer_entry_point(pid);
-	int err = at ? setup_image(p, task, at) : -ENOEXEC;
+	int err = at ? setup_image(p, task, at, &saved, NULL) : -ENOEXEC;
 	ptrace_retry(PTRACE_SETREGS, pid, NULL, &saved);
 	arm_task(p, task, true);
 	t->current = task;

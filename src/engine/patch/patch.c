@@ -100,7 +100,6 @@ static int resume_request(struct tracer *t, const struct task *task)
 {
 	struct patch_task *pt = patch_task_of(task);
 	const struct image *img = image_of(task);
-	remote_release();
 	if (pt && img)
 		pt->serial = img->sites.serial;
 	if (!arm_is_served(patch_of(t), task))
@@ -254,6 +253,7 @@ static int set_arming(struct patch *p, struct engine_config *c)
 	buf_free(&how);
 	proc_status(getpid(), &own);
 	p->filters = own.filters + (p->arming == ARM_FILTER);
+	p->root = geteuid() == 0;
 	p->rights = own.has_signals ? own.permitted : ~UINT64_C(0);
 	if (r < 0 || p->arming == ARM_SUD)
 		return r;

@@ -84,7 +84,7 @@ struct image_counters {
 	struct region *region;
 	uint32_t map[AGENT_CALLS]; /* agent_data.map of the program, unless `off` */
 	bool single_thread;        /* agent_data.single_thread of the program */
-	uint64_t *exec_word;       /* in the region, or NULL: then the agent does not make execve(2) */
+	struct agent_words *words; /* in the region, or NULL: then the agent does not make execve(2) */
 	unsigned rings;            /* rings that the program has mapped behind the slots */
 	bool off;                  /* the agent hands all calls over, because of sharers */
 	unsigned sharers;          /* processes in the same memory whose calls are counted elsewhere, or not at all */
@@ -102,6 +102,14 @@ struct image_sigsys {
 	/* SIGBIT() of the signals whose handlers run with SIGSYS blocked, but not with everything blocked. */
 	uint64_t blocking_handlers;
 	bool selected; /* Syscall User Dispatch looks at the selector byte after the slots */
+};
+
+/* For which signals the process has handlers, as /proc told last. Only for an image with one thread and one process. */
+struct image_handlers {
+	bool known;
+	bool unsteady;    /* it may change without the engine's knowledge */
+	uint64_t actions; /* agent_words.actions at that time */
+	uint64_t caught;  /* SIGBIT() of the signals */
 };
 
 /* Its call sites. */
@@ -126,6 +134,7 @@ struct image {
 	struct image_start start;
 	struct image_counters counters;
 	struct image_sigsys sigsys;
+	struct image_handlers handlers;
 	struct image_sites sites;
 	struct agent_thread
 		*threads; /* a copy of the program's table of threads that record (record/ring.h), or NULL */
@@ -208,6 +217,7 @@ struct patch {
 	size_t nsites;                /* of all images */
 	struct module *loader;        /* the file that new images begin in, or NULL */
 	uint64_t loader_entry;        /* the offset in it where they begin */
+	bool root;                    /* sctrace runs as root, so it may trace programs of several users */
 	uint64_t rights;              /* sctrace's own capabilities (capabilities(7)) */
 	VEC(struct resume_point) resume_points;
 

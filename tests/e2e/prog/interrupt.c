@@ -428,6 +428,56 @@ static void test_where(int argc, char **argv)
 		CHECK(own_code(where[i]));
 	puts("always in own code");
 }
+
+/* While the parent waits in a call, the child sends it a signal a few times, then ends the call. */
+static void interrupt_parent(int fd)
+{
+	for (int k = 0; k < 3; k++) {
+		until_asleep(getppid());
+		CHECK(kill(getppid(), SIGURG) == 0);
+	}
+	until_asleep(getppid());
+	CHECK(write(fd, "x", 1) == 1);
+	_exit(0);
+}
+
+/* Handlers are set, reset by the kernel, removed and set again, also in a child: those that run see only the program's own code. */
+static void test_where_changes(int argc, char **argv)
+{
+	int n = number(argc, argv, 0, 24);
+	int fds[2];
+	char c;
+	struct iovec in = {&c, 1};
+	stack_at = &c + 4096;
+	CHECK(pipe(fds) == 0);
+	for (int i = 0; i < n; i++) {
+		struct sigaction act = {.sa_sigaction = on_where, .sa_flags = SA_SIGINFO | SA_RESTART};
+		const struct sigaction none = {.sa_handler = SIG_DFL};
+		int before = places, kind = i % 4;
+		if (kind == 2)
+			act.sa_flags |= SA_RESETHAND;
+		CHECK(sigaction(SIGURG, kind == 0 ? &none : &act, NULL) == 0);
+		if (kind == 3) { /* which changes nothing here */
+			pid_t other = fork();
+			if (other == 0) {
+				sigaction(SIGURG, &none, NULL);
+				_exit(0);
+			}
+			reap_ok(other, 0);
+		}
+		pid_t pid = fork();
+		if (pid == 0)
+			interrupt_parent(fds[1]);
+		CHECK(readv(fds[0], &in, 1) == 1);
+		reap_ok(pid, 0);
+		CHECK(kind == 0 ? places == before : kind == 2 ? places == before + 1 : places > before);
+	}
+	CHECK(stack_wrong == 0);
+	for (int i = 0; i < places; i++)
+		CHECK(own_code(where[i]));
+	calls("readv", n, 0);
+	puts("always in own code");
+}
 #endif
 
 static volatile pid_t waiters[20];
@@ -482,6 +532,7 @@ static const struct test tests[] = {
 #endif
 #if defined __x86_64__ || defined __i386__ || defined __aarch64__
 	{"where", test_where},
+	{"where_changes", test_where_changes},
 #endif
 };
 TEST_MAIN(tests)

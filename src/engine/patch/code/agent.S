@@ -49,7 +49,7 @@ agent_back_\s:
 	.endm
 
 #define DATA_BASE AGENT_DATA
-#define DATA_EXEC (AGENT_DATA + 8)
+#define DATA_WORDS (AGENT_DATA + 8)
 #define DATA_SINGLE_THREAD (AGENT_DATA + 16)
 #define DATA_VFORK (AGENT_DATA + 24)
 #define DATA_VFORK_SP (DATA_VFORK + 8)
@@ -62,7 +62,7 @@ agent_back_\s:
 	.section .rodata
 	.balign 64
 	.globl agent_begin, agent_end, agent_entry, agent_p1, agent_p2, agent_p3, agent_refuse, agent_r1, agent_check
-	.globl agent_pre_end, agent_exit, agent_remote, agent_allowed_end, agent_taken, agent_loaded
+	.globl agent_pre_end, agent_exit, agent_remote, agent_allowed_end, agent_taken, agent_lowered, agent_loaded
 	.globl	agent_exec_taken, agent_exec_end, agent_go_shared, agent_sigreturn_booked, agent_sigreturn_sys, agent_sigreturn_bad
 
 /*
@@ -101,6 +101,7 @@ agent_after_\s:
 	cmp	%rsp, DATA_VFORK_SP	/* the child writes over the frame, or has a stack of its own */
 	je	1f
 	lea	-(48 + 128)(%rsp), %rsp
+agent_lowered:
 1:	.irp	i, 0, 8, 16, 24, 32, 40
 	mov	DATA_VFORK_FRAME + \i, %rcx
 	mov	%rcx, \i(%rsp)
@@ -135,7 +136,7 @@ agent_add_error_\s:
 	\lock incq SLOT_ERRORS(%rcx)
 	test	$SLOT_F_EXEC, %r11b
 	jz	2f
-	mov	DATA_EXEC, %rax
+	mov	DATA_WORDS, %rax
 	movq	$0, (%rax)
 agent_gave_\s:
 	jmp	2f
@@ -299,8 +300,15 @@ agent_ranges:				/* mmap, mprotect, munmap, mremap, madvise: not of the memory u
 	cmpq	$0, (%rsi)		/* SIG_DFL */
 	je	7b
 	jmp	agent_refuse
-15:	test	%rsi, %rsi		/* a handler that runs with SIGSYS blocked, as of masks below */
+15:	test	%rsi, %rsi		/* one that the kernel resets; a handler that runs with SIGSYS blocked, as of masks below */
 	jz	7b
+	testl	$0x80000000, 8(%rsi)	/* SA_RESETHAND */
+	jnz	agent_refuse
+	mov	DATA_WORDS, %r11
+	test	%r11, %r11
+	jz	16f
+	lock incq 8(%r11)		/* agent_words.actions: before the call, so that what the tracer knows is never too old */
+16:
 	testl	$0x40000000, 24(%rsi)
 	jz	7b
 	cmpl	$-2, 28(%rsi)
@@ -322,7 +330,7 @@ agent_ranges:				/* mmap, mprotect, munmap, mremap, madvise: not of the memory u
 	cmp	$26, %edi		/* PR_SET_TSC */
 	je	agent_refuse
 	jmp	7b
-8:	mov	DATA_EXEC, %r11
+8:	mov	DATA_WORDS, %r11
 	test	%r11, %r11
 	jz	agent_refuse
 	rdtsc
@@ -436,12 +444,16 @@ agent_ask_end:
 agent_end:
 
 /*
- * Run once in a new image, from wherever the tracer puts it, to make room for the agent. In: rbx = where the stubs are to
- * go; rbp = SETUP_POOLED: the counters are the file whose name the tracer put at setup_path, else: memory of the program's own making; SETUP_RECORDS: room for records, too.
- * Out, at the first int3: r12 = descriptor of that, r13 = the agent's code, r14 = its data, r15 = the slots, rbx = the
- * stubs; each an address, or -errno; rbp = with SETUP_NO_* added. A file is closed by then; memory is for the tracer to take, and closed after the second.
- * In a process that was attached to there are no-ops in the place of both, and the way back behind them: the tracer stops it at
- * the calls there are.
+ * Run once in a new image, from wherever the tracer puts it, to make room for the agent.
+ *
+ * In: rbx = where the stubs are to go; r12 = the least address-space limit, or 0: then it is not looked at, and nothing is written
+ * below the stack pointer. rbp = SETUP_POOLED: the counters are the file whose name the tracer put at setup_path, else: memory of
+ * the program's own making; SETUP_RECORDS: room for records, too.
+ *
+ * Out, at the first int3: r12 = descriptor of that, or -errno, -E2BIG if the limit is too small; r13 = the agent's code, r14 = its
+ * data, r15 = the slots, rbx = the stubs; each an address, or -errno; r9 = the mark (struct agent_tail) of a file; rbp = with
+ * SETUP_NO_* added. A file is closed by then; memory is for the tracer to take, and closed after the second int3. In a process that
+ * was attached to there are no-ops in the place of both, and the way back behind them: the tracer stops it at the calls there are.
  */
 	.globl setup_begin, setup_path, setup_end, setup_trap1, setup_trap2, setup_closed, setup_back_end
 #define MAP_ANON_AT   0x100022	/* MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE */
@@ -457,7 +469,18 @@ agent_end:
 	syscall
 	.endm
 setup_begin:
-	lea	setup_path(%rip), %rdi
+	test	%r12, %r12
+	jz	6f
+	xor	%edi, %edi
+	mov	$9, %esi		/* RLIMIT_AS */
+	xor	%edx, %edx
+	lea	-(16 + 128)(%rsp), %r10
+	mov	$302, %eax		/* prlimit64 */
+	syscall
+	cmp	%r12, -(16 + 128)(%rsp)
+	mov	$-7, %r12		/* -E2BIG */
+	jb	1f
+6:	lea	setup_path(%rip), %rdi
 	mov	$0x80002, %esi		/* O_RDWR | O_CLOEXEC */
 	mov	$2, %eax		/* open */
 	test	$SETUP_POOLED, %ebp
@@ -496,7 +519,11 @@ setup_begin:
 5:	map	%rbx, $STUB_AREA, 5, MAP_ANON_AT, $-1
 	mov	%rax, %rbx
 	test	$SETUP_POOLED, %ebp
-	jnz	3f
+	jz	setup_trap1
+	cmp	$AGENT_STATS, %r15
+	jne	3f
+	mov	AGENT_STATS + AGENT_CALLS * SLOT_SIZE + 8, %r9	/* agent_tail.mark */
+	jmp	3f
 setup_trap1:
 	int3
 3:	mov	%r12, %rdi

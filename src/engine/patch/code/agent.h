@@ -43,9 +43,9 @@
 #define BACK_REGS  24
 #define BACK_SIZE  (BACK_REGS + 15 * 8)
 
-#define AGENT_EXECS        510
-#define AGENT_RANGES       64 /* of code */
-#define SETUP_POOLED       1  /* what code that is run once is told in rbp */
+#define AGENT_WORDS        255 /* images that have words of their own in a region */
+#define AGENT_RANGES       64  /* of code */
+#define SETUP_POOLED       1   /* what code that is run once is told in rbp */
 #define SETUP_RECORDS      2
 #define SETUP_NO_RECORDER  4 /* what it tells there at its end: something else is where that was to be mapped */
 #define SETUP_NO_THREADS   8
@@ -73,17 +73,21 @@ _Static_assert(sizeof(struct agent_slot) == SLOT_SIZE && SLOT_SIZE % SLOT_ALIGN 
 
 /*
  * The slots, and after them a page: its first byte says whether dispatch is on (1) or off (0), then a mark that tells this
- * memory from any other, then the exec words, one an image: when its execve(2) began, or 0.
+ * memory from any other, then the words of images.
  */
 #define AGENT_SLOTS_SIZE ((size_t)AGENT_CALLS * SLOT_SIZE)
 #define AGENT_STATS_SIZE (AGENT_SLOTS_SIZE + AGENT_PAGE)
 _Static_assert(AGENT_SLOTS_SIZE % AGENT_PAGE == 0, "the selector has a page of its own");
+struct agent_words {
+	uint64_t exec_t0; /* when its execve(2) began, or 0 */
+	uint64_t actions; /* how many times it was about to set the action of a signal */
+};
 struct agent_tail {
 	uint8_t selector, pad[7];
 	uint64_t mark;
-	uint64_t exec[AGENT_EXECS];
+	struct agent_words image[AGENT_WORDS];
 };
-_Static_assert(sizeof(struct agent_tail) == AGENT_PAGE, "agent.S");
+_Static_assert(sizeof(struct agent_tail) == AGENT_PAGE && offsetof(struct agent_tail, mark) == 8, "agent.S");
 
 /* The frame that agent_entry builds; the stub's return address is its last word. `flags`: AH by lahf, AL by seto. */
 struct agent_frame {
@@ -100,7 +104,7 @@ struct agent_vfork_frame {
 /* The private page. */
 struct agent_data {
 	uint64_t base;          /* where the slots begin, less SLOT_ALIGN */
-	uint64_t exec_t0;       /* where this image's exec word is, or 0 */
+	uint64_t words;         /* where this image's struct agent_words is, or 0 */
 	uint64_t single_thread; /* one thread, and the slots are this image's alone: updates need no lock */
 	struct agent_vfork_frame vfork_frame;
 	uint64_t next; /* the program's own handler of SIGSYS, which agent_sigsys calls, or 0 */
@@ -112,7 +116,7 @@ struct agent_data {
 	uint8_t scratch[256]; /* for calls that the tracer runs */
 };
 _Static_assert(sizeof(struct agent_data) <= AGENT_PAGE, "one page");
-_Static_assert(offsetof(struct agent_data, exec_t0) == 8 && offsetof(struct agent_data, single_thread) == 16 &&
+_Static_assert(offsetof(struct agent_data, words) == 8 && offsetof(struct agent_data, single_thread) == 16 &&
 		       offsetof(struct agent_data, vfork_frame) == 24 && offsetof(struct agent_data, next) == 88 &&
 		       offsetof(struct agent_data, sigsys) == 96 && offsetof(struct agent_data, map) == 104 &&
 		       offsetof(struct agent_data, code) == 104 + 4 * AGENT_CALLS,
@@ -137,7 +141,7 @@ extern const unsigned char agent_exit[], agent_remote[], agent_allowed_end[];
 extern const unsigned char agent_sigsys[], agent_sigsys_restorer[];
 extern const unsigned char agent_call[], agent_masked_call[], agent_back_call[], agent_call_end[];
 /* On the vfork path, between `taken` and `loaded`, struct agent_vfork_frame may belong to this thread. */
-extern const unsigned char agent_taken[], agent_loaded[];
+extern const unsigned char agent_taken[], agent_lowered[], agent_loaded[];
 /* execve(2): from `taken` on, where ZF is set, the exec word is this thread's, up to a path's `gave`. */
 extern const unsigned char agent_exec_taken[], agent_exec_end[], agent_go_shared[];
 /* rt_sigreturn(2): from `booked` on it is counted, at `sys` the stack pointer is the program's, at `bad` its frame was none. */

@@ -43,7 +43,7 @@ struct image *image_copy(struct patch *p, const struct image *from, uint32_t cop
 	img->sigsys = from->sigsys;
 	img->sigsys.blockers = img->sigsys.awaiting = 0; /* of the parent's threads */
 	img->counters = from->counters;
-	img->counters.exec_word = NULL;
+	img->counters.words = NULL;
 	img->counters.off = false;
 	img->counters.sharers = 0;
 	if (img->counters.region)
@@ -67,8 +67,8 @@ static void image_put(struct patch *p, struct image *img)
 	site_free_all(p, img);
 	vec_free(&img->mappings);
 	free(img->threads);
-	if (img->counters.exec_word)
-		region_give_exec(img->counters.region, img->counters.exec_word);
+	if (img->counters.words)
+		region_give_words(img->counters.region, img->counters.words);
 	region_put(p, img->counters.region);
 	free(img);
 }
@@ -140,10 +140,12 @@ bool image_map_call(struct patch *p, struct task *task, int64_t nr, bool refused
 		return false;
 	uint32_t entry = img->counters.map[nr];
 	uint32_t there = 0;
+	if (entry && !refused)
+		return true;
 	if (entry) {
 		/* If the agent has cleared the entry, a bucket is half full. If not, another thread was here first. */
 		if (remote_read(task->tid, map_address(nr), &there, sizeof(there)) == 0 && there == entry)
-			return !refused;
+			return false;
 		region_empty(p, img->counters.region, nr);
 	} else
 		entry = region_entry(p, img->counters.region, nr);
@@ -259,11 +261,11 @@ void image_begin_child(struct task *task)
 	struct image *img = image_of(task);
 	img->user = task->tid;
 	img->counters.single_thread = false;
-	img->counters.exec_word = region_take_exec(img->counters.region);
-	const uint64_t words[3] = {region_address(img->counters.region, img->counters.exec_word), 0, 0};
-	_Static_assert(offsetof(struct agent_data, vfork_frame.taken) == offsetof(struct agent_data, exec_t0) + 16,
+	img->counters.words = region_take_words(img->counters.region);
+	const uint64_t words[3] = {region_address(img->counters.region, img->counters.words), 0, 0};
+	_Static_assert(offsetof(struct agent_data, vfork_frame.taken) == offsetof(struct agent_data, words) + 16,
 		       "written at once");
-	remote_write(task->tid, AGENT_DATA + offsetof(struct agent_data, exec_t0), words, sizeof(words));
+	remote_write(task->tid, AGENT_DATA + offsetof(struct agent_data, words), words, sizeof(words));
 }
 
 void image_note_mask(const struct patch *p, struct task *task)

@@ -14,7 +14,7 @@ struct image *image_new(struct patch *p);
 struct image *image_copy(struct patch *p, const struct image *from, uint32_t copied_serial);
 /* The process no longer uses its image: it got another one, or has ended. */
 void image_leave(struct patch *p, struct process *proc);
-/* A child with a copy of its parent's image is in its first stop: gives it an exec word of its own, and updates with a lock. */
+/* A child with a copy of its parent's image is in its first stop: gives it words of its own, and updates with a lock. */
 void image_begin_child(struct task *task);
 /* Gives up on the agent in this image: from now on its calls are traced by ptrace. `why` is shown in the footer. */
 void image_fall_back(struct patch *p, struct task *task, const char *why);

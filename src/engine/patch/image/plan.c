@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -72,20 +71,11 @@ void plan_free_all(struct patch *p)
 
 /* --- trust domains --- */
 
-/*
- * The owner of /proc/PID is the effective user, or root if execve(2) gave the process other rights than its parent's (proc(5),
- * PR_SET_DUMPABLE). So one call tells; and an image whose owner is unclear counts as root's, where only plans of root's programs
- * apply.
- */
-void plan_note_owner(struct task *task)
+/* An image whose owner is not clear counts as root's, where only plans of root's programs apply. */
+void plan_note_owner(const struct patch *p, struct task *task, const struct proc_status *s)
 {
-	char path[32];
-	struct stat st = {0};
-	if (geteuid() != 0)
-		return;
-	snprintf(path, sizeof(path), "/proc/%d", (int)task->tid);
-	if (stat(path, &st) == 0)
-		image_of(task)->start.owner = (struct owner){st.st_uid, st.st_gid};
+	if (p->root && s->uid != NOBODY_ALONE && s->gid != NOBODY_ALONE)
+		image_of(task)->start.owner = (struct owner){s->uid, s->gid};
 }
 
 /*
@@ -96,7 +86,7 @@ static bool find_owner(const struct patch *p, const struct task *task, struct ow
 {
 	struct proc_status s;
 	*owner = (struct owner){0, 0};
-	if (geteuid() != 0)
+	if (!p->root)
 		return true;
 	if (proc_status(task->tid, &s) < 0 || s.uid == NOBODY_ALONE || s.gid == NOBODY_ALONE)
 		return false;
@@ -186,7 +176,7 @@ static bool site_from_plan(struct site *s, const struct plan *plan, uint64_t ip,
 	return true;
 }
 
-/* Sites that are patched together. All their bytes are read with one call, and written page by page. */
+/* Sites that are patched together. All their bytes are read with one call, and written run by run. */
 #define BATCH        32
 #define BATCH_PIECES (BATCH * 7)
 
@@ -204,7 +194,10 @@ struct piece {
 	int site;
 };
 
-/* The bytes of one page from its first piece to its last, and the offset of their copy. */
+/*
+ * The bytes of one page, or of pages side by side, from the first piece to the last, and the offset of their copy. The bytes between
+ * pieces are written as they were, which costs less than another call.
+ */
 struct run {
 	uint64_t lo;
 	size_t len, at;
@@ -245,7 +238,7 @@ static void plan_work(const struct batch *b, struct work *w)
 	for (size_t i = 0; i < w->npieces; i++) {
 		const struct piece *c = &w->piece[i];
 		struct run *r = w->nruns ? &w->run[w->nruns - 1] : NULL;
-		if (!r || r->lo / AGENT_PAGE != c->addr / AGENT_PAGE) {
+		if (!r || c->addr / AGENT_PAGE > (r->lo + r->len - 1) / AGENT_PAGE + 1) {
 			w->size += r ? r->len : 0;
 			r = &w->run[w->nruns++];
 			*r = (struct run){c->addr, 0, w->size};
@@ -270,7 +263,7 @@ static bool read_runs(const struct work *w, pid_t pid, unsigned char *bytes)
 /* The copy of a piece; *r is the run of the piece before it, and becomes this one's. */
 static unsigned char *copy_of(const struct piece *c, const struct run **r, unsigned char *bytes)
 {
-	while (c->addr / AGENT_PAGE != (*r)->lo / AGENT_PAGE)
+	while (c->addr >= (*r)->lo + (*r)->len)
 		(*r)++;
 	return bytes + (*r)->at + (c->addr - (*r)->lo);
 }
@@ -292,7 +285,7 @@ static void change_copy(struct work *w, unsigned char *bytes)
 	}
 }
 
-/* Writes all runs or none: if a page cannot be written, a jump to it from another page must not stay. */
+/* Writes all runs or none: if one cannot be written, a jump to it from another one must not stay. */
 static bool write_runs(const struct work *w, pid_t pid, int fd, const unsigned char *bytes)
 {
 	const struct run *r = w->run;
@@ -300,7 +293,7 @@ static bool write_runs(const struct work *w, pid_t pid, int fd, const unsigned c
 		r++;
 	if (r == w->run + w->nruns)
 		return true;
-	for (size_t i = 0; w->piece[i].addr < r->lo; i++)
+	for (size_t i = 0; i < w->npieces && w->piece[i].addr < r->lo + r->len; i++)
 		if (!w->strange[w->piece[i].site])
 			remote_write_by(fd, pid, w->piece[i].addr, w->piece[i].old, w->piece[i].len);
 	return false;

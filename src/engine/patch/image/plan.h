@@ -4,10 +4,11 @@
 
 #include "engine/patch/remote/maps.h"
 
+struct proc_status;
 struct site;
 
-/* Notes the owner of a new image. To be called before its first instruction. */
-void plan_note_owner(struct task *task);
+/* Notes the owner of a new image, whose status is `s`. To be called before its first instruction. */
+void plan_note_owner(const struct patch *p, struct task *task, const struct proc_status *s);
 /* A site in mapping `m` was decided: remembers it for the next image that maps the file. */
 void plan_remember(struct patch *p, struct task *task, const struct site *s, const struct mapping *m);
 /* The end of the padding in [lo, hi) of a mapped file that plans for this image use; `lo` if they use none. */

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -316,6 +317,7 @@ static struct region *make_pooled(struct patch *p, const struct task *task, bool
 	r->refs = 0;
 	r->pooled = true;
 	r->crowded = crowded;
+	snprintf(r->path, sizeof(r->path), "/proc/%d/fd/%d", (int)getpid(), fd);
 	tail_of(r)->mark = clock_ns() ^ (uintptr_t)r ^ (uint64_t)getpid() << 32;
 	return r;
 }
@@ -345,37 +347,35 @@ struct region *region_from_pool(struct patch *p, const struct task *task, char *
 	if (!r)
 		return NULL;
 	r->refs++;
-	snprintf(path, SETUP_PATH, "/proc/%d/fd/%d", (int)getpid(), r->fd);
+	memcpy(path, r->path, sizeof(r->path));
 	return r;
 }
 
-bool region_is_there(const struct region *r, pid_t tid)
+bool region_is_there(const struct region *r, uint64_t mark)
 {
-	uint64_t mark = 0;
-	uint64_t at = AGENT_STATS + AGENT_SLOTS_SIZE + offsetof(struct agent_tail, mark);
-	return remote_read(tid, at, &mark, sizeof(mark)) == 0 && mark == tail_of(r)->mark;
+	return mark == tail_of(r)->mark;
 }
 
-/* --- exec words --- */
+/* --- the words of images --- */
 
-uint64_t *region_take_exec(struct region *r)
+struct agent_words *region_take_words(struct region *r)
 {
-	for (unsigned i = 0; i < AGENT_EXECS; i++)
-		if (!(r->exec_taken[i / 64] >> (i % 64) & 1)) {
-			r->exec_taken[i / 64] |= 1ull << (i % 64);
-			tail_of(r)->exec[i] = 0;
-			return &tail_of(r)->exec[i];
+	for (unsigned i = 0; i < AGENT_WORDS; i++)
+		if (!(r->words_taken[i / 64] >> (i % 64) & 1)) {
+			r->words_taken[i / 64] |= 1ull << (i % 64);
+			tail_of(r)->image[i] = (struct agent_words){0};
+			return &tail_of(r)->image[i];
 		}
 	return NULL;
 }
 
-void region_give_exec(struct region *r, const uint64_t *word)
+void region_give_words(struct region *r, const struct agent_words *words)
 {
-	size_t i = (size_t)(word - tail_of(r)->exec);
-	r->exec_taken[i / 64] &= ~(1ull << (i % 64));
+	size_t i = (size_t)(words - tail_of(r)->image);
+	r->words_taken[i / 64] &= ~(1ull << (i % 64));
 }
 
-uint64_t region_address(const struct region *r, const uint64_t *word)
+uint64_t region_address(const struct region *r, const struct agent_words *words)
 {
-	return word ? AGENT_STATS + (uint64_t)((const unsigned char *)word - r->slots) : 0;
+	return words ? AGENT_STATS + (uint64_t)((const unsigned char *)words - r->slots) : 0;
 }

@@ -15,19 +15,20 @@ struct region {
 	int16_t call_of[AGENT_CALLS];         /* slot -> call number */
 	int64_t group_id;                     /* the group of the summary that its counts are added to */
 	char group_name[32];
-	bool discard; /* nobody asked for these counts */
-	bool pooled;  /* memory that sctrace made, which images use one after the other */
-	bool crowded; /* the last one of the pool, which several images use at the same time */
-	uint64_t exec_taken[(AGENT_EXECS + 63) / 64]; /* exec words in use */
-	uint64_t rings_taken[RINGS / 64];             /* rings in use (code/ring.h) */
+	bool discard;          /* nobody asked for these counts */
+	bool pooled;           /* memory that sctrace made, which images use one after the other */
+	char path[SETUP_PATH]; /* of pooled memory, for programs */
+	bool crowded;          /* the last one of the pool, which several images use at the same time */
+	uint64_t words_taken[(AGENT_WORDS + 63) / 64]; /* words of images in use */
+	uint64_t rings_taken[RINGS / 64];              /* rings in use (code/ring.h) */
 };
 
 /* Counters without memory, for the process of `task`; NULL if memory ran out. The caller owns one reference. */
 struct region *region_new(struct patch *p, const struct task *task);
 /* Counters in pooled memory, which the program may open under `path` (SETUP_PATH bytes). One reference, or NULL. */
 struct region *region_from_pool(struct patch *p, const struct task *task, char *path);
-/* Did the program map the memory of this region, and not another file under that name? */
-bool region_is_there(const struct region *r, pid_t tid);
+/* Did the program map the memory of this region, and not another file under that name? `mark` is what it found there. */
+bool region_is_there(const struct region *r, uint64_t mark);
 /* Takes over descriptor `their_fd` of thread `tid`, a memfd: sizes, seals and maps it. 0 or -errno. */
 int region_adopt(struct region *r, pid_t tid, int their_fd);
 /* Gives one reference back. With the last one the counts are collected and the region is freed, or returned to the pool. */
@@ -37,12 +38,12 @@ void region_put(struct patch *p, struct region *r);
 uint32_t region_entry(const struct patch *p, struct region *r, int64_t nr);
 /* Slot number `i`. */
 struct agent_slot *region_slot(const struct region *r, unsigned i);
-/* Takes an exec word and sets it to 0; NULL if all are taken. */
-uint64_t *region_take_exec(struct region *r);
-/* Gives an exec word back. */
-void region_give_exec(struct region *r, const uint64_t *word);
-/* The address of a word of the region in the program; 0 for NULL. */
-uint64_t region_address(const struct region *r, const uint64_t *word);
+/* Takes words for an image and sets them to 0; NULL if all are taken. */
+struct agent_words *region_take_words(struct region *r);
+/* Gives them back. */
+void region_give_words(struct region *r, const struct agent_words *words);
+/* Their address in the program; 0 for NULL. */
+uint64_t region_address(const struct region *r, const struct agent_words *words);
 
 /*
  * Empties the histogram of call `nr`, one bucket of which is half full. Others may write to it at the same time with a lock; a

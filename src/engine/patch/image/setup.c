@@ -32,7 +32,7 @@ static int write_agent(pid_t tid, const struct image *img, const struct region *
 {
 	unsigned char both[AGENT_PAGE + sizeof(struct agent_data)] = {0};
 	struct agent_data data = {.base = AGENT_STATS - SLOT_ALIGN,
-				  .exec_t0 = region_address(region, img->counters.exec_word),
+				  .words = region_address(region, img->counters.words),
 				  .single_thread = img->counters.single_thread};
 	_Static_assert(AGENT_DATA == AGENT_CODE + AGENT_PAGE, "side by side");
 	memcpy(data.map, img->counters.map, sizeof(data.map));
@@ -47,6 +47,12 @@ static int write_recorder(pid_t tid, struct image *img, const unsigned char *rec
 	img->threads = calloc(THREAD_ROWS_IN_ALL, sizeof(*img->threads));
 	return img->threads ? remote_write(tid, RECORDER_CODE, recorder, RECORDER_ROOM + RECIPES_ROOM) : -ENOMEM;
 }
+
+/*
+ * The least address-space limit (ulimit -v) of a process that the agent goes into. The agent, its counters and the first rings take
+ * less than 3 MiB, which the program may need (setrlimit(2), RLIMIT_AS).
+ */
+#define ROOM_MIN (64ul << 20)
 
 #define SETUP_MAX 1024 /* bytes of the code in struct setup */
 
@@ -115,6 +121,7 @@ static int run_excursion(struct tracer *t, struct task *task, uint64_t at, const
 	code[s->trap[0] - s->begin] = code[s->trap[1] - s->begin] = nop;
 	if (remote_write(task->tid, at, code, n) < 0)
 		return -EFAULT;
+	r->r12 = 0;
 	int halted = remote_excursion(t, task, &d, r);
 	int err = halted > 0 ? s->middle(region, task->tid, r) : halted < 0 ? halted : (int)r->r12;
 	struct user_regs_struct rest;
@@ -132,7 +139,7 @@ static int run_excursion(struct tracer *t, struct task *task, uint64_t at, const
  * nothing has changed.
  */
 static int run_setup(struct tracer *t, struct task *task, uint64_t at, const struct setup *s,
-		     struct user_regs_struct *r, struct region *region, const char *path)
+		     struct user_regs_struct *r, const uint64_t *mask, struct region *region, const char *path)
 {
 	unsigned char code[SETUP_MAX], old[SETUP_MAX];
 	size_t n = (size_t)(s->end - s->begin);
@@ -147,17 +154,18 @@ static int run_setup(struct tracer *t, struct task *task, uint64_t at, const str
 	if (remote_write(task->tid, at, code, n) < 0)
 		return -EFAULT;
 	r->rip = at;
-	int err = remote_run(t, task, r);
+	r->r12 = ROOM_MIN;
+	int err = remote_run(t, task, r, mask);
 	if (err == -ESRCH)
 		return err;
 	if (err == 0 && (int64_t)r->r12 < 0)
-		err = path ? -ENOENT : (int)r->r12;
+		err = path && (int64_t)r->r12 != -E2BIG ? -ENOENT : (int)r->r12;
 	else if (err == 0 && path)
 		err = check_setup(r);
 	else if (err == 0) {
 		err = s->middle(region, task->tid, r);
 		struct user_regs_struct rest = *r;
-		if (remote_run(t, task, &rest) == -ESRCH)
+		if (remote_run(t, task, &rest, mask) == -ESRCH)
 			return -ESRCH;
 	}
 	remote_write(task->tid, at, old, n);
@@ -165,20 +173,20 @@ static int run_setup(struct tracer *t, struct task *task, uint64_t at, const str
 }
 
 /* Maps counters for a new image, and the agent's pages. Sets *region; `r` are the registers at the end of setup (agent.S). */
-static int map_agent(struct patch *p, struct task *task, uint64_t at, struct user_regs_struct *r,
+static int map_agent(struct patch *p, struct task *task, uint64_t at, struct user_regs_struct *r, const uint64_t *mask,
 		     struct region **region)
 {
 	char path[SETUP_PATH] = "";
 	const struct user_regs_struct before = *r;
 	*region = region_from_pool(p, task, path);
-	int err = *region ? run_setup(&p->t, task, at, &whole_setup, r, *region, path) : -ENOENT;
+	int err = *region ? run_setup(&p->t, task, at, &whole_setup, r, mask, *region, path) : -ENOENT;
 	if (err != -ENOENT)
-		return err < 0 || region_is_there(*region, task->tid) ? err : -EBADF;
+		return err < 0 || region_is_there(*region, r->r9) ? err : -EBADF;
 	p->no_pool |= *region != NULL;
 	region_put(p, *region);
 	*r = before;
 	*region = region_new(p, task);
-	return *region ? run_setup(&p->t, task, at, &whole_setup, r, *region, NULL) : -ENOMEM;
+	return *region ? run_setup(&p->t, task, at, &whole_setup, r, mask, *region, NULL) : -ENOMEM;
 }
 
 /* Both sides have mapped the memory: its descriptor is no longer needed, unless it is pooled. */
@@ -216,32 +224,31 @@ static void unmap_setup(struct patch *p, struct task *task, const struct user_re
 		unmap_areas(p, task, areas, n);
 }
 
-int setup_image(struct patch *p, struct task *task, uint64_t at)
+int setup_image(struct patch *p, struct task *task, uint64_t at, const struct user_regs_struct *saved,
+		const uint64_t *mask)
 {
 	struct image *img = image_of(task);
 	struct region *region = NULL;
-	struct user_regs_struct r;
-	if (ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
-		return -ESRCH;
+	struct user_regs_struct r = *saved;
 	/*
 	 * Stubs go far enough below the loader to leave room for the libraries that it will map, and near enough for jumps to
 	 * reach.
 	 */
 	uint64_t gap = at > 1ull << 32 ? (at & ~0xfffull) - (512ull << 20) : maps_gap(task->tid, at, STUB_AREA);
 	r.rbx = gap;
-	int err = map_agent(p, task, at, &r, &region);
+	int err = map_agent(p, task, at, &r, mask, &region);
 	if (err == 0) {
 		img->counters.single_thread = task->proc->ntasks == 1 && !region->crowded;
-		img->counters.exec_word = region_take_exec(region);
+		img->counters.words = region_take_words(region);
 		image_map_known_calls(p, img, region);
 		err = write_agent(task->tid, img, region);
 		if (err == 0 && p->recorder)
 			err = write_recorder(task->tid, img, p->recorder);
-		if (err < 0 && img->counters.exec_word)
-			region_give_exec(region, img->counters.exec_word);
+		if (err < 0 && img->counters.words)
+			region_give_words(region, img->counters.words);
 	}
 	if (err < 0) {
-		img->counters.exec_word = NULL;
+		img->counters.words = NULL;
 		if (region)
 			region->discard |= !region->pooled;
 		region_put(p, region);
@@ -288,7 +295,7 @@ int setup_own_region(struct patch *p, struct task *task)
 		return -ESRCH;
 	r = saved;
 	uint64_t at = AGENT_AT(agent_end) + 64; /* unused room in the agent's page, which the program cannot write */
-	int err = run_setup(&p->t, task, at, &region_setup, &r, region, NULL);
+	int err = run_setup(&p->t, task, at, &region_setup, &r, NULL, region, NULL);
 	if (err == -ESRCH)
 		return err;
 	ptrace_retry(PTRACE_SETREGS, task->tid, NULL, &saved);

@@ -94,7 +94,7 @@ static void enter_process(struct patch *p, struct task *task)
 	find_obstacle(p, task, &why);
 	if (!why.len && (!at || ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &saved) < 0))
 		buf_adds(&why, "its entry point is not known");
-	exec_enter_image(p, task, at, &saved, &why);
+	exec_enter_image(p, task, at, &saved, NULL, &why);
 	buf_free(&why);
 }
 

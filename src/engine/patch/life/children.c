@@ -85,7 +85,8 @@ void children_on_first_stop(struct tracer *t, struct task *task)
 	bool apart = served && forked && (t->config.want & CAP_BY_PROCESS || !task->proc->counted);
 	if (forked)
 		site_check_copied(p, task);
-	stepout_child(task, apart);
+	if (!served || apart)
+		stepout_child(task, apart);
 	if (!served)
 		return;
 	if (apart && setup_own_region(p, task) < 0)

@@ -15,7 +15,6 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/ptrace.h>
-#include <sys/resource.h>
 
 #define USER32_CS 0x23 /* arch/x86/include/asm/segment.h */
 
@@ -27,22 +26,11 @@ static void note_ignored(struct task *task, const struct proc_status *s)
 		image_note_sigsys(task, action);
 }
 
-/*
- * Is the address-space limit of the process (ulimit -v) too small for the agent? The agent, its counters and the first rings take less
- * than 3 MiB, which the program may need (setrlimit(2), RLIMIT_AS).
- */
-#define ROOM_MIN (64ul << 20)
-static bool has_little_room(pid_t pid)
-{
-	struct rlimit l;
-	return prlimit(pid, RLIMIT_AS, NULL, &l) == 0 && l.rlim_cur < ROOM_MIN;
-}
-
 bool exec_enter_image(struct patch *p, struct task *task, uint64_t at, const struct user_regs_struct *r,
-		      struct buf *why)
+		      const uint64_t *mask, struct buf *why)
 {
 	if (!why->len) {
-		int err = setup_image(p, task, at);
+		int err = setup_image(p, task, at, r, mask);
 		if (err == 0 && p->watchdog_fd >= 0)
 			sigkill_guard_install(p, task);
 		if (err == -ESRCH || !task->stopped) {
@@ -53,7 +41,9 @@ bool exec_enter_image(struct patch *p, struct task *task, uint64_t at, const str
 			return false;
 		}
 		ptrace_retry(PTRACE_SETREGS, task->tid, NULL, r);
-		if (err < 0)
+		if (err == -E2BIG)
+			buf_adds(why, "its address-space limit (ulimit -v) is too small for the agent");
+		else if (err < 0)
 			buf_addf(why, "the agent cannot be mapped: %s", strerror(-err));
 	}
 	p->images++;
@@ -63,15 +53,13 @@ bool exec_enter_image(struct patch *p, struct task *task, uint64_t at, const str
 }
 
 /* Sets `why` if the agent must not go into a new image. */
-static void find_obstacle(const struct patch *p, const struct task *task, const struct user_regs_struct *r,
-			  const struct proc_status *s, struct buf *why)
+static void find_obstacle(const struct patch *p, const struct user_regs_struct *r, const struct proc_status *s,
+			  struct buf *why)
 {
 	if (r->cs == USER32_CS)
 		buf_adds(why, "it is a 32-bit program");
 	else if (setup_is_refused(p, s, why))
 		;
-	else if (has_little_room(task->tid))
-		buf_adds(why, "its address-space limit (ulimit -v) is too small for the agent");
 	else if (arm_is_filtered(p, s))
 		buf_adds(why, "it inherited a seccomp filter from a traced program");
 }
@@ -83,15 +71,19 @@ static void prepare_image(struct patch *p, struct task *task, struct user_regs_s
 	struct buf why = {0};
 	struct proc_status s;
 	proc_status(task->tid, &s);
-	find_obstacle(p, task, r, &s, &why);
+	if (!s.has_signals)
+		image_note_mask(p, task);
+	else if (p->arming == ARM_SUD)
+		image_note_blocked(task, s.blocked & SIGBIT(SIGSYS));
+	find_obstacle(p, r, &s, &why);
 	/* execve(2) is over, and must not look like a call that is to be restarted. */
 	r->rax = 0;
 	r->orig_rax = (unsigned long long)-1;
-	if (exec_enter_image(p, task, r->rip, r, &why) && !why.len) {
+	if (exec_enter_image(p, task, r->rip, r, s.has_signals ? &s.blocked : NULL, &why) && !why.len) {
 		img->start.observed = true;
 		img->start.entry = r->rip;
 		note_ignored(task, &s);
-		plan_note_owner(task);
+		plan_note_owner(p, task, &s);
 		plan_apply_loader(p, task, r->rip);
 		record_admit(p, task);
 		arm_task(p, task, true);
@@ -118,7 +110,6 @@ void exec_done(struct tracer *t, struct task *task)
 	*pt = (struct patch_task){0};
 	if (!task->proc->image || ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
 		return;
-	image_note_mask(p, task);
 	if (thread_of(task)->in_call) {
 		thread_of(task)->call.result = 0;
 		thread_of(task)->call.error = false;

@@ -117,8 +117,9 @@ static int await_stop(struct tracer *t, const struct task *task, int *status)
 	uint64_t look = now + LOOK_NS;
 	bool asked = false;
 	for (;;) {
-		pid_t tid = is_woken() ? tracer_wait_or_signal(t, task->tid, status, NULL)
-				       : tracer_wait(t, task->tid, status, WNOHANG, NULL);
+		pid_t tid = tracer_spin(t, task->tid, status, NULL);
+		if (tid == 0)
+			tid = tracer_wait(t, task->tid, status, is_woken() ? 0 : WNOHANG, NULL);
 		if (tid > 0)
 			break;
 		if (tid == -ECHILD || t->failed)
@@ -168,14 +169,14 @@ static int wait_for_trap(struct tracer *t, struct task *task)
 	}
 }
 
-int remote_run(struct tracer *t, struct task *task, struct user_regs_struct *r)
+int remote_run(struct tracer *t, struct task *task, struct user_regs_struct *r, const uint64_t *known_mask)
 {
 	pid_t tid = task->tid;
-	uint64_t mask = 0;
+	uint64_t mask = known_mask ? *known_mask : 0;
 	/* All signals are blocked except the trap itself, and faults. */
 	uint64_t all = ~(1ull << (SIGTRAP - 1) | 1ull << (SIGSEGV - 1) | 1ull << (SIGBUS - 1) | 1ull << (SIGILL - 1));
 	r->orig_rax = (unsigned long long)-1;
-	if (ptrace_retry(PTRACE_GETSIGMASK, tid, sizeof(mask), &mask) < 0 ||
+	if ((!known_mask && ptrace_retry(PTRACE_GETSIGMASK, tid, sizeof(mask), &mask) < 0) ||
 	    ptrace_retry(PTRACE_SETSIGMASK, tid, sizeof(all), &all) < 0 ||
 	    ptrace_retry(PTRACE_SETREGS, tid, NULL, r) < 0 || ptrace_retry(PTRACE_CONT, tid, NULL, NULL) < 0)
 		return -ESRCH;

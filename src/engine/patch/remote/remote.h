@@ -31,11 +31,12 @@ int remote_next_stop(struct tracer *t, struct task *task, int *status);
 bool remote_restart_pending(const struct user_regs_struct *r);
 
 /*
- * Runs code from r->rip to the next int3 with registers `r`; signals are blocked meanwhile. Afterwards `r` holds the registers at
+ * Runs code from r->rip to the next int3 with registers `r`; signals are blocked meanwhile. `known_mask` is the task's signal mask,
+ * or NULL if it is not known. Afterwards `r` holds the registers at
  * the int3, and the caller sets those that the task is to have. 0; -ESRCH if the task died (its end is still waited for); -EFAULT
  * if it did not reach the int3 and is stopped elsewhere.
  */
-int remote_run(struct tracer *t, struct task *task, struct user_regs_struct *r);
+int remote_run(struct tracer *t, struct task *task, struct user_regs_struct *r, const uint64_t *known_mask);
 /*
  * Makes one call through the agent. Afterwards the task is in a syscall-exit-stop with its registers as they were. Not to be used
  * while a call of its own is to be restarted. The result, or -errno; -EFAULT also if the call did not come back.

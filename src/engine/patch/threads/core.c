@@ -101,7 +101,7 @@ static bool make_call(struct patch *p, struct task *task, uint64_t nr, uint64_t 
 	r.rdi = addr;
 	r.rsi = size;
 	r.rdx = advice;
-	return remote_run(&p->t, task, &r) == 0;
+	return remote_run(&p->t, task, &r, NULL) == 0;
 }
 
 /* Unmaps what is ours, but for the page of code that does so. That is not dumped. */

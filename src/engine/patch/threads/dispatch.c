@@ -131,6 +131,8 @@ static void make_room_for_filter(struct patch *p, struct task *task, bool all_th
 
 void dispatch_note_action(struct task *task, int sig, const uint64_t action[ACTION_WORDS])
 {
+	image_of(task)->handlers.known = false;
+	image_of(task)->handlers.unsteady |= (action[ACTION_FLAGS] & SA_RESETHAND) != 0;
 	/* If SIGSYS has a handler of ours, the program's replaces it (sigkill_guard.c). */
 	if (sig == SIGSYS)
 		image_note_sigsys(task, action);
@@ -215,7 +217,7 @@ void dispatch_mend_own(struct patch *p, struct task *task, const siginfo_t *si)
 		r.rsi = args[1];
 		r.rdx = 0;
 		r.r10 = args[3];
-		if (remote_run(&p->t, task, &r) == -ESRCH)
+		if (remote_run(&p->t, task, &r, NULL) == -ESRCH)
 			return;
 		ptrace_retry(PTRACE_SETREGS, task->tid, NULL, &saved);
 		ptrace_retry(PTRACE_SETSIGINFO, task->tid, NULL, &again);
@@ -242,6 +244,7 @@ void dispatch_mend_own(struct patch *p, struct task *task, const siginfo_t *si)
 static uint64_t fast_way(struct patch *p, struct task *task, const struct user_regs_struct *r, const struct call *call)
 {
 	struct image *img = image_of(task);
+	img->handlers.unsteady |= call->arch != AUDIT_ARCH_X86_64;
 	if (call->arch != AUDIT_ARCH_X86_64 || img->state != IMAGE_READY || img->counters.off)
 		return 0;
 	struct site *s = site_of_stub(img, r->rip);

@@ -26,7 +26,7 @@ static int make_call(struct patch *p, struct task *task, struct user_regs_struct
 		return err;
 	}
 	r->rip = AGENT_AT(agent_remote);
-	return remote_run(&p->t, task, r);
+	return remote_run(&p->t, task, r, NULL);
 }
 
 /* Has the program set its action for SIGSYS; `old` gets the former one. */

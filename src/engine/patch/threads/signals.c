@@ -13,15 +13,30 @@
 #include <signal.h>
 #include <sys/ptrace.h>
 
-/* What will see where the thread is when it gets `sig`? A handler also if that cannot be read, so that it leaves our code. */
-static enum stepout_for seen_by(pid_t tid, int sig)
+/*
+ * What will see where the thread is when it gets `sig`? A handler also if that cannot be read, so that it leaves our code. The agent
+ * counts when actions are set, so /proc need not be read again for each child of a shell. `r` are the thread's registers.
+ */
+static enum stepout_for seen_by(const struct task *task, const struct user_regs_struct *r, int sig)
 {
+	struct image *img = image_of(task);
+	struct image_handlers *h = &img->handlers;
+	const struct agent_words *words = img->counters.words;
+	bool steady = words && img->refs == 1 && task->proc->ntasks == 1 && !h->unsteady;
+	uint64_t actions = steady ? __atomic_load_n(&words->actions, __ATOMIC_RELAXED) : 0;
 	struct proc_status s;
-	proc_status(tid, &s);
+	bool dumped = core_is_dumped_by(sig);
+	if (steady && h->known && h->actions == actions && !dumped)
+		return h->caught & SIGBIT(sig) ? STEPOUT_PROGRAM : STEPOUT_UNSEEN;
+	proc_status(task->tid, &s);
+	/* Unless the thread is between the counting and the call. At the end of a call it is not. */
+	h->known = steady && s.has_signals && (int64_t)r->orig_rax >= 0;
+	h->actions = actions;
+	h->caught = s.caught;
 	if (!s.has_signals || s.caught & SIGBIT(sig))
 		return STEPOUT_PROGRAM;
 	/* The first process of a pid namespace survives such a signal (pid_namespaces(7)). */
-	return core_is_dumped_by(sig) && !(s.ignored & SIGBIT(sig)) && !s.init ? STEPOUT_CORE : STEPOUT_UNSEEN;
+	return dumped && !(s.ignored & SIGBIT(sig)) && !s.init ? STEPOUT_CORE : STEPOUT_UNSEEN;
 }
 
 /*
@@ -66,11 +81,9 @@ static bool survive_fault(struct patch *p, struct task *task, uint64_t ip)
 	return after != NULL;
 }
 
-/* The thread has left our code at `from`, and its handler will return elsewhere: an interrupted call is noted there. */
-static void note_way_out(struct task *task, uint64_t from)
+/* The thread has left our code at `from`, is at `ip` now, and its handler will return elsewhere: an interrupted call is noted there. */
+static void note_way_out(struct task *task, uint64_t from, uint64_t ip)
 {
-	uint64_t ip = 0;
-	arch_ip(task->tid, &ip);
 	const struct map *sites = &image_of(task)->sites.by_ip;
 	struct call *last = life_interrupted(&thread_of(task)->life);
 	const struct site *after = map_get(sites, ip);
@@ -105,25 +118,27 @@ static bool hide_step(struct patch *p, struct task *task, const siginfo_t *si, u
 /* A signal of the program's: the thread leaves our code before its handler runs. */
 static enum tracer_verdict pass_signal(struct patch *p, struct task *task, const siginfo_t *si)
 {
-	uint64_t ip;
-	if (arch_ip(task->tid, &ip) < 0)
+	struct user_regs_struct r;
+	if (ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
 		return STOP_PASS;
+	uint64_t ip = r.rip;
 	if (hide_step(p, task, si, ip))
 		return STOP_OURS;
 	bool ours = stepout_needed(task, ip);
 	if (ours) {
 		bool fault = (si->si_signo == SIGSEGV || si->si_signo == SIGBUS) && si->si_code > 0;
-		if (fault && record_survive_fault(p, task))
+		if (fault && (record_survive_fault(p, task) || survive_fault(p, task, ip)))
 			return STOP_OURS;
-		if (fault && survive_fault(p, task, ip))
-			return STOP_OURS;
+		/* The attempt to survive may have moved the thread. */
+		if ((fault || si->si_signo == SIGTRAP) && ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
+			return STOP_PASS;
 	}
 	bool sees = ours || core_is_dumped_by(si->si_signo);
-	enum stepout_for what = sees ? seen_by(task->tid, si->si_signo) : STEPOUT_UNSEEN;
+	enum stepout_for what = sees ? seen_by(task, &r, si->si_signo) : STEPOUT_UNSEEN;
 	if (ours) {
-		stepout(p, task, what == STEPOUT_CORE ? STEPOUT_UNSEEN : what);
+		stepout_from(p, task, &r, what == STEPOUT_CORE ? STEPOUT_UNSEEN : what);
 		if (what == STEPOUT_PROGRAM)
-			note_way_out(task, ip);
+			note_way_out(task, ip, r.rip);
 	}
 	if (what == STEPOUT_CORE)
 		core_prepare(p, task, si);

@@ -110,8 +110,8 @@ static bool has_exec_word(const struct user_regs_struct *r, const struct agent_p
  */
 static void clear_exec_word(const struct image *img)
 {
-	if (img->counters.exec_word)
-		__atomic_store_n(img->counters.exec_word, 0, __ATOMIC_RELAXED);
+	if (img->counters.words)
+		__atomic_store_n(&img->counters.words->exec_t0, 0, __ATOMIC_RELAXED);
 }
 
 static uint64_t vfork_frame_address(void)
@@ -249,7 +249,7 @@ void stepout_exec(const struct image *img)
 {
 	uint32_t entry = img->counters.map[SYS_execve];
 	struct agent_slot *slot = entry ? image_slot(img, AGENT_STATS - SLOT_ALIGN + entry) : NULL;
-	uint64_t t0 = img->counters.exec_word ? __atomic_load_n(img->counters.exec_word, __ATOMIC_RELAXED) : 0;
+	uint64_t t0 = img->counters.words ? __atomic_load_n(&img->counters.words->exec_t0, __ATOMIC_RELAXED) : 0;
 	uint64_t now = __rdtsc();
 	if (!slot || !t0)
 		return;
@@ -279,7 +279,7 @@ static int read_vfork_frame(const struct task *task, struct agent_vfork_frame *k
 	return remote_read(task->tid, vfork_frame_address(), kept, sizeof(*kept));
 }
 
-/* Completes what the agent does after the call. A child of vfork(2) does not come here (stepout_child). */
+/* Completes what the agent does after the call. A child of vfork(2) that has not loaded its frame yet does not come here. */
 static bool step_out_after_call(struct patch *p, struct task *task, struct user_regs_struct *r, enum stepout_for what)
 {
 	const struct image *img = image_of(task);
@@ -288,7 +288,7 @@ static bool step_out_after_call(struct patch *p, struct task *task, struct user_
 	struct agent_frame f;
 	struct agent_vfork_frame kept;
 	bool borrowed = has_vfork_frame(path, ip);
-	bool first = ip == AGENT_AT(path->after) || borrowed;
+	bool first = ip == AGENT_AT(path->after) || borrowed || ip == AGENT_AT(agent_loaded);
 	bool tail =
 		ip >=
 		AGENT_AT(
@@ -336,6 +336,35 @@ static bool step_out_after_call(struct patch *p, struct task *task, struct user_
 	return true;
 }
 
+/* Is this the child of a vfork-like call, not yet on the frame that it shares with its parent? The parent gets a result above 0. */
+static bool is_vfork_child(const struct user_regs_struct *r)
+{
+	return has_vfork_frame(path_at(r->rip), r->rip) && r->rax == 0;
+}
+
+/*
+ * A child is right after the agent's system call: its registers `r` become those outside. `borrowed`: it runs in its parent's
+ * memory, as after vfork(2), and the frame stays the parent's.
+ */
+static bool leave_as_child(const struct task *task, struct user_regs_struct *r, bool borrowed)
+{
+	struct agent_vfork_frame kept = {0};
+	if (borrowed ? read_vfork_frame(task, &kept) < 0 : read_frame(task, r, 0, &kept.frame) < 0)
+		return false;
+	const struct site *s = site_of_stub(image_of(task), kept.frame.ret);
+	if (!s)
+		return false;
+	r->rdx = kept.frame.rdx;
+	restore_flags(r, kept.frame.flags);
+	/* A child with a stack of its own has room for the frame on it from `lowered` on. */
+	if (!borrowed || r->rsp == kept.sp || r->rip >= AGENT_AT(agent_lowered))
+		r->rsp += sizeof(kept.frame) + RED_ZONE;
+	set_after_call(r, s);
+	if (s->kind == SITE_LONG)
+		r->rip = s->stub + STUB_AFTER_CALL;
+	return true;
+}
+
 static bool in_mapping_of_ours(const struct image *img, uint64_t ip)
 {
 	return (ip >= AGENT_CODE && ip < AGENT_CODE + AGENT_PAGE) || record_is_recorder(ip) || site_of_stub(img, ip);
@@ -343,31 +372,39 @@ static bool in_mapping_of_ours(const struct image *img, uint64_t ip)
 
 void stepout(struct patch *p, struct task *task, enum stepout_for what)
 {
-	struct image *img = image_of(task);
 	struct user_regs_struct r;
-	if (!img || img->state != IMAGE_READY || ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
-		return;
+	if (image_of(task) && ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) == 0)
+		stepout_from(p, task, &r, what);
+}
+
+void stepout_from(struct patch *p, struct task *task, struct user_regs_struct *r, enum stepout_for what)
+{
+	struct image *img = image_of(task);
 	struct site *s;
 	bool moved = false;
-	uint64_t ip = r.rip;
-	if (p->record && record_step_out(p, task, &r, what))
+	uint64_t ip = r->rip;
+	if (img->state != IMAGE_READY)
+		return;
+	if (p->record && record_step_out(p, task, r, what))
 		moved = true;
 	else if (!in_mapping_of_ours(img, ip)) {
 		/* Between the short jump and the stub nothing has happened yet. */
 		moved = (s = map_get(&img->sites.by_hop, ip)) != NULL;
 		if (moved)
-			set_before_call(&r, s);
+			set_before_call(r, s);
 	} else if (what == STEPOUT_UNSEEN)
 		return; /* nothing can see where it is; if the call is to be restarted, that happens in the agent */
 	else if ((s = site_of_stub(img, ip))) {
-		out_of_stub(&r, s);
+		out_of_stub(r, s);
 		moved = true;
-	} else if (path_at(ip) && ip >= AGENT_AT(path_at(ip)->after))
-		moved = step_out_after_call(p, task, &r, what);
+	} else if (is_vfork_child(r))
+		moved = leave_as_child(task, r, true);
+	else if (path_at(ip) && ip >= AGENT_AT(path_at(ip)->after))
+		moved = step_out_after_call(p, task, r, what);
 	else if (ip < AGENT_AT(agent_pre_end))
-		moved = step_out_before_call(img, task, &r);
+		moved = step_out_before_call(img, task, r);
 	if (moved)
-		ptrace_retry(PTRACE_SETREGS, task->tid, NULL, &r);
+		ptrace_retry(PTRACE_SETREGS, task->tid, NULL, r);
 }
 
 bool stepout_needed(const struct task *task, uint64_t ip)
@@ -376,34 +413,12 @@ bool stepout_needed(const struct task *task, uint64_t ip)
 	return img && img->state == IMAGE_READY && (in_mapping_of_ours(img, ip) || map_get(&img->sites.by_hop, ip));
 }
 
-/*
- * A new child is right after the agent's system call: takes it out. `r` are its registers; `borrowed`: it runs in its parent's
- * memory, as after vfork(2).
- */
-static void leave_as_child(const struct task *task, struct user_regs_struct *r, bool borrowed)
-{
-	struct agent_vfork_frame kept = {0};
-	if (borrowed ? read_vfork_frame(task, &kept) < 0 : read_frame(task, r, 0, &kept.frame) < 0)
-		return;
-	const struct site *s = site_of_stub(image_of(task), kept.frame.ret);
-	if (!s)
-		return;
-	r->rdx = kept.frame.rdx;
-	restore_flags(r, kept.frame.flags);
-	if (!borrowed || r->rsp == kept.sp)
-		r->rsp += sizeof(kept.frame) + RED_ZONE;
-	set_after_call(r, s);
-	if (s->kind == SITE_LONG)
-		r->rip = s->stub + STUB_AFTER_CALL;
-	ptrace_retry(PTRACE_SETREGS, task->tid, NULL, r);
-}
-
 void stepout_child(struct task *task, bool copied)
 {
 	struct user_regs_struct r;
 	if (ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0 || !is_after_call(r.rip))
 		return;
-	bool borrowed = has_vfork_frame(path_at(r.rip), r.rip);
-	if (borrowed || copied)
-		leave_as_child(task, &r, borrowed);
+	bool borrowed = is_vfork_child(&r);
+	if ((borrowed || copied) && leave_as_child(task, &r, borrowed))
+		ptrace_retry(PTRACE_SETREGS, task->tid, NULL, &r);
 }

@@ -9,11 +9,14 @@
  * or undoes the counting of its call.
  */
 void stepout(struct patch *p, struct task *task, enum stepout_for what);
+/* The same with the task's registers, `r`, which are those outside afterwards. The task has an image. */
+void stepout_from(struct patch *p, struct task *task, struct user_regs_struct *r, enum stepout_for what);
 /* Is `ip` in our code? */
 bool stepout_needed(const struct task *task, uint64_t ip);
 /*
- * The child of a call that the agent made is in its first stop. If it runs in its parent's memory, or has a copy whose counters
- * are not its parent's (`copied`), takes it out of the agent without counting the parent's call.
+ * The child of a call that the agent made is in its first stop, and will not be served. If it runs in its parent's memory, or has a
+ * copy whose counters are not its parent's (`copied`), takes it out of the agent without counting the parent's call. A child that
+ * will be served leaves the agent by itself.
  */
 void stepout_child(struct task *task, bool copied);
 /* An execve(2) that the agent made has replaced `img`: adds its time, because the agent can no longer do so. */

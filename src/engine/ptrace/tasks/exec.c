@@ -31,8 +31,9 @@ static void forget_threads(struct tracer *t, struct task *survivor)
 
 void tracer_on_exec(struct tracer *t, struct task *task)
 {
-	unsigned long former = 0;
-	ptrace_retry(PTRACE_GETEVENTMSG, task->tid, NULL, &former);
+	unsigned long former = (unsigned long)task->tid;
+	if (!task->proc || task->proc->ntasks > 1)
+		ptrace_retry(PTRACE_GETEVENTMSG, task->tid, NULL, &former);
 	struct task *caller = tasks_find(&t->tasks, (pid_t)former);
 	if (!caller || !caller->proc)
 		caller = task;
