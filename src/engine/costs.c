@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,12 +16,28 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+/*
+ * Where costs are kept: in $XDG_RUNTIME_DIR, or if that is not set, where systemd makes that folder, which sudo(8) and su(1) do not
+ * tell. Root has no such folder and keeps them in /run.
+ */
+static void find_folder(char *path, size_t size)
+{
+	const char *set = getenv("XDG_RUNTIME_DIR");
+	if (set)
+		snprintf(path, size, "%s", set);
+	else if (geteuid() == 0)
+		snprintf(path, size, "/run");
+	else
+		snprintf(path, size, "/run/user/%u", (unsigned)geteuid());
+}
+
 /* Only a folder of our own, because the contents are trusted. */
 static int open_folder(void)
 {
 	struct stat st;
-	const char *path = getenv("XDG_RUNTIME_DIR");
-	int fd = path && *path == '/' ? open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+	char path[PATH_MAX];
+	find_folder(path, sizeof(path));
+	int fd = *path == '/' ? open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
 	if (fd >= 0 && (fstat(fd, &st) < 0 || st.st_uid != geteuid() || st.st_mode & (S_IWGRP | S_IWOTH))) {
 		close(fd);
 		fd = -1;

@@ -716,6 +716,20 @@ def test_completion(tmp):
     assert run("--completion", "csh").returncode == 2
 
 
+def test_costs_of_root(_):
+    """If XDG_RUNTIME_DIR is not set, root's costs are kept in /run; if it is empty, they are not kept"""
+    if os.geteuid() != 0:
+        raise Skip("needs root, to mount a /run of its own")
+    # Under load a run may fail to measure them.
+    script = """mount -t tmpfs -o mode=755 none /run || exit 1
+        XDG_RUNTIME_DIR= "$0" -c -o /dev/null true && ls /run
+        for i in 1 2 3 4 5 6 7 8 9; do [ -e /run/sctrace-costs.json ] || "$0" -c -o /dev/null true; done
+        echo then; ls /run"""
+    env = {name: value for name, value in os.environ.items() if name != "XDG_RUNTIME_DIR"}
+    seen = subprocess.run(["unshare", "-m", "sh", "-c", script, SCTRACE], env=env, capture_output=True, text=True, check=False)
+    assert seen.stdout == "then\nsctrace-costs.json\n", seen
+
+
 def test_bare_durations(tmp):
     """A duration without a unit means microseconds in every option"""
     slept = ["-e", "trace=clock_nanosleep,nanosleep", "sleep", "0.2"]
