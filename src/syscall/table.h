@@ -105,6 +105,8 @@ const struct syscall_desc *syscall_row(size_t i);
 int64_t syscall_number(uint32_t arch, const char *name);
 /* True if the call returns a number of bytes (read, write, sendfile, ...). */
 bool syscall_returns_bytes(uint32_t arch, int64_t nr);
+/* May the call change what a descriptor, or the current directory, leads to, or what that or a process is called? */
+bool syscall_changes_names(const struct syscall_desc *desc);
 /* The native architecture, AUDIT_ARCH_*. */
 uint32_t syscall_native_arch(void);
 

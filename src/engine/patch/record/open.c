@@ -57,23 +57,6 @@ static bool must_stop(int64_t nr)
 	return nr == SYS_fork || nr == SYS_vfork || nr == SYS_clone || nr == SYS_clone3 || nr == SYS_arch_prctl;
 }
 
-/* May the call change what a descriptor, or the current directory, leads to, or what that is called? */
-static bool changes_names(const struct syscall_desc *d)
-{
-	static const char *const calls[] = {
-		"close",   "close_range", "dup2",       "dup3",     "fcntl",     "pipe",       "pipe2",    "socketpair",
-		"connect", "listen",      "bind",       "recvmsg",  "recvmmsg",  "chdir",      "fchdir",   "chroot",
-		"unshare", "setns",       "rename",     "renameat", "renameat2", "unlink",     "unlinkat", "rmdir",
-		"mount",   "umount2",     "pivot_root", "link",     "linkat",    "move_mount", "shutdown", "prctl",
-	};
-	if (d->result == R_FD)
-		return true;
-	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
-		if (strcmp(d->name, calls[i]) == 0)
-			return true;
-	return false;
-}
-
 int record_open(struct patch *p, const struct engine_config *config)
 {
 	struct record *rec = calloc(1, sizeof(*rec));
@@ -87,7 +70,7 @@ int record_open(struct patch *p, const struct engine_config *config)
 		bool recordable = d && recipe_of(d, nr, &recipes[nr]);
 		bool asked = config->want & (CAP_INJECT | CAP_STOPS) && is_in(config->stops, nr);
 		bool wanted = is_in(config->only, nr);
-		bool stops = must_stop(nr) || (d && config->names && changes_names(d)) || (wanted && asked);
+		bool stops = must_stop(nr) || (d && config->names && syscall_changes_names(d)) || (wanted && asked);
 		p->record_way[nr] = stops || (wanted && !recordable) ? RECORD_STOPS
 				    : wanted                         ? RECORD_WRITES
 								     : RECORD_PASSES;
