@@ -101,6 +101,11 @@ void emit_text_init(struct emit *e, struct buf *out, unsigned flags);
  * it means more than a number.
  */
 void emit_json_init(struct emit *e, struct buf *out);
+/*
+ * An emitter that writes nothing but a space for each byte of a string, because decoders limit how much they write. Decoding reads memory
+ * and asks for names as with the other emitters.
+ */
+void emit_none_init(struct emit *e, struct buf *out);
 
 static inline void emit_arg(struct emit *e, const char *name, uint64_t raw)
 {

@@ -43,6 +43,8 @@ int mem_get(const struct mem *m, uint64_t addr, void *buf, size_t n)
 ssize_t mem_string(const struct mem *m, uint64_t addr, char *buf, size_t n, int *ended)
 {
 	size_t done = 0;
+	if (m->string)
+		return m->string(m->ctx, addr, buf, n, ended);
 	*ended = 0;
 	while (done < n) {
 		size_t want = MEM_PAGE - (addr + done) % MEM_PAGE;

@@ -14,6 +14,8 @@
 struct mem {
 	ssize_t (*read)(void *ctx, uint64_t addr, void *buf, size_t n);
 	void *ctx;
+	/* Called by mem_string(), which otherwise uses `read`, where the memory wants to know that a string is read. May be NULL. */
+	ssize_t (*string)(void *ctx, uint64_t addr, char *buf, size_t n, int *ended);
 };
 
 /*
