@@ -4,6 +4,7 @@
  * A map of the source. A folder uses only folders below it; tests/lint/folders says which.
  *
  *   main.c                  this map; which command is meant
+ *   cmd/show/               `sctrace show`
  *   cmd/trace/              `sctrace PROGRAM`: its options, its wiring, its exit status
  *   cmd/compare/            `sctrace compare`: the same
  *   cmd/bench/              `sctrace bench`
@@ -17,6 +18,7 @@
  *   cli/                    the option table: parsing, --help, completion
  *   measure/                runs and samples; resident set; what machine this is
  *   strategy/               the table of copy strategies (the programs are in examples/)
+ *   recording/              recordings (--record): writer, reader, names and memory that are kept
  *   run/                    a run as typed data: machine, subjects, samples, calls; judged, merged, written and read as JSON
  *   out/                    tables, csv, markdown, json, SVG, HTML
  *
@@ -63,6 +65,7 @@ static const struct command commands[] = {
 	{"compare", cmd_compare},
 	{"bench", cmd_bench},
 	{"report", cmd_report},
+	{"show", cmd_show},
 };
 
 /* A command that ran out of memory for some of its output has failed. */

@@ -13,10 +13,15 @@ int cmd_trace(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
 int cmd_report(int argc, char **argv);
+int cmd_show(int argc, char **argv);
 
 /* The option table, for shell completion. */
 extern const struct opt_command compare_command;
 extern const struct opt_command report_command;
+
+/* `sctrace show`, whose options are most of the tracer's: fills in `c` and at most `max` rows, SHOW_OPTIONS are enough. */
+#define SHOW_OPTIONS 96
+void show_face(struct opt_command *c, struct opt *rows, size_t max);
 
 /* All options of `sctrace bench`, at most `max` - 1 rows and the end, for the same. */
 void bench_options(struct opt *rows, size_t max);

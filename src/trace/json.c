@@ -113,7 +113,15 @@ static void json_leave(struct trace_sink *s, struct trace_task *k, const struct 
 	trace_out_event(to);
 }
 
-static void json_signal(const struct event *ev, struct buf *out)
+static void add_crash(const struct trace_json *j, const struct event *ev, struct buf *out)
+{
+	struct buf frames = {0};
+	if (j->c.crashes && stack_walk(j->c.crashes, ev->pid, ev->tid, trace_stack_string, &frames) > 0)
+		buf_addf(out, ",\"stack\":[%s]", buf_str(&frames));
+	buf_free(&frames);
+}
+
+static void json_signal(const struct trace_json *j, const struct event *ev, struct buf *out)
 {
 	const char *name = decode_signal_name(ev->sig.si_signo);
 	struct emit e;
@@ -123,6 +131,7 @@ static void json_signal(const struct event *ev, struct buf *out)
 	buf_adds(out, ",\"siginfo\":");
 	emit_json_init(&e, out);
 	decode_siginfo(&e, &ev->sig);
+	add_crash(j, ev, out);
 }
 
 static void json_death(const struct event *ev, struct buf *out)
@@ -151,7 +160,7 @@ static void json_other(struct trace_sink *s, struct trace_task *k, const struct 
 	else if (ev->kind == EV_DEATH)
 		json_death(ev, out);
 	else
-		json_signal(ev, out);
+		json_signal(json_of(s), ev, out);
 	buf_adds(out, "}\n");
 	trace_out_event(to);
 }

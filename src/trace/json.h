@@ -12,6 +12,7 @@ struct stack;
 struct trace_json_config {
 	struct trace_outputs *out; /* Perfetto's document is a single one, in the common output */
 	struct stack *stack;       /* -k, or NULL; Perfetto does not show it */
+	struct stack *crashes;     /* as in trace/text.h */
 	struct trace_decoding decoding;
 };
 

@@ -167,9 +167,10 @@ int trace_out_close(struct trace_out *out, struct buf *why)
 				break;
 	if (out->failed)
 		buf_addf(why, "cannot write %s%s%s: %s", out->path ? "'" : "",
-			 out->path      ? out->path
-			 : out->command ? "to the command of -o"
-					: "the trace",
+			 out->path                  ? out->path
+			 : out->command             ? "to the command of -o"
+			 : out->fd == STDOUT_FILENO ? "standard output"
+						    : "the trace",
 			 out->path ? "'" : "", strerror(out->err));
 	int r = out->failed ? -out->err : 0;
 	buf_free(&out->buf);

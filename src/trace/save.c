@@ -72,7 +72,10 @@ int trace_save_run(const char *path, const struct trace_save *what, struct buf *
 	while (what->argv && what->argv[argc])
 		argc++;
 	run_init(&run, "count", argc, what->argv);
-	env_collect(&run.env, NULL);
+	if (what->machine)
+		run.env = *what->machine; /* lent */
+	else
+		env_collect(&run.env, NULL);
 	field_set(&run.engine, what->engine);
 	if (what->argv)
 		fill_program(&run.program, what->result);
@@ -81,6 +84,8 @@ int trace_save_run(const char *path, const struct trace_save *what, struct buf *
 	run.calls = *what->calls; /* lent */
 	int e = run_save(&run, path, why);
 	run.calls = (struct summary){0};
+	if (what->machine)
+		fields_init(&env_fields, &run.env);
 	run_free(&run);
 	return e;
 }

@@ -22,6 +22,7 @@ struct trace_save {
 	bool errors;                     /* --errors, */
 	const char *hist;                /* --hist, or NULL */
 	const char *footer;              /* the lines below the table, as they were printed */
+	const struct env *machine;       /* where the calls were made; NULL: here and now */
 };
 /* Writes a run of kind "count" to `path`. 0, or -errno and `why`. */
 int trace_save_run(const char *path, const struct trace_save *what, struct buf *why);

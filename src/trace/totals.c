@@ -309,7 +309,8 @@ static void save(const struct trace_totals *t, const struct engine_result *r, co
 {
 	struct buf why = {0};
 	const struct trace_save what = {
-		t->c.program, t->c.engine->ops->name, &t->summary, r, &t->c.view, t->c.errors, t->c.hist, lines};
+		t->c.program, t->c.engine->ops->name, &t->summary, r, &t->c.view, t->c.errors, t->c.hist, lines,
+		t->c.machine};
 	int e = trace_save_run(t->c.save, &what, &why);
 	if (e < 0)
 		trace_fail(t->c.failure, e, "%s", buf_str(&why));

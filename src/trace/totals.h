@@ -25,6 +25,7 @@ struct trace_totals_config {
 	const struct conditions *expect; /* --expect, or NULL */
 	char *const *program;            /* argv of the program that was started, or NULL */
 	bool several;                    /* something stands above the last table, so it gets a heading */
+	const struct env *machine;       /* of a recording; NULL: this one */
 	uint64_t start_ns;               /* CLOCK_MONOTONIC */
 	const char *choice;              /* a line on why this engine was chosen, or "" */
 	struct trace_out *out;

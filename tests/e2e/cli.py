@@ -745,7 +745,7 @@ def test_help(_):
     """--help and --version go to standard output"""
     r = run("--help")
     assert r.returncode == 0 and "--summary-only" in r.stdout and "--completion" in r.stdout and not r.stderr
-    for words in ("compare", "report", "bench", *("bench " + x for x in ("syscall", "switch", "sched", "latency", "load"))):
+    for words in ("compare", "report", "show", "bench", *("bench " + x for x in ("syscall", "switch", "sched", "latency", "load"))):
         r = run(*words.split(), "--help")
         assert r.returncode == 0 and r.stdout.startswith(f"Usage: sctrace {words} ") and not r.stderr, (words, r.stderr)
         assert max(map(len, r.stdout.splitlines())) <= 80, words

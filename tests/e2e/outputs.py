@@ -26,6 +26,7 @@ COMMANDS = (
     (["bench", "latency"], ["-t", "20ms", "--loads", "none"], {"output", "save", "svg"}),
     (["bench", "load"], ["-r", "1", "--loads", "none", "--", "true"], {"output", "save", "svg"}),
     (["report"], ["{run}"], {"output", "svg"}),
+    (["show", "-c"], ["{recording}"], {"output", "save"}),
 )
 # Options of the tracer, and the one that names a file. Its output to standard error is covered by output-full-disk.
 TRACE = ([([*flags], "output") for flags in ([], ["--json"], ["--format=perfetto"], ["--stacks=folded"], ["-A"], ["-ff"])])
@@ -76,11 +77,14 @@ def of_trace(world, mode, places):
 def of_commands(world, places):
     run = world.scratch / "run.json"
     execute([str(world.sctrace), "compare", "-r", "1", "-w", "0", "-n", "8", "-b", "4", f"--save={run}"])
+    recording = world.scratch / "recording"
+    execute([str(world.sctrace), f"--record={recording}", "true"])
+    made = {"{run}": str(run), "{recording}": str(recording)}
     for words, rest, options in COMMANDS:
         for option in (None, *sorted(options)):
             for where, why in places.items():
                 if option or where in ANYWHERE and places is not READ_ONLY:
-                    yield Attempt(words, [str(run) if w == "{run}" else w for w in rest], option, where, why)
+                    yield Attempt(words, [made.get(w, w) for w in rest], option, where, why)
 
 
 @contextmanager
@@ -220,12 +224,12 @@ def fault_full_disk_amid(world, mode):
 
 @scenario("fault", ["trace"])
 def fault_outputs_commands(world, _):
-    """Outputs of compare, bench and report, and of the options that print information."""
+    """Outputs of compare, bench, report and show, and of the options that print information."""
     faces = {tuple(words): options for words, _, options in COMMANDS}
     listed = {("bench", test) for test in re.findall(r"^([a-z]+): ", execute([world.sctrace, "bench", "--help"]).stdout.decode(), re.M)}
     if listed != {words for words in faces if words[0] == "bench"}:
         raise Failed(f"bench has the tests {listed}")
-    for words, options in [((), {"output", "save"}), *faces.items()]:
+    for words, options in [((), {"output", "save", "record"}), *faces.items()]:
         text = execute([world.sctrace, *words, "--help"]).stdout.decode()
         if (named := set(re.findall(r"--(\w+)=(?:FILE|RUN\.json)", text))) != options:
             raise Failed(f"{' '.join(words)} names files by {named}")

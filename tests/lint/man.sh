@@ -25,7 +25,7 @@ while read -r name; do
 	[ -e "man/$name" ] || { echo "man/: .Xr to $name, which is not there"; status=1; }
 done < <(grep -hoE '^\.Xr (sctrace|copy)[a-z-]* [1-8]' man/*.[1-8] | awk '{ print $2 "." $3 }' | sort -u)
 # An option of --help is in the page of its command.
-for command in '' compare report bench 'bench syscall' 'bench switch' 'bench sched' 'bench latency' 'bench load'; do
+for command in '' compare report show bench 'bench syscall' 'bench switch' 'bench sched' 'bench latency' 'bench load'; do
 	page=man/sctrace${command:+-${command%% *}}.1
 	# shellcheck disable=SC2086  # the command is words
 	while read -r option; do

@@ -69,7 +69,8 @@ link_static() {
 	local to=$1
 	shift
 	musl-gcc -static "${flags[@]}" -o "$to" "$@" tests/musl/fortify.c "$work/core.a" "/usr/lib/$libs/libseccomp.a" \
-		"/usr/lib/$libs/libjansson.a" "/usr/lib/$libs/libelf.a" "/usr/lib/$libs/libz.a" -lm -lpthread
+		"/usr/lib/$libs/libjansson.a" "/usr/lib/$libs/libelf.a" "/usr/lib/$libs/libz.a" \
+		"/usr/lib/$libs/libzstd.a" -lm -lpthread
 }
 
 reads_corpus() {
@@ -85,7 +86,7 @@ counts() {
 }
 
 command -v musl-gcc >/dev/null || skip "musl-gcc is not here"
-for library in seccomp jansson elf z; do
+for library in seccomp jansson elf z zstd; do
 	[ -e "/usr/lib/$libs/lib$library.a" ] || skip "lib$library.a is not here"
 done
 mkdir -p "$work"

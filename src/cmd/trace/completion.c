@@ -10,15 +10,17 @@ enum { TESTS_MAX = 16 };
 int completion_script(const char *shell, struct buf *out)
 {
 	struct opt_command trace = trace_command;
-	struct opt rows[64];
+	struct opt rows[64], show_rows[SHOW_OPTIONS];
+	struct opt_command show;
 	struct opt_command bench = {.name = "sctrace bench", .about = "Measure this machine", .table = rows};
-	const struct opt_command *all[4 + TESTS_MAX] = {&trace, &compare_command, &report_command, &bench};
+	const struct opt_command *all[5 + TESTS_MAX] = {&trace, &compare_command, &report_command, &show, &bench};
 	struct opt_command tests[TESTS_MAX];
 	struct buf operands[TESTS_MAX] = {0};
 	struct buf sets = {0}, names = {0};
-	size_t n = 4;
+	size_t n = 5;
 	filter_words(&sets);
-	trace.set_words = buf_str(&sets);
+	show_face(&show, show_rows, SHOW_OPTIONS);
+	trace.set_words = show.set_words = buf_str(&sets);
 	/* Without a test, `bench` completes the options of all tests. */
 	bench_options(rows, sizeof(rows) / sizeof(*rows));
 	bench_names(&names);

@@ -277,6 +277,14 @@ int trace_opt_json(void *ctx, const struct opt *row, const char *arg, struct buf
 	return trace_opt_format(ctx, row, arg ? arg : "json", why);
 }
 
+int trace_opt_last(void *ctx, const struct opt *row, const char *arg, struct buf *why)
+{
+	struct trace_opts *o = ctx;
+	(void)row;
+	o->last_set = true;
+	return recording_last_parse(arg, &o->last, why);
+}
+
 int trace_opt_overhead(void *ctx, const struct opt *row, const char *arg, struct buf *why)
 {
 	struct trace_opts *o = ctx;

@@ -4,6 +4,7 @@
 #include "cmd/trace/opt_values.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +12,9 @@
 #define COLUMN_WORDS "syscall seconds calls errors percent avg min p50 p90 p99 max stddev bytes bytes/call"
 /* The metrics of --expect. */
 #define EXPECT_WORDS "calls errors bytes seconds wall user system cpu peak_rss processes"
-#define AT(member)   .offset = offsetof(struct trace_opts, member)
+/* -s where it is not given. A recording is cheap per byte, and what it lacks cannot be shown later. */
+enum { STRINGS_SHOWN = 32, STRINGS_RECORDED = 1024 };
+#define AT(member) .offset = offsetof(struct trace_opts, member)
 
 static const struct opt trace_table[] = {
 	{.help = "What to trace:"},
@@ -117,6 +120,12 @@ static const struct opt trace_table[] = {
 	{0, "color", "[WHEN]", opt_word, "use colours: auto (on a terminal), always, never", AT(color), COMPLETE_WORDS,
 	 "auto always never"},
 
+	{.help = "Recordings:"},
+	{0, "record", "FILE", opt_string, "record the calls in FILE, for `sctrace show`; it holds the program's data",
+	 AT(record), COMPLETE_FILE},
+	{0, "last", "AMOUNT", trace_opt_last,
+	 "record only the end, when the program fails or is killed, and on SIGUSR1: 1000 (calls), 64M or 30s"},
+
 	{.help = "Summaries:"},
 	{'c', "summary-only", NULL, opt_flag, "count and time the calls instead of printing them", AT(count)},
 	{'C', "summary", NULL, opt_flag, "print the calls and count them", AT(count_too)},
@@ -151,7 +160,7 @@ static const struct opt trace_table[] = {
 static const char *const trace_usage[] = {
 	"[OPTIONS] [--] PROGRAM [ARG...]",
 	"[OPTIONS] -p PID[,PID...]",
-	"compare | bench | report ...   (each has its own --help)",
+	"compare | bench | report | show ...   (each has its own --help)",
 	NULL,
 };
 
@@ -233,7 +242,7 @@ const char *trace_other_dialect(bool truss, char letter)
 
 void trace_opts_init(struct trace_opts *o)
 {
-	*o = (struct trace_opts){.string_max = 32, .column = 40};
+	*o = (struct trace_opts){.string_max = -1, .column = 40};
 }
 
 void trace_opts_free(struct trace_opts *o)
@@ -244,6 +253,13 @@ void trace_opts_free(struct trace_opts *o)
 	trace_injects_free(&o->injects);
 	trace_look_free(&o->look);
 	conditions_free(&o->expect);
+}
+
+unsigned trace_string_max(const struct trace_opts *o)
+{
+	const struct look_fds *r = &o->look.read, *w = &o->look.write;
+	bool dumps = r->all || r->fds.n || r->negated || w->all || w->fds.n || w->negated;
+	return dumps ? UINT_MAX : (unsigned)(o->record ? o->string_recorded : o->string_max);
 }
 
 static bool counts(const struct trace_opts *o)
@@ -293,6 +309,12 @@ int trace_opts_check(struct trace_opts *o, bool program, struct buf *why)
 		{(o->cgroup && o->all) || ((o->cgroup || o->all) && o->pids.n),
 		 "only one of -p, --cgroup and --all can be used"},
 		{o->daemonize && !program, "-D needs a program to run"},
+		{o->record && (o->count || o->count_too || o->folded),
+		 "--record cannot be used with -c, -C or --stacks; give them to `sctrace show FILE`"},
+		{o->record && (trace_select_needs_exit(&o->select) || o->select.paths.n || o->select.fds.n),
+		 "--record cannot select calls by their results, paths, descriptors or durations; `sctrace show FILE` "
+		 "can"},
+		{o->last_set && !o->record, "--last needs --record FILE"},
 		{o->folded && strcmp(o->folded, "folded") != 0 && strcmp(o->folded, "folded,time") != 0 &&
 			 strcmp(o->folded, "folded,calls") != 0,
 		 "--stacks must be folded or folded,time"},
@@ -303,6 +325,8 @@ int trace_opts_check(struct trace_opts *o, bool program, struct buf *why)
 		buf_adds(why, rules[i].says);
 		return -EINVAL;
 	}
+	o->string_recorded = o->string_max < 0 ? STRINGS_RECORDED : o->string_max;
+	o->string_max = o->string_max < 0 ? STRINGS_SHOWN : o->string_max;
 	o->view.by = o->by;
 	return 0;
 }

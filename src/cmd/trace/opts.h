@@ -5,6 +5,7 @@
 #include "base/vec.h"
 #include "cli/opt.h"
 #include "out/summary_table.h"
+#include "recording/keep.h"
 #include "run/condition.h"
 #include "trace/inject.h"
 #include "trace/look.h"
@@ -56,6 +57,12 @@ struct trace_opts {
 	const char *folded; /* --stacks=folded; weighted by "calls" or "time" */
 	bool truss_thread_ids;
 
+	/* recordings */
+	const char *record;  /* --record: the file, or NULL */
+	int string_recorded; /* bytes of strings in it */
+	bool last_set;       /* --last: of the recording, the end alone is kept */
+	struct recording_last last;
+
 	/* summaries */
 	bool count, count_too; /* -c, -C */
 	struct summary_view view;
@@ -76,6 +83,8 @@ extern const struct opt_command trace_command, truss_command;
 const char *trace_other_dialect(bool truss, char letter);
 /* Does counting need to see each call, or are the counts of the engine enough? */
 bool trace_opts_need_events(const struct trace_opts *o);
+/* How many bytes of a buffer are looked at: more than -s says where data is dumped. */
+unsigned trace_string_max(const struct trace_opts *o);
 /* Looks for what does not go together: 0, or -EINVAL and `why`. `program`: one was named. */
 int trace_opts_check(struct trace_opts *o, bool program, struct buf *why);
 

@@ -66,6 +66,8 @@ static void on_event(struct trace *t, struct event *ev)
 	if ((ev->kind == EV_STOP || ev->kind == EV_CONT) && ev->tid == t->root)
 		on_stop(t, ev->kind == EV_STOP);
 	trace_pipeline_event(&t->pipeline, ev);
+	if (ev->kind == EV_DEATH && ev->is_process && t->o.last_set)
+		trace_record_end_of(t, ev);
 	if (ev->kind == EV_DEATH && ev->is_process && t->stack)
 		stack_forget(t->stack, ev->pid);
 }
@@ -159,15 +161,16 @@ static void say_lines(const struct buf *text)
 	}
 }
 
-static int finish(struct trace *t)
+int trace_end(struct trace *t, struct engine_result *result)
 {
-	struct engine_result result;
 	trace_pipeline_end(&t->pipeline);
-	t->ops->result(t->engine, &result);
+	t->ops->result(t->engine, result);
 	if (t->o.count || t->o.count_too)
-		trace_totals_final(&t->totals, &result);
+		trace_totals_final(&t->totals, result);
 	if (t->o.folded)
 		trace_folded_text(&t->folded, &t->out.common.buf);
+	if (t->writer)
+		trace_record_close(t, result);
 	t->ops->stop(t->engine);
 	struct buf why = {0};
 	int r = trace_out_close(&t->out.common, &why);
@@ -179,20 +182,27 @@ static int finish(struct trace *t)
 		trace_fail(&t->failure, -ENOMEM, "memory ran out; the output may be incomplete");
 	if (t->failure.err) {
 		diag_error("%s", buf_str(&t->failure.why));
-		return t->program && !t->root ? spawn_status(-t->failure.err) : EXIT_OWN;
+		return EXIT_OWN;
 	}
 	say_lines(&t->totals.unmet);
 	say_lines(&t->totals.unknown);
-	if (t->totals.unmet.len || t->totals.unknown.len)
-		return t->totals.unmet.len ? EXIT_GATE : EXIT_OWN;
+	return t->totals.unmet.len ? EXIT_GATE : t->totals.unknown.len ? EXIT_OWN : 0;
+}
+
+static int finish(struct trace *t)
+{
+	struct engine_result result;
+	int status = trace_end(t, &result);
+	if (t->failure.err && t->program && !t->root)
+		return spawn_status(-t->failure.err);
+	if (status)
+		return status;
 	return t->program ? die_like(result.status) : 0;
 }
 
-/* Is more of some buffers shown than -s says? */
-static bool dumps_data(const struct trace_opts *o)
+static bool takes_events(const struct trace *t)
 {
-	const struct look_fds *r = &o->look.read, *w = &o->look.write;
-	return r->all || r->fds.n || r->negated || w->all || w->fds.n || w->negated;
+	return t->shows || t->by_events || t->o.record;
 }
 
 static void make_config(struct trace *t, struct engine_config *c)
@@ -208,16 +218,16 @@ static void make_config(struct trace *t, struct engine_config *c)
 	c->cgroup = o->cgroup;
 	c->follow = o->follow > 0;
 	c->kill_on_exit = o->kill_on_exit;
-	c->times = t->by_events || t->o.durations || t->o.select.slower_ns || t->o.format != TRACE_TEXT;
-	c->string_max = dumps_data(o) ? UINT_MAX : (unsigned)o->string_max;
-	c->names = o->fd_names || o->pid_names || o->select.paths.n ||
+	c->times = t->by_events || o->record || t->o.durations || t->o.select.slower_ns || t->o.format != TRACE_TEXT;
+	c->string_max = trace_string_max(o);
+	c->names = o->record || o->fd_names || o->pid_names || o->select.paths.n ||
 		   (o->by && (strcmp(o->by, "fd") == 0 || strcmp(o->by, "path") == 0));
 	c->find_main = t->program && o->count && !t->by_events;
 	if (o->injects.rules.n) {
 		c->inject = trace_inject_ask;
 		c->inject_ctx = &o->injects;
 	}
-	if ((t->shows || t->by_events) && t->o.select.by_call)
+	if (takes_events(t) && t->o.select.by_call)
 		c->only = &t->only;
 	c->stops = &t->stops;
 }
@@ -231,7 +241,7 @@ static bool break_at_exec(void *ctx, const struct event *ev)
 /* A program that is not there may be a mistyped command, as in "sctrace compar". */
 static void suggest_command(const char *program, struct buf *why)
 {
-	static const char *const commands[] = {"compare", "bench", "report"};
+	static const char *const commands[] = {"compare", "bench", "report", "show"};
 	struct near near;
 	near_init(&near, program);
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
@@ -274,7 +284,7 @@ static int start(struct trace *t, struct engine_config *c)
 static unsigned wants(const struct trace *t)
 {
 	const struct trace_opts *o = &t->o;
-	unsigned want = t->shows || t->by_events ? CAP_EVENTS : CAP_COUNTS;
+	unsigned want = takes_events(t) ? CAP_EVENTS : CAP_COUNTS;
 	const struct {
 		bool asked;
 		unsigned cap;

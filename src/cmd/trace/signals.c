@@ -48,7 +48,7 @@ int trace_signals_catch(struct trace *t, struct engine_config *c)
 		struct sigaction old;
 		if (signals[i] == SIGTSTP && t->o.interruptible < 4)
 			continue;
-		if (signals[i] == SIGUSR1 && !t->o.count && !t->o.count_too)
+		if (signals[i] == SIGUSR1 && !t->o.count && !t->o.count_too && !t->o.last_set)
 			continue;
 		if (sigaction(signals[i], NULL, &old) < 0)
 			return -errno;
@@ -74,7 +74,7 @@ static int take_caught(void)
 
 void trace_signals_tick(const struct trace *t, long first_us)
 {
-	long us = t->shows && t->ops == engine_find("patch") ? RECORDS_US : TICK_US;
+	long us = (t->shows || t->o.record) && t->ops == engine_find("patch") ? RECORDS_US : TICK_US;
 	if (t->o.interval_ns && t->o.interval_ns / 2000 < (uint64_t)us)
 		us = (long)(t->o.interval_ns / 2000);
 	struct itimerval v = {{0, us}, {0, first_us && first_us < us ? first_us : us}};
@@ -85,7 +85,9 @@ void trace_signals_tick(const struct trace *t, long first_us)
 static bool on_caught(struct trace *t, int bits, uint64_t *kill_at)
 {
 	bool deaf = t->o.interruptible >= 3;
-	if (bits & BIT(SIGUSR1))
+	if (bits & BIT(SIGUSR1) && t->o.last_set)
+		trace_save_last(t);
+	else if (bits & BIT(SIGUSR1))
 		trace_totals_so_far(&t->totals);
 	if (bits & BIT(SIGALRM)) {
 		trace_out_flush(&t->out.common);
@@ -93,6 +95,7 @@ static bool on_caught(struct trace *t, int bits, uint64_t *kill_at)
 			trace_suspend();
 	}
 	int end = deaf ? 0 : bits & ENDING;
+	t->told_to_end = t->told_to_end || end || (!deaf && !t->program && (bits & FROM_KEYS));
 	if (!t->program)
 		return end || (!deaf && (bits & FROM_KEYS));
 	if (end && !*kill_at) {

@@ -8,6 +8,7 @@
 #include "cmd/trace/completion.h"
 #include "out/term.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -106,23 +107,48 @@ static int wrong_usage(const struct trace *t, struct buf *why)
 	return EXIT_USAGE;
 }
 
+int trace_open_outputs(struct trace *t, const char *path, struct buf *why)
+{
+	t->out.separate = t->o.follow > 1 && !t->o.truss ? t->o.output : NULL;
+	t->out.append = t->o.append;
+	t->out.failure = &t->failure;
+	int r = trace_out_open(&t->out.common, t->out.separate ? NULL : path, t->o.append, why);
+	if (r == 0 && t->o.record)
+		r = recording_create(&t->writer, t->o.record, t->o.last_set ? &t->o.last : NULL, why);
+	return r;
+}
+
 static int run(struct trace *t)
 {
 	struct buf why = {0};
 	trace_wire_wants(t);
-	t->out.separate = t->o.follow > 1 && !t->o.truss ? t->o.output : NULL;
-	t->out.append = t->o.append;
-	t->out.failure = &t->failure;
-	int r = trace_out_open(&t->out.common, t->out.separate ? NULL : t->o.output, t->o.append, &why);
-	if (r == 0 && (t->o.stacks || t->o.folded))
-		r = stack_open(&t->stack, &why);
+	int r = trace_open_outputs(t, t->o.output, &why);
+	/* The flight recorder keeps the stack of a crash where stacks can be walked. */
+	if (r == 0 && (t->o.stacks || t->o.folded || t->o.last_set))
+		r = stack_open(&t->stack, &why) < 0 && (t->o.stacks || t->o.folded) ? -ENOSYS : 0;
 	if (r < 0) {
 		diag_error("%s", buf_str(&why));
 		trace_out_close(&t->out.common, &why);
 		buf_free(&why);
 		return EXIT_OWN;
 	}
+	buf_free(&why);
 	return trace_run(t);
+}
+
+void trace_free(struct trace *t)
+{
+	buf_free(&t->failure.why);
+	buf_free(&t->choice);
+	trace_count_free(&t->count);
+	trace_folded_free(&t->folded);
+	trace_totals_free(&t->totals);
+	trace_recorder_free(&t->recorder);
+	recording_head_free(&t->head);
+	if (t->writer)
+		recording_drop(t->writer);
+	stack_close(t->stack);
+	trace_opts_free(&t->o);
 }
 
 static bool called_truss(const char *argv0)
@@ -143,6 +169,7 @@ int cmd_trace(int argc, char **argv)
 	struct buf why = {0};
 	int first = 1;
 	trace_opts_init(&t.o);
+	recording_head_init(&t.head);
 	if (argc > 0 && called_truss(argv[0]))
 		use_truss(&t);
 	const struct opt_command *c = t.o.truss ? &truss_command : &trace_command;
@@ -165,12 +192,6 @@ int cmd_trace(int argc, char **argv)
 		status = run(&t);
 	}
 	buf_free(&why);
-	buf_free(&t.failure.why);
-	buf_free(&t.choice);
-	trace_count_free(&t.count);
-	trace_folded_free(&t.folded);
-	trace_totals_free(&t.totals);
-	stack_close(t.stack);
-	trace_opts_free(&t.o);
+	trace_free(&t);
 	return status;
 }

@@ -41,8 +41,11 @@ void trace_wire_wants(struct trace *t)
 	const struct trace_opts *o = &t->o;
 	choose_only(t);
 	choose_stops(t);
-	t->by_events = o->folded || ((o->count || o->count_too) && trace_opts_need_events(o));
-	t->shows = !o->count && !o->folded;
+	/* A recording holds calls, and no counts. */
+	t->by_events = o->folded || ((o->count || o->count_too) && (t->recording || trace_opts_need_events(o)));
+	/* What is recorded is shown later, unless a place for the trace, or its format, is named. */
+	bool later = o->record && !o->output && o->format == TRACE_TEXT;
+	t->shows = !o->count && !o->folded && !later;
 }
 
 static bool wants_colour(const struct trace *t)
@@ -71,12 +74,19 @@ static unsigned emit_flags(const struct trace_opts *o, bool colour)
 	return hex | constants[o->look.constants] | (colour ? EMIT_COLOUR : 0);
 }
 
+/* A flight recorder keeps the stacks of threads that crash. */
+static struct stack *crashes_of(const struct trace *t)
+{
+	return t->recording && recording_head_of(t->recording)->last ? t->stack : NULL;
+}
+
 static struct trace_sink *wire_text(struct trace *t)
 {
 	const struct trace_opts *o = &t->o;
 	bool colour = wants_colour(t);
 	struct trace_text_config c = {.out = &t->out,
 				      .stack = o->stacks ? t->stack : NULL,
+				      .crashes = crashes_of(t),
 				      .decoding = decoding(o),
 				      .emit_flags = emit_flags(o, colour),
 				      .column = (size_t)o->column,
@@ -97,8 +107,10 @@ static struct trace_sink *wire_text(struct trace *t)
 
 static struct trace_sink *wire_json(struct trace *t)
 {
-	struct trace_json_config c = {
-		.out = &t->out, .stack = t->o.stacks ? t->stack : NULL, .decoding = decoding(&t->o)};
+	struct trace_json_config c = {.out = &t->out,
+				      .stack = t->o.stacks ? t->stack : NULL,
+				      .crashes = crashes_of(t),
+				      .decoding = decoding(&t->o)};
 	if (t->o.format == TRACE_JSON)
 		trace_json_init(&t->shown.json, &c);
 	else
@@ -122,24 +134,41 @@ static struct trace_sink *wire_truss(struct trace *t)
 static void wire_totals(struct trace *t)
 {
 	const struct trace_opts *o = &t->o;
-	t->totals.c = (struct trace_totals_config){.engine = t->engine,
-						   .choice = buf_str(&t->choice),
-						   .by_events = t->by_events,
-						   .calls = o->select.by_call ? &o->select.calls : NULL,
-						   .by = trace_by_parse(o->by),
-						   .view = o->view,
-						   .errors = o->errors,
-						   .overhead_set = o->overhead_set,
-						   .overhead_ns = o->overhead_ns,
-						   .hist = o->hist,
-						   .save = o->save,
-						   .expect = &o->expect,
-						   .program = t->program,
-						   .several = o->interval_ns || o->count_too,
-						   .start_ns = t->pipeline.session.start_ns,
-						   .out = &t->out.common,
-						   .failure = &t->failure};
+	t->totals.c = (struct trace_totals_config){
+		.engine = t->engine,
+		.choice = buf_str(&t->choice),
+		.by_events = t->by_events,
+		.calls = o->select.by_call ? &o->select.calls : NULL,
+		.by = trace_by_parse(o->by),
+		.view = o->view,
+		.errors = o->errors,
+		.overhead_set = o->overhead_set,
+		.overhead_ns = o->overhead_ns,
+		.hist = o->hist,
+		.save = o->save,
+		.expect = &o->expect,
+		.program = t->program,
+		.several = o->interval_ns || o->count_too,
+		.machine = t->recording ? &recording_head_of(t->recording)->about.machine : NULL,
+		.start_ns = t->pipeline.session.start_ns,
+		.out = &t->out.common,
+		.failure = &t->failure};
 	t->totals.c.view.colour = wants_colour(t);
+}
+
+static void wire_source(struct trace *t)
+{
+	struct trace_session *s = &t->pipeline.session;
+	if (t->recording) {
+		const struct recording_head *h = recording_head_of(t->recording);
+		s->names = recording_names(t->recording);
+		s->start_ns = h->start_ns;
+		s->real_offset_ns = h->real_offset_ns;
+		return;
+	}
+	s->names = &names_live;
+	s->start_ns = clock_ns();
+	s->real_offset_ns = (int64_t)(clock_real_ns() - s->start_ns);
 }
 
 void trace_wire(struct trace *t)
@@ -147,9 +176,7 @@ void trace_wire(struct trace *t)
 	const struct trace_opts *o = &t->o;
 	struct trace_pipeline *p = &t->pipeline;
 	p->select = &o->select;
-	p->session.names = &names_live;
-	p->session.start_ns = clock_ns();
-	p->session.real_offset_ns = (int64_t)(clock_real_ns() - p->session.start_ns);
+	wire_source(t);
 	wire_totals(t);
 	if (t->by_events && (o->count || o->count_too)) {
 		trace_count_init(&t->count, t->totals.c.by, &t->totals.summary);
@@ -159,6 +186,8 @@ void trace_wire(struct trace *t)
 		trace_folded_init(&t->folded, t->stack, strcmp(o->folded, "folded,time") == 0);
 		trace_pipeline_add(p, &t->folded.sink);
 	}
+	if (t->writer)
+		trace_record_begin(t);
 	if (t->shows)
 		trace_pipeline_add(p, o->truss ? wire_truss(t) : o->format == TRACE_TEXT ? wire_text(t) : wire_json(t));
 }

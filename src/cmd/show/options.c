@@ -1,0 +1,99 @@
+#include "cmd/show/options.h"
+
+#include "base/buf.h"
+#include "cmd/cmd.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Options of the tracer that say what is traced, and how: a recording has been made already. */
+static const char *const refused[] = {
+	"attach",       "cgroup",    "all",           "user",     "env",          "argv0",        "daemonize",
+	"kill-on-exit", "detach-on", "interruptible", "engine",   "pin",          "list-engines", "inject",
+	"fault",        "record",    "last",          "interval", "follow-forks", "completion",
+};
+
+static bool is_refused(const struct opt *o)
+{
+	for (size_t i = 0; o->name && i < sizeof(refused) / sizeof(*refused); i++)
+		if (strcmp(o->name, refused[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Does a heading have options below it that are kept? */
+static bool is_empty(const struct opt *heading)
+{
+	const struct opt *o = heading + 1;
+	while ((o->letter || o->name) && is_refused(o))
+		o++;
+	return !o->letter && !o->name;
+}
+
+static const char *const usage[] = {"[OPTIONS] RECORDING", NULL};
+
+/* What the tracer's help says and is otherwise here. */
+static const struct {
+	char letter;
+	const char *help, *words;
+} other[] = {
+	{'e',
+	 "trace=SET (or SET alone), status=, errno=, signal=, fds=; a SET is names, %groups, /regex, all, none, after "
+	 "! the others",
+	 "trace status errno signal trace-fds read write abbrev verbose raw quiet decode-fds"},
+	{'o', "write to FILE instead of standard output; |COMMAND: into a command", NULL},
+};
+
+static void adapt(struct opt *o)
+{
+	for (size_t i = 0; i < sizeof(other) / sizeof(*other); i++)
+		if (o->letter == other[i].letter) {
+			o->help = other[i].help;
+			o->words = other[i].words;
+		}
+}
+
+void show_face(struct opt_command *c, struct opt *rows, size_t max)
+{
+	size_t n = 0;
+	for (const struct opt *o = trace_command.table; (o->letter || o->name || o->help) && n + 1 < max; o++)
+		if (o->letter || o->name ? !is_refused(o) : !is_empty(o)) {
+			rows[n] = *o;
+			adapt(&rows[n++]);
+		}
+	rows[n] = (struct opt){0};
+	*c = (struct opt_command){
+		.name = "sctrace show",
+		.usage = usage,
+		.about = "Shows a recording (sctrace --record), with the options of a live trace.",
+		.table = rows,
+		.epilog = "See sctrace-show(1), sctrace-recording(5).",
+	};
+}
+
+int show_check(struct trace_opts *o, struct buf *why)
+{
+	const struct {
+		bool wrong;
+		const char *says;
+	} rules[] = {
+		{o->pids.n || o->cgroup || o->all,
+		 "-p, --cgroup and --all trace what runs now; a recording is shown as it is"},
+		{o->user || o->argv0 || o->env.n || o->daemonize || o->kill_on_exit || o->pin || o->interruptible,
+		 "-u, -E, --argv0, -D, -I, --kill-on-exit and --pin are for a program that is started"},
+		{o->injects.rules.n || o->break_execve,
+		 "-e inject, -e fault and -b change what a program does; it has run already"},
+		{o->engine || o->list_engines, "--engine is for tracing; a recording names the engine that made it"},
+		{o->record || o->last_set, "--record and --last are for tracing; a recording is copied by cp(1)"},
+		{conditions_use_main(&o->expect),
+		 "main: in --expect is for a program that is started: a recording does not tell when main began"},
+		{o->interval_ns, "--interval is for tracing: a recording is counted as a whole"},
+		{o->completion, "--completion belongs to sctrace alone: sctrace --completion=SHELL"},
+	};
+	for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++)
+		if (rules[i].wrong) {
+			buf_adds(why, rules[i].says);
+			return -EINVAL;
+		}
+	return trace_opts_check(o, true, why);
+}

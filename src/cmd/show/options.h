@@ -1,0 +1,10 @@
+/* Which of the tracer's options `sctrace show` has. */
+#ifndef SCTRACE_CMD_SHOW_OPTIONS_H
+#define SCTRACE_CMD_SHOW_OPTIONS_H
+
+#include "cmd/trace/opts.h"
+
+/* Looks for what cannot be done with a recording, and for what does not go together: 0, or -EINVAL and `why`. */
+int show_check(struct trace_opts *o, struct buf *why);
+
+#endif

@@ -1,0 +1,155 @@
+/* `sctrace show`: a recording, shown as a live trace would have been. */
+#include "base/clock.h"
+#include "base/diag.h"
+#include "base/outfile.h"
+#include "cmd/cmd.h"
+#include "cmd/put.h"
+#include "cmd/show/options.h"
+#include "cmd/trace/trace.h"
+#include "out/term.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PROGRESS_NS (NSEC_PER_SEC / 4)
+
+/* What the recording does not hold is said, or refused: 0, or EXIT_USAGE after a message. */
+static int suit(struct trace *t, const struct recording_head *h)
+{
+	struct trace_opts *o = &t->o;
+	if ((o->stacks || o->folded) && !h->stacks) {
+		diag_error("show: no stacks were recorded; record with -k to show them with -k or --stacks");
+		return EXIT_USAGE;
+	}
+	if ((uint32_t)o->string_max > h->string_max) {
+		diag_note("at most %u bytes of each string were recorded; record with -s %d for more", h->string_max,
+			  o->string_max);
+		o->string_max = (int)h->string_max;
+	}
+	if (h->follow && !o->follow)
+		o->follow = 1;
+	return 0;
+}
+
+/* "sctrace: 45 % shown", over and over in one line of the terminal, where the trace goes elsewhere. */
+static void progress(const struct trace *t, uint64_t *due_ns, bool end)
+{
+	int percent = recording_percent(t->recording);
+	bool watched = percent >= 0 && isatty(STDERR_FILENO) && !isatty(t->out.common.fd);
+	if (end && *due_ns && watched)
+		fputs("\r\033[K", stderr);
+	if (end || !watched || clock_ns() < *due_ns)
+		return;
+	if (*due_ns)
+		fprintf(stderr, "\rsctrace: %d %% of the recording shown", percent);
+	*due_ns = clock_ns() + PROGRESS_NS;
+}
+
+static void loop(struct trace *t)
+{
+	struct event ev;
+	uint64_t due_ns = 0, last_ns = 0;
+	progress(t, &due_ns, false);
+	for (unsigned i = 0; !t->out.common.failed && t->ops->next(t->engine, &ev) == 1; i++) {
+		last_ns = ev.time_ns;
+		trace_pipeline_event(&t->pipeline, &ev);
+		if (i % 4096 == 4095)
+			progress(t, &due_ns, false);
+	}
+	progress(t, &due_ns, true);
+	/* Headings of tables tell how long the trace took. */
+	uint64_t start_ns = t->pipeline.session.start_ns;
+	t->totals.c.start_ns = clock_ns() - (last_ns > start_ns ? last_ns - start_ns : 0);
+}
+
+static int show(struct trace *t)
+{
+	struct engine_result result;
+	struct buf why = {0};
+	const struct recording_head *h = recording_head_of(t->recording);
+	int status = suit(t, h);
+	if (status)
+		return status;
+	t->engine = recording_engine(t->recording);
+	t->ops = t->engine->ops;
+	t->program = h->about.program.n ? h->about.program.v : NULL;
+	t->stack = recording_stack(t->recording);
+	trace_wire_wants(t);
+	if (trace_open_outputs(t, t->o.output, &why) < 0) {
+		diag_error("%s", buf_str(&why));
+		trace_out_close(&t->out.common, &why);
+		buf_free(&why);
+		return EXIT_OWN;
+	}
+	if (!t->o.output) {
+		t->out.common.fd = STDOUT_FILENO;
+		t->out.common.eager = false;
+	}
+	trace_wire(t);
+	trace_pipeline_begin(&t->pipeline);
+	loop(t);
+	status = trace_end(t, &result);
+	bool complete = recording_is_complete(t->recording, &why);
+	if (!complete)
+		diag_error("show: %s", buf_str(&why));
+	buf_free(&why);
+	return status || complete ? status : EXIT_UNREADABLE;
+}
+
+static int open_and_show(struct trace *t, const char *path)
+{
+	struct buf why = {0};
+	int status = EXIT_UNREADABLE;
+	if (recording_open(&t->recording, path, &why) < 0)
+		diag_error("show: %s", buf_str(&why));
+	else
+		status = show(t);
+	buf_free(&why);
+	return status;
+}
+
+static int print_help(const struct opt_command *c)
+{
+	struct buf help = {0};
+	struct table_look look = term_look(STDOUT_FILENO);
+	opt_help(c, &help, look.width ? look.width : 80, look.colour);
+	int status = put_text(NULL, &help);
+	buf_free(&help);
+	return status;
+}
+
+int cmd_show(int argc, char **argv)
+{
+	struct trace t = {0};
+	struct buf why = {0};
+	struct opt rows[SHOW_OPTIONS];
+	struct opt_command face, all = trace_command;
+	int first = 1, status = EXIT_USAGE;
+	show_face(&face, rows, SHOW_OPTIONS);
+	trace_opts_init(&t.o);
+	recording_head_init(&t.head);
+	outfile_catch_signals();
+	/* All options of the tracer are known: those that are of no use here are refused with a reason. */
+	all.name = face.name;
+	all.stop_at_operand = false;
+	enum opt_outcome outcome = opt_parse(&all, &t.o, argc, argv, &first, &why);
+	if (outcome == OPT_HELP)
+		status = print_help(&face);
+	else if (outcome == OPT_VERSION)
+		status = put_version();
+	else if (outcome == OPT_ERROR || show_check(&t.o, &why) < 0)
+		diag_error("show: %s", buf_str(&why));
+	else if (argc - first != 1)
+		diag_error("show: name one recording, as made by sctrace --record FILE PROGRAM");
+	else
+		status = open_and_show(&t, argv[first]);
+	buf_free(&why);
+	t.stack = NULL;
+	trace_free(&t);
+	if (t.recording)
+		recording_close_read(t.recording);
+	return status;
+}

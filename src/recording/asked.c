@@ -1,0 +1,158 @@
+#include "recording/asked.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The name of a process may change at any time, and nothing tells when. */
+#define COMM_AGE_NS (NSEC_PER_SEC / 100)
+
+struct answer {
+	uint64_t changes, at_ns; /* when it was given */
+	struct buf text;
+	int64_t number;
+	bool is_text, known;
+};
+
+static void forget(struct recording_asked *a)
+{
+	size_t i = 0;
+	struct answer *x;
+	while ((x = map_next(&a->answers, &i, NULL))) {
+		buf_free(&x->text);
+		free(x);
+	}
+	map_free(&a->answers);
+	a->answers = (struct map){0};
+}
+
+void recording_asked_free(struct recording_asked *a)
+{
+	forget(a);
+}
+
+void recording_asked_event(struct recording_asked *a, uint64_t block, uint64_t now_ns)
+{
+	if (block != a->block)
+		forget(a);
+	a->block = block;
+	a->now_ns = now_ns;
+}
+
+void recording_asked_changed(struct recording_asked *a)
+{
+	a->changes++;
+}
+
+static bool is_fresh(const struct recording_asked *a, enum recording_name kind, const struct answer *x)
+{
+	return x->known && x->changes == a->changes && (kind != NAME_COMM || a->now_ns < x->at_ns + COMM_AGE_NS);
+}
+
+/* Asks the live source: fills in *x, which was zero-initialised. */
+static void ask(const struct recording_asked *a, enum recording_name kind, pid_t tid, uint32_t key, struct answer *x)
+{
+	const struct names *n = a->live;
+	bool (*const by_fd[])(void *, pid_t, int, struct buf *) = {
+		[NAME_FD] = n->fd, [NAME_FULL] = n->fd_in_full, [NAME_DEVICE] = n->device};
+	*x = (struct answer){.changes = a->changes, .at_ns = a->now_ns, .known = true};
+	if (kind == NAME_DELETED)
+		x->number = n->deleted && n->deleted(n->ctx, tid, (int)key);
+	else if (kind == NAME_NETLINK)
+		x->number = n->netlink(n->ctx, tid, (int)key);
+	else if (kind == NAME_INTERFACE)
+		x->is_text = n->interface && n->interface(n->ctx, tid, key, &x->text);
+	else if (kind == NAME_COMM)
+		x->is_text = n->comm(n->ctx, tid, &x->text);
+	else
+		x->is_text = by_fd[kind] && by_fd[kind](n->ctx, tid, (int)key, &x->text);
+}
+
+static bool is_same(const struct answer *x, const struct answer *y)
+{
+	return x->known && x->is_text == y->is_text && x->number == y->number && x->text.len == y->text.len &&
+	       (!x->text.len || memcmp(x->text.s, y->text.s, x->text.len) == 0);
+}
+
+static const struct answer *answer_to(void *asked, enum recording_name kind, pid_t tid, uint32_t key)
+{
+	static const struct answer none = {.known = false};
+	struct recording_asked *a = asked;
+	struct answer *x = map_get(&a->answers, recording_name_key(kind, tid, key)), now;
+	if (x && is_fresh(a, kind, x))
+		return x;
+	if (!x) {
+		x = memory_zeroed(sizeof(*x));
+		if (!x || map_put(&a->answers, recording_name_key(kind, tid, key), x) < 0) {
+			free(x);
+			return &none;
+		}
+	}
+	ask(a, kind, tid, key, &now);
+	if (!is_same(x, &now))
+		recording_name(a->writer, kind, tid, key, now.is_text ? &now.text : NULL, now.number);
+	buf_free(&x->text);
+	*x = now;
+	return x;
+}
+
+static bool text_of(void *a, enum recording_name kind, pid_t tid, uint32_t key, struct buf *out)
+{
+	const struct answer *x = answer_to(a, kind, tid, key);
+	if (x->is_text)
+		buf_add(out, buf_str(&x->text), x->text.len);
+	return x->is_text;
+}
+
+static bool ask_fd(void *a, pid_t tid, int fd, struct buf *out)
+{
+	return text_of(a, NAME_FD, tid, (uint32_t)fd, out);
+}
+
+static bool ask_full(void *a, pid_t tid, int fd, struct buf *out)
+{
+	/* Whoever shows the recording may ask for less. */
+	(void)answer_to(a, NAME_FD, tid, (uint32_t)fd);
+	return text_of(a, NAME_FULL, tid, (uint32_t)fd, out);
+}
+
+static bool ask_deleted(void *a, pid_t tid, int fd)
+{
+	return answer_to(a, NAME_DELETED, tid, (uint32_t)fd)->number;
+}
+
+static bool ask_device(void *a, pid_t tid, int fd, struct buf *out)
+{
+	return text_of(a, NAME_DEVICE, tid, (uint32_t)fd, out);
+}
+
+static int ask_netlink(void *a, pid_t tid, int fd)
+{
+	const struct answer *x = answer_to(a, NAME_NETLINK, tid, (uint32_t)fd);
+	return x->known ? (int)x->number : -1;
+}
+
+static bool ask_interface(void *a, pid_t tid, uint32_t index, struct buf *out)
+{
+	return text_of(a, NAME_INTERFACE, tid, index, out);
+}
+
+static bool ask_comm(void *a, pid_t tid, struct buf *out)
+{
+	return text_of(a, NAME_COMM, tid, 0, out);
+}
+
+void recording_asked_init(struct recording_asked *a, const struct names *live, struct recording_writer *writer)
+{
+	*a = (struct recording_asked){.live = live, .writer = writer};
+	a->names = (struct names){.fd = ask_fd,
+				  .fd_in_full = ask_full,
+				  .deleted = ask_deleted,
+				  .device = ask_device,
+				  .netlink = ask_netlink,
+				  .interface = ask_interface,
+				  .comm = ask_comm,
+				  .ctx = a};
+}

@@ -1,0 +1,95 @@
+#include "recording/captures.h"
+
+#include "base/memory.h"
+#include "recording/format.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RECENT 8 /* captures that a new one is compared with */
+
+void captures_free(struct captures *c)
+{
+	vec_free(&c->list);
+	buf_free(&c->bytes);
+}
+
+void captures_begin(struct captures *c, const struct mem *under)
+{
+	c->list.n = 0;
+	buf_clear(&c->bytes);
+	c->under = under;
+}
+
+void captures_add(struct captures *c, uint64_t addr, const void *bytes, size_t n)
+{
+	if (!n || n > RECORDING_CAPTURES - c->bytes.len)
+		return;
+	for (size_t i = c->list.n; i > 0 && i + RECENT > c->list.n; i--) {
+		const struct capture *k = &c->list.v[i - 1];
+		if (addr - k->addr < k->len && k->len - (addr - k->addr) >= n)
+			return;
+	}
+	struct capture k = {.addr = addr, .at = c->bytes.len, .len = (uint32_t)n};
+	buf_add(&c->bytes, bytes, n);
+	if (c->bytes.failed || !vec_push(&c->list, k))
+		memory_note_failure();
+}
+
+static ssize_t keep_read(void *captures, uint64_t addr, void *buf, size_t n)
+{
+	struct captures *c = captures;
+	ssize_t got = c->under->read(c->under->ctx, addr, buf, n);
+	if (got > 0)
+		captures_add(c, addr, buf, (size_t)got);
+	return got;
+}
+
+static ssize_t keep_string(void *captures, uint64_t addr, char *buf, size_t n, int *ended)
+{
+	struct captures *c = captures;
+	ssize_t got = mem_string(c->under, addr, buf, n, ended);
+	if (got < 0)
+		return got;
+	/* The NUL is kept, but the buffer need not have room for it. */
+	size_t before = c->list.n;
+	captures_add(c, addr, got ? buf : "", got ? (size_t)got : (size_t)*ended);
+	if (got && *ended && c->list.n > before) {
+		buf_addc(&c->bytes, '\0');
+		c->list.v[before].len++;
+	} else if (got && *ended) {
+		captures_add(c, addr + (uint64_t)got, "", 1);
+	}
+	return got;
+}
+
+struct mem captures_keeping(struct captures *c)
+{
+	return (struct mem){.read = keep_read, .ctx = c, .string = keep_string};
+}
+
+static ssize_t read_kept(void *captures, uint64_t addr, void *buf, size_t n)
+{
+	const struct captures *c = captures;
+	const struct capture *found = NULL;
+	size_t most = 0;
+	/* Of several that overlap, the one that reaches furthest. */
+	for (size_t i = 0; i < c->list.n; i++) {
+		const struct capture *k = &c->list.v[i];
+		if (addr - k->addr < k->len && k->len - (addr - k->addr) > most) {
+			most = (size_t)(k->len - (addr - k->addr));
+			found = k;
+		}
+	}
+	if (!found)
+		return -EFAULT;
+	n = n < most ? n : most;
+	memcpy(buf, c->bytes.s + found->at + (addr - found->addr), n);
+	return (ssize_t)n;
+}
+
+struct mem captures_memory(struct captures *c)
+{
+	return (struct mem){.read = read_kept, .ctx = c};
+}

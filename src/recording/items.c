@@ -1,0 +1,221 @@
+#include "recording/items.h"
+
+#include "syscall/table.h"
+
+#include <string.h>
+
+void item_put(struct buf *out, uint64_t v)
+{
+	char bytes[10];
+	size_t n = 0;
+	for (; v >= 0x80; v >>= 7)
+		bytes[n++] = (char)(v | 0x80);
+	bytes[n++] = (char)v;
+	buf_add(out, bytes, n);
+}
+
+void item_put_signed(struct buf *out, int64_t v)
+{
+	item_put(out, (uint64_t)v << 1 ^ (v < 0 ? UINT64_MAX : 0));
+}
+
+void item_put_text(struct buf *out, const char *s, size_t n)
+{
+	item_put(out, n);
+	buf_add(out, s, n);
+}
+
+uint64_t item_get(struct item_reader *r)
+{
+	uint64_t v = 0;
+	for (unsigned shift = 0; shift < 64 && r->at < r->end; shift += 7) {
+		unsigned char c = *r->at++;
+		v |= (uint64_t)(c & 0x7f) << shift;
+		if (!(c & 0x80))
+			return v;
+	}
+	r->bad = true;
+	r->at = r->end;
+	return 0;
+}
+
+int64_t item_get_signed(struct item_reader *r)
+{
+	uint64_t v = item_get(r);
+	return (int64_t)(v >> 1 ^ (v & 1 ? UINT64_MAX : 0));
+}
+
+const char *item_get_text(struct item_reader *r, size_t *n)
+{
+	uint64_t len = item_get(r);
+	*n = 0;
+	if (r->bad || len > (uint64_t)(r->end - r->at)) {
+		r->bad = true;
+		r->at = r->end;
+		return "";
+	}
+	*n = (size_t)len;
+	r->at += len;
+	return (const char *)r->at - len;
+}
+
+/* The slot of the call's number; one of another number is emptied. */
+static struct call *slot_of(struct item_calls *calls, int64_t nr)
+{
+	struct call *slot = &calls->slots[(uint64_t)nr % RECORDING_SLOTS];
+	if (slot->nr != nr)
+		*slot = (struct call){.nr = nr};
+	return slot;
+}
+
+/* The numbers of a call that a bit of the mask stands for, apart from its arguments. */
+static uint64_t *members(struct call *c, uint64_t *arch, unsigned i)
+{
+	uint64_t *const all[] = {&c->ip, &c->sp, arch, &c->cost_ns, &c->spread_ns};
+	return all[i];
+}
+
+enum { MEMBERS = 5 };
+
+static void put_difference(struct buf *out, uint64_t now, uint64_t before)
+{
+	if (now != before)
+		item_put_signed(out, (int64_t)(now - before));
+}
+
+static uint64_t mask_of(const struct event *ev, const struct call *slot)
+{
+	const struct call *c = &ev->call;
+	uint64_t mask =
+		(c->foreign ? MASK_FOREIGN : 0) | (c->restart ? MASK_RESTART : 0) | (ev->launch ? MASK_LAUNCH : 0) |
+		(c->error ? MASK_ERROR : 0) | (c->error && c->err != (int)-c->result ? MASK_ERRNO : 0) |
+		(c->nr > UINT32_MAX ? MASK_INSIDE : 0) | (c->ip != slot->ip ? MASK_IP : 0) |
+		(c->sp != slot->sp ? MASK_SP : 0) | (c->arch != slot->arch ? MASK_ARCH : 0) |
+		(c->cost_ns != slot->cost_ns ? MASK_COST : 0) | (c->spread_ns != slot->spread_ns ? MASK_SPREAD : 0);
+	for (unsigned i = 0; i < 6; i++)
+		mask |= c->args[i] != slot->args[i] ? UINT64_C(1) << i : 0;
+	return mask;
+}
+
+void item_put_call(struct buf *out, struct item_calls *calls, const struct event *ev)
+{
+	const struct call *c = &ev->call;
+	struct call now = *c;
+	int64_t nr = syscall_kernel_number(c->arch, c->nr);
+	struct call *slot = slot_of(calls, nr);
+	uint64_t mask = mask_of(ev, slot), arch = c->arch, slot_arch = slot->arch;
+	item_put_signed(out, nr);
+	item_put(out, mask);
+	for (unsigned i = 0; i < 6; i++)
+		put_difference(out, c->args[i], slot->args[i]);
+	for (unsigned i = 0; i < MEMBERS; i++)
+		put_difference(out, *members(&now, &arch, i), *members(slot, &slot_arch, i));
+	if (mask & MASK_ERRNO)
+		item_put_signed(out, c->err);
+	if (mask & MASK_INSIDE)
+		item_put_text(out, c->desc ? c->desc->name : "", c->desc ? strlen(c->desc->name) : 0);
+	now.nr = nr;
+	*slot = now;
+}
+
+static int64_t inside_number(struct item_reader *r, int64_t nr)
+{
+	char name[64];
+	size_t n;
+	const char *text = item_get_text(r, &n);
+	if (n >= sizeof(name))
+		return nr;
+	memcpy(name, text, n);
+	name[n] = '\0';
+	int64_t inside = syscall_inside(name, nr);
+	return inside < 0 ? nr : inside;
+}
+
+void item_get_call(struct item_reader *r, struct item_calls *calls, struct event *ev)
+{
+	int64_t nr = item_get_signed(r);
+	uint64_t mask = item_get(r);
+	nr = nr < 0 || nr > UINT32_MAX ? -1 : nr;
+	struct call *slot = slot_of(calls, nr);
+	uint64_t arch = slot->arch;
+	for (unsigned i = 0; i < 6; i++)
+		slot->args[i] += mask >> i & 1 ? (uint64_t)item_get_signed(r) : 0;
+	for (unsigned i = 0; i < MEMBERS; i++)
+		*members(slot, &arch, i) += mask >> (6 + i) & 1 ? (uint64_t)item_get_signed(r) : 0;
+	slot->arch = (uint32_t)arch;
+	ev->call = *slot;
+	ev->launch = mask & MASK_LAUNCH;
+	ev->call.foreign = mask & MASK_FOREIGN;
+	ev->call.restart = mask & MASK_RESTART;
+	ev->call.error = mask & MASK_ERROR;
+	ev->call.err = mask & MASK_ERRNO ? (int)item_get_signed(r) : 0;
+	if (mask & MASK_INSIDE)
+		ev->call.nr = inside_number(r, nr);
+	ev->call.desc = syscall_lookup(ev->call.arch, ev->call.nr);
+}
+
+/* The capture's index in `entry`, or -1. */
+static int same_as(const struct captures *captures, const struct capture *k, const struct captures *entry)
+{
+	for (size_t i = 0; entry && i < entry->list.n && i < 64; i++) {
+		const struct capture *e = &entry->list.v[i];
+		if (e->addr == k->addr && e->len == k->len &&
+		    memcmp(entry->bytes.s + e->at, captures->bytes.s + k->at, k->len) == 0)
+			return (int)i;
+	}
+	return -1;
+}
+
+/* The argument that the address is nearest to, or BASE_ABSOLUTE. */
+static unsigned base_of(const struct call *c, uint64_t addr)
+{
+	unsigned best = BASE_ABSOLUTE;
+	uint64_t least = 4096;
+	for (unsigned i = 0; i < 6; i++)
+		if (addr - c->args[i] < least) {
+			least = addr - c->args[i];
+			best = i;
+		}
+	return best;
+}
+
+void item_put_captures(struct buf *out, const struct call *c, const struct captures *captures,
+		       const struct captures *entry)
+{
+	item_put(out, captures->list.n);
+	for (size_t i = 0; i < captures->list.n; i++) {
+		const struct capture *k = &captures->list.v[i];
+		int same = same_as(captures, k, entry);
+		unsigned base = base_of(c, k->addr);
+		if (same >= 0) {
+			item_put(out, (uint64_t)same << 3 | BASE_SAME);
+			continue;
+		}
+		item_put(out, (k->addr - (base < 6 ? c->args[base] : 0)) << 3 | base);
+		if (base == BASE_ABSOLUTE)
+			item_put(out, k->addr >> 61);
+		item_put_text(out, captures->bytes.s + k->at, k->len);
+	}
+}
+
+void item_get_captures(struct item_reader *r, const struct call *c, struct captures *captures,
+		       const struct captures *entry)
+{
+	uint64_t n = item_get(r);
+	for (uint64_t i = 0; i < n && !r->bad; i++) {
+		uint64_t head = item_get(r), addr = head >> 3;
+		unsigned base = head & 7;
+		if (base == BASE_SAME && addr < entry->list.n) {
+			const struct capture *e = &entry->list.v[addr];
+			captures_add(captures, e->addr, entry->bytes.s + e->at, e->len);
+			continue;
+		}
+		if (base == BASE_ABSOLUTE)
+			addr |= item_get(r) << 61;
+		size_t len;
+		const char *bytes = item_get_text(r, &len);
+		r->bad = r->bad || base == BASE_SAME;
+		if (!r->bad)
+			captures_add(captures, addr + (base < 6 ? c->args[base] : 0), bytes, len);
+	}
+}

@@ -1,0 +1,170 @@
+/* What a recording answers while it is shown: names, and stacks. */
+#include "recording/block.h"
+
+#include "base/memory.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void recording_learn(struct recording *r, struct item_reader *item)
+{
+	uint64_t kind = item_get(item), tid = item_get(item), key = item_get(item);
+	const unsigned char *at = item->at;
+	size_t n;
+	if (item_get(item))
+		(void)item_get_text(item, &n);
+	else
+		(void)item_get_signed(item);
+	if (kind >= NAME_KINDS)
+		item->bad = true;
+	if (!item->bad)
+		map_put(&r->known, recording_name_key((enum recording_name)kind, (pid_t)tid, (uint32_t)key),
+			(void *)(uintptr_t)at);
+}
+
+/* The recorded answer: true and a text that is appended to `out`, or false and *number. */
+static bool answer(const struct recording *r, enum recording_name kind, pid_t tid, uint32_t key, struct buf *out,
+		   int64_t *number)
+{
+	const unsigned char *at = map_get(&r->known, recording_name_key(kind, tid, key));
+	struct item_reader item = {.at = at, .end = r->at.end};
+	size_t n;
+	if (!at)
+		return false;
+	if (!item_get(&item)) {
+		*number = item_get_signed(&item);
+		return false;
+	}
+	const char *text = item_get_text(&item, &n);
+	if (out)
+		buf_add(out, text, n);
+	return true;
+}
+
+static bool text_of(const void *r, enum recording_name kind, pid_t tid, uint32_t key, struct buf *out)
+{
+	int64_t number;
+	return answer(r, kind, tid, key, out, &number);
+}
+
+static bool name_fd(void *r, pid_t tid, int fd, struct buf *out)
+{
+	return text_of(r, NAME_FD, tid, (uint32_t)fd, out);
+}
+
+static bool name_full(void *r, pid_t tid, int fd, struct buf *out)
+{
+	return text_of(r, NAME_FULL, tid, (uint32_t)fd, out);
+}
+
+static bool name_deleted(void *r, pid_t tid, int fd)
+{
+	int64_t number = 0;
+	answer(r, NAME_DELETED, tid, (uint32_t)fd, NULL, &number);
+	return number > 0;
+}
+
+static bool name_device(void *r, pid_t tid, int fd, struct buf *out)
+{
+	return text_of(r, NAME_DEVICE, tid, (uint32_t)fd, out);
+}
+
+static int name_netlink(void *r, pid_t tid, int fd)
+{
+	int64_t number = -1;
+	answer(r, NAME_NETLINK, tid, (uint32_t)fd, NULL, &number);
+	return (int)number;
+}
+
+static bool name_interface(void *r, pid_t tid, uint32_t index, struct buf *out)
+{
+	return text_of(r, NAME_INTERFACE, tid, index, out);
+}
+
+static bool name_comm(void *r, pid_t tid, struct buf *out)
+{
+	return text_of(r, NAME_COMM, tid, 0, out);
+}
+
+static struct recording *recording_with(struct stack *s)
+{
+	return (struct recording *)(void *)((char *)s - offsetof(struct recording, stack));
+}
+
+/* Reads the frame whose texts go to `texts`. */
+static struct stack_frame frame_at(const struct recording *r, size_t i, struct buf *texts)
+{
+	struct item_reader item = {.at = r->frames.v[i], .end = r->at.end};
+	struct stack_frame f = {.index = (unsigned)i};
+	const char **const to[] = {&f.module, &f.function, &f.file};
+	size_t at[3], n;
+	bool has[3];
+	f.ip = item_get(&item);
+	f.module_addr = item_get(&item);
+	f.offset = item_get(&item);
+	f.line = (int)item_get(&item);
+	buf_clear(texts);
+	for (int k = 0; k < 3; k++) {
+		at[k] = texts->len;
+		has[k] = item_get(&item) != 0;
+		const char *text = has[k] ? item_get_text(&item, &n) : NULL;
+		if (text) {
+			buf_add(texts, text, n);
+			buf_addc(texts, '\0');
+		}
+	}
+	for (int k = 0; k < 3; k++)
+		*to[k] = has[k] && !texts->failed ? texts->s + at[k] : NULL;
+	return f;
+}
+
+static int stack_recorded(struct stack *s, pid_t pid, pid_t tid, stack_frame_fn fn, void *ctx)
+{
+	const struct recording *r = recording_with(s);
+	struct buf texts = {0};
+	bool more = true;
+	(void)pid, (void)tid;
+	for (size_t i = 0; i < r->frames.n && more; i++) {
+		struct stack_frame f = frame_at(r, i, &texts);
+		more = fn(ctx, &f);
+	}
+	buf_free(&texts);
+	return (int)r->frames.n;
+}
+
+static void stack_nothing(struct stack *s, pid_t pid)
+{
+	(void)s, (void)pid;
+}
+
+static void stack_stays(struct stack *s)
+{
+	(void)s; /* recording_close_read() frees it */
+}
+
+static const struct stack_ops recorded_stacks = {
+	.name = "recorded", .walk = stack_recorded, .forget = stack_nothing, .close = stack_stays};
+
+void recording_answer(struct recording *r)
+{
+	r->stack.ops = &recorded_stacks;
+	r->names = (struct names){.fd = name_fd,
+				  .fd_in_full = name_full,
+				  .deleted = name_deleted,
+				  .device = name_device,
+				  .netlink = name_netlink,
+				  .interface = name_interface,
+				  .comm = name_comm,
+				  .ctx = r};
+}
+
+const struct names *recording_names(struct recording *r)
+{
+	return &r->names;
+}
+
+struct stack *recording_stack(struct recording *r)
+{
+	return &r->stack;
+}

@@ -1,0 +1,207 @@
+/* A recording as a source of events: the items of its blocks, and the engine that hands them out. */
+#include "recording/block.h"
+
+#include "base/memory.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void get_thread(struct recording *r)
+{
+	pid_t tid = (pid_t)item_get(&r->at), pid = (pid_t)item_get(&r->at);
+	struct block_thread *th = r->nthreads < r->threads.n ? r->threads.v[r->nthreads] : NULL;
+	if (r->at.bad || tid <= 0 || pid <= 0 || r->nthreads == RECORDING_THREADS_MOST) {
+		r->at.bad = true;
+		return;
+	}
+	if (!th) {
+		th = memory_zeroed(sizeof(*th));
+		if (!th || !vec_push(&r->threads, th)) {
+			free(th);
+			r->at.bad = true;
+			return;
+		}
+	}
+	r->nthreads++;
+	th->tid = tid;
+	th->pid = pid;
+	th->calls = (struct item_calls){0};
+	captures_begin(&th->entry, NULL);
+}
+
+/* A frame is read when it is asked for: here only its place is kept. */
+static void skip_frame(struct recording *r)
+{
+	size_t n;
+	if (!vec_push(&r->frames, r->at.at))
+		return;
+	for (int i = 0; i < 4; i++)
+		(void)item_get(&r->at);
+	for (int i = 0; i < 3; i++)
+		if (item_get(&r->at))
+			(void)item_get_text(&r->at, &n);
+}
+
+static void get_call(struct recording *r, struct block_thread *th, struct event *ev)
+{
+	struct item_reader *at = &r->at;
+	item_get_call(at, &th->calls, ev);
+	struct call *c = &ev->call;
+	uint64_t since = (uint64_t)item_get_signed(at);
+	c->enter_ns = ev->time_ns - since;
+	if (ev->kind != EV_ENTER) {
+		c->duration_ns = since + (uint64_t)item_get_signed(at);
+		c->result = item_get_signed(at);
+		c->err = c->error && !c->err ? (int)-(uint64_t)c->result : c->err;
+	}
+	captures_begin(&r->captures, NULL);
+	item_get_captures(at, c, &r->captures, &th->entry);
+	if (ev->kind == EV_ENTER) {
+		captures_begin(&th->entry, NULL);
+		for (size_t i = 0; i < r->captures.list.n; i++) {
+			const struct capture *k = &r->captures.list.v[i];
+			captures_add(&th->entry, k->addr, r->captures.bytes.s + k->at, k->len);
+		}
+	}
+	ev->mem = &r->mem;
+}
+
+static void get_signal(struct recording *r, struct event *ev)
+{
+	size_t n;
+	ev->ip = item_get(&r->at);
+	const char *bytes = item_get_text(&r->at, &n);
+	memcpy(&ev->sig, bytes, n < sizeof(ev->sig) ? n : sizeof(ev->sig));
+}
+
+static void get_event(struct recording *r, unsigned item, struct event *ev)
+{
+	static const enum event_kind kinds[] = {
+		[ITEM_ENTER] = EV_ENTER,   [ITEM_EXIT] = EV_EXIT, [ITEM_VANISH] = EV_VANISH,
+		[ITEM_SIGNAL] = EV_SIGNAL, [ITEM_STOP] = EV_STOP, [ITEM_CONT] = EV_CONT,
+		[ITEM_BIRTH] = EV_BIRTH,   [ITEM_EXEC] = EV_EXEC, [ITEM_DEATH] = EV_DEATH};
+	uint64_t index = item_get(&r->at);
+	r->time_ns += (uint64_t)item_get_signed(&r->at);
+	if (index >= r->nthreads) {
+		r->at.bad = true;
+		return;
+	}
+	struct block_thread *th = r->threads.v[index];
+	*ev = (struct event){.kind = kinds[item], .tid = th->tid, .pid = th->pid, .time_ns = r->time_ns};
+	if (item <= ITEM_VANISH)
+		get_call(r, th, ev);
+	else if (item == ITEM_SIGNAL || item == ITEM_STOP)
+		get_signal(r, ev);
+	else if (item == ITEM_BIRTH || item == ITEM_EXEC) {
+		ev->child = (pid_t)item_get(&r->at);
+		ev->is_thread = item_get(&r->at) != 0;
+	} else if (item == ITEM_DEATH) {
+		ev->status = (int)item_get(&r->at);
+		ev->is_process = item_get(&r->at) != 0;
+	}
+}
+
+/* Handles the next item: true where it was an event. */
+static bool next_item(struct recording *r, struct event *ev)
+{
+	unsigned item = *r->at.at++;
+	if (item >= ITEM_ENTER && item <= ITEM_DEATH)
+		get_event(r, item, ev);
+	else if (item == ITEM_THREAD)
+		get_thread(r);
+	else if (item == ITEM_NAME)
+		recording_learn(r, &r->at);
+	else if (item == ITEM_FRAME)
+		skip_frame(r);
+	else if (item == ITEM_END) {
+		recording_end_get(&r->result, &r->footer, &r->at);
+		r->complete = !r->at.bad && !r->cut;
+	} else
+		r->at.bad = true;
+	return item >= ITEM_ENTER && item <= ITEM_DEATH && !r->at.bad;
+}
+
+bool recording_next(struct recording *r, struct event *ev)
+{
+	if (r->told)
+		r->frames.n = 0;
+	r->told = false;
+	while (!r->damaged && !r->complete) {
+		if (r->at.at == r->at.end && recording_next_block(r) <= 0)
+			return false;
+		if (r->at.at < r->at.end && next_item(r, ev)) {
+			r->told = true;
+			return true;
+		}
+		/* An item that the end of the file cuts off is not damaged. */
+		r->damaged = r->at.bad && !r->cut;
+		if (r->at.bad)
+			return false;
+	}
+	return false;
+}
+
+static struct recording *of(struct engine *e)
+{
+	return (struct recording *)e;
+}
+
+static int engine_next(struct engine *e, struct event *ev)
+{
+	return recording_next(of(e), ev) ? 1 : 0;
+}
+
+static int engine_collect(struct engine *e, struct summary *s)
+{
+	(void)e, (void)s; /* a recording holds calls and not counts */
+	return 0;
+}
+
+static int engine_detach(struct engine *e)
+{
+	(void)e;
+	return 0;
+}
+
+static void engine_kill(struct engine *e, int sig)
+{
+	(void)e, (void)sig;
+}
+
+static void engine_result(const struct engine *e, struct engine_result *result)
+{
+	*result = ((const struct recording *)e)->result;
+}
+
+static void engine_footer(const struct engine *e, struct buf *text)
+{
+	const struct recording *r = (const struct recording *)e;
+	if (r->footer.len)
+		buf_adds(text, buf_str(&r->footer));
+	else
+		buf_addf(text, "engine: %s", r->head.about.engine ? r->head.about.engine : "unknown");
+}
+
+static void engine_stop(struct engine *e)
+{
+	(void)e; /* recording_close_read() frees it */
+}
+
+static const struct engine_ops recording_ops = {.name = "recording",
+						.purpose = "the events of a recording",
+						.caps = CAP_EVENTS,
+						.next = engine_next,
+						.collect = engine_collect,
+						.detach = engine_detach,
+						.kill = engine_kill,
+						.result = engine_result,
+						.footer = engine_footer,
+						.stop = engine_stop};
+
+struct engine *recording_engine(struct recording *r)
+{
+	r->engine.ops = &recording_ops;
+	r->mem = captures_memory(&r->captures);
+	return &r->engine;
+}

@@ -1,0 +1,326 @@
+#include "recording/write.h"
+
+#include "base/clock.h"
+#include "base/outfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#define LEVEL 1 /* of zstd: the fastest of its usual ones; the program may be waiting for us */
+/* A block is written at the latest after so long: if sctrace is killed, what came before is in the file. */
+#define BLOCK_AGE_NS NSEC_PER_SEC
+
+struct recording_writer {
+	int fd;
+	char *path;
+	int err; /* -errno of the first failure: nothing is written from then on */
+	const struct recording_head *head;
+	ZSTD_CCtx *zstd;
+	struct buf block, packed;
+	size_t limit;               /* bytes of a block */
+	uint64_t number;            /* of the block, from 1 on */
+	uint64_t time_ns, begun_ns; /* of the last event of this block, or 0; and of its first one */
+	uint32_t threads;           /* that have an index in it */
+	uint64_t calls;             /* that ended in it */
+	bool keeps;                 /* --last */
+	struct recording_kept kept;
+};
+
+void recording_thread_free(struct recording_thread *th)
+{
+	captures_free(&th->entry);
+}
+
+/* The recording holds the program's data: a file that is there already must not stay readable for others either. */
+static int open_private(const char *path, int how, struct buf *why)
+{
+	struct stat st;
+	int fd = outfile_open(path, how, 0600);
+	if (fd >= 0 && fd <= STDERR_FILENO) {
+		int moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+		int err = -errno;
+		close(fd);
+		fd = moved < 0 ? err : moved;
+	}
+	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_mode & 077 && fchmod(fd, 0600) < 0) {
+		int err = -errno;
+		close(fd);
+		fd = err;
+	}
+	if (fd < 0)
+		buf_addf(why, "cannot write the recording '%s': %s", path, outfile_why(fd));
+	return fd;
+}
+
+static void writer_free(struct recording_writer *w)
+{
+	if (w->fd >= 0)
+		close(w->fd);
+	ZSTD_freeCCtx(w->zstd);
+	recording_kept_free(&w->kept);
+	buf_free(&w->block);
+	buf_free(&w->packed);
+	free(w->path);
+	free(w);
+}
+
+void recording_drop(struct recording_writer *w)
+{
+	struct stat st;
+	if (fstat(w->fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0)
+		unlink(w->path);
+	writer_free(w);
+}
+
+int recording_create(struct recording_writer **out, const char *path, const struct recording_last *last,
+		     struct buf *why)
+{
+	struct recording_writer *w = calloc(1, sizeof(*w));
+	if (!w)
+		return -ENOMEM;
+	w->fd = -1;
+	w->path = strdup(path);
+	w->zstd = ZSTD_createCCtx();
+	w->keeps = last != NULL;
+	w->limit = last ? RECORDING_BLOCK_LAST : RECORDING_BLOCK;
+	w->number = 1;
+	if (last)
+		w->kept.last = *last;
+	int err = w->path && w->zstd ? 0 : -ENOMEM;
+	if (!err)
+		w->fd = err = open_private(path, last ? O_APPEND : O_TRUNC, why);
+	if (err < 0) {
+		writer_free(w);
+		return err;
+	}
+	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_compressionLevel, LEVEL);
+	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_checksumFlag, 1);
+	*out = w;
+	return 0;
+}
+
+static void put(struct recording_writer *w, const void *bytes, size_t n)
+{
+	if (!w->err)
+		w->err = outfile_write(w->fd, bytes, n);
+}
+
+/* Compresses the items into a frame: w->packed. */
+static bool pack(struct recording_writer *w, const struct buf *items)
+{
+	size_t room = ZSTD_compressBound(items->len);
+	buf_clear(&w->packed);
+	buf_fill(&w->packed, 0, room);
+	size_t n = w->packed.failed || items->failed ? 0
+						     : ZSTD_compress2(w->zstd, w->packed.s, room, items->s, items->len);
+	if (!n || ZSTD_isError(n)) {
+		w->err = w->err ? w->err : -ENOMEM;
+		return false;
+	}
+	buf_truncate(&w->packed, n);
+	return true;
+}
+
+/* Ends the block: it is written, or kept. */
+static void flush(struct recording_writer *w)
+{
+	if (w->block.len && !w->err && pack(w, &w->block)) {
+		if (w->keeps) {
+			struct kept_block block = {malloc(w->packed.len), w->packed.len, w->calls, w->time_ns};
+			if (block.bytes)
+				memcpy(block.bytes, w->packed.s, w->packed.len);
+			w->err = block.bytes ? recording_keep(&w->kept, block) : -ENOMEM;
+		} else {
+			put(w, w->packed.s, w->packed.len);
+		}
+	}
+	buf_clear(&w->block);
+	w->number++;
+	w->threads = 0;
+	w->time_ns = 0;
+	w->calls = 0;
+}
+
+/* A frame of one item. */
+static void put_alone(struct recording_writer *w, const struct buf *item)
+{
+	if (pack(w, item))
+		put(w, w->packed.s, w->packed.len);
+}
+
+static void put_header(struct recording_writer *w)
+{
+	unsigned char header[RECORDING_HEADER] = RECORDING_MAGIC;
+	header[strlen(RECORDING_MAGIC)] = RECORDING_VERSION;
+	struct buf item = {0};
+	buf_addc(&item, ITEM_HEAD);
+	recording_head_put(w->head, &item);
+	put(w, header, sizeof(header));
+	put_alone(w, &item);
+	buf_free(&item);
+}
+
+static void put_end(struct recording_writer *w, const struct recording_end *end)
+{
+	struct buf item = {0};
+	buf_addc(&item, ITEM_END);
+	recording_end_put(end, &item);
+	put_alone(w, &item);
+	buf_free(&item);
+}
+
+void recording_begin(struct recording_writer *w, const struct recording_head *head)
+{
+	w->head = head;
+	if (!w->keeps)
+		put_header(w);
+}
+
+uint64_t recording_event_begin(struct recording_writer *w, struct recording_thread *th, const struct event *ev)
+{
+	bool late = w->time_ns && ev->time_ns > w->begun_ns + BLOCK_AGE_NS;
+	bool is_new = th->block != w->number || th->pid != ev->pid;
+	if (w->block.len >= w->limit || late || (is_new && w->threads == RECORDING_THREADS_MOST))
+		flush(w);
+	if (!w->time_ns)
+		w->begun_ns = ev->time_ns;
+	if (th->block == w->number && th->pid == ev->pid)
+		return w->number;
+	th->block = w->number;
+	th->index = w->threads++;
+	th->pid = ev->pid;
+	th->calls = (struct item_calls){0};
+	buf_addc(&w->block, ITEM_THREAD);
+	item_put(&w->block, (uint64_t)ev->tid);
+	item_put(&w->block, (uint64_t)ev->pid);
+	return w->number;
+}
+
+void recording_name(struct recording_writer *w, enum recording_name kind, pid_t tid, uint32_t key,
+		    const struct buf *text, int64_t number)
+{
+	buf_addc(&w->block, ITEM_NAME);
+	item_put(&w->block, kind);
+	item_put(&w->block, (uint64_t)tid);
+	item_put(&w->block, key);
+	item_put(&w->block, text != NULL);
+	if (text)
+		item_put_text(&w->block, buf_str(text), text->len);
+	else
+		item_put_signed(&w->block, number);
+}
+
+bool recording_frame(void *writer, const struct stack_frame *f)
+{
+	struct buf *out = &((struct recording_writer *)writer)->block;
+	const char *const texts[] = {f->module, f->function, f->file};
+	buf_addc(out, ITEM_FRAME);
+	item_put(out, f->ip);
+	item_put(out, f->module_addr);
+	item_put(out, f->offset);
+	item_put(out, (uint64_t)f->line);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		item_put(out, texts[i] != NULL);
+		if (texts[i])
+			item_put_text(out, texts[i], strlen(texts[i]));
+	}
+	return true;
+}
+
+/* The bytes without the zeros at their end. */
+static void put_siginfo(struct buf *out, const siginfo_t *sig)
+{
+	size_t n = sizeof(*sig);
+	while (n && !((const char *)sig)[n - 1])
+		n--;
+	item_put_text(out, (const char *)sig, n);
+}
+
+static void put_call(struct recording_writer *w, struct recording_thread *th, const struct event *ev,
+		     struct captures *captures)
+{
+	struct buf *out = &w->block;
+	const struct captures *entry = th->entry_block == w->number ? &th->entry : NULL;
+	item_put_call(out, &th->calls, ev);
+	if (ev->kind != EV_ENTER) {
+		item_put_signed(out, (int64_t)(ev->time_ns - ev->call.enter_ns));
+		item_put_signed(out, (int64_t)(ev->call.duration_ns - (ev->time_ns - ev->call.enter_ns)));
+		item_put_signed(out, ev->call.result);
+		w->calls++;
+	} else {
+		item_put_signed(out, (int64_t)(ev->time_ns - ev->call.enter_ns));
+	}
+	item_put_captures(out, &ev->call, captures, ev->kind == EV_ENTER ? NULL : entry);
+	th->entry_block = ev->kind == EV_ENTER ? w->number : 0;
+	if (ev->kind == EV_ENTER) {
+		struct captures old = th->entry;
+		th->entry = *captures;
+		*captures = old;
+	}
+}
+
+void recording_event(struct recording_writer *w, struct recording_thread *th, const struct event *ev,
+		     struct captures *captures)
+{
+	static const char items[] = {[EV_ENTER] = ITEM_ENTER,   [EV_EXIT] = ITEM_EXIT, [EV_VANISH] = ITEM_VANISH,
+				     [EV_SIGNAL] = ITEM_SIGNAL, [EV_STOP] = ITEM_STOP, [EV_CONT] = ITEM_CONT,
+				     [EV_BIRTH] = ITEM_BIRTH,   [EV_EXEC] = ITEM_EXEC, [EV_DEATH] = ITEM_DEATH};
+	struct buf *out = &w->block;
+	buf_addc(out, items[ev->kind]);
+	item_put(out, th->index);
+	item_put_signed(out, (int64_t)(ev->time_ns - w->time_ns));
+	w->time_ns = ev->time_ns;
+	switch (ev->kind) {
+	case EV_ENTER:
+	case EV_EXIT:
+	case EV_VANISH:
+		put_call(w, th, ev, captures);
+		break;
+	case EV_SIGNAL:
+	case EV_STOP:
+		item_put(out, ev->ip);
+		put_siginfo(out, &ev->sig);
+		break;
+	case EV_BIRTH:
+	case EV_EXEC:
+		item_put(out, (uint64_t)ev->child);
+		item_put(out, ev->is_thread);
+		break;
+	case EV_DEATH:
+		item_put(out, (uint32_t)ev->status);
+		item_put(out, ev->is_process);
+		break;
+	case EV_CONT:
+	case EV_NOTE:
+		break;
+	}
+}
+
+void recording_save(struct recording_writer *w, const struct recording_end *end)
+{
+	flush(w);
+	if (!w->err && (ftruncate(w->fd, 0) < 0 && errno != EINVAL))
+		w->err = -errno;
+	put_header(w);
+	for (size_t i = w->kept.first; i < w->kept.blocks.n; i++)
+		put(w, w->kept.blocks.v[i].bytes, w->kept.blocks.v[i].n);
+	put_end(w, end);
+}
+
+int recording_close(struct recording_writer *w, const struct recording_end *end, struct buf *why)
+{
+	if (!w->keeps) {
+		flush(w);
+		put_end(w, end);
+	}
+	int err = w->err;
+	if (err)
+		buf_addf(why, "cannot write the recording '%s': %s", w->path, strerror(-err));
+	recording_drop(w);
+	return err;
+}

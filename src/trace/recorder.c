@@ -1,0 +1,175 @@
+#include "trace/recorder.h"
+
+#include "arch/arch.h"
+#include "syscall/table.h"
+#include "trace/dump.h"
+#include "trace/stack.h"
+#include "tracee/names.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+
+/* What is kept of a thread. */
+struct recorded {
+	struct recording_thread thread;
+	struct trace_line line;
+	bool has_stack; /* of the call in progress: it was taken at its entry */
+};
+
+static struct trace_recorder *recorder_of(struct trace_sink *s)
+{
+	return (struct trace_recorder *)s;
+}
+
+static bool changes_names(struct trace_recorder *r, const struct call *c)
+{
+	enum { NO = 1, YES };
+	if (c->arch != syscall_native_arch() || c->nr < 0 || c->nr >= CALL_SET_MAX)
+		return true;
+	uint8_t *known = &r->changes[c->nr];
+	if (!*known)
+		*known = !c->desc || syscall_changes_names(c->desc) ? YES : NO;
+	return *known == YES;
+}
+
+/* The names that sinks ask for beside those that decoders do: of the thread, and for -P, --by=fd and --by=path. */
+static void ask_names(struct trace_recorder *r, struct trace_task *k, const struct event *ev)
+{
+	const struct names *n = &r->asked.names;
+	struct trace_subject *s = &k->subject;
+	buf_clear(&r->scratch);
+	n->comm(n->ctx, ev->tid, &r->scratch);
+	n->comm(n->ctx, ev->pid, &r->scratch);
+	if (ev->kind != EV_ENTER)
+		return;
+	const struct trace_ref *ref = trace_subject_refs(s);
+	for (unsigned i = 0; i < s->n; i++, ref++)
+		if (ref->fd >= 0 || ref->fd == AT_FDCWD)
+			n->fd_in_full(n->ctx, ev->tid, ref->fd, &r->scratch);
+}
+
+/* Decodes the call as the sinks that write will, so that what they read is captured. */
+static void read_all(struct trace_recorder *r, struct recorded *own, const struct event *ev)
+{
+	const struct trace_decoding decoding = {.string_max = r->c.string_max,
+						.verbose = true,
+						.fd_names = FD_IN_FULL,
+						.pid_names = true,
+						.look = r->c.look};
+	struct emit e;
+	struct trace_decoder d;
+	buf_clear(&r->scratch);
+	emit_none_init(&e, &r->scratch);
+	trace_decoder_init(&d, &decoding, &r->sink, &own->line, ev, &e);
+	if (ev->kind == EV_ENTER)
+		own->line.given = decode_enter(&d.decode);
+	else if (ev->kind == EV_EXIT)
+		decode_exit(&d.decode, own->line.given);
+	else
+		decode_vanish(&d.decode, own->line.given);
+	if (ev->kind != EV_ENTER)
+		decode_result(&d.decode);
+	/* Its text goes nowhere. */
+	struct trace_out out = {.failed = true};
+	trace_dump(r->c.look, ev, &out);
+	buf_free(&out.buf);
+}
+
+/* What trace/count.h reads to tell which call a handler returns to. */
+static void read_frame(const struct event *ev)
+{
+	uint64_t ip;
+	int64_t result;
+	if (ev->mem && ev->kind == EV_ENTER && ev->call.desc && strcmp(ev->call.desc->name, "rt_sigreturn") == 0)
+		(void)arch_sigframe(ev->call.arch, ev->mem, ev->call.sp, &ip, &result);
+}
+
+static void take_stack(struct trace_recorder *r, struct recorded *own, const struct event *ev)
+{
+	bool lost = ev->kind == EV_ENTER && trace_stack_is_lost(ev);
+	bool now = lost || (ev->kind == EV_EXIT && !own->has_stack);
+	own->has_stack = lost;
+	if (r->c.stack && r->c.call_stacks && now)
+		stack_walk(r->c.stack, ev->pid, ev->tid, recording_frame, r->c.writer);
+}
+
+static uint64_t begin(struct trace_recorder *r, struct recorded *own, const struct event *ev)
+{
+	uint64_t block = recording_event_begin(r->c.writer, &own->thread, ev);
+	recording_asked_event(&r->asked, block, ev->time_ns);
+	return block;
+}
+
+static void record_call(struct trace_sink *s, struct trace_task *k, const struct event *ev)
+{
+	struct trace_recorder *r = recorder_of(s);
+	struct recorded *own = trace_own(s, k);
+	begin(r, own, ev);
+	if (!r->c.all_calls || (ev->kind == EV_EXIT && changes_names(r, &ev->call)))
+		recording_asked_changed(&r->asked);
+	captures_begin(&r->captures, ev->mem);
+	struct mem keeping = captures_keeping(&r->captures);
+	struct event copy = *ev;
+	copy.mem = ev->mem ? &keeping : NULL;
+	ask_names(r, k, &copy);
+	read_all(r, own, &copy);
+	read_frame(&copy);
+	take_stack(r, own, ev);
+	recording_event(r->c.writer, &own->thread, ev, &r->captures);
+}
+
+static void unwanted(struct trace_sink *s, struct trace_task *k, const struct event *ev)
+{
+	struct trace_recorder *r = recorder_of(s);
+	(void)k;
+	if (ev->kind == EV_EXIT && changes_names(r, &ev->call))
+		recording_asked_changed(&r->asked);
+}
+
+bool trace_is_crash(int sig)
+{
+	return sig == SIGSEGV || sig == SIGBUS || sig == SIGILL || sig == SIGFPE || sig == SIGABRT || sig == SIGTRAP ||
+	       sig == SIGSYS;
+}
+
+static void record_other(struct trace_sink *s, struct trace_task *k, const struct event *ev)
+{
+	struct trace_recorder *r = recorder_of(s);
+	struct recorded *own = trace_own(s, k);
+	begin(r, own, ev);
+	if (ev->kind == EV_EXEC)
+		recording_asked_changed(&r->asked);
+	ask_names(r, k, ev);
+	if (r->c.stack && r->c.crash_stacks && ev->kind == EV_SIGNAL && trace_is_crash(ev->sig.si_signo))
+		stack_walk(r->c.stack, ev->pid, ev->tid, recording_frame, r->c.writer);
+	recording_event(r->c.writer, &own->thread, ev, &r->captures);
+}
+
+static void record_gone(struct trace_sink *s, struct trace_task *k)
+{
+	struct recorded *own = trace_own(s, k);
+	recording_thread_free(&own->thread);
+	trace_line_free(&own->line);
+}
+
+static const struct trace_sink_ops recorder_ops = {.task_size = sizeof(struct recorded),
+						   .enter = record_call,
+						   .leave = record_call,
+						   .other = record_other,
+						   .unwanted = unwanted,
+						   .gone = record_gone};
+
+void trace_recorder_init(struct trace_recorder *r, const struct trace_recorder_config *c, struct trace_session *session)
+{
+	*r = (struct trace_recorder){.sink.ops = &recorder_ops, .c = *c};
+	recording_asked_init(&r->asked, session->names, c->writer);
+	session->names = &r->asked.names;
+}
+
+void trace_recorder_free(struct trace_recorder *r)
+{
+	recording_asked_free(&r->asked);
+	captures_free(&r->captures);
+	buf_free(&r->scratch);
+}

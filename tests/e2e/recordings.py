@@ -1,0 +1,225 @@
+"""Recordings: what `sctrace show` prints of them, and the flight recorder. Cases as those of scenarios.py."""
+import os
+import re
+import signal
+import stat
+import subprocess
+
+from run import Failed, Skip, execute, tail
+from scenarios import running, scenario, tracer, until, wait_end, wait_ready
+
+TRACES = ["trace", "record", "record-small"]
+# Ways to show a trace. A live trace in each of them is written while the program is recorded.
+LOOKS = [[], ["-s", "100"], ["-s", "0"], ["-v"], ["-x"], ["-xx", "-i", "-n"], ["-y", "-T"], ["-yy", "-r"], ["-Y", "-t"], ["-X", "raw", "-ttt"],
+         ["-X", "verbose", "-tt"], ["-a", "10", "-qq"], ["--abbrev=none", "--raw=openat"], ["--json"], ["--json", "-yy"],
+         ["--format=perfetto"], ["-e", "read=all", "-e", "write=3"], ["-e", "signal=none"]]
+SCRIPT = "cat /etc/passwd | head -n 2; ls /nonexistent; kill -USR1 $$; trap '' TERM; kill $$; exec true"
+
+
+def show(world, *words, status=0):
+    """What `sctrace show` prints."""
+    seen = execute([str(world.sctrace), "show", *map(str, words)], cwd=world.scratch)
+    if seen.status != status:
+        raise Failed(f"show {words} ended with {seen.status}\n" + tail(seen.stderr))
+    return seen.stdout.decode(errors="backslashreplace")
+
+
+def record(world, mode, *words, status=None):
+    """Records in `recording`; what sctrace said."""
+    argv, env = tracer(world, mode, "--record", world.scratch / "recording", *words, out=None)
+    seen = execute(argv, b"", env, cwd=world.scratch)
+    if status is not None and seen.status != status:
+        raise Failed(f"ended with {seen.status}, not {status}\n" + tail(seen.stderr))
+    return seen
+
+
+def difference(live, shown):
+    for one, other in zip(live.splitlines(), shown.splitlines()):
+        if one != other:
+            return f"live:  {one[:300]!r}\nshown: {other[:300]!r}"
+    return f"live: {len(live)} bytes, shown: {len(shown)}"
+
+
+@scenario("show", TRACES)
+def show_same(world, mode):
+    """A recording is shown byte for byte as the live trace of the same run"""
+    for words in (["sh", "-c", SCRIPT], [world.program("everycall")], [world.program("birth"), "fork"]):
+        for look in LOOKS:
+            record(world, mode, "-f", "-o", world.scratch / "live", *look, "--", *words)
+            live = (world.scratch / "live").read_text(errors="backslashreplace")
+            show(world, "-o", "shown", *look, "recording")
+            shown = (world.scratch / "shown").read_text(errors="backslashreplace")
+            if live != shown or not live:
+                raise Failed(f"{words[0]} {look}\n" + difference(live, shown))
+
+
+@scenario("show", ["trace"])
+def show_stacks(world, mode):
+    """Stacks that were recorded are shown as in the live trace; others are refused"""
+    record(world, mode, "-k", "-o", world.scratch / "live", "--", world.program("stack"), status=0)
+    live = (world.scratch / "live").read_text()
+    if " > " not in live:
+        raise Skip("sctrace was built without libunwind")
+    if show(world, "-k", "recording") != live:
+        raise Failed(difference(live, show(world, "-k", "recording")))
+    if not re.search(r"(?m)^\S+;main;.* \d+$", show(world, "--stacks=folded", "recording")):
+        raise Failed("no folded stacks")
+    record(world, mode, "--", "true", status=0)
+    show(world, "-k", "recording", status=2)
+
+
+def lines_of(text):
+    return [line for line in text.splitlines() if re.match(r"[a-z0-9_]+\(", line)]
+
+
+@scenario("show", TRACES)
+def show_selects(world, mode):
+    """Options that select, and those that count, work on a recording as on the lines of the whole trace"""
+    record(world, mode, "--", "sh", "-c", "read x < /etc/passwd; cd /etc; true < nonesuch; true < passwd; exec true")
+    whole = lines_of(show(world, "-y", "recording"))
+    failed = [line for line in whole if "= -1 E" in line]
+    expected = {("-Z",): failed, ("-z",): [x for x in whole if x not in failed and "= ?" not in x],
+                ("-e", "status=failed"): failed, ("-e", "errno=ENOENT"): [x for x in failed if "ENOENT" in x],
+                ("-e", "trace=openat,read"): [x for x in whole if x.startswith(("openat(", "read("))],
+                ("--slower=1000000",): [], ("--slower=0",): whole}
+    for words, wanted in expected.items():
+        if lines_of(show(world, "-y", *words, "recording")) != wanted:
+            raise Failed(f"{words}: " + difference("\n".join(wanted), "\n".join(lines_of(show(world, "-y", *words, "recording")))))
+    passwd = lines_of(show(world, "-P", "/etc/passwd", "recording"))
+    if sum(x.startswith("openat(") for x in passwd) != 2 or not any(x.startswith("read(") for x in passwd):
+        raise Failed("-P /etc/passwd:\n" + "\n".join(passwd))
+    counts = show(world, "-c", "-U", "calls,errors,syscall", "--format=csv", "recording")
+    total = sum(int(line.split(",")[0]) for line in counts.splitlines()[1:])
+    if total != len(whole):
+        raise Failed(f"-c counts {total} calls of {len(whole)}")
+    if "/etc/passwd" not in show(world, "-c", "--by=path", "recording"):
+        raise Failed("--by=path does not name the file")
+    show(world, "-c", "--save", "saved.json", "recording")
+    report = execute([str(world.sctrace), "report", "saved.json"], cwd=world.scratch)
+    if report.status or b"openat" not in report.stdout:
+        raise Failed("report of the saved run:\n" + tail(report.stdout + report.stderr))
+
+
+@scenario("show", TRACES)
+def show_incomplete(world, mode):
+    """Of a recording that was cut off, what is there is shown, with a warning and status 1; its mode is 0600"""
+    old = os.umask(0)
+    try:
+        record(world, mode, "--", world.program("crash"), "exits", "0", "30000", status=0)
+    finally:
+        os.umask(old)
+    path = world.scratch / "recording"
+    if stat.S_IMODE(path.stat().st_mode) != 0o600:
+        raise Failed(f"mode {path.stat().st_mode:o}")
+    whole, size = show(world, "recording"), path.stat().st_size
+    for part in (size - 1, size // 2, size // 3):
+        os.truncate(path, part)
+        seen = execute([str(world.sctrace), "show", "recording"], cwd=world.scratch)
+        text = seen.stdout.decode()
+        at = text.rfind("\n", 0, len(text) - 40)  # the end may be a call that goes on
+        if seen.status != 1 or b"ends too early" not in seen.stderr or not whole.startswith(text[:at]) or at < 100:
+            raise Failed(f"{part} of {size} bytes: status {seen.status}\n" + tail(seen.stderr))
+
+
+@scenario("show", TRACES)
+def show_killed(world, mode):
+    """If sctrace is killed by SIGKILL, what it has written is shown, and the program continues"""
+    argv, env = tracer(world, mode, "--record", world.scratch / "recording", "--", world.program("crash"), "serves", out=None)
+    with running(argv, env) as process:
+        wait_ready(process)
+        # A block is written after a second.
+        until("a block is written", lambda: (world.scratch / "recording").stat().st_size > 20000)
+        process.kill()
+        process.wait()
+    seen = execute([str(world.sctrace), "show", "recording"], cwd=world.scratch)
+    if seen.status != 1 or b"getpgid(100100)" not in seen.stdout:
+        raise Failed(f"status {seen.status}\n" + tail(seen.stdout + seen.stderr))
+
+
+@scenario("show", TRACES)
+def show_unwritable(world, mode):
+    """A recording that cannot be written ends with status 125 and a message, and the program is not affected"""
+    argv, env = tracer(world, mode, "--record", "/dev/full", "--", "sh", "-c", "echo one; echo two", out=None)
+    seen = execute(argv, b"", env, cwd=world.scratch)
+    if seen.status != 125 or seen.stdout != b"one\ntwo\n" or b"cannot write the recording '/dev/full': No space left" not in seen.stderr:
+        raise Failed(f"status {seen.status}\n" + tail(seen.stdout + seen.stderr))
+    record(world, mode, "--", "/nonexistent/program", status=127)
+    if (world.scratch / "recording").exists():
+        raise Failed("a recording of nothing is left")
+
+
+@scenario("show", ["record"])
+def show_memory(world, mode):
+    """The memory for showing a recording does not grow with its length"""
+    peaks = []
+    for n in ("10000", "100000"):
+        record(world, mode, "--", world.program("crash"), "exits", "0", n, status=0)
+        with open(os.devnull, "wb") as null:
+            process = subprocess.Popen([str(world.sctrace), "show", "recording"], stdout=null, cwd=world.scratch)
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = status
+        if status:
+            raise Failed(f"status {status}")
+        peaks.append(usage.ru_maxrss)
+    if peaks[1] > peaks[0] + 8192:
+        raise Failed(f"peak memory {peaks} KiB")
+
+
+def last_calls(world):
+    """The arguments of the last calls of getpgid in the recording, and the whole text."""
+    text = show(world, "recording")
+    return [int(x) - 100000 for x in re.findall(r"getpgid\((1\d{5})\)? ", text)], text
+
+
+@scenario("show", TRACES)
+def last_crash(world, mode):
+    """When one of four threads crashes, its last calls and its stack are saved"""
+    for _ in range(int(os.environ.get("SCTRACE_ROUNDS", "5"))):
+        seen = record(world, mode, "--last", "1000", "--", world.program("crash"), "threads")
+        if seen.status != -signal.SIGSEGV:
+            raise Failed(f"ended with {seen.status}\n" + tail(seen.stderr))
+        numbers, text = last_calls(world)
+        if text.count("= ") < 1000 or sorted(set(numbers))[-1] != 499 or "--- SIGSEGV" not in text or "+++ killed by SIGSEGV" not in text:
+            raise Failed(f"{text.count('= ')} calls, {len(numbers)} of the thread that crashed\n" + text[-2000:])
+        stacked = re.search(r"--- SIGSEGV.*\n( > .*\n)+", text)
+        if not stacked or "crash(crash_here+" not in stacked[0] or "crash(crasher+" not in stacked[0]:
+            raise Failed("no stack of the thread that crashed\n" + (stacked[0] if stacked else text[-2000:]))
+
+
+@scenario("show", TRACES)
+def last_ends(world, mode):
+    """The end is saved when the program fails, and not when it succeeds"""
+    path = world.scratch / "recording"
+    path.unlink(missing_ok=True)
+    record(world, mode, "--last", "100", "--", world.program("crash"), "exits", "0", status=0)
+    if path.exists():
+        raise Failed("it is there though the program has succeeded")
+    for amount in ("100", "20K", "1ms"):
+        record(world, mode, "--last", amount, "--", world.program("crash"), "exits", "7", "40000", status=7)
+        numbers, text = last_calls(world)
+        if numbers != list(range(numbers[0], 40000)) or len(numbers) < 50 or "+++ exited with 7 +++" not in text:
+            raise Failed(f"--last {amount}: {numbers[:3]} to {numbers[-3:]}\n" + text[-300:])
+        if len(numbers) == 40000:
+            raise Failed(f"--last {amount}: all calls were kept")
+
+
+@scenario("show", TRACES)
+def last_asked(world, mode):
+    """The end is saved on SIGUSR1 while the program continues, and when sctrace is told to end"""
+    path = world.scratch / "recording"
+    argv, env = tracer(world, mode, "--record", path, "--last", "500", "--", world.program("crash"), "serves", out=None)
+    with running(argv, env) as process:
+        wait_ready(process)
+        process.send_signal(signal.SIGUSR1)
+
+        def saved():
+            return execute([str(world.sctrace), "show", "recording"], cwd=world.scratch).status == 0
+        until("the end is saved", saved)
+        first, _ = last_calls(world)
+        if len(first) < 500 or process.poll() is not None:
+            raise Failed(f"{len(first)} calls")
+        process.send_signal(signal.SIGTERM)
+        wait_end(process)
+    second, _ = last_calls(world)
+    if len(second) < 500 or second[-1] <= first[-1]:
+        raise Failed(f"{first[-1]}, then {second[-1]}")

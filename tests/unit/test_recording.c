@@ -1,0 +1,406 @@
+/* A recording: what the writer was given is what the reader gives, from a whole file, from one that is cut off, and from a damaged one. */
+#include "recording/asked.h"
+#include "recording/read.h"
+#include "recording/write.h"
+
+#include "trace/recorder.h"
+#include "trace/text.h"
+
+#include "trace_events.h"
+
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char path[64];
+
+static int make_path(void **state)
+{
+	(void)state;
+	snprintf(path, sizeof(path), "/tmp/sctrace-recording.XXXXXX");
+	int fd = mkstemp(path);
+	return fd < 0 || close(fd) < 0;
+}
+
+static int remove_path(void **state)
+{
+	(void)state;
+	return unlink(path) < 0 && errno != ENOENT;
+}
+
+static struct recording_writer *create(struct recording_head *h, const struct recording_last *last)
+{
+	struct recording_writer *w;
+	struct buf why = {0};
+	recording_head_init(h);
+	h->start_ns = 1000;
+	h->real_offset_ns = -77;
+	h->string_max = 64;
+	h->follow = true;
+	field_set(&h->about.engine, "made up");
+	strings_add(&h->about.program, "cat");
+	strings_add(&h->about.program, "x");
+	assert_int_equal(recording_create(&w, path, last, &why), 0);
+	recording_begin(w, h);
+	return w;
+}
+
+static const struct engine_result result = {.status = 3 << 8, .wall_ns = 5, .peak_rss_bytes = 4096, .processes = 2};
+
+static void end(struct recording_writer *w, struct recording_head *h)
+{
+	struct buf why = {0};
+	assert_int_equal(recording_close(w, &(struct recording_end){&result, "engine: made up"}, &why), 0);
+	recording_head_free(h);
+}
+
+static void write_event(struct recording_writer *w, struct recording_thread *th, struct event ev, const char *bytes)
+{
+	struct captures c = {0};
+	if (bytes)
+		captures_add(&c, ev.call.args[1], bytes, strlen(bytes));
+	recording_event_begin(w, th, &ev);
+	recording_event(w, th, &ev, &c);
+	captures_free(&c);
+}
+
+/* `n` reads of a byte, and the death of the thread. */
+static void write_reads(struct recording_writer *w, int n)
+{
+	struct recording_thread th = {0};
+	char byte[2] = "?";
+	for (int i = 0; i < n; i++) {
+		struct event ev = call_event(EV_ENTER, 100, SYS_read, 3, 0x1000, 1, 0);
+		ev.time_ns = ev.call.enter_ns = 4000 + (uint64_t)i * 1000;
+		write_event(w, &th, ev, NULL);
+		ev = call_event(EV_EXIT, 100, SYS_read, 3, 0x1000, 1, 1);
+		ev.call.enter_ns = 4000 + (uint64_t)i * 1000;
+		ev.time_ns = ev.call.enter_ns + 500;
+		byte[0] = (char)('a' + i % 26);
+		write_event(w, &th, ev, byte);
+	}
+	write_event(w, &th,
+		    (struct event){.kind = EV_DEATH,
+				   .tid = 100,
+				   .pid = 100,
+				   .time_ns = 9000,
+				   .status = 3 << 8,
+				   .is_process = true},
+		    NULL);
+	recording_thread_free(&th);
+}
+
+static struct recording *open_it(void)
+{
+	struct recording *r;
+	struct buf why = {0};
+	if (recording_open(&r, path, &why) < 0)
+		fail_msg("%s", buf_str(&why));
+	return r;
+}
+
+/* Reads all events: how many calls came back. */
+static int count_reads(struct recording *r)
+{
+	struct engine *e = recording_engine(r);
+	struct event ev;
+	int n = 0;
+	while (e->ops->next(e, &ev) == 1) {
+		char byte;
+		if (ev.kind != EV_EXIT)
+			continue;
+		assert_int_equal(ev.call.nr, SYS_read);
+		assert_string_equal(ev.call.desc->name, "read");
+		assert_int_equal(ev.call.args[1], 0x1000);
+		assert_int_equal(ev.call.result, 1);
+		assert_int_equal(ev.call.duration_ns, 30000);
+		assert_int_equal(ev.call.cost_ns, 20000);
+		assert_int_equal(ev.call.enter_ns, 4000 + n * 1000);
+		assert_int_equal(mem_get(ev.mem, 0x1000, &byte, 1), 0);
+		assert_int_equal(byte, 'a' + n % 26);
+		assert_int_equal(mem_get(ev.mem, 0x1001, &byte, 1), -EFAULT);
+		n++;
+	}
+	return n;
+}
+
+static void test_whole(void **state)
+{
+	(void)state;
+	struct recording_head h;
+	struct recording_writer *w = create(&h, NULL);
+	struct buf why = {0};
+	struct stat st;
+	write_reads(w, 200000);
+	end(w, &h);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	struct recording *r = open_it();
+	const struct recording_head *got = recording_head_of(r);
+	assert_int_equal(got->start_ns, 1000);
+	assert_int_equal(got->real_offset_ns, -77);
+	assert_int_equal(got->string_max, 64);
+	assert_true(got->follow && !got->stacks && !got->last);
+	assert_string_equal(got->about.engine, "made up");
+	assert_int_equal(got->about.program.n, 2);
+	assert_int_equal(count_reads(r), 200000);
+	assert_true(recording_is_complete(r, &why));
+	assert_int_equal(recording_percent(r), 100);
+	struct engine *e = recording_engine(r);
+	struct engine_result found;
+	e->ops->result(e, &found);
+	e->ops->footer(e, &why);
+	assert_int_equal(found.status, 3 << 8);
+	assert_int_equal(found.wall_ns, 5);
+	assert_int_equal(found.peak_rss_bytes, 4096);
+	assert_string_equal(buf_str(&why), "engine: made up");
+	buf_free(&why);
+	recording_close_read(r);
+}
+
+/* Every length up to the whole: what is there is read, and only the whole is complete. */
+static void test_cut_off(void **state)
+{
+	(void)state;
+	struct recording_head h;
+	struct recording_writer *w = create(&h, NULL);
+	struct stat st;
+	int last = 0;
+	write_reads(w, 200);
+	end(w, &h);
+	assert_int_equal(stat(path, &st), 0);
+	for (off_t n = st.st_size - 1; n >= 0; n--) {
+		struct recording *r;
+		struct buf why = {0};
+		assert_int_equal(truncate(path, n), 0);
+		if (recording_open(&r, path, &why) == 0) {
+			int reads = count_reads(r);
+			last = reads > last ? reads : last;
+			assert_false(recording_is_complete(r, &why));
+			recording_close_read(r);
+		}
+		assert_true(why.len > 0);
+		buf_free(&why);
+	}
+	assert_int_equal(last, 200);
+}
+
+static void test_damaged(void **state)
+{
+	(void)state;
+	struct recording_head h;
+	struct recording_writer *w = create(&h, NULL);
+	struct stat st;
+	write_reads(w, 200);
+	end(w, &h);
+	assert_int_equal(stat(path, &st), 0);
+	int fd = open(path, O_RDWR);
+	char was, now;
+	for (off_t at = RECORDING_HEADER; at < st.st_size; at++) {
+		struct recording *r;
+		struct buf why = {0};
+		assert_int_equal(pread(fd, &was, 1, at), 1);
+		now = (char)(was ^ 0x40);
+		assert_int_equal(pwrite(fd, &now, 1, at), 1);
+		if (recording_open(&r, path, &why) == 0) {
+			struct engine *e = recording_engine(r);
+			struct event ev;
+			while (e->ops->next(e, &ev) == 1)
+				continue;
+			/* zstd can write the same data in several ways: then nothing is damaged. */
+			bool same = recording_is_complete(r, &why);
+			recording_close_read(r);
+			r = same ? open_it() : NULL;
+			assert_true(!same || count_reads(r) == 200);
+			assert_true(same || why.len > 0);
+			if (same)
+				recording_close_read(r);
+		}
+		buf_free(&why);
+		assert_int_equal(pwrite(fd, &was, 1, at), 1);
+	}
+	close(fd);
+}
+
+static void refused(const char *bytes, size_t n, const char *says)
+{
+	struct recording *r;
+	struct buf why = {0};
+	FILE *f = fopen(path, "w");
+	assert_int_equal(fwrite(bytes, 1, n, f), n);
+	fclose(f);
+	assert_int_equal(recording_open(&r, path, &why), -EBADMSG);
+	assert_non_null(strstr(buf_str(&why), says));
+	buf_free(&why);
+}
+
+static void test_foreign(void **state)
+{
+	(void)state;
+	refused("", 0, "it is not a recording");
+	refused("{\"kind\": \"count\", \"calls\": []}", 30, "it is not a recording");
+	refused("SCTRACE\n\2\0\0\0\0\0\0\0", 16, "it has version 2 of the format, and this sctrace reads version 1");
+	refused("SCTRACE\n\1\0\0\0\0\0\0\0", 16, "it ends before its first event");
+	refused("SCTRACE\n\1\0\0\0\0\0\0\0hello", 21, "its beginning is damaged");
+}
+
+/* Of 100,000 calls the last ones are kept: at least as many as asked for, and not many more. */
+static void test_last(void **state)
+{
+	(void)state;
+	struct recording_head h;
+	struct recording_last last = {.calls = 1000};
+	struct recording_writer *w = create(&h, &last);
+	struct stat st;
+	write_reads(w, 100000);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_size, 0);
+	recording_save(w, &(struct recording_end){&result, ""});
+	write_reads(w, 100);
+	end(w, &h);
+	struct recording *r = open_it();
+	struct engine *e = recording_engine(r);
+	struct event ev;
+	struct buf why = {0};
+	int n = 0;
+	uint64_t last_ns = 0;
+	while (e->ops->next(e, &ev) == 1)
+		if (ev.kind == EV_EXIT) {
+			n++;
+			last_ns = ev.call.enter_ns;
+		}
+	assert_in_range(n, 1000, 20000);
+	assert_int_equal(last_ns, 4000 + 99999ull * 1000);
+	assert_true(recording_is_complete(r, &why));
+	recording_close_read(r);
+}
+
+static void test_last_parse(void **state)
+{
+	(void)state;
+	struct recording_last l;
+	struct buf why = {0};
+	assert_int_equal(recording_last_parse("1000", &l, &why), 0);
+	assert_int_equal(l.calls, 1000);
+	assert_int_equal(recording_last_parse("64M", &l, &why), 0);
+	assert_int_equal(l.bytes, 64 << 20);
+	assert_int_equal(l.calls, 0);
+	assert_int_equal(recording_last_parse("30s", &l, &why), 0);
+	assert_int_equal(l.ns, 30000000000);
+	for (const char *const *p = (const char *const[]){"", "0", "-5", "5 calls", "0s", NULL}; *p; p++)
+		assert_int_equal(recording_last_parse(*p, &l, &why), -EINVAL);
+	buf_free(&why);
+}
+
+/* The text of events and that of their recording; names change between them. */
+static struct names changing;
+static int renamed;
+
+static bool changing_fd(void *ctx, pid_t tid, int fd, struct buf *out)
+{
+	(void)ctx, (void)tid;
+	buf_addf(out, "/file%d.%d", fd, renamed);
+	return true;
+}
+
+static void give_all(struct trace_pipeline *p)
+{
+	struct event birth = {
+		.kind = EV_BIRTH, .tid = 100, .pid = 100, .child = 101, .is_thread = true, .time_ns = 4500};
+	struct event sig = {.kind = EV_SIGNAL, .tid = 101, .pid = 100, .ip = 0x77, .time_ns = 5500};
+	struct event death = {.kind = EV_DEATH, .tid = 101, .pid = 100, .status = SIGSEGV, .time_ns = 6000};
+	struct event exec = {.kind = EV_EXEC, .tid = 100, .pid = 100, .child = 101, .time_ns = 5900};
+	struct event events[] = {
+		call_event(EV_ENTER, 100, SYS_write, 1, 0x1000, sizeof(text) - 1, 0),
+		call_event(EV_EXIT, 100, SYS_write, 1, 0x1000, sizeof(text) - 1, sizeof(text) - 1),
+		birth,
+		call_event(EV_ENTER, 100, SYS_read, 3, 0x1000, 100, 0),
+		call_event(EV_ENTER, 101, SYS_open, 0x1000, 0, 0, 0),
+		call_event(EV_EXIT, 101, SYS_open, 0x1000, 0, 0, -ENOENT),
+		call_event(EV_EXIT, 100, SYS_read, 3, 0x1000, 100, 5),
+		call_event(EV_ENTER, 100, SYS_write, 1, 0x8000, 10, 0),
+		call_event(EV_EXIT, 100, SYS_write, 1, 0x8000, 10, -EFAULT),
+		call_event(EV_ENTER, 101, SYS_dup, 3, 0, 0, 0),
+		call_event(EV_EXIT, 101, SYS_dup, 3, 0, 0, 5),
+		call_event(EV_ENTER, 100, 5000, 3, 1, 2, 0),
+		call_event(EV_VANISH, 100, 5000, 3, 1, 2, 0),
+		exec,
+		sig,
+		death,
+	};
+	sig.sig.si_signo = SIGSEGV;
+	for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++) {
+		if (events[i].kind == EV_SIGNAL)
+			events[i].sig.si_signo = SIGSEGV;
+		renamed = i > 9;
+		trace_pipeline_event(p, &events[i]);
+	}
+}
+
+static struct trace_text_config text_config(struct rig *r)
+{
+	return (struct trace_text_config){
+		.out = &r->out,
+		.decoding = {.string_max = 32, .fd_names = FD_PATHS, .pid_names = true, .look = &r->look},
+		.column = 40,
+		.pids = PIDS_OF_SEVERAL,
+		.clock = CLOCK_EPOCH,
+		.durations = true,
+		.relative = true,
+		.addresses = true};
+}
+
+static void test_same_text(void **state)
+{
+	(void)state;
+	struct rig live = {0}, shown = {0};
+	struct trace_text t, again;
+	struct trace_recorder rec;
+	struct recording_head h;
+	struct event ev;
+	changing = names;
+	changing.fd = changing.fd_in_full = changing_fd;
+	struct recording_writer *w = create(&h, NULL);
+	struct trace_text_config c = text_config(&live);
+	trace_text_init(&t, &c);
+	rig_start(&live, &t.sink);
+	live.p.session.names = &changing;
+	struct trace_recorder_config rc = {.writer = w, .all_calls = true, .string_max = 64, .look = &live.look};
+	trace_recorder_init(&rec, &rc, &live.p.session);
+	trace_pipeline_add(&live.p, &rec.sink);
+	give_all(&live.p);
+	end(w, &h);
+
+	struct recording *r = open_it();
+	c = text_config(&shown);
+	trace_text_init(&again, &c);
+	rig_start(&shown, &again.sink);
+	shown.p.session.names = recording_names(r);
+	struct engine *e = recording_engine(r);
+	while (e->ops->next(e, &ev) == 1)
+		trace_pipeline_event(&shown.p, &ev);
+	assert_non_null(strstr(buf_str(&live.out.common.buf), "write(1</file1.0>, \"a "));
+	assert_non_null(strstr(buf_str(&live.out.common.buf), "= 5</file5.1>"));
+	assert_string_equal(buf_str(&shown.out.common.buf), buf_str(&live.out.common.buf));
+	rig_free(&live);
+	rig_free(&shown);
+	trace_recorder_free(&rec);
+	recording_close_read(r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_whole, make_path, remove_path),
+		cmocka_unit_test_setup_teardown(test_cut_off, make_path, remove_path),
+		cmocka_unit_test_setup_teardown(test_damaged, make_path, remove_path),
+		cmocka_unit_test_setup_teardown(test_foreign, make_path, remove_path),
+		cmocka_unit_test_setup_teardown(test_last, make_path, remove_path),
+		cmocka_unit_test(test_last_parse),
+		cmocka_unit_test_setup_teardown(test_same_text, make_path, remove_path),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
