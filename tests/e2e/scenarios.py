@@ -819,6 +819,20 @@ def output_closed_pipe(world, mode):
     end.unlink()
 
 
+@scenario("output", ["trace", "record"])
+def output_closed_amid_vfork(world, mode):
+    """A pipe that is closed while a vfork child runs: sctrace detaches, and the parent, which waits in the kernel, continues."""
+    end = world.scratch / "end"
+    argv, env = tracer(world, mode, "-f", "--", world.program("target"), "slow-vfork", end, out=None)
+    with running(argv, env) as process:
+        wait_ready(process)
+        process.stderr.close()
+        process.stderr = None
+        wait_end(process)
+        until("the program is at its end", end.exists)
+    end.unlink()
+
+
 @scenario("output")
 def output_closed_standard(world, mode):
     """Standard descriptors are closed at the start: none of ours appears in their place in the program."""

@@ -325,6 +325,29 @@ static void test_finish(int argc, char **argv)
 	CHECK(fd >= 0 && write(fd, "finished\n", 9) == 9);
 }
 
+/* A vfork child makes calls for a second before it executes a program. Then the parent writes a file. */
+static void test_slow_vfork(int argc, char **argv)
+{
+	CHECK(argc > 0);
+	struct timespec begin, now;
+	CHECK(clock_gettime(CLOCK_MONOTONIC, &begin) == 0);
+	pid_t pid = vfork();
+	if (pid == 0) {
+		write(1, "ready\n", 6);
+		do {
+			struct timespec nap = {0, 1000000};
+			syscall(SYS_getppid);
+			syscall(SYS_nanosleep, &nap, NULL);
+			clock_gettime(CLOCK_MONOTONIC, &now);
+		} while (now.tv_sec - begin.tv_sec < 2 && (now.tv_sec == begin.tv_sec || now.tv_nsec < begin.tv_nsec));
+		execl("/bin/true", "true", (char *)NULL);
+		_exit(127);
+	}
+	reap_ok(pid, 0);
+	int fd = open(argv[0], O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	CHECK(fd >= 0 && write(fd, "finished\n", 9) == 9);
+}
+
 static volatile sig_atomic_t interrupts;
 
 static void on_interrupt(int sig)
@@ -456,6 +479,6 @@ static const struct test tests[] = {
 	{"nothing", test_nothing},   {"storm", test_storm},           {"forks", test_forks},
 	{"finish", test_finish},     {"interrupts", test_interrupts}, {"sleeps", test_sleeps},
 	{"escapes", test_escapes},   {"heartbeat", test_heartbeat},   {"heir", test_heir},
-	{"numbered", test_numbered},
+	{"numbered", test_numbered}, {"slow-vfork", test_slow_vfork},
 };
 TEST_MAIN(tests)

@@ -54,8 +54,11 @@ static void interrupt_all(struct tracer *t)
 			ptrace_retry(PTRACE_INTERRUPT, task->tid, NULL, NULL);
 }
 
-/* All threads leave the engine's code first. Then each process is cleaned up. Then all tasks are detached. */
-static void let_all_go(struct tracer *t)
+/*
+ * All stopped threads leave the engine's code first. Then each of their processes is cleaned up. Then they are detached; the
+ * others as well if `all`.
+ */
+static void let_go(struct tracer *t, bool all)
 {
 	size_t i = 0;
 	struct task *task;
@@ -66,21 +69,17 @@ static void let_all_go(struct tracer *t)
 	while (t->ops->leave && (task = map_next(&t->tasks.by_tid, &i, NULL)))
 		if (task->stopped && task->proc)
 			t->ops->leave(t, task);
-	for (i = 0; (task = map_next(&t->tasks.by_tid, &i, NULL)); i = 0)
-		tracer_detach_task(t, task);
+	i = 0;
+	while ((task = map_next(&t->tasks.by_tid, &i, NULL)))
+		if (task->stopped || all) {
+			tracer_detach_task(t, task);
+			i = 0; /* the map has changed */
+		}
 }
 
-void tracer_detach_all(struct tracer *t)
+/* Waits until all tasks are stopped that can be stopped. If the program is going to be killed, also for unreported children. */
+static void await_stops(struct tracer *t)
 {
-	t->detaching = true;
-	while (t->waits.next < t->waits.taken.n)
-		note_stop(t, &t->waits.taken.v[t->waits.next++]);
-	interrupt_all(t);
-	/*
-	 * PTRACE_INTERRUPT does not end some waits (of a vfork parent). Our own exit detaches from tasks that have not
-	 * stopped by then. If the program is going to be killed, this also waits for children that were not reported
-	 * yet.
-	 */
 	uint64_t until = clock_ns() + DETACH_PATIENCE_NS;
 	while (!all_stopped(t) || (t->failed && t->root.pid && !t->root.waits)) {
 		struct wait_status w;
@@ -94,7 +93,24 @@ void tracer_detach_all(struct tracer *t)
 		else
 			clock_sleep_ns(100000);
 	}
-	let_all_go(t);
+}
+
+void tracer_detach_all(struct tracer *t)
+{
+	t->detaching = true;
+	while (t->waits.next < t->waits.taken.n)
+		note_stop(t, &t->waits.taken.v[t->waits.next++]);
+	interrupt_all(t);
+	await_stops(t);
+	/*
+	 * PTRACE_INTERRUPT does not end the wait of a vfork(2) parent, whose child is among the stopped tasks. Once the child has
+	 * been detached and executes a program, the parent stops. Our own exit detaches from tasks that still have not stopped
+	 * then; but it kills them if they were started with PTRACE_O_EXITKILL.
+	 */
+	let_go(t, false);
+	if (t->tasks.by_tid.n && !t->failed)
+		await_stops(t);
+	let_go(t, true);
 }
 
 int tracer_detach(struct engine *e)
