@@ -109,11 +109,9 @@ void life_interrupt_unseen(struct call_life *l, const struct call *c, uint64_t n
 	interrupt(l, &(struct life_interrupted){.call = *c, .ns = ns, .begun_unseen = true, .tag = l->tag}, out);
 }
 
-void life_restarts_unseen(struct call_life *l, struct life_ends *out)
+const struct life_interrupted *life_restarting(const struct call_life *l)
 {
-	out->n = 0;
-	if (newest(l) && newest(l)->restarting)
-		end_newest(l, CALL_RESTARTED, out);
+	return newest(l) && newest(l)->restarting ? newest(l) : NULL;
 }
 
 bool life_wants_frame(const struct call_life *l, const struct call *c)
@@ -121,7 +119,7 @@ bool life_wants_frame(const struct call_life *l, const struct call *c)
 	return l->interrupted.n && is_call(c, "rt_sigreturn");
 }
 
-void life_return_to(struct call_life *l, const struct life_frame *f, bool restarts_unseen, struct life_ends *out)
+void life_return_to(struct call_life *l, const struct life_frame *f, struct life_ends *out)
 {
 	size_t i = l->interrupted.n;
 	bool again = false, failed = false;
@@ -139,8 +137,6 @@ void life_return_to(struct call_life *l, const struct life_frame *f, bool restar
 	it->restarting = again;
 	if (failed)
 		end_with_eintr(l, out);
-	else if (it->begun_unseen || restarts_unseen)
-		end_newest(l, CALL_RESTARTED, out);
 }
 
 void life_moved_on(struct call_life *l, struct life_ends *out)

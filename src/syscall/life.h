@@ -46,7 +46,7 @@ struct life_interrupted {
 	struct call call;
 	uint64_t ns;       /* time in the kernel so far */
 	bool restarting;   /* the next entry is its restart, unless something else happens first */
-	bool begun_unseen; /* the caller did not see its entry, and will not see its restart */
+	bool begun_unseen; /* the caller did not see its entry */
 	void *tag;
 };
 
@@ -75,8 +75,7 @@ void life_enter(struct call_life *l, struct call *c, struct life_ends *out);
  */
 void life_exit(struct call_life *l, struct call *c, uint64_t ns, struct life_ends *out);
 /*
- * Like life_exit() with an ERESTART error, for a call whose entry was not passed to life_enter() and whose restart will
- * not be.
+ * Like life_exit() with an ERESTART error, for a call whose entry was not passed to life_enter().
  */
 void life_interrupt_unseen(struct call_life *l, const struct call *c, uint64_t ns, struct life_ends *out);
 
@@ -90,12 +89,11 @@ struct life_frame {
 };
 /*
  * The call in progress is rt_sigreturn(2). If it returns to an interrupted call, the frame shows whether that call is
- * restarted or returned EINTR, and calls that were interrupted later are unfinished. `restarts_unseen`: the restart
- * will not be reported.
+ * restarted or returned EINTR, and calls that were interrupted later are unfinished.
  */
-void life_return_to(struct call_life *l, const struct life_frame *f, bool restarts_unseen, struct life_ends *out);
-/* If the next entry would restart the call that was interrupted last, that entry will not be reported. */
-void life_restarts_unseen(struct call_life *l, struct life_ends *out);
+void life_return_to(struct call_life *l, const struct life_frame *f, struct life_ends *out);
+/* The call that the next entry restarts, unless something else happens first; NULL if there is none. */
+const struct life_interrupted *life_restarting(const struct call_life *l);
 /*
  * For a caller that cannot read signal frames: a call other than the restart was made, so the interrupted calls
  * returned EINTR.

@@ -124,7 +124,7 @@ static void settle(struct trace_count *t, struct counted *k, const struct call *
 		return;
 	readable = readable && arch_sigframe(c->arch, mem, c->sp, &f.ip, &f.result) == 0;
 	if (readable)
-		life_return_to(&k->life, &f, false, &ends);
+		life_return_to(&k->life, &f, &ends);
 	else
 		life_moved_on(&k->life, &ends);
 	record(t, &ends);

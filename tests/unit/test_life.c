@@ -25,15 +25,13 @@ enum { PROGRAM = 0x9000, DEEPER = 0x8800, IN_HANDLER = 0x8000 };
 
 enum what {
 	END,
-	ENTER,           /* the call enters at ip, sp */
-	EXIT,            /* it returns `result`, 100 ns after its entry */
-	UNSEEN,          /* a call whose entry was not seen is interrupted with `result` after 100 ns */
-	FRAME,           /* it is rt_sigreturn, and returns to ip with `result` */
-	FRAME_UNSEEN,    /* the same, and restarts are not seen */
-	RESTARTS_UNSEEN, /* if the next entry is a restart, it will not be seen */
-	MOVED_ON,        /* frames cannot be read */
-	VANISH,          /* the thread ends within the call */
-	GONE,            /* the thread ends between calls */
+	ENTER,    /* the call enters at ip, sp */
+	EXIT,     /* it returns `result`, 100 ns after its entry */
+	UNSEEN,   /* a call whose entry was not seen is interrupted with `result` after 100 ns */
+	FRAME,    /* it is rt_sigreturn, and returns to ip with `result` */
+	MOVED_ON, /* frames cannot be read */
+	VANISH,   /* the thread ends within the call */
+	GONE,     /* the thread ends between calls */
 };
 
 struct step {
@@ -140,24 +138,16 @@ static const struct row rows[] = {
 	  {ENTER, "exit_group", HANDLER, IN_HANDLER, 0, NULL},
 	  {VANISH, "exit_group", HANDLER, IN_HANDLER, 0, "unfinished exit_group, unfinished read"},
 	  {GONE, NULL, 0, 0, 0, NULL}}},
-	{"a call that was not seen: the frame alone settles it",
+	{"a call that was not seen: its restart is, and has the time of both",
 	 {{UNSEEN, "read", HERE, PROGRAM, -ERESTARTSYS, NULL},
 	  {HANDLER_RETURNS, NULL},
-	  {FRAME, NULL, HERE - LENGTH, 0, 0, "restarted-unseen read 100"}}},
+	  {FRAME, NULL, HERE - LENGTH, 0, 0, NULL},
+	  {READ_ENTERS, "restarted-unseen read 100"},
+	  {EXIT, "read", HERE, PROGRAM, 1, "returned read 1 200"}}},
 	{"a call that was not seen gave EINTR",
 	 {{UNSEEN, "read", HERE, PROGRAM, -ERESTARTSYS, NULL},
 	  {HANDLER_RETURNS, NULL},
 	  {FRAME, NULL, HERE, 0, -EINTR, "returned-unseen read E4 100"}}},
-	{"the restart of a call that was seen may not be",
-	 {{READ_ENTERS, NULL},
-	  {READ_INTERRUPTED, NULL},
-	  {HANDLER_RETURNS, NULL},
-	  {FRAME_UNSEEN, NULL, HERE - LENGTH, 0, 0, "restarted read 100"}}},
-	{"the same without a handler",
-	 {{READ_ENTERS, NULL},
-	  {READ_INTERRUPTED, NULL},
-	  {RESTARTS_UNSEEN, NULL, 0, 0, 0, "restarted read 100"},
-	  {RESTARTS_UNSEEN, NULL, 0, 0, 0, NULL}}},
 	{"frames cannot be read: the first entry that is not the restart settles all",
 	 {{READ_ENTERS, NULL},
 	  {READ_INTERRUPTED, NULL},
@@ -208,11 +198,7 @@ static void take(struct call_life *l, const struct step *s, struct call *c, stru
 		life_interrupt_unseen(l, c, 100, ends);
 		break;
 	case FRAME:
-	case FRAME_UNSEEN:
-		life_return_to(l, &f, s->what == FRAME_UNSEEN, ends);
-		break;
-	case RESTARTS_UNSEEN:
-		life_restarts_unseen(l, ends);
+		life_return_to(l, &f, ends);
 		break;
 	case MOVED_ON:
 		life_moved_on(l, ends);

@@ -114,10 +114,11 @@ static void on_look(struct tracer *t)
 		record_look(patch_of(t));
 }
 
-/* Events tell where the program's code is, not ours. Counts need not. */
+/* Where the program's code is, not ours: for events, and because a call is restarted at another place than it was made first. */
 static uint64_t native_ip(struct tracer *t, const struct task *task, uint64_t ip)
 {
-	return patch_of(t)->record ? record_native_ip(task, ip) : ip;
+	(void)t;
+	return record_native_ip(task, ip);
 }
 
 static bool on_next_recorded(struct tracer *t, struct event *ev)
@@ -280,7 +281,6 @@ static int patch_start(struct engine **out, const struct engine_config *config, 
 		calibrate(p, config->spawn.pin_tracer);
 	if (r == 0 && config->want & CAP_EVENTS)
 		r = record_open(p, config);
-	p->t.calls_unseen = !p->record;
 	p->t.exit_kill = config->spawn.argv != NULL;
 	if (r == 0 && config->nattach)
 		r = watchdog_start(p);

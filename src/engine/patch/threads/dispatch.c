@@ -296,6 +296,25 @@ static void go_slow(struct patch *p, struct task *task, struct user_regs_struct 
 	seccomp_mask_enter(p, task);
 }
 
+/*
+ * A handler has returned to a call that it interrupted. The call is restarted under ptrace, from the stub, because its site is
+ * patched. False if that is not so, or if the restart is recorded.
+ */
+static bool restart_slow(const struct patch *p, struct task *task)
+{
+	const struct life_interrupted *it = life_restarting(&thread_of(task)->life);
+	struct user_regs_struct r;
+	if (!it || (p->record && !it->begun_unseen) || image_of(task)->state != IMAGE_READY ||
+	    ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
+		return false;
+	const struct site *s = map_get(&image_of(task)->sites.by_ip, r.rip + 2);
+	if (!s || !s->stub || s->ip != it->call.ip)
+		return false;
+	r.rip = s->stub + STUB_AFTER_CALL;
+	dispatch_run_slow(p, task, &r, (int64_t)r.rax);
+	return true;
+}
+
 void dispatch_end_slow(struct patch *p, struct task *task)
 {
 	struct patch_task *pt = patch_task_of(task);
@@ -312,7 +331,8 @@ void dispatch_end_slow(struct patch *p, struct task *task)
 		pt->moved_frames--;
 	image_note_frames(task);
 	record_admit(p, task);
-	arm_task(p, task, image_of(task)->state == IMAGE_READY);
+	if (!returned || !restart_slow(p, task))
+		arm_task(p, task, image_of(task)->state == IMAGE_READY);
 }
 
 enum tracer_verdict dispatch_stop(struct patch *p, struct task *task, const struct call *call,
@@ -334,7 +354,8 @@ enum tracer_verdict dispatch_stop(struct patch *p, struct task *task, const stru
 		return STOP_OURS;
 	}
 	watch_call(p, task, nr, r);
-	uint64_t stub = fast_way(p, task, r, call);
+	/* The restart of an interrupted call is made under ptrace, because the agent does not know how long it took before. */
+	uint64_t stub = life_restarting(&thread_of(task)->life) ? 0 : fast_way(p, task, r, call);
 	if (!task->stopped)
 		return STOP_HELD;
 	if (!stub) {
@@ -342,7 +363,6 @@ enum tracer_verdict dispatch_stop(struct patch *p, struct task *task, const stru
 		go_slow(p, task, r, nr);
 		return STOP_OURS;
 	}
-	tracer_call_restarts_unseen(&p->t, task);
 	r->rip = stub;
 	r->rax = (unsigned long long)nr;
 	r->orig_rax = (unsigned long long)-1;

@@ -37,13 +37,6 @@ static void record(struct tracer *t, struct task *task, const struct life_ends *
 	}
 }
 
-void tracer_call_restarts_unseen(struct tracer *t, struct task *task)
-{
-	struct life_ends ends;
-	life_restarts_unseen(&thread_of(task)->life, &ends);
-	record(t, task, &ends);
-}
-
 static void read_frame(struct tracer *t, struct task *task)
 {
 	struct thread *k = thread_of(task);
@@ -52,7 +45,7 @@ static void read_frame(struct tracer *t, struct task *task)
 	struct life_ends ends;
 	if (arch_sigframe(c->arch, tracer_mem(t, task), c->sp, &f.ip, &f.result) < 0)
 		return;
-	life_return_to(&k->life, &f, t->calls_unseen, &ends);
+	life_return_to(&k->life, &f, &ends);
 	record(t, task, &ends);
 }
 

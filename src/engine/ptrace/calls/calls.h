@@ -15,11 +15,9 @@ void tracer_call_at_attach(struct task *task);
 void tracer_call_exit(struct tracer *t, struct task *task);
 /*
  * The thread's call, whose entry was not seen, was interrupted after `elapsed_ns` (err is one of syscall/restart.h).
- * Its restart will not be seen either. The tracer counts it from now on, however it ends.
+ * The tracer counts it from now on, however it ends, and must see its restart.
  */
 void tracer_call_interrupted(struct tracer *t, struct task *task, uint64_t elapsed_ns);
-/* If the thread's next entry would continue the call that was interrupted last, that entry will not be seen. */
-void tracer_call_restarts_unseen(struct tracer *t, struct task *task);
 /* The thread is gone: its call, and its interrupted calls, are unfinished. */
 void tracer_call_vanish(struct tracer *t, struct task *task);
 

@@ -132,14 +132,12 @@ struct tracer {
 	unsigned long options; /* PTRACE_O_* of started and attached tasks; descendants have them without TRACEEXIT */
 	size_t unreported;     /* tasks whose first stop came before their parent reported them */
 	bool filter;           /* a seccomp filter of ours stops at the wanted calls */
-	bool hold;         /* descendants stay attached, counted or not, because something of ours is active in them */
-	bool calls_unseen; /* some calls are made without stops, so the restart of an interrupted call may not be
-			    * seen */
-	bool exit_kill;    /* the program cannot run without us: the kernel kills it when we die */
-	bool detaching;    /* tracer_detach_all() is running */
-	bool calibrating;  /* the program is a child for calibration */
-	bool userfaultfd;  /* some program serves page faults itself, so memory that is not present is not read */
-	struct {           /* the breakpoint at the program's main (tasks/main_symbol.h) */
+	bool hold;        /* descendants stay attached, counted or not, because something of ours is active in them */
+	bool exit_kill;   /* the program cannot run without us: the kernel kills it when we die */
+	bool detaching;   /* tracer_detach_all() is running */
+	bool calibrating; /* the program is a child for calibration */
+	bool userfaultfd; /* some program serves page faults itself, so memory that is not present is not read */
+	struct {          /* the breakpoint at the program's main (tasks/main_symbol.h) */
 		bool armed, by_symbol;
 	} main;
 	struct summary counts;          /* since the last collect() */
