@@ -65,7 +65,7 @@ static bool has_no_news(pid_t tid)
 #define LEAVE_NS    1000000
 
 /*
- * ESRCH is told of a task that was killed, or does not stand still. Is it false? The task is ours, in a stop, and there is no news
+ * The kernel reports ESRCH for a task that was killed or that is not stopped. Is this wrong? The task is ours, in a stop, and there is no news
  * of it: its stop is one that was waited for.
  */
 static bool stands_still(pid_t tid)

@@ -39,7 +39,7 @@ bool recording_frame(void *w, const struct stack_frame *f);
 /* The event itself; `captures`: what was read of its memory. */
 void recording_event(struct recording_writer *w, struct recording_thread *th, const struct event *ev,
 		     struct captures *captures);
-/* --last: writes what is kept to the file, and goes on. The first failure is told by recording_close(). */
+/* --last: writes what is kept to the file, and goes on. recording_close() returns the first failure. */
 void recording_save(struct recording_writer *w, const struct recording_end *end);
 /*
  * Ends the file (with --last: leaves it as recording_save() wrote it), and frees the writer. `end`: what is known of the program now.

@@ -70,7 +70,7 @@ struct run_counts {
 	double counted_bytes; /* of the input; less than all of it where that would take too long */
 	double calls, reads, writes, errors, moved_bytes;
 	double in_calls_s;            /* tracing cost taken out; below zero where that was more than there is */
-	double in_calls_resolution_s; /* less cannot be told from the cost of tracing */
+	double in_calls_resolution_s; /* a shorter time cannot be told apart from the cost of tracing */
 	double calls_before_main;
 	struct summary by_call;
 };
@@ -222,8 +222,8 @@ unsigned run_subject_bits(const struct run *r, const struct run_subject *s);
 int run_dump(const struct run *r, struct buf *out);
 /*
  * Writes the document to `path`, mode 0600, by a temporary file beside it and rename(2), so that no half file is left;
- * a link is followed, except in sticky world-writable folders (ELOOP); what is no regular file (/dev/stdout, a pipe) is
- * written to as it is. Where memory ran out before, nothing is written. 0, or -errno and `why` names the file.
+ * a link is followed, except in sticky world-writable folders (ELOOP); a file that is not regular (/dev/stdout, a pipe) is
+ * written to directly. Where memory ran out before, nothing is written. 0, or -errno and `why` names the file.
  */
 int run_save(const struct run *r, const char *path, struct buf *why);
 /*

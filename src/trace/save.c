@@ -73,7 +73,7 @@ int trace_save_run(const char *path, const struct trace_save *what, struct buf *
 		argc++;
 	run_init(&run, "count", argc, what->argv);
 	if (what->machine)
-		run.env = *what->machine; /* lent */
+		run.env = *what->machine; /* not owned by `run` */
 	else
 		env_collect(&run.env, NULL);
 	field_set(&run.engine, what->engine);
@@ -81,7 +81,7 @@ int trace_save_run(const char *path, const struct trace_save *what, struct buf *
 		fill_program(&run.program, what->result);
 	fill_view(&run.view, what->view, what->errors, what->hist);
 	strings_add_lines(&run.footer, what->footer);
-	run.calls = *what->calls; /* lent */
+	run.calls = *what->calls; /* not owned by `run` */
 	int e = run_save(&run, path, why);
 	run.calls = (struct summary){0};
 	if (what->machine)

@@ -19,7 +19,7 @@
 #define LEAST_SAMPLE_NS 50000
 #define SAMPLE_PERCENT  60 /* of the time; the rest is for the means' own cost and for finding the batch */
 #define NAME_BYTES      64
-/* Fewer switches than this per round, asleep or preempted by the woken one, are no ping-pong. */
+/* Fewer switches than this per round, asleep or preempted by the woken one, mean that the tasks did not take turns. */
 #define PROVEN 1.9
 
 struct settings {

@@ -37,7 +37,7 @@ static void catch_signals(void)
 		if (sigaction(ending[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
 			sigaction(ending[i], &(struct sigaction){.sa_handler = on_signal}, NULL);
 	outfile_catch_signals();
-	/* Ignored by a parent, children's ends would not be told to us. */
+	/* If a parent ignored SIGCHLD, the ends of our children would not be reported to us. */
 	sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
 }
 

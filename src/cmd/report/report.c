@@ -191,7 +191,7 @@ static int merge(struct report *r, struct buf *why)
 			rc = run_poolable(&r->runs[k], r->beside[k].path, &r->runs[i], r->beside[i].path, why);
 	for (size_t i = 1; i < r->n && rc == 0; i++)
 		rc = run_merge(&r->runs[0], &r->runs[i]);
-	/* Sentences that were true of one run are told anew of all. */
+	/* Sentences about a single run are computed again for the merged run. */
 	if (rc == 0)
 		rc = r->runs[0].bits == RUN_COMPARE ? compare_tell(&r->runs[0]) : run_judge(&r->runs[0]);
 	rc = rc == -ENOMEM ? rc : why->len ? rc : 0;

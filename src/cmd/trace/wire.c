@@ -1,4 +1,4 @@
-/* Joins the parts of a trace: the options decide which sinks there are and what each of them is told. */
+/* Joins the parts of a trace: the options decide which sinks there are and how each is configured. */
 #include "cmd/trace/trace.h"
 
 #include "base/clock.h"

@@ -21,8 +21,8 @@
 #define CLONE_LOOK     (CLONE_LIKE_VFORK | CLONE_THREAD | CLONE_UNTRACED)
 
 /*
- * The way back to where a thread was, for one that the tracer sent elsewhere: it takes it by itself where the tracer is no more, or
- * is refused what it needs to show it. \s is the suffix of the labels: behind its one call, where the tracer stops it, and where
+ * Returns a thread to the place from which the tracer moved it. The thread does this by itself if the tracer has died, or if the
+ * kernel refuses what the tracer needs to do it. \s is the suffix of the labels: behind its one call, where the tracer stops it, and where
  * its struct agent_back is. The stack pointer is the thread's own all the time.
  */
 	.macro	back s

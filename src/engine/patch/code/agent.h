@@ -45,7 +45,7 @@
 
 #define AGENT_WORDS        255 /* images that have words of their own in a region */
 #define AGENT_RANGES       64  /* of code */
-#define SETUP_POOLED       1   /* what code that is run once is told in rbp */
+#define SETUP_POOLED       1   /* rbp at the start of setup code: what it does */
 #define SETUP_RECORDS      2
 #define SETUP_NO_RECORDER  4 /* what it tells there at its end: something else is where that was to be mapped */
 #define SETUP_NO_THREADS   8

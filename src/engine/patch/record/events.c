@@ -126,7 +126,7 @@ void record_capture(const struct patch *p, struct record_thread *th, int64_t res
 static void look_at(struct patch *p, struct record_thread *th)
 {
 	int err = reader_fill(&th->reader);
-	/* The beginning of a call in progress is told now: what it was given is read while it is in progress. */
+	/* The beginning of a call in progress is reported now: what it was given is read while it is in progress. */
 	if (err == 0 && th->reader.ring && reader_wants_open(&th->reader)) {
 		record_capture(p, th, -1);
 		reader_verify_open(&th->reader);
@@ -159,7 +159,7 @@ static uint64_t to_ns(const struct patch *p, uint64_t ticks)
 	return (uint64_t)((int64_t)p->record->sync_ns - (int64_t)ago);
 }
 
-/* When the thread's next item is to be told. */
+/* When the thread's next item is to be reported. */
 static uint64_t turn_of(const struct record_thread *th)
 {
 	struct record_item item = reader_peek(&th->reader);
@@ -195,7 +195,7 @@ static void order(struct record *rec)
 	rec->ordered = true;
 }
 
-/* The item that was told last is taken away: its thread waits for its next turn. */
+/* The item that was reported last is taken away: its thread waits for its next turn. */
 static void pop(struct record *rec)
 {
 	struct record_thread *th = rec->told;
@@ -288,7 +288,7 @@ void record_thread_free(struct record_thread *th)
 	free(th);
 }
 
-/* The image may be gone when these records are told: they get the addresses of their call sites, as far as they are known. */
+/* The image may be gone when these records are reported: they get the addresses of their call sites, as far as they are known. */
 static void name_sites(struct record_thread *th)
 {
 	struct record_reader *r = &th->reader;
@@ -308,7 +308,7 @@ void record_leave(struct patch *p, struct task *task)
 	look_at(p, th);
 	p->record->ordered = false;
 	const struct agent_record *open = &th->reader.open;
-	/* It was ended right behind a call: that is told, though nothing that it left in memory. */
+	/* It was ended right behind a call: that is reported, though nothing that it left in memory. */
 	if (th->reader.has_open && open->t1)
 		(void)reader_complete(&th->reader, open->result, open->t1, true);
 	name_sites(th);

@@ -14,7 +14,7 @@ void reader_free(struct record_reader *r)
 	r->n = r->at = r->cap = 0;
 }
 
-/* Room for `n` more bytes behind what is there; what was told already makes room. */
+/* Room for `n` more bytes behind what is there; what was reported already makes room. */
 static unsigned char *make_room(struct record_reader *r, size_t n)
 {
 	if (r->at == r->n)

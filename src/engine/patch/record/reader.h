@@ -33,7 +33,7 @@ struct record_reader {
 	/* Records that were copied and are not told yet. */
 	unsigned char *bytes;
 	size_t n, at, cap;
-	bool entered;  /* the beginning of the next record, or of the open one, was told */
+	bool entered;  /* the beginning of the next record, or of the open one, was reported */
 	bool has_open; /* a call is in progress: its record, and captures of what was there when it began */
 	union {
 		struct agent_record open;
@@ -61,7 +61,7 @@ int reader_complete(struct record_reader *r, int64_t result, uint64_t t1, bool l
  * and is of the call that went on.
  */
 int reader_interrupt(struct record_reader *r, int64_t result, uint64_t t1);
-/* The open call is not made now, but anew. Where its beginning was told already, an end is told, too (ERESTARTNOINTR): true. */
+/* The open call is not made now, but anew. Where its beginning was reported already, an end is reported, too (ERESTARTNOINTR): true. */
 bool reader_withdraw(struct record_reader *r, uint64_t ticks);
 /* The next item, kind RECORD_NONE where there is none; reader_pop() takes it away. */
 struct record_item reader_peek(const struct record_reader *r);
@@ -73,7 +73,7 @@ void reader_pop(struct record_reader *r);
  */
 void *reader_capture_open(struct record_reader *r, uint64_t addr, uint32_t len);
 void reader_verify_open(struct record_reader *r);
-/* Is the beginning of the open call still to be told? */
+/* Is the beginning of the open call still to be reported? */
 bool reader_wants_open(const struct record_reader *r);
 
 /* The captures behind a record as memory: {captures_read, (void *)record}. */

@@ -15,15 +15,15 @@ struct record_thread {
 	pid_t tid, pid;
 	struct task *task; /* NULL: it is gone */
 	struct image *image;
-	struct call call; /* the one whose beginning was told last */
-	uint64_t turn;    /* when its next item is to be told; UINT64_MAX: it has none */
+	struct call call; /* the one whose beginning was reported last */
+	uint64_t turn;    /* when its next item is to be reported; UINT64_MAX: it has none */
 	unsigned index;   /* of the ring in its region */
 	uint64_t fs_base; /* under which the program finds it */
 };
 
 /* What an engine that records has beside its other state. */
 struct record {
-	/* Those that are gone, too, until all they recorded is told. If `ordered`, a heap by their turns, the earliest first. */
+	/* Those that are gone, too, until all they recorded is reported. If `ordered`, a heap by their turns, the earliest first. */
 	VEC(struct record_thread *) threads;
 	bool ordered;
 	unsigned char program[RECORDER_ROOM + RECIPES_ROOM]; /* what is mapped in the program, from RECORDER_CODE on */
@@ -92,9 +92,9 @@ bool record_is_recorder(uint64_t ip);
  * `result`, what it has written. `result` is -1 where it was not made.
  */
 void record_capture(const struct patch *p, struct record_thread *th, int64_t result);
-/* Frees a thread of which all is told. */
+/* Frees a thread of which all is reported. */
 void record_thread_free(struct record_thread *th);
-/* Copies what all threads have recorded; to be called before a stop is told. */
+/* Copies what all threads have recorded; to be called before a stop is reported. */
 void record_look(struct patch *p);
 /* The next recorded event: true and *ev, in the order of time. */
 bool record_next(struct patch *p, struct event *ev);

@@ -104,7 +104,7 @@ static bool make_call(struct patch *p, struct task *task, uint64_t nr, uint64_t 
 	return remote_run(&p->t, task, &r, NULL) == 0;
 }
 
-/* Unmaps what is ours, but for the page of code that does so. That is not dumped. */
+/* Unmaps the engine's memory, except the page of code that does so, which is excluded from the dump. */
 static bool unmap_ours(struct patch *p, struct task *task)
 {
 	struct areas areas = {0};
