@@ -5,6 +5,8 @@
 #include "base/outfile.h"
 #include "config.h"
 
+#include <string.h>
+
 int put_text(const char *path, const struct buf *text)
 {
 	struct buf why = {0};
@@ -13,6 +15,15 @@ int put_text(const char *path, const struct buf *text)
 		diag_error("%s", buf_str(&why));
 	buf_free(&why);
 	return err ? EXIT_OWN : 0;
+}
+
+void put_errors(const char *prefix, const struct buf *text)
+{
+	for (const char *p = buf_str(text); *p;) {
+		size_t len = strcspn(p, "\n");
+		diag_error("%s%.*s", prefix, (int)len, p);
+		p += len + (p[len] == '\n');
+	}
 }
 
 int put_version(void)

@@ -187,6 +187,8 @@ char **compare_split(const char *text, struct buf *why);
 /* run.c: counted and timed runs of all subjects. Return 0, -EINTR, or -errno with the reason in `why`. */
 int compare_count(struct compare *c, struct buf *why);
 int compare_time(struct compare *c, struct buf *why);
+/* enough.c: has subject `i` been timed often enough? */
+bool compare_enough(const struct compare *c, size_t i);
 
 /* progress.c: a progress line on a terminal, otherwise nothing. `i` is the row, `round` as in the runner. */
 void compare_progress_count(const struct compare *c, size_t i);

@@ -219,38 +219,9 @@ static int compare_doubles(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/*
- * True if the median is known well enough: its 95 % interval from order statistics (the binomial interval in its normal
- * approximation; Hahn and Meeker, Statistical Intervals, 5.2) must lie within 2 % of it. With --min-time, true after
- * that time.
- */
 static bool timing_enough(void *ctx, size_t i)
 {
-	const struct timing *t = ctx;
-	const struct compare *c = t->c;
-	const struct subject *s = c->subjects.v[i];
-	size_t n = s->samples.n;
-	double total = 0;
-	double extra = 0;
-	double *v = calloc(n + 1, sizeof(*v));
-	if (!v)
-		return true;
-	for (size_t k = 0; k < n; k++) {
-		v[k] = (double)s->samples.v[k].wall_ns * 1e-9;
-		total += v[k];
-		extra += k >= (size_t)c->opt.min_runs ? v[k] : 0;
-	}
-	qsort(v, n, sizeof(*v), compare_doubles);
-	double half = 1.96 * sqrt((double)n) / 2;
-	double low = floor((double)n / 2 - half);
-	double high = ceil((double)n / 2 + half);
-	bool known = low >= 1 && high <= (double)n && v[(size_t)high - 1] - v[(size_t)low - 1] <= 0.04 * v[n / 2];
-	free(v);
-	if (total < (double)c->opt.min_time * 1e-9)
-		return false;
-	/* Its share of the time is used up, so that a slow subject does not reduce the runs of the fast ones. */
-	bool spent = extra > (double)c->opt.max_time * 1e-9 / (double)c->subjects.n;
-	return known || spent || c->opt.min_time;
+	return compare_enough(((const struct timing *)ctx)->c, i);
 }
 
 /* The cost of starting an empty shell: the median of ten. */

@@ -312,12 +312,11 @@ static void add_words(struct table *t, double ratio, const struct interval *i, s
 static int ratio_row(struct table *t, const struct page_run *run, const struct run_subject *a,
 		     const struct run_subject *b, struct tally *tally)
 {
-	struct interval i = {NAN, NAN};
 	double before = run_median(a, METRIC_TIME);
 	double after = run_median(b, METRIC_TIME);
-	if (run_ratio(run->run, b, a, &i) == -ENOMEM)
+	struct change ratio = {after / before, {NAN, NAN}};
+	if (run_ratio(run->run, b, a, &ratio) == -ENOMEM)
 		return -ENOMEM;
-	double ratio = before == 0 && after == 0 ? 1 : after / before;
 	table_row(t);
 	table_string(t, R_NAME, a->name);
 	table_string(t, R_RUN, run->label);
@@ -328,12 +327,12 @@ static int ratio_row(struct table *t, const struct page_run *run, const struct r
 		return 0;
 	}
 	struct buf text = {0};
-	cell_factor(t, R_RATIO, ratio);
-	if (isfinite(i.low))
-		factor_interval(&text, i.low, i.high);
-	cell_real(t, R_LOW, i.low, &text);
-	table_real(t, R_HIGH, i.high, NULL);
-	add_words(t, ratio, &i, tally, a->name);
+	cell_factor(t, R_RATIO, ratio.value);
+	if (isfinite(ratio.interval.low))
+		factor_interval(&text, ratio.interval.low, ratio.interval.high);
+	cell_real(t, R_LOW, ratio.interval.low, &text);
+	table_real(t, R_HIGH, ratio.interval.high, NULL);
+	add_words(t, ratio.value, &ratio.interval, tally, a->name);
 	return 0;
 }
 
@@ -425,7 +424,7 @@ static int add_ratios(struct page *p, const struct names *names)
 	struct buf heading = {0};
 	buf_addf(&heading, "Medians against those of %s", p->runs[0].label);
 	rc = page_add_part(p, "ratios", buf_str(&heading), t,
-			   "Ratio of medians with its 95 % bootstrap interval. If the interval includes 1, no "
+			   "Ratio of medians with its 95 % interval. If the interval includes 1, no "
 			   "difference was seen. The interval covers the spread within each run, not the differences "
 			   "between repeated runs: repeat the runs before you rely on a small difference.");
 	buf_free(&heading);

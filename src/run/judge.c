@@ -42,20 +42,42 @@ uint64_t run_seed(const struct run *r)
 	return r->method.seed > 0 ? (uint64_t)r->method.seed : 1;
 }
 
-int run_ratio(const struct run *r, const struct run_subject *a, const struct run_subject *b, struct interval *ratio)
+/* Sample i of each subject comes from round i, unless runs were merged. */
+static bool in_rounds(const struct run *r, const struct run_subject *a, const struct run_subject *b)
+{
+	bool both = false;
+	for (size_t i = 0; i < r->subjects.n; i++)
+		for (size_t k = 0; a == &r->subjects.v[i] && k < r->subjects.n; k++)
+			both |= b == &r->subjects.v[k];
+	return both && r->bits == RUN_COMPARE && !r->merged;
+}
+
+int run_ratio(const struct run *r, const struct run_subject *a, const struct run_subject *b, struct change *ratio)
 {
 	const struct reals *x = &a->samples[METRIC_TIME];
 	const struct reals *y = &b->samples[METRIC_TIME];
-	/* A single sample has no spread, so no difference can be distinguished from chance. */
-	if (x->n < 2 || y->n < 2)
-		return -EINVAL;
-	return boot_ratio(x->v, x->n, y->v, y->n, run_seed(r), ratio);
+	int rc = change_measure(&(struct change_spec){.a = y->v,
+						      .na = y->n,
+						      .b = x->v,
+						      .nb = x->n,
+						      .paired = in_rounds(r, a, b),
+						      .relative = true,
+						      .alpha = CHANGE_ALPHA},
+				ratio);
+	double x_median = run_median(a, METRIC_TIME);
+	double y_median = run_median(b, METRIC_TIME);
+	if (rc < 0)
+		return rc;
+	ratio->value = x_median == 0 && y_median == 0 ? 1 : x_median / y_median;
+	ratio->interval.low = fmin(ratio->interval.low, ratio->value);
+	ratio->interval.high = fmax(ratio->interval.high, ratio->value);
+	return 0;
 }
 
 bool run_slower(const struct run *r, const struct run_subject *a, const struct run_subject *b)
 {
-	struct interval ratio;
-	return run_ratio(r, a, b, &ratio) == 0 && ratio.low > 1;
+	struct change ratio;
+	return run_ratio(r, a, b, &ratio) == 0 && ratio.interval.low > 1;
 }
 
 static int judge_samples(const struct run *r, struct run_subject *s)
@@ -106,10 +128,14 @@ static int relate(struct run *r)
 		s->judged.relative = median / run_median(to, METRIC_TIME);
 		if (s == to)
 			continue;
-		int err = run_ratio(r, s, to, &s->judged.relative_ci);
+		struct change ratio;
+		int err = run_ratio(r, s, to, &ratio);
 		if (err == -ENOMEM)
 			return err;
-		s->judged.same_as_reference = err == 0 && boot_spans_one(&s->judged.relative_ci);
+		if (err < 0)
+			continue;
+		s->judged.relative_ci = ratio.interval;
+		s->judged.same_as_reference = boot_spans_one(&ratio.interval);
 	}
 	return 0;
 }
@@ -140,8 +166,9 @@ double run_over_none(const struct run *r, const struct run_subject *s, struct in
 	*ratio = (struct interval){NAN, NAN};
 	if (!none || none == s || !run_usable(none))
 		return NAN;
-	if (run_ratio(r, s, none, ratio) < 0)
-		*ratio = (struct interval){NAN, NAN};
+	struct change change;
+	if (run_ratio(r, s, none, &change) == 0)
+		*ratio = change.interval;
 	return 100 * (s->judged.of[METRIC_TIME].mean / none->judged.of[METRIC_TIME].mean - 1);
 }
 
@@ -178,9 +205,9 @@ bool run_none_pays(const struct run *r, const struct run_subject *s)
 {
 	for (size_t i = 0; i < r->subjects.n; i++) {
 		const struct run_subject *x = &r->subjects.v[i];
-		struct interval ratio;
+		struct change ratio;
 		if (run_usable(x) && strcmp(x->base, s->base) == 0 && x->buffer_bytes > s->buffer_bytes &&
-		    (run_ratio(r, s, x, &ratio) < 0 || ratio.high > 1 + RUN_WORTHWHILE))
+		    (run_ratio(r, s, x, &ratio) < 0 || ratio.interval.high > 1 + RUN_WORTHWHILE))
 			return false;
 	}
 	return true;

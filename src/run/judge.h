@@ -3,6 +3,7 @@
 #define SCTRACE_RUN_JUDGE_H
 
 #include "run/run.h"
+#include "stats/change.h"
 
 /*
  * Fills in the figures that follow from the samples: `judged` of each subject, the fastest, and the reference (named by
@@ -13,10 +14,12 @@ int run_judge(struct run *r);
 /* The seed of the bootstrap, which makes reports of one run identical. */
 uint64_t run_seed(const struct run *r);
 /*
- * The 95 % bootstrap interval of the ratio of two medians of TIME. Returns 0, -EINVAL if one has fewer than two
- * samples, or -ENOMEM.
+ * The ratio of the median TIME of `a` to that of `b`, and the 95 % interval of their ratio (stats/change.h; made wider
+ * where it does not include the ratio of the medians). If both are subjects of `r`, a comparison, the interval is that of
+ * the ratios within the rounds. Returns 0, -EINVAL if one has fewer than two samples, or
+ * -ENOMEM.
  */
-int run_ratio(const struct run *r, const struct run_subject *a, const struct run_subject *b, struct interval *ratio);
+int run_ratio(const struct run *r, const struct run_subject *a, const struct run_subject *b, struct change *ratio);
 /* True if `a` is slower than `b`, beyond chance. */
 bool run_slower(const struct run *r, const struct run_subject *a, const struct run_subject *b);
 /* True if it was measured. */

@@ -175,6 +175,7 @@ int run_merge(struct run *to, struct run *from)
 	summary_merge(&to->calls, &from->calls);
 	if (to->calls.failed)
 		rc = -ENOMEM;
+	to->merged = true;
 	/* Figures of the whole program are unknown, because there are several programs. */
 	to->program.known = false;
 	strings_clear(&to->footer);

@@ -97,7 +97,7 @@ struct run_judged {
 	struct sample_summary of[METRICS];
 	struct interval median_ci;   /* of TIME; NAN with fewer than two samples */
 	double relative;             /* median of TIME against the reference's; NAN: unknown */
-	struct interval relative_ci; /* its 95 % bootstrap interval; NAN for the reference itself */
+	struct interval relative_ci; /* its 95 % interval; NAN for the reference itself */
 	bool same_as_reference;      /* no difference seen */
 	double slowdown;             /* median of TIME against the least one */
 };
@@ -196,7 +196,8 @@ struct run {
 	struct strings footer; /* lines below the table */
 	struct summary calls;
 
-	unsigned bits;             /* enum run_kind of `kind`; 0: one that is not known here; not saved */
+	bool merged;   /* from several runs, so the samples of two subjects are not of the same rounds; not saved */
+	unsigned bits; /* enum run_kind of `kind`; 0: one that is not known here; not saved */
 	size_t reference, fastest; /* subjects; subjects.n: none; filled by run_judge() */
 };
 

@@ -44,11 +44,6 @@ static double resampled_median(const struct sorted *s, struct rng *r)
 	return (low + value_at(s, above)) / 2;
 }
 
-static double ratio_of(double a, double b)
-{
-	return a == 0 && b == 0 ? 1 : a / b;
-}
-
 static void interval_of(double *medians, struct interval *out)
 {
 	size_t n = sample_sort(medians, BOOT_RESAMPLES);
@@ -56,18 +51,15 @@ static void interval_of(double *medians, struct interval *out)
 	out->high = quantile_sorted(medians, n, 0.975);
 }
 
-/* Resamples `a`, and also `b` unless it is NULL. */
-static int resample(const struct sorted *a, const struct sorted *b, uint64_t seed, struct interval *out)
+static int resample(const struct sorted *s, uint64_t seed, struct interval *out)
 {
 	double *medians = malloc(BOOT_RESAMPLES * sizeof(*medians));
 	if (!medians)
 		return -ENOMEM;
 	struct rng r;
 	rng_seed(&r, seed);
-	for (size_t i = 0; i < BOOT_RESAMPLES; i++) {
-		double m = resampled_median(a, &r);
-		medians[i] = b ? ratio_of(m, resampled_median(b, &r)) : m;
-	}
+	for (size_t i = 0; i < BOOT_RESAMPLES; i++)
+		medians[i] = resampled_median(s, &r);
 	interval_of(medians, out);
 	free(medians);
 	return 0;
@@ -78,22 +70,8 @@ int boot_median(const double *v, size_t n, uint64_t seed, struct interval *out)
 	struct sorted s;
 	int rc = sorted_init(&s, v, n);
 	if (rc == 0)
-		rc = resample(&s, NULL, seed, out);
+		rc = resample(&s, seed, out);
 	free(s.v);
-	return rc;
-}
-
-int boot_ratio(const double *a, size_t na, const double *b, size_t nb, uint64_t seed, struct interval *out)
-{
-	struct sorted sa = {0};
-	struct sorted sb = {0};
-	int rc = sorted_init(&sa, a, na);
-	if (rc == 0)
-		rc = sorted_init(&sb, b, nb);
-	if (rc == 0)
-		rc = resample(&sa, &sb, seed, out);
-	free(sa.v);
-	free(sb.v);
 	return rc;
 }
 

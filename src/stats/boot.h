@@ -24,8 +24,6 @@ struct interval {
  * than about ten values the interval is as wide as the range of the values, so callers should print n as well.
  */
 int boot_median(const double *v, size_t n, uint64_t seed, struct interval *out);
-/* The same for median(a) / median(b), with both resampled. If both medians are 0, the ratio is 1. */
-int boot_ratio(const double *a, size_t na, const double *b, size_t nb, uint64_t seed, struct interval *out);
 /* True if the interval of a ratio contains 1, so that either side may be greater ("no difference seen"). */
 bool boot_spans_one(const struct interval *ratio);
 

@@ -464,6 +464,53 @@ def test_output_that_fails(folder):
     assert run("report", a, "--svg", folder / "no" / "such.svg").returncode == 125
 
 
+def compared(folder, name, factor, n=30, calls=10, **more):
+    """A comparison of one program whose runs take `factor` times 50 ms, with noise and outliers."""
+    spread = [(k * 7919 % 101) / 101 - 0.5 for k in range(n)]
+    values = [0.05 * factor * (1 + 0.02 * x + (0.3 if k % 11 == 3 else 0)) for k, x in enumerate(spread)]
+    calls = {"engine": "patch", "counted_bytes": 1, "calls": calls, "reads": 0, "writes": 0, "errors": 0, "moved_bytes": 0,
+             "in_calls_s": 0, "in_calls_resolution_s": 0, "calls_before_main": 4,
+             "by_call": [{"group": None, "group_id": -1, "arch": 0xc000003e, "nr": 0, "entered": calls, "returned": calls,
+                          "restarted": 0, "errors": 0, "bytes": 0, "total_ns": 0, "total_squared_ns2": 0, "cost_ns": 0, "spread_ns": 0,
+                          "min_ns": 0, "max_ns": 0, "histogram_ns": [[0, calls]], "errnos": {}}]}
+    row = {"name": "prog", "samples_s": values, "unit": "s", "command": "prog", "counts": calls,
+           "peak_rss_samples_bytes": [1 << 20] * n, **more}
+    return save(folder, name + ".json", document("compare", [row], settings={"input_bytes": 1}))
+
+
+def test_gate(folder):
+    """--fail-if: 3 if the whole interval lies beyond the limit, 4 or 0 if that is not known; wrong words are pointed out"""
+    base, slow = compared(folder, "base", 1), compared(folder, "slow", 1.05)
+    few = compared(folder, "few", 1.3, n=4)
+
+    def gate(conditions, *files, status=0):
+        r = run("report", "--fail-if", conditions, *files)
+        assert r.returncode == status, (conditions, r.returncode, r.stderr)
+        return r.stderr
+
+    assert gate("wall>5%,wall>2ms,calls>0,peak_rss>10%", base, base) == ""
+    said = gate("wall>2%", base, slow, status=3)
+    assert re.search(r"failed: wall>2%: 'prog' changed by \+5\.\d % \(95 % interval: \+\d\.\d % to \+\d\.\d %\) from base to slow$",
+                     said), said
+    assert gate("wall<-2%", slow, base, status=3) and gate("wall>1ms", base, slow, status=3)
+    said = gate("wall>5%", base, slow)
+    assert "cannot be decided: wall>5%: 'prog' changed by" in said and "more samples of both are needed" in said, said
+    gate("wall>5%", "--undecided", base, slow, status=4)
+    gate("wall>5%,wall>2%", "--undecided", base, slow, status=3)
+    gate("wall>10%", "--undecided", base, slow)
+    assert "too few samples, 30 in base and 4 in few" in gate("wall>1%", "--undecided", base, few, status=4)
+    assert "was not measured in base or slow" in gate("minor_faults>1%", "--undecided", base, slow, status=4)
+    more = compared(folder, "more", 1, calls=12)
+    for condition in ("calls>0", "read>1", "read>=20%", "main:calls>1", "calls>19.9%"):
+        assert "changed by +2" in gate(condition, base, more, status=3)
+    gate("calls>2,read>20%,errors>0", "--undecided", base, more)
+    for wrong, told in (("wal>5%", "did you mean wall?"), ("wall=5%", "'=' cannot be used here"), ("wall>5x", "as 5%"),
+                        ("seconds>5%", "neither a metric"), ("raed>0", "did you mean read?")):
+        assert told in gate(wrong, base, slow, status=2)
+    assert "name at least two files" in gate("wall>5%", base, status=2)
+    assert "belongs to --fail-if" in run("report", "--undecided", base, slow).stderr
+
+
 def test_a_page_in_a_browser(folder):
     """The page sorts by a click in a real browser and fetches nothing"""
     browser = shutil.which("chromium") or shutil.which("chromium-browser")

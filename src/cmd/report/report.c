@@ -10,6 +10,7 @@
 #include "cmd/put.h"
 #include "compare/compare.h"
 #include "out/term.h"
+#include "run/gate.h"
 #include "run/judge.h"
 #include "run/merge.h"
 
@@ -26,11 +27,25 @@ struct report {
 	size_t n;
 };
 
+#define FAIL_IF_WORDS                                                                                                  \
+	"calls errors bytes wall user system cpu peak_rss voluntary_switches involuntary_switches minor_faults "       \
+	"major_faults throughput"
 #define AT(field) .offset = offsetof(struct report_options, field)
+
+static int opt_fail_if(void *ctx, const struct opt *row, const char *arg, struct buf *why)
+{
+	size_t at;
+	(void)row;
+	return conditions_parse(&((struct report_options *)ctx)->fail_if, arg, CONDITION_FAIL_IF, &at, why);
+}
 
 static const struct opt table[] = {
 	{.help = "What is shown"},
 	{0, "merge", NULL, opt_flag, "merge runs of the same thing on one machine into one run", AT(merge)},
+	{0, "fail-if", "CONDITIONS", opt_fail_if,
+	 "end with status 3 if a later run is worse than the first one: wall>5%,calls>0,peak_rss>10%",
+	 .complete = COMPLETE_LIST, .words = FAIL_IF_WORDS},
+	{0, "undecided", NULL, opt_flag, "end with status 4 if --fail-if cannot be decided", AT(undecided)},
 	{.help = "Output"},
 	{0, "format", "FORMAT", opt_word, "text, csv, markdown, html, json or samples (text)", AT(show.format),
 	 .complete = COMPLETE_WORDS, .words = "text csv markdown html json samples"},
@@ -55,6 +70,16 @@ const struct opt_command report_command = {
 		  "runs. See sctrace-report(1), sctrace-run(5).",
 };
 
+/* What no single option can see; NULL if there is nothing wrong. */
+static const char *contradiction(const struct report_options *o, int files)
+{
+	if (o->fail_if.list.n && (files < 2 || o->merge))
+		return "--fail-if compares a run with another one: name at least two files, and leave --merge out";
+	if (o->undecided && !o->fail_if.list.n)
+		return "--undecided belongs to --fail-if";
+	return NULL;
+}
+
 /* 0 and what was asked for, or -1: end at once with *status. */
 static int parse(struct report_options *o, int argc, char **argv, int *first, int *status)
 {
@@ -72,6 +97,11 @@ static int parse(struct report_options *o, int argc, char **argv, int *first, in
 		*status = EXIT_USAGE;
 	} else if (*first == argc) {
 		diag_error("report: no saved run was given; name one or more files that --save wrote");
+		*status = EXIT_USAGE;
+	}
+	const char *wrong = outcome == OPT_OK && !*status ? contradiction(o, argc - *first) : NULL;
+	if (wrong) {
+		diag_error("report: %s", wrong);
 		*status = EXIT_USAGE;
 	}
 	buf_free(&text);
@@ -144,6 +174,12 @@ static int labels_from_names(struct report *r, struct buf *why)
 	return -ERANGE;
 }
 
+static int out_of_memory(void)
+{
+	diag_error("report: out of memory");
+	return EXIT_OWN;
+}
+
 static int load(struct report *r, char *const *paths, size_t n, struct buf *why)
 {
 	int rc = 0;
@@ -210,13 +246,37 @@ static int show(struct report *r)
 	struct page p = {0};
 	const char *format = r->opt.show.format ? r->opt.show.format : "text";
 	int rc = strcmp(format, "json") == 0 ? page_make_tables(&p, r->beside, r->n) : page_make(&p, r->beside, r->n);
-	int status = EXIT_OWN;
-	if (rc < 0)
-		diag_error("report: out of memory");
-	else
-		status = display_page(&p, "report", &r->opt.show);
+	int status = rc < 0 ? out_of_memory() : display_page(&p, "report", &r->opt.show);
 	page_free(&p);
 	return status;
+}
+
+/* Compares each later run with the first one: 0, EXIT_GATE, EXIT_UNDECIDED, or EXIT_OWN after messages. */
+static int gate(const struct report *r)
+{
+	struct buf failed = {0};
+	struct buf undecided = {0};
+	const struct gate_run base = {&r->runs[0], r->beside[0].label};
+	int rc = 0;
+	for (size_t i = 1; i < r->n && rc == 0; i++) {
+		const struct gate_run run = {&r->runs[i], r->beside[i].label};
+		rc = gate_judge(&r->opt.fail_if, &base, &run, &failed, &undecided);
+	}
+	put_errors("report: --fail-if failed: ", &failed);
+	put_errors("report: --fail-if cannot be decided: ", &undecided);
+	int status = rc < 0                              ? out_of_memory()
+		     : failed.len                        ? EXIT_GATE
+		     : r->opt.undecided && undecided.len ? EXIT_UNDECIDED
+							 : 0;
+	buf_free(&failed);
+	buf_free(&undecided);
+	return status;
+}
+
+static int show_and_judge(struct report *r)
+{
+	int status = show(r);
+	return status == 0 && r->opt.fail_if.list.n ? gate(r) : status;
 }
 
 static void report_free(struct report *r)
@@ -227,6 +287,7 @@ static void report_free(struct report *r)
 	}
 	free(r->runs);
 	free(r->beside);
+	conditions_free(&r->opt.fail_if);
 }
 
 int cmd_report(int argc, char **argv)
@@ -244,11 +305,10 @@ int cmd_report(int argc, char **argv)
 	if (rc == 0 && r.opt.merge && strcmp(format, "csv") != 0 && strcmp(format, "samples") != 0)
 		rc = merge(&r, &why);
 	if (rc == 0)
-		status = show(&r);
-	else if (rc == -ENOMEM) {
-		diag_error("report: out of memory");
-		status = EXIT_OWN;
-	} else {
+		status = show_and_judge(&r);
+	else if (rc == -ENOMEM)
+		status = out_of_memory();
+	else {
 		diag_error("report: %s", buf_str(&why));
 		status = rc == -ERANGE ? EXIT_USAGE : EXIT_UNREADABLE;
 	}

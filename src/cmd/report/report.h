@@ -3,11 +3,14 @@
 #define SCTRACE_CMD_REPORT_REPORT_H
 
 #include "present/page.h"
+#include "run/condition.h"
 
 struct report_options {
 	struct page_options show;
 	const char *names; /* --names, or NULL */
 	bool merge;
+	struct conditions fail_if;
+	bool undecided; /* --undecided: a status of its own if a condition cannot be decided */
 };
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/diag.h"
 #include "base/memory.h"
 #include "base/near.h"
+#include "cmd/put.h"
 #include "tracee/spawn.h"
 
 #include <errno.h>
@@ -151,16 +152,6 @@ static int die_like(int status)
 	return 128 + sig;
 }
 
-/* Prints each line of `text` as an error. */
-static void say_lines(const struct buf *text)
-{
-	for (const char *p = buf_str(text); *p;) {
-		size_t len = strcspn(p, "\n");
-		diag_error("%.*s", (int)len, p);
-		p += len + (p[len] == '\n');
-	}
-}
-
 int trace_end(struct trace *t, struct engine_result *result)
 {
 	trace_pipeline_end(&t->pipeline);
@@ -184,8 +175,8 @@ int trace_end(struct trace *t, struct engine_result *result)
 		diag_error("%s", buf_str(&t->failure.why));
 		return EXIT_OWN;
 	}
-	say_lines(&t->totals.unmet);
-	say_lines(&t->totals.unknown);
+	put_errors("", &t->totals.unmet);
+	put_errors("", &t->totals.unknown);
 	return t->totals.unmet.len ? EXIT_GATE : t->totals.unknown.len ? EXIT_OWN : 0;
 }
 

@@ -1,0 +1,128 @@
+/* When a comparison has enough rounds: the sequential test. */
+#include "compare/compare.h"
+
+#include "base/buf.h"
+#include "stats/change.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A time is known well enough within this share, and a difference below the other one does not matter. */
+#define PRECISE 0.02
+#define ALIKE   0.01
+
+/*
+ * True if the interval may be looked at after `n` rounds. There are CHANGE_LOOKS looks, each after half as many rounds
+ * again, because the error of the test grows with the number of looks.
+ */
+static bool is_look(const struct compare *c, size_t n)
+{
+	size_t at = (size_t)c->opt.min_runs;
+	for (int i = 0; i < CHANGE_LOOKS; i++) {
+		if (at == n)
+			return true;
+		at += at > 1 ? at / 2 : 1;
+	}
+	return false;
+}
+
+/* The wall times in seconds, which the caller frees; NULL if memory ran out. */
+static double *times(const struct subject *s)
+{
+	double *v = calloc(s->samples.n + 1, sizeof(*v));
+	for (size_t i = 0; v && i < s->samples.n; i++)
+		v[i] = (double)s->samples.v[i].wall_ns * 1e-9;
+	return v;
+}
+
+static bool precise(const struct subject *s, double share)
+{
+	struct change at;
+	double *v = times(s);
+	bool is = v && change_locate(v, s->samples.n, CHANGE_ALPHA, &at) == 0 &&
+		  at.interval.high - at.value <= share * at.value;
+	free(v);
+	return is;
+}
+
+/* True if the two differ, or if they are alike. */
+static bool decided(const struct subject *a, const struct subject *b)
+{
+	struct change ratio;
+	double *x = times(a);
+	double *y = times(b);
+	int rc = x && y ? change_measure(&(struct change_spec){.a = x,
+							       .na = a->samples.n,
+							       .b = y,
+							       .nb = b->samples.n,
+							       .paired = true,
+							       .relative = true,
+							       .alpha = CHANGE_ALPHA},
+					 &ratio)
+			: -1;
+	free(x);
+	free(y);
+	return rc == 0 && (!boot_spans_one(&ratio.interval) ||
+			   (ratio.interval.low > 1 - ALIKE && ratio.interval.high < 1 + ALIKE));
+}
+
+static double mean(const struct subject *s)
+{
+	double sum = 0;
+	for (size_t i = 0; i < s->samples.n; i++)
+		sum += (double)s->samples.v[i].wall_ns;
+	return s->samples.n && !s->unable ? sum / (double)s->samples.n : INFINITY;
+}
+
+/* The subject that the others are compared with: the one that --reference names, otherwise the fastest until now. */
+static const struct subject *reference(const struct compare *c)
+{
+	const struct subject *best = NULL;
+	for (size_t i = 0; i < c->subjects.n; i++) {
+		const struct subject *s = c->subjects.v[i];
+		struct buf label = {0};
+		compare_label(&label, s);
+		bool named = c->opt.reference &&
+			     (strcmp(s->name, c->opt.reference) == 0 || strcmp(buf_str(&label), c->opt.reference) == 0);
+		buf_free(&label);
+		if (named)
+			return s;
+		if (!best || mean(s) < mean(best))
+			best = s;
+	}
+	return best;
+}
+
+/* True if the comparison of `s` with the reference is decided; for the reference: those of all others. */
+static bool answered(const struct compare *c, const struct subject *s)
+{
+	const struct subject *to = reference(c);
+	bool all = true;
+	for (size_t i = 0; i < c->subjects.n; i++) {
+		const struct subject *x = c->subjects.v[i];
+		if (x != to && !x->unable && (s == to || s == x))
+			all &= decided(to, x);
+	}
+	return all;
+}
+
+bool compare_enough(const struct compare *c, size_t i)
+{
+	const struct subject *s = c->subjects.v[i];
+	double total = 0;
+	double extra = 0;
+	for (size_t k = 0; k < s->samples.n; k++) {
+		double t = (double)s->samples.v[k].wall_ns;
+		total += t;
+		extra += k >= (size_t)c->opt.min_runs ? t : 0;
+	}
+	if (c->opt.min_time)
+		return total >= (double)c->opt.min_time;
+	/* Its share of the time is used up, so that a slow subject does not reduce the runs of the fast ones. */
+	if (extra > (double)c->opt.max_time / (double)c->subjects.n)
+		return true;
+	if (!is_look(c, s->samples.n))
+		return false;
+	return c->subjects.n == 1 ? precise(s, ALIKE) : precise(s, PRECISE) && answered(c, s);
+}

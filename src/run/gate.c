@@ -1,0 +1,199 @@
+#include "run/gate.h"
+
+#include "base/buf.h"
+#include "stats/change.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* One question: a condition and a subject of both runs. */
+struct question {
+	const struct condition *c;
+	const struct gate_run *base, *run;
+	const char *name; /* of the subject; NULL: the program that -c counted */
+	const struct run_subject *a, *b;
+	double alpha;
+	struct buf *failed, *undecided;
+};
+
+/* The only figure of a run that was counted, or NAN. */
+static double figure(const struct condition *c, const struct run *r, const struct run_subject *s)
+{
+	if (s && !s->counts.known)
+		return NAN;
+	const struct summary *calls = s ? &s->counts.by_call : &r->calls;
+	double before = s ? s->counts.calls_before_main : r->program.known ? r->program.calls_before_main : NAN;
+	return condition_sum(c, calls) - (c->after_main ? before : 0);
+}
+
+/* A time or a size of a program that ran only once. */
+static double of_program(enum condition_metric m, const struct run_program *p)
+{
+	const double of[CONDITION_METRICS] = {
+		[CONDITION_WALL] = p->wall_s,
+		[CONDITION_USER] = p->user_s,
+		[CONDITION_SYSTEM] = p->system_s,
+		[CONDITION_CPU] = p->user_s + p->system_s,
+		[CONDITION_PEAK_RSS] = p->peak_rss_bytes,
+	};
+	return p->known ? of[m] : NAN;
+}
+
+/* The samples of the condition's metric; 0 and the caller frees them, or -ENOMEM. */
+static int samples_of(const struct condition *c, const struct run *r, const struct run_subject *s, struct reals *out)
+{
+	enum metric m = condition_samples(c);
+	if (!s) {
+		double only = of_program(c->metric, &r->program);
+		return isnan(only) || vec_push(out, only) ? 0 : -ENOMEM;
+	}
+	const struct reals *system = &s->samples[METRIC_SYSTEM];
+	for (size_t i = 0; i < s->samples[m].n; i++) {
+		double more = c->metric != CONDITION_CPU ? 0 : i < system->n ? system->v[i] : NAN;
+		if (!vec_push(out, s->samples[m].v[i] + more))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Appends a change with its sign and unit. */
+static void say_change(const struct condition *c, double v, struct buf *out)
+{
+	if (c->percent) {
+		buf_addf(out, "%+.1f %%", v);
+		return;
+	}
+	buf_addc(out, v < 0 ? '-' : '+');
+	condition_say(c, fabs(v), out);
+}
+
+/* "wall>5%: 'ls' changed by +6.1 % (95 % interval: +5.2 % to +7.0 %) from a to b" */
+static void say(const struct question *q, const struct change *d, struct buf *out)
+{
+	buf_addf(out, "%s: ", q->c->text);
+	if (q->name)
+		buf_addf(out, "'%s' ", q->name);
+	buf_adds(out, "changed by ");
+	say_change(q->c, d->value, out);
+	if (d->interval.low < d->interval.high) {
+		buf_adds(out, " (95 % interval: ");
+		say_change(q->c, d->interval.low, out);
+		buf_adds(out, " to ");
+		say_change(q->c, d->interval.high, out);
+		buf_addc(out, ')');
+	}
+	buf_addf(out, " from %s to %s", q->base->label, q->run->label);
+}
+
+/* True if every value of the interval fulfils the condition; *none: no value does. */
+static bool fulfilled(const struct condition *c, const struct interval *i, bool *none)
+{
+	bool low = condition_holds(c, i->low);
+	bool high = condition_holds(c, i->high);
+	*none = !low && !high;
+	return low && high;
+}
+
+static void decide(const struct question *q, const struct change *d)
+{
+	bool none;
+	if (fulfilled(q->c, &d->interval, &none)) {
+		say(q, d, q->failed);
+		buf_addc(q->failed, '\n');
+	} else if (!none) {
+		say(q, d, q->undecided);
+		buf_adds(q->undecided, "; more samples of both are needed to decide\n");
+	}
+}
+
+static void cannot_decide(const struct question *q, const char *why)
+{
+	buf_addf(q->undecided, "%s: %s%s%s%s in %s or %s\n", q->c->text, q->name ? "'" : "", q->name ? q->name : "",
+		 q->name ? "' " : "", why, q->base->label, q->run->label);
+}
+
+/* A ratio as a change in percent. */
+static struct change percent(struct change d)
+{
+	d.value = 100 * (d.value - 1);
+	d.interval = (struct interval){100 * (d.interval.low - 1), 100 * (d.interval.high - 1)};
+	return d;
+}
+
+static int ask_samples(const struct question *q)
+{
+	struct reals a = {0};
+	struct reals b = {0};
+	struct change d;
+	int rc = samples_of(q->c, q->base->run, q->a, &a);
+	if (rc == 0)
+		rc = samples_of(q->c, q->run->run, q->b, &b);
+	if (rc == 0 && (!a.n || !b.n))
+		cannot_decide(q, "was not measured");
+	else if (rc == 0 && (a.n < CHANGE_LEAST || b.n < CHANGE_LEAST))
+		buf_addf(q->undecided,
+			 "%s: there are too few samples, %zu in %s and %zu in %s; at least %d of each are needed\n",
+			 q->c->text, a.n, q->base->label, b.n, q->run->label, CHANGE_LEAST);
+	else if (rc == 0) {
+		rc = change_measure(
+			&(struct change_spec){
+				.a = a.v, .na = a.n, .b = b.v, .nb = b.n, .relative = q->c->percent, .alpha = q->alpha},
+			&d);
+		if (rc == 0 && q->c->percent)
+			d = percent(d);
+		if (rc == 0 && isnan(d.interval.low))
+			cannot_decide(q, "is zero, so it has no change in percent,");
+		else if (rc == 0)
+			decide(q, &d);
+		else if (rc == -EINVAL)
+			cannot_decide(q, "was not measured");
+	}
+	vec_free(&a);
+	vec_free(&b);
+	return rc == -ENOMEM ? rc : 0;
+}
+
+/* Counts are exact, so the interval of their change is a point. */
+static void ask_counts(const struct question *q)
+{
+	double a = figure(q->c, q->base->run, q->a);
+	double b = figure(q->c, q->run->run, q->b);
+	double d = q->c->percent ? (a == b ? 0 : 100 * (b - a) / a) : b - a;
+	if (q->a && q->b && fabs(q->a->counts.counted_bytes - q->b->counts.counted_bytes) > 0)
+		cannot_decide(q, "was counted for only a part of the input");
+	else if (isnan(d))
+		cannot_decide(q, "was not counted");
+	else
+		decide(q, &(struct change){d, {d, d}});
+}
+
+static int ask(const struct question *q)
+{
+	bool sums = condition_sums_calls(q->c);
+	if (sums)
+		ask_counts(q);
+	return sums ? 0 : ask_samples(q);
+}
+
+int gate_judge(const struct conditions *c, const struct gate_run *base, const struct gate_run *run, struct buf *failed,
+	       struct buf *undecided)
+{
+	const struct run *from = base->run;
+	struct question q = {.base = base, .run = run, .failed = failed, .undecided = undecided};
+	size_t subjects = from->bits == RUN_COUNT ? 1 : from->subjects.n;
+	int rc = 0;
+	q.alpha = CHANGE_ALPHA / (double)(c->list.n * subjects);
+	for (size_t i = 0; i < c->list.n && rc == 0; i++)
+		for (size_t k = 0; k < subjects && rc == 0; k++) {
+			q.c = &c->list.v[i];
+			q.a = from->bits == RUN_COUNT ? NULL : &from->subjects.v[k];
+			q.name = q.a ? q.a->name : NULL;
+			q.b = q.a ? run_find(run->run, q.name) : NULL;
+			if (q.a && !q.b)
+				cannot_decide(&q, "is missing");
+			else
+				rc = ask(&q);
+		}
+	return rc;
+}

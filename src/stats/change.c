@@ -1,0 +1,206 @@
+#include "stats/change.h"
+
+#include "stats/quantile.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The share of the values that is left out at each end. */
+#define TRIMMED 0.2
+
+/* A trimmed mean, the variance of that mean, and the degrees of freedom of the variance. */
+struct location {
+	double mean, variance, df;
+};
+
+/* Hill, "Algorithm 396: Student's t-quantiles", Communications of the ACM 13, 1970. */
+double change_student(double alpha, double df)
+{
+	if (df < 2) {
+		/* The exact quantiles of 1 and 2 degrees of freedom; the lower one is never too small. */
+		return df < 1.999 ? 1 / tan(alpha * M_PI / 2) : sqrt(2 / (alpha * (2 - alpha)) - 2);
+	}
+	double a = 1 / (df - 0.5);
+	double b = 48 / (a * a);
+	double c = ((20700 * a / b - 98) * a - 16) * a + 96.36;
+	double d = ((94.5 / (b + c) - 3) / b + 1) * sqrt(a * M_PI / 2) * df;
+	double y = pow(d * alpha, 2 / df);
+	if (y > 0.05 + a) {
+		/* The normal quantile by Newton's method, from above. */
+		double x = 3;
+		for (int i = 0; i < 30; i++)
+			x += (erfc(x / M_SQRT2) - alpha) / (2 * exp(-x * x / 2) / sqrt(2 * M_PI));
+		y = x * x;
+		x = -x;
+		if (df < 5)
+			c += 0.3 * (df - 4.5) * (x + 0.6);
+		c += (((0.05 * d * x - 5) * x - 7) * x - 2) * x + b;
+		y = (((((0.4 * y + 6.3) * y + 36) * y + 94.5) / c - y - 3) / b + 1) * x;
+		y = expm1(a * y * y);
+	} else {
+		y = ((1 / (((df + 6) / (df * y) - 0.089 * d - 0.822) * (df + 2) * 3) + 0.5 / (df + 4)) * y - 1) *
+			    (df + 1) / (df + 2) +
+		    1 / y;
+	}
+	return sqrt(df * y);
+}
+
+/* By how much autocorrelation multiplies the variance of the mean of `w` (centred values); at least 1. */
+static double inflation(const double *w, size_t n, double sum_of_squares)
+{
+	size_t lags = (size_t)sqrt((double)n);
+	double f = 1;
+	if (!(sum_of_squares > 0) || n < 2 * CHANGE_LEAST)
+		return 1;
+	for (size_t k = 1; k <= lags; k++) {
+		double sum = 0;
+		for (size_t i = k; i < n; i++)
+			sum += w[i] * w[i - k];
+		f += 2 * (1 - (double)k / (double)(lags + 1)) * sum / sum_of_squares;
+	}
+	return f > 1 ? f : 1;
+}
+
+/* `v` has at least two values, and its contents are lost. */
+static int locate(double *v, size_t n, struct location *out)
+{
+	double *sorted = malloc(n * sizeof(*sorted));
+	if (!sorted)
+		return -ENOMEM;
+	memcpy(sorted, v, n * sizeof(*v));
+	sample_sort(sorted, n);
+	size_t cut = (size_t)(TRIMMED * (double)n);
+	double h = (double)(n - 2 * cut);
+	double low = sorted[cut];
+	double high = sorted[n - 1 - cut];
+	double winsorised = 0;
+	double squares = 0;
+	out->mean = 0;
+	for (size_t i = cut; i < n - cut; i++)
+		out->mean += sorted[i] / h;
+	for (size_t i = 0; i < n; i++) {
+		v[i] = v[i] < low ? low : v[i] > high ? high : v[i];
+		winsorised += v[i] / (double)n;
+	}
+	for (size_t i = 0; i < n; i++) {
+		v[i] -= winsorised;
+		squares += v[i] * v[i];
+	}
+	double f = inflation(v, n, squares);
+	out->variance = f * squares / (h * (h - 1));
+	out->df = fmax(1, h / f - 1);
+	free(sorted);
+	return 0;
+}
+
+static bool all_positive(const double *v, size_t n)
+{
+	bool all = true;
+	for (size_t i = 0; i < n; i++)
+		all &= !(v[i] <= 0);
+	return all;
+}
+
+/* Writes the values of the spec (of pairs: their differences) that are numbers; returns how many there are. */
+static size_t take(const struct change_spec *s, bool of_b, bool logs, double *to)
+{
+	const double *v = of_b ? s->b : s->a;
+	size_t n = s->paired ? (s->na < s->nb ? s->na : s->nb) : of_b ? s->nb : s->na;
+	size_t kept = 0;
+	for (size_t i = 0; i < n; i++) {
+		double x = logs ? log(v[i]) : v[i];
+		if (s->paired)
+			x -= logs ? log(s->a[i]) : s->a[i];
+		if (!isnan(x))
+			to[kept++] = x;
+	}
+	return kept;
+}
+
+/* The difference, and the half width of its interval. */
+static int difference(const struct change_spec *s, bool logs, double *value, double *half)
+{
+	struct location a = {0};
+	struct location b;
+	size_t most = s->na > s->nb ? s->na : s->nb;
+	double *v = malloc((most + 1) * sizeof(*v));
+	if (!v)
+		return -ENOMEM;
+	size_t n = take(s, true, logs, v);
+	int rc = n < 2 ? -EINVAL : locate(v, n, &b);
+	if (rc == 0 && !s->paired) {
+		n = take(s, false, logs, v);
+		rc = n < 2 ? -EINVAL : locate(v, n, &a);
+	}
+	free(v);
+	if (rc < 0)
+		return rc;
+	double variance = a.variance + b.variance;
+	double df = b.df;
+	if (!s->paired && variance > 0)
+		df = variance * variance / (a.variance * a.variance / a.df + b.variance * b.variance / b.df);
+	*value = b.mean - a.mean;
+	*half = variance > 0 ? change_student(s->alpha, df) * sqrt(variance) : 0;
+	return 0;
+}
+
+/* A ratio where values are zero or below, which have no logarithm: the difference in units of the location of `a`. */
+static int ratio_of_differences(const struct change_spec *s, struct change *out)
+{
+	struct change_spec linear = *s;
+	struct location a;
+	double half;
+	double *v = malloc((s->na + 1) * sizeof(*v));
+	if (!v)
+		return -ENOMEM;
+	linear.relative = linear.paired = false;
+	size_t n = take(&linear, false, false, v);
+	int rc = n < 2 ? -EINVAL : locate(v, n, &a);
+	free(v);
+	linear.paired = s->paired;
+	if (rc == 0)
+		rc = difference(&linear, false, &out->value, &half);
+	if (rc < 0)
+		return rc;
+	bool both_zero = a.mean == 0 && out->value == 0;
+	double unit = both_zero ? 1 : a.mean > 0 ? a.mean : NAN;
+	out->interval = (struct interval){1 + (out->value - half) / unit, 1 + (out->value + half) / unit};
+	out->value = 1 + out->value / unit;
+	return 0;
+}
+
+int change_locate(const double *v, size_t n, double alpha, struct change *out)
+{
+	struct location l;
+	double *copy = malloc((n + 1) * sizeof(*copy));
+	if (!copy)
+		return -ENOMEM;
+	if (n)
+		memcpy(copy, v, n * sizeof(*v));
+	int rc = n < 2 ? -EINVAL : locate(copy, n, &l);
+	free(copy);
+	if (rc < 0)
+		return rc;
+	double half = change_student(alpha, l.df) * sqrt(l.variance);
+	*out = (struct change){l.mean, {l.mean - half, l.mean + half}};
+	return 0;
+}
+
+int change_measure(const struct change_spec *s, struct change *out)
+{
+	double half;
+	bool logs = s->relative && all_positive(s->a, s->na) && all_positive(s->b, s->nb);
+	if (s->relative && !logs)
+		return ratio_of_differences(s, out);
+	int rc = difference(s, logs, &out->value, &half);
+	if (rc < 0)
+		return rc;
+	out->interval = (struct interval){out->value - half, out->value + half};
+	if (logs) {
+		out->value = exp(out->value);
+		out->interval = (struct interval){exp(out->interval.low), exp(out->interval.high)};
+	}
+	return 0;
+}

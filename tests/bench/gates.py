@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""Counts false alarms of a program compared with itself, and how often a slowdown of 5 % is found.
+
+usage: gates.py SCTRACE [SAME [SLOWER]]: so many comparisons of each (200 and 100, which takes about an hour and a half)
+
+The program is CPU-bound and takes about 50 ms. The goals, for a quiet machine: at most 2 false alarms in 200, at least 95
+slowdowns found in 100. Nothing here passes or fails: a reader judges.
+"""
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+SCTRACE = Path(sys.argv[1]).resolve()
+SAME = int(sys.argv[2]) if len(sys.argv) > 2 else 200
+SLOWER = int(sys.argv[3]) if len(sys.argv) > 3 else 100
+LIMITS = ("wall>0%", "wall>2%", "cpu>0%", "cpu>2%")
+PROGRAM = r"""
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+	volatile unsigned long x = 1;
+	for (long n = argc > 1 ? atol(argv[1]) : 0; n > 0; n--)
+		x = x * 3 + 1;
+	return 0;
+}
+"""
+
+
+def build(folder):
+    source = folder / "spin.c"
+    source.write_text(PROGRAM)
+    subprocess.run(["cc", "-O1", "-o", folder / "spin", source], check=True)
+    return folder / "spin"
+
+
+def loops(spin):
+    """So many that the program takes 50 ms: the least of some tries, because the machine may be busy."""
+    def took(n):
+        start = time.perf_counter()
+        subprocess.run([spin, str(n)], check=True)
+        return time.perf_counter() - start
+    n = 1000000
+    while min(took(n) for _ in range(5)) < 0.05:
+        n = n * 5 // 4
+    return n
+
+
+def measure(command, path, *options):
+    subprocess.run([SCTRACE, "compare", "-N", "--no-count", "--command-name=spin", f"--save={path}", *options, command],
+                   check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return path
+
+
+def gates(times, base, other, folder):
+    """How often each limit failed, or could not be decided."""
+    found = {x: [0, 0] for x in LIMITS}
+    for i in range(times):
+        a = measure(base, folder / "a.json", f"--seed={2 * i + 1}")
+        b = measure(other, folder / "b.json", f"--seed={2 * i + 2}")
+        for limit, counts in found.items():
+            status = subprocess.run([SCTRACE, "report", "--fail-if", limit, "--undecided", a, b],
+                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode
+            assert status in (0, 3, 4), status
+            counts[0] += status == 3
+            counts[1] += status == 4
+    return found
+
+
+def verdicts(times, base, other):
+    """How often `compare` of both saw a difference."""
+    seen = 0
+    for i in range(times):
+        text = subprocess.run([SCTRACE, "compare", "-N", "--no-count", f"--seed={i + 1}", base, other], check=True,
+                              capture_output=True, text=True).stdout
+        seen += "no difference seen" not in text
+    return seen
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        spin = build(folder)
+        n = loops(spin)
+        base, slower = f"{spin} {n}", f"{spin} {n * 105 // 100}"
+        for what, times, other in (("the same program", SAME, base), ("5 % slower", SLOWER, slower)):
+            print(f"{what}: {times} pairs of saved runs")
+            for limit, (failed, undecided) in gates(times, base, other, folder).items():
+                print(f"  --fail-if '{limit}' failed {failed} times, was undecided {undecided} times")
+            print(f"  compare of both saw a difference {verdicts(times, base, other)} times of {times}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

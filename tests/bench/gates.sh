@@ -1,0 +1,3 @@
+#!/bin/sh
+# How often `sctrace report --fail-if` and `sctrace compare` are wrong, and how often they find a slowdown; see gates.py.
+exec python3 "$(dirname "$0")/gates.py" "${SCTRACE:-build/sctrace}" "$@"
