@@ -105,6 +105,19 @@ bool record_is_asking(const struct user_regs_struct *r)
 	return r->rip == AGENT_AT(agent_ask) + 2;
 }
 
+/* Completes the record of a call that was made, and sends the thread to where the recorder would give control back. */
+static void finish(struct patch *p, struct record_thread *th, const struct task *task, struct user_regs_struct *r,
+		   const struct agent_scratch *s, int64_t result)
+{
+	const uint64_t at = record_scratch_address(th);
+	complete(p, th, task, result);
+	remote_write(task->tid, at + offsetof(struct agent_scratch, result), &result, sizeof(result));
+	restore_registers(r, s);
+	r->rsp = s->sp;
+	r->r11 = at;
+	r->rip = AGENT_AT(agent_record_done);
+}
+
 bool record_survive_fault(struct patch *p, struct task *task)
 {
 	struct record_thread *th = p->record ? recorded_of(task) : NULL;
@@ -114,11 +127,7 @@ bool record_survive_fault(struct patch *p, struct task *task)
 	    !read_scratch(task, th, &s) || s.busy != SCRATCH_MADE)
 		return false;
 	record_look(p);
-	complete(p, th, task, s.result);
-	restore_registers(&r, &s);
-	r.rsp = s.sp;
-	r.r11 = record_scratch_address(th);
-	r.rip = AGENT_AT(agent_record_done);
+	finish(p, th, task, &r, &s, s.result);
 	ptrace(PTRACE_SETREGS, task->tid, NULL, &r);
 	return true;
 }
