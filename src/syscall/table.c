@@ -236,16 +236,5 @@ uint32_t syscall_native_arch(void)
 
 bool syscall_changes_names(const struct syscall_desc *d)
 {
-	static const char *const calls[] = {
-		"close",   "close_range", "dup2",       "dup3",     "fcntl",     "pipe",       "pipe2",    "socketpair",
-		"connect", "listen",      "bind",       "recvmsg",  "recvmmsg",  "chdir",      "fchdir",   "chroot",
-		"unshare", "setns",       "rename",     "renameat", "renameat2", "unlink",     "unlinkat", "rmdir",
-		"mount",   "umount2",     "pivot_root", "link",     "linkat",    "move_mount", "shutdown", "prctl",
-	};
-	if (d->result == R_FD)
-		return true;
-	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
-		if (strcmp(d->name, calls[i]) == 0)
-			return true;
-	return false;
+	return d->result == R_FD || d->groups & G_NAMES;
 }

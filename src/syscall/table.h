@@ -28,6 +28,9 @@ enum syscall_group {
 	G_STATFS = 1 << 12,
 	G_FSTATFS = 1 << 13,
 	G_PURE = 1 << 14,
+	G_NAMES =
+		1
+		<< 15, /* no group of -e: it may change what a descriptor, the current directory or a process is called */
 };
 
 /* The meaning of a result. Some depend on an argument: that of fcntl(2) depends on its command. */

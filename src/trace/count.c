@@ -55,9 +55,13 @@ static struct summary_group *find_group(struct trace_count *c, const char *name,
 static void add_fd(struct trace_subject *s, struct buf *out)
 {
 	struct trace_ref *fd = trace_subject_fd(s);
-	if (fd)
-		buf_addf(out, "%d<%s>", fd->fd, buf_str(trace_ref_text(s, fd)));
-	else
+	if (fd) {
+		const struct buf *text = trace_ref_text(s, fd);
+		buf_add_signed(out, fd->fd);
+		buf_addc(out, '<');
+		buf_add(out, text->s, text->len);
+		buf_addc(out, '>');
+	} else
 		buf_adds(out, "(no descriptor)");
 }
 
@@ -76,18 +80,17 @@ static void add_path(struct trace_subject *s, struct buf *out)
 static struct summary_group *group_of(struct trace_count *c, struct trace_task *k, const struct event *ev)
 {
 	const struct names *n = c->sink.session->names;
-	struct buf name = {0};
+	struct buf *name = &c->name;
 	int64_t id = -1;
+	buf_clear(name);
 	if (c->by == BY_PROCESS || c->by == BY_THREAD) {
 		id = c->by == BY_PROCESS ? ev->pid : ev->tid;
-		n->comm(n->ctx, (pid_t)id, &name);
+		n->comm(n->ctx, (pid_t)id, name);
 	} else if (c->by == BY_FD)
-		add_fd(&k->subject, &name);
+		add_fd(&k->subject, name);
 	else if (c->by == BY_PATH)
-		add_path(&k->subject, &name);
-	struct summary_group *g = find_group(c, buf_str(&name), id);
-	buf_free(&name);
-	return g;
+		add_path(&k->subject, name);
+	return find_group(c, buf_str(name), id);
 }
 
 /* Adds the ends of calls to their groups. The tag of a call that is not selected is NULL. */
@@ -216,4 +219,5 @@ void trace_count_init(struct trace_count *c, enum trace_by by, struct summary *s
 void trace_count_free(struct trace_count *c)
 {
 	map_free(&c->groups);
+	buf_free(&c->name);
 }

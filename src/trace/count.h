@@ -2,6 +2,7 @@
 #ifndef SCTRACE_TRACE_COUNT_H
 #define SCTRACE_TRACE_COUNT_H
 
+#include "base/buf.h"
 #include "base/map.h"
 #include "stats/summary.h"
 #include "trace/sink.h"
@@ -16,6 +17,7 @@ struct trace_count {
 	struct trace_sink sink;
 	enum trace_by by;
 	struct summary *summary; /* not owned */
+	struct buf name;         /* of the group that was looked for last */
 	struct map groups;       /* hash of name and id -> struct summary_group of `summary` */
 };
 

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "decode/inside.h"
+#include "syscall/table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -115,6 +116,18 @@ static void on_other(struct trace_pipeline *p, struct trace_task *k, const struc
 			p->sinks[i]->ops->other(p->sinks[i], k, ev);
 }
 
+/* Drops names that may be others from this event on. */
+static void drop_names(struct trace_pipeline *p, const struct event *ev)
+{
+	const struct syscall_desc *d = ev->call.desc;
+	bool late = ev->time_ns > p->kept_until;
+	bool ends = ev->kind == EV_EXIT || ev->kind == EV_VANISH;
+	if (late || (ends && d && syscall_changes_names(d)) || ev->kind == EV_EXEC || ev->kind == EV_DEATH)
+		names_kept_drop(p->kept);
+	if (late)
+		p->kept_until = ev->time_ns + NAMES_KEPT_NS;
+}
+
 void trace_pipeline_begin(struct trace_pipeline *p)
 {
 	for (unsigned i = 0; i < p->nsinks; i++)
@@ -124,6 +137,8 @@ void trace_pipeline_begin(struct trace_pipeline *p)
 
 void trace_pipeline_event(struct trace_pipeline *p, struct event *ev)
 {
+	if (p->kept)
+		drop_names(p, ev);
 	struct trace_task *former = ev->kind == EV_EXEC ? map_get(&p->tasks, (uint64_t)ev->child) : NULL;
 	/* A thread that ran execve(2) has taken its leader's place. */
 	if (former && ev->child != ev->tid)

@@ -5,11 +5,20 @@
 #include "base/map.h"
 #include "trace/select.h"
 #include "trace/sink.h"
+#include "tracee/names_kept.h"
+
+#define NAMES_KEPT_NS 1000000
 
 /* Initialise with the members that are marked; free with trace_pipeline_end(). */
 struct trace_pipeline {
 	const struct trace_select *select; /* to be set: which calls and signals are wanted */
 	struct trace_session session;      /* to be set before trace_pipeline_begin(): the clocks and the names */
+	/*
+	 * Set if session.names are those of it: names are dropped when a call may have changed them. To be set only if all calls are
+	 * events. What others do to files and descriptors is not, so no name is kept for longer than NAMES_KEPT_NS.
+	 */
+	struct names_kept *kept;
+	uint64_t kept_until;
 	struct trace_sink *sinks[TRACE_SINKS_MAX];
 	unsigned nsinks;
 	struct map tasks;        /* tid -> struct trace_task */

@@ -1,5 +1,5 @@
 /* The names that -y and -yy show for descriptors of this process. */
-#include "tracee/names.h"
+#include "tracee/names_kept.h"
 
 #include "base/buf.h"
 
@@ -190,6 +190,36 @@ static void a_process_descriptor_names_it(void **state)
 	close(fd);
 }
 
+static void kept_names_stay_until_they_are_dropped(void **state)
+{
+	(void)state;
+	struct names_kept kept;
+	struct buf out = {0};
+	names_keep(&kept);
+	const struct names *n = &kept.names;
+	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC), other = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+	assert_true(n->fd(n->ctx, getpid(), fd, &out));
+	assert_int_equal(dup2(other, fd), fd);
+	assert_true(n->fd(n->ctx, getpid(), fd, &out));
+	assert_string_equal(buf_str(&out), "/dev/null/dev/null");
+	assert_true(n->fd(n->ctx, getpid(), other, &out));
+	assert_string_equal(buf_str(&out), "/dev/null/dev/null/dev/zero");
+	names_kept_drop(&kept);
+	buf_clear(&out);
+	assert_true(n->fd(n->ctx, getpid(), fd, &out));
+	assert_string_equal(buf_str(&out), "/dev/zero");
+	/* That there is none is not kept. */
+	close(fd);
+	names_kept_drop(&kept);
+	assert_false(n->fd(n->ctx, getpid(), fd, &out));
+	assert_int_equal(dup2(other, fd), fd);
+	assert_true(n->fd(n->ctx, getpid(), fd, &out));
+	close(fd);
+	close(other);
+	buf_free(&out);
+	names_kept_free(&kept);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -200,6 +230,7 @@ int main(void)
 		cmocka_unit_test(netlink_sockets_have_a_protocol_and_a_port),
 		cmocka_unit_test(unix_names_are_escaped),
 		cmocka_unit_test(a_process_descriptor_names_it),
+		cmocka_unit_test(kept_names_stay_until_they_are_dropped),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

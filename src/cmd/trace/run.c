@@ -155,6 +155,7 @@ static int die_like(int status)
 int trace_end(struct trace *t, struct engine_result *result)
 {
 	trace_pipeline_end(&t->pipeline);
+	names_kept_free(&t->names);
 	t->ops->result(t->engine, result);
 	if (t->o.count || t->o.count_too)
 		trace_totals_final(&t->totals, result);

@@ -32,6 +32,7 @@ struct trace {
 	struct trace_recorder recorder;
 	struct trace_outputs out;
 	struct trace_pipeline pipeline;
+	struct names_kept names; /* if the engine records all calls; otherwise unused */
 	union {
 		struct trace_text text;
 		struct trace_json json;

@@ -169,6 +169,12 @@ static void wire_source(struct trace *t)
 	s->names = &names_live;
 	s->start_ns = clock_ns();
 	s->real_offset_ns = (int64_t)(clock_real_ns() - s->start_ns);
+	/* The names of records are looked up a little after the calls in any case. */
+	if (t->ops == engine_find("patch") && !t->o.select.by_call) {
+		names_keep(&t->names);
+		t->pipeline.kept = &t->names;
+		s->names = &t->names.names;
+	}
 }
 
 void trace_wire(struct trace *t)

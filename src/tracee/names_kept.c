@@ -1,0 +1,75 @@
+#include "tracee/names_kept.h"
+
+#include "base/buf.h"
+#include "base/memory.h"
+
+#include <stdlib.h>
+
+#define NAMES_MOST 4096 /* a program may use any number of descriptors, one after the other */
+
+struct kept_name {
+	struct buf text;
+	uint64_t drops; /* names_kept.drops when it was looked up */
+};
+
+static void forget(struct names_kept *k)
+{
+	size_t i = 0;
+	struct kept_name *n;
+	while ((n = map_next(&k->fds, &i, NULL))) {
+		buf_free(&n->text);
+		free(n);
+	}
+	map_free(&k->fds);
+}
+
+static struct kept_name *name_new(struct names_kept *k, uint64_t key)
+{
+	if (k->fds.n >= NAMES_MOST)
+		forget(k);
+	struct kept_name *n = memory_zeroed(sizeof(*n));
+	if (n && map_put(&k->fds, key, n) < 0) {
+		free(n);
+		return NULL;
+	}
+	return n;
+}
+
+static bool kept_fd(void *ctx, pid_t tid, int fd, struct buf *out)
+{
+	struct names_kept *k = ctx;
+	uint64_t key = (uint64_t)(uint32_t)tid << 32 | (uint32_t)fd;
+	struct kept_name *n = map_get(&k->fds, key);
+	if (n && n->drops == k->drops) {
+		buf_add(out, n->text.s, n->text.len);
+		return true;
+	}
+	size_t start = out->len;
+	if (!names_live.fd(names_live.ctx, tid, fd, out))
+		return false;
+	if (!n)
+		n = name_new(k, key);
+	if (n) {
+		buf_clear(&n->text);
+		buf_add(&n->text, out->s + start, out->len - start);
+		n->drops = k->drops;
+	}
+	return true;
+}
+
+void names_keep(struct names_kept *k)
+{
+	*k = (struct names_kept){.names = names_live, .drops = 1};
+	k->names.fd = kept_fd;
+	k->names.ctx = k;
+}
+
+void names_kept_drop(struct names_kept *k)
+{
+	k->drops++;
+}
+
+void names_kept_free(struct names_kept *k)
+{
+	forget(k);
+}
