@@ -464,7 +464,7 @@ def test_output_that_fails(folder):
     assert run("report", a, "--svg", folder / "no" / "such.svg").returncode == 125
 
 
-def compared(folder, name, factor, n=30, calls=10, **more):
+def one_program(folder, name, factor, n=30, calls=10, **more):
     """A comparison of one program whose runs take `factor` times 50 ms, with noise and outliers."""
     spread = [(k * 7919 % 101) / 101 - 0.5 for k in range(n)]
     values = [0.05 * factor * (1 + 0.02 * x + (0.3 if k % 11 == 3 else 0)) for k, x in enumerate(spread)]
@@ -480,8 +480,8 @@ def compared(folder, name, factor, n=30, calls=10, **more):
 
 def test_gate(folder):
     """--fail-if: 3 if the whole interval lies beyond the limit, 4 or 0 if that is not known; wrong words are pointed out"""
-    base, slow = compared(folder, "base", 1), compared(folder, "slow", 1.05)
-    few = compared(folder, "few", 1.3, n=4)
+    base, slow = one_program(folder, "base", 1), one_program(folder, "slow", 1.05)
+    few = one_program(folder, "few", 1.3, n=4)
 
     def gate(conditions, *files, status=0):
         r = run("report", "--fail-if", conditions, *files)
@@ -500,7 +500,7 @@ def test_gate(folder):
     gate("wall>10%", "--undecided", base, slow)
     assert "too few samples, 30 in base and 4 in few" in gate("wall>1%", "--undecided", base, few, status=4)
     assert "was not measured in base or slow" in gate("minor_faults>1%", "--undecided", base, slow, status=4)
-    more = compared(folder, "more", 1, calls=12)
+    more = one_program(folder, "more", 1, calls=12)
     for condition in ("calls>0", "read>1", "read>=20%", "main:calls>1", "calls>19.9%"):
         assert "changed by +2" in gate(condition, base, more, status=3)
     gate("calls>2,read>20%,errors>0", "--undecided", base, more)
