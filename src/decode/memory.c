@@ -12,7 +12,9 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
-/* Kinds whose functions read what the table of kinds does not tell. A structure's size is that of the kernel's. */
+/*
+ * Kinds whose functions read memory that the table of kinds does not describe. The size of a structure is the kernel's.
+ */
 static const struct {
 	uint16_t kind;
 	struct memory_need need;
@@ -56,7 +58,7 @@ static const struct {
 	{K_OUT_SOCKADDR, {MEMORY_IF_ANY, 0}},
 };
 
-/* Functions that look at the value alone. */
+/* Functions that use only the value. */
 static show_fn *const plain[] = {
 	show_int,      show_uint,
 	show_long,     show_ulong,
@@ -72,7 +74,7 @@ static show_fn *const plain[] = {
 	show_ticks,    show_ifindex,
 };
 
-/* Kinds of numbers that have a function of their own. */
+/* Kinds of numbers with a function of their own. */
 static const uint16_t numbers[] = {
 	K_OPEN_FLAGS, K_OPEN_MODE, K_FILE_MODE,   K_MODE_TYPE,      K_MAP_FLAGS,    K_CLOCK,
 	K_SIGNAL,     K_FUTEX_OP,  K_FUTEX_VAL,   K_FUTEX_UADDR2,   K_FUTEX_VAL3,   K_WHENCE,
@@ -89,7 +91,7 @@ static bool is_plain(const struct kind *k)
 	return false;
 }
 
-/* Do the members of a structure lie within it? Strings and arrays that it points at do not. */
+/* True if all members of a structure are inside it. Strings and arrays that it points to are not. */
 static bool is_flat(const struct layout *l)
 {
 	for (size_t i = 0; i < l->n; i++) {

@@ -1,4 +1,7 @@
-/* What of a program's memory showing an argument reads: so that a recorder can keep it, and decoders need not change. */
+/*
+ * Describes which of a program's memory is read to show an argument, so that a recorder can save it and decoders need
+ * not change.
+ */
 #ifndef SCTRACE_DECODE_MEMORY_H
 #define SCTRACE_DECODE_MEMORY_H
 
@@ -9,20 +12,20 @@
 #include <stdint.h>
 
 enum memory_rule {
-	MEMORY_UNKNOWN,    /* nobody has said it: such an argument is decoded from live memory alone */
-	MEMORY_NONE,       /* nothing */
-	MEMORY_STRING,     /* a string up to its NUL */
-	MEMORY_IN,         /* `size` bytes, which the kernel reads and does not change */
-	MEMORY_IN_SIZED,   /* as many bytes as the next argument says, at most `size` */
-	MEMORY_IN_BYTES,   /* the beginning, as long as strings are shown, of as many bytes as the next argument says */
-	MEMORY_IN_ARRAY,   /* as many elements of `size` bytes as the next argument says */
-	MEMORY_OUT,        /* `size` bytes, which the kernel writes where the call succeeds */
-	MEMORY_OUT_BYTES,  /* the beginning, as long as strings are shown, of as many bytes as the result says */
-	MEMORY_OUT_ALL,    /* as many elements of `size` bytes as the result says */
-	MEMORY_ON_ERROR,   /* something, where the call fails */
-	MEMORY_IF_ANY,     /* more than can be said here, where the argument is not NULL */
-	MEMORY_COMMAND,    /* by the command in the argument before: see decode_memory_command() */
-	MEMORY_FUTEX_TIME, /* a struct timespec, by the operation of futex(2) */
+	MEMORY_UNKNOWN,     /* not described: such an argument is decoded only from live memory */
+	MEMORY_NONE,        /* nothing */
+	MEMORY_STRING,      /* a string up to its NUL */
+	MEMORY_IN,          /* `size` bytes, which the kernel reads and does not change */
+	MEMORY_IN_SIZED,    /* the number of bytes in the next argument, at most `size` */
+	MEMORY_IN_BYTES,    /* the beginning, limited as for strings, of the number of bytes in the next argument */
+	MEMORY_IN_ARRAY,    /* the number of elements in the next argument, `size` bytes each */
+	MEMORY_OUT,         /* `size` bytes, which the kernel writes if the call succeeds */
+	MEMORY_OUT_BYTES,   /* the beginning, limited as for strings, of the number of bytes in the result */
+	MEMORY_OUT_ALL,     /* the number of elements in the result, `size` bytes each */
+	MEMORY_ON_ERROR,    /* something, if the call fails */
+	MEMORY_IF_ANY,      /* more than can be described here, unless the argument is NULL */
+	MEMORY_COMMAND,     /* by the command in the argument before: see decode_memory_command() */
+	MEMORY_FUTEX_TIME,  /* a struct timespec, by the operation of futex(2) */
 	MEMORY_EPOLL_EVENT, /* a struct epoll_event, by the operation of epoll_ctl(2) */
 	MEMORY_IN_IOVEC, /* a vector of struct iovec, as many as the next argument says, and the beginnings of its buffers */
 	MEMORY_OUT_IOVEC, /* the same; the call fills the buffers with as many bytes as its result says */

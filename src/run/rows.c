@@ -119,7 +119,7 @@ static const struct field subject_rows[] = {
 	{key,                                                                                                          \
 	 (in) == IN_SECONDS || METRIC_##id == METRIC_THROUGHPUT ? FIELD_REALS : FIELD_WHOLE,                           \
 	 offsetof(struct run_subject, samples[METRIC_##id]),                                                           \
-	 sizeof(key) > 1 ? (kinds) : RUN_BENCH, /* TIME's depends on the unit: run.c */                                \
+	 sizeof(key) > 1 ? (kinds) : RUN_BENCH, /* the key of TIME depends on the unit: run.c */                       \
 	 0,                                                                                                            \
 	 NULL,                                                                                                         \
 	 NULL},
@@ -210,7 +210,7 @@ static const struct fields view_fields = FIELDS(view_rows, struct run_view);
 
 #define ANY_TEST (RUN_TESTS | RUN_BENCH)
 
-/* The document after its schema; "results" of all kinds but "count" are the subjects (run.c). */
+/* The document after its schema. The "results" of all kinds except "count" are the subjects (run.c). */
 static const struct field run_rows[] = {
 	NAMED(run, "sctrace_version", FIELD_STRING, version, 0, 0),
 	ROW(run, FIELD_STRING, kind, 0),

@@ -1,16 +1,18 @@
 /*
- * A run: what a command measured, as typed data. Commands that measure fill a struct run; code that displays reads one,
- * whether it was just measured or comes from a file. What is printed is a function of the run and of how it is to be
- * displayed (format, width, colour) alone. So all that is printed is in it: as data, or, where it took knowledge to
+ * A run: what a command measured, as typed data. Commands that measure fill in a struct run. Code that displays reads
+ * one, whether it was just measured or comes from a file. The output depends only on the run and on how it is displayed
+ * (format, width, colour). Therefore the run contains everything that is printed: as data or, if it took knowledge to
  * find out (notes, warnings, findings), as sentences.
  *
  * - A run has a kind, the machine, how it was measured (struct run_method), and subjects. A subject is one row: a
- *   strategy with a buffer, a command, an operation, a load. It has the samples of each metric (metrics.def), in the
- *   order they were taken, and what else its kind tells of it. Kind "count" has a summary of calls instead.
- * - The file (sctrace-run(5)) is the same by the tables of fields in run.c (run/field.h): one line a member.
- * - What follows from the samples (medians, intervals, ratios to the reference) is computed by run/judge.h, for runs of
- *   one command and for several alike. The file has the most useful of it for other programs; it is not read back.
- * - Numbers are doubles in the unit that their name ends in; NAN is "not known".
+ *   strategy with a buffer, a command, an operation, a load. It has the samples of each metric (metrics.def) in the
+ *   order they were taken, and further members of its kind. Kind "count" has a summary of calls instead.
+ * - The file (sctrace-run(5)) has the same contents, through the tables of fields in run.c (run/field.h): one line for
+ *   each member.
+ * - run/judge.h computes what follows from the samples (medians, intervals, ratios to the reference), for the run of
+ *   one command and for several runs alike. The file contains the most useful of it for other programs; it is not read
+ *   back.
+ * - Numbers are doubles in the unit that their name ends in. NAN means unknown.
  */
 #ifndef SCTRACE_RUN_RUN_H
 #define SCTRACE_RUN_RUN_H
@@ -31,7 +33,7 @@ struct buf;
 
 #define RUN_SCHEMA_VERSION 1
 
-/* Kinds, as bits of struct field's `kinds`. */
+/* The kinds, as bits of `kinds` in struct field. */
 enum run_kind {
 	RUN_COUNT = 1 << 0,
 	RUN_COMPARE = 1 << 1,
@@ -63,19 +65,19 @@ struct metric_row {
 };
 extern const struct metric_row metric_rows[METRICS];
 
-/* What the counted run of a subject told. */
+/* Results of a subject's counted run. */
 struct run_counts {
 	bool known;
 	char *engine;
-	double counted_bytes; /* of the input; less than all of it where that would take too long */
+	double counted_bytes; /* of the input; less than all of it if that would take too long */
 	double calls, reads, writes, errors, moved_bytes;
-	double in_calls_s;            /* tracing cost taken out; below zero where that was more than there is */
+	double in_calls_s;            /* without the tracing cost; negative if that was more than there is */
 	double in_calls_resolution_s; /* a shorter time cannot be told apart from the cost of tracing */
 	double calls_before_main;
 	struct summary by_call;
 };
 
-/* A process of a repetition of bench sched. */
+/* A process in a repetition of bench sched. */
 struct run_slice {
 	double start, end, cpu; /* seconds since the common start */
 };
@@ -83,7 +85,7 @@ struct run_process {
 	double nice;
 	enum truth done;
 	double latency_s, cpu_share, cpu_share_by_weight, voluntary_switches, involuntary_switches;
-	struct reals progress_s; /* when each hundredth was done */
+	struct reals progress_s; /* when each percent was done */
 	VEC(struct run_slice) slices_s;
 	enum truth slices_whole;
 };
@@ -92,27 +94,27 @@ struct run_repetition {
 	VEC(struct run_process) processes;
 };
 
-/* What follows from a subject's samples; filled by run_judge(). */
+/* Figures that follow from a subject's samples; run_judge() fills them in. */
 struct run_judged {
 	struct sample_summary of[METRICS];
 	struct interval median_ci;   /* of TIME; NAN with fewer than two samples */
-	double relative;             /* median of TIME against the reference's; NAN: unknown */
+	double relative;             /* median of TIME relative to the reference's; NAN: unknown */
 	struct interval relative_ci; /* its 95 % interval; NAN for the reference itself */
 	bool same_as_reference;      /* no difference seen */
-	double slowdown;             /* median of TIME against the least one */
+	double slowdown;             /* median of TIME relative to the least one */
 };
 
 struct run_subject {
 	char *name;                    /* unique in the run */
 	char *unit;                    /* of the samples in the file: "s", "ns" */
-	char *test;                    /* of kind "bench": which test it is of, "syscall" */
-	char *unable;                  /* why it could not be measured; NULL: it was */
+	char *test;                    /* for kind "bench": the test, such as "syscall" */
+	char *unable;                  /* the reason why it could not be measured; NULL: it was */
 	struct reals samples[METRICS]; /* TIME in seconds */
 	/* compare */
-	char *strategy; /* NULL: a command */
+	char *strategy; /* NULL: it is a command */
 	char *command;
 	double buffer_bytes, input_bytes;
-	struct texts parameters; /* what {NAME} of a command stood for */
+	struct texts parameters; /* the values of {NAME} in a command */
 	double first_run_s;      /* the first warm-up run */
 	enum truth largest;      /* the peak is that of the largest of its processes */
 	enum truth copied;       /* {out} was a copy of {in} */
@@ -148,7 +150,7 @@ struct run_method {
 	double working_set_bytes, alone_s, chunks, chunk_ns, interval_ns, time_ns, priority, suite_times;
 	enum truth memory_locked, idle_states_held;
 };
-/* Those of kind "bench", by test. */
+/* The methods of kind "bench", by test. */
 struct run_methods {
 	bool known;
 	struct run_method syscall, switches, sched, latency, load;
@@ -156,10 +158,10 @@ struct run_methods {
 
 struct run_warning {
 	char *name, *what, *advice, *text;
-	struct strings rows; /* subjects it is about; unknown: all */
+	struct strings rows; /* the subjects that it concerns; unknown: all */
 };
 
-/* The traced program of kind "count", as a whole. */
+/* The traced program of kind "count" as a whole. */
 struct run_program {
 	bool known;
 	double wall_s, user_s, system_s, peak_rss_bytes, calls_before_main, processes, exit_status, killed_by_signal;
@@ -168,7 +170,7 @@ struct run_program {
 	char *main_found_by;
 };
 
-/* How -c was asked to show its table. */
+/* How the table of -c was requested. */
 struct run_view {
 	bool known;
 	char *columns, *sort, *by, *hist;
@@ -182,11 +184,11 @@ struct run {
 	struct run_method method;
 	struct run_methods methods;
 	VEC(struct run_subject) subjects;
-	struct strings head;  /* how it was measured, in sentences: above the tables */
-	struct texts heads;   /* the same of kind "bench", by test */
-	struct strings notes; /* what the reader should know */
+	struct strings head;  /* how it was measured, in sentences, above the tables */
+	struct texts heads;   /* the same for kind "bench", by test */
+	struct strings notes; /* notes for the reader */
 	VEC(struct run_warning) warnings;
-	struct strings lessons; /* findings: what there is to see */
+	struct strings lessons; /* findings */
 	struct strings reasons; /* why each subject costs what it costs */
 	enum truth interrupted;
 	/* count */
@@ -197,29 +199,31 @@ struct run {
 	struct summary calls;
 
 	bool merged;   /* from several runs, so the samples of two subjects are not of the same rounds; not saved */
-	unsigned bits; /* enum run_kind of `kind`; 0: one that is not known here; not saved */
-	size_t reference, fastest; /* subjects; subjects.n: none; filled by run_judge() */
+	unsigned bits; /* enum run_kind of `kind`; 0: unknown here; not saved */
+	size_t reference, fastest; /* indices of subjects; subjects.n: none; run_judge() fills them in */
 };
 
-/* An empty run of `kind`, dated now; run_free() it. `argv`: the command line. */
+/* Creates an empty run of `kind` with the current date. `argv` is the command line. Free with run_free(). */
 void run_init(struct run *r, const char *kind, int argc, char *const *argv);
 void run_free(struct run *r);
-/* The bit of a kind by its name, 0. */
+/* The bit of a kind by its name, or 0. */
 unsigned run_kind_bits(const char *kind);
-/* Appends a subject, all unknown; it stays where it is until the next is added. NULL when memory ran out. */
+/*
+ * Appends a subject with all members unknown. Its address is valid until the next one is added. NULL if memory ran out.
+ */
 struct run_subject *run_add_subject(struct run *r, const char *name, const char *unit);
 /* The subject called `name`, or NULL. */
 const struct run_subject *run_find(const struct run *r, const char *name);
 void run_note(struct run *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Forgets the warnings. */
+/* Removes the warnings. */
 void run_clear_warnings(struct run *r);
 
 extern const struct fields run_fields, run_method_fields, run_subject_fields, run_program_fields;
-/* What a subject has of fields: the bits of its run's kind, or of its test. */
+/* The fields that a subject has: the bits of its run's kind, or of its test. */
 unsigned run_subject_bits(const struct run *r, const struct run_subject *s);
 
-/* Appends the document's text as run_save() writes it: one result a line. 0 or -ENOMEM. */
+/* Appends the text of the document as run_save() writes it, one result a line. Returns 0 or -ENOMEM. */
 int run_dump(const struct run *r, struct buf *out);
 /*
  * Writes the document to `path`, mode 0600, by a temporary file beside it and rename(2), so that no half file is left;
@@ -228,11 +232,12 @@ int run_dump(const struct run *r, struct buf *out);
  */
 int run_save(const struct run *r, const char *path, struct buf *why);
 /*
- * Reads and checks a file, and judges it. Control bytes in its strings come as escapes (escape_line()). 0; -EINVAL and
- * `why`, one sentence: unreadable, truncated, foreign, a newer schema, damaged; -ENOMEM. run_free() it either way.
+ * Reads and checks a file, and judges it. Control bytes in its strings are escaped (escape_line()). Returns 0; -EINVAL
+ * with one sentence in `why`: unreadable, truncated, foreign, a newer schema, damaged; or -ENOMEM. Call run_free() in
+ * either case.
  */
 int run_load(struct run *r, const char *path, struct buf *why);
-/* The same from a document's text; `name` is what messages call it. */
+/* The same for the text of a document; messages call it `name`. */
 int run_parse(struct run *r, const char *text, const char *name, struct buf *why);
 
 #endif

@@ -12,11 +12,11 @@ enum { LINE = 16, PIECE = 4096, VECTORS_MOST = 1024 };
 struct dump {
 	const struct event *ev;
 	struct trace_out *out;
-	bool narrow;   /* pointers of 4 bytes */
+	bool narrow;   /* pointers have 4 bytes */
 	uint64_t left; /* bytes that may still be shown */
 };
 
-/* " | 00010  2f 72 6f 6f 74 3a 2f 62  69 6e 2f 62 61 73 68 0a  /root:/bin/bash. |", as strace has it. */
+/* " | 00010  2f 72 6f 6f 74 3a 2f 62  69 6e 2f 62 61 73 68 0a  /root:/bin/bash. |", strace's form. */
 static void add_line(struct buf *out, uint64_t offset, const unsigned char *p, size_t n)
 {
 	buf_addf(out, " | %05llx ", (unsigned long long)offset);
@@ -75,7 +75,7 @@ static void dump_vectors(struct dump *d, uint64_t addr, uint64_t n)
 	}
 }
 
-/* struct msghdr: name, namelen, iov, iovlen, ...; all of a word's size but namelen, which is padded to one. */
+/* struct msghdr: name, namelen, iov, iovlen, ...; all have the size of a word, and namelen is padded to it. */
 static void dump_message(struct dump *d, uint64_t addr)
 {
 	uint64_t iov, n;
@@ -83,7 +83,7 @@ static void dump_message(struct dump *d, uint64_t addr)
 		dump_vectors(d, iov, n);
 }
 
-/* struct mmsghdr: a message, then how many bytes of it went through. */
+/* struct mmsghdr: a message, followed by the number of bytes that were transferred. */
 static void dump_messages(struct dump *d, uint64_t addr, int64_t n)
 {
 	unsigned message = d->narrow ? 28 : 56, step = d->narrow ? 32 : 64;
@@ -97,7 +97,7 @@ static void dump_messages(struct dump *d, uint64_t addr, int64_t n)
 	}
 }
 
-/* Where the data is, by the kind of the argument that leads to it. */
+/* Finds the data by the kind of the argument that leads to it. */
 static void dump_arg(struct dump *d, uint16_t kind, unsigned i)
 {
 	const struct call *c = &d->ev->call;
@@ -114,7 +114,7 @@ static void dump_arg(struct dump *d, uint16_t kind, unsigned i)
 		dump_messages(d, c->args[i], c->result);
 }
 
-/* Which of the two choices an argument of this kind belongs to; NULL: it carries no data. */
+/* Which of the two options applies to an argument of this kind; NULL: it leads to no data. */
 static const struct look_fds *choice_for(const struct trace_look *l, uint16_t kind)
 {
 	switch (kind) {

@@ -66,7 +66,9 @@ static void task_gone(struct trace_pipeline *p, struct trace_task *k)
 	free_task(p, k);
 }
 
-/* The call that an i386 program makes through another, in its place; what was found at entry counts at its end too. */
+/*
+ * Replaces the call by the one that an i386 program makes through it. What was found at entry also applies at its end.
+ */
 static void unwrap(struct trace_task *k, struct event *ev)
 {
 	if (ev->kind == EV_ENTER)
@@ -140,7 +142,7 @@ void trace_pipeline_event(struct trace_pipeline *p, struct event *ev)
 	if (p->kept)
 		drop_names(p, ev);
 	struct trace_task *former = ev->kind == EV_EXEC ? map_get(&p->tasks, (uint64_t)ev->child) : NULL;
-	/* A thread that ran execve(2) has taken its leader's place. */
+	/* A thread that called execve(2) has taken over its leader's id. */
 	if (former && ev->child != ev->tid)
 		task_gone(p, former);
 	struct trace_task *k = task_of(p, ev->tid, ev->pid);

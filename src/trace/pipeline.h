@@ -1,4 +1,4 @@
-/* From a source of events (an engine, a recording) through selection to the sinks. */
+/* Passes events from a source (an engine, a recording) through selection to the sinks. */
 #ifndef SCTRACE_TRACE_PIPELINE_H
 #define SCTRACE_TRACE_PIPELINE_H
 
@@ -9,10 +9,11 @@
 
 #define NAMES_KEPT_NS 1000000
 
-/* Initialise with the members that are marked; free with trace_pipeline_end(). */
+/* Initialise the marked members; free with trace_pipeline_end(). */
 struct trace_pipeline {
-	const struct trace_select *select; /* to be set: which calls and signals are wanted */
-	struct trace_session session;      /* to be set before trace_pipeline_begin(): the clocks and the names */
+	const struct trace_select *select; /* set by the caller: the wanted calls and signals */
+	struct trace_session session;      /* set by the caller before trace_pipeline_begin(): the clocks and the
+					    * names */
 	/*
 	 * Set if session.names are those of it: names are dropped when a call may have changed them. To be set only if all calls are
 	 * events. What others do to files and descriptors is not, so no name is kept for longer than NAMES_KEPT_NS.
@@ -22,19 +23,19 @@ struct trace_pipeline {
 	struct trace_sink *sinks[TRACE_SINKS_MAX];
 	unsigned nsinks;
 	struct map tasks;        /* tid -> struct trace_task */
-	struct trace_task *last; /* the one that was looked up last, or NULL */
+	struct trace_task *last; /* the task that was looked up last, or NULL */
 };
 
-/* Adds a sink, which must outlive the pipeline; at most TRACE_SINKS_MAX. Sinks get each event in this order. */
+/* Adds a sink, which must outlive the pipeline; at most TRACE_SINKS_MAX. Sinks receive each event in this order. */
 void trace_pipeline_add(struct trace_pipeline *p, struct trace_sink *s);
 /* Tells the sinks that events will come. */
 void trace_pipeline_begin(struct trace_pipeline *p);
 /*
- * Hands one event on. A call that an i386 program makes through another one is put in its place in *ev. The source fills
- * ev->call.desc. Where no memory is left for a new thread its event is dropped, and memory_ran_out() says so.
+ * Passes on one event. If an i386 program makes its call through another one, replaces it in *ev. The source fills in
+ * ev->call.desc. If no memory is left for a new thread, drops the event, and memory_ran_out() is true.
  */
 void trace_pipeline_event(struct trace_pipeline *p, struct event *ev);
-/* No event will come: ends the threads, then the sinks, and frees all but the sinks. */
+/* No more events will come: ends the threads, then the sinks, and frees everything except the sinks. */
 void trace_pipeline_end(struct trace_pipeline *p);
 
 #endif

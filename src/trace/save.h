@@ -1,4 +1,4 @@
-/* A count as JSON: printed whole (-c --format=json), and saved for `sctrace report` (--save). */
+/* Counts as JSON: printed as a document (-c --format=json), or saved for `sctrace report` (--save). */
 #ifndef SCTRACE_TRACE_SAVE_H
 #define SCTRACE_TRACE_SAVE_H
 
@@ -12,19 +12,19 @@ struct buf;
  * text, or "") becomes the member "expect". */
 void trace_save_document(const char *engine, bool program, const char *calls, const char *expect,
 			 const struct engine_result *r, struct buf *out);
-/* What is saved of a count. */
+/* The contents of a saved count. */
 struct trace_save {
 	char *const *argv; /* of the program; NULL: none was started */
 	const char *engine;
 	const struct summary *calls;
 	const struct engine_result *result;
-	const struct summary_view *view; /* how the table was asked for, */
+	const struct summary_view *view; /* how the table was requested, */
 	bool errors;                     /* --errors, */
 	const char *hist;                /* --hist, or NULL */
-	const char *footer;              /* the lines below the table, as they were printed */
-	const struct env *machine;       /* where the calls were made; NULL: here and now */
+	const char *footer;              /* the lines below the table, as printed */
+	const struct env *machine;       /* the machine of the calls; NULL: this one, now */
 };
-/* Writes a run of kind "count" to `path`. 0, or -errno and `why`. */
+/* Writes a run of kind "count" to `path`. Returns 0, or -errno with the reason in `why`. */
 int trace_save_run(const char *path, const struct trace_save *what, struct buf *why);
 
 #endif

@@ -18,9 +18,9 @@
 struct trace_text_task {
 	pid_t tid;
 	struct trace_line line;
-	size_t column;   /* where the line stands */
-	bool open;       /* its beginning was written and it has not ended */
-	bool unfinished; /* another thread's line came between */
+	size_t column;   /* the current column of the line */
+	bool open;       /* its beginning was written, and it has not ended */
+	bool unfinished; /* another thread's line interrupted it */
 };
 
 static struct trace_text *text_of(struct trace_sink *s)
@@ -28,7 +28,7 @@ static struct trace_text *text_of(struct trace_sink *s)
 	return (struct trace_text *)s;
 }
 
-/* Columns that `n` bytes of text take on a terminal: colours take none, the tail of an UTF-8 character neither. */
+/* The columns of `n` bytes of text on a terminal: colours take none, nor do the later bytes of a UTF-8 character. */
 static size_t columns(const char *s, size_t n)
 {
 	size_t width = 0;
@@ -79,7 +79,7 @@ static void add_pid(const struct trace_text *t, pid_t tid, struct buf *out)
 	buf_adds(out, bracket ? "] " : " ");
 }
 
-/* -i. Nobody knows where a thread was that is gone. */
+/* -i. The address of a thread that is gone is unknown. */
 static void add_address(const struct event *ev, struct buf *out)
 {
 	bool call = ev->kind == EV_ENTER || ev->kind == EV_EXIT || ev->kind == EV_VANISH;
@@ -90,7 +90,7 @@ static void add_address(const struct event *ev, struct buf *out)
 		buf_adds(out, "[????????????????] ");
 }
 
-/* What stands before every line. */
+/* The text before each line. */
 static void prefix(struct trace_text *t, const struct event *ev, struct buf *out)
 {
 	add_pid(t, ev->tid, out);
@@ -107,7 +107,7 @@ static void prefix(struct trace_text *t, const struct event *ev, struct buf *out
 		add_address(ev, out);
 }
 
-/* Ends whatever line is open where `k` writes, so that another can begin. */
+/* Ends the open line in the output of `k`, so that another can begin. */
 static void break_line(struct trace_text *t, struct trace_text_task *k)
 {
 	struct trace_text_task *open = t->c.out->separate ? k : t->open;
@@ -161,7 +161,7 @@ static void text_enter(struct trace_sink *s, struct trace_task *task, const stru
 	trace_out_event(out);
 }
 
-/* The line of a call goes on: where it stands, or on a line of its own where another came between. */
+/* Continues the line of a call: in place, or on a line of its own if another line came between. */
 static void resume_line(struct trace_text *t, struct trace_text_task *k, const struct event *ev, struct buf *to)
 {
 	if (!k->open || k->unfinished) {

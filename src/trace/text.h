@@ -12,8 +12,9 @@ struct stack;
 struct trace_text_config {
 	struct trace_outputs *out;
 	struct stack *stack; /* -k: walks the stacks of stopped threads; or NULL */
-	struct stack *
-		crashes; /* knows the stacks of threads that got a signal of a crash, and shows them below it; or NULL */
+	struct stack
+		*crashes; /* knows the stacks of threads that received a signal of a crash, and shows them below it;
+			  * or NULL */
 	struct trace_decoding decoding;
 	unsigned emit_flags; /* of emit_text_init() */
 	size_t column;       /* -a: the column of results */

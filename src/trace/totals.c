@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Calls that -e leaves out, where the engine counted them all. */
+/* Removes calls that -e excludes, if the engine counted all. */
 static void drop_unwanted(const struct filter *wanted, struct summary *s)
 {
 	for (size_t i = 0; wanted && i < s->groups.n; i++) {
@@ -32,7 +32,7 @@ static void drop_unwanted(const struct filter *wanted, struct summary *s)
 	}
 }
 
-/* -O: the cost of tracing that the user names takes the place of the measured one. */
+/* -O: the cost that the user gives replaces the measured one. */
 static void apply_overhead(const struct trace_totals *t, struct summary *s)
 {
 	for (size_t i = 0; t->c.overhead_set && i < s->groups.n; i++) {
@@ -60,7 +60,7 @@ static void apply_overhead(const struct trace_totals *t, struct summary *s)
 	}
 }
 
-/* What the engine counted before main, of the calls that -e chose. */
+/* The calls before main that the engine counted and -e selects. */
 static void choose_before(const struct trace_totals *t, const struct engine_result *r, struct summary *before)
 {
 	if (!r->before)
@@ -78,7 +78,7 @@ static uint64_t calls_of(const struct summary_group *g)
 	return n;
 }
 
-/* The name under which a process or thread made the most calls: it changes with each execve(2). */
+/* The name under which a process or thread made most calls; execve(2) changes it. */
 static const char *name_of(const struct summary *s, int64_t id)
 {
 	const char *name = "";
@@ -94,7 +94,7 @@ static const char *name_of(const struct summary *s, int64_t id)
 	return name;
 }
 
-/* One row for each process or thread, whatever names it had. */
+/* Merges the rows of each process or thread that had several names. */
 static void unite_names(const struct trace_totals *t, struct summary *s)
 {
 	struct summary united = {0};
@@ -115,7 +115,7 @@ static void unite_names(const struct trace_totals *t, struct summary *s)
 	*s = united;
 }
 
-/* Takes over what the engine counted since the last time: into t->period, and from there into t->summary. */
+/* Adds what the engine counted since the last time to t->period, and from there to t->summary. */
 static void collect(struct trace_totals *t)
 {
 	struct engine *e = t->c.engine;
@@ -174,7 +174,7 @@ void trace_totals_so_far(struct trace_totals *t)
 	struct summary now = {0};
 	collect(t);
 	heading(t, "so far");
-	/* A copy, for threads know their rows where events are counted. */
+	/* A copy, because threads refer to their rows while events are counted. */
 	summary_merge(&now, &t->summary);
 	unite_names(t, &now);
 	render(t, &now);
@@ -239,7 +239,7 @@ static void engine_lines(const struct trace_totals *t, struct buf *out)
 	buf_addf(out, "\n%s%s", t->c.choice, *t->c.choice ? "\n" : "");
 }
 
-/* Appends each line of `text`, broken between words where it is longer than `width`; 0: no limit. */
+/* Appends each line of `text`, broken between words if it is longer than `width`; 0: no limit. */
 static void add_lines(struct buf *out, const char *text, int width)
 {
 	while (*text) {
@@ -252,7 +252,7 @@ static void add_lines(struct buf *out, const char *text, int width)
 	}
 }
 
-/* The lines below all, which the saved run has, too. */
+/* The lines below the tables, which the saved run contains as well. */
 static void say_footer(const struct trace_totals *t, const struct engine_result *r, struct buf *text)
 {
 	struct buf hist = {0};
@@ -283,7 +283,7 @@ static void footer(const struct trace_totals *t, const char *lines)
 	add_lines(out, lines, width);
 }
 
-/* A whole JSON document: the calls, the program, the engine. */
+/* A complete JSON document: the calls, the program, the engine. */
 static void json_document(const struct trace_totals *t, const struct engine_result *r, const char *expect)
 {
 	struct buf calls = {0};
@@ -292,7 +292,7 @@ static void json_document(const struct trace_totals *t, const struct engine_resu
 	buf_free(&calls);
 }
 
-/* Judges the conditions of --expect; appends them to `json`. */
+/* Judges the conditions of --expect, and appends the results to `json`. */
 static void judge(struct trace_totals *t, const struct engine_result *r, struct buf *json)
 {
 	struct summary before = {0};

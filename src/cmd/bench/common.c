@@ -1,4 +1,4 @@
-/* What the tests of `sctrace bench` have in common: options, progress, notes, and their end. */
+/* The parts that the tests of `sctrace bench` share: options, progress, notes, and showing the result. */
 #include "cmd/bench/bench.h"
 
 #include "base/clock.h"
@@ -59,7 +59,7 @@ bool bench_parse(const struct opt_command *c, struct bench_shared *settings, int
 	return outcome == OPT_OK;
 }
 
-/* With the command line as it was typed: argv begins at the test's name. */
+/* Prepares a run with the command line as typed; argv begins with the test's name. */
 static void init_run(struct run *run, const char *kind, int argc, char **argv)
 {
 	run_init(run, kind, 0, NULL);
@@ -184,7 +184,7 @@ void bench_progress(struct bench_session *s, double done, double all, const char
 		fprintf(stderr, "\r\033[K%s", what);
 }
 
-/* Steal and foreign load while we measured, where they matter. */
+/* Notes stolen time and other load during the measurement, if they matter. */
 static void note_activity(struct bench_session *s)
 {
 	struct env_activity now;
@@ -240,7 +240,7 @@ int bench_end(struct bench_session *s)
 	bench_quit(s, status);
 	int sig = stop_signal();
 	if (sig) {
-		/* Whoever started us sees that we ended by the signal. */
+		/* The parent process must see that we ended by the signal. */
 		stop_release();
 		raise(sig);
 	}

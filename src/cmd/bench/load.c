@@ -219,7 +219,7 @@ static void describe_method(struct timing *t, uint64_t times, uint64_t seed, cha
 	m->seed = (double)seed;
 }
 
-/* The suite's own choice: whatever fails beside is a failure of it, and its time worth nothing. */
+/* The suite itself decides what is missing. Any other failure makes its time worthless. */
 static void note_missing(struct bench_session *s, struct buf *without)
 {
 	struct buf why = {0};
@@ -244,7 +244,7 @@ static void free_timing(struct timing *t)
 	free(t);
 }
 
-/* What the suite says of itself, when it ends with a failure, is ours to say. */
+/* If the suite ends with a failure, sctrace prints the suite's message. */
 static struct timing *new_timing(struct bench_session *s, struct settings *o, char *const *argv, bool suite)
 {
 	struct timing *t = calloc(1, sizeof(*t));
@@ -267,7 +267,7 @@ static struct timing *new_timing(struct bench_session *s, struct settings *o, ch
 	return t;
 }
 
-/* What a failure ends with; messages were given where there are any to give. */
+/* Ends with the status for a failure. Messages were already printed. */
 static int end_with(struct bench_session *s, int err)
 {
 	static const struct {

@@ -1,4 +1,4 @@
-/* The list of loads that bench latency and bench load measure under. */
+/* The list of loads for bench latency and bench load. */
 #ifndef SCTRACE_CMD_BENCH_LOADS_H
 #define SCTRACE_CMD_BENCH_LOADS_H
 
@@ -18,15 +18,15 @@ struct load_list {
 
 /* Parses "none,net,suite+disk" into the struct load_list at the option's offset. */
 opt_parse_fn bench_opt_loads;
-/* What the load did meanwhile, and in what time. */
+/* Adds the load's work during the measurement, and the time of that. */
 void bench_add_work(struct run_subject *to, const struct load *load);
-/* Says so where a load that is asked for is less than its name: 'disk' in memory, 'suite' without what cannot run here. */
+/* Notes loads that are less than their names say: 'disk' in memory, 'suite' without operations that cannot run here. */
 void bench_note_loads(struct bench_session *s, const struct load_list *l);
-/* Fills the list from words of our own. */
+/* Fills the list from a string of sctrace's own. */
 void bench_default_loads(struct load_list *l, const char *words);
 /*
- * For bench_test.ready: false where the list was asked for (and is printed) or where there are operands; *status is then
- * the exit status. `name` is the command's, for the message.
+ * For bench_test.ready: returns false if the list was requested and has been printed, or if there are operands; *status
+ * is then the exit status. `name` is the command, for the message.
  */
 bool bench_loads_ready(bool list, const char *name, int nwords, char **words, int *status);
 

@@ -18,7 +18,7 @@
 #define DEFAULT_TIME (NSEC_PER_SEC * 3 / 10)
 #define LEAST_TIME   (5 * 1000 * 1000ull)
 
-/* A list of whole numbers. */
+/* A list of integers. */
 struct int_list {
 	int v[SCHED_PROCS];
 	size_t n;
@@ -31,7 +31,7 @@ struct settings {
 	int prio;
 };
 
-/* Reads "1,2,4" within o->min..max into the struct int_list at the offset. */
+/* Parses "1,2,4", each within o->min to o->max, into the struct int_list at the offset. */
 static int opt_numbers(void *ctx, const struct opt *o, const char *arg, struct buf *why)
 {
 	struct int_list *list = (struct int_list *)((char *)ctx + o->offset);
@@ -83,14 +83,14 @@ static const struct opt_command face = {
 	.epilog = "sctrace-bench(1) explains the result.",
 };
 
-/* All runs of one number of processes. */
+/* All runs with one number of processes. */
 struct sched_size {
 	size_t procs;
 	struct sched_run *runs;
-	size_t n; /* runs that came to their end; or one that was interrupted, where none did */
+	size_t n; /* runs that reached their end; or one that was interrupted, if none did */
 };
 
-/* What the kernel's weights give a process on one CPU; NAN where more CPUs or a real-time policy decide. */
+/* The share of one CPU that the kernel's weights give a process; NAN if several CPUs or a real-time policy decide. */
 static double expected_share(const struct sched_plan *p, const struct sched_run *r, size_t i)
 {
 	double all = 0;
@@ -125,7 +125,7 @@ static void add_process(struct run_repetition *to, const struct sched_plan *plan
 		memory_note_failure();
 }
 
-/* A subject per number of processes; its samples are the runs' mean latencies. */
+/* Adds a subject for each number of processes; its samples are the runs' mean latencies. */
 static void add_size(struct bench_session *s, const struct sched_plan *plan, const struct sched_size *size)
 {
 	char name[32];
@@ -160,7 +160,7 @@ static void note_lost_slices(struct bench_session *s, const struct sched_size *z
 			}
 }
 
-/* A run that did not come to its end has progress and slices, but neither latency nor throughput. */
+/* A run that did not reach its end has progress and slices, but neither latency nor throughput. */
 static void note_interrupted(struct bench_session *s, const struct sched_size *z)
 {
 	for (size_t k = 0; k < z->n; k++)
@@ -201,7 +201,7 @@ static void tick(void *ctx)
 	bench_progress(t->s, (double)t->done, (double)t->all, t->what);
 }
 
-/* Every number of processes once a round, so that drift falls on all alike. */
+/* Runs each number of processes once in each round, so that drift affects all equally. */
 static int measure(struct bench_session *s, struct sched_plan *plan, struct sched_size *sizes, size_t n, size_t runs)
 {
 	struct ticking t = {.s = s, .all = n * runs};
@@ -214,7 +214,7 @@ static int measure(struct bench_session *s, struct sched_plan *plan, struct sche
 			plan->procs = sizes[i].procs;
 			struct sched_run *r = &sizes[i].runs[sizes[i].n];
 			err = sched_measure(plan, r);
-			/* Half a run is worth showing where there is no whole one. */
+			/* Half a run is shown if there is no complete one. */
 			if (!err || (err == -EINTR && !sizes[i].n && r->window_ns))
 				sizes[i].n++;
 			else
@@ -225,7 +225,7 @@ static int measure(struct bench_session *s, struct sched_plan *plan, struct sche
 	return err == -EINTR ? 0 : err;
 }
 
-/* Nice values and policies that are not permitted are given up, and that is said. */
+/* If nice values or policies are not permitted, uses the defaults and adds a note. */
 static void permit_nice(struct bench_session *s, struct sched_plan *p, struct int_list *nice)
 {
 	for (size_t i = 0; i < nice->n; i++) {
@@ -241,7 +241,7 @@ static void permit_nice(struct bench_session *s, struct sched_plan *p, struct in
 	p->nnice = nice->n;
 }
 
-/* The plan from the options; 0, or an exit status after a message. */
+/* Makes the plan from the options. Returns 0, or an exit status after a message. */
 static int make_plan(struct bench_session *s, struct settings *o, struct sched_plan *p)
 {
 	uint64_t time = o->shared.time_given ? o->shared.time_ns : DEFAULT_TIME;

@@ -17,7 +17,7 @@
 #define DEFAULT_SAMPLES 100
 #define DEFAULT_TIME    (NSEC_PER_SEC / 2)
 #define LEAST_SAMPLE_NS 50000
-#define SAMPLE_PERCENT  60 /* of the time; the rest is for the means' own cost and for finding the batch */
+#define SAMPLE_PERCENT  60 /* of the time; the rest is for the mechanism's own cost and for finding the batch */
 #define NAME_BYTES      64
 /* Fewer switches than this per round, asleep or preempted by the woken one, mean that the tasks did not take turns. */
 #define PROVEN 1.9
@@ -67,7 +67,7 @@ static int list(void)
 	return status;
 }
 
-/* On two CPUs the other is awake and waiting, or woken from idling: a wake-up, no switch. */
+/* On two CPUs the other side is awake, or is woken from idling: a wake-up and not a switch. */
 static const char *what_of(const struct switch_result *r)
 {
 	if (r->kind->tasks == TASKS_USER)
@@ -83,7 +83,7 @@ static void cpus_of(const struct switch_result *r, char *text, size_t size)
 		snprintf(text, size, "%d,%d", r->cpu[0], r->cpu[1]);
 }
 
-/* The row's name in the saved run and in the picture. */
+/* The name of the row in the saved run and in the picture. */
 static void name_of(const struct switch_result *r, char *text, size_t size)
 {
 	snprintf(text, size, "%s%s", r->kind->name, r->cpu[0] == r->cpu[1] ? "" : " (two CPUs)");
@@ -110,7 +110,7 @@ static void add_result(struct bench_session *s, const struct switch_result *r)
 	to->involuntary_per_round = r->involuntary;
 }
 
-/* Does the kernel's count bear out what the row says? */
+/* Notes if the kernel's count does not confirm the row. */
 static void note_proof(struct bench_session *s, const struct switch_result *r)
 {
 	if (r->kind->tasks == TASKS_USER || isnan(r->voluntary))
@@ -126,7 +126,7 @@ static void note_proof(struct bench_session *s, const struct switch_result *r)
 			   r->kind->name, r->cpu[0], r->cpu[1], all);
 }
 
-/* Which kinds have fewer samples than asked for. */
+/* Notes which kinds have fewer samples than requested. */
 static void note_shortage(struct bench_session *s, const struct switch_result *results, size_t n, size_t samples)
 {
 	struct buf names = {0};
@@ -166,7 +166,7 @@ static void tick(void *ctx)
 	bench_progress(t->s, (double)t->done, (double)t->all, t->name);
 }
 
-/* Measures each kind on one CPU, and those that sleep across two where there are two; 0 or -errno. */
+/* Measures each kind on one CPU, and the sleeping kinds also across two CPUs if there are two. Returns 0 or -errno. */
 static int measure(struct bench_session *s, struct switch_plan *plan, struct switch_result *results, size_t n)
 {
 	struct ticking t = {.s = s, .all = n};
@@ -180,7 +180,7 @@ static int measure(struct bench_session *s, struct switch_plan *plan, struct swi
 		t.name = r->kind->name;
 		plan->cpu[0] = r->cpu[0] = cpu[0];
 		plan->cpu[1] = r->cpu[1] ? cpu[1] : cpu[0];
-		/* Across CPUs nobody is to be kept from preempting: the woken one would wait for strangers. */
+		/* Across CPUs the woken task must be able to preempt; otherwise it would wait for other programs. */
 		plan->policy = policy;
 		if (r->cpu[1] && policy.policy == SCHED_BATCH)
 			plan->policy.policy = SCHED_OTHER;
@@ -191,7 +191,7 @@ static int measure(struct bench_session *s, struct switch_plan *plan, struct swi
 	return err;
 }
 
-/* Fills the list of what to measure: r->cpu[1] is set where it is to be across two CPUs. How many. */
+/* Fills in the list of measurements: r->cpu[1] is set for those across two CPUs. Returns their number. */
 static size_t choose(struct switch_result *results, int nwords, char **words, bool across, bool sized)
 {
 	size_t n = 0;
@@ -201,7 +201,7 @@ static size_t choose(struct switch_result *results, int nwords, char **words, bo
 			bool wanted = nwords == 0;
 			for (int w = 0; w < nwords; w++)
 				wanted |= strcmp(words[w], k->name) == 0;
-			/* At user level nobody goes through a working set. */
+			/* User-level switches have no working set. */
 			if (!wanted || (k->tasks == TASKS_USER && (two || sized)) || (k->yields && two))
 				continue;
 			results[n].kind = k;
@@ -220,7 +220,7 @@ static bool words_known(int n, char **words)
 	return true;
 }
 
-/* Kinds without tasks have nobody who could go through a working set. */
+/* True if a kind with tasks, which can touch a working set, was chosen. */
 static bool words_touch(int n, char **words)
 {
 	for (int i = 0; i < n; i++)
@@ -231,14 +231,14 @@ static bool words_touch(int n, char **words)
 	return true;
 }
 
-/* The plan from the options; 0, or EXIT_USAGE after a message. */
+/* Makes the plan from the options. Returns 0, or EXIT_USAGE after a message. */
 static int make_plan(struct bench_session *s, struct switch_plan *p, const struct settings *o,
 		     const struct cpu_list *cpus)
 {
 	uint64_t time = o->shared.time_given ? o->shared.time_ns : DEFAULT_TIME;
 	*p = (struct switch_plan){
 		.samples = o->shared.runs ? (size_t)o->shared.runs : DEFAULT_SAMPLES,
-		.limit_ns = time * 3 / 2, /* strangers may make a sample longer than it was meant to be */
+		.limit_ns = time * 3 / 2, /* other programs may make a sample longer than planned */
 		.size = o->size,
 		.cpu = {cpus->v[0], cpus->n > 1 ? cpus->v[1] : cpus->v[0]},
 	};

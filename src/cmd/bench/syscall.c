@@ -103,7 +103,7 @@ static bool words_known(int nwords, char **words)
 	return true;
 }
 
-/* Fills `results` (room for all operations) with what was chosen; how many. */
+/* Fills `results` (with room for all operations) with the chosen ones. Returns their number. */
 static size_t choose(struct op_result *results, int nwords, char **words)
 {
 	size_t n = 0;
@@ -122,7 +122,7 @@ static void note_oddities(struct bench_session *s, const struct op_result *r)
 			   (unsigned long long)r->wrong);
 }
 
-/* Which operations have fewer samples than asked for. */
+/* Notes which operations have fewer samples than requested. */
 static void note_shortage(struct bench_session *s, const struct op_result *results, size_t n, size_t samples)
 {
 	struct buf names = {0};
@@ -155,7 +155,7 @@ static void add_result(struct bench_session *s, const struct op_result *r, doubl
 	free(sorted);
 }
 
-/* What was subtracted from a single call: one figure, or the median of what each process measured. */
+/* What was subtracted from a single call: one figure, or the median of the processes' measurements. */
 static double taken_out(const struct op_plan *p, const struct op_control *c, const struct op_result *results, size_t n)
 {
 	VEC(double) all = {0};
@@ -205,7 +205,7 @@ static void on_progress(void *ctx, size_t done, size_t all, const char *name)
 	bench_progress(ctx, (double)done, (double)all, name);
 }
 
-/* The plan from the options; 0, or EXIT_USAGE after a message. */
+/* Makes the plan from the options. Returns 0, or EXIT_USAGE after a message. */
 static int make_plan(struct op_plan *p, const struct settings *o, const struct op_control *c, struct bench_session *s)
 {
 	*p = (struct op_plan){
@@ -246,7 +246,7 @@ static void report(struct bench_session *s, const struct op_plan *p, const struc
 		note_oddities(s, r);
 		if (!r->ns.n)
 			continue;
-		/* From the empty loop nothing was taken out that it could drown in. */
+		/* Nothing was subtracted from the empty loop, so it has no least value. */
 		add_result(s, r, r->op == op_empty() ? 0 : 3 * spread);
 	}
 	note_shortage(s, results, n, p->samples);

@@ -1,4 +1,4 @@
-/* `sctrace compare`: the order of its steps, and its end, which leaves nothing behind. */
+/* `sctrace compare`: the order of its steps, and cleaning up at its end. */
 #include "compare/compare.h"
 
 #include "base/buf.h"
@@ -17,7 +17,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The one flag: which signal asks for the end. Everything that is running is killed, and the work directory removed. */
+/*
+ * The only flag: the signal that asked sctrace to end. Then all programs are killed, and the work directory is removed.
+ */
 static volatile sig_atomic_t stop_signal;
 
 static void on_signal(int sig)
@@ -26,8 +28,8 @@ static void on_signal(int sig)
 }
 
 /*
- * Handlers, not SIG_IGN: execve(2) sets them back to the default, so the programs we run find the signals as they should
- * be. What the user had ignored (nohup) stays ignored.
+ * Handlers and not SIG_IGN, because execve(2) resets them to the default for the programs that we run. Signals that the
+ * user ignores (nohup) stay ignored.
  */
 static void catch_signals(void)
 {
@@ -41,7 +43,7 @@ static void catch_signals(void)
 	sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
 }
 
-/* Ends by the signal that asked for it, as a program that does not catch it would. */
+/* Ends by the signal, like a program that does not catch it. */
 static int end_by_signal(int sig)
 {
 	signal(sig, SIG_DFL);

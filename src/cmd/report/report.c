@@ -1,4 +1,4 @@
-/* `sctrace report`: saved runs, one or several side by side. */
+/* `sctrace report`: shows one saved run, or compares several. */
 #include "cmd/report/report.h"
 
 #include "base/diag.h"
@@ -80,7 +80,7 @@ static const char *contradiction(const struct report_options *o, int files)
 	return NULL;
 }
 
-/* 0 and what was asked for, or -1: end at once with *status. */
+/* Returns 0 and the options, or -1 if the command must end with *status. */
 static int parse(struct report_options *o, int argc, char **argv, int *first, int *status)
 {
 	struct buf text = {0};
@@ -108,7 +108,7 @@ static int parse(struct report_options *o, int argc, char **argv, int *first, in
 	return outcome == OPT_OK && !*status ? 0 : -1;
 }
 
-/* The file's name without folders and ".json". */
+/* The file's name without folder and ".json". */
 static char *label_of(const char *path)
 {
 	const char *base = strrchr(path, '/');
@@ -119,7 +119,7 @@ static char *label_of(const char *path)
 	return len ? strndup(base, len) : strdup(path);
 }
 
-/* Takes over `label`, made fit for printing; 0 or -ENOMEM. */
+/* Takes ownership of `label` and makes it printable. Returns 0 or -ENOMEM. */
 static int set_label(struct report *r, size_t i, char *label)
 {
 	struct buf shown = {0};
@@ -139,7 +139,7 @@ static bool label_is_taken(const struct report *r, size_t i)
 	return false;
 }
 
-/* From the files' names; equal ones are told apart by the whole path. */
+/* Makes labels from the files' names, or from the whole paths if names are equal. */
 static int labels_from_files(struct report *r)
 {
 	int rc = 0;
@@ -151,7 +151,7 @@ static int labels_from_files(struct report *r)
 	return rc;
 }
 
-/* --names: 0; -ERANGE and `why`: they do not name each run once; -ENOMEM. */
+/* --names: returns 0, -ERANGE with the reason in `why` if they do not name each run once, or -ENOMEM. */
 static int labels_from_names(struct report *r, struct buf *why)
 {
 	const char *names = r->opt.names;
@@ -191,7 +191,7 @@ static int load(struct report *r, char *const *paths, size_t n, struct buf *why)
 		r->beside[i] = (struct page_run){.run = &r->runs[i], .path = paths[i]};
 		r->n = i + 1;
 		rc = run_load(&r->runs[i], paths[i], why);
-		/* Old files have no sentences on how their figures came about. */
+		/* Old files lack the sentences on how their figures were obtained. */
 		if (rc == 0 && r->runs[i].bits == RUN_COMPARE && !r->runs[i].notes.known)
 			rc = compare_tell(&r->runs[i]) == -ENOMEM ? -ENOMEM : 0;
 		if (rc == 0 && i > 0)
@@ -218,7 +218,7 @@ static int name_merged(struct report *r)
 	return set_label(r, 0, buf_take(&label));
 }
 
-/* Pools all runs into the first; 0, -EINVAL and `why`: they must not be, or -ENOMEM. */
+/* Pools all runs into the first. Returns 0, -EINVAL with the reason in `why` if they may not be pooled, or -ENOMEM. */
 static int merge(struct report *r, struct buf *why)
 {
 	int rc = 0;
@@ -300,7 +300,7 @@ int cmd_report(int argc, char **argv)
 	if (parse(&r.opt, argc, argv, &first, &status) < 0)
 		return status;
 	int rc = load(&r, argv + first, (size_t)(argc - first), &why);
-	/* In lists of samples each names its run: nothing is gained by hiding that. */
+	/* In lists of samples, each row names its run, so hiding the label gains nothing. */
 	const char *format = r.opt.show.format ? r.opt.show.format : "text";
 	if (rc == 0 && r.opt.merge && strcmp(format, "csv") != 0 && strcmp(format, "samples") != 0)
 		rc = merge(&r, &why);

@@ -1,4 +1,4 @@
-/* What the tracer's options make of their values. */
+/* Parsers of the tracer's option values. */
 #include "cmd/trace/opt_values.h"
 
 #include "base/buf.h"
@@ -13,8 +13,8 @@
 #include <string.h>
 
 /*
- * Says in `why` what is wrong with the word at `at` of `text`, and below it, on two further lines, the text with a caret
- * under that word. The command prints the lines apart (trace.c).
+ * Writes to `why` what is wrong with the word at `at` in `text`, and on two further lines the text with a caret under
+ * that word. The command prints these lines separately (trace.c).
  */
 static int point_at(const char *text, size_t at, int r, struct buf *why)
 {
@@ -28,7 +28,7 @@ static int point_at(const char *text, size_t at, int r, struct buf *why)
 
 typedef int select_fn(struct trace_select *s, const char *text, size_t *at, struct buf *why);
 
-/* What may stand before the "=" of -e and chooses; trace_look.h has what changes the look alone. */
+/* The qualifiers of -e (before "=") that select. trace_look.h has those that change only the look. */
 static const struct {
 	const char *name;
 	select_fn *select;
@@ -57,7 +57,7 @@ int trace_opt_pid_names(void *ctx, const struct opt *row, const char *arg, struc
 	return 0;
 }
 
-/* Choices of the look alone: 1, 0 where `arg` begins with none, or -errno. */
+/* Parses qualifiers of the look. Returns 1, 0 if `arg` begins with another one, or -errno. */
 static int opt_look(struct trace_opts *o, const char *arg, size_t len, const char *value, size_t *at, struct buf *why)
 {
 	if (len != 10 || memcmp(arg, "decode-fds", 10) != 0)
@@ -99,7 +99,7 @@ int trace_opt_expr(void *ctx, const struct opt *row, const char *arg, struct buf
 	return point_at(arg, 0, -EINVAL, why);
 }
 
-/* The long forms --trace=SET, --status=SET and so on: the name is the qualifier. */
+/* The long forms --trace=SET, --status=SET and others: their name is the qualifier. */
 int trace_opt_named_expr(void *ctx, const struct opt *row, const char *arg, struct buf *why)
 {
 	struct buf text = {0};
@@ -117,7 +117,7 @@ int trace_opt_successful(void *ctx, const struct opt *row, const char *arg, stru
 	return 0;
 }
 
-/* -q, -qq, -qqq: more each time, as strace counts them. */
+/* -q, -qq, -qqq: each suppresses more, as in strace. */
 int trace_opt_quiet(void *ctx, const struct opt *row, const char *arg, struct buf *why)
 {
 	struct trace_opts *o = ctx;
@@ -252,7 +252,7 @@ int trace_opt_format(void *ctx, const struct opt *row, const char *arg, struct b
 	return 0;
 }
 
-/* --hist: one call's name, as tables have it: "read", "read#32", "syscall_0x1c9". */
+/* --hist: the name of a call as in the tables: "read", "read#32", "syscall_0x1c9". */
 int trace_opt_hist(void *ctx, const struct opt *row, const char *arg, struct buf *why)
 {
 	(void)row;
@@ -296,7 +296,7 @@ int trace_opt_overhead(void *ctx, const struct opt *row, const char *arg, struct
 	return r < 0 ? -EINVAL : 0;
 }
 
-/* Letters that need nothing here: -w (times are wall-clock time anyway), -F (an old spelling of -f). */
+/* Letters without an effect here: -w (times are always wall-clock times), -F (an old spelling of -f). */
 int trace_opt_nothing(void *ctx, const struct opt *row, const char *arg, struct buf *why)
 {
 	(void)ctx;

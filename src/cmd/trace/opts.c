@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Columns of -c's table that -U and -S offer when they are completed. */
+/* Columns of -c's table that completion offers for -U and -S. */
 #define COLUMN_WORDS "syscall seconds calls errors percent avg min p50 p90 p99 max stddev bytes bytes/call"
 /* The metrics of --expect. */
 #define EXPECT_WORDS "calls errors bytes seconds wall user system cpu peak_rss processes"
-/* -s where it is not given. A recording is cheap per byte, and what it lacks cannot be shown later. */
+/* The default of -s. Bytes in a recording are cheap, and missing ones cannot be shown later. */
 enum { STRINGS_SHOWN = 32, STRINGS_RECORDED = 1024 };
 #define AT(member) .offset = offsetof(struct trace_opts, member)
 
@@ -207,7 +207,7 @@ const struct opt_command truss_command = {
 };
 
 static const struct {
-	bool in_truss; /* the dialect where the letter is known */
+	bool in_truss; /* the dialect that has the letter */
 	char letter;
 	const char *meaning;
 } other[] = {

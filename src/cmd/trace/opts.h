@@ -1,4 +1,4 @@
-/* What the tracer was asked to do: its settings, and the option table that fills them. */
+/* The settings of the tracer, and the option table that fills them in. */
 #ifndef SCTRACE_CMD_TRACE_OPTS_H
 #define SCTRACE_CMD_TRACE_OPTS_H
 
@@ -19,9 +19,9 @@ struct buf;
 
 enum trace_format { TRACE_TEXT, TRACE_JSON, TRACE_PERFETTO };
 
-/* Filled by the options; zero-initialised but for trace_opts_init(). All strings point into argv. */
+/* Filled in by the options. Initialise with zeros and trace_opts_init(). All strings point into argv. */
 struct trace_opts {
-	bool truss; /* FreeBSD truss's letters and layouts */
+	bool truss; /* the options and layouts of FreeBSD's truss */
 
 	/* whose */
 	int follow; /* -f; 2: -ff */
@@ -29,11 +29,11 @@ struct trace_opts {
 	const char *cgroup; /* a control group, or NULL */
 	bool all;           /* every process of the system */
 	const char *user, *argv0;
-	VEC(const char *) env; /* -E VAR=VAL sets, -E VAR takes away */
+	VEC(const char *) env; /* -E VAR=VAL sets a variable, -E VAR removes it */
 	int daemonize;         /* -D; -DD: in a process group of its own; -DDD: in a session of its own */
 	bool kill_on_exit, pin;
 	bool break_execve;  /* -b execve */
-	int interruptible;  /* -I; 0: as usual */
+	int interruptible;  /* -I; 0: the default */
 	const char *engine; /* or NULL */
 	bool list_engines;
 	const char *completion;
@@ -54,13 +54,13 @@ struct trace_opts {
 	int fd_names, pid_names;
 	const char *color;
 	bool stacks;
-	const char *folded; /* --stacks=folded; weighted by "calls" or "time" */
+	const char *folded; /* --stacks=folded, weighted by "calls" or "time" */
 	bool truss_thread_ids;
 
 	/* recordings */
 	const char *record;  /* --record: the file, or NULL */
-	int string_recorded; /* bytes of strings in it */
-	bool last_set;       /* --last: of the recording, the end alone is kept */
+	int string_recorded; /* limit for strings in it */
+	bool last_set;       /* --last: keep only the end of the recording */
 	struct recording_last last;
 
 	/* summaries */
@@ -71,21 +71,24 @@ struct trace_opts {
 	bool errors;
 	struct conditions expect;
 	uint64_t interval_ns;
-	bool overhead_set; /* -O: this instead of the measured cost */
+	bool overhead_set; /* -O: this value replaces the measured cost */
 	uint64_t overhead_ns;
 };
 
 void trace_opts_init(struct trace_opts *o);
 void trace_opts_free(struct trace_opts *o);
-/* The tracer's face in strace's dialect and in truss's. */
+/* The tracer's command in strace's dialect and in truss's. */
 extern const struct opt_command trace_command, truss_command;
-/* What `letter` would mean in the other dialect, to be put behind "unknown option", or NULL. */
+/* The meaning of `letter` in the other dialect, for the message "unknown option", or NULL. */
 const char *trace_other_dialect(bool truss, char letter);
-/* Does counting need to see each call, or are the counts of the engine enough? */
+/* True if counting needs to see each call, so that the counts of the engine are not enough. */
 bool trace_opts_need_events(const struct trace_opts *o);
-/* How many bytes of a buffer are looked at: more than -s says where data is dumped. */
+/* The number of bytes of a buffer that are read: more than -s says if data is dumped. */
 unsigned trace_string_max(const struct trace_opts *o);
-/* Looks for what does not go together: 0, or -EINVAL and `why`. `program`: one was named. */
+/*
+ * Checks for options that contradict each other. Returns 0, or -EINVAL with the reason in `why`. `program`: a program
+ * was named.
+ */
 int trace_opts_check(struct trace_opts *o, bool program, struct buf *why);
 
 #endif

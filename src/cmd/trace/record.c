@@ -1,4 +1,4 @@
-/* --record and --last: what a recording begins with, when its end is saved, and how it is closed. */
+/* --record and --last: the beginning of a recording, saving its end, and closing it. */
 #include "cmd/trace/trace.h"
 
 #include "config.h"

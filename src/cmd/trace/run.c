@@ -1,4 +1,4 @@
-/* The tracer's loop: starting, handing events on, ending. */
+/* The tracer's loop: starting, passing events on, ending. */
 #include "cmd/trace/trace.h"
 
 #include "base/clock.h"
@@ -23,13 +23,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The kernel gives no privilege to a program whose tracer has none (execve(2), "effective user ID"). */
+/* If the tracer has no privileges, the kernel gives none to the program (execve(2), "effective user ID"). */
 static void note_privilege(const struct event *ev)
 {
 	char path[32];
 	struct stat st;
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)ev->pid);
-	if (getauxval(AT_EUID) == 0 || stat(path, &st) < 0) /* without a call, for this is asked at each execve(2) */
+	if (getauxval(AT_EUID) == 0 || stat(path, &st) < 0) /* without a system call, because this is checked at each
+							     * execve(2) */
 		return;
 	bool user = st.st_mode & S_ISUID && st.st_uid != geteuid();
 	if (user || (st.st_mode & S_ISGID && st.st_mode & S_IXGRP && st.st_gid != getegid()))
@@ -39,7 +40,7 @@ static void note_privilege(const struct event *ev)
 
 #define STOP_US 50000
 
-/* The other processes of its job get some time to come to their own stop, before a terminal's stop is ours too. */
+/* The other processes of the job get some time to stop before sctrace stops because of a terminal's signal. */
 static void on_stop(struct trace *t, bool stopped)
 {
 	t->root_stopped = stopped;
@@ -49,7 +50,7 @@ static void on_stop(struct trace *t, bool stopped)
 
 static void on_exec(struct trace *t, const struct event *ev)
 {
-	/* Of the program that was started the engine has told it already. */
+	/* The engine has already reported this for the started program. */
 	if (!t->program || t->root)
 		note_privilege(ev);
 	if (!t->root)
@@ -74,8 +75,9 @@ static void on_event(struct trace *t, struct event *ev)
 }
 
 /*
- * The reader of the trace has closed its pipe, and the program needs sctrace for nothing else. A program with a seccomp filter of
- * the ptrace engine (ptrace_start()) does: without a tracer its calls would fail (SECCOMP_RET_TRACE in seccomp(2)).
+ * True if the reader of the trace has closed its pipe, and the program does not need sctrace. A program with a seccomp
+ * filter of the ptrace engine (ptrace_start()) needs it: without a tracer its calls would fail (SECCOMP_RET_TRACE in
+ * seccomp(2)).
  */
 static bool is_unread(const struct trace *t)
 {
@@ -88,7 +90,7 @@ static bool is_unread(const struct trace *t)
 
 #define END_PATIENCE_NS (2 * NSEC_PER_SEC)
 
-/* Waits a moment for a short program, so that its output does not come after the shell's prompt. */
+/* Waits a moment for a short program, so that its output does not appear after the shell's prompt. */
 static void leave_program(const struct trace *t)
 {
 	siginfo_t info = {0};
@@ -135,7 +137,7 @@ static void loop(struct trace *t)
 		trace_fail(&t->failure, r, "engine %s failed: %s", t->ops->name, strerror(-r));
 }
 
-/* The program's end becomes ours: its status, or the same signal without a second core file. */
+/* Ends like the program: with its status, or by the same signal without a second core file. */
 static int die_like(int status)
 {
 	if (!WIFSIGNALED(status))
@@ -230,7 +232,7 @@ static bool break_at_exec(void *ctx, const struct event *ev)
 	return ev->kind == EV_EXEC;
 }
 
-/* A program that is not there may be a mistyped command, as in "sctrace compar". */
+/* A program that does not exist may be a mistyped command, such as "sctrace compar". */
 static void suggest_command(const char *program, struct buf *why)
 {
 	static const char *const commands[] = {"compare", "bench", "report", "show"};
@@ -255,7 +257,7 @@ static int start(struct trace *t, struct engine_config *c)
 		c->spawn.pin_tracer = true;
 	}
 	int r = t->ops->start(&t->engine, c, &why);
-	/* The tracer is another process now: what ends the shell's job or session need not end it. */
+	/* The tracer is now a different process: signals to the shell's job or session need not end it. */
 	if (r == 0 && t->o.daemonize == 2)
 		setpgid(0, 0);
 	if (r == 0 && t->o.daemonize > 2)
@@ -272,7 +274,7 @@ static int start(struct trace *t, struct engine_config *c)
 	return status;
 }
 
-/* What the engine is asked for. */
+/* The capabilities that the engine needs. */
 static unsigned wants(const struct trace *t)
 {
 	const struct trace_opts *o = &t->o;
@@ -297,7 +299,7 @@ static unsigned wants(const struct trace *t)
 	return want;
 }
 
-/* Why `auto` did not choose the best engine, for the footer of -c. */
+/* The reason why `auto` did not choose the best engine, for the footer of -c. */
 static void note_choice(struct trace *t, unsigned want)
 {
 	const struct engine_ops *best = engine_list()[0];
@@ -311,9 +313,9 @@ static void note_choice(struct trace *t, unsigned want)
 }
 
 /*
- * Where lines of the trace appear on a terminal, the program's own output most likely does too, and each line is to stand where it
- * belongs: so every call stops. Stacks of all calls need every call to stop, too, which ptrace does with fewer stops than patch. NULL:
- * the best engine.
+ * If the trace appears on a terminal, the program's output most likely does as well, and each line must be in its
+ * place; therefore every call stops. Stacks of all calls also need every call to stop, which ptrace does with fewer
+ * stops than patch. NULL: the best engine.
  */
 static const char *usual_engine(const struct trace *t)
 {
@@ -321,7 +323,7 @@ static const char *usual_engine(const struct trace *t)
 	return (t->shows && isatty(t->out.common.fd)) || stacks_of_all ? "ptrace" : NULL;
 }
 
-/* Sets t->ops, and c->want to what it shall do; 0, or an exit status after a message. */
+/* Sets t->ops, and c->want to the engine's tasks. Returns 0, or an exit status after a message. */
 static int choose_engine(struct trace *t, struct engine_config *c)
 {
 	struct buf note = {0};
@@ -335,13 +337,16 @@ static int choose_engine(struct trace *t, struct engine_config *c)
 	note_choice(t, c->want);
 	if (!t->ops)
 		return EXIT_OWN;
-	/* ptrace pays for each call that is only counted: with a choice of calls it shall not stop for the others. */
+	/*
+	 * ptrace needs stops for each call that is only counted; if calls are selected, it must not stop for the
+	 * others.
+	 */
 	if (t->o.count && t->o.select.by_call && !t->by_events && !t->o.by && !conditions_use_main(&t->o.expect) &&
 	    t->ops == engine_find("ptrace")) {
 		t->by_events = c->times = true;
 		c->want = (c->want & ~(unsigned)CAP_COUNTS) | CAP_EVENTS;
 		c->only = &t->only;
-		c->find_main = false; /* the engine does not count what comes before it */
+		c->find_main = false; /* the engine cannot count the calls before it */
 	}
 	return 0;
 }

@@ -1,4 +1,4 @@
-/* Signals to sctrace itself: what they ask for, and its own timer. */
+/* Signals to sctrace itself, and its timer. */
 #include "cmd/trace/trace.h"
 
 #include "base/clock.h"
@@ -10,13 +10,13 @@
 #define BIT(sig)    (1 << (sig))
 #define ENDING      (BIT(SIGTERM) | BIT(SIGHUP))
 #define FROM_KEYS   (BIT(SIGINT) | BIT(SIGQUIT))
-#define RECORDS_US  10000              /* how long what the program has recorded may wait */
-#define TICK_US     500000             /* flushing, and the way out of a signal that came just before the wait */
-#define PATIENCE_NS (2 * NSEC_PER_SEC) /* between the signal that ended us and SIGKILL for the program */
+#define RECORDS_US  10000              /* how long records in the program may wait */
+#define TICK_US     500000             /* for flushing, and for a signal that came just before the wait */
+#define PATIENCE_NS (2 * NSEC_PER_SEC) /* between the signal that ended sctrace and SIGKILL for the program */
 
-/* Signals that came to sctrace, a bit each; all of them have numbers below 31. */
+/* Signals that sctrace received, one bit each; all their numbers are below 31. */
 static volatile sig_atomic_t caught;
-/* An ending signal came: a reader that does not read is given up on. */
+/* A signal asked sctrace to end: do not wait for a reader that does not read. */
 static volatile sig_atomic_t ending;
 
 static void on_signal(int sig)
@@ -27,16 +27,16 @@ static void on_signal(int sig)
 }
 
 /*
- * A shell without job control starts what it puts into the background with SIGINT and SIGQUIT ignored. Where no program is started,
- * both are a request to detach, so they are caught all the same, as strace does. Where one is started they are left to it, and it
- * inherits that they are ignored. SIGHUP stays ignored under nohup(1).
+ * A shell without job control starts background processes with SIGINT and SIGQUIT ignored. If sctrace starts no
+ * program, both ask it to detach, so it catches them anyway, as strace does. If it starts a program, the signals are
+ * left to that program, which inherits that they are ignored. SIGHUP stays ignored under nohup(1).
  */
 static bool stays_ignored(const struct trace *t, int sig)
 {
 	return t->program || !(BIT(sig) & FROM_KEYS);
 }
 
-/* Handlers, not SIG_IGN: execve(2) resets them for the program. */
+/* Handlers and not SIG_IGN, because execve(2) resets them for the program. */
 int trace_signals_catch(struct trace *t, struct engine_config *c)
 {
 	static const int signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGALRM, SIGPIPE, SIGXFSZ, SIGTSTP};
@@ -64,7 +64,7 @@ static int take_caught(void)
 {
 	sigset_t all, old;
 	sigfillset(&all);
-	bool blocked = sigprocmask(SIG_BLOCK, &all, &old) == 0; /* else `old` is nothing */
+	bool blocked = sigprocmask(SIG_BLOCK, &all, &old) == 0; /* otherwise `old` is not valid */
 	int bits = caught;
 	caught = 0;
 	if (blocked)
@@ -81,7 +81,7 @@ void trace_signals_tick(const struct trace *t, long first_us)
 	setitimer(ITIMER_REAL, &v, NULL);
 }
 
-/* What a signal to sctrace asks for; true: the loop ends. `kill_at`: when patience ends. */
+/* Acts on a signal to sctrace. Returns true if the loop must end. `kill_at`: when the program will be killed. */
 static bool on_caught(struct trace *t, int bits, uint64_t *kill_at)
 {
 	bool deaf = t->o.interruptible >= 3;
@@ -135,6 +135,6 @@ void trace_suspend(void)
 	sigset_t set;
 	terminal_stops(&set);
 	sigprocmask(SIG_UNBLOCK, &set,
-		    NULL); /* SIGCONT takes back what is pending, so this stops for a new one alone */
+		    NULL); /* SIGCONT discards pending stop signals, so this stops only for a new one */
 	sigprocmask(SIG_BLOCK, &set, NULL);
 }

@@ -8,7 +8,9 @@
 
 #include <string.h>
 
-/* Which calls the engine need stop at; calls that end others' restarts and handlers belong to those. */
+/*
+ * Chooses the calls at which the engine must stop. Calls that end the restarts and handlers of others are among them.
+ */
 static void choose_only(struct trace *t)
 {
 	static const char *const always[] = {"restart_syscall", "rt_sigreturn"};
@@ -23,7 +25,7 @@ static void choose_only(struct trace *t)
 	}
 }
 
-/* At which calls threads must stop: those that are tampered with, and with stacks all that are wanted. */
+/* Chooses the calls at which threads must stop: those that are tampered with, and with stacks all wanted calls. */
 static void choose_stops(struct trace *t)
 {
 	const struct trace_opts *o = &t->o;
@@ -41,9 +43,9 @@ void trace_wire_wants(struct trace *t)
 	const struct trace_opts *o = &t->o;
 	choose_only(t);
 	choose_stops(t);
-	/* A recording holds calls, and no counts. */
+	/* A recording contains calls but no counts. */
 	t->by_events = o->folded || ((o->count || o->count_too) && (t->recording || trace_opts_need_events(o)));
-	/* What is recorded is shown later, unless a place for the trace, or its format, is named. */
+	/* Recorded calls are shown later, unless an output or a format is named. */
 	bool later = o->record && !o->output && o->format == TRACE_TEXT;
 	t->shows = !o->count && !o->folded && !later;
 }
