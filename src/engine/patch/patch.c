@@ -20,6 +20,7 @@
 #include "engine/patch/arm/watchdog.h"
 #include "engine/patch/calibrate.h"
 #include "engine/patch/image/plan.h"
+#include "engine/patch/image/ranges.h"
 #include "engine/patch/image/region.h"
 #include "engine/patch/life/attach.h"
 #include "engine/patch/life/children.h"
@@ -89,6 +90,8 @@ static bool on_syscall_stop(struct tracer *t, struct task *task)
 	tracer_syscall_stop(t, task);
 	if (masked && thread_of(task)->in_call)
 		seccomp_mask_enter(p, task);
+	if (pt->slow && thread_of(task)->in_call)
+		ranges_hide(p, task);
 	if (pt->slow && !thread_of(task)->in_call) {
 		sigkill_guard_mask(task);
 		dispatch_end_slow(p, task);

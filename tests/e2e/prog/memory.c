@@ -266,9 +266,32 @@ static void test_userfault(int argc, char **argv)
 	_exit(0);
 }
 
+/* Memory at 0x70000000, where nothing of this program is, and where the patch engine puts its agent. */
+static void test_unmapped(int argc, char **argv)
+{
+	enum { SIZE = 4096 };
+	unsigned char vec[2];
+	char *at = (char *)0x70000000;
+	(void)argc;
+	(void)argv;
+	for (int i = 0; i < 3; i++, at += SIZE * i) {
+		CHECK(mprotect(at, SIZE, PROT_READ) == -1 && errno == ENOMEM);
+		CHECK(madvise(at, SIZE, MADV_DONTNEED) == -1 && errno == ENOMEM);
+		CHECK(mincore(at, SIZE, vec) == -1 && errno == ENOMEM);
+		CHECK(msync(at, SIZE, MS_ASYNC) == -1 && errno == ENOMEM);
+		CHECK(mlock(at, SIZE) == -1 && errno == ENOMEM);
+		CHECK(mremap(at, SIZE, 2L * SIZE, MREMAP_MAYMOVE) == MAP_FAILED && errno == EFAULT);
+		CHECK(mprotect(at + 1, SIZE, PROT_READ) == -1 && errno == EINVAL);
+		CHECK(munmap(at, SIZE) == 0);
+		syscall(SYS_getppid);
+	}
+	calls("getppid", 3, 0);
+}
+
 static const struct test tests[] = {
-	{"efault", test_efault},   {"strings", test_strings}, {"beyond", test_beyond},
-	{"vectors", test_vectors}, {"moving", test_moving},   {"exec_args", test_exec_args},
-	{"cut", test_cut},         {"numbers", test_numbers}, {"userfault", test_userfault},
+	{"efault", test_efault},     {"strings", test_strings}, {"beyond", test_beyond},
+	{"vectors", test_vectors},   {"moving", test_moving},   {"exec_args", test_exec_args},
+	{"cut", test_cut},           {"numbers", test_numbers}, {"userfault", test_userfault},
+	{"unmapped", test_unmapped},
 };
 TEST_MAIN(tests)

@@ -112,7 +112,7 @@ struct agent_data {
 		sigsys; /* 1: the action of SIGSYS may not be the default, so the tracer must see what is done with it */
 	uint32_t map[AGENT_CALLS];
 	/* Code that may have been patched, [lo, hi) each, up to a row of zeroes: whoever maps it anew goes to the tracer. */
-	uint64_t code[AGENT_RANGES + 1][2];
+	uint64_t code[AGENT_RANGES + 2][2];
 	uint8_t scratch[256]; /* for calls that the tracer runs */
 };
 _Static_assert(sizeof(struct agent_data) <= AGENT_PAGE, "one page");

@@ -4,9 +4,16 @@
  */
 #include "engine/patch/image/ranges.h"
 
+#include "arch/arch.h"
+#include "engine/patch/code/ring.h"
+#include "engine/patch/image/setup.h"
 #include "engine/patch/image/site.h"
 #include "engine/patch/remote/remote.h"
+#include "engine/patch/remote/unmap.h"
+#include "syscall/table.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -40,8 +47,12 @@ size_t ranges_of(const struct mapping *m, size_t n, uint64_t (*rows)[2])
 void ranges_tell(const struct task *task)
 {
 	const struct image *img = image_of(task);
-	uint64_t rows[AGENT_RANGES + 1][2];
+	uint64_t rows[AGENT_RANGES + 2][2] = {0};
 	size_t n = ranges_of(img->mappings.v, img->mappings.n, rows);
+	/* Our own memory, too: ranges_hide() */
+	rows[n][0] = AGENT_CODE;
+	rows[n++][1] = SCRATCHES_AT + (uint64_t)RINGS * SCRATCH_SIZE;
+	rows[n][0] = rows[n][1] = 0;
 	if (img->state == IMAGE_READY)
 		remote_write(task->tid, AGENT_DATA + offsetof(struct agent_data, code), rows, (n + 1) * sizeof(*rows));
 }
@@ -70,4 +81,47 @@ void ranges_watch(struct task *task, int64_t nr, const struct user_regs_struct *
 		release(img, task, r->rdi & ~page, (r->rdi + r->rsi + page) & ~page);
 	if (nr == SYS_mremap && r->r10 & MREMAP_FIXED)
 		release(img, task, r->r8 & ~page, (r->r8 + r->rdx + page) & ~page);
+}
+
+/* Does [lo, hi) lie within one of our mappings? */
+static bool is_ours(struct patch *p, const struct image *img, uint64_t lo, uint64_t hi)
+{
+	struct areas areas = {0};
+	bool ours = false;
+	setup_areas(p, img, &areas);
+	for (size_t i = 0; i < areas.n; i++)
+		ours |= lo >= areas.v[i].addr && hi <= areas.v[i].addr + areas.v[i].size;
+	vec_free(&areas);
+	return ours;
+}
+
+/* The result of a call about memory that is not mapped. */
+static bool result_unmapped(int64_t nr, int64_t *result)
+{
+	static const struct {
+		int16_t nr, result;
+	} rows[] = {{SYS_mprotect, -ENOMEM}, {SYS_pkey_mprotect, -ENOMEM}, {SYS_madvise, -ENOMEM},
+		    {SYS_mincore, -ENOMEM},  {SYS_msync, -ENOMEM},         {SYS_mlock, -ENOMEM},
+		    {SYS_munlock, -ENOMEM},  {SYS_mremap, -EFAULT},        {SYS_munmap, 0}};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		if (rows[i].nr == nr) {
+			*result = rows[i].result;
+			return true;
+		}
+	return false;
+}
+
+void ranges_hide(struct patch *p, struct task *task)
+{
+	const struct image *img = image_of(task);
+	const struct call *c = &thread_of(task)->call;
+	struct tamper *tamper = &thread_of(task)->tamper;
+	const uint64_t lo = c->args[0], hi = (lo + c->args[1] + AGENT_PAGE - 1) & ~(uint64_t)(AGENT_PAGE - 1);
+	int64_t result;
+	/* The kernel looks at other arguments first if the range is empty or its beginning is not aligned. */
+	if (c->arch != syscall_native_arch() || img->state != IMAGE_READY || lo % AGENT_PAGE || lo >= hi ||
+	    lo < AGENT_CODE || tamper->set_result || !result_unmapped(c->nr, &result) || !is_ours(p, img, lo, hi))
+		return;
+	tamper->result = result;
+	tamper->set_result = arch_skip_call(task->tid) == 0;
 }

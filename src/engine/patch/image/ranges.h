@@ -13,5 +13,10 @@ size_t ranges_of(const struct mapping *m, size_t n, uint64_t (*rows)[2]);
 void ranges_tell(const struct task *task);
 /* The task is about to make call `nr` with registers `r`. If that remaps code, restores the sites in it. */
 void ranges_watch(struct task *task, int64_t nr, const struct user_regs_struct *r);
+/*
+ * The task is in the entry stop of a call of its own. If the call is about memory of ours, which would not be mapped
+ * without us, the call is skipped, and it will end as if nothing were mapped there.
+ */
+void ranges_hide(struct patch *p, struct task *task);
 
 #endif
