@@ -1,4 +1,5 @@
 """Recordings: what `sctrace show` prints of them, and the flight recorder. Cases as those of scenarios.py."""
+import json
 import os
 import re
 import signal
@@ -163,6 +164,40 @@ def show_memory(world, mode):
         peaks.append(usage.ru_maxrss)
     if peaks[1] > peaks[0] + 8192:
         raise Failed(f"peak memory {peaks} KiB")
+
+
+@scenario("show", ["trace", "record"])
+def show_diff(world, mode):
+    """Two recordings of one program do not differ; a variable that it reads, and a file that is gone, are found"""
+    script = 'cat "$SHOW_FILE" | wc -c; cat nonesuch; kill -0 $$; test -e /proc/$$/status'
+    (world.scratch / "gone").write_text("x")
+
+    def make(name, **variables):
+        argv, env = tracer(world, mode, "-f", "--record", world.scratch / name, "--", "sh", "-c", script, out=None)
+        execute(argv, b"", {**env, "SHOW_FILE": "gone", **variables}, cwd=world.scratch)
+
+    def diff(*words):
+        seen = execute([str(world.sctrace), "show", "--diff", *words], cwd=world.scratch)
+        return seen.status, seen.stdout.decode()
+    make("first")
+    make("second")
+    if diff("first", "second") != (0, ""):
+        raise Failed("two runs of one program:\n" + diff("first", "second")[1])
+    make("other", SHOW_FILE="/etc/passwd")
+    status, text = diff("first", "other")
+    if status != 1 or not re.search(r'(?m)^removed +1 +0 +openat\(AT_FDCWD, "gone"', text) or \
+            not re.search(r'(?m)^added +0 +1 +openat\(AT_FDCWD, "/etc/passwd"', text) or max(map(len, text.splitlines())) > 80:
+        raise Failed(f"status {status}\n{text}")
+    found = json.loads(diff("--json", "-e", "openat", "first", "other")[1])["differences"]
+    if [(x["change"], x["name"], x["calls"]) for x in found] != [("removed", "openat", [1, 0]), ("added", "openat", [0, 1])]:
+        raise Failed(str(found))
+    (world.scratch / "gone").unlink()
+    make("failing")
+    status, text = diff("-e", "openat", "first", "failing")
+    if status != 1 or not re.search(r'(?m)^fails +ok +ENOENT +openat\(AT_FDCWD, "gone"', text):
+        raise Failed(f"status {status}\n{text}")
+    if diff("first", "/nonexistent")[0] != 2 or diff("first")[0] != 2:
+        raise Failed("what cannot be compared does not end with 2")
 
 
 def last_calls(world):

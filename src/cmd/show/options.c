@@ -30,7 +30,14 @@ static bool is_empty(const struct opt *heading)
 	return !o->letter && !o->name;
 }
 
-static const char *const usage[] = {"[OPTIONS] RECORDING", NULL};
+static const char *const usage[] = {"[OPTIONS] RECORDING", "--diff [OPTIONS] RECORDING RECORDING", NULL};
+
+static const struct opt own[] = {
+	{.help = "Comparison:"},
+	{0, "diff", NULL, opt_flag, "compare two recordings: calls that were removed or added, fail or are slower",
+	 .offset = offsetof(struct trace_opts, diff)},
+	{0},
+};
 
 /* What the tracer's help says and is otherwise here. */
 static const struct {
@@ -53,14 +60,21 @@ static void adapt(struct opt *o)
 		}
 }
 
+static bool is_end(const struct opt *o)
+{
+	return !o->letter && !o->name && !o->help;
+}
+
 void show_face(struct opt_command *c, struct opt *rows, size_t max)
 {
 	size_t n = 0;
-	for (const struct opt *o = trace_command.table; (o->letter || o->name || o->help) && n + 1 < max; o++)
+	for (const struct opt *o = trace_command.table; !is_end(o) && n + 1 < max; o++)
 		if (o->letter || o->name ? !is_refused(o) : !is_empty(o)) {
 			rows[n] = *o;
 			adapt(&rows[n++]);
 		}
+	for (const struct opt *o = own; !is_end(o) && n + 1 < max; o++)
+		rows[n++] = *o;
 	rows[n] = (struct opt){0};
 	*c = (struct opt_command){
 		.name = "sctrace show",
@@ -69,6 +83,17 @@ void show_face(struct opt_command *c, struct opt *rows, size_t max)
 		.table = rows,
 		.epilog = "See sctrace-show(1), sctrace-recording(5).",
 	};
+}
+
+void show_all_options(struct opt_command *c, struct opt *rows, size_t max)
+{
+	size_t n = 0;
+	for (const struct opt *o = trace_command.table; !is_end(o) && n + 1 < max; o++)
+		rows[n++] = *o;
+	for (const struct opt *o = own; !is_end(o) && n + 1 < max; o++)
+		rows[n++] = *o;
+	rows[n] = (struct opt){0};
+	*c = (struct opt_command){.name = "sctrace show", .table = rows};
 }
 
 int show_check(struct trace_opts *o, struct buf *why)
@@ -87,6 +112,9 @@ int show_check(struct trace_opts *o, struct buf *why)
 		{o->record || o->last_set, "--record and --last are for tracing; a recording is copied by cp(1)"},
 		{conditions_use_main(&o->expect),
 		 "main: in --expect is for a program that is started: a recording does not tell when main began"},
+		{o->diff && (o->count || o->count_too || o->folded || o->stacks || o->format == TRACE_PERFETTO),
+		 "--diff prints its own table, or JSON; -c, -C, -k, --stacks and --format=perfetto cannot be used with "
+		 "it"},
 		{o->interval_ns, "--interval is for tracing: a recording is counted as a whole"},
 		{o->completion, "--completion belongs to sctrace alone: sctrace --completion=SHELL"},
 	};

@@ -4,6 +4,7 @@
 #include "base/outfile.h"
 #include "cmd/cmd.h"
 #include "cmd/put.h"
+#include "cmd/show/diff.h"
 #include "cmd/show/options.h"
 #include "cmd/trace/trace.h"
 #include "out/term.h"
@@ -125,16 +126,14 @@ int cmd_show(int argc, char **argv)
 {
 	struct trace t = {0};
 	struct buf why = {0};
-	struct opt rows[SHOW_OPTIONS];
-	struct opt_command face, all = trace_command;
+	struct opt rows[SHOW_OPTIONS], all_rows[SHOW_OPTIONS];
+	struct opt_command face, all;
 	int first = 1, status = EXIT_USAGE;
 	show_face(&face, rows, SHOW_OPTIONS);
+	show_all_options(&all, all_rows, SHOW_OPTIONS);
 	trace_opts_init(&t.o);
 	recording_head_init(&t.head);
 	outfile_catch_signals();
-	/* All options of the tracer are known: those that are of no use here are refused with a reason. */
-	all.name = face.name;
-	all.stop_at_operand = false;
 	enum opt_outcome outcome = opt_parse(&all, &t.o, argc, argv, &first, &why);
 	if (outcome == OPT_HELP)
 		status = print_help(&face);
@@ -142,6 +141,10 @@ int cmd_show(int argc, char **argv)
 		status = put_version();
 	else if (outcome == OPT_ERROR || show_check(&t.o, &why) < 0)
 		diag_error("show: %s", buf_str(&why));
+	else if (t.o.diff && argc - first != 2)
+		diag_error("show: --diff needs two recordings, as made by sctrace --record FILE PROGRAM");
+	else if (t.o.diff)
+		status = show_diff(&t.o, argv + first);
 	else if (argc - first != 1)
 		diag_error("show: name one recording, as made by sctrace --record FILE PROGRAM");
 	else

@@ -60,6 +60,7 @@ struct trace_opts {
 	/* recordings */
 	const char *record;  /* --record: the file, or NULL */
 	int string_recorded; /* limit for strings in it */
+	bool diff;           /* show --diff */
 	bool last_set;       /* --last: keep only the end of the recording */
 	struct recording_last last;
 

@@ -1,0 +1,243 @@
+#include "trace/tally.h"
+
+#include "base/memory.h"
+#include "syscall/kinds.h"
+#include "syscall/table.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The text emitter, but for what is different in each run. */
+struct tally_emit {
+	struct emit emit; /* the first member */
+	const struct emit_ops *text;
+	const struct trace_tally *tally;
+	const struct syscall_desc *desc;
+	int arg; /* the one that is shown */
+};
+
+static struct tally_emit *tally_emit_of(struct emit *e)
+{
+	return (struct tally_emit *)e;
+}
+
+static bool is_thread(const struct trace_tally *t, uint64_t id)
+{
+	return map_get(&t->threads, id) != NULL;
+}
+
+static void emit_argument(struct emit *e, const char *name, uint64_t raw)
+{
+	struct tally_emit *t = tally_emit_of(e);
+	t->arg++;
+	t->text->arg(e, name, raw);
+}
+
+static void emit_address(struct emit *e, uint64_t v)
+{
+	buf_adds(e->out, v ? "ADDRESS" : "NULL");
+}
+
+/* Large numbers in hexadecimal are addresses. */
+static void emit_hexadecimal(struct emit *e, uint64_t v)
+{
+	if (v >= 1 << 20)
+		emit_address(e, v);
+	else
+		tally_emit_of(e)->text->hex(e, v);
+}
+
+static void emit_signed(struct emit *e, int64_t v)
+{
+	const struct tally_emit *t = tally_emit_of(e);
+	uint16_t kind = t->desc && t->arg >= 0 && t->arg < t->desc->nargs ? t->desc->args[t->arg].kind : K_END;
+	if ((kind == K_PID || kind == K_WAITID_ID) && is_thread(t->tally, (uint64_t)(v < 0 ? -v : v)))
+		buf_adds(e->out, v < 0 ? "-PID" : "PID");
+	else
+		t->text->number(e, v);
+}
+
+/* If the text begins with "/proc/4711", a thread of the trace: the length of that. Otherwise 0. */
+static size_t own_folder(const struct trace_tally *t, const char *s, size_t n)
+{
+	static const char proc[] = "/proc/";
+	size_t begin = sizeof(proc) - 1, end = begin;
+	uint64_t id = 0;
+	if (n <= begin || memcmp(s, proc, begin) != 0)
+		return 0;
+	while (end < n && end < begin + 9 && isdigit((unsigned char)s[end]))
+		id = 10 * id + (uint64_t)(s[end++] - '0');
+	return end > begin && is_thread(t, id) ? end : 0;
+}
+
+/* A path with "/proc/PID"; another name without the inode, "pipe:[4711]" as "pipe:[]". */
+static void add_plain_name(const struct trace_tally *t, struct buf *out, const char *name)
+{
+	const char *open = strchr(name, '[');
+	size_t own = own_folder(t, name, strlen(name));
+	if (own)
+		buf_addf(out, "/proc/PID%s", name + own);
+	else if (*name != '/' && open && isdigit((unsigned char)open[1]))
+		buf_addf(out, "%.*s[]", (int)(open - name), name);
+	else
+		buf_adds(out, name);
+}
+
+static void emit_file(struct emit *e, int64_t fd, const char *name, const struct emit_is *is)
+{
+	const struct tally_emit *t = tally_emit_of(e);
+	if (name || fd < 0)
+		t->text->descriptor(e, fd, name, NULL);
+	else if (!is)
+		buf_adds(e->out, "FD");
+	else {
+		buf_addc(e->out, '<');
+		add_plain_name(t->tally, e->out, is->name);
+		buf_addc(e->out, '>');
+	}
+}
+
+static void emit_text(struct emit *e, const char *s, size_t n, unsigned flags)
+{
+	const struct tally_emit *t = tally_emit_of(e);
+	size_t own = own_folder(t->tally, s, n);
+	struct buf changed = {0};
+	if (own) {
+		buf_adds(&changed, "/proc/PID");
+		buf_add(&changed, s + own, n - own);
+	}
+	t->text->string(e, own ? buf_str(&changed) : s, own ? changed.len : n, flags);
+	buf_free(&changed);
+}
+
+/* The call as it begins, without what the kernel will fill in: into t->text. */
+static void describe(struct trace_tally *t, const struct event *ev)
+{
+	struct trace_line line = {0};
+	struct trace_decoder d;
+	struct tally_emit e = {.tally = t, .desc = ev->call.desc, .arg = -1};
+	const struct trace_decoding decoding = {.string_max = t->string_max, .fd_names = FD_PATHS, .look = &t->look};
+	buf_clear(&t->text);
+	trace_call_name(&ev->call, &t->text);
+	buf_addc(&t->text, '(');
+	emit_text_init(&e.emit, &t->text, 0);
+	e.text = e.emit.ops;
+	struct emit_ops ops = *e.text;
+	ops.arg = emit_argument;
+	ops.pointer = emit_address;
+	ops.hex = emit_hexadecimal;
+	ops.number = emit_signed;
+	ops.descriptor = emit_file;
+	ops.string = emit_text;
+	e.emit.ops = &ops;
+	trace_decoder_init(&d, &decoding, &t->sink, &line, ev, &e.emit);
+	int given = decode_enter(&d.decode);
+	if (given < decode_count(&d.decode))
+		decode_exit(&d.decode, given);
+	buf_addc(&t->text, ')');
+	trace_line_free(&line);
+}
+
+/* FNV-1a (Fowler, Noll, Vo). */
+static uint64_t hash_of(const char *s)
+{
+	uint64_t h = UINT64_C(0xcbf29ce484222325);
+	for (; *s; s++)
+		h = (h ^ (unsigned char)*s) * UINT64_C(0x100000001b3);
+	return h;
+}
+
+static struct tally_row *row_of(struct trace_tally *t, const struct event *ev)
+{
+	const char *text = buf_str(&t->text);
+	uint64_t key = hash_of(text);
+	struct tally_row *row;
+	for (; (row = map_get(&t->index, key)); key++)
+		if (strcmp(row->text, text) == 0)
+			return row;
+	row = memory_zeroed(sizeof(*row));
+	if (row)
+		row->text = strdup(text);
+	if (!row || !row->text || map_put(&t->index, key, row) < 0 || !vec_push(&t->rows, row)) {
+		memory_note_failure();
+		map_remove(&t->index, key);
+		if (row)
+			free(row->text);
+		free(row);
+		return NULL;
+	}
+	row->desc = ev->call.desc;
+	return row;
+}
+
+/* What is kept of a thread. */
+struct tallied {
+	struct tally_row *row; /* of the call in progress */
+};
+
+static void tally_enter(struct trace_sink *s, struct trace_task *k, const struct event *ev)
+{
+	struct trace_tally *t = (struct trace_tally *)s;
+	struct tallied *own = trace_own(s, k);
+	map_put(&t->threads, (uint64_t)ev->tid, t);
+	map_put(&t->threads, (uint64_t)ev->pid, t);
+	own->row = NULL;
+	/* An interrupted call that continues is the same call. */
+	if (ev->call.restart)
+		return;
+	describe(t, ev);
+	own->row = row_of(t, ev);
+	if (own->row)
+		own->row->calls[t->which]++;
+}
+
+static void tally_leave(struct trace_sink *s, struct trace_task *k, const struct event *ev)
+{
+	const struct trace_tally *t = (struct trace_tally *)s;
+	struct tally_row *row = ((struct tallied *)trace_own(s, k))->row;
+	enum resolved how;
+	if (!row || ev->kind != EV_EXIT)
+		return;
+	if (ev->call.error) {
+		row->errors[t->which]++;
+		row->err[t->which] = ev->call.err;
+	}
+	if (hist_add(&row->ns[t->which], (uint64_t)trace_own_ns(&ev->call, &how), 1) < 0)
+		memory_note_failure();
+}
+
+/* A child is known before it makes a call: its parent may wait for it. */
+static void tally_other(struct trace_sink *s, struct trace_task *k, const struct event *ev)
+{
+	struct trace_tally *t = (struct trace_tally *)s;
+	(void)k;
+	if (ev->kind == EV_BIRTH)
+		map_put(&t->threads, (uint64_t)ev->child, t);
+}
+
+static const struct trace_sink_ops tally_ops = {
+	.task_size = sizeof(struct tallied), .enter = tally_enter, .leave = tally_leave, .other = tally_other};
+
+void trace_tally_begin(struct trace_tally *t, unsigned which)
+{
+	t->sink = (struct trace_sink){.ops = &tally_ops};
+	t->which = which;
+	map_free(&t->threads);
+	t->threads = (struct map){0};
+}
+
+void trace_tally_free(struct trace_tally *t)
+{
+	for (size_t i = 0; i < t->rows.n; i++) {
+		struct tally_row *row = t->rows.v[i];
+		hist_free(&row->ns[0]);
+		hist_free(&row->ns[1]);
+		free(row->text);
+		free(row);
+	}
+	vec_free(&t->rows);
+	map_free(&t->index);
+	map_free(&t->threads);
+	buf_free(&t->text);
+}
