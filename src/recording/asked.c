@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The name of a process may change at any time, and nothing tells when. */
-#define COMM_AGE_NS (NSEC_PER_SEC / 100)
+/* Names also change by what others do, and nothing tells when. */
+#define AGE_NS (NSEC_PER_SEC / 100)
 
 struct answer {
 	uint64_t changes, at_ns; /* when it was given */
@@ -46,9 +46,9 @@ void recording_asked_changed(struct recording_asked *a)
 	a->changes++;
 }
 
-static bool is_fresh(const struct recording_asked *a, enum recording_name kind, const struct answer *x)
+static bool is_fresh(const struct recording_asked *a, const struct answer *x)
 {
-	return x->known && x->changes == a->changes && (kind != NAME_COMM || a->now_ns < x->at_ns + COMM_AGE_NS);
+	return x->known && x->changes == a->changes && a->now_ns < x->at_ns + AGE_NS;
 }
 
 /* Asks the live source: fills in *x, which was zero-initialised. */
@@ -81,7 +81,7 @@ static const struct answer *answer_to(void *asked, enum recording_name kind, pid
 	static const struct answer none = {.known = false};
 	struct recording_asked *a = asked;
 	struct answer *x = map_get(&a->answers, recording_name_key(kind, tid, key)), now;
-	if (x && is_fresh(a, kind, x))
+	if (x && is_fresh(a, x))
 		return x;
 	if (!x) {
 		x = memory_zeroed(sizeof(*x));
