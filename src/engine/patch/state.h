@@ -112,6 +112,16 @@ struct image_handlers {
 	uint64_t caught;  /* SIGBIT() of the signals */
 };
 
+/*
+ * The program's action for SIGSEGV or SIGBUS. Our code in the program may raise these signals, and sctrace discards them. But if the
+ * program ignores or blocks the signal, the kernel resets the action (force_sig_info_to_task() in kernel/signal.c), and sctrace
+ * restores it.
+ */
+struct image_fault {
+	bool known; /* false: the program was attached to, and has not changed the action since */
+	uint64_t action[ACTION_WORDS];
+};
+
 /* Its call sites. */
 struct image_sites {
 	uint32_t serial; /* number of sites decided or patched so far; each site has the number of its last change */
@@ -134,6 +144,7 @@ struct image {
 	struct image_start start;
 	struct image_counters counters;
 	struct image_sigsys sigsys;
+	struct image_fault faults[2]; /* SIGSEGV, SIGBUS */
 	struct image_handlers handlers;
 	struct image_sites sites;
 	struct agent_thread

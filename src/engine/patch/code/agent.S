@@ -302,6 +302,10 @@ agent_ranges:				/* mmap, mprotect, munmap, mremap, madvise: not of the memory u
 	jmp	agent_refuse
 15:	test	%rsi, %rsi		/* one that the kernel resets; a handler that runs with SIGSYS blocked, as of masks below */
 	jz	7b
+	cmp	$11, %edi		/* SIGSEGV and SIGBUS: see struct image_fault (state.h) */
+	je	agent_refuse
+	cmp	$7, %edi
+	je	agent_refuse
 	testl	$0x80000000, 8(%rsi)	/* SA_RESETHAND */
 	jnz	agent_refuse
 	mov	DATA_WORDS, %r11

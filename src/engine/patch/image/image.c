@@ -42,6 +42,7 @@ struct image *image_copy(struct patch *p, const struct image *from, uint32_t cop
 	img->start = from->start;
 	img->sigsys = from->sigsys;
 	img->sigsys.blockers = img->sigsys.awaiting = 0; /* of the parent's threads */
+	memcpy(img->faults, from->faults, sizeof(img->faults));
 	img->counters = from->counters;
 	img->counters.words = NULL;
 	img->counters.off = false;

@@ -99,6 +99,33 @@ static void mend_forced_signal(struct patch *p, struct task *task)
 		remote_call(&p->t, task, SYS_rt_sigaction, args);
 }
 
+static struct image_fault *fault_of(struct image *img, int sig)
+{
+	return sig == SIGSEGV ? &img->faults[0] : sig == SIGBUS ? &img->faults[1] : NULL;
+}
+
+void dispatch_mend_fault(struct patch *p, struct task *task, int sig)
+{
+	struct image *img = image_of(task);
+	const struct image_fault *f = fault_of(img, sig);
+	const uint64_t at = AGENT_DATA + offsetof(struct agent_data, scratch);
+	const uint64_t args[6] = {(uint64_t)sig, at, at + sizeof(f->action), sizeof(uint64_t)};
+	uint64_t mask = 0, found[ACTION_WORDS] = {0};
+	bool acts = f->known && f->action[ACTION_HANDLER] != 0 /* SIG_DFL */ && !img->sigsys.sealed;
+	bool mended = acts && remote_write(task->tid, at, f->action, sizeof(f->action)) == 0 &&
+		      remote_call(&p->t, task, SYS_rt_sigaction, args) == 0 &&
+		      remote_read(task->tid, args[2], found, sizeof(found)) == 0;
+	/* If it had a handler, and that was reset, the signal was blocked. */
+	bool blocked = mended && f->action[ACTION_HANDLER] > 1 && found[ACTION_HANDLER] == 0;
+	if (!task->stopped || ptrace_retry(PTRACE_GETSIGMASK, task->tid, sizeof(mask), &mask) < 0)
+		return;
+	/* A thread that blocks everything else blocked it, too. */
+	if (!blocked && (mask & SIGBIT(sig) || __builtin_popcountll(mask) < 55))
+		return;
+	mask |= SIGBIT(sig);
+	ptrace_retry(PTRACE_SETSIGMASK, task->tid, sizeof(mask), &mask);
+}
+
 bool dispatch_is_forced(const struct task *task, const siginfo_t *si, struct user_regs_struct *r)
 {
 	uint64_t back = patch_task_of(task) && patch_task_of(task)->redone ? 2 : 0;
@@ -136,6 +163,11 @@ void dispatch_note_action(struct task *task, int sig, const uint64_t action[ACTI
 	/* If SIGSYS has a handler of ours, the program's replaces it (sigkill_guard.c). */
 	if (sig == SIGSYS)
 		image_note_sigsys(task, action);
+	struct image_fault *fault = fault_of(image_of(task), sig);
+	if (fault) {
+		fault->known = true;
+		memcpy(fault->action, action, sizeof(fault->action));
+	}
 	/* If the handler blocks everything, was_blocked() sees that by itself. Shells have such handlers for SIGCHLD. */
 	bool by_mask = action[ACTION_MASK] & SIGBIT(SIGSYS) && !is_all_else(action[ACTION_MASK] & ~SIGBIT(SIGSYS));
 	bool by_itself = sig == SIGSYS && !(action[ACTION_FLAGS] & SA_NODEFER);

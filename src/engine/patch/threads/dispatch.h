@@ -30,6 +30,11 @@ void dispatch_leave_stub(const struct patch *p, const struct task *task);
 /* A call that ran so has come to its end: notes what it changed, and arms the task again. */
 void dispatch_end_slow(struct patch *p, struct task *task);
 
+/*
+ * Our code in the program has raised `sig` (SIGSEGV or SIGBUS), which was discarded: restores the program's action and mask where the
+ * kernel has changed them.
+ */
+void dispatch_mend_fault(struct patch *p, struct task *task, int sig);
 /* `sig` is about to be delivered: notes whether its handler runs with SIGSYS blocked. */
 void dispatch_note_delivery(struct task *task, int sig);
 /* `action` is, or is about to be, the action of `sig`. */

@@ -127,8 +127,10 @@ static enum tracer_verdict pass_signal(struct patch *p, struct task *task, const
 	bool ours = stepout_needed(task, ip);
 	if (ours) {
 		bool fault = (si->si_signo == SIGSEGV || si->si_signo == SIGBUS) && si->si_code > 0;
-		if (fault && (record_survive_fault(p, task) || survive_fault(p, task, ip)))
-			return STOP_OURS;
+		if (fault && (record_survive_fault(p, task) || survive_fault(p, task, ip))) {
+			dispatch_mend_fault(p, task, si->si_signo);
+			return task->stopped ? STOP_OURS : STOP_HELD;
+		}
 		/* The attempt to survive may have moved the thread. */
 		if ((fault || si->si_signo == SIGTRAP) && ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
 			return STOP_PASS;
