@@ -21,7 +21,7 @@ int recording_last_parse(const char *text, struct recording_last *last, struct b
 	}
 	if (last->calls || last->bytes || last->ns)
 		return 0;
-	buf_addf(why, "'%s' is neither a number of calls (1000), nor a size (64M), nor a duration (30s)", text);
+	buf_addf(why, "'%s' is not a number of calls (1000), a size (64M) or a duration (30s)", text);
 	return -EINVAL;
 }
 

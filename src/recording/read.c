@@ -87,7 +87,7 @@ static int begin(struct recording *r, struct buf *why)
 		return -EBADMSG;
 	}
 	if (header[strlen(RECORDING_MAGIC)] != RECORDING_VERSION) {
-		buf_addf(why, "it has version %d of the format, and this sctrace reads version %d",
+		buf_addf(why, "it has version %d of the format, but this sctrace reads version %d",
 			 header[strlen(RECORDING_MAGIC)], RECORDING_VERSION);
 		return -EBADMSG;
 	}
@@ -97,7 +97,7 @@ static int begin(struct recording *r, struct buf *why)
 		recording_head_get(&r->head, &r->at);
 	if (is_head && !r->at.bad)
 		return 0;
-	buf_adds(why, got == 0 || r->ended ? "it ends before its first event" : "its beginning is damaged");
+	buf_adds(why, got == 0 || r->ended ? "it ends before its first event" : "its start is damaged");
 	return got < 0 ? got : -EBADMSG;
 }
 
@@ -163,8 +163,8 @@ int recording_percent(const struct recording *r)
 bool recording_is_complete(const struct recording *r, struct buf *why)
 {
 	if (r->damaged)
-		buf_adds(why, "the recording is damaged: what follows in it is not shown");
+		buf_adds(why, "the recording is damaged, so the rest of it is not shown");
 	else if (!r->complete)
-		buf_adds(why, "the recording ends too early: its end was not written, or was cut off");
+		buf_adds(why, "the recording is incomplete: its end was not written, or the file was truncated");
 	return r->complete && !r->damaged;
 }

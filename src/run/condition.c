@@ -106,7 +106,7 @@ static int missing_operator(struct reader *r)
 	for (size_t i = 0; i < sizeof(operators) / sizeof(*operators); i++)
 		if (operators[i].use & r->use)
 			buf_addf(r->why, " %s", operators[i].text);
-	buf_addf(r->why, ", as in %s", r->use == CONDITION_EXPECT ? "read<=100" : "wall>5%");
+	buf_addf(r->why, ", for example %s", r->use == CONDITION_EXPECT ? "read<=100" : "wall>5%");
 	return -EINVAL;
 }
 
@@ -182,8 +182,8 @@ static int read_metric(struct reader *r, char *word)
 			continue;
 		r->to->metric = (enum condition_metric)i;
 		if (set && !condition_sums_calls(r->to)) {
-			buf_addf(r->why, "%s is measured for the whole program, not for single calls: leave (%s) out",
-				 word, set);
+			buf_addf(r->why, "%s is measured for the whole program, not for single calls; omit (%s)", word,
+				 set);
 			return -EINVAL;
 		}
 		return set ? read_set(r, set) : 0;
@@ -211,7 +211,7 @@ static int read_subject(struct reader *r, const char *op)
 	bool whole = r->use == CONDITION_FAIL_IF ? r->to->metric != CONDITION_CALLS || r->to->chosen
 						 : !condition_sums_calls(r->to);
 	if (rc == 0 && r->to->after_main && whole) {
-		buf_addf(r->why, "main: leaves out calls, so it cannot stand before '%s'", word);
+		buf_addf(r->why, "main: excludes calls, so it cannot be used with '%s'", word);
 		rc = -EINVAL;
 	}
 	free(word);
@@ -255,10 +255,10 @@ static int read_percent(struct reader *r, const char *word)
 static int read_limit(struct reader *r)
 {
 	static const char *const units[] = {
-		[IN_NOTHING] = "a number, as 5",
-		[IN_SECONDS] = "a time with its unit, as 250ms or 1.5s",
-		[IN_BYTES] = "a size, as 4096, 64K or 1M",
-		[IN_COUNTS] = "a whole number without a unit, as 1000",
+		[IN_NOTHING] = "a number, for example 5",
+		[IN_SECONDS] = "a time with its unit, for example 250ms or 1.5s",
+		[IN_BYTES] = "a size, for example 4096, 64K or 1M",
+		[IN_COUNTS] = "a whole number without a unit, for example 1000",
 	};
 	size_t len = (size_t)(r->end - r->p);
 	char *word = strndup(r->p, len);
@@ -269,7 +269,7 @@ static int read_limit(struct reader *r)
 	if (rc < 0)
 		buf_addf(r->why, "%s%s%s is not a limit for %s; write %s%s", len ? "'" : "", len ? word : "nothing",
 			 len ? "'" : "", metrics[r->to->metric].name, units[metrics[r->to->metric].unit],
-			 r->use == CONDITION_FAIL_IF ? ", or a percentage, as 5%" : "");
+			 r->use == CONDITION_FAIL_IF ? ", or a percentage, for example 5%" : "");
 	free(word);
 	return rc < 0 ? -EINVAL : 0;
 }

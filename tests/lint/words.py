@@ -25,8 +25,6 @@ WORDS = {
     r"\b(?:behavior|analyzed?|favor|honor)\b": "British spelling",
 }
 ALLOWED = re.compile(r"`[^`]*`|\bthere\s+(?:is|are|was|were) no\b", re.IGNORECASE)  # quoted code, and "there is no"
-# Comments of these folders are not checked yet. The list only shrinks.
-COMMENTS_LATER: list[str] = []
 
 C_TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
 
@@ -83,19 +81,10 @@ def check_strings(root):
 
 
 def check_comments(root):
-    clean = set(COMMENTS_LATER)
     for path in c_files(root, "src", "examples", "tests"):
-        folder = str(path.relative_to(root).parent)
         for line, token in tokens(path):
-            if token[0] != "/":
-                continue
-            found = list(report(path, root, re.sub(r"\n[ \t]*\*", lambda m: "\n" + " " * (len(m[0]) - 1), token), line))
-            if folder not in COMMENTS_LATER:
-                yield from found
-            elif found:
-                clean.discard(folder)
-    for folder in sorted(clean):
-        yield f"{folder}: its comments are clean now; remove it from COMMENTS_LATER"
+            if token[0] == "/":
+                yield from report(path, root, re.sub(r"\n[ \t]*\*", lambda m: "\n" + " " * (len(m[0]) - 1), token), line)
 
 
 CHECKS = [

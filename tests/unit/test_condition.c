@@ -103,16 +103,16 @@ static void test_mistakes(void **state)
 		{CONDITION_EXPECT, "read<3%", 5, "'3%' is not a limit for calls"},
 		{CONDITION_EXPECT, "read<-3", 5, "'-3' is not a limit"},
 		{CONDITION_EXPECT, "read<0x3", 5, "'0x3' is not a limit"},
-		{CONDITION_EXPECT, "bytes<3q", 6, "write a size, as 4096, 64K or 1M"},
+		{CONDITION_EXPECT, "bytes<3q", 6, "write a size, for example 4096, 64K or 1M"},
 		{CONDITION_EXPECT, "wall<3", 5, "write a time with its unit"},
 		{CONDITION_EXPECT, "bytes(read<3", 0, "lacks a closing parenthesis"},
-		{CONDITION_EXPECT, "main:wall<3s", 5, "cannot stand before 'wall'"},
+		{CONDITION_EXPECT, "main:wall<3s", 5, "cannot be used with 'wall'"},
 		{CONDITION_EXPECT, "minor_faults<3", 0, "neither a metric"},
 		{CONDITION_FAIL_IF, "calls=0", 5, "'=' cannot be used here; the operators are <= >= < >"},
-		{CONDITION_FAIL_IF, "wall>5x", 5, "or a percentage, as 5%"},
+		{CONDITION_FAIL_IF, "wall>5x", 5, "or a percentage, for example 5%"},
 		{CONDITION_FAIL_IF, "wall>nan%", 5, "'nan%' is not a limit"},
 		{CONDITION_FAIL_IF, "wal>5%", 0, "did you mean wall?"},
-		{CONDITION_FAIL_IF, "main:read>5%", 5, "cannot stand before 'read'"},
+		{CONDITION_FAIL_IF, "main:read>5%", 5, "cannot be used with 'read'"},
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		struct conditions c = {0};

@@ -242,9 +242,9 @@ static void test_foreign(void **state)
 	(void)state;
 	refused("", 0, "it is not a recording");
 	refused("{\"kind\": \"count\", \"calls\": []}", 30, "it is not a recording");
-	refused("SCTRACE\n\2\0\0\0\0\0\0\0", 16, "it has version 2 of the format, and this sctrace reads version 1");
+	refused("SCTRACE\n\2\0\0\0\0\0\0\0", 16, "it has version 2 of the format, but this sctrace reads version 1");
 	refused("SCTRACE\n\1\0\0\0\0\0\0\0", 16, "it ends before its first event");
-	refused("SCTRACE\n\1\0\0\0\0\0\0\0hello", 21, "its beginning is damaged");
+	refused("SCTRACE\n\1\0\0\0\0\0\0\0hello", 21, "its start is damaged");
 }
 
 /* Of 100,000 calls the last ones are kept: at least as many as asked for, and not many more. */

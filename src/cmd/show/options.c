@@ -45,10 +45,10 @@ static const struct {
 	const char *help, *words;
 } other[] = {
 	{'e',
-	 "trace=SET (or SET alone), status=, errno=, signal=, fds=; a SET is names, %groups, /regex, all, none, after "
-	 "! the others",
+	 "trace=SET (or just SET), status=, errno=, signal=, fds=; a SET is a list of names, %groups, /regex, all, "
+	 "none; !SET: all others",
 	 "trace status errno signal trace-fds read write abbrev verbose raw quiet decode-fds"},
-	{'o', "write to FILE instead of standard output; |COMMAND: into a command", NULL},
+	{'o', "write to FILE instead of standard output; |COMMAND: to a command", NULL},
 };
 
 static void adapt(struct opt *o)
@@ -79,7 +79,7 @@ void show_face(struct opt_command *c, struct opt *rows, size_t max)
 	*c = (struct opt_command){
 		.name = "sctrace show",
 		.usage = usage,
-		.about = "Shows a recording (sctrace --record), with the options of a live trace.",
+		.about = "Prints a recording that sctrace --record made, with the options of a live trace.",
 		.table = rows,
 		.epilog = "See sctrace-show(1), sctrace-recording(5).",
 	};
@@ -103,20 +103,22 @@ int show_check(struct trace_opts *o, struct buf *why)
 		const char *says;
 	} rules[] = {
 		{o->pids.n || o->cgroup || o->all,
-		 "-p, --cgroup and --all trace what runs now; a recording is shown as it is"},
+		 "-p, --cgroup and --all select running processes and cannot be used with a recording"},
 		{o->user || o->argv0 || o->env.n || o->daemonize || o->kill_on_exit || o->pin || o->interruptible,
-		 "-u, -E, --argv0, -D, -I, --kill-on-exit and --pin are for a program that is started"},
+		 "-u, -E, --argv0, -D, -I, --kill-on-exit and --pin need a program to run and cannot be used with a "
+		 "recording"},
 		{o->injects.rules.n || o->break_execve,
-		 "-e inject, -e fault and -b change what a program does; it has run already"},
-		{o->engine || o->list_engines, "--engine is for tracing; a recording names the engine that made it"},
-		{o->record || o->last_set, "--record and --last are for tracing; a recording is copied by cp(1)"},
+		 "-e inject, -e fault and -b change a running program and cannot be used with a recording"},
+		{o->engine || o->list_engines,
+		 "--engine cannot be used with a recording, which was already made by an engine"},
+		{o->record || o->last_set, "--record and --last cannot be used with a recording; use cp(1) to copy it"},
 		{conditions_use_main(&o->expect),
-		 "main: in --expect is for a program that is started: a recording does not tell when main began"},
+		 "main: in --expect cannot be used with a recording, which does not contain the start of main"},
 		{o->diff && (o->count || o->count_too || o->folded || o->stacks || o->format == TRACE_PERFETTO),
 		 "--diff prints its own table, or JSON; -c, -C, -k, --stacks and --format=perfetto cannot be used with "
 		 "it"},
-		{o->interval_ns, "--interval is for tracing: a recording is counted as a whole"},
-		{o->completion, "--completion belongs to sctrace alone: sctrace --completion=SHELL"},
+		{o->interval_ns, "--interval cannot be used with a recording, which is counted as a whole"},
+		{o->completion, "--completion is an option of sctrace itself; write sctrace --completion=SHELL"},
 	};
 	for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++)
 		if (rules[i].wrong) {

@@ -26,7 +26,7 @@ static int suit(struct trace *t, const struct recording_head *h)
 		return EXIT_USAGE;
 	}
 	if ((uint32_t)o->string_max > h->string_max) {
-		diag_note("at most %u bytes of each string were recorded; record with -s %d for more", h->string_max,
+		diag_note("only %u bytes of each string were recorded; record with -s %d for more", h->string_max,
 			  o->string_max);
 		o->string_max = (int)h->string_max;
 	}
@@ -146,7 +146,7 @@ int cmd_show(int argc, char **argv)
 	else if (t.o.diff)
 		status = show_diff(&t.o, argv + first);
 	else if (argc - first != 1)
-		diag_error("show: name one recording, as made by sctrace --record FILE PROGRAM");
+		diag_error("show: no recording was given; name one file that sctrace --record FILE PROGRAM made");
 	else
 		status = open_and_show(&t, argv[first]);
 	buf_free(&why);

@@ -121,10 +121,10 @@ static const struct opt trace_table[] = {
 	 "auto always never"},
 
 	{.help = "Recordings:"},
-	{0, "record", "FILE", opt_string, "record the calls in FILE, for `sctrace show`; it holds the program's data",
-	 AT(record), COMPLETE_FILE},
+	{0, "record", "FILE", opt_string,
+	 "record the calls in FILE for `sctrace show`; FILE contains the program's data", AT(record), COMPLETE_FILE},
 	{0, "last", "AMOUNT", trace_opt_last,
-	 "record only the end, when the program fails or is killed, and on SIGUSR1: 1000 (calls), 64M or 30s"},
+	 "keep only the last 1000 (calls), 64M or 30s; write them if the program fails, and on SIGUSR1"},
 
 	{.help = "Summaries:"},
 	{'c', "summary-only", NULL, opt_flag, "count and time the calls instead of printing them", AT(count)},
