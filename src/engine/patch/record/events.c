@@ -232,7 +232,8 @@ static void call_begins(const struct patch *p, struct record_thread *th, const s
 				 .sp = rec->sp + FRAME + sizeof(uint64_t) + RED_ZONE,
 				 .enter_ns = to_ns(p, item->began),
 				 .restart = item->continued,
-				 .cost_ns = (uint64_t)p->fast.ns,
+				 /* A calibration that was disturbed can give a cost below zero. */
+				 .cost_ns = p->fast.ns > 0 ? (uint64_t)p->fast.ns : 0,
 				 .spread_ns = (uint64_t)p->fast.spread_ns};
 	memcpy(th->call.args, rec->args, sizeof(rec->args));
 	/* A handler's calls, and the restart of what it interrupted, may be recorded, and may stop: all are one thread's. */
