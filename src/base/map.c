@@ -11,6 +11,14 @@ static size_t home(const struct map *m, uint64_t key)
 	return (size_t)((key * 0x9e3779b97f4a7c15u) >> (64 - __builtin_ctzll(m->cap)));
 }
 
+uint64_t map_key(const char *text)
+{
+	uint64_t h = UINT64_C(0xcbf29ce484222325);
+	for (; *text; text++)
+		h = (h ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+	return h;
+}
+
 void map_free(struct map *m)
 {
 	free(m->slots);

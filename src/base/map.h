@@ -20,6 +20,8 @@ struct map {
 	size_t n, cap;
 };
 
+/* A key for `text`: its FNV-1a hash. Texts may share a key, so compare what is found. */
+uint64_t map_key(const char *text);
 void map_free(struct map *m);
 /* The value at `key`, or NULL. */
 void *map_get(const struct map *m, uint64_t key);

@@ -17,14 +17,6 @@ struct folded_line {
 	struct folded_line *next; /* another text with the same hash */
 };
 
-static uint64_t hash_text(const char *s) /* FNV-1a */
-{
-	uint64_t h = 0xcbf29ce484222325ull;
-	for (; *s; s++)
-		h = (h ^ (unsigned char)*s) * 0x100000001b3ull;
-	return h;
-}
-
 static void drop_frames(struct stack_folded *f)
 {
 	for (size_t i = 0; i < f->frames.n; i++)
@@ -91,7 +83,7 @@ static struct folded_line *line_new(struct stack_folded *f, char *text, uint64_t
 /* The line of `text`. Takes ownership of `text`. */
 static struct folded_line *line_of(struct stack_folded *f, char *text)
 {
-	uint64_t hash = hash_text(text);
+	uint64_t hash = map_key(text);
 	struct folded_line *first = map_get(&f->index, hash);
 	for (struct folded_line *l = first; l; l = l->next)
 		if (strcmp(l->text, text) == 0) {
