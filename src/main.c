@@ -18,6 +18,7 @@
  *   cli/                    the option table: parsing, --help, completion
  *   measure/                runs and samples; resident set; what machine this is
  *   strategy/               the table of copy strategies (the programs are in examples/)
+ *   io/                     how a program uses its files (--io): descriptors, offsets, costs, findings
  *   recording/              recordings (--record): writer, reader, names and memory that are kept
  *   run/                    a run as typed data: machine, subjects, samples, calls; judged, merged, written and read as JSON
  *   out/                    tables, csv, markdown, json, SVG, HTML

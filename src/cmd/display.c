@@ -158,3 +158,26 @@ int display_run(const struct run *r, const char *command, const struct page_opti
 	buf_free(&why);
 	return status;
 }
+
+int display_run_into(const struct run *r, const char *format, const struct table_look *look, struct buf *out)
+{
+	struct run again = {0};
+	struct buf text = {0};
+	struct buf why = {0};
+	struct page p = {0};
+	struct page_run beside = {&again, "run", "run"};
+	int rc = run_dump(r, &text);
+	if (rc == 0 && strcmp(format, "json") == 0)
+		buf_add(out, text.s, text.len);
+	else if (rc == 0)
+		rc = run_parse(&again, buf_str(&text), "the run", &why);
+	if (rc == 0 && again.kind)
+		rc = page_make(&p, &beside, 1);
+	if (rc == 0 && again.kind)
+		rc = page_render(&p, format, look, out);
+	page_free(&p);
+	run_free(&again);
+	buf_free(&text);
+	buf_free(&why);
+	return rc;
+}

@@ -21,5 +21,7 @@ int display_page(struct page *p, const char *command, const struct page_options 
  * EXIT_OWN after messages.
  */
 int display_run(const struct run *r, const char *command, const struct page_options *o);
+/* Appends what `sctrace report` would print of the run's file in `format` ("json": the file itself). 0 or -ENOMEM. */
+int display_run_into(const struct run *r, const char *format, const struct table_look *look, struct buf *out);
 
 #endif

@@ -317,6 +317,8 @@ int page_of_several_counts(struct page *p)
 	/* For a single run, the lines below its table contain them. Old files have none. */
 	if (rc == 0 && (p->n > 1 || !p->runs[0].run->footer.known) && any_program(p))
 		rc = add_programs(p);
+	if (rc == 0 && p->n > 1)
+		rc = page_add_several_io(p);
 	if (rc == 0)
 		page_add_figure(p, "calls", draw_calls);
 	calls_free(&c);

@@ -17,6 +17,13 @@ int page_of_count(struct page *p);
 int page_of_several(struct page *p);
 int page_of_several_counts(struct page *p);
 
+/* Adds the tables and findings of --io of one run. */
+int page_add_io(struct page *p);
+/* Adds a table of the files of several runs, and which findings only one has. Nothing unless all have a profile. */
+int page_add_several_io(struct page *p);
+/* Appends its table of files as text or Markdown. */
+int io_render(const struct run_io *io, enum table_format format, const struct table_look *look, struct buf *out);
+
 /* Fills in the title, the lines above the tables, and the notes on several runs. */
 void differences_fill(struct page *p);
 

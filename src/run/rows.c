@@ -201,10 +201,57 @@ static const struct field program_rows[] = {
 };
 const struct fields run_program_fields = FIELDS(program_rows, struct run_program);
 
+static const struct field io_size_rows[] = {
+	ROW(run_io_size, FIELD_INTEGER, bytes, 0),
+	ROW(run_io_size, FIELD_INTEGER, requests, 0),
+};
+static const struct fields io_size_fields = FIELDS(io_size_rows, struct run_io_size);
+
+static const struct field io_file_rows[] = {
+	ROW(run_io_file, FIELD_STRING, name, 0),
+	ROW(run_io_file, FIELD_STRING, kind, 0),
+	ROW(run_io_file, FIELD_INTEGER, opens, 0),
+	ROW(run_io_file, FIELD_INTEGER, calls, 0),
+	ROW(run_io_file, FIELD_INTEGER, reads, 0),
+	ROW(run_io_file, FIELD_INTEGER, writes, 0),
+	ROW(run_io_file, FIELD_INTEGER, read_bytes, 0),
+	ROW(run_io_file, FIELD_INTEGER, written_bytes, 0),
+	ROW(run_io_file, FIELD_REAL, time_s, 0),
+	ROW(run_io_file, FIELD_INTEGER, sequential, 0),
+	ROW(run_io_file, FIELD_INTEGER, random, 0),
+	ROW(run_io_file, FIELD_INTEGER, reread, 0),
+	ROW(run_io_file, FIELD_INTEGER, rewritten, 0),
+	ROW(run_io_file, FIELD_INTEGER, seeks, 0),
+	ROW(run_io_file, FIELD_INTEGER, seeks_without_effect, 0),
+	ROW(run_io_file, FIELD_INTEGER, syncs, 0),
+	ROW(run_io_file, FIELD_INTEGER, mmaps, 0),
+	ROW(run_io_file, FIELD_INTEGER, unclosed, 0),
+	NESTED(run_io_file, "sizes", FIELD_LIST, sizes, 0, 0, &io_size_fields),
+	OPTIONAL(run_io_file, FIELD_HIST, read_sizes, 0),
+	OPTIONAL(run_io_file, FIELD_HIST, write_sizes, 0),
+	OPTIONAL(run_io_file, FIELD_TRIPLES, read_marks, 0),
+	OPTIONAL(run_io_file, FIELD_TRIPLES, write_marks, 0),
+};
+const struct fields run_io_file_fields = FIELDS(io_file_rows, struct run_io_file);
+
+static const struct field io_finding_rows[] = {
+	ROW(run_io_finding, FIELD_STRING, kind, 0),       ROW(run_io_finding, FIELD_STRING, file, 0),
+	ROW(run_io_finding, FIELD_STRING, text, 0),       ROW(run_io_finding, FIELD_REAL, cost_s, 0),
+	ROW(run_io_finding, FIELD_REAL, saving_low_s, 0), ROW(run_io_finding, FIELD_REAL, saving_high_s, 0),
+};
+const struct fields run_io_finding_fields = FIELDS(io_finding_rows, struct run_io_finding);
+
+static const struct field io_rows[] = {
+	NESTED(run_io, "files", FIELD_LIST, files, 0, 0, &run_io_file_fields),
+	NESTED(run_io, "findings", FIELD_LIST, findings, 0, 0, &run_io_finding_fields),
+};
+static const struct fields io_fields = FIELDS(io_rows, struct run_io);
+
 static const struct field view_rows[] = {
 	OPTIONAL(run_view, FIELD_STRING, columns, 0), OPTIONAL(run_view, FIELD_STRING, sort, 0),
 	OPTIONAL(run_view, FIELD_STRING, by, 0),      OPTIONAL(run_view, FIELD_STRING, hist, 0),
 	OPTIONAL(run_view, FIELD_TRUTH, errors, 0),   OPTIONAL(run_view, FIELD_TRUTH, wide, 0),
+	OPTIONAL(run_view, FIELD_TRUTH, calls, 0),
 };
 static const struct fields view_fields = FIELDS(view_rows, struct run_view);
 
@@ -232,6 +279,7 @@ static const struct field run_rows[] = {
 	NESTED(run, "program", FIELD_OBJECT, program, RUN_COUNT, 0, &run_program_fields),
 	NESTED(run, "view", FIELD_OBJECT, view, RUN_COUNT, FIELD_OPTIONAL, &view_fields),
 	OPTIONAL(run, FIELD_STRINGS, footer, RUN_COUNT),
+	NESTED(run, "io", FIELD_OBJECT, io, RUN_COUNT, FIELD_OPTIONAL, &io_fields),
 };
 const struct fields run_fields = FIELDS(run_rows, struct run);
 

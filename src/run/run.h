@@ -170,11 +170,44 @@ struct run_program {
 	char *main_found_by;
 };
 
-/* How the table of -c was requested. */
+/* A request: when it was made (since the start of the trace), where in the file, and how many bytes it moved. */
+struct run_io_mark {
+	double time_s, offset, bytes;
+};
+struct run_io_size {
+	double bytes, requests;
+};
+/*
+ * How a file, pipe or socket was used. A request is a call that moved at least one byte; each is either sequential, random, a
+ * repeated read or a repeated write, so the four add up to all requests.
+ */
+struct run_io_file {
+	char *name, *kind;
+	double opens, calls, reads, writes, read_bytes, written_bytes, time_s;
+	double sequential, random, reread, rewritten;
+	double seeks, seeks_without_effect, syncs, mmaps, unclosed;
+	VEC(struct run_io_size) sizes; /* the most frequent ones that were asked for, the most frequent first */
+	struct hist read_sizes, write_sizes;
+	VEC(struct run_io_mark)
+	read_marks, write_marks; /* of the busiest files; a random choice where there are many */
+};
+/* What could be better. Costs and savings are NAN where they are not known. */
+struct run_io_finding {
+	char *kind, *file, *text;
+	double cost_s, saving_low_s, saving_high_s;
+};
+struct run_io {
+	bool known;
+	VEC(struct run_io_file) files;       /* the one that took the most time first */
+	VEC(struct run_io_finding) findings; /* worst first */
+};
+
+/* How the tables of -c and --io were requested. */
 struct run_view {
 	bool known;
 	char *columns, *sort, *by, *hist;
 	enum truth errors, wide;
+	enum truth calls; /* TRUTH_NO: the table of calls is not shown (--io without -c) */
 };
 
 struct run {
@@ -197,6 +230,7 @@ struct run {
 	struct run_view view;
 	struct strings footer; /* lines below the table */
 	struct summary calls;
+	struct run_io io; /* --io */
 
 	bool merged;   /* from several runs, so the samples of two subjects are not of the same rounds; not saved */
 	unsigned bits; /* enum run_kind of `kind`; 0: unknown here; not saved */
@@ -220,6 +254,7 @@ void run_note(struct run *r, const char *fmt, ...) __attribute__((format(printf,
 void run_clear_warnings(struct run *r);
 
 extern const struct fields run_fields, run_method_fields, run_subject_fields, run_program_fields;
+extern const struct fields run_io_file_fields, run_io_finding_fields;
 /* The fields that a subject has: the bits of its run's kind, or of its test. */
 unsigned run_subject_bits(const struct run *r, const struct run_subject *s);
 

@@ -65,27 +65,37 @@ static void fill_view(struct run_view *v, const struct summary_view *of, bool er
 	buf_free(&sort);
 }
 
-int trace_save_run(const char *path, const struct trace_save *what, struct buf *why)
+void trace_save_make(struct run *run, const struct trace_save *what)
 {
-	struct run run;
 	int argc = 0;
 	while (what->argv && what->argv[argc])
 		argc++;
-	run_init(&run, "count", argc, what->argv);
+	run_init(run, "count", argc, what->argv);
 	if (what->machine)
-		run.env = *what->machine; /* not owned by `run` */
+		run->env = *what->machine;
 	else
-		env_collect(&run.env, NULL);
-	field_set(&run.engine, what->engine);
+		env_collect(&run->env, NULL);
+	field_set(&run->engine, what->engine);
 	if (what->argv)
-		fill_program(&run.program, what->result);
-	fill_view(&run.view, what->view, what->errors, what->hist);
-	strings_add_lines(&run.footer, what->footer);
-	run.calls = *what->calls; /* not owned by `run` */
+		fill_program(&run->program, what->result);
+	fill_view(&run->view, what->view, what->errors, what->hist);
+	strings_add_lines(&run->footer, what->footer);
+	run->calls = *what->calls;
+}
+
+void trace_save_free(struct run *run, const struct env *machine)
+{
+	run->calls = (struct summary){0};
+	if (machine)
+		fields_init(&env_fields, &run->env);
+	run_free(run);
+}
+
+int trace_save_run(const char *path, const struct trace_save *what, struct buf *why)
+{
+	struct run run;
+	trace_save_make(&run, what);
 	int e = run_save(&run, path, why);
-	run.calls = (struct summary){0};
-	if (what->machine)
-		fields_init(&env_fields, &run.env);
-	run_free(&run);
+	trace_save_free(&run, what->machine);
 	return e;
 }

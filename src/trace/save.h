@@ -7,6 +7,7 @@
 #include "stats/summary.h"
 
 struct buf;
+struct run;
 
 /* Appends {"syscalls": `calls`, "program": {...} or null, "engine": name} and a newline; `calls` is JSON text. `expect` (JSON
  * text, or "") becomes the member "expect". */
@@ -24,7 +25,11 @@ struct trace_save {
 	const char *footer;              /* the lines below the table, as printed */
 	const struct env *machine;       /* the machine of the calls; NULL: this one, now */
 };
-/* Writes a run of kind "count" to `path`. Returns 0, or -errno with the reason in `why`. */
+/* Makes a run of kind "count". It uses the calls and the machine of `what`; free it with trace_save_free(). */
+void trace_save_make(struct run *run, const struct trace_save *what);
+/* Frees the run, but not its calls, nor the machine unless that is NULL in `what`. */
+void trace_save_free(struct run *run, const struct env *machine);
+/* Writes that run to `path`. 0, or -errno and `why`. */
 int trace_save_run(const char *path, const struct trace_save *what, struct buf *why);
 
 #endif

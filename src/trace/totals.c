@@ -305,16 +305,33 @@ static void judge(struct trace_totals *t, const struct engine_result *r, struct 
 	summary_free(&before);
 }
 
+static struct trace_save to_save(const struct trace_totals *t, const struct engine_result *r, const char *lines)
+{
+	return (struct trace_save){
+		t->c.program, t->c.engine->ops->name, &t->summary, r, &t->c.view, t->c.errors, t->c.hist, lines,
+		t->c.machine};
+}
+
 static void save(const struct trace_totals *t, const struct engine_result *r, const char *lines)
 {
 	struct buf why = {0};
-	const struct trace_save what = {
-		t->c.program, t->c.engine->ops->name, &t->summary, r, &t->c.view, t->c.errors, t->c.hist, lines,
-		t->c.machine};
+	const struct trace_save what = to_save(t, r, lines);
 	int e = trace_save_run(t->c.save, &what, &why);
 	if (e < 0)
 		trace_fail(t->c.failure, e, "%s", buf_str(&why));
 	buf_free(&why);
+}
+
+/* Adds up the last counts; appends the lines below the table, and the conditions of --expect. */
+static void conclude(struct trace_totals *t, const struct engine_result *r, struct buf *lines, struct buf *expect)
+{
+	collect(t);
+	unite_names(t, &t->summary);
+	say_footer(t, r, lines);
+	if (t->c.expect && t->c.expect->list.n)
+		judge(t, r, expect);
+	if (t->summary.failed)
+		memory_note_failure();
 }
 
 void trace_totals_final(struct trace_totals *t, const struct engine_result *r)
@@ -322,11 +339,7 @@ void trace_totals_final(struct trace_totals *t, const struct engine_result *r)
 	enum summary_format f = t->c.view.format;
 	struct buf lines = {0};
 	struct buf expect = {0};
-	collect(t);
-	unite_names(t, &t->summary);
-	say_footer(t, r, &lines);
-	if (t->c.expect && t->c.expect->list.n)
-		judge(t, r, &expect);
+	conclude(t, r, &lines, &expect);
 	if (f == SUMMARY_JSON)
 		json_document(t, r, buf_str(&expect));
 	else {
@@ -342,8 +355,17 @@ void trace_totals_final(struct trace_totals *t, const struct engine_result *r)
 		save(t, r, buf_str(&lines));
 	buf_free(&lines);
 	buf_free(&expect);
-	if (t->summary.failed)
-		memory_note_failure();
+}
+
+void trace_totals_run(struct trace_totals *t, const struct engine_result *r, struct run *run)
+{
+	struct buf lines = {0};
+	struct buf expect = {0};
+	conclude(t, r, &lines, &expect);
+	const struct trace_save what = to_save(t, r, buf_str(&lines));
+	trace_save_make(run, &what);
+	buf_free(&lines);
+	buf_free(&expect);
 }
 
 void trace_totals_free(struct trace_totals *t)

@@ -10,6 +10,7 @@
 #include "trace/count.h"
 #include "trace/out.h"
 
+struct run;
 struct trace_failure;
 
 /* Pointers are not owned and must outlive the totals. */
@@ -45,6 +46,8 @@ void trace_totals_period(struct trace_totals *t);
 void trace_totals_so_far(struct trace_totals *t);
 /* Prints the last table, or the JSON document, with everything below it, and saves the run. */
 void trace_totals_final(struct trace_totals *t, const struct engine_result *r);
+/* Makes the run of everything so far instead, for --io. Free it with trace_save_free(). */
+void trace_totals_run(struct trace_totals *t, const struct engine_result *r, struct run *run);
 void trace_totals_free(struct trace_totals *t);
 
 #endif

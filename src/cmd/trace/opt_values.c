@@ -243,9 +243,10 @@ int trace_opt_format(void *ctx, const struct opt *row, const char *arg, struct b
 		o->format = TRACE_PERFETTO;
 		return 0;
 	}
-	int r = summary_format_parse(arg, &o->view.format, why);
+	o->html = strcmp(arg, "html") == 0;
+	int r = o->html ? 0 : summary_format_parse(arg, &o->view.format, why);
 	if (r < 0) {
-		buf_adds(why, " (and perfetto, for traces)");
+		buf_adds(why, " (and perfetto, for traces), or html with --io");
 		return r;
 	}
 	o->format = o->view.format == SUMMARY_JSON ? TRACE_JSON : TRACE_TEXT;

@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "cmd/trace/opt_values.h"
+#include "trace/io.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -115,8 +116,9 @@ static const struct opt trace_table[] = {
 	 .complete = COMPLETE_LIST, .words = "attach exit thread-execve all"},
 	{0, "json", NULL, trace_opt_json, "print one JSON object per line; see sctrace-trace(5)"},
 	{0, "format", "FORMAT", trace_opt_format,
-	 "json or perfetto; with -c: text, wide, truss, strace, csv, markdown, json", 0, COMPLETE_WORDS,
-	 "text wide truss strace csv markdown json perfetto"},
+	 "json or perfetto; with -c: text, wide, truss, strace, csv, markdown, json; with --io: text, csv, markdown, "
+	 "json, html",
+	 0, COMPLETE_WORDS, "text wide truss strace csv markdown json html perfetto"},
 	{0, "color", "[WHEN]", opt_word, "use colours: auto (on a terminal), always, never", AT(color), COMPLETE_WORDS,
 	 "auto always never"},
 
@@ -136,6 +138,9 @@ static const struct opt trace_table[] = {
 	 .words = COLUMN_WORDS},
 	{0, "by", "WHAT", opt_word, "print rows for each process, thread, fd or path", AT(by), COMPLETE_WORDS,
 	 "process thread fd path"},
+	{0, "io", NULL, opt_flag,
+	 "print how each file, pipe and socket was used, and what could be better: small requests, repeated reads, ...",
+	 AT(io)},
 	{0, "errors", NULL, opt_flag, "print which calls failed with which errors, and how often", AT(errors)},
 	{0, "hist", "CALL", trace_opt_hist, "print a histogram of the durations of CALL", AT(hist), COMPLETE_SET},
 	{0, "interval", "DURATION", opt_duration, "print a table at this interval (and on SIGUSR1)", AT(interval_ns),
@@ -259,18 +264,22 @@ unsigned trace_string_max(const struct trace_opts *o)
 {
 	const struct look_fds *r = &o->look.read, *w = &o->look.write;
 	bool dumps = r->all || r->fds.n || r->negated || w->all || w->fds.n || w->negated;
-	return dumps ? UINT_MAX : (unsigned)(o->record ? o->string_recorded : o->string_max);
+	unsigned max = (unsigned)(o->record ? o->string_recorded : o->string_max);
+	if (o->io && max < IO_LINE_MAX)
+		max = IO_LINE_MAX;
+	return dumps ? UINT_MAX : max;
 }
 
 static bool counts(const struct trace_opts *o)
 {
-	return o->count || o->count_too;
+	return o->count || o->count_too || o->io;
 }
 
 bool trace_opts_need_events(const struct trace_opts *o)
 {
 	bool grouped = o->by && (strcmp(o->by, "fd") == 0 || strcmp(o->by, "path") == 0);
-	return grouped || trace_select_needs_exit(&o->select) || o->select.paths.n || o->select.fds.n || o->count_too;
+	return o->io || grouped || trace_select_needs_exit(&o->select) || o->select.paths.n || o->select.fds.n ||
+	       o->count_too;
 }
 
 int trace_opts_check(struct trace_opts *o, bool program, struct buf *why)
@@ -288,12 +297,20 @@ int trace_opts_check(struct trace_opts *o, bool program, struct buf *why)
 		 "--format=perfetto is a format for traces and cannot be used with -c"},
 		{!counts(o) && f != SUMMARY_TEXT && f != SUMMARY_JSON && !o->truss,
 		 "this --format is for summaries; add -c"},
+		{o->html && !o->io, "--format=html is for the use of files; add --io"},
+		{o->io && (f == SUMMARY_TRUSS || f == SUMMARY_STRACE || o->format == TRACE_PERFETTO),
+		 "--io has the formats text, csv, markdown, json and html"},
+		{o->io && (o->select.by_call || o->select.paths.n || o->select.fds.n ||
+			   trace_select_needs_exit(&o->select)),
+		 "--io follows all calls that use files; leave out -e, -P, -z, -Z and --slower"},
+		{o->io && (o->cgroup || o->all), "--io follows processes; use -p instead of --cgroup and --all"},
+		{o->io && o->folded, "--io and --stacks cannot be combined"},
 		{!counts(o) && (o->by || o->errors || o->hist || o->save || o->interval_ns || o->overhead_set ||
 				o->expect.list.n),
 		 "--by, --errors, --expect, --hist, --interval, --save and -O are for summaries; add -c"},
 		{conditions_use_main(&o->expect) && (!program || !o->count || o->folded || trace_opts_need_events(o)),
 		 "main: in --expect needs a program that is started with -c, and cannot be used with options that "
-		 "select single calls (-z, -Z, -P, -e status=, -e fds=, --slower, --by=fd, --by=path)"},
+		 "select single calls (-z, -Z, -P, -e status=, -e fds=, --slower, --by=fd, --by=path, --io)"},
 		{o->by && (f == SUMMARY_TRUSS || f == SUMMARY_STRACE),
 		 "--by cannot be used with --format=truss or --format=strace, whose tables have no place for it"},
 		{(o->errors || o->hist) && f != SUMMARY_TEXT && f != SUMMARY_WIDE && f != SUMMARY_MARKDOWN,

@@ -70,6 +70,7 @@ struct trace_opts {
 	const char *by; /* process, thread, fd, path; or NULL */
 	const char *hist, *save;
 	bool errors;
+	bool io, html; /* --io, --format=html */
 	struct conditions expect;
 	uint64_t interval_ns;
 	bool overhead_set; /* -O: this value replaces the measured cost */

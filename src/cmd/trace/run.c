@@ -159,7 +159,9 @@ int trace_end(struct trace *t, struct engine_result *result)
 	trace_pipeline_end(&t->pipeline);
 	names_kept_free(&t->names);
 	t->ops->result(t->engine, result);
-	if (t->o.count || t->o.count_too)
+	if (t->o.io)
+		trace_io_show(t, result);
+	else if (t->o.count || t->o.count_too)
 		trace_totals_final(&t->totals, result);
 	if (t->o.folded)
 		trace_folded_text(&t->folded, &t->out.common.buf);

@@ -142,6 +142,7 @@ void trace_free(struct trace *t)
 	buf_free(&t->choice);
 	trace_count_free(&t->count);
 	trace_folded_free(&t->folded);
+	trace_io_free(&t->io);
 	trace_totals_free(&t->totals);
 	trace_recorder_free(&t->recorder);
 	recording_head_free(&t->head);

@@ -8,6 +8,7 @@
 #include "trace/count.h"
 #include "trace/fail.h"
 #include "trace/folded.h"
+#include "trace/io.h"
 #include "trace/json.h"
 #include "trace/pipeline.h"
 #include "trace/recorder.h"
@@ -40,6 +41,7 @@ struct trace {
 	} shown;
 	struct trace_count count;
 	struct trace_folded folded;
+	struct trace_io io;
 	struct trace_totals totals;
 	pid_t root;        /* the program, once its own execve(2) has succeeded */
 	bool root_stopped; /* a signal stopped it */
@@ -97,6 +99,8 @@ void trace_record_close(struct trace *t, const struct engine_result *result);
 int trace_end(struct trace *t, struct engine_result *result);
 /* Frees everything except the recording. */
 void trace_free(struct trace *t);
+/* Shows the calls (-c) and how files were used (--io), and saves both. */
+void trace_io_show(struct trace *t, const struct engine_result *result);
 
 /* Runs the engine until everything has ended. Returns the exit status of sctrace. */
 int trace_run(struct trace *t);

@@ -44,10 +44,11 @@ void trace_wire_wants(struct trace *t)
 	choose_only(t);
 	choose_stops(t);
 	/* A recording contains calls but no counts. */
-	t->by_events = o->folded || ((o->count || o->count_too) && (t->recording || trace_opts_need_events(o)));
+	t->by_events =
+		o->folded || ((o->count || o->count_too || o->io) && (t->recording || trace_opts_need_events(o)));
 	/* Recorded calls are shown later, unless an output or a format is named. */
 	bool later = o->record && !o->output && o->format == TRACE_TEXT;
-	t->shows = !o->count && !o->folded && !later;
+	t->shows = o->count_too || (!o->count && !o->folded && !o->io && !later);
 }
 
 static bool wants_colour(const struct trace *t)
@@ -186,9 +187,13 @@ void trace_wire(struct trace *t)
 	p->select = &o->select;
 	wire_source(t);
 	wire_totals(t);
-	if (t->by_events && (o->count || o->count_too)) {
+	if (t->by_events && (o->count || o->count_too || o->io)) {
 		trace_count_init(&t->count, t->totals.c.by, &t->totals.summary);
 		trace_pipeline_add(p, &t->count.sink);
+	}
+	if (o->io) {
+		trace_io_init(&t->io);
+		trace_pipeline_add(p, &t->io.sink);
 	}
 	if (o->folded) {
 		trace_folded_init(&t->folded, t->stack, strcmp(o->folded, "folded,time") == 0);

@@ -1,0 +1,23 @@
+/*
+ * Reads a file past the page cache (O_DIRECT). The fault: its requests are of 1000 bytes, not of whole blocks. The kernel refuses them
+ * (open(2)), and the program then reads the same through the cache.
+ */
+#include "exercise.h"
+
+int main(int argc, char **argv)
+{
+	const char *name;
+	size_t size = exercise_fixed(argc, argv, &name) ? 4096 : 1000;
+	int direct = open(name, O_RDONLY | O_DIRECT);
+	int cached = exercise_open(name, O_RDONLY);
+	char *buffer = aligned_alloc(4096, 4096);
+	if (direct < 0)
+		errx(77, "the file system of '%s' has no O_DIRECT", name);
+	for (int i = 0; buffer && i < 200; i++) {
+		off_t at = (off_t)i * (off_t)size;
+		if (pread(direct, buffer, size, at) < 0 && pread(cached, buffer, size, at) < 0)
+			err(1, "cannot read '%s'", name);
+	}
+	free(buffer);
+	return 0;
+}

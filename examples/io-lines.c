@@ -1,0 +1,12 @@
+/* Prints 10,000 lines. The fault: standard output has no buffer, so each line is a write(2). */
+#include "exercise.h"
+
+int main(int argc, char **argv)
+{
+	const char *unused;
+	bool fixed = exercise_fixed(argc, argv, &unused);
+	setvbuf(stdout, NULL, fixed ? _IOFBF : _IOLBF, 4096);
+	for (int i = 0; i < 10000; i++)
+		printf("line %d of ten thousand\n", i);
+	return 0;
+}

@@ -1,0 +1,20 @@
+/* Does 20,000 steps of work and watches its standard input. The fault: it asks after each step, when hardly ever something comes. */
+#include "exercise.h"
+
+#include <poll.h>
+
+int main(int argc, char **argv)
+{
+	const char *unused;
+	int every = exercise_fixed(argc, argv, &unused) ? 1000 : 1;
+	int ends[2];
+	if (pipe(ends) < 0)
+		err(1, "cannot make a pipe");
+	struct pollfd input = {.fd = ends[0], .events = POLLIN};
+	int came = 0;
+	for (int step = 0; step < 20000; step++)
+		if (step % every == 0)
+			came += poll(&input, 1, 0);
+	printf("%d inputs\n", came);
+	return 0;
+}

@@ -1,0 +1,39 @@
+/* The end of a trace with --io: a run with the profile, shown as `sctrace report` shows it. */
+#include "cmd/trace/trace.h"
+
+#include "cmd/display.h"
+#include "out/term.h"
+#include "run/run.h"
+#include "trace/save.h"
+
+#include <errno.h>
+
+/* The table's format as displaying a run calls it. */
+static const char *format_of(const struct trace_opts *o)
+{
+	static const char *const formats[] = {
+		[SUMMARY_TEXT] = "text",   [SUMMARY_WIDE] = "text", [SUMMARY_TRUSS] = "text",
+		[SUMMARY_STRACE] = "text", [SUMMARY_CSV] = "csv",   [SUMMARY_MARKDOWN] = "markdown",
+		[SUMMARY_JSON] = "json",
+	};
+	return o->html ? "html" : formats[o->view.format];
+}
+
+void trace_io_show(struct trace *t, const struct engine_result *result)
+{
+	struct run run;
+	struct buf why = {0};
+	struct table_look look = term_look(t->out.common.fd);
+	trace_totals_run(&t->totals, result, &run);
+	run.view.calls = t->o.count || t->o.count_too ? TRUTH_UNKNOWN : TRUTH_NO;
+	io_profile_finish(&t->io.profile, &run.io);
+	look.colour = t->totals.c.view.colour;
+	int r = t->o.save ? run_save(&run, t->o.save, &why) : 0;
+	if (r < 0)
+		trace_fail(&t->failure, r, "%s", buf_str(&why));
+	r = display_run_into(&run, format_of(&t->o), &look, &t->out.common.buf);
+	if (r < 0)
+		trace_fail(&t->failure, r, "the profile cannot be shown: memory ran out");
+	trace_save_free(&run, t->totals.c.machine);
+	buf_free(&why);
+}

@@ -1,0 +1,585 @@
+/* What each call does to descriptors and files. */
+#include "base/buf.h"
+#include "io/profile.h"
+#include "syscall/kinds.h"
+#include "syscall/table.h"
+#include "tracee/mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+/* A call that has returned. */
+struct context {
+	struct io_profile *p;
+	struct io_fds *t;
+	struct io_thread *k;
+	const struct event *ev;
+	const struct call *c;
+	const struct io_call *row;
+	double ns;
+};
+
+/* Indices are of arguments; -1: it has none. */
+struct io_call {
+	const char *name;
+	void (*leave)(const struct context *x);
+	signed char fd, buf, size, offset;
+	enum io_direction direction;
+};
+
+static int fd_of(const struct context *x, int arg)
+{
+	return (int)x->c->args[arg];
+}
+
+static struct io_open *open_of(const struct context *x, int arg)
+{
+	return arg < 0 ? NULL : io_profile_open(x->p, x->t, x->ev->tid, fd_of(x, arg));
+}
+
+/* A 64-bit offset; i386 passes it in two arguments. */
+static uint64_t offset_of(const struct context *x, int arg)
+{
+	const struct call *c = x->c;
+	return c->desc->args[arg].kind == K_OFF_LOW ? (uint32_t)c->args[arg] | c->args[arg + 1] << 32 : c->args[arg];
+}
+
+static int find_kind(const struct call *c, uint16_t kind)
+{
+	for (unsigned i = 0; i < c->desc->nargs; i++)
+		if (c->desc->args[i].kind == kind)
+			return (int)i;
+	return -1;
+}
+
+/* Appends the path as the program wrote it, behind the name of the folder that it begins in, if that is a descriptor. */
+static void add_path(const struct context *x, struct buf *out)
+{
+	const char *at = buf_str(&x->k->path);
+	int arg = find_kind(x->c, K_PATH);
+	while (strncmp(at, "./", 2) == 0 && at[2])
+		at += 2;
+	bool relative = *at && *at != '/' && arg > 0 && x->c->desc->args[arg - 1].kind == K_DIRFD;
+	const struct io_open *folder = relative ? open_of(x, arg - 1) : NULL;
+	if (folder)
+		buf_addf(out, "%s/", folder->file->row.name);
+	buf_adds(out, at);
+}
+
+static void set_fd(const struct context *x, struct io_file *f, int fd, bool cloexec)
+{
+	io_fds_set(x->t, fd, io_open_new(f), cloexec, true);
+}
+
+static void count_call(const struct context *x, struct io_file *f)
+{
+	f->row.calls++;
+	f->ns += x->ns;
+}
+
+/* Counts what the same process has done to the same file before. */
+static void count_again(const struct context *x, struct io_tally *t, pid_t *last)
+{
+	if (*last == x->ev->pid)
+		io_tally_add(t, x->ns);
+	*last = x->ev->pid;
+}
+
+static uint64_t open_flags(const struct context *x)
+{
+	uint64_t flags = O_CREAT | O_WRONLY | O_TRUNC; /* creat(2) */
+	int arg = find_kind(x->c, K_OPEN_FLAGS);
+	int how = find_kind(x->c, K_OPEN_HOW);
+	if (arg >= 0)
+		flags = x->c->args[arg];
+	else if (how >= 0 && (!x->ev->mem || mem_get(x->ev->mem, x->c->args[how], &flags, sizeof(flags)) < 0))
+		flags = 0;
+	return flags;
+}
+
+static struct io_file *file_of_path(const struct context *x)
+{
+	struct buf path = {0};
+	add_path(x, &path);
+	struct io_file *f = path.len ? io_profile_file(x->p, buf_str(&path), io_kind_of(buf_str(&path))) : NULL;
+	buf_free(&path);
+	return f;
+}
+
+/* A look-up that failed because there is no such file; true if it was one. */
+static bool count_failed(const struct context *x, struct io_file *f)
+{
+	if (!x->c->error)
+		return false;
+	if (x->c->err == ENOENT || x->c->err == ENOTDIR)
+		count_again(x, &f->failed_again, &f->failer);
+	return true;
+}
+
+static void leave_open(const struct context *x)
+{
+	uint64_t flags = open_flags(x);
+	struct io_file *f = file_of_path(x);
+	if (!f || count_failed(x, f))
+		return;
+	f->row.opens++;
+	count_call(x, f);
+	count_again(x, &f->opened_again, &f->opener);
+	if (flags & O_TRUNC)
+		io_file_truncate(f, 0);
+	set_fd(x, f, (int)x->c->result, flags & O_CLOEXEC);
+	const struct io_fd *d = io_fds_get(x->t, (int)x->c->result);
+	if (d) {
+		d->open->append = flags & O_APPEND;
+		d->open->direct = flags & O_DIRECT;
+	}
+}
+
+static void leave_stat(const struct context *x)
+{
+	struct io_file *f = file_of_path(x);
+	int folder = find_kind(x->c, K_DIRFD);
+	/* An empty path means the descriptor itself (AT_EMPTY_PATH), as fstat(3) uses it. */
+	const struct io_open *o = !f && folder >= 0 ? open_of(x, folder) : NULL;
+	if (o)
+		count_call(x, o->file);
+	if (f && !count_failed(x, f))
+		count_again(x, &f->stated_again, &f->stater);
+}
+
+/* pipe(2), pipe2(2), socketpair(2): two descriptors that the kernel stores in memory. */
+static void leave_pair(const struct context *x)
+{
+	int fds[2];
+	int arg = find_kind(x->c, K_OUT_FD_PAIR);
+	bool pipes = strncmp(x->row->name, "pipe", 4) == 0;
+	struct buf name = {0};
+	if (x->c->error || !x->ev->mem || mem_get(x->ev->mem, x->c->args[arg], fds, sizeof(fds)) < 0)
+		return;
+	buf_addf(&name, "%s %u", pipes ? "pipe" : "socket pair", pipes ? ++x->p->pipes : ++x->p->sockets);
+	struct io_file *f = io_profile_file(x->p, buf_str(&name), pipes ? IO_PIPE : IO_SOCKET);
+	buf_free(&name);
+	if (!f)
+		return;
+	f->row.opens += 2;
+	count_call(x, f);
+	for (int i = 0; i < 2; i++)
+		set_fd(x, f, fds[i], strcmp(x->row->name, "pipe2") == 0 && x->c->args[1] & O_CLOEXEC);
+}
+
+/* socket(2), accept(2) */
+static void leave_socket(const struct context *x)
+{
+	struct buf name = {0};
+	if (x->c->error)
+		return;
+	buf_addf(&name, "socket %u", ++x->p->sockets);
+	struct io_file *f = io_profile_file(x->p, buf_str(&name), IO_SOCKET);
+	buf_free(&name);
+	if (!f)
+		return;
+	f->row.opens++;
+	count_call(x, f);
+	uint64_t flags = strcmp(x->row->name, "accept4") == 0  ? x->c->args[3]
+			 : strcmp(x->row->name, "socket") == 0 ? x->c->args[1]
+							       : 0;
+	set_fd(x, f, (int)x->c->result, flags & SOCK_CLOEXEC);
+}
+
+/* Descriptors of other things (epoll, timers, ...) are called after their call. */
+static void leave_other_fd(const struct context *x)
+{
+	struct io_file *f = x->c->error ? NULL : io_profile_file(x->p, x->c->desc->name, IO_OTHER);
+	if (!f)
+		return;
+	f->row.opens++;
+	count_call(x, f);
+	set_fd(x, f, (int)x->c->result, false);
+}
+
+static void duplicate(const struct context *x, bool cloexec)
+{
+	struct io_open *o = open_of(x, 0);
+	if (!o || x->c->error || x->c->result == fd_of(x, 0))
+		return;
+	o->refs++;
+	io_fds_set(x->t, (int)x->c->result, o, cloexec, true);
+}
+
+static void leave_dup(const struct context *x)
+{
+	duplicate(x, strcmp(x->row->name, "dup3") == 0 && x->c->args[2] & O_CLOEXEC);
+}
+
+static void leave_fcntl(const struct context *x)
+{
+	const struct io_fd *d = io_fds_get(x->t, fd_of(x, 0));
+	int command = fd_of(x, 1);
+	if (command == F_DUPFD || command == F_DUPFD_CLOEXEC)
+		duplicate(x, command == F_DUPFD_CLOEXEC);
+	else if (d && !x->c->error && command == F_SETFL) {
+		d->open->append = x->c->args[2] & O_APPEND;
+		d->open->direct = x->c->args[2] & O_DIRECT;
+	} else if (d && !x->c->error && command == F_SETFD)
+		((struct io_fd *)d)->cloexec = x->c->args[2] & FD_CLOEXEC;
+}
+
+static void leave_close(const struct context *x)
+{
+	const struct io_open *o = open_of(x, 0);
+	if (o && !x->c->error)
+		io_tally_add(&o->file->close, x->ns);
+	io_fds_close(x->t, fd_of(x, 0)); /* Linux closes it even if it reports an error (close(2)) */
+}
+
+#define RANGE_UNSHARE 2u /* CLOSE_RANGE_UNSHARE, CLOSE_RANGE_CLOEXEC (linux/close_range.h) */
+#define RANGE_CLOEXEC 4u
+
+static void leave_close_range(const struct context *x)
+{
+	if (!x->c->error && !(x->c->args[2] & (RANGE_CLOEXEC | RANGE_UNSHARE)))
+		io_fds_close_range(x->t, (uint32_t)x->c->args[0], (uint32_t)x->c->args[1], false);
+}
+
+static void leave_seek(const struct context *x)
+{
+	struct io_open *o = open_of(x, 0);
+	if (!o || x->c->error)
+		return;
+	uint64_t to = (uint64_t)x->c->result;
+	o->file->row.seeks++;
+	o->file->row.seeks_without_effect += to == o->pos;
+	io_tally_add(&o->file->seek, x->ns);
+	o->pos = to;
+	o->sought = true;
+}
+
+static void leave_truncate(const struct context *x)
+{
+	struct io_open *o = x->row->fd >= 0 ? open_of(x, 0) : NULL;
+	struct io_file *f = o ? o->file : x->row->fd < 0 ? file_of_path(x) : NULL;
+	if (f && !x->c->error)
+		io_file_truncate(f, offset_of(x, 1));
+}
+
+static void leave_sync(const struct context *x)
+{
+	const struct io_open *o = open_of(x, 0);
+	if (!o || x->c->error)
+		return;
+	struct io_file *f = o->file;
+	f->row.syncs++;
+	f->least_sync_ns = f->sync.n > 0 && f->least_sync_ns < x->ns ? f->least_sync_ns : x->ns;
+	io_tally_add(&f->sync, x->ns);
+}
+
+static void leave_mmap(const struct context *x)
+{
+	const struct io_open *o = open_of(x, 4);
+	if (o && !x->c->error)
+		o->file->row.mmaps++;
+}
+
+#define BUFFERS_MAX 64
+
+/* How many bytes the program asked for: of several buffers the sum; of messages, and of too many buffers, what was moved. */
+static uint64_t asked(const struct context *x)
+{
+	struct {
+		uint64_t base, len;
+	} iov[BUFFERS_MAX];
+	const struct io_call *r = x->row;
+	uint64_t n = r->size < 0 ? 0 : x->c->args[r->size];
+	uint64_t sum = 0;
+	uint16_t kind = r->buf < 0 ? K_END : x->c->desc->args[r->buf].kind;
+	if (r->size >= 0 && kind != K_IN_IOVEC && kind != K_OUT_IOVEC)
+		return n;
+	if (r->size < 0 || n > BUFFERS_MAX || !x->ev->mem ||
+	    mem_get(x->ev->mem, x->c->args[r->buf], iov, n * sizeof(*iov)) < 0)
+		return (uint64_t)x->c->result;
+	for (uint64_t i = 0; i < n; i++)
+		sum += iov[i].len;
+	return sum;
+}
+
+/* Remembers what a read brought, and sees whether a write passes it on. */
+static void note_copy(const struct context *x, struct io_file *f, uint64_t bytes)
+{
+	struct io_thread *k = x->k;
+	uint64_t buf = x->row->buf >= 0 ? x->c->args[x->row->buf] : 0;
+	if (x->row->direction == IO_READ) {
+		k->from = f;
+		k->buf = buf;
+		k->bytes = bytes;
+		k->ns = x->ns;
+		return;
+	}
+	if (k->from && k->from != f && k->from->kind == IO_FILE && f->kind == IO_FILE && k->buf == buf &&
+	    k->bytes == bytes && bytes < IO_BUFFER) {
+		io_tally_add(&f->copied, x->ns + k->ns);
+		f->copied_bytes += (double)bytes;
+		f->copied_from = k->from;
+	}
+	k->from = NULL;
+}
+
+#define SECTOR 512u /* O_DIRECT wants multiples of the device's block, which is at least that (open(2)) */
+
+static void note_direct(const struct context *x, const struct io_open *o, uint64_t size)
+{
+	bool refused = x->c->error && x->c->err == EINVAL;
+	uint64_t offset = x->row->offset >= 0 ? offset_of(x, x->row->offset) : o->pos;
+	if (o->direct && (refused || (!x->c->error && x->c->result > 0 && (size % SECTOR || offset % SECTOR))))
+		io_tally_add(&o->file->unaligned, x->ns);
+}
+
+static void leave_transfer(const struct context *x)
+{
+	const struct io_call *r = x->row;
+	struct io_open *o = open_of(x, r->fd);
+	if (!o)
+		return;
+	struct io_file *f = o->file;
+	uint64_t size = x->c->error ? 0 : asked(x);
+	note_direct(x, o, size);
+	if (x->c->error && x->c->err == EAGAIN)
+		io_tally_add(&f->again_later, x->ns);
+	if (x->c->error)
+		return;
+	uint64_t bytes = (uint64_t)x->c->result;
+	*(r->direction == IO_READ ? &f->row.reads : &f->row.writes) += 1;
+	if (!bytes)
+		return;
+	if (r->direction == IO_WRITE && x->k->writes_line && bytes == size) {
+		io_tally_add(&f->lines, x->ns);
+		f->line_bytes += (double)bytes;
+	}
+	note_copy(x, f, bytes);
+	bool positioned = r->offset >= 0 && offset_of(x, r->offset) != UINT64_MAX; /* -1: see preadv2(2) */
+	io_file_request(o, &(struct io_request){.direction = r->direction,
+						.positioned = positioned,
+						.offset = positioned ? offset_of(x, r->offset) : 0,
+						.asked = size,
+						.bytes = bytes,
+						.ns = x->ns,
+						.time_s = ((double)x->c->enter_ns - (double)x->p->start_ns) / 1e9});
+}
+
+/* One side of a call that moves bytes between two descriptors; `offset` is the argument that points at its offset, or -1. */
+static void move_side(const struct context *x, int fd, int offset, enum io_direction direction, uint64_t size)
+{
+	struct io_open *o = open_of(x, fd);
+	uint64_t after = 0;
+	uint64_t bytes = (uint64_t)x->c->result;
+	if (!o)
+		return;
+	*(direction == IO_READ ? &o->file->row.reads : &o->file->row.writes) += 1;
+	bool positioned = offset >= 0 && x->c->args[offset] && x->ev->mem &&
+			  mem_get(x->ev->mem, x->c->args[offset], &after, sizeof(after)) == 0 && after >= bytes;
+	if (!bytes)
+		return;
+	/* The kernel has moved the offset in memory on already. */
+	io_file_request(o, &(struct io_request){.direction = direction,
+						.positioned = positioned,
+						.offset = after - bytes,
+						.asked = size,
+						.bytes = bytes,
+						.ns = x->ns / 2,
+						.time_s = ((double)x->c->enter_ns - (double)x->p->start_ns) / 1e9});
+}
+
+/* The table has the descriptor that is read as `fd`, its offset as `offset`, and the one that is written as `buf`. */
+static void leave_move(const struct context *x)
+{
+	const struct io_call *r = x->row;
+	if (x->c->error)
+		return;
+	move_side(x, r->fd, r->offset, IO_READ, x->c->args[r->size]);
+	move_side(x, r->buf, r->offset == 1 ? 3 : -1, IO_WRITE, x->c->args[r->size]);
+	const struct io_open *out = open_of(x, r->buf);
+	/* The dispatcher counts the call for its first descriptor. */
+	const struct io_open *in = open_of(x, r->fd);
+	if (in && out && in->file != out->file)
+		count_call(x, r->fd == 0 ? out->file : in->file);
+}
+
+/* A timeout of zero: the call only asks. Of several arguments the table names the one, and whether it is a pointer. */
+static bool does_not_wait(const struct context *x)
+{
+	const struct io_call *r = x->row;
+	int64_t when[2];
+	if (r->size >= 0)
+		return (int)x->c->args[r->size] == 0;
+	return x->c->args[r->offset] && x->ev->mem &&
+	       mem_get(x->ev->mem, x->c->args[r->offset], when, sizeof(when)) == 0 && !when[0] && !when[1];
+}
+
+static void leave_poll(const struct context *x)
+{
+	x->p->polls_in_all++;
+	if (!x->c->error && x->c->result == 0 && does_not_wait(x))
+		io_tally_add(&x->p->polls, x->ns);
+}
+
+#define TRANSFER(name, buf, size, offset, direction)                                                                   \
+	{                                                                                                              \
+		name, leave_transfer, 0, buf, size, offset, direction                                                  \
+	}
+#define MOVE(name, in, offset, out, size)                                                                              \
+	{                                                                                                              \
+		name, leave_move, in, out, size, offset, IO_READ                                                       \
+	}
+#define FD_CALL(name, leave)                                                                                           \
+	{                                                                                                              \
+		name, leave, 0, -1, -1, -1, IO_READ                                                                    \
+	}
+#define OTHER_CALL(name, leave)                                                                                        \
+	{                                                                                                              \
+		name, leave, -1, -1, -1, -1, IO_READ                                                                   \
+	}
+#define POLL(name, timeout, pointer)                                                                                   \
+	{                                                                                                              \
+		name, leave_poll, -1, -1, timeout, pointer, IO_READ                                                    \
+	}
+
+static const struct io_call calls[] = {
+	TRANSFER("read", 1, 2, -1, IO_READ),
+	TRANSFER("write", 1, 2, -1, IO_WRITE),
+	TRANSFER("pread64", 1, 2, 3, IO_READ),
+	TRANSFER("pwrite64", 1, 2, 3, IO_WRITE),
+	TRANSFER("readv", 1, 2, -1, IO_READ),
+	TRANSFER("writev", 1, 2, -1, IO_WRITE),
+	TRANSFER("preadv", 1, 2, 3, IO_READ),
+	TRANSFER("pwritev", 1, 2, 3, IO_WRITE),
+	TRANSFER("preadv2", 1, 2, 3, IO_READ),
+	TRANSFER("pwritev2", 1, 2, 3, IO_WRITE),
+	TRANSFER("recvfrom", 1, 2, -1, IO_READ),
+	TRANSFER("recv", 1, 2, -1, IO_READ),
+	TRANSFER("sendto", 1, 2, -1, IO_WRITE),
+	TRANSFER("send", 1, 2, -1, IO_WRITE),
+	TRANSFER("recvmsg", -1, -1, -1, IO_READ),
+	TRANSFER("sendmsg", -1, -1, -1, IO_WRITE),
+	MOVE("sendfile", 1, 2, 0, 3),
+	MOVE("sendfile64", 1, 2, 0, 3),
+	MOVE("splice", 0, 1, 2, 4),
+	MOVE("copy_file_range", 0, 1, 2, 4),
+	OTHER_CALL("open", leave_open),
+	OTHER_CALL("openat", leave_open),
+	OTHER_CALL("openat2", leave_open),
+	OTHER_CALL("creat", leave_open),
+	OTHER_CALL("pipe", leave_pair),
+	OTHER_CALL("pipe2", leave_pair),
+	OTHER_CALL("socketpair", leave_pair),
+	OTHER_CALL("socket", leave_socket),
+	FD_CALL("accept", leave_socket),
+	FD_CALL("accept4", leave_socket),
+	FD_CALL("dup", leave_dup),
+	FD_CALL("dup2", leave_dup),
+	FD_CALL("dup3", leave_dup),
+	FD_CALL("fcntl", leave_fcntl),
+	FD_CALL("fcntl64", leave_fcntl),
+	FD_CALL("close", leave_close),
+	OTHER_CALL("close_range", leave_close_range),
+	FD_CALL("lseek", leave_seek),
+	FD_CALL("ftruncate", leave_truncate),
+	FD_CALL("ftruncate64", leave_truncate),
+	OTHER_CALL("truncate", leave_truncate),
+	OTHER_CALL("truncate64", leave_truncate),
+	FD_CALL("fsync", leave_sync),
+	FD_CALL("fdatasync", leave_sync),
+	FD_CALL("sync_file_range", leave_sync),
+	FD_CALL("syncfs", leave_sync),
+	{"mmap", leave_mmap, 4, -1, -1, -1, IO_READ},
+	{"mmap2", leave_mmap, 4, -1, -1, -1, IO_READ},
+	OTHER_CALL("stat", leave_stat),
+	OTHER_CALL("lstat", leave_stat),
+	OTHER_CALL("newfstatat", leave_stat),
+	OTHER_CALL("statx", leave_stat),
+	OTHER_CALL("stat64", leave_stat),
+	OTHER_CALL("lstat64", leave_stat),
+	OTHER_CALL("fstatat64", leave_stat),
+	OTHER_CALL("access", leave_stat),
+	OTHER_CALL("faccessat", leave_stat),
+	OTHER_CALL("faccessat2", leave_stat),
+	OTHER_CALL("readlink", leave_stat),
+	OTHER_CALL("readlinkat", leave_stat),
+	POLL("poll", 2, -1),
+	POLL("ppoll", -1, 2),
+	POLL("select", -1, 4),
+	POLL("pselect6", -1, 4),
+	POLL("epoll_wait", 3, -1),
+	POLL("epoll_pwait", 3, -1),
+	POLL("epoll_pwait2", -1, 3),
+};
+
+static const struct io_call other_fd = OTHER_CALL("", leave_other_fd);
+
+int io_calls_init(struct io_profile *p)
+{
+	const struct syscall_desc *d;
+	for (size_t k = 0; (d = syscall_row(k)); k++) {
+		const struct io_call *row = d->result == R_FD ? &other_fd : NULL;
+		for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+			if (strcmp(calls[i].name, d->name) == 0)
+				row = &calls[i];
+		if (row && map_put(&p->calls, (uintptr_t)d, (void *)(uintptr_t)row) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static void read_path(struct io_thread *k, const struct event *ev, int arg)
+{
+	char path[PATH_MAX];
+	int ended = 0;
+	ssize_t n = mem_string(ev->mem, ev->call.args[arg], path, sizeof(path), &ended);
+	if (n > 0 && ended)
+		buf_add(&k->path, path, (size_t)n);
+}
+
+void io_call_enter(const struct io_profile *p, struct io_thread *k, const struct event *ev)
+{
+	const struct call *c = &ev->call;
+	const struct io_call *row = map_get(&p->calls, (uintptr_t)c->desc);
+	char last = 0;
+	buf_clear(&k->path);
+	k->writes_line = false;
+	if (!row || !ev->mem)
+		return;
+	int path = find_kind(c, K_PATH);
+	if (path >= 0)
+		read_path(k, ev, path);
+	uint64_t n = row->size >= 0 ? c->args[row->size] : 0;
+	bool may_be_line = row->leave == leave_transfer && row->direction == IO_WRITE && row->buf >= 0;
+	if (may_be_line && n > 0 && n <= IO_LINE_MAX)
+		k->writes_line = mem_get(ev->mem, c->args[row->buf] + n - 1, &last, 1) == 0 && last == '\n';
+}
+
+/* The descriptor that a call is about, for calls that are not in the table. */
+static int first_fd(const struct call *c)
+{
+	int arg = find_kind(c, K_FD);
+	int path = find_kind(c, K_PATH);
+	return path < 0 ? arg : -1;
+}
+
+void io_call_leave(struct io_profile *p, struct io_fds *t, struct io_thread *k, const struct event *ev)
+{
+	const struct call *c = &ev->call;
+	if (!c->desc)
+		return;
+	const struct io_call *row = map_get(&p->calls, (uintptr_t)c->desc);
+	double ns = (double)c->duration_ns - (double)c->cost_ns;
+	struct context x = {p, t, k, ev, c, row, ns > 0 ? ns : 0};
+	int arg = row ? row->fd : first_fd(c);
+	bool is_open = !c->error || c->err != EBADF;
+	const struct io_open *o = is_open ? open_of(&x, arg) : NULL;
+	if (o)
+		count_call(&x, o->file);
+	if (row && is_open)
+		row->leave(&x);
+}

@@ -1,0 +1,95 @@
+#include "io/descriptors.h"
+
+#include "base/memory.h"
+
+#include <stdlib.h>
+
+struct io_open *io_open_new(struct io_file *f)
+{
+	struct io_open *o = f ? memory_zeroed(sizeof(*o)) : NULL;
+	if (o)
+		*o = (struct io_open){.refs = 1, .file = f};
+	return o;
+}
+
+void io_open_drop(struct io_open *o)
+{
+	if (o && --o->refs == 0)
+		free(o);
+}
+
+struct io_fds *io_fds_new(void)
+{
+	struct io_fds *t = memory_zeroed(sizeof(*t));
+	if (t)
+		t->refs = 1;
+	return t;
+}
+
+struct io_fd *io_fds_get(const struct io_fds *t, int fd)
+{
+	return fd < 0 ? NULL : map_get(&t->map, (uint64_t)fd);
+}
+
+void io_fds_set(struct io_fds *t, int fd, struct io_open *o, bool cloexec, bool own)
+{
+	struct io_fd *d = o ? memory_zeroed(sizeof(*d)) : NULL;
+	io_fds_close(t, fd);
+	if (d)
+		*d = (struct io_fd){o, cloexec, own};
+	if (d && map_put(&t->map, (uint64_t)fd, d) == 0)
+		return;
+	free(d);
+	io_open_drop(o);
+}
+
+struct io_fds *io_fds_copy(const struct io_fds *t)
+{
+	struct io_fds *copy = io_fds_new();
+	size_t i = 0;
+	uint64_t fd;
+	const struct io_fd *d;
+	while (copy && (d = map_next(&t->map, &i, &fd))) {
+		d->open->refs++;
+		io_fds_set(copy, (int)fd, d->open, d->cloexec, false);
+	}
+	return copy;
+}
+
+void io_fds_close(struct io_fds *t, int fd)
+{
+	struct io_fd *d = fd < 0 ? NULL : map_remove(&t->map, (uint64_t)fd);
+	if (!d)
+		return;
+	io_open_drop(d->open);
+	free(d);
+}
+
+void io_fds_close_range(struct io_fds *t, uint64_t first, uint64_t last, bool cloexec_only)
+{
+	VEC(int) closed = {0};
+	size_t i = 0;
+	uint64_t fd;
+	const struct io_fd *d;
+	while ((d = map_next(&t->map, &i, &fd)))
+		if (fd >= first && fd <= last && (!cloexec_only || d->cloexec))
+			vec_push(&closed, (int)fd);
+	for (i = 0; i < closed.n; i++)
+		io_fds_close(t, closed.v[i]);
+	vec_free(&closed);
+}
+
+void io_fds_drop(struct io_fds *t)
+{
+	size_t i = 0;
+	struct io_fd *d;
+	if (!t || --t->refs > 0)
+		return;
+	while ((d = map_next(&t->map, &i, NULL))) {
+		d->open->file->row.unclosed += d->own;
+		io_open_drop(d->open);
+		free(d);
+	}
+	map_free(&t->map);
+	free(t);
+}

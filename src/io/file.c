@@ -1,0 +1,191 @@
+#include "io/file.h"
+
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SIZES_MAX   4096 /* sizes that are told apart */
+#define SIZES_SHOWN 3
+
+const char *io_kind_name(enum io_kind kind)
+{
+	static const char *const names[] = {
+		[IO_FILE] = "file",         [IO_PIPE] = "pipe",     [IO_SOCKET] = "socket",
+		[IO_TERMINAL] = "terminal", [IO_DEVICE] = "device", [IO_OTHER] = "other",
+	};
+	return names[kind];
+}
+
+struct io_file *io_file_new(const char *name, enum io_kind kind)
+{
+	struct io_file *f = memory_zeroed(sizeof(*f));
+	if (!f)
+		return NULL;
+	field_set(&f->row.name, name);
+	field_set(&f->row.kind, io_kind_name(kind));
+	f->kind = kind;
+	return f;
+}
+
+void io_file_free(struct io_file *f)
+{
+	if (!f)
+		return;
+	fields_free(&run_io_file_fields, &f->row);
+	map_free(&f->sizes);
+	for (unsigned i = 0; i < 2; i++)
+		vec_free(&f->flow[i].seen);
+	free(f);
+}
+
+void io_tally_add(struct io_tally *t, double ns)
+{
+	t->n++;
+	t->ns += ns;
+}
+
+/* The next number of a linear congruential generator (Knuth's MMIX): the same requests always give the same picture. */
+static uint64_t next_random(struct io_marks *m)
+{
+	m->random = m->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return m->random >> 33;
+}
+
+/* True if the request is to be kept. The first one of a block chooses which of the block that will be. */
+static bool is_chosen(struct io_marks *m)
+{
+	uint64_t place = m->every ? m->seen % m->every : 0;
+	if (!m->every)
+		m->every = 1;
+	if (place == 0)
+		m->chosen = next_random(m) % m->every;
+	m->seen++;
+	return place == m->chosen;
+}
+
+/* Keeps one of each pair, and doubles the blocks. */
+static void thin_out(struct io_marks *m, struct run_io_mark *v, size_t *n)
+{
+	for (size_t i = 0; i < *n / 2; i++)
+		v[i] = v[2 * i + (next_random(m) & 1)];
+	*n /= 2;
+	m->every *= 2;
+	m->seen = (m->seen + m->every - 1) / m->every * m->every;
+}
+
+static void add_mark(struct io_file *f, const struct io_request *r, uint64_t offset)
+{
+	struct run_io_mark mark = {r->time_s, (double)offset, (double)r->bytes};
+	struct io_marks *m = &f->flow[r->direction].marks;
+	if (!is_chosen(m))
+		return;
+	if (r->direction == IO_READ) {
+		vec_push(&f->row.read_marks, mark);
+		if (f->row.read_marks.n >= IO_MARKS_MAX)
+			thin_out(m, f->row.read_marks.v, &f->row.read_marks.n);
+	} else {
+		vec_push(&f->row.write_marks, mark);
+		if (f->row.write_marks.n >= IO_MARKS_MAX)
+			thin_out(m, f->row.write_marks.v, &f->row.write_marks.n);
+	}
+}
+
+static void add_size(struct io_file *f, const struct io_request *r)
+{
+	uintptr_t n = (uintptr_t)map_get(&f->sizes, r->asked);
+	if (n || f->sizes.n < SIZES_MAX)
+		map_put(&f->sizes, r->asked, (void *)(n + 1));
+	if (hist_add(r->direction == IO_READ ? &f->row.read_sizes : &f->row.write_sizes, r->bytes, 1) < 0)
+		memory_note_failure();
+}
+
+/* Only files have offsets. Bytes that were written since they were read are new ones. */
+static bool is_repeated(struct io_file *f, const struct io_request *r, uint64_t from)
+{
+	bool repeated = f->kind == IO_FILE && ranges_contain(&f->flow[r->direction].seen, from, from + r->bytes);
+	if (f->kind != IO_FILE)
+		return false;
+	ranges_add(&f->flow[r->direction].seen, from, from + r->bytes);
+	if (r->direction == IO_WRITE)
+		ranges_remove(&f->flow[IO_READ].seen, from, from + r->bytes);
+	return repeated;
+}
+
+static void classify(struct io_open *o, const struct io_request *r, uint64_t from)
+{
+	struct io_file *f = o->file;
+	struct io_flow *w = &f->flow[r->direction];
+	bool sequential = f->kind != IO_FILE || from == o->end[r->direction] ||
+			  (o->used[!r->direction] && from == o->end[!r->direction]);
+	bool repeated = is_repeated(f, r, from);
+	double *share = !repeated                 ? (sequential ? &f->row.sequential : &f->row.random)
+			: r->direction == IO_READ ? &f->row.reread
+						  : &f->row.rewritten;
+	(*share)++;
+	io_tally_add(&w->asked, r->ns);
+	if (repeated) {
+		io_tally_add(&w->again, r->ns);
+		w->again_bytes += (double)r->bytes;
+	}
+	if (sequential && r->bytes < IO_BUFFER) {
+		io_tally_add(&w->small, r->ns);
+		w->small_bytes += (double)r->bytes;
+	}
+	io_cost_add(&w->cost, (double)r->bytes, r->ns);
+}
+
+void io_file_request(struct io_open *o, const struct io_request *r)
+{
+	struct io_file *f = o->file;
+	uint64_t from = r->positioned ? r->offset : o->append && r->direction == IO_WRITE ? f->size : o->pos;
+	if (f->kind != IO_FILE)
+		from = o->end[r->direction];
+	uint64_t to = from + r->bytes;
+	if (o->append && r->direction == IO_WRITE && !r->positioned)
+		o->end[IO_WRITE] = from; /* appending is sequential, whatever another description has appended */
+	classify(o, r, from);
+	*(r->direction == IO_READ ? &f->row.read_bytes : &f->row.written_bytes) += (double)r->bytes;
+	f->sought_reads += r->direction == IO_READ && o->sought && !r->positioned;
+	add_size(f, r);
+	add_mark(f, r, from);
+	o->end[r->direction] = to;
+	o->used[r->direction] = true;
+	f->size = to > f->size ? to : f->size;
+	if (!r->positioned) {
+		o->pos = to;
+		o->sought = false;
+	}
+}
+
+void io_file_truncate(struct io_file *f, uint64_t size)
+{
+	if (size < f->size)
+		for (unsigned i = 0; i < 2; i++)
+			ranges_remove(&f->flow[i].seen, size, f->size);
+	f->size = size;
+}
+
+static int more_frequent(const void *a, const void *b)
+{
+	const struct run_io_size *x = a;
+	const struct run_io_size *y = b;
+	if (x->requests != y->requests)
+		return x->requests < y->requests ? 1 : -1;
+	return x->bytes < y->bytes ? -1 : x->bytes > y->bytes;
+}
+
+void io_file_finish(struct io_file *f)
+{
+	size_t i = 0;
+	uint64_t bytes;
+	void *n;
+	f->row.time_s = f->ns / 1e9;
+	f->row.sizes.n = 0;
+	while ((n = map_next(&f->sizes, &i, &bytes)))
+		vec_push(&f->row.sizes, (struct run_io_size){(double)bytes, (double)(uintptr_t)n});
+	if (f->row.sizes.n > 1)
+		qsort(f->row.sizes.v, f->row.sizes.n, sizeof(*f->row.sizes.v), more_frequent);
+	if (f->row.sizes.n > SIZES_SHOWN)
+		f->row.sizes.n = SIZES_SHOWN;
+}

@@ -1,0 +1,90 @@
+/* Which file a name or a descriptor means. */
+#include "base/buf.h"
+#include "io/profile.h"
+#include "tracee/names.h"
+
+#include <string.h>
+
+#define FILES_MAX   4096 /* further files share one row */
+#define OTHER_FILES "(other files)"
+
+enum io_kind io_kind_of(const char *path)
+{
+	static const struct {
+		const char *prefix;
+		enum io_kind kind;
+	} kinds[] = {
+		{"pipe:[", IO_PIPE},           {"socket:[", IO_SOCKET},    {"anon_inode:", IO_OTHER},
+		{"/dev/shm/", IO_FILE},        {"/dev/pts/", IO_TERMINAL}, {"/dev/tty", IO_TERMINAL},
+		{"/dev/console", IO_TERMINAL}, {"/dev/", IO_DEVICE},       {"/proc/", IO_OTHER},
+		{"/sys/", IO_OTHER},
+	};
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (strncmp(path, kinds[i].prefix, strlen(kinds[i].prefix)) == 0)
+			return kinds[i].kind;
+	return IO_FILE;
+}
+
+struct io_file *io_profile_file(struct io_profile *p, const char *name, enum io_kind kind)
+{
+	uint64_t key = map_key(name);
+	struct io_file *f;
+	while ((f = map_get(&p->by_name, key)) && strcmp(f->row.name, name) != 0)
+		key++;
+	if (f)
+		return f;
+	if (p->files.n >= FILES_MAX && strcmp(name, OTHER_FILES) != 0)
+		return io_profile_file(p, OTHER_FILES, IO_OTHER);
+	f = io_file_new(name, kind);
+	if (f && f->row.name && map_put(&p->by_name, key, f) == 0 && vec_push(&p->files, f))
+		return f;
+	map_remove(&p->by_name, key);
+	io_file_free(f);
+	return NULL;
+}
+
+/* What a descriptor that was open before the trace is called. Numbers of pipes and sockets differ from run to run, so they are left out. */
+static struct io_file *inherited(struct io_profile *p, pid_t tid, int fd)
+{
+	static const char *const standard[] = {"standard input", "standard output", "standard error"};
+	struct buf path = {0};
+	struct buf name = {0};
+	bool known = p->names->fd(p->names->ctx, tid, fd, &path);
+	enum io_kind kind = known ? io_kind_of(buf_str(&path)) : IO_OTHER;
+	bool stream = !known || kind == IO_PIPE || kind == IO_SOCKET || strncmp(buf_str(&path), "anon_inode:", 11) == 0;
+	if (!stream)
+		buf_adds(&name, buf_str(&path));
+	else if (fd < 3)
+		buf_addf(&name, "%s (%s)", standard[fd], io_kind_name(kind));
+	else
+		buf_addf(&name, "descriptor %d (%s)", fd, io_kind_name(kind));
+	struct io_file *f = io_profile_file(p, buf_str(&name), kind);
+	buf_free(&path);
+	buf_free(&name);
+	return f;
+}
+
+/* Standard output and standard error usually share a description; /proc does not tell, so the same file is taken as proof. */
+static struct io_open *shared_by(const struct io_fds *t, const struct io_file *f, int fd)
+{
+	for (int i = 0; i < 3; i++) {
+		const struct io_fd *d = i != fd ? io_fds_get(t, i) : NULL;
+		if (d && !d->own && d->open->file == f) {
+			d->open->refs++;
+			return d->open;
+		}
+	}
+	return NULL;
+}
+
+struct io_open *io_profile_open(struct io_profile *p, struct io_fds *t, pid_t tid, int fd)
+{
+	const struct io_fd *d = io_fds_get(t, fd);
+	if (d || fd < 0)
+		return d ? d->open : NULL;
+	struct io_file *f = inherited(p, tid, fd);
+	struct io_open *o = f && fd < 3 ? shared_by(t, f, fd) : NULL;
+	io_fds_set(t, fd, o ? o : io_open_new(f), false, false);
+	d = io_fds_get(t, fd);
+	return d ? d->open : NULL;
+}

@@ -1,0 +1,140 @@
+#include "io/profile.h"
+
+#include "base/memory.h"
+#include "syscall/restart.h"
+#include "syscall/table.h"
+#include "tracee/mem.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PICTURES 6 /* files whose requests are kept for a picture */
+
+/* The table of a process. The standard descriptors of one that is new are looked up at once, because it may close them. */
+static struct io_fds *table_of(struct io_profile *p, const struct event *ev)
+{
+	struct io_fds *t = map_get(&p->processes, (uint64_t)ev->pid);
+	if (t)
+		return t;
+	t = io_fds_new();
+	if (!t || map_put(&p->processes, (uint64_t)ev->pid, t) < 0) {
+		io_fds_drop(t);
+		return NULL;
+	}
+	for (int fd = 0; fd < 3; fd++)
+		io_profile_open(p, t, ev->tid, fd);
+	return t;
+}
+
+void io_profile_enter(struct io_profile *p, struct io_thread *k, const struct event *ev)
+{
+	const struct call *c = &ev->call;
+	const char *name = c->desc ? c->desc->name : "";
+	table_of(p, ev);
+	if (!p->calls.n && io_calls_init(p) < 0)
+		return;
+	io_call_enter(p, k, ev);
+	k->clone_flags = 0;
+	if (strcmp(name, "clone") == 0)
+		k->clone_flags = c->args[0];
+	else if (strcmp(name, "clone3") == 0 && ev->mem)
+		mem_get(ev->mem, c->args[0], &k->clone_flags, sizeof(k->clone_flags));
+}
+
+void io_profile_leave(struct io_profile *p, struct io_thread *k, const struct event *ev)
+{
+	struct io_fds *t = table_of(p, ev);
+	/* An interrupted call goes on, or another call reports its end. */
+	if (!t || ev->kind != EV_EXIT || (ev->call.error && IS_RESTART_ERROR(ev->call.err)))
+		return;
+	p->calls_in_all++;
+	p->spread_ns += (double)ev->call.spread_ns;
+	io_call_leave(p, t, k, ev);
+}
+
+void io_thread_free(struct io_thread *k)
+{
+	buf_free(&k->path);
+}
+
+static void process_ends(struct io_profile *p, pid_t pid)
+{
+	io_fds_drop(map_remove(&p->processes, (uint64_t)pid));
+}
+
+static void process_begins(struct io_profile *p, const struct io_thread *k, const struct event *ev)
+{
+	struct io_fds *parent = table_of(p, ev);
+	struct io_fds *t = parent;
+	if (!parent || map_get(&p->processes, (uint64_t)ev->child))
+		return;
+	if (k->clone_flags & CLONE_FILES)
+		t->refs++;
+	else
+		t = io_fds_copy(parent);
+	if (t && map_put(&p->processes, (uint64_t)ev->child, t) < 0)
+		io_fds_drop(t);
+}
+
+void io_profile_other(struct io_profile *p, struct io_thread *k, const struct event *ev)
+{
+	if (ev->kind == EV_BIRTH && !ev->is_thread)
+		process_begins(p, k, ev);
+	else if (ev->kind == EV_EXEC) {
+		struct io_fds *t = table_of(p, ev);
+		if (t)
+			io_fds_close_range(t, 0, UINT64_MAX, true);
+	} else if (ev->kind == EV_DEATH && ev->is_process)
+		process_ends(p, ev->pid);
+}
+
+static int slower(const void *a, const void *b)
+{
+	const struct io_file *x = *(struct io_file *const *)a;
+	const struct io_file *y = *(struct io_file *const *)b;
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? 1 : -1;
+	return strcmp(x->row.name, y->row.name);
+}
+
+/* Moves the row to the run. Only the busiest files keep their requests. */
+static void hand_over(struct run_io *out, struct io_file *f)
+{
+	if (out->files.n >= PICTURES) {
+		vec_free(&f->row.read_marks);
+		vec_free(&f->row.write_marks);
+	}
+	if (vec_push(&out->files, f->row))
+		f->row = (struct run_io_file){0};
+}
+
+void io_profile_finish(struct io_profile *p, struct run_io *out)
+{
+	uint64_t pid;
+	for (size_t i = 0; map_next(&p->processes, &i, &pid); i = 0)
+		process_ends(p, (pid_t)pid);
+	if (p->files.n > 1)
+		qsort(p->files.v, p->files.n, sizeof(*p->files.v), slower);
+	for (size_t i = 0; i < p->files.n; i++)
+		io_file_finish(p->files.v[i]);
+	out->known = true;
+	io_find(p, out);
+	for (size_t i = 0; i < p->files.n; i++)
+		if (p->files.v[i]->row.calls > 0)
+			hand_over(out, p->files.v[i]);
+}
+
+void io_profile_free(struct io_profile *p)
+{
+	size_t i = 0;
+	struct io_fds *t;
+	while ((t = map_next(&p->processes, &i, NULL)))
+		io_fds_drop(t);
+	for (i = 0; i < p->files.n; i++)
+		io_file_free(p->files.v[i]);
+	vec_free(&p->files);
+	map_free(&p->by_name);
+	map_free(&p->processes);
+	map_free(&p->calls);
+}

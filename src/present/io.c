@@ -1,0 +1,352 @@
+/* How a profile of files looks (--io): a row for each file, the findings, pictures of the busiest files. */
+#include "base/size.h"
+#include "out/chart.h"
+#include "out/wrap.h"
+#include "present/cells.h"
+#include "present/kinds.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROWS_MAX     25 /* in text and Markdown */
+#define NAME_COLUMNS 18 /* columns of a name there; the end of a path tells more than its start */
+
+enum io_column {
+	C_FILE,
+	C_KIND,
+	C_OPENS,
+	C_CALLS,
+	C_READS,
+	C_WRITES,
+	C_READ_BYTES,
+	C_WRITTEN_BYTES,
+	C_TIME,
+	C_SIZES,
+	C_SEQUENTIAL,
+	C_RANDOM,
+	C_REREAD,
+	C_REWRITTEN,
+	C_SEEKS,
+	C_IDLE_SEEKS,
+	C_SYNCS,
+	C_MMAPS,
+	C_UNCLOSED,
+	COLUMNS
+};
+
+/* Of csv, json and HTML. */
+static const struct column columns[COLUMNS] = {
+	[C_FILE] = {"file", "file", 0},
+	[C_KIND] = {"kind", "kind", 0},
+	[C_OPENS] = {"opens", "opens", COL_RIGHT},
+	[C_CALLS] = {"calls", "calls", COL_RIGHT},
+	[C_READS] = {"reads", "reads", COL_RIGHT},
+	[C_WRITES] = {"writes", "writes", COL_RIGHT},
+	[C_READ_BYTES] = {"read_bytes", "read", COL_RIGHT},
+	[C_WRITTEN_BYTES] = {"written_bytes", "written", COL_RIGHT},
+	[C_TIME] = {"time_s", "time", COL_RIGHT},
+	[C_SIZES] = {"frequent_sizes", "sizes", 0},
+	[C_SEQUENTIAL] = {"sequential_share", "sequential", COL_RIGHT},
+	[C_RANDOM] = {"random_share", "random", COL_RIGHT},
+	[C_REREAD] = {"repeated_read_share", "reread", COL_RIGHT},
+	[C_REWRITTEN] = {"repeated_write_share", "rewritten", COL_RIGHT},
+	[C_SEEKS] = {"seeks", "seeks", COL_RIGHT},
+	[C_IDLE_SEEKS] = {"seeks_without_effect", "without effect", COL_RIGHT},
+	[C_SYNCS] = {"syncs", "syncs", COL_RIGHT},
+	[C_MMAPS] = {"mmaps", "mmaps", COL_RIGHT},
+	[C_UNCLOSED] = {"unclosed", "unclosed", COL_RIGHT},
+};
+
+/* Of text and Markdown: two tables, because 80 columns do not hold all. */
+static const struct column use_columns[] = {
+	{"file", "file", 0},         {"opens", "opens", COL_RIGHT},     {"calls", "calls", COL_RIGHT},
+	{"read", "read", COL_RIGHT}, {"written", "written", COL_RIGHT}, {"time", "time", COL_RIGHT},
+	{"size", "size", COL_RIGHT},
+};
+static const struct column access_columns[] = {
+	{"file", "file", 0},
+	{"sequential", "seq", COL_RIGHT},
+	{"random", "random", COL_RIGHT},
+	{"reread", "reread", COL_RIGHT},
+	{"rewritten", "rewritten", COL_RIGHT},
+	{"seeks", "seeks", COL_RIGHT},
+	{"idle", "idle", COL_RIGHT},
+	{"syncs", "syncs", COL_RIGHT},
+	{"mmaps", "mmaps", COL_RIGHT},
+};
+
+static double requests(const struct run_io_file *f)
+{
+	return f->sequential + f->random + f->reread + f->rewritten;
+}
+
+/*
+ * Shares in whole per cent, by largest remainders, so that they add up to 100: each is rounded down, and the ones that lost most get
+ * what is missing.
+ */
+static void shares(const struct run_io_file *f, int out[4])
+{
+	const double part[4] = {f->sequential, f->random, f->reread, f->rewritten};
+	double rest[4];
+	int sum = 0;
+	for (int i = 0; i < 4; i++) {
+		double exact = 100 * part[i] / requests(f);
+		out[i] = (int)exact;
+		rest[i] = exact - out[i];
+		sum += out[i];
+	}
+	for (; sum < 100; sum++) {
+		int most = 0;
+		for (int i = 1; i < 4; i++)
+			most = rest[i] > rest[most] ? i : most;
+		out[most]++;
+		rest[most] = -1;
+	}
+}
+
+static void short_name(const char *name, struct buf *out)
+{
+	size_t n = strlen(name);
+	if (n > NAME_COLUMNS) {
+		const char *tail = name + n - (NAME_COLUMNS - 3);
+		while ((*tail & 0xC0) == 0x80) /* not within a character */
+			tail++;
+		buf_addf(out, "...%s", tail);
+	} else
+		buf_adds(out, name);
+}
+
+static void sizes(const struct run_io_file *f, struct buf *out)
+{
+	for (size_t i = 0; i < f->sizes.n && i < 2; i++) {
+		buf_adds(out, i ? ", " : "");
+		size_format(out, (uint64_t)f->sizes.v[i].bytes);
+		buf_adds(out, " x ");
+		count_human(out, (uint64_t)f->sizes.v[i].requests);
+	}
+}
+
+static void fill_row(struct table *t, const struct run_io_file *f)
+{
+	static const enum io_column shared[] = {C_SEQUENTIAL, C_RANDOM, C_REREAD, C_REWRITTEN};
+	const double part[] = {f->sequential, f->random, f->reread, f->rewritten};
+	const struct {
+		enum io_column column;
+		double n;
+	} counts[] = {
+		{C_OPENS, f->opens},   {C_CALLS, f->calls}, {C_READS, f->reads},
+		{C_WRITES, f->writes}, {C_SEEKS, f->seeks}, {C_IDLE_SEEKS, f->seeks_without_effect},
+		{C_SYNCS, f->syncs},   {C_MMAPS, f->mmaps}, {C_UNCLOSED, f->unclosed},
+	};
+	struct buf text = {0};
+	table_row(t);
+	table_string(t, C_FILE, f->name);
+	table_string(t, C_KIND, f->kind);
+	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)
+		cell_count(t, counts[i].column, counts[i].n, false);
+	cell_bytes(t, C_READ_BYTES, f->read_bytes);
+	cell_bytes(t, C_WRITTEN_BYTES, f->written_bytes);
+	cell_time(t, C_TIME, f->time_s, 1);
+	sizes(f, &text);
+	table_string(t, C_SIZES, buf_str(&text));
+	for (size_t i = 0; i < 4 && requests(f) > 0; i++)
+		table_real(t, shared[i], part[i] / requests(f), NULL);
+	buf_free(&text);
+}
+
+static void fill_use(struct table *t, const struct run_io_file *f)
+{
+	struct buf text = {0};
+	table_row(t);
+	short_name(f->name, &text);
+	table_string(t, 0, buf_str(&text));
+	cell_count(t, 1, f->opens, false);
+	cell_count(t, 2, f->calls, false);
+	cell_bytes(t, 3, f->read_bytes);
+	cell_bytes(t, 4, f->written_bytes);
+	cell_time(t, 5, f->time_s, 1);
+	buf_clear(&text);
+	if (f->sizes.n)
+		size_human(&text, (uint64_t)f->sizes.v[0].bytes);
+	table_string(t, 6, buf_str(&text));
+	buf_free(&text);
+}
+
+static void fill_access(struct table *t, const struct run_io_file *f)
+{
+	const double counts[] = {f->seeks, f->seeks_without_effect, f->syncs, f->mmaps};
+	struct buf name = {0};
+	int share[4];
+	table_row(t);
+	short_name(f->name, &name);
+	table_string(t, 0, buf_str(&name));
+	if (requests(f) > 0)
+		shares(f, share);
+	for (size_t i = 0; i < 4 && requests(f) > 0; i++)
+		cell_printf(t, 1 + i, share[i], "%.0f %%");
+	for (size_t i = 0; i < 4; i++)
+		cell_count(t, 5 + i, counts[i], false);
+	buf_free(&name);
+}
+
+/* One of the two tables, of the busiest files. */
+static int render(const struct run_io *io, const struct column *c, size_t n,
+		  void (*fill)(struct table *t, const struct run_io_file *f), enum table_format format,
+		  const struct table_look *look, struct buf *out)
+{
+	struct table *t = table_new(c, n);
+	for (size_t i = 0; t && i < io->files.n && i < ROWS_MAX; i++)
+		fill(t, &io->files.v[i]);
+	int rc = t ? table_render(t, format, look, out) : -ENOMEM;
+	table_free(t);
+	return rc;
+}
+
+int io_render(const struct run_io *io, enum table_format format, const struct table_look *look, struct buf *out)
+{
+	int rc = render(io, use_columns, sizeof(use_columns) / sizeof(*use_columns), fill_use, format, look, out);
+	buf_addc(out, '\n');
+	if (rc == 0)
+		rc = render(io, access_columns, sizeof(access_columns) / sizeof(*access_columns), fill_access, format,
+			    look, out);
+	if (io->files.n > ROWS_MAX)
+		buf_addf(out, "%sThese are the %d files that took the most time. There are %zu more.\n",
+			 format == TABLE_MARKDOWN ? "\n" : "", ROWS_MAX, io->files.n - ROWS_MAX);
+	return rc;
+}
+
+static int add_files(struct page *p, const struct run_io *io)
+{
+	struct table *t = table_new(columns, COLUMNS);
+	for (size_t i = 0; t && i < io->files.n; i++)
+		fill_row(t, &io->files.v[i]);
+	return page_add_part(p, "files", "Files, pipes and sockets", t, NULL);
+}
+
+static void add_findings(struct page *p, const struct run_io *io)
+{
+	struct page_section *s = page_section(p, SECTION_FINDINGS, "Findings", "");
+	for (size_t i = 0; s && i < io->findings.n; i++)
+		buf_addf(&s->text, "%s\n", io->findings.v[i].text ? io->findings.v[i].text : "");
+	if (s && !io->findings.n)
+		buf_adds(&s->text, "Nothing was found that could be better.\n");
+	else if (s && io->findings.n > 1)
+		buf_adds(&s->text, "Savings that concern the same calls overlap, so they do not add up.\n");
+}
+
+int page_add_io(struct page *p)
+{
+	const struct run_io *io = &p->runs[0].run->io;
+	int rc = add_files(p, io);
+	if (rc == 0)
+		add_findings(p, io);
+	return rc;
+}
+
+/* The file of that name in a run, or NULL. */
+static const struct run_io_file *find_file(const struct run_io *io, const char *name)
+{
+	for (size_t i = 0; i < io->files.n; i++)
+		if (strcmp(io->files.v[i].name ? io->files.v[i].name : "", name) == 0)
+			return &io->files.v[i];
+	return NULL;
+}
+
+/* One column for each run of each figure. */
+static struct table *several_table(struct page *p)
+{
+	static const char *const keys[] = {"calls", "bytes", "time_s"};
+	static const char *const titles[] = {"calls", "bytes", "time"};
+	struct column *c = calloc(1 + 3 * p->n, sizeof(*c));
+	struct table *t = NULL;
+	if (c)
+		c[0] = (struct column){"file", "file", 0};
+	for (size_t i = 0; c && i < 3 * p->n; i++) {
+		struct buf key = {0};
+		struct buf title = {0};
+		buf_addf(&key, "%s_%zu", keys[i / p->n], i % p->n + 1);
+		buf_addf(&title, "%s %s", titles[i / p->n], p->runs[i % p->n].label);
+		c[1 + i].key = page_keep(p, &key);
+		c[1 + i].title = page_keep(p, &title);
+		c[1 + i].flags = COL_RIGHT;
+	}
+	if (c)
+		t = table_new(c, 1 + 3 * p->n);
+	free(c);
+	return t;
+}
+
+static void several_row(struct table *t, const struct page *p, const char *name)
+{
+	struct buf shown = {0};
+	table_row(t);
+	short_name(name, &shown);
+	table_string(t, 0, buf_str(&shown));
+	for (size_t k = 0; k < p->n; k++) {
+		const struct run_io_file *f = find_file(&p->runs[k].run->io, name);
+		if (!f)
+			continue;
+		cell_count(t, 1 + k, f->calls, false);
+		cell_bytes(t, 1 + p->n + k, f->read_bytes + f->written_bytes);
+		cell_time(t, 1 + 2 * p->n + k, f->time_s, 1);
+	}
+	buf_free(&shown);
+}
+
+static bool has_finding(const struct run_io *io, const struct run_io_finding *f)
+{
+	for (size_t i = 0; i < io->findings.n; i++) {
+		const struct run_io_finding *g = &io->findings.v[i];
+		if (g->kind && f->kind && strcmp(g->kind, f->kind) == 0 && !g->file == !f->file &&
+		    (!f->file || strcmp(g->file, f->file) == 0))
+			return true;
+	}
+	return false;
+}
+
+/* Findings that one of two runs has and the other has not. */
+static void say_only(const struct page_run *has, const struct page_run *lacks, struct buf *out)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < has->run->io.findings.n; i++) {
+		const struct run_io_finding *f = &has->run->io.findings.v[i];
+		if (has_finding(&lacks->run->io, f))
+			continue;
+		if (!n++)
+			buf_addf(out, "Only %s has: ", has->label);
+		else
+			buf_adds(out, ", ");
+		buf_adds(out, f->kind ? f->kind : "");
+		if (f->file)
+			buf_addf(out, " (%s)", f->file);
+	}
+	buf_adds(out, n ? ".\n" : "");
+}
+
+int page_add_several_io(struct page *p)
+{
+	for (size_t k = 0; k < p->n; k++)
+		if (!p->runs[k].run->io.known)
+			return 0;
+	struct table *t = several_table(p);
+	size_t rows = 0;
+	for (size_t k = 0; t && k < p->n; k++)
+		for (size_t i = 0; i < p->runs[k].run->io.files.n && rows < ROWS_MAX; i++) {
+			const char *name = p->runs[k].run->io.files.v[i].name;
+			bool shown = !name;
+			for (size_t e = 0; e < k && !shown; e++)
+				shown = find_file(&p->runs[e].run->io, name);
+			if (!shown) {
+				several_row(t, p, name);
+				rows++;
+			}
+		}
+	struct page_section *s = page_section(p, SECTION_FINDINGS, "Findings", "");
+	for (size_t k = 1; s && k < p->n; k++) {
+		say_only(&p->runs[0], &p->runs[k], &s->text);
+		say_only(&p->runs[k], &p->runs[0], &s->text);
+	}
+	return page_add_part(p, "files", "Files, pipes and sockets", t, NULL);
+}

@@ -1,0 +1,278 @@
+#!/usr/bin/env python3
+"""`sctrace --io`: the planted faults are found, well-behaved programs have none, all formats, all engines (script.py)."""
+import csv
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from script import BUILD, SCTRACE, Skip, in_terminal, run_tests, seconds
+
+TIMEOUT = seconds(200)
+ENGINES = ["ptrace", "patch"]
+
+# Program: what is found in it, with the file (None: in the whole program).
+FAULTS = {
+    "io-small-reads": ("small-reads", "in"),
+    "io-small-writes": ("small-writes", "out"),
+    "io-lines": ("line-writes", "lines"),
+    "io-read-again": ("read-again", "in"),
+    "io-seek-read": ("seek-before-read", "in"),
+    "io-open-again": ("opened-again", "in"),
+    "io-failed-again": ("failed-again", "rules.conf"),
+    "io-sync-each": ("sync-each-write", "out"),
+    "io-direct": ("unaligned-direct", "in"),
+    "io-poll": ("no-result", None),
+    "io-copy": ("copied-by-hand", "out"),
+    "io-never-closed": ("never-closed", None),
+}
+
+
+def sctrace(folder, *args, engine=None, **kw):
+    """Runs `sctrace ARGS` with standard output in the file "lines" of the folder."""
+    how = ["--engine=" + engine] if engine else []
+    with open(folder / "lines", "w", encoding="utf-8") as lines:
+        return subprocess.run([SCTRACE, *how, *map(str, args)], cwd=folder, stdout=lines, stderr=subprocess.PIPE, text=True,
+                              check=False, timeout=TIMEOUT, stdin=subprocess.DEVNULL, **kw)
+
+
+def need(engine):
+    if f"{engine:8} " not in subprocess.run([SCTRACE, "--list-engines"], capture_output=True, text=True, check=True).stdout:
+        raise Skip(f"there is no engine {engine}")
+    text = subprocess.run([SCTRACE, "--list-engines"], capture_output=True, text=True, check=True).stdout
+    if "does not work here" in text.split(f"{engine:8} ")[1].splitlines()[1]:
+        raise Skip(f"engine {engine} does not work here")
+
+
+def make_input(folder, size=20000):
+    (folder / "in").write_bytes(bytes(i * 7 % 251 for i in range(size)))
+
+
+def profile(folder, *args, engine=None, status=0):
+    """The member "io" of the run."""
+    done = sctrace(folder, "--io", "--save", "run.json", "-o", "profile", *args, engine=engine)
+    if done.returncode == 77:
+        raise Skip(done.stderr.strip())
+    assert done.returncode == status, (done.returncode, done.stderr)
+    return json.loads((folder / "run.json").read_text())["io"]
+
+
+def found(folder, prof):
+    return {(f["kind"], short(folder, f["file"])) for f in prof["findings"]}
+
+
+def short(folder, name):
+    return os.path.relpath(name, folder.resolve()) if name and name.startswith(str(folder.resolve())) else name
+
+
+def counts(folder, prof):
+    """What must not depend on the engine."""
+    fields = ("kind", "opens", "calls", "reads", "writes", "read_bytes", "written_bytes", "sequential", "random", "reread", "rewritten",
+              "seeks", "seeks_without_effect", "syncs", "mmaps", "unclosed", "sizes")
+    return {short(folder, f["name"]): {k: f[k] for k in fields} for f in prof["files"]}
+
+
+def check_fault(folder, name):
+    make_input(folder)
+    program = BUILD / "examples" / name
+    want = FAULTS[name]
+    seen = []
+    for engine in ENGINES:
+        need(engine)
+        prof = profile(folder, program, engine=engine)
+        assert want in found(folder, prof), (engine, found(folder, prof))
+        seen.append(counts(folder, prof))
+        fixed = profile(folder, program, "-f", engine=engine)
+        assert not fixed["findings"], (engine, fixed["findings"])
+    assert seen[0] == seen[1], (seen[0], seen[1])
+
+
+def test_small_reads(folder):
+    """reads of one byte are found, and gone in the fixed program"""
+    check_fault(folder, "io-small-reads")
+
+
+def test_small_writes(folder):
+    """writes of 16 bytes are found, and gone in the fixed program"""
+    check_fault(folder, "io-small-writes")
+
+
+def test_lines(folder):
+    """one write for each line is found, and gone in the fixed program"""
+    check_fault(folder, "io-lines")
+
+
+def test_read_again(folder):
+    """reading the same bytes again is found, and gone in the fixed program"""
+    check_fault(folder, "io-read-again")
+
+
+def test_seek_read(folder):
+    """a seek before every read is found, and gone in the fixed program"""
+    make_input(folder, 1 << 20)
+    for engine in ENGINES:
+        need(engine)
+        prof = profile(folder, BUILD / "examples" / "io-seek-read", engine=engine)
+        assert found(folder, prof) == {("seek-before-read", "in")}, found(folder, prof)
+        assert not profile(folder, BUILD / "examples" / "io-seek-read", "-f", engine=engine)["findings"]
+
+
+def test_open_again(folder):
+    """repeated opens of one file are found, and gone in the fixed program"""
+    check_fault(folder, "io-open-again")
+
+
+def test_failed_again(folder):
+    """repeated look-ups that fail are found, and gone in the fixed program"""
+    check_fault(folder, "io-failed-again")
+
+
+def test_sync_each(folder):
+    """fsync after every write is found, and gone in the fixed program"""
+    check_fault(folder, "io-sync-each")
+
+
+def test_direct(folder):
+    """unaligned O_DIRECT is found, and gone in the fixed program"""
+    check_fault(folder, "io-direct")
+
+
+def test_poll(folder):
+    """polling without result is found, and gone in the fixed program"""
+    check_fault(folder, "io-poll")
+
+
+def test_copy(folder):
+    """copying by read and write is found, and gone in the fixed program"""
+    make_input(folder, 1 << 20)
+    for engine in ENGINES:
+        need(engine)
+        prof = profile(folder, BUILD / "examples" / "io-copy", engine=engine)
+        assert ("copied-by-hand", "out") in found(folder, prof), found(folder, prof)
+        assert not profile(folder, BUILD / "examples" / "io-copy", "-f", engine=engine)["findings"]
+
+
+def test_never_closed(folder):
+    """descriptors that are never closed are found"""
+    make_input(folder)
+    for engine in ENGINES:
+        need(engine)
+        prof = profile(folder, BUILD / "examples" / "io-never-closed", engine=engine)
+        assert ("never-closed", None) in found(folder, prof), found(folder, prof)
+        fixed = profile(folder, BUILD / "examples" / "io-never-closed", "-f", engine=engine)
+        assert ("never-closed", None) not in found(folder, fixed)
+        assert counts(folder, prof)["in"]["unclosed"] == 200
+
+
+def test_well_behaved(folder):
+    """cat, cp and dd have no findings"""
+    make_input(folder, 3 << 20)
+    for command in (["cat", "in"], ["cp", "in", "out"], ["dd", "bs=64K", "if=in", "of=out2"]):
+        if not shutil.which(command[0]):
+            raise Skip(f"there is no {command[0]}")
+        for engine in ENGINES:
+            need(engine)
+            prof = profile(folder, *command, engine=engine)
+            assert not prof["findings"], (command, prof["findings"])
+
+
+def test_children(folder):
+    """descriptions are shared across fork, and a child's descriptors are its own"""
+    make_input(folder, 4096)
+    script = "exec 3<in; head -c 1 <&3 >/dev/null; (dd bs=100 count=2 <&3 >/dev/null 2>&1); dd bs=50 count=1 <&3 >/dev/null 2>&1"
+    seen = []
+    for engine in ENGINES:
+        need(engine)
+        prof = profile(folder, "-f", "sh", "-c", script, engine=engine)
+        seen.append(counts(folder, prof)["in"])
+        assert seen[-1]["random"] == 0 and seen[-1]["opens"] == 1, seen[-1]
+        assert seen[-1]["reread"] == 0, seen[-1]
+    assert seen[0] == seen[1], seen
+
+
+def test_report_prints_the_same(folder):
+    """report prints what the trace printed, in every format"""
+    make_input(folder)
+    for form in ("text", "csv", "markdown", "html"):
+        for count in ([], ["-c"]):
+            done = sctrace(folder, "--io", *count, "--format", form, "--save", "run.json", "-o", "shown",
+                           BUILD / "examples" / "io-small-reads")
+            assert done.returncode == 0, done.stderr
+            again = subprocess.run([SCTRACE, "report", "--format", form, "run.json"], cwd=folder, capture_output=True, text=True,
+                                   check=True, timeout=TIMEOUT).stdout
+            assert again == (folder / "shown").read_text(), form
+            assert form == "html" or ("execve" in again) == bool(count) or form == "csv", again
+
+
+def test_csv(folder):
+    """csv has a row for each file, and its shares add up to 1"""
+    make_input(folder)
+    done = sctrace(folder, "--io", "--format=csv", "-o", "shown", BUILD / "examples" / "io-small-reads")
+    assert done.returncode == 0, done.stderr
+    rows = {r["file"]: r for r in csv.DictReader(io.StringIO((folder / "shown").read_text()))}
+    row = rows["in"]
+    assert row["reads"] == "20001" and row["read_bytes"] == "20000" and row["opens"] == "1", row
+    for r in rows.values():
+        shares = [float(r[k]) for k in r if k.endswith("_share") and r[k]]
+        assert not shares or abs(sum(shares) - 1) < 1e-9, r
+
+
+def test_json(folder):
+    """--format=json prints what --save writes"""
+    make_input(folder)
+    done = sctrace(folder, "--io", "--format=json", "--save", "run.json", "-o", "shown", BUILD / "examples" / "io-small-reads")
+    assert done.returncode == 0, done.stderr
+    assert (folder / "shown").read_text() == (folder / "run.json").read_text()
+
+
+def test_fits_a_terminal(folder):
+    """no line is longer than 80 columns on a terminal of 80"""
+    make_input(folder)
+    status, text = in_terminal(80, "--io", BUILD / "examples" / "io-small-reads", folder / "in")
+    assert status == 0, text
+    long = [line for line in text.splitlines() if len(line) > 80]
+    assert not long, long
+    assert "20,000 sequential reads of 1 byte took" in text, text
+
+
+def test_refusals(folder):
+    """options that do not go with --io are refused with a reason"""
+    for args, says in ((["--io", "-e", "read"], "follows all calls"), (["--format=html"], "add --io"),
+                       (["--io", "--format=truss"], "has the formats"), (["--io", "--all"], "use -p")):
+        done = sctrace(folder, *args, "true")
+        assert done.returncode == 2 and says in done.stderr, (args, done.stderr)
+
+
+def test_of_a_recording(folder):
+    """a recording has the same profile as the live program"""
+    make_input(folder)
+    for name in ("io-seek-read", "io-open-again", "io-lines"):
+        live = profile(folder, BUILD / "examples" / name)
+        done = sctrace(folder, "--record", "recording", BUILD / "examples" / name)
+        assert done.returncode == 0, done.stderr
+        subprocess.run([SCTRACE, "show", "--io", "--save", "shown.json", "recording"], cwd=folder, capture_output=True, check=True,
+                       timeout=TIMEOUT)
+        shown = json.loads((folder / "shown.json").read_text())["io"]
+        assert found(folder, shown) >= {f for f in found(folder, live) if f[1] == FAULTS[name][1] == "in"}, (found(folder, shown), name)
+        assert counts(folder, shown)["in" if name != "io-lines" else "/etc/ld.so.cache"] == counts(folder, live)[
+            "in" if name != "io-lines" else "/etc/ld.so.cache"]
+
+
+def test_two_runs(folder):
+    """report compares the files of two runs"""
+    make_input(folder)
+    profile(folder, BUILD / "examples" / "io-small-reads")
+    os.rename(folder / "run.json", folder / "slow.json")
+    profile(folder, BUILD / "examples" / "io-small-reads", "-f")
+    text = subprocess.run([SCTRACE, "report", "slow.json", "run.json"], cwd=folder, capture_output=True, text=True, check=True,
+                          timeout=TIMEOUT).stdout
+    assert "Only slow has: small-reads (in)." in text, text
+    row = [line.split() for line in text.splitlines() if line.split()[:1] == ["in"]]
+    assert row and row[0][1:3] == ["20,002", "2"] or row[0][1:3] == ["20,002", "3"], text
+
+
+if __name__ == "__main__":
+    sys.exit(run_tests(dict(globals())))

@@ -1,0 +1,239 @@
+/* The I/O profile from made-up events: offsets, classes of requests, shared descriptions, costs. */
+#include "io/cost.h"
+#include "io/ranges.h"
+#include "trace/io.h"
+
+#include "trace_events.h"
+
+#include <fcntl.h>
+#include <math.h>
+
+struct fixture {
+	struct rig rig;
+	struct trace_io sink;
+	struct run_io io;
+};
+
+static int set_up(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	*state = f;
+	trace_io_init(&f->sink);
+	rig_start(&f->rig, &f->sink.sink);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+	rig_free(&f->rig);
+	trace_io_free(&f->sink);
+	for (size_t i = 0; i < f->io.files.n; i++)
+		fields_free(&run_io_file_fields, &f->io.files.v[i]);
+	for (size_t i = 0; i < f->io.findings.n; i++)
+		fields_free(&run_io_finding_fields, &f->io.findings.v[i]);
+	vec_free(&f->io.files);
+	vec_free(&f->io.findings);
+	free(f);
+	return 0;
+}
+
+static void call4(struct fixture *f, long nr, uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, int64_t result)
+{
+	struct event ev = call_event(EV_ENTER, 100, nr, a0, a1, a2, 0);
+	ev.call.args[3] = a3;
+	give(&f->rig, ev);
+	ev = call_event(EV_EXIT, 100, nr, a0, a1, a2, result);
+	ev.call.args[3] = a3;
+	give(&f->rig, ev);
+}
+
+static void call(struct fixture *f, long nr, uint64_t a0, uint64_t a1, uint64_t a2, int64_t result)
+{
+	call4(f, nr, a0, a1, a2, 0, result);
+}
+
+static const struct run_io_file *row(struct fixture *f, const char *name)
+{
+	if (!f->io.known)
+		io_profile_finish(&f->sink.profile, &f->io);
+	for (size_t i = 0; i < f->io.files.n; i++)
+		if (strcmp(f->io.files.v[i].name, name) == 0)
+			return &f->io.files.v[i];
+	fail_msg("there is no row '%s'", name);
+	return NULL;
+}
+
+static void shares_are(const struct run_io_file *r, double sequential, double random, double reread, double rewritten)
+{
+	assert_float_equal(r->sequential, sequential, 0);
+	assert_float_equal(r->random, random, 0);
+	assert_float_equal(r->reread, reread, 0);
+	assert_float_equal(r->rewritten, rewritten, 0);
+}
+
+static const struct run_io_finding *finding(struct fixture *f, const char *kind)
+{
+	if (!f->io.known)
+		io_profile_finish(&f->sink.profile, &f->io);
+	for (size_t i = 0; i < f->io.findings.n; i++)
+		if (strcmp(f->io.findings.v[i].kind, kind) == 0)
+			return &f->io.findings.v[i];
+	return NULL;
+}
+
+static void each_request_is_of_one_class(void **state)
+{
+	struct fixture *f = *state;
+	call(f, SYS_read, 5, 0x2000, 10, 10);         /* sequential */
+	call(f, SYS_read, 5, 0x2000, 10, 10);         /* sequential */
+	call4(f, SYS_pread64, 5, 0x2000, 10, 50, 10); /* random */
+	call4(f, SYS_pread64, 5, 0x2000, 10, 55, 5);  /* repeated */
+	call(f, SYS_read, 5, 0x2000, 10, 0);          /* the end: not a request */
+	call(f, SYS_read, 5, 0x2000, 10, -EIO);
+	const struct run_io_file *r = row(f, "/file5");
+	shares_are(r, 2, 1, 1, 0);
+	assert_float_equal(r->calls, 6, 0);
+	assert_float_equal(r->reads, 5, 0);
+	assert_float_equal(r->read_bytes, 35, 0);
+	assert_float_equal(r->time_s, 6 * 10e-6, 1e-12);
+	assert_float_equal(r->sizes.v[0].bytes, 10, 0);
+	assert_float_equal(r->sizes.v[0].requests, 4, 0);
+}
+
+static void pread_does_not_move_the_offset(void **state)
+{
+	struct fixture *f = *state;
+	call4(f, SYS_pread64, 5, 0x2000, 10, 100, 10);
+	call(f, SYS_lseek, 5, 0, SEEK_CUR, 0);
+	call(f, SYS_lseek, 5, 7, SEEK_SET, 7);
+	const struct run_io_file *r = row(f, "/file5");
+	assert_float_equal(r->seeks, 2, 0);
+	assert_float_equal(r->seeks_without_effect, 1, 0);
+}
+
+static void dup_and_fork_share_the_offset(void **state)
+{
+	struct fixture *f = *state;
+	call(f, SYS_read, 5, 0x2000, 10, 10);
+	call(f, SYS_dup, 5, 0, 0, 8);
+	call(f, SYS_read, 8, 0x2000, 10, 10);
+	give(&f->rig, (struct event){.kind = EV_BIRTH, .tid = 100, .pid = 100, .child = 200});
+	struct event ev = call_event(EV_ENTER, 200, SYS_read, 8, 0x2000, 10, 0);
+	ev.pid = 200;
+	give(&f->rig, ev);
+	ev = call_event(EV_EXIT, 200, SYS_read, 8, 0x2000, 10, 10);
+	ev.pid = 200;
+	give(&f->rig, ev);
+	call(f, SYS_close, 8, 0, 0, 0);
+	call(f, SYS_read, 5, 0x2000, 10, 10);
+	shares_are(row(f, "/file5"), 4, 0, 0, 0);
+}
+
+static void appending_is_sequential(void **state)
+{
+	struct fixture *f = *state;
+	call(f, SYS_fcntl, 5, F_SETFL, O_APPEND, 0);
+	call(f, SYS_write, 5, 0x2000, 10, 10);
+	call(f, SYS_lseek, 5, 0, SEEK_SET, 0);
+	call(f, SYS_write, 5, 0x2000, 10, 10);
+	shares_are(row(f, "/file5"), 2, 0, 0, 0);
+}
+
+static void what_was_written_is_new(void **state)
+{
+	struct fixture *f = *state;
+	call4(f, SYS_pread64, 5, 0x2000, 10, 0, 10);
+	call4(f, SYS_pwrite64, 5, 0x2000, 10, 0, 10);
+	call4(f, SYS_pread64, 5, 0x2000, 10, 0, 10);
+	call4(f, SYS_pwrite64, 5, 0x2000, 10, 0, 10);
+	call(f, SYS_ftruncate, 5, 0, 0, 0);
+	call4(f, SYS_pwrite64, 5, 0x2000, 10, 0, 10);
+	const struct run_io_file *r = row(f, "/file5");
+	assert_float_equal(r->reread, 0, 0);
+	assert_float_equal(r->rewritten, 1, 0);
+}
+
+static void small_requests_are_found(void **state)
+{
+	struct fixture *f = *state;
+	for (int i = 0; i < 1000; i++)
+		call(f, SYS_read, 5, 0x2000, 1, 1);
+	const struct run_io_finding *found = finding(f, "small-reads");
+	assert_non_null(found);
+	assert_string_equal(found->file, "/file5");
+	assert_float_equal(found->cost_s, 1000 * 10e-6, 1e-9);
+	assert_true(found->saving_low_s > 0.0099 && found->saving_low_s <= found->saving_high_s);
+	assert_true(found->saving_high_s <= 999 * 10e-6 + 1e-9);
+	assert_non_null(strstr(found->text, "/file5: 1,000 sequential reads of 1 byte took 10.0 ms. A 64 KiB buffer "
+					    "needs 1 read and saves "));
+	assert_int_equal(f->io.findings.n, 1);
+}
+
+static void few_requests_are_not(void **state)
+{
+	struct fixture *f = *state;
+	for (int i = 0; i < 63; i++)
+		call(f, SYS_read, 5, 0x2000, 1, 1);
+	for (int i = 0; i < 500; i++)
+		call(f, SYS_read, 6, 0x2000, 65536, 65536);
+	assert_null(finding(f, "small-reads"));
+	assert_int_equal(f->io.findings.n, 0);
+}
+
+static void a_cost_divides_where_sizes_differ(void **state)
+{
+	struct io_cost c = {0};
+	(void)state;
+	for (int i = 0; i < 10; i++)
+		io_cost_add(&c, 100, 500 + 100 * 0.25);
+	assert_false(io_cost_fit(&c).known);
+	for (int i = 0; i < 10; i++)
+		io_cost_add(&c, 8192, 500 + 8192 * 0.25);
+	struct io_fit fit = io_cost_fit(&c);
+	assert_true(fit.known);
+	assert_float_equal(fit.call_ns, 500, 1e-6);
+	assert_float_equal(fit.byte_ns, 0.25, 1e-9);
+}
+
+static void ranges_join_and_divide(void **state)
+{
+	struct ranges r = {0};
+	(void)state;
+	ranges_add(&r, 0, 10);
+	ranges_add(&r, 20, 30);
+	assert_int_equal(r.n, 2);
+	assert_false(ranges_contain(&r, 5, 25));
+	ranges_add(&r, 10, 20);
+	assert_int_equal(r.n, 1);
+	assert_true(ranges_contain(&r, 0, 30));
+	ranges_remove(&r, 12, 14);
+	assert_int_equal(r.n, 2);
+	assert_true(ranges_contain(&r, 0, 12) && ranges_contain(&r, 14, 30));
+	assert_false(ranges_contain(&r, 11, 13));
+	ranges_remove(&r, 0, 100);
+	assert_int_equal(r.n, 0);
+	for (uint64_t i = 0; i < RANGES_MAX + 10; i++)
+		ranges_add(&r, 2 * i, 2 * i + 1);
+	assert_int_equal(r.n, RANGES_MAX);
+	ranges_remove(&r, 0, 1);
+	assert_false(ranges_contain(&r, 0, 1));
+	vec_free(&r);
+}
+
+int main(void)
+{
+#define WITH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		WITH(each_request_is_of_one_class),
+		WITH(pread_does_not_move_the_offset),
+		WITH(dup_and_fork_share_the_offset),
+		WITH(appending_is_sequential),
+		WITH(what_was_written_is_new),
+		WITH(small_requests_are_found),
+		WITH(few_requests_are_not),
+		cmocka_unit_test(a_cost_divides_where_sizes_differ),
+		cmocka_unit_test(ranges_join_and_divide),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
