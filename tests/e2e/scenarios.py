@@ -279,6 +279,23 @@ def attach_sigsys(world, mode):
                 raise Failed(f"the target ended with {status}: {stderr}")
 
 
+@scenario("attach", ["trace", "record", "record-small"])
+def attach_ignoring(world, mode):
+    """A program that ignores SIGSEGV when it is attached to ignores it while it is recorded, whatever pointers it passes."""
+    with running([world.program("pointers"), "attached"], stdin=subprocess.PIPE) as target:
+        wait_ready(target)
+        with attached(world, mode, target.pid, "-e", "trace=write") as process:
+            for _ in range(3):
+                target.stdin.write(b".")
+                target.stdin.flush()
+                wait_ready(target, b"checked\n")
+            end_attached(process)
+        status, _, stderr = wait_end(target)
+        seen = (world.scratch / "out").read_text().count(", 0x1000, 8) ")
+        if status != 0 or seen != 30:
+            raise Failed(f"the target ended with {status}; {seen} calls seen: {stderr}")
+
+
 def check_numbered(text):
     """Compares a trace of `target numbered` with its work: each thread's calls in order, each exactly once."""
     last, calls = {}, 0

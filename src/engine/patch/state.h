@@ -113,13 +113,13 @@ struct image_handlers {
 };
 
 /*
- * The program's action for SIGSEGV or SIGBUS. Our code in the program may raise these signals, and sctrace discards them. But if the
- * program ignores or blocks the signal, the kernel resets the action (force_sig_info_to_task() in kernel/signal.c), and sctrace
+ * The program's handler for SIGSEGV or SIGBUS. Our code in the program may raise these signals, and sctrace discards them. But if the
+ * program ignores or blocks the signal, the kernel resets the handler (force_sig_info_to_task() in kernel/signal.c), and sctrace
  * restores it.
  */
 struct image_fault {
-	bool known; /* false: the program was attached to, and has not changed the action since */
-	uint64_t action[ACTION_WORDS];
+	bool known;       /* false: it had a handler when it was attached to, and has not changed its action since */
+	uint64_t handler; /* 0: SIG_DFL, 1: SIG_IGN */
 };
 
 /* Its call sites. */

@@ -290,9 +290,27 @@ static void run_all_blocked(int argc, char **argv)
 	run(argc, argv);
 }
 
-static const struct test tests[] = {{"default", run},
-				    {"handled", run_handled},
-				    {"ignored", run_ignored},
-				    {"blocked", run_blocked},
-				    {"all_blocked", run_all_blocked}};
+/* Ignores both signals, and passes a bad pointer to a call that does not look at it whenever it reads a byte. */
+static void run_attached(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	struct kept before, after;
+	char byte;
+	open_all();
+	set_actions(SIG_IGN);
+	look(&before);
+	CHECK(write(1, "ready\n", 6) == 6);
+	while (read(0, &byte, 1) == 1) {
+		for (int i = 0; i < 10; i++)
+			CHECK(syscall(SYS_write, fds[1], 4096, 8) == 8);
+		look(&after);
+		CHECK(memcmp(&before, &after, sizeof after) == 0);
+		CHECK(write(1, "checked\n", 8) == 8);
+	}
+}
+
+static const struct test tests[] = {{"attached", run_attached}, {"default", run},
+				    {"handled", run_handled},   {"ignored", run_ignored},
+				    {"blocked", run_blocked},   {"all_blocked", run_all_blocked}};
 TEST_MAIN(tests)

@@ -6,7 +6,9 @@
 #include "engine/patch/image/site.h"
 #include "engine/patch/remote/maps.h"
 #include "engine/patch/remote/remote.h"
+#include "tracee/proc.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -177,6 +179,15 @@ void image_note_blocked(struct task *task, bool blocked)
 	img->sigsys.blockers += blocked ? 1 : -1;
 	if (img->sigsys.blockers > 0)
 		unmap_call(task, SYS_rt_sigprocmask);
+}
+
+void image_note_faults(struct image *img, const struct proc_status *s)
+{
+	static const int signals[] = {SIGSEGV, SIGBUS};
+	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++) {
+		img->faults[i].known = !(s->caught & SIGBIT(signals[i]));
+		img->faults[i].handler = (s->ignored & SIGBIT(signals[i])) != 0;
+	}
 }
 
 void image_note_sigsys(struct task *task, const uint64_t action[ACTION_WORDS])

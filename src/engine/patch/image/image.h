@@ -4,6 +4,8 @@
 
 #include "engine/patch/state.h"
 
+struct proc_status;
+
 /* A new image with one reference; NULL if memory ran out. */
 struct image *image_new(struct patch *p);
 /*
@@ -43,6 +45,8 @@ void image_end_single_thread(struct task *task);
 void image_note_blocked(struct task *task, bool blocked);
 /* Reads whether the task blocks SIGSYS. Does nothing under a filter, which does not need to know. */
 void image_note_mask(const struct patch *p, struct task *task);
+/* Notes the actions for SIGSEGV and SIGBUS of a program that begins, or is attached to. A handler's address is not known from `s`. */
+void image_note_faults(struct image *img, const struct proc_status *s);
 /* `action` is the program's action for SIGSYS from now on. If it is not the default, all changes of it go to the tracer. */
 void image_note_sigsys(struct task *task, const uint64_t action[ACTION_WORDS]);
 /* The handler of `sig` will run with SIGSYS blocked from now on, or will not. */

@@ -80,6 +80,7 @@ static void find_obstacle(struct patch *p, struct task *task, struct buf *why)
 		/* The filters that the process has were there before us. */
 		p->filters = s.filters > p->filters ? s.filters : p->filters;
 		setup_is_refused(p, &s, why);
+		image_note_faults(image_of(task), &s);
 	}
 }
 

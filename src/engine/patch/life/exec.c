@@ -24,10 +24,7 @@ static void note_ignored(struct task *task, const struct proc_status *s)
 	const uint64_t action[ACTION_WORDS] = {[ACTION_HANDLER] = 1 /* SIG_IGN */};
 	if (s->ignored & SIGBIT(SIGSYS))
 		image_note_sigsys(task, action);
-	struct image_fault *faults = image_of(task)->faults;
-	faults[0].known = faults[1].known = true;
-	faults[0].action[ACTION_HANDLER] = (s->ignored & SIGBIT(SIGSEGV)) != 0;
-	faults[1].action[ACTION_HANDLER] = (s->ignored & SIGBIT(SIGBUS)) != 0;
+	image_note_faults(image_of(task), s);
 }
 
 bool exec_enter_image(struct patch *p, struct task *task, uint64_t at, const struct user_regs_struct *r,

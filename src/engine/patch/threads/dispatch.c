@@ -109,14 +109,21 @@ void dispatch_mend_fault(struct patch *p, struct task *task, int sig)
 	struct image *img = image_of(task);
 	const struct image_fault *f = fault_of(img, sig);
 	const uint64_t at = AGENT_DATA + offsetof(struct agent_data, scratch);
-	const uint64_t args[6] = {(uint64_t)sig, at, at + sizeof(f->action), sizeof(uint64_t)};
-	uint64_t mask = 0, found[ACTION_WORDS] = {0};
-	bool acts = f->known && f->action[ACTION_HANDLER] != 0 /* SIG_DFL */ && !img->sigsys.sealed;
-	bool mended = acts && remote_write(task->tid, at, f->action, sizeof(f->action)) == 0 &&
-		      remote_call(&p->t, task, SYS_rt_sigaction, args) == 0 &&
-		      remote_read(task->tid, args[2], found, sizeof(found)) == 0;
-	/* If it had a handler, and that was reset, the signal was blocked. */
-	bool blocked = mended && f->action[ACTION_HANDLER] > 1 && found[ACTION_HANDLER] == 0;
+	uint64_t mask = 0, found[ACTION_WORDS];
+	uint64_t args[6] = {(uint64_t)sig, 0, at, sizeof(uint64_t)};
+	bool acts = f->known && f->handler != 0 /* SIG_DFL */ && !img->sigsys.sealed;
+	/* The kernel resets the handler alone. */
+	bool reset = acts && remote_call(&p->t, task, SYS_rt_sigaction, args) == 0 &&
+		     remote_read(task->tid, at, found, sizeof(found)) == 0 && found[ACTION_HANDLER] != f->handler;
+	/* If it was not SIG_IGN, the signal was blocked. */
+	bool blocked = reset && f->handler > 1;
+	if (reset) {
+		found[ACTION_HANDLER] = f->handler;
+		args[1] = at;
+		args[2] = 0;
+		if (remote_write(task->tid, at, found, sizeof(found)) == 0)
+			remote_call(&p->t, task, SYS_rt_sigaction, args);
+	}
 	if (!task->stopped || ptrace_retry(PTRACE_GETSIGMASK, task->tid, sizeof(mask), &mask) < 0)
 		return;
 	/* A thread that blocks everything else blocked it, too. */
@@ -166,7 +173,7 @@ void dispatch_note_action(struct task *task, int sig, const uint64_t action[ACTI
 	struct image_fault *fault = fault_of(image_of(task), sig);
 	if (fault) {
 		fault->known = true;
-		memcpy(fault->action, action, sizeof(fault->action));
+		fault->handler = action[ACTION_HANDLER];
 	}
 	/* If the handler blocks everything, was_blocked() sees that by itself. Shells have such handlers for SIGCHLD. */
 	bool by_mask = action[ACTION_MASK] & SIGBIT(SIGSYS) && !is_all_else(action[ACTION_MASK] & ~SIGBIT(SIGSYS));
