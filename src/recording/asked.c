@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Names also change by what others do, and nothing tells when. */
+/* Names also change by what others do, and nothing tells when: after so long they are asked for again. */
 #define AGE_NS (NSEC_PER_SEC / 100)
 
 struct answer {

@@ -8,6 +8,10 @@ void item_put(struct buf *out, uint64_t v)
 {
 	char bytes[10];
 	size_t n = 0;
+	if (v < 0x80) {
+		buf_addc(out, (char)v);
+		return;
+	}
 	for (; v >= 0x80; v >>= 7)
 		bytes[n++] = (char)(v | 0x80);
 	bytes[n++] = (char)v;

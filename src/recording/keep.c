@@ -34,7 +34,7 @@ static bool is_spare(const struct recording_kept *k)
 	if (k->last.calls)
 		return k->calls - oldest->calls >= k->last.calls;
 	if (k->last.bytes)
-		return k->bytes > k->last.bytes;
+		return k->bytes - oldest->n >= k->last.bytes;
 	/* What the next block begins with is not older than the end of this one. */
 	return newest->end_ns - oldest->end_ns > k->last.ns;
 }

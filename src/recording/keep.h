@@ -10,7 +10,7 @@
 
 struct buf;
 
-/* How much is kept: at least so many calls, at most so many bytes, or at least the last so many nanoseconds; one is not 0. */
+/* How much is kept: at least so many calls, at least so many bytes, or at least the last so many nanoseconds; one is not 0. */
 struct recording_last {
 	uint64_t calls, bytes, ns;
 };

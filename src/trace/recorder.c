@@ -1,14 +1,15 @@
 #include "trace/recorder.h"
 
 #include "arch/arch.h"
+#include "syscall/kinds.h"
 #include "syscall/table.h"
 #include "trace/dump.h"
 #include "trace/stack.h"
 #include "tracee/names.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
-#include <string.h>
 
 /* What is kept of a thread. */
 struct recorded {
@@ -22,15 +23,9 @@ static struct trace_recorder *recorder_of(struct trace_sink *s)
 	return (struct trace_recorder *)s;
 }
 
-static bool changes_names(struct trace_recorder *r, const struct call *c)
+static bool changes_names(const struct call *c)
 {
-	enum { NO = 1, YES };
-	if (c->arch != syscall_native_arch() || c->nr < 0 || c->nr >= CALL_SET_MAX)
-		return true;
-	uint8_t *known = &r->changes[c->nr];
-	if (!*known)
-		*known = !c->desc || syscall_changes_names(c->desc) ? YES : NO;
-	return *known == YES;
+	return !c->desc || syscall_changes_names(c->desc);
 }
 
 /* The names that sinks ask for beside those that decoders do: of the thread, and for -P, --by=fd and --by=path. */
@@ -40,7 +35,8 @@ static void ask_names(struct trace_recorder *r, struct trace_task *k, const stru
 	struct trace_subject *s = &k->subject;
 	buf_clear(&r->scratch);
 	n->comm(n->ctx, ev->tid, &r->scratch);
-	n->comm(n->ctx, ev->pid, &r->scratch);
+	if (ev->pid != ev->tid)
+		n->comm(n->ctx, ev->pid, &r->scratch);
 	if (ev->kind != EV_ENTER)
 		return;
 	const struct trace_ref *ref = trace_subject_refs(s);
@@ -70,7 +66,9 @@ static void read_all(struct trace_recorder *r, struct recorded *own, const struc
 		decode_vanish(&d.decode, own->line.given);
 	if (ev->kind != EV_ENTER)
 		decode_result(&d.decode);
-	/* Its text goes nowhere. */
+	if (ev->kind != EV_EXIT || r->c.string_max != UINT_MAX)
+		return;
+	/* All data is wanted. Its text goes nowhere. */
 	struct trace_out out = {.failed = true};
 	trace_dump(r->c.look, ev, &out);
 	buf_free(&out.buf);
@@ -87,10 +85,12 @@ static void read_frame(const struct event *ev)
 
 static void take_stack(struct trace_recorder *r, struct recorded *own, const struct event *ev)
 {
+	if (!r->c.stack || !r->c.call_stacks)
+		return;
 	bool lost = ev->kind == EV_ENTER && trace_stack_is_lost(ev);
 	bool now = lost || (ev->kind == EV_EXIT && !own->has_stack);
 	own->has_stack = lost;
-	if (r->c.stack && r->c.call_stacks && now)
+	if (now)
 		stack_walk(r->c.stack, ev->pid, ev->tid, recording_frame, r->c.writer);
 }
 
@@ -106,7 +106,7 @@ static void record_call(struct trace_sink *s, struct trace_task *k, const struct
 	struct trace_recorder *r = recorder_of(s);
 	struct recorded *own = trace_own(s, k);
 	begin(r, own, ev);
-	if (!r->c.all_calls || (ev->kind == EV_EXIT && changes_names(r, &ev->call)))
+	if (!r->c.all_calls || (ev->kind == EV_EXIT && changes_names(&ev->call)))
 		recording_asked_changed(&r->asked);
 	captures_begin(&r->captures, ev->mem);
 	struct mem keeping = captures_keeping(&r->captures);
@@ -121,10 +121,9 @@ static void record_call(struct trace_sink *s, struct trace_task *k, const struct
 
 static void unwanted(struct trace_sink *s, struct trace_task *k, const struct event *ev)
 {
-	struct trace_recorder *r = recorder_of(s);
 	(void)k;
-	if (ev->kind == EV_EXIT && changes_names(r, &ev->call))
-		recording_asked_changed(&r->asked);
+	if (ev->kind == EV_EXIT && changes_names(&ev->call))
+		recording_asked_changed(&recorder_of(s)->asked);
 }
 
 bool trace_is_crash(int sig)

@@ -24,7 +24,6 @@ struct trace_recorder {
 	struct recording_asked asked;
 	struct captures captures; /* of the event */
 	struct buf scratch;
-	uint8_t changes[CALL_SET_MAX]; /* of native calls: does it change names? 0: not known yet */
 };
 
 /* Does the signal end a program that does not handle it because of what the program did (signal(7))? */

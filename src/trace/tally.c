@@ -183,8 +183,8 @@ static void tally_enter(struct trace_sink *s, struct trace_task *k, const struct
 	map_put(&t->threads, (uint64_t)ev->tid, t);
 	map_put(&t->threads, (uint64_t)ev->pid, t);
 	own->row = NULL;
-	/* An interrupted call that continues is the same call. */
-	if (ev->call.restart)
+	/* An interrupted call that continues is the same call, and when signals come is different in each run. */
+	if (ev->call.restart || (ev->call.desc && ev->call.desc->nargs && ev->call.desc->args[0].kind == K_SIGRETURN))
 		return;
 	describe(t, ev);
 	own->row = row_of(t, ev);
