@@ -15,22 +15,13 @@ const struct metric_row metric_rows[METRICS] = {
 #undef METRIC
 };
 
-#define ROW(type, kind, member, kinds)                                                                                 \
-	{                                                                                                              \
-#member, kind, offsetof(struct type, member), kinds, 0, NULL, NULL                                     \
-	}
-#define OPTIONAL(type, kind, member, kinds)                                                                            \
-	{                                                                                                              \
-#member, kind, offsetof(struct type, member), kinds, FIELD_OPTIONAL, NULL, NULL                        \
-	}
-#define NAMED(type, key, kind, member, kinds, flags)                                                                   \
-	{                                                                                                              \
-		key, kind, offsetof(struct type, member), kinds, flags, NULL, NULL                                     \
-	}
 #define NESTED(type, key, kind, member, kinds, flags, of)                                                              \
 	{                                                                                                              \
 		key, kind, offsetof(struct type, member), kinds, flags, of, NULL                                       \
 	}
+#define NAMED(type, key, kind, member, kinds, flags) NESTED(type, key, kind, member, kinds, flags, NULL)
+#define ROW(type, kind, member, kinds)               NESTED(type, #member, kind, member, kinds, 0, NULL)
+#define OPTIONAL(type, kind, member, kinds)          NESTED(type, #member, kind, member, kinds, FIELD_OPTIONAL, NULL)
 
 static const struct field counts_rows[] = {
 	ROW(run_counts, FIELD_STRING, engine, 0),
