@@ -2,6 +2,7 @@
 #include "cmd/trace/opts.h"
 
 #include "base/buf.h"
+#include "cmd/cmd.h"
 #include "syscall/table.h"
 #include "trace/subject.h"
 #include "tracee/names.h"
@@ -245,13 +246,33 @@ static void tables_are_sound(void **state)
 	assert_null(trace_other_dialect(true, 'c'));
 }
 
+/* Completion offers the metrics that the parser of conditions knows. */
+static void words_of_conditions(void **state)
+{
+	static const struct {
+		const struct opt_command *command;
+		const char *option;
+		enum condition_use use;
+	} rows[] = {{&trace_command, "expect", CONDITION_EXPECT}, {&report_command, "fail-if", CONDITION_FAIL_IF}};
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct buf words = {0};
+		const struct opt *o = rows[i].command->table;
+		while (!o->name || strcmp(o->name, rows[i].option) != 0)
+			o++;
+		condition_words(rows[i].use, &words);
+		assert_string_equal(o->words, buf_str(&words));
+		buf_free(&words);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(mistakes_are_explained), cmocka_unit_test(choices_are_kept),
 		cmocka_unit_test(looks_are_kept),         cmocka_unit_test(injections_are_kept),
 		cmocka_unit_test(calls_are_selected),     cmocka_unit_test(tampering_takes_turns),
-		cmocka_unit_test(tables_are_sound),
+		cmocka_unit_test(words_of_conditions),    cmocka_unit_test(tables_are_sound),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
