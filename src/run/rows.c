@@ -309,8 +309,8 @@ void run_init(struct run *r, const char *kind, int argc, char *const *argv)
 
 static void subject_free(struct run_subject *s)
 {
+	free(s->base); /* fields_free() clears the whole subject */
 	fields_free(&run_subject_fields, s);
-	free(s->base);
 }
 
 void run_free(struct run *r)

@@ -297,8 +297,10 @@ int cmd_report(int argc, char **argv)
 	int first;
 	int status;
 	outfile_catch_signals();
-	if (parse(&r.opt, argc, argv, &first, &status) < 0)
+	if (parse(&r.opt, argc, argv, &first, &status) < 0) {
+		conditions_free(&r.opt.fail_if);
 		return status;
+	}
 	int rc = load(&r, argv + first, (size_t)(argc - first), &why);
 	/* In lists of samples, each row names its run, so hiding the label gains nothing. */
 	const char *format = r.opt.show.format ? r.opt.show.format : "text";
