@@ -240,8 +240,11 @@ int page_add_io(struct page *p)
 {
 	const struct run_io *io = &p->runs[0].run->io;
 	int rc = add_files(p, io);
-	if (rc == 0)
+	if (rc == 0) {
 		add_findings(p, io);
+		page_add_figure(p, "offsets", draw_io_offsets);
+		page_add_figure(p, "sizes", draw_io_sizes);
+	}
 	return rc;
 }
 

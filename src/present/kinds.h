@@ -51,5 +51,7 @@ int draw_latencies(void *page, int width, struct buf *out);
 int draw_progress(void *page, int width, struct buf *out);
 int draw_loads(void *page, int width, struct buf *out);
 int draw_calls(void *page, int width, struct buf *out);
+int draw_io_offsets(void *page, int width, struct buf *out);
+int draw_io_sizes(void *page, int width, struct buf *out);
 
 #endif

@@ -207,6 +207,16 @@ def test_report_prints_the_same(folder):
             assert form == "html" or ("execve" in again) == bool(count) or form == "csv", again
 
 
+def test_pictures(folder):
+    """html has a mark for each of 256 requests, and a histogram of their sizes"""
+    make_input(folder, 1 << 20)
+    done = sctrace(folder, "--io", "--format=html", "-o", "shown", BUILD / "examples" / "io-seek-read")
+    assert done.returncode == 0, done.stderr
+    text = (folder / "shown").read_text()
+    assert "Where requests went" in text and "Sizes of requests" in text
+    assert text.count("<circle") >= 2 * 256, text.count("<circle")  # the picture is drawn twice, wide and narrow
+
+
 def test_csv(folder):
     """csv has a row for each file, and its shares add up to 1"""
     make_input(folder)
