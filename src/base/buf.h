@@ -39,7 +39,14 @@ static inline void buf_addc(struct buf *b, char c)
 /* Inline, because the length of a literal is then known at compile time. */
 static inline void buf_adds(struct buf *b, const char *s)
 {
-	buf_add(b, s, strlen(s));
+	size_t n = strlen(s);
+	if (b->cap - b->len <= n || b->failed) {
+		buf_add(b, s, n);
+		return;
+	}
+	memcpy(b->s + b->len, s, n);
+	b->len += n;
+	b->s[b->len] = '\0';
 }
 /* Numbers, for what is written for each event: printf(3) takes ten times as long. At least `digits` digits, zeros first. */
 void buf_add_decimal(struct buf *b, uint64_t v, unsigned digits);

@@ -16,9 +16,12 @@ static struct trace_json *json_of(struct trace_sink *s)
 
 static void add_time(const struct trace_sink *s, const struct event *ev, uint64_t ns, struct buf *out)
 {
-	uint64_t real = trace_real_ns(s, ns);
-	buf_addf(out, "\"time\":%llu.%09llu,\"pid\":%d,\"tid\":%d", (unsigned long long)(real / 1000000000),
-		 (unsigned long long)(real % 1000000000), (int)ev->pid, (int)ev->tid);
+	buf_adds(out, "\"time\":");
+	trace_add_seconds(out, trace_real_ns(s, ns), 9);
+	buf_adds(out, ",\"pid\":");
+	buf_add_signed(out, ev->pid);
+	buf_adds(out, ",\"tid\":");
+	buf_add_signed(out, ev->tid);
 }
 
 /* Decodes into the members that have been collected since the call's entry. */
@@ -70,9 +73,11 @@ static void add_duration(const struct event *ev, struct buf *out)
 		return;
 	if (how == UNRESOLVED)
 		buf_adds(out, ",\"duration_s\":null");
-	else
-		buf_addf(out, ",\"duration_s\":%.9f", own / 1e9);
-	buf_addf(out, ",\"resolved\":%s", how == RESOLVED ? "true" : "false");
+	else {
+		buf_adds(out, ",\"duration_s\":");
+		trace_add_seconds(out, (uint64_t)own, 9);
+	}
+	buf_adds(out, how == RESOLVED ? ",\"resolved\":true" : ",\"resolved\":false");
 }
 
 static void add_stack(const struct trace_json *j, struct trace_line *l, const struct event *ev, struct buf *out)
@@ -95,7 +100,8 @@ static void json_leave(struct trace_sink *s, struct trace_task *k, const struct 
 	add_time(s, ev, ev->call.enter_ns, out);
 	buf_adds(out, ",\"name\":\"");
 	syscall_name_of(out, ev->call.desc, ev->call.arch, ev->call.nr);
-	buf_addf(out, "\",\"nr\":%lld", (long long)syscall_kernel_number(ev->call.arch, ev->call.nr));
+	buf_adds(out, "\",\"nr\":");
+	buf_add_signed(out, syscall_kernel_number(ev->call.arch, ev->call.nr));
 	add_arch(&ev->call, out);
 	buf_adds(out, ",\"args\":{");
 	buf_add(out, l->text.s, l->text.len);

@@ -1,5 +1,6 @@
 #include "trace/line.h"
 
+#include "base/clock.h"
 #include "syscall/table.h"
 
 void trace_line_free(struct trace_line *l)
@@ -43,4 +44,12 @@ void trace_call_name(const struct call *c, struct buf *out)
 {
 	syscall_name_of(out, c->desc, c->arch, c->nr);
 	buf_adds(out, c->foreign ? "#32" : "");
+}
+
+void trace_add_seconds(struct buf *out, uint64_t ns, unsigned digits)
+{
+	uint64_t part = ns % NSEC_PER_SEC;
+	buf_add_decimal(out, ns / NSEC_PER_SEC, 1);
+	buf_addc(out, '.');
+	buf_add_decimal(out, digits == 9 ? part : part / 1000, digits);
 }

@@ -50,5 +50,7 @@ double trace_own_ns(const struct call *c, enum resolved *how);
  * The name of a call. A 64-bit program's int $0x80, which has other numbers, gets #32 appended, as in the table of -c.
  */
 void trace_call_name(const struct call *c, struct buf *out);
+/* Appends `ns` as seconds with `digits` decimals, 9 or 6. Further ones are cut off. */
+void trace_add_seconds(struct buf *out, uint64_t ns, unsigned digits);
 
 #endif

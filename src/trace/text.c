@@ -42,22 +42,29 @@ static size_t columns(const char *s, size_t n)
 	return width;
 }
 
-static void add_clock(const struct trace_text *t, struct buf *out, uint64_t monotonic_ns)
+static void add_clock(struct trace_text *t, struct buf *out, uint64_t monotonic_ns)
 {
 	if (t->c.clock == CLOCK_NONE)
 		return;
-	struct timespec ts = clock_to_timespec(trace_real_ns(&t->sink, monotonic_ns));
-	long us = ts.tv_nsec / 1000;
+	uint64_t ns = trace_real_ns(&t->sink, monotonic_ns);
+	time_t second = (time_t)(ns / NSEC_PER_SEC);
 	if (t->c.clock == CLOCK_EPOCH) {
-		buf_addf(out, "%lld.%06ld ", (long long)ts.tv_sec, us);
+		trace_add_seconds(out, ns, 6);
+		buf_addc(out, ' ');
 		return;
 	}
-	struct tm tm;
-	char text[32];
-	localtime_r(&ts.tv_sec, &tm);
-	strftime(text, sizeof(text), "%H:%M:%S", &tm);
-	buf_adds(out, text);
-	buf_addf(out, t->c.clock == CLOCK_MICROSECONDS ? ".%06ld " : " ", us);
+	if (second != t->second || !*t->second_text) {
+		struct tm tm;
+		localtime_r(&second, &tm);
+		strftime(t->second_text, sizeof(t->second_text), "%H:%M:%S", &tm);
+		t->second = second;
+	}
+	buf_adds(out, t->second_text);
+	if (t->c.clock == CLOCK_MICROSECONDS) {
+		buf_addc(out, '.');
+		buf_add_decimal(out, ns % NSEC_PER_SEC / 1000, 6);
+	}
+	buf_addc(out, ' ');
 }
 
 static void add_pid(const struct trace_text *t, pid_t tid, struct buf *out)

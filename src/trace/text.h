@@ -6,6 +6,8 @@
 #include "trace/out.h"
 #include "trace/sink.h"
 
+#include <time.h>
+
 struct stack;
 
 /* Pointers are not owned and must outlive the sink. */
@@ -34,6 +36,8 @@ struct trace_text {
 	struct trace_text_config c;
 	struct trace_text_task *open; /* the task whose line is open in the common output */
 	uint64_t last_ns;             /* time of the previous line */
+	time_t second;                /* the second that `second_text` is of: HH:MM:SS */
+	char second_text[16];
 };
 
 void trace_text_init(struct trace_text *t, const struct trace_text_config *c);
