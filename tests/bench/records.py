@@ -32,7 +32,7 @@ def wall(command, cwd):
 
 
 def rounds(title, ways, cwd):
-    """`ways`: (name, command, the way that its time is compared with). Each round runs all of them once."""
+    """`ways`: (name, command, the way that its time is compared with). Each round runs all of them once. The medians, by name."""
     taken = {name: [] for name, _, _ in ways}
     for _ in range(ROUNDS):
         for name, command, _ in ways:
@@ -42,15 +42,7 @@ def rounds(title, ways, cwd):
     for name, _, base in ways:
         ratio = f"{median[name] / median[base]:8.2f} x {base}" if base else ""
         print(f"  {name:<34} {median[name]:8.3f} s {ratio}")
-
-
-def make_project(folder):
-    """A C project of 100 small files."""
-    for i in range(100):
-        text = f"#include <stdio.h>\nint f{i}(int x) {{ printf(\"%d\", x); return x * {i}; }}\n"
-        (folder / f"f{i}.c").write_text(text)
-    names = " ".join(f"f{i}.o" for i in range(100))
-    (folder / "Makefile").write_text(f"all: {names}\n%.o: %.c\n\tcc -O1 -c -o $@ $<\nclean:\n\trm -f *.o\n")
+    return median
 
 
 THREADS = """
@@ -175,17 +167,7 @@ def main():
             ways.append(("strace -o FILE, 64 KiB", [STRACE, "-o", "t", *part], "native, 64 KiB"))
         rounds("1 MiB copied by one-byte calls", ways, work)
         show_programs(work)
-        if not shutil.which("make"):
-            return
-        project = work / "project"
-        project.mkdir()
-        make_project(project)
-        build = ["sh", "-c", "make -s clean && make -s -j2"]
-        ways = [("native", build, None), ("records: -f -o FILE", [SCTRACE, "-f", "-o", "../t", *build], "native"),
-                ("count: -f -c", [SCTRACE, "-f", "-c", "-o", "../t", *build], "native")]
-        if STRACE:
-            ways.append(("strace -f -o FILE", [STRACE, "-f", "-o", "../t", *build], "native"))
-        rounds("make -j2 of 100 small C files", ways, project)
 
 
-main()
+if __name__ == "__main__":
+    main()

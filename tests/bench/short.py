@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""What tracing short-lived programs costs: native, counted, recorded and strace alternate; ratios of medians. Nothing passes or fails.
+
+usage: short.py BUILD [ROUNDS]
+
+tests/e2e/budget.py counts what sctrace itself does for a child, which does not depend on the machine.
+"""
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+import records
+from records import SCTRACE, STRACE, rounds
+
+records.ROUNDS = int(sys.argv[2]) if len(sys.argv) > 2 else 15
+# As configure scripts do: a file is made, looked at and removed, each by a program of its own; 1,000 in all.
+CONFIGURE = """i=0; while [ $i -lt 200 ]; do
+    /bin/echo "int f$i;" >conftest.c; /bin/cat conftest.c >/dev/null; /bin/grep -q f conftest.c; /usr/bin/expr $i + 1 >/dev/null
+    /bin/rm -f conftest.c; i=$((i + 1)); done"""
+FORKS = "i=0; while [ $i -lt 200 ]; do /bin/true; i=$((i + 1)); done"
+
+
+def make_project(folder):
+    """A C project of 100 small files."""
+    folder.mkdir()
+    for i in range(100):
+        text = f"#include <stdio.h>\nint f{i}(int x) {{ printf(\"%d\", x); return x * {i}; }}\n"
+        (folder / f"f{i}.c").write_text(text)
+    names = " ".join(f"f{i}.o" for i in range(100))
+    (folder / "Makefile").write_text(f"all: {names}\n%.o: %.c\n\tcc -O1 -c -o $@ $<\nclean:\n\trm -f *.o\n")
+
+
+def compare(title, command, cwd, out):
+    """Native, counted, recorded and under strace; and what sctrace adds, as a share of what strace adds."""
+    ways = [("native", command, None),
+            ("count: -f -c", [SCTRACE, "-f", "-c", "-o", out, *command], "native"),
+            ("records: -f -o FILE", [SCTRACE, "-f", "-o", out, *command], "native")]
+    if STRACE:
+        ways += [("strace -f -c", [STRACE, "-f", "-c", "-o", out, *command], "native"),
+                 ("strace -f -o FILE", [STRACE, "-f", "-o", out, *command], "native")]
+    median = rounds(title, ways, cwd)
+    for ours, theirs in (("count: -f -c", "strace -f -c"), ("records: -f -o FILE", "strace -f -o FILE")):
+        if theirs in median:
+            added, by_strace = median[ours] - median["native"], median[theirs] - median["native"]
+            print(f"  {ours} adds {added / by_strace:.2f} of what {theirs} adds")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as work:
+        work = Path(work)
+        out = str(work / "out")
+        ways = [("native", ["true"], None), ("sctrace -c", [SCTRACE, "-c", "-o", out, "true"], "native")]
+        if STRACE:
+            ways.append(("strace -c", [STRACE, "-c", "-o", out, "true"], "native"))
+            ways[1] = (*ways[1][:2], "strace -c")
+        rounds("start-up: true", ways, work)
+        compare("200 forks", ["sh", "-c", FORKS], work, out)
+        compare("1,000 short commands", ["sh", "-c", CONFIGURE], work, out)
+        if shutil.which("make"):
+            make_project(work / "project")
+            compare("make -j2 of 100 small C files", ["sh", "-c", "make -s clean && make -s -j2"], work / "project", out)
+        if shutil.which("go"):
+            os.environ.setdefault("GOCACHE", str(work / "cache"))
+            compare("go test os", ["go", "test", "-count=1", "os"], work, out)
+
+
+main()
