@@ -23,7 +23,8 @@ struct tamper {
 };
 
 struct thread {
-	struct task task; /* must be first, so that a struct task * of the tracer can be cast to this type */
+	struct task task;      /* must be first, so that a struct task * of the tracer can be cast to this type */
+	unsigned long options; /* PTRACE_O_* that are known to be set; 0: not known */
 	bool in_call;
 	struct call call;    /* the current or last call */
 	uint64_t entered_ns; /* CLOCK_MONOTONIC time at which the call started */

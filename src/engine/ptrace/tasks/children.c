@@ -165,6 +165,7 @@ void tracer_on_child(struct tracer *t, struct task *parent, int event)
 		t->result.processes++;
 	}
 	thread_of(child)->untraced = thread_of(parent)->untraced;
+	thread_of(child)->options = thread_of(parent)->options; /* the kernel has copied them (ptrace_init_task()) */
 	if (t->ops->birth)
 		t->ops->birth(t, parent, child, flags);
 	bool counted = child->proc->counted;

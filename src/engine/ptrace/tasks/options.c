@@ -11,5 +11,7 @@ void tracer_set_options(struct tracer *t, const struct task *task)
 	unsigned long options = task->proc->attached ? tracer_attach_options(t) : t->options;
 	if (!leader)
 		options &= ~(unsigned long)PTRACE_O_TRACEEXIT;
-	ptrace_retry(PTRACE_SETOPTIONS, task->tid, NULL, options);
+	struct thread *k = thread_of(task);
+	if (k->options != options && ptrace_retry(PTRACE_SETOPTIONS, task->tid, NULL, options) == 0)
+		k->options = options;
 }

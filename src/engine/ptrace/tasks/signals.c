@@ -26,8 +26,10 @@ void tracer_on_event_stop(struct tracer *t, struct task *task, int sig)
 
 void tracer_on_signal(struct tracer *t, struct task *task, int sig)
 {
-	siginfo_t si;
-	if (ptrace_retry(PTRACE_GETSIGINFO, task->tid, NULL, &si) < 0) {
+	/* There is one for each child, and of a SIGCHLD only its events show more than its number. */
+	bool number_only = sig == SIGCHLD && !(t->config.want & CAP_EVENTS);
+	siginfo_t si = {.si_signo = sig};
+	if (!number_only && ptrace_retry(PTRACE_GETSIGINFO, task->tid, NULL, &si) < 0) {
 		/*
 		 * Tracing is over, and the origin of the signal is unknown. If the engine sends signals of its own, a
 		 * SIGSYS is most likely one of them.
