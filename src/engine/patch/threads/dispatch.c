@@ -5,6 +5,7 @@
 #include "engine/patch/arm/seccomp_mask.h"
 #include "engine/patch/arm/sud.h"
 #include "engine/patch/image/image.h"
+#include "engine/patch/image/plan.h"
 #include "engine/patch/image/ranges.h"
 #include "engine/patch/image/resume_point.h"
 #include "engine/patch/image/site.h"
@@ -288,8 +289,12 @@ static uint64_t fast_way(struct patch *p, struct task *task, const struct user_r
 		return 0;
 	struct site *s = site_of_stub(img, r->rip);
 	bool refused = s != NULL;
-	if (!s && call->nr >= 0 && call->nr < AGENT_CALLS && p->record_way[call->nr] == RECORD_STOPS)
-		return 0; /* a patched site would stop as well */
+	if (!s && call->nr >= 0 && call->nr < AGENT_CALLS && p->record_way[call->nr] == RECORD_STOPS) {
+		/* A patched site would stop as well. The loader makes this call when it has mapped the libraries. */
+		if (call->nr == SYS_arch_prctl)
+			plan_apply_mapped(p, task, r->rip);
+		return 0;
+	}
 	if (!s)
 		s = visit_site(p, task, r->rip);
 	if (!s || !s->stub || s->kind == SITE_HOPELESS || !task->stopped)
