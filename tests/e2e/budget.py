@@ -42,7 +42,8 @@ def per_child(folder, way, options):
 
 
 def check(folder, way, options, calls, stops):
-    found = per_child(folder, way, options)
+    # A signal that meets the parent elsewhere than in its wait costs more. Load can only add, so the least of three counts.
+    found = min((per_child(folder, way, options) for _ in range(3)), key=lambda counts: sum(counts.values()))
     total = sum(found.values())
     told = ", ".join(f"{name} {n:.2f}" for name, n in sorted(found.items(), key=lambda row: -row[1]))
     print(f"# {total:.1f} calls a child: {told}")
