@@ -291,9 +291,13 @@ agent_ranges:				/* mmap, mprotect, munmap, mremap, madvise: not of the memory u
 	cmp	$CLONE_LIKE_VFORK, %r11d
 	je	agent_vfork
 	jmp	agent_refuse
-2:	cmp	$31, %edi		/* SIGSYS: if its action is the default, it may be read, and set to the default again */
+2:	cmp	$31, %edi		/* SIGSYS, and SIGSEGV and SIGBUS (struct image_fault in state.h): if their actions are */
+	je	17f			/* the default, they may be read, and set to the default again */
+	cmp	$11, %edi
+	je	17f
+	cmp	$7, %edi
 	jne	15f
-	cmpb	$0, DATA_SIGSYS
+17:	cmpb	$0, DATA_SIGSYS
 	jne	agent_refuse
 	test	%rsi, %rsi
 	jz	7b
@@ -302,10 +306,6 @@ agent_ranges:				/* mmap, mprotect, munmap, mremap, madvise: not of the memory u
 	jmp	agent_refuse
 15:	test	%rsi, %rsi		/* one that the kernel resets; a handler that runs with SIGSYS blocked, as of masks below */
 	jz	7b
-	cmp	$11, %edi		/* SIGSEGV and SIGBUS: see struct image_fault (state.h) */
-	je	agent_refuse
-	cmp	$7, %edi
-	je	agent_refuse
 	testl	$0x80000000, 8(%rsi)	/* SA_RESETHAND */
 	jnz	agent_refuse
 	mov	DATA_WORDS, %r11

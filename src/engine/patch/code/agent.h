@@ -109,7 +109,7 @@ struct agent_data {
 	struct agent_vfork_frame vfork_frame;
 	uint64_t next; /* the program's own handler of SIGSYS, which agent_sigsys calls, or 0 */
 	uint64_t
-		sigsys; /* 1: the action of SIGSYS may not be the default, so the tracer must see what is done with it */
+		sigsys; /* 1: actions of SIGSYS, SIGSEGV, SIGBUS may not be the default: the tracer must see what is done */
 	uint32_t map[AGENT_CALLS];
 	/* Code that may have been patched, [lo, hi) each, up to a row of zeroes: whoever maps it anew goes to the tracer. */
 	uint64_t code[AGENT_RANGES + 2][2];

@@ -190,15 +190,20 @@ void image_note_faults(struct image *img, const struct proc_status *s)
 	}
 }
 
+void image_watch_actions(const struct task *task)
+{
+	static const uint64_t yes = 1;
+	if (image_of(task)->state == IMAGE_READY)
+		remote_write(task->tid, AGENT_DATA + offsetof(struct agent_data, sigsys), &yes, sizeof(yes));
+}
+
 void image_note_sigsys(struct task *task, const uint64_t action[ACTION_WORDS])
 {
 	struct image *img = image_of(task);
-	static const uint64_t yes = 1;
 	img->sigsys.known = true;
 	memcpy(img->sigsys.action, action, sizeof(img->sigsys.action));
-	/* This stays so: a child of vfork(2) shares the word, but not the action. */
-	if (img->state == IMAGE_READY && action[ACTION_HANDLER] != 0 /* SIG_DFL */)
-		remote_write(task->tid, AGENT_DATA + offsetof(struct agent_data, sigsys), &yes, sizeof(yes));
+	if (action[ACTION_HANDLER] != 0 /* SIG_DFL */)
+		image_watch_actions(task);
 }
 
 void image_note_handler(struct task *task, int sig, bool blocks)

@@ -47,6 +47,11 @@ void image_note_blocked(struct task *task, bool blocked);
 void image_note_mask(const struct patch *p, struct task *task);
 /* Notes the actions for SIGSEGV and SIGBUS of a program that begins, or is attached to. A handler's address is not known from `s`. */
 void image_note_faults(struct image *img, const struct proc_status *s);
+/*
+ * The action of SIGSYS, SIGSEGV or SIGBUS is not the default, so the tracer must see all that is done with them from now on. This
+ * stays so, because a child of vfork(2) shares the agent's memory, but not the actions.
+ */
+void image_watch_actions(const struct task *task);
 /* `action` is the program's action for SIGSYS from now on. If it is not the default, all changes of it go to the tracer. */
 void image_note_sigsys(struct task *task, const uint64_t action[ACTION_WORDS]);
 /* The handler of `sig` will run with SIGSYS blocked from now on, or will not. */

@@ -25,6 +25,8 @@ static void note_ignored(struct task *task, const struct proc_status *s)
 	if (s->ignored & SIGBIT(SIGSYS))
 		image_note_sigsys(task, action);
 	image_note_faults(image_of(task), s);
+	if (s->ignored & (SIGBIT(SIGSEGV) | SIGBIT(SIGBUS)))
+		image_watch_actions(task);
 }
 
 bool exec_enter_image(struct patch *p, struct task *task, uint64_t at, const struct user_regs_struct *r,

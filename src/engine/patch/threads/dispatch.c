@@ -175,6 +175,8 @@ void dispatch_note_action(struct task *task, int sig, const uint64_t action[ACTI
 	if (fault) {
 		fault->known = true;
 		fault->handler = action[ACTION_HANDLER];
+		if (action[ACTION_HANDLER] != 0 /* SIG_DFL */)
+			image_watch_actions(task);
 	}
 	/* If the handler blocks everything, was_blocked() sees that by itself. Shells have such handlers for SIGCHLD. */
 	bool by_mask = action[ACTION_MASK] & SIGBIT(SIGSYS) && !is_all_else(action[ACTION_MASK] & ~SIGBIT(SIGSYS));
