@@ -1,12 +1,12 @@
-/* What a call through the agent costs. */
+/* Measures the cost of a call through the agent. */
 #ifndef SCTRACE_ENGINE_PATCH_CALIBRATE_H
 #define SCTRACE_ENGINE_PATCH_CALIBRATE_H
 
 #include "engine/patch/state.h"
 
 /*
- * Measures p->fast and p->tick_ns on a child that has timed the same call natively. `p` is an engine made for this alone, with
- * its ops, arming and clock set. 0 or -errno.
+ * Measures p->fast and p->tick_ns on a child that has timed the same call natively. `p` is an engine created only for
+ * this, with its ops, arming and clock set. Returns 0 or -errno.
  */
 int patch_calibrate(struct patch *p);
 

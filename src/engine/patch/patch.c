@@ -1,6 +1,6 @@
 /*
- * The patch engine counts and times calls inside the program. state.h explains its words. Its folders, each of which uses only
- * those before it:
+ * The patch engine counts and times calls inside the program. state.h defines its terms. Its folders, each of which
+ * uses only those before it:
  *
  *   code/     the machine code that goes into the program: the agent, stubs, jumps; where there is room for it
  *   arm/      making calls from outside the agent stop; the watchdog
@@ -49,7 +49,7 @@
 #include <unistd.h>
 #include <x86intrin.h>
 
-/* The filter has stopped a call. If the task is traced by ptrace, the entry was seen already. */
+/* The filter has stopped a call. If the task is traced by ptrace, its entry was already seen. */
 static enum tracer_verdict on_seccomp(struct tracer *t, struct task *task)
 {
 	struct patch *p = patch_of(t);
@@ -110,7 +110,7 @@ static int resume_request(struct tracer *t, const struct task *task)
 	return (pt && pt->slow) || !img || img->state != IMAGE_READY ? PTRACE_SYSCALL : PTRACE_CONT;
 }
 
-/* A stop is about to be dealt with: what was recorded before comes first. */
+/* A stop is about to be handled: earlier records come first. */
 static void on_look(struct tracer *t)
 {
 	if (patch_of(t)->record)

@@ -1,4 +1,4 @@
-/* Arming: how a call from outside the agent is made to stop. */
+/* Arming: makes calls from outside the agent stop. */
 #ifndef SCTRACE_ENGINE_PATCH_ARM_ARM_H
 #define SCTRACE_ENGINE_PATCH_ARM_ARM_H
 
@@ -27,7 +27,7 @@ int arm_filter_build(struct call_filter *f);
 
 /* Which filter stopped the task: none (it is not in a seccomp stop), ours, or the program's. */
 enum arm_stop { ARM_STOP_NONE, ARM_STOP_OURS, ARM_STOP_THEIRS };
-/* Tells them apart. In a seccomp stop it also sets arch and nr of `call`. */
+/* Distinguishes them. In a seccomp stop it also sets arch and nr of `call`. */
 enum arm_stop arm_read_stop(pid_t tid, struct call *call);
 /* Does the process have seccomp filters besides ours and those that sctrace was started with? `s` is its /proc/PID/status. */
 bool arm_is_filtered(const struct patch *p, const struct proc_status *s);

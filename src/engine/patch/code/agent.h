@@ -13,30 +13,33 @@
 #define AGENT_STATS 0x70010000 /* shared with the tracer: the slots */
 #define AGENT_PAGE  4096
 #define AGENT_AGAIN -0x5c7            /* si_code of a SIGSYS: the call before the thread's address was not made */
-#define STUB_AREA   (16 * AGENT_PAGE) /* what is mapped for stubs at once */
+#define STUB_AREA   (16 * AGENT_PAGE) /* the size of a mapping for stubs */
 
 #define AGENT_CALLS 512 /* call numbers from here on always go to the tracer */
 
-/* A call's slot: offsets as agent.S uses them; struct agent_slot is held to them by assertions. */
+/* The slot of a call: offsets for agent.S. Assertions compare them with struct agent_slot. */
 #define SLOT_ENTERED 0
 #define SLOT_ERRORS  8
 #define SLOT_TICKS   16
 #define SLOT_BYTES   24
 #define SLOT_MAX     32
-#define SLOT_MIN_NOT 40 /* the least time, all bits turned over, so that zeroed memory is "none yet" */
+#define SLOT_MIN_NOT 40 /* the least time, with all bits inverted, so that zeroed memory means none */
 #define SLOT_HIST    128
 #define SLOT_BUCKETS 576
 #define SLOT_SIZE    (SLOT_HIST + 4 * SLOT_BUCKETS)
 
-/* A map entry's low bits tell about the call; the rest is its slot's offset plus SLOT_ALIGN. 0 sends it to the tracer. */
+/*
+ * The low bits of a map entry describe the call; the rest is its slot's offset plus SLOT_ALIGN. 0 sends the call to the
+ * tracer.
+ */
 #define SLOT_ALIGN    64
-#define SLOT_F_BYTES  1  /* the result is a byte count */
-#define SLOT_F_FORKS  2  /* comes back twice; the child's return is not counted */
-#define SLOT_F_CHECK  4  /* arguments decide whether the agent may make the call */
-#define SLOT_F_EXEC   8  /* does not come back: when it began is left in the image's exec word */
-#define SLOT_F_RECORD 16 /* a record of the call is written (record/ring.h) */
+#define SLOT_F_BYTES  1  /* the result is a number of bytes */
+#define SLOT_F_FORKS  2  /* returns twice; the return in the child is not counted */
+#define SLOT_F_CHECK  4  /* its arguments decide whether the agent may make the call */
+#define SLOT_F_EXEC   8  /* does not return: its start time is left in the image's exec word */
+#define SLOT_F_RECORD 16 /* a record of the call is written (code/ring.h) */
 
-/* struct agent_back, as agent.S uses it; held to it likewise. */
+/* struct agent_back for agent.S, compared in the same way. */
 #define BACK_MASK  0
 #define BACK_FLAGS 8
 #define BACK_RIP   16
@@ -50,7 +53,7 @@
 #define SETUP_NO_RECORDER  4 /* what it tells there at its end: something else is where that was to be mapped */
 #define SETUP_NO_THREADS   8
 #define SETUP_NO_SCRATCHES 16
-#define SETUP_PATH         40 /* bytes at setup_path, for a name that ends in 0 */
+#define SETUP_PATH         40 /* bytes at setup_path, for a name that ends with 0 */
 
 #ifndef __ASSEMBLER__
 #include <stddef.h>
@@ -89,29 +92,36 @@ struct agent_tail {
 };
 _Static_assert(sizeof(struct agent_tail) == AGENT_PAGE && offsetof(struct agent_tail, mark) == 8, "agent.S");
 
-/* The frame that agent_entry builds; the stub's return address is its last word. `flags`: AH by lahf, AL by seto. */
+/*
+ * The frame that agent_entry builds; its last word is the stub's return address. `flags`: AH from lahf, AL from seto.
+ */
 struct agent_frame {
 	uint64_t t0, slot, rdx, flags, nr, ret;
 };
 
-/* A child of vfork(2) or CLONE_VFORK runs on its parent's stack. Meanwhile the parent's frame is kept here. */
+/*
+ * A child of vfork(2) or CLONE_VFORK runs on its parent's stack. The parent's frame is kept here until the child ends.
+ */
 struct agent_vfork_frame {
-	uint64_t taken; /* 1: a frame is kept */
-	uint64_t sp;    /* the parent's stack pointer; a child with a stack of its own has another */
+	uint64_t taken; /* 1: a frame is here */
+	uint64_t sp;    /* the parent's stack pointer; a child with its own stack has another one */
 	struct agent_frame frame;
 };
 
 /* The private page. */
 struct agent_data {
-	uint64_t base;          /* where the slots begin, less SLOT_ALIGN */
+	uint64_t base;          /* where the slots begin, minus SLOT_ALIGN */
 	uint64_t words;         /* where this image's struct agent_words is, or 0 */
-	uint64_t single_thread; /* one thread, and the slots are this image's alone: updates need no lock */
+	uint64_t single_thread; /* the image has one thread and slots of its own: updates need no lock */
 	struct agent_vfork_frame vfork_frame;
-	uint64_t next; /* the program's own handler of SIGSYS, which agent_sigsys calls, or 0 */
+	uint64_t next; /* the program's own handler for SIGSYS, which agent_sigsys calls, or 0 */
 	uint64_t
 		sigsys; /* 1: actions of SIGSYS, SIGSEGV, SIGBUS may not be the default: the tracer must see what is done */
 	uint32_t map[AGENT_CALLS];
-	/* Code that may have been patched, [lo, hi) each, up to a row of zeroes: whoever maps it anew goes to the tracer. */
+	/*
+	 * Code that may have been patched, [lo, hi) each, ending with a row of zeros. Calls that remap it go to the
+	 * tracer.
+	 */
 	uint64_t code[AGENT_RANGES + 2][2];
 	uint8_t scratch[256]; /* for calls that the tracer runs */
 };
@@ -124,7 +134,7 @@ _Static_assert(offsetof(struct agent_data, words) == 8 && offsetof(struct agent_
 _Static_assert(offsetof(struct agent_vfork_frame, sp) == 8 && offsetof(struct agent_vfork_frame, frame) == 16,
 	       "agent.S");
 
-/* Where a thread goes back to by itself (agent.S, `back`). */
+/* The state that a thread restores by itself (agent.S, `back`). */
 struct agent_back {
 	uint64_t mask, flags, ip;
 	uint64_t rax, rbx, rcx, rdx, rsi, rdi, rbp, r8, r9, r10, r11, r12, r13, r14, r15;
@@ -134,7 +144,7 @@ _Static_assert(offsetof(struct agent_back, mask) == BACK_MASK && offsetof(struct
 		       sizeof(struct agent_back) == BACK_SIZE,
 	       "agent.S");
 
-/* agent.S as assembled, and the places in it where the tracer must know how far a thread has come. */
+/* The assembled agent.S, and the addresses in it at which the tracer must know how far a thread has come. */
 extern const unsigned char agent_begin[], agent_end[], agent_entry[], agent_p1[], agent_p2[], agent_p3[];
 extern const unsigned char agent_refuse[], agent_r1[], agent_check[], agent_pre_end[];
 extern const unsigned char agent_exit[], agent_remote[], agent_allowed_end[];
@@ -142,9 +152,12 @@ extern const unsigned char agent_sigsys[], agent_sigsys_restorer[];
 extern const unsigned char agent_call[], agent_masked_call[], agent_back_call[], agent_call_end[];
 /* On the vfork path, between `taken` and `loaded`, struct agent_vfork_frame may belong to this thread. */
 extern const unsigned char agent_taken[], agent_lowered[], agent_loaded[];
-/* execve(2): from `taken` on, where ZF is set, the exec word is this thread's, up to a path's `gave`. */
+/* execve(2): from `taken` on, if ZF is set, the exec word belongs to this thread, up to the `gave` of a path. */
 extern const unsigned char agent_exec_taken[], agent_exec_end[], agent_go_shared[];
-/* rt_sigreturn(2): from `booked` on it is counted, at `sys` the stack pointer is the program's, at `bad` its frame was none. */
+/*
+ * rt_sigreturn(2): from `booked` on it is counted; at `sys` the stack pointer is the program's; at `bad` its frame was
+ * invalid.
+ */
 extern const unsigned char agent_sigreturn_booked[], agent_sigreturn_sys[], agent_sigreturn_bad[];
 
 /* The labels of one of the paths through a call. */
@@ -153,14 +166,14 @@ struct agent_path {
 		*ret, *pushed, *end;
 };
 
-/* Code that is run once, from a place of the program's, to set the agent up (see agent.S). */
+/* Code that runs once, at an address of the program's code, to set the agent up (see agent.S). */
 extern const unsigned char setup_begin[], setup_path[], setup_end[], region_begin[], region_end[];
 extern const unsigned char setup_trap1[], setup_trap2[], setup_closed[], setup_back_end[];
 extern const unsigned char agent_masked_setup[], agent_back_setup[];
 extern const unsigned char region_trap1[], region_trap2[], region_closed[], region_back_end[];
 extern const unsigned char agent_masked_region[], agent_back_region[];
 
-/* Where a label of agent.S is in the traced program. */
+/* The address of a label of agent.S in the traced program. */
 #define AGENT_AT(label) ((uint64_t)AGENT_CODE + (uint64_t)((label)-agent_begin))
 #endif
 

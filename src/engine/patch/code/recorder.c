@@ -41,7 +41,7 @@ IN_PROGRAM struct agent_record *recorder_enter(struct agent_scratch *s)
 	const struct agent_recipe *recipe = (const struct agent_recipe *)RECIPES_AT + s->nr;
 	uint64_t used = r->produced - __atomic_load_n(&r->consumed, __ATOMIC_ACQUIRE);
 	uint32_t limit = r->limit, next = r->next;
-	/* The program may have written to the ring: what was read of it is within bounds, or it is not used. */
+	/* The program may have written to the ring. Values read from it are used only if they are within bounds. */
 	if (limit > RING_DATA || next >= limit || used > limit - RECORD_HEAD || !may_record(s, recipe))
 		return NULL;
 	struct agent_record *rec = ring_record(r, next);
@@ -61,7 +61,10 @@ IN_PROGRAM struct agent_record *recorder_enter(struct agent_scratch *s)
 	return rec;
 }
 
-/* Errors of calls that have read the strings or structures they were given. Others may come before that (EBADF, EINVAL). */
+/*
+ * True for errors of calls that have read the strings or structures passed to them. Other errors may come before that
+ * (EBADF, EINVAL).
+ */
 HELPER bool proves_read(int64_t result)
 {
 	/* EINTR ENOENT ECHILD EAGAIN EACCES EEXIST EXDEV ENOTDIR EISDIR ETXTBSY EROFS ELOOP ENOTEMPTY */
@@ -72,7 +75,10 @@ HELPER bool proves_read(int64_t result)
 	return result >= 0 || (err < 64 ? low >> err & 1 : err == 110 || err == 111 || err == 115);
 }
 
-/* What an operation wants captured: `len` bytes at `addr`; false where only sctrace can tell whether they are there. */
+/*
+ * The memory that an operation wants to capture: `len` bytes at `addr`. false: only sctrace can tell whether they are
+ * readable.
+ */
 struct wish {
 	uint64_t addr, len;
 };
@@ -135,7 +141,7 @@ HELPER void copy_bytes(unsigned char *to, const unsigned char *from, uint64_t n)
 	}
 }
 
-/* Copies a string with its NUL; how long that is, or 0: it is longer than `most`. */
+/* Copies a string with its NUL. Returns its length, or 0 if it is longer than `most`. */
 HELPER uint64_t copy_string(unsigned char *to, const unsigned char *from, uint64_t most)
 {
 	for (uint64_t i = 0; i < most; i++) {
@@ -239,7 +245,7 @@ IN_PROGRAM uint64_t recorder_leave(struct agent_scratch *s)
 	if (limit > RING_DATA || off >= limit)
 		return 1;
 	uint64_t free_bytes = limit - (r->produced - __atomic_load_n(&r->consumed, __ATOMIC_ACQUIRE));
-	/* What lies behind the data belongs to the record that ends there. */
+	/* The room after the data belongs to the record that ends there. */
 	uint64_t room = off + free_bytes >= limit ? RECORD_MOST : free_bytes;
 	struct place p = {.rec = rec, .at = RECORD_HEAD, .room = room < RECORD_MOST ? room : RECORD_MOST};
 	for (unsigned i = 0; i < recipe->n; i++)
@@ -247,7 +253,7 @@ IN_PROGRAM uint64_t recorder_leave(struct agent_scratch *s)
 			return 1;
 	rec->size = (uint32_t)p.at;
 	r->next = ring_step(off, (uint32_t)p.at, limit, &taken);
-	/* In this order: record_step_out() may find the thread in between. */
+	/* The order matters: record_step_out() may find the thread between these writes. */
 	__atomic_store_n(&r->produced, r->produced + taken, __ATOMIC_RELEASE);
 	__atomic_store_n(&r->open, 0, __ATOMIC_RELEASE);
 	__atomic_store_n(&s->busy, SCRATCH_IDLE, __ATOMIC_RELEASE);

@@ -1,18 +1,20 @@
 /*
- * Records: what the recorder, which runs in the traced program, writes about whole calls, and the ring that holds them until
- * sctrace reads them. Included by C on both sides and by agent.S.
+ * Records: what the recorder, which runs in the traced program, writes about whole calls, and the ring that holds them
+ * until sctrace reads them. Included by C on both sides and by agent.S.
  *
- * Each thread has a ring of its own, which only it writes to and only sctrace reads. The thread finds its ring by its fs base (the
- * address of its thread-local storage) in a table that sctrace fills in. A ring is shared memory: sctrace must not trust it.
+ * Each thread has a ring of its own. Only that thread writes to it, and only sctrace reads it. The thread finds its
+ * ring by its fs base (the address of its thread-local storage) in a table that sctrace fills in. A ring is shared
+ * memory, so sctrace must not trust it.
  *
- * A record is opened before the call and committed behind it. Captures are copies of the memory that the decoders will want; they
- * are made behind the call, of memory that the call is known to have read or written, so that copying cannot fault. Where that is
- * not known, the recorder asks sctrace, which completes the record from the stopped thread's memory.
+ * A record is opened before the call and committed after it. Captures are copies of the memory that the decoders will
+ * need. The recorder makes them after the call, and only of memory that the call is known to have read or written, so
+ * that copying cannot fault. Otherwise the recorder asks sctrace, which completes the record from the stopped thread's
+ * memory.
  */
 #ifndef SCTRACE_ENGINE_PATCH_CODE_RING_H
 #define SCTRACE_ENGINE_PATCH_CODE_RING_H
 
-/* Where it lies in the program: read-only code and recipes, then the private table of threads. */
+/* The position in the program: read-only code and recipes, then the private table of threads. */
 #define RECORDER_CODE 0x70002000
 #define RECORDER_ROOM 0x2000
 #define COMMANDS_AT   0x70003000 /* in that room: struct agent_command, as many as COMMANDS */
@@ -22,15 +24,15 @@
 #define THREADS_AT    0x70008000
 #define THREADS_ROOM  0x5000
 
-#define THREAD_ROWS        512 /* of the table; a thread's row is one of THREAD_PROBES from its hash on */
+#define THREAD_ROWS        512 /* of the table; a thread's row is one of the THREAD_PROBES rows from its hash on */
 #define THREAD_PROBES      4
 #define THREAD_ROWS_IN_ALL (THREAD_ROWS + THREAD_PROBES)
-#define THREAD_SHIFT       12 /* the hash: these bits of the fs base are not looked at */
+#define THREAD_SHIFT       12 /* the hash ignores these low bits of the fs base */
 
 #define RING_SIZE   0x40000
-#define RING_HEAD   0x1000                                /* the header's page */
-#define RECORD_MOST 0x8200                                /* a record is not longer than this */
-#define RING_DATA   (RING_SIZE - RING_HEAD - RECORD_MOST) /* a record that begins in here may end behind it */
+#define RING_HEAD   0x1000                                /* the page of the header */
+#define RECORD_MOST 0x8200                                /* the greatest size of a record */
+#define RING_DATA   (RING_SIZE - RING_HEAD - RECORD_MOST) /* a record that begins in this part may end after it */
 #define RECORD_HEAD 128                                   /* a record without captures */
 #define RINGS       256                                   /* in one region */
 /*
@@ -40,13 +42,13 @@
 #define RINGS_AT_FIRST 4
 
 /*
- * A thread's scratch memory: registers, and the recorder's stack above them. It is private memory of the program's, while rings are
- * shared: what a child of fork(2) writes to a ring cannot harm its parent.
+ * A thread's scratch memory: registers, and above them the recorder's stack. It is private memory of the program,
+ * whereas rings are shared: writes of a fork(2) child to a ring must not harm its parent.
  */
 #define SCRATCHES_AT 0x78000000
 #define SCRATCH_SIZE 0x400
 
-/* struct agent_scratch and struct agent_record, as agent.S uses them; assertions below hold them to these. */
+/* struct agent_scratch and struct agent_record for agent.S; the assertions below compare them. */
 #define SCRATCH_BUSY   0
 #define SCRATCH_NR     8
 #define SCRATCH_ARGS   16
@@ -62,27 +64,27 @@
 /* Values of agent_scratch.busy. */
 #define SCRATCH_IDLE     0
 #define SCRATCH_ENTERING 1 /* the call has not been made */
-#define SCRATCH_MADE     2 /* it has been made, and its record is not committed */
+#define SCRATCH_MADE     2 /* it has been made, but its record is not committed */
 
-#define AGENT_ASK 0x5ca5 /* no call has this number, should it ever be made */
+#define AGENT_ASK 0x5ca5 /* a number that no call has, in case it is ever made */
 
 /* Values of agent_ring.busy. */
 #define RING_IDLE     0
 #define RING_ENTERING 1 /* the call has not been made */
-#define RING_MADE     2 /* it has been made, and its record is not committed */
+#define RING_MADE     2 /* it has been made, but its record is not committed */
 
 #ifndef __ASSEMBLER__
 #include <stddef.h>
 #include <stdint.h>
 
 struct agent_record {
-	uint32_t size, pad; /* with captures; 0 while it is open */
+	uint32_t size, pad; /* with captures; 0 while the record is open */
 	uint64_t nr;
 	uint64_t args[6];
-	uint64_t ret; /* the return address into the stub, which tells the call site */
-	uint64_t sp;  /* of the agent's frame */
-	uint64_t t0,
-		t1; /* time stamps before and behind the call; t0 is 0 until the call is about to be made, t1 until it is made */
+	uint64_t ret;    /* the return address into the stub, which identifies the call site */
+	uint64_t sp;     /* of the agent's frame */
+	uint64_t t0, t1; /* time stamps before and after the call; t0 is 0 until just before the call, t1 until the call
+		     * was made */
 	int64_t result;
 	uint64_t spare[3];
 };
@@ -94,14 +96,14 @@ struct agent_capture {
 };
 
 struct agent_ring {
-	/* The thread's. */
-	uint64_t produced;   /* bytes of RING_DATA taken by committed records, in all */
+	/* Written by the thread: */
+	uint64_t produced;   /* bytes of RING_DATA used by all committed records so far */
 	uint64_t open;       /* 1 + the offset of the open record, or 0 */
 	uint32_t next;       /* where the next record begins */
-	uint32_t limit;      /* of the ring, at most RING_DATA; sctrace's */
-	uint64_t string_max; /* bytes of a buffer that are captured */
+	uint32_t limit;      /* of the ring, at most RING_DATA; written by sctrace */
+	uint64_t string_max; /* limit for the captured bytes of a buffer */
 	uint64_t pad0[4];
-	/* sctrace's. */
+	/* Written by sctrace: */
 	uint64_t consumed; /* of produced */
 	uint64_t pad1[7];
 };
@@ -113,37 +115,37 @@ struct agent_scratch {
 	uint64_t ret, sp;
 	int64_t result;
 	uint64_t record; /* the open one */
-	/* rbx, rbp, r12 to r15, which C code gives back at its end alone: for a thread that is taken out of it. */
+	/* rbx, rbp, r12 to r15, which C code restores only at its end: for a thread that is moved out of it */
 	uint64_t saved[6];
-	uint64_t ring; /* struct agent_ring, set by sctrace */
+	uint64_t ring; /* struct agent_ring; set by sctrace */
 };
 
 /* A row of the table of threads. */
 struct agent_thread {
-	uint64_t fs_base; /* the thread's; 0 is a value like any other: an unused row has no scratch memory */
+	uint64_t fs_base; /* the thread's; 0 is a valid value: an unused row has no scratch memory */
 	uint64_t scratch; /* the address of its scratch memory, or 0: its calls go to sctrace */
 	uint64_t pad[2];
 };
 
 /* How the recorder treats an argument. */
 enum recipe_rule {
-	/* Before the call: it is sctrace's business unless ... */
+	/* Before the call: it goes to sctrace unless ... */
 	RECIPE_IF_NULL = 1, /* the argument is 0 */
-	RECIPE_IF_APART,    /* it and argument `size` do not point at the same memory */
+	RECIPE_IF_APART,    /* it and argument `size` point at different memory */
 	RECIPE_COMMAND,     /* the argument before it is a command of the table, whose rows from `size` on it is among.
 			     * What is captured, that row tells */
-	/* Behind the call: what is captured. */
+	/* After the call: what is captured. */
 	RECIPE_STRING, /* up to its NUL; read by the kernel, also before it fails with error `size` if that is not 0 */
 	RECIPE_IN,     /* `size` bytes; read by the kernel */
-	RECIPE_IN_SIZED,    /* as many bytes as the next argument says, at most `size`; read */
+	RECIPE_IN_SIZED,    /* the number of bytes in the next argument, at most `size`; read by the kernel */
 	RECIPE_IN_BYTES,    /* the same, at most string_max */
-	RECIPE_IN_ARRAY,    /* the same, elements of `size` bytes; read */
-	RECIPE_OUT,         /* `size` bytes; written where the call succeeded */
-	RECIPE_OUT_BYTES,   /* as many as the result says, at most string_max */
-	RECIPE_OUT_ALL,     /* elements of `size` bytes, as many as the result says */
-	RECIPE_ON_ERROR,    /* sctrace looks at it where the call failed */
-	RECIPE_FUTEX_TIME,  /* futex(2): a struct timespec, where the operation in argument 1 has a timeout */
-	RECIPE_EPOLL_EVENT, /* epoll_ctl(2): a struct epoll_event, but for EPOLL_CTL_DEL */
+	RECIPE_IN_ARRAY,    /* the same, elements of `size` bytes; read by the kernel */
+	RECIPE_OUT,         /* `size` bytes; written if the call succeeded */
+	RECIPE_OUT_BYTES,   /* the number of bytes in the result, at most string_max */
+	RECIPE_OUT_ALL,     /* the number of elements in the result, `size` bytes each */
+	RECIPE_ON_ERROR,    /* sctrace must look at it if the call failed */
+	RECIPE_FUTEX_TIME,  /* futex(2): a struct timespec, if the operation in argument 1 has a timeout */
+	RECIPE_EPOLL_EVENT, /* epoll_ctl(2): a struct epoll_event, except for EPOLL_CTL_DEL */
 	RECIPE_IN_IOVEC, /* a vector of as many struct iovec as the next argument says, and of their buffers string_max; read */
 	RECIPE_OUT_IOVEC, /* the same where the call succeeded; the buffers are filled with as many bytes as the result says */
 };
@@ -191,14 +193,15 @@ _Static_assert(THREAD_ROWS_IN_ALL * sizeof(struct agent_thread) <= THREADS_ROOM,
 _Static_assert(RING_DATA % 64 == 0, "records begin at multiples of 8");
 
 /*
- * recorder.c. Both run in the program, on the stack in the scratch memory, and are called by agent.S; nothing they use lies outside of
- * their own section. `enter` opens a record for the call in s->nr and s->args, and returns it; NULL: the call goes to sctrace, because
- * its arguments want that or the ring is full. `leave` commits it; 1: sctrace is to complete it.
+ * recorder.c. Both functions run in the program, on the stack in the scratch memory, and are called by agent.S. They
+ * use nothing outside their own section. `enter` opens a record for the call in s->nr and s->args and returns it; NULL:
+ * the call goes to sctrace, because its arguments require it or the ring is full. `leave` commits the record; 1:
+ * sctrace must complete it.
  */
 struct agent_record *recorder_enter(struct agent_scratch *s);
 uint64_t recorder_leave(struct agent_scratch *s);
 
-/* The offset at which the record behind one of `size` bytes at `off` begins, and how much of RING_DATA the latter takes. */
+/* The offset of the record after one of `size` bytes at `off`; *taken is how much of RING_DATA the latter uses. */
 static inline uint32_t ring_step(uint32_t off, uint32_t size, uint32_t limit, uint32_t *taken)
 {
 	uint32_t left = off < limit ? limit - off : 0;

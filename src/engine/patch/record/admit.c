@@ -1,4 +1,4 @@
-/* Rings, and the program's table of the threads that have one. */
+/* Gives rings to threads, and maintains the program's table of the threads that have one. */
 #include "engine/patch/record/record.h"
 
 #include "engine/patch/image/region.h"
@@ -19,10 +19,13 @@ static struct agent_ring *ring_here(const struct region *r, unsigned index)
 	return (struct agent_ring *)(void *)(r->slots + AGENT_STATS_SIZE + (size_t)index * RING_SIZE);
 }
 
-/* In sctrace's copy of the table: several threads have this fs base, so their calls all stop. In the program: 0. */
+/*
+ * In sctrace's copy of the table: several threads have this fs base, so all their calls stop. In the program's table:
+ * 0.
+ */
 #define SHARED 1
 
-/* The row of this fs base, or a free one; NULL where its place is crowded. */
+/* The row of this fs base, or a free one; NULL if all its possible rows are used. */
 static struct agent_thread *row_for(const struct image *img, uint64_t fs_base)
 {
 	struct agent_thread *first = img->threads + (fs_base >> THREAD_SHIFT) % THREAD_ROWS, *free_row = NULL;
@@ -43,7 +46,10 @@ static bool write_row(const struct task *task, struct agent_thread *row, uint64_
 	return remote_write(task->tid, at, &there, sizeof(there)) == 0;
 }
 
-/* The thread's row is free for others. The program's may stay as it is: no thread with this fs base runs before it is admitted. */
+/*
+ * Frees the thread's row. The program's row may stay unchanged, because no thread with this fs base runs before it is
+ * admitted.
+ */
 static void free_row(const struct record_thread *th)
 {
 	struct agent_thread *row = row_for(th->image, th->fs_base);
@@ -52,8 +58,8 @@ static void free_row(const struct record_thread *th)
 }
 
 /*
- * Does another thread that may run now use the row? The parent of a vfork(2) does not: its child has the fs base meanwhile, and it is
- * admitted again when its call, which stops, comes to its end.
+ * True if another thread that may run now uses the row. The parent of a vfork(2) does not run: its child uses the fs
+ * base, and the parent is admitted again when its call, which stops, ends.
  */
 static bool is_contended(const struct patch *p, const struct agent_thread *row, const struct record_thread *th)
 {

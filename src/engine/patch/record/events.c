@@ -1,4 +1,4 @@
-/* What threads have recorded, as events in the order of time. */
+/* Converts the records of threads to events, ordered by time. */
 #include "engine/patch/record/record.h"
 
 #include "base/clock.h"
@@ -16,7 +16,7 @@
 #include <x86intrin.h>
 
 #define RED_ZONE 128
-/* What agent_entry has pushed below the stub's return address: rdx, the flags, the number. */
+/* What agent_entry has pushed below the stub's return address: rdx, the flags, the call number. */
 #define FRAME     24
 #define FRAME_RDX 0
 #define FRAME_AH  8
@@ -146,7 +146,7 @@ void record_look(struct patch *p)
 	rec->ordered = false;
 	rec->sync_ns = clock_ns();
 	rec->sync_ticks = __rdtsc();
-	/* The longer the run, the better the length of a tick is known; the calibration may have failed. */
+	/* The longer the run, the better the length of a tick is known. The calibration may have failed. */
 	if (rec->sync_ns - p->ns0 > NSEC_PER_SEC / 1000)
 		p->tick_ns = (double)(rec->sync_ns - p->ns0) / (double)(rec->sync_ticks - p->tsc0);
 	for (size_t i = 0; i < rec->threads.n; i++)
@@ -224,7 +224,7 @@ static void call_begins(const struct patch *p, struct record_thread *th, const s
 {
 	const struct agent_record *rec = item->record;
 	const struct site *s = th->task ? site_of_stub(th->image, rec->ret) : NULL;
-	struct life_ends ends; /* nobody counts them here */
+	struct life_ends ends; /* they are not counted here */
 	th->call = (struct call){.arch = syscall_native_arch(),
 				 .nr = (int64_t)rec->nr,
 				 .desc = syscall_lookup(syscall_native_arch(), (int64_t)rec->nr),
@@ -236,7 +236,10 @@ static void call_begins(const struct patch *p, struct record_thread *th, const s
 				 .cost_ns = p->fast.ns > 0 ? (uint64_t)p->fast.ns : 0,
 				 .spread_ns = (uint64_t)p->fast.spread_ns};
 	memcpy(th->call.args, rec->args, sizeof(rec->args));
-	/* A handler's calls, and the restart of what it interrupted, may be recorded, and may stop: all are one thread's. */
+	/*
+	 * A handler's calls, and the restart of the call that it interrupted, may be recorded or may stop. All belong
+	 * to one thread.
+	 */
 	if (th->task)
 		life_enter(&thread_of(th->task)->life, &th->call, &ends);
 }

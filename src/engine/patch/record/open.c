@@ -1,4 +1,4 @@
-/* Beginning to record: what is mapped in programs, and how the agent is to treat each call. */
+/* Starts to record: the memory that is mapped in programs, and how the agent must treat each call. */
 #include "engine/patch/record/record.h"
 
 #include "syscall/table.h"
@@ -26,9 +26,9 @@ int record_probe(struct buf *why)
 	return -ENOTSUP;
 }
 
-#define BEHIND_JUMPS 64 /* where the recorder's code begins in its room */
+#define BEHIND_JUMPS 64 /* offset of the recorder's code in its room */
 
-/* A jump at `at` in the recorder's room to one of its functions: agent.S knows where the jumps are. */
+/* Puts a jump to one of the recorder's functions at `at` in its room; agent.S knows the positions of the jumps. */
 static void put_jump(unsigned char *room, ptrdiff_t at, const unsigned char *function)
 {
 	int32_t rel = (int32_t)(BEHIND_JUMPS + (function - __start_recorder_text) - (at + 5));
@@ -51,7 +51,10 @@ static bool is_in(const struct call_set *set, int64_t nr)
 	return !set || (set->bits[nr / 64] >> (nr % 64) & 1);
 }
 
-/* Births stop in any case: the child must not write to its parent's ring. So do calls that give a thread another fs base. */
+/*
+ * Calls that create tasks always stop, because the child must not write to its parent's ring. So do calls that change a
+ * thread's fs base.
+ */
 static bool must_stop(int64_t nr)
 {
 	return nr == SYS_fork || nr == SYS_vfork || nr == SYS_clone || nr == SYS_clone3 || nr == SYS_arch_prctl;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* agent_record.pad in the reader's copies: without captures; of a call that went on after an interruption. */
+/* agent_record.pad in the reader's copies: without captures; the call continued after an interruption. */
 enum { LIVE = 1, CONTINUED = 2 };
 
 void reader_free(struct record_reader *r)
@@ -30,7 +30,10 @@ static unsigned char *make_room(struct record_reader *r, size_t n)
 	return r->bytes + r->n;
 }
 
-/* Checks the record of at most `most` bytes that was copied to `at`, and its captures; its size, or 0. */
+/*
+ * Checks the record of at most `most` bytes that was copied to `at`, and its captures. Returns its size, or 0 if it is
+ * invalid.
+ */
 static uint32_t check(const unsigned char *at, size_t most)
 {
 	struct agent_record head;
@@ -52,13 +55,13 @@ static uint32_t check(const unsigned char *at, size_t most)
 	return head.size;
 }
 
-/* Copies the records that take the next `bytes` of the ring. */
+/* Copies the records in the next `bytes` of the ring. */
 static int copy_committed(struct record_reader *r, uint64_t bytes)
 {
 	const unsigned char *data = (const unsigned char *)r->ring + RING_HEAD;
 	while (bytes) {
 		size_t lap = r->limit - r->off;
-		size_t n = bytes < lap ? bytes : lap + RECORD_MOST; /* the last record of a lap ends behind it */
+		size_t n = bytes < lap ? bytes : lap + RECORD_MOST; /* the last record of a lap ends after it */
 		unsigned char *to = make_room(r, n);
 		if (!to)
 			return -ENOMEM;
@@ -82,7 +85,7 @@ static int copy_committed(struct record_reader *r, uint64_t bytes)
 	return 0;
 }
 
-/* The ring holds nothing that can be believed: it begins anew behind what was produced. */
+/* The contents of the ring are invalid: continues after what was produced so far. */
 static int drop(struct record_reader *r)
 {
 	r->n = r->at = 0;
@@ -91,12 +94,12 @@ static int drop(struct record_reader *r)
 	return -EPROTO;
 }
 
-/* A call in progress: its header, unless it was committed meanwhile. */
+/* A call in progress: copies its header, unless it was committed in between. */
 static void look_for_open(struct record_reader *r)
 {
 	uint64_t open = __atomic_load_n(&r->ring->open, __ATOMIC_ACQUIRE);
 	r->has_open = false;
-	/* A record that was committed just now may still be called open. */
+	/* A record that has just been committed may still be marked as open. */
 	if (open != (uint64_t)r->off + 1)
 		return;
 	memcpy(&r->open, ring_record(r->ring, (uint32_t)open - 1), sizeof(r->open));
@@ -240,7 +243,7 @@ ssize_t captures_read(void *record, uint64_t addr, void *buf, size_t n)
 		struct agent_capture c;
 		memcpy(&c, at + k, sizeof(c));
 		k += sizeof(c);
-		/* Of several that overlap, the one that reaches furthest. */
+		/* If several overlap, uses the one that reaches furthest. */
 		if (addr - c.addr < c.len && c.len - (addr - c.addr) > most) {
 			most = (size_t)(c.len - (addr - c.addr));
 			from = at + k + (addr - c.addr);

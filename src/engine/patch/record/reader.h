@@ -1,4 +1,4 @@
-/* Reading one thread's ring: records into items in the order of their time. What a ring holds is never trusted. */
+/* Reads one thread's ring: converts records to items in order of time. The contents of a ring are never trusted. */
 #ifndef SCTRACE_ENGINE_PATCH_RECORD_READER_H
 #define SCTRACE_ENGINE_PATCH_RECORD_READER_H
 
@@ -11,44 +11,44 @@
 enum record_item_kind {
 	RECORD_NONE,
 	RECORD_ENTER,  /* a call began */
-	RECORD_EXIT,   /* it came back */
-	RECORD_VANISH, /* it will not come back: its thread is gone */
+	RECORD_EXIT,   /* it returned */
+	RECORD_VANISH, /* it will not return: its thread has ended */
 };
 
 struct record_item {
 	enum record_item_kind kind;
-	uint64_t ticks;                    /* when */
-	uint64_t began;                    /* when the call began, or went on after an interruption */
-	bool live;                         /* its memory is the program's: no captures were made */
-	bool continued;                    /* the call goes on that a signal interrupted */
-	const struct agent_record *record; /* with its captures behind it where not `live`; valid until reader_pop() */
+	uint64_t ticks;                    /* time of the item */
+	uint64_t began;                    /* time at which the call began, or continued after an interruption */
+	bool live;                         /* its memory must be read from the program: no captures were made */
+	bool continued;                    /* a call that a signal interrupted continues */
+	const struct agent_record *record; /* followed by its captures unless `live`; valid until reader_pop() */
 };
 
-/* Zero-initialised, but for `ring` and `limit`. Free with reader_free(). */
+/* Initialise with zeros, except `ring` and `limit`. Free with reader_free(). */
 struct record_reader {
-	struct agent_ring *ring; /* NULL: gone, only what was copied is left */
+	struct agent_ring *ring; /* NULL: the ring is gone, and only copied records are left */
 	uint32_t limit;          /* bytes of the ring that are used */
-	uint32_t off;            /* where its next record begins */
+	uint32_t off;            /* offset of the next record */
 	uint64_t consumed;
-	/* Records that were copied and are not told yet. */
+	/* Records that were copied and not yet reported. */
 	unsigned char *bytes;
 	size_t n, at, cap;
 	bool entered;  /* the beginning of the next record, or of the open one, was reported */
-	bool has_open; /* a call is in progress: its record, and captures of what was there when it began */
+	bool has_open; /* a call is in progress: its record, and captures of its input */
 	union {
 		struct agent_record open;
 		unsigned char open_bytes[RECORD_MOST];
 	};
-	uint64_t open_at; /* agent_ring.open of it */
-	uint64_t went_on; /* when the open call went on after an interruption, or 0 */
+	uint64_t open_at; /* its value of agent_ring.open */
+	uint64_t went_on; /* time at which the open call continued after an interruption, or 0 */
 	bool gone;        /* nothing more will come of the thread */
 	uint64_t gone_at; /* when it ended, or 0: it runs on, and it is not known how the open call ends */
 };
 
 void reader_free(struct record_reader *r);
 /*
- * Copies what was committed since the last time, and looks for a call in progress. 0, -EPROTO: the ring was overwritten and its
- * contents are dropped, or -ENOMEM.
+ * Copies what was committed since the last time, and looks for a call in progress. Returns 0, -EPROTO if the ring was
+ * overwritten (its contents are dropped), or -ENOMEM.
  */
 int reader_fill(struct record_reader *r);
 /*
@@ -57,13 +57,13 @@ int reader_fill(struct record_reader *r);
  */
 int reader_complete(struct record_reader *r, int64_t result, uint64_t t1, bool live);
 /*
- * The same where a signal interrupted the call (`result`: -ERESTART*) and the kernel makes it again at once: the ring's record stays,
- * and is of the call that went on.
+ * The same for a call that a signal interrupted (`result`: -ERESTART*) and that the kernel restarts at once: the record
+ * stays in the ring and describes the continued call.
  */
 int reader_interrupt(struct record_reader *r, int64_t result, uint64_t t1);
 /* The open call is not made now, but anew. Where its beginning was reported already, an end is reported, too (ERESTARTNOINTR): true. */
 bool reader_withdraw(struct record_reader *r, uint64_t ticks);
-/* The next item, kind RECORD_NONE where there is none; reader_pop() takes it away. */
+/* The next item, with kind RECORD_NONE if there is none. reader_pop() removes it. */
 struct record_item reader_peek(const struct record_reader *r);
 void reader_pop(struct record_reader *r);
 
@@ -76,7 +76,7 @@ void reader_verify_open(struct record_reader *r);
 /* Is the beginning of the open call still to be reported? */
 bool reader_wants_open(const struct record_reader *r);
 
-/* The captures behind a record as memory: {captures_read, (void *)record}. */
+/* The captures after a record as memory: {captures_read, (void *)record}. */
 ssize_t captures_read(void *record, uint64_t addr, void *buf, size_t n);
 
 #endif

@@ -6,7 +6,10 @@
 #include <errno.h>
 #include <sys/syscall.h>
 
-/* Calls whose making, or whose end, is sctrace's business: births, new images, ends, signals, and what the agent stands on. */
+/*
+ * Calls that sctrace itself must handle: new tasks, new images, exits, signals, and everything that the agent depends
+ * on.
+ */
 static bool is_special(int64_t nr)
 {
 	static const int16_t special[] = {
@@ -20,7 +23,10 @@ static bool is_special(int64_t nr)
 	return false;
 }
 
-/* Memory that the kernel changes though its decoder shows what was there before: ppoll(2) writes back what is left of its time. */
+/*
+ * Memory that the kernel changes although its decoder shows the earlier contents: ppoll(2) writes the remaining time
+ * back.
+ */
 static bool is_changed(int64_t nr, unsigned arg)
 {
 	return (nr == SYS_ppoll && arg == 2) || (nr == SYS_pselect6 && arg == 4);
@@ -47,7 +53,7 @@ static bool add(struct agent_recipe *r, unsigned rule, unsigned arg, unsigned si
 	return true;
 }
 
-/* The kernel may write what it was given to read where both are the same memory, as in sigprocmask(how, &set, &set). */
+/* If input and output are the same memory, as in sigprocmask(how, &set, &set), the kernel overwrites its input. */
 static bool keep_apart(const struct syscall_desc *d, struct agent_recipe *r, unsigned out)
 {
 	for (unsigned in = 0; in < d->nargs; in++)

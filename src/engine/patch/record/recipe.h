@@ -9,8 +9,8 @@
 struct syscall_desc;
 
 /*
- * Fills in the recipe of call `nr` of x86-64, described by `d`; false: only sctrace can tell all that is shown of it, by stopping
- * it.
+ * Fills in the recipe of x86-64 call `nr`, which `d` describes. Returns false if only sctrace can find out all that is
+ * shown, by stopping the call.
  */
 bool recipe_of(const struct syscall_desc *d, int64_t nr, struct agent_recipe *recipe);
 /* Fills in the table of commands, COMMANDS rows, that recipes refer to. */

@@ -1,6 +1,7 @@
 /*
- * Recording: whole calls, written by the recorder in the program, become events like those of ptrace stops. A call that has no recipe,
- * or whose arguments want it, stops under ptrace as before; so the stream is complete, whatever the recorder knows.
+ * Recording: the recorder in the program writes whole calls, which become events like those of ptrace stops. A call
+ * without a recipe, or whose arguments require it, stops under ptrace as before. So the stream of events is complete,
+ * whatever the recorder can do.
  */
 #ifndef SCTRACE_ENGINE_PATCH_RECORD_RECORD_H
 #define SCTRACE_ENGINE_PATCH_RECORD_RECORD_H
@@ -17,16 +18,16 @@ struct record_thread {
 	struct image *image;
 	struct call call; /* the one whose beginning was reported last */
 	uint64_t turn;    /* when its next item is to be reported; UINT64_MAX: it has none */
-	unsigned index;   /* of the ring in its region */
-	uint64_t fs_base; /* under which the program finds it */
+	unsigned index;   /* index of the ring in its region */
+	uint64_t fs_base; /* the fs base under which the program finds it */
 };
 
-/* What an engine that records has beside its other state. */
+/* Additional state of an engine that records. */
 struct record {
 	/* Those that are gone, too, until all they recorded is reported. If `ordered`, a heap by their turns, the earliest first. */
 	VEC(struct record_thread *) threads;
 	bool ordered;
-	unsigned char program[RECORDER_ROOM + RECIPES_ROOM]; /* what is mapped in the program, from RECORDER_CODE on */
+	unsigned char program[RECORDER_ROOM + RECIPES_ROOM]; /* mapped in the program from RECORDER_CODE on */
 	uint32_t limit;                                      /* bytes of each ring that are used */
 	uint64_t string_max;
 	uint64_t sync_ticks, sync_ns; /* both clocks, read together at the last look */
@@ -36,7 +37,7 @@ struct record {
 		*told; /* whose item the last event was: its memory must last until the next one; or NULL */
 	uint32_t told_calls[AGENT_CALLS],
 		asked_calls[AGENT_CALLS]; /* with SCTRACE_DEBUG they are printed: see record_close() */
-	bool overwritten;                 /* that a ring was is said once */
+	bool overwritten;                 /* the note that a ring was overwritten has been given */
 };
 
 static inline struct record_thread *recorded_of(const struct task *task)
@@ -49,42 +50,48 @@ static inline uint64_t record_scratch_address(const struct record_thread *th)
 	return SCRATCHES_AT + (uint64_t)th->index * SCRATCH_SIZE;
 }
 
-/* Can this processor and kernel do it? 0, or -ENOTSUP and `why`. */
+/* Checks whether this processor and kernel support recording. Returns 0, or -ENOTSUP with the reason in `why`. */
 int record_probe(struct buf *why);
-/* Makes the engine record what `config` asks for; 0 or -ENOMEM. */
+/* Makes the engine record what `config` requests. Returns 0 or -ENOMEM. */
 int record_open(struct patch *p, const struct engine_config *config);
 void record_close(struct patch *p);
 
 /*
- * Gives the stopped task a ring, or enters the one it has under its present fs base. Without room for one, its calls go to sctrace:
- * false.
+ * Gives the stopped task a ring, or enters its ring under its present fs base. Returns false if there is no room; its
+ * calls then go to sctrace.
  */
 bool record_admit(struct patch *p, struct task *task);
-/* The task's process got a copy of its parent's memory: the rings in there are not its own. */
+/* The task's process received a copy of its parent's memory: the rings there are not its own. */
 void record_forget_copied(struct task *task);
-/* The thread's ring and its row in the table are free for others. */
+/* Frees the thread's ring and its row in the table. */
 void record_dismiss(struct record_thread *th);
-/* The task is gone, or its image: what it recorded is still told. */
+/* The task, or its image, is gone. Its records will still be reported. */
 void record_leave(struct patch *p, struct task *task);
 
 /*
- * The agent handed over a call that it records. True: the reason is gone now (the thread had no ring, or it was full), so the call
- * can be sent to its stub again.
+ * The agent handed over a call that it usually records. Returns true if the reason is now removed (the thread had no
+ * ring, or the ring was full), so that the call can be sent to its stub again.
  */
 bool record_retry(struct patch *p, struct task *task, int64_t nr);
-/* Has a call stopped, with registers `r`, by which the recorder asks for a record to be completed? */
+/* True if a call with registers `r` has stopped by which the recorder asks to complete a record. */
 bool record_is_asking(const struct user_regs_struct *r);
-/* Completes it: `r` are changed, and set. */
+/* Completes it: changes and sets the registers `r`. */
 void record_complete(struct patch *p, struct task *task, struct user_regs_struct *r);
 /*
  * Takes a task out of the path of a recorded call, as stepout() does: changes `r`. False: it is not on it.
  */
 bool record_step_out(struct patch *p, struct task *task, struct user_regs_struct *r, enum stepout_for what);
-/* The recorder faulted where it copies memory, because that went away meanwhile: completes the record. False: it is not there. */
+/*
+ * The recorder faulted while it copied memory, because that memory was unmapped in between: completes the record.
+ * Returns false if the recorder did not cause the fault.
+ */
 bool record_survive_fault(struct patch *p, struct task *task);
-/* The address behind the call that a thread is at whose next instruction, at `ip`, is ours: 0 if that is not known. Else `ip`. */
+/*
+ * For a thread whose next instruction, at `ip`, is ours: the address after its call, or 0 if that is unknown. Otherwise
+ * `ip`.
+ */
 uint64_t record_native_ip(const struct task *task, uint64_t ip);
-/* Is `ip` in the recorder? */
+/* True if `ip` is in the recorder. */
 bool record_is_recorder(uint64_t ip);
 
 /*
@@ -96,7 +103,7 @@ void record_capture(const struct patch *p, struct record_thread *th, int64_t res
 void record_thread_free(struct record_thread *th);
 /* Copies what all threads have recorded; to be called before a stop is reported. */
 void record_look(struct patch *p);
-/* The next recorded event: true and *ev, in the order of time. */
+/* Gets the next recorded event in order of time: returns true and fills in *ev. */
 bool record_next(struct patch *p, struct event *ev);
 
 #endif

@@ -1,4 +1,4 @@
-/* Threads that stop on the path of a recorded call. */
+/* Handles threads that stop on the path of a recorded call. */
 #include "engine/patch/record/record.h"
 
 #include "engine/patch/image/image.h"
@@ -11,7 +11,7 @@
 #include <x86intrin.h>
 
 #define RED_ZONE 128
-/* What agent_entry has pushed below the stub's return address: rdx, the flags, the number. */
+/* What agent_entry has pushed below the stub's return address: rdx, the flags, the call number. */
 #define FRAME     24
 #define FRAME_RDX 0
 #define FRAME_AH  8
@@ -44,7 +44,7 @@ bool record_is_recorder(uint64_t ip)
 	return ip >= RECORDER_CODE && ip < RECORDER_CODE + RECORDER_ROOM;
 }
 
-/* Registers that C code has used, as they were at the call. */
+/* Restores the registers that C code has used to their values at the call. */
 static void restore_registers(struct user_regs_struct *r, const struct agent_scratch *s)
 {
 	r->rdi = s->args[0];
@@ -61,7 +61,7 @@ static void restore_registers(struct user_regs_struct *r, const struct agent_scr
 	r->r15 = s->saved[5];
 }
 
-/* No record is open in the ring of a stopped thread, whatever its recorder was about to do. */
+/* Marks the ring of a stopped thread as having no open record, whatever its recorder was about to do. */
 static void close_ring(const struct record_thread *th, const struct task *task)
 {
 	static const uint32_t idle = SCRATCH_IDLE;
@@ -71,7 +71,10 @@ static void close_ring(const struct record_thread *th, const struct task *task)
 	remote_write(task->tid, record_scratch_address(th) + offsetof(struct agent_scratch, busy), &idle, sizeof(idle));
 }
 
-/* The open record is complete without the recorder: it is taken out of the ring, and told from the stopped task's memory. */
+/*
+ * Completes the open record without the recorder: removes it from the ring, and reports it from the stopped task's
+ * memory.
+ */
 static void complete(struct patch *p, struct record_thread *th, const struct task *task, int64_t result)
 {
 	uint64_t t1 = th->reader.open.t1;
@@ -137,7 +140,10 @@ static bool is_between(uint64_t ip, const unsigned char *from, const unsigned ch
 	return ip >= AGENT_AT(from) && ip < AGENT_AT(to);
 }
 
-/* Has the call been made, and what was its result? The second instruction behind it puts that into the scratch memory. */
+/*
+ * True if the call has been made, with its result. The second instruction after the call stores that in the scratch
+ * memory.
+ */
 static bool is_made(const struct agent_scratch *s, const struct user_regs_struct *r, int64_t *result)
 {
 	bool right_behind = is_between(r->rip, agent_record_after, agent_record_made) &&
@@ -148,7 +154,7 @@ static bool is_made(const struct agent_scratch *s, const struct user_regs_struct
 	       (record_is_recorder(r->rip) && s->busy != SCRATCH_ENTERING);
 }
 
-/* Native state, before the call or behind it. */
+/* Restores the native state before or after the call. */
 static bool leave_path(const struct image *img, const struct task *task, struct user_regs_struct *r,
 		       const struct agent_scratch *s, bool made, int64_t result)
 {

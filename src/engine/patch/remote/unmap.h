@@ -14,8 +14,8 @@ struct areas {
 };
 
 /*
- * Has a stopped task unmap `n` areas. The code that does so is put into unused bytes of the program's own code, because the
- * agent's may be among the areas. False if not all was done.
+ * Makes a stopped task unmap `n` areas. The code that does so is put into unused bytes of the program's own code,
+ * because the agent's may be among the areas. Returns false unless everything was unmapped.
  */
 bool unmap_areas(struct patch *p, struct task *task, const struct area *v, size_t n);
 
