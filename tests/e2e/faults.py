@@ -153,8 +153,8 @@ def fault_calibration_once(world, mode):
             shutil.copy(Path(known["XDG_RUNTIME_DIR"], "sctrace-costs.json"), env["XDG_RUNTIME_DIR"])
         end = execute(argv, env=faulty(world, env, "ptrace", n, EPERM))
         text = (world.scratch / "out").read_text()
-        probed = end.status == 125 and b"cannot run here" in end.stderr
-        if ORDERED not in end.stderr or not (probed or (end.status == 0 and "removed from the times" in text)):
+        probed = end.status == 125 and b"cannot run on this machine" in end.stderr
+        if ORDERED not in end.stderr or not (probed or (end.status == 0 and "subtracted from the times" in text)):
             raise Failed(f"call {n}: ended with {end.status}\n" + tail(end.stderr) + text)
 
 
