@@ -1,6 +1,7 @@
 /* `sctrace show`: a recording, shown as a live trace would have been. */
 #include "base/clock.h"
 #include "base/diag.h"
+#include "base/memory.h"
 #include "base/outfile.h"
 #include "cmd/cmd.h"
 #include "cmd/put.h"
@@ -76,13 +77,19 @@ static int show(struct trace *t)
 		return status;
 	t->engine = recording_engine(t->recording);
 	t->ops = t->engine->ops;
-	t->program = h->about.program.n ? h->about.program.v : NULL;
+	/* The words of a command line end with NULL, those of the head do not. */
+	const struct strings *words = &h->about.program;
+	char **program = words->n ? memory_zeroed((words->n + 1) * sizeof(*program)) : NULL;
+	if (program)
+		memcpy(program, words->v, words->n * sizeof(*program));
+	t->program = program;
 	t->stack = recording_stack(t->recording);
 	trace_wire_wants(t);
 	if (trace_open_outputs(t, t->o.output, &why) < 0) {
 		diag_error("%s", buf_str(&why));
 		trace_out_close(&t->out.common, &why);
 		buf_free(&why);
+		free(program);
 		return EXIT_OWN;
 	}
 	if (!t->o.output) {
@@ -93,6 +100,8 @@ static int show(struct trace *t)
 	trace_pipeline_begin(&t->pipeline);
 	loop(t);
 	status = trace_end(t, &result);
+	t->program = NULL;
+	free(program);
 	bool complete = recording_is_complete(t->recording, &why);
 	if (!complete)
 		diag_error("show: %s", buf_str(&why));
