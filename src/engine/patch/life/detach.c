@@ -84,13 +84,16 @@ void detach_task(struct tracer *t, struct task *task)
 		image_refuse_all(task);
 }
 
-/* Are all threads of the process stopped, so that none runs in what will be unmapped? */
-static bool stands_still(const struct patch *p, const struct process *proc)
+/*
+ * True if all threads that run in the image are stopped, so that none runs in what will be unmapped. The parent of a vfork(2)
+ * child is another process, and waits inside the agent.
+ */
+static bool stands_still(const struct patch *p, const struct image *img)
 {
 	size_t i = 0;
 	const struct task *task;
 	while ((task = map_next(&p->t.tasks.by_tid, &i, NULL)))
-		if (task->proc == proc && !task->stopped)
+		if (task->proc && image_of(task) == img && !task->stopped)
 			return false;
 	return true;
 }
@@ -114,6 +117,6 @@ void detach_clean(struct tracer *t, struct task *task)
 	if (!img || img->state != IMAGE_READY || img->cleaned || !task->proc->attached)
 		return;
 	site_restore_all(task);
-	if (stands_still(p, task->proc))
+	if (stands_still(p, img))
 		unmap_all(p, task);
 }
