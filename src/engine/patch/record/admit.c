@@ -82,7 +82,7 @@ static bool map_ring(struct patch *p, struct task *task, unsigned index)
 	if (rings == img->counters.rings)
 		return true;
 	/* After an excursion no signal could be delivered, and a thread in a group-stop would have to leave it. */
-	if (task->deliver || task->listening || ptrace(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
+	if (task->deliver || task->listening || ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
 		return false;
 	r.rax = SYS_mremap;
 	r.rdi = AGENT_STATS;
@@ -138,7 +138,7 @@ bool record_admit(struct patch *p, struct task *task)
 	struct image *img = image_of(task);
 	struct user_regs_struct r;
 	if (!p->record || !img || !img->threads || img->state != IMAGE_READY || !task->proc->counted ||
-	    ptrace(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
+	    ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
 		return false;
 	struct record_thread *th = recorded_of(task);
 	if (!th)

@@ -100,7 +100,7 @@ void record_complete(struct patch *p, struct task *task, struct user_regs_struct
 	}
 	r->rip = AGENT_AT(agent_ask_behind);
 	r->orig_rax = (unsigned long long)-1;
-	ptrace(PTRACE_SETREGS, task->tid, NULL, r);
+	ptrace_retry(PTRACE_SETREGS, task->tid, NULL, r);
 }
 
 bool record_is_asking(const struct user_regs_struct *r)
@@ -126,12 +126,12 @@ bool record_survive_fault(struct patch *p, struct task *task)
 	struct record_thread *th = p->record ? recorded_of(task) : NULL;
 	struct user_regs_struct r;
 	struct agent_scratch s;
-	if (!th || !th->reader.ring || ptrace(PTRACE_GETREGS, task->tid, NULL, &r) < 0 || !record_is_recorder(r.rip) ||
-	    !read_scratch(task, th, &s) || s.busy != SCRATCH_MADE)
+	if (!th || !th->reader.ring || ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0 ||
+	    !record_is_recorder(r.rip) || !read_scratch(task, th, &s) || s.busy != SCRATCH_MADE)
 		return false;
 	record_look(p);
 	finish(p, th, task, &r, &s, s.result);
-	ptrace(PTRACE_SETREGS, task->tid, NULL, &r);
+	ptrace_retry(PTRACE_SETREGS, task->tid, NULL, &r);
 	return true;
 }
 
