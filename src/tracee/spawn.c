@@ -307,13 +307,6 @@ int spawn_status(int err)
 	return err == ENOENT ? EXIT_NOT_FOUND : unfit ? EXIT_CANNOT_RUN : EXIT_OWN;
 }
 
-void spawn_kill(pid_t pid)
-{
-	int r = kill(pid, SIGKILL);
-	while (r == 0 && waitpid(pid, NULL, __WALL) < 0)
-		r = errno == EINTR ? 0 : -1;
-}
-
 /* True if the change concerns the variable of "NAME=VALUE" or "NAME". */
 static bool changes(const char *change, const char *variable)
 {

@@ -74,7 +74,4 @@ const char *spawn_error(const char *name, int err);
 /* The exit status for a failed start, as in shells: 127 if not found, 126 if it cannot be executed, otherwise 125. */
 int spawn_status(int err);
 
-/* Kills a child of ours and waits for its end. If it may not be killed, does not wait. */
-void spawn_kill(pid_t pid);
-
 #endif

@@ -1,6 +1,7 @@
 #include "engine/patch/calibrate.h"
 
 #include "base/clock.h"
+#include "base/helper.h"
 #include "engine/patch/arm/arm.h"
 #include "engine/patch/image/image.h"
 #include "engine/patch/image/region.h"
@@ -109,7 +110,7 @@ static int run_child(struct patch *p, pid_t pid, struct probe *probe)
 static void end_child(struct patch *p, pid_t pid)
 {
 	struct task *task = tasks_find(&p->t.tasks, pid);
-	spawn_kill(pid);
+	helper_kill(pid);
 	if (task)
 		tracer_forget(&p->t, task);
 }
@@ -144,7 +145,7 @@ int patch_calibrate(struct patch *p)
 	if (probe == MAP_FAILED)
 		return -errno;
 	int r = p->arming == ARM_FILTER ? arm_filter_build(&p->filter) : 0;
-	pid_t pid = r == 0 ? fork() : -1;
+	pid_t pid = r == 0 ? helper_fork() : -1;
 	if (pid == 0)
 		child(probe, &p->filter);
 	if (r == 0)

@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/helper.h"
 #include "engine/costs.h"
 #include "engine/ptrace/loop/loop.h"
 #include "engine/ptrace/tasks/resume.h"
@@ -111,7 +112,7 @@ static int measure(struct tracer_cost *cost)
 	struct probe *p = mmap(NULL, sizeof(*p), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (p == MAP_FAILED)
 		return -errno;
-	pid_t pid = fork();
+	pid_t pid = helper_fork();
 	if (pid == 0)
 		child(p);
 	struct tracer t = {.calibrating = true};
@@ -121,7 +122,7 @@ static int measure(struct tracer_cost *cost)
 	if (r == 0)
 		r = read_cost(&t, p->native_ns, cost);
 	else if (pid > 0)
-		spawn_kill(pid);
+		helper_kill(pid);
 	tracer_free(&t);
 	munmap(p, sizeof(*p));
 	return r;

@@ -10,25 +10,21 @@
 #include "engine/ptrace/state/give_up.h"
 
 #include "base/buf.h"
+#include "base/helper.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/ptrace.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 static int ptrace_probe(unsigned want, struct buf *why)
 {
 	(void)want;
 	/* The only reliable test is to seize a child and detach from it. */
-	pid_t pid = fork();
+	pid_t pid = helper_fork();
 	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL); /* for the case that we may not kill it */
-		/* The child must hold nothing open, because a command that reads our output waits for its end. */
-		syscall(SYS_close_range, 0, ~0U, 0);
 		pause();
 		_exit(0);
 	}
@@ -36,7 +32,7 @@ static int ptrace_probe(unsigned want, struct buf *why)
 	if (r < 0)
 		buf_addf(why, "%s (a container or a security module does not permit ptrace)", strerror(-r));
 	if (pid > 0)
-		spawn_kill(pid);
+		helper_kill(pid);
 	return r;
 }
 

@@ -1,14 +1,13 @@
 #include "engine/patch/arm/sud.h"
 
+#include "base/helper.h"
+#include "base/ptrace.h"
 #include "engine/patch/code/agent.h"
-#include "tracee/spawn.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/ptrace.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,17 +24,14 @@ int sud_arm(pid_t tid, bool on, uint64_t selector)
 	struct sud_config c = {.mode = SUD_OFF};
 	if (on)
 		c = (struct sud_config){SUD_ON, selector, AGENT_CODE, AGENT_AT(agent_allowed_end) - AGENT_CODE};
-	return ptrace(PTRACE_SET_SUD, tid, sizeof(c), &c) < 0 ? -errno : 0;
+	return ptrace_retry(PTRACE_SET_SUD, tid, sizeof(c), &c) < 0 ? -errno : 0;
 }
 
 /* On a child; 0 or -errno. */
 static int try_on_child(void)
 {
-	pid_t pid = fork();
+	pid_t pid = helper_fork();
 	if (pid == 0) {
-		/* Should it not be killed, nobody who reads our output waits for it, and it ends with us. */
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		syscall(SYS_close_range, 0, ~0U, 0);
 		raise(SIGSTOP);
 		_exit(0);
 	}
@@ -49,7 +45,7 @@ static int try_on_child(void)
 	if (r == 0)
 		r = WIFSTOPPED(status) ? sud_arm(pid, true, 0) : -ECHILD;
 	if (pid > 0)
-		spawn_kill(pid);
+		helper_kill(pid);
 	return r;
 }
 
