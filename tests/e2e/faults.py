@@ -748,7 +748,7 @@ def fault_calls_attached(world, mode):
 
     jobs = [(call, when, interrupted) for call in sorted(set(made) - CANNOT_FAIL)
             for when, interrupted in some_of(start.get(call, 0), made[call]).items() if tried(call, when.endswith("+"))]
-    jobs += [("wait4", f"{n}+", False) for n in range(20, 150, 10) if mode == "patch"]
+    jobs += [("waitid", f"{n}+", False) for n in range(20, 150, 10) if mode == "patch"]
     refuse_all(world, jobs, lambda job: fail_attached(world, argv, env, *job))
 
 

@@ -20,8 +20,9 @@ void sigkill_guard_remove(struct patch *p, struct task *task, bool delivers);
 /* The program's rt_sigaction(2) is over: shows it its own action for SIGSYS instead of ours. */
 void sigkill_guard_mask(struct task *task);
 /*
- * tracer_ops.waited: a stop that was waited for loses its signal if sctrace dies now (wait_task_stopped() in kernel/exit.c), and
- * the call would return its own number. So the thread is sent back to before the call at once.
+ * tracer_ops.waited: sends a thread that has stopped with a forced SIGSYS back to before its call. If sctrace is killed after it
+ * has taken the stop, the kernel does not deliver the signal (wait_task_stopped() in kernel/exit.c), and the thread goes on where
+ * it is: without this, behind a call that was never made.
  */
 void sigkill_guard_waited(struct tracer *t, pid_t tid, int status);
 /*

@@ -27,7 +27,7 @@ enum tracer_verdict {
 
 /* The points at which the patch engine differs from plain ptrace. A NULL member means no difference. */
 struct tracer_ops {
-	/* A wait status was taken and will be handled later. This is for urgent work. */
+	/* The task is in a stop with this status, which will be handled later. This is for urgent work. */
 	void (*waited)(struct tracer *t, pid_t tid, int status);
 	/* A signal-delivery-stop for `si`. STOP_PASS delivers it. */
 	enum tracer_verdict (*signal)(struct tracer *t, struct task *task, const siginfo_t *si);

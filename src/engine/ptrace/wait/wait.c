@@ -67,32 +67,44 @@ static pid_t take_end(pid_t tid, int *status, struct rusage *usage)
 	return ended < 0 && errno == ECHILD ? 0 : ended;
 }
 
-/* Like wait4(2), but sets `usage` only at an end. */
-static pid_t wait_among_many(pid_t pid, int *status, int options, struct rusage *usage)
+/*
+ * Like wait4(2), but sets `usage` only at an end, and calls tracer_ops.waited before the kernel regards the stop as taken.
+ * If sctrace is killed before it is taken, the kernel delivers the signal of the stop, otherwise not (wait_task_stopped()
+ * in kernel/exit.c).
+ */
+static pid_t look_and_take(struct tracer *t, pid_t pid, int *status, int options, struct rusage *usage)
 {
 	idtype_t which = pid > 0 ? P_PID : P_ALL;
-	for (;;) {
+	for (pid_t before = 0;;) {
 		siginfo_t info = {0};
 		if (waitid(which, (id_t)pid, &info, WEXITED | WSTOPPED | WNOWAIT | __WALL | options) < 0)
 			return -1;
 		if (!info.si_pid)
 			return 0;
 		bool stopped = info.si_code == CLD_TRAPPED || info.si_code == CLD_STOPPED;
+		if (stopped && t->ops && t->ops->waited)
+			t->ops->waited(t, info.si_pid, info.si_status << 8 | 0x7f);
 		pid_t tid = stopped ? take_stop(info.si_pid, status) : take_end(info.si_pid, status, usage);
 		if (tid || options & WNOHANG)
 			return tid;
+		if (info.si_pid == before) { /* waitid(2) sees it, and wait4(2) does not: a sandbox refuses wait4(2) */
+			errno = ECHILD;
+			return -1;
+		}
+		before = info.si_pid;
 	}
 }
 
 pid_t tracer_wait(struct tracer *t, pid_t pid, int *status, int options, struct rusage *usage)
 {
 	for (int tries = 3;;) {
-		bool many = usage && tasks_count(&t->tasks) >= MANY_TASKS;
-		pid_t tid = many ? wait_among_many(pid, status, options, usage)
+		bool look = (usage && tasks_count(&t->tasks) >= MANY_TASKS) ||
+			    (t->config.nattach && t->ops && t->ops->waited);
+		pid_t tid = look ? look_and_take(t, pid, status, options, usage)
 				 : wait4(pid, status, __WALL | options, usage);
 		if (tid >= 0) {
 			t->waits.interruptions.n = 0;
-			if (tid > 0 && t->ops && t->ops->waited)
+			if (tid > 0 && !look && t->ops && t->ops->waited)
 				t->ops->waited(t, tid, *status);
 			return tid;
 		}
