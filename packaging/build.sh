@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Builds a package of these sources: build.sh deb|rpm|arch|alpine DIR [OPTION...]. What is built is in DIR/KIND afterwards, which
-# is emptied first. The options are those of the tool that builds (dpkg-buildpackage, rpmbuild, makepkg, abuild). The kind
-# `archive` is the archive of the sources alone.
+# Builds a package of these sources and writes it to DIR/KIND, which is emptied first. The kind `archive` makes only the
+# archive of the sources. The options are passed to the tool that builds (dpkg-buildpackage, rpmbuild, makepkg, abuild).
+# usage: build.sh deb|rpm|arch|alpine|archive DIR [OPTION...]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 VERSION=$(sed -n "s/^ *version: '\(.*\)',/\1/p" meson.build)
@@ -9,7 +9,7 @@ readonly NAME=sctrace-$VERSION USAGE="usage: build.sh deb|rpm|arch|alpine|archiv
 
 die() { echo "build.sh: $*" >&2; exit 1; }
 
-# The sources without build folders and without the history, as a folder and as an archive of it.
+# Makes a folder of the sources without build folders and without the history, and an archive of this folder.
 copy_sources() {
 	mkdir -p "$1"
 	tar -c --anchored --no-wildcards-match-slash --exclude='./build*' --exclude='./obj-*' --exclude=./.git --exclude=./.cache . |
@@ -39,7 +39,7 @@ build_rpm() {
 	rm -r "${to:?}/work"
 }
 
-# makepkg refuses to run as root, so root lends the work to nobody.
+# makepkg refuses to run as root, so root runs it as user nobody.
 build_arch() {
 	local to=$1 work user=()
 	shift
@@ -55,7 +55,7 @@ build_arch() {
 	rm -r "$work"
 }
 
-# abuild wants the checksums of local files, too, and a key of the user's to sign with.
+# abuild needs the checksums of local files, too, and a key of the user for the signature.
 build_alpine() {
 	local to=$1 force=()
 	shift

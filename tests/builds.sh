@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# sctrace in every way it can be built: compilers, optimisation, without each of its optional parts and without all. Warnings are
-# errors; unit tests and the smoke test run with each. TAP. builds.sh [NAME...]: only these rows; builds.sh list: their names.
-# The folders are build-ways/NAME and are gone afterwards, unless something failed there.
+# Builds sctrace in every supported way: with each compiler and optimisation level, without each optional part, and
+# without all of them. Warnings are errors. The unit tests and the smoke test run with each build. Prints TAP. The build
+# folders are build-ways/NAME. They are removed afterwards, unless something failed there.
+# usage: builds.sh [NAME...]    builds only these rows; builds.sh list prints the names
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 readonly TOP=$PWD/build-ways
 number=0
 failed=0
 
-# Name, compiler, meson's options. A compiler that is not here is skipped. Debian's libunwind-ptrace.so does not name the liblzma
-# that it needs (libdw brings it), which lld takes for an error.
+# Name, compiler, meson's options. A row is skipped if its compiler is not installed. Debian's libunwind-ptrace.so needs
+# liblzma and does not name it (libdw loads it), which lld reports as an error.
 table() {
 	cat <<'TABLE'
 gcc             gcc
@@ -56,7 +57,7 @@ check() {
 	local name=$1 compiler=$2 log=$TOP/$1.txt
 	number=$((number + 1))
 	if ! command -v "$compiler" >/dev/null; then
-		echo "ok $number - $name # SKIP $compiler is not here"
+		echo "ok $number - $name # SKIP $compiler is not installed"
 	elif rm -rf "${TOP:?}/$name" && way "$TOP/$name" "${@:2}" >"$log" 2>&1; then
 		echo "ok $number - $name: $(tail -n 1 "$log")"
 		rm -rf "${TOP:?}/$name" "$log"
@@ -73,7 +74,7 @@ if [ "${1:-}" = list ]; then
 fi
 mkdir -p "$TOP"
 while read -r name compiler options; do
-	# shellcheck disable=SC2086  # a word an option
+	# shellcheck disable=SC2086  # each word is an option
 	if [ $# = 0 ] || [[ " $* " = *" $name "* ]]; then check "$name" "$compiler" $options </dev/null; fi
 done < <(table)
 echo "1..$number"

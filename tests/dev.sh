@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# Does ./dev configure a build folder again after it installed packages? Meson keeps the answers of compiler checks, and a check
-# that failed for want of a package must be repeated. TAP.
-# A copy of ./dev builds a small project here. The package manager is a stub: gcc-multilib brings a library that this project
-# looks for.
+# Checks that ./dev configures a build folder again after it has installed packages. Meson keeps the results of compiler
+# checks, and a check that failed because a package was missing must be repeated. Prints TAP. A copy of ./dev builds a
+# small project here. The package manager is a stub: gcc-multilib brings a library that this project looks for.
 # shellcheck disable=SC2317  # the checks are called by name
 set -u
 dev=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../dev") || exit 1
@@ -26,7 +25,7 @@ check() {
 	fi
 }
 
-# stub NAME: the rest of a script on stdin.
+# stub NAME: creates a script NAME; its commands are on standard input.
 stub() {
 	{ echo '#!/bin/sh'; cat; } >"$work/bin/$1"
 	chmod +x "$work/bin/$1"
@@ -45,7 +44,7 @@ make_stubs() {
 	PATH=$work/bin:$PATH
 }
 
-# The test of this project is skipped if the library was not there when it was configured.
+# The test of this project is skipped if the library did not exist when the project was configured.
 bare_machine() {
 	rm -rf "$work/machine" "$work/project"
 	mkdir -p "$work/machine" "$work/project"/{tests,examples,man}

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# A handful of things a user does first, with a built or installed sctrace: quick, and run under sanitizers too. TAP.
-# smoke.sh SCTRACE COPIERS: the program, and the folder of the copiers.
+# The first things that a user does, with a built or an installed sctrace. Quick, and run under sanitizers too. Prints
+# TAP.
+# usage: smoke.sh SCTRACE COPIERS    the program, and the folder of the copiers
 # shellcheck disable=SC2015,SC2317  # the checks are called by name
 set -u
 sctrace=$(realpath "$1") || exit 1
@@ -11,7 +12,7 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/sctrace-smoke.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 
-# check NAME COMMAND...: the command's success is the check's; what it printed is shown where it fails.
+# check NAME COMMAND...: passes if the command succeeds; otherwise the output of the command is shown.
 check() {
 	local name=$1
 	shift
@@ -25,7 +26,7 @@ check() {
 	fi
 }
 
-# ends STATUS COMMAND...: it must end so, and say at least a line where it refuses.
+# ends STATUS COMMAND...: the command must end with this status, and give a message if it fails.
 ends() {
 	local want=$1 got=0
 	shift
@@ -60,7 +61,7 @@ saves() {
 helps() {
 	local command
 	for command in '' compare bench report; do
-		# shellcheck disable=SC2086  # no word where there is no command
+		# shellcheck disable=SC2086  # an empty command must not become a word
 		ends 0 "$sctrace" $command --help || return 1
 		[ -s ends.out ] || return 1
 	done

@@ -1,7 +1,10 @@
 #!/usr/bin/env bash
-# Builds sctrace for aarch64 with warnings as errors and runs of it what an emulated program can: no engine, but the list of
-# them and the unit tests that need none. TAP. cross.sh BUILD_ROOT: the folder is cross-arm64 in it, unpacked once.
-# Where Debian's packages or the tools cannot be had it is skipped, also where all must work: neither is the project's.
+# Builds sctrace for aarch64 with warnings as errors, and runs the parts that work in an emulated process: the list of
+# engines, and the unit tests that need no engine. Debian's packages are unpacked once, into BUILD_ROOT/cross-arm64.
+# Prints TAP.
+# usage: cross.sh BUILD_ROOT
+# Skipped if Debian's packages or the tools are not available, even with SCTRACE_MUST_WORK=1, because they are not part
+# of the project.
 # shellcheck disable=SC2317  # the checks are called by name
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -16,7 +19,7 @@ failed=0
 
 skip() { echo "1..0 # SKIP $*"; exit 0; }
 
-# check NAME COMMAND...: the command's success is the check's; what it printed is shown where it fails.
+# check NAME COMMAND...: passes if the command succeeds; otherwise the output of the command is shown.
 check() {
 	local name=$1
 	shift
@@ -37,11 +40,11 @@ build() {
 	configure_cross "$BUILD" "$ROOT" -Dwerror=true -Doptimization=0 -Ddebug=false && meson compile -C "$BUILD"
 }
 
-# engine_says NAME WORDS: the line below the engine's own in the list has them.
+# engine_says NAME WORDS: checks that the line below the engine's name in --list-engines contains WORDS.
 engine_says() { emulated "$BUILD/sctrace" --list-engines | tee /dev/stderr | grep -A1 "^$1 " | grep -qF "$2"; }
 
 for tool in $BUILD_TOOLS; do
-	command -v "$tool" >/dev/null || skip "$tool is not here"
+	command -v "$tool" >/dev/null || skip "$tool is not installed"
 done
 mkdir -p "$WORK"
 unpack "$ROOT" "$BUILD_PACKAGES" >"$WORK/unpack.txt" 2>&1 ||
@@ -55,7 +58,7 @@ if command -v qemu-aarch64 >/dev/null; then
 		check "$name" emulated "$BUILD/tests/unit/test_$name"
 	done
 else
-	echo "# qemu-aarch64 is not here: nothing of it was run"
+	echo "# qemu-aarch64 is not installed: sctrace was built, but not run"
 fi
 echo "1..$number"
 exit "$failed"

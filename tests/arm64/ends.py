@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""However run.sh ends, its emulator (here a script that waits) ends with it. TAP."""
+"""Checks that the emulator (here a script that waits) ends with run.sh, however run.sh ends. Prints TAP."""
 import os
 import shutil
 import signal
@@ -21,7 +21,7 @@ for i in $(seq 6000); do echo beat 2>/dev/null; sleep 0.1; done
 
 
 def prepare(work):
-    """An unpacked root with a kernel, and the tools, as far as the script looks."""
+    """Creates an unpacked root with a kernel, and the tools, as far as the script checks them."""
     for folder in ("bin", "arm64/root/boot", "arm64/root/usr/bin", "arm64/root/bin", "arm64/build"):
         (work / folder).mkdir(parents=True)
     for file in ("root.unpacked", "root/boot/vmlinuz-0"):
@@ -41,7 +41,7 @@ def within(what, condition):
 
 
 def gone(pid):
-    """A zombie has ended as well; its present parent need not have reaped it."""
+    """True if the process has ended, even if its parent has not reaped it yet."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
     except OSError:

@@ -1,8 +1,9 @@
 #!/bin/sh
-# Runs in the emulated machine: unit tests, smoke test, end-to-end cases under ptrace and bpf, the scripts beside them; of what is
-# named (unit, smoke, a script, a case, a group of cases) only that. Prints TAP; run.sh counts it.
+# Runs in the emulated machine: the unit tests, the smoke test, the end-to-end cases under ptrace and bpf, and the
+# scripts beside them. Runs only the named parts (unit, smoke, a script, a case, a group of cases) if any are given.
+# Prints TAP; run.sh counts the results.
 build=/sctrace/build
-# An emulated processor is some twenty times slower: what only bounds a hang is to be this long.
+# An emulated processor is about twenty times slower, so the time limits of the tests are this long.
 export SCTRACE_E2E_SECONDS=1800
 if [ -e /sctrace/command ]; then
 	cd "$build" || exit 1
@@ -13,7 +14,7 @@ scripts="vs-strace compare bench cli report bpf"
 modes=ptrace,trace,bpf
 cases=
 
-# step NAME COMMAND...: its output between two lines of ours.
+# step NAME COMMAND...: prints the output of the command between two lines that begin with `==`.
 step() {
 	echo "== $1"
 	shift
@@ -44,5 +45,5 @@ for name in ${named:-unit smoke cases $scripts}; do
 	*) cases="$cases $name" ;;
 	esac
 done
-# shellcheck disable=SC2086  # a word a case
+# shellcheck disable=SC2086  # each word is a case
 [ -z "$cases" ] || step e2e python3 -u ./run --build "$build" --modes "$modes" $cases

@@ -1,11 +1,13 @@
-# Shared by run.sh and cross.sh; sourced. A folder with Debian's arm64 packages unpacked, and a build against it by clang and lld.
-# shellcheck shell=bash disable=SC2034  # the constants are theirs
+# Shared by run.sh and cross.sh, which source it. Unpacks Debian's arm64 packages into a folder, and builds against it
+# by clang and lld.
+# shellcheck shell=bash disable=SC2034  # run.sh and cross.sh use the constants
 readonly SUITE=bookworm MIRROR=${SCTRACE_DEBIAN_MIRROR:-http://deb.debian.org/debian}
 readonly BUILD_TOOLS="mmdebstrap clang ld.lld llvm-ar llvm-objcopy"
 readonly BUILD_PACKAGES=libc6-dev,libgcc-12-dev,libseccomp-dev,libjansson-dev,libsmartcols-dev,libzstd-dev,libunwind-dev,libdw-dev,\
 liburing-dev,libbpf-dev,libelf-dev,zlib1g-dev,liblzma-dev,libcmocka-dev
 
-# unpack FOLDER PACKAGES [ARCHITECTURE]: once; bounded in time where the mirror does not answer. Nothing of the packages is run.
+# unpack FOLDER PACKAGES [ARCHITECTURE]: unpacks the packages once, with a time limit in case the mirror does not
+# answer. No script or program of the packages is run.
 unpack() {
 	[ ! -e "$1.unpacked" ] || return 0
 	rm -rf "$1"

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# The tests on aarch64: Debian's packages are unpacked into a folder, sctrace is built against it by clang, and Debian's
-# kernel runs both in qemu. Nothing of arm64 is executed outside of it, and no root is needed beyond the packages.
-# run.sh [build | boot [WHAT...] | run COMMAND...]: only the one step, only these parts (guest.sh has their names: unit, smoke, a
-# case or a group of cases, ...), or a shell's command there; without a word both steps, and all. cross.sh is the quick check that
-# builds alone.
+# Runs the tests on aarch64. Debian's packages are unpacked into a folder, sctrace is built against it by clang, and
+# Debian's kernel runs both in qemu. No arm64 program runs outside qemu. Root is only needed to install packages.
+# usage: run.sh [build | boot [WHAT...] | run COMMAND...]
+# `build` only builds. `boot` only runs the tests, or the named parts: guest.sh has their names (unit, smoke, a case or
+# a group of cases, ...). `run` runs a shell command in the machine. Without arguments, everything is built and all
+# tests run. cross.sh is a quick check that builds and runs less.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 # shellcheck source=tests/arm64/lib.sh
@@ -14,13 +15,14 @@ readonly ROOT=$WORK/root ROOT32=$WORK/root32 BUILD=$WORK/build LOG=$WORK/console
 readonly PACKAGES=$BUILD_PACKAGES,linux-image-arm64,python3,strace,procps,iproute2,dash,bash,coreutils,diffutils,\
 findutils,grep,sed,gawk,git,tar,mount,util-linux,libc-bin,hostname,passwd
 readonly SECONDS_AT_MOST=${SCTRACE_ARM64_SECONDS:-7200}
-# One processor is quicker where the machine itself is busy: its processors wait for each other.
+# One emulated processor is faster on a busy machine, because several wait for each other.
 readonly CPUS=${SCTRACE_ARM64_CPUS:-$(nproc)}
 
 die() { echo "arm64: $*" >&2; exit 1; }
 
-# The work is done by this script again, in a process group of its own. However the first one ends, by a signal that it is sent or
-# at the end of the work, nothing of the group is left; SIGKILL ends the emulator by way of its parents' death.
+# This script starts itself again in a process group of its own, and the second one does the work. When the first one
+# ends, normally or by a signal, it kills the whole group. If it is killed by SIGKILL, the emulator ends because its
+# parents have died.
 supervise() {
 	local worker
 	trap 'exit 129' HUP
@@ -28,7 +30,7 @@ supervise() {
 	trap 'exit 143' TERM
 	setsid setpriv --pdeathsig TERM tests/arm64/run.sh --worker "$@" </dev/null &
 	worker=$!
-	# shellcheck disable=SC2064  # this worker
+	# shellcheck disable=SC2064  # the value of now, this worker
 	trap "kill -TERM -- -$worker 2>/dev/null || true; wait" EXIT
 	wait "$worker"
 }
@@ -36,7 +38,7 @@ supervise() {
 need_tools() {
 	local tool
 	for tool in $BUILD_TOOLS qemu-system-aarch64 cpio setsid setpriv; do
-		command -v "$tool" >/dev/null || die "$tool is not here (./dev arm64 installs what it can)"
+		command -v "$tool" >/dev/null || die "$tool is not installed (./dev arm64 installs the tools if this system has them)"
 	done
 }
 
@@ -46,7 +48,8 @@ build() {
 	build_32
 }
 
-# The programs of the cases for 32-bit ones; linked statically, so that nothing of armhf is needed in the machine.
+# Builds the programs of the cases for 32-bit programs. They are linked statically, so that the machine needs no armhf
+# libraries.
 build_32() {
 	local name program
 	for name in signals birth threads; do
@@ -57,7 +60,8 @@ build_32() {
 	done
 }
 
-# What dpkg's scripts would have done and the tests need: the names of the alternatives, users, a place for the guest.
+# Does what dpkg's scripts would have done and the tests need: links for the alternatives, users, and a folder for the
+# guest.
 finish_root() {
 	mkdir -p "$ROOT/sctrace" "$ROOT/proc" "$ROOT/sys" "$ROOT/dev" "$ROOT/tmp" "$ROOT/etc"
 	printf 'root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/bin/sh\n' >"$ROOT/etc/passwd"
@@ -75,7 +79,7 @@ finish_root() {
 		"$ROOT/sctrace/build")
 }
 
-# The whole root is the kernel's initial memory file system, without what only building needs.
+# The kernel's initial memory file system contains the whole root, except files that are only needed for building.
 pack() {
 	(cd "$ROOT" && find . \( -path ./boot -o -path ./lib/modules -o -path ./usr/include -o -path ./usr/share/doc \
 		-o -path ./usr/share/locale -o -path ./usr/lib/gcc -o -path ./var -o -path ./usr/share/man \
@@ -94,14 +98,14 @@ boot() {
 		{ stdbuf -oL tr -d "\r" | tee "$LOG" || kill -TERM 0; }
 }
 
-# The guest's word for it: each line of TAP, and each test program that ended badly.
+# Counts the guest's results: each line of TAP, and each test program that failed.
 count() {
 	local passed failed skipped ended
 	passed=$(grep -cE '^ok ' "$LOG" || true)
 	skipped=$(grep -ciE '^ok .*# *skip' "$LOG" || true)
 	failed=$(grep -cE '^not ok ' "$LOG" || true)
 	ended=$(grep -c '^== done' "$LOG" || true)
-	[ "$ended" = 1 ] || { echo "arm64: the machine did not come to its end"; failed=$((failed + 1)); }
+	[ "$ended" = 1 ] || { echo "arm64: the machine stopped before the tests ended"; failed=$((failed + 1)); }
 	echo "$((passed - skipped)) passed, $failed failed$([ "$skipped" = 0 ] || echo ", $skipped skipped")"
 	[ "$failed" = 0 ] && [ "$passed" -gt 0 ]
 }

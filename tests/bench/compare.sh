@@ -1,3 +1,4 @@
 #!/bin/sh
-# Shapes that `sctrace compare` must show on any machine, with published figures and hyperfine's beside; see compare.py.
+# Prints results of `sctrace compare` that must have the same shape on every machine, beside published figures and those
+# of hyperfine; see compare.py.
 exec python3 "$(dirname "$0")/compare.py" "${SCTRACE:-build/sctrace}"

@@ -1,3 +1,3 @@
 #!/bin/sh
-# What counting costs and how true its times are, with strace's figures beside; see engines.py.
+# Measures the cost of counting and the accuracy of its times, beside strace's figures; see engines.py.
 exec python3 "$(dirname "$0")/engines.py" "${SCTRACE_BUILD:-build}" "$@"

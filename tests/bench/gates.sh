@@ -1,3 +1,4 @@
 #!/bin/sh
-# How often `sctrace report --fail-if` and `sctrace compare` are wrong, and how often they find a slowdown; see gates.py.
+# Measures how often `sctrace report --fail-if` and `sctrace compare` are wrong, and how often they find a slowdown; see
+# gates.py.
 exec python3 "$(dirname "$0")/gates.py" "${SCTRACE:-build/sctrace}" "$@"

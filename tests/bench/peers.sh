@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# sctrace bench beside its peers, run alternately on this machine; prints figures and ratios, asserts none.
+# Runs sctrace bench and similar tools alternately on this machine. Prints figures and ratios, and asserts nothing.
 #   raw getpid, getppid   perf bench syscall basic (getppid)
 #   clock_gettime         a fresh loop of two reads, compiled here
 #   pipe switch           perf bench sched pipe
-#   wake-up latency       cyclictest, same policy and interval; "yes" where both mean and least are within 25 %
-# Who begins changes from round to round. On a busy machine believe the least; but by the policy other the timer slack of 50 us
-# decides what the least wake-up is: one that another timer of its CPU took along.
+#   wake-up latency       cyclictest, same policy and interval; "yes" if both mean and minimum are within 25 %
+# The tool that runs first changes from round to round. On a busy machine, compare the minima. However, under policy
+# `other` the minimum of a wake-up depends on the timer slack of 50 us: it belongs to a wake-up that another timer of
+# the CPU caused earlier.
 # usage: peers.sh [ROUNDS]    SCTRACE names the program to measure
 set -euo pipefail
 
@@ -16,7 +17,8 @@ trap 'rm -rf "$work"' EXIT
 
 have() { command -v "$1" >/dev/null 2>&1; }
 
-# ours TEST ARGS... WHAT NAME: one figure of a saved run: an expression of the keys of the result called NAME.
+# ours TEST ARGS... WHAT NAME: prints one figure of a saved run. WHAT is an expression of the keys of the result called
+# NAME.
 ours() {
 	local what=${*: -2:1} name=${*: -1}
 	"$SCTRACE" bench "${@:1:$#-2}" --quiet --format json -o "$work/run.json" >/dev/null
@@ -27,12 +29,13 @@ print(next(eval(what, {}, r) for r in json.load(open(run))["results"] if r["name
 PY
 }
 
-# Of the figures on stdin: their median and the least, which a busy machine disturbs least.
+# Prints the median and the minimum of the figures on standard input. Other work on the machine affects the minimum
+# least.
 median_and_least() {
 	sort -g | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2, v[1] }'
 }
 
-# alternately OURS PEER: two commands, in turns; who begins changes with the round.
+# alternately OURS PEER: runs two commands in turns; the one that runs first changes with the round.
 alternately() {
 	local i
 	for ((i = 0; i < ROUNDS; i++)); do
@@ -40,7 +43,7 @@ alternately() {
 	done
 }
 
-# side_by_side TITLE OURS PEER: two files of figures, a round each.
+# side_by_side TITLE OURS PEER: prints two files of figures, with one figure for each round.
 side_by_side() {
 	local a b
 	a=$(median_and_least <"$2")
@@ -87,7 +90,8 @@ C
 	"${CC:-cc}" -O2 -o "$work/clock" "$work/clock.c"
 }
 
-# perf bench prints "0.152326 usecs/op"; the least of many short runs, which a stranger's time slice may miss.
+# perf bench prints "0.152326 usecs/op"; takes the minimum of many short runs, because some of them are not interrupted
+# by other processes.
 readonly SHORT_RUNS=30
 perf_ns() {
 	local i
@@ -102,14 +106,15 @@ our_calls() {
 }
 perf_calls() { perf_ns syscall basic --loop 5000 >>"$work/perf-getppid"; }
 
-# The published figure is that of two reads: what a single call's row "loop" is, too.
+# The published figure is that of two reads, like the row "loop" of a single call.
 our_clock() {
 	ours syscall --single --no-count loop median_ns loop >>"$work/two-reads"
 	ours syscall --no-count monotonic median_ns monotonic >>"$work/monotonic"
 }
 fresh_clock() { "$work/clock" >>"$work/clock-loop"; }
 
-# A round of ours is perf's operation: there and back. perf's two may preempt each other, so ours may too.
+# A round of sctrace bench is an operation of perf: to the other process and back. perf's two processes may preempt each
+# other, so those of sctrace may, too.
 our_pipe() { ours switch --cpus 0 --policy other --runs 50 pipe \
 	"2 * (min_ns + own_median_ns)" pipe >>"$work/pipe"; }
 perf_pipe() { perf_ns sched pipe -l 2000 >>"$work/perf-pipe"; }
@@ -150,11 +155,11 @@ compile_clock_loop
 if have perf; then
 	syscalls_and_switches
 else
-	echo "perf is not here (Debian: linux-perf): no comparison of calls and switches"
+	echo "perf is not installed (Debian: linux-perf): no comparison of calls and switches"
 fi
 if have cyclictest; then
 	latencies other
-	if chrt -f 80 true 2>/dev/null; then latencies fifo; else echo "real-time priorities are not permitted here"; fi
+	if chrt -f 80 true 2>/dev/null; then latencies fifo; else echo "real-time priorities are not permitted on this machine"; fi
 else
-	echo "cyclictest is not here (Debian: rt-tests): no comparison of latencies"
+	echo "cyclictest is not installed (Debian: rt-tests): no comparison of latencies"
 fi

@@ -1,3 +1,3 @@
 #!/bin/sh
-# What a complete trace costs, by records and by stops, with strace's figures beside; see records.py.
+# Measures the cost of a complete trace, by records and by stops, beside strace's figures; see records.py.
 exec python3 "$(dirname "$0")/records.py" "${SCTRACE_BUILD:-build}" "$@"

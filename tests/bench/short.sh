@@ -1,3 +1,3 @@
 #!/bin/sh
-# What tracing short-lived programs costs, with strace's figures beside; see short.py.
+# Measures the cost of tracing short-lived programs, beside strace's figures; see short.py.
 exec python3 "$(dirname "$0")/short.py" "${SCTRACE_BUILD:-build}" "$@"

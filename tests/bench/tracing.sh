@@ -1,3 +1,3 @@
 #!/bin/sh
-# How fast sctrace traces and counts, with strace's figures beside; see tracing.py.
+# Measures how fast sctrace traces and counts, beside strace's figures; see tracing.py.
 exec python3 "$(dirname "$0")/tracing.py" "${SCTRACE_BUILD:-build}" "$@"

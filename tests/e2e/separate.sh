@@ -1,5 +1,6 @@
 #!/bin/sh
-# separate.sh OBJCOPY SOURCE PROGRAM SYMBOLS CC...: a stripped program, and its symbols in a file that it names.
+# separate.sh OBJCOPY SOURCE PROGRAM SYMBOLS CC...: builds a stripped program and a file of its symbols, which the
+# program names.
 set -eu
 objcopy=$1 source=$2 program=$3 symbols=$4
 shift 4

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# run.sh BUILD SECONDS: every fuzz target for so long; what it learns stays in the build folder, the corpus is only read.
+# run.sh BUILD SECONDS: runs each fuzz target for SECONDS. New inputs are written to the build folder; the corpus does
+# not change.
 set -euo pipefail
 cd "$(dirname "$0")"
 build=$1

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# What is written in assembler is understood by clang's own, too: gcc's has directives that it does not know.
+# Checks that clang's assembler accepts the assembly files, too. The GNU assembler has directives that clang's does not
+# know.
 set -eu
 cd "$1"
 # shellcheck source=tests/lint/lib.sh

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# cppcheck over the sources, its results kept in the build folder for a quick second run.
+# Runs cppcheck on the sources. Its results are kept in the build folder, so that a second run is quick.
 set -eu
 cd "$1"
 # shellcheck source=tests/lint/lib.sh

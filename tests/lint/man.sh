@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Are the manual pages clean under mandoc and groff, which most systems show them with, and do they fit 80 columns?
-# Do they name every option? References to our own pages, which are not installed here, are no finding.
+# Checks that mandoc and groff, which most systems use, accept the manual pages without a warning, that the pages fit
+# into 80 columns, and that they name every option. mandoc's warnings about references to sctrace's own pages are
+# ignored, because these pages are not installed here.
 set -eu
 cd "$1"
 # shellcheck source=tests/lint/lib.sh
@@ -20,14 +21,14 @@ for page in $pages; do
 	wide=$(grep -E '.{81}' "$2/page.txt" || true)
 	[ -z "$warned$wide" ] || { printf '%s under groff, warned of or wider than 80 columns:\n%s\n' "$page" "$warned$wide"; status=1; }
 done
-# A reference to a page of ours must lead to one.
+# A reference to one of sctrace's pages must name an existing page.
 while read -r name; do
-	[ -e "man/$name" ] || { echo "man/: .Xr to $name, which is not there"; status=1; }
+	[ -e "man/$name" ] || { echo "man/: .Xr refers to $name, which does not exist"; status=1; }
 done < <(grep -hoE '^\.Xr (sctrace|copy)[a-z-]* [1-8]' man/*.[1-8] | awk '{ print $2 "." $3 }' | sort -u)
-# An option of --help is in the page of its command.
+# The page of each command must have the options of its --help.
 for command in '' compare report show bench 'bench syscall' 'bench switch' 'bench sched' 'bench latency' 'bench load'; do
 	page=man/sctrace${command:+-${command%% *}}.1
-	# shellcheck disable=SC2086  # the command is words
+	# shellcheck disable=SC2086  # the command consists of words
 	while read -r option; do
 		grep -qE -- "(Fl|,) -$option( |=|$)" "$page" || { echo "$page: no --$option of sctrace $command"; status=1; }
 	done < <("$2/sctrace" $command --help | sed -nE 's/^ +(-[a-zA-Z], )?--([a-z][a-z0-9-]*).*/\2/p')

@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
-# Do the packages build with what ./dev installs, and have they the version of meson.build?
+# Checks that the packages need the same libraries as the table of ./dev, and have the version of meson.build.
 set -eu
 cd "$1"
 status=0
 version=$(sed -n "s/^ *version: '\(.*\)',/\1/p" meson.build)
 
-# says FILE PATTERN: a line of the file matches.
+# says FILE PATTERN: checks that a line of the file matches.
 says() {
 	grep -qE "$2" "$1" || { echo "$1: no line matches '$2' (of ./dev and meson.build)"; status=1; }
 }
 
-# needs FILE COLUMN [EXCEPT]: the file names all packages of this column of ./dev's table that a build takes.
+# needs FILE COLUMN [EXCEPT]: checks that the file names all packages of this column of ./dev's table that a build
+# needs.
 needs() {
 	local name
 	while read -r name; do

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every shell script of the project under shellcheck.
+# Runs shellcheck on every shell script of the project.
 set -eu
 cd "$1"
 # shellcheck source=tests/lint/lib.sh

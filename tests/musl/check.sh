@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# The copiers and all of sctrace but its optional parts (patch, bpf, -k) compiled by musl-gcc, warnings as errors; then the
-# copiers copy, the decoders and parsers read their corpus, and the ptrace engine counts. TAP. check.sh BUILD_ROOT
-# The libraries are Debian's static ones, built for glibc; of libsmartcols there is none, so the command line is not linked.
-# shellcheck disable=SC2016,SC2317  # bash -c expands its own; the checks are called by name
+# Compiles the copiers and sctrace, without its optional parts (patch, bpf, -k), by musl-gcc with warnings as errors.
+# Then the copiers copy, the decoders and parsers read their corpus, and the ptrace engine counts. Prints TAP. The
+# libraries are Debian's static ones, built for glibc. Debian has no static libsmartcols, so the command line is not
+# linked.
+# usage: check.sh BUILD_ROOT
+# shellcheck disable=SC2016,SC2317  # the shell of bash -c expands its variables; the checks are called by name
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 build=$1
@@ -14,7 +16,7 @@ number=0
 failed=0
 
 skip() {
-	if [ "${SCTRACE_MUST_WORK:-}" = 1 ]; then echo "not ok 1 - skipped where all must work: $*"; else echo "1..0 # SKIP $*"; fi
+	if [ "${SCTRACE_MUST_WORK:-}" = 1 ]; then echo "not ok 1 - skipped, but SCTRACE_MUST_WORK=1 allows no skip: $*"; else echo "1..0 # SKIP $*"; fi
 	exit 0
 }
 
@@ -48,7 +50,7 @@ copiers() {
 	done
 }
 
-# Everything that the build without optional parts has.
+# The source files of a build without optional parts.
 sources() {
 	find src -name '*.c' -not -path 'src/engine/bpf/*' -not -path 'src/engine/patch/*' -not -name aarch64.c -not -name main.c \
 		-not -path src/stack/libunwind.c -not -path src/stack/unwind.c -not -path src/stack/symbol.c
@@ -78,7 +80,7 @@ reads_corpus() {
 	link_static "$work/fuzz_$1" "tests/fuzz/fuzz_$1.c" tests/fuzz/replay.c && "$work/fuzz_$1" "tests/fuzz/corpus/$1"
 }
 
-# A copy byte by byte of 1000 bytes: as many reads and writes, and a read that finds the end.
+# Copies 1000 bytes one at a time: 1000 reads and writes, and a read that returns 0 at the end of the file.
 counts() {
 	link_static "$work/count" tests/musl/count.c || return 1
 	head -c 1000 /dev/zero >"$work/in"
@@ -86,9 +88,9 @@ counts() {
 	grep -qx 'read 1001' "$work/counts.txt" && grep -qx 'write 1000' "$work/counts.txt"
 }
 
-command -v musl-gcc >/dev/null || skip "musl-gcc is not here"
+command -v musl-gcc >/dev/null || skip "musl-gcc is not installed"
 for library in seccomp jansson elf z zstd; do
-	[ -e "/usr/lib/$libs/lib$library.a" ] || skip "lib$library.a is not here"
+	[ -e "/usr/lib/$libs/lib$library.a" ] || skip "lib$library.a is not installed"
 done
 mkdir -p "$work"
 check "copiers build and copy" copiers

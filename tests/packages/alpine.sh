@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Calls the functions of the APKBUILD as abuild does, with this system's libraries, and tries what they install. Only Alpine has
-# abuild itself, which makes packages of it and reads the other lines. alpine.sh BUILD_ROOT
+# Calls the functions of the APKBUILD as abuild does, with this system's libraries, and tests the files that they
+# install. abuild itself, which makes packages of these files and reads the other lines, exists only on Alpine.
+# usage: alpine.sh BUILD_ROOT
 # shellcheck disable=SC2317  # the checks are called by name
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Builds the package of Arch with makepkg and this system's libraries, and tries what is in it. arch.sh BUILD_ROOT
-# On other systems arch-meson is the one in stand-ins/, and no dependency is looked for.
+# Builds the package of Arch with makepkg and this system's libraries, and tests its files. On other systems,
+# stand-ins/arch-meson replaces arch-meson, and dependencies are not checked.
+# usage: arch.sh BUILD_ROOT
 # shellcheck disable=SC2317  # the checks are called by name
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
@@ -9,7 +10,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 work=$1/packages/arch-test
 out=$1/packages/arch
 
-# The user who builds may not be allowed to read these folders, hence the copy.
+# The user who builds may have no permission to read these folders, so they are copied.
 builds() {
 	local bin status=0
 	bin=$(mktemp -d "${TMPDIR:-/tmp}/sctrace-arch-meson.XXXXXX")

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Run by deb.sh as root in a system that is thrown away: installs, tries, removes and purges the package beside this script.
-# In results.txt a line for each check, `ok - NAME` or `not ok - NAME`; after the latter what the command said.
+# deb.sh runs this script as root in a temporary system. It installs, tests, removes and purges the package beside it.
+# It writes a line for each check to results.txt, `ok - NAME` or `not ok - NAME`; the latter is followed by the output
+# of the command.
 # shellcheck disable=SC2016,SC2317  # the shells expand their own; the checks are called by name
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")" || exit 1
@@ -21,7 +22,7 @@ check() {
 
 depends() { apt-get -y -qq --no-install-recommends satisfy "$(dpkg -f "$deb" Depends)"; }
 
-# All files but those in which the system writes down what it does.
+# All files except logs and other records of the system.
 files() {
 	find / -xdev \( -path /proc -o -path /sys -o -path /dev -o -path /tmp -o -path /var/lib/dpkg -o -path /var/log -o \
 		-path /var/cache -o -path /var/lib/apt \) -prune -o -print | sort

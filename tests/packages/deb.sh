@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Builds the Debian package, looks at it with lintian, installs it into a bare system of the same release, tries it there, and
-# removes it. deb.sh BUILD_ROOT
+# Builds the Debian package, checks it with lintian, installs it into a minimal system of the same release, tests it
+# there, and removes it.
+# usage: deb.sh BUILD_ROOT
 # shellcheck disable=SC2317  # the checks are called by name
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
@@ -19,7 +20,7 @@ unpacks() {
 		has_all_files "$work/root" usr/libexec/sctrace usr/share/doc/sctrace/copyright usr/share/zsh/vendor-completions
 }
 
-# bare_system PATTERN...: makes a system that is thrown away and runs deb-in-root.sh in it; its lines are in results.txt.
+# bare_system PATTERN...: makes a temporary system and runs deb-in-root.sh in it, which writes results.txt.
 bare_system() {
 	local release
 	# shellcheck source=/dev/null
@@ -35,7 +36,7 @@ bare_system() {
 		"$release" /dev/null ${SCTRACE_DEBIAN_MIRROR:+"$SCTRACE_DEBIAN_MIRROR"}
 }
 
-# Gives the lines of deb-in-root.sh their numbers.
+# Numbers the lines of deb-in-root.sh.
 renumber() {
 	local line
 	while IFS= read -r line; do

@@ -4,18 +4,18 @@ number=0
 failed=0
 
 skip() {
-	if [ "${SCTRACE_MUST_WORK:-}" = 1 ]; then echo "not ok 1 - skipped where all must work: $*"; else echo "1..0 # SKIP $*"; fi
+	if [ "${SCTRACE_MUST_WORK:-}" = 1 ]; then echo "not ok 1 - skipped, but SCTRACE_MUST_WORK=1 allows no skip: $*"; else echo "1..0 # SKIP $*"; fi
 	exit 0
 }
 
 need_tools() {
 	local tool
 	for tool; do
-		command -v "$tool" >/dev/null || skip "$tool is not here"
+		command -v "$tool" >/dev/null || skip "$tool is not installed"
 	done
 }
 
-# check NAME COMMAND...: the command's success is the check's; the end of what it printed is shown if it fails.
+# check NAME COMMAND...: passes if the command succeeds; otherwise the end of its output is shown.
 check() {
 	local name=$1
 	shift
@@ -34,7 +34,8 @@ finish() {
 	exit "$failed"
 }
 
-# has_all_files ROOT LIBEXEC LICENCE ZSH: all that a package must carry is in the folder ROOT. The others are folders and a file in it.
+# has_all_files ROOT LIBEXEC LICENCE ZSH: checks that the folder ROOT has all files of a package. The other arguments
+# are folders and a file in ROOT.
 has_all_files() {
 	local root=$1 source name status=0
 	local -a files=(usr/bin/sctrace "$3" usr/share/bash-completion/completions/sctrace usr/share/fish/vendor_completions.d/sctrace.fish
@@ -47,11 +48,12 @@ has_all_files() {
 		name=$(basename "$source")
 		compgen -G "$root/usr/share/man/man${name##*.}/$name*" >/dev/null || { echo "the page $name is missing"; status=1; }
 	done
-	[ "$(readlink "$root/usr/bin/truss")" = sctrace ] || { echo "usr/bin/truss does not lead to sctrace"; status=1; }
+	[ "$(readlink "$root/usr/bin/truss")" = sctrace ] || { echo "usr/bin/truss is not a link to sctrace"; status=1; }
 	return $status
 }
 
-# smoke ROOT LIBEXEC: the smoke tests with ROOT/usr laid over /usr, so that all files are where a package installs them.
+# smoke ROOT LIBEXEC: runs the smoke tests with ROOT/usr mounted over /usr, so that all files are where a package
+# installs them.
 smoke() {
 	local user=()
 	[ "$(id -u)" = 0 ] || user=(--map-root-user)

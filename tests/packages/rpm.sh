@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Builds the RPM package, from the spec and with this system's libraries, and tries what is in it. rpm.sh BUILD_ROOT
-# On Debian, the macros of meson's package are those in stand-ins/, and no dependency is looked for.
+# Builds the RPM package from the spec with this system's libraries, and tests its files. On Debian,
+# stand-ins/meson.macros replaces the macros of meson's package, and dependencies are not checked.
+# usage: rpm.sh BUILD_ROOT
 # shellcheck disable=SC2317  # the checks are called by name
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
@@ -17,7 +18,7 @@ builds() {
 	packaging/build.sh rpm "$1/packages" "${options[@]}"
 }
 
-# The name of the licence's folder has the version in Debian's rpm, and has not in Fedora's.
+# The name of the licence's folder contains the version in Debian's rpm, but not in Fedora's.
 unpacks() {
 	local licence
 	rm -rf "$work/root"
