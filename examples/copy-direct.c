@@ -24,7 +24,7 @@ int main(int argc, char **argv)
 	if (out < 0)
 		err(1, "cannot create '%s' with O_DIRECT", out_name);
 
-	/* The last block is written whole and cut off afterwards. */
+	/* Writes the whole last block, and truncates the file to its real length afterwards. */
 	off_t at = 0;
 	ssize_t n;
 	while ((n = pread(in, buffer, size, at)) != 0) {

@@ -1,4 +1,4 @@
-/* Copies IN to OUT with fread() and fwrite() and an array of the size that -b says. */
+/* Copies IN to OUT with fread() and fwrite() and an array of the size of -b. */
 #include "copy.h"
 
 #include <stdio.h>

@@ -15,7 +15,10 @@ struct block {
 	int failed;
 };
 
-/* Repeats a block by pread and pwrite if its read or write was short, or was cancelled because of that. */
+/*
+ * Repeats a block by pread and pwrite if its read or write was short, or if its write was cancelled because the read
+ * was short.
+ */
 static void redo(int in, int out, char *p, size_t n, off_t at)
 {
 	while (n > 0) {

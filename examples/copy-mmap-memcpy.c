@@ -27,7 +27,9 @@ int main(int argc, char **argv)
 		err(1, "cannot stat '%s'", in_name);
 
 	if (st.st_size > 0) {
-		/* Allocates the space beforehand: on a full disk a store into the mapping would end in SIGBUS. */
+		/*
+		 * Allocates the space beforehand, because a store into the mapping would raise SIGBUS on a full disk.
+		 */
 		errno = posix_fallocate(out, 0, st.st_size);
 		if (errno)
 			err(1, "cannot write '%s'", out_name);

@@ -1,6 +1,6 @@
 /*
- * Copies IN to OUT with pread(2) and pwrite(2), which get the position in the file as an argument and do not change the
- * descriptor's.
+ * Copies IN to OUT with pread(2) and pwrite(2), which take the file offset as an argument and do not change that of the
+ * descriptor.
  */
 #include "copy.h"
 

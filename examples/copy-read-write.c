@@ -1,4 +1,4 @@
-/* Copies IN to OUT with read(2) and write(2): one byte at a time, or as many as -b says. */
+/* Copies IN to OUT with read(2) and write(2): one byte at a time, or as many as -b gives. */
 #include "copy.h"
 
 #include <fcntl.h>

@@ -24,7 +24,10 @@ int main(int argc, char **argv)
 	if (!buffer)
 		err(1, "cannot allocate %zu bytes", size);
 
-	/* One call is enough. If the kernel returns less (2 GiB at most, a signal), continues with the rest. */
+	/*
+	 * One call is enough. If the kernel transfers less, because of a signal or its limit of 2 GiB, continues with
+	 * the rest.
+	 */
 	size_t have = 0;
 	while (have < size) {
 		ssize_t n = read(in, buffer + have, size - have);

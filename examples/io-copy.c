@@ -1,4 +1,7 @@
-/* Copies a file to "out". The fault: the bytes travel through the program, 4 KiB at a time, though it does not look at them. */
+/*
+ * Copies a file to "out". The fault: the program reads and writes the bytes, 4 KiB at a time, although it does not use
+ * them.
+ */
 #include "exercise.h"
 
 int main(int argc, char **argv)

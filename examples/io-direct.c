@@ -1,6 +1,6 @@
 /*
- * Reads a file past the page cache (O_DIRECT). The fault: its requests are of 1000 bytes, not of whole blocks. The kernel refuses them
- * (open(2)), and the program then reads the same through the cache.
+ * Reads a file past the page cache (O_DIRECT). The fault: it requests 1000 bytes at a time, not whole blocks. The
+ * kernel refuses such requests (open(2)), and the program then reads the same bytes through the cache.
  */
 #include "exercise.h"
 

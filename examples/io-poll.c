@@ -1,4 +1,7 @@
-/* Does 20,000 steps of work and watches its standard input. The fault: it asks after each step, when hardly ever something comes. */
+/*
+ * Does 20,000 steps of work and watches its standard input. The fault: it calls poll(2) after each step, although input
+ * hardly ever arrives.
+ */
 #include "exercise.h"
 
 #include <poll.h>

@@ -1,4 +1,4 @@
-/* Writes 20,000 records of 16 bytes to "out". The fault: each is a call of its own. */
+/* Writes 20,000 records of 16 bytes to "out". The fault: it makes a call for each record. */
 #include "exercise.h"
 
 int main(int argc, char **argv)

@@ -1,4 +1,7 @@
-/* Appends 40 entries to a journal "out". The fault: it waits for the disk after each, though only the whole matters. */
+/*
+ * Appends 40 entries to a journal "out". The fault: it waits for the disk after each entry, although it needs only the
+ * complete journal on disk.
+ */
 #include "exercise.h"
 
 int main(int argc, char **argv)

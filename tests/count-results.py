@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """
-Reads meson's testlog.json and counts single checks: each line of TAP, or the program if it printed none. Names failures with
-their reasons, and the reasons of skips. The last line is `N passed, N failed[, N skipped]`. Exits with 1 if something failed or
-nothing ran. A skip of cmocka (`not ok N # SKIP`) counts as a skip although meson treats it as a failure; with
-SCTRACE_MUST_WORK=1 it is a failure.
+Reads meson's testlog.json and counts single checks: each line of TAP counts as one, and so does a program that prints
+no TAP. Names failures with their reasons, and the reasons of skips. The last line is `N passed, N failed[, N skipped]`.
+Exits with 1 if something failed or nothing ran. A skip of cmocka (`not ok N # SKIP`) counts as a skip although meson
+treats it as a failure; with SCTRACE_MUST_WORK=1 it is a failure.
 """
 import json
 import os
@@ -50,7 +50,7 @@ def checks_of(test):
 
 
 def diagnostics(test):
-    """A TAP program's explanation of its failures: its comments, without cmocka's last one."""
+    """The comments of a TAP program, which explain its failures, without cmocka's last comment."""
     lines = [line for line in test.get("stdout", "").splitlines() if line.startswith("#")]
     return [line for line in lines if not re.match(r"# (not )?ok - ", line)][:DIAGNOSTICS]
 

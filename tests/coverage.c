@@ -1,7 +1,9 @@
 /*
- * In builds for coverage alone: who ends without exit(3) writes its counts, too (meson.build wraps these functions). That is
- * who ends by _exit(2) or by a signal of its own, and our forks that we kill: they are asked first, by a signal that nobody uses.
- * Where calls of ours are made to fail (e2e/prog/lib/fail.c), those of libgcov and of these functions are not.
+ * Used only in builds for coverage. libgcov writes its counts in exit(3). The functions here, for which meson.build
+ * replaces those of the C library, also write them when a process ends by _exit(2) or by a signal that it raises.
+ * Before sctrace kills a process that it forked, it sends an otherwise unused signal, at which that process writes its
+ * counts. When calls of sctrace are made to fail (e2e/prog/lib/fail.c), the calls of libgcov and of these functions do
+ * not fail.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -28,7 +30,7 @@ int __wrap_kill(pid_t pid, int sig);
 int __real___gcov_execve(const char *path, char *const argv[], char *const env[]);
 int __wrap___gcov_execve(const char *path, char *const argv[], char *const env[]);
 
-/* libgcov crashes where it gets no memory; also before its own destructors, which are of a lower priority. */
+/* libgcov crashes if an allocation fails. This destructor runs before those of libgcov, which have a lower priority. */
 __attribute__((destructor)) static void end_faults(void)
 {
 	void (*end)(void) = (void (*)(void))dlsym(RTLD_DEFAULT, "fail_no_more");
@@ -45,7 +47,7 @@ static void dump(void)
 void __wrap__exit(int status)
 {
 	dump();
-	__gcov_reset(); /* a child of vfork(2) shares them with its parent, who goes on counting */
+	__gcov_reset(); /* a child of vfork(2) shares the counts with its parent, which continues to count */
 	__real__exit(status);
 }
 
@@ -68,10 +70,10 @@ static void on_last_words(int sig)
 
 __attribute__((constructor)) static void listen_for_last_words(void)
 {
-	signal(SIGRTMAX, on_last_words); /* not sigaction(2), of which the tests count the calls */
+	signal(SIGRTMAX, on_last_words); /* not sigaction(2), because the tests count the calls of that function */
 }
 
-/* Who is traced would stop at the signal. */
+/* A traced process would stop at the signal. */
 static bool is_traced(pid_t pid)
 {
 	char path[32], text[4096] = "";
@@ -91,7 +93,7 @@ static bool runs_our_program(pid_t pid)
 	       readlink(path, theirs, sizeof(theirs) - 1) > 0 && strcmp(ours, theirs) == 0;
 }
 
-/* A child that has not ended yet; of others waitid(2) knows nothing. */
+/* True if `pid` is a child of this process that has not ended yet. */
 static bool lives(pid_t pid)
 {
 	siginfo_t si = {0};
@@ -101,7 +103,7 @@ static bool lives(pid_t pid)
 int __wrap_kill(pid_t pid, int sig)
 {
 	int err = errno;
-	pid_t first = pid < -1 ? -pid : pid; /* of a process group its leader */
+	pid_t first = pid < -1 ? -pid : pid; /* the process, or the leader of the process group */
 	if (sig == SIGKILL && first > 0 && lives(first) && runs_our_program(first) && !is_traced(first)) {
 		__real_kill(first, SIGRTMAX);
 		for (int ms = 0; ms < PATIENCE_MS && lives(first); ms++)
@@ -111,7 +113,10 @@ int __wrap_kill(pid_t pid, int sig)
 	return __real_kill(pid, sig);
 }
 
-/* What gcc makes of execve(2). Stopped while it writes its counts, who is traced would keep its tracer from writing the same files. */
+/*
+ * gcc replaces execve(2) by this function. A traced process does not write its counts: if it stopped while it held the
+ * locks of the files, its tracer could not write them.
+ */
 int __wrap___gcov_execve(const char *path, char *const argv[], char *const env[])
 {
 	return is_traced(getpid()) ? (int)syscall(SYS_execve, path, argv, env) : __real___gcov_execve(path, argv, env);

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """
-Prints results that must have the same shape on every machine, beside published figures or another tool's. usage: compare.py
-SCTRACE. The published results: a lesson on a 10 MiB file under FreeBSD 9's truss. Nothing here passes or fails: a reader
-judges.
+Prints results that must have the same shape on every machine, beside published figures or those of another tool. usage:
+compare.py SCTRACE. The published results: a lesson on a 10 MiB file under FreeBSD 9's truss. Nothing here passes or
+fails: a reader judges.
 """
 import json
 import math

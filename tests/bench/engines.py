@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """
-The cost of counting, the accuracy of its times, and its memory: the engines and strace -c, alternately. usage: engines.py BUILD
-[ROUNDS] [PART...]    parts: copy programs truth start memory (default: all). Nothing passes or fails: a reader judges. The
-added time is the difference to the same run without a tracer.
+Measures the cost of counting, the accuracy of its times, and its memory. The engines and strace -c run alternately.
+usage: engines.py BUILD [ROUNDS] [PART...]    parts: copy programs truth start memory (default: all). Nothing passes or
+fails: a reader judges. The added time is the run time minus that of the same run without a tracer.
 """
 import csv
 import os
@@ -67,7 +67,10 @@ def one_byte_copy(work):
 
 
 def strace_per_call(work, copy):
-    """The time in us that strace -c adds to a call, measured on a part of the input, because the whole would take minutes."""
+    """
+    The time in us that strace -c adds to a call, measured on a part of the input, because the whole input would take
+    minutes.
+    """
     part = 64 << 10
     (work / "part").mkdir()
     (work / "part" / "in").write_bytes(os.urandom(part))
@@ -116,7 +119,7 @@ def strace_rows(path):
 
 
 def differing(command, work):
-    """How many rows differ between the patch engine and strace -f -c, and the number of rows."""
+    """Returns how many rows differ between the patch engine and strace -f -c, and the number of rows."""
     subprocess.run([STRACE, "-f", "-c", "-o", str(work / "theirs"), *command], cwd=work, stdout=subprocess.DEVNULL,
                    stderr=subprocess.DEVNULL, check=True)
     subprocess.run([SCTRACE, "-c", "-f", "--format=csv", "-o", str(work / "ours"), *command], cwd=work,
@@ -210,7 +213,10 @@ def status_kib(pid, key):
 
 
 def agent_kib(pid):
-    """Resident memory of the engine's mappings, with shared pages in proportion, and of code that it has written to."""
+    """
+    Resident memory, in KiB, of the engine's mappings and of the code pages that it has changed. Shared pages count in
+    proportion.
+    """
     mapped, written, ours, code = 0.0, 0, False, False
     for line in Path(f"/proc/{pid}/smaps").read_text().splitlines():
         words = line.split()

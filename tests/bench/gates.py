@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Counts false alarms of a program compared with itself, and how often a slowdown of 5 % is found.
 
-usage: gates.py SCTRACE [SAME [SLOWER]]: so many comparisons of each (200 and 100, which takes about an hour and a half)
+usage: gates.py SCTRACE [SAME [SLOWER]]    the numbers of comparisons (200 and 100, which take about an hour and a half)
 
 The program is CPU-bound and takes about 50 ms. The goals, for a quiet machine: at most 2 false alarms in 200, at least 95
 slowdowns found in 100. Nothing here passes or fails: a reader judges.
@@ -36,7 +36,7 @@ def build(folder):
 
 
 def loops(spin):
-    """So many that the program takes 50 ms: the least of some tries, because the machine may be busy."""
+    """The number of loops that takes the program 50 ms. Uses the fastest of several tries, because the machine may be busy."""
     def took(n):
         start = time.perf_counter()
         subprocess.run([spin, str(n)], check=True)
@@ -54,7 +54,7 @@ def measure(command, path, *options):
 
 
 def gates(times, base, other, folder):
-    """How often each limit failed, or could not be decided."""
+    """Counts how often each limit failed, or could not be decided."""
     found = {x: [0, 0] for x in LIMITS}
     for i in range(times):
         a = measure(base, folder / "a.json", f"--seed={2 * i + 1}")
@@ -69,7 +69,7 @@ def gates(times, base, other, folder):
 
 
 def verdicts(times, base, other):
-    """How often `compare` of both saw a difference."""
+    """Counts how often `compare` of both programs saw a difference."""
     seen = 0
     for i in range(times):
         text = subprocess.run([SCTRACE, "compare", "-N", "--no-count", f"--seed={i + 1}", base, other], check=True,

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""What seeing every call costs: native, records, ptrace and strace alternate; ratios of medians to native. Nothing passes or fails.
+"""Measures the cost of tracing every call. Native runs, records, ptrace and strace alternate; the figures are ratios of
+medians to native. Nothing passes or fails.
 
 usage: records.py BUILD [ROUNDS]
 
-The slow ways (ptrace, strace) copy a part of the file, and their ratio is to a native copy of that part.
+The slow tracers (ptrace, strace) copy a part of the file, and are compared with a native copy of that part.
 
-Then programs: the time that `sctrace -f -o FILE` adds, as a share of what `strace -f -o FILE` adds; the CPU time of sctrace alone for
-each line; and the share of calls that were recorded without a stop, which does not depend on the load.
+Then it traces programs, and prints the time that `sctrace -f -o FILE` adds, as a share of what `strace -f -o FILE`
+adds; the CPU time of sctrace alone for each line; and the share of calls that were recorded without a stop, which does
+not depend on the load.
 """
 import os
 import re
@@ -32,7 +34,10 @@ def wall(command, cwd):
 
 
 def rounds(title, ways, cwd):
-    """`ways`: (name, command, the way that its time is compared with). Each round runs all of them once. The medians, by name."""
+    """
+    `ways` contains (name, command, name of the command that its time is compared with). Each round runs all commands
+    once. Returns the medians, by name.
+    """
     taken = {name: [] for name, _, _ in ways}
     for _ in range(ROUNDS):
         for name, command, _ in ways:
@@ -78,7 +83,7 @@ NODE = "const fs = require('fs'); for (let i = 0; i < 5000; i++) fs.readFileSync
 
 
 def make_tree(folder):
-    """A tree of 2,000 files, as a Git repository if Git is installed, and a module of Python's for each tenth."""
+    """Creates a tree of 2,000 files, as a Git repository if Git is installed. Each tenth file is a Python module."""
     for i in range(2000):
         place = folder / str(i % 40)
         place.mkdir(parents=True, exist_ok=True)
@@ -108,7 +113,7 @@ def programs(work):
 
 
 def own_cpu(command, cwd, err):
-    """The CPU time of the command's own process, in seconds: of its children the program is one."""
+    """The CPU time of the command's own process, in seconds, without its children (the traced program is one)."""
     with subprocess.Popen(command, cwd=cwd, stdout=subprocess.DEVNULL, stderr=err,
                           env={**os.environ, "SCTRACE_DEBUG": "1"}) as process:
         os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
@@ -118,7 +123,10 @@ def own_cpu(command, cwd, err):
 
 
 def recorded(command, cwd):
-    """Lines of calls, sctrace's CPU time for each in microseconds, and the share of calls that took no stop."""
+    """
+    Returns the number of lines of calls, sctrace's CPU time for each in microseconds, and the share of calls that
+    caused no stop.
+    """
     with open(cwd / "err", "w+", encoding="utf-8", errors="replace") as err:
         seconds = own_cpu([SCTRACE, "--engine=patch", "-f", "-o", "t", *command], cwd, err)
         err.seek(0)

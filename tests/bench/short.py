@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""What tracing short-lived programs costs: native, counted, recorded and strace alternate; ratios of medians. Nothing passes or fails.
+"""Measures the cost of tracing short-lived programs. Native, counted, recorded and strace runs alternate; the figures are
+ratios of medians. Nothing passes or fails.
 
 usage: short.py BUILD [ROUNDS]
 
-tests/e2e/budget.py counts what sctrace itself does for a child, which does not depend on the machine.
+tests/e2e/budget.py counts the calls that sctrace itself makes for a child, which do not depend on the machine.
 """
 import os
 import shutil
@@ -15,7 +16,7 @@ import records
 from records import SCTRACE, STRACE, rounds
 
 records.ROUNDS = int(sys.argv[2]) if len(sys.argv) > 2 else 15
-# As configure scripts do: a file is made, looked at and removed, each by a program of its own; 1,000 in all.
+# Like a configure script: separate programs create, inspect and remove files; 1,000 programs in total.
 CONFIGURE = """i=0; while [ $i -lt 200 ]; do
     /bin/echo "int f$i;" >conftest.c; /bin/cat conftest.c >/dev/null; /bin/grep -q f conftest.c; /usr/bin/expr $i + 1 >/dev/null
     /bin/rm -f conftest.c; i=$((i + 1)); done"""
@@ -33,7 +34,10 @@ def make_project(folder):
 
 
 def compare(title, command, cwd, out):
-    """Native, counted, recorded and under strace; and what sctrace adds, as a share of what strace adds."""
+    """
+    Runs the command natively, counted, recorded and under strace. Prints the time that sctrace adds as a share of what
+    strace adds.
+    """
     ways = [("native", command, None),
             ("count: -f -c", [SCTRACE, "-f", "-c", "-o", out, *command], "native"),
             ("records: -f -o FILE", [SCTRACE, "-f", "-o", out, *command], "native")]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """
-sctrace and strace alternately on the same program: median wall times and their ratio. Nothing passes or fails. usage:
-tracing.py BUILD [ROUNDS]
+Runs sctrace and strace alternately on the same program, and prints the median wall times and their ratio. Nothing
+passes or fails. usage: tracing.py BUILD [ROUNDS]
 """
 import os
 import shutil

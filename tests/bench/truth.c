@@ -1,4 +1,4 @@
-/* Makes calls and prints how long each kind took by its own clock: the average in ns. usage: truth NAME */
+/* Makes calls, measures their time, and prints the average of each kind in ns. usage: truth NAME */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>

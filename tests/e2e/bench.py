@@ -89,9 +89,10 @@ def test_which_calls_enter_the_kernel(_):
     for name, calls in [("getpid", 1), ("getpid-raw", 1), ("getuid", 1), ("monotonic-raw", 1), ("realtime-raw", 1),
                         ("cputime", 1), ("sysconf", 0), ("fgets-0", 0), ("open-close", 2), ("pipe", 2), ("page-fault", 0)]:
         assert got[name]["kernel_calls"] == calls, (name, got[name]["kernel_calls"])
-    # One read of a block serves this many characters; the file system determines the block.
+    # One read(2) returns a whole block, so there is less than one read for 100 characters. The file system determines
+    # the size of a block.
     assert 0 < got["fgets-1"]["kernel_calls"] < 0.01, got["fgets-1"]["kernel_calls"]
-    # Answered by the vDSO, unless it cannot read the machine's clock; then always by the kernel.
+    # The vDSO answers these calls. If it cannot read the machine's clock, the kernel answers all of them.
     assert got["monotonic"]["kernel_calls"] in (0, 1)
 
 
@@ -169,7 +170,7 @@ def test_switches_are_proven(_):
         r = got[name]
         both = r["voluntary_switches_per_round"] + r["involuntary_switches_per_round"]
         assert r["what"] == "switch" and both > 1.9, (name, both)
-        # Either side may be preempted by the other, and the count does not begin and end with whole rounds.
+        # Each side may preempt the other, and the count may begin and end within a round.
         assert r["voluntary_switches_per_round"] > 0.9, (name, r["voluntary_switches_per_round"])
     assert got["ucontext"]["voluntary_switches_per_round"] < 0.1
     if len(cpus()) > 1:
@@ -177,7 +178,8 @@ def test_switches_are_proven(_):
 
 
 def test_shares_of_one_cpu(_):
-    # The nice values are so far apart that no disturbance can reverse the shares: the kernel's weights are 1024 and 36.
+    # The kernel's weights for these nice values are 1024 and 36, so other work on the machine cannot reverse the
+    # shares.
     doc = document("sched", "-n", "1,2", "-r", "1", "-t", "50ms", "--nice", "0,15")
     one, two = doc["results"]
     assert one["name"] == "1 process" and two["name"] == "2 processes"
@@ -203,7 +205,7 @@ def test_loads_do_their_work(_):
 
 
 def in_memory():
-    """A folder of our own on a file system in memory, or None."""
+    """Creates a folder on a file system in memory. Returns None if there is none."""
     for folder in ("/dev/shm", "/run", "/tmp", "/dev"):
         kind = subprocess.run(["stat", "-f", "-c", "%T", folder], capture_output=True, text=True, check=False).stdout.strip()
         if kind == "tmpfs" and os.access(folder, os.W_OK):
@@ -251,7 +253,7 @@ def test_a_suite_in_part_is_told(_):
         assert len(notes) == 1 and all(f"{name} (write: File too large)" in notes[0] for name in lacking), doc["notes"]
     status, out, err = run("latency", "-t", "20ms", "--loads", "suite", preexec_fn=small_files)
     assert status == 0 and "are omitted from the load 'suite'" in out, (status, out, err)
-    # A suite from which an operation is missing fails; `bench load` passes this word to itself.
+    # A suite that lacks an operation fails. `bench load` starts sctrace with this word.
     for without, expected in (("", 125), (",".join(lacking), 0)):
         status, _, err = run("__suite", "/var/tmp", "1", without, preexec_fn=small_files)
         assert status == expected and (status == 0) == (err == ""), (without, status, err)
@@ -266,7 +268,7 @@ def descendants(pid):
 
 
 def start(*args):
-    """Starts a measurement in a session of its own, so that all its processes can be found."""
+    """Starts a measurement in a new session, so that all its processes can be found."""
     return subprocess.Popen([SCTRACE, "bench", *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                             start_new_session=True)
 
@@ -294,14 +296,14 @@ def test_interrupted_shows_what_it_has(_):
                 out, err = p.communicate(timeout=TIMEOUT)
                 assert p.returncode == -sig, (args, p.returncode, err)
                 assert "interrupted" in out, (args, out, err)
-                # Rows are missing only for that reason.
+                # Rows are missing only for lack of time.
                 assert "want of time" not in out and "cannot run" not in out, (args, out)
                 assert json.loads(Path(save).read_text())["interrupted"] is True
                 nothing_left(p.pid)
 
 
 def test_all_in_one_page(_):
-    """The short form of all tests, stopped after the first one: its results are in one table, one run and one picture."""
+    """The short form of all tests, stopped after the first one: its results are in one table, one run and one picture"""
     with tempfile.TemporaryDirectory() as d:
         save, svg = Path(d) / "all.json", Path(d) / "all.svg"
         master, slave = pty.openpty()
@@ -334,7 +336,7 @@ def test_killed_leaves_nothing(_):
     for args in LONG[2:]:
         p = start(*args)
         time.sleep(3)
-        # The timed command does not belong to a load: it is a child of ours that ends by itself.
+        # The timed command is not part of a load: it is a child of sctrace that ends by itself.
         p.kill()
         p.communicate()
         nothing_left(p.pid)

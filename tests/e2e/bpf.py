@@ -38,14 +38,17 @@ def read_rows(path):
 
 
 def total(rows, syscall, process=None):
-    """The calls in all rows of a call, or in those of processes with one name: a row is called `NAME (PID)`."""
+    """
+    The number of calls in all rows of a system call, or only in the rows of processes with this name. A row is called
+    `NAME (PID)`.
+    """
     return sum(int(r["calls"]) for r in rows
                if r["syscall"] == syscall and process in (None, r.get("process", "").rsplit(" (", 1)[0]))
 
 
 @contextmanager
 def counting(*args):
-    """sctrace counts while the body runs: until its program reads the end of its input."""
+    """sctrace counts while the body of `with` runs. Then its program reads the end of its input and exits."""
     with subprocess.Popen([SCTRACE, "-c", "--format=csv", *map(str, args), "sh", "-c", "echo ready; read line"],
                           stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         try:

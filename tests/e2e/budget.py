@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """
-The work of sctrace for each short-lived child (script.py): counts of system calls, which do not depend on the load. An outer
-sctrace traces the inner one by ptrace. The difference between a run with many children and one with few, divided by the number
-of children, is the cost of a child whose program was seen before. A wait4(2) that returns 0 is not counted, because the load
-determines how often sctrace polls before it sleeps.
+Limits the number of system calls that sctrace makes for each short-lived child (script.py). These counts do not depend
+on the load. An outer sctrace traces the inner one by ptrace. The difference between a run with many children and one
+with few, divided by the number of children, is the cost of a child whose program was seen before. A wait4(2) that
+returns 0 is not counted, because the load determines how often sctrace polls before it sleeps.
 """
 import re
 import subprocess
@@ -25,7 +25,7 @@ def calls_of_sctrace(folder, way, options, children):
              program, "vfork", "1", program, way, str(children), PROGRAM]  # children of a child, as most are
     subprocess.run([SCTRACE, "--engine=ptrace", "-o", str(trace), *inner], check=True, timeout=seconds(120))
     calls = Counter()
-    # The inner sctrace's timers, and its polling, depend on time.
+    # The number of the inner sctrace's timer signals and polls depends on time.
     for line in trace.read_text(errors="replace").splitlines():
         match = CALL.match(line)
         if match and match[1] not in TIMED and (match[1] != "wait4" or match[2] != "0"):
@@ -42,7 +42,8 @@ def per_child(folder, way, options):
 
 
 def check(folder, way, options, calls, stops):
-    # A signal that meets the parent elsewhere than in its wait costs more. Load can only add, so the least of three counts.
+    # A signal that arrives while the parent is not in its wait costs more calls. Load only adds calls, so the smallest
+    # of three runs is used.
     found = min((per_child(folder, way, options) for _ in range(3)), key=lambda counts: sum(counts.values()))
     total = sum(found.values())
     told = ", ".join(f"{name} {n:.2f}" for name, n in sorted(found.items(), key=lambda row: -row[1]))

@@ -187,8 +187,8 @@ def test_output_files(tmp):
 
 def test_below_the_table(tmp):
     """
-    Below the table of -c: lines of at most COLUMNS, a histogram of one screen, the reason for the engine, and that no call
-    completed
+    Below the table of -c: lines fit into COLUMNS, a histogram fits on a screen, the engine has a reason, and a note
+    says if no call completed
     """
     narrow = {**os.environ, "COLUMNS": "50"}
     usual, folded = run("-c", "true").stderr, run("-c", "true", env=narrow).stderr
@@ -249,7 +249,7 @@ def test_filters(tmp):
 
 
 def test_unknown_numbers(_):
-    """Numbers without a name are shown by a filter that excludes others, and can be selected themselves"""
+    """Call numbers without a name are shown if a filter excludes only other calls, and can be selected by number"""
     call = "import ctypes; c = ctypes.CDLL(None).syscall; [c(ctypes.c_long(n), 7) for n in (600, 1023, 1024, 2000)]"
     for choice, shown in (("!write", 4), ("!%memory,1024", 3), ("2000", 1), ("syscall_0x258", 1), ("openat", 0)):
         t = run("-e", choice, sys.executable, "-S", "-c", call).stderr
@@ -272,7 +272,7 @@ int main(void)
 
 
 def test_looks(tmp):
-    """-e read= and write= dump all bytes; -X, raw=, verbose=, abbrev=, quiet=, -i and -Y change what they say they do"""
+    """-e read= and write= dump all bytes; -X, raw=, verbose=, abbrev=, quiet=, -i and -Y have the documented effect"""
     (tmp / "in").write_bytes(bytes(range(40)) * 500)
     cat = ["-e", "trace=read,write", "cat", "in"]
     t = run("-e", "read=3", "-q", *cat, cwd=tmp, text=False).stderr.decode("utf-8", "replace")
@@ -298,12 +298,13 @@ def test_looks(tmp):
     t = run("-e", "raw=openat", "-e", "abbrev=none", "-e", "trace=openat,close,newfstatat,fstat", "true").stderr
     assert lines(t, r"openat\(0x(ffffffff)?ffffff9c, 0x[0-9a-f]+, 0x80000\) = 0x3") and "st_ino=" in t and lines(t, r"close\(3\) .*"), t
     assert "{st_mode" not in run("-e", "verbose=openat", "true").stderr
-    # RTM_GETLINK; its meaning depends on the socket's protocol, which only /proc gives.
+    # RTM_GETLINK. The meaning of this number depends on the socket's protocol, which only /proc contains.
     ask = "import socket, struct; s = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0); s.bind((0, 0)); " \
           "s.send(struct.pack('=IHHIIBxHiII', 32, 18, 0x301, 7, 0, 0, 0, 0, 0, 0))"
     t = run("-e", "trace=sendto,send", sys.executable, "-c", ask).stderr
     assert "RTM_GETLINK" in t and "NLM_F_DUMP" in t, t
-    # What descriptors and processes refer to: addresses and names appear unchanged, and a name cannot end the word.
+    # The objects of descriptors and processes: addresses and names are shown unchanged, and no name can end the < >
+    # that encloses it.
     ends = """import ctypes, os, socket
 s = socket.create_server(("127.0.0.1", 0))
 socket.create_connection(s.getsockname()).send(b"x")
@@ -354,7 +355,7 @@ print(os.stat(f"/proc/self/fd/{a.fileno()}").st_ino, os.stat(f"/proc/self/fd/{b.
 
 
 def test_resumed_call(_):
-    """A call with a time limit that is waited in when sctrace attaches is shown as itself, with its arguments"""
+    """A call with a time limit, in which the program waits when sctrace attaches, is shown with its name and arguments"""
     def state(pid):
         with open(f"/proc/{pid}/stat", encoding="ascii") as f:
             return f.read().split()[1:3]
@@ -381,7 +382,7 @@ def test_letting_go(tmp):
 
 
 def test_mistakes(_):
-    """A wrong word is pointed out, with similar names"""
+    """The message about an unknown word marks the word and suggests similar names"""
     r = run("-e", "trace=read,opnat", "true")
     assert r.returncode == 2
     rows = r.stderr.splitlines()
@@ -468,7 +469,7 @@ def test_json(tmp):
 
 
 def test_tables(tmp):
-    """-c in each layout; --by, --errors, --hist, --save"""
+    """-c in each layout, and with --by, --errors, --hist and --save"""
     shutil.copy("/etc/passwd", tmp / "in")
     size = (tmp / "in").stat().st_size
     copy = [str(EXAMPLES / "copy-read-write"), str(tmp / "in"), str(tmp / "out")]
@@ -536,7 +537,7 @@ def test_expect(tmp):
 
 
 def test_narrow_terminals(_):
-    """On a narrow terminal the table's columns move together or are left out, but none that -U or -S names"""
+    """On a narrow terminal the table has less space between its columns, and leaves out some, but none that -U or -S names"""
     for width, args, columns in ((120, [], "avg p50 p99 max"), (80, [], "avg p50 p99 max"), (54, [], "errors max"),
                                  (45, [], "calls errors"), (54, ["-S", "p50"], "errors p50"),
                                  (60, ["-U", "calls,p50,p90,p99,max"], "p50 p90 p99 max")):
@@ -591,7 +592,7 @@ def test_tables_in_between(tmp):
 
 
 def test_our_death(tmp):
-    """TERM and HUP end the program and the tracer; Ctrl-C goes to the program, and the table is still written"""
+    """TERM and HUP end the program and the tracer; Ctrl-C ends the program, and the table is still written"""
     for mode in ([], ["-c"]):
         for sig in (signal.SIGTERM, signal.SIGHUP):
             (tmp / "pid").unlink(missing_ok=True)
@@ -633,7 +634,8 @@ def test_attach(tmp):
 
 def test_interrupt_ignored_at_start(tmp):
     """
-    In a script's background, where the shell ignores INT and QUIT, both make sctrace detach; with nohup, HUP stays ignored
+    INT and QUIT make sctrace detach even if a script's shell started it with both ignored; with nohup, HUP stays
+    ignored
     """
     prog = subprocess.Popen(["sh", "-c", "while :; do sleep 0.05; done"])
     out = tmp / "t"
@@ -655,7 +657,7 @@ def test_interrupt_ignored_at_start(tmp):
 
 
 def peak_kib(*args):
-    """VmHWM of sctrace alone, once the program has written a line; the program ends after it receives one."""
+    """VmHWM of sctrace's own process, after the program has written a line. The program ends when it reads a line."""
     p = subprocess.Popen([SCTRACE, *args], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     assert p.stdout.readline() == b"done\n"
     status = Path(f"/proc/{p.pid}/status").read_text()
@@ -665,7 +667,7 @@ def peak_kib(*args):
 
 
 def test_memory(tmp):
-    """A write of 64 MiB and many children leave the tracer small"""
+    """The tracer stays small when the program writes 64 MiB and creates many children"""
     if b"__asan_init" in Path(SCTRACE).read_bytes():
         return  # the sanitizer's own memory would be measured
     out = ["-o", str(tmp / "t")]
@@ -679,7 +681,7 @@ def test_memory(tmp):
 
 
 def test_truss(tmp):
-    """Under the name truss: FreeBSD's options and layouts"""
+    """Under the name truss, sctrace has the options and layouts of FreeBSD's truss"""
     truss = tmp / "truss"
     truss.symlink_to(SCTRACE)
     shutil.copy("/etc/passwd", tmp / "in")
@@ -717,10 +719,10 @@ def test_completion(tmp):
 
 
 def test_costs_of_root(_):
-    """If XDG_RUNTIME_DIR is not set, root's costs are kept in /run; if it is empty, they are not kept"""
+    """If XDG_RUNTIME_DIR is not set, root's measured costs are kept in /run; if it is empty, they are not kept"""
     if os.geteuid() != 0:
         raise Skip("needs root, to mount a /run of its own")
-    # Under load a run may fail to measure them.
+    # Under load, a run may fail to measure the costs.
     script = """mount -t tmpfs -o mode=755 none /run || exit 1
         XDG_RUNTIME_DIR= "$0" -c -o /dev/null true && ls /run
         for i in 1 2 3 4 5 6 7 8 9; do [ -e /run/sctrace-costs.json ] || "$0" -c -o /dev/null true; done

@@ -20,7 +20,7 @@ TIMEOUT = seconds(500)
 
 
 def left(place):
-    """What compare has left in `place`, the parent of its work directory."""
+    """The files that compare has left in `place`, the parent of its work directory."""
     return [p.name for p in place.iterdir() if p.name.startswith("sctrace-")]
 
 
@@ -57,7 +57,7 @@ def test_counts_are_exact(place):
     assert len(got) == 8, got.keys()
     byte = counted(got["read/write 1"])
     assert byte["writes"] == size, byte["writes"]
-    # The file's bytes, the end of file, and the loader's reads of libraries.
+    # One read for each byte, one at the end of the file, and the loader's reads of libraries.
     assert size + 1 <= byte["reads"] <= size + 8, byte["reads"]
     block = counted(got["read/write 4K"])
     assert block["writes"] == 16, block["writes"]
@@ -327,7 +327,8 @@ def test_a_daemon_is_left_alone(place):
     try:
         assert daemons, "no daemon was started"
         for p in daemons:
-            # It may run, sleep, or wait for the disk while the shell executes setsid, which executes sleep.
+            # The process may run, sleep, or wait for the disk, because the shell first executes setsid, which executes
+            # sleep.
             assert re.search(r"^State:\t[RSD]", Path(f"/proc/{p}/status").read_text(), re.M), p
             assert "TracerPid:\t0" in Path(f"/proc/{p}/status").read_text(), p
     finally:
@@ -359,7 +360,7 @@ def test_parameters(place):
     assert list(got) == ["true {n} (n=1)", "true {n} (n=2)", "true {n} (n=3)"], list(got)
     got = rows(place, "--runs=1", "--no-count", "-L", "w=a,b", "true {w}")
     assert list(got) == ["true {w} (w=a)", "true {w} (w=b)"], list(got)
-    # hyperfine's form.
+    # The form of hyperfine's option.
     got = rows(place, "--runs=1", "--no-count", "-P", "n", "1", "2", "true {n}")
     assert list(got) == ["true {n} (n=1)", "true {n} (n=2)"], list(got)
     got = rows(place, "--runs=1", "--no-count", "-L", "w", "a,b", "true {w}")
@@ -373,13 +374,13 @@ def test_parameters_are_filled_in_everywhere(place):
     assert len(got) == 8 and "true {w} (n=2, w=a)" in got, list(got)
     assert got["true {w} (n=2, w=a)"]["parameters"] == {"n": "2", "w": "a"}
     lines = log.read_text().split()
-    # Each is prepared for the counted run, if there is one, for the warm-up, and for two timed runs.
+    # Each command is prepared for the counted run, if there is one, for the warm-up, and for two timed runs.
     assert {lines.count(x) for x in ("1a", "1b", "2a", "2b")} in ({6}, {8}), lines
     assert "(n=1000001)" in list(rows(place, "--runs=1", "--no-count", "-P", "n=1000000:1000001", "true {n}"))[1]
 
 
 def test_each_command_has_its_own_preparation(place):
-    # Without its preparation in each run, also the counted one, rm would fail.
+    # rm fails unless the file is prepared before each run, including the counted one.
     f, g = place / "f", place / "g"
     got = rows(place, "--runs=2", "-p", f"touch {f}", "-p", f"touch {g}", f"rm {f}", f"rm {g}")
     assert all(r["samples"] == 2 for r in got.values()), got

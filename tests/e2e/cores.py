@@ -1,4 +1,4 @@
-"""Core dumps: cases as those of scenarios.py."""
+"""Cases about core dumps, like those of scenarios.py."""
 import struct
 import tempfile
 from collections import namedtuple
@@ -34,12 +34,15 @@ def file_note(note):
 
 
 def place(files, address):
-    """Where an address is natively, too: a file and the offset in it."""
+    """Converts an address to a file and the offset in it, which are the same without a tracer."""
     return next(((name, address - low + offset) for low, high, offset, name in files if low <= address < high), None)
 
 
 def read_core(path):
-    """Bytes of memory, mapped files, and of each thread where it is, its call, and where its stack pointer is in its page."""
+    """
+    Returns the number of bytes of memory, the mapped files, and for each thread its position, its call, and the offset
+    of its stack pointer in its page.
+    """
     data = path.read_bytes()
     if data[:6] != b"\x7fELF\2\1" or struct.unpack_from("<H", data, 18)[0] != 62:
         raise Skip("not the core of an x86-64 program")
@@ -54,7 +57,7 @@ def read_core(path):
 
 
 def dump(world, argv, env=None):
-    """Runs a command that dumps core, in a folder of its own."""
+    """Runs a command that dumps core, in a new folder."""
     where = Path(tempfile.mkdtemp(dir=world.scratch))
     seen = execute(argv, env=env, cwd=where)
     found = list(where.glob("core*"))
@@ -67,7 +70,7 @@ def dump(world, argv, env=None):
 
 @scenario("surround")
 def surround_crash(world, mode):
-    """A core shows each thread where it would be natively, also if it waits in a call, and nothing of ours."""
+    """A core shows each thread where it would be natively, even if it waits in a call, and nothing of sctrace."""
     program = [world.program("surround"), "crash"]
     native, expected = dump(world, program)
     if not expected:

@@ -4,9 +4,10 @@ Traces of real programs are the same from records and from stops (script.py): ea
 the ptrace engine, with a file for each thread, and the files are compared line by line. Addresses, process ids, times and random
 bytes are replaced first.
 
-Some programs act in another way each time: their threads wait for each other or not, signals come earlier or later. Where two
-traces differ, more are made of both engines. The difference is the program's own if traces of ptrace alone differ in the same
-calls; a comment tells these calls. A difference that ptrace alone does not show is a failure.
+Some programs behave differently in each run: their threads wait for each other or not, and signals arrive earlier or
+later. If two traces differ, more traces are made by both engines. The program causes the difference if traces by ptrace
+differ from each other in the same calls; a comment names these calls. A difference that does not appear between traces
+by ptrace is a failure.
 """
 import itertools
 import os
@@ -64,7 +65,7 @@ def normalised(text, pids):
 
 
 def joined(lines):
-    """A call that a signal came between is one line, where it began."""
+    """Joins the two halves of a call that a signal interrupted into one line, at the position of the first half."""
     out, begun = [], None
     for line in lines:
         match = RESUMED.match(line)
@@ -80,20 +81,20 @@ def joined(lines):
 
 
 def without_common(one, other):
-    """The threads of either that the other does not have."""
+    """Returns the threads of each trace that the other trace does not have."""
     one, other = Counter(one), Counter(other)
     return list((one - other).elements()), list((other - one).elements())
 
 
 def difference(one, other):
-    """The lines by which two traces differ, as a Counter for each; both are empty if only their order is another."""
+    """The lines by which two traces differ, as a Counter for each; both are empty if only their order differs."""
     one, other = without_common(one, other)
     lines = [Counter(itertools.chain.from_iterable(threads)) for threads in (one, other)]
     return lines[0] - lines[1], lines[1] - lines[0]
 
 
 def name_of(line):
-    """The call, or the beginning of another line."""
+    """The name of the call, or the beginning of a line that is not a call."""
     match = NAME.match(line)
     return match[0] if match else line
 
@@ -153,7 +154,7 @@ def test_sh(folder):
 
 
 def test_names(folder):
-    """sh with -y: descriptors that become others, files that get another name, other current directories"""
+    """sh with -y: descriptors are duplicated, files are renamed, and the current directory changes"""
     shell(folder, "echo 1 >a; exec 3<a; read x <&3; mv a b; read y <&3 || exec 4>c; echo $x >&4; exec 3>&4 4>&-; echo 2 >&3; "
                   "mkdir d; cd d; exec 3>a; echo 3 >&3; rm a; echo 4 >&3; cd ..; (exec 3<b; read z <&3; ls . <&3)", options=["-y"])
 
@@ -175,7 +176,7 @@ def test_ls(folder):
 
 
 def test_git(folder):
-    """git, which makes a repository and shows its log"""
+    """git, which creates a repository and shows its log"""
     who = {"GIT_AUTHOR_NAME": "A", "GIT_AUTHOR_EMAIL": "a@b", "GIT_COMMITTER_NAME": "A", "GIT_COMMITTER_EMAIL": "a@b",
            "GIT_AUTHOR_DATE": "2020-01-01T00:00:00Z", "GIT_COMMITTER_DATE": "2020-01-01T00:00:00Z", "GIT_CONFIG_NOSYSTEM": "1"}
     shell(folder, "git init -q . && echo a >a && git add a && git commit -qm one && git log --stat", "git", env=who)
@@ -209,7 +210,7 @@ def test_go(folder):
 
 
 def test_java(folder):
-    """java, with the threads of its compiler and its collector"""
+    """java, with the threads of its compiler and its garbage collector"""
     if not shutil.which("java"):
         print("# java is not installed: nothing is compared")
         return
@@ -241,12 +242,12 @@ def test_curl(folder):
 
 
 def test_threads(folder):
-    """A program of 32 threads"""
+    """A program with 32 threads"""
     compare(folder, [str(E2E / "threads"), "live", "32"])
 
 
 def test_tools(folder):
-    """sed, cut, sort, grep, gzip, dd and cp in a row"""
+    """sed, cut, sort, grep, gzip, dd and cp, one after the other"""
     shell(folder, "seq 300 >n; sed s/1/x/ n | cut -c2- | sort -n | uniq -c >o; grep -c 3 n; gzip -k n; "
                   "dd if=n of=p bs=100 2>/dev/null; cmp n p; cp n q; mv q r; ln -s r s; readlink s; stat s; rm r s", "gzip")
 

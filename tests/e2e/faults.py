@@ -1,4 +1,4 @@
-"""Faults of sctrace's own calls: cases like those of scenarios.py."""
+"""Cases in which sctrace's own calls fail, like those of scenarios.py."""
 import json
 import os
 import re
@@ -105,8 +105,8 @@ def fault_memory(world, mode):
 @scenario("fault", ["ptrace", "trace"])
 def fault_old_kernel(world, mode):
     """
-    If the kernel does not identify a stop (before 5.3), registers and the alternation of entry and exit do, also in 32-bit
-    programs.
+    If the kernel does not tell entry stops from exit stops (before 5.3), sctrace uses registers and the alternation of
+    both, also in 32-bit programs.
     """
     for program in ("birth", "birth-m32"):
         if not (world.progs / program).exists():
@@ -143,7 +143,7 @@ def fault_calibration(world, mode):
 
 @scenario("fault", ["ptrace", "patch", "patch-filter"])
 def fault_calibration_once(world, mode):
-    """A measurement of the cost that fails is made again."""
+    """If a measurement of the cost fails, it is repeated."""
     known = {} if mode == "ptrace" else warm_costs(world, "ptrace")  # so that the first requests are those of the engine itself
     argv, usual = tracer(world, mode, "--", world.program("birth"), "fork", "2")
     argv = [word for word in argv if word != "--format=csv"]
@@ -186,7 +186,7 @@ def fault_images(world, mode):
 
 @scenario("fault", ["bpf"])
 def fault_hooks(world, mode):
-    """A hook that cannot be attached is named, and nothing is counted partly."""
+    """If a hook cannot be attached, the message names it, and no partial counts are shown."""
     named = set()
     argv, env = tracer(world, mode, "-f", "--", "true")
     for n in range(12, 120):
@@ -209,7 +209,7 @@ def fault_files(world, mode):
 
 @scenario("fault")
 def fault_handlers(world, mode):
-    """If a signal handler cannot be installed, that signal would kill sctrace; therefore it does not start."""
+    """If a signal handler cannot be installed, sctrace does not start, because that signal would kill it."""
     argv, env = tracer(world, mode, "-f", "--", "sleep", "0.7")
     for n in range(1, 20):
         end = execute(argv, env=faulty(world, env, "sigaction", n, EPERM))
@@ -366,7 +366,7 @@ VALUES = tuple(range(250, 350, 6))  # and of what it shows
 
 @scenario("fault", ["trace"])
 def fault_compare(world, _):
-    """Memory runs out permanently anywhere in a comparison: a message appears, and no file of ours is left."""
+    """Memory runs out permanently anywhere in a comparison: a message appears, and sctrace leaves no file."""
     folder = world.scratch / "work"
     folder.mkdir()
     copies = ["compare", "-r", "1", "-w", "0", "-n", "64K", "-b", "4K", "-s", "read/write,sendfile", "-d", str(folder)]
@@ -392,7 +392,10 @@ def fault_compare(world, _):
 
 @scenario("fault")
 def fault_for_good(world, mode):
-    """The same permanently from some call on: a message appears, the status is not 0, and nothing is left or stopped."""
+    """
+    A call is refused permanently from some point on: a message appears, the status is not 0, and no process or file is
+    left or stopped.
+    """
     counts = for_good((1, 8, 30, 120, 300, 450, 560))
     least = 1 if mode == "bpf" else 12
     faults(world, mode, least, ("ptrace", counts, EPERM), ("ptrace", counts, ESRCH), ("wait", counts, ECHILD))
@@ -419,7 +422,7 @@ def refuse_attached(world, mode, env, function, n, error):
 
 
 def warm_costs(world, mode):
-    """Makes the costs known, so that there is no calibration, and the calls are those of attaching."""
+    """Measures the costs first, so that later runs need no calibration, and all their calls belong to attaching."""
     env = {"XDG_RUNTIME_DIR": tempfile.mkdtemp(dir=world.scratch)}
     argv, usual = tracer(world, mode, "--", "true")
     kept = Path(env["XDG_RUNTIME_DIR"], "sctrace-costs.json")
@@ -443,7 +446,7 @@ def fault_attached(world, mode):
 
 @scenario("fault", ["patch"])
 def fault_agent(world, mode):
-    """The same while the agent is installed: a thread on an excursion finds its way back by itself."""
+    """The same while the agent is installed: a thread that runs code of sctrace returns to the program's code by itself."""
     env = warm_costs(world, mode)
     jobs = [("ptrace", n, EPERM) for n in range(5, 160, 9)] + [("wait", n, ECHILD) for n in range(2, 50, 8)]
     jobs += [("ptrace", n, ESRCH) for n in (5, 7, 30, 100)]
@@ -454,8 +457,8 @@ def fault_agent(world, mode):
 @scenario("scale", ["ptrace", "trace"])
 def scale_waits(world, mode):
     """
-    A stop among many tasks costs no more than one among few: the kernel is not asked at each stop for all threads' resource
-    usage.
+    A stop does not cost more if there are many tasks: sctrace does not request the resource usage of all threads at
+    each stop.
     """
     argv, env = tracer(world, mode, "-f", "--", world.program("threads"), "live", "1000")
     # The program causes about 24,000 stops; up to 8,000 come before there are many tasks, or belong to the calibration.
@@ -501,7 +504,7 @@ ERRORS = {name: error for error, names in {
 
 
 def of_traced(world, env):
-    """The environment of a traced sctrace: LeakSanitizer does not work there."""
+    """The environment of a traced sctrace, without LeakSanitizer, which does not work in a traced process."""
     no_leaks = {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"} if world.sanitized else {}
     return {**os.environ, **env, **no_leaks}
 
@@ -519,8 +522,8 @@ def calls_made(world, argv, env):
 
 def fail_one_call(world, argv, env, whole, call, when):
     """
-    One call fails, or all from one on: a message or a complete result, and no process or file left. Returns whether it was
-    reached.
+    Makes one call fail, or all from this one on. There must be a message or a complete result, and no process or file
+    may be left. Returns whether the call was reached.
     """
     what = f"{' '.join(map(str, argv))}: {call}, call {when}"
     error = ERRORS.get(call, "EPERM")
@@ -536,7 +539,7 @@ def fail_one_call(world, argv, env, whole, call, when):
             except Failed as why:
                 raise Failed(f"{what}: {why}") from None
             left = left_over(process.pid)
-        # What cannot be removed is left and reported. If nothing can be written, nothing can be reported.
+        # A file that cannot be removed is left and reported. If no output is possible, it cannot be reported.
         if b"cannot remove the work directory" not in stderr or call not in ("rmdir", "unlink", "unlinkat"):
             left += [path.name for path in work.iterdir() if path.name != "sctrace-costs.json"]
         if left or status not in (0, 1, 2, 125, 126, 127) or (status and not stderr and call != "write"):
@@ -548,7 +551,7 @@ def fail_one_call(world, argv, env, whole, call, when):
 
 
 def some_of(before, made):
-    """Of the calls after the start: the first, one in the middle, and all from there; with an alternating flag for each."""
+    """Selects calls after the start: the first, one in the middle, and all from there, each with an alternating flag."""
     middle = before + (made - before + 1) // 2
     return {str(before + 1): False, str(middle): True, f"{middle}+": False} if made > before else {}
 
@@ -576,7 +579,8 @@ def refuse_all(world, jobs, trial):
 
 def calls_fail(world, argv, whole, env=None, known=()):
     """
-    Each call of the command except the `known` ones: the first, one in the middle, and all from there. Returns the calls made.
+    Makes each call of the command fail except the `known` ones: the first, one in the middle, and all from there.
+    Returns the calls made.
     """
     env, jobs = env or {}, []
     start = calls_made(world, [world.sctrace, "--version"], env)
@@ -654,11 +658,11 @@ def fault_calls_bench(world, _):
         made |= calls_fail(world, argv, something_shown, known=made - {"clone", "mmap"})
 
 
-# The same for a tracer that attaches: whatever happens to it, the program continues and ends normally.
+# The same for a tracer that attaches: the program always continues and ends normally.
 
 
 def wait_attached(process):
-    """What it prints until it is attached, or has ended."""
+    """Returns what sctrace prints until it is attached or has ended."""
     said = b""
     while b"attached to process" not in said:
         if not select.select([process.stderr], [], [], TIMEOUT)[0]:
@@ -701,8 +705,8 @@ def attach_to_bearer(world, argv, env, interrupted):
 
 def fail_attached(world, argv, env, call, when, interrupted):
     """
-    One call of an attaching tracer fails, or all from one on: a message or a complete result, and nothing left. Returns whether
-    it was reached.
+    Makes one call of an attaching tracer fail, or all from this one on. There must be a message or a complete result,
+    and nothing may be left. Returns whether the call was reached.
     """
     what = f"{' '.join(map(str, argv))}: {call}, call {when}{', then SIGINT' if interrupted else ''}"
     error = ERRORS.get(call, "EPERM")
@@ -737,13 +741,15 @@ def fault_calls_attached(world, mode):
     for _ in range(3):
         attach_to_bearer(world, [*count, *(word.format(place=world.scratch) for word in argv)], of_traced(world, env), True)
         runs.append({name: calls for name, (calls, _) in read_table(counts.read_text()).items()})
-    # On a busy machine a run may measure its costs again and save them. Only calls that every run makes can be refused in each trial.
+    # On a busy machine a run may measure its costs again and save them. Therefore only calls that every run makes are
+    # refused.
     made = {name: min(run[name] for run in runs) for name in set.intersection(*map(set, runs))}
 
     def tried(call, for_good):
         if mode == "bpf":
             return for_good  # it takes long to start
-        # A thread that blocks SIGSYS, and whose SIGSYS was waited for, cannot be sent back to its call without a request.
+        # If a thread blocks SIGSYS and sctrace has received its SIGSYS stop, only a ptrace(2) request can send it back
+        # to its call.
         return (mode, call, for_good) != ("patch", "ptrace", True)
 
     jobs = [(call, when, interrupted) for call in sorted(set(made) - CANNOT_FAIL)
@@ -754,7 +760,7 @@ def fault_calls_attached(world, mode):
 
 @scenario("fault", ["ptrace", "trace", "patch"])
 def fault_signal_in_hand(world, mode):
-    """A signal of the program that was waited for, and that then cannot be delivered or inspected, still arrives."""
+    """A signal of the program still arrives if sctrace has received its stop and then cannot deliver or inspect it."""
     env = warm_costs(world, mode)
     for function in ("ptrace_deliver",) if mode == "patch" else ("ptrace_deliver", "ptrace_siginfo"):
         for n in range(1, 6):  # one of them is SIGUSR1, whose handler counts
@@ -764,7 +770,7 @@ def fault_signal_in_hand(world, mode):
                 raise Failed(f"{function}, call {n}: ended with {status}\n" + tail(stderr))
 
 
-# The same for a tracer that is the program's grandchild (-D), in a session of its own.
+# The same for a tracer that is the program's grandchild (-D), in a separate session.
 
 
 def called_with(word, patience=TIMEOUT):
@@ -785,7 +791,8 @@ def called_with(word, patience=TIMEOUT):
 
 def one_fault_of_grandchild(world, mode, function, n, error):
     """
-    Returns whether the fault was reached. The status is the program's: ours if it did not run, SIGKILL's if we had to kill it.
+    Returns whether the fault was reached. The status is the program's. It is sctrace's status if the program did not
+    run, and that of SIGKILL if the test had to kill it.
     """
     what = f"-D: {function}, call {n}, error {error}"
     with tempfile.TemporaryDirectory(dir=world.scratch) as place:

@@ -14,7 +14,7 @@ from script import BUILD, SCTRACE, Skip, in_terminal, run_tests, seconds
 TIMEOUT = seconds(200)
 ENGINES = ["ptrace", "patch"]
 
-# Program: what is found in it, with the file (None: in the whole program).
+# For each program, the expected findings with their file (None: a finding about the whole program).
 FAULTS = {
     "io-small-reads": ("small-reads", "in"),
     "io-small-writes": ("small-writes", "out"),
@@ -69,7 +69,7 @@ def short(folder, name):
 
 
 def counts(folder, prof):
-    """What must not depend on the engine."""
+    """The figures that must not depend on the engine."""
     fields = ("kind", "opens", "calls", "reads", "writes", "read_bytes", "written_bytes", "sequential", "random", "reread", "rewritten",
               "seeks", "seeks_without_effect", "syncs", "mmaps", "unclosed", "sizes")
     return {short(folder, f["name"]): {k: f[k] for k in fields} for f in prof["files"]}
@@ -180,7 +180,7 @@ def test_well_behaved(folder):
 
 
 def test_children(folder):
-    """descriptions are shared across fork, and a child's descriptors are its own"""
+    """open file descriptions are shared across fork, and a child has its own descriptors"""
     make_input(folder, 4096)
     script = "exec 3<in; head -c 1 <&3 >/dev/null; (dd bs=100 count=2 <&3 >/dev/null 2>&1); dd bs=50 count=1 <&3 >/dev/null 2>&1"
     seen = []
@@ -249,7 +249,7 @@ def test_fits_a_terminal(folder):
 
 
 def test_refusals(folder):
-    """options that do not go with --io are refused with a reason"""
+    """options that cannot be combined with --io are refused with a reason"""
     for args, says in ((["--io", "-e", "read"], "follows all calls"), (["--format=html"], "add --io"),
                        (["--io", "--format=truss"], "has the formats"), (["--io", "--all"], "use -p")):
         done = sctrace(folder, *args, "true")

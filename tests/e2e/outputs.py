@@ -1,4 +1,4 @@
-"""Outputs of all commands that cannot be written: cases like those of scenarios.py."""
+"""Cases in which the output of a command cannot be written, like those of scenarios.py."""
 import ctypes
 import os
 import re
@@ -16,7 +16,7 @@ GOOD = "what was there before\n"
 LIMIT = 16  # bytes a file may have: less than GOOD and than any output, the first write of which is cut
 CLONE_NEWNS = 0x20000  # unshare(2)
 
-# Each command with the quickest work for it, and its options that name an output file; standard output is another output.
+# Each command with its shortest task, and its options that name an output file. Standard output is another output.
 # `bench` without a test is left out, because it runs the tests one after the other, and ends as they do.
 COMMANDS = (
     (["compare"], ["-r", "1", "-w", "0", "-n", "8", "-b", "4", "-s", "read/write"], {"output", "save", "svg"}),
@@ -55,7 +55,7 @@ ANYWHERE = ("/dev/full", "/dev/stdout", "{place}/file")  # what can be standard 
 
 
 class Attempt(NamedTuple):
-    """The command's words, those that follow its output's, the option that names the output or None, and the output."""
+    """The command, the words that follow its output, the option that names the output (or None), and the output."""
 
     words: list
     rest: list
@@ -89,7 +89,7 @@ def of_commands(world, places):
 
 @contextmanager
 def standard_output(where, path):
-    """The standard output of an attempt: the output itself, a pipe without a reader, or something unused."""
+    """The standard output of an attempt: the tested output, a pipe without a reader, or an unused file."""
     if where == "/dev/stdout":
         reader, writer = os.pipe()
         os.close(reader)
@@ -103,7 +103,10 @@ def standard_output(where, path):
 
 
 def check_files(attempt, place, work):
-    """No partial file, none beside it, nothing of ours in the work folder; an earlier saved run still exists."""
+    """
+    Checks that there is no partial file, no temporary file beside it and no file in the work folder, and that an
+    earlier saved run still exists.
+    """
     for file in place.iterdir():
         text = file.read_text(errors="replace")
         if file.name.split(".")[0] != "file" or attempt.option and text not in ("", GOOD):
@@ -115,7 +118,7 @@ def check_files(attempt, place, work):
 
 
 def fail_to_write(world, attempt, place, work):
-    """Reported with the name and the cause, with status 125; no process and no file is left."""
+    """The failure must be reported with the name and the cause, with status 125, and no process or file may be left."""
     path = attempt.where.format(place=place)
     to = [f"--{attempt.option}={path}"] if attempt.option else []
     limits = ["prlimit", f"--fsize={LIMIT}"] if attempt.why == PLAIN["{place}/file"] else []
@@ -138,7 +141,8 @@ def fresh_folder(world):
 
 def fail_all(world, attempts, parent, seal=lambda: None):
     """
-    Runs two at a time, each with a folder in `parent`, which is then sealed. A good file of the same name may exist before.
+    Runs two attempts at a time, each with a folder in `parent`, to which `seal` is then applied. A good file of the
+    same name may exist before.
     """
     jobs, wrong = [], []
     works = fresh_folder(world)
@@ -165,7 +169,7 @@ def fail_all(world, attempts, parent, seal=lambda: None):
 
 @contextmanager
 def disk(world):
-    """A small disk in a namespace of our own, which disappears with us."""
+    """Mounts a small file system in a separate namespace, so that it disappears when this process ends."""
     folder = fresh_folder(world)
     if os.geteuid() != 0 or ctypes.CDLL(None).unshare(CLONE_NEWNS) != 0:
         raise Skip("only root can mount a disk that is full, or that cannot be written")
@@ -191,12 +195,13 @@ def lock(folder):
     subprocess.run(["mount", "-o", "remount,ro", folder], check=True)
 
 
-# Each output that cannot be written is reported by name and cause, with status 125, and no partial output is left.
+# Each output that cannot be written is reported with its name and the cause, with status 125, and no partial output is
+# left.
 
 
 @scenario("fault")
 def fault_outputs(world, mode):
-    """Outputs of the tracer: no space, a limit, no reader, no folder."""
+    """Outputs of the tracer cannot be written: no space, a limit, no reader, no folder."""
     fail_all(world, of_trace(world, mode, PLAIN), fresh_folder(world))
 
 

@@ -1,4 +1,4 @@
-"""Recordings: what `sctrace show` prints of them, and the flight recorder. Cases as those of scenarios.py."""
+"""Cases about recordings, like those of scenarios.py: the output of `sctrace show`, and the flight recorder."""
 import json
 import os
 import re
@@ -10,7 +10,7 @@ from run import Failed, Skip, execute, tail
 from scenarios import running, scenario, tracer, until, wait_end, wait_ready
 
 TRACES = ["trace", "record", "record-small"]
-# Ways to show a trace. A live trace in each of them is written while the program is recorded.
+# Options that change how a trace is shown. For each, a live trace is written while the program is recorded.
 LOOKS = [[], ["-s", "100"], ["-s", "0"], ["-v"], ["-x"], ["-xx", "-i", "-n"], ["-y", "-T"], ["-yy", "-r"], ["-Y", "-t"], ["-X", "raw", "-ttt"],
          ["-X", "verbose", "-tt"], ["-a", "10", "-qq"], ["--abbrev=none", "--raw=openat"], ["--json"], ["--json", "-yy"],
          ["--format=perfetto"], ["-e", "read=all", "-e", "write=3"], ["-e", "signal=none"]]
@@ -18,7 +18,7 @@ SCRIPT = "cat /etc/passwd | head -n 2; ls /nonexistent; kill -USR1 $$; trap '' T
 
 
 def show(world, *words, status=0):
-    """What `sctrace show` prints."""
+    """Returns what `sctrace show` prints."""
     seen = execute([str(world.sctrace), "show", *map(str, words)], cwd=world.scratch)
     if seen.status != status:
         raise Failed(f"show {words} ended with {seen.status}\n" + tail(seen.stderr))
@@ -26,7 +26,7 @@ def show(world, *words, status=0):
 
 
 def record(world, mode, *words, status=None):
-    """Records in `recording`; what sctrace said."""
+    """Records to the file `recording`. Returns sctrace's messages."""
     argv, env = tracer(world, mode, "--record", world.scratch / "recording", *words, out=None)
     seen = execute(argv, b"", env, cwd=world.scratch)
     if status is not None and seen.status != status:
@@ -75,7 +75,7 @@ def lines_of(text):
 
 @scenario("show", TRACES)
 def show_selects(world, mode):
-    """Options that select, and those that count, work on a recording as on the lines of the whole trace"""
+    """Options that select or count calls give the same for a recording as for the lines of the whole trace"""
     record(world, mode, "--", "sh", "-c", "read x < /etc/passwd; cd /etc; true < nonesuch; true < passwd; exec true")
     whole = lines_of(show(world, "-y", "recording"))
     failed = [line for line in whole if "= -1 E" in line]
@@ -103,7 +103,7 @@ def show_selects(world, mode):
 
 @scenario("show", TRACES)
 def show_incomplete(world, mode):
-    """Of a recording that was cut off, what is there is shown, with a warning and status 1; its mode is 0600"""
+    """The existing part of a truncated recording is shown, with a warning and status 1; its mode is 0600"""
     old = os.umask(0)
     try:
         record(world, mode, "--", world.program("crash"), "exits", "0", "30000", status=0)
@@ -124,11 +124,11 @@ def show_incomplete(world, mode):
 
 @scenario("show", TRACES)
 def show_killed(world, mode):
-    """If sctrace is killed by SIGKILL, what it has written is shown, and the program continues"""
+    """If sctrace is killed by SIGKILL, the part that it has written can be shown, and the program continues"""
     argv, env = tracer(world, mode, "--record", world.scratch / "recording", "--", world.program("crash"), "serves", out=None)
     with running(argv, env) as process:
         wait_ready(process)
-        # A block is written after a second.
+        # sctrace writes a block after one second.
         until("a block is written", lambda: (world.scratch / "recording").stat().st_size > 20000)
         process.kill()
         process.wait()
@@ -168,7 +168,7 @@ def show_memory(world, mode):
 
 @scenario("show", ["trace", "record"])
 def show_diff(world, mode):
-    """Two recordings of one program do not differ; a variable that it reads, and a file that is gone, are found"""
+    """Two recordings of the same run have no differences; a changed variable and a missing file are found"""
     script = 'kill -0 $$; test -e /proc/$$/status; exec cat "$SHOW_FILE" nonesuch'
     (world.scratch / "gone").write_text("x")
 
@@ -201,7 +201,7 @@ def show_diff(world, mode):
 
 
 def last_calls(world):
-    """The arguments of the last calls of getpgid in the recording, and the whole text."""
+    """Returns the arguments of the last calls of getpgid in the recording, and the whole text."""
     text = show(world, "recording")
     return [int(x) - 100000 for x in re.findall(r"getpgid\((1\d{5})\)? ", text)], text
 
@@ -223,7 +223,7 @@ def last_crash(world, mode):
 
 @scenario("show", TRACES)
 def last_ends(world, mode):
-    """The end is saved when the program fails, and not when it succeeds"""
+    """The last calls are saved when the program fails, and not when it succeeds"""
     path = world.scratch / "recording"
     path.unlink(missing_ok=True)
     record(world, mode, "--last", "100", "--", world.program("crash"), "exits", "0", status=0)
@@ -240,7 +240,7 @@ def last_ends(world, mode):
 
 @scenario("show", TRACES)
 def last_asked(world, mode):
-    """The end is saved on SIGUSR1 while the program continues, and when sctrace is told to end"""
+    """The last calls are saved on SIGUSR1 while the program continues, and when a signal ends sctrace"""
     path = world.scratch / "recording"
     argv, env = tracer(world, mode, "--record", path, "--last", "500", "--", world.program("crash"), "serves", out=None)
     with running(argv, env) as process:

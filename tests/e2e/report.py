@@ -23,14 +23,14 @@ def run(*args, **kw):
 
 
 def report(*args):
-    """The output of a report that must succeed."""
+    """Returns the output of a report that must succeed."""
     done = run("report", *args)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
 def refused(*args):
-    """The one sentence of a report that must fail."""
+    """Returns the error message, one sentence, of a report that must fail."""
     done = run("report", *args)
     assert done.returncode == 1, (done.returncode, done.stderr)
     assert done.stdout == "", done.stdout
@@ -53,7 +53,8 @@ def save(folder, name, doc):
 
 def samples_with(least, q1, median, mean, q3, most, n=501):
     """
-    `n` values (4 k + 1) with exactly this summary: four stretches between the quartiles, filled such that the mean is right.
+    `n` values (4 k + 1) with exactly this summary: the values between the quartiles are chosen such that the mean is
+    correct.
     """
     ends = [least, q1, median, q3, most]
     inner = (n - 1) // 4 - 1
@@ -69,7 +70,8 @@ def timed(name, values, unit="ns", **more):
     return {"name": name, "unit": unit, "samples": len(values), f"samples_{unit}": values, **more}
 
 
-# R's summary of the time between two reads of the clock, 500 samples in one process and in 500 (SH); ns.
+# R's summary of the time between two reads of the clock, in ns: 500 samples in one process, or one in each of 500
+# processes (SH).
 PUBLISHED = {
     "vmware": ((25, 30, 38, 43.68, 54, 300), (117, 233.8, 254, 264.1, 271, 2215)),
     "kvm": ((1077, 1092, 1120, 1198, 1226, 2829), (1135, 1170, 1184, 1193, 1196, 2194)),
@@ -111,7 +113,7 @@ def test_ratios(folder):
     assert report(host, kvm) == report(host, kvm)
 
 
-# Elapsed seconds under loads, means of three; the published form is percent over the first kernel.
+# Elapsed seconds under loads, each the mean of three runs. The published table shows percent over the first kernel.
 LOADS = ("plain", "irq", "ping", "irq+ping", "irq+hd")
 KERNELS = {
     "vanilla": (175, 176, 185, 187, 246),
@@ -121,7 +123,7 @@ KERNELS = {
 
 
 def test_narrow_terminals(folder):
-    """On a narrow terminal, verdicts are left out before the ends of the names that distinguish rows"""
+    """On a narrow terminal, verdicts are left out before row names become ambiguous"""
     names = [f"read/write {size}" for size in ("1", "16", "256", "4K")]
     runs = [save(folder, f"r{k}.json", document("bench-syscall", [timed(n, [k * 1000 + i for i in range(9)]) for n in names]))
             for k in (1, 2)]
@@ -170,7 +172,7 @@ def counted(folder, name, *command):
 
 
 def peak_is_unknown(path):
-    """The bpf engine needs the counters of Linux 6.2 and later."""
+    """The bpf engine knows the peak only on Linux 6.2 and later."""
     release = tuple(int(n) for n in re.findall(r"\d+", os.uname().release)[:2])
     return json.loads(path.read_text())["engine"] == "bpf" and release < (6, 2)
 
@@ -364,7 +366,7 @@ def test_machines_that_differ(folder):
 
 
 def test_broken_files(folder):
-    """Truncated, foreign, newer and missing files: one sentence, status 1"""
+    """Truncated, foreign, newer and missing files are refused with one sentence and status 1"""
     good = published(folder)[0].read_text()
     for length in list(range(0, 400, 23)) + [len(good) // 2, len(good) - 2]:
         said = refused(save(folder, "cut.json", good[:length]))
@@ -479,7 +481,7 @@ def one_program(folder, name, factor, n=30, calls=10, **more):
 
 
 def test_gate(folder):
-    """--fail-if: 3 if the whole interval lies beyond the limit, 4 or 0 if that is not known; wrong words are pointed out"""
+    """--fail-if: status 3 if the whole interval is beyond the limit, 4 or 0 if that is not known; a message marks wrong words"""
     base, slow = one_program(folder, "base", 1), one_program(folder, "slow", 1.05)
     few = one_program(folder, "few", 1.3, n=4)
 

@@ -1,4 +1,4 @@
-"""Scripted cases, which drive sctrace from outside. Each is a function of the world and a mode (see run)."""
+"""Scripted cases, which run sctrace and interact with it. Each is a function with the parameters `world` and `mode` (see run)."""
 import os
 import pty
 import re
@@ -39,7 +39,7 @@ def tracer(world, mode, *words, out="out"):
 
 @contextmanager
 def running(argv, env=None, **more):
-    """A process of our own with pipes, which is killed at the end with its session."""
+    """Starts a process with pipes in a new session, and kills the session at the end."""
     more = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **more}
     process = subprocess.Popen([str(a) for a in argv], env=env, start_new_session=True, **more)
     try:
@@ -55,7 +55,7 @@ def running(argv, env=None, **more):
 
 
 def session_members(session):
-    """All living processes in the session of a process that we started."""
+    """All processes of the session that are alive."""
     members = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -136,7 +136,7 @@ def untraced(pid):
 
 @contextmanager
 def attached(world, mode, pid, *flags, seconds=0.2):
-    """sctrace attached to a process; the body runs `seconds` after the message that it is attached."""
+    """Attaches sctrace to a process. The body of `with` runs `seconds` after the message that it is attached."""
     argv, env = tracer(world, mode, *flags, "-p", pid)
     with running(argv, env) as process:
         wait_ready(process, b"attached to process", process.stderr)
@@ -156,7 +156,10 @@ def end_attached(process, sig=signal.SIGINT):
 
 @scenario("attach", ATTACHING)
 def attach_threads(world, mode):
-    """All 32 threads of a process are attached to, each with a call of its own; it continues and ends by itself."""
+    """
+    sctrace attaches to all 32 threads of a process, each of which makes a different call. The process continues and
+    ends by itself.
+    """
     with running([world.program("target"), "rows", "32"]) as target:
         wait_ready(target)
         for seconds in (0.3, 2, 15):  # how long it takes until each has called is the machine's affair
@@ -194,7 +197,8 @@ def attach_compute(world, mode):
 @scenario("hostile", ATTACHING)
 def hostile_pending(world, mode):
     """
-    A blocked signal that pretends to be the engine's does not keep sctrace from detaching from a program that makes no calls.
+    sctrace detaches from a program that makes no calls, even if a forged signal that looks like the engine's is pending
+    there.
     """
     if not (world.progs / "hostile").exists():
         raise Skip("hostile is not built for this machine")
@@ -211,7 +215,7 @@ def hostile_pending(world, mode):
 
 @scenario("hostile", ["ptrace", "patch"])
 def hostile_symbols(world, mode):
-    """A program that claims 1.4 billion symbols, in a file that is mostly a hole, is not delayed by the search for main."""
+    """The search for main does not delay a program whose file, mostly a hole, claims to have 1.4 billion symbols."""
     image = bytearray(Path("/bin/true").read_bytes())
     if image[:5] != b"\x7fELF\x02":
         raise Skip("/bin/true is no 64-bit program")
@@ -238,7 +242,7 @@ def hostile_symbols(world, mode):
 
 @scenario("attach", ATTACHING)
 def attach_signals(world, mode):
-    """9,000 queued signals and more, over 25 rounds of attaching and detaching: none is lost, merged or out of order."""
+    """During 25 rounds of attaching and detaching, at least 9,000 queued signals arrive; none is lost, merged or out of order."""
     with running([world.program("target"), "receive"]) as target:
         wait_ready(target)
         with running([world.program("target"), "send", target.pid, "9000", "250"], stdin=subprocess.PIPE) as sender:
@@ -256,7 +260,7 @@ def attach_signals(world, mode):
 @scenario("attach", ATTACHING)
 def attach_sigsys(world, mode):
     """
-    SIGSYS's action, as the program sees it and as it works, is the program's own: before, while and after sctrace is attached.
+    The program's action for SIGSYS works, and sigaction(2) reports it, before, while and after sctrace is attached.
     """
     for how in ("handler", "default"):
         with running([world.program("sigsys"), "attached", how], stdin=subprocess.PIPE) as target:
@@ -281,7 +285,10 @@ def attach_sigsys(world, mode):
 
 @scenario("attach", ["trace", "record", "record-small"])
 def attach_ignoring(world, mode):
-    """A program that ignores SIGSEGV when it is attached to ignores it while it is recorded, whatever pointers it passes."""
+    """
+    A program that ignores SIGSEGV before sctrace attaches still ignores it while it is recorded, even if it passes bad
+    pointers.
+    """
     with running([world.program("pointers"), "attached"], stdin=subprocess.PIPE) as target:
         wait_ready(target)
         with attached(world, mode, target.pid, "-e", "trace=write") as process:
@@ -317,7 +324,8 @@ def check_numbered(text):
 @scenario("attach", ["trace", "record", "record-small"])
 def attach_numbered(world, mode):
     """
-    50 rounds of attaching to four threads during their calls, and detaching: each call is in the trace once, with its string.
+    50 rounds of attaching to four threads during their calls, and detaching: each call is once in the trace, with its
+    string.
     """
     with running([world.program("target"), "numbered", "4"]) as target:
         wait_ready(target)
@@ -431,7 +439,7 @@ def attach_killed(world, mode):
 
 @scenario("attach", ATTACHING)
 def attach_storm(world, mode):
-    """Attaching during a storm of new threads, detaching during it, and with a running vfork child."""
+    """Attaches and detaches while the program creates threads continuously, and while a vfork child runs."""
     for what in ("storm", "forks", "vforked"):
         with running([world.program("target"), what]) as target:
             wait_ready(target)
@@ -447,7 +455,10 @@ def attach_storm(world, mode):
 
 @scenario("attach", ["trace", "ptrace", "patch"])
 def attach_refused(world, mode):
-    """A zombie, a kernel thread, a process that is already traced, none: one clear line each and status 1."""
+    """
+    A zombie, a kernel thread, a process that is already traced, and one that does not exist are refused with one clear
+    line and status 1.
+    """
     zombie = os.fork()
     if zombie == 0:
         os._exit(0)
@@ -469,7 +480,7 @@ def attach_refused(world, mode):
 
 @scenario("attach", ["trace", "ptrace", "patch"])
 def attach_not_ours(world, mode):
-    """Another user's process: one clear line and status 1."""
+    """Another user's process is refused with one clear line and status 1."""
     if os.geteuid() != 0:
         raise Skip("needs root, to have another user's process")
     with running([world.program("target"), "rows", "2"]) as target:
@@ -510,7 +521,8 @@ def death_ends_both(world, mode):
 
 def tallied(path, trace):
     """
-    Compares a trace with the record of the killed program: each call that returned once, and of the others those that began.
+    Compares a trace with the record of the killed program: it has each call that returned once, and other calls only if
+    they began.
     """
     raw = path.read_bytes()
     ended, open_calls = {}, {}
@@ -548,7 +560,7 @@ def death_tallied(world, mode):
 
 @scenario("death")
 def death_interrupts(world, mode):
-    """INT and QUIT are left to the program: sctrace continues."""
+    """INT and QUIT act on the program, and sctrace continues."""
     end = world.scratch / "end"
     argv, env = tracer(world, mode, "--", world.program("target"), "finish", end, "600")
     with running(argv, env) as process:
@@ -698,7 +710,7 @@ print("ended", os.waitstatus_to_exitcode(status), flush=True)
 """
 
 
-# A shell whose job is at the front from the start; the job's beats are in a file of 8 numbers.
+# A shell whose job is in the foreground from the start. A file of 8 numbers counts the rounds of the job's threads.
 FRONT_SHELL = r"""
 import os, signal, struct, sys, time
 signal.signal(signal.SIGTTOU, signal.SIG_IGN)
@@ -737,7 +749,7 @@ print("ended", os.waitstatus_to_exitcode(status), flush=True)
 
 @scenario("terminal")
 def terminal_suspend(world, mode):
-    """Ctrl-Z stops a job at the front with all its threads, visibly to the shell; it goes on where it was, and ends."""
+    """Ctrl-Z stops all threads of a foreground job, and the shell sees this; the job then continues where it was, and ends."""
     argv, env = tracer(world, mode, "-f", "--", world.program("target"), "heartbeat")
 
     def talk(master, read_until):
@@ -757,7 +769,7 @@ def terminal_suspend(world, mode):
 
 @scenario("terminal")
 def terminal_background(world, mode):
-    """A background read of the terminal stops the job visibly to the shell; in the foreground it continues."""
+    """A background job that reads the terminal stops, and the shell sees this; in the foreground the job continues."""
     argv, env = tracer(world, mode, "-f", "--", "/bin/sh", "-c", "read line; echo got $line; exit 7")
 
     def talk(master, read_until):
@@ -774,7 +786,7 @@ def terminal_background(world, mode):
 
 
 def check_clean(data, what):
-    """Text without control bytes except newlines and tabs, in valid UTF-8."""
+    """Checks that the text is valid UTF-8 without control bytes except newlines and tabs."""
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
@@ -824,7 +836,7 @@ def output_full_disk(world, mode):
 
 @scenario("output")
 def output_closed_pipe(world, mode):
-    """A closed pipe for the trace neither ends nor hangs the program."""
+    """If the trace goes to a closed pipe, the program neither ends nor hangs."""
     end = world.scratch / "end"
     argv, env = tracer(world, mode, "-f", "--", world.program("target"), "finish", end, "200", out=None)
     with running(argv, env) as process:
@@ -852,7 +864,7 @@ def output_closed_amid_vfork(world, mode):
 
 @scenario("output")
 def output_closed_standard(world, mode):
-    """Standard descriptors are closed at the start: none of ours appears in their place in the program."""
+    """Standard descriptors are closed at the start: none of sctrace's descriptors takes their place in the program."""
     show = world.program("surround")
     for closed in ("<&-", "<&- >&-", "<&- >&- 2>&-"):
         lines = []
@@ -868,7 +880,7 @@ def output_closed_standard(world, mode):
 
 @scenario("surround")
 def surround_signals(world, mode):
-    """Signals that were ignored or blocked at the start are so in the program, and no others."""
+    """Exactly the signals that were ignored or blocked at the start are ignored or blocked in the program."""
     def prepare():
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
         signal.signal(signal.SIGUSR1, signal.SIG_IGN)
@@ -884,7 +896,10 @@ def surround_signals(world, mode):
 
 @scenario("surround")
 def surround_scripts(world, mode):
-    """A script is run by its interpreter. What cannot run gives 126, and what does not exist 127, as in shells."""
+    """
+    A script is run by its interpreter. The status is 126 for a file that cannot be executed, and 127 if there is no
+    file, as in shells.
+    """
     script = world.scratch / "script"
     script.write_text(f"#!{world.program('surround')} script\n")
     script.chmod(0o755)
@@ -905,7 +920,7 @@ def surround_scripts(world, mode):
 
 
 def read_or_trace(world, mode):
-    """The calls of the table, or none if the mode traces."""
+    """Returns the calls of the table, or none if the mode traces."""
     text = (world.scratch / "out").read_text()
     return {name: calls for name, (calls, _) in read_table(text).items()} if MODES[mode][2] else {}
 
@@ -913,7 +928,8 @@ def read_or_trace(world, mode):
 @scenario("surround", ["ptrace", "trace", "patch"])
 def surround_set_uid(world, mode):
     """
-    A set-uid program under an unprivileged tracer runs without its privilege, with a message; under root it gets its user.
+    A set-uid program under an unprivileged tracer runs without its privilege, with a message; under root it runs as its
+    owner.
     """
     if os.geteuid() != 0:
         raise Skip("needs root, to make a set-uid program")
@@ -981,7 +997,7 @@ def surround_namespaces(world, mode):
 
 @scenario("surround")
 def nest_tracers(world, mode):
-    """strace, and sctrace itself, under sctrace: they work, or say that they may not; nothing hangs."""
+    """strace and sctrace run under sctrace: they work, or report that they are not permitted to trace; nothing hangs."""
     for flags in ([], ["-f"]):
         own = ["env", "ASAN_OPTIONS=detect_leaks=0", str(world.sctrace), "-c"]  # LeakSanitizer cannot be where another traces
         for inner in (["strace", "-f", "-o", "inner"], [*own, "--engine=ptrace", "-o", "inner"], [*own, "-o", "inner"]):
@@ -1008,7 +1024,10 @@ def abi_inject(world, mode):
 
 @scenario("inside", RECORDED)
 def inside_inject(world, mode):
-    """Only the calls of a rule are tampered with: every other one of each thread fails, one gives another result, and one raises a signal."""
+    """
+    Injection changes only the calls of its rules: every second one of each thread fails, one gets another result, and
+    one raises a signal.
+    """
     program = [world.program("tally"), world.scratch / "tally", "4", "50"]
     argv, env = tracer(world, mode, "-f", "-e", "trace=getppid,getpgid,kill", "-e", "inject=getppid:error=EXDEV:when=2+2",
                        "-e", "inject=getpgid:retval=1234567890:delay_enter=20ms:when=3", "-e", "inject=kill:signal=USR1:when=5", "--", *program)
@@ -1070,7 +1089,7 @@ def make_repository(where):
 
 @scenario("counts", COUNTING)
 def counts_as_strace(world, mode):
-    """The same calls and errors, row by row, as strace -f -c counts."""
+    """Each row has the same calls and errors as with strace -f -c."""
     if not shutil.which("strace"):
         raise Skip("strace is not installed")
     (world.scratch / "input").write_bytes(os.urandom(20000))
@@ -1100,7 +1119,7 @@ def counts_as_strace(world, mode):
 
 @scenario("counts", COUNTING)
 def counts_by_named_engine(world, mode):
-    """The requested engine did the counting, and not a different one; -c's table says so."""
+    """The requested engine counts, and not a different one, according to the table of -c."""
     engine, env, _ = MODES[mode]
     for flags in ([], ["-f"]):
         seen = execute([str(world.sctrace), "-c", "--engine=" + engine, *flags, "--", world.program("threads"), "pump", "2",
@@ -1118,7 +1137,7 @@ def tracer_size(pid):
 
 @scenario("scale")
 def scale_tracer_births(world, mode):
-    """Memory and descriptors of the tracer do not grow over thousands of children."""
+    """The tracer's memory and descriptors do not grow over thousands of children."""
     argv, env = tracer(world, mode, "-f", "--", world.program("threads"), "births", "4000", "1000")
     with running(argv, env, stdin=subprocess.PIPE) as process:
         sizes = []
@@ -1151,7 +1170,7 @@ def scale_tracer_stacks(world, mode):
 
 @scenario("scale")
 def scale_tracer_payload(world, mode):
-    """Data of 64 MiB does not make the tracer grow beyond 32 MiB, nor by 8 MiB more than data of 1 MiB does."""
+    """With data of 64 MiB, the tracer's memory stays below 32 MiB, and within 8 MiB of its memory with data of 1 MiB."""
     peaks = []
     for size in ("1", "64"):
         flags = [] if MODES[mode][2] else ["-s", "100"]

@@ -1,7 +1,8 @@
 """
-The parts that the scripts beside the cases share.  SCRIPT BUILD [NAME...]; TAP on standard output. A test is a function test_*,
-which gets a folder of its own that is removed afterwards. Its docstring is its name, otherwise its own name is. It raises Skip
-if something that it needs is missing (a failure with SCTRACE_MUST_WORK=1).
+Code that the test scripts in this folder share. usage: SCRIPT BUILD [NAME...]; they print TAP. A test is a function
+test_*, which gets a new folder that is removed afterwards. The docstring of the function is the name of the test, or
+else the name of the function. It raises Skip if something that it needs is missing (a failure with
+SCTRACE_MUST_WORK=1).
 """
 import fcntl
 import os
@@ -21,12 +22,12 @@ SCTRACE = str(BUILD / "sctrace")
 
 
 def seconds(usual):
-    """Limits only what hangs; an emulated machine needs more."""
+    """A time limit for tests that hang. An emulated machine needs more time."""
     return int(os.environ.get("SCTRACE_E2E_SECONDS", usual))
 
 
 def in_terminal(width, *args):
-    """The output of `sctrace ARGS` on a terminal of this width, and its status."""
+    """Returns the output of `sctrace ARGS` on a terminal of this width, and its status."""
     primary, secondary = pty.openpty()
     fcntl.ioctl(secondary, termios.TIOCSWINSZ, struct.pack("HHHH", 50, width, 0, 0))
     with subprocess.Popen([SCTRACE, *map(str, args)], stdout=secondary, stderr=secondary, stdin=secondary,
@@ -46,7 +47,7 @@ def in_terminal(width, *args):
 
 
 def run_tests(names):
-    """Runs the tests among a script's globals, or the named ones (without test_). Returns the exit status."""
+    """Runs all tests of a script, or those with these names (without test_). Returns the exit status."""
     tap = Tap()
     for name, test in names.items():
         if not name.startswith("test_") or sys.argv[2:] and name[5:] not in sys.argv[2:]:

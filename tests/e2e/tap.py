@@ -5,7 +5,7 @@ import traceback
 
 
 class Skip(Exception):
-    """Something that the test needs is missing; the text says what."""
+    """Something that the test needs is missing; the text names it."""
 
 
 class Failed(Exception):
@@ -13,7 +13,7 @@ class Failed(Exception):
 
 
 def told(error):
-    """What went wrong, and its place in the test unless the text was written for the reader."""
+    """Describes the error. Adds its place in the test, unless the error has a text written for the reader."""
     if isinstance(error, Failed):
         return str(error)
     line = traceback.extract_tb(error.__traceback__)[1:2]
@@ -21,7 +21,7 @@ def told(error):
 
 
 class Tap:
-    """One line for each test; one that takes longer than `idle` seconds is named."""
+    """Prints one line for each test. A comment names a test that takes longer than `idle` seconds."""
 
     def __init__(self, idle=float("inf")):
         self.idle = idle

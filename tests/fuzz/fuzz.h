@@ -17,8 +17,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 	} while (0)
 
 /*
- * The input as a NUL-terminated string in memory of exactly its size, so that a read past its end is noticed. The
- * caller frees it.
+ * The input as a NUL-terminated string in memory of exactly its size, so that a sanitizer detects a read past its end.
+ * The caller frees it.
  */
 static inline char *fuzz_string(const uint8_t *data, size_t size)
 {

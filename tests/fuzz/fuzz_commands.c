@@ -1,6 +1,6 @@
 /*
- * Command lines of the commands, with their own kinds of values: filter expressions, faults to inject, columns,
- * durations, scans. Nothing is run. The first byte selects the command; words end at a newline.
+ * Parses command lines of each command, with all kinds of values: filter expressions, faults to inject, columns,
+ * durations, scans. Runs no program. The first byte selects the command; words end at a newline.
  */
 #include "fuzz.h"
 
@@ -24,7 +24,7 @@ static int split(char *text, char **argv)
 	return argc;
 }
 
-/* A refusal always has a reason. */
+/* A parser that refuses a word must give a reason. */
 static void parse(const struct opt_command *c, void *settings, int argc, char **argv, int *first, struct buf *why)
 {
 	enum opt_outcome outcome = opt_parse(c, settings, argc, argv, first, why);

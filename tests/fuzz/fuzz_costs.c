@@ -1,6 +1,6 @@
 /*
- * The file of kept costs. With any contents, or any costs, it means no costs, or finite numbers; and a new measurement
- * is kept in any case.
+ * Reads a file of kept costs with any contents. The result must be no costs, or finite numbers. A new measurement must
+ * then be kept, whatever the file contained.
  */
 #include "fuzz.h"
 
@@ -25,7 +25,7 @@ static void remove_place(void)
 	}
 }
 
-/* Creates a folder of our own, and the beginning that a valid file must have. */
+/* Creates a temporary folder, and the beginning that a valid file must have. */
 static void make_place(void)
 {
 	static const char key[] = "\"costs\":";

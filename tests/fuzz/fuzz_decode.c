@@ -1,6 +1,6 @@
 /*
- * Decoders over hostile memory: any call, any arguments, and memory with any contents that ends anywhere. Text output
- * has no control bytes, and JSON output is valid. Input: a header (below), then the tracee's memory.
+ * Decodes any call with any arguments, over memory with any contents and any length. Text output must have no control
+ * bytes, and JSON output must be valid. Input: a header (below), then the tracee's memory.
  */
 #include "fuzz.h"
 
@@ -91,7 +91,10 @@ static bool interface_name(void *ctx, pid_t pid, uint32_t index, struct buf *out
 	return name[0];
 }
 
-/* Decodes in the order of a trace: what is known at entry, then the rest, the separator, and the result. */
+/*
+ * Decodes in the order of a trace: the arguments that are known at entry, then the other arguments, the separator, and
+ * the result.
+ */
 static void decode(struct emit *out, const struct header *h, const struct call *call, const struct mem *mem,
 		   const char *between)
 {

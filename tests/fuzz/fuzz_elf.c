@@ -1,4 +1,4 @@
-/* The search for main in a program's file, which may contain any bytes after the headers that the kernel reads. */
+/* Searches for main in a program's file, which may contain any bytes after the headers that the kernel reads. */
 #include "fuzz.h"
 
 #include "engine/ptrace/tasks/main_symbol.h"
@@ -16,7 +16,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (write(fd, data, size) == (ssize_t)size) {
 		uint64_t addr = tracer_main_symbol(fd, ENTRY);
 		uint64_t moved = tracer_main_symbol(fd, ENTRY + MOVED);
-		/* The result moves with the program; a sum of 0 means that there is none. */
+		/*
+		 * The address of main moves by the same distance as the program. Address 0 means that main was not
+		 * found.
+		 */
 		FUZZ_REQUIRE(moved == addr + MOVED || !addr == !moved);
 	}
 	close(fd);

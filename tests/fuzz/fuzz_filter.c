@@ -1,5 +1,6 @@
 /*
- * Filter expressions (-e): any text is either a set of calls, or gives one sentence and the position of the wrong word.
+ * Parses filter expressions (-e). Any text must give either a set of calls, or one sentence and the position of the
+ * wrong word.
  */
 #include "fuzz.h"
 
@@ -10,7 +11,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	/* Regular expressions are matched by glibc, which needs unlimited time and stack for long ones. */
+	/* glibc compiles regular expressions, and needs unlimited time and stack for long ones. */
 	if (size > 64)
 		return 0;
 	char *text = fuzz_string(data, size);

@@ -1,4 +1,4 @@
-/* A command line of any words, for a table with each kind of option. Words end at a newline. */
+/* Parses a command line of any words, with a table that has each kind of option. Words end at a newline. */
 #include "fuzz.h"
 
 #include "base/buf.h"

@@ -1,6 +1,6 @@
 /*
- * The search for padding: any memory as a loaded ELF object with its unwind table. The gaps are in ascending order, not
- * empty, and within the requested range, and ways through them stay inside.
+ * Searches for padding in any memory, as if it were a loaded ELF object with an unwind table. The gaps must be in
+ * ascending order, not empty, and within the requested range. Chains of jumps must stay inside the gaps.
  */
 #include "fuzz.h"
 
@@ -37,7 +37,7 @@ static void ways(struct gap *gaps, int n, uint64_t from)
 	}
 }
 
-/* The stack walker parses the same header; its table must be after the header. */
+/* The stack walker parses the same header. The table must be after the header. */
 static void unwind_header(const uint8_t *data, size_t size)
 {
 	struct eh_frame t;

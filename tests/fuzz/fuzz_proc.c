@@ -1,4 +1,4 @@
-/* Parsing /proc, in which the traced program chooses paths and the names of tasks and sockets. */
+/* Parses files of /proc, in which the traced program chooses paths and the names of tasks and sockets. */
 #include "fuzz.h"
 
 #include "base/buf.h"
@@ -7,7 +7,7 @@
 #include "measure/env_text.h"
 #include "tracee/proc.h"
 
-/* Mappings are valid, and pointers into the text stay on one line. */
+/* Each mapping must be valid, and pointers into the text must stay on its line. */
 static void maps(const char *text, size_t size)
 {
 	struct proc_map m;

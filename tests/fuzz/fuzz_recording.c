@@ -1,4 +1,7 @@
-/* A recording that somebody made up: reading it stays within bounds and ends, and what it says can be decoded and counted. */
+/*
+ * Reads any bytes as a recording. The reader must terminate and must not read out of bounds. Decoding and counting the
+ * events must be safe.
+ */
 #include "fuzz.h"
 
 #include "recording/block.h"
@@ -14,8 +17,8 @@
 enum { EVENTS_MOST = 2000 };
 
 /*
- * The input is the items of a block, to which the file's header and a frame are added: a fuzzer does not find checksums. If it begins with
- * the header's first byte, it is the whole file.
+ * Adds the file's header and a frame to the input, which is the items of a block, because a fuzzer cannot guess
+ * checksums. If the input begins with the header's first byte, it is the whole file.
  */
 static bool make_file(char *path, size_t room, const uint8_t *data, size_t size)
 {

@@ -1,6 +1,6 @@
 /*
- * The decision which instructions may move: any bytes as a function, and the call's position in it. The instructions to
- * move lie in the function, and are long enough for the jump. Input: the offset of the call, then the code.
+ * Decides which instructions may be moved, for any bytes as a function that contains a call. The chosen instructions
+ * must be inside the function, and long enough for the jump. Input: the offset of the call, then the code.
  */
 #include "fuzz.h"
 

@@ -1,7 +1,6 @@
 /*
- * `sctrace report` for runs from anywhere: any bytes, or a valid run with some values replaced. Writes all formats.
- * None of them contains terminal controls, and a page has no script but its own. Input: two bytes that select, then the
- * run.
+ * Runs `sctrace report` for any bytes, or for a valid run with some values replaced, in all formats. No output may
+ * contain terminal controls, and the HTML page only its own script. Input: two bytes that select, then the run.
  */
 #include "fuzz.h"
 
@@ -56,7 +55,7 @@ static json_t *telling(uint32_t *state)
 	}
 }
 
-/* Walks down at random and replaces, removes or duplicates the value it reaches. */
+/* Walks down the JSON tree at random, and replaces, removes or duplicates the value that it reaches. */
 static void change(json_t *v, uint32_t *state)
 {
 	size_t n = json_is_object(v) ? json_object_size(v) : json_array_size(v);
@@ -86,7 +85,7 @@ static void change(json_t *v, uint32_t *state)
 		json_object_iter_set_new(v, i, telling(state));
 }
 
-/* Writes the run to a file without a name. Returns its descriptor. */
+/* Writes the run to a file without a name. Returns the file's descriptor. */
 static int file_of(const uint8_t *data, size_t size, uint32_t *state)
 {
 	json_t *doc = json_loadb((const char *)data, size, 0, NULL);

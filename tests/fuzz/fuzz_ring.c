@@ -1,4 +1,7 @@
-/* A ring with arbitrary contents: reading it stays within bounds, ends, and finds captures only where they are. */
+/*
+ * Reads a ring with arbitrary contents. The reader must terminate, must not read out of bounds, and must find captures
+ * only in the records that contain them.
+ */
 #include "fuzz.h"
 
 #include "engine/patch/record/reader.h"
@@ -12,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct agent_ring *ring = calloc(1, RING_HEAD + LIMIT + RECORD_MOST);
 	struct record_reader r = {.ring = ring, .limit = LIMIT};
-	/* The first bytes say how much the program claims to have written at each step. */
+	/* Each step takes the ring's positions, which a program can change, from the input. */
 	for (size_t at = 0; ring && size > 16 && at + 16 < size; at += size / 4 + 1) {
 		uint16_t more;
 		memcpy(&more, data + at, sizeof(more));

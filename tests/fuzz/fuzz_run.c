@@ -1,4 +1,7 @@
-/* Saved runs: any bytes are either refused in one sentence, or are a run that can be written and read again. */
+/*
+ * Reads any bytes as a saved run. They must either be refused in one sentence, or be a run that can be written and read
+ * again.
+ */
 #include "fuzz.h"
 
 #include "base/buf.h"
@@ -24,7 +27,7 @@ static int load(struct run *run, const uint8_t *data, size_t size, struct buf *w
 	return rc;
 }
 
-/* A saved run may come from anywhere: no text from it that is printed may control a terminal. */
+/* A saved run may come from anyone, so no text of it that is printed may control a terminal. */
 static void printable(const char *s)
 {
 	for (size_t n; *s; s += n) {

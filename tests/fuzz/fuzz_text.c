@@ -1,4 +1,4 @@
-/* Parses sizes, durations and numbers, and escapes foreign bytes. */
+/* Parses sizes, durations and numbers, and escapes arbitrary bytes. */
 #include "fuzz.h"
 
 #include "base/buf.h"
@@ -22,7 +22,9 @@ static void sizes(const char *text)
 	buf_free(&out);
 }
 
-/* No input leads to a control byte in the output, and text escaped for a message is fully printable. */
+/*
+ * The output must have no control byte for any input, and text that is escaped for a message must be fully printable.
+ */
 static void harmless(const char *s, size_t size)
 {
 	struct buf out = {0};

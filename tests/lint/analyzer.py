@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """
-gcc -fanalyzer for everything in src/ and examples/ that the build compiles. Slow, so only `./dev lint` runs it. usage:
-analyzer.py SOURCE_ROOT BUILD_ROOT. False reports are listed in analyzer.known, one a line: file, function, kind. A new report
-is a failure, and so is a line of the list that is no longer reported.
+Runs gcc -fanalyzer on all files of src/ and examples/ that the build compiles. It is slow, so only `./dev lint` runs
+it. usage: analyzer.py SOURCE_ROOT BUILD_ROOT. analyzer.known lists false reports, one in each line: file, function,
+kind. A new report is a failure, and so is a line of the list that is no longer reported.
 """
 import json
 import os
@@ -40,7 +40,7 @@ def commands(root, build):
 
 
 def reports(job):
-    """Each report about a file: its name in the list, and its place in words."""
+    """Returns each report about a file: its line in analyzer.known, and a description of its place."""
     path, directory, command = job
     done = subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
     if done.returncode != 0:

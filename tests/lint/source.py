@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """
-Checks the sources against the rules of the house: which folder may use which (tests/lint/folders), no cycles between files, the
-map in main.c, the length of files and functions. Usage: source.py ROOT BUILD. Prints TAP; recommendations are printed as
-comments.
+Checks the rules of the sources: which folder may use which other folder (tests/lint/folders), no cycles between files,
+the map in main.c, the length of files and functions. Usage: source.py ROOT BUILD. Prints TAP; recommendations are
+printed as comments.
 """
 import re
 import subprocess
@@ -10,7 +10,7 @@ import sys
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-# Calls that may close a cycle between files, with the reason. A line that is no longer needed fails the check.
+# Calls that may form a cycle between files, with the reason. A line that is no longer needed fails the check.
 RECURSION = {
     ("decode/show.c", "decode/kinds.c"): "a kind's function shows its parts through the table of kinds",
 }
@@ -81,7 +81,7 @@ def check_folders(root):
 
 
 def check_list(root):
-    """The list names all folders with sources and no others, and each uses only folders below it."""
+    """The list names exactly the folders with sources, and each uses only folders below it."""
     src = (root / "src").resolve()
     listed = folders(root)
     there = {folder_of(path, src, listed) for path in sources(src, ".c", ".h", ".S")}
@@ -206,7 +206,7 @@ def check_control_bytes(root):
 
 
 def check_promises(root):
-    """The table of promises in tests/e2e names every case and no others."""
+    """The table in tests/e2e/README.md names every case and no others."""
     listed = subprocess.run([sys.executable, root / "tests/e2e/run", "--list"], capture_output=True, text=True, check=True)
     cases = [line.split()[1] for line in listed.stdout.splitlines()]
     text = (root / "tests/e2e/README.md").read_text(encoding="utf-8")

@@ -7,7 +7,7 @@ import re
 import sys
 from pathlib import Path
 
-# Pattern: what to write instead. Case does not matter.
+# Pattern: what to write instead. Letter case is ignored.
 WORDS = {
     r"\b(?:is|are|was|were) no (?!longer\b)\w+": "'is not a', or 'must be a'",
     r"\b(?:process|program|thread|task|child|parent|tracee|tracer|handler) who\b": "'that', or the noun",
@@ -51,7 +51,7 @@ def check_documents(root):
 
 
 def tokens(path):
-    """(first line, token) of each comment and string of a C file. Strings that stand beside each other are one."""
+    """(first line, token) of each comment and string of a C file. Adjacent strings are one token."""
     source = path.read_text(encoding="utf-8")
     joined, end = None, 0
     for m in C_TOKEN.finditer(source):

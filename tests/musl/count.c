@@ -1,6 +1,6 @@
 /*
- * count PROGRAM [ARG...]: prints its calls as the ptrace engine counts them, `name calls` on each line. Uses everything
- * except tables.
+ * count PROGRAM [ARG...]: counts the calls of the program by the ptrace engine, and prints `name calls` on each line.
+ * Links all parts of sctrace except the tables, which need libsmartcols.
  */
 #include "measure/count.h"
 #include "base/buf.h"

@@ -1,7 +1,7 @@
 /*
- * Seeded chaos: processes, threads, images, signals, stops, kills, mappings and libraries at random. Keeps its own account
- * of some calls in shared memory, each noted before and after it is made, so that a death in between is known; prints
- * `calls NAME AT-LEAST AT-MOST` at the end.
+ * Seeded chaos: processes, threads, images, signals, stops, kills, mappings and libraries at random. Counts some of its
+ * calls in shared memory, before and after each call, because a process may be killed during the call. Prints `calls
+ * NAME AT-LEAST AT-MOST` at the end.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -31,7 +31,7 @@ static const struct {
 
 struct account {
 	atomic_long begun[KINDS], done[KINDS];
-	atomic_int processes; /* alive, so that chaos stays bounded */
+	atomic_int processes; /* the processes that are alive, to limit their number */
 };
 
 static struct account *account;
@@ -211,7 +211,10 @@ static void act(unsigned *seed, int depth, int steps)
 		actions[next(seed) % (sizeof actions / sizeof *actions)](seed, depth);
 }
 
-/* Waits for all that is left; whoever stopped a process may have died before it could continue it. */
+/*
+ * Waits for all remaining children, and continues those that are stopped: the process that stopped one may have been
+ * killed before it continued it.
+ */
 static void reap_orphans(void)
 {
 	int status;
@@ -226,7 +229,8 @@ int main(int argc, char **argv)
 	unsigned seed = argc > 1 ? (unsigned)atoi(argv[1]) : 1;
 	int depth = argc > 3 ? atoi(argv[3]) : 0;
 	if (depth == 0)
-		prctl(PR_SET_CHILD_SUBREAPER, 1); /* orphans are waited for below, as their calls count too */
+		prctl(PR_SET_CHILD_SUBREAPER, 1); /* makes orphans children of this process, which waits for them
+						   * below, because their calls count too */
 	account_fd = argc > 2 ? atoi(argv[2]) : memfd_create("account", 0);
 	if (account_fd < 0 || (argc <= 2 && ftruncate(account_fd, sizeof *account) != 0))
 		return 2;

@@ -1,4 +1,4 @@
-/* New tasks, exits and new images of all kinds: all are counted, and none is hindered. */
+/* New tasks, exits and new images of all kinds: all are counted, and all work as without a tracer. */
 #include "e2e.h"
 
 #include <fcntl.h>
@@ -48,7 +48,7 @@ static void test_fork(int argc, char **argv)
 
 static volatile int shared_by_vfork;
 
-/* vfork: memory shared, the parent waits; nested; the child killed. */
+/* vfork: the child shares memory while the parent waits; a child of a child; a child that is killed. */
 static void test_vfork(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 100);
@@ -224,7 +224,10 @@ static int clone_body(void *arg)
 	return 21;
 }
 
-/* clone with rare flags: untraced, another parent, shared memory without being a thread, an exit signal or none. */
+/*
+ * clone with rare flags: an untraced child, a child of another parent, a process that shares memory, with and without
+ * an exit signal.
+ */
 static void test_clone(int argc, char **argv)
 {
 	static char stack[65536] __attribute__((aligned(16)));
@@ -256,7 +259,7 @@ static void test_clone(int argc, char **argv)
 	calls("getppid", 10 * (long)(sizeof flags / sizeof *flags) * 6, 0);
 }
 
-/* A child created with CLONE_PARENT belongs to our parent. */
+/* A child created with CLONE_PARENT is a child of this process's parent. */
 static void test_clone_parent(int argc, char **argv)
 {
 	static char stack[65536] __attribute__((aligned(16)));
@@ -409,7 +412,7 @@ static void test_exec_fails(int argc, char **argv)
 		CHECK_FAILS(execve("/", args, environ), EACCES);
 		CHECK_FAILS(execve(file, args, environ), ETXTBSY);
 		CHECK_FAILS(syscall(SYS_execve, (char *)8, args, environ), EFAULT);
-		/* Kernels differ in what they check first. */
+		/* Kernels differ in which argument they check first. */
 		CHECK(syscall(SYS_execve, file + 3, (char **)8, environ) == -1 && (errno == ENOENT || errno == EFAULT));
 		many_calls(1);
 	}
@@ -472,7 +475,7 @@ static void test_spin(int argc, char **argv)
 		many_calls(100);
 }
 
-/* Forks twice, as daemons do; the grandchild works after we have exited. */
+/* Forks twice, as daemons do. The grandchild works after the first process has exited. */
 static void test_daemon(int argc, char **argv)
 {
 	int ms = number(argc, argv, 0, 150), fds[2];

@@ -203,7 +203,8 @@ static void test_fork(int argc, char **argv)
 }
 
 /*
- * Call sites that are first used while another thread forks: `used` counts the calls there, those of children included.
+ * Call sites that are first used while another thread forks. `used` counts the calls at these sites, including those of
+ * children.
  */
 enum { NEW_SITES = 800 };
 struct news {
@@ -224,7 +225,7 @@ static void *make_news(void *arg)
 	return NULL;
 }
 
-/* A child may have been copied before a site was patched in its parent. */
+/* The kernel may copy the memory of a child before a site is patched in its parent. */
 static void test_fork_news(int argc, char **argv)
 {
 	(void)argc;
@@ -233,7 +234,7 @@ static void test_fork_news(int argc, char **argv)
 	pthread_t thread;
 	CHECK(n != MAP_FAILED && pthread_create(&thread, NULL, make_news, n) == 0);
 	for (int i = 0; n->mapped < NEW_SITES && i < 1000; i++) {
-		long there = n->mapped; /* later sites may not be in the child */
+		long there = n->mapped; /* the child may lack sites that were mapped later */
 		pid_t pid = fork();
 		CHECK(pid >= 0);
 		if (pid == 0) {
@@ -259,7 +260,7 @@ static void plug_path(char *path, int which)
 	snprintf(path, PATH_MAX, "%.4000s/plug%d.so", dirname(exe), which);
 }
 
-/* Libraries loaded and unloaded at the same address, with a call of their own. */
+/* Libraries that are loaded and unloaded at the same address. Each contains a different call. */
 static void test_dlopen(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 100);
@@ -362,7 +363,10 @@ static void use_crowd(void *lib, int i)
 	made++;
 }
 
-/* Programs that make different subsets of the calls: what was learned in one must fit the others. */
+/*
+ * Programs that make different subsets of the calls: what sctrace learned from one program must be correct for the
+ * others.
+ */
 static void test_crowd(int argc, char **argv)
 {
 	static const char *const some[] = {"0 1", "2 0", "3 4 5", "1 6", "7 8 9", "5 10 2", "11 0", "9 7 3 1", NULL};
@@ -457,7 +461,7 @@ static void test_killed(int argc, char **argv)
 	puts("all killed");
 }
 
-/* Calls with little stack left: `left` bytes above a page that must not be touched. */
+/* Makes calls with little stack: `left` bytes above a page that must not be accessed. */
 static volatile long low_result;
 
 static void *low_stack(void *arg)
@@ -501,7 +505,7 @@ static void *recurse_in_thread(void *arg)
 	return NULL;
 }
 
-/* Deep recursion on the smallest stack that a thread may have. */
+/* Deep recursion on the smallest permitted stack of a thread. */
 static void test_recursion(int argc, char **argv)
 {
 	int depth = number(argc, argv, 0, 60);

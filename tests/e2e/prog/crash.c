@@ -1,4 +1,4 @@
-/* Four threads make calls, and one of them crashes; and other ends for a flight recorder to see. */
+/* Programs for the flight recorder: one of four threads crashes, or the process ends in another way. */
 #include "e2e.h"
 
 #include <pthread.h>
@@ -25,14 +25,14 @@ static void *crasher(void *arg)
 {
 	while (ready < 3)
 		sched_yield();
-	/* The last calls before the crash, by which they are found. */
+	/* The last calls before the crash. The case finds them by their arguments. */
 	for (int i = 0; i < 500; i++)
 		syscall(SYS_getpgid, 100000 + i);
 	crash_here(arg);
 	return NULL;
 }
 
-/* Of four threads one crashes. */
+/* One of four threads crashes. */
 static void test_threads(int argc, char **argv)
 {
 	pthread_t t[4];
@@ -51,7 +51,7 @@ static void test_exits(int argc, char **argv)
 	exit(number(argc, argv, 0, 0));
 }
 
-/* Makes calls until it is told to end. */
+/* Makes calls until a signal ends it. */
 static void test_serves(int argc, char **argv)
 {
 	(void)argc, (void)argv;

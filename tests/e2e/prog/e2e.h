@@ -1,7 +1,7 @@
 /*
  * Code that the traced test programs share. A program is a table of small tests and runs one of them by name. It exits
- * with 0 only if everything behaved as without a tracer. calls() prints how often it made a call that nothing else in
- * it makes.
+ * with 0 only if everything behaved as without a tracer. calls() prints how often the test made a certain call, which
+ * no other code of the program makes.
  */
 #ifndef SCTRACE_TESTS_E2E_H
 #define SCTRACE_TESTS_E2E_H
@@ -21,7 +21,8 @@
 #include <unistd.h>
 
 /*
- * Ends the program with 99 and prints the place. Async-signal-safe enough for tests: dprintf() with simple conversions.
+ * If the condition is false, prints the place and ends the program with status 99. Async-signal-safe enough for tests:
+ * dprintf() with simple conversions.
  */
 #define CHECK(what)                                                                                                    \
 	do {                                                                                                           \
@@ -46,7 +47,7 @@ static inline int number(int argc, char **argv, int i, int otherwise)
 	return i < argc ? atoi(argv[i]) : otherwise;
 }
 
-/* Tells the test runner that the row `name` of -c must show exactly this. */
+/* Prints a line for the test runner: the row `name` of -c must show exactly these numbers. */
 static inline void calls(const char *name, long n, long errors)
 {
 	dprintf(1, "calls %s %ld %ld\n", name, n, errors);
@@ -80,7 +81,10 @@ static inline void sleep_us(long us)
 		;
 }
 
-/* If ticks of a timer come faster than they are handled, as on an emulated machine, halves their rate. Returns 0. */
+/*
+ * If a timer expires faster than the program handles its signals (`too_many`), as on an emulated machine, halves the
+ * rate of `tick`. Returns 0.
+ */
 static inline long leave_time(struct itimerval *tick, bool too_many)
 {
 	if (too_many) {
@@ -104,7 +108,10 @@ static inline char task_state(pid_t tid)
 	return after != NULL ? after[2] : 0;
 }
 
-/* Waits until the task sleeps, so that it is blocked in a call, or has ended, which its status shows. */
+/*
+ * Waits until the task sleeps, and is therefore blocked in a call, or has ended. The caller sees from its status
+ * whether it has ended.
+ */
 static inline void until_asleep(pid_t tid)
 {
 	for (int i = 0; i < 60000; i++) {

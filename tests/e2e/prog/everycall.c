@@ -1,6 +1,6 @@
 /*
- * Makes very many different calls, most of them harmless or refused, for tracers to show. Deterministic except for
- * addresses.
+ * Makes as many different calls as possible, most of them harmless or refused, to test how a tracer shows them.
+ * Deterministic except for addresses.
  */
 #include <arpa/inet.h>
 #include <dirent.h>

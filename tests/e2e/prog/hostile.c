@@ -1,6 +1,6 @@
 /*
- * x86-64: a program that looks for the tracer's memory in itself and damages it. Each attack runs in a child, which may
- * end in any way. The tracer must survive unharmed, and trace the next child normally.
+ * x86-64: a program that finds the tracer's memory in its own address space and damages this memory. Each attack runs
+ * in a child, which may end in any way. The tracer must survive unharmed, and trace the next child normally.
  */
 #include "e2e.h"
 
@@ -14,7 +14,7 @@
 #include <sys/sysinfo.h>
 #include <sys/times.h>
 
-/* Low addresses, for 32-bit code, at which programs map nothing unless they ask for it. */
+/* Low addresses, for 32-bit code. Programs have no mappings there unless they request these addresses. */
 enum { CODE = 0x70000000, DATA = 0x70001000, SLOTS = 0x70010000, PAGE = 4096 };
 
 static uint32_t state = 1;
@@ -108,7 +108,7 @@ static void scribble(uint64_t *at, size_t size)
 		at[chance(size / 8)] = word();
 }
 
-/* The counters, which the tracer reads and adds to. */
+/* Overwrites the counters, which the tracer reads and adds to. */
 static void spoil_slots(void)
 {
 	size_t size = mapped(SLOTS);
@@ -127,7 +127,7 @@ static void spoil_slots(void)
 	execl("/bin/true", "true", NULL);
 }
 
-/* The same word in all slots: sums overflow, and a histogram is half full. */
+/* Writes the same word to all slots, so that sums overflow and a histogram is half full. */
 static void fill_slots(void)
 {
 	static const uint64_t with[] = {~0ull, 0x7fffffff7fffffff, 0x8000000080000000, 0};
@@ -139,7 +139,7 @@ static void fill_slots(void)
 	}
 }
 
-/* The private page: the map of calls, the vfork frame, the address of the exec word. */
+/* Overwrites the private page: the map of calls, the vfork frame, and the address of the exec word. */
 static void spoil_data(void)
 {
 	if (mapped(DATA) == 0)
@@ -156,7 +156,10 @@ static void spoil_data(void)
 	execl("/bin/true", "true", NULL);
 }
 
-/* The frame of another thread's call on its stack, while it sleeps there; a signal then interrupts it. */
+/*
+ * Overwrites the agent's frame on the stack of another thread that sleeps in a call. A signal then interrupts that
+ * thread.
+ */
 static void *volatile sleeper_stack;
 
 static void *sleeping(void *arg)
@@ -187,8 +190,8 @@ static void spoil_frames(void)
 }
 
 /*
- * More processes share a set of counters than it has exec words, and a frame claims to have one: the tracer has no such
- * word for this process.
+ * More processes share a set of counters than it has exec words, and a frame claims to have an exec word, although the
+ * tracer has none for this process.
  */
 static void without_exec_word(void)
 {
@@ -226,7 +229,7 @@ static void without_exec_word(void)
 		;
 }
 
-/* The code itself, while another thread runs it: traps, jumps onto themselves, zeros. */
+/* Overwrites the agent's code while another thread runs it, with traps, jumps to themselves, and zeros. */
 static void spoil_code(void)
 {
 	static const unsigned char with[][2] = {{0xcc, 0xcc}, {0xeb, 0xfe}, {0x0f, 0x0b}, {0x90, 0x90}, {0xc3, 0xc3}};
@@ -241,7 +244,7 @@ static void spoil_code(void)
 	_exit(0);
 }
 
-/* --- what is known of a file's code must not come from who may not be believed --- */
+/* --- the tracer must not use what it learned about a file's code from a process that can change that code --- */
 
 /* Calls that programs do not make on their own, through the C library's code. */
 static void rare_calls(void)
@@ -316,7 +319,7 @@ static void test_all(int argc, char **argv)
 		}
 }
 
-/* --- code that the tracer sends the program to --- */
+/* --- code that the tracer makes the program execute --- */
 
 /* `mov %edi,%eax; xor %edi,%edi; syscall; ret`, in a file that is mapped far from all other code. */
 static long call_far_away(long nr)
@@ -332,7 +335,7 @@ static long call_far_away(long nr)
 	return at == MAP_FAILED ? -1 : ((long (*)(long))at)(nr);
 }
 
-/* Puts a jump onto itself after the place where the tracer makes calls and waits for them. */
+/* Writes a jump to itself after the place where the tracer makes calls and waits for them to return. */
 static void never_come_back(void)
 {
 	static const unsigned char was[] = {0x0f, 0x05, 0xcc}; /* syscall; int3 */
@@ -346,7 +349,9 @@ static void never_come_back(void)
 	pause();
 }
 
-/* Other programs are served in the meantime. What does not end by itself is killed only after them. */
+/*
+ * The tracer must serve other programs in the meantime. A child that does not end by itself is killed only after them.
+ */
 static void test_loop(int argc, char **argv)
 {
 	(void)argc;
@@ -367,7 +372,7 @@ static void test_loop(int argc, char **argv)
 	reap(bad);
 }
 
-/* --- what a call was asked for is not what its memory says later --- */
+/* --- the memory of a call's arguments may change after the call has begun --- */
 
 static struct clone_args volatile args;
 
@@ -384,9 +389,7 @@ static void *flipping(void *arg)
 	return arg;
 }
 
-/*
- * Children that are processes, whatever other threads write over the flags in memory; some have an image of their own.
- */
+/* Creates child processes while other threads overwrite the flags in memory. Some children execute a program. */
 static void test_births(int argc, char **argv)
 {
 	pthread_t t;
@@ -411,7 +414,10 @@ static void test_births(int argc, char **argv)
 	CHECK(born == n);
 }
 
-/* On request: a blocked signal that pretends to come from a call outside the agent; then continues without a call. */
+/*
+ * When input arrives, blocks and sends itself a forged signal that seems to come from a call outside the agent. Then
+ * runs without any call.
+ */
 static void test_pending(int argc, char **argv)
 {
 	siginfo_t si = {.si_signo = SIGSYS, .si_code = 2 /* SYS_USER_DISPATCH */};

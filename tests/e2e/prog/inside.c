@@ -1,7 +1,7 @@
 /*
- * x86-64: what a program can observe of the path that its calls take inside it: rcx and r11 after a call,
- * single-stepping, faults after a call, its own code when moved or made writable, and unmapped memory around the stack
- * pointer.
+ * x86-64: checks that a program notices no difference if its calls are handled inside its address space: rcx and r11
+ * after a call, single-stepping, faults after a call, code that is moved or made writable, and unmapped memory around
+ * the stack pointer.
  */
 #include "e2e.h"
 
@@ -10,8 +10,8 @@
 
 /*
  * long NAME(struct regs *): makes a call with rax, rdi, rsi, rdx and the flags from regs, and returns rax, rcx, r11,
- * the flags and the address after the call. Each function has a page of its own, with padding near (two bytes are
- * patched) or none (five bytes are patched).
+ * the flags and the address after the call. Each function has a separate page. If there is padding nearby, sctrace
+ * patches two bytes of the function, otherwise five.
  */
 struct regs {
 	uint64_t rax, rdi, rsi, rdx, flags, rcx, r11, ip;
@@ -93,7 +93,7 @@ static void test_step(int argc, char **argv)
 	puts("stepped");
 }
 
-/* --- what stands behind a call faults --- */
+/* --- the instruction after a call faults --- */
 
 long divides(long divisor);
 extern const char divides_ip[];
@@ -141,7 +141,10 @@ static void must_call(long (*site)(struct regs *))
 	}
 }
 
-/* Patched code of the program is moved, and copied after it was made writable: it must be as the compiler made it. */
+/*
+ * Patched code of the program is moved, and copied after it was made writable: the bytes must be those that the
+ * compiler generated.
+ */
 static void test_remap(int argc, char **argv)
 {
 	char before[4096], *code = (char *)(uintptr_t)site_short;
@@ -174,7 +177,9 @@ __asm__(".text\n.p2align 6\n.globl with_stack\n.type with_stack,@function\nwith_
 	"mov %rdx, %rsi; mov %rcx, %rdx; mov %rsp, %r9; mov %r8, %rsp\nsyscall\nmov %r9, %rsp\nret\n.cfi_endproc\n"
 	".size with_stack,.-with_stack\n");
 
-/* Unmaps the page below the stack pointer, or the one it points into: the call must not need what is on the stack. */
+/*
+ * Unmaps the page below the stack pointer, or the one it points into: the call must not need the memory of the stack.
+ */
 static void test_edges(int argc, char **argv)
 {
 	(void)argc;

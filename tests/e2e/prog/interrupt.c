@@ -40,7 +40,10 @@ static struct timespec now(void)
 	return t;
 }
 
-/* A child that sends us `sig` `n` times, each time after we have fallen asleep, and then runs `last`. */
+/*
+ * Starts a child that sends its parent `sig` `n` times, each time after the parent has begun to sleep, and then runs
+ * `last`.
+ */
 static pid_t pester(int sig, int n, void (*last)(int), int arg)
 {
 	pid_t parent = getpid(), pid = fork();
@@ -112,7 +115,10 @@ static void test_never_restarted(int argc, char **argv)
 	calls("rt_sigreturn", 6, 0);
 }
 
-/* Waits for the child's next change, which must be `code`. Returns false if it ended before; it is then not reaped. */
+/*
+ * Waits for the child's next change, which must be `code`. Returns false if the child ended before; the child is then
+ * not reaped.
+ */
 static bool changed(pid_t pid, int how, int code)
 {
 	siginfo_t info;
@@ -124,7 +130,10 @@ static bool changed(pid_t pid, int how, int code)
 	return true;
 }
 
-/* That often, or until the child has ended, which depends on the speed of the machine. */
+/*
+ * Stops and continues the child `rounds` times, or until the child has ended. Which happens first depends on the speed
+ * of the machine.
+ */
 static void stop_and_continue(pid_t pid, int rounds)
 {
 	for (int i = 0; i < rounds; i++) {
@@ -246,7 +255,7 @@ static void on_jump_from_loop(int sig)
 	siglongjmp(back, 1);
 }
 
-/* A handler jumps out of a storm of short calls, at any point in them. */
+/* A handler jumps out of many short calls, at any point in them. */
 static void test_longjmp_storm(int argc, char **argv)
 {
 	long n = number(argc, argv, 0, 400);
@@ -312,7 +321,7 @@ __attribute__((noreturn)) static void *busy_caller(void *arg)
 		syscall(SYS_getppid);
 }
 
-/* Asynchronous cancellation during a storm of calls. */
+/* Asynchronous cancellation during many short calls. */
 static void test_cancel_async(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 100);
@@ -457,7 +466,7 @@ static void test_where_changes(int argc, char **argv)
 		if (kind == 2)
 			act.sa_flags |= SA_RESETHAND;
 		CHECK(sigaction(SIGURG, kind == 0 ? &none : &act, NULL) == 0);
-		if (kind == 3) { /* which changes nothing here */
+		if (kind == 3) { /* which has no effect here */
 			pid_t other = fork();
 			if (other == 0) {
 				sigaction(SIGURG, &none, NULL);

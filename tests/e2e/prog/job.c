@@ -1,11 +1,11 @@
-/* Job control: stops are real, and the parent and the terminal see them. */
+/* Job control: signals stop and continue processes, and the parent and the terminal see this. */
 #include "e2e.h"
 
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/mman.h>
 
-/* Receives the SIGCHLD, which must have this code and status. */
+/* Receives SIGCHLD, and checks its code and status. */
 static void told(pid_t pid, int code, int status)
 {
 	sigset_t set;
@@ -66,7 +66,7 @@ __attribute__((noreturn)) static void *beat(void *arg)
 	}
 }
 
-/* A stop stops every thread, and a continue continues every one. */
+/* SIGSTOP stops every thread, and SIGCONT continues every thread. */
 static void test_threads(int argc, char **argv)
 {
 	(void)argc;
@@ -150,7 +150,7 @@ static void test_handlers(int argc, char **argv)
 	puts("stopped by hand");
 }
 
-/* A process stops itself and its parent continues it; signals sent while it was stopped arrive afterwards. */
+/* A process stops itself, and its parent continues it. Signals sent while it was stopped arrive afterwards. */
 static void test_pending(int argc, char **argv)
 {
 	(void)argc;

@@ -14,7 +14,7 @@
 #include <sys/uio.h>
 #include <sys/utsname.h>
 
-/* A page without a following page. */
+/* Maps a page that is followed by an unmapped page. */
 static char *last_page(int prot)
 {
 	char *two = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -27,7 +27,7 @@ static char *last_page(int prot)
 	return two;
 }
 
-/* Invalid pointers in each kind of argument: the errors are the kernel's. */
+/* Invalid pointers in each kind of argument cause the same errors as without a tracer. */
 static void test_efault(int argc, char **argv)
 {
 	(void)argc;
@@ -51,7 +51,7 @@ static void test_efault(int argc, char **argv)
 		CHECK_FAILS(syscall(SYS_uname, p), EFAULT);
 		CHECK_FAILS(syscall(SYS_getrlimit, RLIMIT_NOFILE, p), EFAULT);
 		CHECK_FAILS(syscall(SYS_writev, fds[1], p, 2), EFAULT);
-#ifdef SYS_poll /* newer architectures have neither */
+#ifdef SYS_poll /* newer architectures have neither of these calls */
 		CHECK_FAILS(syscall(SYS_poll, p, 2, 0), EFAULT);
 		CHECK_FAILS(syscall(SYS_pipe, p), EFAULT);
 #endif
@@ -111,7 +111,7 @@ static void test_beyond(int argc, char **argv)
 	puts("beyond the end");
 }
 
-/* Vectors: none, many, too many, with bad parts. */
+/* Vectors without elements, with many, with too many, and with invalid elements. */
 static void test_vectors(int argc, char **argv)
 {
 	(void)argc;
@@ -162,7 +162,7 @@ static void test_moving(int argc, char **argv)
 	puts("moved");
 }
 
-/* Arguments of execve: none, many, huge ones, names that are not text. */
+/* execve without arguments, with many and with huge ones, and with names that are not text. */
 static void test_exec_args(int argc, char **argv)
 {
 	(void)argc;
@@ -185,8 +185,8 @@ static void test_exec_args(int argc, char **argv)
 }
 
 /*
- * Truncates all memory that is shared with a tracer, which must not die when it reads there. Needs privileges to
- * succeed.
+ * Truncates all memory that is shared with the tracer. The tracer must not be killed when it then reads this memory.
+ * The truncation needs privileges to succeed.
  */
 static void test_cut(int argc, char **argv)
 {
@@ -221,7 +221,8 @@ static void test_numbers(int argc, char **argv)
 }
 
 /*
- * Serves its own page faults: an argument is in memory that is not there yet, and the thread that fills it makes calls.
+ * The program handles its own page faults: an argument is in a page that is still missing, and the thread that fills in
+ * this page makes calls.
  */
 static void *serve_faults(void *arg)
 {
@@ -266,7 +267,7 @@ static void test_userfault(int argc, char **argv)
 	_exit(0);
 }
 
-/* Memory at 0x70000000, where nothing of this program is, and where the patch engine puts its agent. */
+/* Accesses memory at 0x70000000, where this program has no mapping, and where the patch engine puts its agent. */
 static void test_unmapped(int argc, char **argv)
 {
 	enum { SIZE = 4096 };

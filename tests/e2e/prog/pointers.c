@@ -1,6 +1,7 @@
 /*
- * Calls with every kind of bad pointer in each of their pointer arguments. What each gives is printed: it must be the same as without a
- * tracer. No call may raise a signal, and the program's actions and mask for SIGSEGV and SIGBUS must stay as they were.
+ * Makes calls with every kind of bad pointer in each of their pointer arguments. Prints the result of each call, which
+ * must be the same as without a tracer. No call may raise a signal, and the program's actions and mask for SIGSEGV and
+ * SIGBUS must stay as they were.
  */
 #include "e2e.h"
 
@@ -10,11 +11,14 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 
-/* Arguments that are pointers: valid ones, one of which is replaced by a bad one. */
+/*
+ * Placeholders for arguments in the rows below. argument() replaces each by a valid pointer or descriptor, and one of
+ * the pointers is then replaced by a bad one.
+ */
 enum {
 	STRING = 0x5eed0000,
 	ZEROES,
-	TIME /* zero; a null pointer would wait for ever */,
+	TIME /* a time of zero, because a null pointer would wait for ever */,
 	VECTOR,
 	LENGTH,
 	ZERO_FD,
@@ -112,9 +116,9 @@ static const struct row {
 };
 
 static unsigned char zeroes[6][8192];
-static int fds[5]; /* ZERO_FD and on */
+static int fds[5]; /* the descriptors from ZERO_FD on */
 
-/* Beginning at arguments of a call that are fresh for each one. */
+/* The value of argument `i`, which `v` describes. Its memory is initialised again for each call. */
 static long argument(int i, long v)
 {
 	static char string[] = "/not/there";
@@ -172,7 +176,10 @@ static size_t bad_pointers(struct bad *v)
 	return sizeof all / sizeof *all;
 }
 
-/* As the kernel knows them: the C library's structures have more room, which it leaves as it is. */
+/*
+ * The actions for SIGSEGV and SIGBUS, and the signal mask, in the kernel's layout. The C library's structures are
+ * larger, and the kernel leaves the rest of them unchanged.
+ */
 struct kept {
 	uint64_t action[2][4], mask;
 };
@@ -184,7 +191,7 @@ static void look(struct kept *k)
 	CHECK(syscall(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &k->mask, sizeof k->mask) == 0);
 }
 
-/* Makes the call, and says what it gave unless that depends on the time or on numbers that are free. */
+/* Makes the call, and prints the result, unless it depends on the time or on free numbers. */
 static void make(const struct row *r, int replaced, const struct bad *bad, const struct kept *before)
 {
 	long a[6];
@@ -275,7 +282,7 @@ static void run_ignored(int argc, char **argv)
 	run(argc, argv);
 }
 
-/* SIGSEGV and SIGBUS are blocked, and handled if they were not. */
+/* Blocks SIGSEGV and SIGBUS. Their handler would report a signal that is delivered. */
 static void run_blocked(int argc, char **argv)
 {
 	set_actions(on_fault);
@@ -290,7 +297,10 @@ static void run_all_blocked(int argc, char **argv)
 	run(argc, argv);
 }
 
-/* Ignores both signals, and passes a bad pointer to a call that does not look at it whenever it reads a byte. */
+/*
+ * Ignores both signals. For each byte that it reads, passes a bad pointer to a write to /dev/null, which does not read
+ * the memory.
+ */
 static void run_attached(int argc, char **argv)
 {
 	(void)argc;

@@ -53,13 +53,13 @@ SITE(site_call, "syscall; lea -256(%rsp), %rsp; call 1f; lea 256(%rsp), %rsp; jm
 /* A jump to just after the call, and one to the call itself. */
 SITE(site_into,
      "jmp 2f\n1: syscall\n3: nop; nop; nop; jmp 4f\n2: mov $1, %r11d; jmp 1b\n4: mov $7, %ecx; jmp 5f; jmp 3b\n5:")
-/* A loop whose branch leads to the bytes just after the call: once with the call, twice without it. */
+/* A loop whose branch jumps to the bytes just after the call. The first iteration makes the call, two more do not. */
 SITE(site_behind, "mov %rax, %r11; mov $3, %ecx; mov %rcx, 8(%rsp); syscall\n1: mov %rax, %r11; lea 1(%r11), %r11\n"
 		  "mov 8(%rsp), %rcx; lea -1(%rcx), %rcx; mov %rcx, 8(%rsp); jrcxz 2f; jmp 1b\n2:")
 /* A branch to two bytes after the call, into the bytes that a five-byte jump would cover. */
 SITE(site_middle, "mov $1, %r11d; mov %r11, 8(%rsp)\nsyscall\nnop; nop\n1: nop; mov 8(%rsp), %rcx; jrcxz 2f\n"
 		  "movq $0, 8(%rsp); jmp 1b\n2:")
-/* Across a cache line, across a page. */
+/* Sites that cross a cache line or a page. */
 SITE(site_line, "jmp 1f; .p2align 6; .fill 63, 1, 0x90\n1: syscall; nop")
 SITE(site_page, "jmp 1f; .p2align 12; .fill 4095, 1, 0x90\n1: syscall; nop")
 SITE(site_line_inside, "jmp 1f; .p2align 6; .fill 62, 1, 0x90\n1: syscall; nop")
@@ -101,7 +101,7 @@ static void fill(struct regs *in, unsigned seed)
 		p[i] = (unsigned char)((seed = seed * 1103515245 + 12345) >> 16);
 }
 
-/* Combinations of carry, parity, auxiliary, zero, sign, direction and overflow. */
+/* Combinations of the carry, parity, auxiliary, zero, sign, direction and overflow flags. */
 static uint64_t some_flags(unsigned i)
 {
 	const unsigned bits[] = {1, 4, 16, 64, 128, 1024, 2048};
@@ -151,7 +151,7 @@ static void try_site(const struct site *s, int n)
 	}
 }
 
-/* All sites, or the one named. */
+/* Tests all sites, or the named one. */
 static void test_all(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 128), tried = 0;
@@ -170,7 +170,7 @@ static void *all_sites(void *arg)
 	return arg;
 }
 
-/* The same by several threads at the same sites at the same time. */
+/* Several threads test the same sites at the same time. */
 static void test_threads(int argc, char **argv)
 {
 	pthread_t t[6];
@@ -182,13 +182,16 @@ static void test_threads(int argc, char **argv)
 		CHECK(pthread_join(t[i], NULL) == 0);
 }
 
-/* Functions that begin with no-operations, one of them just after a site: bytes that look like padding are executed. */
+/*
+ * Functions that begin with no-operations. One of them is just after a site, so bytes that look like padding are
+ * executed.
+ */
 __attribute__((patchable_function_entry(30, 15))) int nop_entry_b(int x);
 __attribute__((patchable_function_entry(30, 15), noinline)) int nop_entry_b(int x)
 {
 	return syscall(SYS_getppid) > 0 ? x + 1 : 0;
 }
-/* No unwind data and no symbol size: a callable row of nops between two sites. */
+/* A function that consists of nops, between two sites. It has no unwind data and no symbol size. */
 long nop_row(long nr);
 __asm__(".text\n.p2align 4\n.globl nop_row\nnop_row: mov %rdi, %rax; jmp 1f\n"
 	".fill 15, 1, 0x90\n.globl nop_live\nnop_live: .fill 15, 1, 0x90\nmov $4711, %eax; ret\n1: syscall; ret\n"

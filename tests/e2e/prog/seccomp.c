@@ -1,4 +1,4 @@
-/* The program's own seccomp filters work as without a tracer, and the calls that they answer are counted. */
+/* The program's seccomp filters work as without a tracer, and the calls that they reject or answer are counted. */
 #include "e2e.h"
 
 #include <fcntl.h>
@@ -65,7 +65,7 @@ static void on_sigsys(int sig, siginfo_t *info, void *context)
 	trapped++;
 }
 
-/* TRAP: a SIGSYS with the call in its siginfo. */
+/* TRAP raises SIGSYS, with the call in its siginfo. */
 static void test_trap(int argc, char **argv)
 {
 	(void)argc;
@@ -83,8 +83,8 @@ static void test_trap(int argc, char **argv)
 
 #ifdef __x86_64__
 /*
- * The SIGSYS gives the address of the call, also in a child that shares memory. If it is ignored or has no action, it
- * kills.
+ * SIGSYS contains the address of the call, also in a child that shares memory. It kills the process if it is ignored or
+ * has no handler.
  */
 static volatile bool elsewhere;
 
@@ -127,7 +127,9 @@ static void test_trap_place(int argc, char **argv)
 }
 #endif
 
-/* With a handler for SIGSYS and rt_sigaction forbidden: the tracer makes no such call in the program. */
+/*
+ * The program has a handler for SIGSYS and forbids rt_sigaction, so the tracer must not make this call in the program.
+ */
 static void test_forbids_sigaction(int argc, char **argv)
 {
 	struct sigaction act = {.sa_sigaction = on_sigsys, .sa_flags = SA_SIGINFO};
@@ -139,7 +141,7 @@ static void test_forbids_sigaction(int argc, char **argv)
 	_exit(0);
 }
 
-/* TRACE without a tracer that requested it: ENOSYS. */
+/* TRACE gives ENOSYS if no tracer has requested these stops. */
 static void test_trace(int argc, char **argv)
 {
 	(void)argc;
@@ -150,7 +152,7 @@ static void test_trace(int argc, char **argv)
 	calls("getppid", 100, 100);
 }
 
-/* KILL of the process, and of a single thread. */
+/* KILL ends the process, or a single thread. */
 static void *killed_thread(void *arg)
 {
 	syscall(SYS_getppid);
@@ -218,7 +220,7 @@ static void test_tsync(int argc, char **argv)
 	calls("getppid", 200, 200);
 }
 
-/* USER_NOTIF: the parent answers for the kernel. */
+/* USER_NOTIF: the parent answers the call instead of the kernel. */
 static void test_notify(int argc, char **argv)
 {
 	(void)argc;
@@ -294,7 +296,7 @@ static void test_query(int argc, char **argv)
 	printf("mode %d, no new privileges %d\n", prctl(PR_GET_SECCOMP), prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0));
 }
 
-/* A filter that allows only a few calls, as sandboxes do; everything afterwards must be among them. */
+/* A filter that allows only a few calls, as sandboxes do. The tracer must make no other calls afterwards. */
 static void test_sandbox(int argc, char **argv)
 {
 	(void)argc;

@@ -1,4 +1,6 @@
-/* Signals arrive as they were sent: signal, sender, value, thread, order, and exactly once. */
+/*
+ * Signals arrive exactly once, in order, at the right thread, with the signal number, sender and value that were sent.
+ */
 #include "e2e.h"
 
 #include <poll.h>
@@ -12,7 +14,7 @@
 #include <sys/uio.h>
 
 static volatile sig_atomic_t hits;
-static volatile siginfo_t seen; /* volatile: glibc declares that raise() calls none of our functions */
+static volatile siginfo_t seen; /* volatile: glibc declares that raise() calls no function of this file */
 
 static void on_info(int sig, siginfo_t *info, void *context)
 {
@@ -33,7 +35,7 @@ static int raw_queue(pid_t pid, pid_t tid, int sig, siginfo_t *info)
 	return syscall(SYS_rt_tgsigqueueinfo, pid, tid, sig, info);
 }
 
-/* The sender and the value, for each way of sending. */
+/* The handler sees the sender and the value, for each way of sending. */
 static void test_info(int argc, char **argv)
 {
 	(void)argc;
@@ -194,7 +196,10 @@ static void test_rt_order(int argc, char **argv)
 	printf("%d in order\n", n);
 }
 
-/* The same, pending together while blocked: lowest number first, then in the order sent. */
+/*
+ * Blocked signals that are pending together arrive with the lowest number first, and equal numbers in the order in
+ * which they were sent.
+ */
 static void test_rt_pending(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 300);
@@ -389,7 +394,7 @@ static void test_sigsys(int argc, char **argv)
 	CHECK(sigpending(&set) == 0 && sigismember(&set, SIGSYS));
 	CHECK(sigprocmask(SIG_UNBLOCK, &set, NULL) == 0);
 	CHECK(hits == 51 && seen.si_code == SI_USER);
-	/* The same with the thread's own signals, and while calls come from new call sites. */
+	/* The same with signals for one thread, while the program makes calls at new call sites. */
 	CHECK(sigprocmask(SIG_BLOCK, &set, NULL) == 0);
 	CHECK(raise(SIGSYS) == 0);
 	CHECK(getpgid(0) > 0 && getsid(0) > 0 && getpriority(PRIO_PROCESS, 0) >= -20 && hits == 51);
@@ -421,7 +426,7 @@ static void on_overflow(int sig, siginfo_t *info, void *context)
 static int recurse(volatile int depth)
 {
 	char room[1024];
-	/* The compiler may remove unused memory, so it is used in a way that the compiler cannot see. */
+	/* Keeps the compiler from removing `room`. */
 	__asm__ volatile("" : : "r"(memset(room, depth & 127, 1)) : "memory");
 	syscall(SYS_getppid);
 	return depth < 0 ? 0 : recurse(depth + 1) + room[0];
@@ -517,7 +522,9 @@ static void test_die(int argc, char **argv)
 	sleep_us(1000000);
 }
 
-/* A child that signals its parent each time the parent sleeps. It makes none of the calls that the parent counts. */
+/*
+ * Starts a child that signals its parent each time the parent sleeps. The child makes no calls that the parent counts.
+ */
 static pid_t wake(int sig, int times)
 {
 	pid_t parent = getpid(), pid = fork();
@@ -556,7 +563,7 @@ static void on_tick(int sig)
 	ticks_seen++;
 }
 
-/* A storm of timer signals during small calls: each byte arrives, and each call is counted. */
+/* Frequent timer signals during short calls: each byte arrives, and each call is counted. */
 static void test_storm(int argc, char **argv)
 {
 	long n = number(argc, argv, 0, 20000);

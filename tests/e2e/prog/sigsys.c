@@ -1,6 +1,6 @@
 /*
- * SIGSYS belongs to the program, although an engine raises it for calls: its action, mask and siginfo, pending, blocked
- * or ignored, and before, while and after a tracer is attached.
+ * The program can use SIGSYS freely, although an engine raises it for calls. Tests its action, mask and siginfo,
+ * pending, blocked and ignored signals, before, while and after a tracer is attached.
  */
 #include "e2e.h"
 
@@ -26,7 +26,7 @@ static void on_signal(int sig, siginfo_t *si, void *context)
 	hits++;
 }
 
-/* A child that is forked in a handler also returns from it. */
+/* A child that is forked in a handler also returns from this handler. */
 static void on_signal_fork(int sig, siginfo_t *si, void *context)
 {
 	(void)sig;
@@ -59,7 +59,7 @@ static void block(int how)
 	CHECK(sigprocmask(how, &m, NULL) == 0);
 }
 
-/* SIGSYS raised before and after it was blocked, ignored, and unblocked again: 32 orders. */
+/* Raises SIGSYS before and after it is blocked, ignored, and unblocked again, in 32 orders. */
 static void go_through(int steps)
 {
 	set_handler(SIGSYS, 0, 0);
@@ -108,8 +108,8 @@ static void expect_mask(int a, int b)
 }
 
 /*
- * In handlers: SIGSYS is blocked in its own handler, unless SA_NODEFER, and in those that block it; SA_RESETHAND resets
- * it.
+ * SIGSYS is blocked in its own handler, except with SA_NODEFER, and in handlers that block it. SA_RESETHAND resets its
+ * action.
  */
 static void test_handlers(int argc, char **argv)
 {
@@ -150,7 +150,10 @@ __attribute__((always_inline)) static inline void check_mask(bool blocked)
 	CHECK(sigprocmask(SIG_BLOCK, NULL, &mask) == 0 && sigismember(&mask, SIGSYS) == blocked);
 }
 
-/* If a handler of the parent has blocked it, it is unblocked when the child returns from that handler. */
+/*
+ * A handler of the parent blocks SIGSYS and creates a child. SIGSYS is unblocked when the child returns from that
+ * handler.
+ */
 static void test_born_in_handler(int argc, char **argv)
 {
 	struct sigaction sa = {.sa_sigaction = on_signal_fork, .sa_flags = SA_SIGINFO};
@@ -215,7 +218,8 @@ static void again_ignoring(int sig, const char *name)
 }
 
 /*
- * A signal ignored at the start stays ignored, because execve(2) inherits that. A tracer's breakpoints raise SIGTRAP.
+ * A signal that is ignored at the start stays ignored after execve(2), even SIGTRAP, which a tracer's breakpoints
+ * raise.
  */
 static void test_inherited(int argc, char **argv)
 {
@@ -248,7 +252,8 @@ static void test_inherited(int argc, char **argv)
 }
 
 /*
- * --- a tracer attaches and detaches: each byte of standard input is a round; "handler" or "default" is set before ---
+ * --- a tracer attaches and detaches; each byte of standard input starts a round; the action is "handler" or "default"
+ * ---
  */
 
 static void check_own(bool handler)
@@ -285,7 +290,7 @@ static void test_attached(int argc, char **argv)
 	dprintf(1, "ready\n");
 	while (read(0, &c, 1) == 1) {
 		check_own(handler);
-		if (c == 's') { /* it sets an action itself, and gets the former one */
+		if (c == 's') { /* the program sets an action itself, and checks the former one */
 			struct sigaction sa = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
 			sigaddset(&sa.sa_mask, SIGHUP);
 			CHECK(sigaction(SIGSYS, &sa, &old) == 0);

@@ -1,4 +1,4 @@
-/* The kernel's answers about links and sockets, and the descriptors used for them, for tracers to show. */
+/* Requests information about links and sockets, to test how a tracer shows the kernel's answers and the descriptors. */
 #include "e2e.h"
 
 #include <arpa/inet.h>
@@ -30,7 +30,7 @@ static void ask(int protocol, struct nlmsghdr *request, size_t n, struct nlmsghd
 
 static char room[32768] __attribute__((aligned(8)));
 
-/* The loopback interface by its index: it has a name and an MTU. */
+/* Requests the loopback interface by its index. The answer has a name and an MTU. */
 static void test_link(int argc, char **argv)
 {
 	(void)argc, (void)argv;
@@ -42,7 +42,7 @@ static void test_link(int argc, char **argv)
 	struct nlmsghdr *answer = (struct nlmsghdr *)room;
 	ask(NETLINK_ROUTE, &request.h, sizeof(request), answer, sizeof(room));
 	CHECK(answer->nlmsg_type == RTM_NEWLINK);
-	/* An interface that does not exist: the kernel gives the reason. */
+	/* There is no interface with this index. The kernel answers with the reason. */
 	request.link.ifi_index = 0x7fffffff;
 	ask(NETLINK_ROUTE, &request.h, sizeof(request), answer, sizeof(room));
 	CHECK(answer->nlmsg_type == NLMSG_ERROR);
@@ -52,7 +52,7 @@ static void test_link(int argc, char **argv)
 	close(fd);
 }
 
-/* A TCP socket of this program, identified by its listening port. */
+/* Requests a TCP socket of this program by its listening port. */
 static void test_listening(int argc, char **argv)
 {
 	(void)argc, (void)argv;
@@ -83,7 +83,7 @@ static void *nothing(void *arg)
 	return arg;
 }
 
-/* Both ends of a socket pair, and the creation of a thread. */
+/* Uses both ends of a socket pair, and creates a thread. */
 static void test_ends(int argc, char **argv)
 {
 	(void)argc, (void)argv;

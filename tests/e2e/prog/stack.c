@@ -1,4 +1,4 @@
-/* Makes one call of a kind that nothing else makes, from main through `outer` and `inner`: for -k and --stacks. */
+/* For -k and --stacks: makes one call, which no other code makes, from main through `outer` and `inner`. */
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -12,7 +12,7 @@ static __attribute__((noinline)) void inner(void)
 static __attribute__((noinline)) void outer(void)
 {
 	inner();
-	sink++; /* so that neither call becomes a jump */
+	sink++; /* otherwise the compiler would make a jump of the call */
 }
 
 int main(void)

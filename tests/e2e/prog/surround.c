@@ -32,7 +32,10 @@ static void print_descriptors(void)
 			printf("descriptor %d flags 0x%x status 0x%x\n", fd, fcntl(fd, F_GETFD), fcntl(fd, F_GETFL));
 }
 
-/* Lines of /proc/self/status that a tracer could change. NoNewPrivs is left out: the filter sets it, as documented. */
+/*
+ * Lines of /proc/self/status that a tracer could change. NoNewPrivs is left out, because sctrace's filter sets it, as
+ * documented.
+ */
 static void print_status(void)
 {
 	const char *const keys[] = {"Umask", "Uid", "Gid", "Groups",       "Threads",
@@ -109,7 +112,9 @@ static void limit(int which, rlim_t value)
 	CHECK(setrlimit(which, &r) == 0);
 }
 
-/* Few descriptors, file size 0, no core, no locked memory, little address space, and then a new image. */
+/*
+ * Sets limits: few descriptors, file size 0, no core, no locked memory, little address space. Then executes a program.
+ */
 static void test_limits(int argc, char **argv)
 {
 	if (argc > 0) {
@@ -145,7 +150,7 @@ static void test_limits(int argc, char **argv)
 	calls("getppid", 500, 0);
 }
 
-/* Finds the least address space in MiB with which a program runs. */
+/* Finds the smallest address-space limit, in MiB, with which a program runs. */
 static void test_room(int argc, char **argv)
 {
 	(void)argv;
@@ -237,7 +242,7 @@ static void *wait_futex(void *arg)
 	return NULL;
 }
 
-/* Is the thread blocked in this call? */
+/* True if the thread is blocked in this call. */
 static bool is_in(pid_t tid, long nr)
 {
 	char path[64], text[256] = "";
@@ -248,7 +253,7 @@ static bool is_in(pid_t tid, long nr)
 	return n > 0 && strncmp(text, "running", 7) != 0 && strtol(text, NULL, 10) == nr;
 }
 
-/* Ends by SIGABRT and dumps core, with one thread in each of three calls that wait. */
+/* Dumps core by SIGABRT while three other threads wait in different calls. */
 static void test_crash(int argc, char **argv)
 {
 	(void)argc;
@@ -268,7 +273,7 @@ static void test_crash(int argc, char **argv)
 	abort();
 }
 
-/* The kernel's view of our identity: a set-uid copy of this program prints its ids. */
+/* Prints the user and group ids of the process. The case runs a set-uid copy of this program. */
 static void test_ids(int argc, char **argv)
 {
 	(void)argc;

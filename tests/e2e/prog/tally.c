@@ -1,7 +1,7 @@
 /*
- * Threads that write each call to a shared file before and after they make it. A trace must agree with that file,
- * whenever the program is killed. tally FILE THREADS
- * With a third argument, ROUNDS, each thread makes that many rounds of three calls, and the program ends.
+ * Each thread notes each call in a shared file, before and after the call. A trace must agree with that file, whenever
+ * the program is killed. usage: tally FILE THREADS [ROUNDS]. With ROUNDS, each thread makes that many rounds of three
+ * calls, and then the program ends.
  */
 #include "e2e.h"
 

@@ -1,4 +1,7 @@
-/* Programs for scripted cases: they print `ready`, and run until told to stop, or for a given amount of work. */
+/*
+ * Programs for scripted cases: they print `ready`, and run until a signal or the end of their input, or for a given
+ * amount of work.
+ */
 #include "e2e.h"
 
 #include <fcntl.h>
@@ -67,7 +70,7 @@ static void on_order(int sig, siginfo_t *info, void *context)
 	expected++;
 }
 
-/* Receives queued signals, which must come in order, until the last one, and makes calls in between. */
+/* Receives queued signals until the last one, checks their order, and makes calls in between. */
 static void test_receive(int argc, char **argv)
 {
 	struct sigaction act = {.sa_sigaction = on_order, .sa_flags = SA_SIGINFO | SA_RESTART};
@@ -114,7 +117,7 @@ static int work_fd;
 static atomic_bool enough;
 static atomic_long blocks;
 
-/* The same work each time; its result depends on each call having worked. */
+/* Does the same work each time. The result is only correct if each call worked. */
 static uint64_t block(int which)
 {
 	uint64_t sum = which + 1;
@@ -133,7 +136,7 @@ static void *compute(void *arg)
 	int which = (int)(intptr_t)arg;
 	uint64_t sum = block(which);
 	bool last;
-	do { /* one more after it was told to stop */
+	do { /* one more after the signal to stop */
 		last = enough;
 		CHECK(block(which) == sum);
 		blocks++;
@@ -152,7 +155,7 @@ static void *reader(void *arg)
 	return arg;
 }
 
-/* Until its input ends, four threads repeat the same computation with calls, while a fifth waits in a read. */
+/* Until its input ends, four threads repeat the same computation, with calls. A fifth thread waits in a read. */
 static void test_compute(int argc, char **argv)
 {
 	pthread_t t[4], r;
@@ -185,7 +188,7 @@ static void on_signal(int sig)
 	handled++;
 }
 
-/* Creates n children in each way, and receives a signal for each. */
+/* Creates n children by each of the calls for this, and receives a signal for each child. */
 static void bear(int n)
 {
 	char *args[] = {"target", "nothing", NULL};
@@ -208,8 +211,8 @@ static void bear(int n)
 }
 
 /*
- * Does so after a first line of input, and again when the input ends. If n is given, a second thread waits in a read
- * all the time.
+ * Creates children after a first line of input, and again when the input ends. If n is given, a second thread waits in
+ * a read all the time.
  */
 static void test_bears(int argc, char **argv)
 {
@@ -229,7 +232,7 @@ static void test_bears(int argc, char **argv)
 	puts("bore as ever");
 }
 
-/* A child created after a first line of input creates more when the input ends. */
+/* Creates a child after a first line of input. This child creates more children when the input ends. */
 static void test_heir(int argc, char **argv)
 {
 	char c;
@@ -256,7 +259,7 @@ static void test_nothing(int argc, char **argv)
 	(void)argv;
 }
 
-/* A vfork child that never ends by itself: its parent waits in the kernel. */
+/* Creates a vfork child that never ends by itself. The parent waits in the kernel. */
 static void test_vforked(int argc, char **argv)
 {
 	(void)argc;
@@ -287,7 +290,7 @@ static void test_storm(int argc, char **argv)
 	(void)argc;
 	(void)argv;
 	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, 131072); /* the least on aarch64 */
+	pthread_attr_setstacksize(&attr, 131072); /* the minimum on aarch64 */
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	ready();
 	for (;;) {
@@ -458,7 +461,10 @@ static void *number_calls(void *arg)
 	return NULL;
 }
 
-/* n threads whose calls are numbered, in a number and in a string that the next call overwrites, until SIGTERM. */
+/*
+ * Until SIGTERM, n threads make numbered calls. Each call has its number as an argument, and as a string that the next
+ * call overwrites.
+ */
 static void test_numbered(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 4);

@@ -1,4 +1,4 @@
-/* Many threads and processes: all are counted, and none is lost or slow. */
+/* Many threads and processes. All are counted, and none is lost. */
 #include "e2e.h"
 
 #include <fcntl.h>
@@ -11,7 +11,7 @@ static pthread_attr_t small;
 static void make_small(void)
 {
 	pthread_attr_init(&small);
-	CHECK(pthread_attr_setstacksize(&small, 131072) == 0); /* the least on aarch64 */
+	CHECK(pthread_attr_setstacksize(&small, 131072) == 0); /* the minimum on aarch64 */
 }
 
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
@@ -27,7 +27,7 @@ static void *live_body(void *arg)
 	return NULL;
 }
 
-/* n threads alive at the same time. */
+/* Creates n threads that exist at the same time. */
 static void test_live(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 2000);
@@ -48,7 +48,7 @@ static void *short_body(void *arg)
 	return arg;
 }
 
-/* n threads, one after the other. */
+/* Creates n threads, one after the other. */
 static void test_short(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 4000);
@@ -62,7 +62,7 @@ static void test_short(int argc, char **argv)
 	calls("getppid", n, 0);
 }
 
-/* n detached threads, in bursts. */
+/* Creates n detached threads, in bursts. */
 static void test_detached(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 2000);
@@ -79,7 +79,7 @@ static void test_detached(int argc, char **argv)
 	pthread_exit(NULL);
 }
 
-/* n processes alive at the same time. */
+/* Creates n processes that exist at the same time. */
 static void test_processes(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 2000), go[2];
@@ -104,7 +104,10 @@ static void test_processes(int argc, char **argv)
 	calls("getppid", 2L * n, 0);
 }
 
-/* n processes, one after the other; then waits for a line, so that the tracer's size can be read. */
+/*
+ * Creates n processes, one after the other. Then waits for a line of input, so that the test can read the tracer's
+ * memory size.
+ */
 static void test_births(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 1000), pause_at = number(argc, argv, 1, 0);
@@ -121,7 +124,7 @@ static void test_births(int argc, char **argv)
 	}
 }
 
-/* Data far larger than a tracer's memory may become. */
+/* Reads and writes much more data than the permitted memory size of the tracer. */
 static void test_payload(int argc, char **argv)
 {
 	size_t size = (size_t)number(argc, argv, 0, 64) << 20;
@@ -173,7 +176,7 @@ static void *set_ids(void *arg)
 	return arg;
 }
 
-/* glibc changes identities in all threads by internal signals. */
+/* setuid(2) and similar functions: glibc uses internal signals to change the ids of all threads. */
 static void test_setxid(int argc, char **argv)
 {
 	(void)argc;
@@ -189,7 +192,7 @@ static void test_setxid(int argc, char **argv)
 	puts("identities set");
 }
 
-/* fork from a thread while others call and allocate. */
+/* A thread forks while others make calls and allocate memory. */
 static void test_fork_threads(int argc, char **argv)
 {
 	(void)argc;

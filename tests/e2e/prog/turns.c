@@ -1,6 +1,6 @@
 /*
- * Threads with a deterministic order of calls, whatever the scheduler does: one works while the others wait, in join or
- * for a byte in a pipe. For comparing the traces of two tracers.
+ * Threads whose calls have the same order in each run, so that the traces of two tracers can be compared. One thread
+ * works while the others wait, in pthread_join(3) or for a byte in a pipe.
  */
 #include <fcntl.h>
 #include <pthread.h>

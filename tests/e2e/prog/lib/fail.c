@@ -1,11 +1,12 @@
 /*
- * Loaded into sctrace (LD_PRELOAD): makes calls of one function fail. SCTRACE_FAIL=NAME:N[+][*][:ERRNO[:BYTES]] means
- * the N-th call of NAME, counted from 1 (for calloc, of those that request at least BYTES), and with + all later ones.
- * The first failure is reported on descriptor 2. ERRNO 0: read and write transfer half of what was requested. `wait`
- * means waitpid, wait4 and waitid; `stop_usage` means waits for stops together with resource usage, which are only
- * reported and do not fail; `calibration` ends a child. The variables are removed, so the traced program does not get
- * them. Applies to sctrace and not to the processes it forks, except for prctl, with which a child installs its filter;
- * with *, also to forked processes, and each counts for itself.
+ * A library for LD_PRELOAD, which makes calls of one function of sctrace fail.
+ * SCTRACE_FAIL=NAME:N[+][*][:ERRNO[:BYTES]] means the N-th call of NAME, counted from 1 (for calloc, of those that
+ * request at least BYTES), and with + all later ones. The first failure is reported on descriptor 2. If ERRNO is 0,
+ * read and write transfer half of the requested bytes. `wait` means waitpid, wait4 and waitid; `stop_usage` means waits
+ * for stops together with resource usage, which are only reported and do not fail; `calibration` ends a child that
+ * sctrace traces to measure its costs. The library removes the variables from the environment, so the traced program
+ * does not get them. Only calls of sctrace fail, not those of the processes that it forks, except prctl, with which a
+ * child installs its filter. With *, calls of forked processes fail, too, and each process counts its own calls.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -57,7 +58,7 @@ __attribute__((constructor)) static void read_orders(void)
 	owner = getpid();
 }
 
-/* For code that must work at the end (../../../coverage.c). */
+/* After this call no function fails any more. ../../../coverage.c calls it at the end. */
 void fail_no_more(void)
 {
 	at = 0;
@@ -97,7 +98,7 @@ static int fails(const char *name)
 	return 1;
 }
 
-/* A function of the C library under the name `name`, counted as `plain`. */
+/* Defines the function `name` of the C library, whose calls count as calls of `plain`. */
 #define ALIAS(type, name, plain, failure, params, args)                                                                \
 	type name params;                                                                                              \
 	type name params                                                                                               \
@@ -174,13 +175,13 @@ REPLACE(ssize_t, process_vm_readv, -1,
 	 unsigned long flags),
 	(pid, to, n, from, m, flags))
 
-/* The names that the linker sees for the headers' large-file functions. */
+/* Names to which the headers redirect the functions for large files. */
 ALIAS(FILE *, fopen64, "fopen", NULL, (const char *path, const char *mode), (path, mode))
 ALIAS(void *, mmap64, "mmap", MAP_FAILED, (void *a, size_t n, int prot, int flags, int fd, off64_t o),
       (a, n, prot, flags, fd, o))
 ALIAS(ssize_t, __read_chk, "read", -1, (int fd, void *p, size_t n, size_t room), (fd, p, n, room))
 
-/* Has one more argument if a file may be created. */
+/* Functions that have one more argument if they may create a file. */
 #define OPEN(name, plain, params, args, last)                                                                          \
 	int name params                                                                                                \
 	{                                                                                                              \
@@ -199,7 +200,7 @@ OPEN(open64, "open", (const char *path, int flags, ...), (path, flags, mode), fl
 OPEN(openat, "open", (int dir, const char *path, int flags, ...), (dir, path, flags, mode), flags)
 OPEN(openat64, "open", (int dir, const char *path, int flags, ...), (dir, path, flags, mode), flags)
 
-/* Calls without a function of their own, identified by number. */
+/* Calls without a function in the C library, identified by number. */
 long syscall(long nr, ...)
 {
 	static long (*next)(long, ...);
@@ -217,7 +218,7 @@ long syscall(long nr, ...)
 			   : nr == SYS_pidfd_open      ? "pidfd_open"
 			   : nr == SYS_futex           ? "futex"
 						       : "syscall";
-	/* The call that sctrace's calibration children make; this ends them. */
+	/* sctrace's calibration children make this call. The failure ends the child. */
 	if (nr == SYS_getppid && fails("calibration"))
 		raise(SIGKILL);
 	return fails(name) ? -1 : next(nr, a[0], a[1], a[2], a[3], a[4], a[5]);
@@ -250,7 +251,7 @@ long ptrace(enum __ptrace_request request, ...)
 	/* Fails only this request, which kernels before 5.3 do not have. */
 	if (request == PTRACE_GET_SYSCALL_INFO && fails("ptrace_info"))
 		return -1;
-	/* Fails the query of a signal-delivery-stop; the signal is still delivered. */
+	/* Fails the query of a signal-delivery-stop. The signal is still delivered. */
 	if (request == PTRACE_GETSIGINFO && fails("ptrace_siginfo"))
 		return -1;
 	int hands_on = request == PTRACE_SYSCALL || request == PTRACE_CONT || request == PTRACE_DETACH;

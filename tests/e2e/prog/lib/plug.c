@@ -1,4 +1,4 @@
-/* A library with a system call of its own, built twice with equal code and different results (PLUG). */
+/* A library that makes a system call. It is built twice, with equal code and different results (PLUG). */
 #include <stdint.h>
 #include <sys/syscall.h>
 
@@ -20,8 +20,8 @@ int plug_id(void)
 }
 
 /*
- * Functions with a call each, close together, with room between them. Each adds its number to the result, which
- * identifies it.
+ * Functions that make one call each, close together, with padding between them. Each adds its number to the result,
+ * which identifies it.
  */
 __asm__(".text\n"
 	".globl crowd_0, crowd_1\n"
