@@ -42,7 +42,7 @@ def cpus():
     return sorted(os.sched_getaffinity(0))
 
 
-def test_bad_input_is_told(_):
+def test_bad_input_is_reported(_):
     nowhere = str(max(cpus()) + 1)
     for args, words in [
         (["nope"], "there is no test 'nope'"),
@@ -96,7 +96,7 @@ def test_which_calls_enter_the_kernel(_):
     assert got["monotonic"]["kernel_calls"] in (0, 1)
 
 
-def test_summaries_hang_together(_):
+def test_summaries_are_consistent(_):
     for mode in ("--in-process", "--single", "--per-process"):
         doc = document("syscall", mode, "-r", "30", "getpid-raw", "stat")
         assert doc["kind"] == "bench-syscall" and doc["method"]["samples"] == 30
@@ -108,7 +108,7 @@ def test_summaries_hang_together(_):
             assert min(r["samples_ns"]) == r["min_ns"] and max(r["samples_ns"]) == r["max_ns"]
 
 
-def test_the_loop_shows_what_was_taken_out(_):
+def test_the_subtracted_loop_is_shown(_):
     # The empty loop is the control: its samples include the clock's cost, which is subtracted from the others.
     for mode in ("--single", "--per-process"):
         doc = document("syscall", mode, "--no-count", "-r", "30", "loop", "stat")
@@ -128,7 +128,7 @@ def test_narrow_terminals(_):
         assert "\033" not in text, text
 
 
-def test_a_raw_call_costs_more_than_none(_):
+def test_a_raw_call_costs_more_than_an_empty_loop(_):
     got = results("syscall", "-r", "100", "--no-count", "loop", "getpid-raw", "open-close")
     least = [got[n]["min_ns"] for n in ("loop", "getpid-raw", "open-close")]
     assert least == sorted(least) and least[0] > 0, least
@@ -213,7 +213,7 @@ def in_memory():
     return None
 
 
-def test_a_disk_in_memory_is_no_disk(_):
+def test_a_file_system_in_memory_is_noted(_):
     folder = in_memory()
     if not folder:
         raise Skip("no file system in memory is ours to write to")
@@ -238,7 +238,7 @@ def test_commands_under_load(_):
     assert run("load", "-r", "1", "--loads", "none", "--ignore-failure", "--", "false")[0] == 0
 
 
-def test_a_suite_in_part_is_told(_):
+def test_an_incomplete_suite_is_reported(_):
     def small_files():
         resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536))
 
@@ -284,7 +284,7 @@ LONG = [["syscall", "-r", "1000000", "-t", "600s"], ["syscall", "--per-process",
         ["latency", "-t", "600s", "--loads", "net+fork"], ["load", "-r", "1", "--loads", "cpu+net", "--", "sleep", "600"]]
 
 
-def test_interrupted_shows_what_it_has(_):
+def test_an_interrupted_run_shows_its_results(_):
     with tempfile.TemporaryDirectory() as d:
         for sig in (signal.SIGINT, signal.SIGTERM):
             for i, args in enumerate(LONG):

@@ -46,10 +46,10 @@ def check(folder, way, options, calls, stops):
     # of three runs is used.
     found = min((per_child(folder, way, options) for _ in range(3)), key=lambda counts: sum(counts.values()))
     total = sum(found.values())
-    told = ", ".join(f"{name} {n:.2f}" for name, n in sorted(found.items(), key=lambda row: -row[1]))
-    print(f"# {total:.1f} calls a child: {told}")
+    listing = ", ".join(f"{name} {n:.2f}" for name, n in sorted(found.items(), key=lambda row: -row[1]))
+    print(f"# {total:.1f} calls a child: {listing}")
     assert found["wait4"] < stops + 0.5, f"{found['wait4']:.2f} stops a child, where {stops} are allowed"
-    assert total < calls + 1, f"{total:.2f} calls a child, where {calls} are allowed: {told}"
+    assert total < calls + 1, f"{total:.2f} calls a child, where {calls} are allowed: {listing}"
 
 
 def test_vfork(folder):

@@ -32,7 +32,7 @@ def lines(text, pattern):
     return [x for x in text.splitlines() if re.fullmatch(pattern, x)]
 
 
-def test_children_are_free(_):
+def test_children_can_be_traced_by_others(_):
     """Without -f, another tracer can attach to the program's children, also if only some calls are traced"""
     r = run("-o", "/dev/null", "-e", "trace=openat", "sh", "-c", f"{SCTRACE} -o /dev/null true && echo traced")
     assert (r.returncode, r.stdout) == (0, "traced\n"), r
@@ -135,7 +135,7 @@ def end_unread(pid, *args):
     assert "-o" not in args or re.search("continues untraced\n.*Broken pipe\n$", said.read_text()), (args, said.read_text())
 
 
-def test_nobody_reads(tmp):
+def test_reader_is_gone(tmp):
     """When the reader of a trace is gone, sctrace detaches and ends; the program continues untraced"""
     pid = tmp / "pid"
     forever = ["sh", "-c", f"echo $$ >{pid}; while :; do sleep 0.05; done"]
@@ -148,7 +148,7 @@ def test_nobody_reads(tmp):
             os.kill(int(pid.read_text()), signal.SIGKILL)
 
 
-def test_nobody_reads_but_work_is_left(tmp):
+def test_reader_is_gone_but_work_is_left(tmp):
     """Also without a reader, a summary is saved, calls are tampered with, and a program with a filter is still served"""
     saved = tmp / "saved.json"
     script = ["sh", "-c", f"sleep 3; cat /dev/null && cd / 2>/dev/null; echo $? >{tmp}/ran"]
@@ -185,7 +185,7 @@ def test_output_files(tmp):
     assert len(files) == 2 and all("+++ exited with 0 +++" in f.read_text() for f in files)
 
 
-def test_below_the_table(tmp):
+def test_lines_below_the_table(tmp):
     """
     Below the table of -c: lines fit into COLUMNS, a histogram fits on a screen, the engine has a reason, and a note
     says if no call completed
@@ -271,7 +271,7 @@ int main(void)
 """
 
 
-def test_looks(tmp):
+def test_options_of_appearance(tmp):
     """-e read= and write= dump all bytes; -X, raw=, verbose=, abbrev=, quiet=, -i and -Y have the documented effect"""
     (tmp / "in").write_bytes(bytes(range(40)) * 500)
     cat = ["-e", "trace=read,write", "cat", "in"]
@@ -369,7 +369,7 @@ def test_resumed_call(_):
         assert lines(t, "(clock_)?" + call), t
 
 
-def test_letting_go(tmp):
+def test_detach_on_exec(tmp):
     """-b execve detaches when another program is executed, and its exit status is still reported"""
     script = tmp / "script"
     script.write_text("(exec cat /dev/null)\nexec sh -c 'ls / >/dev/null; exit 7'\n")
@@ -426,7 +426,7 @@ def test_tampering(tmp):
     assert r.stdout == "x\ny\n"
 
 
-def test_surroundings(tmp):
+def test_environment_of_the_program(tmp):
     """-E, --argv0, -u, -D and -b"""
     out = ["-o", str(tmp / "t")]
     assert run(*out, "-E", "A=5", "-E", "HOME", "sh", "-c", 'echo "$A$HOME"').stdout == "5\n"
@@ -577,7 +577,7 @@ def wait_written(path, words="", times=1):
     until(f"{words!r} in {path}", lambda: path.exists() and path.stat().st_size and path.read_text().count(words) >= times)
 
 
-def test_tables_in_between(tmp):
+def test_tables_during_the_run(tmp):
     """--interval prints tables during the run, SIGUSR1 prints one at once"""
     script = f"echo $$ >{tmp}/pid; read end"
     for flags, words, times in ((["--interval=200ms"], "since the last table", 2), ([], "so far", 1)):
@@ -591,7 +591,7 @@ def test_tables_in_between(tmp):
         (tmp / "pid").unlink()
 
 
-def test_our_death(tmp):
+def test_signals_to_the_tracer(tmp):
     """TERM and HUP end the program and the tracer; Ctrl-C ends the program, and the table is still written"""
     for mode in ([], ["-c"]):
         for sig in (signal.SIGTERM, signal.SIGHUP):
@@ -675,8 +675,8 @@ def test_memory(tmp):
     for looks in ([], ["-s", "16777216"], ["-s", "16777216", "-z"], ["-s", "16777216", "--json"], ["-e", "write=9"]):
         kib = peak_kib(*out, *looks, sys.executable, "-S", "-c", code)
         assert kib < 32 << 10, (looks, kib)
-    births = "i=0; while [ $i -lt {} ]; do (:); i=$((i+1)); done; echo done; read x"
-    kib = peak_kib("-f", *out, "sh", "-c", births.format(300))
+    script = "i=0; while [ $i -lt {} ]; do (:); i=$((i+1)); done; echo done; read x"
+    kib = peak_kib("-f", *out, "sh", "-c", script.format(300))
     assert kib < 32 << 10, kib
 
 

@@ -66,7 +66,7 @@ def test_counts_are_exact(place):
     assert counted(got["one-shot"])["counted_bytes"] == size
 
 
-def test_peak_is_the_files_size_and_a_constant(place):
+def test_peak_is_the_size_of_the_file_and_a_constant(place):
     small = rows(place, "--size=8M", "--runs=3", "--no-count", "--strategy=one-shot")["one-shot"]
     large = rows(place, "--size=24M", "--runs=3", "--no-count", "--strategy=one-shot")["one-shot"]
     if not small["peak_rss_bytes"]:
@@ -83,7 +83,7 @@ def test_every_sample_is_kept(place):
         assert min(r["samples_s"]) <= r["wall_median_s"] <= max(r["samples_s"])
 
 
-def test_every_strategy_copies_or_says_why_not(place):
+def test_every_strategy_copies_or_gives_a_reason(place):
     got = rows(place, "--size=20000", "--runs=1", "--no-count", "--all", "--buffers=4K")
     assert len(got) > 15
     for r in got.values():
@@ -103,7 +103,7 @@ def test_a_fixed_seed_and_order(place):
     assert "(seed 7)" in first.replace("\n", " "), first
 
 
-def test_a_part_is_counted_and_said(place):
+def test_a_partial_count_is_reported(place):
     status, out, err = run(place, "--engine=ptrace", "--size=1300K", "--runs=1", "--warmup=0", "-s", "unbuffered")
     if "cannot be counted" in err:
         raise Skip("no engine may trace here")
@@ -138,7 +138,7 @@ def test_usage_errors(place):
         assert out == "", out
 
 
-def test_a_place_that_is_not_there(place):
+def test_a_folder_that_does_not_exist(place):
     command = [SCTRACE, "compare", "--dir=/no/such/folder"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 125 and "'/no/such/folder'" in done.stderr, done
@@ -153,12 +153,12 @@ def test_paths_are_tried_before_the_first_run(place):
         assert not ran.exists(), option
 
 
-def test_a_disk_too_small_is_told_beforehand(place):
+def test_a_disk_that_is_too_small_is_reported_first(place):
     status, _, err = run(place, "--size=900000G")
     assert status == 125 and "free; choose a smaller --size" in err and err.count("\n") == 1, err
 
 
-def test_a_disk_that_fills_up_meanwhile(place):
+def test_a_disk_that_fills_up_during_the_run(place):
     # Each write to this copy fails because the disk is full.
     status, out, err = run(place, "--size=64K", "--runs=1", "--no-count", "--prepare", "ln -s /dev/full {out}")
     assert status == 125 and "none of the strategies could run" in err, (status, out, err)
@@ -176,7 +176,7 @@ def limit_file_size(size):
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
 
-def test_the_users_file_stays_as_it_is(place):
+def test_the_users_file_is_unchanged(place):
     mine = place / "mine"
     mine.write_bytes(b"some text\n" * 1000)
     before = (mine.stat().st_mtime_ns, mine.read_bytes())
@@ -214,7 +214,7 @@ def test_signals_leave_nothing(place):
         time.sleep(0.02)
 
 
-def test_an_interrupted_run_shows_what_it_has(place):
+def test_an_interrupted_run_shows_its_results(place):
     saved = place / "run.json"
     p = subprocess.Popen([SCTRACE, "compare", "--dir", str(place), "--no-count", "--save", saved, "--runs=1000", "sleep 0.02",
                           "sleep 0.03"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
@@ -272,7 +272,7 @@ def test_a_terminal_has_progress_and_fits(place):
         assert longest <= columns, (columns, longest, report)
 
 
-def test_colour_is_a_matter_of_taste(place):
+def test_colour_can_be_switched_off(place):
     args = ["--size=8K", "--runs=2", "--no-count"]
     plain = on_terminal(place, 150, *args, NO_COLOR="1")[1].rsplit("\r\x1b[K", 1)[1]
     assert "\x1b" not in plain, plain
@@ -280,7 +280,7 @@ def test_colour_is_a_matter_of_taste(place):
     assert status == 0 and "\x1b" not in out + err and "\r" not in out + err, (out, err)
 
 
-def test_a_full_standard_output_is_told(place):
+def test_a_full_standard_output_is_reported(place):
     with open("/dev/full", "w", encoding="ascii") as full:
         p = subprocess.run([SCTRACE, "compare", "--dir", str(place), "--size=4K", "--runs=1"], stdout=full,
                            stderr=subprocess.PIPE, text=True, check=False)
@@ -379,7 +379,7 @@ def test_parameters_are_filled_in_everywhere(place):
     assert "(n=1000001)" in list(rows(place, "--runs=1", "--no-count", "-P", "n=1000000:1000001", "true {n}"))[1]
 
 
-def test_each_command_has_its_own_preparation(place):
+def test_each_command_has_a_preparation(place):
     # rm fails unless the file is prepared before each run, including the counted one.
     f, g = place / "f", place / "g"
     got = rows(place, "--runs=2", "-p", f"touch {f}", "-p", f"touch {g}", f"rm {f}", f"rm {g}")
@@ -395,7 +395,7 @@ def test_commands_have_names(place):
     assert status == 2 and "--command-name is given 2 times for 1 command" in err, err
 
 
-def test_a_least_time_is_kept(place):
+def test_a_minimum_time_is_respected(place):
     got = rows(place, "--no-count", "-N", "--min-time=400ms", "true")["true"]
     assert sum(got["samples_s"]) >= 0.4, (got["samples"], sum(got["samples_s"]))
 
@@ -474,7 +474,7 @@ def test_a_moved_build_finds_its_copiers(place):
     assert p.returncode == 0 and "sendfile cannot run on this machine: moved" in p.stdout, p
 
 
-def test_memory_that_is_not_there(place):
+def test_memory_runs_out(place):
     """If memory runs out for a word of a command line, there is a message, and no other command runs."""
     fail = Path(SCTRACE).parent / "tests/e2e/fail.so"
     for what in (["-s", "read/write", "-b", "4K"], ["-N", "cp {in} {out}"]):

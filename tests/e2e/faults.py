@@ -674,12 +674,12 @@ def wait_attached(process):
     return said
 
 
-def attach_to_bearer(world, argv, env, interrupted):
+def attach_to_parent(world, argv, env, interrupted):
     """
     Attaches to a program that creates children. The tracer detaches because of SIGINT or a failure, or stays attached; then the
     program creates children again. It must work normally throughout. Returns the tracer's status and stderr.
     """
-    with running([world.program("target"), "bears", "1"], stdin=subprocess.PIPE) as target:
+    with running([world.program("target"), "creates", "1"], stdin=subprocess.PIPE) as target:
         wait_ready(target)
         with running([*argv, "-p", str(target.pid)], env) as process:
             said = wait_attached(process)
@@ -695,7 +695,7 @@ def attach_to_bearer(world, argv, env, interrupted):
             target.stdin.close()
             target.stdin = None
             how, stdout, stderr = wait_end(target)
-            if (how, stdout) != (0, b"bore as ever\n"):
+            if (how, stdout) != (0, b"created children as expected\n"):
                 raise Failed(f"the program ended with {how}, said {stdout!r} and\n" + tail(stderr))
             status, _, more = ended or wait_end(process)
             if left := left_over(process.pid):
@@ -716,7 +716,7 @@ def fail_attached(world, argv, env, call, when, interrupted):
         words = [word.format(place=place) for word in map(str, argv)]
         inject = [world.sctrace, "--engine=ptrace", "-e", f"inject={call}:error={error}:when={when}", "-e", f"trace={call}", "-e", "signal=none"]
         try:
-            status, stderr = attach_to_bearer(world, [*inject, "-o", f"{place}/injected", "--", world.sctrace, *words],
+            status, stderr = attach_to_parent(world, [*inject, "-o", f"{place}/injected", "--", world.sctrace, *words],
                                               of_traced(world, {**env, "TMPDIR": str(work)}), interrupted)
         except Failed as why:
             raise Failed(f"{what}: {why}") from None
@@ -739,7 +739,7 @@ def fault_calls_attached(world, mode):
     count = [world.sctrace, "-c", "--engine=ptrace", "--format=csv", "-o", counts, "--", world.sctrace]
     runs = []
     for _ in range(3):
-        attach_to_bearer(world, [*count, *(word.format(place=world.scratch) for word in argv)], of_traced(world, env), True)
+        attach_to_parent(world, [*count, *(word.format(place=world.scratch) for word in argv)], of_traced(world, env), True)
         runs.append({name: calls for name, (calls, _) in read_table(counts.read_text()).items()})
     # On a busy machine a run may measure its costs again and save them. Therefore only calls that every run makes are
     # refused.
@@ -765,7 +765,7 @@ def fault_signal_in_hand(world, mode):
     for function in ("ptrace_deliver",) if mode == "patch" else ("ptrace_deliver", "ptrace_siginfo"):
         for n in range(1, 6):  # one of them is SIGUSR1, whose handler counts
             argv, usual = tracer(world, mode, "-f")
-            status, stderr = attach_to_bearer(world, argv, faulty(world, {**usual, **env}, function, f"{n}+", EPERM), False)
+            status, stderr = attach_to_parent(world, argv, faulty(world, {**usual, **env}, function, f"{n}+", EPERM), False)
             if ORDERED in stderr and (status != 125 or stderr.count(b"\n") < 3):
                 raise Failed(f"{function}, call {n}: ended with {status}\n" + tail(stderr))
 

@@ -420,8 +420,8 @@ def attach_killed(world, mode):
     """SIGKILL of sctrace: attached processes, and their children since then, continue to compute and to create children."""
     for what, word, *flags in (
         ("compute", b"computed as ever\n"),
-        ("bears", b"bore as ever\n"),
-        ("heir", b"its child bore as ever\n", "-f"),
+        ("creates", b"created children as expected\n"),
+        ("child_creates", b"its child created children as expected\n", "-f"),
     ):
         with running([world.program("target"), what], stdin=subprocess.PIPE) as target:
             wait_ready(target)
@@ -1136,9 +1136,9 @@ def tracer_size(pid):
 
 
 @scenario("scale")
-def scale_tracer_births(world, mode):
+def scale_tracer_children(world, mode):
     """The tracer's memory and descriptors do not grow over thousands of children."""
-    argv, env = tracer(world, mode, "-f", "--", world.program("threads"), "births", "4000", "1000")
+    argv, env = tracer(world, mode, "-f", "--", world.program("threads"), "short_processes", "4000", "1000")
     with running(argv, env, stdin=subprocess.PIPE) as process:
         sizes = []
         for _ in range(2):
@@ -1149,7 +1149,7 @@ def scale_tracer_births(world, mode):
         if wait_end(process)[0] != 0:
             raise Failed("did not end well")
     if sizes[1][0] > sizes[0][0] + 1024 or sizes[1][1] > sizes[0][1] + 2:
-        raise Failed(f"KiB and descriptors after 1000 births {sizes[0]}, after 4000 {sizes[1]}")
+        raise Failed(f"KiB and descriptors after 1000 children: {sizes[0]}; after 4000: {sizes[1]}")
 
 
 @scenario("scale", ["trace"])

@@ -12,7 +12,7 @@ class Failed(Exception):
     """The test failed; the text says how."""
 
 
-def told(error):
+def describe(error):
     """Describes the error. Adds its place in the test, unless the error has a text written for the reader."""
     if isinstance(error, Failed):
         return str(error)
@@ -50,7 +50,7 @@ class Tap:
         except Skip as reason:
             self.skip(name, str(reason))
         except Exception as error:  # whatever a test stumbles over is its failure
-            self.report(False, name, told(error))
+            self.report(False, name, describe(error))
         else:
             self.report(True, name)
         if time.monotonic() - start > self.idle:

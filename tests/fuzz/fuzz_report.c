@@ -23,7 +23,7 @@ static uint32_t chance(uint32_t *state, uint32_t n)
 	return (uint32_t)((uint64_t)*state * n >> 32);
 }
 
-static json_t *telling(uint32_t *state)
+static json_t *interesting(uint32_t *state)
 {
 	static const char *const texts[] = {"",
 					    "<script>x</script>\"'|`&",
@@ -70,7 +70,7 @@ static void change(json_t *v, uint32_t *state)
 		else if (chance(state, 3) == 0)
 			json_array_remove(v, at);
 		else
-			json_array_set_new(v, at, telling(state));
+			json_array_set_new(v, at, interesting(state));
 		return;
 	}
 	void *i = json_object_iter(v);
@@ -82,7 +82,7 @@ static void change(json_t *v, uint32_t *state)
 	else if (chance(state, 6) == 0)
 		json_object_del(v, json_object_iter_key(i));
 	else
-		json_object_iter_set_new(v, i, telling(state));
+		json_object_iter_set_new(v, i, interesting(state));
 }
 
 /* Writes the run to a file without a name. Returns the file's descriptor. */

@@ -23,7 +23,7 @@ static uint64_t next_random(uint64_t *state)
 /* Flips, overwrites, cuts or duplicates bytes. Returns the new size. */
 static size_t change(uint8_t *data, size_t size, uint64_t *state)
 {
-	static const uint8_t telling[] = {0, 0xff, 0x7f, 0x80, '"', '\\', '{', '[', ',', '-', '%', '\n', '9'};
+	static const uint8_t interesting[] = {0, 0xff, 0x7f, 0x80, '"', '\\', '{', '[', ',', '-', '%', '\n', '9'};
 	for (uint64_t n = 1 + next_random(state) % 4; n > 0 && size > 0; n--) {
 		size_t at = next_random(state) % size;
 		switch (next_random(state) % 4) {
@@ -31,7 +31,7 @@ static size_t change(uint8_t *data, size_t size, uint64_t *state)
 			data[at] ^= (uint8_t)(1u << next_random(state) % 8);
 			break;
 		case 1:
-			data[at] = telling[next_random(state) % sizeof(telling)];
+			data[at] = interesting[next_random(state) % sizeof(interesting)];
 			break;
 		case 2:
 			size = at;

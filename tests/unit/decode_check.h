@@ -44,18 +44,18 @@ static void put(size_t at, const void *what, size_t n)
 enum { TEXT, JSON, VERBOSE, RAW, BOTH, NAMED };
 
 static bool i386;
-/* libc's structures apply only to calls of the native architecture. */
+/* The call `name` of the native architecture, because the tests use the structures of the C library. */
 static struct call call_of(const char *name)
 {
 	uint32_t own = syscall_native_arch(), arch = syscall_number(own, name) >= 0 ? own : AUDIT_ARCH_X86_64;
 	if (!i386)
 		return (struct call){.arch = arch, .nr = syscall_number(arch, name)};
-	/* For these names libseccomp returns the numbers inside socketcall(2). */
+	/* For these names, libseccomp may return the numbers of socketcall(2). */
 	bool direct = strcmp(name, "sendmsg") == 0;
 	return (struct call){.arch = AUDIT_ARCH_I386, .nr = direct ? 370 : syscall_number(AUDIT_ARCH_I386, name)};
 }
 
-/* Simulates what the call writes to memory, if anything. */
+/* If not NULL, simulates what the kernel writes to memory during the call. */
 static void (*kernel_writes)(void);
 
 /* Descriptors from 100 on are netlink sockets; the protocol is the number minus 100. */

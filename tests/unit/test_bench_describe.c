@@ -12,7 +12,7 @@
 #define QUARTER 125
 #define SAMPLES (4 * QUARTER + 1)
 
-/* A published column: the host and the guests of experiment E2, as R's summary() printed them. */
+/* A column of the published table of experiment E2, for the host or a guest, as R's summary() printed it. */
 struct column {
 	const char *name;
 	double min, q1, median, mean, q3, max;
@@ -28,7 +28,10 @@ static const struct column published[] = {
 	{"hostSH", 72, 87, 91, 94.66, 98, 264, {"72", "87", "91", "94.66", "98", "264"}},
 };
 
-/* Makes samples with exactly these quartiles: the quartiles are at their ranks, and the other values give the mean. */
+/*
+ * Makes samples with exactly these quartiles: the quartiles are at their ranks, and the other values are chosen so that
+ * the mean is correct.
+ */
 static void make_samples(const struct column *c, double *x)
 {
 	const double corners[] = {c->min, c->q1, c->median, c->q3, c->max};
@@ -55,7 +58,7 @@ static void published_columns_come_out_the_same(void **state)
 		double x[SAMPLES];
 		struct sample_summary d;
 		make_samples(&published[i], x);
-		/* The order must not matter. */
+		/* Shuffles the values, because their order must not matter. */
 		for (int a = 0, b = SAMPLES - 1; a < b; a += 2, b -= 3) {
 			double t = x[a];
 			x[a] = x[b];
@@ -111,7 +114,7 @@ static void nothing_and_one(void **state)
 	assert_true(d.min == 7 && d.max == 7 && d.median == 7 && isnan(d.stddev));
 }
 
-static void figures_keep_their_whole_part(void **state)
+static void figures_keep_all_integer_digits(void **state)
 {
 	(void)state;
 	static const struct {
@@ -133,7 +136,7 @@ int main(void)
 		cmocka_unit_test(quartiles_and_spread_are_rs),
 		cmocka_unit_test(fences_are_tukeys),
 		cmocka_unit_test(nothing_and_one),
-		cmocka_unit_test(figures_keep_their_whole_part),
+		cmocka_unit_test(figures_keep_all_integer_digits),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,7 +65,7 @@ static void wake_ups_are_counted(void **state)
 	latency_free(&r);
 }
 
-static void words_for_loads(void **state)
+static void names_of_loads_are_parsed(void **state)
 {
 	(void)state;
 	struct load l;
@@ -95,7 +95,7 @@ static bool ends_soon(pid_t group)
 	return false;
 }
 
-/* Each load works, reports how much it did, and leaves nothing behind. */
+/* Each load works, reports its amount of work, and leaves no process or file. */
 static void loads_work_and_end(void **state)
 {
 	(void)state;
@@ -110,7 +110,9 @@ static void loads_work_and_end(void **state)
 			fail_msg("%s", buf_str(&why));
 		size_t n = l.nkids;
 		memcpy(kids, l.kids, sizeof(kids));
-		/* Waits until some work was done since the mark, which may take a while on a busy machine. */
+		/*
+		 * Waits until the load has done some work since load_mark(), which may take a while on a busy machine.
+		 */
 		for (int k = 0; k < 30000 && l.board[0]->work == l.start_work[0]; k++)
 			clock_sleep_ns(1000000);
 		if (load_stop(&l, &guard, &why) < 0)
@@ -124,7 +126,7 @@ static void loads_work_and_end(void **state)
 	}
 }
 
-static void a_load_that_cannot_run_says_so(void **state)
+static void a_load_that_cannot_run_has_a_reason(void **state)
 {
 	(void)state;
 	struct load l;
@@ -138,8 +140,8 @@ static void a_load_that_cannot_run_says_so(void **state)
 	buf_free(&why);
 }
 
-/* SIGKILL of the parent also ends the loads and their children. */
-static void killed_with_us(void **state)
+/* If the parent is killed by SIGKILL, the loads and their children end, too. */
+static void loads_end_when_their_parent_is_killed(void **state)
 {
 	(void)state;
 	int fds[2];
@@ -169,10 +171,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(merging_keeps_figures),
 		cmocka_unit_test(wake_ups_are_counted),
-		cmocka_unit_test(words_for_loads),
+		cmocka_unit_test(names_of_loads_are_parsed),
 		cmocka_unit_test(loads_work_and_end),
-		cmocka_unit_test(a_load_that_cannot_run_says_so),
-		cmocka_unit_test(killed_with_us),
+		cmocka_unit_test(a_load_that_cannot_run_has_a_reason),
+		cmocka_unit_test(loads_end_when_their_parent_is_killed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,13 +36,13 @@ static void figures_of_a_known_run(void **state)
 	(void)state;
 	struct sched_run r;
 	make_run(&r);
-	assert_true(fabs(sched_throughput(&r) - 50) < 1e-9); /* 2 in 40 ms */
+	assert_true(fabs(sched_throughput(&r) - 50) < 1e-9); /* 2 processes end within 40 ms */
 	assert_true(fabs(sched_mean_latency(&r) - 32.5 * MS) < 1e-3);
 	assert_true(fabs(sched_share(&r, 0) - 0.8) < 1e-9); /* 20 of 25 ms, while both compete */
 	assert_true(fabs(sched_share(&r, 1) - 0.2) < 1e-9);
 	assert_true(sched_median_slice(&r.procs[1]) == 10 * MS);
 	assert_true(sched_others(&r, 1) == 0);
-	assert_true(fabs(sched_others(&r, 2) - 0.5) < 1e-9);  /* the second CPU ran none of them */
+	assert_true(fabs(sched_others(&r, 2) - 0.5) < 1e-9);  /* the second CPU ran none of the processes */
 	assert_true(fabs(sched_others(&r, 64) - 0.5) < 1e-9); /* two processes cannot use more than two CPUs */
 	r.procs[1].done = false;
 	assert_true(isnan(sched_throughput(&r)) && isnan(sched_mean_latency(&r)));
@@ -115,7 +115,7 @@ static void interrupt_after_some(void *ctx)
 		raise(SIGINT);
 }
 
-/* If work for an hour is interrupted, its progress, slices and shares until then are available. */
+/* If work for an hour is interrupted, the run contains its progress, slices and shares until then. */
 static void interrupted_runs_show_how_far_they_came(void **state)
 {
 	(void)state;
@@ -142,7 +142,7 @@ static void interrupted_runs_show_how_far_they_came(void **state)
 	vec_free(&cpus);
 }
 
-static void what_is_not_permitted_fails(void **state)
+static void a_forbidden_cpu_is_an_error(void **state)
 {
 	(void)state;
 	int nowhere = 1000;
@@ -159,7 +159,7 @@ int main(void)
 		cmocka_unit_test(weights_are_the_kernels),
 		cmocka_unit_test(one_cpu_has_one_at_a_time),
 		cmocka_unit_test(interrupted_runs_show_how_far_they_came),
-		cmocka_unit_test(what_is_not_permitted_fails),
+		cmocka_unit_test(a_forbidden_cpu_is_an_error),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,12 +15,12 @@
 
 #include <cmocka.h>
 
-static void own_cost_is_taken_out_twice(void **state)
+static void the_cost_of_both_sides_is_subtracted(void **state)
 {
 	(void)state;
-	/* A round of 3000 ns, of which each side spends 400 on the pipe: two switches of 1100. */
+	/* A round of 3000 ns, in which each side spends 400 ns on the pipe, has two switches of 1100 ns. */
 	assert_true(switch_solve(3000, 400, 2, 2) == 1100);
-	/* Yields: 1000 ns a round, with 1.5 yields of 200 ns and 1.4 switches. */
+	/* sched_yield(2): a round takes 1000 ns, with 1.5 yields of 200 ns and 1.4 switches. */
 	assert_true(fabs(switch_solve(1000, 200, 1.5, 1.4) - 500) < 1e-9);
 }
 
@@ -63,7 +63,7 @@ static void every_kind_switches(void **state)
 	}
 }
 
-static void what_cannot_be_opened_says_why(void **state)
+static void a_failed_setup_has_a_reason(void **state)
 {
 	(void)state;
 	const struct switch_plan plan = {.samples = 1, .sample_ns = 1000, .limit_ns = 1000000000, .cpu = {4000, 4000}};
@@ -74,7 +74,7 @@ static void what_cannot_be_opened_says_why(void **state)
 	switch_result_free(&r);
 }
 
-static void want_of_descriptors_says_why(void **state)
+static void a_lack_of_descriptors_has_a_reason(void **state)
 {
 	(void)state;
 	struct rlimit limit, few;
@@ -125,10 +125,10 @@ static void cpu_lists(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(own_cost_is_taken_out_twice),
+		cmocka_unit_test(the_cost_of_both_sides_is_subtracted),
 		cmocka_unit_test(every_kind_switches),
-		cmocka_unit_test(what_cannot_be_opened_says_why),
-		cmocka_unit_test(want_of_descriptors_says_why),
+		cmocka_unit_test(a_failed_setup_has_a_reason),
+		cmocka_unit_test(a_lack_of_descriptors_has_a_reason),
 		cmocka_unit_test(cpu_lists),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

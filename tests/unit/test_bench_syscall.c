@@ -37,9 +37,9 @@ static void clock_and_loop_are_taken_out(void **state)
 {
 	(void)state;
 	const struct op_control c = {.clock_ns = 40, .loop_ns = 0.5};
-	/* 100 calls of 90 ns in a loop of 0.5 ns, the clock read in 40. */
+	/* 100 calls of 90 ns in a loop of 0.5 ns per iteration. Reading the clock takes 40 ns. */
 	assert_true(fabs(op_subtract(40 + 100 * 90.5, 100, &c) - 90) < 1e-9);
-	/* An empty operation costs nothing, whatever the method costs. */
+	/* An empty operation costs nothing, however much the clock and the loop cost. */
 	assert_true(fabs(op_subtract(40 + 100 * 0.5, 100, &c)) < 1e-9);
 }
 
@@ -87,7 +87,7 @@ static void operations_work(void **state)
 	}
 }
 
-static void what_cannot_be_opened_says_why(void **state)
+static void a_failed_setup_has_a_reason(void **state)
 {
 	(void)state;
 	struct op_state s;
@@ -105,7 +105,7 @@ static void count_signal(int sig)
 	handled++;
 }
 
-/* The signal is handled even if the parent process has blocked it, and everything is restored afterwards. */
+/* The signal is handled even if the parent process has blocked it. The action and the mask are restored afterwards. */
 static void signals_are_handled(void **state)
 {
 	(void)state;
@@ -157,7 +157,7 @@ static long instructions(const struct op *op, op_loop_fn *loop, uint64_t n)
 	return steps;
 }
 
-/* The least of `runs` runs. */
+/* The smallest number of instructions in `runs` runs. */
 static long least_instructions(const struct op *op, op_loop_fn *loop, uint64_t n, int runs)
 {
 	long least = LONG_MAX;
@@ -175,8 +175,8 @@ static bool reads_clock(const struct op *op)
 
 /*
  * The cost of one more iteration in instructions. The kernel updates its clock now and then, and a read during an
- * update starts again. Therefore only few reads of a clock are stepped, several times, so that some run has no such
- * read.
+ * update starts again. Therefore each run steps only a few reads of a clock, and there are several runs, so that at
+ * least one run has no repeated read.
  */
 static double per_iteration(const struct op *op, op_loop_fn *loop)
 {
@@ -187,7 +187,10 @@ static double per_iteration(const struct op *op, op_loop_fn *loop)
 	return (double)(many - few) / n;
 }
 
-/* Under an emulator a step can take so long that such a read never completes. */
+/*
+ * True if a read of the clock completes while it is single-stepped. Under an emulator, a step can take so long that the
+ * read is repeated for ever.
+ */
 static bool clock_can_be_stepped(void)
 {
 	uint64_t start = clock_ns();
@@ -253,7 +256,7 @@ int main(void)
 		cmocka_unit_test(samples_are_long_enough_for_the_clock),
 		cmocka_unit_test(rows_are_whole_and_names_differ),
 		cmocka_unit_test(operations_work),
-		cmocka_unit_test(what_cannot_be_opened_says_why),
+		cmocka_unit_test(a_failed_setup_has_a_reason),
 		cmocka_unit_test(signals_are_handled),
 		cmocka_unit_test(compiler_leaves_the_loops_alone),
 		cmocka_unit_test(measuring_keeps_every_sample),

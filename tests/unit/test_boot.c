@@ -42,7 +42,7 @@ static void the_median_follows_its_known_distribution(void **state)
 	assert_true(fabs(i.high - high) <= 1);
 }
 
-/* The shortcut gives the same distribution as drawing each value. */
+/* The shortcut for the median gives the same distribution as a bootstrap that draws each value. */
 static void the_shortcut_equals_drawing(void **state)
 {
 	(void)state;
@@ -63,7 +63,7 @@ static void the_shortcut_equals_drawing(void **state)
 	sample_sort(medians, DRAWS);
 	struct interval i;
 	assert_int_equal(boot_median(v, N, 5, &i), 0);
-	/* Compared on the probability scale: the end points must cut off 2.5 % of the drawn medians, within 0.7 %. */
+	/* The ends of the interval must each cut off 2.5 % of the drawn medians, plus or minus 0.7 %. */
 	double below = 0;
 	double above = 0;
 	for (int d = 0; d < DRAWS; d++) {

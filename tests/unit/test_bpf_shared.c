@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-/* The kernel half's buckets are those of stats/hist.h, for all times that it distinguishes. */
+/* The bpf program in the kernel uses the same buckets as stats/hist.h, for all times that it distinguishes. */
 static void chunks_are_the_histogram_s_buckets(void **state)
 {
 	(void)state;

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-/* Interprets such a program as the kernel does: loads of a word, comparisons with a constant, returns. */
+/* Interprets a seccomp filter as the kernel does. Knows loads of a word, comparisons with a constant, and returns. */
 static uint32_t run(const struct call_filter *f, uint32_t arch, uint32_t nr)
 {
 	struct seccomp_data data = {.nr = (int)nr, .arch = arch};
@@ -58,7 +58,7 @@ static void check(const struct call_set *only)
 	call_filter_free(&f);
 }
 
-static void only_what_is_wanted_stops(void **state)
+static void only_wanted_calls_stop(void **state)
 {
 	struct call_set only = {0};
 	(void)state;
@@ -74,6 +74,6 @@ static void only_what_is_wanted_stops(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(only_what_is_wanted_stops)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(only_wanted_calls_stop)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

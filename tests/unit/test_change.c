@@ -13,7 +13,7 @@
 
 #define MOST 100
 
-/* Tables of Student's t, two-sided. */
+/* Values of published tables of Student's t (two-sided). */
 static void quantiles(void **state)
 {
 	static const struct {
@@ -61,7 +61,7 @@ static void ratios(void **state)
 	assert_int_equal(measure(nothing, a, 3, false, true, &c), -EINVAL);
 }
 
-/* Zero has no logarithm. */
+/* Values may be zero, which has no logarithm. */
 static void zeros(void **state)
 {
 	const double zero[] = {0, 0, 0, 0, 0};
@@ -77,7 +77,7 @@ static void zeros(void **state)
 	assert_true(isnan(c.value) && isnan(c.interval.low));
 }
 
-/* Differences within a round do not see what all of the round shares. */
+/* A change that affects all runs of a round does not affect the differences within the round. */
 static void pairs(void **state)
 {
 	double a[40];
@@ -97,7 +97,10 @@ static void pairs(void **state)
 	assert_true(c.interval.low > 1.008 && c.interval.high < 1.012);
 }
 
-/* What disturbs a program of some 50 ms: noise, rare long delays, and a drift that neighbouring runs share. */
+/*
+ * Disturbances of a program that takes about 50 ms: noise, rare long delays, and a drift that is similar in
+ * neighbouring runs.
+ */
 struct noise {
 	double spread, delayed, drift, memory;
 };
@@ -112,7 +115,7 @@ static void fill(struct rng *r, const struct noise *n, double factor, double *v,
 	}
 }
 
-/* How many of 200 intervals lie above `limit` if the second sample is slower by `factor`. */
+/* Returns how many of 200 intervals lie above `limit` if the second sample is slower by `factor`. */
 static int alarms(const struct noise *n, size_t count, double factor, double limit)
 {
 	struct rng r;
@@ -134,7 +137,10 @@ static const struct noise noises[] = {
 	{0.015, 0, 0, 0}, {0.015, 0.1, 0, 0}, {0.03, 0.1, 0, 0}, {0.015, 0.05, 0.01, 0.5}, {0.01, 0.05, 0.01, 0.8},
 };
 
-/* In 200 comparisons of a program with itself a gate of 2 % has at most 2 false alarms, and one of 0 % where nothing drifts. */
+/*
+ * In 200 comparisons of a program with itself, a limit of 2 % causes at most 2 false alarms, and so does a limit of 0 %
+ * without drift.
+ */
 static void false_alarms_are_rare(void **state)
 {
 	static const size_t counts[] = {5, 10, 30, MOST};
@@ -147,7 +153,7 @@ static void false_alarms_are_rare(void **state)
 		}
 }
 
-/* A slowdown of 5 % passes a limit of 2 % at least 95 times in 100. */
+/* A slowdown of 5 % exceeds a limit of 2 % in at least 95 of 100 comparisons. */
 static void slowdowns_are_found(void **state)
 {
 	(void)state;
@@ -155,8 +161,11 @@ static void slowdowns_are_found(void **state)
 		assert_in_range(alarms(&noises[i], MOST, 1.05, 1.02), 190, 200);
 }
 
-/* Someone who looks at the interval after each of ten stages, and stops at the first difference, is still right 95 times in 100. */
-static void looks_are_accounted_for(void **state)
+/*
+ * A user may look at the interval after each of ten stages, and stop at the first difference. The conclusion is still
+ * right in 95 of 100 cases.
+ */
+static void repeated_looks_are_accounted_for(void **state)
 {
 	enum { TRIALS = 1000 };
 	struct rng r;
@@ -198,7 +207,7 @@ int main(void)
 		cmocka_unit_test(pairs),
 		cmocka_unit_test(false_alarms_are_rare),
 		cmocka_unit_test(slowdowns_are_found),
-		cmocka_unit_test(looks_are_accounted_for),
+		cmocka_unit_test(repeated_looks_are_accounted_for),
 		cmocka_unit_test(one_sample),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -80,7 +80,7 @@ static void bars_and_points(void **state)
 		assert_int_equal(chart_bars(&f, labels, 4, p, 2, &b), 0);
 		assert_sound(&b);
 	}
-	/* Bars begin at zero. A logarithmic axis has no zero, so values are dots there. */
+	/* Bars begin at zero. A logarithmic axis has no zero, so values are drawn as dots. */
 	const double near[] = {1, 2};
 	struct chart_bar_panel linear = {"n", {NULL, UNIT_COUNT, SCALE_LINEAR}, near, NULL, NULL};
 	struct chart_bar_panel log = {"n", {NULL, UNIT_COUNT, SCALE_LOG}, near, NULL, NULL};
@@ -124,8 +124,8 @@ static void titles_of_bars_stand_apart(void **state)
 	buf_free(&b);
 }
 
-/* Values too far out to draw are counted in the text, so nothing disappears silently. */
-static void boxes_tell_what_they_leave_out(void **state)
+/* If values are too large to be drawn, the text says how many. */
+static void boxes_count_the_values_that_they_omit(void **state)
 {
 	(void)state;
 	double v[100];
@@ -145,7 +145,7 @@ static void boxes_tell_what_they_leave_out(void **state)
 	assert_non_null(strstr(b.s, ">level<")); /* in the legend */
 	assert_sound(&b);
 	struct chart_frame narrow = frame;
-	narrow.width = CHART_NARROW; /* the boxes lie in rows */
+	narrow.width = CHART_NARROW; /* the boxes are horizontal */
 	struct chart_box rows[] = {boxes[0], boxes[1], boxes[0], boxes[1], boxes[0], boxes[1]};
 	assert_int_equal(chart_boxes(&narrow, &(struct chart_axis){"t", UNIT_NONE, SCALE_LINEAR}, rows, 6, &b), 0);
 	assert_non_null(strstr(b.s, ">2 beyond"));
@@ -180,7 +180,7 @@ static void histograms_and_progress(void **state)
 	struct chart_progress p = {HOSTILE, s, 2, slices, 2};
 	assert_int_equal(chart_progress(&frame, &p, 1, &b), 0);
 	assert_non_null(strstr(b.s, "CPU 3"));
-	/* Equal progress at the same time still gives two lines that can be told apart. */
+	/* Two processes with equal progress still have two distinguishable lines. */
 	const char *first = strstr(b.s, "class=\"ln s0\" d=\"");
 	const char *second = strstr(b.s, "class=\"ln s1\" d=\"");
 	assert_non_null(first);
@@ -237,7 +237,7 @@ int main(void)
 		cmocka_unit_test(lines_leave_out_what_has_no_value),
 		cmocka_unit_test(bars_and_points),
 		cmocka_unit_test(titles_of_bars_stand_apart),
-		cmocka_unit_test(boxes_tell_what_they_leave_out),
+		cmocka_unit_test(boxes_count_the_values_that_they_omit),
 		cmocka_unit_test(histograms_and_progress),
 		cmocka_unit_test(values_read_well),
 		cmocka_unit_test(axes_have_labels),

@@ -1,4 +1,4 @@
-/* The output of compare for given samples: figures, sentences, warnings, commands. Runs no program. */
+/* Tests the output of compare for given samples: figures, sentences, warnings, commands. Runs no program. */
 #include "compare/compare.h"
 
 #include "base/buf.h"
@@ -23,8 +23,8 @@
 #define RUNS 12
 
 /*
- * Adds a row of `strategy` whose runs take about `ms` each, one per mille apart, with `user` of them in the program.
- * Neighbouring rows have these runs in another order, so that their differences within a round vary, too.
+ * Adds a row of `strategy` whose runs take about `ms` milliseconds each, in steps of one per mille, of which `user` are
+ * user time. Neighbouring rows have their runs in different orders, so that the differences within a round vary, too.
  */
 static struct run_subject *add(struct run *r, const char *strategy, double buffer, double ms, double user, double rss)
 {
@@ -84,7 +84,7 @@ static void lacks(const struct buf *b, const char *text)
 		fail_msg("'%s' is in: %s", text, buf_str(b));
 }
 
-/* The lesson's three programs and a scan. */
+/* Makes a run with the three programs of the lesson (sctrace-buffering(7)) and a scan of buffer sizes. */
 static void lesson(struct run *r)
 {
 	start(r);
@@ -96,7 +96,7 @@ static void lesson(struct run *r)
 	assert_int_equal(run_judge(r), 0);
 }
 
-/* The page of the run in `format`. */
+/* Shows the run in `format`. */
 static void show(struct run *r, const char *format, struct buf *out)
 {
 	struct page_run one = {r, "run", "run.json"};
@@ -107,7 +107,7 @@ static void show(struct run *r, const char *format, struct buf *out)
 	page_free(&p);
 }
 
-static void the_knee_is_the_least_buffer_that_none_beats(void **state)
+static void the_knee_is_the_smallest_buffer_that_no_larger_one_beats(void **state)
 {
 	(void)state;
 	struct run r;
@@ -139,7 +139,7 @@ static void sentences_come_from_the_rows(void **state)
 }
 
 /* If the intervals leave open whether a larger buffer gains something, no sentence says that it gains nothing. */
-static void what_is_open_is_said(void **state)
+static void undecided_gains_are_not_denied(void **state)
 {
 	(void)state;
 	struct run r;
@@ -161,7 +161,7 @@ static void what_is_open_is_said(void **state)
 	run_free(&r);
 }
 
-/* A difference that may be chance is not a finding. */
+/* A difference that may be due to chance is not a finding. */
 static void no_difference_is_no_sentence(void **state)
 {
 	(void)state;
@@ -182,7 +182,7 @@ static void no_difference_is_no_sentence(void **state)
 	run_free(&r);
 }
 
-static void memory_is_not_said_to_grow_where_it_does_not(void **state)
+static void equal_memory_has_no_sentence(void **state)
 {
 	(void)state;
 	struct run r;
@@ -198,7 +198,7 @@ static void memory_is_not_said_to_grow_where_it_does_not(void **state)
 	run_free(&r);
 }
 
-static void a_row_that_cannot_run_is_no_figure(void **state)
+static void a_row_that_cannot_run_has_no_figures(void **state)
 {
 	(void)state;
 	struct run r;
@@ -271,8 +271,8 @@ static void warnings_have_their_reasons(void **state)
 	r.subjects.v[1].first_run_s = r.subjects.v[1].samples[METRIC_TIME].v[0] = 3;
 	assert_true(compare_first_differs(&r, &r.subjects.v[1]));
 	/*
-	 * If there are many rows, not all are named. If a run was too short to measure other activity, the load average
-	 * before it counts.
+	 * If a warning applies to many rows, it does not name all of them. If the run was too short to measure other
+	 * activity on the machine, the load average before it is used.
 	 */
 	for (size_t i = 0; i < r.subjects.n; i++)
 		r.subjects.v[i].samples[METRIC_TIME].v[1] *= 9;
@@ -287,7 +287,7 @@ static void warnings_have_their_reasons(void **state)
 	run_free(&r);
 }
 
-/* Each metric is filled in from the right member of struct sample. */
+/* Each metric is read from the right member of struct sample. */
 static void a_saved_run_has_every_sample(void **state)
 {
 	(void)state;
@@ -378,7 +378,7 @@ static void parameters_are_combined(void **state)
 	buf_free(&why);
 }
 
-/* A command's buffers are a scan as well. Nothing is called absent if noise may hide it. */
+/* Buffer sizes of a command are a scan, too. No sentence says that there is no difference if noise may hide one. */
 static void commands_are_scanned(void **state)
 {
 	(void)state;
@@ -388,7 +388,7 @@ static void commands_are_scanned(void **state)
 	for (double buffer = 1024; buffer <= 65536; buffer *= 8)
 		add(&r, "dd bs={buffer}", buffer, 20.0 - buffer / 8192, 0.5, 2e6);
 	for (size_t k = 0; k < r.subjects.n; k++)
-		for (size_t i = 0; i < RUNS; i++) /* half of the rounds, but not the same ones for all rows */
+		for (size_t i = 0; i < RUNS; i++) /* half of the rounds; the rows use different halves */
 			r.subjects.v[k].samples[METRIC_TIME].v[i] *= i >> k & 1 ? 1 : 3;
 	assert_int_equal(run_judge(&r), 0);
 	assert_string_equal(run_scanned(&r), "dd bs={buffer}");
@@ -403,7 +403,7 @@ static void commands_are_scanned(void **state)
 	run_free(&r);
 }
 
-/* With one run each there is no claim and no interval. */
+/* With one run for each row, there is no sentence and no interval. */
 static void one_run_proves_nothing(void **state)
 {
 	(void)state;
@@ -424,7 +424,7 @@ static void one_run_proves_nothing(void **state)
 	run_free(&r);
 }
 
-static void what_is_left_is_estimated(void **state)
+static void the_remaining_time_is_estimated(void **state)
 {
 	(void)state;
 	struct subject s = {.samples = {0}};
@@ -435,7 +435,7 @@ static void what_is_left_is_estimated(void **state)
 	c.opt.runs = c.opt.min_runs = 5;
 	double left = compare_left_s(&c, 0.2);
 	assert_true(left > 0.29 && left < 0.31);
-	/* The same time again is spent outside the programs. */
+	/* Half of the elapsed time was spent outside the programs. */
 	left = compare_left_s(&c, 0.4);
 	assert_true(left > 0.58 && left < 0.62);
 	c.opt.runs = 0;
@@ -496,12 +496,12 @@ static void prose_is_wrapped(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_knee_is_the_least_buffer_that_none_beats),
+		cmocka_unit_test(the_knee_is_the_smallest_buffer_that_no_larger_one_beats),
 		cmocka_unit_test(sentences_come_from_the_rows),
-		cmocka_unit_test(what_is_open_is_said),
+		cmocka_unit_test(undecided_gains_are_not_denied),
 		cmocka_unit_test(no_difference_is_no_sentence),
-		cmocka_unit_test(memory_is_not_said_to_grow_where_it_does_not),
-		cmocka_unit_test(a_row_that_cannot_run_is_no_figure),
+		cmocka_unit_test(equal_memory_has_no_sentence),
+		cmocka_unit_test(a_row_that_cannot_run_has_no_figures),
 		cmocka_unit_test(warnings_have_their_reasons),
 		cmocka_unit_test(a_saved_run_has_every_sample),
 		cmocka_unit_test(words_are_split_as_a_shell_does),
@@ -509,7 +509,7 @@ int main(void)
 		cmocka_unit_test(parameters_are_combined),
 		cmocka_unit_test(commands_are_scanned),
 		cmocka_unit_test(one_run_proves_nothing),
-		cmocka_unit_test(what_is_left_is_estimated),
+		cmocka_unit_test(the_remaining_time_is_estimated),
 		cmocka_unit_test(options_name_every_strategy),
 		cmocka_unit_test(prose_is_wrapped),
 	};

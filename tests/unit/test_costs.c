@@ -64,7 +64,7 @@ static void write_file(const struct place *p, const char *text)
 	fclose(f);
 }
 
-/* Files from another boot, from another program, or partly written, are ignored and replaced. */
+/* A file of costs is ignored and replaced if it is from another boot or another program, or if it is incomplete. */
 static void test_foreign_files(void **state)
 {
 	static const char *const texts[] = {
@@ -94,7 +94,7 @@ static void test_nowhere_to_keep(void **state)
 		assert_int_not_equal(costs_find("a", &n), 0);
 	}
 	setenv("XDG_RUNTIME_DIR", p->dir, 1);
-	assert_int_equal(chmod(p->dir, 0777), 0); /* others could write to it */
+	assert_int_equal(chmod(p->dir, 0777), 0); /* other users could write to the folder */
 	keep("a", 7, 1, &n);
 	assert_int_not_equal(access(p->file, F_OK), 0);
 }

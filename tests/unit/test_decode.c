@@ -1,4 +1,4 @@
-/* Decoders on fake memory: what is shown, in text and in JSON. */
+/* Runs the decoders on fake memory, and compares their text and JSON. */
 #include "base/buf.h"
 #include "decode/decode.h"
 #include "decode/emit.h"
@@ -42,7 +42,7 @@ struct shown {
 	bool json, verbose;
 };
 
-/* The whole of a call: arguments and result. */
+/* Compares the text of a whole call: arguments and result. */
 static void check(const struct shown *s, const char *expect)
 {
 	struct fake f = s->mem;

@@ -1,6 +1,6 @@
 /*
- * Decodes each kind of argument over memory with any contents, memory that ends, and no memory. The output is bounded
- * and has no control bytes.
+ * Decodes each kind of argument with random memory contents, with memory that ends early, and without memory. The
+ * output must be bounded and have no control bytes.
  */
 #include "base/buf.h"
 #include "decode/decode.h"
@@ -37,7 +37,7 @@ static ssize_t memory_read(void *ctx, uint64_t addr, void *buf, size_t n)
 	return (ssize_t)n;
 }
 
-/* xorshift64: the same numbers in every run. */
+/* xorshift64, which gives the same numbers in every run. */
 static uint64_t next(uint64_t *state)
 {
 	*state ^= *state << 13;
@@ -47,8 +47,8 @@ static uint64_t next(uint64_t *state)
 }
 
 /*
- * Fills memory with random bytes, mixed with pointers into it, small numbers and all ones, so that structures lead to
- * others.
+ * Fills memory with random bytes, mixed with pointers into it, small numbers and all ones, so that structures point to
+ * other structures.
  */
 static void fill(struct memory *m, uint64_t *seed, bool text)
 {

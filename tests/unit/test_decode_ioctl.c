@@ -1,4 +1,4 @@
-/* Requests about network interfaces, and structures of other commands, on fake memory. */
+/* Decodes requests about network interfaces, and structures of other commands, on fake memory. */
 #include "decode_check.h"
 
 #include <arpa/inet.h>
@@ -33,7 +33,7 @@ static void test_interfaces(void **state)
 	CHECK("3, SIOCSIFFLAGS, {ifr_name=\"eth0\", ifr_flags=IFF_UP|IFF_LOOPBACK}) = -1 EPERM (Operation not "
 	      "permitted)",
 	      "ioctl", -EPERM, 3, SIOCSIFFLAGS, BASE);
-	/* The requested value is missing, but the name of the interface is there. */
+	/* The call failed, so only the name of the interface is shown, and not the requested value. */
 	CHECK("3, SIOCGIFMTU, {ifr_name=\"eth0\"}) = -1 ENODEV (No such device)", "ioctl", -ENODEV, 3, SIOCGIFMTU,
 	      BASE);
 	CHECK("3, SIOCGIFMTU, 0x7) = -1 EFAULT (Bad address)", "ioctl", -EFAULT, 3, SIOCGIFMTU, 7);
@@ -112,7 +112,7 @@ static void test_commands(void **state)
 	      "shmctl", 0, 5, IPC_STAT, BASE);
 }
 
-/* Descriptors in sets have names as everywhere. A negative descriptor has no events. */
+/* Descriptors in sets have names, too. poll(2) ignores a negative descriptor, so it has no events. */
 static void test_waiting(void **state)
 {
 	static const struct pollfd fds[] = {{3, POLLIN, 0}, {4, 0, 0}, {-1, POLLIN, 0}};
@@ -129,7 +129,7 @@ static void test_waiting(void **state)
 		 0);
 }
 
-/* With MSG_TRUNC the result is the length of the whole message; the contents of the buffer are shown. */
+/* With MSG_TRUNC the result is the length of the whole message, which may be more than the buffer contains. */
 static void test_truncated(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* Netlink messages on fake memory: headers, structures, attributes, and wrong lengths. */
+/* Decodes netlink messages on fake memory: headers, structures, attributes, and wrong lengths. */
 #include "decode_check.h"
 
 #include <arpa/inet.h>
@@ -66,7 +66,7 @@ static void attr8(uint16_t type, uint8_t v)
 	attr(type, &v, sizeof(v));
 }
 
-/* The text of the message's payload when a socket of `fd` sends it. */
+/* The text of the message's payload when the program sends it on `fd`. */
 static const char *sent(int fd, int how)
 {
 	static struct buf out;
@@ -137,8 +137,8 @@ static void test_netlink(void **state)
 	      16, 0, 0, 0);
 	put(0, &lie, sizeof(lie));
 	/*
-	 * A message that is longer than the buffer is shown as far as it is there. One shorter than its header ends the
-	 * text.
+	 * A message that is longer than the buffer is shown up to the end of the buffer. A message that is shorter than
+	 * its header ends the text.
 	 */
 	CHECK("100, {nlmsg_len=400, nlmsg_type=RTM_GETLINK, nlmsg_flags=0, nlmsg_seq=1, nlmsg_pid=0}, 16, 0, NULL, 0) "
 	      "= 16",
@@ -190,7 +190,9 @@ static void test_link(void **state)
 		       "[DEVCONF_MTU6]=-1]]]]"));
 }
 
-/* The contents of a link depend on its kind, whichever comes first. The flag for nesting is shown. */
+/*
+ * The attributes of a link depend on its kind, even if the kind follows them. The flag for nested attributes is shown.
+ */
 static void test_link_kinds(void **state)
 {
 	static const struct ifinfomsg link = {.ifi_index = 7};
@@ -295,7 +297,7 @@ static void test_attribute_lies(void **state)
 		      "[{nla_len=7, nla_type=RTA_METRICS}, \"abc\"], [{nla_len=6, nla_type=RTA_CACHEINFO}, "
 		      "\"\\7\\0\"], [{nla_len=7, nla_type=RTA_MULTIPATH}, \"abc\"], [{nla_len=5, nla_type=RTA_VIA}, "
 		      "\"a\"]]"));
-	/* Attributes nested in themselves are shown as bytes from some depth on. */
+	/* Attributes that are nested too deeply are shown as bytes. */
 	message(RTM_NEWLINK, 0, &(struct ifinfomsg){0}, sizeof(struct ifinfomsg));
 	size_t nested[20];
 	for (size_t i = 0; i < 20; i++)
@@ -309,7 +311,7 @@ static void test_attribute_lies(void **state)
 		depth++;
 	assert_int_equal(depth, 9);
 	assert_null(strstr(text, "IFLA_CARRIER"));
-	/* Bytes after the last attribute that are not an attribute. */
+	/* Bytes that are not an attribute follow the last attribute. */
 	message(RTM_GETROUTE, 0, &route, sizeof(route));
 	attr32(RTA_PRIORITY, 7);
 	memory[at] = 'x';
@@ -317,7 +319,7 @@ static void test_attribute_lies(void **state)
 	assert_non_null(strstr(sent(ROUTE, TEXT), ", [[{nla_len=8, nla_type=RTA_PRIORITY}, 7], \"x\"]"));
 }
 
-/* Errors: the message that they refer to, and the kernel's explanation. */
+/* Error messages contain the message that failed, and the kernel's explanation. */
 static void test_errors(void **state)
 {
 	static const struct nlmsgerr refused = {-EPERM, {16, RTM_GETLINK, NLM_F_REQUEST, 2, 1}};
@@ -337,7 +339,7 @@ static void test_errors(void **state)
 		       "rtm_table=RT_TABLE_UNSPEC, rtm_protocol=RTPROT_UNSPEC, rtm_scope=RT_SCOPE_UNIVERSE, "
 		       "rtm_type=RTN_UNSPEC, rtm_flags=0}]}, [{nla_len=32, nla_type=NLMSGERR_ATTR_MSG}, \"Nexthop has "
 		       "invalid gateway\"]");
-	/* Capped: only the header of the message is there, and the rest is attributes. */
+	/* NLM_F_CAPPED: the error contains only the header of the failed message, and attributes follow. */
 	message(NLMSG_ERROR, NLM_F_CAPPED | NLM_F_ACK_TLVS, &whole.e, sizeof(whole.e));
 	attr32(NLMSGERR_ATTR_OFFS, 20);
 	PAYLOAD(ROUTE, "{error=-EINVAL, msg={nlmsg_len=28, nlmsg_type=RTM_NEWROUTE, nlmsg_flags=NLM_F_REQUEST, "
@@ -432,7 +434,8 @@ static void test_other_protocols(void **state)
 }
 
 /*
- * The same in JSON: names of constants, numbers, an interface by index and name, arrays of named elements by position.
+ * The same messages in JSON: names of constants, numbers, an interface with index and name, arrays without names of
+ * their elements.
  */
 static void test_json(void **state)
 {

@@ -1,4 +1,4 @@
-/* Structures, addresses and commands on fake memory. */
+/* Decodes structures, addresses and commands on fake memory. */
 #include "decode_check.h"
 
 #include "decode/memory.h"
@@ -99,7 +99,7 @@ static void test_addresses(void **state)
 	CHECK("3, {sa_family=AF_UNIX, sun_path=@\"name\\33\"}, 8) = 0", "connect", 0, 3, BASE, 8);
 }
 
-/* Address families whose headers may be missing on the build machine, laid out by hand. */
+/* Address families whose headers may be missing on the build machine; the test writes their bytes itself. */
 static void test_rare_addresses(void **state)
 {
 	static const unsigned char packet[] = {17, 0, 8, 0, 0, 0, 0, 0, 1, 0, 0, 3, 0xde, 0xad, 0xbe};
@@ -145,7 +145,7 @@ static void test_messages(void **state)
 	memcpy(m.control, &c, sizeof(c));
 	memcpy(m.control + CMSG_LEN(0), (int[]){7, 8}, 2 * sizeof(int));
 	put(0, &m, sizeof(m));
-	/* Received data is cut to the result of the call, over all vectors. */
+	/* Received data is shown up to the number of bytes that the call returned, over all vectors. */
 	CHECK("3, {msg_name=NULL, msg_namelen=0, msg_iov=[{iov_base=\"one\", iov_len=3}, {iov_base=\"tw\", "
 	      "iov_len=10}], "
 	      "msg_iovlen=2, msg_control=[{cmsg_len=24, cmsg_level=SOL_SOCKET, cmsg_type=SCM_RIGHTS, cmsg_data=[7, "
@@ -207,7 +207,7 @@ static void test_waiting(void **state)
 		 "select", 1, 4, BASE, 0, 0, 0);
 }
 
-/* An argument's kind, and whether it exists, depends on a command. */
+/* A command determines whether an argument exists, and its kind. */
 static void test_commands(void **state)
 {
 	struct {
@@ -263,7 +263,9 @@ static void test_births(void **state)
 		 "\"exit_signal\":\"SIGCHLD\",\"stack\":null,\"stack_size\":\"0x0\"},\"after\":{\"pidfd\":[9]}},"
 		 "\"size\":{\"raw\":88,\"value\":88},\"result\":77",
 		 "clone3", 77, BASE, 88);
-	/* The order of this architecture's manual: the fourth and fifth argument are swapped on aarch64. */
+	/*
+	 * The arguments in the order of clone(2) for this architecture: on aarch64, the fourth and fifth are swapped.
+	 */
 	CHECK("flags=CLONE_CHILD_CLEARTID|CLONE_CHILD_SETTID|SIGCHLD, child_stack=NULL, child_tidptr=0x10000) = 77",
 	      "clone", 77, 0x1200011, 0, 0, BASE, BASE);
 	put(0x100, &(int32_t){77}, 4);
@@ -278,7 +280,10 @@ static void test_births(void **state)
 	kernel_writes = NULL;
 }
 
-/* A call that does not return shows what was known at its entry, as text and as a complete JSON object. */
+/*
+ * If a call does not return, the arguments that were known at its entry are shown, as text and as a complete JSON
+ * object.
+ */
 static void test_birth_unfinished(void **state)
 {
 	uint64_t args[11] = {0x1000, BASE + 0x108};
@@ -409,7 +414,7 @@ static void test_narrow_structures(void **state)
 	i386 = false;
 }
 
-/* Calls that i386 makes through one number are shown as the real calls. */
+/* i386 makes several calls through one number (socketcall(2), ipc(2)). They are shown by their own names. */
 static void test_inside(void **state)
 {
 	static const uint32_t sendto[] = {7, BASE + 24, 3, 0, 0, 0}, shmat[] = {0xf7000000};
@@ -503,7 +508,7 @@ static void test_ticks(void **state)
 	      "rt_sigqueueinfo", 0, 5, SIGUSR1, BASE);
 }
 
-/* The memory that a recorder must save for these calls is known, although functions of their own show them. */
+/* decode/memory.c knows which memory a recorder must save for these calls, although special functions show them. */
 static void test_memory_needs(void **state)
 {
 	(void)state;

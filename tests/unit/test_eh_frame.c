@@ -7,8 +7,11 @@
 
 #include <cmocka.h>
 
-/* The head of the section in glibc and in a kernel's vdso: 4-byte pointer, 4-byte count, table of 4-byte pairs. */
-static void what_linkers_write(void **state)
+/*
+ * The header of .eh_frame_hdr in glibc and in the kernel's vDSO: a 4-byte pointer, a 4-byte count, and a table of
+ * 4-byte pairs.
+ */
+static void headers_of_linkers(void **state)
 {
 	(void)state;
 	const uint8_t head[16] = {1, 0x1b, 0x03, 0x3b, 0xc0, 1, 0, 0, 0x37, 2, 0, 0};
@@ -29,7 +32,7 @@ static void an_eight_byte_pointer(void **state)
 	assert_int_equal(t.count, 5);
 }
 
-static void what_is_not_known_is_refused(void **state)
+static void unknown_formats_are_refused(void **state)
 {
 	(void)state;
 	const uint8_t heads[][16] = {
@@ -51,9 +54,9 @@ static void what_is_not_known_is_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_linkers_write),
+		cmocka_unit_test(headers_of_linkers),
 		cmocka_unit_test(an_eight_byte_pointer),
-		cmocka_unit_test(what_is_not_known_is_refused),
+		cmocka_unit_test(unknown_formats_are_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,7 +24,7 @@ static struct env *collect(const char *dir)
 static void the_machine_is_described(void **state)
 {
 	(void)state;
-	/* "/" is not a mount point in many chroots, but this folder is always in mountinfo. */
+	/* Uses /proc, which is always in mountinfo. "/" is missing there in many chroots. */
 	const struct env *e = collect("/proc");
 	struct utsname u;
 	uname(&u);
@@ -40,7 +40,10 @@ static void without_a_folder_there_is_no_file_system(void **state)
 	assert_false(collect(NULL)->file_system.known);
 }
 
-/* Written as JSON and read back. Missing and additional members are accepted; a wrong type is an error. */
+/*
+ * Writes the environment as JSON and reads it back. Missing and additional members are accepted, and a wrong type is an
+ * error.
+ */
 static void an_environment_survives_the_file(void **state)
 {
 	(void)state;
@@ -78,7 +81,7 @@ static void proc_is_its_own_mount(void **state)
 	assert_true(env_fs_read("/no/such/folder", &fs) < 0);
 }
 
-static void equal_environments_do_not_differ(void **state)
+static void equal_environments_have_no_differences(void **state)
 {
 	(void)state;
 	struct buf text = {0};
@@ -116,7 +119,7 @@ static void activity_only_grows(void **state)
 	assert_true(a.busy_s > 0 && b.busy_s >= a.busy_s);
 }
 
-static void a_kernels_configuration_tells(void **state)
+static void the_kernel_configuration_is_read(void **state)
 {
 	(void)state;
 	assert_string_equal(env_debug_option("CONFIG_PROVE_LOCKING=y\n"), "CONFIG_PROVE_LOCKING");
@@ -145,9 +148,9 @@ int main(void)
 		cmocka_unit_test(without_a_folder_there_is_no_file_system),
 		cmocka_unit_test(an_environment_survives_the_file),
 		cmocka_unit_test(proc_is_its_own_mount),
-		cmocka_unit_test(equal_environments_do_not_differ),
+		cmocka_unit_test(equal_environments_have_no_differences),
 		cmocka_unit_test(activity_only_grows),
-		cmocka_unit_test(a_kernels_configuration_tells),
+		cmocka_unit_test(the_kernel_configuration_is_read),
 		cmocka_unit_test(hypervisors_have_names),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

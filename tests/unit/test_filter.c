@@ -58,14 +58,14 @@ static void words_of_every_kind(void **state)
 	filter_free(&f);
 }
 
-static void other_architectures_go_by_name(void **state)
+static void calls_of_other_architectures_are_selected_by_name(void **state)
 {
 	(void)state;
 	const uint32_t i386 = 0x40000003; /* AUDIT_ARCH_I386 */
 	struct filter f = parse("read");
 	assert_true(filter_matches(&f, i386, 3));
 	assert_false(filter_matches(&f, i386, 0));
-	/* For the call of an event, its description decides. */
+	/* The description of an event's call determines whether it is selected, not the number. */
 	struct call read = {.arch = i386, .nr = 3, .desc = syscall_lookup(i386, 3)};
 	struct call write = {.arch = i386, .nr = 4, .desc = syscall_lookup(i386, 4)};
 	assert_true(filter_takes(&f, &read));
@@ -73,7 +73,7 @@ static void other_architectures_go_by_name(void **state)
 	filter_free(&f);
 }
 
-static void mistakes_are_pointed_at(void **state)
+static void mistakes_are_marked(void **state)
 {
 	(void)state;
 	static const struct {
@@ -106,8 +106,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(words_of_every_kind),
-		cmocka_unit_test(other_architectures_go_by_name),
-		cmocka_unit_test(mistakes_are_pointed_at),
+		cmocka_unit_test(calls_of_other_architectures_are_selected_by_name),
+		cmocka_unit_test(mistakes_are_marked),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

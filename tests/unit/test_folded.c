@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-/* Adds one stack, innermost frame first, as stack_walk() does. */
+/* Adds one stack, innermost frame first, like stack_walk(). */
 static void give(struct stack_folded *f, const char *const *functions, const char *leaf, uint64_t weight)
 {
 	stack_folded_begin(f, "prog");
@@ -63,7 +63,7 @@ static void a_frame_as_text(void **state)
 	buf_free(&b);
 }
 
-static void stacks_without_end_share_a_line(void **state)
+static void too_many_stacks_share_a_line(void **state)
 {
 	(void)state;
 	struct stack_folded f = {0};
@@ -87,7 +87,7 @@ int main(void)
 		cmocka_unit_test(equal_stacks_add_up_and_lines_are_sorted),
 		cmocka_unit_test(frames_without_a_name_are_addresses),
 		cmocka_unit_test(a_frame_as_text),
-		cmocka_unit_test(stacks_without_end_share_a_line),
+		cmocka_unit_test(too_many_stacks_share_a_line),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

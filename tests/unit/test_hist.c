@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-/* Each value is in its bucket, buckets have no gaps between them, and none is wider than 1/32 of its least value. */
+/* Each value is in its bucket, buckets have no gaps between them, and none is wider than 1/32 of its smallest value. */
 static void buckets_hold_their_values(void **state)
 {
 	(void)state;

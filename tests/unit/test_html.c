@@ -27,7 +27,7 @@ static size_t count(const char *s, const char *what)
 	return n;
 }
 
-/* A page has one script, our own, fetches nothing, and shows foreign text as text. */
+/* A page has only sctrace's script, loads no other file, and shows text from the traced program as text. */
 static void a_page_holds_all_it_needs_and_nothing_else(void **state)
 {
 	(void)state;

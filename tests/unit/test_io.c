@@ -1,4 +1,4 @@
-/* The I/O profile from made-up events: offsets, classes of requests, shared descriptions, costs. */
+/* Makes an I/O profile from artificial events: offsets, classes of requests, shared open file descriptions, costs. */
 #include "io/cost.h"
 #include "io/ranges.h"
 #include "trace/io.h"
@@ -89,7 +89,7 @@ static void each_request_is_of_one_class(void **state)
 	call(f, SYS_read, 5, 0x2000, 10, 10);         /* sequential */
 	call4(f, SYS_pread64, 5, 0x2000, 10, 50, 10); /* random */
 	call4(f, SYS_pread64, 5, 0x2000, 10, 55, 5);  /* repeated */
-	call(f, SYS_read, 5, 0x2000, 10, 0);          /* the end: not a request */
+	call(f, SYS_read, 5, 0x2000, 10, 0);          /* the end of the file, which does not count as a request */
 	call(f, SYS_read, 5, 0x2000, 10, -EIO);
 	const struct run_io_file *r = row(f, "/file5");
 	shares_are(r, 2, 1, 1, 0);
@@ -140,7 +140,7 @@ static void appending_is_sequential(void **state)
 	shares_are(row(f, "/file5"), 2, 0, 0, 0);
 }
 
-static void what_was_written_is_new(void **state)
+static void reading_written_bytes_is_not_repeated(void **state)
 {
 	struct fixture *f = *state;
 	call4(f, SYS_pread64, 5, 0x2000, 10, 0, 10);
@@ -229,7 +229,7 @@ int main(void)
 		WITH(pread_does_not_move_the_offset),
 		WITH(dup_and_fork_share_the_offset),
 		WITH(appending_is_sequential),
-		WITH(what_was_written_is_new),
+		WITH(reading_written_bytes_is_not_repeated),
 		WITH(small_requests_are_found),
 		WITH(few_requests_are_not),
 		cmocka_unit_test(a_cost_divides_where_sizes_differ),

@@ -1,6 +1,6 @@
 /*
- * The life cycle of a call. Each row contains the calls of one thread step by step, and the ends that each step
- * produces.
+ * Tests the life cycle of a call. Each row has the steps of one thread's calls, and the ends of calls that each step
+ * must report.
  */
 #include "syscall/life.h"
 
@@ -20,16 +20,16 @@
 
 /* A call instruction of two bytes, and addresses after it. */
 enum { LENGTH = 2, HERE = 0x1000, THERE = 0x2000, HANDLER = 0x3000 };
-/* Stack pointers: the program's, one of a function that it calls, a handler's. */
+/* Stack pointers of the program, of a function that it calls, and of a signal handler. */
 enum { PROGRAM = 0x9000, DEEPER = 0x8800, IN_HANDLER = 0x8000 };
 
 enum what {
 	END,
-	ENTER,    /* the call enters at ip, sp */
-	EXIT,     /* it returns `result`, 100 ns after its entry */
+	ENTER,    /* a call begins, with `ip` and `sp` */
+	EXIT,     /* the call returns `result`, 100 ns after its entry */
 	UNSEEN,   /* a call whose entry was not seen is interrupted with `result` after 100 ns */
-	FRAME,    /* it is rt_sigreturn, and returns to ip with `result` */
-	MOVED_ON, /* frames cannot be read */
+	FRAME,    /* the call is rt_sigreturn, which returns to `ip` with `result` */
+	MOVED_ON, /* the thread continues, and signal frames cannot be read */
 	VANISH,   /* the thread ends within the call */
 	GONE,     /* the thread ends between calls */
 };
@@ -210,7 +210,7 @@ static void take(struct call_life *l, const struct step *s, struct call *c, stru
 	}
 }
 
-static void every_row_comes_to_its_ends(void **state)
+static void every_row_gives_its_ends(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
@@ -232,7 +232,7 @@ static void every_row_comes_to_its_ends(void **state)
 	}
 }
 
-/* Interrupted handlers in handlers: the memory is bounded, and each entry has one end. */
+/* Signals interrupt handlers repeatedly. The memory is bounded, and each entry has one end. */
 static void depth_is_bounded(void **state)
 {
 	(void)state;
@@ -285,7 +285,7 @@ static void a_restart_keeps_arguments_and_tag(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_row_comes_to_its_ends),
+		cmocka_unit_test(every_row_gives_its_ends),
 		cmocka_unit_test(depth_is_bounded),
 		cmocka_unit_test(a_restart_keeps_arguments_and_tag),
 	};

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-/* Three pages at 0x10000, of which the last is half readable; counts the reads. */
+/* Fake memory of three pages at 0x10000, the last of which is only readable in its first half. Counts the reads. */
 #define BASE 0x10000
 #define SIZE (2 * MEM_PAGE + MEM_PAGE / 2)
 
@@ -48,7 +48,7 @@ static void test_pages(void **state)
 		assert_memory_equal(got, f.bytes + at, 64);
 	}
 	assert_int_equal(f.reads, 1);
-	/* Across the end of a page, in a partly readable page, and without memory. */
+	/* Reads across the end of a page, in a partly readable page, and where there is no memory. */
 	assert_int_equal(mem_get(&m, BASE + MEM_PAGE - 10, got, 64), 0);
 	assert_memory_equal(got, f.bytes + MEM_PAGE - 10, 64);
 	assert_int_equal(mem_get(&m, BASE + SIZE - 64, got, 64), 0);
@@ -57,7 +57,7 @@ static void test_pages(void **state)
 	assert_int_equal(mem_get(&m, 16, got, 1), -EFAULT);
 }
 
-/* Nothing is read from pages that are not present, and reading does not make them present. */
+/* Reads fail for pages that are not present, and do not make them present. */
 static void test_present(void **state)
 {
 	pid_t pid = getpid();

@@ -40,7 +40,7 @@ static struct sockaddr_in bound(int fd)
 }
 
 /* True if the kernel reports the address of a bound TCP socket that does not listen (Linux 6.8). */
-static bool tells_bound(void)
+static bool reports_bound(void)
 {
 	struct utsname u;
 	int version, patch;
@@ -68,7 +68,7 @@ static void files_are_paths(void **state)
 	assert_string_equal(name_of(1, AT_FDCWD), getcwd(cwd, sizeof(cwd)));
 }
 
-static void removed_files_are_told(void **state)
+static void removed_files_are_marked(void **state)
 {
 	char name[] = "/tmp/sctrace-test-XXXXXX", odd[64];
 	char expect[128];
@@ -87,7 +87,7 @@ static void removed_files_are_told(void **state)
 	close(fd);
 }
 
-static void sockets_have_ends(void **state)
+static void sockets_have_addresses(void **state)
 {
 	char expect[128];
 	(void)state;
@@ -95,7 +95,7 @@ static void sockets_have_ends(void **state)
 	struct sockaddr_in a = bound(server);
 	assert_int_equal(strncmp(name_of(1, server), "socket:[", 8), 0);
 	snprintf(expect, sizeof(expect), "TCP:[127.0.0.1:%d]", ntohs(a.sin_port));
-	if (tells_bound())
+	if (reports_bound())
 		assert_string_equal(name_of(2, server), expect);
 	assert_int_equal(listen(server, 1), 0);
 	snprintf(expect, sizeof(expect), "TCP:[127.0.0.1:%d]", ntohs(a.sin_port));
@@ -107,7 +107,7 @@ static void sockets_have_ends(void **state)
 	assert_non_null(strstr(name_of(2, client), expect));
 	close(client);
 	close(server);
-	/* No table lists this socket, so only its protocol is known. */
+	/* The kernel does not list an unbound socket in /proc/net, so only its protocol is known. */
 	int fresh = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	assert_int_equal(strncmp(name_of(2, fresh), "TCP:[", 5), 0);
 	close(fresh);
@@ -184,7 +184,7 @@ static void a_process_descriptor_names_it(void **state)
 	if (fd < 0)
 		skip();
 	snprintf(expect, sizeof(expect), "pid:%d", (int)getpid());
-	/* Newer kernels have a file system for such descriptors. */
+	/* Newer kernels show pidfds as files of a pidfs file system. */
 	if (strncmp(name_of(1, fd), "anon_inode:[pidfd]", 18) == 0)
 		assert_string_equal(name_of(2, fd), expect);
 	close(fd);
@@ -208,7 +208,7 @@ static void kept_names_stay_until_they_are_dropped(void **state)
 	buf_clear(&out);
 	assert_true(n->fd(n->ctx, getpid(), fd, &out));
 	assert_string_equal(buf_str(&out), "/dev/zero");
-	/* That there is none is not kept. */
+	/* A missing name is not kept. */
 	close(fd);
 	names_kept_drop(&kept);
 	assert_false(n->fd(n->ctx, getpid(), fd, &out));
@@ -224,8 +224,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(files_are_paths),
-		cmocka_unit_test(removed_files_are_told),
-		cmocka_unit_test(sockets_have_ends),
+		cmocka_unit_test(removed_files_are_marked),
+		cmocka_unit_test(sockets_have_addresses),
 		cmocka_unit_test(unix_sockets_have_peers),
 		cmocka_unit_test(netlink_sockets_have_a_protocol_and_a_port),
 		cmocka_unit_test(unix_names_are_escaped),

@@ -62,8 +62,8 @@ static void a_planted_link_is_not_followed(void **state)
 	buf_free(&why);
 }
 
-/* A file that another user has created, and can read, is refused. The owner of the folder is trusted. */
-static void anothers_file_is_not_written_to(void **state)
+/* A file that belongs to another user, who could read it, is refused, unless that user owns the folder. */
+static void a_file_of_another_user_is_refused(void **state)
 {
 	struct place *p = *state;
 	struct stat st;
@@ -86,7 +86,7 @@ static void anothers_file_is_not_written_to(void **state)
 	close(fd);
 }
 
-static void what_was_special_must_still_be(void **state)
+static void regular_files_are_not_special(void **state)
 {
 	struct place *p = *state;
 	assert_int_equal(outfile_open_special(p->file), -ENOENT);
@@ -114,7 +114,7 @@ static void modes_and_appending(void **state)
 	assert_int_equal(st.st_mode & 0777, 0600);
 }
 
-static void failures_are_told(void **state)
+static void failures_are_reported(void **state)
 {
 	struct buf text = {0};
 	struct buf why = {0};
@@ -133,10 +133,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_planted_link_is_not_followed, make_place, remove_place),
-		cmocka_unit_test_setup_teardown(anothers_file_is_not_written_to, make_place, remove_place),
-		cmocka_unit_test_setup_teardown(what_was_special_must_still_be, make_place, remove_place),
+		cmocka_unit_test_setup_teardown(a_file_of_another_user_is_refused, make_place, remove_place),
+		cmocka_unit_test_setup_teardown(regular_files_are_not_special, make_place, remove_place),
 		cmocka_unit_test_setup_teardown(modes_and_appending, make_place, remove_place),
-		cmocka_unit_test(failures_are_told),
+		cmocka_unit_test(failures_are_reported),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

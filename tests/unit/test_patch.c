@@ -1,4 +1,7 @@
-/* The pure parts of the patch engine: recognising padding, choosing instructions to move, encoding jumps. */
+/*
+ * Tests functions of the patch engine that need no process: recognising padding, choosing instructions to move,
+ * encoding jumps.
+ */
 
 #include "engine/patch/code/agent.h"
 #include "engine/patch/code/encode.h"
@@ -36,7 +39,10 @@ static void fill_is_what_assemblers_write(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(nops) / sizeof(*nops); i++) {
 		assert_true(padding_is_fill(nops[i] + 1, nops[i][0]));
-		/* Removing one byte cuts the last no-op in two, unless that was a single byte. */
+		/*
+		 * Without its last byte, the padding ends with a part of a no-op, unless the last no-op was a single
+		 * byte.
+		 */
 		if (nops[i][0] > 1 && nops[i][nops[i][0]] != 0x90 && nops[i][nops[i][0]] != 0xcc)
 			assert_false(padding_is_fill(nops[i] + 1, nops[i][0] - 1u));
 	}
@@ -56,7 +62,7 @@ static void code_is_not_fill(void **state)
 	assert_false(padding_is_fill(ret, 0));
 }
 
-static void ways_are_within_reach(void **state)
+static void jumps_reach_their_gaps(void **state)
 {
 	struct gap near[] = {{0x1010, 0x1020}};
 	struct gap far[] = {{0x1070, 0x1073}, {0x10e0, 0x10f0}};
@@ -72,10 +78,10 @@ static void ways_are_within_reach(void **state)
 	assert_int_equal(way.at[0], 0x1070);
 	assert_int_equal(way.at[1], 0x10e0);
 	assert_false(padding_find_way(0x1002, none, 2, &way));
-	assert_int_equal(none[0].lo, 0x1070); /* nothing is taken if nothing was found */
+	assert_int_equal(none[0].lo, 0x1070); /* no bytes are taken if there is no chain of jumps */
 }
 
-static void traps_of_five_are_gaps(void **state)
+static void five_traps_are_a_gap(void **state)
 {
 	static const unsigned char code[] = {0xc3, 0xcc, 0xcc, 0xcc, 0xcc, 0x90, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc};
 	struct gap gaps[4];
@@ -122,8 +128,8 @@ static void stubs_lead_back(void **state)
 }
 
 /*
- * Only code of files, in ascending order. If there is more than rows, the nearest ranges are merged and nothing is left
- * out.
+ * The list contains only code of files, in ascending order. If there are more ranges than rows, the nearest ranges are
+ * merged, so that none is left out.
  */
 static void code_has_its_ranges(void **state)
 {
@@ -138,7 +144,7 @@ static void code_has_its_ranges(void **state)
 	assert_int_equal(rows[0][1], 0x3000);
 	assert_int_equal(rows[1][0], 0x21000);
 	assert_int_equal(rows[2][0] | rows[2][1], 0);
-	m[9].hi = 0xa0000; /* the next one begins near this */
+	m[9].hi = 0xa0000; /* the next range begins near this address */
 	size_t n = ranges_of(m, 2 * AGENT_RANGES, rows);
 	assert_int_equal(n, AGENT_RANGES);
 	assert_int_equal(rows[n][1], 0);
@@ -153,8 +159,8 @@ static void code_has_its_ranges(void **state)
 }
 
 /*
- * glibc 2.36's getppid-like wrapper, its fast path of write, and the end of musl's syscall_cp: which instructions may
- * move.
+ * Checks which instructions may be moved in a wrapper of glibc 2.36 such as getppid, in its fast path of write, and at
+ * the end of musl's syscall_cp.
  */
 static void only_what_may_moves(void **state)
 {
@@ -162,7 +168,7 @@ static void only_what_may_moves(void **state)
 	/* mov $1,%eax; syscall; cmp $-4096,%rax; ja +1; ret; ret */
 	static const unsigned char glibc[] = {0xb8, 1,    0,    0,    0,    0x0f, 0x05, 0x48, 0x3d,
 					      0,    0xf0, 0xff, 0xff, 0x77, 1,    0xc3, 0xc3};
-	/* syscall; ret: nothing after it may move */
+	/* syscall; ret: no instruction after the call may move */
 	static const unsigned char ret[] = {0x0f, 0x05, 0xc3, 0x90, 0x90, 0x90, 0x90};
 	/* syscall; lea 0x10(%rip),%rdi: depends on its own address */
 	static const unsigned char rip[] = {0x0f, 0x05, 0x48, 0x8d, 0x3d, 0x10, 0, 0, 0, 0xc3};
@@ -181,7 +187,7 @@ static void only_what_may_moves(void **state)
 	assert_int_equal(relocate_length(glibc, 6, 0x1000, 0x1005, &why), 0);
 }
 
-/* The installed C library: its gaps contain fill, and no function is in a gap. */
+/* Finds the gaps of the installed C library. They contain only padding, and no function is in a gap. */
 static void gaps_of_the_c_library(void **state)
 {
 	Dl_info info;
@@ -207,7 +213,7 @@ static void gaps_of_the_c_library(void **state)
 }
 
 /* A hostile object: each byte of its header and tables is random. No gap is found, and reading ends. */
-/* Sixty gaps that reach each other and lead nowhere: trying them in every order would take a minute. */
+/* Sixty gaps are within reach of each other, but not of the target. Trying them in every order would take a minute. */
 static void gaps_that_lead_nowhere_end(void **state)
 {
 	struct gap gaps[60];
@@ -234,8 +240,8 @@ static ssize_t read_endless(void *ctx, uint64_t addr, void *buf, size_t n)
 	else if (addr == 0x400040 || addr == 0x400040 + sizeof(*ph))
 		memcpy(buf, &ph[addr != 0x400040], n);
 	else if (addr == 0x500000)
-		memcpy(buf, head,
-		       n < sizeof(head) ? n : sizeof(head)); /* a frame description is claimed to be here as well */
+		memcpy(buf, head, n < sizeof(head) ? n : sizeof(head)); /* the header claims that there is another frame
+							      * description at this address */
 	else if (n == 8)
 		memcpy(buf, addr == 0x500000 + sizeof(head) ? &first : &other, sizeof(first));
 	return (ssize_t)n;
@@ -261,7 +267,7 @@ static ssize_t read_noise(void *ctx, uint64_t addr, void *buf, size_t n)
 	return (ssize_t)n;
 }
 
-static void noise_claims_nothing_it_should_not(void **state)
+static void random_objects_have_no_wrong_gaps(void **state)
 {
 	(void)state;
 	for (unsigned seed = 0; seed < 200; seed++) {
@@ -287,16 +293,16 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fill_is_what_assemblers_write),
 		cmocka_unit_test(code_is_not_fill),
-		cmocka_unit_test(ways_are_within_reach),
+		cmocka_unit_test(jumps_reach_their_gaps),
 		cmocka_unit_test(gaps_that_lead_nowhere_end),
 		cmocka_unit_test(a_table_is_sorted_or_none),
-		cmocka_unit_test(traps_of_five_are_gaps),
+		cmocka_unit_test(five_traps_are_a_gap),
 		cmocka_unit_test(jumps_reach_as_far_as_they_can),
 		cmocka_unit_test(stubs_lead_back),
 		cmocka_unit_test(code_has_its_ranges),
 		cmocka_unit_test(only_what_may_moves),
 		cmocka_unit_test(gaps_of_the_c_library),
-		cmocka_unit_test(noise_claims_nothing_it_should_not),
+		cmocka_unit_test(random_objects_have_no_wrong_gaps),
 		cmocka_unit_test(the_agent_fits_its_page),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

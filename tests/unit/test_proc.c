@@ -19,7 +19,10 @@ static void a_status_is_read_whatever_comes_before(void **state)
 	struct proc_status s;
 	struct buf text = {0};
 	(void)state;
-	/* More groups than a fixed buffer could hold. The name is on a line of its own and cannot begin another one. */
+	/*
+	 * The line of groups is longer than a fixed buffer. The name contains an escaped newline, so it cannot forge
+	 * another line.
+	 */
 	buf_adds(&text, "Name:\tx\\nTgid:\t1\nState:\tZ (zombie)\nTgid:\t71\nPPid:\t70\nTracerPid:\t9\nGroups:\t");
 	for (int i = 0; i < 20000; i++)
 		buf_addf(&text, "%d ", i);
@@ -40,8 +43,8 @@ static void a_status_is_read_whatever_comes_before(void **state)
 	assert_false(s.has_memory || s.has_signals);
 }
 
-/* A process belongs to one user only if it has no other id to change to. */
-static void ids_count_where_all_four_are_one(void **state)
+/* A process belongs to one user only if all its user ids are equal. */
+static void ids_count_only_if_all_four_are_equal(void **state)
 {
 	struct proc_status s;
 	(void)state;
@@ -72,7 +75,7 @@ static void first_process_of_a_pid_namespace_is_init(void **state)
 	assert_false(s.init);
 }
 
-static void what_is_resident_is_summed_up(void **state)
+static void resident_memory_is_added_up(void **state)
 {
 	struct buf text = {0};
 	(void)state;
@@ -87,7 +90,7 @@ static void what_is_resident_is_summed_up(void **state)
 	buf_free(&text);
 }
 
-static void our_own_status_is_ours(void **state)
+static void the_status_of_this_process(void **state)
 {
 	struct proc_status s;
 	(void)state;
@@ -150,18 +153,18 @@ static void mounts_lose_their_escapes(void **state)
 	memset(line, 'x', sizeof(line));
 	memcpy(line, "1 2 0:1 / /", 11);
 	strcpy(line + 500, " rw - proc none rw");
-	assert_false(proc_mount_parse(line, &m)); /* half a mount point is not valid */
+	assert_false(proc_mount_parse(line, &m)); /* a truncated mount point is refused */
 }
 
-/* A /proc that is not mounted, or mounted with hidepid=2, lacks existing processes. */
-static void what_is_unseen_may_be_there(void **state)
+/* If /proc is not mounted, or mounted with hidepid=2, existing processes are missing there. */
+static void a_hidden_process_may_exist(void **state)
 {
 	(void)state;
 	assert_string_equal(proc_why_unseen(999999999), "no such process");
 	assert_non_null(strstr(proc_why_unseen(getpid()), "it is not visible in /proc"));
 }
 
-static void sockets_are_told_by_their_inode(void **state)
+static void sockets_are_found_by_their_inode(void **state)
 {
 	static const char four[] = " 0: 0100007F:0050 0100007F:C001 01 00000000:00000000 00:00000000 00000000 0 0 7 1";
 	static const char six[] = " 1: 00000000000000000000000001000000:1F90 00000000000000000000000000000000:0000 0A "
@@ -214,15 +217,15 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_status_is_read_whatever_comes_before),
-		cmocka_unit_test(ids_count_where_all_four_are_one),
+		cmocka_unit_test(ids_count_only_if_all_four_are_equal),
 		cmocka_unit_test(first_process_of_a_pid_namespace_is_init),
-		cmocka_unit_test(our_own_status_is_ours),
-		cmocka_unit_test(what_is_resident_is_summed_up),
+		cmocka_unit_test(the_status_of_this_process),
+		cmocka_unit_test(resident_memory_is_added_up),
 		cmocka_unit_test(a_name_may_hold_a_newline),
 		cmocka_unit_test(mappings_come_one_by_one),
 		cmocka_unit_test(mounts_lose_their_escapes),
-		cmocka_unit_test(what_is_unseen_may_be_there),
-		cmocka_unit_test(sockets_are_told_by_their_inode),
+		cmocka_unit_test(a_hidden_process_may_exist),
+		cmocka_unit_test(sockets_are_found_by_their_inode),
 		cmocka_unit_test(lines_of_the_machine),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* Records of whole calls: recipes, the recorder, and reading records back from a ring. */
+/* Tests records of whole calls: recipes, the recorder, and reading records from a ring. */
 #include "base/buf.h"
 #include "decode/decode.h"
 #include "decode/emit.h"
@@ -18,7 +18,7 @@
 
 #include <cmocka.h>
 
-/* A thread of this process, as the recorder and the reader see it. */
+/* The data of one thread, which is in this process, for the recorder and for the reader. */
 struct rig {
 	struct agent_ring *ring;
 	struct agent_scratch scratch;
@@ -26,7 +26,7 @@ struct rig {
 	uint64_t clock;
 };
 
-#define PAGES 65536u /* more than a record can hold, after what arguments point at */
+#define PAGES 65536u /* more memory after a pointer argument than a record can hold */
 
 static struct agent_recipe *recipes;
 static struct rig rig;
@@ -69,7 +69,7 @@ static void set_up(uint32_t limit)
 	rig.reader = (struct record_reader){.ring = rig.ring, .limit = limit};
 }
 
-/* Does what agent.S does around the two functions. Returns false if the call goes to sctrace. */
+/* Calls the recorder's entry function as agent.S does. Returns false if the call must stop, so that sctrace sees it. */
 static bool enter(int64_t nr, const uint64_t args[6])
 {
 	rig.scratch.nr = (uint64_t)nr;
@@ -129,7 +129,7 @@ static void check_same_text(int64_t nr, char *page, const uint64_t args[6], int6
 	struct buf live = {0}, recorded = {0};
 	set_up(RING_DATA);
 	if (!enter(nr, args) || leave(result) != 0)
-		return; /* sctrace shows it from live memory */
+		return; /* the call stops, and sctrace decodes it from the program's memory */
 	assert_int_equal(reader_fill(&rig.reader), 0);
 	struct record_item it = take();
 	assert_int_equal(it.kind, RECORD_ENTER);
@@ -149,9 +149,9 @@ static void check_same_text(int64_t nr, char *page, const uint64_t args[6], int6
 	buf_free(&recorded);
 }
 
-#define VECTOR_AT 40000 /* in the page: behind all that arguments point at */
+#define VECTOR_AT 40000 /* offset in the page, after the memory of other arguments */
 
-/* A vector at VECTOR_AT; its length in args[arg + 1], and how many bytes its buffers have. */
+/* Makes a vector at VECTOR_AT, and sets args[arg + 1] to its length. Returns the number of bytes in its buffers. */
 static uint64_t make_vector(char *page, uint64_t args[6], unsigned arg)
 {
 	struct agent_iovec v[5];
@@ -167,7 +167,7 @@ static uint64_t make_vector(char *page, uint64_t args[6], unsigned arg)
 	return sum;
 }
 
-/* A command of those that the recipe's table has. */
+/* Selects a command that is in the recipe's table. */
 static uint64_t make_command(unsigned from)
 {
 	const struct agent_command *row = (const struct agent_command *)COMMANDS_AT + from;
@@ -177,7 +177,7 @@ static uint64_t make_command(unsigned from)
 	return row[(unsigned)rand() % n].command;
 }
 
-/* Arguments and a result by which the call's memory is there; the rest is made up. */
+/* Makes random arguments and a result, for which the memory of the call exists. */
 static int64_t make_call(int64_t nr, char *page, uint64_t args[6])
 {
 	int64_t result = rand() % 3 ? rand() % 60 : -ENOENT;
@@ -198,7 +198,7 @@ static int64_t make_call(int64_t nr, char *page, uint64_t args[6])
 	return result;
 }
 
-static void same_text_of_all_calls(void **state)
+static void all_calls_have_the_same_text(void **state)
 {
 	(void)state;
 	char *page = map(NULL, PAGES);
@@ -212,7 +212,7 @@ static void same_text_of_all_calls(void **state)
 			page[i] = 0;
 		for (int64_t nr = 0; nr < 512; nr++) {
 			uint64_t args[6];
-			/* The results of getdents64(2) have a structure that random bytes lack. */
+			/* getdents64(2) returns structures, so random bytes do not decode. */
 			if (!is_recordable(nr) || nr == SYS_getdents64)
 				continue;
 			recorded++;
@@ -237,17 +237,17 @@ static void usual_calls_have_recipes(void **state)
 		assert_false(is_recordable(stopping[i]));
 }
 
-static void what_is_not_proven_to_be_there_is_not_read(void **state)
+static void unverified_memory_is_not_read(void **state)
 {
 	(void)state;
 	const uint64_t nowhere[6] = {1, 8, 16, 8, 8, 8};
 	set_up(RING_DATA);
-	/* Reading it would end the test by a signal. */
+	/* The recorder must not read this address: the test would be killed by a signal. */
 	assert_true(enter(SYS_write, nowhere));
 	assert_int_equal(leave(-EFAULT), 1);
 	set_up(RING_DATA);
 	assert_true(enter(SYS_write, nowhere));
-	assert_int_equal(leave(4), 1); /* fewer bytes than should be shown */
+	assert_int_equal(leave(4), 1); /* the record contains fewer bytes than should be shown */
 	set_up(RING_DATA);
 	assert_true(enter(SYS_openat, nowhere));
 	assert_int_equal(leave(-EBADF), 1);
@@ -261,13 +261,13 @@ static void what_is_not_proven_to_be_there_is_not_read(void **state)
 	const uint64_t partly[6] = {1, (uint64_t)(uintptr_t)v, 2};
 	set_up(RING_DATA);
 	assert_true(enter(SYS_writev, partly));
-	assert_int_equal(leave(8), 1); /* the second buffer may not have been read */
+	assert_int_equal(leave(8), 1); /* the recorder cannot know whether the kernel read the second buffer */
 	set_up(RING_DATA);
 	assert_true(enter(SYS_readv, partly));
-	assert_int_equal(leave(8), 0); /* nothing was written to it */
+	assert_int_equal(leave(8), 0); /* the kernel wrote nothing to the second buffer */
 }
 
-static void arguments_that_want_it_stop(void **state)
+static void calls_with_certain_arguments_stop(void **state)
 {
 	(void)state;
 	const uint64_t same[6] = {SIG_BLOCK, 4096, 4096, 8}, apart[6] = {SIG_BLOCK, 4096, 8192, 8};
@@ -286,7 +286,7 @@ static void arguments_that_want_it_stop(void **state)
 
 /* --- rings --- */
 
-/* Records of all sizes, read at all times, come out unchanged, however often the ring wraps around. */
+/* Records of all sizes, read at different times, are unchanged, however often the ring wraps around. */
 static void wraps(uint32_t limit)
 {
 	char text[64] = "";
@@ -297,7 +297,7 @@ static void wraps(uint32_t limit)
 		uint64_t args[6] = {written, (uint64_t)(uintptr_t)text, (uint64_t)(rand() % 40)};
 		if (enter(SYS_write, args)) {
 			uint64_t asks = leave((int64_t)args[2]);
-			if (asks) { /* no room for the capture: sctrace completes it */
+			if (asks) { /* the ring has no room for the capture, so sctrace completes the record */
 				assert_int_equal(reader_fill(&rig.reader), 0);
 				assert_int_equal(reader_complete(&rig.reader, (int64_t)args[2], ++rig.clock, true), 0);
 				rig.ring->next = rig.reader.off;
@@ -328,7 +328,7 @@ static void rings_wrap(void **state)
 	wraps(RING_DATA);
 }
 
-static void a_call_in_progress_is_told_once(void **state)
+static void a_call_in_progress_is_reported_once(void **state)
 {
 	(void)state;
 	const uint64_t args[6] = {7};
@@ -351,7 +351,7 @@ static void a_call_in_progress_is_told_once(void **state)
 	assert_int_equal(take().kind, RECORD_NONE);
 }
 
-/* ERESTARTSYS, and then the call continues in place. */
+/* The call returns ERESTARTSYS, and then continues at the same place. */
 static void an_interrupted_call_goes_on(void **state)
 {
 	(void)state;
@@ -408,12 +408,12 @@ static void a_ring_that_was_overwritten_is_noticed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(same_text_of_all_calls),
+		cmocka_unit_test(all_calls_have_the_same_text),
 		cmocka_unit_test(usual_calls_have_recipes),
-		cmocka_unit_test(what_is_not_proven_to_be_there_is_not_read),
-		cmocka_unit_test(arguments_that_want_it_stop),
+		cmocka_unit_test(unverified_memory_is_not_read),
+		cmocka_unit_test(calls_with_certain_arguments_stop),
 		cmocka_unit_test(rings_wrap),
-		cmocka_unit_test(a_call_in_progress_is_told_once),
+		cmocka_unit_test(a_call_in_progress_is_reported_once),
 		cmocka_unit_test(an_interrupted_call_goes_on),
 		cmocka_unit_test(a_ring_that_was_overwritten_is_noticed),
 	};

@@ -1,4 +1,4 @@
-/* A recording: what the writer was given is what the reader gives, from a whole file, from one that is cut off, and from a damaged one. */
+/* Writes recordings and reads them back: complete files, truncated files and damaged files. */
 #include "recording/asked.h"
 #include "recording/read.h"
 #include "recording/write.h"
@@ -67,7 +67,7 @@ static void write_event(struct recording_writer *w, struct recording_thread *th,
 	captures_free(&c);
 }
 
-/* `n` reads of a byte, and the death of the thread. */
+/* Writes `n` reads of one byte, and the end of the thread. */
 static void write_reads(struct recording_writer *w, int n)
 {
 	struct recording_thread th = {0};
@@ -102,7 +102,7 @@ static struct recording *open_it(void)
 	return r;
 }
 
-/* Reads all events: how many calls came back. */
+/* Reads all events, and returns the number of calls. */
 static int count_reads(struct recording *r)
 {
 	struct engine *e = recording_engine(r);
@@ -161,7 +161,7 @@ static void test_whole(void **state)
 	recording_close_read(r);
 }
 
-/* Every length up to the whole: what is there is read, and only the whole is complete. */
+/* Truncates the file at every length. The rest can be read, and only the whole file is complete. */
 static void test_cut_off(void **state)
 {
 	(void)state;
@@ -210,7 +210,10 @@ static void test_damaged(void **state)
 			struct event ev;
 			while (e->ops->next(e, &ev) == 1)
 				continue;
-			/* zstd can write the same data in several ways: then nothing is damaged. */
+			/*
+			 * A changed byte of zstd's format may still decode to the same data. Then the file is not
+			 * damaged.
+			 */
 			bool same = recording_is_complete(r, &why);
 			recording_close_read(r);
 			r = same ? open_it() : NULL;
@@ -247,7 +250,7 @@ static void test_foreign(void **state)
 	refused("SCTRACE\n\1\0\0\0\0\0\0\0hello", 21, "its start is damaged");
 }
 
-/* Of 100,000 calls the last ones are kept: at least as many as asked for, and not many more. */
+/* Only the last of 100,000 calls are kept: at least as many as requested, and not many more. */
 static void test_last(void **state)
 {
 	(void)state;
@@ -295,7 +298,7 @@ static void test_last_parse(void **state)
 	buf_free(&why);
 }
 
-/* The text of events and that of their recording; names change between them. */
+/* Compares the text of events with that of their recording. The names of descriptors change in between. */
 static struct names changing;
 static int renamed;
 

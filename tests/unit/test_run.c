@@ -49,7 +49,7 @@ static void write_file(const char *name, const char *text, size_t len)
 	assert_int_equal(fclose(f), 0);
 }
 
-/* Of kind "count". */
+/* Fills in a run of kind "count". */
 static void sample(struct run *run)
 {
 	char *argv[] = {"sctrace", "-c", "tr\xff", NULL};
@@ -92,7 +92,7 @@ static void a_summary_survives_the_file(void **state)
 	buf_free(&why);
 }
 
-/* Rows of calls contain names and quantiles for other programs. */
+/* Rows of calls contain names and quantiles, so that other programs need not compute them. */
 static void rows_of_calls_tell_what_follows(void **state)
 {
 	(void)state;
@@ -131,8 +131,8 @@ static void a_changed_row_is_refused(void **state)
 }
 
 /*
- * A comparison: metrics, counts, texts and sentences are in the file, and figures that follow from the samples are
- * computed again.
+ * A comparison: metrics, counts, texts and sentences are in the file, and figures that can be computed from the samples
+ * are computed again.
  */
 static void a_comparison_survives_the_file(void **state)
 {
@@ -173,7 +173,7 @@ static void a_comparison_survives_the_file(void **state)
 	buf_free(&why);
 }
 
-/* Truncated at every length: never a crash, always one sentence that names the file. */
+/* Truncates the file at every length. Reading it never crashes, and always gives one sentence that names the file. */
 static void truncated_files_are_refused(void **state)
 {
 	(void)state;
@@ -240,7 +240,10 @@ static void saving_is_careful(void **state)
 	assert_int_equal(run_save(&run, path_of("a.json"), &why), 0);
 	assert_int_equal(stat(path_of("a.json"), &st), 0);
 	assert_int_equal(st.st_mode & 07777, 0600);
-	/* A link in the user's own folder is followed and stays. In a folder like /tmp it is refused. */
+	/*
+	 * A link in a private folder is followed and is not replaced. A link in a shared folder such as /tmp is
+	 * refused.
+	 */
 	assert_int_equal(symlink("a.json", path_of("link.json")), 0);
 	assert_int_equal(run_save(&run, path_of("link.json"), &why), 0);
 	assert_int_equal(lstat(path_of("link.json"), &st), 0);

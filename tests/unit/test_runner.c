@@ -14,9 +14,9 @@ struct log {
 	int runs[N], warmups[N];
 	size_t order[64];
 	size_t n;
-	size_t out;    /* this subject cannot run */
-	int fail_at;   /* this run fails */
-	int enough_at; /* runs that are enough */
+	size_t out;    /* number of the subject that cannot run */
+	int fail_at;   /* number of the run that fails */
+	int enough_at; /* number of runs after which the runner may stop */
 };
 
 static int note(void *ctx, size_t subject, int round)
@@ -51,7 +51,7 @@ static struct runner runner(struct log *l)
 			       .ctx = l};
 }
 
-static void each_runs_once_a_round(void **state)
+static void each_subject_runs_once_in_a_round(void **state)
 {
 	(void)state;
 	struct log l = {.out = N, .enough_at = 3};
@@ -87,7 +87,7 @@ static void the_seed_fixes_the_order(void **state)
 	assert_memory_not_equal(a.order, other.order, sizeof(a.order));
 }
 
-static void who_cannot_run_drops_out(void **state)
+static void a_subject_that_cannot_run_is_dropped(void **state)
 {
 	(void)state;
 	struct log l = {.out = 2, .enough_at = 100};
@@ -120,10 +120,8 @@ static void without_time_there_are_no_extra_rounds(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_runs_once_a_round),
-		cmocka_unit_test(the_seed_fixes_the_order),
-		cmocka_unit_test(who_cannot_run_drops_out),
-		cmocka_unit_test(an_error_ends_all),
+		cmocka_unit_test(each_subject_runs_once_in_a_round),      cmocka_unit_test(the_seed_fixes_the_order),
+		cmocka_unit_test(a_subject_that_cannot_run_is_dropped),   cmocka_unit_test(an_error_ends_all),
 		cmocka_unit_test(without_time_there_are_no_extra_rounds),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,7 +34,7 @@ static void a_status_is_kept(void **state)
 	buf_free(&why);
 }
 
-static void a_missing_program_is_told(void **state)
+static void a_missing_program_is_reported(void **state)
 {
 	(void)state;
 	struct sample s;
@@ -44,7 +44,7 @@ static void a_missing_program_is_told(void **state)
 	buf_free(&why);
 }
 
-/* The peak is that of the program alone. A large parent does not affect it, unlike ru_maxrss. */
+/* The peak is that of the program. A large parent does not affect the peak, unlike ru_maxrss. */
 static void a_large_parent_does_not_count(void **state)
 {
 	(void)state;
@@ -56,7 +56,7 @@ static void a_large_parent_does_not_count(void **state)
 	struct buf why = {0};
 	assert_int_equal(take((char *[]){"true", NULL}, false, &s, &why), 0);
 	if (s.peak_rss_bytes == 0)
-		skip(); /* tracing is not permitted here */
+		skip(); /* ptrace(2) is not permitted on this machine */
 	assert_true(s.peak_rss_bytes < size / 2);
 	assert_true((uint64_t)proc_peak_rss(getpid()) >= size);
 	free(large);
@@ -75,7 +75,7 @@ static void a_tree_is_followed(void **state)
 	buf_free(&why);
 }
 
-static void a_wish_to_stop_ends_the_run(void **state)
+static void a_stop_signal_ends_the_run(void **state)
 {
 	(void)state;
 	volatile sig_atomic_t stop = 1;
@@ -96,10 +96,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_status_is_kept),
-		cmocka_unit_test(a_missing_program_is_told),
+		cmocka_unit_test(a_missing_program_is_reported),
 		cmocka_unit_test(a_large_parent_does_not_count),
 		cmocka_unit_test(a_tree_is_followed),
-		cmocka_unit_test(a_wish_to_stop_ends_the_run),
+		cmocka_unit_test(a_stop_signal_ends_the_run),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

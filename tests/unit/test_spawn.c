@@ -29,7 +29,7 @@ static void the_last_change_of_a_name_counts(void **state)
 	free(env);
 }
 
-static void without_changes_it_is_ours(void **state)
+static void without_changes_it_is_that_of_sctrace(void **state)
 {
 	(void)state;
 	clearenv();
@@ -45,9 +45,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_last_change_of_a_name_counts),
-		cmocka_unit_test(without_changes_it_is_ours),
+		cmocka_unit_test(without_changes_it_is_that_of_sctrace),
 	};
-	/* The tests clear the environment, which also selects this format. */
+	/* An environment variable normally selects this format, but the tests clear the environment. */
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-/* The frames of a walk, copied during the walk. */
+/* The frames of a stack walk, copied during the walk. */
 struct frames {
 	unsigned n;
 	struct {
@@ -68,7 +68,7 @@ static __attribute__((noinline)) void outermost(void (*end)(void))
 static __attribute__((noinline)) void stop(void)
 {
 	raise(SIGSTOP);
-	depth--; /* so that this is a call and not a jump */
+	depth--; /* otherwise the compiler would make a jump of the call */
 }
 
 /* Calls through code that belongs to no file, with frame pointers, as a just-in-time compiler generates it. */
@@ -112,7 +112,10 @@ static void end_child(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
-/* Creates the stack and a stopped child. If that is impossible, skips, or fails where everything must work. */
+/*
+ * Creates the stack walker and a stopped child. If ptrace(2) is not permitted, skips, or fails with
+ * SCTRACE_MUST_WORK=1.
+ */
 static struct stack *set_up(pid_t *pid, void (*end)(void))
 {
 	struct stack *s = NULL;
@@ -177,13 +180,13 @@ static void generated_code_is_an_address(void **state)
 	assert_string_equal(t.v[in + 1].module, "");
 	assert_string_equal(t.v[in + 1].function, "");
 	assert_true(t.v[in + 1].ip != 0);
-	assert_true(find(&t, "innermost") > in + 1); /* and the walk continues after it */
+	assert_true(find(&t, "innermost") > in + 1); /* the walk continues after the generated code */
 #endif
 	end_child(pid);
 	stack_close(s);
 }
 
-/* After the mappings changed, a walk shows the present image; here, another program was executed. */
+/* The child executes another program. A walk afterwards uses the new mappings. */
 static void a_new_image_is_seen(void **state)
 {
 	(void)state;
@@ -205,7 +208,7 @@ static void a_new_image_is_seen(void **state)
 	assert_true(stack_walk(s, pid, pid, take, &t) > 0);
 	assert_true(find(&t, "a_new_image_is_seen") > 0);
 	ptrace(PTRACE_CONT, pid, NULL, NULL);
-	waitpid(pid, &status, 0); /* SIGTRAP of the exec */
+	waitpid(pid, &status, 0); /* the SIGTRAP of execve(2) */
 	ptrace(PTRACE_CONT, pid, NULL, NULL);
 	waitpid(pid, &status, 0);
 	assert_true(WIFSTOPPED(status) && WSTOPSIG(status) == SIGSTOP);
@@ -219,7 +222,7 @@ static void a_new_image_is_seen(void **state)
 	stack_close(s);
 }
 
-static void a_process_that_is_gone(void **state)
+static void a_process_that_has_ended(void **state)
 {
 	(void)state;
 	pid_t pid;
@@ -245,7 +248,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(functions_files_and_lines),
 		cmocka_unit_test(generated_code_is_an_address),
 		cmocka_unit_test(a_new_image_is_seen),
-		cmocka_unit_test(a_process_that_is_gone),
+		cmocka_unit_test(a_process_that_has_ended),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

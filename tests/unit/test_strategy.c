@@ -70,7 +70,7 @@ static void small_buffers_that_are_gathered_are_not_a_call_each(void **state)
 	assert_int_equal(strategy_expected_calls(strategy_find("io_uring"), 1 << 20, 1), (1 << 17) + 1);
 }
 
-static void a_missing_copier_is_told(void **state)
+static void a_missing_copier_is_reported(void **state)
 {
 	(void)state;
 	struct buf path = {0};
@@ -91,7 +91,7 @@ int main(void)
 		cmocka_unit_test(lists_of_buffers),
 		cmocka_unit_test(expected_calls_grow_as_buffers_shrink),
 		cmocka_unit_test(small_buffers_that_are_gathered_are_not_a_call_each),
-		cmocka_unit_test(a_missing_copier_is_told),
+		cmocka_unit_test(a_missing_copier_is_reported),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

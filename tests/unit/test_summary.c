@@ -21,7 +21,7 @@ static uint64_t all_calls(const struct summary *s)
 	return n;
 }
 
-static void numbers_without_end_share_a_row(void **state)
+static void too_many_numbers_share_a_row(void **state)
 {
 	struct summary s = {0};
 	struct summary into = {0};
@@ -36,7 +36,7 @@ static void numbers_without_end_share_a_row(void **state)
 	assert_false(s.failed);
 	assert_true(g->calls.n < 5000);
 	assert_int_equal(all_calls(&s), 40000);
-	/* Known calls still have rows of their own. */
+	/* Known calls still have separate rows. */
 	summary_record(&s, g, arch, syscall_number(arch, "write"), &fine);
 	assert_int_equal(g->calls.v[g->calls.n - 1]->nr, syscall_number(arch, "write"));
 	summary_merge(&into, &s);
@@ -48,7 +48,7 @@ static void numbers_without_end_share_a_row(void **state)
 	summary_free(&into);
 }
 
-static void groups_without_end_share_one(void **state)
+static void too_many_groups_share_one(void **state)
 {
 	struct summary s = {0}, into = {0};
 	uint32_t arch = syscall_native_arch();
@@ -69,7 +69,7 @@ static void groups_without_end_share_one(void **state)
 	summary_free(&into);
 }
 
-static void errors_without_end_are_bounded(void **state)
+static void too_many_errors_are_bounded(void **state)
 {
 	struct summary s = {0};
 	uint64_t count = 0;
@@ -86,7 +86,7 @@ static void errors_without_end_are_bounded(void **state)
 	summary_free(&s);
 }
 
-static void the_books_are_checked(void **state)
+static void wrong_totals_are_detected(void **state)
 {
 	struct summary s = {0};
 	(void)state;
@@ -102,7 +102,7 @@ static void the_books_are_checked(void **state)
 	assert_true(call_stats_consistent(c));
 	assert_int_equal(call_stats_calls(c), 3);
 	assert_int_equal(call_stats_unfinished(c), 1);
-	/* Only returned calls have a time. */
+	/* Only calls that returned have a time. */
 	assert_true(c->ns == fine.ns + failed.ns);
 	assert_true(call_stats_mean(c) <= c->max_ns);
 	assert_true(call_stats_quantile(c, 0) >= 50 && call_stats_quantile(c, 1) <= 100);
@@ -114,10 +114,10 @@ static void the_books_are_checked(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(numbers_without_end_share_a_row),
-		cmocka_unit_test(groups_without_end_share_one),
-		cmocka_unit_test(errors_without_end_are_bounded),
-		cmocka_unit_test(the_books_are_checked),
+		cmocka_unit_test(too_many_numbers_share_a_row),
+		cmocka_unit_test(too_many_groups_share_one),
+		cmocka_unit_test(too_many_errors_are_bounded),
+		cmocka_unit_test(wrong_totals_are_detected),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

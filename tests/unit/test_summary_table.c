@@ -94,7 +94,7 @@ static void a_narrow_terminal_has_fewer_columns(void **state)
 	summary_free(&s);
 }
 
-static void truss_to_the_letter(void **state)
+static void truss_is_reproduced_exactly(void **state)
 {
 	(void)state;
 	struct summary s = three_calls();
@@ -119,7 +119,7 @@ static void truss_to_the_letter(void **state)
 	summary_free(&s);
 }
 
-static void strace_to_the_letter(void **state)
+static void strace_is_reproduced_exactly(void **state)
 {
 	(void)state;
 	struct summary s = three_calls();
@@ -168,7 +168,7 @@ static void csv_is_in_seconds(void **state)
 	summary_free(&s);
 }
 
-static void unfinished_and_doubtful_are_told(void **state)
+static void unfinished_and_doubtful_calls_are_marked(void **state)
 {
 	(void)state;
 	struct summary s = {0};
@@ -295,10 +295,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(text_has_trusss_columns_first),
 		cmocka_unit_test(a_narrow_terminal_has_fewer_columns),
-		cmocka_unit_test(truss_to_the_letter),
-		cmocka_unit_test(strace_to_the_letter),
+		cmocka_unit_test(truss_is_reproduced_exactly),
+		cmocka_unit_test(strace_is_reproduced_exactly),
 		cmocka_unit_test(csv_is_in_seconds),
-		cmocka_unit_test(unfinished_and_doubtful_are_told),
+		cmocka_unit_test(unfinished_and_doubtful_calls_are_marked),
 		cmocka_unit_test(groups_have_a_row_each),
 		cmocka_unit_test(words_are_checked),
 		cmocka_unit_test(errors_and_histograms),

@@ -73,7 +73,7 @@ static void narrow_terminals_lose_optional_columns_then_text(void **state)
 	free(s);
 }
 
-/* Optional columns are left out first, then spare ones, each from the right. Only then is text cut. */
+/* Optional columns are left out first, then spare ones, in both cases from the right. Text is only cut after that. */
 static void narrower_ones_lose_spare_columns_before_text(void **state)
 {
 	(void)state;
@@ -146,7 +146,9 @@ static void csv_follows_rfc_4180(void **state)
 	free(s);
 }
 
-/* Text that a spreadsheet would compute, or pass to another program, stays text. Flags and numbers are unchanged. */
+/*
+ * Text that a spreadsheet would take for a formula is written so that it stays text. Flags and numbers are unchanged.
+ */
 static void csv_holds_no_formula(void **state)
 {
 	static const struct column one[] = {{"name", "name", 0}};

@@ -1,4 +1,4 @@
-/* Counting from events: restarts, handlers, ends of threads, groups. */
+/* Tests counting from events: restarts, handlers, ends of threads, groups. */
 #include "trace/count.h"
 
 #include "trace_events.h"
@@ -79,7 +79,7 @@ static void after_a_handler_it_was_an_error(void **state)
 	assert_true(call_stats_consistent(c));
 }
 
-static void what_death_interrupts_is_unfinished(void **state)
+static void calls_of_a_killed_thread_are_unfinished(void **state)
 {
 	struct fixture *f = *state;
 	start(f, BY_NOTHING);
@@ -129,7 +129,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_restarted_call_is_one_call, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(after_a_handler_it_was_an_error, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(what_death_interrupts_is_unfinished, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(calls_of_a_killed_thread_are_unfinished, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(groups_by_descriptor, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(groups_by_process_follow_its_name, set_up, tear_down),
 	};

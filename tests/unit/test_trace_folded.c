@@ -1,5 +1,6 @@
 /*
- * Stacks of calls: aggregated for flame graphs, as lines below calls, as strings in JSON. A fake unwinder walks them.
+ * Tests the stacks of calls: aggregated for flame graphs, as lines below calls, and as strings in JSON. A fake unwinder
+ * returns the stacks.
  */
 #include "trace/folded.h"
 
@@ -82,8 +83,11 @@ static void time_is_the_calls_own(void **state)
 	check(f, "program100;inner;close 10000\nprogram100;outer;inner;close 10000\n");
 }
 
-/* exit removes the stack, so it is saved at the entry. sctrace's own code makes the program's first execve. */
-static void stacks_that_will_be_gone_are_kept(void **state)
+/*
+ * exit(2) and execve(2) discard the stack, so it is saved at their entry. The first execve(2) is different: sctrace's
+ * code calls it, so the stack is walked after the call.
+ */
+static void stacks_that_execve_and_exit_discard_are_kept(void **state)
 {
 	struct fixture *f = *state;
 	trace_folded_init(&f->sink, &fake, false);
@@ -97,7 +101,7 @@ static void stacks_that_will_be_gone_are_kept(void **state)
 	assert_int_equal(walks, 2);
 	give(&f->rig, call_event(EV_VANISH, 100, SYS_exit_group, 0, 0, 0, 0));
 	assert_int_equal(walks, 2);
-	/* A call that vanished in another way has no stack. */
+	/* A call that never returns for another reason has no stack. */
 	enter(&f->rig, 100, SYS_read, 0, 0x1000, 4);
 	give(&f->rig, call_event(EV_VANISH, 100, SYS_read, 0, 0x1000, 4, 0));
 	check(f, "program100;inner;execve 1\nprogram100;outer;inner;exit_group 1\nprogram100;read 1\n");
@@ -133,7 +137,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(equal_stacks_are_added, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(time_is_the_calls_own, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(stacks_that_will_be_gone_are_kept, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(stacks_that_execve_and_exit_discard_are_kept, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(lines_stand_below_the_call, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(json_has_an_array, set_up, tear_down),
 	};

@@ -1,4 +1,4 @@
-/* JSON objects, one a line, and Perfetto's document. */
+/* Tests the JSON objects, one in each line, and Perfetto's document. */
 #include "trace/json.h"
 
 #include "trace_events.h"
@@ -46,7 +46,7 @@ static void json_is_json(void **state)
 	assert_true(json_real_value(json_object_get(o, "time")) == 4000 / 1e9);
 	json_decref(o);
 	buf_clear(&r->out.common.buf);
-	/* It vanished with arguments missing, but the result is valid JSON. */
+	/* The thread vanished before all arguments were known, but the object is valid JSON. */
 	enter(r, 100, SYS_read, 0, 0x1000, 4);
 	give(r, call_event(EV_VANISH, 100, SYS_read, 0, 0x1000, 4, 0));
 	o = json_loads(buf_str(&r->out.common.buf), 0, NULL);
@@ -91,7 +91,10 @@ static void perfetto_is_one_document(void **state)
 		calls[n++] = event;
 	}
 	assert_int_equal(n, 2);
-	/* Microseconds from the start of the trace to the call's entry, and from there to its end. */
+	/*
+	 * ts is the time from the start of the trace to the call's entry, dur from the entry to the end of the call, in
+	 * microseconds.
+	 */
 	assert_true(json_real_value(json_object_get(calls[0], "ts")) == 3);
 	assert_true(json_real_value(json_object_get(calls[0], "dur")) == 1);
 	json_decref(o);

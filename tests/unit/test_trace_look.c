@@ -1,4 +1,4 @@
-/* -e abbrev=, verbose=, raw=, read=, write=, quiet=: the calls and descriptors that they select. */
+/* Tests which calls and descriptors -e abbrev=, verbose=, raw=, read=, write= and quiet= select. */
 #include "base/buf.h"
 #include "syscall/table.h"
 #include "trace/look.h"

@@ -1,4 +1,4 @@
-/* The tracer's options: what they accept, refuse and set. */
+/* Tests the tracer's options: the values that they accept and refuse, and the settings that they change. */
 #include "cmd/trace/opts.h"
 
 #include "base/buf.h"
@@ -94,7 +94,7 @@ static void choices_are_kept(void **state)
 	buf_free(&why);
 }
 
-static void looks_are_kept(void **state)
+static void options_of_appearance_are_kept(void **state)
 {
 	(void)state;
 	struct trace_opts o;
@@ -228,7 +228,7 @@ static void tampering_takes_turns(void **state)
 	buf_free(&why);
 }
 
-/* Each row of both tables can be used, and has a help text of its own unless it is hidden on purpose. */
+/* Each row of both tables can be used. It has a separate help text, unless it is hidden on purpose. */
 static void tables_are_sound(void **state)
 {
 	(void)state;
@@ -246,7 +246,7 @@ static void tables_are_sound(void **state)
 	assert_null(trace_other_dialect(true, 'c'));
 }
 
-/* Completion offers the metrics that the parser of conditions knows. */
+/* Completion offers the same metrics as the parser of conditions accepts. */
 static void words_of_conditions(void **state)
 {
 	static const struct {
@@ -269,10 +269,14 @@ static void words_of_conditions(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(mistakes_are_explained), cmocka_unit_test(choices_are_kept),
-		cmocka_unit_test(looks_are_kept),         cmocka_unit_test(injections_are_kept),
-		cmocka_unit_test(calls_are_selected),     cmocka_unit_test(tampering_takes_turns),
-		cmocka_unit_test(words_of_conditions),    cmocka_unit_test(tables_are_sound),
+		cmocka_unit_test(mistakes_are_explained),
+		cmocka_unit_test(choices_are_kept),
+		cmocka_unit_test(options_of_appearance_are_kept),
+		cmocka_unit_test(injections_are_kept),
+		cmocka_unit_test(calls_are_selected),
+		cmocka_unit_test(tampering_takes_turns),
+		cmocka_unit_test(words_of_conditions),
+		cmocka_unit_test(tables_are_sound),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Outputs of a trace: the common one and, with -ff, a file for each thread. */
+/* Tests the outputs of a trace: the common output and, with -ff, a file for each thread. */
 #include "trace/out.h"
 
 #include "trace/fail.h"

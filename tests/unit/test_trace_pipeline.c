@@ -1,4 +1,4 @@
-/* The events that reach a sink, their threads, and each thread's own data. */
+/* Tests which events reach a sink, with which threads, and the data that a sink keeps for each thread. */
 #include "trace/pipeline.h"
 
 #include "trace_events.h"
@@ -121,7 +121,7 @@ static void ends_need_their_entries(void **state)
 	both_noted(f, "(leave)100/1 ");
 }
 
-static void unwanted_calls_are_told_as_such(void **state)
+static void unwanted_calls_are_marked(void **state)
 {
 	struct fixture *f = *state;
 	f->rig.select.status = STATUS_FAILED;
@@ -145,7 +145,7 @@ static void unwanted_signals_are_dropped(void **state)
 	both_noted(f, "other100/1 ");
 }
 
-/* execve(2) by a thread: it continues under its leader's id. */
+/* A thread that calls execve(2) continues under the id of its leader. */
 static void an_exec_takes_the_thread_away(void **state)
 {
 	struct fixture *f = *state;
@@ -156,7 +156,7 @@ static void an_exec_takes_the_thread_away(void **state)
 	both_noted(f, "enter100/1 enter101/1 gone101/2 other100/2 other100/3 ");
 }
 
-/* socketcall(SYS_LISTEN, {3, 5}) of i386; the arguments are overwritten when it ends. */
+/* The memory of socketcall(SYS_LISTEN, {3, 5}) of i386. The arguments are overwritten before the call ends. */
 static ssize_t read_words(void *ctx, uint64_t addr, void *buf, size_t n)
 {
 	static const uint32_t words[] = {3, 5};
@@ -192,7 +192,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(threads_have_state_of_their_own, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(ends_need_their_entries, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(unwanted_calls_are_told_as_such, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(unwanted_calls_are_marked, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(unwanted_signals_are_dropped, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_exec_takes_the_thread_away, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_call_inside_another_takes_its_place, set_up, tear_down),

@@ -1,4 +1,4 @@
-/* The subjects of calls: descriptors, paths, and paths relative to either. */
+/* Tests the subjects of calls: descriptors, paths, and paths relative to a folder. */
 #include "trace/subject.h"
 
 #include "syscall/table.h"
@@ -84,7 +84,7 @@ static struct trace_subject *call(struct fixture *f, const char *name, uint64_t 
 	return &f->s;
 }
 
-static void nothing_is_looked_up_before_it_is_asked(void **state)
+static void names_are_only_looked_up_on_request(void **state)
 {
 	struct fixture *f = *state;
 	struct trace_subject *s = call(f, "openat", 3, PLAIN, 0, 0);
@@ -109,7 +109,7 @@ static void answers_are_kept(void **state)
 		trace_subject_path(s);
 	}
 	assert_int_equal(reads + lookups, before);
-	/* Nothing remains for the next call. */
+	/* The subject of the former call is forgotten. */
 	s = call(f, "close", 3, 0, 0, 0);
 	assert_null(trace_subject_path(s));
 	assert_int_equal(s->n, 1);
@@ -148,7 +148,7 @@ static void each_path_begins_in_its_own_folder(void **state)
 	assert_string_equal(buf_str(trace_ref_full(s, &r[3])), "/home/sub/../x");
 }
 
-/* The descriptor of a folder is the subject only if the path beside it is empty (AT_EMPTY_PATH) or missing. */
+/* The descriptor of a folder is the subject only if the path argument is empty (AT_EMPTY_PATH) or missing. */
 static void a_folder_is_not_the_subject(void **state)
 {
 	struct fixture *f = *state;
@@ -168,7 +168,7 @@ static void a_folder_is_not_the_subject(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(nothing_is_looked_up_before_it_is_asked, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(names_are_only_looked_up_on_request, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(answers_are_kept, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(paths_become_full, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(each_path_begins_in_its_own_folder, set_up, tear_down),

@@ -1,4 +1,4 @@
-/* Lines in strace's form. */
+/* Tests lines in the format of strace. */
 #include "trace/text.h"
 
 #include "trace_events.h"
@@ -109,7 +109,7 @@ static void what_never_returns(void **state)
 	wrote(r, "read(0,  <unfinished ...>)              = ?\n+++ killed by SIGKILL +++\n");
 }
 
-static void what_goes_on_without_us_is_detached(void **state)
+static void calls_after_detaching_are_marked(void **state)
 {
 	struct rig *r = start(*state);
 	enter(r, 100, SYS_read, 0, 0x1000, 4);
@@ -117,7 +117,7 @@ static void what_goes_on_without_us_is_detached(void **state)
 	wrote(r, "read(0,  <detached ...>\n");
 }
 
-/* A line whose end decides whether it is shown waits, and is never split. */
+/* If the end of a call determines whether its line is shown, the line is written at the end, and is never split. */
 static void lines_wait_for_their_end(void **state)
 {
 	struct fixture *f = *state;
@@ -178,7 +178,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(in_a_file_the_pid_stands_in_a_column, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_pid_comes_with_the_second_thread, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_never_returns, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(what_goes_on_without_us_is_detached, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(calls_after_detaching_are_marked, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(lines_wait_for_their_end, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(addresses_come_with_the_event, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(descriptors_have_names, set_up, tear_down),

@@ -1,4 +1,4 @@
-/* The tables of -c for the counts of a fake engine. */
+/* Tests the tables of -c for the counts of a fake engine. */
 #include "trace/totals.h"
 
 #include "base/buf.h"
@@ -16,7 +16,10 @@
 
 #include <cmocka.h>
 
-/* An engine with the same counts at each collect(): for two processes of id 7, whose name execve(2) changed. */
+/*
+ * An engine whose collect() always returns the same counts, for process 7 under two names, because execve(2) changed
+ * the name.
+ */
 struct fake {
 	struct engine engine;
 	int result;
@@ -81,7 +84,7 @@ static const struct call_stats *row(struct fixture *f, size_t group, long nr)
 	return summary_call(&f->t.summary, f->t.summary.groups.v[group], syscall_native_arch(), nr);
 }
 
-static void what_the_engine_counted_is_printed(void **state)
+static void the_counts_of_the_engine_are_printed(void **state)
 {
 	struct fixture *f = *state;
 	struct engine_result r = {0};
@@ -91,7 +94,7 @@ static void what_the_engine_counted_is_printed(void **state)
 	assert_int_equal(f->failure.err, 0);
 }
 
-static void other_calls_than_those_chosen_are_dropped(void **state)
+static void calls_that_are_not_selected_are_dropped(void **state)
 {
 	struct fixture *f = *state;
 	struct engine_result r = {0};
@@ -150,8 +153,8 @@ static void the_last_table_has_a_heading_and_a_footer(void **state)
 	assert_non_null(strstr(buf_str(&f->out.buf), "\nengine: fake\nlost: 3 calls could not be counted\n"));
 }
 
-/* Missing calls are reported at the end in each format. */
-static void missing_calls_are_told(void **state)
+/* If calls were not counted, each format reports this at the end. */
+static void missing_calls_are_reported(void **state)
 {
 	struct fixture *f = *state;
 	struct engine_result r = {0};
@@ -175,13 +178,13 @@ static void an_engine_that_fails_is_named(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(what_the_engine_counted_is_printed, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(other_calls_than_those_chosen_are_dropped, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_counts_of_the_engine_are_printed, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(calls_that_are_not_selected_are_dropped, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_cost_of_tracing_can_be_named, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_process_has_one_row_and_its_busiest_name, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(calls_counted_from_events_are_not_collected, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_last_table_has_a_heading_and_a_footer, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(missing_calls_are_told, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(missing_calls_are_reported, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_engine_that_fails_is_named, set_up, tear_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

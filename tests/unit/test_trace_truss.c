@@ -1,4 +1,4 @@
-/* Lines in the form of FreeBSD's truss. */
+/* Tests lines in the format of FreeBSD's truss. */
 #include "trace/truss.h"
 
 #include "trace_events.h"

@@ -25,7 +25,7 @@ static void append(const char *path, const char *text)
 	fclose(f);
 }
 
-static void the_folder_goes_with_all_in_it(void **state)
+static void the_folder_is_removed_with_its_contents(void **state)
 {
 	(void)state;
 	struct work w = {0};
@@ -44,7 +44,7 @@ static void the_folder_goes_with_all_in_it(void **state)
 	buf_free(&why);
 }
 
-static void the_input_is_as_asked(void **state)
+static void the_input_has_the_requested_contents(void **state)
 {
 	(void)state;
 	struct work w = {0};
@@ -72,7 +72,7 @@ static void the_input_is_as_asked(void **state)
 	buf_free(&why);
 }
 
-static void a_file_of_the_user_stays_as_it_is(void **state)
+static void a_file_of_the_user_is_unchanged(void **state)
 {
 	(void)state;
 	char file[] = "/tmp/sctrace-test-XXXXXX";
@@ -95,7 +95,7 @@ static void a_file_of_the_user_stays_as_it_is(void **state)
 	buf_free(&why);
 }
 
-static void bad_inputs_are_told(void **state)
+static void bad_inputs_are_reported(void **state)
 {
 	(void)state;
 	struct work w = {0};
@@ -117,7 +117,7 @@ static void bad_inputs_are_told(void **state)
 	buf_free(&why);
 }
 
-static void complaints_lose_the_programs_name(void **state)
+static void messages_lose_the_name_of_the_program(void **state)
 {
 	(void)state;
 	struct work w = {0};
@@ -130,7 +130,7 @@ static void complaints_lose_the_programs_name(void **state)
 	buf_free(&text);
 }
 
-static void the_cache_tells_what_it_holds(void **state)
+static void the_cached_share_is_known(void **state)
 {
 	(void)state;
 	struct work w = {0};
@@ -149,9 +149,12 @@ static void the_cache_tells_what_it_holds(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_folder_goes_with_all_in_it),    cmocka_unit_test(the_input_is_as_asked),
-		cmocka_unit_test(a_file_of_the_user_stays_as_it_is), cmocka_unit_test(bad_inputs_are_told),
-		cmocka_unit_test(complaints_lose_the_programs_name), cmocka_unit_test(the_cache_tells_what_it_holds),
+		cmocka_unit_test(the_folder_is_removed_with_its_contents),
+		cmocka_unit_test(the_input_has_the_requested_contents),
+		cmocka_unit_test(a_file_of_the_user_is_unchanged),
+		cmocka_unit_test(bad_inputs_are_reported),
+		cmocka_unit_test(messages_lose_the_name_of_the_program),
+		cmocka_unit_test(the_cached_share_is_known),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

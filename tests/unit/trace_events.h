@@ -1,4 +1,4 @@
-/* Fake events for tests of sinks, with memory and names. No engine runs. */
+/* Fake events for tests of sinks, with fake memory and names. No engine runs. */
 #ifndef SCTRACE_TEST_TRACE_EVENTS_H
 #define SCTRACE_TEST_TRACE_EVENTS_H
 
@@ -62,7 +62,7 @@ static inline bool fake_comm(void *ctx, pid_t tid, struct buf *out)
 
 static const struct names names = {.fd = fake_fd, .fd_in_full = fake_fd, .netlink = fake_netlink, .comm = fake_comm};
 
-/* A pipeline with one sink, whose output stays in out.common.buf. Threads 100 and 101 belong to process 100. */
+/* A pipeline with one sink. The output stays in out.common.buf. Threads 100 and 101 belong to process 100. */
 struct rig {
 	struct trace_select select;
 	struct trace_look look;
@@ -127,7 +127,7 @@ static inline void leave(struct rig *r, pid_t tid, long nr, uint64_t a0, uint64_
 	give(r, call_event(EV_EXIT, tid, nr, a0, a1, a2, result));
 }
 
-/* Compares what was written since the last time. */
+/* Compares the text that was written since the last call. */
 static inline void wrote(struct rig *r, const char *expected)
 {
 	assert_string_equal(buf_str(&r->out.common.buf), expected);

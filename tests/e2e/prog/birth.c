@@ -153,7 +153,7 @@ static void *send_signals(void *arg)
 }
 
 /* vfork, posix_spawn and fork in turn. */
-static void *bear(void *is_target)
+static void *create_children(void *is_target)
 {
 	char *args[] = {"birth", "calls", "10", "9", NULL};
 	for (volatile int i = 0; i < 30; i++) {
@@ -188,8 +188,8 @@ static void test_amid_signals(int argc, char **argv)
 	CHECK(sigaction(SIGUSR1, &sa, NULL) == 0);
 	CHECK(pthread_create(&sender, NULL, send_signals, &me) == 0);
 	for (int i = 0; i < 3; i++)
-		CHECK(pthread_create(&t[i], NULL, bear, NULL) == 0);
-	bear(&me);
+		CHECK(pthread_create(&t[i], NULL, create_children, NULL) == 0);
+	create_children(&me);
 	for (int i = 0; i < 3; i++)
 		CHECK(pthread_join(t[i], NULL) == 0);
 	stop_signals = 1;

@@ -49,7 +49,7 @@ static void use(void *page, int n)
 	}
 }
 
-static void tell(void)
+static void print_calls(void)
 {
 	calls("getppid", 2 * made, 0);
 }
@@ -77,7 +77,7 @@ static void test_jit(int argc, char **argv)
 		CHECK(mprotect(page, SIZE, PROT_READ | PROT_EXEC) == 0);
 		CHECK(call_at(page, 0) == 42);
 	}
-	tell();
+	print_calls();
 }
 
 /* A JIT with two views of the same memory: it writes to one and executes the other. */
@@ -95,7 +95,7 @@ static void test_jit_views(int argc, char **argv)
 		page_of(write_here, constant);
 		CHECK(call_at(run_there, 0) == 42);
 	}
-	tell();
+	print_calls();
 }
 
 static void *map(int fd, void *where, int flags)
@@ -121,7 +121,7 @@ static void test_remap(int argc, char **argv)
 		CHECK(call_at(p, 0) == 42);
 		map(a, p, MAP_FIXED);
 	}
-	tell();
+	print_calls();
 }
 
 /* Mappings moved to free addresses and over others; the old addresses get different code. */
@@ -144,7 +144,7 @@ static void test_mremap(int argc, char **argv)
 		CHECK(call_at(p, 0) == 42);
 		p = to;
 	}
-	tell();
+	print_calls();
 }
 
 /* A private file mapping made writable, changed, and made executable again. */
@@ -163,7 +163,7 @@ static void test_mprotect(int argc, char **argv)
 		use(p, 20);
 		CHECK(mprotect(p, SIZE, PROT_READ | PROT_EXEC) == 0);
 	}
-	tell();
+	print_calls();
 }
 
 /* madvise() discards private changes, so the file's code is back. */
@@ -176,7 +176,7 @@ static void test_madvise(int argc, char **argv)
 		CHECK(madvise(p, SIZE, MADV_DONTNEED) == 0);
 		use(p, 20);
 	}
-	tell();
+	print_calls();
 }
 
 /* The same file mapped many times, used by the parent and by children that unmap it. */
@@ -199,7 +199,7 @@ static void test_fork(int argc, char **argv)
 		use(q, 5);
 		reap_ok(pid, 3);
 	}
-	tell();
+	print_calls();
 }
 
 /*
@@ -351,7 +351,7 @@ static void test_read_code(int argc, char **argv)
 		reap_ok(pid, 3);
 	}
 	compare_with_file(lib.dli_fname, (unsigned long)copy, (unsigned long)copy + size, 0);
-	tell();
+	print_calls();
 }
 
 static void use_crowd(void *lib, int i)
@@ -428,7 +428,7 @@ static void test_old_action(int argc, char **argv)
 		CHECK(((call4_fn *)page)(SYS_rt_sigaction, SIGSYS, &action, &old, 8) == 0);
 		CHECK(old.handler == i * 0x1000);
 	}
-	puts("former actions told");
+	puts("former actions returned");
 }
 
 /* SIGKILL of several threads during calls that cannot be patched, while the program handles SIGSYS. */

@@ -28,11 +28,11 @@ static uint32_t chance(uint32_t n)
 /* A word that may be mistaken for an address, a size or a count. */
 static uint64_t word(void)
 {
-	static const uint64_t telling[] = {0,    1,    ~0ull, 1ull << 63, 0x7fffffff, 0xffffffff,
-					   CODE, DATA, SLOTS, 8,          4095,       ~0ull - 4094};
+	static const uint64_t interesting[] = {0,    1,    ~0ull, 1ull << 63, 0x7fffffff, 0xffffffff,
+					       CODE, DATA, SLOTS, 8,          4095,       ~0ull - 4094};
 	switch (chance(4)) {
 	case 0:
-		return telling[chance(sizeof telling / sizeof *telling)];
+		return interesting[chance(sizeof interesting / sizeof *interesting)];
 	case 1:
 		return SLOTS + chance(0x130000);
 	case 2:
@@ -390,28 +390,28 @@ static void *flipping(void *arg)
 }
 
 /* Creates child processes while other threads overwrite the flags in memory. Some children execute a program. */
-static void test_births(int argc, char **argv)
+static void test_children(int argc, char **argv)
 {
 	pthread_t t;
-	int n = number(argc, argv, 0, 150), born = 0;
+	int n = number(argc, argv, 0, 150), created = 0;
 	CHECK(pthread_create(&t, NULL, flipping, NULL) == 0);
-	for (time_t end = time(NULL) + 20; time(NULL) < end && born < n;) {
+	for (time_t end = time(NULL) + 20; time(NULL) < end && created < n;) {
 		args.exit_signal = SIGCHLD;
 		long pid = syscall(SYS_clone3, &args, sizeof args);
 		if (pid == 0) {
-			if (born % 4 == 0)
+			if (created % 4 == 0)
 				execl("/bin/true", "true", NULL);
 			_exit(0);
 		}
 		int err = errno;
 		CHECK(pid > 0 || err == EINVAL);
-		born += pid > 0;
+		created += pid > 0;
 		if (pid < 0)
 			sched_yield();
 		if (pid > 0)
 			reap_ok((pid_t)pid, 0);
 	}
-	CHECK(born == n);
+	CHECK(created == n);
 }
 
 /*
@@ -442,8 +442,8 @@ static void test_exec_words(int argc, char **argv)
 }
 
 static const struct test tests[] = {
-	{"births", test_births}, {"all", test_all},         {"exec_words", test_exec_words},
-	{"loop", test_loop},     {"pending", test_pending}, {"plans", test_plans},
+	{"children", test_children}, {"all", test_all},         {"exec_words", test_exec_words},
+	{"loop", test_loop},         {"pending", test_pending}, {"plans", test_plans},
 	{"rare", test_rare},
 };
 TEST_MAIN(tests)

@@ -44,7 +44,7 @@ static struct timespec now(void)
  * Starts a child that sends its parent `sig` `n` times, each time after the parent has begun to sleep, and then runs
  * `last`.
  */
-static pid_t pester(int sig, int n, void (*last)(int), int arg)
+static pid_t start_signals(int sig, int n, void (*last)(int), int arg)
 {
 	pid_t parent = getpid(), pid = fork();
 	if (pid != 0)
@@ -75,11 +75,11 @@ static void test_restart(int argc, char **argv)
 	struct iovec in = {&c, 1};
 	CHECK(pipe(fds) == 0);
 	catch (SIGUSR1, on_hit, SA_RESTART);
-	pid_t pid = pester(SIGUSR1, n, write_a_byte, fds[1]);
+	pid_t pid = start_signals(SIGUSR1, n, write_a_byte, fds[1]);
 	CHECK(readv(fds[0], &in, 1) == 1 && c == 'x' && hits == n);
 	reap_ok(pid, 0);
 	catch (SIGUSR1, on_hit, 0);
-	pid = pester(SIGUSR1, n, NULL, 0);
+	pid = start_signals(SIGUSR1, n, NULL, 0);
 	for (int i = 0; i < n; i++)
 		CHECK_FAILS(readv(fds[0], &in, 1), EINTR);
 	reap_ok(pid, 0);
@@ -100,7 +100,7 @@ static void test_never_restarted(int argc, char **argv)
 	struct timespec nap = {5, 0}, left;
 	sigset_t none;
 	sigemptyset(&none);
-	pid_t pid = pester(SIGUSR1, 6, NULL, 0);
+	pid_t pid = start_signals(SIGUSR1, 6, NULL, 0);
 	CHECK_FAILS(poll(&p, 1, 10000), EINTR);
 	CHECK_FAILS(ppoll(&p, 1, &nap, &none), EINTR);
 	CHECK_FAILS(epoll_wait(ep, &event, 1, 10000), EINTR);

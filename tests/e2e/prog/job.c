@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 
 /* Receives SIGCHLD, and checks its code and status. */
-static void told(pid_t pid, int code, int status)
+static void check_sigchld(pid_t pid, int code, int status)
 {
 	sigset_t set;
 	siginfo_t info;
@@ -43,15 +43,15 @@ static void test_stop(int argc, char **argv)
 		setpgid(pid, pid);
 	for (int i = 0; i < n; i++) {
 		CHECK(kill(pid, sig) == 0);
-		told(pid, CLD_STOPPED, sig);
+		check_sigchld(pid, CLD_STOPPED, sig);
 		wait_for(pid, WSTOPPED, CLD_STOPPED, sig);
 		CHECK(kill(pid, SIGCONT) == 0);
-		told(pid, CLD_CONTINUED, SIGCONT);
+		check_sigchld(pid, CLD_CONTINUED, SIGCONT);
 		wait_for(pid, WCONTINUED, CLD_CONTINUED, SIGCONT);
 	}
 	CHECK(kill(pid, SIGKILL) == 0);
 	wait_for(pid, WEXITED, CLD_KILLED, SIGKILL);
-	told(pid, CLD_KILLED, SIGKILL);
+	check_sigchld(pid, CLD_KILLED, SIGKILL);
 	puts("every stop seen");
 }
 

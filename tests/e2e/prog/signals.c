@@ -487,7 +487,7 @@ static void test_sigchld(int argc, char **argv)
 	}
 	status = reap(pid);
 	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && seen.si_code == CLD_KILLED);
-	puts("children as told");
+	puts("children as expected");
 }
 
 /* Ends by each signal that kills by default. */

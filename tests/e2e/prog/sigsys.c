@@ -8,7 +8,7 @@
 
 static volatile sig_atomic_t hits, last_code;
 static sigset_t seen_mask;
-static volatile pid_t born;
+static volatile pid_t child;
 
 /* Makes a call at a new call site. */
 #define FRESH_CALL() __asm__ volatile("syscall" ::"a"(SYS_getppid) : "rcx", "r11", "memory")
@@ -32,7 +32,7 @@ static void on_signal_fork(int sig, siginfo_t *si, void *context)
 	(void)sig;
 	(void)si;
 	(void)context;
-	born = fork();
+	child = fork();
 }
 
 static void set_handler(int sig, int flags, int also)
@@ -154,7 +154,7 @@ __attribute__((always_inline)) static inline void check_mask(bool blocked)
  * A handler of the parent blocks SIGSYS and creates a child. SIGSYS is unblocked when the child returns from that
  * handler.
  */
-static void test_born_in_handler(int argc, char **argv)
+static void test_child_in_handler(int argc, char **argv)
 {
 	struct sigaction sa = {.sa_sigaction = on_signal_fork, .sa_flags = SA_SIGINFO};
 	(void)argc;
@@ -164,9 +164,9 @@ static void test_born_in_handler(int argc, char **argv)
 	for (int i = 0; i < 3; i++) {
 		CHECK(raise(SIGUSR1) == 0);
 		check_mask(false);
-		if (born == 0)
+		if (child == 0)
 			_exit(7);
-		reap_ok(born, 7);
+		reap_ok(child, 7);
 	}
 }
 
@@ -305,7 +305,7 @@ static void test_attached(int argc, char **argv)
 static const struct test tests[] = {
 	{"states", test_states},
 	{"handlers", test_handlers},
-	{"born_in_handler", test_born_in_handler},
+	{"child_in_handler", test_child_in_handler},
 	{"blocked_in_handler", test_blocked_in_handler},
 	{"forged", test_forged},
 	{"inherited", test_inherited},

@@ -188,8 +188,8 @@ static void on_signal(int sig)
 	handled++;
 }
 
-/* Creates n children by each of the calls for this, and receives a signal for each child. */
-static void bear(int n)
+/* Creates n children by each of vfork(2), posix_spawn(3) and fork(2), and receives n signals. */
+static void create_children(int n)
 {
 	char *args[] = {"target", "nothing", NULL};
 	int before = handled;
@@ -214,7 +214,7 @@ static void bear(int n)
  * Creates children after a first line of input, and again when the input ends. If n is given, a second thread waits in
  * a read all the time.
  */
-static void test_bears(int argc, char **argv)
+static void test_creates(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 20);
 	char c;
@@ -223,17 +223,17 @@ static void test_bears(int argc, char **argv)
 	CHECK(pipe(feed) == 0 && (argc == 0 || pthread_create(&r, NULL, reader, NULL) == 0));
 	ready();
 	CHECK(read(0, &c, 1) == 1);
-	bear(n);
+	create_children(n);
 	ready();
 	CHECK(read(0, &c, 1) == 0);
-	bear(n);
+	create_children(n);
 	CHECK(write(feed[1], "end", 3) == 3 && close(feed[1]) == 0);
 	CHECK(argc == 0 || (pthread_join(r, NULL) == 0 && fed == 3));
-	puts("bore as ever");
+	puts("created children as expected");
 }
 
 /* Creates a child after a first line of input. This child creates more children when the input ends. */
-static void test_heir(int argc, char **argv)
+static void test_child_creates(int argc, char **argv)
 {
 	char c;
 	(void)argc;
@@ -246,11 +246,11 @@ static void test_heir(int argc, char **argv)
 		CHECK(signal(SIGUSR1, on_signal) != SIG_ERR);
 		ready();
 		CHECK(read(0, &c, 1) == 0);
-		bear(20);
+		create_children(20);
 		_exit(7);
 	}
 	reap_ok(pid, 7);
-	puts("its child bore as ever");
+	puts("its child created children as expected");
 }
 
 static void test_nothing(int argc, char **argv)
@@ -481,10 +481,10 @@ static void test_numbered(int argc, char **argv)
 
 static const struct test tests[] = {
 	{"rows", test_rows},         {"receive", test_receive},       {"send", test_send},
-	{"compute", test_compute},   {"vforked", test_vforked},       {"bears", test_bears},
+	{"compute", test_compute},   {"vforked", test_vforked},       {"creates", test_creates},
 	{"nothing", test_nothing},   {"storm", test_storm},           {"forks", test_forks},
 	{"finish", test_finish},     {"interrupts", test_interrupts}, {"sleeps", test_sleeps},
-	{"escapes", test_escapes},   {"heartbeat", test_heartbeat},   {"heir", test_heir},
+	{"escapes", test_escapes},   {"heartbeat", test_heartbeat},   {"child_creates", test_child_creates},
 	{"numbered", test_numbered}, {"slow-vfork", test_slow_vfork},
 };
 TEST_MAIN(tests)

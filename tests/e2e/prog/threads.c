@@ -108,7 +108,7 @@ static void test_processes(int argc, char **argv)
  * Creates n processes, one after the other. Then waits for a line of input, so that the test can read the tracer's
  * memory size.
  */
-static void test_births(int argc, char **argv)
+static void test_short_processes(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 1000), pause_at = number(argc, argv, 1, 0);
 	char c;
@@ -216,8 +216,14 @@ static void test_fork_threads(int argc, char **argv)
 }
 
 static const struct test tests[] = {
-	{"live", test_live},           {"short", test_short},   {"detached", test_detached},
-	{"processes", test_processes}, {"births", test_births}, {"payload", test_payload},
-	{"pump", test_pump},           {"setxid", test_setxid}, {"fork_threads", test_fork_threads},
+	{"live", test_live},
+	{"short", test_short},
+	{"detached", test_detached},
+	{"processes", test_processes},
+	{"short_processes", test_short_processes},
+	{"payload", test_payload},
+	{"pump", test_pump},
+	{"setxid", test_setxid},
+	{"fork_threads", test_fork_threads},
 };
 TEST_MAIN(tests)
