@@ -1,6 +1,4 @@
-/*
- * Signals arrive exactly once, in order, at the right thread, with the signal number, sender and value that were sent.
- */
+/* Signals arrive exactly once, in order, at the right thread, with the number, sender and value that were sent. */
 #include "e2e.h"
 
 #include <poll.h>
@@ -196,10 +194,7 @@ static void test_rt_order(int argc, char **argv)
 	printf("%d in order\n", n);
 }
 
-/*
- * Blocked signals that are pending together arrive with the lowest number first, and equal numbers in the order in
- * which they were sent.
- */
+/* Blocked signals that are pending together arrive by number, and equal ones in the order in which they were sent. */
 static void test_rt_pending(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 300);
@@ -522,9 +517,7 @@ static void test_die(int argc, char **argv)
 	sleep_us(1000000);
 }
 
-/*
- * Starts a child that signals its parent each time the parent sleeps. The child makes no calls that the parent counts.
- */
+/* Starts a child that signals its parent whenever the parent sleeps. It makes no calls that the parent counts. */
 static pid_t wake(int sig, int times)
 {
 	pid_t parent = getpid(), pid = fork();
