@@ -35,7 +35,7 @@ enum event_kind {
 	EV_SIGNAL,    /* a signal is about to be delivered */
 	EV_STOP,      /* a group-stop begins because of a signal; always reported for the started program */
 	EV_CONT,      /* the group-stop ends */
-	EV_BIRTH,     /* `tid` has created `child` */
+	EV_NEW_TASK,  /* `tid` has created `child` */
 	EV_EXEC,      /* a new program image; `child` is the tid that called execve(2), and is now `tid` */
 	EV_DEATH,     /* `tid` has ended; `status` as from wait(2) */
 	EV_NOTE,      /* `text` is a message for the user */
@@ -52,8 +52,8 @@ struct event {
 	bool launch;           /* EV_ENTER: the execve(2) that starts the program; sctrace's own code makes it */
 	uint64_t ip;           /* EV_SIGNAL: address of the thread's next instruction; 0: unknown */
 	siginfo_t sig;         /* EV_SIGNAL, EV_STOP (only si_signo) */
-	pid_t child;           /* EV_BIRTH, EV_EXEC */
-	bool is_thread;        /* EV_BIRTH: the child is a thread of the same process */
+	pid_t child;           /* EV_NEW_TASK, EV_EXEC */
+	bool is_thread;        /* EV_NEW_TASK: the child is a thread of the same process */
 	int status;            /* EV_DEATH */
 	bool is_process;       /* EV_DEATH: it was the last thread, so the process has ended */
 	const char *text;      /* EV_NOTE; owned by the engine */

@@ -79,7 +79,7 @@ static void process_begins(struct io_profile *p, const struct io_thread *k, cons
 
 void io_profile_other(struct io_profile *p, struct io_thread *k, const struct event *ev)
 {
-	if (ev->kind == EV_BIRTH && !ev->is_thread)
+	if (ev->kind == EV_NEW_TASK && !ev->is_thread)
 		process_begins(p, k, ev);
 	else if (ev->kind == EV_EXEC) {
 		struct io_fds *t = table_of(p, ev);

@@ -47,7 +47,7 @@ void io_profile_enter(struct io_profile *p, struct io_thread *k, const struct ev
 void io_profile_leave(struct io_profile *p, struct io_thread *k, const struct event *ev);
 /* The thread is gone. */
 void io_thread_free(struct io_thread *k);
-/* EV_BIRTH, EV_EXEC, EV_DEATH. */
+/* EV_NEW_TASK, EV_EXEC, EV_DEATH. */
 void io_profile_other(struct io_profile *p, struct io_thread *k, const struct event *ev);
 /* Ends all processes, and moves the profile with its findings to `out`, which is zero-initialised. */
 void io_profile_finish(struct io_profile *p, struct run_io *out);

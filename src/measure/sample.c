@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 /* What the child reports through shared memory when it executes the program. */
-struct birth {
+struct child_report {
 	uint64_t start_ns;
 	struct rusage usage; /* used between fork and exec, so it does not belong to the program */
 	int exec_errno;      /* 0: execve(2) worked */
@@ -28,7 +28,7 @@ struct birth {
 struct watch {
 	const struct sample_spec *spec;
 	struct sample *out;
-	struct birth *birth;
+	struct child_report *report;
 	pid_t root;
 	struct map held; /* watched tasks other than the root */
 	bool traced;
@@ -44,41 +44,41 @@ static const char failed_cpus[] = " on the CPUs that were asked for";
 static const char failed_files[] = " with its output redirected";
 static const char failed_exec[] = "";
 
-static void child_fail(struct birth *b, const char *what)
+static void child_fail(struct child_report *report, const char *what)
 {
-	b->exec_errno = errno;
-	b->failed = what;
+	report->exec_errno = errno;
+	report->failed = what;
 	_exit(127);
 }
 
-static void child_redirect(struct birth *b, int from, int to)
+static void child_redirect(struct child_report *report, int from, int to)
 {
 	if (from >= 0 && from != to && dup2(from, to) < 0)
-		child_fail(b, failed_files);
+		child_fail(report, failed_files);
 }
 
 /* In the child: waits until it is watched, then executes the program. Does not return. */
-static void child_run(const struct sample_spec *spec, struct birth *b, int gate, const sigset_t *mask)
+static void child_run(const struct sample_spec *spec, struct child_report *report, int gate, const sigset_t *mask)
 {
 	char go;
 	while (read(gate, &go, 1) < 0 && errno == EINTR)
 		continue;
 	if (spec->dir && chdir(spec->dir) < 0)
-		child_fail(b, failed_dir);
+		child_fail(report, failed_dir);
 	cpu_set_t set;
 	CPU_ZERO(&set);
 	for (size_t i = 0; i < spec->ncpus; i++)
 		CPU_SET((size_t)spec->cpus[i], &set);
 	if (spec->ncpus && sched_setaffinity(0, sizeof(set), &set) < 0)
-		child_fail(b, failed_cpus);
-	child_redirect(b, spec->stdin_fd, 0);
-	child_redirect(b, spec->stdout_fd, 1);
-	child_redirect(b, spec->stderr_fd, 2);
+		child_fail(report, failed_cpus);
+	child_redirect(report, spec->stdin_fd, 0);
+	child_redirect(report, spec->stdout_fd, 1);
+	child_redirect(report, spec->stderr_fd, 2);
 	sigprocmask(SIG_SETMASK, mask, NULL);
-	getrusage(RUSAGE_SELF, &b->usage);
-	b->start_ns = clock_ns();
+	getrusage(RUSAGE_SELF, &report->usage);
+	report->start_ns = clock_ns();
 	execvp(spec->argv[0], spec->argv);
-	child_fail(b, failed_exec);
+	child_fail(report, failed_exec);
 }
 
 /* Forks the child, starts to watch it, and lets it run. Returns its pid or -errno. */
@@ -90,7 +90,7 @@ static pid_t start(struct watch *w, const sigset_t *mask)
 	pid_t pid = fork();
 	if (pid == 0) {
 		close(gate[1]);
-		child_run(w->spec, w->birth, gate[0], mask);
+		child_run(w->spec, w->report, gate[0], mask);
 	}
 	int err = errno;
 	close(gate[0]);
@@ -233,9 +233,9 @@ static uint64_t since(uint64_t all, uint64_t before)
 static void fill(const struct watch *w)
 {
 	const struct rusage *u = &w->usage;
-	const struct rusage *b = &w->birth->usage;
+	const struct rusage *b = &w->report->usage;
 	struct sample *s = w->out;
-	s->wall_ns = since(since(w->end_ns, w->birth->start_ns), w->exit_stop_ns);
+	s->wall_ns = since(since(w->end_ns, w->report->start_ns), w->exit_stop_ns);
 	s->user_ns = since(timeval_ns(u->ru_utime), timeval_ns(b->ru_utime));
 	s->system_ns = since(timeval_ns(u->ru_stime), timeval_ns(b->ru_stime));
 	s->voluntary_switches = since((uint64_t)u->ru_nvcsw, (uint64_t)b->ru_nvcsw);
@@ -259,10 +259,10 @@ static int run(struct watch *w, const sigset_t *mask, struct buf *why)
 		release_all(w);
 	if (err < 0)
 		return err;
-	if (w->birth->exec_errno) {
-		buf_addf(why, "cannot run '%s'%s: %s", w->spec->argv[0], w->birth->failed,
-			 spawn_error(w->spec->argv[0], w->birth->exec_errno));
-		return -w->birth->exec_errno;
+	if (w->report->exec_errno) {
+		buf_addf(why, "cannot run '%s'%s: %s", w->spec->argv[0], w->report->failed,
+			 spawn_error(w->spec->argv[0], w->report->exec_errno));
+		return -w->report->exec_errno;
 	}
 	/* The stop at the exit event counts as a voluntary context switch of the program, but sctrace caused it. */
 	fill(w);
@@ -273,10 +273,11 @@ static int run(struct watch *w, const sigset_t *mask, struct buf *why)
 int sample_take(const struct sample_spec *spec, struct sample *s, struct buf *why)
 {
 	*s = (struct sample){.processes = 1};
-	struct birth *birth = mmap(NULL, sizeof(*birth), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (birth == MAP_FAILED)
+	struct child_report *report =
+		mmap(NULL, sizeof(*report), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (report == MAP_FAILED)
 		return -errno;
-	struct watch w = {.spec = spec, .out = s, .birth = birth};
+	struct watch w = {.spec = spec, .out = s, .report = report};
 	sigset_t chld;
 	sigset_t old;
 	sigemptyset(&chld);
@@ -289,6 +290,6 @@ int sample_take(const struct sample_spec *spec, struct sample *s, struct buf *wh
 		sigprocmask(SIG_SETMASK, &old, NULL);
 	}
 	map_free(&w.held);
-	munmap(birth, sizeof(*birth));
+	munmap(report, sizeof(*report));
 	return err;
 }

@@ -32,7 +32,7 @@ enum recording_item {
 	ITEM_SIGNAL,
 	ITEM_STOP,
 	ITEM_CONT,
-	ITEM_BIRTH,
+	ITEM_NEW_TASK,
 	ITEM_EXEC,
 	ITEM_DEATH,
 };

@@ -78,9 +78,9 @@ static void get_signal(struct recording *r, struct event *ev)
 static void get_event(struct recording *r, unsigned item, struct event *ev)
 {
 	static const enum event_kind kinds[] = {
-		[ITEM_ENTER] = EV_ENTER,   [ITEM_EXIT] = EV_EXIT, [ITEM_VANISH] = EV_VANISH,
-		[ITEM_SIGNAL] = EV_SIGNAL, [ITEM_STOP] = EV_STOP, [ITEM_CONT] = EV_CONT,
-		[ITEM_BIRTH] = EV_BIRTH,   [ITEM_EXEC] = EV_EXEC, [ITEM_DEATH] = EV_DEATH};
+		[ITEM_ENTER] = EV_ENTER,       [ITEM_EXIT] = EV_EXIT, [ITEM_VANISH] = EV_VANISH,
+		[ITEM_SIGNAL] = EV_SIGNAL,     [ITEM_STOP] = EV_STOP, [ITEM_CONT] = EV_CONT,
+		[ITEM_NEW_TASK] = EV_NEW_TASK, [ITEM_EXEC] = EV_EXEC, [ITEM_DEATH] = EV_DEATH};
 	uint64_t index = item_get(&r->at);
 	r->time_ns += (uint64_t)item_get_signed(&r->at);
 	if (index >= r->nthreads) {
@@ -93,7 +93,7 @@ static void get_event(struct recording *r, unsigned item, struct event *ev)
 		get_call(r, th, ev);
 	else if (item == ITEM_SIGNAL || item == ITEM_STOP)
 		get_signal(r, ev);
-	else if (item == ITEM_BIRTH || item == ITEM_EXEC) {
+	else if (item == ITEM_NEW_TASK || item == ITEM_EXEC) {
 		ev->child = (pid_t)item_get(&r->at);
 		ev->is_thread = item_get(&r->at) != 0;
 	} else if (item == ITEM_DEATH) {

@@ -267,9 +267,9 @@ static void put_call(struct recording_writer *w, struct recording_thread *th, co
 void recording_event(struct recording_writer *w, struct recording_thread *th, const struct event *ev,
 		     struct captures *captures)
 {
-	static const char items[] = {[EV_ENTER] = ITEM_ENTER,   [EV_EXIT] = ITEM_EXIT, [EV_VANISH] = ITEM_VANISH,
-				     [EV_SIGNAL] = ITEM_SIGNAL, [EV_STOP] = ITEM_STOP, [EV_CONT] = ITEM_CONT,
-				     [EV_BIRTH] = ITEM_BIRTH,   [EV_EXEC] = ITEM_EXEC, [EV_DEATH] = ITEM_DEATH};
+	static const char items[] = {[EV_ENTER] = ITEM_ENTER,       [EV_EXIT] = ITEM_EXIT, [EV_VANISH] = ITEM_VANISH,
+				     [EV_SIGNAL] = ITEM_SIGNAL,     [EV_STOP] = ITEM_STOP, [EV_CONT] = ITEM_CONT,
+				     [EV_NEW_TASK] = ITEM_NEW_TASK, [EV_EXEC] = ITEM_EXEC, [EV_DEATH] = ITEM_DEATH};
 	struct buf *out = &w->block;
 	buf_addc(out, items[ev->kind]);
 	item_put(out, th->index);
@@ -286,7 +286,7 @@ void recording_event(struct recording_writer *w, struct recording_thread *th, co
 		item_put(out, ev->ip);
 		put_siginfo(out, &ev->sig);
 		break;
-	case EV_BIRTH:
+	case EV_NEW_TASK:
 	case EV_EXEC:
 		item_put(out, (uint64_t)ev->child);
 		item_put(out, ev->is_thread);

@@ -152,14 +152,14 @@ static void json_death(const struct event *ev, struct buf *out)
 
 static void json_other(struct trace_sink *s, struct trace_task *k, const struct event *ev)
 {
-	static const char *const types[] = {[EV_SIGNAL] = "signal", [EV_STOP] = "stop", [EV_CONT] = "continue",
-					    [EV_BIRTH] = "birth",   [EV_EXEC] = "exec", [EV_DEATH] = "exit"};
+	static const char *const types[] = {[EV_SIGNAL] = "signal",  [EV_STOP] = "stop", [EV_CONT] = "continue",
+					    [EV_NEW_TASK] = "birth", [EV_EXEC] = "exec", [EV_DEATH] = "exit"};
 	struct trace_out *to = trace_outputs_of(json_of(s)->c.out, ev->tid);
 	(void)k;
 	struct buf *out = &to->buf;
 	buf_addf(out, "{\"type\":\"%s\",", types[ev->kind]);
 	add_time(s, ev, ev->time_ns, out);
-	if (ev->kind == EV_BIRTH)
+	if (ev->kind == EV_NEW_TASK)
 		buf_addf(out, ",\"child\":%d,\"thread\":%s", (int)ev->child, ev->is_thread ? "true" : "false");
 	else if (ev->kind == EV_EXEC)
 		buf_addf(out, ",\"former_tid\":%d", (int)ev->child);
@@ -295,7 +295,7 @@ static void perfetto_other(struct trace_sink *s, struct trace_task *k, const str
 {
 	struct trace_out *to = &json_of(s)->c.out->common;
 	const char *name = decode_signal_name(ev->sig.si_signo);
-	if (ev->kind == EV_CONT || ev->kind == EV_BIRTH)
+	if (ev->kind == EV_CONT || ev->kind == EV_NEW_TASK)
 		return;
 	if (ev->kind != EV_DEATH)
 		perfetto_names(s, k, ev);

@@ -152,7 +152,7 @@ void trace_pipeline_event(struct trace_pipeline *p, struct event *ev)
 		on_call(p, k, ev);
 	else
 		on_other(p, k, ev);
-	if (ev->kind == EV_BIRTH && ev->is_thread)
+	if (ev->kind == EV_NEW_TASK && ev->is_thread)
 		task_of(p, ev->child, ev->pid);
 	if (ev->kind == EV_DEATH)
 		task_gone(p, k);

@@ -212,7 +212,7 @@ static void tally_other(struct trace_sink *s, struct trace_task *k, const struct
 {
 	struct trace_tally *t = (struct trace_tally *)s;
 	(void)k;
-	if (ev->kind == EV_BIRTH)
+	if (ev->kind == EV_NEW_TASK)
 		map_put(&t->threads, (uint64_t)ev->child, t);
 }
 

@@ -260,7 +260,7 @@ static void add_signal(const struct trace_text *t, const struct event *ev, struc
 
 static bool is_quiet(unsigned quiet, const struct event *ev)
 {
-	return ev->kind == EV_BIRTH || ev->kind == EV_CONT || (ev->kind == EV_EXEC && ev->child == ev->tid) ||
+	return ev->kind == EV_NEW_TASK || ev->kind == EV_CONT || (ev->kind == EV_EXEC && ev->child == ev->tid) ||
 	       (ev->kind == EV_DEATH && quiet & QUIET_EXIT) || (ev->kind == EV_EXEC && quiet & QUIET_EXECVE);
 }
 

@@ -118,16 +118,16 @@ static void truss_other(struct trace_sink *s, struct trace_task *k, const struct
 	struct trace_truss *t = truss_of(s);
 	struct buf *out = &t->c.out->buf;
 	bool dead = ev->kind == EV_DEATH && ev->is_process;
-	bool born = ev->kind == EV_BIRTH && !ev->is_thread;
+	bool new_process = ev->kind == EV_NEW_TASK && !ev->is_thread;
 	(void)k;
-	if (ev->kind != EV_SIGNAL && !dead && !born)
+	if (ev->kind != EV_SIGNAL && !dead && !new_process)
 		return;
 	prefix(t, ev, t->last_ns);
 	t->last_ns = ev->time_ns;
 	if (ev->kind == EV_SIGNAL) {
 		const char *name = decode_signal_name(ev->sig.si_signo);
 		buf_addf(out, "SIGNAL %d (%s)\n", ev->sig.si_signo, name ? name : "?");
-	} else if (born)
+	} else if (new_process)
 		buf_addf(out, "<new process>\n");
 	else if (WIFSIGNALED(ev->status))
 		buf_addf(out, "process killed, signal = %d%s\n", WTERMSIG(ev->status),

@@ -93,11 +93,11 @@ static uint32_t only_id(const char *text, const char *key)
 	for (size_t i = 0; i < 4; i++) {
 		char *behind;
 		if (!value || !isdigit((unsigned char)*value))
-			return NOBODY_ALONE;
+			return ID_MIXED;
 		ids[i] = (uint32_t)strtoul(value, &behind, 10);
 		value = *behind == '\t' ? behind + 1 : behind;
 		if (ids[i] != ids[0])
-			return NOBODY_ALONE;
+			return ID_MIXED;
 	}
 	return ids[0];
 }

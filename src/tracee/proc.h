@@ -22,12 +22,12 @@ struct proc_status {
 	uint64_t peak_rss;          /* VmHWM, in bytes */
 	uint64_t blocked, ignored, caught;
 	uint64_t pending;   /* of the thread or the process */
-	uint32_t uid, gid;  /* if the real, effective, saved and file-system ids are equal, otherwise NOBODY_ALONE */
+	uint32_t uid, gid;  /* if the real, effective, saved and file-system ids are equal, otherwise ID_MIXED */
 	uint64_t permitted; /* capabilities */
 	bool filtered;      /* the number of seccomp filters, if known (Linux 5.9) */
 	uint32_t filters;
 };
-#define NOBODY_ALONE UINT32_MAX
+#define ID_MIXED UINT32_MAX
 
 void proc_status_parse(const char *text, struct proc_status *s);
 /* Reads it. Returns 0, or -errno like proc_read() with *s empty. */

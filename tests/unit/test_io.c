@@ -118,7 +118,7 @@ static void dup_and_fork_share_the_offset(void **state)
 	call(f, SYS_read, 5, 0x2000, 10, 10);
 	call(f, SYS_dup, 5, 0, 0, 8);
 	call(f, SYS_read, 8, 0x2000, 10, 10);
-	give(&f->rig, (struct event){.kind = EV_BIRTH, .tid = 100, .pid = 100, .child = 200});
+	give(&f->rig, (struct event){.kind = EV_NEW_TASK, .tid = 100, .pid = 100, .child = 200});
 	struct event ev = call_event(EV_ENTER, 200, SYS_read, 8, 0x2000, 10, 0);
 	ev.pid = 200;
 	give(&f->rig, ev);

@@ -54,11 +54,11 @@ static void ids_count_only_if_all_four_are_equal(void **state)
 	assert_true(s.filtered);
 	assert_int_equal(s.filters, 3);
 	assert_int_equal(s.uid, 7);
-	assert_true(s.gid == NOBODY_ALONE);
+	assert_true(s.gid == ID_MIXED);
 	assert_int_equal(s.pending, 0x40000001);
 	assert_int_equal(s.permitted, 0x1f);
 	proc_status_parse("Uid:\t7\t7\t7", &s);
-	assert_true(s.uid == NOBODY_ALONE && s.gid == NOBODY_ALONE);
+	assert_true(s.uid == ID_MIXED && s.gid == ID_MIXED);
 }
 
 static void first_process_of_a_pid_namespace_is_init(void **state)

@@ -345,7 +345,7 @@ static void a_call_in_progress_is_reported_once(void **state)
 	assert_true(enter(SYS_close, args));
 	assert_int_equal(reader_fill(&rig.reader), 0);
 	rig.reader.gone = true;
-	rig.reader.gone_at = ++rig.clock;
+	rig.reader.ended_at = ++rig.clock;
 	assert_int_equal(take().kind, RECORD_ENTER);
 	assert_int_equal(take().kind, RECORD_VANISH);
 	assert_int_equal(take().kind, RECORD_NONE);

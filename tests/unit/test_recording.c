@@ -312,7 +312,7 @@ static bool changing_fd(void *ctx, pid_t tid, int fd, struct buf *out)
 static void give_all(struct trace_pipeline *p)
 {
 	struct event birth = {
-		.kind = EV_BIRTH, .tid = 100, .pid = 100, .child = 101, .is_thread = true, .time_ns = 4500};
+		.kind = EV_NEW_TASK, .tid = 100, .pid = 100, .child = 101, .is_thread = true, .time_ns = 4500};
 	struct event sig = {.kind = EV_SIGNAL, .tid = 101, .pid = 100, .ip = 0x77, .time_ns = 5500};
 	struct event death = {.kind = EV_DEATH, .tid = 101, .pid = 100, .status = SIGSEGV, .time_ns = 6000};
 	struct event exec = {.kind = EV_EXEC, .tid = 100, .pid = 100, .child = 101, .time_ns = 5900};

@@ -61,7 +61,7 @@ static void each_kind_of_event_is_an_object(void **state)
 	struct rig *r = &f->rig;
 	trace_json_init(&f->sink, &f->c);
 	rig_start(r, &f->sink.sink);
-	give(r, (struct event){.kind = EV_BIRTH, .tid = 100, .pid = 100, .child = 101, .is_thread = true});
+	give(r, (struct event){.kind = EV_NEW_TASK, .tid = 100, .pid = 100, .child = 101, .is_thread = true});
 	wrote(r, "{\"type\":\"birth\",\"time\":0.000000000,\"pid\":100,\"tid\":100,\"child\":101,\"thread\":true}\n");
 	give(r, (struct event){.kind = EV_DEATH, .tid = 101, .pid = 100, .status = 9});
 	wrote(r, "{\"type\":\"exit\",\"time\":0.000000000,\"pid\":100,\"tid\":101,\"killed_by\":\"SIGKILL\","

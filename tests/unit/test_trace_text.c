@@ -59,7 +59,7 @@ static void durations_follow_results(void **state)
 static void other_tasks_break_lines(void **state)
 {
 	struct rig *r = start(*state);
-	give(r, (struct event){.kind = EV_BIRTH, .tid = 100, .pid = 100, .child = 101, .is_thread = true});
+	give(r, (struct event){.kind = EV_NEW_TASK, .tid = 100, .pid = 100, .child = 101, .is_thread = true});
 	enter(r, 100, SYS_read, 0, 0x1000, 4);
 	enter(r, 101, SYS_close, 3, 0, 0);
 	leave(r, 101, SYS_close, 3, 0, 0, 0);
@@ -87,7 +87,7 @@ static void the_pid_comes_with_the_second_thread(void **state)
 	struct rig *r = start(f);
 	enter(r, 100, SYS_close, 3, 0, 0);
 	leave(r, 100, SYS_close, 3, 0, 0, 0);
-	give(r, (struct event){.kind = EV_BIRTH, .tid = 100, .pid = 100, .child = 101, .is_thread = true});
+	give(r, (struct event){.kind = EV_NEW_TASK, .tid = 100, .pid = 100, .child = 101, .is_thread = true});
 	give(r, (struct event){.kind = EV_DEATH, .tid = 101, .pid = 100});
 	enter(r, 100, SYS_close, 3, 0, 0);
 	leave(r, 100, SYS_close, 3, 0, 0, 0);

@@ -102,7 +102,7 @@ static int release_root(struct bpf_engine *b, struct spawned *p, struct buf *why
 {
 	const char *name = b->config.spawn.argv[0];
 	root_begins(b);
-	int r = bpf_mark(b, b->root, TASK_FRESH | TASK_WAITING | TASK_ROOT);
+	int r = bpf_mark(b, b->root, TASK_UNSEEN | TASK_WAITING | TASK_ROOT);
 	if (r == 0)
 		r = spawn_go(p);
 	int err = spawn_finish(p);
@@ -207,7 +207,7 @@ static int bpf_start(struct engine **out, const struct engine_config *config, st
 /* Maintains the list of processes that kill() reaches. */
 static void note_held(struct bpf_engine *b, const struct ring_event *r)
 {
-	if (r->kind == RING_BIRTH && !r->is_thread) {
+	if (r->kind == RING_NEW_TASK && !r->is_thread) {
 		for (size_t i = 0; i < b->held.n; i++)
 			if (b->held.v[i] == (pid_t)r->pid) { /* not for attached processes */
 				(void)vec_push(&b->held, (pid_t)r->other);
@@ -226,10 +226,10 @@ static void note_held(struct bpf_engine *b, const struct ring_event *r)
 }
 
 /* Reports the next event from the ring. Returns false if there is none. */
-static bool tell_event(struct bpf_engine *b, struct event *ev)
+static bool take_event(struct bpf_engine *b, struct event *ev)
 {
 	static const enum event_kind kinds[] = {
-		[RING_BIRTH] = EV_BIRTH, [RING_EXEC] = EV_EXEC, [RING_DEATH] = EV_DEATH};
+		[RING_NEW_TASK] = EV_NEW_TASK, [RING_EXEC] = EV_EXEC, [RING_DEATH] = EV_DEATH};
 	if (b->next_event == b->events.n) {
 		b->next_event = b->events.n = 0;
 		return false;
@@ -297,7 +297,7 @@ static bool all_ended(const struct bpf_engine *b)
 static int next_event(struct bpf_engine *b, struct event *ev)
 {
 	for (;;) {
-		if (tell_event(b, ev))
+		if (take_event(b, ev))
 			return 1;
 		int r = reap_root(b);
 		bool ended = all_ended(b);

@@ -70,7 +70,7 @@ int bpf_calibrate(struct bpf_engine *b, double native_ns)
 {
 	unsigned int slot;
 	struct hist h = {0};
-	int r = bpf_mark(b, getpid(), TASK_SELF | TASK_FRESH);
+	int r = bpf_mark(b, getpid(), TASK_SELF | TASK_UNSEEN);
 	if (r < 0)
 		return r;
 	double counted = counted_cost(b, &slot);

@@ -157,7 +157,7 @@ static int on_ring(void *ctx, void *data, size_t size)
 		return 0;
 	memcpy(&e, data, sizeof(e));
 	bool by_thread = b->skel->rodata->split == SPLIT_THREAD;
-	if (e.kind == RING_BIRTH)
+	if (e.kind == RING_NEW_TASK)
 		bpf_note_begun(b, e.other);
 	else if (e.kind == RING_DEATH && (by_thread || e.is_process))
 		r = bpf_note_ended(b, by_thread ? e.tid : e.pid);

@@ -70,7 +70,7 @@ int BPF_PROG(on_enter, struct pt_regs *regs, long id)
 	}
 	if (!t)
 		return 0;
-	t->flags &= ~TASK_FRESH;
+	t->flags &= ~TASK_UNSEEN;
 	if (t->flags & TASK_WAITING && nr != NR_EXECVE && nr != NR_EXECVEAT)
 		return 0;
 	if (t->interrupted.slot)
@@ -89,8 +89,8 @@ int BPF_PROG(on_enter, struct pt_regs *regs, long id)
 /* A call that a seccomp filter answered passes only the exit hook: it is counted, but its time is unknown. */
 static __noinline int exit_without_entry(struct task_struct *task, struct task_state *t, struct pt_regs *regs, long ret)
 {
-	if (t->flags & (TASK_FRESH | TASK_WAITING)) {
-		t->flags &= ~TASK_FRESH;
+	if (t->flags & (TASK_UNSEEN | TASK_WAITING)) {
+		t->flags &= ~TASK_UNSEEN;
 		return 0;
 	}
 	if (closing || (scope != SCOPE_TASKS && !(t->flags & TASK_SELF) && !in_scope(task)))
@@ -160,7 +160,7 @@ int BPF_PROG(on_signal, int sig, struct kernel_siginfo *info, struct k_sigaction
 	return 0;
 }
 
-static __always_inline void tell(const struct ring_event *e)
+static __always_inline void output(const struct ring_event *e)
 {
 	bpf_ringbuf_output(&ring, (void *)e, sizeof(*e), 0);
 }
@@ -171,8 +171,8 @@ static __always_inline void tell(const struct ring_event *e)
  */
 static __always_inline struct task_state *adopt(struct task_struct *task, unsigned int flags)
 {
-	struct task_state born = {.flags = flags};
-	return bpf_task_storage_get(&tasks, task, &born, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	struct task_state state = {.flags = flags};
+	return bpf_task_storage_get(&tasks, task, &state, BPF_LOCAL_STORAGE_GET_F_CREATE);
 }
 
 static __always_inline void process_began(void)
@@ -191,19 +191,19 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 		return 0;
 	if (scope != SCOPE_TASKS || (!is_thread && !follow))
 		return 0;
-	if (!adopt(child, TASK_FRESH)) {
+	if (!adopt(child, TASK_UNSEEN)) {
 		__sync_fetch_and_add(&lost, 1);
 		return 0;
 	}
 	if (!is_thread)
 		process_began();
-	struct ring_event e = {.kind = RING_BIRTH,
+	struct ring_event e = {.kind = RING_NEW_TASK,
 			       .pid = tgid,
 			       .tid = parent->pid,
 			       .other = child->pid,
 			       .is_thread = is_thread,
 			       .time_ns = bpf_ktime_get_ns()};
-	tell(&e);
+	output(&e);
 	return 0;
 }
 
@@ -229,7 +229,7 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_tid, struct linux_binprm
 			       .tid = task->pid,
 			       .other = old_tid,
 			       .time_ns = bpf_ktime_get_ns()};
-	tell(&e);
+	output(&e);
 	return 0;
 }
 
@@ -282,7 +282,7 @@ int BPF_PROG(on_death, struct task_struct *task)
 		root_exit_ns = e.time_ns;
 	if (last && scope == SCOPE_TASKS)
 		__sync_fetch_and_add(&live, -1);
-	tell(&e);
+	output(&e);
 	return 0;
 }
 
@@ -297,7 +297,7 @@ int mark_targets(struct bpf_iter__task *ctx)
 	unsigned int *seen = bpf_map_lookup_elem(&targets, &tgid);
 	if (!seen || bpf_task_storage_get(&tasks, task, 0, 0))
 		return 0;
-	if (!adopt(task, TASK_FRESH)) {
+	if (!adopt(task, TASK_UNSEEN)) {
 		__sync_fetch_and_add(&lost, 1);
 		return 0;
 	}

@@ -69,7 +69,7 @@ struct row_errno {
 /* State of a thread in its task storage. */
 enum task_flags {
 	TASK_IN_CALL = 1 << 0,
-	TASK_FRESH =
+	TASK_UNSEEN =
 		1 << 1, /* nothing was seen of it yet: if an exit comes first, it has no entry (clone's in the child) */
 	TASK_WAITING = 1 << 2, /* not counted until it executes a program */
 	TASK_HANDLER = 1 << 3, /* the interrupted call waits until a signal handler returns */
@@ -98,12 +98,12 @@ struct task_state {
 };
 
 /* Events in the ring. */
-enum ring_event_kind { RING_BIRTH = 1, RING_EXEC, RING_DEATH };
+enum ring_event_kind { RING_NEW_TASK = 1, RING_EXEC, RING_DEATH };
 
 struct ring_event {
 	unsigned int kind;
 	unsigned int pid, tid, other; /* other: the child, or the tid that called execve */
-	unsigned int is_thread;       /* RING_BIRTH */
+	unsigned int is_thread;       /* RING_NEW_TASK */
 	unsigned int is_process;      /* RING_DEATH: the last thread */
 	int status;
 	unsigned int pad;

@@ -58,11 +58,11 @@ static enum tracer_verdict on_seccomp(struct tracer *t, struct task *task)
 	struct call call;
 	struct user_regs_struct r;
 	enum arm_stop whose = arm_read_stop(task->tid, &call);
-	if (whose == ARM_STOP_THEIRS)
-		arm_answer_theirs(task->tid);
-	if (whose != ARM_STOP_OURS || thread_of(task)->in_call || !img || img->state != IMAGE_READY || !pt ||
+	if (whose == ARM_STOP_PROGRAM)
+		arm_answer_enosys(task->tid);
+	if (whose != ARM_STOP_SCTRACE || thread_of(task)->in_call || !img || img->state != IMAGE_READY || !pt ||
 	    pt->slow || ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
-		return STOP_OURS;
+		return STOP_HANDLED;
 	return dispatch_stop(p, task, &call, &r);
 }
 
@@ -133,7 +133,7 @@ static const struct tracer_ops patch_ops = {
 	.waited = sigkill_guard_waited,
 	.signal = signals_stop,
 	.seccomp = on_seccomp,
-	.birth = children_on_birth,
+	.new_task = children_on_new_task,
 	.first_stop = children_on_first_stop,
 	.exec = exec_done,
 	.death = children_on_death,

@@ -67,7 +67,7 @@ bool tracer_await_child(pid_t pid, const _Atomic int *ready)
 	return true;
 }
 
-static const struct tracer_ops plain_ops;
+static const struct tracer_ops default_ops;
 
 /* Traces the child, and adds its calls to the tracer's counts. */
 static int trace_child(struct tracer *t, pid_t pid, struct probe *p)
@@ -116,7 +116,7 @@ static int measure(struct tracer_cost *cost)
 	if (pid == 0)
 		child(p);
 	struct tracer t = {.calibrating = true};
-	tracer_init(&t, &plain_ops);
+	tracer_init(&t, &default_ops);
 	t.config.want = CAP_COUNTS;
 	int r = pid < 0 ? -errno : trace_child(&t, pid, p);
 	if (r == 0)

@@ -107,11 +107,11 @@ enum arm_stop arm_read_stop(pid_t tid, struct call *call)
 		return ARM_STOP_NONE;
 	call->arch = info.arch;
 	call->nr = (int64_t)info.seccomp.nr;
-	return ptrace_retry(PTRACE_GETEVENTMSG, tid, NULL, &mark) == 0 && mark == ARM_FILTER_MARK ? ARM_STOP_OURS
-												  : ARM_STOP_THEIRS;
+	return ptrace_retry(PTRACE_GETEVENTMSG, tid, NULL, &mark) == 0 && mark == ARM_FILTER_MARK ? ARM_STOP_SCTRACE
+												  : ARM_STOP_PROGRAM;
 }
 
-void arm_answer_theirs(pid_t tid)
+void arm_answer_enosys(pid_t tid)
 {
 	struct user_regs_struct r;
 	if (ptrace_retry(PTRACE_GETREGS, tid, NULL, &r) < 0)

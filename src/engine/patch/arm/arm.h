@@ -26,7 +26,7 @@ int arm_filter_build(struct call_filter *f);
 #define ARM_FILTER_MARK 0x5c7a
 
 /* Which filter stopped the task: none (it is not in a seccomp stop), ours, or the program's. */
-enum arm_stop { ARM_STOP_NONE, ARM_STOP_OURS, ARM_STOP_THEIRS };
+enum arm_stop { ARM_STOP_NONE, ARM_STOP_SCTRACE, ARM_STOP_PROGRAM };
 /* Distinguishes them. In a seccomp stop it also sets arch and nr of `call`. */
 enum arm_stop arm_read_stop(pid_t tid, struct call *call);
 /* Does the process have seccomp filters besides ours and those that sctrace was started with? `s` is its /proc/PID/status. */
@@ -35,6 +35,6 @@ bool arm_is_filtered(const struct patch *p, const struct proc_status *s);
  * Gives a call that the program's own filter sent to a tracer the result ENOSYS, as without a tracer (seccomp(2),
  * SECCOMP_RET_TRACE).
  */
-void arm_answer_theirs(pid_t tid);
+void arm_answer_enosys(pid_t tid);
 
 #endif

@@ -443,7 +443,7 @@ trap:	syscall				/* outside the range that is let through: always caught */
 	ud2
 agent_ask:				/* likewise: sctrace completes the record (record.c) */
 	syscall
-	jmp	agent_ask_behind
+	jmp	agent_ask_after
 agent_ask_end:
 agent_end:
 

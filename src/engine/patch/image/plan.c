@@ -74,7 +74,7 @@ void plan_free_all(struct patch *p)
 /* An image whose owner is not clear counts as root's, where only plans of root's programs apply. */
 void plan_note_owner(const struct patch *p, struct task *task, const struct proc_status *s)
 {
-	if (p->root && s->uid != NOBODY_ALONE && s->gid != NOBODY_ALONE)
+	if (p->root && s->uid != ID_MIXED && s->gid != ID_MIXED)
 		image_of(task)->start.owner = (struct owner){s->uid, s->gid};
 }
 
@@ -88,7 +88,7 @@ static bool find_owner(const struct patch *p, const struct task *task, struct ow
 	*owner = (struct owner){0, 0};
 	if (!p->root)
 		return true;
-	if (proc_status(task->tid, &s) < 0 || s.uid == NOBODY_ALONE || s.gid == NOBODY_ALONE)
+	if (proc_status(task->tid, &s) < 0 || s.uid == ID_MIXED || s.gid == ID_MIXED)
 		return false;
 	*owner = (struct owner){s.uid, s.gid};
 	return s.uid != 0 || (p->rights & ~s.permitted) == 0;
@@ -383,7 +383,7 @@ void plan_apply_mapped(struct patch *p, struct task *task, uint64_t ip)
 		return;
 	img->sites.surveyed = true;
 	maps_read(p, task);
-	ranges_tell(task);
+	ranges_write(task);
 	const struct mapping *caller = maps_find(img, ip);
 	if (!caller || !p->loader || find_module(p, caller) != p->loader)
 		return;

@@ -44,7 +44,7 @@ size_t ranges_of(const struct mapping *m, size_t n, uint64_t (*rows)[2])
 	return used;
 }
 
-void ranges_tell(const struct task *task)
+void ranges_write(const struct task *task)
 {
 	const struct image *img = image_of(task);
 	uint64_t rows[AGENT_RANGES + 2][2] = {0};
@@ -84,7 +84,7 @@ void ranges_watch(struct task *task, int64_t nr, const struct user_regs_struct *
 }
 
 /* Does [lo, hi) lie within one of our mappings? */
-static bool is_ours(struct patch *p, const struct image *img, uint64_t lo, uint64_t hi)
+static bool is_agent_memory(struct patch *p, const struct image *img, uint64_t lo, uint64_t hi)
 {
 	struct areas areas = {0};
 	bool ours = false;
@@ -120,7 +120,8 @@ void ranges_hide(struct patch *p, struct task *task)
 	int64_t result;
 	/* The kernel looks at other arguments first if the range is empty or its beginning is not aligned. */
 	if (c->arch != syscall_native_arch() || img->state != IMAGE_READY || lo % AGENT_PAGE || lo >= hi ||
-	    lo < AGENT_CODE || tamper->set_result || !result_unmapped(c->nr, &result) || !is_ours(p, img, lo, hi))
+	    lo < AGENT_CODE || tamper->set_result || !result_unmapped(c->nr, &result) ||
+	    !is_agent_memory(p, img, lo, hi))
 		return;
 	tamper->result = result;
 	tamper->set_result = arch_skip_call(task->tid) == 0;

@@ -10,7 +10,7 @@
  */
 size_t ranges_of(const struct mapping *m, size_t n, uint64_t (*rows)[2]);
 /* Tells the agent which code img->mappings has now: the agent hands calls over that would remap it. */
-void ranges_tell(const struct task *task);
+void ranges_write(const struct task *task);
 /* The task is about to make call `nr` with registers `r`. If that remaps code, restores the sites in it. */
 void ranges_watch(struct task *task, int64_t nr, const struct user_regs_struct *r);
 /*

@@ -258,7 +258,7 @@ static const struct mapping *mapping_at(struct patch *p, struct task *task, uint
 	const struct mapping *m = maps_find(img, ip);
 	if (!m) {
 		maps_read(p, task);
-		ranges_tell(task);
+		ranges_write(task);
 		m = maps_find(img, ip);
 	}
 	return m;

@@ -57,7 +57,7 @@ static void give_image(struct tracer *t, const struct task *parent, const struct
 	image_switch(patch_of(t), img, true);
 }
 
-void children_on_birth(struct tracer *t, struct task *parent, struct task *child, uint64_t flags)
+void children_on_new_task(struct tracer *t, struct task *parent, struct task *child, uint64_t flags)
 {
 	/* From now on another task may write to the same slots. The agent counts the clone(2) itself with a lock anyway. */
 	if (image_of(parent))

@@ -6,8 +6,8 @@
 
 /* The task's struct patch_task, made if it has none; NULL if memory ran out. */
 struct patch_task *children_give_state(struct patch *p, struct task *task);
-/* tracer_ops.birth: gives the child its parent's image, or a copy of it. */
-void children_on_birth(struct tracer *t, struct task *parent, struct task *child, uint64_t flags);
+/* tracer_ops.new_task: gives the child its parent's image, or a copy of it. */
+void children_on_new_task(struct tracer *t, struct task *parent, struct task *child, uint64_t flags);
 /* tracer_ops.first_stop: arms a new task. */
 void children_on_first_stop(struct tracer *t, struct task *task);
 /* tracer_ops.death */

@@ -198,8 +198,8 @@ static void order(struct record *rec)
 /* The item that was reported last is taken away: its thread waits for its next turn. */
 static void pop(struct record *rec)
 {
-	struct record_thread *th = rec->told;
-	rec->told = NULL;
+	struct record_thread *th = rec->reported;
+	rec->reported = NULL;
 	reader_pop(&th->reader);
 	th->turn = turn_of(th);
 	if (th->turn == UINT64_MAX && th->reader.gone)
@@ -261,7 +261,7 @@ bool record_next(struct patch *p, struct event *ev)
 	static const enum event_kind kinds[] = {
 		[RECORD_ENTER] = EV_ENTER, [RECORD_EXIT] = EV_EXIT, [RECORD_VANISH] = EV_VANISH};
 	struct record *rec = p->record;
-	if (rec->told)
+	if (rec->reported)
 		pop(rec);
 	if (!rec->ordered)
 		order(rec);
@@ -271,7 +271,7 @@ bool record_next(struct patch *p, struct event *ev)
 	struct record_item item = reader_peek(&th->reader);
 	if (item.kind == RECORD_ENTER) {
 		call_begins(p, th, &item);
-		rec->told_calls[item.record->nr]++;
+		rec->reported_calls[item.record->nr]++;
 	} else if (item.kind == RECORD_EXIT)
 		call_ends(p, th, &item);
 	/* The members of other kinds of events stay as they are: to clear them all takes longer than to fill these in. */
@@ -282,7 +282,7 @@ bool record_next(struct patch *p, struct event *ev)
 	ev->call = th->call;
 	ev->launch = false;
 	ev->mem = memory_of(p, th, &item);
-	rec->told = th;
+	rec->reported = th;
 	return true;
 }
 
@@ -317,7 +317,7 @@ void record_leave(struct patch *p, struct task *task)
 		(void)reader_complete(&th->reader, open->result, open->t1, true);
 	name_sites(th);
 	th->reader.gone = true;
-	th->reader.gone_at = p->t.detaching ? 0 : __rdtsc();
+	th->reader.ended_at = p->t.detaching ? 0 : __rdtsc();
 	th->reader.ring = NULL;
 	record_dismiss(th);
 	th->task = NULL;

@@ -26,12 +26,12 @@ int record_probe(struct buf *why)
 	return -ENOTSUP;
 }
 
-#define BEHIND_JUMPS 64 /* offset of the recorder's code in its room */
+#define CODE_AFTER_JUMPS 64 /* offset of the recorder's code in its room */
 
 /* Puts a jump to one of the recorder's functions at `at` in its room; agent.S knows the positions of the jumps. */
 static void put_jump(unsigned char *room, ptrdiff_t at, const unsigned char *function)
 {
-	int32_t rel = (int32_t)(BEHIND_JUMPS + (function - __start_recorder_text) - (at + 5));
+	int32_t rel = (int32_t)(CODE_AFTER_JUMPS + (function - __start_recorder_text) - (at + 5));
 	room[at] = 0xe9;
 	memcpy(room + at + 1, &rel, sizeof(rel));
 }
@@ -39,7 +39,7 @@ static void put_jump(unsigned char *room, ptrdiff_t at, const unsigned char *fun
 static void make_program(struct record *rec)
 {
 	size_t n = (size_t)(__stop_recorder_text - __start_recorder_text);
-	memcpy(rec->program + BEHIND_JUMPS, __start_recorder_text, n);
+	memcpy(rec->program + CODE_AFTER_JUMPS, __start_recorder_text, n);
 	recipe_commands((struct agent_command *)(void *)(rec->program + (COMMANDS_AT - RECORDER_CODE)));
 	put_jump(rec->program, 0, (const unsigned char *)(uintptr_t)recorder_enter);
 	put_jump(rec->program, 8, (const unsigned char *)(uintptr_t)recorder_leave);
@@ -91,9 +91,9 @@ int record_open(struct patch *p, const struct engine_config *config)
 static void say_calls(const struct record *rec)
 {
 	for (int64_t nr = 0; nr < AGENT_CALLS; nr++)
-		if (rec->told_calls[nr])
+		if (rec->reported_calls[nr])
 			fprintf(stderr, "sctrace: recorded %s %u asked %u\n",
-				syscall_name_known(syscall_native_arch(), nr), rec->told_calls[nr],
+				syscall_name_known(syscall_native_arch(), nr), rec->reported_calls[nr],
 				rec->asked_calls[nr]);
 }
 

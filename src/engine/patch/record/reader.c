@@ -212,9 +212,9 @@ struct record_item reader_peek(const struct record_reader *r)
 	} else if (committed) {
 		item.kind = RECORD_EXIT;
 		item.ticks = item.record->t1;
-	} else if (r->gone_at) {
+	} else if (r->ended_at) {
 		item.kind = RECORD_VANISH;
-		item.ticks = r->gone_at;
+		item.ticks = r->ended_at;
 	}
 	return item;
 }

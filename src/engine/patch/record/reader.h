@@ -39,10 +39,10 @@ struct record_reader {
 		struct agent_record open;
 		unsigned char open_bytes[RECORD_MOST];
 	};
-	uint64_t open_at; /* its value of agent_ring.open */
-	uint64_t went_on; /* time at which the open call continued after an interruption, or 0 */
-	bool gone;        /* nothing more will come of the thread */
-	uint64_t gone_at; /* when it ended, or 0: it runs on, and it is not known how the open call ends */
+	uint64_t open_at;  /* its value of agent_ring.open */
+	uint64_t went_on;  /* time at which the open call continued after an interruption, or 0 */
+	bool gone;         /* nothing more will come of the thread */
+	uint64_t ended_at; /* when it ended, or 0: it runs on, and it is not known how the open call ends */
 };
 
 void reader_free(struct record_reader *r);

@@ -34,8 +34,8 @@ struct record {
 	struct mem mem;
 	pid_t mem_pid;
 	struct record_thread
-		*told; /* whose item the last event was: its memory must last until the next one; or NULL */
-	uint32_t told_calls[AGENT_CALLS],
+		*reported; /* whose item the last event was: its memory must last until the next one; or NULL */
+	uint32_t reported_calls[AGENT_CALLS],
 		asked_calls[AGENT_CALLS]; /* with SCTRACE_DEBUG they are printed: see record_close() */
 	bool overwritten;                 /* the note that a ring was overwritten has been given */
 };

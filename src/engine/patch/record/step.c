@@ -18,7 +18,7 @@
 
 extern const unsigned char agent_record[], agent_record_entering[], agent_record_sys[], agent_record_after[];
 extern const unsigned char agent_record_made[], agent_record_done[], agent_record_refuse[], agent_record_end[];
-extern const unsigned char agent_ask[], agent_ask_behind[], agent_ask_end[];
+extern const unsigned char agent_ask[], agent_ask_after[], agent_ask_end[];
 
 static bool read_scratch(const struct task *task, const struct record_thread *th, struct agent_scratch *s)
 {
@@ -98,7 +98,7 @@ void record_complete(struct patch *p, struct task *task, struct user_regs_struct
 		p->record->asked_calls[th->reader.open.nr]++;
 		complete(p, th, task, th->reader.open.result);
 	}
-	r->rip = AGENT_AT(agent_ask_behind);
+	r->rip = AGENT_AT(agent_ask_after);
 	r->orig_rax = (unsigned long long)-1;
 	ptrace_retry(PTRACE_SETREGS, task->tid, NULL, r);
 }
@@ -146,9 +146,9 @@ static bool is_between(uint64_t ip, const unsigned char *from, const unsigned ch
  */
 static bool is_made(const struct agent_scratch *s, const struct user_regs_struct *r, int64_t *result)
 {
-	bool right_behind = is_between(r->rip, agent_record_after, agent_record_made) &&
-			    r->rip <= AGENT_AT(agent_record_after) + 2 /* pop %r11 */;
-	*result = right_behind ? (int64_t)r->rax : s->result;
+	bool just_after = is_between(r->rip, agent_record_after, agent_record_made) &&
+			  r->rip <= AGENT_AT(agent_record_after) + 2 /* pop %r11 */;
+	*result = just_after ? (int64_t)r->rax : s->result;
 	return is_between(r->rip, agent_record_after, agent_record_refuse) ||
 	       is_between(r->rip, agent_ask, agent_ask_end) ||
 	       (record_is_recorder(r->rip) && s->busy != SCRATCH_ENTERING);

@@ -105,7 +105,7 @@ static bool make_call(struct patch *p, struct task *task, uint64_t nr, uint64_t 
 }
 
 /* Unmaps the engine's memory, except the page of code that does so, which is excluded from the dump. */
-static bool unmap_ours(struct patch *p, struct task *task)
+static bool unmap_agent(struct patch *p, struct task *task)
 {
 	struct areas areas = {0};
 	bool ok = setup_areas(p, image_of(task), &areas) &&
@@ -149,7 +149,7 @@ void core_prepare(struct patch *p, struct task *task, const siginfo_t *si)
 	proc_status(task->tid, &s);
 	site_restore_all(task);
 	keep_code_out(p, task);
-	img->cleaned = unmap_ours(p, task);
+	img->cleaned = unmap_agent(p, task);
 	img->state = IMAGE_FALLBACK;
 	ptrace_retry(PTRACE_SETREGS, task->tid, NULL, &saved);
 	ptrace_retry(PTRACE_SETSIGINFO, task->tid, NULL, &again);

@@ -43,7 +43,7 @@ void dispatch_run_slow(const struct patch *p, struct task *task, struct user_reg
 }
 
 /* Prepares rt_sigaction(2) that sets the program's own action for SIGSYS; false if that is the default. */
-static bool own_action(struct task *task, uint64_t args[6])
+static bool sigsys_action(struct task *task, uint64_t args[6])
 {
 	const struct image *img = image_of(task);
 	args[0] = SIGSYS;
@@ -96,7 +96,7 @@ static void mend_forced_signal(struct patch *p, struct task *task)
 	bool blocked = dispatch_block_again(task);
 	/* Otherwise the action was not changed; and a filter of the program's might forbid the call that restores it. */
 	bool reset = blocked || image_of(task)->sigsys.action[ACTION_HANDLER] == 1 /* SIG_IGN */;
-	if (reset && own_action(task, args))
+	if (reset && sigsys_action(task, args))
 		remote_call(&p->t, task, SYS_rt_sigaction, args);
 }
 
@@ -146,7 +146,7 @@ enum tracer_verdict dispatch_forced(struct patch *p, struct task *task, const si
 {
 	mend_forced_signal(p, task);
 	return task->stopped ? dispatch_stop(p, task, &(struct call){.arch = si->si_arch, .nr = si->si_syscall}, r)
-			     : STOP_HELD;
+			     : STOP_RESUMED;
 }
 
 /*
@@ -231,7 +231,7 @@ static void watch_call(struct patch *p, struct task *task, int64_t nr, const str
 /*
  * Notes a new action for SIGSYS, just before the call is made: a forced SIGSYS on the way there must still restore the old one.
  */
-static void watch_own_action(struct task *task, int64_t nr, const struct user_regs_struct *r)
+static void watch_sigsys_action(struct task *task, int64_t nr, const struct user_regs_struct *r)
 {
 	if (nr == SYS_rt_sigaction && r->rdi == SIGSYS)
 		watch_action(task, r);
@@ -242,7 +242,7 @@ static void watch_own_action(struct task *task, int64_t nr, const struct user_re
  * have raised. That call has not been made yet; and the signal is blocked again, so it becomes pending again (ptrace_signal() in
  * kernel/signal.c).
  */
-void dispatch_mend_own(struct patch *p, struct task *task, const siginfo_t *si)
+void dispatch_mend_sigsys(struct patch *p, struct task *task, const siginfo_t *si)
 {
 	struct user_regs_struct saved, r;
 	unsigned char code[2];
@@ -250,7 +250,7 @@ void dispatch_mend_own(struct patch *p, struct task *task, const siginfo_t *si)
 	uint64_t args[6] = {0}, mask;
 	if (ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &saved) < 0)
 		return;
-	if (own_action(task, args)) {
+	if (sigsys_action(task, args)) {
 		/* The call ends at an int3, because a signal-delivery-stop can deliver the signal. */
 		r = saved;
 		r.rip = AGENT_AT(agent_remote);
@@ -277,7 +277,7 @@ void dispatch_mend_own(struct patch *p, struct task *task, const siginfo_t *si)
 		block_sigsys(task);
 	if (lost) {
 		watch_call(p, task, (int64_t)saved.rax, &saved);
-		watch_own_action(task, (int64_t)saved.rax, &saved);
+		watch_sigsys_action(task, (int64_t)saved.rax, &saved);
 		dispatch_run_slow(p, task, &saved, (int64_t)saved.rax);
 	}
 }
@@ -391,28 +391,28 @@ enum tracer_verdict dispatch_stop(struct patch *p, struct task *task, const stru
 	resume_point_forget(p, task);
 	patch_task_of(task)->completed_ip = 0;
 	if (p->t.detaching && p->arming == ARM_FILTER)
-		return STOP_OURS; /* the call goes on from its entry */
+		return STOP_HANDLED; /* the call goes on from its entry */
 	if (p->t.detaching) {
 		redo(task, r, nr); /* the task makes the call when it is detached */
-		return STOP_OURS;
+		return STOP_HANDLED;
 	}
 	if (p->record && record_is_asking(r)) {
 		record_complete(p, task, r);
-		return STOP_OURS;
+		return STOP_HANDLED;
 	}
 	watch_call(p, task, nr, r);
 	/* The restart of an interrupted call is made under ptrace, because the agent does not know how long it took before. */
 	uint64_t stub = life_restarting(&thread_of(task)->life) ? 0 : fast_way(p, task, r, call);
 	if (!task->stopped)
-		return STOP_HELD;
+		return STOP_RESUMED;
 	if (!stub) {
-		watch_own_action(task, nr, r);
+		watch_sigsys_action(task, nr, r);
 		go_slow(p, task, r, nr);
-		return STOP_OURS;
+		return STOP_HANDLED;
 	}
 	r->rip = stub;
 	r->rax = (unsigned long long)nr;
 	r->orig_rax = (unsigned long long)-1;
 	ptrace_retry(PTRACE_SETREGS, task->tid, NULL, r);
-	return STOP_OURS;
+	return STOP_HANDLED;
 }

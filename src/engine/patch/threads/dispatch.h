@@ -40,6 +40,6 @@ void dispatch_note_delivery(struct task *task, int sig);
 /* `action` is, or is about to be, the action of `sig`. */
 void dispatch_note_action(struct task *task, int sig, const uint64_t action[ACTION_WORDS]);
 /* A SIGSYS of the program's own is about to be delivered to an armed thread: restores what a forced one has reset. */
-void dispatch_mend_own(struct patch *p, struct task *task, const siginfo_t *si);
+void dispatch_mend_sigsys(struct patch *p, struct task *task, const siginfo_t *si);
 
 #endif

@@ -123,13 +123,13 @@ static enum tracer_verdict pass_signal(struct patch *p, struct task *task, const
 		return STOP_PASS;
 	uint64_t ip = r.rip;
 	if (hide_step(p, task, si, ip))
-		return STOP_OURS;
+		return STOP_HANDLED;
 	bool ours = stepout_needed(task, ip);
 	if (ours) {
 		bool fault = (si->si_signo == SIGSEGV || si->si_signo == SIGBUS) && si->si_code > 0;
 		if (fault && (record_survive_fault(p, task) || survive_fault(p, task, ip))) {
 			dispatch_mend_fault(p, task, si->si_signo);
-			return task->stopped ? STOP_OURS : STOP_HELD;
+			return task->stopped ? STOP_HANDLED : STOP_RESUMED;
 		}
 		/* The attempt to survive may have moved the thread. */
 		if ((fault || si->si_signo == SIGTRAP) && ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
@@ -166,9 +166,9 @@ enum tracer_verdict signals_stop(struct tracer *t, struct task *task, const sigi
 		sigkill_guard_remove(p, task, true);
 		if (si->si_code <=
 		    0) /* otherwise it is a filter's, and ends a program that blocks or ignores it (force_sig_info_to_task) */
-			dispatch_mend_own(p, task, si);
+			dispatch_mend_sigsys(p, task, si);
 		if (!task->stopped)
-			return STOP_HELD;
+			return STOP_RESUMED;
 	}
 	return pt ? pass_signal(p, task, si) : STOP_PASS;
 }

@@ -96,7 +96,7 @@ static bool has_taken(const struct user_regs_struct *r)
 }
 
 /* Before or right after execve(2): has this thread set the image's exec word? */
-static bool has_exec_word(const struct user_regs_struct *r, const struct agent_path *path, uint64_t slot)
+static bool has_set_exec_word(const struct user_regs_struct *r, const struct agent_path *path, uint64_t slot)
 {
 	const uint64_t zf = 0x40;
 	if (path)
@@ -195,7 +195,7 @@ static bool step_out_before_call(const struct image *img, const struct task *tas
 		return false;
 	if (has_taken(r))
 		release_vfork_frame(task);
-	if (has_exec_word(r, path, f.slot))
+	if (has_set_exec_word(r, path, f.slot))
 		clear_exec_word(img);
 	struct agent_slot *slot = path ? image_slot(img, f.slot) : NULL;
 	if (slot && ip >= AGENT_AT(path->p5))
@@ -317,7 +317,7 @@ static bool step_out_after_call(struct patch *p, struct task *task, struct user_
 	bool again = ip == AGENT_AT(path->after) && remote_restart_pending(r);
 	if (borrowed)
 		release_vfork_frame(task);
-	if (!tail && has_exec_word(r, path, f.slot))
+	if (!tail && has_set_exec_word(r, path, f.slot))
 		clear_exec_word(img);
 	if (!tail) {
 		r->rdx = f.rdx;
@@ -365,7 +365,7 @@ static bool leave_as_child(const struct task *task, struct user_regs_struct *r, 
 	return true;
 }
 
-static bool in_mapping_of_ours(const struct image *img, uint64_t ip)
+static bool in_agent_mapping(const struct image *img, uint64_t ip)
 {
 	return (ip >= AGENT_CODE && ip < AGENT_CODE + AGENT_PAGE) || record_is_recorder(ip) || site_of_stub(img, ip);
 }
@@ -387,7 +387,7 @@ void stepout_from(struct patch *p, struct task *task, struct user_regs_struct *r
 		return;
 	if (p->record && record_step_out(p, task, r, what))
 		moved = true;
-	else if (!in_mapping_of_ours(img, ip)) {
+	else if (!in_agent_mapping(img, ip)) {
 		/* Between the short jump and the stub nothing has happened yet. */
 		moved = (s = map_get(&img->sites.by_hop, ip)) != NULL;
 		if (moved)
@@ -410,7 +410,7 @@ void stepout_from(struct patch *p, struct task *task, struct user_regs_struct *r
 bool stepout_needed(const struct task *task, uint64_t ip)
 {
 	const struct image *img = image_of(task);
-	return img && img->state == IMAGE_READY && (in_mapping_of_ours(img, ip) || map_get(&img->sites.by_hop, ip));
+	return img && img->state == IMAGE_READY && (in_agent_mapping(img, ip) || map_get(&img->sites.by_hop, ip));
 }
 
 void stepout_child(struct task *task, bool copied)

@@ -85,7 +85,7 @@ static int start_program(struct tracer *t, struct buf *why)
 static unsigned long options_for(const struct engine_config *config, const struct tracer *t)
 {
 	unsigned long o = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT;
-	if (config->follow || t->hold || t->ops->birth)
+	if (config->follow || t->hold || t->ops->new_task)
 		o |= PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK;
 	/*
 	 * Threads belong to the program even without -f. A clone(2) without CLONE_THREAD is recognised when the new

@@ -15,7 +15,7 @@
 static void on_seccomp(struct tracer *t, struct task *task)
 {
 	if (t->ops->seccomp) {
-		if (t->ops->seccomp(t, task) == STOP_HELD)
+		if (t->ops->seccomp(t, task) == STOP_RESUMED)
 			task->stopped = false;
 		return;
 	}

@@ -20,9 +20,9 @@ struct tracer;
 
 /* The result of handling a special stop. */
 enum tracer_verdict {
-	STOP_PASS, /* not ours: continue as for any program */
-	STOP_OURS, /* handled: resume the task without a signal */
-	STOP_HELD, /* handled, and the task was resumed or is gone: do not touch it */
+	STOP_PASS,    /* not ours: continue as for any program */
+	STOP_HANDLED, /* handled: resume the task without a signal */
+	STOP_RESUMED, /* handled, and the task was resumed or is gone: do not touch it */
 };
 
 /* The points at which the patch engine differs from plain ptrace. A NULL member means no difference. */
@@ -34,7 +34,7 @@ struct tracer_ops {
 	/* A seccomp stop; only if a filter of ours is installed. */
 	enum tracer_verdict (*seccomp)(struct tracer *t, struct task *task);
 	/* The parent reports a new task, which is in its first stop or will be. `clone_flags` as far as known. */
-	void (*birth)(struct tracer *t, struct task *parent, struct task *child, uint64_t clone_flags);
+	void (*new_task)(struct tracer *t, struct task *parent, struct task *child, uint64_t clone_flags);
 	/* A new task, which its parent has reported, is in its first stop. */
 	void (*first_stop)(struct tracer *t, struct task *task);
 	/* `task` runs a new image. The other threads of its process were already removed. */

@@ -92,8 +92,8 @@ bool tracer_adopt(struct tracer *t, struct task *task)
 }
 
 /* A slow parent will still report the birth; a killed one disappears soon. */
-#define ORPHAN_NS      (NSEC_PER_SEC / 10)
-#define SURE_ORPHAN_NS (2 * NSEC_PER_SEC)
+#define ORPHAN_MIN_NS (NSEC_PER_SEC / 10)
+#define ORPHAN_MAX_NS (2 * NSEC_PER_SEC)
 
 /*
  * True if the task's parent was killed before it reported the task. Then the task's process, or its parent process, is
@@ -103,8 +103,8 @@ static bool is_orphan(const struct tracer *t, const struct task *task)
 {
 	struct proc_status s;
 	uint64_t age = clock_ns() - task->early_ns;
-	if (age < ORPHAN_NS || age > SURE_ORPHAN_NS)
-		return age > SURE_ORPHAN_NS;
+	if (age < ORPHAN_MIN_NS || age > ORPHAN_MAX_NS)
+		return age > ORPHAN_MAX_NS;
 	proc_status(task->tid, &s);
 	return !map_get(&t->tasks.processes, (uint64_t)(s.tgid == task->tid ? s.parent : s.tgid));
 }
@@ -166,12 +166,12 @@ void tracer_on_child(struct tracer *t, struct task *parent, int event)
 	}
 	thread_of(child)->untraced = thread_of(parent)->untraced;
 	thread_of(child)->options = thread_of(parent)->options; /* the kernel has copied them (ptrace_init_task()) */
-	if (t->ops->birth)
-		t->ops->birth(t, parent, child, flags);
+	if (t->ops->new_task)
+		t->ops->new_task(t, parent, child, flags);
 	bool counted = child->proc->counted;
 	serve_early_stop(t, child);
 	if (counted) {
-		struct event *ev = tracer_event(t, EV_BIRTH, parent);
+		struct event *ev = tracer_event(t, EV_NEW_TASK, parent);
 		ev->child = tid;
 		ev->is_thread = thread;
 	}

@@ -40,7 +40,7 @@ void tracer_on_signal(struct tracer *t, struct task *task, int sig)
 	if (sig == SIGTRAP && t->main.armed && task->proc->pid == t->root.pid && tracer_at_main(t, task))
 		return;
 	enum tracer_verdict v = t->ops->signal ? t->ops->signal(t, task, &si) : STOP_PASS;
-	if (v == STOP_HELD)
+	if (v == STOP_RESUMED)
 		task->stopped = false;
 	if (v != STOP_PASS)
 		return;

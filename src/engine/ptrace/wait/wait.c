@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 /* True if we trace the task (-1: any known one). Then ECHILD is false, and a sandbox refuses the call. */
-static bool is_ours(const struct tracer *t, pid_t tid)
+static bool is_traced(const struct tracer *t, pid_t tid)
 {
 	struct proc_status s;
 	if (tid > 0)
@@ -20,7 +20,7 @@ static bool is_ours(const struct tracer *t, pid_t tid)
 	size_t i = 0;
 	const struct task *task;
 	while ((task = map_next(&t->tasks.by_tid, &i, NULL)))
-		if (is_ours(t, task->tid))
+		if (is_traced(t, task->tid))
 			return true;
 	return false;
 }
@@ -110,7 +110,7 @@ pid_t tracer_wait(struct tracer *t, pid_t pid, int *status, int options, struct 
 		}
 		if (errno == EINTR)
 			return interrupted(t);
-		if (errno == ECHILD && !is_ours(t, pid))
+		if (errno == ECHILD && !is_traced(t, pid))
 			return -ECHILD;
 		if (--tries == 0)
 			return tracer_give_up(t, -errno, "cannot wait for the program");
