@@ -62,20 +62,15 @@ static void say_how(const struct run *r, struct buf *out)
 		least = n && n < least ? n : least;
 		most = n > most ? n : most;
 	}
-	buf_addf(out, "wall and peak RSS: medians; user and system: means of %zu", least);
+	buf_addf(out, "wall and peak RSS: medians of %zu", least);
 	if (most > least)
 		buf_addf(out, " to %zu", most);
 	buf_adds(out, most == 1 ? " untraced run" : " untraced runs");
-	buf_addf(out,
-		 ", interleaved in random order (seed %.0f), %s cache%s%s; IQR: distance between the quartiles of "
-		 "wall\n",
-		 r->method.seed, cold ? "cold" : "warm",
-		 cold && r->method.input_resident_share == 0 ? " (confirmed by mincore)" : "",
+	buf_addf(out, ", interleaved in random order (seed %.0f), %s cache%s%s\n", r->method.seed,
+		 cold ? "cold" : "warm", cold && r->method.input_resident_share == 0 ? " (confirmed by mincore)" : "",
 		 r->method.fsync == TRUTH_YES ? ", including fsync" : "");
 	if (engine)
-		buf_addf(out,
-			 "calls, errors, in calls: counted in a separate run by engine %s, with the cost of tracing "
-			 "subtracted\n",
+		buf_addf(out, "calls: counted in a separate run by engine %s, with the cost of tracing subtracted\n",
 			 engine);
 	if (r->method.shell_taken_out_s > 0) {
 		buf_adds(out, "commands ran in a shell; the time of an empty shell (");

@@ -71,12 +71,13 @@ int chart_bars_grouped(const struct chart_frame *f, const char *const *labels, s
 struct chart_point {
 	const char *label;
 	double x, y;
+	double x_low, x_high; /* the noise of x, such as its quartiles; NAN: none */
 };
 /*
- * A trade-off, in which less is better for both axes. The points that no other point beats in both are joined by a
- * line.
+ * A trade-off, in which less is better for both axes. Two values count as equal if they differ by less than the share
+ * `equal` of the larger one, or if their noise overlaps. A line joins the points that no other point beats.
  */
-int chart_scatter(const struct chart_frame *f, const struct chart_axis *x, const struct chart_axis *y,
+int chart_scatter(const struct chart_frame *f, double equal, const struct chart_axis *x, const struct chart_axis *y,
 		  const struct chart_point *points, size_t n, struct buf *out);
 
 struct chart_box {

@@ -24,6 +24,7 @@ struct rect {
 struct scatter {
 	const struct chart_point *points;
 	size_t n;
+	double equal; /* a smaller relative difference does not count */
 	struct axis x, y;
 	struct rect plot;
 	struct rect *labels; /* placed so far, one for each point */
@@ -137,7 +138,17 @@ static void place_label(struct scatter *s, size_t i)
 	}
 }
 
-/* A point is on the frontier if no other point is as good in both values and better in one. */
+static bool is_less_x(const struct scatter *s, const struct chart_point *p, const struct chart_point *q)
+{
+	return p->x < q->x * (1 - s->equal) && !(p->x_high >= q->x_low);
+}
+
+static bool is_less_y(const struct scatter *s, const struct chart_point *p, const struct chart_point *q)
+{
+	return p->y < q->y * (1 - s->equal);
+}
+
+/* A point is on the frontier if no other point is less in one value and not greater in the other. */
 static void find_frontier(struct scatter *s)
 {
 	for (size_t i = 0; i < s->n; i++) {
@@ -145,18 +156,19 @@ static void find_frontier(struct scatter *s)
 		s->frontier[i] = shown(s, i);
 		for (size_t k = 0; k < s->n && s->frontier[i]; k++) {
 			const struct chart_point *q = &s->points[k];
-			bool no_worse = q->x <= p->x && q->y <= p->y;
-			if (shown(s, k) && no_worse && (q->x < p->x || q->y < p->y))
+			bool no_worse = !is_less_x(s, p, q) && !is_less_y(s, p, q);
+			if (shown(s, k) && no_worse && (is_less_x(s, q, p) || is_less_y(s, q, p)))
 				s->frontier[i] = false;
 		}
 	}
 }
 
-/* Joins the frontier's points from left to right by a dashed staircase. */
+/* Joins the frontier's points from left to right by a dashed staircase, leaving out those that save nothing in y. */
 static void draw_frontier(const struct scatter *s, struct buf *out)
 {
 	struct buf d = {0};
 	double last = -INFINITY;
+	const struct chart_point *joined = NULL;
 	for (size_t drawn = 0; drawn < s->n; drawn++) {
 		size_t next = s->n;
 		for (size_t i = 0; i < s->n; i++)
@@ -166,6 +178,9 @@ static void draw_frontier(const struct scatter *s, struct buf *out)
 		if (next == s->n)
 			break;
 		last = s->points[next].x;
+		if (joined && !is_less_y(s, &s->points[next], joined))
+			continue;
+		joined = &s->points[next];
 		double x = axis_at(&s->x, s->points[next].x);
 		double y = axis_at(&s->y, s->points[next].y);
 		d.len ? buf_addf(&d, "H%.1fV%.1f", x, y) : buf_addf(&d, "M%.1f %.1f", x, y);
@@ -228,15 +243,15 @@ static int scatter_axes(struct scatter *s, const struct chart_axis *x, const str
 		axis_range_add(&ry, s->points[i].y);
 	}
 	int rc = axis_init(&s->x, x, &rx, false, (size_t)(s->plot.w / 75));
-	return rc < 0 ? rc : axis_init(&s->y, y, &ry, false, 7);
+	return rc < 0 ? rc : axis_init(&s->y, y, &ry, true, 7);
 }
 
-int chart_scatter(const struct chart_frame *f, const struct chart_axis *x, const struct chart_axis *y,
+int chart_scatter(const struct chart_frame *f, double equal, const struct chart_axis *x, const struct chart_axis *y,
 		  const struct chart_point *points, size_t n, struct buf *out)
 {
 	double top = frame_top(f) + 8;
 	double right = frame_width(f) - FRAME_MARGIN - 6;
-	struct scatter s = {.points = points, .n = n, .plot = {0, top, right, HEIGHT}};
+	struct scatter s = {.points = points, .n = n, .equal = equal, .plot = {0, top, right, HEIGHT}};
 	struct buf body = {0};
 	s.numbered = frame_is_narrow(f) && n > LABELS_NARROW;
 	int rc = scatter_axes(&s, x, y);

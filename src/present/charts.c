@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -169,18 +170,23 @@ int draw_tradeoff(void *page, int width, struct buf *out)
 	int err = rows_init(&rows, p);
 	struct chart_point *points = calloc(rows.list.n + 1, sizeof(*points));
 	compare_subtitle(p, &sub);
-	for (size_t i = 0; points && !err && i < rows.list.n; i++)
-		points[i] = (struct chart_point){rows.list.v[i].label, time_median(rows.list.v[i].s),
-						 peak_rss(rows.list.v[i].s)};
+	for (size_t i = 0; points && !err && i < rows.list.n; i++) {
+		const struct run_subject *row = rows.list.v[i].s;
+		points[i] = (struct chart_point){rows.list.v[i].label, time_median(row), peak_rss(row), time_q1(row),
+						 time_q3(row)};
+	}
+	char note[160];
+	snprintf(note, sizeof(note),
+		 "Down and left is better. The line joins the rows that no other row beats. Differences below %.0f %% "
+		 "and "
+		 "overlapping quartiles do not count.",
+		 100 * RUN_WORTHWHILE);
 	const struct chart_frame frame = {
-		.title = "Time against memory",
-		.subtitle = buf_str(&sub),
-		.note = "Down and left is better. The line joins the rows that no other row beats in both.",
-		.width = width};
+		.title = "Time against memory", .subtitle = buf_str(&sub), .note = note, .width = width};
 	const struct chart_axis x = {"wall time (median)", UNIT_SECONDS, SCALE_AUTO};
 	const struct chart_axis y = {"peak resident set", UNIT_BYTES, SCALE_AUTO};
 	if (!err)
-		err = points ? chart_scatter(&frame, &x, &y, points, rows.list.n, out) : -ENOMEM;
+		err = points ? chart_scatter(&frame, RUN_WORTHWHILE, &x, &y, points, rows.list.n, out) : -ENOMEM;
 	free(points);
 	rows_free(&rows);
 	buf_free(&sub);

@@ -91,9 +91,21 @@ static void bars_and_points(void **state)
 	assert_int_equal(chart_bars(&frame, labels, 2, &log, 1, &b), 0);
 	assert_int_equal(strstr(strstr(buf_str(&b), "<circle") + 1, "<circle") != NULL, 1);
 	struct chart_point points[] = {{HOSTILE, 1, 2}, {"b", 2, 1}, {"c", NAN, 1}, {"d", 3, 3}, {"e", 1, 2}};
-	assert_int_equal(chart_scatter(&frame, &seconds, &seconds, points, 5, &b), 0);
+	assert_int_equal(chart_scatter(&frame, 0, &seconds, &seconds, points, 5, &b), 0);
 	assert_sound(&b);
-	assert_int_equal(chart_scatter(&frame, &seconds, &seconds, points + 2, 1, &b), -EINVAL);
+	assert_int_equal(chart_scatter(&frame, 0, &seconds, &seconds, points + 2, 1, &b), -EINVAL);
+	/* Noise is not a trade-off: the line has no step for it. */
+	struct chart_point noisy[] = {
+		{"fast", 1, 2, 0.99, 1.01}, {"equal", 1.05, 1.9, 1.04, 1.06}, {"small", 3, 1, 2.9, 3.1}};
+	for (int i = 0; i < 2; i++) {
+		buf_clear(&b);
+		assert_int_equal(chart_scatter(&frame, i ? 0.1 : 0, &seconds, &seconds, noisy, 3, &b), 0);
+		const char *path = strstr(buf_str(&b), "class=\"d\"");
+		const char *first = path ? strchr(path, 'H') : NULL;
+		const char *second = first ? strchr(first + 1, 'H') : NULL;
+		assert_non_null(first);
+		assert_int_equal(second && second < strchr(path, '>'), !i);
+	}
 	assert_int_equal(chart_bars(&frame, labels, 0, p, 1, &b), -EINVAL);
 	buf_free(&b);
 }
