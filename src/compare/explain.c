@@ -222,7 +222,7 @@ static void say_gain(const struct run *r, const struct run_subject *shot, const 
 		say_ratio(out, 1 / ratio);
 		buf_adds(out, " slower nevertheless.\n");
 	} else {
-		buf_adds(out, ". It saves no significant time.\n");
+		buf_adds(out, ". It does not save a significant amount of time.\n");
 	}
 }
 

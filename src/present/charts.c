@@ -354,7 +354,8 @@ static const struct boxes_words {
 	{RUN_SYSCALL, "Cost of an operation",
 	 "Colours: groups of operations. The costs of loop and clock are subtracted."},
 	{RUN_SWITCH, "Cost of a switch from one task to another",
-	 "ucontext and bare: no scheduler; rows with (two CPUs): wake-ups on another CPU, not switches"},
+	 "ucontext and bare switch without the scheduler. Rows with \"(two CPUs)\" show wake-ups on another CPU, not "
+	 "switches."},
 	{RUN_SCHED, "From the common start to the end of each process", NULL},
 	{RUN_LOAD, "Elapsed time under load", NULL},
 };

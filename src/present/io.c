@@ -233,7 +233,8 @@ static void add_findings(struct page *p, const struct run_io *io)
 	if (s && !io->findings.n)
 		buf_adds(&s->text, "Nothing was found that could be better.\n");
 	else if (s && io->findings.n > 1)
-		buf_adds(&s->text, "Savings that concern the same calls overlap, so they do not add up.\n");
+		buf_adds(&s->text,
+			 "Some savings concern the same calls, so their sum is more than can really be saved.\n");
 }
 
 int page_add_io(struct page *p)

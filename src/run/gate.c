@@ -143,7 +143,7 @@ static int ask_samples(const struct question *q)
 		if (rc == 0 && q->c->percent)
 			d = percent(d);
 		if (rc == 0 && isnan(d.interval.low))
-			cannot_decide(q, "is zero, so it has no change in percent,");
+			cannot_decide(q, "is zero (so a change in percent cannot be computed)");
 		else if (rc == 0)
 			decide(q, &d);
 		else if (rc == -EINVAL)

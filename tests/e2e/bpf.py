@@ -83,7 +83,7 @@ def test_usage(_):
     seen = run("-c", "--cgroup", "/not/there")
     assert seen.returncode == 1 and "control group '/not/there'" in seen.stderr, seen
     seen = run("-c", "--cgroup", "/tmp")
-    assert seen.returncode == 1 and "not a control group of version 2" in seen.stderr, seen
+    assert seen.returncode == 1 and "not a cgroup v2 control group" in seen.stderr, seen
     seen = run("-c", "--all", "--engine=ptrace", "true")
     assert seen.returncode == 125 and "ptrace cannot" in seen.stderr, seen
 

@@ -104,7 +104,7 @@ opt_parse_fn bench_opt_time;
 	 .arg = "LIST",                                                                                                \
 	 .parse = bench_opt_loads,                                                                                     \
 	 .offset = offsetof(settings, loads),                                                                          \
-	 .help = BENCH_LOADS_HELP " (default " defaults ")"},                                                          \
+	 .help = BENCH_LOADS_HELP " (default: " defaults ")"},                                                         \
 	{                                                                                                              \
 		.letter = 'l', .name = "list", .parse = opt_flag, .offset = offsetof(settings, list),                  \
 		.help = "list the loads"                                                                               \

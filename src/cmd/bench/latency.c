@@ -37,11 +37,11 @@ static const struct opt options[] = {
 	 .arg = "TIME",
 	 .parse = opt_duration,
 	 .offset = AT(interval_ns),
-	 .help = "time from one wake-up to the next (default 1ms)"},
+	 .help = "time from one wake-up to the next (default: 1ms)"},
 	BENCH_CPUS_OPTION("run the woken task on these CPUs (default: any)"),
 	BENCH_POLICY_OPTIONS(struct settings, "fifo (the default, if permitted), rr, other or batch"),
-	BENCH_SHARED_OPTIONS("measure all loads this often, and add up the histograms (default 1)",
-			     "time for each load (default 5s)"),
+	BENCH_SHARED_OPTIONS("measure all loads this often, and add up the histograms (default: 1)",
+			     "time for each load (default: 5s)"),
 	{0},
 };
 static const char *const usage[] = {"[OPTIONS]", NULL};

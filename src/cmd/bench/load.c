@@ -43,7 +43,7 @@ static const struct opt options[] = {
 	 .offset = AT(show_output),
 	 .help = "let the command write to this terminal"},
 	BENCH_SEED_OPTION(struct settings, "loads"),
-	BENCH_SHARED_OPTIONS("number of runs under each load (default 3)",
+	BENCH_SHARED_OPTIONS("number of runs under each load (default: 3)",
 			     "repeat the suite until it takes about this long without a load (default: once)"),
 	{0},
 };

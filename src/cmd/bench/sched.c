@@ -61,7 +61,7 @@ static const struct opt options[] = {
 	 .offset = AT(procs),
 	 .min = 1,
 	 .max = SCHED_PROCS,
-	 .help = "numbers of competing processes (default 1,2,4)"},
+	 .help = "numbers of competing processes (default: 1,2,4)"},
 	BENCH_CPUS_OPTION("CPUs that the processes share (default: the first one)"),
 	{.name = "nice",
 	 .arg = "LIST",
@@ -69,9 +69,9 @@ static const struct opt options[] = {
 	 .offset = AT(nice),
 	 .min = -20,
 	 .max = 19,
-	 .help = "nice values, assigned to the processes in turn (default 0)"},
+	 .help = "nice values, assigned to the processes in turn (default: 0)"},
 	BENCH_POLICY_OPTIONS(struct settings, "other (default), batch, fifo or rr"),
-	BENCH_SHARED_OPTIONS("number of repetitions (default 3)", "time that one process takes alone (default 0.3s)"),
+	BENCH_SHARED_OPTIONS("number of repetitions (default: 3)", "time that one process takes alone (default: 0.3s)"),
 	{0},
 };
 static const char *const usage[] = {"[OPTIONS]", NULL};

@@ -40,11 +40,11 @@ static const struct opt options[] = {
 	 .arg = "SIZE",
 	 .parse = opt_size,
 	 .offset = AT(size),
-	 .help = "memory that each task reads at each turn (default 0)"},
+	 .help = "memory that each task reads at each turn (default: 0)"},
 	BENCH_POLICY_OPTIONS(struct settings,
 			     "batch (default: no task preempts the one that woke it), other, fifo or rr"),
 	{.letter = 'l', .name = "list", .parse = opt_flag, .offset = AT(list), .help = "list the kinds"},
-	BENCH_SHARED_OPTIONS("samples per kind (default 100)", "time per kind (default 0.5s)"),
+	BENCH_SHARED_OPTIONS("samples per kind (default: 100)", "time per kind (default: 0.5s)"),
 	{0},
 };
 static const char *const usage[] = {"[OPTIONS] [KIND...]", NULL};
@@ -121,8 +121,9 @@ static void note_proof(struct bench_session *s, const struct switch_result *r)
 			   r->kind->name, all);
 	else if (all < PROVEN)
 		bench_note(s,
-			   "%s on CPU %d and %d: %.2f switches in each round, so there was no switch in some rounds; "
-			   "the figure is not the cost of a switch",
+			   "%s on CPUs %d and %d: there were %.2f switches per round on average instead of 2; the "
+			   "figure is not "
+			   "the cost of a switch",
 			   r->kind->name, r->cpu[0], r->cpu[1], all);
 }
 

@@ -47,7 +47,7 @@ static const struct opt options[] = {
 	 .parse = opt_flag,
 	 .offset = AT(no_count),
 	 .help = "do not trace the operations to count their system calls"},
-	BENCH_SHARED_OPTIONS("number of samples per operation (default 500)",
+	BENCH_SHARED_OPTIONS("number of samples per operation (default: 500)",
 			     "time per operation (default: as long as the clock needs)"),
 	{0},
 };

@@ -109,7 +109,7 @@ static int compare_run(struct compare *c, char *const *commands, size_t n)
 	buf_free(&uncounted);
 	int status = err ? 0 : display_run(&c->run, "compare", &c->opt.show);
 	if (c->interrupted)
-		diag_note("interrupted: these are the figures of the runs up to then");
+		diag_note("interrupted: these are the figures of the runs that were completed");
 	else if (err == -EINTR)
 		diag_note("interrupted before anything was measured");
 	int end = finish(c, err, &why);

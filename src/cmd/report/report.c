@@ -47,14 +47,14 @@ static const struct opt table[] = {
 	 .complete = COMPLETE_LIST, .words = FAIL_IF_WORDS},
 	{0, "undecided", NULL, opt_flag, "end with status 4 if --fail-if cannot be decided", AT(undecided)},
 	{.help = "Output"},
-	{0, "format", "FORMAT", opt_word, "text, csv, markdown, html, json or samples (text)", AT(show.format),
+	{0, "format", "FORMAT", opt_word, "text, csv, markdown, html, json or samples (default: text)", AT(show.format),
 	 .complete = COMPLETE_WORDS, .words = "text csv markdown html json samples"},
 	{'o', "output", "FILE", opt_string, "write to FILE", AT(show.output), .complete = COMPLETE_FILE},
 	{0, "svg", "FILE", opt_svg, "draw the result; further pictures are written beside FILE", AT(show.svg),
 	 .complete = COMPLETE_FILE},
-	{0, "names", "A,B,...", opt_string, "names of the runs (the names of their files)", AT(names)},
-	{0, "color", "WHEN", opt_word, "auto, always or never (auto)", AT(show.colour), .complete = COMPLETE_WORDS,
-	 .words = "auto always never"},
+	{0, "names", "A,B,...", opt_string, "names of the runs (default: the names of their files)", AT(names)},
+	{0, "color", "WHEN", opt_word, "auto, always or never (default: auto)", AT(show.colour),
+	 .complete = COMPLETE_WORDS, .words = "auto always never"},
 	{0},
 };
 

@@ -225,7 +225,7 @@ static int set_cgroup(struct bpf_engine *b, struct buf *why)
 	int r = fd < 0 ? -errno : bpf_map_update_elem(bpf_map__fd(b->skel->maps.cgroup), &zero, &fd, BPF_ANY);
 	if (r < 0)
 		buf_addf(why, "cannot count control group '%s': %s", b->config.cgroup,
-			 fd < 0 ? strerror(-r) : "it is not a control group of version 2");
+			 fd < 0 ? strerror(-r) : "it is not a cgroup v2 control group");
 	if (fd >= 0)
 		close(fd);
 	return r;

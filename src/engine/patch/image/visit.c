@@ -214,7 +214,7 @@ static const char *patch_long(struct patch *p, struct task *task, struct site *s
 	s->retry = (!image_of(task)->start.observed && resume_point_may_be_in(p, s->ip, s->ip + RELOCATE_MAX)) ||
 		   is_in_call_at(p, image_of(task), s->ip);
 	if (s->retry)
-		why = "a thread may return to the instruction after it";
+		why = "a thread may still return to the instruction after the call";
 	else if (at / AGENT_PAGE != (at + 4) / AGENT_PAGE)
 		why = "the jump would cross a page boundary";
 	else if (!one_line && task->proc->ntasks > 1)
