@@ -10,6 +10,8 @@ import sys
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from checks import run_checks
+
 # Calls that may form a cycle between files, with the reason. A line that is no longer needed fails the check.
 RECURSION = {
     ("decode/show.c", "decode/kinds.c"): "a kind's function shows its parts through the table of kinds",
@@ -232,18 +234,5 @@ CHECKS = [
 ]
 
 
-def main():
-    root = Path(sys.argv[1]).resolve()
-    print(f"1..{len(CHECKS)}")
-    failed = 0
-    for number, (name, check) in enumerate(CHECKS, 1):
-        found = list(check(root))
-        for line in found:
-            print(f"# {line}")
-        print(f"{'not ok' if found else 'ok'} {number} - {name}")
-        failed += bool(found)
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_checks(CHECKS, Path(sys.argv[1]).resolve()))

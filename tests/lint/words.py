@@ -7,6 +7,8 @@ import re
 import sys
 from pathlib import Path
 
+from checks import run_checks
+
 # Pattern: what to write instead. Letter case is ignored.
 WORDS = {
     r"\b(?:is|are|was|were) no (?!longer\b)\w+": "'is not a', or 'must be a'",
@@ -94,18 +96,5 @@ CHECKS = [
 ]
 
 
-def main():
-    root = Path(sys.argv[1]).resolve()
-    print(f"1..{len(CHECKS)}")
-    failed = 0
-    for number, (name, check) in enumerate(CHECKS, 1):
-        found = list(check(root))
-        for line in found:
-            print(f"# {line}")
-        print(f"{'not ok' if found else 'ok'} {number} - {name}")
-        failed += bool(found)
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_checks(CHECKS, Path(sys.argv[1]).resolve()))
