@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 /*
- * Where costs are kept: in $XDG_RUNTIME_DIR, or if that is not set, where systemd makes that folder, which sudo(8) and su(1) do not
- * tell. Root has no such folder and keeps them in /run.
+ * Finds the folder in which costs are kept: $XDG_RUNTIME_DIR. sudo(8) and su(1) do not set this variable. Without it,
+ * the folder is the one that systemd creates for the user. Root has none, so root's costs are kept in /run.
  */
 static void find_folder(char *path, size_t size)
 {
@@ -31,7 +31,10 @@ static void find_folder(char *path, size_t size)
 		snprintf(path, size, "/run/user/%u", (unsigned)geteuid());
 }
 
-/* Only a folder of our own, because the contents are trusted. */
+/*
+ * Opens the folder if sctrace's user owns it and nobody else can write to it, because its contents are trusted.
+ * Otherwise returns -1.
+ */
 static int open_folder(void)
 {
 	struct stat st;
@@ -45,7 +48,7 @@ static int open_folder(void)
 	return fd;
 }
 
-/* Appends the rest of the file's line that begins with `key`, or of its first line, without the newline. */
+/* Appends the rest of the first line that begins with `key`, without the newline. */
 static void add_line(struct buf *out, const char *path, const char *key)
 {
 	char line[256];
@@ -60,7 +63,9 @@ static void add_line(struct buf *out, const char *path, const char *key)
 		fclose(f);
 }
 
-/* Appends what the costs depend on, in one line. Appends nothing if the boot is unknown; then nothing is kept. */
+/*
+ * Appends, in one line, what the costs depend on. Appends nothing if the boot id is unknown; costs are then not kept.
+ */
 static void describe_machine(struct buf *out)
 {
 	struct utsname u;
@@ -74,12 +79,15 @@ static void describe_machine(struct buf *out)
 		 SCTRACE_VERSION);
 }
 
-/* The contents of the file if they are for this machine, otherwise empty contents. NULL: nothing can be kept. */
+/*
+ * Returns the contents of the file if it was written on this machine in its present state, otherwise empty contents.
+ * Returns NULL if nothing can be kept.
+ */
 static json_t *load(int folder, const char *machine)
 {
 	json_error_t error;
 	int fd = openat(folder, "sctrace-costs.json", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	FILE *f = fd < 0 ? NULL : fdopen(fd, "r"); /* json_loadfd(3) makes one call for each byte */
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "r"); /* json_loadfd(3) would make one read(2) for each byte */
 	json_t *all = f ? json_read(f, 0, &error) : NULL;
 	if (f)
 		fclose(f);
@@ -116,7 +124,7 @@ static bool read_numbers(const json_t *list, struct cost_numbers *n)
 	return json_array_size(list) == COSTS_NUMBERS;
 }
 
-/* The number of kept measurements; *least is the least of them, if there is one. */
+/* Returns the number of kept measurements. If there is one, sets *least to the one with the smallest cost. */
 static size_t least_of(const json_t *kept, struct cost_numbers *least)
 {
 	size_t i, n = 0;
@@ -130,7 +138,7 @@ static size_t least_of(const json_t *kept, struct cost_numbers *least)
 	return n;
 }
 
-/* The contents of this machine's file, and its folder. NULL if nothing can be kept. */
+/* Returns the contents of this machine's file, and opens its folder. Returns NULL if nothing can be kept. */
 static json_t *open_costs(int *folder)
 {
 	struct buf machine = {0};

@@ -8,10 +8,13 @@
 
 #include <stddef.h>
 
-/* Noise can only increase a measurement. So the first runs after a boot measure, and later runs use the least value. */
+/*
+ * Noise can only increase a measurement. So the first runs after a boot measure, and later runs use the smallest
+ * result.
+ */
 #define COSTS_MEASURED 5
 
-/* On a busy machine a measurement may fail, or find a cost that is not above zero. It is then tried again, this often in all. */
+/* How often a measurement is tried. On a busy machine it may fail, or find a cost that is not above zero. */
 #define COSTS_TRIES 5
 
 /* One measurement: a list of numbers, of which the first is the cost. */
@@ -21,12 +24,15 @@ struct cost_numbers {
 };
 
 /*
- * Finds the least cost kept under `name` for this machine in its present state (boot, kernel, processors, version of
- * sctrace). Returns 0 with *least, or -ENOENT if fewer than COSTS_MEASURED are kept; then measure one and call
- * costs_keep().
+ * Finds the smallest cost that is kept under `name` for this machine in its present state (boot, kernel, processors,
+ * version of sctrace). Returns 0 with *least set. Returns -ENOENT if fewer than COSTS_MEASURED are kept; the caller
+ * should then measure and call costs_keep().
  */
 int costs_find(const char *name, struct cost_numbers *least);
-/* Keeps one more measurement. *least is the least of all. If it cannot be written, the next run measures again. */
+/*
+ * Keeps one more measurement, and sets *least to the smallest one. If the file cannot be written, the next run measures
+ * again.
+ */
 void costs_keep(const char *name, const struct cost_numbers *measured, struct cost_numbers *least);
 
 #endif

@@ -83,7 +83,7 @@ const struct engine_ops *engine_choose(const char *name, unsigned want, struct b
 			buf_adds(note, "; ptrace is used instead");
 		return ok ? &engine_ptrace : NULL;
 	}
-	/* Only engines that could do it explain why they do not work here. */
+	/* Reasons are collected only from engines that could do what is requested. */
 	struct buf why = {0};
 	for (size_t i = 0; engines[i]; i++) {
 		if ((engines[i]->caps & want) != want)

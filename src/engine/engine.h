@@ -17,20 +17,20 @@ struct summary;
 enum engine_caps {
 	CAP_EVENTS = 1 << 0,     /* each call as an event (traces, decoding, --by=fd and path, -e filters on results) */
 	CAP_COUNTS = 1 << 1,     /* counts and times for each call */
-	CAP_BY_PROCESS = 1 << 2, /* counts for each process */
-	CAP_BY_THREAD = 1 << 3,  /* counts for each thread */
-	CAP_ATTACH = 1 << 4,     /* running processes */
-	CAP_FOLLOW = 1 << 5,     /* children */
+	CAP_BY_PROCESS = 1 << 2, /* separate counts for each process */
+	CAP_BY_THREAD = 1 << 3,  /* separate counts for each thread */
+	CAP_ATTACH = 1 << 4,     /* attaching to running processes */
+	CAP_FOLLOW = 1 << 5,     /* following children */
 	CAP_INJECT = 1 << 6,     /* tampering with calls */
-	CAP_CGROUP = 1 << 7,     /* a whole control group */
-	CAP_SYSTEM = 1 << 8,     /* every process */
+	CAP_CGROUP = 1 << 7,     /* tracing all processes of a control group */
+	CAP_SYSTEM = 1 << 8,     /* tracing every process */
 	CAP_ERRNOS = 1 << 9,     /* errors are counted by number (--errors) */
-	CAP_STOPS = 1 << 10,     /* a call's thread is stopped at the call while its events are handled (-k) */
+	CAP_STOPS = 1 << 10,     /* a thread stays stopped at its call while the events of the call are handled (-k) */
 	CAP_BREAK = 1 << 12,     /* detaching from a process at its execve(2) (-b) */
 	CAP_MAIN = 1 << 11,      /* the calls before main are counted separately (engine_config.find_main) */
 };
 
-/* A bit set of call numbers of the native architecture. Numbers beyond it are always members. */
+/* A bit set of call numbers of the native architecture. Larger numbers are always members of the set. */
 #define CALL_SET_MAX 1024
 struct call_set {
 	uint64_t bits[CALL_SET_MAX / 64];
@@ -40,7 +40,7 @@ struct call_set {
 struct engine_tamper {
 	bool set_result; /* do not run the call, but return `result` (a negative errno means an error) */
 	int64_t result;
-	int signal; /* deliver this signal at entry, or 0 */
+	int signal; /* deliver this signal at the entry; 0: none */
 	uint64_t delay_enter_ns, delay_exit_ns;
 };
 
@@ -49,7 +49,7 @@ struct engine_config {
 	struct spawn spawn;  /* its pointers must stay valid after start() */
 	const pid_t *attach; /* processes to attach to, with all their threads */
 	size_t nattach;
-	const char *cgroup; /* CAP_CGROUP: its path */
+	const char *cgroup; /* with CAP_CGROUP: the path of the control group */
 	bool follow;        /* -f: follow children */
 	bool kill_on_exit;
 	bool find_main;      /* report the calls before main separately */
@@ -66,28 +66,32 @@ struct engine_config {
 	/* Called at each entry if CAP_INJECT is requested. Returns true after filling in `t`. May be NULL. */
 	bool (*inject)(void *ctx, const struct event *enter, struct engine_tamper *t);
 	void *inject_ctx;
-	bool (*break_on)(void *ctx,
-			 const struct event *ev); /* -b: called at EV_EXEC, returns true to detach afterwards; needs
-						   * CAP_BREAK; or NULL */
-	void *break_ctx;
 	/*
-	 * A signal handler of sctrace sets this. next() then returns -EINTR soon, however busy the traced programs are.
+	 * -b: called at EV_EXEC. If it returns true, the engine detaches from the process afterwards. Needs CAP_BREAK.
 	 * May be NULL.
 	 */
+	bool (*break_on)(void *ctx, const struct event *ev);
+	void *break_ctx;
+	/*
+	 * A signal handler of sctrace sets this flag. next() then returns -EINTR soon, even if the traced programs make
+	 * calls all the time. May be NULL.
+	 */
 	const volatile sig_atomic_t *woken;
-	bool measure_only; /* neither events nor counts: wall time, CPU times, peak RSS and exit status of an
-			    * untraced run */
+	/* give neither events nor counts, only wall time, CPU times, peak RSS and exit status of an untraced run */
+	bool measure_only;
 };
 
-/* Results after everything has ended. */
+/* The results, after everything has ended. */
 struct engine_result {
-	int status;                   /* of the started program, as from wait(2); 0 if sctrace only attached */
-	uint64_t wall_ns;             /* from exec to exit of the started program */
-	struct rusage usage;          /* of the started program and the children that it waited for */
-	uint64_t peak_rss_bytes;      /* VmHWM of the largest process at its exit event; 0: unknown */
-	bool rss_is_largest;          /* there were several processes, and the figure is that of the largest one */
-	uint64_t before_main;         /* calls before main (or before the entry point) */
-	const struct summary *before; /* these calls by name; NULL if the engine does not know; valid until stop() */
+	/* exit status of the started program, as from wait(2); 0 if sctrace only attached */
+	int status;
+	uint64_t wall_ns;        /* time from exec to exit of the started program */
+	struct rusage usage;     /* resource usage of the started program and the children that it waited for */
+	uint64_t peak_rss_bytes; /* the largest VmHWM of a process, read at its exit event; 0: unknown */
+	bool rss_is_largest;     /* there were several processes, and the figure is that of the largest one */
+	uint64_t before_main;    /* calls before main (or before the entry point) */
+	/* counts of these calls by name; NULL if the engine does not have them; valid until stop() */
+	const struct summary *before;
 	enum { MAIN_UNKNOWN, MAIN_SYMBOL, MAIN_ENTRY } main_found;
 	uint64_t lost;      /* calls that the kernel could not count (bpf) */
 	uint64_t processes; /* number of processes seen */
@@ -101,7 +105,7 @@ struct engine_ops {
 	unsigned caps;
 	/*
 	 * Checks whether the engine works here and can do `want` (CAP_*). Returns 0, with details in `why` (such as how
-	 * calls are intercepted), or -errno with the reason in `why`. Cheap.
+	 * calls are intercepted), or -errno with the reason in `why`. The check is cheap.
 	 */
 	int (*probe)(unsigned want, struct buf *why);
 	/*
@@ -110,14 +114,14 @@ struct engine_ops {
 	 */
 	int (*start)(struct engine **out, const struct engine_config *config, struct buf *why);
 	/*
-	 * Gets the next event. Returns 1 and fills in *ev; 0 if nothing is left; -EINTR if a signal to sctrace arrived;
-	 * or -errno if it cannot continue. Then started programs have been killed, and stop() will detach from attached
-	 * ones.
+	 * Gets the next event. Returns 1 and fills in *ev. Returns 0 if nothing is left, -EINTR if sctrace received a
+	 * signal, or -errno if tracing cannot continue. In the last case, the started programs have been killed, and
+	 * stop() will detach from the attached ones.
 	 */
 	int (*next)(struct engine *e, struct event *ev);
 	/*
-	 * Adds everything counted since the last call to `s`. Returns 0 or -errno. Calls that were sent as events are
-	 * not included.
+	 * Adds everything counted since the previous call of this function to `s`. Returns 0 or -errno. Calls that were
+	 * sent as events are not included.
 	 */
 	int (*collect)(struct engine *e, struct summary *s);
 	/*
@@ -132,8 +136,8 @@ struct engine_ops {
 	 */
 	void (*kill)(struct engine *e, int sig);
 	/*
-	 * The result, valid after next() returned 0 or after detach(), and a footer in words: the engine's name, and
-	 * what was subtracted.
+	 * To be called after next() returned 0 or after detach(). result() gets the result. footer() appends a text
+	 * with the engine's name and what was subtracted from the times.
 	 */
 	void (*result)(const struct engine *e, struct engine_result *r);
 	void (*footer)(const struct engine *e, struct buf *text);
@@ -145,7 +149,7 @@ struct engine {
 	const struct engine_ops *ops;
 };
 
-/* If an engine was not built, its probe gives the reason. */
+/* An engine that was not built is also declared here; its probe gives the reason. */
 extern const struct engine_ops engine_ptrace, engine_patch, engine_bpf;
 
 /* All engines of this build in order of preference, ending with NULL. */
@@ -160,9 +164,9 @@ void engine_lacks(const struct engine_ops *e, unsigned want, struct buf *out);
 /* The engine called `name`, or NULL. */
 const struct engine_ops *engine_find(const char *name);
 /*
- * Chooses the first engine that can do `want` and works here. If `name` is not NULL or "auto", chooses that engine, or
- * ptrace if it cannot do `want`, with the reason in `note`. Returns NULL with the reason in `note` if no engine is
- * suitable.
+ * Chooses the first engine that can do `want` and works here. If `name` is neither NULL nor "auto", chooses that
+ * engine; if that engine cannot do `want`, chooses ptrace and gives the reason in `note`. Returns NULL with the reason
+ * in `note` if no engine is suitable.
  */
 const struct engine_ops *engine_choose(const char *name, unsigned want, struct buf *note);
 

@@ -1,4 +1,4 @@
-/* Everything that differs between processors, for the kernel half only. */
+/* The definitions that differ between processors. Only the kernel half includes this file. */
 #ifndef SCTRACE_ENGINE_BPF_ARCH_BPF_H
 #define SCTRACE_ENGINE_BPF_ARCH_BPF_H
 

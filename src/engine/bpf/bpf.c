@@ -18,7 +18,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The longest sleep of next(). If the ring was full, looking again finds what it could not hold. */
+/*
+ * The longest sleep of next(). While the ring is full, an event cannot be reported; next() looks again after this time.
+ */
 enum { LOOK_MS = 200 };
 
 static struct bpf_engine *self(struct engine *e)
@@ -47,7 +49,7 @@ static int check_target(pid_t pid, struct buf *why)
 	return what ? -ESRCH : 0;
 }
 
-/* Runs the iterator over all threads once. It has no output. */
+/* Runs the kernel half's iterator over all threads once. The iterator marks the threads to count and has no output. */
 static int mark_targets(struct bpf_engine *b)
 {
 	char nothing[64];
@@ -164,8 +166,8 @@ static int start_all(struct bpf_engine *b, struct buf *why)
 		b->root = p.pid;
 		b->root_is_child = getpid() == before;
 		/*
-		 * If SIGCHLD is ignored, wait(2) cannot get exit statuses (NOTES). The child already has its own
-		 * action.
+		 * If SIGCHLD is ignored, the kernel keeps no exit statuses for wait(2). The child was started before
+		 * this change, which does not affect it.
 		 */
 		signal(SIGCHLD, SIG_DFL);
 	}
@@ -209,7 +211,8 @@ static void note_held(struct bpf_engine *b, const struct ring_event *r)
 {
 	if (r->kind == RING_NEW_TASK && !r->is_thread) {
 		for (size_t i = 0; i < b->held.n; i++)
-			if (b->held.v[i] == (pid_t)r->pid) { /* not for attached processes */
+			/* attached processes and their children are not in the list */
+			if (b->held.v[i] == (pid_t)r->pid) {
 				(void)vec_push(&b->held, (pid_t)r->other);
 				return;
 			}
@@ -256,8 +259,8 @@ static int reap_root(struct bpf_engine *b)
 	if (!b->root || b->root_ended)
 		return 0;
 	/*
-	 * Does not wait until its parent reaps it, because the parent may wait for us to close a file that both write
-	 * to.
+	 * Do not wait until the program's parent reaps it: the parent may be waiting until sctrace closes a file that
+	 * both have open for writing.
 	 */
 	struct pollfd end = {.fd = b->root_fd, .events = POLLIN};
 	if (!b->root_is_child) {
@@ -266,13 +269,13 @@ static int reap_root(struct bpf_engine *b)
 	}
 	pid_t pid = wait4(b->root, &b->result.status, WNOHANG | __WALL, &b->result.usage);
 	b->root_ended = pid == b->root;
-	b->refusals = pid < 0 ? b->refusals + 1 : 0; /* it does not sleep, so signals cannot interrupt it */
+	b->refusals = pid < 0 ? b->refusals + 1 : 0; /* WNOHANG: no signal can interrupt the call */
 	return b->refusals < REFUSALS_MAX ? 0 : -errno;
 }
 
 /*
- * Sleeps until there may be an event. Returns 0 or -errno; -EINTR after a signal, or to let the caller check for a
- * signal that came just before.
+ * Sleeps until there may be an event. Returns 0 or -errno. Returns -EINTR after a signal, and also after LOOK_MS,
+ * because a signal may have come just before the sleep: the caller then checks for one.
  */
 static int sleep_until_news(const struct bpf_engine *b)
 {
@@ -328,7 +331,7 @@ static int bpf_next(struct engine *e, struct event *ev)
 {
 	int r = next_event(self(e), ev);
 	if (r < 0 && r != -EINTR)
-		bpf_kill(e, SIGKILL); /* nothing is held of what was attached to */
+		bpf_kill(e, SIGKILL); /* attached processes are not in `held`, so they live on */
 	return r;
 }
 

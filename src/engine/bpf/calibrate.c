@@ -1,5 +1,6 @@
 /*
- * The cost of counting a call: the same loop of getppid(2), timed by itself before, and by the kernel half afterwards.
+ * Measures the cost of counting a call. The same loop of getppid(2) is timed twice: by itself before counting starts,
+ * and by the kernel half afterwards.
  */
 #include "engine/bpf/loader.h"
 
@@ -45,7 +46,7 @@ static int read_hist(const struct bpf_engine *b, unsigned int slot, struct hist 
 	return 0;
 }
 
-/* The least batch mean as measured by the kernel half; below zero: -errno. */
+/* Returns the smallest mean of a batch, as the kernel half measured it; or -errno, which is below zero. */
 static double counted_cost(struct bpf_engine *b, unsigned int *slot)
 {
 	const struct row_key key = {.id = ROW_ID_SELF, .nr = SYS_getppid};

@@ -1,4 +1,6 @@
-/* Converts the kernel half's maps to rows of a summary: the growth since they were last read. */
+/*
+ * Converts the kernel half's maps to rows of a summary. Each reading adds what was counted since the reading before it.
+ */
 #include "engine/bpf/loader.h"
 
 #include "engine/bpf/skeleton.h"
@@ -77,7 +79,10 @@ static struct summary_group *row_group(const struct bpf_engine *b, const struct 
 	return summary_group(s, comm, key->id);
 }
 
-/* Adds the growth of one chunk of a histogram, summed over its shards, to `h`, without the cost. */
+/*
+ * Adds to `h` what was counted in one chunk of a histogram since the last reading, summed over the chunk's shards. The
+ * cost of counting is subtracted from the times.
+ */
 static int collect_chunk(struct bpf_engine *b, struct hist *h, unsigned int chunk, unsigned int first_bucket)
 {
 	while (b->chunks_seen.n <= chunk)

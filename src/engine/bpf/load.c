@@ -1,4 +1,4 @@
-/* Loads the kernel half: its requirements, the sizes of its maps, and what it is attached to. */
+/* Loads the kernel half: checks what it needs, sets the sizes of its maps, and attaches its programs. */
 #include "engine/bpf/loader.h"
 
 #include "base/buf.h"
@@ -54,7 +54,10 @@ static int check_capabilities(struct buf *why)
 	return -EPERM;
 }
 
-/* Tries the call, because the capabilities may be those of a user namespace, or a seccomp filter may forbid bpf(2). */
+/*
+ * Tries a call of bpf(2). A check of the capabilities is not enough: they may be valid only in a user namespace, or a
+ * seccomp filter may forbid bpf(2).
+ */
 static int check_call(struct buf *why)
 {
 	int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "sctrace_probe", 0, 0, 4096, NULL);
@@ -86,8 +89,8 @@ int bpf_probe(unsigned want, struct buf *why)
 }
 
 /*
- * Room for rows and their histograms. A process makes a few dozen different calls, with times in a few powers of two
- * each.
+ * Reserves memory for rows and their histograms. A process makes a few dozen different calls, and the times of each
+ * call span a few powers of two.
  */
 static void set_sizes(struct bpf_engine *b, unsigned int split)
 {
@@ -169,7 +172,7 @@ static int on_ring(void *ctx, void *data, size_t size)
 
 int bpf_load(struct bpf_engine *b, struct buf *why)
 {
-	libbpf_set_print(NULL); /* libbpf would print to standard error; our messages go through `why` */
+	libbpf_set_print(NULL); /* libbpf would print to standard error; sctrace's messages are returned in `why` */
 	int r = libbpf_num_possible_cpus();
 	if (r > 0) {
 		b->cpus = (unsigned int)r;
@@ -265,7 +268,8 @@ void bpf_let_go(struct bpf_engine *b)
 	if (!b->skel)
 		return;
 	__atomic_store_n(&b->skel->bss->closing, 1, __ATOMIC_SEQ_CST);
-	bpf_link__destroy(b->skel->links.on_enter); /* first, so that calls in progress still reach their end */
+	/* destroyed first, so that calls in progress still reach the exit hook */
+	bpf_link__destroy(b->skel->links.on_enter);
 	b->skel->links.on_enter = NULL;
 	sctrace_bpf__detach(b->skel);
 }
@@ -309,7 +313,7 @@ int bpf_unmark(struct bpf_engine *b, pid_t pid)
 	return r;
 }
 
-/* How often the kernel did not run a program because it was already running on that CPU. */
+/* How often the kernel skipped a program because a program was already running on that CPU. */
 static uint64_t skipped_runs(const struct bpf_program *prog)
 {
 	struct bpf_prog_info info = {0};

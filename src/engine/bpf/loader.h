@@ -25,27 +25,28 @@ struct errno_seen {
 	uint64_t count;
 };
 
-/* The part of a call's time that does not belong to the program, and the spread of single calls during calibration. */
+/* The part of a call's measured time that counting adds, and the spread of single calls during calibration. */
 struct bpf_cost {
 	double ns, spread_ns;
 };
 
 struct bpf_engine {
-	struct engine base; /* must be first, so that a struct engine * can be cast to this type */
+	struct engine base; /* the first member, so that a struct engine * can be cast to this type */
 	struct engine_config config;
 	struct sctrace_bpf *skel;
 	struct ring_buffer *ring;
 	VEC(struct ring_event) events; /* read from the ring and not yet reported */
 	size_t next_event;
-	VEC(pid_t) held;        /* the started program and its living descendants, for kill() */
-	struct row_tag *tags;   /* by slot; these three are mapped from the kernel half's memory */
-	struct row_hist *hists; /* by slot */
+	VEC(pid_t) held; /* the started program and its living descendants, for kill() */
+	/* indexed by slot; `tags`, `hists` and `chunks` are mapped from the kernel half's memory */
+	struct row_tag *tags;
+	struct row_hist *hists; /* indexed by slot */
 	struct hist_chunk *chunks;
 	size_t tags_size, hists_size, chunks_size;
 	unsigned int cpus, shards, max_slots;
-	VEC(struct row_seen) rows; /* by slot */
+	VEC(struct row_seen) rows; /* indexed by slot */
 	VEC(struct errno_seen) errnos;
-	VEC(struct hist_chunk) chunks_seen; /* by chunk, summed over shards */
+	VEC(struct hist_chunk) chunks_seen; /* indexed by chunk, summed over shards */
 	struct row_counts *per_cpu;         /* buffer for one row of each CPU */
 	struct map ended;                   /* processes (or threads) that ended and whose rows can be reused */
 	struct summary retired;             /* contents of reused rows that have not been collected yet */
@@ -60,11 +61,11 @@ struct bpf_engine {
 /* Checks whether BPF programs can be loaded here. Returns 0, or -errno with the reason in `why`. */
 int bpf_probe(unsigned want, struct buf *why);
 /*
- * Loads and attaches the programs, which stay idle until tasks are named. Returns 0, or -errno with the reason in
- * `why`. Undo with bpf_unload().
+ * Loads and attaches the programs, which count nothing until bpf_mark() or bpf_attach() names tasks. Returns 0, or
+ * -errno with the reason in `why`. Undo with bpf_unload().
  */
 int bpf_load(struct bpf_engine *b, struct buf *why);
-/* Starts to count, for the scope that config requests. */
+/* Starts to count the tasks that the configuration requests. Returns 0, or -errno with the reason in `why`. */
 int bpf_attach(struct bpf_engine *b, struct buf *why);
 /* Stops counting. The counts can still be read. */
 void bpf_let_go(struct bpf_engine *b);
@@ -76,27 +77,30 @@ int bpf_unmark(struct bpf_engine *b, pid_t pid);
 uint64_t bpf_lost(const struct bpf_engine *b);
 
 /*
- * These determine b->cost from native loops before bpf_attach() and counted ones afterwards, comparing the least batch
- * means.
+ * Measure the cost of a call: bpf_native_cost() by native loops before bpf_attach(), and the other function by counted
+ * loops afterwards. The difference between the smallest batch means is b->cost.
  */
 double bpf_native_cost(void);
 int bpf_calibrate(struct bpf_engine *b, double native_ns);
 
-/* Adds the counts since the last time to `s`. Returns 0 or -errno. */
+/* Adds what was counted since the previous call to `s`. Returns 0 or -errno. */
 int bpf_collect(struct bpf_engine *b, struct summary *s);
-/* Adds the growth of one row to `s`. */
+/* Adds what one row has counted since it was last read to `s`. */
 int bpf_collect_row(struct bpf_engine *b, unsigned int slot, struct summary *s);
 int bpf_collect_errnos(struct bpf_engine *b, struct summary *s);
-/* Finds new rows. */
+/* Reads the tags of rows that are new since the previous call. */
 int bpf_find_rows(struct bpf_engine *b);
 /*
- * Notes that process or thread `id`, by which rows are split, has started or ended. If free slots run low, saves the
- * contents of all ended rows and reuses them. Returns 0 or -ENOMEM.
+ * Notes that a process or thread has started or ended. `id` is the process or the thread, depending on how rows are
+ * split. If few free slots are left, saves the contents of all ended rows and reuses them. Returns 0 or -ENOMEM.
  */
 void bpf_note_begun(struct bpf_engine *b, unsigned int id);
 int bpf_note_ended(struct bpf_engine *b, unsigned int id);
 int bpf_retire(struct bpf_engine *b);
-/* Sums one row over all CPUs, with its least and greatest time in the current epoch (max_ns 0: none). */
+/*
+ * Sums one row over all CPUs, with the smallest and the greatest time of the current epoch. max_ns is 0 if there was no
+ * call.
+ */
 int bpf_read_row(struct bpf_engine *b, unsigned int slot, struct row_counts *sum);
 /* The slot of a row, or 0 if there is none. */
 unsigned int bpf_find_row(const struct bpf_engine *b, const struct row_key *key);

@@ -1,4 +1,4 @@
-/* The kernel half's settings, counters and maps. For the kernel half only. */
+/* The kernel half's settings, counters and maps. Only the kernel half includes this file. */
 #ifndef SCTRACE_ENGINE_BPF_MAPS_BPF_H
 #define SCTRACE_ENGINE_BPF_MAPS_BPF_H
 
@@ -18,14 +18,18 @@ const volatile unsigned int max_chunks = 1;
 const volatile unsigned int shards = 1; /* a power of two, at most SHARDS_MAX */
 
 /*
- * The loader sets this when it stops counting: the entry hook is gone or about to go, so exits may lack their entries.
+ * The loader sets this when it stops counting. The entry hook is then detached, so an exit may be seen without its
+ * entry.
  */
 unsigned int closing = 0;
 
-/* The loader reads these. It writes `epoch` and, for the program that it starts, `live`, `processes` and `threads`. */
+/*
+ * The loader reads the variables below. It writes only `epoch` and, for the program that it starts, `live`, `processes`
+ * and `threads`.
+ */
 unsigned int next_slot = 0; /* the loader sets these three to 1 before loading */
 unsigned int next_chunk = 0;
-unsigned long long epoch = 0;    /* minima and maxima start again when it changes */
+unsigned long long epoch = 0;    /* minima and maxima start anew when this number changes */
 unsigned long long lost = 0;     /* calls that could not be counted */
 unsigned long long untimed = 0;  /* calls that did not pass the entry hook because a seccomp filter answered them */
 unsigned long long no_chunk = 0; /* times that were not added to a histogram */
@@ -56,7 +60,7 @@ struct {
 	__type(value, unsigned int);
 } rows SEC(".maps");
 
-/* Indexed by slot, so that the loader finds new rows without a walk over `rows`. */
+/* Indexed by slot, so that the loader can find new rows without iterating over `rows`. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);

@@ -1,4 +1,6 @@
-/* Stands in the list of engines if the bpf engine could not be built, and gives the reason. */
+/*
+ * This entry represents the bpf engine in the list of engines if the engine was not built. Its probe gives the reason.
+ */
 #include "engine/engine.h"
 
 #include "base/buf.h"

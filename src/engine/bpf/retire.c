@@ -1,4 +1,7 @@
-/* If counts are split by process or thread: reuses the rows of those that have ended, so that there is always room. */
+/*
+ * If counts are split by process or thread, the rows of processes or threads that have ended are reused. So there is
+ * always a free row.
+ */
 #include "engine/bpf/loader.h"
 
 #include "engine/bpf/skeleton.h"
@@ -8,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ENOUGH = 32 }; /* ended processes */
+enum { ENOUGH = 32 }; /* this many processes must have ended before rows are reused */
 
 void bpf_note_begun(struct bpf_engine *b, unsigned int id)
 {
@@ -16,7 +19,7 @@ void bpf_note_begun(struct bpf_engine *b, unsigned int id)
 }
 
 /*
- * True if half of the slots have been used, and enough processes have ended to make a walk over all slots worthwhile.
+ * True if half of the slots are used, and enough processes have ended to make an iteration over all slots worthwhile.
  */
 static bool is_due(const struct bpf_engine *b)
 {
@@ -66,7 +69,7 @@ static bool has_ended(const struct bpf_engine *b, unsigned int slot)
 	return row && row->used && map_get(&b->ended, row->key.id);
 }
 
-/* Deletes the errors by number of freed rows; b->retired already contains them. */
+/* Deletes the error counts of the freed rows. b->retired already contains them. */
 static void free_errnos(struct bpf_engine *b)
 {
 	int fd = bpf_map__fd(b->skel->maps.errnos);

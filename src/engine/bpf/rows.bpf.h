@@ -1,4 +1,4 @@
-/* Finds the row of a call and adds to it. For the kernel half only. */
+/* Finds the row of a call and adds to it. Only the kernel half includes this file. */
 #ifndef SCTRACE_ENGINE_BPF_ROWS_BPF_H
 #define SCTRACE_ENGINE_BPF_ROWS_BPF_H
 
@@ -26,7 +26,7 @@ static __always_inline void note_comm(struct task_struct *task, unsigned int id)
 	bpf_map_update_elem(&comms, &id, &c, BPF_ANY);
 }
 
-/* A free slot, or 0. */
+/* Returns a free slot, or 0 if there is none. */
 static __always_inline unsigned int new_slot(void)
 {
 	unsigned int slot;
@@ -38,7 +38,7 @@ static __always_inline unsigned int new_slot(void)
 	return slot < max_slots ? slot : 0;
 }
 
-/* The slot of a row, allocated at first use; 0 if there is no room. */
+/* Returns the slot of a row and allocates it at the first use. Returns 0 if no slot is free. */
 static __noinline unsigned int row_slot(struct task_struct *task, struct task_state *t, long long nr,
 					unsigned int compat)
 {
@@ -54,11 +54,11 @@ static __noinline unsigned int row_slot(struct task_struct *task, struct task_st
 		note_comm(task, key.id);
 	if (bpf_map_update_elem(&rows, &key, &slot, BPF_NOEXIST) == 0) {
 		tag->key = key;
-		__sync_fetch_and_add(&tag->used, 1); /* atomic, so that the key is visible before */
+		__sync_fetch_and_add(&tag->used, 1); /* atomic, so that `key` is visible before `used` is */
 		return slot;
 	}
 	bpf_map_push_elem(&free_slots, &slot, 0);
-	found = bpf_map_lookup_elem(&rows, &key); /* another CPU was first */
+	found = bpf_map_lookup_elem(&rows, &key); /* another CPU added the row first */
 	return found ? *found : 0;
 }
 
@@ -75,7 +75,7 @@ static __always_inline unsigned int find_slot(struct task_struct *task, struct t
 	return slot;
 }
 
-/* A free chunk, or 0. */
+/* Returns a free chunk, or 0 if there is none. */
 static __always_inline unsigned int new_chunk(void)
 {
 	unsigned int chunk;
@@ -87,7 +87,10 @@ static __always_inline unsigned int new_chunk(void)
 	return chunk < max_chunks ? chunk : 0;
 }
 
-/* The chunk for a row's times of one power of two, allocated at first use; 0 if none is left. */
+/*
+ * Returns the chunk for the times of one power of two, and allocates it at the first use. Returns 0 if no chunk is
+ * free.
+ */
 static __always_inline unsigned int row_chunk(struct row_hist *h, unsigned int which)
 {
 	if (which >= CHUNKS_PER_ROW)
@@ -134,8 +137,8 @@ static __always_inline void count_errno(unsigned int slot, unsigned int err)
 }
 
 /*
- * Counts a call of `slot` that returned `ret` after `ns`. It is not static, because the verifier checks such a function
- * once and not again for each caller. The result has no meaning.
+ * Counts a call of `slot` that returned `ret` after `ns`. The function is not static, because the verifier checks a
+ * global function only once instead of once for each caller. The result has no meaning.
  */
 __noinline int count_returned(unsigned int slot, unsigned long long ns, long ret)
 {

@@ -1,7 +1,7 @@
 /*
- * The kernel half of the bpf engine counts and times system calls where they happen. Two programs run at the entry and
- * at the exit of each call, with preemption disabled. So a row's counts on one CPU have one writer at a time and need
- * no atomic operations.
+ * The kernel half of the bpf engine: it counts and times system calls in the kernel. One program runs at the entry of
+ * each call, and one at its exit, both with preemption disabled. So only one program at a time writes to a row's counts
+ * on a CPU, and no atomic operations are needed.
  */
 #include "kernel.h"
 
@@ -26,8 +26,9 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 #define MM_SHMEMPAGES 3
 
 /*
- * A call begins while an interrupted one is open. If it is the same call from the same place, it is the restart.
- * Returns the number to count it under, because restart_syscall continues the interrupted call.
+ * Called when a call begins while an interrupted one is open. If the new call is the same call from the same place, it
+ * is the restart of the interrupted one. Returns the number under which the new call is counted, because
+ * restart_syscall(2) continues the interrupted call.
  */
 static __noinline long long resolve_interrupted(struct task_struct *task, struct task_state *t, struct pt_regs *regs,
 						long long nr)
@@ -121,10 +122,14 @@ int BPF_PROG(on_exit, struct pt_regs *regs, long ret)
 		return 0;
 	unsigned long long ns = now - t->enter_ns;
 	if (is_sigreturn(t->nr, is_compat(task))) {
-		ret = 0; /* the register belongs to the interrupted program */
+		ret = 0; /* the return register holds a value of the interrupted program */
 	} else if (IS_RESTART_ERROR(-ret)) {
 		struct interrupted *i = &t->interrupted;
-		if (i->slot) /* an interrupted call inside a handler of one: the outer one's return is not reported */
+		/*
+		 * A handler was itself interrupted in a call. The return of the call that the handler interrupted will
+		 * not be seen.
+		 */
+		if (i->slot)
 			count_returned(i->slot, i->ns, -EINTR);
 		i->slot = t->slot;
 		i->err = -ret;
@@ -144,7 +149,8 @@ int BPF_PROG(on_signal, int sig, struct kernel_siginfo *info, struct k_sigaction
 	struct task_state *t = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), 0, 0);
 	if (!t || !t->interrupted.slot || t->flags & TASK_HANDLER)
 		return 0;
-	if ((unsigned long)ka->sa.sa_handler <= 1) /* SIG_DFL and SIG_IGN: the call is restarted, or the process ends */
+	/* with SIG_DFL or SIG_IGN, the call is restarted, or the process ends */
+	if ((unsigned long)ka->sa.sa_handler <= 1)
 		return 0;
 	struct interrupted *i = &t->interrupted;
 	/*
@@ -166,8 +172,8 @@ static __always_inline void output(const struct ring_event *e)
 }
 
 /*
- * Starts to count `task`. Returns NULL if memory ran out. The task may already run, so its state is created together
- * with its flags.
+ * Starts to count `task`. Returns NULL if memory ran out. The task may already be running, so its state is created with
+ * its flags already set.
  */
 static __always_inline struct task_state *adopt(struct task_struct *task, unsigned int flags)
 {
@@ -233,7 +239,9 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_tid, struct linux_binprm
 	return 0;
 }
 
-/* A counter of resident pages, without pages that CPUs have not added yet (32 pages each, more with many CPUs). */
+/*
+ * Reads a counter of resident pages. Each CPU buffers changes (32 pages, more with many CPUs); these are not included.
+ */
 #define RSS_COUNTER(mm, which)                                                                                         \
 	({                                                                                                             \
 		long long n_ = BPF_CORE_READ(mm, rss_stat[which].count);                                               \

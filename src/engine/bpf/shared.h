@@ -1,5 +1,6 @@
 /*
- * Definitions that the kernel half (sctrace.bpf.c) and the loader (bpf.c) of the bpf engine share. Compiled for both.
+ * Definitions that the kernel half (sctrace.bpf.c) and the loader (bpf.c) of the bpf engine share. Both include this
+ * file.
  */
 #ifndef SCTRACE_ENGINE_BPF_SHARED_H
 #define SCTRACE_ENGINE_BPF_SHARED_H
@@ -11,10 +12,10 @@
  */
 #define CHUNK_BITS     5
 #define CHUNK_SIZE     (1 << CHUNK_BITS)
-#define CHUNKS_PER_ROW 42 /* for one call */
-#define SHARDS_MAX     8  /* copies of each chunk, over which CPUs are spread; additions are atomic */
+#define CHUNKS_PER_ROW 42 /* chunks that a histogram can have */
+#define SHARDS_MAX     8  /* copies of each chunk; each CPU adds to one of them, by atomic additions */
 
-#define TASK_CACHE   16 /* calls that a thread finds without a hash look-up */
+#define TASK_CACHE   16 /* rows that a thread finds without a look-up in the hash table */
 #define COMM_SIZE    16 /* TASK_COMM_LEN */
 #define SQUARE_SHIFT 10 /* times of 2^20 ns and more are squared in units of 2^10 ns, so that sums fit */
 
@@ -31,7 +32,7 @@ enum count_split { SPLIT_NONE, SPLIT_PROCESS, SPLIT_THREAD };
 /* The key of a row. `id` is 0, a process or a thread, according to the split, or ROW_ID_SELF. */
 struct row_key {
 	unsigned int id;
-	unsigned int compat; /* 1: a call of the 32-bit architecture */
+	unsigned int compat; /* 1: the call belongs to the 32-bit architecture */
 	long long nr;
 };
 #define ROW_ID_SELF 0xffffffffu /* the loader's own calls, for calibration */
@@ -39,20 +40,24 @@ struct row_key {
 /* What a slot is used for. */
 struct row_tag {
 	struct row_key key;
-	unsigned int used; /* set last */
+	unsigned int used; /* set last: the other members are valid if this is not 0 */
 	unsigned int pad;
 };
 
 /* One row's counts on one CPU. */
 struct row_counts {
 	unsigned long long entered, returned, errors, restarted;
-	unsigned long long ns, restarted_ns;      /* of returned calls; of calls that were interrupted and restarted */
-	unsigned long long min_ns, max_ns, epoch; /* since the start of that epoch; see `epoch` in sctrace.bpf.c */
+	/* time of returned calls, and time of calls that were interrupted and restarted */
+	unsigned long long ns, restarted_ns;
+	/* smallest and greatest time since the start of that epoch; see `epoch` in maps.bpf.h */
+	unsigned long long min_ns, max_ns, epoch;
 	unsigned long long squares, big_squares;
-	unsigned long long sum; /* of positive results */
+	unsigned long long sum; /* sum of the positive results */
 };
 
-/* The chunks of a row's histogram; 0: not allocated. All CPUs fill this in, so they use compare-and-swap. */
+/*
+ * The chunks of a row's histogram; 0 if a chunk is not allocated. All CPUs allocate chunks here, by compare-and-swap.
+ */
 struct row_hist {
 	unsigned int chunk[CHUNKS_PER_ROW];
 };
@@ -69,17 +74,20 @@ struct row_errno {
 /* State of a thread in its task storage. */
 enum task_flags {
 	TASK_IN_CALL = 1 << 0,
-	TASK_UNSEEN =
-		1 << 1, /* nothing was seen of it yet: if an exit comes first, it has no entry (clone's in the child) */
+	/*
+	 * The thread has not been seen yet. If an exit comes first, it has no entry: it is the exit of clone(2) in the
+	 * child.
+	 */
+	TASK_UNSEEN = 1 << 1,
 	TASK_WAITING = 1 << 2, /* not counted until it executes a program */
-	TASK_HANDLER = 1 << 3, /* the interrupted call waits until a signal handler returns */
-	TASK_SELF = 1 << 4,    /* the loader during calibration */
-	TASK_ROOT = 1 << 5,    /* the started program */
+	TASK_HANDLER = 1 << 3, /* a signal handler is running; when it returns, the interrupted call may be restarted */
+	TASK_SELF = 1 << 4,    /* the thread is the loader, during calibration */
+	TASK_ROOT = 1 << 5,    /* the process is the started program */
 };
 
-/* A call that ended with an ERESTART result, until its outcome is known. */
+/* A call that ended with an ERESTART result. It is kept here until it is known whether the call is restarted. */
 struct interrupted {
-	unsigned int slot; /* 0: none */
+	unsigned int slot; /* 0 if there is no such call */
 	unsigned int err;
 	long long nr;
 	unsigned long long ip, sp, ns;
@@ -102,18 +110,19 @@ enum ring_event_kind { RING_NEW_TASK = 1, RING_EXEC, RING_DEATH };
 
 struct ring_event {
 	unsigned int kind;
-	unsigned int pid, tid, other; /* other: the child, or the tid that called execve */
+	unsigned int pid, tid, other; /* `other` is the child, or the thread that called execve(2) */
 	unsigned int is_thread;       /* RING_NEW_TASK */
-	unsigned int is_process;      /* RING_DEATH: the last thread */
+	unsigned int is_process;      /* RING_DEATH: the thread was the last one of its process */
 	int status;
 	unsigned int pad;
 	unsigned long long time_ns;
 };
 
 /*
- * floor(log2(x)) for x > 0. It has no branch, because the kernel's verifier follows each branch. Sets all bits below
- * the highest one; a multiplication by a de Bruijn sequence then maps each of the 64 values to an index of its own
- * (Leiserson, Prokop, Randall: Using de Bruijn Sequences to Index a 1 in a Computer Word, 1998).
+ * Returns floor(log2(x)) for x > 0. The function has no branch, because the kernel's verifier follows each branch. It
+ * sets all bits below the highest one. A multiplication by a de Bruijn sequence then gives each of the 64 possible
+ * values an index of its own (Leiserson, Prokop, Randall: Using de Bruijn Sequences to Index a 1 in a Computer Word,
+ * 1998).
  */
 static inline unsigned int floor_log2(unsigned long long x)
 {
@@ -130,7 +139,7 @@ static inline unsigned int floor_log2(unsigned long long x)
 	return place[(x * 0x03f79d71b4cb0a89ull) >> 58];
 }
 
-/* The chunk of a histogram for `ns`, and the bucket in that chunk. Pure. */
+/* Returns the chunk of a histogram for `ns`, and sets *bucket to the bucket in that chunk. */
 static inline unsigned int chunk_of(unsigned long long ns, unsigned int *bucket)
 {
 	unsigned int shift = floor_log2(ns | CHUNK_SIZE) - CHUNK_BITS; /* 0 for the first 64 values */

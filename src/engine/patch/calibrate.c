@@ -48,7 +48,7 @@ static double native_cost(void)
 static void __attribute__((noreturn)) child(struct probe *p, struct call_filter *filter)
 {
 	p->native_ns = native_cost();
-	/* Under the filter calls fail until the tracer is there; the loop below only waits. */
+	/* With the filter installed, calls fail until the tracer is there. The loop below only waits for it. */
 	p->failed = filter->code && call_filter_install(filter) < 0;
 	p->ready = 1;
 	while (!p->go)
@@ -58,7 +58,10 @@ static void __attribute__((noreturn)) child(struct probe *p, struct call_filter 
 	_exit(0);
 }
 
-/* Puts the agent into a running child of ours, which is stopped as t.current afterwards; 0 or -errno. */
+/*
+ * Puts the agent into a running child of sctrace. Afterwards the child is stopped, and it is t.current. Returns 0 or
+ * -errno.
+ */
 static int adopt(struct patch *p, pid_t pid)
 {
 	struct user_regs_struct r, saved;
@@ -80,7 +83,7 @@ static int adopt(struct patch *p, pid_t pid)
 		return -ECHILD;
 	task->stopped = true;
 	saved = r;
-	/* The child only runs its own loop: no thread can be in an earlier call. */
+	/* The child has only run its own loop, so no thread can be in a call that began before. */
 	image_of(task)->start.observed = true;
 	uint64_t at = tracer_entry_point(pid);
 	int err = at ? setup_image(p, task, at, &saved, NULL) : -ENOEXEC;
@@ -106,7 +109,7 @@ static int run_child(struct patch *p, pid_t pid, struct probe *probe)
 	return r;
 }
 
-/* The child has not come to its end: kills it, and frees what is known of it. */
+/* The child has not ended by itself: kills it, and frees the state of its tasks. */
 static void end_child(struct patch *p, pid_t pid)
 {
 	struct task *task = tasks_find(&p->t.tasks, pid);
@@ -115,7 +118,10 @@ static void end_child(struct patch *p, pid_t pid)
 		tracer_forget(&p->t, task);
 }
 
-/* The mean of the undisturbed calls, those below the 90th percentile, and the robust deviation (IQR / 1.349). */
+/*
+ * Sets the cost to the mean of the undisturbed calls (those below the 90th percentile), and their robust deviation (IQR
+ * / 1.349).
+ */
 static int read_cost(struct patch *p, double native_ns)
 {
 	region_collect_all(&p->t);

@@ -16,8 +16,8 @@
 #define FIELD(member) offsetof(struct seccomp_data, member)
 
 /*
- * All calls stop except those made at addresses of the agent. libseccomp cannot compare the instruction pointer (seccomp(2),
- * struct seccomp_data), so the instructions are written out.
+ * A filter that stops all calls except those made at addresses of the agent. libseccomp cannot compare the instruction
+ * pointer (seccomp(2), struct seccomp_data), so the instructions are written out.
  */
 static const struct sock_filter template[] = {
 	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, FIELD(arch)),
@@ -26,7 +26,7 @@ static const struct sock_filter template[] = {
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 3),
 	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, FIELD(instruction_pointer)),
 	BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, AGENT_CODE, 0, 1),
-	BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0 /* the end of the agent, below */, 0, 1),
+	BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0 /* the end of the agent, filled in below */, 0, 1),
 	BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRACE | ARM_FILTER_MARK),
 	BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 };
@@ -42,7 +42,10 @@ int arm_filter_build(struct call_filter *f)
 	return 0;
 }
 
-/* Does the kernel have such filters? It says so since Linux 4.14 (seccomp(2), SECCOMP_GET_ACTION_AVAIL). */
+/*
+ * Does the kernel support filters that send a call to a tracer? It can be asked since Linux 4.14 (seccomp(2),
+ * SECCOMP_GET_ACTION_AVAIL).
+ */
 static int filter_probe(struct buf *why)
 {
 	const uint32_t action = SECCOMP_RET_TRACE;
@@ -93,7 +96,10 @@ void arm_task(const struct patch *p, struct task *task, bool on)
 	struct patch_task *pt = patch_task_of(task);
 	const struct image *img = image_of(task);
 	uint64_t selector = img && img->sigsys.selected ? AGENT_STATS + AGENT_SLOTS_SIZE : 0;
-	/* A filter is always on; on_seccomp() (patch.c) handles its stops according to the state of the image. */
+	/*
+	 * A filter cannot be switched off. on_seccomp() (patch.c) handles its stops according to the state of the
+	 * image.
+	 */
 	if (pt && pt->armed != on && (p->arming == ARM_FILTER || sud_arm(task->tid, on, selector) == 0))
 		pt->armed = on;
 }

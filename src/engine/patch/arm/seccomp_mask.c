@@ -1,6 +1,6 @@
 /*
- * seccomp(2) and prctl(2) must tell a program that it has no filter. Strict mode, which the kernel refuses to a process that has
- * a filter, is enforced here (seccomp(2), SECCOMP_SET_MODE_STRICT).
+ * If a program asks seccomp(2) or prctl(2), it must see that it has no filter. The kernel refuses strict mode to a
+ * process that has a filter, so strict mode is enforced here (seccomp(2), SECCOMP_SET_MODE_STRICT).
  */
 #include "engine/patch/arm/seccomp_mask.h"
 
@@ -50,7 +50,7 @@ static void end_thread(const struct task *task)
 	ptrace_retry(PTRACE_SETREGS, task->tid, NULL, &r);
 }
 
-/* Does the process have seccomp filters of its own? It may see those. */
+/* Has the program itself installed seccomp filters? The program may see those. */
 static bool is_filtered(const struct patch *p, const struct task *task)
 {
 	struct proc_status s;

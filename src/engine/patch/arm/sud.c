@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* linux/ptrace.h, which does not go together with sys/ptrace.h. */
+/* Defined in linux/ptrace.h, which cannot be included together with sys/ptrace.h. */
 #define PTRACE_SET_SUD 0x4210
 struct sud_config {
 	uint64_t mode, selector, offset, len;
@@ -27,7 +27,7 @@ int sud_arm(pid_t tid, bool on, uint64_t selector)
 	return ptrace_retry(PTRACE_SET_SUD, tid, sizeof(c), &c) < 0 ? -errno : 0;
 }
 
-/* On a child; 0 or -errno. */
+/* Turns dispatch on in a child. Returns 0 or -errno. */
 static int try_on_child(void)
 {
 	pid_t pid = helper_fork();

@@ -19,8 +19,8 @@ static void __attribute__((noreturn)) watchdog(int sock)
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	setsid();
 	/*
-	 * The program dies if it makes a call before dispatch is off, so the watchdog should run at once. If that is not
-	 * permitted, it runs when the scheduler lets it.
+	 * An attached process dies if it makes a call before dispatch is off, so the watchdog should run at once. If
+	 * real-time scheduling is not permitted, the watchdog has normal priority.
 	 */
 	sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){.sched_priority = 1});
 	if (sock > 0)
@@ -59,7 +59,7 @@ int watchdog_start(struct patch *p)
 	int sock[2];
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sock) < 0)
 		return -errno;
-	/* Forked twice, so that it is not our child and wait4(2) does not find it. */
+	/* The watchdog is forked twice. So it is not a child of sctrace, and wait4(2) does not report it. */
 	pid_t pid = fork();
 	if (pid == 0) {
 		if (fork() == 0)
@@ -88,7 +88,7 @@ void watchdog_watch(const struct patch *p, int fd)
 	struct msghdr msg = {
 		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
 	memcpy(CMSG_DATA(&control.head), &fd, sizeof(fd));
-	/* If this fails, the process dies with sctrace. That is rare, and the manual says so. */
+	/* If this fails, the process dies if sctrace is killed. That is rare, and the manual page says so. */
 	if (p->watchdog_fd >= 0)
 		(void)sendmsg(p->watchdog_fd, &msg, MSG_NOSIGNAL);
 }

@@ -7,9 +7,12 @@
 
 #include "engine/patch/state.h"
 
-/* Starts it, for p->watchdog_fd. 0 or -errno. */
+/* Starts the watchdog and sets p->watchdog_fd. Returns 0 or -errno. */
 int watchdog_start(struct patch *p);
-/* Hands it the memory of a region, `fd`, whose selector byte it is to clear; does nothing if there is no watchdog. */
+/*
+ * Gives the watchdog the memory of a region, `fd`, whose selector byte the watchdog must clear when sctrace dies. Does
+ * nothing if there is no watchdog.
+ */
 void watchdog_watch(const struct patch *p, int fd);
 
 #endif
