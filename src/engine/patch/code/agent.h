@@ -1,8 +1,8 @@
 /*
  * The agent: the code and data that the patch engine puts into the traced program. Included by C and by agent.S.
  *
- * A patched call site jumps to its stub, the stub calls agent_entry, which counts, times and makes the call. Nothing of
- * the agent is written to disk or to the program's own pages; it lives at one fixed address, below 4 GiB so that stubs
+ * A patched call site jumps to its stub. The stub calls agent_entry, which makes the call, counts it and times it. The
+ * agent is not written to disk or into the program's own pages. It is mapped at one fixed address below 4 GiB, so stubs
  * and the agent reach it by 32-bit addresses.
  */
 #ifndef SCTRACE_ENGINE_PATCH_CODE_AGENT_H
@@ -10,50 +10,50 @@
 
 #define AGENT_CODE  0x70000000 /* one page, read and execute */
 #define AGENT_DATA  0x70001000 /* one page, private: struct agent_data */
-#define AGENT_STATS 0x70010000 /* shared with the tracer: the slots */
+#define AGENT_STATS 0x70010000 /* memory shared with the tracer: the slots */
 #define AGENT_PAGE  4096
-#define AGENT_AGAIN -0x5c7            /* si_code of a SIGSYS: the call before the thread's address was not made */
+#define AGENT_AGAIN -0x5c7            /* si_code of a SIGSYS: the call just before the thread's address was not made */
 #define STUB_AREA   (16 * AGENT_PAGE) /* the size of a mapping for stubs */
 
-#define AGENT_CALLS 512 /* call numbers from here on always go to the tracer */
+#define AGENT_CALLS 512 /* calls with this number or a higher one always go to the tracer */
 
-/* The slot of a call: offsets for agent.S. Assertions compare them with struct agent_slot. */
+/* The slot of a call: offsets for agent.S. Assertions below compare them with struct agent_slot. */
 #define SLOT_ENTERED 0
 #define SLOT_ERRORS  8
 #define SLOT_TICKS   16
 #define SLOT_BYTES   24
 #define SLOT_MAX     32
-#define SLOT_MIN_NOT 40 /* the least time, with all bits inverted, so that zeroed memory means none */
+#define SLOT_MIN_NOT 40 /* the smallest time, with all bits inverted, so that zeroed memory means that there is none */
 #define SLOT_HIST    128
 #define SLOT_BUCKETS 576
 #define SLOT_SIZE    (SLOT_HIST + 4 * SLOT_BUCKETS)
 
 /*
- * The low bits of a map entry describe the call; the rest is its slot's offset plus SLOT_ALIGN. 0 sends the call to the
- * tracer.
+ * A map entry is the offset of the call's slot plus SLOT_ALIGN, and its low bits are flags that describe the call. An
+ * entry of 0 sends the call to the tracer.
  */
 #define SLOT_ALIGN    64
 #define SLOT_F_BYTES  1  /* the result is a number of bytes */
 #define SLOT_F_FORKS  2  /* returns twice; the return in the child is not counted */
-#define SLOT_F_CHECK  4  /* its arguments decide whether the agent may make the call */
-#define SLOT_F_EXEC   8  /* does not return: its start time is left in the image's exec word */
+#define SLOT_F_CHECK  4  /* the arguments decide whether the agent may make the call */
+#define SLOT_F_EXEC   8  /* the call does not return, so its start time is stored in the image's exec word */
 #define SLOT_F_RECORD 16 /* a record of the call is written (code/ring.h) */
 
-/* struct agent_back for agent.S, compared in the same way. */
+/* Offsets in struct agent_back for agent.S. Assertions below compare them. */
 #define BACK_MASK  0
 #define BACK_FLAGS 8
 #define BACK_RIP   16
 #define BACK_REGS  24
 #define BACK_SIZE  (BACK_REGS + 15 * 8)
 
-#define AGENT_WORDS        255 /* images that have words of their own in a region */
-#define AGENT_RANGES       64  /* of code */
-#define SETUP_POOLED       1   /* rbp at the start of setup code: what it does */
+#define AGENT_WORDS        255 /* struct agent_words that a region has, one for each image */
+#define AGENT_RANGES       64  /* ranges of code that the agent knows */
+#define SETUP_POOLED       1   /* flags in rbp at the start of the setup code: what the code must do */
 #define SETUP_RECORDS      2
-#define SETUP_NO_RECORDER  4 /* what it tells there at its end: something else is where that was to be mapped */
+#define SETUP_NO_RECORDER  4 /* result flags of the setup code: what it could not map, as the range is in use */
 #define SETUP_NO_THREADS   8
 #define SETUP_NO_SCRATCHES 16
-#define SETUP_PATH         40 /* bytes at setup_path, for a name that ends with 0 */
+#define SETUP_PATH         40 /* bytes at setup_path, for a file name with its NUL */
 
 #ifndef __ASSEMBLER__
 #include <stddef.h>
@@ -62,8 +62,10 @@
 struct agent_slot {
 	uint64_t entered, errors, ticks, bytes, max, min_not;
 	uint8_t pad[80];
-	/* 16 buckets per power of two of ticks: bucket = 16 * shift + (ticks >> shift), shift = max(0, log2(ticks) -
-	 * 4). */
+	/*
+	 * 16 buckets per power of two of ticks: bucket = 16 * shift + (ticks >> shift), shift = max(0, log2(ticks) -
+	 * 4).
+	 */
 	uint32_t hist[SLOT_BUCKETS];
 };
 _Static_assert(offsetof(struct agent_slot, errors) == SLOT_ERRORS, "agent.S");
@@ -75,15 +77,15 @@ _Static_assert(offsetof(struct agent_slot, hist) == SLOT_HIST, "agent.S");
 _Static_assert(sizeof(struct agent_slot) == SLOT_SIZE && SLOT_SIZE % SLOT_ALIGN == 0, "agent.S");
 
 /*
- * The slots, and after them a page: its first byte says whether dispatch is on (1) or off (0), then a mark that tells this
- * memory from any other, then the words of images.
+ * The slots, and one page after them. The page has the selector byte, which says whether dispatch is on (1) or off (0),
+ * then a mark by which this memory is recognised, then the words of images.
  */
 #define AGENT_SLOTS_SIZE ((size_t)AGENT_CALLS * SLOT_SIZE)
 #define AGENT_STATS_SIZE (AGENT_SLOTS_SIZE + AGENT_PAGE)
 _Static_assert(AGENT_SLOTS_SIZE % AGENT_PAGE == 0, "the selector has a page of its own");
 struct agent_words {
-	uint64_t exec_t0; /* when its execve(2) began, or 0 */
-	uint64_t actions; /* how many times it was about to set the action of a signal */
+	uint64_t exec_t0; /* when the image's execve(2) began, or 0 */
+	uint64_t actions; /* how many times the image was about to set the action of a signal */
 };
 struct agent_tail {
 	uint8_t selector, pad[7];
@@ -103,27 +105,27 @@ struct agent_frame {
  * A child of vfork(2) or CLONE_VFORK runs on its parent's stack. The parent's frame is kept here until the child ends.
  */
 struct agent_vfork_frame {
-	uint64_t taken; /* 1: a frame is here */
+	uint64_t taken; /* 1: `frame` is in use */
 	uint64_t sp;    /* the parent's stack pointer; a child with its own stack has another one */
 	struct agent_frame frame;
 };
 
-/* The private page. */
+/* The agent's private page. */
 struct agent_data {
-	uint64_t base;          /* where the slots begin, minus SLOT_ALIGN */
-	uint64_t words;         /* where this image's struct agent_words is, or 0 */
-	uint64_t single_thread; /* the image has one thread and slots of its own: updates need no lock */
+	uint64_t base;          /* the address of the slots, minus SLOT_ALIGN */
+	uint64_t words;         /* the address of this image's struct agent_words, or 0 */
+	uint64_t single_thread; /* the image has one thread, and slots that no other image uses: updates need no lock */
 	struct agent_vfork_frame vfork_frame;
-	uint64_t next; /* the program's own handler for SIGSYS, which agent_sigsys calls, or 0 */
-	uint64_t
-		sigsys; /* 1: actions of SIGSYS, SIGSEGV, SIGBUS may not be the default: the tracer must see what is done */
+	uint64_t next;   /* the program's own handler for SIGSYS, which agent_sigsys calls, or 0 */
+	uint64_t sigsys; /* 1: an action of SIGSYS, SIGSEGV or SIGBUS may not be the default, so the tracer must see
+			 * calls that change them */
 	uint32_t map[AGENT_CALLS];
 	/*
-	 * Code that may have been patched, [lo, hi) each, ending with a row of zeros. Calls that remap it go to the
-	 * tracer.
+	 * Address ranges [lo, hi) of code that may be patched, ending with a row of zeros. Calls that remap this code
+	 * go to the tracer.
 	 */
 	uint64_t code[AGENT_RANGES + 2][2];
-	uint8_t scratch[256]; /* for calls that the tracer runs */
+	uint8_t scratch[256]; /* for calls that the tracer has the program make */
 };
 _Static_assert(sizeof(struct agent_data) <= AGENT_PAGE, "one page");
 _Static_assert(offsetof(struct agent_data, words) == 8 && offsetof(struct agent_data, single_thread) == 16 &&
@@ -144,19 +146,21 @@ _Static_assert(offsetof(struct agent_back, mask) == BACK_MASK && offsetof(struct
 		       sizeof(struct agent_back) == BACK_SIZE,
 	       "agent.S");
 
-/* The assembled agent.S, and the addresses in it at which the tracer must know how far a thread has come. */
+/*
+ * The assembled agent.S. The tracer uses the addresses in it to find out what a thread in the agent has already done.
+ */
 extern const unsigned char agent_begin[], agent_end[], agent_entry[], agent_p1[], agent_p2[], agent_p3[];
 extern const unsigned char agent_refuse[], agent_r1[], agent_check[], agent_pre_end[];
 extern const unsigned char agent_exit[], agent_remote[], agent_allowed_end[];
 extern const unsigned char agent_sigsys[], agent_sigsys_restorer[];
 extern const unsigned char agent_call[], agent_masked_call[], agent_back_call[], agent_call_end[];
-/* On the vfork path, between `taken` and `loaded`, struct agent_vfork_frame may belong to this thread. */
+/* On the vfork path, from `taken` to `loaded`, this thread may be using struct agent_vfork_frame. */
 extern const unsigned char agent_taken[], agent_lowered[], agent_loaded[];
-/* execve(2): from `taken` on, if ZF is set, the exec word belongs to this thread, up to the `gave` of a path. */
+/* execve(2): from `taken` on, if ZF is set, this thread is using the exec word, until the `gave` of its path. */
 extern const unsigned char agent_exec_taken[], agent_exec_end[], agent_go_shared[];
 /*
- * rt_sigreturn(2): from `booked` on it is counted; at `sys` the stack pointer is the program's; at `bad` its frame was
- * invalid.
+ * rt_sigreturn(2): from `booked` on the call is counted. At `sys` the stack pointer is the program's. `bad` is reached
+ * if the signal frame was invalid.
  */
 extern const unsigned char agent_sigreturn_booked[], agent_sigreturn_sys[], agent_sigreturn_bad[];
 
@@ -166,7 +170,7 @@ struct agent_path {
 		*ret, *pushed, *end;
 };
 
-/* Code that runs once, at an address of the program's code, to set the agent up (see agent.S). */
+/* Code that runs once, at an address of the program's own code, to set up the agent (see agent.S). */
 extern const unsigned char setup_begin[], setup_path[], setup_end[], region_begin[], region_end[];
 extern const unsigned char setup_trap1[], setup_trap2[], setup_closed[], setup_back_end[];
 extern const unsigned char agent_masked_setup[], agent_back_setup[];

@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* jmp rel8 (eb) at `at`: two bytes; false if `to` is out of reach. */
+/* Writes jmp rel8 (eb), two bytes, for address `at`. Returns false if `to` is out of reach. */
 bool encode_jmp8(unsigned char out[2], uint64_t at, uint64_t to);
-/* jmp rel32 (e9) at `at`: five bytes; false if `to` is out of reach. */
+/* Writes jmp rel32 (e9), five bytes, for address `at`. Returns false if `to` is out of reach. */
 bool encode_jmp32(unsigned char out[5], uint64_t at, uint64_t to);
 
 /* Offsets in a stub. */
@@ -16,9 +16,9 @@ bool encode_jmp32(unsigned char out[5], uint64_t at, uint64_t to);
 #define STUB_LEA_DOWN   5  /* from here on the stack pointer is 128 lower */
 #define STUB_LEA_UP     19 /* the agent returns here */
 #define STUB_DECIDE     27
-#define STUB_RAW        29 /* the call itself, which stops */
-#define STUB_AFTER_CALL 31 /* the call was made */
-#define STUB_MOVED      38 /* the instructions that moved here */
+#define STUB_RAW        29 /* the program's own call instruction, which stops */
+#define STUB_AFTER_CALL 31 /* the call has been made */
+#define STUB_MOVED      38 /* the instructions that moved into the stub */
 #define STUB_EXIT       57
 #define STUB_MOVED_MAX  (STUB_EXIT - STUB_MOVED - 5)
 

@@ -22,7 +22,7 @@ static int64_t get_s32(const unsigned char *p)
 	return v;
 }
 
-/* The address of PT_GNU_EH_FRAME as loaded, or 0. */
+/* Returns the address of PT_GNU_EH_FRAME in memory, or 0. */
 static uint64_t find_hdr(const struct mem *m, uint64_t base)
 {
 	Elf64_Ehdr eh;
@@ -77,7 +77,10 @@ static size_t skip_leb(const unsigned char *p, size_t i, size_t n)
 	return i + 1;
 }
 
-/* The encoding of pointers in the frames that the common entry at `cie` describes; -1 if it is not supported. */
+/*
+ * Returns how pointers are encoded in the frame descriptions that use the common entry at `cie`, or -1 if the encoding
+ * is not supported.
+ */
 static int cie_encoding(const struct mem *m, uint64_t cie)
 {
 	unsigned char c[64] = {0};
@@ -105,7 +108,10 @@ static int cie_encoding(const struct mem *m, uint64_t cie)
 	return -1;
 }
 
-/* The end of the function that the frame description at `fde` describes and that begins at `loc`. 0 or -EFAULT. */
+/*
+ * Sets *end to the end of the function that begins at `loc` and that the frame description at `fde` describes. Returns
+ * 0 or -EFAULT.
+ */
 static int function_end(const struct unwind_table *u, uint64_t loc, uint64_t fde, uint64_t *end)
 {
 	unsigned char f[16];
@@ -123,7 +129,7 @@ static int function_end(const struct unwind_table *u, uint64_t loc, uint64_t fde
 	return 0;
 }
 
-/* The first entry whose location is above `addr`. */
+/* Returns the first entry whose location is above `addr`. */
 static int64_t first_above(const struct unwind_table *u, uint64_t addr)
 {
 	uint32_t lo = 0;
@@ -158,12 +164,12 @@ int padding_gaps(const struct mem *m, uint64_t base, uint64_t lo, uint64_t hi, s
 		if (loc >= hi)
 			break;
 		/*
-		 * The entries must be sorted, so there are at most as many as bytes in the range; otherwise a file could keep us
-		 * here.
+		 * The entries must be sorted. So the loop runs at most once for each byte of the range, even if the
+		 * file is malicious.
 		 */
 		if (next <= loc || next <= lo)
 			return -ENOEXEC;
-		/* If an entry cannot be read, the end of its function is not known, and there is no gap. */
+		/* If an entry cannot be read, the end of its function is unknown, and no gap is assumed. */
 		if (function_end(&u, loc, fde, &end) < 0 || end >= next || end < lo || end >= hi)
 			continue;
 		gaps[found++] = (struct gap){end, next};
@@ -181,7 +187,10 @@ int padding_function(const struct mem *m, uint64_t base, uint64_t addr, uint64_t
 	return addr < *hi ? 0 : -ENOEXEC;
 }
 
-/* Length of the no-op at `p` of at most `n` bytes, or 0: 0x66 prefixes and cs, then 90 or 0f 1f with any operand. */
+/*
+ * Returns the length of the no-op at `p`, or 0 if there is none within `n` bytes. A no-op is any number of 0x66 and cs
+ * prefixes, then 90, or 0f 1f with its operand.
+ */
 static size_t nop_length(const unsigned char *p, size_t n)
 {
 	size_t i = 0;
@@ -230,12 +239,13 @@ static bool reaches(uint64_t from, uint64_t to)
 }
 
 /*
- * The search is breadth first and visits each gap once, so it finds the shortest way in at most n * n steps, whatever gaps a file
- * claims to have. `before` of the first hop is -1.
+ * A hop that the search has found. The search is breadth first and visits each gap once. So it finds the shortest way
+ * in at most n * n steps, even if a malicious file has very many gaps. `before` is the index of the previous hop, or
+ * -1.
  */
 struct hop {
 	int gap, before;
-	int length; /* hops up to here */
+	int length; /* number of hops up to and including this one */
 };
 
 static bool five_bytes_from(uint64_t from, const struct gap *gaps, int n, int *found)
@@ -246,7 +256,10 @@ static bool five_bytes_from(uint64_t from, const struct gap *gaps, int n, int *f
 	return false;
 }
 
-/* Takes the bytes for the way that ends with a jump from hops[last] (-1: from the site) to gap `end`. */
+/*
+ * Fills in `way`, whose last jump leads from hops[last], or from the site if `last` is -1, to gap `end`. Removes the
+ * bytes that the way uses from their gaps.
+ */
 static void take_way(const struct hop *hops, int last, int end, struct gap *gaps, struct padding_way *way)
 {
 	way->n = last < 0 ? 1 : hops[last].length + 1;

@@ -1,9 +1,9 @@
 /*
  * Padding: the bytes between functions, which no thread ever executes. These functions only read, through `mem`.
  *
- * The unwind table proves that. Every function that compilers and glibc's assembly emit has a frame description entry (LSB Core,
- * "Exception Frames"). Bytes between the end of one function and the beginning of the next, all of them fill, belong to no
- * function.
+ * The unwind table proves that no thread executes them. Every function that compilers and glibc's assembly emit has a
+ * frame description entry (LSB Core, "Exception Frames"). If all bytes between the end of one function and the
+ * beginning of the next are fill, they belong to no function.
  */
 #ifndef SCTRACE_ENGINE_PATCH_CODE_PADDING_H
 #define SCTRACE_ENGINE_PATCH_CODE_PADDING_H
@@ -19,37 +19,43 @@ struct gap {
 };
 
 /*
- * The gaps between functions that begin in [lo, hi) of the ELF object loaded at `base`, at most `max` of them,
- * in ascending order. Returns how many, or -ENOEXEC if the object has no unwind table in the usual form (table of
- * sdata4, datarel).
+ * Finds the gaps between functions of the ELF object loaded at `base`. Returns the number of gaps that begin in [lo,
+ * hi), at most `max`, in ascending order. Returns -ENOEXEC if the object has no unwind table in the usual form (sdata4,
+ * datarel).
  */
 int padding_gaps(const struct mem *m, uint64_t base, uint64_t lo, uint64_t hi, struct gap *gaps, int max);
 
-/* The function that `addr` lies in, by the same table: [*lo, *hi). 0, or -ENOEXEC if the table does not tell. */
+/*
+ * Finds the function that contains `addr`, in the same table, and sets [*lo, *hi) to it. Returns 0, or -ENOEXEC if the
+ * table does not show the function.
+ */
 int padding_function(const struct mem *m, uint64_t base, uint64_t addr, uint64_t *lo, uint64_t *hi);
 
 /*
- * For objects without an unwind table (those of Go): finds runs of five or more int3 in the `n` bytes at `lo`. No program
- * executes those on purpose. Returns how many gaps.
+ * For objects without an unwind table (those of Go): finds runs of five or more int3 in the `n` bytes at `lo`. No
+ * program executes such runs on purpose. Returns the number of gaps.
  */
 int padding_traps(const unsigned char *bytes, size_t n, uint64_t lo, struct gap *gaps, int max);
 
 /* Are these `n` bytes fill: a run of no-ops as assemblers write them (Intel SDM 2B, NOP), or of int3? */
 bool padding_is_fill(const unsigned char *p, size_t n);
 
-/* The way from a two-byte jump to five free bytes: each hop takes two bytes, the last place five. */
+/*
+ * The longest way: a two-byte jump leads to up to PADDING_HOPS hops of two bytes each, and the last hop to five free
+ * bytes.
+ */
 #define PADDING_HOPS 4
 struct padding_way {
 	int n;
 	uint64_t at[PADDING_HOPS + 1]; /* at[n - 1] is the address of the five bytes */
 };
 
-/* The largest number of gaps that is looked at. */
+/* The largest number of gaps that are considered. */
 #define PADDING_GAPS 64
 
 /*
- * Finds the shortest way from `from` (the address after the first short jump) through free bytes of `gaps`, and takes the bytes
- * that it uses off the front of their gaps. False if there is no way.
+ * Finds the shortest way from `from`, the address after the first short jump, through free bytes of `gaps`. Removes the
+ * bytes that the way uses from the beginning of their gaps. Returns false if there is no way.
  */
 bool padding_find_way(uint64_t from, struct gap *gaps, int n, struct padding_way *way);
 

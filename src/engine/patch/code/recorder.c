@@ -1,7 +1,7 @@
 /*
- * The recorder: C code that runs inside the traced program (see ring.h). It is copied there as bytes, so it is compiled without
- * anything that needs the rest of sctrace: no library calls, no constants in other sections, no vector registers (the program's own
- * are live across a system call), no sanitizers.
+ * The recorder: C code that runs inside the traced program (see ring.h). It is copied there as bytes, so it must not
+ * need the rest of sctrace: it makes no library calls and has no constants in other sections and no sanitizers. It does
+ * not use vector registers, because they hold the program's values during a system call.
  */
 #include "engine/patch/code/ring.h"
 
@@ -10,7 +10,7 @@
 #define IN_PROGRAM __attribute__((section("recorder_text"), used))
 #define HELPER     static inline __attribute__((always_inline))
 
-/* The row of the table that begins at `from` for the command, or the one that ends it. */
+/* Returns the row for the command in the table that begins at `from`, or the row that ends the table. */
 HELPER const struct agent_command *command_row(unsigned from, uint64_t command)
 {
 	const struct agent_command *row = (const struct agent_command *)COMMANDS_AT + from;
@@ -62,8 +62,8 @@ IN_PROGRAM struct agent_record *recorder_enter(struct agent_scratch *s)
 }
 
 /*
- * True for errors of calls that have read the strings or structures passed to them. Other errors may come before that
- * (EBADF, EINVAL).
+ * True if the result proves that the kernel has read the strings or structures passed to the call. The errors EBADF and
+ * EINVAL, for example, may come before the kernel reads them.
  */
 HELPER bool proves_read(int64_t result)
 {
@@ -76,8 +76,8 @@ HELPER bool proves_read(int64_t result)
 }
 
 /*
- * The memory that an operation wants to capture: `len` bytes at `addr`. false: only sctrace can tell whether they are
- * readable.
+ * The memory that an operation wants to capture: `len` bytes at `addr`. wish_for() returns false if only sctrace can
+ * find out whether the memory is readable.
  */
 struct wish {
 	uint64_t addr, len;
@@ -119,7 +119,7 @@ HELPER bool wish_for(const struct agent_scratch *r, uint64_t string_max, unsigne
 		known = proves_read(result);
 	} else if (rule == RECIPE_EPOLL_EVENT) {
 		n = size;
-		/* It is read before anything else is looked at. */
+		/* The kernel reads the structure before it checks anything else. */
 		known = result != -14 /* EFAULT */ && (uint32_t)r->args[1] != 2;
 	}
 	w->len = w->addr ? n : 0;
@@ -153,13 +153,13 @@ HELPER uint64_t copy_string(unsigned char *to, const unsigned char *from, uint64
 	return 0;
 }
 
-/* Where a record's next capture goes. */
+/* The position of a record's next capture. */
 struct place {
 	struct agent_record *rec;
 	uint64_t at, room;
 };
 
-/* Takes what the capture of `len` bytes at `addr` needs; NULL: there is no room. */
+/* Reserves room for the capture of `len` bytes at `addr`. Returns NULL if there is no room. */
 HELPER unsigned char *put(struct place *p, uint64_t addr, uint64_t len)
 {
 	struct agent_capture *c = (struct agent_capture *)(void *)((unsigned char *)p->rec + p->at);
@@ -184,7 +184,10 @@ HELPER bool put_string(const struct agent_scratch *r, struct place *p, unsigned 
 	uint64_t addr = r->args[arg];
 	if (!addr)
 		return true;
-	/* readlink(2) looks at the size of its buffer first, which is the argument after the next, and an int. */
+	/*
+	 * readlink(2) checks the size of its buffer first. The size is the second argument after the path, and it is an
+	 * int.
+	 */
 	bool read = proves_read(r->result) || (error && r->result == -(int64_t)error && (int32_t)r->args[arg + 2] > 0);
 	if (!read || p->at + sizeof(struct agent_capture) >= p->room)
 		return false;
@@ -193,7 +196,10 @@ HELPER bool put_string(const struct agent_scratch *r, struct place *p, unsigned 
 	return len && put(p, addr, len);
 }
 
-/* The vector is copied first: the buffers are those that it says, whatever another thread may change meanwhile. */
+/*
+ * Captures a vector of buffers. The vector is copied first, and the buffers are those in the copy, so changes by
+ * another thread have no effect.
+ */
 HELPER bool put_iovec(const struct agent_scratch *r, struct place *p, uint64_t string_max, unsigned arg, bool out)
 {
 	uint64_t n = r->args[arg + 1], left = r->result > 0 ? (uint64_t)r->result : 0, sum = 0;
@@ -208,7 +214,7 @@ HELPER bool put_iovec(const struct agent_scratch *r, struct place *p, uint64_t s
 	for (uint64_t i = 0; i < n; i++) {
 		uint64_t shown = !out || v[i].len < left - sum ? v[i].len : left - sum;
 		if (shown > left - sum)
-			return false; /* the kernel may not have read all of it */
+			return false; /* the kernel may not have read the whole buffer */
 		sum += shown;
 		shown = shown < string_max ? shown : string_max;
 		if (shown && !put_copy(p, v[i].base, shown))
@@ -217,7 +223,7 @@ HELPER bool put_iovec(const struct agent_scratch *r, struct place *p, uint64_t s
 	return true;
 }
 
-/* Appends the captures of one operation; false: sctrace is to do it. */
+/* Appends the captures of one operation. Returns false if sctrace must capture the memory instead. */
 HELPER bool capture(const struct agent_scratch *r, struct place *p, uint64_t string_max, unsigned rule, unsigned arg,
 		    unsigned size)
 {
@@ -245,7 +251,7 @@ IN_PROGRAM uint64_t recorder_leave(struct agent_scratch *s)
 	if (limit > RING_DATA || off >= limit)
 		return 1;
 	uint64_t free_bytes = limit - (r->produced - __atomic_load_n(&r->consumed, __ATOMIC_ACQUIRE));
-	/* The room after the data belongs to the record that ends there. */
+	/* A record that ends at the end of the data may also use the room after the data. */
 	uint64_t room = off + free_bytes >= limit ? RECORD_MOST : free_bytes;
 	struct place p = {.rec = rec, .at = RECORD_HEAD, .room = room < RECORD_MOST ? room : RECORD_MOST};
 	for (unsigned i = 0; i < recipe->n; i++)

@@ -15,7 +15,7 @@ static bool decode(const struct walk *w, size_t at, ZydisDecodedInstruction *i, 
 	return at < w->n && ZYAN_SUCCESS(ZydisDecoderDecodeFull(&w->decoder, w->code + at, w->n - at, i, ops));
 }
 
-/* May the instruction run at another address? Not if it uses its own address, jumps, or enters the kernel. */
+/* May the instruction run at another address? It may not if it uses its own address, jumps, or enters the kernel. */
 static bool movable(const ZydisDecodedInstruction *i)
 {
 	switch ((int)i->meta.category) {
@@ -65,8 +65,8 @@ static bool is_indirect_jump(const ZydisDecodedInstruction *i, const ZydisDecode
 }
 
 /*
- * Does no branch of the function lead into (site, end)? The instructions are decoded one after the other; if one of them does not
- * begin at the site, they are not the ones that the program runs, and the answer is no.
+ * True if no branch of the function leads into (site, end). The instructions are decoded one after the other. If none
+ * of them begins at the site, the decoder is not in step with the program, and the result is false.
  */
 static bool nothing_leads_into(const struct walk *w, uint64_t site, uint64_t end, const char **why)
 {

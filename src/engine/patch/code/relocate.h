@@ -1,4 +1,7 @@
-/* Which instructions after a call may move into its stub, so that five bytes are free for a far jump. Pure. */
+/*
+ * Finds out which instructions after a call may move into its stub, so that five bytes are free for a long jump. The
+ * functions only compute.
+ */
 #ifndef SCTRACE_ENGINE_PATCH_CODE_RELOCATE_H
 #define SCTRACE_ENGINE_PATCH_CODE_RELOCATE_H
 
@@ -8,9 +11,10 @@
 #define RELOCATE_MAX 14 /* bytes that a stub has room for (STUB_MOVED_MAX) */
 
 /*
- * `code` holds the `n` bytes of a function that is loaded at `fn`; a two-byte syscall instruction is at `site`. Returns how many
- * bytes of whole instructions after it (3 to RELOCATE_MAX) may move. Those instructions do not depend on their address, they do
- * not jump, and no branch of the function leads between the call and their end. 0 if that cannot be shown, and *why says why.
+ * `code` holds the `n` bytes of a function that is loaded at `fn`; a two-byte syscall instruction is at `site`. Returns
+ * how many bytes of whole instructions after `site` may move (3 to RELOCATE_MAX). These instructions do not depend on
+ * their address and do not jump, and no branch of the function leads between the call and their end. Returns 0 if that
+ * cannot be shown, with the reason in *why.
  */
 size_t relocate_length(const unsigned char *code, size_t n, uint64_t fn, uint64_t site, const char **why);
 

@@ -14,17 +14,17 @@
 #ifndef SCTRACE_ENGINE_PATCH_CODE_RING_H
 #define SCTRACE_ENGINE_PATCH_CODE_RING_H
 
-/* The position in the program: read-only code and recipes, then the private table of threads. */
+/* The addresses in the program: read-only code and recipes, then the private table of threads. */
 #define RECORDER_CODE 0x70002000
 #define RECORDER_ROOM 0x2000
-#define COMMANDS_AT   0x70003000 /* in that room: struct agent_command, as many as COMMANDS */
+#define COMMANDS_AT   0x70003000 /* the table of struct agent_command, COMMANDS rows, lies in the same mapping */
 #define COMMANDS      256
 #define RECIPES_AT    0x70004000
 #define RECIPES_ROOM  0x4000
 #define THREADS_AT    0x70008000
 #define THREADS_ROOM  0x5000
 
-#define THREAD_ROWS        512 /* of the table; a thread's row is one of the THREAD_PROBES rows from its hash on */
+#define THREAD_ROWS        512 /* a thread uses one of THREAD_PROBES rows, from the hash of its fs base on */
 #define THREAD_PROBES      4
 #define THREAD_ROWS_IN_ALL (THREAD_ROWS + THREAD_PROBES)
 #define THREAD_SHIFT       12 /* the hash ignores these low bits of the fs base */
@@ -33,8 +33,8 @@
 #define RING_HEAD   0x1000                                /* the page of the header */
 #define RECORD_MOST 0x8200                                /* the greatest size of a record */
 #define RING_DATA   (RING_SIZE - RING_HEAD - RECORD_MOST) /* a record that begins in this part may end after it */
-#define RECORD_HEAD 128                                   /* a record without captures */
-#define RINGS       256                                   /* in one region */
+#define RECORD_HEAD 128                                   /* size of a record without captures */
+#define RINGS       256                                   /* rings in one region */
 /*
  * Rings that a program maps at first. It maps more when it has more threads (record/admit.c), because what is mapped counts towards
  * RLIMIT_AS and RLIMIT_MEMLOCK, and mlockall(2) makes all of it resident.
@@ -43,12 +43,12 @@
 
 /*
  * A thread's scratch memory: registers, and above them the recorder's stack. It is private memory of the program,
- * whereas rings are shared: writes of a fork(2) child to a ring must not harm its parent.
+ * whereas rings are shared: a fork(2) child that writes to this memory must not harm its parent.
  */
 #define SCRATCHES_AT 0x78000000
 #define SCRATCH_SIZE 0x400
 
-/* struct agent_scratch and struct agent_record for agent.S; the assertions below compare them. */
+/* Offsets in struct agent_scratch and struct agent_record for agent.S. Assertions below compare them. */
 #define SCRATCH_BUSY   0
 #define SCRATCH_NR     8
 #define SCRATCH_ARGS   16
@@ -64,27 +64,30 @@
 /* Values of agent_scratch.busy. */
 #define SCRATCH_IDLE     0
 #define SCRATCH_ENTERING 1 /* the call has not been made */
-#define SCRATCH_MADE     2 /* it has been made, but its record is not committed */
+#define SCRATCH_MADE     2 /* the call has been made, but its record is not committed */
 
-#define AGENT_ASK 0x5ca5 /* a number that no call has, in case it is ever made */
+#define AGENT_ASK 0x5ca5 /* a call with this number asks sctrace to complete a record; the kernel has no such call */
 
 /* Values of agent_ring.busy. */
 #define RING_IDLE     0
 #define RING_ENTERING 1 /* the call has not been made */
-#define RING_MADE     2 /* it has been made, but its record is not committed */
+#define RING_MADE     2 /* the call has been made, but its record is not committed */
 
 #ifndef __ASSEMBLER__
 #include <stddef.h>
 #include <stdint.h>
 
 struct agent_record {
-	uint32_t size, pad; /* with captures; 0 while the record is open */
+	uint32_t size, pad; /* `size` includes the captures; it is 0 while the record is open */
 	uint64_t nr;
 	uint64_t args[6];
-	uint64_t ret;    /* the return address into the stub, which identifies the call site */
-	uint64_t sp;     /* of the agent's frame */
-	uint64_t t0, t1; /* time stamps before and after the call; t0 is 0 until just before the call, t1 until the call
-		     * was made */
+	uint64_t ret; /* the return address into the stub, which identifies the call site */
+	uint64_t sp;  /* the stack pointer at the agent's frame */
+	/*
+	 * Time stamps before and after the call. t0 is 0 until just before the call, and t1 until the call has been
+	 * made.
+	 */
+	uint64_t t0, t1;
 	int64_t result;
 	uint64_t spare[3];
 };
@@ -100,11 +103,11 @@ struct agent_ring {
 	uint64_t produced;   /* bytes of RING_DATA used by all committed records so far */
 	uint64_t open;       /* 1 + the offset of the open record, or 0 */
 	uint32_t next;       /* where the next record begins */
-	uint32_t limit;      /* of the ring, at most RING_DATA; written by sctrace */
+	uint32_t limit;      /* size of the ring's data, at most RING_DATA; written by sctrace */
 	uint64_t string_max; /* limit for the captured bytes of a buffer */
 	uint64_t pad0[4];
 	/* Written by sctrace: */
-	uint64_t consumed; /* of produced */
+	uint64_t consumed; /* how much of `produced` sctrace has read */
 	uint64_t pad1[7];
 };
 
@@ -114,40 +117,55 @@ struct agent_scratch {
 	uint64_t args[6]; /* rdi, rsi, rdx, r10, r8, r9 */
 	uint64_t ret, sp;
 	int64_t result;
-	uint64_t record; /* the open one */
-	/* rbx, rbp, r12 to r15, which C code restores only at its end: for a thread that is moved out of it */
+	uint64_t record; /* the open record */
+	/*
+	 * rbx, rbp, r12 to r15. C code restores them only at its end; these copies are for a thread that is moved out
+	 * of C code.
+	 */
 	uint64_t saved[6];
-	uint64_t ring; /* struct agent_ring; set by sctrace */
+	uint64_t ring; /* the address of struct agent_ring; set by sctrace */
 };
 
 /* A row of the table of threads. */
 struct agent_thread {
-	uint64_t fs_base; /* the thread's; 0 is a valid value: an unused row has no scratch memory */
-	uint64_t scratch; /* the address of its scratch memory, or 0: its calls go to sctrace */
+	uint64_t fs_base; /* the thread's fs base; 0 is a valid value, so an unused row is one without scratch memory */
+	uint64_t scratch; /* the address of the thread's scratch memory; if it is 0, the thread's calls go to sctrace */
 	uint64_t pad[2];
 };
 
 /* How the recorder treats an argument. */
 enum recipe_rule {
-	/* Before the call: it goes to sctrace unless ... */
+	/* Before the call: the call goes to sctrace unless the condition holds. */
 	RECIPE_IF_NULL = 1, /* the argument is 0 */
-	RECIPE_IF_APART,    /* it and argument `size` point at different memory */
-	RECIPE_COMMAND,     /* the argument before it is a command of the table, whose rows from `size` on it is among.
-			     * What is captured, that row tells */
+	RECIPE_IF_APART,    /* the argument and argument `size` point at different memory */
+	/*
+	 * The argument before this one is a command of the table, in the rows from `size` on. That row says what is
+	 * captured.
+	 */
+	RECIPE_COMMAND,
 	/* After the call: what is captured. */
-	RECIPE_STRING, /* up to its NUL; read by the kernel, also before it fails with error `size` if that is not 0 */
-	RECIPE_IN,     /* `size` bytes; read by the kernel */
-	RECIPE_IN_SIZED,    /* the number of bytes in the next argument, at most `size`; read by the kernel */
-	RECIPE_IN_BYTES,    /* the same, at most string_max */
-	RECIPE_IN_ARRAY,    /* the same, elements of `size` bytes; read by the kernel */
-	RECIPE_OUT,         /* `size` bytes; written if the call succeeded */
-	RECIPE_OUT_BYTES,   /* the number of bytes in the result, at most string_max */
-	RECIPE_OUT_ALL,     /* the number of elements in the result, `size` bytes each */
-	RECIPE_ON_ERROR,    /* sctrace must look at it if the call failed */
+	/*
+	 * A string up to its NUL, which the kernel reads, even if the call then fails with error `size` (if that is not
+	 * 0).
+	 */
+	RECIPE_STRING,
+	RECIPE_IN,          /* `size` bytes, which the kernel reads */
+	RECIPE_IN_SIZED,    /* as many bytes as the next argument says, at most `size`; the kernel reads them */
+	RECIPE_IN_BYTES,    /* as many bytes as the next argument says, at most string_max */
+	RECIPE_IN_ARRAY,    /* as many elements of `size` bytes as the next argument says; the kernel reads them */
+	RECIPE_OUT,         /* `size` bytes, which the kernel writes if the call succeeds */
+	RECIPE_OUT_BYTES,   /* as many bytes as the result says, at most string_max */
+	RECIPE_OUT_ALL,     /* as many elements of `size` bytes as the result says */
+	RECIPE_ON_ERROR,    /* sctrace must complete the record if the call failed */
 	RECIPE_FUTEX_TIME,  /* futex(2): a struct timespec, if the operation in argument 1 has a timeout */
 	RECIPE_EPOLL_EVENT, /* epoll_ctl(2): a struct epoll_event, except for EPOLL_CTL_DEL */
-	RECIPE_IN_IOVEC, /* a vector of as many struct iovec as the next argument says, and of their buffers string_max; read */
-	RECIPE_OUT_IOVEC, /* the same where the call succeeded; the buffers are filled with as many bytes as the result says */
+	/*
+	 * A vector of struct iovec, as many as the next argument says, and at most string_max bytes of their buffers,
+	 * which the kernel reads.
+	 */
+	RECIPE_IN_IOVEC,
+	/* The same if the call succeeded; the kernel fills as many bytes of the buffers as the result says. */
+	RECIPE_OUT_IOVEC,
 };
 
 #define RECIPE_OPS 7
@@ -163,7 +181,7 @@ struct agent_recipe {
 struct agent_command {
 	uint32_t command;
 	uint16_t size;
-	uint8_t rule, pad; /* 0: nothing is captured; RECIPE_IN or RECIPE_OUT */
+	uint8_t rule, pad; /* RECIPE_IN or RECIPE_OUT; 0: nothing is captured */
 };
 #define RECIPE_END 255
 
@@ -193,15 +211,20 @@ _Static_assert(THREAD_ROWS_IN_ALL * sizeof(struct agent_thread) <= THREADS_ROOM,
 _Static_assert(RING_DATA % 64 == 0, "records begin at multiples of 8");
 
 /*
- * recorder.c. Both functions run in the program, on the stack in the scratch memory, and are called by agent.S. They
- * use nothing outside their own section. `enter` opens a record for the call in s->nr and s->args and returns it; NULL:
- * the call goes to sctrace, because its arguments require it or the ring is full. `leave` commits the record; 1:
- * sctrace must complete it.
+ * These two functions of recorder.c run in the program, on the stack in the scratch memory. agent.S calls them. They
+ * use nothing outside their own section.
+ *
+ * recorder_enter() opens a record for the call in s->nr and s->args and returns it. It returns NULL if the call must go
+ * to sctrace, because of its arguments or because the ring is full. recorder_leave() commits the record; it returns 1
+ * if sctrace must complete the record.
  */
 struct agent_record *recorder_enter(struct agent_scratch *s);
 uint64_t recorder_leave(struct agent_scratch *s);
 
-/* The offset of the record after one of `size` bytes at `off`; *taken is how much of RING_DATA the latter uses. */
+/*
+ * Returns the offset of the record that follows a record of `size` bytes at `off`, and sets *taken to how much of
+ * RING_DATA the record at `off` uses.
+ */
 static inline uint32_t ring_step(uint32_t off, uint32_t size, uint32_t limit, uint32_t *taken)
 {
 	uint32_t left = off < limit ? limit - off : 0;

@@ -23,10 +23,13 @@ struct image *image_new(struct patch *p)
 	return img;
 }
 
-/* A limit on the sites of all images, because a program can have many sites and many children: this many take 600 MB. */
+/*
+ * A limit on the number of sites of all images, because a program can have many sites and many children. This number of
+ * sites takes 600 MB.
+ */
 #define SITES_IN_ALL 2000000
 
-/* NULL if memory ran out: then the child's calls stop. */
+/* Returns NULL if memory ran out; the calls of the child then stop. */
 static struct agent_thread *copy_threads(const struct agent_thread *from)
 {
 	struct agent_thread *to = malloc(THREAD_ROWS_IN_ALL * sizeof(*to));
@@ -43,7 +46,7 @@ struct image *image_copy(struct patch *p, const struct image *from, uint32_t cop
 	img->state = from->state;
 	img->start = from->start;
 	img->sigsys = from->sigsys;
-	img->sigsys.blockers = img->sigsys.awaiting = 0; /* of the parent's threads */
+	img->sigsys.blockers = img->sigsys.awaiting = 0; /* these counted threads of the parent */
 	memcpy(img->faults, from->faults, sizeof(img->faults));
 	img->counters = from->counters;
 	img->counters.words = NULL;
@@ -62,7 +65,7 @@ struct image *image_copy(struct patch *p, const struct image *from, uint32_t cop
 	return img;
 }
 
-/* Gives one reference back; NULL is allowed. */
+/* Releases one reference. `img` may be NULL. */
 static void image_put(struct patch *p, struct image *img)
 {
 	if (!img || --img->refs > 0)
@@ -88,8 +91,8 @@ struct agent_slot *image_slot(const struct image *img, uint64_t slot_addr)
 /* --- which calls the agent makes --- */
 
 /*
- * Must the tracer make the call? execveat(2) is not handled by the agent, restart_syscall(2) continues another call, and
- * seccomp(2) changes what arming depends on.
+ * Must the tracer make the call? It must for execveat(2), which the agent does not support; for restart_syscall(2),
+ * which continues another call; and for seccomp(2), which changes what arming depends on.
  */
 static bool is_special(int64_t nr)
 {
@@ -105,8 +108,8 @@ static bool is_special(int64_t nr)
 }
 
 /*
- * Must the tracer see the call for now? While a thread blocks SIGSYS, every change of masks; while a handler would block it,
- * every change of handlers.
+ * Must the tracer see this call at present? While a thread blocks SIGSYS, it must see every change of a signal mask.
+ * While a handler would block SIGSYS, it must see every change of a handler.
  */
 static bool is_watched(const struct image *img, int64_t nr)
 {
@@ -146,7 +149,10 @@ bool image_map_call(struct patch *p, struct task *task, int64_t nr, bool refused
 	if (entry && !refused)
 		return true;
 	if (entry) {
-		/* If the agent has cleared the entry, a bucket is half full. If not, another thread was here first. */
+		/*
+		 * If the agent has cleared the entry, a bucket of the histogram is half full. Otherwise another thread
+		 * has already mapped the call.
+		 */
 		if (remote_read(task->tid, map_address(nr), &there, sizeof(there)) == 0 && there == entry)
 			return false;
 		region_empty(p, img->counters.region, nr);
@@ -159,7 +165,7 @@ bool image_map_call(struct patch *p, struct task *task, int64_t nr, bool refused
 	return true;
 }
 
-/* From now on the agent hands the call over, until it is mapped again. */
+/* From now on the agent passes the call to the tracer, until the call is mapped again. */
 static void unmap_call(const struct task *task, int64_t nr)
 {
 	struct image *img = image_of(task);
@@ -239,7 +245,10 @@ void image_forget_task(const struct task *task)
 	img->sigsys.awaiting -= pt->awaiting;
 }
 
-/* A task that runs in the image, or 0. The one that was noted may have ended, and another task may have its number. */
+/*
+ * Returns a task that runs in the image, or 0. The task noted in img->user may have ended, and another task may have
+ * its number.
+ */
 static pid_t find_user(const struct patch *p, const struct image *img)
 {
 	size_t i = 0;
@@ -296,7 +305,7 @@ void image_refuse_all(const struct task *task)
 {
 	static const uint32_t none[AGENT_CALLS];
 	unsigned char code[64];
-	/* If the image is not known, the program may have memory of its own there. */
+	/* If the image is not known, the program may have memory of its own at the agent's address. */
 	if (remote_read(task->tid, AGENT_CODE, code, sizeof(code)) < 0 || memcmp(code, agent_begin, sizeof(code)) != 0)
 		return;
 	remote_write(task->tid, AGENT_DATA + offsetof(struct agent_data, map), none, sizeof(none));

@@ -13,20 +13,21 @@
 #include <unistd.h>
 
 /*
- * Limits, because a program may map any number of files with any number of sites. Further sites are decided again in each image.
+ * Limits, because a program may map any number of files with any number of sites. Each image decides again about sites
+ * beyond these limits.
  */
 #define MODULES_MAX 1024
-#define PLANS_MAX   16384 /* of all files */
+#define PLANS_MAX   16384 /* plans of all files */
 
 /* What was learned about one site of a file. */
 struct plan {
 	struct owner owner;
-	uint64_t offset; /* in the file, of the address after the instruction */
+	uint64_t offset; /* offset in the file of the address after the instruction */
 	enum site_kind kind;
 	uint8_t moved, code[RELOCATE_MAX];
 	uint8_t nchanges;
 	struct {
-		int32_t delta; /* from the address after the instruction */
+		int32_t delta; /* distance from the address after the instruction */
 		uint8_t len, old[5];
 	} change[6];
 };
@@ -71,7 +72,7 @@ void plan_free_all(struct patch *p)
 
 /* --- trust domains --- */
 
-/* An image whose owner is not clear counts as root's, where only plans of root's programs apply. */
+/* An image whose owner is unknown counts as root's: only plans of root's programs are used in it. */
 void plan_note_owner(const struct patch *p, struct task *task, const struct proc_status *s)
 {
 	if (p->root && s->uid != ID_MIXED && s->gid != ID_MIXED)
@@ -79,8 +80,8 @@ void plan_note_owner(const struct patch *p, struct task *task, const struct proc
 }
 
 /*
- * The user who controls this memory. False if it is not clear who that is, because it is shared or the process changed its ids,
- * or if the process is root's but does not have all of sctrace's capabilities.
+ * Sets *owner to the user who controls this memory. Returns false if this user is unknown because the memory is shared
+ * or the process changed its ids, or if the process runs as root but does not have all of sctrace's capabilities.
  */
 static bool find_owner(const struct patch *p, const struct task *task, struct owner *owner)
 {
@@ -101,7 +102,7 @@ static bool is_by(const struct plan *plan, const struct image *img)
 
 /* --- remembering --- */
 
-/* Do changes of the two overlap? Images choose their padding independently, and may choose the same. */
+/* Do the changes of the two plans overlap? Images choose their padding independently, and may choose the same bytes. */
 static bool overlaps(const struct plan *a, const struct plan *b)
 {
 	for (int i = 0; i < a->nchanges; i++)
@@ -129,7 +130,9 @@ void plan_remember(struct patch *p, struct task *task, const struct site *s, con
 	struct plan plan = {
 		.offset = s->ip - m->lo + m->file_offset, .kind = s->kind, .moved = s->moved, .nchanges = s->nchanges};
 	struct module *mod = p->nplans < PLANS_MAX ? module_of(p, m) : NULL;
-	/* A program that has put itself into a sandbox must not reach other programs by what is learned from it. */
+	/*
+	 * If a program has put itself into a sandbox, nothing that is learned from it may be used for other programs.
+	 */
 	if (!mod || image_of(task)->sigsys.sealed || !find_owner(p, task, &plan.owner))
 		return;
 	memcpy(plan.code, s->code, s->moved);
@@ -158,7 +161,10 @@ uint64_t plan_used_until(const struct patch *p, const struct image *img, const s
 	return until;
 }
 
-/* Makes the site that a plan describes, at `ip` with its stub at `stub`, with all its changes ready to be written. */
+/*
+ * Fills in *s with the site that a plan describes. The site is at `ip`, its stub at `stub`, and all its changes are
+ * ready to be written.
+ */
 static bool site_from_plan(struct site *s, const struct plan *plan, uint64_t ip, uint64_t stub)
 {
 	*s = (struct site){.ip = ip, .stub = stub, .kind = plan->kind, .moved = plan->moved};
@@ -176,7 +182,10 @@ static bool site_from_plan(struct site *s, const struct plan *plan, uint64_t ip,
 	return true;
 }
 
-/* Sites that are patched together. All their bytes are read with one call, and written run by run. */
+/*
+ * The number of sites that are patched together. All their bytes are read with one call, and each run of bytes is
+ * written with one call.
+ */
 #define BATCH        32
 #define BATCH_PIECES (BATCH * 7)
 
@@ -186,7 +195,10 @@ struct batch {
 	int n;
 };
 
-/* Bytes of site number `site` that must be `old`, and become `new`. The two may be equal. */
+/*
+ * Bytes of site number `site`. They must be equal to `old` before the change, and become `new`. `old` and `new` may be
+ * equal.
+ */
 struct piece {
 	uint64_t addr;
 	size_t len;
@@ -195,8 +207,8 @@ struct piece {
 };
 
 /*
- * The bytes of one page, or of pages side by side, from the first piece to the last, and the offset of their copy. The bytes between
- * pieces are written as they were, which costs less than another call.
+ * Bytes in neighbouring pages, from the first piece to the last, and the offset of their copy in the buffer. The bytes
+ * between pieces are written back unchanged, because another call would cost more.
  */
 struct run {
 	uint64_t lo;
@@ -204,10 +216,10 @@ struct run {
 };
 
 struct work {
-	struct piece piece[BATCH_PIECES]; /* by address */
+	struct piece piece[BATCH_PIECES]; /* sorted by address */
 	struct run run[BATCH_PIECES];
 	size_t npieces, nruns, size;
-	bool strange[BATCH]; /* a byte of the site is not as in the file: the program has written there */
+	bool strange[BATCH]; /* a byte of this site is not as in the file, because the program has overwritten it */
 };
 
 static int by_address(const void *a, const void *b)
@@ -217,10 +229,13 @@ static int by_address(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The bytes that moved into the stub must be the same in this image, because it will run the stub's copy of them. */
+/*
+ * The bytes that moved into the stub must be the same in this image, because the program will run the stub's copy of
+ * them.
+ */
 static void add_pieces(struct work *w, const struct site *s, int site)
 {
-	enum { JUMPED = 3 }; /* bytes after the call that a long jump covers */
+	enum { JUMPED = 3 }; /* bytes after the call that a long jump overwrites */
 	for (int k = 0; k < s->nchanges; k++)
 		w->piece[w->npieces++] =
 			(struct piece){s->change[k].addr, s->change[k].len, s->change[k].old, s->change[k].new, site};
@@ -260,7 +275,7 @@ static bool read_runs(const struct work *w, pid_t pid, unsigned char *bytes)
 	return process_vm_readv(pid, here, w->nruns, there, w->nruns, 0) == (ssize_t)w->size;
 }
 
-/* The copy of a piece; *r is the run of the piece before it, and becomes this one's. */
+/* Returns the copy of a piece. *r must be the run of the piece before it, and is set to the run of this piece. */
 static unsigned char *copy_of(const struct piece *c, const struct run **r, unsigned char *bytes)
 {
 	while (c->addr >= (*r)->lo + (*r)->len)
@@ -268,7 +283,7 @@ static unsigned char *copy_of(const struct piece *c, const struct run **r, unsig
 	return bytes + (*r)->at + (c->addr - (*r)->lo);
 }
 
-/* Makes the changes in the copy, except for strange sites. */
+/* Makes the changes in the copy, except those of sites that the program has overwritten. */
 static void change_copy(struct work *w, unsigned char *bytes)
 {
 	const struct run *r = w->run;
@@ -285,7 +300,7 @@ static void change_copy(struct work *w, unsigned char *bytes)
 	}
 }
 
-/* Writes all runs or none: if one cannot be written, a jump to it from another one must not stay. */
+/* Writes all runs or none: if one run cannot be written, a jump in another run must not lead to it. */
 static bool write_runs(const struct work *w, pid_t pid, int fd, const unsigned char *bytes)
 {
 	const struct run *r = w->run;
@@ -335,8 +350,8 @@ static void batch_apply(struct patch *p, struct task *task, struct batch *b, str
 }
 
 /*
- * Patches all known sites of a file whose offset 0 would be at address `origin`, so that each need not stop once. Only while the
- * image has one thread, and room for stubs.
+ * Patches all known sites of a file, so that a call at these sites need not stop once. `origin` is the address that the
+ * file's offset 0 would have. Works only while the image has one thread, and room for stubs.
  */
 static void patch_module(struct patch *p, struct task *task, const struct module *mod, uint64_t origin)
 {

@@ -1,6 +1,7 @@
 /*
- * Before the program remaps, unmaps or makes writable code with patched sites, they are restored, so that the program moves,
- * reads and writes its own code. The agent knows where patched code may be, and hands such calls to the tracer.
+ * If the program is about to remap, unmap or make writable code that has patched sites, these sites are restored first.
+ * So the program moves, reads and writes its own code. The agent knows where patched code may be, and passes such calls
+ * to the tracer.
  */
 #include "engine/patch/image/ranges.h"
 
@@ -49,7 +50,7 @@ void ranges_write(const struct task *task)
 	const struct image *img = image_of(task);
 	uint64_t rows[AGENT_RANGES + 2][2] = {0};
 	size_t n = ranges_of(img->mappings.v, img->mappings.n, rows);
-	/* Our own memory, too: ranges_hide() */
+	/* The agent's memory as well; see ranges_hide(). */
 	rows[n][0] = AGENT_CODE;
 	rows[n++][1] = SCRATCHES_AT + (uint64_t)RINGS * SCRATCH_SIZE;
 	rows[n][0] = rows[n][1] = 0;
@@ -83,7 +84,7 @@ void ranges_watch(struct task *task, int64_t nr, const struct user_regs_struct *
 		release(img, task, r->r8 & ~page, (r->r8 + r->rdx + page) & ~page);
 }
 
-/* Does [lo, hi) lie within one of our mappings? */
+/* Is [lo, hi) part of memory that the engine has mapped? */
 static bool is_agent_memory(struct patch *p, const struct image *img, uint64_t lo, uint64_t hi)
 {
 	struct areas areas = {0};
@@ -95,7 +96,10 @@ static bool is_agent_memory(struct patch *p, const struct image *img, uint64_t l
 	return ours;
 }
 
-/* The result of a call about memory that is not mapped. */
+/*
+ * Sets *result to the result that call `nr` has for memory that is not mapped. Returns false for calls without such a
+ * result.
+ */
 static bool result_unmapped(int64_t nr, int64_t *result)
 {
 	static const struct {
@@ -118,7 +122,7 @@ void ranges_hide(struct patch *p, struct task *task)
 	struct tamper *tamper = &thread_of(task)->tamper;
 	const uint64_t lo = c->args[0], hi = (lo + c->args[1] + AGENT_PAGE - 1) & ~(uint64_t)(AGENT_PAGE - 1);
 	int64_t result;
-	/* The kernel looks at other arguments first if the range is empty or its beginning is not aligned. */
+	/* If the range is empty or its beginning is not aligned, the kernel checks other arguments first. */
 	if (c->arch != syscall_native_arch() || img->state != IMAGE_READY || lo % AGENT_PAGE || lo >= hi ||
 	    lo < AGENT_CODE || tamper->set_result || !result_unmapped(c->nr, &result) ||
 	    !is_agent_memory(p, img, lo, hi))

@@ -42,14 +42,17 @@ static struct agent_tail *tail_of(const struct region *r)
 	return (struct agent_tail *)(void *)(r->slots + AGENT_SLOTS_SIZE);
 }
 
-/* The smallest number of ticks in bucket `b` (agent.h). */
+/* Returns the smallest number of ticks in bucket `b` (agent.h). */
 static uint64_t bucket_low(unsigned b)
 {
 	unsigned shift = b < 32 ? 0 : b / 16 - 1;
 	return b < 32 ? b : (uint64_t)(b - 16 * shift) << shift;
 }
 
-/* What was added since the last time. The program may be writing without a lock, so nothing is written to its word here. */
+/*
+ * Returns what was added to the word since the previous call. The program may be writing to the word without a lock, so
+ * this function does not write to it.
+ */
 static uint64_t since(const uint64_t *word, uint64_t *seen)
 {
 	uint64_t now = __atomic_load_n(word, __ATOMIC_RELAXED);
@@ -64,7 +67,7 @@ static double own_ns(const struct patch *p, double ticks)
 	return ns > 0 ? ns : 0;
 }
 
-/* Adds the new calls in the histogram to `c`; returns how many there were. */
+/* Adds the new calls in the histogram to `c`. Returns their number. */
 static uint64_t take_hist(struct patch *p, const struct agent_slot *s, struct agent_slot *seen, struct call_stats *c)
 {
 	uint64_t n = 0;
@@ -83,7 +86,10 @@ static uint64_t take_hist(struct patch *p, const struct agent_slot *s, struct ag
 	return n;
 }
 
-/* What was collected of a slot before. `none` if that is nothing and nothing will be collected again, because the region ends. */
+/*
+ * Returns what was collected from a slot before. If nothing was collected, and the region ends now, returns `none`,
+ * because nothing will be collected again.
+ */
 static struct agent_slot *seen_slot(struct patch *p, struct region *r, unsigned i, struct agent_slot *none)
 {
 	if ((r->refs > 0 || r->pooled) && !r->seen[i]) {
@@ -121,7 +127,7 @@ static void take_slot(struct patch *p, struct region *r, unsigned i, struct summ
 		c->max_ns = max_ns;
 }
 
-/* Computes the length of a tick anew: the longer the run, the more exact it is. */
+/* Computes the length of a tick again. The longer the run, the more exact the length is. */
 static void update_tick(struct patch *p)
 {
 	uint64_t ticks = __rdtsc() - p->tsc0;
@@ -250,7 +256,7 @@ uint32_t region_entry(const struct patch *p, struct region *r, int64_t nr)
 
 /* --- the memory --- */
 
-/* Is `fd` a memfd? Those lie on an internal mount of the kernel, on which there are no other files that can be opened. */
+/* Is `fd` a memfd? The kernel keeps memfds on an internal mount, which has no other files that a program can open. */
 static bool is_memfd(int fd)
 {
 	struct stat theirs, ours;
@@ -262,8 +268,8 @@ static bool is_memfd(int fd)
 }
 
 /*
- * Opens descriptor `their_fd` of the program for writing, or -errno. Another task that shares its descriptors may have put
- * another file there, so it is checked before it is opened.
+ * Opens descriptor `their_fd` of the program for writing. Returns a descriptor or -errno. Another task that shares the
+ * program's descriptors may have replaced the file, so the file is checked before it is opened.
  */
 static int open_memory(pid_t tid, int their_fd)
 {
@@ -279,7 +285,10 @@ static int open_memory(pid_t tid, int their_fd)
 	return err ? -err : fd;
 }
 
-/* Sizes, seals and maps a memfd. If the program could shrink it later, reading it would raise SIGBUS in sctrace. */
+/*
+ * Sets the size of a memfd, seals it and maps it. Without the seal, the program could shrink it later, and reading it
+ * would raise SIGBUS in sctrace.
+ */
 static int map_memory(struct region *r, int fd)
 {
 	if (ftruncate(fd, (off_t)r->size) < 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
@@ -306,7 +315,7 @@ int region_adopt(struct region *r, pid_t tid, int their_fd)
 
 /* --- the pool: to map memory that exists costs an image less than to create its own --- */
 
-/* If more images run at the same time, they share the last region. */
+/* If more images than this run at the same time, they share the last region of the pool. */
 #define POOL_SIZE 8
 
 static struct region *make_pooled(struct patch *p, const struct task *task, bool crowded)
@@ -326,7 +335,7 @@ static struct region *make_pooled(struct patch *p, const struct task *task, bool
 	return r;
 }
 
-/* A pooled region that is not in use, or the crowded one; *n: how many pooled regions there are. */
+/* Returns a pooled region that is not in use, or the crowded one. Sets *n to the number of pooled regions. */
 static struct region *find_pooled(const struct patch *p, unsigned *n)
 {
 	struct region *found = NULL;

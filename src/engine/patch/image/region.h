@@ -1,4 +1,4 @@
-/* The memory that calls are counted in, which the program and sctrace share. */
+/* The memory in which calls are counted. The program and sctrace share it. */
 #ifndef SCTRACE_ENGINE_PATCH_IMAGE_REGION_H
 #define SCTRACE_ENGINE_PATCH_IMAGE_REGION_H
 
@@ -6,53 +6,70 @@
 #include "engine/patch/state.h"
 
 struct region {
-	int refs;                             /* images that use it */
-	unsigned char *slots;                 /* AGENT_STATS_SIZE bytes. The program can write here: never trust it */
-	size_t size;                          /* bytes of the memory: AGENT_STATS_SIZE, and the rings behind it */
-	int fd;                               /* the memory, while it is being set up, and as long as it is pooled */
+	int refs;             /* number of images that use it */
+	unsigned char *slots; /* AGENT_STATS_SIZE bytes. The program can write here: never trust it */
+	size_t size;          /* size of the memory: AGENT_STATS_SIZE, and the rings after it */
+	/* Descriptor of the memory while it is being set up, and as long as it is in the pool. */
+	int fd;
 	struct agent_slot *seen[AGENT_CALLS]; /* what was collected of each slot while it was in use, or NULL */
-	uint16_t used;                        /* slots given out */
-	int16_t call_of[AGENT_CALLS];         /* slot -> call number */
+	uint16_t used;                        /* number of slots in use */
+	int16_t call_of[AGENT_CALLS];         /* call number of each slot */
 	int64_t group_id;                     /* the group of the summary that its counts are added to */
 	char group_name[32];
-	bool discard;          /* nobody asked for these counts */
-	bool pooled;           /* memory that sctrace made, which images use one after the other */
-	char path[SETUP_PATH]; /* of pooled memory, for programs */
-	bool crowded;          /* the last one of the pool, which several images use at the same time */
-	uint64_t words_taken[(AGENT_WORDS + 63) / 64]; /* words of images in use */
-	uint64_t rings_taken[RINGS / 64];              /* rings in use (code/ring.h) */
+	bool discard;          /* these counts are not wanted */
+	bool pooled;           /* sctrace created the memory, and one image after another uses it */
+	char path[SETUP_PATH]; /* name under which programs can open pooled memory */
+	bool crowded;          /* the last region of the pool, which several images use at the same time */
+	uint64_t words_taken[(AGENT_WORDS + 63) / 64]; /* bit set of the words in use */
+	uint64_t rings_taken[RINGS / 64];              /* bit set of the rings in use (code/ring.h) */
 };
 
-/* Counters without memory, for the process of `task`; NULL if memory ran out. The caller owns one reference. */
+/*
+ * Returns a region without memory, for the process of `task`, or NULL if memory ran out. The caller owns one reference.
+ */
 struct region *region_new(struct patch *p, const struct task *task);
-/* Counters in pooled memory, which the program may open under `path` (SETUP_PATH bytes). One reference, or NULL. */
+/*
+ * Returns a region with pooled memory, which the program may open under the name that is written to `path` (SETUP_PATH
+ * bytes). The caller owns one reference. Returns NULL if there is none.
+ */
 struct region *region_from_pool(struct patch *p, const struct task *task, char *path);
-/* Did the program map the memory of this region, and not another file under that name? `mark` is what it found there. */
+/*
+ * Did the program map the memory of this region, and not another file with the same name? `mark` is the mark that the
+ * program found in the memory.
+ */
 bool region_is_there(const struct region *r, uint64_t mark);
-/* Takes over descriptor `their_fd` of thread `tid`, a memfd: sizes, seals and maps it. 0 or -errno. */
+/*
+ * Opens descriptor `their_fd` of thread `tid`, which must be a memfd: sets its size, seals it and maps it. Returns 0 or
+ * -errno.
+ */
 int region_adopt(struct region *r, pid_t tid, int their_fd);
-/* Gives one reference back. With the last one the counts are collected and the region is freed, or returned to the pool. */
+/*
+ * Releases one reference. With the last one, the counts are collected, and the region is freed or returned to the pool.
+ */
 void region_put(struct patch *p, struct region *r);
 
-/* The map entry of call `nr` (agent.h), whose slot is made at first use; 0 if all slots are taken. */
+/*
+ * Returns the map entry of call `nr` (agent.h). Its slot is allocated at the first use. Returns 0 if all slots are in
+ * use.
+ */
 uint32_t region_entry(const struct patch *p, struct region *r, int64_t nr);
 /* Slot number `i`. */
 struct agent_slot *region_slot(const struct region *r, unsigned i);
-/* Takes words for an image and sets them to 0; NULL if all are taken. */
+/* Reserves words for an image and sets them to 0. Returns NULL if all words are in use. */
 struct agent_words *region_take_words(struct region *r);
-/* Gives them back. */
+/* Releases the words of an image. */
 void region_give_words(struct region *r, const struct agent_words *words);
-/* Their address in the program; 0 for NULL. */
+/* Returns the address of the words in the program, or 0 if `words` is NULL. */
 uint64_t region_address(const struct region *r, const struct agent_words *words);
 
 /*
- * Empties the histogram of call `nr`, one bucket of which is half full. Others may write to it at the same time with a lock; a
- * thread that writes without a lock is the one that has stopped here.
+ * Empties the histogram of call `nr`, one bucket of which is half full. Threads that update it with a lock may do so at
+ * the same time. A thread that updates it without a lock is the one that has stopped here.
  */
 void region_empty(struct patch *p, struct region *r, int64_t nr);
-/* tracer_ops.gather: adds what all regions counted since the last time to t->counts. */
+/* tracer_ops.gather: adds what all regions have counted since the previous call to t->counts. */
 void region_collect_all(struct tracer *t);
-/* tracer_ops.gave_up: turns dispatch off in all attached processes, as the watchdog does when sctrace has died. */
+/* tracer_ops.gave_up: turns dispatch off in all attached processes, as the watchdog does if sctrace dies. */
 void region_switch_off(struct tracer *t);
 void region_free_all(struct patch *p);
 

@@ -22,12 +22,12 @@ bool setup_is_refused(const struct patch *p, const struct proc_status *s, struct
 		buf_adds(why, "it ignores SIGTRAP");
 	else if (p->watchdog_fd >= 0 && s->ignored & SIGBIT(SIGSYS)) /* sigkill_guard.c installs a handler for it */
 		buf_adds(why, "it ignores SIGSYS");
-	else if (s->pending & SIGBIT(SIGSYS)) /* the first forced one would unblock it */
+	else if (s->pending & SIGBIT(SIGSYS)) /* the first forced SIGSYS would unblock the pending one */
 		buf_adds(why, "it has a SIGSYS pending");
 	return why->len > 0;
 }
 
-/* Writes both pages at once. */
+/* Writes the agent's two pages with one call. */
 static int write_agent(pid_t tid, const struct image *img, const struct region *region)
 {
 	unsigned char both[AGENT_PAGE + sizeof(struct agent_data)] = {0};
@@ -41,7 +41,7 @@ static int write_agent(pid_t tid, const struct image *img, const struct region *
 	return remote_write(tid, AGENT_CODE, both, sizeof(both));
 }
 
-/* The recorder and the recipes; the table of threads is empty. */
+/* Writes the recorder, the recipes and an empty table of threads. */
 static int write_recorder(pid_t tid, struct image *img, const unsigned char *recorder)
 {
 	img->threads = calloc(THREAD_ROWS_IN_ALL, sizeof(*img->threads));
@@ -49,17 +49,17 @@ static int write_recorder(pid_t tid, struct image *img, const unsigned char *rec
 }
 
 /*
- * The least address-space limit (ulimit -v) of a process that the agent goes into. The agent, its counters and the first rings take
- * less than 3 MiB, which the program may need (setrlimit(2), RLIMIT_AS).
+ * The smallest address-space limit (ulimit -v) that a process must have to get the agent. The agent, its counters and
+ * the first rings take less than 3 MiB, which the program may need (setrlimit(2), RLIMIT_AS).
  */
 #define ROOM_MIN (64ul << 20)
 
 #define SETUP_MAX 1024 /* bytes of the code in struct setup */
 
-/* Code of agent.S that is run once in the program, and what sctrace does at its first int3. */
+/* Code of agent.S that runs once in the program, and the function that sctrace calls at its first int3. */
 struct setup {
-	const unsigned char *begin, *end; /* the code up to the second int3, and its data */
-	const unsigned char *trap[2], *closed, *masked, *back, *back_end; /* for an excursion */
+	const unsigned char *begin, *end; /* the code and its data; the code ends with the second int3 */
+	const unsigned char *trap[2], *closed, *masked, *back, *back_end; /* labels for an excursion */
 	int (*middle)(struct region *, pid_t, const struct user_regs_struct *);
 };
 
@@ -102,7 +102,7 @@ static const struct setup region_setup = {.begin = region_begin,
 					  .back_end = region_back_end,
 					  .middle = finish_region};
 
-/* Runs it as an excursion, with no-ops in place of the two int3. */
+/* Runs the code as an excursion, with no-ops in place of the two int3. */
 static int run_excursion(struct tracer *t, struct task *task, uint64_t at, const struct setup *s,
 			 struct user_regs_struct *r, struct region *region)
 {
@@ -110,7 +110,7 @@ static int run_excursion(struct tracer *t, struct task *task, uint64_t at, const
 	unsigned char code[SETUP_MAX], old[SETUP_MAX];
 	size_t n = (size_t)(s->back_end - s->begin);
 	uint64_t room = s == &whole_setup ? maps_room(task->tid, n) : 0;
-	at = room ? room : at; /* unused bytes, where the code may stay if sctrace dies */
+	at = room ? room : at; /* unused bytes: the code can stay there if sctrace is killed */
 	struct excursion d = {.start = at,
 			      .halt = at + (uint64_t)(s->closed - s->begin),
 			      .masked = at + (uint64_t)(s->masked - s->begin),
@@ -134,9 +134,9 @@ static int run_excursion(struct tracer *t, struct task *task, uint64_t at, const
 }
 
 /*
- * Runs the code at `at` up to its first int3, calls s->middle(), and runs the code to its second int3. With the name of pooled
- * memory, `path`, the program maps that instead, and there is no first int3; then -ENOENT if the program cannot open it and
- * nothing has changed.
+ * Runs the code at `at` up to its first int3, calls s->middle(), and runs the code to its second int3. If `path` is the
+ * name of pooled memory, the program maps that memory instead, and there is no first int3. Returns -ENOENT if the
+ * program cannot open `path`; nothing has changed then.
  */
 static int run_setup(struct tracer *t, struct task *task, uint64_t at, const struct setup *s,
 		     struct user_regs_struct *r, const uint64_t *mask, struct region *region, const char *path)
@@ -172,7 +172,10 @@ static int run_setup(struct tracer *t, struct task *task, uint64_t at, const str
 	return err;
 }
 
-/* Maps counters for a new image, and the agent's pages. Sets *region; `r` are the registers at the end of setup (agent.S). */
+/*
+ * Maps counters for a new image, and the agent's pages. Sets *region. `r` is set to the registers at the end of setup
+ * (agent.S).
+ */
 static int map_agent(struct patch *p, struct task *task, uint64_t at, struct user_regs_struct *r, const uint64_t *mask,
 		     struct region **region)
 {
@@ -189,7 +192,7 @@ static int map_agent(struct patch *p, struct task *task, uint64_t at, struct use
 	return *region ? run_setup(&p->t, task, at, &whole_setup, r, mask, *region, NULL) : -ENOMEM;
 }
 
-/* Both sides have mapped the memory: its descriptor is no longer needed, unless it is pooled. */
+/* Closes the descriptor of the memory, unless the memory is pooled: both sides have mapped it. */
 static void close_memory(struct patch *p, const struct region *region)
 {
 	if (region->pooled)
@@ -199,7 +202,8 @@ static void close_memory(struct patch *p, const struct region *region)
 }
 
 /*
- * The agent cannot go in after all: unmaps what setup has mapped according to `r` (agent.S). `stubs`: where the stubs were to go.
+ * Called if the agent cannot be used after all: unmaps what setup has mapped according to `r` (agent.S). `stubs` is the
+ * address that the stubs were to have.
  */
 static void unmap_setup(struct patch *p, struct task *task, const struct user_regs_struct *r, uint64_t stubs)
 {
@@ -231,8 +235,8 @@ int setup_image(struct patch *p, struct task *task, uint64_t at, const struct us
 	struct region *region = NULL;
 	struct user_regs_struct r = *saved;
 	/*
-	 * Stubs go far enough below the loader to leave room for the libraries that it will map, and near enough for jumps to
-	 * reach.
+	 * Stubs lie so far below the loader that the libraries, which the loader will map, have room, and so near that
+	 * jumps reach them.
 	 */
 	uint64_t gap = at > 1ull << 32 ? (at & ~0xfffull) - (512ull << 20) : maps_gap(task->tid, at, STUB_AREA);
 	r.rbx = gap;
@@ -294,7 +298,8 @@ int setup_own_region(struct patch *p, struct task *task)
 	if (!region || ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &saved) < 0)
 		return -ESRCH;
 	r = saved;
-	uint64_t at = AGENT_AT(agent_end) + 64; /* unused room in the agent's page, which the program cannot write */
+	/* Unused bytes in the agent's page, to which the program cannot write. */
+	uint64_t at = AGENT_AT(agent_end) + 64;
 	int err = run_setup(&p->t, task, at, &region_setup, &r, NULL, region, NULL);
 	if (err == -ESRCH)
 		return err;

@@ -108,8 +108,9 @@ void site_free_all(struct patch *p, struct image *img)
 }
 
 /*
- * Does the copy of the memory have all that was written for the site? Each write comes before or after the copy as a whole
- * (mmap_lock; dup_mmap() in kernel/fork.c), and the site's own bytes are written last: if the copy has them, it has everything.
+ * Does the copy of the memory contain everything that was written for the site? Each write happens completely before or
+ * completely after the copy (mmap_lock; dup_mmap() in kernel/fork.c). The site's own bytes are written last, so if the
+ * copy contains them, it contains everything.
  */
 static bool is_copied(struct task *task, const struct site *s)
 {

@@ -1,4 +1,4 @@
-/* The call sites of an image: finding them, and undoing what was done to them. */
+/* Finds the call sites of an image, and restores them. */
 #ifndef SCTRACE_ENGINE_PATCH_IMAGE_SITE_H
 #define SCTRACE_ENGINE_PATCH_IMAGE_SITE_H
 
@@ -11,9 +11,9 @@ _Static_assert(RELOCATE_MAX <= STUB_MOVED_MAX, "a stub has room for all that may
 enum site_kind {
 	SITE_NEW,
 	SITE_SHORT,    /* jmp rel8 over the two bytes of the instruction */
-	SITE_LONG,     /* jmp rel32 over it and the instructions after it, which moved into the stub */
+	SITE_LONG,     /* jmp rel32 over the instruction and the instructions after it, which moved into the stub */
 	SITE_REDIRECT, /* unchanged: each call stops once and is sent to the stub */
-	SITE_HOPELESS, /* unchanged: traced by ptrace */
+	SITE_HOPELESS, /* unchanged: the calls are traced by ptrace */
 };
 
 /* One system call instruction. */
@@ -21,11 +21,14 @@ struct site {
 	uint64_t ip;   /* the address after the instruction */
 	uint64_t stub; /* address of its stub, or 0 */
 	enum site_kind kind;
-	bool retry;                 /* a long jump may be possible later */
+	bool retry;                 /* a long jump may become possible later */
 	uint8_t moved;              /* number of bytes that moved into the stub (SITE_LONG) */
-	uint8_t code[RELOCATE_MAX]; /* those bytes */
-	uint32_t serial;            /* image_sites.serial when it was patched last */
-	/* What was overwritten, so that it can be restored: the hops, and last the site itself. */
+	uint8_t code[RELOCATE_MAX]; /* the bytes that moved */
+	uint32_t serial;            /* image_sites.serial when the site was last patched */
+	/*
+	 * The bytes that were overwritten, so that they can be restored. The hops come first, and the site itself is
+	 * last.
+	 */
 	struct change {
 		uint64_t addr;
 		uint8_t len, old[5], new[5];
@@ -33,16 +36,16 @@ struct site {
 	uint8_t nchanges;
 };
 
-/* Padding that a jump was put into. */
+/* Padding that contains a hop. */
 struct gap_use {
 	uint64_t lo;
-	uint32_t used; /* bytes */
+	uint32_t used; /* number of bytes in use */
 };
 
-/* Stubs lie in pages near the code that they serve. */
+/* Stubs are placed in pages near the code that they belong to. */
 struct stub_page {
 	uint64_t addr;
-	uint32_t used; /* stubs given out */
+	uint32_t used; /* number of stubs in use */
 	uint32_t max;
 };
 
@@ -57,16 +60,18 @@ struct site *site_of_stub(const struct image *img, uint64_t addr);
 const struct site *site_moved_from(const struct image *img, uint64_t ip);
 /* Can a jump at one address reach the other? */
 bool site_is_near(uint64_t a, uint64_t b);
-/* Does memory still hold what a change wrote (new), or what was there before (!new)? */
+/* Does memory still contain what a change wrote (`new`), or what was there before the change (!new)? */
 bool site_bytes_are(const struct task *task, const struct change *c, bool new);
 /* Writes the site's stub into the program's memory. */
 bool site_write_stub(struct task *task, const struct site *s);
 
-/* Enters a site into the tables by address, stub and hop, and owns it from then on. False if memory ran out. */
+/*
+ * Adds a site to the tables by address, stub and hop. The image owns it from then on. Returns false if memory ran out.
+ */
 bool site_add(struct patch *p, struct image *img, struct site *s);
-/* Enters what was decided about a site into the tables by stub and hop. */
+/* Adds a site to the tables by stub and hop, after it was decided. */
 void site_index(struct patch *p, struct image *img, struct site *s);
-/* Takes its hops out of that table, and forgets its changes. */
+/* Removes the site's hops from the table by hop, and forgets its changes. */
 void site_unindex(struct image *img, struct site *s);
 /* Notes the padding that the hops of a patched site use. */
 void site_note_gaps(struct patch *p, struct image *img, const struct site *s);
@@ -75,17 +80,19 @@ void site_copy_all(struct patch *p, struct image *img, const struct image *from)
 void site_free_all(struct patch *p, struct image *img);
 
 /*
- * In the first stop of a child with a copy of its parent's memory: checks the sites that other threads of the parent patched
- * while the copy was made, and forgets those that the copy does not have.
+ * Called at the first stop of a child with a copy of its parent's memory. Other threads of the parent may have patched
+ * sites while the copy was made; checks these sites, and removes those that are not patched in the copy.
  */
 void site_check_copied(struct patch *p, struct task *task);
-/* Restores a site. With `hops` also the padding on the way to its stub, in which no other thread may be. */
+/*
+ * Restores a site. If `hops` is true, also restores the padding on the way to its stub; no other thread may be there.
+ */
 void site_restore(const struct task *task, const struct site *s, bool hops);
 /* Restores all sites of the task's image. */
 void site_restore_all(struct task *task);
 /*
- * rt_sigreturn(2) is over, and the thread may be at an instruction that has moved into a stub: sends it to where that is now. Was
- * it at one?
+ * Called when rt_sigreturn(2) has returned. If the thread is at an instruction that has moved into a stub, sends it to
+ * that instruction in the stub and returns true.
  */
 bool site_follow_moved(struct task *task);
 /* With SCTRACE_DEBUG, prints what was decided about a site, and why. */

@@ -19,12 +19,15 @@
 #define CACHE_LINE 64
 /* How far from a site hops can lead, in bytes. */
 #define WINDOW (PADDING_HOPS * 128 + 128)
-/* A limit on the sites of one image, because generated code can have very many. Calls at further sites are traced. */
+/*
+ * A limit on the number of sites of one image, because generated code can have very many. Calls at further sites are
+ * traced by ptrace.
+ */
 #define SITES_MAX 65536
 
 /* --- stubs --- */
 
-/* Has the program map a page of stubs near `ip`; NULL if it cannot. */
+/* Has the program map a page of stubs near `ip`. Returns NULL if that is not possible. */
 static struct stub_page *new_page(struct patch *p, struct task *task, uint64_t ip)
 {
 	struct image *img = image_of(task);
@@ -41,7 +44,7 @@ static struct stub_page *new_page(struct patch *p, struct task *task, uint64_t i
 	return &img->sites.pages.v[img->sites.pages.n - 1];
 }
 
-/* Gives the site a place for its stub, if it has none; false if there is no room near it. */
+/* Reserves a stub for the site if it has none. Returns false if there is no room near the site. */
 static bool place_stub(struct patch *p, struct task *task, struct site *s)
 {
 	struct image *img = image_of(task);
@@ -60,8 +63,8 @@ static bool place_stub(struct patch *p, struct task *task, struct site *s)
 /* --- padding --- */
 
 /*
- * The end of the part of the padding [lo, hi) that is used in this image; `lo` if none is. Each use began at the first free byte,
- * but they are noted in any order.
+ * Returns the end of the part of the padding [lo, hi) that this image uses, or `lo` if it uses none. Each use began at
+ * the first free byte, but uses are noted in any order.
  */
 static uint64_t used_until(const struct image *img, uint64_t lo, uint64_t hi)
 {
@@ -75,15 +78,15 @@ static uint64_t used_until(const struct image *img, uint64_t lo, uint64_t hi)
 }
 
 /*
- * Finds free padding near a site: between functions, made of fill bytes, and not used already. What other images of the same file
- * use counts as used too, so that all plans of a file can be applied together. Returns how many gaps.
+ * Finds free padding near a site: bytes between functions that are fill and not in use. Padding that other images of
+ * the same file use counts as used, so that all plans of a file can be applied together. Returns the number of gaps.
  */
 static int free_gaps(const struct patch *p, struct task *task, const struct mapping *m, uint64_t ip, struct gap *gaps)
 {
 	const struct image *img = image_of(task);
 	struct gap all[PADDING_GAPS];
 	unsigned char bytes[64];
-	/* In the same page as the site, so that mmap(2) or madvise(2) replaces both or neither. */
+	/* Use only padding in the same page as the site, so that mmap(2) or madvise(2) replaces both or neither. */
 	uint64_t page = (ip - 2) & ~(uint64_t)(AGENT_PAGE - 1);
 	uint64_t lo = ip - WINDOW < page ? page : ip - WINDOW;
 	uint64_t hi = ip + WINDOW > page + AGENT_PAGE ? page + AGENT_PAGE : ip + WINDOW;
@@ -105,7 +108,8 @@ static int free_gaps(const struct patch *p, struct task *task, const struct mapp
 		    mem_get(&mem, g.lo, bytes, size) < 0)
 			continue;
 		/*
-		 * The tail of an overwritten multi-byte nop is not itself a nop; the whole was checked before it was overwritten.
+		 * The tail of an overwritten multi-byte nop is not itself a nop. The whole gap was checked before it
+		 * was overwritten.
 		 */
 		bool fill = here > g.lo || padding_is_fill(bytes, size);
 		g.lo = here > elsewhere ? here : elsewhere;
@@ -129,7 +133,10 @@ static bool add_change(struct site *s, pid_t tid, uint64_t addr, const unsigned 
 	return true;
 }
 
-/* Plans the jumps from the last hop back to the site. The site is written last, so its jump leads to the stub at once. */
+/*
+ * Plans the jumps, beginning with the last hop and ending with the site. The site is written last, so its jump leads to
+ * the stub at once.
+ */
 static bool plan_changes(struct site *s, pid_t tid, const struct padding_way *way)
 {
 	unsigned char code[5];
@@ -151,7 +158,7 @@ static bool apply_changes(const struct site *s, pid_t tid)
 	return true;
 }
 
-/* Patches a short jump through padding; NULL, or why that is not possible. */
+/* Patches a site with a short jump through padding. Returns NULL, or the reason why that is not possible. */
 static const char *patch_short(struct patch *p, struct task *task, struct site *s, const struct mapping *m)
 {
 	struct gap gaps[PADDING_GAPS];
@@ -166,13 +173,13 @@ static const char *patch_short(struct patch *p, struct task *task, struct site *
 	return NULL;
 }
 
-/* Bytes of the largest function that is read to judge a long jump. */
+/* The largest function, in bytes, that is read to find out whether a long jump is possible. */
 #define FUNCTION_MAX 16384
 
 /*
- * Writes five bytes of jump over the call and the instructions after it. Its first two bytes are a jump onto itself until the
- * other three are written, so that threads that come to the site meanwhile wait there. No thread can be between them, because the
- * first call there stops.
+ * Writes a jump of five bytes over the call and the instructions after it. Until the last three bytes are written, the
+ * first two bytes are a jump to themselves, so that threads that reach the site wait there. No thread can be between
+ * these instructions, because the first call at the site stops.
  */
 static bool write_long(struct task *task, struct site *s)
 {
@@ -189,7 +196,10 @@ static bool write_long(struct task *task, struct site *s)
 	return false;
 }
 
-/* Is a thread in a call that it made at this site under ptrace? It will return to the instruction after the site. */
+/*
+ * Is a thread in a call that it made at this site under ptrace? Such a thread will return to the instruction after the
+ * site.
+ */
 static bool is_in_call_at(const struct patch *p, const struct image *img, uint64_t ip)
 {
 	size_t i = 0;
@@ -234,7 +244,7 @@ static const char *patch_long(struct patch *p, struct task *task, struct site *s
 	return why;
 }
 
-/* Patches the site; NULL, or why that is not possible. */
+/* Patches the site. Returns NULL, or the reason why that is not possible. */
 static const char *patch_site(struct patch *p, struct task *task, struct site *s, const struct mapping *m)
 {
 	unsigned char code[2];
@@ -276,9 +286,9 @@ static void decide(struct patch *p, struct task *task, struct site *s)
 			s->kind = SITE_REDIRECT;
 	}
 	if (!site_is_patched(s))
-		s->nchanges = 0; /* they were planned, but not written */
+		s->nchanges = 0; /* the changes were planned, but not written */
 	s->serial = ++img->sites.serial;
-	/* A site is hopeless if not even its stub could be written, because the program has just been killed. */
+	/* A site is hopeless if even its stub could not be written, because the program has just been killed. */
 	if (s->kind != SITE_HOPELESS && m && m->patchable && !s->retry) {
 		plan_remember(p, task, s, m);
 		plan_note_loader(p, task, m);
@@ -287,7 +297,10 @@ static void decide(struct patch *p, struct task *task, struct site *s)
 	site_say(p, task, s, why ? why : "");
 }
 
-/* A patched site has stopped: either another thread patched it meanwhile, or its code was mapped anew. Is it in order again? */
+/*
+ * A patched site has stopped. Either another thread has patched it in the meantime, or its code was mapped again.
+ * Returns whether the site is patched now.
+ */
 static bool still_good(struct task *task, struct site *s)
 {
 	bool old = true;
@@ -325,7 +338,7 @@ struct site *visit_site(struct patch *p, struct task *task, uint64_t ip)
 	} else {
 		site_unindex(img, s);
 		s->moved = 0;
-		img->mappings.n = 0; /* something else has been mapped there */
+		img->mappings.n = 0; /* something else has been mapped at the address */
 	}
 	decide(p, task, s);
 	return s;

@@ -1,4 +1,4 @@
-/* A call has stopped at a site: deciding what can be done with the site, and doing it. */
+/* Called when a call has stopped at a site: decides how the site can be patched, and patches it. */
 #ifndef SCTRACE_ENGINE_PATCH_IMAGE_VISIT_H
 #define SCTRACE_ENGINE_PATCH_IMAGE_VISIT_H
 
@@ -7,8 +7,8 @@
 struct site;
 
 /*
- * The site of the instruction that ends at `ip`. At first sight it is decided, and patched if possible. NULL if the image has too
- * many sites, or memory ran out.
+ * Returns the site of the instruction that ends at `ip`. At the first call there, decides about the site, and patches
+ * it if possible. Returns NULL if the image has too many sites, or memory ran out.
  */
 struct site *visit_site(struct patch *p, struct task *task, uint64_t ip);
 
