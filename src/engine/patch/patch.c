@@ -49,7 +49,7 @@
 #include <unistd.h>
 #include <x86intrin.h>
 
-/* The filter has stopped a call. If the task is traced by ptrace, its entry was already seen. */
+/* The filter has stopped a call. If the task is traced by ptrace, the entry of the call was already handled. */
 static enum tracer_verdict on_seccomp(struct tracer *t, struct task *task)
 {
 	struct patch *p = patch_of(t);
@@ -75,8 +75,8 @@ static bool on_syscall_stop(struct tracer *t, struct task *task)
 	if (!pt || (!pt->slow && !masked))
 		return false;
 	/*
-	 * A signal handler ran before the call, and this call of it is made, and counted, by the agent. The first call will stop
-	 * again.
+	 * A signal handler has run before the call was made. This call is one of the handler's, and the agent makes and
+	 * counts it. The first call will stop again.
 	 */
 	if (pt->slow && !thread_of(task)->in_call && arch_ip(task->tid, &ip) == 0 && ip - AGENT_CODE < AGENT_PAGE) {
 		pt->slow = false;
@@ -110,14 +110,17 @@ static int resume_request(struct tracer *t, const struct task *task)
 	return (pt && pt->slow) || !img || img->state != IMAGE_READY ? PTRACE_SYSCALL : PTRACE_CONT;
 }
 
-/* A stop is about to be handled: earlier records come first. */
+/* A stop is about to be handled: reads the records first, because they are earlier. */
 static void on_look(struct tracer *t)
 {
 	if (patch_of(t)->record)
 		record_look(patch_of(t));
 }
 
-/* Where the program's code is, not ours: for events, and because a call is restarted at another place than it was made first. */
+/*
+ * Returns the address in the program's own code that corresponds to `ip`. Events need it, and also the comparison with
+ * the address of a restarted call, which is not made at the place where it was first made.
+ */
 static uint64_t native_ip(struct tracer *t, const struct task *task, uint64_t ip)
 {
 	(void)t;
@@ -150,7 +153,9 @@ static const struct tracer_ops patch_ops = {
 
 /* --- the engine --- */
 
-/* The time stamp counter must tick evenly through all states (Intel SDM 3B, 17.17.1: CPUID 80000007H, EDX bit 8). */
+/*
+ * Does the time stamp counter tick evenly in all processor states (Intel SDM 3B, 17.17.1: CPUID 80000007H, EDX bit 8)?
+ */
 static bool tsc_is_invariant(void)
 {
 	unsigned a, b, c, d;
@@ -210,7 +215,10 @@ static void patch_free(struct patch *p)
 	free(p);
 }
 
-/* Measures the agent's cost and the length of a tick, on a child that a second engine of this kind traces. 0 or -errno. */
+/*
+ * Measures the cost of a call through the agent and the length of a tick. A second engine of this kind traces a child
+ * for this purpose. Returns 0 or -errno.
+ */
 static int measure_agent(struct patch *p)
 {
 	struct patch *probe = patch_new();
@@ -248,7 +256,10 @@ static void calibrate(struct patch *p, bool pinned)
 	p->t.unseen_cost = p->fast;
 }
 
-/* Chooses how tasks are armed. A filter is installed by the program before its execve(2), and all its descendants inherit it. */
+/*
+ * Chooses how tasks are armed. With ARM_FILTER, the program installs the filter before its execve(2), and all its
+ * descendants inherit it.
+ */
 static int set_arming(struct patch *p, struct engine_config *c)
 {
 	struct buf how = {0};
@@ -275,9 +286,9 @@ static int patch_start(struct engine **out, const struct engine_config *config, 
 	if (!p)
 		return r < 0 ? r : -ENOMEM;
 	p->ways = ways_allowed();
+	/* A long jump overwrites instructions after the call, to which a stack trace would refer. */
 	if (config->want & CAP_STOPS)
-		p->ways &= ~(
-			unsigned)WAY_LONG; /* after such a jump there are no instructions that a stack could lead to */
+		p->ways &= ~(unsigned)WAY_LONG;
 	p->debug = getenv("SCTRACE_DEBUG") != NULL;
 	r = set_arming(p, &c);
 	if (r == 0)

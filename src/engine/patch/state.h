@@ -74,62 +74,71 @@ enum { ACTION_HANDLER, ACTION_FLAGS, ACTION_RESTORER, ACTION_MASK, ACTION_WORDS 
 
 /* How the image began. */
 struct image_start {
-	bool observed;      /* armed since its first instruction: no thread is in a call that was made before */
-	uint64_t entry;     /* its first instruction, or 0: not known */
-	struct owner owner; /* of the file that execve(2) loaded */
+	bool observed;      /* armed since its first instruction, so no thread can be in a call that was made before */
+	uint64_t entry;     /* its first instruction; 0: not known */
+	struct owner owner; /* owner of the file that execve(2) loaded */
 };
 
-/* Where its calls are counted, and which of them the agent makes. */
+/* Where the calls of the image are counted, and which of them the agent makes. */
 struct image_counters {
 	struct region *region;
-	uint32_t map[AGENT_CALLS]; /* agent_data.map of the program, unless `off` */
-	bool single_thread;        /* agent_data.single_thread of the program */
-	struct agent_words *words; /* in the region, or NULL: then the agent does not make execve(2) */
-	unsigned rings;            /* rings that the program has mapped behind the slots */
-	bool off;                  /* the agent hands all calls over, because of sharers */
-	unsigned sharers;          /* processes in the same memory whose calls are counted elsewhere, or not at all */
+	uint32_t map[AGENT_CALLS]; /* copy of agent_data.map in the program; not valid while `off` is set */
+	bool single_thread;        /* copy of agent_data.single_thread in the program */
+	struct agent_words *words; /* in the region; if NULL, the agent does not make execve(2) */
+	unsigned rings;            /* number of rings that the program has mapped after the slots */
+	bool off;                  /* the agent passes all calls to the tracer, because there are `sharers` */
+	/* Processes that share the memory, but whose calls are counted elsewhere or not at all. */
+	unsigned sharers;
 };
 
 /* What the engine must know about SIGSYS and seccomp in the program, because arming uses them. */
 struct image_sigsys {
-	bool sealed;  /* the program has a seccomp filter or is in strict mode: it may not make calls for us */
+	bool sealed;  /* the program has a seccomp filter or is in strict mode, so sctrace must not make calls in it */
 	int blockers; /* threads that block SIGSYS */
 	int awaiting; /* threads whose rt_sigreturn(2) the tracer must see */
-	bool known;   /* `action` is the kernel's: the program, or sigkill_guard.c, has set it */
-	uint64_t action[ACTION_WORDS]; /* restored when a forced SIGSYS has reset it */
-	bool guarded; /* the action in force is agent_sigsys; the program must see `guarded_action` instead */
+	bool known;   /* `action` is the one that the kernel has, because the program or sigkill_guard.c has set it */
+	uint64_t action[ACTION_WORDS]; /* the action to restore when a forced SIGSYS has reset it */
+	bool guarded; /* the kernel's action is agent_sigsys; the program must see `guarded_action` instead */
 	uint64_t guarded_action[ACTION_WORDS];
-	/* SIGBIT() of the signals whose handlers run with SIGSYS blocked, but not with everything blocked. */
+	/*
+	 * SIGBIT() of each signal whose handler runs with SIGSYS blocked. Handlers that run with all signals blocked
+	 * are not included.
+	 */
 	uint64_t blocking_handlers;
-	bool selected; /* Syscall User Dispatch looks at the selector byte after the slots */
-};
-
-/* For which signals the process has handlers, as /proc told last. Only for an image with one thread and one process. */
-struct image_handlers {
-	bool known;
-	bool unsteady;    /* it may change without the engine's knowledge */
-	uint64_t actions; /* agent_words.actions at that time */
-	uint64_t caught;  /* SIGBIT() of the signals */
+	bool selected; /* Syscall User Dispatch reads the selector byte after the slots */
 };
 
 /*
- * The program's handler for SIGSEGV or SIGBUS. Our code in the program may raise these signals, and sctrace discards them. But if the
- * program ignores or blocks the signal, the kernel resets the handler (force_sig_info_to_task() in kernel/signal.c), and sctrace
- * restores it.
+ * The signals for which the process has handlers, as last read from /proc. Used only for an image with one thread and
+ * one process.
+ */
+struct image_handlers {
+	bool known;
+	bool unsteady;    /* the handlers may change without the engine's knowledge */
+	uint64_t actions; /* agent_words.actions when /proc was read */
+	uint64_t caught;  /* SIGBIT() of these signals */
+};
+
+/*
+ * The program's handler for SIGSEGV or SIGBUS. The engine's code in the program may raise these signals, and sctrace
+ * then discards them. But if the program ignores or blocks the signal, the kernel resets the handler
+ * (force_sig_info_to_task() in kernel/signal.c), and sctrace restores it.
  */
 struct image_fault {
-	bool known;       /* false: it had a handler when it was attached to, and has not changed its action since */
+	/* false: the program was attached to when it had a handler, and has not changed its action since */
+	bool known;
 	uint64_t handler; /* 0: SIG_DFL, 1: SIG_IGN */
 };
 
-/* Its call sites. */
+/* The call sites of the image. */
 struct image_sites {
-	uint32_t serial; /* number of sites decided or patched so far; each site has the number of its last change */
+	/* Number of times that a site was decided or patched; each site has the number of its last change. */
+	uint32_t serial;
 	uint32_t
 		copied_serial; /* in a copied image: sites with larger numbers may have been patched after the memory was copied */
-	struct map by_ip;   /* struct site, owned */
-	struct map by_stub; /* the stub's address: struct site, borrowed */
-	struct map by_hop;  /* the address of each jump on the way to the stub: struct site, borrowed */
+	struct map by_ip;   /* struct site by its address; owns the sites */
+	struct map by_stub; /* struct site by the address of its stub */
+	struct map by_hop;  /* struct site by the address of each jump on the way to its stub */
 	VEC(struct gap_use) gaps;
 	VEC(struct stub_page) pages;
 	bool surveyed; /* plan_apply_mapped() has been called */
@@ -139,7 +148,7 @@ struct image_sites {
 struct image {
 	int refs;
 	enum image_state state;
-	pid_t user;   /* a task that runs in it, or did */
+	pid_t user;   /* a task that runs in the image, or did */
 	bool cleaned; /* the agent has been unmapped */
 	struct image_start start;
 	struct image_counters counters;
@@ -147,9 +156,8 @@ struct image {
 	struct image_fault faults[2]; /* SIGSEGV, SIGBUS */
 	struct image_handlers handlers;
 	struct image_sites sites;
-	struct agent_thread
-		*threads; /* a copy of the program's table of threads that record (record/ring.h), or NULL */
-	VEC(struct mapping) mappings; /* executable memory, as last read; empty: to be read again */
+	struct agent_thread *threads; /* copy of the program's table of threads that record (code/ring.h), or NULL */
+	VEC(struct mapping) mappings; /* executable memory, as last read; empty: must be read again */
 };
 
 /* What the engine knows about a thread. */
@@ -157,23 +165,25 @@ struct patch_task {
 	bool armed;            /* calls from outside the agent stop, and are handled here */
 	uint64_t completed_ip; /* the address after the call that ended last under ptrace, or 0 */
 	bool sigsys_blocked;   /* the program blocks SIGSYS in this thread */
-	bool signalled;        /* a handler that has blocked SIGSYS may be running: its return must be seen */
-	bool returns_blocked;  /* SIGSYS was blocked when a signal came, and will be again when its handler returns */
-	unsigned moved_frames; /* handlers that will return to instructions that moved into a stub */
-	uint32_t serial;       /* image_sites.serial when it was resumed last */
+	bool signalled;        /* a handler that has blocked SIGSYS may be running; the tracer must see its return */
+	/* SIGSYS was blocked when a signal came, and will be blocked again when the handler returns. */
+	bool returns_blocked;
+	unsigned moved_frames; /* number of handlers that will return to instructions that moved into a stub */
+	uint32_t serial;       /* image_sites.serial when the task was last resumed */
 	bool awaiting;         /* the tracer must see its rt_sigreturn(2) (image_note_frames) */
-	bool slow;             /* its current call runs under ptrace, unarmed */
-	uint64_t step_hidden;  /* a single step that ends here is not reported to the program, or 0 */
-	bool redone;           /* it was sent back to before the call that it has stopped at (sigkill_guard_waited) */
-	bool strict;           /* seccomp_mask.c: in seccomp's strict mode, as far as the program knows */
+	bool slow;             /* its current call runs under ptrace, and the task is not armed */
+	uint64_t step_hidden;  /* A single step that ends at this address is not reported to the program; 0: none. */
+	/* The task was sent back to before the call that it has stopped at (sigkill_guard_waited). */
+	bool redone;
+	bool strict;                    /* seccomp_mask.c: the program believes that it is in seccomp's strict mode */
 	struct record_thread *recorded; /* its ring, or NULL */
-	bool pretend;                   /* seccomp_mask.c: the current call's result will be set to 0 */
+	bool pretend;                   /* seccomp_mask.c: the result of the current call will be set to 0 */
 };
 
-/* Where a thread was when its process was attached to. */
+/* The position of a thread when its process was attached to. */
 struct resume_point {
 	pid_t tid;
-	uint64_t ip; /* 0: not known */
+	uint64_t ip; /* 0: unknown */
 };
 
 /* How calls from outside the agent are made to stop. */
@@ -182,59 +192,62 @@ enum arming {
 	ARM_FILTER, /* a seccomp filter: a stop at the call's entry; it cannot be removed, and descendants inherit it */
 };
 
-/* How the agent treats a call: makes it, makes it and writes a record, or hands it over. */
+/* How the agent treats a call: makes it, makes it and writes a record, or passes it to the tracer. */
 enum record_way { RECORD_PASSES, RECORD_WRITES, RECORD_STOPS };
 
-/* What will see where a thread is that steps out. */
+/* Why a thread steps out: who will see its position. */
 enum stepout_for {
 	STEPOUT_UNSEEN,  /* nothing: the thread stays in the agent or stub */
 	STEPOUT_PROGRAM, /* a signal handler, or the program after it was detached */
-	STEPOUT_CORE,    /* a core dump: the thread does not run again, and a call that it waits in stays unfinished */
+	STEPOUT_CORE,    /* a core dump: the thread does not run again, and a call in which it waits stays unfinished */
 };
 
-/* Ways to put a site on the fast path that SCTRACE_PATCH allows. */
+/* The kinds of jumps by which a site can be patched, as the variable SCTRACE_PATCH allows. */
 enum { WAY_SHORT = 1, WAY_LONG = 2, WAY_REDIRECT = 4 };
 
 struct patch {
-	struct tracer t; /* first, so that patch_of() works */
+	struct tracer t; /* the first member, so that patch_of() works */
 	enum arming arming;
-	struct call_filter filter; /* with ARM_FILTER */
-	uint32_t filters;          /* baseline number of seccomp filters in a process: those it inherited, plus ours */
-	bool seccomp_seen;         /* some traced process has set a filter */
-	int watchdog_fd;           /* a socket to the watchdog (arm/watchdog.c), or -1 */
-	unsigned ways;             /* WAY_*: what SCTRACE_PATCH allows */
-	bool debug;                /* SCTRACE_DEBUG */
-	bool deceived; /* a program has changed our code in it: from then on we wait less long for such code */
+	struct call_filter filter; /* used with ARM_FILTER */
+	/* Baseline number of seccomp filters in a process: those that it inherited, plus sctrace's. */
+	uint32_t filters;
+	bool seccomp_seen; /* some traced process has set a filter */
+	int watchdog_fd;   /* a socket to the watchdog (arm/watchdog.c), or -1 */
+	unsigned ways;     /* WAY_*: what SCTRACE_PATCH allows */
+	bool debug;        /* SCTRACE_DEBUG */
+	/* A program has changed the agent's code in its memory. Since then, sctrace waits less long for that code to end. */
+	bool deceived;
 
-	/* The clock: ticks of the time stamp counter. */
+	/* The clock: length of a tick of the time stamp counter. */
 	double tick_ns;
 	uint64_t tsc0, ns0; /* both clocks, read together at the start */
 	struct tracer_cost fast;
 
 	/* Counters. */
 	VEC(struct region *) regions;
-	bool no_pool; /* programs cannot open memory of ours */
+	bool no_pool; /* programs cannot open memory that sctrace has created */
 	VEC(int16_t)
-	calls; /* call numbers that the agent was asked for so far; the next image has them from the start */
+	calls; /* the calls that the agent was asked to make so far; the next image has them from the start */
 
-	struct record *record; /* whole calls are recorded, or NULL */
+	struct record *record; /* set if whole calls are recorded, otherwise NULL */
 	const unsigned char
-		*recorder; /* what each image has at RECORDER_CODE, RECORDER_ROOM + RECIPES_ROOM bytes; or NULL */
+		*recorder; /* the bytes that each image has at RECORDER_CODE (RECORDER_ROOM + RECIPES_ROOM of them),
+			    * or NULL */
 	uint8_t record_way[AGENT_CALLS]; /* enum record_way */
 
 	/* Sites. */
 	VEC(struct module *) modules; /* files, and the plans of their sites */
-	size_t nplans;                /* of all files */
-	size_t nsites;                /* of all images */
-	struct module *loader;        /* the file that new images begin in, or NULL */
-	uint64_t loader_entry;        /* the offset in it where they begin */
+	size_t nplans;                /* number of plans of all files */
+	size_t nsites;                /* number of sites of all images */
+	struct module *loader;        /* the file that contains the first instruction of new images, or NULL */
+	uint64_t loader_entry;        /* offset of that instruction in the file */
 	bool root;                    /* sctrace runs as root, so it may trace programs of several users */
 	uint64_t rights;              /* sctrace's own capabilities (capabilities(7)) */
 	VEC(struct resume_point) resume_points;
 
 	/* For the footer. */
 	uint64_t images, fallback_images;
-	struct buf fallback_why; /* why the first one fell back */
+	struct buf fallback_why; /* the reason for the first fallback */
 };
 
 static inline struct patch *patch_of(struct tracer *t)
@@ -243,8 +256,8 @@ static inline struct patch *patch_of(struct tracer *t)
 }
 
 /*
- * What the engine knows must be complete: without a site's hops, for example, a thread could not be taken out of them. So tracing
- * ends if memory for it ran out (!ok). Returns `ok`.
+ * The engine's knowledge must be complete. Without a site's hops, for example, a thread could not be moved out of them.
+ * So tracing ends if memory for this knowledge ran out (!ok). Returns `ok`.
  */
 static inline bool patch_had_memory(struct patch *p, bool ok)
 {
@@ -253,13 +266,13 @@ static inline bool patch_had_memory(struct patch *p, bool ok)
 	return ok;
 }
 
-/* The image that the task runs in; NULL if its clone(2) is not known yet, or memory ran out. */
+/* Returns the image that the task runs in. NULL if its clone(2) has not been reported yet, or memory ran out. */
 static inline struct image *image_of(const struct task *task)
 {
 	return task->proc ? task->proc->image : NULL;
 }
 
-/* NULL before the task's first stop, or if memory ran out. */
+/* Returns NULL before the task's first stop, or if memory ran out. */
 static inline struct patch_task *patch_task_of(const struct task *task)
 {
 	return task->data;

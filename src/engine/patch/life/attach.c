@@ -21,14 +21,12 @@
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
-/*
- * How long we wait for a stop. The parent of a vfork child, or a thread that waits for a disk, does not stop before that is over.
- */
+/* How long sctrace waits for a stop. A thread does not stop while it waits for a disk, or for its child of vfork(2). */
 #define ATTACH_PATIENCE_NS NSEC_PER_SEC
 
 /*
- * Waits for the stop that PTRACE_INTERRUPT asked for, and keeps a signal that comes first. False if the task did not stop in
- * time.
+ * Waits for the stop that PTRACE_INTERRUPT causes. If a signal comes first, it is delivered later. Returns false if the
+ * task did not stop in time.
  */
 static bool wait_for_stop(struct patch *p, struct task *task)
 {
@@ -40,14 +38,17 @@ static bool wait_for_stop(struct patch *p, struct task *task)
 		       clock_ns() < until && !p->t.failed)
 			clock_sleep_ns(50000);
 		if (tid == 0 || tid == -EINTR || p->t.failed)
-			return false; /* the stop loop handles its stop when it comes */
+			return false; /* the stop loop handles the stop when it comes */
 		if (tid < 0 || !WIFSTOPPED(status) || status >> 16 == PTRACE_EVENT_EXIT) {
 			tracer_keep_status(&p->t, task->tid, tid < 0 ? 0 : status);
 			return false;
 		}
 		if (status >> 16 == 0 || status >> 16 == PTRACE_EVENT_STOP)
 			break;
-		/* A stop inside clone(2): handles it, and resumes the task up to the stop that was asked for. */
+		/*
+		 * The task has stopped inside clone(2): handles this stop, and resumes the task until it reaches the
+		 * requested stop.
+		 */
 		tracer_stop(&p->t, task, status);
 		p->t.events.n = 0;
 		p->t.current = NULL;
@@ -64,7 +65,7 @@ static bool wait_for_stop(struct patch *p, struct task *task)
 	return true;
 }
 
-/* Sets `why` if the agent cannot go into this process. */
+/* Sets `why` if the agent cannot be put into this process. */
 static void find_obstacle(struct patch *p, struct task *task, struct buf *why)
 {
 	struct user_regs_struct r;
@@ -77,7 +78,7 @@ static void find_obstacle(struct patch *p, struct task *task, struct buf *why)
 	else {
 		struct proc_status s;
 		proc_status(task->tid, &s);
-		/* The filters that the process has were there before us. */
+		/* These filters were installed before sctrace attached. */
 		p->filters = s.filters > p->filters ? s.filters : p->filters;
 		setup_is_refused(p, &s, why);
 		image_note_faults(image_of(task), &s);
@@ -85,7 +86,8 @@ static void find_obstacle(struct patch *p, struct task *task, struct buf *why)
 }
 
 /*
- * Puts the agent into a process by way of one stopped task. The task keeps its registers, so a call that it is in will restart.
+ * Puts the agent into a process by running code in one stopped task. The task gets its registers back, so a call that
+ * it is in will be restarted.
  */
 static void enter_process(struct patch *p, struct task *task)
 {
@@ -99,7 +101,7 @@ static void enter_process(struct patch *p, struct task *task)
 	buf_free(&why);
 }
 
-/* Waits for the stops of all tasks. The stop loop handles those of tasks that are created meanwhile. */
+/* Waits until all tasks have stopped. The stop loop handles the stops of tasks that are created in the meantime. */
 static int stop_all(struct patch *p)
 {
 	VEC(struct task *) all = {0};
@@ -133,7 +135,7 @@ int attach_all(struct patch *p)
 		if (task->stopped && task->proc && image_of(task) && image_of(task)->state == IMAGE_NEW)
 			enter_process(p, task);
 	if (p->t.failed)
-		return 0; /* all will be detached where they are; if they were armed, nobody would handle their stops */
+		return 0; /* all tasks will be detached; if they were armed, nobody would handle their stops */
 	i = 0;
 	while ((task = map_next(&p->t.tasks.by_tid, &i, NULL))) {
 		if (!task->stopped || !task->proc || !image_of(task))

@@ -1,4 +1,4 @@
-/* Putting the agent into running processes. */
+/* Puts the agent into running processes. */
 #ifndef SCTRACE_ENGINE_PATCH_LIFE_ATTACH_H
 #define SCTRACE_ENGINE_PATCH_LIFE_ATTACH_H
 

@@ -27,7 +27,7 @@ static void inherit(struct patch *p, const struct task *parent, struct task *chi
 	if (!children_give_state(p, child) || !from)
 		return;
 	patch_task_of(child)->sigsys_blocked = from->sigsys_blocked;
-	if (child->proc != parent->proc) { /* it has a copy of the stack, with the signal frames on it */
+	if (child->proc != parent->proc) { /* the child has a copy of the stack, with the signal frames on it */
 		patch_task_of(child)->moved_frames = from->moved_frames;
 		patch_task_of(child)->signalled = from->signalled;
 		patch_task_of(child)->returns_blocked = from->returns_blocked;
@@ -50,7 +50,10 @@ static void give_image(struct tracer *t, const struct task *parent, const struct
 	bool apart = !child->proc->counted || (t->config.want & CAP_BY_PROCESS);
 	if (!apart)
 		return;
-	/* Its calls must not be added to its parent's counters: while it lives, all calls of the image stop. */
+	/*
+	 * The child's calls must not be added to its parent's counters. While the child lives, all calls of the image
+	 * stop.
+	 */
 	child->proc->hold = true;
 	img->counters.sharers++;
 	img->user = parent->tid;
@@ -59,7 +62,10 @@ static void give_image(struct tracer *t, const struct task *parent, const struct
 
 void children_on_new_task(struct tracer *t, struct task *parent, struct task *child, uint64_t flags)
 {
-	/* From now on another task may write to the same slots. The agent counts the clone(2) itself with a lock anyway. */
+	/*
+	 * From now on, another task may update the same slots. The agent updates the slot of clone(2) itself with a
+	 * lock in any case.
+	 */
 	if (image_of(parent))
 		image_end_single_thread(parent);
 	if (image_of(parent) && !child->proc->image)
@@ -72,8 +78,9 @@ void children_on_first_stop(struct tracer *t, struct task *task)
 	struct patch *p = patch_of(t);
 	struct image *img = image_of(task);
 	/*
-	 * If the kernel did not report the clone(2), the image is unknown: the task is traced by ptrace, and its copy of the
-	 * agent must hand all calls over. The same holds for a copy without sites (image_copy).
+	 * If the kernel did not report the clone(2), the image is unknown. The task is then traced by ptrace, and its
+	 * copy of the agent must pass all calls to the tracer. The same is true for a copy of an image without sites
+	 * (image_copy).
 	 */
 	bool copied_fallback = img && img->state == IMAGE_FALLBACK && img->counters.region && img->refs == 1;
 	if (!img || copied_fallback)
@@ -92,7 +99,7 @@ void children_on_first_stop(struct tracer *t, struct task *task)
 	if (apart && setup_own_region(p, task) < 0)
 		image_fall_back(p, task, "there is no memory for its counters");
 	if (forked)
-		image_begin_child(task); /* its memory was copied before the parent's agent was told to use locks */
+		image_begin_child(task); /* its memory was copied before the parent's agent began to use locks */
 	if (forked)
 		record_forget_copied(task);
 	record_admit(p, task);

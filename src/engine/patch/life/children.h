@@ -1,10 +1,10 @@
-/* Threads and processes that the program creates, and their ends. */
+/* Handles threads and processes that the program creates, and their ends. */
 #ifndef SCTRACE_ENGINE_PATCH_LIFE_CHILDREN_H
 #define SCTRACE_ENGINE_PATCH_LIFE_CHILDREN_H
 
 #include "engine/patch/state.h"
 
-/* The task's struct patch_task, made if it has none; NULL if memory ran out. */
+/* Returns the task's struct patch_task, which is created if there is none. Returns NULL if memory ran out. */
 struct patch_task *children_give_state(struct patch *p, struct task *task);
 /* tracer_ops.new_task: gives the child its parent's image, or a copy of it. */
 void children_on_new_task(struct tracer *t, struct task *parent, struct task *child, uint64_t flags);

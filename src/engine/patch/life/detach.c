@@ -25,8 +25,8 @@ static bool is_pending(pid_t tid)
 	struct __ptrace_peeksiginfo_args args = {.off = 0, .flags = 0, .nr = 32};
 	uint64_t mask = 0;
 	/*
-	 * A forced one is never blocked (force_sig_info_to_task). The program may have sent itself one that looks the same, and
-	 * block it.
+	 * A forced SIGSYS is never blocked (force_sig_info_to_task). The program may have sent itself a SIGSYS that
+	 * looks the same, and may block it.
 	 */
 	if (ptrace_retry(PTRACE_GETSIGMASK, tid, sizeof(mask), &mask) < 0 || mask & SIGBIT(SIGSYS))
 		return false;
@@ -38,8 +38,8 @@ static bool is_pending(pid_t tid)
 }
 
 /*
- * A task that is about to be detached may have a forced SIGSYS pending, which would end it: takes it, and sends the task back to
- * before its call.
+ * If a forced SIGSYS is pending for a task that is about to be detached, the signal would end the task. So the signal
+ * is discarded, and the task is moved back to before its call.
  */
 static void settle_pending(struct patch *p, struct task *task)
 {
@@ -48,8 +48,8 @@ static void settle_pending(struct patch *p, struct task *task)
 	struct user_regs_struct r;
 	const struct patch_task *pt = patch_task_of(task);
 	/*
-	 * Signals that faults and calls raise are delivered first (signal(7)), so the thread stops before it runs any code of its
-	 * own.
+	 * The kernel first delivers signals that faults and calls raise (signal(7)), so the thread stops before it runs
+	 * more of the program's code.
 	 */
 	if (!pt || !pt->armed || task->deliver || task->listening || !is_pending(task->tid) ||
 	    ptrace_retry(PTRACE_CONT, task->tid, NULL, NULL) < 0 || remote_next_stop(&p->t, task, &status) < 0)
@@ -71,8 +71,8 @@ void detach_task(struct tracer *t, struct task *task)
 	if (!img || !img->counters.region)
 		return;
 	/*
-	 * Also for threads that cannot be stopped. Not for a child that is detached alone, because it may share the byte with its
-	 * parent.
+	 * This also turns dispatch off for threads that cannot be stopped. It is not done if a child is detached alone,
+	 * because the child may share this byte with its parent.
 	 */
 	if (img->sigsys.selected && t->detaching)
 		img->counters.region->slots[AGENT_SLOTS_SIZE] = 0;
@@ -85,8 +85,8 @@ void detach_task(struct tracer *t, struct task *task)
 }
 
 /*
- * True if all threads that run in the image are stopped, so that none runs in what will be unmapped. The parent of a vfork(2)
- * child is another process, and waits inside the agent.
+ * True if all threads that run in the image are stopped, so that no thread runs in memory that will be unmapped. The
+ * parent of a vfork(2) child is another process, and waits inside the agent.
  */
 static bool stands_still(const struct patch *p, const struct image *img)
 {
@@ -102,7 +102,10 @@ static void unmap_all(struct patch *p, struct task *task)
 {
 	struct image *img = image_of(task);
 	struct areas areas = {0};
-	/* A thread in a group-stop would have to leave it to run code. In that case the pages stay, unused. */
+	/*
+	 * A thread in a group-stop would have to leave the group-stop to run code. The agent's pages then stay mapped,
+	 * but unused.
+	 */
 	if (task->mid_call || task->listening || task->deliver)
 		return;
 	sigkill_guard_remove(p, task, false);

@@ -1,12 +1,14 @@
-/* Leaving processes, so that they run on as if they had never been traced. */
+/* Detaches from processes, so that they continue as if they had never been traced. */
 #ifndef SCTRACE_ENGINE_PATCH_LIFE_DETACH_H
 #define SCTRACE_ENGINE_PATCH_LIFE_DETACH_H
 
 #include "engine/patch/state.h"
 
-/* tracer_ops.detach: disarms a stopped task that is about to be detached, and takes it out of our code. */
+/*
+ * tracer_ops.detach: disarms a stopped task that is about to be detached, and moves it out of the agent and the stubs.
+ */
 void detach_task(struct tracer *t, struct task *task);
-/* tracer_ops.leave: restores the code of the task's process and unmaps the agent. Once per image. */
+/* tracer_ops.leave: restores the code of the task's process and unmaps the agent, once for each image. */
 void detach_clean(struct tracer *t, struct task *task);
 
 #endif

@@ -18,7 +18,7 @@
 
 #define USER32_CS 0x23 /* arch/x86/include/asm/segment.h */
 
-/* Notes the actions that the program starts with: those that were to ignore a signal stay so across execve(2). */
+/* Notes the signals that the program ignores at its start: an ignored signal stays ignored across execve(2). */
 static void note_ignored(struct task *task, const struct proc_status *s)
 {
 	const uint64_t action[ACTION_WORDS] = {[ACTION_HANDLER] = 1 /* SIG_IGN */};
@@ -37,7 +37,10 @@ bool exec_enter_image(struct patch *p, struct task *task, uint64_t at, const str
 		if (err == 0 && p->watchdog_fd >= 0)
 			sigkill_guard_install(p, task);
 		if (err == -ESRCH || !task->stopped) {
-			/* The task may still run code of ours, which another thread must not replace. */
+			/*
+			 * The task may still be executing the agent's code. No other thread may overwrite that code
+			 * now.
+			 */
 			if (err < 0)
 				image_of(task)->state = IMAGE_FALLBACK;
 			task->stopped = false;
@@ -55,7 +58,7 @@ bool exec_enter_image(struct patch *p, struct task *task, uint64_t at, const str
 	return true;
 }
 
-/* Sets `why` if the agent must not go into a new image. */
+/* Sets `why` if the agent must not be put into a new image. */
 static void find_obstacle(const struct patch *p, const struct user_regs_struct *r, const struct proc_status *s,
 			  struct buf *why)
 {
@@ -67,7 +70,7 @@ static void find_obstacle(const struct patch *p, const struct user_regs_struct *
 		buf_adds(why, "it inherited a seccomp filter from a traced program");
 }
 
-/* Puts the agent into a new image before its first instruction. `r` are its first registers. */
+/* Puts the agent into a new image before its first instruction. `r` holds the registers at that instruction. */
 static void prepare_image(struct patch *p, struct task *task, struct user_regs_struct *r)
 {
 	struct image *img = image_of(task);
@@ -79,7 +82,7 @@ static void prepare_image(struct patch *p, struct task *task, struct user_regs_s
 	else if (p->arming == ARM_SUD)
 		image_note_blocked(task, s.blocked & SIGBIT(SIGSYS));
 	find_obstacle(p, r, &s, &why);
-	/* execve(2) is over, and must not look like a call that is to be restarted. */
+	/* execve(2) has returned, and must not look like a call that the kernel restarts. */
 	r->rax = 0;
 	r->orig_rax = (unsigned long long)-1;
 	if (exec_enter_image(p, task, r->rip, r, s.has_signals ? &s.blocked : NULL, &why) && !why.len) {
@@ -100,7 +103,7 @@ void exec_done(struct tracer *t, struct task *task)
 	struct patch_task *pt = children_give_state(p, task);
 	struct user_regs_struct r;
 	bool held = task->proc->hold;
-	remote_release(); /* the old memory is gone */
+	remote_release(); /* the old address space no longer exists */
 	image_forget_task(task);
 	record_leave(p, task);
 	if (!thread_of(task)->in_call && image_of(task))

@@ -1,13 +1,13 @@
-/* New images. */
+/* Puts the agent into the images that execve(2) creates. */
 #ifndef SCTRACE_ENGINE_PATCH_LIFE_EXEC_H
 #define SCTRACE_ENGINE_PATCH_LIFE_EXEC_H
 
 #include "engine/patch/state.h"
 
 /*
- * Puts the agent into the image of a stopped task, unless `why` already says that it must not. `at` and `mask` are as of
- * setup_image(); the task gets registers `r` afterwards. If the agent does not go in, the image falls back, and `why` says why. False if the task
- * has died.
+ * Puts the agent into the image of a stopped task, unless `why` already gives a reason not to. `at` and `mask` are
+ * those of setup_image(). Afterwards the task gets the registers `r`. If the agent cannot be put into the image, the
+ * image falls back, and `why` gives the reason. Returns false if the task has died.
  */
 bool exec_enter_image(struct patch *p, struct task *task, uint64_t at, const struct user_regs_struct *r,
 		      const uint64_t *mask, struct buf *why);

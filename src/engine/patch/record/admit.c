@@ -20,12 +20,12 @@ static struct agent_ring *ring_here(const struct region *r, unsigned index)
 }
 
 /*
- * In sctrace's copy of the table: several threads have this fs base, so all their calls stop. In the program's table:
- * 0.
+ * A value in sctrace's copy of the table: several threads have this fs base, so all their calls stop. The program's
+ * table has 0 instead.
  */
 #define SHARED 1
 
-/* The row of this fs base, or a free one; NULL if all its possible rows are used. */
+/* Returns the row of this fs base, or a free row. Returns NULL if all rows that it could have are used. */
 static struct agent_thread *row_for(const struct image *img, uint64_t fs_base)
 {
 	struct agent_thread *first = img->threads + (fs_base >> THREAD_SHIFT) % THREAD_ROWS, *free_row = NULL;
@@ -47,8 +47,8 @@ static bool write_row(const struct task *task, struct agent_thread *row, uint64_
 }
 
 /*
- * Frees the thread's row. The program's row may stay unchanged, because no thread with this fs base runs before it is
- * admitted.
+ * Frees the thread's row. The program's copy of the row may stay unchanged: before another thread with this fs base
+ * runs, it is admitted, which writes the row.
  */
 static void free_row(const struct record_thread *th)
 {
@@ -58,8 +58,8 @@ static void free_row(const struct record_thread *th)
 }
 
 /*
- * True if another thread that may run now uses the row. The parent of a vfork(2) does not run: its child uses the fs
- * base, and the parent is admitted again when its call, which stops, ends.
+ * True if another thread that may run now uses the row. The parent of a vfork(2) child does not run while the child
+ * uses the same fs base. The parent is admitted again when its vfork(2), which stops, ends.
  */
 static bool is_contended(const struct patch *p, const struct agent_thread *row, const struct record_thread *th)
 {
@@ -71,7 +71,7 @@ static bool is_contended(const struct patch *p, const struct agent_thread *row, 
 	return false;
 }
 
-/* Lets the program map ring number `index`, and as many more as there were. */
+/* Makes the program map ring number `index`. The number of mapped rings is doubled as often as necessary. */
 static bool map_ring(struct patch *p, struct task *task, unsigned index)
 {
 	struct image *img = image_of(task);
@@ -81,7 +81,10 @@ static bool map_ring(struct patch *p, struct task *task, unsigned index)
 		rings *= 2;
 	if (rings == img->counters.rings)
 		return true;
-	/* After an excursion no signal could be delivered, and a thread in a group-stop would have to leave it. */
+	/*
+	 * After an excursion, the pending signal could not be delivered any more. A thread in a group-stop would have
+	 * to leave the group-stop.
+	 */
 	if (task->deliver || task->listening || ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
 		return false;
 	r.rax = SYS_mremap;

@@ -16,14 +16,14 @@
 #include <x86intrin.h>
 
 #define RED_ZONE 128
-/* What agent_entry has pushed below the stub's return address: rdx, the flags, the call number. */
+/* What agent_entry has pushed on the stack after the stub's return address: rdx, the flags, the call number. */
 #define FRAME     24
 #define FRAME_RDX 0
 #define FRAME_AH  8
 
 /*
- * How many bytes an operation of the recipe wants of the call's memory. Before the call is made (`result` is -1), that is what it was
- * given; afterwards also what it has written.
+ * How many bytes of the call's memory an operation of the recipe captures. If `result` is -1, the call has not been
+ * made, and only its input is captured; otherwise also its output.
  */
 static uint64_t wanted(const struct record *rec, const struct agent_record *c, int64_t result, unsigned rule,
 		       unsigned arg, uint64_t size)
@@ -74,7 +74,7 @@ static void capture_string(struct record_reader *r, const struct mem *live, uint
 	memcpy(to, text, (size_t)got);
 }
 
-/* Of the buffers `left` bytes in all, and `most` of each. */
+/* Captures a vector of buffers: at most `left` bytes in all, and at most `most` bytes of each buffer. */
 static void capture_iovec(struct record_reader *r, const struct mem *live, uint64_t addr, uint64_t n, uint64_t left,
 			  uint64_t most)
 {
@@ -88,7 +88,7 @@ static void capture_iovec(struct record_reader *r, const struct mem *live, uint6
 	}
 }
 
-/* What one operation of the recipe wants. */
+/* Captures the memory that one operation of the recipe names. */
 static void capture(const struct patch *p, struct record_reader *r, const struct mem *live, int64_t result,
 		    unsigned rule, unsigned arg, uint64_t size)
 {
@@ -126,7 +126,7 @@ void record_capture(const struct patch *p, struct record_thread *th, int64_t res
 static void look_at(struct patch *p, struct record_thread *th)
 {
 	int err = reader_fill(&th->reader);
-	/* The beginning of a call in progress is reported now: what it was given is read while it is in progress. */
+	/* The beginning of a call in progress is reported now. Its input must be read before the call ends. */
 	if (err == 0 && th->reader.ring && reader_wants_open(&th->reader)) {
 		record_capture(p, th, -1);
 		reader_verify_open(&th->reader);
@@ -146,7 +146,9 @@ void record_look(struct patch *p)
 	rec->ordered = false;
 	rec->sync_ns = clock_ns();
 	rec->sync_ticks = __rdtsc();
-	/* The longer the run, the better the length of a tick is known. The calibration may have failed. */
+	/*
+	 * The longer the run, the more exactly the length of a tick can be measured. The calibration may have failed.
+	 */
 	if (rec->sync_ns - p->ns0 > NSEC_PER_SEC / 1000)
 		p->tick_ns = (double)(rec->sync_ns - p->ns0) / (double)(rec->sync_ticks - p->tsc0);
 	for (size_t i = 0; i < rec->threads.n; i++)
@@ -159,14 +161,14 @@ static uint64_t to_ns(const struct patch *p, uint64_t ticks)
 	return (uint64_t)((int64_t)p->record->sync_ns - (int64_t)ago);
 }
 
-/* When the thread's next item is to be reported. */
+/* The time of the thread's next item. */
 static uint64_t turn_of(const struct record_thread *th)
 {
 	struct record_item item = reader_peek(&th->reader);
 	return item.kind == RECORD_NONE ? UINT64_MAX : item.ticks;
 }
 
-/* The thread at `i` may be later than those below it in the heap (Knuth, TAOCP 3, 5.2.3). */
+/* Restores the order of the heap if the thread at `i` is later than those below it (Knuth, TAOCP 3, 5.2.3). */
 static void sift(struct record *rec, size_t i)
 {
 	struct record_thread **v = rec->threads.v, *th = v[i];
@@ -179,7 +181,10 @@ static void sift(struct record *rec, size_t i)
 	v[i] = th;
 }
 
-/* Makes `threads` a heap by their turns. Threads that have nothing more to tell, and never will, go. */
+/*
+ * Makes `threads` a heap, ordered by the times of the next items. Threads that have ended and have nothing more to
+ * report are removed.
+ */
 static void order(struct record *rec)
 {
 	for (size_t i = 0; i < rec->threads.n; i++) {
@@ -195,7 +200,7 @@ static void order(struct record *rec)
 	rec->ordered = true;
 }
 
-/* The item that was reported last is taken away: its thread waits for its next turn. */
+/* Removes the item that was reported last, and moves its thread to the position of its next item. */
 static void pop(struct record *rec)
 {
 	struct record_thread *th = rec->reported;
@@ -224,7 +229,7 @@ static void call_begins(const struct patch *p, struct record_thread *th, const s
 {
 	const struct agent_record *rec = item->record;
 	const struct site *s = th->task ? site_of_stub(th->image, rec->ret) : NULL;
-	struct life_ends ends; /* they are not counted here */
+	struct life_ends ends; /* these ends are not counted here */
 	th->call = (struct call){.arch = syscall_native_arch(),
 				 .nr = (int64_t)rec->nr,
 				 .desc = syscall_lookup(syscall_native_arch(), (int64_t)rec->nr),
@@ -232,13 +237,13 @@ static void call_begins(const struct patch *p, struct record_thread *th, const s
 				 .sp = rec->sp + FRAME + sizeof(uint64_t) + RED_ZONE,
 				 .enter_ns = to_ns(p, item->began),
 				 .restart = item->continued,
-				 /* A calibration that was disturbed can give a cost below zero. */
+				 /* A disturbed calibration can give a cost below zero. */
 				 .cost_ns = p->fast.ns > 0 ? (uint64_t)p->fast.ns : 0,
 				 .spread_ns = (uint64_t)p->fast.spread_ns};
 	memcpy(th->call.args, rec->args, sizeof(rec->args));
 	/*
-	 * A handler's calls, and the restart of the call that it interrupted, may be recorded or may stop. All belong
-	 * to one thread.
+	 * Some calls of a handler may be recorded while others stop, and the restart of the call that the handler
+	 * interrupted may do either. All belong to the same thread.
 	 */
 	if (th->task)
 		life_enter(&thread_of(th->task)->life, &th->call, &ends);
@@ -274,7 +279,10 @@ bool record_next(struct patch *p, struct event *ev)
 		rec->reported_calls[item.record->nr]++;
 	} else if (item.kind == RECORD_EXIT)
 		call_ends(p, th, &item);
-	/* The members of other kinds of events stay as they are: to clear them all takes longer than to fill these in. */
+	/*
+	 * The members that other kinds of events use are not changed: clearing all of them takes longer than setting
+	 * these.
+	 */
 	ev->kind = kinds[item.kind];
 	ev->tid = th->tid;
 	ev->pid = th->pid;
@@ -292,7 +300,10 @@ void record_thread_free(struct record_thread *th)
 	free(th);
 }
 
-/* The image may be gone when these records are reported: they get the addresses of their call sites, as far as they are known. */
+/*
+ * The image may not exist any more when these records are reported. So the addresses of known call sites are stored in
+ * the records now.
+ */
 static void name_sites(struct record_thread *th)
 {
 	struct record_reader *r = &th->reader;
@@ -312,7 +323,7 @@ void record_leave(struct patch *p, struct task *task)
 	look_at(p, th);
 	p->record->ordered = false;
 	const struct agent_record *open = &th->reader.open;
-	/* It was ended right behind a call: that is reported, though nothing that it left in memory. */
+	/* The thread ended just after a call was made. The call is reported, but not the memory that it wrote. */
 	if (th->reader.has_open && open->t1)
 		(void)reader_complete(&th->reader, open->result, open->t1, true);
 	name_sites(th);

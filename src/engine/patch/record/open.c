@@ -1,4 +1,4 @@
-/* Starts to record: the memory that is mapped in programs, and how the agent must treat each call. */
+/* Starts recording: prepares the memory that is mapped in programs, and decides how the agent must treat each call. */
 #include "engine/patch/record/record.h"
 
 #include "syscall/table.h"
@@ -10,7 +10,7 @@
 #include <sys/auxv.h>
 #include <sys/syscall.h>
 
-/* asm/hwcap2.h: RDFSBASE works in programs. */
+/* asm/hwcap2.h: programs may use RDFSBASE. */
 #ifndef HWCAP2_FSGSBASE
 #define HWCAP2_FSGSBASE 2
 #endif
@@ -26,9 +26,9 @@ int record_probe(struct buf *why)
 	return -ENOTSUP;
 }
 
-#define CODE_AFTER_JUMPS 64 /* offset of the recorder's code in its room */
+#define CODE_AFTER_JUMPS 64 /* offset of the recorder's code; the jumps to its functions are before it */
 
-/* Puts a jump to one of the recorder's functions at `at` in its room; agent.S knows the positions of the jumps. */
+/* Writes a jump to one of the recorder's functions at offset `at`. agent.S calls these jumps at fixed offsets. */
 static void put_jump(unsigned char *room, ptrdiff_t at, const unsigned char *function)
 {
 	int32_t rel = (int32_t)(CODE_AFTER_JUMPS + (function - __start_recorder_text) - (at + 5));
@@ -45,15 +45,15 @@ static void make_program(struct record *rec)
 	put_jump(rec->program, 8, (const unsigned char *)(uintptr_t)recorder_leave);
 }
 
-/* Is the call in the set? NULL: all are. */
+/* Is the call in the set? If `set` is NULL, all calls are. */
 static bool is_in(const struct call_set *set, int64_t nr)
 {
 	return !set || (set->bits[nr / 64] >> (nr % 64) & 1);
 }
 
 /*
- * Calls that create tasks always stop, because the child must not write to its parent's ring. So do calls that change a
- * thread's fs base.
+ * Calls that must always stop: those that create tasks, because the child must not write to its parent's ring, and
+ * those that change a thread's fs base.
  */
 static bool must_stop(int64_t nr)
 {
@@ -87,7 +87,10 @@ int record_open(struct patch *p, const struct engine_config *config)
 	return 0;
 }
 
-/* How many calls were recorded, and how many of these sctrace had to complete, which takes a stop (tests/bench/records.py). */
+/*
+ * Prints how many calls were recorded, and how many of them sctrace had to complete, which takes a stop
+ * (tests/bench/records.py).
+ */
 static void say_calls(const struct record *rec)
 {
 	for (int64_t nr = 0; nr < AGENT_CALLS; nr++)

@@ -4,7 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* agent_record.pad in the reader's copies: without captures; the call continued after an interruption. */
+/*
+ * Flags in agent_record.pad of the reader's copies. LIVE: the record has no captures. CONTINUED: the call continued
+ * after an interruption.
+ */
 enum { LIVE = 1, CONTINUED = 2 };
 
 void reader_free(struct record_reader *r)
@@ -14,7 +17,10 @@ void reader_free(struct record_reader *r)
 	r->n = r->at = r->cap = 0;
 }
 
-/* Room for `n` more bytes behind what is there; what was reported already makes room. */
+/*
+ * Makes room for `n` more bytes after the records that are not reported yet. Reported records are removed if that
+ * helps.
+ */
 static unsigned char *make_room(struct record_reader *r, size_t n)
 {
 	if (r->at == r->n)
@@ -31,8 +37,8 @@ static unsigned char *make_room(struct record_reader *r, size_t n)
 }
 
 /*
- * Checks the record of at most `most` bytes that was copied to `at`, and its captures. Returns its size, or 0 if it is
- * invalid.
+ * Checks the record that was copied to `at`, and its captures. The record may have at most `most` bytes. Returns its
+ * size, or 0 if it is invalid.
  */
 static uint32_t check(const unsigned char *at, size_t most)
 {
@@ -61,7 +67,8 @@ static int copy_committed(struct record_reader *r, uint64_t bytes)
 	const unsigned char *data = (const unsigned char *)r->ring + RING_HEAD;
 	while (bytes) {
 		size_t lap = r->limit - r->off;
-		size_t n = bytes < lap ? bytes : lap + RECORD_MOST; /* the last record of a lap ends after it */
+		/* The last record may end after the end of the data. */
+		size_t n = bytes < lap ? bytes : lap + RECORD_MOST;
 		unsigned char *to = make_room(r, n);
 		if (!to)
 			return -ENOMEM;
@@ -85,7 +92,7 @@ static int copy_committed(struct record_reader *r, uint64_t bytes)
 	return 0;
 }
 
-/* The contents of the ring are invalid: continues after what was produced so far. */
+/* The contents of the ring are invalid: skips everything that has been committed so far. */
 static int drop(struct record_reader *r)
 {
 	r->n = r->at = 0;
@@ -94,7 +101,7 @@ static int drop(struct record_reader *r)
 	return -EPROTO;
 }
 
-/* A call in progress: copies its header, unless it was committed in between. */
+/* If a call is in progress, copies the header of its record, unless the record was committed in the meantime. */
 static void look_for_open(struct record_reader *r)
 {
 	uint64_t open = __atomic_load_n(&r->ring->open, __ATOMIC_ACQUIRE);
@@ -148,7 +155,7 @@ int reader_fill(struct record_reader *r)
 	return err;
 }
 
-/* Appends the open record as sctrace knows it, without captures where it is `live`. */
+/* Appends the open record with the result that sctrace knows. If `live` is true, the record gets no captures. */
 static int append(struct record_reader *r, int64_t result, uint64_t t1, bool live)
 {
 	size_t size = live ? RECORD_HEAD : r->open.size;
@@ -243,7 +250,7 @@ ssize_t captures_read(void *record, uint64_t addr, void *buf, size_t n)
 		struct agent_capture c;
 		memcpy(&c, at + k, sizeof(c));
 		k += sizeof(c);
-		/* If several overlap, uses the one that reaches furthest. */
+		/* If several captures overlap, uses the one that ends last. */
 		if (addr - c.addr < c.len && c.len - (addr - c.addr) > most) {
 			most = (size_t)(c.len - (addr - c.addr));
 			from = at + k + (addr - c.addr);

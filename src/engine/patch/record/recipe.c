@@ -7,8 +7,8 @@
 #include <sys/syscall.h>
 
 /*
- * Calls that sctrace itself must handle: new tasks, new images, exits, signals, and everything that the agent depends
- * on.
+ * Is this a call that sctrace itself must handle? These calls create tasks or images, end tasks, concern signals, or
+ * change something that the agent depends on.
  */
 static bool is_special(int64_t nr)
 {
@@ -24,8 +24,8 @@ static bool is_special(int64_t nr)
 }
 
 /*
- * Memory that the kernel changes although its decoder shows the earlier contents: ppoll(2) writes the remaining time
- * back.
+ * Is this memory that the kernel changes, although its decoder shows the earlier contents? ppoll(2), for example,
+ * writes back the remaining time.
  */
 static bool is_changed(int64_t nr, unsigned arg)
 {
@@ -53,7 +53,10 @@ static bool add(struct agent_recipe *r, unsigned rule, unsigned arg, unsigned si
 	return true;
 }
 
-/* If input and output are the same memory, as in sigprocmask(how, &set, &set), the kernel overwrites its input. */
+/*
+ * Adds conditions that input and output are different memory. In sigprocmask(how, &set, &set), for example, the kernel
+ * overwrites its input.
+ */
 static bool keep_apart(const struct syscall_desc *d, struct agent_recipe *r, unsigned out)
 {
 	for (unsigned in = 0; in < d->nargs; in++)
@@ -62,7 +65,7 @@ static bool keep_apart(const struct syscall_desc *d, struct agent_recipe *r, uns
 	return true;
 }
 
-/* Kinds whose commands are in the table, and how many rows each may take. */
+/* The kinds of arguments whose commands are in the table. The number is that of the rows which each may take. */
 static const enum syscall_kind commanded[] = {K_FCNTL_ARG, K_IOCTL_ARG};
 #define COMMANDS_EACH (COMMANDS / 2)
 
@@ -79,7 +82,7 @@ void recipe_commands(struct agent_command *rows)
 	}
 }
 
-/* The operation's `size`, which means something else for some rules. */
+/* Returns the operation's `size`, whose meaning depends on the rule. */
 static unsigned size_for(int64_t nr, enum syscall_kind kind, struct memory_need need)
 {
 	if (need.rule == MEMORY_COMMAND)

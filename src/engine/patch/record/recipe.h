@@ -1,4 +1,7 @@
-/* Recipes: how the recorder treats each call, derived from the line that describes it (syscalls.def, decode/memory.h). Pure. */
+/*
+ * Recipes: how the recorder treats each call. They are derived from the line that describes the call (syscalls.def,
+ * decode/memory.h).
+ */
 #ifndef SCTRACE_ENGINE_PATCH_RECORD_RECIPE_H
 #define SCTRACE_ENGINE_PATCH_RECORD_RECIPE_H
 
@@ -9,8 +12,8 @@
 struct syscall_desc;
 
 /*
- * Fills in the recipe of x86-64 call `nr`, which `d` describes. Returns false if only sctrace can find out all that is
- * shown, by stopping the call.
+ * Fills in the recipe of x86-64 call `nr`, which `d` describes. Returns false if the call must stop, because only
+ * sctrace can find out everything that is shown.
  */
 bool recipe_of(const struct syscall_desc *d, int64_t nr, struct agent_recipe *recipe);
 /* Fills in the table of commands, COMMANDS rows, that recipes refer to. */

@@ -1,7 +1,7 @@
 /*
  * Recording: the recorder in the program writes whole calls, which become events like those of ptrace stops. A call
- * without a recipe, or whose arguments require it, stops under ptrace as before. So the stream of events is complete,
- * whatever the recorder can do.
+ * stops under ptrace as before if it has no recipe, or if its arguments require it. So the stream of events is
+ * complete, even if the recorder cannot record a call.
  */
 #ifndef SCTRACE_ENGINE_PATCH_RECORD_RECORD_H
 #define SCTRACE_ENGINE_PATCH_RECORD_RECORD_H
@@ -14,30 +14,33 @@
 struct record_thread {
 	struct record_reader reader;
 	pid_t tid, pid;
-	struct task *task; /* NULL: it is gone */
+	struct task *task; /* NULL: the task has ended or was detached */
 	struct image *image;
-	struct call call; /* the one whose beginning was reported last */
-	uint64_t turn;    /* when its next item is to be reported; UINT64_MAX: it has none */
+	struct call call; /* the call whose beginning was reported last */
+	uint64_t turn;    /* time of the next item; UINT64_MAX: there is none */
 	unsigned index;   /* index of the ring in its region */
-	uint64_t fs_base; /* the fs base under which the program finds it */
+	uint64_t fs_base; /* the fs base by which the program finds the ring */
 };
 
 /* Additional state of an engine that records. */
 struct record {
-	/* Those that are gone, too, until all they recorded is reported. If `ordered`, a heap by their turns, the earliest first. */
+	/*
+	 * All threads that have records to report, including threads that have ended. If `ordered` is set, a heap by
+	 * `turn`, with the earliest first.
+	 */
 	VEC(struct record_thread *) threads;
 	bool ordered;
 	unsigned char program[RECORDER_ROOM + RECIPES_ROOM]; /* mapped in the program from RECORDER_CODE on */
 	uint32_t limit;                                      /* bytes of each ring that are used */
 	uint64_t string_max;
-	uint64_t sync_ticks, sync_ns; /* both clocks, read together at the last look */
+	uint64_t sync_ticks, sync_ns; /* both clocks, read together at the last record_look() */
 	struct mem mem;
 	pid_t mem_pid;
 	struct record_thread
-		*reported; /* whose item the last event was: its memory must last until the next one; or NULL */
+		*reported; /* thread of the last event, or NULL; that event's memory stays valid until the next event */
 	uint32_t reported_calls[AGENT_CALLS],
-		asked_calls[AGENT_CALLS]; /* with SCTRACE_DEBUG they are printed: see record_close() */
-	bool overwritten;                 /* the note that a ring was overwritten has been given */
+		asked_calls[AGENT_CALLS]; /* record_close() prints these counts if SCTRACE_DEBUG is set */
+	bool overwritten;                 /* the user has been told that a ring was overwritten */
 };
 
 static inline struct record_thread *recorded_of(const struct task *task)
@@ -57,51 +60,52 @@ int record_open(struct patch *p, const struct engine_config *config);
 void record_close(struct patch *p);
 
 /*
- * Gives the stopped task a ring, or enters its ring under its present fs base. Returns false if there is no room; its
- * calls then go to sctrace.
+ * Gives the stopped task a ring, or registers its ring under its present fs base. Returns false if there is no room;
+ * the task's calls then go to sctrace.
  */
 bool record_admit(struct patch *p, struct task *task);
-/* The task's process received a copy of its parent's memory: the rings there are not its own. */
+/* Called for a process that received a copy of its parent's memory: the rings in that memory belong to the parent. */
 void record_forget_copied(struct task *task);
 /* Frees the thread's ring and its row in the table. */
 void record_dismiss(struct record_thread *th);
-/* The task, or its image, is gone. Its records will still be reported. */
+/* Called when the task or its image no longer exists. Its records will still be reported. */
 void record_leave(struct patch *p, struct task *task);
 
 /*
- * The agent handed over a call that it usually records. Returns true if the reason is now removed (the thread had no
- * ring, or the ring was full), so that the call can be sent to its stub again.
+ * The agent passed a call to sctrace that it usually records, because the thread had no ring, or the ring was full.
+ * Returns true if the call can now be sent to its stub again.
  */
 bool record_retry(struct patch *p, struct task *task, int64_t nr);
-/* True if a call with registers `r` has stopped by which the recorder asks to complete a record. */
+/* True if a task with registers `r` has stopped at the call by which the recorder asks sctrace to complete a record. */
 bool record_is_asking(const struct user_regs_struct *r);
-/* Completes it: changes and sets the registers `r`. */
+/* Completes the record for which the recorder asked. Changes and sets the registers `r`. */
 void record_complete(struct patch *p, struct task *task, struct user_regs_struct *r);
 /*
- * Takes a task out of the path of a recorded call, as stepout() does: changes `r`. False: it is not on it.
+ * Moves a task out of the agent's code for a recorded call, as stepout() does: changes `r`. Returns false if the task
+ * is not in this code.
  */
 bool record_step_out(struct patch *p, struct task *task, struct user_regs_struct *r, enum stepout_for what);
 /*
- * The recorder faulted while it copied memory, because that memory was unmapped in between: completes the record.
+ * The recorder faulted while it copied memory, because that memory was unmapped in the meantime: completes the record.
  * Returns false if the recorder did not cause the fault.
  */
 bool record_survive_fault(struct patch *p, struct task *task);
 /*
- * For a thread whose next instruction, at `ip`, is ours: the address after its call, or 0 if that is unknown. Otherwise
- * `ip`.
+ * If `ip`, the thread's next instruction, is in the agent or a stub, returns the address after its call in the
+ * program's own code, or 0 if that is unknown. Otherwise returns `ip`.
  */
 uint64_t record_native_ip(const struct task *task, uint64_t ip);
 /* True if `ip` is in the recorder. */
 bool record_is_recorder(uint64_t ip);
 
 /*
- * Adds what the recipe wants to the record of the thread's call in progress: what the call was given, and where it was made, with
- * `result`, what it has written. `result` is -1 where it was not made.
+ * Adds the memory that the recipe names to the record of the thread's call in progress. If the call has been made with
+ * `result`, this includes the output. `result` is -1 if the call has not been made.
  */
 void record_capture(const struct patch *p, struct record_thread *th, int64_t result);
-/* Frees a thread of which all is reported. */
+/* Frees a thread whose records have all been reported. */
 void record_thread_free(struct record_thread *th);
-/* Copies what all threads have recorded; to be called before a stop is reported. */
+/* Copies what all threads have recorded. Must be called before a stop is reported. */
 void record_look(struct patch *p);
 /* Gets the next recorded event in order of time: returns true and fills in *ev. */
 bool record_next(struct patch *p, struct event *ev);

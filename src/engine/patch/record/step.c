@@ -1,4 +1,4 @@
-/* Handles threads that stop on the path of a recorded call. */
+/* Handles threads that stop in the agent's code for a recorded call. */
 #include "engine/patch/record/record.h"
 
 #include "engine/patch/image/image.h"
@@ -11,7 +11,7 @@
 #include <x86intrin.h>
 
 #define RED_ZONE 128
-/* What agent_entry has pushed below the stub's return address: rdx, the flags, the call number. */
+/* What agent_entry has pushed on the stack after the stub's return address: rdx, the flags, the call number. */
 #define FRAME     24
 #define FRAME_RDX 0
 #define FRAME_AH  8
@@ -61,7 +61,7 @@ static void restore_registers(struct user_regs_struct *r, const struct agent_scr
 	r->r15 = s->saved[5];
 }
 
-/* Marks the ring of a stopped thread as having no open record, whatever its recorder was about to do. */
+/* Marks the ring of a stopped thread as having no open record. The recorder's own changes to the ring are discarded. */
 static void close_ring(const struct record_thread *th, const struct task *task)
 {
 	static const uint32_t idle = SCRATCH_IDLE;
@@ -72,13 +72,16 @@ static void close_ring(const struct record_thread *th, const struct task *task)
 }
 
 /*
- * Completes the open record without the recorder: removes it from the ring, and reports it from the stopped task's
+ * Completes the open record in place of the recorder: removes it from the ring, and reports it with the stopped task's
  * memory.
  */
 static void complete(struct patch *p, struct record_thread *th, const struct task *task, int64_t result)
 {
 	uint64_t t1 = th->reader.open.t1;
-	/* A thread that is being detached is not kept until its memory was read. */
+	/*
+	 * A thread that is being detached does not stay stopped until the record is reported. So its memory is captured
+	 * now.
+	 */
 	bool live = !p->t.detaching;
 	if (!live) {
 		th->reader.open.size = RECORD_HEAD;
@@ -108,7 +111,7 @@ bool record_is_asking(const struct user_regs_struct *r)
 	return r->rip == AGENT_AT(agent_ask) + 2;
 }
 
-/* Completes the record of a call that was made, and sends the thread to where the recorder would give control back. */
+/* Completes the record of a call that was made, and moves the thread to where it would be when the recorder returns. */
 static void finish(struct patch *p, struct record_thread *th, const struct task *task, struct user_regs_struct *r,
 		   const struct agent_scratch *s, int64_t result)
 {
@@ -141,8 +144,8 @@ static bool is_between(uint64_t ip, const unsigned char *from, const unsigned ch
 }
 
 /*
- * True if the call has been made, with its result. The second instruction after the call stores that in the scratch
- * memory.
+ * True if the call has been made; sets *result to its result. The second instruction after the call stores the result
+ * in the scratch memory.
  */
 static bool is_made(const struct agent_scratch *s, const struct user_regs_struct *r, int64_t *result)
 {
@@ -154,7 +157,7 @@ static bool is_made(const struct agent_scratch *s, const struct user_regs_struct
 	       (record_is_recorder(r->rip) && s->busy != SCRATCH_ENTERING);
 }
 
-/* Restores the native state before or after the call. */
+/* Sets the registers to those of the native state before or after the call. */
 static bool leave_path(const struct image *img, const struct task *task, struct user_regs_struct *r,
 		       const struct agent_scratch *s, bool made, int64_t result)
 {
@@ -218,6 +221,6 @@ bool record_step_out(struct patch *p, struct task *task, struct user_regs_struct
 		p->t.hold_current = true;
 	close_ring(th, task);
 	if (p->t.detaching)
-		th->reader.ring = NULL; /* what was read is the last of it */
+		th->reader.ring = NULL; /* no records will be read after this */
 	return true;
 }

@@ -11,7 +11,7 @@ void maps_read(struct patch *p, const struct task *task)
 {
 	struct image *img = image_of(task);
 	struct buf text = {0};
-	struct mapping start = {0}; /* where the beginning of the last file is mapped */
+	struct mapping start = {0}; /* the mapping of the beginning of the file that was seen last */
 	struct proc_map line;
 	int r = proc_read(task->tid, "maps", &text);
 	const char *rest = buf_str(&text);
@@ -37,7 +37,7 @@ const struct mapping *maps_find(const struct image *img, uint64_t addr)
 	return NULL;
 }
 
-/* A rel32 jump reaches 2 GiB; less a margin for the size of the code. */
+/* A rel32 jump reaches 2 GiB. This is less, because the code has a size. */
 #define REACH 0x7ff00000ull
 
 static uint64_t distance(uint64_t a, uint64_t b)
@@ -53,7 +53,7 @@ uint64_t maps_gap(pid_t pid, uint64_t near, size_t size)
 	uint64_t best = 0;
 	int r = proc_read(pid, "maps", &text);
 	for (const char *p = buf_str(&text); r == 0 && proc_map_next(&p, &m); end = m.hi) {
-		/* A page stays free on either side, and more below a stack, which may grow. */
+		/* Keep one page free on each side, and more below a stack, which may grow. */
 		uint64_t spare = proc_map_is(&m, "[stack]") ? 64 << 20 : 2 * AGENT_PAGE;
 		uint64_t at = m.lo - spare - size;
 		if (m.lo > end && m.lo - end >= size + spare + AGENT_PAGE && m.lo < 1ull << 47 &&
@@ -64,7 +64,7 @@ uint64_t maps_gap(pid_t pid, uint64_t near, size_t size)
 	return best;
 }
 
-/* Are all these bytes 0? */
+/* Are all these bytes 0, that is, unused? */
 static bool is_empty(const unsigned char *bytes, size_t n)
 {
 	return bytes[0] == 0 && memcmp(bytes, bytes + 1, n - 1) == 0;

@@ -1,4 +1,4 @@
-/* What is mapped in the traced program, and where there is room (proc_pid_maps(5)). */
+/* Finds out what is mapped in the traced program, and where there is room (proc_pid_maps(5)). */
 #ifndef SCTRACE_ENGINE_PATCH_REMOTE_MAPS_H
 #define SCTRACE_ENGINE_PATCH_REMOTE_MAPS_H
 
@@ -10,16 +10,19 @@ struct mapping {
 	uint64_t dev, ino;
 	uint64_t file_offset;
 	uint64_t base;  /* where the beginning of the file is mapped, or 0 */
-	bool patchable; /* executable, private, of a file, not writable */
+	bool patchable; /* executable, private and not writable mapping of a file */
 };
 
-/* Reads the executable mappings of the task's process into the mappings of its image; none if the process has ended. */
+/*
+ * Reads the executable mappings of the task's process into the mappings of its image. There are none if the process has
+ * ended.
+ */
 void maps_read(struct patch *p, const struct task *task);
-/* The mapping that `addr` lies in, or NULL. */
+/* Returns the mapping that contains `addr`, or NULL. */
 const struct mapping *maps_find(const struct image *img, uint64_t addr);
-/* A free range of `size` bytes within 2 GiB of `near`, or 0. */
+/* Returns the address of a free range of `size` bytes within 2 GiB of `near`, or 0. */
 uint64_t maps_gap(pid_t pid, uint64_t near, size_t size);
-/* The address of `n` unused bytes at the end of the last page of a file's code; 0 if there are none. */
+/* Returns the address of `n` unused bytes at the end of the last page of a file's code, or 0 if there are none. */
 uint64_t maps_room(pid_t pid, size_t n);
 
 #endif

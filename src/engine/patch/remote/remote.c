@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The memory that was written to last, as a file; process_vm_writev(2) cannot write to code. */
+/* The memory of the process that was written to last, opened as a file. process_vm_writev(2) cannot write to code. */
 static struct {
 	pid_t tid;
 	int fd;
@@ -50,8 +50,8 @@ int remote_read(pid_t tid, uint64_t addr, void *buf, size_t n)
 }
 
 /*
- * Writes word by word by ptrace(2). If only half of a patch could be written, the program would crash; so there are two ways to
- * write.
+ * Writes words with ptrace(2). This is a second way to write, because the program would crash if only half of a patch
+ * could be written.
  */
 static int poke(pid_t tid, uint64_t addr, const unsigned char *bytes, size_t n)
 {
@@ -90,13 +90,16 @@ static bool is_woken(void)
 	return getitimer(ITIMER_REAL, &v) == 0 && (v.it_value.tv_sec || v.it_value.tv_usec);
 }
 
-/* How long we wait for a thread in code of ours. It needs far less, unless the program has changed that code. */
+/*
+ * How long sctrace waits for a thread that executes the agent's code. The thread needs far less time, unless the
+ * program has changed that code.
+ */
 #define PATIENCE_NS  (2 * NSEC_PER_SEC)
 #define IMPATIENT_NS (NSEC_PER_SEC / 10)
 
 /*
- * Has the task ended without a status to wait for? The status of a process's first thread comes only after all its other threads
- * have been waited for (ptrace(2), "Death under ptrace"), and we may not have done that yet.
+ * Has the task ended without a status to wait for? The status of a process's first thread comes only after all its
+ * other threads have been waited for (ptrace(2), "Death under ptrace"), and sctrace may not have done that yet.
  */
 static bool has_ended(pid_t tid)
 {
@@ -106,8 +109,8 @@ static bool has_ended(pid_t tid)
 #define LOOK_NS (NSEC_PER_SEC / 1000)
 
 /*
- * Waits for the task's next stop or end. 0; -ESRCH if there is none; -EFAULT if it did not come in time and the task was
- * interrupted.
+ * Waits for the task's next stop or end. Returns 0; -ESRCH if there will be none; or -EFAULT if no stop came in time
+ * and the task was interrupted.
  */
 static int await_stop(struct tracer *t, const struct task *task, int *status)
 {
@@ -153,7 +156,7 @@ int remote_next_stop(struct tracer *t, struct task *task, int *status)
 	return err;
 }
 
-/* Waits for the int3. A group-stop may come first; the task joins it at its next stop. */
+/* Waits until the task has stopped at the int3. If a group-stop comes first, the task joins it at its next stop. */
 static int wait_for_trap(struct tracer *t, struct task *task)
 {
 	for (;;) {
@@ -163,7 +166,7 @@ static int wait_for_trap(struct tracer *t, struct task *task)
 			return err;
 		if (status >> 8 == SIGTRAP)
 			return 0;
-		if (status >> 16 == 0) /* a fault in code of ours */
+		if (status >> 16 == 0) /* a fault in the agent's code */
 			return -EFAULT;
 		ptrace_retry(PTRACE_CONT, task->tid, NULL, NULL);
 	}
@@ -245,7 +248,7 @@ static int write_back(const struct task *task, uint64_t at, struct user_regs_str
 	return remote_write(task->tid, at, &b, sizeof(b));
 }
 
-/* The thread did not come where it should: puts it back to where it was. */
+/* The thread did not reach the expected place: restores its registers, so that it is where it was. */
 static int turn_back(const struct task *task, const struct excursion *d)
 {
 	ptrace_retry(PTRACE_SETSIGMASK, task->tid, sizeof(d->mask), &d->mask);
@@ -255,7 +258,7 @@ static int turn_back(const struct task *task, const struct excursion *d)
 /* More stops than any excursion has. */
 #define EXCURSION_STOPS 64
 
-/* Resumes it up to the entry of the call before `ip`, or of the last one; `r` are the registers there. */
+/* Resumes the task up to the entry of the call before `ip`, or of the last call. Sets `r` to the registers there. */
 static int excursion_to(struct tracer *t, struct task *task, const struct excursion *d, uint64_t ip,
 			struct user_regs_struct *r)
 {
@@ -278,7 +281,7 @@ static int excursion_to(struct tracer *t, struct task *task, const struct excurs
 	return turn_back(task, d);
 }
 
-/* If a request failed, the task is no longer ours to resume; its way back is in the code that it runs. */
+/* If a request failed, the tracer must not resume the task. The code that the task executes restores its state. */
 static int or_lost(struct task *task, int r)
 {
 	if (r == -ESRCH)
@@ -297,7 +300,7 @@ int remote_excursion(struct tracer *t, struct task *task, struct excursion *d, s
 		return -EFAULT;
 	r->rip = d->start;
 	r->orig_rax = (unsigned long long)-1;
-	/* In this order: if sctrace dies between the two requests, the thread finds its way back all the same. */
+	/* The order of these requests matters: if sctrace dies between them, the thread still restores its state. */
 	if (ptrace_retry(PTRACE_SETREGS, tid, NULL, r) < 0 ||
 	    ptrace_retry(PTRACE_SETSIGMASK, tid, sizeof(all), &all) < 0)
 		return or_lost(task, -ESRCH);
@@ -313,8 +316,8 @@ int remote_excursion_end(struct tracer *t, struct task *task, const struct excur
 {
 	int status;
 	/*
-	 * The thread must be in an event-stop, not at the end of the call: there the kernel checks whether its own call is to
-	 * restart.
+	 * The thread must be in an event-stop, not at the end of the call. At an event-stop, the kernel checks whether
+	 * the thread's own call must be restarted.
 	 */
 	if (ptrace_retry(PTRACE_INTERRUPT, task->tid, NULL, NULL) < 0 ||
 	    ptrace_retry(PTRACE_CONT, task->tid, NULL, NULL) < 0)
@@ -353,13 +356,16 @@ int64_t remote_call(struct tracer *t, struct task *task, uint64_t nr, const uint
 	r.r10 = args[3];
 	r.r8 = args[4];
 	r.r9 = args[5];
-	/* Two syscall-stops instead of an int3, whose SIGTRAP would be forced on a program that ignores it. */
+	/*
+	 * Two syscall-stops are used instead of an int3, because its SIGTRAP would be forced on a program that ignores
+	 * SIGTRAP.
+	 */
 	if (write_back(task, AGENT_AT(agent_back_call), saved, mask) < 0)
 		return -EFAULT;
 	if (ptrace_retry(PTRACE_SETREGS, tid, NULL, &r) < 0 ||
 	    ptrace_retry(PTRACE_SETSIGMASK, tid, sizeof(all), &all) < 0)
 		return -ESRCH;
-	/* In a seccomp stop the task is at the entry of a call, whose end comes first. */
+	/* In a seccomp stop, the task is at the entry of a call. The end of that call comes first. */
 	struct call at;
 	bool at_entry = patch_of(t)->arming == ARM_FILTER && arm_read_stop(tid, &at) != ARM_STOP_NONE;
 	int err = at_entry ? wait_for_syscall_stop(t, task) : 0;

@@ -1,75 +1,80 @@
 /*
- * Reading and writing the program's memory, and running code in it. To run code, the task must be in a signal-delivery-stop or an
- * event-stop, not in a syscall-stop.
+ * Reads and writes the program's memory, and runs code in it. To run code, the task must be in a signal-delivery-stop
+ * or an event-stop, not in a syscall-stop.
  */
 #ifndef SCTRACE_ENGINE_PATCH_REMOTE_REMOTE_H
 #define SCTRACE_ENGINE_PATCH_REMOTE_REMOTE_H
 
 #include "engine/patch/state.h"
 
-/* Reads memory, whatever its protection: all `n` bytes and 0, or -EFAULT. */
+/* Reads `n` bytes of memory, whatever its protection. Returns 0, or -EFAULT unless all bytes could be read. */
 int remote_read(pid_t tid, uint64_t addr, void *buf, size_t n);
-/* Writes memory, whatever its protection: all `n` bytes and 0, or -EFAULT. */
+/* Writes `n` bytes of memory, whatever its protection. Returns 0, or -EFAULT unless all bytes could be written. */
 int remote_write(pid_t tid, uint64_t addr, const void *buf, size_t n);
 /*
- * Opens the memory as a file, which stays open until remote_release(). The descriptor, which the caller does not close, or
- * -errno.
+ * Opens the memory as a file, which stays open until remote_release(). Returns the descriptor, which the caller must
+ * not close, or -errno.
  */
 int remote_open(pid_t tid);
-/* Closes that file. To be called before the task can get another address space. */
+/* Closes the file of remote_open(). Must be called before the task can get another address space. */
 void remote_release(void);
-/* Writes by a descriptor of remote_open(); if that fails, or `fd` is negative, by ptrace(2), which needs a stopped thread. */
+/*
+ * Writes with a descriptor of remote_open(). If that fails, or `fd` is negative, writes with ptrace(2), for which the
+ * thread must be stopped.
+ */
 int remote_write_by(int fd, pid_t tid, uint64_t addr, const void *buf, size_t n);
 
 /*
- * Waits for the next stop of a task that was just resumed. 0; -ESRCH if the task has ended (its status is kept for the stop
- * loop); -EFAULT if it did not stop in time and was interrupted where it is.
+ * Waits for the next stop of a task that was just resumed. Returns 0; -ESRCH if the task has ended (its status is kept
+ * for the stop loop); or -EFAULT if it did not stop in time and was interrupted where it is.
  */
 int remote_next_stop(struct tracer *t, struct task *task, int *status);
 
-/* Do these registers belong to an interrupted call, which the kernel will restart or end with EINTR? */
+/* Do these registers belong to an interrupted call that the kernel will restart, or end with EINTR? */
 bool remote_restart_pending(const struct user_regs_struct *r);
 
 /*
- * Runs code from r->rip to the next int3 with registers `r`; signals are blocked meanwhile. `known_mask` is the task's signal mask,
- * or NULL if it is not known. Afterwards `r` holds the registers at
- * the int3, and the caller sets those that the task is to have. 0; -ESRCH if the task died (its end is still waited for); -EFAULT
- * if it did not reach the int3 and is stopped elsewhere.
+ * Runs code from r->rip to the next int3 with registers `r`. Signals are blocked during this time. `known_mask` is the
+ * task's signal mask, or NULL if it is not known. Afterwards `r` holds the registers at the int3, and the caller sets
+ * the registers with which the task continues. Returns 0; -ESRCH if the task died (the stop loop still waits for its
+ * end); or -EFAULT if it did not reach the int3 and is stopped elsewhere.
  */
 int remote_run(struct tracer *t, struct task *task, struct user_regs_struct *r, const uint64_t *known_mask);
 /*
- * Makes one call through the agent. Afterwards the task is in a syscall-exit-stop with its registers as they were. Not to be used
- * while a call of its own is to be restarted. The result, or -errno; -EFAULT also if the call did not come back.
+ * Makes one call with code of the agent. Afterwards the task is in a syscall-exit-stop with its old registers. Must not
+ * be used while a call of the task is to be restarted. Returns the result of the call, or -errno. -EFAULT also means
+ * that the call did not return.
  */
 int64_t remote_call(struct tracer *t, struct task *task, uint64_t nr, const uint64_t args[6]);
 
 /*
- * An excursion: running code in an attached process so that the thread finds its way back by itself (agent.S, `back`) even if
- * sctrace is refused a request, or dies, at any moment.
+ * An excursion: an attached thread runs code of the engine, and this code itself restores the thread's state at its end
+ * (agent.S, `back`). So the thread continues correctly even if sctrace is refused a request, or dies, at any moment.
  */
 struct excursion {
 	uint64_t start;  /* address of the code */
-	uint64_t halt;   /* after a call in it where the thread is to be stopped, or 0 */
-	uint64_t masked; /* after its last call, which restores the signal mask */
-	uint64_t back;   /* address of its struct agent_back */
-	/* Set by remote_excursion(): */
+	uint64_t halt;   /* where the thread stops after a call, or 0 */
+	uint64_t masked; /* the address after the code's last call, which restores the signal mask */
+	uint64_t back;   /* address of the code's struct agent_back */
+	/* These are set by remote_excursion(). */
 	struct user_regs_struct saved;
 	uint64_t mask;
 };
 /*
- * Sends the thread with registers `r` to `start`. 1 at `halt`, 0 at the last call, with the registers there in `r`; or an error
- * as of remote_run().
+ * Sends the thread to `start` with registers `r`. Returns 1 if the thread is at `halt`, 0 if it is at the last call,
+ * with the registers there in `r`; or an error as remote_run() does.
  */
 int remote_excursion(struct tracer *t, struct task *task, struct excursion *d, struct user_regs_struct *r);
-/* Sends it on, from `halt` to the last call; 0, or an error as of remote_run(). */
+/* Resumes the thread from `halt` to the last call. Returns 0, or an error as remote_run() does. */
 int remote_excursion_on(struct tracer *t, struct task *task, struct excursion *d, struct user_regs_struct *r);
 /*
- * Brings it back from the last call to where it was, in an event-stop; 0, or an error as of remote_run(). The code must not be
- * changed before this.
+ * Resumes the thread from the last call, so that it returns to where it was, in an event-stop. Returns 0, or an error
+ * as remote_run() does. The code must not be changed before this.
  */
 int remote_excursion_end(struct tracer *t, struct task *task, const struct excursion *d);
 /*
- * Makes one call in a copy of agent_call at `at`, with registers `r`; its result is in r->rbx. 0, or an error as of remote_run().
+ * Makes one call with a copy of agent_call at `at` and with registers `r`. Sets r->rbx to the result of the call.
+ * Returns 0, or an error as remote_run() does.
  */
 int remote_excursion_call(struct tracer *t, struct task *task, uint64_t at, struct user_regs_struct *r);
 

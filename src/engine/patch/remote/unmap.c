@@ -7,9 +7,9 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 
-#define CALL_MAX 512 /* bytes of agent_call */
+#define CALL_MAX 512 /* limit on the size of agent_call */
 
-/* Makes munmap(2) by the copy of agent_call at `at`. */
+/* Calls munmap(2) with the copy of agent_call at `at`. */
 static void unmap(struct patch *p, struct task *task, uint64_t at, uint64_t addr, uint64_t size)
 {
 	struct user_regs_struct r;

@@ -1,4 +1,4 @@
-/* Unmapping what the engine mapped in an attached process. */
+/* Unmaps what the engine has mapped in an attached process. */
 #ifndef SCTRACE_ENGINE_PATCH_REMOTE_UNMAP_H
 #define SCTRACE_ENGINE_PATCH_REMOTE_UNMAP_H
 
@@ -14,8 +14,8 @@ struct areas {
 };
 
 /*
- * Makes a stopped task unmap `n` areas. The code that does so is put into unused bytes of the program's own code,
- * because the agent's may be among the areas. Returns false unless everything was unmapped.
+ * Makes a stopped task unmap `n` areas. The code for this is written to unused bytes of the program's own code, because
+ * the agent's code may be in one of the areas. Returns false unless everything was unmapped.
  */
 bool unmap_areas(struct patch *p, struct task *task, const struct area *v, size_t n);
 
