@@ -1,4 +1,4 @@
-/* The patch engine on processors that it does not know. */
+/* Represents the patch engine on processors that it does not support. */
 #include "engine/engine.h"
 
 #include "base/buf.h"

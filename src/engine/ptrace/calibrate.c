@@ -33,7 +33,7 @@ static void calls(int n)
 		syscall(SYS_getppid);
 }
 
-/* The least batch mean, which was disturbed least. */
+/* Returns the smallest mean of a batch, because that batch was disturbed least. */
 static double native_cost(void)
 {
 	double best = INFINITY;
@@ -95,7 +95,10 @@ static int trace_child(struct tracer *t, pid_t pid, struct probe *p)
 	return r;
 }
 
-/* Median and robust standard deviation (IQR / 1.349, exact for a normal distribution) of getppid's traced time. */
+/*
+ * Sets *cost to the median of the traced time of getppid(2), and to its robust standard deviation (IQR / 1.349, exact
+ * for a normal distribution).
+ */
 static int read_cost(struct tracer *t, double native_ns, struct tracer_cost *cost)
 {
 	struct summary_group *g = summary_group(&t->counts, "", -1);

@@ -1,12 +1,15 @@
-/* The cost of a traced call, measured on a child, or kept from earlier (engine/costs.h). */
+/*
+ * Finds the cost of a traced call: measures it with a child, or takes the value kept from earlier runs
+ * (engine/costs.h).
+ */
 #ifndef SCTRACE_ENGINE_PTRACE_CALIBRATE_H
 #define SCTRACE_ENGINE_PTRACE_CALIBRATE_H
 
 #include "engine/ptrace/state/tracer.h"
 
-/* `pinned`: sctrace and the program share a CPU. Returns 0, or -errno with *cost zero. */
+/* `pinned` means that sctrace and the program share a CPU. Returns 0, or -errno with *cost set to zero. */
 int tracer_calibrate(struct tracer_cost *cost, bool pinned);
-/* Appends that the times include the cost because it could not be measured, with the reason. */
+/* Appends a sentence which says that the times include the cost, because it could not be measured, and why. */
 void tracer_cost_unknown(const struct tracer_cost *cost, struct buf *out);
 /* Waits until a child for calibration, which is not traced yet, sets *ready. Returns false if it ended before. */
 bool tracer_await_child(pid_t pid, const _Atomic int *ready);

@@ -58,11 +58,11 @@ static int ptrace_start(struct engine **out, const struct engine_config *config,
 	struct call_filter filter = {0};
 	if (config->want & CAP_COUNTS || config->times)
 		(void)tracer_calibrate(&t->cost,
-				       config->spawn.pin_tracer); /* if it is unavailable, the footer says so */
+				       config->spawn.pin_tracer); /* if it could not be measured, the footer says so */
 	/*
-	 * Calls that nobody wants need not stop. That is right only if the user wants events of some calls and nothing
-	 * else. A filter is inherited by all descendants, which then cannot gain privileges, and it cannot be removed.
-	 * Therefore it is used only if they are followed.
+	 * Calls for which no event is wanted need not stop. That is correct only if the user wants events of some calls
+	 * and nothing else. All descendants inherit a filter, cannot gain privileges then, and cannot remove it. So the
+	 * filter is used only if descendants are traced.
 	 */
 	t->filter = config->only && !call_set_is_full(config->only) && config->spawn.argv && config->follow &&
 		    !(config->want & CAP_COUNTS) && call_filter_build(&filter, config->only) == 0;

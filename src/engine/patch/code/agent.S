@@ -1,18 +1,18 @@
 /*
- * The agent (agent.h). Position: AGENT_CODE. Runs on the program's stack, below its red zone, about 60 bytes deep.
+ * The agent (agent.h), at address AGENT_CODE. It uses about 60 bytes of the program's stack, below the red zone.
  *
- * Entry: called by a stub with the program's registers, but for rcx and r11, which a system call destroys anyway.
- * Exit:  ecx = 0, the call was made, rax is its result, r11 the flags; ecx = 1, nothing was done: the stub makes the call
- *        itself, which the tracer catches. All other registers and the flags are the program's.
+ * Entry: called by a stub with the program's registers, except rcx and r11, which a system call changes anyway.
+ * Exit:  if ecx is 0, the call was made, rax is its result, and r11 holds the flags. If ecx is 1, nothing was done: the
+ *        stub makes the call itself, and the call stops. All other registers and the flags are the program's.
  *
- * The tracer takes a thread out of here when a signal is delivered (stepout.c): each update of the slot is one
- * instruction with a label, the code behind the call runs straight down, so the address of the next instruction tells
- * which updates were made.
+ * When a signal is delivered, the tracer moves the thread out of this code (stepout.c). Each update of the slot is one
+ * instruction with a label, and these instructions are executed in the order of their addresses. So the address of the
+ * next instruction shows which updates were made.
  */
 #include "engine/patch/code/agent.h"
 #include "engine/patch/code/ring.h"
 
-/* clone(2)'s flags (linux/sched.h): a child that its parent waits for in the same memory, and what is not for the agent. */
+/* Flags of clone(2) (linux/sched.h): those of a vfork-like call, and those of calls that the agent does not make. */
 #define CLONE_VM       0x100
 #define CLONE_VFORK    0x4000
 #define CLONE_THREAD   0x10000
@@ -21,9 +21,9 @@
 #define CLONE_LOOK     (CLONE_LIKE_VFORK | CLONE_THREAD | CLONE_UNTRACED)
 
 /*
- * Returns a thread to the place from which the tracer moved it. The thread does this by itself if the tracer has died, or if the
- * kernel refuses what the tracer needs to do it. \s is the suffix of the labels: behind its one call, where the tracer stops it, and where
- * its struct agent_back is. The stack pointer is the thread's own all the time.
+ * Restores the state that a thread had before the tracer moved it. This code is needed if the tracer has died, or if the
+ * kernel refuses the requests by which the tracer would restore the state. \s is the suffix of the labels: one after the
+ * only call, where the tracer stops the thread, and one at its struct agent_back. The stack pointer does not change.
  */
 	.macro	back s
 	.globl	agent_masked_\s, agent_back_\s
@@ -66,9 +66,10 @@ agent_back_\s:
 	.globl	agent_exec_taken, agent_exec_end, agent_go_shared, agent_sigreturn_booked, agent_sigreturn_sys, agent_sigreturn_bad
 
 /*
- * The code that makes a call and counts it exists three times. `single`: the image has one thread and its slots to itself, so
- * updates need no lock. `shared`: others may write to the same slots. `vfork`: a child will run in the caller's memory, and on its
- * stack, until it calls execve(2) or exits. \s is the suffix of the labels. The frame is complete from \s_p6 on.
+ * The code that makes a call and counts it exists in three variants. `single`: the image has one thread, and no other
+ * image uses its slots, so updates need no lock. `shared`: others may update the same slots. `vfork`: a child will run in
+ * the caller's memory, and on its stack, until it calls execve(2) or exits. \s is the suffix of the labels. The frame is
+ * complete from agent_p6_\s on.
  */
 	.macro	path s, lock, vfork=0
 	.globl agent_p4_\s, agent_p5_\s, agent_p6_\s, agent_sys_\s, agent_after_\s, agent_timed_\s
@@ -98,7 +99,7 @@ agent_sys_\s:
 	syscall
 agent_after_\s:
 	.if \vfork
-	cmp	%rsp, DATA_VFORK_SP	/* the child writes over the frame, or has a stack of its own */
+	cmp	%rsp, DATA_VFORK_SP	/* the child overwrites the frame, or has a stack of its own */
 	je	1f
 	lea	-(48 + 128)(%rsp), %rsp
 agent_lowered:
@@ -118,13 +119,13 @@ agent_loaded:
 	or	%rax, %rdx
 	sub	8(%rsp), %rdx
 	mov	$0, %eax
-	cmovb	%rax, %rdx		/* counters that disagree between processors: never below zero */
+	cmovb	%rax, %rdx		/* never below zero, even if the counters of processors differ */
 	mov	16(%rsp), %rcx
 	mov	(%rsp), %rax
 	test	$SLOT_F_FORKS, %cl
 	jz	agent_timed_\s
 	test	%rax, %rax
-	jz	9f			/* the child: the parent's return is the one that counts */
+	jz	9f			/* the child: only the return in the parent is counted */
 agent_timed_\s:				/* rdx = ticks, rcx = slot and flags, rax = result */
 	mov	%ecx, %r11d
 	and	$-SLOT_ALIGN, %rcx
@@ -159,7 +160,7 @@ agent_add_bytes_\s:
 agent_add_hist_\s:
 	\lock incl SLOT_HIST(%r11,%rax,4)
 	jns	3f
-	mov	40(%rsp), %rax		/* half full: the next call of this number goes to the tracer, which empties it */
+	mov	40(%rsp), %rax		/* a bucket is half full: the next call goes to the tracer, which empties the histogram */
 	movl	$0, DATA_MAP(,%rax,4)
 3:	mov	SLOT_MAX(%r11), %rax
 4:	cmp	%rax, %rdx
@@ -175,12 +176,12 @@ agent_add_hist_\s:
 9:	mov	32(%rsp), %rax
 	mov	24(%rsp), %rdx
 	mov	$0, %ecx
-	add	$0x7f, %al		/* OF, as seto left it */
+	add	$0x7f, %al		/* restores OF from the byte that seto stored */
 	sahf
 	mov	(%rsp), %rax
 	lea	48(%rsp), %rsp
 agent_ret_\s:
-	pushf				/* as `syscall` leaves them in r11 */
+	pushf				/* the flags go to r11, as after `syscall` */
 agent_pushed_\s:
 	pop	%r11
 	ret
@@ -191,7 +192,7 @@ agent_begin:
 agent_entry:
 	push	%rax
 agent_p1:
-	lahf				/* pushf and popf cost ten times as much; no other flag is touched here */
+	lahf				/* pushf and popf would cost ten times as much; no other flag changes here */
 	seto	%al
 	push	%rax
 agent_p2:
@@ -224,10 +225,10 @@ agent_refuse:
 agent_r1:
 	ret
 
-agent_check:				/* rcx = slot; calls that depend on their arguments, and those that fork */
+agent_check:				/* rcx = slot; for calls whose arguments must be checked, and calls that fork */
 	cmp	$57, %eax		/* fork */
 	je	go_shared
-	cmp	$56, %eax		/* clone: not where the child would run on this frame, or be hidden from us */
+	cmp	$56, %eax		/* clone: not if the child would use this frame, or would not be traced */
 	je	1f
 	cmp	$58, %eax		/* vfork */
 	je	agent_vfork
@@ -235,29 +236,29 @@ agent_check:				/* rcx = slot; calls that depend on their arguments, and those t
 	je	agent_sigreturn
 	cmp	$435, %eax		/* clone3: its structure begins with the flags */
 	je	4f
-	cmp	$13, %eax		/* rt_sigaction: the tracer wants to know of SIGSYS */
+	cmp	$13, %eax		/* rt_sigaction: the tracer must see actions of SIGSYS */
 	je	2f
-	cmp	$14, %eax		/* rt_sigprocmask: likewise */
+	cmp	$14, %eax		/* rt_sigprocmask: the tracer must see masks with SIGSYS */
 	je	3f
-	cmp	$157, %eax		/* prctl: seccomp, Syscall User Dispatch, the time stamp counter */
+	cmp	$157, %eax		/* prctl: the tracer must see four of its operations */
 	je	5f
-	cmp	$59, %eax		/* execve: one at a time; when it began is left where it outlives the image */
+	cmp	$59, %eax		/* execve: one at a time; its start time is stored in the region, which outlives the image */
 	je	8f
-	cmp	$9, %eax		/* mmap: only with a wished address */
+	cmp	$9, %eax		/* mmap: check the range only if an address is requested */
 	jne	6f
 	test	%rdi, %rdi
 	jz	7f
-6:	cmp	$25, %eax		/* mremap: not onto something else (MREMAP_FIXED) */
+6:	cmp	$25, %eax		/* mremap: not to a fixed address (MREMAP_FIXED) */
 	jne	agent_ranges
 	test	$2, %r10b
 	jnz	agent_refuse
-agent_ranges:				/* mmap, mprotect, munmap, mremap, madvise: not of the memory under this frame */
-	lea	31(%rsp), %rdx		/* its last byte, if 55 bytes long: 24 are yet to come */
+agent_ranges:				/* mmap, mprotect, munmap, mremap, madvise: not of the memory of this frame */
+	lea	31(%rsp), %rdx		/* the last byte of the frame, which will have 55 bytes (24 more than now) */
 	sub	%rdi, %rdx
 	lea	55(%rsi), %rax
 	cmp	%rax, %rdx
 	jb	14f
-	lea	(%rdi, %rsi), %rax	/* nor of code */
+	lea	(%rdi, %rsi), %rax	/* and not of patched code */
 	mov	$DATA_CODE, %r11d
 11:	mov	(%r11), %rdx
 	test	%rdx, %rdx
@@ -291,8 +292,12 @@ agent_ranges:				/* mmap, mprotect, munmap, mremap, madvise: not of the memory u
 	cmp	$CLONE_LIKE_VFORK, %r11d
 	je	agent_vfork
 	jmp	agent_refuse
-2:	cmp	$31, %edi		/* SIGSYS, and SIGSEGV and SIGBUS (struct image_fault in state.h): if their actions are */
-	je	17f			/* the default, they may be read, and set to the default again */
+2:	/*
+	 * SIGSYS, SIGSEGV and SIGBUS (struct image_fault in state.h): while their actions are the default, the agent may
+	 * make calls that read the action or set it to the default.
+	 */
+	cmp	$31, %edi
+	je	17f
 	cmp	$11, %edi
 	je	17f
 	cmp	$7, %edi
@@ -304,21 +309,21 @@ agent_ranges:				/* mmap, mprotect, munmap, mremap, madvise: not of the memory u
 	cmpq	$0, (%rsi)		/* SIG_DFL */
 	je	7b
 	jmp	agent_refuse
-15:	test	%rsi, %rsi		/* one that the kernel resets; a handler that runs with SIGSYS blocked, as of masks below */
+15:	test	%rsi, %rsi		/* the tracer must see actions with SA_RESETHAND, and handlers that block SIGSYS */
 	jz	7b
 	testl	$0x80000000, 8(%rsi)	/* SA_RESETHAND */
 	jnz	agent_refuse
 	mov	DATA_WORDS, %r11
 	test	%r11, %r11
 	jz	16f
-	lock incq 8(%r11)		/* agent_words.actions: before the call, so that what the tracer knows is never too old */
+	lock incq 8(%r11)		/* agent_words.actions: counted before the call, so that the tracer uses no old data */
 16:
 	testl	$0x40000000, 24(%rsi)
 	jz	7b
 	cmpl	$-2, 28(%rsi)
 	jae	7b
 	jmp	agent_refuse
-3:	test	%rsi, %rsi		/* a mask that names SIGSYS, but not all: that the tracer knows by itself */
+3:	test	%rsi, %rsi		/* the tracer must see masks with SIGSYS, except those with all signals */
 	jz	7b
 	testl	$0x40000000, (%rsi)
 	jz	7b
@@ -342,21 +347,21 @@ agent_ranges:				/* mmap, mprotect, munmap, mremap, madvise: not of the memory u
 	or	%rax, %rdx
 	xor	%eax, %eax
 	lock cmpxchg %rdx, (%r11)
-agent_exec_taken:			/* if ZF */
+agent_exec_taken:			/* this thread has set the exec word if ZF is set */
 	mov	(%rsp), %rdx
 	jne	agent_refuse
 	jmp	go_shared
 agent_exec_end:
-agent_sigreturn:			/* comes back elsewhere, with all registers; the frame it reads is where rsp was */
+agent_sigreturn:			/* sets all registers; the signal frame is at the program's rsp */
 	and	$-SLOT_ALIGN, %rcx
 	lock incq SLOT_ENTERED(%rcx)
 agent_sigreturn_booked:
 	lea	(32 + 128)(%rsp), %rsp
 agent_sigreturn_sys:
 	syscall
-agent_sigreturn_bad:			/* only for the signal that a bad frame raises */
+agent_sigreturn_bad:			/* reached only if the signal frame is invalid */
 	ud2
-agent_vfork:				/* one at a time: the frame is kept where the child does not write */
+agent_vfork:				/* one at a time: the frame is copied to where the child does not write */
 	mov	$1, %r11d
 	xchg	%r11, DATA_VFORK
 agent_taken:
@@ -367,9 +372,10 @@ agent_taken:
 agent_pre_end:
 
 /*
- * The handler of SIGSYS in a process that was attached to, which runs only when the tracer has died: a call that still stops, until
- * dispatch is turned off (attach.c, the watchdog), is made again; also that of a SIGSYS that the tracer took and could do nothing
- * about (sigkill_guard.c). Another SIGSYS is the program's. rt frame: sigaction(2), siginfo_t and ucontext_t by their offsets.
+ * The handler of SIGSYS in an attached process. It runs only if the tracer has died. Until the watchdog has turned dispatch
+ * off, calls still raise SIGSYS; the handler makes these calls again. It does the same for a SIGSYS with which the tracer
+ * could not deal (sigkill_guard.c). Any other SIGSYS goes to the program's own handler. The definitions are offsets in
+ * siginfo_t and ucontext_t (sigaction(2)).
  */
 	.globl agent_sigsys, agent_sigsys_restorer
 #define SI_CODE      8
@@ -384,13 +390,13 @@ agent_sigsys:
 	je	8f
 	cmpl	$USER_DISPATCH, SI_CODE(%rsi)
 	jne	1f
-	cmp	%rax, SI_CALL_ADDR(%rsi)	/* else the tracer had sent it elsewhere already */
+	cmp	%rax, SI_CALL_ADDR(%rsi)	/* if they differ, the tracer has already moved the thread */
 	jne	9f
 	movslq	SI_SYSCALL(%rsi), %rax
 	mov	%rax, UC_RAX(%rdx)
 	subq	$2, UC_RIP(%rdx)
 9:	ret
-8:	cmpw	$0x050f, -2(%rax)	/* syscall; its number is in rax again */
+8:	cmpw	$0x050f, -2(%rax)	/* a syscall instruction; rax holds the call's number again */
 	jne	9b
 	subq	$2, UC_RIP(%rdx)
 	ret
@@ -398,7 +404,7 @@ agent_sigsys:
 	test	%rax, %rax
 	jz	2f
 	jmp	*%rax
-2:	lea	3f(%rip), %rsi		/* none: its default, with a signal that comes when this one is over */
+2:	lea	3f(%rip), %rsi		/* no handler: sets the default action, and sends a signal that arrives after this handler */
 	mov	$31, %edi
 	xor	%edx, %edx
 	mov	$8, %r10d
@@ -419,7 +425,7 @@ agent_sigsys_restorer:
 	mov	$15, %rax
 	syscall
 
-/* A call that the tracer has the program make, and the way back; from a copy elsewhere, too. Out, behind the last: rbx = its result. */
+/* Makes a call for the tracer and restores the thread's state. A copy at another address also works. Out: rbx = result. */
 	.globl	agent_call, agent_call_end
 agent_call:
 	syscall
@@ -427,37 +433,41 @@ agent_call:
 	back	call
 agent_call_end:
 
-agent_exit:				/* exit(2) of a thread that may have no stack any more: none is used */
-	mov	DATA_MAP + 4 * 60, %ecx	/* no flags: exit has none */
+agent_exit:				/* exit(2): uses no stack, because the thread may no longer have one */
+	mov	DATA_MAP + 4 * 60, %ecx	/* the entry of exit has no flags */
 	jrcxz	trap
 	add	DATA_BASE, %rcx
 	lock incq SLOT_ENTERED(%rcx)
 	syscall
 	ud2
 
-agent_remote:				/* calls that the tracer has the program make */
+agent_remote:				/* makes a call for the tracer */
 	syscall
 	int3
 agent_allowed_end:
-trap:	syscall				/* outside the range that is let through: always caught */
+trap:	syscall				/* outside the range in which calls do not stop: always stops */
 	ud2
-agent_ask:				/* likewise: sctrace completes the record (record.c) */
+agent_ask:				/* always stops: sctrace completes the record (record/step.c) */
 	syscall
 	jmp	agent_ask_after
 agent_ask_end:
 agent_end:
 
 /*
- * Run once in a new image, from wherever the tracer puts it, to make room for the agent.
+ * Maps memory for the agent. Runs once in a new image, at an address that the tracer chooses.
  *
- * In: rbx = where the stubs are to go; r12 = the least address-space limit, or 0: then it is not looked at, and nothing is written
- * below the stack pointer. rbp = SETUP_POOLED: the counters are the file whose name the tracer put at setup_path, else: memory of
- * the program's own making; SETUP_RECORDS: room for records, too.
+ * In: rbx = the address that the stubs must get. r12 = the smallest allowed address-space limit; if it is 0, the limit is
+ * not checked, and nothing is written below the stack pointer. rbp = flags: with SETUP_POOLED, the counters are the file
+ * whose name the tracer has written to setup_path, otherwise a memfd that this code creates; with SETUP_RECORDS, memory
+ * for records is mapped as well.
  *
- * Out, at the first int3: r12 = descriptor of that, or -errno, -E2BIG if the limit is too small; r13 = the agent's code, r14 = its
- * data, r15 = the slots, rbx = the stubs; each an address, or -errno; r9 = the mark (struct agent_tail) of a file; rbp = with
- * SETUP_NO_* added. A file is closed by then; memory is for the tracer to take, and closed after the second int3. In a process that
- * was attached to there are no-ops in the place of both, and the way back behind them: the tracer stops it at the calls there are.
+ * Out: r12 = descriptor of the counters, or -errno (-E2BIG if the limit is too small). r13, r14, r15 and rbx = addresses of
+ * the agent's code, its data, the slots and the stubs, or -errno. r9 = the mark in the file (struct agent_tail). rbp has
+ * SETUP_NO_* added.
+ *
+ * With a memfd, the code stops at the first int3, where the tracer opens the memfd, and closes the descriptor before the
+ * second int3. A file is closed without the first stop. In an attached process, both int3 are no-ops, the code after them
+ * restores the thread's state, and the tracer stops the thread at the code's calls.
  */
 	.globl setup_begin, setup_path, setup_end, setup_trap1, setup_trap2, setup_closed, setup_back_end
 #define MAP_ANON_AT   0x100022	/* MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE */
@@ -546,7 +556,7 @@ setup_back:
 	back	setup
 setup_back_end:
 
-/* The same for the counters alone: a process that shared them with its parent gets its own. Out: r12, r15. */
+/* Maps only new counters, for a process that shared its counters with its parent. Out: r12 and r15 as above. */
 	.globl region_begin, region_end, region_trap1, region_trap2, region_closed, region_back_end
 region_begin:
 	lea	name2(%rip), %rdi

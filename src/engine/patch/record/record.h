@@ -40,7 +40,7 @@ struct record {
 		*reported; /* thread of the last event, or NULL; that event's memory stays valid until the next event */
 	uint32_t reported_calls[AGENT_CALLS],
 		asked_calls[AGENT_CALLS]; /* record_close() prints these counts if SCTRACE_DEBUG is set */
-	bool overwritten;                 /* the user has been told that a ring was overwritten */
+	bool overwritten;                 /* a note about an overwritten ring was already given */
 };
 
 static inline struct record_thread *recorded_of(const struct task *task)

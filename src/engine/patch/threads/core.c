@@ -26,10 +26,10 @@ bool core_is_dumped_by(int sig)
 	return signals & SIGBIT(sig);
 }
 
-/* How long we wait for a thread to stop. The kernel's dump waits for all threads, too, but without a limit. */
+/* How long sctrace waits for a thread to stop. The kernel's dump waits for all threads as well, but without a limit. */
 #define PATIENCE_NS NSEC_PER_SEC
 
-/* Was its status taken from the kernel, and does it wait for the stop loop? */
+/* Was the task's wait status already taken from the kernel, and does it wait for the stop loop? */
 static bool is_taken(const struct tracer *t, pid_t tid)
 {
 	for (size_t i = t->waits.next; i < t->waits.taken.n; i++)
@@ -38,7 +38,7 @@ static bool is_taken(const struct tracer *t, pid_t tid)
 	return false;
 }
 
-/* Is it stopped because of PTRACE_INTERRUPT? A call that waits under ptrace ends with a restart error first. */
+/* Did PTRACE_INTERRUPT stop the task? A call that waits under ptrace first ends with a restart error. */
 static bool is_interrupted(const struct task *task, int status)
 {
 	struct user_regs_struct r;
@@ -49,8 +49,8 @@ static bool is_interrupted(const struct task *task, int status)
 }
 
 /*
- * Stops a thread. It is not resumed: the signal ends it. A stop for another reason is left to the stop loop. False if it may still
- * be running.
+ * Stops a thread. It is not resumed, because the signal will end it. A stop for another reason is left to the stop
+ * loop. Returns false if the thread may still be running.
  */
 static bool stop_thread(struct patch *p, struct task *task)
 {
@@ -61,7 +61,10 @@ static bool stop_thread(struct patch *p, struct task *task)
 	if (task->stopped || is_taken(&p->t, task->tid) || ptrace_retry(PTRACE_INTERRUPT, task->tid, NULL, NULL) < 0)
 		return true;
 	while ((tid = tracer_wait(&p->t, task->tid, &status, WNOHANG, NULL)) == 0 || tid == -EINTR) {
-		/* A process's first thread that has ended has no status until all others have (ptrace(2)). */
+		/*
+		 * If a process's first thread has ended, it has no wait status until all other threads have ended
+		 * (ptrace(2)).
+		 */
 		if (proc_status(task->tid, &s) < 0 || s.state == 'Z' || s.state == 'X')
 			return true;
 		if (clock_ns() > until || p->t.failed)
@@ -74,7 +77,7 @@ static bool stop_thread(struct patch *p, struct task *task)
 	return true;
 }
 
-/* Stops the other threads and takes them out of the agent. False if one may still be running. */
+/* Stops the other threads and moves them out of the agent. Returns false if one of them may still be running. */
 static bool step_others_out(struct patch *p, const struct task *task)
 {
 	size_t i = 0;
@@ -90,7 +93,10 @@ static bool step_others_out(struct patch *p, const struct task *task)
 	return still;
 }
 
-/* Makes a call in the agent. It ends at an int3, because a signal-delivery-stop can deliver a signal. */
+/*
+ * Makes a call with the agent's code. The call is followed by an int3, because only a signal-delivery-stop can deliver
+ * a signal.
+ */
 static bool make_call(struct patch *p, struct task *task, uint64_t nr, uint64_t addr, uint64_t size, uint64_t advice)
 {
 	struct user_regs_struct r;
@@ -104,7 +110,7 @@ static bool make_call(struct patch *p, struct task *task, uint64_t nr, uint64_t 
 	return remote_run(&p->t, task, &r, NULL) == 0;
 }
 
-/* Unmaps the engine's memory, except the page of code that does so, which is excluded from the dump. */
+/* Unmaps the engine's memory, except the page whose code does this. That page is excluded from the dump. */
 static bool unmap_agent(struct patch *p, struct task *task)
 {
 	struct areas areas = {0};
@@ -118,8 +124,8 @@ static bool unmap_agent(struct patch *p, struct task *task)
 }
 
 /*
- * The kernel dumps a file's code if it was written to, and otherwise only the ELF header (vma_dump_size() in fs/coredump.c). The
- * engine has written to it.
+ * The kernel dumps the code of a file if it was written to, and otherwise only the ELF header (vma_dump_size() in
+ * fs/coredump.c). The engine has written to this code, so it is excluded from the dump.
  */
 static void keep_code_out(struct patch *p, struct task *task)
 {
@@ -142,7 +148,10 @@ void core_prepare(struct patch *p, struct task *task, const siginfo_t *si)
 	if (img->state != IMAGE_READY)
 		return;
 	stepout(p, task, STEPOUT_CORE);
-	/* A process that shares the memory goes on with the agent; a filter of the program's might forbid our calls. */
+	/*
+	 * If another process shares the memory, it still uses the agent. If the program has a filter, the filter might
+	 * forbid the calls that are needed here.
+	 */
 	if (img->refs > 1 || !step_others_out(p, task) || img->sigsys.sealed ||
 	    ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &saved) < 0)
 		return;
@@ -153,6 +162,9 @@ void core_prepare(struct patch *p, struct task *task, const siginfo_t *si)
 	img->state = IMAGE_FALLBACK;
 	ptrace_retry(PTRACE_SETREGS, task->tid, NULL, &saved);
 	ptrace_retry(PTRACE_SETSIGINFO, task->tid, NULL, &again);
-	/* Not that of remote_run(): in sigsuspend(2) the kernel gives ptrace(2) the mask after the call, which may block the signal. */
+	/*
+	 * The mask from /proc is used, not the one that remote_run() restores: in sigsuspend(2), ptrace(2) gives the
+	 * mask that will be in force after the call, and that mask may block the signal.
+	 */
 	ptrace_retry(PTRACE_SETSIGMASK, task->tid, sizeof(s.blocked), &s.blocked);
 }

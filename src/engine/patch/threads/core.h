@@ -1,4 +1,4 @@
-/* A process that is about to dump core (core(5)). */
+/* Prepares a process that is about to dump core (core(5)). */
 #ifndef SCTRACE_ENGINE_PATCH_THREADS_CORE_H
 #define SCTRACE_ENGINE_PATCH_THREADS_CORE_H
 
@@ -7,8 +7,9 @@
 /* Is this a signal whose default action dumps core (signal(7))? */
 bool core_is_dumped_by(int sig);
 /*
- * The task is in the signal-delivery-stop of such a signal, which the program neither catches nor ignores. Puts all threads of the
- * process where they would be natively, restores its code, and removes what the engine has mapped. The image falls back to ptrace.
+ * The task is in the signal-delivery-stop of a signal that dumps core, and the program neither catches nor ignores the
+ * signal. Moves all threads of the process to where they would be natively, restores its code, and unmaps the engine's
+ * memory. The image falls back to ptrace.
  */
 void core_prepare(struct patch *p, struct task *task, const siginfo_t *si);
 

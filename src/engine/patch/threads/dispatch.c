@@ -25,7 +25,7 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 
-/* Sends the task back to the call instruction. */
+/* Moves the task back to the call instruction. */
 static void redo(const struct task *task, struct user_regs_struct *r, int64_t nr)
 {
 	r->rip -= 2;
@@ -42,7 +42,10 @@ void dispatch_run_slow(const struct patch *p, struct task *task, struct user_reg
 	redo(task, r, nr);
 }
 
-/* Prepares rt_sigaction(2) that sets the program's own action for SIGSYS; false if that is the default. */
+/*
+ * Prepares the arguments of an rt_sigaction(2) that sets the program's own action for SIGSYS. Returns false if that
+ * action is the default.
+ */
 static bool sigsys_action(struct task *task, uint64_t args[6])
 {
 	const struct image *img = image_of(task);
@@ -63,13 +66,13 @@ static void block_sigsys(const struct task *task)
 	ptrace_retry(PTRACE_SETSIGMASK, task->tid, sizeof(mask), &mask);
 }
 
-/* Does the mask block everything but SIGSYS? C libraries block all signals around clone(2). */
+/* Does the mask block all signals except SIGSYS? C libraries block all signals around clone(2). */
 static bool is_all_else(uint64_t mask)
 {
 	return !(mask & SIGBIT(SIGSYS)) && __builtin_popcountll(mask) >= 55;
 }
 
-/* Did the thread block SIGSYS before one was forced? *mask is what it blocks now. */
+/* Did the thread block SIGSYS before a SIGSYS was forced? Sets *mask to the present mask. */
 static bool was_blocked(const struct task *task, uint64_t *mask)
 {
 	return ptrace_retry(PTRACE_GETSIGMASK, task->tid, sizeof(*mask), mask) == 0 &&
@@ -87,14 +90,18 @@ bool dispatch_block_again(const struct task *task)
 }
 
 /*
- * The kernel forces the signal (force_sig_info_to_task): it unblocks SIGSYS in a thread that blocked it, and if SIGSYS was
- * blocked or ignored, it resets the action. Both are restored here. A thread that blocks everything else had SIGSYS blocked too.
+ * When the kernel forces SIGSYS (force_sig_info_to_task), it unblocks SIGSYS in a thread that blocked it. If SIGSYS was
+ * blocked or ignored, it also resets the action. Both are restored here. If a thread blocks all other signals, it had
+ * blocked SIGSYS as well.
  */
 static void mend_forced_signal(struct patch *p, struct task *task)
 {
 	uint64_t args[6] = {0};
 	bool blocked = dispatch_block_again(task);
-	/* Otherwise the action was not changed; and a filter of the program's might forbid the call that restores it. */
+	/*
+	 * In other cases the action was not changed. A filter of the program's might forbid the call that restores it,
+	 * so it is made only if necessary.
+	 */
 	bool reset = blocked || image_of(task)->sigsys.action[ACTION_HANDLER] == 1 /* SIG_IGN */;
 	if (reset && sigsys_action(task, args))
 		remote_call(&p->t, task, SYS_rt_sigaction, args);
@@ -113,10 +120,10 @@ void dispatch_mend_fault(struct patch *p, struct task *task, int sig)
 	uint64_t mask = 0, found[ACTION_WORDS];
 	uint64_t args[6] = {(uint64_t)sig, 0, at, sizeof(uint64_t)};
 	bool acts = f->known && f->handler != 0 /* SIG_DFL */ && !img->sigsys.sealed;
-	/* The kernel resets the handler alone. */
+	/* The kernel resets only the handler, not the flags and the mask. */
 	bool reset = acts && remote_call(&p->t, task, SYS_rt_sigaction, args) == 0 &&
 		     remote_read(task->tid, at, found, sizeof(found)) == 0 && found[ACTION_HANDLER] != f->handler;
-	/* If it was not SIG_IGN, the signal was blocked. */
+	/* The handler was reset although it was not SIG_IGN, so the signal was blocked. */
 	bool blocked = reset && f->handler > 1;
 	if (reset) {
 		found[ACTION_HANDLER] = f->handler;
@@ -127,7 +134,7 @@ void dispatch_mend_fault(struct patch *p, struct task *task, int sig)
 	}
 	if (!task->stopped || ptrace_retry(PTRACE_GETSIGMASK, task->tid, sizeof(mask), &mask) < 0)
 		return;
-	/* A thread that blocks everything else blocked it, too. */
+	/* If a thread blocks all other signals, it had blocked this one as well. */
 	if (!blocked && (mask & SIGBIT(sig) || __builtin_popcountll(mask) < 55))
 		return;
 	mask |= SIGBIT(sig);
@@ -150,9 +157,9 @@ enum tracer_verdict dispatch_forced(struct patch *p, struct task *task, const si
 }
 
 /*
- * The program is about to install a filter of its own. A call that this answers by itself would not stop at ours. Under ptrace
- * calls stop before filters run, so the image falls back; with TSYNC (seccomp(2)) the filter applies to all threads at once, and
- * all must fall back.
+ * The program is about to install a filter. If this filter answers a call itself, the call does not stop at sctrace's
+ * filter. Under ptrace, calls stop before filters run, so the image falls back. With TSYNC (seccomp(2)), the filter
+ * applies to all threads at once, so all threads are interrupted.
  */
 static void make_room_for_filter(struct patch *p, struct task *task, bool all_threads)
 {
@@ -168,7 +175,7 @@ void dispatch_note_action(struct task *task, int sig, const uint64_t action[ACTI
 {
 	image_of(task)->handlers.known = false;
 	image_of(task)->handlers.unsteady |= (action[ACTION_FLAGS] & SA_RESETHAND) != 0;
-	/* If SIGSYS has a handler of ours, the program's replaces it (sigkill_guard.c). */
+	/* If sctrace has set a handler for SIGSYS (sigkill_guard.c), the program's handler replaces it. */
 	if (sig == SIGSYS)
 		image_note_sigsys(task, action);
 	struct image_fault *fault = fault_of(image_of(task), sig);
@@ -178,7 +185,7 @@ void dispatch_note_action(struct task *task, int sig, const uint64_t action[ACTI
 		if (action[ACTION_HANDLER] != 0 /* SIG_DFL */)
 			image_watch_actions(task);
 	}
-	/* If the handler blocks everything, was_blocked() sees that by itself. Shells have such handlers for SIGCHLD. */
+	/* If the handler blocks all signals, was_blocked() finds that out. Shells have such handlers for SIGCHLD. */
 	bool by_mask = action[ACTION_MASK] & SIGBIT(SIGSYS) && !is_all_else(action[ACTION_MASK] & ~SIGBIT(SIGSYS));
 	bool by_itself = sig == SIGSYS && !(action[ACTION_FLAGS] & SA_NODEFER);
 	bool handled = action[ACTION_HANDLER] > 1; /* neither SIG_DFL nor SIG_IGN */
@@ -209,7 +216,7 @@ static void watch_action(struct task *task, const struct user_regs_struct *r)
 		dispatch_note_action(task, (int)r->rdi, action);
 }
 
-/* Notes what the call is about to change that the engine depends on. */
+/* Notes what the call is about to change, if the engine depends on it. */
 static void watch_call(struct patch *p, struct task *task, int64_t nr, const struct user_regs_struct *r)
 {
 	struct image *img = image_of(task);
@@ -229,7 +236,8 @@ static void watch_call(struct patch *p, struct task *task, int64_t nr, const str
 }
 
 /*
- * Notes a new action for SIGSYS, just before the call is made: a forced SIGSYS on the way there must still restore the old one.
+ * Notes a new action for SIGSYS just before the call is made. A SIGSYS that is forced before that must still restore
+ * the old action.
  */
 static void watch_sigsys_action(struct task *task, int64_t nr, const struct user_regs_struct *r)
 {
@@ -238,9 +246,9 @@ static void watch_sigsys_action(struct task *task, int64_t nr, const struct user
 }
 
 /*
- * If a SIGSYS of the program's own was pending and blocked, the kernel has delivered it in place of the one that a call should
- * have raised. That call has not been made yet; and the signal is blocked again, so it becomes pending again (ptrace_signal() in
- * kernel/signal.c).
+ * The program had sent itself a SIGSYS, which was pending and blocked. The kernel has delivered it in place of the
+ * SIGSYS that a call should have raised. That call has not been made yet. The signal is blocked again, so it becomes
+ * pending again (ptrace_signal() in kernel/signal.c).
  */
 void dispatch_mend_sigsys(struct patch *p, struct task *task, const siginfo_t *si)
 {
@@ -251,7 +259,7 @@ void dispatch_mend_sigsys(struct patch *p, struct task *task, const siginfo_t *s
 	if (ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &saved) < 0)
 		return;
 	if (sigsys_action(task, args)) {
-		/* The call ends at an int3, because a signal-delivery-stop can deliver the signal. */
+		/* The call is followed by an int3, because only a signal-delivery-stop can deliver the signal. */
 		r = saved;
 		r.rip = AGENT_AT(agent_remote);
 		r.rax = SYS_rt_sigaction;
@@ -265,8 +273,8 @@ void dispatch_mend_sigsys(struct patch *p, struct task *task, const siginfo_t *s
 		ptrace_retry(PTRACE_SETSIGINFO, task->tid, NULL, &again);
 	}
 	/*
-	 * If the kernel has rolled a call back, its number is in rax. If a call has ended there, its result may be the same
-	 * number.
+	 * If the kernel has moved the thread back before a call, rax holds the call's number. If a call has ended
+	 * there, its result may be the same number.
 	 */
 	bool ended = saved.rip == patch_task_of(task)->completed_ip && !thread_of(task)->call.error &&
 		     (uint64_t)thread_of(task)->call.result == saved.rax;
@@ -282,7 +290,7 @@ void dispatch_mend_sigsys(struct patch *p, struct task *task, const siginfo_t *s
 	}
 }
 
-/* The stub of the site if the agent can make this call, otherwise 0. */
+/* Returns the site's stub if the agent can make this call, otherwise 0. */
 static uint64_t fast_way(struct patch *p, struct task *task, const struct user_regs_struct *r, const struct call *call)
 {
 	struct image *img = image_of(task);
@@ -292,7 +300,7 @@ static uint64_t fast_way(struct patch *p, struct task *task, const struct user_r
 	struct site *s = site_of_stub(img, r->rip);
 	bool refused = s != NULL;
 	if (!s && call->nr >= 0 && call->nr < AGENT_CALLS && p->record_way[call->nr] == RECORD_STOPS) {
-		/* A patched site would stop as well. The loader makes this call when it has mapped the libraries. */
+		/* A patched site would stop as well. The loader makes this call after it has mapped the libraries. */
 		if (call->nr == SYS_arch_prctl)
 			plan_apply_mapped(p, task, r->rip);
 		return 0;
@@ -318,7 +326,7 @@ void dispatch_leave_stub(const struct patch *p, const struct task *task)
 	ptrace_retry(PTRACE_SETREGS, task->tid, NULL, &r);
 }
 
-/* Has the call made under ptrace: from the entry where the filter stopped it, or from the beginning. */
+/* Makes the call run under ptrace: from its entry, where the filter has stopped it, or from the call instruction. */
 static void go_slow(struct patch *p, struct task *task, struct user_regs_struct *r, int64_t nr)
 {
 	struct call at;
@@ -329,8 +337,8 @@ static void go_slow(struct patch *p, struct task *task, struct user_regs_struct 
 	}
 	if (s && s->kind == SITE_LONG) {
 		/*
-		 * The instructions after the call have moved, so it must be made from the stub: the jump at the site leads
-		 * there.
+		 * The instructions after the call have moved, so the call must be made from the stub. The jump at the
+		 * site leads there.
 		 */
 		redo(task, r, nr);
 		return;
@@ -344,8 +352,8 @@ static void go_slow(struct patch *p, struct task *task, struct user_regs_struct 
 }
 
 /*
- * A handler has returned to a call that it interrupted. The call is restarted under ptrace, from the stub, because its site is
- * patched. False if that is not so, or if the restart is recorded.
+ * If a handler has returned to a call that it interrupted, restarts the call under ptrace. The call is made from the
+ * stub, because its site is patched. Returns false if there is no such call, or if the restart is recorded.
  */
 static bool restart_slow(const struct patch *p, struct task *task)
 {
@@ -391,9 +399,9 @@ enum tracer_verdict dispatch_stop(struct patch *p, struct task *task, const stru
 	resume_point_forget(p, task);
 	patch_task_of(task)->completed_ip = 0;
 	if (p->t.detaching && p->arming == ARM_FILTER)
-		return STOP_HANDLED; /* the call goes on from its entry */
+		return STOP_HANDLED; /* the call continues from its entry */
 	if (p->t.detaching) {
-		redo(task, r, nr); /* the task makes the call when it is detached */
+		redo(task, r, nr); /* the task will make the call after it is detached */
 		return STOP_HANDLED;
 	}
 	if (p->record && record_is_asking(r)) {
@@ -401,7 +409,10 @@ enum tracer_verdict dispatch_stop(struct patch *p, struct task *task, const stru
 		return STOP_HANDLED;
 	}
 	watch_call(p, task, nr, r);
-	/* The restart of an interrupted call is made under ptrace, because the agent does not know how long it took before. */
+	/*
+	 * The restart of an interrupted call runs under ptrace, because the agent does not know how long the call took
+	 * before the interruption.
+	 */
 	uint64_t stub = life_restarting(&thread_of(task)->life) ? 0 : fast_way(p, task, r, call);
 	if (!task->stopped)
 		return STOP_RESUMED;

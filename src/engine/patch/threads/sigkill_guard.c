@@ -17,7 +17,10 @@
 
 #define SCRATCH (AGENT_DATA + offsetof(struct agent_data, scratch))
 
-/* Makes the call. If the thread is to be delivered a signal, the call must end in a signal-delivery-stop, that is, at an int3. */
+/*
+ * Makes the call. If a signal must be delivered to the thread, the call must end in a signal-delivery-stop, that is, at
+ * an int3.
+ */
 static int make_call(struct patch *p, struct task *task, struct user_regs_struct *r, bool delivers)
 {
 	if (!delivers) {
@@ -29,7 +32,7 @@ static int make_call(struct patch *p, struct task *task, struct user_regs_struct
 	return remote_run(&p->t, task, r, NULL);
 }
 
-/* Has the program set its action for SIGSYS; `old` gets the former one. */
+/* Makes the program set its action for SIGSYS. `old` is set to the previous action. */
 static int set_action(struct patch *p, struct task *task, const uint64_t *action, uint64_t *old, bool delivers)
 {
 	struct user_regs_struct saved, r;
@@ -66,7 +69,10 @@ void sigkill_guard_install(struct patch *p, struct task *task)
 	img->sigsys.guarded = true;
 }
 
-/* The thread cannot be sent back by ptrace(2), and will be detached soon: its handler of this signal does it (agent_sigsys). */
+/*
+ * The thread cannot be moved back by ptrace(2), and will be detached soon. This signal makes the agent's handler move
+ * it back (agent_sigsys).
+ */
 static void send_again(const struct task *task)
 {
 	siginfo_t si = {.si_signo = SIGSYS, .si_code = AGENT_AGAIN};
@@ -130,5 +136,5 @@ void sigkill_guard_mask(struct task *task)
 	if (c->args[2])
 		remote_write(task->tid, c->args[2], img->sigsys.guarded_action, sizeof(img->sigsys.guarded_action));
 	if (c->args[1])
-		img->sigsys.guarded = false; /* the program's own action has replaced ours */
+		img->sigsys.guarded = false; /* the program's own action has replaced agent_sigsys */
 }

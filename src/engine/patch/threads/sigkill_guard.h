@@ -1,6 +1,7 @@
 /*
- * An attached process must survive if sctrace is killed by SIGKILL. Until the watchdog has turned dispatch off, its calls raise
- * SIGSYS, which would end it; so SIGSYS has a handler of ours (agent_sigsys), which never runs while sctrace lives.
+ * An attached process must survive if sctrace is killed by SIGKILL. Until the watchdog has turned dispatch off, the
+ * calls of the process raise SIGSYS, which would end it. So the engine installs a handler for SIGSYS (agent_sigsys),
+ * which never runs while sctrace lives.
  */
 #ifndef SCTRACE_ENGINE_PATCH_THREADS_SIGKILL_GUARD_H
 #define SCTRACE_ENGINE_PATCH_THREADS_SIGKILL_GUARD_H
@@ -8,26 +9,31 @@
 #include "engine/patch/state.h"
 
 /*
- * Installs the handler in an image that is new or was just attached to, whose task may run in the agent. If that fails, there is
- * none.
+ * Installs the handler in an image that is new or was just attached to, and whose task can run the agent's code. If
+ * this fails, there is no handler.
  */
 void sigkill_guard_install(struct patch *p, struct task *task);
 /*
- * Restores the program's own action: when the agent leaves, and before a SIGSYS of the program's own is delivered, because the
- * flags and mask of the action count then. `delivers`: the next stop must be one that can deliver a signal.
+ * Restores the program's own action. Needed before the agent is unmapped, and before a SIGSYS that the program sent
+ * itself is delivered, because the flags and mask of the program's action must apply then. `delivers` means that the
+ * next stop must be one that can deliver a signal.
  */
 void sigkill_guard_remove(struct patch *p, struct task *task, bool delivers);
-/* The program's rt_sigaction(2) is over: shows it its own action for SIGSYS instead of ours. */
+/*
+ * Called when the program's rt_sigaction(2) has returned: shows the program its own action for SIGSYS instead of
+ * agent_sigsys.
+ */
 void sigkill_guard_mask(struct task *task);
 /*
- * tracer_ops.waited: sends a thread that has stopped with a forced SIGSYS back to before its call. If sctrace is killed after it
- * has taken the stop, the kernel does not deliver the signal (wait_task_stopped() in kernel/exit.c), and the thread goes on where
- * it is: without this, behind a call that was never made.
+ * tracer_ops.waited: moves a thread that has stopped with a forced SIGSYS back to before its call. If sctrace is killed
+ * after it has taken the stop, the kernel does not deliver the signal (wait_task_stopped() in kernel/exit.c), and the
+ * thread continues at its instruction pointer. Without this function, that would be after a call that was never made.
  */
 void sigkill_guard_waited(struct tracer *t, pid_t tid, int status);
 /*
- * Tracing has failed: detaches the threads whose forced SIGSYS could not be waited for, before their calls. Otherwise that signal
- * is delivered after sctrace has ended, and ends a thread that had blocked it (force_sig_info_to_task() resets the action).
+ * Tracing has failed: detaches the threads whose forced SIGSYS could not be waited for, at a position before their
+ * calls. Otherwise the signal would be delivered after sctrace has ended, and would end a thread that had blocked it
+ * (force_sig_info_to_task() resets the action).
  */
 void sigkill_guard_rescue(struct patch *p);
 

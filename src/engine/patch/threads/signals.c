@@ -14,8 +14,9 @@
 #include <sys/ptrace.h>
 
 /*
- * What will see where the thread is when it gets `sig`? A handler also if that cannot be read, so that it leaves our code. The agent
- * counts when actions are set, so /proc need not be read again for each child of a shell. `r` are the thread's registers.
+ * What will see the thread's position when it gets `sig`? If /proc cannot be read, a handler is assumed, so that the
+ * thread leaves the agent. The agent counts how often actions are set, so /proc need not be read again for each child
+ * of a shell. `r` holds the thread's registers.
  */
 static enum stepout_for seen_by(const struct task *task, const struct user_regs_struct *r, int sig)
 {
@@ -29,19 +30,22 @@ static enum stepout_for seen_by(const struct task *task, const struct user_regs_
 	if (steady && h->known && h->actions == actions && !dumped)
 		return h->caught & SIGBIT(sig) ? STEPOUT_PROGRAM : STEPOUT_UNSEEN;
 	proc_status(task->tid, &s);
-	/* Unless the thread is between the counting and the call. At the end of a call it is not. */
+	/*
+	 * Not valid if the thread has counted a new action, but has not made the call yet. At the end of a call it has.
+	 */
 	h->known = steady && s.has_signals && (int64_t)r->orig_rax >= 0;
 	h->actions = actions;
 	h->caught = s.caught;
 	if (!s.has_signals || s.caught & SIGBIT(sig))
 		return STEPOUT_PROGRAM;
-	/* The first process of a pid namespace survives such a signal (pid_namespaces(7)). */
+	/* Such a signal does not end the first process of a pid namespace (pid_namespaces(7)). */
 	return dumped && !(s.ignored & SIGBIT(sig)) && !s.init ? STEPOUT_CORE : STEPOUT_UNSEEN;
 }
 
 /*
- * If the signal carries an address of ours, `from`, gives it the program's address instead: a filter's SIGSYS carries the address
- * of the call, a fault or step that of an instruction which may have moved into a stub (sigaction(2), si_addr).
+ * If the signal carries `from`, an address in the agent or a stub, replaces it by the program's address. A filter's
+ * SIGSYS carries the address of the call. A fault or step carries the address of an instruction, which may have moved
+ * into a stub (sigaction(2), si_addr).
  */
 static void mend_address(struct task *task, const siginfo_t *si, uint64_t from)
 {
@@ -58,8 +62,8 @@ static void mend_address(struct task *task, const siginfo_t *si, uint64_t from)
 }
 
 /*
- * The agent has faulted, at `ip`, because there is no room for its frame on the program's stack. A system call needs no stack, so
- * the call is made from the stub, which needs none either. False if the agent did not cause the fault.
+ * The agent has faulted at `ip`, because the program's stack has no room for its frame. A system call needs no stack,
+ * so the call is made from the stub, which needs no stack either. Returns false if the agent did not cause the fault.
  */
 static bool survive_fault(struct patch *p, struct task *task, uint64_t ip)
 {
@@ -81,7 +85,10 @@ static bool survive_fault(struct patch *p, struct task *task, uint64_t ip)
 	return after != NULL;
 }
 
-/* The thread has left our code at `from`, is at `ip` now, and its handler will return elsewhere: an interrupted call is noted there. */
+/*
+ * The thread was moved from `from`, in the agent or a stub, to `ip`. Its handler will return to `ip`, so an interrupted
+ * call is noted with that address.
+ */
 static void note_way_out(struct task *task, uint64_t from, uint64_t ip)
 {
 	const struct map *sites = &image_of(task)->sites.by_ip;
@@ -97,9 +104,9 @@ static void note_way_out(struct task *task, uint64_t from, uint64_t ip)
 }
 
 /*
- * The program single-steps itself (TF in its flags), and must see only steps of its own instructions. Its calls are made from the
- * stub; as natively, no step is reported between the call and the end of the instruction after it. True if this step must be
- * hidden.
+ * The program single-steps itself (TF in its flags), and must see only steps of its own instructions. Its calls are
+ * made from the stub. Natively, no step is reported between the call and the end of the instruction after it. Returns
+ * true if this step must be hidden.
  */
 static bool hide_step(struct patch *p, struct task *task, const siginfo_t *si, uint64_t ip)
 {
@@ -115,7 +122,7 @@ static bool hide_step(struct patch *p, struct task *task, const siginfo_t *si, u
 	return ip == hidden || (stepout_needed(task, ip) && survive_fault(p, task, ip));
 }
 
-/* A signal of the program's: the thread leaves our code before its handler runs. */
+/* A signal for the program: moves the thread out of the agent or the stub before the signal's handler runs. */
 static enum tracer_verdict pass_signal(struct patch *p, struct task *task, const siginfo_t *si)
 {
 	struct user_regs_struct r;
@@ -131,7 +138,7 @@ static enum tracer_verdict pass_signal(struct patch *p, struct task *task, const
 			dispatch_mend_fault(p, task, si->si_signo);
 			return task->stopped ? STOP_HANDLED : STOP_RESUMED;
 		}
-		/* The attempt to survive may have moved the thread. */
+		/* survive_fault() may have moved the thread. */
 		if ((fault || si->si_signo == SIGTRAP) && ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
 			return STOP_PASS;
 	}
@@ -164,8 +171,11 @@ enum tracer_verdict signals_stop(struct tracer *t, struct task *task, const sigi
 		return STOP_PASS;
 	if (forced) {
 		sigkill_guard_remove(p, task, true);
-		if (si->si_code <=
-		    0) /* otherwise it is a filter's, and ends a program that blocks or ignores it (force_sig_info_to_task) */
+		/*
+		 * A SIGSYS with another code comes from a filter. It ends a program that blocks or ignores it
+		 * (force_sig_info_to_task).
+		 */
+		if (si->si_code <= 0)
 			dispatch_mend_sigsys(p, task, si);
 		if (!task->stopped)
 			return STOP_RESUMED;

@@ -1,4 +1,4 @@
-/* Signals of the program's own, and those that the agent's code raises. */
+/* Handles signals for the program, and signals that the agent's code raises. */
 #ifndef SCTRACE_ENGINE_PATCH_THREADS_SIGNALS_H
 #define SCTRACE_ENGINE_PATCH_THREADS_SIGNALS_H
 

@@ -1,6 +1,6 @@
 /*
- * What the program can see of itself (the context of a handler, an unwinder, the target of longjmp(3), a core) must be what it
- * would be natively: the thread is either about to make its call, or has made it.
+ * The program can see its own state in the context of a handler, in an unwinder, after longjmp(3) and in a core dump.
+ * There it must see the native state: the thread is either about to make its call, or has made it.
  */
 #include "engine/patch/threads/stepout.h"
 
@@ -18,7 +18,7 @@
 
 #define RED_ZONE 128
 
-/* Sets the native state before the call: at the site, with the call number in rax. */
+/* Sets the native state before the call: the thread is at the site, with the call number in rax. */
 static void set_before_call(struct user_regs_struct *r, const struct site *s)
 {
 	r->rip = s->ip - 2;
@@ -65,7 +65,7 @@ PATH_LABELS(vfork);
 static const struct agent_path agent_paths[3] = {PATH(single), PATH(shared), PATH(vfork)};
 #define VFORK_PATH (&agent_paths[2])
 
-/* The path that `ip` is on, or NULL. */
+/* Returns the path that contains `ip`, or NULL. */
 static const struct agent_path *path_at(uint64_t ip)
 {
 	for (int i = 0; i < 3; i++)
@@ -74,20 +74,20 @@ static const struct agent_path *path_at(uint64_t ip)
 	return NULL;
 }
 
-/* Is `ip` right after the system call instruction of the agent? */
+/* Is `ip` the address after one of the agent's system call instructions? */
 static bool is_after_call(uint64_t ip)
 {
 	const struct agent_path *path = path_at(ip);
 	return path && ip == AGENT_AT(path->after);
 }
 
-/* After a vfork-like call: is the thread's frame still in struct agent_vfork_frame, and not on the stack? */
+/* After a vfork-like call: is the thread's frame still in struct agent_vfork_frame instead of on the stack? */
 static bool has_vfork_frame(const struct agent_path *path, uint64_t ip)
 {
 	return path == VFORK_PATH && ip >= AGENT_AT(path->after) && ip < AGENT_AT(agent_loaded);
 }
 
-/* Before a vfork-like call: has this thread taken struct agent_vfork_frame? */
+/* Before a vfork-like call: has this thread reserved struct agent_vfork_frame? */
 static bool has_taken(const struct user_regs_struct *r)
 {
 	const struct agent_path *path = path_at(r->rip);
@@ -106,7 +106,8 @@ static bool has_set_exec_word(const struct user_regs_struct *r, const struct age
 }
 
 /*
- * The thread's frame says that it has set the word. The program can write the frame, so the image may have no exec word at all.
+ * The thread's frame says that it has set the exec word. The program can write to the frame, so the image may not even
+ * have an exec word.
  */
 static void clear_exec_word(const struct image *img)
 {
@@ -125,15 +126,17 @@ static void release_vfork_frame(const struct task *task)
 	remote_write(task->tid, vfork_frame_address() + offsetof(struct agent_vfork_frame, taken), &none, sizeof(none));
 }
 
-/* Restores the arithmetic flags (CF PF AF ZF SF as lahf saves them, OF as seto does). The agent changes no others. */
+/*
+ * Restores the arithmetic flags (CF PF AF ZF SF as lahf saves them, OF as seto does). The agent changes no other flags.
+ */
 static void restore_flags(struct user_regs_struct *r, uint64_t saved)
 {
 	r->eflags = (r->eflags & ~0x8d5ull) | (saved >> 8 & 0xd5) | (saved & 1) << 11;
 }
 
 /*
- * Reads the agent's frame. The stack pointer is `skip` bytes below it; if `skip` is negative, the first -skip bytes of the frame
- * are not there.
+ * Reads the agent's frame. The stack pointer is `skip` bytes below the frame. If `skip` is negative, the first -skip
+ * bytes of the frame are not on the stack.
  */
 static int read_frame(const struct task *task, const struct user_regs_struct *r, int64_t skip, struct agent_frame *f)
 {
@@ -143,10 +146,13 @@ static int read_frame(const struct task *task, const struct user_regs_struct *r,
 	return remote_read(task->tid, at, (char *)f + from, sizeof(*f) - from);
 }
 
-/* How many bytes of the frame are missing at `ip`, before the call: not pushed yet, or popped already. */
+/*
+ * Returns how many bytes of the frame are missing at `ip`, which is before the call, because they are not pushed yet or
+ * were already popped.
+ */
 static int64_t missing_frame(uint64_t ip, const struct agent_path *path)
 {
-	/* In the order of their addresses; the last row that begins at or before `ip` applies. */
+	/* In the order of their addresses. The last row that begins at or before `ip` applies. */
 	const struct {
 		const unsigned char *from;
 		int64_t missing;
@@ -164,8 +170,8 @@ static int64_t missing_frame(uint64_t ip, const struct agent_path *path)
 }
 
 /*
- * Undoes what was done before rt_sigreturn(2), also if the call has returned because its signal frame was bad.
- * step_out_before_call() does the rest.
+ * Undoes what the agent did before rt_sigreturn(2), even if that call has returned because its signal frame was
+ * invalid. step_out_before_call() does the rest.
  */
 static void out_of_sigreturn(const struct image *img, struct user_regs_struct *r)
 {
@@ -204,8 +210,9 @@ static bool step_out_before_call(const struct image *img, const struct task *tas
 		r->rdx = f.rdx;
 	if (missing <= 24)
 		restore_flags(r, f.flags);
+	/* At the call instruction itself, rax may be the number of restart_syscall(2), which must stay. */
 	if (missing <= 32 && !(path && ip == AGENT_AT(path->sys)))
-		r->rax = f.nr; /* at the instruction itself rax may be restart_syscall's number, which counts */
+		r->rax = f.nr;
 	r->rsp += sizeof(f) - (uint64_t)missing + RED_ZONE;
 	set_before_call(r, s);
 	if (bad_frame) {
@@ -231,7 +238,10 @@ static void book_time(struct agent_slot *slot, uint64_t ticks)
 		;
 }
 
-/* Makes the updates that the agent has not made yet at `ip`; its code after the call runs straight down (agent.S). */
+/*
+ * Makes the updates that the agent has not made yet when it is at `ip`. The agent's code after the call has no loop up
+ * to the last update, so `ip` shows which updates were made (agent.S).
+ */
 static void finish_updates(struct agent_slot *slot, const struct agent_path *path, uint64_t ip, uint64_t ticks,
 			   int64_t result, uint64_t flags)
 {
@@ -259,7 +269,8 @@ void stepout_exec(const struct image *img)
 }
 
 /*
- * A signal has interrupted the call. Whether it is restarted shows when rt_sigreturn(2) comes back to it (syscall/life.h).
+ * A signal has interrupted the call. Whether the call is restarted is known only when rt_sigreturn(2) returns to it
+ * (syscall/life.h).
  */
 static void remember_interrupted(struct patch *p, struct task *task, const struct user_regs_struct *r,
 				 const struct site *s, const struct agent_frame *f, uint64_t ticks)
@@ -279,7 +290,10 @@ static int read_vfork_frame(const struct task *task, struct agent_vfork_frame *k
 	return remote_read(task->tid, vfork_frame_address(), kept, sizeof(*kept));
 }
 
-/* Completes what the agent does after the call. A child of vfork(2) that has not loaded its frame yet does not come here. */
+/*
+ * Does what the agent has not done yet after the call. Not used for a child of vfork(2) that has not loaded its frame
+ * yet.
+ */
 static bool step_out_after_call(struct patch *p, struct task *task, struct user_regs_struct *r, enum stepout_for what)
 {
 	const struct image *img = image_of(task);
@@ -289,10 +303,8 @@ static bool step_out_after_call(struct patch *p, struct task *task, struct user_
 	struct agent_vfork_frame kept;
 	bool borrowed = has_vfork_frame(path, ip);
 	bool first = ip == AGENT_AT(path->after) || borrowed || ip == AGENT_AT(agent_loaded);
-	bool tail =
-		ip >=
-		AGENT_AT(
-			path->ret); /* only the return address is left on the stack, and for a moment the flags below it */
+	/* Only the return address is left on the stack, and for a short time the flags below it. */
+	bool tail = ip >= AGENT_AT(path->ret);
 	int64_t pushed = ip == AGENT_AT(path->pushed) ? sizeof(uint64_t) : 0;
 	int64_t skip = first ? 0 : tail ? pushed - 40 : 8;
 	uint64_t result = r->rax;
@@ -310,7 +322,7 @@ static bool step_out_after_call(struct patch *p, struct task *task, struct user_
 		return false;
 	uint64_t now = __rdtsc();
 	uint64_t ticks = now > f.t0 ? now - f.t0 : 0;
-	/* From `timed` on rdx holds the time; after the histogram it is not needed. */
+	/* From `timed` on, rdx holds the time. After the histogram was updated, the time is no longer needed. */
 	if (!first && ip >= AGENT_AT(path->timed) && ip <= AGENT_AT(path->add_hist))
 		ticks = r->rdx;
 	bool child = slot && f.slot & SLOT_F_FORKS && result == 0;
@@ -329,22 +341,25 @@ static bool step_out_after_call(struct patch *p, struct task *task, struct user_
 	if (again && what == STEPOUT_CORE)
 		return true;
 	if (again) {
-		__atomic_sub_fetch(&slot->entered, 1, __ATOMIC_RELAXED); /* from now on the tracer counts it */
+		__atomic_sub_fetch(&slot->entered, 1, __ATOMIC_RELAXED); /* from now on, the tracer counts the call */
 		remember_interrupted(p, task, r, s, &f, ticks);
 	} else if (slot && !child && ip <= AGENT_AT(path->add_hist))
 		finish_updates(slot, path, ip, ticks, (int64_t)result, f.slot);
 	return true;
 }
 
-/* Is this the child of a vfork-like call, not yet on the frame that it shares with its parent? The parent gets a result above 0. */
+/*
+ * Is this the child of a vfork-like call, and has it not yet loaded the frame that it shares with its parent? The
+ * parent gets a result above 0.
+ */
 static bool is_vfork_child(const struct user_regs_struct *r)
 {
 	return has_vfork_frame(path_at(r->rip), r->rip) && r->rax == 0;
 }
 
 /*
- * A child is right after the agent's system call: its registers `r` become those outside. `borrowed`: it runs in its parent's
- * memory, as after vfork(2), and the frame stays the parent's.
+ * A child is just after the agent's system call: changes its registers `r` to those after the native call. `borrowed`
+ * means that the child runs in its parent's memory, as after vfork(2), and that the frame still belongs to the parent.
  */
 static bool leave_as_child(const struct task *task, struct user_regs_struct *r, bool borrowed)
 {
@@ -356,7 +371,9 @@ static bool leave_as_child(const struct task *task, struct user_regs_struct *r, 
 		return false;
 	r->rdx = kept.frame.rdx;
 	restore_flags(r, kept.frame.flags);
-	/* A child with a stack of its own has room for the frame on it from `lowered` on. */
+	/*
+	 * From `lowered` on, a child with a stack of its own has lowered its stack pointer to make room for the frame.
+	 */
 	if (!borrowed || r->rsp == kept.sp || r->rip >= AGENT_AT(agent_lowered))
 		r->rsp += sizeof(kept.frame) + RED_ZONE;
 	set_after_call(r, s);
@@ -388,12 +405,12 @@ void stepout_from(struct patch *p, struct task *task, struct user_regs_struct *r
 	if (p->record && record_step_out(p, task, r, what))
 		moved = true;
 	else if (!in_agent_mapping(img, ip)) {
-		/* Between the short jump and the stub nothing has happened yet. */
+		/* The thread is between the short jump and the stub, so nothing has been done yet. */
 		moved = (s = map_get(&img->sites.by_hop, ip)) != NULL;
 		if (moved)
 			set_before_call(r, s);
 	} else if (what == STEPOUT_UNSEEN)
-		return; /* nothing can see where it is; if the call is to be restarted, that happens in the agent */
+		return; /* nothing will see the position; if the call must be restarted, the agent does so */
 	else if ((s = site_of_stub(img, ip))) {
 		out_of_stub(r, s);
 		moved = true;

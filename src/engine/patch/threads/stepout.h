@@ -1,25 +1,30 @@
-/* Taking a stopped thread out of the agent and the stubs. */
+/* Moves a stopped thread out of the agent and the stubs. */
 #ifndef SCTRACE_ENGINE_PATCH_THREADS_STEPOUT_H
 #define SCTRACE_ENGINE_PATCH_THREADS_STEPOUT_H
 
 #include "engine/patch/state.h"
 
 /*
- * The task is in a signal-delivery-stop or an event-stop. If it is in our code, puts it where it would be natively, and completes
- * or undoes the counting of its call.
+ * The task is in a signal-delivery-stop or an event-stop. If it is in the agent or a stub, moves it to where it would
+ * be natively, and completes or undoes the counting of its call.
  */
 void stepout(struct patch *p, struct task *task, enum stepout_for what);
-/* The same with the task's registers, `r`, which are those outside afterwards. The task has an image. */
+/*
+ * The same with the task's registers in `r`, which are changed to those outside the agent. The task must have an image.
+ */
 void stepout_from(struct patch *p, struct task *task, struct user_regs_struct *r, enum stepout_for what);
-/* Is `ip` in our code? */
+/* Is `ip` in the agent, a stub or a hop? */
 bool stepout_needed(const struct task *task, uint64_t ip);
 /*
- * The child of a call that the agent made is in its first stop, and will not be served. If it runs in its parent's memory, or has a
- * copy whose counters are not its parent's (`copied`), takes it out of the agent without counting the parent's call. A child that
- * will be served leaves the agent by itself.
+ * The child of a call that the agent made is in its first stop, and the engine will not handle its calls. If the child
+ * runs in its parent's memory, or has a copy with other counters (`copied`), moves it out of the agent without counting
+ * the parent's call. A child whose calls the engine handles leaves the agent by itself.
  */
 void stepout_child(struct task *task, bool copied);
-/* An execve(2) that the agent made has replaced `img`: adds its time, because the agent can no longer do so. */
+/*
+ * An execve(2) that the agent made has replaced `img`: adds the time of this call, because the agent can no longer do
+ * so.
+ */
 void stepout_exec(const struct image *img);
 
 #endif

@@ -14,8 +14,8 @@ static bool counted(const struct tracer *t, const struct task *task)
 }
 
 /*
- * Adds the ends of calls to the counts. The tracing cost of a call is that of one entry and exit; earlier entries were
- * charged separately.
+ * Adds the ends of calls to the counts. The tracing cost of a call is that of one entry and one exit. If a call was
+ * interrupted, the cost of its earlier entries was already subtracted.
  */
 static void record(struct tracer *t, struct task *task, const struct life_ends *ends)
 {
@@ -56,10 +56,10 @@ void tracer_call_at_attach(struct task *task)
 }
 
 /*
- * The first call of a thread that was attached to. If that interrupted a call with a time limit, the kernel continues
- * it by restart_syscall(2), which has no arguments; those of the interrupted call are still in the registers. The
- * instruction pointer is after the instruction that makes the call or, where the kernel moves it back before the thread
- * stops (aarch64), at that instruction.
+ * Called at the first call of an attached thread. If attaching interrupted a call with a time limit, the kernel
+ * continues that call by restart_syscall(2), which has no arguments. The arguments of the interrupted call are still in
+ * the registers. The instruction pointer is after the call instruction, or at it if the kernel moves the pointer back
+ * before the thread stops (aarch64).
  */
 static void name_resumed(struct thread *k)
 {

@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 /*
- * Only calls that have a name run without a stop. Unknown numbers stop, and the sinks decide about them; so does
- * userfaultfd(2), because it determines which memory may be read.
+ * Does call `nr` run without a stop? Only calls that have a name can. Unknown numbers stop, and the sinks decide about
+ * them. userfaultfd(2) also stops, because it determines which memory may be read.
  */
 static bool passes(const struct call_set *only, int nr)
 {
@@ -38,12 +38,12 @@ static void add_run(struct call_filter *f, int from, int to)
 }
 
 /*
- * libseccomp is not used here, because seccomp_export_bpf(3) of version 2.5 dereferences NULL if memory runs out. Also,
- * one comparison for each run of numbers is cheaper than one for each number.
+ * libseccomp is not used here, because seccomp_export_bpf(3) of version 2.5 dereferences NULL if memory runs out. In
+ * addition, one comparison for each run of numbers is cheaper than one for each number.
  */
 int call_filter_build(struct call_filter *f, const struct call_set *only)
 {
-	/* Calls of other architectures stop as well, because their numbers mean other calls. */
+	/* Calls of other architectures stop as well, because their numbers have other meanings. */
 	const struct sock_filter head[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, syscall_native_arch(), 1, 0),
@@ -81,7 +81,8 @@ int call_filter_install(void *ctx)
 	const struct call_filter *f = ctx;
 	struct sock_fprog prog = {f->len, f->code};
 	/*
-	 * With CAP_SYS_ADMIN, set-uid programs keep working; without it the kernel requires no_new_privs (seccomp(2)).
+	 * With CAP_SYS_ADMIN, set-uid programs still gain their privileges. Without it, the kernel requires
+	 * no_new_privs (seccomp(2)).
 	 */
 	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog, 0, 0) == 0)
 		return 0;

@@ -4,7 +4,7 @@
 
 #include "engine/engine.h"
 
-/* Built before the fork, because that needs memory, and installed after it. */
+/* Built before the fork, because building needs memory, and installed after it. */
 struct call_filter {
 	struct sock_filter *code;
 	unsigned short len;

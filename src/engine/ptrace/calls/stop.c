@@ -21,7 +21,7 @@ static bool is_call(const struct call *c, const char *name)
 	return c->nr >= 0 && c->nr == syscall_number(c->arch, name); /* -1: the architecture does not have the call */
 }
 
-/* Reads the stop: 'e'nter, 'x'it, or 0 if the task died or is not in a syscall-stop. */
+/* Reads the stop. Returns 'e' for an entry, 'x' for an exit, or 0 if the task died or is not in a syscall-stop. */
 static char read_stop(struct task *task, struct call *c)
 {
 	struct thread *k = thread_of(task);
@@ -45,7 +45,7 @@ static char read_stop(struct task *task, struct call *c)
 	}
 	if (n > 0 || errno == ESRCH)
 		return 0;
-	/* Kernels before 5.3: entries and exits alternate. */
+	/* Before Linux 5.3, the kernel does not say which it is; entries and exits alternate. */
 	int r = k->in_call ? arch_read_result(task->tid, c) : arch_read_call(task->tid, c);
 	return r < 0 ? 0 : k->in_call ? 'x' : 'e';
 }
@@ -103,7 +103,10 @@ bool tracer_wants_call(const struct tracer *t, const struct task *task)
 	       (only->bits[c->nr / 64] >> (c->nr % 64) & 1);
 }
 
-/* Created by userfaultfd(2) or through its device (linux/userfaultfd.h). */
+/*
+ * Notes that the program uses userfaultfd, which is created by userfaultfd(2) or through its device
+ * (linux/userfaultfd.h).
+ */
 static void note_userfaultfd(struct tracer *t, const struct call *c)
 {
 	bool native = c->arch == syscall_native_arch();
@@ -130,7 +133,7 @@ void tracer_syscall_stop(struct tracer *t, struct task *task)
 			ask_inject(t, task, ev);
 		}
 		tracer_untraced_enter(t, task);
-		/* The tracer's time until now does not belong to the call. */
+		/* The time that the tracer has taken so far does not belong to the call. */
 		k->entered_ns = clock_ns();
 	} else if (stop == 'x' && k->in_call) {
 		tracer_untraced_exit(task);

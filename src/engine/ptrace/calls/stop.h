@@ -1,12 +1,12 @@
-/* A stop at a call: reads it, creates its events, and tampers with it. */
+/* Handles a stop at a call: reads it, creates its events, and tampers with the call. */
 #ifndef SCTRACE_ENGINE_PTRACE_CALLS_STOP_H
 #define SCTRACE_ENGINE_PTRACE_CALLS_STOP_H
 
 #include "engine/ptrace/state/tracer.h"
 
 /*
- * Handles a syscall-stop, or a stop by our seccomp filter. PTRACE_GET_SYSCALL_INFO says whether the call enters or
- * returns.
+ * Handles a syscall-stop, or a stop by sctrace's seccomp filter. PTRACE_GET_SYSCALL_INFO says whether the call enters
+ * or returns.
  */
 void tracer_syscall_stop(struct tracer *t, struct task *task);
 

@@ -1,6 +1,7 @@
 /*
- * Children that the program does not want to be traced (clone(2), CLONE_UNTRACED). The program cannot mean sctrace, so
- * the bit is cleared while the call runs, and restored afterwards: in the parent, and in the child at its first stop.
+ * Handles children that the program does not want to be traced (clone(2), CLONE_UNTRACED). This request is meant for
+ * other tracers. So the bit is cleared while the call runs, and restored afterwards: in the parent, and in the child at
+ * its first stop.
  */
 #ifndef SCTRACE_ENGINE_PTRACE_CALLS_UNTRACED_H
 #define SCTRACE_ENGINE_PTRACE_CALLS_UNTRACED_H

@@ -12,9 +12,9 @@
 #define WAIT_BATCH 256
 
 /*
- * Blocks for the first stop. A parent reports a new task right after that task's first stop, or never: if a leader was
- * killed before, it does not even report its own end while the new task, its thread, exists. So the wait for such a
- * report has a time limit.
+ * Blocks until the first stop. The parent of a new task reports the task right after the task's first stop, or never:
+ * if a leader was killed before its report, it does not even report its own end while the new task, one of its threads,
+ * exists. So the wait for such a report has a time limit.
  */
 static pid_t wait_first(struct tracer *t, int *status, struct rusage *usage)
 {
@@ -29,17 +29,17 @@ static pid_t wait_first(struct tracer *t, int *status, struct rusage *usage)
 		return t->failed;
 	pid_t tid = tracer_spin(t, -1, status, usage);
 	if (tid == 0 && t->config.woken && *t->config.woken)
-		return -EINTR; /* a signal came in the meantime, and would not end the sleep */
+		return -EINTR; /* a signal arrived just before the sleep, so it would not end the sleep */
 	return tid ? tid : tracer_wait(t, -1, status, 0, usage);
 }
 
-/* How often a single task is taken before the others are polled again. */
+/* How many times in succession a single task's stop is taken before the other tasks are polled again. */
 #define LONE_MAX 4
 
 /*
- * wait4(2) always looks at the tasks in the same order, so the last ones would wait as long as the first ones have
- * stops. Therefore all stops are taken before the first is handled. If only one task had stopped, that is not tried
- * every time.
+ * wait4(2) always examines the tasks in the same order, so the last tasks would wait while the first ones have stops.
+ * Therefore all stops are taken before the first is handled. If only one task has stopped, this is not tried every
+ * time.
  */
 static bool takes_more(struct tracer *t)
 {

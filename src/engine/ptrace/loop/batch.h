@@ -1,4 +1,4 @@
-/* Takes all stops that the kernel has, before any of them is handled. */
+/* Takes all stops from the kernel before any of them is handled. */
 #ifndef SCTRACE_ENGINE_PTRACE_LOOP_BATCH_H
 #define SCTRACE_ENGINE_PTRACE_LOOP_BATCH_H
 

@@ -11,13 +11,13 @@
 #include <sys/wait.h>
 
 /*
- * A stop while all tasks are being detached: new and ended tasks are noted, events are discarded, and the task stays
+ * Handles a stop while all tasks are being detached: notes new and ended tasks and discards events. The task stays
  * stopped.
  */
 static void note_stop(struct tracer *t, const struct wait_status *w)
 {
 	struct task *task = tasks_find(&t->tasks, w->tid);
-	/* If the program is going to be killed, so is a child that its parent has not reported yet. */
+	/* If the program will be killed, a child that its parent has not reported yet is killed as well. */
 	if (!task && t->failed && t->root.pid && WIFSTOPPED(w->status))
 		kill(w->tid, SIGKILL);
 	if (!task && WIFSTOPPED(w->status))
@@ -34,7 +34,7 @@ static void note_stop(struct tracer *t, const struct wait_status *w)
 
 #define DETACH_PATIENCE_NS NSEC_PER_SEC
 
-/* True if all tasks are stopped that can be stopped. */
+/* True if all tasks are stopped, apart from those that cannot be stopped. */
 static bool all_stopped(const struct tracer *t)
 {
 	size_t i = 0;
@@ -55,8 +55,8 @@ static void interrupt_all(struct tracer *t)
 }
 
 /*
- * All stopped threads leave the engine's code first. Then each of their processes is cleaned up. Then they are detached; the
- * others as well if `all`.
+ * First, all stopped threads leave the engine's code. Then each of their processes is restored. Then they are detached.
+ * If `all` is set, threads that are not stopped are detached as well.
  */
 static void let_go(struct tracer *t, bool all)
 {
@@ -77,7 +77,10 @@ static void let_go(struct tracer *t, bool all)
 		}
 }
 
-/* Waits until all tasks are stopped that can be stopped. If the program is going to be killed, also for unreported children. */
+/*
+ * Waits until all tasks are stopped, apart from those that cannot be stopped. If the program will be killed, also waits
+ * for unreported children.
+ */
 static void await_stops(struct tracer *t)
 {
 	uint64_t until = clock_ns() + DETACH_PATIENCE_NS;
@@ -103,9 +106,9 @@ void tracer_detach_all(struct tracer *t)
 	interrupt_all(t);
 	await_stops(t);
 	/*
-	 * PTRACE_INTERRUPT does not end the wait of a vfork(2) parent, whose child is among the stopped tasks. Once the child has
-	 * been detached and executes a program, the parent stops. Our own exit detaches from tasks that still have not stopped
-	 * then; but it kills them if they were started with PTRACE_O_EXITKILL.
+	 * PTRACE_INTERRUPT does not end the wait of a vfork(2) parent, whose child is among the stopped tasks. When the
+	 * child has been detached and executes a program, the parent stops. Tasks that have not stopped even then are
+	 * detached by the exit of sctrace, or killed by it if they were started with PTRACE_O_EXITKILL.
 	 */
 	let_go(t, false);
 	if (t->tasks.by_tid.n && !t->failed)

@@ -4,7 +4,7 @@
 
 #include "engine/ptrace/state/tracer.h"
 
-/* Stops all tasks and detaches from them. Our own exit detaches from tasks that do not stop in time. */
+/* Stops all tasks and detaches from them. Tasks that do not stop in time are detached when sctrace exits. */
 void tracer_detach_all(struct tracer *t);
 /* engine_ops.detach. */
 int tracer_detach(struct engine *e);

@@ -46,7 +46,10 @@ static int serve(struct tracer *t, struct wait_status w)
 	return r;
 }
 
-/* Before a stop is handled, or when the wait for one was interrupted: reports everything recorded so far first. */
+/*
+ * Called before a stop is handled, or when the wait for a stop was interrupted: reports everything that was recorded
+ * before.
+ */
 static bool look_first(struct tracer *t, struct event *ev)
 {
 	if (t->looked || !t->ops->look)

@@ -1,4 +1,4 @@
-/* The stop loop itself: the next event. */
+/* The stop loop: gets the next event. */
 #ifndef SCTRACE_ENGINE_PTRACE_LOOP_LOOP_H
 #define SCTRACE_ENGINE_PTRACE_LOOP_LOOP_H
 

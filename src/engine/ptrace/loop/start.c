@@ -30,7 +30,10 @@ int tracer_pin(const struct engine_config *config, struct buf *why)
 	return -err;
 }
 
-/* A traced program gains no privileges from its file unless the tracer has them (execve(2)). */
+/*
+ * Warns if the program will not gain privileges: a traced program gets the privileges of its file only if the tracer
+ * has them (execve(2)).
+ */
 static void note_lost_privileges(struct tracer *t)
 {
 	struct stat st;
@@ -67,7 +70,7 @@ static int start_program(struct tracer *t, struct buf *why)
 	task->fresh = false;
 	task->proc->root = task->proc->counted = true;
 	t->result.processes = 1;
-	/* It blocks in read(2) on the pipe. A stop there prepares it for its next calls. */
+	/* The child blocks in read(2) on the pipe. If it is stopped there, its next calls stop as well. */
 	int status;
 	if (ptrace_retry(PTRACE_INTERRUPT, child.pid, NULL, NULL) < 0)
 		return -errno;
@@ -88,8 +91,8 @@ static unsigned long options_for(const struct engine_config *config, const struc
 	if (config->follow || t->hold || t->ops->new_task)
 		o |= PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK;
 	/*
-	 * Threads belong to the program even without -f. A clone(2) without CLONE_THREAD is recognised when the new
-	 * task is reported.
+	 * Threads belong to the program even without -f. When the new task is reported, a clone(2) without CLONE_THREAD
+	 * is recognised.
 	 */
 	o |= PTRACE_O_TRACECLONE;
 	if (t->filter)
@@ -104,7 +107,7 @@ int tracer_start(struct tracer *t, const struct engine_config *config, struct bu
 	t->config = *config;
 	t->options = options_for(config, t);
 	pid_t earlier;
-	ptrace_refused(&earlier); /* what probes and calibrations were refused */
+	ptrace_refused(&earlier); /* discards the refusals that probes and calibrations have met */
 	int r = 0;
 	if (config->spawn.argv)
 		r = start_program(t, why);
@@ -113,7 +116,7 @@ int tracer_start(struct tracer *t, const struct engine_config *config, struct bu
 	if (r < 0 && t->root.pid && !t->root.waits)
 		kill(t->root.pid, SIGKILL);
 	if (r < 0 && !why->len)
-		buf_adds(why, buf_str(&t->note)); /* why it was given up */
+		buf_adds(why, buf_str(&t->note)); /* the reason why tracing was given up */
 	if (r < 0 && !why->len)
 		buf_addf(why, "cannot start tracing: %s", strerror(-r));
 	return r;

@@ -1,4 +1,4 @@
-/* Starts a program, and attaches, up to the first stops. */
+/* Starts a program or attaches to processes, up to the first stops. */
 #ifndef SCTRACE_ENGINE_PTRACE_LOOP_START_H
 #define SCTRACE_ENGINE_PTRACE_LOOP_START_H
 

@@ -67,7 +67,7 @@ int tracer_stop(struct tracer *t, struct task *task, int status)
 		task->fresh = false;
 	}
 	if (!task->proc && event != PTRACE_EVENT_EXEC) {
-		/* The child may stop before its parent's event: it stays stopped until the parent reports it. */
+		/* A child may stop before its parent's event. It stays stopped until the parent has reported it. */
 		task->early_status = status;
 		task->early_ns = clock_ns();
 		t->unreported++;

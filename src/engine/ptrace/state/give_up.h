@@ -15,8 +15,8 @@
  */
 int tracer_give_up(struct tracer *t, int err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /*
- * Gives up if the kernel keeps refusing a request, because the task may stay stopped for ever and must not be waited
- * for.
+ * Gives up tracing if the kernel keeps refusing a request. The task may then stay stopped for ever, and must not be
+ * waited for.
  */
 void tracer_check_refused(struct tracer *t);
 /* engine_ops.kill: sends `sig` to all processes except attached ones. */

@@ -1,16 +1,16 @@
-/* The groups to which the calls of threads are added, and the end of a thread's data. */
+/* The groups to which the calls of threads are added. Also frees the data of threads. */
 #ifndef SCTRACE_ENGINE_PTRACE_STATE_GROUP_H
 #define SCTRACE_ENGINE_PTRACE_STATE_GROUP_H
 
 #include "engine/ptrace/state/tracer.h"
 
-/* The group that the task's calls are added to, by config.want; NULL if memory ran out. */
+/* Returns the group to which the task's calls are added, according to config.want, or NULL if memory ran out. */
 struct summary_group *tracer_group(struct tracer *t, const struct task *task);
-/* The name of that group in `name` (`size` bytes), and its id: a process, a thread, or -1. */
+/* Gets the name of that group in `name` (`size` bytes), and its id: a process, a thread, or -1. */
 void tracer_group_name(struct tracer *t, const struct task *task, char *name, size_t size, int64_t *id);
-/* The task or its process ends, or runs another program: its next calls belong to a new group. */
+/* Called when the task or its process ends, or runs another program: its next calls belong to a new group. */
 void tracer_leave_group(struct tracer *t, const struct task *task);
-/* Frees the data of a task that is gone or was detached. */
+/* Frees the data of a task that has ended or was detached. */
 void tracer_forget(struct tracer *t, struct task *task);
 
 #endif

@@ -1,4 +1,4 @@
-/* The tracer's knowledge of a thread beyond its stop: its current call, and changes made to that call. */
+/* What the tracer knows about a thread, except about its stop: its current call, and changes made to that call. */
 #ifndef SCTRACE_ENGINE_PTRACE_STATE_THREAD_H
 #define SCTRACE_ENGINE_PTRACE_STATE_THREAD_H
 
@@ -7,10 +7,10 @@
 
 #include <signal.h>
 
-/* CLONE_UNTRACED was cleared in the flags of its clone(2), and must be restored. */
+/* CLONE_UNTRACED was cleared in the flags of the thread's clone(2), and must be restored. */
 struct untraced {
 	enum { UNTRACED_NO, UNTRACED_REGISTER, UNTRACED_MEMORY } where;
-	uint64_t addr; /* address of the flags in memory (clone3) */
+	uint64_t addr; /* address of the flags if they are in memory (clone3) */
 	uint64_t flags;
 };
 
@@ -19,17 +19,17 @@ struct tamper {
 	bool set_result;
 	int64_t result;
 	uint64_t exit_delay_ns;
-	int signal; /* deliver this then, or 0 */
+	int signal; /* signal to deliver at the end of the call, or 0 */
 };
 
 struct thread {
-	struct task task;      /* must be first, so that a struct task * of the tracer can be cast to this type */
+	struct task task;      /* the first member, so that a struct task * of the tracer can be cast to this type */
 	unsigned long options; /* PTRACE_O_* that are known to be set; 0: not known */
 	bool in_call;
 	struct call call;    /* the current or last call */
 	uint64_t entered_ns; /* CLOCK_MONOTONIC time at which the call started */
 	struct call_life life;
-	bool resumes; /* attached, and no call was seen since: the thread may be blocked in `resumed` */
+	bool resumes; /* the thread was attached to and has made no call since: it may be blocked in `resumed` */
 	struct call resumed;
 	struct untraced untraced;
 	struct tamper tamper;

@@ -1,7 +1,7 @@
 /*
- * The state of a tracer by ptrace(2), on which the engines ptrace and patch are built. The neighbouring folders handle
- * new and ending tasks, group-stops, signals, execve(2), attaching and detaching. Each engine handles stops at calls
- * through `struct tracer_ops`.
+ * The state of a tracer that uses ptrace(2), on which the engines ptrace and patch are built. The neighbouring folders
+ * handle new and ending tasks, group-stops, signals, execve(2), attaching and detaching. Each engine handles stops at
+ * calls through `struct tracer_ops`.
  */
 #ifndef SCTRACE_ENGINE_PTRACE_STATE_TRACER_H
 #define SCTRACE_ENGINE_PTRACE_STATE_TRACER_H
@@ -20,20 +20,23 @@ struct tracer;
 
 /* The result of handling a special stop. */
 enum tracer_verdict {
-	STOP_PASS,    /* not ours: continue as for any program */
+	STOP_PASS,    /* not caused by sctrace: continue as for any program */
 	STOP_HANDLED, /* handled: resume the task without a signal */
-	STOP_RESUMED, /* handled, and the task was resumed or is gone: do not touch it */
+	STOP_RESUMED, /* handled, and the task was resumed or has ended: do not touch it */
 };
 
 /* The points at which the patch engine differs from plain ptrace. A NULL member means no difference. */
 struct tracer_ops {
-	/* The task is in a stop with this status, which will be handled later. This is for urgent work. */
+	/* The task is in a stop with this status, which will be handled later. Only for work that cannot wait. */
 	void (*waited)(struct tracer *t, pid_t tid, int status);
 	/* A signal-delivery-stop for `si`. STOP_PASS delivers it. */
 	enum tracer_verdict (*signal)(struct tracer *t, struct task *task, const siginfo_t *si);
-	/* A seccomp stop; only if a filter of ours is installed. */
+	/* A seccomp stop. Called only if sctrace's filter is installed. */
 	enum tracer_verdict (*seccomp)(struct tracer *t, struct task *task);
-	/* The parent reports a new task, which is in its first stop or will be. `clone_flags` as far as known. */
+	/*
+	 * A parent reports a new task, which is in its first stop or will be. `clone_flags` are the flags as far as
+	 * they are known.
+	 */
 	void (*new_task)(struct tracer *t, struct task *parent, struct task *child, uint64_t clone_flags);
 	/* A new task, which its parent has reported, is in its first stop. */
 	void (*first_stop)(struct tracer *t, struct task *task);
@@ -41,29 +44,31 @@ struct tracer_ops {
 	void (*exec)(struct tracer *t, struct task *task);
 	/* The task is about to be removed, because it exited or another thread called execve(2). */
 	void (*death)(struct tracer *t, struct task *task);
-	/* Called before PTRACE_DETACH of a stopped task, which must then run without us. */
+	/* Called before PTRACE_DETACH of a stopped task, which must then run without sctrace. */
 	void (*detach)(struct tracer *t, struct task *task);
-	/* All tasks are stopped and about to be detached. Called for each, to clean up its process once. */
+	/* All tasks are stopped and about to be detached. Called for each task; cleans up its process once. */
 	void (*leave)(struct tracer *t, struct task *task);
-	/* Tracing was given up (tracer_give_up). Attached processes must soon run without us. */
+	/* Tracing was given up (tracer_give_up). Attached processes must soon run without sctrace. */
 	void (*gave_up)(struct tracer *t);
 	/* The ptrace request that resumes this task: PTRACE_SYSCALL or PTRACE_CONT. */
 	int (*resume_request)(struct tracer *t, const struct task *task);
-	/* A syscall-stop. Returns true if it was handled because it is not a call of the program. */
+	/* A syscall-stop. Returns true if it was handled because the program itself did not make the call. */
 	bool (*syscall_stop)(struct tracer *t, struct task *task);
-	/* A wait status is about to be handled: reads everything recorded so far, because it comes first. */
+	/* A wait status is about to be handled: reads everything that was recorded so far, because it was earlier. */
 	void (*look)(struct tracer *t);
 	/* Gets the next recorded event: returns true and fills in *ev. */
 	bool (*next_recorded)(struct tracer *t, struct event *ev);
-	/* The address at which the task would be natively if its next instruction is at `ip`; NULL: the same. */
+	/*
+	 * Returns the address at which the task would be natively if its next instruction is at `ip`. NULL: that is
+	 * `ip`.
+	 */
 	uint64_t (*native_ip)(struct tracer *t, const struct task *task, uint64_t ip);
-	/* Adds the calls that were counted elsewhere to t->counts; or NULL. */
+	/* Adds the calls that were counted elsewhere to t->counts. May be NULL. */
 	void (*gather)(struct tracer *t);
 };
 
 /*
- * The result of a calibration, in ns: by how much stops lengthen a call, and the spread of that (robust standard
- * deviation).
+ * The result of a calibration, in ns: how much stops lengthen a call, and the robust standard deviation of that time.
  */
 struct tracer_cost {
 	double ns;
@@ -74,12 +79,12 @@ struct tracer_cost {
 struct wait_status {
 	pid_t tid;
 	int status;
-	uint64_t peak_rss_bytes; /* of a task that has ended */
+	uint64_t peak_rss_bytes; /* peak RSS of a task that has ended */
 };
 
 /*
- * If the processor sleeps in between, being woken costs more than a stop itself. Therefore the tracer polls for the
- * next stop for a while, as long as that pays: `credit` is what earlier successes are worth.
+ * If the processor sleeps between two stops, its wake-up costs more than a stop. So the tracer polls for the next stop
+ * for a while, as long as that saves time. `credit` is the amount of polling that earlier successes allow.
  */
 struct spin {
 	int may; /* 1 yes, -1 no, 0 not known yet */
@@ -87,18 +92,21 @@ struct spin {
 	unsigned passed;
 };
 
-/* The events that tracer_next() will return. One stop causes at most three (vanish, exec or death, note). */
+/*
+ * The events that tracer_next() will return. One stop causes at most three events: a 'vanish', then an 'exec' or a
+ * 'death', then a 'note'.
+ */
 struct tracer_events {
 	struct event v[4];
 	size_t n, next;
 };
 
-/* Wait statuses that were taken from the kernel and not handled yet, and how to wait for the next ones. */
+/* Wait statuses that were taken from the kernel and have not been handled yet, and how to wait for the next ones. */
 struct tracer_waits {
 	VEC(struct wait_status) taken;
 	size_t next;
 	struct spin spin;
-	unsigned lone; /* successive waits that found only one task */
+	unsigned lone; /* how many times in succession only one task had stopped */
 	struct {       /* successive waits that were interrupted, and the time of the first */
 		unsigned n;
 		uint64_t since_ns;
@@ -107,47 +115,60 @@ struct tracer_waits {
 
 /* The started program. */
 struct tracer_root {
-	pid_t pid;  /* 0: there is none */
-	bool ran;   /* its execve(2) succeeded */
-	bool left;  /* it was detached, but its end is still waited for */
-	bool waits; /* it waits for spawn_go() before its execve(2); without that, it exits by itself with our status */
+	pid_t pid; /* 0: there is none */
+	bool ran;  /* its execve(2) succeeded */
+	bool left; /* it was detached, but sctrace still waits for its end */
+	/*
+	 * It waits for spawn_go() before its execve(2). Without spawn_go(), it exits by itself with sctrace's status.
+	 */
+	bool waits;
 	uint64_t start_ns; /* CLOCK_MONOTONIC time of its execve(2) */
 	int go_fd, err_fd; /* from struct spawned; -1: closed */
 };
 
 struct tracer {
-	struct engine base; /* must be first, so that a struct engine * can be cast to this type */
+	struct engine base; /* the first member, so that a struct engine * can be cast to this type */
 	const struct tracer_ops *ops;
 	struct engine_config config;
 	struct tasks tasks;
 	struct tracer_root root;
 	struct tracer_waits waits;
 	struct tracer_events events;
-	bool looked;           /* tracer_ops.look() was called for the coming wait status */
-	bool hold_current;     /* `current` stays stopped until all recorded events are handled, because they are read
-			       * from its memory */
-	struct task *current;  /* stopped since the last event; the next tracer_next() resumes it */
-	int failed;            /* -errno after tracing was given up (give_up.h), or if the program could not be
-			       * started */
-	unsigned long options; /* PTRACE_O_* of started and attached tasks; descendants have them without TRACEEXIT */
-	size_t unreported;     /* tasks whose first stop came before their parent reported them */
-	bool filter;           /* a seccomp filter of ours stops at the wanted calls */
-	bool hold;        /* descendants stay attached, counted or not, because something of ours is active in them */
-	bool exit_kill;   /* the program cannot run without us: the kernel kills it when we die */
+	bool looked; /* tracer_ops.look() has been called for the next wait status */
+	/*
+	 * `current` stays stopped until all recorded events are handled, because the memory of these events is read
+	 * from it
+	 */
+	bool hold_current;
+	/* The task that has been stopped since the last event; the next tracer_next() resumes it. */
+	struct task *current;
+	/* -errno after tracing was given up (give_up.h), or if the program could not be started */
+	int failed;
+	/* PTRACE_O_* of started and attached tasks; descendants have the same options except TRACEEXIT */
+	unsigned long options;
+	size_t unreported; /* tasks whose first stop came before their parent reported them */
+	bool filter;       /* sctrace's seccomp filter stops at the wanted calls */
+	/*
+	 * Descendants stay attached even if they are not counted, because the agent or sctrace's filter is active in
+	 * them.
+	 */
+	bool hold;
+	/* The kernel kills the program when sctrace dies, because the program cannot run without sctrace. */
+	bool exit_kill;
 	bool detaching;   /* tracer_detach_all() is running */
 	bool calibrating; /* the program is a child for calibration */
-	bool userfaultfd; /* some program serves page faults itself, so memory that is not present is not read */
+	bool userfaultfd; /* a traced program handles page faults itself, so memory that is not present is not read */
 	struct {          /* the breakpoint at the program's main (tasks/main_symbol.h) */
 		bool armed, by_symbol;
 	} main;
-	struct summary counts;          /* since the last collect() */
-	struct summary before;          /* calls before main */
-	struct map groups;              /* thread or process, according to config.want -> its struct summary_group in
-					 * `counts` */
-	struct tracer_cost cost;        /* of a call under ptrace */
-	struct tracer_cost unseen_cost; /* of calls whose entries the tracer does not see */
+	struct summary counts; /* calls counted since the last collect() */
+	struct summary before; /* calls before main */
+	/* The struct summary_group in `counts` of each thread or process, according to config.want. */
+	struct map groups;
+	struct tracer_cost cost;        /* cost of a call under ptrace */
+	struct tracer_cost unseen_cost; /* cost of a call whose entry the tracer does not see */
 	struct engine_result result;
-	struct mem mem;  /* memory of the last event's task */
+	struct mem mem;  /* the memory of the last event's task */
 	pid_t mem_pid;   /* context of `mem` */
 	struct buf note; /* text of the last EV_NOTE */
 };

@@ -26,8 +26,8 @@ static const char *user_name(uid_t uid, char name[static USER_NAME_SIZE])
 }
 
 /*
- * The user of the process. If the process is not dumpable, its folder in /proc belongs to root, and then root is the
- * relevant user.
+ * Gets the user of the process. If the process is not dumpable, root owns its folder in /proc, and root is the relevant
+ * user.
  */
 static bool owner(pid_t pid, uid_t *uid)
 {
@@ -77,7 +77,7 @@ static bool may_be_refused(pid_t tid)
 	return proc_status(tid, &s) < 0 || s.state == 'Z' || s.state == 'X' || s.tracer == getpid();
 }
 
-/* Seizes one thread. Returns 1 if it is new, 0 if it was already seized or is gone, or -errno. */
+/* Seizes one thread. Returns 1 if the thread is new, 0 if it was already seized or has ended, or -errno. */
 static int seize(struct tracer *t, pid_t pid, pid_t tid)
 {
 	if (tasks_find(&t->tasks, tid))
@@ -89,7 +89,7 @@ static int seize(struct tracer *t, pid_t pid, pid_t tid)
 		return -ENOMEM;
 	task->proc->counted = task->proc->attached = task->proc->execed = true;
 	t->userfaultfd |= tid == pid && mem_has_userfaultfd(pid);
-	/* The stop that follows makes its next calls stop as well. */
+	/* After this stop, the thread's next calls stop as well. */
 	ptrace_retry(PTRACE_INTERRUPT, tid, NULL, NULL);
 	return 1;
 }
@@ -108,7 +108,7 @@ static int seize_threads(struct tracer *t, pid_t pid)
 		errno = 0;
 		const struct dirent *e = readdir(d);
 		if (!e) {
-			r = -errno; /* a thread that was missed would execute code while it is changed */
+			r = -errno; /* a thread that is missed would run code while that code is being changed */
 			break;
 		}
 		pid_t tid = (pid_t)strtol(e->d_name, NULL, 10);
@@ -123,7 +123,7 @@ static int seize_threads(struct tracer *t, pid_t pid)
 
 int tracer_attach(struct tracer *t, pid_t pid, struct buf *why)
 {
-	/* The leader first: if the kernel refuses it, it refuses the process. */
+	/* The leader is seized first: if the kernel refuses it, it refuses the whole process. */
 	int r = pid > 0 && pid != getpid() ? seize(t, pid, pid) : -ESRCH;
 	if (r < 0) {
 		if (pid == getpid())
@@ -132,12 +132,12 @@ int tracer_attach(struct tracer *t, pid_t pid, struct buf *why)
 			explain(pid, -r, why);
 		return r;
 	}
-	/* New threads may appear while the folder is read, so it is read until there is no new one. */
+	/* New threads may appear while the folder is read. So the folder is read until no new thread is found. */
 	while ((r = seize_threads(t, pid)) > 0)
 		;
 	t->result.processes++;
 	if (r == -ENOENT || r == -ESRCH)
-		return 0; /* it has ended meanwhile */
+		return 0; /* the process has ended in the meantime */
 	if (r < 0)
 		buf_addf(why, "cannot attach to all threads of %d: %s", (int)pid, strerror(-r));
 	return r;

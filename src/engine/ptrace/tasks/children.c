@@ -18,8 +18,9 @@
 #include <unistd.h>
 
 /*
- * The flags of the clone(2) that created the child. If the call has none (fork), or they cannot be read, they follow
- * from the kind of the event. *sure: the flags were in a register, which other threads cannot change.
+ * Returns the flags of the clone(2) that created the child. If the call has no flags (fork), or they cannot be read,
+ * the kind of the event determines them. *sure is set if the flags were in a register, which other threads cannot
+ * change.
  */
 static uint64_t child_flags(struct tracer *t, struct task *parent, int event, bool *sure)
 {
@@ -75,7 +76,10 @@ static void serve_early_stop(struct tracer *t, struct task *task)
 		tracer_resume(t, task);
 }
 
-/* Adopting too early does no harm: if the parent's event comes after all, tracer_on_child() finds the child known. */
+/*
+ * Adopting a task too early does no harm: if the parent's event comes after all, tracer_on_child() finds that the child
+ * is known.
+ */
 bool tracer_adopt(struct tracer *t, struct task *task)
 {
 	pid_t group = thread_group(task->tid);
@@ -91,7 +95,9 @@ bool tracer_adopt(struct tracer *t, struct task *task)
 	return true;
 }
 
-/* A slow parent will still report the birth; a killed one disappears soon. */
+/*
+ * Within the first time, a slow parent may still report the task. After the second time, the parent will not report it.
+ */
 #define ORPHAN_MIN_NS (NSEC_PER_SEC / 10)
 #define ORPHAN_MAX_NS (2 * NSEC_PER_SEC)
 
@@ -125,8 +131,8 @@ void tracer_adopt_orphans(struct tracer *t)
 
 /*
  * The flags of clone3(2) are in memory, and another thread may have changed them since the kernel read them. The kernel
- * knows whether the task is a thread of the group: tgkill(2) fails with ESRCH if it is not. If the kernel refuses that
- * call, /proc gives the answer. If the task is already gone, the flags decide.
+ * knows whether the task is a thread of the group: if it is not, tgkill(2) fails with ESRCH. If the kernel refuses that
+ * call, /proc gives the answer. If the task has already ended, the flags decide.
  */
 static uint64_t believe(uint64_t flags, pid_t group, pid_t tid)
 {

@@ -1,18 +1,18 @@
 /*
- * New tasks. The kernel reports a new task twice, by a stop of the child and by an event of its parent, in any order. A
- * child that comes first stays stopped (task.early_status) until its parent's event, unless its parent was killed
- * before reporting it.
+ * Handles new tasks. The kernel reports a new task twice, by a stop of the child and by an event of its parent, in any
+ * order. A child whose stop comes first stays stopped (task.early_status) until its parent's event, unless its parent
+ * was killed before that event.
  */
 #ifndef SCTRACE_ENGINE_PTRACE_TASKS_CHILDREN_H
 #define SCTRACE_ENGINE_PTRACE_TASKS_CHILDREN_H
 
 #include "engine/ptrace/state/tracer.h"
 
-/* PTRACE_EVENT_FORK, _VFORK or _CLONE of the parent. */
+/* Handles PTRACE_EVENT_FORK, _VFORK or _CLONE of the parent. */
 void tracer_on_child(struct tracer *t, struct task *parent, int event);
 /*
- * The first stop, by `sig`, of a task that its parent has reported. Returns false if nothing wants the task, so that it
- * was detached.
+ * Handles the first stop, by `sig`, of a task that its parent has reported. Returns false if the task was detached
+ * because it need not be traced.
  */
 bool tracer_first_stop(struct tracer *t, struct task *task, int sig);
 /*
@@ -20,7 +20,7 @@ bool tracer_first_stop(struct tracer *t, struct task *task, int sig);
  * false if tracing was given up.
  */
 bool tracer_adopt(struct tracer *t, struct task *task);
-/* Does so for all tasks that have waited too long for their parent's event. */
+/* Adopts all tasks that have waited too long for their parent's event. */
 void tracer_adopt_orphans(struct tracer *t);
 
 #endif

@@ -22,7 +22,7 @@ void tracer_on_death(struct tracer *t, struct task *task, int status)
 		tasks_remove(&t->tasks, task);
 		return;
 	}
-	/* A leader that ends first reports its end only after the last of its threads. */
+	/* If a leader ends first, it reports its end only after the end of the last of its threads. */
 	bool last = task->tid == task->proc->pid;
 	tracer_call_vanish(t, task);
 	if (last)

@@ -1,4 +1,4 @@
-/* The ends of tasks, and the peak of their memory. */
+/* Handles the ends of tasks, and measures the peak of their memory. */
 #ifndef SCTRACE_ENGINE_PTRACE_TASKS_DEATHS_H
 #define SCTRACE_ENGINE_PTRACE_TASKS_DEATHS_H
 
@@ -9,9 +9,9 @@ void tracer_on_exit(struct tracer *t, struct task *task);
 /* The task has ended with `status` (wait(2)) and is removed. */
 void tracer_on_death(struct tracer *t, struct task *task, int status);
 /*
- * Notes the peak resident set of a descendant that has ended, in bytes, from wait4(2). It includes the parent's peak
- * before execve(2), which is counted anyway. For the started program that is wrong, because its parent was sctrace:
- * tracer_on_exit() measures it.
+ * Notes the peak resident set of a descendant that has ended, in bytes, from wait4(2). This figure includes the peak of
+ * the parent before execve(2), which is counted anyway. For the started program that would be wrong, because its parent
+ * was sctrace; tracer_on_exit() measures the started program.
  */
 void tracer_note_peak(struct tracer *t, const struct task *task, uint64_t bytes);
 

@@ -40,7 +40,7 @@ void tracer_on_exec(struct tracer *t, struct task *task)
 	pid_t leader = task->tid;
 	pid_t old = caller->tid;
 	forget_threads(t, caller);
-	tracer_leave_group(t, caller); /* its name will change */
+	tracer_leave_group(t, caller); /* the name of the group will change */
 	if (tasks_rename(&t->tasks, caller, leader) < 0) {
 		t->current = NULL;
 		tracer_give_up(t, -ENOMEM, "cannot trace task %d", (int)leader);
@@ -65,7 +65,7 @@ void tracer_on_exec(struct tracer *t, struct task *task)
 		return;
 	struct event *ev = tracer_event(t, EV_EXEC, caller);
 	ev->child = old;
-	/* If the engine has ended the call by itself, there will be no syscall-stop for its end. */
+	/* If the engine has ended the call itself, there will be no syscall-stop for the end of the call. */
 	if (in_call && !thread_of(caller)->in_call && tracer_wants_call(t, caller))
 		tracer_event(t, EV_EXIT, caller)->call = thread_of(caller)->call;
 	if (!first && t->config.break_on && t->config.break_on(t->config.break_ctx, ev)) {

@@ -14,7 +14,7 @@
 #include <sys/ptrace.h>
 #include <unistd.h>
 
-/* AT_ENTRY of the auxiliary vector (getauxval(3)). */
+/* Reads AT_ENTRY of the auxiliary vector (getauxval(3)). */
 uint64_t tracer_entry_point(pid_t pid)
 {
 	char path[40];
@@ -29,10 +29,16 @@ uint64_t tracer_entry_point(pid_t pid)
 	return pair[0] == AT_ENTRY ? pair[1] : 0;
 }
 
-/* A file can claim any number of symbols and tables; this limits the program's delay to that of a browser's symbols. */
+/*
+ * A file can claim any number of symbols and tables. With this limit, the program is delayed at most as long as by the
+ * symbols of a web browser.
+ */
 #define SYMBOLS_MAX 8000000
 
-/* The value of `main` in one symbol table, or 0. Looks at most at *left symbols in all tables together. */
+/*
+ * Returns the value of `main` in one symbol table, or 0. *left is how many symbols may still be examined in all tables
+ * together.
+ */
 static uint64_t main_in(Elf *elf, Elf_Scn *scn, size_t *left)
 {
 	GElf_Shdr sh;
@@ -79,7 +85,10 @@ static uint64_t find_main(pid_t pid, uint64_t entry)
 	return addr;
 }
 
-/* If a program blocks or ignores SIGTRAP, a breakpoint's SIGTRAP would be forced on it. Then main is not looked for. */
+/*
+ * Does the program block or ignore SIGTRAP? The SIGTRAP of a breakpoint would then be forced on it, so main is not
+ * searched for.
+ */
 static bool minds_sigtrap(pid_t pid)
 {
 	struct proc_status s;

@@ -6,11 +6,14 @@
 
 /* The address of the process's entry point, or 0. */
 uint64_t tracer_entry_point(pid_t pid);
-/* The address of main in the executable file `fd` as loaded, or 0. `entry` is AT_ENTRY, which gives the load offset. */
+/*
+ * Returns the address that main of the executable file `fd` has in memory, or 0. `entry` is AT_ENTRY, which gives the
+ * load offset.
+ */
 uint64_t tracer_main_symbol(int fd, uint64_t entry);
-/* Sets a breakpoint there in the new image of the started program. */
+/* Sets a breakpoint at main or the entry point in the new image of the started program. */
 void tracer_find_main(struct tracer *t, struct task *task);
-/* True if the task's SIGTRAP comes from that breakpoint. The calls so far were then those before main. */
+/* True if the breakpoint at main has caused the task's SIGTRAP. All calls counted so far were then made before main. */
 bool tracer_at_main(struct tracer *t, struct task *task);
 
 #endif

@@ -13,12 +13,13 @@ void tracer_detach_task(struct tracer *t, struct task *task)
 	task->deliver = 0;
 	/*
 	 * If it is not certain that the task is stopped, it may be in a stop whose signal PTRACE_DETACH would discard.
-	 * Our exit will detach from it.
+	 * The exit of sctrace will detach it.
 	 */
 	long r = task->stopped ? ptrace_retry(PTRACE_DETACH, task->tid, NULL, sig) : 0;
 	/*
-	 * If the kernel refuses, our exit detaches as well, but without the signal (wait_task_stopped() in
-	 * kernel/exit.c), so it is sent again. Except a SIGSYS, which may be the engine's own.
+	 * If the kernel refuses PTRACE_DETACH, the exit of sctrace detaches the task as well, but without the signal
+	 * (wait_task_stopped() in kernel/exit.c). So the signal is sent again. A SIGSYS is not, because the engine may
+	 * have caused it.
 	 */
 	bool own = sig == SIGSYS && t->ops->signal;
 	if (r < 0 && errno != ESRCH && sig && !own && task->proc)
@@ -35,7 +36,7 @@ void tracer_let_go(struct tracer *t, struct task *task)
 
 static int default_request(const struct tracer *t, const struct task *task)
 {
-	/* Our filter stops the task at the wanted calls; only their ends need PTRACE_SYSCALL. */
+	/* sctrace's filter stops the task at the wanted calls, so PTRACE_SYSCALL is needed only for their ends. */
 	return (t->filter && !thread_of(task)->in_call) || !task->proc->counted ? PTRACE_CONT : PTRACE_SYSCALL;
 }
 
@@ -54,7 +55,7 @@ void tracer_resume(struct tracer *t, struct task *task)
 		      : t->ops->resume_request ? t->ops->resume_request(t, task)
 					       : default_request(t, task);
 	if (ptrace_retry(request, task->tid, NULL, task->listening ? 0 : sig) == 0 || errno == ESRCH)
-		return; /* ESRCH: it was killed meanwhile, and the loop will see its end */
+		return; /* ESRCH: the task was killed in the meantime, and the loop will see its end */
 	/* tracer_check_refused() gives up. */
 	task->stopped = true;
 	task->deliver = sig;

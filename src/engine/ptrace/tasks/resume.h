@@ -11,7 +11,7 @@
 void tracer_resume(struct tracer *t, struct task *task);
 /* Detaches from one task, with its pending signal, and removes it. */
 void tracer_let_go(struct tracer *t, struct task *task);
-/* The same after tracer_ops.detach was called for it. */
+/* The same, after tracer_ops.detach has been called for the task. */
 void tracer_detach_task(struct tracer *t, struct task *task);
 
 #endif

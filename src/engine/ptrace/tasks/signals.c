@@ -26,13 +26,16 @@ void tracer_on_event_stop(struct tracer *t, struct task *task, int sig)
 
 void tracer_on_signal(struct tracer *t, struct task *task, int sig)
 {
-	/* There is one for each child, and of a SIGCHLD only its events show more than its number. */
+	/*
+	 * A program gets one SIGCHLD for each child. Only events show more of it than its number, so without events its
+	 * data is not read.
+	 */
 	bool number_only = sig == SIGCHLD && !(t->config.want & CAP_EVENTS);
 	siginfo_t si = {.si_signo = sig};
 	if (!number_only && ptrace_retry(PTRACE_GETSIGINFO, task->tid, NULL, &si) < 0) {
 		/*
-		 * Tracing is over, and the origin of the signal is unknown. If the engine sends signals of its own, a
-		 * SIGSYS is most likely one of them.
+		 * Tracing has ended, and the origin of the signal is unknown. If the engine uses SIGSYS, a SIGSYS is
+		 * most likely caused by the engine.
 		 */
 		task->deliver = sig == SIGSYS && t->ops->signal ? 0 : sig;
 		return;

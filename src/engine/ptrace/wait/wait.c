@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* True if we trace the task (-1: any known one). Then ECHILD is false, and a sandbox refuses the call. */
+/* True if sctrace traces the task, or for -1, any known task. ECHILD is then wrong: a sandbox refuses the call. */
 static bool is_traced(const struct tracer *t, pid_t tid)
 {
 	struct proc_status s;
@@ -42,14 +42,14 @@ static int interrupted(struct tracer *t)
 }
 
 /*
- * From this number of tasks on, waitid(2) first says whether it is a stop or an end, because in each wait4(2) with a
- * rusage the kernel adds up the resource use of all threads.
+ * From this number of tasks on, waitid(2) is called first to find out whether the status is a stop or an end. In each
+ * wait4(2) with a rusage, the kernel adds up the resource use of all threads.
  */
 #define MANY_TASKS 64
 
 /*
- * Takes the stop of a task. Returns 0 if the task was killed in between, or if its id belongs to another task since an
- * execve(2).
+ * Takes the stop of a task. Returns 0 if the task was killed in the meantime, or if its id has belonged to another task
+ * since an execve(2).
  */
 static pid_t take_stop(pid_t tid, int *status)
 {
@@ -68,9 +68,9 @@ static pid_t take_end(pid_t tid, int *status, struct rusage *usage)
 }
 
 /*
- * Like wait4(2), but sets `usage` only at an end, and calls tracer_ops.waited before the kernel regards the stop as taken.
- * If sctrace is killed before it is taken, the kernel delivers the signal of the stop, otherwise not (wait_task_stopped()
- * in kernel/exit.c).
+ * Like wait4(2), but sets `usage` only at an end, and calls tracer_ops.waited before it takes the stop from the kernel.
+ * If sctrace is killed before it has taken the stop, the kernel delivers the signal of the stop; afterwards the kernel
+ * does not (wait_task_stopped() in kernel/exit.c).
  */
 static pid_t look_and_take(struct tracer *t, pid_t pid, int *status, int options, struct rusage *usage)
 {
@@ -87,7 +87,8 @@ static pid_t look_and_take(struct tracer *t, pid_t pid, int *status, int options
 		pid_t tid = stopped ? take_stop(info.si_pid, status) : take_end(info.si_pid, status, usage);
 		if (tid || options & WNOHANG)
 			return tid;
-		if (info.si_pid == before) { /* waitid(2) sees it, and wait4(2) does not: a sandbox refuses wait4(2) */
+		/* waitid(2) sees the task, but wait4(2) does not: a sandbox refuses wait4(2) */
+		if (info.si_pid == before) {
 			errno = ECHILD;
 			return -1;
 		}
@@ -122,14 +123,14 @@ pid_t tracer_wait(struct tracer *t, pid_t pid, int *status, int options, struct 
 #define SPIN_CREDIT  8
 #define SPIN_RETRIES 64
 
-/* True if there is a second CPU, so that spinning does not use the program's. */
+/* True if there is a second CPU, so that the program does not need the CPU on which sctrace spins. */
 static bool may_spin(const struct tracer *t)
 {
 	cpu_set_t set;
 	return !t->config.spawn.pin_tracer && sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) > 1;
 }
 
-/* Polls for a while. Returns 0 if nothing was reported, or if spinning does not pay now. */
+/* Polls for a while. Returns 0 if nothing was reported, or if spinning does not save time now. */
 static pid_t spin_wait(struct tracer *t, pid_t pid, int *status, struct rusage *usage)
 {
 	struct spin *s = &t->waits.spin;

@@ -1,22 +1,22 @@
-/* Waits for stops and ends, and handles refusals of the kernel. */
+/* Waits for stops and ends of tasks, and handles refusals of the kernel. */
 #ifndef SCTRACE_ENGINE_PTRACE_WAIT_WAIT_H
 #define SCTRACE_ENGINE_PTRACE_WAIT_WAIT_H
 
 #include "engine/ptrace/state/tracer.h"
 
 /*
- * wait4(2) for a stop or an end (__WALL) of `pid`, or of any task with -1. Returns a task's id; 0 with WNOHANG if
- * nothing was reported; -EINTR if sctrace received a signal; -ECHILD if there is nothing to wait for. If the kernel
- * refuses to wait, tracing is given up. Sets `usage` only at ends; NULL: not wanted.
+ * Calls wait4(2) for a stop or an end (__WALL) of `pid`, or of any task if `pid` is -1. Returns a task's id; 0 with
+ * WNOHANG if nothing was reported; -EINTR if sctrace received a signal; -ECHILD if there is nothing to wait for. If the
+ * kernel refuses to wait, tracing is given up. Sets `usage` only at ends; it may be NULL.
  */
 pid_t tracer_wait(struct tracer *t, pid_t pid, int *status, int options, struct rusage *usage);
-/* Like tracer_wait(), without sleeping, and only if that may pay. Returns 0 if nothing was reported. */
+/* Like tracer_wait(), but does not sleep, and polls only if that may save time. Returns 0 if nothing was reported. */
 pid_t tracer_spin(struct tracer *t, pid_t pid, int *status, struct rusage *usage);
-/* Spins first, then sleeps. */
+/* Like tracer_wait(), but spins before it sleeps. */
 pid_t tracer_wait_or_signal(struct tracer *t, pid_t pid, int *status, struct rusage *usage);
-/* The same for one task. Signals to sctrace do not interrupt it. */
+/* The same for one task. Signals to sctrace do not interrupt the wait. */
 pid_t tracer_wait_task(struct tracer *t, pid_t tid, int *status);
-/* Queues a status that was waited for elsewhere, so that the loop handles it like any other. */
+/* Queues a status that was waited for elsewhere, so that the loop handles it like any other status. */
 void tracer_keep_status(struct tracer *t, pid_t tid, int status);
 
 #endif
