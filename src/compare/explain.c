@@ -298,8 +298,7 @@ void compare_lessons(const struct run *r, struct buf *out)
 	if (!best || median(best) <= 0)
 		return;
 	if (best->judged.of[METRIC_TIME].n < 2) {
-		buf_adds(out,
-			 "With one run of each, a difference cannot be told apart from chance; use more --runs.\n");
+		buf_adds(out, "Each row has only one run, so any difference may be due to chance; use more --runs.\n");
 		return;
 	}
 	lesson_small_buffer(r, out);

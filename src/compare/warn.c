@@ -236,7 +236,7 @@ static const struct warning_row rows[WARNINGS] = {
 	[WARN_NO_RSS] = {"no_peak_rss", no_rss, "tracing is not permitted, so peak memory is unknown",
 			 "allow ptrace in this container (--cap-add=SYS_PTRACE)"},
 	[WARN_SMALL_INPUT] = {"small_input", small_input,
-			      "some buffers are larger than the input, so there is no difference between them",
+			      "some buffers are larger than the input, so their rows measure the same",
 			      "use a larger --size"},
 	[WARN_FIRST_RUN] = {"first_run", first_run, "the first run differed from the others",
 			    "--warmup excludes it from the figures; --cold measures a first use in each run"},

@@ -57,7 +57,7 @@ struct summary_group *summary_group(struct summary *s, const char *name, int64_t
 
 struct summary_group *summary_others(struct summary *s)
 {
-	/* The group for all others is made last, or when there is no room left. */
+	/* Only called if there are SUMMARY_GROUPS_MAX groups already. The group after these is that of all others. */
 	if (s->groups.n > SUMMARY_GROUPS_MAX)
 		return s->groups.v[SUMMARY_GROUPS_MAX];
 	return group_new(s, "(all others)", -1);

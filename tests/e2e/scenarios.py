@@ -1154,7 +1154,7 @@ def scale_tracer_children(world, mode):
 
 @scenario("scale", ["trace"])
 def scale_tracer_stacks(world, mode):
-    """The data of a process for its stacks is freed when it ends: 30 symbol tables of libc would be about 500 MiB."""
+    """sctrace frees the symbol tables of a process when the process ends: 30 symbol tables of libc would need about 500 MiB."""
     script = "for i in 1 2 3; do for k in 0 1 2 3 4 5 6 7 8 9; do /bin/true; done; done; echo ready; read x"
     argv, env = tracer(world, mode, "-f", "-k", "-e", "trace=exit_group", "--", "sh", "-c", script)
     with running(argv, env, stdin=subprocess.PIPE) as process:

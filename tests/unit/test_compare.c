@@ -419,7 +419,7 @@ static void one_run_proves_nothing(void **state)
 	assert_ptr_equal(run_knee(&r, "read/write"), &r.subjects.v[2]);
 	compare_lessons(&r, &out);
 	assert_string_equal(buf_str(&out),
-			    "With one run of each, a difference cannot be told apart from chance; use more --runs.\n");
+			    "Each row has only one run, so any difference may be due to chance; use more --runs.\n");
 	buf_free(&out);
 	run_free(&r);
 }

@@ -214,7 +214,7 @@ static int measure(struct bench_session *s, struct sched_plan *plan, struct sche
 			plan->procs = sizes[i].procs;
 			struct sched_run *r = &sizes[i].runs[sizes[i].n];
 			err = sched_measure(plan, r);
-			/* Half a run is shown if there is no complete one. */
+			/* An interrupted run is only shown if no run was completed. */
 			if (!err || (err == -EINTR && !sizes[i].n && r->window_ns))
 				sizes[i].n++;
 			else
