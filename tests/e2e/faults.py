@@ -44,11 +44,11 @@ def one_fault(world, mode, function, n, error=ENOMEM):
     if status < 0 or status not in (0, 1, 125, 126):
         raise Failed(f"{what}: ended with {status}\n" + tail(stderr))
     if status != 0 and not said:
-        raise Failed(f"{what}: ended with {status} and no word")
+        raise Failed(f"{what}: ended with {status} and no message")
     if status == 0 and b"calls getppid 13 0" not in stdout:
         raise Failed(f"{what}: status 0, but the program did not do its work")
     if status == 0 and not said and MODES[mode][2] and read_table(out.read_text()).get("getppid") != (13, 0):
-        raise Failed(f"{what}: wrong counts and no word\n" + out.read_text())
+        raise Failed(f"{what}: wrong counts and no message\n" + out.read_text())
     return True
 
 
@@ -179,7 +179,7 @@ def fault_images(world, mode):
         if end.status not in (0, 125) or (end.status and not said):
             wrong.append(f"allocation {n}: ended with {end.status}\n" + tail(end.stderr))
         elif not said and read_table(out.read_text()) != usual:
-            wrong.append(f"allocation {n}: wrong counts and no word\n" + out.read_text())
+            wrong.append(f"allocation {n}: wrong counts and no message\n" + out.read_text())
     if wrong or reached < 6:
         raise Failed("\n".join(wrong) or f"only {reached} faults reached")
 
@@ -546,7 +546,7 @@ def fail_one_call(world, argv, env, whole, call, when):
             raise Failed(f"{what}: ended with {status}, left: {left}\n" + tail(stderr))
         out = Path(place, "out")
         if status == 0 and not stderr and not whole(stdout, out.read_text() if out.exists() else ""):
-            raise Failed(f"{what}: status 0, no word, and the result is not whole\n" + tail(stdout))
+            raise Failed(f"{what}: status 0, no message, and the result is incomplete\n" + tail(stdout))
         return f" = -1 {error} " in Path(place, "injected").read_text()
 
 
@@ -666,7 +666,7 @@ def wait_attached(process):
     said = b""
     while b"attached to process" not in said:
         if not select.select([process.stderr], [], [], TIMEOUT)[0]:
-            raise Failed(f"neither attached nor ended; said {said!r}")
+            raise Failed(f"neither attached nor ended; printed {said!r}")
         more = os.read(process.stderr.fileno(), 4096)
         if not more:
             break
@@ -691,12 +691,12 @@ def attach_to_parent(world, argv, env, interrupted):
             if ended and (not untraced(target.pid) or state(target.pid) in "tTX"):
                 raise Failed("the program is stopped, traced or gone")
             if ended and ended[0] == 0 and "memfd:sctrace" in Path(f"/proc/{target.pid}/maps").read_text():
-                raise Failed("memory of ours is left in the program")
+                raise Failed("memory of sctrace is left in the program")
             target.stdin.close()
             target.stdin = None
             how, stdout, stderr = wait_end(target)
             if (how, stdout) != (0, b"created children as expected\n"):
-                raise Failed(f"the program ended with {how}, said {stdout!r} and\n" + tail(stderr))
+                raise Failed(f"the program ended with {how}, printed {stdout!r} and\n" + tail(stderr))
             status, _, more = ended or wait_end(process)
             if left := left_over(process.pid):
                 raise Failed(f"left running: {left}")
@@ -726,7 +726,7 @@ def fail_attached(world, argv, env, call, when, interrupted):
             raise Failed(f"{what}: ended with {status}, left: {left}\n" + tail(stderr))
         out = Path(place, "out")
         if status == 0 and not said and not (out.exists() and out.read_text()):
-            raise Failed(f"{what}: status 0, no word, and no result")
+            raise Failed(f"{what}: status 0, no message, and no result")
         return f" = -1 {error} " in Path(place, "injected").read_text()
 
 
@@ -815,7 +815,7 @@ def one_fault_of_grandchild(world, mode, function, n, error):
             raise Failed(f"{what}: ended with {status}, left: {left}\n" + tail(stderr))
         out = Path(place, "out")
         if status == 0 and not said and not all_calls_seen(mode)(stdout, out.read_text() if out.exists() else ""):
-            raise Failed(f"{what}: status 0, no word, and the result is not whole\n" + tail(stdout))
+            raise Failed(f"{what}: status 0, no message, and the result is incomplete\n" + tail(stdout))
         return ORDERED in stderr
 
 

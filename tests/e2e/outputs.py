@@ -112,7 +112,7 @@ def check_files(attempt, place, work):
         if file.name.split(".")[0] != "file" or attempt.option and text not in ("", GOOD):
             raise Failed(f"left {file.name}: {text[:300]!r}")
         if attempt.option == "save" and text != GOOD:
-            raise Failed("what was saved before is gone")
+            raise Failed("the run that was saved before is missing")
     if left := [file.name for file in work.iterdir() if file.name != "sctrace-costs.json"]:
         raise Failed(f"left in the work folder: {left}")
 

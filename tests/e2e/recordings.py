@@ -146,7 +146,7 @@ def show_unwritable(world, mode):
         raise Failed(f"status {seen.status}\n" + tail(seen.stdout + seen.stderr))
     record(world, mode, "--", "/nonexistent/program", status=127)
     if (world.scratch / "recording").exists():
-        raise Failed("a recording of nothing is left")
+        raise Failed("an empty recording is left")
 
 
 @scenario("show", ["record"])
@@ -197,7 +197,7 @@ def show_diff(world, mode):
     if status != 1 or not re.search(r'(?m)^fails +ok +ENOENT +openat\(AT_FDCWD, "gone"', text):
         raise Failed(f"status {status}\n{text}")
     if diff("first", "/nonexistent")[0] != 2 or diff("first")[0] != 2:
-        raise Failed("what cannot be compared does not end with 2")
+        raise Failed("recordings that cannot be compared do not end with status 2")
 
 
 def last_calls(world):
@@ -228,7 +228,7 @@ def last_ends(world, mode):
     path.unlink(missing_ok=True)
     record(world, mode, "--last", "100", "--", world.program("crash"), "exits", "0", status=0)
     if path.exists():
-        raise Failed("it is there though the program has succeeded")
+        raise Failed("there is a recording although the program succeeded")
     for amount in ("100", "20K", "1ms"):
         record(world, mode, "--last", amount, "--", world.program("crash"), "exits", "7", "40000", status=7)
         numbers, text = last_calls(world)

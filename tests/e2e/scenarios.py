@@ -357,7 +357,7 @@ def attach_stopped(world, mode):
         os.kill(target.pid, signal.SIGCONT)
         target.terminate()
         if wait_end(target)[0] != 0:
-            raise Failed("the target did not end well")
+            raise Failed("the target failed")
 
 
 @scenario("attach", ATTACHING)
@@ -377,7 +377,7 @@ def attach_continued(world, mode):
             end_attached(process)
         target.terminate()
         if wait_end(target)[0] != 0:
-            raise Failed("the target did not end well")
+            raise Failed("the target failed")
 
 
 @scenario("attach", ATTACHING)
@@ -411,7 +411,7 @@ def attach_leaves(world, mode):
         with attached(world, mode, target.pid) as process:
             target.terminate()
             if wait_end(target)[0] != 0:
-                raise Failed("the target did not end well")
+                raise Failed("the target failed")
             wait_end(process)
 
 
@@ -536,9 +536,9 @@ def tallied(path, trace):
             open_calls[int(tid)] = open_calls.get(int(tid), 0) + 1
     for at in range(0, 24 * 8, 24):
         tid, begun, done = struct.unpack_from("<QQQ", raw, at)
-        told, unfinished = ended.get(tid, 0), open_calls.get(tid, 0)
-        if tid and not (done <= told <= begun and told + unfinished <= begun and unfinished <= 1):
-            raise Failed(f"thread {tid}: {begun} calls began and {done} came back; told: {told}, and {unfinished} unfinished")
+        shown, unfinished = ended.get(tid, 0), open_calls.get(tid, 0)
+        if tid and not (done <= shown <= begun and shown + unfinished <= begun and unfinished <= 1):
+            raise Failed(f"thread {tid}: {begun} calls began and {done} returned; in the trace {shown} returned, {unfinished} unfinished")
 
 
 @scenario("death", ["trace", "record", "record-small"])
@@ -591,7 +591,7 @@ def death_killed(world, mode):
         process.wait()
         until("the program ended", lambda: not session_members(process.pid))
     if not end.exists() and mode in ("ptrace", "bpf", "trace"):
-        raise Failed(f"the program did not come to its end: {children}")
+        raise Failed(f"the program did not reach its end: {children}")
     end.unlink(missing_ok=True)
 
 
@@ -790,7 +790,7 @@ def check_clean(data, what):
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
-        raise Failed(f"{what}: no UTF-8: {error}") from None
+        raise Failed(f"{what}: invalid UTF-8: {error}") from None
     bad = re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", text)
     if bad:
         raise Failed(f"{what}: control character {bad[0]!r} in {text[max(0, bad.start() - 60):bad.end() + 20]!r}")
@@ -844,7 +844,7 @@ def output_closed_pipe(world, mode):
         process.stderr = None
         status, _, _ = wait_end(process)
     if not end.exists():
-        raise Failed(f"ended with {status}, the program not at its end")
+        raise Failed(f"ended with {status}, the program did not reach its end")
     end.unlink()
 
 
