@@ -83,9 +83,9 @@ once() {
 }
 
 make_stubs
-check "a package that the same command installs is seen" same_run
-check "a package that an earlier command installed is seen" later_run
+check "packages that the same command installs are noticed" same_run
+check "packages that an earlier command installed are noticed" later_run
 check "the options of a build folder are kept" keeps_options
-check "nothing is configured again where nothing was installed" once
+check "without new packages, nothing is configured again" once
 echo "1..$number"
 exit "$failed"

@@ -89,9 +89,9 @@ check "version" ends 0 "$sctrace" --version
 check "completion is a script" completes
 check "an unknown option" ends 2 "$sctrace" --no-such-option
 check "a missing program" ends 127 "$sctrace" -c ./no-such-program
-check "a directory as program" ends 126 "$sctrace" -c /
+check "a directory instead of a program" ends 126 "$sctrace" -c /
 check "the program's status" ends 3 "$sctrace" -o /dev/null sh -c 'exit 3'
-check "a full disk is told" ends 125 "$sctrace" -o /dev/full "$copiers/copy-read-write2" in out
+check "a full disk is reported" ends 125 "$sctrace" -o /dev/full "$copiers/copy-read-write2" in out
 check "an unreadable run" ends 1 "$sctrace" report ./no-such-run.json
 check "a foreign run" ends 1 "$sctrace" report in
 echo "1..$number"

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 RUN = Path(__file__).resolve().parent / "run.sh"
-PATIENCE = 120  # seconds; only bounds a hang
+PATIENCE = 120  # time limit in seconds for a test that hangs
 # Tools that the script checks for but does not use before it starts the emulator; cpio must read its input.
 TOOLS = ["mmdebstrap", "clang", "ld.lld", "llvm-ar", "llvm-objcopy", "cpio"]
 EMULATOR = """#!/bin/sh

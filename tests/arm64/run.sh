@@ -20,7 +20,7 @@ readonly CPUS=${SCTRACE_ARM64_CPUS:-$(nproc)}
 
 die() { echo "arm64: $*" >&2; exit 1; }
 
-# This script starts itself again in a process group of its own, and the second one does the work. When the first one
+# This script starts itself again in a new process group, and the second one does the work. When the first one
 # ends, normally or by a signal, it kills the whole group. If it is killed by SIGKILL, the emulator ends because its
 # parents have died.
 supervise() {
@@ -73,7 +73,7 @@ finish_root() {
 	cp -a src examples man "$ROOT/sctrace/"
 	install -m 755 tests/arm64/guest.sh "$ROOT/sctrace/guest.sh"
 	install -m 755 tests/arm64/init "$ROOT/init"
-	# What the build folder's path was compiled into finds it there.
+	# Programs that contain the path of the build folder find the folder there.
 	mkdir -p "$ROOT$WORK" && ln -sfn /sctrace/build "$ROOT$BUILD"
 	find "$BUILD" -type f -perm -u+x | (cd "$BUILD" && sed "s|^$BUILD/||" | cpio -pdm --quiet \
 		"$ROOT/sctrace/build")
@@ -91,7 +91,7 @@ boot() {
 	local kernel
 	kernel=$(find "$ROOT/boot" -name 'vmlinuz-*' | sort | tail -n 1)
 	[ -n "$kernel" ] || die "no kernel was unpacked"
-	# --foreground: in this group. A closed pipe on our output ends it all.
+	# --foreground keeps the emulator in this process group. A closed pipe at the output of this script ends everything.
 	setpriv --pdeathsig TERM timeout --foreground --kill-after=10 "$SECONDS_AT_MOST" setpriv --pdeathsig KILL \
 		qemu-system-aarch64 -M virt -cpu max,pauth-impdef=on -smp "$CPUS" -m 3G -nic none -nographic -no-reboot \
 		-kernel "$kernel" -initrd "$WORK/initrd" -append "console=ttyAMA0 panic=-1 quiet" </dev/null |

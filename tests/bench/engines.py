@@ -263,7 +263,7 @@ def main():
         with tempfile.TemporaryDirectory() as work:
             runtime = Path(work) / "runtime"
             runtime.mkdir(mode=0o700)
-            os.environ["XDG_RUNTIME_DIR"] = str(runtime)  # what tracing costs is measured once, as in a session
+            os.environ["XDG_RUNTIME_DIR"] = str(runtime)  # the cost of tracing is measured once, as in a login session
             for _ in range(5):
                 wall([SCTRACE, "-c", "-o", "/dev/null", "true"], work)
             parts[part](Path(work))

@@ -216,7 +216,7 @@ def in_memory():
 def test_a_file_system_in_memory_is_noted(_):
     folder = in_memory()
     if not folder:
-        raise Skip("no file system in memory is ours to write to")
+        raise Skip("no file system in memory is writable")
     for loads, told in (("none,disk", True), ("none,cpu", False)):
         status, out, _ = run("latency", "-t", "20ms", "--loads", loads, "--dir", folder)
         assert status == 0 and ("did not reach a device" in out) == told, out
@@ -311,7 +311,7 @@ def test_all_in_one_page(_):
                              start_new_session=True)
         os.close(slave)
         seen = ""
-        while not re.search("futex-thread|yield|ucontext|bare", seen):  # a kind of switch: a short one may be over unseen
+        while not re.search("futex-thread|yield|ucontext|bare", seen):  # a short kind may not appear
             seen += os.read(master, 4096).decode(errors="replace")
         p.send_signal(signal.SIGINT)
         while reads(master):

@@ -16,7 +16,7 @@ from script import BUILD, SCTRACE, Skip, run_tests, seconds
 
 BIRTH = str(BUILD / "tests" / "e2e" / "birth")
 NOBODY = 65534
-ENDED_WITH = 9  # what `birth calls N 9` ends with
+ENDED_WITH = 9  # the exit status of `birth calls N 9`
 TIMEOUT = seconds(100)
 
 
@@ -91,7 +91,7 @@ def test_usage(_):
 def test_system(tmp):
     """--all counts every call of a process that sctrace did not start"""
     need_engine()
-    name = f"all-{os.getpid()}"  # others may run `birth` too
+    name = f"all-{os.getpid()}"  # other tests may run `birth`, too
     shutil.copy(BIRTH, tmp / name)
     with counting("--all", "--by=process", "-o", tmp / "out"):
         other = subprocess.run([str(tmp / name), "calls", "12345", str(ENDED_WITH)], check=False)

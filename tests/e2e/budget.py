@@ -22,7 +22,7 @@ def calls_of_sctrace(folder, way, options, children):
     trace = folder / f"trace.{children}"
     program = str(BUILD / "tests" / "e2e" / "children")
     inner = [SCTRACE, "--engine=patch", "-f", *options, "-o", str(folder / "inner"),
-             program, "vfork", "1", program, way, str(children), PROGRAM]  # children of a child, as most are
+             program, "vfork", "1", program, way, str(children), PROGRAM]  # the parent is itself a child, as in most cases
     subprocess.run([SCTRACE, "--engine=ptrace", "-o", str(trace), *inner], check=True, timeout=seconds(120))
     calls = Counter()
     # The number of the inner sctrace's timer signals and polls depends on time.

@@ -61,7 +61,7 @@ def test_restarts_are_counted_alike(_):
 
 
 def test_no_room_for_the_agent(_):
-    """A program with code at the agent's address is counted anyway, and the footer says how"""
+    """A program with code at the agent's address is counted nevertheless, and the footer says how"""
     program = BUILD / "tests/e2e/birth-occupied"
     if not program.exists():
         raise Skip("no static program can be linked, or the processor is not x86-64")
@@ -72,7 +72,7 @@ def test_no_room_for_the_agent(_):
 
 
 def test_statuses(tmp):
-    """The exit status is the program's; failures of sctrace have statuses of their own"""
+    """The exit status is the program's; failures of sctrace have other statuses"""
     assert run("sh", "-c", "exit 7").returncode == 7
     assert run("-c", "sh", "-c", "exit 7").returncode == 7
     for mode in ([], ["-c"]):
@@ -124,7 +124,7 @@ def test_closed_pipe(tmp):
 def end_unread(pid, *args):
     """Runs sctrace until it ends because the reader of its trace is gone; the program whose pid is in the file continues."""
     said = pid.with_name("said")
-    with open(said, "wb") as file:  # the program holds it open, too: a pipe would not end
+    with open(said, "wb") as file:  # not a pipe, because the program also has it open and continues
         p = subprocess.Popen([SCTRACE, *args], stderr=file if "-o" in args else subprocess.PIPE)
         if p.stderr:
             p.stderr.readline()
@@ -165,7 +165,7 @@ def test_reader_is_gone_but_work_is_left(tmp):
 def test_output_files(tmp):
     """Traces are created with mode 0600, appended on request, piped into commands, and follow no link in shared folders"""
     out = tmp / "t"
-    some = ["-e", "!munmap,brk", "true"]  # how often the loader calls these depends on addresses
+    some = ["-e", "!munmap,brk", "true"]  # addresses determine how often the loader makes these calls
     assert run("-o", str(out), *some).returncode == 0
     assert stat.S_IMODE(out.stat().st_mode) == 0o600
     n = len(out.read_text().splitlines())
@@ -669,7 +669,7 @@ def peak_kib(*args):
 def test_memory(tmp):
     """The tracer stays small when the program writes 64 MiB and creates many children"""
     if b"__asan_init" in Path(SCTRACE).read_bytes():
-        return  # the sanitizer's own memory would be measured
+        return  # the memory of the sanitizer would be measured, too
     out = ["-o", str(tmp / "t")]
     code = "import os; os.write(os.open('/dev/null', os.O_WRONLY), bytes(64 << 20)); print('done', flush=True); input()"
     for looks in ([], ["-s", "16777216"], ["-s", "16777216", "-z"], ["-s", "16777216", "--json"], ["-e", "write=9"]):

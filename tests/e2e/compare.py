@@ -189,7 +189,7 @@ def test_the_users_file_is_unchanged(place):
 
 
 def interrupted(place, sig, after, *args):
-    """Starts compare in a session of its own, sends `sig` to the session, and returns its status."""
+    """Starts compare in a new session, sends `sig` to the session, and returns its status."""
     p = subprocess.Popen([SCTRACE, "compare", "--dir", str(place), *args], stdout=subprocess.DEVNULL,
                          stderr=subprocess.DEVNULL, start_new_session=True)
     deadline = time.monotonic() + TIMEOUT
@@ -225,7 +225,7 @@ def test_an_interrupted_run_shows_its_results(place):
     p.send_signal(signal.SIGINT)
     out, err = p.communicate(timeout=TIMEOUT)
     assert p.returncode == -signal.SIGINT and left(place) == [], (p.returncode, left(place))
-    if not saved.exists():  # a machine so busy that no run had ended
+    if not saved.exists():  # the machine was so busy that no run had ended
         assert "interrupted before anything was measured" in err, err
         return
     assert re.search(r"^sleep 0\.02 ", out, re.M) and "interrupted: these are the figures of the runs that were completed" in err, (out, err)

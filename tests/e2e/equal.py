@@ -23,7 +23,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from script import BUILD, SCTRACE, Skip, run_tests, seconds
 from tap import Failed
 
-ROUNDS = 6  # at most; each is two runs under ptrace and one under patch
+ROUNDS = 6  # maximum number of attempts; each is two runs under ptrace and one under patch
 E2E = BUILD / "tests" / "e2e"
 REPLACED = [(re.compile(pattern), by) for pattern, by in (
     (r"0x[0-9a-f]{5,}", "ADDRESS"),

@@ -70,9 +70,9 @@ def fault_after_fault(world, mode, function, counts, error):
     return reached, wrong
 
 
-FILTERED = ("seccomp", "prctl")  # called where a trace asks for some calls alone
+FILTERED = ("seccomp", "prctl")  # calls that sctrace makes if only some calls are traced
 EARLY = (1, 2, 3, 5, 8, 12, 20, 40, 80)
-LATE = (460, 500, 560, 620)  # a program is half changed only when some hundred requests were made
+LATE = (460, 500, 560, 620)  # after some hundred requests, sctrace has changed a part of the program
 
 
 def faults(world, mode, least, *rows):
@@ -122,14 +122,14 @@ def fault_old_kernel(world, mode):
             table = read_table(text, "#32")
             if table.get("getppid") != (13, 0):
                 raise Failed(f"{program}: {table}")
-        elif len(re.findall(r"^\d+ +getppid(?:#32)?\(", text, re.M)) != 13:  # unfinished and resumed, too
+        elif len(re.findall(r"^\d+ +getppid(?:#32)?\(", text, re.M)) != 13:  # includes unfinished lines
             raise Failed(f"{program}: not 13 lines of getppid\n" + text[-2000:])
 
 
 @scenario("fault", ["ptrace", "patch", "patch-filter"])
 def fault_calibration(world, mode):
     """A child for calibration is killed before or while it is traced; the costs are then unknown."""
-    for n in (5, 1850, *(() if mode == "ptrace" else (2750,))):  # a child of patch makes more calls before than one of ptrace
+    for n in (5, 1850, *(() if mode == "ptrace" else (2750,))):  # under patch, a child makes more calls before this
         argv, env = tracer(world, mode, "-f", "--", world.program("birth"), "fork", "2")
         env = faulty(world, env, "calibration", f"{n}*", 0)
         with running([word for word in argv if word != "--format=csv"], env) as process:
@@ -144,7 +144,7 @@ def fault_calibration(world, mode):
 @scenario("fault", ["ptrace", "patch", "patch-filter"])
 def fault_calibration_once(world, mode):
     """If a measurement of the cost fails, it is repeated."""
-    known = {} if mode == "ptrace" else warm_costs(world, "ptrace")  # so that the first requests are those of the engine itself
+    known = {} if mode == "ptrace" else warm_costs(world, "ptrace")  # so that the engine under test makes the first requests
     argv, usual = tracer(world, mode, "--", world.program("birth"), "fork", "2")
     argv = [word for word in argv if word != "--format=csv"]
     for n in range(1, 6):
@@ -352,7 +352,7 @@ def fault_bench(world, _):
 
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(one, jobs))
-    for n in range(110, 130):  # among them those of a table's text
+    for n in range(110, 130):  # includes the allocations of a table's text
         end = execute([str(world.sctrace), *SCHED], env=faulty(world, {}, "realloc", n, ENOMEM))
         if end.status not in (0, 125):
             wrong.append(f"realloc, call {n}: ended with {end.status}\n" + tail(end.stderr))
@@ -360,8 +360,8 @@ def fault_bench(world, _):
         raise Failed("\n".join(wrong) or f"only {len(reached)} faults reached")
 
 
-LABELS = tuple(range(150, 310, 20))  # among them those of a chart's labels
-VALUES = tuple(range(250, 350, 6))  # and of what it shows
+LABELS = tuple(range(150, 310, 20))  # includes the allocations of a chart's labels
+VALUES = tuple(range(250, 350, 6))  # includes the allocations of a chart's values
 
 
 @scenario("fault", ["trace"])
@@ -426,7 +426,7 @@ def warm_costs(world, mode):
     env = {"XDG_RUNTIME_DIR": tempfile.mkdtemp(dir=world.scratch)}
     argv, usual = tracer(world, mode, "--", "true")
     kept = Path(env["XDG_RUNTIME_DIR"], "sctrace-costs.json")
-    for n in range(40):  # on a busy machine some measurements fail, and what failed is not kept
+    for n in range(40):  # on a busy machine some measurements fail, and sctrace does not keep them
         execute(argv, env={**usual, **env})
         known = json.loads(kept.read_text())["costs"].values() if kept.exists() else [[None] * 5]
         if n >= 4 and known and min(map(len, known)) >= 5:
@@ -440,7 +440,7 @@ def fault_attached(world, mode):
     for function, n, error in (("ptrace", 4, EPERM), ("ptrace", 8, EPERM), ("ptrace", 400, EPERM), ("wait", 300, ECHILD)):
         refuse_attached(world, mode, {}, function, n, error)
     env = warm_costs(world, mode)
-    for n in (3, 5):  # the leader is to be interrupted, and a thread: they are there, whatever the kernel says
+    for n in (3, 5):  # interrupts of the leader and of a thread, which exist although the kernel says ESRCH
         refuse_attached(world, mode, env, "ptrace", n, ESRCH)
 
 
@@ -573,7 +573,7 @@ def refuse_all(world, jobs, trial):
 
     with ThreadPoolExecutor(2) as pool:
         reached = sum(pool.map(one, jobs))
-    if wrong or reached < len(jobs) * 0.9 - 2:  # how often it sleeps or waits is not always the same
+    if wrong or reached < len(jobs) * 0.9 - 2:  # the number of these calls varies between runs
         raise Failed("\n".join(wrong[:5]) or f"only {reached} faults of {len(jobs)} reached")
 
 
@@ -747,7 +747,7 @@ def fault_calls_attached(world, mode):
 
     def tried(call, for_good):
         if mode == "bpf":
-            return for_good  # it takes long to start
+            return for_good  # starting this engine takes long
         # If a thread blocks SIGSYS and sctrace has received its SIGSYS stop, only a ptrace(2) request can send it back
         # to its call.
         return (mode, call, for_good) != ("patch", "ptrace", True)
@@ -763,7 +763,7 @@ def fault_signal_in_hand(world, mode):
     """A signal of the program still arrives if sctrace has received its stop and then cannot deliver or inspect it."""
     env = warm_costs(world, mode)
     for function in ("ptrace_deliver",) if mode == "patch" else ("ptrace_deliver", "ptrace_siginfo"):
-        for n in range(1, 6):  # one of them is SIGUSR1, whose handler counts
+        for n in range(1, 6):  # one of these signals is SIGUSR1, whose handler counts
             argv, usual = tracer(world, mode, "-f")
             status, stderr = attach_to_parent(world, argv, faulty(world, {**usual, **env}, function, f"{n}+", EPERM), False)
             if ORDERED in stderr and (status != 125 or stderr.count(b"\n") < 3):

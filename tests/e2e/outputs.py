@@ -13,7 +13,7 @@ from run import MODES, Failed, Skip, execute, tail
 from scenarios import left_over, running, scenario, tracer, wait_end
 
 GOOD = "what was there before\n"
-LIMIT = 16  # bytes a file may have: less than GOOD and than any output, the first write of which is cut
+LIMIT = 16  # the largest permitted file in bytes; shorter than GOOD and any output, so the first write is cut off
 CLONE_NEWNS = 0x20000  # unshare(2)
 
 # Each command with its shortest task, and its options that name an output file. Standard output is another output.
@@ -44,14 +44,14 @@ ABOUT = [["--help"], ["--version"], ["--list-engines"], ["--completion=bash"], [
 # Outputs that cannot be written, and the reasons; {place} is a folder for each attempt.
 PLAIN = {
     "/dev/full": "No space left on device",
-    "/dev/stdout": "Broken pipe",  # a pipe that nobody reads
+    "/dev/stdout": "Broken pipe",  # a pipe without a reader
     "{place}/file": "File too large",  # beyond RLIMIT_FSIZE
     "{place}/none/file": "No such file or directory",
     "{place}": "Is a directory",
 }
 FULL = {"{place}/file": "No space left on device"}
 READ_ONLY = {"{place}/file": "Read-only file system"}
-ANYWHERE = ("/dev/full", "/dev/stdout", "{place}/file")  # what can be standard output, too
+ANYWHERE = ("/dev/full", "/dev/stdout", "{place}/file")  # these can be standard output, too
 
 
 class Attempt(NamedTuple):

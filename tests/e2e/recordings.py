@@ -117,7 +117,7 @@ def show_incomplete(world, mode):
         os.truncate(path, part)
         seen = execute([str(world.sctrace), "show", "recording"], cwd=world.scratch)
         text = seen.stdout.decode()
-        at = text.rfind("\n", 0, len(text) - 40)  # the end may be a call that goes on
+        at = text.rfind("\n", 0, len(text) - 40)  # the last line may be a call that continues
         if seen.status != 1 or b"is incomplete" not in seen.stderr or not whole.startswith(text[:at]) or at < 100:
             raise Failed(f"{part} of {size} bytes: status {seen.status}\n" + tail(seen.stderr))
 

@@ -162,7 +162,7 @@ def attach_threads(world, mode):
     """
     with running([world.program("target"), "rows", "32"]) as target:
         wait_ready(target)
-        for seconds in (0.3, 2, 15):  # how long it takes until each has called is the machine's affair
+        for seconds in (0.3, 2, 15):  # the time until each thread has made a call depends on the machine
             with attached(world, mode, target.pid, seconds=seconds) as process:
                 end_attached(process)
             text = (world.scratch / "out").read_text(errors="replace")
@@ -392,7 +392,7 @@ def attach_sleeping(world, mode):
             except Failed:
                 if target.poll() is None:
                     raise
-                break  # the machine is slow, the sleep over
+                break  # the sleep ended before, because the machine is slow
         status, stdout, stderr = wait_end(target)
         if status != 0 or b"slept" not in stdout:
             raise Failed(f"the target ended with {status}: {stdout} {stderr}")
@@ -492,7 +492,7 @@ def attach_not_ours(world, mode):
             raise Failed(f"status {status}\n" + tail(stderr))
 
 
-# Our own death
+# The end of sctrace
 
 
 def end_started(world, mode, what, sig):
@@ -500,7 +500,7 @@ def end_started(world, mode, what, sig):
     with running(argv, env) as process:
         wait_ready(process)
         time.sleep(0.1)
-        process.send_signal(signal.SIGINT)  # is left to the program
+        process.send_signal(signal.SIGINT)  # the program handles SIGINT
         time.sleep(0.05)
         if process.poll() is not None:
             raise Failed(f"{what}: ended by SIGINT with {process.returncode}")
@@ -644,7 +644,7 @@ def on_terminal(argv, env, talk):
         try:
             os.execve(argv[0], argv, env)
         finally:
-            os._exit(127)  # else a second runner would go on from here
+            os._exit(127)  # otherwise the child would continue as a second test runner
     output = b""
     try:
         def read_until(word):
@@ -732,7 +732,7 @@ pid, status = os.waitpid(job, os.WUNTRACED)
 os.tcsetpgrp(0, os.getpgrp())
 print("stopped", os.WIFSTOPPED(status) and signal.Signals(os.WSTOPSIG(status)).name, flush=True)
 still = lambda: (then := count(), time.sleep(0.1), then == count())[2]
-while not still():  # the shell's child has stopped; its own children come to their stop
+while not still():  # the shell's child has stopped; its children stop a little later
     pass
 print("beats stand still:", still(), flush=True)
 then = count()
@@ -1083,7 +1083,7 @@ def make_repository(where):
     for i in range(30):
         (where / f"file{i}").write_text(str(i))
     subprocess.run(["git", "-C", where, "add", "."], check=True)
-    time.sleep(1.1)  # so that no file is as young as the index
+    time.sleep(1.1)  # so that all files are older than the index
     subprocess.run(["git", "-C", where, "status"], check=True, capture_output=True)
 
 
@@ -1099,8 +1099,8 @@ def counts_as_strace(world, mode):
         if not shutil.which(words[0]) and "{" not in words[0]:
             continue
         command = [w.format(build=world.build, scratch=world.scratch) for w in words]
-        fixed = ["setarch", "-R"]  # the loader's and malloc's calls depend on addresses, setarch's own too
-        execute([*fixed, *command], cwd=world.scratch)  # a program's first run may differ: Python writes what it compiled
+        fixed = ["setarch", "-R"]  # addresses determine the number of calls of the loader and malloc, also in setarch
+        execute([*fixed, *command], cwd=world.scratch)  # the first run may make other calls: Python saves compiled modules
         execute([*fixed, "strace", "-f", "-c", "-o", str(world.scratch / "strace"), *command], cwd=world.scratch)
         argv, env = tracer(world, mode, "-f", "--", *command)
         execute([*fixed, *argv], env=env, cwd=world.scratch)

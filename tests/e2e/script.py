@@ -17,7 +17,7 @@ from pathlib import Path
 from tap import Skip, Tap  # noqa: F401, the scripts' Skip
 
 BUILD = Path(sys.argv[1]).resolve()
-os.environ["XDG_RUNTIME_DIR"] = ""  # as in `run`: what tracing costs is measured each time
+os.environ["XDG_RUNTIME_DIR"] = ""  # as in `run`: each tracer measures the cost of tracing
 SCTRACE = str(BUILD / "sctrace")
 
 
@@ -53,7 +53,7 @@ def run_tests(names):
         if not name.startswith("test_") or sys.argv[2:] and name[5:] not in sys.argv[2:]:
             continue
         with tempfile.TemporaryDirectory(prefix="sctrace-e2e-") as folder:
-            os.chmod(folder, 0o755)  # other users have something to do there, too
+            os.chmod(folder, 0o755)  # tests run programs as other users in this folder
             tap.check(" ".join((test.__doc__ or name[5:].replace("_", " ")).split()), test, Path(folder))
     if not tap.count:
         raise SystemExit("no such test")

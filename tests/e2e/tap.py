@@ -49,7 +49,7 @@ class Tap:
             function(*args)
         except Skip as reason:
             self.skip(name, str(reason))
-        except Exception as error:  # whatever a test stumbles over is its failure
+        except Exception as error:  # any exception is a failure of the test
             self.report(False, name, describe(error))
         else:
             self.report(True, name)

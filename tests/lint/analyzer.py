@@ -13,7 +13,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-GCC = 12  # whose reports the list has; another gcc loses sight of other things
+GCC = 12  # the list has the reports of this version; other versions give other false reports
 
 
 def skip(why):

@@ -16,7 +16,7 @@ found=$(echo "$pages" | xargs mandoc -T lint 2>"$2/mandoc.txt" | grep -v 'refere
 [ -z "$found" ] || { echo "$found"; exit 1; }
 status=0
 for page in $pages; do
-	# What groff takes for a macro's name and mandoc for a word, or the other way round, shows in groff's warnings.
+	# groff and mandoc disagree on which words are macros. groff's warnings show such words.
 	warned=$(groff -mdoc -Tascii -P-c -P-b -P-o -P-u -rLL=78n "$page" 2>&1 >"$2/page.txt")
 	wide=$(grep -E '.{81}' "$2/page.txt" || true)
 	[ -z "$warned$wide" ] || { printf '%s under groff, warned of or wider than 80 columns:\n%s\n' "$page" "$warned$wide"; status=1; }

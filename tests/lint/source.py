@@ -17,9 +17,9 @@ RECURSION = {
     ("decode/show.c", "decode/kinds.c"): "a kind's function shows its parts through the table of kinds",
 }
 
-FILE_LINES = 600  # beyond this a file is refused; tables (.def) aside
-FUNCTION_LINES = 80  # beyond this a function is refused,
-FUNCTION_ADVICE = 45  # beyond this it is named
+FILE_LINES = 600  # a longer file is refused, except tables (.def)
+FUNCTION_LINES = 80  # a longer function is refused
+FUNCTION_ADVICE = 45  # a longer function is named in a comment
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 
@@ -32,7 +32,7 @@ def folders(root):
 
 
 def folder_of(path, src, listed):
-    """The entry of the list for a file: its own, or its folder's."""
+    """The entry of the list for a file: that of the file, or else that of its folder."""
     own = str(path.relative_to(src))
     return own if own in listed else str(path.relative_to(src).parent)
 
@@ -76,7 +76,7 @@ def check_folders(root):
         for name in INCLUDE.findall(path.read_text(encoding="utf-8")):
             target = resolve(path, name, src)
             if target is None or src not in target.parents:
-                continue  # generated, or of a library
+                continue  # a generated header, or a header of a library
             used = folder_of(target, src, listed)
             if used != user and used not in listed.get(user, ()):
                 yield f"{path.relative_to(root)} includes \"{name}\": {user} may not use {used} (tests/lint/folders)"

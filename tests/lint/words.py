@@ -26,7 +26,7 @@ WORDS = {
     r"\b(?:they|we|you)'(?:re|ve|ll)\b": "no contractions",
     r"\b(?:behavior|analyzed?|favor|honor)\b": "British spelling",
 }
-ALLOWED = re.compile(r"`[^`]*`|\bthere\s+(?:is|are|was|were) no\b", re.IGNORECASE)  # quoted code, and "there is no"
+ALLOWED = re.compile(r"`[^`]*`|\bthere\s+(?:is|are|was|were) no\b", re.IGNORECASE)  # permitted: quoted code, and "there is no"
 
 C_TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
 

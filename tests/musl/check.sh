@@ -94,7 +94,7 @@ for library in seccomp jansson elf z zstd; do
 done
 mkdir -p "$work"
 check "copiers build and copy" copiers
-check "all but the optional parts builds" core
+check "everything except the optional parts builds" core
 for target in decode filter opt proc run text; do
 	check "$target reads its corpus" reads_corpus "$target"
 done

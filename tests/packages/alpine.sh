@@ -11,7 +11,7 @@ work=$1/packages/alpine-test
 
 builds() {
 	packaging/build.sh archive "$work" || return 1
-	# shellcheck disable=SC2016  # the shell expands its own
+	# shellcheck disable=SC2016  # the shell expands its variables
 	PATH=$PATH:$PWD/tests/packages/stand-ins CFLAGS='-Os -g' sh -euc '
 		work=$1
 		. packaging/APKBUILD
@@ -30,6 +30,6 @@ rm -rf "$work"
 mkdir -p "$work"
 check "its functions build, test and install" builds
 check "it has all its files" unpacks
-check "the smoke tests pass with what is installed" smoke "$work/root" usr/libexec/sctrace
+check "the smoke tests pass with the installed files" smoke "$work/root" usr/libexec/sctrace
 rm -rf "$work/src"
 finish

@@ -2,7 +2,7 @@
 # deb.sh runs this script as root in a temporary system. It installs, tests, removes and purges the package beside it.
 # It writes a line for each check to results.txt, `ok - NAME` or `not ok - NAME`; the latter is followed by the output
 # of the command.
-# shellcheck disable=SC2016,SC2317  # the shells expand their own; the checks are called by name
+# shellcheck disable=SC2016,SC2317  # the shells expand their variables; the checks are called by name
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")" || exit 1
 export HOME=$PWD/home LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive
@@ -61,10 +61,10 @@ purges() {
 nothing_left() { files >after.txt && diff before.txt after.txt; }
 
 {
-	check "its dependencies can be had" depends
+	check "its dependencies are available" depends
 	files >before.txt
 	check "it installs" installs
-	check "the smoke tests pass with what is installed" ./smoke.sh /usr/bin/sctrace /usr/libexec/sctrace
+	check "the smoke tests pass with the installed files" ./smoke.sh /usr/bin/sctrace /usr/libexec/sctrace
 	check "truss counts" as_user truss -c true
 	check "its manual pages are shown" pages
 	check "bash completes" completes_bash
@@ -72,5 +72,5 @@ nothing_left() { files >after.txt && diff before.txt after.txt; }
 	check "fish completes" completes_fish
 	check "it is removed" removes
 	check "it is purged" purges
-	check "no file of it is left" nothing_left
+	check "no file of the package is left" nothing_left
 } >results.txt

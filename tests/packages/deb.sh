@@ -58,6 +58,6 @@ check "it builds, and its tests pass" packaging/build.sh deb "$1/packages"
 [ "$failed" = 0 ] || finish
 check "lintian finds no error" lints
 check "it has all its files" unpacks
-check "a bare system can be made" bare_system
+check "a minimal system can be created" bare_system
 [ ! -e "$work/results.txt" ] || renumber
 finish

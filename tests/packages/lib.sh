@@ -57,7 +57,7 @@ has_all_files() {
 smoke() {
 	local user=()
 	[ "$(id -u)" = 0 ] || user=(--map-root-user)
-	# shellcheck disable=SC2016  # the shell expands its own
+	# shellcheck disable=SC2016  # the shell expands its variables
 	unshare "${user[@]}" --mount sh -ec '
 		mount -t overlay overlay -o "lowerdir=$1/usr:/usr" /usr
 		exec tests/smoke.sh /usr/bin/sctrace "/$2"' sh "$1" "$2"

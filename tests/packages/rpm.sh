@@ -33,5 +33,5 @@ rm -rf "$work"
 mkdir -p "$work"
 check "it builds, and its tests pass" builds "$1"
 check "it has all its files" unpacks
-check "the smoke tests pass with what is in it" smoke "$work/root" usr/libexec/sctrace
+check "the smoke tests pass with its files" smoke "$work/root" usr/libexec/sctrace
 finish
