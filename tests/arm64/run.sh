@@ -52,7 +52,7 @@ build() {
 # libraries.
 build_32() {
 	local name program
-	for name in signals birth threads; do
+	for name in signals tasks threads; do
 		program=$BUILD/tests/e2e/$name-m32
 		[ "$program" -nt "tests/e2e/prog/$name.c" ] ||
 			clang --target=arm-linux-gnueabihf --sysroot="$ROOT32" -fuse-ld=lld -static -O1 -g -D_GNU_SOURCE -pthread \

@@ -14,9 +14,9 @@ from pathlib import Path
 
 from script import BUILD, SCTRACE, Skip, run_tests, seconds
 
-BIRTH = str(BUILD / "tests" / "e2e" / "birth")
+TASKS = str(BUILD / "tests" / "e2e" / "tasks")
 NOBODY = 65534
-ENDED_WITH = 9  # the exit status of `birth calls N 9`
+ENDED_WITH = 9  # the exit status of `tasks calls N 9`
 TIMEOUT = seconds(100)
 
 
@@ -91,8 +91,8 @@ def test_usage(_):
 def test_system(tmp):
     """--all counts every call of a process that sctrace did not start"""
     need_engine()
-    name = f"all-{os.getpid()}"  # other tests may run `birth`, too
-    shutil.copy(BIRTH, tmp / name)
+    name = f"all-{os.getpid()}"  # other tests may run `tasks`, too
+    shutil.copy(TASKS, tmp / name)
     with counting("--all", "--by=process", "-o", tmp / "out"):
         other = subprocess.run([str(tmp / name), "calls", "12345", str(ENDED_WITH)], check=False)
         assert other.returncode == ENDED_WITH
@@ -124,7 +124,7 @@ def test_cgroup(tmp):
                 def enter(where=where):
                     if where:
                         (where / "cgroup.procs").write_text(str(os.getpid()), encoding="ascii")
-                subprocess.run([BIRTH, "calls", str(n), str(ENDED_WITH)], preexec_fn=enter, check=False)
+                subprocess.run([TASKS, "calls", str(n), str(ENDED_WITH)], preexec_fn=enter, check=False)
         rows = read_rows(tmp / "out")
         assert total(rows, "getppid") == 3400, rows
     finally:

@@ -62,7 +62,7 @@ def test_restarts_are_counted_alike(_):
 
 def test_no_room_for_the_agent(_):
     """A program with code at the agent's address is counted nevertheless, and the footer says how"""
-    program = BUILD / "tests/e2e/birth-occupied"
+    program = BUILD / "tests/e2e/tasks-occupied"
     if not program.exists():
         raise Skip("no static program can be linked, or the processor is not x86-64")
     r = run("-c", "-f", "--engine=patch", program, "fork", "2")

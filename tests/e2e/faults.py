@@ -29,7 +29,7 @@ def one_fault(world, mode, function, n, error=ENOMEM):
     out = world.scratch / f"out-{function}-{error}"
     out.unlink(missing_ok=True)
     some = ["-e", "trace=getppid"] if mode == "trace" and function in FILTERED else []
-    argv, env = tracer(world, mode, "-f", *some, "--", world.program("birth"), "fork", "2", out=out.name)
+    argv, env = tracer(world, mode, "-f", *some, "--", world.program("tasks"), "fork", "2", out=out.name)
     with running(argv, faulty(world, env, function, n, error)) as process:
         try:
             status, stdout, stderr = wait_end(process)
@@ -108,7 +108,7 @@ def fault_old_kernel(world, mode):
     If the kernel does not tell entry stops from exit stops (before 5.3), sctrace uses registers and the alternation of
     both, also in 32-bit programs.
     """
-    for program in ("birth", "birth-m32"):
+    for program in ("tasks", "tasks-m32"):
         if not (world.progs / program).exists():
             continue
         out = world.scratch / "out"
@@ -130,7 +130,7 @@ def fault_old_kernel(world, mode):
 def fault_calibration(world, mode):
     """A child for calibration is killed before or while it is traced; the costs are then unknown."""
     for n in (5, 1850, *(() if mode == "ptrace" else (2750,))):  # under patch, a child makes more calls before this
-        argv, env = tracer(world, mode, "-f", "--", world.program("birth"), "fork", "2")
+        argv, env = tracer(world, mode, "-f", "--", world.program("tasks"), "fork", "2")
         env = faulty(world, env, "calibration", f"{n}*", 0)
         with running([word for word in argv if word != "--format=csv"], env) as process:
             status, stdout, stderr = wait_end(process)
@@ -145,7 +145,7 @@ def fault_calibration(world, mode):
 def fault_calibration_once(world, mode):
     """If a measurement of the cost fails, it is repeated."""
     known = {} if mode == "ptrace" else warm_costs(world, "ptrace")  # so that the engine under test makes the first requests
-    argv, usual = tracer(world, mode, "--", world.program("birth"), "fork", "2")
+    argv, usual = tracer(world, mode, "--", world.program("tasks"), "fork", "2")
     argv = [word for word in argv if word != "--format=csv"]
     for n in range(1, 6):
         env = {**usual, "XDG_RUNTIME_DIR": tempfile.mkdtemp(dir=world.scratch)}
@@ -238,7 +238,7 @@ def fault_tracing(world, mode):
 def fault_report(world, _):
     """A report without enough memory is complete, or says that it is not; reading a run does not crash."""
     calls, copies = world.scratch / "calls.json", world.scratch / "copies.json"
-    execute([str(world.sctrace), "-c", "-f", f"--save={calls}", "--", world.program("birth"), "fork", "2"])
+    execute([str(world.sctrace), "-c", "-f", f"--save={calls}", "--", world.program("tasks"), "fork", "2"])
     execute([str(world.sctrace), "compare", "-r", "2", "-w", "0", "-n", "4K", "-s", "sendfile", "-d", str(world.scratch),
              f"--save={copies}"])
     functions, first = ("malloc", "calloc", "realloc", "strdup"), (*range(1, 13), 16, 20, 30, 45, 60)
@@ -316,7 +316,7 @@ def fault_filter(world, _):
     wrong = []
     for function in ("malloc", "calloc", "realloc"):
         for n in for_good((1, 5, 20, 60, 120, 200)):
-            argv, env = tracer(world, "trace", "-f", "-e", "trace=getppid", "--", world.program("birth"), "fork", "2")
+            argv, env = tracer(world, "trace", "-f", "-e", "trace=getppid", "--", world.program("tasks"), "fork", "2")
             end = execute(argv, env=faulty(world, env, function, n, ENOMEM))
             if end.status not in (0, 2, 125) or (end.status and end.stderr == ORDERED):
                 wrong.append(f"{function}, call {n}: ended with {end.status}\n" + tail(end.stderr))
@@ -611,7 +611,7 @@ def how(mode):
 
 
 def traced(world, mode, *flags):
-    return [*how(mode), *flags, "-f", "-o", "{place}/out", world.program("birth"), "fork", "2"]
+    return [*how(mode), *flags, "-f", "-o", "{place}/out", world.program("tasks"), "fork", "2"]
 
 
 @scenario("fault")

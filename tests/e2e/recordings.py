@@ -44,7 +44,7 @@ def difference(live, shown):
 @scenario("show", TRACES)
 def show_same(world, mode):
     """A recording is shown byte for byte as the live trace of the same run"""
-    for words in (["sh", "-c", SCRIPT], [world.program("everycall")], [world.program("birth"), "fork"]):
+    for words in (["sh", "-c", SCRIPT], [world.program("everycall")], [world.program("tasks"), "fork"]):
         for look in LOOKS:
             record(world, mode, "-f", "-o", world.scratch / "live", *look, "--", *words)
             live = (world.scratch / "live").read_text(errors="backslashreplace")

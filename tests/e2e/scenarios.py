@@ -963,7 +963,7 @@ def surround_unprivileged(world, mode):
         raise Skip("needs root, to become another user")
     nobody = {"user": 65534, "group": 65534, "extra_groups": []}
     program = world.scratch / "unreadable"
-    program.write_bytes(Path(world.program("birth")).read_bytes())
+    program.write_bytes(Path(world.program("tasks")).read_bytes())
     out = world.scratch / "free"
     out.mkdir(exist_ok=True)
     out.chmod(0o777 | stat.S_ISVTX)
@@ -985,7 +985,7 @@ def surround_namespaces(world, mode):
     if os.geteuid() != 0:
         raise Skip("needs root, to make name spaces")
     for how in (["-pf"], ["-pf", "--mount-proc"], ["-Ur"], ["-Urpf", "--mount-proc"], ["-m"]):
-        command = ["unshare", *how, world.program("birth"), "fork", "5"]
+        command = ["unshare", *how, world.program("tasks"), "fork", "5"]
         native = execute(command)
         argv, env = tracer(world, mode, "-f", "--", *command)
         seen = execute(argv, env=env)
@@ -1001,7 +1001,7 @@ def nest_tracers(world, mode):
     for flags in ([], ["-f"]):
         own = ["env", "ASAN_OPTIONS=detect_leaks=0", str(world.sctrace), "-c"]  # LeakSanitizer cannot be where another traces
         for inner in (["strace", "-f", "-o", "inner"], [*own, "--engine=ptrace", "-o", "inner"], [*own, "-o", "inner"]):
-            argv, env = tracer(world, mode, *flags, "--", *inner, world.program("birth"), "fork", "3")
+            argv, env = tracer(world, mode, *flags, "--", *inner, world.program("tasks"), "fork", "3")
             seen = execute(argv, env=env, cwd=world.scratch)
             if seen.status != 0 and not re.search(rb"(?i)not permitted|already traced by|cannot", seen.stderr):
                 raise Failed(f"{flags} {inner}: status {seen.status}\n" + tail(seen.stderr))
@@ -1013,7 +1013,7 @@ RECORDED = ["trace", "record", "record-small", "record-filter"]
 @scenario("seccomp", RECORDED)
 def abi_inject(world, mode):
     """The program gets the injected result, also a 32-bit one."""
-    for program in ("birth", "birth-m32"):
+    for program in ("tasks", "tasks-m32"):
         if not (world.progs / program).exists():
             raise Skip(f"{program} is not built for this machine")
         argv, env = tracer(world, mode, "-f", "-e", "inject=getpgid:error=EPERM", "--", world.program(program), "unfollowed")

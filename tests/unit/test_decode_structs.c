@@ -239,7 +239,7 @@ static void child_of_77(void)
 	memcpy(memory + 0x108, &(int32_t){9}, 4);
 }
 
-static void test_births(void **state)
+static void test_new_tasks(void **state)
 {
 	uint64_t args[11] = {0x3d0f00, BASE + 0x108, BASE, BASE + 0x100, 0, 0x7000, 0x9000, 0x1234};
 	(void)state;
@@ -284,7 +284,7 @@ static void test_births(void **state)
  * If a call does not return, the arguments that were known at its entry are shown, as text and as a complete JSON
  * object.
  */
-static void test_birth_unfinished(void **state)
+static void test_new_task_unfinished(void **state)
 {
 	uint64_t args[11] = {0x1000, BASE + 0x108};
 	struct call call = call_of("clone3");
@@ -535,8 +535,8 @@ int main(void)
 		cmocka_unit_test(test_signals),
 		cmocka_unit_test(test_waiting),
 		cmocka_unit_test(test_commands),
-		cmocka_unit_test(test_births),
-		cmocka_unit_test(test_birth_unfinished),
+		cmocka_unit_test(test_new_tasks),
+		cmocka_unit_test(test_new_task_unfinished),
 		cmocka_unit_test(test_processes),
 		cmocka_unit_test(test_vanished),
 		cmocka_unit_test(test_seldom),

@@ -311,7 +311,7 @@ static bool changing_fd(void *ctx, pid_t tid, int fd, struct buf *out)
 
 static void give_all(struct trace_pipeline *p)
 {
-	struct event birth = {
+	struct event new_task = {
 		.kind = EV_NEW_TASK, .tid = 100, .pid = 100, .child = 101, .is_thread = true, .time_ns = 4500};
 	struct event sig = {.kind = EV_SIGNAL, .tid = 101, .pid = 100, .ip = 0x77, .time_ns = 5500};
 	struct event death = {.kind = EV_DEATH, .tid = 101, .pid = 100, .status = SIGSEGV, .time_ns = 6000};
@@ -319,7 +319,7 @@ static void give_all(struct trace_pipeline *p)
 	struct event events[] = {
 		call_event(EV_ENTER, 100, SYS_write, 1, 0x1000, sizeof(text) - 1, 0),
 		call_event(EV_EXIT, 100, SYS_write, 1, 0x1000, sizeof(text) - 1, sizeof(text) - 1),
-		birth,
+		new_task,
 		call_event(EV_ENTER, 100, SYS_read, 3, 0x1000, 100, 0),
 		call_event(EV_ENTER, 101, SYS_openat, 0x1000, 0, 0, 0),
 		call_event(EV_EXIT, 101, SYS_openat, 0x1000, 0, 0, -ENOENT),

@@ -92,7 +92,7 @@ static void test_vfork(int argc, char **argv)
 	for (volatile int i = 0; i < 20; i++) {
 		pid_t pid = vfork();
 		if (pid == 0) {
-			execl("/proc/self/exe", "birth", "calls", "10", (char *)NULL);
+			execl("/proc/self/exe", "tasks", "calls", "10", (char *)NULL);
 			_exit(1);
 		}
 		reap_ok(pid, 0);
@@ -113,7 +113,7 @@ static void test_spawn(int argc, char **argv)
 	(void)argc;
 	(void)argv;
 	for (int i = 0; i < 50; i++) {
-		char *args[] = {"birth", "calls", "10", "9", NULL};
+		char *args[] = {"tasks", "calls", "10", "9", NULL};
 		pid_t pid;
 		CHECK(posix_spawn(&pid, "/proc/self/exe", NULL, NULL, args, environ) == 0);
 		reap_ok(pid, 9);
@@ -155,7 +155,7 @@ static void *send_signals(void *arg)
 /* vfork, posix_spawn and fork in turn. */
 static void *create_children(void *is_target)
 {
-	char *args[] = {"birth", "calls", "10", "9", NULL};
+	char *args[] = {"tasks", "calls", "10", "9", NULL};
 	for (volatile int i = 0; i < 30; i++) {
 		pid_t pid = vfork();
 		if (pid == 0) {
@@ -320,7 +320,7 @@ static void test_clone3(int argc, char **argv)
 static void *exec_from_thread(void *arg)
 {
 	many_calls(7);
-	execl("/proc/thread-self/exe", "birth", "calls", "11", (char *)arg, (char *)NULL);
+	execl("/proc/thread-self/exe", "tasks", "calls", "11", (char *)arg, (char *)NULL);
 	CHECK(!"exec");
 	return NULL;
 }
@@ -432,7 +432,7 @@ static void test_exec_chain(int argc, char **argv)
 	if (n == 0)
 		return;
 	snprintf(next, sizeof next, "%d", n - 1);
-	execl("/proc/self/exe", "birth", "exec_chain", next, (char *)NULL);
+	execl("/proc/self/exe", "tasks", "exec_chain", next, (char *)NULL);
 	CHECK(!"exec");
 }
 
@@ -454,7 +454,7 @@ static void test_kills(int argc, char **argv)
 				if (i % 4 == 2 && fork() == 0)
 					_exit(0);
 				if (i % 4 == 3)
-					execl("/proc/self/exe", "birth", "spin", (char *)NULL);
+					execl("/proc/self/exe", "tasks", "spin", (char *)NULL);
 			}
 		}
 		setpgid(pid, pid);
@@ -508,7 +508,7 @@ static void test_unfollowed(int argc, char **argv)
 	if (pid == 0) {
 		for (int i = 0; i < 1000; i++)
 			CHECK(syscall(SYS_getppid) > 0 && syscall(SYS_getpgid, 0) > 0);
-		execl("/proc/self/exe", "birth", "calls", "1000", "17", (char *)NULL);
+		execl("/proc/self/exe", "tasks", "calls", "1000", "17", (char *)NULL);
 		_exit(1);
 	}
 	many_calls(10);
@@ -516,7 +516,7 @@ static void test_unfollowed(int argc, char **argv)
 	pid = vfork();
 	if (pid == 0) {
 		many_calls(10);
-		execl("/proc/self/exe", "birth", "calls", "1000", "18", (char *)NULL);
+		execl("/proc/self/exe", "tasks", "calls", "1000", "18", (char *)NULL);
 		_exit(1);
 	}
 	many_calls(10);
