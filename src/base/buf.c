@@ -50,7 +50,7 @@ static bool buf_grow(struct buf *b, size_t more)
 	return true;
 }
 
-/* Makes room for `more` bytes and the terminating NUL. */
+/* Ensures that the buffer has memory for `more` bytes and the terminating NUL. */
 static inline bool buf_reserve(struct buf *b, size_t more)
 {
 	return !b->failed && (more < b->cap - b->len || buf_grow(b, more));
@@ -67,7 +67,7 @@ void buf_add(struct buf *b, const void *data, size_t len)
 
 #define DIGITS_MOST 24
 
-/* `from`: the first of the digits, which end where `digits` ends. */
+/* The digits were written from the end of the array `digits` towards its start. `from` points to the first of them. */
 static void add_digits(struct buf *b, char digits[static DIGITS_MOST], char *from, unsigned least)
 {
 	char *end = digits + DIGITS_MOST;
@@ -149,7 +149,7 @@ char *buf_take(struct buf *b)
 
 void buf_add_wrapped(struct buf *b, const char *text, int col, int indent, int width)
 {
-	bool begins = true; /* at the begin of the line */
+	bool begins = true; /* true at the start of each line */
 	while (*text) {
 		text += strspn(text, " ");
 		int len = (int)strcspn(text, " \n");

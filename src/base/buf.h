@@ -9,9 +9,9 @@
 #include <string.h>
 
 /*
- * Initialise with zeros (`struct buf b = {0};`) or with buf_init(); free with buf_free(). `s` ends with a NUL as soon
- * as anything was added. Use buf_str() if the buffer may be empty. When memory runs out, `failed` is set, later
- * additions are dropped, and the earlier text stays intact.
+ * Initialise with zeros (`struct buf b = {0};`) or with buf_init(); free with buf_free(). `s` is NULL until something
+ * is added, and ends with a NUL afterwards: use buf_str() if the buffer may be empty. When memory runs out, `failed` is
+ * set, later additions are dropped, and the earlier text stays intact.
  */
 struct buf {
 	char *s;
@@ -22,7 +22,7 @@ struct buf {
 
 void buf_init(struct buf *b);
 void buf_free(struct buf *b);
-/* Deletes the contents and keeps the memory. */
+/* Deletes the contents, but does not free the memory. */
 void buf_clear(struct buf *b);
 /* Cuts the text to `len` bytes. Does nothing if the text is shorter. */
 void buf_truncate(struct buf *b, size_t len);
@@ -36,7 +36,7 @@ static inline void buf_addc(struct buf *b, char c)
 	b->s[b->len++] = c;
 	b->s[b->len] = '\0';
 }
-/* Inline, because the length of a literal is then known at compile time. */
+/* This function is inline so that the compiler knows the length if `s` is a literal. */
 static inline void buf_adds(struct buf *b, const char *s)
 {
 	size_t n = strlen(s);
@@ -48,25 +48,30 @@ static inline void buf_adds(struct buf *b, const char *s)
 	b->len += n;
 	b->s[b->len] = '\0';
 }
-/* Numbers, for what is written for each event: printf(3) takes ten times as long. At least `digits` digits, zeros first. */
+/*
+ * Appends `v` in decimal, with leading zeros if it has fewer than `digits` digits. Used for text that is written for
+ * each event, because printf(3) takes ten times as long.
+ */
 void buf_add_decimal(struct buf *b, uint64_t v, unsigned digits);
 void buf_add_signed(struct buf *b, int64_t v);
-/* Base 8 or 16, `bits` being 3 or 4; without a prefix. */
+/*
+ * Appends `v` in octal (`bits` is 3) or hexadecimal (`bits` is 4), without a prefix and with at least `digits` digits.
+ */
 void buf_add_bits(struct buf *b, uint64_t v, unsigned bits, unsigned digits);
 void buf_addf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void buf_addv(struct buf *b, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
-/* Appends `n` times `c`. */
+/* Appends the character `c`, `n` times. */
 void buf_fill(struct buf *b, char c, size_t n);
 /*
- * Appends `text` and a newline, starting at column `col`. Breaks the line before a word that would pass column `width`,
- * and continues at column `indent`; also after a newline in `text`. Several spaces between words become one.
+ * Appends `text` and a newline. The text starts at column `col` and is wrapped at column `width`. Lines after a wrap,
+ * or after a newline in `text`, start at column `indent`. Several spaces between words become one.
  */
 void buf_add_wrapped(struct buf *b, const char *text, int col, int indent, int width);
-/* The text, never NULL; owned by the buffer, valid until its next change. */
-const char *buf_str(const struct buf *b);
 /*
- * Returns the text (malloc'ed, or NULL if memory ran out), which the caller then owns. The buffer is empty afterwards.
+ * Returns the text, or "" if the buffer is empty. The text belongs to the buffer and is valid until the buffer changes.
  */
+const char *buf_str(const struct buf *b);
+/* Returns the text, which the caller must free, or NULL if memory ran out. The buffer is empty afterwards. */
 char *buf_take(struct buf *b);
 
 #endif

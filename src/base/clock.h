@@ -1,4 +1,4 @@
-/* Time: the monotonic clock, and the processor's time stamp counter if it is reliable. */
+/* Reads the clocks and sleeps. */
 #ifndef SCTRACE_BASE_CLOCK_H
 #define SCTRACE_BASE_CLOCK_H
 
@@ -11,10 +11,10 @@
 uint64_t clock_ns(void);
 /* CLOCK_REALTIME in nanoseconds since the Epoch. */
 uint64_t clock_real_ns(void);
-/* The whole of `ts` in nanoseconds, seconds included. */
+/* Returns `ts`, seconds and nanoseconds together, in nanoseconds. */
 uint64_t clock_from_timespec(const struct timespec *ts);
 struct timespec clock_to_timespec(uint64_t ns);
-/* Sleeps at least `ns` nanoseconds, and continues after signals. */
+/* Sleeps at least `ns` nanoseconds, even if signals arrive. */
 void clock_sleep_ns(uint64_t ns);
 
 #endif

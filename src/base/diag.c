@@ -9,7 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Uses one write, so that lines of several processes do not mix. A failure cannot be reported anywhere. */
+/*
+ * Writes the line with one call, so that lines of several processes do not mix. An error is ignored, because it cannot
+ * be reported anywhere.
+ */
 static void put(const char *line, size_t n)
 {
 	if (write(STDERR_FILENO, line, n) < 0)
@@ -17,8 +20,8 @@ static void put(const char *line, size_t n)
 }
 
 /*
- * Prints a message without allocating memory, because running out of memory may be the message. Cuts it to a fixed
- * size, and prints a `?` for each byte that is not printable ASCII.
+ * Prints a message without allocating memory, because the message may be that memory ran out. Truncates the message to
+ * a fixed size, and prints a `?` for each byte that is not printable ASCII.
  */
 static void say_plainly(const char *prefix, const char *fmt, va_list ap)
 {
@@ -26,7 +29,7 @@ static void say_plainly(const char *prefix, const char *fmt, va_list ap)
 	int n = snprintf(line, sizeof(line), "%s", prefix);
 	size_t from = (size_t)n;
 	n = vsnprintf(line + from, sizeof(line) - from - 1, fmt, ap);
-	if (n <= 0) /* formatting the message also ran out of memory */
+	if (n <= 0) /* formatting failed too, for lack of memory */
 		snprintf(line + from, sizeof(line) - from - 1, "memory ran out");
 	size_t end = strlen(line);
 	for (size_t i = from; i < end; i++)

@@ -2,7 +2,7 @@
 #ifndef SCTRACE_BASE_DIAG_H
 #define SCTRACE_BASE_DIAG_H
 
-/* Exit statuses of sctrace itself. Otherwise it exits with the status of the traced program. */
+/* Exit statuses for sctrace's own errors and results. Otherwise sctrace exits with the status of the traced program. */
 enum {
 	EXIT_UNREADABLE = 1,   /* a saved run cannot be read, or attaching was refused */
 	EXIT_USAGE = 2,        /* wrong usage */
@@ -13,9 +13,11 @@ enum {
 	EXIT_NOT_FOUND = 127,  /* the program was not found */
 };
 
-/* Only cmd/ and main.c call these functions. Prints "sctrace: MESSAGE\n" with control bytes escaped. */
+/*
+ * Prints "sctrace: MESSAGE\n" with control bytes escaped. Only cmd/ and main.c may call the functions of this header.
+ */
 void diag_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* The same with "note: " in front, for facts that are not errors. */
+/* Prints "sctrace: note: MESSAGE\n", for facts that are not errors. */
 void diag_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

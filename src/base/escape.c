@@ -12,7 +12,10 @@ static bool forbidden(uint32_t c)
 	       c == 0xfeff;
 }
 
-/* Length and code point of the UTF-8 character at `s`. Returns 0 if the bytes are not valid UTF-8. */
+/*
+ * Returns the length of the UTF-8 character at `s` and stores its code point in *at. Returns 0 if the bytes are not
+ * valid UTF-8.
+ */
 static size_t decode(const char *s, size_t n, uint32_t *at)
 {
 	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -39,7 +42,7 @@ size_t escape_utf8_len(const char *s, size_t n)
 	return len && !forbidden(code) ? len : 0;
 }
 
-/* The letter of C's escape sequence for `c`, or 0 if there is none. */
+/* Returns the letter of C's escape sequence for `c` ('n' for a newline), or 0 if there is none. */
 static char short_escape(char c)
 {
 	static const char from[] = "\a\b\t\n\v\f\r";
@@ -72,14 +75,17 @@ void escape_text(struct buf *out, const char *s, size_t n)
 	escape_but("\n\t", out, s, n);
 }
 
-/* Writes the shortest octal escape that cannot absorb the next character, as strace does. */
+/*
+ * Appends the octal escape of `c` with as few digits as possible, as strace does. It has three digits if a digit
+ * follows, which would otherwise be read as part of the escape.
+ */
 static void octal(struct buf *out, unsigned char c, bool digit_follows)
 {
 	buf_addc(out, '\\');
 	buf_add_bits(out, c, 3, digit_follows ? 3 : 1);
 }
 
-/* Up to where C's strings need no escapes. */
+/* Returns the number of bytes at the start of `s` that need no escape in a C string. */
 static size_t plain_length(const char *s, size_t n)
 {
 	size_t i = 0;

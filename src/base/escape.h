@@ -1,6 +1,6 @@
 /*
- * Makes text from traced programs safe to print: it contains no control bytes, escape sequences or invalid UTF-8
- * afterwards.
+ * Escapes text from traced programs so that it can be printed safely: without control bytes, escape sequences or
+ * invalid UTF-8.
  */
 #ifndef SCTRACE_BASE_ESCAPE_H
 #define SCTRACE_BASE_ESCAPE_H
@@ -11,33 +11,33 @@
 struct buf;
 
 /*
- * Length in bytes of the valid, printable UTF-8 character at `s` (at most `n` bytes). Returns 0 for a control character
- * (C0, DEL, C1), a bidirectional override, or bytes that are not UTF-8 (RFC 3629: overlong forms and surrogates are
- * invalid).
+ * Returns the length in bytes of the UTF-8 character at `s`, of which `n` bytes may be read. Returns 0 if the character
+ * must not be printed as it is: a control character (C0, DEL, C1), a bidirectional override, or bytes that are not
+ * valid UTF-8 (RFC 3629 excludes overlong forms and surrogates).
  */
 size_t escape_utf8_len(const char *s, size_t n);
 
 /*
- * Appends `s` for a message: printable UTF-8 unchanged, and everything else, newlines included, as C escapes (\n,
- * \x1b). Adds no quotes.
+ * Appends `s` for a one-line message. Printable UTF-8 is unchanged; everything else, also newlines, becomes a C escape
+ * (\n, \x1b). Adds no quotes.
  */
 void escape_line(struct buf *out, const char *s, size_t n);
 
-/* The same for text of several lines: newlines and tabs are kept. */
+/* Like escape_line(), for text of several lines: newlines and tabs are unchanged. */
 void escape_text(struct buf *out, const char *s, size_t n);
 
 /*
- * Appends `s` as the inside of a C string in strace's style: \n \t \" \\, and octal escapes for other bytes, or
- * hexadecimal ones if `hex`.
+ * Appends `s` as it would stand between the quotes of a C string, in strace's style: \n \t \" \\, and octal escapes for
+ * other bytes. If `hex` is true, every byte becomes a hexadecimal escape.
  */
 void escape_c(struct buf *out, const char *s, size_t n, bool hex);
 
-/* The same for text between < and >. It escapes > as well, so that the text cannot end early. */
+/* Like escape_c(), for text between < and >. Also escapes >, so that the text cannot contain its own end. */
 void escape_angled(struct buf *out, const char *s, size_t n, bool hex);
 
 /*
- * Appends JSON text. JSON allows raw control characters beyond C0 in strings; this function writes them as \u escapes,
- * which have the same meaning.
+ * Appends the JSON document `text`. Inside strings, JSON allows C1 control characters and DEL unescaped; this function
+ * writes them as \u escapes, which mean the same.
  */
 void escape_json(struct buf *out, const char *text);
 

@@ -13,7 +13,7 @@ pid_t helper_fork(void)
 	pid_t pid = fork();
 	if (pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (getppid() != parent) /* it had ended before */
+		if (getppid() != parent) /* the parent exited before prctl() was called */
 			_exit(0);
 		syscall(SYS_close_range, 0, ~0U, 0);
 	}

@@ -5,12 +5,13 @@
 #include <sys/types.h>
 
 /*
- * Like fork(2). The child has no open file, so no reader of our output waits for its end, and the kernel kills it when
- * the calling thread ends (PR_SET_PDEATHSIG, prctl(2)). So it does no harm if it cannot be killed.
+ * Like fork(2), but the child has no open files, and the kernel kills it when the calling thread ends
+ * (PR_SET_PDEATHSIG, prctl(2)). A child that cannot be killed therefore does no harm: no reader of sctrace's output
+ * waits for it.
  */
 pid_t helper_fork(void);
 
-/* Kills a helper and waits for its end. Tries a refused request three times; then it does not wait. */
+/* Kills a helper and waits for its end. If kill(2) fails three times, returns without waiting. */
 void helper_kill(pid_t pid);
 
 #endif

@@ -5,7 +5,7 @@
 #include <setjmp.h>
 #include <stdlib.h>
 
-/* jansson's allocator hooks take no context pointer, hence this global. */
+/* A global variable, because jansson passes no context pointer to its allocator functions. */
 static jmp_buf way_out;
 
 static void *allocate(size_t n)
@@ -17,9 +17,8 @@ static void *allocate(size_t n)
 }
 
 /*
- * libjansson 2.14 does not survive a failed allocation while it reads (double free, NULL dereference). Therefore the
- * allocator never returns NULL to it: a failure leaves json_loadf() by longjmp, and the memory of what was read so far
- * leaks.
+ * If an allocation fails while it reads, libjansson 2.14 frees memory twice or dereferences NULL. Therefore the
+ * allocator never returns NULL to it, but leaves json_loadf() by longjmp(3). The memory of what was read so far leaks.
  */
 json_t *json_read(FILE *f, size_t flags, json_error_t *error)
 {

@@ -1,4 +1,4 @@
-/* Wrappers of jansson that handle running out of memory. */
+/* Wrappers of jansson functions that behave correctly when memory runs out. */
 #ifndef SCTRACE_BASE_JSON_H
 #define SCTRACE_BASE_JSON_H
 
@@ -6,12 +6,15 @@
 #include <stdio.h>
 
 /*
- * Like json_loadf(3), but safe if memory runs out, where json_loadf(3) frees memory twice. On failure, returns NULL and
+ * Like json_loadf(3), which frees memory twice if memory runs out; this function does not. On failure, returns NULL and
  * fills in *error.
  */
 json_t *json_read(FILE *f, size_t flags, json_error_t *error);
 
-/* jansson silently omits values for which it has no memory. After this call such failures are noted (base/memory.h). */
+/*
+ * When memory runs out, jansson silently omits values. After a call of this function such failures are recorded
+ * (base/memory.h).
+ */
 void json_note_failures(void);
 
 #endif

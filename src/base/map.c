@@ -5,7 +5,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Fibonacci hashing (Knuth, TAOCP 3, 6.4): the top bits of key * 2^64 / phi. */
+/*
+ * The slot where the search for `key` starts. Fibonacci hashing (Knuth, TAOCP 3, 6.4): the top bits of key * 2^64 /
+ * phi.
+ */
 static size_t home(const struct map *m, uint64_t key)
 {
 	return (size_t)((key * 0x9e3779b97f4a7c15u) >> (64 - __builtin_ctzll(m->cap)));
@@ -25,7 +28,10 @@ void map_free(struct map *m)
 	*m = (struct map){0};
 }
 
-/* The slot that holds `key`, or the empty slot where it belongs. The table always has an empty slot. */
+/*
+ * Returns the slot that contains `key`, or the empty slot in which it must be stored. The table always has an empty
+ * slot.
+ */
 static struct map_slot *find(const struct map *m, uint64_t key)
 {
 	size_t i = home(m, key);
@@ -66,8 +72,8 @@ int map_put(struct map *m, uint64_t key, void *value)
 }
 
 /*
- * Closes the hole at `i`: entries behind it that a search could not reach across the hole move up (TAOCP 3, 6.4,
- * algorithm R).
+ * Empties the slot `hole`. A search stops at the first empty slot, so entries that such a search would no longer find
+ * are moved up first (TAOCP 3, 6.4, algorithm R).
  */
 static void close_hole(struct map *m, size_t hole)
 {

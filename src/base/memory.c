@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* One flag for the process, as for errno. */
+/* Global like errno: one flag for the whole process. */
 static atomic_bool ran_out;
 
 void memory_note_failure(void)

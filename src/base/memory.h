@@ -6,13 +6,18 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Notes a failed allocation. Buffers, vectors, maps and tables call this, because not all of their callers check. */
+/*
+ * Records that an allocation failed. Buffers, vectors, maps and tables call this function, because not all of their
+ * callers check for failures.
+ */
 void memory_note_failure(void);
-/* Like calloc(3) for one object; notes a failure. */
+/* Like calloc(1, size), but records a failure. */
 void *memory_zeroed(size_t size);
-/* Like fopen(3) for reading; notes a lack of memory, which a caller could mistake for a missing file. */
+/*
+ * Opens `path` for reading like fopen(3). Records a lack of memory, which the caller might mistake for a missing file.
+ */
 FILE *memory_fopen(const char *path);
-/* True if an allocation has failed. Parts of the output may then be missing. */
+/* Returns true if an allocation has failed. Parts of the output may then be missing. */
 bool memory_ran_out(void);
 
 #endif

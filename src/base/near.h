@@ -1,4 +1,4 @@
-/* "Did you mean": finds the known words that are nearest to a mistyped word. */
+/* For messages that end with "did you mean ...?": finds the known words that are most similar to a mistyped word. */
 #ifndef SCTRACE_BASE_NEAR_H
 #define SCTRACE_BASE_NEAR_H
 
@@ -8,26 +8,30 @@ struct buf;
 
 #define NEAR_MAX 3
 
-/* The nearest of the words offered so far. The caller owns the strings. */
+/* The candidates offered so far that are most similar to `word`, best first. The strings belong to the caller. */
 struct near {
-	const char *word; /* as typed */
+	const char *word; /* what the user typed */
 	const char *best[NEAR_MAX];
 	unsigned distance[NEAR_MAX];
 	size_t n;
 };
 
 /*
- * Edit distance of `a` and `b`: insertions, deletions, replacements and swaps of neighbours each count 1 (optimal
- * string alignment; Damerau 1964). Ignores letter case, and compares only the first 63 bytes.
+ * Returns the edit distance of `a` and `b`: each insertion, deletion, replacement or swap of two neighbouring letters
+ * counts 1 (optimal string alignment; Damerau 1964). Ignores letter case, and compares only the first 63 bytes.
  */
 unsigned near_distance(const char *a, const char *b);
 
 void near_init(struct near *n, const char *word);
 /*
- * Keeps `candidate` if it is among the nearest and its distance is at most a third of the word's length (at least 1).
+ * Adds `candidate` if its edit distance from the word is at most a third of the word's length (or 1, for words of fewer
+ * than six letters). Only the NEAR_MAX nearest candidates are kept.
  */
 void near_offer(struct near *n, const char *candidate);
-/* Appends "; did you mean PREFIXx, PREFIXy or PREFIXz?", or nothing if no word is near. */
+/*
+ * Appends "; did you mean PREFIXa, PREFIXb or PREFIXc?" to `out`, where a, b and c are the candidates. Appends nothing
+ * if there are none.
+ */
 void near_say(const struct near *n, const char *prefix, struct buf *out);
 
 #endif

@@ -27,7 +27,10 @@ bool outfile_folder_is_shared(const char *path)
 	return is_shared(path, &owner);
 }
 
-/* In a shared folder: true if another user owns the file, and could read what is written to it. */
+/*
+ * Returns true if the file belongs neither to sctrace's user nor to the owner of the directory. Its owner could read
+ * what is written to it.
+ */
 static bool is_foreign(int fd, uid_t folder_owner)
 {
 	struct stat st;
@@ -37,8 +40,8 @@ static bool is_foreign(int fd, uid_t folder_owner)
 }
 
 /*
- * Opens the file, checks it through the descriptor, and only then truncates it. A check by name could see a different
- * file.
+ * Opens the file, checks its owner through the descriptor, and only then truncates it. Between a check by name and
+ * open(2), another user could replace the file.
  */
 static int open_checked(const char *path, int flags, mode_t mode)
 {
@@ -68,7 +71,7 @@ int outfile_open_special(const char *path)
 	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return fd;
 	close(fd);
-	return -EBUSY; /* it did not exist a moment ago */
+	return -EBUSY; /* stat(2) found no such file a moment ago, so another program has created it */
 }
 
 int outfile_write(int fd, const char *s, size_t n)
@@ -83,7 +86,10 @@ int outfile_write(int fd, const char *s, size_t n)
 	return 0;
 }
 
-/* Closes the file, and removes it if it is incomplete, because half a table may look like a whole one. */
+/*
+ * Closes the file. If `err` is set or closing fails, the file is incomplete and is removed: a part of a table might be
+ * mistaken for the whole.
+ */
 static int close_whole(const char *path, int fd, int err)
 {
 	struct stat st;

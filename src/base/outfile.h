@@ -1,4 +1,4 @@
-/* Writes files that the user has named. */
+/* Writes files whose names the user has given. */
 #ifndef SCTRACE_BASE_OUTFILE_H
 #define SCTRACE_BASE_OUTFILE_H
 
@@ -8,18 +8,22 @@
 
 struct buf;
 
-/* True if other users may have put a link into the folder of `path` (sticky and writable by all, like /tmp). */
+/*
+ * Returns true if other users can create symbolic links in the directory of `path`: the directory is sticky and
+ * writable by everyone, like /tmp.
+ */
 bool outfile_folder_is_shared(const char *path);
 
 /*
- * Opens `path` for writing and creates it with `mode` if needed; `how` is O_TRUNC or O_APPEND. In a shared folder,
- * links are not followed, and files and FIFOs are refused unless the owner of the folder owns them. Returns the
- * descriptor or -errno: -ELOOP for such a link, -EREMOTE for such a file (outfile_why() explains them).
+ * Opens `path` for writing, and creates it with `mode` if needed. `how` is O_TRUNC or O_APPEND. Returns the descriptor
+ * or -errno. In a directory that other users share (see above), a symbolic link is refused with -ELOOP. A file or FIFO
+ * of another user, who does not own the directory, is refused with -EREMOTE. outfile_why() explains both.
  */
 int outfile_open(const char *path, int how, mode_t mode);
 
 /*
- * The same for existing files that are not regular: a terminal, a FIFO, /dev/null. Returns -EBUSY for a regular file.
+ * Like outfile_open(), but only for existing files that are not regular: a terminal, a FIFO, /dev/null. Returns -EBUSY
+ * for a regular file.
  */
 int outfile_open_special(const char *path);
 
@@ -28,18 +32,18 @@ int outfile_write(int fd, const char *s, size_t n);
 
 /*
  * Writes `text` to the file `path`, or to standard output if `path` is NULL. Returns 0, or -errno and a sentence in
- * `why`. Removes a file that could not be written completely.
+ * `why`. Removes the file if it could not be written completely.
  */
 int outfile_put(const char *path, const struct buf *text, struct buf *why);
 
 /*
- * After this call, a write fails with an error instead of a signal if the reader is gone (SIGPIPE) or the file may not
- * grow further (SIGXFSZ). It installs handlers and not SIG_IGN, because execve(2) resets handlers to the default for
- * the programs that sctrace runs.
+ * After this call, a write fails with an error, and sctrace is not killed by a signal, if the reader has gone (SIGPIPE)
+ * or the file would exceed the size limit (SIGXFSZ). The signals get handlers and are not ignored, because execve(2)
+ * resets handlers: the programs that sctrace runs start with the default actions.
  */
 void outfile_catch_signals(void);
 
-/* The text for an -errno of these functions. */
+/* Returns the text for an error (-errno) of the functions above. */
 const char *outfile_why(int err);
 
 #endif

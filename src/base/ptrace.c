@@ -11,7 +11,10 @@
 
 #define PTRACE_SET_SUD 0x4210 /* from linux/ptrace.h, which conflicts with sys/ptrace.h */
 
-/* Global like errno: requests are made in a hundred places, and the next wait must know of a failure. */
+/*
+ * Global like errno, because requests are made in many places, and the next wait for an event must learn that one was
+ * refused.
+ */
 static struct {
 	int error;
 	pid_t tid;
@@ -25,7 +28,7 @@ int ptrace_refused(pid_t *tid)
 	return error;
 }
 
-/* What these ask for may not be there, or not be possible: EIO, EINVAL and EFAULT are answers of theirs. */
+/* These requests depend on the state of the task: the kernel itself may refuse them with EIO, EINVAL or EFAULT. */
 static bool may_be_impossible(int request)
 {
 	static const int those[] = {
@@ -39,7 +42,7 @@ static bool may_be_impossible(int request)
 	return false;
 }
 
-/* The letter of its state in /proc (proc_pid_stat(5)); 0 where it is gone. */
+/* Returns the letter of the task's state in /proc/TID/stat (proc_pid_stat(5)), or 0 if there is no such task. */
 static char state_of(pid_t tid)
 {
 	char path[40], text[256];
@@ -53,20 +56,20 @@ static char state_of(pid_t tid)
 	return name_end && name_end[1] == ' ' ? name_end[2] : '\0';
 }
 
-/* Is the task ours and alive, and all that there was to wait for taken? */
+/* Returns true if sctrace traces the task, the task is alive, and wait4(2) has nothing more to report about it. */
 static bool has_no_news(pid_t tid)
 {
 	siginfo_t news = {0};
 	return waitid(P_PID, (id_t)tid, &news, WEXITED | WSTOPPED | WNOWAIT | WNOHANG | __WALL) == 0 && !news.si_pid;
 }
 
-/* A task that was killed leaves its stop within this. */
+/* A killed task leaves its ptrace-stop within LEAVE_TRIES * LEAVE_NS. */
 #define LEAVE_TRIES 20
 #define LEAVE_NS    1000000
 
 /*
- * The kernel reports ESRCH for a task that was killed or that is not stopped. Is this wrong? The task is ours, in a stop, and there is no news
- * of it: its stop is one that was waited for.
+ * The kernel reports ESRCH for a task that was killed, or that is not stopped. Returns true if neither is the case: the
+ * task is in a ptrace-stop that was already reported.
  */
 static bool stands_still(pid_t tid)
 {
@@ -82,10 +85,10 @@ static bool is_refused(int request, pid_t tid, int error)
 {
 	if (error == EIO || error == EINVAL || error == EFAULT)
 		return !may_be_impossible(request);
-	/* Which need not stand still (ptrace_check_attach() in kernel/ptrace.c). */
+	/* PTRACE_INTERRUPT does not require a stopped task (ptrace_check_attach() in kernel/ptrace.c). */
 	if (error == ESRCH && request == PTRACE_INTERRUPT)
 		return has_no_news(tid);
-	/* Memory is asked for by way of tasks that may run, or be in a group-stop. */
+	/* Memory is also read and written through tasks that are running or in a group-stop, so ESRCH may be right. */
 	if (error == ESRCH)
 		return request != PTRACE_PEEKTEXT && request != PTRACE_POKETEXT && stands_still(tid);
 	return true;
@@ -109,7 +112,7 @@ long ptrace_again(int request, pid_t tid, uintptr_t addr, uintptr_t data)
 			refusal.tid = tid;
 		}
 		if (error == ESRCH)
-			errno = EPERM; /* it is there */
+			errno = EPERM; /* the task exists: ESRCH would be wrong */
 		return r;
 	}
 }

@@ -1,4 +1,4 @@
-/* ptrace(2) for requests that must not fail because a sandbox, or a test, refused them once. */
+/* Repeats ptrace(2) requests that fail although the kernel would not refuse them: a sandbox or a test refused them. */
 #ifndef SCTRACE_BASE_PTRACE_H
 #define SCTRACE_BASE_PTRACE_H
 
@@ -7,19 +7,20 @@
 #include <sys/types.h>
 
 /*
- * Like ptrace(2), but repeats a refused request twice. For a traced task the kernel refuses a request only with ESRCH,
- * or because the request itself is impossible (EIO, EINVAL, EFAULT). Other errors (EPERM, ENOMEM, EAGAIN, EINTR) come
- * from a sandbox or a test, and must not leave a program half changed. If the task is stopped, ESRCH cannot be true;
- * the function then fails with EPERM. Use ptrace(2) itself for PTRACE_SEIZE, because its EPERM is an answer.
+ * Like ptrace(2), but repeats a refused request twice. The kernel itself refuses a request for a traced task only with
+ * ESRCH, or because the request is impossible (EIO, EINVAL, EFAULT). Other errors (EPERM, ENOMEM, EAGAIN, EINTR) come
+ * from a sandbox or a test, and must not leave a program half changed. If the task is stopped, ESRCH must be wrong: the
+ * request is repeated, and at last fails with EPERM. Do not use this function for PTRACE_SEIZE, for which EPERM is a
+ * valid result.
  */
 long ptrace_again(int request, pid_t tid, uintptr_t addr, uintptr_t data);
-/* The same with numbers or pointers as the last two arguments, like ptrace(2). */
+/* Like ptrace_again(), but the last two arguments may be numbers or pointers, as with ptrace(2). */
 #define ptrace_retry(request, tid, addr, data) ptrace_again((int)(request), tid, (uintptr_t)(addr), (uintptr_t)(data))
 
 /*
- * The first request since the last call that was refused every time: returns its errno and sets *tid to its task.
- * Returns 0 if there was none. Nothing can resume that task if it is stopped, so tracing must end, whatever the request
- * was.
+ * Reports the first request that was refused every time since the last call of this function. Returns its errno and
+ * stores its task in *tid, or returns 0 if there was none. If that task is stopped, nothing can resume it, so tracing
+ * must end.
  */
 int ptrace_refused(pid_t *tid);
 

@@ -27,7 +27,7 @@ static const struct unit time_units[] = {
 	{"", 1e3}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}, {"min", 60e9}, {"m", 60e9}, {"h", 3600e9},
 };
 
-/* Reads digits with at most one decimal point, then a unit from the table. */
+/* Parses digits with at most one decimal point, followed by a unit from the table. */
 static int parse_with_unit(const char *text, const struct unit *units, size_t n, uint64_t *value)
 {
 	if (!isdigit((unsigned char)text[0]) && text[0] != '.')
@@ -74,7 +74,7 @@ void size_format(struct buf *out, uint64_t bytes)
 		buf_addc(out, letters[i]);
 }
 
-/* `x` with three significant digits and without an exponent. */
+/* Appends `x` with three significant digits and without an exponent. */
 static void three_digits(struct buf *out, double x)
 {
 	double a = fabs(x);

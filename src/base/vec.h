@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Declares an array member or variable of element type `T`. Zero-initialised is empty. */
+/* Declares a variable or member that is an array of elements of type `T`. If zeroed, the array is empty. */
 #define VEC(T)                                                                                                         \
 	struct {                                                                                                       \
 		T *v;                                                                                                  \
@@ -13,16 +13,16 @@
 	}
 
 /*
- * Makes room for one more element of `size` bytes. Returns false and leaves the array unchanged if memory ran out. Use
- * vec_push().
+ * Ensures that the array has memory for one more element of `size` bytes. Returns false and leaves the array unchanged
+ * if memory ran out. Call it only through vec_push().
  */
 bool vec_reserve(void **v, size_t n, size_t *cap, size_t size);
 
-/* Appends `x`. Returns false if memory ran out. */
+/* Appends an element. Returns false if memory ran out. */
 #define vec_push(a, ...)                                                                                               \
 	(vec_reserve((void **)&(a)->v, (a)->n, &(a)->cap, sizeof(*(a)->v)) ? ((a)->v[(a)->n++] = (__VA_ARGS__), true)  \
 									   : false)
-/* Frees the memory and empties the array. */
+/* Frees the memory. The array is empty afterwards. */
 #define vec_free(a) (free((a)->v), (a)->v = NULL, (a)->n = (a)->cap = 0, (void)0)
 
 #endif

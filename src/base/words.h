@@ -1,10 +1,12 @@
-/* Builds word lists for execve(2). If memory runs out, the result is NULL and never a list with words missing. */
+/*
+ * Builds argument lists for execve(2). If memory runs out, the result is NULL: it is never a list with missing words.
+ */
 #ifndef SCTRACE_BASE_WORDS_H
 #define SCTRACE_BASE_WORDS_H
 
 #include "base/vec.h"
 
-/* Zero-initialised is empty. */
+/* A zeroed struct is an empty list. */
 struct words {
 	VEC(char *) list;
 	bool failed; /* memory ran out */
@@ -13,16 +15,16 @@ struct words {
 /* Appends a copy of `word`. */
 void words_add(struct words *w, const char *word);
 /*
- * Appends `word` itself, which must be malloc'ed and which the list then owns. If `word` is NULL, because it could not
- * be allocated, the whole list fails.
+ * Appends `word` itself. It must have been allocated by malloc(3), and belongs to the list afterwards. If `word` is
+ * NULL, because its allocation failed, words_done() will return NULL.
  */
 void words_take(struct words *w, char *word);
 /*
- * Returns the list with a NULL at its end, or NULL if memory ran out. The caller frees it with words_free(). `w` is
- * empty afterwards.
+ * Returns the list, which ends with NULL, or returns NULL if memory ran out. The caller frees it with words_free(). `w`
+ * is empty afterwards.
  */
 char **words_done(struct words *w);
-/* Frees a list and its words. Accepts NULL. */
+/* Frees a list and its words. `list` may be NULL. */
 void words_free(char **list);
 
 #endif
