@@ -1,4 +1,4 @@
-/* Describes samples in the form of R's summary(). */
+/* Computes the summary of samples that R's summary() prints: minimum, quartiles, mean, maximum. */
 #ifndef SCTRACE_BENCH_DESCRIBE_H
 #define SCTRACE_BENCH_DESCRIBE_H
 
@@ -6,11 +6,13 @@
 
 struct buf;
 
-/* Sorts `x` and describes it. */
+/* Sorts the `n` values of `x` and stores their summary in `d`. */
 void describe(struct sample_summary *d, double *x, size_t n);
-/* The median of `x`, which it sorts; NAN if there are no values. */
+/* Sorts the `n` values of `x` and returns their median, or NAN if `n` is 0. */
 double describe_median(double *x, size_t n);
-/* Appends `x` as R's summary prints it: four significant digits, but never fewer than its integer part has. */
+/*
+ * Appends `x` as R's summary() prints it: with four significant digits, and with all digits before the decimal point.
+ */
 void describe_format(struct buf *out, double x);
 
 #endif

@@ -24,7 +24,7 @@ pid_t kid_fork(void)
 	if (kid < 0)
 		return -errno;
 	if (kid > 0) {
-		setpgid(kid, kid); /* called by both processes, so that neither must wait for the other */
+		setpgid(kid, kid); /* parent and child both do this, so that neither must wait for the other */
 		return kid;
 	}
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -46,7 +46,10 @@ int kid_wait(pid_t kid)
 
 int kid_kill(pid_t kid)
 {
-	/* If both are refused, waiting would never end; the child ends with sctrace. */
+	/*
+	 * If both signals are refused, do not wait: the wait might never return. The kernel kills the child when
+	 * sctrace exits.
+	 */
 	if (kill(-kid, SIGKILL) < 0 && kill(kid, SIGKILL) < 0)
 		return -errno;
 	return kid_wait(kid);
@@ -58,7 +61,10 @@ int kid_watch(pid_t kid, uint64_t limit_ns, void (*tick)(void *ctx), void *ctx, 
 	int fd = (int)syscall(SYS_pidfd_open, kid, 0);
 	int err = 0;
 	while (!err) {
-		/* Without a pidfd (Linux before 5.3) the end is noticed a little later. */
+		/*
+		 * Before Linux 5.3 there is no pidfd. poll(2) then only sleeps, and the exit of the child is noticed a
+		 * little later.
+		 */
 		struct pollfd p = {.fd = fd, .events = POLLIN};
 		poll(&p, 1, fd >= 0 ? 100 : 10);
 		pid_t got = waitpid(kid, status, WNOHANG);
@@ -89,7 +95,10 @@ static void forget(pid_t *groups, size_t *n, pid_t group)
 		}
 }
 
-/* The guard's loop: maintains the list, and kills the groups on it when the other end is closed. */
+/*
+ * The main loop of the guard process: maintains the list of groups, and kills them when sctrace's end of the socket
+ * closes.
+ */
 static void guard(int fd)
 {
 	pid_t groups[GUARD_MAX];
@@ -100,7 +109,7 @@ static void guard(int fd)
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0)
-			_exit(1); /* then only PR_SET_PDEATHSIG remains */
+			_exit(1); /* the groups are then protected only by PR_SET_PDEATHSIG */
 		if (got != (ssize_t)sizeof(p))
 			break;
 		if (p == 0)
@@ -119,7 +128,7 @@ int kid_guard_open(struct kid_guard *g)
 {
 	*g = (struct kid_guard){.fd = -1};
 	int fds[2];
-	/* A socket and not a pipe, so that a dead guard cannot kill sctrace by SIGPIPE. */
+	/* This must be a socket: if the guard were dead, writing to a pipe would kill sctrace by SIGPIPE. */
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0)
 		return -errno;
 	pid_t pid = fork();
@@ -134,7 +143,10 @@ int kid_guard_open(struct kid_guard *g)
 		for (int sig = 1; sig < NSIG; sig++)
 			if (sig != SIGCHLD)
 				signal(sig, SIG_IGN);
-		/* The guard must hold nothing else open, because a reader of our output waits for its end. */
+		/*
+		 * The guard must not keep any other file open. Otherwise a program that reads sctrace's output would
+		 * wait until the guard exits.
+		 */
 		dup2(fds[0], 0);
 		syscall(SYS_close_range, 1, ~0U, 0);
 		guard(0);
@@ -147,7 +159,10 @@ int kid_guard_open(struct kid_guard *g)
 
 void kid_guard_tell(struct kid_guard *g, pid_t group)
 {
-	/* So few bytes are sent completely or not at all; in that case only PR_SET_PDEATHSIG remains. */
+	/*
+	 * So few bytes are sent completely or not at all. If they are not sent, the group is protected only by
+	 * PR_SET_PDEATHSIG.
+	 */
 	if (g->fd >= 0 && send(g->fd, &group, sizeof(group), MSG_NOSIGNAL) < 0)
 		kid_guard_close(g);
 }

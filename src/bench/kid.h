@@ -1,4 +1,4 @@
-/* Child processes that always end: with the measurement, with sctrace, and if sctrace is killed. */
+/* Child processes that certainly end: when the measurement ends, when sctrace exits, and if sctrace is killed. */
 #ifndef SCTRACE_BENCH_KID_H
 #define SCTRACE_BENCH_KID_H
 
@@ -7,39 +7,40 @@
 #include <sys/types.h>
 
 /*
- * Forks into a process group of its own. The child receives SIGKILL when the caller's thread ends (PR_SET_PDEATHSIG),
- * has default signal actions, and must leave by _exit(). Returns like fork(), or -errno.
+ * Forks a child into a new process group. The child receives SIGKILL when the calling thread ends (PR_SET_PDEATHSIG),
+ * has default signal actions, and must exit by _exit(). Returns the child's pid, 0 in the child, or -errno.
  */
 pid_t kid_fork(void);
-/* Kills the group of `kid` and waits for `kid` itself. Returns its status as from wait(2), or -errno. */
+/* Kills the process group of `kid` and waits for `kid` itself. Returns its wait status (wait(2)) or -errno. */
 int kid_kill(pid_t kid);
-/* Waits until `kid` exits, and continues after signals. Returns its status or -errno. */
+/* Waits until `kid` exits, even if signals arrive. Returns its wait status (wait(2)) or -errno. */
 int kid_wait(pid_t kid);
 
 /*
- * Waits until `kid` exits, and calls `tick` (may be NULL) about ten times a second. Kills its group if stop_signal() is
- * set or after `limit_ns` (0: no limit). Returns 0 with *status, -EINTR or -ETIMEDOUT (killed and reaped), or another
- * -errno.
+ * Waits until `kid` exits. Calls `tick` (may be NULL) about ten times a second. If stop_signal() is set, or after
+ * `limit_ns` (0: no limit), kills the process group of `kid` and reaps `kid`. Returns 0 and stores the wait status in
+ * *status if `kid` exited by itself; -EINTR or -ETIMEDOUT if it was killed; or another -errno.
  */
 int kid_watch(pid_t kid, uint64_t limit_ns, void (*tick)(void *ctx), void *ctx, int *status);
 
 /*
- * The guard kills process groups that outlive sctrace. It sleeps on a socket whose other end closes when sctrace ends.
- * This also catches grandchildren, which PR_SET_PDEATHSIG does not. A guarded child must close `fd`.
+ * The guard is a process that kills the registered process groups if sctrace exits without ending the guard first. It
+ * waits on a socket whose other end, `fd`, closes when sctrace exits. It also kills grandchildren, which
+ * PR_SET_PDEATHSIG does not. Children in registered groups must close `fd`.
  */
 struct kid_guard {
 	int fd; /* -1: there is no guard */
 	pid_t pid;
 };
 
-/* Starts the guard. Returns 0 or -errno. */
+/* Starts the guard process. Returns 0 or -errno. */
 int kid_guard_open(struct kid_guard *g);
-/* Adds `group` to the groups that are killed if sctrace disappears. A negative number removes it. */
+/* Registers the process group `group`: the guard kills it if sctrace exits. A negative number unregisters the group. */
 void kid_guard_tell(struct kid_guard *g, pid_t group);
-/* Ends the guard without killing anything. */
+/* Ends the guard process without killing any group. */
 void kid_guard_close(struct kid_guard *g);
 
-/* Zeroed memory that is shared with children, or NULL. Free with munmap(). */
+/* Returns zeroed memory that children share with their parent, or NULL. Free it with munmap(2). */
 void *kid_share(size_t bytes);
 
 #endif

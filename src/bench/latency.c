@@ -16,7 +16,7 @@
 
 #define BUCKETS 2048 /* more than hist_bucket(UINT64_MAX) */
 
-/* The measuring process counts into this. It allocates nothing while it measures. */
+/* The measuring process stores its results here. It does not allocate memory while it measures. */
 struct board {
 	_Atomic uint64_t n;
 	double sum, squares;
@@ -26,7 +26,7 @@ struct board {
 	uint64_t count[BUCKETS];
 };
 
-/* Prevents deep idle states while the process lives (kernel: Documentation/power/pm_qos_interface.rst). */
+/* Keeps the CPUs out of deep idle states until the process exits (kernel: Documentation/power/pm_qos_interface.rst). */
 static bool hold_idle(void)
 {
 	int32_t most_us = 0;
@@ -50,7 +50,8 @@ static int prepare(const struct latency_plan *plan, struct board *b)
 {
 	b->lock_err = -place_lock_memory();
 	b->idle_held = hold_idle();
-	memset(b->count, 0, sizeof(b->count)); /* touch the memory now, so that no page fault happens later */
+	memset(b->count, 0, sizeof(b->count)); /* touches the memory now, so that no page fault happens during the
+					        * measurement */
 	int err = plan->ncpus ? place_pin(plan->cpus, plan->ncpus) : 0;
 	return err ? err : place_set_policy(&plan->policy);
 }

@@ -1,4 +1,4 @@
-/* The work of each kind of load. */
+/* The table of background loads, and the work that each of them does. */
 #include "bench/loads.h"
 
 #include "bench/op.h"
@@ -41,7 +41,10 @@ static void run_cpu(struct load_board *b, const char *dir)
 	}
 }
 
-/* A file without a name, so that nothing is left behind if the process is killed. */
+/*
+ * Opens a file without a name (O_TMPFILE, or with its name removed at once), so that no file remains if the process is
+ * killed.
+ */
 static int nameless_file(const char *dir)
 {
 	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -55,7 +58,7 @@ static int nameless_file(const char *dir)
 	return fd;
 }
 
-/* Writes 512 MiB in blocks of 1 MiB to the device, and starts again. */
+/* Writes 512 MiB to the device in blocks of 1 MiB, again and again. */
 static void run_disk(struct load_board *b, const char *dir)
 {
 	struct statvfs fs;
@@ -151,7 +154,10 @@ static void run_memory(struct load_board *b, const char *dir)
 		}
 }
 
-/* Runs the operations of bench syscall in turn, except those that cannot run here, which the parent names. */
+/*
+ * Runs the operations of `bench syscall` in turn. The parent has stored in the board which ones cannot run on this
+ * machine.
+ */
 static void run_suite(struct load_board *b, const char *dir)
 {
 	struct buf without = {0};

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define FIRST_WORK_NS (30 * NSEC_PER_SEC) /* a load without any work after this time does not work */
+#define FIRST_WORK_NS (30 * NSEC_PER_SEC) /* a load that has not done any work after this time is considered broken */
 
 static const struct load_kind *find(const char *name, size_t len)
 {
@@ -54,7 +54,8 @@ static int start_part(struct load *l, size_t part, const char *dir, struct kid_g
 		if (kid < 0)
 			return kid;
 		if (kid == 0) {
-			close(guard->fd); /* otherwise the guard would wait for this process as well */
+			close(guard->fd); /* otherwise the guard would not notice the exit of sctrace while this
+					   * process runs */
 			k->run(b, dir);
 			_exit(1);
 		}
@@ -78,7 +79,7 @@ static void end_all(struct load *l, struct kid_guard *guard)
 	}
 }
 
-/* Waits for the first work of a part. Returns 0, or -errno with the reason in `why`. */
+/* Waits until a part has done some work. Returns 0, or -errno with the reason in `why`. */
 static int wait_for_work(const struct load *l, size_t part, struct buf *why)
 {
 	const struct load_board *b = l->board[part];

@@ -1,4 +1,7 @@
-/* Background loads for measurements. Each load works until it is ended, counts its work, and always ends. */
+/*
+ * Background loads for measurements. A load works until it is stopped and counts its work. It ends with sctrace at the
+ * latest.
+ */
 #ifndef SCTRACE_BENCH_LOADS_H
 #define SCTRACE_BENCH_LOADS_H
 
@@ -14,51 +17,52 @@ struct buf;
 #define LOAD_PARTS 8   /* the largest number of loads at once: "suite+disk" has two */
 #define LOAD_KIDS  256 /* the largest number of processes in one load */
 
-/* State of a load's processes, in memory shared with sctrace. */
+/* The state of a load, in memory that its processes share with sctrace. */
 struct load_board {
-	_Atomic uint64_t work; /* in the unit of the load, summed over all its processes */
-	char why[160];         /* the reason, if a process gave up */
+	_Atomic uint64_t work; /* units of work done by all processes of the load */
+	char why[160];         /* why a process gave up; empty if none did */
 };
 
 struct load_kind {
 	const char *name;
 	const char *about;
-	const char *unit;                                   /* unit of its work: "MiB", "packets" */
-	int per_cpu;                                        /* one process for each CPU, otherwise one in total */
-	void (*run)(struct load_board *b, const char *dir); /* works for ever; returns only if it cannot continue */
+	const char *unit;                                   /* what the work is counted in: "MiB", "packets" */
+	int per_cpu;                                        /* true: one process for each CPU; false: one process */
+	void (*run)(struct load_board *b, const char *dir); /* runs for ever; returns only if it cannot continue */
 };
 
-/* Row `i`, or NULL after the last. */
+/* Returns row `i` of the table of loads, or NULL after the last row. */
 const struct load_kind *load_kind_at(size_t i);
 
-/* One running load, or none ("none" has no parts). */
+/* The load that runs during a measurement. It consists of one or more parts. The load "none" has no parts. */
 struct load {
-	const char *name; /* as the user typed it: "suite+disk"; owned by the caller */
+	const char *name; /* what the user typed: "suite+disk"; belongs to the caller */
 	const struct load_kind *kind[LOAD_PARTS];
 	struct load_board *board[LOAD_PARTS];
 	size_t parts;
 	pid_t kids[LOAD_KIDS];
 	size_t nkids;
-	/* The work between load_mark() and load_stop(), and the time between them, summed over all runs. */
+	/* The work done between load_mark() and load_stop(), and the time between these calls, summed over all runs. */
 	uint64_t start_work[LOAD_PARTS], work[LOAD_PARTS];
 	uint64_t mark_ns, span_ns;
 };
 
-/* Parses "none", "disk", "suite+disk". Returns 0, or -EINVAL with the reason in `why`. */
+/* Parses a name such as "none", "disk" or "suite+disk". Returns 0, or -EINVAL with the reason in `why`. */
 int load_parse(struct load *l, const char *name, struct buf *why);
 /*
- * Starts the load, with its files in `dir`, and waits until each part has done some work. Returns 0, or -errno with the
- * reason in `why` and no process left. Each process has a group of its own, which the guard knows.
+ * Starts the processes of the load, with their files in `dir`, and waits until each part has done some work. Each
+ * process is in a process group of its own, which is registered with `guard`. Returns 0, or -errno with the reason in
+ * `why`; after an error no process is left.
  */
 int load_start(struct load *l, const char *dir, struct kid_guard *guard, struct buf *why);
-/* The measurement begins: starts to count the work. */
+/* Must be called when the measurement begins: the work is counted from now. */
 void load_mark(struct load *l);
 /*
- * Notes the work and ends all processes. Returns 0, or -EIO with the reason in `why` if a part gave up or did nothing,
- * because then the measurement was not made under this load.
+ * Stops counting and ends all processes. Returns 0. Returns -EIO with the reason in `why` if a part gave up or did no
+ * work: the measurement was then not made under this load.
  */
 int load_stop(struct load *l, struct kid_guard *guard, struct buf *why);
-/* Appends the work since the mark: "disk 512 MiB, suite 12345 operations". Appends nothing for "none". */
+/* Appends the work since load_mark(): "disk 512 MiB, suite 12345 operations". Appends nothing for the load "none". */
 void load_work(const struct load *l, struct buf *out);
 
 #endif

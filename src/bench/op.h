@@ -1,5 +1,6 @@
 /*
- * The operations of `bench syscall` as data. Each has two loops, so that the cost of the loop itself can be computed.
+ * The table of the operations that `bench syscall` measures. Each operation is compiled into two loops, from which the
+ * cost of the loop itself can be computed (see op_solve()).
  */
 #ifndef SCTRACE_BENCH_OP_H
 #define SCTRACE_BENCH_OP_H
@@ -13,24 +14,25 @@
 struct buf;
 
 /*
- * What an operation works on. Its setup fills this in and its teardown undoes that. Starts as zeros, except for `dir`.
+ * The objects that an operation uses. Its setup() creates them and its teardown() frees them. Before setup() only `dir`
+ * is set; the descriptors are -1 and all else is zero.
  */
 struct op_state {
-	const char *dir; /* folder for files */
+	const char *dir; /* directory for files */
 	int fd, fd2;
 	FILE *file;
 	char *mem;
 	size_t size, at; /* size: bytes of `mem` or of the file; at: the loop's position in it */
-	uint32_t word;   /* futex */
+	uint32_t word;   /* the word that futex(2) works on */
 	int pid, tid;
 	struct sigaction old_action;
 	sigset_t old_mask;
 	char data[64];
 	char path[256];
-	uint64_t wrong; /* how often the operation failed to do what it should */
+	uint64_t wrong; /* how often the operation did not do what it should */
 };
 
-/* Runs the operation `n` times (once), or 2n times (twice, with two in each iteration). */
+/* `once` runs the operation in `n` iterations, one in each; `twice` also has `n` iterations, with two in each. */
 typedef void op_loop_fn(struct op_state *s, uint64_t n);
 
 struct op {
@@ -38,18 +40,17 @@ struct op {
 	const char *group;
 	const char *about;
 	op_loop_fn *once, *twice;
-	int (*setup)(struct op_state *s, struct buf *why); /* or NULL; returns 0, or -errno if it cannot run here,
-							    * with the reason in `why` */
-	void (*teardown)(struct op_state *s);              /* or NULL */
+	int (*setup)(struct op_state *s, struct buf *why); /* may be NULL; returns 0, or -errno with the reason in
+							    * `why` if it cannot run here */
+	void (*teardown)(struct op_state *s);              /* may be NULL */
 	enum op_cost {
 		OP_CHEAP,
 		OP_DEAR
-	} cost;    /* OP_DEAR: creates a process or thread, which takes
-							    * microseconds or more */
-	bool trap; /* enters the kernel by an exception, which no system call tracer sees */
+	} cost;    /* OP_DEAR: the operation creates a process or thread, which takes microseconds or more */
+	bool trap; /* the operation enters the kernel by an exception, so system call tracers do not see it */
 };
 
-/* The operations of one part. op_at() joins the parts. */
+/* The table is split into three files; op_at() indexes all of it. */
 extern const struct op ops_self[];
 extern const size_t ops_self_count;
 extern const struct op ops_file[];
@@ -57,27 +58,30 @@ extern const size_t ops_file_count;
 extern const struct op ops_task[];
 extern const size_t ops_task_count;
 
-/* Row `i` over all parts, or NULL after the last. */
+/* Returns row `i` of the whole table, or NULL after the last row. */
 const struct op *op_at(size_t i);
-/* The operation called `name`, or NULL. */
+/* Returns the operation with this name, or NULL. */
 const struct op *op_find(const char *name);
-/* The empty loop, whose time is subtracted from the others. */
+/* Returns the empty loop, whose time is subtracted from the times of the other operations. */
 const struct op *op_empty(void);
 
-/* Sets up the state for `op`, with files in `dir`. Returns 0, or -errno with the reason in `why`. */
+/*
+ * Initialises `s` and calls the setup() of `op`. Files are created in `dir`. Returns 0, or -errno with the reason in
+ * `why`.
+ */
 int op_open(const struct op *op, struct op_state *s, const char *dir, struct buf *why);
 void op_close(const struct op *op, struct op_state *s);
 
 /*
- * A barrier that the compiler cannot look through. It makes the compiler assume that each iteration reads and writes
- * all memory, and uses each value. Without it, an empty loop is deleted, and a repeated pure call is made once.
+ * OP_BARRIER() makes the compiler assume that all memory is read and written here, OP_KEEP(x) also that `x` is used.
+ * Otherwise the compiler would delete an empty loop, and call a pure function once instead of in each iteration.
  */
 #define OP_BARRIER() __asm__ volatile("" ::: "memory")
 #define OP_KEEP(x)   __asm__ volatile("" ::"r"(x) : "memory")
 
 /*
- * Counts failures in a body. It is a branch that is never taken, and not an addition, because that would add a load and
- * a store to each iteration, which the empty loop does not have.
+ * Counts a failure of the operation. This is a branch that is almost never taken. An addition without a branch would
+ * put a load and a store into each iteration, which the empty loop does not have.
  */
 #define OP_WRONG_IF(failed)                                                                                            \
 	do {                                                                                                           \
@@ -85,7 +89,10 @@ void op_close(const struct op *op, struct op_state *s);
 			s->wrong++;                                                                                    \
 	} while (0)
 
-/* Creates the two loops of an operation from its body, a function of the state that is inlined into both. */
+/*
+ * Defines the functions BODY_once() and BODY_twice(), the two loops of an operation. BODY is a function of struct
+ * op_state, defined with OP_BODY(), and is inlined into both.
+ */
 #define OP_LOOPS(body)                                                                                                 \
 	static __attribute__((noinline)) void body##_once(struct op_state *s, uint64_t n)                              \
 	{                                                                                                              \
@@ -104,7 +111,7 @@ void op_close(const struct op *op, struct op_state *s);
 		}                                                                                                      \
 	}
 
-/* Begins a body. */
+/* Defines the function that OP_LOOPS() takes as its argument. */
 #define OP_BODY(name) static inline __attribute__((always_inline)) void name(struct op_state *s)
 
 #endif

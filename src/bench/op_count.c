@@ -17,14 +17,14 @@
 #include <unistd.h>
 
 /*
- * How often an operation runs for counting. A fast operation, which may rarely make a call, runs often, so that such
- * calls show.
+ * How often an operation runs to be counted. An operation that is faster than a system call may make one only rarely
+ * (when a buffer is empty), so it must run more often than others.
  */
 #define TIMES_FAST  8192
 #define TIMES_CHEAP 128
 #define TIMES_DEAR  8
 
-/* A time in ns that is shorter than any call on this machine: most of the time of the cheapest call. */
+/* Returns a time in ns that is shorter than any system call on this machine: 80 % of the time of the cheapest call. */
 static double fast_ns(void)
 {
 	enum { BATCHES = 9, BATCH = 500 };
@@ -61,7 +61,7 @@ int op_count_run(int argc, char *const *argv)
 		if (!op)
 			return -ENOENT;
 		if (op_open(op, &s, argv[0], &why) == 0) {
-			op->once(&s, 1); /* the first run may make calls that do not belong to the operation */
+			op->once(&s, 1); /* the first execution may make more calls, to load or allocate something */
 			mark((size_t)i / 2, 0);
 			op->once(&s, n);
 			mark((size_t)i / 2, 1);
@@ -72,13 +72,13 @@ int op_count_run(int argc, char *const *argv)
 	return 0;
 }
 
-/* Progress of the traced child. */
+/* The state while the tracer counts the calls of the child. */
 struct counting {
 	struct op_result *results;
 	size_t n;
-	double fast;    /* from fast_ns() */
-	size_t now;     /* the operation between its marks; n: none */
-	uint64_t calls; /* calls since its first mark */
+	double fast;    /* the result of fast_ns() */
+	size_t now;     /* index of the operation that is running; `n` if none is */
+	uint64_t calls; /* number of calls since the operation began */
 };
 
 static void count_event(struct counting *c, const struct event *ev)
@@ -98,7 +98,7 @@ static void count_event(struct counting *c, const struct event *ev)
 	c->calls = 0;
 }
 
-/* The child's command line, which the caller frees; NULL if memory ran out. */
+/* Returns the command line of the child, which the caller frees, or NULL if memory ran out. */
 static char **make_words(const struct counting *c, const char *self, const char *dir)
 {
 	struct words words = {0};

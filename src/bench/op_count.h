@@ -1,23 +1,24 @@
-/* Determines which operations really enter the kernel: our own tracer counts the calls of a child that runs them. */
+/* Determines how many system calls each operation really makes: sctrace traces a child that runs the operations. */
 #ifndef SCTRACE_BENCH_OP_COUNT_H
 #define SCTRACE_BENCH_OP_COUNT_H
 
 #include "bench/syscall.h"
 
 /*
- * Sets `kernel` of all `n` results: calls of the process (all threads, without children) per operation. `self` is this
- * program, which understands OP_COUNT_WORD; files go to `dir`. An operation that could not be set up stays NAN. Returns
- * 0, or -errno with the reason in `why`; -EINTR if stop_signal() is set.
+ * Sets the member `kernel` of the `n` results: the number of system calls per operation, over all threads of the
+ * process, without children. `self` is the path of sctrace, which is run with OP_COUNT_WORD; files are created in
+ * `dir`. `kernel` stays NAN for an operation that cannot be set up. Returns 0; -EINTR if stop_signal() is set; or
+ * another -errno with the reason in `why`.
  */
 int op_count_kernel(struct op_result *results, size_t n, const char *self, const char *dir, struct buf *why);
 
 /*
- * `sctrace bench OP_COUNT_WORD DIR NAME TIMES [NAME TIMES...]` runs the operations. Before and after each, it calls
- * close() with a descriptor that cannot exist, INT_MIN + 2i and INT_MIN + 2i + 1, by which the tracer recognises the
- * operation.
+ * `sctrace bench OP_COUNT_WORD DIR NAME TIMES [NAME TIMES...]` is the internal command that runs the operations. To
+ * mark where operation i begins and ends, it calls close() with the numbers INT_MIN + 2i and INT_MIN + 2i + 1, which
+ * cannot be descriptors. The tracer recognises these two calls.
  */
 #define OP_COUNT_WORD "__count"
-/* Runs that command; argv[0] is DIR. Returns 0 or -errno. */
+/* Executes that command. argv[0] is DIR. Returns 0 or -errno. */
 int op_count_run(int argc, char *const *argv);
 
 #endif

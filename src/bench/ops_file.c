@@ -1,4 +1,4 @@
-/* Operations on files, pipes and memory. */
+/* Operations of `bench syscall` on files, pipes and memory. */
 #include "bench/op.h"
 
 #include "base/buf.h"
@@ -37,7 +37,7 @@ static int open_null(struct op_state *s, struct buf *why)
 	return open_device(s, "/dev/null", O_WRONLY, why);
 }
 
-/* A file without a name in the working folder, so that nothing is left behind. */
+/* Opens a file without a name in the directory s->dir, so that no file remains if the process is killed. */
 static int make_file(struct op_state *s, struct buf *why)
 {
 	s->fd = open(s->dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -87,7 +87,7 @@ static int make_pipe(struct op_state *s, struct buf *why)
 	return 0;
 }
 
-/* Small pages, none of them present. */
+/* Maps memory with pages of the usual size (no huge pages), none of which is present yet. */
 static int make_pages(struct op_state *s, struct buf *why)
 {
 	s->size = FAULT_BYTES;
@@ -128,7 +128,7 @@ OP_BODY(read_1)
 }
 OP_LOOPS(read_1)
 
-/* Rewinds once in a million reads. */
+/* Rewinds the file once in a million reads. */
 OP_BODY(read_1_file)
 {
 	if (__builtin_expect(++s->at > s->size, 0)) {
@@ -151,7 +151,7 @@ OP_BODY(write_1)
 }
 OP_LOOPS(write_1)
 
-/* A buffer of one byte has room only for the terminating NUL. */
+/* The buffer of one byte has room only for the terminating NUL, so nothing is read. */
 OP_BODY(fgets_0)
 {
 	OP_WRONG_IF(fgets(s->data, 1, s->file) == NULL);
@@ -210,7 +210,10 @@ OP_BODY(map_unmap)
 }
 OP_LOOPS(map_unmap)
 
-/* Touches each page once, and then returns all pages in one call, of which a thousandth counts for each fault. */
+/*
+ * Touches one page, which causes a page fault. After the last page, one madvise(2) call frees all pages; its cost is
+ * spread over a thousand faults.
+ */
 OP_BODY(page_fault)
 {
 	if (__builtin_expect(s->at >= s->size, 0)) {

@@ -1,4 +1,4 @@
-/* Operations that need only the process itself: controls, identities, clocks. */
+/* Operations of `bench syscall` that need only the process itself: controls, process identity, clocks. */
 #include "bench/op.h"
 
 #include <sys/syscall.h>
@@ -57,7 +57,10 @@ OP_BODY(clock_gettimeofday)
 }
 OP_LOOPS(clock_gettimeofday)
 
-/* The C library's clock_gettime(), which uses the vDSO, and the same as a system call. */
+/*
+ * Defines two operations for a clock: clock_gettime(3), which the C library implements with the vDSO, and the system
+ * call.
+ */
 #define CLOCK_LIBC(name, id)                                                                                           \
 	OP_BODY(name)                                                                                                  \
 	{                                                                                                              \

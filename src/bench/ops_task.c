@@ -1,4 +1,4 @@
-/* Operations on tasks: yielding, waking, signals, creating processes and threads. */
+/* Operations of `bench syscall` on tasks: yielding, waking, signals, creating processes and threads. */
 #include "bench/op.h"
 
 #include "base/buf.h"
@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The path of true(1), which the exec rows run. */
+/* Returns the path of true(1), the program that the operations with execve(2) run. */
 static const char *find_true(void)
 {
 	static const char *const places[] = {"/bin/true", "/usr/bin/true"};
@@ -52,7 +52,7 @@ static int catch_signal(struct op_state *s, struct buf *why)
 		buf_addf(why, "sigaction: %s", strerror(errno));
 		return -errno;
 	}
-	/* If the parent process had blocked the signal, it would be sent but never handled. */
+	/* If sctrace's parent had blocked the signal, it would be sent but never handled. */
 	pthread_sigmask(SIG_UNBLOCK, &set, &s->old_mask);
 	return 0;
 }
@@ -81,7 +81,7 @@ OP_BODY(signal_self)
 }
 OP_LOOPS(signal_self)
 
-/* Waits for `pid`. A child that failed, or could not be created, counts as wrong. */
+/* Waits for `pid`. If the child failed or could not be created, counts a failure of the operation. */
 static void reap(struct op_state *s, pid_t pid)
 {
 	int status = -1;
@@ -112,7 +112,7 @@ OP_BODY(fork_exec)
 }
 OP_LOOPS(fork_exec)
 
-/* Not inlined, because vfork() must not share a frame with a loop whose variables the child might change. */
+/* Must not be inlined: the child of vfork() would share a stack frame with the loop, and might change its variables. */
 static __attribute__((noinline)) void vfork_child(struct op_state *s)
 {
 	pid_t pid = vfork();

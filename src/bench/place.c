@@ -32,7 +32,7 @@ static bool cpu_list_has(const struct cpu_list *l, int cpu)
 	return false;
 }
 
-/* Adds the CPUs first to last, each of which must be usable here. */
+/* Appends the CPUs `first` to `last`. This process must be allowed to use each of them. */
 static int add_range(struct cpu_list *l, long first, long last, struct buf *why)
 {
 	cpu_set_t set;
@@ -139,7 +139,10 @@ int place_set_policy(const struct place_policy *p)
 	struct sched_param param = {.sched_priority = p->prio};
 	if (sched_setscheduler(0, p->policy, &param) < 0)
 		return -errno;
-	/* On Linux, who = 0 means the calling thread; POSIX says the calling process (setpriority(2)). */
+	/*
+	 * On Linux, setpriority(2) with `who` 0 changes the calling thread. POSIX says that it changes the calling
+	 * process.
+	 */
 	if ((p->policy == SCHED_OTHER || p->policy == SCHED_BATCH) && p->nice &&
 	    setpriority(PRIO_PROCESS, 0, p->nice) < 0)
 		return errno == EACCES ? -EPERM : -errno;

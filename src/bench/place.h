@@ -1,4 +1,4 @@
-/* Where and how a measurement runs: CPUs, scheduling policy, memory locking, as far as permitted. */
+/* Where and how a measurement runs: its CPUs, its scheduling policy, and whether its memory is locked. */
 #ifndef SCTRACE_BENCH_PLACE_H
 #define SCTRACE_BENCH_PLACE_H
 
@@ -8,40 +8,40 @@
 
 struct buf;
 
-/* A list of CPU numbers in the given order. A list of zeros means that none were given. */
+/* CPU numbers in the order in which the user gave them. A zeroed struct is an empty list: the user gave none. */
 struct cpu_list {
 	int *v;
 	size_t n, cap;
 };
 
 /*
- * Parses "0", "0,2", "0-3". Returns 0, or -EINVAL with the reason in `why`: not a list, or a CPU that does not exist,
- * may not be used, or is named twice.
+ * Parses "0", "0,2" or "0-3". Returns 0. Returns -EINVAL with the reason in `why` if the text is not a list, or if a
+ * CPU does not exist, is not allowed for this process, or occurs twice.
  */
 int cpu_list_parse(struct cpu_list *l, const char *text, struct buf *why);
-/* Appends the list as "0,2-3". */
+/* Appends the list in a short form: "0,2-3". */
 void cpu_list_format(struct buf *out, const struct cpu_list *l);
-/* All CPUs that this process may use. Returns 0 or -ENOMEM. */
+/* Fills `l` with all CPUs that this process is allowed to use. Returns 0 or -ENOMEM. */
 int cpu_list_allowed(struct cpu_list *l);
 
-/* Pins the calling thread to `n` CPUs. Returns 0 or -errno. */
+/* Restricts the calling thread to the `n` CPUs. Returns 0 or -errno. */
 int place_pin(const int *cpus, size_t n);
 
-/* The requested scheduling. */
+/* A scheduling policy and its parameters. */
 struct place_policy {
 	int policy; /* SCHED_OTHER, SCHED_BATCH, SCHED_FIFO, SCHED_RR */
-	int prio;   /* 1 to 99 for FIFO and RR, otherwise 0 */
-	int nice;   /* for OTHER and BATCH */
+	int prio;   /* 1 to 99 for SCHED_FIFO and SCHED_RR, otherwise 0 */
+	int nice;   /* for SCHED_OTHER and SCHED_BATCH */
 };
 
-/* The policy called `name` ("other", "batch", "fifo", "rr"), or -1. */
+/* Returns the SCHED_ constant for `name` ("other", "batch", "fifo", "rr"), or -1. */
 int place_policy_by_name(const char *name);
 const char *place_policy_name(int policy);
-/* Sets it for the calling thread. Returns 0 or -errno (-EPERM: not permitted). */
+/* Applies `p` to the calling thread. Returns 0 or -errno (-EPERM if it is not permitted). */
 int place_set_policy(const struct place_policy *p);
-/* Tries in a child whether the calling process may use it. Returns 0 or -errno. */
+/* Applies `p` to a child, to find out whether it is permitted. Returns 0 or -errno. */
 int place_try_policy(const struct place_policy *p);
-/* Locks present and future memory by mlockall(2). Returns 0 or -errno. */
+/* Locks all present and future memory of the process with mlockall(2). Returns 0 or -errno. */
 int place_lock_memory(void);
 
 #endif

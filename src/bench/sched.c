@@ -21,9 +21,9 @@
 #define CHUNK_NS     20000
 #define CALIBRATIONS 400
 #define SETTLE_NS    5000000
-#define READINGS     8 /* reads of the counter, if reading takes longer than a chunk */
+#define READINGS     8 /* maximum number of attempts in switches_at() */
 
-/* The log of one process, in memory only. */
+/* What a process logs while it works. Only this memory is written to. */
 struct proc_board {
 	int nice;
 	atomic_bool done;
@@ -33,8 +33,8 @@ struct proc_board {
 	struct sched_slice slices[SCHED_SLICES];
 	_Atomic size_t nslices;
 	bool slices_lost;
-	uint64_t slice_ns, last_ns; /* the current slice: its start, and the last time at which it was known to
-				     * continue */
+	uint64_t slice_ns, last_ns; /* start of the current slice, and the last time at which the process was
+				     * certainly still in it */
 	int cpu;
 	uint64_t voluntary, involuntary;
 };
@@ -107,9 +107,9 @@ static uint64_t switches(struct proc_board *p, const struct rusage *before)
 }
 
 /*
- * Returns the count of switches, and in *now the time at which it was valid. A switch between reading the counter and
- * the clock would be in one and not in the other, and its time away would never be seen. Therefore both are read again
- * if that took as long as a chunk.
+ * Returns the number of context switches so far, and stores in *now the time at which that number was right. If a
+ * switch happened between reading the counter and reading the clock, the number would not fit the time, and the period
+ * without the CPU would not be noticed. Therefore both are read again if reading them took longer than a chunk.
  */
 static uint64_t switches_at(struct proc_board *p, const struct rusage *before, double chunk_ns, uint64_t *now)
 {
@@ -134,8 +134,8 @@ static void add_slice(struct proc_board *p, uint64_t start, uint64_t end, int cp
 }
 
 /*
- * The work. A chunk that took too long is only a hint; the kernel's counter shows whether the process was switched out.
- * Prints and allocates nothing.
+ * Does the work of a process. If a chunk takes longer than expected, the kernel's counter of switches tells whether the
+ * process was switched out. Does not print or allocate anything.
  */
 static void work(struct board *b, struct proc_board *p, const struct sched_work *w)
 {
@@ -174,7 +174,8 @@ static void run_proc(const struct sched_plan *plan, struct board *b, struct proc
 	policy.nice = p->nice;
 	if (place_pin(plan->cpus, plan->ncpus) < 0 || place_set_policy(&policy) < 0)
 		_exit(EPERM);
-	memset(p->slices, 0, sizeof(p->slices)); /* touch the memory now, so that no page fault happens later */
+	memset(p->slices, 0, sizeof(p->slices)); /* touches the memory now, so that no page fault happens during the
+						  * measurement */
 	b->ready++;
 	while (!b->go)
 		futex(&b->go, FUTEX_WAIT, 0);
@@ -182,7 +183,7 @@ static void run_proc(const struct sched_plan *plan, struct board *b, struct proc
 	_exit(0);
 }
 
-/* Creates all processes and lets them start together. Returns 0 or -errno. */
+/* Creates all processes, waits until they are ready, and starts them at the same time. Returns 0 or -errno. */
 static int start_all(const struct sched_plan *plan, struct board *b, pid_t *kids)
 {
 	for (size_t i = 0; i < plan->procs; i++) {
@@ -205,7 +206,7 @@ static int start_all(const struct sched_plan *plan, struct board *b, pid_t *kids
 		}
 		clock_sleep_ns(100000);
 	}
-	clock_sleep_ns(SETTLE_NS); /* the last one must have reached its wait */
+	clock_sleep_ns(SETTLE_NS); /* until the last process waits in futex(2) */
 	b->start_ns = clock_ns();
 	b->go = 1;
 	return futex(&b->go, FUTEX_WAKE, INT_MAX);
@@ -307,7 +308,7 @@ double sched_mean_latency(const struct sched_run *r)
 	return sum / (double)r->n;
 }
 
-/* CPU time of `p` within the first `window` ns. */
+/* Returns the CPU time that `p` received in the first `window` ns. */
 static double cpu_within(const struct sched_proc *p, uint64_t window)
 {
 	double sum = 0;

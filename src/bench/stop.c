@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* The only signal flag. */
+/* The last signal that arrived, or 0. */
 static volatile sig_atomic_t asked;
 
 static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
@@ -16,7 +16,7 @@ static void ask(int sig)
 
 void stop_catch(void)
 {
-	/* If SIGCHLD was inherited as ignored, the kernel would reap our children before we can. */
+	/* If the parent of sctrace ignored SIGCHLD, the kernel would reap sctrace's children before sctrace can. */
 	signal(SIGCHLD, SIG_DFL);
 	outfile_catch_signals();
 	for (size_t i = 0; i < sizeof(caught) / sizeof(*caught); i++) {
@@ -40,7 +40,7 @@ const volatile sig_atomic_t *stop_flag(void)
 void stop_release(void)
 {
 	asked = 0;
-	signal(SIGPIPE, SIG_DFL); /* a task ends if its peer is gone */
+	signal(SIGPIPE, SIG_DFL); /* a child exits when nobody reads its pipe any more */
 	for (size_t i = 0; i < sizeof(caught) / sizeof(*caught); i++) {
 		struct sigaction old;
 		if (sigaction(caught[i], NULL, &old) == 0 && old.sa_handler == ask)

@@ -1,19 +1,22 @@
-/* Ctrl-C during a measurement. The results so far are kept and shown, so the signals only set a flag. */
+/*
+ * Handles Ctrl-C during a measurement. The signal handler only sets a flag, so that the results so far are kept and
+ * shown.
+ */
 #ifndef SCTRACE_BENCH_STOP_H
 #define SCTRACE_BENCH_STOP_H
 
 #include <signal.h>
 
 /*
- * Handles SIGINT, SIGTERM and SIGHUP unless they are ignored; blocking calls then fail with EINTR. Sets SIGCHLD to its
- * default, and makes failing writes return errors (outfile_catch_signals()).
+ * Installs handlers for SIGINT, SIGTERM and SIGHUP unless they are ignored; blocking calls then fail with EINTR. Also
+ * resets SIGCHLD to its default action, and calls outfile_catch_signals(), so that failing writes return errors.
  */
 void stop_catch(void);
-/* The signal that asked sctrace to stop, or 0. */
+/* Returns the signal that asked sctrace to stop, or 0 if none did. */
 int stop_signal(void);
-/* The flag itself, for functions that take a pointer to it. */
+/* Returns a pointer to that flag, for functions that test it repeatedly. */
 const volatile sig_atomic_t *stop_flag(void);
-/* For a child: restores the default signal actions and clears the flag. */
+/* Must be called in a new child: restores the default signal actions and clears the flag. */
 void stop_release(void);
 
 #endif

@@ -6,7 +6,10 @@
 #include <errno.h>
 #include <string.h>
 
-/* Must never change, because saved runs of different kernels are compared by it. About half a second in total. */
+/*
+ * How often each operation runs; about half a second in total. These numbers must never change, because users compare
+ * saved runs of different kernels.
+ */
 #define TIMES_CHEAP 20000
 #define TIMES_DEAR  60
 
@@ -38,7 +41,7 @@ bool suite_is_without(const char *without, const struct op *op)
 	return false;
 }
 
-/* Runs one operation. Returns 0, or -errno with the reason in `why`. */
+/* Runs the operation `op` TIMES_CHEAP or TIMES_DEAR times. Returns 0, or -errno with the reason in `why`. */
 static int run_op(const struct op *op, const char *dir, struct buf *why)
 {
 	struct op_state s;

@@ -1,4 +1,4 @@
-/* A fixed set of system calls of all kinds, whose elapsed time `bench load` compares. */
+/* A fixed sequence of system calls of all kinds. `bench load` compares how long it takes with and without a load. */
 #ifndef SCTRACE_BENCH_SUITE_H
 #define SCTRACE_BENCH_SUITE_H
 
@@ -8,18 +8,18 @@
 struct buf;
 struct op;
 
-/* `sctrace bench SUITE_WORD DIR TIMES WITHOUT` runs the suite TIMES times. */
+/* `sctrace bench SUITE_WORD DIR TIMES WITHOUT` is the internal command that runs the suite TIMES times. */
 #define SUITE_WORD "__suite"
 /*
- * Finds the operations of bench syscall that cannot run here. Appends their names, separated by commas, to `without`,
- * and an explanation for the user to `why`.
+ * Finds the operations of `bench syscall` that cannot run on this machine. Appends their names, separated by commas, to
+ * `without`, and an explanation for the user to `why`.
  */
 void suite_find_missing(const char *dir, struct buf *without, struct buf *why);
-/* True if the operation is in the list. */
+/* Returns true if the list `without` contains the name of `op`. */
 bool suite_is_without(const char *without, const struct op *op);
 /*
- * Runs that command: each operation, except those in `without`, a fixed number of times. Returns 0, or -errno and in
- * `why` which operation failed or could not run.
+ * Executes the command SUITE_WORD: runs each operation that is not in `without` a fixed number of times. Returns 0, or
+ * -errno; `why` then says which operation failed or cannot run.
  */
 int suite_run(const char *dir, uint64_t times, const char *without, struct buf *why);
 

@@ -17,22 +17,21 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define OWN_SHARE   4 /* the share of a sample's time that is spent on measuring the mechanism's own cost */
+#define OWN_SHARE   4 /* the time of run_alone() is this part (1/4) of a sample */
 #define LINE_BYTES  64
 #define YIELD_SHARE 32
-#define LATE_NS                                                                                                        \
-	(10 * NSEC_PER_SEC) /* limit of the delay beyond the plan, in addition to ten times the planned
-					 * time */
+#define LATE_NS     (10 * NSEC_PER_SEC) /* maximum duration of a measurement: this time plus ten times plan->limit_ns */
 
-/* The measuring process writes this, and sctrace reads it, even if that process was killed. */
+/* The measuring process writes this memory. sctrace reads it afterwards, even if that process was killed. */
 struct switch_board {
 	struct switch_pair pair;
 	_Atomic size_t n;
-	bool whole; /* the process reached its end, so the switches were counted */
-	double x[]; /* plan->samples pairs: the time of a round, and the mechanism's own cost measured just before */
+	bool whole; /* the measuring process reached its end, so its switches were counted */
+	double x[]; /* plan->samples pairs: the time of a round, and the mechanism's own cost, which was measured
+		     * just before it */
 };
 
-/* The state of one side. */
+/* Local state of one task. */
 struct side_work {
 	struct switch_pair *pair;
 	const struct switch_kind *kind;
@@ -74,7 +73,7 @@ static void count_switches(struct switch_side *s, int sign)
 	s->involuntary += (uint64_t)(sign * u.ru_nivcsw);
 }
 
-/* The second side: answers until it is told to stop. */
+/* The main function of the second task: answers each turn until `stop` is set. */
 static void answer(struct switch_pair *pair, const struct switch_kind *kind)
 {
 	struct side_work w;
@@ -111,7 +110,7 @@ static void *answer_thread(void *arg)
 	return NULL;
 }
 
-/* `n` rounds of the first side. Returns the total time in ns. */
+/* Runs `n` rounds as the first task. Returns the total time in ns. */
 static double run_rounds(struct side_work *w, uint64_t n)
 {
 	struct switch_pair *pair = w->pair;
@@ -128,7 +127,10 @@ static double run_rounds(struct side_work *w, uint64_t n)
 	return (double)(clock_ns() - start);
 }
 
-/* The mechanism's own cost: a side wakes itself, so that its wait returns at once. */
+/*
+ * Measures the mechanism's own cost: the task wakes itself, so that its wait returns at once. Returns the time of `n`
+ * turns in ns.
+ */
 static double run_alone(struct side_work *w, uint64_t n)
 {
 	uint64_t start = clock_ns();
@@ -140,7 +142,7 @@ static double run_alone(struct side_work *w, uint64_t n)
 	return (double)(clock_ns() - start);
 }
 
-/* Runs `f` with growing batches until one lasts `ns`. Returns the size of that batch. */
+/* Calls `f` with growing numbers of rounds until a call takes `ns`. Returns that number. */
 static uint64_t find_batch(double (*f)(struct side_work *, uint64_t), struct side_work *w, uint64_t ns)
 {
 	uint64_t n = 1;
@@ -153,9 +155,9 @@ static uint64_t find_batch(double (*f)(struct side_work *, uint64_t), struct sid
 }
 
 /*
- * Takes the samples. The mechanism's own cost is measured in between, while the other side sleeps, so that both see the
- * same state of the machine. A side that yields never sleeps, so for yields the cost was measured before (`own` is not
- * NAN).
+ * Takes the samples. Before each sample it measures the mechanism's own cost, while the other task sleeps: both then
+ * see the same state of the machine. With mechanisms that yield, the other task never sleeps. Their cost was measured
+ * earlier, and is passed as `own`, which is NAN otherwise.
  */
 static void measure_rounds(const struct switch_plan *plan, struct switch_board *b, struct side_work *w, double own)
 {
@@ -163,7 +165,7 @@ static void measure_rounds(const struct switch_plan *plan, struct switch_board *
 	uint64_t alone = isnan(own) ? find_batch(run_alone, w, plan->sample_ns / OWN_SHARE) : 0;
 	count_switches(&b->pair.side[0], -1);
 	uint64_t n = find_batch(run_rounds, w, plan->sample_ns);
-	/* Takes at least one sample: if other programs run, finding the batch may have used all the time. */
+	/* Take at least one sample. If other programs run, find_batch() may have used all the time. */
 	while (b->n < plan->samples && (!b->n || clock_ns() - start < plan->limit_ns)) {
 		double *x = &b->x[2 * b->n];
 		x[1] = alone ? run_alone(w, alone) / (double)alone : own;
@@ -174,8 +176,8 @@ static void measure_rounds(const struct switch_plan *plan, struct switch_board *
 }
 
 /*
- * The mechanism's own cost if it cannot be measured later: nothing at user level, and for yields a yield while no other
- * task yields.
+ * Returns the mechanism's own cost if it cannot be measured between the samples: 0 for switches at user level, and for
+ * yields the cost of a yield while no other task yields. Returns NAN for all other mechanisms.
  */
 static double own_before(struct side_work *w, const struct switch_plan *plan)
 {
@@ -184,8 +186,8 @@ static double own_before(struct side_work *w, const struct switch_plan *plan)
 	if (!w->kind->yields)
 		return NAN;
 	/*
-	 * The least value: if other programs run on this CPU, most yields switch to them, which is not a cost of the
-	 * call.
+	 * Take the smallest value. If other programs run on this CPU, most yields switch to them, and that time is not
+	 * a cost of the call.
 	 */
 	uint64_t n = find_batch(run_alone, w, plan->sample_ns / YIELD_SHARE);
 	double least = INFINITY;
@@ -194,7 +196,7 @@ static double own_before(struct side_work *w, const struct switch_plan *plan)
 	return least;
 }
 
-/* Creates the second task, measures, and ends it. */
+/* Creates the second task, measures, and ends that task. Returns 0 or -errno. */
 static int measure_pair(const struct switch_plan *plan, const struct switch_kind *kind, struct switch_board *b,
 			struct side_work *w, double own)
 {
@@ -227,7 +229,7 @@ static int measure_pair(const struct switch_plan *plan, const struct switch_kind
 	return kid_wait(kid) == 0 ? 0 : -ECHILD;
 }
 
-/* Runs in the measuring process; its exit status is an errno. */
+/* The main function of the measuring process. Returns its exit status, which is an errno or 0. */
 static int measure_in_kid(const struct switch_plan *plan, const struct switch_kind *kind, struct switch_board *b)
 {
 	struct buf why = {0};
@@ -247,7 +249,7 @@ static int measure_in_kid(const struct switch_plan *plan, const struct switch_ki
 	return -err;
 }
 
-/* Computes the result from the shared board. */
+/* Computes the result from what the measuring process has written to the board. */
 static int conclude(struct switch_result *r, struct switch_board *b)
 {
 	const struct switch_side *s = b->pair.side;
@@ -259,7 +261,10 @@ static int conclude(struct switch_result *r, struct switch_board *b)
 	r->voluntary = b->whole ? (double)(s[0].voluntary + s[1].voluntary) / rounds : NAN;
 	r->involuntary = b->whole ? (double)(s[0].involuntary + s[1].involuntary) / rounds : NAN;
 	if (r->kind->yields) {
-		/* A yield need not switch, and either side may yield more often, so both sides are counted. */
+		/*
+		 * sched_yield(2) does not always switch, so one task may have more turns than the other. Count the
+		 * turns of both.
+		 */
 		turns = 1 + (double)s[1].rounds / rounds;
 		r->per_round = r->voluntary + r->involuntary;
 	}

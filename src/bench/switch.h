@@ -1,4 +1,4 @@
-/* `bench switch`: the cost of switching between tasks, with a count that proves that the switches happened. */
+/* `bench switch`: measures the cost of switching between tasks, and counts the switches to prove that they happened. */
 #ifndef SCTRACE_BENCH_SWITCH_H
 #define SCTRACE_BENCH_SWITCH_H
 
@@ -13,23 +13,23 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* One side of a pair. */
+/* One of the two tasks of a pair. */
 struct switch_side {
-	int read_fd, write_fd; /* this side waits on read_fd; whoever wakes it writes to write_fd */
+	int read_fd, write_fd; /* this task waits on read_fd; the other one wakes it by writing to write_fd */
 	mqd_t queue;
-	_Atomic uint32_t word; /* futex: 1 means continue */
+	_Atomic uint32_t word; /* the word that futex(2) works on; 1 means that the task may continue */
 	pid_t pid, tid;
 	uint64_t rounds;
-	uint64_t voluntary, involuntary; /* context switches in all rounds */
+	uint64_t voluntary, involuntary; /* context switches of this task in all rounds */
 };
 
-/* Two tasks that take turns, in memory that both share. The measuring process is the first one. */
+/* Two tasks that take turns. This struct is in memory that they share. The measuring process is side[0]. */
 struct switch_pair {
 	struct switch_side side[2];
-	char why[256]; /* if not empty: a call that either of them needs was refused */
+	char why[256]; /* if not empty: which call was refused to one of the tasks, and why */
 	atomic_bool stop, ready;
-	size_t message; /* bytes of a message through a descriptor */
-	size_t size;    /* bytes that each side touches in each turn */
+	size_t message; /* size in bytes of the messages that are written to descriptors */
+	size_t size;    /* bytes of its working set that each task touches in each turn */
 	struct place_policy policy;
 	int cpu[2];
 };
@@ -38,39 +38,43 @@ struct switch_kind {
 	const char *name;
 	const char *about;
 	enum switch_tasks { TASKS_PROCESSES, TASKS_THREADS, TASKS_USER } tasks;
-	int (*open)(struct switch_pair *p, struct buf *why); /* called before the second task is created; returns 0,
-							      * or -errno and why */
-	void (*wake)(struct switch_pair *p, int side);       /* lets `side` continue */
-	void (*wait)(struct switch_pair *p, int side);       /* sleeps until `side` may continue */
-	bool yields;                /* does not sleep: the kernel counts its switches as involuntary */
-	void (*rounds)(uint64_t n); /* TASKS_USER: switches n times there and back, without the kernel's scheduler */
+	int (*open)(struct switch_pair *p, struct buf *why); /* creates the objects before the second task exists;
+							      * returns 0, or -errno with the reason in `why` */
+	void (*wake)(struct switch_pair *p, int side);       /* lets the task side[`side`] continue */
+	void (*wait)(struct switch_pair *p, int side);       /* blocks the calling task, which is side[`side`], until
+							      * it may continue */
+	bool yields;                /* the task never sleeps, so the kernel counts its switches as involuntary */
+	void (*rounds)(uint64_t n); /* TASKS_USER: switches `n` times to the other stack and back, without the
+				     * kernel's scheduler */
 };
 
-/* Row `i`, or NULL after the last. */
+/* Returns row `i` of the table of mechanisms, or NULL after the last row. */
 const struct switch_kind *switch_kind_at(size_t i);
 const struct switch_kind *switch_kind_find(const char *name);
 
 /*
- * A call that the turns need was refused with errno: stores the reason, and ends the measuring process, which may be
- * waiting for a turn.
+ * Called when a system call that the turns need has failed. Stores `what` and the text of errno in p->why, and kills
+ * the measuring process, because it may be waiting for a turn.
  */
 _Noreturn void switch_give_up(struct switch_pair *p, const char *what);
 
-/* The rounds of the user-level kinds, in switch_user.c. */
+/* The functions `rounds` of the mechanisms at user level; they are in switch_user.c. */
 void switch_ucontext_rounds(uint64_t n);
 void switch_bare_rounds(uint64_t n);
-/* True if the bare switch is implemented for this processor. */
+/* Returns true if the mechanism "bare" is implemented for this processor. */
 bool switch_bare_there(void);
 
 struct switch_plan {
 	size_t samples;
-	uint64_t sample_ns; /* a sample is the mean of rounds that take this long */
-	uint64_t limit_ns;  /* for each kind */
+	uint64_t sample_ns; /* duration of the rounds whose mean is one sample */
+	uint64_t limit_ns;  /* time limit for each mechanism */
 	size_t size;        /* bytes of working set that each side touches in each turn */
-	int cpu[2];         /* the CPUs of the two tasks; equal: a switch, different: a wake-up */
+	int cpu[2];         /* the CPUs of the two tasks; if they are equal, switches are measured, otherwise wake-
+			     * ups */
 	/*
-	 * SCHED_BATCH makes every switch voluntary: a task with that policy does not preempt the task that woke it
-	 * (check_preempt_wakeup_fair() in the kernel's kernel/sched/fair.c), so the waker continues until it sleeps.
+	 * With SCHED_BATCH every switch is voluntary: a task with that policy does not preempt the task that woke it
+	 * (check_preempt_wakeup_fair() in the kernel's kernel/sched/fair.c), so the waking task continues until it
+	 * sleeps.
 	 */
 	struct place_policy policy;
 	void (*tick)(void *ctx); /* called about ten times a second; may be NULL */
@@ -80,21 +84,22 @@ struct switch_plan {
 struct switch_result {
 	const struct switch_kind *kind;
 	int cpu[2];
-	VEC(double) ns;  /* for each switch or wake-up, without the mechanism's own cost */
-	double round_ns; /* median time of a round: there and back */
-	double own_ns;   /* median time of one wake, one wait and one touch in a single task, without a switch */
-	double voluntary, involuntary; /* switches in each round, of both sides, as counted by getrusage(2) */
-	double per_round;              /* the number that a round's time was divided by */
+	VEC(double) ns;  /* samples: ns for each switch or wake-up, without the mechanism's own cost */
+	double round_ns; /* median time of a round, in which each task has one turn */
+	double own_ns;   /* the mechanism's own cost: median time of a wake, a wait and a touch by a single task,
+			  * without a switch */
+	double voluntary, involuntary; /* context switches of both tasks in each round, as counted by getrusage(2) */
+	double per_round;              /* the number of switches by which the time of a round was divided */
 	uint64_t rounds;
-	struct buf why; /* if not empty: the reason why it cannot run here */
+	struct buf why; /* if not empty: why the mechanism cannot run on this machine */
 };
 
-/*
- * The cost of one switch: the time of a round without both sides' own costs (`turns` of them), divided by the number of
- * switches. Pure.
- */
+/* Returns the cost of one switch: (round_ns - turns * own_ns) / switches. `turns` is the number of turns in a round. */
 double switch_solve(double round_ns, double own_ns, double turns, double switches);
-/* Measures r->kind. Returns 0 or -errno. A kind that cannot run here, and an end by stop_signal(), are not errors. */
+/*
+ * Measures r->kind. Returns 0 or -errno. If the kind cannot run on this machine, or stop_signal() ends the measurement,
+ * returns 0 as well.
+ */
 int switch_measure(const struct switch_plan *plan, struct switch_result *r);
 void switch_result_free(struct switch_result *r);
 

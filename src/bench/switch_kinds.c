@@ -1,4 +1,4 @@
-/* The mechanisms by which two tasks can take turns. */
+/* The table of the mechanisms by which two tasks take turns. */
 #include "bench/switch.h"
 
 #include <errno.h>
@@ -74,7 +74,9 @@ static void fd_wait(struct switch_pair *p, int side)
 			switch_give_up(p, "read");
 }
 
-/* Opens queues that nobody else can open: their names are removed before anything is sent. */
+/*
+ * Opens two message queues. Their names are removed before the first message, so that no other program can open them.
+ */
 static int open_queues(struct switch_pair *p, struct buf *why)
 {
 	struct mq_attr attr = {.mq_maxmsg = 1, .mq_msgsize = 1};
@@ -111,7 +113,7 @@ static void futex_wake(struct switch_pair *p, int side)
 		switch_give_up(p, "futex");
 }
 
-/* Calls the kernel at least once, even if the word is already set, so that the call's own cost is the same. */
+/* Calls the kernel at least once, even if the word is already 1, so that the cost of the call is part of every wait. */
 static void futex_wait(struct switch_pair *p, int side)
 {
 	do
@@ -121,7 +123,7 @@ static void futex_wait(struct switch_pair *p, int side)
 	while (!atomic_exchange(&p->side[side].word, 0));
 }
 
-/* SIGUSR1 stays blocked and is fetched by sigwait(3). The tasks created later inherit the mask. */
+/* SIGUSR1 is blocked, and sigwait(3) receives it. The second task, which is created later, inherits the signal mask. */
 static int open_signals(struct switch_pair *p, struct buf *why)
 {
 	(void)p;

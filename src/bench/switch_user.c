@@ -1,4 +1,6 @@
-/* Switches stacks without the kernel's scheduler, to show what a switch costs without it. */
+/*
+ * Mechanisms that switch between two stacks without the kernel's scheduler. They show the cost of the rest of a switch.
+ */
 #include "bench/switch.h"
 
 #include <stdlib.h>
@@ -8,7 +10,7 @@
 
 static void swap_back(unsigned here_high, unsigned here_low, unsigned there_high, unsigned there_low)
 {
-	/* makecontext(3) passes only arguments of type int. */
+	/* makecontext(3) passes only arguments of type int, so the pointer was split into two. */
 	ucontext_t *here = (ucontext_t *)((uintptr_t)here_high << 16 << 16 | here_low);
 	ucontext_t *there = (ucontext_t *)((uintptr_t)there_high << 16 << 16 | there_low);
 	for (;;)
@@ -36,7 +38,7 @@ void switch_ucontext_rounds(uint64_t n)
 
 /*
  * bare_switch(save, load): pushes the registers that a called function must preserve, stores the stack pointer in
- * *save, and continues with the stack `load`, which was left in the same way.
+ * *save, and continues on the stack `load`, which an earlier bare_switch() has saved.
  */
 void bare_switch(void **save, void *load);
 
@@ -53,9 +55,9 @@ __asm__(".pushsection .text\n"
 	"	ret\n"
 	".size bare_switch, . - bare_switch\n"
 	".popsection\n");
-#define SAVED_WORDS  6 /* below the return address */
+#define SAVED_WORDS  6 /* saved registers below the return address */
 #define RETURN_INDEX 6
-#define FRAME_WORDS  8 /* with one word more, so that the stack is aligned as after a call */
+#define FRAME_WORDS  8 /* one more word aligns the stack as after a call instruction */
 #elif defined(__aarch64__)
 __asm__(".pushsection .text\n"
 	".globl bare_switch\n"
@@ -82,7 +84,7 @@ __asm__(".pushsection .text\n"
 
 #ifdef FRAME_WORDS
 
-/* The second stack needs both stack pointers, and its function receives no arguments. */
+/* Global, because the function on the second stack receives no arguments and needs both stack pointers. */
 static __thread void *bare_here;
 static __thread void *bare_there;
 

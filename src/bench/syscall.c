@@ -58,7 +58,7 @@ static void measure_clock(struct op_control *c, double *x)
 		if (x[i] > 0)
 			c->clock_step_ns = fmin(c->clock_step_ns, x[i]);
 	}
-	/* If the clock did not advance at all, its step is longer than this took. */
+	/* If the clock never advanced between two readings, measure how long it takes to advance. */
 	if (!isfinite(c->clock_step_ns)) {
 		uint64_t start = clock_ns();
 		uint64_t now;
@@ -77,7 +77,7 @@ int op_control_measure(struct op_control *c)
 	if (!x)
 		return -ENOMEM;
 	*c = (struct op_control){0};
-	measure_clock(c, x); /* the first time warms the clock up */
+	measure_clock(c, x); /* the first measurement only warms the caches */
 	measure_clock(c, x);
 	for (int i = 0; i < CONTROL_PAIRS; i++)
 		x[i] = time_loop(empty->once, &s, 1);
@@ -94,8 +94,7 @@ int op_control_measure(struct op_control *c)
 	describe(&d, x, CONTROL_PAIRS);
 	c->loop_ns = fmax(d.median, 0);
 	/*
-	 * From the quartiles, assuming a normal distribution, so that one interrupt among the pairs does not distort
-	 * it.
+	 * Computed from the quartiles, as for a normal distribution: a sample that was interrupted does not change it.
 	 */
 	c->spread_ns = (d.q3 - d.q1) / 1.349;
 	free(x);
@@ -107,7 +106,7 @@ static int keep(struct op_result *r, double ns)
 	return vec_push(&r->ns, ns) ? 0 : -ENOMEM;
 }
 
-/* Finds the batch that lasts as long as requested. These runs also warm up. */
+/* Finds the number of calls that take as long as a sample should. The calls also warm the caches. */
 static void find_batch(const struct op_plan *p, struct op_result *r, struct op_state *s)
 {
 	uint64_t n = 1;
@@ -121,7 +120,7 @@ static void find_batch(const struct op_plan *p, struct op_result *r, struct op_s
 	r->batch = n;
 }
 
-/* Computes the operation's cost without a control, from its loops of one and of two. */
+/* Computes the cost of the operation from its own two loops, without the control. */
 static void solve_own(struct op_result *r, struct op_state *s)
 {
 	double x[SOLVE_CHEAP];
@@ -137,7 +136,7 @@ static void solve_own(struct op_result *r, struct op_state *s)
 	r->two_op_ns = describe_median(x, n);
 }
 
-/* Takes one sample in a process of its own, which reports it through a pipe. */
+/* Runs OP_SAMPLE_WORD in a new process, and reads its result from a pipe. */
 static int sample_in_process(const struct op_plan *p, const struct op *op, struct op_once *sample)
 {
 	int fds[2];
@@ -166,7 +165,8 @@ static int sample_in_process(const struct op_plan *p, const struct op *op, struc
 /* Takes one sample. Returns 0 or -errno. */
 static int take_sample(const struct op_plan *p, const struct op_control *c, struct op_result *r, struct op_state *s)
 {
-	bool control = r->op == op_empty(); /* shows what is subtracted from the others */
+	bool control = r->op == op_empty(); /* the row of the empty loop shows the control itself, so nothing is
+					     * subtracted */
 	double ns = 0;
 	if (p->mode == OP_PER_PROCESS) {
 		struct op_once once = {0};
@@ -197,7 +197,7 @@ static void warm_up(const struct op_plan *p, struct op_result *r, struct op_stat
 	}
 }
 
-/* Runs one operation's part of a round. */
+/* Takes the samples of one operation in one round. */
 static int measure_slice(const struct op_plan *p, const struct op_control *c, struct op_result *r, size_t samples)
 {
 	struct op_state s;
@@ -211,7 +211,7 @@ static int measure_slice(const struct op_plan *p, const struct op_control *c, st
 		if (r->spent_ns + clock_ns() - start > p->limit_ns)
 			break;
 	}
-	if (!stop_signal()) /* a signal to sctrace may have reached a child as well */
+	if (!stop_signal()) /* a signal to the process group may have killed the child, which is not an error */
 		r->wrong += s.wrong;
 	op_close(r->op, &s);
 	r->spent_ns += clock_ns() - start;
@@ -273,7 +273,7 @@ int op_sample_write(const char *name, const char *dir, int fd)
 	double x[OWN_CONTROLS + 1];
 	for (size_t i = 0; i <= OWN_CONTROLS; i++)
 		x[i] = time_loop(op_empty()->once, &s, 1);
-	/* The first control includes the first call of the clock, so it is left out. */
+	/* The first control includes the first use of the clock, so it is left out. */
 	struct op_once once = {.control = describe_median(x + 1, OWN_CONTROLS)};
 	once.ns = time_loop(op->once, &s, 1);
 	op_close(op, &s);

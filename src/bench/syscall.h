@@ -1,4 +1,4 @@
-/* `bench syscall`: the cost of one operation, from batches, from single calls, or from new processes. */
+/* `bench syscall`: measures the cost of one operation in batches, in single calls, or in new processes. */
 #ifndef SCTRACE_BENCH_SYSCALL_H
 #define SCTRACE_BENCH_SYSCALL_H
 
@@ -11,73 +11,85 @@
 #include <stdint.h>
 
 enum op_mode {
-	OP_IN_PROCESS,  /* a sample is the mean of a batch that is long enough for the clock */
-	OP_SINGLE,      /* a sample is one call between two reads of the clock */
-	OP_PER_PROCESS, /* the same, each in a new process, which measures its own control */
+	OP_IN_PROCESS,  /* a sample is the mean of a batch; it takes long enough to be measured with the clock */
+	OP_SINGLE,      /* a sample is one call between two readings of the clock */
+	OP_PER_PROCESS, /* like OP_SINGLE, but each sample comes from a new process, which also measures its own
+			 * control */
 };
 
-/* The cost of the method itself, measured in the same process, in ns. */
+/* The costs of the method itself, in ns, measured in the same process. They are subtracted from the samples. */
 struct op_control {
-	double clock_ns;         /* median time of two successive reads of the clock */
-	double clock_step_ns;    /* the smallest difference between two readings */
-	double single_ns;        /* the same around an empty loop of one iteration, which OP_SINGLE subtracts */
-	double loop_ns;          /* one iteration of the empty loop, from op_solve() */
-	double spread_ns;        /* robust standard deviation of loop_ns; values below a few of it cannot be
-			       * distinguished from 0 */
-	double single_spread_ns; /* the same for single_ns */
+	double clock_ns;         /* median difference of two successive readings of the clock */
+	double clock_step_ns;    /* smallest difference between two readings of the clock that is not 0 */
+	double single_ns;        /* median time of an empty loop of one iteration between two readings; OP_SINGLE
+				  * subtracts it */
+	double loop_ns;          /* cost of one iteration of the empty loop, from op_solve() */
+	double spread_ns;        /* robust standard deviation of loop_ns; a cost below a few times this value may as
+				  * well be 0 */
+	double single_spread_ns; /* robust standard deviation of single_ns */
 };
 
 struct op_plan {
 	enum op_mode mode;
-	size_t samples;     /* for each operation */
-	uint64_t sample_ns; /* least duration of a batch */
+	size_t samples;     /* number of samples of each operation */
+	uint64_t sample_ns; /* minimum duration of a batch */
 	uint64_t limit_ns;  /* time limit for one operation; if it is reached, there are fewer samples */
-	uint64_t seed;      /* seed of the order, which changes with each round */
-	const char *dir;    /* folder for files */
-	const char *self;   /* OP_PER_PROCESS: this program, which understands OP_SAMPLE_WORD */
-	/* Called between slices: `done` of `all` are done. May be NULL. */
+	uint64_t seed;      /* seed of the random order of the operations, which is different in each round */
+	const char *dir;    /* directory for files */
+	const char *self;   /* OP_PER_PROCESS: path of sctrace, which is run with OP_SAMPLE_WORD */
+	/* Called between slices of the measurement, of which `done` of `all` are finished. May be NULL. */
 	void (*progress)(void *ctx, size_t done, size_t all, const char *name);
 	void *progress_ctx;
 };
 
 struct op_result {
 	const struct op *op;
-	VEC(double) ns;    /* one for each sample, with the control subtracted (except for the empty loop) */
-	VEC(double) taken; /* OP_PER_PROCESS: what was subtracted, as measured in that process; one for each sample */
-	uint64_t batch;    /* calls in each sample */
-	double two_op_ns;  /* the cost of the call from op_solve() with this operation's two loops; NAN: not measured */
-	double kernel;     /* system calls per operation; NAN: not counted */
-	uint64_t wrong;    /* operations that failed to do what they should */
-	uint64_t spent_ns; /* time used so far */
-	struct buf why;    /* if not empty: the reason why it cannot run here */
+	VEC(double) ns; /* the samples, with the control subtracted (except for the empty loop) */
+	VEC(double)
+	taken;             /* OP_PER_PROCESS: for each sample, the control that was measured in the same process and
+			    * subtracted */
+	uint64_t batch;    /* number of calls in each sample */
+	double two_op_ns;  /* cost of the operation from op_solve() with its own two loops; NAN if not measured */
+	double kernel;     /* system calls per operation; NAN if not counted */
+	uint64_t wrong;    /* number of operations that did not do what they should */
+	uint64_t spent_ns; /* time that the operation has taken so far */
+	struct buf why;    /* if not empty: why the operation cannot run on this machine */
 };
 
-/* Solves once = n * (loop + op), twice = n * (loop + 2 * op) for both unknowns. Times are in ns. Pure. */
+/* Solves once = n * (loop + op) and twice = n * (loop + 2 * op) for `op` and `loop`. All times are in ns. */
 void op_solve(double once, double twice, double n, double *op, double *loop);
-/* The cost of one operation in ns, from a batch of `n` that took `elapsed` ns, with clock and loop subtracted. Pure. */
+/*
+ * Returns the cost of one operation in ns. A batch of `n` took `elapsed` ns; the costs of reading the clock and of the
+ * loop are subtracted.
+ */
 double op_subtract(double elapsed, double n, const struct op_control *c);
 
 /* Measures the controls, which takes about 20 ms. Returns 0 or -ENOMEM. */
 int op_control_measure(struct op_control *c);
 /*
- * The least reasonable sample_ns for this clock, with which reading it takes less than a thousandth of a sample. Pure.
+ * Returns the smallest reasonable sample_ns for this clock: reading the clock then takes less than a thousandth of a
+ * sample.
  */
 uint64_t op_least_sample_ns(const struct op_control *c);
 /*
- * Measures all `n` results (`op` is set, the rest zero) in ten rounds of random order. If stop_signal() is set, it ends
- * early and keeps the results so far. Returns 0 or -errno; an operation that cannot run is not an error.
+ * Measures the `n` results in ten rounds, each in a new random order. The caller has set `op` in each result, and the
+ * rest to zero. If stop_signal() is set, ends early and keeps the results so far. Returns 0 or -errno. An operation
+ * that cannot run on this machine is not an error.
  */
 int op_measure(const struct op_plan *p, const struct op_control *c, struct op_result *results, size_t n);
 void op_result_free(struct op_result *r);
 
-/* The measurement of one process of OP_PER_PROCESS, in ns. */
+/* The measurement that a process of mode OP_PER_PROCESS reports, in ns. */
 struct op_once {
-	double ns;      /* the call between two reads of the clock */
-	double control; /* the same around an empty loop of one iteration: the median of a few, just before */
+	double ns;      /* time of the call between two readings of the clock */
+	double control; /* median time of an empty loop of one iteration between two readings, measured just before */
 };
-/* `sctrace bench OP_SAMPLE_WORD NAME DIR` times one call and writes a struct op_once to standard output. */
+/*
+ * `sctrace bench OP_SAMPLE_WORD NAME DIR` is the internal command that times one call, and writes a struct op_once to
+ * standard output.
+ */
 #define OP_SAMPLE_WORD "__sample"
-/* Runs that command. Returns 0 or -errno. */
+/* Executes that command. Writes to `fd`. Returns 0 or -errno. */
 int op_sample_write(const char *name, const char *dir, int fd);
 
 #endif
