@@ -17,7 +17,7 @@ static const struct metric_words {
 	const char *name;
 	enum run_unit unit;
 	unsigned use;
-	enum metric samples; /* METRICS: there is one figure in each run */
+	enum metric samples; /* the metric that has several samples; METRICS if a run has a single value instead */
 } metrics[CONDITION_METRICS] = {
 	[CONDITION_CALLS] = {"calls", IN_COUNTS, BOTH, METRICS},
 	[CONDITION_ERRORS] = {"errors", IN_COUNTS, BOTH, METRICS},
@@ -50,7 +50,7 @@ static const struct {
 	{"=", OP_EQUAL, CONDITION_EXPECT},
 };
 
-/* The condition that is being read: its text from `p` to `end`. */
+/* The state of the parser. `p` to `end` is the rest of the current condition. */
 struct reader {
 	const char *text, *p, *end;
 	enum condition_use use;
@@ -75,7 +75,7 @@ void condition_words(enum condition_use use, struct buf *out)
 			buf_addf(out, "%s%s", out->len ? " " : "", metrics[i].name);
 }
 
-/* The end of the condition at `p`: a comma outside of parentheses, or the end of the text. */
+/* Returns the end of the condition that starts at `p`: the next comma outside parentheses, or the end of the text. */
 static const char *end_of(const char *p)
 {
 	int depth = 0;
@@ -84,7 +84,10 @@ static const char *end_of(const char *p)
 	return p;
 }
 
-/* The operator's place: the first of its characters outside of parentheses. A ! at the beginning belongs to a set of calls. */
+/*
+ * Returns the position of the operator: its first character outside parentheses. A ! at the start does not count,
+ * because it belongs to a set of calls (!NAME).
+ */
 static const char *operator_at(const struct reader *r)
 {
 	int depth = 0;
@@ -145,7 +148,7 @@ static int unknown_metric(const struct reader *r, const char *word, struct buf *
 	return -EINVAL;
 }
 
-/* A set of calls, alone or in parentheses. */
+/* Parses a set of calls, which was written alone or in parentheses. */
 static int read_set(struct reader *r, const char *set)
 {
 	size_t at;
@@ -153,7 +156,10 @@ static int read_set(struct reader *r, const char *set)
 	return filter_parse(&r->to->calls, set, &at, r->why);
 }
 
-/* A word alone: calls of that name or group. A word that is not a set may be a mistyped metric. */
+/*
+ * Parses a word without parentheses, which names a call or a group of calls. If no call has this name, the word may be
+ * a mistyped metric.
+ */
 static int read_calls(struct reader *r, const char *word)
 {
 	size_t before = r->why->len;
@@ -191,7 +197,7 @@ static int read_metric(struct reader *r, char *word)
 	return set ? unknown_metric(r, word, r->why) : read_calls(r, word);
 }
 
-/* "main:", and the metric before `op`. */
+/* Parses "main:" if it is present, and the metric, which ends at `op`. */
 static int read_subject(struct reader *r, const char *op)
 {
 	static const char prefix[] = "main:";
@@ -218,7 +224,7 @@ static int read_subject(struct reader *r, const char *op)
 	return rc;
 }
 
-/* The absolute limit, which may be negative where it is a change. */
+/* Parses a limit that is not a percentage. The limit of a change (--fail-if) may be negative. */
 static int read_absolute(struct reader *r, const char *word)
 {
 	uint64_t v = 0;

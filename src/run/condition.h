@@ -1,4 +1,4 @@
-/* Conditions on figures of a run, as `--expect` and `report --fail-if` take them: "read<=100,errors(%file)=0,wall>5%". */
+/* Parses and evaluates the conditions of `--expect` and `report --fail-if`: "read<=100,errors(%file)=0,wall>5%". */
 #ifndef SCTRACE_RUN_CONDITION_H
 #define SCTRACE_RUN_CONDITION_H
 
@@ -11,12 +11,12 @@
 
 struct buf;
 
-/* Which option the text belongs to. The options differ in their metrics, operators and units. */
+/* The option that the text belongs to. The two options allow different metrics, operators and units. */
 enum condition_use { CONDITION_EXPECT = 1, CONDITION_FAIL_IF = 2 };
 
 enum condition_operator { OP_LESS, OP_AT_MOST, OP_MORE, OP_AT_LEAST, OP_EQUAL, OP_UNEQUAL };
 
-/* What a condition is about. The first four are sums over calls. */
+/* The figure that a condition tests. The first four are sums over calls. */
 enum condition_metric {
 	CONDITION_CALLS,
 	CONDITION_ERRORS,
@@ -25,7 +25,7 @@ enum condition_metric {
 	CONDITION_WALL,
 	CONDITION_USER,
 	CONDITION_SYSTEM,
-	CONDITION_CPU, /* user and system time */
+	CONDITION_CPU, /* user and system time together */
 	CONDITION_PEAK_RSS,
 	CONDITION_PROCESSES,
 	CONDITION_VOLUNTARY,
@@ -37,39 +37,46 @@ enum condition_metric {
 };
 
 struct condition {
-	char *text;      /* as the user wrote it */
-	bool after_main; /* "main:": without the calls before main */
+	char *text;      /* the text of the condition, as the user wrote it */
+	bool after_main; /* "main:" was written: the calls before main() are not counted */
 	enum condition_metric metric;
-	bool chosen; /* the sum is over `calls`; otherwise over all calls */
+	bool chosen; /* only the calls in `calls` are added up, otherwise all calls */
 	struct filter calls;
 	enum condition_operator op;
-	double limit; /* in seconds, bytes or counts; in percent if `percent` */
-	bool percent; /* the limit is relative to the first run */
+	double limit; /* in seconds, bytes or counts; in percent if `percent` is true */
+	bool percent; /* the limit is a percentage of the value in the first run */
 };
 
-/* Zero-initialise; free with conditions_free(). */
+/* A zeroed struct is an empty list. Free it with conditions_free(). */
 struct conditions {
 	VEC(struct condition) list;
 };
 
 /*
- * Appends the conditions of `text`, which commas separate. Returns 0; -EINVAL and `why`, which names an unknown metric,
- * operator or unit with near words, and then *at is the offset of that word; or -ENOMEM.
+ * Parses the conditions of `text`, which are separated by commas, and appends them to `c`. Returns 0 or -ENOMEM.
+ * Returns -EINVAL if the text is wrong: `why` then says what is wrong and suggests similar words, and *at is the offset
+ * of the wrong word.
  */
 int conditions_parse(struct conditions *c, const char *text, enum condition_use use, size_t *at, struct buf *why);
 void conditions_free(struct conditions *c);
-/* True if a condition leaves out the calls before main. */
+/* Returns true if one of the conditions begins with "main:". */
 bool conditions_use_main(const struct conditions *c);
-/* Appends the words that a condition can begin with, separated by spaces, for completion. */
+/* Appends the words with which a condition can begin, separated by spaces. Used for shell completion. */
 void condition_words(enum condition_use use, struct buf *out);
 
-/* Is the metric a sum over calls? */
+/* Returns true if the metric is a sum over calls. */
 bool condition_sums_calls(const struct condition *c);
-/* The sum over the calls of `s` that the condition chooses: a count, bytes or seconds. condition_sums_calls() is true. */
+/*
+ * Returns the sum of the metric over the calls of `s` that the condition selects: a count, bytes or seconds. The metric
+ * must be a sum over calls.
+ */
 double condition_sum(const struct condition *c, const struct summary *s);
-/* The samples of a run that the condition is about (of CPU: user time, to which system time is added); METRICS: none. */
+/*
+ * Returns the metric of a run whose samples the condition tests, or METRICS if it has no samples. For CONDITION_CPU it
+ * is the user time; the caller adds the system time.
+ */
 enum metric condition_samples(const struct condition *c);
-/* Does the condition hold for `value`, which has the unit of `limit`? NAN: false. */
+/* Returns true if the condition is true for `value`, which has the same unit as `limit`. Returns false for NAN. */
 bool condition_holds(const struct condition *c, double value);
 /* Appends a value of the condition's metric with its unit: "312", "524288 bytes", "1.50 ms". */
 void condition_say(const struct condition *c, double value, struct buf *out);

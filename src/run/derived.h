@@ -1,4 +1,7 @@
-/* Figures that follow from a subject's samples. They are written for other programs (jq, pandas) and not read back. */
+/*
+ * Figures computed from a subject's samples. They are saved only for other programs (jq, pandas): sctrace does not read
+ * them.
+ */
 #ifndef SCTRACE_RUN_DERIVED_H
 #define SCTRACE_RUN_DERIVED_H
 
@@ -6,7 +9,7 @@
 
 #include <jansson.h>
 
-/* Adds them to the subject's object, after run_judge(). */
+/* Adds the figures of `s` to `o`, its JSON object. Call run_judge() before. */
 void derived_add(const struct run *r, const struct run_subject *s, json_t *o);
 
 #endif

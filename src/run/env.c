@@ -18,7 +18,10 @@
 		key, kind, offsetof(struct type, member), 0, 0, NULL, NULL                                             \
 	}
 
-/* Rows with words must be equal for the figures of two machines to be comparable. */
+/*
+ * In the tables below, fields with words (TELLS) are those that must be equal on two machines if their figures are to
+ * be compared.
+ */
 static const struct field kernel_rows[] = {
 	TELLS(env_kernel, "release", release, "kernel"),
 	TELLS(env_kernel, "version", version, "kernel build"),
@@ -103,7 +106,7 @@ static int say_texts(struct buf *out, const char *what, const char *name, const 
 	return 1;
 }
 
-/* Compares mitigations one by one, so that the reader sees which differ. */
+/* Compares the mitigations one by one, so that the user sees which ones differ. */
 static int text_differences(const struct field *f, const struct texts *x, const struct texts *y, struct buf *out)
 {
 	int n = 0;
@@ -151,7 +154,7 @@ void env_now(char **to)
 	struct buf date = {0};
 	localtime_r(&now, &tm);
 	strftime(s, sizeof(s), "%Y-%m-%dT%H:%M:%S%z", &tm);
-	/* RFC 3339 requires a colon inside the offset. */
+	/* strftime(3) writes the offset as +0100. RFC 3339 requires +01:00. */
 	size_t n = strlen(s);
 	buf_addf(&date, "%.*s:%s", (int)n - 2, s, s + n - 2);
 	field_set(to, buf_str(&date));

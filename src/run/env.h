@@ -1,4 +1,7 @@
-/* The machine that a run was made on. It is part of each run, because figures without it cannot be compared. */
+/*
+ * Describes the machine on which a run was made. The description is part of each run, because figures from different
+ * machines cannot be compared without it.
+ */
 #ifndef SCTRACE_RUN_ENV_H
 #define SCTRACE_RUN_ENV_H
 
@@ -7,8 +10,8 @@
 struct buf;
 
 /*
- * Zeros do not mean an unknown machine: use fields_init(&env_fields, e). Facts that cannot be read are unknown, never
- * guessed.
+ * Initialise with fields_init(&env_fields, e), which makes all facts unknown; a zeroed struct does not. A fact that
+ * cannot be read stays unknown. It is never guessed.
  */
 struct env {
 	bool known;
@@ -18,10 +21,11 @@ struct env {
 	struct env_kernel {
 		bool known;
 		char *release, *version, *machine, *preemption;
-		struct strings debug_options; /* those that slow calls down */
+		struct strings debug_options; /* the enabled kernel options that make calls slower */
 		char *config_source;
 		double tick_hz;
-		struct strings parameters; /* those of the kernel command line that change the cost of a call */
+		struct strings parameters; /* the parameters of the kernel command line that change the cost of a
+					    * call */
 	} kernel;
 	struct env_cpu {
 		bool known;
@@ -31,7 +35,7 @@ struct env {
 		enum truth turbo;
 		char *clocksource, *isolated;
 	} cpu;
-	struct texts mitigations; /* state by name */
+	struct texts mitigations; /* the state of each mitigation, by its name */
 	char *hypervisor, *container;
 	struct env_memory {
 		bool known;
@@ -42,7 +46,7 @@ struct env {
 		bool known;
 		double one, five, fifteen; /* averages over this many minutes */
 	} load;
-	struct env_file_system { /* of the working folder */
+	struct env_file_system { /* the file system of the working directory */
 		bool known;
 		char *directory, *type, *source, *mount_point, *options;
 		double block_bytes, total_bytes, free_bytes;
@@ -53,12 +57,12 @@ struct env {
 
 extern const struct fields env_fields;
 
-/* Sets *to to the current time in RFC 3339's form, and frees its earlier text. */
+/* Sets *to to the current time as RFC 3339 defines it, and frees the previous string. */
 void env_now(char **to);
 
 /*
- * Appends the differences of two environments that change results (kernel, debug and preemption options, CPU,
- * mitigations, governor, hypervisor, file system), one a line: "kernel: 6.1.0 | 6.12.1". Returns their number.
+ * Appends the differences of two machines that change results (kernel, debug and preemption options, CPU, mitigations,
+ * governor, hypervisor, file system), one in each line: "kernel: 6.1.0 | 6.12.1". Returns the number of lines.
  */
 int env_differences(const struct env *a, const struct env *b, struct buf *out);
 

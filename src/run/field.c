@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A list of structs of any type. */
+/* The layout of any VEC(). */
 struct any_list {
 	char *v;
 	size_t n, cap;
@@ -106,7 +106,7 @@ void reals_add(struct reals *r, double x)
 		memory_note_failure();
 }
 
-/* Sets members whose unknown value is not zero. */
+/* Sets a member to its unknown value if that value is not all zeros. */
 static void init_one(const struct field *f, void *at)
 {
 	const double none = NAN;
@@ -191,7 +191,10 @@ void fields_free(const struct fields *f, void *object)
 	fields_init(f, object);
 }
 
-/* Text from programs and paths may not be UTF-8, which JSON requires. */
+/*
+ * Returns a JSON string. Names of programs and paths need not be valid UTF-8, which JSON requires, so other bytes are
+ * escaped.
+ */
 static json_t *text_json(const char *s)
 {
 	json_t *exact = json_string(s);
@@ -334,7 +337,7 @@ bool field_is_unknown(const struct field *f, const void *object)
 	return true;
 }
 
-/* True if the member must be written as null. An empty list is null only if the field is optional. */
+/* Returns true if the member is written as null. An empty list is written as null only if it has FIELD_OPTIONAL. */
 static bool is_null(const struct field *f, const void *object)
 {
 	bool may_be_empty = f->type >= FIELD_REALS && f->type != FIELD_OBJECT;

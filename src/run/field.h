@@ -1,4 +1,7 @@
-/* Structs as JSON objects. A table names each member once; reading, writing, showing, comparing and freeing use it. */
+/*
+ * Converts C structs to JSON objects and back. A table describes each member once. Functions that read, write, display,
+ * compare or free a struct use this table.
+ */
 #ifndef SCTRACE_RUN_FIELD_H
 #define SCTRACE_RUN_FIELD_H
 
@@ -10,10 +13,10 @@
 
 struct buf;
 
-/* Yes or no, or unknown (null). */
+/* A boolean that can also be unknown; null in JSON. */
 enum truth { TRUTH_NO, TRUTH_YES, TRUTH_UNKNOWN };
 
-/* A list of strings that it owns; `known` distinguishes an empty list from null. */
+/* A list of strings. It owns the strings. `known` is false if the list is null in JSON; an empty list is known. */
 struct strings {
 	char **v;
 	size_t n, cap;
@@ -21,11 +24,11 @@ struct strings {
 };
 
 struct reals {
-	double *v; /* NAN: null */
+	double *v; /* NAN is null in JSON */
 	size_t n, cap;
 };
 
-/* {NAME: TEXT} */
+/* In JSON: {NAME: TEXT} */
 struct named_text {
 	char *name, *text;
 };
@@ -34,7 +37,7 @@ struct texts {
 	size_t n, cap;
 };
 
-/* {NAME: NUMBER} */
+/* In JSON: {NAME: NUMBER} */
 struct named_number {
 	char *name;
 	double number;
@@ -44,41 +47,41 @@ struct numbers {
 	size_t n, cap;
 };
 
-/* The member's type in C and its form in JSON. */
+/* The C type of a member, and its form in JSON. */
 enum field_type {
 	FIELD_STRING,  /* char *; NULL is null */
 	FIELD_REAL,    /* double; NAN is null */
 	FIELD_INTEGER, /* double, written without a fraction; NAN is null */
 	FIELD_TRUTH,   /* enum truth */
 	FIELD_STRINGS, /* struct strings */
-	FIELD_REALS,   /* struct reals; null if it is empty and FIELD_OPTIONAL */
-	FIELD_WHOLE,   /* struct reals, written without fractions */
+	FIELD_REALS,   /* struct reals; an array of numbers; null if it is empty and has FIELD_OPTIONAL */
+	FIELD_WHOLE,   /* struct reals; an array of integers */
 	FIELD_TEXTS,   /* struct texts */
 	FIELD_NUMBERS, /* struct numbers */
-	FIELD_TRIPLES, /* VEC() of structs of three doubles, [[a, b, c], ..] */
-	FIELD_HIST,    /* struct hist, [[least, count], ..] */
-	FIELD_CALLS,   /* struct summary, with rows as in kind "count" (summary_json.c) */
-	FIELD_OBJECT,  /* a struct that begins with `bool known`; null if that is false */
-	FIELD_LIST,    /* VEC() of structs, an array of objects */
+	FIELD_TRIPLES, /* VEC() of structs of three doubles; [[a, b, c], ..] */
+	FIELD_HIST,    /* struct hist; [[lowest value of the bin, count], ..] */
+	FIELD_CALLS,   /* struct summary; the same rows as in a run of kind "count" (summary_json.c) */
+	FIELD_OBJECT,  /* a struct whose first member is `bool known`; an object; null if `known` is false */
+	FIELD_LIST,    /* VEC() of structs; an array of objects */
 };
 
-#define FIELD_OPTIONAL 1u /* omitted from the object if null or empty */
-#define FIELD_DERIVED  2u /* written for other programs, but not read, because it follows from other members */
+#define FIELD_OPTIONAL 1u /* if the member is null or empty, it is not written at all */
+#define FIELD_DERIVED  2u /* written for other programs but not read, because it can be computed from other members */
 
 struct field {
 	const char *key;
 	enum field_type type;
 	size_t offset;
-	unsigned kinds; /* bits of the kinds that have it; 0: all */
+	unsigned kinds; /* the kinds of run that have this member, as bits (enum run_kind); 0: all kinds */
 	unsigned flags;
-	const struct fields *of; /* the fields of an object or of the elements of a list */
-	const char *words;       /* the name for people; NULL: the same as the key */
+	const struct fields *of; /* describes the object, or the elements of the list */
+	const char *words;       /* the name in messages; NULL: the key */
 };
 
 struct fields {
 	const struct field *v;
 	size_t n;
-	size_t size; /* size of the struct */
+	size_t size; /* the size of the C struct */
 };
 
 #define FIELDS(rows, type)                                                                                             \
@@ -86,42 +89,48 @@ struct fields {
 		rows, sizeof(rows) / sizeof(*(rows)), sizeof(type)                                                     \
 	}
 
-/* Makes all members unknown. The memory need not be initialised before. */
+/* Makes all members unknown. The object may be uninitialised memory. */
 void fields_init(const struct fields *f, void *object);
-/* Frees what the members own. The struct is then as after fields_init(). */
+/* Frees everything that the members own. Afterwards all members are unknown. */
 void fields_free(const struct fields *f, void *object);
-/* A new object with the members of `kinds`, or NULL if memory ran out. */
+/* Returns a new JSON object with the members that runs of `kinds` have, or NULL if memory ran out. */
 json_t *fields_write(const struct fields *f, const void *object, unsigned kinds);
 /*
- * Fills in a struct after fields_init(). Members that `o` lacks stay unknown, and unknown keys are ignored. Returns 0,
- * -EINVAL if a member has another type (named in `why`), or -ENOMEM.
+ * Fills in a struct after fields_init(). Members that are missing in `o` stay unknown; unknown keys are ignored.
+ * Returns 0; -EINVAL if a member has the wrong type, in which case `why` names it; or -ENOMEM.
  */
 int fields_read(const struct fields *f, void *object, const json_t *o, unsigned kinds, struct buf *why);
 
-/* Appends an array of numbers and nulls. Returns 0, -EINVAL if it is not such an array, or -ENOMEM. */
+/*
+ * Appends the elements of a JSON array of numbers and nulls to `r`. Returns 0, -EINVAL if `array` is something else, or
+ * -ENOMEM.
+ */
 int fields_read_reals(const json_t *array, struct reals *r);
 
-/* The field called `key`, or NULL. */
+/* Returns the field with this key, or NULL. */
 const struct field *fields_find(const struct fields *f, const char *key);
-/* The value of a number member. */
+/* Returns the value of a member that is a number. */
 double field_number(const struct field *f, const void *object);
-/* True if the member is unknown or empty. */
+/* Returns true if the member is unknown or empty. */
 bool field_is_unknown(const struct field *f, const void *object);
-/* True if the members of two structs are equal. For strings, numbers, truths and lists of strings. */
+/* Returns true if the member is equal in `a` and `b`. Only for strings, numbers, booleans and lists of strings. */
 bool field_equal(const struct field *f, const void *a, const void *b);
-/* Appends the member in words: "6.1.0", "on", "CONFIG_A, CONFIG_B", "none" for an empty list, "unknown". */
+/* Appends the value as words: "6.1.0", "on", "CONFIG_A, CONFIG_B", "none" for an empty list, "unknown". */
 void field_say(const struct field *f, const void *object, struct buf *out);
 
-/* Sets *to to a copy of `text` (NULL: none) and frees the earlier one. Notes a lack of memory (base/memory.h). */
+/*
+ * Sets *to to a copy of `text` (NULL if `text` is NULL), and frees the previous string. Records a lack of memory
+ * (base/memory.h).
+ */
 void field_set(char **to, const char *text);
-/* Frees all strings. The list is unknown afterwards. */
+/* Frees all strings. Afterwards the list is unknown. */
 void strings_clear(struct strings *s);
-/* Appends a copy. */
+/* Appends a copy of `text`. */
 void strings_add(struct strings *s, const char *text);
 void texts_add(struct texts *t, const char *name, const char *text);
 void numbers_add(struct numbers *t, const char *name, double number);
 void reals_add(struct reals *r, double x);
-/* The text of `name`, or NULL. */
+/* Returns the text for `name`, or NULL. */
 const char *texts_find(const struct texts *t, const char *name);
 /* Appends each line of `text` as a string. */
 void strings_add_lines(struct strings *s, const char *text);

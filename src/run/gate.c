@@ -7,17 +7,19 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* One question: a condition and a subject of both runs. */
+/* A condition that is tested for one subject in both runs. */
 struct question {
 	const struct condition *c;
 	const struct gate_run *base, *run;
-	const char *name; /* of the subject; NULL: the program that -c counted */
+	const char *name; /* name of the subject; NULL for the program that -c counted */
 	const struct run_subject *a, *b;
 	double alpha;
 	struct buf *failed, *undecided;
 };
 
-/* The only figure of a run that was counted, or NAN. */
+/*
+ * Returns the sum that the condition tests, from the counted calls of a run or subject. NAN if no calls were counted.
+ */
 static double figure(const struct condition *c, const struct run *r, const struct run_subject *s)
 {
 	if (s && !s->counts.known)
@@ -27,7 +29,7 @@ static double figure(const struct condition *c, const struct run *r, const struc
 	return condition_sum(c, calls) - (c->after_main ? before : 0);
 }
 
-/* A time or a size of a program that ran only once. */
+/* Returns a time or size of a program that ran only once, or NAN. */
 static double of_program(enum condition_metric m, const struct run_program *p)
 {
 	const double of[CONDITION_METRICS] = {
@@ -40,7 +42,7 @@ static double of_program(enum condition_metric m, const struct run_program *p)
 	return p->known ? of[m] : NAN;
 }
 
-/* The samples of the condition's metric; 0 and the caller frees them, or -ENOMEM. */
+/* Appends the samples of the condition's metric to `out`, which the caller frees. Returns 0 or -ENOMEM. */
 static int samples_of(const struct condition *c, const struct run *r, const struct run_subject *s, struct reals *out)
 {
 	enum metric m = condition_samples(c);
@@ -68,7 +70,7 @@ static void say_change(const struct condition *c, double v, struct buf *out)
 	condition_say(c, fabs(v), out);
 }
 
-/* "wall>5%: 'ls' changed by +6.1 % (95 % interval: +5.2 % to +7.0 %) from a to b" */
+/* Appends a sentence: "wall>5%: 'ls' changed by +6.1 % (95 % interval: +5.2 % to +7.0 %) from a to b" */
 static void say(const struct question *q, const struct change *d, struct buf *out)
 {
 	buf_addf(out, "%s: ", q->c->text);
@@ -86,7 +88,7 @@ static void say(const struct question *q, const struct change *d, struct buf *ou
 	buf_addf(out, " from %s to %s", q->base->label, q->run->label);
 }
 
-/* True if every value of the interval fulfils the condition; *none: no value does. */
+/* Returns true if every value of the interval fulfils the condition. Sets *none to true if no value does. */
 static bool fulfilled(const struct condition *c, const struct interval *i, bool *none)
 {
 	bool low = condition_holds(c, i->low);
@@ -113,7 +115,7 @@ static void cannot_decide(const struct question *q, const char *why)
 		 q->name ? "' " : "", why, q->base->label, q->run->label);
 }
 
-/* A ratio as a change in percent. */
+/* Converts a ratio (1.05) to a change in percent (5). */
 static struct change percent(struct change d)
 {
 	d.value = 100 * (d.value - 1);
@@ -154,7 +156,7 @@ static int ask_samples(const struct question *q)
 	return rc == -ENOMEM ? rc : 0;
 }
 
-/* Counts are exact, so the interval of their change is a point. */
+/* Counts are exact, so both ends of the interval are the change itself. */
 static void ask_counts(const struct question *q)
 {
 	double a = figure(q->c, q->base->run, q->a);

@@ -1,4 +1,4 @@
-/* report --fail-if: whether one run is worse than another by more than a limit. */
+/* For report --fail-if: determines whether one run is worse than another one by more than a limit. */
 #ifndef SCTRACE_RUN_GATE_H
 #define SCTRACE_RUN_GATE_H
 
@@ -7,17 +7,17 @@
 
 struct buf;
 
-/* A run, and its name in messages. */
+/* A run and the name by which messages call it. */
 struct gate_run {
 	const struct run *run;
 	const char *label;
 };
 
 /*
- * Compares each subject of `base` with that of the same name in `run`. Appends a line to `failed` for each condition that
- * is fulfilled by the whole interval of the change (that is, the gate fails), and to `undecided` for each where the
- * interval includes the limit, or where there are too few samples. Metrics that are counted once are compared exactly.
- * All intervals together have the confidence of one (Bonferroni). Returns 0 or -ENOMEM.
+ * Compares each subject of `base` with the subject of the same name in `run`. If the whole confidence interval of a
+ * change fulfils a condition, the gate fails: a line is appended to `failed`. If only a part of the interval fulfils
+ * it, or there are too few samples, a line is appended to `undecided`. Counts are compared exactly. The intervals are
+ * wide enough that 95 % is the confidence of all of them together (Bonferroni). Returns 0 or -ENOMEM.
  */
 int gate_judge(const struct conditions *c, const struct gate_run *base, const struct gate_run *run, struct buf *failed,
 	       struct buf *undecided);

@@ -42,7 +42,7 @@ uint64_t run_seed(const struct run *r)
 	return r->method.seed > 0 ? (uint64_t)r->method.seed : 1;
 }
 
-/* Sample i of each subject comes from round i, unless runs were merged. */
+/* Returns true if sample i of `a` and sample i of `b` come from the same round. This is not so if runs were merged. */
 static bool in_rounds(const struct run *r, const struct run_subject *a, const struct run_subject *b)
 {
 	bool both = false;
@@ -90,14 +90,14 @@ static int judge_samples(const struct run *r, struct run_subject *s)
 			return err;
 	}
 	const struct reals *time = &s->samples[METRIC_TIME];
-	/* Only compare shows this. */
+	/* Only compare displays the interval of the median. */
 	if (time->n < 2 || r->bits != RUN_COMPARE)
 		return 0;
 	int err = boot_median(time->v, time->n, run_seed(r), &s->judged.median_ci);
 	return err == -ENOMEM ? err : 0;
 }
 
-/* Returns 0, or -EINVAL if no subject has that name. */
+/* Sets r->reference. Returns 0, or -EINVAL if no subject has the name that the user gave. */
 static int find_reference(struct run *r)
 {
 	const char *name = r->method.reference;
@@ -186,7 +186,10 @@ const char *run_scanned(const struct run *r)
 	return NULL;
 }
 
-/* True if the median of `x`, a larger buffer of the same strategy, is better by RUN_WORTHWHILE. */
+/*
+ * Returns true if `x` is the same strategy as `s` with a larger buffer, and the median of `s` is larger by
+ * RUN_WORTHWHILE.
+ */
 static bool looks_better(const struct run_subject *x, const struct run_subject *s)
 {
 	return run_usable(x) && strcmp(x->base, s->base) == 0 && x->buffer_bytes > s->buffer_bytes &&
@@ -213,7 +216,10 @@ bool run_none_pays(const struct run *r, const struct run_subject *s)
 	return true;
 }
 
-/* True if a larger buffer of the same strategy gains that much over `s`, beyond chance. */
+/*
+ * Returns true if looks_better() is true for some larger buffer, and its gain is more than chance, as far as the
+ * samples can tell.
+ */
 static bool larger_pays(const struct run *r, const struct run_subject *s)
 {
 	for (size_t i = 0; i < r->subjects.n; i++) {

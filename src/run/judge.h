@@ -1,4 +1,7 @@
-/* Figures that follow from the samples of a run and of two subjects: medians, ratios with their intervals, the knee. */
+/*
+ * Computes figures from the samples of a run or of two subjects: medians, ratios with their intervals, and the knee of
+ * a scan.
+ */
 #ifndef SCTRACE_RUN_JUDGE_H
 #define SCTRACE_RUN_JUDGE_H
 
@@ -6,57 +9,64 @@
 #include "stats/change.h"
 
 /*
- * Fills in the figures that follow from the samples: `judged` of each subject, the fastest, and the reference (named by
- * the method, otherwise the fastest). Returns 0, -EINVAL if the reference does not exist, or -ENOMEM.
+ * Fills in `judged` of each subject, `fastest` and `reference`. The reference is the subject that r->method names,
+ * otherwise the fastest one. Returns 0, -EINVAL if the reference does not exist, or -ENOMEM.
  */
 int run_judge(struct run *r);
 
-/* The seed of the bootstrap, which makes reports of one run identical. */
+/* Returns the seed of the bootstrap. It depends only on the run, so that all reports of a run are identical. */
 uint64_t run_seed(const struct run *r);
 /*
- * The ratio of the median TIME of `a` to that of `b`, and the 95 % interval of their ratio (stats/change.h; made wider
- * where it does not include the ratio of the medians). If both are subjects of `r`, a comparison, the interval is that of
- * the ratios within the rounds. Returns 0, -EINVAL if one has fewer than two samples, or
- * -ENOMEM.
+ * Computes the median TIME of `a` divided by that of `b`, and the 95 % confidence interval of this ratio
+ * (stats/change.h). If the interval does not include the ratio of the medians, it is extended to it. If `a` and `b`
+ * belong to `r`, and `r` is an unmerged run of `compare`, the two samples of each round form a pair. Returns 0, -EINVAL
+ * if a subject has fewer than two samples, or -ENOMEM.
  */
 int run_ratio(const struct run *r, const struct run_subject *a, const struct run_subject *b, struct change *ratio);
-/* True if `a` is slower than `b`, beyond chance. */
+/* Returns true if `a` is slower than `b`: the interval of run_ratio() lies above 1. */
 bool run_slower(const struct run *r, const struct run_subject *a, const struct run_subject *b);
-/* True if it was measured. */
+/* Returns true if the subject was measured. */
 bool run_usable(const struct run_subject *s);
-/* The median of a metric; NAN if there is none. */
+/* Returns the median of a metric, or NAN if it has no samples. */
 double run_median(const struct run_subject *s, enum metric m);
-/* The subject with the least median; NULL if none ran. */
+/* Returns the subject with the smallest median TIME, or NULL if none was measured. */
 const struct run_subject *run_fastest(const struct run *r);
-/* The engine that counted the calls; NULL if none did. */
+/* Returns the name of the engine that counted the calls, or NULL if no calls were counted. */
 const char *run_engine(const struct run *r);
-/* True if only the beginning of the input was counted. */
+/* Returns true if calls were counted for only the first part of the input. */
 bool run_counted_partly(const struct run_subject *s);
-/* The number of samples outside Tukey's fences. */
+/* Returns the number of samples outside Tukey's fences. */
 size_t run_outliers(const struct run_subject *s);
 
 /*
- * For bench load: by how many percent the subject's mean exceeds that without a load ("none"), and the interval of the
- * ratio of their medians. NAN for "none" itself, or if it was not measured.
+ * For bench load: returns by how many percent the mean of `s` exceeds the mean of the subject "none" (no load), and
+ * stores the interval of the ratio of the two medians in *ratio. Returns NAN if `s` is "none" itself, or if "none" was
+ * not measured.
  */
 double run_over_none(const struct run *r, const struct run_subject *s, struct interval *ratio);
 
-/* Gains below this share are reported as none. */
+/* A smaller gain than this (10 %) is reported as no gain. */
 #define RUN_WORTHWHILE 0.10
 
 /*
- * The base name of the first strategy or command that ran with at least three buffers, the subject of a scan. NULL if
- * there is none.
+ * Returns the base name of the first scan: the first strategy or command that was measured with at least three buffer
+ * sizes. Returns NULL if there is none.
  */
 const char *run_scanned(const struct run *r);
 /*
- * The knee: the row of the base name with the least buffer that no larger one beats by 10 %, beyond chance. NULL if it
- * did not run.
+ * Returns the knee of the scan `base`: the row with the smallest buffer for which no larger buffer is faster by at
+ * least RUN_WORTHWHILE and by more than chance. Returns NULL if nothing was measured.
  */
 const struct run_subject *run_knee(const struct run *r, const char *base);
-/* True if the 95 % intervals exclude that a larger buffer of the same strategy gains 10 %. */
+/*
+ * Returns true if the 95 % intervals exclude that any larger buffer of the same strategy is faster by more than
+ * RUN_WORTHWHILE.
+ */
 bool run_none_pays(const struct run *r, const struct run_subject *s);
-/* True if a larger buffer of the same strategy has a median that is better by that much, beyond chance or not. */
+/*
+ * Returns true if the median of any larger buffer of the same strategy is smaller by more than RUN_WORTHWHILE, even if
+ * this may be chance.
+ */
 bool run_larger_looks_better(const struct run *r, const struct run_subject *s);
 
 #endif

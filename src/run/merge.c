@@ -6,7 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-/* Members of the method that must be equal for two runs of a kind to be comparable, and what a difference means. */
+/*
+ * Members of the method that must be equal in two runs of a kind if they are compared. `means` explains a difference.
+ */
 static const struct {
 	unsigned kind;
 	const char *group, *key, *means;
@@ -23,16 +25,16 @@ static const struct {
 	{RUN_LOAD, "method", "suite_without", "the operations that are missing from the suite differ"},
 };
 
-/* True if a sample of this mode of bench syscall is one call. */
+/* Returns true if bench syscall was run in a mode in which each sample is one call. */
 static bool one_call(const struct run_method *m)
 {
 	return m->mode && (strcmp(m->mode, "single") == 0 || strcmp(m->mode, "per-process") == 0);
 }
 
 /*
- * Calibrated times are equal if they differ by at most a tenth; everything else must be exactly equal. Single calls in
- * one process may be compared with single calls in a process each, as published measurements do; a note says which is
- * which.
+ * Real numbers, such as calibrated times, may differ by a tenth; everything else must be equal. One difference is
+ * allowed: single calls in one process may be compared with single calls in one process each, as published measurements
+ * do. A note then says which run is which.
  */
 static bool equal_enough(const struct field *f, const struct run_method *a, const struct run_method *b)
 {
@@ -45,7 +47,7 @@ static bool equal_enough(const struct field *f, const struct run_method *a, cons
 	return fabs(x - y) <= 0.1 * fabs(x);
 }
 
-/* "A, B, C" for a run's subjects, up to a limit. */
+/* Appends "A, B, C" for the subjects of a run. If there are many, appends the first few and their number. */
 static void name_subjects(const struct run *r, struct buf *out)
 {
 	enum { SHOWN = 4 };
@@ -65,7 +67,7 @@ static bool share_a_subject(const struct run *a, const struct run *b)
 	return false;
 }
 
-/* Appends why the runs were not measured alike; nothing if they were. */
+/* Appends the first difference in the methods that forbids a comparison. Appends nothing if there is none. */
 static void say_unlike(const struct run *a, const struct run *b, struct buf *out)
 {
 	for (size_t i = 0; i < sizeof(must_equal) / sizeof(*must_equal); i++) {
@@ -127,7 +129,7 @@ int run_poolable(const struct run *a, const char *path_a, const struct run *b, c
 	return rc;
 }
 
-/* A number that differs between the two runs is unknown for both together. */
+/* A number that differs in the two runs becomes unknown in the merged run. */
 static void agree(double *to, double from)
 {
 	if (*to != from)
@@ -143,7 +145,7 @@ static int merge_subject(struct run_subject *to, struct run_subject *from)
 	for (size_t i = 0; i < from->repetitions.n; i++)
 		if (!vec_push(&to->repetitions, from->repetitions.v[i]))
 			return -ENOMEM;
-	from->repetitions.n = 0; /* moved */
+	from->repetitions.n = 0; /* `to` owns their contents now */
 	for (size_t i = 0; i < to->load_work.n; i++)
 		to->load_work.v[i].number += i < from->load_work.n ? from->load_work.v[i].number : 0;
 	to->load_span_s += from->load_span_s;
@@ -168,7 +170,7 @@ int run_merge(struct run *to, struct run *from)
 		if (same)
 			rc = merge_subject(same, s);
 		else if (vec_push(&to->subjects, *s))
-			fields_init(&run_subject_fields, s); /* moved */
+			fields_init(&run_subject_fields, s); /* `to` owns its members now */
 		else
 			rc = -ENOMEM;
 	}
@@ -176,7 +178,7 @@ int run_merge(struct run *to, struct run *from)
 	if (to->calls.failed)
 		rc = -ENOMEM;
 	to->merged = true;
-	/* Figures of the whole program are unknown, because there are several programs. */
+	/* Facts about the whole program become unknown, because now there are several programs. */
 	to->program.known = false;
 	strings_clear(&to->footer);
 	for (size_t i = 0; i < from->notes.n; i++)

@@ -1,4 +1,4 @@
-/* The members of a run and their names in its file. */
+/* The tables of fields: the members of a run and their names in the file. */
 #include "base/buf.h"
 #include "base/memory.h"
 #include "config.h"
@@ -110,7 +110,7 @@ static const struct field subject_rows[] = {
 	{key,                                                                                                          \
 	 (in) == IN_SECONDS || METRIC_##id == METRIC_THROUGHPUT ? FIELD_REALS : FIELD_WHOLE,                           \
 	 offsetof(struct run_subject, samples[METRIC_##id]),                                                           \
-	 sizeof(key) > 1 ? (kinds) : RUN_BENCH, /* the key of TIME depends on the unit: run.c */                       \
+	 sizeof(key) > 1 ? (kinds) : RUN_BENCH, /* the key of TIME ("") depends on the unit; run.c writes it */        \
 	 0,                                                                                                            \
 	 NULL,                                                                                                         \
 	 NULL},
@@ -248,7 +248,10 @@ static const struct fields view_fields = FIELDS(view_rows, struct run_view);
 
 #define ANY_TEST (RUN_TESTS | RUN_BENCH)
 
-/* The document after its schema. The "results" of all kinds except "count" are the subjects (run.c). */
+/*
+ * The members of the document after "schema" and "schema_version". The key "results", with the subjects, is written in
+ * run.c.
+ */
 static const struct field run_rows[] = {
 	NAMED(run, "sctrace_version", FIELD_STRING, version, 0, 0),
 	ROW(run, FIELD_STRING, kind, 0),
@@ -309,7 +312,7 @@ void run_init(struct run *r, const char *kind, int argc, char *const *argv)
 
 static void subject_free(struct run_subject *s)
 {
-	free(s->base); /* fields_free() clears the whole subject */
+	free(s->base); /* fields_free() zeroes the whole subject, also this member that has no field */
 	fields_free(&run_subject_fields, s);
 }
 

@@ -15,7 +15,7 @@
 
 #define SCHEMA "sctrace-run"
 
-/* Seconds in the unit of time with this name; 0 if it is not a unit of time. */
+/* Returns how many seconds this unit of time has, or 0 if `unit` is not a unit of time. */
 static double unit_seconds(const char *unit)
 {
 	static const struct {
@@ -28,7 +28,7 @@ static double unit_seconds(const char *unit)
 	return 0;
 }
 
-/* The key of the samples of TIME. */
+/* Stores the key of the samples of TIME in `key`. */
 static void time_key(const struct run_subject *s, char *key, size_t size)
 {
 	snprintf(key, size, "samples_%.8s", s->unit ? s->unit : "");
@@ -71,8 +71,8 @@ static json_t *document(const struct run *r)
 }
 
 /*
- * Appends a real number with the fewest digits that are read back as the same number, so that a saved run is shown
- * identically.
+ * Appends `x` with the fewest digits that are read back as exactly the same number. A saved run is therefore displayed
+ * as it was originally.
  */
 static void add_real(struct buf *out, double x)
 {
@@ -83,10 +83,10 @@ static void add_real(struct buf *out, double x)
 			break;
 	}
 	buf_adds(out, text);
-	buf_adds(out, strpbrk(text, ".e") ? "" : ".0"); /* keeps it a real number */
+	buf_adds(out, strpbrk(text, ".e") ? "" : ".0"); /* ".0" makes JSON readers treat it as a real number */
 }
 
-/* Appends JSON text, with real numbers in the form of add_real(). */
+/* Appends JSON text in which real numbers are rewritten by add_real(). */
 static void add_exact(struct buf *out, const char *text)
 {
 	bool in_string = false;
@@ -106,10 +106,7 @@ static void add_exact(struct buf *out, const char *text)
 	}
 }
 
-/*
- * Appends one value. Results are written one a line, so that a file with a thousand samples stays readable; everything
- * else is indented.
- */
+/* Appends one JSON value. Real numbers are written by add_real(), and unprintable characters are escaped. */
 static int dump_value(struct buf *out, const json_t *value, size_t flags)
 {
 	char *text = json_dumps(value, flags | JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
@@ -150,7 +147,7 @@ int run_dump(const struct run *r, struct buf *out)
 	{
 		if (rc < 0)
 			break;
-		buf_addf(out, "%s  \"%s\": ", sep, key); /* keys are our own words */
+		buf_addf(out, "%s  \"%s\": ", sep, key); /* keys need no escaping: they are constants of sctrace */
 		rc = strcmp(key, "results") == 0 ? dump_rows(out, value)
 						 : dump_value(out, value, json_is_object(value) ? JSON_INDENT(2) : 0);
 		sep = ",\n";
@@ -160,10 +157,13 @@ int run_dump(const struct run *r, struct buf *out)
 	return out->failed ? -ENOMEM : rc;
 }
 
-/* Explains in one sentence what jansson could not read in a text of `size` bytes that begins with `first`. */
+/*
+ * Appends one sentence that explains why jansson could not parse a text of `size` bytes. `first` is the first byte of
+ * the text.
+ */
 static void parse_why(struct buf *why, const char *path, const json_error_t *e, size_t size, int first)
 {
-	/* A word that is cut off (nul) is an invalid word at the end. */
+	/* If the text ends within a word ("nul" instead of "null"), jansson reports an invalid word at the end. */
 	bool at_end = first == '{' && size && e->position >= 0 && (size_t)e->position >= size;
 	if (json_error_code(e) == json_error_premature_end_of_input || at_end)
 		buf_addf(why, "'%s' is incomplete: the JSON text ends at line %d", path, e->line);
@@ -196,7 +196,7 @@ static json_t *read_json(const char *path, struct buf *why)
 	return doc;
 }
 
-/* Checks what all kinds of runs must contain. Returns 0, or -EINVAL with a sentence in `why`. */
+/* Checks the members that all kinds of runs have. Returns 0, or -EINVAL with a sentence in `why`. */
 static int check(const json_t *doc, const char *path, struct buf *why)
 {
 	const char *schema = json_string_value(json_object_get(doc, "schema"));
@@ -231,8 +231,8 @@ static json_t *escaped(const json_t *string)
 }
 
 /*
- * The value with all its strings made printable, because a run may come from anywhere. A new reference; NULL if memory
- * ran out.
+ * Returns a new reference to a copy of the value with all strings escaped, because a file from elsewhere may contain
+ * anything. Returns NULL if memory ran out.
  */
 static json_t *harmless(const json_t *value)
 {
@@ -259,7 +259,7 @@ static json_t *harmless(const json_t *value)
 	return NULL;
 }
 
-/* The name without the buffer size after it. Rows with equal base names are one scan. */
+/* Returns the name without the buffer size at its end. Subjects with equal base names form one scan. */
 static char *base_of(const struct run_subject *s)
 {
 	size_t len = strlen(s->name);
@@ -319,7 +319,7 @@ static int read_subjects(struct run *r, const json_t *rows, const char *name, st
 	return rc;
 }
 
-/* Takes ownership of `doc`. */
+/* Fills in `r` from the document, and frees `doc`. */
 static int from_document(struct run *r, json_t *doc, const char *name, struct buf *why)
 {
 	fields_init(&run_fields, r);
@@ -330,7 +330,7 @@ static int from_document(struct run *r, json_t *doc, const char *name, struct bu
 	int rc = run ? fields_read(&run_fields, r, run, r->bits, &inner) : why->len ? -EINVAL : -ENOMEM;
 	if (run && rc == -EINVAL)
 		buf_addf(why, r->bits == RUN_COUNT ? "'%s': %s" : "'%s' is damaged: %s", name, buf_str(&inner));
-	/* The document was checked, so if something is missing, memory ran out. */
+	/* The document has passed check(), so if `kind` is missing, memory ran out. */
 	if (rc == 0 && !r->kind)
 		rc = -ENOMEM;
 	if (rc == 0 && r->bits != RUN_COUNT)

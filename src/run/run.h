@@ -1,18 +1,20 @@
 /*
  * A run: what a command measured, as typed data. Commands that measure fill in a struct run. Code that displays reads
- * one, whether it was just measured or comes from a file. The output depends only on the run and on how it is displayed
- * (format, width, colour). Therefore the run contains everything that is printed: as data or, if it took knowledge to
- * find out (notes, warnings, findings), as sentences.
+ * one, whether it was just measured or comes from a file. The output depends only on the run and on the options for
+ * display (format, width, colour). Therefore the run contains everything that is printed: as data, or as sentences
+ * (notes, warnings, findings) if they were derived from more than the data.
  *
- * - A run has a kind, the machine, how it was measured (struct run_method), and subjects. A subject is one row: a
- *   strategy with a buffer, a command, an operation, a load. It has the samples of each metric (metrics.def) in the
- *   order they were taken, and further members of its kind. Kind "count" has a summary of calls instead.
- * - The file (sctrace-run(5)) has the same contents, through the tables of fields in run.c (run/field.h): one line for
- *   each member.
- * - run/judge.h computes what follows from the samples (medians, intervals, ratios to the reference), for the run of
- *   one command and for several runs alike. The file contains the most useful of it for other programs; it is not read
- *   back.
- * - Numbers are doubles in the unit that their name ends in. NAN means unknown.
+ * - A run has a kind, a description of the machine, a description of the method (struct run_method), and subjects. A
+ *   subject is one row: a strategy with a buffer size, a command, an operation, a load. It contains the samples of each
+ *   metric (metrics.def) in the order in which they were taken, and members that only its kind has. A run of kind
+ *   "count" has no subjects but a summary of calls.
+ * - The file (sctrace-run(5)) has the same contents. The tables of fields in rows.c (run/field.h) have one line for
+ *   each
+ *   member.
+ * - run/judge.h computes figures from the samples (medians, intervals, ratios to the reference), for a single run and
+ *   for several runs. The file contains the most useful of these figures for other programs; sctrace does not read
+ *   them.
+ * - Numbers are doubles. The end of their name is their unit. NAN means unknown.
  */
 #ifndef SCTRACE_RUN_RUN_H
 #define SCTRACE_RUN_RUN_H
@@ -33,7 +35,7 @@ struct buf;
 
 #define RUN_SCHEMA_VERSION 1
 
-/* The kinds, as bits of `kinds` in struct field. */
+/* The kinds of run, as bits for `kinds` in struct field. */
 enum run_kind {
 	RUN_COUNT = 1 << 0,
 	RUN_COMPARE = 1 << 1,
@@ -42,7 +44,7 @@ enum run_kind {
 	RUN_SCHED = 1 << 4,
 	RUN_LATENCY = 1 << 5,
 	RUN_LOAD = 1 << 6,
-	RUN_BENCH = 1 << 7, /* all tests of bench on one page */
+	RUN_BENCH = 1 << 7, /* all tests of `bench` in one run */
 	RUN_SAMPLED = RUN_COMPARE | RUN_SYSCALL | RUN_SWITCH | RUN_SCHED | RUN_LOAD,
 	RUN_TESTS = RUN_SYSCALL | RUN_SWITCH | RUN_SCHED | RUN_LATENCY | RUN_LOAD,
 };
@@ -65,27 +67,28 @@ struct metric_row {
 };
 extern const struct metric_row metric_rows[METRICS];
 
-/* Results of a subject's counted run. */
+/* The calls of a subject, from a run that was traced. */
 struct run_counts {
 	bool known;
 	char *engine;
-	double counted_bytes; /* of the input; less than all of it if that would take too long */
+	double counted_bytes; /* bytes of input in the traced run; less than input_bytes if all of it would take too
+			       * long */
 	double calls, reads, writes, errors, moved_bytes;
-	double in_calls_s;            /* without the tracing cost; negative if that was more than there is */
-	double in_calls_resolution_s; /* a shorter time cannot be told apart from the cost of tracing */
+	double in_calls_s;            /* time in calls, after the cost of tracing was subtracted; can be negative */
+	double in_calls_resolution_s; /* in_calls_s below this value cannot be distinguished from the cost of tracing */
 	double calls_before_main;
 	struct summary by_call;
 };
 
-/* A process in a repetition of bench sched. */
+/* A period in which a process of bench sched ran. */
 struct run_slice {
-	double start, end, cpu; /* seconds since the common start */
+	double start, end, cpu; /* start and end in seconds since the common start; the number of the CPU */
 };
 struct run_process {
 	double nice;
 	enum truth done;
 	double latency_s, cpu_share, cpu_share_by_weight, voluntary_switches, involuntary_switches;
-	struct reals progress_s; /* when each percent was done */
+	struct reals progress_s; /* times at which each percent of the work was done */
 	VEC(struct run_slice) slices_s;
 	enum truth slices_whole;
 };
@@ -94,63 +97,63 @@ struct run_repetition {
 	VEC(struct run_process) processes;
 };
 
-/* Figures that follow from a subject's samples; run_judge() fills them in. */
+/* Figures computed from a subject's samples by run_judge(). */
 struct run_judged {
 	struct sample_summary of[METRICS];
-	struct interval median_ci;   /* of TIME; NAN with fewer than two samples */
-	double relative;             /* median of TIME relative to the reference's; NAN: unknown */
-	struct interval relative_ci; /* its 95 % interval; NAN for the reference itself */
-	bool same_as_reference;      /* no difference seen */
-	double slowdown;             /* median of TIME relative to the least one */
+	struct interval median_ci;   /* 95 % interval of the median of TIME; NAN if there are fewer than two samples */
+	double relative;             /* median of TIME divided by that of the reference; NAN if unknown */
+	struct interval relative_ci; /* 95 % interval of `relative`; NAN for the reference itself */
+	bool same_as_reference;      /* the interval includes 1: no difference was seen */
+	double slowdown;             /* median of TIME divided by that of the fastest subject */
 };
 
 struct run_subject {
 	char *name;                    /* unique in the run */
-	char *unit;                    /* of the samples in the file: "s", "ns" */
-	char *test;                    /* for kind "bench": the test, such as "syscall" */
-	char *unable;                  /* the reason why it could not be measured; NULL: it was */
-	struct reals samples[METRICS]; /* TIME in seconds */
-	/* compare */
-	char *strategy; /* NULL: it is a command */
+	char *unit;                    /* unit of the samples of TIME in the file: "s", "ns" */
+	char *test;                    /* kind "bench": the test that the subject belongs to, such as "syscall" */
+	char *unable;                  /* why the subject could not be measured; NULL if it was */
+	struct reals samples[METRICS]; /* samples of TIME are in seconds here */
+	/* Members of compare: */
+	char *strategy; /* NULL if the subject is a command */
 	char *command;
 	double buffer_bytes, input_bytes;
-	struct texts parameters; /* the values of {NAME} in a command */
-	double first_run_s;      /* the first warm-up run */
-	enum truth largest;      /* the peak is that of the largest of its processes */
-	enum truth copied;       /* {out} was a copy of {in} */
+	struct texts parameters; /* the values that replaced {NAME} in the command */
+	double first_run_s;      /* duration of the first warm-up run */
+	enum truth largest;      /* the peak RSS is that of the largest process of several */
+	enum truth copied;       /* {out} was verified to be a copy of {in} */
 	struct run_counts counts;
-	/* bench syscall, bench switch */
+	/* Members of bench syscall and bench switch: */
 	char *group, *about, *what, *cpus;
 	double batch, kernel_calls, two_loops_ns, resolution_ns, failures;
 	enum truth resolved, trap;
 	double rounds, round_median_ns, own_median_ns;
 	double voluntary_per_round, involuntary_per_round;
-	/* bench sched */
+	/* Members of bench sched: */
 	VEC(struct run_repetition) repetitions;
-	/* bench latency, bench load */
+	/* Members of bench latency and bench load: */
 	double wakeups, mean_ns, min_ns, max_ns, stddev_ns, median_ns, p99_ns, p999_ns, missed;
 	struct hist hist;
-	struct numbers load_work; /* "cpu_loops": 12 */
+	struct numbers load_work; /* work done by each load: {"cpu_loops": 12} */
 	double load_span_s;
 
-	char *base; /* the name without its buffer; not saved */
+	char *base; /* the name without the buffer size; not saved */
 	struct run_judged judged;
 };
 
-/* How it was measured: "settings" of compare, "method" of bench. */
+/* How the run was measured: the object "settings" of compare, or "method" of bench. */
 struct run_method {
 	bool known;
-	/* compare */
+	/* Members of compare: */
 	double input_bytes, warmup, shell_taken_out_s, other_cpu_share, steal_share, input_resident_share;
 	char *input, *input_name, *reference;
 	enum truth cold, fsync, shell, counted, explain, usage;
-	/* bench */
+	/* Members of bench: */
 	char *cpus, *mode, *policy, *command, *suite_without;
 	double samples, sample_ns, seed, clock_ns, clock_step_ns, single_ns, loop_ns, spread_ns;
 	double working_set_bytes, alone_s, chunks, chunk_ns, interval_ns, time_ns, priority, suite_times;
 	enum truth memory_locked, idle_states_held;
 };
-/* The methods of kind "bench", by test. */
+/* Kind "bench" has a method for each test. */
 struct run_methods {
 	bool known;
 	struct run_method syscall, switches, sched, latency, load;
@@ -158,10 +161,10 @@ struct run_methods {
 
 struct run_warning {
 	char *name, *what, *advice, *text;
-	struct strings rows; /* the subjects that it concerns; unknown: all */
+	struct strings rows; /* the subjects that the warning is about; if unknown, all */
 };
 
-/* The traced program of kind "count" as a whole. */
+/* Facts about the traced program, for kind "count". */
 struct run_program {
 	bool known;
 	double wall_s, user_s, system_s, peak_rss_bytes, calls_before_main, processes, exit_status, killed_by_signal;
@@ -170,7 +173,7 @@ struct run_program {
 	char *main_found_by;
 };
 
-/* A request: when it was made (since the start of the trace), where in the file, and how many bytes it moved. */
+/* A request: the time since the start of the trace, the offset in the file, and the bytes that it moved. */
 struct run_io_mark {
 	double time_s, offset, bytes;
 };
@@ -178,36 +181,36 @@ struct run_io_size {
 	double bytes, requests;
 };
 /*
- * How a file, pipe or socket was used. A request is a call that moved at least one byte; each is either sequential, random, a
- * repeated read or a repeated write, so the four add up to all requests.
+ * How a file, pipe or socket was used. A request is a call that moved at least one byte. Each request is either
+ * sequential, random, a repeated read or a repeated write, so the sum of these four is the number of requests.
  */
 struct run_io_file {
 	char *name, *kind;
 	double opens, calls, reads, writes, read_bytes, written_bytes, time_s;
 	double sequential, random, reread, rewritten;
 	double seeks, seeks_without_effect, syncs, mmaps, unclosed;
-	VEC(struct run_io_size) sizes; /* the most frequent ones that were asked for, the most frequent first */
+	VEC(struct run_io_size) sizes; /* the most frequent requested sizes, the most frequent one first */
 	struct hist read_sizes, write_sizes;
 	VEC(struct run_io_mark)
-	read_marks, write_marks; /* of the busiest files; a random choice where there are many */
+	read_marks, write_marks; /* only of the busiest files; a random selection if there are many requests */
 };
-/* What could be better. Costs and savings are NAN where they are not known. */
+/* Something that could be improved. `cost_s`, `saving_low_s` and `saving_high_s` are NAN if unknown. */
 struct run_io_finding {
 	char *kind, *file, *text;
 	double cost_s, saving_low_s, saving_high_s;
 };
 struct run_io {
 	bool known;
-	VEC(struct run_io_file) files;       /* the one that took the most time first */
-	VEC(struct run_io_finding) findings; /* worst first */
+	VEC(struct run_io_file) files;       /* in descending order of time */
+	VEC(struct run_io_finding) findings; /* the most expensive one first */
 };
 
-/* How the tables of -c and --io were requested. */
+/* The options with which the user chose the tables of -c and --io. */
 struct run_view {
 	bool known;
 	char *columns, *sort, *by, *hist;
 	enum truth errors, wide;
-	enum truth calls; /* TRUTH_NO: the table of calls is not shown (--io without -c) */
+	enum truth calls; /* TRUTH_NO: the table of calls is not shown, because --io was given without -c */
 };
 
 struct run {
@@ -217,62 +220,72 @@ struct run {
 	struct run_method method;
 	struct run_methods methods;
 	VEC(struct run_subject) subjects;
-	struct strings head;  /* how it was measured, in sentences, above the tables */
-	struct texts heads;   /* the same for kind "bench", by test */
-	struct strings notes; /* notes for the reader */
+	struct strings head;  /* sentences above the tables that say how the run was measured */
+	struct texts heads;   /* kind "bench": such sentences for each test */
+	struct strings notes; /* sentences below the tables that the reader should know */
 	VEC(struct run_warning) warnings;
-	struct strings lessons; /* findings */
-	struct strings reasons; /* why each subject costs what it costs */
+	struct strings lessons; /* sentences with the findings */
+	struct strings reasons; /* sentences that explain the time of each subject */
 	enum truth interrupted;
-	/* count */
+	/* Members of count: */
 	char *engine;
 	struct run_program program;
 	struct run_view view;
-	struct strings footer; /* lines below the table */
+	struct strings footer; /* lines below the table of calls */
 	struct summary calls;
-	struct run_io io; /* --io */
+	struct run_io io; /* the result of --io */
 
-	bool merged;   /* from several runs, so the samples of two subjects are not of the same rounds; not saved */
-	unsigned bits; /* enum run_kind of `kind`; 0: unknown here; not saved */
-	size_t reference, fastest; /* indices of subjects; subjects.n: none; run_judge() fills them in */
+	bool merged;   /* the run was merged from several runs, so samples with the same index are not of the same
+		        * round; not saved */
+	unsigned bits; /* the bit of `kind` (enum run_kind), or 0 for a kind that this version does not know; not
+		        * saved */
+	size_t reference, fastest; /* indices into `subjects`, or subjects.n if there is none; set by run_judge() */
 };
 
-/* Creates an empty run of `kind` with the current date. `argv` is the command line. Free with run_free(). */
+/*
+ * Initialises an empty run of `kind` with the current date. `argv` is the command line of sctrace. Free it with
+ * run_free().
+ */
 void run_init(struct run *r, const char *kind, int argc, char *const *argv);
 void run_free(struct run *r);
-/* The bit of a kind by its name, or 0. */
+/* Returns the bit for the name of a kind, or 0 if the name is unknown. */
 unsigned run_kind_bits(const char *kind);
 /*
- * Appends a subject with all members unknown. Its address is valid until the next one is added. NULL if memory ran out.
+ * Appends a subject whose members are all unknown. The returned pointer is valid until the next subject is added.
+ * Returns NULL if memory ran out.
  */
 struct run_subject *run_add_subject(struct run *r, const char *name, const char *unit);
-/* The subject called `name`, or NULL. */
+/* Returns the subject with this name, or NULL. */
 const struct run_subject *run_find(const struct run *r, const char *name);
 void run_note(struct run *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Removes the warnings. */
 void run_clear_warnings(struct run *r);
 
 extern const struct fields run_fields, run_method_fields, run_subject_fields, run_program_fields;
 extern const struct fields run_io_file_fields, run_io_finding_fields;
-/* The fields that a subject has: the bits of its run's kind, or of its test. */
+/*
+ * Returns the kinds (enum run_kind) whose members `s` has: the kind of its run, or in a run of kind "bench" the kind of
+ * its test.
+ */
 unsigned run_subject_bits(const struct run *r, const struct run_subject *s);
 
-/* Appends the text of the document as run_save() writes it, one result a line. Returns 0 or -ENOMEM. */
+/* Appends the JSON document that run_save() writes. Each result is one line. Returns 0 or -ENOMEM. */
 int run_dump(const struct run *r, struct buf *out);
 /*
- * Writes the document to `path`, mode 0600, by a temporary file beside it and rename(2), so that no half file is left;
- * a link is followed, except in sticky world-writable folders (ELOOP); a file that is not regular (/dev/stdout, a pipe) is
- * written to directly. Where memory ran out before, nothing is written. 0, or -errno and `why` names the file.
+ * Saves the run in the file `path`. The document is written to a temporary file in the same directory (mode 0600),
+ * which is then renamed, so that a partial file is never left. A symbolic link is followed, except in a sticky
+ * directory that everyone can write to (-ELOOP). If `path` exists and is not a regular file (/dev/stdout, a pipe), it
+ * is written to directly. If memory ran out before, nothing is written. Returns 0, or -errno with a sentence in `why`
+ * that names the file.
  */
 int run_save(const struct run *r, const char *path, struct buf *why);
 /*
- * Reads and checks a file, and judges it. Control bytes in its strings are escaped (escape_line()). Returns 0; -EINVAL
- * with one sentence in `why`: unreadable, truncated, foreign, a newer schema, damaged; or -ENOMEM. Call run_free() in
- * either case.
+ * Reads and checks the file `path`, and calls run_judge(). Control bytes in its strings are escaped (escape_line()).
+ * Returns 0; -ENOMEM; or -EINVAL with a sentence in `why` if the file cannot be read, is truncated, damaged or not a
+ * saved run, or has a newer schema. Call run_free() in every case.
  */
 int run_load(struct run *r, const char *path, struct buf *why);
-/* The same for the text of a document; messages call it `name`. */
+/* Like run_load(), for a document in memory. Messages call it `name`. */
 int run_parse(struct run *r, const char *text, const char *name, struct buf *why);
 
 #endif

@@ -1,4 +1,4 @@
-/* Writes a saved run such that no partial file is left, and no planted link is followed. */
+/* Writes a saved run so that no partial file is left, and so that no link of another user is followed. */
 #include "base/buf.h"
 #include "base/memory.h"
 #include "base/outfile.h"
@@ -27,7 +27,7 @@ static int write_beside(const char *path, const struct buf *text)
 	buf_addf(&temp, "%s.XXXXXX", path);
 	if (temp.failed)
 		return -ENOMEM;
-	int fd = mkostemp(temp.s, O_CLOEXEC); /* mode 0600, O_EXCL */
+	int fd = mkostemp(temp.s, O_CLOEXEC); /* mkostemp(3) creates the file with O_EXCL and mode 0600 */
 	int rc = fd < 0 ? -errno : outfile_write(fd, text->s, text->len);
 	if (fd >= 0) {
 		if (rc == 0 && fsync(fd) < 0 && errno != EINVAL)
@@ -64,7 +64,7 @@ int run_save(const struct run *run, const char *path, struct buf *why)
 	struct buf text = {0};
 	int rc = run_dump(run, &text);
 	if (memory_ran_out()) {
-		/* Nobody could see later that something is missing. */
+		/* If the file were written, nobody could see that something is missing in it. */
 		buf_addf(why, "cannot save the run as '%s': memory ran out, so the run may be incomplete", path);
 		buf_free(&text);
 		return -ENOMEM;

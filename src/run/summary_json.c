@@ -1,4 +1,3 @@
-/* Converts a summary of calls to rows of a saved run, and back. */
 #include "run/summary_json.h"
 
 #include "base/buf.h"
@@ -15,11 +14,11 @@
 
 #define ERRNO_LIMIT 4096 /* the kernel's MAX_ERRNO (include/linux/err.h) is 4095 */
 
-/* The plain members of call_stats and their names in the file. */
+/* The members of struct call_stats that are single numbers, and their names in the file. */
 static const struct {
 	const char *key;
 	size_t offset;
-	bool is_count; /* uint64_t, otherwise double */
+	bool is_count; /* the type is uint64_t, otherwise double */
 } fields[] = {
 	{"entered", offsetof(struct call_stats, entered), true},
 	{"returned", offsetof(struct call_stats, returned), true},
@@ -54,7 +53,7 @@ static json_t *call_name(uint32_t arch, int64_t nr)
 	return name;
 }
 
-/* The name of a program or path may not be UTF-8. */
+/* Returns the JSON string for a name. The name of a program or path need not be valid UTF-8; it is then escaped. */
 static json_t *group_name(const char *name)
 {
 	struct buf b = {0};
@@ -98,7 +97,7 @@ static json_t *errnos(const struct summary_group *g, const struct call_stats *c)
 	return o;
 }
 
-/* Figures that follow from the plain members, for readers that do not want to compute them. */
+/* Adds figures computed from the other members, for programs that read the file. */
 static int add_derived(json_t *row, const struct call_stats *c)
 {
 	static const char *const resolved[] = {[RESOLVED] = "yes", [DOUBTFUL] = "doubtful", [UNRESOLVED] = "no"};
@@ -194,7 +193,7 @@ int summary_hist_read(const json_t *a, struct hist *h)
 	return 0;
 }
 
-/* The number of an error's name, or 0 if the name is unknown here. */
+/* Returns the error number for a key of "errnos", or 0 if the key is unknown. */
 static int errno_number(const char *key)
 {
 	int number = 0;
@@ -234,7 +233,7 @@ static int get_row(const json_t *row, struct summary *s)
 	if (!c)
 		return -ENOMEM;
 	if (c->entered)
-		return -EINVAL; /* the same call occurs twice */
+		return -EINVAL; /* two rows are about the same call */
 	int rc = get_fields(row, c);
 	if (rc == 0)
 		rc = summary_hist_read(json_object_get(row, "histogram_ns"), &c->hist);
