@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * Copies one word at *p into `word` without its quotes: 'as it is', "with \" and \\", \x. Returns false if a quote has
- * no end.
+ * Appends the word at *p to `word` without its quotes: 'as it is', "with \" and \\", \x. Moves *p behind the word.
+ * Returns false if a quote is not closed.
  */
 static bool take_word(const char **p, struct buf *word)
 {
@@ -31,7 +31,10 @@ static bool take_word(const char **p, struct buf *word)
 	return !quote;
 }
 
-/* Appends the words of `text` by the shell's rules. Returns false with the reason in `why` if a quote has no end. */
+/*
+ * Appends the words of `text`, split as the shell does. Returns false with the reason in `why` if a quote is not
+ * closed.
+ */
 static bool split(struct words *words, const char *text, struct buf *why)
 {
 	for (const char *p = text; *(p += strspn(p, " \t\n"));) {
@@ -47,7 +50,7 @@ static bool split(struct words *words, const char *text, struct buf *why)
 	return true;
 }
 
-/* The list, or NULL with the reason in `why` if it is not good or memory ran out. */
+/* Returns the finished list. Returns NULL if `good` is false, or with the reason in `why` if memory ran out. */
 static char **done(struct words *words, bool good, struct buf *why)
 {
 	char **argv = words_done(words);
@@ -66,7 +69,7 @@ char **compare_split(const char *text, struct buf *why)
 	return done(&words, good, why);
 }
 
-/* Appends `s` 'quoted' for the shell, so that a path with spaces stays one word. */
+/* Appends `s` in quotes for the shell, so that a path with spaces remains one word. */
 static void add_quoted(struct buf *out, const char *s)
 {
 	if (s[strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./:=@%")] == '\0' && *s) {
@@ -84,7 +87,7 @@ struct placeholder {
 	const char *value;
 };
 
-/* Appends `text` with each {NAME} replaced. Unknown names stay as they are. */
+/* Appends `text` with each {NAME} of `places` replaced. Unknown names remain as they are. */
 static void fill(struct buf *out, const char *text, const struct placeholder *places, size_t n, bool quote)
 {
 	while (*text) {
@@ -103,7 +106,7 @@ static void fill(struct buf *out, const char *text, const struct placeholder *pl
 	}
 }
 
-/* The shell may itself be a command line: "bash --norc". */
+/* The option --shell may be a command with arguments: "bash --norc". */
 static char **shell_argv(const struct compare *c, const char *line, struct buf *why)
 {
 	struct words words = {0};
@@ -117,7 +120,7 @@ static char **shell_argv(const struct compare *c, const char *line, struct buf *
 	return done(&words, good, why);
 }
 
-/* Splits first and fills in afterwards, so that a path cannot become two words. */
+/* Splits the command into words before the names are replaced, so that a path with spaces remains one word. */
 static char **plain_argv(const char *text, const struct placeholder *places, size_t n, struct buf *why)
 {
 	struct words words = {0};
@@ -146,7 +149,7 @@ char **compare_command_argv(const struct compare *c, const char *text, uint64_t 
 	if (!places)
 		return NULL;
 	struct buf size = {0};
-	/* In bytes, a number that every program understands. */
+	/* The size is written in bytes, because every program understands that. */
 	buf_addf(&size, "%llu", (unsigned long long)buffer);
 	places[0] = (struct placeholder){"in", in};
 	places[1] = (struct placeholder){"out", c->work.out};

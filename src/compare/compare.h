@@ -1,4 +1,4 @@
-/* Internals of `sctrace compare` that its files share. */
+/* What the files of src/compare share. */
 #ifndef SCTRACE_COMPARE_COMPARE_H
 #define SCTRACE_COMPARE_COMPARE_H
 
@@ -18,19 +18,19 @@
 struct buf;
 struct table_look;
 
-/* The values of an option that may be given several times, as in argv. */
+/* The values of an option that may be given several times. The strings belong to argv. */
 struct compare_texts {
 	const char **v;
 	size_t n, cap;
 };
 
-/* --parameter-scan (a range of numbers) or --parameter-list, as typed: NAME=..., or only NAME. */
+/* The value of --parameter-scan (a range of numbers) or --parameter-list, as typed: NAME=..., or only NAME. */
 struct compare_scan {
 	const char *text;
 	bool range;
 };
 
-/* The value of {NAME} in a row. */
+/* What {NAME} is replaced by in the command of a row. */
 struct parameter {
 	char *name, *value;
 };
@@ -40,80 +40,80 @@ struct parameters {
 	size_t n, cap;
 };
 
-/* The parameters of all rows. */
+/* The combinations of parameter values. A command has a row for each of them. */
 struct combinations {
 	struct parameters *v;
 	size_t n, cap;
 };
 
-/* What the user typed; parsed by cmd/compare/options.c. */
+/* The options of the user, parsed by cmd/compare/options.c. */
 struct compare_options {
-	uint64_t size; /* bytes; 0: not given */
+	uint64_t size; /* size of the input in bytes; 0: not given */
 	const char *input;
 	const char *dir;
 	const char *strategies, *buffers;
 	bool all, list, explain, usage;
-	int runs; /* exact number; 0: as many as needed */
+	int runs; /* exact number of runs; 0: as many as needed */
 	int min_runs, max_runs, warmup;
-	uint64_t max_time, min_time; /* ns */
+	uint64_t max_time, min_time; /* in ns */
 	int seed;
 	bool cold, fsync;
 	const char *cpus;
 	bool no_shell, ignore_failure, show_output;
 	const char *shell, *reference;
-	struct compare_texts prepare, conclude; /* one for all commands, or one for each */
-	struct compare_texts names;             /* names of the commands, in order; further commands are shown as
-						 * typed */
+	struct compare_texts prepare, conclude; /* one value for all commands, or one for each */
+	struct compare_texts names;             /* names for the first commands; the others are shown as typed */
 	VEC(struct compare_scan) scans;
-	const char *step; /* for ranges without a step of their own */
+	const char *step; /* step of ranges that do not contain one */
 	const char *engine;
 	bool count_all, no_count;
 	struct page_options show;
 };
 
-/* Circumstances that may distort a run. Each has a row in the table of warn.c. */
+/* Circumstances that may distort a run. warn.c has a table with a row for each. */
 enum warning {
-	WARN_NOISY,        /* the machine did other work at the same time */
-	WARN_LOAD,         /* the machine was busy before, and the run was too short to see whether that continued */
-	WARN_STEAL,        /* the hypervisor took time */
-	WARN_SHORT,        /* runs are too short to be split into user and system time */
-	WARN_SPREAD,       /* samples are far apart */
-	WARN_MEMORY_FS,    /* the file system has no device */
-	WARN_COMPRESSES,   /* fewer bytes may be stored than were written */
-	WARN_SHARED,       /* the copy may share blocks with its input */
+	WARN_NOISY,        /* other programs used the machine during the runs */
+	WARN_LOAD,         /* the machine was busy before the runs, which were too short to see whether this
+			    * continued */
+	WARN_STEAL,        /* the hypervisor gave CPU time to other guests */
+	WARN_SHORT,        /* runs are too short to divide their time into user and system time */
+	WARN_SPREAD,       /* the samples of a row differ much */
+	WARN_MEMORY_FS,    /* the file system is in memory, so no device is measured */
+	WARN_COMPRESSES,   /* the file system may store fewer bytes than were written */
+	WARN_SHARED,       /* the copy may share blocks with the input, so that no data was copied */
 	WARN_GOVERNOR,     /* the CPU's clock rate varies */
 	WARN_DEBUG_KERNEL, /* the kernel was built for debugging */
-	WARN_NOT_COLD,     /* the page cache could not be emptied */
-	WARN_NO_RSS,       /* tracing is not permitted, so peaks are unknown */
+	WARN_NOT_COLD,     /* the page cache could not be emptied before the runs */
+	WARN_NO_RSS,       /* tracing is not permitted, so the peak memory is unknown */
 	WARN_SMALL_INPUT,  /* buffers are larger than the input */
-	WARN_FIRST_RUN,    /* the first run differs from the others */
+	WARN_FIRST_RUN,    /* the first run of a row differs from its other runs */
 	WARN_OUTLIERS,
-	WARN_FAILED,    /* runs ended with a status other than 0 */
+	WARN_FAILED,    /* runs exited with a status other than 0 */
 	WARN_NO_COPY,   /* a command's {out} is not a copy of {in} */
-	WARN_SHELL,     /* nothing remains of a run after subtracting the shell's start */
-	WARN_UNCOUNTED, /* no engine works here */
+	WARN_SHELL,     /* after the shell's start was subtracted, almost nothing remains of a run */
+	WARN_UNCOUNTED, /* no engine can count calls on this machine */
 	WARNINGS
 };
 
-/* One row: a strategy with a buffer size, or a command. */
+/* A row of the comparison: a strategy with a buffer size, or a command. */
 struct subject {
 	char *name;
-	uint64_t buffer;                 /* bytes; 0: none */
-	const struct strategy *strategy; /* NULL: it is a command */
-	char *command;                   /* the command as run, for saved runs */
-	size_t index;                    /* index of its command */
+	uint64_t buffer;                 /* buffer size in bytes; 0: none */
+	const struct strategy *strategy; /* NULL if the subject is a command */
+	char *command;                   /* the command with its parameters filled in, for saved runs */
+	size_t index;                    /* index of the command in the user's list */
 	struct parameters params;
-	char **argv, **part_argv; /* for the whole input, and for its beginning */
-	char *unable;             /* the reason why there is no result, or NULL */
+	char **argv, **part_argv; /* the command lines for the whole input, and for its first part */
+	char *unable;             /* why the subject has no result; NULL if it has one */
 	VEC(struct sample) samples;
 	struct sample first; /* the first warm-up run */
 	bool has_first;
-	bool copies; /* it makes a copy that can be checked */
+	bool copies; /* it writes a copy of the input, which is checked */
 	bool not_a_copy;
 	struct count count;
 	bool counted;
-	bool partly;            /* only the beginning of the input was counted */
-	uint64_t counted_bytes; /* number of input bytes that the counted run copied */
+	bool partly;            /* calls were counted for only the first part of the input */
+	uint64_t counted_bytes; /* number of input bytes that were copied while calls were counted */
 };
 
 struct compare {
@@ -124,46 +124,52 @@ struct compare {
 	int null_fd;
 	const volatile sig_atomic_t *stop;
 	bool progress;                   /* standard error is a terminal */
-	bool interrupted;                /* the user ended it, so there are fewer runs than requested */
-	uint64_t started_ns;             /* clock_ns() at the start of timing */
-	double shell_s[3];               /* wall, user, system time of the empty shell that was subtracted; 0:
-					  * nothing */
-	struct run run;                  /* the results; compare_fill() fills in its subjects */
-	double other_share, steal_share; /* shares of the processors' time during the runs; -1: unknown */
-	double resident; /* largest share of the input in the page cache before a cold run; -1: not measured */
+	bool interrupted;                /* the user interrupted the comparison, so there are fewer runs than
+					  * requested */
+	uint64_t started_ns;             /* value of clock_ns() when the timed runs began */
+	double shell_s[3];               /* wall, user and system time of an empty shell, which is subtracted from
+					  * commands; 0: nothing is subtracted */
+	struct run run;                  /* the results; compare_fill() sets its subjects */
+	double other_share, steal_share; /* shares (0 to 1) of the CPU time during the runs that other programs, and
+					  * other guests, used; -1: unknown */
+	double resident; /* largest share (0 to 1) of the input that was in the page cache before a cold run; -1: not
+			  * measured */
 };
 
-/* compare_options.c */
-/* Parses the options. Returns 0, or -1 if the command must end with *status. `first` is the first COMMAND. */
+/* cmd/compare/options.c */
+/*
+ * Parses the options. `first` is set to the index of the first COMMAND. Returns 0, or -1 if sctrace must exit with
+ * *status.
+ */
 int compare_parse(struct compare_options *o, int argc, char **argv, int *first, int *status);
 void compare_options_free(struct compare_options *o);
 
 /* measure.c */
 /*
- * Creates the work directory, the subjects and the input, and describes the machine. Returns 0, or -errno with the
- * reason in `why`.
+ * Creates the work directory, the subjects and the input, and collects the description of the machine. Returns 0, or
+ * -errno with the reason in `why`.
  */
 int compare_prepare(struct compare *c, char *const *commands, size_t n, struct buf *why);
 /*
- * Counts and times the subjects, and fills in c->run. Returns 0, or -errno with the reason in `why`. If calls cannot be
- * counted, `uncounted` gives the reason, and times are measured anyway. -EINTR: the user ended it before there was a
- * result.
+ * Counts the calls and measures the times of all subjects, and fills in c->run. If calls cannot be counted, `uncounted`
+ * contains the reason, and only times are measured. Returns 0; -EINTR if the user interrupted it before there was any
+ * result; or another -errno with the reason in `why`.
  */
 int compare_measure(struct compare *c, struct buf *uncounted, struct buf *why);
 
 /* plan.c: creates the subjects. Returns 0, or -EINVAL with the reason in `why`. */
 int compare_plan(struct compare *c, char *const *commands, size_t ncommands, struct buf *why);
-/* The list of strategies for --list. */
+/* Appends the table of strategies that --list prints. */
 void compare_list(struct buf *out, const struct table_look *look);
 void compare_subject_free(struct subject *s);
-/* "read/write 4K": the name of the subject in sentences and pictures. */
+/* Appends the name of a subject for sentences and pictures: "read/write 4K". */
 void compare_label(struct buf *out, const struct subject *s);
 
-/* scan.c: the values of {NAME}. */
+/* scan.c: the values of the parameters {NAME} */
 /*
- * Creates all combinations of the scans' values; without scans, a single empty one. hyperfine takes some values as
- * separate arguments; these are taken from the operands, and *taken is their number. Returns 0, -EINVAL with the reason
- * in `why`, or -ENOMEM.
+ * Creates all combinations of the values of all parameters; without parameters, one empty combination. hyperfine writes
+ * some values as separate arguments. They are then the first of the `n` operands, and their number is stored in *taken.
+ * Returns 0, -EINVAL with the reason in `why`, or -ENOMEM.
  */
 int compare_combine(const struct compare_options *o, char *const *operands, size_t n, size_t *taken,
 		    struct combinations *all, struct buf *why);
@@ -171,54 +177,64 @@ void compare_combinations_free(struct combinations *all);
 int compare_parameters_copy(struct parameters *to, const struct parameters *from);
 void compare_parameters_free(struct parameters *p);
 
-/* command.c: commands as the user typed them. */
+/* command.c: the commands that the user typed */
 /*
- * Makes argv from `text`, with {in}, {out}, {buffer} and `params` (may be NULL) filled in: sh -c unless no_shell.
- * Returns NULL with the reason in `why` if a quote has no end.
+ * Returns the argument list for `text`, in which {in}, {out}, {buffer} and the names of `params` (may be NULL) are
+ * replaced. The command is run by sh -c, unless the option no_shell is set. Returns NULL with the reason in `why` if a
+ * quote is not closed or memory ran out.
  */
 char **compare_command_argv(const struct compare *c, const char *text, uint64_t buffer, const struct parameters *params,
 			    const char *in, struct buf *why);
 /*
- * Splits by the shell's rules for words and quotes, without expansions. Returns NULL with the reason in `why` if a
- * quote has no end or memory ran out.
+ * Splits `text` into words as the shell does, with quotes but without expansions. Returns NULL with the reason in `why`
+ * if a quote is not closed or memory ran out.
  */
 char **compare_split(const char *text, struct buf *why);
 
-/* run.c: counted and timed runs of all subjects. Return 0, -EINTR, or -errno with the reason in `why`. */
+/*
+ * run.c: compare_count() counts the calls of each subject in one run, compare_time() measures the times in others. Both
+ * return 0, -EINTR, or another -errno with the reason in `why`.
+ */
 int compare_count(struct compare *c, struct buf *why);
 int compare_time(struct compare *c, struct buf *why);
-/* enough.c: has subject `i` been timed often enough? */
+/* enough.c: returns true if subject `i` has been timed often enough. */
 bool compare_enough(const struct compare *c, size_t i);
 
-/* progress.c: a progress line on a terminal, otherwise nothing. `i` is the row, `round` as in the runner. */
+/*
+ * progress.c: shows what is being done, in one line, if standard error is a terminal. `i` is the index of the subject;
+ * `round` is negative for a warm-up.
+ */
 void compare_progress_count(const struct compare *c, size_t i);
 void compare_progress_time(const struct compare *c, size_t i, int round);
 void compare_progress_end(const struct compare *c);
 /*
- * The seconds that the timed runs will still take, `elapsed_s` after their start; an upper bound if precision ends
- * them.
+ * Estimates how many seconds the timed runs will still take. `elapsed_s` is the time since they began. The result is an
+ * upper limit, because runs may end early when their times are precise enough.
  */
 double compare_left_s(const struct compare *c, double elapsed_s);
 
-/* The end of a run in the shell's form: its status, or 128 plus the signal. */
+/* Returns the exit status of a run as the shell reports it: if a signal killed the program, 128 plus its number. */
 int compare_exit_status(const struct sample *s);
 
 /*
- * fill.c: creates the run from the measurements, with all sentences. Returns 0, -EINVAL with the reason in `why` if
- * --reference names no row, or -ENOMEM.
+ * fill.c: fills in c->run from the measurements, with all its sentences. Returns 0; -EINVAL with the reason in `why` if
+ * no row has the name that --reference gives; or -ENOMEM.
  */
 int compare_fill(struct compare *c, struct buf *why);
-/* Judges a run, and replaces its notes, warnings, findings and reasons. */
+/* Calls run_judge(), and generates the notes, warnings, findings and explanations of the run again. */
 int compare_tell(struct run *r);
 
-/* notes.c: how the figures were obtained, one line each. */
+/* notes.c: appends the lines that say how the figures were obtained. */
 void compare_notes(const struct run *r, struct buf *out);
-/* explain.c: sentences computed from the rows: the findings, and why each row costs what it costs. */
+/* explain.c: compare_lessons() appends the findings, compare_explain() a sentence about the time of each row. */
 void compare_lessons(const struct run *r, struct buf *out);
 void compare_explain(const struct run *r, struct buf *out);
-/* warn.c: adds warnings about circumstances that may distort the run. */
+/* warn.c: adds the warnings of enum warning whose condition is true. */
 void compare_warn(struct run *r);
-/* True if the first run lies beyond Tukey's fences of the others, and at least half above or below their median. */
+/*
+ * Returns true if the first run of `s` lies outside Tukey's fences of its other runs, and is more than 1.5 times as
+ * long, or as short, as their median.
+ */
 bool compare_first_differs(const struct run *r, const struct run_subject *s);
 
 #endif

@@ -1,4 +1,4 @@
-/* When a comparison has enough rounds: the sequential test. */
+/* Decides when a comparison has enough rounds, by a sequential test. */
 #include "compare/compare.h"
 
 #include "base/buf.h"
@@ -8,13 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A time is known well enough within this share, and a difference below the other one does not matter. */
+/*
+ * A time is precise enough if its interval is not larger than PRECISE (2 %). A difference smaller than ALIKE (1 %) does
+ * not matter.
+ */
 #define PRECISE 0.02
 #define ALIKE   0.01
 
 /*
- * True if the interval may be looked at after `n` rounds. There are CHANGE_LOOKS looks, each after half as many rounds
- * again, because the error of the test grows with the number of looks.
+ * Returns true if the intervals may be tested after `n` rounds. Each test increases the probability of a wrong
+ * decision, so there are at most CHANGE_LOOKS of them. The number of rounds grows by half from one to the next.
  */
 static bool is_look(const struct compare *c, size_t n)
 {
@@ -27,7 +30,7 @@ static bool is_look(const struct compare *c, size_t n)
 	return false;
 }
 
-/* The wall times in seconds, which the caller frees; NULL if memory ran out. */
+/* Returns the wall times in seconds, which the caller frees, or NULL if memory ran out. */
 static double *times(const struct subject *s)
 {
 	double *v = calloc(s->samples.n + 1, sizeof(*v));
@@ -46,7 +49,7 @@ static bool precise(const struct subject *s, double share)
 	return is;
 }
 
-/* True if the two differ, or if they are alike. */
+/* Returns true if the interval of the ratio shows that `a` and `b` differ, or that they are alike. */
 static bool decided(const struct subject *a, const struct subject *b)
 {
 	struct change ratio;
@@ -75,7 +78,7 @@ static double mean(const struct subject *s)
 	return s->samples.n && !s->unable ? sum / (double)s->samples.n : INFINITY;
 }
 
-/* The subject that the others are compared with: the one that --reference names, otherwise the fastest until now. */
+/* Returns the subject with which the others are compared: the one that --reference names, or the fastest one so far. */
 static const struct subject *reference(const struct compare *c)
 {
 	const struct subject *best = NULL;
@@ -94,7 +97,10 @@ static const struct subject *reference(const struct compare *c)
 	return best;
 }
 
-/* True if the comparison of `s` with the reference is decided; for the reference: those of all others. */
+/*
+ * Returns true if the comparison of `s` with the reference is decided. If `s` is the reference itself, all comparisons
+ * must be decided.
+ */
 static bool answered(const struct compare *c, const struct subject *s)
 {
 	const struct subject *to = reference(c);
@@ -119,7 +125,10 @@ bool compare_enough(const struct compare *c, size_t i)
 	}
 	if (c->opt.min_time)
 		return total >= (double)c->opt.min_time;
-	/* Its share of the time is used up, so that a slow subject does not reduce the runs of the fast ones. */
+	/*
+	 * Each subject has the same share of max_time, so that a slow subject does not leave fewer runs to the fast
+	 * ones.
+	 */
 	if (extra > (double)c->opt.max_time / (double)c->subjects.n)
 		return true;
 	if (!is_look(c, s->samples.n))

@@ -1,4 +1,4 @@
-/* The findings, as sentences computed from the rows. They contain only figures that are in the table. */
+/* The findings: sentences computed from the rows. They use only figures that the table contains. */
 #include "compare/compare.h"
 
 #include "base/buf.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The row of `strategy`. If it has several buffers, the one of size `buffer`; 0 means any. */
+/* Returns the row of `strategy` with this buffer size, or any row of the strategy if `buffer` is 0. */
 static const struct run_subject *row(const struct run *r, const char *strategy, uint64_t buffer)
 {
 	for (size_t i = 0; i < r->subjects.n; i++) {
@@ -24,7 +24,7 @@ static const struct run_subject *row(const struct run *r, const char *strategy, 
 	return NULL;
 }
 
-/* The row called `name` with the least or the greatest buffer. */
+/* Returns the row called `name` with the smallest buffer, or with the largest one if `greatest`. */
 static const struct run_subject *end_row(const struct run *r, const char *name, bool greatest)
 {
 	const struct run_subject *found = NULL;
@@ -58,15 +58,16 @@ static void say_size(struct buf *out, double bytes)
 	size_human(out, (uint64_t)bytes);
 }
 
-/* "1.4 times", "340 times", with the precision of the figure. */
+/* Appends "1.4 times" or "340 times": with a decimal only below 10. */
 static void say_ratio(struct buf *out, double x)
 {
 	buf_addf(out, x < 9.95 ? "%.1f times" : "%.0f times", x);
 }
 
 /*
- * The kernel's share of the CPU time in percent, over all runs together: many kernels measure it by their clock tick,
- * so the share of one short run means nothing. -1 if the total is less than ten ticks of 4 ms.
+ * Returns the share of the CPU time that was spent in the kernel, in percent, over all runs. Many kernels count CPU
+ * time in ticks, so the share in a single short run would mean nothing. Returns -1 if the total is less than ten ticks
+ * of 4 ms.
  */
 static double kernel_share(const struct run_subject *s)
 {
@@ -75,14 +76,17 @@ static double kernel_share(const struct run_subject *s)
 	return cpu >= 0.040 ? 100 * system / cpu : -1;
 }
 
-/* Without calls before main, whose number does not depend on the size. */
+/*
+ * Returns the number of calls per MiB of input, without the calls before main(), whose number does not depend on the
+ * input.
+ */
 static double calls_per_mib(const struct run_subject *s)
 {
 	double own = (double)(s->counts.calls - s->counts.calls_before_main);
 	return s->counts.counted_bytes ? own * 1048576 / (double)s->counts.counted_bytes : NAN;
 }
 
-/* "makes 2,097,190 calls" */
+/* Appends "makes 2,097,190 calls". */
 static void say_calls(const struct run_subject *s, struct buf *out)
 {
 	buf_adds(out, "makes ");
@@ -93,7 +97,7 @@ static void say_calls(const struct run_subject *s, struct buf *out)
 			 100 * (double)s->counts.counted_bytes / (double)s->input_bytes);
 }
 
-/* The cost of a small buffer. */
+/* Appends a sentence about the cost of a small buffer. */
 static void lesson_small_buffer(const struct run *r, struct buf *out)
 {
 	const struct run_subject *small = end_row(r, "read/write", false);
@@ -125,7 +129,7 @@ static void lesson_small_buffer(const struct run *r, struct buf *out)
 	buf_adds(out, " less: the cost is per call, not per byte.\n");
 }
 
-/* The size from which a larger buffer gains nothing. */
+/* Appends a sentence about the buffer size beyond which larger buffers are not faster. */
 static void lesson_knee(const struct run *r, struct buf *out)
 {
 	const char *scanned = run_scanned(r);
@@ -150,7 +154,7 @@ static void lesson_knee(const struct run *r, struct buf *out)
 		buf_adds(out, " (some medians are lower, but there are too few runs or too much noise to be sure)");
 	else if (!sure)
 		buf_adds(out, " (the 95 % intervals do not exclude it)");
-	/* The memory of the buffer itself, if it is visible beside the rest of the program. */
+	/* Mention the memory of the largest buffer if it is visible in the peak RSS. */
 	if (peak_rss(best) > 0 && peak_rss(largest) > peak_rss(best) * (1 + RUN_WORTHWHILE)) {
 		buf_adds(out, "; ");
 		say_size(out, (double)largest->buffer_bytes);
@@ -162,7 +166,10 @@ static void lesson_knee(const struct run *r, struct buf *out)
 	buf_adds(out, ".\n");
 }
 
-/* The row of read/write whose number of calls is nearest to that of `s`, and differs by at most a quarter. */
+/*
+ * Returns the row of read/write whose number of calls is nearest to that of `s`, or NULL if they all differ by more
+ * than a quarter.
+ */
 static const struct run_subject *nearest_by_calls(const struct run *r, const struct run_subject *s)
 {
 	const struct run_subject *found = NULL;
@@ -180,7 +187,7 @@ static const struct run_subject *nearest_by_calls(const struct run *r, const str
 	return found;
 }
 
-/* The effect of stdio's buffer. */
+/* Appends a sentence about the effect of stdio's buffer. */
 static void lesson_stdio(const struct run *r, struct buf *out)
 {
 	const struct run_subject *stdio = row(r, "fgetc/fputc", 0);
@@ -208,7 +215,7 @@ static void lesson_stdio(const struct run *r, struct buf *out)
 	buf_adds(out, ".\n");
 }
 
-/* The time that a buffer for the whole file saves, for its memory. */
+/* Appends how much time `shot`, which has a buffer for the whole file, saves in comparison with `best`. */
 static void say_gain(const struct run *r, const struct run_subject *shot, const struct run_subject *best,
 		     struct buf *out)
 {
@@ -230,7 +237,7 @@ static void lesson_one_shot(const struct run *r, struct buf *out)
 {
 	const struct run_subject *shot = row(r, "one-shot", 0);
 	const struct run_subject *best = run_knee(r, "read/write");
-	/* Compared with a tiny buffer it would win by its fewer calls, which says nothing about memory. */
+	/* A comparison with a tiny buffer would only show the effect of fewer calls, and nothing about memory. */
 	if (!shot || !best || best->buffer_bytes < 1024 || !(peak_rss(shot) > 0) || !(peak_rss(best) > 0))
 		return;
 	if (peak_rss(shot) < peak_rss(best) * (1 + RUN_WORTHWHILE)) {
@@ -247,7 +254,7 @@ static void lesson_one_shot(const struct run *r, struct buf *out)
 	say_gain(r, shot, best, out);
 }
 
-/* Any other comparison: the fastest row against the next one and the slowest. */
+/* For all other comparisons: compares the fastest row with the next one and with the slowest. */
 static void lesson_ends(const struct run *r, struct buf *out)
 {
 	const struct run_subject *best = run_fastest(r);
@@ -309,7 +316,7 @@ void compare_lessons(const struct run *r, struct buf *out)
 		lesson_ends(r, out);
 }
 
-/* True for calls that start a program, or only wait for another program. */
+/* Returns true for calls that start a program, or that only wait for another program. */
 static bool is_beside_the_work(const struct call_stats *k)
 {
 	static const char *const names[] = {"execve", "wait4", "waitid"};
@@ -319,7 +326,7 @@ static bool is_beside_the_work(const struct call_stats *k)
 	return is;
 }
 
-/* The call that took most of the time in calls; NULL if the times are not precise enough. */
+/* Returns the call with the largest total time, or NULL if the times are not precise enough. */
 static const struct call_stats *dearest_call(const struct run_subject *s)
 {
 	const struct call_stats *found = NULL;
@@ -334,7 +341,10 @@ static const struct call_stats *dearest_call(const struct run_subject *s)
 	return s->counts.in_calls_s > s->counts.in_calls_resolution_s ? found : NULL;
 }
 
-/* "521 calls per MiB after 29 before main, 3,817 bytes a call": calls that happen once are listed separately. */
+/*
+ * Appends "2,088 calls (521 per MiB) after 29 before main, 3,817 bytes per call". Calls before main() are separate,
+ * because their number does not depend on the input.
+ */
 static void explain_calls(const struct run_subject *s, struct buf *out)
 {
 	uint64_t before = s->strategy ? s->counts.calls_before_main : 0;
@@ -347,7 +357,10 @@ static void explain_calls(const struct run_subject *s, struct buf *out)
 		count_human(out, (uint64_t)s->counts.calls);
 		buf_adds(out, s->counts.calls == 1 ? " call" : " calls");
 	}
-	/* If most bytes bypass the results of calls (mapped, or through a ring), the bytes per call mean nothing. */
+	/*
+	 * If most bytes do not appear in the results of calls (files are mapped, or a ring is used), bytes per call
+	 * mean nothing.
+	 */
 	double each = (double)s->counts.moved_bytes / (double)(s->counts.calls - before);
 	if (s->strategy && s->counts.moved_bytes < s->counts.counted_bytes / 2) {
 		buf_adds(out, ", whose results do not count the bytes");
@@ -358,7 +371,7 @@ static void explain_calls(const struct run_subject *s, struct buf *out)
 	}
 }
 
-/* The figures of the row itself. */
+/* Appends the figures of the row: its calls, its time, and its share of kernel time. */
 static void explain_figures(const struct run_subject *s, struct buf *out)
 {
 	if (s->counts.known && s->counts.calls > s->counts.calls_before_main) {
@@ -382,7 +395,7 @@ static void explain_figures(const struct run_subject *s, struct buf *out)
 	buf_addc(out, '.');
 }
 
-/* Another buffer of the previous row's strategy: what the size changed. */
+/* Appends what changed in comparison with the previous row, which is the same strategy with another buffer size. */
 static void explain_step(const struct run *r, const struct run_subject *s, const struct run_subject *before,
 			 struct buf *out)
 {
@@ -405,7 +418,10 @@ static void explain_step(const struct run *r, const struct run_subject *s, const
 	}
 }
 
-/* Two sentences for each row: its figures, then the mechanism, or the effect of another buffer size. */
+/*
+ * Appends two sentences: the figures of the row, and either the mechanism of the strategy or the effect of its buffer
+ * size.
+ */
 static void explain_one(const struct run *r, const struct run_subject *s, const struct run_subject *before,
 			struct buf *out)
 {

@@ -1,4 +1,4 @@
-/* Converts the measurements to the run that is shown and saved. */
+/* Converts the measurements to the run that is displayed and saved. */
 #include "compare/compare.h"
 
 #include "base/buf.h"
@@ -15,7 +15,10 @@ int compare_exit_status(const struct sample *s)
 	return WIFSIGNALED(s->status) ? 128 + WTERMSIG(s->status) : WEXITSTATUS(s->status);
 }
 
-/* The member of struct sample for each metric of compare, and the factor from the run's unit to the member's. */
+/*
+ * For each metric of compare: its member of struct sample, and the factor from the unit of the run to the unit of that
+ * member.
+ */
 static const struct {
 	size_t offset;
 	double scale;
@@ -38,7 +41,7 @@ static void add_sample(struct run_subject *to, const struct sample *s)
 	}
 }
 
-/* Sums all calls of the counted run, and takes over its summary. */
+/* Fills in `to` from the run in which calls were counted. Moves the summary of `s` into it. */
 static void fill_counts(struct run_counts *to, struct subject *s)
 {
 	int64_t read_nr = syscall_number(syscall_native_arch(), "read");
@@ -101,7 +104,7 @@ static int fill_subject(struct compare *c, struct subject *s)
 	return 0;
 }
 
-/* Negative: unknown. */
+/* Negative means unknown, which is NAN in a run. */
 static double share(double v)
 {
 	return v >= 0 ? v : NAN;

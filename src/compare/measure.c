@@ -1,4 +1,4 @@
-/* The order of a comparison's steps, and the machine's other work during it. */
+/* The steps of a comparison, and the measurement of the load that other programs cause meanwhile. */
 #include "compare/compare.h"
 
 #include "base/buf.h"
@@ -30,7 +30,7 @@ int compare_prepare(struct compare *c, char *const *commands, size_t n, struct b
 	return 0;
 }
 
-/* CPU time in seconds of sctrace and of its programs that have ended. */
+/* Returns the CPU time in seconds that sctrace and its exited children have used. */
 static double own_cpu_s(void)
 {
 	static const int whose[] = {RUSAGE_SELF, RUSAGE_CHILDREN};
@@ -44,7 +44,7 @@ static double own_cpu_s(void)
 	return sum;
 }
 
-/* The processors' activity before the timed runs. */
+/* The CPU times of the machine before the timed runs. */
 struct activity {
 	struct env_activity all;
 	double own_s;
@@ -60,8 +60,8 @@ static void activity_begin(struct activity *a)
 }
 
 /*
- * Computes which share of the machine others used during the runs: the time of all processors without that of our
- * programs.
+ * Computes which share of the CPU time other programs used during the runs: the busy time of all CPUs, minus the time
+ * of sctrace and its children.
  */
 static void activity_end(struct compare *c, const struct activity *a)
 {
@@ -71,14 +71,14 @@ static void activity_end(struct compare *c, const struct activity *a)
 	double busy = after.busy_s - a->all.busy_s;
 	double steal = after.steal_s - a->all.steal_s;
 	double all = busy + after.idle_s - a->all.idle_s + steal;
-	/* /proc/stat counts in ticks of 10 ms, which is too coarse for short runs. */
+	/* /proc/stat counts in ticks of 10 ms. If the runs took less than half a second, that is too coarse. */
 	if (all <= 0 || clock_ns() - a->at_ns < NSEC_PER_SEC / 2)
 		return;
 	c->other_share = fmax(0, (busy - (own_cpu_s() - a->own_s)) / all);
 	c->steal_share = fmax(0, steal / all);
 }
 
-/* True if a comparison that was stopped has something to show. */
+/* Returns true if there is a result to display, although the comparison was interrupted. */
 static bool any_result(const struct compare *c)
 {
 	for (size_t i = 0; i < c->subjects.n; i++)
@@ -92,7 +92,7 @@ int compare_measure(struct compare *c, struct buf *uncounted, struct buf *why)
 	int err = 0;
 	if (!c->opt.no_count)
 		err = compare_count(c, why);
-	/* If no engine may trace, times are still useful; the warning says what is missing. */
+	/* If no engine is permitted to trace, the times are still useful. A warning says that the calls are missing. */
 	if (err == -ENOTSUP || err == -EPERM) {
 		buf_adds(uncounted, buf_str(why));
 		buf_clear(why);
@@ -102,7 +102,7 @@ int compare_measure(struct compare *c, struct buf *uncounted, struct buf *why)
 	activity_begin(&before);
 	if (!err)
 		err = compare_time(c, why);
-	/* Everything measured so far is shown. */
+	/* Display everything that was measured before the interruption. */
 	if (err == -EINTR && any_result(c)) {
 		c->interrupted = true;
 		buf_clear(why);

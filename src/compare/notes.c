@@ -1,4 +1,4 @@
-/* The lines below the table: rows that cannot run, and how the figures were obtained. */
+/* The lines below the table: which rows could not run, and how the figures were obtained. */
 #include "compare/compare.h"
 
 #include "base/buf.h"
@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* True if `i` is the first row with its reason. */
+/* Returns true if no row before `i` has the same reason. */
 static bool first_with_reason(const struct run *r, size_t i)
 {
 	for (size_t k = 0; k < i; k++)
@@ -16,7 +16,7 @@ static bool first_with_reason(const struct run *r, size_t i)
 	return true;
 }
 
-/* "fgetc/fputc, one-shot cannot run here: cannot write 'out': No space left on device" */
+/* Appends lines such as "fgetc/fputc, one-shot cannot run here: cannot write 'out': No space left on device". */
 static void say_unable(const struct run *r, struct buf *out)
 {
 	for (size_t i = 0; i < r->subjects.n; i++) {
@@ -34,7 +34,7 @@ static void say_unable(const struct run *r, struct buf *out)
 	}
 }
 
-/* "* counted on the first 128 KiB of the input: ..." */
+/* Appends a line such as "* counted on the first 128 KiB of the input: ...". */
 static void say_parts(const struct run *r, struct buf *out)
 {
 	for (size_t i = 0; i < r->subjects.n; i++) {

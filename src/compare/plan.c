@@ -1,4 +1,4 @@
-/* Creates the subjects: strategies with their buffers, or commands with theirs. */
+/* Creates the subjects: strategies and commands, each with its buffer sizes and parameters. */
 #include "compare/compare.h"
 
 #include "base/buf.h"
@@ -44,7 +44,8 @@ static bool is_taken(const struct compare *c, const char *name, uint64_t buffer)
 }
 
 /*
- * Makes the name of a row unique. The same command again, which shows how much equal runs differ, becomes "true (2)".
+ * Returns a name that no other row has. If the user compares the same command twice, to see how much equal runs differ,
+ * the second one becomes "true (2)".
  */
 static char *own_name(const struct compare *c, const char *name, uint64_t buffer)
 {
@@ -70,7 +71,10 @@ static struct subject *subject_add(struct compare *c, const char *name, uint64_t
 	return s;
 }
 
-/* copy-x [-b N] IN OUT, with names relative to the work directory, as in the lesson. NULL if memory ran out. */
+/*
+ * Returns the command line of a copier: copy-x [-b N] IN OUT. File names are relative to the work directory, so that
+ * they are short. Returns NULL if memory ran out.
+ */
 static char **copier_argv(const char *path, uint64_t buffer, const char *in)
 {
 	struct words words = {0};
@@ -158,7 +162,7 @@ static int add_set(struct compare *c, struct buf *why)
 	return 0;
 }
 
-/* "make {n} (n=1, cc=gcc)": the command as typed, and its parameters. */
+/* Appends the name of a row with a command: the command as typed, and its parameters: "make {n} (n=1, cc=gcc)". */
 static void name_command(struct buf *out, const char *text, const struct parameters *params)
 {
 	buf_adds(out, text);
@@ -185,7 +189,10 @@ static int add_command(struct compare *c, const char *text, size_t index, uint64
 	return !s->command ? -ENOMEM : s->argv ? 0 : -EINVAL;
 }
 
-/* One command with each buffer if it contains {buffer}, and with each combination of the parameters. */
+/*
+ * Adds the rows of one command: one for each combination of its parameters and, if it contains {buffer}, for each
+ * buffer size.
+ */
 static int add_command_set(struct compare *c, const char *text, size_t index, const struct combinations *all,
 			   struct buf *why)
 {
@@ -204,7 +211,10 @@ static int add_command_set(struct compare *c, const char *text, size_t index, co
 	return 0;
 }
 
-/* A single --prepare applies to all commands; several apply to one command each. */
+/*
+ * Checks an option such as --prepare: it must be given once, for all commands, or once for each command. Returns 0, or
+ * -EINVAL with the reason in `why`.
+ */
 static int check_beside(const struct compare_texts *given, const char *option, size_t commands, struct buf *why)
 {
 	if (given->n <= 1 || given->n == commands)

@@ -1,4 +1,6 @@
-/* One line on standard error that is updated in place: what runs, how long it has taken, how much remains. */
+/*
+ * The progress line on standard error, which is updated in place: what runs, for how long, and how much time remains.
+ */
 #include "compare/compare.h"
 
 #include "base/buf.h"
@@ -11,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Escapes the line, cuts it to the terminal's width and shows it. */
+/* Prints the line, escaped, and truncated to the width of the terminal. */
 static void show(const struct buf *line)
 {
 	struct buf shown = {0};
@@ -47,7 +49,9 @@ void compare_progress_count(const struct compare *c, size_t i)
 	buf_free(&line);
 }
 
-/* The mean of the runs so far, or the warm-up's time; 0: it has not run. */
+/*
+ * Returns the mean time of the runs so far in seconds; before the first one, the time of the warm-up; before that, 0.
+ */
 static double typical_s(const struct subject *s)
 {
 	double sum = 0;
@@ -60,9 +64,9 @@ static double typical_s(const struct subject *s)
 
 double compare_left_s(const struct compare *c, double elapsed_s)
 {
-	double due = 0;  /* programs' own time: what each row still has to run */
-	double done = 0; /* what they have run */
-	double over = 0; /* runs beyond the minimum */
+	double due = 0;  /* time of the runs that are certainly still to come */
+	double done = 0; /* time of the runs so far, with warm-ups */
+	double over = 0; /* time of those runs that exceeded the minimum number */
 	for (size_t i = 0; i < c->subjects.n; i++) {
 		const struct subject *s = c->subjects.v[i];
 		double one = typical_s(s);
@@ -76,10 +80,10 @@ double compare_left_s(const struct compare *c, double elapsed_s)
 		due += wanted > ran ? wanted - ran : 0;
 		over += ran > wanted ? ran - wanted : 0;
 	}
-	/* Starting programs and checking copies also take time. */
+	/* The time between runs (to start programs, to check copies) is added in proportion. */
 	double stretch = done > 0 && elapsed_s > done ? elapsed_s / done : 1;
 	double budget = c->opt.runs || c->opt.min_time ? 0 : (double)c->opt.max_time * 1e-9;
-	/* Runs beyond the minimum end when the budget is used up, and often before. */
+	/* Runs that exceed the minimum number end when max_time is used up, and often before. */
 	double beyond = budget - over * stretch;
 	return due * stretch + (beyond > 0 ? beyond : 0);
 }

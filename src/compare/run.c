@@ -1,6 +1,6 @@
 /*
- * Counted and timed runs. Calls are counted in one run; time and memory are measured in others. The two are never
- * mixed.
+ * The runs of the subjects. Calls are counted in one run; time and memory are measured in other runs, which are not
+ * traced. The two are never mixed.
  */
 #include "compare/compare.h"
 
@@ -21,12 +21,12 @@
 #include <unistd.h>
 
 /*
- * An engine that stops the program at each call needs some microseconds for it. Beyond this number of calls only a part
- * of the input is counted, and a note says so.
+ * The ptrace engine stops the program at each call, which takes some microseconds. If more calls than this are
+ * expected, they are counted for only a part of the input, and a note says so.
  */
 #define SLOW_ENGINE_CALLS 2500000
 
-/* The reason why a run gave no result: its message, and how it ended. */
+/* Returns a text that says why the run failed: its message on standard error, and its exit status or signal. */
 static char *failure(const struct compare *c, const struct subject *s, int status)
 {
 	struct buf b = {0};
@@ -39,7 +39,7 @@ static char *failure(const struct compare *c, const struct subject *s, int statu
 	return buf_take(&b);
 }
 
-/* The destination of a run's standard error: a file in the work directory, emptied. */
+/* Opens the file in the work directory that receives the standard error of a run, and empties it. */
 static int open_errors(const struct compare *c)
 {
 	return open(c->work.errors, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -51,8 +51,8 @@ static bool ended_well(int status)
 }
 
 /*
- * Handles a subject without a result. Strategies, and commands whose failures are ignored, become a row with the
- * reason; any other command ends the comparison.
+ * Handles a subject that failed. The row of a strategy shows the reason, and the comparison continues. A failed command
+ * ends the comparison, unless failures are to be ignored. Returns 1 to continue, or -ECANCELED.
  */
 static int give_up(const struct compare *c, struct subject *s, char *reason, struct buf *why)
 {
@@ -67,7 +67,7 @@ static int give_up(const struct compare *c, struct subject *s, char *reason, str
 	return c->opt.ignore_failure ? 1 : -ECANCELED;
 }
 
-/* --prepare and --conclude. */
+/* Runs the command of --prepare or --conclude that belongs to the subject. */
 static int run_beside(const struct compare *c, const struct subject *s, const struct compare_texts *given,
 		      struct buf *why)
 {
@@ -92,7 +92,7 @@ static int run_beside(const struct compare *c, const struct subject *s, const st
 	return err;
 }
 
-/* Puts the input into the state that the run needs: out of the page cache, or in it. */
+/* With --cold, removes the input from the page cache, and measures how much of it is still there. */
 static void set_cache(struct compare *c)
 {
 	if (!c->opt.cold)
@@ -103,7 +103,7 @@ static void set_cache(struct compare *c)
 		c->resident = resident;
 }
 
-/* --fsync: the time until the copy is on the device belongs to the run. */
+/* With --fsync, adds the time until the copy is on the device. */
 static void add_fsync(const struct compare *c, struct sample *s)
 {
 	int fd = c->opt.fsync ? open(c->work.out, O_RDONLY | O_CLOEXEC) : -1;
@@ -115,7 +115,10 @@ static void add_fsync(const struct compare *c, struct sample *s)
 	close(fd);
 }
 
-/* A copier with a wrong copy has no result. A command may be meant to write something else. */
+/*
+ * Compares the copy with the input. If the copy of a strategy is wrong, the strategy fails. A command may intentionally
+ * write something else, so the difference is only recorded.
+ */
 static int check_copy(struct compare *c, struct subject *s, uint64_t bytes, struct buf *why)
 {
 	struct buf wrong = {0};
@@ -169,19 +172,19 @@ static int timed_run(struct compare *c, struct subject *s, struct sample *out, s
 	return err;
 }
 
-/* The context of the runner's callbacks. */
+/* The context pointer of the runner's callbacks. */
 struct timing {
 	struct compare *c;
 	struct buf *why;
 };
 
-/* `ns` minus `seconds` of the shell, but not below zero. */
+/* Returns `ns` minus `seconds`, or 0 if that would be negative. */
 static uint64_t less(uint64_t ns, double seconds)
 {
 	return (double)ns > seconds * 1e9 ? (uint64_t)((double)ns - seconds * 1e9) : 0;
 }
 
-/* Subtracts the shell's own start from a sample. */
+/* Subtracts the time of starting a shell from the sample of a command. */
 static void subtract_shell(const struct compare *c, const struct subject *s, struct sample *sample)
 {
 	if (s->strategy || c->opt.no_shell)
@@ -224,7 +227,7 @@ static bool timing_enough(void *ctx, size_t i)
 	return compare_enough(((const struct timing *)ctx)->c, i);
 }
 
-/* The cost of starting an empty shell: the median of ten. */
+/* Measures the time of starting an empty shell: the median of ten runs. */
 static int measure_shell(struct compare *c, struct buf *why)
 {
 	enum { N = 10 };
@@ -290,7 +293,10 @@ int compare_time(struct compare *c, struct buf *why)
 	return err;
 }
 
-/* How much of the input the counted run copies: everything, unless a slow engine would need minutes. */
+/*
+ * Returns how many bytes of the input are copied while calls are counted: all, unless the engine is so slow that it
+ * would take minutes.
+ */
 static uint64_t bytes_to_count(const struct compare *c, const struct subject *s, const char *engine)
 {
 	if (!s->strategy || c->opt.count_all || strcmp(engine, "ptrace") != 0)
@@ -324,7 +330,7 @@ static int count_subject(struct compare *c, struct subject *s, const char *engin
 	bool part = bytes < c->work.size;
 	unlink(c->work.out);
 	int err = part ? work_make_part(&c->work, bytes, why) : 0;
-	/* A command uses the same input as in timed runs. */
+	/* Commands, unlike strategies, always use the whole input. */
 	if (err == 0)
 		err = run_beside(c, s, &c->opt.prepare, why);
 	if (err == 0)

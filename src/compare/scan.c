@@ -1,4 +1,4 @@
-/* --parameter-scan and --parameter-list: all combinations of the values of {NAME}. */
+/* --parameter-scan and --parameter-list: creates all combinations of the values of the parameters {NAME}. */
 #include "compare/compare.h"
 
 #include "base/buf.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The values of one parameter. */
+/* A parameter and its values. */
 struct scan {
 	char *name;
 	VEC(char *) values;
@@ -31,7 +31,7 @@ static int scan_add(struct scan *s, const char *value)
 	return -ENOMEM;
 }
 
-/* FROM:TO[:STEP]; `delta` is the default step (hyperfine's -D), or NULL. */
+/* Parses FROM:TO[:STEP]. `delta` is the step if STEP is missing (option -D of hyperfine); it may be NULL. */
 static int scan_numbers(struct scan *s, const char *range, const char *delta, struct buf *why)
 {
 	double from;
@@ -85,8 +85,8 @@ static bool is_number(const char *word)
 }
 
 /*
- * hyperfine writes `-P NAME FROM TO COMMAND...` and `-L NAME A,B COMMAND...`. If the option has no =, and the next
- * operands can be its values, takes them. Returns their number.
+ * hyperfine writes `-P NAME FROM TO COMMAND...` and `-L NAME A,B COMMAND...`. If the option contains no =, and the next
+ * operands may be its values, appends these to `text` and returns their number.
  */
 static size_t take_values(const struct compare_scan *given, char *const *words, size_t n, struct buf *text)
 {
@@ -137,7 +137,10 @@ void compare_combinations_free(struct combinations *all)
 	vec_free(all);
 }
 
-/* Combines each combination so far with each value of one more parameter. The last parameter changes fastest. */
+/*
+ * Replaces each combination in `all` by several: one for each value of the next parameter. The last parameter changes
+ * fastest.
+ */
 static int multiply(struct combinations *all, const struct scan *s)
 {
 	struct combinations next = {0};

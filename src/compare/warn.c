@@ -1,4 +1,4 @@
-/* Circumstances that may distort a comparison: one table of warnings, each with its condition, text and advice. */
+/* Warnings about circumstances that may distort a comparison. A table has the condition, text and advice of each. */
 #include "compare/compare.h"
 
 #include "base/buf.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 
 struct warning_row {
-	const char *name; /* name in saved runs */
+	const char *name; /* the name of the warning in saved runs */
 	bool (*found)(const struct run *r);
 	const char *what, *advice;
 };
@@ -21,7 +21,7 @@ static double median(const struct run_subject *s)
 	return run_median(s, METRIC_TIME);
 }
 
-/* True if `f` holds for a row that ran. */
+/* Returns true if `f` is true for any row that was measured. */
 static bool any(const struct run *r, bool (*f)(const struct run *r, const struct run_subject *s))
 {
 	for (size_t i = 0; i < r->subjects.n; i++)
@@ -35,7 +35,10 @@ static bool noisy(const struct run *r)
 	return r->method.other_cpu_share > 0.10;
 }
 
-/* The load average describes the past minute, so it is used only if the runs were too short to measure other work. */
+/*
+ * The load average describes the minute before the runs. It is used only if the runs were too short to measure what
+ * other programs did.
+ */
 static bool loaded(const struct run *r)
 {
 	return !isfinite(r->method.other_cpu_share) && r->env.load.one > 0.5 * r->env.cpu.online;
@@ -126,7 +129,7 @@ bool compare_first_differs(const struct run *r, const struct run_subject *s)
 {
 	enum { RUNS_MIN = 3 };
 	const struct reals *time = &s->samples[METRIC_TIME];
-	size_t counted = r->method.warmup > 0 ? 0 : 1; /* without a warm-up it is one of the samples */
+	size_t counted = r->method.warmup > 0 ? 0 : 1; /* without a warm-up, the first run is one of the samples */
 	struct sample_summary rest;
 	double first = s->first_run_s;
 	bool known =
@@ -253,13 +256,13 @@ static const struct warning_row rows[WARNINGS] = {
 			    "sctrace --list-engines says why"},
 };
 
-/* The rows that a warning concerns, if it concerns only some. */
+/* For warnings that concern only some rows: returns true if the row is one of them. */
 static bool (*const about[WARNINGS])(const struct run *, const struct run_subject *) = {
 	[WARN_SHORT] = is_short,        [WARN_SPREAD] = is_spread,   [WARN_FIRST_RUN] = compare_first_differs,
 	[WARN_OUTLIERS] = has_outliers, [WARN_NO_COPY] = is_no_copy, [WARN_FAILED] = has_failed,
 };
 
-/* The figure of a row that a warning mentions after the row's name. */
+/* Appends the figure that follows the name of a row in the warning. */
 static void say_detail(const struct run_subject *s, int which, struct buf *out)
 {
 	if (which == WARN_OUTLIERS)
@@ -274,7 +277,7 @@ static void say_detail(const struct run_subject *s, int which, struct buf *out)
 	}
 }
 
-/* Names the rows that a warning concerns, or the first of them if there are many. */
+/* Appends the names of the rows that the warning is about; if there are many, only the first of them. */
 static void say_rows(const struct run *r, int which, struct run_warning *w, struct buf *out)
 {
 	enum { SHOWN = 4 };
@@ -305,7 +308,7 @@ static void add_warning(struct run *r, int which)
 {
 	struct run_warning w = {.rows = {.known = about[which] != NULL}};
 	struct buf text = {0};
-	/* If a warm-up ran, it is not part of the figures. */
+	/* If there was a warm-up, the first run is not part of the figures. */
 	bool warmed_up = which == WARN_FIRST_RUN && r->method.warmup > 0;
 	const char *advice =
 		warmed_up ? "it was the warm-up and is not part of the figures; --cold measures a first use in each run"
