@@ -1,4 +1,4 @@
-/* What each call does to descriptors and files. */
+/* What each system call does to descriptors and files. */
 #include "base/buf.h"
 #include "io/profile.h"
 #include "syscall/kinds.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* A call that has returned. */
+/* A call that has returned, and the state that it changes. */
 struct context {
 	struct io_profile *p;
 	struct io_fds *t;
@@ -23,7 +23,7 @@ struct context {
 	double ns;
 };
 
-/* Indices are of arguments; -1: it has none. */
+/* How to handle a call. The members after `leave` are indices of arguments, or -1 if the call has no such argument. */
 struct io_call {
 	const char *name;
 	void (*leave)(const struct context *x);
@@ -41,7 +41,7 @@ static struct io_open *open_of(const struct context *x, int arg)
 	return arg < 0 ? NULL : io_profile_open(x->p, x->t, x->ev->tid, fd_of(x, arg));
 }
 
-/* A 64-bit offset; i386 passes it in two arguments. */
+/* Returns a 64-bit offset. i386 passes it in two arguments. */
 static uint64_t offset_of(const struct context *x, int arg)
 {
 	const struct call *c = x->c;
@@ -56,7 +56,10 @@ static int find_kind(const struct call *c, uint16_t kind)
 	return -1;
 }
 
-/* Appends the path as the program wrote it, behind the name of the folder that it begins in, if that is a descriptor. */
+/*
+ * Appends the path as the program passed it. If it is relative to a directory descriptor, appends the name of that
+ * directory first.
+ */
 static void add_path(const struct context *x, struct buf *out)
 {
 	const char *at = buf_str(&x->k->path);
@@ -81,7 +84,7 @@ static void count_call(const struct context *x, struct io_file *f)
 	f->ns += x->ns;
 }
 
-/* Counts what the same process has done to the same file before. */
+/* Adds the call to `t` if the same process made the last such call for this file. `last` is that process. */
 static void count_again(const struct context *x, struct io_tally *t, pid_t *last)
 {
 	if (*last == x->ev->pid)
@@ -91,7 +94,7 @@ static void count_again(const struct context *x, struct io_tally *t, pid_t *last
 
 static uint64_t open_flags(const struct context *x)
 {
-	uint64_t flags = O_CREAT | O_WRONLY | O_TRUNC; /* creat(2) */
+	uint64_t flags = O_CREAT | O_WRONLY | O_TRUNC; /* these are the flags of creat(2) */
 	int arg = find_kind(x->c, K_OPEN_FLAGS);
 	int how = find_kind(x->c, K_OPEN_HOW);
 	if (arg >= 0)
@@ -110,7 +113,7 @@ static struct io_file *file_of_path(const struct context *x)
 	return f;
 }
 
-/* A look-up that failed because there is no such file; true if it was one. */
+/* Returns true if the call failed. Counts the failure if the file does not exist. */
 static bool count_failed(const struct context *x, struct io_file *f)
 {
 	if (!x->c->error)
@@ -143,7 +146,7 @@ static void leave_stat(const struct context *x)
 {
 	struct io_file *f = file_of_path(x);
 	int folder = find_kind(x->c, K_DIRFD);
-	/* An empty path means the descriptor itself (AT_EMPTY_PATH), as fstat(3) uses it. */
+	/* With an empty path the call is about the descriptor itself (AT_EMPTY_PATH). fstat(3) uses it in this way. */
 	const struct io_open *o = !f && folder >= 0 ? open_of(x, folder) : NULL;
 	if (o)
 		count_call(x, o->file);
@@ -151,7 +154,7 @@ static void leave_stat(const struct context *x)
 		count_again(x, &f->stated_again, &f->stater);
 }
 
-/* pipe(2), pipe2(2), socketpair(2): two descriptors that the kernel stores in memory. */
+/* pipe(2), pipe2(2), socketpair(2): the kernel stores two descriptors in memory. */
 static void leave_pair(const struct context *x)
 {
 	int fds[2];
@@ -190,7 +193,7 @@ static void leave_socket(const struct context *x)
 	set_fd(x, f, (int)x->c->result, flags & SOCK_CLOEXEC);
 }
 
-/* Descriptors of other things (epoll, timers, ...) are called after their call. */
+/* Descriptors that are not files (epoll, timers, ...) get the name of the call that created them. */
 static void leave_other_fd(const struct context *x)
 {
 	struct io_file *f = x->c->error ? NULL : io_profile_file(x->p, x->c->desc->name, IO_OTHER);
@@ -233,7 +236,7 @@ static void leave_close(const struct context *x)
 	const struct io_open *o = open_of(x, 0);
 	if (o && !x->c->error)
 		io_tally_add(&o->file->close, x->ns);
-	io_fds_close(x->t, fd_of(x, 0)); /* Linux closes it even if it reports an error (close(2)) */
+	io_fds_close(x->t, fd_of(x, 0)); /* Linux closes the descriptor even if close(2) reports an error */
 }
 
 #define RANGE_UNSHARE 2u /* CLOSE_RANGE_UNSHARE, CLOSE_RANGE_CLOEXEC (linux/close_range.h) */
@@ -286,7 +289,10 @@ static void leave_mmap(const struct context *x)
 
 #define BUFFERS_MAX 64
 
-/* How many bytes the program asked for: of several buffers the sum; of messages, and of too many buffers, what was moved. */
+/*
+ * Returns how many bytes the program asked for. With several buffers this is the sum of their sizes. It is the result
+ * of the call if the sizes are unknown: for messages, and for more than BUFFERS_MAX buffers.
+ */
 static uint64_t asked(const struct context *x)
 {
 	struct {
@@ -306,7 +312,10 @@ static uint64_t asked(const struct context *x)
 	return sum;
 }
 
-/* Remembers what a read brought, and sees whether a write passes it on. */
+/*
+ * After a read, remembers the buffer. After a write, checks whether it wrote exactly what the last read had stored in
+ * the buffer.
+ */
 static void note_copy(const struct context *x, struct io_file *f, uint64_t bytes)
 {
 	struct io_thread *k = x->k;
@@ -327,7 +336,7 @@ static void note_copy(const struct context *x, struct io_file *f, uint64_t bytes
 	k->from = NULL;
 }
 
-#define SECTOR 512u /* O_DIRECT wants multiples of the device's block, which is at least that (open(2)) */
+#define SECTOR 512u /* O_DIRECT requires multiples of the device's block size (open(2)), which is at least 512 */
 
 static void note_direct(const struct context *x, const struct io_open *o, uint64_t size)
 {
@@ -359,7 +368,8 @@ static void leave_transfer(const struct context *x)
 		f->line_bytes += (double)bytes;
 	}
 	note_copy(x, f, bytes);
-	bool positioned = r->offset >= 0 && offset_of(x, r->offset) != UINT64_MAX; /* -1: see preadv2(2) */
+	bool positioned = r->offset >= 0 && offset_of(x, r->offset) != UINT64_MAX; /* an offset of -1 means the
+										    * current position (preadv2(2)) */
 	io_file_request(o, &(struct io_request){.direction = r->direction,
 						.positioned = positioned,
 						.offset = positioned ? offset_of(x, r->offset) : 0,
@@ -369,7 +379,10 @@ static void leave_transfer(const struct context *x)
 						.time_s = ((double)x->c->enter_ns - (double)x->p->start_ns) / 1e9});
 }
 
-/* One side of a call that moves bytes between two descriptors; `offset` is the argument that points at its offset, or -1. */
+/*
+ * Adds one half of a call that moves bytes between two descriptors. `offset` is the index of the argument that points
+ * to its offset, or -1.
+ */
 static void move_side(const struct context *x, int fd, int offset, enum io_direction direction, uint64_t size)
 {
 	struct io_open *o = open_of(x, fd);
@@ -382,7 +395,7 @@ static void move_side(const struct context *x, int fd, int offset, enum io_direc
 			  mem_get(x->ev->mem, x->c->args[offset], &after, sizeof(after)) == 0 && after >= bytes;
 	if (!bytes)
 		return;
-	/* The kernel has moved the offset in memory on already. */
+	/* The kernel has already added `bytes` to the offset in memory. */
 	io_file_request(o, &(struct io_request){.direction = direction,
 						.positioned = positioned,
 						.offset = after - bytes,
@@ -392,7 +405,10 @@ static void move_side(const struct context *x, int fd, int offset, enum io_direc
 						.time_s = ((double)x->c->enter_ns - (double)x->p->start_ns) / 1e9});
 }
 
-/* The table has the descriptor that is read as `fd`, its offset as `offset`, and the one that is written as `buf`. */
+/*
+ * For these calls, `fd` in the table is the descriptor that is read, `offset` points to its offset, and `buf` is the
+ * descriptor that is written.
+ */
 static void leave_move(const struct context *x)
 {
 	const struct io_call *r = x->row;
@@ -401,13 +417,16 @@ static void leave_move(const struct context *x)
 	move_side(x, r->fd, r->offset, IO_READ, x->c->args[r->size]);
 	move_side(x, r->buf, r->offset == 1 ? 3 : -1, IO_WRITE, x->c->args[r->size]);
 	const struct io_open *out = open_of(x, r->buf);
-	/* The dispatcher counts the call for its first descriptor. */
+	/* The caller has counted the call for the file of its first descriptor. Count it for the other file as well. */
 	const struct io_open *in = open_of(x, r->fd);
 	if (in && out && in->file != out->file)
 		count_call(x, r->fd == 0 ? out->file : in->file);
 }
 
-/* A timeout of zero: the call only asks. Of several arguments the table names the one, and whether it is a pointer. */
+/*
+ * Returns true if the timeout of the call is zero: it does not wait. In the table, `size` is the index of a timeout
+ * that is a number; otherwise `offset` is the index of a pointer to one.
+ */
 static bool does_not_wait(const struct context *x)
 {
 	const struct io_call *r = x->row;
@@ -559,7 +578,7 @@ void io_call_enter(const struct io_profile *p, struct io_thread *k, const struct
 		k->writes_line = mem_get(ev->mem, c->args[row->buf] + n - 1, &last, 1) == 0 && last == '\n';
 }
 
-/* The descriptor that a call is about, for calls that are not in the table. */
+/* Returns the index of the descriptor argument of a call that is not in the table. */
 static int first_fd(const struct call *c)
 {
 	int arg = find_kind(c, K_FD);

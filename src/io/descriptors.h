@@ -1,4 +1,6 @@
-/* The descriptors of processes, and the open file descriptions that they lead to. Private to io/. */
+/*
+ * The descriptors of processes, and the open file descriptions (open(2)) to which they refer. Used only within src/io.
+ */
 #ifndef SCTRACE_IO_DESCRIPTORS_H
 #define SCTRACE_IO_DESCRIPTORS_H
 
@@ -9,31 +11,40 @@
 struct io_fd {
 	struct io_open *open;
 	bool cloexec;
-	bool own; /* opened by a call that was traced, and not inherited from outside */
+	bool own; /* true if a traced call opened the descriptor; false if it was open when the trace began */
 };
 
-/* A table of descriptors, which the threads of a process, and children made with CLONE_FILES, share. */
+/* A table of descriptors. The threads of a process share it, and so do processes created with CLONE_FILES. */
 struct io_fds {
 	unsigned refs;
-	struct map map; /* descriptor -> struct io_fd */
+	struct map map; /* descriptor number -> struct io_fd */
 };
 
-/* A new description of the file with one reference for the caller; NULL if memory ran out. */
+/*
+ * Returns a new description of the file with one reference, which belongs to the caller. Returns NULL if memory ran
+ * out.
+ */
 struct io_open *io_open_new(struct io_file *f);
-/* Drops a reference. */
+/* Releases a reference, and frees the description after the last one. */
 void io_open_drop(struct io_open *o);
 
-/* An empty table with one reference for the caller; NULL if memory ran out. */
+/* Returns an empty table with one reference, which belongs to the caller, or NULL if memory ran out. */
 struct io_fds *io_fds_new(void);
-/* A copy, as fork(2) makes one. */
+/* Returns a copy of the table, which fork(2) gives to the child, or NULL if memory ran out. */
 struct io_fds *io_fds_copy(const struct io_fds *t);
-/* Drops a reference. The last one closes all descriptors; own ones that were open until then are counted as unclosed. */
+/*
+ * Releases a reference. After the last one, closes all descriptors. Those with `own` set are counted as unclosed in
+ * their files.
+ */
 void io_fds_drop(struct io_fds *t);
 struct io_fd *io_fds_get(const struct io_fds *t, int fd);
-/* Makes `fd` lead to `o`, whose reference passes to the table; an earlier descriptor of that number is closed. */
+/*
+ * Makes `fd` refer to `o`. The caller's reference to `o` belongs to the table afterwards. If `fd` was open, it is
+ * closed first.
+ */
 void io_fds_set(struct io_fds *t, int fd, struct io_open *o, bool cloexec, bool own);
 void io_fds_close(struct io_fds *t, int fd);
-/* Closes the descriptors from `first` to `last`. `cloexec_only`: those that execve(2) closes. */
+/* Closes the descriptors from `first` to `last`; if `cloexec_only`, only those that execve(2) closes. */
 void io_fds_close_range(struct io_fds *t, uint64_t first, uint64_t last, bool cloexec_only);
 
 #endif

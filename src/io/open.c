@@ -1,11 +1,11 @@
-/* Which file a name or a descriptor means. */
+/* Determines which file a path or a descriptor refers to. */
 #include "base/buf.h"
 #include "io/profile.h"
 #include "tracee/names.h"
 
 #include <string.h>
 
-#define FILES_MAX   4096 /* further files share one row */
+#define FILES_MAX   4096 /* all further files share one row of the profile */
 #define OTHER_FILES "(other files)"
 
 enum io_kind io_kind_of(const char *path)
@@ -43,7 +43,10 @@ struct io_file *io_profile_file(struct io_profile *p, const char *name, enum io_
 	return NULL;
 }
 
-/* What a descriptor that was open before the trace is called. Numbers of pipes and sockets differ from run to run, so they are left out. */
+/*
+ * Returns the file of a descriptor that was open before the trace began. The numbers of pipes and sockets are not part
+ * of its name, because they are different in each run.
+ */
 static struct io_file *inherited(struct io_profile *p, pid_t tid, int fd)
 {
 	static const char *const standard[] = {"standard input", "standard output", "standard error"};
@@ -64,7 +67,10 @@ static struct io_file *inherited(struct io_profile *p, pid_t tid, int fd)
 	return f;
 }
 
-/* Standard output and standard error usually share a description; /proc does not tell, so the same file is taken as proof. */
+/*
+ * Standard input, output and error usually share one open file description. /proc does not show this, so they are taken
+ * to share it if they refer to the same file.
+ */
 static struct io_open *shared_by(const struct io_fds *t, const struct io_file *f, int fd)
 {
 	for (int i = 0; i < 3; i++) {

@@ -9,9 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PICTURES 6 /* files whose requests are kept for a picture */
+#define PICTURES 6 /* the requests of this many files are kept, for the pictures */
 
-/* The table of a process. The standard descriptors of one that is new are looked up at once, because it may close them. */
+/*
+ * Returns the descriptors of a process. If the process is new, its standard descriptors are looked up now, because it
+ * may close them soon.
+ */
 static struct io_fds *table_of(struct io_profile *p, const struct event *ev)
 {
 	struct io_fds *t = map_get(&p->processes, (uint64_t)ev->pid);
@@ -45,7 +48,7 @@ void io_profile_enter(struct io_profile *p, struct io_thread *k, const struct ev
 void io_profile_leave(struct io_profile *p, struct io_thread *k, const struct event *ev)
 {
 	struct io_fds *t = table_of(p, ev);
-	/* An interrupted call goes on, or another call reports its end. */
+	/* A call that a signal interrupted will continue, or restart_syscall(2) will report its end. */
 	if (!t || ev->kind != EV_EXIT || (ev->call.error && IS_RESTART_ERROR(ev->call.err)))
 		return;
 	p->calls_in_all++;
@@ -98,7 +101,7 @@ static int slower(const void *a, const void *b)
 	return strcmp(x->row.name, y->row.name);
 }
 
-/* Moves the row to the run. Only the busiest files keep their requests. */
+/* Moves the row of a file to the run. Only the first PICTURES files keep their requests. */
 static void hand_over(struct run_io *out, struct io_file *f)
 {
 	if (out->files.n >= PICTURES) {

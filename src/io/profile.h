@@ -1,4 +1,4 @@
-/* The I/O profile of a trace (--io): how each file, pipe and socket was used, and what could be better. */
+/* The I/O profile of a trace (--io): how each file, pipe and socket was used, and what could be improved. */
 #ifndef SCTRACE_IO_PROFILE_H
 #define SCTRACE_IO_PROFILE_H
 
@@ -12,62 +12,78 @@
 
 struct names;
 
-/* Bytes at the start of what is written that the events' memory must have. Longer writes are not taken for lines. */
+/*
+ * How many bytes of written data the memory of an event must contain, so that it can be seen whether they are a line.
+ * Longer data is not taken for a line.
+ */
 #define IO_LINE_MAX 128
 
-/* What is kept of a thread between its events. Zero-initialised. */
+/* What is remembered of a thread between its events. A zeroed struct is a new thread. */
 struct io_thread {
 	uint64_t clone_flags;
-	struct buf path;  /* the path of the call in progress, as the program wrote it; empty: it has none */
-	bool writes_line; /* what it writes ends in a newline */
-	/* The last read, for copies: what it brought is at `buf`. */
+	struct buf path;  /* the path argument of the current call, as the program passed it; empty if the call has
+			   * none */
+	bool writes_line; /* the data that the current call writes ends in a newline */
+	/*
+	 * The last read: its file, and the address of the buffer that it filled. A write from the same buffer copies
+	 * the data.
+	 */
 	struct io_file *from;
 	uint64_t buf, bytes;
 	double ns;
 };
 
-/* Zero-initialise; free with io_profile_free(). */
+/* A zeroed struct is an empty profile, but the caller sets the first two members. Free it with io_profile_free(). */
 struct io_profile {
-	const struct names *names; /* to be set: asked about descriptors that were open before the trace began */
-	uint64_t start_ns;         /* to be set: CLOCK_MONOTONIC, when the trace began */
+	const struct names *names; /* tells the names of descriptors that were open before the trace began */
+	uint64_t start_ns;         /* CLOCK_MONOTONIC at the start of the trace */
 	VEC(struct io_file *) files;
-	struct map by_name;   /* map_key() of the name -> struct io_file */
-	struct map processes; /* pid -> struct io_fds */
+	struct map by_name;   /* map_key() of a name -> struct io_file */
+	struct map processes; /* process id -> struct io_fds */
 	struct map
 		calls; /* struct syscall_desc -> struct io_call, of calls that are more than a call of a descriptor */
 	unsigned pipes, sockets;
-	struct io_tally polls; /* that did not wait and found nothing */
+	struct io_tally polls; /* calls such as poll(2) with a timeout of 0 that found nothing */
 	double polls_in_all;
-	double calls_in_all, spread_ns; /* the sum over all calls of how uncertain their times are */
+	double calls_in_all, spread_ns; /* number of all calls, and the sum of the uncertainties of their times */
 };
 
-/* A thread's call begins. */
+/* Must be called when a system call begins. */
 void io_profile_enter(struct io_profile *p, struct io_thread *k, const struct event *ev);
-/* It has returned. */
+/* Must be called when that call has returned. */
 void io_profile_leave(struct io_profile *p, struct io_thread *k, const struct event *ev);
-/* The thread is gone. */
+/* Must be called when the thread has exited. */
 void io_thread_free(struct io_thread *k);
-/* EV_NEW_TASK, EV_EXEC, EV_DEATH. */
+/* Must be called for the events EV_NEW_TASK, EV_EXEC and EV_DEATH. */
 void io_profile_other(struct io_profile *p, struct io_thread *k, const struct event *ev);
-/* Ends all processes, and moves the profile with its findings to `out`, which is zero-initialised. */
+/* Ends all processes, and moves the profile with its findings to `out`, which must be zeroed. */
 void io_profile_finish(struct io_profile *p, struct run_io *out);
 void io_profile_free(struct io_profile *p);
 
-/* For the files of io/, from io/open.c. The file of that name, made if it is new; NULL if memory ran out. */
+/*
+ * The rest is used only within src/io. This function (open.c) returns the file with this name, and creates it if
+ * necessary. Returns NULL if memory ran out.
+ */
 struct io_file *io_profile_file(struct io_profile *p, const char *name, enum io_kind kind);
-/* The description that `fd` leads to, NULL if `fd` is negative or memory ran out. One that is not known gets its name from p->names. */
+/*
+ * Returns the description to which `fd` refers (open.c). If the trace did not see how `fd` was opened, p->names tells
+ * its name. Returns NULL if `fd` is negative or memory ran out.
+ */
 struct io_open *io_profile_open(struct io_profile *p, struct io_fds *t, pid_t tid, int fd);
-/* The kind of what a path leads to, as far as the path tells. */
+/* Returns the kind of the file with this path, as far as the path shows it (open.c). */
 enum io_kind io_kind_of(const char *path);
 
-/* From io/find.c: appends the findings to `out`, worst first. */
+/* Appends the findings to `out`, those with the largest savings first (find.c). */
 void io_find(const struct io_profile *p, struct run_io *out);
 
-/* From io/call.c: fills p->calls; 0 or -ENOMEM. */
+/* Fills p->calls. Returns 0 or -ENOMEM (call.c). */
 int io_calls_init(struct io_profile *p);
-/* Keeps what the call's arguments point at now: a recording has this memory only here. */
+/*
+ * Reads the memory to which the arguments of a call point, as far as the profile needs it. This must happen when the
+ * call begins: a recording contains that memory only for this event.
+ */
 void io_call_enter(const struct io_profile *p, struct io_thread *k, const struct event *ev);
-/* Handles the end of a call. */
+/* Updates the profile when a call has returned (call.c). */
 void io_call_leave(struct io_profile *p, struct io_fds *t, struct io_thread *k, const struct event *ev);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* The first range that ends at `offset` or later. */
+/* Returns the index of the first range that ends at `offset` or later. */
 static size_t first_from(const struct ranges *r, uint64_t offset)
 {
 	size_t low = 0;
@@ -23,7 +23,7 @@ bool ranges_contain(const struct ranges *r, uint64_t from, uint64_t to)
 	return i < r->n && r->v[i].from <= from;
 }
 
-/* Replaces the ranges from `i` up to, but without, `end` by `n` (0 to 2) others. */
+/* Replaces the ranges with the indices `i` to `end` - 1 by the `n` ranges (0 to 2) of `by`. */
 static void replace(struct ranges *r, size_t i, size_t end, const struct range *by, size_t n)
 {
 	size_t size = r->n - (end - i) + n;

@@ -1,4 +1,4 @@
-/* A set of byte offsets, kept as disjoint ranges in ascending order. */
+/* A set of byte offsets, stored as disjoint ranges in ascending order. */
 #ifndef SCTRACE_IO_RANGES_H
 #define SCTRACE_IO_RANGES_H
 
@@ -7,24 +7,27 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A set with more ranges than this does not grow any more, so a file that is accessed at random costs bounded memory. */
+/* The maximum number of ranges in a set. It limits the memory for a file that is accessed at random offsets. */
 #define RANGES_MAX 8192
 
 struct range {
 	uint64_t from, to; /* `to` is the first offset after the range */
 };
 
-/* Zero-initialised is empty; free with vec_free(). */
+/* A zeroed struct is an empty set. Free it with vec_free(). */
 struct ranges {
 	struct range *v;
 	size_t n, cap;
 };
 
-/* True if all offsets from `from` up to, but without, `to` are in the set. `from` < `to`. */
+/* Returns true if the set contains all offsets from `from` to `to` - 1. `from` must be less than `to`. */
 bool ranges_contain(const struct ranges *r, uint64_t from, uint64_t to);
-/* Adds the offsets. Drops them if they would need one range more than RANGES_MAX, or if memory ran out. */
+/*
+ * Adds the offsets from `from` to `to` - 1. Does nothing if there would be more than RANGES_MAX ranges, or if memory
+ * ran out.
+ */
 void ranges_add(struct ranges *r, uint64_t from, uint64_t to);
-/* Removes the offsets. */
+/* Removes the offsets from `from` to `to` - 1. */
 void ranges_remove(struct ranges *r, uint64_t from, uint64_t to);
 
 #endif

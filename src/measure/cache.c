@@ -12,7 +12,7 @@ int cache_drop(const char *path, bool everything)
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	/* posix_fadvise(2) keeps dirty pages, so they are written first. */
+	/* posix_fadvise(2) does not remove dirty pages, so they are written first. */
 	fsync(fd);
 	int err = -posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
 	close(fd);

@@ -1,4 +1,4 @@
-/* One counted run of a program: its calls and their times, from the best engine that works on this machine. */
+/* Runs a program once under the best engine that works on this machine, and counts and times its calls. */
 #ifndef SCTRACE_MEASURE_COUNT_H
 #define SCTRACE_MEASURE_COUNT_H
 
@@ -12,26 +12,26 @@
 struct buf;
 
 struct count_spec {
-	const char *engine; /* its name, or NULL for the best one */
+	const char *engine; /* the engine to use; NULL: the best one */
 	char *const *argv;
-	const char *dir;                    /* working directory, or NULL */
-	int stdin_fd, stdout_fd, stderr_fd; /* -1: inherited */
+	const char *dir;                    /* working directory; NULL: that of sctrace */
+	int stdin_fd, stdout_fd, stderr_fd; /* -1: inherited from sctrace */
 	bool follow;                        /* also count children */
-	const volatile sig_atomic_t *stop;  /* becomes non-zero when the user wants to stop; may be NULL */
+	const volatile sig_atomic_t *stop;  /* *stop becomes non-zero when the user wants to stop; may be NULL */
 };
 
 struct count {
 	struct summary calls;
 	struct engine_result result;
-	const char *engine; /* the engine that counted */
+	const char *engine; /* the engine that was used */
 };
 
-/* Frees the contents that count_take() filled in. */
+/* Frees what count_take() has stored in `c`. */
 void count_free(struct count *c);
 /*
- * Runs the program once under the engine until it and its followed children have ended. Returns 0 and fills in *c (free
- * with count_free()); -EINTR if *stop was set, after killing everything it started; or another -errno with the reason
- * in `why`. The engine distorts times outside calls; use sample_take() for them.
+ * Runs the program once until it and its followed children have exited. Returns 0 and fills in *c (free it with
+ * count_free()); -EINTR if *stop was set, after killing all processes that it started; or another -errno with the
+ * reason in `why`. The engine slows the program down: times outside of calls must be measured with sample_take().
  */
 int count_take(const struct count_spec *spec, struct count *c, struct buf *why);
 

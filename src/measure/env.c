@@ -50,7 +50,7 @@ static void set_text(char **to, const char *text)
 		field_set(to, text);
 }
 
-/* Copies the value of the file's first line with `key` to `value`. Returns false if there is none. */
+/* Copies the value of the first line of the file that has this key. Returns false if no line has it. */
 static bool field_of(const char *path, const char *key, char *value, size_t size)
 {
 	FILE *f = memory_fopen(path);
@@ -71,9 +71,9 @@ static double kib_field(const char *path, const char *key)
 }
 
 struct kernel_config {
-	const char *source; /* NULL: not readable */
+	const char *source; /* the file that was read; NULL if there is no readable one */
 	struct strings *debug;
-	const char *preemption; /* NULL: unknown */
+	const char *preemption; /* NULL if unknown */
 	int hz;
 };
 
@@ -87,7 +87,7 @@ static void config_line(struct kernel_config *c, const char *line)
 		strings_add(c->debug, option);
 }
 
-/* The build options of the kernel: /proc/config.gz, or else the file that distributions put into /boot. */
+/* Reads the build options of the kernel from /proc/config.gz, or from the file that distributions install in /boot. */
 static void config_read(struct kernel_config *c, const char *release, char *boot_path, size_t size)
 {
 	snprintf(boot_path, size, "/boot/config-%s", release);
@@ -114,7 +114,7 @@ static void config_read(struct kernel_config *c, const char *release, char *boot
 }
 
 /*
- * The preemption model of a kernel with PREEMPT_DYNAMIC: preempt= of its command line, or else the default of its
+ * Appends the preemption model of a kernel with PREEMPT_DYNAMIC: preempt= of its command line, or the default of its
  * configuration.
  */
 static void say_dynamic_preemption(struct buf *out, const struct kernel_config *c)
@@ -130,8 +130,8 @@ static void say_dynamic_preemption(struct buf *out, const struct kernel_config *
 }
 
 /*
- * "full" from "none voluntary (full) lazy" if debugfs is readable; otherwise what the version line and the
- * configuration say.
+ * Appends the preemption model. If debugfs is readable, it is the word in parentheses of "none voluntary (full) lazy".
+ * Otherwise it follows from the version of the kernel and its configuration.
  */
 static void say_preemption(struct buf *out, const char *version, const struct kernel_config *c)
 {
@@ -183,7 +183,7 @@ static void collect_kernel(struct env_kernel *k, const struct utsname *u)
 	buf_free(&preemption);
 }
 
-/* There are two files that may say whether the CPU may exceed its base clock. */
+/* Finds out whether the CPU may exceed its base frequency. Which of the two files exists depends on the driver. */
 static enum truth turbo(void)
 {
 	char line[16];
@@ -235,7 +235,10 @@ static void collect_mitigations(struct texts *all)
 	closedir(d);
 }
 
-/* The hypervisor's signature from CPUID leaf 0x40000000, for env_hypervisor_name(); empty if there is none. */
+/*
+ * Stores the hypervisor's signature from CPUID leaf 0x40000000, for env_hypervisor_name(). It is empty without a
+ * hypervisor.
+ */
 static void hypervisor_signature(char name[13])
 {
 	name[0] = '\0';
@@ -300,7 +303,7 @@ static void collect_load(struct env_load *load)
 	}
 }
 
-/* The I/O scheduler of the device under `dir`. Partitions use the scheduler of their disk. */
+/* Sets *to to the I/O scheduler of the device that contains `dir`. A partition has the scheduler of its disk. */
 static void collect_io_scheduler(char **to, const char *dir)
 {
 	static const char *const places[] = {"/sys/dev/block/%u:%u/queue/scheduler",

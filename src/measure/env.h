@@ -1,4 +1,4 @@
-/* Describes this machine, its file systems, and the activity of its processors. */
+/* Collects facts about this machine, its file systems, and the activity of its CPUs. */
 #ifndef SCTRACE_MEASURE_ENV_H
 #define SCTRACE_MEASURE_ENV_H
 
@@ -11,35 +11,35 @@
 struct buf;
 
 /*
- * Describes this machine in `e`, which the caller has prepared with fields_init(&env_fields) and frees. The file system
- * is that of `work_dir` (NULL: unknown). Notes a lack of memory (base/memory.h).
+ * Fills in `e`, which the caller has prepared with fields_init(&env_fields, e) and frees later. The file system is the
+ * one that contains `work_dir`; it is unknown if that is NULL. Records a lack of memory (base/memory.h).
  */
 void env_collect(struct env *e, const char *work_dir);
 
-/* Properties of a folder's file system that affect measurements; env_fs_read() fills them in. */
+/* Properties of a file system that affect measurements. */
 struct env_fs {
-	struct proc_mount mount; /* type is "" if unknown */
+	struct proc_mount mount; /* its type is "" if unknown */
 	bool in_memory;          /* tmpfs or ramfs: no device is involved */
 	bool compresses;         /* may store fewer bytes than were written */
-	bool shares_extents;     /* a copy within it may move no data */
+	bool shares_extents;     /* copying a file within it may move no data */
 };
 
-/* Finds the mount that contains `dir`. Returns 0, or -errno with *fs empty. */
+/* Fills in `fs` for the file system that contains the directory `dir`. Returns 0, or -errno and zeroes *fs. */
 int env_fs_read(const char *dir, struct env_fs *fs);
 
-/* How the processors spent their time: seconds since boot, summed over all processors (/proc/stat). */
+/* How the CPUs spent their time since the system started, in seconds, summed over all CPUs (/proc/stat). */
 struct env_activity {
-	double busy_s;  /* in programs, the kernel and interrupts */
+	double busy_s;  /* running programs, the kernel and interrupt handlers */
 	double idle_s;  /* idle or waiting for devices */
-	double steal_s; /* taken by the hypervisor for other guests */
+	double steal_s; /* given by the hypervisor to other guests */
 };
 
-/* Returns 0 or -errno. The difference of two readings shows what else ran in between. */
+/* Fills in `a`. Returns 0 or -errno. The difference of two results shows what all programs did in between. */
 int env_activity_read(struct env_activity *a);
 
 /*
- * Reads the first line of a small text file, such as in /proc and /sys, without its newline and cut to `size` - 1
- * bytes. Returns false if there is none.
+ * Reads the first line of a small text file, such as those in /proc and /sys, without its newline, and truncates it to
+ * `size` - 1 bytes. Returns false if it cannot be read.
  */
 bool env_read_line(const char *path, char *line, int size);
 

@@ -8,11 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Properties of file systems by name. File systems not listed here move and store every byte. */
+/*
+ * Properties of file systems, by name. A file system that is not listed stores every byte that is written, and shares
+ * none.
+ */
 struct fs_traits {
 	const char *type;
 	bool in_memory, compresses, shares_extents;
-	const char *compress_option; /* compresses only if the mount has this option */
+	const char *compress_option; /* the file system compresses only if it was mounted with this option */
 };
 
 static const struct fs_traits traits[] = {
@@ -32,7 +35,7 @@ static const struct fs_traits traits[] = {
 	{"smb3", .shares_extents = true},
 };
 
-/* True if `dir` is at or below `mount`. */
+/* Returns true if `dir` is the directory `mount`, or is below it. */
 static bool lies_under(const char *dir, const char *mount)
 {
 	size_t n = strlen(mount);
@@ -67,7 +70,7 @@ int env_fs_read(const char *dir, struct env_fs *fs)
 	size_t best = 0;
 	while (fgets(line, sizeof(line), f)) {
 		struct env_fs candidate = {0};
-		/* If several mounts share one mount point, the last one is on top. */
+		/* If several file systems are mounted on the same directory, the last one hides the others. */
 		if (proc_mount_parse(line, &candidate.mount) && lies_under(path, candidate.mount.mount_point) &&
 		    strlen(candidate.mount.mount_point) >= best) {
 			best = strlen(candidate.mount.mount_point);

@@ -19,7 +19,7 @@ bool env_field(const char *line, const char *key, char *value, size_t size)
 	return true;
 }
 
-/* Kernel options that slow system calls down. A kernel built for debugging gives misleading times. */
+/* Kernel options for debugging that make system calls slower. */
 static const char *const debug_options[] = {
 	"CONFIG_DEBUG_LOCK_ALLOC",
 	"CONFIG_PROVE_LOCKING",
@@ -49,7 +49,7 @@ static const char *const debug_options[] = {
 	"CONFIG_GCOV_KERNEL",
 };
 
-/* True if the line enables `option`. */
+/* Returns true if the line sets `option` to y. */
 static bool switches_on(const char *line, const char *option)
 {
 	size_t n = strcspn(line, "=");
@@ -96,8 +96,8 @@ const char *env_hypervisor_name(const char *signature)
 }
 
 /*
- * Kernel command-line parameters that change the cost of a call. The rest of the line (disks, addresses) is private and
- * stays out of files that people share.
+ * Kernel command-line parameters that change the cost of a call. The other parameters (disks, addresses) are private,
+ * and are not saved in files that people share.
  */
 static const char *const telling_parameters[] = {
 	"mitigations=",
@@ -135,7 +135,10 @@ bool env_is_telling(const char *word)
 bool env_activity_parse(const char *line, struct env_activity *a)
 {
 	unsigned long long v[8] = {0};
-	/* user nice system idle iowait irq softirq steal, in ticks. Guest time is included in user (proc_stat(5)). */
+	/*
+	 * The columns are user, nice, system, idle, iowait, irq, softirq and steal, in ticks. The time of guests is
+	 * included in user (proc_stat(5)).
+	 */
 	if (sscanf(line, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &v[0], &v[1], &v[2], &v[3], &v[4], &v[5], &v[6],
 		   &v[7]) < 4)
 		return false;

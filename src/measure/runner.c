@@ -7,14 +7,14 @@
 #include <stdlib.h>
 
 struct round {
-	size_t *order; /* the subjects that can still run */
+	size_t *order; /* the subjects that take part in the next round */
 	size_t n;
 	struct rng random;
 };
 
 /*
- * Shuffles with Fisher and Yates's method, so that a subject does not always follow the same other one and inherit its
- * cache and heat.
+ * Shuffles the order (Fisher and Yates), so that a subject does not always run after the same other one, which leaves
+ * it its caches and a warm CPU.
  */
 static void shuffle(struct round *round)
 {
@@ -26,7 +26,7 @@ static void shuffle(struct round *round)
 	}
 }
 
-/* Runs each remaining subject once. Subjects that cannot run drop out. */
+/* Runs each remaining subject once, and removes those that cannot run. */
 static int run_round(const struct runner *r, struct round *round, int number)
 {
 	shuffle(round);

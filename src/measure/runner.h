@@ -1,4 +1,7 @@
-/* The order of runs: warm-up, then rounds in which each subject runs once, in a new random order for each round. */
+/*
+ * Decides the order of runs: first the warm-up, then rounds. In a round each subject runs once, in a random order,
+ * which is different in each round.
+ */
 #ifndef SCTRACE_MEASURE_RUNNER_H
 #define SCTRACE_MEASURE_RUNNER_H
 
@@ -8,22 +11,22 @@
 
 struct runner {
 	size_t subjects;
-	unsigned warmup;    /* rounds that are not counted */
-	unsigned min_runs;  /* rounds that each subject takes part in */
-	unsigned max_runs;  /* the greatest number of rounds */
-	uint64_t budget_ns; /* rounds beyond min_runs start within this time after the last of those */
-	uint64_t seed;      /* seed of the order */
+	unsigned warmup;    /* number of warm-up rounds, which are not counted */
+	unsigned min_runs;  /* number of rounds in which every subject takes part */
+	unsigned max_runs;  /* maximum number of rounds */
+	uint64_t budget_ns; /* no round starts later than this after the first min_runs rounds */
+	uint64_t seed;      /* seed of the random order */
 	/*
-	 * Runs `subject` once. `round` counts from 0, and is -1 during warm-up. Returns 0; 1 if this subject cannot run
-	 * and drops out; or -errno, which ends everything.
+	 * Runs `subject` once. `round` starts at 0, and is -1 during the warm-up. Returns 0; 1 if the subject cannot
+	 * run and must not be run again; or -errno to end all runs.
 	 */
 	int (*run)(void *ctx, size_t subject, int round);
-	/* Called after min_runs rounds: true if `subject` has enough runs. */
+	/* Returns true if `subject` has enough runs. Called only after min_runs rounds. */
 	bool (*enough)(void *ctx, size_t subject);
 	void *ctx;
 };
 
-/* Returns 0, -ENOMEM, or the negative result of run(). */
+/* Returns 0, -ENOMEM, or the negative result of `run`. */
 int runner_go(const struct runner *r);
 
 #endif

@@ -16,12 +16,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What the child reports through shared memory when it executes the program. */
+/* What the child stores in shared memory before it executes the program. */
 struct child_report {
 	uint64_t start_ns;
-	struct rusage usage; /* used between fork and exec, so it does not belong to the program */
-	int exec_errno;      /* 0: execve(2) worked */
-	const char *failed;  /* the step that failed: a string of this binary, so it is valid in both processes */
+	struct rusage usage; /* resources used between fork() and execve(), which do not belong to the program */
+	int exec_errno;      /* 0: execve(2) succeeded */
+	const char *failed;  /* text about the step that failed; it is a string constant, so its address is valid in
+			      * both processes */
 };
 
 /* The state of one run. */
@@ -30,7 +31,7 @@ struct watch {
 	struct sample *out;
 	struct child_report *report;
 	pid_t root;
-	struct map held; /* watched tasks other than the root */
+	struct map held; /* the watched tasks, without the root (the program) */
 	bool traced;
 	bool root_ended;
 	uint64_t end_ns;
@@ -38,7 +39,7 @@ struct watch {
 	struct rusage usage;
 };
 
-/* Follows "cannot run 'PROGRAM'". */
+/* These texts follow "cannot run 'PROGRAM'". */
 static const char failed_dir[] = " in its directory";
 static const char failed_cpus[] = " on the CPUs that were asked for";
 static const char failed_files[] = " with its output redirected";
@@ -57,7 +58,7 @@ static void child_redirect(struct child_report *report, int from, int to)
 		child_fail(report, failed_files);
 }
 
-/* In the child: waits until it is watched, then executes the program. Does not return. */
+/* The child waits until sctrace watches it, and then executes the program. Does not return. */
 static void child_run(const struct sample_spec *spec, struct child_report *report, int gate, const sigset_t *mask)
 {
 	char go;
@@ -81,7 +82,7 @@ static void child_run(const struct sample_spec *spec, struct child_report *repor
 	child_fail(report, failed_exec);
 }
 
-/* Forks the child, starts to watch it, and lets it run. Returns its pid or -errno. */
+/* Forks the child, begins to watch it, and then lets it continue. Returns its pid or -errno. */
 static pid_t start(struct watch *w, const sigset_t *mask)
 {
 	int gate[2];
@@ -121,7 +122,9 @@ static bool stop_wanted(const struct watch *w)
 	return w->spec->stop && *w->spec->stop;
 }
 
-/* Detaches from a task that outlives the program, such as a daemon that it started, without harming it. */
+/*
+ * Detaches from a task that is still running after the program has exited, such as a daemon that the program started.
+ */
 static void release(pid_t tid)
 {
 	int status;
@@ -161,7 +164,7 @@ static void on_stop(struct watch *w, pid_t tid, int status)
 	if (event == PTRACE_EVENT_EXIT) {
 		at_exit_event(w, tid);
 	} else if (event == PTRACE_EVENT_STOP && sig != SIGTRAP) {
-		/* In a group-stop, the task stays stopped until SIGCONT. */
+		/* With PTRACE_LISTEN, a task in a group-stop stays stopped until it receives SIGCONT. */
 		ptrace_retry(PTRACE_LISTEN, tid, NULL, 0);
 	} else {
 		w->out->processes += event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK;
@@ -169,7 +172,7 @@ static void on_stop(struct watch *w, pid_t tid, int status)
 	}
 }
 
-/* Handles one report of wait4(2). */
+/* Handles a result of wait4(2). */
 static void on_report(struct watch *w, pid_t tid, int status, const struct rusage *usage)
 {
 	if (WIFSTOPPED(status)) {
@@ -187,8 +190,8 @@ static void on_report(struct watch *w, pid_t tid, int status, const struct rusag
 }
 
 /*
- * Waits until the program has ended. SIGCHLD is blocked, so that no report is missed between checking and sleeping. The
- * timeout is for the user's signal, which can be missed there.
+ * Waits until the program has exited. SIGCHLD is blocked and fetched by sigtimedwait(2), so that no report is missed
+ * between wait4() and sleeping. The user's signal can be missed there, so the sleep has a timeout.
  */
 static int watch_run(struct watch *w)
 {
@@ -224,7 +227,7 @@ static uint64_t timeval_ns(struct timeval t)
 	return (uint64_t)t.tv_sec * NSEC_PER_SEC + (uint64_t)t.tv_usec * 1000;
 }
 
-/* The usage since exec. Never below zero, although the kernel's split into user and system time is not monotonic. */
+/* Returns the difference, or 0 if it is negative: the kernel's division into user and system time can decrease. */
 static uint64_t since(uint64_t all, uint64_t before)
 {
 	return all > before ? all - before : 0;
@@ -264,7 +267,10 @@ static int run(struct watch *w, const sigset_t *mask, struct buf *why)
 			 spawn_error(w->spec->argv[0], w->report->exec_errno));
 		return -w->report->exec_errno;
 	}
-	/* The stop at the exit event counts as a voluntary context switch of the program, but sctrace caused it. */
+	/*
+	 * sctrace caused the stop at the exit event, which the kernel counted as a voluntary context switch of the
+	 * program.
+	 */
 	fill(w);
 	w->out->voluntary_switches -= w->traced && w->out->voluntary_switches > 0;
 	return 0;

@@ -27,7 +27,7 @@ static char *path_in(const char *dir, const char *name)
 	return buf_take(&b);
 }
 
-/* The default folder for temporary files: /var/tmp before /tmp, because /tmp is often in memory. */
+/* Returns the default directory for temporary files. /var/tmp is preferred to /tmp, which is often in memory. */
 static const char *default_parent(void)
 {
 	const char *parent = getenv("TMPDIR");
@@ -86,7 +86,9 @@ static int check_room(const struct work *w, uint64_t need, struct buf *why)
 	return -ENOSPC;
 }
 
-/* Random bytes, which compress badly, without NUL, so that strings can hold them. */
+/*
+ * Fills `p` with random bytes. They cannot be compressed much. None is NUL, so that programs can read them as strings.
+ */
 static void fill_random(unsigned char *p, size_t n, struct rng *state)
 {
 	for (size_t i = 0; i < n; i++)
@@ -142,7 +144,7 @@ static int generate(struct work *w, bool random, struct buf *why)
 	return err;
 }
 
-/* Links to the user's own file, which is never written. */
+/* Creates a link to the user's file, which is never written to. */
 static int link_input(struct work *w, const char *file, uint64_t size, struct buf *why)
 {
 	struct stat st;
@@ -163,11 +165,11 @@ static int link_input(struct work *w, const char *file, uint64_t size, struct bu
 	if (why->len)
 		return err < 0 ? err : -EINVAL;
 	w->size = (uint64_t)st.st_size;
-	w->has_nul = true; /* unknown: the copier will report it */
+	w->has_nul = true; /* this is not checked; a copier that cannot handle NUL will report it */
 	return check_room(w, size ? 2 * size : w->size + CHUNK, why);
 }
 
-/* Copies the first `bytes` of `from` to a new file `to`. */
+/* Copies the first `bytes` of the file `from` to a new file `to`. */
 static int copy_beginning(const struct work *w, const char *from, const char *to, uint64_t bytes)
 {
 	unsigned char p[4096];
@@ -189,7 +191,7 @@ static int copy_beginning(const struct work *w, const char *from, const char *to
 	return err;
 }
 
-/* Copies the first `size` bytes of the user's file, if only a part is wanted. */
+/* Copies the first `size` bytes of the user's file to the input. */
 static int cut_input(struct work *w, uint64_t size, struct buf *why)
 {
 	int err = copy_beginning(w, w->in, w->part, size);
@@ -289,7 +291,7 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 	(void)st;
 	(void)ftw;
 	if (type == FTW_DNR) {
-		/* A command may have taken away our permissions on its folder. */
+		/* A command may have removed sctrace's permissions for its directory. */
 		chmod(path, 0700);
 	}
 	remove(path);
@@ -297,8 +299,8 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 }
 
 /*
- * Removes our own files, and the folder if nothing else is in it. Needs neither memory nor a descriptor, because
- * running out of them may be the reason for cleaning up.
+ * Deletes sctrace's own files, and the directory if it is then empty. Needs neither memory nor a descriptor, because a
+ * lack of these may be the reason why sctrace exits.
  */
 static bool remove_own(const struct work *w)
 {

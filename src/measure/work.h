@@ -1,4 +1,4 @@
-/* The work directory of a comparison: makes the input, checks copies, and cleans up. */
+/* The work directory of a comparison: creates the input, checks the copies, and deletes everything at the end. */
 #ifndef SCTRACE_MEASURE_WORK_H
 #define SCTRACE_MEASURE_WORK_H
 
@@ -9,40 +9,42 @@
 struct buf;
 
 struct work {
-	char *dir; /* absolute */
+	char *dir; /* absolute path */
 	char *in, *out, *part,
-		*errors; /* files in it; `part` holds the beginning of the input, `errors` the messages of a run */
+		*errors; /* paths of files in it: `part` is the first part of the input, `errors` the standard error
+			  * of a run */
 	uint64_t size;   /* size of the input in bytes */
-	bool has_nul;    /* the input contains NUL bytes */
-	const volatile sig_atomic_t *stop; /* becomes non-zero when the user wants to stop, or NULL */
+	bool has_nul;    /* the input contains, or may contain, NUL bytes */
+	const volatile sig_atomic_t *stop; /* *stop becomes non-zero when the user wants to stop; may be NULL */
 };
 
 /*
- * Creates a folder of mode 0700 in `parent` (NULL: TMPDIR, or else /var/tmp, or else /tmp). Returns 0, or -errno with
- * the reason in `why`. Call work_close() afterwards, also after a failure.
+ * Creates a directory with mode 0700 in `parent`; if that is NULL, in TMPDIR, /var/tmp or /tmp. Returns 0, or -errno
+ * with the reason in `why`. Call work_close() afterwards, also after an error.
  */
 int work_open(struct work *w, const char *parent, struct buf *why);
 /*
- * Makes the input. `what` is "random" (bytes from a fixed seed, without NUL), "zero", or a file, which is only linked
- * to and never written, and of which `size` bytes are used (0: all). Checks that there is room for it and a copy.
- * Returns 0, -EINTR, or -errno with the reason in `why`.
+ * Creates the input. `what` is "random" (bytes from a fixed seed, without NUL), "zero", or the name of a file. The file
+ * is never changed: a link to it is created, or a copy of its first `size` bytes if `size` is not 0 and smaller than
+ * the file. Checks that the device has enough room for the input and a copy. Returns 0, -EINTR, or another -errno with
+ * the reason in `why`.
  */
 int work_make_input(struct work *w, const char *what, uint64_t size, struct buf *why);
-/* Writes the first `bytes` of the input to w->part. Returns 0, -EINTR, or -errno with the reason in `why`. */
+/* Writes the first `bytes` of the input to w->part. Returns 0, -EINTR, or another -errno with the reason in `why`. */
 int work_make_part(struct work *w, uint64_t bytes, struct buf *why);
 /*
- * Compares the file `copy` with the first `bytes` of the input. Returns 0 if they are equal, -EBADMSG with the first
- * differing byte in `why`, or -errno with the reason in `why`.
+ * Compares the file `copy` with the first `bytes` of the input. Returns 0 if they are equal; -EBADMSG with the position
+ * of the first difference in `why`; or another -errno with the reason in `why`.
  */
 int work_check_copy(const struct work *w, const char *copy, uint64_t bytes, struct buf *why);
 /*
- * Appends the last line that the last run wrote to standard error, without the prefix "PROGRAM: " (NULL: as it is).
- * Appends nothing if there is none.
+ * Appends the last line that the last run wrote to standard error, if there is one. Removes "PROGRAM: " from its start,
+ * unless `program` is NULL.
  */
 void work_complaint(const struct work *w, const char *program, struct buf *text);
 /*
- * Removes the folder with its contents, and frees memory. Returns 0, or -errno with the reason in `why`. Does nothing
- * for a zeroed struct.
+ * Deletes the directory with everything in it, and frees `w`. Returns 0, or -errno with the reason in `why`. Does
+ * nothing if `w` is zeroed.
  */
 int work_close(struct work *w, struct buf *why);
 
