@@ -6,11 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Names also change by what others do, and nothing tells when: after so long they are asked for again. */
+/*
+ * Other programs can change a name as well, and sctrace is not notified. Therefore a name is looked up again after this
+ * time.
+ */
 #define AGE_NS (NSEC_PER_SEC / 100)
 
 struct answer {
-	uint64_t changes, at_ns; /* when it was given */
+	uint64_t changes, at_ns; /* value of recording_asked.changes, and the time, when the name was looked up */
 	struct buf text;
 	int64_t number;
 	bool is_text, known;
@@ -51,7 +54,7 @@ static bool is_fresh(const struct recording_asked *a, const struct answer *x)
 	return x->known && x->changes == a->changes && a->now_ns < x->at_ns + AGE_NS;
 }
 
-/* Asks the live source: fills in *x, which was zero-initialised. */
+/* Looks a name up on the live system, and stores the result in *x, which must be zeroed. */
 static void ask(const struct recording_asked *a, enum recording_name kind, pid_t tid, uint32_t key, struct answer *x)
 {
 	const struct names *n = a->live;
@@ -113,7 +116,7 @@ static bool ask_fd(void *a, pid_t tid, int fd, struct buf *out)
 
 static bool ask_full(void *a, pid_t tid, int fd, struct buf *out)
 {
-	/* Whoever shows the recording may ask for less. */
+	/* The short name is recorded as well, because the user may later show the recording without the details. */
 	(void)answer_to(a, NAME_FD, tid, (uint32_t)fd);
 	return text_of(a, NAME_FULL, tid, (uint32_t)fd, out);
 }

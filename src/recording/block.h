@@ -1,4 +1,4 @@
-/* The state of a reader of recordings that its files share. */
+/* The state of the reader, which several files share. */
 #ifndef SCTRACE_RECORDING_BLOCK_H
 #define SCTRACE_RECORDING_BLOCK_H
 
@@ -7,52 +7,59 @@
 
 #include <zstd.h>
 
-/* A thread of the block. */
+/* A thread that occurs in the current block. */
 struct block_thread {
 	pid_t tid, pid;
 	struct item_calls calls;
-	struct captures entry; /* of the call in progress */
+	struct captures entry; /* the memory that was captured when its current call began */
 };
 
 struct recording {
-	struct engine engine; /* the first member */
+	struct engine engine; /* must be the first member */
 	struct stack stack;
 	struct names names;
 	struct recording_head head;
 	struct engine_result result;
 	struct buf footer;
-	bool complete; /* the end was read */
+	bool complete; /* the item ITEM_END was read */
 	bool damaged;
 
 	int fd;
-	uint64_t size, done; /* bytes of the file; size 0: it is not a regular file */
+	uint64_t size, done; /* size of the file, and bytes read so far; the size is 0 if the file is not a regular
+			      * file */
 	ZSTD_DCtx *zstd;
 	unsigned char *input;
 	ZSTD_inBuffer in;
-	bool ended; /* the file has been read */
+	bool ended; /* the end of the file was reached */
 
-	unsigned char *content; /* of the block */
+	unsigned char *content; /* the decompressed items of the current block */
 	size_t room;
-	bool cut;              /* the file ends within the block */
-	struct item_reader at; /* the next item */
+	bool cut;              /* the file ends within the current block */
+	struct item_reader at; /* position of the next item */
 	uint64_t time_ns;
-	VEC(struct block_thread *) threads; /* of the block, the first `nthreads`; the others are unused */
+	VEC(struct block_thread *)
+	threads; /* the first `nthreads` are those of the current block; the others are
+					     * kept for reuse */
 	size_t nthreads;
-	struct map known; /* names: kind, thread and key -> the item in the block */
+	struct map known; /* recording_name_key() -> the address of the answer in the current block */
 
-	struct captures captures; /* of the last event */
+	struct captures captures; /* the memory that was captured for the last event */
 	struct mem mem;
-	VEC(const unsigned char *) frames; /* of the stack of the last event, in the block */
-	bool told;                         /* an event was given: its frames are dropped before the next one */
+	VEC(const unsigned char *) frames; /* addresses, in the current block, of the stack frames of the last event */
+	bool told;                         /* an event was returned, so its frames must be dropped before the next
+					    * one */
 };
 
-/* Reads the next block: 1, 0 at the end of the file, -EBADMSG where it is damaged, or -errno. A block that is cut short is read as far as it goes. */
+/*
+ * Reads and decompresses the next block. If the file ends within the block, its first part is used. Returns 1; 0 at the
+ * end of the file; -EBADMSG if the block is damaged; or another -errno.
+ */
 int recording_next_block(struct recording *r);
-/* The next event: true and *ev. */
+/* Reads the next event into *ev. Returns false if there are no more events. */
 bool recording_next(struct recording *r, struct event *ev);
-/* Sets up r->names and r->stack. */
+/* Initialises r->names and r->stack, which return the names and stacks that were recorded. */
 void recording_answer(struct recording *r);
-/* Keeps the answer at `item`, right behind its tag. */
+/* Reads the rest of an ITEM_NAME, whose first byte was already read, and remembers its answer. */
 void recording_learn(struct recording *r, struct item_reader *item);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RECENT 8 /* captures that a new one is compared with */
+#define RECENT 8 /* a new capture is compared with this many previous ones */
 
 void captures_free(struct captures *c)
 {
@@ -52,7 +52,7 @@ static ssize_t keep_string(void *captures, uint64_t addr, char *buf, size_t n, i
 	ssize_t got = mem_string(c->under, addr, buf, n, ended);
 	if (got < 0)
 		return got;
-	/* The NUL is kept, but the buffer need not have room for it. */
+	/* The NUL at the end is captured as well. It is not necessarily in the caller's buffer. */
 	size_t before = c->list.n;
 	captures_add(c, addr, got ? buf : "", got ? (size_t)got : (size_t)*ended);
 	if (got && *ended && c->list.n > before) {
@@ -74,7 +74,7 @@ static ssize_t read_kept(void *captures, uint64_t addr, void *buf, size_t n)
 	const struct captures *c = captures;
 	const struct capture *found = NULL;
 	size_t most = 0;
-	/* Of several that overlap, the one that reaches furthest. */
+	/* If several captures overlap, use the one that extends furthest beyond `addr`. */
 	for (size_t i = 0; i < c->list.n; i++) {
 		const struct capture *k = &c->list.v[i];
 		if (addr - k->addr < k->len && k->len - (addr - k->addr) > most) {

@@ -1,4 +1,7 @@
-/* What an event's decoders read of a program's memory, kept; and memory that consists of what was kept. */
+/*
+ * Captures are copies of those parts of a program's memory that were read to show an event. They are written to a
+ * recording. When it is read, they take the place of the program's memory.
+ */
 #ifndef SCTRACE_RECORDING_CAPTURES_H
 #define SCTRACE_RECORDING_CAPTURES_H
 
@@ -10,25 +13,28 @@
 
 struct capture {
 	uint64_t addr;
-	size_t at; /* of its bytes in `bytes` */
+	size_t at; /* offset of the captured bytes in `bytes` */
 	uint32_t len;
 };
 
-/* Zero-initialised is empty. */
+/* A zeroed struct is an empty list of captures. */
 struct captures {
 	VEC(struct capture) list;
 	struct buf bytes;
-	const struct mem *under; /* the memory whose reads are kept, or NULL */
+	const struct mem *under; /* the memory whose reads are captured; NULL: none */
 };
 
 void captures_free(struct captures *c);
-/* Forgets all captures, and keeps what is read of `under` from now on. */
+/* Removes all captures. From now on, reads of `under` through captures_keeping() are captured. */
 void captures_begin(struct captures *c, const struct mem *under);
-/* Appends a capture. Where memory runs out, it is missing, and memory_ran_out() says so. */
+/*
+ * Adds a capture of the `n` bytes at the address `addr`. If memory runs out, the capture is missing, and
+ * memory_ran_out() returns true.
+ */
 void captures_add(struct captures *c, uint64_t addr, const void *bytes, size_t n);
-/* Memory that reads `under` and keeps what it read. */
+/* Returns memory whose reads are passed to `under` and captured. */
 struct mem captures_keeping(struct captures *c);
-/* Memory that consists of the captures: what was not captured cannot be read (-EFAULT). */
+/* Returns memory that consists of the captures. Reading anything else fails with -EFAULT. */
 struct mem captures_memory(struct captures *c);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * The format of recordings, as sctrace-recording(5) documents it: a header, and zstd frames. The content of a frame is a block: a
- * sequence of items. Each block can be read without the ones before it.
+ * The format of recordings; see sctrace-recording(5). A recording is a header followed by zstd frames. A frame contains
+ * a block, which is a sequence of items. A block can be read without the previous blocks.
  */
 #ifndef SCTRACE_RECORDING_FORMAT_H
 #define SCTRACE_RECORDING_FORMAT_H
@@ -11,22 +11,26 @@
 
 #define RECORDING_MAGIC   "SCTRACE\n"
 #define RECORDING_VERSION 1
-#define RECORDING_HEADER  16 /* bytes: the magic, the version (4 bytes, little-endian), 4 bytes that are 0 */
+#define RECORDING_HEADER                                                                                               \
+	16 /* size in bytes: the magic, the version (4 bytes, little-endian), and 4 bytes that are
+			      * 0 */
 
-#define RECORDING_BLOCK        (1u << 20)  /* a block of this size is compressed and written */
-#define RECORDING_BLOCK_LAST   (1u << 16)  /* the same for --last, which drops whole blocks */
-#define RECORDING_BLOCK_MOST   (64u << 20) /* a reader refuses a longer one */
-#define RECORDING_CAPTURES     (32u << 20) /* bytes of memory that one event holds at most */
-#define RECORDING_THREADS_MOST 4096        /* in one block */
-#define RECORDING_SLOTS        4           /* calls of a thread that later ones are compared with */
+#define RECORDING_BLOCK        (1u << 20)  /* a block is compressed and written when it has this size */
+#define RECORDING_BLOCK_LAST   (1u << 16)  /* the same limit for --last, which drops whole blocks */
+#define RECORDING_BLOCK_MOST   (64u << 20) /* a reader refuses a block that is larger than this */
+#define RECORDING_CAPTURES     (32u << 20) /* maximum number of captured bytes in one event */
+#define RECORDING_THREADS_MOST 4096        /* maximum number of threads in one block */
+#define RECORDING_SLOTS                                                                                                \
+	4 /* number of previous calls of a thread with which its next call is
+					    * compared */
 
 enum recording_item {
-	ITEM_HEAD = 1, /* about the recording as a whole; the first item of the first block */
-	ITEM_END,      /* the last item: the recording is complete */
-	ITEM_THREAD,   /* a thread; threads of a block are numbered from 0 on */
-	ITEM_NAME,     /* what a descriptor, a process or a network interface is called from here on */
-	ITEM_FRAME,    /* a level of the stack of the next event, the innermost first */
-	ITEM_ENTER,    /* events: enum event_kind of event.h */
+	ITEM_HEAD = 1, /* facts about the recording as a whole; always the first item of the first block */
+	ITEM_END,      /* always the last item; if it is missing, the recording is incomplete */
+	ITEM_THREAD,   /* introduces a thread; the threads of a block are numbered from 0 */
+	ITEM_NAME,     /* the name of a descriptor, process or network interface, valid from here on */
+	ITEM_FRAME,    /* one frame of the stack of the next event; the innermost frame comes first */
+	ITEM_ENTER,    /* the remaining items are events, in the order of enum event_kind (event.h) */
 	ITEM_EXIT,
 	ITEM_VANISH,
 	ITEM_SIGNAL,
@@ -37,42 +41,51 @@ enum recording_item {
 	ITEM_DEATH,
 };
 
-/* What of a call differs from the one that it is compared with: bits of its mask. Bits 0 to 5 are the arguments. */
+/*
+ * A bit is set if this part of a call differs from the call with which it is compared. Bits 0 to 5 are the arguments.
+ */
 enum recording_mask {
 	MASK_IP = 1 << 6,
 	MASK_SP = 1 << 7,
 	MASK_ARCH = 1 << 8,
 	MASK_COST = 1 << 9,
 	MASK_SPREAD = 1 << 10,
-	/* These have no number that follows. */
+	/* Nothing follows for these bits: */
 	MASK_FOREIGN = 1 << 11,
 	MASK_RESTART = 1 << 12,
 	MASK_LAUNCH = 1 << 13,
 	MASK_ERROR = 1 << 14,
-	/* A number, or a text, follows. */
-	MASK_ERRNO = 1 << 15,  /* the errno is not the negative result */
-	MASK_INSIDE = 1 << 16, /* the call is one that an i386 program makes through another one; its name follows */
+	/* A number or a text follows for these bits: */
+	MASK_ERRNO = 1 << 15,  /* the error number is not the negated result */
+	MASK_INSIDE = 1 << 16, /* the call is an operation of a multiplexing call of i386 (socketcall, ipc); its name
+			        * follows */
 };
 
-/* What a name is asked by. */
+/* Which question about a name an item answers. The questions are the functions of struct names (tracee/names.h). */
 enum recording_name {
-	NAME_FD,        /* struct names (tracee/names.h) has these questions */
+	NAME_FD,        /* fd() */
 	NAME_FULL,      /* fd_in_full() */
-	NAME_DELETED,   /* a number */
-	NAME_DEVICE,    /* */
-	NAME_NETLINK,   /* a number */
-	NAME_INTERFACE, /* */
-	NAME_COMM,      /* */
+	NAME_DELETED,   /* deleted(); the answer is a number */
+	NAME_DEVICE,    /* device() */
+	NAME_NETLINK,   /* netlink(); the answer is a number */
+	NAME_INTERFACE, /* interface() */
+	NAME_COMM,      /* comm() */
 	NAME_KINDS,
 };
 
-/* A key for maps: kind, thread, and descriptor or interface. Thread ids have fewer than 29 bits (proc_sys_kernel(5), pid_max). */
+/*
+ * Returns the key of a name for maps. `key` is the descriptor or the interface. The key of the map has room for thread
+ * ids of 29 bits, and ids have fewer (proc_sys_kernel(5), pid_max).
+ */
 static inline uint64_t recording_name_key(enum recording_name kind, int tid, uint32_t key)
 {
 	return (uint64_t)kind << 61 | (uint64_t)((uint32_t)tid & 0x1fffffff) << 32 | key;
 }
 
-/* How the address of a capture is written: behind an argument of the call, or as a number; or the entry had the same capture. */
+/*
+ * How the address of a capture is written. Values 0 to 5: as the distance from that argument of the call;
+ * BASE_ABSOLUTE: as it is; BASE_SAME: as the index of an equal capture, which was written when the call began.
+ */
 enum { BASE_ABSOLUTE = 6, BASE_SAME = 7 };
 
 #endif

@@ -63,7 +63,7 @@ const char *item_get_text(struct item_reader *r, size_t *n)
 	return (const char *)r->at - len;
 }
 
-/* The slot of the call's number; one of another number is emptied. */
+/* Returns the slot for calls with number `nr`. If the slot contains a call with another number, it is cleared. */
 static struct call *slot_of(struct item_calls *calls, int64_t nr)
 {
 	struct call *slot = &calls->slots[(uint64_t)nr % RECORDING_SLOTS];
@@ -72,7 +72,7 @@ static struct call *slot_of(struct item_calls *calls, int64_t nr)
 	return slot;
 }
 
-/* The numbers of a call that a bit of the mask stands for, apart from its arguments. */
+/* Returns the member of a call for bit 6 + `i` of the mask. */
 static uint64_t *members(struct call *c, uint64_t *arch, unsigned i)
 {
 	uint64_t *const all[] = {&c->ip, &c->sp, arch, &c->cost_ns, &c->spread_ns};
@@ -158,7 +158,7 @@ void item_get_call(struct item_reader *r, struct item_calls *calls, struct event
 	ev->call.desc = syscall_lookup(ev->call.arch, ev->call.nr);
 }
 
-/* The capture's index in `entry`, or -1. */
+/* Returns the index in `entry` of a capture that is equal to `k`, or -1. */
 static int same_as(const struct captures *captures, const struct capture *k, const struct captures *entry)
 {
 	for (size_t i = 0; entry && i < entry->list.n && i < 64; i++) {
@@ -170,7 +170,7 @@ static int same_as(const struct captures *captures, const struct capture *k, con
 	return -1;
 }
 
-/* The argument that the address is nearest to, or BASE_ABSOLUTE. */
+/* Returns the index of the argument that is closest below the address (less than 4096 bytes), or BASE_ABSOLUTE. */
 static unsigned base_of(const struct call *c, uint64_t addr)
 {
 	unsigned best = BASE_ABSOLUTE;

@@ -1,4 +1,7 @@
-/* Numbers, texts, calls and captures as items of a recording: written to a buffer, and read with bounds. */
+/*
+ * Writes numbers, texts, calls and captures to a buffer, and reads them again. Readers check all lengths, because a
+ * recording may be damaged.
+ */
 #ifndef SCTRACE_RECORDING_ITEMS_H
 #define SCTRACE_RECORDING_ITEMS_H
 
@@ -7,14 +10,20 @@
 #include "recording/captures.h"
 #include "recording/format.h"
 
-/* Appends 7 bits a byte, the lowest first; the highest bit of a byte says that another one follows. */
+/*
+ * Appends a number, 7 bits in each byte, the lowest bits first. The highest bit of a byte is set if another byte
+ * follows.
+ */
 void item_put(struct buf *out, uint64_t v);
-/* The same of a signed number: 0, -1, 1, -2, 2, ... are 0, 1, 2, 3, 4, ... */
+/* Appends a signed number: 0, -1, 1, -2, 2, ... are written as the unsigned numbers 0, 1, 2, 3, 4, ... */
 void item_put_signed(struct buf *out, int64_t v);
-/* The length, and the bytes. */
+/* Appends the length of a text and its bytes. */
 void item_put_text(struct buf *out, const char *s, size_t n);
 
-/* A place in a block. Where the block ends too early, or holds what no writer writes, `bad` is set and all reads give 0. */
+/*
+ * A position in a block. If the block ends too early or contains something invalid, `bad` is set, and all further reads
+ * return 0.
+ */
 struct item_reader {
 	const unsigned char *at, *end;
 	bool bad;
@@ -22,20 +31,24 @@ struct item_reader {
 
 uint64_t item_get(struct item_reader *r);
 int64_t item_get_signed(struct item_reader *r);
-/* The text's `*n` bytes, within the block; "" where it is bad. */
+/*
+ * Returns a pointer to the bytes of a text within the block, and stores their number in *n. Returns "" if the text is
+ * invalid.
+ */
 const char *item_get_text(struct item_reader *r, size_t *n);
 
-/* The calls of a thread that later calls of it, in the same block, are compared with. */
+/* The last calls of a thread in the current block. The next call is compared with the last one of the same number. */
 struct item_calls {
 	struct call slots[RECORDING_SLOTS];
 };
 
-/* Appends the call: its number, and what differs from the last one of that number. */
+/* Appends the call of `ev`: its number, and its differences from the last call with this number. */
 void item_put_call(struct buf *out, struct item_calls *calls, const struct event *ev);
-/* Reads what item_put_call() wrote into ev->call and ev->launch. */
+/* Reads into ev->call and ev->launch what item_put_call() has written. */
 void item_get_call(struct item_reader *r, struct item_calls *calls, struct event *ev);
 /*
- * Appends the captures of a call. Those that `entry` has, too, are written as their index in it; NULL: it is not in this block.
+ * Appends the captures of a call. `entry` contains the captures of the start of the call, or is NULL if they are not in
+ * this block. A capture that is also in `entry` is written as its index there.
  */
 void item_put_captures(struct buf *out, const struct call *c, const struct captures *captures,
 		       const struct captures *entry);

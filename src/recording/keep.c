@@ -25,7 +25,7 @@ int recording_last_parse(const char *text, struct recording_last *last, struct b
 	return -EINVAL;
 }
 
-/* May the oldest block go? */
+/* Returns true if the oldest block can be dropped. */
 static bool is_spare(const struct recording_kept *k)
 {
 	const struct kept_block *oldest = &k->blocks.v[k->first], *newest = &k->blocks.v[k->blocks.n - 1];
@@ -35,13 +35,13 @@ static bool is_spare(const struct recording_kept *k)
 		return k->calls - oldest->calls >= k->last.calls;
 	if (k->last.bytes)
 		return k->bytes - oldest->n >= k->last.bytes;
-	/* What the next block begins with is not older than the end of this one. */
+	/* All events of later blocks are newer than the end of the oldest block. */
 	return newest->end_ns - oldest->end_ns > k->last.ns;
 }
 
 int recording_keep(struct recording_kept *k, struct kept_block block)
 {
-	/* The places of blocks that are gone are used again when there are as many as blocks. */
+	/* When at least half of the array consists of dropped blocks, move the others to its start. */
 	if (k->first && k->first >= k->blocks.n - k->first) {
 		k->blocks.n -= k->first;
 		memmove(k->blocks.v, k->blocks.v + k->first, k->blocks.n * sizeof(*k->blocks.v));

@@ -1,4 +1,4 @@
-/* The end of a recording, kept in memory (--last): whole blocks, of which the oldest are dropped. */
+/* For --last: keeps the end of a recording in memory, as whole blocks, and drops the oldest ones. */
 #ifndef SCTRACE_RECORDING_KEEP_H
 #define SCTRACE_RECORDING_KEEP_H
 
@@ -10,31 +10,34 @@
 
 struct buf;
 
-/* How much is kept: at least so many calls, at least so many bytes, or at least the last so many nanoseconds; one is not 0. */
+/* How much must be kept at least: calls, bytes, or nanoseconds. Exactly one member is not 0. */
 struct recording_last {
 	uint64_t calls, bytes, ns;
 };
 
-/* Reads "1000" (calls), "64M" (bytes) or "30s": 0, or -EINVAL and `why`. */
+/* Parses "1000" (calls), "64M" (bytes) or "30s". Returns 0, or -EINVAL with the reason in `why`. */
 int recording_last_parse(const char *text, struct recording_last *last, struct buf *why);
 
-/* A block as it will stand in the file. */
+/* A compressed block, as it will be written to the file. */
 struct kept_block {
-	char *bytes; /* owned */
+	char *bytes; /* freed by the owner of the struct */
 	size_t n;
-	uint64_t calls;  /* that ended in it */
-	uint64_t end_ns; /* of its last event */
+	uint64_t calls;  /* number of calls that ended in the block */
+	uint64_t end_ns; /* time of its last event */
 };
 
-/* Zero-initialised but for `last`. */
+/* A zeroed struct is empty, but the caller sets `last`. */
 struct recording_kept {
 	struct recording_last last;
-	VEC(struct kept_block) blocks; /* the oldest first, from `first` on */
+	VEC(struct kept_block) blocks; /* the blocks from index `first` on, the oldest one first */
 	size_t first;
-	uint64_t calls, bytes; /* in them */
+	uint64_t calls, bytes; /* totals of these blocks */
 };
 
-/* Appends a block, which it owns from now on, and drops what is too old; -ENOMEM: the block is lost. */
+/*
+ * Appends a block, and drops blocks that are no longer needed. The block belongs to `k` afterwards. Returns 0, or
+ * -ENOMEM if the block could not be kept.
+ */
 int recording_keep(struct recording_kept *k, struct kept_block block);
 void recording_kept_free(struct recording_kept *k);
 

@@ -1,4 +1,4 @@
-/* What a recording answers while it is shown: names, and stacks. */
+/* Returns the names and stacks that were recorded. */
 #include "recording/block.h"
 
 #include "base/memory.h"
@@ -23,7 +23,7 @@ void recording_learn(struct recording *r, struct item_reader *item)
 			(void *)(uintptr_t)at);
 }
 
-/* The recorded answer: true and a text that is appended to `out`, or false and *number. */
+/* Returns true and appends the recorded text to `out`, or returns false and stores the recorded number in *number. */
 static bool answer(const struct recording *r, enum recording_name kind, pid_t tid, uint32_t key, struct buf *out,
 		   int64_t *number)
 {
@@ -92,7 +92,7 @@ static struct recording *recording_with(struct stack *s)
 	return (struct recording *)(void *)((char *)s - offsetof(struct recording, stack));
 }
 
-/* Reads the frame whose texts go to `texts`. */
+/* Reads frame `i`. Its strings are stored in `texts`. */
 static struct stack_frame frame_at(const struct recording *r, size_t i, struct buf *texts)
 {
 	struct item_reader item = {.at = r->frames.v[i], .end = r->at.end};

@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #define INPUT     (1u << 17)
-#define WINDOW    26 /* of zstd, as a power of 2: RECORDING_BLOCK_MOST */
+#define WINDOW    26 /* zstd refuses blocks that need more than 2^26 bytes of history, which is RECORDING_BLOCK_MOST */
 #define ROOM_STEP (1u << 20)
 
-/* Reads more of the file where nothing is left: false at its end. */
+/* If all input is used up, reads more of the file. Returns false at the end of the file. */
 static bool fill(struct recording *r)
 {
 	ssize_t n = 0;

@@ -1,6 +1,6 @@
 /*
- * Reading a recording: events as an engine gives them, with memory, names and stacks that were recorded. What a recording holds is not
- * trusted.
+ * Reads recordings. The events are the same as those of an engine, with the memory, names and stacks that were
+ * recorded. The contents of a recording are not trusted.
  */
 #ifndef SCTRACE_RECORDING_READ_H
 #define SCTRACE_RECORDING_READ_H
@@ -12,21 +12,24 @@
 
 struct recording;
 
-/* Opens the file and reads its beginning. 0 and *out, or -errno (-EBADMSG: it is not a recording that can be read) and `why`. */
+/*
+ * Opens the file and reads its head. Returns 0 and sets *out. Returns -EBADMSG if the file is not a recording that this
+ * version can read, or another -errno; `why` then contains a sentence.
+ */
 int recording_open(struct recording **out, const char *path, struct buf *why);
 void recording_close_read(struct recording *r);
 const struct recording_head *recording_head_of(const struct recording *r);
-/* The engine whose events are the recording's. It belongs to the recording. */
+/* Returns the engine that delivers the recorded events. It belongs to the recording. */
 struct engine *recording_engine(struct recording *r);
-/* What descriptors, processes and interfaces were called when the last event came; */
+/* Returns the recorded names of descriptors, processes and interfaces, as they were at the last event. */
 const struct names *recording_names(struct recording *r);
-/* the stack that was recorded with it. */
+/* Returns the recorded stack of the last event. */
 struct stack *recording_stack(struct recording *r);
-/* Where reading stands, in percent of the file; -1: it is not a regular file. */
+/* Returns how much of the file has been read, in percent, or -1 if it is not a regular file. */
 int recording_percent(const struct recording *r);
 /*
- * After the last event: false where the recording is not complete, and `why` says so: it ends too early (its writer was killed, or the
- * disk was full), or it is damaged.
+ * Must be called after the last event. Returns false if the recording is incomplete or damaged, with a sentence in
+ * `why`. A recording is incomplete if its writer was killed or the disk was full.
  */
 bool recording_is_complete(const struct recording *r, struct buf *why);
 

@@ -1,4 +1,4 @@
-/* A recording as a source of events: the items of its blocks, and the engine that hands them out. */
+/* A recording as a source of events: reads the items of a block, and provides the engine that delivers the events. */
 #include "recording/block.h"
 
 #include "base/memory.h"
@@ -30,7 +30,7 @@ static void get_thread(struct recording *r)
 	captures_begin(&th->entry, NULL);
 }
 
-/* A frame is read when it is asked for: here only its place is kept. */
+/* Only the position of the frame is stored. The frame is read when it is needed. */
 static void skip_frame(struct recording *r)
 {
 	size_t n;
@@ -102,7 +102,7 @@ static void get_event(struct recording *r, unsigned item, struct event *ev)
 	}
 }
 
-/* Handles the next item: true where it was an event. */
+/* Reads the next item. Returns true if it is an event. */
 static bool next_item(struct recording *r, struct event *ev)
 {
 	unsigned item = *r->at.at++;
@@ -134,7 +134,7 @@ bool recording_next(struct recording *r, struct event *ev)
 			r->told = true;
 			return true;
 		}
-		/* An item that the end of the file cuts off is not damaged. */
+		/* If the file ends within an item, the recording is incomplete but not damaged. */
 		r->damaged = r->at.bad && !r->cut;
 		if (r->at.bad)
 			return false;
@@ -154,7 +154,7 @@ static int engine_next(struct engine *e, struct event *ev)
 
 static int engine_collect(struct engine *e, struct summary *s)
 {
-	(void)e, (void)s; /* a recording holds calls and not counts */
+	(void)e, (void)s; /* a recording contains calls, not counts */
 	return 0;
 }
 

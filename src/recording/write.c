@@ -11,23 +11,23 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#define LEVEL 1 /* of zstd: the fastest of its usual ones; the program may be waiting for us */
-/* A block is written at the latest after so long: if sctrace is killed, what came before is in the file. */
+#define LEVEL 1 /* zstd level: the fastest of its usual levels, because the traced program may be waiting */
+/* A block is written after this time at the latest. If sctrace is killed, everything older is in the file. */
 #define BLOCK_AGE_NS NSEC_PER_SEC
 
 struct recording_writer {
 	int fd;
 	char *path;
-	int err; /* -errno of the first failure: nothing is written from then on */
+	int err; /* -errno of the first failure; nothing is written after it */
 	const struct recording_head *head;
 	ZSTD_CCtx *zstd;
 	struct buf block, packed;
-	size_t limit;               /* bytes of a block */
-	uint64_t number;            /* of the block, from 1 on */
-	uint64_t time_ns, begun_ns; /* of the last event of this block, or 0; and of its first one */
-	uint32_t threads;           /* that have an index in it */
-	uint64_t calls;             /* that ended in it */
-	bool keeps;                 /* --last */
+	size_t limit;               /* size at which a block is written */
+	uint64_t number;            /* number of the current block; the first one is 1 */
+	uint64_t time_ns, begun_ns; /* times of the last event of the block (0 if it has none) and of the first one */
+	uint32_t threads;           /* number of threads that have an index in the block */
+	uint64_t calls;             /* number of calls that ended in the block */
+	bool keeps;                 /* --last was given */
 	struct recording_kept kept;
 };
 
@@ -36,7 +36,10 @@ void recording_thread_free(struct recording_thread *th)
 	captures_free(&th->entry);
 }
 
-/* The recording holds the program's data: a file that is there already must not stay readable for others either. */
+/*
+ * A recording contains data of the program. Therefore, if the file existed before, the permissions of other users are
+ * removed.
+ */
 static int open_private(const char *path, int how, struct buf *why)
 {
 	struct stat st;
@@ -110,7 +113,7 @@ static void put(struct recording_writer *w, const void *bytes, size_t n)
 		w->err = outfile_write(w->fd, bytes, n);
 }
 
-/* Compresses the items into a frame: w->packed. */
+/* Compresses the items into w->packed. Returns false if memory ran out. */
 static bool pack(struct recording_writer *w, const struct buf *items)
 {
 	size_t room = ZSTD_compressBound(items->len);
@@ -126,7 +129,7 @@ static bool pack(struct recording_writer *w, const struct buf *items)
 	return true;
 }
 
-/* Ends the block: it is written, or kept. */
+/* Compresses the block, writes or keeps it, and begins the next one. */
 static void flush(struct recording_writer *w)
 {
 	if (w->block.len && !w->err && pack(w, &w->block)) {
@@ -146,7 +149,7 @@ static void flush(struct recording_writer *w)
 	w->calls = 0;
 }
 
-/* A frame of one item. */
+/* Writes a frame with a single item. */
 static void put_alone(struct recording_writer *w, const struct buf *item)
 {
 	if (pack(w, item))
@@ -232,7 +235,7 @@ bool recording_frame(void *writer, const struct stack_frame *f)
 	return true;
 }
 
-/* The bytes without the zeros at their end. */
+/* Appends the signal information without the zeros at its end. */
 static void put_siginfo(struct buf *out, const siginfo_t *sig)
 {
 	size_t n = sizeof(*sig);

@@ -1,4 +1,7 @@
-/* Writing a recording: events, with all that showing them needs later, become a file; or, for --last, wait in memory. */
+/*
+ * Writes a recording: the events, and everything that is needed to show them later. With --last, the recording stays in
+ * memory until it is saved.
+ */
 #ifndef SCTRACE_RECORDING_WRITE_H
 #define SCTRACE_RECORDING_WRITE_H
 
@@ -10,43 +13,58 @@
 
 struct recording_writer;
 
-/* What the writer keeps of a thread; the caller's. Zero-initialised; free with recording_thread_free(). */
+/*
+ * What the writer remembers of a thread. The caller owns it. A zeroed struct is a new thread. Free it with
+ * recording_thread_free().
+ */
 struct recording_thread {
-	uint64_t block; /* in which it has an index, or 0 */
+	uint64_t block; /* number of the block in which the thread has an index; 0: none */
 	uint32_t index;
 	pid_t pid;
 	struct item_calls calls;
-	struct captures entry; /* of the call in progress, */
-	uint64_t entry_block;  /* whose entry is in this block, or 0 */
+	struct captures entry; /* captures of the start of the current call */
+	uint64_t entry_block;  /* number of the block that contains the start of the current call; 0: none */
 };
 void recording_thread_free(struct recording_thread *th);
 
 /*
- * Begins a recording in the file `path`, made with mode 0600. `last` (NULL: all is written) says how much of its end is kept in memory
- * until recording_save(). 0 and *out, or -errno and `why`.
+ * Creates the file `path` with mode 0600. If `last` is not NULL, only that much of the end is kept, in memory, until
+ * recording_save(). Returns 0 and sets *out, or -errno with a sentence in `why`.
  */
 int recording_create(struct recording_writer **out, const char *path, const struct recording_last *last,
 		     struct buf *why);
-/* Writes what is known at the beginning; once, before the first event. `head` must outlive the writer where there is a `last`. */
+/*
+ * Writes the head. Must be called once, before the first event. With --last, `head` is used until the writer is closed.
+ */
 void recording_begin(struct recording_writer *w, const struct recording_head *head);
-/* An event of this thread is to be written: what recording_name() and recording_frame() are given belongs to it. The number of its block. */
+/*
+ * Begins the recording of event `ev` of a thread. Calls of recording_name() and recording_frame() until
+ * recording_event() belong to this event. Returns the number of its block.
+ */
 uint64_t recording_event_begin(struct recording_writer *w, struct recording_thread *th, const struct event *ev);
-/* What a descriptor of thread `tid`, a process, or an interface (`key`) is called. `text` NULL: unknown, or the answer is `number`. */
+/*
+ * Writes the name of a descriptor of thread `tid`, a process, or an interface. `key` is the descriptor or the
+ * interface. If `text` is NULL, the answer is `number`, or the name is unknown.
+ */
 void recording_name(struct recording_writer *w, enum recording_name kind, pid_t tid, uint32_t key,
 		    const struct buf *text, int64_t number);
-/* A level of the stack of the event's thread (stack_frame_fn): `w` is the writer. */
+/* Writes one frame of the stack of the current event (a stack_frame_fn). `w` is the writer. */
 bool recording_frame(void *w, const struct stack_frame *f);
-/* The event itself; `captures`: what was read of its memory. */
+/* Writes the event itself, and the memory that was captured for it. */
 void recording_event(struct recording_writer *w, struct recording_thread *th, const struct event *ev,
 		     struct captures *captures);
-/* --last: writes what is kept to the file, and goes on. recording_close() returns the first failure. */
+/*
+ * For --last: writes what is kept in memory to the file. Recording continues afterwards. If writing fails,
+ * recording_close() returns the error.
+ */
 void recording_save(struct recording_writer *w, const struct recording_end *end);
 /*
- * Ends the file (with --last: leaves it as recording_save() wrote it), and frees the writer. `end`: what is known of the program now.
- * 0, or -errno and `why`: something could not be written.
+ * Completes the file and frees the writer. With --last, the file stays as recording_save() has written it. `end`
+ * contains the facts that are known at the end. Returns 0, or -errno with a sentence in `why` if something could not be
+ * written.
  */
 int recording_close(struct recording_writer *w, const struct recording_end *end, struct buf *why);
-/* Frees the writer. A file that nothing was written to is removed. */
+/* Frees the writer. Deletes the file if nothing was written to it. */
 void recording_drop(struct recording_writer *w);
 
 #endif
