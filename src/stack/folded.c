@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A program may have any number of different stacks. After this many, all others share one line. */
+/* A program may have any number of different stacks. When there are this many, all further ones share one line. */
 #define LINES_MAX 100000
 static const char others[] = "(all others)";
 
 struct folded_line {
 	char *text;
 	uint64_t weight;
-	struct folded_line *next; /* another text with the same hash */
+	struct folded_line *next; /* another line with the same hash */
 };
 
 static void drop_frames(struct stack_folded *f)
@@ -26,7 +26,7 @@ static void drop_frames(struct stack_folded *f)
 	f->program = NULL;
 }
 
-/* A frame's name in the form that the format needs: one line, without the separator (semicolon). */
+/* Returns a copy of the name without newlines and semicolons, which separate lines and frames in the format. */
 static char *frame_name(const char *name)
 {
 	struct buf b = {0};
@@ -80,7 +80,7 @@ static struct folded_line *line_new(struct stack_folded *f, char *text, uint64_t
 	return line;
 }
 
-/* The line of `text`. Takes ownership of `text`. */
+/* Returns the line with this text, and adds it if there is none. `text` belongs to the function. */
 static struct folded_line *line_of(struct stack_folded *f, char *text)
 {
 	uint64_t hash = map_key(text);

@@ -1,4 +1,6 @@
-/* Stacks from libunwind and libdw: what is cached for each process, and when it is read again. */
+/*
+ * Walks stacks with libunwind and libdw. This file decides what is cached for each process, and when it is read again.
+ */
 #include "stack/stack.h"
 
 #include "base/buf.h"
@@ -10,13 +12,13 @@
 #include <string.h>
 
 struct process {
-	uint64_t fingerprint; /* of the mappings that the other members were made from */
+	uint64_t fingerprint; /* hash of the mappings from which the other members were computed */
 	struct unwind *unwind;
 	struct symbols *symbols;
 };
 
 struct native_stack {
-	struct stack base;    /* must be first, so that a struct stack * can be cast to this type */
+	struct stack base;    /* must be the first member, so that a struct stack * can be cast to this type */
 	struct map processes; /* pid -> struct process */
 };
 
@@ -62,7 +64,8 @@ static int refresh(struct process *p, pid_t pid, uint64_t fingerprint)
 {
 	unwind_close(p->unwind);
 	p->unwind = unwind_open(pid);
-	if (p->unwind && unwind_is_blind(p->unwind)) { /* elfutils binds its unwinder to the first image it has seen */
+	if (p->unwind && unwind_is_blind(p->unwind)) { /* elfutils will be used, and its unwinder keeps the image
+						        * that it saw first */
 		symbol_close(p->symbols);
 		p->symbols = NULL;
 	}

@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-/* Used if sctrace was built without libunwind or libdw: prints a clear message instead of walking stacks. */
+/* Built in if libunwind or libdw was not found. The user sees why there are no stacks. */
 static int missing_open(struct stack **out, struct buf *why)
 {
 	(void)out;

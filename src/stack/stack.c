@@ -6,7 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
-extern const struct stack_ops stack_native_ops; /* from libunwind.c or missing.c, as configured */
+extern const struct stack_ops stack_native_ops; /* defined in libunwind.c or missing.c; the build compiles one of
+						 * them */
 
 int stack_open(struct stack **out, struct buf *why)
 {

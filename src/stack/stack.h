@@ -1,5 +1,6 @@
 /*
- * Stacks of stopped programs: the functions that led to a call (-k), and aggregated stacks for flame graphs (--stacks).
+ * Stacks of stopped programs: the functions from which a call was made (-k), and aggregated stacks for flame graphs
+ * (--stacks).
  */
 #ifndef SCTRACE_STACK_STACK_H
 #define SCTRACE_STACK_STACK_H
@@ -20,19 +21,20 @@ struct stack;
  */
 struct stack_frame {
 	unsigned index;
-	uint64_t ip;          /* address in the program; in outer frames, of the instruction after the call */
-	const char *module;   /* path of the mapped file, "[vdso]", or NULL if no file is mapped there (JIT code) */
-	uint64_t module_addr; /* `ip` in the address space of the module's symbol table, as nm(1) prints it */
-	const char *function; /* NULL if no symbol is known */
+	uint64_t ip;          /* address in the program; in outer frames, the address after the call instruction */
+	const char *module;   /* path of the mapped file, or "[vdso]"; NULL if no file is mapped at `ip` (code
+			       * generated at run time) */
+	uint64_t module_addr; /* `ip` as an address in the module's symbol table, which nm(1) prints */
+	const char *function; /* NULL if there is no symbol */
 	uint64_t offset;      /* distance of `ip` from the start of the function */
-	const char *file;     /* source file, or NULL without debugging information */
-	int line;             /* line of the call itself */
+	const char *file;     /* source file; NULL without debugging information */
+	int line;             /* line of the call */
 };
 
 /* Called for each frame; false ends the walk. */
 typedef bool (*stack_frame_fn)(void *ctx, const struct stack_frame *f);
 
-/* A way of walking stacks. One is built in, depending on the libraries that were found when sctrace was built. */
+/* A method of walking stacks. Which one is built in depends on the libraries that were found when sctrace was built. */
 struct stack_ops {
 	const char *name;
 	int (*open)(struct stack **out, struct buf *why);
@@ -46,41 +48,48 @@ struct stack {
 };
 
 /*
- * Prepares for walking stacks. Returns 0 and sets *out, or -ENOSYS or -ENOMEM with the reason in `why`. Close with
- * stack_close().
+ * Prepares for walking stacks. Returns 0 and sets *out, or returns -ENOSYS or -ENOMEM with the reason in `why`. Close
+ * it with stack_close().
  */
 int stack_open(struct stack **out, struct buf *why);
 /*
- * Walks the stack of thread `tid` of process `pid`, which must be in a ptrace stop of the calling thread. Facts about
- * the process are cached, and read again when its mappings have changed (exec, dlopen). Returns the number of frames,
- * or -errno (-ESRCH: the task is gone). There is at least one frame: if the stack cannot be walked, it is the
- * instruction pointer.
+ * Walks the stack of thread `tid` of process `pid`, and calls `fn` for each frame. The thread must be in a ptrace-stop
+ * of the calling thread. Facts about the process are cached until its mappings change (execve(2), dlopen(3)). If the
+ * stack cannot be walked, there is a single frame: the instruction pointer. Returns the number of frames, or -errno
+ * (-ESRCH if the task is gone).
  */
 int stack_walk(struct stack *s, pid_t pid, pid_t tid, stack_frame_fn fn, void *ctx);
-/* Drops the cache of a process that has ended. Does nothing for an unknown process. */
+/* Must be called when a process has exited: frees its cache, if it has one. */
 void stack_forget(struct stack *s, pid_t pid);
-void stack_close(struct stack *s); /* accepts NULL */
+void stack_close(struct stack *s); /* `s` may be NULL */
 
-/* Appends "libc.so.6(write+0x14) [0x10a4c0]", followed by " file.c:12" if known. Names are escaped. */
+/* Appends "libc.so.6(write+0x14) [0x10a4c0]", followed by " file.c:12" if that is known. Names are escaped. */
 void stack_frame_text(struct buf *out, const struct stack_frame *f);
 
 /*
- * Aggregated stacks, one per line: "program;main;f;write 12", which flame-graph tools and speedscope read. A struct of
- * zeros is empty. Add a stack with begin, then frame (a stack_frame_fn, ctx = the struct stack_folded) for each frame,
- * then end; equal stacks are summed. If memory runs out, stacks are missing and memory_ran_out() is true.
+ * Aggregated stacks in the format that flame-graph tools and speedscope read. Each line is a stack and its weight:
+ * "program;main;f;write 12". A zeroed struct is empty. To add a stack, call stack_folded_begin(), then
+ * stack_folded_frame() for each frame (it is a stack_frame_fn whose ctx is the struct stack_folded), then
+ * stack_folded_end(). The weights of equal stacks are added. If memory runs out, stacks are missing, and
+ * memory_ran_out() returns true.
  */
 struct stack_folded {
 	struct map index; /* hash of the text -> struct folded_line */
 	VEC(struct folded_line *) lines;
-	VEC(char *) frames; /* of the stack being added, innermost first */
+	VEC(char *) frames; /* the frames of the stack that is being added, innermost first */
 	char *program;
 };
 
 void stack_folded_begin(struct stack_folded *f, const char *program);
 bool stack_folded_frame(void *folded, const struct stack_frame *frame);
-/* Ends the stack with `leaf` (the name of the call), and adds `weight` (calls or nanoseconds) to its line. */
+/*
+ * Completes the stack with `leaf`, the name of the call, and adds `weight` (a number of calls or nanoseconds) to its
+ * line.
+ */
 void stack_folded_end(struct stack_folded *f, const char *leaf, uint64_t weight);
-/* For a stack that will be gone when its weight is known: appends it to `stack`, to be added later. */
+/*
+ * For a stack whose weight will be known only later: appends its frames to `stack`, which stack_folded_add() adds then.
+ */
 void stack_folded_take(struct stack_folded *f, struct buf *stack);
 void stack_folded_add(struct stack_folded *f, const char *stack, const char *leaf, uint64_t weight);
 /* Appends all lines, sorted by text. */

@@ -13,9 +13,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FRAMES_MAX = 512, LEAST_PC = 4096 /* nothing is mapped below this address: Go's stacks end there */ };
+enum {
+	FRAMES_MAX = 512,
+	LEAST_PC = 4096 /* nothing is mapped below this address; the stacks of Go programs end with
+					  * such an address */
+};
 
-/* Executable memory that belongs to a file or to the vdso. */
+/* Executable memory to which a file, or the vdso, is mapped. */
 struct code {
 	uint64_t lo, hi;
 };
@@ -23,20 +27,21 @@ struct code {
 struct symbols {
 	Dwfl *dwfl;
 	pid_t pid;
-	bool attached;         /* elfutils knows how to read registers and memory */
+	bool attached;         /* elfutils was given functions to read registers and memory */
 	VEC(struct code) code; /* sorted by address */
-	struct map frames;     /* address * 2 + exact -> struct known, valid while the mappings stay the same */
-	char *name;            /* of the last frame that is not cached */
+	struct map frames;     /* address * 2 + exact -> struct known; valid until the mappings change */
+	char *name;            /* name of the last frame that was not cached */
 };
 
 struct known {
 	struct stack_frame frame;
-	char *name; /* frame.function, if it is allocated */
+	char *name; /* frame.function, if it was allocated */
 };
 
 /*
- * Opens a regular file for reading, or returns -errno. The path may name a different file now: opening a pipe would
- * block, and opening a device may have effects. Therefore the type is checked first.
+ * Opens a file for reading, but only if it is a regular file. Returns the descriptor or -errno. The path may refer to
+ * another file than before. Opening a pipe would block, and opening a device may have effects, so the type is checked
+ * first.
  */
 static int open_regular(const char *path)
 {
@@ -52,7 +57,10 @@ static int open_regular(const char *path)
 	return fd < 0 ? -ENOENT : fd;
 }
 
-/* Opens the file as the program sees it, because its root or mount namespace may differ from ours. */
+/*
+ * Opens the file of a module by way of /proc/PID, because the root or the mount namespace of the program may differ
+ * from sctrace's.
+ */
 static int find_elf(Dwfl_Module *mod, void **userdata, const char *name, Dwarf_Addr base, char **file, Elf **elf)
 {
 	const pid_t *pid = *userdata;
@@ -103,7 +111,10 @@ static int find_code(struct symbols *s)
 	return r;
 }
 
-/* elfutils assigns the gaps between a file's segments to that file, even if something else is mapped there. */
+/*
+ * Returns true if a file, or the vdso, is mapped at this address. elfutils reports a file also for the gaps between its
+ * segments, even if something else is mapped there.
+ */
 static bool is_code_of_a_file(const struct symbols *s, uint64_t at)
 {
 	size_t lo = 0, hi = s->code.n;
@@ -161,7 +172,10 @@ void symbol_close(struct symbols *s)
 	free(s);
 }
 
-/* The name without its symbol version ("@@GLIBC_2.34"): `name` itself, or a copy in *own, which the caller frees. */
+/*
+ * Returns the name without its symbol version ("@@GLIBC_2.34"). The result is `name` itself, or a copy in *own, which
+ * the caller frees.
+ */
 static const char *plain_name(const char *name, char **own)
 {
 	const char *at = name ? strchr(name, '@') : NULL;
@@ -170,8 +184,9 @@ static const char *plain_name(const char *name, char **own)
 }
 
 /*
- * The source line of an address, or NULL. .debug_aranges tells which unit an address belongs to. gcc writes that
- * section, but clang and rustc do not; without it, each unit is asked for its ranges.
+ * Returns the source file of an address and stores its line in *line, or returns NULL. .debug_aranges tells which
+ * compilation unit contains an address. gcc writes that section, but clang and rustc do not. Without it, each unit is
+ * searched.
  */
 static const char *find_line(Dwfl_Module *mod, Dwarf_Addr at, int *line)
 {
@@ -187,7 +202,10 @@ static const char *find_line(Dwfl_Module *mod, Dwarf_Addr at, int *line)
 	return row && dwarf_lineno(row, line) == 0 ? dwarf_linesrc(row, NULL, NULL) : NULL;
 }
 
-/* Looks everything up. In an outer frame, the call is the instruction before `ip`. */
+/*
+ * Fills in *k for an address. In an outer frame (not `exact`) the line is that of the instruction before `ip`, which is
+ * the call.
+ */
 static void look_up(struct symbols *s, uint64_t ip, bool exact, struct known *k)
 {
 	struct stack_frame *f = &k->frame;
@@ -207,7 +225,7 @@ static void look_up(struct symbols *s, uint64_t ip, bool exact, struct known *k)
 	f->file = find_line(mod, at, &f->line);
 }
 
-/* Caches a frame for later walks. */
+/* Adds a frame to the cache. */
 static void keep(struct symbols *s, uint64_t key, const struct known *k)
 {
 	struct known *copy = malloc(sizeof(*copy));
@@ -231,7 +249,7 @@ void symbol_resolve(struct symbols *s, uint64_t ip, bool exact, struct stack_fra
 	struct known new = {.frame = {.ip = ip, .module_addr = ip}};
 	look_up(s, ip, exact, &new);
 	*f = new.frame;
-	if (new.frame.module) /* generated code is not cached, because it has an unlimited number of addresses */
+	if (new.frame.module) /* generated code is not cached: it can have any number of addresses */
 		keep(s, key, &new);
 }
 
@@ -257,6 +275,7 @@ int symbol_walk(struct symbols *s, pid_t tid, unwind_fn fn, void *ctx)
 	if (!s->attached && dwfl_linux_proc_attach(s->dwfl, s->pid, true) != 0)
 		return -ESRCH;
 	s->attached = true;
-	dwfl_getthread_frames(s->dwfl, tid, on_frame, &w); /* fails at the outermost frame of most stacks */
+	dwfl_getthread_frames(s->dwfl, tid, on_frame, &w); /* the result is ignored, because most walks fail at the
+							    * outermost frame */
 	return w.frames ? w.frames : -ESRCH;
 }

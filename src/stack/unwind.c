@@ -19,8 +19,8 @@
 enum { PAGE = 4096, PAGES = 16, FRAMES_MAX = 512, PHDRS_MAX = 64 };
 
 /*
- * libunwind exports this function for callers that know where the tables are (perf uses it as well), but declares it in
- * no header.
+ * libunwind exports this function for callers that know where the tables are (perf uses it as well), but no header
+ * declares it.
  */
 extern int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t as, unw_word_t ip, unw_dyn_info_t *di,
 					      unw_proc_info_t *pi, int need_unwind_info, void *arg);
@@ -40,14 +40,15 @@ struct page {
 struct unwind {
 	pid_t pid;
 	unw_addr_space_t space;
-	VEC(struct module) modules; /* sorted by address, like /proc/PID/maps */
-	bool blind;                 /* contains code without a table, or of another word size, which libunwind cannot
-				     * walk */
-	void *upt;                  /* of the current walk */
-	struct page pages[PAGES];   /* of the current walk, because the stack changes; tables are read once */
+	VEC(struct module) modules; /* sorted by address, as /proc/PID/maps is */
+	bool blind;                 /* some code has no table or another word size, so libunwind cannot walk through
+				     * it */
+	void *upt;                  /* libunwind's data about the thread, during a walk */
+	struct page pages[PAGES];   /* memory of the process, during a walk; it is read again in the next walk,
+				     * because the stack changes */
 };
 
-/* ---- the process's memory ---- */
+/* ---- Reading the memory of the process ---- */
 
 static const struct page *page_at(struct unwind *u, uint64_t addr)
 {
@@ -82,11 +83,11 @@ static void forget_pages(struct unwind *u)
 		u->pages[i].known = false;
 }
 
-/* ---- the modules and their tables ---- */
+/* ---- Finding modules and their tables ---- */
 
 enum { NATIVE_CLASS = sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32 };
 
-/* True if the word size of the program differs from sctrace's. */
+/* Returns true if the word size of the program differs from sctrace's. */
 static bool is_foreign(pid_t pid)
 {
 	char path[40];
@@ -99,7 +100,10 @@ static bool is_foreign(pid_t pid)
 	return n == sizeof(ident) && ident[EI_CLASS] != NATIVE_CLASS;
 }
 
-/* The module whose ELF header is mapped at `start`. Returns false if there is none, or if it has no table. */
+/*
+ * Reads the ELF header that is mapped at `start`, and fills in *m. Returns false if there is no header, or if the
+ * module has no table.
+ */
 static bool read_module(struct unwind *u, uint64_t start, struct module *m)
 {
 	ElfW(Ehdr) eh;
@@ -116,7 +120,8 @@ static bool read_module(struct unwind *u, uint64_t start, struct module *m)
 			table = ph[i].p_vaddr;
 		if (ph[i].p_type != PT_LOAD)
 			continue;
-		uint64_t from = ph[i].p_vaddr - ph[i].p_offset; /* address of the beginning of the file */
+		uint64_t from = ph[i].p_vaddr - ph[i].p_offset; /* address at which offset 0 of the file is, or would
+								 * be, mapped */
 		low = from < low && ph[i].p_offset < PAGE ? from : low;
 		high = ph[i].p_vaddr + ph[i].p_memsz > high ? ph[i].p_vaddr + ph[i].p_memsz : high;
 	}
@@ -138,7 +143,7 @@ static int find_modules(struct unwind *u)
 	int r = proc_read(u->pid, "maps", &text);
 	for (const char *p = buf_str(&text); r == 0 && proc_map_next(&p, &map);) {
 		struct module m;
-		/* The first mapping of a file, or the vdso, which is an ELF image without a file. */
+		/* Only the first mapping of a file contains its header. The vdso is an ELF image without a file. */
 		if (map.offset || (!map.ino && !proc_map_is(&map, "[vdso]")))
 			continue;
 		if (read_module(u, map.lo, &m) && !vec_push(&u->modules, m))
@@ -151,7 +156,7 @@ static int find_modules(struct unwind *u)
 uint64_t unwind_fingerprint(pid_t pid)
 {
 	char text[16384];
-	uint64_t h = 0xcbf29ce484222325ull, line = h; /* FNV-1a, line by line */
+	uint64_t h = 0xcbf29ce484222325ull, line = h; /* FNV-1a, one hash for each line */
 	char path[40];
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -191,7 +196,7 @@ static const struct module *module_at(const struct unwind *u, uint64_t ip)
 	return lo && ip < u->modules.v[lo - 1].end ? &u->modules.v[lo - 1] : NULL;
 }
 
-/* ---- what libunwind asks for ---- */
+/* ---- The functions that libunwind calls ---- */
 
 static int find_proc_info(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *pi, int need, void *arg)
 {
@@ -226,9 +231,9 @@ static int access_reg(unw_addr_space_t as, unw_regnum_t reg, unw_word_t *value, 
 	return write ? -UNW_EREADONLYREG : _UPT_access_reg(as, reg, value, 0, u->upt);
 }
 
-/* GCOVR_EXCL_START: libunwind's interface requires these functions, but a walk does not call them. */
+/* GCOVR_EXCL_START: libunwind requires these functions, but never calls them in a walk. */
 
-/* find_proc_info() allocates from libunwind's own pool. */
+/* find_proc_info() allocates from libunwind's own pool, so nothing is freed here. */
 static void keep_unwind_info(unw_addr_space_t as, unw_proc_info_t *pi, void *arg)
 {
 	(void)as;
@@ -263,7 +268,7 @@ static int no_name(unw_addr_space_t as, unw_word_t ip, char *buf, size_t n, unw_
 
 /* GCOVR_EXCL_STOP */
 
-/* ---- the walk ---- */
+/* ---- Walking ---- */
 
 struct unwind *unwind_open(pid_t pid)
 {
@@ -287,7 +292,7 @@ struct unwind *unwind_open(pid_t pid)
 		unwind_close(u);
 		return NULL;
 	}
-	/* libunwind's cache stays valid until the mappings change, and then `u` is created again. */
+	/* libunwind's cache is valid until the mappings change. Then `u` is closed and opened again. */
 	unw_set_caching_policy(u->space, UNW_CACHE_GLOBAL);
 	return u;
 }
@@ -317,7 +322,8 @@ static int walk(struct unwind *u, unwind_fn fn, void *ctx)
 	if (r < 0)
 		return -ESRCH;
 	while (frames < FRAMES_MAX && unw_get_reg(&c, UNW_REG_IP, &ip) == 0 && unw_get_reg(&c, UNW_REG_SP, &sp) == 0) {
-		if (!ip || (frames && ip == last_ip && sp == last_sp)) /* the end, or a stack that refers to itself */
+		if (!ip || (frames && ip == last_ip && sp == last_sp)) /* the outermost frame, or a frame that is its
+								        * own caller */
 			break;
 		frames++;
 		if (!fn(ctx, ip, exact))

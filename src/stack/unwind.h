@@ -1,4 +1,4 @@
-/* Walks a stopped thread's stack with libunwind, using the unwind tables in the memory of its program and libraries. */
+/* Walks the stack of a stopped thread with libunwind. The unwind tables are read from the memory of the process. */
 #ifndef SCTRACE_STACK_UNWIND_H
 #define SCTRACE_STACK_UNWIND_H
 
@@ -7,26 +7,33 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct unwind; /* what is known of one process image */
+struct unwind; /* what is known about a process until it calls execve(2) */
 
 /*
- * Called for each frame, innermost first. `exact`: `ip` is the instruction itself (innermost frame, or interrupted by a
- * signal), not the one after a call. Returning false ends the walk.
+ * Called for each frame, the innermost first. If `exact`, `ip` is the address of the instruction itself (in the
+ * innermost frame, or if a signal interrupted it); otherwise it is the address after a call instruction. Return false
+ * to end the walk.
  */
 typedef bool (*unwind_fn)(void *ctx, uint64_t ip, bool exact);
 
-/* Reads /proc/PID/maps and the ELF headers in memory. Returns NULL if there is no memory or no such process. */
+/* Reads /proc/PID/maps and the ELF headers in memory. Returns NULL if memory ran out or there is no such process. */
 struct unwind *unwind_open(pid_t pid);
-void unwind_close(struct unwind *u); /* accepts NULL */
+void unwind_close(struct unwind *u); /* `u` may be NULL */
 /*
- * True if part of the code has no .eh_frame_hdr table (static programs, Go), or has another word size. A walk would end
- * there, so use symbol_walk().
+ * Returns true if part of the code has no .eh_frame_hdr table (static programs, Go), or another word size.
+ * unwind_walk() would end there: use symbol_walk().
  */
 bool unwind_is_blind(const struct unwind *u);
-/* Walks thread `tid`, which is in a ptrace stop. Returns the number of frames passed to `fn`, or -errno. */
+/*
+ * Walks the stack of thread `tid`, which must be in a ptrace-stop. Returns the number of frames for which `fn` was
+ * called, or -errno.
+ */
 int unwind_walk(struct unwind *u, pid_t tid, unwind_fn fn, void *ctx);
 
-/* A number that changes with the executable file mappings of `pid`; 0 if they cannot be read. */
+/*
+ * Returns a hash of the executable mappings of files in `pid`, which changes when they change; 0 if they cannot be
+ * read.
+ */
 uint64_t unwind_fingerprint(pid_t pid);
 
 #endif

@@ -31,7 +31,7 @@ static double value_at(const struct sorted *s, double u)
 	return s->v[i < s->n ? i : s->n - 1];
 }
 
-/* The median of one resample; boot.h explains the method. */
+/* Returns the median of one resample. boot.h explains the method. */
 static double resampled_median(const struct sorted *s, struct rng *r)
 {
 	size_t k = (s->n + 1) / 2;
@@ -39,7 +39,7 @@ static double resampled_median(const struct sorted *s, struct rng *r)
 	double low = value_at(s, u);
 	if (s->n % 2)
 		return low;
-	/* The next larger value is the least of n - k uniform numbers between u and 1. */
+	/* The next larger number is the smallest of n - k uniform numbers between u and 1. */
 	double above = u + (1 - u) * (1 - pow(rng_unit(r), 1 / (double)(s->n - k)));
 	return (low + value_at(s, above)) / 2;
 }

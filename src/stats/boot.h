@@ -1,4 +1,4 @@
-/* Bootstrap intervals: how certain a median is. */
+/* Bootstrap confidence intervals of medians. */
 #ifndef SCTRACE_STATS_BOOT_H
 #define SCTRACE_STATS_BOOT_H
 
@@ -13,18 +13,18 @@ struct interval {
 };
 
 /*
- * The 95 % percentile bootstrap interval (Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 13)
- * of the median of `n` values: the 2.5 % and 97.5 % quantiles of the medians of BOOT_RESAMPLES resamples.
+ * Computes the 95 % percentile bootstrap interval (Efron and Tibshirani, "An Introduction to the Bootstrap", 1993,
+ * chapter 13) of the median of `n` values: the 2.5 % and 97.5 % quantiles of the medians of BOOT_RESAMPLES resamples.
  *
  * A resample is not drawn value by value. Its k-th smallest index is floor(n U), where U is the k-th smallest of n
  * uniform numbers and therefore Beta(k, n + 1 - k) distributed (David and Nagaraja, "Order Statistics", 2003, section
  * 2.3). The result has exactly the bootstrap's distribution, and the time does not grow with n.
  *
- * Ignores NANs. Returns 0, -EINVAL if no value is left, or -ENOMEM. The same seed gives the same interval. With fewer
- * than about ten values the interval is as wide as the range of the values, so callers should print n as well.
+ * NANs are ignored. The same seed gives the same interval. With fewer than about ten values the interval is as wide as
+ * the range of the values, so callers should print n as well. Returns 0, -EINVAL if there are no values, or -ENOMEM.
  */
 int boot_median(const double *v, size_t n, uint64_t seed, struct interval *out);
-/* True if the interval of a ratio contains 1, so that either side may be greater ("no difference seen"). */
+/* Returns true if the interval of a ratio contains 1: "no difference seen". */
 bool boot_spans_one(const struct interval *ratio);
 
 #endif

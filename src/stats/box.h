@@ -6,17 +6,20 @@
 
 #include <stddef.h>
 
-/* The whiskers end at the outermost values within Tukey's fences. Values beyond them are outliers (Tukey 1977, 2C). */
+/*
+ * The whiskers end at the smallest and the largest value within Tukey's fences. Values outside the fences are outliers
+ * (Tukey 1977, 2C).
+ */
 struct box {
 	struct sample_summary summary;
 	double whisker_low, whisker_high;
-	double *outliers; /* ascending; owned by the box */
+	double *outliers; /* in ascending order; freed by box_free() */
 	size_t noutliers;
 };
 
 /*
- * Fills in `b` from `n` values in any order, without NANs. Free with box_free(). Returns 0, -EINVAL if there are no
- * values, or -ENOMEM.
+ * Fills in `b` from `n` values in any order. They must not be NAN. Free it with box_free(). Returns 0, -EINVAL if there
+ * are no values, or -ENOMEM.
  */
 int box_init(struct box *b, const double *v, size_t n);
 void box_free(struct box *b);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The share of the values that is left out at each end. */
+/* The fraction of the values that is left out at each end. */
 #define TRIMMED 0.2
 
 /* A trimmed mean, the variance of that mean, and the degrees of freedom of the variance. */
@@ -19,7 +19,10 @@ struct location {
 double change_student(double alpha, double df)
 {
 	if (df < 2) {
-		/* The exact quantiles of 1 and 2 degrees of freedom; the lower one is never too small. */
+		/*
+		 * The exact quantiles for 1 and 2 degrees of freedom. The quantile for 1 is used below 2, because it is
+		 * too large rather than too small.
+		 */
 		return df < 1.999 ? 1 / tan(alpha * M_PI / 2) : sqrt(2 / (alpha * (2 - alpha)) - 2);
 	}
 	double a = 1 / (df - 0.5);
@@ -28,7 +31,7 @@ double change_student(double alpha, double df)
 	double d = ((94.5 / (b + c) - 3) / b + 1) * sqrt(a * M_PI / 2) * df;
 	double y = pow(d * alpha, 2 / df);
 	if (y > 0.05 + a) {
-		/* The normal quantile by Newton's method, from above. */
+		/* The quantile of the normal distribution, by Newton's method. */
 		double x = 3;
 		for (int i = 0; i < 30; i++)
 			x += (erfc(x / M_SQRT2) - alpha) / (2 * exp(-x * x / 2) / sqrt(2 * M_PI));
@@ -47,7 +50,10 @@ double change_student(double alpha, double df)
 	return sqrt(df * y);
 }
 
-/* By how much autocorrelation multiplies the variance of the mean of `w` (centred values); at least 1. */
+/*
+ * Returns the factor (at least 1) by which autocorrelation increases the variance of the mean. `w` contains the values
+ * minus their mean.
+ */
 static double inflation(const double *w, size_t n, double sum_of_squares)
 {
 	size_t lags = (size_t)sqrt((double)n);
@@ -63,7 +69,7 @@ static double inflation(const double *w, size_t n, double sum_of_squares)
 	return f > 1 ? f : 1;
 }
 
-/* `v` has at least two values, and its contents are lost. */
+/* Computes the location of `v`, which must have at least two values. The contents of `v` are destroyed. */
 static int locate(double *v, size_t n, struct location *out)
 {
 	double *sorted = malloc(n * sizeof(*sorted));
@@ -103,7 +109,10 @@ static bool all_positive(const double *v, size_t n)
 	return all;
 }
 
-/* Writes the values of the spec (of pairs: their differences) that are numbers; returns how many there are. */
+/*
+ * Copies the values of sample `b` (if `of_b`) or `a` that are not NAN. For pairs, copies the differences from `a`.
+ * Returns the number of values.
+ */
 static size_t take(const struct change_spec *s, bool of_b, bool logs, double *to)
 {
 	const double *v = of_b ? s->b : s->a;
@@ -119,7 +128,7 @@ static size_t take(const struct change_spec *s, bool of_b, bool logs, double *to
 	return kept;
 }
 
-/* The difference, and the half width of its interval. */
+/* Computes the difference of the two locations, and half the width of its interval. */
 static int difference(const struct change_spec *s, bool logs, double *value, double *half)
 {
 	struct location a = {0};
@@ -146,7 +155,10 @@ static int difference(const struct change_spec *s, bool logs, double *value, dou
 	return 0;
 }
 
-/* A ratio where values are zero or below, which have no logarithm: the difference in units of the location of `a`. */
+/*
+ * Computes a ratio if some values are zero or negative and have no logarithm: 1 + the difference divided by the
+ * location of `a`.
+ */
 static int ratio_of_differences(const struct change_spec *s, struct change *out)
 {
 	struct change_spec linear = *s;

@@ -1,4 +1,7 @@
-/* How far two samples lie apart: an estimate with an interval that resists outliers and drift. */
+/*
+ * Estimates the difference or ratio of two samples, with a confidence interval that is not distorted by outliers or
+ * drift.
+ */
 #ifndef SCTRACE_STATS_CHANGE_H
 #define SCTRACE_STATS_CHANGE_H
 
@@ -8,23 +11,23 @@
 #include <stddef.h>
 
 /*
- * The confidence of an interval is 1 - CHANGE_ALPHA at each single look. A measurement that looks at the interval up to
- * CHANGE_LOOKS times, and ends as soon as the interval tells what it wants to know, then covers the true value with at
- * least 95 % (Pocock, "Group sequential methods in the design and analysis of clinical trials", Biometrika 64, 1977;
- * table 1: the nominal level for 10 looks is 0.0106).
+ * The confidence of an interval is 1 - CHANGE_ALPHA if it is tested once. A measurement may test the interval up to
+ * CHANGE_LOOKS times, and end as soon as the interval decides its question: the interval then contains the true value
+ * with at least 95 % probability (Pocock, "Group sequential methods in the design and analysis of clinical trials",
+ * Biometrika 64, 1977; table 1: the nominal level for 10 tests is 0.0106).
  */
 #define CHANGE_ALPHA 0.01
 #define CHANGE_LOOKS 10
 
-/* With fewer values, both samples may be alike by chance. */
+/* With fewer values in a sample, no difference can be claimed. */
 #define CHANGE_LEAST 5
 
 struct change_spec {
-	const double *a, *b; /* in the order in which they were measured; NANs are left out */
+	const double *a, *b; /* the values in the order in which they were measured; NANs are ignored */
 	size_t na, nb;
-	bool paired;   /* a[i] and b[i] were measured in the same round: only differences within a round count */
-	bool relative; /* the result is a ratio, b / a; otherwise a difference, b - a */
-	double alpha;  /* probability of an interval without the true value, for example CHANGE_ALPHA */
+	bool paired;   /* a[i] and b[i] were measured in the same round: only differences within a round are used */
+	bool relative; /* true: the result is the ratio b / a; false: the difference b - a */
+	double alpha;  /* probability that the interval does not contain the true value, such as CHANGE_ALPHA */
 };
 
 struct change {
@@ -33,19 +36,23 @@ struct change {
 };
 
 /*
- * Computes by how much `b` differs from `a`: the difference of their means without the lowest and the highest fifth
- * (Yuen, "The two-sample trimmed t for unequal population variances", Biometrika 61, 1974; for pairs, Tukey and
- * McLaughlin, Sankhya A 25, 1963), of logarithms if a ratio is wanted and all values are above zero. The variance is
- * multiplied by what the autocorrelation of the values adds to it (Newey and West, Econometrica 55, 1987), so that a
- * drift during the measurement makes the interval wider. Returns 0, -EINVAL if a sample has fewer than two values, or
- * -ENOMEM.
+ * Computes by how much `b` differs from `a`: the difference of their trimmed means, without the lowest and the highest
+ * fifth (Yuen, "The two-sample trimmed t for unequal population variances", Biometrika 61, 1974; for pairs, Tukey and
+ * McLaughlin, Sankhya A 25, 1963). For a ratio of positive values it uses their logarithms. The variance is increased
+ * according to the autocorrelation of the values (Newey and West, Econometrica 55, 1987), so that a drift during the
+ * measurement makes the interval wider. Returns 0, -EINVAL if a sample has fewer than two values, or -ENOMEM.
  */
 int change_measure(const struct change_spec *spec, struct change *out);
 
-/* The same for the trimmed mean of one sample: the value, and its interval. `v` has numbers only. */
+/*
+ * Computes the trimmed mean of one sample and its interval, with the same method. `v` must not contain NAN. Returns 0,
+ * -EINVAL or -ENOMEM.
+ */
 int change_locate(const double *v, size_t n, double alpha, struct change *out);
 
-/* The quantile 1 - alpha / 2 of Student's t distribution with `df` degrees of freedom, which need not be a whole number. */
+/*
+ * Returns the quantile 1 - alpha / 2 of Student's t distribution with `df` degrees of freedom, which may be fractional.
+ */
 double change_student(double alpha, double df);
 
 #endif

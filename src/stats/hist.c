@@ -29,7 +29,7 @@ void hist_free(struct hist *h)
 	*h = (struct hist){0};
 }
 
-/* Widens the range to include `bucket`, with spare room for its neighbours. */
+/* Extends the allocated range to include `bucket`, and some neighbours in advance. */
 static int cover(struct hist *h, uint32_t bucket)
 {
 	if (h->n && bucket >= h->first && bucket - h->first < h->n)

@@ -8,29 +8,29 @@
 #define HIST_SUB_BITS 5
 
 /*
- * Counts of non-negative integers (nanoseconds). A histogram of zeros is empty. Only the range of used buckets is
- * allocated.
+ * Counts of non-negative integers (nanoseconds). A zeroed struct is an empty histogram. Memory is allocated only for
+ * the buckets from the lowest to the highest one in use.
  */
 struct hist {
 	uint64_t *count;
-	uint32_t first; /* bucket of count[0] */
+	uint32_t first; /* the bucket that count[0] belongs to */
 	uint32_t n;
 	uint64_t total;
 };
 
-/* The bucket of `value`. Each value below 64 has a bucket of its own. Pure. */
+/* Returns the bucket of `value`. Each value below 64 has its own bucket. */
 uint32_t hist_bucket(uint64_t value);
-/* The least value of `bucket`. Pure. */
+/* Returns the smallest value of `bucket`. */
 uint64_t hist_bucket_low(uint32_t bucket);
 
 void hist_free(struct hist *h);
-/* Adds `value` `count` times. Returns 0 or -ENOMEM. */
+/* Adds `count` to the bucket of `value`. Returns 0 or -ENOMEM. */
 int hist_add(struct hist *h, uint64_t value, uint64_t count);
-/* Adds all counts of `from`. Returns 0 or -ENOMEM. */
+/* Adds all counts of `from` to `h`. Returns 0 or -ENOMEM. */
 int hist_merge(struct hist *h, const struct hist *from);
 /*
- * The value at quantile `q` (0 to 1): the middle of the bucket that holds the ceil(q * total)-th smallest value (the
- * inverse of the empirical distribution; Hyndman and Fan 1996, type 1). 0 for an empty histogram.
+ * Returns the value at quantile `q` (0 to 1): the middle of the bucket that contains the ceil(q * total)-th smallest
+ * value (the inverse of the empirical distribution; Hyndman and Fan 1996, type 1). Returns 0 for an empty histogram.
  */
 double hist_quantile(const struct hist *h, double q);
 

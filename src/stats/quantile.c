@@ -30,15 +30,15 @@ double quantile_sorted(const double *sorted, size_t n, double q)
 	double h = (double)(n - 1) * (q < 0 ? 0 : q > 1 ? 1 : q);
 	size_t low = (size_t)h;
 	double part = h - (double)low;
-	/* Two equal values may both be infinite, and their difference is then undefined. */
+	/* Return equal values without subtracting them: if both are infinite, the difference is undefined. */
 	if (part == 0 || low + 1 >= n || sorted[low] == sorted[low + 1])
 		return sorted[low];
 	return sorted[low] + part * (sorted[low + 1] - sorted[low]);
 }
 
 /*
- * Mean and squared deviations in one pass (Welford, Technometrics 4, 1962), which keeps its precision with large
- * offsets.
+ * Computes the mean and the squared deviations in one pass (Welford, Technometrics 4, 1962). This is precise even if
+ * the values are large compared with their differences.
  */
 static void moments(const double *v, size_t n, struct sample_summary *s)
 {

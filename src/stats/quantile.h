@@ -1,30 +1,31 @@
-/* Quantiles, and a summary of a sample as R prints it. */
+/* Quantiles, and the summary of a sample that R's summary() prints. */
 #ifndef SCTRACE_STATS_QUANTILE_H
 #define SCTRACE_STATS_QUANTILE_H
 
 #include <stddef.h>
 
-/* Summary of a sample. Figures that do not exist (no values; stddev of one value) are NAN. */
+/* Figures that cannot be computed (of no values; stddev of one value) are NAN. */
 struct sample_summary {
 	size_t n;
 	double min, q1, median, mean, q3, max;
-	double stddev;                      /* of the sample: the divisor is n - 1 */
-	double cv;                          /* stddev / mean */
-	double fence_low, fence_high;       /* Tukey's fences: 1.5 interquartile ranges beyond the quartiles */
-	size_t outliers_low, outliers_high; /* how many values lie outside the fences */
+	double stddev;                      /* sample standard deviation: the divisor is n - 1 */
+	double cv;                          /* coefficient of variation: stddev / mean */
+	double fence_low, fence_high;       /* Tukey's fences: 1.5 interquartile ranges below the first and above the
+					     * third quartile */
+	size_t outliers_low, outliers_high; /* number of values below and above the fences */
 };
 
-/* Sorts `v` ascending and removes NANs. Returns the number of values that remain. */
+/* Sorts `v` in ascending order and removes NANs. Returns the number of values that remain. */
 size_t sample_sort(double *v, size_t n);
 /*
- * Quantile `q` (0 to 1) of sorted values, interpolated linearly between the order statistics with h = (n - 1) q (R's
- * default; type 7 of Hyndman and Fan, "Sample quantiles in statistical packages", The American Statistician 50, 1996).
- * NAN if n is 0.
+ * Returns quantile `q` (0 to 1) of sorted values, interpolated linearly between the order statistics with h = (n - 1) q
+ * (R's default; type 7 of Hyndman and Fan, "Sample quantiles in statistical packages", The American Statistician 50,
+ * 1996). Returns NAN if n is 0.
  */
 double quantile_sorted(const double *sorted, size_t n, double q);
 /* Fills in `s` from sorted values. */
 void sample_summarise_sorted(const double *sorted, size_t n, struct sample_summary *s);
-/* The same for values in any order, which are not changed. Returns 0 or -ENOMEM. */
+/* Fills in `s` from values in any order, which are not changed. Returns 0 or -ENOMEM. */
 int sample_summarise(const double *v, size_t n, struct sample_summary *s);
 
 #endif

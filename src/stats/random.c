@@ -24,7 +24,7 @@ uint64_t rng_below(struct rng *r, uint64_t n)
 {
 	if (!n)
 		return 0;
-	/* Rejects numbers below 2^64 mod n, which would make some results more likely. */
+	/* Numbers below 2^64 mod n are rejected, because they would make some results more likely than others. */
 	uint64_t least = -n % n;
 	uint64_t x;
 	do
@@ -45,7 +45,7 @@ double rng_normal(struct rng *r)
 	return u * sqrt(-2 * log(s) / s);
 }
 
-/* Gamma(a, 1) for a >= 1. */
+/* Returns a number with the distribution Gamma(a, 1), where a >= 1. */
 static double gamma_variate(struct rng *r, double a)
 {
 	double d = a - 1.0 / 3;

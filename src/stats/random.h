@@ -1,4 +1,4 @@
-/* Pseudo-random numbers from a seed that can be printed: the same seed gives the same run. */
+/* Pseudo-random numbers. The same seed, which can be printed, always gives the same numbers. */
 #ifndef SCTRACE_STATS_RANDOM_H
 #define SCTRACE_STATS_RANDOM_H
 
@@ -12,15 +12,18 @@ struct rng {
 
 void rng_seed(struct rng *r, uint64_t seed);
 uint64_t rng_next(struct rng *r);
-/* Uniform in the open interval (0, 1). */
+/* Returns a uniformly distributed number in the open interval (0, 1). */
 double rng_unit(struct rng *r);
-/* Uniform in [0, n), without bias. 0 if n is 0. */
+/* Returns a uniformly distributed integer from 0 to n - 1, or 0 if n is 0. */
 uint64_t rng_below(struct rng *r, uint64_t n);
-/* Standard normal (Marsaglia's polar method). */
+/* Returns a number with the standard normal distribution (Marsaglia's polar method). */
 double rng_normal(struct rng *r);
-/* Beta(a, b) for a, b >= 1, computed from two gamma variates (Marsaglia and Tsang, ACM TOMS 26, 2000). */
+/*
+ * Returns a number with the distribution Beta(a, b), where a, b >= 1, computed from two gamma variates (Marsaglia and
+ * Tsang, ACM TOMS 26, 2000).
+ */
 double rng_beta(struct rng *r, double a, double b);
-/* Puts the numbers 0 to n-1 into `order` in random order (Fisher and Yates). */
+/* Fills `order` with the numbers 0 to n - 1 in random order (Fisher and Yates). */
 void rng_shuffle(struct rng *r, size_t *order, size_t n);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Limits for rows that a program can create at will. Further rows share one. */
+/* A program can make calls with any numbers and results, so the rows are limited. Further calls share one row. */
 enum { UNKNOWN_MAX = 4096, ERRNOS_MAX = 10000 };
 
 static void group_free(struct summary_group *g)
@@ -64,8 +64,8 @@ struct summary_group *summary_others(struct summary *s)
 }
 
 /*
- * One key for both: the low bits of arch are the ELF machine and the others are flags, so mixing them is as good as a
- * pair.
+ * Returns a key for the pair. The low bits of `arch` are the ELF machine and the others are flags, so different pairs
+ * get different keys in practice.
  */
 static uint64_t call_key(uint32_t arch, int64_t nr)
 {
@@ -109,7 +109,7 @@ void summary_errno(struct summary *s, struct summary_group *g, const struct call
 	}
 	struct call_errno new = *e;
 	if (g->errnos.n >= ERRNOS_MAX && e->nr != SYSCALL_OTHERS) {
-		new.nr = SYSCALL_OTHERS; /* there cannot be more rows than error numbers */
+		new.nr = SYSCALL_OTHERS; /* the shared rows need no limit: there is one for each error number */
 		summary_errno(s, g, &new);
 	} else if (!vec_push(&g->errnos, new))
 		s->failed = true;

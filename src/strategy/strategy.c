@@ -98,7 +98,7 @@ uint64_t strategy_expected_calls(const struct strategy *s, uint64_t bytes, uint6
 {
 	if (s->flags & STRATEGY_PER_BYTE)
 		return 2 * bytes;
-	/* Strategies without a buffer of their own use at least the buffer of the C library. */
+	/* Strategies without -b use at least the buffer of the C library. */
 	uint64_t unit = s->flags & STRATEGY_BUFFER && buffer ? buffer : LIBRARY_BUFFER;
 	if (s->flags & STRATEGY_GATHERED && unit < LIBRARY_BUFFER)
 		unit = LIBRARY_BUFFER;
@@ -106,7 +106,7 @@ uint64_t strategy_expected_calls(const struct strategy *s, uint64_t bytes, uint6
 	return s->flags & STRATEGY_BATCHED ? units / STRATEGY_BATCH + 1 : 2 * units;
 }
 
-/* The folder of the running executable, or "" if it cannot be determined. */
+/* Stores the directory of the running executable in `dir`, or "" if it is unknown. */
 static void own_folder(char dir[PATH_MAX])
 {
 	ssize_t n = readlink("/proc/self/exe", dir, PATH_MAX - 1);
@@ -120,7 +120,7 @@ int strategy_locate(const char *program, struct buf *path, struct buf *why)
 {
 	char own[PATH_MAX];
 	own_folder(own);
-	/* A relocated build or installation comes first, because its own copiers belong to this executable. */
+	/* The copiers beside the executable come first, because they were built together with it. */
 	const char *const places[][2] = {
 		{own, "/examples/"},
 		{own, "/../libexec/sctrace/"},
@@ -140,7 +140,7 @@ int strategy_locate(const char *program, struct buf *path, struct buf *why)
 	return -ENOENT;
 }
 
-/* 1, 2, 4 .. 4M */
+/* The sizes 1, 2, 4 and so on up to 4 MiB. */
 static int all_buffers(uint64_t sizes[STRATEGY_BUFFERS_MAX])
 {
 	int n = 0;

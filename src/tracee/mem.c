@@ -16,7 +16,7 @@ ssize_t mem_read(const struct mem *m, uint64_t addr, void *buf, size_t n)
 		if (at < addr)
 			break;
 		size_t want = MEM_PAGE - at % MEM_PAGE;
-		/* Reads whole pages while they are readable, and then page by page. */
+		/* Try to read everything at once. If some of it is not readable, read page by page. */
 		if (want < n - done) {
 			ssize_t all = m->read(m->ctx, at, (char *)buf + done, n - done);
 			if (all == (ssize_t)(n - done))
@@ -49,7 +49,7 @@ ssize_t mem_string(const struct mem *m, uint64_t addr, char *buf, size_t n, int 
 	while (done < n) {
 		size_t want = MEM_PAGE - (addr + done) % MEM_PAGE;
 		if (want > 256)
-			want = 256; /* most strings are short, so do not read whole pages for them */
+			want = 256; /* most strings are short, so whole pages are not requested */
 		if (want > n - done)
 			want = n - done;
 		ssize_t got = m->read(m->ctx, addr + done, buf + done, want);
@@ -65,7 +65,7 @@ ssize_t mem_string(const struct mem *m, uint64_t addr, char *buf, size_t n, int 
 	return (ssize_t)done;
 }
 
-/* Some sandboxes refuse process_vm_readv(2) but allow /proc/PID/mem, which can also read execute-only pages. */
+/* Some sandboxes refuse process_vm_readv(2) but allow /proc/PID/mem, which can read even execute-only pages. */
 static ssize_t read_proc_mem(pid_t pid, uint64_t addr, void *buf, size_t n)
 {
 	char path[40];
@@ -90,7 +90,10 @@ ssize_t mem_read_process(void *pid, uint64_t addr, void *buf, size_t n)
 	return errno == EFAULT && n > 1 ? -EFAULT : read_proc_mem(p, addr, buf, n);
 }
 
-/* The number of bytes from `addr` on, at most `n`, in pages that are in memory or swapped out. */
+/*
+ * Returns how many of the `n` bytes at `addr` are in pages that are in memory or swapped out, counted up to the first
+ * other page.
+ */
 static size_t present_bytes(pid_t pid, uint64_t addr, size_t n)
 {
 	const uint64_t there = UINT64_C(3) << 62;

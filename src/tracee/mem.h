@@ -1,6 +1,6 @@
 /*
- * Reads the memory of a traced program: bounded, page by page, and without trusting it. Decoders see a tracee only
- * through this interface.
+ * Reads the memory of a traced program page by page, with bounds. Nothing in that memory is trusted. Decoders use only
+ * this interface.
  */
 #ifndef SCTRACE_TRACEE_MEM_H
 #define SCTRACE_TRACEE_MEM_H
@@ -10,47 +10,56 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* `read` returns how many bytes it could read at `addr` (fewer at the end of a page), or -errno (-EFAULT if none). */
+/*
+ * `read` returns the number of bytes that it has read at `addr`, which may be fewer than `n` at the end of a page, or
+ * -errno (-EFAULT if none can be read).
+ */
 struct mem {
 	ssize_t (*read)(void *ctx, uint64_t addr, void *buf, size_t n);
 	void *ctx;
-	/* Called by mem_string(), which otherwise uses `read`, where the memory wants to know that a string is read. May be NULL. */
+	/*
+	 * If not NULL, mem_string() calls this function instead of `read`, so that the memory knows that a string is
+	 * read.
+	 */
 	ssize_t (*string)(void *ctx, uint64_t addr, char *buf, size_t n, int *ended);
 };
 
 /*
- * Reads up to `n` bytes at `addr`, page by page, as far as they are readable. Returns the number of bytes, or -errno if
- * there were none.
+ * Reads up to `n` bytes at `addr`, page by page, as far as pages are readable. Returns the number of bytes, or -errno
+ * if not a single byte is readable.
  */
 ssize_t mem_read(const struct mem *m, uint64_t addr, void *buf, size_t n);
 /* Reads exactly `n` bytes. Returns 0 or -EFAULT. */
 int mem_get(const struct mem *m, uint64_t addr, void *buf, size_t n);
 /*
- * Reads a NUL-terminated string into `buf`: at most `n` bytes, without the NUL. Returns its length, and sets *ended if
- * the NUL was found; -EFAULT if not even the first byte is readable.
+ * Reads a NUL-terminated string into `buf`: at most `n` bytes, and without the NUL. Sets *ended to 1 if the NUL was
+ * found. Returns the length, or -EFAULT if the first byte is not readable.
  */
 ssize_t mem_string(const struct mem *m, uint64_t addr, char *buf, size_t n, int *ended);
 
-/* Reads the memory of process `pid` by process_vm_readv(2), or else by /proc/PID/mem. ctx points at the pid. */
+/*
+ * A `read` function for the memory of a process. `pid` points to its pid_t. Uses process_vm_readv(2), or /proc/PID/mem
+ * if that fails.
+ */
 ssize_t mem_read_process(void *pid, uint64_t addr, void *buf, size_t n);
 
 /*
- * The same, but only for pages that are present (proc_pid_pagemap(5)). If a program serves its own page faults
- * (userfaultfd(2)), reading a missing page would wait for a thread that may be stopped.
+ * Like mem_read_process(), but reads only pages that are present (proc_pid_pagemap(5)). If a program handles its page
+ * faults itself (userfaultfd(2)), reading another page would wait for a thread that may be stopped.
  */
 ssize_t mem_read_present(void *pid, uint64_t addr, void *buf, size_t n);
-/* True if the process has a userfaultfd(2) open; false also if that is unknown. */
+/* Returns true if the process has an open userfaultfd(2). Returns false also if this is unknown. */
 bool mem_has_userfaultfd(pid_t pid);
 
 /*
- * A cache of whole pages over other memory, for many small reads of data that does not change in between. Initialise
- * with {.under = ...} and use as {mem_read_pages, &pages}.
+ * A cache of whole pages for many small reads of memory that does not change meanwhile. Initialise it with {.under =
+ * ...}, and use it as {mem_read_pages, &pages}.
  */
 #define MEM_PAGE  4096
 #define MEM_PAGES 8
 struct mem_pages {
 	const struct mem *under;
-	uint64_t page[MEM_PAGES]; /* address, or 0 if empty; page 0 is not cached */
+	uint64_t page[MEM_PAGES]; /* address of each cached page; 0 if the slot is empty, so page 0 is never cached */
 	unsigned char bytes[MEM_PAGES][MEM_PAGE];
 };
 ssize_t mem_read_pages(void *pages, uint64_t addr, void *buf, size_t n);

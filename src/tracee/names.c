@@ -15,9 +15,9 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-/* A socket to look for. */
+/* The socket whose line is searched in the tables. */
 struct wanted {
-	unsigned long inode, peer; /* peer: of a Unix socket, otherwise 0 */
+	unsigned long inode, peer; /* `peer` is 0 unless it is a Unix socket */
 	bool v6;
 };
 typedef bool read_line(const char *line, const struct wanted *w, struct buf *out);
@@ -32,13 +32,13 @@ static bool read_inet(const char *line, const struct wanted *w, struct buf *out)
 	return proc_net_inet(line, w->v6, w->inode, out);
 }
 
-/* NETLINK_ROUTE and so on (linux/netlink.h), by number. */
+/* The names of NETLINK_ROUTE and so on (linux/netlink.h), by their numbers. */
 static const char *const netlinks[] = {
 	"ROUTE",   "UNUSED", "USERSOCK",      "FIREWALL",  "SOCK_DIAG", "NFLOG",  "XFRM",    "SELINUX",
 	"ISCSI",   "AUDIT",  "FIB_LOOKUP",    "CONNECTOR", "NETFILTER", "IP6_FW", "DNRTMSG", "KOBJECT_UEVENT",
 	"GENERIC", "",       "SCSITRANSPORT", "ECRYPTFS",  "RDMA",      "CRYPTO", "SMC"};
 
-/* Appends the protocol's name and the socket's port: "[ROUTE:4711]". */
+/* Appends the name of the protocol and the port of a netlink socket: "[ROUTE:4711]". */
 static bool read_netlink(const char *line, const struct wanted *w, struct buf *out)
 {
 	unsigned protocol;
@@ -52,7 +52,7 @@ static bool read_netlink(const char *line, const struct wanted *w, struct buf *o
 	return true;
 }
 
-/* Looks for the socket in a table of /proc/PID/net, line by line, because the table may be long. */
+/* Searches the socket in a table of /proc/PID/net. The table is read line by line, because it may be long. */
 static bool find_in(pid_t pid, const char *table, read_line *read, const struct wanted *w, struct buf *out)
 {
 	char path[64], line[512];
@@ -68,7 +68,8 @@ static bool find_in(pid_t pid, const char *table, read_line *read, const struct 
 }
 
 /*
- * The tables, each with the protocol name that system.sockprotoname gives for its sockets (Unix sockets have several).
+ * The tables of sockets. `protocol` is the value of the extended attribute system.sockprotoname of a socket in the
+ * table; Unix sockets have several.
  */
 static const struct table {
 	const char *name, *protocol;
@@ -83,7 +84,7 @@ static bool is_of(const char *protocol, const struct table *t)
 	       (t->read == read_unix && strncmp(protocol, "UNIX-", 5) == 0);
 }
 
-/* Appends "TCP:[...]": the protocol's name, if known, and the addresses from its table. */
+/* Appends "TCP:[...]": the name of the protocol, if known, and the addresses that the table contains. */
 static bool look_up(pid_t pid, const char *protocol, unsigned long inode, struct buf *out)
 {
 	struct buf ends = {0};
@@ -103,10 +104,16 @@ static bool look_up(pid_t pid, const char *protocol, unsigned long inode, struct
 	return found;
 }
 
-/* The kernel's tables may skip an entry while others come and go. Unix sockets are always listed. */
+/*
+ * The kernel may omit an entry of a table while other entries are added or removed, so a table is read several times.
+ * Unix sockets are never omitted.
+ */
 #define LOOKS 10
 
-/* A socket in no table (bound but not connected, other families) still has a protocol: "TCP:[1039765]". */
+/*
+ * Appends the name of a socket. If no table contains it (it is bound but not connected, or of another family), appends
+ * its protocol and inode: "TCP:[1039765]".
+ */
 static bool find_socket(pid_t pid, const char *link, unsigned long inode, struct buf *out)
 {
 	char protocol[64];
@@ -124,7 +131,7 @@ static bool find_socket(pid_t pid, const char *link, unsigned long inode, struct
 	return true;
 }
 
-/* -yy: the process of a pid descriptor. */
+/* -yy: appends the process to which a pidfd refers. */
 static bool find_pidfd(pid_t pid, int fd, struct buf *out)
 {
 	char path[64], line[128];
@@ -149,7 +156,7 @@ static bool is_netlink(const char *link)
 	       strcmp(protocol, "NETLINK") == 0;
 }
 
-/* The table lists only sockets with a port, which they have after their first message at the latest. */
+/* The table contains only sockets with a port. A socket has a port after its first message at the latest. */
 static int live_netlink(void *ctx, pid_t pid, int fd)
 {
 	char link[64], path[64], line[256], target[64] = "";

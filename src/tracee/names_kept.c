@@ -5,11 +5,11 @@
 
 #include <stdlib.h>
 
-#define NAMES_MOST 4096 /* a program may use any number of descriptors, one after the other */
+#define NAMES_MOST 4096 /* a limit is necessary: a program may use any number of descriptors one after the other */
 
 struct kept_name {
 	struct buf text;
-	uint64_t drops; /* names_kept.drops when it was looked up */
+	uint64_t drops; /* value of names_kept.drops when the name was looked up */
 };
 
 static void forget(struct names_kept *k)

@@ -1,6 +1,6 @@
 /*
- * Names of descriptors that are looked up in /proc once, and not at each call: for calls that follow each other fast. The caller drops
- * them when they may have changed.
+ * A cache for the names of descriptors, so that they are not looked up in /proc at each call. The caller invalidates it
+ * when names may have changed.
  */
 #ifndef SCTRACE_TRACEE_NAMES_KEPT_H
 #define SCTRACE_TRACEE_NAMES_KEPT_H
@@ -8,15 +8,18 @@
 #include "base/map.h"
 #include "tracee/names.h"
 
-/* Initialise with names_keep(). `names` is for those who ask; it refers to this structure, which must not move. */
+/*
+ * Initialise it with names_keep(). Pass `names` to the code that needs names. The struct must not move, because `names`
+ * points to it.
+ */
 struct names_kept {
-	struct names names; /* names_live, but for `fd` */
-	struct map fds;     /* thread and descriptor -> struct kept_name, owned */
-	uint64_t drops;     /* a name is kept until this number changes */
+	struct names names; /* equal to names_live, except for `fd` */
+	struct map fds;     /* thread id and descriptor -> struct kept_name, which is freed with the map */
+	uint64_t drops;     /* number of calls of names_kept_drop(); a cached name is valid until it changes */
 };
 
 void names_keep(struct names_kept *k);
-/* What was looked up so far does not count any more. */
+/* Invalidates all names in the cache. */
 void names_kept_drop(struct names_kept *k);
 void names_kept_free(struct names_kept *k);
 

@@ -21,8 +21,9 @@ static int open_proc(pid_t pid, const char *name)
 }
 
 /*
- * Was this the end of the file, so that it need not be asked for? The kernel makes `status` as a whole (single_open() in
- * fs/seq_file.c), so a short read is the last one. `maps` ends with the line of the vsyscall page, if there is such a page.
+ * Returns true if the end of the file was certainly reached, so that no read(2) is needed to find out. The kernel
+ * generates `status` as a whole (single_open() in fs/seq_file.c), so a short read is the last one. `maps` ends with the
+ * line of the vsyscall page, if there is such a page.
  */
 static bool is_end(const char *name, const char *text, bool short_read)
 {
@@ -57,7 +58,7 @@ void proc_comm(pid_t tid, char *name, size_t size)
 	if (fd >= 0)
 		close(fd);
 	name[n > 0 ? n : 0] = '\0';
-	/* The last newline comes from the kernel; earlier ones are part of the name. */
+	/* The kernel adds the last newline. Other newlines are part of the name. */
 	if (n > 0 && name[n - 1] == '\n')
 		name[n - 1] = '\0';
 }
@@ -65,8 +66,8 @@ void proc_comm(pid_t tid, char *name, size_t size)
 /* --- status --- */
 
 /*
- * The text after "KEY:" and blanks, or NULL. Names that the program chooses are on lines of their own, and escaped, so
- * they cannot look like a key.
+ * Returns the text after "KEY:" and blanks, or NULL. The program chooses its name, which may contain anything; but it
+ * is escaped, so it cannot form a line that begins with a key.
  */
 static const char *value_of(const char *text, const char *key)
 {
@@ -85,7 +86,7 @@ static uint64_t number_of(const char *text, const char *key, int base)
 	return value && isxdigit((unsigned char)*value) ? strtoull(value, NULL, base) : 0;
 }
 
-/* The four ids of a line, if they are all equal. */
+/* Returns the id of a line with four ids if they are all equal, otherwise ID_MIXED. */
 static uint32_t only_id(const char *text, const char *key)
 {
 	const char *value = value_of(text, key);
@@ -102,7 +103,10 @@ static uint32_t only_id(const char *text, const char *key)
 	return ids[0];
 }
 
-/* NStgid: the numbers of the process in each pid namespace, its own last. */
+/*
+ * Returns true if the last number of the line NStgid is 1. The line contains the number of the process in each of its
+ * pid namespaces, the innermost one last.
+ */
 static bool is_init(const char *numbers)
 {
 	size_t n = numbers ? strcspn(numbers, "\n") : 0;
@@ -172,8 +176,8 @@ int64_t proc_peak_rss(pid_t pid)
 /* --- maps --- */
 
 /*
- * Reads digits of one base followed by `end`, and moves *p past it. Cannot pass the end of the line, because that is
- * not a digit.
+ * Reads a number that ends with the character `end`, and moves *p behind that. It stays within the line, because a
+ * newline is not a digit.
  */
 static bool number(const char **p, int base, char end, uint64_t *v)
 {
@@ -187,7 +191,7 @@ static bool number(const char **p, int base, char end, uint64_t *v)
 	return true;
 }
 
-/* "lo-hi rwxp offset major:minor inode   name", up to the newline. */
+/* Parses "lo-hi rwxp offset major:minor inode   name" up to the newline. */
 static bool parse_map(const char *p, struct proc_map *m)
 {
 	uint64_t major, minor;
@@ -233,7 +237,7 @@ static bool is_octal(const char *s)
 	return s[0] >= '0' && s[0] <= '3' && s[1] >= '0' && s[1] <= '7' && s[2] >= '0' && s[2] <= '7';
 }
 
-/* mountinfo writes space, tab, newline and backslash as \ooo. */
+/* Replaces \ooo, which mountinfo uses for space, tab, newline and backslash. */
 static void unescape(char *s)
 {
 	char *to = s;
@@ -245,7 +249,10 @@ static void unescape(char *s)
 	*to = '\0';
 }
 
-/* Copies the next word, cut to `size`, and moves *p past the blank after it. Returns the full length of the word. */
+/*
+ * Copies the next word, truncated to `size`, and moves *p behind the blank that follows it. Returns the length of the
+ * whole word.
+ */
 static size_t word(const char **p, char *to, size_t size)
 {
 	size_t n = strcspn(*p, " \n");
@@ -265,7 +272,7 @@ static bool skip_words(const char **p, int n)
 	return true;
 }
 
-/* "36 35 98:0 /root /mnt opts [tags] - type source superopts"; options that do not fit are cut off. */
+/* Parses "36 35 98:0 /root /mnt opts [tags] - type source superopts". Options that do not fit are truncated. */
 bool proc_mount_parse(const char *line, struct proc_mount *m)
 {
 	*m = (struct proc_mount){0};

@@ -1,5 +1,6 @@
 /*
- * Parses the tables of sockets (proc_pid_net(5), and Documentation/networking/proc_net_tcp.rst in the kernel's source).
+ * Parses the tables of sockets in /proc/PID/net (proc_pid_net(5), and Documentation/networking/proc_net_tcp.rst in the
+ * kernel's source).
  */
 #include "tracee/proc.h"
 
@@ -16,7 +17,7 @@ struct end {
 	unsigned port;
 };
 
-/* An address in the form of the tables: 32-bit words in host order, then the port. */
+/* Parses an address: 32-bit words in hexadecimal and in host byte order, then ":" and the port. */
 static bool parse_end(const char *text, bool v6, struct end *e)
 {
 	uint32_t words[4];
@@ -74,7 +75,7 @@ bool proc_net_unix(const char *line, unsigned long inode, unsigned long peer, st
 	return true;
 }
 
-/* sk Eth Pid Groups Rmem Wmem Dump Locks Drops Inode */
+/* The columns are sk Eth Pid Groups Rmem Wmem Dump Locks Drops Inode. */
 bool proc_net_netlink(const char *line, unsigned long inode, unsigned *protocol, uint32_t *port)
 {
 	unsigned long own;

@@ -14,15 +14,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* TCP_BOUND_INACTIVE: a state for requests only; answers contain TCP_CLOSE. */
+/* TCP_BOUND_INACTIVE is a state that only requests contain; the state in the answers is TCP_CLOSE. */
 #define BOUND_INACTIVE 13
 
-/* Looks at an answer of `n` bytes. Returns true if it is the one that was wanted. */
+/* Reads an answer of `n` bytes. Returns true if it is the one that was searched. */
 typedef bool answer_fn(void *ctx, const void *answer, size_t n);
 
 /*
- * Looks at one part of the answers, in `n` bytes. Returns 1 if `look` found its answer, 0 if more parts follow, -1 at
- * the end.
+ * Passes the answers in `bytes`, which is one part of them, to `look`. Returns 1 if `look` returned true, 0 if there
+ * are more parts, -1 if this was the last one.
  */
 static int look_at(const char *bytes, size_t n, answer_fn *look, void *ctx)
 {
@@ -39,8 +39,8 @@ static int look_at(const char *bytes, size_t n, answer_fn *look, void *ctx)
 }
 
 /*
- * Sends the request, and passes each answer to `look` until that returns true. The kernel has the answers ready when
- * send(2) returns.
+ * Sends the request, and passes each answer to `look` until that returns true. The answers are ready when send(2)
+ * returns.
  */
 static bool ask(const void *request, size_t size, uint16_t flags, answer_fn *look, void *ctx)
 {
@@ -61,7 +61,7 @@ static bool ask(const void *request, size_t size, uint16_t flags, answer_fn *loo
 	return found > 0;
 }
 
-/* Finds the attribute of `type` among the `n` bytes at `attrs`, and reads it as a 32-bit number. */
+/* Searches the attributes, of `n` bytes, for one of type `type`, and stores its value, a 32-bit number, in *v. */
 static bool find_u32(const void *attrs, size_t n, uint16_t type, uint32_t *v)
 {
 	const struct rtattr *a = attrs;

@@ -1,6 +1,6 @@
 /*
- * Facts about sockets that /proc does not show. The kernel gives them by sock_diag(7), for the sockets of sctrace's
- * network namespace.
+ * Facts about sockets that /proc does not contain. They are requested by sock_diag(7), which knows only the sockets of
+ * sctrace's network namespace.
  */
 #ifndef SCTRACE_TRACEE_SOCK_QUERY_H
 #define SCTRACE_TRACEE_SOCK_QUERY_H
@@ -9,11 +9,11 @@
 
 struct buf;
 
-/* The inode of the peer of Unix socket `inode`; 0 if it has none or the kernel does not say. */
+/* Returns the inode of the socket that is connected to the Unix socket `inode`; 0 if there is none or it is unknown. */
 unsigned long sock_query_unix_peer(unsigned long inode);
 /*
- * Appends the address of a TCP socket that is bound, but neither listens nor is connected: "[127.0.0.1:80]". Needs
- * Linux 6.8 (TCP_BOUND_INACTIVE in include/net/tcp_states.h); returns false without it.
+ * Appends the address of a TCP socket that is bound, but is neither listening nor connected: "[127.0.0.1:80]". Returns
+ * false if it is unknown, as it is before Linux 6.8 (TCP_BOUND_INACTIVE in include/net/tcp_states.h).
  */
 bool sock_query_tcp_bound(bool v6, unsigned long inode, struct buf *out);
 

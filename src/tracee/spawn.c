@@ -18,7 +18,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Checks `path` as execve(2) does: 0, ENOENT, or EACCES for a folder or a file without execute permission. */
+/*
+ * Checks whether execve(2) can run `path`. Returns 0, ENOENT, or EACCES for a directory or a file without execute
+ * permission.
+ */
 static int runnable(const char *path)
 {
 	struct stat st;
@@ -50,7 +53,7 @@ char *spawn_find(const char *name, char *const *envp, int *err)
 	for (const char *p = path_of(envp); *name; p++) {
 		size_t n = strcspn(p, ":");
 		char *path = NULL;
-		/* An empty entry means the current folder. */
+		/* An empty entry of PATH means the current directory. */
 		if (asprintf(&path, "%.*s/%s", n ? (int)n : 1, n ? p : ".", name) < 0) {
 			*err = ENOMEM;
 			return NULL;
@@ -68,7 +71,7 @@ char *spawn_find(const char *name, char *const *envp, int *err)
 	return NULL;
 }
 
-/* The user of -u. It is looked up before the fork, because getpwnam(3) is not safe afterwards. */
+/* The user of -u. It is looked up before fork(2), because getpwnam(3) must not be called afterwards. */
 struct identity {
 	bool set;
 	uid_t uid;
@@ -132,7 +135,7 @@ static int prepare(const struct spawn *s, const struct identity *who)
 	return r;
 }
 
-/* The argument vector with another argv[0]. It is built before the fork, because it needs memory. */
+/* Returns an argument list with another argv[0]. It is created before fork(2), because it needs memory. */
 static char **argv_with(const struct spawn *s)
 {
 	size_t n = 0;
@@ -166,7 +169,7 @@ static void __attribute__((noreturn)) child_main(struct child *c)
 	while ((n = read(c->go[0], &byte, 1)) < 0 && errno == EINTR)
 		;
 	if (n != 1)
-		_exit(EXIT_OWN); /* the tracer is gone */
+		_exit(EXIT_OWN); /* the tracer has exited */
 	int err = -prepare(c->s, &c->who);
 	if (!err) {
 		execve(c->path, c->argv, c->s->envp ? c->s->envp : environ);
@@ -177,7 +180,10 @@ static void __attribute__((noreturn)) child_main(struct child *c)
 	_exit(spawn_status(err));
 }
 
-/* Makes a pipe whose descriptors are above 2, because sctrace may be started with 0, 1 or 2 closed. */
+/*
+ * Creates a pipe with descriptors above 2. Otherwise they could be 0, 1 or 2, if sctrace was started with one of these
+ * closed.
+ */
 static int high_pipe(int fd[2])
 {
 	int low[2];
@@ -196,7 +202,8 @@ static int high_pipe(int fd[2])
 }
 
 /*
- * Calls fork(2). With -D the roles are swapped: this process becomes the child, and a grandchild returns with its pid.
+ * Calls fork(2). With -D the roles are exchanged: this process becomes the child. Its grandchild continues as the
+ * tracer; there the function returns the pid of this process.
  */
 static pid_t fork_roles(struct child *c)
 {
@@ -307,7 +314,7 @@ int spawn_status(int err)
 	return err == ENOENT ? EXIT_NOT_FOUND : unfit ? EXIT_CANNOT_RUN : EXIT_OWN;
 }
 
-/* True if the change concerns the variable of "NAME=VALUE" or "NAME". */
+/* Returns true if a change ("NAME=VALUE" or "NAME") is about this variable. */
 static bool changes(const char *change, const char *variable)
 {
 	size_t len = strcspn(change, "=");
