@@ -45,9 +45,8 @@ struct op_plan {
 struct op_result {
 	const struct op *op;
 	VEC(double) ns; /* the samples, with the control subtracted (except for the empty loop) */
-	VEC(double)
-	taken;             /* OP_PER_PROCESS: for each sample, the control that was measured in the same process and
-			    * subtracted */
+	/* OP_PER_PROCESS: for each sample, the control that was measured in the same process and subtracted. */
+	VEC(double) taken;
 	uint64_t batch;    /* number of calls in each sample */
 	double two_op_ns;  /* cost of the operation from op_solve() with its own two loops; NAN if not measured */
 	double kernel;     /* system calls per operation; NAN if not counted */

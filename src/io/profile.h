@@ -40,8 +40,7 @@ struct io_profile {
 	VEC(struct io_file *) files;
 	struct map by_name;   /* map_key() of a name -> struct io_file */
 	struct map processes; /* process id -> struct io_fds */
-	struct map
-		calls; /* struct syscall_desc -> struct io_call, of calls that are more than a call of a descriptor */
+	struct map calls;     /* struct syscall_desc -> struct io_call; only calls that need special handling */
 	unsigned pipes, sockets;
 	struct io_tally polls; /* calls such as poll(2) with a timeout of 0 that found nothing */
 	double polls_in_all;

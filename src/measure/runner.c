@@ -13,8 +13,8 @@ struct round {
 };
 
 /*
- * Shuffles the order (Fisher and Yates), so that a subject does not always run after the same other one, which leaves
- * it its caches and a warm CPU.
+ * Shuffles the order (Fisher and Yates). If a subject always ran after the same other subject, it would always find
+ * the caches and the CPU as that subject leaves them.
  */
 static void shuffle(struct round *round)
 {

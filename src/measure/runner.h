@@ -14,7 +14,7 @@ struct runner {
 	unsigned warmup;    /* number of warm-up rounds, which are not counted */
 	unsigned min_runs;  /* number of rounds in which every subject takes part */
 	unsigned max_runs;  /* maximum number of rounds */
-	uint64_t budget_ns; /* no round starts later than this after the first min_runs rounds */
+	uint64_t budget_ns; /* further rounds start only within this time after the first min_runs rounds */
 	uint64_t seed;      /* seed of the random order */
 	/*
 	 * Runs `subject` once. `round` starts at 0, and is -1 during the warm-up. Returns 0; 1 if the subject cannot

@@ -11,7 +11,7 @@
 struct buf;
 
 struct sample_spec {
-	char *const *argv;                  /* argv[0] is searched in PATH */
+	char *const *argv;                  /* argv[0] is looked up in PATH */
 	const char *dir;                    /* working directory; NULL: that of sctrace */
 	int stdin_fd, stdout_fd, stderr_fd; /* -1: inherited from sctrace */
 	const int *cpus;                    /* the program may run only on these CPUs; NULL: all */

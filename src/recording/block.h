@@ -37,9 +37,7 @@ struct recording {
 	bool cut;              /* the file ends within the current block */
 	struct item_reader at; /* position of the next item */
 	uint64_t time_ns;
-	VEC(struct block_thread *)
-	threads; /* the first `nthreads` are those of the current block; the others are
-					     * kept for reuse */
+	VEC(struct block_thread *) threads; /* the first `nthreads` are those of the block; the others are spare */
 	size_t nthreads;
 	struct map known; /* recording_name_key() -> the address of the answer in the current block */
 

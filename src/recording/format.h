@@ -11,18 +11,15 @@
 
 #define RECORDING_MAGIC   "SCTRACE\n"
 #define RECORDING_VERSION 1
-#define RECORDING_HEADER                                                                                               \
-	16 /* size in bytes: the magic, the version (4 bytes, little-endian), and 4 bytes that are
-			      * 0 */
+/* Bytes of the header: the magic, the version (4 bytes, little-endian), and 4 bytes that are 0. */
+#define RECORDING_HEADER 16
 
 #define RECORDING_BLOCK        (1u << 20)  /* a block is compressed and written when it has this size */
 #define RECORDING_BLOCK_LAST   (1u << 16)  /* the same limit for --last, which drops whole blocks */
 #define RECORDING_BLOCK_MOST   (64u << 20) /* a reader refuses a block that is larger than this */
 #define RECORDING_CAPTURES     (32u << 20) /* maximum number of captured bytes in one event */
 #define RECORDING_THREADS_MOST 4096        /* maximum number of threads in one block */
-#define RECORDING_SLOTS                                                                                                \
-	4 /* number of previous calls of a thread with which its next call is
-					    * compared */
+#define RECORDING_SLOTS        4           /* previous calls of a thread with which a call is compared */
 
 enum recording_item {
 	ITEM_HEAD = 1, /* facts about the recording as a whole; always the first item of the first block */

@@ -191,8 +191,8 @@ struct run_io_file {
 	double seeks, seeks_without_effect, syncs, mmaps, unclosed;
 	VEC(struct run_io_size) sizes; /* the most frequent requested sizes, the most frequent one first */
 	struct hist read_sizes, write_sizes;
-	VEC(struct run_io_mark)
-	read_marks, write_marks; /* only of the busiest files; a random selection if there are many requests */
+	/* Only of the busiest files; a random selection if there are many requests. */
+	VEC(struct run_io_mark) read_marks, write_marks;
 };
 /* Something that could be improved. `cost_s`, `saving_low_s` and `saving_high_s` are NAN if unknown. */
 struct run_io_finding {

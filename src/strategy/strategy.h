@@ -40,7 +40,7 @@ const struct strategy *strategy_find(const char *name);
  */
 uint64_t strategy_expected_calls(const struct strategy *s, uint64_t bytes, uint64_t buffer);
 /*
- * Appends the path of the copier `program`. It is searched beside the running executable (in a build), in the libexec
+ * Appends the path of the copier `program`. It is looked for beside the running executable (in a build), in the libexec
  * directory that belongs to the executable, and in the installation directory. Returns 0, or -ENOENT with the searched
  * directories in `why`.
  */

@@ -15,7 +15,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-/* The socket whose line is searched in the tables. */
+/* The socket whose line must be found in the tables. */
 struct wanted {
 	unsigned long inode, peer; /* `peer` is 0 unless it is a Unix socket */
 	bool v6;
@@ -52,7 +52,7 @@ static bool read_netlink(const char *line, const struct wanted *w, struct buf *o
 	return true;
 }
 
-/* Searches the socket in a table of /proc/PID/net. The table is read line by line, because it may be long. */
+/* Looks for the socket in a table of /proc/PID/net. The table is read line by line, because it may be long. */
 static bool find_in(pid_t pid, const char *table, read_line *read, const struct wanted *w, struct buf *out)
 {
 	char path[64], line[512];

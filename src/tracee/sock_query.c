@@ -17,7 +17,7 @@
 /* TCP_BOUND_INACTIVE is a state that only requests contain; the state in the answers is TCP_CLOSE. */
 #define BOUND_INACTIVE 13
 
-/* Reads an answer of `n` bytes. Returns true if it is the one that was searched. */
+/* Reads an answer of `n` bytes. Returns true if it is the one that the caller needs. */
 typedef bool answer_fn(void *ctx, const void *answer, size_t n);
 
 /*
@@ -61,7 +61,7 @@ static bool ask(const void *request, size_t size, uint16_t flags, answer_fn *loo
 	return found > 0;
 }
 
-/* Searches the attributes, of `n` bytes, for one of type `type`, and stores its value, a 32-bit number, in *v. */
+/* Finds the attribute of type `type` in the `n` bytes at `attrs`, and stores its value, a 32-bit number, in *v. */
 static bool find_u32(const void *attrs, size_t n, uint16_t type, uint32_t *v)
 {
 	const struct rtattr *a = attrs;

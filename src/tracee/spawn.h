@@ -10,7 +10,7 @@ struct buf;
 
 /* How the program is to be started. All pointers belong to the caller. Initialise it with SPAWN_INIT. */
 struct spawn {
-	char *const *argv;    /* argv[0] is searched in PATH unless it contains a slash; NULL: start nothing */
+	char *const *argv;    /* argv[0] is looked up in PATH unless it contains a slash; NULL: start nothing */
 	const char *argv0;    /* argv[0] that the program receives; NULL: the same */
 	char *const *envp;    /* NULL: sctrace's environment */
 	const char *user;     /* user of the program (-u); NULL: sctrace's */
@@ -42,7 +42,7 @@ struct spawned {
 };
 
 /*
- * Searches the program and forks. Returns 0 and fills in *out. Otherwise returns -ENOENT (no such program), -EACCES (a
+ * Finds the program and forks. Returns 0 and fills in *out. Otherwise returns -ENOENT (no such program), -EACCES (a
  * directory, or no permission) or another -errno, and `why` contains a sentence that names the program.
  */
 int spawn_start(const struct spawn *s, struct spawned *out, struct buf *why);
@@ -62,13 +62,13 @@ int spawn_finish(struct spawned *p);
 char **spawn_environment(const char *const *changes, size_t n);
 
 /*
- * Searches `name` as execvp(3) does: in PATH (of `envp`, or of this process if `envp` is NULL), unless it contains a
+ * Looks `name` up as execvp(3) does: in PATH (of `envp`, or of this process if `envp` is NULL), unless it contains a
  * slash. Returns a path, which the caller frees, or NULL with *err set to ENOENT or EACCES.
  */
 char *spawn_find(const char *name, char *const *envp, int *err);
 
 /*
- * Returns a text that says why execve(2) of `name` (searched in PATH) failed with `err`. ENOENT for a program that
+ * Returns a text that says why execve(2) of `name` (looked up in PATH) failed with `err`. ENOENT for a program that
  * exists means that its interpreter is missing: the one after #!, or the dynamic loader.
  */
 const char *spawn_error(const char *name, int err);
