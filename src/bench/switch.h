@@ -58,7 +58,7 @@ const struct switch_kind *switch_kind_find(const char *name);
  */
 _Noreturn void switch_give_up(struct switch_pair *p, const char *what);
 
-/* The functions `rounds` of the mechanisms at user level; they are in switch_user.c. */
+/* The functions `rounds` of the mechanisms that switch at user level. They are defined in switch_user.c. */
 void switch_ucontext_rounds(uint64_t n);
 void switch_bare_rounds(uint64_t n);
 /* Returns true if the mechanism "bare" is implemented for this processor. */
@@ -84,10 +84,10 @@ struct switch_plan {
 struct switch_result {
 	const struct switch_kind *kind;
 	int cpu[2];
-	VEC(double) ns;  /* samples: ns for each switch or wake-up, without the mechanism's own cost */
-	double round_ns; /* median time of a round, in which each task has one turn */
-	double own_ns;   /* the mechanism's own cost: median time of a wake, a wait and a touch by a single task,
-			  * without a switch */
+	VEC(double) ns;                /* samples: ns for each switch or wake-up, without the mechanism's own cost */
+	double round_ns;               /* median time of a round, in which each task has one turn */
+	double own_ns;                 /* the mechanism's own cost: median time of a wake, a wait and an access to the
+			  * working set by a single task, without a switch */
 	double voluntary, involuntary; /* context switches of both tasks in each round, as counted by getrusage(2) */
 	double per_round;              /* the number of switches by which the time of a round was divided */
 	uint64_t rounds;

@@ -83,7 +83,7 @@ double compare_left_s(const struct compare *c, double elapsed_s)
 	/* The time between runs (to start programs, to check copies) is added in proportion. */
 	double stretch = done > 0 && elapsed_s > done ? elapsed_s / done : 1;
 	double budget = c->opt.runs || c->opt.min_time ? 0 : (double)c->opt.max_time * 1e-9;
-	/* Runs that exceed the minimum number end when max_time is used up, and often before. */
+	/* After the minimum number of runs, further runs start until max_time is used up, and often not so long. */
 	double beyond = budget - over * stretch;
 	return due * stretch + (beyond > 0 ? beyond : 0);
 }

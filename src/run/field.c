@@ -192,8 +192,8 @@ void fields_free(const struct fields *f, void *object)
 }
 
 /*
- * Returns a JSON string. Names of programs and paths need not be valid UTF-8, which JSON requires, so other bytes are
- * escaped.
+ * Returns a JSON string. JSON requires UTF-8, which names of programs and paths need not be: a text that is not valid
+ * UTF-8 is escaped.
  */
 static json_t *text_json(const char *s)
 {
