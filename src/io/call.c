@@ -56,10 +56,7 @@ static int find_kind(const struct call *c, uint16_t kind)
 	return -1;
 }
 
-/*
- * Appends the path as the program passed it. If it is relative to a directory descriptor, appends the name of that
- * directory first.
- */
+/* Appends the path of the call, after the name of the directory descriptor to which it is relative, if any. */
 static void add_path(const struct context *x, struct buf *out)
 {
 	const char *at = buf_str(&x->k->path);
@@ -290,8 +287,8 @@ static void leave_mmap(const struct context *x)
 #define BUFFERS_MAX 64
 
 /*
- * Returns how many bytes the program asked for. With several buffers this is the sum of their sizes. It is the result
- * of the call if the sizes are unknown: for messages, and for more than BUFFERS_MAX buffers.
+ * Returns how many bytes the program asked for. For messages, and for more than BUFFERS_MAX buffers, this is unknown;
+ * then returns the result of the call.
  */
 static uint64_t asked(const struct context *x)
 {
@@ -312,10 +309,7 @@ static uint64_t asked(const struct context *x)
 	return sum;
 }
 
-/*
- * After a read, remembers the buffer. After a write, checks whether it wrote exactly what the last read had stored in
- * the buffer.
- */
+/* Remembers the buffer of a read. Finds out whether a write wrote exactly what the last read stored there. */
 static void note_copy(const struct context *x, struct io_file *f, uint64_t bytes)
 {
 	struct io_thread *k = x->k;
@@ -379,10 +373,7 @@ static void leave_transfer(const struct context *x)
 						.time_s = ((double)x->c->enter_ns - (double)x->p->start_ns) / 1e9});
 }
 
-/*
- * Adds one half of a call that moves bytes between two descriptors. `offset` is the index of the argument that points
- * to its offset, or -1.
- */
+/* Adds one half of a call that moves bytes between two descriptors. `offset`: argument that points to its offset, or -1. */
 static void move_side(const struct context *x, int fd, int offset, enum io_direction direction, uint64_t size)
 {
 	struct io_open *o = open_of(x, fd);
@@ -405,10 +396,7 @@ static void move_side(const struct context *x, int fd, int offset, enum io_direc
 						.time_s = ((double)x->c->enter_ns - (double)x->p->start_ns) / 1e9});
 }
 
-/*
- * For these calls, `fd` in the table is the descriptor that is read, `offset` points to its offset, and `buf` is the
- * descriptor that is written.
- */
+/* In the table, `fd` is the descriptor that is read, `offset` points to its offset, and `buf` is the one written. */
 static void leave_move(const struct context *x)
 {
 	const struct io_call *r = x->row;
