@@ -74,7 +74,7 @@ def test_words(_):
 
 
 def test_usage(_):
-    """--all and --cgroup without -c, together, or with something that does not exist: one clear line"""
+    """--all and --cgroup without -c, together, or with a group that does not exist are refused with one clear line"""
     for args, words in ((["--all", "true"], "add -c"), (["-c", "--all", "--cgroup", "/x", "true"], "only one of"),
                         (["-c", "--all", "-p", "1"], "only one of")):
         seen = run(*args)

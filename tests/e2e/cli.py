@@ -149,7 +149,7 @@ def test_reader_is_gone(tmp):
 
 
 def test_reader_is_gone_but_work_is_left(tmp):
-    """Also without a reader, a summary is saved, calls are tampered with, and a program with a filter is still served"""
+    """Even without a reader, sctrace saves a summary, tampers with calls, and handles the stops of a program with a filter"""
     saved = tmp / "saved.json"
     script = ["sh", "-c", f"sleep 3; cat /dev/null && cd / 2>/dev/null; echo $? >{tmp}/ran"]
     for flags, status in ((["-f", "-e", "trace=openat"], "0"), (["-e", "inject=chdir:error=EIO"], "2"), (["-f", "-C", f"--save={saved}"], "0")):
@@ -537,7 +537,10 @@ def test_expect(tmp):
 
 
 def test_narrow_terminals(_):
-    """On a narrow terminal the table has less space between its columns, and leaves out some, but none that -U or -S names"""
+    """
+    On a narrow terminal the table has less space between its columns, and leaves out some columns, but none that -U or
+    -S names
+    """
     for width, args, columns in ((120, [], "avg p50 p99 max"), (80, [], "avg p50 p99 max"), (54, [], "errors max"),
                                  (45, [], "calls errors"), (54, ["-S", "p50"], "errors p50"),
                                  (60, ["-U", "calls,p50,p90,p99,max"], "p50 p90 p99 max")):

@@ -26,7 +26,7 @@ struct rig {
 	uint64_t clock;
 };
 
-#define PAGES 65536u /* more memory after a pointer argument than a record can hold */
+#define PAGES 65536u /* bytes of memory that follow each pointer argument; more than a record can hold */
 
 static struct agent_recipe *recipes;
 static struct rig rig;

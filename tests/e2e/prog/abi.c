@@ -1,4 +1,4 @@
-/* Calls with unusual numbers and, on x86-64, through other entry points. */
+/* Makes calls with unusual numbers and, on x86-64, through other entry points. */
 #include "e2e.h"
 
 #include <sys/mman.h>
@@ -32,7 +32,7 @@ static long raw(long nr, long a)
 #endif
 
 #ifdef __x86_64__
-/* The 32-bit entry point from a 64-bit program: its own numbers, results and errors. */
+/* A 64-bit program uses the 32-bit entry point, which has other call numbers. Checks results and errors. */
 static void test_int80(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 200);
@@ -51,7 +51,7 @@ static void test_int80(int argc, char **argv)
 	puts("answered");
 }
 
-/* The x32 bit: numbers of an ABI that these kernels do not support. */
+/* Makes calls of the x32 ABI, whose numbers have an additional bit. These kernels do not support it. */
 static void test_x32(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 20);
@@ -61,7 +61,7 @@ static void test_x32(int argc, char **argv)
 }
 #endif
 
-/* Numbers without a call. */
+/* Uses numbers that belong to no call. */
 static void test_numbers(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 20);
@@ -77,7 +77,7 @@ static void test_numbers(int argc, char **argv)
 	puts("no such calls");
 }
 
-/* A clock read answered by the vDSO is not a call; requested by number it is one. */
+/* Reading the clock through the vDSO makes no call. Reading it by syscall(2) makes one. */
 static void test_vdso(int argc, char **argv)
 {
 	(void)argc;

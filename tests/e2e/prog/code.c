@@ -13,7 +13,10 @@ typedef long call_fn(long nr);
 
 enum { AT = 64, SIZE = 4096 };
 
-/* A page of code: a function at AT, with no-operations around it. `mov %edi,%eax; xor %edi,%edi; syscall; ret`. */
+/*
+ * The function that is at offset AT in a page of code, with no-operations around it. `mov %edi,%eax; xor %edi,%edi;
+ * syscall; ret`.
+ */
 static const unsigned char calling[] = {0x89, 0xf8, 0x31, 0xff, 0x0f, 0x05, 0xc3};
 /* `mov $42,%eax; ret`, which has different bytes at the position of the call. */
 static const unsigned char constant[] = {0xb8, 42, 0, 0, 0, 0xc3, 0x90};
@@ -54,7 +57,10 @@ static void print_calls(void)
 	calls("getppid", 2 * made, 0);
 }
 
-/* Code written at run time and overwritten in place, also after making its pages writable and executable again. */
+/*
+ * The program writes code at run time and overwrites it in place, also after it made the pages writable and executable
+ * again.
+ */
 static void test_jit(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 100);
@@ -105,7 +111,7 @@ static void *map(int fd, void *where, int flags)
 	return p;
 }
 
-/* Code files mapped, unmapped, and replaced by others. */
+/* The program maps and unmaps files with code, and maps others in their place. */
 static void test_remap(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 50), a = file_of("calling", calling), b = file_of("constant", constant);
@@ -124,7 +130,10 @@ static void test_remap(int argc, char **argv)
 	print_calls();
 }
 
-/* Mappings moved to free addresses and over others; the old addresses get different code. */
+/*
+ * The program moves mappings to free addresses and over other mappings, and then maps different code at the old
+ * addresses.
+ */
 static void test_mremap(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 50), a = file_of("calling", calling), b = file_of("constant", constant);
@@ -147,7 +156,7 @@ static void test_mremap(int argc, char **argv)
 	print_calls();
 }
 
-/* A private file mapping made writable, changed, and made executable again. */
+/* The program makes a private file mapping writable, changes it, and makes it executable again. */
 static void test_mprotect(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 50), a = file_of("calling", calling);
@@ -179,7 +188,9 @@ static void test_madvise(int argc, char **argv)
 	print_calls();
 }
 
-/* The same file mapped many times, used by the parent and by children that unmap it. */
+/*
+ * The program maps the same file many times. The parent and its children use the mappings, and the children unmap them.
+ */
 static void test_fork(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 20), a = file_of("calling", calling), b = file_of("constant", constant);
@@ -279,7 +290,7 @@ static void test_dlopen(int argc, char **argv)
 	calls("getpgid", 10L * n, 0);
 }
 
-/* A program that compares its own code, the C library's and a mapping's with the files, as copy protections do. */
+/* Compares the code of the program, of the C library and of a mapping with the files, as copy protections do. */
 static void compare_with_file(const char *name, unsigned long from, unsigned long to, unsigned long offset)
 {
 	static unsigned char file[1 << 20], mem[1 << 20];
@@ -431,7 +442,7 @@ static void test_old_action(int argc, char **argv)
 	puts("former actions returned");
 }
 
-/* SIGKILL of several threads during calls that cannot be patched, while the program handles SIGSYS. */
+/* SIGKILL ends several threads during calls that cannot be patched, while the program handles SIGSYS. */
 static void test_killed(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 40);
@@ -505,7 +516,7 @@ static void *recurse_in_thread(void *arg)
 	return NULL;
 }
 
-/* Deep recursion on the smallest permitted stack of a thread. */
+/* Makes calls during deep recursion, on the smallest permitted stack of a thread. */
 static void test_recursion(int argc, char **argv)
 {
 	int depth = number(argc, argv, 0, 60);
@@ -520,7 +531,7 @@ static void test_recursion(int argc, char **argv)
 	calls("getppid", 20L * (depth + 1), 0);
 }
 
-/* Uses the low addresses, as emulators do. */
+/* Maps memory at low addresses, as emulators do. */
 static void test_low_memory(int argc, char **argv)
 {
 	(void)argc;

@@ -51,7 +51,7 @@ static void test_exits(int argc, char **argv)
 	exit(number(argc, argv, 0, 0));
 }
 
-/* Makes calls until a signal ends it. */
+/* Makes calls until a signal ends the process. */
 static void test_serves(int argc, char **argv)
 {
 	(void)argc, (void)argv;

@@ -1,7 +1,7 @@
 /*
- * Code that the traced test programs share. A program is a table of small tests and runs one of them by name. It exits
- * with 0 only if everything behaved as without a tracer. calls() prints how often the test made a certain call, which
- * no other code of the program makes.
+ * Code that the traced test programs share. A program is a table of small tests and runs one of them by name. The
+ * program exits with 0 only if everything behaved as without a tracer. calls() prints how often the test made a certain
+ * call, which no other code of the program makes.
  */
 #ifndef SCTRACE_TESTS_E2E_H
 #define SCTRACE_TESTS_E2E_H
@@ -94,7 +94,10 @@ static inline long leave_time(struct itimerval *tick, bool too_many)
 	return 0;
 }
 
-/* The state letter of a thread or process in /proc (a traced stop shows as 't' instead of 'T'). 0: it is gone. */
+/*
+ * The state letter of a thread or process in /proc (a traced stop shows as 't' instead of 'T'). 0 means that the task
+ * does not exist any more.
+ */
 static inline char task_state(pid_t tid)
 {
 	char path[64], line[512] = "";

@@ -58,7 +58,7 @@ static size_t mapped(uintptr_t at)
 	return size;
 }
 
-/* Runs an attack in a child, which may end in any way; kills one that spins or sleeps. */
+/* Runs an attack in a child, which may end in any way; kills a child that runs for ever or sleeps. */
 static void attack(void (*how)(void))
 {
 	int status;
@@ -246,7 +246,7 @@ static void spoil_code(void)
 
 /* --- the tracer must not use what it learned about a file's code from a process that can change that code --- */
 
-/* Calls that programs do not make on their own, through the C library's code. */
+/* Makes calls that programs rarely make, through the code of the C library. */
 static void rare_calls(void)
 {
 	struct sysinfo info;

@@ -77,7 +77,10 @@ static void on_step(int sig, siginfo_t *si, void *u)
 	steps[nsteps++] = (unsigned char)(ip - (uint64_t)step_code);
 }
 
-/* Each instruction is reported once, and none between a call and the end of the next instruction, as in the kernel. */
+/*
+ * While the program single-steps itself, each instruction raises one SIGTRAP. As without a tracer, there is none
+ * between a call and the end of the next instruction.
+ */
 static void test_step(int argc, char **argv)
 {
 	static const unsigned char want[] = {1, 6, 10, 12, 13, 18, 21, 29, 30};

@@ -87,7 +87,7 @@ static void test_restart(int argc, char **argv)
 	calls("readv", 1 + n, n);
 }
 
-/* Calls that return EINTR regardless of SA_RESTART. */
+/* Some calls return EINTR regardless of SA_RESTART. */
 static void test_never_restarted(int argc, char **argv)
 {
 	(void)argc;
@@ -116,8 +116,8 @@ static void test_never_restarted(int argc, char **argv)
 }
 
 /*
- * Waits for the child's next change, which must be `code`. Returns false if the child ended before; the child is then
- * not reaped.
+ * Waits for the child's next change (waitid(2)), which must be `code`. Returns false if the child ended before; the
+ * child is then not reaped.
  */
 static bool changed(pid_t pid, int how, int code)
 {
@@ -354,13 +354,12 @@ static void on_unwind(int sig)
 		lost++;
 }
 
-/* A stack walk from a handler that runs at any point in calls reaches main(). */
+/* A handler may interrupt calls at any point. A stack walk from the handler reaches main(). */
 static void test_unwind(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 300);
 	void *warm[4];
-	pid_t (*volatile call)(void) = getppid; /* not through the PLT, because on aarch64 it has no unwind
-						 * information */
+	pid_t (*volatile call)(void) = getppid; /* not through the PLT, which has no unwind information on aarch64 */
 	backtrace(warm, 4);
 	struct itimerval tick = {{0, 300}, {0, 300}}, off = {0};
 	catch (SIGALRM, on_unwind, SA_RESTART);
@@ -450,7 +449,10 @@ static void interrupt_parent(int fd)
 	_exit(0);
 }
 
-/* Handlers are set, reset by the kernel, removed and set again, also in a child: those that run see only the program's own code. */
+/*
+ * Handlers are set, reset by the kernel, removed and set again, also in a child. The handlers that run see only
+ * addresses in the program's code.
+ */
 static void test_where_changes(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 24);

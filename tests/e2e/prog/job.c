@@ -27,7 +27,7 @@ static void wait_for(pid_t pid, int option, int code, int status)
 	CHECK(r == 0 && info.si_pid == pid && info.si_code == code && info.si_status == status);
 }
 
-/* SIGSTOP and SIGCONT, hundreds of times in a row; the parent sees each. */
+/* The parent sees each of hundreds of SIGSTOPs and SIGCONTs. */
 static void test_stop(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 300), sig = number(argc, argv, 1, SIGSTOP);
@@ -116,7 +116,7 @@ static void on_tstp(int sig)
 	raise(SIGSTOP);
 }
 
-/* A handler for SIGTSTP that stops the process, one for SIGCONT, and SIGKILL while stopped. */
+/* A handler for SIGTSTP stops the process, another handler runs on SIGCONT, and SIGKILL ends the stopped process. */
 static void test_handlers(int argc, char **argv)
 {
 	(void)argc;

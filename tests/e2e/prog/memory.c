@@ -1,4 +1,7 @@
-/* Invalid pointers, strings without an end, vectors of any length, memory that changes at the same time. */
+/*
+ * Makes calls with invalid pointers, strings without an end, vectors of any length, and memory that changes during the
+ * call.
+ */
 #include "e2e.h"
 
 #include <fcntl.h>
@@ -67,7 +70,7 @@ static void test_efault(int argc, char **argv)
 	puts("as the kernel says");
 }
 
-/* Strings up to the end of mapped memory, and strings without an end. */
+/* Strings end at the end of mapped memory, or have no end. */
 static void test_strings(int argc, char **argv)
 {
 	(void)argc;
@@ -210,7 +213,7 @@ static void test_cut(int argc, char **argv)
 	puts("cut");
 }
 
-/* More call numbers than a tracer can keep rows for. */
+/* Makes calls with more different numbers than a tracer can keep rows for. */
 static void test_numbers(int argc, char **argv)
 {
 	(void)argc;

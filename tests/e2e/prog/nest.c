@@ -9,7 +9,7 @@
 #define PR_SET_SYSCALL_USER_DISPATCH 59
 #endif
 
-/* ptrace of a child: it works, or is refused because the child is already traced. */
+/* Requests of ptrace(2) for a child work, or are refused because the child is already traced. */
 static void test_ptrace(int argc, char **argv)
 {
 	(void)argc;

@@ -41,7 +41,7 @@ struct regs {
 	__asm__(".text\n.p2align 6\n.globl " #name "\n.type " #name ",@function\n" #name ":\n.cfi_startproc\n" LOAD    \
 		"\n" body "\n" STORE ".cfi_endproc\n.size " #name ",.-" #name "\n");
 
-/* The instructions after the call. */
+/* Sites with different instructions after the call. */
 SITE(site_plain, "syscall")
 SITE(site_nop, "syscall; nop; nop; nop; nop")
 SITE(site_compare, "syscall; mov %rax, %r11; cmp $-4095, %r11;")
@@ -50,7 +50,7 @@ SITE(site_short_jump, "syscall; jmp 1f\n1: nop")
 SITE(site_rip, "syscall; mov site_rip(%rip), %r11")
 SITE(site_lea, "syscall; lea 0(%rip), %rcx; mov %rcx, %r11")
 SITE(site_call, "syscall; lea -256(%rsp), %rsp; call 1f; lea 256(%rsp), %rsp; jmp 2f\n1: ret\n2:")
-/* A jump to just after the call, and one to the call itself. */
+/* A site with a jump to just after the call, and one to the call itself. */
 SITE(site_into,
      "jmp 2f\n1: syscall\n3: nop; nop; nop; jmp 4f\n2: mov $1, %r11d; jmp 1b\n4: mov $7, %ecx; jmp 5f; jmp 3b\n5:")
 /* A loop whose branch jumps to the bytes just after the call. The first iteration makes the call, two more do not. */
@@ -63,10 +63,10 @@ SITE(site_middle, "mov $1, %r11d; mov %r11, 8(%rsp)\nsyscall\nnop; nop\n1: nop; 
 SITE(site_line, "jmp 1f; .p2align 6; .fill 63, 1, 0x90\n1: syscall; nop")
 SITE(site_page, "jmp 1f; .p2align 12; .fill 4095, 1, 0x90\n1: syscall; nop")
 SITE(site_line_inside, "jmp 1f; .p2align 6; .fill 62, 1, 0x90\n1: syscall; nop")
-/* Called like a function, as runtimes do. */
+/* A call instruction in a function of its own, as in some runtimes. */
 SITE(site_function, "lea -256(%rsp), %rsp; call raw_syscall; lea 256(%rsp), %rsp")
 __asm__(".text\n.p2align 4\nraw_syscall: syscall; ret\n");
-/* An invalid stack pointer, which is allowed, because the kernel does not use it. */
+/* A site with an invalid stack pointer, which is permitted, because the kernel does not use it. */
 SITE(site_no_stack, "movq %rsp, %xmm15; mov $0, %esp; syscall; movq %xmm15, %rsp")
 
 struct site {

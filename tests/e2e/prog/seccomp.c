@@ -250,7 +250,7 @@ static void test_notify(int argc, char **argv)
 	calls("getppid", 51, 1);
 }
 
-/* Strict mode: read, write, exit and sigreturn are allowed, anything else kills. */
+/* Strict mode allows read, write, exit and sigreturn. Any other call kills the thread. */
 static void test_strict(int argc, char **argv)
 {
 	(void)argc;
@@ -296,7 +296,7 @@ static void test_query(int argc, char **argv)
 	printf("mode %d, no new privileges %d\n", prctl(PR_GET_SECCOMP), prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0));
 }
 
-/* A filter that allows only a few calls, as sandboxes do. The tracer must make no other calls afterwards. */
+/* Installs a filter that allows only a few calls, as sandboxes do. The tracer must make no other calls afterwards. */
 static void test_sandbox(int argc, char **argv)
 {
 	(void)argc;
@@ -336,7 +336,7 @@ static void test_exec(int argc, char **argv)
 	CHECK(!"exec");
 }
 
-/* Many filters: the strictest result applies. */
+/* If there are many filters, the strictest result applies. */
 static void test_many(int argc, char **argv)
 {
 	(void)argc;

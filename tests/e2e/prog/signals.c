@@ -138,7 +138,7 @@ static void test_faults(int argc, char **argv)
 	puts("faults as they were");
 }
 
-/* A program's own SIGTRAPs, with codes that look like a tracer's stops. */
+/* The program sends itself SIGTRAPs with codes that look like a tracer's stops. */
 static void test_sigtrap(int argc, char **argv)
 {
 	(void)argc;
@@ -169,7 +169,7 @@ static void on_order(int sig, siginfo_t *info, void *context)
 	expected++;
 }
 
-/* Thousands of real-time signals from another process: none is lost, merged or out of order. */
+/* Another process sends thousands of real-time signals; none is lost, merged or out of order. */
 static void test_rt_order(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 3000);
@@ -368,7 +368,7 @@ static void test_own_masks(int argc, char **argv)
 	print_own_masks();
 }
 
-/* The program's own SIGSYS: sent, blocked, ignored, handled. */
+/* SIGSYS can be sent, blocked, ignored and handled. */
 static void test_sigsys(int argc, char **argv)
 {
 	(void)argc;
@@ -485,7 +485,7 @@ static void test_sigchld(int argc, char **argv)
 	puts("children as expected");
 }
 
-/* Ends by each signal that kills by default. */
+/* Children end by each signal that kills by default. */
 static void test_deaths(int argc, char **argv)
 {
 	(void)argc;

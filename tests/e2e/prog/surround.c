@@ -1,6 +1,6 @@
 /*
- * The program's environment: descriptors, masks, limits, identity, variables. The output must be the same as without a
- * tracer.
+ * Prints the program's environment: descriptors, masks, limits, ids, variables. The output must be the same as without
+ * a tracer.
  */
 #include "e2e.h"
 
@@ -186,7 +186,7 @@ static void test_locked(int argc, char **argv)
 	calls("getppid", 200, 0);
 }
 
-/* A child that dumps core reports that as without a tracer. */
+/* The status of a child that dumps core says so, as without a tracer. */
 static void test_core(int argc, char **argv)
 {
 	(void)argc;
@@ -281,7 +281,7 @@ static void test_ids(int argc, char **argv)
 	printf("uid %d euid %d\n", getuid(), geteuid());
 }
 
-/* The arguments of a script's interpreter. */
+/* Prints the arguments that the interpreter of a script gets. */
 static void test_script(int argc, char **argv)
 {
 	printf("%d words", argc);

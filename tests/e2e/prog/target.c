@@ -37,7 +37,9 @@ static void *row(void *arg)
 	return NULL;
 }
 
-/* n threads, each with a call number of its own (1000 and up), until SIGTERM; ready when each has made a call. */
+/*
+ * Until SIGTERM, n threads make calls with different numbers (1000 and up). Prints `ready` when each has made a call.
+ */
 static void test_rows(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 32);
@@ -96,7 +98,7 @@ static void queue(pid_t pid, int value)
 	}
 }
 
-/* Queues signals to a process, `pause` us apart: at least n, and until its input ends. */
+/* Queues at least n signals to a process, one every `pause` microseconds, until its input ends. */
 static void test_send(int argc, char **argv)
 {
 	pid_t pid = number(argc, argv, 0, 0);
@@ -418,7 +420,7 @@ static void test_sleeps(int argc, char **argv)
 	puts("slept");
 }
 
-/* Names and contents with terminal controls, and some that look like lines of a trace. */
+/* Uses names and contents with terminal controls, and some that look like lines of a trace. */
 static void test_escapes(int argc, char **argv)
 {
 	(void)argc;

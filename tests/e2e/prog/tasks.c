@@ -1,4 +1,7 @@
-/* New tasks, exits and new images of all kinds: all are counted, and all work as without a tracer. */
+/*
+ * Creates tasks, executes programs and exits in all possible ways. All calls are counted, and all work as without a
+ * tracer.
+ */
 #include "e2e.h"
 
 #include <fcntl.h>
@@ -23,7 +26,7 @@ static void many_calls(int n)
 		syscall(SYS_getppid);
 }
 
-/* Forks in a row, and children of children. */
+/* Creates children one after another, and children of children. */
 static void test_fork(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 200);
@@ -100,14 +103,14 @@ static void test_vfork(int argc, char **argv)
 	calls("getppid", 3 * n + 20 + 20 + 20 * 10, 0);
 }
 
-/* The program that new images run. */
+/* The test that executed programs run. */
 static void test_calls(int argc, char **argv)
 {
 	many_calls(number(argc, argv, 0, 1));
 	exit(number(argc, argv, 1, 0));
 }
 
-/* posix_spawn, and one that fails. */
+/* Calls of posix_spawn(3), one of which fails. */
 static void test_spawn(int argc, char **argv)
 {
 	(void)argc;
@@ -152,7 +155,7 @@ static void *send_signals(void *arg)
 	return NULL;
 }
 
-/* vfork, posix_spawn and fork in turn. */
+/* Uses vfork, posix_spawn and fork in turn. */
 static void *create_children(void *is_target)
 {
 	char *args[] = {"tasks", "calls", "10", "9", NULL};
@@ -199,7 +202,7 @@ static void test_amid_signals(int argc, char **argv)
 	calls("execve", 4 * 30 + 1, 0);
 }
 
-/* The shell, through libc's system(3). */
+/* Runs shells by system(3). */
 static void test_shell(int argc, char **argv)
 {
 	(void)argc;
@@ -211,7 +214,7 @@ static void test_shell(int argc, char **argv)
 	puts("the shell answers");
 }
 
-/* A bare clone with its stack; the child exits when `body` returns. */
+/* Calls clone(2) without the C library. The child runs `body` on `stack`, and exits when `body` returns. */
 static pid_t bare_clone(int flags, int (*body)(void *), void *arg, char *stack, size_t size)
 {
 	return clone(body, stack + size, flags, arg);
@@ -398,7 +401,7 @@ static void test_leader_first(int argc, char **argv)
 	calls("getppid", n * 100, 0);
 }
 
-/* execve that fails in all possible ways leaves everything unchanged. */
+/* An execve that fails changes nothing, whatever the reason is. */
 static void test_exec_fails(int argc, char **argv)
 {
 	(void)argc;
@@ -423,7 +426,7 @@ static void test_exec_fails(int argc, char **argv)
 	calls("execve", 1 + 121, 121);
 }
 
-/* A chain of images, each executing the next. */
+/* Each program in a chain executes the next one. */
 static void test_exec_chain(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 50);
@@ -436,7 +439,7 @@ static void test_exec_chain(int argc, char **argv)
 	CHECK(!"exec");
 }
 
-/* SIGKILL at random moments, to processes in calls, forks and execs. */
+/* Kills processes at random moments, while they make calls, fork and execute programs. */
 static void test_kills(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 230);
@@ -526,7 +529,7 @@ static void test_unfollowed(int argc, char **argv)
 	calls("getppid", 30, 0);
 }
 
-/* Orphans go to a subreaper, and a parent's exit is signalled. */
+/* A subreaper becomes the parent of orphans, and a child receives the signal for its parent's exit. */
 static void test_orphans(int argc, char **argv)
 {
 	(void)argc;

@@ -153,7 +153,7 @@ static void *pump(void *arg)
 	return NULL;
 }
 
-/* Threads that make calls continuously; each call is counted. */
+/* Threads make calls continuously, and each call is counted. */
 static void test_pump(int argc, char **argv)
 {
 	int threads = number(argc, argv, 0, 4), n = number(argc, argv, 1, 5000);

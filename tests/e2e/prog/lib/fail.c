@@ -273,7 +273,9 @@ pid_t wait4(pid_t pid, int *status, int options, struct rusage *use)
 	return tid;
 }
 
-/* dlsym() itself may call calloc: serves it from a small buffer until the real one is known. */
+/*
+ * dlsym() itself may call calloc: this call gets memory from a small buffer, because the real calloc is not known yet.
+ */
 void *calloc(size_t n, size_t size)
 {
 	static void *(*next)(size_t, size_t);

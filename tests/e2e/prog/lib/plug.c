@@ -20,8 +20,8 @@ int plug_id(void)
 }
 
 /*
- * Functions that make one call each, close together, with padding between them. Each adds its number to the result,
- * which identifies it.
+ * Functions that make one call each, close together, with padding between them. Each function adds its number to the
+ * result, so that the caller can identify it.
  */
 __asm__(".text\n"
 	".globl crowd_0, crowd_1\n"
