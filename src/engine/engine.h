@@ -15,7 +15,8 @@ struct summary;
 
 /* What an engine can do, and what a user requests. */
 enum engine_caps {
-	CAP_EVENTS = 1 << 0,     /* each call as an event (traces, decoding, --by=fd and path, -e filters on results) */
+	/* Each call is sent as an event (traces, decoding, --by=fd and path, -e filters on results). */
+	CAP_EVENTS = 1 << 0,
 	CAP_COUNTS = 1 << 1,     /* counts and times for each call */
 	CAP_BY_PROCESS = 1 << 2, /* separate counts for each process */
 	CAP_BY_THREAD = 1 << 3,  /* separate counts for each thread */
@@ -87,7 +88,7 @@ struct engine_result {
 	int status;
 	uint64_t wall_ns;        /* time from exec to exit of the started program */
 	struct rusage usage;     /* resource usage of the started program and the children that it waited for */
-	uint64_t peak_rss_bytes; /* the largest VmHWM of a process, read at its exit event; 0: unknown */
+	uint64_t peak_rss_bytes; /* the largest peak RSS (VmHWM) of a process, read at its exit event; 0: unknown */
 	bool rss_is_largest;     /* there were several processes, and the figure is that of the largest one */
 	uint64_t before_main;    /* calls before main (or before the entry point) */
 	/* counts of these calls by name; NULL if the engine does not have them; valid until stop() */

@@ -219,7 +219,7 @@ static void note_held(struct bpf_engine *b, const struct ring_event *r)
 	}
 	if (r->kind != RING_DEATH || !r->is_process)
 		return;
-	if ((pid_t)r->pid == b->root && !b->root_is_child) { /* -D: nothing else reports this */
+	if ((pid_t)r->pid == b->root && !b->root_is_child) { /* with -D, nothing else reports this end */
 		b->result.status = r->status;
 		b->root_ended = true;
 	}
@@ -253,7 +253,10 @@ static bool take_event(struct bpf_engine *b, struct event *ev)
 /* How often the kernel may refuse a request that should never fail. */
 #define REFUSALS_MAX 3
 
-/* Gets the exit status of the started program if it has ended. Returns 0, or -errno if that is refused repeatedly. */
+/*
+ * Gets the exit status of the started program if it has ended. Returns 0, or -errno if the kernel refuses this
+ * repeatedly.
+ */
 static int reap_root(struct bpf_engine *b)
 {
 	if (!b->root || b->root_ended)

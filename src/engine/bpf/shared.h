@@ -21,9 +21,9 @@
 
 /* Which tasks are counted. */
 enum count_scope {
-	SCOPE_TASKS,  /* tasks that the loader named, and their children */
+	SCOPE_TASKS,  /* tasks that the loader has marked, and their children */
 	SCOPE_CGROUP, /* tasks in a control group */
-	SCOPE_ALL,    /* all tasks except the loader's own */
+	SCOPE_ALL,    /* all tasks except those of the loader */
 };
 
 /* How the counts are split. */
@@ -35,7 +35,7 @@ struct row_key {
 	unsigned int compat; /* 1: the call belongs to the 32-bit architecture */
 	long long nr;
 };
-#define ROW_ID_SELF 0xffffffffu /* the loader's own calls, for calibration */
+#define ROW_ID_SELF 0xffffffffu /* calls that the loader makes for calibration */
 
 /* What a slot is used for. */
 struct row_tag {
@@ -75,8 +75,8 @@ struct row_errno {
 enum task_flags {
 	TASK_IN_CALL = 1 << 0,
 	/*
-	 * The thread has not been seen yet. If an exit comes first, it has no entry: it is the exit of clone(2) in the
-	 * child.
+	 * The thread has not been seen yet. If its first event is an exit, it is the exit of the clone(2) that created
+	 * the thread, which has no entry.
 	 */
 	TASK_UNSEEN = 1 << 1,
 	TASK_WAITING = 1 << 2, /* not counted until it executes a program */

@@ -2,7 +2,7 @@
 #ifndef SCTRACE_ENGINE_BPF_SKELETON_H
 #define SCTRACE_ENGINE_BPF_SKELETON_H
 
-#pragma GCC system_header /* generated code follows its generator's rules */
+#pragma GCC system_header /* without this, the generated code would cause warnings */
 #include "sctrace.skel.h"
 
 #endif

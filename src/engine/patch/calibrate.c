@@ -83,7 +83,10 @@ static int adopt(struct patch *p, pid_t pid)
 		return -ECHILD;
 	task->stopped = true;
 	saved = r;
-	/* The child has only run its own loop, so no thread can be in a call that began before. */
+	/*
+	 * The child has only run the loop above, so none of its threads can be in a call that began before the agent
+	 * was mapped.
+	 */
 	image_of(task)->start.observed = true;
 	uint64_t at = tracer_entry_point(pid);
 	int err = at ? setup_image(p, task, at, &saved, NULL) : -ENOEXEC;

@@ -118,8 +118,8 @@ static void on_look(struct tracer *t)
 }
 
 /*
- * Returns the address in the program's own code that corresponds to `ip`. Events need it, and also the comparison with
- * the address of a restarted call, which is not made at the place where it was first made.
+ * Returns the address in the program's own code that corresponds to `ip`. Events show this address. The restart of a
+ * call is recognised by it, because the agent does not make the restarted call at the address of the first one.
  */
 static uint64_t native_ip(struct tracer *t, const struct task *task, uint64_t ip)
 {

@@ -55,8 +55,8 @@ struct region;
 struct stub_page;
 
 enum image_state {
-	IMAGE_NEW,      /* the agent is not in it yet */
-	IMAGE_READY,    /* the agent is in place */
+	IMAGE_NEW,      /* the agent has not been put into the image yet */
+	IMAGE_READY,    /* the agent has been put into the image */
 	IMAGE_FALLBACK, /* its calls are traced by ptrace */
 };
 
@@ -75,8 +75,9 @@ enum { ACTION_HANDLER, ACTION_FLAGS, ACTION_RESTORER, ACTION_MASK, ACTION_WORDS 
 
 /* How the image began. */
 struct image_start {
-	bool observed;      /* armed since its first instruction, so no thread can be in a call that was made before */
-	uint64_t entry;     /* its first instruction; 0: not known */
+	/* The image was armed before its first instruction, so no thread can be in a call that was made before. */
+	bool observed;
+	uint64_t entry;     /* address of the image's first instruction; 0: not known */
 	struct owner owner; /* owner of the file that execve(2) loaded */
 };
 
@@ -135,11 +136,11 @@ struct image_fault {
 struct image_sites {
 	/* Number of times that a site was decided or patched; each site has the number of its last change. */
 	uint32_t serial;
-	uint32_t
-		copied_serial; /* in a copied image: sites with larger numbers may have been patched after the memory was copied */
-	struct map by_ip;   /* struct site by its address; owns the sites */
-	struct map by_stub; /* struct site by the address of its stub */
-	struct map by_hop;  /* struct site by the address of each jump on the way to its stub */
+	uint32_t copied_serial; /* used in a copied image: sites with larger numbers may have been patched after the
+			        * memory was copied */
+	struct map by_ip;       /* struct site by its address; owns the sites */
+	struct map by_stub;     /* struct site by the address of its stub */
+	struct map by_hop;      /* struct site by the address of each jump on the way to its stub */
 	VEC(struct gap_use) gaps;
 	VEC(struct stub_page) pages;
 	bool surveyed; /* plan_apply_mapped() has been called */
@@ -149,7 +150,7 @@ struct image_sites {
 struct image {
 	int refs;
 	enum image_state state;
-	pid_t user;   /* a task that runs in the image, or did */
+	pid_t user;   /* a task that runs in the image, or that ran in it */
 	bool cleaned; /* the agent has been unmapped */
 	struct image_start start;
 	struct image_counters counters;
@@ -171,13 +172,13 @@ struct patch_task {
 	bool returns_blocked;
 	unsigned moved_frames; /* number of handlers that will return to instructions that moved into a stub */
 	uint32_t serial;       /* image_sites.serial when the task was last resumed */
-	bool awaiting;         /* the tracer must see its rt_sigreturn(2) (image_note_frames) */
-	bool slow;             /* its current call runs under ptrace, and the task is not armed */
+	bool awaiting;         /* the tracer must see the thread's rt_sigreturn(2) (image_note_frames) */
+	bool slow;             /* the current call runs under ptrace, and the task is not armed */
 	uint64_t step_hidden;  /* A single step that ends at this address is not reported to the program; 0: none. */
 	/* The task was sent back to before the call that it has stopped at (sigkill_guard_waited). */
 	bool redone;
 	bool strict;                    /* seccomp_mask.c: the program believes that it is in seccomp's strict mode */
-	struct record_thread *recorded; /* its ring, or NULL */
+	struct record_thread *recorded; /* the thread's ring, or NULL */
 	bool pretend;                   /* seccomp_mask.c: the result of the current call will be set to 0 */
 };
 
@@ -189,8 +190,15 @@ struct resume_point {
 
 /* How calls from outside the agent are made to stop. */
 enum arming {
-	ARM_SUD, /* Syscall User Dispatch: a SIGSYS before the call; the tracer sets and clears it thread by thread */
-	ARM_FILTER, /* a seccomp filter: a stop at the call's entry; it cannot be removed, and descendants inherit it */
+	/*
+	 * Syscall User Dispatch: SIGSYS is raised before the call; the tracer turns dispatch on and off for each
+	 * thread.
+	 */
+	ARM_SUD,
+	/*
+	 * A seccomp filter: the task stops at the call's entry; a filter cannot be removed, and descendants inherit it.
+	 */
+	ARM_FILTER,
 };
 
 /* How the agent treats a call: makes it, makes it and writes a record, or passes it to the tracer. */
@@ -198,7 +206,7 @@ enum record_way { RECORD_PASSES, RECORD_WRITES, RECORD_STOPS };
 
 /* Why a thread steps out: who will see its position. */
 enum stepout_for {
-	STEPOUT_UNSEEN,  /* nothing: the thread stays in the agent or stub */
+	STEPOUT_UNSEEN,  /* nobody: the thread stays in the agent or stub */
 	STEPOUT_PROGRAM, /* a signal handler, or the program after it was detached */
 	STEPOUT_CORE,    /* a core dump: the thread does not run again, and a call in which it waits stays unfinished */
 };

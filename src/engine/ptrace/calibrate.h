@@ -9,7 +9,7 @@
 
 /* `pinned` means that sctrace and the program share a CPU. Returns 0, or -errno with *cost set to zero. */
 int tracer_calibrate(struct tracer_cost *cost, bool pinned);
-/* Appends a sentence which says that the times include the cost, because it could not be measured, and why. */
+/* Appends that the times include the cost of tracing, and the reason why this cost could not be measured. */
 void tracer_cost_unknown(const struct tracer_cost *cost, struct buf *out);
 /* Waits until a child for calibration, which is not traced yet, sets *ready. Returns false if it ended before. */
 bool tracer_await_child(pid_t pid, const _Atomic int *ready);

@@ -51,7 +51,7 @@ static int try_on_child(void)
 
 int sud_probe(struct buf *why)
 {
-	static int known = 1; /* asked only once: the kernel's answer does not change */
+	static int known = 1; /* 1: not tried yet; the result does not change, so the kernel is asked only once */
 	if (known > 0)
 		known = try_on_child();
 	if (known < 0)

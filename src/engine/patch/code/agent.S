@@ -253,7 +253,7 @@ agent_check:				/* rcx = slot; for calls whose arguments must be checked, and ca
 	test	$2, %r10b
 	jnz	agent_refuse
 agent_ranges:				/* mmap, mprotect, munmap, mremap, madvise: not of the memory of this frame */
-	lea	31(%rsp), %rdx		/* the last byte of the frame, which will have 55 bytes (24 more than now) */
+	lea	31(%rsp), %rdx		/* the last byte of the frame; it will be 55 bytes long, 24 of which are not pushed yet */
 	sub	%rdi, %rdx
 	lea	55(%rsi), %rax
 	cmp	%rax, %rdx

@@ -12,7 +12,7 @@
 #define AGENT_DATA  0x70001000 /* one page, private: struct agent_data */
 #define AGENT_STATS 0x70010000 /* memory shared with the tracer: the slots */
 #define AGENT_PAGE  4096
-#define AGENT_AGAIN -0x5c7            /* si_code of a SIGSYS: the call just before the thread's address was not made */
+#define AGENT_AGAIN -0x5c7            /* si_code of a SIGSYS that sctrace sends: the last call must be made again */
 #define STUB_AREA   (16 * AGENT_PAGE) /* the size of a mapping for stubs */
 
 #define AGENT_CALLS 512 /* calls with this number or a higher one always go to the tracer */
@@ -34,7 +34,7 @@
  */
 #define SLOT_ALIGN    64
 #define SLOT_F_BYTES  1  /* the result is a number of bytes */
-#define SLOT_F_FORKS  2  /* returns twice; the return in the child is not counted */
+#define SLOT_F_FORKS  2  /* the call returns twice; its return in the child is not counted */
 #define SLOT_F_CHECK  4  /* the arguments decide whether the agent may make the call */
 #define SLOT_F_EXEC   8  /* the call does not return, so its start time is stored in the image's exec word */
 #define SLOT_F_RECORD 16 /* a record of the call is written (code/ring.h) */
@@ -106,7 +106,7 @@ struct agent_frame {
  */
 struct agent_vfork_frame {
 	uint64_t taken; /* 1: `frame` is in use */
-	uint64_t sp;    /* the parent's stack pointer; a child with its own stack has another one */
+	uint64_t sp;    /* the parent's stack pointer; if the child has its own stack, its stack pointer differs */
 	struct agent_frame frame;
 };
 
@@ -125,7 +125,7 @@ struct agent_data {
 	 * go to the tracer.
 	 */
 	uint64_t code[AGENT_RANGES + 2][2];
-	uint8_t scratch[256]; /* for calls that the tracer has the program make */
+	uint8_t scratch[256]; /* memory for the arguments of calls that the tracer has the program make */
 };
 _Static_assert(sizeof(struct agent_data) <= AGENT_PAGE, "one page");
 _Static_assert(offsetof(struct agent_data, words) == 8 && offsetof(struct agent_data, single_thread) == 16 &&

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RELOCATE_MAX 14 /* bytes that a stub has room for (STUB_MOVED_MAX) */
+#define RELOCATE_MAX 14 /* the largest number of bytes that may move into a stub (STUB_MOVED_MAX) */
 
 /*
  * `code` holds the `n` bytes of a function that is loaded at `fn`; a two-byte syscall instruction is at `site`. Returns

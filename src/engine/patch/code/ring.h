@@ -30,7 +30,7 @@
 #define THREAD_SHIFT       12 /* the hash ignores these low bits of the fs base */
 
 #define RING_SIZE   0x40000
-#define RING_HEAD   0x1000                                /* the page of the header */
+#define RING_HEAD   0x1000                                /* the header has a page of its own */
 #define RECORD_MOST 0x8200                                /* the greatest size of a record */
 #define RING_DATA   (RING_SIZE - RING_HEAD - RECORD_MOST) /* a record that begins in this part may end after it */
 #define RECORD_HEAD 128                                   /* size of a record without captures */

@@ -29,7 +29,8 @@ struct agent_slot *image_slot(const struct image *img, uint64_t slot_addr);
 /*
  * Lets the agent make call `nr`. Returns false if the call must go to the tracer. If the agent has passed the call to
  * the tracer because a bucket of its histogram is half full, empties the histogram. `refused` means that the agent has
- * just passed this call to the tracer; if the call is mapped, the reason was its arguments.
+ * just passed this call to the tracer. If the agent's map still has an entry for the call then, the reason was its
+ * arguments, and the result is false.
  */
 bool image_map_call(struct patch *p, struct task *task, int64_t nr, bool refused);
 /*

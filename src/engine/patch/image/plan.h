@@ -28,9 +28,9 @@ void plan_note_loader(struct patch *p, struct task *task, const struct mapping *
 /* Patches the known sites of the loader, in a new image that begins at `entry`. */
 void plan_apply_loader(struct patch *p, struct task *task, uint64_t entry);
 /*
- * Patches the known sites of all files that the loader has mapped so far. Called at a stop after a call at `ip` that
- * cannot be avoided anyway. Does so only once per image, and only if the loader made the call: other programs, such as
- * binary translators, may map a file to read it.
+ * Patches the known sites of all files that the loader has mapped so far. Called at a stop that cannot be avoided
+ * anyway; `ip` is the address after the call that has stopped. Does nothing if the image was already searched, or if
+ * the call was not made by the loader: other programs, such as binary translators, may map a file to read it.
  */
 void plan_apply_mapped(struct patch *p, struct task *task, uint64_t ip);
 /* At the first stop in a known file, patches all its known sites. Returns whether the one at `ip` was among them. */

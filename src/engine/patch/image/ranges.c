@@ -1,7 +1,7 @@
 /*
  * If the program is about to remap, unmap or make writable code that has patched sites, these sites are restored first.
- * So the program moves, reads and writes its own code. The agent knows where patched code may be, and passes such calls
- * to the tracer.
+ * So the program sees its original code there. The agent knows where patched code may be, and passes such calls to the
+ * tracer.
  */
 #include "engine/patch/image/ranges.h"
 

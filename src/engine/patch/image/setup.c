@@ -235,8 +235,8 @@ int setup_image(struct patch *p, struct task *task, uint64_t at, const struct us
 	struct region *region = NULL;
 	struct user_regs_struct r = *saved;
 	/*
-	 * Stubs lie so far below the loader that the libraries, which the loader will map, have room, and so near that
-	 * jumps reach them.
+	 * The stubs are placed below the loader: far enough away to leave room for the libraries that the loader will
+	 * map, and near enough for jumps.
 	 */
 	uint64_t gap = at > 1ull << 32 ? (at & ~0xfffull) - (512ull << 20) : maps_gap(task->tid, at, STUB_AREA);
 	r.rbx = gap;

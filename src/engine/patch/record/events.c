@@ -323,7 +323,10 @@ void record_leave(struct patch *p, struct task *task)
 	look_at(p, th);
 	p->record->ordered = false;
 	const struct agent_record *open = &th->reader.open;
-	/* The thread ended just after a call was made. The call is reported, but not the memory that it wrote. */
+	/*
+	 * The thread ended just after a call was made. The end of the call is reported, but the memory that the call
+	 * wrote is lost.
+	 */
 	if (th->reader.has_open && open->t1)
 		(void)reader_complete(&th->reader, open->result, open->t1, true);
 	name_sites(th);

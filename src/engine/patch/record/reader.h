@@ -28,20 +28,20 @@ struct record_item {
 /* Initialise with zeros, except `ring` and `limit`. Free with reader_free(). */
 struct record_reader {
 	struct agent_ring *ring; /* NULL: the ring no longer exists, and only copied records are left */
-	uint32_t limit;          /* bytes of the ring that are used */
+	uint32_t limit;          /* number of bytes of the ring that are used */
 	uint32_t off;            /* offset of the next record */
 	uint64_t consumed;
 	/* Records that were copied and have not been reported yet. */
 	unsigned char *bytes;
 	size_t n, at, cap;
-	bool entered;  /* the beginning of the next record, or of the open one, was reported */
+	bool entered;  /* the beginning of the next record, or of the open record, has been reported */
 	bool has_open; /* a call is in progress: its record, and captures of its input */
 	union {
 		struct agent_record open;
 		unsigned char open_bytes[RECORD_MOST];
 	};
 	uint64_t open_at; /* the value of agent_ring.open when the open record was copied */
-	uint64_t went_on; /* time at which the open call continued after an interruption, or 0 */
+	uint64_t went_on; /* when the open call continued after an interruption; 0: it was not interrupted */
 	bool gone;        /* the thread has no ring any more, so no new records will come */
 	/* When the thread ended; 0: the thread was detached, and it is not known how the open call ends. */
 	uint64_t ended_at;
@@ -60,13 +60,13 @@ int reader_fill(struct record_reader *r);
  */
 int reader_complete(struct record_reader *r, int64_t result, uint64_t t1, bool live);
 /*
- * The same for a call that a signal interrupted (`result` is -ERESTART*) and that the kernel restarts at once: the
- * record stays in the ring and describes the restarted call.
+ * Like reader_complete(), but for a call that a signal interrupted (`result` is -ERESTART*) and that the kernel
+ * restarts at once: the record stays in the ring and describes the restarted call.
  */
 int reader_interrupt(struct record_reader *r, int64_t result, uint64_t t1);
 /*
- * The open call is not made now; it will be made again. If its beginning was already reported, an end (ERESTARTNOINTR)
- * is reported as well, and the function returns true.
+ * The thread has left the open call and will make it again later. If the beginning of the call was already reported, an
+ * end (ERESTARTNOINTR) is reported as well, and the function returns true.
  */
 bool reader_withdraw(struct record_reader *r, uint64_t ticks);
 /* Returns the next item. Its kind is RECORD_NONE if there is none. reader_pop() removes it. */

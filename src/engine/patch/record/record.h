@@ -30,8 +30,9 @@ struct record {
 	 */
 	VEC(struct record_thread *) threads;
 	bool ordered;
-	unsigned char program[RECORDER_ROOM + RECIPES_ROOM]; /* mapped in the program from RECORDER_CODE on */
-	uint32_t limit;                                      /* bytes of each ring that are used */
+	/* The bytes that are mapped in the program from RECORDER_CODE on. */
+	unsigned char program[RECORDER_ROOM + RECIPES_ROOM];
+	uint32_t limit; /* number of bytes of each ring that are used */
 	uint64_t string_max;
 	uint64_t sync_ticks, sync_ns; /* both clocks, read together at the last record_look() */
 	struct mem mem;

@@ -9,7 +9,7 @@ struct mapping {
 	uint64_t lo, hi;
 	uint64_t dev, ino;
 	uint64_t file_offset;
-	uint64_t base;  /* where the beginning of the file is mapped, or 0 */
+	uint64_t base;  /* address at which the beginning of the file is mapped, or 0 */
 	bool patchable; /* executable, private and not writable mapping of a file */
 };
 

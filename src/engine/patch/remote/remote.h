@@ -53,7 +53,7 @@ int64_t remote_call(struct tracer *t, struct task *task, uint64_t nr, const uint
  */
 struct excursion {
 	uint64_t start;  /* address of the code */
-	uint64_t halt;   /* where the thread stops after a call, or 0 */
+	uint64_t halt;   /* an address after a call, at which the thread must stop; 0: none */
 	uint64_t masked; /* the address after the code's last call, which restores the signal mask */
 	uint64_t back;   /* address of the code's struct agent_back */
 	/* These are set by remote_excursion(). */

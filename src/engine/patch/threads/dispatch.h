@@ -10,7 +10,10 @@
  */
 enum tracer_verdict dispatch_stop(struct patch *p, struct task *task, const struct call *call,
 				  struct user_regs_struct *r);
-/* The same for a call that stopped by a forced SIGSYS (ARM_SUD). The program's mask and action are restored. */
+/*
+ * Like dispatch_stop(), for a call that stopped by a forced SIGSYS (ARM_SUD). The program's mask and action are
+ * restored.
+ */
 enum tracer_verdict dispatch_forced(struct patch *p, struct task *task, const siginfo_t *si,
 				    struct user_regs_struct *r);
 /*

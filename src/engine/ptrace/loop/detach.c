@@ -29,7 +29,7 @@ static void note_stop(struct tracer *t, const struct wait_status *w)
 	t->events.n = t->events.next = 0;
 	t->current = NULL;
 	if (dying)
-		ptrace_retry(PTRACE_CONT, w->tid, NULL, NULL); /* it was killed, and its end follows */
+		ptrace_retry(PTRACE_CONT, w->tid, NULL, NULL); /* the task was killed, and its end will follow */
 }
 
 #define DETACH_PATIENCE_NS NSEC_PER_SEC

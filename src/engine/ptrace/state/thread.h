@@ -24,7 +24,7 @@ struct tamper {
 
 struct thread {
 	struct task task;      /* the first member, so that a struct task * of the tracer can be cast to this type */
-	unsigned long options; /* PTRACE_O_* that are known to be set; 0: not known */
+	unsigned long options; /* PTRACE_O_* options that are set; 0: not known */
 	bool in_call;
 	struct call call;    /* the current or last call */
 	uint64_t entered_ns; /* CLOCK_MONOTONIC time at which the call started */

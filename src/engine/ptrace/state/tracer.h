@@ -46,7 +46,10 @@ struct tracer_ops {
 	void (*death)(struct tracer *t, struct task *task);
 	/* Called before PTRACE_DETACH of a stopped task, which must then run without sctrace. */
 	void (*detach)(struct tracer *t, struct task *task);
-	/* All tasks are stopped and about to be detached. Called for each task; cleans up its process once. */
+	/*
+	 * Called for each task when all tasks are stopped and about to be detached. The first call for a process
+	 * restores the process.
+	 */
 	void (*leave)(struct tracer *t, struct task *task);
 	/* Tracing was given up (tracer_give_up). Attached processes must soon run without sctrace. */
 	void (*gave_up)(struct tracer *t);
@@ -54,7 +57,7 @@ struct tracer_ops {
 	int (*resume_request)(struct tracer *t, const struct task *task);
 	/* A syscall-stop. Returns true if it was handled because the program itself did not make the call. */
 	bool (*syscall_stop)(struct tracer *t, struct task *task);
-	/* A wait status is about to be handled: reads everything that was recorded so far, because it was earlier. */
+	/* Called before a wait status is handled: reads everything that was recorded before that status. */
 	void (*look)(struct tracer *t);
 	/* Gets the next recorded event: returns true and fills in *ev. */
 	bool (*next_recorded)(struct tracer *t, struct event *ev);
@@ -73,7 +76,7 @@ struct tracer_ops {
 struct tracer_cost {
 	double ns;
 	double spread_ns;
-	int err; /* -errno of the calibration, or 0 */
+	int err; /* -errno if calibration failed, otherwise 0 */
 };
 
 struct wait_status {
@@ -87,7 +90,7 @@ struct wait_status {
  * for a while, as long as that saves time. `credit` is the amount of polling that earlier successes allow.
  */
 struct spin {
-	int may; /* 1 yes, -1 no, 0 not known yet */
+	int may; /* may the tracer poll: 1 yes, -1 no, 0 not known yet */
 	int credit;
 	unsigned passed;
 };
@@ -107,7 +110,7 @@ struct tracer_waits {
 	size_t next;
 	struct spin spin;
 	unsigned lone; /* how many times in succession only one task had stopped */
-	struct {       /* successive waits that were interrupted, and the time of the first */
+	struct {       /* how many waits in succession were interrupted, and the time of the first one */
 		unsigned n;
 		uint64_t since_ns;
 	} interruptions;
@@ -116,13 +119,14 @@ struct tracer_waits {
 /* The started program. */
 struct tracer_root {
 	pid_t pid; /* 0: there is none */
-	bool ran;  /* its execve(2) succeeded */
-	bool left; /* it was detached, but sctrace still waits for its end */
+	bool ran;  /* the program's execve(2) has succeeded */
+	bool left; /* the program was detached, but sctrace still waits for its end */
 	/*
-	 * It waits for spawn_go() before its execve(2). Without spawn_go(), it exits by itself with sctrace's status.
+	 * The program waits for spawn_go() before its execve(2). Without spawn_go(), it exits by itself with sctrace's
+	 * status.
 	 */
 	bool waits;
-	uint64_t start_ns; /* CLOCK_MONOTONIC time of its execve(2) */
+	uint64_t start_ns; /* CLOCK_MONOTONIC time of the program's execve(2) */
 	int go_fd, err_fd; /* from struct spawned; -1: closed */
 };
 

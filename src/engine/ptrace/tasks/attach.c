@@ -67,8 +67,8 @@ static void explain(pid_t pid, int err, struct buf *why)
 }
 
 /*
- * The kernel refuses a thread that is about to end. It also refuses a thread that we already trace because a traced
- * thread created it and has not reported that yet (ptrace_attach() in kernel/ptrace.c, PTRACE_O_TRACECLONE in
+ * The kernel refuses a thread that is about to end. It also refuses a thread that sctrace already traces, because a
+ * traced thread created it and has not reported it yet (ptrace_attach() in kernel/ptrace.c, PTRACE_O_TRACECLONE in
  * ptrace(2)). Returns true for such a thread.
  */
 static bool may_be_refused(pid_t tid)

@@ -18,7 +18,7 @@ static void process_ended(struct tracer *t, struct task *task, int status)
 
 void tracer_on_death(struct tracer *t, struct task *task, int status)
 {
-	if (!task->proc) { /* it ended before its parent reported it */
+	if (!task->proc) { /* the task ended before its parent reported it */
 		tasks_remove(&t->tasks, task);
 		return;
 	}

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 
 /*
- * execve(2) has ended the other threads of the process. If a thread other than the leader called it, it has ended the
- * leader as well.
+ * Removes the threads that execve(2) has ended: all threads of the process except the one that called execve(2). If that
+ * thread was not the leader, the leader has ended as well.
  */
 static void forget_threads(struct tracer *t, struct task *survivor)
 {

@@ -5,13 +5,13 @@
 #include "engine/ptrace/state/tracer.h"
 
 /*
- * Resumes a stopped task with its pending signal; detaches from it if `release` is set. A task that died meanwhile is not an
- * error.
+ * Resumes a stopped task with its pending signal; detaches from it if `release` is set. It is not an error if the task
+ * has died.
  */
 void tracer_resume(struct tracer *t, struct task *task);
-/* Detaches from one task, with its pending signal, and removes it. */
+/* Calls tracer_ops.detach for one task, detaches from the task with its pending signal, and removes it. */
 void tracer_let_go(struct tracer *t, struct task *task);
-/* The same, after tracer_ops.detach has been called for the task. */
+/* Like tracer_let_go(), but does not call tracer_ops.detach. */
 void tracer_detach_task(struct tracer *t, struct task *task);
 
 #endif

@@ -118,7 +118,7 @@ pid_t tracer_wait(struct tracer *t, pid_t pid, int *status, int options, struct 
 	}
 }
 
-/* In a busy program the next stop comes within this time. */
+/* The next stop of a busy program comes within this time. */
 #define SPIN_NS      50000
 #define SPIN_CREDIT  8
 #define SPIN_RETRIES 64
