@@ -344,7 +344,7 @@ static void a_call_in_progress_is_reported_once(void **state)
 	/* A thread that ends during a call leaves it unfinished. */
 	assert_true(enter(SYS_close, args));
 	assert_int_equal(reader_fill(&rig.reader), 0);
-	rig.reader.gone = true;
+	rig.reader.ended = true;
 	rig.reader.ended_at = ++rig.clock;
 	assert_int_equal(take().kind, RECORD_ENTER);
 	assert_int_equal(take().kind, RECORD_VANISH);

@@ -348,7 +348,7 @@ static int bpf_detach(struct engine *e)
 	struct bpf_engine *b = self(e);
 	if (b->root && !b->root_ended && b->config.kill_on_exit)
 		kill(b->root, SIGKILL);
-	bpf_let_go(b);
+	bpf_stop_counting(b);
 	return 0;
 }
 
@@ -384,7 +384,7 @@ static void bpf_footer(const struct engine *e, struct buf *text)
 
 static void bpf_stop(struct engine *e)
 {
-	bpf_let_go(self(e));
+	bpf_stop_counting(self(e));
 	bpf_free(self(e));
 }
 

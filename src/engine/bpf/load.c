@@ -262,7 +262,7 @@ int bpf_attach(struct bpf_engine *b, struct buf *why)
 	return 0;
 }
 
-void bpf_let_go(struct bpf_engine *b)
+void bpf_stop_counting(struct bpf_engine *b)
 {
 	b->detached = true;
 	if (!b->skel)

@@ -68,7 +68,7 @@ int bpf_load(struct bpf_engine *b, struct buf *why);
 /* Starts to count the tasks that the configuration requests. Returns 0, or -errno with the reason in `why`. */
 int bpf_attach(struct bpf_engine *b, struct buf *why);
 /* Stops counting. The counts can still be read. */
-void bpf_let_go(struct bpf_engine *b);
+void bpf_stop_counting(struct bpf_engine *b);
 void bpf_unload(struct bpf_engine *b);
 /* Marks the single-threaded process `pid` as counted, with TASK_* flags. Returns 0 or -errno. */
 int bpf_mark(struct bpf_engine *b, pid_t pid, unsigned int flags);

@@ -225,7 +225,7 @@ struct patch {
 	unsigned ways;     /* WAY_*: what SCTRACE_PATCH allows */
 	bool debug;        /* SCTRACE_DEBUG */
 	/* A program has changed the agent's code in its memory. Since then, sctrace waits less long for that code to end. */
-	bool deceived;
+	bool code_changed;
 
 	/* The clock: length of a tick of the time stamp counter. */
 	double tick_ns;

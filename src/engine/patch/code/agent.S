@@ -63,7 +63,7 @@ agent_back_\s:
 	.balign 64
 	.globl agent_begin, agent_end, agent_entry, agent_p1, agent_p2, agent_p3, agent_refuse, agent_r1, agent_check
 	.globl agent_pre_end, agent_exit, agent_remote, agent_allowed_end, agent_taken, agent_lowered, agent_loaded
-	.globl	agent_exec_taken, agent_exec_end, agent_go_shared, agent_sigreturn_booked, agent_sigreturn_sys, agent_sigreturn_bad
+	.globl	agent_exec_taken, agent_exec_end, agent_go_shared, agent_sigreturn_counted, agent_sigreturn_sys, agent_sigreturn_bad
 
 /*
  * The code that makes a call and counts it exists in three variants. `single`: the image has one thread, and no other
@@ -355,7 +355,7 @@ agent_exec_end:
 agent_sigreturn:			/* sets all registers; the signal frame is at the program's rsp */
 	and	$-SLOT_ALIGN, %rcx
 	lock incq SLOT_ENTERED(%rcx)
-agent_sigreturn_booked:
+agent_sigreturn_counted:
 	lea	(32 + 128)(%rsp), %rsp
 agent_sigreturn_sys:
 	syscall

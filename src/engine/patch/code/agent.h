@@ -159,10 +159,10 @@ extern const unsigned char agent_taken[], agent_lowered[], agent_loaded[];
 /* execve(2): from `taken` on, if ZF is set, this thread is using the exec word, until the `gave` of its path. */
 extern const unsigned char agent_exec_taken[], agent_exec_end[], agent_go_shared[];
 /*
- * rt_sigreturn(2): from `booked` on the call is counted. At `sys` the stack pointer is the program's. `bad` is reached
+ * rt_sigreturn(2): from `counted` on the call is counted. At `sys` the stack pointer is the program's. `bad` is reached
  * if the signal frame was invalid.
  */
-extern const unsigned char agent_sigreturn_booked[], agent_sigreturn_sys[], agent_sigreturn_bad[];
+extern const unsigned char agent_sigreturn_counted[], agent_sigreturn_sys[], agent_sigreturn_bad[];
 
 /* The labels of one of the paths through a call. */
 struct agent_path {

@@ -76,15 +76,15 @@ HELPER bool proves_read(int64_t result)
 }
 
 /*
- * The memory that an operation wants to capture: `len` bytes at `addr`. wish_for() returns false if only sctrace can
+ * The memory that an operation wants to capture: `len` bytes at `addr`. memory_needed() returns false if only sctrace can
  * find out whether the memory is readable.
  */
-struct wish {
+struct needed_memory {
 	uint64_t addr, len;
 };
 
-HELPER bool wish_for(const struct agent_scratch *r, uint64_t string_max, unsigned rule, unsigned arg, uint64_t size,
-		     struct wish *w)
+HELPER bool memory_needed(const struct agent_scratch *r, uint64_t string_max, unsigned rule, unsigned arg,
+			  uint64_t size, struct needed_memory *w)
 {
 	int64_t result = r->result;
 	uint64_t n = 0;
@@ -227,7 +227,7 @@ HELPER bool put_iovec(const struct agent_scratch *r, struct place *p, uint64_t s
 HELPER bool capture(const struct agent_scratch *r, struct place *p, uint64_t string_max, unsigned rule, unsigned arg,
 		    unsigned size)
 {
-	struct wish w = {0};
+	struct needed_memory w = {0};
 	if (rule == RECIPE_COMMAND) {
 		const struct agent_command *row = command_row(size, r->args[arg - 1]);
 		rule = row->rule;
@@ -239,7 +239,7 @@ HELPER bool capture(const struct agent_scratch *r, struct place *p, uint64_t str
 		return put_string(r, p, arg, size);
 	if (rule == RECIPE_IN_IOVEC || rule == RECIPE_OUT_IOVEC)
 		return put_iovec(r, p, string_max, arg, rule == RECIPE_OUT_IOVEC);
-	return wish_for(r, string_max, rule, arg, size, &w) && (!w.len || put_copy(p, w.addr, w.len));
+	return memory_needed(r, string_max, rule, arg, size, &w) && (!w.len || put_copy(p, w.addr, w.len));
 }
 
 IN_PROGRAM uint64_t recorder_leave(struct agent_scratch *s)

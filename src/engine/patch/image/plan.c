@@ -219,7 +219,7 @@ struct work {
 	struct piece piece[BATCH_PIECES]; /* sorted by address */
 	struct run run[BATCH_PIECES];
 	size_t npieces, nruns, size;
-	bool strange[BATCH]; /* a byte of this site is not as in the file, because the program has overwritten it */
+	bool overwritten[BATCH]; /* a byte of this site is not as in the file, because the program has overwritten it */
 };
 
 static int by_address(const void *a, const void *b)
@@ -289,13 +289,13 @@ static void change_copy(struct work *w, unsigned char *bytes)
 	const struct run *r = w->run;
 	for (size_t i = 0; i < w->npieces; i++) {
 		const struct piece *c = &w->piece[i];
-		w->strange[c->site] |= memcmp(copy_of(c, &r, bytes), c->old, c->len) != 0;
+		w->overwritten[c->site] |= memcmp(copy_of(c, &r, bytes), c->old, c->len) != 0;
 	}
 	r = w->run;
 	for (size_t i = 0; i < w->npieces; i++) {
 		const struct piece *c = &w->piece[i];
 		unsigned char *at = copy_of(c, &r, bytes);
-		if (!w->strange[c->site])
+		if (!w->overwritten[c->site])
 			memcpy(at, c->new, c->len);
 	}
 }
@@ -309,7 +309,7 @@ static bool write_runs(const struct work *w, pid_t pid, int fd, const unsigned c
 	if (r == w->run + w->nruns)
 		return true;
 	for (size_t i = 0; i < w->npieces && w->piece[i].addr < r->lo + r->len; i++)
-		if (!w->strange[w->piece[i].site])
+		if (!w->overwritten[w->piece[i].site])
 			remote_write_by(fd, pid, w->piece[i].addr, w->piece[i].old, w->piece[i].len);
 	return false;
 }
@@ -337,7 +337,7 @@ static void batch_apply(struct patch *p, struct task *task, struct batch *b, str
 	for (int i = 0; i < b->n; i++) {
 		struct site *s = b->site[i];
 		s->serial = img->sites.serial + 1;
-		if (!done || w.strange[i] || !site_add(p, img, s)) {
+		if (!done || w.overwritten[i] || !site_add(p, img, s)) {
 			free(s);
 			continue;
 		}

@@ -301,7 +301,7 @@ static void decide(struct patch *p, struct task *task, struct site *s)
  * A patched site has stopped. Either another thread has patched it in the meantime, or its code was mapped again.
  * Returns whether the site is patched now.
  */
-static bool still_good(struct task *task, struct site *s)
+static bool is_patched_again(struct task *task, struct site *s)
 {
 	bool old = true;
 	if (site_bytes_are(task, &s->change[s->nchanges - 1], true))
@@ -316,7 +316,7 @@ struct site *visit_site(struct patch *p, struct task *task, uint64_t ip)
 {
 	struct image *img = image_of(task);
 	struct site *s = map_get(&img->sites.by_ip, ip);
-	if (s && (site_is_patched(s) ? still_good(task, s) : !s->retry)) {
+	if (s && (site_is_patched(s) ? is_patched_again(task, s) : !s->retry)) {
 		if (s->kind == SITE_REDIRECT)
 			plan_apply_mapped(p, task, ip);
 		return s;

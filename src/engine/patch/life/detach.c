@@ -88,7 +88,7 @@ void detach_task(struct tracer *t, struct task *task)
  * True if all threads that run in the image are stopped, so that no thread runs in memory that will be unmapped. Threads of other
  * processes count as well: the parent of a vfork(2) child waits in the agent of the same image.
  */
-static bool stands_still(const struct patch *p, const struct image *img)
+static bool all_are_stopped(const struct patch *p, const struct image *img)
 {
 	size_t i = 0;
 	const struct task *task;
@@ -120,6 +120,6 @@ void detach_clean(struct tracer *t, struct task *task)
 	if (!img || img->state != IMAGE_READY || img->cleaned || !task->proc->attached)
 		return;
 	site_restore_all(task);
-	if (stands_still(p, img))
+	if (all_are_stopped(p, img))
 		unmap_all(p, task);
 }

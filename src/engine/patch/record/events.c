@@ -190,7 +190,7 @@ static void order(struct record *rec)
 	for (size_t i = 0; i < rec->threads.n; i++) {
 		struct record_thread *th = rec->threads.v[i];
 		th->turn = turn_of(th);
-		if (th->turn == UINT64_MAX && th->reader.gone) {
+		if (th->turn == UINT64_MAX && th->reader.ended) {
 			rec->threads.v[i--] = rec->threads.v[--rec->threads.n];
 			record_thread_free(th);
 		}
@@ -207,7 +207,7 @@ static void pop(struct record *rec)
 	rec->reported = NULL;
 	reader_pop(&th->reader);
 	th->turn = turn_of(th);
-	if (th->turn == UINT64_MAX && th->reader.gone)
+	if (th->turn == UINT64_MAX && th->reader.ended)
 		rec->ordered = false;
 	else if (rec->ordered)
 		sift(rec, 0);
@@ -330,7 +330,7 @@ void record_leave(struct patch *p, struct task *task)
 	if (th->reader.has_open && open->t1)
 		(void)reader_complete(&th->reader, open->result, open->t1, true);
 	name_sites(th);
-	th->reader.gone = true;
+	th->reader.ended = true;
 	th->reader.ended_at = p->t.detaching ? 0 : __rdtsc();
 	th->reader.ring = NULL;
 	record_dismiss(th);

@@ -190,12 +190,12 @@ int reader_interrupt(struct record_reader *r, int64_t result, uint64_t t1)
 
 bool reader_withdraw(struct record_reader *r, uint64_t ticks)
 {
-	bool told = r->has_open && r->entered && r->at == r->n;
-	if (told)
+	bool reported = r->has_open && r->entered && r->at == r->n;
+	if (reported)
 		(void)reader_complete(r, -513 /* ERESTARTNOINTR (include/linux/errno.h) */, ticks, true);
 	r->has_open = false;
 	r->went_on = 0;
-	return told;
+	return reported;
 }
 
 struct record_item reader_peek(const struct record_reader *r)
@@ -235,10 +235,10 @@ void reader_pop(struct record_reader *r)
 		r->has_open = false;
 		return;
 	}
-	const struct agent_record *told = (const struct agent_record *)(const void *)(r->bytes + r->at);
-	if (!(told->pad & LIVE))
+	const struct agent_record *record = (const struct agent_record *)(const void *)(r->bytes + r->at);
+	if (!(record->pad & LIVE))
 		r->went_on = 0;
-	r->at += told->size;
+	r->at += record->size;
 }
 
 ssize_t captures_read(void *record, uint64_t addr, void *buf, size_t n)

@@ -42,7 +42,7 @@ struct record_reader {
 	};
 	uint64_t open_at; /* the value of agent_ring.open when the open record was copied */
 	uint64_t went_on; /* when the open call continued after an interruption; 0: it was not interrupted */
-	bool gone;        /* the thread has no ring any more, so no new records will come */
+	bool ended;       /* the thread has no ring any more, so no new records will come */
 	/* When the thread ended; 0: the thread was detached, and it is not known how the open call ends. */
 	uint64_t ended_at;
 };

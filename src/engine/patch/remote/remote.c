@@ -116,7 +116,7 @@ static int await_stop(struct tracer *t, const struct task *task, int *status)
 {
 	struct patch *p = patch_of(t);
 	uint64_t now = clock_ns();
-	uint64_t until = now + (p->deceived ? IMPATIENT_NS : PATIENCE_NS);
+	uint64_t until = now + (p->code_changed ? IMPATIENT_NS : PATIENCE_NS);
 	uint64_t look = now + LOOK_NS;
 	bool asked = false;
 	for (;;) {
@@ -134,7 +134,7 @@ static int await_stop(struct tracer *t, const struct task *task, int *status)
 			look = now + LOOK_NS;
 		if (!asked && now > until) {
 			ptrace_retry(PTRACE_INTERRUPT, task->tid, NULL, NULL);
-			asked = p->deceived = true;
+			asked = p->code_changed = true;
 		}
 		if (tid == 0)
 			clock_sleep_ns(20000);
@@ -249,7 +249,7 @@ static int write_back(const struct task *task, uint64_t at, struct user_regs_str
 }
 
 /* The thread did not reach the expected place: restores its registers, so that it is where it was. */
-static int turn_back(const struct task *task, const struct excursion *d)
+static int restore_position(const struct task *task, const struct excursion *d)
 {
 	ptrace_retry(PTRACE_SETSIGMASK, task->tid, sizeof(d->mask), &d->mask);
 	return ptrace_retry(PTRACE_SETREGS, task->tid, NULL, &d->saved) < 0 ? -ESRCH : -EFAULT;
@@ -278,11 +278,11 @@ static int excursion_to(struct tracer *t, struct task *task, const struct excurs
 				return r->rip == ip && ip != d->masked;
 		}
 	}
-	return turn_back(task, d);
+	return restore_position(task, d);
 }
 
 /* If a request failed, the tracer must not resume the task. The code that the task executes restores its state. */
-static int or_lost(struct task *task, int r)
+static int note_lost(struct task *task, int r)
 {
 	if (r == -ESRCH)
 		task->stopped = false;
@@ -295,7 +295,7 @@ int remote_excursion(struct tracer *t, struct task *task, struct excursion *d, s
 	pid_t tid = task->tid;
 	if (ptrace_retry(PTRACE_GETREGS, tid, NULL, &d->saved) < 0 ||
 	    ptrace_retry(PTRACE_GETSIGMASK, tid, sizeof(d->mask), &d->mask) < 0)
-		return or_lost(task, -ESRCH);
+		return note_lost(task, -ESRCH);
 	if (write_back(task, d->back, d->saved, d->mask) < 0)
 		return -EFAULT;
 	r->rip = d->start;
@@ -303,13 +303,13 @@ int remote_excursion(struct tracer *t, struct task *task, struct excursion *d, s
 	/* The order of these requests matters: if sctrace dies between them, the thread still restores its state. */
 	if (ptrace_retry(PTRACE_SETREGS, tid, NULL, r) < 0 ||
 	    ptrace_retry(PTRACE_SETSIGMASK, tid, sizeof(all), &all) < 0)
-		return or_lost(task, -ESRCH);
-	return or_lost(task, excursion_to(t, task, d, d->halt ? d->halt : d->masked, r));
+		return note_lost(task, -ESRCH);
+	return note_lost(task, excursion_to(t, task, d, d->halt ? d->halt : d->masked, r));
 }
 
 int remote_excursion_on(struct tracer *t, struct task *task, struct excursion *d, struct user_regs_struct *r)
 {
-	return or_lost(task, excursion_to(t, task, d, d->masked, r));
+	return note_lost(task, excursion_to(t, task, d, d->masked, r));
 }
 
 int remote_excursion_end(struct tracer *t, struct task *task, const struct excursion *d)
@@ -321,11 +321,11 @@ int remote_excursion_end(struct tracer *t, struct task *task, const struct excur
 	 */
 	if (ptrace_retry(PTRACE_INTERRUPT, task->tid, NULL, NULL) < 0 ||
 	    ptrace_retry(PTRACE_CONT, task->tid, NULL, NULL) < 0)
-		return or_lost(task, -ESRCH);
+		return note_lost(task, -ESRCH);
 	int err = remote_next_stop(t, task, &status);
 	if (err == -ESRCH)
-		return or_lost(task, err);
-	return turn_back(task, d) == -ESRCH ? or_lost(task, -ESRCH) : 0;
+		return note_lost(task, err);
+	return restore_position(task, d) == -ESRCH ? note_lost(task, -ESRCH) : 0;
 }
 
 int remote_excursion_call(struct tracer *t, struct task *task, uint64_t at, struct user_regs_struct *r)

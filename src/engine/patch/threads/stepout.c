@@ -88,7 +88,7 @@ static bool has_vfork_frame(const struct agent_path *path, uint64_t ip)
 }
 
 /* Before a vfork-like call: has this thread reserved struct agent_vfork_frame? */
-static bool has_taken(const struct user_regs_struct *r)
+static bool has_reserved_frame(const struct user_regs_struct *r)
 {
 	const struct agent_path *path = path_at(r->rip);
 	return (r->rip >= AGENT_AT(agent_taken) && r->rip < AGENT_AT(agent_paths[2].p4) && r->r11 == 0) ||
@@ -175,8 +175,8 @@ static int64_t missing_frame(uint64_t ip, const struct agent_path *path)
  */
 static void out_of_sigreturn(const struct image *img, struct user_regs_struct *r)
 {
-	bool booked = r->rip == AGENT_AT(agent_sigreturn_booked) || r->rip == AGENT_AT(agent_sigreturn_sys);
-	struct agent_slot *slot = booked ? image_slot(img, r->rcx) : NULL;
+	bool counted = r->rip == AGENT_AT(agent_sigreturn_counted) || r->rip == AGENT_AT(agent_sigreturn_sys);
+	struct agent_slot *slot = counted ? image_slot(img, r->rcx) : NULL;
 	if (slot)
 		__atomic_sub_fetch(&slot->entered, 1, __ATOMIC_RELAXED);
 	if (r->rip == AGENT_AT(agent_sigreturn_sys) || r->rip == AGENT_AT(agent_sigreturn_bad))
@@ -199,7 +199,7 @@ static bool step_out_before_call(const struct image *img, const struct task *tas
 	struct site *s = site_of_stub(img, f.ret);
 	if (!s)
 		return false;
-	if (has_taken(r))
+	if (has_reserved_frame(r))
 		release_vfork_frame(task);
 	if (has_set_exec_word(r, path, f.slot))
 		clear_exec_word(img);
@@ -223,7 +223,7 @@ static bool step_out_before_call(const struct image *img, const struct task *tas
 }
 
 /* Adds a time to the histogram, the maximum and the minimum. */
-static void book_time(struct agent_slot *slot, uint64_t ticks)
+static void add_time(struct agent_slot *slot, uint64_t ticks)
 {
 	unsigned shift = ticks < 16 ? 0 : 59 - (unsigned)__builtin_clzll(ticks);
 	uint64_t b = 16 * shift + (ticks >> shift);
@@ -252,7 +252,7 @@ static void finish_updates(struct agent_slot *slot, const struct agent_path *pat
 		__atomic_add_fetch(&slot->errors, 1, __ATOMIC_RELAXED);
 	if (ip <= AGENT_AT(path->add_bytes) && !error && flags & SLOT_F_BYTES)
 		__atomic_add_fetch(&slot->bytes, (uint64_t)result, __ATOMIC_RELAXED);
-	book_time(slot, ticks);
+	add_time(slot, ticks);
 }
 
 void stepout_exec(const struct image *img)
@@ -265,7 +265,7 @@ void stepout_exec(const struct image *img)
 		return;
 	clear_exec_word(img);
 	__atomic_add_fetch(&slot->ticks, now > t0 ? now - t0 : 0, __ATOMIC_RELAXED);
-	book_time(slot, now > t0 ? now - t0 : 0);
+	add_time(slot, now > t0 ? now - t0 : 0);
 }
 
 /*

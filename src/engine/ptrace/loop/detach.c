@@ -58,7 +58,7 @@ static void interrupt_all(struct tracer *t)
  * First, all stopped threads leave the engine's code. Then each of their processes is restored. Then they are detached.
  * If `all` is set, threads that are not stopped are detached as well.
  */
-static void let_go(struct tracer *t, bool all)
+static void release_tasks(struct tracer *t, bool all)
 {
 	size_t i = 0;
 	struct task *task;
@@ -110,10 +110,10 @@ void tracer_detach_all(struct tracer *t)
 	 * child has been detached and executes a program, the parent stops. Tasks that have not stopped even then are
 	 * detached by the exit of sctrace, or killed by it if they were started with PTRACE_O_EXITKILL.
 	 */
-	let_go(t, false);
+	release_tasks(t, false);
 	if (t->tasks.by_tid.n && !t->failed)
 		await_stops(t);
-	let_go(t, true);
+	release_tasks(t, true);
 }
 
 int tracer_detach(struct engine *e)

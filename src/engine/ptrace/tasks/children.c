@@ -19,16 +19,16 @@
 
 /*
  * Returns the flags of the clone(2) that created the child. If the call has no flags (fork), or they cannot be read,
- * the kind of the event determines them. *sure is set if the flags were in a register, which other threads cannot
+ * the kind of the event determines them. *in_register is set if the flags were in a register, which other threads cannot
  * change.
  */
-static uint64_t child_flags(struct tracer *t, struct task *parent, int event, bool *sure)
+static uint64_t child_flags(struct tracer *t, struct task *parent, int event, bool *in_register)
 {
 	const struct thread *p = thread_of(parent);
 	const struct call *c = &p->call;
 	uint64_t flags = 0;
-	*sure = p->in_call && c->nr == syscall_number(c->arch, "clone");
-	if (*sure)
+	*in_register = p->in_call && c->nr == syscall_number(c->arch, "clone");
+	if (*in_register)
 		return c->args[0];
 	/* clone3(2): the first member of the structure contains the flags. */
 	if (p->in_call && c->nr == syscall_number(c->arch, "clone3") &&
@@ -52,7 +52,7 @@ bool tracer_first_stop(struct tracer *t, struct task *task, int sig)
 	if (!task->proc->counted && !t->hold && !task->proc->hold && !task->proc->root) {
 		if (t->current == task)
 			t->current = NULL;
-		tracer_let_go(t, task);
+		tracer_release(t, task);
 		return false;
 	}
 	tracer_set_options(t, task);
@@ -134,7 +134,7 @@ void tracer_adopt_orphans(struct tracer *t)
  * knows whether the task is a thread of the group: if it is not, tgkill(2) fails with ESRCH. If the kernel refuses that
  * call, /proc gives the answer. If the task has already ended, the flags decide.
  */
-static uint64_t believe(uint64_t flags, pid_t group, pid_t tid)
+static uint64_t checked_flags(uint64_t flags, pid_t group, pid_t tid)
 {
 	bool is_thread = syscall(SYS_tgkill, group, tid, 0) == 0 || (errno != ESRCH && thread_group(tid) == group);
 	if (is_thread)
@@ -149,15 +149,15 @@ void tracer_on_child(struct tracer *t, struct task *parent, int event)
 	if (ptrace_retry(PTRACE_GETEVENTMSG, parent->tid, NULL, &msg) < 0)
 		return;
 	pid_t tid = (pid_t)msg;
-	bool sure;
-	uint64_t flags = child_flags(t, parent, event, &sure);
+	bool in_register;
+	uint64_t flags = child_flags(t, parent, event, &in_register);
 	struct task *child = tasks_find(&t->tasks, tid);
 	if (child && child->proc)
 		return;
 	if (!child)
 		child = tasks_add(&t->tasks, tid);
-	if (!sure)
-		flags = believe(flags, parent->proc->pid, tid);
+	if (!in_register)
+		flags = checked_flags(flags, parent->proc->pid, tid);
 	pid_t group = flags & CLONE_THREAD ? parent->proc->pid : tid;
 	if (!child || tasks_join(&t->tasks, child, group) < 0) {
 		tracer_give_up(t, -ENOMEM, "cannot trace task %d", (int)tid);

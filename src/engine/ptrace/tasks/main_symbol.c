@@ -89,7 +89,7 @@ static uint64_t find_main(pid_t pid, uint64_t entry)
  * Does the program block or ignore SIGTRAP? The SIGTRAP of a breakpoint would then be forced on it, so main is not
  * searched for.
  */
-static bool minds_sigtrap(pid_t pid)
+static bool restricts_sigtrap(pid_t pid)
 {
 	struct proc_status s;
 	proc_status(pid, &s);
@@ -99,7 +99,7 @@ static bool minds_sigtrap(pid_t pid)
 void tracer_find_main(struct tracer *t, struct task *task)
 {
 	uint64_t entry = tracer_entry_point(task->tid);
-	if (!entry || minds_sigtrap(task->tid))
+	if (!entry || restricts_sigtrap(task->tid))
 		return;
 	uint64_t addr = find_main(task->tid, entry);
 	if (arch_breakpoint(task->tid, addr ? addr : entry) < 0)

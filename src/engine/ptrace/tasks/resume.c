@@ -27,7 +27,7 @@ void tracer_detach_task(struct tracer *t, struct task *task)
 	tracer_forget(t, task);
 }
 
-void tracer_let_go(struct tracer *t, struct task *task)
+void tracer_release(struct tracer *t, struct task *task)
 {
 	if (t->ops->detach)
 		t->ops->detach(t, task);
@@ -45,7 +45,7 @@ void tracer_resume(struct tracer *t, struct task *task)
 	if (!task->stopped)
 		return;
 	if (task->release) {
-		tracer_let_go(t, task);
+		tracer_release(t, task);
 		return;
 	}
 	task->stopped = false;

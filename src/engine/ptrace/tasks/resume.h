@@ -10,8 +10,8 @@
  */
 void tracer_resume(struct tracer *t, struct task *task);
 /* Calls tracer_ops.detach for one task, detaches from the task with its pending signal, and removes it. */
-void tracer_let_go(struct tracer *t, struct task *task);
-/* Like tracer_let_go(), but does not call tracer_ops.detach. */
+void tracer_release(struct tracer *t, struct task *task);
+/* Like tracer_release(), but does not call tracer_ops.detach. */
 void tracer_detach_task(struct tracer *t, struct task *task);
 
 #endif
