@@ -99,7 +99,7 @@ static void root_begins(struct bpf_engine *b)
 	__atomic_fetch_add(&b->skel->bss->processes, 1, __ATOMIC_RELAXED);
 }
 
-/* Marks the waiting child and lets it execute the program. */
+/* Marks the waiting child as counted and lets it execute the program. */
 static int release_root(struct bpf_engine *b, struct spawned *p, struct buf *why)
 {
 	const char *name = b->config.spawn.argv[0];

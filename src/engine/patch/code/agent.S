@@ -99,7 +99,7 @@ agent_sys_\s:
 	syscall
 agent_after_\s:
 	.if \vfork
-	cmp	%rsp, DATA_VFORK_SP	/* the child overwrites the frame, or has a stack of its own */
+	cmp	%rsp, DATA_VFORK_SP	/* a child with its own stack must make room for the frame there */
 	je	1f
 	lea	-(48 + 128)(%rsp), %rsp
 agent_lowered:

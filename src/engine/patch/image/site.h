@@ -71,7 +71,7 @@ bool site_write_stub(struct task *task, const struct site *s);
 bool site_add(struct patch *p, struct image *img, struct site *s);
 /* Adds a site to the tables by stub and hop, after it was decided. */
 void site_index(struct patch *p, struct image *img, struct site *s);
-/* Removes the site's hops from the table by hop, and forgets its changes. */
+/* Removes the site's hops from the table sites.by_hop, and forgets the site's changes. */
 void site_unindex(struct image *img, struct site *s);
 /* Notes the padding that the hops of a patched site use. */
 void site_note_gaps(struct patch *p, struct image *img, const struct site *s);

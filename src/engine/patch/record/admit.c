@@ -25,7 +25,9 @@ static struct agent_ring *ring_here(const struct region *r, unsigned index)
  */
 #define SHARED 1
 
-/* Returns the row of this fs base, or a free row. Returns NULL if all rows that it could have are used. */
+/*
+ * Returns the row of this fs base, or a free row. Returns NULL if all rows that are possible for this fs base are used.
+ */
 static struct agent_thread *row_for(const struct image *img, uint64_t fs_base)
 {
 	struct agent_thread *first = img->threads + (fs_base >> THREAD_SHIFT) % THREAD_ROWS, *free_row = NULL;

@@ -10,7 +10,7 @@
 #include <sys/auxv.h>
 #include <sys/syscall.h>
 
-/* asm/hwcap2.h: programs may use RDFSBASE. */
+/* From asm/hwcap2.h: the kernel allows programs to use the instruction RDFSBASE. */
 #ifndef HWCAP2_FSGSBASE
 #define HWCAP2_FSGSBASE 2
 #endif

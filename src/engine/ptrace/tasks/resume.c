@@ -56,7 +56,7 @@ void tracer_resume(struct tracer *t, struct task *task)
 					       : default_request(t, task);
 	if (ptrace_retry(request, task->tid, NULL, task->listening ? 0 : sig) == 0 || errno == ESRCH)
 		return; /* ESRCH: the task was killed in the meantime, and the loop will see its end */
-	/* tracer_check_refused() gives up. */
+	/* The kernel has refused the request: tracer_check_refused() will give up tracing. */
 	task->stopped = true;
 	task->deliver = sig;
 }
