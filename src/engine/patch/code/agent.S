@@ -284,7 +284,7 @@ agent_ranges:				/* mmap, mprotect, munmap, mremap, madvise: not of the memory o
 	je	agent_vfork
 	test	$(CLONE_UNTRACED | CLONE_VM), %r11d
 	jnz	agent_refuse
-	test	%rsi, %rsi		/* a stack of its own */
+	test	%rsi, %rsi		/* a child with a stack of its own */
 	jnz	agent_refuse
 	jmp	go_shared
 4:	mov	(%rdi), %r11d

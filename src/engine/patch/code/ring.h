@@ -145,8 +145,8 @@ enum recipe_rule {
 	RECIPE_COMMAND,
 	/* After the call: what is captured. */
 	/*
-	 * A string up to its NUL, which the kernel reads, even if the call then fails with error `size` (if that is not
-	 * 0).
+	 * A string up to its NUL, which the kernel reads. If `size` is not 0, the kernel has read the string even if
+	 * the call fails with error number `size`.
 	 */
 	RECIPE_STRING,
 	RECIPE_IN,          /* `size` bytes, which the kernel reads */
@@ -185,7 +185,7 @@ struct agent_command {
 };
 #define RECIPE_END 255
 
-/* struct iovec (readv(2)); sys/uio.h is not for code that runs in the program. */
+/* struct iovec (readv(2)). Declared here, because code that runs in the program must not include sys/uio.h. */
 struct agent_iovec {
 	uint64_t base, len;
 };

@@ -109,7 +109,7 @@ static bool is_special(int64_t nr)
 
 /*
  * Must the tracer see this call at present? While a thread blocks SIGSYS, it must see every change of a signal mask.
- * While a handler would block SIGSYS, it must see every change of a handler.
+ * While there is a handler that runs with SIGSYS blocked, it must see every change of a handler.
  */
 static bool is_watched(const struct image *img, int64_t nr)
 {

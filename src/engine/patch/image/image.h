@@ -1,4 +1,7 @@
-/* An address space with the agent in it: its life, and which calls the agent makes in it. */
+/*
+ * An image, that is, an address space with the agent in it: how it begins and ends, and which calls the agent makes in
+ * it.
+ */
 #ifndef SCTRACE_ENGINE_PATCH_IMAGE_IMAGE_H
 #define SCTRACE_ENGINE_PATCH_IMAGE_IMAGE_H
 
@@ -14,7 +17,7 @@ struct image *image_new(struct patch *p);
  * has no sites and is in IMAGE_FALLBACK. Returns NULL if memory ran out.
  */
 struct image *image_copy(struct patch *p, const struct image *from, uint32_t copied_serial);
-/* Called when the process no longer uses its image, because it got another one or has ended. */
+/* Releases the process's reference to its image. Called when the process has got another image or has ended. */
 void image_leave(struct patch *p, struct process *proc);
 /*
  * Called at the first stop of a child with a copy of its parent's image: gives the image words of its own, and makes
@@ -56,7 +59,7 @@ void image_note_blocked(struct task *task, bool blocked);
 /* Finds out whether the task blocks SIGSYS. Does nothing under a filter, because a filter does not use SIGSYS. */
 void image_note_mask(const struct patch *p, struct task *task);
 /*
- * Notes the actions for SIGSEGV and SIGBUS of a program that begins, or is attached to. `s` does not contain the
+ * Notes the actions for SIGSEGV and SIGBUS of a program that was just started or attached to. `s` does not contain the
  * address of a handler.
  */
 void image_note_faults(struct image *img, const struct proc_status *s);

@@ -22,12 +22,12 @@
 /* What was learned about one site of a file. */
 struct plan {
 	struct owner owner;
-	uint64_t offset; /* offset in the file of the address after the instruction */
+	uint64_t offset; /* the address after the instruction, as an offset in the file */
 	enum site_kind kind;
 	uint8_t moved, code[RELOCATE_MAX];
 	uint8_t nchanges;
 	struct {
-		int32_t delta; /* distance from the address after the instruction */
+		int32_t delta; /* distance of the change from the address after the instruction */
 		uint8_t len, old[5];
 	} change[6];
 };
@@ -230,8 +230,8 @@ static int by_address(const void *a, const void *b)
 }
 
 /*
- * The bytes that moved into the stub must be the same in this image, because the program will run the stub's copy of
- * them.
+ * Adds the pieces of a site. The bytes that moved into the stub are added as unchanged pieces: they must be the same in
+ * this image, because the program will run the stub's copy of them.
  */
 static void add_pieces(struct work *w, const struct site *s, int site)
 {

@@ -10,7 +10,10 @@
 struct proc_status;
 struct site;
 
-/* Notes the owner of a new image, whose status is `s`. Must be called before the image runs its first instruction. */
+/*
+ * Notes the owner of a new image. `s` is the /proc/PID/status of its process. Must be called before the image runs its
+ * first instruction.
+ */
 void plan_note_owner(const struct patch *p, struct task *task, const struct proc_status *s);
 /* Remembers what was decided about a site in mapping `m`, for the next image that maps the file. */
 void plan_remember(struct patch *p, struct task *task, const struct site *s, const struct mapping *m);

@@ -16,7 +16,7 @@ struct region {
 	int16_t call_of[AGENT_CALLS];         /* call number of each slot */
 	int64_t group_id;                     /* the group of the summary that its counts are added to */
 	char group_name[32];
-	bool discard;          /* these counts are not wanted */
+	bool discard;          /* the counts are discarded, because they were not requested */
 	bool pooled;           /* sctrace created the memory, and one image after another uses it */
 	char path[SETUP_PATH]; /* name under which programs can open pooled memory */
 	bool crowded;          /* the last region of the pool, which several images use at the same time */

@@ -4,7 +4,7 @@
 
 bool resume_point_note(struct patch *p, const struct task *task)
 {
-	struct user_regs_struct r = {0}; /* 0: the thread may be anywhere */
+	struct user_regs_struct r = {0}; /* an ip of 0 means that the thread may be anywhere */
 	if (task->stopped)
 		ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r);
 	return vec_push(&p->resume_points, (struct resume_point){task->tid, r.rip});

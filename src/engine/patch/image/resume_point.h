@@ -9,7 +9,10 @@
 
 /* Notes the position of a task. If the task is not stopped, it may be anywhere. Returns false if memory ran out. */
 bool resume_point_note(struct patch *p, const struct task *task);
-/* Called when the task has stopped at a call that it made under the agent: it is no longer in an earlier call. */
+/*
+ * Forgets the position of the task. Called when the task has stopped at a call that it made after the agent was mapped,
+ * because it is then no longer in an earlier call.
+ */
 void resume_point_forget(struct patch *p, const struct task *task);
 /* May a thread still be in a call that it made before the agent was mapped, and return into [lo, hi)? */
 bool resume_point_may_be_in(const struct patch *p, uint64_t lo, uint64_t hi);

@@ -54,7 +54,7 @@ static int write_recorder(pid_t tid, struct image *img, const unsigned char *rec
  */
 #define ROOM_MIN (64ul << 20)
 
-#define SETUP_MAX 1024 /* bytes of the code in struct setup */
+#define SETUP_MAX 1024 /* limit on the size of the code of a struct setup */
 
 /* Code of agent.S that runs once in the program, and the function that sctrace calls at its first int3. */
 struct setup {
@@ -192,7 +192,7 @@ static int map_agent(struct patch *p, struct task *task, uint64_t at, struct use
 	return *region ? run_setup(&p->t, task, at, &whole_setup, r, mask, *region, NULL) : -ENOMEM;
 }
 
-/* Closes the descriptor of the memory, unless the memory is pooled: both sides have mapped it. */
+/* Closes the descriptor of the memory after both sides have mapped it. The descriptor of pooled memory stays open. */
 static void close_memory(struct patch *p, const struct region *region)
 {
 	if (region->pooled)

@@ -54,9 +54,9 @@ static inline bool site_is_patched(const struct site *s)
 	return s->kind == SITE_SHORT || s->kind == SITE_LONG;
 }
 
-/* The site whose stub contains `addr`, or NULL. */
+/* Returns the site whose stub contains `addr`, or NULL. */
 struct site *site_of_stub(const struct image *img, uint64_t addr);
-/* The site for which the instruction at `ip` moved into a stub, or NULL. */
+/* Returns the site from which the instruction at `ip` moved into a stub, or NULL. */
 const struct site *site_moved_from(const struct image *img, uint64_t ip);
 /* Can a jump at one address reach the other? */
 bool site_is_near(uint64_t a, uint64_t b);

@@ -17,7 +17,7 @@
 #include <sys/syscall.h>
 
 #define CACHE_LINE 64
-/* How far from a site hops can lead, in bytes. */
+/* The largest distance from a site, in bytes, that its hops can reach. */
 #define WINDOW (PADDING_HOPS * 128 + 128)
 /*
  * A limit on the number of sites of one image, because generated code can have very many. Calls at further sites are
@@ -63,8 +63,8 @@ static bool place_stub(struct patch *p, struct task *task, struct site *s)
 /* --- padding --- */
 
 /*
- * Returns the end of the part of the padding [lo, hi) that this image uses, or `lo` if it uses none. Each use began at
- * the first free byte, but uses are noted in any order.
+ * Returns the end of the part of the padding [lo, hi) that this image uses, or `lo` if it uses none. Jumps fill a gap
+ * from its beginning, but the list of uses is not sorted.
  */
 static uint64_t used_until(const struct image *img, uint64_t lo, uint64_t hi)
 {
@@ -178,8 +178,8 @@ static const char *patch_short(struct patch *p, struct task *task, struct site *
 
 /*
  * Writes a jump of five bytes over the call and the instructions after it. Until the last three bytes are written, the
- * first two bytes are a jump to themselves, so that threads that reach the site wait there. No thread can be between
- * these instructions, because the first call at the site stops.
+ * first two bytes are a jump to themselves, so that threads that reach the site wait there. No thread can be at one of
+ * the other overwritten instructions, because the first call at the site stops.
  */
 static bool write_long(struct task *task, struct site *s)
 {

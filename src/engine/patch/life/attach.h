@@ -4,7 +4,10 @@
 
 #include "engine/patch/state.h"
 
-/* Stops all tasks that the tracer has seized, puts the agent into their processes, and resumes them. 0 or -errno. */
+/*
+ * Stops all tasks that the tracer has seized, puts the agent into their processes, and resumes them. Returns 0 or
+ * -errno.
+ */
 int attach_all(struct patch *p);
 
 #endif

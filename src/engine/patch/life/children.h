@@ -10,7 +10,7 @@ struct patch_task *children_give_state(struct patch *p, struct task *task);
 void children_on_new_task(struct tracer *t, struct task *parent, struct task *child, uint64_t flags);
 /* tracer_ops.first_stop: arms a new task. */
 void children_on_first_stop(struct tracer *t, struct task *task);
-/* tracer_ops.death */
+/* tracer_ops.death: releases what the engine knows about the task. */
 void children_on_death(struct tracer *t, struct task *task);
 
 #endif

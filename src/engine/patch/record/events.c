@@ -161,7 +161,7 @@ static uint64_t to_ns(const struct patch *p, uint64_t ticks)
 	return (uint64_t)((int64_t)p->record->sync_ns - (int64_t)ago);
 }
 
-/* The time of the thread's next item. */
+/* Returns the time of the thread's next item. */
 static uint64_t turn_of(const struct record_thread *th)
 {
 	struct record_item item = reader_peek(&th->reader);
@@ -242,8 +242,8 @@ static void call_begins(const struct patch *p, struct record_thread *th, const s
 				 .spread_ns = (uint64_t)p->fast.spread_ns};
 	memcpy(th->call.args, rec->args, sizeof(rec->args));
 	/*
-	 * Some calls of a handler may be recorded while others stop, and the restart of the call that the handler
-	 * interrupted may do either. All belong to the same thread.
+	 * Some calls of a handler may be recorded while others stop. The same is true for the restart of the call that
+	 * the handler interrupted. `life` must see all these calls, because they belong to one thread.
 	 */
 	if (th->task)
 		life_enter(&thread_of(th->task)->life, &th->call, &ends);

@@ -67,7 +67,7 @@ static int copy_committed(struct record_reader *r, uint64_t bytes)
 	const unsigned char *data = (const unsigned char *)r->ring + RING_HEAD;
 	while (bytes) {
 		size_t lap = r->limit - r->off;
-		/* The last record may end after the end of the data. */
+		/* The last record may extend beyond the end of the ring's data. */
 		size_t n = bytes < lap ? bytes : lap + RECORD_MOST;
 		unsigned char *to = make_room(r, n);
 		if (!to)

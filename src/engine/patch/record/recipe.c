@@ -65,7 +65,7 @@ static bool keep_apart(const struct syscall_desc *d, struct agent_recipe *r, uns
 	return true;
 }
 
-/* The kinds of arguments whose commands are in the table. The number is that of the rows which each may take. */
+/* The kinds of arguments whose commands are in the table. Each kind has COMMANDS_EACH rows. */
 static const enum syscall_kind commanded[] = {K_FCNTL_ARG, K_IOCTL_ARG};
 #define COMMANDS_EACH (COMMANDS / 2)
 

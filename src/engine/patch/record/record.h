@@ -65,16 +65,22 @@ void record_close(struct patch *p);
  * the task's calls then go to sctrace.
  */
 bool record_admit(struct patch *p, struct task *task);
-/* Called for a process that received a copy of its parent's memory: the rings in that memory belong to the parent. */
+/*
+ * Called for a process that received a copy of its parent's memory: clears the table of threads there, because the
+ * rings in it belong to the parent.
+ */
 void record_forget_copied(struct task *task);
 /* Frees the thread's ring and its row in the table. */
 void record_dismiss(struct record_thread *th);
-/* Called when the task or its image no longer exists. Its records will still be reported. */
+/*
+ * Called when the task or its image no longer exists: reads its last records and frees its ring. All records will still
+ * be reported.
+ */
 void record_leave(struct patch *p, struct task *task);
 
 /*
- * The agent passed a call to sctrace that it usually records, because the thread had no ring, or the ring was full.
- * Returns true if the call can now be sent to its stub again.
+ * The agent has passed a call to sctrace instead of recording it, because the thread had no ring, or the ring was full.
+ * Returns true if that is no longer so, and the call can be sent to its stub again.
  */
 bool record_retry(struct patch *p, struct task *task, int64_t nr);
 /* True if a task with registers `r` has stopped at the call by which the recorder asks sctrace to complete a record. */

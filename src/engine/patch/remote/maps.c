@@ -11,7 +11,7 @@ void maps_read(struct patch *p, const struct task *task)
 {
 	struct image *img = image_of(task);
 	struct buf text = {0};
-	struct mapping start = {0}; /* the mapping of the beginning of the file that was seen last */
+	struct mapping start = {0}; /* the mapping that contains the beginning of the last file */
 	struct proc_map line;
 	int r = proc_read(task->tid, "maps", &text);
 	const char *rest = buf_str(&text);
@@ -37,7 +37,9 @@ const struct mapping *maps_find(const struct image *img, uint64_t addr)
 	return NULL;
 }
 
-/* A rel32 jump reaches 2 GiB. This is less, because the code has a size. */
+/*
+ * A rel32 jump reaches 2 GiB. The limit is lower, because a jump and its target lie somewhere in larger pieces of code.
+ */
 #define REACH 0x7ff00000ull
 
 static uint64_t distance(uint64_t a, uint64_t b)

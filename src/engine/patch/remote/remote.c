@@ -50,8 +50,8 @@ int remote_read(pid_t tid, uint64_t addr, void *buf, size_t n)
 }
 
 /*
- * Writes words with ptrace(2). This is a second way to write, because the program would crash if only half of a patch
- * could be written.
+ * Writes with ptrace(2), word by word, if writing to the file fails. The program would crash if only half of a patch
+ * were written.
  */
 static int poke(pid_t tid, uint64_t addr, const unsigned char *bytes, size_t n)
 {
@@ -255,7 +255,7 @@ static int restore_position(const struct task *task, const struct excursion *d)
 	return ptrace_retry(PTRACE_SETREGS, task->tid, NULL, &d->saved) < 0 ? -ESRCH : -EFAULT;
 }
 
-/* More stops than any excursion has. */
+/* A limit on the number of stops, which is larger than any excursion needs. */
 #define EXCURSION_STOPS 64
 
 /* Resumes the task up to the entry of the call before `ip`, or of the last call. Sets `r` to the registers there. */
@@ -281,7 +281,10 @@ static int excursion_to(struct tracer *t, struct task *task, const struct excurs
 	return restore_position(task, d);
 }
 
-/* If a request failed, the tracer must not resume the task. The code that the task executes restores its state. */
+/*
+ * Returns `r`. If a request has failed (-ESRCH), the tracer must not resume the task any more. The code that the task
+ * executes will restore the task's state.
+ */
 static int note_lost(struct task *task, int r)
 {
 	if (r == -ESRCH)

@@ -69,7 +69,7 @@ int remote_excursion(struct tracer *t, struct task *task, struct excursion *d, s
 int remote_excursion_on(struct tracer *t, struct task *task, struct excursion *d, struct user_regs_struct *r);
 /*
  * Resumes the thread from the last call, so that it returns to where it was, in an event-stop. Returns 0, or an error
- * as remote_run() does. The code must not be changed before this.
+ * as remote_run() does. The code must not be changed before this call.
  */
 int remote_excursion_end(struct tracer *t, struct task *task, const struct excursion *d);
 /*

@@ -55,7 +55,7 @@ static void interrupt_all(struct tracer *t)
 }
 
 /*
- * First, all stopped threads leave the engine's code. Then each of their processes is restored. Then they are detached.
+ * First, all stopped threads leave the engine's code. Then their processes are restored. Then the threads are detached.
  * If `all` is set, threads that are not stopped are detached as well.
  */
 static void release_tasks(struct tracer *t, bool all)

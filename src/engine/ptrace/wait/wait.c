@@ -11,7 +11,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* True if sctrace traces the task, or for -1, any known task. ECHILD is then wrong: a sandbox refuses the call. */
+/*
+ * True if sctrace traces task `tid`, or any known task if `tid` is -1. If wait4(2) fails with ECHILD although this is
+ * true, a sandbox refuses the call.
+ */
 static bool is_traced(const struct tracer *t, pid_t tid)
 {
 	struct proc_status s;
