@@ -68,11 +68,6 @@
 
 #define AGENT_ASK 0x5ca5 /* a call with this number asks sctrace to complete a record; the kernel has no such call */
 
-/* Values of agent_ring.busy. */
-#define RING_IDLE     0
-#define RING_ENTERING 1 /* the call has not been made */
-#define RING_MADE     2 /* the call has been made, but its record is not committed */
-
 #ifndef __ASSEMBLER__
 #include <stddef.h>
 #include <stdint.h>
