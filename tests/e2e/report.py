@@ -438,7 +438,7 @@ def test_names(folder):
 
 
 def test_hostile_names(folder):
-    """No part of a name reaches a terminal or a page as a command"""
+    """Names cannot send control characters to a terminal or markup to a page"""
     evil = "x\033[2J</td><script>alert(1)</script>"
     path = save(folder, "evil.json", document("bench-syscall", [timed(evil, [1, 2, 3], about=evil)]))
     for form in ("text", "markdown", "json", "html", "csv"):

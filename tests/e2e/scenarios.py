@@ -981,7 +981,7 @@ def surround_unprivileged(world, mode):
 
 @scenario("surround")
 def surround_namespaces(world, mode):
-    """Programs in process, mount and user namespaces of their own."""
+    """Programs run in new process, mount and user namespaces."""
     if os.geteuid() != 0:
         raise Skip("needs root, to make name spaces")
     for how in (["-pf"], ["-pf", "--mount-proc"], ["-Ur"], ["-Urpf", "--mount-proc"], ["-m"]):
@@ -1170,7 +1170,7 @@ def scale_tracer_stacks(world, mode):
 
 @scenario("scale")
 def scale_tracer_payload(world, mode):
-    """With data of 64 MiB, the tracer's memory stays below 32 MiB, and within 8 MiB of its memory with data of 1 MiB."""
+    """The tracer's memory stays below 32 MiB with data of 64 MiB, and is at most 8 MiB larger than with data of 1 MiB."""
     peaks = []
     for size in ("1", "64"):
         flags = [] if MODES[mode][2] else ["-s", "100"]
