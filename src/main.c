@@ -74,7 +74,7 @@ static int checked(int status)
 {
 	if (status != 0 || !memory_ran_out())
 		return status;
-	diag_error("memory ran out: what was shown may lack something");
+	diag_error("memory ran out: the output may be incomplete");
 	return EXIT_OWN;
 }
 

@@ -142,7 +142,7 @@ static int add_named(struct compare *c, struct buf *why)
 	}
 	free(list);
 	if (!err && !c->subjects.n) {
-		buf_adds(why, "--strategy does not name a strategy; sctrace compare --list lists them");
+		buf_adds(why, "--strategy needs the name of a strategy; sctrace compare --list prints the names");
 		err = -EINVAL;
 	}
 	return err;

@@ -69,7 +69,7 @@ def of_trace(world, mode, places):
     engine, env, counts = MODES[mode]
     for flags, option in COUNT if counts else TRACE:
         for where, why in places.items():
-            # With -ff the files have other names: FILE.PID.
+            # With -ff the files have other names: FILE.TID.
             if "-ff" not in flags or where in ("{place}/file", "{place}/none/file"):
                 yield Attempt([*(["-c"] if counts else ["-f"]), "--engine=" + engine, *flags], ["true"], option, where, why, env)
 

@@ -43,9 +43,11 @@ static const struct opt table[] = {
 	{.help = "What is shown"},
 	{0, "merge", NULL, opt_flag, "merge runs of the same thing on one machine into one run", AT(merge)},
 	{0, "fail-if", "CONDITIONS", opt_fail_if,
-	 "end with status 3 if a later run is worse than the first one: wall>5%,calls>0,peak_rss>10%",
+	 "exit with status 3 if a later run is worse than the first one by more than these limits: "
+	 "wall>5%,calls>0,peak_rss>10%",
 	 .complete = COMPLETE_LIST, .words = FAIL_IF_WORDS},
-	{0, "undecided", NULL, opt_flag, "end with status 4 if --fail-if cannot be decided", AT(undecided)},
+	{0, "undecided", NULL, opt_flag, "exit with status 4 if a condition of --fail-if cannot be decided",
+	 AT(undecided)},
 	{.help = "Output"},
 	{0, "format", "FORMAT", opt_word, "text, csv, markdown, html, json or samples (default: text)", AT(show.format),
 	 .complete = COMPLETE_WORDS, .words = "text csv markdown html json samples"},

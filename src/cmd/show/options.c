@@ -48,7 +48,7 @@ static const struct {
 	 "trace=SET (or just SET), status=, errno=, signal=, fds=; a SET is a list of names, %groups, /regex, all, "
 	 "none; !SET: all others",
 	 "trace status errno signal trace-fds read write abbrev verbose raw quiet decode-fds"},
-	{'o', "write to FILE instead of standard output; |COMMAND: to a command", NULL},
+	{'o', "write to FILE instead of standard output; |COMMAND writes to a command", NULL},
 };
 
 static void adapt(struct opt *o)
