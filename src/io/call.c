@@ -373,7 +373,7 @@ static void leave_transfer(const struct context *x)
 						.time_s = ((double)x->c->enter_ns - (double)x->p->start_ns) / 1e9});
 }
 
-/* Adds one half of a call that moves bytes between two descriptors. `offset`: argument that points to its offset, or -1. */
+/* Adds one half of a call that moves bytes between two descriptors. `offset`: argument with its offset, or -1. */
 static void move_side(const struct context *x, int fd, int offset, enum io_direction direction, uint64_t size)
 {
 	struct io_open *o = open_of(x, fd);

@@ -18,9 +18,9 @@ int run_judge(struct run *r);
 uint64_t run_seed(const struct run *r);
 /*
  * Computes the median TIME of `a` divided by that of `b`, and the 95 % confidence interval of this ratio
- * (stats/change.h). If the interval does not include the ratio of the medians, it is extended to it. If `a` and `b`
- * belong to `r`, and `r` is an unmerged run of `compare`, the two samples of each round form a pair. Returns 0, -EINVAL
- * if a subject has fewer than two samples, or -ENOMEM.
+ * (stats/change.h). If the interval does not include the ratio of the medians, it is extended so that it does. If `a`
+ * and `b` belong to `r`, and `r` is an unmerged run of `compare`, the two samples of each round form a pair. Returns 0,
+ * -EINVAL if a subject has fewer than two samples, or -ENOMEM.
  */
 int run_ratio(const struct run *r, const struct run_subject *a, const struct run_subject *b, struct change *ratio);
 /* Returns true if `a` is slower than `b`: the interval of run_ratio() lies above 1. */
