@@ -92,7 +92,7 @@ static int wait_for_work(const struct load *l, size_t part, struct buf *why)
 			return -EIO;
 		}
 		if (clock_ns() - start > FIRST_WORK_NS) {
-			buf_addf(why, "the load '%s' did nothing for half a minute", l->kind[part]->name);
+			buf_addf(why, "the load '%s' did no work for half a minute", l->kind[part]->name);
 			return -ETIMEDOUT;
 		}
 		clock_sleep_ns(1000000);

@@ -43,7 +43,9 @@ static int add_range(struct cpu_list *l, long first, long last, struct buf *why)
 			struct cpu_list have = {0};
 			cpu_list_allowed(&have);
 			buf_addf(why,
-				 "CPU %ld does not exist or must not be used by this process; the usable CPUs are ", i);
+				 "CPU %ld does not exist, or this process is not allowed to use it; the usable CPUs "
+				 "are ",
+				 i);
 			cpu_list_format(why, &have);
 			vec_free(&have);
 			return -EINVAL;

@@ -301,9 +301,10 @@ int switch_measure(const struct switch_plan *plan, struct switch_result *r)
 	if (b->pair.why[0])
 		buf_adds(&r->why, b->pair.why);
 	else if (!err && status != 0)
-		buf_adds(&r->why, "the process that measures ended too early");
+		buf_adds(&r->why, "the measuring process ended too early");
 	else if (err == -ETIMEDOUT)
-		buf_adds(&r->why, "it took far longer than planned; use a longer --time or a smaller --size");
+		buf_adds(&r->why,
+			 "the measurement took far longer than planned; use a longer --time or a smaller --size");
 	else if (!err || err == -EINTR)
 		err = conclude(r, b);
 	munmap(b, bytes);

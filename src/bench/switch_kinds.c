@@ -190,13 +190,15 @@ static int open_bare(struct switch_pair *p, struct buf *why)
 #define U      TASKS_USER
 static const struct switch_kind kinds[] = {
 	{"pipe", "one byte there and back through two pipes", P, open_pipes, FD, false, NULL},
-	{"pipe-thread", "the same between two threads", T, open_pipes, FD, false, NULL},
+	{"pipe-thread", "one byte there and back through two pipes, between two threads", T, open_pipes, FD, false,
+	 NULL},
 	{"eventfd", "a counter through two eventfds", P, open_eventfds, FD, false, NULL},
 	{"socket", "one byte through two Unix stream sockets", P, open_sockets, FD, false, NULL},
 	{"mqueue", "one byte through two POSIX message queues", P, open_queues, QUEUE, false, NULL},
 	{"signal", "a blocked signal and sigwaitinfo()", P, open_signals, SIGNAL, false, NULL},
 	{"futex", "FUTEX_WAKE and FUTEX_WAIT on two words", P, open_nothing, FUTEX, false, NULL},
-	{"futex-thread", "the same between two threads", T, open_nothing, FUTEX, false, NULL},
+	{"futex-thread", "FUTEX_WAKE and FUTEX_WAIT on two words, between two threads", T, open_nothing, FUTEX, false,
+	 NULL},
 	{"yield", "sched_yield() by two tasks that never sleep", P, open_nothing, YIELD, true, NULL},
 	{"ucontext", "swapcontext(), without the scheduler", U, open_nothing, NOBODY, false, switch_ucontext_rounds},
 	{"bare", "exchange of registers and stack only", U, open_bare, NOBODY, false, switch_bare_rounds},

@@ -216,7 +216,7 @@ static int measure_slice(const struct op_plan *p, const struct op_control *c, st
 	op_close(r->op, &s);
 	r->spent_ns += clock_ns() - start;
 	if (err == -EIO) {
-		buf_adds(&r->why, "the process that measures it ended without a result");
+		buf_adds(&r->why, "the measuring process ended without a result");
 		err = 0;
 	}
 	return err == -EINTR ? 0 : err;

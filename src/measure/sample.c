@@ -41,7 +41,7 @@ struct watch {
 
 /* These texts follow "cannot run 'PROGRAM'". */
 static const char failed_dir[] = " in its directory";
-static const char failed_cpus[] = " on the CPUs that were asked for";
+static const char failed_cpus[] = " on the requested CPUs";
 static const char failed_files[] = " with its output redirected";
 static const char failed_exec[] = "";
 

@@ -245,7 +245,7 @@ static int compare_streams(FILE *a, FILE *b, uint64_t bytes, struct buf *why)
 	}
 	free(p);
 	if (err == -EBADMSG)
-		buf_addf(why, "the copy differs from its input from byte %" PRIu64 " on", at);
+		buf_addf(why, "the copy differs from the input; the first difference is at byte %" PRIu64, at);
 	else if (!err && fgetc(b) != EOF) {
 		buf_addf(why, "the copy is longer than the %" PRIu64 " bytes of its input", bytes);
 		err = -EBADMSG;

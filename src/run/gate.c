@@ -105,7 +105,7 @@ static void decide(const struct question *q, const struct change *d)
 		buf_addc(q->failed, '\n');
 	} else if (!none) {
 		say(q, d, q->undecided);
-		buf_adds(q->undecided, "; more samples of both are needed to decide\n");
+		buf_adds(q->undecided, "; more samples of both runs are needed to decide\n");
 	}
 }
 
@@ -135,7 +135,7 @@ static int ask_samples(const struct question *q)
 		cannot_decide(q, "was not measured");
 	else if (rc == 0 && (a.n < CHANGE_LEAST || b.n < CHANGE_LEAST))
 		buf_addf(q->undecided,
-			 "%s: there are too few samples, %zu in %s and %zu in %s; at least %d of each are needed\n",
+			 "%s: there are too few samples, %zu in %s and %zu in %s; each run needs at least %d\n",
 			 q->c->text, a.n, q->base->label, b.n, q->run->label, CHANGE_LEAST);
 	else if (rc == 0) {
 		rc = change_measure(

@@ -111,7 +111,7 @@ int run_poolable(const struct run *a, const char *path_a, const struct run *b, c
 	struct buf y = {0};
 	struct buf lines = {0};
 	if (a->bits == RUN_LATENCY)
-		buf_adds(why, "runs of bench latency cannot be merged: they hold histograms, not single wake-ups");
+		buf_adds(why, "runs of bench latency cannot be merged: they contain histograms, not samples");
 	int rc = run_dump(a, &x) < 0 || run_dump(b, &y) < 0 ? -ENOMEM : why->len ? -EINVAL : 0;
 	if (rc == 0 && strcmp(buf_str(&x), buf_str(&y)) == 0) {
 		buf_addf(why, "'%s' and '%s' cannot be merged: they are the same run, which would count twice", path_a,

@@ -18,7 +18,7 @@ static const struct strategy strategies[] = {
 	 "one character at a time through the buffers of the C library",
 	 "the C library reads one block at a time and returns its characters from memory, so there are few system "
 	 "calls, and the time is spent in one function call for each character"},
-	{"getc_unlocked", "copy-getc-unlocked", 0, NULL, "the same, but without locking the stream for each character",
+	{"getc_unlocked", "copy-getc-unlocked", 0, NULL, "one character at a time, without locking the stream for each",
 	 "its system calls are those of fgetc/fputc; it saves the lock around each character, and so user time"},
 	{"fgets/fputs", "copy-fgets-fputs", 0, NULL, "one line at a time (text only)",
 	 "a fast search finds each newline in the buffer of the C library, so it needs less user time than single "

@@ -122,7 +122,7 @@ def test_usage_errors(place):
         (["--runs=0"], "out of range"),
         (["--runs=3", "--max-time=1s"], "--runs"),
         (["--cpus=1-"], "not a list of CPUs"),
-        (["--cpus=1023"], "CPU 1023 does not exist or must not be used by this process; the usable CPUs are "),
+        (["--cpus=1023"], "CPU 1023 does not exist, or this process is not allowed to use it; the usable CPUs are "),
         (["--strategy=one-shot", "true"], "cannot be compared in one run"),
         (["-N", "'x"], "is not closed"),
         (["--parameter-scan", "n=9:1", "true"], "is not a range"),

@@ -496,7 +496,7 @@ def test_gate(folder):
                      said), said
     assert gate("wall<-2%", slow, base, status=3) and gate("wall>1ms", base, slow, status=3)
     said = gate("wall>5%", base, slow)
-    assert "cannot be decided: wall>5%: 'prog' changed by" in said and "more samples of both are needed" in said, said
+    assert "cannot be decided: wall>5%: 'prog' changed by" in said and "more samples of both runs are needed" in said, said
     gate("wall>5%", "--undecided", base, slow, status=4)
     gate("wall>5%,wall>2%", "--undecided", base, slow, status=3)
     gate("wall>10%", "--undecided", base, slow)
