@@ -136,6 +136,7 @@ static const struct tracer_ops patch_ops = {
 	.waited = sigkill_guard_waited,
 	.signal = signals_stop,
 	.seccomp = on_seccomp,
+	.unseen_clone = children_unseen_clone,
 	.new_task = children_on_new_task,
 	.first_stop = children_on_first_stop,
 	.exec = exec_done,

@@ -20,6 +20,23 @@ struct patch_task *children_give_state(struct patch *p, struct task *task)
 	return task->data;
 }
 
+/*
+ * The agent makes a call like fork(2) only with its flags in a register, and without CLONE_VM. It makes a call like vfork(2) without
+ * CLONE_THREAD; but the flags of clone3(2) are in memory, which others that run in it could have changed.
+ */
+bool children_unseen_clone(struct tracer *t, const struct task *parent, int event, uint64_t *flags)
+{
+	const struct patch_task *pt = patch_task_of(parent);
+	const struct image *img = image_of(parent);
+	bool vfork = event == PTRACE_EVENT_VFORK;
+	(void)t;
+	if (!img || img->state != IMAGE_READY || !pt || !pt->armed || pt->slow ||
+	    (vfork && (img->refs > 1 || parent->proc->ntasks > 1)))
+		return false;
+	*flags = vfork ? CLONE_VM | CLONE_VFORK : 0;
+	return true;
+}
+
 /* Copies the state that a child inherits across clone(2). */
 static void inherit(struct patch *p, const struct task *parent, struct task *child)
 {

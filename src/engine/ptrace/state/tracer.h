@@ -34,6 +34,11 @@ struct tracer_ops {
 	/* A seccomp stop. Called only if sctrace's filter is installed. */
 	enum tracer_verdict (*seccomp)(struct tracer *t, struct task *task);
 	/*
+	 * Returns true if the agent made the call that created the child which the task reports by `event`, and sets *flags to
+	 * those of its clone(2).
+	 */
+	bool (*unseen_clone)(struct tracer *t, const struct task *parent, int event, uint64_t *flags);
+	/*
 	 * A parent reports a new task, which is in its first stop or will be. `clone_flags` are the flags as far as
 	 * they are known.
 	 */

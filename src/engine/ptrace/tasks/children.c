@@ -19,17 +19,20 @@
 
 /*
  * Returns the flags of the clone(2) that created the child. If the call has no flags (fork), or they cannot be read,
- * the kind of the event determines them. *in_register is set if the flags were in a register, which other threads cannot
- * change.
+ * the kind of the event determines them. *certain is set if no other thread can have changed the flags since the kernel
+ * read them.
  */
-static uint64_t child_flags(struct tracer *t, struct task *parent, int event, bool *in_register)
+static uint64_t child_flags(struct tracer *t, struct task *parent, int event, bool *certain)
 {
 	const struct thread *p = thread_of(parent);
 	const struct call *c = &p->call;
 	uint64_t flags = 0;
-	*in_register = p->in_call && c->nr == syscall_number(c->arch, "clone");
-	if (*in_register)
+	*certain = p->in_call && c->nr == syscall_number(c->arch, "clone");
+	if (*certain)
 		return c->args[0];
+	*certain = !p->in_call && t->ops->unseen_clone && t->ops->unseen_clone(t, parent, event, &flags);
+	if (*certain)
+		return flags;
 	/* clone3(2): the first member of the structure contains the flags. */
 	if (p->in_call && c->nr == syscall_number(c->arch, "clone3") &&
 	    mem_get(tracer_mem(t, parent), c->args[0], &flags, sizeof(flags)) == 0)
@@ -149,14 +152,14 @@ void tracer_on_child(struct tracer *t, struct task *parent, int event)
 	if (ptrace_retry(PTRACE_GETEVENTMSG, parent->tid, NULL, &msg) < 0)
 		return;
 	pid_t tid = (pid_t)msg;
-	bool in_register;
-	uint64_t flags = child_flags(t, parent, event, &in_register);
+	bool certain;
+	uint64_t flags = child_flags(t, parent, event, &certain);
 	struct task *child = tasks_find(&t->tasks, tid);
 	if (child && child->proc)
 		return;
 	if (!child)
 		child = tasks_add(&t->tasks, tid);
-	if (!in_register)
+	if (!certain)
 		flags = checked_flags(flags, parent->proc->pid, tid);
 	pid_t group = flags & CLONE_THREAD ? parent->proc->pid : tid;
 	if (!child || tasks_join(&t->tasks, child, group) < 0) {
