@@ -54,7 +54,7 @@ def check(folder, way, options, calls, stops):
 
 def test_vfork(folder):
     """A child of vfork(2) that runs a program seen before costs sctrace few calls"""
-    check(folder, "vfork", ["-c"], calls=48, stops=7)
+    check(folder, "vfork", ["-c"], calls=47, stops=7)
 
 
 def test_spawn(folder):

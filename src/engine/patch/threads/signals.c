@@ -13,22 +13,44 @@
 #include <signal.h>
 #include <sys/ptrace.h>
 
+/* Do the engine and the agent see each change of the process's signal handlers? The agent counts them in *actions. */
+static bool is_steady(const struct task *task, uint64_t *actions)
+{
+	const struct image *img = image_of(task);
+	const struct agent_words *words = img->counters.words;
+	bool steady = words && img->refs == 1 && task->proc->ntasks == 1 && !img->handlers.unsteady;
+	*actions = steady ? __atomic_load_n(&words->actions, __ATOMIC_RELAXED) : 0;
+	return steady;
+}
+
+enum handler_state { HANDLER_UNKNOWN, HANDLER_NONE, HANDLER_SOME };
+
+/*
+ * Does the process have a handler for `sig`? The agent counts how often actions are set, so /proc need not be read again
+ * for each child of a shell.
+ */
+static enum handler_state handler_of(const struct task *task, int sig)
+{
+	const struct image_handlers *h = &image_of(task)->handlers;
+	uint64_t actions;
+	if (!is_steady(task, &actions) || !h->known || h->actions != actions)
+		return HANDLER_UNKNOWN;
+	return h->caught & SIGBIT(sig) ? HANDLER_SOME : HANDLER_NONE;
+}
+
 /*
  * What will see the thread's position when it gets `sig`? If /proc cannot be read, a handler is assumed, so that the
- * thread leaves the agent. The agent counts how often actions are set, so /proc need not be read again for each child
- * of a shell. `r` holds the thread's registers.
+ * thread leaves the agent. `r` holds the thread's registers.
  */
 static enum stepout_for seen_by(const struct task *task, const struct user_regs_struct *r, int sig)
 {
-	struct image *img = image_of(task);
-	struct image_handlers *h = &img->handlers;
-	const struct agent_words *words = img->counters.words;
-	bool steady = words && img->refs == 1 && task->proc->ntasks == 1 && !h->unsteady;
-	uint64_t actions = steady ? __atomic_load_n(&words->actions, __ATOMIC_RELAXED) : 0;
+	struct image_handlers *h = &image_of(task)->handlers;
 	struct proc_status s;
+	uint64_t actions;
+	bool steady = is_steady(task, &actions);
 	bool dumped = core_is_dumped_by(sig);
-	if (steady && h->known && h->actions == actions && !dumped)
-		return h->caught & SIGBIT(sig) ? STEPOUT_PROGRAM : STEPOUT_UNSEEN;
+	if (!dumped && handler_of(task, sig) != HANDLER_UNKNOWN)
+		return handler_of(task, sig) == HANDLER_SOME ? STEPOUT_PROGRAM : STEPOUT_UNSEEN;
 	proc_status(task->tid, &s);
 	/*
 	 * Not valid if the thread has counted a new action, but has not made the call yet. At the end of a call it has.
@@ -122,8 +144,11 @@ static bool hide_step(struct patch *p, struct task *task, const siginfo_t *si, u
 	return ip == hidden || (stepout_needed(task, ip) && survive_fault(p, task, ip));
 }
 
-/* A signal for the program: moves the thread out of the agent or the stub before the signal's handler runs. */
-static enum tracer_verdict pass_signal(struct patch *p, struct task *task, const siginfo_t *si)
+/*
+ * Moves the thread out of the agent or the stub before the handler of a signal for the program runs. STOP_PASS: the
+ * signal is to be delivered.
+ */
+static enum tracer_verdict leave_code(struct patch *p, struct task *task, const siginfo_t *si)
 {
 	struct user_regs_struct r;
 	if (ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
@@ -153,9 +178,23 @@ static enum tracer_verdict pass_signal(struct patch *p, struct task *task, const
 		core_prepare(p, task, si);
 	if (ours)
 		mend_address(task, si, ip);
-	dispatch_note_delivery(task, si->si_signo);
-	image_note_frames(task);
 	return STOP_PASS;
+}
+
+/*
+ * A signal for the program. If nothing will see the thread's position, the thread may stay where it is. But if calls are
+ * recorded, the record of an interrupted call must be completed.
+ */
+static enum tracer_verdict pass_signal(struct patch *p, struct task *task, const siginfo_t *si)
+{
+	int sig = si->si_signo;
+	bool stays = !p->record && !core_is_dumped_by(sig) && handler_of(task, sig) == HANDLER_NONE;
+	enum tracer_verdict v = stays ? STOP_PASS : leave_code(p, task, si);
+	if (v == STOP_PASS) {
+		dispatch_note_delivery(task, sig);
+		image_note_frames(task);
+	}
+	return v;
 }
 
 enum tracer_verdict signals_stop(struct tracer *t, struct task *task, const siginfo_t *si)
