@@ -54,17 +54,17 @@ def check(folder, way, options, calls, stops):
 
 def test_vfork(folder):
     """A child of vfork(2) that runs a program seen before costs sctrace few calls"""
-    check(folder, "vfork", ["-c"], calls=47, stops=7)
+    check(folder, "vfork", ["-c"], calls=37, stops=6)
 
 
 def test_spawn(folder):
     """The same for a child of posix_spawn(3)"""
-    check(folder, "spawn", ["-c"], calls=63, stops=8)
+    check(folder, "spawn", ["-c"], calls=53, stops=7)
 
 
 def test_handler(folder):
     """The same for a child whose parent has a handler for SIGCHLD"""
-    check(folder, "handler", ["-c"], calls=51, stops=7)
+    check(folder, "handler", ["-c"], calls=41, stops=6)
 
 
 def test_recorded(folder):

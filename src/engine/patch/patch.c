@@ -30,7 +30,6 @@
 #include "engine/patch/remote/remote.h"
 #include "engine/patch/threads/dispatch.h"
 #include "engine/patch/threads/sigkill_guard.h"
-#include "engine/patch/threads/signals.h"
 #include "syscall/table.h"
 #include "tracee/proc.h"
 
@@ -134,7 +133,7 @@ static bool on_next_recorded(struct tracer *t, struct event *ev)
 
 static const struct tracer_ops patch_ops = {
 	.waited = sigkill_guard_waited,
-	.signal = signals_stop,
+	.signal = exec_signal,
 	.seccomp = on_seccomp,
 	.unseen_clone = children_unseen_clone,
 	.new_task = children_on_new_task,

@@ -8,6 +8,8 @@
  *   image         One address space of the traced program, from its execve(2), or the clone(2) that copied it, to its end.
  *   region        The memory in which an image's calls are counted. The program and sctrace both map it.
  *   slot          The counters of one call number in a region.
+ *   unattended    Setting the agent up without a stop: the program does so by itself on the way to its first instruction
+ *                 (image/unattended.c).
  *   arming        Making every call from outside the agent stop, either by Syscall User Dispatch (a signal is raised in place
  *                 of the call) or by a seccomp filter (a ptrace stop at the call's entry).
  *   forced SIGSYS The signal that Syscall User Dispatch raises. The kernel delivers it even to a thread that blocks or ignores
@@ -150,7 +152,11 @@ struct image_sites {
 struct image {
 	int refs;
 	enum image_state state;
-	pid_t user;   /* a task that runs in the image, or that ran in it */
+	pid_t user; /* a task that runs in the image, or that ran in it */
+	/* The code of unattended setup, which may still be running. hi is 0: it is not. lo is 0: it was never tried. */
+	struct {
+		uint64_t lo, hi;
+	} setup;
 	bool cleaned; /* the agent has been unmapped */
 	struct image_start start;
 	struct image_counters counters;
@@ -250,6 +256,8 @@ struct patch {
 	size_t nsites;                /* number of sites of all images */
 	struct module *loader;        /* the file that contains the first instruction of new images, or NULL */
 	uint64_t loader_entry;        /* offset of that instruction in the file */
+	uint64_t loader_end;          /* the offset in it where its code's last page ends */
+	bool attended;                /* unattended setup is not possible here */
 	bool root;                    /* sctrace runs as root, so it may trace programs of several users */
 	uint64_t rights;              /* sctrace's own capabilities (capabilities(7)) */
 	VEC(struct resume_point) resume_points;

@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 
 /* The state before and after a site; the assembly below uses these offsets. */
 struct regs {
@@ -235,10 +236,42 @@ static void test_float(int argc, char **argv)
 	puts("state kept");
 }
 
+/*
+ * Where a build with -Wl,-e,first begins: notes the registers, the arithmetic flags (as lahf and seto save them) and the stack below its
+ * pointer, which execve(2) sets to 0.
+ */
+#define STACK_BELOW 20000
+uint64_t first_regs[15], first_flags = UINT64_MAX;
+unsigned char first_below[STACK_BELOW];
+void _start(void);
+__asm__(".text\n.globl first\nfirst:\n"
+	".set i, 0\n .irp reg, rax,rbx,rcx,rdx,rsi,rdi,rbp,r8,r9,r10,r11,r12,r13,r14,r15\n"
+	"mov %\\reg, first_regs+i(%rip)\n .set i, i+8\n .endr\n"
+	"lahf; seto %al; mov %rax, first_flags(%rip)\n"
+	"lea -20000(%rsp), %rsi; lea first_below(%rip), %rdi; mov $20000, %ecx; rep movsb\n"
+	"mov first_regs+24(%rip), %rdx; jmp _start\n");
+
+/* Executes itself `more` times. With a second argument, memory that was writable cannot become executable (PR_SET_MDWE(2const)). */
+static void test_first(int argc, char **argv)
+{
+	int more = argc > 0 ? atoi(argv[0]) : 0;
+	char rest[16];
+	if (argc > 1)
+		prctl(65 /* PR_SET_MDWE, Linux 6.3 */, 1, 0, 0, 0);
+	for (int i = 0; i < 15; i++)
+		CHECK(first_regs[i] == 0);
+	CHECK((first_flags & 0xd501) == 0);
+	for (int i = 0; i < STACK_BELOW; i++)
+		CHECK(first_below[i] == 0);
+	snprintf(rest, sizeof(rest), "%d", more - 1);
+	if (more > 0)
+		execl("/proc/self/exe", "regs", "first", rest, argv[1], (char *)NULL);
+	CHECK(more == 0);
+	puts("as it should begin");
+}
+
 static const struct test tests[] = {
-	{"all", test_all},
-	{"threads", test_threads},
-	{"padding", test_padding},
-	{"float", test_float},
+	{"all", test_all},     {"threads", test_threads}, {"padding", test_padding},
+	{"float", test_float}, {"first", test_first},
 };
 TEST_MAIN(tests)

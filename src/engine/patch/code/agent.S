@@ -492,6 +492,8 @@ setup_begin:
 	mov	$302, %eax		/* prlimit64 */
 	syscall
 	cmp	%r12, -(16 + 128)(%rsp)
+	movq	$0, -(16 + 128)(%rsp)	/* as execve(2) left them */
+	movq	$0, -(8 + 128)(%rsp)
 	mov	$-7, %r12		/* -E2BIG */
 	jb	1f
 6:	lea	setup_path(%rip), %rdi
@@ -555,6 +557,104 @@ setup_end:
 setup_back:
 	back	setup
 setup_back_end:
+
+/*
+ * Unattended setup (image/unattended.c): the same in a new image whose loader is known, without a stop. sctrace has put this
+ * code into unused bytes after the loader's code, and struct agent_unattended after it. The bytes that the code copies are
+ * in the work area on the stack: the agent, its data, and the stubs. The code arms the thread. Then it begins the program
+ * with the registers and the stack that execve(2) left.
+ *
+ * In: rbx = the address for the stubs; all other registers are 0.
+ * Out, only if it fails: stops at the int3 with r12 to r15 and rbx as above.
+ */
+	.globl unattended_code, unattended_armed, unattended_trap, unattended_data, unattended_code_end
+#define UNATTENDED(member) unattended_data + UNATTENDED_##member(%rip)
+unattended_code:
+	mov	$9, %esi		/* RLIMIT_AS */
+	mov	UNATTENDED(WORK), %r10
+	mov	$302, %eax		/* prlimit64 */
+	syscall
+	mov	$-7, %r12		/* -E2BIG */
+	cmpq	$ROOM_MIN, (%r10)
+	jb	unattended_trap
+	lea	UNATTENDED(PATH), %rdi
+	mov	$0x80002, %esi		/* O_RDWR | O_CLOEXEC */
+	mov	$2, %eax		/* open */
+	syscall
+	mov	%rax, %r12
+	test	%rax, %rax
+	js	unattended_trap
+	map	$AGENT_CODE, $(2 * AGENT_PAGE), 3, MAP_ANON_AT, $-1
+	cmp	$AGENT_CODE, %rax
+	jne	1f
+	mov	%rax, %r13
+	lea	AGENT_PAGE(%rax), %r14
+	map	$AGENT_STATS, $(AGENT_CALLS * SLOT_SIZE + AGENT_PAGE), 3, MAP_SHARED_AT, %r12
+	mov	%rax, %r15
+1:	mov	%r12, %rdi
+	mov	$3, %eax		/* close */
+	syscall
+	cmp	$AGENT_STATS, %r15
+	jne	unattended_trap
+	map	%rbx, $STUB_AREA, 3, MAP_ANON_AT, $-1
+	xchg	%rax, %rbx
+	cmp	%rax, %rbx
+	jne	unattended_trap
+	mov	AGENT_STATS + AGENT_CALLS * SLOT_SIZE + 8, %rax	/* agent_tail.mark */
+	cmp	UNATTENDED(MARK), %rax
+	jne	unattended_trap
+	mov	UNATTENDED(WORK), %rsi
+	mov	UNATTENDED_WORK_STUBS(%rsi), %r9
+	lea	UNATTENDED_WORK_HEAD(%rsi), %rsi
+	mov	%r13, %rdi
+	mov	$(agent_end - agent_begin), %ecx
+	rep movsb
+	mov	%r14, %rdi
+	mov	$DATA_CODE - AGENT_DATA, %ecx
+	rep movsb
+	mov	%rbx, %rdi
+	mov	%r9, %rcx
+	rep movsb
+	mov	UNATTENDED(WORK), %rdi	/* the work area was zeros before */
+	mov	%rsi, %rcx
+	sub	%rdi, %rcx
+	xor	%eax, %eax
+	rep stosb
+	mov	%r13, %rdi
+	mov	$AGENT_PAGE, %esi
+	mov	$5, %edx		/* PROT_READ | PROT_EXEC */
+	mov	$10, %eax		/* mprotect */
+	syscall
+	test	%eax, %eax
+	jnz	unattended_trap
+	mov	%rbx, %rdi
+	mov	$STUB_AREA, %esi
+	mov	$10, %eax
+	syscall
+	test	%eax, %eax
+	jnz	unattended_trap
+	mov	$59, %edi		/* PR_SET_SYSCALL_USER_DISPATCH */
+	mov	$1, %esi		/* PR_SYS_DISPATCH_ON */
+	mov	%r13, %rdx
+	mov	$(agent_allowed_end - agent_begin), %r10d
+	xor	%r8d, %r8d
+	mov	$157, %eax		/* prctl */
+	syscall
+	test	%eax, %eax
+	jnz	unattended_trap
+unattended_armed:
+	xor	%eax, %eax
+	inc	%eax			/* clears the flags */
+	.irp	reg, eax, ebx, ecx, edx, esi, edi, ebp, r8d, r9d, r10d, r11d, r12d, r13d, r14d, r15d
+	mov	$0, %\reg
+	.endr
+	jmp	*UNATTENDED(ENTRY)
+unattended_trap:
+	int3
+	.balign	8
+unattended_data:
+	.skip	UNATTENDED_SIZE, 0
+unattended_code_end:
 
 /* Maps only new counters, for a process that shared its counters with its parent. Out: r12 and r15 as above. */
 	.globl region_begin, region_end, region_trap1, region_trap2, region_closed, region_back_end

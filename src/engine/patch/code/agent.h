@@ -55,6 +55,22 @@
 #define SETUP_NO_SCRATCHES 16
 #define SETUP_PATH         40 /* bytes at setup_path, for a file name with its NUL */
 
+/*
+ * The smallest address-space limit (ulimit -v) that a process must have to get the agent. The agent, its counters and
+ * the first rings take less than 3 MiB, which the program may need (setrlimit(2), RLIMIT_AS).
+ */
+#define ROOM_MIN (64 << 20)
+
+/* struct agent_unattended for agent.S, compared in the same way. */
+#define UNATTENDED_ENTRY 0
+#define UNATTENDED_WORK  8
+#define UNATTENDED_MARK  16
+#define UNATTENDED_PATH  24
+#define UNATTENDED_SIZE  (UNATTENDED_PATH + SETUP_PATH)
+/* The work area: 16 bytes for the code's own use, how many bytes of stubs there are, and all that the code copies. */
+#define UNATTENDED_WORK_STUBS 16
+#define UNATTENDED_WORK_HEAD  24
+
 #ifndef __ASSEMBLER__
 #include <stddef.h>
 #include <stdint.h>
@@ -146,6 +162,20 @@ _Static_assert(offsetof(struct agent_back, mask) == BACK_MASK && offsetof(struct
 		       sizeof(struct agent_back) == BACK_SIZE,
 	       "agent.S");
 
+/* The parameters of the code of unattended setup. */
+struct agent_unattended {
+	uint64_t entry; /* the image's first instruction */
+	uint64_t work;  /* the work area */
+	uint64_t mark;  /* agent_tail.mark */
+	char path[SETUP_PATH];
+};
+_Static_assert(offsetof(struct agent_unattended, entry) == UNATTENDED_ENTRY &&
+		       offsetof(struct agent_unattended, work) == UNATTENDED_WORK &&
+		       offsetof(struct agent_unattended, mark) == UNATTENDED_MARK &&
+		       offsetof(struct agent_unattended, path) == UNATTENDED_PATH &&
+		       sizeof(struct agent_unattended) == UNATTENDED_SIZE,
+	       "agent.S");
+
 /*
  * The assembled agent.S. The tracer uses the addresses in it to find out what a thread in the agent has already done.
  */
@@ -174,6 +204,8 @@ struct agent_path {
 extern const unsigned char setup_begin[], setup_path[], setup_end[], region_begin[], region_end[];
 extern const unsigned char setup_trap1[], setup_trap2[], setup_closed[], setup_back_end[];
 extern const unsigned char agent_masked_setup[], agent_back_setup[];
+extern const unsigned char unattended_code[], unattended_armed[], unattended_trap[], unattended_data[];
+extern const unsigned char unattended_code_end[];
 extern const unsigned char region_trap1[], region_trap2[], region_closed[], region_back_end[];
 extern const unsigned char agent_masked_region[], agent_back_region[];
 

@@ -187,13 +187,17 @@ static bool site_from_plan(struct site *s, const struct plan *plan, uint64_t ip,
  * written with one call.
  */
 #define BATCH        32
-#define BATCH_PIECES (BATCH * 7)
+#define BATCH_PIECES (BATCH * 7 + 1)
+_Static_assert(BATCH *STUB_SIZE == PLAN_EXTRA_STUBS, "room for the stubs of a batch");
 
 struct batch {
 	struct site *site[BATCH];
 	unsigned char stubs[BATCH][STUB_SIZE];
 	int n;
+	struct plan_extra *extra; /* is written with these sites, or NULL */
 };
+
+#define EXTRA BATCH /* struct piece.site of the extra code */
 
 /*
  * Bytes of site number `site`. They must be equal to `old` before the change, and become `new`. `old` and `new` may be
@@ -219,7 +223,8 @@ struct work {
 	struct piece piece[BATCH_PIECES]; /* sorted by address */
 	struct run run[BATCH_PIECES];
 	size_t npieces, nruns, size;
-	bool overwritten[BATCH]; /* a byte of this site is not as in the file, because the program has overwritten it */
+	bool overwritten[BATCH +
+			 1]; /* a byte of this site is not as in the file, because the program has overwritten it */
 };
 
 static int by_address(const void *a, const void *b)
@@ -246,9 +251,12 @@ static void add_pieces(struct work *w, const struct site *s, int site)
 
 static void plan_work(const struct batch *b, struct work *w)
 {
+	static const unsigned char unused[PLAN_EXTRA_MAX];
 	*w = (struct work){.npieces = 0};
 	for (int i = 0; i < b->n; i++)
 		add_pieces(w, b->site[i], i);
+	if (b->extra)
+		w->piece[w->npieces++] = (struct piece){b->extra->addr, b->extra->n, unused, b->extra->code, EXTRA};
 	qsort(w->piece, w->npieces, sizeof(*w->piece), by_address);
 	for (size_t i = 0; i < w->npieces; i++) {
 		const struct piece *c = &w->piece[i];
@@ -314,16 +322,24 @@ static bool write_runs(const struct work *w, pid_t pid, int fd, const unsigned c
 	return false;
 }
 
+static bool write_stubs(const struct batch *b, pid_t pid, int fd, uint64_t stubs)
+{
+	size_t n = (size_t)b->n * STUB_SIZE;
+	if (!b->extra)
+		return remote_write_by(fd, pid, stubs, b->stubs, n) == 0;
+	memcpy(b->extra->stubs, b->stubs, n);
+	b->extra->nstubs = n;
+	return true;
+}
+
 static bool batch_write(const struct batch *b, struct work *w, pid_t pid, int fd, uint64_t stubs)
 {
 	plan_work(b, w);
 	unsigned char *bytes = malloc(w->size + 1);
-	bool ok = bytes && read_runs(w, pid, bytes) &&
-		  remote_write_by(fd, pid, stubs, b->stubs, (size_t)b->n * STUB_SIZE) == 0;
-	if (ok) {
+	bool ok = bytes && read_runs(w, pid, bytes);
+	if (ok)
 		change_copy(w, bytes);
-		ok = write_runs(w, pid, fd, bytes);
-	}
+	ok = ok && !w->overwritten[EXTRA] && write_stubs(b, pid, fd, stubs) && write_runs(w, pid, fd, bytes);
 	free(bytes);
 	return ok;
 }
@@ -333,7 +349,7 @@ static void batch_apply(struct patch *p, struct task *task, struct batch *b, str
 	struct image *img = image_of(task);
 	struct work w;
 	uint64_t stubs = page->addr + (uint64_t)page->used * STUB_SIZE;
-	bool done = b->n && batch_write(b, &w, task->tid, fd, stubs);
+	bool done = (b->n || b->extra) && batch_write(b, &w, task->tid, fd, stubs);
 	for (int i = 0; i < b->n; i++) {
 		struct site *s = b->site[i];
 		s->serial = img->sites.serial + 1;
@@ -347,13 +363,19 @@ static void batch_apply(struct patch *p, struct task *task, struct batch *b, str
 	}
 	page->used += done ? (uint32_t)b->n : 0;
 	b->n = 0;
+	if (b->extra) {
+		b->extra->written = done;
+		p->attended |= w.overwritten[EXTRA];
+	}
 }
 
 /*
  * Patches all known sites of a file, so that a call at these sites need not stop once. `origin` is the address that the
- * file's offset 0 would have. Works only while the image has one thread, and room for stubs.
+ * file's offset 0 would have. Works only while the image has one thread, and room for stubs. With `extra`,
+ * patches only as many sites as are written together with it.
  */
-static void patch_module(struct patch *p, struct task *task, const struct module *mod, uint64_t origin)
+static void patch_module(struct patch *p, struct task *task, const struct module *mod, uint64_t origin,
+			 struct plan_extra *extra)
 {
 	struct image *img = image_of(task);
 	struct stub_page *page = img->sites.pages.n ? &img->sites.pages.v[0] : NULL;
@@ -361,7 +383,9 @@ static void patch_module(struct patch *p, struct task *task, const struct module
 	int fd = -1;
 	if (page && b && img->start.observed && task->proc->ntasks == 1 && site_is_near(page->addr, origin))
 		fd = remote_open(task->tid);
-	for (size_t i = 0; fd >= 0 && i < mod->plans.n; i++) {
+	if (b)
+		b->extra = extra;
+	for (size_t i = 0; fd >= 0 && i < mod->plans.n && !(extra && b->n == BATCH); i++) {
 		const struct plan *plan = &mod->plans.v[i];
 		uint64_t ip = origin + plan->offset;
 		uint32_t slot = page->used + (uint32_t)b->n;
@@ -377,7 +401,7 @@ static void patch_module(struct patch *p, struct task *task, const struct module
 			continue;
 		}
 		b->site[b->n++] = s;
-		if (b->n == BATCH)
+		if (b->n == BATCH && !extra)
 			batch_apply(p, task, b, page, fd);
 	}
 	if (fd >= 0)
@@ -385,10 +409,16 @@ static void patch_module(struct patch *p, struct task *task, const struct module
 	free(b);
 }
 
-void plan_apply_loader(struct patch *p, struct task *task, uint64_t entry)
+uint64_t plan_loader_room(const struct patch *p, uint64_t entry, size_t n)
+{
+	uint64_t origin = entry - p->loader_entry;
+	return p->loader && p->loader_entry && origin % AGENT_PAGE == 0 ? origin + p->loader_end - n : 0;
+}
+
+void plan_apply_loader(struct patch *p, struct task *task, uint64_t entry, struct plan_extra *extra)
 {
 	if (p->loader && p->loader_entry)
-		patch_module(p, task, p->loader, entry - p->loader_entry);
+		patch_module(p, task, p->loader, entry - p->loader_entry, extra);
 }
 
 void plan_apply_mapped(struct patch *p, struct task *task, uint64_t ip)
@@ -406,7 +436,7 @@ void plan_apply_mapped(struct patch *p, struct task *task, uint64_t ip)
 		const struct mapping m = img->mappings.v[i];
 		const struct module *mod = m.patchable ? find_module(p, &m) : NULL;
 		if (mod && mod != p->loader)
-			patch_module(p, task, mod, m.lo - m.file_offset);
+			patch_module(p, task, mod, m.lo - m.file_offset, NULL);
 	}
 }
 
@@ -415,7 +445,7 @@ bool plan_apply(struct patch *p, struct task *task, const struct mapping *m, uin
 	struct module *mod = m->patchable ? module_of(p, m) : NULL;
 	if (!mod || !mod->plans.n)
 		return false;
-	patch_module(p, task, mod, m->lo - m->file_offset);
+	patch_module(p, task, mod, m->lo - m->file_offset, NULL);
 	return map_get(&image_of(task)->sites.by_ip, ip) != NULL;
 }
 
@@ -426,4 +456,5 @@ void plan_note_loader(struct patch *p, struct task *task, const struct mapping *
 		return;
 	p->loader = module_of(p, m);
 	p->loader_entry = img->start.entry - m->lo + m->file_offset;
+	p->loader_end = m->hi - m->lo + m->file_offset;
 }

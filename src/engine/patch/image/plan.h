@@ -5,10 +5,23 @@
 #ifndef SCTRACE_ENGINE_PATCH_IMAGE_PLAN_H
 #define SCTRACE_ENGINE_PATCH_IMAGE_PLAN_H
 
+#include "engine/patch/code/encode.h"
 #include "engine/patch/remote/maps.h"
 
 struct proc_status;
 struct site;
+
+/* What is written together with the sites of the loader, while there is no memory for stubs yet (unattended.c). */
+struct plan_extra {
+	uint64_t addr;             /* address of unused bytes, all 0, that `code` overwrites */
+	const unsigned char *code; /* `n` bytes, at most PLAN_EXTRA_MAX */
+	size_t n;
+	unsigned char *stubs; /* the stubs are copied to here, at most PLAN_EXTRA_STUBS bytes, and not to the program */
+	size_t nstubs;        /* number of bytes of stubs */
+	bool written;         /* the code and the sites are written; if not, nothing is written */
+};
+#define PLAN_EXTRA_MAX   1024
+#define PLAN_EXTRA_STUBS (32 * STUB_SIZE)
 
 /*
  * Notes the owner of a new image. `s` is the /proc/PID/status of its process. Must be called before the image runs its
@@ -28,8 +41,16 @@ uint64_t plan_used_until(const struct patch *p, const struct image *img, const s
  * mapped file is the loader.
  */
 void plan_note_loader(struct patch *p, struct task *task, const struct mapping *m);
-/* Patches the known sites of the loader, in a new image that begins at `entry`. */
-void plan_apply_loader(struct patch *p, struct task *task, uint64_t entry);
+/*
+ * Returns the address of the last `n` bytes of the loader's executable pages in a new image whose first instruction is at
+ * `entry`, or 0 if the image cannot have the known loader.
+ */
+uint64_t plan_loader_room(const struct patch *p, uint64_t entry, size_t n);
+/*
+ * Patches the known sites of the loader in a new image whose first instruction is at `entry`. Also writes `extra`, unless
+ * it is NULL.
+ */
+void plan_apply_loader(struct patch *p, struct task *task, uint64_t entry, struct plan_extra *extra);
 /*
  * Patches the known sites of all files that the loader has mapped so far. Called at a stop that cannot be avoided
  * anyway; `ip` is the address after the call that has stopped. Does nothing if the image was already searched, or if

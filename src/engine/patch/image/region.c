@@ -366,7 +366,12 @@ struct region *region_from_pool(struct patch *p, const struct task *task, char *
 
 bool region_is_there(const struct region *r, uint64_t mark)
 {
-	return mark == tail_of(r)->mark;
+	return mark == region_mark(r);
+}
+
+uint64_t region_mark(const struct region *r)
+{
+	return tail_of(r)->mark;
 }
 
 /* --- the words of images --- */

@@ -38,6 +38,8 @@ struct region *region_from_pool(struct patch *p, const struct task *task, char *
  * program found in the memory.
  */
 bool region_is_there(const struct region *r, uint64_t mark);
+/* Returns the mark that a program finds in pooled memory. */
+uint64_t region_mark(const struct region *r);
 /*
  * Opens descriptor `their_fd` of thread `tid`, which must be a memfd: sets its size, seals it and maps it. Returns 0 or
  * -errno.

@@ -27,15 +27,21 @@ bool setup_is_refused(const struct patch *p, const struct proc_status *s, struct
 	return why->len > 0;
 }
 
+struct agent_data setup_data(const struct image *img)
+{
+	struct agent_data data = {.base = AGENT_STATS - SLOT_ALIGN,
+				  .words = region_address(img->counters.region, img->counters.words),
+				  .single_thread = img->counters.single_thread};
+	memcpy(data.map, img->counters.map, sizeof(data.map));
+	return data;
+}
+
 /* Writes the agent's two pages with one call. */
-static int write_agent(pid_t tid, const struct image *img, const struct region *region)
+static int write_agent(pid_t tid, const struct image *img)
 {
 	unsigned char both[AGENT_PAGE + sizeof(struct agent_data)] = {0};
-	struct agent_data data = {.base = AGENT_STATS - SLOT_ALIGN,
-				  .words = region_address(region, img->counters.words),
-				  .single_thread = img->counters.single_thread};
+	const struct agent_data data = setup_data(img);
 	_Static_assert(AGENT_DATA == AGENT_CODE + AGENT_PAGE, "side by side");
-	memcpy(data.map, img->counters.map, sizeof(data.map));
 	memcpy(both, agent_begin, (size_t)(agent_end - agent_begin));
 	memcpy(both + AGENT_PAGE, &data, sizeof(data));
 	return remote_write(tid, AGENT_CODE, both, sizeof(both));
@@ -47,12 +53,6 @@ static int write_recorder(pid_t tid, struct image *img, const unsigned char *rec
 	img->threads = calloc(THREAD_ROWS_IN_ALL, sizeof(*img->threads));
 	return img->threads ? remote_write(tid, RECORDER_CODE, recorder, RECORDER_ROOM + RECIPES_ROOM) : -ENOMEM;
 }
-
-/*
- * The smallest address-space limit (ulimit -v) that a process must have to get the agent. The agent, its counters and
- * the first rings take less than 3 MiB, which the program may need (setrlimit(2), RLIMIT_AS).
- */
-#define ROOM_MIN (64ul << 20)
 
 #define SETUP_MAX 1024 /* limit on the size of the code of a struct setup */
 
@@ -201,11 +201,7 @@ static void close_memory(struct patch *p, const struct region *region)
 	close(region->fd);
 }
 
-/*
- * Called if the agent cannot be used after all: unmaps what setup has mapped according to `r` (agent.S). `stubs` is the
- * address that the stubs were to have.
- */
-static void unmap_setup(struct patch *p, struct task *task, const struct user_regs_struct *r, uint64_t stubs)
+void setup_unmap(struct patch *p, struct task *task, const struct user_regs_struct *r, uint64_t stubs)
 {
 	const bool records = r->rbp & SETUP_RECORDS;
 	const uint64_t rings = records ? (uint64_t)RINGS_AT_FIRST * RING_SIZE : 0;
@@ -228,46 +224,55 @@ static void unmap_setup(struct patch *p, struct task *task, const struct user_re
 		unmap_areas(p, task, areas, n);
 }
 
+uint64_t setup_stubs(uint64_t at)
+{
+	return (at & ~(uint64_t)(AGENT_PAGE - 1)) - (512ull << 20);
+}
+
+void setup_counters(struct patch *p, const struct task *task, struct region *region)
+{
+	struct image *img = image_of(task);
+	img->counters.region = region;
+	img->counters.single_thread = task->proc->ntasks == 1 && !region->crowded;
+	img->counters.words = region_take_words(region);
+	image_map_known_calls(p, img, region);
+	img->user = task->tid;
+	img->state = IMAGE_READY;
+}
+
 int setup_image(struct patch *p, struct task *task, uint64_t at, const struct user_regs_struct *saved,
 		const uint64_t *mask)
 {
 	struct image *img = image_of(task);
 	struct region *region = NULL;
 	struct user_regs_struct r = *saved;
-	/*
-	 * The stubs are placed below the loader: far enough away to leave room for the libraries that the loader will
-	 * map, and near enough for jumps.
-	 */
-	uint64_t gap = at > 1ull << 32 ? (at & ~0xfffull) - (512ull << 20) : maps_gap(task->tid, at, STUB_AREA);
+	uint64_t gap = at > 1ull << 32 ? setup_stubs(at) : maps_gap(task->tid, at, STUB_AREA);
 	r.rbx = gap;
 	int err = map_agent(p, task, at, &r, mask, &region);
 	if (err == 0) {
-		img->counters.single_thread = task->proc->ntasks == 1 && !region->crowded;
-		img->counters.words = region_take_words(region);
-		image_map_known_calls(p, img, region);
-		err = write_agent(task->tid, img, region);
+		setup_counters(p, task, region);
+		err = write_agent(task->tid, img);
 		if (err == 0 && p->recorder)
 			err = write_recorder(task->tid, img, p->recorder);
-		if (err < 0 && img->counters.words)
-			region_give_words(region, img->counters.words);
 	}
 	if (err < 0) {
+		if (img->counters.words)
+			region_give_words(region, img->counters.words);
+		img->counters.region = NULL;
 		img->counters.words = NULL;
+		img->state = IMAGE_NEW;
 		if (region)
 			region->discard |= !region->pooled;
 		region_put(p, region);
 		if (p->watchdog_fd >= 0)
-			unmap_setup(p, task, &r, gap);
+			setup_unmap(p, task, &r, gap);
 		return err;
 	}
 	close_memory(p, region);
 	img->sigsys.selected = p->watchdog_fd >= 0;
 	if (gap && r.rbx == gap)
 		patch_had_memory(p, vec_push(&img->sites.pages, (struct stub_page){gap, 0, STUB_AREA / STUB_SIZE}));
-	img->counters.region = region;
 	img->counters.rings = p->recorder ? RINGS_AT_FIRST : 0;
-	img->user = task->tid;
-	img->state = IMAGE_READY;
 	return 0;
 }
 

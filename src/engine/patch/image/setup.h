@@ -5,6 +5,7 @@
 #include "engine/patch/state.h"
 
 struct areas;
+struct region;
 struct proc_status;
 
 /*
@@ -20,6 +21,20 @@ bool setup_is_refused(const struct patch *p, const struct proc_status *s, struct
  */
 int setup_image(struct patch *p, struct task *task, uint64_t at, const struct user_regs_struct *saved,
 		const uint64_t *mask);
+/*
+ * Returns the address of the stubs of an image whose first instruction is at `at`, above 4 GiB. Stubs lie so far below the
+ * loader that the libraries, which the loader will map, have room, and so near that jumps reach them.
+ */
+uint64_t setup_stubs(uint64_t at);
+/* Gives the image of `task` the counters in `region`, whose reference it takes over. The image becomes IMAGE_READY. */
+void setup_counters(struct patch *p, const struct task *task, struct region *region);
+/* Returns the initial data of the agent in an image that has counters. */
+struct agent_data setup_data(const struct image *img);
+/*
+ * Called if the agent cannot be used after all: unmaps what setup has mapped according to `r` (agent.S). `stubs` is the
+ * address that the stubs were to have.
+ */
+void setup_unmap(struct patch *p, struct task *task, const struct user_regs_struct *r, uint64_t stubs);
 /*
  * Lists everything that the engine has mapped in a ready image, beginning with the agent's code. Returns false if
  * memory ran out. The caller frees the list with vec_free().

@@ -6,6 +6,7 @@
 #include "engine/patch/image/region.h"
 #include "engine/patch/image/setup.h"
 #include "engine/patch/image/site.h"
+#include "engine/patch/image/unattended.h"
 #include "engine/patch/record/record.h"
 #include "engine/patch/remote/remote.h"
 #include "engine/patch/remote/unmap.h"
@@ -70,6 +71,7 @@ void detach_task(struct tracer *t, struct task *task)
 		image_refuse_all(task);
 	if (!img || !img->counters.region)
 		return;
+	unattended_settle(p, task);
 	/*
 	 * This also turns dispatch off for threads that cannot be stopped. It is not done if a child is detached alone,
 	 * because the child may share this byte with its parent.

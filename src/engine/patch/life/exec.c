@@ -1,18 +1,22 @@
 #include "engine/patch/life/exec.h"
 
 #include "engine/patch/arm/arm.h"
+#include "engine/patch/arm/sud.h"
 #include "engine/patch/image/image.h"
 #include "engine/patch/image/plan.h"
 #include "engine/patch/image/setup.h"
+#include "engine/patch/image/unattended.h"
 #include "engine/patch/life/children.h"
 #include "engine/patch/record/record.h"
 #include "engine/patch/remote/remote.h"
 #include "engine/patch/threads/sigkill_guard.h"
+#include "engine/patch/threads/signals.h"
 #include "engine/patch/threads/stepout.h"
 #include "engine/ptrace/calls/calls.h"
 #include "tracee/proc.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/ptrace.h>
 
@@ -70,10 +74,25 @@ static void find_obstacle(const struct patch *p, const struct user_regs_struct *
 		buf_adds(why, "it inherited a seccomp filter from a traced program");
 }
 
-/* Puts the agent into a new image before its first instruction. `r` holds the registers at that instruction. */
-static void prepare_image(struct patch *p, struct task *task, struct user_regs_struct *r)
+/* Puts the agent into a new image while the task, whose status is `s`, is stopped. `r` holds its first registers. */
+static void prepare_attended(struct patch *p, struct task *task, const struct user_regs_struct *r,
+			     const struct proc_status *s, struct buf *why)
 {
 	struct image *img = image_of(task);
+	if (!exec_enter_image(p, task, r->rip, r, s->has_signals ? &s->blocked : NULL, why) || why->len)
+		return;
+	img->start.observed = true;
+	img->start.entry = r->rip;
+	note_ignored(task, s);
+	plan_note_owner(p, task, s);
+	plan_apply_loader(p, task, r->rip, NULL);
+	record_admit(p, task);
+	arm_task(p, task, true);
+}
+
+/* Puts the agent into a new image before its first instruction, if possible without a stop. */
+static void prepare_image(struct patch *p, struct task *task, struct user_regs_struct *r)
+{
 	struct buf why = {0};
 	struct proc_status s;
 	proc_status(task->tid, &s);
@@ -85,16 +104,37 @@ static void prepare_image(struct patch *p, struct task *task, struct user_regs_s
 	/* execve(2) has returned, and must not look like a call that the kernel restarts. */
 	r->rax = 0;
 	r->orig_rax = (unsigned long long)-1;
-	if (exec_enter_image(p, task, r->rip, r, s.has_signals ? &s.blocked : NULL, &why) && !why.len) {
-		img->start.observed = true;
-		img->start.entry = r->rip;
+	if (!why.len && unattended_start(p, task, r, &s)) {
+		p->images++;
 		note_ignored(task, &s);
-		plan_note_owner(p, task, &s);
-		plan_apply_loader(p, task, r->rip);
-		record_admit(p, task);
-		arm_task(p, task, true);
-	}
+	} else
+		prepare_attended(p, task, r, &s, &why);
 	buf_free(&why);
+}
+
+enum tracer_verdict exec_signal(struct tracer *t, struct task *task, const siginfo_t *si)
+{
+	struct patch *p = patch_of(t);
+	struct image *img = image_of(task);
+	struct user_regs_struct r;
+	/*
+	 * A forced SIGSYS comes after setup, whose last call arms the thread. The program has no handlers yet, so the other
+	 * signals can be delivered in the middle of setup.
+	 */
+	bool fault = si->si_code > 0 && (si->si_signo == SIGTRAP || si->si_signo == SIGSEGV || si->si_signo == SIGBUS ||
+					 si->si_signo == SIGILL);
+	if (img && si->si_signo == SIGSYS && si->si_code == SUD_SIGSYS)
+		img->setup.hi = 0;
+	if (!img || !img->setup.hi || ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0 ||
+	    !unattended_runs(task, &r))
+		return signals_stop(t, task, si);
+	if (!fault)
+		return STOP_PASS;
+	if (!unattended_undo(p, task, &r))
+		return STOP_RESUMED;
+	p->images--;
+	prepare_image(p, task, &r);
+	return task->stopped ? STOP_HANDLED : STOP_RESUMED;
 }
 
 void exec_done(struct tracer *t, struct task *task)

@@ -11,6 +11,8 @@
  */
 bool exec_enter_image(struct patch *p, struct task *task, uint64_t at, const struct user_regs_struct *r,
 		      const uint64_t *mask, struct buf *why);
+/* tracer_ops.signal: if unattended setup has failed, sets the image up again; otherwise as signals_stop(). */
+enum tracer_verdict exec_signal(struct tracer *t, struct task *task, const siginfo_t *si);
 /* tracer_ops.exec: puts the agent into a new image before its first instruction. */
 void exec_done(struct tracer *t, struct task *task);
 

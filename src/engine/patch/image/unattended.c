@@ -1,0 +1,179 @@
+#include "engine/patch/image/unattended.h"
+
+#include "engine/patch/image/image.h"
+#include "engine/patch/image/plan.h"
+#include "engine/patch/image/region.h"
+#include "engine/patch/image/setup.h"
+#include "engine/patch/image/site.h"
+#include "engine/patch/remote/remote.h"
+#include "tracee/proc.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/ptrace.h>
+
+#define CODE_SIZE  ((size_t)(unattended_code_end - unattended_code))
+#define AGENT_SIZE ((size_t)(agent_end - agent_begin))
+#define DATA_SIZE  offsetof(struct agent_data, code) /* the rest is zeros */
+/* The work area is at this distance below the stack pointer, in memory that execve(2) maps (setup_arg_pages() in fs/exec.c). */
+#define WORK_BELOW 16384
+#define WORK_MAX   (UNATTENDED_WORK_HEAD + AGENT_PAGE + DATA_SIZE + PLAN_EXTRA_STUBS)
+_Static_assert(WORK_MAX < WORK_BELOW, "the work area ends below the stack pointer");
+
+static uint64_t work_address(const struct user_regs_struct *r)
+{
+	return (r->rsp - WORK_BELOW) & ~(uint64_t)15;
+}
+
+/* The registers with which execve(2) starts a program (ELF_PLAT_INIT in the kernel's asm/elf.h). */
+static struct user_regs_struct first_registers(const struct user_regs_struct *r, uint64_t entry)
+{
+	struct user_regs_struct first = {.rip = entry, .orig_rax = (unsigned long long)-1};
+	const uint64_t arithmetic = 0x8d5;
+	first.rsp = r->rsp;
+	first.cs = r->cs;
+	first.ss = r->ss;
+	first.ds = r->ds;
+	first.es = r->es;
+	first.fs = r->fs;
+	first.gs = r->gs;
+	first.fs_base = r->fs_base;
+	first.gs_base = r->gs_base;
+	first.eflags = r->eflags & ~arithmetic;
+	return first;
+}
+
+/*
+ * The code ends with the registers of first_registers(), so the program must have these. If the code fails, it raises SIGTRAP
+ * or a fault, and the kernel would change the mask or action of a program that blocks or ignores this signal. If a program
+ * ignores SIGSYS or a fault, sctrace must note that in the agent's data, which do not exist yet.
+ */
+static bool is_possible(const struct patch *p, const struct user_regs_struct *r, const struct proc_status *s)
+{
+	const uint64_t faults = SIGBIT(SIGSEGV) | SIGBIT(SIGBUS) | SIGBIT(SIGILL) | SIGBIT(SIGTRAP);
+	const struct user_regs_struct first = first_registers(r, r->rip);
+	return !p->attended && !p->record && p->arming == ARM_SUD && p->watchdog_fd < 0 && s->has_signals &&
+	       !((s->blocked | s->ignored) & (faults | SIGBIT(SIGSYS))) && r->rip > 1ull << 32 &&
+	       memcmp(r, &first, sizeof(first)) == 0;
+}
+
+/* Fills in the work area, except for the stubs at its end. Returns where the stubs must be copied to. */
+static unsigned char *fill_work(unsigned char *bytes, const struct image *img)
+{
+	const struct agent_data data = setup_data(img);
+	unsigned char *at = bytes + UNATTENDED_WORK_HEAD;
+	memset(bytes, 0, UNATTENDED_WORK_HEAD);
+	memcpy(at, agent_begin, AGENT_SIZE);
+	memcpy(at + AGENT_SIZE, &data, DATA_SIZE);
+	return at + AGENT_SIZE + DATA_SIZE;
+}
+
+/* Writes the code, the work area and the loader's sites, and sends the task to the code. If false, nothing has changed. */
+static bool write_all(struct patch *p, struct task *task, const struct user_regs_struct *r, const char *path,
+		      uint64_t room, uint64_t stubs)
+{
+	const struct image *img = image_of(task);
+	const uint64_t mark = region_mark(img->counters.region);
+	struct agent_unattended about = {.entry = r->rip, .work = work_address(r), .mark = mark};
+	unsigned char code[PLAN_EXTRA_MAX], work[WORK_MAX];
+	struct plan_extra extra = {.addr = room, .code = code, .n = CODE_SIZE, .stubs = fill_work(work, img)};
+	struct user_regs_struct to = *r;
+	memcpy(about.path, path, SETUP_PATH);
+	memcpy(code, unattended_code, CODE_SIZE);
+	memcpy(code + (unattended_data - unattended_code), &about, sizeof(about));
+	plan_apply_loader(p, task, r->rip, &extra);
+	if (!extra.written)
+		return false;
+	const uint64_t nstubs = extra.nstubs;
+	memcpy(work + UNATTENDED_WORK_STUBS, &nstubs, sizeof(nstubs));
+	to.rip = room;
+	to.rbx = stubs;
+	memset(code, 0, CODE_SIZE);
+	if (remote_write(task->tid, about.work, work, (size_t)(extra.stubs - work) + nstubs) == 0 &&
+	    ptrace_retry(PTRACE_SETREGS, task->tid, NULL, &to) == 0)
+		return true;
+	site_restore_all(task);
+	remote_write(task->tid, room, code, CODE_SIZE);
+	return false;
+}
+
+/* Resets the image to its state before unattended_start(). */
+static void forget(struct patch *p, struct image *img)
+{
+	if (img->counters.words)
+		region_give_words(img->counters.region, img->counters.words);
+	region_put(p, img->counters.region);
+	site_free_all(p, img);
+	img->counters = (struct image_counters){.off = false};
+	img->setup.hi = 0;
+	img->start.observed = false;
+	img->state = IMAGE_NEW;
+}
+
+bool unattended_start(struct patch *p, struct task *task, const struct user_regs_struct *r, const struct proc_status *s)
+{
+	struct image *img = image_of(task);
+	char path[SETUP_PATH] = "";
+	bool tried = img->setup.lo != 0;
+	uint64_t room = tried ? 0 : plan_loader_room(p, r->rip, CODE_SIZE);
+	struct region *region = room && is_possible(p, r, s) ? region_from_pool(p, task, path) : NULL;
+	const uint64_t stubs = setup_stubs(r->rip);
+	if (!region)
+		return false;
+	plan_note_owner(p, task, s);
+	setup_counters(p, task, region);
+	img->start.observed = true;
+	img->start.entry = r->rip;
+	img->setup.lo = room;
+	img->setup.hi = room + CODE_SIZE;
+	if (!patch_had_memory(p, vec_push(&img->sites.pages, (struct stub_page){stubs, 0, STUB_AREA / STUB_SIZE})) ||
+	    !write_all(p, task, r, path, room, stubs)) {
+		forget(p, img);
+		return false;
+	}
+	patch_task_of(task)->armed = true;
+	return true;
+}
+
+bool unattended_runs(const struct task *task, const struct user_regs_struct *r)
+{
+	struct image *img = image_of(task);
+	if (img && img->setup.hi && (r->rip < img->setup.lo || r->rip >= img->setup.hi))
+		img->setup.hi = 0;
+	return img && img->setup.hi;
+}
+
+bool unattended_undo(struct patch *p, struct task *task, struct user_regs_struct *r)
+{
+	static const unsigned char zeros[WORK_MAX];
+	struct image *img = image_of(task);
+	const uint64_t stubs = setup_stubs(img->start.entry);
+	/* If everything could be mapped, a later step has failed, and will fail in other images, too. */
+	p->attended |= r->r15 == AGENT_STATS && r->rbx == stubs;
+	patch_task_of(task)->armed = false;
+	site_restore_all(task);
+	remote_write(task->tid, img->setup.lo, zeros, CODE_SIZE);
+	remote_write(task->tid, work_address(r), zeros, WORK_MAX);
+	setup_unmap(p, task, r, stubs);
+	*r = first_registers(r, img->start.entry);
+	forget(p, img);
+	return task->stopped;
+}
+
+void unattended_settle(struct patch *p, struct task *task)
+{
+	static const unsigned char trap = 0xcc;
+	struct user_regs_struct r;
+	struct image *img = image_of(task);
+	uint64_t end = img->setup.lo + (uint64_t)(unattended_armed - unattended_code);
+	if (!img->setup.hi || !task->stopped || ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0 ||
+	    !unattended_runs(task, &r) || remote_write(task->tid, end, &trap, sizeof(trap)) < 0 ||
+	    remote_run(&p->t, task, &r, NULL) == -ESRCH)
+		return;
+	if (r.rip == end + sizeof(trap)) {
+		r = first_registers(&r, img->start.entry);
+		img->setup.hi = 0;
+	} else if (!unattended_undo(p, task, &r))
+		return;
+	ptrace_retry(PTRACE_SETREGS, task->tid, NULL, &r);
+}
