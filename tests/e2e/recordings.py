@@ -258,3 +258,18 @@ def last_asked(world, mode):
     second, _ = last_calls(world)
     if len(second) < 500 or second[-1] <= first[-1]:
         raise Failed(f"{first[-1]}, then {second[-1]}")
+
+
+@scenario("sig", ["record", "record-small", "record-filter"])
+def sig_unselected(world, mode):
+    """Calls that are not selected are made in the program without a record; signals, threads and cancellation work there as natively"""
+    for line in ("signals storm 3000", "signals sigreturn", "interrupt restart", "interrupt longjmp_storm", "interrupt cancel",
+                 "interrupt cancel_async", "interrupt unwind", "regs float", "regs all", "signals sigsys"):
+        program, *words = line.split()
+        argv, env = tracer(world, mode, "-f", "-e", "trace=openat", "--", world.program(program), *words)
+        seen = execute(argv, env=env)
+        if seen.status != 0:  # the program checks itself
+            raise Failed(f"{line}: ended with {seen.status}\n" + tail(seen.stdout) + tail(seen.stderr))
+        other = [text for text in (world.scratch / "out").read_text().splitlines() if not re.search(r"openat|[-+]{3} |strace:", text)]
+        if other:
+            raise Failed(f"{line}: a call that was not selected is shown: {other[0]}")

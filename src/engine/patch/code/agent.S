@@ -62,6 +62,7 @@ agent_back_\s:
 	.section .rodata
 	.balign 64
 	.globl agent_begin, agent_end, agent_entry, agent_p1, agent_p2, agent_p3, agent_refuse, agent_r1, agent_check
+	.globl agent_plain_sys, agent_plain_after, agent_plain_ret, agent_plain_pushed, agent_plain_end
 	.globl agent_pre_end, agent_exit, agent_remote, agent_allowed_end, agent_taken, agent_lowered, agent_loaded
 	.globl	agent_exec_taken, agent_exec_end, agent_go_shared, agent_sigreturn_counted, agent_sigreturn_sys, agent_sigreturn_bad
 
@@ -207,13 +208,33 @@ agent_p3:
 	add	DATA_BASE, %rcx
 	test	$SLOT_F_CHECK, %cl
 	jnz	agent_check
-	test	$SLOT_F_RECORD, %cl
-	jnz	agent_record
+	test	$(SLOT_F_RECORD | SLOT_F_PLAIN), %cl
+	jnz	agent_special
 	cmpb	$0, DATA_SINGLE_THREAD
 	je	go_shared
 	path	single
 agent_go_shared:
 	path	shared, lock
+
+agent_special:
+	test	$SLOT_F_PLAIN, %cl
+	jz	agent_record
+agent_plain_sys:			/* a call that is neither counted nor recorded; rax and rdx are still the program's */
+	syscall
+agent_plain_after:
+	mov	%rax, 16(%rsp)
+	mov	8(%rsp), %rax
+	mov	$0, %ecx
+	add	$0x7f, %al
+	sahf
+	mov	16(%rsp), %rax
+	lea	24(%rsp), %rsp
+agent_plain_ret:
+	pushf
+agent_plain_pushed:
+	pop	%r11
+	ret
+agent_plain_end:
 
 agent_refuse:
 	mov	8(%rsp), %rax

@@ -38,6 +38,7 @@
 #define SLOT_F_CHECK  4  /* the arguments decide whether the agent may make the call */
 #define SLOT_F_EXEC   8  /* the call does not return, so its start time is stored in the image's exec word */
 #define SLOT_F_RECORD 16 /* a record of the call is written (code/ring.h) */
+#define SLOT_F_PLAIN  32 /* the call is neither counted nor recorded */
 
 /* Offsets in struct agent_back for agent.S. Assertions below compare them. */
 #define BACK_MASK  0
@@ -193,6 +194,10 @@ extern const unsigned char agent_exec_taken[], agent_exec_end[], agent_go_shared
  * if the signal frame was invalid.
  */
 extern const unsigned char agent_sigreturn_counted[], agent_sigreturn_sys[], agent_sigreturn_bad[];
+
+/* The path of a call that is neither counted nor recorded. Between `after` and `ret` the result is in the frame. */
+extern const unsigned char agent_plain_sys[], agent_plain_after[], agent_plain_ret[], agent_plain_pushed[],
+	agent_plain_end[];
 
 /* The labels of one of the paths through a call. */
 struct agent_path {

@@ -251,7 +251,11 @@ uint32_t region_entry(const struct patch *p, struct region *r, int64_t nr)
 		return 0;
 	if (i == r->used)
 		r->call_of[r->used++] = (int16_t)nr;
-	return i * SLOT_SIZE + SLOT_ALIGN + slot_flags(nr) + (p->record_way[nr] == RECORD_WRITES ? SLOT_F_RECORD : 0);
+	uint8_t flags = slot_flags(nr);
+	bool plain = p->record && !(p->t.config.want & CAP_COUNTS) && p->record_way[nr] == RECORD_PASSES &&
+		     !(flags & ~SLOT_F_BYTES);
+	return i * SLOT_SIZE + SLOT_ALIGN + flags + (p->record_way[nr] == RECORD_WRITES ? SLOT_F_RECORD : 0) +
+	       (plain ? SLOT_F_PLAIN : 0);
 }
 
 /* --- the memory --- */

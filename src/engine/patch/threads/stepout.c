@@ -211,7 +211,7 @@ static bool step_out_before_call(const struct image *img, const struct task *tas
 	if (missing <= 24)
 		restore_flags(r, f.flags);
 	/* At the call instruction itself, rax may be the number of restart_syscall(2), which must stay. */
-	if (missing <= 32 && !(path && ip == AGENT_AT(path->sys)))
+	if (missing <= 32 && ip != AGENT_AT(agent_plain_sys) && !(path && ip == AGENT_AT(path->sys)))
 		r->rax = f.nr;
 	r->rsp += sizeof(f) - (uint64_t)missing + RED_ZONE;
 	set_before_call(r, s);
@@ -348,6 +348,27 @@ static bool step_out_after_call(struct patch *p, struct task *task, struct user_
 	return true;
 }
 
+/* The same for a call that is neither counted nor recorded. */
+static bool step_out_after_plain(const struct task *task, struct user_regs_struct *r)
+{
+	struct agent_frame f;
+	uint64_t ip = r->rip;
+	bool tail = ip >= AGENT_AT(agent_plain_ret);
+	int64_t skip = !tail ? -16 : ip == AGENT_AT(agent_plain_pushed) ? -32 : -40;
+	if (read_frame(task, r, skip, &f) < 0)
+		return false;
+	const struct site *s = site_of_stub(image_of(task), f.ret);
+	if (!s)
+		return false;
+	if (!tail)
+		restore_flags(r, f.flags);
+	if (!tail && ip != AGENT_AT(agent_plain_after))
+		r->rax = f.nr;
+	r->rsp += sizeof(f) + (uint64_t)skip + RED_ZONE;
+	set_after_call(r, s);
+	return true;
+}
+
 /*
  * Is this the child of a vfork-like call, and has it not yet loaded the frame that it shares with its parent? The
  * parent gets a result above 0.
@@ -418,6 +439,8 @@ void stepout_from(struct patch *p, struct task *task, struct user_regs_struct *r
 		moved = leave_as_child(task, r, true);
 	else if (path_at(ip) && ip >= AGENT_AT(path_at(ip)->after))
 		moved = step_out_after_call(p, task, r, what);
+	else if (ip >= AGENT_AT(agent_plain_after) && ip < AGENT_AT(agent_plain_end))
+		moved = step_out_after_plain(task, r);
 	else if (ip < AGENT_AT(agent_pre_end))
 		moved = step_out_before_call(img, task, r);
 	if (moved)
