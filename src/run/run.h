@@ -119,7 +119,7 @@ struct run_subject {
 	double buffer_bytes, input_bytes;
 	struct texts parameters; /* the values that replaced {NAME} in the command */
 	double first_run_s;      /* duration of the first warm-up run */
-	enum truth largest;      /* the peak RSS is that of the largest process of several */
+	enum truth largest;      /* the peak RSS is that of the largest process of the command */
 	enum truth copied;       /* {out} was verified to be a copy of {in} */
 	struct run_counts counts;
 	/* Members of bench syscall and bench switch: */

@@ -202,8 +202,8 @@ static int high_pipe(int fd[2])
 }
 
 /*
- * Calls fork(2). With -D the roles are exchanged: this process becomes the child. Its grandchild continues as the
- * tracer; there the function returns the pid of this process.
+ * Calls fork(2). With -D the roles are exchanged: the function does not return in this process, which becomes the
+ * child. It returns in a grandchild, which becomes the tracer. The result is the pid of the child in both cases.
  */
 static pid_t fork_roles(struct child *c)
 {
