@@ -1,6 +1,6 @@
 /*
- * Computes figures from the samples of a run or of two subjects: medians, ratios with their intervals, and the knee of
- * a scan.
+ * Computes figures from the samples of a run or of two subjects: medians, ratios with their intervals, and the knee
+ * of a scan: the buffer size above which larger buffers are not worthwhile.
  */
 #ifndef SCTRACE_RUN_JUDGE_H
 #define SCTRACE_RUN_JUDGE_H

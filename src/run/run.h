@@ -222,7 +222,7 @@ struct run {
 	VEC(struct run_subject) subjects;
 	struct strings head;  /* sentences above the tables that say how the run was measured */
 	struct texts heads;   /* kind "bench": such sentences for each test */
-	struct strings notes; /* sentences below the tables that the reader should know */
+	struct strings notes; /* notes for the reader, printed below the tables */
 	VEC(struct run_warning) warnings;
 	struct strings lessons; /* sentences with the findings */
 	struct strings reasons; /* sentences that explain the time of each subject */
