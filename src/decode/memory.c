@@ -54,8 +54,18 @@ static const struct {
 	{K_LOADS, {MEMORY_IN, 3 * sizeof(uint64_t)}},
 	{K_TC_CC, {MEMORY_IN, 19}}, /* struct termios (asm-generic/termbits.h) */
 	{K_UTS_STRING, {MEMORY_IN, 65}},
-	{K_SOCKLEN, {MEMORY_IF_ANY, 0}},
-	{K_OUT_SOCKADDR, {MEMORY_IF_ANY, 0}},
+	{K_SOCKLEN, {MEMORY_CHANGED, sizeof(socklen_t)}},
+	{K_OUT_SOCKADDR, {MEMORY_OUT_SIZED, sizeof(struct sockaddr_storage)}},
+	{K_OUT_SOCKOPT_VALUE, {MEMORY_OUT_SIZED, 4096}},
+	{K_SOCKOPT_VALUE, {MEMORY_IN_SIZED, 4096}},
+	{K_SOCK_BYTES, {MEMORY_SOCK_BYTES, 0}},
+	{K_OUT_SOCK_BYTES, {MEMORY_OUT_SOCK_BYTES, 0}},
+	{K_IN_MSGHDR, {MEMORY_MSG, 0}},
+	{K_OUT_MSGHDR, {MEMORY_OUT_MSG, 0}},
+	{K_IN_MMSG, {MEMORY_MMSG, 0}},
+	{K_OUT_MMSG, {MEMORY_OUT_MMSG, 0}},
+	{K_FD_SET, {MEMORY_FD_SET, 0}},
+	{K_SIGSET_PAIR, {MEMORY_SIGSET_PAIR, 0}},
 };
 
 /* Functions that use only the value. */
@@ -76,11 +86,11 @@ static show_fn *const plain[] = {
 
 /* Kinds of numbers with a function of their own. */
 static const uint16_t numbers[] = {
-	K_OPEN_FLAGS, K_OPEN_MODE, K_FILE_MODE,   K_MODE_TYPE,      K_MAP_FLAGS,    K_CLOCK,
-	K_SIGNAL,     K_FUTEX_OP,  K_FUTEX_VAL,   K_FUTEX_UADDR2,   K_FUTEX_VAL3,   K_WHENCE,
-	K_MKNOD_DEV,  K_RSEQ,      K_SOCK_PROTO,  K_WAITID_ID,      K_WAITID_TYPE,  K_MREMAP_ADDR,
-	K_OUT_PTR,    K_OFF_HIGH,  K_OFF_UPPER,   K_SHMGET_FLAGS,   K_SEMGET_FLAGS, K_IPC_KEY,
-	K_QUOTA_ID,   K_IOPRIO,    K_PERSONALITY, K_MEMBARRIER_CPU, K_RLIM,         K_IOCTL_CMD,
+	K_OPEN_FLAGS,   K_OPEN_MODE,    K_FILE_MODE,    K_MODE_TYPE,   K_MAP_FLAGS, K_CLOCK,       K_SIGNAL,
+	K_FUTEX_OP,     K_FUTEX_VAL,    K_FUTEX_UADDR2, K_FUTEX_VAL3,  K_WHENCE,    K_MKNOD_DEV,   K_RSEQ,
+	K_SOCK_PROTO,   K_WAITID_ID,    K_WAITID_TYPE,  K_MREMAP_ADDR, K_OUT_PTR,   K_OFF_HIGH,    K_OFF_UPPER,
+	K_SHMGET_FLAGS, K_SEMGET_FLAGS, K_IPC_KEY,      K_QUOTA_ID,    K_IOPRIO,    K_PERSONALITY, K_MEMBARRIER_CPU,
+	K_RLIM,         K_IOCTL_CMD,    K_SOCKOPT,
 };
 
 static bool is_plain(const struct kind *k)

@@ -23,12 +23,21 @@ enum memory_rule {
 	MEMORY_OUT_BYTES,   /* the beginning, limited as for strings, of the number of bytes in the result */
 	MEMORY_OUT_ALL,     /* the number of elements in the result, `size` bytes each */
 	MEMORY_ON_ERROR,    /* something, if the call fails */
-	MEMORY_IF_ANY,      /* more than can be described here, unless the argument is NULL */
 	MEMORY_COMMAND,     /* by the command in the argument before: see decode_memory_command() */
 	MEMORY_FUTEX_TIME,  /* a struct timespec, by the operation of futex(2) */
 	MEMORY_EPOLL_EVENT, /* a struct epoll_event, by the operation of epoll_ctl(2) */
 	MEMORY_IN_IOVEC, /* a vector of struct iovec, as many as the next argument says, and the beginnings of its buffers */
 	MEMORY_OUT_IOVEC, /* the same; the call fills the buffers with as many bytes as its result says */
+	MEMORY_CHANGED,   /* `size` bytes, which the kernel reads and then changes */
+	MEMORY_OUT_SIZED, /* the number of bytes that the next argument points at, which is MEMORY_CHANGED; at most `size` */
+	MEMORY_FD_SET,         /* select(2): a set of as many descriptors as argument 0 says, read and then changed */
+	MEMORY_SIGSET_PAIR,    /* pselect6(2): a pointer to a set of signals, and its size */
+	MEMORY_SOCK_BYTES,     /* as MEMORY_IN_BYTES, but all of them if they are a netlink message */
+	MEMORY_OUT_SOCK_BYTES, /* the same, written: the number of bytes in the result, at most the next argument */
+	MEMORY_MSG,            /* struct msghdr (sendmsg(2)) and what it points at */
+	MEMORY_OUT_MSG,        /* the same, written (recvmsg(2)); msg_namelen is read and then changed */
+	MEMORY_MMSG,           /* as many struct mmsghdr as the next argument says */
+	MEMORY_OUT_MMSG,       /* the same, as many as the result says */
 };
 
 struct memory_need {

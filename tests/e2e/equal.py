@@ -23,6 +23,30 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from script import BUILD, SCTRACE, Skip, run_tests, seconds
 from tap import Failed
 
+ASYNCIO = """
+import asyncio, select, socket
+one, other = socket.socketpair()
+select.select([one], [other], [], 5)
+other.send(b"x")
+select.select([one], [], [], 5)
+
+async def serve(reader, writer):
+    writer.write(await reader.readline())
+    await writer.drain()
+    writer.close()
+
+async def main():
+    server = await asyncio.start_unix_server(serve, "socket")
+    reader, writer = await asyncio.open_unix_connection("socket")
+    for i in range(20):
+        writer.write(b"text ")
+    writer.write(b"\\n")
+    await reader.read()
+    writer.close()
+    server.close()
+
+asyncio.run(main())
+"""
 ROUNDS = 6  # maximum number of attempts; each is two runs under ptrace and one under patch
 E2E = BUILD / "tests" / "e2e"
 REPLACED = [(re.compile(pattern), by) for pattern, by in (
@@ -207,6 +231,23 @@ def test_go(folder):
     """A Go program, with its scheduler and its signals"""
     needs(str(E2E / "pump-go"))
     compare(folder, [str(E2E / "pump-go")])
+
+
+def test_messages(folder):
+    """Messages with names, descriptors and options, and waiting for descriptors by select and poll"""
+    compare(folder, [str(E2E / "sockets"), "messages"])
+
+
+def test_netlink(folder):
+    """Sockets that are asked about interfaces and closed at once"""
+    compare(folder, [str(E2E / "sockets"), "link"], options=["-v"])
+
+
+def test_asyncio(folder):
+    """python3, with a server and a client of its own, and select"""
+    needs("python3")
+    (folder / "work.py").write_text(ASYNCIO)
+    compare(folder, ["python3", "-I", str(folder / "work.py")])
 
 
 def test_java(folder):

@@ -43,7 +43,8 @@ static int set_up_all(void **state)
 {
 	(void)state;
 	recipes = map((void *)(uintptr_t)RECIPES_AT, RECIPES_ROOM);
-	recipe_commands(map((void *)(uintptr_t)COMMANDS_AT, COMMANDS * sizeof(struct agent_command)));
+	map((void *)(uintptr_t)(COMMANDS_AT & ~0xfffu), 0x1000);
+	recipe_commands((struct agent_command *)COMMANDS_AT);
 	for (int64_t nr = 0; nr < 512; nr++) {
 		const struct syscall_desc *d = syscall_lookup(syscall_native_arch(), nr);
 		if (!d || !recipe_of(d, nr, &recipes[nr]))
@@ -111,17 +112,41 @@ static ssize_t own_memory(void *ctx, uint64_t addr, void *buf, size_t n)
 	return (ssize_t)n;
 }
 
-static void show(const struct call *c, const struct mem *mem, struct buf *out)
+static void show(const struct call *c, const struct mem *before, const struct mem *after, struct buf *out)
 {
 	struct emit e;
 	struct decode_opts opts = {.string_max = 32};
 	struct decode_memo memo = {0};
-	struct decode d = {.out = &e, .call = c, .mem = mem, .opts = &opts, .memo = &memo};
+	struct decode d = {.out = &e, .call = c, .mem = before, .opts = &opts, .memo = &memo};
 	emit_text_init(&e, out, 0);
 	int given = decode_enter(&d);
 	d.leaving = true;
+	d.mem = after;
 	decode_exit(&d, given);
 	decode_result(&d);
+}
+
+static struct call call_of(int64_t nr, const uint64_t args[6], int64_t result)
+{
+	struct call c = {.arch = syscall_native_arch(),
+			 .nr = nr,
+			 .desc = syscall_lookup(syscall_native_arch(), nr),
+			 .result = result,
+			 .error = result < 0,
+			 .err = result < 0 ? (int)-result : 0};
+	memcpy(c.args, args, sizeof(c.args));
+	return c;
+}
+
+/* Shows the only call of the ring. */
+static void show_recorded(const struct call *c, struct buf *out)
+{
+	assert_int_equal(reader_fill(&rig.reader), 0);
+	struct record_item it = take();
+	assert_int_equal(it.kind, RECORD_ENTER);
+	const struct mem before = {.read = captures_read_before, .ctx = (void *)(uintptr_t)it.record};
+	const struct mem after = {.read = captures_read, .ctx = (void *)(uintptr_t)it.record};
+	show(c, &before, &after, out);
 }
 
 static void check_same_text(int64_t nr, char *page, const uint64_t args[6], int64_t result)
@@ -130,41 +155,83 @@ static void check_same_text(int64_t nr, char *page, const uint64_t args[6], int6
 	set_up(RING_DATA);
 	if (!enter(nr, args) || leave(result) != 0)
 		return; /* the call stops, and sctrace decodes it from the program's memory */
-	assert_int_equal(reader_fill(&rig.reader), 0);
-	struct record_item it = take();
-	assert_int_equal(it.kind, RECORD_ENTER);
-	struct call c = {.arch = syscall_native_arch(),
-			 .nr = nr,
-			 .desc = syscall_lookup(syscall_native_arch(), nr),
-			 .result = result,
-			 .error = result < 0,
-			 .err = result < 0 ? (int)-result : 0};
-	memcpy(c.args, args, sizeof(c.args));
-	const struct mem captures = {captures_read, (void *)(uintptr_t)it.record};
-	const struct mem memory = {own_memory, page};
-	show(&c, &captures, &recorded);
-	show(&c, &memory, &live);
+	struct call c = call_of(nr, args, result);
+	const struct mem memory = {.read = own_memory, .ctx = page};
+	show_recorded(&c, &recorded);
+	show(&c, &memory, &memory, &live);
 	assert_string_equal(buf_str(&recorded), buf_str(&live));
 	buf_free(&live);
 	buf_free(&recorded);
 }
 
-#define VECTOR_AT 40000 /* offset in the page, after the memory of other arguments */
+#define VECTOR_AT   40000 /* offset in the page, after the memory of other arguments */
+#define MESSAGES_AT 42000
+#define PAIR_AT     43000
 
-/* Makes a vector at VECTOR_AT, and sets args[arg + 1] to its length. Returns the number of bytes in its buffers. */
-static uint64_t make_vector(char *page, uint64_t args[6], unsigned arg)
+static uint64_t somewhere(const char *page)
+{
+	return (uint64_t)(uintptr_t)page + (uint64_t)(rand() % 3000);
+}
+
+/* A vector at `at` of the page, of *n buffers. Returns how many bytes they have. */
+static uint64_t make_vector(char *page, size_t at, uint64_t *n)
 {
 	struct agent_iovec v[5];
-	uint64_t n = (uint64_t)(rand() % 6), sum = 0;
-	for (uint64_t i = 0; i < n; i++) {
-		v[i] = (struct agent_iovec){(uint64_t)(uintptr_t)page + (uint64_t)(rand() % 3000),
-					    (uint64_t)(rand() % 60)};
+	uint64_t sum = 0;
+	*n = (uint64_t)(rand() % 6);
+	for (uint64_t i = 0; i < *n; i++) {
+		v[i] = (struct agent_iovec){somewhere(page), (uint64_t)(rand() % 60)};
 		sum += v[i].len;
 	}
-	memcpy(page + VECTOR_AT, v, n * sizeof(*v));
-	args[arg] = (uint64_t)(uintptr_t)page + VECTOR_AT;
-	args[arg + 1] = n;
+	memcpy(page + at, v, *n * sizeof(*v));
 	return sum;
+}
+
+/* A message, the number `i` of those at MESSAGES_AT. Returns how many bytes it has. */
+static uint64_t make_message(char *page, size_t i)
+{
+	struct agent_message m = {.name = rand() % 2 ? somewhere(page) : 0,
+				  .namelen = (uint32_t)(rand() % 150),
+				  .iov = (uint64_t)(uintptr_t)page + VECTOR_AT + i * 200,
+				  .control = rand() % 2 ? somewhere(page) : 0,
+				  .controllen = (uint64_t)(rand() % 100)};
+	uint64_t sum = make_vector(page, VECTOR_AT + i * 200, &m.iovlen);
+	m.bytes = (uint32_t)sum;
+	memcpy(page + MESSAGES_AT + i * sizeof(m), &m, sizeof(m));
+	return sum;
+}
+
+/* What argument `arg` points at by a rule whose memory has pointers itself. *result becomes one by which that is there. */
+static void make_deep(char *page, uint64_t args[6], unsigned rule, unsigned arg, int64_t *result)
+{
+	const uint64_t pair[2] = {rand() % 3 ? somewhere(page) : 0, 8};
+	bool out = rule == RECIPE_OUT_IOVEC || rule == RECIPE_OUT_MSG;
+	uint64_t sum = 0;
+	if (rule == RECIPE_SIGSET_PAIR) {
+		memcpy(page + PAIR_AT, pair, sizeof(pair));
+		args[arg] = (uint64_t)(uintptr_t)page + PAIR_AT;
+		return;
+	}
+	args[arg] = (uint64_t)(uintptr_t)page + MESSAGES_AT;
+	if (rule == RECIPE_MMSG || rule == RECIPE_OUT_MMSG) {
+		args[arg + 1] = (uint64_t)(rand() % 4);
+		for (size_t i = 0; i < args[arg + 1]; i++)
+			make_message(page, i);
+		*result = (int64_t)args[arg + 1];
+		return;
+	}
+	if (rule == RECIPE_MSG || rule == RECIPE_OUT_MSG) {
+		sum = make_message(page, 0);
+	} else {
+		sum = make_vector(page, VECTOR_AT, &args[arg + 1]);
+		args[arg] = (uint64_t)(uintptr_t)page + VECTOR_AT;
+	}
+	*result = !out ? (int64_t)sum : sum ? rand() % (int64_t)sum : 0;
+}
+
+static bool is_deep(unsigned rule)
+{
+	return rule == RECIPE_IN_IOVEC || rule == RECIPE_OUT_IOVEC || rule == RECIPE_SIGSET_PAIR || rule >= RECIPE_MSG;
 }
 
 /* Selects a command that is in the recipe's table. */
@@ -185,11 +252,10 @@ static int64_t make_call(int64_t nr, char *page, uint64_t args[6])
 		args[i] = (uint64_t)(rand() % 64);
 	for (int i = 0; i < recipes[nr].n; i++) {
 		unsigned rule = recipes[nr].op[i].rule, arg = recipes[nr].op[i].arg;
-		if (rule == RECIPE_IN_IOVEC || rule == RECIPE_OUT_IOVEC) {
-			uint64_t sum = make_vector(page, args, arg);
-			result = rule == RECIPE_IN_IOVEC ? (int64_t)sum : sum ? rand() % (int64_t)sum : 0;
-		} else if (rule >= RECIPE_STRING || rule == RECIPE_COMMAND)
-			args[arg] = rand() % 4 ? (uint64_t)(uintptr_t)page + (uint64_t)(rand() % 3000) : 0;
+		if (is_deep(rule))
+			make_deep(page, args, rule, arg, &result);
+		else if (rule >= RECIPE_COMMAND)
+			args[arg] = rand() % 4 ? somewhere(page) : 0;
 		if (rule == RECIPE_COMMAND)
 			args[arg - 1] = make_command(recipes[nr].op[i].size);
 	}
@@ -226,11 +292,13 @@ static void all_calls_have_the_same_text(void **state)
 static void usual_calls_have_recipes(void **state)
 {
 	(void)state;
-	static const int16_t usual[] = {SYS_read,       SYS_write,      SYS_openat, SYS_close,  SYS_newfstatat,
-					SYS_mmap,       SYS_futex,      SYS_lseek,  SYS_getpid, SYS_poll,
-					SYS_epoll_wait, SYS_getdents64, SYS_ioctl,  SYS_writev, SYS_readv,
-					SYS_preadv,     SYS_prlimit64,  SYS_statfs, SYS_uname,  SYS_sysinfo};
-	static const int16_t stopping[] = {SYS_clone, SYS_execve, SYS_exit, SYS_rt_sigreturn, SYS_ptrace, SYS_sendmsg};
+	static const int16_t usual[] = {
+		SYS_read,     SYS_write,      SYS_openat,    SYS_close,      SYS_newfstatat, SYS_mmap,    SYS_futex,
+		SYS_lseek,    SYS_getpid,     SYS_poll,      SYS_epoll_wait, SYS_getdents64, SYS_ioctl,   SYS_writev,
+		SYS_readv,    SYS_preadv,     SYS_prlimit64, SYS_statfs,     SYS_uname,      SYS_sysinfo, SYS_sendto,
+		SYS_recvfrom, SYS_accept,     SYS_select,    SYS_getsockopt, SYS_sendmsg,    SYS_recvmsg, SYS_ppoll,
+		SYS_pselect6, SYS_setsockopt, SYS_sendmmsg,  SYS_recvmmsg,   SYS_getsockname};
+	static const int16_t stopping[] = {SYS_clone, SYS_execve, SYS_exit, SYS_rt_sigreturn, SYS_ptrace};
 	for (size_t i = 0; i < sizeof(usual) / sizeof(*usual); i++)
 		assert_true(is_recordable(usual[i]));
 	for (size_t i = 0; i < sizeof(stopping) / sizeof(*stopping); i++)
@@ -265,6 +333,79 @@ static void unverified_memory_is_not_read(void **state)
 	set_up(RING_DATA);
 	assert_true(enter(SYS_readv, partly));
 	assert_int_equal(leave(8), 0); /* the kernel wrote nothing to the second buffer */
+}
+
+/* A message that may be netlink's must be shown by sctrace while its descriptor is open. */
+static void what_may_be_netlink_is_left_to_sctrace(void **state)
+{
+	(void)state;
+	uint32_t bytes[8] = {32};
+	struct agent_iovec v = {(uint64_t)(uintptr_t)bytes, sizeof(bytes)};
+	struct agent_message m = {.iov = (uint64_t)(uintptr_t)&v, .iovlen = 1};
+	const uint64_t args[6] = {3, (uint64_t)(uintptr_t)bytes, sizeof(bytes)},
+		       message[6] = {3, (uint64_t)(uintptr_t)&m};
+	static const int16_t calls[] = {SYS_sendto, SYS_recvfrom}, with_message[] = {SYS_sendmsg, SYS_recvmsg};
+	for (int text = 0; text < 2; text++) {
+		for (int i = 0; i < 2; i++) {
+			set_up(RING_DATA);
+			assert_true(enter(calls[i], args));
+			assert_int_equal(leave(sizeof(bytes)), !text);
+			set_up(RING_DATA);
+			assert_true(enter(with_message[i], message));
+			assert_int_equal(leave(sizeof(bytes)), !text);
+		}
+		memcpy(bytes, "GET / HTTP/1.1", 14);
+	}
+}
+
+static void what_the_kernel_changes_is_shown_before_and_after(void **state)
+{
+	(void)state;
+	uint64_t sets[3] = {1 << 3 | 1 << 5, 1 << 4, 0}, left[2] = {7, 0};
+	struct buf text = {0};
+	const uint64_t args[6] = {6, (uint64_t)(uintptr_t)&sets[0], (uint64_t)(uintptr_t)&sets[1],
+				  (uint64_t)(uintptr_t)&sets[2], (uint64_t)(uintptr_t)left};
+	uint32_t len = 110;
+	unsigned char name[110] = {1 /* AF_UNIX */, 0, '/', 'x'};
+	const uint64_t names[6] = {3, (uint64_t)(uintptr_t)name, (uint64_t)(uintptr_t)&len};
+	set_up(RING_DATA);
+	assert_true(enter(SYS_select, args));
+	sets[0] = 1 << 5;
+	sets[1] = 0;
+	left[0] = 2;
+	assert_int_equal(leave(1), 0);
+	struct call select = call_of(SYS_select, args, 1), getsockname = call_of(SYS_getsockname, names, 0);
+	show_recorded(&select, &text);
+	assert_non_null(strstr(buf_str(&text), "[3 5], [4], [], {tv_sec=7, tv_usec=0}"));
+	assert_non_null(strstr(buf_str(&text), "(in [5], left {tv_sec=2, tv_usec=0})"));
+	buf_clear(&text);
+
+	set_up(RING_DATA);
+	assert_true(enter(SYS_getsockname, names));
+	len = 5;
+	assert_int_equal(leave(0), 0);
+	show_recorded(&getsockname, &text);
+	assert_non_null(strstr(buf_str(&text), "sun_path=\"/x\"}, [110 => 5]"));
+	buf_free(&text);
+}
+
+/* A call in progress has what was captured before it, also where sctrace must complete its record. */
+static void what_was_captured_before_is_kept(void **state)
+{
+	(void)state;
+	uint32_t len = 16, value = 0;
+	const uint64_t args[6] = {3, 1, 4, 4096, (uint64_t)(uintptr_t)&len};
+	set_up(RING_DATA);
+	assert_true(enter(SYS_getsockopt, args));
+	len = 4;
+	assert_int_equal(reader_fill(&rig.reader), 0);
+	assert_int_equal(reader_complete(&rig.reader, 0, ++rig.clock, true), 0);
+	for (int i = 0; i < 2; i++) {
+		struct record_item it = take();
+		assert_true(it.live);
+		assert_int_equal(captures_read_before((void *)(uintptr_t)it.record, args[4], &value, sizeof(value)), 4);
+		assert_int_equal(value, 16);
+	}
 }
 
 static void calls_with_certain_arguments_stop(void **state)
@@ -411,6 +552,9 @@ int main(void)
 		cmocka_unit_test(all_calls_have_the_same_text),
 		cmocka_unit_test(usual_calls_have_recipes),
 		cmocka_unit_test(unverified_memory_is_not_read),
+		cmocka_unit_test(what_may_be_netlink_is_left_to_sctrace),
+		cmocka_unit_test(what_the_kernel_changes_is_shown_before_and_after),
+		cmocka_unit_test(what_was_captured_before_is_kept),
 		cmocka_unit_test(calls_with_certain_arguments_stop),
 		cmocka_unit_test(rings_wrap),
 		cmocka_unit_test(a_call_in_progress_is_reported_once),

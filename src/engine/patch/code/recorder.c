@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #define IN_PROGRAM __attribute__((section("recorder_text"), used))
+#define PART       static __attribute__((section("recorder_text"), noinline))
 #define HELPER     static inline __attribute__((always_inline))
 
 /* Returns the row for the command in the table that begins at `from`, or the row that ends the table. */
@@ -24,8 +25,6 @@ HELPER bool may_record(const struct agent_scratch *r, const struct agent_recipe 
 	for (unsigned i = 0; i < recipe->n; i++) {
 		uint64_t v = r->args[recipe->op[i].arg];
 		unsigned rule = recipe->op[i].rule;
-		if (rule == RECIPE_IF_NULL && v)
-			return false;
 		if (rule == RECIPE_COMMAND &&
 		    command_row(recipe->op[i].size, r->args[recipe->op[i].arg - 1])->rule == RECIPE_END)
 			return false;
@@ -33,32 +32,6 @@ HELPER bool may_record(const struct agent_scratch *r, const struct agent_recipe 
 			return false;
 	}
 	return true;
-}
-
-IN_PROGRAM struct agent_record *recorder_enter(struct agent_scratch *s)
-{
-	struct agent_ring *r = (struct agent_ring *)s->ring;
-	const struct agent_recipe *recipe = (const struct agent_recipe *)RECIPES_AT + s->nr;
-	uint64_t used = r->produced - __atomic_load_n(&r->consumed, __ATOMIC_ACQUIRE);
-	uint32_t limit = r->limit, next = r->next;
-	/* The program may have written to the ring. Values read from it are used only if they are within bounds. */
-	if (limit > RING_DATA || next >= limit || used > limit - RECORD_HEAD || !may_record(s, recipe))
-		return NULL;
-	struct agent_record *rec = ring_record(r, next);
-	rec->size = 0;
-	rec->t0 = 0;
-	rec->t1 = 0;
-	rec->nr = s->nr;
-	rec->args[0] = s->args[0];
-	rec->args[1] = s->args[1];
-	rec->args[2] = s->args[2];
-	rec->args[3] = s->args[3];
-	rec->args[4] = s->args[4];
-	rec->args[5] = s->args[5];
-	rec->ret = s->ret;
-	rec->sp = s->sp;
-	__atomic_store_n(&r->open, (uint64_t)next + 1, __ATOMIC_RELEASE);
-	return rec;
 }
 
 /*
@@ -73,57 +46,6 @@ HELPER bool proves_read(int64_t result)
 	uint64_t err = (uint64_t)-result;
 	/* ETIMEDOUT ECONNREFUSED EINPROGRESS */
 	return result >= 0 || (err < 64 ? low >> err & 1 : err == 110 || err == 111 || err == 115);
-}
-
-/*
- * The memory that an operation wants to capture: `len` bytes at `addr`. memory_needed() returns false if only sctrace can
- * find out whether the memory is readable.
- */
-struct needed_memory {
-	uint64_t addr, len;
-};
-
-HELPER bool memory_needed(const struct agent_scratch *r, uint64_t string_max, unsigned rule, unsigned arg,
-			  uint64_t size, struct needed_memory *w)
-{
-	int64_t result = r->result;
-	uint64_t n = 0;
-	bool known = true;
-	w->addr = r->args[arg];
-	if (rule == RECIPE_OUT)
-		n = result >= 0 ? size : 0;
-	else if (rule == RECIPE_OUT_BYTES || rule == RECIPE_OUT_ALL) {
-		n = result > 0 ? (uint64_t)result : 0;
-		n = rule == RECIPE_OUT_ALL ? n * size : n < string_max ? n : string_max;
-	} else if (rule == RECIPE_IN_BYTES) {
-		n = r->args[arg + 1];
-		n = n < string_max ? n : string_max;
-		known = result >= 0 && (uint64_t)result >= n;
-	} else if (rule == RECIPE_IN_SIZED) {
-		n = (uint32_t)r->args[arg + 1];
-		n = n < size ? n : size;
-		known = proves_read(result);
-	} else if (rule == RECIPE_IN_ARRAY) {
-		n = (uint64_t)(uint32_t)r->args[arg + 1] * size;
-		known = proves_read(result);
-	} else if (rule == RECIPE_IN) {
-		n = size;
-		known = proves_read(result);
-	} else if (rule == RECIPE_ON_ERROR) {
-		n = result < 0;
-		known = false;
-	} else if (rule == RECIPE_FUTEX_TIME) {
-		/* FUTEX_WAIT, LOCK_PI, WAIT_BITSET, WAIT_REQUEUE_PI, LOCK_PI2 (futex(2)) */
-		uint32_t op = (uint32_t)r->args[1] & 127;
-		n = op == 0 || op == 6 || op == 9 || op == 11 || op == 13 ? size : 0;
-		known = proves_read(result);
-	} else if (rule == RECIPE_EPOLL_EVENT) {
-		n = size;
-		/* The kernel reads the structure before it checks anything else. */
-		known = result != -14 /* EFAULT */ && (uint32_t)r->args[1] != 2;
-	}
-	w->len = w->addr ? n : 0;
-	return known || !w->len;
 }
 
 HELPER void copy_bytes(unsigned char *to, const unsigned char *from, uint64_t n)
@@ -157,26 +79,46 @@ HELPER uint64_t copy_string(unsigned char *to, const unsigned char *from, uint64
 struct place {
 	struct agent_record *rec;
 	uint64_t at, room;
+	uint32_t before; /* 1: the call has not been made */
 };
 
+/*
+ * Returns the room for a record at `off`, if `used` bytes of the ring are in use. A record that ends at the end of the
+ * data may also use the room after the data.
+ */
+HELPER struct place place_in(const struct agent_ring *r, uint32_t off, uint64_t used)
+{
+	uint64_t free_bytes = r->limit - used;
+	uint64_t room = off + free_bytes >= r->limit || free_bytes > RECORD_MOST ? RECORD_MOST : free_bytes;
+	struct place p = {.rec = ring_record((struct agent_ring *)r, off), .at = RECORD_HEAD, .room = room};
+	return p;
+}
+
 /* Reserves room for the capture of `len` bytes at `addr`. Returns NULL if there is no room. */
-HELPER unsigned char *put(struct place *p, uint64_t addr, uint64_t len)
+PART unsigned char *put(struct place *p, uint64_t addr, uint64_t len)
 {
 	struct agent_capture *c = (struct agent_capture *)(void *)((unsigned char *)p->rec + p->at);
 	if (len > RECORD_MOST || p->at + sizeof(*c) + len > p->room)
 		return NULL;
 	c->addr = addr;
 	c->len = (uint32_t)len;
+	c->before = p->before;
 	p->at += sizeof(*c) + ((len + 7) & ~7ull);
 	return (unsigned char *)(c + 1);
 }
 
-HELPER bool put_copy(struct place *p, uint64_t addr, uint64_t len)
+PART bool put_copy(struct place *p, uint64_t addr, uint64_t len)
 {
 	unsigned char *to = put(p, addr, len);
 	if (to)
 		copy_bytes(to, (const unsigned char *)addr, len);
 	return to;
+}
+
+/* Captures `len` bytes at `addr`. A NULL pointer has no memory to capture. */
+HELPER bool put_any(struct place *p, uint64_t addr, uint64_t len)
+{
+	return !addr || !len || put_copy(p, addr, len);
 }
 
 HELPER bool put_string(const struct agent_scratch *r, struct place *p, unsigned arg, unsigned error)
@@ -197,49 +139,251 @@ HELPER bool put_string(const struct agent_scratch *r, struct place *p, unsigned 
 }
 
 /*
- * Captures a vector of buffers. The vector is copied first, and the buffers are those in the copy, so changes by
- * another thread have no effect.
+ * Captures memory that the call will change. Returns false if there is no room. If this faults, the ring is unchanged,
+ * because the record is not open yet; threads/signals.c then makes the call from the stub.
  */
-HELPER bool put_iovec(const struct agent_scratch *r, struct place *p, uint64_t string_max, unsigned arg, bool out)
+HELPER bool capture_before(const struct agent_scratch *s, struct place *p, const struct agent_recipe *recipe)
 {
-	uint64_t n = r->args[arg + 1], left = r->result > 0 ? (uint64_t)r->result : 0, sum = 0;
-	if (!r->args[arg] || !n || (out && r->result < 0))
-		return true;
-	if (r->result < 0 || n > IOVECS_MOST)
-		return false;
-	const struct agent_iovec *v = (const struct agent_iovec *)(void *)put(p, r->args[arg], n * sizeof(*v));
-	if (!v)
-		return false;
-	copy_bytes((unsigned char *)(uintptr_t)v, (const unsigned char *)r->args[arg], n * sizeof(*v));
-	for (uint64_t i = 0; i < n; i++) {
-		uint64_t shown = !out || v[i].len < left - sum ? v[i].len : left - sum;
-		if (shown > left - sum)
-			return false; /* the kernel may not have read the whole buffer */
-		sum += shown;
-		shown = shown < string_max ? shown : string_max;
-		if (shown && !put_copy(p, v[i].base, shown))
+	for (unsigned i = 0; i < recipe->n; i++) {
+		uint64_t addr = s->args[recipe->op[i].arg], n = 0;
+		unsigned rule = recipe->op[i].rule;
+		if (rule == RECIPE_CHANGED)
+			n = recipe->op[i].size;
+		else if (rule == RECIPE_FD_SET)
+			n = fd_set_size(s->args[0]);
+		else if (rule == RECIPE_OUT_MSG && addr) {
+			addr += offsetof(struct agent_message, namelen);
+			n = sizeof(uint32_t);
+		}
+		if (!put_any(p, addr, n))
 			return false;
 	}
 	return true;
+}
+
+IN_PROGRAM struct agent_record *recorder_enter(struct agent_scratch *s)
+{
+	struct agent_ring *r = (struct agent_ring *)s->ring;
+	const struct agent_recipe *recipe = (const struct agent_recipe *)RECIPES_AT + s->nr;
+	uint64_t used = r->produced - __atomic_load_n(&r->consumed, __ATOMIC_ACQUIRE);
+	uint32_t limit = r->limit, next = r->next;
+	/* The program may have written to the ring. Values read from it are used only if they are within bounds. */
+	if (limit > RING_DATA || next >= limit || used > limit - RECORD_HEAD || !may_record(s, recipe))
+		return NULL;
+	struct place p = place_in(r, next, used);
+	p.before = 1;
+	if (!capture_before(s, &p, recipe))
+		return NULL;
+	struct agent_record *rec = p.rec;
+	rec->before = p.at;
+	rec->size = 0;
+	rec->t0 = 0;
+	rec->t1 = 0;
+	rec->nr = s->nr;
+	rec->args[0] = s->args[0];
+	rec->args[1] = s->args[1];
+	rec->args[2] = s->args[2];
+	rec->args[3] = s->args[3];
+	rec->args[4] = s->args[4];
+	rec->args[5] = s->args[5];
+	rec->ret = s->ret;
+	rec->sp = s->sp;
+	__atomic_store_n(&r->open, (uint64_t)next + 1, __ATOMIC_RELEASE);
+	return rec;
+}
+
+/*
+ * Returns how many bytes an operation captures of memory that the call reads. Sets *known to false if only sctrace can
+ * find out whether the memory is readable.
+ */
+HELPER uint64_t bytes_needed_in(const struct agent_scratch *r, uint64_t string_max, unsigned rule, unsigned arg,
+				uint64_t size, bool *known)
+{
+	uint64_t n = size;
+	*known = proves_read(r->result);
+	if (rule == RECIPE_IN_BYTES) {
+		n = r->args[arg + 1];
+		n = n < string_max ? n : string_max;
+		*known = r->result >= 0 && (uint64_t)r->result >= n;
+	} else if (rule == RECIPE_IN_SIZED) {
+		n = (uint32_t)r->args[arg + 1];
+		n = n < size ? n : size;
+	} else if (rule == RECIPE_IN_ARRAY) {
+		n = (uint64_t)(uint32_t)r->args[arg + 1] * size;
+	} else if (rule == RECIPE_FUTEX_TIME) {
+		/* FUTEX_WAIT, LOCK_PI, WAIT_BITSET, WAIT_REQUEUE_PI, LOCK_PI2 (futex(2)) */
+		uint32_t op = (uint32_t)r->args[1] & 127;
+		n = op == 0 || op == 6 || op == 9 || op == 11 || op == 13 ? size : 0;
+	} else if (rule == RECIPE_EPOLL_EVENT) {
+		/* The kernel reads the structure before it checks anything else. */
+		*known = r->result != -14 /* EFAULT */ && (uint32_t)r->args[1] != 2;
+	}
+	return n;
+}
+
+/* Returns the same for memory that the call writes. For RECIPE_OUT_SIZED, `before` is the length before the call. */
+HELPER uint64_t bytes_needed_out(const struct agent_scratch *r, uint64_t string_max, unsigned rule, unsigned arg,
+				 uint64_t size, uint32_t before)
+{
+	uint64_t done = r->result > 0 ? (uint64_t)r->result : 0;
+	if (rule == RECIPE_FD_SET)
+		return done ? fd_set_size(r->args[0]) : 0;
+	if (rule == RECIPE_OUT_BYTES)
+		return done < string_max ? done : string_max;
+	if (rule == RECIPE_OUT_ALL)
+		return done * size;
+	if (r->result < 0 || rule != RECIPE_OUT_SIZED)
+		return r->result < 0 ? 0 : size; /* RECIPE_OUT, RECIPE_CHANGED */
+	const uint32_t *after = (const uint32_t *)r->args[arg + 1];
+	uint64_t n = after && r->args[arg] ? *after : 0;
+	n = n < before ? n : before;
+	return n < size ? n : size;
+}
+
+/*
+ * Captures a buffer of a socket, of which the call read or wrote `n` bytes. Returns false if it may be a netlink message,
+ * which only sctrace can decide.
+ */
+PART bool put_sock_bytes(struct place *p, uint64_t string_max, uint64_t addr, uint64_t n)
+{
+	if (addr && n >= sizeof(uint32_t) && may_be_netlink(*(const uint32_t *)addr, n))
+		return false;
+	return put_any(p, addr, n < string_max ? n : string_max);
+}
+
+/*
+ * Captures a vector of `n` buffers, of which the call read or wrote `done` bytes. The vector is copied first, and the
+ * buffers are those in the copy, so changes by another thread have no effect.
+ */
+PART bool put_vector(struct place *p, uint64_t string_max, uint64_t addr, uint64_t n, uint64_t done, bool out,
+		     bool socket)
+{
+	if (!addr || !n)
+		return true;
+	if (n > IOVECS_MOST)
+		return false;
+	const struct agent_iovec *v = (const struct agent_iovec *)(void *)put(p, addr, n * sizeof(*v));
+	if (!v)
+		return false;
+	copy_bytes((unsigned char *)(uintptr_t)v, (const unsigned char *)addr, n * sizeof(*v));
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t shown = v[i].len < done ? v[i].len : done;
+		if (!out && shown < v[i].len)
+			return false; /* the kernel may not have read the whole buffer */
+		done -= shown;
+		if (socket ? !put_sock_bytes(p, string_max, v[i].base, shown)
+			   : !put_any(p, v[i].base, shown < string_max ? shown : string_max))
+			return false;
+	}
+	return true;
+}
+
+HELPER bool put_iovec(const struct agent_scratch *r, struct place *p, uint64_t string_max, unsigned arg, bool out)
+{
+	if (r->result < 0)
+		return out || !r->args[arg] || !r->args[arg + 1];
+	return put_vector(p, string_max, r->args[arg], r->args[arg + 1], (uint64_t)r->result, out, false);
+}
+
+/*
+ * Captures a message of which the call transferred `done` bytes. If `size` is that of struct mmsghdr, the structure
+ * contains this number.
+ */
+PART bool put_message(struct place *p, uint64_t string_max, uint64_t addr, uint64_t size, uint64_t done, bool out)
+{
+	const struct agent_message *m = (const struct agent_message *)(void *)put(p, addr, size);
+	if (!m)
+		return false;
+	copy_bytes((unsigned char *)(uintptr_t)m, (const unsigned char *)addr, size);
+	if (size > MESSAGE_SIZE)
+		done = m->bytes;
+	uint64_t control = m->controllen < CONTROL_LEAST ? CONTROL_LEAST : m->controllen;
+	return put_any(p, m->name, m->namelen < ADDRESS_MOST ? m->namelen : ADDRESS_MOST) &&
+	       put_any(p, m->controllen ? m->control : 0, control < CONTROL_MOST ? control : CONTROL_MOST) &&
+	       put_vector(p, string_max, m->iov, m->iovlen, done, out, true);
+}
+
+HELPER bool put_messages(const struct agent_scratch *r, struct place *p, uint64_t string_max, unsigned rule,
+			 unsigned arg)
+{
+	uint64_t addr = r->args[arg], n = r->result > 0 ? (uint64_t)r->result : 0;
+	bool out = rule == RECIPE_OUT_MSG || rule == RECIPE_OUT_MMSG;
+	if (r->result < 0)
+		return out || !addr;
+	if (rule == RECIPE_MSG || rule == RECIPE_OUT_MSG)
+		return put_message(p, string_max, addr, MESSAGE_SIZE, n, out);
+	if (!out && n < (uint32_t)r->args[arg + 1])
+		return false; /* the kernel did not read the other messages */
+	for (uint64_t i = 0; i < n; i++, addr += sizeof(struct agent_message))
+		if (!put_message(p, string_max, addr, sizeof(struct agent_message), 0, out))
+			return false;
+	return true;
+}
+
+/* Captures the pair and the set. The kernel's set has 8 bytes, and the decoder shows no others. */
+HELPER bool put_sigset_pair(const struct agent_scratch *r, struct place *p, uint64_t addr)
+{
+	const uint64_t *pair;
+	if (!addr)
+		return true;
+	if (!proves_read(r->result) || !put_copy(p, addr, 2 * sizeof(uint64_t)))
+		return false;
+	pair = (const uint64_t *)(const void *)((const unsigned char *)p->rec + p->at) - 2;
+	return put_any(p, *pair, sizeof(uint64_t));
+}
+
+HELPER bool put_sock(const struct agent_scratch *r, struct place *p, uint64_t string_max, unsigned rule, unsigned arg)
+{
+	uint64_t addr = r->args[arg], n = r->args[arg + 1], done = r->result > 0 ? (uint64_t)r->result : 0;
+	if (rule == RECIPE_OUT_SOCK_BYTES)
+		return put_sock_bytes(p, string_max, addr, n < done ? n : done);
+	return !addr || (r->result >= 0 && done >= n && put_sock_bytes(p, string_max, addr, n));
+}
+
+/* True if an operation captures memory that the call writes or changes. */
+HELPER bool is_written(unsigned rule)
+{
+	return rule == RECIPE_CHANGED || rule == RECIPE_FD_SET || rule == RECIPE_OUT || rule == RECIPE_OUT_BYTES ||
+	       rule == RECIPE_OUT_ALL || rule == RECIPE_OUT_SIZED;
+}
+
+/* Returns the value of the record's first capture. For RECIPE_OUT_SIZED, this is the length before the call. */
+HELPER uint32_t length_before(const struct agent_record *rec)
+{
+	const struct agent_capture *c =
+		(const struct agent_capture *)(const void *)((const unsigned char *)rec + RECORD_HEAD);
+	return rec->before > RECORD_HEAD ? *(const uint32_t *)(const void *)(c + 1) : 0;
 }
 
 /* Appends the captures of one operation. Returns false if sctrace must capture the memory instead. */
 HELPER bool capture(const struct agent_scratch *r, struct place *p, uint64_t string_max, unsigned rule, unsigned arg,
 		    unsigned size)
 {
-	struct needed_memory w = {0};
+	uint64_t addr = r->args[arg];
+	bool known;
 	if (rule == RECIPE_COMMAND) {
 		const struct agent_command *row = command_row(size, r->args[arg - 1]);
 		rule = row->rule;
 		size = row->size;
 	}
-	if (rule < RECIPE_STRING)
+	if (rule < RECIPE_CHANGED)
 		return true;
 	if (rule == RECIPE_STRING)
 		return put_string(r, p, arg, size);
 	if (rule == RECIPE_IN_IOVEC || rule == RECIPE_OUT_IOVEC)
 		return put_iovec(r, p, string_max, arg, rule == RECIPE_OUT_IOVEC);
-	return memory_needed(r, string_max, rule, arg, size, &w) && (!w.len || put_copy(p, w.addr, w.len));
+	if (rule == RECIPE_SOCK_BYTES || rule == RECIPE_OUT_SOCK_BYTES)
+		return put_sock(r, p, string_max, rule, arg);
+	if (rule == RECIPE_SIGSET_PAIR)
+		return put_sigset_pair(r, p, addr);
+	if (rule >= RECIPE_MSG)
+		return put_messages(r, p, string_max, rule, arg);
+	if (rule == RECIPE_ON_ERROR)
+		return !addr || r->result >= 0;
+	if (is_written(rule))
+		return put_any(p, addr, bytes_needed_out(r, string_max, rule, arg, size, length_before(p->rec)));
+	uint64_t n = bytes_needed_in(r, string_max, rule, arg, size, &known);
+	return !addr || !n || (known && put_copy(p, addr, n));
 }
 
 IN_PROGRAM uint64_t recorder_leave(struct agent_scratch *s)
@@ -250,10 +394,11 @@ IN_PROGRAM uint64_t recorder_leave(struct agent_scratch *s)
 	uint32_t off = (uint32_t)(s->record - s->ring - RING_HEAD), limit = r->limit, taken;
 	if (limit > RING_DATA || off >= limit)
 		return 1;
-	uint64_t free_bytes = limit - (r->produced - __atomic_load_n(&r->consumed, __ATOMIC_ACQUIRE));
-	/* A record that ends at the end of the data may also use the room after the data. */
-	uint64_t room = off + free_bytes >= limit ? RECORD_MOST : free_bytes;
-	struct place p = {.rec = rec, .at = RECORD_HEAD, .room = room < RECORD_MOST ? room : RECORD_MOST};
+	uint64_t used = r->produced - __atomic_load_n(&r->consumed, __ATOMIC_ACQUIRE);
+	struct place p = place_in(r, off, used);
+	p.at = rec->before;
+	if (p.at < RECORD_HEAD || p.at > p.room)
+		return 1;
 	for (unsigned i = 0; i < recipe->n; i++)
 		if (!capture(s, &p, r->string_max, recipe->op[i].rule, recipe->op[i].arg, recipe->op[i].size))
 			return 1;

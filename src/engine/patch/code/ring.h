@@ -9,7 +9,8 @@
  * A record is opened before the call and committed after it. Captures are copies of the memory that the decoders will
  * need. The recorder makes them after the call, and only of memory that the call is known to have read or written, so
  * that copying cannot fault. Otherwise the recorder asks sctrace, which completes the record from the stopped thread's
- * memory.
+ * memory. Memory that the call reads and then changes is also copied before the call. If that faults, sctrace makes the
+ * call from outside the recorder.
  */
 #ifndef SCTRACE_ENGINE_PATCH_CODE_RING_H
 #define SCTRACE_ENGINE_PATCH_CODE_RING_H
@@ -17,7 +18,7 @@
 /* The addresses in the program: read-only code and recipes, then the private table of threads. */
 #define RECORDER_CODE 0x70002000
 #define RECORDER_ROOM 0x2000
-#define COMMANDS_AT   0x70003000 /* the table of struct agent_command, COMMANDS rows, lies in the same mapping */
+#define COMMANDS_AT   0x70003800 /* the table of struct agent_command, COMMANDS rows, lies in the same mapping */
 #define COMMANDS      256
 #define RECIPES_AT    0x70004000
 #define RECIPES_ROOM  0x4000
@@ -69,6 +70,7 @@
 #define AGENT_ASK 0x5ca5 /* a call with this number asks sctrace to complete a record; the kernel has no such call */
 
 #ifndef __ASSEMBLER__
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -84,13 +86,15 @@ struct agent_record {
 	 */
 	uint64_t t0, t1;
 	int64_t result;
-	uint64_t spare[3];
+	uint64_t before; /* bytes of the record up to here, and of the captures that were made before the call */
+	uint64_t spare[2];
 };
 
 /* A capture; its bytes follow, padded to a multiple of 8. */
 struct agent_capture {
 	uint64_t addr;
-	uint32_t len, pad;
+	uint32_t len;
+	uint32_t before; /* 1: it was made before the call, which may have changed the memory since */
 };
 
 struct agent_ring {
@@ -131,13 +135,15 @@ struct agent_thread {
 /* How the recorder treats an argument. */
 enum recipe_rule {
 	/* Before the call: the call goes to sctrace unless the condition holds. */
-	RECIPE_IF_NULL = 1, /* the argument is 0 */
-	RECIPE_IF_APART,    /* the argument and argument `size` point at different memory */
+	RECIPE_IF_APART = 1, /* the argument and argument `size` point at different memory */
 	/*
 	 * The argument before this one is a command of the table, in the rows from `size` on. That row says what is
 	 * captured.
 	 */
 	RECIPE_COMMAND,
+	/* Before the call, and again after it: */
+	RECIPE_CHANGED, /* `size` bytes, which the kernel reads and then changes */
+	RECIPE_FD_SET,  /* a set of descriptors (select(2)), of as many as argument 0 says */
 	/* After the call: what is captured. */
 	/*
 	 * A string up to its NUL, which the kernel reads. If `size` is not 0, the kernel has read the string even if
@@ -161,6 +167,15 @@ enum recipe_rule {
 	RECIPE_IN_IOVEC,
 	/* The same if the call succeeded; the kernel fills as many bytes of the buffers as the result says. */
 	RECIPE_OUT_IOVEC,
+	RECIPE_OUT_SIZED, /* the number of bytes that the next argument, a RECIPE_CHANGED, points at, before or after the call
+			   * (the smaller one), at most `size`; written if the call succeeded */
+	RECIPE_SIGSET_PAIR,    /* pselect6(2): a pointer to a set of signals, and its size */
+	RECIPE_SOCK_BYTES,     /* as RECIPE_IN_BYTES; sctrace must look at it if it may be a netlink message */
+	RECIPE_OUT_SOCK_BYTES, /* the same, written: the number of bytes in the result, at most the next argument */
+	RECIPE_MSG,            /* a struct msghdr, and what it points at; read */
+	RECIPE_OUT_MSG,        /* the same, written if the call succeeded; its msg_namelen also before the call */
+	RECIPE_MMSG,           /* as many struct mmsghdr as the next argument says; read */
+	RECIPE_OUT_MMSG,       /* the same, as many as the result says; written */
 };
 
 #define RECIPE_OPS 7
@@ -185,6 +200,37 @@ struct agent_iovec {
 	uint64_t base, len;
 };
 #define IOVECS_MOST 1024 /* UIO_MAXIOV */
+
+/* struct mmsghdr (recvmmsg(2)): a struct msghdr (recvmsg(2)), and what was transferred. */
+struct agent_message {
+	uint64_t name;
+	uint32_t namelen, pad1;
+	uint64_t iov, iovlen, control, controllen;
+	int32_t flags, pad2;
+	uint32_t bytes, pad3;
+};
+#define MESSAGE_SIZE  offsetof(struct agent_message, bytes) /* of struct msghdr */
+#define ADDRESS_MOST  128                                   /* bytes of an address that are shown */
+#define CONTROL_MOST  4096                                  /* the same of control data */
+#define CONTROL_LEAST 16                                    /* its header, which is shown in any case */
+
+/* How large a set of descriptors is that select(2) is given: `n` is its first argument. */
+#define FD_SET_MOST 65536 /* descriptors that are shown */
+static inline uint32_t fd_set_size(uint64_t n)
+{
+	uint32_t set = (int32_t)n > 0 ? (uint32_t)n : 0;
+	return ((set < FD_SET_MOST ? set : FD_SET_MOST) + 63) / 64 * 8;
+}
+
+/*
+ * Decoders show the contents of netlink messages (struct nlmsghdr). Only the descriptor shows whether a buffer has one, and only
+ * sctrace can look at that, while the thread is stopped. `first` are the buffer's first 4 bytes of `n`: nlmsg_len, which is
+ * little-endian and short. Text and the usual protocols of other sockets do not begin like this.
+ */
+static inline bool may_be_netlink(uint32_t first, uint64_t n)
+{
+	return n >= 16 && first < 0x10000;
+}
 
 _Static_assert(sizeof(struct agent_record) == RECORD_HEAD && offsetof(struct agent_record, t0) == RECORD_T0 &&
 		       offsetof(struct agent_record, t1) == RECORD_T1 &&

@@ -42,7 +42,11 @@ static uint64_t wanted(const struct record *rec, const struct agent_record *c, i
 	case RECIPE_IN_ARRAY:
 		return (uint32_t)next * size;
 	case RECIPE_OUT:
+	case RECIPE_OUT_SIZED:
+	case RECIPE_CHANGED:
 		return result >= 0 ? size : 0;
+	case RECIPE_FD_SET:
+		return written ? fd_set_size(c->args[0]) : 0;
 	case RECIPE_OUT_BYTES:
 		return written < rec->string_max ? written : rec->string_max;
 	case RECIPE_OUT_ALL:
@@ -74,9 +78,18 @@ static void capture_string(struct record_reader *r, const struct mem *live, uint
 	memcpy(to, text, (size_t)got);
 }
 
+/* Captures at most `most` of a socket's `n` bytes, or all of them if they may be a netlink message. */
+static void capture_sock_bytes(struct record_reader *r, const struct mem *live, uint64_t addr, uint64_t n,
+			       uint64_t most)
+{
+	uint32_t first;
+	bool all = n >= sizeof(first) && mem_get(live, addr, &first, sizeof(first)) == 0 && may_be_netlink(first, n);
+	capture_bytes(r, live, addr, all || n < most ? n : most);
+}
+
 /* Captures a vector of buffers: at most `left` bytes in all, and at most `most` bytes of each buffer. */
 static void capture_iovec(struct record_reader *r, const struct mem *live, uint64_t addr, uint64_t n, uint64_t left,
-			  uint64_t most)
+			  uint64_t most, bool socket)
 {
 	struct agent_iovec v;
 	n = n < IOVECS_MOST ? n : 0;
@@ -84,8 +97,62 @@ static void capture_iovec(struct record_reader *r, const struct mem *live, uint6
 	for (uint64_t i = 0; i < n && mem_get(live, addr + i * sizeof(v), &v, sizeof(v)) == 0; i++) {
 		uint64_t len = v.len < left ? v.len : left;
 		left -= len;
-		capture_bytes(r, live, v.base, len < most ? len : most);
+		if (socket)
+			capture_sock_bytes(r, live, v.base, len, most);
+		else
+			capture_bytes(r, live, v.base, len < most ? len : most);
 	}
+}
+
+/* Captures a message, with its structure of `size` bytes, of which the call transferred `bytes`. */
+static void capture_message(struct record_reader *r, const struct mem *live, uint64_t addr, size_t size, uint64_t bytes,
+			    uint64_t most)
+{
+	struct agent_message m;
+	if (mem_get(live, addr, &m, size) != 0)
+		return;
+	uint64_t control = m.controllen < CONTROL_LEAST ? CONTROL_LEAST : m.controllen;
+	capture_bytes(r, live, addr, size);
+	capture_bytes(r, live, m.name, m.namelen < ADDRESS_MOST ? m.namelen : ADDRESS_MOST);
+	if (m.controllen)
+		capture_bytes(r, live, m.control, control < CONTROL_MOST ? control : CONTROL_MOST);
+	capture_iovec(r, live, m.iov, m.iovlen, bytes, most, true);
+}
+
+/* Captures the message, or the messages, of a call. */
+static void capture_messages(const struct record *rec, struct record_reader *r, const struct mem *live, int64_t result,
+			     unsigned rule, unsigned arg)
+{
+	const uint64_t *args = r->open.args;
+	bool out = rule == RECIPE_OUT_MSG || rule == RECIPE_OUT_MMSG,
+	     one = rule == RECIPE_MSG || rule == RECIPE_OUT_MSG;
+	uint64_t done = result > 0 ? (uint64_t)result : 0, n = one ? 1 : out ? done : (uint32_t)args[arg + 1];
+	struct agent_message m;
+	if (out && result < 0)
+		return;
+	size_t size = one ? MESSAGE_SIZE : sizeof(m);
+	/* The kernel transfers no more than this, and a program can pass any number. */
+	n = n < IOVECS_MOST ? n : IOVECS_MOST;
+	for (uint64_t addr = args[arg]; n > 0 && r->open.size < RECORD_MOST - size; n--, addr += sizeof(m)) {
+		if (mem_get(live, addr, &m, size) != 0)
+			return;
+		capture_message(r, live, addr, size, !out ? UINT64_MAX : one ? done : m.bytes, rec->string_max);
+	}
+}
+
+static void capture_sigset_pair(struct record_reader *r, const struct mem *live, uint64_t addr)
+{
+	uint64_t set;
+	capture_bytes(r, live, addr, 2 * sizeof(set));
+	if (mem_get(live, addr, &set, sizeof(set)) == 0)
+		capture_bytes(r, live, set, sizeof(set));
+}
+
+/* Returns the number of bytes in a socket's buffer. */
+static uint64_t transferred(const struct agent_record *c, int64_t result, unsigned rule, unsigned arg)
+{
+	uint64_t done = result > 0 ? (uint64_t)result : 0, n = c->args[arg + 1];
+	return rule == RECIPE_SOCK_BYTES || n < done ? n : done;
 }
 
 /* Captures the memory that one operation of the recipe names. */
@@ -107,7 +174,13 @@ static void capture(const struct patch *p, struct record_reader *r, const struct
 		capture_string(r, live, addr);
 	else if (rule == RECIPE_IN_IOVEC || (rule == RECIPE_OUT_IOVEC && result >= 0))
 		capture_iovec(r, live, addr, r->open.args[arg + 1],
-			      rule == RECIPE_IN_IOVEC ? UINT64_MAX : (uint64_t)result, p->record->string_max);
+			      rule == RECIPE_IN_IOVEC ? UINT64_MAX : (uint64_t)result, p->record->string_max, false);
+	else if (rule == RECIPE_SOCK_BYTES || rule == RECIPE_OUT_SOCK_BYTES)
+		capture_sock_bytes(r, live, addr, transferred(&r->open, result, rule, arg), p->record->string_max);
+	else if (rule == RECIPE_SIGSET_PAIR)
+		capture_sigset_pair(r, live, addr);
+	else if (rule >= RECIPE_MSG)
+		capture_messages(p->record, r, live, result, rule, arg);
 	else
 		capture_bytes(r, live, addr, wanted(p->record, &r->open, result, rule, arg, size));
 }
@@ -213,15 +286,29 @@ static void pop(struct record *rec)
 		sift(rec, 0);
 }
 
+/* Reads memory that the call changed from the captures made before it, and other memory from the program. */
+static ssize_t read_entered(void *record, uint64_t addr, void *buf, size_t n)
+{
+	struct record *rec = record;
+	ssize_t kept = captures_read_before(rec->mem_record, addr, buf, n);
+	size_t done = kept > 0 ? (size_t)kept : 0;
+	ssize_t got = done < n ? rec->live.read(rec->live.ctx, addr + done, (char *)buf + done, n - done) : 0;
+	return got > 0 ? got + (ssize_t)done : done ? (ssize_t)done : got;
+}
+
 static const struct mem *memory_of(struct patch *p, const struct record_thread *th, const struct record_item *item)
 {
 	struct record *rec = p->record;
+	bool before = item->kind == RECORD_ENTER;
+	rec->mem_record = (void *)(uintptr_t)item->record;
+	rec->mem_pid = th->tid;
+	rec->live = (struct mem){.read = p->t.userfaultfd ? mem_read_present : mem_read_process, .ctx = &rec->mem_pid};
 	if (!item->live)
-		rec->mem = (struct mem){captures_read, (void *)(uintptr_t)item->record};
-	else {
-		rec->mem_pid = th->tid;
-		rec->mem = (struct mem){p->t.userfaultfd ? mem_read_present : mem_read_process, &rec->mem_pid};
-	}
+		rec->mem = (struct mem){.read = before ? captures_read_before : captures_read, .ctx = rec->mem_record};
+	else if (before && item->record->size > RECORD_HEAD)
+		rec->mem = (struct mem){.read = read_entered, .ctx = rec};
+	else
+		rec->mem = rec->live;
 	return &rec->mem;
 }
 

@@ -101,18 +101,27 @@ static int drop(struct record_reader *r)
 	return -EPROTO;
 }
 
-/* If a call is in progress, copies the header of its record, unless the record was committed in the meantime. */
+/*
+ * If a call is in progress, copies the header of its record and the captures made before the call, unless the record was
+ * committed in the meantime.
+ */
 static void look_for_open(struct record_reader *r)
 {
+	uint64_t before;
 	uint64_t open = __atomic_load_n(&r->ring->open, __ATOMIC_ACQUIRE);
 	r->has_open = false;
 	/* A record that has just been committed may still be marked as open. */
 	if (open != (uint64_t)r->off + 1)
 		return;
 	memcpy(&r->open, ring_record(r->ring, (uint32_t)open - 1), sizeof(r->open));
-	r->open.size = RECORD_HEAD;
+	before = r->open.before;
+	if (before > RECORD_HEAD && before <= RECORD_MOST)
+		memcpy(r->open_bytes + RECORD_HEAD,
+		       (const unsigned char *)ring_record(r->ring, (uint32_t)open - 1) + RECORD_HEAD,
+		       before - RECORD_HEAD);
+	r->open.size = before <= RECORD_MOST ? (uint32_t)before : 0;
 	r->open.pad = 0;
-	r->has_open = r->open.t0 && r->open.nr < 512;
+	r->has_open = r->open.t0 && check(r->open_bytes, RECORD_MOST);
 	r->open_at = open;
 	reader_verify_open(r);
 }
@@ -155,10 +164,13 @@ int reader_fill(struct record_reader *r)
 	return err;
 }
 
-/* Appends the open record with the result that sctrace knows. If `live` is true, the record gets no captures. */
+/*
+ * Appends the open record with the result that sctrace knows. If `live` is true, the record has only the captures that
+ * were made before the call.
+ */
 static int append(struct record_reader *r, int64_t result, uint64_t t1, bool live)
 {
-	size_t size = live ? RECORD_HEAD : r->open.size;
+	size_t size = live ? r->open.before : r->open.size;
 	unsigned char *to = make_room(r, size);
 	if (!to)
 		return -ENOMEM;
@@ -241,25 +253,51 @@ void reader_pop(struct record_reader *r)
 	r->at += record->size;
 }
 
-ssize_t captures_read(void *record, uint64_t addr, void *buf, size_t n)
+/*
+ * Returns where the captures contain `addr`, or NULL, and sets *most to the number of bytes there. Captures made before
+ * the call are preferred if `before` is true, and otherwise the other ones. Memory that was captured only at the other
+ * time did not change.
+ */
+static const unsigned char *find(const struct agent_record *head, uint64_t addr, bool before, size_t *most)
 {
-	const struct agent_record *head = record;
-	const unsigned char *at = record, *from = NULL;
-	size_t most = 0;
+	const unsigned char *at = (const unsigned char *)head, *from[2] = {NULL, NULL};
+	uint64_t len[2] = {0, 0}, next = UINT64_MAX;
 	for (uint32_t k = RECORD_HEAD; k < head->size;) {
 		struct agent_capture c;
 		memcpy(&c, at + k, sizeof(c));
 		k += sizeof(c);
+		bool other = (c.before != 0) != before;
 		/* If several captures overlap, uses the one that ends last. */
-		if (addr - c.addr < c.len && c.len - (addr - c.addr) > most) {
-			most = (size_t)(c.len - (addr - c.addr));
-			from = at + k + (addr - c.addr);
+		if (addr - c.addr < c.len && c.len - (addr - c.addr) > len[other]) {
+			len[other] = c.len - (addr - c.addr);
+			from[other] = at + k + (addr - c.addr);
+		} else if (!other && c.addr > addr && c.addr - addr < next) {
+			next = c.addr - addr;
 		}
 		k += (c.len + 7) & ~7u;
 	}
-	if (!from)
-		return -EFAULT;
-	n = n < most ? n : most;
-	memcpy(buf, from, n);
-	return (ssize_t)n;
+	*most = (size_t)(from[0] ? len[0] : len[1] < next ? len[1] : next);
+	return from[0] ? from[0] : from[1];
+}
+
+static ssize_t read_captures(const struct agent_record *head, uint64_t addr, bool before, void *buf, size_t n)
+{
+	size_t done = 0, most;
+	const unsigned char *from;
+	while (done < n && (from = find(head, addr + done, before, &most))) {
+		most = most < n - done ? most : n - done;
+		memcpy((unsigned char *)buf + done, from, most);
+		done += most;
+	}
+	return done ? (ssize_t)done : -EFAULT;
+}
+
+ssize_t captures_read_before(void *record, uint64_t addr, void *buf, size_t n)
+{
+	return read_captures(record, addr, true, buf, n);
+}
+
+ssize_t captures_read(void *record, uint64_t addr, void *buf, size_t n)
+{
+	return read_captures(record, addr, false, buf, n);
 }

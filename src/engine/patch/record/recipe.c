@@ -23,24 +23,38 @@ static bool is_special(int64_t nr)
 	return false;
 }
 
-/*
- * Is this memory that the kernel changes, although its decoder shows the earlier contents? ppoll(2), for example,
- * writes back the remaining time.
- */
+/* Is this a time that the kernel changes, although other calls only read arguments of its kind? It writes back the remaining time. */
 static bool is_changed(int64_t nr, unsigned arg)
 {
-	return (nr == SYS_ppoll && arg == 2) || (nr == SYS_pselect6 && arg == 4);
+	return (nr == SYS_ppoll && arg == 2) ||
+	       ((nr == SYS_pselect6 || nr == SYS_select || nr == SYS_recvmmsg) && arg == 4);
 }
 
 static const uint8_t rule_of[] = {
-	[MEMORY_STRING] = RECIPE_STRING,           [MEMORY_IN] = RECIPE_IN,
-	[MEMORY_IN_SIZED] = RECIPE_IN_SIZED,       [MEMORY_IN_BYTES] = RECIPE_IN_BYTES,
-	[MEMORY_IN_ARRAY] = RECIPE_IN_ARRAY,       [MEMORY_OUT] = RECIPE_OUT,
-	[MEMORY_OUT_BYTES] = RECIPE_OUT_BYTES,     [MEMORY_OUT_ALL] = RECIPE_OUT_ALL,
-	[MEMORY_ON_ERROR] = RECIPE_ON_ERROR,       [MEMORY_IF_ANY] = RECIPE_IF_NULL,
-	[MEMORY_COMMAND] = RECIPE_COMMAND,         [MEMORY_FUTEX_TIME] = RECIPE_FUTEX_TIME,
-	[MEMORY_EPOLL_EVENT] = RECIPE_EPOLL_EVENT, [MEMORY_IN_IOVEC] = RECIPE_IN_IOVEC,
+	[MEMORY_STRING] = RECIPE_STRING,
+	[MEMORY_IN] = RECIPE_IN,
+	[MEMORY_IN_SIZED] = RECIPE_IN_SIZED,
+	[MEMORY_IN_BYTES] = RECIPE_IN_BYTES,
+	[MEMORY_IN_ARRAY] = RECIPE_IN_ARRAY,
+	[MEMORY_OUT] = RECIPE_OUT,
+	[MEMORY_OUT_BYTES] = RECIPE_OUT_BYTES,
+	[MEMORY_OUT_ALL] = RECIPE_OUT_ALL,
+	[MEMORY_ON_ERROR] = RECIPE_ON_ERROR,
+	[MEMORY_COMMAND] = RECIPE_COMMAND,
+	[MEMORY_FUTEX_TIME] = RECIPE_FUTEX_TIME,
+	[MEMORY_EPOLL_EVENT] = RECIPE_EPOLL_EVENT,
+	[MEMORY_IN_IOVEC] = RECIPE_IN_IOVEC,
 	[MEMORY_OUT_IOVEC] = RECIPE_OUT_IOVEC,
+	[MEMORY_CHANGED] = RECIPE_CHANGED,
+	[MEMORY_OUT_SIZED] = RECIPE_OUT_SIZED,
+	[MEMORY_FD_SET] = RECIPE_FD_SET,
+	[MEMORY_SIGSET_PAIR] = RECIPE_SIGSET_PAIR,
+	[MEMORY_SOCK_BYTES] = RECIPE_SOCK_BYTES,
+	[MEMORY_OUT_SOCK_BYTES] = RECIPE_OUT_SOCK_BYTES,
+	[MEMORY_MSG] = RECIPE_MSG,
+	[MEMORY_OUT_MSG] = RECIPE_OUT_MSG,
+	[MEMORY_MMSG] = RECIPE_MMSG,
+	[MEMORY_OUT_MMSG] = RECIPE_OUT_MMSG,
 };
 
 static bool add(struct agent_recipe *r, unsigned rule, unsigned arg, unsigned size)
@@ -101,7 +115,7 @@ bool recipe_of(const struct syscall_desc *d, int64_t nr, struct agent_recipe *re
 			return false;
 		if (need.rule == MEMORY_OUT && !keep_apart(d, recipe, i))
 			return false;
-		unsigned rule = is_changed(nr, i) ? RECIPE_IF_NULL : rule_of[need.rule];
+		unsigned rule = is_changed(nr, i) ? RECIPE_CHANGED : rule_of[need.rule];
 		if (need.rule != MEMORY_NONE && !add(recipe, rule, i, size_for(nr, d->args[i].kind, need)))
 			return false;
 	}

@@ -84,7 +84,7 @@ static void complete(struct patch *p, struct record_thread *th, const struct tas
 	 */
 	bool live = !p->t.detaching;
 	if (!live) {
-		th->reader.open.size = RECORD_HEAD;
+		th->reader.open.size = (uint32_t)th->reader.open.before;
 		record_capture(p, th, result);
 	}
 	if (reader_complete(&th->reader, result, t1 ? t1 : __rdtsc(), live) < 0)
