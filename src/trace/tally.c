@@ -148,17 +148,34 @@ static uint64_t hash_of(const char *s)
 	return h;
 }
 
-static struct tally_row *row_of(struct trace_tally *t, const struct event *ev)
+/* The row of the text, or NULL; *key is then free for one. */
+static struct tally_row *find(const struct trace_tally *t, uint64_t *key)
 {
 	const char *text = buf_str(&t->text);
-	uint64_t key = hash_of(text);
 	struct tally_row *row;
-	for (; (row = map_get(&t->index, key)); key++)
+	for (*key = hash_of(text); (row = map_get(&t->index, *key)); ++*key)
 		if (strcmp(row->text, text) == 0)
 			return row;
+	return NULL;
+}
+
+static struct tally_row *row_of(struct trace_tally *t, const struct event *ev)
+{
+	uint64_t key;
+	struct tally_row *row = find(t, &key);
+	/* No row is ever removed, so calls of the second trace find the same rows as those of the first one. */
+	if (!row && t->rows.n >= TALLY_ROWS) {
+		t->crowded = true;
+		buf_clear(&t->text);
+		trace_call_name(&ev->call, &t->text);
+		buf_adds(&t->text, "(...)");
+		row = find(t, &key);
+	}
+	if (row)
+		return row;
 	row = memory_zeroed(sizeof(*row));
 	if (row)
-		row->text = strdup(text);
+		row->text = strdup(buf_str(&t->text));
 	if (!row || !row->text || map_put(&t->index, key, row) < 0 || !vec_push(&t->rows, row)) {
 		memory_note_failure();
 		map_remove(&t->index, key);

@@ -11,6 +11,9 @@
 #include "trace/line.h"
 #include "trace/sink.h"
 
+/* If there are more different calls than this, the others are equal if their names are: "pread64(...)". */
+#define TALLY_ROWS 65536
+
 /* Equal calls. Index 0 is the first trace, index 1 the second one. */
 struct tally_row {
 	char *text;                      /* "openat(AT_FDCWD, "/etc/passwd", O_RDONLY)" */
@@ -27,6 +30,7 @@ struct trace_tally {
 	unsigned which;      /* trace, 0 or 1 */
 	struct trace_look look;
 	struct map threads;           /* of this trace */
+	bool crowded;                 /* there are more than TALLY_ROWS different calls */
 	struct map index;             /* hash of the text -> struct tally_row */
 	VEC(struct tally_row *) rows; /* in order of appearance */
 	struct buf text;              /* of the call that begins */

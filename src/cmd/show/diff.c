@@ -3,6 +3,7 @@
 #include "base/diag.h"
 #include "base/size.h"
 #include "cmd/put.h"
+#include "cmd/show/progress.h"
 #include "decode/decode.h"
 #include "recording/read.h"
 #include "syscall/table.h"
@@ -58,8 +59,12 @@ static int add(struct trace_tally *t, const struct trace_opts *o, struct recordi
 	trace_tally_begin(t, which);
 	trace_pipeline_add(&p, &t->sink);
 	trace_pipeline_begin(&p);
-	while (e->ops->next(e, &ev) == 1)
+	struct show_progress progress = {.recording = r, .output = -1};
+	while (e->ops->next(e, &ev) == 1) {
 		trace_pipeline_event(&p, &ev);
+		show_progress(&progress);
+	}
+	show_progress_end(&progress);
 	trace_pipeline_end(&p);
 	bool complete = recording_is_complete(r, &why);
 	if (!complete)
@@ -175,6 +180,10 @@ int show_diff(const struct trace_opts *o, char *const *paths)
 	}
 	for (unsigned i = 0; i < 2 && !status; i++)
 		status = add(&t, o, r[i], paths[i], i);
+	if (t.crowded)
+		diag_note(
+			"the recordings have more than %d different calls; the others are compared only by their names",
+			TALLY_ROWS);
 	if (!status)
 		status = print(&t, o);
 	for (unsigned i = 0; i < 2; i++)

@@ -7,6 +7,7 @@
 #include "cmd/put.h"
 #include "cmd/show/diff.h"
 #include "cmd/show/options.h"
+#include "cmd/show/progress.h"
 #include "cmd/trace/trace.h"
 #include "out/term.h"
 
@@ -15,8 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define PROGRESS_NS (NSEC_PER_SEC / 4)
 
 /* What the recording does not hold is said, or refused: 0, or EXIT_USAGE after a message. */
 static int suit(struct trace *t, const struct recording_head *h)
@@ -36,32 +35,17 @@ static int suit(struct trace *t, const struct recording_head *h)
 	return 0;
 }
 
-/* "sctrace: 45 % shown", over and over in one line of the terminal, where the trace goes elsewhere. */
-static void progress(const struct trace *t, uint64_t *due_ns, bool end)
-{
-	int percent = recording_percent(t->recording);
-	bool watched = percent >= 0 && isatty(STDERR_FILENO) && !isatty(t->out.common.fd);
-	if (end && *due_ns && watched)
-		fputs("\r\033[K", stderr);
-	if (end || !watched || clock_ns() < *due_ns)
-		return;
-	if (*due_ns)
-		fprintf(stderr, "\rsctrace: %d %% of the recording shown", percent);
-	*due_ns = clock_ns() + PROGRESS_NS;
-}
-
 static void loop(struct trace *t)
 {
 	struct event ev;
-	uint64_t due_ns = 0, last_ns = 0;
-	progress(t, &due_ns, false);
-	for (unsigned i = 0; !t->out.common.failed && t->ops->next(t->engine, &ev) == 1; i++) {
+	struct show_progress progress = {.recording = t->recording, .output = t->out.common.fd};
+	uint64_t last_ns = 0;
+	while (!t->out.common.failed && t->ops->next(t->engine, &ev) == 1) {
 		last_ns = ev.time_ns;
 		trace_pipeline_event(&t->pipeline, &ev);
-		if (i % 4096 == 4095)
-			progress(t, &due_ns, false);
+		show_progress(&progress);
 	}
-	progress(t, &due_ns, true);
+	show_progress_end(&progress);
 	/* Headings of tables tell how long the trace took. */
 	uint64_t start_ns = t->pipeline.session.start_ns;
 	t->totals.c.start_ns = clock_ns() - (last_ns > start_ns ? last_ns - start_ns : 0);
