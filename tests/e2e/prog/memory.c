@@ -8,6 +8,7 @@
 #include <linux/userfaultfd.h>
 #include <poll.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -292,10 +293,61 @@ static void test_unmapped(int argc, char **argv)
 	calls("getppid", 3, 0);
 }
 
+enum { GUARD = 4096, STACK = 65536 };
+static char *guarded; /* a stack with a guard page below it */
+static sigjmp_buf overflowed;
+static volatile long overflow_calls;
+
+static void on_overflow(int sig, siginfo_t *si, void *context)
+{
+	const char *at = si->si_addr;
+	(void)context;
+	siglongjmp(overflowed, sig == SIGSEGV && at >= guarded && at < guarded + GUARD ? 1 : 2);
+}
+
+/* Each call has its string on the stack, the last one's at the very end. */
+static int overflow(int depth)
+{
+	char name[64] = "not/there";
+	CHECK(syscall(SYS_truncate, name, depth) < 0);
+	overflow_calls++;
+	return depth < 0 ? 0 : overflow(depth + 1) + name[0];
+}
+
+static void *overflow_in_thread(void *arg)
+{
+	stack_t other = {.ss_sp = malloc(65536), .ss_size = 65536};
+	struct sigaction act = {.sa_sigaction = on_overflow, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+	CHECK(sigaltstack(&other, NULL) == 0 && sigaction(SIGSEGV, &act, NULL) == 0);
+	int how = sigsetjmp(overflowed, 1);
+	if (how == 0)
+		overflow(0);
+	CHECK(how == 1);
+	other.ss_flags = SS_DISABLE;
+	CHECK(sigaltstack(&other, NULL) == 0);
+	free(other.ss_sp);
+	return arg;
+}
+
+/* Recursion until the stack is full: a call is possible as long as its caller's frame fits, as natively. */
+static void test_overflow(int argc, char **argv)
+{
+	pthread_attr_t attr;
+	pthread_t t;
+	(void)argc, (void)argv;
+	guarded = mmap(NULL, GUARD + STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(guarded != MAP_FAILED && mprotect(guarded, GUARD, PROT_NONE) == 0);
+	pthread_attr_init(&attr);
+	CHECK(pthread_attr_setstack(&attr, guarded + GUARD, STACK) == 0);
+	for (int i = 0; i < 10; i++)
+		CHECK(pthread_create(&t, &attr, overflow_in_thread, NULL) == 0 && pthread_join(t, NULL) == 0);
+	calls("truncate", overflow_calls, overflow_calls);
+}
+
 static const struct test tests[] = {
-	{"efault", test_efault},     {"strings", test_strings}, {"beyond", test_beyond},
-	{"vectors", test_vectors},   {"moving", test_moving},   {"exec_args", test_exec_args},
-	{"cut", test_cut},           {"numbers", test_numbers}, {"userfault", test_userfault},
-	{"unmapped", test_unmapped},
+	{"efault", test_efault},     {"strings", test_strings},   {"beyond", test_beyond},
+	{"vectors", test_vectors},   {"moving", test_moving},     {"exec_args", test_exec_args},
+	{"cut", test_cut},           {"numbers", test_numbers},   {"userfault", test_userfault},
+	{"unmapped", test_unmapped}, {"overflow", test_overflow},
 };
 TEST_MAIN(tests)
