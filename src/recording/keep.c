@@ -39,8 +39,44 @@ static bool is_spare(const struct recording_kept *k)
 	return newest->end_ns - oldest->end_ns > k->last.ns;
 }
 
+/* Drops the oldest block, or moves it to the pinned ones. Returns 0 or -ENOMEM. */
+static int take_oldest(struct recording_kept *k)
+{
+	struct kept_block *oldest = &k->blocks.v[k->first];
+	if (oldest->pins && !vec_push(&k->pinned, *oldest))
+		return -ENOMEM;
+	k->first++;
+	k->calls -= oldest->calls;
+	k->bytes -= oldest->n;
+	if (!oldest->pins)
+		free(oldest->bytes);
+	return 0;
+}
+
+void recording_pin(struct recording_kept *k, uint64_t number, int by)
+{
+	size_t i = 0, n = k->blocks.n - k->first;
+	uint64_t oldest = n ? k->blocks.v[k->first].number : number + 1;
+	if (number >= oldest && number - oldest < n) {
+		k->blocks.v[k->first + (number - oldest)].pins += (uint64_t)by;
+		return;
+	}
+	while (i < k->pinned.n && k->pinned.v[i].number != number)
+		i++;
+	if (i == k->pinned.n)
+		return;
+	struct kept_block *b = &k->pinned.v[i];
+	b->pins += (uint64_t)by;
+	if (b->pins)
+		return;
+	free(b->bytes);
+	k->pinned.n--;
+	memmove(b, b + 1, (k->pinned.n - i) * sizeof(*b));
+}
+
 int recording_keep(struct recording_kept *k, struct kept_block block)
 {
+	int err = 0;
 	/* When at least half of the array consists of dropped blocks, move the others to its start. */
 	if (k->first && k->first >= k->blocks.n - k->first) {
 		k->blocks.n -= k->first;
@@ -53,18 +89,17 @@ int recording_keep(struct recording_kept *k, struct kept_block block)
 	}
 	k->calls += block.calls;
 	k->bytes += block.n;
-	while (is_spare(k)) {
-		struct kept_block *oldest = &k->blocks.v[k->first++];
-		k->calls -= oldest->calls;
-		k->bytes -= oldest->n;
-		free(oldest->bytes);
-	}
-	return 0;
+	while (!err && is_spare(k))
+		err = take_oldest(k);
+	return err;
 }
 
 void recording_kept_free(struct recording_kept *k)
 {
 	for (size_t i = k->first; i < k->blocks.n; i++)
 		free(k->blocks.v[i].bytes);
+	for (size_t i = 0; i < k->pinned.n; i++)
+		free(k->pinned.v[i].bytes);
+	vec_free(&k->pinned);
 	vec_free(&k->blocks);
 }

@@ -1,4 +1,7 @@
-/* For --last: keeps the end of a recording in memory, as whole blocks, and drops the oldest ones. */
+/*
+ * For --last: keeps the end of a recording in memory, as whole blocks, and drops the oldest ones. Blocks with the last events of a
+ * thread are kept longer, because other threads can make any number of calls before sctrace sees a crash.
+ */
 #ifndef SCTRACE_RECORDING_KEEP_H
 #define SCTRACE_RECORDING_KEEP_H
 
@@ -22,16 +25,19 @@ int recording_last_parse(const char *text, struct recording_last *last, struct b
 struct kept_block {
 	char *bytes; /* freed by the owner of the struct */
 	size_t n;
+	uint64_t number; /* the previous block's number, plus 1 */
 	uint64_t calls;  /* number of calls that ended in the block */
 	uint64_t end_ns; /* time of its last event */
+	uint64_t pins;   /* if this is not 0, the block is kept, however old it is */
 };
 
 /* A zeroed struct is empty, but the caller sets `last`. */
 struct recording_kept {
 	struct recording_last last;
+	VEC(struct kept_block) pinned; /* pinned blocks, which are older than all of `blocks`; the oldest one first */
 	VEC(struct kept_block) blocks; /* the blocks from index `first` on, the oldest one first */
 	size_t first;
-	uint64_t calls, bytes; /* totals of these blocks */
+	uint64_t calls, bytes; /* totals of these blocks, without the pinned ones */
 };
 
 /*
@@ -39,6 +45,8 @@ struct recording_kept {
  * -ENOMEM if the block could not be kept.
  */
 int recording_keep(struct recording_kept *k, struct kept_block block);
+/* Adds `by` (1 or -1) to the pins of a block. Does nothing if the block was dropped. */
+void recording_pin(struct recording_kept *k, uint64_t number, int by);
 void recording_kept_free(struct recording_kept *k);
 
 #endif

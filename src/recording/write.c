@@ -27,13 +27,36 @@ struct recording_writer {
 	uint64_t time_ns, begun_ns; /* times of the last event of the block (0 if it has none) and of the first one */
 	uint32_t threads;           /* number of threads that have an index in the block */
 	uint64_t calls;             /* number of calls that ended in the block */
+	uint64_t pins;              /* pins of the block (see struct kept_block) */
+	uint64_t crash[2];          /* numbers of the blocks that the last crash has pinned; 0: none */
 	bool keeps;                 /* --last was given */
 	struct recording_kept kept;
 };
 
-void recording_thread_free(struct recording_thread *th)
+/* Adds `by` to the pins of the block. The number 0 means no block. */
+static void pin(struct recording_writer *w, uint64_t number, int by)
 {
+	if (number && number == w->number)
+		w->pins += (uint64_t)by;
+	else if (number && w->keeps)
+		recording_pin(&w->kept, number, by);
+}
+
+void recording_thread_free(struct recording_writer *w, struct recording_thread *th)
+{
+	pin(w, th->before, -1);
+	pin(w, th->block, -1);
 	captures_free(&th->entry);
+}
+
+void recording_crash(struct recording_writer *w, const struct recording_thread *th)
+{
+	const uint64_t blocks[2] = {th->before, th->block};
+	for (int i = 0; i < 2; i++) {
+		pin(w, blocks[i], 1);
+		pin(w, w->crash[i], -1);
+		w->crash[i] = blocks[i];
+	}
 }
 
 /*
@@ -132,9 +155,16 @@ static bool pack(struct recording_writer *w, const struct buf *items)
 /* Compresses the block, writes or keeps it, and begins the next one. */
 static void flush(struct recording_writer *w)
 {
-	if (w->block.len && !w->err && pack(w, &w->block)) {
+	if (!w->block.len)
+		return;
+	if (!w->err && pack(w, &w->block)) {
 		if (w->keeps) {
-			struct kept_block block = {malloc(w->packed.len), w->packed.len, w->calls, w->time_ns};
+			struct kept_block block = {.bytes = malloc(w->packed.len),
+						   .n = w->packed.len,
+						   .number = w->number,
+						   .calls = w->calls,
+						   .end_ns = w->time_ns,
+						   .pins = w->pins};
 			if (block.bytes)
 				memcpy(block.bytes, w->packed.s, w->packed.len);
 			w->err = block.bytes ? recording_keep(&w->kept, block) : -ENOMEM;
@@ -147,6 +177,7 @@ static void flush(struct recording_writer *w)
 	w->threads = 0;
 	w->time_ns = 0;
 	w->calls = 0;
+	w->pins = 0;
 }
 
 /* Writes a frame with a single item. */
@@ -194,6 +225,11 @@ uint64_t recording_event_begin(struct recording_writer *w, struct recording_thre
 		w->begun_ns = ev->time_ns;
 	if (th->block == w->number && th->pid == ev->pid)
 		return w->number;
+	if (th->block != w->number) {
+		pin(w, th->before, -1);
+		pin(w, w->number, 1);
+		th->before = th->block;
+	}
 	th->block = w->number;
 	th->index = w->threads++;
 	th->pid = ev->pid;
@@ -310,6 +346,8 @@ void recording_save(struct recording_writer *w, const struct recording_end *end)
 	if (!w->err && (ftruncate(w->fd, 0) < 0 && errno != EINVAL))
 		w->err = -errno;
 	put_header(w);
+	for (size_t i = 0; i < w->kept.pinned.n; i++)
+		put(w, w->kept.pinned.v[i].bytes, w->kept.pinned.v[i].n);
 	for (size_t i = w->kept.first; i < w->kept.blocks.n; i++)
 		put(w, w->kept.blocks.v[i].bytes, w->kept.blocks.v[i].n);
 	put_end(w, end);

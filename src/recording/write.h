@@ -18,14 +18,17 @@ struct recording_writer;
  * recording_thread_free().
  */
 struct recording_thread {
-	uint64_t block; /* number of the block in which the thread has an index; 0: none */
+	uint64_t
+		block; /* number of the block in which the thread has an index, because its last event is there; 0: none */
+	uint64_t before; /* number of the block before that one in which it had events; 0: none */
 	uint32_t index;
 	pid_t pid;
 	struct item_calls calls;
 	struct captures entry; /* captures of the start of the current call */
 	uint64_t entry_block;  /* number of the block that contains the start of the current call; 0: none */
 };
-void recording_thread_free(struct recording_thread *th);
+/* The thread has ended, and its last blocks are no longer pinned. */
+void recording_thread_free(struct recording_writer *w, struct recording_thread *th);
 
 /*
  * Creates the file `path` with mode 0600. If `last` is not NULL, only that much of the end is kept, in memory, until
@@ -53,6 +56,11 @@ bool recording_frame(void *w, const struct stack_frame *f);
 /* Writes the event itself, and the memory that was captured for it. */
 void recording_event(struct recording_writer *w, struct recording_thread *th, const struct event *ev,
 		     struct captures *captures);
+/*
+ * For --last: the thread crashes. Its last blocks stay pinned after it has ended, until another thread crashes. Call this after
+ * recording_event_begin().
+ */
+void recording_crash(struct recording_writer *w, const struct recording_thread *th);
 /*
  * For --last: writes what is kept in memory to the file. Recording continues afterwards. If writing fails,
  * recording_close() returns the error.

@@ -140,15 +140,18 @@ static void record_other(struct trace_sink *s, struct trace_task *k, const struc
 	if (ev->kind == EV_EXEC)
 		recording_asked_changed(&r->asked);
 	ask_names(r, k, ev);
-	if (r->c.stack && r->c.crash_stacks && ev->kind == EV_SIGNAL && trace_is_crash(ev->sig.si_signo))
+	bool crash = ev->kind == EV_SIGNAL && trace_is_crash(ev->sig.si_signo);
+	if (r->c.stack && r->c.crash_stacks && crash)
 		stack_walk(r->c.stack, ev->pid, ev->tid, recording_frame, r->c.writer);
+	if (crash)
+		recording_crash(r->c.writer, &own->thread);
 	recording_event(r->c.writer, &own->thread, ev, &r->captures);
 }
 
 static void record_gone(struct trace_sink *s, struct trace_task *k)
 {
 	struct recorded *own = trace_own(s, k);
-	recording_thread_free(&own->thread);
+	recording_thread_free(recorder_of(s)->c.writer, &own->thread);
 	trace_line_free(&own->line);
 }
 

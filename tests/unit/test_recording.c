@@ -90,7 +90,7 @@ static void write_reads(struct recording_writer *w, int n)
 				   .status = 3 << 8,
 				   .is_process = true},
 		    NULL);
-	recording_thread_free(&th);
+	recording_thread_free(w, &th);
 }
 
 static struct recording *open_it(void)
@@ -281,6 +281,58 @@ static void test_last(void **state)
 	recording_close_read(r);
 }
 
+static void write_calls(struct recording_writer *w, struct recording_thread *th, pid_t tid)
+{
+	for (int i = 0; i < 3; i++) {
+		write_event(w, th, call_event(EV_ENTER, tid, SYS_read, 3, 0x1000, 1, 0), NULL);
+		write_event(w, th, call_event(EV_EXIT, tid, SYS_read, 3, 0x1000, 1, 1), "x");
+	}
+}
+
+/* How many calls of these threads are kept, and of all others. */
+static void assert_kept(struct recording_writer *w, int of_200, int of_300)
+{
+	struct event ev;
+	int n[3] = {0, 0, 0};
+	recording_save(w, &(struct recording_end){&result, ""});
+	struct recording *r = open_it();
+	struct engine *e = recording_engine(r);
+	while (e->ops->next(e, &ev) == 1)
+		n[ev.tid == 200 ? 0 : ev.tid == 300 ? 1 : 2] += ev.kind == EV_EXIT;
+	assert_int_equal(n[0], of_200);
+	assert_int_equal(n[1], of_300);
+	assert_in_range(n[2], 1000, 20000);
+	recording_close_read(r);
+}
+
+/* The last calls of a thread are kept while it is there, and those of a thread that crashed also after its end. */
+static void test_last_of_threads(void **state)
+{
+	(void)state;
+	struct recording_head h;
+	struct recording_last last = {.calls = 1000};
+	struct recording_writer *w = create(&h, &last);
+	struct recording_thread idle = {0}, crashed = {0};
+	write_calls(w, &idle, 200);
+	write_reads(w, 100000);
+	assert_kept(w, 3, 0);
+	write_calls(w, &crashed, 300);
+	recording_crash(w, &crashed);
+	recording_thread_free(w, &crashed);
+	write_reads(w, 100000);
+	assert_kept(w, 3, 3);
+	recording_thread_free(w, &idle);
+	assert_kept(w, 0, 3);
+	/* Another one crashes. */
+	crashed = (struct recording_thread){0};
+	write_calls(w, &crashed, 301);
+	recording_crash(w, &crashed);
+	recording_thread_free(w, &crashed);
+	write_reads(w, 100000);
+	assert_kept(w, 0, 0);
+	end(w, &h);
+}
+
 static void test_last_parse(void **state)
 {
 	(void)state;
@@ -402,6 +454,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_damaged, make_path, remove_path),
 		cmocka_unit_test_setup_teardown(test_foreign, make_path, remove_path),
 		cmocka_unit_test_setup_teardown(test_last, make_path, remove_path),
+		cmocka_unit_test_setup_teardown(test_last_of_threads, make_path, remove_path),
 		cmocka_unit_test(test_last_parse),
 		cmocka_unit_test_setup_teardown(test_same_text, make_path, remove_path),
 	};

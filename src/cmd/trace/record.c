@@ -57,8 +57,6 @@ void trace_record_close(struct trace *t, const struct engine_result *result)
 	struct buf footer = {0}, why = {0};
 	t->ops->footer(t->engine, &footer);
 	const struct recording_end end = {result, buf_str(&footer)};
-	if (t->o.last_set && t->told_to_end)
-		recording_save(t->writer, &end);
 	int r = recording_close(t->writer, &end, &why);
 	t->writer = NULL;
 	if (r < 0)

@@ -156,6 +156,9 @@ static int die_like(int status)
 
 int trace_end(struct trace *t, struct engine_result *result)
 {
+	/* Before the threads are gone, whose last calls are kept. */
+	if (t->writer && t->o.last_set && t->told_to_end)
+		trace_save_last(t);
 	trace_pipeline_end(&t->pipeline);
 	names_kept_free(&t->names);
 	t->ops->result(t->engine, result);

@@ -26,7 +26,7 @@ static void *crasher(void *arg)
 	while (ready < 3)
 		sched_yield();
 	/* The last calls before the crash. The case finds them by their arguments. */
-	for (int i = 0; i < 500; i++)
+	for (int i = 0; i < 1000; i++)
 		syscall(SYS_getpgid, 100000 + i);
 	crash_here(arg);
 	return NULL;
