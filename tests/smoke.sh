@@ -58,9 +58,16 @@ saves() {
 	ends 0 "$sctrace" report count.json
 }
 
+records() {
+	ends 0 "$sctrace" --record calls.rec -o live.txt "$copiers/copy-read-write2" in out || return 1
+	[ "$(stat -c %a calls.rec)" = 600 ] || { stat -c %a calls.rec; return 1; }
+	ends 0 "$sctrace" show -o shown.txt calls.rec && cmp live.txt shown.txt || return 1
+	ends 0 "$sctrace" show --diff calls.rec calls.rec
+}
+
 helps() {
 	local command
-	for command in '' compare bench report; do
+	for command in '' compare bench report show; do
 		# shellcheck disable=SC2086  # an empty command must not become a word
 		ends 0 "$sctrace" $command --help || return 1
 		[ -s ends.out ] || return 1
@@ -83,6 +90,7 @@ check "a trace is text" traces
 check "a trace of children" traces -f
 check "threads in copiers, programs and tests" threads
 check "a saved count can be shown" saves
+check "a recording is shown as the live trace" records
 check "copiers are compared" compares
 check "help" helps
 check "version" ends 0 "$sctrace" --version
