@@ -43,7 +43,7 @@ void engine_lacks(const struct engine_ops *e, unsigned want, struct buf *out)
 		{CAP_SYSTEM, "count every process (--all)"},
 		{CAP_ERRNOS, "count errors by number (--errors)"},
 		{CAP_STOPS, "keep each thread stopped at its call (-k, --stacks)"},
-		{CAP_MAIN, "tell the calls before main apart (main: in --expect)"},
+		{CAP_MAIN, "report the calls before main separately (main: in --expect)"},
 	};
 	const char *between = "";
 	for (size_t i = 0; i < sizeof(abilities) / sizeof(*abilities); i++) {

@@ -231,7 +231,7 @@ static void add_findings(struct page *p, const struct run_io *io)
 	for (size_t i = 0; s && i < io->findings.n; i++)
 		buf_addf(&s->text, "%s\n", io->findings.v[i].text ? io->findings.v[i].text : "");
 	if (s && !io->findings.n)
-		buf_adds(&s->text, "Nothing was found that could be better.\n");
+		buf_adds(&s->text, "Nothing was found that could be improved.\n");
 	else if (s && io->findings.n > 1)
 		buf_adds(&s->text,
 			 "Some savings concern the same calls, so their sum is more than can really be saved.\n");

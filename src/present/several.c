@@ -323,7 +323,7 @@ static int ratio_row(struct table *t, const struct page_run *run, const struct r
 	set_time(t, R_FIRST, a, before);
 	set_time(t, R_OTHER, b, after);
 	if (a->resolved == TRUTH_NO || b->resolved == TRUTH_NO) {
-		table_string(t, R_WORDS, "too short to be told apart from zero: no ratio");
+		table_string(t, R_WORDS, "too short to be distinguished from zero: no ratio");
 		return 0;
 	}
 	struct buf text = {0};

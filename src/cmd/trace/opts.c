@@ -322,7 +322,7 @@ int trace_opts_check(struct trace_opts *o, bool program, struct buf *why)
 		 "--errors and --hist need --format=text, wide or markdown; --save keeps both"},
 		{o->count && o->follow > 1 && !o->truss,
 		 "-ff writes traces to separate files, but -c prints one table; use -f"},
-		{o->follow > 1 && !o->output && !o->truss, "-ff needs -o FILE, from which it makes the names FILE.PID"},
+		{o->follow > 1 && !o->output && !o->truss, "-ff needs -o FILE; it writes each thread to FILE.TID"},
 		{o->follow > 1 && o->output && (o->output[0] == '|' || o->output[0] == '!'),
 		 "-ff writes to files and cannot write to a command"},
 		{o->append && !o->output, "-A needs -o FILE"},
