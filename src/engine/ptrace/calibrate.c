@@ -96,8 +96,8 @@ static int trace_child(struct tracer *t, pid_t pid, struct probe *p)
 }
 
 /*
- * Sets *cost to the median of the traced time of getppid(2), and to its robust standard deviation (IQR / 1.349, exact
- * for a normal distribution).
+ * Sets cost->ns to the median of the traced time of getppid(2) minus its native time, and cost->spread_ns to the robust
+ * standard deviation of the traced time (IQR / 1.349, exact for a normal distribution).
  */
 static int read_cost(struct tracer *t, double native_ns, struct tracer_cost *cost)
 {

@@ -165,7 +165,7 @@ enum recipe_rule {
 	 * which the kernel reads.
 	 */
 	RECIPE_IN_IOVEC,
-	/* The same if the call succeeded; the kernel fills as many bytes of the buffers as the result says. */
+	/* Like RECIPE_IN_IOVEC, but only if the call succeeded; the kernel fills as many bytes as the result says. */
 	RECIPE_OUT_IOVEC,
 	RECIPE_OUT_SIZED, /* the number of bytes that the next argument, a RECIPE_CHANGED, points at, before or after the call
 			   * (the smaller one), at most `size`; written if the call succeeded */

@@ -303,7 +303,7 @@ static bool step_out_after_call(struct patch *p, struct task *task, struct user_
 	struct agent_vfork_frame kept;
 	bool borrowed = has_vfork_frame(path, ip);
 	bool first = ip == AGENT_AT(path->after) || borrowed || ip == AGENT_AT(agent_loaded);
-	/* Only the return address is left on the stack, and for a short time the flags below it. */
+	/* At the path's end, only the return address is left on the stack, and for a short time the flags below it. */
 	bool tail = ip >= AGENT_AT(path->ret);
 	int64_t pushed = ip == AGENT_AT(path->pushed) ? sizeof(uint64_t) : 0;
 	int64_t skip = first ? 0 : tail ? pushed - 40 : 8;
