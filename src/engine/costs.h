@@ -1,7 +1,7 @@
 /*
  * The cost of tracing a call, kept until the next boot, because measuring it takes longer than many programs run. It is
- * kept in $XDG_RUNTIME_DIR/sctrace-costs.json, which the system removes at log-out (XDG Base Directory Specification). If the
- * variable is not set, the folder is /run/user/UID, or /run for root. Without a folder, nothing is kept.
+ * kept in $XDG_RUNTIME_DIR/sctrace-costs.json, which the system removes at log-out (XDG Base Directory Specification).
+ * If the variable is not set, the folder is /run/user/UID, or /run for root. Without a folder, nothing is kept.
  */
 #ifndef SCTRACE_ENGINE_COSTS_H
 #define SCTRACE_ENGINE_COSTS_H

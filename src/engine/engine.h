@@ -127,8 +127,8 @@ struct engine_ops {
 	int (*collect)(struct engine *e, struct summary *s);
 	/*
 	 * Detaches from all attached processes without harming them, and also from started ones unless kill_on_exit is
-	 * set. Returns 0, or -errno of a failure that has not been reported yet. Afterwards next() gives the events that
-	 * came before.
+	 * set. Returns 0, or -errno of a failure that has not been reported yet. Afterwards next() gives the events
+	 * that came before.
 	 */
 	int (*detach)(struct engine *e);
 	/*

@@ -122,8 +122,8 @@ static void end_child(struct patch *p, pid_t pid)
 }
 
 /*
- * Sets p->fast.ns to the mean time of the undisturbed calls (those below the 90th percentile) minus the native time, and
- * p->fast.spread_ns to the robust standard deviation (IQR / 1.349).
+ * Sets p->fast.ns to the mean time of the undisturbed calls (those below the 90th percentile) minus the native time,
+ * and p->fast.spread_ns to the robust standard deviation (IQR / 1.349).
  */
 static int read_cost(struct patch *p, double native_ns)
 {

@@ -236,7 +236,8 @@ static int measure_agent(struct patch *p)
 }
 
 /*
- * Measures the cost of a call through the agent and through ptrace. If that fails, no cost is subtracted, and the footer says so.
+ * Measures the cost of a call through the agent and through ptrace. If that fails, no cost is subtracted, and the
+ * footer says so.
  */
 static void calibrate(struct patch *p, bool pinned)
 {

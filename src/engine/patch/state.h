@@ -3,35 +3,37 @@
  *
  * The engine counts and times system calls inside the traced program. These are its terms:
  *
- *   agent         The code and data that sctrace maps into the traced program (code/agent.S). The agent makes the program's
- *                 calls, and counts and times them.
- *   image         One address space of the traced program, from its execve(2), or the clone(2) that copied it, to its end.
+ *   agent         The code and data that sctrace maps into the traced program (code/agent.S). The agent makes the
+ *                 program's calls, and counts and times them.
+ *   image         One address space of the traced program, from its execve(2), or the clone(2) that copied it, to its
+ *                 end.
  *   region        The memory in which an image's calls are counted. The program and sctrace both map it.
  *   slot          The counters of one call number in a region.
- *   unattended    Setting the agent up without a stop: the program does so by itself on the way to its first instruction
- *                 (image/unattended.c).
- *   arming        Making every call from outside the agent stop, either by Syscall User Dispatch (a signal is raised in place
- *                 of the call) or by a seccomp filter (a ptrace stop at the call's entry).
- *   forced SIGSYS The signal that Syscall User Dispatch raises. The kernel delivers it even to a thread that blocks or ignores
- *                 it, and then changes that thread's mask and action, which the engine must restore.
- *   site          The place of one `syscall` instruction. Its address here is that of the next instruction, to which the
- *                 call returns.
- *   stub          A piece of code that sctrace writes, one per site. It calls the agent and returns to the instruction after
- *                 the site.
- *   patching      Overwriting a site with a jump to its stub. A short jump covers the two bytes of `syscall`; a long one also
- *                 covers instructions after it, which move into the stub. A site that cannot be patched is redirected: each
- *                 call stops once and is sent to the stub.
+ *   unattended    Setting the agent up without a stop: the program does so by itself on the way to its first
+ *                 instruction (image/unattended.c).
+ *   arming        Making every call from outside the agent stop, either by Syscall User Dispatch (a signal is raised in
+ *                 place of the call) or by a seccomp filter (a ptrace stop at the call's entry).
+ *   forced SIGSYS The signal that Syscall User Dispatch raises. The kernel delivers it even to a thread that blocks or
+ *                 ignores it, and then changes that thread's mask and action, which the engine must restore.
+ *   site          The place of one `syscall` instruction. Its address here is that of the next instruction, to which
+ *                 the call returns.
+ *   stub          A piece of code that sctrace writes, one per site. It calls the agent and returns to the instruction
+ *                 after the site.
+ *   patching      Overwriting a site with a jump to its stub. A short jump covers the two bytes of `syscall`; a long
+ *                 one also covers instructions after it, which move into the stub. A site that cannot be patched is
+ *                 redirected: each call stops once and is sent to the stub.
  *   padding       The unused bytes between two functions. A short jump cannot reach a stub, so it leads to padding.
  *   hop           One jump in padding, on the way from a short jump to the stub.
- *   plan          What was learned about a site of a file. The next image that maps the file patches that site without a stop.
- *   exec word     A word in the region, one per image, that holds the time when the image began execve(2). The agent cannot add
- *                 the time of a call that does not return; sctrace does, from this word.
+ *   plan          What was learned about a site of a file. The next image that maps the file patches that site without
+ *                 a stop.
+ *   exec word     A word in the region, one per image, that holds the time when the image began execve(2). The agent
+ *                 cannot add the time of a call that does not return; sctrace does, from this word.
  *   vfork frame   A child of vfork(2) runs on its parent's stack and overwrites the agent's frame there. Until the
  *                 child ends, the agent keeps a copy of the frame in its data page.
- *   stepping out  Moving a stopped thread out of the agent or a stub to where it would be natively, before a signal handler,
- *                 or the detached program, can see its position (threads/stepout.c).
- *   excursion     Running code of the engine in an attached thread. This code itself restores the thread's state at its end,
- *                 even if sctrace is killed in the meantime (remote/remote.c).
+ *   stepping out  Moving a stopped thread out of the agent or a stub to where it would be natively, before a signal
+ *                 handler, or the detached program, can see its position (threads/stepout.c).
+ *   excursion     Running code of the engine in an attached thread. This code itself restores the thread's state at its
+ *                 end, even if sctrace is killed in the meantime (remote/remote.c).
  *   fallback      A state of an image in which the agent is not used, or no longer used: ptrace stops at all its calls.
  */
 #ifndef SCTRACE_ENGINE_PATCH_STATE_H
@@ -63,8 +65,8 @@ enum image_state {
 };
 
 /*
- * Trust domain. A program can change its own code, so what was learned from one user's process is reused only for that user. If
- * sctrace is run by an ordinary user, all processes are that user's, and both numbers are 0.
+ * Trust domain. A program can change its own code, so what was learned from one user's process is reused only for that
+ * user. If sctrace is run by an ordinary user, all processes are that user's, and both numbers are 0.
  */
 struct owner {
 	uint32_t uid, gid;
@@ -230,7 +232,10 @@ struct patch {
 	int watchdog_fd;   /* a socket to the watchdog (arm/watchdog.c), or -1 */
 	unsigned ways;     /* WAY_*: what SCTRACE_PATCH allows */
 	bool debug;        /* SCTRACE_DEBUG */
-	/* A program has changed the agent's code in its memory. Since then, sctrace waits less long for that code to end. */
+	/*
+	 * A program has changed the agent's code in its memory. Since then, sctrace waits less long for that code to
+	 * end.
+	 */
 	bool code_changed;
 
 	/* The clock: length of a tick of the time stamp counter. */

@@ -87,7 +87,10 @@ int arm_choose(unsigned want, enum arming *how, struct buf *why)
 
 bool arm_is_filtered(const struct patch *p, const struct proc_status *s)
 {
-	/* If the kernel does not say how many filters there are, or /proc cannot be read, one of them may be the program's. */
+	/*
+	 * If the kernel does not say how many filters there are, or /proc cannot be read, one of them may be the
+	 * program's.
+	 */
 	return s->filters > p->filters || (s->filters == 0 && p->seccomp_seen && (s->filtered || !s->has_signals));
 }
 

@@ -1,6 +1,6 @@
 /*
- * The watchdog: a small process that outlives sctrace and then turns Syscall User Dispatch off in attached processes, which would
- * otherwise die at their next call.
+ * The watchdog: a small process that outlives sctrace and then turns Syscall User Dispatch off in attached processes,
+ * which would otherwise die at their next call.
  */
 #ifndef SCTRACE_ENGINE_PATCH_ARM_WATCHDOG_H
 #define SCTRACE_ENGINE_PATCH_ARM_WATCHDOG_H

@@ -21,9 +21,10 @@
 #define CLONE_LOOK     (CLONE_LIKE_VFORK | CLONE_THREAD | CLONE_UNTRACED)
 
 /*
- * Restores the state that a thread had before the tracer moved it. This code is needed if the tracer has died, or if the
- * kernel refuses the requests by which the tracer would restore the state. \s is the suffix of the labels: one after the
- * only call, where the tracer stops the thread, and one at its struct agent_back. The stack pointer does not change.
+ * Restores the state that a thread had before the tracer moved it. This code is needed if the tracer has died, or if
+ * the kernel refuses the requests by which the tracer would restore the state. \s is the suffix of the labels: one
+ * after the only call, where the tracer stops the thread, and one at its struct agent_back. The stack pointer does not
+ * change.
  */
 	.macro	back s
 	.globl	agent_masked_\s, agent_back_\s
@@ -68,9 +69,9 @@ agent_back_\s:
 
 /*
  * The code that makes a call and counts it exists in three variants. `single`: the image has one thread, and no other
- * image uses its slots, so updates need no lock. `shared`: others may update the same slots. `vfork`: a child will run in
- * the caller's memory, and on its stack, until it calls execve(2) or exits. \s is the suffix of the labels. The frame is
- * complete from agent_p6_\s on.
+ * image uses its slots, so updates need no lock. `shared`: others may update the same slots. `vfork`: a child will run
+ * in the caller's memory, and on its stack, until it calls execve(2) or exits. \s is the suffix of the labels. The
+ * frame is complete from agent_p6_\s on.
  */
 	.macro	path s, lock, vfork=0
 	.globl agent_p4_\s, agent_p5_\s, agent_p6_\s, agent_sys_\s, agent_after_\s, agent_timed_\s
@@ -161,7 +162,7 @@ agent_add_bytes_\s:
 agent_add_hist_\s:
 	\lock incl SLOT_HIST(%r11,%rax,4)
 	jns	3f
-	mov	40(%rsp), %rax		/* a bucket is half full: the next call goes to the tracer, which empties the histogram */
+	mov	40(%rsp), %rax		/* half full: the tracer must see the next call, to empty the buckets */
 	movl	$0, DATA_MAP(,%rax,4)
 3:	mov	SLOT_MAX(%r11), %rax
 4:	cmp	%rax, %rdx
@@ -263,7 +264,7 @@ agent_check:				/* rcx = slot; for calls whose arguments must be checked, and ca
 	je	3f
 	cmp	$157, %eax		/* prctl: the tracer must see four of its operations */
 	je	5f
-	cmp	$59, %eax		/* execve: one at a time; its start time is stored in the region, which outlives the image */
+	cmp	$59, %eax		/* execve: one at a time; its start time is stored in the region */
 	je	8f
 	cmp	$9, %eax		/* mmap: check the range only if an address is requested */
 	jne	6f
@@ -274,7 +275,7 @@ agent_check:				/* rcx = slot; for calls whose arguments must be checked, and ca
 	test	$2, %r10b
 	jnz	agent_refuse
 agent_ranges:				/* mmap, mprotect, munmap, mremap, madvise: not of the memory of this frame */
-	lea	31(%rsp), %rdx		/* the last byte of the frame; it will be 55 bytes long, 24 of which are not pushed yet */
+	lea	31(%rsp), %rdx		/* last byte of the frame: 55 bytes, 24 of them not pushed yet */
 	sub	%rdi, %rdx
 	lea	55(%rsi), %rax
 	cmp	%rax, %rdx
@@ -314,8 +315,8 @@ agent_ranges:				/* mmap, mprotect, munmap, mremap, madvise: not of the memory o
 	je	agent_vfork
 	jmp	agent_refuse
 2:	/*
-	 * SIGSYS, SIGSEGV and SIGBUS (struct image_fault in state.h): while their actions are the default, the agent may
-	 * make calls that read the action or set it to the default.
+	 * SIGSYS, SIGSEGV and SIGBUS (struct image_fault in state.h): while their actions are the default, the agent
+	 * may make calls that read the action or set it to the default.
 	 */
 	cmp	$31, %edi
 	je	17f
@@ -330,14 +331,14 @@ agent_ranges:				/* mmap, mprotect, munmap, mremap, madvise: not of the memory o
 	cmpq	$0, (%rsi)		/* SIG_DFL */
 	je	7b
 	jmp	agent_refuse
-15:	test	%rsi, %rsi		/* the tracer must see actions with SA_RESETHAND, and handlers that block SIGSYS */
+15:	test	%rsi, %rsi		/* the tracer must see SA_RESETHAND, and handlers that block SIGSYS */
 	jz	7b
 	testl	$0x80000000, 8(%rsi)	/* SA_RESETHAND */
 	jnz	agent_refuse
 	mov	DATA_WORDS, %r11
 	test	%r11, %r11
 	jz	16f
-	lock incq 8(%r11)		/* agent_words.actions: counted before the call, so that the tracer uses no old data */
+	lock incq 8(%r11)		/* agent_words.actions: before the call, so the tracer uses no old data */
 16:
 	testl	$0x40000000, 24(%rsi)
 	jz	7b
@@ -393,10 +394,10 @@ agent_taken:
 agent_pre_end:
 
 /*
- * The handler of SIGSYS in an attached process. It runs only if the tracer has died. Until the watchdog has turned dispatch
- * off, calls still raise SIGSYS; the handler makes these calls again. It does the same for a SIGSYS with which the tracer
- * could not deal (sigkill_guard.c). Any other SIGSYS goes to the program's own handler. The definitions are offsets in
- * siginfo_t and ucontext_t (sigaction(2)).
+ * The handler of SIGSYS in an attached process. It runs only if the tracer has died. Until the watchdog has turned
+ * dispatch off, calls still raise SIGSYS; the handler makes these calls again. It does the same for a SIGSYS with which
+ * the tracer could not deal (sigkill_guard.c). Any other SIGSYS goes to the program's own handler. The definitions are
+ * offsets in siginfo_t and ucontext_t (sigaction(2)).
  */
 	.globl agent_sigsys, agent_sigsys_restorer
 #define SI_CODE      8
@@ -425,7 +426,7 @@ agent_sigsys:
 	test	%rax, %rax
 	jz	2f
 	jmp	*%rax
-2:	lea	3f(%rip), %rsi		/* no handler: sets the default action, and sends a signal that arrives after this handler */
+2:	lea	3f(%rip), %rsi		/* no handler: sets the default action, and sends the signal again */
 	mov	$31, %edi
 	xor	%edx, %edx
 	mov	$8, %r10d
@@ -446,7 +447,9 @@ agent_sigsys_restorer:
 	mov	$15, %rax
 	syscall
 
-/* Makes a call for the tracer and restores the thread's state. A copy at another address also works. Out: rbx = result. */
+/*
+ * Makes a call for the tracer and restores the thread's state. A copy at another address also works. Out: rbx = result.
+ */
 	.globl	agent_call, agent_call_end
 agent_call:
 	syscall
@@ -477,18 +480,18 @@ agent_end:
 /*
  * Maps memory for the agent. Runs once in a new image, at an address that the tracer chooses.
  *
- * In: rbx = the address that the stubs must get. r12 = the smallest allowed address-space limit; if it is 0, the limit is
- * not checked, and nothing is written below the stack pointer. rbp = flags: with SETUP_POOLED, the counters are the file
- * whose name the tracer has written to setup_path, otherwise a memfd that this code creates; with SETUP_RECORDS, memory
- * for records is mapped as well.
+ * In: rbx = the address that the stubs must get. r12 = the smallest allowed address-space limit; if it is 0, the limit
+ * is not checked, and nothing is written below the stack pointer. rbp = flags: with SETUP_POOLED, the counters are the
+ * file whose name the tracer has written to setup_path, otherwise a memfd that this code creates; with SETUP_RECORDS,
+ * memory for records is mapped as well.
  *
- * Out: r12 = descriptor of the counters, or -errno (-E2BIG if the limit is too small). r13, r14, r15 and rbx = addresses of
- * the agent's code, its data, the slots and the stubs, or -errno. r9 = the mark in the file (struct agent_tail). rbp has
- * SETUP_NO_* added.
+ * Out: r12 = descriptor of the counters, or -errno (-E2BIG if the limit is too small). r13, r14, r15 and rbx =
+ * addresses of the agent's code, its data, the slots and the stubs, or -errno. r9 = the mark in the file (struct
+ * agent_tail). rbp has SETUP_NO_* added.
  *
- * With a memfd, the code stops at the first int3, where the tracer opens the memfd, and closes the descriptor before the
- * second int3. A file is closed without the first stop. In an attached process, both int3 are no-ops, the code after them
- * restores the thread's state, and the tracer stops the thread at the code's calls.
+ * With a memfd, the code stops at the first int3, where the tracer opens the memfd, and closes the descriptor before
+ * the second int3. A file is closed without the first stop. In an attached process, both int3 are no-ops, the code
+ * after them restores the thread's state, and the tracer stops the thread at the code's calls.
  */
 	.globl setup_begin, setup_path, setup_end, setup_trap1, setup_trap2, setup_closed, setup_back_end
 #define MAP_ANON_AT   0x100022	/* MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE */

@@ -23,8 +23,8 @@ bool encode_jmp32(unsigned char out[5], uint64_t at, uint64_t to);
 #define STUB_MOVED_MAX  (STUB_EXIT - STUB_MOVED - 5)
 
 /*
- * A stub at `at` for a site; `ip` is the address after its instruction, as `syscall` leaves it in rcx. `moved` are the `n`
- * bytes of instructions that moved from there:
+ * Writes a stub at `at` for a site. `ip` is the address after the site's instruction, as `syscall` leaves it in rcx.
+ * `moved` are the `n` bytes of instructions that moved from there. The stub is:
  *   lea -60(%rax),%ecx; jrcxz exit     exit(2) uses no stack, because its thread may have none
  *   lea -128(%rsp),%rsp                over the red zone (System V ABI, 3.2.2)
  *   mov $agent_entry,%r11d; call *%r11
@@ -33,7 +33,7 @@ bool encode_jmp32(unsigned char out[5], uint64_t at, uint64_t to);
  *   syscall                            it has not: this call stops, and the tracer handles it
  *   after: lea ip(%rip),%rcx; MOVED; jmp ip + n
  *   exit: mov $agent_exit,%ecx; jmp *%rcx
- * False if `ip` is out of reach or too much is to be moved.
+ * Returns false if `ip` is out of reach or too much is to be moved.
  */
 bool encode_stub(unsigned char out[STUB_SIZE], uint64_t at, uint64_t ip, const unsigned char *moved, size_t n,
 		 uint32_t agent_entry, uint32_t agent_exit);

@@ -241,8 +241,8 @@ HELPER uint64_t bytes_needed_out(const struct agent_scratch *r, uint64_t string_
 }
 
 /*
- * Captures a buffer of a socket, of which the call read or wrote `n` bytes. Returns false if it may be a netlink message,
- * which only sctrace can decide.
+ * Captures a buffer of a socket, of which the call read or wrote `n` bytes. Returns false if it may be a netlink
+ * message, which only sctrace can decide.
  */
 PART bool put_sock_bytes(struct place *p, uint64_t string_max, uint64_t addr, uint64_t n)
 {

@@ -37,8 +37,8 @@
 #define RECORD_HEAD 128                                   /* size of a record without captures */
 #define RINGS       256                                   /* rings in one region */
 /*
- * Rings that a program maps at first. It maps more when it has more threads (record/admit.c), because what is mapped counts towards
- * RLIMIT_AS and RLIMIT_MEMLOCK, and mlockall(2) makes all of it resident.
+ * Rings that a program maps at first. It maps more when it has more threads (record/admit.c), because what is mapped
+ * counts towards RLIMIT_AS and RLIMIT_MEMLOCK, and mlockall(2) makes all of it resident.
  */
 #define RINGS_AT_FIRST 4
 

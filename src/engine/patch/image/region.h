@@ -65,8 +65,9 @@ void region_give_words(struct region *r, const struct agent_words *words);
 uint64_t region_address(const struct region *r, const struct agent_words *words);
 
 /*
- * Empties the histogram of call `nr`, one bucket of which is half full. Threads that update the histogram with a lock may
- * do so at the same time. A thread that updates it without a lock cannot run now, because it has stopped at this call.
+ * Empties the histogram of call `nr`, one bucket of which is half full. Threads that update the histogram with a lock
+ * may do so at the same time. A thread that updates it without a lock cannot run now, because it has stopped at this
+ * call.
  */
 void region_empty(struct patch *p, struct region *r, int64_t nr);
 /* tracer_ops.gather: adds what all regions have counted since the previous call to t->counts. */

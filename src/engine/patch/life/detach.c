@@ -87,8 +87,8 @@ void detach_task(struct tracer *t, struct task *task)
 }
 
 /*
- * True if all threads that run in the image are stopped, so that no thread runs in memory that will be unmapped. Threads of other
- * processes count as well: the parent of a vfork(2) child waits in the agent of the same image.
+ * True if all threads that run in the image are stopped, so that no thread runs in memory that will be unmapped.
+ * Threads of other processes count as well: the parent of a vfork(2) child waits in the agent of the same image.
  */
 static bool all_are_stopped(const struct patch *p, const struct image *img)
 {

@@ -10,8 +10,8 @@
  */
 void stepout(struct patch *p, struct task *task, enum stepout_for what);
 /*
- * Like stepout(), but uses the task's registers in `r`, and changes `r` to the registers outside the agent. The task must
- * have an image.
+ * Like stepout(), but uses the task's registers in `r`, and changes `r` to the registers outside the agent. The task
+ * must have an image.
  */
 void stepout_from(struct patch *p, struct task *task, struct user_regs_struct *r, enum stepout_for what);
 /* Is `ip` in the agent, a stub or a hop? */

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 
 /*
- * Removes the threads that execve(2) has ended: all threads of the process except the one that called execve(2). If that
- * thread was not the leader, the leader has ended as well.
+ * Removes the threads that execve(2) has ended: all threads of the process except the one that called execve(2). If
+ * that thread was not the leader, the leader has ended as well.
  */
 static void forget_threads(struct tracer *t, struct task *survivor)
 {

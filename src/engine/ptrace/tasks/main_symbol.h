@@ -13,7 +13,10 @@ uint64_t tracer_entry_point(pid_t pid);
 uint64_t tracer_main_symbol(int fd, uint64_t entry);
 /* Sets a breakpoint at main or the entry point in the new image of the started program. */
 void tracer_find_main(struct tracer *t, struct task *task);
-/* True if the breakpoint at main has caused the task's SIGTRAP. All calls counted so far were then made before main. */
+/*
+ * True if the breakpoint of tracer_find_main() has caused the task's SIGTRAP. All calls that were counted before were
+ * then made before main.
+ */
 bool tracer_at_main(struct tracer *t, struct task *task);
 
 #endif
