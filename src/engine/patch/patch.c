@@ -56,10 +56,10 @@ static enum tracer_verdict on_seccomp(struct tracer *t, struct task *task)
 	const struct image *img = image_of(task);
 	struct call call;
 	struct user_regs_struct r;
-	enum arm_stop whose = arm_read_stop(task->tid, &call);
-	if (whose == ARM_STOP_PROGRAM)
+	enum arm_stop filter_owner = arm_read_stop(task->tid, &call);
+	if (filter_owner == ARM_STOP_PROGRAM)
 		arm_answer_enosys(task->tid);
-	if (whose != ARM_STOP_SCTRACE || thread_of(task)->in_call || !img || img->state != IMAGE_READY || !pt ||
+	if (filter_owner != ARM_STOP_SCTRACE || thread_of(task)->in_call || !img || img->state != IMAGE_READY || !pt ||
 	    pt->slow || ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
 		return STOP_HANDLED;
 	return dispatch_stop(p, task, &call, &r);

@@ -88,12 +88,12 @@ void ranges_watch(struct task *task, int64_t nr, const struct user_regs_struct *
 static bool is_agent_memory(struct patch *p, const struct image *img, uint64_t lo, uint64_t hi)
 {
 	struct areas areas = {0};
-	bool ours = false;
+	bool found = false;
 	setup_areas(p, img, &areas);
 	for (size_t i = 0; i < areas.n; i++)
-		ours |= lo >= areas.v[i].addr && hi <= areas.v[i].addr + areas.v[i].size;
+		found |= lo >= areas.v[i].addr && hi <= areas.v[i].addr + areas.v[i].size;
 	vec_free(&areas);
-	return ours;
+	return found;
 }
 
 /*

@@ -263,9 +263,9 @@ uint32_t region_entry(const struct patch *p, struct region *r, int64_t nr)
 /* Is `fd` a memfd? The kernel keeps memfds on an internal mount, which has no other files that a program can open. */
 static bool is_memfd(int fd)
 {
-	struct stat theirs, ours;
+	struct stat st, reference;
 	int own = memfd_create("sctrace", MFD_CLOEXEC);
-	bool same = own >= 0 && fstat(own, &ours) == 0 && fstat(fd, &theirs) == 0 && theirs.st_dev == ours.st_dev;
+	bool same = own >= 0 && fstat(own, &reference) == 0 && fstat(fd, &st) == 0 && st.st_dev == reference.st_dev;
 	if (own >= 0)
 		close(own);
 	return same;

@@ -187,10 +187,10 @@ uint64_t record_native_ip(const struct task *task, uint64_t ip)
 	const struct image *img = image_of(task);
 	const struct site *site = img && img->state == IMAGE_READY ? site_of_stub(img, ip) : NULL;
 	struct agent_scratch s;
-	bool ours = ip - AGENT_CODE < AGENT_PAGE || record_is_recorder(ip);
-	if (!site && ours && th && read_scratch(task, th, &s))
+	bool inside = ip - AGENT_CODE < AGENT_PAGE || record_is_recorder(ip);
+	if (!site && inside && th && read_scratch(task, th, &s))
 		site = site_of_stub(img, s.ret);
-	return site ? site->ip : ours ? 0 : ip;
+	return site ? site->ip : inside ? 0 : ip;
 }
 
 bool record_step_out(struct patch *p, struct task *task, struct user_regs_struct *r, enum stepout_for what)

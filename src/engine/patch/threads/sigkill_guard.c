@@ -119,8 +119,8 @@ void sigkill_guard_rescue(struct patch *p)
 void sigkill_guard_remove(struct patch *p, struct task *task, bool delivers)
 {
 	struct image *img = image_of(task);
-	uint64_t ours[ACTION_WORDS];
-	if (!img->sigsys.guarded || set_action(p, task, img->sigsys.guarded_action, ours, delivers) < 0)
+	uint64_t replaced[ACTION_WORDS];
+	if (!img->sigsys.guarded || set_action(p, task, img->sigsys.guarded_action, replaced, delivers) < 0)
 		return;
 	img->sigsys.guarded = img->sigsys.known = false;
 	if (img->sigsys.guarded_action[ACTION_HANDLER] != 0) /* SIG_DFL */

@@ -156,8 +156,8 @@ static enum tracer_verdict leave_code(struct patch *p, struct task *task, const 
 	uint64_t ip = r.rip;
 	if (hide_step(p, task, si, ip))
 		return STOP_HANDLED;
-	bool ours = stepout_needed(task, ip);
-	if (ours) {
+	bool inside = stepout_needed(task, ip);
+	if (inside) {
 		bool fault = (si->si_signo == SIGSEGV || si->si_signo == SIGBUS) && si->si_code > 0;
 		if (fault && (record_survive_fault(p, task) || survive_fault(p, task, ip))) {
 			dispatch_mend_fault(p, task, si->si_signo);
@@ -167,16 +167,16 @@ static enum tracer_verdict leave_code(struct patch *p, struct task *task, const 
 		if ((fault || si->si_signo == SIGTRAP) && ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
 			return STOP_PASS;
 	}
-	bool sees = ours || core_is_dumped_by(si->si_signo);
+	bool sees = inside || core_is_dumped_by(si->si_signo);
 	enum stepout_for what = sees ? seen_by(task, &r, si->si_signo) : STEPOUT_UNSEEN;
-	if (ours) {
+	if (inside) {
 		stepout_from(p, task, &r, what == STEPOUT_CORE ? STEPOUT_UNSEEN : what);
 		if (what == STEPOUT_PROGRAM)
 			note_way_out(task, ip, r.rip);
 	}
 	if (what == STEPOUT_CORE)
 		core_prepare(p, task, si);
-	if (ours)
+	if (inside)
 		mend_address(task, si, ip);
 	return STOP_PASS;
 }
