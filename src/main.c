@@ -11,8 +11,8 @@
  *   cmd/report/             `sctrace report`
  *   cmd/                    what the commands share: writing the output, showing a run
  *
- *   trace/                  events to lines, JSON, tables: selection, descriptors and paths, the sinks
  *   compare/                comparing I/O strategies: plan, run, judge, warn, explain
+ *   trace/                  events to lines, JSON, tables: selection, descriptors and paths, the sinks
  *   present/                runs for people: tables, charts, sentences, in every format
  *   bench/                  measures the cost of calls, context switches, time slices and wake-ups
  *   cli/                    the option table: parsing, --help, completion

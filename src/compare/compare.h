@@ -63,6 +63,7 @@ struct compare_options {
 	const char *shell, *reference;
 	struct compare_texts prepare, conclude; /* one value for all commands, or one for each */
 	struct compare_texts names;             /* names for the first commands; the others are shown as typed */
+	const char *columns;                    /* words of run/use.h; NULL: none */
 	VEC(struct compare_scan) scans;
 	const char *step; /* step of ranges that do not contain one */
 	const char *engine;
@@ -112,6 +113,7 @@ struct subject {
 	bool not_a_copy;
 	struct count count;
 	bool counted;
+	struct run_use use;     /* with --columns */
 	bool partly;            /* calls were counted for only the first part of the input */
 	uint64_t counted_bytes; /* number of input bytes that were copied while calls were counted */
 };
@@ -190,6 +192,12 @@ char **compare_command_argv(const struct compare *c, const char *text, uint64_t 
  * if a quote is not closed or memory ran out.
  */
 char **compare_split(const char *text, struct buf *why);
+
+/*
+ * use.c: runs the program as `spec` says, once more, to see how it uses its files. Returns 0 and fills in *use, or what
+ * count_take() returns.
+ */
+int compare_use(const struct count_spec *spec, struct run_use *use, struct buf *why);
 
 /*
  * run.c: compare_count() counts the calls of each subject in one run, compare_time() measures the times in others. Both

@@ -101,6 +101,8 @@ static int fill_subject(struct compare *c, struct subject *s)
 	to->copied = s->not_a_copy ? TRUTH_NO : s->copies ? TRUTH_YES : TRUTH_UNKNOWN;
 	if (s->counted)
 		fill_counts(&to->counts, s);
+	if (s->use.known)
+		to->use = s->use;
 	return 0;
 }
 
@@ -139,6 +141,7 @@ static void fill_method(struct compare *c)
 	m->counted = yes(!o->no_count);
 	m->explain = yes(o->explain);
 	m->usage = yes(o->usage);
+	field_set(&m->columns, o->columns);
 }
 
 static void tell(void (*say)(const struct run *r, struct buf *out), const struct run *r, struct strings *to)

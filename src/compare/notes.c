@@ -72,6 +72,8 @@ static void say_how(const struct run *r, struct buf *out)
 	if (engine)
 		buf_addf(out, "calls: counted in a separate run by engine %s, with the cost of tracing subtracted\n",
 			 engine);
+	if (r->method.columns)
+		buf_adds(out, "use of files (--columns): from another traced run, with the files of the loader\n");
 	if (r->method.shell_taken_out_s > 0) {
 		buf_adds(out, "commands ran in a shell; the time of an empty shell (");
 		duration_human(out, r->method.shell_taken_out_s * 1e9);

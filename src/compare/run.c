@@ -319,6 +319,12 @@ static int count_run(struct compare *c, struct subject *s, bool part, struct buf
 		.stop = c->stop,
 	};
 	int err = count_take(&spec, &s->count, why);
+	if (err == 0 && c->opt.columns && ended_well(s->count.result.status)) {
+		unlink(c->work.out);
+		err = run_beside(c, s, &c->opt.prepare, why);
+		if (err == 0)
+			err = compare_use(&spec, &s->use, why);
+	}
 	if (errors >= 0)
 		close(errors);
 	return err;

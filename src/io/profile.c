@@ -5,6 +5,7 @@
 #include "syscall/table.h"
 #include "tracee/mem.h"
 
+#include <math.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,6 +113,59 @@ static void hand_over(struct run_io *out, struct io_file *f)
 		f->row = (struct run_io_file){0};
 }
 
+/* Adds the numbers of requests for each size. */
+static void add_sizes(struct map *to, const struct map *from)
+{
+	size_t i = 0;
+	uint64_t bytes;
+	void *n;
+	while ((n = map_next(from, &i, &bytes)))
+		if (map_put(to, bytes, (void *)((uintptr_t)map_get(to, bytes) + (uintptr_t)n)) < 0)
+			memory_note_failure();
+}
+
+/* The size that most requests asked for; of several the least one. NAN if there is none. */
+static double most_frequent(const struct map *sizes)
+{
+	size_t i = 0;
+	uint64_t bytes, best = 0;
+	uintptr_t most = 0;
+	const void *n;
+	while ((n = map_next(sizes, &i, &bytes)))
+		if ((uintptr_t)n > most || ((uintptr_t)n == most && bytes < best)) {
+			best = bytes;
+			most = (uintptr_t)n;
+		}
+	return most ? (double)best : NAN;
+}
+
+static void add_up(const struct io_profile *p, struct run_use *u)
+{
+	struct map sizes = {0};
+	double *const shares[] = {&u->sequential_share, &u->random_share, &u->repeated_read_share,
+				  &u->repeated_write_share};
+	double requests = 0;
+	for (size_t i = 0; i < p->files.n; i++) {
+		const struct run_io_file *f = &p->files.v[i]->row;
+		const double parts[] = {f->sequential, f->random, f->reread, f->rewritten};
+		for (int k = 0; k < 4; k++) {
+			*shares[k] += parts[k];
+			requests += parts[k];
+		}
+		u->seeks += f->seeks;
+		u->syncs += f->syncs;
+		u->opens += f->opens;
+		u->read_bytes += f->read_bytes;
+		u->written_bytes += f->written_bytes;
+		add_sizes(&sizes, &p->files.v[i]->sizes);
+	}
+	for (int k = 0; k < 4; k++)
+		*shares[k] = requests > 0 ? *shares[k] / requests : NAN;
+	u->frequent_size_bytes = most_frequent(&sizes);
+	u->known = true;
+	map_free(&sizes);
+}
+
 void io_profile_finish(struct io_profile *p, struct run_io *out)
 {
 	uint64_t pid;
@@ -123,6 +177,7 @@ void io_profile_finish(struct io_profile *p, struct run_io *out)
 		io_file_finish(p->files.v[i]);
 	out->known = true;
 	io_find(p, out);
+	add_up(p, &out->use);
 	for (size_t i = 0; i < p->files.n; i++)
 		if (p->files.v[i]->row.calls > 0)
 			hand_over(out, p->files.v[i]);

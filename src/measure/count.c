@@ -31,6 +31,8 @@ static int run_to_end(struct engine *e, const struct count_spec *spec, bool *beg
 		if (r < 0 && r != -EINTR)
 			return r;
 		*began |= r == 1 && ev.kind == EV_EXEC;
+		if (r == 1 && spec->event)
+			spec->event(spec->ctx, &ev);
 		if (stop_wanted(spec) && !killed) {
 			e->ops->kill(e, SIGKILL);
 			killed = true;
@@ -41,7 +43,7 @@ static int run_to_end(struct engine *e, const struct count_spec *spec, bool *beg
 int count_take(const struct count_spec *spec, struct count *c, struct buf *why)
 {
 	*c = (struct count){0};
-	unsigned want = CAP_COUNTS | (spec->follow ? CAP_FOLLOW : 0u);
+	unsigned want = (spec->event ? CAP_EVENTS : CAP_COUNTS) | (spec->follow ? CAP_FOLLOW : 0u);
 	const struct engine_ops *ops = engine_choose(spec->engine, want, why);
 	if (!ops)
 		return -ENOTSUP;
@@ -54,7 +56,8 @@ int count_take(const struct count_spec *spec, struct count *c, struct buf *why)
 			  .stderr_fd = spec->stderr_fd},
 		.follow = spec->follow,
 		.kill_on_exit = true,
-		.find_main = true,
+		.find_main = !spec->event,
+		.string_max = spec->string_max,
 		.woken = spec->stop,
 	};
 	struct engine *e;

@@ -18,6 +18,10 @@ struct count_spec {
 	int stdin_fd, stdout_fd, stderr_fd; /* -1: inherited from sctrace */
 	bool follow;                        /* also count children */
 	const volatile sig_atomic_t *stop;  /* *stop becomes non-zero when the user wants to stop; may be NULL */
+	/* If it is not NULL, calls are not counted, but passed to this function as events (event.h). */
+	void (*event)(void *ctx, struct event *ev);
+	void *ctx;
+	unsigned string_max; /* with `event`: the number of bytes of buffers that the events' memory must have */
 };
 
 struct count {

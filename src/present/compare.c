@@ -4,6 +4,7 @@
 #include "present/kinds.h"
 #include "present/machine.h"
 #include "run/judge.h"
+#include "run/use.h"
 
 #include <errno.h>
 #include <math.h>
@@ -46,8 +47,9 @@ enum {
 	C_OUTLIERS,
 	C_COUNTED,
 	C_UNABLE,
-	C_USAGE, /* this and the following: the metrics of --usage */
-	COLUMNS = C_USAGE + METRICS
+	C_USAGE,                   /* this and the following: the metrics of --usage */
+	C_USE = C_USAGE + METRICS, /* and those of --columns */
+	COLUMNS = C_USE + USES
 };
 
 static const struct column columns[C_USAGE] = {
@@ -128,6 +130,22 @@ static void usage_cells(struct table *t, const struct run_subject *s)
 			cell_bytes(t, C_USAGE + m, s->judged.of[m].median);
 		else
 			cell_count(t, C_USAGE + m, s->judged.of[m].median, false);
+	}
+}
+
+/* What --columns asked for. */
+static void use_cells(struct table *t, const struct run_subject *s)
+{
+	for (int u = 0; u < USES; u++) {
+		double x = run_use(&s->use, u);
+		struct buf share = {0};
+		if (use_rows[u].unit == IN_SHARES && isfinite(x)) {
+			buf_addf(&share, "%.0f %%", 100 * x);
+			cell_real(t, C_USE + (size_t)u, x, &share);
+		} else if (use_rows[u].unit == IN_BYTES)
+			cell_bytes(t, C_USE + (size_t)u, x);
+		else
+			cell_count(t, C_USE + (size_t)u, x, run_counted_partly(s));
 	}
 }
 
@@ -242,6 +260,8 @@ static void subject_row(struct table *t, const struct run *r, const struct run_s
 	}
 	if (s->counts.known)
 		calls_cells(t, s);
+	if (r->method.columns)
+		use_cells(t, s);
 	if (run_usable(s))
 		time_cells(t, r, s);
 	else
@@ -270,6 +290,8 @@ static void choose_columns(const struct run *r, struct column *shown)
 	for (size_t m = 0; m < METRICS; m++)
 		shown[C_USAGE + m] =
 			(struct column){metric_rows[m].median, metric_rows[m].title, COL_RIGHT | COL_OPTIONAL};
+	for (int u = 0; u < USES; u++)
+		shown[C_USE + u] = (struct column){use_rows[u].key, use_rows[u].title, COL_RIGHT};
 	if (commands)
 		shown[C_NAME].title = "command";
 	if (commands)
@@ -286,7 +308,10 @@ static void choose_columns(const struct run *r, struct column *shown)
 		hide(shown, C_BAR_WALL, C_BAR_RSS);
 	}
 	if (r->method.usage != TRUTH_YES)
-		hide(shown, C_USAGE, COLUMNS - 1);
+		hide(shown, C_USAGE, C_USE - 1);
+	for (int u = 0; u < USES; u++)
+		if (!run_use_listed(r->method.columns, u))
+			hide(shown, C_USE + u, C_USE + u);
 	if (!buffers)
 		hide(shown, C_BUFFER, C_BUFFER);
 }
@@ -295,7 +320,7 @@ static struct table *table_of(const struct run *r)
 {
 	struct column shown[COLUMNS];
 	choose_columns(r, shown);
-	struct table *t = table_new(shown, COLUMNS);
+	struct table *t = table_new(shown, r->method.columns ? COLUMNS : C_USE);
 	for (size_t i = 0; t && i < r->subjects.n; i++)
 		subject_row(t, r, &r->subjects.v[i]);
 	return t;

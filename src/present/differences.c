@@ -62,7 +62,7 @@ static void note_load(const struct page_run *run, struct buf *out)
 static void note_method(const struct page *p, size_t k, struct buf *out)
 {
 	/* Options of the display are not part of the method. */
-	static const char *const display[] = {"explain", "usage", "reference"};
+	static const char *const display[] = {"explain", "usage", "columns", "reference"};
 	const struct run_method *a = &p->runs[0].run->method;
 	const struct run_method *b = &p->runs[k].run->method;
 	for (size_t i = 0; i < run_method_fields.n; i++) {

@@ -38,6 +38,13 @@ static const struct field counts_rows[] = {
 };
 static const struct fields counts_fields = FIELDS(counts_rows, struct run_counts);
 
+static const struct field use_fields_rows[] = {
+#define USE(member, word, title, unit) ROW(run_use, (unit) == IN_SHARES ? FIELD_REAL : FIELD_INTEGER, member, 0),
+#include "run/uses.def"
+#undef USE
+};
+static const struct fields use_fields = FIELDS(use_fields_rows, struct run_use);
+
 static const struct field process_rows[] = {
 	ROW(run_process, FIELD_INTEGER, nice, 0),
 	ROW(run_process, FIELD_TRUTH, done, 0),
@@ -77,6 +84,7 @@ static const struct field subject_rows[] = {
 	NAMED(run_subject, "peak_rss_is_largest_process", FIELD_TRUTH, largest, RUN_COMPARE, FIELD_OPTIONAL),
 	OPTIONAL(run_subject, FIELD_TRUTH, copied, RUN_COMPARE),
 	NESTED(run_subject, "counts", FIELD_OBJECT, counts, RUN_COMPARE, FIELD_OPTIONAL, &counts_fields),
+	NESTED(run_subject, "use", FIELD_OBJECT, use, RUN_COMPARE, FIELD_OPTIONAL, &use_fields),
 	ROW(run_subject, FIELD_STRING, group, RUN_SYSCALL),
 	ROW(run_subject, FIELD_STRING, about, OPS),
 	ROW(run_subject, FIELD_INTEGER, batch, RUN_SYSCALL),
@@ -142,6 +150,7 @@ static const struct field method_rows[] = {
 	OPTIONAL(run_method, FIELD_STRING, reference, RUN_COMPARE),
 	OPTIONAL(run_method, FIELD_TRUTH, explain, RUN_COMPARE),
 	OPTIONAL(run_method, FIELD_TRUTH, usage, RUN_COMPARE),
+	OPTIONAL(run_method, FIELD_STRING, columns, RUN_COMPARE),
 	ROW(run_method, FIELD_REAL, clock_ns, RUN_SYSCALL),
 	ROW(run_method, FIELD_REAL, clock_step_ns, RUN_SYSCALL),
 	ROW(run_method, FIELD_REAL, single_ns, RUN_SYSCALL),
@@ -322,6 +331,11 @@ void run_free(struct run *r)
 		subject_free(&r->subjects.v[i]);
 	vec_free(&r->subjects);
 	fields_free(&run_fields, r);
+}
+
+void run_io_free(struct run_io *io)
+{
+	fields_free(&io_fields, io);
 }
 
 struct run_subject *run_add_subject(struct run *r, const char *name, const char *unit)

@@ -49,7 +49,7 @@ enum run_kind {
 	RUN_TESTS = RUN_SYSCALL | RUN_SWITCH | RUN_SCHED | RUN_LATENCY | RUN_LOAD,
 };
 
-enum run_unit { IN_NOTHING, IN_SECONDS, IN_BYTES, IN_COUNTS };
+enum run_unit { IN_NOTHING, IN_SECONDS, IN_BYTES, IN_COUNTS, IN_SHARES };
 enum run_better { BETTER_NONE, BETTER_LOWER, BETTER_HIGHER };
 
 enum metric {
@@ -66,6 +66,14 @@ struct metric_row {
 	unsigned kinds;
 };
 extern const struct metric_row metric_rows[METRICS];
+
+/* How a program used its files, pipes and sockets, all of them together. The shares are of requests, and add up to 1. */
+struct run_use {
+	bool known;
+#define USE(member, word, title, unit) double member;
+#include "run/uses.def"
+#undef USE
+};
 
 /* The calls of a subject, from a run that was traced. */
 struct run_counts {
@@ -122,6 +130,7 @@ struct run_subject {
 	enum truth largest;      /* the peak RSS is that of the largest process of the command */
 	enum truth copied;       /* {out} was verified to be a copy of {in} */
 	struct run_counts counts;
+	struct run_use use; /* with --columns */
 	/* Members of bench syscall and bench switch: */
 	char *group, *about, *what, *cpus;
 	double batch, kernel_calls, two_loops_ns, resolution_ns, failures;
@@ -145,7 +154,7 @@ struct run_method {
 	bool known;
 	/* Members of compare: */
 	double input_bytes, warmup, shell_taken_out_s, other_cpu_share, steal_share, input_resident_share;
-	char *input, *input_name, *reference;
+	char *input, *input_name, *reference, *columns;
 	enum truth cold, fsync, shell, counted, explain, usage;
 	/* Members of bench: */
 	char *cpus, *mode, *policy, *command, *suite_without;
@@ -203,6 +212,7 @@ struct run_io {
 	bool known;
 	VEC(struct run_io_file) files;       /* in descending order of time */
 	VEC(struct run_io_finding) findings; /* the most expensive one first */
+	struct run_use use;                  /* not saved */
 };
 
 /* The options with which the user chose the tables of -c and --io. */
@@ -248,6 +258,8 @@ struct run {
  */
 void run_init(struct run *r, const char *kind, int argc, char *const *argv);
 void run_free(struct run *r);
+/* Frees a profile that belongs to no run. */
+void run_io_free(struct run_io *io);
 /* Returns the bit for the name of a kind, or 0 if the name is unknown. */
 unsigned run_kind_bits(const char *kind);
 /*

@@ -112,6 +112,41 @@ def test_a_partial_count_is_reported(place):
     assert re.search(r"^unbuffered .*\d\*", out, re.M), out
 
 
+def test_columns_show_how_files_are_used(place):
+    for engine in ("ptrace", "patch"):
+        got = rows(place, f"--engine={engine}", "--size=64K", "--runs=1", "--columns=all", "-s", "read/write,one-shot", "-b", "1K")
+        counted(got["read/write 1K"])
+        use = {name.split()[0]: r["use"] for name, r in got.items()}
+        for u in use.values():
+            # The loader reads headers of libraries beside the file itself.
+            assert u["written_bytes"] == 65536 and 65536 < u["read_bytes"] < 65536 + 16384, u
+            assert (u["seeks"], u["syncs"]) == (0, 0) and u["opens"] >= 3, u
+            shares = sum(u[k] for k in u if k.endswith("_share"))
+            assert abs(shares - 1) < 1e-9 and u["sequential_share"] > 0.5, u
+        assert use["read/write"]["frequent_size_bytes"] == 1024, use
+
+
+def test_columns_are_shown_if_they_are_named(place):
+    args = ("--size=8K", "--runs=1", "--format=csv", "-s", "one-shot")
+    _, without, err = run(place, *args)
+    if "cannot count calls" in err:
+        raise Skip("no engine may trace here")
+    assert "seeks" not in without, without
+    status, out, err = run(place, *args, "--columns=seeks")
+    assert status == 0, err
+    row = list(csv.DictReader(io.StringIO(out)))[0]
+    assert row["seeks"] == "0" and row["written_bytes"] == "8192", row
+    _, out, _ = run(place, "--size=8K", "--runs=1", "-s", "one-shot", "--columns=seeks,opens")
+    assert re.search(r"^strategy.* seeks +opens", out, re.M) and "syncs" not in out, out
+
+
+def test_unknown_columns_are_refused(place):
+    status, _, err = run(place, "--columns=seeks,sycs")
+    assert status == 2 and "'sycs' is not a column" in err and "did you mean syncs" in err, err
+    status, _, err = run(place, "--columns=seeks", "--no-count")
+    assert status == 2 and "--no-count" in err, err
+
+
 def test_usage_errors(place):
     for args, what in (
         (["--size=0"], "0 bytes"),

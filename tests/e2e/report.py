@@ -257,7 +257,7 @@ def shown_again(folder, form, words, *operands):
 def test_a_comparison_is_shown_again(folder):
     """report prints and draws exactly what compare printed, in every format"""
     for form in FORMATS:
-        shown_again(folder, form, ["compare", "--dir", folder, "--size=8K", "--runs=3", "--explain", "--usage", "-s",
+        shown_again(folder, form, ["compare", "--dir", folder, "--size=8K", "--runs=3", "--explain", "--usage", "--columns=all", "-s",
                                    "read/write,one-shot,fgetc/fputc", "-b", "1K,4K,8K"])
     shown_again(folder, "text", ["compare", "--dir", folder, "--runs=2", "--reference=true", "--ignore-failure"], "true", "false",
                 "echo a  b")

@@ -5,6 +5,7 @@
 #include "cli/opt.h"
 #include "cmd/put.h"
 #include "engine/engine.h"
+#include "run/use.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -20,6 +21,12 @@ static const char strategy_words[] = "fgetc/fputc getc_unlocked fgets/fputs frea
 				     "double-buffer read/write one-shot readv/writev pread/pwrite fadvise mmap+write "
 				     "mmap+memcpy sendfile splice copy_file_range O_DIRECT O_SYNC threads io_uring";
 
+static const char use_words[] = "all"
+#define USE(member, word, title, unit) " " word
+#include "run/uses.def"
+#undef USE
+	;
+
 /* For options that may be given several times. */
 static int opt_text(void *ctx, const struct opt *o, const char *arg, struct buf *why)
 {
@@ -34,6 +41,12 @@ static int opt_scan(void *ctx, const struct opt *o, const char *arg, struct buf 
 	struct compare_options *c = ctx;
 	(void)why;
 	return vec_push(&c->scans, (struct compare_scan){arg, o->min}) ? 0 : -ENOMEM;
+}
+
+static int opt_columns(void *ctx, const struct opt *o, const char *arg, struct buf *why)
+{
+	int err = run_use_check(arg, why);
+	return err ? err : opt_string(ctx, o, arg, why);
 }
 
 static const struct opt table[] = {
@@ -92,6 +105,10 @@ static const struct opt table[] = {
 	{0, "svg", "FILE", opt_svg, "draw the result", AT(show.svg), .complete = COMPLETE_FILE},
 	{0, "explain", NULL, opt_flag, "explain the cost of each row", AT(explain)},
 	{0, "usage", NULL, opt_flag, "also show context switches, page faults and device I/O", AT(usage)},
+	{0, "columns", "LIST", opt_columns,
+	 "also show how each uses its files: sequential, random, reread, rewritten, size, seeks, syncs, opens, read, "
+	 "written, or all",
+	 AT(columns), .complete = COMPLETE_LIST, .words = use_words},
 	{0, "color", "WHEN", opt_word, "auto, always or never (default: auto)", AT(show.colour),
 	 .complete = COMPLETE_WORDS, .words = "auto always never"},
 	{0},
@@ -134,6 +151,8 @@ static int usage_error(const char *what)
 /* Conflicts between options. Returns NULL if there are none. */
 static const char *contradiction(const struct compare_options *o, bool commands)
 {
+	if (o->columns && o->no_count)
+		return "--columns needs a run that is traced, so --no-count cannot be used with it";
 	if (o->runs && (o->min_time || o->max_time))
 		return "--runs sets the exact number of runs, so --min-time and --max-time cannot be used with it";
 	if (o->max_runs && o->min_runs > o->max_runs)
