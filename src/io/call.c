@@ -151,6 +151,8 @@ static void leave_stat(const struct context *x)
 		count_again(x, &f->stated_again, &f->stater);
 }
 
+#define SOCK_TYPE 0xf /* of the second argument; the other bits are flags (linux/net.h) */
+
 /* pipe(2), pipe2(2), socketpair(2): the kernel stores two descriptors in memory. */
 static void leave_pair(const struct context *x)
 {
@@ -166,6 +168,7 @@ static void leave_pair(const struct context *x)
 	if (!f)
 		return;
 	f->row.opens += 2;
+	f->messages = !pipes && (x->c->args[1] & SOCK_TYPE) != SOCK_STREAM;
 	count_call(x, f);
 	for (int i = 0; i < 2; i++)
 		set_fd(x, f, fds[i], strcmp(x->row->name, "pipe2") == 0 && x->c->args[1] & O_CLOEXEC);
@@ -184,6 +187,7 @@ static void leave_socket(const struct context *x)
 		return;
 	f->row.opens++;
 	count_call(x, f);
+	f->messages = strcmp(x->row->name, "socket") == 0 && (x->c->args[1] & SOCK_TYPE) != SOCK_STREAM;
 	uint64_t flags = strcmp(x->row->name, "accept4") == 0  ? x->c->args[3]
 			 : strcmp(x->row->name, "socket") == 0 ? x->c->args[1]
 							       : 0;
@@ -369,6 +373,7 @@ static void leave_transfer(const struct context *x)
 						.offset = positioned ? offset_of(x, r->offset) : 0,
 						.asked = size,
 						.bytes = bytes,
+						.joins = r->size >= 0 && bytes == size,
 						.ns = x->ns,
 						.time_s = ((double)x->c->enter_ns - (double)x->p->start_ns) / 1e9});
 }

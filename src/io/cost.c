@@ -1,34 +1,77 @@
 #include "io/cost.h"
 
+#include "base/memory.h"
+
 #include <math.h>
 
-#define CLASS_MIN  8.0 /* requests; the mean of fewer is left out */
-#define SPREAD_MIN 8.0 /* largest size against smallest */
+#define CLASS_MIN  8.0 /* requests; fewer are left out */
+#define SPREAD_MIN 8.0 /* most pages against least */
+#define DISTURBED  16.0
 
-static unsigned class_of(double bytes)
+void io_tally_add(struct io_tally *t, double ns)
+{
+	t->n++;
+	t->ns += ns;
+	if (hist_add(&t->took, (uint64_t)ns, 1) < 0)
+		memory_note_failure();
+}
+
+void io_tally_free(struct io_tally *t)
+{
+	hist_free(&t->took);
+	*t = (struct io_tally){0};
+}
+
+double io_tally_each(const struct io_tally *t)
+{
+	double limit = DISTURBED * hist_quantile(&t->took, 0.5);
+	double sum = 0, n = 0;
+	for (uint32_t i = 0; i < t->took.n; i++) {
+		uint32_t b = t->took.first + i;
+		double middle = ((double)hist_bucket_low(b) + (double)hist_bucket_low(b + 1) - 1) / 2;
+		if (middle > limit)
+			break;
+		sum += middle * (double)t->took.count[i];
+		n += (double)t->took.count[i];
+	}
+	return n > 0 ? fmin(sum / n, t->ns / t->n) : 0;
+}
+
+static unsigned class_of(double pages)
 {
 	int exponent = 0;
-	if (bytes < 1)
+	if (pages < 1)
 		return 0;
-	frexp(bytes, &exponent); /* 1 has exponent 1 */
+	frexp(pages, &exponent); /* 1 has exponent 1 */
 	return exponent < IO_COST_CLASSES ? (unsigned)exponent : IO_COST_CLASSES - 1;
 }
 
-void io_cost_add(struct io_cost *c, double bytes, double ns)
+void io_cost_add(struct io_cost *c, double pages, double bytes, double ns)
 {
-	struct io_cost_class *k = &c->classes[class_of(bytes)];
-	k->n++;
+	struct io_cost_class *k = &c->classes[class_of(pages)];
+	k->pages += pages;
 	k->bytes += bytes;
-	k->ns += ns;
+	io_tally_add(&k->calls, ns);
 }
 
 void io_cost_merge(struct io_cost *c, const struct io_cost *from)
 {
 	for (unsigned i = 0; i < IO_COST_CLASSES; i++) {
-		c->classes[i].n += from->classes[i].n;
-		c->classes[i].bytes += from->classes[i].bytes;
-		c->classes[i].ns += from->classes[i].ns;
+		struct io_cost_class *to = &c->classes[i];
+		const struct io_cost_class *k = &from->classes[i];
+		to->pages += k->pages;
+		to->bytes += k->bytes;
+		to->calls.n += k->calls.n;
+		to->calls.ns += k->calls.ns;
+		if (hist_merge(&to->calls.took, &k->calls.took) < 0)
+			memory_note_failure();
 	}
+}
+
+void io_cost_free(struct io_cost *c)
+{
+	for (unsigned i = 0; i < IO_COST_CLASSES; i++)
+		io_tally_free(&c->classes[i].calls);
 }
 
 struct io_fit io_cost_fit(const struct io_cost *c)
@@ -37,12 +80,12 @@ struct io_fit io_cost_fit(const struct io_cost *c)
 	double w = 0, wx = 0, wy = 0, wxx = 0, wxy = 0;
 	for (unsigned i = 0; i < IO_COST_CLASSES; i++) {
 		const struct io_cost_class *k = &c->classes[i];
-		if (k->n < CLASS_MIN || k->ns <= 0)
+		double y = io_tally_each(&k->calls);
+		if (k->calls.n < CLASS_MIN || y <= 0)
 			continue;
-		double x = k->bytes / k->n;
-		double y = k->ns / k->n;
+		double x = k->pages / k->calls.n;
 		double weight = 1 / (y * y);
-		least = fmin(least, fmax(x, 1));
+		least = fmin(least, x);
 		most = fmax(most, x);
 		w += weight;
 		wx += weight * x;
@@ -51,8 +94,13 @@ struct io_fit io_cost_fit(const struct io_cost *c)
 		wxy += weight * x * y;
 	}
 	double det = w * wxx - wx * wx;
-	if (most < SPREAD_MIN * least || det <= 0)
+	if (most <= 0 || most < SPREAD_MIN * least || det <= 0)
 		return (struct io_fit){0};
 	double slope = fmax((w * wxy - wx * wy) / det, 0);
 	return (struct io_fit){true, fmax((wy - slope * wx) / w, 0), slope};
+}
+
+const struct io_cost_class *io_cost_light(const struct io_cost *c)
+{
+	return c->classes[0].calls.n >= CLASS_MIN ? &c->classes[0] : NULL;
 }

@@ -34,15 +34,18 @@ void io_file_free(struct io_file *f)
 		return;
 	fields_free(&run_io_file_fields, &f->row);
 	map_free(&f->sizes);
-	for (unsigned i = 0; i < 2; i++)
+	struct io_tally *const tallies[] = {&f->opened_again, &f->stated_again, &f->failed_again, &f->close,
+					    &f->seek,         &f->sync,         &f->lines,        &f->unaligned,
+					    &f->again_later,  &f->copied};
+	for (size_t i = 0; i < sizeof(tallies) / sizeof(*tallies); i++)
+		io_tally_free(tallies[i]);
+	for (unsigned i = 0; i < 2; i++) {
 		vec_free(&f->flow[i].seen);
+		io_cost_free(&f->flow[i].cost);
+		io_tally_free(&f->flow[i].again);
+		io_tally_free(&f->flow[i].small);
+	}
 	free(f);
-}
-
-void io_tally_add(struct io_tally *t, double ns)
-{
-	t->n++;
-	t->ns += ns;
 }
 
 /* The next number of a linear congruential generator (Knuth's MMIX): the same requests always give the same picture. */
@@ -112,6 +115,25 @@ static bool is_repeated(struct io_file *f, const struct io_request *r, uint64_t 
 	return repeated;
 }
 
+/*
+ * True if a larger buffer would join this request with the one before it. A program that writes to a stream after it has read from it may
+ * be answering, so that the bytes must go out at once.
+ */
+static bool is_small(const struct io_open *o, const struct io_request *r, bool sequential)
+{
+	bool turns = o->file->kind != IO_FILE && o->used[!r->direction] && o->last != r->direction;
+	return sequential && r->joins && r->bytes < IO_BUFFER && !o->file->messages && !turns;
+}
+
+/* The number of pages that the request touches, and the one before it did not. */
+static double further_pages(struct io_flow *w, uint64_t from, uint64_t bytes)
+{
+	uint64_t first = from / IO_PAGE, last = (from + bytes - 1) / IO_PAGE;
+	bool known = w->page == first + 1;
+	w->page = last + 1;
+	return (double)(last - first + !known);
+}
+
 static void classify(struct io_open *o, const struct io_request *r, uint64_t from)
 {
 	struct io_file *f = o->file;
@@ -123,16 +145,16 @@ static void classify(struct io_open *o, const struct io_request *r, uint64_t fro
 			: r->direction == IO_READ ? &f->row.reread
 						  : &f->row.rewritten;
 	(*share)++;
-	io_tally_add(&w->asked, r->ns);
+	w->requests++;
 	if (repeated) {
 		io_tally_add(&w->again, r->ns);
 		w->again_bytes += (double)r->bytes;
 	}
-	if (sequential && r->bytes < IO_BUFFER) {
+	if (is_small(o, r, sequential)) {
 		io_tally_add(&w->small, r->ns);
 		w->small_bytes += (double)r->bytes;
 	}
-	io_cost_add(&w->cost, (double)r->bytes, r->ns);
+	io_cost_add(&w->cost, further_pages(w, from, r->bytes), (double)r->bytes, r->ns);
 }
 
 void io_file_request(struct io_open *o, const struct io_request *r)
@@ -151,6 +173,7 @@ void io_file_request(struct io_open *o, const struct io_request *r)
 	add_mark(f, r, from);
 	o->end[r->direction] = to;
 	o->used[r->direction] = true;
+	o->last = r->direction;
 	f->size = to > f->size ? to : f->size;
 	if (!r->positioned) {
 		o->pos = to;

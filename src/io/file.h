@@ -22,20 +22,16 @@ struct io_marks {
 	uint64_t random;              /* state of the generator */
 };
 
-/* Calls of one sort, and their time. */
-struct io_tally {
-	double n, ns;
-};
-
 /* What is kept for each direction. */
 struct io_flow {
 	struct io_cost cost;
 	struct ranges seen; /* offsets that were read (and not written since), or written */
 	struct io_marks marks;
-	struct io_tally asked; /* requests */
+	double requests;
 	struct io_tally again; /* repeated ones */
-	struct io_tally small; /* sequential requests that moved less than IO_BUFFER bytes */
+	struct io_tally small; /* those that a larger buffer would join: see is_small() */
 	double small_bytes, again_bytes;
+	uint64_t page; /* where the last request ended, plus 1 */
 };
 
 #define IO_BUFFER 65536 /* the buffer that findings recommend */
@@ -43,6 +39,7 @@ struct io_flow {
 struct io_file {
 	struct run_io_file row; /* what is displayed; seconds are filled in at the end */
 	enum io_kind kind;
+	bool messages; /* a socket that keeps the bounds of what is sent */
 	uint64_t size; /* the largest offset that is known to exist */
 	double ns;
 	struct io_flow flow[2]; /* by enum io_direction */
@@ -68,6 +65,7 @@ struct io_open {
 	uint64_t pos;
 	uint64_t end[2]; /* where the last request of each direction ended */
 	bool used[2];
+	enum io_direction last; /* of the last request */
 	bool append, direct;
 	bool sought; /* lseek(2) was the last call that moved the offset */
 };
@@ -78,6 +76,7 @@ struct io_request {
 	bool positioned; /* it named its offset (pread) and does not move that of the description */
 	uint64_t offset; /* if `positioned` */
 	uint64_t asked, bytes;
+	bool joins; /* the program could have asked for more at once: this moved all that it asked for, and is not a message */
 	double ns, time_s;
 };
 
@@ -90,8 +89,6 @@ void io_file_request(struct io_open *o, const struct io_request *r);
 void io_file_truncate(struct io_file *f, uint64_t size);
 /* Fills in what row has at the end: seconds, and the most frequent sizes. */
 void io_file_finish(struct io_file *f);
-/* Adds a call that took `ns`. */
-void io_tally_add(struct io_tally *t, double ns);
 /* The name of a kind in tables and files: "file", "pipe", ... */
 const char *io_kind_name(enum io_kind kind);
 

@@ -9,14 +9,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MANY         64 /* requests; fewer are not worth a sentence */
-#define REPEATED     32 /* uses of one path by one process */
-#define SYNCED       16
-#define SMALL        2048 /* bytes; larger requests are small only if there are VERY_MANY */
-#define VERY_MANY    1024
-#define STDIO_BUFFER 4096
-#define BYTE_NS_MAX  0.5 /* assumed where a run has requests of one size only: copying and page cache, 2 GB/s */
-#define UNKNOWN      NAN
+#define MANY          64 /* requests; fewer are not worth a sentence */
+#define REPEATED      32 /* uses of one path by one process */
+#define SYNCED        16
+#define SMALL         2048 /* bytes; larger requests are small only if there are VERY_MANY */
+#define VERY_MANY     1024
+#define STDIO_BUFFER  4096
+#define COPY_LEAST_NS 0.02 /* to copy a byte between the kernel and the program: 50 GB/s from a cache, */
+#define COPY_MOST_NS  0.12 /* and 8 GB/s from memory */
+#define JOINED_LEAST  0.3  /* of what a new page costs, if a write adds many pages at once: */
+#define JOINED_MOST   0.9  /* file systems with large folios (ext4 since Linux 6.16) add them as one */
+#define LEAST         0.9  /* what a call costs varies from run to run */
+#define MOST          1.1
+#define UNKNOWN       NAN
+#define NOT_MEASURED  " saves a time that could not be measured, because tracing a call took longer than the call."
 
 /* What a finding costs, and what would be saved at least and at most. */
 struct estimate {
@@ -48,46 +54,84 @@ static void add_bytes(struct buf *out, double bytes)
 		size_human(out, (uint64_t)bytes);
 }
 
-static double mean(const struct io_tally *t)
-{
-	return t->n > 0 ? t->ns / t->n : 0;
-}
-
-/* Calls that need not be made at all. What is not known of each is how exactly the tracing's own cost was taken out. */
-static void saves_all(struct search *s, double n, double ns)
-{
-	double doubt = s->p->calls_in_all > 0 ? n * s->p->spread_ns / s->p->calls_in_all : 0;
-	s->e = (struct estimate){ns, fmax(ns - doubt, 0), ns + doubt};
-}
-
-/* The least and the largest cost of a byte. The requests of the file show it, or those of all files, or none do. */
-struct byte_cost {
+/* Nanoseconds of a call, at least and at most. */
+struct call_cost {
 	double least_ns, most_ns;
-	bool assumed;
 };
 
-static struct byte_cost byte_cost(const struct search *s, enum io_direction d, double size, double call_ns)
+/*
+ * The same, made wider by how far a call's time is in doubt, because the cost of tracing was taken out of it. Unknown if that is more than
+ * half of it.
+ */
+static struct call_cost in_doubt(const struct search *s, double least_ns, double most_ns)
 {
-	struct io_fit own = io_cost_fit(&s->f->flow[d].cost);
-	struct io_fit any = io_cost_fit(&s->all[d]);
-	struct byte_cost c = own.known   ? (struct byte_cost){own.byte_ns * 0.9, own.byte_ns * 1.1, false}
-			     : any.known ? (struct byte_cost){any.byte_ns * 0.75, any.byte_ns * 1.25, false}
-					 : (struct byte_cost){0, BYTE_NS_MAX, true};
-	double most = size > 0 ? call_ns / size : 0; /* then a call would cost nothing */
-	c.most_ns = fmin(c.most_ns, most);
-	c.least_ns = fmin(c.least_ns, most);
-	return c;
+	double doubt = s->p->calls_in_all > 0 ? s->p->spread_ns / s->p->calls_in_all : 0;
+	if (doubt > most_ns / 2)
+		return (struct call_cost){UNKNOWN, UNKNOWN};
+	return (struct call_cost){fmax(least_ns * LEAST - doubt, 0), most_ns * MOST + doubt};
+}
+
+/* A call saves no more than it took; unknown (NAN) stays unknown. */
+static double no_more(double ns, const struct io_tally *t)
+{
+	return t->n > 0 && ns > t->ns / t->n ? t->ns / t->n : ns;
+}
+
+/* What `n` calls save that need not be made at all. */
+static void add_calls(struct search *s, double n, const struct io_tally *t)
+{
+	double each = io_tally_each(t);
+	struct call_cost c = in_doubt(s, each, each);
+	s->e.low_ns += n * c.least_ns;
+	s->e.high_ns += n * no_more(c.most_ns, t);
+}
+
+static void saves_all(struct search *s, const struct io_tally *t)
+{
+	s->e.cost_ns = t->ns;
+	add_calls(s, t->n, t);
+}
+
+/*
+ * What a request costs however little it moves. Requests that touched no further page show it, because they only copied their few bytes;
+ * or those of several sizes, of the same file or of all. Otherwise it is somewhere between the quickest call of the run and the whole
+ * request without the copying of its bytes.
+ */
+static struct call_cost request_cost(const struct search *s, const struct io_file *f, enum io_direction d,
+				     const struct io_tally *t, double bytes)
+{
+	const struct io_cost *own = &f->flow[d].cost;
+	const struct io_cost_class *light = io_cost_light(own);
+	struct io_fit fit = io_cost_fit(own);
+	double each = io_tally_each(t);
+	/* The other end of a stream may be slow. A larger buffer does not save the time of waiting for it. */
+	if (light && f->kind != IO_FILE)
+		return in_doubt(s, hist_quantile(&light->calls.took, 0.1), hist_quantile(&light->calls.took, 0.5));
+	if (light) {
+		double size = light->bytes / light->calls.n;
+		each = io_tally_each(&light->calls);
+		return in_doubt(s, each - size * COPY_MOST_NS, each - size * COPY_LEAST_NS);
+	}
+	if (!fit.known)
+		fit = io_cost_fit(&s->all[d]);
+	if (fit.known)
+		return in_doubt(s, fmin(fit.call_ns, each), fmin(fit.call_ns, each));
+	return in_doubt(s, fmin(s->p->quickest_ns, each), each - bytes * COPY_LEAST_NS);
 }
 
 /* The same bytes in requests of `buffer` bytes: the calls are fewer, and moving the bytes costs what it did. */
 static double fewer_calls(struct search *s, enum io_direction d, const struct io_tally *t, double bytes, double buffer)
 {
 	double needed = ceil(bytes / buffer);
-	double size = t->n > 0 ? bytes / t->n : 0;
-	struct byte_cost c = byte_cost(s, d, size, mean(t));
+	struct call_cost c = request_cost(s, s->f, d, t, t->n > 0 ? bytes / t->n : 0);
 	double saved = fmax(t->n - needed, 0);
-	s->e = (struct estimate){t->ns, saved * fmax(mean(t) - c.most_ns * size, 0),
-				 saved * fmax(mean(t) - c.least_ns * size, 0)};
+	double pages = d == IO_WRITE && buffer >= IO_BUFFER && s->f->kind == IO_FILE ? bytes / IO_PAGE : 0;
+	double page_ns = io_cost_fit(&s->f->flow[d].cost).page_ns;
+	if (saved > 0 && io_cost_light(&s->f->flow[d].cost)) {
+		c.least_ns += pages * page_ns * JOINED_LEAST / saved;
+		c.most_ns += pages * page_ns * JOINED_MOST / saved;
+	}
+	s->e = (struct estimate){t->ns, saved * c.least_ns, saved * no_more(c.most_ns, t)};
 	return needed;
 }
 
@@ -99,7 +143,7 @@ static bool is_small(const struct io_tally *t, double bytes)
 static bool find_small(struct search *s, enum io_direction d, const char *what)
 {
 	const struct io_flow *w = &s->f->flow[d];
-	if (!is_small(&w->small, w->small_bytes) || w->small.n < w->asked.n * 3 / 4)
+	if (!is_small(&w->small, w->small_bytes) || w->small.n < w->requests * 3 / 4)
 		return false;
 	double needed = fewer_calls(s, d, &w->small, w->small_bytes, IO_BUFFER);
 	if (w->small.n < needed * 2)
@@ -119,7 +163,7 @@ static bool find_small(struct search *s, enum io_direction d, const char *what)
 
 static bool writes_lines(const struct io_file *f)
 {
-	return f->lines.n >= MANY && f->lines.n >= f->flow[IO_WRITE].asked.n * 0.9;
+	return f->lines.n >= MANY && f->lines.n >= f->flow[IO_WRITE].requests * 0.9;
 }
 
 static bool small_reads(struct search *s)
@@ -150,9 +194,9 @@ static bool line_writes(struct search *s)
 static bool read_again(struct search *s)
 {
 	const struct io_flow *r = &s->f->flow[IO_READ];
-	if (r->again.n < MANY || r->again.n < r->asked.n / 4)
+	if (r->again.n < MANY || r->again.n < r->requests / 4)
 		return false;
-	saves_all(s, r->again.n, r->again.ns);
+	saves_all(s, &r->again);
 	add_number(&s->text, r->again.n, "read");
 	buf_adds(&s->text, " brought bytes (");
 	add_bytes(&s->text, r->again_bytes);
@@ -167,7 +211,9 @@ static bool seek_before_read(struct search *s)
 	const struct io_file *f = s->f;
 	if (f->sought_reads < MANY || f->sought_reads < f->row.reads / 2)
 		return false;
-	saves_all(s, f->sought_reads, fmin(f->sought_reads, f->seek.n) * mean(&f->seek));
+	double seeks = fmin(f->sought_reads, f->seek.n);
+	s->e.cost_ns = seeks * io_tally_each(&f->seek);
+	add_calls(s, seeks, &f->seek);
 	add_number(&s->text, f->sought_reads, "read");
 	buf_adds(&s->text, " had an lseek before it; the seeks took ");
 	duration_human(&s->text, s->e.cost_ns);
@@ -180,7 +226,10 @@ static bool opened_again(struct search *s)
 	const struct io_tally *t = &s->f->opened_again;
 	if (t->n < REPEATED)
 		return false;
-	saves_all(s, 2 * t->n, t->ns + fmin(t->n, s->f->close.n) * mean(&s->f->close));
+	double closes = fmin(t->n, s->f->close.n);
+	saves_all(s, t);
+	s->e.cost_ns += closes * io_tally_each(&s->f->close);
+	add_calls(s, closes, &s->f->close);
 	buf_adds(&s->text, "one process opened it ");
 	add_number(&s->text, t->n + 1, "time");
 	buf_adds(&s->text, "; opening and closing took ");
@@ -194,7 +243,7 @@ static bool stated_again(struct search *s)
 	const struct io_tally *t = &s->f->stated_again;
 	if (t->n < REPEATED)
 		return false;
-	saves_all(s, t->n, t->ns);
+	saves_all(s, t);
 	buf_adds(&s->text, "one process asked for its status ");
 	add_number(&s->text, t->n + 1, "time");
 	buf_adds(&s->text, ", which took ");
@@ -208,7 +257,7 @@ static bool failed_again(struct search *s)
 	const struct io_tally *t = &s->f->failed_again;
 	if (t->n < REPEATED)
 		return false;
-	saves_all(s, t->n, t->ns);
+	saves_all(s, t);
 	buf_adds(&s->text, "one process looked for it ");
 	add_number(&s->text, t->n + 1, "time");
 	buf_adds(&s->text, " and did not find it, which took ");
@@ -222,7 +271,8 @@ static bool sync_each_write(struct search *s)
 	const struct io_file *f = s->f;
 	if (f->sync.n < SYNCED || f->row.writes < SYNCED || f->sync.n < f->row.writes / 2)
 		return false;
-	s->e = (struct estimate){f->sync.ns, (f->sync.n - 1) * f->least_sync_ns, (f->sync.n - 1) * mean(&f->sync)};
+	s->e = (struct estimate){f->sync.ns, (f->sync.n - 1) * f->least_sync_ns,
+				 (f->sync.n - 1) * f->sync.ns / f->sync.n};
 	add_number(&s->text, f->row.writes, "write");
 	buf_adds(&s->text, " were followed by ");
 	add_number(&s->text, f->sync.n, "sync");
@@ -241,7 +291,8 @@ static bool unaligned_direct(struct search *s)
 	add_number(&s->text, t->n, "request");
 	buf_adds(&s->text, " with O_DIRECT were not aligned and took ");
 	duration_human(&s->text, t->ns);
-	buf_adds(&s->text, ". Align buffer, offset and size to the block of the device (4 KiB is safe).");
+	buf_adds(&s->text, ". Align buffer, offset and size to the block of the device (4 KiB is safe). What that "
+			   "saves depends on the device.");
 	return true;
 }
 
@@ -251,7 +302,7 @@ static bool polled_in_vain(struct search *s)
 	double all = s->f ? s->f->row.reads + s->f->row.writes + t->n : s->p->polls_in_all;
 	if (t->n < MANY || t->n < all * 0.9)
 		return false;
-	saves_all(s, t->n, t->ns);
+	saves_all(s, t);
 	add_number(&s->text, t->n, s->f ? "request" : "poll");
 	buf_addf(&s->text, " found nothing to do (%s) and took ", s->f ? "EAGAIN" : "they did not wait");
 	duration_human(&s->text, t->ns);
@@ -265,10 +316,9 @@ static bool copied_by_hand(struct search *s)
 	const struct io_file *f = s->f;
 	if (f->copied.n < MANY)
 		return false;
-	double size = f->copied_bytes / f->copied.n;
-	struct byte_cost w = byte_cost(s, IO_WRITE, size, mean(&f->copied));
-	s->e = (struct estimate){f->copied.ns, f->copied.n * fmax(mean(&f->copied) - size * 2 * w.most_ns, 0),
-				 f->copied.n * fmax(mean(&f->copied) - size * w.least_ns, 0)};
+	/* The bytes move once instead of twice, or not at all if the file system shares the blocks. */
+	saves_all(s, &f->copied);
+	s->e.low_ns /= 2;
 	add_number(&s->text, f->copied.n, "write");
 	buf_adds(&s->text, " only passed on what was read from ");
 	escape_line(&s->text, f->copied_from->row.name, strlen(f->copied_from->row.name));
@@ -295,7 +345,9 @@ static bool never_closed(struct search *s)
 	count_human(&s->text, (uint64_t)worst->row.unclosed);
 	buf_adds(&s->text, " of them of ");
 	escape_line(&s->text, worst->row.name, strlen(worst->row.name));
-	buf_adds(&s->text, ". A process may have 1,024 at a time (ulimit -n). Close each after its last use.");
+	buf_adds(
+		&s->text,
+		". A process may have 1,024 at a time (ulimit -n). Close each after its last use. That saves no time.");
 	return true;
 }
 
@@ -313,13 +365,16 @@ static const struct detector {
 	{"copied-by-hand", false, copied_by_hand},     {"never-closed", true, never_closed},
 };
 
-/* "saves 38 to 41 ms". */
+/* "saves 38 to 41 ms". A detector that knows no saving has ended its sentence already. */
 static void add_saving(struct search *s)
 {
 	struct buf low = {0};
 	struct buf high = {0};
-	if (!isfinite(s->e.high_ns))
+	size_t n = s->text.len;
+	if (!isfinite(s->e.high_ns)) {
+		buf_adds(&s->text, n && buf_str(&s->text)[n - 1] == '.' ? "" : NOT_MEASURED);
 		return;
+	}
 	duration_human(&low, s->e.low_ns);
 	duration_human(&high, s->e.high_ns);
 	bool same = strcmp(buf_str(&low), buf_str(&high)) == 0;
@@ -363,6 +418,8 @@ static int worse(const void *a, const void *b)
 	double v = isfinite(y->saving_high_s) ? y->saving_high_s : -1;
 	if (u != v)
 		return u < v ? 1 : -1;
+	if (isfinite(x->cost_s) && isfinite(y->cost_s) && x->cost_s != y->cost_s)
+		return x->cost_s < y->cost_s ? 1 : -1;
 	return strcmp(x->text, y->text);
 }
 
@@ -379,6 +436,8 @@ void io_find(const struct io_profile *p, struct run_io *out)
 		for (size_t i = 0; i < p->files.n && !detectors[k].whole; i++)
 			look(&detectors[k], p, p->files.v[i], all, out);
 	}
+	for (unsigned d = 0; d < 2; d++)
+		io_cost_free(&all[d]);
 	if (out->findings.n > 1)
 		qsort(out->findings.v, out->findings.n, sizeof(*out->findings.v), worse);
 }

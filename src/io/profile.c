@@ -54,6 +54,9 @@ void io_profile_leave(struct io_profile *p, struct io_thread *k, const struct ev
 		return;
 	p->calls_in_all++;
 	p->spread_ns += (double)ev->call.spread_ns;
+	double own = (double)ev->call.duration_ns - (double)ev->call.cost_ns;
+	if (!ev->call.error && own > 0 && (p->quickest_ns <= 0 || own < p->quickest_ns))
+		p->quickest_ns = own;
 	io_call_leave(p, t, k, ev);
 }
 
@@ -192,6 +195,7 @@ void io_profile_free(struct io_profile *p)
 	for (i = 0; i < p->files.n; i++)
 		io_file_free(p->files.v[i]);
 	vec_free(&p->files);
+	io_tally_free(&p->polls);
 	map_free(&p->by_name);
 	map_free(&p->processes);
 	map_free(&p->calls);

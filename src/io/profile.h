@@ -45,6 +45,7 @@ struct io_profile {
 	struct io_tally polls; /* calls such as poll(2) with a timeout of 0 that found nothing */
 	double polls_in_all;
 	double calls_in_all, spread_ns; /* number of all calls, and the sum of the uncertainties of their times */
+	double quickest_ns;             /* time of the quickest call that succeeded; 0 if there is none */
 };
 
 /* Must be called when a system call begins. */

@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+"""Compares what the findings of `sctrace --io` promise with what the repaired programs save. Nothing passes or fails.
+
+usage: estimates.py BUILD [ROUNDS [FOLDER [NAME...]]]: alternating rounds for each program (7); the folder where files are made (/var/tmp);
+words of which a program's name must have one
+
+Programs: the copiers with small buffers, repaired by one of 64 KiB, and examples/io-*, repaired by -f. The prediction is the median of
+three traced runs, under each engine. What is measured is CPU time (user and system) of the untraced programs, because that does not
+count the time in which others had the CPU; for fsync(2), which waits, it is the time until the program ended. A program runs several
+times for one figure if it saves less than 30 ms at a time.
+"""
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+BUILD = Path(sys.argv[1]).resolve()
+ROUNDS = int(sys.argv[2]) if len(sys.argv) > 2 else 7
+FOLDER = sys.argv[3] if len(sys.argv) > 3 else "/var/tmp"
+WORDS = sys.argv[4:]
+ENGINES = ("patch", "ptrace")
+PREDICTIONS = 3
+ENOUGH_S, RUNS_MAX = 0.03, 12
+SIZES = ("1", "16", "64", "256", "1K", "4K", "16K", "64K")
+INPUT = {"1": 1 << 17, "16": 1 << 21, "64": 1 << 23, "256": 1 << 25, "1K": 1 << 26, "4K": 1 << 28, "16K": 1 << 28, "64K": 1 << 26}
+SMALL = {"small-reads", "small-writes"}
+
+# The loops of the copiers that use stdio, with a buffer of 64 KiB: no copier has small pieces and a large buffer.
+REPAIRED = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+int main(int argc, char **argv)
+{
+	static char in_buffer[65536], out_buffer[65536];
+	FILE *in = fopen("in", "rb"), *out = fopen("out", "wb");
+	size_t n, size = argc > 2 ? strtoul(argv[2], NULL, 10) : 4096;
+	char *piece = malloc(size);
+	int c;
+	if (!in || !out || !piece)
+		return 1;
+	setvbuf(in, in_buffer, _IOFBF, sizeof(in_buffer));
+	setvbuf(out, out_buffer, _IOFBF, sizeof(out_buffer));
+	if (strcmp(argv[1], "fread") == 0)
+		while ((n = fread(piece, 1, size, in)) > 0)
+			fwrite(piece, 1, n, out);
+	else if (strcmp(argv[1], "fgets") == 0)
+		while (fgets(piece, (int)size, in))
+			fputs(piece, out);
+	else
+		while ((c = getc_unlocked(in)) != EOF)
+			putc_unlocked(c, out);
+	return fclose(out) != 0;
+}
+"""
+
+
+class Case:
+    """A program and its repair; `kinds`: the findings whose savings are added up."""
+
+    def __init__(self, name, program, fixed, kinds, size, waits=False):
+        self.name, self.program, self.fixed, self.kinds, self.size, self.waits = name, program, fixed, kinds, size, waits
+
+
+def copier(name, *args):
+    return [str(BUILD / "examples" / f"copy-{name}"), *args]
+
+
+def copiers(repaired):
+    cases = []
+    for size in SIZES:
+        def add(name, program, fixed, length=INPUT[size], buffer=size):
+            cases.append(Case(f"{name} {buffer}", program, fixed, SMALL, length))
+        add("read/write", copier("read-write", "-b", size), copier("read-write", "-b", "64K"))
+        add("pread/pwrite", copier("pread-pwrite", "-b", size), copier("pread-pwrite", "-b", "64K"))
+        add("setvbuf", copier("setvbuf", "-b", size), copier("setvbuf"))
+        number = size.replace("K", "") if "K" not in size else str(int(size[:-1]) * 1024)
+        small = int(number) < 4096  # then the library's buffer of 4 KiB decides
+        add("fread/fwrite", copier("fread-fwrite", "-b", size),
+            [repaired, "fread", number] if small else copier("fread-fwrite", "-b", "64K"), INPUT["1K"] if small else INPUT[size])
+    for name, fixed in (("fgetc-fputc", copier("setvbuf")), ("getc-unlocked", [repaired, "getc"]), ("fgets-fputs", [repaired, "fgets"])):
+        cases.append(Case(name, copier(name), fixed, SMALL, INPUT["1K"]))
+    cases.append(Case("stdio-unbuffered", copier("stdio-unbuffered"), copier("setvbuf"), SMALL, INPUT["1"]))
+    return cases
+
+
+def examples():
+    kinds = {"small-reads": ("small-reads", 1 << 18), "small-writes": ("small-writes", 0), "lines": ("line-writes", 0),
+             "read-again": ("read-again", 1 << 16), "seek-read": ("seek-before-read", 1 << 26), "open-again": ("opened-again", 1 << 10),
+             "failed-again": ("failed-again", 0), "sync-each": ("sync-each-write", 0), "direct": ("unaligned-direct", 1 << 20),
+             "poll": ("no-result", 0), "copy": ("copied-by-hand", 1 << 26), "never-closed": ("never-closed", 1 << 10)}
+    for name, (kind, size) in kinds.items():
+        program = [str(BUILD / "examples" / f"io-{name}")]
+        yield Case(f"io-{name}", program, [*program, "-f"], {kind}, size, waits=name == "sync-each")
+
+
+def make_input(work, size):
+    line = b"The quick brown fox jumps over the lazy dog, and then rests.\n"  # not of 64 bytes, so that no buffer holds one line
+    if not (work / "in").exists() or (work / "in").stat().st_size != size:
+        (work / "in").write_bytes((line * (size // len(line) + 1))[:size])
+
+
+def once(command, work, waits):
+    """Seconds of CPU time, or until its end."""
+    for name in ("out", "lines"):
+        (work / name).unlink(missing_ok=True)
+    lines = os.open(work / "lines", os.O_WRONLY | os.O_CREAT, 0o600)
+    start = time.monotonic()
+    with subprocess.Popen(command, cwd=work, stdout=lines, stdin=subprocess.DEVNULL) as child:
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+    wall = time.monotonic() - start
+    os.close(lines)
+    if child.returncode:
+        raise RuntimeError(f"{command} ended with {child.returncode}")
+    return wall if waits else usage.ru_utime + usage.ru_stime
+
+
+def predict(case, engine, work):
+    """The least and the largest saving in seconds, and the sentences; None if there is no finding."""
+    ranges, texts = [], []
+    for _ in range(PREDICTIONS):
+        for name in ("out", "lines"):
+            (work / name).unlink(missing_ok=True)
+        with open(work / "lines", "wb") as lines:
+            subprocess.run([BUILD / "sctrace", f"--engine={engine}", "--io", "--save", "run.json", "-o", "/dev/null", *case.program],
+                           cwd=work, stdout=lines, stdin=subprocess.DEVNULL, check=True)
+        found = [f for f in json.loads((work / "run.json").read_text())["io"]["findings"] if f["kind"] in case.kinds]
+        texts = [f["text"] for f in found]
+        if found and all(f["saving_high_s"] is not None for f in found):
+            ranges.append((sum(f["saving_low_s"] for f in found), sum(f["saving_high_s"] for f in found)))
+    if not texts:
+        return None
+    return tuple(statistics.median(r[i] for r in ranges) if ranges else None for i in range(2)) + (texts,)
+
+
+def measure(case, times, work):
+    """The median of what the repaired program saves in a run, and how far that is in doubt."""
+    saved = []
+    for r in range(ROUNDS + 1):
+        took = [0.0, 0.0]
+        for _ in range(times):
+            for k in ((0, 1) if r % 2 else (1, 0)):
+                took[k] += once((case.program, case.fixed)[k], work, case.waits)
+        if r:  # the first round warms up
+            saved.append((took[0] - took[1]) / times)
+    quartiles = statistics.quantiles(saved, n=4)
+    return statistics.median(saved), (quartiles[2] - quartiles[0]) / len(saved) ** 0.5
+
+
+def judge(case, work, score):
+    make_input(work, case.size)
+    once(case.program, work, False)
+    predictions = {e: predict(case, e, work) for e in ENGINES}
+    figures = [p[1] for p in predictions.values() if p and p[1]]
+    if not figures:
+        said = [p[2][0] for p in predictions.values() if p]
+        print(f"{case.name:<20} {'no figure: ' + said[0] if said else 'nothing found'}", flush=True)
+        return
+    times = max(1, min(RUNS_MAX, round(ENOUGH_S / max(min(figures), 1e-6) + 0.5)))
+    saved, doubt = measure(case, times, work)
+    for engine, p in predictions.items():
+        if not p or p[1] is None:
+            print(f"{case.name:<20} {engine:<7} {'nothing found' if not p else 'no figure'}", flush=True)
+            continue
+        low, high, _ = p
+        error = (low + high) / 2 / saved - 1 if saved > 0 else float("inf")
+        near, within = abs(error) <= 0.2, low <= saved <= high
+        for key, value in (("all", True), ("near", near), ("either", near or within)):
+            score[engine][key] += value
+        verdict = "within 20 %" if near else "in the range" if within else "NO"
+        print(f"{case.name:<20} {engine:<7} {low * 1e3:8.2f} to {high * 1e3:8.2f} ms  {saved * 1e3:8.2f} +-{doubt * 1e3:5.2f} ms "
+              f"{error * 100:+6.0f} %  {verdict}", flush=True)
+
+
+def main():
+    with tempfile.TemporaryDirectory(dir=FOLDER) as work:
+        work = Path(work)
+        repaired = work / "repaired"
+        (work / "repaired.c").write_text(REPAIRED)
+        subprocess.run(["cc", "-O2", "-o", repaired, work / "repaired.c"], check=True)
+        score = {e: {"all": 0, "near": 0, "either": 0} for e in ENGINES}
+        print(f"{'program':<20} {'engine':<7} {'predicted':>20}     {'measured':>18}  error", flush=True)
+        for case in [*examples(), *copiers(str(repaired))]:
+            if not WORDS or any(word in case.name for word in WORDS):
+                judge(case, work, score)
+        for engine, s in score.items():
+            print(f"{engine}: of {s['all']} predictions with a figure, {s['near']} are within 20 % of what was saved, and {s['either']} are "
+                  "within 20 % or have it in their range")
+
+
+main()
