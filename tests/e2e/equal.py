@@ -234,17 +234,17 @@ def test_go(folder):
 
 
 def test_messages(folder):
-    """Messages with names, descriptors and options, and waiting for descriptors by select and poll"""
+    """A program that sends messages with names, descriptors and options, and waits for descriptors by select and poll"""
     compare(folder, [str(E2E / "sockets"), "messages"])
 
 
 def test_netlink(folder):
-    """Sockets that are asked about interfaces and closed at once"""
+    """A program that requests interfaces from netlink sockets and closes them at once"""
     compare(folder, [str(E2E / "sockets"), "link"], options=["-v"])
 
 
 def test_asyncio(folder):
-    """python3, with a server and a client of its own, and select"""
+    """python3 with asyncio: a server, a client, and select"""
     needs("python3")
     (folder / "work.py").write_text(ASYNCIO)
     compare(folder, ["python3", "-I", str(folder / "work.py")])

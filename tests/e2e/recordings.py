@@ -151,7 +151,7 @@ def show_unwritable(world, mode):
 def peak_of(world, *words):
     """The peak resident set of `sctrace show`, in KiB. wait4(2) would give at least that of this process."""
     argv = [str(world.sctrace), "-c", "--engine=ptrace", "--save", "peak.json", "-o", "/dev/null", "--", str(world.sctrace), "show"]
-    # AddressSanitizer would keep freed memory, and cannot look for leaks in a traced program.
+    # Options for AddressSanitizer: it must not keep freed memory, and it cannot check a traced program for leaks.
     env = {"ASAN_OPTIONS": "detect_leaks=0:quarantine_size_mb=0:thread_local_quarantine_size_kb=0"}
     seen = execute([*argv, "-o", "/dev/null", *words], env=env, cwd=world.scratch)
     if seen.status:
@@ -186,7 +186,7 @@ def show_attached(world, mode):
 
 @scenario("show", TRACES)
 def show_daemonized(world, mode):
-    """So is one of a program whose tracer runs in the background"""
+    """A recording by a tracer in the background (-D) is shown as the live trace"""
     argv, env = tracer(world, mode, "-D", "--record", world.scratch / "recording", "--", world.program("crash"), "exits", "7", "20000")
     seen = execute(argv, b"", env, cwd=world.scratch)
     if seen.status != 7:
@@ -296,7 +296,10 @@ def last_asked(world, mode):
 
 @scenario("sig", ["record", "record-small", "record-filter"])
 def sig_unselected(world, mode):
-    """Calls that are not selected are made in the program without a record; signals, threads and cancellation work there as natively"""
+    """
+    Calls that are not selected run inside the program without a record; signals, threads and cancellation work as
+    without a tracer
+    """
     for line in ("signals storm 3000", "signals sigreturn", "interrupt restart", "interrupt longjmp_storm", "interrupt cancel",
                  "interrupt cancel_async", "interrupt unwind", "regs float", "regs all", "signals sigsys"):
         program, *words = line.split()

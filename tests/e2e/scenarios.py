@@ -1064,7 +1064,8 @@ STRACED = {
     "shell": ["sh", "-c", "for i in 1 2 3 4 5; do cat /etc/passwd | wc -l; done"],
     "threads": ["{build}/tests/e2e/threads", "pump", "4", "500"],
 }
-# strace omits calls that never return, and gives errors to rt_sigreturn; the others depend on which task is first.
+# strace omits calls that never return, and counts errors of rt_sigreturn. The numbers of the other calls depend on
+# which task runs first.
 NOT_COMPARED = {"exit", "exit_group", "rt_sigreturn", "futex", "restart_syscall", "wait4", "madvise"}
 
 

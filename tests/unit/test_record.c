@@ -138,7 +138,7 @@ static struct call call_of(int64_t nr, const uint64_t args[6], int64_t result)
 	return c;
 }
 
-/* Shows the only call of the ring. */
+/* Decodes the only call in the ring. */
 static void show_recorded(const struct call *c, struct buf *out)
 {
 	assert_int_equal(reader_fill(&rig.reader), 0);
@@ -173,7 +173,7 @@ static uint64_t somewhere(const char *page)
 	return (uint64_t)(uintptr_t)page + (uint64_t)(rand() % 3000);
 }
 
-/* A vector at `at` of the page, of *n buffers. Returns how many bytes they have. */
+/* Makes a vector at offset `at` of the page, with *n buffers. Returns the number of bytes in the buffers. */
 static uint64_t make_vector(char *page, size_t at, uint64_t *n)
 {
 	struct agent_iovec v[5];
@@ -187,7 +187,7 @@ static uint64_t make_vector(char *page, size_t at, uint64_t *n)
 	return sum;
 }
 
-/* A message, the number `i` of those at MESSAGES_AT. Returns how many bytes it has. */
+/* Makes the message with index `i` in the array at MESSAGES_AT. Returns the number of bytes in it. */
 static uint64_t make_message(char *page, size_t i)
 {
 	struct agent_message m = {.name = rand() % 2 ? somewhere(page) : 0,
@@ -201,7 +201,10 @@ static uint64_t make_message(char *page, size_t i)
 	return sum;
 }
 
-/* What argument `arg` points at by a rule whose memory has pointers itself. *result becomes one by which that is there. */
+/*
+ * Makes the memory to which argument `arg` points, for a rule whose memory contains pointers. Sets *result so that this
+ * memory is valid.
+ */
 static void make_deep(char *page, uint64_t args[6], unsigned rule, unsigned arg, int64_t *result)
 {
 	const uint64_t pair[2] = {rand() % 3 ? somewhere(page) : 0, 8};
@@ -335,8 +338,8 @@ static void unverified_memory_is_not_read(void **state)
 	assert_int_equal(leave(8), 0); /* the kernel wrote nothing to the second buffer */
 }
 
-/* A message that may be netlink's must be shown by sctrace while its descriptor is open. */
-static void what_may_be_netlink_is_left_to_sctrace(void **state)
+/* A message may be one of netlink. sctrace must then decode it while its descriptor is open, so the call stops. */
+static void possible_netlink_messages_stop(void **state)
 {
 	(void)state;
 	uint32_t bytes[8] = {32};
@@ -389,8 +392,8 @@ static void what_the_kernel_changes_is_shown_before_and_after(void **state)
 	buf_free(&text);
 }
 
-/* A call in progress has what was captured before it, also where sctrace must complete its record. */
-static void what_was_captured_before_is_kept(void **state)
+/* A call in progress keeps the memory that was captured at its entry, even if sctrace must complete its record. */
+static void captures_of_a_call_in_progress_are_kept(void **state)
 {
 	(void)state;
 	uint32_t len = 16, value = 0;
@@ -552,9 +555,9 @@ int main(void)
 		cmocka_unit_test(all_calls_have_the_same_text),
 		cmocka_unit_test(usual_calls_have_recipes),
 		cmocka_unit_test(unverified_memory_is_not_read),
-		cmocka_unit_test(what_may_be_netlink_is_left_to_sctrace),
+		cmocka_unit_test(possible_netlink_messages_stop),
 		cmocka_unit_test(what_the_kernel_changes_is_shown_before_and_after),
-		cmocka_unit_test(what_was_captured_before_is_kept),
+		cmocka_unit_test(captures_of_a_call_in_progress_are_kept),
 		cmocka_unit_test(calls_with_certain_arguments_stop),
 		cmocka_unit_test(rings_wrap),
 		cmocka_unit_test(a_call_in_progress_is_reported_once),

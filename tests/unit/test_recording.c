@@ -289,7 +289,7 @@ static void write_calls(struct recording_writer *w, struct recording_thread *th,
 	}
 }
 
-/* How many calls of these threads are kept, and of all others. */
+/* Checks how many calls of the threads 200 and 300, and of all other threads, are kept. */
 static void assert_kept(struct recording_writer *w, int of_200, int of_300)
 {
 	struct event ev;
@@ -305,7 +305,9 @@ static void assert_kept(struct recording_writer *w, int of_200, int of_300)
 	recording_close_read(r);
 }
 
-/* The last calls of a thread are kept while it is there, and those of a thread that crashed also after its end. */
+/*
+ * The last calls of a thread are kept while the thread exists. Those of a thread that crashed are also kept afterwards.
+ */
 static void test_last_of_threads(void **state)
 {
 	(void)state;
@@ -323,7 +325,7 @@ static void test_last_of_threads(void **state)
 	assert_kept(w, 3, 3);
 	recording_thread_free(w, &idle);
 	assert_kept(w, 0, 3);
-	/* Another one crashes. */
+	/* Another thread crashes. */
 	crashed = (struct recording_thread){0};
 	write_calls(w, &crashed, 301);
 	recording_crash(w, &crashed);

@@ -305,7 +305,7 @@ static void on_overflow(int sig, siginfo_t *si, void *context)
 	siglongjmp(overflowed, sig == SIGSEGV && at >= guarded && at < guarded + GUARD ? 1 : 2);
 }
 
-/* Each call has its string on the stack, the last one's at the very end. */
+/* Each call has its string on the stack. The string of the last call ends at the last byte of the stack. */
 static int overflow(int depth)
 {
 	char name[64] = "not/there";
@@ -329,7 +329,9 @@ static void *overflow_in_thread(void *arg)
 	return arg;
 }
 
-/* Recursion until the stack is full: a call is possible as long as its caller's frame fits, as natively. */
+/*
+ * Recursion until the stack is full. As without a tracer, a call is possible as long as the frame of its caller fits.
+ */
 static void test_overflow(int argc, char **argv)
 {
 	pthread_attr_t attr;

@@ -237,8 +237,8 @@ static void test_float(int argc, char **argv)
 }
 
 /*
- * Where a build with -Wl,-e,first begins: notes the registers, the arithmetic flags (as lahf and seto save them) and the stack below its
- * pointer, which execve(2) sets to 0.
+ * A build with -Wl,-e,first begins execution at `first`. It saves the registers, the arithmetic flags (by lahf and
+ * seto), and the memory below the stack pointer. execve(2) sets all of these to 0.
  */
 #define STACK_BELOW 20000
 uint64_t first_regs[15], first_flags = UINT64_MAX;
@@ -251,7 +251,10 @@ __asm__(".text\n.globl first\nfirst:\n"
 	"lea -20000(%rsp), %rsi; lea first_below(%rip), %rdi; mov $20000, %ecx; rep movsb\n"
 	"mov first_regs+24(%rip), %rdx; jmp _start\n");
 
-/* Executes itself `more` times. With a second argument, memory that was writable cannot become executable (PR_SET_MDWE(2const)). */
+/*
+ * Executes this program `more` times. With a second argument, memory that was writable cannot become executable
+ * (PR_SET_MDWE(2const)).
+ */
 static void test_first(int argc, char **argv)
 {
 	int more = argc > 0 ? atoi(argv[0]) : 0;

@@ -118,7 +118,9 @@ static int bound(const char *path)
 	return fd;
 }
 
-/* Messages from `from` to `to`, whose path is "to": whole ones, cut ones, empty ones, with a name and without. */
+/*
+ * Sends messages from `from` to `to`, whose path is "to": whole, truncated and empty messages, with and without a name.
+ */
 static void send_and_receive(int from, int to)
 {
 	static char in[200];
@@ -145,7 +147,7 @@ static void send_and_receive(int from, int to)
 	CHECK(recvmmsg(to, both, 2, 0, &patience) == 2);
 }
 
-/* A descriptor and credentials as control data, and options. */
+/* Sends a descriptor and credentials as control data, and uses socket options. */
 static void control_and_options(void)
 {
 	int pair[2], one = 1;
@@ -178,7 +180,7 @@ static void control_and_options(void)
 	CHECK(getpeername(0, (struct sockaddr *)&name, &len) < 0);
 }
 
-/* Waiting for descriptors, one of which is ready; until the time has passed; with invalid arguments. */
+/* Waits for descriptors: one is ready, the time limit expires, or the arguments are invalid. */
 static void wait_for_some(int ready, int idle)
 {
 	fd_set in, out;
@@ -209,7 +211,7 @@ static void wait_for_some(int ready, int idle)
 	CHECK(ppoll(p, 2, &none_ns, NULL) == 0);
 }
 
-/* Calls on sockets whose memory has pointers, or is read and changed. */
+/* Makes socket calls whose memory contains pointers, or is both read and changed. */
 static void test_messages(int argc, char **argv)
 {
 	(void)argc, (void)argv;
