@@ -155,7 +155,10 @@ struct image {
 	int refs;
 	enum image_state state;
 	pid_t user; /* a task that runs in the image, or that ran in it */
-	/* The code of unattended setup, which may still be running. hi is 0: it is not. lo is 0: it was never tried. */
+	/*
+	 * The code for unattended setup, which may still be running. If hi is 0, it is not running. If lo is 0, it was
+	 * never tried.
+	 */
 	struct {
 		uint64_t lo, hi;
 	} setup;
@@ -261,8 +264,8 @@ struct patch {
 	size_t nsites;                /* number of sites of all images */
 	struct module *loader;        /* the file that contains the first instruction of new images, or NULL */
 	uint64_t loader_entry;        /* offset of that instruction in the file */
-	uint64_t loader_end;          /* the offset in it where its code's last page ends */
-	bool attended;                /* unattended setup is not possible here */
+	uint64_t loader_end;          /* offset in that file of the end of its code's last page */
+	bool attended;                /* unattended setup is not possible on this machine */
 	bool root;                    /* sctrace runs as root, so it may trace programs of several users */
 	uint64_t rights;              /* sctrace's own capabilities (capabilities(7)) */
 	VEC(struct resume_point) resume_points;

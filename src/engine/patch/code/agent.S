@@ -516,7 +516,7 @@ setup_begin:
 	mov	$302, %eax		/* prlimit64 */
 	syscall
 	cmp	%r12, -(16 + 128)(%rsp)
-	movq	$0, -(16 + 128)(%rsp)	/* as execve(2) left them */
+	movq	$0, -(16 + 128)(%rsp)	/* restores the zeros that execve(2) has left there */
 	movq	$0, -(8 + 128)(%rsp)
 	mov	$-7, %r12		/* -E2BIG */
 	jb	1f
@@ -583,13 +583,14 @@ setup_back:
 setup_back_end:
 
 /*
- * Unattended setup (image/unattended.c): the same in a new image whose loader is known, without a stop. sctrace has put this
- * code into unused bytes after the loader's code, and struct agent_unattended after it. The bytes that the code copies are
- * in the work area on the stack: the agent, its data, and the stubs. The code arms the thread. Then it begins the program
- * with the registers and the stack that execve(2) left.
+ * Unattended setup (image/unattended.c): maps memory for the agent in a new image whose loader is known, without a
+ * stop. sctrace has written this code to unused bytes after the loader's code, and struct agent_unattended after it.
+ * The work area on the stack contains the bytes that the code copies: the agent, its data, and the stubs. The code arms
+ * the thread. Then it jumps to the program's first instruction, with the registers and the stack that execve(2) has set
+ * up.
  *
- * In: rbx = the address for the stubs; all other registers are 0.
- * Out, only if it fails: stops at the int3 with r12 to r15 and rbx as above.
+ * In: rbx = the address for the stubs; all other registers are 0. Out: only if the code fails, it stops at the int3,
+ * with r12 to r15 and rbx as above.
  */
 	.globl unattended_code, unattended_armed, unattended_trap, unattended_data, unattended_code_end
 #define UNATTENDED(member) unattended_data + UNATTENDED_##member(%rip)

@@ -62,13 +62,16 @@
  */
 #define ROOM_MIN (64 << 20)
 
-/* struct agent_unattended for agent.S, compared in the same way. */
+/* Offsets in struct agent_unattended for agent.S. Assertions below compare them. */
 #define UNATTENDED_ENTRY 0
 #define UNATTENDED_WORK  8
 #define UNATTENDED_MARK  16
 #define UNATTENDED_PATH  24
 #define UNATTENDED_SIZE  (UNATTENDED_PATH + SETUP_PATH)
-/* The work area: 16 bytes for the code's own use, how many bytes of stubs there are, and all that the code copies. */
+/*
+ * Offsets in the work area. It has 16 bytes that the code uses, the number of bytes of stubs, and everything that the
+ * code copies.
+ */
 #define UNATTENDED_WORK_STUBS 16
 #define UNATTENDED_WORK_HEAD  24
 
@@ -163,11 +166,11 @@ _Static_assert(offsetof(struct agent_back, mask) == BACK_MASK && offsetof(struct
 		       sizeof(struct agent_back) == BACK_SIZE,
 	       "agent.S");
 
-/* The parameters of the code of unattended setup. */
+/* The parameters of the code for unattended setup. */
 struct agent_unattended {
-	uint64_t entry; /* the image's first instruction */
-	uint64_t work;  /* the work area */
-	uint64_t mark;  /* agent_tail.mark */
+	uint64_t entry; /* address of the image's first instruction */
+	uint64_t work;  /* address of the work area */
+	uint64_t mark;  /* the value that agent_tail.mark must have */
 	char path[SETUP_PATH];
 };
 _Static_assert(offsetof(struct agent_unattended, entry) == UNATTENDED_ENTRY &&
@@ -195,7 +198,7 @@ extern const unsigned char agent_exec_taken[], agent_exec_end[], agent_go_shared
  */
 extern const unsigned char agent_sigreturn_counted[], agent_sigreturn_sys[], agent_sigreturn_bad[];
 
-/* The path of a call that is neither counted nor recorded. Between `after` and `ret` the result is in the frame. */
+/* The path of a call that is neither counted nor recorded. From `after` to `ret`, the result is in the frame. */
 extern const unsigned char agent_plain_sys[], agent_plain_after[], agent_plain_ret[], agent_plain_pushed[],
 	agent_plain_end[];
 

@@ -115,7 +115,7 @@ PART bool put_copy(struct place *p, uint64_t addr, uint64_t len)
 	return to;
 }
 
-/* Captures `len` bytes at `addr`. A NULL pointer has no memory to capture. */
+/* Captures `len` bytes at `addr`. If `addr` is NULL, there is nothing to capture. */
 HELPER bool put_any(struct place *p, uint64_t addr, uint64_t len)
 {
 	return !addr || !len || put_copy(p, addr, len);
@@ -139,8 +139,8 @@ HELPER bool put_string(const struct agent_scratch *r, struct place *p, unsigned 
 }
 
 /*
- * Captures memory that the call will change. Returns false if there is no room. If this faults, the ring is unchanged,
- * because the record is not open yet; threads/signals.c then makes the call from the stub.
+ * Captures memory that the call will change. Returns false if there is no room. If the copying faults, the ring is
+ * unchanged, because the record is not open yet. threads/signals.c then makes the call from the stub.
  */
 HELPER bool capture_before(const struct agent_scratch *s, struct place *p, const struct agent_recipe *recipe)
 {
@@ -221,7 +221,10 @@ HELPER uint64_t bytes_needed_in(const struct agent_scratch *r, uint64_t string_m
 	return n;
 }
 
-/* Returns the same for memory that the call writes. For RECIPE_OUT_SIZED, `before` is the length before the call. */
+/*
+ * Returns how many bytes an operation captures of memory that the call writes. For RECIPE_OUT_SIZED, `before` is the
+ * length before the call.
+ */
 HELPER uint64_t bytes_needed_out(const struct agent_scratch *r, uint64_t string_max, unsigned rule, unsigned arg,
 				 uint64_t size, uint32_t before)
 {
@@ -241,8 +244,8 @@ HELPER uint64_t bytes_needed_out(const struct agent_scratch *r, uint64_t string_
 }
 
 /*
- * Captures a buffer of a socket, of which the call read or wrote `n` bytes. Returns false if it may be a netlink
- * message, which only sctrace can decide.
+ * Captures the buffer of a socket's call that transferred `n` bytes. Returns false if the buffer may contain a netlink
+ * message, because only sctrace can find out whether it does.
  */
 PART bool put_sock_bytes(struct place *p, uint64_t string_max, uint64_t addr, uint64_t n)
 {
@@ -252,8 +255,8 @@ PART bool put_sock_bytes(struct place *p, uint64_t string_max, uint64_t addr, ui
 }
 
 /*
- * Captures a vector of `n` buffers, of which the call read or wrote `done` bytes. The vector is copied first, and the
- * buffers are those in the copy, so changes by another thread have no effect.
+ * Captures a vector of `n` buffers, to or from which the call transferred `done` bytes. The vector is copied first, and
+ * the buffers are those in the copy, so changes by another thread have no effect.
  */
 PART bool put_vector(struct place *p, uint64_t string_max, uint64_t addr, uint64_t n, uint64_t done, bool out,
 		     bool socket)
@@ -286,8 +289,8 @@ HELPER bool put_iovec(const struct agent_scratch *r, struct place *p, uint64_t s
 }
 
 /*
- * Captures a message of which the call transferred `done` bytes. If `size` is that of struct mmsghdr, the structure
- * contains this number.
+ * Captures a message of which the call transferred `done` bytes. If `size` is the size of struct mmsghdr, that
+ * structure contains this number.
  */
 PART bool put_message(struct place *p, uint64_t string_max, uint64_t addr, uint64_t size, uint64_t done, bool out)
 {
@@ -320,7 +323,9 @@ HELPER bool put_messages(const struct agent_scratch *r, struct place *p, uint64_
 	return true;
 }
 
-/* Captures the pair and the set. The kernel's set has 8 bytes, and the decoder shows no others. */
+/*
+ * Captures the pair and the set to which it points. The kernel's set has 8 bytes, and the decoder shows no other bytes.
+ */
 HELPER bool put_sigset_pair(const struct agent_scratch *r, struct place *p, uint64_t addr)
 {
 	const uint64_t *pair;

@@ -9,8 +9,10 @@
  * A record is opened before the call and committed after it. Captures are copies of the memory that the decoders will
  * need. The recorder makes them after the call, and only of memory that the call is known to have read or written, so
  * that copying cannot fault. Otherwise the recorder asks sctrace, which completes the record from the stopped thread's
- * memory. Memory that the call reads and then changes is also copied before the call. If that faults, sctrace makes the
- * call from outside the recorder.
+ * memory.
+ *
+ * Memory that the call both reads and changes is also captured before the call. If that faults, sctrace makes the call
+ * without the recorder.
  */
 #ifndef SCTRACE_ENGINE_PATCH_CODE_RING_H
 #define SCTRACE_ENGINE_PATCH_CODE_RING_H
@@ -86,7 +88,7 @@ struct agent_record {
 	 */
 	uint64_t t0, t1;
 	int64_t result;
-	uint64_t before; /* bytes of the record up to here, and of the captures that were made before the call */
+	uint64_t before; /* number of bytes of the record's head and of the captures that were made before the call */
 	uint64_t spare[2];
 };
 
@@ -94,7 +96,7 @@ struct agent_record {
 struct agent_capture {
 	uint64_t addr;
 	uint32_t len;
-	uint32_t before; /* 1: it was made before the call, which may have changed the memory since */
+	uint32_t before; /* 1: the capture was made before the call, which may have changed the memory since */
 };
 
 struct agent_ring {
@@ -141,9 +143,9 @@ enum recipe_rule {
 	 * captured.
 	 */
 	RECIPE_COMMAND,
-	/* Before the call, and again after it: */
+	/* Captured before the call, and again after it: */
 	RECIPE_CHANGED, /* `size` bytes, which the kernel reads and then changes */
-	RECIPE_FD_SET,  /* a set of descriptors (select(2)), of as many as argument 0 says */
+	RECIPE_FD_SET,  /* a set of descriptors (select(2)); argument 0 gives their number */
 	/* After the call: what is captured. */
 	/*
 	 * A string up to its NUL, which the kernel reads. If `size` is not 0, the kernel has read the string even if
@@ -167,15 +169,21 @@ enum recipe_rule {
 	RECIPE_IN_IOVEC,
 	/* Like RECIPE_IN_IOVEC, but only if the call succeeded; the kernel fills as many bytes as the result says. */
 	RECIPE_OUT_IOVEC,
-	RECIPE_OUT_SIZED, /* the number of bytes that the next argument, a RECIPE_CHANGED, points at, before or after the call
-			   * (the smaller one), at most `size`; written if the call succeeded */
-	RECIPE_SIGSET_PAIR,    /* pselect6(2): a pointer to a set of signals, and its size */
-	RECIPE_SOCK_BYTES,     /* as RECIPE_IN_BYTES; sctrace must look at it if it may be a netlink message */
-	RECIPE_OUT_SOCK_BYTES, /* the same, written: the number of bytes in the result, at most the next argument */
-	RECIPE_MSG,            /* a struct msghdr, and what it points at; read */
-	RECIPE_OUT_MSG,        /* the same, written if the call succeeded; its msg_namelen also before the call */
-	RECIPE_MMSG,           /* as many struct mmsghdr as the next argument says; read */
-	RECIPE_OUT_MMSG,       /* the same, as many as the result says; written */
+	/*
+	 * At most `size` bytes, which the kernel writes if the call succeeds. Their number is the value to which the next
+	 * argument (a RECIPE_CHANGED) points, before or after the call, whichever is smaller.
+	 */
+	RECIPE_OUT_SIZED,
+	RECIPE_SIGSET_PAIR, /* pselect6(2): a pointer to a set of signals, and the size of the set */
+	/* Like RECIPE_IN_BYTES, but sctrace must complete the record if the bytes may be a netlink message. */
+	RECIPE_SOCK_BYTES,
+	/* Like RECIPE_OUT_BYTES, at most the number in the next argument, with the same exception. */
+	RECIPE_OUT_SOCK_BYTES,
+	RECIPE_MSG, /* a struct msghdr and everything that it points at, which the kernel reads */
+	/* A struct msghdr that the kernel writes if the call succeeds; msg_namelen is also captured before the call. */
+	RECIPE_OUT_MSG,
+	RECIPE_MMSG,     /* as many struct mmsghdr as the next argument says, which the kernel reads */
+	RECIPE_OUT_MMSG, /* as many struct mmsghdr as the result says, which the kernel writes */
 };
 
 #define RECIPE_OPS 7
@@ -201,7 +209,7 @@ struct agent_iovec {
 };
 #define IOVECS_MOST 1024 /* UIO_MAXIOV */
 
-/* struct mmsghdr (recvmmsg(2)): a struct msghdr (recvmsg(2)), and what was transferred. */
+/* struct mmsghdr (recvmmsg(2)): a struct msghdr (recvmsg(2)), and how many bytes were transferred */
 struct agent_message {
 	uint64_t name;
 	uint32_t namelen, pad1;
@@ -209,13 +217,13 @@ struct agent_message {
 	int32_t flags, pad2;
 	uint32_t bytes, pad3;
 };
-#define MESSAGE_SIZE  offsetof(struct agent_message, bytes) /* of struct msghdr */
-#define ADDRESS_MOST  128                                   /* bytes of an address that are shown */
-#define CONTROL_MOST  4096                                  /* the same of control data */
-#define CONTROL_LEAST 16                                    /* its header, which is shown in any case */
+#define MESSAGE_SIZE  offsetof(struct agent_message, bytes) /* size of struct msghdr */
+#define ADDRESS_MOST  128                                   /* the largest part of an address that is shown, in bytes */
+#define CONTROL_MOST  4096 /* the largest part of control data that is shown, in bytes */
+#define CONTROL_LEAST 16   /* size of the header of control data, which is always shown */
 
-/* How large a set of descriptors is that select(2) is given: `n` is its first argument. */
-#define FD_SET_MOST 65536 /* descriptors that are shown */
+/* Returns the size of the set of descriptors for select(2), whose first argument is `n`. */
+#define FD_SET_MOST 65536 /* the largest number of descriptors that are shown */
 static inline uint32_t fd_set_size(uint64_t n)
 {
 	uint32_t set = (int32_t)n > 0 ? (uint32_t)n : 0;
@@ -223,9 +231,10 @@ static inline uint32_t fd_set_size(uint64_t n)
 }
 
 /*
- * Decoders show the contents of netlink messages (struct nlmsghdr). Only the descriptor shows whether a buffer has one, and only
- * sctrace can look at that, while the thread is stopped. `first` are the buffer's first 4 bytes of `n`: nlmsg_len, which is
- * little-endian and short. Text and the usual protocols of other sockets do not begin like this.
+ * May a buffer of `n` bytes contain a netlink message (struct nlmsghdr), whose contents the decoders show? That depends
+ * on the descriptor, which only sctrace can examine while the thread is stopped. `first` holds the first 4 bytes of the
+ * buffer. In a netlink message they are nlmsg_len, a small little-endian number. Text, and the data of the usual
+ * protocols, do not begin with such a number.
  */
 static inline bool may_be_netlink(uint32_t first, uint64_t n)
 {

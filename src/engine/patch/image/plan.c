@@ -194,10 +194,10 @@ struct batch {
 	struct site *site[BATCH];
 	unsigned char stubs[BATCH][STUB_SIZE];
 	int n;
-	struct plan_extra *extra; /* is written with these sites, or NULL */
+	struct plan_extra *extra; /* written together with these sites, or NULL */
 };
 
-#define EXTRA BATCH /* struct piece.site of the extra code */
+#define EXTRA BATCH /* the value of piece.site for the extra code */
 
 /*
  * Bytes of site number `site`. They must be equal to `old` before the change, and become `new`. `old` and `new` may be
@@ -371,8 +371,8 @@ static void batch_apply(struct patch *p, struct task *task, struct batch *b, str
 
 /*
  * Patches all known sites of a file, so that a call at these sites need not stop once. `origin` is the address that the
- * file's offset 0 would have. Works only while the image has one thread, and room for stubs. With `extra`,
- * patches only as many sites as are written together with it.
+ * file's offset 0 would have. Works only while the image has one thread, and room for stubs. If `extra` is not NULL,
+ * patches only the sites that can be written together with it.
  */
 static void patch_module(struct patch *p, struct task *task, const struct module *mod, uint64_t origin,
 			 struct plan_extra *extra)

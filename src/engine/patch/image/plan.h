@@ -11,14 +11,15 @@
 struct proc_status;
 struct site;
 
-/* What is written together with the sites of the loader, while there is no memory for stubs yet (unattended.c). */
+/* What is written together with the sites of the loader, while the image has no memory for stubs yet (unattended.c). */
 struct plan_extra {
-	uint64_t addr;             /* address of unused bytes, all 0, that `code` overwrites */
-	const unsigned char *code; /* `n` bytes, at most PLAN_EXTRA_MAX */
+	uint64_t addr;             /* address of unused bytes, all 0, which `code` will overwrite */
+	const unsigned char *code; /* the code, `n` bytes, at most PLAN_EXTRA_MAX */
 	size_t n;
-	unsigned char *stubs; /* the stubs are copied to here, at most PLAN_EXTRA_STUBS bytes, and not to the program */
-	size_t nstubs;        /* number of bytes of stubs */
-	bool written;         /* the code and the sites are written; if not, nothing is written */
+	/* Where the stubs are copied to, instead of to the program; at most PLAN_EXTRA_STUBS bytes. */
+	unsigned char *stubs;
+	size_t nstubs; /* number of bytes of stubs */
+	bool written;  /* set if the code and the sites were written; otherwise nothing was written */
 };
 #define PLAN_EXTRA_MAX   1024
 #define PLAN_EXTRA_STUBS (32 * STUB_SIZE)
@@ -42,13 +43,13 @@ uint64_t plan_used_until(const struct patch *p, const struct image *img, const s
  */
 void plan_note_loader(struct patch *p, struct task *task, const struct mapping *m);
 /*
- * Returns the address of the last `n` bytes of the loader's executable pages in a new image whose first instruction is at
- * `entry`, or 0 if the image cannot have the known loader.
+ * Returns the address of the last `n` bytes of the loader's executable pages in a new image whose first instruction is
+ * at `entry`, or 0 if the image cannot have the known loader.
  */
 uint64_t plan_loader_room(const struct patch *p, uint64_t entry, size_t n);
 /*
- * Patches the known sites of the loader in a new image whose first instruction is at `entry`. Also writes `extra`, unless
- * it is NULL.
+ * Patches the known sites of the loader in a new image whose first instruction is at `entry`. Also writes `extra`,
+ * unless it is NULL.
  */
 void plan_apply_loader(struct patch *p, struct task *task, uint64_t entry, struct plan_extra *extra);
 /*

@@ -22,11 +22,14 @@ bool setup_is_refused(const struct patch *p, const struct proc_status *s, struct
 int setup_image(struct patch *p, struct task *task, uint64_t at, const struct user_regs_struct *saved,
 		const uint64_t *mask);
 /*
- * Returns the address of the stubs of an image whose first instruction is at `at`, above 4 GiB. Stubs lie so far below the
- * loader that the libraries, which the loader will map, have room, and so near that jumps reach them.
+ * Returns the address for the stubs of an image whose first instruction is at `at`, above 4 GiB. Stubs are placed below
+ * the loader: far enough away to leave room for the libraries that the loader will map, and near enough for jumps.
  */
 uint64_t setup_stubs(uint64_t at);
-/* Gives the image of `task` the counters in `region`, whose reference it takes over. The image becomes IMAGE_READY. */
+/*
+ * Gives the image of `task` the counters in `region`, and takes over the caller's reference to `region`. The image
+ * becomes IMAGE_READY.
+ */
 void setup_counters(struct patch *p, const struct task *task, struct region *region);
 /* Returns the initial data of the agent in an image that has counters. */
 struct agent_data setup_data(const struct image *img);

@@ -14,8 +14,8 @@
 
 #define CODE_SIZE  ((size_t)(unattended_code_end - unattended_code))
 #define AGENT_SIZE ((size_t)(agent_end - agent_begin))
-#define DATA_SIZE  offsetof(struct agent_data, code) /* the rest is zeros */
-/* The work area is at this distance below the stack pointer, in memory that execve(2) maps (setup_arg_pages() in fs/exec.c). */
+#define DATA_SIZE  offsetof(struct agent_data, code) /* the bytes after these are zeros */
+/* Distance of the work area below the stack pointer, in memory that execve(2) maps (setup_arg_pages() in fs/exec.c). */
 #define WORK_BELOW 16384
 #define WORK_MAX   (UNATTENDED_WORK_HEAD + AGENT_PAGE + DATA_SIZE + PLAN_EXTRA_STUBS)
 _Static_assert(WORK_MAX < WORK_BELOW, "the work area ends below the stack pointer");
@@ -25,7 +25,7 @@ static uint64_t work_address(const struct user_regs_struct *r)
 	return (r->rsp - WORK_BELOW) & ~(uint64_t)15;
 }
 
-/* The registers with which execve(2) starts a program (ELF_PLAT_INIT in the kernel's asm/elf.h). */
+/* Returns the registers with which execve(2) starts a program (ELF_PLAT_INIT in the kernel's asm/elf.h). */
 static struct user_regs_struct first_registers(const struct user_regs_struct *r, uint64_t entry)
 {
 	struct user_regs_struct first = {.rip = entry, .orig_rax = (unsigned long long)-1};
@@ -44,9 +44,10 @@ static struct user_regs_struct first_registers(const struct user_regs_struct *r,
 }
 
 /*
- * The code ends with the registers of first_registers(), so the program must have these. If the code fails, it raises SIGTRAP
- * or a fault, and the kernel would change the mask or action of a program that blocks or ignores this signal. If a program
- * ignores SIGSYS or a fault, sctrace must note that in the agent's data, which do not exist yet.
+ * Is unattended setup possible? The code ends with the registers of first_registers(), so the program must begin with
+ * these. If the code fails, it raises SIGTRAP or a fault, and the kernel would change the mask or action of a program
+ * that blocks or ignores this signal. If a program ignores SIGSYS or a fault, sctrace must note that in the agent's
+ * data, which does not exist yet.
  */
 static bool is_possible(const struct patch *p, const struct user_regs_struct *r, const struct proc_status *s)
 {
@@ -57,7 +58,7 @@ static bool is_possible(const struct patch *p, const struct user_regs_struct *r,
 	       memcmp(r, &first, sizeof(first)) == 0;
 }
 
-/* Fills in the work area, except for the stubs at its end. Returns where the stubs must be copied to. */
+/* Fills in the work area, except for the stubs at its end. Returns the address to which the stubs must be copied. */
 static unsigned char *fill_work(unsigned char *bytes, const struct image *img)
 {
 	const struct agent_data data = setup_data(img);
@@ -68,7 +69,10 @@ static unsigned char *fill_work(unsigned char *bytes, const struct image *img)
 	return at + AGENT_SIZE + DATA_SIZE;
 }
 
-/* Writes the code, the work area and the loader's sites, and sends the task to the code. If false, nothing has changed. */
+/*
+ * Writes the code, the work area and the loader's sites, and moves the task to the code. If this returns false, nothing
+ * has changed.
+ */
 static bool write_all(struct patch *p, struct task *task, const struct user_regs_struct *r, const char *path,
 		      uint64_t room, uint64_t stubs)
 {
@@ -148,7 +152,7 @@ bool unattended_undo(struct patch *p, struct task *task, struct user_regs_struct
 	static const unsigned char zeros[WORK_MAX];
 	struct image *img = image_of(task);
 	const uint64_t stubs = setup_stubs(img->start.entry);
-	/* If everything could be mapped, a later step has failed, and will fail in other images, too. */
+	/* If everything could be mapped, a later step has failed. That step will fail in other images as well. */
 	p->attended |= r->r15 == AGENT_STATS && r->rbx == stubs;
 	patch_task_of(task)->armed = false;
 	site_restore_all(task);

@@ -1,7 +1,7 @@
 /*
- * Unattended setup: puts the agent into a new image without a stop. sctrace writes code after the code of the loader, and
- * the data that this code needs on the stack. The program runs the code on the way to its first instruction. This is
- * possible if the loader was seen before.
+ * Unattended setup: puts the agent into a new image without a stop. sctrace writes code after the code of the loader,
+ * and the data that this code needs on the stack. The program runs the code on the way to its first instruction. This
+ * is possible if the loader was seen before.
  */
 #ifndef SCTRACE_ENGINE_PATCH_IMAGE_UNATTENDED_H
 #define SCTRACE_ENGINE_PATCH_IMAGE_UNATTENDED_H
@@ -11,20 +11,25 @@
 struct proc_status;
 
 /*
- * Prepares unattended setup of the image of `task`, which has stopped at its execve(2). `r` holds its first registers, and
- * `s` is its status. Returns true if the image is ready and the task is armed when the program begins; then the caller must
- * not set the registers. Returns false if nothing has changed, and the image must be set up by setup_image().
+ * Prepares unattended setup of the image of `task`, which has stopped at its execve(2). `r` holds its first registers,
+ * and `s` is its /proc/PID/status. Returns true if the image is ready. The task will then be armed when the program
+ * begins, and the caller must not set the registers. Returns false if nothing has changed; setup_image() must then set
+ * up the image.
  */
 bool unattended_start(struct patch *p, struct task *task, const struct user_regs_struct *r,
 		      const struct proc_status *s);
 /* Is the task, with registers `r`, still in the code of unattended setup? Once it has left, it never returns there. */
 bool unattended_runs(const struct task *task, const struct user_regs_struct *r);
 /*
- * Unattended setup has failed, and the task has stopped in its code with registers `r`, in a signal-delivery-stop: undoes
- * everything. `r` becomes the task's first registers, which the caller must set. Returns false if the task has ended.
+ * Unattended setup has failed, and the task has stopped in its code with registers `r`, in a signal-delivery-stop:
+ * undoes everything. `r` becomes the task's first registers, which the caller must set. Returns false if the task has
+ * ended.
  */
 bool unattended_undo(struct patch *p, struct task *task, struct user_regs_struct *r);
-/* If the task, which is about to be detached, has stopped in the code of unattended setup, runs that code to its end. */
+/*
+ * Called for a task that is about to be detached. If it has stopped in the code of unattended setup, runs that code to
+ * its end.
+ */
 void unattended_settle(struct patch *p, struct task *task);
 
 #endif

@@ -21,8 +21,9 @@ struct patch_task *children_give_state(struct patch *p, struct task *task)
 }
 
 /*
- * The agent makes a call like fork(2) only with its flags in a register, and without CLONE_VM. It makes a call like vfork(2) without
- * CLONE_THREAD; but the flags of clone3(2) are in memory, which others that run in it could have changed.
+ * The agent makes a fork-like call only if its flags are in a register and do not include CLONE_VM. It makes a
+ * vfork-like call only without CLONE_THREAD. The flags of clone3(2) are in memory, so another thread could have changed
+ * them since.
  */
 bool children_unseen_clone(struct tracer *t, const struct task *parent, int event, uint64_t *flags)
 {

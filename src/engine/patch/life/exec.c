@@ -74,7 +74,10 @@ static void find_obstacle(const struct patch *p, const struct user_regs_struct *
 		buf_adds(why, "it inherited a seccomp filter from a traced program");
 }
 
-/* Puts the agent into a new image while the task, whose status is `s`, is stopped. `r` holds its first registers. */
+/*
+ * Puts the agent into a new image while the task is stopped. `s` is its /proc/PID/status, and `r` holds its first
+ * registers.
+ */
 static void prepare_attended(struct patch *p, struct task *task, const struct user_regs_struct *r,
 			     const struct proc_status *s, struct buf *why)
 {
@@ -90,7 +93,7 @@ static void prepare_attended(struct patch *p, struct task *task, const struct us
 	arm_task(p, task, true);
 }
 
-/* Puts the agent into a new image before its first instruction, if possible without a stop. */
+/* Puts the agent into a new image before its first instruction, without a stop if possible. */
 static void prepare_image(struct patch *p, struct task *task, struct user_regs_struct *r)
 {
 	struct buf why = {0};
@@ -118,8 +121,8 @@ enum tracer_verdict exec_signal(struct tracer *t, struct task *task, const sigin
 	struct image *img = image_of(task);
 	struct user_regs_struct r;
 	/*
-	 * A forced SIGSYS comes after setup, whose last call arms the thread. The program has no handlers yet, so the other
-	 * signals can be delivered in the middle of setup.
+	 * A forced SIGSYS comes after setup, whose last call arms the thread. The program has no handlers yet, so other
+	 * signals can be delivered while setup runs.
 	 */
 	bool fault = si->si_code > 0 && (si->si_signo == SIGTRAP || si->si_signo == SIGSEGV || si->si_signo == SIGBUS ||
 					 si->si_signo == SIGILL);

@@ -11,7 +11,9 @@
  */
 bool exec_enter_image(struct patch *p, struct task *task, uint64_t at, const struct user_regs_struct *r,
 		      const uint64_t *mask, struct buf *why);
-/* tracer_ops.signal: if unattended setup has failed, sets the image up again; otherwise as signals_stop(). */
+/*
+ * tracer_ops.signal: if unattended setup has failed, sets up the image again. Otherwise does what signals_stop() does.
+ */
 enum tracer_verdict exec_signal(struct tracer *t, struct task *task, const siginfo_t *si);
 /* tracer_ops.exec: puts the agent into a new image before its first instruction. */
 void exec_done(struct tracer *t, struct task *task);

@@ -78,7 +78,7 @@ static void capture_string(struct record_reader *r, const struct mem *live, uint
 	memcpy(to, text, (size_t)got);
 }
 
-/* Captures at most `most` of a socket's `n` bytes, or all of them if they may be a netlink message. */
+/* Captures at most `most` of the `n` bytes in a socket's buffer, or all of them if they may be a netlink message. */
 static void capture_sock_bytes(struct record_reader *r, const struct mem *live, uint64_t addr, uint64_t n,
 			       uint64_t most)
 {
@@ -104,7 +104,7 @@ static void capture_iovec(struct record_reader *r, const struct mem *live, uint6
 	}
 }
 
-/* Captures a message, with its structure of `size` bytes, of which the call transferred `bytes`. */
+/* Captures a message of which the call transferred `bytes`. Its structure has `size` bytes. */
 static void capture_message(struct record_reader *r, const struct mem *live, uint64_t addr, size_t size, uint64_t bytes,
 			    uint64_t most)
 {
@@ -119,7 +119,7 @@ static void capture_message(struct record_reader *r, const struct mem *live, uin
 	capture_iovec(r, live, m.iov, m.iovlen, bytes, most, true);
 }
 
-/* Captures the message, or the messages, of a call. */
+/* Captures the message or messages of a call. */
 static void capture_messages(const struct record *rec, struct record_reader *r, const struct mem *live, int64_t result,
 			     unsigned rule, unsigned arg)
 {
@@ -131,7 +131,7 @@ static void capture_messages(const struct record *rec, struct record_reader *r, 
 	if (out && result < 0)
 		return;
 	size_t size = one ? MESSAGE_SIZE : sizeof(m);
-	/* The kernel transfers no more than this, and a program can pass any number. */
+	/* The kernel transfers at most this number of messages, but a program can pass any number. */
 	n = n < IOVECS_MOST ? n : IOVECS_MOST;
 	for (uint64_t addr = args[arg]; n > 0 && r->open.size < RECORD_MOST - size; n--, addr += sizeof(m)) {
 		if (mem_get(live, addr, &m, size) != 0)
@@ -148,7 +148,7 @@ static void capture_sigset_pair(struct record_reader *r, const struct mem *live,
 		capture_bytes(r, live, set, sizeof(set));
 }
 
-/* Returns the number of bytes in a socket's buffer. */
+/* Returns how many bytes of a socket's buffer the call transferred. */
 static uint64_t transferred(const struct agent_record *c, int64_t result, unsigned rule, unsigned arg)
 {
 	uint64_t done = result > 0 ? (uint64_t)result : 0, n = c->args[arg + 1];
@@ -286,7 +286,10 @@ static void pop(struct record *rec)
 		sift(rec, 0);
 }
 
-/* Reads memory that the call changed from the captures made before it, and other memory from the program. */
+/*
+ * Reads memory at the beginning of a call: from the captures that were made before the call, and other memory from the
+ * program.
+ */
 static ssize_t read_entered(void *record, uint64_t addr, void *buf, size_t n)
 {
 	struct record *rec = record;

@@ -102,8 +102,8 @@ static int drop(struct record_reader *r)
 }
 
 /*
- * If a call is in progress, copies the header of its record and the captures made before the call, unless the record was
- * committed in the meantime.
+ * If a call is in progress, copies the header of its record and the captures made before the call, unless the record
+ * was committed in the meantime.
  */
 static void look_for_open(struct record_reader *r)
 {
@@ -254,9 +254,9 @@ void reader_pop(struct record_reader *r)
 }
 
 /*
- * Returns where the captures contain `addr`, or NULL, and sets *most to the number of bytes there. Captures made before
- * the call are preferred if `before` is true, and otherwise the other ones. Memory that was captured only at the other
- * time did not change.
+ * Finds the captures that contain `addr`. Returns the address of the captured bytes, or NULL, and sets *most to their
+ * number. If `before` is true, captures that were made before the call are preferred, otherwise the others. Memory that
+ * was captured at only one of the two times did not change.
  */
 static const unsigned char *find(const struct agent_record *head, uint64_t addr, bool before, size_t *most)
 {

@@ -19,7 +19,7 @@ struct record_item {
 	enum record_item_kind kind;
 	uint64_t ticks; /* time of the item */
 	uint64_t began; /* time at which the call began, or continued after an interruption */
-	bool live;      /* its memory must be read from the program: it has at most the captures made before the call */
+	bool live;      /* memory must be read from the program, except for captures that were made before the call */
 	bool continued; /* a call that a signal interrupted continues */
 	/* The record, followed by its captures; valid until reader_pop(). */
 	const struct agent_record *record;
@@ -83,7 +83,10 @@ void reader_verify_open(struct record_reader *r);
 /* Must the beginning of the open call still be reported? */
 bool reader_wants_open(const struct record_reader *r);
 
-/* Read from the captures of a record, as functions of struct mem: memory before its call, and after it. The context is the record. */
+/*
+ * Read from the captures of a record, as functions of struct mem: memory as it was before the call, and after it. The
+ * context is the record.
+ */
 ssize_t captures_read_before(void *record, uint64_t addr, void *buf, size_t n);
 ssize_t captures_read(void *record, uint64_t addr, void *buf, size_t n);
 

@@ -23,7 +23,10 @@ static bool is_special(int64_t nr)
 	return false;
 }
 
-/* Is this a time that the kernel changes, although other calls only read arguments of its kind? It writes back the remaining time. */
+/*
+ * Does the kernel change this time, although other calls only read arguments of this kind? If so, it writes back the
+ * remaining time.
+ */
 static bool is_changed(int64_t nr, unsigned arg)
 {
 	return (nr == SYS_ppoll && arg == 2) ||

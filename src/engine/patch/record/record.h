@@ -35,8 +35,8 @@ struct record {
 	uint32_t limit; /* number of bytes of each ring that are used */
 	uint64_t string_max;
 	uint64_t sync_ticks, sync_ns; /* both clocks, read together at the last record_look() */
-	struct mem mem, live;         /* of the last event; of its thread */
-	void *mem_record;             /* of the last event */
+	struct mem mem, live;         /* memory of the last event, and of its thread */
+	void *mem_record;             /* the record of the last event */
 	pid_t mem_pid;
 	struct record_thread
 		*reported; /* thread of the last event, or NULL; that event's memory stays valid until the next event */

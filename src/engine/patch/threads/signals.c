@@ -13,7 +13,10 @@
 #include <signal.h>
 #include <sys/ptrace.h>
 
-/* Do the engine and the agent see each change of the process's signal handlers? The agent counts them in *actions. */
+/*
+ * Do the engine and the agent see all changes of the process's signal handlers? Sets *actions to the agent's count of
+ * these changes.
+ */
 static bool is_steady(const struct task *task, uint64_t *actions)
 {
 	const struct image *img = image_of(task);
@@ -26,8 +29,8 @@ static bool is_steady(const struct task *task, uint64_t *actions)
 enum handler_state { HANDLER_UNKNOWN, HANDLER_NONE, HANDLER_SOME };
 
 /*
- * Does the process have a handler for `sig`? The agent counts how often actions are set, so /proc need not be read again
- * for each child of a shell.
+ * Does the process have a handler for `sig`? The agent counts how often actions are set, so /proc need not be read
+ * again for each child of a shell.
  */
 static enum handler_state handler_of(const struct task *task, int sig)
 {
@@ -145,8 +148,8 @@ static bool hide_step(struct patch *p, struct task *task, const siginfo_t *si, u
 }
 
 /*
- * Moves the thread out of the agent or the stub before the handler of a signal for the program runs. STOP_PASS: the
- * signal is to be delivered.
+ * Moves the thread out of the agent or the stub before the handler of a signal for the program runs. Returns STOP_PASS
+ * if the signal must be delivered.
  */
 static enum tracer_verdict leave_code(struct patch *p, struct task *task, const siginfo_t *si)
 {
@@ -182,8 +185,8 @@ static enum tracer_verdict leave_code(struct patch *p, struct task *task, const 
 }
 
 /*
- * A signal for the program. If nothing will see the thread's position, the thread may stay where it is. But if calls are
- * recorded, the record of an interrupted call must be completed.
+ * Handles a signal for the program. If nothing will see the thread's position, the thread may stay where it is. But if
+ * calls are recorded, the record of an interrupted call must be completed.
  */
 static enum tracer_verdict pass_signal(struct patch *p, struct task *task, const siginfo_t *si)
 {

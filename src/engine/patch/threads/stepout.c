@@ -348,7 +348,7 @@ static bool step_out_after_call(struct patch *p, struct task *task, struct user_
 	return true;
 }
 
-/* The same for a call that is neither counted nor recorded. */
+/* Like step_out_after_call(), for a call that is neither counted nor recorded. */
 static bool step_out_after_plain(const struct task *task, struct user_regs_struct *r)
 {
 	struct agent_frame f;

@@ -34,8 +34,8 @@ struct tracer_ops {
 	/* A seccomp stop. Called only if sctrace's filter is installed. */
 	enum tracer_verdict (*seccomp)(struct tracer *t, struct task *task);
 	/*
-	 * Returns true if the agent made the call that created the child which the task reports by `event`, and sets *flags to
-	 * those of its clone(2).
+	 * Returns true if the agent made the call that created the child which the task reports by `event`. Then sets
+	 * *flags to the flags of that call's clone(2).
 	 */
 	bool (*unseen_clone)(struct tracer *t, const struct task *parent, int event, uint64_t *flags);
 	/*
