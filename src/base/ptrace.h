@@ -18,9 +18,9 @@ long ptrace_again(int request, pid_t tid, uintptr_t addr, uintptr_t data);
 #define ptrace_retry(request, tid, addr, data) ptrace_again((int)(request), tid, (uintptr_t)(addr), (uintptr_t)(data))
 
 /*
- * Reports the first request that was refused every time since the last call of this function. Returns its errno and
- * stores its task in *tid, or returns 0 if there was none. If that task is stopped, nothing can resume it, so tracing
- * must end.
+ * Returns the errno of the first request that was refused every time it was repeated, and stores its task in *tid.
+ * The next call reports only later requests. Returns 0 if there was none. If that task is stopped, nothing can resume
+ * it, so tracing must end.
  */
 int ptrace_refused(pid_t *tid);
 

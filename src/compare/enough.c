@@ -17,7 +17,8 @@
 
 /*
  * Returns true if the intervals may be tested after `n` rounds. Each test increases the probability of a wrong
- * decision, so there are at most CHANGE_LOOKS of them. The number of rounds grows by half from one to the next.
+ * decision, so there are at most CHANGE_LOOKS of them. From one test to the next, the number of rounds
+ * grows by half.
  */
 static bool is_look(const struct compare *c, size_t n)
 {
