@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-#define CLASS_MIN  8.0 /* requests; fewer are left out */
-#define SPREAD_MIN 8.0 /* most pages against least */
+#define CLASS_MIN  8.0 /* minimum number of requests in a class */
+#define SPREAD_MIN 8.0 /* minimum ratio of the pages of two classes */
 #define DISTURBED  16.0
 
 void io_tally_add(struct io_tally *t, double ns)
@@ -42,7 +42,7 @@ static unsigned class_of(double pages)
 	int exponent = 0;
 	if (pages < 1)
 		return 0;
-	frexp(pages, &exponent); /* 1 has exponent 1 */
+	frexp(pages, &exponent); /* the exponent of 1 is 1 */
 	return exponent < IO_COST_CLASSES ? (unsigned)exponent : IO_COST_CLASSES - 1;
 }
 

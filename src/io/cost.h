@@ -1,4 +1,6 @@
-/* What calls cost: so much for each call, and so much for each page that a request touches. */
+/*
+ * What calls cost. The cost of a request has two parts: a constant one, and one for each page that the request touches.
+ */
 #ifndef SCTRACE_IO_COST_H
 #define SCTRACE_IO_COST_H
 
@@ -6,16 +8,19 @@
 
 #include <stdbool.h>
 
-#define IO_PAGE         4096 /* bytes; a larger page of the machine makes no difference here */
+#define IO_PAGE         4096 /* bytes; the result is the same on machines with larger pages */
 #define IO_COST_CLASSES 24
 
-/* Calls of one sort. Zero-initialised is empty; free with io_tally_free(). */
+/* The number of calls of one kind and their times. A zeroed struct is empty. Free it with io_tally_free(). */
 struct io_tally {
 	double n, ns;
-	struct hist took; /* ns of each */
+	struct hist took; /* how many calls took how many ns */
 };
 
-/* Requests by the number of pages that they touch and the request before them did not: 0, 1, 2 to 3, 4 to 7, ... */
+/*
+ * Requests, in classes. A request belongs to a class by the number of pages that it touches and the previous request
+ * did not touch: 0, 1, 2 to 3, 4 to 7, and so on.
+ */
 struct io_cost {
 	struct io_cost_class {
 		double pages, bytes;
@@ -23,7 +28,7 @@ struct io_cost {
 	} classes[IO_COST_CLASSES];
 };
 
-/* A line through the costs: ns = call_ns + pages * page_ns. */
+/* A linear function for the cost of a request: ns = call_ns + pages * page_ns. Valid if `known`. */
 struct io_fit {
 	bool known;
 	double call_ns, page_ns;
@@ -33,23 +38,27 @@ struct io_fit {
 void io_tally_add(struct io_tally *t, double ns);
 void io_tally_free(struct io_tally *t);
 /*
- * The nanoseconds of one call: the mean without calls that took more than 16 times the median, because those were interrupted or waited.
- * 0 if there are no calls.
+ * Returns the mean time of a call in ns, or 0 if there are no calls. Calls that took more than 16 times the median are
+ * left out, because they were interrupted or had to wait.
  */
 double io_tally_each(const struct io_tally *t);
 
-/* Adds a request that moved `bytes`, touched `pages` further pages and took `ns` nanoseconds. */
+/*
+ * Adds a request that moved `bytes`, took `ns` nanoseconds, and touched `pages` pages that the previous request did not
+ * touch.
+ */
 void io_cost_add(struct io_cost *c, double pages, double bytes, double ns);
-/* Adds all requests of `from`. */
+/* Adds all requests of `from` to `c`. */
 void io_cost_merge(struct io_cost *c, const struct io_cost *from);
 void io_cost_free(struct io_cost *c);
 /*
- * Fits the line by least squares over the classes, weighted so that all errors count relative to the cost. Unknown unless two classes with
- * eight requests each differ by a factor of eight, or one of them touched no pages, because requests of one size do not show how a cost
- * divides.
+ * Computes the function by least squares from the means of the classes. Relative errors have the same weight in all
+ * classes. The result is unknown if the sizes of the requests are too similar to separate the two parts of the cost:
+ * two classes must have at least eight requests each, and either differ by a factor of eight in their pages, or one of
+ * them must have touched none.
  */
 struct io_fit io_cost_fit(const struct io_cost *c);
-/* The class of requests that touched no further page, or NULL if there are fewer than eight. */
+/* Returns the class of requests that touched no new page, or NULL if it has fewer than eight requests. */
 const struct io_cost_class *io_cost_light(const struct io_cost *c);
 
 #endif

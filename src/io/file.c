@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SIZES_MAX   4096 /* sizes that are told apart */
+#define SIZES_MAX   4096 /* maximum number of different sizes that are counted */
 #define SIZES_SHOWN 3
 
 const char *io_kind_name(enum io_kind kind)
@@ -48,14 +48,19 @@ void io_file_free(struct io_file *f)
 	free(f);
 }
 
-/* The next number of a linear congruential generator (Knuth's MMIX): the same requests always give the same picture. */
+/*
+ * Returns the next number of a linear congruential generator (Knuth's MMIX). The same requests always give the same
+ * picture.
+ */
 static uint64_t next_random(struct io_marks *m)
 {
 	m->random = m->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
 	return m->random >> 33;
 }
 
-/* True if the request is to be kept. The first one of a block chooses which of the block that will be. */
+/*
+ * Returns true if the request is selected. At the first of each `every` requests, decides which one of them it will be.
+ */
 static bool is_chosen(struct io_marks *m)
 {
 	uint64_t place = m->every ? m->seen % m->every : 0;
@@ -67,7 +72,7 @@ static bool is_chosen(struct io_marks *m)
 	return place == m->chosen;
 }
 
-/* Keeps one of each pair, and doubles the blocks. */
+/* Keeps one of each two marks, and doubles `every`. */
 static void thin_out(struct io_marks *m, struct run_io_mark *v, size_t *n)
 {
 	for (size_t i = 0; i < *n / 2; i++)
@@ -103,7 +108,10 @@ static void add_size(struct io_file *f, const struct io_request *r)
 		memory_note_failure();
 }
 
-/* Only files have offsets. Bytes that were written since they were read are new ones. */
+/*
+ * Returns true if all bytes of the request were read (or written) before. Only files have offsets. Bytes that were
+ * written since they were read do not count as read.
+ */
 static bool is_repeated(struct io_file *f, const struct io_request *r, uint64_t from)
 {
 	bool repeated = f->kind == IO_FILE && ranges_contain(&f->flow[r->direction].seen, from, from + r->bytes);
@@ -116,8 +124,8 @@ static bool is_repeated(struct io_file *f, const struct io_request *r, uint64_t 
 }
 
 /*
- * True if a larger buffer would join this request with the one before it. A program that writes to a stream after it has read from it may
- * be answering, so that the bytes must go out at once.
+ * Returns true if a larger buffer would join this request to the previous one. If a program has read from a stream and
+ * then writes to it, it may be sending an answer, which must not wait in a buffer.
  */
 static bool is_small(const struct io_open *o, const struct io_request *r, bool sequential)
 {
@@ -125,7 +133,7 @@ static bool is_small(const struct io_open *o, const struct io_request *r, bool s
 	return sequential && r->joins && r->bytes < IO_BUFFER && !o->file->messages && !turns;
 }
 
-/* The number of pages that the request touches, and the one before it did not. */
+/* Returns the number of pages that the request touches and the previous request did not touch. */
 static double further_pages(struct io_flow *w, uint64_t from, uint64_t bytes)
 {
 	uint64_t first = from / IO_PAGE, last = (from + bytes - 1) / IO_PAGE;
@@ -165,7 +173,8 @@ void io_file_request(struct io_open *o, const struct io_request *r)
 		from = o->end[r->direction];
 	uint64_t to = from + r->bytes;
 	if (o->append && r->direction == IO_WRITE && !r->positioned)
-		o->end[IO_WRITE] = from; /* appending is sequential, whatever another description has appended */
+		o->end[IO_WRITE] = from; /* a write with O_APPEND is sequential, even if it follows one by another
+					  * description */
 	classify(o, r, from);
 	*(r->direction == IO_READ ? &f->row.read_bytes : &f->row.written_bytes) += (double)r->bytes;
 	f->sought_reads += r->direction == IO_READ && o->sought && !r->positioned;

@@ -1,4 +1,7 @@
-/* A file, pipe or socket of a profile: what is kept of it, and how a request is classified. Private to io/. */
+/*
+ * What is known about a file, pipe or socket of a profile, and how its requests are classified. Used only within
+ * src/io.
+ */
 #ifndef SCTRACE_IO_FILE_H
 #define SCTRACE_IO_FILE_H
 
@@ -14,82 +17,88 @@
 enum io_kind { IO_FILE, IO_PIPE, IO_SOCKET, IO_TERMINAL, IO_DEVICE, IO_OTHER };
 enum io_direction { IO_READ, IO_WRITE };
 
-#define IO_MARKS_MAX 400 /* in each direction, for the picture */
+#define IO_MARKS_MAX 400 /* maximum number of requests that are kept for a picture, in each direction */
 
-/* A random choice of requests: one of each block of `every` that follow each other. */
+/* Selects requests at random: one of each `every` successive requests. */
 struct io_marks {
-	uint64_t every, seen, chosen; /* `chosen` is the number within the present block */
-	uint64_t random;              /* state of the generator */
+	uint64_t every, seen, chosen; /* `chosen` is the index of the selected request among the current `every`
+				       * requests */
+	uint64_t random;              /* state of the random number generator */
 };
 
-/* What is kept for each direction. */
+/* What is known about the requests in one direction. */
 struct io_flow {
 	struct io_cost cost;
-	struct ranges seen; /* offsets that were read (and not written since), or written */
+	struct ranges seen; /* for reads: offsets that were read and not written since; for writes: offsets that were
+			     * written */
 	struct io_marks marks;
 	double requests;
-	struct io_tally again; /* repeated ones */
-	struct io_tally small; /* those that a larger buffer would join: see is_small() */
+	struct io_tally again; /* repeated requests */
+	struct io_tally small; /* requests that a larger buffer would join to one; see is_small() in file.c */
 	double small_bytes, again_bytes;
-	uint64_t page; /* where the last request ended, plus 1 */
+	uint64_t page; /* the last page of the last request, plus 1; 0: there was no request */
 };
 
-#define IO_BUFFER 65536 /* the buffer that findings recommend */
+#define IO_BUFFER 65536 /* size in bytes of the buffer that the findings recommend */
 
 struct io_file {
-	struct run_io_file row; /* what is displayed; seconds are filled in at the end */
+	struct run_io_file row; /* what is displayed; io_file_finish() computes the times in seconds */
 	enum io_kind kind;
-	bool messages; /* a socket that keeps the bounds of what is sent */
-	uint64_t size; /* the largest offset that is known to exist */
+	bool messages; /* a socket of messages: each write is a message */
+	uint64_t size; /* size of the file, as far as the trace shows it */
 	double ns;
-	struct io_flow flow[2]; /* by enum io_direction */
-	struct map sizes;       /* size that was asked for -> number of requests, as a pointer's value */
-	struct io_tally opened_again, stated_again, failed_again; /* by the process that did the same last */
+	struct io_flow flow[2]; /* index: enum io_direction */
+	struct map sizes;       /* requested size -> number of requests (the number itself is stored instead of a
+				 * pointer) */
+	struct io_tally opened_again, stated_again, failed_again; /* calls by the process that also made the previous
+								   * such call */
 	pid_t opener, stater, failer;
 	struct io_tally close, seek, sync;
 	double least_sync_ns;
-	struct io_tally lines; /* writes that end in the only newline */
+	struct io_tally lines; /* writes of at most IO_LINE_MAX bytes that end in a newline */
 	double line_bytes;
-	struct io_tally
-		unaligned; /* requests with O_DIRECT that the kernel had to refuse or could not pass on directly */
+	struct io_tally unaligned;   /* requests with O_DIRECT that the kernel refused, or whose size or offset is not a
+			    * multiple of a block */
 	struct io_tally again_later; /* EAGAIN */
-	struct io_tally copied;      /* writes of exactly what a read had brought, with that read */
+	struct io_tally copied;      /* writes that wrote exactly what a read had just read; the times are those of
+				      * both calls */
 	double copied_bytes, sought_reads;
-	const struct io_file *copied_from; /* not owned */
+	const struct io_file *copied_from; /* not freed with this struct */
 };
 
-/* An open file description (open(2)), which dup(2) and fork(2) share. */
+/* An open file description (open(2)). Descriptors created by dup(2) and fork(2) share it. */
 struct io_open {
 	unsigned refs;
 	struct io_file *file;
 	uint64_t pos;
-	uint64_t end[2]; /* where the last request of each direction ended */
+	uint64_t end[2]; /* offset at which the last request in each direction ended */
 	bool used[2];
-	enum io_direction last; /* of the last request */
+	enum io_direction last; /* direction of the last request */
 	bool append, direct;
-	bool sought; /* lseek(2) was the last call that moved the offset */
+	bool sought; /* the last call that changed the offset was lseek(2) */
 };
 
-/* A request that moved at least one byte. */
+/* A call that moved at least one byte. */
 struct io_request {
 	enum io_direction direction;
-	bool positioned; /* it named its offset (pread) and does not move that of the description */
-	uint64_t offset; /* if `positioned` */
+	bool positioned; /* the call had an offset as argument (pread(2)), and did not change that of the description */
+	uint64_t offset; /* valid if `positioned` */
 	uint64_t asked, bytes;
-	bool joins; /* the program could have asked for more at once: this moved all that it asked for, and is not a message */
+	bool joins; /* the call moved all that was requested and is not a message, so the program could have
+		     * requested more at once */
 	double ns, time_s;
 };
 
-/* A new file of the kind; `name` is copied. NULL if memory ran out. */
+/* Returns a new file of this kind, or NULL if memory ran out. The name is copied. */
 struct io_file *io_file_new(const char *name, enum io_kind kind);
 void io_file_free(struct io_file *f);
-/* Adds the request, classifies it, and moves the offset of `o`. */
+/* Classifies and adds the request, and updates the offset of `o`. */
 void io_file_request(struct io_open *o, const struct io_request *r);
-/* The file has `size` bytes now (truncate(2), O_TRUNC). */
+/* Must be called when the file has been truncated or extended to `size` bytes (truncate(2), O_TRUNC). */
 void io_file_truncate(struct io_file *f, uint64_t size);
-/* Fills in what row has at the end: seconds, and the most frequent sizes. */
+/* Computes the members of `row` that are known only at the end: the time in seconds, and the most frequent sizes. */
 void io_file_finish(struct io_file *f);
-/* The name of a kind in tables and files: "file", "pipe", ... */
+/* Returns the name of a kind in tables and files: "file", "pipe", ... */
 const char *io_kind_name(enum io_kind kind);
 
 #endif

@@ -1,4 +1,4 @@
-/* What could be better: a row for each kind of finding. */
+/* Finds what could be improved. A table has a detector for each kind of finding. */
 #include "base/buf.h"
 #include "base/escape.h"
 #include "base/memory.h"
@@ -9,37 +9,44 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MANY          64 /* requests; fewer are not worth a sentence */
-#define REPEATED      32 /* uses of one path by one process */
-#define SYNCED        16
-#define SMALL         2048 /* bytes; larger requests are small only if there are VERY_MANY */
-#define VERY_MANY     1024
-#define STDIO_BUFFER  4096
-#define COPY_LEAST_NS 0.02 /* to copy a byte between the kernel and the program: 50 GB/s from a cache, */
-#define COPY_MOST_NS  0.12 /* and 8 GB/s from memory */
-#define JOINED_LEAST  0.3  /* of what a new page costs, if a write adds many pages at once: */
-#define JOINED_MOST   0.9  /* file systems with large folios (ext4 since Linux 6.16) add them as one */
-#define LEAST         0.9  /* what a call costs varies from run to run */
-#define MOST          1.1
-#define UNKNOWN       NAN
-#define NOT_MEASURED  " saves a time that could not be measured, because tracing a call took longer than the call."
+#define MANY         64 /* fewer requests than this are not reported */
+#define REPEATED     32 /* minimum number of times that one process uses the same path */
+#define SYNCED       16
+#define SMALL        2048 /* bytes; larger requests count as small only if there are VERY_MANY */
+#define VERY_MANY    1024
+#define STDIO_BUFFER 4096
+/* Time in ns to copy a byte between the kernel and the program: 50 GB/s from a cache, 8 GB/s from memory. */
+#define COPY_LEAST_NS 0.02
+#define COPY_MOST_NS  0.12
+/*
+ * The cost of each page if a write adds many pages at once, relative to a single page. File systems with large folios
+ * (ext4 since Linux 6.16) add them in one operation.
+ */
+#define JOINED_LEAST 0.3
+#define JOINED_MOST  0.9
+/* The cost of a call varies from run to run by these factors. */
+#define LEAST 0.9
+#define MOST  1.1
 
-/* What a finding costs, and what would be saved at least and at most. */
+#define UNKNOWN      NAN
+#define NOT_MEASURED " saves a time that could not be measured, because tracing a call took longer than the call."
+
+/* What a finding costs now, and how much would be saved at least and at most. */
 struct estimate {
 	double cost_ns, low_ns, high_ns;
 };
 
-/* Where it looks, and what it found. */
+/* Where a detector looks, and what it found. */
 struct search {
 	const struct io_profile *p;
-	const struct io_file *f;   /* NULL for a detector of the whole program */
-	const struct io_cost *all; /* of all files, by enum io_direction */
+	const struct io_file *f;   /* NULL if the detector examines the whole program */
+	const struct io_cost *all; /* costs of all files; index: enum io_direction */
 	struct estimate e;
-	struct buf text;  /* ends before "saves" */
-	const char *unit; /* what is saved: "" for time, " of CPU time" */
+	struct buf text;  /* the sentence, which must end before the word "saves" */
+	const char *unit; /* what is saved: "" means time, the other value is " of CPU time" */
 };
 
-/* "reads" from "read"; "1 read" and "2 reads". */
+/* Appends a number and a noun: "1 read", "2 reads". */
 static void add_number(struct buf *out, double n, const char *what)
 {
 	count_human(out, (uint64_t)n);
@@ -54,14 +61,14 @@ static void add_bytes(struct buf *out, double bytes)
 		size_human(out, (uint64_t)bytes);
 }
 
-/* Nanoseconds of a call, at least and at most. */
+/* The cost of a call in ns: at least and at most. */
 struct call_cost {
 	double least_ns, most_ns;
 };
 
 /*
- * The same, made wider by how far a call's time is in doubt, because the cost of tracing was taken out of it. Unknown if that is more than
- * half of it.
+ * Returns the range of a cost, extended by the uncertainty of the measured times, from which the cost of tracing was
+ * subtracted. Unknown if the uncertainty is more than half of the cost.
  */
 static struct call_cost in_doubt(const struct search *s, double least_ns, double most_ns)
 {
@@ -71,13 +78,15 @@ static struct call_cost in_doubt(const struct search *s, double least_ns, double
 	return (struct call_cost){fmax(least_ns * LEAST - doubt, 0), most_ns * MOST + doubt};
 }
 
-/* A call saves no more than it took; unknown (NAN) stays unknown. */
+/*
+ * Returns `ns`, but not more than the mean time of the calls, because no call saves more than it took. NAN remains NAN.
+ */
 static double no_more(double ns, const struct io_tally *t)
 {
 	return t->n > 0 && ns > t->ns / t->n ? t->ns / t->n : ns;
 }
 
-/* What `n` calls save that need not be made at all. */
+/* Adds the saving if `n` calls are not made at all. */
 static void add_calls(struct search *s, double n, const struct io_tally *t)
 {
 	double each = io_tally_each(t);
@@ -93,9 +102,10 @@ static void saves_all(struct search *s, const struct io_tally *t)
 }
 
 /*
- * What a request costs however little it moves. Requests that touched no further page show it, because they only copied their few bytes;
- * or those of several sizes, of the same file or of all. Otherwise it is somewhere between the quickest call of the run and the whole
- * request without the copying of its bytes.
+ * Returns the part of a request's cost that does not depend on its size. Requests that touched no new page show it:
+ * they only copied a few bytes. Requests of different sizes show it as well (io_cost_fit()), those of this file or of
+ * all files. Otherwise the cost lies between the fastest call of the run and the whole request minus the copying of its
+ * bytes.
  */
 static struct call_cost request_cost(const struct search *s, const struct io_file *f, enum io_direction d,
 				     const struct io_tally *t, double bytes)
@@ -104,7 +114,7 @@ static struct call_cost request_cost(const struct search *s, const struct io_fil
 	const struct io_cost_class *light = io_cost_light(own);
 	struct io_fit fit = io_cost_fit(own);
 	double each = io_tally_each(t);
-	/* The other end of a stream may be slow. A larger buffer does not save the time of waiting for it. */
+	/* The other end of a stream may be slow. A larger buffer would not save the time of waiting for it. */
 	if (light && f->kind != IO_FILE)
 		return in_doubt(s, hist_quantile(&light->calls.took, 0.1), hist_quantile(&light->calls.took, 0.5));
 	if (light) {
@@ -119,7 +129,10 @@ static struct call_cost request_cost(const struct search *s, const struct io_fil
 	return in_doubt(s, fmin(s->p->quickest_ns, each), each - bytes * COPY_LEAST_NS);
 }
 
-/* The same bytes in requests of `buffer` bytes: the calls are fewer, and moving the bytes costs what it did. */
+/*
+ * Computes the saving if the same bytes are moved with a buffer of `buffer` bytes: there are fewer calls, but moving
+ * the bytes costs the same. Returns the number of calls that are then needed.
+ */
 static double fewer_calls(struct search *s, enum io_direction d, const struct io_tally *t, double bytes, double buffer)
 {
 	double needed = ceil(bytes / buffer);
@@ -316,7 +329,7 @@ static bool copied_by_hand(struct search *s)
 	const struct io_file *f = s->f;
 	if (f->copied.n < MANY)
 		return false;
-	/* The bytes move once instead of twice, or not at all if the file system shares the blocks. */
+	/* The bytes would be moved once instead of twice, or not at all if the file system shares the blocks. */
 	saves_all(s, &f->copied);
 	s->e.low_ns /= 2;
 	add_number(&s->text, f->copied.n, "write");
@@ -353,7 +366,7 @@ static bool never_closed(struct search *s)
 
 static const struct detector {
 	const char *kind;
-	bool whole; /* looks at the program, not at each file */
+	bool whole; /* examines the program as a whole, and not each file */
 	bool (*find)(struct search *s);
 } detectors[] = {
 	{"small-reads", false, small_reads},           {"small-writes", false, small_writes},
@@ -365,7 +378,7 @@ static const struct detector {
 	{"copied-by-hand", false, copied_by_hand},     {"never-closed", true, never_closed},
 };
 
-/* "saves 38 to 41 ms". A detector that knows no saving has ended its sentence already. */
+/* Appends "saves 38 to 41 ms". If the saving is unknown, the detector has already ended the sentence. */
 static void add_saving(struct search *s)
 {
 	struct buf low = {0};
@@ -409,7 +422,7 @@ static void look(const struct detector *d, const struct io_profile *p, const str
 	buf_free(&s.text);
 }
 
-/* What saves most first; what cannot be known last. */
+/* Sorts by saving, the largest first and unknown ones last. */
 static int worse(const void *a, const void *b)
 {
 	const struct run_io_finding *x = a;

@@ -116,7 +116,7 @@ static void hand_over(struct run_io *out, struct io_file *f)
 		f->row = (struct run_io_file){0};
 }
 
-/* Adds the numbers of requests for each size. */
+/* Adds the counts of all sizes in `from` to `to`. */
 static void add_sizes(struct map *to, const struct map *from)
 {
 	size_t i = 0;
@@ -127,7 +127,7 @@ static void add_sizes(struct map *to, const struct map *from)
 			memory_note_failure();
 }
 
-/* The size that most requests asked for; of several the least one. NAN if there is none. */
+/* Returns the most frequent size, or the smallest one of several. Returns NAN if there is none. */
 static double most_frequent(const struct map *sizes)
 {
 	size_t i = 0;
