@@ -63,7 +63,7 @@ struct compare_options {
 	const char *shell, *reference;
 	struct compare_texts prepare, conclude; /* one value for all commands, or one for each */
 	struct compare_texts names;             /* names for the first commands; the others are shown as typed */
-	const char *columns;                    /* words of run/use.h; NULL: none */
+	const char *columns;                    /* list of words (run/use.h); NULL: none */
 	VEC(struct compare_scan) scans;
 	const char *step; /* step of ranges that do not contain one */
 	const char *engine;

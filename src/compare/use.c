@@ -1,4 +1,4 @@
-/* How a subject uses its files (--columns): a traced run of its own. */
+/* Runs a subject once more under a tracer to see how it uses its files (--columns). */
 #include "compare/compare.h"
 
 #include "base/clock.h"

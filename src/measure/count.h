@@ -18,10 +18,10 @@ struct count_spec {
 	int stdin_fd, stdout_fd, stderr_fd; /* -1: inherited from sctrace */
 	bool follow;                        /* also count children */
 	const volatile sig_atomic_t *stop;  /* *stop becomes non-zero when the user wants to stop; may be NULL */
-	/* If it is not NULL, calls are not counted, but passed to this function as events (event.h). */
+	/* If not NULL, this function is called for each event (event.h), and calls are not counted. */
 	void (*event)(void *ctx, struct event *ev);
 	void *ctx;
-	unsigned string_max; /* with `event`: the number of bytes of buffers that the events' memory must have */
+	unsigned string_max; /* with `event`: how many bytes of each buffer the memory of an event must contain */
 };
 
 struct count {

@@ -25,10 +25,10 @@ int recording_last_parse(const char *text, struct recording_last *last, struct b
 struct kept_block {
 	char *bytes; /* freed by the owner of the struct */
 	size_t n;
-	uint64_t number; /* the previous block's number, plus 1 */
+	uint64_t number; /* the block before it has this number - 1 */
 	uint64_t calls;  /* number of calls that ended in the block */
 	uint64_t end_ns; /* time of its last event */
-	uint64_t pins;   /* if this is not 0, the block is kept, however old it is */
+	uint64_t pins;   /* the number of reasons to keep the block, however old it is; 0: none */
 };
 
 /* A zeroed struct is empty, but the caller sets `last`. */

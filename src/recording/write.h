@@ -27,7 +27,7 @@ struct recording_thread {
 	struct captures entry; /* captures of the start of the current call */
 	uint64_t entry_block;  /* number of the block that contains the start of the current call; 0: none */
 };
-/* The thread has ended, and its last blocks are no longer pinned. */
+/* Must be called when the thread has ended. Its last blocks are no longer pinned. */
 void recording_thread_free(struct recording_writer *w, struct recording_thread *th);
 
 /*
@@ -57,8 +57,8 @@ bool recording_frame(void *w, const struct stack_frame *f);
 void recording_event(struct recording_writer *w, struct recording_thread *th, const struct event *ev,
 		     struct captures *captures);
 /*
- * For --last: the thread crashes. Its last blocks stay pinned after it has ended, until another thread crashes. Call this after
- * recording_event_begin().
+ * For --last: must be called when the thread crashes, after recording_event_begin(). The last blocks of the thread stay
+ * pinned, even after it has ended, until another thread crashes.
  */
 void recording_crash(struct recording_writer *w, const struct recording_thread *th);
 /*

@@ -67,7 +67,9 @@ struct metric_row {
 };
 extern const struct metric_row metric_rows[METRICS];
 
-/* How a program used its files, pipes and sockets, all of them together. The shares are of requests, and add up to 1. */
+/*
+ * How a program used all its files, pipes and sockets. The shares are parts of the number of requests; their sum is 1.
+ */
 struct run_use {
 	bool known;
 #define USE(member, word, title, unit) double member;
@@ -212,7 +214,7 @@ struct run_io {
 	bool known;
 	VEC(struct run_io_file) files;       /* in descending order of time */
 	VEC(struct run_io_finding) findings; /* the most expensive one first */
-	struct run_use use;                  /* not saved */
+	struct run_use use;                  /* totals of all files; not saved */
 };
 
 /* The options with which the user chose the tables of -c and --io. */
@@ -258,7 +260,7 @@ struct run {
  */
 void run_init(struct run *r, const char *kind, int argc, char *const *argv);
 void run_free(struct run *r);
-/* Frees a profile that belongs to no run. */
+/* Frees a profile that is not a member of a struct run. */
 void run_io_free(struct run_io *io);
 /* Returns the bit for the name of a kind, or 0 if the name is unknown. */
 unsigned run_kind_bits(const char *kind);

@@ -1,4 +1,4 @@
-/* The words of `compare --columns`: how a program used its files. */
+/* Figures about how a program used its files. Each has a word, by which it is named in `compare --columns`. */
 #ifndef SCTRACE_RUN_USE_H
 #define SCTRACE_RUN_USE_H
 
@@ -16,15 +16,15 @@ enum use {
 struct use_row {
 	const char *key, *word, *title;
 	enum run_unit unit;
-	size_t offset; /* of the figure in struct run_use */
+	size_t offset; /* offset of the figure in struct run_use */
 };
 extern const struct use_row use_rows[USES];
 
-/* The figure; NAN if it is unknown. */
+/* Returns the value of a figure, or NAN if it is unknown. */
 double run_use(const struct run_use *u, enum use which);
-/* True if the comma-separated list has the word of `which`, or "all". `list` may be NULL. */
+/* Returns true if the comma-separated list contains the word of `which`, or "all". `list` may be NULL. */
 bool run_use_listed(const char *list, enum use which);
-/* Checks a list. Returns 0, or -EINVAL with the unknown word, and those that are near, in `why`. */
+/* Checks such a list. Returns 0, or -EINVAL with a sentence in `why` that names the unknown word and similar ones. */
 int run_use_check(const char *list, struct buf *why);
 
 #endif

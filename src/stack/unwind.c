@@ -143,7 +143,7 @@ static int find_modules(struct unwind *u)
 	int r = proc_read(u->pid, "maps", &text);
 	for (const char *p = buf_str(&text); r == 0 && proc_map_next(&p, &map);) {
 		struct module m;
-		/* Skip mappings without an ELF header: only the first one of a file has it, and the vdso. */
+		/* Skip mappings without an ELF header. Only the first mapping of a file, and the vdso, begin with one. */
 		if (map.offset || (!map.ino && !proc_map_is(&map, "[vdso]")))
 			continue;
 		if (read_module(u, map.lo, &m) && !vec_push(&u->modules, m))
