@@ -51,7 +51,7 @@ static int prepare(const struct latency_plan *plan, struct board *b)
 	b->lock_err = -place_lock_memory();
 	b->idle_held = hold_idle();
 	memset(b->count, 0, sizeof(b->count)); /* touches the memory now, so that no page fault happens during the
-					        * measurement */
+						* measurement */
 	int err = plan->ncpus ? place_pin(plan->cpus, plan->ncpus) : 0;
 	return err ? err : place_set_policy(&plan->policy);
 }

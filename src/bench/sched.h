@@ -84,8 +84,8 @@ double sched_mean_latency(const struct sched_run *r);
  */
 double sched_share(const struct sched_run *r, size_t proc);
 /*
- * Returns which part (0 to 1) of the CPU time of `ncpus` CPUs within the window the processes did not get, because
- * other programs or the kernel's switching used it. NAN if slices are missing.
+ * Returns the share (0 to 1) of the CPU time within the window, on `ncpus` CPUs, that the processes did not receive,
+ * because other programs or the kernel's switching used it. NAN if slices are missing.
  */
 double sched_others(const struct sched_run *r, size_t ncpus);
 /* Returns the median length of the slices of `p` in ns, or NAN if there are none. */

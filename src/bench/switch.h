@@ -87,7 +87,7 @@ struct switch_result {
 	VEC(double) ns;                /* samples: ns for each switch or wake-up, without the mechanism's own cost */
 	double round_ns;               /* median time of a round, in which each task has one turn */
 	double own_ns;                 /* the mechanism's own cost: median time of a wake, a wait and an access to the
-			  * working set by a single task, without a switch */
+					* working set by a single task, without a switch */
 	double voluntary, involuntary; /* context switches of both tasks in each round, as counted by getrusage(2) */
 	double per_round;              /* the number of switches by which the time of a round was divided */
 	uint64_t rounds;

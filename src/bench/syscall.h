@@ -24,8 +24,8 @@ struct op_control {
 	double single_ns;        /* median time of an empty loop of one iteration between two readings; OP_SINGLE
 				  * subtracts it */
 	double loop_ns;          /* cost of one iteration of the empty loop, from op_solve() */
-	double spread_ns;        /* robust standard deviation of loop_ns; a cost below a few times this value may as
-				  * well be 0 */
+	double spread_ns;        /* robust standard deviation of loop_ns; a cost below a few times this value
+				  * cannot be distinguished from 0 */
 	double single_spread_ns; /* robust standard deviation of single_ns */
 };
 

@@ -153,7 +153,7 @@ static void leave_stat(const struct context *x)
 
 #define SOCK_TYPE                                                                                                      \
 	0xf /* mask for the type in the second argument of socket(2); the other bits are flags
-		       * (linux/net.h) */
+	     * (linux/net.h) */
 
 /* pipe(2), pipe2(2), socketpair(2): the kernel stores two descriptors in memory. */
 static void leave_pair(const struct context *x)

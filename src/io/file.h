@@ -58,7 +58,7 @@ struct io_file {
 	struct io_tally lines; /* writes of at most IO_LINE_MAX bytes that end in a newline */
 	double line_bytes;
 	struct io_tally unaligned;   /* requests with O_DIRECT that the kernel refused, or whose size or offset is not a
-			    * multiple of a block */
+				      * multiple of a block */
 	struct io_tally again_later; /* EAGAIN */
 	struct io_tally copied;      /* writes that wrote exactly what a read had just read; the times are those of
 				      * both calls */

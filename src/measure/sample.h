@@ -18,7 +18,8 @@ struct sample_spec {
 	size_t ncpus;
 	/*
 	 * Also watch when children and threads start and exit, so that the peak memory is that of the largest process
-	 * of the tree. The task is stopped for a short time at each such event. sample_take() then waits for all children of sctrace.
+	 * of the tree. The task is stopped for a short time at each such event. sample_take() then waits for all
+	 * children of sctrace.
 	 */
 	bool follow;
 	const volatile sig_atomic_t *stop; /* *stop becomes non-zero when the user wants to stop; may be NULL */

@@ -55,7 +55,7 @@ enum recording_mask {
 	/* A number or a text follows for these bits: */
 	MASK_ERRNO = 1 << 15,  /* the error number is not the negated result */
 	MASK_INSIDE = 1 << 16, /* the call is an operation of a multiplexing call of i386 (socketcall, ipc); its name
-			        * follows */
+				* follows */
 };
 
 /* Which question about a name an item answers. The questions are the functions of struct names (tracee/names.h). */

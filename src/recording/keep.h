@@ -1,6 +1,6 @@
 /*
- * For --last: keeps the end of a recording in memory, as whole blocks, and drops the oldest ones. Blocks with the last events of a
- * thread are kept longer, because other threads can make any number of calls before sctrace sees a crash.
+ * For --last: keeps the end of a recording in memory, as whole blocks, and drops the oldest ones. Blocks with the last
+ * events of a thread are kept longer, because other threads can make any number of calls before sctrace sees a crash.
  */
 #ifndef SCTRACE_RECORDING_KEEP_H
 #define SCTRACE_RECORDING_KEEP_H

@@ -248,9 +248,9 @@ struct run {
 	struct run_io io; /* the result of --io */
 
 	bool merged;   /* the run was merged from several runs, so samples with the same index are not of the same
-		        * round; not saved */
+			* round; not saved */
 	unsigned bits; /* the bit of `kind` (enum run_kind), or 0 for a kind that this version does not know; not
-		        * saved */
+			* saved */
 	size_t reference, fastest; /* indices into `subjects`, or subjects.n if there is none; set by run_judge() */
 };
 

@@ -65,7 +65,7 @@ static int refresh(struct process *p, pid_t pid, uint64_t fingerprint)
 	unwind_close(p->unwind);
 	p->unwind = unwind_open(pid);
 	if (p->unwind && unwind_is_blind(p->unwind)) { /* elfutils will be used, and its unwinder keeps the image
-						        * that it saw first */
+							* that it saw first */
 		symbol_close(p->symbols);
 		p->symbols = NULL;
 	}

@@ -16,7 +16,7 @@
 enum {
 	FRAMES_MAX = 512,
 	LEAST_PC = 4096 /* nothing is mapped below this address; the stacks of Go programs end with
-					  * such an address */
+			 * such an address */
 };
 
 /* Executable memory to which a file, or the vdso, is mapped. */

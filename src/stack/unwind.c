@@ -323,7 +323,7 @@ static int walk(struct unwind *u, unwind_fn fn, void *ctx)
 		return -ESRCH;
 	while (frames < FRAMES_MAX && unw_get_reg(&c, UNW_REG_IP, &ip) == 0 && unw_get_reg(&c, UNW_REG_SP, &sp) == 0) {
 		if (!ip || (frames && ip == last_ip && sp == last_sp)) /* the outermost frame, or a frame that is its
-								        * own caller */
+									* own caller */
 			break;
 		frames++;
 		if (!fn(ctx, ip, exact))

@@ -21,12 +21,12 @@ struct call_stats {
 	uint64_t entered, returned, errors, restarted;
 	uint64_t bytes;        /* sum of the results of calls that return a number of bytes */
 	double ns;             /* sum of the times of all returned calls; can be negative if the calibration was too
-			        * high */
+				* high */
 	double ns_squared;     /* sum of their squares, for the standard deviation; NAN if the engine does not know
-			        * it */
+				* it */
 	double cost_ns;        /* the tracing cost that was subtracted from `ns` */
 	double spread_ns;      /* the largest standard deviation of the calibrations from which `cost_ns` was
-			        * computed */
+				* computed */
 	double min_ns, max_ns; /* valid if `returned` is not 0 */
 	struct hist hist;      /* times of the returned calls in ns */
 };
