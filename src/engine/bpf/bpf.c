@@ -150,8 +150,8 @@ static int die_with_parent(void *ctx)
 }
 
 /*
- * Starts the child first, because it may become this process's parent (-D), and the programs belong to the process that
- * loads them.
+ * Starts the program first. With -D, the present process executes the program, and a grandchild continues as sctrace.
+ * BPF programs belong to the process that loads them, so they are loaded afterwards.
  */
 static int start_all(struct bpf_engine *b, struct buf *why)
 {

@@ -86,8 +86,8 @@ static void find_obstacle(struct patch *p, struct task *task, struct buf *why)
 }
 
 /*
- * Puts the agent into a process by running code in one stopped task. The task gets its registers back, so a call that
- * it is in will be restarted.
+ * Puts the agent into a process by running code in one stopped task. Afterwards the task gets its registers back. If it
+ * was stopped in a call, the kernel restarts that call.
  */
 static void enter_process(struct patch *p, struct task *task)
 {

@@ -25,7 +25,7 @@ bool dispatch_is_forced(const struct task *task, const siginfo_t *si, struct use
  * Blocks SIGSYS again in a thread that had blocked it before one was forced. Returns whether the thread had blocked it.
  */
 bool dispatch_block_again(const struct task *task);
-/* Makes call `nr`, whose instruction ends at r->rip, run there under ptrace, with the task disarmed. */
+/* Runs call `nr` under ptrace, at the instruction that ends at r->rip. The task is disarmed for this call. */
 void dispatch_run_slow(const struct patch *p, struct task *task, struct user_regs_struct *r, int64_t nr);
 /*
  * The task is at the entry of a call that it makes from a stub. If stacks are read (CAP_STOPS), changes its position to
