@@ -180,6 +180,16 @@ static void control_and_options(void)
 	CHECK(getpeername(0, (struct sockaddr *)&name, &len) < 0);
 }
 
+/* Makes select(2) if the architecture has it. Otherwise the C library makes pselect6(2). */
+static int select_call(int n, fd_set *in, fd_set *out, struct timeval *left)
+{
+#ifdef SYS_select
+	return (int)syscall(SYS_select, n, in, out, NULL, left);
+#else
+	return select(n, in, out, NULL, left);
+#endif
+}
+
 /* Waits for descriptors: one is ready, the time limit expires, or the arguments are invalid. */
 static void wait_for_some(int ready, int idle)
 {
@@ -195,16 +205,16 @@ static void wait_for_some(int ready, int idle)
 	FD_ZERO(&out);
 	FD_SET(idle, &out);
 	int most = (ready > idle ? ready : idle) + 1;
-	CHECK(syscall(SYS_select, most, &in, &out, NULL, &left) == 2 && FD_ISSET(ready, &in) && !FD_ISSET(idle, &in));
+	CHECK(select_call(most, &in, &out, &left) == 2 && FD_ISSET(ready, &in) && !FD_ISSET(idle, &in));
 	FD_CLR(ready, &in);
 	FD_SET(idle, &in);
 	CHECK(pselect(most, &in, NULL, NULL, &none_ns, &mask) == 0 && !FD_ISSET(idle, &in));
 	FD_SET(ready, &in);
 	CHECK(pselect(most, &in, NULL, NULL, &left_ns, NULL) == 1);
-	CHECK(syscall(SYS_select, 0, NULL, NULL, NULL, &none) == 0);
-	CHECK(syscall(SYS_select, -1, &in, NULL, NULL, &none) < 0);
+	CHECK(select_call(0, NULL, NULL, &none) == 0);
+	CHECK(select_call(-1, &in, NULL, &none) < 0);
 	FD_SET(300, &in);
-	(void)syscall(SYS_select, 301, &in, NULL, NULL, &none); /* more than the table of descriptors may have */
+	(void)select_call(301, &in, NULL, &none); /* more than the table of descriptors may have */
 	struct pollfd p[] = {{.fd = ready, .events = POLLIN}, {.fd = idle, .events = POLLIN}};
 	CHECK(ppoll(p, 2, &left_ns, &mask) == 1);
 	p[0].fd = -1;
