@@ -20,7 +20,7 @@ struct context {
 	const struct event *ev;
 	const struct call *c;
 	const struct io_call *row;
-	double ns;
+	double ns, spread_ns;
 };
 
 /* How to handle a call. The members after `leave` are indices of arguments, or -1 if the call has no such argument. */
@@ -81,14 +81,6 @@ static void count_call(const struct context *x, struct io_file *f)
 	f->ns += x->ns;
 }
 
-/* Adds the call to `t` if the same process made the last such call for this file. `last` is that process. */
-static void count_again(const struct context *x, struct io_tally *t, pid_t *last)
-{
-	if (*last == x->ev->pid)
-		io_tally_add(t, x->ns);
-	*last = x->ev->pid;
-}
-
 static uint64_t open_flags(const struct context *x)
 {
 	uint64_t flags = O_CREAT | O_WRONLY | O_TRUNC; /* these are the flags of creat(2) */
@@ -116,7 +108,7 @@ static bool count_failed(const struct context *x, struct io_file *f)
 	if (!x->c->error)
 		return false;
 	if (x->c->err == ENOENT || x->c->err == ENOTDIR)
-		count_again(x, &f->failed_again, &f->failer);
+		io_repeats_add(&f->failed_again, x->ev->pid, x->ns, x->spread_ns);
 	return true;
 }
 
@@ -128,7 +120,7 @@ static void leave_open(const struct context *x)
 		return;
 	f->row.opens++;
 	count_call(x, f);
-	count_again(x, &f->opened_again, &f->opener);
+	io_repeats_add(&f->opened_again, x->ev->pid, x->ns, x->spread_ns);
 	if (flags & O_TRUNC)
 		io_file_truncate(f, 0);
 	set_fd(x, f, (int)x->c->result, flags & O_CLOEXEC);
@@ -148,7 +140,7 @@ static void leave_stat(const struct context *x)
 	if (o)
 		count_call(x, o->file);
 	if (f && !count_failed(x, f))
-		count_again(x, &f->stated_again, &f->stater);
+		io_repeats_add(&f->stated_again, x->ev->pid, x->ns, x->spread_ns);
 }
 
 #define SOCK_TYPE                                                                                                      \
@@ -238,7 +230,7 @@ static void leave_close(const struct context *x)
 {
 	const struct io_open *o = open_of(x, 0);
 	if (o && !x->c->error)
-		io_tally_add(&o->file->close, x->ns);
+		io_tally_add(&o->file->close, x->ns, x->spread_ns);
 	io_fds_close(x->t, fd_of(x, 0)); /* Linux closes the descriptor even if close(2) reports an error */
 }
 
@@ -259,7 +251,7 @@ static void leave_seek(const struct context *x)
 	uint64_t to = (uint64_t)x->c->result;
 	o->file->row.seeks++;
 	o->file->row.seeks_without_effect += to == o->pos;
-	io_tally_add(&o->file->seek, x->ns);
+	io_tally_add(&o->file->seek, x->ns, x->spread_ns);
 	o->pos = to;
 	o->sought = true;
 }
@@ -280,7 +272,7 @@ static void leave_sync(const struct context *x)
 	struct io_file *f = o->file;
 	f->row.syncs++;
 	f->least_sync_ns = f->sync.n > 0 && f->least_sync_ns < x->ns ? f->least_sync_ns : x->ns;
-	io_tally_add(&f->sync, x->ns);
+	io_tally_add(&f->sync, x->ns, x->spread_ns);
 }
 
 static void leave_mmap(const struct context *x)
@@ -316,7 +308,7 @@ static uint64_t asked(const struct context *x)
 }
 
 /* Remembers the buffer of a read. Finds out whether a write wrote exactly what the last read stored there. */
-static void note_copy(const struct context *x, struct io_file *f, uint64_t bytes)
+static void note_copy(const struct context *x, struct io_file *f, uint64_t bytes, bool whole)
 {
 	struct io_thread *k = x->k;
 	uint64_t buf = x->row->buf >= 0 ? x->c->args[x->row->buf] : 0;
@@ -324,12 +316,13 @@ static void note_copy(const struct context *x, struct io_file *f, uint64_t bytes
 		k->from = f;
 		k->buf = buf;
 		k->bytes = bytes;
+		k->whole = whole;
 		k->ns = x->ns;
 		return;
 	}
 	if (k->from && k->from != f && k->from->kind == IO_FILE && f->kind == IO_FILE && k->buf == buf &&
 	    k->bytes == bytes && bytes < IO_BUFFER) {
-		io_tally_add(&f->copied, x->ns + k->ns);
+		io_tally_add(&f->copied, x->ns + k->ns, 2 * x->spread_ns);
 		f->copied_bytes += (double)bytes;
 		f->copied_from = k->from;
 	}
@@ -343,7 +336,7 @@ static void note_direct(const struct context *x, const struct io_open *o, uint64
 	bool refused = x->c->error && x->c->err == EINVAL;
 	uint64_t offset = x->row->offset >= 0 ? offset_of(x, x->row->offset) : o->pos;
 	if (o->direct && (refused || (!x->c->error && x->c->result > 0 && (size % SECTOR || offset % SECTOR))))
-		io_tally_add(&o->file->unaligned, x->ns);
+		io_tally_add(&o->file->unaligned, x->ns, x->spread_ns);
 }
 
 static void leave_transfer(const struct context *x)
@@ -356,18 +349,21 @@ static void leave_transfer(const struct context *x)
 	uint64_t size = x->c->error ? 0 : asked(x);
 	note_direct(x, o, size);
 	if (x->c->error && x->c->err == EAGAIN)
-		io_tally_add(&f->again_later, x->ns);
+		io_tally_add(&f->again_later, x->ns, x->spread_ns);
 	if (x->c->error)
 		return;
 	uint64_t bytes = (uint64_t)x->c->result;
 	*(r->direction == IO_READ ? &f->row.reads : &f->row.writes) += 1;
 	if (!bytes)
 		return;
-	if (r->direction == IO_WRITE && x->k->writes_line && bytes == size) {
-		io_tally_add(&f->lines, x->ns);
-		f->line_bytes += (double)bytes;
-	}
-	note_copy(x, f, bytes);
+	bool whole = r->size >= 0 && bytes == size;
+	/* A write that passes on all that there was to read is as small as that. */
+	const struct io_thread *k = x->k;
+	if (r->direction == IO_WRITE && k->from && !k->whole && k->buf == x->c->args[1] && k->bytes == bytes)
+		whole = false;
+	if (r->direction == IO_WRITE && k->writes_line && whole)
+		io_file_line(o, (double)bytes, x->ns, x->spread_ns);
+	note_copy(x, f, bytes, whole);
 	bool positioned = r->offset >= 0 && offset_of(x, r->offset) != UINT64_MAX; /* an offset of -1 means the
 										    * current position (preadv2(2)) */
 	io_file_request(o, &(struct io_request){.direction = r->direction,
@@ -375,8 +371,10 @@ static void leave_transfer(const struct context *x)
 						.offset = positioned ? offset_of(x, r->offset) : 0,
 						.asked = size,
 						.bytes = bytes,
-						.joins = r->size >= 0 && bytes == size,
+						.joins = whole,
 						.ns = x->ns,
+						.spread_ns = x->spread_ns,
+						.pid = x->ev->pid,
 						.time_s = ((double)x->c->enter_ns - (double)x->p->start_ns) / 1e9});
 }
 
@@ -400,6 +398,8 @@ static void move_side(const struct context *x, int fd, int offset, enum io_direc
 						.asked = size,
 						.bytes = bytes,
 						.ns = x->ns / 2,
+						.spread_ns = x->spread_ns,
+						.pid = x->ev->pid,
 						.time_s = ((double)x->c->enter_ns - (double)x->p->start_ns) / 1e9});
 }
 
@@ -436,7 +436,7 @@ static void leave_poll(const struct context *x)
 {
 	x->p->polls_in_all++;
 	if (!x->c->error && x->c->result == 0 && does_not_wait(x))
-		io_tally_add(&x->p->polls, x->ns);
+		io_tally_add(&x->p->polls, x->ns, x->spread_ns);
 }
 
 #define TRANSFER(name, buf, size, offset, direction)                                                                   \
@@ -588,7 +588,7 @@ void io_call_leave(struct io_profile *p, struct io_fds *t, struct io_thread *k, 
 		return;
 	const struct io_call *row = map_get(&p->calls, (uintptr_t)c->desc);
 	double ns = (double)c->duration_ns - (double)c->cost_ns;
-	struct context x = {p, t, k, ev, c, row, ns > 0 ? ns : 0};
+	struct context x = {p, t, k, ev, c, row, ns > 0 ? ns : 0, (double)c->spread_ns};
 	int arg = row ? row->fd : first_fd(c);
 	bool is_open = !c->error || c->err != EBADF;
 	const struct io_open *o = is_open ? open_of(&x, arg) : NULL;

@@ -8,10 +8,11 @@
 #define SPREAD_MIN 8.0 /* minimum ratio of the pages of two classes */
 #define DISTURBED  16.0
 
-void io_tally_add(struct io_tally *t, double ns)
+void io_tally_add(struct io_tally *t, double ns, double spread_ns)
 {
 	t->n++;
 	t->ns += ns;
+	t->spread_ns += spread_ns;
 	if (hist_add(&t->took, (uint64_t)ns, 1) < 0)
 		memory_note_failure();
 }
@@ -46,12 +47,12 @@ static unsigned class_of(double pages)
 	return exponent < IO_COST_CLASSES ? (unsigned)exponent : IO_COST_CLASSES - 1;
 }
 
-void io_cost_add(struct io_cost *c, double pages, double bytes, double ns)
+void io_cost_add(struct io_cost *c, double pages, double bytes, double ns, double spread_ns)
 {
 	struct io_cost_class *k = &c->classes[class_of(pages)];
 	k->pages += pages;
 	k->bytes += bytes;
-	io_tally_add(&k->calls, ns);
+	io_tally_add(&k->calls, ns, spread_ns);
 }
 
 void io_cost_merge(struct io_cost *c, const struct io_cost *from)
@@ -63,6 +64,7 @@ void io_cost_merge(struct io_cost *c, const struct io_cost *from)
 		to->bytes += k->bytes;
 		to->calls.n += k->calls.n;
 		to->calls.ns += k->calls.ns;
+		to->calls.spread_ns += k->calls.spread_ns;
 		if (hist_merge(&to->calls.took, &k->calls.took) < 0)
 			memory_note_failure();
 	}

@@ -14,6 +14,7 @@
 /* The number of calls of one kind and their times. A zeroed struct is empty. Free it with io_tally_free(). */
 struct io_tally {
 	double n, ns;
+	double spread_ns; /* sum of the uncertainties of their times, from which the cost of tracing was subtracted */
 	struct hist took; /* how many calls took how many ns */
 };
 
@@ -34,8 +35,8 @@ struct io_fit {
 	double call_ns, page_ns;
 };
 
-/* Adds a call that took `ns` nanoseconds. */
-void io_tally_add(struct io_tally *t, double ns);
+/* Adds a call that took `ns` nanoseconds. `spread_ns`: see struct io_tally. */
+void io_tally_add(struct io_tally *t, double ns, double spread_ns);
 void io_tally_free(struct io_tally *t);
 /*
  * Returns the mean time of a call in ns, or 0 if there are no calls. Calls that took more than 16 times the median are
@@ -47,7 +48,7 @@ double io_tally_each(const struct io_tally *t);
  * Adds a request that moved `bytes`, took `ns` nanoseconds, and touched `pages` pages that the previous request did not
  * touch.
  */
-void io_cost_add(struct io_cost *c, double pages, double bytes, double ns);
+void io_cost_add(struct io_cost *c, double pages, double bytes, double ns, double spread_ns);
 /* Adds all requests of `from` to `c`. */
 void io_cost_merge(struct io_cost *c, const struct io_cost *from);
 void io_cost_free(struct io_cost *c);

@@ -25,6 +25,7 @@ struct io_file *io_file_new(const char *name, enum io_kind kind)
 	field_set(&f->row.name, name);
 	field_set(&f->row.kind, io_kind_name(kind));
 	f->kind = kind;
+	f->messages = kind == IO_OTHER && *name != '/'; /* such as eventfd(2), whose reads have a fixed size */
 	return f;
 }
 
@@ -34,15 +35,20 @@ void io_file_free(struct io_file *f)
 		return;
 	fields_free(&run_io_file_fields, &f->row);
 	map_free(&f->sizes);
-	struct io_tally *const tallies[] = {&f->opened_again, &f->stated_again, &f->failed_again, &f->close,
-					    &f->seek,         &f->sync,         &f->lines,        &f->unaligned,
-					    &f->again_later,  &f->copied};
+	struct io_repeats *const repeats[] = {&f->opened_again, &f->stated_again, &f->failed_again,
+					      &f->flow[IO_READ].again};
+	struct io_tally *const tallies[] = {&f->close,     &f->seek,        &f->sync,  &f->lines,
+					    &f->unaligned, &f->again_later, &f->copied};
+	for (size_t i = 0; i < sizeof(repeats) / sizeof(*repeats); i++) {
+		io_tally_free(&repeats[i]->now);
+		io_tally_free(&repeats[i]->most);
+	}
 	for (size_t i = 0; i < sizeof(tallies) / sizeof(*tallies); i++)
 		io_tally_free(tallies[i]);
 	for (unsigned i = 0; i < 2; i++) {
 		vec_free(&f->flow[i].seen);
 		io_cost_free(&f->flow[i].cost);
-		io_tally_free(&f->flow[i].again);
+		vec_free(&f->flow[i].own);
 		io_tally_free(&f->flow[i].small);
 	}
 	free(f);
@@ -108,10 +114,14 @@ static void add_size(struct io_file *f, const struct io_request *r)
 		memory_note_failure();
 }
 
-/*
- * Returns true if all bytes of the request were read (or written) before. Only files have offsets. Bytes that were
- * written since they were read do not count as read.
- */
+/* Bytes that were written since they were read do not count as read. */
+static void remove_read(struct io_file *f, uint64_t from, uint64_t to)
+{
+	ranges_remove(&f->flow[IO_READ].seen, from, to);
+	ranges_remove(&f->flow[IO_READ].own, from, to);
+}
+
+/* Returns true if all bytes of the request were read (or written) before. Only files have offsets. */
 static bool is_repeated(struct io_file *f, const struct io_request *r, uint64_t from)
 {
 	bool repeated = f->kind == IO_FILE && ranges_contain(&f->flow[r->direction].seen, from, from + r->bytes);
@@ -119,7 +129,7 @@ static bool is_repeated(struct io_file *f, const struct io_request *r, uint64_t 
 		return false;
 	ranges_add(&f->flow[r->direction].seen, from, from + r->bytes);
 	if (r->direction == IO_WRITE)
-		ranges_remove(&f->flow[IO_READ].seen, from, from + r->bytes);
+		remove_read(f, from, from + r->bytes);
 	return repeated;
 }
 
@@ -142,6 +152,42 @@ static double further_pages(struct io_flow *w, uint64_t from, uint64_t bytes)
 	return (double)(last - first + !known);
 }
 
+const struct io_tally *io_repeats_most(const struct io_repeats *r)
+{
+	return r->now.n > r->most.n ? &r->now : &r->most;
+}
+
+/* Another process comes: keeps the one with more. */
+static void change_process(struct io_repeats *r, pid_t pid)
+{
+	if (r->now.n > r->most.n) {
+		io_tally_free(&r->most);
+		r->most = r->now;
+		r->now = (struct io_tally){0};
+	}
+	io_tally_free(&r->now);
+	r->pid = pid;
+}
+
+void io_repeats_add(struct io_repeats *r, pid_t pid, double ns, double spread_ns)
+{
+	if (r->pid == pid)
+		io_tally_add(&r->now, ns, spread_ns);
+	else
+		change_process(r, pid);
+}
+
+static void count_again(struct io_flow *w, const struct io_request *r, uint64_t from)
+{
+	if (w->again.pid != r->pid) {
+		change_process(&w->again, r->pid);
+		w->own.n = 0;
+	}
+	if (ranges_contain(&w->own, from, from + r->bytes))
+		io_tally_add(&w->again.now, r->ns, r->spread_ns);
+	ranges_add(&w->own, from, from + r->bytes);
+}
+
 static void classify(struct io_open *o, const struct io_request *r, uint64_t from)
 {
 	struct io_file *f = o->file;
@@ -154,15 +200,14 @@ static void classify(struct io_open *o, const struct io_request *r, uint64_t fro
 						  : &f->row.rewritten;
 	(*share)++;
 	w->requests++;
-	if (repeated) {
-		io_tally_add(&w->again, r->ns);
-		w->again_bytes += (double)r->bytes;
-	}
+	if (f->kind == IO_FILE && r->direction == IO_READ)
+		count_again(w, r, from);
 	if (is_small(o, r, sequential)) {
-		io_tally_add(&w->small, r->ns);
+		io_tally_add(&w->small, r->ns, r->spread_ns);
 		w->small_bytes += (double)r->bytes;
+		w->small_starts += !o->used[r->direction];
 	}
-	io_cost_add(&w->cost, further_pages(w, from, r->bytes), (double)r->bytes, r->ns);
+	io_cost_add(&w->cost, further_pages(w, from, r->bytes), (double)r->bytes, r->ns, r->spread_ns);
 }
 
 void io_file_request(struct io_open *o, const struct io_request *r)
@@ -190,11 +235,20 @@ void io_file_request(struct io_open *o, const struct io_request *r)
 	}
 }
 
+void io_file_line(const struct io_open *o, double bytes, double ns, double spread_ns)
+{
+	struct io_file *f = o->file;
+	io_tally_add(&f->lines, ns, spread_ns);
+	f->line_bytes += bytes;
+	f->line_starts += !o->used[IO_WRITE];
+}
+
 void io_file_truncate(struct io_file *f, uint64_t size)
 {
-	if (size < f->size)
-		for (unsigned i = 0; i < 2; i++)
-			ranges_remove(&f->flow[i].seen, size, f->size);
+	if (size < f->size) {
+		ranges_remove(&f->flow[IO_WRITE].seen, size, f->size);
+		remove_read(f, size, f->size);
+	}
 	f->size = size;
 }
 

@@ -26,6 +26,15 @@ struct io_marks {
 	uint64_t random;              /* state of the random number generator */
 };
 
+/*
+ * Calls that one process repeated. If several processes make the same call once each, none of them can avoid it, so only
+ * the process with the most repetitions is kept.
+ */
+struct io_repeats {
+	pid_t pid; /* the process that made the last of these calls */
+	struct io_tally now, most;
+};
+
 /* What is known about the requests in one direction. */
 struct io_flow {
 	struct io_cost cost;
@@ -33,10 +42,12 @@ struct io_flow {
 			     * written */
 	struct io_marks marks;
 	double requests;
-	struct io_tally again; /* repeated requests */
 	struct io_tally small; /* requests that a larger buffer would join to one; see is_small() in file.c */
-	double small_bytes, again_bytes;
-	uint64_t page; /* the last page of the last request, plus 1; 0: there was no request */
+	double small_bytes;
+	double small_starts;     /* those of them that are the first requests of an open file description */
+	struct io_repeats again; /* reads of bytes that the same process had read before */
+	struct ranges own;       /* what the process of `again` has read */
+	uint64_t page;           /* the last page of the last request, plus 1; 0: there was no request */
 };
 
 #define IO_BUFFER 65536 /* size in bytes of the buffer that the findings recommend */
@@ -50,13 +61,11 @@ struct io_file {
 	struct io_flow flow[2]; /* index: enum io_direction */
 	struct map sizes;       /* requested size -> number of requests (the number itself is stored instead of a
 				 * pointer) */
-	struct io_tally opened_again, stated_again, failed_again; /* calls by the process that also made the previous
-								   * such call */
-	pid_t opener, stater, failer;
+	struct io_repeats opened_again, stated_again, failed_again;
 	struct io_tally close, seek, sync;
 	double least_sync_ns;
-	struct io_tally lines; /* writes of at most IO_LINE_MAX bytes that end in a newline */
-	double line_bytes;
+	struct io_tally lines;          /* writes of at most IO_LINE_MAX bytes that end in a newline */
+	double line_bytes, line_starts; /* `line_starts` corresponds to small_starts in struct io_flow */
 	struct io_tally unaligned;   /* requests with O_DIRECT that the kernel refused, or whose size or offset is not a
 				      * multiple of a block */
 	struct io_tally again_later; /* EAGAIN */
@@ -86,14 +95,21 @@ struct io_request {
 	uint64_t asked, bytes;
 	bool joins; /* the call moved all that was requested and is not a message, so the program could have
 		     * requested more at once */
-	double ns, time_s;
+	double ns, spread_ns, time_s;
+	pid_t pid;
 };
 
 /* Returns a new file of this kind, or NULL if memory ran out. The name is copied. */
 struct io_file *io_file_new(const char *name, enum io_kind kind);
 void io_file_free(struct io_file *f);
+/* Adds a call of process `pid`. It is a repetition unless the previous call was by another process. */
+void io_repeats_add(struct io_repeats *r, pid_t pid, double ns, double spread_ns);
+/* Returns the repetitions of the process that has the most. */
+const struct io_tally *io_repeats_most(const struct io_repeats *r);
 /* Classifies and adds the request, and updates the offset of `o`. */
 void io_file_request(struct io_open *o, const struct io_request *r);
+/* Adds a write that wrote one line. Must be called before io_file_request() of the same write. */
+void io_file_line(const struct io_open *o, double bytes, double ns, double spread_ns);
 /* Must be called when the file has been truncated or extended to `size` bytes (truncate(2), O_TRUNC). */
 void io_file_truncate(struct io_file *f, uint64_t size);
 /* Computes the members of `row` that are known only at the end: the time in seconds, and the most frequent sizes. */

@@ -70,9 +70,9 @@ struct call_cost {
  * Returns the range of a cost, extended by the uncertainty of the measured times, from which the cost of tracing was
  * subtracted. Unknown if the uncertainty is more than half of the cost.
  */
-static struct call_cost in_doubt(const struct search *s, double least_ns, double most_ns)
+static struct call_cost in_doubt(const struct io_tally *t, double least_ns, double most_ns)
 {
-	double doubt = s->p->calls_in_all > 0 ? s->p->spread_ns / s->p->calls_in_all : 0;
+	double doubt = t->n > 0 ? t->spread_ns / t->n : 0;
 	if (doubt > most_ns / 2)
 		return (struct call_cost){UNKNOWN, UNKNOWN};
 	return (struct call_cost){fmax(least_ns * LEAST - doubt, 0), most_ns * MOST + doubt};
@@ -90,7 +90,7 @@ static double no_more(double ns, const struct io_tally *t)
 static void add_calls(struct search *s, double n, const struct io_tally *t)
 {
 	double each = io_tally_each(t);
-	struct call_cost c = in_doubt(s, each, each);
+	struct call_cost c = in_doubt(t, each, each);
 	s->e.low_ns += n * c.least_ns;
 	s->e.high_ns += n * no_more(c.most_ns, t);
 }
@@ -116,26 +116,29 @@ static struct call_cost request_cost(const struct search *s, const struct io_fil
 	double each = io_tally_each(t);
 	/* The other end of a stream may be slow. A larger buffer would not save the time of waiting for it. */
 	if (light && f->kind != IO_FILE)
-		return in_doubt(s, hist_quantile(&light->calls.took, 0.1), hist_quantile(&light->calls.took, 0.5));
+		return in_doubt(&light->calls, hist_quantile(&light->calls.took, 0.1),
+				hist_quantile(&light->calls.took, 0.5));
 	if (light) {
 		double size = light->bytes / light->calls.n;
 		each = io_tally_each(&light->calls);
-		return in_doubt(s, each - size * COPY_MOST_NS, each - size * COPY_LEAST_NS);
+		return in_doubt(&light->calls, each - size * COPY_MOST_NS, each - size * COPY_LEAST_NS);
 	}
 	if (!fit.known)
 		fit = io_cost_fit(&s->all[d]);
 	if (fit.known)
-		return in_doubt(s, fmin(fit.call_ns, each), fmin(fit.call_ns, each));
-	return in_doubt(s, fmin(s->p->quickest_ns, each), each - bytes * COPY_LEAST_NS);
+		return in_doubt(t, fmin(fit.call_ns, each), fmin(fit.call_ns, each));
+	return in_doubt(t, fmin(s->p->quickest_ns, each), each - bytes * COPY_LEAST_NS);
 }
 
 /*
  * Computes the saving if the same bytes are moved with a buffer of `buffer` bytes: there are fewer calls, but moving
- * the bytes costs the same. Returns the number of calls that are then needed.
+ * the bytes costs the same. Each of the `starts` open file descriptions needs a call of its own. Returns the number of
+ * calls that are then needed.
  */
-static double fewer_calls(struct search *s, enum io_direction d, const struct io_tally *t, double bytes, double buffer)
+static double fewer_calls(struct search *s, enum io_direction d, const struct io_tally *t, double bytes, double starts,
+			  double buffer)
 {
-	double needed = ceil(bytes / buffer);
+	double needed = ceil(bytes / buffer) + fmax(starts - 1, 0);
 	struct call_cost c = request_cost(s, s->f, d, t, t->n > 0 ? bytes / t->n : 0);
 	double saved = fmax(t->n - needed, 0);
 	double pages = d == IO_WRITE && buffer >= IO_BUFFER && s->f->kind == IO_FILE ? bytes / IO_PAGE : 0;
@@ -158,7 +161,7 @@ static bool find_small(struct search *s, enum io_direction d, const char *what)
 	const struct io_flow *w = &s->f->flow[d];
 	if (!is_small(&w->small, w->small_bytes) || w->small.n < w->requests * 3 / 4)
 		return false;
-	double needed = fewer_calls(s, d, &w->small, w->small_bytes, IO_BUFFER);
+	double needed = fewer_calls(s, d, &w->small, w->small_bytes, w->small_starts, IO_BUFFER);
 	if (w->small.n < needed * 2)
 		return false;
 	add_number(&s->text, w->small.n, d == IO_READ ? "sequential read" : "sequential write");
@@ -193,7 +196,9 @@ static bool line_writes(struct search *s)
 {
 	if (!writes_lines(s->f))
 		return false;
-	double needed = fewer_calls(s, IO_WRITE, &s->f->lines, s->f->line_bytes, STDIO_BUFFER);
+	double needed = fewer_calls(s, IO_WRITE, &s->f->lines, s->f->line_bytes, s->f->line_starts, STDIO_BUFFER);
+	if (s->f->lines.n < needed * 2)
+		return false;
 	add_number(&s->text, s->f->lines.n, "write");
 	buf_adds(&s->text, " of one line each took ");
 	duration_human(&s->text, s->f->lines.ns);
@@ -207,14 +212,13 @@ static bool line_writes(struct search *s)
 static bool read_again(struct search *s)
 {
 	const struct io_flow *r = &s->f->flow[IO_READ];
-	if (r->again.n < MANY || r->again.n < r->requests / 4)
+	const struct io_tally *t = io_repeats_most(&r->again);
+	if (t->n < MANY || t->n < r->requests / 4)
 		return false;
-	saves_all(s, &r->again);
-	add_number(&s->text, r->again.n, "read");
-	buf_adds(&s->text, " brought bytes (");
-	add_bytes(&s->text, r->again_bytes);
-	buf_adds(&s->text, ") that had been read before, which took ");
-	duration_human(&s->text, r->again.ns);
+	saves_all(s, t);
+	add_number(&s->text, t->n, "read");
+	buf_adds(&s->text, " brought bytes that the same process had read before, which took ");
+	duration_human(&s->text, t->ns);
 	buf_adds(&s->text, ". Keeping them in memory");
 	return true;
 }
@@ -236,7 +240,7 @@ static bool seek_before_read(struct search *s)
 
 static bool opened_again(struct search *s)
 {
-	const struct io_tally *t = &s->f->opened_again;
+	const struct io_tally *t = io_repeats_most(&s->f->opened_again);
 	if (t->n < REPEATED)
 		return false;
 	double closes = fmin(t->n, s->f->close.n);
@@ -253,7 +257,7 @@ static bool opened_again(struct search *s)
 
 static bool stated_again(struct search *s)
 {
-	const struct io_tally *t = &s->f->stated_again;
+	const struct io_tally *t = io_repeats_most(&s->f->stated_again);
 	if (t->n < REPEATED)
 		return false;
 	saves_all(s, t);
@@ -267,7 +271,7 @@ static bool stated_again(struct search *s)
 
 static bool failed_again(struct search *s)
 {
-	const struct io_tally *t = &s->f->failed_again;
+	const struct io_tally *t = io_repeats_most(&s->f->failed_again);
 	if (t->n < REPEATED)
 		return false;
 	saves_all(s, t);

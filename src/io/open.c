@@ -49,7 +49,7 @@ struct io_file *io_profile_file(struct io_profile *p, const char *name, enum io_
  */
 static struct io_file *inherited(struct io_profile *p, pid_t tid, int fd)
 {
-	static const char *const standard[] = {"standard input", "standard output", "standard error"};
+	static const char *const standard[] = {"stdin", "stdout", "stderr"};
 	struct buf path = {0};
 	struct buf name = {0};
 	bool known = p->names->fd(p->names->ctx, tid, fd, &path);

@@ -52,8 +52,6 @@ void io_profile_leave(struct io_profile *p, struct io_thread *k, const struct ev
 	/* A call that a signal interrupted will continue, or restart_syscall(2) will report its end. */
 	if (!t || ev->kind != EV_EXIT || (ev->call.error && IS_RESTART_ERROR(ev->call.err)))
 		return;
-	p->calls_in_all++;
-	p->spread_ns += (double)ev->call.spread_ns;
 	double own = (double)ev->call.duration_ns - (double)ev->call.cost_ns;
 	if (!ev->call.error && own > 0 && (p->quickest_ns <= 0 || own < p->quickest_ns))
 		p->quickest_ns = own;

@@ -30,6 +30,7 @@ struct io_thread {
 	 */
 	struct io_file *from;
 	uint64_t buf, bytes;
+	bool whole; /* it brought all that was asked for, so there may have been more */
 	double ns;
 };
 
@@ -44,8 +45,7 @@ struct io_profile {
 	unsigned pipes, sockets;
 	struct io_tally polls; /* calls such as poll(2) with a timeout of 0 that found nothing */
 	double polls_in_all;
-	double calls_in_all, spread_ns; /* number of all calls, and the sum of the uncertainties of their times */
-	double quickest_ns;             /* time of the quickest call that succeeded; 0 if there is none */
+	double quickest_ns; /* time of the quickest call that succeeded; 0 if there is none */
 };
 
 /* Must be called when a system call begins. */

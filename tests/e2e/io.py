@@ -221,6 +221,38 @@ def test_pictures(folder):
     assert text.count("<circle") >= 2 * 256, text.count("<circle")  # the picture is drawn twice, wide and narrow
 
 
+def test_real_programs_are_not_blamed(folder):
+    """a program is not blamed for what each of many processes does once, nor for passing on lines as they come"""
+    for script in ("for i in 1 2 3 4 5 6 7 8 9 10; do for k in 1 2 3 4 5 6 7 8 9 10; do /bin/true; done; done",
+                   "i=0; while [ $i -lt 300 ]; do echo line $i; i=$((i + 1)); done | cat >out"):
+        for way in WAYS:
+            need(way)
+            blamed = [f for f in profile(folder, "-f", "sh", "-c", script, way=way)["findings"]
+                      if f["file"] is None or not f["file"].startswith("pipe")]
+            assert not blamed, (script, way, blamed)
+
+
+def test_attached(folder):
+    """-p profiles a running program from then on"""
+    make_input(folder)
+    script = "import os; f = os.open('in', os.O_RDONLY); print(flush=True); input()\nfor i in range(500): os.read(f, 1)\ninput()"
+    for way in WAYS:
+        need(way)
+        engine, env = WAYS[way]
+        with subprocess.Popen([sys.executable, "-c", script], cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:
+            program.stdout.readline()
+            with subprocess.Popen([SCTRACE, f"--engine={engine}", "--io", "--save", "run.json", "-o", "profile", "-p", str(program.pid)],
+                                  cwd=folder, stderr=subprocess.PIPE, text=True, env={**os.environ, **env}) as tracer:
+                assert "attached" in tracer.stderr.readline()
+                program.communicate(b"1\n2\n", timeout=TIMEOUT)
+                tracer.communicate(timeout=TIMEOUT)
+            assert program.returncode == 0 and tracer.returncode == 0, (way, program.returncode, tracer.returncode)
+        prof = json.loads((folder / "run.json").read_text())["io"]
+        row = [f for f in prof["files"] if f["name"] == str(folder.resolve() / "in")]
+        assert row and row[0]["reads"] == 500 and row[0]["opens"] == 0, (way, prof["files"])
+        assert "small-reads" in {f["kind"] for f in prof["findings"]}, (way, prof["findings"])
+
+
 def test_csv(folder):
     """csv has a row for each file, and its shares add up to 1"""
     make_input(folder)

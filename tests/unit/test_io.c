@@ -170,6 +170,41 @@ static void small_requests_are_found(void **state)
 	assert_int_equal(f->io.findings.n, 1);
 }
 
+/* Reads the file from its start as a process of its own. */
+static void read_as(struct fixture *f, pid_t pid, int times)
+{
+	for (int i = 0; i < times; i++) {
+		struct event ev = call_event(EV_ENTER, pid, SYS_pread64, 5, 0x2000, 10, 0);
+		ev.pid = pid;
+		give(&f->rig, ev);
+		ev = call_event(EV_EXIT, pid, SYS_pread64, 5, 0x2000, 10, 10);
+		ev.pid = pid;
+		give(&f->rig, ev);
+	}
+}
+
+static void processes_do_not_repeat_each_other(void **state)
+{
+	struct fixture *f = *state;
+	for (pid_t pid = 200; pid < 500; pid++)
+		read_as(f, pid, 1);
+	read_as(f, 500, 20);
+	assert_null(finding(f, "read-again"));
+	assert_null(finding(f, "small-reads"));
+	assert_float_equal(row(f, "/file5")->reread, 319, 0);
+}
+
+static void one_process_repeats_itself(void **state)
+{
+	struct fixture *f = *state;
+	read_as(f, 200, 2);
+	read_as(f, 300, 201);
+	read_as(f, 400, 1);
+	const struct run_io_finding *found = finding(f, "read-again");
+	assert_non_null(found);
+	assert_non_null(strstr(found->text, "200 reads brought bytes that the same process had read before"));
+}
+
 static void few_requests_are_not(void **state)
 {
 	struct fixture *f = *state;
@@ -186,11 +221,11 @@ static void a_cost_divides_where_sizes_differ(void **state)
 	struct io_cost c = {0};
 	(void)state;
 	for (int i = 0; i < 10; i++)
-		io_cost_add(&c, 1, 4096, 1500);
+		io_cost_add(&c, 1, 4096, 1500, 0);
 	assert_false(io_cost_fit(&c).known);
 	assert_null(io_cost_light(&c));
 	for (int i = 0; i < 10; i++)
-		io_cost_add(&c, 0, 1, 500);
+		io_cost_add(&c, 0, 1, 500, 0);
 	struct io_fit fit = io_cost_fit(&c);
 	assert_true(fit.known);
 	/* The histogram keeps a time to within 1.6 %. */
@@ -206,7 +241,7 @@ static void a_call_that_waited_does_not_count(void **state)
 	(void)state;
 	assert_float_equal(io_tally_each(&t), 0, 0);
 	for (int i = 0; i < 100; i++)
-		io_tally_add(&t, i % 10 ? 60 : 1000000);
+		io_tally_add(&t, i % 10 ? 60 : 1000000, 0);
 	assert_float_equal(io_tally_each(&t), 60, 0);
 	assert_float_equal(t.ns, 90 * 60 + 10 * 1e6, 0);
 	io_tally_free(&t);
@@ -248,6 +283,8 @@ int main(void)
 		WITH(reading_written_bytes_is_not_repeated),
 		WITH(small_requests_are_found),
 		WITH(few_requests_are_not),
+		WITH(processes_do_not_repeat_each_other),
+		WITH(one_process_repeats_itself),
 		cmocka_unit_test(a_cost_divides_where_sizes_differ),
 		cmocka_unit_test(a_call_that_waited_does_not_count),
 		cmocka_unit_test(ranges_join_and_divide),
