@@ -16,7 +16,7 @@ static bool first_with_reason(const struct run *r, size_t i)
 	return true;
 }
 
-/* Appends lines such as "fgetc/fputc, one-shot cannot run on this machine: cannot write 'out': No space left on device". */
+/* Appends lines such as "mmap, one-shot cannot run on this machine: cannot write 'out': No space left on device". */
 static void say_unable(const struct run *r, struct buf *out)
 {
 	for (size_t i = 0; i < r->subjects.n; i++) {
