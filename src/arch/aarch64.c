@@ -18,7 +18,10 @@
  */
 enum { ARM_R7 = 7, ARM_SP = 13, ARM_PC = 15, ARM_ORIG_R0 = 17, ARM_REGS };
 
-/* The kernel fills in the layout of the task, 32 or 64 bits; the returned length tells which. */
+/*
+ * The kernel writes the layout of the task, which is a 32-bit or a 64-bit one. The returned length shows which of them
+ * it wrote.
+ */
 struct regs {
 	union {
 		struct user_regs_struct a64;
@@ -115,7 +118,9 @@ uint64_t arch_call_site(uint32_t arch, uint64_t ip)
 
 int arch_sigframe(uint32_t arch, const struct mem *m, uint64_t sp, uint64_t *ip, int64_t *result)
 {
-	/* arch/arm64/kernel/signal.c, struct rt_sigframe: siginfo, then the ucontext. */
+	/*
+	 * The frame begins with a siginfo, followed by the ucontext (struct rt_sigframe in arch/arm64/kernel/signal.c).
+	 */
 	ucontext_t uc;
 	if (arch != AUDIT_ARCH_AARCH64)
 		return -ENOSYS;
@@ -130,7 +135,10 @@ int arch_sigframe(uint32_t arch, const struct mem *m, uint64_t sp, uint64_t *ip,
 
 int arch_breakpoint(pid_t tid, uint64_t addr)
 {
-	/* Arm ARM D2.8: control 0x1e5 means enabled, EL0, four bytes. */
+	/*
+	 * Arm Architecture Reference Manual, D2.8: the control value 0x1e5 means that the breakpoint is enabled at EL0
+	 * and covers four bytes.
+	 */
 	struct user_hwdebug_state s;
 	memset(&s, 0, sizeof(s));
 	s.dbg_regs[0].addr = addr;

@@ -17,7 +17,10 @@
  * Returns 0 or -errno.
  */
 int arch_read_call(pid_t tid, struct call *c);
-/* For a stopped task that makes a call of a foreign architecture: true if its program is foreign as well. */
+/*
+ * The stopped task is making a call of a foreign architecture. Returns true if the task's program belongs to that
+ * architecture as well.
+ */
 bool arch_is_foreign(pid_t tid);
 /* Fills in result, error and err from the registers of a task in a syscall-exit-stop. Returns 0 or -errno. */
 int arch_read_result(pid_t tid, struct call *c);
@@ -32,11 +35,15 @@ int arch_set_first_arg(pid_t tid, uint64_t value);
 int arch_restore_first_arg(pid_t tid, uint64_t value);
 /* At a syscall-exit-stop: sets the result that the program sees. Returns 0 or -errno. */
 int arch_set_result(pid_t tid, int64_t result);
-/* The address of the instruction that made the call whose return address is `ip`. A restarted call resumes there. */
+/*
+ * `ip` is the address at which a call returns. Returns the address of the instruction that made the call. A restarted
+ * call begins at that instruction.
+ */
 uint64_t arch_call_site(uint32_t arch, uint64_t ip);
 /*
- * At the entry of rt_sigreturn(2) with stack pointer `sp`: where the interrupted program continues (*ip), and the value
- * that its result register will have. Returns 0, or -errno if the frame cannot be read or its layout is unknown.
+ * Reads the signal frame at stack pointer `sp`, at the entry of rt_sigreturn(2). Sets *ip to the address where the
+ * interrupted program continues, and *result to the value that its result register will have. Returns 0, or -errno if
+ * the frame cannot be read or its layout is unknown.
  */
 int arch_sigframe(uint32_t arch, const struct mem *m, uint64_t sp, uint64_t *ip, int64_t *result);
 /*

@@ -87,8 +87,8 @@ uint64_t arch_call_site(uint32_t arch, uint64_t ip)
 int arch_sigframe(uint32_t arch, const struct mem *m, uint64_t sp, uint64_t *ip, int64_t *result)
 {
 	/*
-	 * arch/x86/include/asm/sigframe.h: the handler's ret has popped `pretcode`, so the stack pointer points at the
-	 * ucontext.
+	 * The frame's layout is in arch/x86/include/asm/sigframe.h. The `ret` of the signal handler has popped
+	 * `pretcode`, so the stack pointer points at the ucontext.
 	 */
 	gregset_t g;
 	if (arch != AUDIT_ARCH_X86_64)
@@ -104,8 +104,8 @@ int arch_sigframe(uint32_t arch, const struct mem *m, uint64_t sp, uint64_t *ip,
 int arch_breakpoint(pid_t tid, uint64_t addr)
 {
 	/*
-	 * Intel SDM vol. 3, 17.2: bit 0 of DR7 enables DR0 for this task. Zero in its length and type bits means
-	 * execution.
+	 * Intel SDM vol. 3, 17.2: bit 0 of DR7 enables breakpoint DR0 for this task. If the length and type bits of DR0
+	 * are zero, the breakpoint stops the task when it executes `addr`.
 	 */
 	size_t regs = offsetof(struct user, u_debugreg);
 	int err = addr ? poke(tid, regs, addr) : 0;

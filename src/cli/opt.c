@@ -12,13 +12,13 @@ static const struct opt common[] = {
 	{0},
 };
 
-/* A walk over argv. */
+/* The state of parsing argv. */
 struct parse {
 	const struct opt_command *command;
 	void *settings;
 	int argc;
 	char **argv;
-	int next; /* the word after the ones consumed */
+	int next; /* index of the first word that has not been parsed yet */
 	struct buf *why;
 	enum opt_outcome outcome;
 };
@@ -46,7 +46,10 @@ static const struct opt *find_letter(const struct opt *table, char letter)
 	return NULL;
 }
 
-/* Rows whose long name begins with `name`. If a name matches exactly, only that row counts. */
+/*
+ * Returns a row whose long name begins with the `len` bytes at `name`, and adds the number of such rows to *matches. If
+ * the name of a row is equal to `name`, returns that row, and *matches is 1.
+ */
 static const struct opt *find_name(const struct opt *table, const char *name, size_t len, unsigned *matches)
 {
 	const struct opt *found = NULL;
@@ -63,7 +66,10 @@ static const struct opt *find_name(const struct opt *table, const char *name, si
 	return found;
 }
 
-/* Runs the row's parser. If it rejects the value, its reason is printed after the option as typed. */
+/*
+ * Calls the parser of row `o`. If the parser rejects the value, its reason is printed after the option as the user
+ * typed it.
+ */
 static enum opt_outcome apply(struct parse *p, const struct opt *o, const char *typed, const char *value)
 {
 	if (o == &common[0])

@@ -10,8 +10,8 @@ struct buf;
 struct opt;
 
 /*
- * Called for each occurrence of an option. `ctx` is the settings of the command, `arg` the value or NULL. Returns 0, or
- * -EINVAL with a reason in `why` ("'12x' is not a size; write 4096, 4K, 1M").
+ * Called for each occurrence of an option. `ctx` points at the settings of the command. `arg` is the value of the
+ * option, or NULL. Returns 0, or -EINVAL with a reason in `why` ("'12x' is not a size; write 4096, 4K, 1M").
  */
 typedef int opt_parse_fn(void *ctx, const struct opt *o, const char *arg, struct buf *why);
 
@@ -24,56 +24,60 @@ enum opt_complete {
 	COMPLETE_USER,
 	COMPLETE_WORDS,
 	COMPLETE_LIST, /* `words` separated by commas, with an optional ! in front */
-	COMPLETE_SET,  /* the same with the command's `set_words` */
+	COMPLETE_SET,  /* like COMPLETE_LIST, with the command's `set_words` instead of `words` */
 	/*
-	 * NAME=VALUE: `words` are long options of the same table, and the value is completed as for that option. Or a
-	 * set.
+	 * NAME=VALUE, where NAME is one of `words`. NAME is also a long option of the same table, and VALUE is
+	 * completed as for that option. A set, as for COMPLETE_SET, is offered too.
 	 */
 	COMPLETE_EXPR,
 };
 
 /* One option. A table ends with {0}. A row with neither letter nor name is a heading, with its text in `help`. */
 struct opt {
-	char letter;      /* 0: none */
+	char letter;      /* 0: the option has no letter */
 	const char *name; /* long name without dashes, or NULL */
 	const char *arg;  /* name of the value ("FILE"), "[WHEN]" if the value is optional, or NULL if there is none */
 	opt_parse_fn *parse;
 	const char *help;
-	size_t offset; /* for the ready-made parsers: offsetof() in the settings */
+	size_t offset; /* for the ready-made parsers: offsetof() the member of the settings to write */
 	enum opt_complete complete;
-	const char *words; /* COMPLETE_WORDS, _LIST, _EXPR: space-separated */
-	long min, max;     /* for opt_int(); min for opt_duration(), in ns */
+	const char *words; /* for COMPLETE_WORDS, _LIST, _EXPR: the words, separated by spaces */
+	long min, max;     /* limits for opt_int(); for opt_duration() only min, in ns */
 };
 
-/* Ready-made parsers. Each writes to settings + offset. */
-opt_parse_fn opt_flag;     /* bool = true */
-opt_parse_fn opt_count;    /* int++ */
+/*
+ * Ready-made parsers. Each writes to the address `ctx` + offset. The comment beside each names the type of that member.
+ */
+opt_parse_fn opt_flag;     /* bool: becomes true */
+opt_parse_fn opt_count;    /* int: is incremented */
 opt_parse_fn opt_string;   /* const char * (points into argv) */
 opt_parse_fn opt_int;      /* int, within min..max */
-opt_parse_fn opt_size;     /* uint64_t bytes */
-opt_parse_fn opt_duration; /* uint64_t nanoseconds, at least min */
-opt_parse_fn opt_word;     /* const char *, one of `words` */
-opt_parse_fn opt_svg;      /* const char *: a picture file; names that end like another format are refused */
+opt_parse_fn opt_size;     /* uint64_t: bytes */
+opt_parse_fn opt_duration; /* uint64_t: nanoseconds, at least min */
+opt_parse_fn opt_word;     /* const char *: one of `words` */
+opt_parse_fn opt_svg;      /* const char *: the file of a picture; a name with the extension of another format is
+			    * refused */
 
 /* One command. */
 struct opt_command {
-	const char *name;         /* "sctrace compare", "sctrace bench syscall" */
-	const char *const *usage; /* lines after the name, NULL-terminated */
+	const char *name;         /* such as "sctrace compare" or "sctrace bench syscall" */
+	const char *const *usage; /* the words after the name, one line for each form of the command; NULL-terminated */
 	const char *about;        /* one sentence that describes it */
 	const struct opt *table;
 	const char *epilog;    /* text at the end of --help, or NULL */
 	bool stop_at_operand;  /* options end at the first operand, because the traced program's own options follow */
-	const char *operands;  /* words that operands may be, for completion; NULL: file names */
-	const char *set_words; /* for COMPLETE_SET, or NULL */
+	const char *operands;  /* words that shells offer for operands; NULL: shells offer file names */
+	const char *set_words; /* words that COMPLETE_SET offers, or NULL */
 };
 
 enum opt_outcome { OPT_OK, OPT_HELP, OPT_VERSION, OPT_ERROR };
 
 /*
- * Parses argv[1..]. Letters may be bundled. Values follow directly or as the next word. Long names take their value
- * after = or as the next word, and may be shortened if unambiguous. On OPT_OK, *first is the index of the first
- * operand, and all operands follow it in order (argv is permuted unless stop_at_operand). Every table has -h, --help,
- * -V and --version. On OPT_ERROR, `why` names the option, and similar names if it was mistyped.
+ * Parses argv[1..]. Letters may be bundled. The value of a letter may follow the letter directly or be the next word.
+ * The value of a long name follows after = or is the next word. A long name may be shortened if it remains unambiguous.
+ * On OPT_OK, *first is the index of the first operand, and all operands follow it in their original order (argv is
+ * permuted unless stop_at_operand is set). Every table has -h, --help, -V and --version. On OPT_ERROR, `why` names the
+ * option, and similar names if the option was mistyped.
  */
 enum opt_outcome opt_parse(const struct opt_command *c, void *settings, int argc, char **argv, int *first,
 			   struct buf *why);

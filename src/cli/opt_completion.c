@@ -11,13 +11,16 @@ static bool is_end(const struct opt *o)
 	return !o->letter && !o->name && !o->help;
 }
 
-/* True for options that are offered; headings and options without help are not. */
+/* True for options that completion offers. Headings, and options without help, are not offered. */
 static bool is_shown(const struct opt *o)
 {
 	return (o->letter || o->name) && o->help;
 }
 
-/* "compare" of "sctrace compare", "bench syscall" of "sctrace bench syscall", "" of "sctrace". */
+/*
+ * Returns the name of `c` without "sctrace": "compare" for "sctrace compare", "bench syscall" for "sctrace bench
+ * syscall", "" for "sctrace".
+ */
 static const char *subcommand(const struct opt_command *c)
 {
 	const char *space = strchr(c->name, ' ');
@@ -30,7 +33,10 @@ static bool is_inner(const struct opt_command *c)
 	return strchr(subcommand(c), ' ') != NULL;
 }
 
-/* All commands of this depth, each in `quote`s. */
+/*
+ * Appends the names of all commands (`inner`: of all subcommands such as "bench syscall"). Each name is between two
+ * `quote`s, and `between` separates the names.
+ */
 static void add_subcommands(struct buf *out, const struct opt_command *const *commands, size_t n, bool inner,
 			    const char *quote, const char *between)
 {
@@ -43,7 +49,10 @@ static void add_subcommands(struct buf *out, const struct opt_command *const *co
 	}
 }
 
-/* The option of the table that the first of `words` names; moves `words` past it. NULL at the end. */
+/*
+ * Returns the option that the first of `words` names, and moves *words behind that word. Skips words that name no
+ * option of the table. Returns NULL if no word is left.
+ */
 static const struct opt *next_named(const struct opt *table, const char **words)
 {
 	for (;;) {
@@ -81,7 +90,10 @@ static void add_quoted(struct buf *out, const char *text, const char *special)
 	}
 }
 
-/* bash: a case of "COMMAND:OPTION" for each option with a value, then the options themselves. */
+/*
+ * The bash script contains a case "COMMAND:OPTION" for each option with a value. The options themselves follow these
+ * cases.
+ */
 static const char *bash_action(const struct opt *o)
 {
 	static const char *const actions[] = {
@@ -94,7 +106,7 @@ static const char *bash_action(const struct opt *o)
 	return actions[o->complete];
 }
 
-/* -e: the names with their "=", and the members of a set. */
+/* Completes -e: the names with their "=", and the members of a set. */
 static void bash_expr(struct buf *out, const struct opt_command *c, const struct opt *o)
 {
 	const char *words = o->words;
@@ -154,7 +166,7 @@ static void bash_options(struct buf *out, const struct opt_command *c)
 	buf_adds(out, "-h --help -V --version' ;;\n");
 }
 
-/* Finds the command, and the option that the current word belongs to. */
+/* Writes bash code that finds the command, and the option that the current word belongs to. */
 static void bash_context(const struct opt_command *const *commands, size_t n, struct buf *out)
 {
 	buf_adds(out, "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command= words= at=\n"
@@ -204,7 +216,7 @@ static void bash_script(const struct opt_command *const *commands, size_t n, str
 	buf_addf(out, "complete -o filenames -F _%s %s\n", name, name);
 }
 
-/* The action of _arguments for a value. */
+/* Writes the part of an _arguments specification that says how to complete the option's value. */
 static void zsh_action(struct buf *out, const struct opt *o)
 {
 	static const char *const actions[] = {
@@ -218,7 +230,7 @@ static void zsh_action(struct buf *out, const struct opt *o)
 		buf_adds(out, actions[o->complete]);
 }
 
-/* One spelling of an option as _arguments takes it: '*-o+[help]:FILE:_files'. */
+/* Writes one spelling of an option as zsh's _arguments expects it, such as '*-o+[help]:FILE:_files'. */
 static void zsh_spec(struct buf *out, const struct opt *o, bool letter)
 {
 	bool may = o->arg && o->arg[0] == '[';
@@ -239,7 +251,7 @@ static void zsh_spec(struct buf *out, const struct opt *o, bool letter)
 	buf_adds(out, "' \\\n");
 }
 
-/* The name of a command's function: _sctrace_trace, _sctrace_compare, _sctrace_bench_syscall. */
+/* Writes the name of the zsh function of a command: _sctrace_trace, _sctrace_compare, _sctrace_bench_syscall. */
 static void zsh_function(struct buf *out, const struct opt_command *c, const char *name)
 {
 	buf_addf(out, "_%s_", name);
@@ -265,7 +277,10 @@ static void zsh_command(struct buf *out, const struct opt_command *c, const char
 						 : "\t\t'*:argument:_files'\n}\n");
 }
 
-/* Functions that complete comma-separated lists: of given words, of system calls, and of -e. */
+/*
+ * Writes zsh functions that complete lists with commas: lists of given words, of system calls, and of the expressions
+ * of -e.
+ */
 static void zsh_lists(struct buf *out, const struct opt_command *c)
 {
 	buf_addf(out,
@@ -306,7 +321,10 @@ static void zsh_script(const struct opt_command *const *commands, size_t n, stru
 		 "\tif [[ $command ]]; then _%s_$command; return; fi\n\t((CURRENT == 2)) && compadd -- ",
 		 name);
 	add_subcommands(out, commands, n, false, "", " ");
-	/* If zsh loads the file from fpath, the file is the body of the function; otherwise it is sourced. */
+	/*
+	 * If zsh loads this file from fpath, the file is the body of the function, so it must call the function. If zsh
+	 * sources the file, it must only register the function.
+	 */
 	buf_addf(out, "\n\t_%s_trace\n}\nif [[ $funcstack[1] == _%s ]]; then _%s \"$@\"; else compdef _%s %s; fi\n",
 		 name, name, name, name, name);
 }
@@ -338,7 +356,7 @@ static void fish_option(struct buf *out, const char *name, const char *command, 
 	buf_adds(out, "'\n");
 }
 
-/* Functions that offer each word together with the part of the token before it: "trace=openat,". */
+/* Writes fish functions that offer each word after the part of the token that is already complete: "trace=openat,". */
 static void fish_lists(struct buf *out, const struct opt_command *c)
 {
 	buf_addf(out,

@@ -1,4 +1,4 @@
-/* --help: prints each table row, wrapped and aligned. */
+/* Prints --help: each row of the table, wrapped and aligned. */
 #include "cli/opt.h"
 
 #include "base/buf.h"
@@ -19,7 +19,7 @@ static bool is_heading(const struct opt *o)
 	return !o->letter && !o->name;
 }
 
-/* "-s, --string-limit=N", "    --slower=DURATION", "-e EXPR". */
+/* Appends the spellings of an option, such as "-s, --string-limit=N", "    --slower=DURATION" or "-e EXPR". */
 static void spelling(const struct opt *o, struct buf *out)
 {
 	if (o->letter)

@@ -104,7 +104,7 @@ int opt_duration(void *ctx, const struct opt *o, const char *arg, struct buf *wh
 	return r < 0 ? -EINVAL : 0;
 }
 
-/* Copies the next word of a row into `word`. Returns false at the end. */
+/* Copies the next of the space-separated `words` into `word`. Returns false if there is none. */
 static bool next_word(const char **words, char *word, size_t size)
 {
 	const char *w = *words + strspn(*words, " ");

@@ -13,7 +13,7 @@
 static const struct group_name {
 	const char *name;
 	uint32_t groups;
-	bool bare; /* strace also accepts it without % */
+	bool bare; /* strace also accepts the group without % */
 } group_names[] = {
 	{"file", G_FILE, true},
 	{"desc", G_DESC, true},
@@ -57,8 +57,8 @@ static bool name_is_known(const char *name)
 }
 
 /*
- * Explains a form of strace that sctrace does not have, in place of similar names. Returns false if the word is not one
- * of these.
+ * Explains a word of strace that sctrace does not have, so that no similar names need to be suggested. Returns false if
+ * `word` is not one of these.
  */
 static bool say_spelling(const char *word, struct buf *why)
 {
@@ -121,7 +121,7 @@ static bool parse_number(struct filter_term *t, const char *word)
 	return true;
 }
 
-/* Parses one word. Returns 1 and fills in *t, 0 for an unknown name with "?", or -errno. */
+/* Parses one word. Returns 1 after filling in *t; 0 if the word begins with "?" and its name is unknown; or -errno. */
 static int parse_word(struct filter_term *t, const char *word, struct buf *why)
 {
 	*t = (struct filter_term){.kind = TERM_NAME};

@@ -1,4 +1,4 @@
-/* Sets of calls in the form that people type: "openat,read", "!%file", "/^sched_", "?name" (strace(1), "Filtering"). */
+/* Sets of calls as users write them: "openat,read", "!%file", "/^sched_", "?name" (strace(1), "Filtering"). */
 #ifndef SCTRACE_SYSCALL_FILTER_H
 #define SCTRACE_SYSCALL_FILTER_H
 
@@ -22,11 +22,11 @@ struct filter_term {
 
 #define FILTER_NATIVE_MAX 1024
 
-/* A filter of zeros matches nothing. Free with filter_free(). */
+/* A set of calls. Zeros mean the empty set. Free with filter_free(). */
 struct filter {
 	VEC(struct filter_term) terms;
 	bool negated;
-	/* The answers for the native architecture's numbers, computed once. */
+	/* One bit for each call number of the native architecture: is the call in the set? Computed once. */
 	uint64_t native[FILTER_NATIVE_MAX / 64];
 };
 
@@ -42,11 +42,11 @@ void filter_free(struct filter *f);
  */
 void filter_words(struct buf *out);
 /*
- * True if the set contains the call of an event. Takes constant time for the native architecture. `c->desc` must be
- * filled in.
+ * Returns true if the set contains `c`. Takes constant time for the native architecture. The caller must have filled in
+ * `c->desc`.
  */
 bool filter_takes(const struct filter *f, const struct call *c);
-/* The same for call `nr` of `arch` (AUDIT_ARCH_*), whose description is looked up. */
+/* Returns true if the set contains call `nr` of `arch` (AUDIT_ARCH_*). Looks up the description of the call. */
 bool filter_matches(const struct filter *f, uint32_t arch, int64_t nr);
 
 #endif

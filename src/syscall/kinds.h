@@ -1,9 +1,12 @@
-/* The kinds of system call arguments. decode/kinds.c says how each kind is shown. The kernel fills in OUT_ kinds. */
+/*
+ * The kinds of system call arguments. decode/kinds.c says how each kind is shown. The kernel writes to the memory of
+ * kinds that begin with K_OUT_.
+ */
 #ifndef SCTRACE_SYSCALL_KINDS_H
 #define SCTRACE_SYSCALL_KINDS_H
 
 enum syscall_kind {
-	K_END, /* no argument */
+	K_END, /* the call has no such argument */
 	K_ACCESS_MODE,
 	K_ADJTIME,
 	K_ADJTIME_STATUS,

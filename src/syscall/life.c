@@ -68,14 +68,15 @@ void life_enter(struct call_life *l, struct call *c, struct life_ends *out)
 		l->tag = it->tag;
 		end_newest(l, CALL_RESTARTED, out);
 	} else if (it)
-		it->restarting = false; /* without a handler in between, the very next call is the restart */
+		it->restarting = false; /* if no handler runs in between, the restart is the next call, and this call
+					 * is not a restart */
 }
 
 static void interrupt(struct call_life *l, const struct life_interrupted *it, struct life_ends *out)
 {
 	/*
-	 * The stack frames below this call's frame are gone: the program left the calls that were interrupted there by
-	 * longjmp(3).
+	 * Stack frames below the frame of this call no longer exist. If calls were interrupted there, the program has
+	 * left them by longjmp(3).
 	 */
 	while (newest(l) && newest(l)->call.sp <= it->call.sp)
 		end_newest(l, CALL_UNFINISHED, out);

@@ -6,11 +6,11 @@
 #ifndef SCTRACE_SYSCALL_RESTART_H
 #define SCTRACE_SYSCALL_RESTART_H
 
-#define ERESTARTSYS           512 /* restarted, unless a handler without SA_RESTART runs */
-#define ERESTARTNOINTR        513 /* always restarted */
-#define ERESTARTNOHAND        514 /* restarted, unless a handler runs */
-#define ENOIOCTLCMD           515 /* has a number between the others, but means no interruption */
-#define ERESTART_RESTARTBLOCK 516 /* like ERESTARTNOHAND, but restarted by restart_syscall(2) */
+#define ERESTARTSYS           512 /* the call is restarted, unless a handler without SA_RESTART runs */
+#define ERESTARTNOINTR        513 /* the call is always restarted */
+#define ERESTARTNOHAND        514 /* the call is restarted, unless a handler runs */
+#define ENOIOCTLCMD           515 /* not an interruption, although its number is between the others */
+#define ERESTART_RESTARTBLOCK 516 /* like ERESTARTNOHAND, but the restart is a restart_syscall(2) */
 
 /* True if the positive error number `err` means that a signal interrupted the call. */
 #define IS_RESTART_ERROR(err) ((err) >= ERESTARTSYS && (err) <= ERESTART_RESTARTBLOCK && (err) != ENOIOCTLCMD)

@@ -53,7 +53,7 @@ static struct arch_index indices[] = {
 };
 static pthread_mutex_t filling = PTHREAD_MUTEX_INITIALIZER;
 
-/* The number of a described call, without the x32 bit; -1 if the architecture does not have it. */
+/* Returns the number of a described call, without the x32 bit; -1 if the architecture does not have the call. */
 static int number_of(const struct syscall_desc *d, uint32_t arch, uint32_t token)
 {
 	if (d->arch && d->arch != arch)
@@ -77,7 +77,7 @@ static void index_fill(struct arch_index *x)
 {
 	for (size_t i = 0; i < NDESCS; i++) {
 		int nr = number_of(&descs[i], x->arch, x->token);
-		/* A row for this architecture only takes precedence over a general row. */
+		/* A row for one architecture takes precedence over a row for all. */
 		if (nr >= 0 && nr < SLOTS && (!x->known[nr] || descs[i].arch)) {
 			x->known[nr] = &descs[i];
 			x->names[nr] = descs[i].name;
@@ -87,7 +87,8 @@ static void index_fill(struct arch_index *x)
 		if (!x->names[nr])
 			x->names[nr] = seccomp_syscall_resolve_num_arch(x->token, nr | (int)x->bit);
 		/*
-		 * For i386's sendmsg and similar calls, libseccomp's name look-up gives the numbers inside socketcall.
+		 * number_of() does not find the numbers of i386's sendmsg and similar calls, because libseccomp returns
+		 * their numbers inside socketcall. These rows are found by the names of the calls instead.
 		 */
 		if (x->names[nr] && !x->known[nr])
 			x->known[nr] = desc_named(x->names[nr], x->arch);
@@ -121,13 +122,13 @@ static const struct arch_index *index_of(uint32_t arch, int64_t nr)
 	return NULL;
 }
 
-/* True if the index has a slot for the call. ARM's private calls, such as set_tls, have none. */
+/* Returns true if the index has a slot for the number. The private calls of ARM, such as set_tls, have none. */
 static bool indexed(const struct arch_index *x, int64_t nr)
 {
 	return x && nr >= x->bit && nr < x->bit + SLOTS;
 }
 
-/* Calls without a slot in an index: searches the rows by name. */
+/* Finds a call that has no slot in an index. Searches the rows by name. */
 static const struct syscall_desc *lookup_slowly(uint32_t arch, int64_t nr)
 {
 	char *name = nr >= 0 && nr < X32_BIT ? seccomp_syscall_resolve_num_arch(arch, (int)nr) : NULL;
@@ -140,8 +141,8 @@ static const struct syscall_desc *lookup_slowly(uint32_t arch, int64_t nr)
 }
 
 /*
- * Calls inside other calls are identified by their row: the upper half is its index plus 1, the lower half the number
- * of the outer call.
+ * Finds a call that is made inside another one (syscall_inside()). The upper half of such a number is the index of the
+ * row plus 1; the lower half is the number of the outer call.
  */
 static const struct syscall_desc *inside(uint32_t arch, int64_t nr)
 {

@@ -1,4 +1,4 @@
-/* The table of system calls: names come from libseccomp, everything else from syscalls.def. */
+/* The table of system calls. Names and numbers come from libseccomp, everything else from syscalls.def. */
 #ifndef SCTRACE_SYSCALL_TABLE_H
 #define SCTRACE_SYSCALL_TABLE_H
 
@@ -8,7 +8,10 @@
 
 struct buf;
 
-/* Stands for all further calls of a program that uses more unknown numbers than there are rows. */
+/*
+ * A pseudo-number. A program may use more unknown call numbers than the tables have rows; the remaining numbers are
+ * counted as this one.
+ */
 #define SYSCALL_OTHERS INT64_MIN
 
 /* The groups that a call belongs to, for -e %file and others (strace(1), "Filtering"). */
@@ -28,21 +31,23 @@ enum syscall_group {
 	G_STATFS = 1 << 12,
 	G_FSTATFS = 1 << 13,
 	G_PURE = 1 << 14,
-	G_NAMES =
-		1
-		<< 15, /* no group of -e: it may change what a descriptor, the current directory or a process is called */
+	G_NAMES = 1 << 15, /* not a group of -e: the call may change what a descriptor or the current directory refers
+		        * to, or the name of a process */
 };
 
-/* The meaning of a result. Some depend on an argument: that of fcntl(2) depends on its command. */
+/*
+ * How the result of a call is shown. Some of these depend on an argument: the result of fcntl(2) depends on its
+ * command.
+ */
 enum syscall_result {
 	R_INT,
 	R_PID,
-	R_BYTES, /* a number of bytes */
+	R_BYTES, /* the result is a number of bytes */
 	R_FD,
 	R_HEX,
 	R_OCT,
 	R_TIME,
-	R_NONE, /* does not return */
+	R_NONE, /* the call does not return */
 	R_UID,
 	R_POLL,
 	R_SELECT,
@@ -72,8 +77,8 @@ struct syscall_arg {
 /* One system call on all architectures. */
 struct syscall_desc {
 	const char *name;
-	int16_t number; /* if libseccomp may not know the call yet; 0: ask libseccomp */
-	uint32_t arch;  /* the only architecture (AUDIT_ARCH_*) of the call; 0: all */
+	int16_t number; /* the number of a call that libseccomp may not know yet; 0: ask libseccomp */
+	uint32_t arch;  /* AUDIT_ARCH_* if only one architecture has the call; 0: all have it */
 	uint32_t groups;
 	uint8_t result; /* enum syscall_result */
 	uint8_t nargs;
@@ -87,30 +92,33 @@ struct syscall_desc {
 const struct syscall_desc *syscall_lookup(uint32_t arch, int64_t nr);
 /* Appends the name of the call, or "syscall_0x1c9" for an unknown number. Appends "#x32" to the names of x32 calls. */
 void syscall_name(struct buf *out, uint32_t arch, int64_t nr);
-/* The same if the description is already known. If it is NULL, looks the number up. */
+/* Like syscall_name(), for callers that already have the description `desc`. If `desc` is NULL, looks the number up. */
 void syscall_name_of(struct buf *out, const struct syscall_desc *desc, uint32_t arch, int64_t nr);
 /*
- * The name, or NULL if the number has none, for callers that only compare names. Never has "#x32" appended. Valid for
- * ever.
+ * Returns the name of the call, or NULL if the number is unknown. For callers that only compare names: the name never
+ * ends with "#x32". The string is static.
  */
 const char *syscall_name_known(uint32_t arch, int64_t nr);
 /*
- * The number that stands for a call made through socketcall(2), ipc(2) or another multiplexing call of i386, whose own
- * number is `door`. No register can hold this number; syscall_kernel_number() converts it back to `door`. Returns -1 if
- * there is no such call.
+ * Calls of i386 that are made through another one, `door` (socketcall(2), ipc(2) and others), have no number of their
+ * own. Returns a number that stands for such a call, or -1 if there is no such call. No register can hold this number,
+ * and syscall_kernel_number() converts it back to `door`.
  */
 int64_t syscall_inside(const char *name, int64_t door);
-/* The number that the kernel received. */
+/* Returns the number that the kernel received. It differs from `nr` only if syscall_inside() returned `nr`. */
 int64_t syscall_kernel_number(uint32_t arch, int64_t nr);
-/* Row `i` of the described calls, or NULL at the end. */
+/* Returns row `i` of syscalls.def, or NULL after the last row. */
 const struct syscall_desc *syscall_row(size_t i);
-/* The number of `name` on `arch`, or -1. */
+/* Returns the number of call `name` on `arch`, or -1. */
 int64_t syscall_number(uint32_t arch, const char *name);
 /* True if the call returns a number of bytes (read, write, sendfile, ...). */
 bool syscall_returns_bytes(uint32_t arch, int64_t nr);
-/* May the call change what a descriptor, or the current directory, leads to, or what that or a process is called? */
+/*
+ * Returns true if the call may change what a descriptor, a path or the current directory refers to, or the name of a
+ * process.
+ */
 bool syscall_changes_names(const struct syscall_desc *desc);
-/* The native architecture, AUDIT_ARCH_*. */
+/* Returns AUDIT_ARCH_* of the architecture that sctrace was built for. */
 uint32_t syscall_native_arch(void);
 
 #endif

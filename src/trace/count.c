@@ -8,10 +8,11 @@
 
 #include <string.h>
 
-/* The data of a thread. */
+/* The sink's data for a thread. */
 struct counted {
-	struct call_life life;       /* its tag is the group of the call, or NULL if the call is not selected */
-	struct summary_group *group; /* for --by */
+	struct call_life life;       /* calls of the thread; the tag of a call is its group, or NULL if the call is
+				      * not selected */
+	struct summary_group *group; /* the group of the call in progress (--by) */
 };
 
 static struct trace_count *count_of(struct trace_sink *s)
@@ -29,7 +30,7 @@ enum trace_by trace_by_parse(const char *word)
 	return BY_NOTHING;
 }
 
-/* FNV-1a (Fowler, Noll, Vo), including the id. */
+/* A hash of name and id (FNV-1a by Fowler, Noll and Vo). */
 static uint64_t group_hash(const char *name, int64_t id)
 {
 	uint64_t h = UINT64_C(0xcbf29ce484222325) ^ (uint64_t)id;
@@ -44,7 +45,7 @@ static struct summary_group *find_group(struct trace_count *c, const char *name,
 	struct summary_group *g = map_get(&c->groups, key);
 	if (g && g->id == id && strcmp(g->name, name) == 0)
 		return g;
-	/* A name that has a group of its own has been found by now. */
+	/* There is no group of this name yet. If the limit is reached, the name is counted in a common group. */
 	bool full = c->summary->groups.n >= SUMMARY_GROUPS_MAX;
 	g = full ? summary_others(c->summary) : summary_group(c->summary, name, id);
 	if (g && !full)
@@ -76,7 +77,10 @@ static void add_path(struct trace_subject *s, struct buf *out)
 		buf_adds(out, "(no path)");
 }
 
-/* The group of --by that the call belongs to. Descriptors and paths are looked up while the call is in progress. */
+/*
+ * Returns the group of --by that the call belongs to. Descriptors and paths must be looked up while the call is in
+ * progress.
+ */
 static struct summary_group *group_of(struct trace_count *c, struct trace_task *k, const struct event *ev)
 {
 	const struct names *n = c->sink.session->names;
@@ -93,7 +97,7 @@ static struct summary_group *group_of(struct trace_count *c, struct trace_task *
 	return find_group(c, buf_str(name), id);
 }
 
-/* Adds the ends of calls to their groups. The tag of a call that is not selected is NULL. */
+/* Adds the ends of calls to their groups. A call that is not selected has no group (its tag is NULL). */
 static void record(const struct trace_count *t, const struct life_ends *ends)
 {
 	for (size_t i = 0; i < ends->n; i++) {
@@ -115,8 +119,8 @@ static void record(const struct trace_count *t, const struct life_ends *ends)
 }
 
 /*
- * Uses an entry to determine the outcome of interrupted calls. If no signal frame can be read, the first entry that is
- * not a restart decides.
+ * Finds out how interrupted calls ended, now that another call enters. If signal frames cannot be read, any entry that
+ * is not a restart shows that the interrupted calls returned EINTR.
  */
 static void settle(struct trace_count *t, struct counted *k, const struct call *c, const struct mem *mem)
 {
@@ -133,7 +137,7 @@ static void settle(struct trace_count *t, struct counted *k, const struct call *
 	record(t, &ends);
 }
 
-/* The call enters. Returns true if it is the restart of a counted call. */
+/* Handles the entry of a call. Returns true if the call is the restart of a call that is counted. */
 static bool enter(struct trace_count *t, struct counted *k, const struct event *ev)
 {
 	struct call c = ev->call;
@@ -174,7 +178,7 @@ static void count_leave(struct trace_sink *s, struct trace_task *task, const str
 	leave(count_of(s), trace_own(s, task), ev);
 }
 
-/* The call is not counted, but may show the outcome of an interrupted call. */
+/* The call is not counted, but it may show how an interrupted call ended. */
 static void count_unwanted(struct trace_sink *s, struct trace_task *task, const struct event *ev)
 {
 	struct counted *k = trace_own(s, task);
@@ -185,7 +189,7 @@ static void count_unwanted(struct trace_sink *s, struct trace_task *task, const 
 		leave(count_of(s), k, ev);
 }
 
-/* A thread that runs another program is counted under that name. */
+/* A thread that executes another program is counted under the new program's name. */
 static void count_other(struct trace_sink *s, struct trace_task *task, const struct event *ev)
 {
 	struct trace_count *t = count_of(s);
@@ -194,7 +198,7 @@ static void count_other(struct trace_sink *s, struct trace_task *task, const str
 		k->group = group_of(t, task, ev);
 }
 
-/* Interrupted calls never returned. */
+/* The interrupted calls of the thread have never returned. */
 static void count_gone(struct trace_sink *s, struct trace_task *task)
 {
 	struct counted *k = trace_own(s, task);

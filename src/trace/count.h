@@ -1,4 +1,7 @@
-/* The sink that counts and times calls: for --by=fd and path, for -C, and if calls are selected by how they end. */
+/*
+ * The sink that counts and times calls. It is used for --by=fd and --by=path, for -C, and if calls are selected by how
+ * they end.
+ */
 #ifndef SCTRACE_TRACE_COUNT_H
 #define SCTRACE_TRACE_COUNT_H
 
@@ -7,7 +10,7 @@
 #include "stats/summary.h"
 #include "trace/sink.h"
 
-/* The meaning of a row (--by). */
+/* What each row of the table stands for (--by). */
 enum trace_by { BY_NOTHING, BY_PROCESS, BY_THREAD, BY_FD, BY_PATH };
 
 /* Parses "process", "thread", "fd" or "path"; BY_NOTHING for NULL and other words. */
@@ -17,11 +20,14 @@ struct trace_count {
 	struct trace_sink sink;
 	enum trace_by by;
 	struct summary *summary; /* not owned */
-	struct buf name;         /* of the group that was looked for last */
-	struct map groups;       /* hash of name and id -> struct summary_group of `summary` */
+	struct buf name;         /* name of the group that was looked up last */
+	struct map groups;       /* hash of a group's name and id -> struct summary_group of `summary` */
 };
 
-/* Initialises the sink, which adds to `summary`. Nobody else may change the groups until the sink has ended. */
+/*
+ * Initialises the sink, which adds to `summary`. Until the sink has ended, no other code may change the groups of
+ * `summary`.
+ */
 void trace_count_init(struct trace_count *c, enum trace_by by, struct summary *summary);
 void trace_count_free(struct trace_count *c);
 

@@ -12,11 +12,11 @@ enum { LINE = 16, PIECE = 4096, VECTORS_MOST = 1024 };
 struct dump {
 	const struct event *ev;
 	struct trace_out *out;
-	bool narrow;   /* pointers have 4 bytes */
+	bool narrow;   /* the program's pointers have 4 bytes */
 	uint64_t left; /* bytes that may still be shown */
 };
 
-/* " | 00010  2f 72 6f 6f 74 3a 2f 62  69 6e 2f 62 61 73 68 0a  /root:/bin/bash. |", strace's form. */
+/* Appends " | 00010  2f 72 6f 6f 74 3a 2f 62  69 6e 2f 62 61 73 68 0a  /root:/bin/bash. |", the form of strace. */
 static void add_line(struct buf *out, uint64_t offset, const unsigned char *p, size_t n)
 {
 	buf_addf(out, " | %05llx ", (unsigned long long)offset);
@@ -75,7 +75,10 @@ static void dump_vectors(struct dump *d, uint64_t addr, uint64_t n)
 	}
 }
 
-/* struct msghdr: name, namelen, iov, iovlen, ...; all have the size of a word, and namelen is padded to it. */
+/*
+ * The members of struct msghdr are name, namelen, iov, iovlen, and others. Each takes one word, because namelen is
+ * padded.
+ */
 static void dump_message(struct dump *d, uint64_t addr)
 {
 	uint64_t iov, n;
@@ -97,7 +100,7 @@ static void dump_messages(struct dump *d, uint64_t addr, int64_t n)
 	}
 }
 
-/* Finds the data by the kind of the argument that leads to it. */
+/* Dumps the data that argument `i` points at. Its kind says how the data is found. */
 static void dump_arg(struct dump *d, uint16_t kind, unsigned i)
 {
 	const struct call *c = &d->ev->call;
@@ -114,7 +117,10 @@ static void dump_arg(struct dump *d, uint16_t kind, unsigned i)
 		dump_messages(d, c->args[i], c->result);
 }
 
-/* Which of the two options applies to an argument of this kind; NULL: it leads to no data. */
+/*
+ * Returns the option, -e read= or -e write=, that applies to an argument of this kind. Returns NULL if the argument
+ * does not point at data that is transferred.
+ */
 static const struct look_fds *choice_for(const struct trace_look *l, uint16_t kind)
 {
 	switch (kind) {

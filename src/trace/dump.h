@@ -1,4 +1,4 @@
-/* All bytes that a call transferred, in hexadecimal and as text (-e read=SET, -e write=SET). */
+/* Shows all bytes that a call transferred, in hexadecimal and as text (-e read=SET, -e write=SET). */
 #ifndef SCTRACE_TRACE_DUMP_H
 #define SCTRACE_TRACE_DUMP_H
 
@@ -7,8 +7,8 @@
 #include "trace/out.h"
 
 /*
- * Writes the data of an ended call below its line, if it was transferred through a selected descriptor. Flushes the
- * output in between, because a call may transfer more than memory should hold.
+ * Writes the data of a call that has ended below the call's line, if the call used a selected descriptor. Flushes the
+ * output in between, because a call may transfer more bytes than should be kept in memory.
  */
 void trace_dump(const struct trace_look *l, const struct event *ev, struct trace_out *out);
 

@@ -11,7 +11,7 @@ static double seconds(const struct timeval *tv)
 	return (double)tv->tv_sec + (double)tv->tv_usec / 1e6;
 }
 
-/* A figure of the whole program; NAN: not known. */
+/* Returns a figure of the whole program; NAN if it is unknown. */
 static double of_program(const struct trace_expect *e, enum condition_metric m)
 {
 	const struct engine_result *r = e->result;

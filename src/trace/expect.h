@@ -1,4 +1,4 @@
-/* --expect: whether what was counted keeps the conditions of a budget. */
+/* Implements --expect: checks whether the counts satisfy the conditions of a budget. */
 #ifndef SCTRACE_TRACE_EXPECT_H
 #define SCTRACE_TRACE_EXPECT_H
 
@@ -8,13 +8,13 @@
 
 struct buf;
 
-/* What the conditions are compared with. Pointers are not owned. */
+/* The figures that the conditions are compared with. Pointers are not owned. */
 struct trace_expect {
 	const struct conditions *conditions;
 	const struct summary *calls;
-	const struct summary *before; /* those of `calls` that came before main */
+	const struct summary *before; /* the part of `calls` that was made before main */
 	const struct engine_result *result;
-	bool program; /* a program was started, so its times and its memory are known */
+	bool program; /* true if a program was started, so that its times and its memory use are known */
 };
 
 /* Appends a line to `unmet` for each condition that does not hold, and to `unknown` for each that cannot be judged. */

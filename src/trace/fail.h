@@ -4,15 +4,15 @@
 
 #include "base/buf.h"
 
-/* Zeros mean that nothing has failed. The owner frees `why`. */
+/* Zeros mean that nothing has failed yet. The owner frees `why`. */
 struct trace_failure {
 	int err; /* -errno, or 0 */
 	struct buf why;
 };
 
 /*
- * Keeps the first failure: `err` is -errno, and the rest a sentence for the user in the form of printf(3). Drops later
- * ones.
+ * Records a failure if it is the first one; ignores later ones. `err` is -errno. `fmt` and the following arguments are
+ * a sentence for the user, as for printf(3).
  */
 void trace_fail(struct trace_failure *f, int err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 

@@ -5,12 +5,12 @@
 #include "trace/stack.h"
 #include "tracee/names.h"
 
-/* The data of a thread: the stack of the call in progress, if the call removes it. */
+/* The sink's data for a thread: the stack of the call in progress, if the call will remove it. */
 struct kept {
 	struct buf stack;
 };
 
-/* Appends the stack of the event's thread after the name of its process. */
+/* Appends the name of the event's process, followed by the stack of its thread. */
 static void fold(struct trace_folded *f, const struct event *ev, bool walk, struct buf *out)
 {
 	struct buf name = {0};

@@ -1,4 +1,4 @@
-/* The sink of --stacks: aggregated stacks of calls, for flame graphs. */
+/* The sink of --stacks: adds up equal stacks of calls, for flame graphs. */
 #ifndef SCTRACE_TRACE_FOLDED_H
 #define SCTRACE_TRACE_FOLDED_H
 
@@ -8,13 +8,14 @@
 struct trace_folded {
 	struct trace_sink sink;
 	struct stack *walker; /* not owned */
-	bool by_time;         /* weighted by the calls' own time in ns instead of their number */
+	bool by_time;         /* weight: the time in the calls without the tracing cost, in ns; otherwise the number
+			       * of calls */
 	struct stack_folded folded;
 };
 
-/* Initialises the sink; `walker` walks the stacks of stopped threads, and must outlive the sink. */
+/* Initialises the sink. `walker` walks the stacks of stopped threads and must outlive the sink. */
 void trace_folded_init(struct trace_folded *f, struct stack *walker, bool by_time);
-/* Appends one line for each stack, sorted. If some are missing, memory_ran_out() is true. */
+/* Appends one line for each stack, sorted. If stacks are missing because memory ran out, memory_ran_out() is true. */
 void trace_folded_text(struct trace_folded *f, struct buf *out);
 void trace_folded_free(struct trace_folded *f);
 

@@ -78,7 +78,7 @@ static int set_delay_exit(struct trace_inject *r, const char *value, struct buf 
 	return parse_delay(value, &r->tamper.delay_exit_ns, why);
 }
 
-/* N, N+, N+STEP, N..M, N..M+STEP. */
+/* Parses the value of when=: N, N+, N+STEP, N..M, N..M+STEP. */
 static int set_when(struct trace_inject *r, const char *value, struct buf *why)
 {
 	char *end;

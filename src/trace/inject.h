@@ -12,21 +12,22 @@ struct buf;
 struct trace_inject {
 	struct filter calls;
 	struct engine_tamper tamper;
-	unsigned long first, last, step; /* when: the first, the last (0: unlimited), and every step-th in between */
+	unsigned long first, last, step; /* which of the calls (when=): from `first` to `last` (0: no limit), every
+					  * `step`-th */
 	struct map seen;                 /* tid -> number of times the call was made */
 };
 
-/* Zeros tamper with nothing. */
+/* A list of rules. Zeros mean that there are no rules. */
 struct trace_injects {
 	VEC(struct trace_inject *) rules;
 };
 
 /*
- * Parses one rule ("fault=" means error=ENOSYS unless something else is given). Returns 0, or -EINVAL with the reason
- * in `why` and its offset in *at.
+ * Parses one rule and adds it to `all`. If `fault` is set, the rule comes from "fault=", where error=ENOSYS is the
+ * default. Returns 0, or -EINVAL with the reason in `why` and the offset of the mistake in *at.
  */
 int trace_inject_parse(struct trace_injects *all, const char *text, bool fault, size_t *at, struct buf *why);
-/* For engine_config.inject; ctx is the struct trace_injects. */
+/* A function for engine_config.inject: `ctx` is the struct trace_injects. */
 bool trace_inject_ask(void *ctx, const struct event *enter, struct engine_tamper *t);
 void trace_injects_free(struct trace_injects *all);
 

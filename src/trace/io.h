@@ -1,4 +1,4 @@
-/* The sink that follows how each file is used (--io). */
+/* The sink that records how each file is used (--io). */
 #ifndef SCTRACE_TRACE_IO_H
 #define SCTRACE_TRACE_IO_H
 
@@ -10,7 +10,7 @@ struct trace_io {
 	struct io_profile profile;
 };
 
-/* Initialises the sink; when the pipeline has ended, io_profile_finish() of `profile` gives the result. */
+/* Initialises the sink. When the pipeline has ended, io_profile_finish() returns the result from `profile`. */
 void trace_io_init(struct trace_io *t);
 void trace_io_free(struct trace_io *t);
 

@@ -24,7 +24,7 @@ static void add_time(const struct trace_sink *s, const struct event *ev, uint64_
 	buf_add_signed(out, ev->tid);
 }
 
-/* Decodes into the members that have been collected since the call's entry. */
+/* Decodes the call into a JSON object. Appends to the members that were written at the call's entry. */
 static void decode_into(struct trace_json *j, struct trace_line *l, const struct event *ev, bool result,
 			struct buf *out)
 {
@@ -188,7 +188,7 @@ void trace_json_init(struct trace_json *j, const struct trace_json_config *c)
 	*j = (struct trace_json){.sink.ops = &json_ops, .c = *c};
 }
 
-/* Perfetto: one JSON document, times in microseconds since the start. */
+/* Returns a time for Perfetto: in microseconds since the start. */
 static double micros(const struct trace_sink *s, uint64_t ns)
 {
 	uint64_t start = s->session->start_ns;
@@ -204,17 +204,20 @@ static void perfetto_head(struct trace_json *j, const char *phase, const struct 
 		 micros(&j->sink, ns));
 }
 
-/* The data of Perfetto's sink for a thread. */
+/* The data of the Perfetto sink for a thread. */
 struct perfetto_task {
 	struct trace_line line; /* must be first, as json_enter() requires */
-	struct buf name;        /* the name as last written */
-	uint64_t named_ns;      /* when it was last read, or 0 */
+	struct buf name;        /* the name that was last written */
+	uint64_t named_ns;      /* when the name was last read; 0: never */
 };
 
-/* A thread may get another name at any time without notice, so it is read again after this time. */
+/* A thread can change its name at any time without an event, so the name is read again after this time. */
 #define NAME_AGE_NS (NSEC_PER_SEC / 100)
 
-/* A metadata event: {"name": WHAT, "args": {KEY: "text" or number}}. `text` is NULL or comes from the program. */
+/*
+ * Writes a metadata event: {"name": WHAT, "args": {KEY: "text" or number}}. `text` comes from the program; NULL: the
+ * value is a number.
+ */
 static void perfetto_about(struct trace_json *j, const struct event *ev, const char *what, const struct buf *text,
 			   int number)
 {
@@ -235,8 +238,8 @@ static void perfetto_about(struct trace_json *j, const struct event *ev, const c
 }
 
 /*
- * Writes the names of the thread and its process if they are new. Processes and threads are displayed in the order of
- * their ids.
+ * Writes the names of the thread and its process if they have changed. Perfetto displays processes and threads in the
+ * order of their ids.
  */
 static void perfetto_names(struct trace_sink *s, struct trace_task *k, const struct event *ev)
 {

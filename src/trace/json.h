@@ -1,4 +1,6 @@
-/* The sinks that write calls as JSON: one object a line (sctrace-trace(5)), and the format of Perfetto. */
+/*
+ * The sinks that write calls as JSON: one object on each line (sctrace-trace(5)), or the document format of Perfetto.
+ */
 #ifndef SCTRACE_TRACE_JSON_H
 #define SCTRACE_TRACE_JSON_H
 
@@ -10,16 +12,16 @@ struct stack;
 
 /* Pointers are not owned and must outlive the sink. */
 struct trace_json_config {
-	struct trace_outputs *out; /* Perfetto's document is a single one, in the common output */
-	struct stack *stack;       /* -k, or NULL; Perfetto does not show it */
-	struct stack *crashes;     /* as in trace/text.h */
+	struct trace_outputs *out; /* Perfetto writes a single document, to the common output */
+	struct stack *stack;       /* walks the stacks of stopped threads for -k, or NULL; Perfetto ignores it */
+	struct stack *crashes;     /* as in struct trace_text_config */
 	struct trace_decoding decoding;
 };
 
 struct trace_json {
 	struct trace_sink sink;
 	struct trace_json_config c;
-	bool any; /* Perfetto: something was written, so a comma is needed */
+	bool any; /* Perfetto: an object has been written, so the next one needs a comma before it */
 };
 
 void trace_json_init(struct trace_json *j, const struct trace_json_config *c);

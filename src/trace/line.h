@@ -1,7 +1,4 @@
-/*
- * The parts that all writing sinks share: decoders prepared for an event, times, names, whether a call's own time is
- * known.
- */
+/* Code that all writing sinks share: preparing a decoder for an event, times, names, and the call's own time. */
 #ifndef SCTRACE_TRACE_LINE_H
 #define SCTRACE_TRACE_LINE_H
 
@@ -12,45 +9,47 @@
 #include "trace/look.h"
 #include "trace/sink.h"
 
-/* How calls are decoded; part of the configuration of each such sink. */
+/* How calls are decoded. Part of the configuration of each writing sink. */
 struct trace_decoding {
-	unsigned string_max; /* -s */
-	bool verbose;        /* -v */
+	unsigned string_max; /* -s: bytes of a string that are shown */
+	bool verbose;        /* -v: structures are shown in full */
 	enum decode_fd_names fd_names;
 	bool pid_names;
 	const struct trace_look *look; /* not owned */
 };
 
-/* The sink's data about a call in progress. */
+/* A writing sink's data about a call in progress. */
 struct trace_line {
 	struct decode_memo memo;
-	int given;        /* arguments written so far */
+	int given;        /* number of arguments written so far */
 	struct buf text;  /* text that waits for the end of the call */
-	struct buf stack; /* saved at the entry of a call that removes the stack (trace/stack.h) */
+	struct buf stack; /* the stack at the call's entry, if the call removes it (trace/stack.h) */
 };
 
 void trace_line_free(struct trace_line *l);
 
-/* A decoder for the call of one event; *opts belongs to *decode. */
+/* A decoder for the call of one event. `opts` is the member to which decode.opts points. */
 struct trace_decoder {
 	struct decode_opts opts;
 	struct decode decode;
 };
 
-/* Prepares `d` for the call of `ev`. It writes through `e`, which the caller has initialised. */
+/* Prepares `d` for the call of `ev`. The decoder writes through `e`, which the caller has initialised. */
 void trace_decoder_init(struct trace_decoder *d, const struct trace_decoding *c, const struct trace_sink *s,
 			struct trace_line *l, const struct event *ev, struct emit *e);
-/* Wall-clock time of the event in ns since the Epoch. */
+/* Returns the wall-clock time of an event in ns since the Epoch. */
 uint64_t trace_real_ns(const struct trace_sink *s, uint64_t monotonic_ns);
 /*
- * The call's own time in ns, without the tracing cost. It is 0 if nothing remains; *how says how far it can be trusted.
+ * Returns the time in the call in ns, after the tracing cost has been subtracted; 0 if nothing remains. *how says how
+ * far this figure can be trusted.
  */
 double trace_own_ns(const struct call *c, enum resolved *how);
 /*
- * The name of a call. A 64-bit program's int $0x80, which has other numbers, gets #32 appended, as in the table of -c.
+ * Appends the name of a call. The int $0x80 of a 64-bit program uses the call numbers of i386, so "#32" is appended to
+ * the name, as in the table of -c.
  */
 void trace_call_name(const struct call *c, struct buf *out);
-/* Appends `ns` as seconds with `digits` decimals, 9 or 6. Further ones are cut off. */
+/* Appends `ns` as seconds with `digits` decimals, which must be 9 or 6. Further decimals are cut off. */
 void trace_add_seconds(struct buf *out, uint64_t ns, unsigned digits);
 
 #endif

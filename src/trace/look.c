@@ -68,7 +68,7 @@ static const struct {
 	{"none", 0},
 };
 
-/* Accepts and ignores messages that strace has and sctrace never prints. */
+/* Accepts words for messages that strace has and sctrace never prints. */
 static int message_word(void *ctx, const char *word, struct buf *why)
 {
 	struct near near;

@@ -1,4 +1,4 @@
-/* strace's options for how much of which calls is shown: -e abbrev=, verbose=, raw=, read=, write=, quiet=, and -X. */
+/* The options of strace that change how calls are shown: -e abbrev=, verbose=, raw=, read=, write=, quiet=, and -X. */
 #ifndef SCTRACE_TRACE_LOOK_H
 #define SCTRACE_TRACE_LOOK_H
 
@@ -10,59 +10,60 @@
 
 struct buf;
 
-/* Messages that are omitted. */
+/* Messages that -q and -e quiet= suppress. */
 enum trace_quiet {
-	QUIET_ATTACH = 1 << 0, /* attached, and how to end */
+	QUIET_ATTACH = 1 << 0, /* that sctrace has attached, and how to end it */
 	QUIET_EXIT = 1 << 1,   /* +++ exited with 0 +++ */
 	QUIET_EXECVE = 1 << 2, /* +++ superseded by execve +++ */
 	QUIET_ALL = 7,
 };
 
-/* The form of constants (-X). */
+/* How constants are shown (-X): by name, as numbers, or both. */
 enum trace_constants { CONSTANTS_NAMED, CONSTANTS_RAW, CONSTANTS_BOTH };
 
-/* A set of calls, if the option was given. */
+/* The set of calls that an option names. If the option was not given, the set means nothing. */
 struct look_calls {
 	struct filter calls;
 	bool given;
 };
 
-/* Descriptors whose data is dumped; zeros mean none. */
+/* Descriptors whose data is dumped. Zeros mean that there are none. */
 struct look_fds {
 	VEC(int) fds;
 	bool all, negated;
 };
 
-/* Zeros mean the default look. Free with trace_look_free(). */
+/* Zeros mean that all options have their defaults. Free with trace_look_free(). */
 struct trace_look {
 	struct look_calls abbrev, verbose, raw;
 	struct look_fds read, write;
-	unsigned quiet; /* enum trace_quiet */
+	unsigned quiet; /* a combination of enum trace_quiet */
 	enum trace_constants constants;
 };
 
 void trace_look_free(struct trace_look *l);
 /*
- * Parses `value` of the option whose name is the `len` bytes at `name`. Returns 1; 0 if there is no such option here;
- * -EINVAL with the reason in `why` and its offset in *at; or -ENOMEM.
+ * Parses `value` of the option whose name is the `len` bytes at `name`. Returns 1; 0 if the option is not one of those
+ * above; -EINVAL with the reason in `why` and the offset of the mistake in *at; or -ENOMEM.
  */
 int trace_look_parse(struct trace_look *l, const char *name, size_t len, const char *value, size_t *at,
 		     struct buf *why);
 /*
- * Parses a list of words such as "path,socket" for how descriptors are shown: *names becomes 0, 1 (paths) or 2 (also
- * sockets and processes). Returns 0; -EINVAL with the reason in `why` and its offset in *at; or -ENOMEM.
+ * Parses a list such as "path,socket", which says how descriptors are shown. *names becomes 0 (as numbers), 1 (with
+ * paths) or 2 (also with sockets and processes). Returns 0; -EINVAL with the reason in `why` and the offset of the
+ * mistake in *at; or -ENOMEM.
  */
 int trace_look_fd_names(const char *list, int *names, size_t *at, struct buf *why);
-/* Parses "raw", "abbrev" or "verbose", the form of constants. Returns 0, or -EINVAL with the reason in `why`. */
+/* Parses the form of constants: "raw", "abbrev" or "verbose". Returns 0, or -EINVAL with the reason in `why`. */
 int trace_look_constants(struct trace_look *l, const char *word, struct buf *why);
 /*
- * Decide whether the call's structures are shown in full, whether they are read at all, and whether its arguments are
- * shown as numbers.
+ * Three questions about a call. Are its structures shown in full? Are its structures read at all? Are its arguments
+ * shown as numbers?
  */
 bool trace_look_full(const struct trace_look *l, const struct call *c);
 bool trace_look_deep(const struct trace_look *l, const struct call *c);
 bool trace_look_raw(const struct trace_look *l, const struct call *c);
-/* True if the descriptor's data is dumped. */
+/* Returns true if the data of descriptor `fd` is dumped. */
 bool trace_look_has_fd(const struct look_fds *s, int fd);
 
 #endif

@@ -16,7 +16,10 @@
 
 #define BLOCK 32768
 
-/* Moves a descriptor above 0 to 2, which belong to the program even if it was started without them. */
+/*
+ * Duplicates a descriptor to a number above 2. Descriptors 0 to 2 belong to the program, even if it was started without
+ * them.
+ */
 static int above_standard(int fd)
 {
 	if (fd < 0 || fd > 2)
@@ -108,13 +111,16 @@ static void fail(struct trace_out *out, int err)
 	out->err = err;
 }
 
-/* Removes the written part of a block that does not fit, because half a table, or half a line, may look complete. */
+/*
+ * If a block did not fit into the file, removes the part that was written, because half a table or half a line may look
+ * complete.
+ */
 static void take_back(const struct trace_out *out, int fd, size_t done)
 {
 	struct stat st;
 	off_t at = out->path ? lseek(fd, 0, SEEK_CUR) : -1;
 	bool last = at >= (off_t)done && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == at;
-	/* If that fails as well, nothing more is lost: the message that the file is incomplete appears in any case. */
+	/* A failure of ftruncate(2) can be ignored: sctrace reports in any case that the file is incomplete. */
 	(void)(last && ftruncate(fd, at - (off_t)done) == 0);
 }
 

@@ -1,5 +1,6 @@
 /*
- * The destination of a trace: standard error, a file, the standard input of a command. Failures are kept until the end.
+ * The destination of a trace: standard error, a file, or the standard input of a command. A failure to write is
+ * remembered and reported at the end.
  */
 #ifndef SCTRACE_TRACE_OUT_H
 #define SCTRACE_TRACE_OUT_H
@@ -17,29 +18,33 @@ struct trace_failure;
 struct trace_out {
 	struct buf buf;
 	int fd;                            /* -1: `path` is opened for each write (-ff may have thousands of files) */
-	char *path;                        /* or NULL: standard error */
-	bool eager;                        /* write at each trace_out_event(), because somebody is watching */
-	bool failed;                       /* `err` happened, and all later output is dropped */
+	char *path;                        /* path of the file; NULL: standard error */
+	bool eager;                        /* write at each trace_out_event(), because it may be a terminal */
+	bool failed;                       /* a write has failed with `err`; all later output is discarded */
 	int err;                           /* positive errno */
 	pid_t command;                     /* pid of "|COMMAND", or 0 */
-	const volatile sig_atomic_t *stop; /* non-zero: stop waiting for a reader that does not read */
+	const volatile sig_atomic_t *stop; /* if non-zero, stop waiting for a reader that does not read */
 };
 
 /*
- * Opens NULL: standard error; "|COMMAND" or "!COMMAND": a shell command; otherwise a file, created with mode 0600. Does
- * not follow links in a sticky folder that all may write to. Returns 0, or -errno with the reason in `why`.
+ * Opens an output. A `path` of NULL means standard error. "|COMMAND" and "!COMMAND" mean a shell command. Any other
+ * `path` is a file, which is created with mode 0600. Does not follow links in a sticky folder that all users may write
+ * to. Returns 0, or -errno with the reason in `why`.
  */
 int trace_out_open(struct trace_out *out, const char *path, bool append, struct buf *why);
 /*
- * FILE.TID of -ff: truncates the file now, and opens it for each block of output. Returns 0, or -errno with the reason
- * in `why`.
+ * Opens FILE.TID for -ff. Truncates the file now, and opens it again for each block of output. Returns 0, or -errno
+ * with the reason in `why`.
  */
 int trace_out_open_task(struct trace_out *out, const char *path, pid_t tid, bool append, struct buf *why);
-/* Ends an event: writes if somebody is watching, or if a block is full. */
+/* Must be called at the end of an event. Writes the pending text if `eager` is set or if a block is full. */
 void trace_out_event(struct trace_out *out);
-/* Writes the pending text. If it does not fit into a file, none of it stays there. */
+/* Writes the pending text. If only a part of the text fits into a file, removes that part again. */
 void trace_out_flush(struct trace_out *out);
-/* Writes, closes, and waits for the command. Returns 0, or -errno of the first failure with the reason in `why`. */
+/*
+ * Writes the pending text, closes the output, and waits for the command. Returns 0, or -errno of the first failure with
+ * the reason in `why`.
+ */
 int trace_out_close(struct trace_out *out, struct buf *why);
 
 /*
@@ -47,16 +52,16 @@ int trace_out_close(struct trace_out *out, struct buf *why);
  * three members.
  */
 struct trace_outputs {
-	const char *separate;          /* -ff: FILE, the prefix of FILE.TID; or NULL: all threads use `common` */
+	const char *separate;          /* -ff: FILE in FILE.TID; NULL: all threads write to `common` */
 	bool append;                   /* -A */
-	struct trace_failure *failure; /* receives failures of the threads' outputs */
-	struct trace_out common;       /* trace_out_open() */
+	struct trace_failure *failure; /* receives the failures of the outputs in `threads` */
+	struct trace_out common;       /* opened by the caller with trace_out_open() */
 	struct map threads;            /* tid -> struct trace_out */
 };
 
-/* The output for lines of thread `tid`. */
+/* Returns the output for lines of thread `tid`. */
 struct trace_out *trace_outputs_of(struct trace_outputs *o, pid_t tid);
-/* The thread has ended: writes and closes its own output. */
+/* Must be called when thread `tid` has ended. Writes and closes the thread's own output, if it has one. */
 void trace_outputs_gone(struct trace_outputs *o, pid_t tid);
 
 #endif

@@ -67,7 +67,8 @@ static void task_gone(struct trace_pipeline *p, struct trace_task *k)
 }
 
 /*
- * Replaces the call by the one that an i386 program makes through it. What was found at entry also applies at its end.
+ * If an i386 program makes a call through another one, replaces the outer call in *ev by the inner one. The inner call
+ * is read at the entry and used again at the end.
  */
 static void unwrap(struct trace_task *k, struct event *ev)
 {
@@ -118,7 +119,7 @@ static void on_other(struct trace_pipeline *p, struct trace_task *k, const struc
 			p->sinks[i]->ops->other(p->sinks[i], k, ev);
 }
 
-/* Drops names that may be others from this event on. */
+/* Drops kept names that this event may have changed. */
 static void drop_names(struct trace_pipeline *p, const struct event *ev)
 {
 	const struct syscall_desc *d = ev->call.desc;
@@ -142,7 +143,7 @@ void trace_pipeline_event(struct trace_pipeline *p, struct event *ev)
 	if (p->kept)
 		drop_names(p, ev);
 	struct trace_task *former = ev->kind == EV_EXEC ? map_get(&p->tasks, (uint64_t)ev->child) : NULL;
-	/* A thread that called execve(2) has taken over its leader's id. */
+	/* If a thread that is not the leader calls execve(2), it takes over the id of the leader. */
 	if (former && ev->child != ev->tid)
 		task_gone(p, former);
 	struct trace_task *k = task_of(p, ev->tid, ev->pid);

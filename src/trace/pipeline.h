@@ -1,4 +1,4 @@
-/* Passes events from a source (an engine, a recording) through selection to the sinks. */
+/* Passes the events of a source (an engine or a recording) through the selection to the sinks. */
 #ifndef SCTRACE_TRACE_PIPELINE_H
 #define SCTRACE_TRACE_PIPELINE_H
 
@@ -9,14 +9,15 @@
 
 #define NAMES_KEPT_NS 1000000
 
-/* Initialise the marked members; free with trace_pipeline_end(). */
+/* Initialise with zeros, then set the members marked "set by the caller". Free with trace_pipeline_end(). */
 struct trace_pipeline {
 	const struct trace_select *select; /* set by the caller: the wanted calls and signals */
 	struct trace_session session;      /* set by the caller before trace_pipeline_begin(): the clocks and the
 					    * names */
 	/*
-	 * Set if session.names are those of it: names are dropped when a call may have changed them. To be set only if all calls are
-	 * events. What others do to files and descriptors is not, so no name is kept for longer than NAMES_KEPT_NS.
+	 * Set by the caller only if session.names come from `kept` and every call is an event; otherwise NULL. When a
+	 * call may have changed the name of a descriptor or a process, the kept names are dropped. Other processes can
+	 * change names without an event, so no name is kept for longer than NAMES_KEPT_NS.
 	 */
 	struct names_kept *kept;
 	uint64_t kept_until;
@@ -26,16 +27,20 @@ struct trace_pipeline {
 	struct trace_task *last; /* the task that was looked up last, or NULL */
 };
 
-/* Adds a sink, which must outlive the pipeline; at most TRACE_SINKS_MAX. Sinks receive each event in this order. */
+/*
+ * Adds a sink. At most TRACE_SINKS_MAX sinks are possible, and each must outlive the pipeline. Sinks receive each event
+ * in the order in which they were added.
+ */
 void trace_pipeline_add(struct trace_pipeline *p, struct trace_sink *s);
-/* Tells the sinks that events will come. */
+/* Calls the `begin` functions of the sinks. Must be called before the first event. */
 void trace_pipeline_begin(struct trace_pipeline *p);
 /*
- * Passes on one event. If an i386 program makes its call through another one, replaces it in *ev. The source fills in
- * ev->call.desc. If no memory is left for a new thread, drops the event, and memory_ran_out() is true.
+ * Passes one event to the sinks. The source has filled in ev->call.desc. If an i386 program makes a call through
+ * another one (socketcall(2)), replaces the outer call in *ev by the inner one. If there is not enough memory for a new
+ * thread, drops the event, and memory_ran_out() is true.
  */
 void trace_pipeline_event(struct trace_pipeline *p, struct event *ev);
-/* No more events will come: ends the threads, then the sinks, and frees everything except the sinks. */
+/* Must be called after the last event. Ends the threads, then the sinks, and frees everything except the sinks. */
 void trace_pipeline_end(struct trace_pipeline *p);
 
 #endif

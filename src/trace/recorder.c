@@ -11,11 +11,11 @@
 #include <limits.h>
 #include <signal.h>
 
-/* What is kept of a thread. */
+/* The sink's data for a thread. */
 struct recorded {
 	struct recording_thread thread;
 	struct trace_line line;
-	bool has_stack; /* of the call in progress: it was taken at its entry */
+	bool has_stack; /* the stack of the call in progress was recorded at the call's entry */
 };
 
 static struct trace_recorder *recorder_of(struct trace_sink *s)
@@ -28,7 +28,10 @@ static bool changes_names(const struct call *c)
 	return !c->desc || syscall_changes_names(c->desc);
 }
 
-/* The names that sinks ask for beside those that decoders do: of the thread, and for -P, --by=fd and --by=path. */
+/*
+ * Looks up the names that other sinks may need but decoders do not look up: the name of the thread, and the descriptors
+ * for -P, --by=fd and --by=path.
+ */
 static void ask_names(struct trace_recorder *r, struct trace_task *k, const struct event *ev)
 {
 	const struct names *n = &r->asked.names;
@@ -45,7 +48,7 @@ static void ask_names(struct trace_recorder *r, struct trace_task *k, const stru
 			n->fd_in_full(n->ctx, ev->tid, ref->fd, &r->scratch);
 }
 
-/* Decodes the call as the sinks that write will, so that what they read is captured. */
+/* Decodes the call as the writing sinks will do, so that the memory that they read is captured. */
 static void read_all(struct trace_recorder *r, struct recorded *own, const struct event *ev)
 {
 	const struct trace_decoding decoding = {.string_max = r->c.string_max,
@@ -68,13 +71,13 @@ static void read_all(struct trace_recorder *r, struct recorded *own, const struc
 		decode_result(&d.decode);
 	if (ev->kind != EV_EXIT || r->c.string_max != UINT_MAX)
 		return;
-	/* All data is wanted. Its text goes nowhere. */
+	/* The data must be captured in full. Its text is not needed, so the output discards it. */
 	struct trace_out out = {.failed = true};
 	trace_dump(r->c.look, ev, &out);
 	buf_free(&out.buf);
 }
 
-/* What trace/count.h reads to tell which call a handler returns to. */
+/* Reads the signal frame that trace/count.c needs to find out which call a signal handler returns to. */
 static void read_frame(const struct event *ev)
 {
 	uint64_t ip;

@@ -1,4 +1,7 @@
-/* The sink that records calls (--record): what all other sinks may want to know of them is read now, and written to a recording. */
+/*
+ * The sink of --record. It writes calls to a recording. When the recording is shown, other sinks need memory and names
+ * of the program, so this sink reads all of these now and saves them with the calls.
+ */
 #ifndef SCTRACE_TRACE_RECORDER_H
 #define SCTRACE_TRACE_RECORDER_H
 
@@ -7,28 +10,35 @@
 #include "trace/line.h"
 #include "trace/sink.h"
 
-/* Pointers are not owned and outlive the sink. */
+/* Pointers are not owned and must outlive the sink. */
 struct trace_recorder_config {
 	struct recording_writer *writer;
 	struct stack *stack;           /* walks the stacks of stopped threads, or NULL */
-	bool call_stacks;              /* they are taken at each call (-k) */
-	bool crash_stacks;             /* they are taken at a signal that may end the program (--last) */
-	bool all_calls;                /* every call is an event, so it is known when names may have changed */
-	unsigned string_max;           /* bytes of each buffer */
-	const struct trace_look *look; /* data of which descriptors is recorded in full (-e read=, -e write=) */
+	bool call_stacks;              /* record the stack of each call (-k) */
+	bool crash_stacks;             /* record the stack at a signal that may end the program (--last) */
+	bool all_calls;                /* every call is an event, so names can be kept until a call may have changed
+				        * them */
+	unsigned string_max;           /* number of bytes of each buffer that are recorded */
+	const struct trace_look *look; /* the descriptors whose data is recorded in full (-e read=, -e write=) */
 };
 
 struct trace_recorder {
 	struct trace_sink sink;
 	struct trace_recorder_config c;
 	struct recording_asked asked;
-	struct captures captures; /* of the event */
+	struct captures captures; /* memory that was read while the current event was decoded */
 	struct buf scratch;
 };
 
-/* Does the signal end a program that does not handle it because of what the program did (signal(7))? */
+/*
+ * Returns true if `sig` reports an error of the program (such as SIGSEGV), and its default action ends the program
+ * (signal(7)).
+ */
 bool trace_is_crash(int sig);
-/* Initialises the sink. `session` is the one of its pipeline, and shall ask for names through r->asked. */
+/*
+ * Initialises the sink. Replaces session->names, so that names that other sinks look up are recorded too. `session`
+ * must be that of the pipeline that the sink is added to.
+ */
 void trace_recorder_init(struct trace_recorder *r, const struct trace_recorder_config *c,
 			 struct trace_session *session);
 void trace_recorder_free(struct trace_recorder *r);

@@ -14,7 +14,7 @@ static double seconds(const struct timeval *tv)
 	return (double)tv->tv_sec + (double)tv->tv_usec / 1e6;
 }
 
-/* The figures of the program as a whole. */
+/* Fills in the figures of the program as a whole. */
 static void fill_program(struct run_program *p, const struct engine_result *r)
 {
 	p->known = true;
@@ -47,7 +47,7 @@ void trace_save_document(const char *engine, bool program, const char *calls, co
 	fields_free(&run_program_fields, &p);
 }
 
-/* How the table was requested, so that it is shown again in the same way. */
+/* Saves the options of the table, so that it is shown again in the same way. */
 static void fill_view(struct run_view *v, const struct summary_view *of, bool errors, const char *hist)
 {
 	struct buf columns = {0};

@@ -1,4 +1,4 @@
-/* Counts as JSON: printed as a document (-c --format=json), or saved for `sctrace report` (--save). */
+/* Converts counts to JSON: a document to print (-c --format=json), or a run to save for `sctrace report` (--save). */
 #ifndef SCTRACE_TRACE_SAVE_H
 #define SCTRACE_TRACE_SAVE_H
 
@@ -9,27 +9,36 @@
 struct buf;
 struct run;
 
-/* Appends {"syscalls": `calls`, "program": {...} or null, "engine": name} and a newline; `calls` is JSON text. `expect` (JSON
- * text, or "") becomes the member "expect". */
+/*
+ * Appends {"syscalls": `calls`, "program": {...} or null, "engine": name} and a newline. `calls` is JSON text. `expect`
+ * is JSON text for the member "expect"; "" leaves this member out.
+ */
 void trace_save_document(const char *engine, bool program, const char *calls, const char *expect,
 			 const struct engine_result *r, struct buf *out);
-/* The contents of a saved count. */
+/* What is saved. Pointers are not owned. */
 struct trace_save {
-	char *const *argv; /* of the program; NULL: none was started */
+	char *const *argv; /* command line of the program; NULL: sctrace did not start a program */
 	const char *engine;
 	const struct summary *calls;
 	const struct engine_result *result;
-	const struct summary_view *view; /* how the table was requested, */
-	bool errors;                     /* --errors, */
+	const struct summary_view *view; /* options of the table, which is shown again in the same way */
+	bool errors;                     /* --errors */
 	const char *hist;                /* --hist, or NULL */
 	const char *footer;              /* the lines below the table, as printed */
-	const struct env *machine;       /* the machine of the calls; NULL: this one, now */
+	const struct env *machine;       /* the machine on which the calls were made; NULL: this machine, described
+					  * now */
 };
-/* Makes a run of kind "count". It uses the calls and the machine of `what`; free it with trace_save_free(). */
+/*
+ * Fills in a run of kind "count". The run uses the calls and the machine of `what` without copying them. Free it with
+ * trace_save_free().
+ */
 void trace_save_make(struct run *run, const struct trace_save *what);
-/* Frees the run, but not its calls, nor the machine unless that is NULL in `what`. */
+/*
+ * Frees a run of trace_save_make(). `machine` must be what->machine: if it is NULL, the description of the machine is
+ * freed too. The calls are not freed.
+ */
 void trace_save_free(struct run *run, const struct env *machine);
-/* Writes that run to `path`. 0, or -errno and `why`. */
+/* Writes a run of kind "count" to the file `path`. Returns 0, or -errno with the reason in `why`. */
 int trace_save_run(const char *path, const struct trace_save *what, struct buf *why);
 
 #endif

@@ -184,7 +184,7 @@ static int add_path(struct trace_select *s, char *path)
 	return -ENOMEM;
 }
 
-/* True if the path names a tree; *len is then the length before "/...". */
+/* Returns true if the path means a whole tree. *len is then the length of the path without "/...". */
 static bool is_tree(const char *path, size_t *len)
 {
 	*len = strlen(path);
@@ -213,7 +213,7 @@ int trace_select_path(struct trace_select *s, const char *path)
 	return r;
 }
 
-/* "/etc/..." matches everything below /etc, and /etc itself; otherwise the path must be equal. */
+/* "/etc/..." matches /etc and everything below it. A path without "/..." matches only an equal path. */
 static bool path_matches(const struct trace_select *s, const struct buf *path)
 {
 	for (size_t i = 0; i < s->paths.n; i++) {
@@ -241,7 +241,7 @@ static bool string_matches(const struct trace_select *s, struct trace_subject *s
 			      path_matches(s, trace_ref_full(subject, r)));
 }
 
-/* True if an argument of the call refers to one of the paths or descriptors. */
+/* Returns true if an argument of the call refers to one of the selected paths or descriptors. */
 static bool touches(const struct trace_select *s, struct trace_subject *subject)
 {
 	struct trace_ref *r = trace_subject_refs(subject);

@@ -1,4 +1,7 @@
-/* Selects the calls, signals and exits that are shown: by name, result, error, path, descriptor, duration. */
+/*
+ * Selects the calls, signals and exits that are shown. Calls are selected by name, result, error, path, descriptor or
+ * duration.
+ */
 #ifndef SCTRACE_TRACE_SELECT_H
 #define SCTRACE_TRACE_SELECT_H
 
@@ -25,45 +28,54 @@ enum trace_status {
 struct trace_select {
 	struct filter calls;
 	bool by_call;
-	unsigned status; /* enum trace_status; 0: all */
+	unsigned status; /* a combination of enum trace_status; 0: all */
 	uint64_t signals[2];
 	bool by_signal;
-	VEC(int) errnos; /* empty: not given */
+	VEC(int) errnos; /* empty: any error */
 	bool not_errnos;
-	VEC(char *) paths; /* -P: each path as typed and as resolved; "/etc/..." means the tree */
+	VEC(char *)
+	paths; /* -P: each path as the user typed it and as it was resolved; "/etc/..." means everything
+			    * below /etc */
 	VEC(int) fds;
 	uint64_t slower_ns;
 };
 
-/* Handles one word of a comma-separated list. Returns 0, or -EINVAL with the reason in `why`. */
+/* Handles one word of a list with commas. Returns 0, or -EINVAL with the reason in `why`. */
 typedef int trace_word_fn(void *ctx, const char *word, struct buf *why);
 /*
- * Passes each word of `text` to `fn` until one fails; *at is the offset of the last word. Returns 0 or the result of
- * `fn`.
+ * Passes each word of `text` to `fn` until `fn` fails. Sets *at to the offset of the last word that was passed. Returns
+ * the last result of `fn`.
  */
 int trace_each_word(const char *text, trace_word_fn *fn, void *ctx, size_t *at, struct buf *why);
 
 void trace_select_free(struct trace_select *s);
 /*
- * Parse -e trace=, status=, signal=, errno= and fds. Return 0, or -EINVAL with the reason in `why` and its offset in
- * *at.
+ * These parse the values of -e trace=, status=, signal=, errno= and fds=. They return 0, or -EINVAL with the reason in
+ * `why` and the offset of the mistake in *at.
  */
 int trace_select_calls(struct trace_select *s, const char *text, size_t *at, struct buf *why);
 int trace_select_status(struct trace_select *s, const char *text, size_t *at, struct buf *why);
 int trace_select_signals(struct trace_select *s, const char *text, size_t *at, struct buf *why);
 int trace_select_errnos(struct trace_select *s, const char *text, size_t *at, struct buf *why);
 int trace_select_fds(struct trace_select *s, const char *text, size_t *at, struct buf *why);
-/* Adds a path of -P and, if it is relative or a link, what it resolves to. Returns 0 or -ENOMEM. */
+/*
+ * Adds a path of -P. If the path is relative or a link, also adds the path that it resolves to. Returns 0 or -ENOMEM.
+ */
 int trace_select_path(struct trace_select *s, const char *path);
 
 /*
- * True if the call is wanted as far as its entry shows. `subject` belongs to the entry, and is used only for -P and
- * fds=.
+ * Returns true if the call is selected as far as its entry shows. `subject` must belong to the same entry; it is used
+ * only for -P and fds=.
  */
 bool trace_select_enter(const struct trace_select *s, const struct event *ev, struct trace_subject *subject);
-/* True if the selection depends on how calls end. Their lines must then wait for that. */
+/*
+ * Returns true if the selection depends on how calls end. The lines of calls must then wait until the calls have ended.
+ */
 bool trace_select_needs_exit(const struct trace_select *s);
-/* True if the call is wanted, given its end (EV_EXIT or EV_VANISH). */
+/*
+ * Returns true if a call that was selected at its entry is still selected, now that its end is known. `ev` is EV_EXIT
+ * or EV_VANISH.
+ */
 bool trace_select_exit(const struct trace_select *s, const struct event *ev);
 bool trace_select_signal(const struct trace_select *s, int sig);
 

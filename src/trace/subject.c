@@ -91,7 +91,10 @@ const struct buf *trace_ref_full(struct trace_subject *s, struct trace_ref *r)
 	return &r->full;
 }
 
-/* True if the descriptor is the file itself, and not the folder of a path beside it (AT_EMPTY_PATH, as in fstat(3)). */
+/*
+ * Returns true if the descriptor is the file that the call operates on, and not the folder of a path argument
+ * (AT_EMPTY_PATH, as in fstat(3)).
+ */
 static bool stands_alone(struct trace_subject *s, const struct trace_ref *r)
 {
 	struct trace_ref *next = r + 1 < s->refs + s->n ? &s->refs[r - s->refs + 1] : NULL;

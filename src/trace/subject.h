@@ -1,6 +1,6 @@
 /*
- * The subject of a call: which of its arguments are descriptors and paths, and what these refer to. Determined on
- * demand and then cached.
+ * The subject of a call: the arguments that are descriptors or paths, and the files that they refer to. These are
+ * looked up on demand and then remembered.
  */
 #ifndef SCTRACE_TRACE_SUBJECT_H
 #define SCTRACE_TRACE_SUBJECT_H
@@ -19,37 +19,47 @@ struct names;
 struct trace_ref {
 	enum trace_ref_kind { REF_FD, REF_DIRFD, REF_PATH } kind;
 	unsigned arg;
-	int fd; /* the descriptor; for a path, that of the folder it is relative to (AT_FDCWD: the current one) */
-	uint64_t addr; /* address of a path */
+	int fd; /* a descriptor; for a path, the descriptor of the folder that the path is relative to (AT_FDCWD: the
+		 * current folder) */
+	uint64_t addr; /* address of the path */
 	/* The following members are filled in on demand. */
 	bool text_known, full_known;
-	bool whole; /* the path is shorter than PATH_MAX */
+	bool whole; /* `text` is complete: the path is shorter than PATH_MAX */
 	struct buf text, full;
 };
 
 /* The subject of one thread's call. Initialise with zeros, free with trace_subject_free(). */
 struct trace_subject {
-	const struct event *ev; /* of the call in progress, for its memory and thread */
+	const struct event *ev; /* event of the call, which gives its memory and thread */
 	const struct names *names;
-	bool found; /* the references below belong to `ev` */
+	bool found; /* the members `n` and `refs` belong to `ev` */
 	unsigned n;
 	struct trace_ref refs[TRACE_REFS_MAX];
 };
 
-/* A call begins: discards the previous one. Looks nothing up. `ev` must stay valid while the subject is used. */
+/*
+ * Must be called at the entry of a call. Discards the previous subject, but does not look anything up yet. `ev` must
+ * stay valid while the subject is used.
+ */
 void trace_subject_begin(struct trace_subject *s, const struct event *ev, const struct names *names);
-/* The references of the call in the order of its arguments; their number is s->n. */
+/* Returns the references of the call, in the order of its arguments. Sets s->n to their number. */
 struct trace_ref *trace_subject_refs(struct trace_subject *s);
 /*
- * What a descriptor refers to (readlink(2) of /proc/TID/fd/FD), or a path as the program passed it. Empty: unknown.
- * Owned by the subject, as is the next one.
+ * Returns what a descriptor refers to (readlink(2) of /proc/TID/fd/FD), or a path as the program passed it. Empty if
+ * unknown. The subject owns the result.
  */
 const struct buf *trace_ref_text(struct trace_subject *s, struct trace_ref *r);
-/* An absolute path: a relative one is appended to its folder. Empty: unknown, or not a path. */
+/*
+ * Returns an absolute path: a relative path is appended to that of its folder. Empty if unknown, or if `r` does not
+ * refer to a path. The subject owns the result.
+ */
 const struct buf *trace_ref_full(struct trace_subject *s, struct trace_ref *r);
-/* The descriptor that the call operates on, and not only the folder of a path; NULL if there is none. */
+/*
+ * Returns the descriptor that the call operates on, or NULL if there is none. A descriptor that is only the folder of a
+ * path does not count.
+ */
 struct trace_ref *trace_subject_fd(struct trace_subject *s);
-/* The first path that is not empty, or NULL. */
+/* Returns the first path that is not empty, or NULL. */
 struct trace_ref *trace_subject_path(struct trace_subject *s);
 void trace_subject_free(struct trace_subject *s);
 

@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The text emitter, but for what is different in each run. */
+/* A text emitter that leaves out the parts that are different in each run. */
 struct tally_emit {
-	struct emit emit; /* the first member */
+	struct emit emit; /* must be first */
 	const struct emit_ops *text;
 	const struct trace_tally *tally;
 	const struct syscall_desc *desc;
-	int arg; /* the one that is shown */
+	int arg; /* index of the argument that is being shown */
 };
 
 static struct tally_emit *tally_emit_of(struct emit *e)
@@ -39,7 +39,7 @@ static void emit_address(struct emit *e, uint64_t v)
 	buf_adds(e->out, v ? "ADDRESS" : "NULL");
 }
 
-/* Large numbers in hexadecimal are addresses. */
+/* A large number that is shown in hexadecimal is an address. */
 static void emit_hexadecimal(struct emit *e, uint64_t v)
 {
 	if (v >= 1 << 20)
@@ -58,7 +58,10 @@ static void emit_signed(struct emit *e, int64_t v)
 		t->text->number(e, v);
 }
 
-/* If the text begins with "/proc/4711", a thread of the trace: the length of that. Otherwise 0. */
+/*
+ * If the text begins with "/proc/TID" and TID is a thread of the trace, returns the length of "/proc/TID". Otherwise
+ * returns 0.
+ */
 static size_t own_folder(const struct trace_tally *t, const char *s, size_t n)
 {
 	static const char proc[] = "/proc/";
@@ -71,7 +74,10 @@ static size_t own_folder(const struct trace_tally *t, const char *s, size_t n)
 	return end > begin && is_thread(t, id) ? end : 0;
 }
 
-/* A path with "/proc/PID"; another name without the inode, "pipe:[4711]" as "pipe:[]". */
+/*
+ * Appends the name of a descriptor without its ids: "/proc/PID" for the folder of a thread of the trace, and "pipe:[]"
+ * for "pipe:[4711]".
+ */
 static void add_plain_name(const struct trace_tally *t, struct buf *out, const char *name)
 {
 	const char *open = strchr(name, '[');
@@ -111,7 +117,7 @@ static void emit_text(struct emit *e, const char *s, size_t n, unsigned flags)
 	buf_free(&changed);
 }
 
-/* The call as it begins, without what the kernel will fill in: into t->text. */
+/* Sets t->text to the text of a call at its entry, without the data that the kernel will return. */
 static void describe(struct trace_tally *t, const struct event *ev)
 {
 	struct trace_line line = {0};
@@ -139,7 +145,7 @@ static void describe(struct trace_tally *t, const struct event *ev)
 	trace_line_free(&line);
 }
 
-/* FNV-1a (Fowler, Noll, Vo). */
+/* A hash of the string (FNV-1a by Fowler, Noll and Vo). */
 static uint64_t hash_of(const char *s)
 {
 	uint64_t h = UINT64_C(0xcbf29ce484222325);
@@ -188,9 +194,9 @@ static struct tally_row *row_of(struct trace_tally *t, const struct event *ev)
 	return row;
 }
 
-/* What is kept of a thread. */
+/* The sink's data for a thread. */
 struct tallied {
-	struct tally_row *row; /* of the call in progress */
+	struct tally_row *row; /* the row of the call in progress */
 };
 
 static void tally_enter(struct trace_sink *s, struct trace_task *k, const struct event *ev)
@@ -200,7 +206,10 @@ static void tally_enter(struct trace_sink *s, struct trace_task *k, const struct
 	map_put(&t->threads, (uint64_t)ev->tid, t);
 	map_put(&t->threads, (uint64_t)ev->pid, t);
 	own->row = NULL;
-	/* An interrupted call that continues is the same call, and when signals come is different in each run. */
+	/*
+	 * The restart of an interrupted call does not count as another call. Neither does rt_sigreturn(2), because the
+	 * number of signals may be different in each run.
+	 */
 	if (ev->call.restart || (ev->call.desc && ev->call.desc->nargs && ev->call.desc->args[0].kind == K_SIGRETURN))
 		return;
 	describe(t, ev);
@@ -224,7 +233,7 @@ static void tally_leave(struct trace_sink *s, struct trace_task *k, const struct
 		memory_note_failure();
 }
 
-/* A child is known before it makes a call: its parent may wait for it. */
+/* The id of a child becomes known before the child makes a call, because its parent may wait for it. */
 static void tally_other(struct trace_sink *s, struct trace_task *k, const struct event *ev)
 {
 	struct trace_tally *t = (struct trace_tally *)s;

@@ -1,6 +1,7 @@
 /*
- * The sink that adds up equal calls of two traces, to compare them. Process ids, addresses, descriptors and what the kernel fills in are
- * different in each run, so calls are equal without them.
+ * The sink that counts equal calls of two traces, so that the traces can be compared. Process ids, addresses,
+ * descriptors and the data that the kernel returns are different in each run. Calls that differ only in these are
+ * equal.
  */
 #ifndef SCTRACE_TRACE_TALLY_H
 #define SCTRACE_TRACE_TALLY_H
@@ -11,32 +12,32 @@
 #include "trace/line.h"
 #include "trace/sink.h"
 
-/* If there are more different calls than this, the others are equal if their names are: "pread64(...)". */
+/* The number of different calls that are kept apart. All further calls are equal if their names are: "pread64(...)". */
 #define TALLY_ROWS 65536
 
-/* Equal calls. Index 0 is the first trace, index 1 the second one. */
+/* A set of equal calls. Index 0 of the arrays is the first trace, index 1 the second. */
 struct tally_row {
-	char *text;                      /* "openat(AT_FDCWD, "/etc/passwd", O_RDONLY)" */
-	const struct syscall_desc *desc; /* or NULL */
+	char *text;                      /* the call without its result: "openat(AT_FDCWD, "/etc/passwd", O_RDONLY)" */
+	const struct syscall_desc *desc; /* NULL for an unknown call */
 	uint64_t calls[2], errors[2];
-	int err[2];        /* of the last one that failed */
-	struct hist ns[2]; /* durations */
+	int err[2];        /* error of the last call that failed; 0: none */
+	struct hist ns[2]; /* durations of the calls */
 };
 
-/* Zero-initialised but for `string_max`. */
+/* Initialise with zeros, then set `string_max`. */
 struct trace_tally {
 	struct trace_sink sink;
-	unsigned string_max; /* bytes of a string that count */
-	unsigned which;      /* trace, 0 or 1 */
+	unsigned string_max; /* strings are compared up to this number of bytes */
+	unsigned which;      /* the trace that events belong to: 0 or 1 */
 	struct trace_look look;
-	struct map threads;           /* of this trace */
+	struct map threads;           /* ids of all threads of the current trace */
 	bool crowded;                 /* there are more than TALLY_ROWS different calls */
 	struct map index;             /* hash of the text -> struct tally_row */
 	VEC(struct tally_row *) rows; /* in order of appearance */
-	struct buf text;              /* of the call that begins */
+	struct buf text;              /* text of the call that begins */
 };
 
-/* Makes the sink add to trace `which`. */
+/* Must be called before the events of trace `which`, 0 or 1. */
 void trace_tally_begin(struct trace_tally *t, unsigned which);
 void trace_tally_free(struct trace_tally *t);
 

@@ -14,12 +14,12 @@
 #define BOLD  "\033[1m"
 #define PLAIN "\033[0m"
 
-/* A thread's line. */
+/* The sink's data for a thread: its current line. */
 struct trace_text_task {
 	pid_t tid;
 	struct trace_line line;
-	size_t column;   /* the current column of the line */
-	bool open;       /* its beginning was written, and it has not ended */
+	size_t column;   /* the column at which the next text will be written */
+	bool open;       /* the beginning of the line was written, but not its newline */
 	bool unfinished; /* another thread's line interrupted it */
 };
 
@@ -28,7 +28,10 @@ static struct trace_text *text_of(struct trace_sink *s)
 	return (struct trace_text *)s;
 }
 
-/* The columns of `n` bytes of text on a terminal: colours take none, nor do the later bytes of a UTF-8 character. */
+/*
+ * Returns the number of columns that `n` bytes of text take on a terminal. Colour codes take none. A UTF-8 character
+ * counts once.
+ */
 static size_t columns(const char *s, size_t n)
 {
 	size_t width = 0;
@@ -86,7 +89,7 @@ static void add_pid(const struct trace_text *t, pid_t tid, struct buf *out)
 	buf_adds(out, bracket ? "] " : " ");
 }
 
-/* -i. The address of a thread that is gone is unknown. */
+/* Appends the instruction pointer for -i. If the thread no longer exists, its address is unknown. */
 static void add_address(const struct event *ev, struct buf *out)
 {
 	bool call = ev->kind == EV_ENTER || ev->kind == EV_EXIT || ev->kind == EV_VANISH;
@@ -97,7 +100,7 @@ static void add_address(const struct event *ev, struct buf *out)
 		buf_adds(out, "[????????????????] ");
 }
 
-/* The text before each line. */
+/* Appends the parts that precede each line: ids, times, address. */
 static void prefix(struct trace_text *t, const struct event *ev, struct buf *out)
 {
 	add_pid(t, ev->tid, out);
@@ -114,7 +117,7 @@ static void prefix(struct trace_text *t, const struct event *ev, struct buf *out
 		add_address(ev, out);
 }
 
-/* Ends the open line in the output of `k`, so that another can begin. */
+/* Ends the open line in the output of `k`, so that another line can begin. */
 static void break_line(struct trace_text *t, struct trace_text_task *k)
 {
 	struct trace_text_task *open = t->c.out->separate ? k : t->open;
@@ -168,7 +171,7 @@ static void text_enter(struct trace_sink *s, struct trace_task *task, const stru
 	trace_out_event(out);
 }
 
-/* Continues the line of a call: in place, or on a line of its own if another line came between. */
+/* Continues the line of a call. If another line was written in between, writes a new line. */
 static void resume_line(struct trace_text *t, struct trace_text_task *k, const struct event *ev, struct buf *to)
 {
 	if (!k->open || k->unfinished) {

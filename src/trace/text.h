@@ -13,30 +13,30 @@ struct stack;
 /* Pointers are not owned and must outlive the sink. */
 struct trace_text_config {
 	struct trace_outputs *out;
-	struct stack *stack; /* -k: walks the stacks of stopped threads; or NULL */
+	struct stack *stack; /* walks the stacks of stopped threads for -k; or NULL */
 	struct stack
-		*crashes; /* knows the stacks of threads that received a signal of a crash, and shows them below it;
-			  * or NULL */
+		*crashes; /* contains the stacks of threads that received a signal of a crash, which are shown below
+			   * the signal; or NULL */
 	struct trace_decoding decoding;
-	unsigned emit_flags; /* of emit_text_init() */
-	size_t column;       /* -a: the column of results */
+	unsigned emit_flags; /* flags for emit_text_init() */
+	size_t column;       /* -a: the column in which results begin */
 	/*
-	 * Thread ids before lines: never; in brackets while there are several threads; in a column from the second
-	 * thread on.
+	 * Which lines begin with a thread id? None; those written while there are several threads (in brackets); those
+	 * since the second thread appeared; all.
 	 */
 	enum { PIDS_NEVER, PIDS_OF_SEVERAL, PIDS_SINCE_SEVERAL, PIDS_ALWAYS } pids;
 	enum { CLOCK_NONE, CLOCK_SECONDS, CLOCK_MICROSECONDS, CLOCK_EPOCH } clock; /* -t, -tt, -ttt */
 	bool relative, durations, numbers, addresses;                              /* -r, -T, -n, -i */
-	bool waits; /* lines wait for the end of their calls, because the end decides whether they are shown */
+	bool waits; /* the end of a call decides whether its line is shown, so the line must wait for that */
 	bool bold;  /* names of calls are bold */
 };
 
 struct trace_text {
 	struct trace_sink sink;
 	struct trace_text_config c;
-	struct trace_text_task *open; /* the task whose line is open in the common output */
+	struct trace_text_task *open; /* the task whose line in the common output has no newline yet */
 	uint64_t last_ns;             /* time of the previous line */
-	time_t second;                /* the second that `second_text` is of: HH:MM:SS */
+	time_t second;                /* the second for which `second_text` contains HH:MM:SS */
 	char second_text[16];
 };
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Removes calls that -e excludes, if the engine counted all. */
+/* Removes the calls that -e excludes, because the engine counted all calls. */
 static void drop_unwanted(const struct filter *wanted, struct summary *s)
 {
 	for (size_t i = 0; wanted && i < s->groups.n; i++) {
@@ -32,7 +32,7 @@ static void drop_unwanted(const struct filter *wanted, struct summary *s)
 	}
 }
 
-/* -O: the cost that the user gives replaces the measured one. */
+/* Implements -O: the cost that the user gives replaces the measured cost. */
 static void apply_overhead(const struct trace_totals *t, struct summary *s)
 {
 	for (size_t i = 0; t->c.overhead_set && i < s->groups.n; i++) {
@@ -60,7 +60,7 @@ static void apply_overhead(const struct trace_totals *t, struct summary *s)
 	}
 }
 
-/* The calls before main that the engine counted and -e selects. */
+/* Copies the calls before main that the engine counted and -e selects. */
 static void choose_before(const struct trace_totals *t, const struct engine_result *r, struct summary *before)
 {
 	if (!r->before)
@@ -78,7 +78,10 @@ static uint64_t calls_of(const struct summary_group *g)
 	return n;
 }
 
-/* The name under which a process or thread made most calls; execve(2) changes it. */
+/*
+ * Returns the name under which a process or thread made most of its calls. It can have several names because of
+ * execve(2).
+ */
 static const char *name_of(const struct summary *s, int64_t id)
 {
 	const char *name = "";
@@ -94,7 +97,7 @@ static const char *name_of(const struct summary *s, int64_t id)
 	return name;
 }
 
-/* Merges the rows of each process or thread that had several names. */
+/* Merges the rows of each process or thread that has had several names. */
 static void unite_names(const struct trace_totals *t, struct summary *s)
 {
 	struct summary united = {0};
@@ -115,7 +118,7 @@ static void unite_names(const struct trace_totals *t, struct summary *s)
 	*s = united;
 }
 
-/* Adds what the engine counted since the last time to t->period, and from there to t->summary. */
+/* Gets the counts since the last time from the engine, and adds them to t->period and t->summary. */
 static void collect(struct trace_totals *t)
 {
 	struct engine *e = t->c.engine;
@@ -174,7 +177,7 @@ void trace_totals_so_far(struct trace_totals *t)
 	struct summary now = {0};
 	collect(t);
 	heading(t, "so far");
-	/* A copy, because threads refer to their rows while events are counted. */
+	/* A copy is needed, because the counting sink keeps pointers to the rows of t->summary. */
 	summary_merge(&now, &t->summary);
 	unite_names(t, &now);
 	render(t, &now);
@@ -195,7 +198,7 @@ static double timeval_ns(const struct timeval *tv)
 	return (double)tv->tv_sec * 1e9 + (double)tv->tv_usec * 1e3;
 }
 
-/* "program: 2.11 s wall, 0.14 s user, 1.95 s system, peak RSS 968 KiB; 31 calls before main" */
+/* Appends "program: 2.11 s wall, 0.14 s user, 1.95 s system, peak RSS 968 KiB; 31 calls before main". */
 static void program_line(const struct trace_totals *t, const struct engine_result *r, struct buf *out)
 {
 	if (!t->c.program)
@@ -239,7 +242,7 @@ static void engine_lines(const struct trace_totals *t, struct buf *out)
 	buf_addf(out, "\n%s%s", t->c.choice, *t->c.choice ? "\n" : "");
 }
 
-/* Appends each line of `text`, broken between words if it is longer than `width`; 0: no limit. */
+/* Appends the lines of `text`. Lines longer than `width` are broken between words; a width of 0 means no limit. */
 static void add_lines(struct buf *out, const char *text, int width)
 {
 	while (*text) {
@@ -252,7 +255,7 @@ static void add_lines(struct buf *out, const char *text, int width)
 	}
 }
 
-/* The lines below the tables, which the saved run contains as well. */
+/* Appends the lines below the tables. The saved run contains them as well. */
 static void say_footer(const struct trace_totals *t, const struct engine_result *r, struct buf *text)
 {
 	struct buf hist = {0};
@@ -283,7 +286,7 @@ static void footer(const struct trace_totals *t, const char *lines)
 	add_lines(out, lines, width);
 }
 
-/* A complete JSON document: the calls, the program, the engine. */
+/* Prints a complete JSON document: the calls, the program, the engine. */
 static void json_document(const struct trace_totals *t, const struct engine_result *r, const char *expect)
 {
 	struct buf calls = {0};
@@ -322,7 +325,7 @@ static void save(const struct trace_totals *t, const struct engine_result *r, co
 	buf_free(&why);
 }
 
-/* Adds up the last counts; appends the lines below the table, and the conditions of --expect. */
+/* Adds up the last counts. Appends the lines below the table to `lines`, and the conditions of --expect to `expect`. */
 static void conclude(struct trace_totals *t, const struct engine_result *r, struct buf *lines, struct buf *expect)
 {
 	collect(t);

@@ -1,4 +1,7 @@
-/* The tables of -c and -C: counts of an engine or of the counting sink (trace/count.h), printed and saved. */
+/*
+ * The tables of -c and -C. The counts come from an engine or from the counting sink (trace/count.h); they are printed
+ * and saved.
+ */
 #ifndef SCTRACE_TRACE_TOTALS_H
 #define SCTRACE_TRACE_TOTALS_H
 
@@ -16,19 +19,19 @@ struct trace_failure;
 /* Pointers are not owned and must outlive the totals. */
 struct trace_totals_config {
 	struct engine *engine;
-	bool by_events;             /* a counting sink adds to `summary`; otherwise the engine counts */
-	const struct filter *calls; /* drop other calls from the engine's counts; NULL: none */
+	bool by_events;             /* a counting sink adds to `summary`; otherwise the counts come from the engine */
+	const struct filter *calls; /* other calls are removed from the engine's counts; NULL: nothing is removed */
 	enum trace_by by;
-	struct summary_view view;        /* its width is determined for each table */
-	bool errors, overhead_set;       /* --errors, -O */
-	uint64_t overhead_ns;            /* -O: cost of one call */
+	struct summary_view view;        /* the width in it is ignored and determined for each table */
+	bool errors, overhead_set;       /* --errors; -O was given */
+	uint64_t overhead_ns;            /* -O: the tracing cost of one call */
 	const char *hist, *save;         /* --hist, --save; or NULL */
 	const struct conditions *expect; /* --expect, or NULL */
 	char *const *program;            /* argv of the program that was started, or NULL */
-	bool several;                    /* something is printed above the last table, so it gets a heading */
-	const struct env *machine;       /* of a recording; NULL: this one */
+	bool several;                    /* other output precedes the last table, so the table needs a heading */
+	const struct env *machine;       /* the machine of a recording; NULL: this machine */
 	uint64_t start_ns;               /* CLOCK_MONOTONIC */
-	const char *choice;              /* a line with the reason for this engine, or "" */
+	const char *choice;              /* a line that says why this engine was chosen, or "" */
 	struct trace_out *out;
 	struct trace_failure *failure;
 };
@@ -37,16 +40,20 @@ struct trace_totals_config {
 struct trace_totals {
 	struct trace_totals_config c;
 	struct summary summary, period;
-	struct buf unmet, unknown; /* lines on the conditions of --expect that do not hold, or cannot be judged */
+	struct buf unmet, unknown; /* one line for each condition of --expect that does not hold, or that cannot be
+				    * judged */
 };
 
-/* Prints the table of the calls since the last table (if events are counted: of everything so far). */
+/*
+ * Prints the table of the calls since the last table. If a sink counts events, prints the table of all calls so far
+ * instead.
+ */
 void trace_totals_period(struct trace_totals *t);
-/* Prints the table of everything so far. */
+/* Prints the table of all calls so far. */
 void trace_totals_so_far(struct trace_totals *t);
-/* Prints the last table, or the JSON document, with everything below it, and saves the run. */
+/* Prints the last table, or the JSON document, and the lines below it. Saves the run for --save. */
 void trace_totals_final(struct trace_totals *t, const struct engine_result *r);
-/* Makes the run of everything so far instead, for --io. Free it with trace_save_free(). */
+/* Makes the run of all calls so far, for --io, instead of printing it. Free the run with trace_save_free(). */
 void trace_totals_run(struct trace_totals *t, const struct engine_result *r, struct run *run);
 void trace_totals_free(struct trace_totals *t);
 

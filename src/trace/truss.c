@@ -51,7 +51,9 @@ static void truss_enter(struct trace_sink *s, struct trace_task *k, const struct
 	l->given = decode_enter(&d.decode);
 }
 
-/* truss separates arguments by commas only: removes the space after each comma outside strings and brackets. */
+/*
+ * Removes the space after each comma, except in strings and brackets, because truss separates arguments by commas only.
+ */
 static void tighten(struct buf *b)
 {
 	size_t to = 0;
@@ -87,7 +89,7 @@ static void add_result(const struct event *ev, struct buf *out)
 		buf_addf(out, " = %lld (0x%llx)\n", (long long)ev->call.result, (unsigned long long)ev->call.result);
 }
 
-/* name(args) tabs = 3 (0x3) */
+/* Writes the end of a call in the form of truss: name(args) tabs = 3 (0x3). */
 static void truss_leave(struct trace_sink *s, struct trace_task *k, const struct event *ev)
 {
 	struct trace_truss *t = truss_of(s);

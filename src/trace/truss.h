@@ -10,8 +10,8 @@
 struct trace_truss_config {
 	struct trace_out *out;
 	struct trace_decoding decoding;
-	bool pids, tids;      /* -f, -H: ids before lines */
-	bool clock, relative; /* -d, -D: times since the start, and since the begin of the call */
+	bool pids, tids;      /* -f, -H: process ids and thread ids before lines */
+	bool clock, relative; /* -d, -D: times since the start, and times since the beginning of the call */
 };
 
 struct trace_truss {
