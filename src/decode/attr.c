@@ -7,9 +7,9 @@
 #include <netinet/in.h>
 #include <stdio.h>
 
-/* Limit for nested chains; the kernel's own policies nest less deeply. */
+/* The limit for nested chains. The policies of the kernel allow fewer levels. */
 #define DEPTH_MOST 8
-/* Limit for the text of one message's attributes, because a program may send any number of them. */
+/* The limit for the text of one message's attributes. A program may send any number of attributes. */
 #define TEXT_MOST (1u << 17)
 /* The greatest length of a hardware address (MAX_ADDR_LEN of linux/netdevice.h). */
 #define MAC_MOST 32
@@ -18,7 +18,7 @@ const struct attr_table attrs_unknown = {.unknown = NULL};
 
 #define ALIGNED(n) (((uint64_t)(n) + NLA_ALIGNTO - 1) & ~(uint64_t)(NLA_ALIGNTO - 1))
 
-/* Reads the attribute at `at`. Returns false unless its length fits into the `n` available bytes. */
+/* Reads the header of the attribute at `at`. Returns false if its length does not fit into the `n` available bytes. */
 static bool get_attr(const struct decode *d, uint64_t at, uint64_t n, struct nlattr *a)
 {
 	return n >= sizeof(*a) && decode_get(d, at, a, sizeof(*a)) && a->nla_len >= sizeof(*a) && a->nla_len <= n;
@@ -32,7 +32,10 @@ static const struct attr *row_of(const struct attr_table *t, uint16_t type)
 	return NULL;
 }
 
-/* NLA_F_NESTED|IFLA_LINKINFO: the two upper bits of a type are flags. */
+/*
+ * Appends the name of an attribute's type, such as NLA_F_NESTED|IFLA_LINKINFO. The two highest bits of a type are
+ * flags.
+ */
 static void type_name(const struct decode *d, const struct attr_table *t, const struct attr *row, uint16_t type)
 {
 	static const struct flag flags[] = {{"NLA_F_NESTED|", NLA_F_NESTED},
@@ -61,7 +64,7 @@ static void header(const struct decode *d, const struct attr_table *t, const str
 	emit_close(d->out, '}');
 }
 
-/* Shows the value as the row says, if it has the row's size. */
+/* Shows the value of an attribute as its row says. Returns false if the value does not have the size in the row. */
 static bool known_value(const struct decode *d, const struct attr_chain *chain, const struct attr *row, uint64_t at,
 			uint64_t n)
 {
@@ -87,7 +90,7 @@ static void value(const struct decode *d, const struct attr_chain *chain, const 
 	decode_bytes(d, at, n);
 }
 
-/* Shows [header, value], or only the header if there is no value or if the length is wrong. */
+/* Shows one attribute as [header, value]. Shows only the header if the attribute has no value or a wrong length. */
 static void one(const struct decode *d, const struct attr_chain *chain, const struct attr_table *t,
 		const struct nlattr *a, uint64_t at, bool sane)
 {
@@ -188,7 +191,10 @@ bool attr_nest(const struct decode *d, const struct attr_chain *chain, const voi
 	return attr_emit_inner(d, chain, about, at, n);
 }
 
-/* The types of this chain are plain numbers, and each attribute holds attributes of table `about`. */
+/*
+ * Shows a list of attributes. Their types are only index numbers, and each value is a chain that table `about`
+ * describes.
+ */
 bool attr_list(const struct decode *d, const struct attr_chain *chain, const void *about, uint64_t at, uint64_t n)
 {
 	const struct attr_table numbered = {.each = about};
@@ -238,7 +244,7 @@ bool attr_string(const struct decode *d, const struct attr_chain *chain, const v
 	return true;
 }
 
-/* 02:fc:00:00:00:01; any length. */
+/* Shows a hardware address of any length: 02:fc:00:00:00:01. */
 bool attr_mac(const struct decode *d, const struct attr_chain *chain, const void *about, uint64_t at, uint64_t n)
 {
 	uint8_t bytes[MAC_MOST];
@@ -265,7 +271,7 @@ bool attr_address(const struct decode *d, const struct attr_chain *chain, const 
 	return true;
 }
 
-/* A structure, which may be longer on newer kernels. */
+/* Shows a structure. It may be longer than the layout, because newer kernels add members. */
 bool attr_struct(const struct decode *d, const struct attr_chain *chain, const void *about, uint64_t at, uint64_t n)
 {
 	const struct layout *l = about;
@@ -276,7 +282,7 @@ bool attr_struct(const struct decode *d, const struct attr_chain *chain, const v
 	return true;
 }
 
-/* A structure of equal members, of which older kernels have fewer. */
+/* Shows a structure of equal members. It may be shorter than the layout, because older kernels have fewer members. */
 bool attr_struct_grows(const struct decode *d, const struct attr_chain *chain, const void *about, uint64_t at,
 		       uint64_t n)
 {
@@ -300,7 +306,7 @@ bool attr_numbers(const struct decode *d, const struct attr_chain *chain, const 
 
 struct named_walk {
 	const struct attr_names *names;
-	uint64_t next; /* the value of the next element's name */
+	uint64_t next; /* the value whose name is that of the next element */
 };
 
 static void one_named(const struct decode *d, uint64_t addr, void *ctx)
@@ -324,8 +330,8 @@ static void one_named(const struct decode *d, uint64_t addr, void *ctx)
 }
 
 /*
- * [[DEVCONF_FORWARDING]=0, [DEVCONF_HOPLIMIT]=64]: the names are for people; in data, the position identifies an
- * element.
+ * Shows an array whose elements have names: [[DEVCONF_FORWARDING]=0, [DEVCONF_HOPLIMIT]=64]. JSON has no names here,
+ * because the position identifies an element.
  */
 bool attr_named(const struct decode *d, const struct attr_chain *chain, const void *about, uint64_t at, uint64_t n)
 {

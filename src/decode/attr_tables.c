@@ -5,10 +5,7 @@
 #include <linux/if_link.h>
 #include <sys/socket.h>
 
-/*
- * The contents of an attribute: the size of its value, its kind, its show function and the argument of that (struct
- * attr).
- */
+/* The last members of a struct attr: size, kind, show, and `about`. */
 #define BYTES           0, 0, NULL, NULL
 #define STRING          0, 0, attr_string, NULL
 #define MAC             0, 0, attr_mac, NULL
@@ -62,7 +59,7 @@
 		type, sizeof(kinds) / sizeof(*(kinds)), kinds                                                          \
 	}
 
-/* The contents of IFLA_INFO_DATA for each kind of link, and of IFLA_INFO_SLAVE_DATA for its ports. */
+/* The tables for IFLA_INFO_DATA of each kind of link, and those for IFLA_INFO_SLAVE_DATA of the ports of such links. */
 static const struct attr_kind link_kinds[] = {
 	{"bond", &attrs_bond}, {"bridge", &attrs_bridge}, {"macvlan", &attrs_macvlan}, {"macvtap", &attrs_macvlan},
 	{"tun", &attrs_tun},   {"veth", &attrs_veth},     {"vlan", &attrs_vlan},       {"vxlan", &attrs_vxlan},

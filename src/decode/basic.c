@@ -1,4 +1,4 @@
-/* Numbers, descriptors, strings and arrays: the basis of all other kinds. */
+/* Shows numbers, descriptors, strings and arrays. All other kinds use these functions. */
 #include "decode/kinds.h"
 
 #include "base/buf.h"
@@ -14,11 +14,17 @@
 
 #define X32_BIT 0x40000000
 
-/* Limit for the bytes of a string, whatever -s says, so that a program cannot make its tracer use more memory. */
+/*
+ * The limit for the bytes of a string, even if -s allows more. A program must not be able to make sctrace use any
+ * amount of memory.
+ */
 #define STRING_MOST (1u << 20)
-/* The number of argv strings that are shown. */
+/* The number of strings of argv that are shown. */
 #define ARGV_MOST 32
-/* Limit for an array, whatever -s says, because arrays of arrays of strings would multiply. */
+/*
+ * The limit for the text of an array, even if -s allows more. The text of nested arrays of strings would otherwise be
+ * too long.
+ */
 #define ARRAY_BYTES_MOST (8u << 20)
 
 unsigned decode_word(const struct decode *d)
@@ -98,7 +104,7 @@ void show_choice(const struct decode *d, const struct kind *k, uint64_t v, int i
 	flags_emit_choice(d->out, k->about, v);
 }
 
-/* The kernel reads an int here, so the upper half of the register means nothing. */
+/* The kernel uses this argument as an int and ignores the upper half of the register. */
 void show_flags32(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	show_flags(d, k, (uint32_t)v, i);
@@ -162,7 +168,7 @@ void show_dirfd(const struct decode *d, const struct kind *k, uint64_t v, int i)
 	fd_named(d, (int)v, (int)v == AT_FDCWD ? "AT_FDCWD" : NULL);
 }
 
-/* In kill(2) and wait4(2), process groups are negative. */
+/* A negative number is a process group in kill(2) and wait4(2). */
 void show_pid(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	struct buf is = {0};
@@ -246,7 +252,7 @@ void show_out_random(const struct decode *d, const struct kind *k, uint64_t v, i
 	bytes(d, v, d->call->result > 0 ? (uint64_t)d->call->result : 0, STRING_HEX);
 }
 
-/* Paths are shown in full, whatever -s says; the kernel limits their length. */
+/* A path is shown in full, even if -s allows less. The kernel limits its length. */
 void show_path(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)k, (void)i;
@@ -264,14 +270,14 @@ void show_string(const struct decode *d, const struct kind *k, uint64_t v, int i
 	decode_string(d, v, string_max(d));
 }
 
-/* The next argument is the length. */
+/* The next argument is the number of bytes. */
 void show_in_bytes(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)k;
 	decode_bytes(d, v, d->call->args[i + 1]);
 }
 
-/* The result of the call is the length. */
+/* The result of the call is the number of bytes. */
 void show_out_bytes(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)k, (void)i;
@@ -283,7 +289,7 @@ void show_out_path(const struct decode *d, const struct kind *k, uint64_t v, int
 	show_path(d, k, v, i);
 }
 
-/* readlink(2) writes no NUL. */
+/* The result of readlink(2) has no NUL byte. */
 void show_out_path_n(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)k, (void)i;
@@ -358,7 +364,7 @@ void show_envp(const struct decode *d, const struct kind *k, uint64_t v, int i)
 		show_argv(d, k, v, i);
 		return;
 	}
-	/* A page at a time: programs have dozens of variables. */
+	/* Reads whole pages, because an environment has dozens of variables. */
 	struct mem_pages pages = {.under = d->mem};
 	const struct mem mem = {mem_read_pages, &pages};
 	struct decode paged = *d;

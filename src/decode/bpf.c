@@ -1,4 +1,4 @@
-/* bpf(2): its attributes by command. */
+/* bpf(2): shows the attributes of each command. */
 #include "decode/layout.h"
 #include "decode/misc.h"
 
@@ -7,7 +7,7 @@
 
 #define B(m, k)  M(union bpf_attr, m, k)
 #define BN(m, k) M_NONZERO(union bpf_attr, m, k)
-/* A member of a named struct in the union, shown under its last name. */
+/* A member of a named structure inside the union. It is shown under the last part of its name. */
 #define BI(name, path, k)                                                                                              \
 	{                                                                                                              \
 #name, offsetof(union bpf_attr, path), sizeof(((union bpf_attr *)0)->path), K_##k, 0                   \
@@ -96,7 +96,7 @@ static const struct layout *const commands[] = {
 	[BPF_PROG_BIND_MAP] = &layout_bpf_bind,
 };
 
-/* KERNEL_VERSION(5, 4, 17): three bytes (linux/version.h). */
+/* Shows a version as KERNEL_VERSION(5, 4, 17). It consists of three bytes (linux/version.h). */
 void show_kernel_version(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	char text[64];
@@ -106,7 +106,10 @@ void show_kernel_version(const struct decode *d, const struct kind *k, uint64_t 
 	emit_sym(d->out, text, v);
 }
 
-/* The previous argument is the command, the next one the size. Members beyond the size are left out. */
+/*
+ * The previous argument is the command, and the next one is the size of the structure. Members beyond the size are left
+ * out.
+ */
 void show_bpf_attr(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	uint32_t cmd = (uint32_t)d->call->args[i - 1];

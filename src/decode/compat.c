@@ -1,9 +1,15 @@
-/* Structures of 32-bit programs (include/linux/compat.h and i386's own headers): the narrow variants of the layouts. */
+/*
+ * The structures of 32-bit programs (include/linux/compat.h and the headers of i386). Layouts refer to these as
+ * `narrow`.
+ */
 #include "decode/layout.h"
 
 #include <linux/types.h>
 
-/* A member by value, one that is shown only with -v, and one that is shown as its address. */
+/*
+ * Members of a struct compat_...: C() is a number, CV() is a number that is shown only with -v, and C_AT() is shown by
+ * its address.
+ */
 #define C(t, m, k)    M(struct compat_##t, m, k)
 #define CV(t, m, k)   M_VERBOSE(struct compat_##t, m, k)
 #define C_AT(t, m, k) M_AT(struct compat_##t, m, k)
@@ -64,7 +70,10 @@ LAYOUT(flock32, struct compat_flock, C(flock, l_type, FLOCK_TYPE), C(flock, l_wh
 LAYOUT(flock_held32, struct compat_flock, C(flock, l_type, FLOCK_TYPE), C(flock, l_whence, WHENCE),
        C(flock, l_start, INT), C(flock, l_len, INT), C(flock, l_pid, PID));
 
-/* F_GETLK64 and the others (12 to 14); only i386 has it without padding. */
+/*
+ * For F_GETLK64 and the other commands from 12 to 14. i386 is the only architecture where this structure has no
+ * padding.
+ */
 struct compat_flock64 {
 	int16_t l_type, l_whence;
 	int64_t l_start, l_len;
@@ -96,7 +105,7 @@ LAYOUT_SAME(statfs64, struct compat_statfs64, C(statfs64, f_type, STATFS_TYPE), 
 	    C(statfs64, f_files, ULONG), C(statfs64, f_ffree, ULONG), C_AT(statfs64, f_fsid, FSID),
 	    C(statfs64, f_namelen, UINT), C(statfs64, f_frsize, UINT), C(statfs64, f_flags, STATFS_FLAGS));
 
-/* ipc64_perm of i386: key, uid, gid, cuid, cgid, mode (16 bits), seq and reserved space. */
+/* The first part is ipc64_perm of i386: key, uid, gid, cuid, cgid, mode (16 bits), seq and reserved space. */
 struct compat_msqid {
 	uint32_t perm[9];
 	uint32_t msg_stime, stime_high, msg_rtime, rtime_high, msg_ctime, ctime_high, cbytes, msg_qnum, msg_qbytes;
@@ -127,7 +136,7 @@ struct compat_semid {
 LAYOUT(semid_ds32, struct compat_semid, PERM("sem_perm"), C(semid, sem_otime, UINT), C(semid, sem_ctime, UINT),
        C(semid, sem_nsems, UINT));
 
-/* struct compat_stat of i386, the result of stat(2) itself on i386. */
+/* struct compat_stat of i386: the result of the i386 calls stat, lstat and fstat. */
 struct compat_stat {
 	uint16_t st_dev, pad1;
 	uint32_t st_ino;

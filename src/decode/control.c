@@ -1,4 +1,4 @@
-/* Calls whose arguments depend on a command: prctl, arch_prctl, ptrace, futex, seccomp. */
+/* Shows calls whose arguments depend on a command: prctl, arch_prctl, ptrace, futex, seccomp. */
 #include "decode/layout.h"
 #include "decode/proc.h"
 #include "decode/sig.h"
@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* prctl(2): the number and kinds of each option's arguments. K_END: the argument must be 0 or is ignored. */
+/* prctl(2): the kinds of the arguments of each option. K_END means that the argument must be 0 or is ignored. */
 static const struct prctl_row {
 	uint32_t option;
 	uint8_t n;
 	uint16_t kinds[4];
-	enum when when; /* for the second argument */
+	enum when when; /* when the second argument is known */
 } prctls[] = {
 	{1, 1, {K_SIGNAL}, 0},                                      /* PR_SET_PDEATHSIG */
 	{2, 1, {K_SIGNAL_AT}, WHEN_LEFT},                           /* PR_GET_PDEATHSIG */
@@ -91,7 +91,7 @@ void show_prctl_arg(const struct decode *d, const struct kind *k, uint64_t v, in
 		show_kind(d, r->kinds[i - 1], v, i);
 }
 
-/* A buffer of fixed size that contains a string, such as a task's name of 16 bytes. */
+/* Shows a buffer of fixed size that contains a string, such as the name of a task (16 bytes). */
 void show_fixed_string(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)k, (void)i;
@@ -117,7 +117,7 @@ void show_arch_prctl_arg(const struct decode *d, const struct kind *k, uint64_t 
 		emit_hex(d->out, v);
 }
 
-/* ptrace(2): the kinds of addr and data. K_END: ignored, shown as a pointer. */
+/* ptrace(2): the kinds of addr and data. K_END means that the argument is ignored; it is shown as a pointer. */
 static const struct {
 	uint32_t request;
 	uint16_t addr, data;
@@ -153,7 +153,7 @@ static size_t ptrace_row(const struct decode *d)
 	return i;
 }
 
-/* PTRACE_TRACEME (0) has no other arguments. */
+/* PTRACE_TRACEME (0) has no arguments after the request. */
 enum when when_ptrace_pid(const struct decode *d, int i)
 {
 	(void)i;
@@ -178,7 +178,7 @@ void show_ptrace_arg(const struct decode *d, const struct kind *k, uint64_t v, i
 		show_kind(d, i == 2 ? ptraces[r].addr : ptraces[r].data, v, -1);
 }
 
-/* futex(2): the arguments of each operation, and whether the fourth is a time or a number. */
+/* futex(2): flags that say which arguments an operation uses, and whether the fourth argument is a time or a number. */
 enum { VAL = 1, TIMEOUT = 2, VAL2 = 4, UADDR2 = 8, VAL3 = 16, BITSET = 32, WAKE_OP = 64, BARE = 128 };
 static const uint8_t futex_args[] = {
 	[FUTEX_WAIT] = VAL | TIMEOUT,
@@ -209,7 +209,7 @@ enum when when_futex_arg(const struct decode *d, int i)
 	return futex_has(d) & needs[i] ? WHEN_ENTERING : WHEN_NEVER;
 }
 
-/* The third value of FUTEX_WAKE_OP: operation, comparison and their arguments (futex(2)). */
+/* Shows the last argument of FUTEX_WAKE_OP: an operation, a comparison and their arguments (futex(2)). */
 static void wake_op(const struct decode *d, uint32_t v)
 {
 	static const char *const ops[] = {"FUTEX_OP_SET", "FUTEX_OP_ADD", "FUTEX_OP_OR", "FUTEX_OP_ANDN",
@@ -250,7 +250,7 @@ void show_futex_arg(const struct decode *d, const struct kind *k, uint64_t v, in
 		emit_ptr(d->out, v);
 }
 
-/* FUTEX_WAIT_PRIVATE|FUTEX_CLOCK_REALTIME, as programmers write it. */
+/* Shows an operation as programs write it: FUTEX_WAIT_PRIVATE|FUTEX_CLOCK_REALTIME. */
 void show_futex_op(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	const char *name = flags_find(&flags_futex, v & 0x7f);
@@ -272,14 +272,17 @@ struct kernel_waitv {
 LAYOUT_SAME(futex_waitv, struct kernel_waitv, M(struct kernel_waitv, val, HEX), M(struct kernel_waitv, uaddr, PTR),
 	    M(struct kernel_waitv, flags, FUTEX2_FLAGS));
 
-/* futex_requeue(2) always takes two, so it has no count. */
+/* futex_requeue(2) has no count, because its array always has two elements. */
 void show_waitv(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)k, (void)i;
 	layout_emit_array(d, &layout_futex_waitv, v, 2);
 }
 
-/* seccomp(2): the operation, two arguments earlier, decides: a filter program, an action, or returned sizes. */
+/*
+ * seccomp(2): the first argument is the operation. It decides whether the third one is a filter program, an action, or
+ * the memory for returned sizes.
+ */
 enum { SET_STRICT, SET_FILTER, GET_ACTION, GET_SIZES };
 
 enum when when_seccomp_arg(const struct decode *d, int i)

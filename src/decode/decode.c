@@ -15,7 +15,10 @@ static enum when when_known(const struct decode *d, const struct syscall_desc *d
 	return k->choose ? k->choose(d, i) : k->when;
 }
 
-/* When each argument of the call is known. Returns the number of its arguments, up to the last one that it uses. */
+/*
+ * Finds out when each argument of the call is known. Returns the number of arguments, up to the last one that the call
+ * uses.
+ */
 static int plan(const struct decode *d, const struct syscall_desc *desc, enum when when[static NARGS])
 {
 	int n = 0;
@@ -45,7 +48,7 @@ static void begin_arg(const struct decode *d, const struct syscall_desc *desc, i
 		emit_ptr(d->out, v);
 }
 
-/* Shows what the kernel filled in for an argument that was shown at entry. */
+/* Completes an argument that was shown at entry: shows what the kernel has written. */
 static void end_arg(const struct decode *d, const struct syscall_desc *desc, int i, enum when when)
 {
 	const struct kind *k = &decode_kinds[desc->args[i].kind];
@@ -81,17 +84,23 @@ static bool known_at_entry(enum when when)
 	return when == WHEN_ENTERING || when == WHEN_NEVER;
 }
 
-/* At the entry of a call: if argument `v` of this kind leads to a length, keeps that length in d->memo. */
+/*
+ * Must be called at the entry of a call. If `v`, an argument of this kind, leads to a length in memory, saves the
+ * length in d->memo.
+ */
 static void keep_length(const struct decode *d, enum syscall_kind kind, uint64_t v)
 {
-	/* In a struct msghdr the length follows the address, which is one word. */
+	/*
+	 * In a struct msghdr, the length follows the address, which is one word. In a struct ifconf, the length comes
+	 * first.
+	 */
 	bool conf = kind == K_IOCTL_ARG && (uint32_t)d->call->args[1] == SIOCGIFCONF;
 	uint64_t at = kind == K_SOCKLEN || conf ? v : v + decode_word(d);
 	if (kind == K_SOCKLEN || kind == K_OUT_MSGHDR || conf)
 		d->memo->known = decode_get(d, at, &d->memo->length, sizeof(d->memo->length));
 }
 
-/* True if argument `i` is shown at entry but completed after the call. */
+/* Returns true if argument `i` is shown at entry and completed after the call. */
 static bool is_half(const struct decode *d, const enum when *when, int i, int total)
 {
 	return i < total && !d->opts->raw && when[i] == WHEN_BOTH;

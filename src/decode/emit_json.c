@@ -14,8 +14,8 @@ static void separate(struct emit *e)
 }
 
 /*
- * The code point of the UTF-8 sequence at `s`, with its length in *len; -1 if there is none. Accepts only those that
- * escape_utf8_len() refuses.
+ * Returns the code point of the UTF-8 sequence at `s`, and sets *len to its length. Accepts only sequences that
+ * escape_utf8_len() rejects because they are not printable. Returns -1 for all others.
  */
 static int32_t unprintable_code(const unsigned char *s, size_t n, size_t *len)
 {
@@ -33,7 +33,9 @@ static int32_t unprintable_code(const unsigned char *s, size_t n, size_t *len)
 	return code;
 }
 
-/* Appends `s` with JSON's escapes. Returns false if it is not UTF-8; the caller then drops what was appended. */
+/*
+ * Appends `s` with the escapes of JSON. If `s` is not UTF-8, returns false; the caller then removes what was appended.
+ */
 static bool add_utf8(struct buf *out, const char *s, size_t n)
 {
 	for (size_t i = 0; i < n;) {
@@ -54,7 +56,7 @@ static bool add_utf8(struct buf *out, const char *s, size_t n)
 	return true;
 }
 
-/* The length of `s` without a character that was cut in two. */
+/* Returns the length of `s` without an incomplete UTF-8 character at its end. */
 static size_t whole_characters(const char *s, size_t n)
 {
 	for (size_t back = 1; back <= 3 && back <= n; back++) {
@@ -92,7 +94,10 @@ static void json_string(struct emit *e, const char *s, size_t n, unsigned flags)
 		buf_adds(e->out, ",\"cut\":true}");
 }
 
-/* Our own text, or the name of a descriptor: always one string; bytes that are not UTF-8 become C escapes. */
+/*
+ * Appends a text of sctrace, or the name of a descriptor. It is always one string: bytes that are not UTF-8 become C
+ * escapes.
+ */
 static void add_text(struct emit *e, const char *s)
 {
 	size_t start = e->out->len;
@@ -248,7 +253,7 @@ static void json_result_as(struct emit *e, int64_t v, enum emit_form form)
 	buf_add_signed(e->out, v);
 }
 
-/* Set while the explanation of a result is an object. */
+/* A bit of emit.flags. It is set while the explanation of a result is an object. */
 #define IN_FIELDS 1u
 
 static void json_returned(struct emit *e, enum emit_returned part)

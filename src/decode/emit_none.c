@@ -1,4 +1,4 @@
-/* The emitter for those who want to know what a decoder reads, and not what it says. */
+/* An emitter that shows nothing. It is used to find out which memory and names a decoder reads. */
 #include "base/buf.h"
 #include "decode/emit.h"
 

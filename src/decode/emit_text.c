@@ -5,14 +5,14 @@
 
 #include <string.h>
 
-/* Foreground colours of the terminal's palette, so that they suit its background (ECMA-48, SGR). */
+/* Foreground colours of the terminal's palette, which match the terminal's background (ECMA-48, SGR). */
 #define COLOUR_STRING "\033[32m"
 #define COLOUR_SYMBOL "\033[36m"
 #define COLOUR_ERROR  "\033[31m"
 #define COLOUR_NOTE   "\033[2m"
 #define COLOUR_OFF    "\033[0m"
 
-/* The characters of names joined by |. */
+/* The characters of one or more names joined by |. */
 #define NAME_BYTES "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_|<"
 
 static void colour(struct emit *e, const char *sequence)
@@ -44,7 +44,7 @@ static void text_field(struct emit *e, const char *name)
 {
 	separate(e);
 	buf_adds(e->out, name);
-	buf_addc(e->out, e->depth ? '=' : ' '); /* outside brackets: "(in [3], left {...})" */
+	buf_addc(e->out, e->depth ? '=' : ' '); /* no brackets are open in "(in [3], left {...})" */
 }
 
 static void text_data_field(struct emit *e, const char *name)
@@ -84,7 +84,7 @@ static void text_hex(struct emit *e, uint64_t v)
 	buf_add_bits(e->out, v, 4, 1);
 }
 
-/* strace's form of modes: at least three digits after the 0. */
+/* Shows a mode in the form of strace: a 0 and at least three more digits. */
 static void text_octal(struct emit *e, uint64_t v)
 {
 	if (v > 077)
@@ -120,8 +120,8 @@ static void text_string(struct emit *e, const char *s, size_t n, unsigned flags)
 }
 
 /*
- * True if the text consists of names of constants. Sets, dates, words ("Timeout") and descriptions such as makedev(1,
- * 3) do not.
+ * Returns true if the text consists of names of constants. Sets, dates, words ("Timeout") and expressions such as
+ * makedev(1, 3) are not constants.
  */
 static bool is_constants(const char *text)
 {
@@ -129,7 +129,10 @@ static bool is_constants(const char *text)
 	return text[0] >= 'A' && text[0] <= 'Z' && !word && !text[strspn(text, NAME_BYTES)];
 }
 
-/* As in strace: signals and limits in decimal, a file's type and mode in octal, everything else in hexadecimal. */
+/*
+ * Shows a constant as a number in the form of strace: signals and limits in decimal, the type and mode of a file in
+ * octal, and all others in hexadecimal.
+ */
 static void text_number_of(struct emit *e, const char *text, uint64_t raw)
 {
 	static const struct {
@@ -153,7 +156,9 @@ static void text_comment(struct emit *e, const char *text)
 	colour(e, COLOUR_OFF);
 }
 
-/* If numbers are wanted, the note that a constant has no name ("CAP_???") is omitted. */
+/*
+ * Shows a comment. If constants are shown as numbers, the comment that a constant has no name ("CAP_???") is left out.
+ */
 static void text_explain(struct emit *e, const char *text)
 {
 	if (!(e->flags & EMIT_RAW_NAMES && strstr(text, "???")))
@@ -175,8 +180,8 @@ static void text_symbols(struct emit *e, const char *text, uint64_t raw)
 }
 
 /*
- * Paths are escaped here. In other names (TCP:[...->...], UNIX:[...,"..."], of processes) the foreign parts are already
- * escaped.
+ * A path is escaped here. In other names (TCP:[...->...], UNIX:[...,"..."], names of processes), the parts that the
+ * program chose are already escaped.
  */
 static void text_result_is(struct emit *e, const struct emit_is *is)
 {

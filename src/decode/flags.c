@@ -6,8 +6,9 @@
 #include <inttypes.h>
 
 /*
- * The values are Linux's, written out. So names newer than the installed headers are available, and nothing depends on
- * the installed libc. tests/lint/flags-headers compares each value with the kernel's headers.
+ * The values are those of Linux, written as numbers. Names that are newer than the installed headers are therefore
+ * available, and nothing depends on the installed libc. tests/lint/flags-headers compares each value with the headers
+ * of the kernel.
  */
 #define FLAGS(name, unknown, mask) static const struct flag rows_##name[] = {
 #define F(name, value)             {#name, value},

@@ -1,4 +1,4 @@
-/* Names of constants: the tables of flags.def, and functions that write values with them. */
+/* Names of constants: the tables of flags.def, and functions that emit values by these names. */
 #ifndef SCTRACE_DECODE_FLAGS_H
 #define SCTRACE_DECODE_FLAGS_H
 
@@ -14,11 +14,11 @@ struct flag {
 	uint64_t value;
 };
 
-/* One set of names. */
+/* A set of constants and their names. */
 struct flag_table {
-	const char *unknown; /* printed for a value without a name: "O_???" */
-	uint64_t mask;       /* the bits that together hold one of several values (O_ACCMODE); all other rows are
-			      * single bits */
+	const char *unknown; /* printed for a value that has no name: "O_???" */
+	uint64_t mask;       /* bits that together hold one of several values, such as O_ACCMODE; each of the other
+			      * rows is a single bit */
 	size_t n;
 	const struct flag *rows;
 };
@@ -31,16 +31,19 @@ struct flag_table {
 #undef F
 #undef END
 
-/* The name of the row for exactly `v`, or NULL. */
+/* Returns the name of the row whose value is exactly `v`, or NULL. */
 const char *flags_find(const struct flag_table *t, uint64_t v);
 /*
- * Appends `v` as "A|B|0x40", with unnamed bits in hexadecimal; 0 becomes its row's name or "0". Returns false if no
- * name matched.
+ * Appends the names of the bits in `v`, such as "A|B|0x40". Bits without a name are in hexadecimal. A value of 0
+ * becomes the name of its row, or "0". Returns false if no name matched.
  */
 bool flags_join(struct buf *out, const struct flag_table *t, uint64_t v);
-/* Emits `v` as one of the table's values, or in hexadecimal followed by the table's `unknown`. */
+/*
+ * Emits the name of the constant whose value is `v`. If there is none, emits `v` in hexadecimal and the table's
+ * `unknown`.
+ */
 void flags_emit_choice(struct emit *e, const struct flag_table *t, uint64_t v);
-/* Emits `v` as names joined by "|". */
+/* Emits the names of the bits in `v`, joined by "|". */
 void flags_emit(struct emit *e, const struct flag_table *t, uint64_t v);
 
 #endif

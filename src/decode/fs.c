@@ -15,15 +15,15 @@
 #include <sys/sysmacros.h>
 
 #define OPEN_CREAT 0x40     /* O_CREAT */
-#define OPEN_TMP   0x400000 /* the bit of O_TMPFILE that is not O_DIRECTORY */
+#define OPEN_TMP   0x400000 /* the bit of O_TMPFILE in addition to O_DIRECTORY */
 
-/* The mode of open(2) and openat(2) is used only if a file may be created; the flags are the argument before it. */
+/* open(2) and openat(2) use the mode only if they may create a file. The previous argument contains the flags. */
 enum when when_open_mode(const struct decode *d, int i)
 {
 	return d->call->args[i - 1] & (OPEN_CREAT | OPEN_TMP) ? WHEN_ENTERING : WHEN_NEVER;
 }
 
-/* mq_open(2): the attributes are used only with O_CREAT; flags, mode, attributes. */
+/* mq_open(2) uses its last argument, the attributes, only with O_CREAT. The flags are two arguments earlier. */
 enum when when_mq_attr(const struct decode *d, int i)
 {
 	return d->call->args[i - 2] & OPEN_CREAT ? WHEN_ENTERING : WHEN_NEVER;
@@ -36,7 +36,7 @@ void show_open_flags(const struct decode *d, const struct kind *k, uint64_t v, i
 	flags_emit(d->out, arm ? &flags_open_aarch64 : &flags_open, i < 0 ? v : (uint32_t)v);
 }
 
-/* S_IFREG|0644, S_IFDIR|S_ISVTX|0777. */
+/* Shows the type and permissions of a file: S_IFREG|0644, S_IFDIR|S_ISVTX|0777. */
 void show_file_mode(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)k, (void)i;
@@ -52,7 +52,7 @@ void show_file_mode(const struct decode *d, const struct kind *k, uint64_t v, in
 	emit_sym(d->out, text, v);
 }
 
-/* A mode_t argument of mkdir and the like: digits. */
+/* Returns true if a file of this mode is a device file, so that it has a device number. */
 static bool makes_device(uint64_t mode)
 {
 	return (mode & S_IFMT) == S_IFCHR || (mode & S_IFMT) == S_IFBLK;
@@ -63,7 +63,7 @@ enum when when_mknod_dev(const struct decode *d, int i)
 	return makes_device(d->call->args[i - 1]) ? WHEN_ENTERING : WHEN_NEVER;
 }
 
-/* A struct stat of the native 64-bit architectures. For a device, its number replaces its size. */
+/* struct stat of the native 64-bit architectures. For a device file, its device number is shown instead of its size. */
 LAYOUT(stat, struct stat, M_VERBOSE(struct stat, st_dev, DEV), M_VERBOSE(struct stat, st_ino, ULONG),
        M(struct stat, st_mode, FILE_MODE), M_VERBOSE(struct stat, st_nlink, ULONG), M_VERBOSE(struct stat, st_uid, UID),
        M_VERBOSE(struct stat, st_gid, UID), M_VERBOSE(struct stat, st_blksize, ULONG),
@@ -87,7 +87,10 @@ static const struct member members_stat_device[] = {
 static const struct layout stat_device = {sizeof(struct stat), sizeof(members_stat_device) / sizeof(struct member),
 					  members_stat_device, NULL};
 
-/* True if the call belongs to the architecture that sctrace was built for, so that libc's structures apply. */
+/*
+ * Returns true if the call belongs to the architecture that sctrace was built for, so that the structures of libc can
+ * be used.
+ */
 static bool own_architecture(const struct decode *d)
 {
 #if defined(__x86_64__)
@@ -110,7 +113,7 @@ void show_stat(const struct decode *d, const struct kind *k, uint64_t v, int i)
 		layout_emit(d, makes_device(s.st_mode) ? &stat_device : &layout_stat, v, sizeof(s));
 }
 
-/* Records of getdents64(2). The older getdents(2) has the type after the name (linux/dirent.h). */
+/* A record of getdents64(2). In records of the older getdents(2), the type comes after the name (linux/dirent.h). */
 struct dent64 {
 	uint64_t d_ino;
 	int64_t d_off;
@@ -142,10 +145,10 @@ struct dent_walk {
 	unsigned count;
 	bool broken;
 	char bytes[sizeof(struct dent64) + NAME_MAX + 9];
-	size_t n; /* size of `bytes` for the current entry */
+	size_t n; /* number of valid bytes in `bytes` for the current entry */
 };
 
-/* Advances to the next entry. Returns false at the end, or if the records are invalid. */
+/* Moves to the next entry. Returns false at the end, or if the records are invalid. */
 static bool next_dent(const struct decode *d, struct dent_walk *w)
 {
 	uint16_t len;
@@ -185,7 +188,10 @@ void show_dents(const struct decode *d, const struct kind *k, uint64_t v, int i)
 	emit_comment(d->out, text);
 }
 
-/* A record of the older getdents(2) at `at`: two longs, its length, the name, and the type in the last byte. */
+/*
+ * Shows one record of the older getdents(2) at `at`. It has two longs, its length, the name, and the type in the last
+ * byte.
+ */
 static void one_old_dent(const struct decode *d, uint64_t at, uint16_t len)
 {
 	unsigned word = decode_word(d);
@@ -241,7 +247,7 @@ struct kernel_flock {
 LAYOUT_NARROW(flock, struct kernel_flock, &layout_flock32, M(struct kernel_flock, l_type, FLOCK_TYPE),
 	      M(struct kernel_flock, l_whence, WHENCE), M(struct kernel_flock, l_start, LONG),
 	      M(struct kernel_flock, l_len, LONG));
-/* The result of F_GETLK, which also names the holder of the lock. */
+/* The result of F_GETLK, which also contains the process that holds the lock. */
 LAYOUT_NARROW(flock_held, struct kernel_flock, &layout_flock_held32, M(struct kernel_flock, l_type, FLOCK_TYPE),
 	      M(struct kernel_flock, l_whence, WHENCE), M(struct kernel_flock, l_start, LONG),
 	      M(struct kernel_flock, l_len, LONG), M(struct kernel_flock, l_pid, PID));
@@ -252,7 +258,10 @@ LAYOUT_SAME(owner_ex, struct kernel_owner, M(struct kernel_owner, type, OWNER_TY
 LAYOUT_SAME(open_how, struct open_how, M(struct open_how, flags, OPEN_FLAGS), M_NONZERO(struct open_how, mode, MODE),
 	    M(struct open_how, resolve, RESOLVE));
 
-/* The kind of fcntl(2)'s third argument for each command (linux/fcntl.h). K_END: there is none. Others are shown in hex. */
+/*
+ * The kind of the third argument of fcntl(2) for each command (linux/fcntl.h). K_END means that there is no third
+ * argument. The argument of other commands is shown in hexadecimal.
+ */
 static const struct command_arg fcntl_args[] = {
 	{0, K_INT, WHEN_ENTERING},           /* F_DUPFD */
 	{2, K_FD_FLAGS, WHEN_ENTERING},      /* F_SETFD */
@@ -314,7 +323,7 @@ void show_fcntl_arg(const struct decode *d, const struct kind *k, uint64_t v, in
 		emit_hex(d->out, v);
 }
 
-/* The handle of name_to_handle_at(2): its length and type, then that many opaque bytes. */
+/* Shows the handle of name_to_handle_at(2): its length, its type, and that many opaque bytes. */
 void show_file_handle(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)k, (void)i;
@@ -336,8 +345,8 @@ void show_file_handle(const struct decode *d, const struct kind *k, uint64_t v, 
 	emit_close(d->out, '}');
 }
 
-/* Values of extended attributes: the size is the next argument, or the result of the call. */
-/* With a size of 0 the call only returns the length. */
+/* Values of extended attributes. The size is the next argument at entry, and the result after the call. */
+/* If the size is 0, the call only returns the length of the value. */
 void show_out_xattr(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	if (!d->call->args[i + 1])

@@ -1,4 +1,7 @@
-/* Files: their metadata, directories, flags of descriptors, mounts; rows of decode_kinds. */
+/*
+ * Shows arguments about files: metadata, directories, flags of descriptors, mounts. The functions are used in the rows
+ * of decode_kinds.
+ */
 #ifndef SCTRACE_DECODE_FS_H
 #define SCTRACE_DECODE_FS_H
 
@@ -10,7 +13,7 @@ show_fn show_fsconfig_value, show_quota_cmd, show_quota_addr, show_at_flags_or_z
 show_fn show_kernel_dev, show_dev_major_minor, show_close_range_end, show_out_xattr_args;
 when_fn when_open_mode, when_mknod_dev, when_fcntl_arg, when_quota_addr, when_mq_attr;
 
-/* The commands of fcntl(2) whose arguments are known; *n: how many rows. */
+/* Returns the commands of fcntl(2) whose arguments are known, and sets *n to their number. */
 const struct command_arg *fcntl_commands(size_t *n);
 
 #endif

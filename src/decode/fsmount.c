@@ -1,4 +1,4 @@
-/* statx, statfs, mounts and the calls that Linux added with them: structures as tables. */
+/* Shows statx, statfs, mounts, and the related newer calls. Their structures are described by tables. */
 #include "decode/fs.h"
 #include "decode/layout.h"
 
@@ -35,7 +35,10 @@ struct statx_time {
 };
 LAYOUT_SAME(statx_timestamp, struct statx_time, M(struct statx_time, tv_sec, LONG),
 	    M(struct statx_time, tv_nsec, UINT));
-/* include/uapi/linux/stat.h of Linux 6.16; written out because older headers end earlier. */
+/*
+ * struct statx of Linux 6.16 (include/uapi/linux/stat.h). It is repeated here because older headers lack the last
+ * members.
+ */
 struct kernel_statx {
 	uint32_t stx_mask, stx_blksize;
 	uint64_t stx_attributes;
@@ -63,7 +66,7 @@ LAYOUT_SAME(statx, struct kernel_statx, M(struct kernel_statx, stx_mask, STATX_M
 	    M_VERBOSE(struct kernel_statx, stx_dev_major, UINT), M_VERBOSE(struct kernel_statx, stx_dev_minor, UINT),
 	    M_VERBOSE(struct kernel_statx, stx_mnt_id, HEX));
 
-/* True if the file system filled in this member, according to the mask (STATX_ATIME, ...). */
+/* Returns true if `mask` (STATX_ATIME, ...) says that the file system has filled in this member. */
 static bool statx_has(const struct member *m, uint64_t mask)
 {
 	static const struct {
@@ -87,7 +90,7 @@ void show_statx(const struct decode *d, const struct kind *k, uint64_t v, int i)
 	layout_emit_there(d, &layout_statx, v, layout_statx.size, statx_has, mask);
 }
 
-/* asm-generic/statfs.h, 64 bit. */
+/* struct statfs of 64-bit architectures (asm-generic/statfs.h). */
 struct kernel_statfs {
 	int64_t f_type, f_bsize;
 	uint64_t f_blocks, f_bfree, f_bavail, f_files, f_ffree;
@@ -182,7 +185,7 @@ void show_fsid(const struct decode *d, const struct kind *k, uint64_t v, int i)
 	emit_close(d->out, '}');
 }
 
-/* quotactl(2): the command above, the kind of quota in the low byte. */
+/* quotactl(2): the low byte is the type of quota, and the bits above it are the command. */
 void show_quota_cmd(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)k, (void)i;
@@ -200,7 +203,7 @@ void show_quota_cmd(const struct decode *d, const struct kind *k, uint64_t v, in
 
 enum { QUOTA_ON = 0x800002, QUOTA_GET = 0x800007, QUOTA_SET = 0x800008 };
 
-/* The command is the first argument of quotactl(2), and the second of quotactl_fd(2). */
+/* Returns the command, which is the first argument of quotactl(2) and the second one of quotactl_fd(2). */
 static uint32_t quota_command(const struct decode *d, int i)
 {
 	return (uint32_t)d->call->args[i == 3 && d->call->args[0] >> 8 > 0xffff ? 0 : 1] >> 8;
@@ -223,13 +226,13 @@ void show_quota_addr(const struct decode *d, const struct kind *k, uint64_t v, i
 		emit_ptr(d->out, v);
 }
 
-/* The data of mount(2) is usually a string. If it is not, it is shown as bytes up to their end. */
+/* The data of mount(2) is usually a string. If it is not text, its bytes are shown up to the first NUL. */
 void show_mount_data(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	show_string(d, k, v, i);
 }
 
-/* fsconfig(2): the command, an earlier argument, decides what key and value are. */
+/* fsconfig(2): the command is an earlier argument. It decides what the key and the value are. */
 void show_fsconfig_value(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	enum { SET_STRING = 1, SET_BINARY = 2, SET_PATH = 3, SET_PATH_EMPTY = 4 };

@@ -6,7 +6,7 @@
 #include <linux/audit.h>
 #include <string.h>
 
-/* Numbers of i386 (arch/x86/entry/syscalls/syscall_32.tbl). */
+/* Call numbers of i386 (arch/x86/entry/syscalls/syscall_32.tbl). */
 enum { NR_SELECT = 82, NR_MMAP = 90, NR_SOCKETCALL = 102, NR_IPC = 117 };
 
 struct row {
@@ -14,7 +14,10 @@ struct row {
 	unsigned nargs;
 };
 
-/* net/socket.c: selected by the first argument, from 1 on; the second points at the arguments. */
+/*
+ * The calls of socketcall(2), in the order of net/socket.c. The first argument, from 1 on, selects the call. The second
+ * argument points at the call's arguments.
+ */
 static const struct row sockets[] = {
 	[1] = {"socket", 3},    [2] = {"bind", 3},        [3] = {"connect", 3},     [4] = {"listen", 2},
 	[5] = {"accept", 3},    [6] = {"getsockname", 3}, [7] = {"getpeername", 3}, [8] = {"socketpair", 4},
@@ -24,8 +27,8 @@ static const struct row sockets[] = {
 };
 
 /*
- * ipc/syscall.c: selected by the first argument; says which of ipc(2)'s parameters (first, second, third, ptr, fifth: 1
- * to 5) are the arguments.
+ * The calls of ipc(2), in the order of ipc/syscall.c. The first argument selects the call. Each row also says which of
+ * the parameters first, second, third, ptr, fifth (1 to 5) are the arguments of the call.
  */
 static const struct {
 	const char *name;
@@ -74,7 +77,7 @@ static bool ipc_call(const struct call *c, const struct mem *mem, struct call *r
 		return read_args(mem, c->args[4], 1, real->args + 3) || c->args[4] == 0;
 	if (which != IPC_MSGRCV)
 		return true;
-	/* The old form: the pointer leads to buffer and type. */
+	/* The old form of the call: ptr points at a structure that contains the buffer and the type. */
 	if (version == 0) {
 		if (!read_args(mem, c->args[4], 2, pair))
 			return false;

@@ -12,13 +12,16 @@
 struct mem;
 
 /*
- * Determines the call that `c` really makes, as the kernel does: fills in the number (syscall_inside()), the
- * description and the arguments of *real, and returns true. Returns false if it is an ordinary call, or if its
- * arguments cannot be read.
+ * Finds out which call `c` really makes, as the kernel does. If `c` makes an inner call, fills in the number (from
+ * syscall_inside()), the description and the arguments of *real, and returns true. Returns false if `c` is an ordinary
+ * call, or if the arguments of the inner call cannot be read.
  */
 bool decode_inside(const struct call *c, const struct mem *mem, struct call *real);
 
-/* The result of the inner call, once the outer call has ended. ipc(2) returns shmat's address in memory. */
+/*
+ * Returns the result of the inner call after `outer`, the outer call, has ended. For shmat(2), ipc(2) stores the
+ * resulting address in memory.
+ */
 int64_t decode_inside_result(const struct call *outer, const struct mem *mem);
 
 #endif

@@ -25,7 +25,10 @@ LAYOUT_SAME(rtc_time, struct clock_time, M(struct clock_time, tm_sec, INT), M(st
 	    M(struct clock_time, tm_hour, INT), M(struct clock_time, tm_mday, INT), M(struct clock_time, tm_mon, INT),
 	    M(struct clock_time, tm_year, INT));
 
-/* The kind of each command's argument. K_END: there is none. Other commands show a pointer. */
+/*
+ * The kind of the argument of each command. K_END means that there is no argument. The argument of other commands is
+ * shown as a pointer.
+ */
 static const struct command_arg args[] = {
 	{0x5401, K_TERMIOS, WHEN_LEFT},                  /* TCGETS */
 	{0x5402, K_TERMIOS, WHEN_ENTERING},              /* TCSETS */
@@ -103,7 +106,7 @@ const struct command_arg *ioctl_commands(size_t *n)
 	return args;
 }
 
-/* Commands without a name are shown as the parts that _IOC() combines. */
+/* A command without a name is shown by its parts, as _IOC() combines them. */
 void show_ioctl_command(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	static const char *const directions[] = {"_IOC_NONE", "_IOC_WRITE", "_IOC_READ", "_IOC_READ|_IOC_WRITE"};

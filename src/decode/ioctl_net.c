@@ -1,4 +1,4 @@
-/* Commands of ioctl(2) about network interfaces (netdevice(7)). */
+/* Shows the commands of ioctl(2) about network interfaces (netdevice(7)). */
 #include "decode/ioctl.h"
 #include "decode/layout.h"
 #include "decode/net.h"
@@ -10,10 +10,10 @@
 #define SIOCGIFNAME_ 0x8910
 #define SIOCGIFCONF_ 0x8912
 
-/* The contents of struct ifreq after the name, for each command. */
+/* What struct ifreq contains after the name of the interface. */
 enum form { NUMBER, FLAGS, ADDRESS, HARDWARE, STRING, MAP, INDEX, TUN_FLAGS };
 
-/* `get`: the kernel fills it in. The name of the interface is known at entry. */
+/* The commands. `get` means that the kernel fills in the value; only the name of the interface is known at entry. */
 static const struct row {
 	uint32_t command;
 	bool get;
@@ -89,7 +89,7 @@ static void name(const struct decode *d, const char *member, uint64_t at)
 		emit_ptr(d->out, at);
 }
 
-/* A hardware address: its family is a type of device, and most addresses have six bytes. */
+/* Shows a hardware address. Its family is a type of device. Most addresses have six bytes. */
 static void hardware(const struct decode *d, uint64_t at)
 {
 	struct {
@@ -142,7 +142,10 @@ bool ioctl_is_net(const struct decode *d, enum when *when)
 	return conf || r;
 }
 
-/* struct ifreq: if the call failed, the requested value is missing, but the name of the interface is there. */
+/*
+ * Shows a struct ifreq. If the call failed, only the name of the interface is shown, because the kernel has not filled
+ * in the value.
+ */
 static void request(const struct decode *d, const struct row *r, uint64_t v)
 {
 	char probe[NAME_SIZE];
@@ -180,7 +183,10 @@ static void one_address(const struct decode *d, uint64_t addr, void *ctx)
 	emit_close(d->out, '}');
 }
 
-/* {ifc_len=4096 => 40 /[*] 1 * sizeof(struct ifreq) [*]/, ifc_buf=[{ifr_name="lo", ifr_addr={...}}]} */
+/*
+ * Shows a struct ifconf: {ifc_len=4096 => 40 /[*] 1 * sizeof(struct ifreq) [*]/, ifc_buf=[{ifr_name="lo",
+ * ifr_addr={...}}]}
+ */
 static void configuration(const struct decode *d, uint64_t v)
 {
 	int32_t len;

@@ -18,7 +18,7 @@ void show_ipc_key(const struct decode *d, const struct kind *k, uint64_t v, int 
 		emit_sym(d->out, "IPC_PRIVATE", 0);
 }
 
-/* IPC_CREAT|0600: the permissions in the low bits, in octal. */
+/* Shows flags such as IPC_CREAT|0600. The permissions are in the low bits, in octal. */
 void show_get_flags(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	struct buf text = {0};
@@ -33,7 +33,7 @@ void show_get_flags(const struct decode *d, const struct kind *k, uint64_t v, in
 	buf_free(&text);
 }
 
-/* Old programs set IPC_64 in addition to the command. */
+/* Old programs add IPC_64 to the command. */
 #define IPC_64_ 0x100
 
 void show_ipc_cmd(const struct decode *d, const struct kind *k, uint64_t v, int i)
@@ -44,7 +44,7 @@ void show_ipc_cmd(const struct decode *d, const struct kind *k, uint64_t v, int 
 	flags_emit_choice(d->out, k->about, (uint32_t)v & ~(uint32_t)IPC_64_);
 }
 
-/* asm-generic/{shm,msg,sem,ipc}buf.h, 64 bit. */
+/* Structures of 64-bit architectures (asm-generic/{shm,msg,sem,ipc}buf.h). */
 struct ipc_perm64 {
 	int32_t key;
 	uint32_t uid, gid, cuid, cgid, mode;
@@ -69,7 +69,7 @@ struct sem_state {
 	int64_t sem_otime, unused1, sem_ctime, unused2;
 	uint64_t sem_nsems;
 };
-/* It begins in the same way on i386, except for the size of `mode`. */
+/* The members of ipc_perm. On i386, the beginning is the same except for the size of `mode`. */
 #define PERM(mode_size)                                                                                                \
 	{"uid", 4, 4, K_UID, 0}, {"gid", 8, 4, K_UID, 0}, {"mode", 20, mode_size, K_MODE, 0},                          \
 		{"key", 0, 4, K_IPC_KEY, MEMBER_VERBOSE}, {"cuid", 12, 4, K_UID, MEMBER_VERBOSE},                      \
@@ -96,7 +96,7 @@ LAYOUT_SAME(sembuf, struct sembuf, M(struct sembuf, sem_num, UINT), M(struct sem
 
 enum { CMD_RMID, CMD_SET, CMD_STAT };
 
-/* shmctl(2), msgctl(2): the command is the previous argument; `about` is the structure of IPC_STAT and IPC_SET. */
+/* shmctl(2) and msgctl(2): the previous argument is the command. `about` is the layout for IPC_STAT and IPC_SET. */
 enum when when_ipc_buf(const struct decode *d, int i)
 {
 	uint32_t cmd = (uint32_t)d->call->args[i - 1] & ~(uint32_t)IPC_64_;
@@ -112,7 +112,7 @@ void show_ipc_buf(const struct decode *d, const struct kind *k, uint64_t v, int 
 		emit_ptr(d->out, v);
 }
 
-/* semctl(2): the command decides whether there is a fourth argument, and its kind (linux/sem.h). */
+/* semctl(2): the command decides whether there is a fourth argument, and which kind it has (linux/sem.h). */
 enum { SEM_GETPID = 11, SEM_GETVAL, SEM_GETALL, SEM_GETNCNT, SEM_GETZCNT, SEM_SETVAL, SEM_SETALL };
 
 enum when when_sem_arg(const struct decode *d, int i)
@@ -165,7 +165,7 @@ LAYOUT_NARROW(mq_attr, struct mq_attr, &layout_mq_attr32, M(struct mq_attr, mq_f
 	      M(struct mq_attr, mq_maxmsg, LONG), M(struct mq_attr, mq_msgsize, LONG),
 	      M(struct mq_attr, mq_curmsgs, LONG));
 
-/* The kernel reads and writes one bit less than the argument says (get_nodes() of mm/mempolicy.c). */
+/* The kernel reads and writes one bit less than `maxnode` says (get_nodes() of mm/mempolicy.c). */
 static void nodes(const struct decode *d, uint64_t v, uint64_t maxnode)
 {
 	uint64_t bits = maxnode ? maxnode - 1 : 0;
@@ -180,14 +180,14 @@ void show_nodemask(const struct decode *d, const struct kind *k, uint64_t v, int
 	nodes(d, v, d->call->args[i + 1]);
 }
 
-/* migrate_pages(2): the number of bits is its second argument. */
+/* migrate_pages(2): the second argument is the number of bits. */
 void show_nodemask_prev(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)k, (void)i;
 	nodes(d, v, d->call->args[1]);
 }
 
-/* move_pages(2): the second argument is their number. */
+/* move_pages(2): the second argument is the number of pointers. */
 void show_pointers(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)k, (void)i;
@@ -206,7 +206,10 @@ void show_page_status(const struct decode *d, const struct kind *k, uint64_t v, 
 	decode_numbers(d, v, d->call->args[1], 4, K_NEGATIVE_ERRNO);
 }
 
-/* One byte for each page, of which only the lowest bit is defined; the previous argument is the length. */
+/*
+ * mincore(2) writes one byte for each page, of which only the lowest bit is defined. The previous argument is the
+ * length of the memory.
+ */
 void show_mincore(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)k;
@@ -260,7 +263,7 @@ static void one_iocb(const struct decode *d, uint64_t addr, void *ctx)
 		emit_ptr(d->out, addr);
 }
 
-/* io_submit(2): the previous argument is the number. */
+/* io_submit(2): the previous argument is the number of requests. */
 void show_iocbs(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	int64_t n = (int64_t)d->call->args[i - 1];
@@ -268,7 +271,7 @@ void show_iocbs(const struct decode *d, const struct kind *k, uint64_t v, int i)
 	decode_array(d, v, n > 0 ? (uint64_t)n : 0, decode_word(d), one_iocb, NULL);
 }
 
-/* mmap(2): six bits from bit 26 on contain the size of huge pages. */
+/* mmap(2): the six bits from bit 26 on contain the size of huge pages. */
 void show_map_flags(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	struct buf text = {0};

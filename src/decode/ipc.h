@@ -1,4 +1,7 @@
-/* System V IPC, message queues, memory policies, asynchronous I/O; rows of decode_kinds. */
+/*
+ * Shows arguments of System V IPC, message queues, memory policies and asynchronous I/O. The functions are used in the
+ * rows of decode_kinds.
+ */
 #ifndef SCTRACE_DECODE_IPC_H
 #define SCTRACE_DECODE_IPC_H
 

@@ -1,4 +1,4 @@
-/* The kernel's key retention: keyctl(2), add_key(2), request_key(2). */
+/* Shows the key management facility of the kernel: keyctl(2), add_key(2), request_key(2). */
 #include "decode/misc.h"
 
 void show_key_serial(const struct decode *d, const struct kind *k, uint64_t v, int i)
@@ -11,11 +11,11 @@ void show_key_serial(const struct decode *d, const struct kind *k, uint64_t v, i
 		emit_num(d->out, (int32_t)v);
 }
 
-/* The kinds of keyctl(2)'s arguments for each operation (linux/keyctl.h); missing ones are K_END. */
+/* The kinds of the arguments of keyctl(2) for each operation (linux/keyctl.h). The remaining arguments are K_END. */
 static const struct {
 	uint16_t kinds[4];
 	uint8_t n;
-	uint8_t filled; /* the argument that the kernel fills in, counted from 1; 0: none */
+	uint8_t filled; /* the argument that the kernel fills in, counting from 1; 0: none */
 } operations[] = {
 	{{K_KEY_SERIAL, K_INT}, 2, 0},                            /* GET_KEYRING_ID */
 	{{K_STR}, 1, 0},                                          /* JOIN_SESSION_KEYRING */
@@ -53,7 +53,7 @@ enum when when_keyctl_arg(const struct decode *d, int i)
 	return operations[op].filled == i ? WHEN_LEFT : WHEN_ENTERING;
 }
 
-/* The kernel returns the full length even if the buffer is shorter (keyctl(2)). */
+/* The result of keyctl(2) is the full length, even if the buffer is shorter. */
 static void filled(const struct decode *d, uint64_t v, int i)
 {
 	uint64_t n = d->call->result > 0 ? (uint64_t)d->call->result : 0, room = d->call->args[i + 1];

@@ -1,4 +1,4 @@
-/* How each kind of argument and member is shown. */
+/* The table that says how each kind of argument and member is shown. */
 #include "decode/kinds.h"
 
 #include "decode/fs.h"
@@ -13,7 +13,10 @@
 #include "decode/sock_diag.h"
 #include "decode/time.h"
 
-/* Bits joined by |, and one of several values. Both use 32 bits, like the kernel's int arguments, or all 64. */
+/*
+ * BITS and CHOICE: bits joined by |, and one of several values. They use the low 32 bits, because the kernel's
+ * arguments are ints. The variants with 64 use all bits.
+ */
 #define BITS(t)                                                                                                        \
 	{                                                                                                              \
 		show_flags32, &flags_##t, 0, 0                                                                         \
@@ -38,7 +41,7 @@
 	{                                                                                                              \
 		show_struct, &layout_##l, WHEN_LEFT, 0                                                                 \
 	}
-/* A pointer to one number of `size` bytes (0: a long), read or filled in. */
+/* A pointer to one number of `size` bytes (0: a long), which the kernel reads or writes. */
 #define AT(k, size)                                                                                                    \
 	{                                                                                                              \
 		show_pointee, &(const struct pointee){K_##k, size}, 0, 0                                               \

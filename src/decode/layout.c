@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Longer structures are cut off. */
+/* Only this number of bytes of a structure is read. */
 #define STRUCT_MOST 512
 
 const struct layout *layout_for(const struct decode *d, const struct layout *l)

@@ -9,15 +9,15 @@
 #include <stdint.h>
 
 enum member_flags {
-	MEMBER_VERBOSE = 1 << 0, /* shown with -v; otherwise "..." ends the structure */
+	MEMBER_VERBOSE = 1 << 0, /* the member is shown only with -v; without it, "..." ends the structure */
 	MEMBER_NONZERO = 1 << 1, /* shown only if it is not zero */
 };
 
 struct member {
 	const char *name;
 	uint16_t offset;
-	uint16_t size; /* 1, 2, 4 or 8: shows the value; 0: shows what is at its address (inner structures and
-		        * arrays) */
+	uint16_t size; /* 1, 2, 4 or 8: the member is a number of this size; 0: the member is an inner structure or
+		        * an array, and its address is passed to the kind */
 	uint16_t kind;
 	uint16_t flags;
 };
@@ -26,13 +26,13 @@ struct layout {
 	size_t size;
 	size_t n;
 	const struct member *members;
-	const struct layout *narrow; /* the layout for callers with pointers of 4 bytes; the same layout if it does
-				      * not differ */
+	const struct layout *narrow; /* the layout for programs with 4-byte pointers; a pointer to this layout if
+				      * both are equal */
 };
 
 /*
- * A member of `type` by value, one that is shown only with -v, one that is shown only if it is not zero, and one that
- * is shown by its address.
+ * Members of `type`: M() is a number, M_VERBOSE() is a number that is shown only with -v, M_NONZERO() is a number that
+ * is shown only if it is not zero, and M_AT() is shown by its address.
  */
 #define M(type, m, k)                                                                                                  \
 	{                                                                                                              \
@@ -55,7 +55,10 @@ struct layout {
 #m, offsetof(type, m), 0, K_##k, MEMBER_VERBOSE                                                        \
 	}
 
-/* Defines layout_NAME of `type` from its members. Without a narrow layout, 32-bit callers get the pointer. */
+/*
+ * Defines layout_NAME of structure `type` from its members. If there is no narrow layout, the structure of a 32-bit
+ * program is shown as a pointer.
+ */
 #define LAYOUT_NARROW(nm, type, narrow_, ...)                                                                          \
 	static const struct member members_##nm[] = {__VA_ARGS__};                                                     \
 	const struct layout layout_##nm = {.size = sizeof(type),                                                       \
@@ -65,23 +68,30 @@ struct layout {
 #define LAYOUT(nm, type, ...)      LAYOUT_NARROW(nm, type, NULL, __VA_ARGS__)
 #define LAYOUT_SAME(nm, type, ...) LAYOUT_NARROW(nm, type, &layout_##nm, __VA_ARGS__)
 
-/* The layout for this call, or NULL if there is none for its word size. */
+/* Returns the layout for this call, or NULL if there is none for the call's word size. */
 const struct layout *layout_for(const struct decode *d, const struct layout *l);
 /*
- * Emits the structure at `addr`, whose length is `size` according to the program. Leaves out members beyond that, and
- * shows "..." for a structure that is longer than its layout. Emits the pointer if it cannot be read.
+ * Emits the structure at `addr`. `size` is its length as the program gave it. Leaves out members beyond that length. If
+ * the structure is longer than its layout, shows "..." for the rest. If the structure cannot be read, emits the
+ * pointer.
  */
 void layout_emit(const struct decode *d, const struct layout *l, uint64_t addr, uint64_t size);
-/* The same without the members for which `there` returns false, given the structure's own `flags`. */
+/*
+ * Like layout_emit(), without the members for which `there` returns false. `there` gets a member and `flags`, a value
+ * that the structure itself contains.
+ */
 typedef bool member_fn(const struct member *m, uint64_t flags);
 void layout_emit_there(const struct decode *d, const struct layout *l, uint64_t addr, uint64_t size, member_fn *there,
 		       uint64_t flags);
 
-/* `about` is a layout. The size is fixed, or the next argument, or the first member (u32). */
+/*
+ * `about` is a layout. The three functions differ in where the size of the structure is: in the layout, in the next
+ * argument, or in the first member (u32).
+ */
 show_fn show_struct, show_struct_sized, show_struct_own_size;
-/* An array of `n` structures. */
+/* Emits an array of `n` structures. */
 void layout_emit_array(const struct decode *d, const struct layout *l, uint64_t addr, uint64_t n);
-/* `about` is a layout, and the next argument the number of structures. */
+/* Shows an array of structures. `about` is a layout, and the next argument is the number of structures. */
 show_fn show_structs;
 
 #define LAYOUT_LIST(X)                                                                                                 \

@@ -13,7 +13,8 @@
 #include <sys/stat.h>
 
 /*
- * Kinds whose functions read memory that the table of kinds does not describe. The size of a structure is the kernel's.
+ * Kinds whose show functions read memory that decode_kinds does not describe. Sizes are those of the kernel's
+ * structures.
  */
 static const struct {
 	uint16_t kind;
@@ -31,7 +32,7 @@ static const struct {
 	{K_EPOLL_EVENT, {MEMORY_EPOLL_EVENT, sizeof(struct epoll_event)}},
 	{K_POLLFDS, {MEMORY_IN_ARRAY, sizeof(struct pollfd)}},
 	{K_OUT_STAT, {MEMORY_OUT, sizeof(struct stat)}},
-	{K_OUT_STATX, {MEMORY_OUT, 256}}, /* struct statx, with its spare room */
+	{K_OUT_STATX, {MEMORY_OUT, 256}}, /* struct statx, including its reserved space */
 	{K_OUT_FD_PAIR, {MEMORY_OUT, 2 * sizeof(int)}},
 	{K_OUT_WSTATUS, {MEMORY_OUT, sizeof(int)}},
 	{K_SIGSET, {MEMORY_IN, sizeof(uint64_t)}},
@@ -68,7 +69,7 @@ static const struct {
 	{K_SIGSET_PAIR, {MEMORY_SIGSET_PAIR, 0}},
 };
 
-/* Functions that use only the value. */
+/* Show functions that use only the value and read no memory. */
 static show_fn *const plain[] = {
 	show_int,      show_uint,
 	show_long,     show_ulong,
@@ -84,7 +85,7 @@ static show_fn *const plain[] = {
 	show_ticks,    show_ifindex,
 };
 
-/* Kinds of numbers with a function of their own. */
+/* Kinds of numbers that have a show function of their own and read no memory. */
 static const uint16_t numbers[] = {
 	K_OPEN_FLAGS,   K_OPEN_MODE,    K_FILE_MODE,    K_MODE_TYPE,   K_MAP_FLAGS, K_CLOCK,       K_SIGNAL,
 	K_FUTEX_OP,     K_FUTEX_VAL,    K_FUTEX_UADDR2, K_FUTEX_VAL3,  K_WHENCE,    K_MKNOD_DEV,   K_RSEQ,
@@ -101,7 +102,10 @@ static bool is_plain(const struct kind *k)
 	return false;
 }
 
-/* True if all members of a structure are inside it. Strings and arrays that it points to are not. */
+/*
+ * Returns true if showing the structure reads no other memory. A structure with pointers to strings or arrays is not
+ * flat.
+ */
 static bool is_flat(const struct layout *l)
 {
 	for (size_t i = 0; i < l->n; i++) {

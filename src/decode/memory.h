@@ -1,6 +1,6 @@
 /*
- * Describes which of a program's memory is read to show an argument, so that a recorder can save it and decoders need
- * not change.
+ * Describes which memory of the program is read to show an argument. With this description the agent of the patch
+ * engine can copy that memory during a call, and decoders read the copy.
  */
 #ifndef SCTRACE_DECODE_MEMORY_H
 #define SCTRACE_DECODE_MEMORY_H
@@ -12,32 +12,32 @@
 #include <stdint.h>
 
 enum memory_rule {
-	MEMORY_UNKNOWN,     /* not described: such an argument is decoded only from live memory */
-	MEMORY_NONE,        /* nothing */
-	MEMORY_STRING,      /* a string up to its NUL */
-	MEMORY_IN,          /* `size` bytes, which the kernel reads and does not change */
-	MEMORY_IN_SIZED,    /* the number of bytes in the next argument, at most `size` */
-	MEMORY_IN_BYTES,    /* the beginning, limited as for strings, of the number of bytes in the next argument */
-	MEMORY_IN_ARRAY,    /* the number of elements in the next argument, `size` bytes each */
-	MEMORY_OUT,         /* `size` bytes, which the kernel writes if the call succeeds */
-	MEMORY_OUT_BYTES,   /* the beginning, limited as for strings, of the number of bytes in the result */
-	MEMORY_OUT_ALL,     /* the number of elements in the result, `size` bytes each */
-	MEMORY_ON_ERROR,    /* something, if the call fails */
-	MEMORY_COMMAND,     /* by the command in the argument before: see decode_memory_command() */
-	MEMORY_FUTEX_TIME,  /* a struct timespec, by the operation of futex(2) */
-	MEMORY_EPOLL_EVENT, /* a struct epoll_event, by the operation of epoll_ctl(2) */
-	MEMORY_IN_IOVEC, /* a vector of struct iovec, as many as the next argument says, and the beginnings of its buffers */
-	MEMORY_OUT_IOVEC, /* the same; the call fills the buffers with as many bytes as its result says */
-	MEMORY_CHANGED,   /* `size` bytes, which the kernel reads and then changes */
-	MEMORY_OUT_SIZED, /* the number of bytes that the next argument points at, which is MEMORY_CHANGED; at most `size` */
-	MEMORY_FD_SET,         /* select(2): a set of as many descriptors as argument 0 says, read and then changed */
-	MEMORY_SIGSET_PAIR,    /* pselect6(2): a pointer to a set of signals, and its size */
-	MEMORY_SOCK_BYTES,     /* as MEMORY_IN_BYTES, but all of them if they are a netlink message */
-	MEMORY_OUT_SOCK_BYTES, /* the same, written: the number of bytes in the result, at most the next argument */
-	MEMORY_MSG,            /* struct msghdr (sendmsg(2)) and what it points at */
-	MEMORY_OUT_MSG,        /* the same, written (recvmsg(2)); msg_namelen is read and then changed */
-	MEMORY_MMSG,           /* as many struct mmsghdr as the next argument says */
-	MEMORY_OUT_MMSG,       /* the same, as many as the result says */
+	MEMORY_UNKNOWN,     /* the memory is not described: the argument can be decoded only from live memory */
+	MEMORY_NONE,        /* no memory is read */
+	MEMORY_STRING,      /* a string and its NUL byte */
+	MEMORY_IN,          /* `size` bytes that the kernel reads but does not change */
+	MEMORY_IN_SIZED,    /* as many bytes as the next argument says, but at most `size` */
+	MEMORY_IN_BYTES,    /* as many bytes as the next argument says, but no more than is shown of a string */
+	MEMORY_IN_ARRAY,    /* an array of elements of `size` bytes; the next argument is their number */
+	MEMORY_OUT,         /* `size` bytes that the kernel writes if the call succeeds */
+	MEMORY_OUT_BYTES,   /* as many bytes as the result says, but no more than is shown of a string */
+	MEMORY_OUT_ALL,     /* an array of elements of `size` bytes; the result is their number */
+	MEMORY_ON_ERROR,    /* some memory if the call fails, and none if it succeeds */
+	MEMORY_COMMAND,     /* the previous argument is a command that decides: see decode_memory_command() */
+	MEMORY_FUTEX_TIME,  /* a struct timespec, if the operation of futex(2) uses one */
+	MEMORY_EPOLL_EVENT, /* a struct epoll_event, if the operation of epoll_ctl(2) uses one */
+	MEMORY_IN_IOVEC, /* an array of struct iovec (the next argument is its length), and the beginnings of its buffers */
+	MEMORY_OUT_IOVEC, /* like MEMORY_IN_IOVEC, but the call writes to the buffers; the result is the number of bytes */
+	MEMORY_CHANGED,   /* `size` bytes that the kernel reads and then changes */
+	MEMORY_OUT_SIZED, /* the next argument points at a length (MEMORY_CHANGED): that many bytes, but at most `size` */
+	MEMORY_FD_SET,    /* select(2): a set that is read and then changed; argument 0 is the number of descriptors */
+	MEMORY_SIGSET_PAIR,    /* pselect6(2): a pointer to a set of signals, and the size of that set */
+	MEMORY_SOCK_BYTES,     /* like MEMORY_IN_BYTES, but a netlink message is needed in full */
+	MEMORY_OUT_SOCK_BYTES, /* like MEMORY_SOCK_BYTES, for received data; the result is its length */
+	MEMORY_MSG,            /* struct msghdr of sendmsg(2), and what it points at */
+	MEMORY_OUT_MSG,        /* like MEMORY_MSG, for recvmsg(2); msg_namelen is read and then changed */
+	MEMORY_MMSG,           /* an array of struct mmsghdr; the next argument is its length */
+	MEMORY_OUT_MMSG,       /* like MEMORY_MMSG, for recvmmsg(2); the result is its length */
 };
 
 struct memory_need {
@@ -45,14 +45,17 @@ struct memory_need {
 	uint16_t size;
 };
 
-/* The need of an argument of this kind, in a program of the native architecture. */
+/* Returns which memory is read to show an argument of this kind. The program must be of the native architecture. */
 struct memory_need decode_memory_need(enum syscall_kind kind);
 
 struct memory_command {
 	uint32_t command;
 	struct memory_need need; /* MEMORY_NONE, MEMORY_IN, MEMORY_OUT or MEMORY_UNKNOWN */
 };
-/* Row `i` of the commands of K_FCNTL_ARG or K_IOCTL_ARG that decoders know; false behind the last. Other commands are MEMORY_UNKNOWN. */
+/*
+ * Fills in row `i` of the commands of K_FCNTL_ARG or K_IOCTL_ARG that decoders know. Returns false after the last row.
+ * All other commands are MEMORY_UNKNOWN.
+ */
 bool decode_memory_command(enum syscall_kind kind, size_t i, struct memory_command *c);
 
 #endif

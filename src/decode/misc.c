@@ -1,4 +1,4 @@
-/* io_uring, perf, landlock and other newer interfaces. */
+/* Shows io_uring, perf, landlock and other newer interfaces. */
 #include "decode/misc.h"
 
 #include "decode/layout.h"
@@ -22,7 +22,7 @@ LAYOUT_SAME(io_uring_params, struct io_uring_params, M(struct io_uring_params, f
 	    M_AT_VERBOSE(struct io_uring_params, sq_off, SQRING_OFFSETS),
 	    M_AT_VERBOSE(struct io_uring_params, cq_off, CQRING_OFFSETS));
 
-/* io_uring_enter(2): a signal set, or a structure of four members with IORING_ENTER_EXT_ARG. */
+/* io_uring_enter(2): the argument is a set of signals or, with IORING_ENTER_EXT_ARG, this structure. */
 struct events_arg {
 	uint64_t sigmask;
 	uint32_t sigmask_sz, min_wait_usec;
@@ -51,7 +51,7 @@ void show_uring_enter_arg(const struct decode *d, const struct kind *k, uint64_t
 	emit_close(d->out, '}');
 }
 
-/* io_uring_register(2): the previous argument is the operation, the next one the number of elements. */
+/* io_uring_register(2): the previous argument is the operation, and the next one is the number of elements. */
 void show_uring_register_arg(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	uint32_t n = (uint32_t)d->call->args[i + 1];
@@ -111,7 +111,7 @@ struct segment {
 LAYOUT(kexec_segment, struct segment, M(struct segment, buf, PTR), M(struct segment, bufsz, ULONG),
        M(struct segment, mem, PTR), M(struct segment, memsz, ULONG));
 
-/* kexec_load(2): the previous argument is the number. */
+/* kexec_load(2): the previous argument is the number of segments. */
 void show_kexec_segments(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)k;
@@ -128,7 +128,9 @@ LAYOUT_SAME(perf_attr, struct perf_attr_begin, M(struct perf_attr_begin, type, P
 	    M(struct perf_attr_begin, sample_period, ULONG), M(struct perf_attr_begin, sample_type, PERF_SAMPLE),
 	    M(struct perf_attr_begin, read_format, PERF_READ));
 
-/* The first members, with the name of the counter, and the names of the set flags. */
+/*
+ * Shows the first members of a struct perf_event_attr: the name of the counter and the names of the flags that are set.
+ */
 void show_perf_attr(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	static const char *const bits[] = {

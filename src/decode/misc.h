@@ -1,4 +1,4 @@
-/* io_uring, bpf, keys, perf, landlock; rows of decode_kinds. */
+/* Shows arguments of io_uring, bpf, keys, perf and landlock. The functions are used in the rows of decode_kinds. */
 #ifndef SCTRACE_DECODE_MISC_H
 #define SCTRACE_DECODE_MISC_H
 

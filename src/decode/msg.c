@@ -1,4 +1,4 @@
-/* I/O vectors, and messages with addresses and control data. */
+/* Shows I/O vectors, and messages with addresses and control data. */
 #include "decode/net.h"
 
 #include "decode/layout.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* The limit for control data. */
+/* Only this number of bytes of control data is shown. */
 #define CONTROL_MOST 4096
 
 void show_sock_bytes(const struct decode *d, const struct kind *k, uint64_t v, int i)
@@ -19,7 +19,7 @@ void show_sock_bytes(const struct decode *d, const struct kind *k, uint64_t v, i
 
 void show_out_sock_bytes(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
-	/* With MSG_TRUNC the result is the length of the whole message, and the buffer contains only its beginning. */
+	/* With MSG_TRUNC, the result is the length of the whole message, but the buffer contains only its beginning. */
 	uint64_t n = d->call->result > 0 ? (uint64_t)d->call->result : 0;
 	n = n < d->call->args[i + 1] ? n : d->call->args[i + 1];
 	(void)k;
@@ -28,9 +28,9 @@ void show_out_sock_bytes(const struct decode *d, const struct kind *k, uint64_t 
 }
 
 struct iovec_walk {
-	uint64_t left; /* bytes still to be shown */
-	bool socket;   /* part of a message, which may contain netlink */
-	bool pointers; /* show addresses only */
+	uint64_t left; /* number of bytes that still have to be shown */
+	bool socket;   /* the vectors are a part of a message, which may be a netlink message */
+	bool pointers; /* only the addresses of the buffers are shown */
 };
 
 static void one_iovec(const struct decode *d, uint64_t addr, void *ctx)
@@ -74,7 +74,7 @@ void show_out_iovec(const struct decode *d, const struct kind *k, uint64_t v, in
 	decode_array(d, v, d->call->args[i + 1], 2 * (size_t)decode_word(d), one_iovec, &w);
 }
 
-/* Memory of another process: shows addresses only. */
+/* Shows only the addresses, because this memory belongs to another process. */
 void show_remote_iovec(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)k;
@@ -90,7 +90,7 @@ struct narrow_control_header {
 	int32_t level, type;
 };
 
-/* The size of the header, and the offset of the data. */
+/* Returns the size of the header, which is also the offset of the data. */
 static size_t control_header_size(const struct decode *d)
 {
 	return decode_word(d) == 8 ? sizeof(struct control_header) : sizeof(struct narrow_control_header);
@@ -141,7 +141,7 @@ static void control_type(const struct decode *d, const struct control_header *h)
 		emit_hex(d->out, (uint32_t)h->type);
 }
 
-/* A chain of cmsghdr (cmsg(3)), each aligned to a word. */
+/* Shows a chain of struct cmsghdr (cmsg(3)). Each is aligned to a word. */
 static void control_data(const struct decode *d, uint64_t addr, uint64_t len)
 {
 	struct control_header h;
@@ -223,7 +223,7 @@ void show_socklen(const struct decode *d, const struct kind *k, uint64_t v, int 
 	emit_close(d->out, ']');
 }
 
-/* The members after the data. */
+/* Shows the members of a struct msghdr after the I/O vectors. */
 static void message_tail(const struct decode *d, const struct message *m)
 {
 	if (m->controllen && m->control) {
@@ -236,7 +236,7 @@ static void message_tail(const struct decode *d, const struct message *m)
 	flags_emit(d->out, &flags_msg, (uint32_t)m->flags);
 }
 
-/* Shows a message with `bytes` of its data. */
+/* Shows a message and `bytes` bytes of its data. */
 static void message(const struct decode *d, uint64_t addr, uint64_t bytes, bool received)
 {
 	struct message m;

@@ -1,4 +1,4 @@
-/* Errno and signal names. */
+/* The names of errnos and signals. */
 #include "decode/decode.h"
 
 #include "syscall/restart.h"

@@ -11,9 +11,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-/*
- * Socket addresses as linux/netlink.h, if_packet.h, vm_sockets.h, if_alg.h, can.h and bluetooth's headers define them.
- */
+/* Socket addresses as in linux/netlink.h, if_packet.h, vm_sockets.h, if_alg.h, can.h and the headers of bluetooth. */
 struct address_netlink {
 	uint16_t family, pad;
 	uint32_t pid, groups;
@@ -213,7 +211,8 @@ static void address_xdp(const struct decode *d, const union address *a, size_t l
 }
 
 static const struct {
-	uint16_t family, least; /* least: the shortest address that contains all shown members */
+	uint16_t family, least; /* `least` is the length of the shortest address that contains all members that are
+				 * shown */
 	address_fn *show;
 } families[] = {
 	{AF_INET, offsetof(struct sockaddr_in, sin_zero), address_inet},
@@ -256,7 +255,7 @@ void decode_sockaddr(const struct decode *d, uint64_t addr, uint64_t len)
 	emit_close(d->out, '}');
 }
 
-/* The length is the next argument. */
+/* The next argument is the length of the address. */
 void show_sockaddr(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)k;
@@ -264,8 +263,8 @@ void show_sockaddr(const struct decode *d, const struct kind *k, uint64_t v, int
 }
 
 /*
- * The next argument points at the length. If the address is longer than the buffer, the kernel writes only its
- * beginning.
+ * The next argument points at the length of the address. If the buffer is too short, the kernel writes only the
+ * beginning of the address.
  */
 void show_out_sockaddr(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
@@ -277,7 +276,7 @@ void show_out_sockaddr(const struct decode *d, const struct kind *k, uint64_t v,
 		emit_ptr(d->out, v);
 }
 
-/* socket(2): the domain, two arguments earlier, decides what a protocol number means. */
+/* socket(2): two arguments earlier is the domain, which decides what the number of a protocol means. */
 void show_sock_proto(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)k;
@@ -294,7 +293,7 @@ void show_sock_proto(const struct decode *d, const struct kind *k, uint64_t v, i
 		emit_num(d->out, (int32_t)v);
 }
 
-/* Structure members in network byte order. */
+/* Shows a member that is in network byte order. */
 void show_in_addr(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	struct in_addr a = {.s_addr = (uint32_t)v};

@@ -13,10 +13,10 @@
 #include <stdio.h>
 
 #define ALIGNED(n) (((uint64_t)(n) + 3) & ~3ull)
-/* Limit for the text of one call's messages, because a program may send any number of them. */
+/* The limit for the text of one call's messages. A program may send any number of messages. */
 #define TEXT_MOST (1u << 18)
 
-/* Emits what follows the header of a message. Returns false if it must be shown as bytes. */
+/* Emits the part of a message after its header. Returns false if this part must be shown as bytes. */
 typedef bool payload_fn(const struct decode *d, const struct nlmsghdr *h, uint64_t at, uint64_t n);
 
 static bool payload_route(const struct decode *d, const struct nlmsghdr *h, uint64_t at, uint64_t n)
@@ -29,7 +29,7 @@ static bool payload_sock_diag(const struct decode *d, const struct nlmsghdr *h, 
 	return decode_sock_diag(d, h->nlmsg_flags & NLM_F_REQUEST, at, n);
 }
 
-/* Records of text, which need not end with a NUL byte. */
+/* Shows an audit record. It is text, which need not end with a NUL byte. */
 static bool payload_audit(const struct decode *d, const struct nlmsghdr *h, uint64_t at, uint64_t n)
 {
 	(void)h;
@@ -45,7 +45,8 @@ LAYOUT_SAME(genlmsghdr, struct generic, M(struct generic, cmd, UINT), M(struct g
 LAYOUT_SAME(genlmsghdr_ctrl, struct generic, M(struct generic, cmd, CTRL_CMD), M(struct generic, version, UINT));
 
 /*
- * Families get their numbers at registration. Only the controller, which reports the others' numbers, has a fixed one.
+ * Shows a generic netlink message. The kernel assigns the numbers of families when they are registered, except for the
+ * controller, which reports these numbers.
  */
 static bool payload_generic(const struct decode *d, const struct nlmsghdr *h, uint64_t at, uint64_t n)
 {
@@ -80,9 +81,9 @@ static bool payload_netfilter(const struct decode *d, const struct nlmsghdr *h, 
 	return true;
 }
 
-/* The verb of a message, which decides what the upper byte of its flags means. */
+/* What a message requests. This decides what the upper byte of its flags means. */
 enum verb { VERB_NEW, VERB_DELETE, VERB_GET, VERB_SET };
-/* rtnetlink has four types for each family. */
+/* rtnetlink has four message types for each family of messages. */
 static enum verb verb_route(uint16_t type)
 {
 	return (enum verb)(type % 4);
@@ -121,7 +122,10 @@ static const struct protocol *protocol_of(int number)
 	return &unknown;
 }
 
-/* NFNL_SUBSYS_NFTABLES<<8|0x1: a netfilter type consists of a subsystem and the subsystem's own number. */
+/*
+ * Shows the type of a netfilter message, such as NFNL_SUBSYS_NFTABLES<<8|0x1. It consists of a subsystem and a number
+ * of that subsystem.
+ */
 static void netfilter_type(const struct decode *d, uint16_t type)
 {
 	char text[64];
@@ -144,8 +148,8 @@ static void type_name(const struct decode *d, const struct protocol *p, uint16_t
 }
 
 /*
- * The upper byte of the flags has different meanings for requests that create, delete or list, and for
- * acknowledgements.
+ * Returns the names of the flags in the upper byte. They are different for requests that create, delete or list, and
+ * for acknowledgements.
  */
 static const struct flag_table *flags_of(const struct protocol *p, uint16_t type)
 {
@@ -179,8 +183,8 @@ static void content(const struct decode *d, const struct protocol *p, const stru
 }
 
 /*
- * The message that an error refers to: its header and, unless NLM_F_CAPPED is set, the rest of it, in at most `n`
- * bytes. Returns the number of bytes used.
+ * Shows the message that an error refers to: its header and, unless NLM_F_CAPPED is set, the rest of that message. It
+ * has at most `n` bytes. Returns the number of bytes that it takes.
  */
 static uint64_t refused(const struct decode *d, const struct protocol *p, const struct nlmsghdr *about, bool capped,
 			uint64_t at, uint64_t n)
@@ -200,7 +204,7 @@ static uint64_t refused(const struct decode *d, const struct protocol *p, const 
 	return ALIGNED(rest);
 }
 
-/* An error's number, the message that it refers to, and with NLM_F_ACK_TLVS the kernel's explanation. */
+/* Shows an error: its number, the message that it refers to and, with NLM_F_ACK_TLVS, the explanation of the kernel. */
 static void error(const struct decode *d, const struct protocol *p, const struct nlmsghdr *h, uint64_t at, uint64_t n)
 {
 	struct nlmsgerr e;
@@ -224,7 +228,7 @@ static void error(const struct decode *d, const struct protocol *p, const struct
 	}
 }
 
-/* The end of a list may contain an error and the kernel's explanation. */
+/* Shows the message at the end of a list. It may contain an error and an explanation of the kernel. */
 static void done(const struct decode *d, const struct nlmsghdr *h, uint64_t at, uint64_t n)
 {
 	int32_t code;
@@ -267,7 +271,7 @@ static bool get_header(const struct decode *d, uint64_t at, uint64_t n, struct n
 	return n >= sizeof(*h) && decode_get(d, at, h, sizeof(*h));
 }
 
-/* True if the message that begins with `h` is completely within the `n` available bytes. */
+/* Returns true if the message that begins with `h` is completely within the `n` available bytes. */
 static bool is_whole(const struct nlmsghdr *h, uint64_t n)
 {
 	return h->nlmsg_len >= sizeof(*h) && h->nlmsg_len <= n;
@@ -293,7 +297,8 @@ bool decode_netlink(const struct decode *d, uint64_t addr, uint64_t n)
 		if (several)
 			emit_element(d->out);
 		/*
-		 * If the buffer was too small, the message is cut. If its length is invalid, nothing after it is known.
+		 * If the buffer was too small, it contains only the beginning of the message. If the length in the
+		 * header is invalid, nothing after the header is shown.
 		 */
 		message(d, &h, p, addr, whole ? h.nlmsg_len : h.nlmsg_len > n ? n : sizeof(h));
 		if (!whole || step >= n)

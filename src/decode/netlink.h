@@ -5,8 +5,8 @@
 #include "decode/kinds.h"
 
 /*
- * Emits the `n` bytes at `addr` as netlink messages. Returns false without emitting anything if the call's first
- * argument is not a netlink socket, or if the bytes are not messages.
+ * Emits the `n` bytes at `addr` as netlink messages. If the first argument of the call is not a netlink socket, or if
+ * the bytes are not messages, emits nothing and returns false.
  */
 bool decode_netlink(const struct decode *d, uint64_t addr, uint64_t n);
 

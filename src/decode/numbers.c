@@ -1,4 +1,4 @@
-/* Numbers of narrower kinds, and the conditions under which some arguments exist. */
+/* Shows numbers of special kinds. Also says under which conditions some calls have certain arguments. */
 #include "decode/kinds.h"
 
 #include "base/buf.h"
@@ -8,7 +8,7 @@
 #include <endian.h>
 #include <stdio.h>
 
-/* Padded with zeros to a whole word, as sets of nodes are usually written. */
+/* Shows a hexadecimal number with leading zeros up to the whole word, as sets of nodes are usually written. */
 void show_hex16(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	char text[24];
@@ -50,7 +50,7 @@ void show_ethertype(const struct decode *d, const struct kind *k, uint64_t v, in
 	emit_wrap(d->out, ")");
 }
 
-/* The current name: the interface may have had another name when the program obtained the index. */
+/* Shows an interface index and its current name. The name may have changed since the program looked up the index. */
 void show_ifindex(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	struct buf name = {0};
@@ -65,7 +65,10 @@ void show_ifindex(const struct decode *d, const struct kind *k, uint64_t v, int 
 	buf_free(&name);
 }
 
-/* A device number in the kernel's own form, with 20 bits of minor number (linux/kdev_t.h), whereas programs see 8. */
+/*
+ * Shows a device number in the kernel's internal form. It has 20 bits for the minor number (linux/kdev_t.h); programs
+ * see another form.
+ */
 void show_kernel_dev(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	char text[48];
@@ -120,7 +123,7 @@ void show_errno(const struct decode *d, const struct kind *k, uint64_t v, int i)
 		emit_num(d->out, (int32_t)v);
 }
 
-/* A number, or a negative errno: -ENOENT. */
+/* Shows a number, or a negative errno such as -ENOENT. */
 void show_negative_errno(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	int32_t n = (int32_t)v;
@@ -153,14 +156,14 @@ void show_control_chars(const struct decode *d, const struct kind *k, uint64_t v
 	decode_numbers(d, v, 19, 1, K_HEX);
 }
 
-/* lsm_list_modules(2): the result is their number. */
+/* lsm_list_modules(2): the result is the number of ids. */
 void show_lsm_ids(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)k, (void)i;
 	decode_numbers(d, v, d->call->result > 0 ? (uint64_t)d->call->result : 0, 8, K_LSM_ID);
 }
 
-/* i386 passes 64 bits as two arguments: the lower half first, except for _llseek(2). */
+/* A 64-bit argument of an i386 program takes two arguments. The lower half comes first, except in _llseek(2). */
 static void show_halves(const struct decode *d, uint64_t low, uint64_t high)
 {
 	emit_num(d->out, (int64_t)((high & UINT32_MAX) << 32 | (low & UINT32_MAX)));
@@ -178,21 +181,21 @@ void show_off_swapped(const struct decode *d, const struct kind *k, uint64_t v, 
 	show_halves(d, d->call->args[i + 1], v);
 }
 
-/* An earlier argument has shown this one. */
+/* An earlier argument has already shown this one. */
 enum when when_never(const struct decode *d, int i)
 {
 	(void)d, (void)i;
 	return WHEN_NEVER;
 }
 
-/* The upper half of preadv(2)'s offset is used only by 32-bit callers. */
+/* Only 32-bit programs use the upper half of the offset of preadv(2). */
 enum when when_off_high(const struct decode *d, int i)
 {
 	(void)i;
 	return decode_word(d) == 4 ? WHEN_ENTERING : WHEN_NEVER;
 }
 
-/* The fifth argument of mremap(2) is used only with MREMAP_FIXED (2) and MREMAP_DONTUNMAP (4). */
+/* mremap(2) uses its fifth argument only with MREMAP_FIXED (2) or MREMAP_DONTUNMAP (4). */
 enum when when_mremap_addr(const struct decode *d, int i)
 {
 	return d->call->args[i - 1] & 6 ? WHEN_ENTERING : WHEN_NEVER;

@@ -11,7 +11,7 @@
 LAYOUT_SAME(pollfd, struct pollfd, M(struct pollfd, fd, FD), M(struct pollfd, events, POLL_EVENTS));
 LAYOUT_SAME(pollfd_out, struct pollfd, M(struct pollfd, fd, FD), M(struct pollfd, revents, POLL_EVENTS));
 
-/* The kernel ignores the events of a negative descriptor. */
+/* The events of a negative descriptor are not shown, because the kernel ignores them. */
 static void one_pollfd(const struct decode *d, uint64_t addr, void *ctx)
 {
 	int32_t fd;
@@ -51,7 +51,7 @@ void decode_poll_returned(const struct decode *d)
 		emit_returned(d->out, RETURNED_END);
 		return;
 	}
-	/* ppoll(2) writes the remaining time back; the third argument of poll(2) is a number. */
+	/* ppoll(2) writes the remaining time to its third argument. The third argument of poll(2) is a number. */
 	const struct syscall_desc *desc = d->call->desc;
 	bool timed = desc->args[2].kind != K_INT && d->call->args[2];
 	emit_returned(d->out, timed ? RETURNED_FIELDS : RETURNED_BEGIN);
@@ -67,10 +67,10 @@ void decode_poll_returned(const struct decode *d)
 	emit_returned(d->out, RETURNED_END);
 }
 
-/* Larger sets are shown up to this number of descriptors. */
+/* At most this number of descriptors of a set is shown. */
 #define FD_SET_MOST 65536
 
-/* [0 3</etc/passwd> 5]: the descriptors below `n` that are in the set. */
+/* Appends the descriptors below `n` that are in the set: [0 3</etc/passwd> 5]. */
 static bool fd_set_text(const struct decode *d, uint64_t addr, uint64_t n, struct buf *text)
 {
 	uint8_t bytes[FD_SET_MOST / 8];
@@ -137,7 +137,10 @@ void decode_select_returned(const struct decode *d)
 	emit_returned(d->out, RETURNED_END);
 }
 
-/* Packed only on x86-64 (uapi/linux/eventpoll.h); for the native architecture, libc's struct is right. */
+/*
+ * The structure is packed only on x86-64 (uapi/linux/eventpoll.h). libc's struct has the layout of the native
+ * architecture.
+ */
 void show_epoll_event(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	struct epoll_event e;
@@ -163,7 +166,7 @@ void show_epoll_event(const struct decode *d, const struct kind *k, uint64_t v, 
 	emit_close(d->out, '}');
 }
 
-/* EPOLL_CTL_DEL (2) ignores the event; the operation is two arguments earlier. */
+/* EPOLL_CTL_DEL (2) ignores the event. The operation is two arguments earlier. */
 static void one_event(const struct decode *d, uint64_t addr, void *ctx)
 {
 	(void)ctx;

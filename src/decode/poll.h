@@ -1,4 +1,4 @@
-/* poll, select, epoll; rows of decode_kinds. */
+/* Shows arguments of poll, select and epoll. The functions are used in the rows of decode_kinds. */
 #ifndef SCTRACE_DECODE_POLL_H
 #define SCTRACE_DECODE_POLL_H
 
@@ -6,9 +6,12 @@
 
 show_fn show_pollfds, show_epoll_event, show_epoll_events, show_fd_set;
 
-/* What poll(2) found, shown after its result: ([{fd=3, revents=POLLIN}]). */
+/* Shows, after the result, the events that poll(2) found: ([{fd=3, revents=POLLIN}]). */
 void decode_poll_returned(const struct decode *d);
-/* What select(2) left in its sets, shown after its result: (in [3], left {tv_sec=1, tv_usec=0}). */
+/*
+ * Shows, after the result, the descriptors and the time that select(2) left in its arguments: (in [3], left {tv_sec=1,
+ * tv_usec=0}).
+ */
 void decode_select_returned(const struct decode *d);
 
 #endif

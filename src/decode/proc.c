@@ -11,7 +11,9 @@
 
 #define CSIGNAL_ 0xff
 
-/* clone(2): the low byte is the signal for the parent, the rest are flags. */
+/*
+ * clone(2): the low byte is the signal that the parent receives at the end of the child, and the other bits are flags.
+ */
 void show_clone_flags(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	struct buf text = {0};
@@ -31,7 +33,7 @@ void show_clone_flags(const struct decode *d, const struct kind *k, uint64_t v, 
 	buf_free(&text);
 }
 
-/* Pointers of clone(2): their order differs between architectures, so their names are shown as well. */
+/* Shows the pointers of clone(2) with their names, because their order differs between architectures. */
 void show_clone_named(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)i;
@@ -84,7 +86,7 @@ LAYOUT_SAME(clone_args, struct kernel_clone_args, M(struct kernel_clone_args, fl
 	    M_NONZERO(struct kernel_clone_args, set_tid_size, ULONG),
 	    M_NONZERO(struct kernel_clone_args, cgroup, ULONG));
 
-/* Members that the kernel reads only with one of these flags (linux/sched.h). */
+/* Members of struct clone_args that the kernel reads only if one of these flags is set (linux/sched.h). */
 static const struct {
 	size_t offset;
 	uint64_t flags;
@@ -103,7 +105,7 @@ static bool clone_looks_at(const struct member *m, uint64_t flags)
 	return true;
 }
 
-/* The size is the next argument. */
+/* The next argument is the size of the structure. */
 void show_clone_args(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	uint64_t flags = 0;
@@ -118,7 +120,7 @@ static void filled_in(const struct decode *d, const char *name, uint64_t at, enu
 	decode_numbers(d, at, 1, sizeof(int32_t), kind);
 }
 
-/* The pointers through which the kernel returned the child's id and its descriptor: {parent_tid=[4712], pidfd=[5]}. */
+/* Shows the values that the kernel has written through pointers in the structure: {parent_tid=[4712], pidfd=[5]}. */
 void show_clone_args_after(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	struct kernel_clone_args a = {0};
@@ -158,7 +160,7 @@ void show_wstatus(const struct decode *d, const struct kind *k, uint64_t v, int 
 {
 	int32_t status;
 	(void)k, (void)i;
-	/* No child had changed state: WNOHANG. */
+	/* With WNOHANG, the result is 0 if no child has changed its state. The status is then not written. */
 	if (!d->call->result || !decode_get(d, v, &status, sizeof(status))) {
 		emit_ptr(d->out, v);
 		return;
@@ -184,7 +186,7 @@ LAYOUT_NARROW(rusage, struct kernel_rusage, &layout_rusage32,
 	      RU(ru_idrss), RU(ru_isrss), RU(ru_minflt), RU(ru_majflt), RU(ru_nswap), RU(ru_inblock), RU(ru_oublock),
 	      RU(ru_msgsnd), RU(ru_msgrcv), RU(ru_nsignals), RU(ru_nvcsw), RU(ru_nivcsw));
 
-/* 8192*1024, RLIM64_INFINITY. */
+/* Shows a limit: 8192*1024, RLIM64_INFINITY. */
 void show_rlim(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	char text[40];
@@ -206,7 +208,7 @@ static const struct member members_limits32[] = {M(struct limits32, rlim_cur, RL
 						 M(struct limits32, rlim_max, RLIM32)};
 static const struct layout limits32 = {sizeof(struct limits32), 2, members_limits32, NULL};
 
-/* All 32 bits set means unlimited. */
+/* If all 32 bits are set, the limit is unlimited. */
 void show_rlim32(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	if (v == UINT32_MAX)
@@ -252,7 +254,7 @@ void show_uts_string(const struct decode *d, const struct kind *k, uint64_t v, i
 struct kernel_sched_param {
 	int32_t priority;
 };
-/* strace shows it as an array of one element. */
+/* The structure is shown as an array of one element, as in strace. */
 LAYOUT_SAME(sched_param, struct kernel_sched_param, {"sched_priority", 0, 4, K_INT, 0});
 
 struct kernel_sched_attr {
@@ -271,7 +273,10 @@ LAYOUT_SAME(sched_attr, struct kernel_sched_attr, M(struct kernel_sched_attr, si
 	    M_NONZERO(struct kernel_sched_attr, sched_util_min, UINT),
 	    M_NONZERO(struct kernel_sched_attr, sched_util_max, UINT));
 
-/* sched_setaffinity(2): the previous argument is the size; the kernel returns how much it filled in. [0 1 4] */
+/*
+ * sched_setaffinity(2): the previous argument is the size of the set. After sched_getaffinity(2), the result is the
+ * size that the kernel has filled in. Shown as [0 1 4].
+ */
 void show_cpu_set(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	uint8_t bytes[1024];
@@ -316,7 +321,10 @@ void decode_capabilities(struct emit *out, uint64_t mask)
 	buf_free(&text);
 }
 
-/* Version 3 has two words for each set, version 1 has one (capget(2)). The first argument is the header. */
+/*
+ * capget(2): a set has two words in version 3 and one word in version 1. The first argument points at the header, which
+ * contains the version.
+ */
 void show_cap_data(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	static const char *const names[] = {"effective", "permitted", "inheritable"};
@@ -344,12 +352,12 @@ void show_gids(const struct decode *d, const struct kind *k, uint64_t v, int i)
 void show_out_gids(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)k;
-	/* If the size is 0, the kernel returns the number of groups. */
+	/* If the size is 0, the result is the number of groups, and the list is not written. */
 	bool told = d->call->args[i - 1] && d->call->result > 0;
 	decode_numbers(d, v, told ? (uint64_t)d->call->result : 0, 4, K_UID);
 }
 
-/* ioprio_set(2): the top three of sixteen bits are the class. */
+/* ioprio_set(2): the top three of the sixteen bits are the class. */
 void show_ioprio(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	char text[64];
@@ -372,7 +380,7 @@ void show_personality(const struct decode *d, const struct kind *k, uint64_t v, 
 		flags_emit(d->out, &flags_personality, (uint32_t)v);
 }
 
-/* klogctl(3): the buffer is used only for reading; the previous argument is the action. */
+/* klogctl(3): the previous argument is the action. Only actions that read use the buffer. */
 enum when when_syslog(const struct decode *d, int i)
 {
 	uint32_t action = (uint32_t)d->call->args[i - 1];
@@ -387,7 +395,7 @@ void show_syslog(const struct decode *d, const struct kind *k, uint64_t v, int i
 		emit_ptr(d->out, v);
 }
 
-/* LINUX_REBOOT_CMD_RESTART2 takes a string. */
+/* LINUX_REBOOT_CMD_RESTART2, the only command that uses the last argument, a string. */
 #define RESTART2 0xa1b2c3d4
 
 enum when when_reboot_arg(const struct decode *d, int i)
@@ -400,7 +408,7 @@ void show_reboot_arg(const struct decode *d, const struct kind *k, uint64_t v, i
 	show_string(d, k, v, i);
 }
 
-/* kcmp(2): only KCMP_FILE (0) and KCMP_EPOLL_TFD (7) use the indices; the third argument is the type. */
+/* kcmp(2): the third argument is the type. Only KCMP_FILE (0) and KCMP_EPOLL_TFD (7) use the indices. */
 enum when when_kcmp_index(const struct decode *d, int i)
 {
 	uint32_t type = (uint32_t)d->call->args[2];
@@ -421,7 +429,10 @@ enum when when_membarrier_cpu(const struct decode *d, int i)
 	return d->call->args[i - 1] & 1 ? WHEN_ENTERING : WHEN_NEVER;
 }
 
-/* waitid(2): the previous argument says what the id means. P_ALL (0) has none, and P_PIDFD (3) has a descriptor. */
+/*
+ * waitid(2): the previous argument is the type of the id. P_ALL (0) ignores the id, and for P_PIDFD (3) it is a
+ * descriptor.
+ */
 void show_waitid_id(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	if ((uint32_t)d->call->args[i - 1] == 3)

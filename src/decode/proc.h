@@ -1,4 +1,7 @@
-/* Processes, threads, scheduling, limits, capabilities, futexes; rows of decode_kinds. */
+/*
+ * Shows arguments about processes, threads, scheduling, limits, capabilities and futexes. The functions are used in the
+ * rows of decode_kinds.
+ */
 #ifndef SCTRACE_DECODE_PROC_H
 #define SCTRACE_DECODE_PROC_H
 
@@ -16,7 +19,7 @@ when_fn when_clone_ptid, when_clone_ctid, when_clone_tls, when_prctl_arg, when_a
 	when_ptrace_pid;
 when_fn when_futex_arg, when_syslog, when_reboot_arg, when_kcmp_index, when_seccomp_arg, when_membarrier_cpu;
 
-/* Emits a capability mask by names. */
+/* Emits the names of the capabilities in `mask`. */
 void decode_capabilities(struct emit *out, uint64_t mask);
 
 #endif

@@ -23,7 +23,7 @@ static void error_result(const struct decode *d)
 	buf_free(&other);
 }
 
-/* Each function shows the number in its form, and what it means. */
+/* Shows the result of some calls: the number in a suitable form, and its meaning. */
 typedef void result_fn(const struct decode *d, int64_t v);
 
 static void result_int(const struct decode *d, int64_t v)
@@ -47,7 +47,7 @@ static void result_none(const struct decode *d, int64_t v)
 	emit_result(d->out, 0, "", NULL);
 }
 
-/* The number, followed by its meaning as a kind. */
+/* Shows the number, followed by its meaning as a value of `kind`. */
 static void result_kind(const struct decode *d, int64_t v, enum syscall_kind kind)
 {
 	emit_result(d->out, v, NULL, NULL);
@@ -88,7 +88,7 @@ static void result_select(const struct decode *d, int64_t v)
 	decode_select_returned(d);
 }
 
-/* Seconds since 1970, followed by the date and time. */
+/* Shows the seconds since 1970, followed by the date and time. */
 static void result_time(const struct decode *d, int64_t v)
 {
 	char text[40];
@@ -100,7 +100,7 @@ static void result_time(const struct decode *d, int64_t v)
 	emit_returned(d->out, RETURNED_END);
 }
 
-/* A hexadecimal number, followed by the names of its bits, if any are set. */
+/* Shows a hexadecimal number, followed by the names of the bits that are set. */
 static void result_bits(const struct decode *d, int64_t v, enum syscall_kind kind, enum emit_returned part)
 {
 	emit_result_as(d->out, v, RESULT_HEX);
@@ -109,7 +109,7 @@ static void result_bits(const struct decode *d, int64_t v, enum syscall_kind kin
 	emit_returned(d->out, RETURNED_END);
 }
 
-/* MEMBARRIER_CMD_QUERY (0) returns the commands that the kernel supports. */
+/* MEMBARRIER_CMD_QUERY (0) returns the set of commands that the kernel supports. */
 static void result_membarrier(const struct decode *d, int64_t v)
 {
 	if ((uint32_t)d->call->args[0] == 0 && v > 0)
@@ -123,7 +123,7 @@ static void result_personality(const struct decode *d, int64_t v)
 	result_bits(d, v, K_PERSONALITY, RETURNED_BEGIN);
 }
 
-/* Commands of fcntl(2) whose result is more than a plain number. */
+/* Some commands of fcntl(2) return a descriptor, flags, or another value with a meaning. */
 static void result_fcntl(const struct decode *d, int64_t v)
 {
 	enum { DUPFD, GETFD, GETFL = 3, GETSIG = 11, GETLEASE = 1025, DUPFD_CLOEXEC = 1030, GET_SEALS = 1034 };
@@ -183,7 +183,7 @@ static void result_prctl(const struct decode *d, int64_t v)
 		result_int(d, v);
 }
 
-/* The commands of bpf(2) that create or open something return a descriptor. */
+/* The commands of bpf(2) that create or open an object return a descriptor. */
 static void result_bpf(const struct decode *d, int64_t v)
 {
 	enum { MAP_CREATE = 0, PROG_LOAD = 5, OBJ_GET = 7 };

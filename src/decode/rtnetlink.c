@@ -8,7 +8,7 @@
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
-/* The structures that messages begin with. */
+/* The structures at the beginning of messages. */
 LAYOUT_SAME(ifaddrmsg, struct ifaddrmsg, M(struct ifaddrmsg, ifa_family, SOCK_DOMAIN),
 	    M(struct ifaddrmsg, ifa_prefixlen, UINT), M(struct ifaddrmsg, ifa_flags, IFA_FLAGS),
 	    M(struct ifaddrmsg, ifa_scope, RT_SCOPE), M(struct ifaddrmsg, ifa_index, IFINDEX));
@@ -54,7 +54,7 @@ struct link_stats_request {
 LAYOUT_SAME(if_stats_msg, struct link_stats_request, M(struct link_stats_request, family, SOCK_DOMAIN),
 	    M(struct link_stats_request, ifindex, IFINDEX), M(struct link_stats_request, filter_mask, HEX));
 
-/* rtnetlink's families of messages (linux/rtnetlink.h): four types each, NEW, DEL, GET, SET. */
+/* The families of rtnetlink's messages (linux/rtnetlink.h). Each has four types: NEW, DEL, GET, SET. */
 static const struct family {
 	uint16_t first;
 	const struct layout *head;
@@ -76,7 +76,7 @@ static const struct family {
 	{108 /* RTM_NEWLINKPROP */, &layout_ifinfomsg, &attrs_ifla},
 };
 
-/* A request for a list may contain only the first part of its family's structure. */
+/* Shows a message. A request for a list may contain only the first part of the family's structure. */
 static void message(const struct decode *d, const struct family *f, uint64_t at, uint64_t n)
 {
 	uint64_t size = NLMSG_ALIGN(f->head->size);

@@ -5,8 +5,9 @@
 #include "decode/decode.h"
 
 /*
- * Emits the `n` bytes at `at`, which follow the header of a message of `type` (RTM_NEWLINK, ...): a structure and
- * attributes, as one or two elements of the open array. Returns false without emitting anything if the type is unknown.
+ * Emits the part of a message after its header: the `n` bytes at `at`. `type` is the type of the message (RTM_NEWLINK,
+ * ...). The part consists of a structure and attributes, which become one or two elements of the array that the caller
+ * has opened. If the type is unknown, emits nothing and returns false.
  */
 bool decode_rtnetlink(const struct decode *d, uint16_t type, uint64_t at, uint64_t n);
 

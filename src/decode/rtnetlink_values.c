@@ -1,4 +1,7 @@
-/* The contents of rtnetlink(7)'s attributes: structures, and values whose meaning depends on more than their bytes. */
+/*
+ * Shows the contents of rtnetlink(7)'s attributes: structures, and values that cannot be understood from their bytes
+ * alone.
+ */
 #include "decode/attr.h"
 #include "decode/layout.h"
 
@@ -8,7 +11,7 @@
 #include <linux/rtnetlink.h>
 #include <string.h>
 
-/* Used in messages about a link, and for the other end of a veth(4) pair. */
+/* Used for messages about a link, and for the other end of a veth(4) pair. */
 LAYOUT_SAME(ifinfomsg, struct ifinfomsg, M(struct ifinfomsg, ifi_family, SOCK_DOMAIN),
 	    M(struct ifinfomsg, ifi_type, ARPHRD), M(struct ifinfomsg, ifi_index, IFINDEX),
 	    M(struct ifinfomsg, ifi_flags, IFF), M(struct ifinfomsg, ifi_change, IFF));
@@ -59,7 +62,7 @@ LAYOUT_SAME(nda_cacheinfo, struct neighbour_cache, M(struct neighbour_cache, ndm
 	    M(struct neighbour_cache, ndm_used, UINT), M(struct neighbour_cache, ndm_updated, UINT),
 	    M(struct neighbour_cache, ndm_refcnt, UINT));
 
-/* Two 16-bit numbers under various names. */
+/* Several structures consist of two 16-bit numbers. Only the names of the members differ. */
 struct pair16 {
 	uint16_t a, b;
 };
@@ -105,7 +108,10 @@ struct queue {
 LAYOUT_SAME(gnet_queue, struct queue, M(struct queue, qlen, UINT), M(struct queue, backlog, UINT),
 	    M(struct queue, drops, UINT), M(struct queue, requeues, UINT), M(struct queue, overlimits, UINT));
 
-/* Attributes whose table depends on the message's address family, the first member of each structure. */
+/*
+ * Shows an attribute whose table depends on the address family of the message. The family is the first member of each
+ * structure.
+ */
 bool attr_by_family(const struct decode *d, const struct attr_chain *chain, const void *about, uint64_t at, uint64_t n)
 {
 	const struct attr_families *f = about;
@@ -114,7 +120,7 @@ bool attr_by_family(const struct decode *d, const struct attr_chain *chain, cons
 	return attr_emit_inner(d, chain, is ? f->attrs : f->others, at, n);
 }
 
-/* Attributes whose table depends on a name in a neighbouring attribute, such as IFLA_INFO_KIND. */
+/* Shows an attribute whose table depends on a name in a neighbouring attribute, such as IFLA_INFO_KIND. */
 bool attr_by_kind(const struct decode *d, const struct attr_chain *chain, const void *about, uint64_t at, uint64_t n)
 {
 	const struct attr_kinds *k = about;
@@ -129,7 +135,8 @@ bool attr_by_kind(const struct decode *d, const struct attr_chain *chain, const 
 }
 
 /*
- * The index of another link. If that link is in another network namespace, the name of this index here would be wrong.
+ * Shows the index of another link. The name of that link is left out if it is in another network namespace, because the
+ * name that this index has here would be wrong.
  */
 bool attr_link(const struct decode *d, const struct attr_chain *chain, const void *about, uint64_t at, uint64_t n)
 {
@@ -141,7 +148,7 @@ bool attr_link(const struct decode *d, const struct attr_chain *chain, const voi
 	return true;
 }
 
-/* The other end of a veth(4) pair: a link's structure and attributes. */
+/* Shows the other end of a veth(4) pair: the structure of a link, and attributes. */
 bool attr_veth_peer(const struct decode *d, const struct attr_chain *chain, const void *about, uint64_t at, uint64_t n)
 {
 	const uint64_t head = sizeof(struct ifinfomsg);
@@ -157,7 +164,7 @@ bool attr_veth_peer(const struct decode *d, const struct attr_chain *chain, cons
 	return true;
 }
 
-/* struct ifla_bridge_id: a priority and a hardware address. */
+/* Shows a struct ifla_bridge_id: a priority and a hardware address. */
 bool attr_bridge_id(const struct decode *d, const struct attr_chain *chain, const void *about, uint64_t at, uint64_t n)
 {
 	(void)about;
@@ -195,7 +202,10 @@ bool attr_via(const struct decode *d, const struct attr_chain *chain, const void
 LAYOUT_SAME(rtnexthop, struct rtnexthop, M(struct rtnexthop, rtnh_len, UINT), M(struct rtnexthop, rtnh_flags, RTNH_F),
 	    M(struct rtnexthop, rtnh_hops, UINT), M(struct rtnexthop, rtnh_ifindex, IFINDEX));
 
-/* The next hops of a route. Each has a structure, whose length member includes its attributes. */
+/*
+ * Shows the next hops of a route. Each is a structure followed by attributes; the length in the structure includes the
+ * attributes.
+ */
 bool attr_multipath(const struct decode *d, const struct attr_chain *chain, const void *about, uint64_t at, uint64_t n)
 {
 	struct rtnexthop hop;

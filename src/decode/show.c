@@ -1,6 +1,6 @@
 /*
- * Shows a value through the function in its kind's row. Those functions show the parts of a value in the same way, so
- * decoding is recursive here.
+ * Shows a value by the function in the row of its kind. Such a function calls show_kind() for the parts of the value,
+ * so this is recursive.
  */
 #include "decode/kinds.h"
 

@@ -20,7 +20,7 @@ void show_signal(const struct decode *d, const struct kind *k, uint64_t v, int i
 		emit_num(d->out, (int32_t)v);
 }
 
-/* If more than two thirds of the signals are in a set, the missing ones are shown. */
+/* If a set contains more than two thirds of the signals, the missing signals are shown instead. */
 void decode_signals(struct emit *out, uint64_t set)
 {
 	struct buf text = {0};
@@ -36,7 +36,7 @@ void decode_signals(struct emit *out, uint64_t set)
 	buf_free(&text);
 }
 
-/* The kernel's sets have 8 bytes; it refuses other sizes. */
+/* Only sets of 8 bytes are shown, because the kernel accepts no other size. */
 void show_sigset(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	uint64_t set;
@@ -47,7 +47,7 @@ void show_sigset(const struct decode *d, const struct kind *k, uint64_t v, int i
 		emit_ptr(d->out, v);
 }
 
-/* pselect6 and io_pgetevents: a pointer to a set and its size. */
+/* The argument of pselect6 and io_pgetevents is a structure of a pointer to a set, and the size of the set. */
 void show_sigset_pair(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	uint64_t set, size;
@@ -188,7 +188,7 @@ static void seccomp(struct emit *out, const siginfo_t *si)
 	flags_emit_choice(out, &flags_audit_arch, si->si_arch);
 }
 
-/* The signal and the code decide what the union contains (sigaction(2)). */
+/* Shows the members of siginfo's union. The signal and the code decide which of them are valid (sigaction(2)). */
 static void details(struct emit *out, const siginfo_t *si)
 {
 	int sig = si->si_signo, code = si->si_code;
@@ -238,7 +238,9 @@ void decode_siginfo(struct emit *out, const siginfo_t *si)
 	emit_close(out, '}');
 }
 
-/* compat_siginfo (include/linux/compat.h): signo, errno, code, and members that depend on signal and code. */
+/*
+ * Converts a compat_siginfo (include/linux/compat.h): signal, errno, code, and members that depend on signal and code.
+ */
 static void widen(const int32_t n[static 8], siginfo_t *si)
 {
 	uint32_t second = (uint32_t)n[4], third = (uint32_t)n[5];
@@ -330,9 +332,9 @@ void show_sigevent(const struct decode *d, const struct kind *k, uint64_t v, int
 }
 
 /*
- * rt_sigreturn(2) has no arguments; its frame is at the stack pointer. On x86-64 the frame is a ucontext, whose last
- * member is the mask (arch/x86/include/uapi/asm/ucontext.h); the handler's ret has popped the 8 bytes of the return
- * address.
+ * rt_sigreturn(2) has no arguments. Its frame is at the stack pointer. On x86-64 the frame is a ucontext, whose last
+ * member is the signal mask (arch/x86/include/uapi/asm/ucontext.h). The signal handler has already popped the 8 bytes
+ * of the return address.
  */
 #define UCONTEXT_MASK_X86_64 296
 

@@ -1,4 +1,4 @@
-/* Signals; rows of decode_kinds. */
+/* Shows arguments about signals. The functions are used in the rows of decode_kinds. */
 #ifndef SCTRACE_DECODE_SIG_H
 #define SCTRACE_DECODE_SIG_H
 
@@ -7,7 +7,7 @@
 show_fn show_signal, show_sigset, show_sigset_pair, show_sigset_at, show_sigaction, show_siginfo, show_sigevent,
 	show_sigreturn;
 
-/* Emits a signal set in strace's form: [INT TERM], ~[KILL], []. */
+/* Emits a set of signals in the form of strace: [INT TERM], ~[KILL], []. */
 void decode_signals(struct emit *out, uint64_t set);
 
 #endif

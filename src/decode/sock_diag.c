@@ -7,7 +7,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
-/* Requests and answers as linux/inet_diag.h, unix_diag.h, netlink_diag.h and packet_diag.h define them. */
+/* Requests and answers as in linux/inet_diag.h, unix_diag.h, netlink_diag.h and packet_diag.h. */
 struct inet_request {
 	uint8_t sdiag_family, sdiag_protocol, idiag_ext, pad;
 	uint32_t idiag_states;

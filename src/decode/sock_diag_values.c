@@ -1,4 +1,4 @@
-/* The contents of sock_diag(7)'s structures and attributes. */
+/* Shows the contents of sock_diag(7)'s structures and attributes. */
 #include "decode/attr.h"
 #include "decode/layout.h"
 #include "decode/sock_diag.h"
@@ -39,7 +39,7 @@ void show_inet_diag_id(const struct decode *d, const struct kind *k, uint64_t v,
 	emit_close(d->out, '}');
 }
 
-/* A protocol, or all of them (linux/netlink_diag.h). */
+/* Shows one protocol, or NDIAG_PROTO_ALL for all of them (linux/netlink_diag.h). */
 void show_ndiag_protocol(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)k, (void)i;
@@ -103,8 +103,9 @@ LAYOUT_SAME(packet_diag_ring, struct packet_ring, M(struct packet_ring, pdr_bloc
 	    M(struct packet_ring, pdr_sizeof_priv, UINT), M(struct packet_ring, pdr_features, HEX));
 
 /*
- * The protocol's own structure. Only the request contained the protocol. TCP's structure has had between 192 and 280
- * bytes since Linux 4.10; MPTCP's is shorter and SCTP's is longer.
+ * Shows the structure of the socket's protocol. Only the request says which protocol it is, so the length must decide.
+ * Since Linux 4.10, the structure of TCP has between 192 and 280 bytes. That of MPTCP is shorter, and that of SCTP is
+ * longer.
  */
 #define TCP_INFO_LEAST 192
 #define TCP_INFO_MOST  280
@@ -117,7 +118,7 @@ bool attr_tcp_info(const struct decode *d, const struct attr_chain *chain, const
 	return true;
 }
 
-/* struct inet_diag_sockopt: bits in this order. */
+/* Shows a struct inet_diag_sockopt, whose bits are in this order. */
 bool attr_inet_sockopt(const struct decode *d, const struct attr_chain *chain, const void *about, uint64_t at,
 		       uint64_t n)
 {
@@ -138,7 +139,7 @@ bool attr_inet_sockopt(const struct decode *d, const struct attr_chain *chain, c
 	return true;
 }
 
-/* A path, or an abstract name after a NUL byte; neither is terminated. */
+/* Shows the name of a socket: a path, or an abstract name after a NUL byte. Neither ends with a NUL byte. */
 bool attr_unix_name(const struct decode *d, const struct attr_chain *chain, const void *about, uint64_t at, uint64_t n)
 {
 	char name[108];

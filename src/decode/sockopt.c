@@ -1,4 +1,4 @@
-/* getsockopt and setsockopt: options by level, and the kinds of their values. */
+/* getsockopt(2) and setsockopt(2): the names of the options of each level, and the kinds of their values. */
 #include "decode/layout.h"
 #include "decode/net.h"
 
@@ -33,7 +33,7 @@ LAYOUT_SAME(in6_pktinfo, struct pktinfo6, M_AT(struct pktinfo6, ipi6_addr, IN6_A
 	    M(struct pktinfo6, ipi6_ifindex, IFINDEX));
 LAYOUT_SAME(tpacket_stats, struct tpacket_stats, M(struct tpacket_stats, tp_packets, UINT),
 	    M(struct tpacket_stats, tp_drops, UINT));
-/* The beginning of tcp_info in linux/tcp.h, which grows with new kernels. */
+/* The beginning of struct tcp_info (linux/tcp.h). Newer kernels have more members. */
 struct tcp_info_begin {
 	uint8_t tcpi_state, tcpi_ca_state, tcpi_retransmits, tcpi_probes, tcpi_backoff, tcpi_options, wscale, limited;
 	uint32_t tcpi_rto, tcpi_ato, tcpi_snd_mss, tcpi_rcv_mss, tcpi_unacked, tcpi_sacked, tcpi_lost, tcpi_retrans,
@@ -77,7 +77,7 @@ void show_sockopt(const struct decode *d, const struct kind *k, uint64_t v, int 
 	emit_hex(d->out, (uint32_t)v);
 }
 
-/* Options whose value is not an int; at least `size` bytes are needed to show it. */
+/* Options whose value is not an int. A value is shown only if it has at least `size` bytes. */
 static const struct {
 	uint32_t level, option;
 	enum syscall_kind kind;
@@ -127,7 +127,7 @@ static void value(const struct decode *d, uint64_t addr, uint64_t len, int i)
 		decode_bytes(d, addr, len);
 }
 
-/* The next argument is the length; the two previous ones are level and option. */
+/* The next argument is the length of the value. The two previous ones are the level and the option. */
 void show_sockopt_value(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)k;
@@ -138,7 +138,7 @@ void show_sockopt_value(const struct decode *d, const struct kind *k, uint64_t v
 		value(d, v, len, i);
 }
 
-/* The next argument points at the length. */
+/* The next argument points at the length of the value. */
 void show_out_sockopt_value(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)k;

@@ -1,4 +1,4 @@
-/* Times, intervals, timers. */
+/* Shows times, intervals and timers. */
 #include "decode/time.h"
 #include "decode/layout.h"
 
@@ -9,7 +9,7 @@
 #include <time.h>
 #include <utime.h>
 
-/* utimensat(2)'s special nanoseconds. */
+/* Special values of tv_nsec in utimensat(2). */
 #define NSEC_NOW  0x3fffffff
 #define NSEC_OMIT 0x3ffffffe
 
@@ -33,7 +33,7 @@ static const struct layout timeval32 = {8, 2, members_timeval32, NULL};
 
 LAYOUT_NARROW(timespec, struct __kernel_timespec, &timespec32, M(struct __kernel_timespec, tv_sec, LONG),
 	      M(struct __kernel_timespec, tv_nsec, LONG));
-/* The same for all word sizes: calls named ..._time64. */
+/* The structures of calls named ..._time64, which are the same for all word sizes. */
 LAYOUT_SAME(timespec64, struct __kernel_timespec, M(struct __kernel_timespec, tv_sec, LONG),
 	    M(struct __kernel_timespec, tv_nsec, LONG));
 LAYOUT_NARROW(timeval, struct pair64, &timeval32, M(struct pair64, tv_sec, LONG), M(struct pair64, tv_usec, LONG));
@@ -94,13 +94,13 @@ bool decode_time_text(char *text, size_t n, int64_t seconds)
 {
 	time_t t = (time_t)seconds;
 	struct tm tm;
-	/* 253402300799: the end of the year 9999. */
+	/* 253402300799 is the last second of the year 9999. */
 	if (seconds <= 0 || seconds > 253402300799 || !gmtime_r(&t, &tm))
 		return false;
 	return strftime(text, n, "%Y-%m-%dT%H:%M:%S+0000", &tm) > 0;
 }
 
-/* A time stamp: the structure and, for people, the date and time with the fraction, if any. */
+/* Shows a time stamp: the structure and, as a comment, the date and time. */
 static void stamp(const struct decode *d, const struct layout *l, uint64_t addr)
 {
 	const struct layout *here = layout_for(d, l);
@@ -112,7 +112,7 @@ static void stamp(const struct decode *d, const struct layout *l, uint64_t addr)
 		return;
 	}
 	layout_emit(d, here, addr, here->size);
-	for (int i = 0; i < 2; i++) /* 4-byte times are signed, but times before 1970 are not converted to dates */
+	for (int i = 0; i < 2; i++) /* 32-bit times are signed, but a time before 1970 is not converted to a date */
 		decode_get(d, addr + (uint64_t)i * word, &v[i], word);
 	if (!decode_time_text(text, sizeof(text), v[0]))
 		return;
@@ -162,20 +162,20 @@ void show_timeval2(const struct decode *d, const struct kind *k, uint64_t v, int
 	decode_array(d, v, 2, decode_word(d) * 2, one_old_time, NULL);
 }
 
-/* The remaining time of a sleep is written only if a signal ended the sleep: EINTR, or a restart error. */
+/* A sleep writes the remaining time only if a signal interrupted it (EINTR, or an error of syscall/restart.h). */
 enum when when_remaining(const struct decode *d, int i)
 {
 	(void)i;
 	return !d->leaving || (d->call->error && d->call->err != 14 && d->call->err != 22) ? WHEN_LEFT_EVEN : WHEN_LEFT;
 }
 
-/* With TIMER_ABSTIME (in the second argument) no remaining time is written. */
+/* If the second argument contains TIMER_ABSTIME, the remaining time is not written. */
 enum when when_clock_remaining(const struct decode *d, int i)
 {
 	return d->call->args[1] & 1 ? WHEN_LEFT : when_remaining(d, i);
 }
 
-/* A sleep that was not interrupted does not write the remaining time. */
+/* If the sleep was not interrupted, the remaining time was not written. */
 void show_remaining(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)k;
@@ -189,7 +189,10 @@ void show_clock(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)k, (void)i;
 	int32_t clock = (int32_t)v;
-	/* Clocks of processes, threads and devices contain a pid or a descriptor (include/linux/posix-timers.h). */
+	/*
+	 * The clocks of processes, threads and devices contain a process id or a descriptor
+	 * (include/linux/posix-timers.h).
+	 */
 	if (clock >= 0) {
 		flags_emit_choice(d->out, &flags_clock, (uint32_t)clock);
 		return;
