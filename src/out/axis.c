@@ -25,7 +25,7 @@ void axis_range_add(struct axis_range *r, double v)
 		r->least_above_zero = fmin(r->least_above_zero, v);
 }
 
-/* Prefixes of a unit, in descending order. The last one is used for all smaller values. */
+/* A prefix of a unit. A table of prefixes is in descending order. The last one is used for all smaller values. */
 struct prefix {
 	double least;
 	const char *name;
@@ -41,7 +41,7 @@ static const struct prefix *const prefixes[] = {
 	[UNIT_COUNT] = counts, [UNIT_PERCENT] = percents,
 };
 
-/* The prefix that suits `v` best. */
+/* Returns the prefix in which `v` is shown: the largest one that `v` reaches, or else the smallest one. */
 static const struct prefix *prefix_for(enum chart_unit unit, double v)
 {
 	const struct prefix *p = prefixes[unit];
@@ -57,7 +57,7 @@ void axis_format(struct buf *out, enum chart_unit unit, double v)
 	int digits = fabs(x) >= 99.95 || x == 0 ? 0 : fabs(x) >= 9.995 ? 1 : 2;
 	char text[40];
 	snprintf(text, sizeof(text), "%.*f", digits, x);
-	/* Counts and bytes are integers: "4.00 KiB" becomes "4 KiB". */
+	/* Counts and bytes are integers, so "4.00 KiB" becomes "4 KiB". */
 	if ((unit == UNIT_COUNT || unit == UNIT_BYTES) && strchr(text, '.')) {
 		size_t len = strlen(text);
 		while (text[len - 1] == '0')
@@ -69,7 +69,7 @@ void axis_format(struct buf *out, enum chart_unit unit, double v)
 	buf_adds(out, v == 0 && unit != UNIT_PERCENT ? "" : p->name);
 }
 
-/* The label of a tick, with prefix `p` and as few digits as possible. */
+/* Writes the label of a tick. It has prefix `p` and as few digits as possible. */
 static void label(char text[24], const struct prefix *p, double v)
 {
 	snprintf(text, 24, "%.6g%s", v == 0 ? 0 : v / p->least, v == 0 ? "" : p->name);
@@ -86,7 +86,7 @@ static void add_tick(struct axis *a, double v, const struct prefix *p)
 		label(t->label, p, v);
 }
 
-/* The nearest of 1, 2, 5 times a power of ten. */
+/* Returns the value nearest to `v` that is 1, 2 or 5 times a power of ten. */
 static double nice_step(double v)
 {
 	double power = pow(10, floor(log10(v)));
@@ -104,7 +104,10 @@ static void linear_ticks(struct axis *a, size_t wanted)
 		add_tick(a, i * step, p);
 }
 
-/* Ticks at powers of ten, with labels at all or some of them; also at 2 and 5 if there are few powers of ten. */
+/*
+ * Adds ticks at powers of ten. All or some of them have labels. If there are few powers of ten, also adds ticks at 2
+ * and 5 times these.
+ */
 static void decade_ticks(struct axis *a, size_t wanted)
 {
 	int first = (int)ceil(log10(a->low) - 1e-9);
@@ -116,14 +119,14 @@ static void decade_ticks(struct axis *a, size_t wanted)
 			double v = m * pow(10, e);
 			bool labelled = m == 1 ? (e - first) % (every > 0 ? every : 1) == 0 : few && (m == 2 || m == 5);
 			if (a->unit == UNIT_COUNT && v < 1)
-				continue; /* half a call does not exist */
+				continue; /* counts have no fractions */
 			if (v >= a->low * (1 - 1e-9) && v <= a->high * (1 + 1e-9) &&
 			    (labelled || (last - first < 4 && wanted > 3)))
 				add_tick(a, v, labelled ? prefix_for(a->unit, v) : NULL);
 		}
 }
 
-/* Ticks at powers of two, which are common for sizes. */
+/* Adds ticks at powers of two, which are usual sizes. */
 static void binary_ticks(struct axis *a, size_t wanted)
 {
 	static const int steps[] = {1, 2, 5, 10, 20};
@@ -213,7 +216,7 @@ double axis_label_width(const struct axis *a)
 
 void axis_draw_x(const struct axis *a, double top, double bottom, const char *title, struct buf *out)
 {
-	double end = -INFINITY; /* the end of the last label; labels that would touch it are left out */
+	double end = -INFINITY; /* where the previous label ends; a label that would touch it is left out */
 	for (size_t i = 0; i < a->nticks; i++) {
 		const struct axis_tick *t = &a->ticks[i];
 		double x = axis_at(a, t->value);

@@ -1,4 +1,4 @@
-/* Axes: the range of values that is shown, and the ticks with their labels. */
+/* The axes of charts: the range of values that an axis shows, and its ticks with their labels. */
 #ifndef SCTRACE_OUT_AXIS_H
 #define SCTRACE_OUT_AXIS_H
 
@@ -14,9 +14,9 @@ struct axis_tick {
 struct axis {
 	bool log;
 	enum chart_unit unit;
-	double low, high;   /* the range shown; 0 < low if log */
-	double from, to;    /* in pixels; from > to for a vertical axis */
-	double label_scale; /* linear axes: all labels use this unit */
+	double low, high;   /* the range shown; `low` is above 0 on a logarithmic axis */
+	double from, to;    /* pixels of `low` and `high`; from > to for a vertical axis */
+	double label_scale; /* for linear axes, where all labels have the same unit */
 	struct axis_tick ticks[AXIS_TICKS_MAX];
 	size_t nticks;
 };
@@ -29,23 +29,24 @@ void axis_range_init(struct axis_range *r);
 void axis_range_add(struct axis_range *r, double v); /* ignores NAN */
 
 /*
- * Makes an axis for the range with about `ticks` labels. With `zero`, a linear axis begins at 0. axis_place() sets the
- * pixels. Returns 0, or -EINVAL if the range contains nothing to show.
+ * Initialises an axis that shows range `r` and has about `ticks` labels. If `zero` is set, a linear axis begins at 0.
+ * The caller must then set the pixels by axis_place(). Returns 0, or -EINVAL if the range contains no value that can be
+ * shown.
  */
 int axis_init(struct axis *a, const struct chart_axis *spec, const struct axis_range *r, bool zero, size_t ticks);
 void axis_place(struct axis *a, double from, double to);
-/* True if the axis can show the value (finite, and above zero on a log scale). */
+/* Returns true if the axis can show the value. It must be finite and, on a logarithmic axis, above zero. */
 bool axis_shows(const struct axis *a, double v);
-/* The pixel of a value, limited to just outside the axis. */
+/* Returns the pixel of a value. A value far outside the axis gets a pixel just outside it. */
 double axis_at(const struct axis *a, double v);
 /* Appends a value with three significant digits and its unit: "1.25 ms", "4 KiB", "12.3k", "98 %". */
 void axis_format(struct buf *out, enum chart_unit unit, double v);
-/* The widest tick label in pixels at a font of 12. */
+/* Returns the width of the widest tick label in pixels at font size 12. */
 double axis_label_width(const struct axis *a);
 
 /*
- * Draws the grid and the labels of an x axis below the plot (top to bottom), or of a y axis at its left (left to
- * right).
+ * axis_draw_x() draws the grid and the labels of an x axis below the plot, which extends from `top` to `bottom`.
+ * axis_draw_y() draws those of a y axis at the left of the plot.
  */
 void axis_draw_x(const struct axis *a, double top, double bottom, const char *title, struct buf *out);
 void axis_draw_y(const struct axis *a, double left, double right, const char *title, struct buf *out);

@@ -1,4 +1,7 @@
-/* Charts of measurements as self-contained SVG, for light and dark backgrounds, wide and narrow. */
+/*
+ * Charts of measurements as SVG without external files. They suit light and dark backgrounds, and wide and narrow
+ * screens.
+ */
 #ifndef SCTRACE_OUT_CHART_H
 #define SCTRACE_OUT_CHART_H
 
@@ -10,12 +13,17 @@ struct buf;
 struct hist;
 
 /*
- * Each function appends one <svg> element to `out`. Returns 0, -ENOMEM, or -EINVAL if there is nothing to draw (no
- * value that the scale can show). Values are in base units: seconds, bytes, fractions (0.5 is 50 %). NANs, and on a log
- * scale values that are not above zero, are left out. Strings are escaped.
+ * The unit of the values. Values are in base units: seconds, bytes, fractions (0.5 is 50 %).
+ *
+ * Each chart_*() function appends one <svg> element to `out`. It returns 0, -ENOMEM, or -EINVAL if no value can be
+ * shown. Values that are NAN are left out, and so are values that are not above zero on a logarithmic axis. Strings are
+ * escaped.
  */
 enum chart_unit { UNIT_NONE, UNIT_SECONDS, UNIT_BYTES, UNIT_COUNT, UNIT_PERCENT };
-/* SCALE_AUTO is logarithmic if all values are above zero and the greatest is more than 10 times the least. */
+/*
+ * SCALE_AUTO means logarithmic if all values are above zero and the greatest is more than 10 times the smallest, and
+ * linear otherwise.
+ */
 enum chart_scale { SCALE_AUTO, SCALE_LINEAR, SCALE_LOG };
 
 struct chart_axis {
@@ -28,17 +36,18 @@ struct chart_axis {
 struct chart_frame {
 	const char *title;
 	const char *subtitle;
-	const char *note; /* at the bottom: what was left out, how it was measured */
-	int width;        /* 0: CHART_WIDE. Below 560, panels are drawn below each other. */
+	const char *note; /* text below the chart, such as what was left out or how it was measured */
+	int width;        /* pixels; 0: CHART_WIDE. Below 560, panels are drawn below each other, not beside each
+			   * other. */
 };
 #define CHART_WIDE   860
 #define CHART_NARROW 360
 
-/* Values over x, joined by a line. */
+/* A series of values over x, which a line joins. */
 struct chart_series {
-	const char *name; /* in the legend; or NULL */
+	const char *name; /* name in the legend, or NULL */
 	const double *x, *y;
-	const double *low, *high; /* a band around y (quartiles), or NULL */
+	const double *low, *high; /* limits of a band around y, such as quartiles; or NULL */
 	size_t n;
 };
 
@@ -47,35 +56,45 @@ struct chart_panel {
 	struct chart_axis x, y;
 	const struct chart_series *series;
 	size_t nseries;
-	double mark_x;         /* position of a dashed line (the knee); NAN: none */
-	const char *mark_text; /* beside it */
+	double mark_x;         /* where a dashed vertical line is drawn; NAN: nowhere */
+	const char *mark_text; /* text beside that line */
 };
-/* Lines in several panels, such as a buffer scan: wall time, system time, calls, peak RSS against buffer size. */
+/*
+ * Draws lines in several panels. For a scan of buffer sizes, the panels show wall time, system time, calls and peak RSS
+ * over the buffer size.
+ */
 int chart_lines(const struct chart_frame *f, const struct chart_panel *panels, size_t n, struct buf *out);
 
-/* One metric of all subjects. */
+/* A panel of a bar chart, which shows one metric of all subjects. */
 struct chart_bar_panel {
 	const char *title;
 	struct chart_axis axis;
 	const double *value;
-	const double *low, *high; /* whiskers (quartiles), or NULL */
+	const double *low, *high; /* limits of the whiskers, such as quartiles; or NULL */
 };
-/* Horizontal bars from zero, or dots if the axis is logarithmic: `n` labelled rows, and a panel for each metric. */
+/*
+ * Draws `n` rows with labels, and a panel for each metric. Values are horizontal bars from zero, or dots if the axis is
+ * logarithmic.
+ */
 int chart_bars(const struct chart_frame *f, const char *const *labels, size_t n, const struct chart_bar_panel *panels,
 	       size_t npanels, struct buf *out);
 
-/* The same with rows in groups of `members` (a subject in several runs), coloured by their position in the group. */
+/*
+ * Like chart_bars(), with rows in groups of `members`, such as one subject in several runs. The position of a row in
+ * its group decides its colour.
+ */
 int chart_bars_grouped(const struct chart_frame *f, const char *const *labels, size_t n, size_t members,
 		       const struct chart_bar_panel *panels, size_t npanels, struct buf *out);
 
 struct chart_point {
 	const char *label;
 	double x, y;
-	double x_low, x_high; /* the noise of x, such as its quartiles; NAN: none */
+	double x_low, x_high; /* limits of the noise of x, such as its quartiles; NAN: unknown */
 };
 /*
- * A trade-off, in which less is better for both axes. Two values count as equal if they differ by less than the share
- * `equal` of the larger one, or if their noise overlaps. A line joins the points that no other point beats.
+ * Draws a trade-off between x and y. A smaller value is better on both axes. Two values count as equal if they differ
+ * by less than the fraction `equal` of the larger one, or if the ranges of their noise overlap. A line joins the points
+ * for which no other point is better.
  */
 int chart_scatter(const struct chart_frame *f, double equal, const struct chart_axis *x, const struct chart_axis *y,
 		  const struct chart_point *points, size_t n, struct buf *out);
@@ -83,13 +102,14 @@ int chart_scatter(const struct chart_frame *f, double equal, const struct chart_
 struct chart_box {
 	const char *label;
 	const struct box *box;
-	size_t group;           /* colour */
-	const char *group_name; /* in the legend, equal for all of a group; or NULL */
+	size_t group;           /* decides the colour */
+	const char *group_name; /* name of the group in the legend, equal for all members of a group; or NULL */
 };
 /*
- * Box plots (stats/box.h) with a legend of their colours, and the median written in the box. Outliers are points, at
- * most a few hundred for each box (the outermost first); their number is written below the box. Outliers so far away
- * that they would flatten the boxes (linear scale) are left out and counted at the edge.
+ * Draws box plots (stats/box.h), with the median written in the box, and a legend of their colours. Outliers are
+ * points, at most a few hundred for each box, the outermost ones first. Their number is written below the box. On a
+ * linear axis, outliers that are too far away would make the boxes very small. They are left out, and counted at the
+ * edge.
  */
 int chart_boxes(const struct chart_frame *f, const struct chart_axis *y, const struct chart_box *boxes, size_t n,
 		struct buf *out);
@@ -97,31 +117,33 @@ int chart_boxes(const struct chart_frame *f, const struct chart_axis *y, const s
 struct chart_hist {
 	const char *name;
 	const struct hist *hist;
-	double unit; /* the histogram's unit in the axis's base unit: 1e-9 for ns on an axis of seconds */
-	double max;  /* the exact greatest value, if it is known; otherwise 0 */
+	double unit; /* factor from the histogram's unit to that of the axis: 1e-9 for ns on an axis of seconds */
+	double max;  /* the exact maximum; 0: unknown */
 };
 /*
- * Histograms below each other on one x axis. Counts have a log scale, so that one late wake-up in a million is visible.
+ * Draws histograms below each other over one x axis. The axis of the counts is logarithmic, so that one late wake-up in
+ * a million is visible.
  */
 int chart_hists(const struct chart_frame *f, const struct chart_axis *x, const struct chart_hist *hists, size_t n,
 		struct buf *out);
 
-/* A period from `start` to `end` seconds in which one process had a CPU. */
+/* A period, from `start` to `end` seconds, in which one process ran on a CPU. */
 struct chart_slice {
 	double start, end;
-	size_t who; /* index of its series */
+	size_t who; /* index of the process's series */
 	int cpu;
 };
 struct chart_progress {
 	const char *title;
-	const struct chart_series *series; /* x: seconds, y: fraction done; drawn as a staircase */
+	const struct chart_series *series; /* x is in seconds and y is the fraction of the work that is done; drawn
+					    * as a staircase */
 	size_t nseries;
 	const struct chart_slice *slices;
 	size_t nslices;
 };
 /*
- * Progress of processes over time, with a lane for each. Below the lanes, a strip for each CPU shows in the lanes'
- * colours which process had it.
+ * Draws the progress of processes over time. Each process has a lane. Below the lanes is a strip for each CPU, which
+ * shows by the colours of the lanes which process ran on the CPU.
  */
 int chart_progress(const struct chart_frame *f, const struct chart_progress *panels, size_t n, struct buf *out);
 

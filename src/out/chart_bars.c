@@ -1,4 +1,4 @@
-/* Horizontal bars with quartile whiskers, and a panel for each metric. */
+/* Draws horizontal bars with whiskers, and a panel for each metric. */
 #include "base/buf.h"
 #include "out/axis.h"
 #include "out/chart.h"
@@ -14,18 +14,18 @@
 #define GAP         16.0
 #define BOLD        1.12 /* width of bold letters relative to normal ones */
 #define LABEL_LEAST 80.0
-#define VALUE_ROOM  58.0 /* room for the value at the right of the longest bar */
+#define VALUE_ROOM  58.0 /* pixels for the value at the right of the longest bar */
 
-/* The positions of the rows in a panel. */
+/* Where the rows of a panel are drawn. */
 struct rows {
 	const char *const *labels;
 	size_t n;
-	double left, right; /* of the panel; labels are left of `left` */
+	double left, right; /* edges of the panel; labels are to the left of `left` */
 	double top;
-	size_t members; /* rows in a group; 1: there are no groups */
+	size_t members; /* number of rows in a group; 1: there are no groups */
 };
 
-/* Groups are a little apart. */
+/* Returns the top of row `i`. There is a gap between groups. */
 static double row_at(const struct rows *r, size_t i)
 {
 	size_t group = r->members > 1 ? i / r->members : 0;
@@ -49,7 +49,7 @@ static void draw_bar(const struct axis *a, const struct chart_bar_panel *p, size
 	struct buf tip = {0};
 	axis_format(&text, p->axis.unit, v);
 	buf_addf(&tip, "%s: %s", name, buf_str(&text));
-	/* The length of a bar on a logarithmic axis means nothing, so draw a dot. */
+	/* The length of a bar means nothing on a logarithmic axis, so a dot is drawn instead. */
 	if (a->log)
 		svg_circle(out, axis_at(a, v), y + BAR / 2, 4, svg_bar(colour), buf_str(&tip));
 	else
@@ -78,14 +78,14 @@ static int panel_axis(struct axis *a, const struct chart_bar_panel *p, const str
 		axis_range_add(&range, whisker(p->low, i));
 		axis_range_add(&range, whisker(p->high, i));
 	}
-	/* Zeros (a time below the kernel's tick) are written as text, but must not affect the scale. */
+	/* A time of zero, below the kernel's clock tick, is written as text. It must not change the scale. */
 	struct chart_axis spec = p->axis;
 	if (spec.scale == SCALE_AUTO && range.low == 0 && range.high > 10 * range.least_above_zero)
 		spec.scale = SCALE_LOG;
 	double width = r->right - r->left - VALUE_ROOM;
 	int rc = axis_init(a, &spec, &range, true, (size_t)fmax(2, width / 70));
 	if (rc == 0 && a->log) {
-		/* The axis begins at half the least value, so that this value is not at the edge. */
+		/* The axis begins at half the smallest value, so that this value is not at the edge. */
 		struct axis_range lower = range;
 		lower.least_above_zero = range.least_above_zero / 2;
 		rc = axis_init(a, &spec, &lower, true, (size_t)fmax(2, width / 48));
@@ -117,7 +117,7 @@ static double widest_label(const char *const *labels, size_t n, double limit)
 	return fmin(widest + 10, limit);
 }
 
-/* The room that panels beside each other leave for labels, with their titles complete. */
+/* Returns the width that remains for labels if panels are beside each other and their titles are not cut. */
 static double beside_panels(double width, const struct chart_bar_panel *panels, size_t n)
 {
 	double widest = 0;

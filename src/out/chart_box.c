@@ -1,4 +1,4 @@
-/* Box plots: quartiles, the median written in the box, Tukey's whiskers, outliers as points. */
+/* Draws box plots: quartiles, the median written in the box, Tukey's whiskers, outliers as points. */
 #include "base/buf.h"
 #include "out/axis.h"
 #include "out/chart.h"
@@ -12,21 +12,27 @@
 
 #define HEIGHT       340.0
 #define ROW          24.0
-#define SIDE_ROOM    26.0 /* room for the median at the right of the last box */
+#define SIDE_ROOM    26.0 /* pixels for the median at the right of the last box */
 #define OUTLIERS_MAX 100
-/* On a linear scale, outliers are left out if they are farther away than this many spans of boxes and whiskers. */
+/*
+ * On a linear axis, an outlier is left out if its distance from the boxes and whiskers is more than this number of
+ * times their extent.
+ */
 #define FAR_SPANS 3.0
 
-/* Boxes are vertical. If their labels would touch, they are drawn as horizontal rows with labels at the left. */
+/*
+ * Where the boxes are drawn. They are vertical, with labels below. If these labels would touch each other, the boxes
+ * are horizontal rows, with labels at the left.
+ */
 struct boxes {
 	const struct chart_box *v;
 	size_t n;
 	bool rows;
 	struct axis value;
-	double first, step; /* across the boxes: start and distance */
-	double half;        /* half the thickness of a box */
-	double near, far;   /* ends of the plot along the values' axis */
-	double limit;       /* outliers above this are left out */
+	double first, step; /* position of the first box, and distance between boxes */
+	double half;        /* half the thickness of a box, in pixels */
+	double near, far;   /* pixels of the smallest and of the greatest value */
+	double limit;       /* an outlier above this value is left out */
 };
 
 static double across(const struct boxes *b, size_t i)
@@ -34,7 +40,10 @@ static double across(const struct boxes *b, size_t i)
 	return b->first + b->step * ((double)i + 0.5);
 }
 
-/* A line from (value pixel v1, across c1) to (v2, c2), for vertical or horizontal boxes. */
+/*
+ * Draws a line between two points. `v1` and `v2` are pixels on the axis of the values, and `c1` and `c2` are pixels on
+ * the other axis.
+ */
 static void line(const struct boxes *b, double v1, double c1, double v2, double c2, const char *class, struct buf *out)
 {
 	b->rows ? svg_line(out, v1, c1, v2, c2, class) : svg_line(out, c1, v1, c2, v2, class);
@@ -51,7 +60,7 @@ static void rect(const struct boxes *b, double v1, double v2, double c, const ch
 		svg_rect(out, c - b->half, low, 2 * b->half, length, class, tip);
 }
 
-/* The limit for outliers that are shown: none on a log scale, otherwise such that boxes do not shrink to lines. */
+/* Returns the limit above which outliers are left out. There is no limit on a logarithmic axis. */
 static double outlier_limit(const struct boxes *b, const struct chart_axis *spec)
 {
 	struct axis_range r;
@@ -84,7 +93,10 @@ static int boxes_axis(struct boxes *b, const struct chart_axis *spec, size_t tic
 	return axis_init(&b->value, &fixed, &r, false, ticks);
 }
 
-/* The median of a vertical box: inside if there is room, otherwise beside it or below its lower whisker. */
+/*
+ * Writes the median of a vertical box: in the box if there is room, otherwise beside the box or below its lower
+ * whisker.
+ */
 static void draw_median(const struct boxes *b, const struct box *box, double x, struct buf *out)
 {
 	double y = axis_at(&b->value, box->summary.median);
@@ -106,8 +118,8 @@ static void draw_median(const struct boxes *b, const struct box *box, double x, 
 }
 
 /*
- * Draws at most OUTLIERS_MAX points, the outermost first. Returns the number of outliers that lie beyond the range
- * shown.
+ * Draws at most OUTLIERS_MAX points, the outermost first. Returns the number of outliers that are left out because they
+ * are beyond the range.
  */
 static size_t draw_outliers(const struct boxes *b, const struct chart_box *v, double c, struct buf *out)
 {
@@ -123,7 +135,10 @@ static size_t draw_outliers(const struct boxes *b, const struct chart_box *v, do
 		}
 		if (drawn++ >= OUTLIERS_MAX)
 			break;
-		/* Spread sideways a little, always in the same way, so that points do not hide each other. */
+		/*
+		 * Moves the point sideways a little, so that points do not hide each other. The same data always gives
+		 * the same picture.
+		 */
 		double at = c + fmin(7, b->half * 0.7) * sin((double)i * 2.4);
 		double p = axis_at(&b->value, value);
 		buf_clear(&tip);
@@ -134,7 +149,7 @@ static size_t draw_outliers(const struct boxes *b, const struct chart_box *v, do
 	return beyond;
 }
 
-/* The text beside a box: its label, its outliers, and in rows the median. */
+/* Writes the texts beside a box: its label, the number of its outliers and, for a horizontal box, the median. */
 static void draw_texts(const struct boxes *b, const struct chart_box *v, double c, size_t beyond, struct buf *out)
 {
 	char outliers[64];
@@ -184,7 +199,7 @@ static void draw_box(const struct boxes *b, size_t i, struct buf *out)
 
 #define GROUPS_MAX 16
 
-/* Explains the colours, starting at `top`. Returns the height. */
+/* Draws a legend of the colours that starts at `top`. Returns its height. */
 static double draw_legend(const struct boxes *b, const struct chart_frame *f, double top, struct buf *out)
 {
 	struct chart_series groups[GROUPS_MAX] = {0};
@@ -206,7 +221,7 @@ static double widest_label(const struct chart_box *v, size_t n)
 	return widest;
 }
 
-/* Draws the boxes as rows, with values from left to right. Returns the bottom of the chart. */
+/* Draws the boxes as horizontal rows. Returns the bottom of the chart. */
 static double draw_rows(struct boxes *b, const struct chart_frame *f, const char *title, struct buf *out)
 {
 	double top = frame_top(f) + 6;

@@ -1,4 +1,4 @@
-/* Histograms below each other on one x axis. */
+/* Draws histograms below each other over one x axis. */
 #include "base/buf.h"
 #include "out/axis.h"
 #include "out/chart.h"
@@ -13,9 +13,9 @@
 
 #define PANEL  92.0
 #define GAP    26.0
-#define COARSE 3 /* pixels: the least width of a column */
+#define COARSE 3 /* minimum width of a column in pixels */
 
-/* Counts for each column of pixels, so that narrow buckets neither vanish nor overlap. */
+/* The count of each column of pixels. A column may contain several buckets, and a wide bucket several columns. */
 struct columns {
 	double *count;
 	size_t n;
@@ -27,7 +27,7 @@ static double bucket_low(const struct chart_hist *h, uint32_t i)
 	return (double)hist_bucket_low(h->hist->first + i) * h->unit;
 }
 
-/* The middle of a bucket, which is above zero even for the first, so that a log scale can show it. */
+/* Returns the middle of a bucket. It is above zero for every bucket, so a logarithmic axis can show it. */
 static double bucket_middle(const struct chart_hist *h, uint32_t i)
 {
 	double low = bucket_low(h, i);
@@ -45,8 +45,8 @@ static double hist_end(const struct chart_hist *h, bool greatest)
 }
 
 /*
- * Adds `count` to the columns that [from, to) covers, in pixels from the axis's start. A small count stays in one
- * column.
+ * Adds `count` to the columns in [from, to), pixels from the beginning of the axis. A large count is distributed over
+ * them, and a small one is added to one column.
  */
 static void spread(struct columns *c, double from, double to, double count)
 {
@@ -71,7 +71,10 @@ static void fill_columns(struct columns *c, const struct chart_hist *h, const st
 			       (double)h->hist->count[i]);
 }
 
-/* The width of the widest bucket in pixels, so that there are no empty columns between full ones. */
+/*
+ * Returns the width of a column: that of the widest bucket in pixels, because narrower columns would be empty between
+ * two others.
+ */
 static double column_width(const struct chart_hist *h, const struct axis *x)
 {
 	double widest = COARSE;
@@ -97,14 +100,14 @@ static void draw_bars(const struct columns *c, const struct axis *x, const struc
 		if (c->count[i] <= 0)
 			continue;
 		double left = x->from + c->width * (double)i;
-		/* A single value must be visible, so the scale begins at one half. */
+		/* The scale begins at one half, so that a count of one is visible. */
 		buf_addf(out, "M%.1f %.1fV%.1fH%.1fV%.1fZ", left, y->from, axis_at(y, fmax(c->count[i], 0.6)),
 			 left + c->width - 0.4, y->from);
 	}
 	buf_adds(out, "\"/>\n");
 }
 
-/* "p50 3.1 µs, p99 7.9 µs, max 55 µs, n 100k", or only the end of it if there is little room. */
+/* Writes "p50 3.1 µs, p99 7.9 µs, max 55 µs, n 100k", or only the last parts if there is little room. */
 static void draw_caption(const struct chart_hist *h, const struct axis *x, double y, struct buf *out)
 {
 	static const struct {
@@ -116,7 +119,7 @@ static void draw_caption(const struct chart_hist *h, const struct axis *x, doubl
 		struct buf text = {0};
 		for (size_t i = first; i < sizeof(points) / sizeof(*points); i++) {
 			buf_adds(&text, points[i].name);
-			/* The middle of the last bucket can be greater than the known maximum. */
+			/* A quantile is the middle of a bucket, which can be greater than the exact maximum. */
 			double at = hist_quantile(h->hist, points[i].q);
 			if (h->max > 0)
 				at = points[i].q == 1 ? h->max : fmin(at, h->max);

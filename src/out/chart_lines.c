@@ -1,4 +1,4 @@
-/* Lines in several panels: a buffer scan, a parameter scan. */
+/* Draws lines in several panels, for scans of buffer sizes or of parameters. */
 #include "base/buf.h"
 #include "out/axis.h"
 #include "out/chart.h"
@@ -9,14 +9,14 @@
 #include <math.h>
 
 #define PANEL_HEIGHT 200.0
-#define POINTS_MAX   60 /* with more points, dots would only thicken the line */
+#define POINTS_MAX   60 /* if a line has more points than this, no dots are drawn */
 
 struct plot {
 	double left, top, right, bottom;
 	struct axis x, y;
 };
 
-/* The visible parts of a series as one path. A value that cannot be shown interrupts the line. */
+/* Draws a series as one SVG path. A value that cannot be shown interrupts the line. */
 static void draw_path(const struct plot *p, const struct chart_series *s, size_t colour, struct buf *out)
 {
 	bool open = false;
@@ -65,7 +65,7 @@ static void draw_mark(const struct plot *p, const struct chart_panel *panel, str
 	if (!axis_shows(&p->x, panel->mark_x))
 		return;
 	double x = axis_at(&p->x, panel->mark_x);
-	bool left = x > (p->left + p->right) / 2; /* put the text on the side that has room */
+	bool left = x > (p->left + p->right) / 2; /* write the text on the side that has more room */
 	svg_line(out, x, p->top, x, p->bottom, "d");
 	if (panel->mark_text)
 		svg_text(out, left ? x - 5 : x + 5, p->top + 11, "l", left ? "end" : "start", panel->mark_text);
@@ -92,7 +92,7 @@ static int plot_axes(struct plot *p, const struct chart_panel *panel, size_t xti
 	return rc < 0 ? rc : axis_init(&p->y, &panel->y, &y, true, 5);
 }
 
-/* Draws a panel within [left, right], starting at `top`. Returns its height or -errno. */
+/* Draws a panel between `left` and `right` that starts at `top`. Returns its height or -errno. */
 static double draw_panel(const struct chart_panel *panel, double left, double labels, double right, double top,
 			 struct buf *out)
 {
@@ -117,7 +117,10 @@ static double draw_panel(const struct chart_panel *panel, double left, double la
 	return 26 + PANEL_HEIGHT + (panel->x.title ? 44 : 28);
 }
 
-/* The room for the labels of the y axis at the left, equal for all panels, so that the plots are aligned. */
+/*
+ * Returns the width that the labels of the y axis need at the left. It is equal for all panels, so that their plots are
+ * aligned.
+ */
 static double label_room(const struct chart_panel *panels, size_t n)
 {
 	double room = 0;
@@ -136,7 +139,7 @@ int chart_lines(const struct chart_frame *f, const struct chart_panel *panels, s
 	size_t columns = frame_is_narrow(f) || n == 1 ? 1 : 2;
 	double cell = (width - 18 * (double)(columns - 1)) / (double)columns;
 	double y = frame_top(f);
-	/* One legend for all panels, because they show the same subjects. */
+	/* All panels show the same subjects, so one legend is enough. */
 	if (n && panels[0].nseries > 1)
 		y += frame_legend(panels[0].series, panels[0].nseries, FRAME_MARGIN, y, FRAME_MARGIN + width, &body);
 	double labels = label_room(panels, n);
@@ -147,7 +150,7 @@ int chart_lines(const struct chart_frame *f, const struct chart_panel *panels, s
 		double left = FRAME_MARGIN + (double)column * (cell + 18);
 		double height = draw_panel(&panels[i], left, labels, left + cell, y, &body);
 		if (height < 0)
-			continue; /* it contains nothing that its scale can show */
+			continue; /* the panel has no value that its scale can show */
 		drawn++;
 		row = fmax(row, height);
 		if (column + 1 == columns) {

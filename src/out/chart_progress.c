@@ -1,4 +1,4 @@
-/* Progress of processes over time as staircases, with a lane for each, and which process had a CPU. */
+/* Draws the progress of processes over time as staircases, each in a lane, and which process ran on each CPU. */
 #include "base/buf.h"
 #include "out/axis.h"
 #include "out/chart.h"
@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#define HEIGHT   190.0 /* of all lanes together, unless lanes would become lower than LANE */
+#define HEIGHT   190.0 /* height of all lanes together; larger if a lane would be lower than LANE */
 #define LANE     56.0
 #define LANE_GAP 14.0
 #define STRIP    16.0
@@ -26,7 +26,10 @@ static void draw_stairs(const struct chart_series *s, const struct axis *x, cons
 			continue;
 		double px = axis_at(x, s->x[i]);
 		double py = axis_at(y, s->y[i]);
-		/* Steps smaller than a pixel would only enlarge the file. The last one always ends the line. */
+		/*
+		 * A step that is smaller than a pixel would only make the file larger. The last step is always drawn,
+		 * because the line ends there.
+		 */
 		if (open && i + 1 < s->n && px - last_x < 0.4 && last_y - py < 0.4)
 			continue;
 		open ? buf_addf(out, "H%.1fV%.1f", px, py) : buf_addf(out, "M%.1f %.1f", px, py);
@@ -37,7 +40,7 @@ static void draw_stairs(const struct chart_series *s, const struct axis *x, cons
 	buf_adds(out, "\"/>\n");
 }
 
-/* Draws a strip for each CPU; slices narrower than a pixel keep their true width. Returns the height. */
+/* Draws a strip for each CPU. Slices that are narrower than a pixel keep their width. Returns the height. */
 static double draw_strips(const struct chart_progress *p, const struct axis *x, double top, struct buf *out)
 {
 	int cpus[64];
@@ -82,8 +85,8 @@ static int panel_axes(const struct chart_progress *p, struct axis *x, struct axi
 }
 
 /*
- * Draws the lane of one process from `top` to `bottom`. Its name is in the corner that a staircase, which begins at the
- * bottom, rarely reaches.
+ * Draws the lane of process `i` from `top` to `bottom`. Its name is in the upper left corner, because a staircase
+ * begins at the bottom.
  */
 static void draw_lane(const struct chart_progress *p, size_t i, const struct axis *x, struct axis *y, double top,
 		      double bottom, struct buf *out)
@@ -98,7 +101,7 @@ static void draw_lane(const struct chart_progress *p, size_t i, const struct axi
 	svg_text(out, x->from + 28, top + 15, "t", "start", s->name);
 }
 
-/* Draws one panel, starting at `top`. Returns its height or -errno. */
+/* Draws one panel that starts at `top`. Returns its height or -errno. */
 static double draw_panel(const struct chart_progress *p, double left, double right, double top, struct buf *out)
 {
 	struct axis x;
@@ -115,7 +118,7 @@ static double draw_panel(const struct chart_progress *p, double left, double rig
 	struct buf rows = {0};
 	double strips = p->nslices ? draw_strips(p, &x, bottom + 8, &rows) + 8 : 0;
 	axis_draw_x(&x, plot, bottom + strips, NULL, out);
-	buf_add(out, buf_str(&rows), rows.len); /* on top of the grid */
+	buf_add(out, buf_str(&rows), rows.len); /* drawn after the grid, so that the grid does not hide it */
 	buf_free(&rows);
 	for (size_t i = 0; i < p->nseries; i++) {
 		double from = plot + (lane + LANE_GAP) * (double)i;

@@ -1,4 +1,7 @@
-/* The trade-off plane: a point for each subject, labels placed where they cover least, and the frontier as a line. */
+/*
+ * Draws a trade-off: a point for each subject, a label near each point, and a line along the best points, the frontier.
+ * Labels are placed where they hide as little as possible.
+ */
 #include "base/buf.h"
 #include "out/axis.h"
 #include "out/chart.h"
@@ -15,7 +18,7 @@
 #define LABEL_MAX     200.0 /* pixels; longer labels are cut */
 #define ROUNDS        4
 #define KEY_ROW       15.0
-#define LABELS_NARROW 6 /* more labels do not fit on a phone */
+#define LABELS_NARROW 6 /* number of labels that fit on a phone */
 
 struct rect {
 	double x, y, w, h;
@@ -24,11 +27,11 @@ struct rect {
 struct scatter {
 	const struct chart_point *points;
 	size_t n;
-	double equal; /* a smaller relative difference does not count */
+	double equal; /* values count as equal if they differ by less than this fraction */
 	struct axis x, y;
 	struct rect plot;
-	struct rect *labels; /* placed so far, one for each point */
-	bool numbered;       /* labels are numbers, which are explained below the plot */
+	struct rect *labels; /* where the labels are, one for each point */
+	bool numbered;       /* labels are numbers, which a list below the plot explains */
 	bool *frontier;
 };
 
@@ -44,11 +47,14 @@ static bool shown(const struct scatter *s, size_t i)
 	return axis_shows(&s->x, s->points[i].x) && axis_shows(&s->y, s->points[i].y);
 }
 
-/* The slot-th position for a label of size w*h near a point: eight directions at three distances. */
+/*
+ * Returns position number `slot` for a label of `w` by `h` pixels near the point (`x`, `y`). There are eight directions
+ * at three distances.
+ */
 static struct rect slot_rect(double x, double y, double w, double h, size_t slot)
 {
 	static const struct {
-		double dx, dy; /* direction from the point to the label's nearest edge */
+		double dx, dy; /* direction from the point to the nearest edge of the label */
 	} directions[] = {{1, 0}, {-1, 0}, {1, -1}, {1, 1}, {-1, -1}, {-1, 1}, {0, -1}, {0, 1}};
 	double dx = directions[slot % 8].dx;
 	double dy = directions[slot % 8].dy;
@@ -65,14 +71,14 @@ static struct rect slot_rect(double x, double y, double w, double h, size_t slot
 			     w, h};
 }
 
-/* The point where a label's leader meets the label. */
+/* Computes the point (*ex, *ey) where the leader meets its label. A leader is a line from a point to its label. */
 static void leader_end(const struct rect *r, double x, double y, double *ex, double *ey)
 {
 	*ex = fmin(fmax(x, r->x), r->x + r->w);
 	*ey = fmin(fmax(y, r->y + 2), r->y + r->h - 2);
 }
 
-/* True if the leader from point `i` to a label at `r` crosses `other`. */
+/* Returns true if the leader from point `i` to a label at `r` crosses `other`. */
 static bool leader_crosses(const struct scatter *s, size_t i, const struct rect *r, const struct rect *other)
 {
 	double x = axis_at(&s->x, s->points[i].x);
@@ -89,7 +95,10 @@ static bool leader_crosses(const struct scatter *s, size_t i, const struct rect 
 	return false;
 }
 
-/* The cost of a label at `r`: it covers other labels or points, or leaves the plot; distance adds a little. */
+/*
+ * Returns how bad it is to place a label at `r`. It is bad to hide other labels or points, or to leave the plot. A
+ * larger distance is a little worse.
+ */
 static double cost(const struct scatter *s, size_t self, const struct rect *r, size_t slot)
 {
 	size_t ring = slot / 8;
@@ -109,7 +118,7 @@ static double cost(const struct scatter *s, size_t self, const struct rect *r, s
 	return sum + 8 * (r->w * r->h - inside);
 }
 
-/* The text at a point: its label, or its number if there is no room for labels. */
+/* Appends the text of the label of point `i`: its name, or a number if there is no room for names. */
 static void point_text(const struct scatter *s, size_t i, struct buf *text)
 {
 	buf_clear(text);
@@ -148,7 +157,10 @@ static bool is_less_y(const struct scatter *s, const struct chart_point *p, cons
 	return p->y < q->y * (1 - s->equal);
 }
 
-/* A point is on the frontier if no other point is less in one value and not greater in the other. */
+/*
+ * Finds the points on the frontier: those for which no other point is smaller on one axis and at most equal on the
+ * other.
+ */
 static void find_frontier(struct scatter *s)
 {
 	for (size_t i = 0; i < s->n; i++) {
@@ -163,7 +175,10 @@ static void find_frontier(struct scatter *s)
 	}
 }
 
-/* Joins the frontier's points from left to right by a dashed staircase, leaving out those that save nothing in y. */
+/*
+ * Joins the points of the frontier from left to right by a dashed staircase. Leaves out points whose y is not smaller
+ * than that of the previous point.
+ */
 static void draw_frontier(const struct scatter *s, struct buf *out)
 {
 	struct buf d = {0};
@@ -200,7 +215,7 @@ static void draw_points(const struct scatter *s, struct buf *out)
 		double x = axis_at(&s->x, p->x);
 		double y = axis_at(&s->y, p->y);
 		const struct rect *r = &s->labels[i];
-		/* A label that is far from its point is connected to it. */
+		/* A line joins a point and its label if the label is not close to the point. */
 		double nx;
 		double ny;
 		leader_end(r, x, y, &nx, &ny);
@@ -214,7 +229,7 @@ static void draw_points(const struct scatter *s, struct buf *out)
 	buf_free(&tip);
 }
 
-/* Explains the numbers, in two columns. Returns the height. */
+/* Writes the list that explains the numbers, in two columns. Returns its height. */
 static double draw_key(const struct scatter *s, double left, double width, double y, struct buf *out)
 {
 	size_t rows = s->n / 2 + s->n % 2;
@@ -268,7 +283,7 @@ int chart_scatter(const struct chart_frame *f, double equal, const struct chart_
 		axis_draw_x(&s.x, top, top + HEIGHT, x->title, &body);
 		find_frontier(&s);
 		draw_frontier(&s, &body);
-		/* Each round moves each label to the best position, given the current positions of the others. */
+		/* Each round moves each label to its best position while the others stay where they are. */
 		for (size_t i = 0; i < n * ROUNDS; i++)
 			if (shown(&s, i % n))
 				place_label(&s, i % n);

@@ -19,12 +19,15 @@ bool frame_is_narrow(const struct chart_frame *f)
 	return frame_width(f) < FRAME_NARROW;
 }
 
-/* Draws `text` in lines of at most `width`, starting at `y` (draws nothing if `out` is NULL). Returns the height. */
+/*
+ * Draws `text` in lines that are at most `width` wide, starting at `y`. If `out` is NULL, only computes the height.
+ * Returns the height.
+ */
 static double wrapped(const char *text, double width, double size, double y, const char *class, struct buf *out)
 {
 	double height = 0;
 	while (text && *text) {
-		size_t end = 0; /* end of the part that fits */
+		size_t end = 0; /* end of the part of the text that fits into the line */
 		for (size_t i = 1;; i++) {
 			if (text[i] != ' ' && text[i] != '\0')
 				continue;
@@ -48,12 +51,12 @@ static double wrapped(const char *text, double width, double size, double y, con
 	return height;
 }
 
-/* Draws title and subtitle unless `out` is NULL. Returns their bottom. */
+/* Draws the title and the subtitle. If `out` is NULL, only computes their height. Returns the y of their bottom. */
 static double head(const struct chart_frame *f, struct buf *out)
 {
 	double width = frame_width(f) - 2 * FRAME_MARGIN;
 	double y = FRAME_MARGIN + 13;
-	y += wrapped(f->title, width * 0.92, 16, y, "h ht", out); /* bold text is wider */
+	y += wrapped(f->title, width * 0.92, 16, y, "h ht", out); /* bold text is wider than svg_text_width() says */
 	y += wrapped(f->subtitle, width, 12, y - 2, "m", out);
 	return y - 4;
 }

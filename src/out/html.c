@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* The page must not fetch anything, so it contains all that it needs. */
+/* The page must not load anything, so it contains its style sheet and its script. */
 static const char head[] =
 	"<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 	"<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
@@ -55,8 +55,8 @@ static const char style[] =
 	"</style>\n</head>\n<body>\n";
 
 /*
- * Sorts by a click: numbers by their exact value, empty cells last; totals keep their place. Printing opens the
- * details.
+ * A click on a title sorts the table. Numbers are sorted by their exact value, empty cells come last, and totals stay
+ * at the end. Before printing, the script opens the folded parts.
  */
 static const char script[] =
 	"<script>\n"
@@ -95,7 +95,7 @@ void html_begin(struct buf *out, const char *title, const char *subtitle)
 	element(out, "p", "sub", subtitle);
 }
 
-/* The lines of `text` as a list. */
+/* Appends the lines of `text` as an HTML list. */
 static void list(struct buf *out, const char *class, const char *text)
 {
 	buf_addf(out, "<ul class=\"%s\">\n", class);

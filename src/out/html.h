@@ -1,4 +1,6 @@
-/* A report as one HTML file: works without network, on phones and on paper, in light and dark mode. */
+/*
+ * A report as one HTML file. It needs no network, can be read on phones and on paper, and has a light and a dark mode.
+ */
 #ifndef SCTRACE_OUT_HTML_H
 #define SCTRACE_OUT_HTML_H
 
@@ -8,23 +10,26 @@ struct buf;
 struct table;
 
 /*
- * A page is written from top to bottom: html_begin(), then any parts in any order, then html_end(). All text is
- * escaped. If memory runs out, out->failed is set.
+ * These write a page from top to bottom: first html_begin(), then any number of the others in any order, then
+ * html_end(). All text is escaped. If memory runs out, out->failed is set.
  */
 void html_begin(struct buf *out, const char *title, const char *subtitle);
-/* `text` contains findings, one sentence a line. Appends nothing if it is NULL or empty. */
+/* Appends a list of findings. Each line of `text` is one sentence. Appends nothing if `text` is NULL or empty. */
 void html_lessons(struct buf *out, const char *heading, const char *text);
-/* The same for warnings, set apart. */
+/* Like html_lessons(), for warnings, which look different. */
 void html_warnings(struct buf *out, const char *heading, const char *text);
-/* The table, which a click on a column's title sorts; `note` (or NULL) follows it. */
+/*
+ * Appends the table. A click on the title of a column sorts the table by it. `note` (or NULL) is printed below the
+ * table.
+ */
 void html_table(struct buf *out, const char *heading, const struct table *t, const char *note);
 /*
- * Draws a chart, once wide and once for phones: appends one SVG of `width` to `out` (out/chart.h) and returns 0, or
- * -errno. Then the chart is left out silently, because there was nothing to draw.
+ * Draws a chart: appends one SVG of `width` pixels to `out` (out/chart.h). Returns 0, or -errno if there is nothing to
+ * draw; then the page has no such chart. html_figure() calls it twice: for wide screens and for phones.
  */
 typedef int html_draw_fn(void *ctx, int width, struct buf *out);
 void html_figure(struct buf *out, html_draw_fn *draw, void *ctx);
-/* `footer` says how the page was made, such as the command and the date. */
+/* Ends the page with `footer`, which says how the page was made, such as the command and the date. */
 void html_end(struct buf *out, const char *footer);
 
 #endif

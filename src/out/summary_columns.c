@@ -44,7 +44,7 @@ static double value_avg(const struct summary_row *r)
 	return !r->call->returned || r->call->ns <= 0 ? NAN : call_stats_mean(r->call);
 }
 
-/* Zero or less means that nothing remained after subtracting the tracer's cost, so there is no figure. */
+/* Returns NAN for zero or less: the tracing cost was as large as the measured time, so there is no figure. */
 static double positive(const struct summary_row *r, double ns)
 {
 	return r->call->returned && ns > 0 ? ns : NAN;
@@ -97,7 +97,9 @@ static double resolution(const struct call_stats *c)
 	return x > 1 ? x : 1;
 }
 
-/* Seconds in the style of truss. If calibration subtracted everything, prints an upper bound. */
+/*
+ * Appends seconds in the form of truss. If nothing remained after subtracting the tracing cost, appends an upper bound.
+ */
 static void text_seconds(const struct summary_row *r, struct buf *out)
 {
 	double ns = r->call->ns;
@@ -107,7 +109,7 @@ static void text_seconds(const struct summary_row *r, struct buf *out)
 		buf_addf(out, "%.9f", ns > 0 ? ns / 1e9 : 0);
 }
 
-/* Microseconds are the smallest unit, so that a column's figures are easy to compare. */
+/* Appends a time. Microseconds are the smallest unit, so that the figures in a column are easy to compare. */
 static void add_time(struct buf *out, double ns)
 {
 	if (ns < 999.5)
@@ -191,7 +193,7 @@ void summary_cell(enum summary_column_id id, const struct summary_row *row, stru
 		buf_addf(out, "%.2f", x);
 }
 
-/* True if `word` of `len` bytes is one of the space-separated `words`. */
+/* Returns true if the `len` bytes at `word` are one of `words`, which spaces separate. */
 static bool among(const char *words, const char *word, size_t len)
 {
 	for (const char *w = words; *w;) {

@@ -1,4 +1,4 @@
-/* The columns of `-c`: their names, and how they show a call's value. Private to summary_*.c. */
+/* The columns of the table of `-c`: their names, and how they show the values of a call. Only for summary_*.c. */
 #ifndef SCTRACE_OUT_SUMMARY_COLUMNS_H
 #define SCTRACE_OUT_SUMMARY_COLUMNS_H
 
@@ -12,7 +12,7 @@ struct buf;
 struct summary_row {
 	const char *name;
 	const struct call_stats *call;
-	double total_ns; /* of all rows, for computing shares */
+	double total_ns; /* the sum of all rows, from which the percentages are computed */
 	bool is_total;
 };
 
@@ -40,22 +40,23 @@ enum summary_column_id {
 enum summary_column_kind { KIND_NAME, KIND_COUNT, KIND_TIME, KIND_REAL, KIND_WORD };
 
 struct summary_column {
-	const char *key;     /* for csv, json and -U */
-	const char *title;   /* for text */
+	const char *key;     /* name in CSV, JSON and -U */
+	const char *title;   /* title in text */
 	const char *aliases; /* other spellings, separated by spaces */
 	enum summary_column_kind kind;
-	bool summed;                                            /* has a total */
-	int width;                                              /* least width in text */
-	int rule;                                               /* dashes above the total */
-	double (*value)(const struct summary_row *);            /* times in ns; NAN: none */
-	void (*text)(const struct summary_row *, struct buf *); /* NULL: depends on the kind */
+	bool summed;                                            /* the total has a value in this column */
+	int width;                                              /* minimum width in text */
+	int rule;                                               /* number of dashes above the total */
+	double (*value)(const struct summary_row *);            /* the value; times are in ns; NAN: there is no value */
+	void (*text)(const struct summary_row *, struct buf *); /* appends the cell; NULL: `kind` decides what it
+								 * contains */
 };
 
 extern const struct summary_column summary_column_table[SC_COUNT];
 
-/* Appends the cell of the column for `row`, as in text and markdown. */
+/* Appends the cell of column `id` in `row`, as it is shown in text and Markdown. */
 void summary_cell(enum summary_column_id id, const struct summary_row *row, struct buf *out);
-/* "resolved", "doubtful" or "unresolved": how far the mean can be trusted. */
+/* Returns how far the mean of the call's times can be trusted: "resolved", "doubtful" or "unresolved". */
 const char *summary_resolved_word(const struct call_stats *c);
 
 #endif

@@ -1,4 +1,4 @@
-/* The parts below a `-c` table: errors by number, and histograms. */
+/* The parts below the table of `-c`: errors by their numbers, and histograms. */
 #include "out/summary_table.h"
 
 #include "base/buf.h"
@@ -51,7 +51,7 @@ static void add_errno(struct buf *out, int err)
 		buf_addf(out, "errno %d", err);
 }
 
-/* Adds the errors of all groups, by call and number. */
+/* Adds the errors of all groups to `all`, separately for each call and number. */
 static bool collect_errors(const struct summary *s, struct summary_group *all)
 {
 	struct summary sums = {0};
@@ -94,7 +94,7 @@ void summary_render_errors(const struct summary *s, struct buf *out)
 	vec_free(&all.errnos);
 }
 
-/* Adds the histograms of all calls with that name. */
+/* Adds the histograms of all calls of this name to `h`. Appends the name as it is shown to `out`. */
 static void collect_hist(const struct summary *s, const char *name, struct hist *h, struct buf *out)
 {
 	for (size_t i = 0; i < s->groups.n; i++) {
@@ -109,21 +109,21 @@ static void collect_hist(const struct summary *s, const char *name, struct hist 
 	}
 }
 
-/* This number of lines leaves room for a short table, the footer and a prompt on a terminal of 24 lines. */
+/* A terminal of 24 lines then has room for a short table, the footer and a prompt. */
 #define HIST_LINES 14
 
 /*
- * The lines of the histogram. Each covers `step` buckets. A run of empty lines becomes one, so that a rare slow call
- * does not fill the screen.
+ * The lines of a histogram. Each line covers `step` buckets. Several empty lines become one, so that one slow call does
+ * not fill the screen.
  */
 struct hist_lines {
-	uint64_t count[HIST_LINES]; /* 0: a run of empty lines */
-	uint32_t line[HIST_LINES];  /* in steps */
+	uint64_t count[HIST_LINES]; /* 0: this line stands for several empty ones */
+	uint32_t line[HIST_LINES];  /* the line's first bucket divided by `step` */
 	uint32_t step;
 	size_t n;
 };
 
-/* Returns false if more lines are needed than there are. */
+/* Fills in *l with lines of `step` buckets. Returns false if there would be more than HIST_LINES lines. */
 static bool group_lines(const struct hist *h, uint32_t step, struct hist_lines *l)
 {
 	*l = (struct hist_lines){.step = step};
@@ -162,7 +162,10 @@ bool summary_render_hist(const struct summary *s, const char *name, int width, s
 	struct hist_lines l;
 	uint64_t most = 0;
 	collect_hist(s, name, &h, out);
-	/* Starts with an eighth of a power of two and becomes coarser: 64 bits have at most 2,000 buckets. */
+	/*
+	 * The first step is an eighth of a power of two. It is doubled until there are few enough lines. 64 bits have
+	 * at most 2,000 buckets, so the loop ends.
+	 */
 	for (uint32_t step = 4; !group_lines(&h, step, &l); step *= 2)
 		;
 	for (size_t i = 0; i < l.n; i++)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Adds everything that can be summed; quantiles cannot. */
+/* Adds the figures that can be summed. Quantiles cannot be summed. */
 static void add_counts(struct call_stats *to, const struct call_stats *c)
 {
 	to->entered += c->entered;
@@ -20,7 +20,10 @@ static void add_counts(struct call_stats *to, const struct call_stats *c)
 	to->ns += c->ns > 0 ? c->ns : 0;
 }
 
-/* The name of a call, with its architecture if that is not the native one, so that equal names can be told apart. */
+/*
+ * Returns the name of the call. If its architecture is not the native one, the name contains the architecture, so that
+ * equal names can be distinguished.
+ */
 static char *call_title(const struct call_stats *c)
 {
 	struct buf name = {0};
@@ -30,7 +33,7 @@ static char *call_title(const struct call_stats *c)
 	return buf_take(&name);
 }
 
-/* "sh (1234)", "3</etc/passwd>". */
+/* Returns the title of a group, such as "sh (1234)" or "3</etc/passwd>". */
 static char *group_title(const struct summary_group *g)
 {
 	struct buf b = {0};
@@ -49,7 +52,7 @@ static bool push(struct summary_rows *rows, const struct summary_line *line)
 	return false;
 }
 
-/* Adds the row above a group's own calls. */
+/* Adds the row of a group, which comes before the rows of its calls. */
 static bool push_group(struct summary_rows *rows, const struct summary_group *g)
 {
 	struct summary_line line = {.name = group_title(g), .is_group = true};
@@ -80,7 +83,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* Largest first, equal values by name; `ctx` is the column. */
+/* Compares two rows: the largest value first, and equal values by name. `ctx` is the column to compare. */
 static int by_column(const void *a, const void *b, void *ctx)
 {
 	const struct summary_column *c = ctx;
@@ -105,7 +108,7 @@ static void sort_lines(struct summary_line *lines, size_t n, int sort)
 		qsort_r(lines, n, sizeof(*lines), by_column, (void *)&summary_column_table[id]);
 }
 
-/* Adds the calls of one group, sorted, with `title` as their group. */
+/* Adds the calls of group `g`, sorted by column `sort`. `title` becomes the group name of their rows. */
 static int push_calls(struct summary_rows *rows, const struct summary_group *g, const char *title, int sort)
 {
 	size_t first = rows->lines.n;
@@ -138,7 +141,7 @@ static int collect_groups(struct summary_rows *rows, const struct summary *s, in
 	for (size_t i = 0; i < heads.lines.n; i++) {
 		struct summary_line *head = &heads.lines.v[i];
 		const struct summary_group *g = (const void *)head->group;
-		/* Several processes may have the same name. */
+		/* The title of the group contains its id, because several processes may have the same name. */
 		head->group = g->id >= 0 ? head->name : g->name;
 		bool ok = r == 0 && push(rows, head);
 		if (ok)

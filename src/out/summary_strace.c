@@ -1,10 +1,10 @@
-/* The layout of `strace -c`. */
+/* The table of `strace -c`. */
 #include "base/buf.h"
 #include "out/summary_rows.h"
 
 #include <string.h>
 
-/* A column of strace, in strace's order. */
+/* The columns of strace, in the order of strace. */
 struct strace_column {
 	enum summary_column_id id;
 	const char *title;
@@ -26,7 +26,10 @@ static const struct strace_column *strace_column(int id)
 	return NULL;
 }
 
-/* Chooses the columns to print among those that strace has. The name comes last unless -U says otherwise. */
+/*
+ * Chooses the columns of the view that strace has as well. The name of the call is the last column unless -U says
+ * otherwise.
+ */
 static size_t choose(const struct summary_view *v, const struct strace_column **columns)
 {
 	size_t n = 0;
@@ -109,7 +112,9 @@ static int max_int(int a, int b)
 	return a > b ? a : b;
 }
 
-/* Computes widths as strace does: from the total's figures, and from the longest name plus a space. */
+/*
+ * Computes the widths of columns as strace does: from the figures of the total, and from the longest name and a space.
+ */
 static void measure(const struct summary_rows *rows, const struct strace_column **columns, size_t n,
 		    const struct summary_row *total, int *width)
 {

@@ -26,14 +26,17 @@ static const struct summary_columns json = {{SC_NAME, SC_SECONDS, SC_CALLS, SC_E
 					     SC_BYTES, SC_BYTES_PER_CALL, SC_RESOLVED},
 					    17};
 
-/* exit(2) does not return, and rt_sigreturn(2) does not return to its caller. Not every engine sees their ends. */
+/*
+ * Returns true for exit(2), which does not return, and for rt_sigreturn(2), which does not return to its caller. Some
+ * engines do not see the ends of these calls.
+ */
 static bool never_returns(const struct call_stats *c)
 {
 	const struct syscall_desc *d = syscall_lookup(c->arch, c->nr);
 	return d && (d->result == R_NONE || strcmp(d->name, "rt_sigreturn") == 0);
 }
 
-/* True if `column` (restarted, unfinished) contains a value other than zero. */
+/* Returns true if `column` (restarted or unfinished) contains a value other than zero. */
 static bool is_news(const struct summary_rows *rows, int column)
 {
 	for (size_t i = 0; i < rows->lines.n; i++) {
@@ -45,7 +48,10 @@ static bool is_news(const struct summary_rows *rows, int column)
 	return false;
 }
 
-/* The columns to print: those requested, or those of the format and the rare ones that are not empty. */
+/*
+ * Returns the columns to print: those that the user requested, or those of the format. In the second case, also those
+ * rare columns that are not empty.
+ */
 static struct summary_columns columns_of(const struct summary_rows *rows, const struct summary_view *v)
 {
 	if (v->columns.n)
@@ -67,8 +73,8 @@ static struct summary_columns columns_of(const struct summary_rows *rows, const 
 }
 
 /*
- * The width of each column in text: its own width (`tight`: its title's), or that of its widest cell and a space before
- * it. Returns the sum.
+ * Computes the width of each column in text. It is the column's minimum width (if `tight`, the width of its title), or
+ * that of its widest cell and a space. Returns the sum.
  */
 static int measure(const struct summary_rows *rows, const struct summary_columns *c, bool tight, int *width)
 {
@@ -92,7 +98,7 @@ static int measure(const struct summary_rows *rows, const struct summary_columns
 	return sum;
 }
 
-/* Leaves out less important columns, except the one that the rows are sorted by, until the rest fits. */
+/* Leaves out less important columns until the others fit. Keeps the column by which the rows are sorted. */
 static void leave_out(struct summary_columns *c, int *width, int total, const struct summary_view *v)
 {
 	static const unsigned char spare[] = {SC_P50, SC_P99, SC_AVG, SC_MAX};
@@ -107,7 +113,7 @@ static void leave_out(struct summary_columns *c, int *width, int total, const st
 		}
 }
 
-/* Adds one cell; names are left-aligned, and the `first` cell has no gap before it. */
+/* Appends one cell. Names are aligned to the left. There is no space before the `first` cell. */
 static void put_cell(struct buf *out, const struct summary_column *c, const char *text, int width, bool first)
 {
 	bool left = c->kind == KIND_NAME;
@@ -178,7 +184,7 @@ static void render_text(const struct summary_rows *rows, const struct summary_vi
 	width_end(before);
 }
 
-/* truss's layout, byte for byte: %-20s%5jd.%09ld%8d%8d, with a space after a full column. */
+/* Appends a line in the form of truss: %-20s%5jd.%09ld%8d%8d. If a value fills its column, a space follows it. */
 static void truss_line(struct buf *out, const char *name, const struct call_stats *c)
 {
 	long long ns = c->ns > 0 ? llround(c->ns) : 0;
@@ -216,7 +222,7 @@ static void table_cell(struct table *t, size_t col, enum summary_column_id id, c
 	buf_free(&shown);
 }
 
-/* csv, markdown and json: the groups of --by are the first columns. */
+/* Appends the table as CSV, Markdown or JSON. The groups of --by are in the first columns. */
 static int render_table(const struct summary_rows *rows, const struct summary_view *v, enum table_format format,
 			struct buf *out)
 {
@@ -252,7 +258,7 @@ static int render_table(const struct summary_rows *rows, const struct summary_vi
 	return r;
 }
 
-/* Lines of csv end with a newline only, because cut(1) and the shell treat a carriage return as data. */
+/* Removes the carriage returns of CSV, because cut(1) and the shell treat them as data. */
 static void unix_lines(struct buf *out, size_t from)
 {
 	size_t to = from;

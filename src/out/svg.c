@@ -7,9 +7,9 @@
 #include <string.h>
 
 /*
- * Colours of series from Okabe and Ito, "Color universal design" (2008), which colour-blind readers can distinguish;
- * the dark set has the same hues, lighter. These are colours and not CSS variables, which many SVG viewers do not
- * support.
+ * The colours of series are from Okabe and Ito, "Color universal design" (2008); colour-blind readers can distinguish
+ * them. Dark mode has lighter colours of the same hues. The style sheet contains the colours themselves, because many
+ * SVG viewers do not support CSS variables.
  */
 static const char style[] =
 	"<style>\n"
@@ -90,7 +90,7 @@ void svg_line(struct buf *out, double x1, double y1, double x2, double y2, const
 	buf_addf(out, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" class=\"%s\"/>\n", x1, y1, x2, y2, class);
 }
 
-/* Closes a shape, with its tooltip inside if it has one. */
+/* Ends an SVG element of a shape. If `tip` is not NULL, the element contains a tooltip. */
 static void close_shape(struct buf *out, const char *element, const char *tip)
 {
 	if (!tip) {
@@ -115,12 +115,12 @@ void svg_circle(struct buf *out, double x, double y, double r, const char *class
 	close_shape(out, "circle", tip);
 }
 
-/* The width of the character whose first byte is `c`; its other bytes have no width. */
+/* Returns the width of the character whose first byte is `c`. The other bytes of a character have no width. */
 static double char_width(unsigned char c)
 {
 	if ((c & 0xc0) == 0x80)
 		return 0;
-	/* U+3000 and above: nearly all have full width. */
+	/* Nearly all characters from U+3000 on have full width. */
 	if (c >= 0xe3)
 		return 1;
 	return strchr(" .,:;|!'ijl()[]/tfr", c) ? 0.37 : c >= 'A' && c <= 'Z' ? 0.7 : strchr("mw%@+<>=", c) ? 0.9 : 0.6;
@@ -145,7 +145,7 @@ void svg_cut(struct buf *out, const char *text, double size, double width)
 	while (text[fits] && (used += char_width((unsigned char)text[fits]) * size) <= width - size)
 		fits++;
 	while (fits && ((unsigned char)text[fits] & 0xc0) == 0x80)
-		fits--; /* do not split a character */
+		fits--; /* a character must not be split */
 	buf_add(out, text, fits);
 	buf_adds(out, "…");
 }

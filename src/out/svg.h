@@ -1,4 +1,6 @@
-/* Draws SVG: text, lines and boxes with classes that suit light and dark backgrounds. */
+/*
+ * Draws SVG: text, lines and boxes. The style sheet gives their classes colours that suit light and dark backgrounds.
+ */
 #ifndef SCTRACE_OUT_SVG_H
 #define SCTRACE_OUT_SVG_H
 
@@ -6,30 +8,33 @@
 
 struct buf;
 
-#define SVG_COLOURS 8 /* colours of series: classes s0 (stroke) and f0 (fill) to s7 and f7 */
+#define SVG_COLOURS 8 /* number of colours for series: classes s0 to s7 for strokes, and f0 to f7 for fills */
 
 /*
- * Opens a picture of `width` by `height` user units, with a title for screen readers, a style sheet and a background.
- * Classes: t text, m muted, h heading, n number inside a mark, l label with a halo; g grid, a axis, w whisker, d dashed
- * mark; sN and fN series N; fNb a paler fill.
+ * Begins a picture of `width` by `height` pixels with a style sheet and a background. Screen readers read `title`. The
+ * classes are: t text, m muted text, h heading, n number inside a mark, l label with a halo, g grid, a axis, w whisker,
+ * d dashed line, sN and fN stroke and fill of series N, fNb a paler fill.
  */
 void svg_begin(struct buf *out, double width, double height, const char *title);
 void svg_end(struct buf *out);
-/* Draws text on its base line, escaped; `anchor` is "start", "middle" or "end". */
+/* Draws text, which is escaped. `y` is its base line. `anchor` is "start", "middle" or "end". */
 void svg_text(struct buf *out, double x, double y, const char *class, const char *anchor, const char *text);
-/* The same, rotated by 90 degrees to the left, for the title of a vertical axis. */
+/* Like svg_text(), rotated to the left by 90 degrees, for the title of a vertical axis. */
 void svg_text_up(struct buf *out, double x, double y, const char *class, const char *text);
 void svg_line(struct buf *out, double x1, double y1, double x2, double y2, const char *class);
-/* `tip` (or NULL) is a tooltip. */
+/* These draw a shape. `tip` is the text of its tooltip, or NULL. */
 void svg_rect(struct buf *out, double x, double y, double w, double h, const char *class, const char *tip);
 void svg_circle(struct buf *out, double x, double y, double r, const char *class, const char *tip);
-/* Appends text with XML's reserved characters escaped and unprintable ones left out. */
+/* Appends text with the reserved characters of XML escaped. Leaves out characters that cannot be printed. */
 void svg_escape(struct buf *out, const char *text);
-/* The approximate width of `text` at font size `size`, never too small. */
+/* Returns the approximate width of `text` at font size `size`. It is never smaller than the real width. */
 double svg_text_width(const char *text, double size);
-/* Appends `text`, cut and with an ellipsis if it would be wider than `width`. */
+/* Appends `text` at font size `size`. If it is wider than `width`, cuts it and appends an ellipsis. */
 void svg_cut(struct buf *out, const char *text, double size, double width);
-/* The stroke class of series `i`: "s3" for 3, "s1" for 9. A static string. */
+/*
+ * These return a class for series `i`, a static string. svg_stroke() returns "s3" for 3 and, because there are 8
+ * colours, "s1" for 9.
+ */
 const char *svg_stroke(size_t i);
 const char *svg_fill(size_t i);
 const char *svg_bar(size_t i);

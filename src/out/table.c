@@ -65,7 +65,7 @@ void table_total(struct table *t)
 		t->rows.v[t->rows.n - 1].total = true;
 }
 
-/* The cell to set, emptied; NULL if there is none. */
+/* Returns the cell of the current row in column `col`, after emptying it. Returns NULL if there is no such cell. */
 static struct cell *cell_at(struct table *t, size_t col)
 {
 	if (t->failed || !t->rows.n || col >= t->n)
@@ -152,7 +152,7 @@ double table_cell_number(const struct table *t, size_t row, size_t col)
 	return c->kind == CELL_INTEGER ? (double)c->integer : c->kind == CELL_REAL ? c->real : NAN;
 }
 
-/* True if the column is in the formats for people, false if it is in those for programs. */
+/* Returns true if the column is in text, Markdown and HTML. */
 static bool for_people(const struct column *c)
 {
 	return !(c->flags & (COL_DATA_ONLY | COL_ALIGNED));
@@ -163,7 +163,7 @@ static bool for_programs(const struct column *c)
 	return !(c->flags & (COL_TEXT_ONLY | COL_ALIGNED));
 }
 
-/* A field of RFC 4180: quoted if it contains a comma, a quote or a line end. */
+/* Appends a field of CSV. As in RFC 4180, it is quoted if it contains a comma, a quote or the end of a line. */
 static void csv_field(struct buf *out, const char *s)
 {
 	if (!strpbrk(s, ",\"\r\n")) {
@@ -179,11 +179,16 @@ static void csv_field(struct buf *out, const char *s)
 	buf_addc(out, '"');
 }
 
-/* Escapes text that a spreadsheet would take for a formula, because anybody may have chosen it. */
+/*
+ * Appends text. A program may have chosen the text so that a spreadsheet takes it for a formula; such text is escaped.
+ */
 static void csv_text(struct buf *out, const char *s)
 {
 	struct buf text = {0};
-	/* "-O2" and "+1" are harmless: without a function or another program, a formula does nothing. */
+	/*
+	 * A formula is dangerous only if it calls a function or starts a program. Texts such as "-O2" and "+1" do
+	 * neither, and are not escaped.
+	 */
 	bool formula = (*s && strchr("=@", *s) && s[1]) || (*s && strchr("+-", *s) && strpbrk(s, "(|!"));
 	if (formula)
 		buf_addf(&text, "\\x%02x", (unsigned char)*s);
@@ -230,7 +235,7 @@ static int render_csv(const struct table *t, struct buf *out)
 	return 0;
 }
 
-/* Text in a Markdown cell: escapes characters that would end the cell or begin markup. */
+/* Appends text to a cell of a Markdown table. Escapes characters that would end the cell or begin a markup. */
 static void markdown_text(struct buf *out, const char *s)
 {
 	for (; *s; s++) {
@@ -283,7 +288,7 @@ static json_t *json_cell(const struct cell *c)
 		return json_real(c->real);
 	if (c->kind != CELL_STRING)
 		return json_null();
-	json_t *exact = json_string(c->text); /* NULL if it is not UTF-8 */
+	json_t *exact = json_string(c->text); /* NULL: the text is not UTF-8 */
 	return exact ? exact : json_string(table_cell_shown(c));
 }
 
@@ -310,7 +315,7 @@ static int render_json(const struct table *t, struct buf *out)
 	return rc;
 }
 
-/* The class of cells that a narrow screen hides. */
+/* Returns the class for cells that are hidden on a narrow screen. */
 static const char *html_optional(const struct column *col)
 {
 	return col->flags & (COL_OPTIONAL | COL_SPARE) ? " opt" : "";
@@ -369,7 +374,7 @@ int table_render(const struct table *t, enum table_format format, const struct t
 		 : format == TABLE_TEXT ? table_render_text(t, look ? look : &plain, out)
 					: writers[format](t, out);
 	if (rc < 0)
-		memory_note_failure(); /* also for failures inside the libraries */
+		memory_note_failure(); /* the failure may be inside a library */
 	return out->failed ? -ENOMEM : rc;
 }
 

@@ -1,4 +1,4 @@
-/* The internals of a table, which only its writers share (table.c, table_text.c). */
+/* The contents of a struct table. Only for table.c and table_text.c. */
 #ifndef SCTRACE_OUT_TABLE_IMPL_H
 #define SCTRACE_OUT_TABLE_IMPL_H
 
@@ -13,14 +13,14 @@ enum cell_kind { CELL_EMPTY, CELL_STRING, CELL_INTEGER, CELL_REAL };
 struct cell {
 	enum cell_kind kind;
 	enum table_mark mark;
-	char *text; /* CELL_STRING: the value */
+	char *text; /* the value of a CELL_STRING */
 	long long integer;
 	double real;
-	char *shown; /* the form for people, escaped; NULL only if the cell is empty */
+	char *shown; /* the form for people, already escaped; NULL if the cell is empty */
 };
 
 struct row {
-	struct cell *cells; /* one for each column */
+	struct cell *cells; /* an array with one cell for each column */
 	enum table_mark mark;
 	bool total;
 };
@@ -29,16 +29,16 @@ struct table {
 	struct column *columns;
 	size_t n;
 	VEC(struct row) rows;
-	bool failed; /* memory ran out, which table_render() returns */
+	bool failed; /* memory ran out; table_render() will return this as -ENOMEM */
 };
 
-/* The shown text of a cell, never NULL. */
+/* Returns the form of a cell for people; never NULL. */
 static inline const char *table_cell_shown(const struct cell *c)
 {
 	return c->shown ? c->shown : "";
 }
 
-/* Appends the table as text for a terminal or a file (`look`). Returns 0 or -ENOMEM. */
+/* Appends the table as text for a terminal or a file, as `look` says. Returns 0 or -ENOMEM. */
 int table_render_text(const struct table *t, const struct table_look *look, struct buf *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* Prints a table as aligned text. This file chooses what fits; libsmartcols aligns and colours. */
+/* Prints a table as aligned text. This file chooses the columns that fit; libsmartcols aligns and colours them. */
 #include "base/buf.h"
 #include "base/escape.h"
 #include "out/table_impl.h"
@@ -12,11 +12,11 @@
 
 #define GAP       "  "
 #define GAP_WIDTH 2
-#define TEXT_MIN  6 /* text is never cut below this number of columns */
+#define TEXT_MIN  6 /* the minimum width of a text column that is cut */
 
-/* The parts of the table that are drawn, and their widths. */
+/* The columns of the table that are printed, and their widths. */
 struct layout {
-	size_t *width; /* for each column; SIZE_MAX: left out */
+	size_t *width; /* width of each column; SIZE_MAX: the column is left out */
 	size_t total;
 };
 
@@ -33,7 +33,7 @@ static size_t layout_total(const struct table *t, const struct layout *l)
 	return drawn ? total + (drawn - 1) * GAP_WIDTH : 0;
 }
 
-/* Measures the natural widths of the columns for people. */
+/* Sets the width of each column to that of its widest cell. */
 static void layout_measure(const struct table *t, struct layout *l)
 {
 	for (size_t k = 0; k < t->n; k++) {
@@ -48,7 +48,7 @@ static void layout_measure(const struct table *t, struct layout *l)
 	}
 }
 
-/* The widest text column that can still be cut, or t->n if there is none. Numbers are never cut. */
+/* Returns the widest column whose text can still be cut, or t->n if there is none. Numbers are never cut. */
 static size_t widest_text(const struct table *t, const struct layout *l)
 {
 	size_t widest = t->n;
@@ -61,7 +61,7 @@ static size_t widest_text(const struct table *t, const struct layout *l)
 	return widest;
 }
 
-/* Leaves out columns with `flag`, from the right, until the rest fits. */
+/* Leaves out columns that have `flag`, beginning with the last one, until the others fit into `limit`. */
 static void layout_drop(const struct table *t, size_t limit, unsigned flag, struct layout *l)
 {
 	bool joined = false;
@@ -72,7 +72,7 @@ static void layout_drop(const struct table *t, size_t limit, unsigned flag, stru
 	}
 }
 
-/* Leaves out optional columns, then cuts text. */
+/* Makes the table fit into `limit`: leaves out optional columns first, and then cuts text. */
 static void layout_fit(const struct table *t, size_t limit, struct layout *l)
 {
 	layout_measure(t, l);
@@ -88,7 +88,7 @@ static void layout_fit(const struct table *t, size_t limit, struct layout *l)
 	l->total = layout_total(t, l);
 }
 
-/* Appends `s`, cut and with an ellipsis if it is wider than `width`. */
+/* Appends `s`. If it is wider than `width`, cuts it and appends an ellipsis. */
 static void add_cut(struct buf *out, const char *s, size_t width)
 {
 	if (width_of(s) <= width) {
@@ -141,7 +141,7 @@ static bool has_total(const struct table *t, size_t col)
 	return false;
 }
 
-/* The line of dashes above totals, under the columns that have one. */
+/* Adds the line of dashes above the totals. Columns without a total have no dashes. */
 static int add_rule(struct libscols_table *tb, const struct table *t, const struct layout *l)
 {
 	bool any = false;
@@ -167,7 +167,10 @@ static int add_rule(struct libscols_table *tb, const struct table *t, const stru
 	return 0;
 }
 
-/* Appends line `n` of `s` after breaking it at blanks to `width` columns. Returns false if there is no such line. */
+/*
+ * Breaks `s` at blanks into lines of at most `width` columns, and appends line number `n`. Returns false if there are
+ * fewer lines.
+ */
 static bool add_wrapped(struct buf *out, const char *s, size_t width, size_t n)
 {
 	for (size_t i = 0; *s; i++) {
@@ -198,7 +201,7 @@ static bool add_wrapped(struct buf *out, const char *s, size_t width, size_t n)
 	return false;
 }
 
-/* Appends the part of a cell that is on line `n` of its row. Returns false if nothing is left. */
+/* Appends the part of a cell that is on line `n` of its row. Returns false if the cell has no such line. */
 static bool add_part(struct buf *out, const struct column *col, const char *text, size_t width, size_t n)
 {
 	if (col->flags & COL_WRAP)
@@ -208,7 +211,7 @@ static bool add_part(struct buf *out, const struct column *col, const char *text
 	return n == 0;
 }
 
-/* Adds line `n` of a row. Returns 1 if there is no such line, or -ENOMEM. */
+/* Adds line `n` of a row to the table. Returns 1 if no cell has such a line, or -ENOMEM. */
 static int add_line(struct libscols_table *tb, const struct table *t, const struct layout *l, const struct row *r,
 		    size_t n)
 {
@@ -264,7 +267,7 @@ static int fill(struct libscols_table *tb, const struct table *t, const struct l
 	return 0;
 }
 
-/* Copies the lines, indented, without the trailing blanks of the padding. */
+/* Appends the lines of `text`, each after `indent`. Removes blanks at the ends of lines, which come from padding. */
 static void add_lines(struct buf *out, const char *text, const char *indent)
 {
 	while (*text) {
@@ -291,10 +294,10 @@ static int print(const struct table *t, const struct table_look *look, const str
 		rc = scols_table_set_column_separator(tb, GAP) < 0 ? -ENOMEM : 0;
 	if (rc == 0) {
 		scols_table_enable_colors(tb, look->colour);
-		scols_table_enable_noencoding(tb, 1); /* cells are already escaped */
+		scols_table_enable_noencoding(tb, 1); /* the cells have already been escaped */
 		scols_table_set_termforce(tb, SCOLS_TERMFORCE_ALWAYS);
 		scols_table_set_termwidth(tb, l->total);
-		/* If memory runs out, it may return success without any text. */
+		/* If memory runs out, libsmartcols may return success without any text. */
 		rc = scols_print_table_to_string(tb, &text) == 0 && text ? 0 : -ENOMEM;
 	}
 	if (rc == 0)
@@ -310,7 +313,7 @@ int table_render_text(const struct table *t, const struct table_look *look, stru
 	if (!l.width)
 		return -ENOMEM;
 	locale_t before = width_begin();
-	/* libsmartcols does not return if it gets UTF-8 in another locale. */
+	/* libsmartcols does not terminate if the text is UTF-8 and the locale is not. */
 	if (!before) {
 		free(l.width);
 		return -ENOMEM;

@@ -1,12 +1,12 @@
-/* What the terminal can show. */
+/* Finds out what a terminal can show. */
 #ifndef SCTRACE_OUT_TERM_H
 #define SCTRACE_OUT_TERM_H
 
 #include "out/table.h"
 
 /*
- * The look of tables on `fd`: width and colour of a terminal (NO_COLOR is respected). Otherwise there is no colour, and
- * the width is the environment variable COLUMNS or unlimited.
+ * Returns the look of tables on `fd`. For a terminal, it is the terminal's width, and colours unless NO_COLOR is set.
+ * Otherwise the width is the environment variable COLUMNS, or unlimited if that is not set, and there are no colours.
  */
 struct table_look term_look(int fd);
 

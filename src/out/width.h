@@ -1,4 +1,4 @@
-/* The number of columns that text takes on a terminal. */
+/* Computes the number of columns that text takes on a terminal. */
 #ifndef SCTRACE_OUT_WIDTH_H
 #define SCTRACE_OUT_WIDTH_H
 
@@ -6,15 +6,15 @@
 #include <stddef.h>
 
 /*
- * Between this and width_end(), width_of() understands UTF-8, whatever the caller's locale. Pass the result to
- * width_end(). 0: no such locale could be loaded.
+ * Must be called before width_of(), so that width_of() understands UTF-8 in any locale of the caller. The result must
+ * be passed to width_end(). It is 0 if no suitable locale could be loaded.
  */
 locale_t width_begin(void);
 void width_end(locale_t before);
 
 /*
- * The number of columns of `s`: two for wide characters, none for combining ones, and one for each byte that is not
- * part of a character.
+ * Returns the number of columns of `s`. A wide character takes two columns, a combining character none, and a byte that
+ * is not part of a character takes one.
  */
 size_t width_of(const char *s);
 

@@ -13,7 +13,7 @@ void wrap_line(struct buf *out, const char *prefix, const char *line, size_t len
 		size_t end = room;
 		while (end && line[end] != ' ')
 			end--;
-		/* A word that is too long is not split. */
+		/* A word that is longer than the line is not split. */
 		for (end = end ? end : room; end < len && line[end] != ' ';)
 			end++;
 		if (end == len)
