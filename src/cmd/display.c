@@ -19,7 +19,7 @@ struct table_look display_look(const struct page_options *o)
 	return look;
 }
 
-/* The folder that contains a path. */
+/* Appends the folder that contains `path`. */
 static void folder_of(struct buf *out, const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -38,7 +38,10 @@ int display_check(const char *command, const struct page_options *o)
 		if (!paths[i])
 			continue;
 		folder_of(&folder, paths[i]);
-		/* An existing file is written to, or replaced by a file beside it. */
+		/*
+		 * If the file exists, it must be writable. Otherwise its folder must be, because the file is created
+		 * there.
+		 */
 		bool there = access(paths[i], F_OK) == 0;
 		if (access(there ? paths[i] : buf_str(&folder), there ? W_OK : W_OK | X_OK) < 0) {
 			diag_error("%s: cannot write '%s': %s", command, paths[i], strerror(errno));
@@ -55,7 +58,7 @@ static int out_of_memory(const char *command)
 	return EXIT_OWN;
 }
 
-/* "x.svg" and "tradeoff" become "x-tradeoff.svg"; without a part it is the path itself. */
+/* Appends the path of a part: "x.svg" and "tradeoff" become "x-tradeoff.svg". Without a part, it is the path itself. */
 static void part_path(struct buf *out, const char *path, const char *part)
 {
 	size_t n = strlen(path);
@@ -102,7 +105,7 @@ int display_page(struct page *p, const char *command, const struct page_options 
 	int rc = page_render(p, format, &look, &text);
 	int status = rc < 0 ? out_of_memory(command) : put_text(o->output, &text);
 	int drawn = rc == 0 && o->svg ? draw(p, command, o->svg) : 0;
-	/* csv must contain nothing but data for the program that reads it. */
+	/* CSV must contain only data, because a program will read it. */
 	buf_clear(&text);
 	if (strcmp(format, "csv") == 0)
 		page_say_warnings(p, "sctrace: warning: ", &text);
@@ -111,7 +114,7 @@ int display_page(struct page *p, const char *command, const struct page_options 
 	return status ? status : drawn;
 }
 
-/* Displays the text of the document. */
+/* Displays `text`, the JSON document of a run. */
 static int display_document(const char *text, const char *command, const struct page_options *o)
 {
 	struct run r;

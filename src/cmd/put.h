@@ -1,4 +1,4 @@
-/* Writes a command's result. */
+/* Writes the result of a command. */
 #ifndef SCTRACE_CMD_PUT_H
 #define SCTRACE_CMD_PUT_H
 
@@ -10,7 +10,7 @@ int put_text(const char *path, const struct buf *text);
 /* Prints each line of `text` as an error that begins with `prefix`. */
 void put_errors(const char *prefix, const struct buf *text);
 
-/* Writes "sctrace 1.2.3" to standard output. Returns like put_text(). */
+/* Writes "sctrace 1.2.3" to standard output. Returns 0, or EXIT_OWN after a message. */
 int put_version(void);
 
 #endif

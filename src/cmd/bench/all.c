@@ -1,4 +1,4 @@
-/* `sctrace bench` without a test: a short form of each test, and the machine, on one page. */
+/* Runs `sctrace bench` without the name of a test: a short form of each test, and the machine, on one page. */
 #include "cmd/bench/bench.h"
 
 #include "base/diag.h"
@@ -11,7 +11,7 @@
 
 #define WORDS_MAX 32
 
-/* The short form of a test: the arguments that one would type for it. */
+/* The short form of each test: the arguments that a user would type for it. */
 static const struct shortened {
 	const struct bench_test *test;
 	const char *words[WORDS_MAX];
@@ -95,7 +95,7 @@ static struct run_method *method_of(struct run_methods *m, const char *test)
 	return NULL;
 }
 
-/* Moves a test's method, subjects and notes to the page. */
+/* Moves the method, the subjects and the notes of a test to the page. */
 static void take_over(struct bench_session *s, struct bench_session *part, const char *test)
 {
 	struct run_method *to = method_of(&s->run.methods, test);
@@ -104,10 +104,10 @@ static void take_over(struct bench_session *s, struct bench_session *part, const
 	*to = part->run.method;
 	fields_init(&run_method_fields, &part->run.method);
 	buf_add(&text, part->head.s, part->head.len);
-	buf_truncate(&text, text.len ? text.len - 1 : 0); /* the last newline */
+	buf_truncate(&text, text.len ? text.len - 1 : 0); /* without the last newline */
 	texts_add(&s->run.heads, test, buf_str(&text));
 	for (size_t i = 0; i < part->run.subjects.n; i++) {
-		/* "pipe" is an operation and a switch, so the names are made distinct. */
+		/* "pipe" is an operation and a kind of switch, so the test's name is added. */
 		struct run_subject *x = &part->run.subjects.v[i];
 		buf_clear(&text);
 		buf_addf(&text, "%s %s", test, x->name);
@@ -116,14 +116,14 @@ static void take_over(struct bench_session *s, struct bench_session *part, const
 		if (!vec_push(&s->run.subjects, *x))
 			s->err = -ENOMEM;
 		else
-			fields_init(&run_subject_fields, x); /* moved */
+			fields_init(&run_subject_fields, x); /* the subject has been moved */
 	}
 	for (size_t i = 0; i < part->run.notes.n; i++)
 		bench_note(s, "%s: %s", test, part->run.notes.v[i]);
 	buf_free(&text);
 }
 
-/* Runs one test. Returns 0, or an exit status that ends everything. */
+/* Runs one test. Returns 0, or an exit status that ends the command. */
 static int run_one(struct bench_session *s, const struct shortened *p)
 {
 	struct bench_session part;

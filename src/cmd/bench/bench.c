@@ -31,7 +31,7 @@ static int sample_op(int argc, char **argv)
 static int run_suite(int argc, char **argv)
 {
 	struct buf why = {0};
-	/* If a file may not grow further, only that operation fails, not the whole test. */
+	/* If a file exceeds the limit of its size, only that operation must fail, and not the whole test. */
 	outfile_catch_signals();
 	int err = suite_run(argv[2], strtoull(argv[3], NULL, 10), argc > 4 ? argv[4] : "", &why);
 	if (err)
@@ -40,7 +40,10 @@ static int run_suite(int argc, char **argv)
 	return err;
 }
 
-/* Arguments by which sctrace starts itself; not for users. argv[0] is "bench". The functions return 0 or -errno. */
+/*
+ * Commands that sctrace starts itself, as child processes; not for users. argv[0] is "bench". The functions return 0 or
+ * -errno.
+ */
 static const struct {
 	const char *word;
 	int (*run)(int argc, char **argv);

@@ -1,4 +1,4 @@
-/* The parts that the tests of `sctrace bench` share: options, progress, notes, and showing the result. */
+/* Code that the tests of `sctrace bench` share: options, progress, notes, and displaying the result. */
 #include "cmd/bench/bench.h"
 
 #include "base/clock.h"
@@ -59,7 +59,7 @@ bool bench_parse(const struct opt_command *c, struct bench_shared *settings, int
 	return outcome == OPT_OK;
 }
 
-/* Prepares a run with the command line as typed; argv begins with the test's name. */
+/* Initialises a run with the command line that the user typed; argv begins with the test's name. */
 static void init_run(struct run *run, const char *kind, int argc, char **argv)
 {
 	run_init(run, kind, 0, NULL);
@@ -184,7 +184,10 @@ void bench_progress(struct bench_session *s, double done, double all, const char
 		fprintf(stderr, "\r\033[K%s", what);
 }
 
-/* Notes stolen time and other load during the measurement, if they matter. */
+/*
+ * Adds notes about stolen time and about other load during the measurement, if there was enough of it to change the
+ * result.
+ */
 static void note_activity(struct bench_session *s)
 {
 	struct env_activity now;
@@ -240,7 +243,7 @@ int bench_end(struct bench_session *s)
 	bench_quit(s, status);
 	int sig = stop_signal();
 	if (sig) {
-		/* The parent process must see that we ended by the signal. */
+		/* The signal must end this process, so that its parent sees why it ended. */
 		stop_release();
 		raise(sig);
 	}

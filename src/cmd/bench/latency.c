@@ -116,7 +116,7 @@ static int measure_load(struct bench_session *s, const struct latency_plan *plan
 	return err;
 }
 
-/* Measures all loads in turn, `runs` times. */
+/* Measures each load `runs` times, one load after the other in each round. */
 static int measure(struct bench_session *s, struct latency_plan *plan, struct row *rows, size_t n, int runs)
 {
 	struct kid_guard guard;
@@ -186,7 +186,7 @@ static void describe_method(struct bench_session *s, const struct latency_plan *
 
 static void report(struct bench_session *s, const struct latency_plan *p, struct row *rows, size_t n)
 {
-	/* Moves measured loads to the front. The others stay behind them, because all are freed. */
+	/* Moves the loads that were measured to the front. The others follow them, because all rows must be freed. */
 	size_t done = 0;
 	for (size_t i = 0; i < n; i++)
 		if (rows[i].r.n) {

@@ -60,7 +60,7 @@ static const struct opt_command face = {
 /* The row of one load. */
 struct row {
 	struct load *load;
-	VEC(double) wall, user, system; /* seconds, one for each run */
+	VEC(double) wall, user, system; /* seconds, one value for each run */
 };
 
 struct timing {
@@ -71,7 +71,7 @@ struct timing {
 	struct row rows[LOADS_MAX];
 	size_t n;
 	double done, all;
-	const char *what; /* the timed command, for messages */
+	const char *what; /* the command that is timed, as messages call it */
 };
 
 static void add_row(struct bench_session *s, const struct row *row)
@@ -119,7 +119,7 @@ static int keep(struct row *row, const struct sample *m)
 	return kept ? 0 : -ENOMEM;
 }
 
-/* Returns 0, or -ECANCELED after a note that the command failed. */
+/* Returns 0, or -ECANCELED after adding a note that the command failed. */
 static int check_status(struct timing *t, int status)
 {
 	if (status == 0 || t->o->ignore_failure)
@@ -133,7 +133,7 @@ static int check_status(struct timing *t, int status)
 	return -ECANCELED;
 }
 
-/* Runs once under one load. Returns 0, or -errno, which ends the test. */
+/* Runs the command once under one load. Returns 0, or -errno, which ends the test. */
 static int time_once(struct timing *t, struct row *row)
 {
 	struct buf why = {0};
@@ -157,7 +157,7 @@ static int time_once(struct timing *t, struct row *row)
 	return err ? err : keep(row, &m);
 }
 
-/* Runs rounds in random order. Returns 0 or -errno. */
+/* Runs all loads `runs` times, each round in a new random order. Returns 0 or -errno. */
 static int time_all(struct timing *t, int runs, uint64_t seed)
 {
 	struct rng rng;
@@ -176,7 +176,10 @@ static int time_all(struct timing *t, int runs, uint64_t seed)
 	return err;
 }
 
-/* Finds how often the suite must run to take about the requested time. This also warms up. */
+/*
+ * Finds out how often the suite must run to take about the requested time, and sets *times. These first runs also warm
+ * up the caches.
+ */
 static int repetitions(struct timing *t, uint64_t *times)
 {
 	struct sample m;
@@ -219,7 +222,7 @@ static void describe_method(struct timing *t, uint64_t times, uint64_t seed, cha
 	m->seed = (double)seed;
 }
 
-/* The suite itself decides what is missing. Any other failure makes its time worthless. */
+/* The suite leaves out operations that cannot run here. If it fails for another reason, its time means nothing. */
 static void note_missing(struct bench_session *s, struct buf *without)
 {
 	struct buf why = {0};
@@ -244,7 +247,7 @@ static void free_timing(struct timing *t)
 	free(t);
 }
 
-/* If the suite ends with a failure, sctrace prints the suite's message. */
+/* If the suite fails, sctrace prints the message of the suite. */
 static struct timing *new_timing(struct bench_session *s, struct settings *o, char *const *argv, bool suite)
 {
 	struct timing *t = calloc(1, sizeof(*t));
@@ -267,7 +270,7 @@ static struct timing *new_timing(struct bench_session *s, struct settings *o, ch
 	return t;
 }
 
-/* Ends with the status for a failure. Messages were already printed. */
+/* Ends the command with the status for a failure. Messages have already been printed. */
 static int end_with(struct bench_session *s, int err)
 {
 	static const struct {

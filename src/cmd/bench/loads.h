@@ -1,4 +1,4 @@
-/* The list of loads for bench latency and bench load. */
+/* The list of loads of bench latency and bench load. */
 #ifndef SCTRACE_CMD_BENCH_LOADS_H
 #define SCTRACE_CMD_BENCH_LOADS_H
 
@@ -16,17 +16,20 @@ struct load_list {
 	size_t n;
 };
 
-/* Parses "none,net,suite+disk" into the struct load_list at the option's offset. */
+/* Parses a list such as "none,net,suite+disk" into the struct load_list at the option's offset. */
 opt_parse_fn bench_opt_loads;
-/* Adds the load's work during the measurement, and the time of that. */
+/* Adds to subject `to` what the load did during the measurement, and how long that took. */
 void bench_add_work(struct run_subject *to, const struct load *load);
-/* Notes loads that are less than their names say: 'disk' in memory, 'suite' without operations that cannot run here. */
+/*
+ * Adds notes about loads that do less than their names say: 'disk' if its files are in memory, and 'suite' if some of
+ * its operations cannot run here.
+ */
 void bench_note_loads(struct bench_session *s, const struct load_list *l);
-/* Fills the list from a string of sctrace's own. */
+/* Fills the list from `words`, a constant string. */
 void bench_default_loads(struct load_list *l, const char *words);
 /*
- * For bench_test.ready: returns false if the list was requested and has been printed, or if there are operands; *status
- * is then the exit status. `name` is the command, for the message.
+ * For bench_test.ready. If `list` is set, prints the list of loads and returns false. If there are operands, prints a
+ * message, which contains `name`, and returns false. *status is then the exit status.
  */
 bool bench_loads_ready(bool list, const char *name, int nwords, char **words, int *status);
 

@@ -25,13 +25,13 @@ struct int_list {
 };
 
 struct settings {
-	struct bench_shared shared; /* first */
+	struct bench_shared shared; /* must be first */
 	struct int_list procs, nice;
 	const char *policy;
 	int prio;
 };
 
-/* Parses "1,2,4", each within o->min to o->max, into the struct int_list at the offset. */
+/* Parses "1,2,4" into the struct int_list at the option's offset. Each number must be from o->min to o->max. */
 static int opt_numbers(void *ctx, const struct opt *o, const char *arg, struct buf *why)
 {
 	struct int_list *list = (struct int_list *)((char *)ctx + o->offset);
@@ -87,10 +87,13 @@ static const struct opt_command face = {
 struct sched_size {
 	size_t procs;
 	struct sched_run *runs;
-	size_t n; /* runs that reached their end; or one that was interrupted, if none did */
+	size_t n; /* number of runs that were completed; if none was, 1 if there is an interrupted run */
 };
 
-/* The share of one CPU that the kernel's weights give a process; NAN if several CPUs or a real-time policy decide. */
+/*
+ * Returns the share of one CPU that the kernel's weights give to process `i`. Returns NAN if there are several CPUs or
+ * a real-time policy, because then the weights do not decide.
+ */
 static double expected_share(const struct sched_plan *p, const struct sched_run *r, size_t i)
 {
 	double all = 0;
@@ -125,7 +128,7 @@ static void add_process(struct run_repetition *to, const struct sched_plan *plan
 		memory_note_failure();
 }
 
-/* Adds a subject for each number of processes; its samples are the runs' mean latencies. */
+/* Adds a subject for one number of processes. Its samples are the mean latency of each run. */
 static void add_size(struct bench_session *s, const struct sched_plan *plan, const struct sched_size *size)
 {
 	char name[32];
@@ -160,7 +163,7 @@ static void note_lost_slices(struct bench_session *s, const struct sched_size *z
 			}
 }
 
-/* A run that did not reach its end has progress and slices, but neither latency nor throughput. */
+/* Adds a note about a run that was interrupted. It has progress and slices, but neither a latency nor a throughput. */
 static void note_interrupted(struct bench_session *s, const struct sched_size *z)
 {
 	for (size_t k = 0; k < z->n; k++)
@@ -201,7 +204,10 @@ static void tick(void *ctx)
 	bench_progress(t->s, (double)t->done, (double)t->all, t->what);
 }
 
-/* Runs each number of processes once in each round, so that drift affects all equally. */
+/*
+ * Runs each number of processes once in each round, so that changes of the machine over time affect all of them
+ * equally.
+ */
 static int measure(struct bench_session *s, struct sched_plan *plan, struct sched_size *sizes, size_t n, size_t runs)
 {
 	struct ticking t = {.s = s, .all = n * runs};
@@ -225,7 +231,7 @@ static int measure(struct bench_session *s, struct sched_plan *plan, struct sche
 	return err == -EINTR ? 0 : err;
 }
 
-/* If nice values or policies are not permitted, uses the defaults and adds a note. */
+/* If this process may not use the nice values or policies, uses the defaults and adds a note. */
 static void permit_nice(struct bench_session *s, struct sched_plan *p, struct int_list *nice)
 {
 	for (size_t i = 0; i < nice->n; i++) {

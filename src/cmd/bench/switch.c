@@ -17,13 +17,16 @@
 #define DEFAULT_SAMPLES 100
 #define DEFAULT_TIME    (NSEC_PER_SEC / 2)
 #define LEAST_SAMPLE_NS 50000
-#define SAMPLE_PERCENT  60 /* of the time; the rest is for the mechanism's own cost and for finding the batch */
+#define SAMPLE_PERCENT  60 /* share of the time for samples; the rest is for preparing the measurement */
 #define NAME_BYTES      64
-/* Fewer switches than this per round, asleep or preempted by the woken one, mean that the tasks did not take turns. */
+/*
+ * A round has two switches: the running task sleeps, or the task that was woken preempts it. If the average is below
+ * this value, the tasks did not take turns.
+ */
 #define PROVEN 1.9
 
 struct settings {
-	struct bench_shared shared; /* first */
+	struct bench_shared shared; /* must be first */
 	uint64_t size;
 	const char *policy;
 	int prio;
@@ -67,7 +70,10 @@ static int list(void)
 	return status;
 }
 
-/* On two CPUs the other side is awake, or is woken from idling: a wake-up and not a switch. */
+/*
+ * If the tasks run on two CPUs, the other task's CPU is busy or idle when the task is woken. What is measured is then a
+ * wake-up and not a switch.
+ */
 static const char *what_of(const struct switch_result *r)
 {
 	if (r->kind->tasks == TASKS_USER)
@@ -83,7 +89,7 @@ static void cpus_of(const struct switch_result *r, char *text, size_t size)
 		snprintf(text, size, "%d,%d", r->cpu[0], r->cpu[1]);
 }
 
-/* The name of the row in the saved run and in the picture. */
+/* Writes the name of the row in the saved run and in the picture. */
 static void name_of(const struct switch_result *r, char *text, size_t size)
 {
 	snprintf(text, size, "%s%s", r->kind->name, r->cpu[0] == r->cpu[1] ? "" : " (two CPUs)");
@@ -110,7 +116,7 @@ static void add_result(struct bench_session *s, const struct switch_result *r)
 	to->involuntary_per_round = r->involuntary;
 }
 
-/* Notes if the kernel's count does not confirm the row. */
+/* Adds a note if the kernel's count of switches does not confirm the row. */
 static void note_proof(struct bench_session *s, const struct switch_result *r)
 {
 	if (r->kind->tasks == TASKS_USER || isnan(r->voluntary))
@@ -127,7 +133,7 @@ static void note_proof(struct bench_session *s, const struct switch_result *r)
 			   r->kind->name, r->cpu[0], r->cpu[1], all);
 }
 
-/* Notes which kinds have fewer samples than requested. */
+/* Adds a note about kinds that have fewer samples than requested. */
 static void note_shortage(struct bench_session *s, const struct switch_result *results, size_t n, size_t samples)
 {
 	struct buf names = {0};
@@ -167,7 +173,10 @@ static void tick(void *ctx)
 	bench_progress(t->s, (double)t->done, (double)t->all, t->name);
 }
 
-/* Measures each kind on one CPU, and the sleeping kinds also across two CPUs if there are two. Returns 0 or -errno. */
+/*
+ * Measures each kind on one CPU. If there are two CPUs, also measures the sleeping kinds across them. Returns 0 or
+ * -errno.
+ */
 static int measure(struct bench_session *s, struct switch_plan *plan, struct switch_result *results, size_t n)
 {
 	struct ticking t = {.s = s, .all = n};
@@ -181,7 +190,9 @@ static int measure(struct bench_session *s, struct switch_plan *plan, struct swi
 		t.name = r->kind->name;
 		plan->cpu[0] = r->cpu[0] = cpu[0];
 		plan->cpu[1] = r->cpu[1] ? cpu[1] : cpu[0];
-		/* Across CPUs the woken task must be able to preempt; otherwise it would wait for other programs. */
+		/*
+		 * Across CPUs, the woken task must be able to preempt other programs; otherwise it would wait for them.
+		 */
 		plan->policy = policy;
 		if (r->cpu[1] && policy.policy == SCHED_BATCH)
 			plan->policy.policy = SCHED_OTHER;
@@ -192,7 +203,9 @@ static int measure(struct bench_session *s, struct switch_plan *plan, struct swi
 	return err;
 }
 
-/* Fills in the list of measurements: r->cpu[1] is set for those across two CPUs. Returns their number. */
+/*
+ * Fills in the list of measurements and returns their number. If r->cpu[1] is set, the measurement is across two CPUs.
+ */
 static size_t choose(struct switch_result *results, int nwords, char **words, bool across, bool sized)
 {
 	size_t n = 0;
@@ -202,7 +215,7 @@ static size_t choose(struct switch_result *results, int nwords, char **words, bo
 			bool wanted = nwords == 0;
 			for (int w = 0; w < nwords; w++)
 				wanted |= strcmp(words[w], k->name) == 0;
-			/* User-level switches have no working set. */
+			/* User-level switches have no working set, and kinds that yield work only on one CPU. */
 			if (!wanted || (k->tasks == TASKS_USER && (two || sized)) || (k->yields && two))
 				continue;
 			results[n].kind = k;
@@ -221,7 +234,7 @@ static bool words_known(int n, char **words)
 	return true;
 }
 
-/* True if a kind with tasks, which can touch a working set, was chosen. */
+/* Returns true if one of the chosen kinds has tasks, which can touch a working set. */
 static bool words_touch(int n, char **words)
 {
 	for (int i = 0; i < n; i++)
@@ -239,7 +252,7 @@ static int make_plan(struct bench_session *s, struct switch_plan *p, const struc
 	uint64_t time = o->shared.time_given ? o->shared.time_ns : DEFAULT_TIME;
 	*p = (struct switch_plan){
 		.samples = o->shared.runs ? (size_t)o->shared.runs : DEFAULT_SAMPLES,
-		.limit_ns = time * 3 / 2, /* other programs may make a sample longer than planned */
+		.limit_ns = time * 3 / 2, /* other programs may make a sample longer than was planned */
 		.size = o->size,
 		.cpu = {cpus->v[0], cpus->n > 1 ? cpus->v[1] : cpus->v[0]},
 	};

@@ -20,7 +20,7 @@
 #define DEFAULT_LIMIT   (2 * NSEC_PER_SEC)
 
 struct settings {
-	struct bench_shared shared; /* first */
+	struct bench_shared shared; /* must be first */
 	bool in_process, single, per_process, list, no_count;
 	int seed;
 };
@@ -103,7 +103,7 @@ static bool words_known(int nwords, char **words)
 	return true;
 }
 
-/* Fills `results` (with room for all operations) with the chosen ones. Returns their number. */
+/* Fills `results` with the chosen operations. It has room for all operations. Returns the number of chosen ones. */
 static size_t choose(struct op_result *results, int nwords, char **words)
 {
 	size_t n = 0;
@@ -122,7 +122,7 @@ static void note_oddities(struct bench_session *s, const struct op_result *r)
 			   (unsigned long long)r->wrong);
 }
 
-/* Notes which operations have fewer samples than requested. */
+/* Adds a note about operations that have fewer samples than requested. */
 static void note_shortage(struct bench_session *s, const struct op_result *results, size_t n, size_t samples)
 {
 	struct buf names = {0};
@@ -155,7 +155,10 @@ static void add_result(struct bench_session *s, const struct op_result *r, doubl
 	free(sorted);
 }
 
-/* What was subtracted from a single call: one figure, or the median of the processes' measurements. */
+/*
+ * Returns the time that was subtracted from a single call. It is one figure, or the median of what the processes
+ * measured.
+ */
 static double taken_out(const struct op_plan *p, const struct op_control *c, const struct op_result *results, size_t n)
 {
 	VEC(double) all = {0};
@@ -167,7 +170,7 @@ static double taken_out(const struct op_plan *p, const struct op_control *c, con
 	return taken;
 }
 
-/* The lines above the table: how it was measured. */
+/* Writes the lines above the table: how the test measured. */
 static void describe_method(struct bench_session *s, const struct op_plan *p, const struct op_control *c, double taken)
 {
 	static const char *const modes[] = {
@@ -233,7 +236,7 @@ static int make_plan(struct op_plan *p, const struct settings *o, const struct o
 		buf_free(&b);
 		return EXIT_USAGE;
 	}
-	p->sample_ns = p->sample_ns * 3 / 4; /* the rest is for finding the batch */
+	p->sample_ns = p->sample_ns * 3 / 4; /* the rest of the time is for finding the size of a batch */
 	return 0;
 }
 
@@ -246,7 +249,7 @@ static void report(struct bench_session *s, const struct op_plan *p, const struc
 		note_oddities(s, r);
 		if (!r->ns.n)
 			continue;
-		/* Nothing was subtracted from the empty loop, so it has no least value. */
+		/* Nothing was subtracted from the empty loop, so any time can be distinguished from zero. */
 		add_result(s, r, r->op == op_empty() ? 0 : 3 * spread);
 	}
 	note_shortage(s, results, n, p->samples);

@@ -1,4 +1,4 @@
-/* `sctrace compare`: the order of its steps, and cleaning up at its end. */
+/* `sctrace compare`: calls its steps in order, and cleans up at the end. */
 #include "compare/compare.h"
 
 #include "base/buf.h"
@@ -17,9 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/*
- * The only flag: the signal that asked sctrace to end. Then all programs are killed, and the work directory is removed.
- */
+/* The signal that has asked sctrace to end, or 0. All programs are then killed, and the work directory is removed. */
 static volatile sig_atomic_t stop_signal;
 
 static void on_signal(int sig)
@@ -28,8 +26,8 @@ static void on_signal(int sig)
 }
 
 /*
- * Handlers and not SIG_IGN, because execve(2) resets them to the default for the programs that we run. Signals that the
- * user ignores (nohup) stay ignored.
+ * Installs handlers. SIG_IGN would not do, because the programs that sctrace runs would inherit it across execve(2).
+ * Signals that were already ignored (nohup) stay ignored.
  */
 static void catch_signals(void)
 {
@@ -39,11 +37,11 @@ static void catch_signals(void)
 		if (sigaction(ending[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
 			sigaction(ending[i], &(struct sigaction){.sa_handler = on_signal}, NULL);
 	outfile_catch_signals();
-	/* If a parent ignored SIGCHLD, the ends of our children would not be reported to us. */
+	/* If the parent of sctrace ignored SIGCHLD, the kernel would not report the ends of sctrace's children. */
 	sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
 }
 
-/* Ends by the signal, like a program that does not catch it. */
+/* Ends sctrace by the signal, as if sctrace had not caught it. */
 static int end_by_signal(int sig)
 {
 	signal(sig, SIG_DFL);
@@ -67,7 +65,7 @@ static void compare_free(struct compare *c)
 		close(c->null_fd);
 }
 
-/* "0,2-3" */
+/* Parses a list of CPUs, such as "0,2-3". */
 static int read_cpus(struct compare *c, struct buf *why)
 {
 	struct cpu_list list = {0};

@@ -16,7 +16,7 @@
 
 #define AT(field) .offset = offsetof(struct compare_options, field)
 
-/* All names of strategy/strategy.c; a unit test compares the two. */
+/* The names of all strategies of strategy/strategy.c. A unit test compares the two lists. */
 static const char strategy_words[] = "fgetc/fputc getc_unlocked fgets/fputs fread/fwrite setvbuf unbuffered "
 				     "double-buffer read/write one-shot readv/writev pread/pwrite fadvise mmap+write "
 				     "mmap+memcpy sendfile splice copy_file_range O_DIRECT O_SYNC threads io_uring";
@@ -27,7 +27,7 @@ static const char use_words[] = "all"
 #undef USE
 	;
 
-/* For options that may be given several times. */
+/* Parses options that may be given several times. */
 static int opt_text(void *ctx, const struct opt *o, const char *arg, struct buf *why)
 {
 	struct compare_texts *texts = (struct compare_texts *)(void *)((char *)ctx + o->offset);
@@ -35,7 +35,7 @@ static int opt_text(void *ctx, const struct opt *o, const char *arg, struct buf 
 	return vec_push(texts, arg) ? 0 : -ENOMEM;
 }
 
-/* Scans and lists keep the order of the command line, because their rows have that order. */
+/* Scans and lists are stored in the order of the command line, because their rows are shown in that order. */
 static int opt_scan(void *ctx, const struct opt *o, const char *arg, struct buf *why)
 {
 	struct compare_options *c = ctx;
@@ -148,7 +148,7 @@ static int usage_error(const char *what)
 	return EXIT_USAGE;
 }
 
-/* Conflicts between options. Returns NULL if there are none. */
+/* Returns a message about options that contradict each other, or NULL. */
 static const char *contradiction(const struct compare_options *o, bool commands)
 {
 	if (o->columns && o->no_count)
@@ -179,7 +179,7 @@ int compare_parse(struct compare_options *o, int argc, char **argv, int *first, 
 	enum opt_outcome outcome = opt_parse(&compare_command, o, argc, argv, first, &why);
 	const char *wrong = outcome == OPT_OK ? contradiction(o, *first < argc) : NULL;
 	*status = 0;
-	/* hyperfine's spelling. */
+	/* hyperfine has the same spelling for "no shell". */
 	if (o->shell && strcmp(o->shell, "none") == 0) {
 		o->shell = NULL;
 		o->no_shell = true;
@@ -197,7 +197,7 @@ int compare_parse(struct compare_options *o, int argc, char **argv, int *first, 
 	buf_free(&why);
 	if (o->size == UINT64_MAX)
 		o->size = 0;
-	/* A minimum time must not end at the default number of runs. */
+	/* A minimum time must not be cut short by the default number of runs. */
 	if (!o->max_runs)
 		o->max_runs = o->min_time ? 100000 : o->min_runs > 100 ? o->min_runs : 100;
 	if (o->runs)

@@ -23,7 +23,7 @@
 struct report {
 	struct report_options opt;
 	struct run *runs;
-	struct page_run *beside; /* their labels are owned */
+	struct page_run *beside; /* the runs to show; the labels in them must be freed */
 	size_t n;
 };
 
@@ -72,7 +72,9 @@ const struct opt_command report_command = {
 		  "runs. See sctrace-report(1), sctrace-run(5).",
 };
 
-/* What no single option can see; NULL if there is nothing wrong. */
+/*
+ * Returns a message about options that contradict each other or do not suit the number of files; NULL if all is well.
+ */
 static const char *contradiction(const struct report_options *o, int files)
 {
 	if (o->fail_if.list.n && (files < 2 || o->merge))
@@ -82,7 +84,7 @@ static const char *contradiction(const struct report_options *o, int files)
 	return NULL;
 }
 
-/* Returns 0 and the options, or -1 if the command must end with *status. */
+/* Parses the arguments. Returns 0, or -1 if the command must end with exit status *status. */
 static int parse(struct report_options *o, int argc, char **argv, int *first, int *status)
 {
 	struct buf text = {0};
@@ -110,7 +112,7 @@ static int parse(struct report_options *o, int argc, char **argv, int *first, in
 	return outcome == OPT_OK && !*status ? 0 : -1;
 }
 
-/* The file's name without folder and ".json". */
+/* Returns the name of a file without its folder and without ".json". */
 static char *label_of(const char *path)
 {
 	const char *base = strrchr(path, '/');
@@ -121,7 +123,7 @@ static char *label_of(const char *path)
 	return len ? strndup(base, len) : strdup(path);
 }
 
-/* Takes ownership of `label` and makes it printable. Returns 0 or -ENOMEM. */
+/* Sets the label of run `i` to `label`, which it takes ownership of and makes printable. Returns 0 or -ENOMEM. */
 static int set_label(struct report *r, size_t i, char *label)
 {
 	struct buf shown = {0};
@@ -141,7 +143,7 @@ static bool label_is_taken(const struct report *r, size_t i)
 	return false;
 }
 
-/* Makes labels from the files' names, or from the whole paths if names are equal. */
+/* Makes labels from the names of the files. If two names are equal, uses the whole paths. */
 static int labels_from_files(struct report *r)
 {
 	int rc = 0;
@@ -153,7 +155,10 @@ static int labels_from_files(struct report *r)
 	return rc;
 }
 
-/* --names: returns 0, -ERANGE with the reason in `why` if they do not name each run once, or -ENOMEM. */
+/*
+ * Makes labels from --names. Returns 0, -ERANGE with the reason in `why` unless each run has one name of its own, or
+ * -ENOMEM.
+ */
 static int labels_from_names(struct report *r, struct buf *why)
 {
 	const char *names = r->opt.names;
@@ -193,7 +198,7 @@ static int load(struct report *r, char *const *paths, size_t n, struct buf *why)
 		r->beside[i] = (struct page_run){.run = &r->runs[i], .path = paths[i]};
 		r->n = i + 1;
 		rc = run_load(&r->runs[i], paths[i], why);
-		/* Old files lack the sentences on how their figures were obtained. */
+		/* Files of older versions do not contain the sentences about how the figures were obtained. */
 		if (rc == 0 && r->runs[i].bits == RUN_COMPARE && !r->runs[i].notes.known)
 			rc = compare_tell(&r->runs[i]) == -ENOMEM ? -ENOMEM : 0;
 		if (rc == 0 && i > 0)
@@ -204,7 +209,7 @@ static int load(struct report *r, char *const *paths, size_t n, struct buf *why)
 	return r->opt.names ? labels_from_names(r, why) : labels_from_files(r);
 }
 
-/* "Merged from a.json, b.json; ..." and the label "a+b". */
+/* Writes the note "Merged from a.json, b.json; ..." and the label "a+b". */
 static int name_merged(struct report *r)
 {
 	struct buf label = {0};
@@ -220,7 +225,9 @@ static int name_merged(struct report *r)
 	return set_label(r, 0, buf_take(&label));
 }
 
-/* Pools all runs into the first. Returns 0, -EINVAL with the reason in `why` if they may not be pooled, or -ENOMEM. */
+/*
+ * Merges all runs into the first one. Returns 0, -EINVAL with the reason in `why` if they cannot be merged, or -ENOMEM.
+ */
 static int merge(struct report *r, struct buf *why)
 {
 	int rc = 0;
@@ -229,7 +236,7 @@ static int merge(struct report *r, struct buf *why)
 			rc = run_poolable(&r->runs[k], r->beside[k].path, &r->runs[i], r->beside[i].path, why);
 	for (size_t i = 1; i < r->n && rc == 0; i++)
 		rc = run_merge(&r->runs[0], &r->runs[i]);
-	/* Sentences about a single run are computed again for the merged run. */
+	/* Sentences about a single run must be computed again for the merged run. */
 	if (rc == 0)
 		rc = r->runs[0].bits == RUN_COMPARE ? compare_tell(&r->runs[0]) : run_judge(&r->runs[0]);
 	rc = rc == -ENOMEM ? rc : why->len ? rc : 0;
@@ -253,7 +260,10 @@ static int show(struct report *r)
 	return status;
 }
 
-/* Compares each later run with the first one: 0, EXIT_GATE, EXIT_UNDECIDED, or EXIT_OWN after messages. */
+/*
+ * Compares each of the later runs with the first one. Returns 0 or EXIT_GATE; EXIT_UNDECIDED; or EXIT_OWN after
+ * messages.
+ */
 static int gate(const struct report *r)
 {
 	struct buf failed = {0};
@@ -304,7 +314,7 @@ int cmd_report(int argc, char **argv)
 		return status;
 	}
 	int rc = load(&r, argv + first, (size_t)(argc - first), &why);
-	/* In lists of samples, each row names its run, so hiding the label gains nothing. */
+	/* --merge does not change lists of samples, because each row already contains the name of its run. */
 	const char *format = r.opt.show.format ? r.opt.show.format : "text";
 	if (rc == 0 && r.opt.merge && strcmp(format, "csv") != 0 && strcmp(format, "samples") != 0)
 		rc = merge(&r, &why);

@@ -16,12 +16,12 @@
 
 enum { SAME = 0, DIFFERENT = 1, TROUBLE = 2 };
 
-#define STRING_MOST 256 /* bytes of a string that are compared: each different call is kept in memory */
+#define STRING_MOST 256 /* bytes of a string that are compared, a limit because each different call is kept in memory */
 #define WIDTH       80
 
 /*
- * A call is slower if there are some of it in both recordings, and its median is twice as long and longer by what one preemption in
- * many calls does not change.
+ * A call is reported as slower if both recordings have at least SLOWER_CALLS of it, its median is SLOWER_RATIO times as
+ * long or more, and its median is longer by at least SLOWER_NS. A few preemptions do not change a median that much.
  */
 #define SLOWER_CALLS 10
 #define SLOWER_RATIO 2.0
@@ -49,7 +49,7 @@ static enum change change_of(const struct tally_row *r)
 	return enough && now >= SLOWER_RATIO * before && now >= before + SLOWER_NS ? SLOWER : NONE;
 }
 
-/* Adds the calls of the recording: 0, or TROUBLE after a message. */
+/* Adds the calls of a recording to the sink. Returns 0, or TROUBLE after a message. */
 static int add(struct trace_tally *t, const struct trace_opts *o, struct recording *r, const char *path, unsigned which)
 {
 	struct trace_pipeline p = {.select = &o->select, .session = {.names = recording_names(r)}};
@@ -73,7 +73,7 @@ static int add(struct trace_tally *t, const struct trace_opts *o, struct recordi
 	return complete ? 0 : TROUBLE;
 }
 
-/* "   12.0 us" or, where calls are counted, "12". */
+/* Appends what is compared for recording `which`: a median ("12.0 us"), an error, or a number of calls. */
 static void add_figure(const struct tally_row *r, enum change c, unsigned which, struct buf *out)
 {
 	struct buf figure = {0};
@@ -99,7 +99,10 @@ static void add_row(const struct tally_row *r, enum change c, struct buf *out)
 	add_figure(r, c, 1, out);
 	buf_addf(out, " %s", r->text);
 	if (out->len - begin > WIDTH) {
-		/* Not within a character of UTF-8; strings are escaped, but paths of descriptors may have some. */
+		/*
+		 * A UTF-8 character must not be split. Strings are escaped, but the paths of descriptors may contain
+		 * such characters.
+		 */
 		size_t end = begin + WIDTH - 3;
 		while (end > begin && ((unsigned char)out->s[end] & 0xc0) == 0x80)
 			end--;

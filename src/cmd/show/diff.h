@@ -1,12 +1,12 @@
-/* `sctrace show --diff`: what two recordings differ in. */
+/* Implements `sctrace show --diff`: the differences between two recordings. */
 #ifndef SCTRACE_CMD_SHOW_DIFF_H
 #define SCTRACE_CMD_SHOW_DIFF_H
 
 #include "cmd/trace/opts.h"
 
 /*
- * Compares the recordings in two files, and prints the differences to o->output or standard output. The exit status is as of diff(1):
- * 0 none, 1 some, 2 after a message.
+ * Compares two recordings, whose files are `paths`. Prints the differences to o->output or standard output. Returns an
+ * exit status like diff(1): 0 if there are no differences, 1 if there are some, 2 after a message about an error.
  */
 int show_diff(const struct trace_opts *o, char *const *paths);
 

@@ -6,7 +6,10 @@
 #include <errno.h>
 #include <string.h>
 
-/* Options of the tracer that say what is traced, and how: a recording has been made already. */
+/*
+ * Options of the tracer that say which programs are traced, and how. A recording has already been made, so these are
+ * rejected.
+ */
 static const char *const refused[] = {
 	"attach",       "cgroup",    "all",           "user",     "env",          "argv0",        "daemonize",
 	"kill-on-exit", "detach-on", "interruptible", "engine",   "pin",          "list-engines", "inject",
@@ -21,7 +24,7 @@ static bool is_refused(const struct opt *o)
 	return false;
 }
 
-/* Does a heading have options below it that are kept? */
+/* Returns true if all options below the heading are rejected. */
 static bool is_empty(const struct opt *heading)
 {
 	const struct opt *o = heading + 1;
@@ -39,7 +42,7 @@ static const struct opt own[] = {
 	{0},
 };
 
-/* What the tracer's help says and is otherwise here. */
+/* Options whose help must differ from that of the tracer. */
 static const struct {
 	char letter;
 	const char *help, *words;

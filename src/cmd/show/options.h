@@ -1,12 +1,18 @@
-/* Which of the tracer's options `sctrace show` has. */
+/* The options of `sctrace show`, most of which are options of the tracer. */
 #ifndef SCTRACE_CMD_SHOW_OPTIONS_H
 #define SCTRACE_CMD_SHOW_OPTIONS_H
 
 #include "cmd/trace/opts.h"
 
-/* All options of the tracer, and those of `show`: what is of no use is refused by show_check(), with a reason. At most `max` rows. */
+/*
+ * Writes at most `max` rows: all options of the tracer, and those that only `show` has. show_check() rejects options of
+ * the tracer that a recording cannot follow.
+ */
 void show_all_options(struct opt_command *c, struct opt *rows, size_t max);
-/* Looks for what cannot be done with a recording, and for what does not go together: 0, or -EINVAL and `why`. */
+/*
+ * Checks for options that cannot be used with a recording, and for options that contradict each other. Returns 0, or
+ * -EINVAL with the reason in `why`.
+ */
 int show_check(struct trace_opts *o, struct buf *why);
 
 #endif

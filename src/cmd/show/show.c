@@ -1,4 +1,4 @@
-/* `sctrace show`: a recording, shown as a live trace would have been. */
+/* `sctrace show`: displays a recording as a live trace would have been displayed. */
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/memory.h"
@@ -17,7 +17,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What the recording does not hold is said, or refused: 0, or EXIT_USAGE after a message. */
+/*
+ * Checks whether the recording contains what the options ask for. Prints a note if strings were recorded in part.
+ * Returns 0, or EXIT_USAGE after a message.
+ */
 static int suit(struct trace *t, const struct recording_head *h)
 {
 	struct trace_opts *o = &t->o;
@@ -46,7 +49,7 @@ static void loop(struct trace *t)
 		show_progress(&progress);
 	}
 	show_progress_end(&progress);
-	/* Headings of tables tell how long the trace took. */
+	/* The headings of tables contain the duration of the trace, which is that of the recording. */
 	uint64_t start_ns = t->pipeline.session.start_ns;
 	t->totals.c.start_ns = clock_ns() - (last_ns > start_ns ? last_ns - start_ns : 0);
 }
@@ -61,7 +64,7 @@ static int show(struct trace *t)
 		return status;
 	t->engine = recording_engine(t->recording);
 	t->ops = t->engine->ops;
-	/* The words of a command line end with NULL, those of the head do not. */
+	/* `argv` of a program ends with NULL, but the list in the recording does not. */
 	const struct strings *words = &h->about.program;
 	char **program = words->n ? memory_zeroed((words->n + 1) * sizeof(*program)) : NULL;
 	if (program)

@@ -21,7 +21,7 @@ int completion_script(const char *shell, struct buf *out)
 	filter_words(&sets);
 	show_face(&show, show_rows, SHOW_OPTIONS);
 	trace.set_words = show.set_words = buf_str(&sets);
-	/* Without a test, `bench` completes the options of all tests. */
+	/* The completion of `bench` without the name of a test offers the options of all tests. */
 	bench_options(rows, sizeof(rows) / sizeof(*rows));
 	bench_names(&names);
 	bench.operands = buf_str(&names);

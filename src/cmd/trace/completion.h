@@ -4,7 +4,7 @@
 
 struct buf;
 
-/* Appends the script for `shell`. Returns 0, or -EINVAL for an unknown shell. */
+/* Appends the script for `shell`. Returns 0, or -EINVAL if the shell is unknown. */
 int completion_script(const char *shell, struct buf *out);
 
 #endif

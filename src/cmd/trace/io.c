@@ -1,4 +1,4 @@
-/* The end of a trace with --io: a run with the profile, shown as `sctrace report` shows it. */
+/* The end of a trace with --io: makes a run with the profile of the files, and displays it as `sctrace report` does. */
 #include "cmd/trace/trace.h"
 
 #include "cmd/display.h"
@@ -8,7 +8,7 @@
 
 #include <errno.h>
 
-/* The table's format as displaying a run calls it. */
+/* Returns the name of the table's format, as displaying a run expects it. */
 static const char *format_of(const struct trace_opts *o)
 {
 	static const char *const formats[] = {

@@ -13,8 +13,8 @@
 #include <string.h>
 
 /*
- * Writes to `why` what is wrong with the word at `at` in `text`, and on two further lines the text with a caret under
- * that word. The command prints these lines separately (trace.c).
+ * Appends to `why` what is wrong with the word at offset `at` of `text`. Then appends two lines: the text, and a caret
+ * below that word. The command prints these two lines separately (trace.c).
  */
 static int point_at(const char *text, size_t at, int r, struct buf *why)
 {
@@ -28,7 +28,10 @@ static int point_at(const char *text, size_t at, int r, struct buf *why)
 
 typedef int select_fn(struct trace_select *s, const char *text, size_t *at, struct buf *why);
 
-/* The qualifiers of -e (before "=") that select. trace_look.h has those that change only the look. */
+/*
+ * The qualifiers of -e (the words before "=") that select calls. trace/look.h parses those that only change how calls
+ * are shown.
+ */
 static const struct {
 	const char *name;
 	select_fn *select;
@@ -57,7 +60,10 @@ int trace_opt_pid_names(void *ctx, const struct opt *row, const char *arg, struc
 	return 0;
 }
 
-/* Parses qualifiers of the look. Returns 1, 0 if `arg` begins with another one, or -errno. */
+/*
+ * Parses the qualifiers of trace/look.h. Returns 1; 0 if the first `len` bytes of `arg` are another qualifier; or
+ * -errno.
+ */
 static int opt_look(struct trace_opts *o, const char *arg, size_t len, const char *value, size_t *at, struct buf *why)
 {
 	if (len != 10 || memcmp(arg, "decode-fds", 10) != 0)
@@ -99,7 +105,7 @@ int trace_opt_expr(void *ctx, const struct opt *row, const char *arg, struct buf
 	return point_at(arg, 0, -EINVAL, why);
 }
 
-/* The long forms --trace=SET, --status=SET and others: their name is the qualifier. */
+/* Parses the long forms --trace=SET, --status=SET and others. The name of the option is the qualifier. */
 int trace_opt_named_expr(void *ctx, const struct opt *row, const char *arg, struct buf *why)
 {
 	struct buf text = {0};
@@ -117,7 +123,7 @@ int trace_opt_successful(void *ctx, const struct opt *row, const char *arg, stru
 	return 0;
 }
 
-/* -q, -qq, -qqq: each suppresses more, as in strace. */
+/* Parses -q, -qq and -qqq. As in strace, each further q suppresses more messages. */
 int trace_opt_quiet(void *ctx, const struct opt *row, const char *arg, struct buf *why)
 {
 	struct trace_opts *o = ctx;
@@ -253,7 +259,7 @@ int trace_opt_format(void *ctx, const struct opt *row, const char *arg, struct b
 	return 0;
 }
 
-/* --hist: the name of a call as in the tables: "read", "read#32", "syscall_0x1c9". */
+/* Parses --hist: the name of a call as it appears in the tables, such as "read", "read#32" or "syscall_0x1c9". */
 int trace_opt_hist(void *ctx, const struct opt *row, const char *arg, struct buf *why)
 {
 	(void)row;
@@ -297,7 +303,10 @@ int trace_opt_overhead(void *ctx, const struct opt *row, const char *arg, struct
 	return r < 0 ? -EINVAL : 0;
 }
 
-/* Letters without an effect here: -w (times are always wall-clock times), -F (an old spelling of -f). */
+/*
+ * Accepts letters that have no effect in sctrace: -w, because times are always wall-clock times, and -F, an old form of
+ * -f.
+ */
 int trace_opt_nothing(void *ctx, const struct opt *row, const char *arg, struct buf *why)
 {
 	(void)ctx;

@@ -1,4 +1,4 @@
-/* The parsers of the tracer's own options, for the rows of its tables. The settings are a struct trace_opts. */
+/* Parsers for options that only the tracer has. The settings that they write to are a struct trace_opts. */
 #ifndef SCTRACE_CMD_TRACE_OPT_VALUES_H
 #define SCTRACE_CMD_TRACE_OPT_VALUES_H
 

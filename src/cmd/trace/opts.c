@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Columns of -c's table that completion offers for -U and -S. */
+/* The columns of the table of -c that completion offers for -U and -S. */
 #define COLUMN_WORDS "syscall seconds calls errors percent avg min p50 p90 p99 max stddev bytes bytes/call"
-/* The metrics of --expect. */
+/* The metrics that completion offers for --expect. */
 #define EXPECT_WORDS "calls errors bytes seconds wall user system cpu peak_rss processes"
-/* The default of -s. Bytes in a recording are cheap, and missing ones cannot be shown later. */
+/* The default of -s. More bytes are recorded than shown, because bytes that were not recorded cannot be shown later. */
 enum { STRINGS_SHOWN = 32, STRINGS_RECORDED = 1024 };
 #define AT(member) .offset = offsetof(struct trace_opts, member)
 
@@ -160,7 +160,7 @@ static const struct opt trace_table[] = {
 	{'w', "summary-wall-clock", NULL, trace_opt_nothing,
 	 "accepted for compatibility: times are always wall-clock times"},
 	{'F', NULL, NULL, trace_opt_nothing, NULL},
-	{0, "seccomp-bpf", NULL, trace_opt_nothing, NULL}, /* always so */
+	{0, "seccomp-bpf", NULL, trace_opt_nothing, NULL}, /* always on */
 	{.help = "Other options:"},
 	{0, "completion", "SHELL", opt_string, "print a completion script for SHELL: bash, zsh or fish", AT(completion),
 	 COMPLETE_WORDS, "bash zsh fish"},
@@ -217,7 +217,7 @@ const struct opt_command truss_command = {
 };
 
 static const struct {
-	bool in_truss; /* the dialect that has the letter */
+	bool in_truss; /* true if truss has the letter, and false if strace has it */
 	char letter;
 	const char *meaning;
 } other[] = {

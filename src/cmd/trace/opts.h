@@ -1,4 +1,4 @@
-/* The settings of the tracer, and the option table that fills them in. */
+/* The settings of the tracer, and the tables of options that set them. */
 #ifndef SCTRACE_CMD_TRACE_OPTS_H
 #define SCTRACE_CMD_TRACE_OPTS_H
 
@@ -19,77 +19,83 @@ struct buf;
 
 enum trace_format { TRACE_TEXT, TRACE_JSON, TRACE_PERFETTO };
 
-/* Filled in by the options. Initialise with zeros and trace_opts_init(). All strings point into argv. */
+/* The settings that the options fill in. Initialise with zeros and trace_opts_init(). All strings point into argv. */
 struct trace_opts {
-	bool truss; /* the options and layouts of FreeBSD's truss */
+	bool truss; /* the program is called as truss: it has the options and the layouts of FreeBSD's truss */
 
-	/* whose */
+	/* Which processes are traced, and how. */
 	int follow; /* -f; 2: -ff */
 	VEC(pid_t) pids;
-	const char *cgroup; /* a control group, or NULL */
-	bool all;           /* every process of the system */
+	const char *cgroup; /* the control group to trace, or NULL */
+	bool all;           /* trace every process of the system */
 	const char *user, *argv0;
-	VEC(const char *) env; /* -E VAR=VAL sets a variable, -E VAR removes it */
-	int daemonize;         /* -D; -DD: in a process group of its own; -DDD: in a session of its own */
+	VEC(const char *) env; /* -E VAR=VAL sets a variable, and -E VAR removes it */
+	int daemonize;         /* 1: -D; 2: -DD, in a new process group; 3: -DDD, in a new session */
 	bool kill_on_exit, pin;
 	bool break_execve;  /* -b execve */
 	int interruptible;  /* -I; 0: the default */
-	const char *engine; /* or NULL */
+	const char *engine; /* name of the engine; NULL: chosen automatically */
 	bool list_engines;
 	const char *completion;
 
-	/* which */
+	/* Which calls are shown. */
 	struct trace_select select;
 	struct trace_injects injects;
 
-	/* how shown */
+	/* How calls are shown. */
 	enum trace_format format;
-	const char *output; /* -o, or NULL */
+	const char *output; /* -o, or NULL: standard error */
 	bool append;
 	int column; /* -a */
 	int string_max, hex, verbose_count;
 	struct trace_look look;
-	int clock; /* -t -tt -ttt */
+	int clock; /* number of -t: time, microseconds (-tt), seconds since the Epoch (-ttt) */
 	bool relative, durations, numbers, addresses;
 	int fd_names, pid_names;
 	const char *color;
 	bool stacks;
-	const char *folded; /* --stacks=folded, weighted by "calls" or "time" */
+	const char *folded; /* --stacks=folded: the weight of a stack, "calls" or "time"; or NULL */
 	bool truss_thread_ids;
 
-	/* recordings */
-	const char *record;  /* --record: the file, or NULL */
-	int string_recorded; /* limit for strings in it */
-	bool diff;           /* show --diff */
+	/* Recordings. */
+	const char *record;  /* --record: name of the file, or NULL */
+	int string_recorded; /* bytes of each string that are recorded */
+	bool diff;           /* --diff of `sctrace show` */
 	bool last_set;       /* --last: keep only the end of the recording */
 	struct recording_last last;
 
-	/* summaries */
+	/* Summaries. */
 	bool count, count_too; /* -c, -C */
 	struct summary_view view;
-	const char *by; /* process, thread, fd, path; or NULL */
+	const char *by; /* --by: process, thread, fd or path; or NULL */
 	const char *hist, *save;
 	bool errors;
 	bool io, html; /* --io, --format=html */
 	struct conditions expect;
 	uint64_t interval_ns;
-	bool overhead_set; /* -O: this value replaces the measured cost */
+	bool overhead_set; /* -O was given: its value replaces the measured cost */
 	uint64_t overhead_ns;
 };
 
 void trace_opts_init(struct trace_opts *o);
 void trace_opts_free(struct trace_opts *o);
-/* The tracer's command in strace's dialect and in truss's. */
+/* The command of the tracer, with the options of strace or with those of truss. */
 extern const struct opt_command trace_command, truss_command;
-/* The meaning of `letter` in the other dialect, for the message "unknown option", or NULL. */
+/*
+ * Returns what `letter` means in the other of the two commands, for the message "unknown option". Returns NULL if it
+ * means nothing.
+ */
 const char *trace_other_dialect(bool truss, char letter);
-/* True if counting needs to see each call, so that the counts of the engine are not enough. */
+/*
+ * Returns true if sctrace must see each call to count as the options require. The counts of the engine are then not
+ * enough.
+ */
 bool trace_opts_need_events(const struct trace_opts *o);
-/* The number of bytes of a buffer that are read: more than -s says if data is dumped. */
+/* Returns the number of bytes of a buffer that are read. If data is dumped, this is more than -s says. */
 unsigned trace_string_max(const struct trace_opts *o);
 /*
- * Checks for options that contradict each other. Returns 0, or -EINVAL with the reason in `why`. `program`: a program
- * was named.
+ * Checks for options that contradict each other. `program` says whether the user named a program. Returns 0, or -EINVAL
+ * with the reason in `why`.
  */
 int trace_opts_check(struct trace_opts *o, bool program, struct buf *why);
 

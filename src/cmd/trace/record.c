@@ -1,4 +1,4 @@
-/* --record and --last: the beginning of a recording, saving its end, and closing it. */
+/* --record and --last: begins the recording, saves its last part, and closes it. */
 #include "cmd/trace/trace.h"
 
 #include "config.h"

@@ -1,4 +1,4 @@
-/* The tracer's loop: starting, passing events on, ending. */
+/* The main loop of the tracer: starts the engine, passes its events to the pipeline, and ends the trace. */
 #include "cmd/trace/trace.h"
 
 #include "base/clock.h"
@@ -23,14 +23,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* If the tracer has no privileges, the kernel gives none to the program (execve(2), "effective user ID"). */
+/*
+ * Prints a note if the program would have another user or group id. The kernel ignores the set-user-ID bit if the
+ * tracer has no privileges (execve(2), "effective user ID").
+ */
 static void note_privilege(const struct event *ev)
 {
 	char path[32];
 	struct stat st;
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)ev->pid);
-	if (getauxval(AT_EUID) == 0 || stat(path, &st) < 0) /* without a system call, because this is checked at each
-							     * execve(2) */
+	/* This is checked at each execve(2), so it begins with getauxval(3), which makes no system call. */
+	if (getauxval(AT_EUID) == 0 || stat(path, &st) < 0)
 		return;
 	bool user = st.st_mode & S_ISUID && st.st_uid != geteuid();
 	if (user || (st.st_mode & S_ISGID && st.st_mode & S_IXGRP && st.st_gid != getegid()))
@@ -40,7 +43,10 @@ static void note_privilege(const struct event *ev)
 
 #define STOP_US 50000
 
-/* The other processes of the job get some time to stop before sctrace stops because of a terminal's signal. */
+/*
+ * If a signal from the terminal stops the program, sctrace stops too, but only after a short time in which the other
+ * processes of the job can stop.
+ */
 static void on_stop(struct trace *t, bool stopped)
 {
 	t->root_stopped = stopped;
@@ -50,7 +56,7 @@ static void on_stop(struct trace *t, bool stopped)
 
 static void on_exec(struct trace *t, const struct event *ev)
 {
-	/* The engine has already reported this for the started program. */
+	/* The engine has already reported this for the program that sctrace started. */
 	if (!t->program || t->root)
 		note_privilege(ev);
 	if (!t->root)
@@ -75,9 +81,9 @@ static void on_event(struct trace *t, struct event *ev)
 }
 
 /*
- * True if the reader of the trace has closed its pipe, and the program does not need sctrace. A program with a seccomp
- * filter of the ptrace engine (ptrace_start()) needs it: without a tracer its calls would fail (SECCOMP_RET_TRACE in
- * seccomp(2)).
+ * Returns true if the reader of the trace has closed its pipe and the program can continue without sctrace. It cannot
+ * if the ptrace engine has installed a seccomp filter (ptrace_start()): without a tracer the program's calls would fail
+ * (SECCOMP_RET_TRACE in seccomp(2)).
  */
 static bool is_unread(const struct trace *t)
 {
@@ -90,7 +96,7 @@ static bool is_unread(const struct trace *t)
 
 #define END_PATIENCE_NS (2 * NSEC_PER_SEC)
 
-/* Waits a moment for a short program, so that its output does not appear after the shell's prompt. */
+/* Waits a moment for a short program to end, so that its output does not appear after the shell's prompt. */
 static void leave_program(const struct trace *t)
 {
 	siginfo_t info = {0};
@@ -137,7 +143,7 @@ static void loop(struct trace *t)
 		trace_fail(&t->failure, r, "engine %s failed: %s", t->ops->name, strerror(-r));
 }
 
-/* Ends like the program: with its status, or by the same signal without a second core file. */
+/* Ends sctrace as the program ended: with the same status, or by the same signal. Suppresses a second core file. */
 static int die_like(int status)
 {
 	if (!WIFSIGNALED(status))
@@ -237,7 +243,7 @@ static bool break_at_exec(void *ctx, const struct event *ev)
 	return ev->kind == EV_EXEC;
 }
 
-/* A program that does not exist may be a mistyped command, such as "sctrace compar". */
+/* If the program does not exist, its name may be a mistyped command, such as "compar". Suggests the command. */
 static void suggest_command(const char *program, struct buf *why)
 {
 	static const char *const commands[] = {"compare", "bench", "report", "show"};
@@ -262,7 +268,7 @@ static int start(struct trace *t, struct engine_config *c)
 		c->spawn.pin_tracer = true;
 	}
 	int r = t->ops->start(&t->engine, c, &why);
-	/* The tracer is now a different process: signals to the shell's job or session need not end it. */
+	/* The tracer is now another process. Signals to the shell's job or session need not end it. */
 	if (r == 0 && t->o.daemonize == 2)
 		setpgid(0, 0);
 	if (r == 0 && t->o.daemonize > 2)
@@ -279,7 +285,7 @@ static int start(struct trace *t, struct engine_config *c)
 	return status;
 }
 
-/* The capabilities that the engine needs. */
+/* Returns the capabilities that the engine must have. */
 static unsigned wants(const struct trace *t)
 {
 	const struct trace_opts *o = &t->o;
@@ -304,7 +310,7 @@ static unsigned wants(const struct trace *t)
 	return want;
 }
 
-/* The reason why `auto` did not choose the best engine, for the footer of -c. */
+/* Writes the reason why `auto` did not choose the best engine. The footer of -c shows it. */
 static void note_choice(struct trace *t, unsigned want)
 {
 	const struct engine_ops *best = engine_list()[0];
@@ -318,9 +324,9 @@ static void note_choice(struct trace *t, unsigned want)
 }
 
 /*
- * If the trace appears on a terminal, the program's output most likely does as well, and each line must be in its
- * place; therefore every call stops. Stacks of all calls also need every call to stop, which ptrace does with fewer
- * stops than patch. NULL: the best engine.
+ * Returns the name of the engine to use by default; NULL: the best one. If the trace is shown on a terminal, the output
+ * of the program probably appears there too. Each line must then appear when its call is made, so every call must stop,
+ * under ptrace. Stacks of all calls also require that every call stops; ptrace needs fewer stops for this than patch.
  */
 static const char *usual_engine(const struct trace *t)
 {
@@ -328,7 +334,7 @@ static const char *usual_engine(const struct trace *t)
 	return (t->shows && isatty(t->out.common.fd)) || stacks_of_all ? "ptrace" : NULL;
 }
 
-/* Sets t->ops, and c->want to the engine's tasks. Returns 0, or an exit status after a message. */
+/* Sets t->ops to the engine, and c->want to what it must do. Returns 0, or an exit status after a message. */
 static int choose_engine(struct trace *t, struct engine_config *c)
 {
 	struct buf note = {0};
@@ -343,15 +349,15 @@ static int choose_engine(struct trace *t, struct engine_config *c)
 	if (!t->ops)
 		return EXIT_OWN;
 	/*
-	 * ptrace needs stops for each call that is only counted; if calls are selected, it must not stop for the
-	 * others.
+	 * To count calls, the ptrace engine stops at each of them. If the user has selected calls, sctrace requests the
+	 * events of these calls instead and counts the events, so that the program need not stop at other calls.
 	 */
 	if (t->o.count && t->o.select.by_call && !t->by_events && !t->o.by && !conditions_use_main(&t->o.expect) &&
 	    t->ops == engine_find("ptrace")) {
 		t->by_events = c->times = true;
 		c->want = (c->want & ~(unsigned)CAP_COUNTS) | CAP_EVENTS;
 		c->only = &t->only;
-		c->find_main = false; /* the engine cannot count the calls before it */
+		c->find_main = false; /* the engine cannot count the calls before main */
 	}
 	return 0;
 }

@@ -1,4 +1,4 @@
-/* Signals to sctrace itself, and its timer. */
+/* Handles signals to sctrace itself, and its timer. */
 #include "cmd/trace/trace.h"
 
 #include "base/clock.h"
@@ -10,13 +10,13 @@
 #define BIT(sig)    (1 << (sig))
 #define ENDING      (BIT(SIGTERM) | BIT(SIGHUP))
 #define FROM_KEYS   (BIT(SIGINT) | BIT(SIGQUIT))
-#define RECORDS_US  10000              /* how long records in the program may wait */
-#define TICK_US     500000             /* for flushing, and for a signal that came just before the wait */
-#define PATIENCE_NS (2 * NSEC_PER_SEC) /* between the signal that ended sctrace and SIGKILL for the program */
+#define RECORDS_US  10000  /* how long recorded calls may wait in the program */
+#define TICK_US     500000 /* for flushing; a signal that arrives just before a wait is handled at the next tick */
+#define PATIENCE_NS (2 * NSEC_PER_SEC) /* how long after a signal to end sctrace the program is killed by SIGKILL */
 
-/* Signals that sctrace received, one bit each; all their numbers are below 31. */
+/* The signals that sctrace has received. Bit N is signal N; all of them are below 31. */
 static volatile sig_atomic_t caught;
-/* A signal asked sctrace to end: do not wait for a reader that does not read. */
+/* True after a signal to end sctrace. Output no longer waits for a reader that does not read. */
 static volatile sig_atomic_t ending;
 
 static void on_signal(int sig)
@@ -27,16 +27,17 @@ static void on_signal(int sig)
 }
 
 /*
- * A shell without job control starts background processes with SIGINT and SIGQUIT ignored. If sctrace starts no
- * program, both ask it to detach, so it catches them anyway, as strace does. If it starts a program, the signals are
- * left to that program, which inherits that they are ignored. SIGHUP stays ignored under nohup(1).
+ * Returns true if signal `sig`, which is ignored when sctrace starts, must stay ignored. A shell without job control
+ * starts background processes with SIGINT and SIGQUIT ignored. If sctrace attaches to processes, it catches both
+ * anyway, like strace, because they ask it to detach. If sctrace starts a program, they stay ignored, and the program
+ * inherits that. SIGHUP always stays ignored, because of nohup(1).
  */
 static bool stays_ignored(const struct trace *t, int sig)
 {
 	return t->program || !(BIT(sig) & FROM_KEYS);
 }
 
-/* Handlers and not SIG_IGN, because execve(2) resets them for the program. */
+/* The signals need handlers. SIG_IGN would not do, because the program would inherit it across execve(2). */
 int trace_signals_catch(struct trace *t, struct engine_config *c)
 {
 	static const int signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGALRM, SIGPIPE, SIGXFSZ, SIGTSTP};
@@ -64,7 +65,7 @@ static int take_caught(void)
 {
 	sigset_t all, old;
 	sigfillset(&all);
-	bool blocked = sigprocmask(SIG_BLOCK, &all, &old) == 0; /* otherwise `old` is not valid */
+	bool blocked = sigprocmask(SIG_BLOCK, &all, &old) == 0; /* if this fails, `old` is not valid */
 	int bits = caught;
 	caught = 0;
 	if (blocked)
@@ -81,7 +82,10 @@ void trace_signals_tick(const struct trace *t, long first_us)
 	setitimer(ITIMER_REAL, &v, NULL);
 }
 
-/* Acts on a signal to sctrace. Returns true if the loop must end. `kill_at`: when the program will be killed. */
+/*
+ * Acts on the received signals `bits`. Returns true if the loop must end. *kill_at becomes the time at which the
+ * program will be killed.
+ */
 static bool on_caught(struct trace *t, int bits, uint64_t *kill_at)
 {
 	bool deaf = t->o.interruptible >= 3;
@@ -135,6 +139,6 @@ void trace_suspend(void)
 	sigset_t set;
 	terminal_stops(&set);
 	sigprocmask(SIG_UNBLOCK, &set,
-		    NULL); /* SIGCONT discards pending stop signals, so this stops only for a new one */
+		    NULL); /* SIGCONT has discarded pending stop signals, so only a new one stops sctrace here */
 	sigprocmask(SIG_BLOCK, &set, NULL);
 }

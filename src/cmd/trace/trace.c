@@ -1,4 +1,4 @@
-/* sctrace itself: traces a program's calls, or counts them. This file handles the command line and its consistency. */
+/* `sctrace` itself: traces the calls of a program, or counts them. This file handles the command line. */
 #include "cmd/trace/trace.h"
 
 #include "base/diag.h"
@@ -13,7 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Prints the first line as an error, and the others (the text with a caret under a word) below it. */
+/*
+ * Prints the first line as an error. Prints the other lines, which show the text with a caret under a word, below it.
+ */
 static void say_error(const char *text)
 {
 	size_t len = strcspn(text, "\n");
@@ -30,7 +32,7 @@ static void say_error(const char *text)
 	buf_free(&rest);
 }
 
-/* Writes to standard output. Returns EXIT_OWN on failure. */
+/* Writes `text` to standard output. Returns 0, or EXIT_OWN if that fails. */
 static int print_out(struct buf *text)
 {
 	int status = put_text(NULL, text);
@@ -69,7 +71,10 @@ static int print_completion(const char *shell)
 	return EXIT_USAGE;
 }
 
-/* If strace's long name means less than ours, suggests the letters with strace's meaning. */
+/*
+ * If a long option of strace does more than the option of sctrace with this name, suggests the letters that do the same
+ * as in strace.
+ */
 static void say_instead(struct buf *why)
 {
 	static const struct {
@@ -123,7 +128,7 @@ static int run(struct trace *t)
 	struct buf why = {0};
 	trace_wire_wants(t);
 	int r = trace_open_outputs(t, t->o.output, &why);
-	/* The flight recorder keeps the stack of a crash if stacks can be walked. */
+	/* --last also keeps the stack of a crash, if stacks can be walked. */
 	if (r == 0 && (t->o.stacks || t->o.folded || t->o.last_set))
 		r = stack_open(&t->stack, &why) < 0 && (t->o.stacks || t->o.folded) ? -ENOSYS : 0;
 	if (r < 0) {

@@ -1,4 +1,4 @@
-/* A running trace: the data that the files of this command share. */
+/* A running trace: the data that the files of this folder share. */
 #ifndef SCTRACE_CMD_TRACE_TRACE_H
 #define SCTRACE_CMD_TRACE_TRACE_H
 
@@ -18,22 +18,24 @@
 
 struct trace {
 	struct trace_opts o;
-	char *const *program; /* its argv, or NULL */
+	char *const *program; /* command line of the program to start, or NULL */
 	const struct engine_ops *ops;
 	struct engine *engine;
-	struct buf choice; /* the reason why the best engine was not chosen; empty: it was, or the user named one */
-	struct call_set only, stops;     /* engine_config.only and .stops */
+	struct buf choice; /* why a better engine was not chosen; empty if the best one was chosen or the user named
+			    * one */
+	struct call_set only, stops;     /* calls at which the engine must report events, and those at which threads
+					  * must stop */
 	bool shows;                      /* calls are shown one by one */
-	bool by_events;                  /* calls are counted, or stacks aggregated, from events instead of by the
+	bool by_events;                  /* a sink counts calls or aggregates stacks; otherwise the engine counts */
+	struct stack *stack;             /* walks the stacks of stopped threads; or NULL */
+	struct recording *recording;     /* the recording from which events are read; NULL: events come from a live
 					  * engine */
-	struct stack *stack;             /* walks stacks, or NULL */
-	struct recording *recording;     /* the source of the events; NULL: `engine` is a live one */
-	struct recording_writer *writer; /* --record, or NULL; */
-	struct recording_head head;      /* of it */
+	struct recording_writer *writer; /* writes the recording of --record; or NULL */
+	struct recording_head head;      /* beginning of that recording */
 	struct trace_recorder recorder;
 	struct trace_outputs out;
 	struct trace_pipeline pipeline;
-	struct names_kept names; /* if the engine records all calls; otherwise unused */
+	struct names_kept names; /* names of descriptors; used only if the engine records all calls */
 	union {
 		struct trace_text text;
 		struct trace_json json;
@@ -43,66 +45,72 @@ struct trace {
 	struct trace_folded folded;
 	struct trace_io io;
 	struct trace_totals totals;
-	pid_t root;        /* the program, once its own execve(2) has succeeded */
-	bool root_stopped; /* a signal stopped it */
-	bool told_to_end;  /* a signal asked sctrace to end */
+	pid_t root;        /* process id of the program, set when its execve(2) has succeeded; 0 before */
+	bool root_stopped; /* a signal has stopped the program */
+	bool told_to_end;  /* sctrace has received a signal to end */
 	struct trace_failure failure;
 };
 
 /*
- * Blocks the stop signals that a terminal sends to a whole job (Ctrl-Z, reading in the background), because a tracer
- * that stopped at once could not let the program stop. They are blocked after the program has started, which must not
- * inherit the mask, and unblocked when the program has stopped: then the shell sees that the job has stopped. If the
- * program ignores Ctrl-Z, it continues, and so does sctrace.
+ * Blocks the stop signals that a terminal sends to all processes of a job (SIGTSTP from Ctrl-Z, SIGTTIN). If such a
+ * signal stopped sctrace at once, sctrace could not let the program stop. The signals are blocked after the program has
+ * started, because the program must not inherit the mask. They are unblocked when the program has stopped; then sctrace
+ * stops too, and the shell sees that the job has stopped. If the program ignores Ctrl-Z, both continue.
  */
 void trace_hold_stops(void);
-/* Stops sctrace until SIGCONT if such a signal is pending. */
+/* If a stop signal is pending, lets it stop sctrace until SIGCONT arrives. */
 void trace_suspend(void);
 
 /*
- * Handles signals to sctrace from now on, and sets c->woken for the engine. Returns 0, or -errno, because without its
- * handler a signal would kill sctrace, first of all that of its own timer.
+ * Begins to handle signals to sctrace, and sets c->woken for the engine. Returns 0, or -errno if a handler cannot be
+ * installed. Without its handler, a signal would end sctrace; the first would be that of sctrace's own timer.
  */
 int trace_signals_catch(struct trace *t, struct engine_config *c);
 /*
- * Acts on received signals. Returns true if the loop must end. `kill_at`, 0 at first: when the program will be killed.
+ * Acts on the signals that sctrace has received. Returns true if the loop must end. *kill_at, 0 at first, becomes the
+ * time at which the program will be killed.
  */
 bool trace_signals_serve(struct trace *t, uint64_t *kill_at);
-/* Starts the timer for periodic work; it expires first after `first_us` if that is sooner (0: the normal interval). */
+/*
+ * Starts the timer for periodic work. If `first_us` is not 0 and is less than the normal interval, the timer first
+ * expires after `first_us` microseconds.
+ */
 void trace_signals_tick(const struct trace *t, long first_us);
 
-/* Decides from the options what is shown, what is counted from events, and at which calls the engine must stop. */
+/*
+ * Decides from the options what is shown, what is counted from events, and at which calls the engine must stop threads.
+ */
 void trace_wire_wants(struct trace *t);
-/* Connects the parts of the pipeline, with the options that each needs. The engine has been started. */
+/* Builds the pipeline: initialises its sinks with the options that each needs. The engine must have been started. */
 void trace_wire(struct trace *t);
 
 /*
- * Opens the output files of the options, with `path` for the trace (NULL: standard error). Returns 0, or -errno with
- * the reason in `why`.
+ * Opens the output files that the options name. `path` is the file for the trace (NULL: standard error). Returns 0, or
+ * -errno with the reason in `why`.
  */
 int trace_open_outputs(struct trace *t, const char *path, struct buf *why);
-/* Begins the recording, and adds the sink that records to the pipeline. */
+/* Begins the recording, and adds the recording sink to the pipeline. */
 void trace_record_begin(struct trace *t);
-/* --last: writes the end of the recording now. */
+/* Implements --last: writes the last part of the recording to its file now. */
 void trace_save_last(struct trace *t);
 /*
- * --last: a process has ended. Writes the end of the recording if that was the program, or a process that sctrace attached to, and it failed;
- * or if it was any process, and it crashed.
+ * Implements --last: must be called when a process has ended. Writes the last part of the recording to its file in two
+ * cases: if the process has crashed, or if it has failed and is the program or a process that sctrace attached to.
  */
 void trace_record_end_of(struct trace *t, const struct event *death);
-/* Ends the recording, and frees its writer. A failure is kept in t->failure. */
+/* Ends the recording and frees its writer. If this fails, the reason is in t->failure. */
 void trace_record_close(struct trace *t, const struct engine_result *result);
 /*
- * No more events will come: ends the sinks, prints the tables, closes the outputs, and stops the engine. Returns 0, or
- * an exit status after a message: EXIT_OWN, or EXIT_GATE if --expect is not met.
+ * Must be called after the last event. Ends the sinks, prints the tables, closes the outputs, and stops the engine.
+ * Returns 0, or an exit status after a message: EXIT_OWN, or EXIT_GATE if a condition of --expect does not hold.
  */
 int trace_end(struct trace *t, struct engine_result *result);
-/* Frees everything except the recording. */
+/* Frees everything except t->recording. */
 void trace_free(struct trace *t);
-/* Shows the calls (-c) and how files were used (--io), and saves both. */
+/* Displays the calls (-c) and how files were used (--io), and saves both. */
 void trace_io_show(struct trace *t, const struct engine_result *result);
 
-/* Runs the engine until everything has ended. Returns the exit status of sctrace. */
+/* Runs the engine until all traced processes have ended. Returns the exit status of sctrace. */
 int trace_run(struct trace *t);
 
 #endif

@@ -1,4 +1,4 @@
-/* Joins the parts of a trace: the options decide which sinks there are and how each is configured. */
+/* Connects the parts of a trace. The options decide which sinks there are and how each is configured. */
 #include "cmd/trace/trace.h"
 
 #include "base/clock.h"
@@ -9,7 +9,8 @@
 #include <string.h>
 
 /*
- * Chooses the calls at which the engine must stop. Calls that end the restarts and handlers of others are among them.
+ * Chooses the calls for which the engine must report events. restart_syscall(2) and rt_sigreturn(2) are always among
+ * them, because they show how interrupted calls end.
  */
 static void choose_only(struct trace *t)
 {
@@ -25,7 +26,10 @@ static void choose_only(struct trace *t)
 	}
 }
 
-/* Chooses the calls at which threads must stop: those that are tampered with, and with stacks all wanted calls. */
+/*
+ * Chooses the calls at which threads must stop: those that are tampered with and, if stacks are shown, all selected
+ * calls.
+ */
 static void choose_stops(struct trace *t)
 {
 	const struct trace_opts *o = &t->o;
@@ -43,10 +47,13 @@ void trace_wire_wants(struct trace *t)
 	const struct trace_opts *o = &t->o;
 	choose_only(t);
 	choose_stops(t);
-	/* A recording contains calls but no counts. */
+	/* A recording contains calls but no counts, so calls from a recording are counted one by one. */
 	t->by_events =
 		o->folded || ((o->count || o->count_too || o->io) && (t->recording || trace_opts_need_events(o)));
-	/* Recorded calls are shown later, unless an output or a format is named. */
+	/*
+	 * Recorded calls are not shown now, unless the user has named an output or a format. `sctrace show` shows them
+	 * later.
+	 */
 	bool later = o->record && !o->output && o->format == TRACE_TEXT;
 	t->shows = o->count_too || (!o->count && !o->folded && !o->io && !later);
 }
@@ -77,7 +84,7 @@ static unsigned emit_flags(const struct trace_opts *o, bool colour)
 	return hex | constants[o->look.constants] | (colour ? EMIT_COLOUR : 0);
 }
 
-/* A flight recorder keeps the stacks of threads that crash. */
+/* Returns the stacks of crashes that a recording with --last contains. */
 static struct stack *crashes_of(const struct trace *t)
 {
 	return t->recording && recording_head_of(t->recording)->last ? t->stack : NULL;
@@ -172,7 +179,10 @@ static void wire_source(struct trace *t)
 	s->names = &names_live;
 	s->start_ns = clock_ns();
 	s->real_offset_ns = (int64_t)(clock_real_ns() - s->start_ns);
-	/* The names of records are looked up a little after the calls in any case. */
+	/*
+	 * The patch engine looks up the names for its records some time after the calls in any case, so names can be
+	 * kept for a short time.
+	 */
 	if (t->ops == engine_find("patch") && !t->o.select.by_call) {
 		names_keep(&t->names);
 		t->pipeline.kept = &t->names;
