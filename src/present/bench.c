@@ -1,4 +1,4 @@
-/* The pages of bench syscall, switch, latency, load, and of all tests. */
+/* Fills the pages of bench syscall, switch, latency and load, and that of all tests together. */
 #include "present/cells.h"
 #include "present/kinds.h"
 #include "present/machine.h"
@@ -10,14 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NS 1e9 /* for keys that end in _ns */
+#define NS 1e9 /* units in a second, for columns whose keys end with _ns */
 
 static bool is_of(const struct run_subject *s, const char *test)
 {
 	return !test || (s->test && strcmp(s->test, test) == 0);
 }
 
-/* The name without the prefix of the test, which kind "bench" has. */
+/* Returns the name of a subject. In a run of kind "bench", the name begins with that of the test, which is left out. */
 static const char *name_of(const struct run_subject *s, const char *test)
 {
 	size_t len = test ? strlen(test) : 0;
@@ -30,7 +30,7 @@ static void add_count(struct table *t, size_t col, double n)
 		table_integer(t, col, (long long)fmin(n, 9e18), NULL);
 }
 
-/* The six figures of R's summary, starting at column `col`. */
+/* Sets six cells from column `col` on: the figures of R's summary(). */
 static void summary_cells(struct table *t, size_t col, const struct sample_summary *d, double resolution)
 {
 	const double figures[] = {d->min, d->q1, d->median, d->mean, d->q3, d->max};
@@ -51,7 +51,7 @@ static void operation_row(struct table *t, const struct run_subject *s, const ch
 	if (d->n > 1)
 		cell_time(t, O_SD, d->stddev, NS);
 	table_integer(t, O_OUT, (long long)run_outliers(s), NULL);
-	/* Two decimals are enough, but a rare call must not look like none. */
+	/* Two decimals are enough in general, but a small number must not be shown as 0.00. */
 	if (s->kernel_calls == 0) {
 		table_real(t, O_KERNEL, 0, s->trap == TRUTH_YES ? "trap" : "no");
 		table_mark_cell(t, O_KERNEL, MARK_DIM);
@@ -144,7 +144,7 @@ int add_switch_tables(struct page *p, const char *test)
 	return page_add_part(p, "switches", test ? texts_find(&r->heads, test) : NULL, t, NULL);
 }
 
-/* Splits "cpu_loops" into "cpu" and "loops". */
+/* Splits a name such as "cpu_loops" into "cpu" and "loops". */
 static void split_work(const char *name, struct buf *part, const char **unit)
 {
 	size_t len = strcspn(name, "_");
@@ -152,7 +152,7 @@ static void split_work(const char *name, struct buf *part, const char **unit)
 	*unit = name[len] ? name + len + 1 : "";
 }
 
-/* "28 Mloops cpu, 2239 packets net" */
+/* Appends what the loads did during the measurement: "28 Mloops cpu, 2239 packets net". */
 static void say_work(const struct run_subject *s, struct buf *out)
 {
 	for (size_t i = 0; i < s->load_work.n; i++) {
@@ -164,7 +164,7 @@ static void say_work(const struct run_subject *s, struct buf *out)
 	}
 }
 
-/* The loads' work during the measurement, one row for each part. */
+/* Adds a table of what the loads did during the measurement. Each part of a load has a row. */
 static int add_work(struct page *p, const char *test)
 {
 	static const struct column c[] = {{"load", "load", 0},
@@ -196,7 +196,10 @@ static int add_work(struct page *p, const char *test)
 	return page_add_part(p, "work", "work that the loads did:", t, NULL);
 }
 
-/* Wake-ups in [from, to) ns; a bucket belongs where its least value is. */
+/*
+ * Returns the number of wake-ups whose delay was in [from, to) ns. The lower limit of a bucket decides whether the
+ * bucket counts.
+ */
 static uint64_t count_within(const struct hist *h, uint64_t from, uint64_t to)
 {
 	uint64_t n = 0;
@@ -208,7 +211,10 @@ static uint64_t count_within(const struct hist *h, uint64_t from, uint64_t to)
 	return n;
 }
 
-/* The number of wake-ups by delay, one column for each load: powers of two of microseconds. */
+/*
+ * Adds a table of the number of wake-ups by delay. Each load has a column, and each power of two of microseconds has a
+ * row.
+ */
 static int add_histogram(struct page *p)
 {
 	const struct run *r = p->runs[0].run;
@@ -329,7 +335,7 @@ int add_load_tables(struct page *p, const char *test)
 	return rc == 0 && !test ? add_work(p, test) : rc;
 }
 
-/* The parts around the tables, which all tests share. */
+/* Fills in the parts that the pages of all tests have: the title, and the texts around the tables. */
 static void frame(struct page *p, const char *title)
 {
 	const struct run *r = p->runs[0].run;
@@ -383,7 +389,7 @@ int page_of_load(struct page *p)
 	return add_load_tables(p, NULL);
 }
 
-/* The tests of the short form. */
+/* The tests that `sctrace bench` runs if no test is named. */
 static const struct {
 	const char *name;
 	unsigned kind;
@@ -398,7 +404,10 @@ static const struct {
 };
 #define TESTS (sizeof(tests) / sizeof(*tests))
 
-/* The subjects of one test as a run of its own, which borrows them. The caller frees only its list. */
+/*
+ * Makes *part a run that contains only the subjects of one test. It uses the subjects without copying them, so the
+ * caller frees only the list.
+ */
 static int subjects_of(const struct run *r, size_t test, struct run *part)
 {
 	*part = *r;
@@ -415,14 +424,14 @@ static int subjects_of(const struct run *r, size_t test, struct run *part)
 	return 0;
 }
 
-/* The number after `key` (" width=\"") in the first lines of a picture; 0 if there is none. */
+/* Returns the number after `key` (such as " width=\"") in the first lines of a picture; 0 if there is none. */
 static int svg_number(const char *svg, const char *key)
 {
 	const char *at = strstr(svg, key);
 	return at ? atoi(at + strlen(key)) : 0;
 }
 
-/* The pictures of all tests, below each other. */
+/* Draws the pictures of all tests, one below the other. */
 static int draw_tests(void *page, int width, struct buf *out)
 {
 	const struct page *p = page;

@@ -1,4 +1,7 @@
-/* Saved `-c` runs: one as `-c` shows it; several beside each other, with calls added, removed or slower. */
+/*
+ * Displays saved runs of `-c`. One run is displayed as `-c` does. Several runs are displayed beside each other, with
+ * the calls that were added, removed or slower.
+ */
 #include "base/size.h"
 #include "out/chart.h"
 #include "present/cells.h"
@@ -10,15 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A single run does not show how much runs vary, so smaller changes of the typical time are not mentioned. */
+/* Smaller changes of the typical time are not mentioned, because one run does not show how much the time varies. */
 #define TELLING 1.10
-/* Medians of fewer calls are too uncertain. */
+/* A median of fewer calls is too uncertain to be compared. */
 #define CALLS_MIN 10
 
-/* One call, by name, over all groups, in each run. */
+/* A call in each run. The groups of a run are added up. */
 struct call_row {
 	char *name;
-	struct call_stats *in; /* one for each run; zeros if the run lacks it */
+	struct call_stats *in; /* an array with one element for each run; zeros if the run does not contain the call */
 };
 
 struct calls {
@@ -70,7 +73,7 @@ static int calls_init(struct calls *c, const struct page *p)
 	return 0;
 }
 
-/* How much a call changed between the first run and the others, in seconds; the table is sorted by it. */
+/* Returns how much a call changed between the first run and the others, in seconds. The table is sorted by this. */
 static double weight(const struct call_row *row, size_t nruns)
 {
 	double most = 0;
@@ -91,7 +94,9 @@ static bool typical_known(const struct call_stats *c)
 	return c->returned >= CALLS_MIN && call_stats_resolved(c) == RESOLVED;
 }
 
-/* Describes the change of a call from run `a` to run `b` in words; `mark` is how to show it. */
+/*
+ * Appends a sentence about how a call changed from run `a` to run `b`. Sets *mark to how this is marked in the table.
+ */
 static void change_words(const struct call_stats *a, const struct call_stats *b, struct buf *out, enum table_mark *mark)
 {
 	long long calls = (long long)call_stats_calls(b) - (long long)call_stats_calls(a);
@@ -113,10 +118,13 @@ static void change_words(const struct call_stats *a, const struct call_stats *b,
 		buf_addf(out, "%s%+lld errors", out->len ? ", " : "", (long long)b->errors - (long long)a->errors);
 }
 
-/* Columns of each run: calls, seconds, p50. */
+/* The columns that each run has. */
 enum { C_CALLS, C_SECONDS, C_P50, C_PER_RUN };
 
-/* "calls host": a string that lives as long as the page, as table columns require. */
+/*
+ * Returns "calls host" for "calls" and "host". The string is valid as long as the page, because table columns refer to
+ * it.
+ */
 static const char *keep(struct page *p, const char *what, const char *label)
 {
 	struct buf text = {0};
@@ -124,7 +132,7 @@ static const char *keep(struct page *p, const char *what, const char *label)
 	return page_keep(p, &text);
 }
 
-/* A single run needs no label in its columns. */
+/* Returns the columns. If there is only one run, the titles do not contain its label. */
 static struct column *columns_new(struct page *p)
 {
 	static const char *const keys[] = {[C_CALLS] = "calls", [C_SECONDS] = "seconds", [C_P50] = "p50_ns"};
@@ -138,7 +146,7 @@ static struct column *columns_new(struct page *p)
 	for (int what = 0; what < C_PER_RUN; what++)
 		for (size_t k = 0; k < n; k++) {
 			unsigned flags = COL_RIGHT | (n > 1 && what != C_CALLS ? COL_OPTIONAL : 0);
-			flags |= k ? COL_JOINED : 0; /* a single run has nothing to compare with */
+			flags |= k ? COL_JOINED : 0; /* the columns of all runs are left out together */
 			v[at++] = n == 1 ? (struct column){keys[what], titles[what], flags}
 					 : (struct column){keep(p, keys[what], p->runs[k].label),
 							   keep(p, titles[what], p->runs[k].label), flags};
@@ -187,7 +195,7 @@ static void set_changes(struct table *t, size_t n, const struct call_row *row)
 	}
 }
 
-/* The sums of all calls, below a rule. */
+/* Sets the row of totals, which is below a line. */
 static void set_totals(struct table *t, const struct calls *c)
 {
 	table_total(t);
@@ -206,7 +214,7 @@ static void set_totals(struct table *t, const struct calls *c)
 	}
 }
 
-/* Names the calls that were added or removed, up to a limit. */
+/* Appends the names of the calls that were added or removed, up to a limit. */
 static void list_calls(const struct calls *c, size_t k, bool added, struct buf *out)
 {
 	size_t n = 0;
@@ -258,7 +266,7 @@ static int add_table(struct page *p, struct calls *c)
 	struct table *t = columns ? table_new(columns, 1 + 3 * n + n - 1) : NULL;
 	free(columns);
 	if (t) {
-		if (c->rows.n > 1) /* if there are none, the list is NULL and must not be sorted */
+		if (c->rows.n > 1) /* qsort(3) must not get NULL, which the list is if it is empty */
 			qsort_r(c->rows.v, c->rows.n, sizeof(*c->rows.v), compare_rows, &n);
 		for (size_t i = 0; i < c->rows.n; i++) {
 			table_row(t);
@@ -271,7 +279,10 @@ static int add_table(struct page *p, struct calls *c)
 	return page_add_part(p, "calls", n > 1 ? "System calls" : NULL, t, n > 1 ? note : NULL);
 }
 
-/* The programs as a whole, one row for each run: the figures below the table of `-c`. */
+/*
+ * Adds a table of the programs as a whole, with one row for each run. It has the figures that `-c` prints below its
+ * table.
+ */
 static int add_programs(struct page *p)
 {
 	static const struct column columns[] = {
@@ -314,7 +325,9 @@ int page_of_several_counts(struct page *p)
 		add_lessons(p, &c);
 		rc = add_table(p, &c);
 	}
-	/* For a single run, the lines below its table contain them. Old files have none. */
+	/*
+	 * A single run has these figures in the lines below its table. Files of older versions do not have these lines.
+	 */
 	if (rc == 0 && (p->n > 1 || !p->runs[0].run->footer.known) && any_program(p))
 		rc = add_programs(p);
 	if (rc == 0 && p->n > 1)
@@ -325,9 +338,9 @@ int page_of_several_counts(struct page *p)
 	return rc;
 }
 
-#define CALLS_MAX 12 /* rows in the picture */
+#define CALLS_MAX 12 /* number of rows in the picture */
 
-/* The calls that took the most time, or changed most. */
+/* Draws the calls that took most time or changed most. */
 int draw_calls(void *page, int width, struct buf *out)
 {
 	const struct page *p = page;

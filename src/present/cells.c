@@ -41,7 +41,7 @@ void cell_time_above(struct table *t, size_t col, double seconds, double resolut
 	cell_real(t, col, seconds * scale, &b);
 }
 
-/* Files may contain any number. */
+/* Rounds a number. It may be any number, because it comes from a file. */
 static long long whole(double x)
 {
 	return (long long)fmax(fmin(x, 9e18), -9e18);

@@ -1,4 +1,4 @@
-/* The pictures of measured times: bars, boxes, histograms, loads. */
+/* Draws the pictures of times: bars, boxes, histograms, loads. */
 #include "base/size.h"
 #include "out/chart.h"
 #include "present/kinds.h"
@@ -50,7 +50,7 @@ static double system_mean(const struct run_subject *s)
 
 static double calls(const struct run_subject *s)
 {
-	/* Counts of a part of the input do not belong on the others' axis. */
+	/* Counts for only a part of the input cannot be compared with the others, so they are not drawn. */
 	return s->counts.known && !run_counted_partly(s) ? s->counts.calls : NAN;
 }
 
@@ -86,7 +86,7 @@ static bool any_finite(const double *v, size_t n)
 	return false;
 }
 
-/* Bars of all subjects in all runs, with a panel for each metric. The frame's subtitle names the machines. */
+/* Draws bars of all subjects in all runs, with a panel for each metric. The subtitle of `f` names the machines. */
 static int draw_bars(const struct page *p, const struct measure *measures, size_t n, const struct chart_frame *frame,
 		     struct buf *out)
 {
@@ -115,7 +115,7 @@ static int draw_bars(const struct page *p, const struct measure *measures, size_
 	return err;
 }
 
-/* "copying 1 MiB, warm cache; Linux 6.1, a CPU, ext4"; the machines if there are several runs. */
+/* Appends "copying 1 MiB, warm cache; Linux 6.1, a CPU, ext4", or only the machines if there are several runs. */
 static void compare_subtitle(const struct page *p, struct buf *out)
 {
 	const struct run *r = p->runs[0].run;
@@ -193,7 +193,7 @@ int draw_tradeoff(void *page, int width, struct buf *out)
 	return err;
 }
 
-/* One line: the buffers of one strategy or command in one run, in ascending order. */
+/* One line of the picture: one strategy or command in one run, with its buffer sizes in ascending order. */
 struct scan {
 	double *x, *v[MEASURES][3];
 	size_t n;
@@ -239,7 +239,8 @@ static int scan_init(struct scan *s, const struct run *r, const char *base)
 #define LINES_MAX 8
 
 /*
- * For one run: each strategy or command with several buffers. For several runs: the one that was scanned, in each run.
+ * The lines of the picture. For one run, each strategy or command with several buffer sizes has a line. For several
+ * runs, the one that was scanned has a line for each run.
  */
 struct scan_lines {
 	struct scan scan[LINES_MAX];
@@ -345,7 +346,7 @@ int draw_scan(void *page, int width, struct buf *out)
 	return err;
 }
 
-/* The samples' meaning for each kind of run, and the notes that the picture needs. */
+/* What the samples mean for each kind of run, and notes below the picture. */
 static const struct boxes_words {
 	unsigned kind;
 	const char *title, *note;
@@ -369,7 +370,10 @@ static const struct boxes_words *words_of(unsigned kind)
 	return &other;
 }
 
-/* Colours distinguish runs if there are several; otherwise groups of operations, or kinds of switches. */
+/*
+ * Returns the index of a colour. If there are several runs, each has its colour. Otherwise each group of operations, or
+ * each kind of switch, has a colour.
+ */
 static size_t colour_of(const struct page *p, const struct row *row, size_t before, const struct run_subject *last)
 {
 	if (p->n > 1)
@@ -381,7 +385,7 @@ static size_t colour_of(const struct page *p, const struct row *row, size_t befo
 	return 0;
 }
 
-/* The legend of that colour; NULL if all have the same. */
+/* Returns the text for that colour in the legend; NULL if all rows have the same colour. */
 static const char *colour_name(const struct page *p, const struct row *row)
 {
 	if (p->n > 1)
@@ -409,7 +413,7 @@ static int make_boxes(const struct page *p, const struct rows *rows, struct box 
 	return *n ? 0 : -EINVAL;
 }
 
-/* Logarithmic if the boxes are far apart, although single samples may be zero or less, and cannot be shown then. */
+/* Returns the scale: logarithmic if the boxes are far apart. Single samples of zero or less are then not shown. */
 static enum chart_scale scale_for(const struct box *boxes, size_t n)
 {
 	double least = INFINITY;

@@ -1,4 +1,4 @@
-/* The page of a comparison: one table of all subjects, and how its figures were obtained. */
+/* Fills the page of a comparison: one table of all subjects, and sentences about how its figures were obtained. */
 #include "base/size.h"
 #include "present/cells.h"
 #include "present/kinds.h"
@@ -47,8 +47,8 @@ enum {
 	C_OUTLIERS,
 	C_COUNTED,
 	C_UNABLE,
-	C_USAGE,                   /* this and the following: the metrics of --usage */
-	C_USE = C_USAGE + METRICS, /* and those of --columns */
+	C_USAGE,                   /* this column and the following ones are the metrics of --usage */
+	C_USE = C_USAGE + METRICS, /* this column and the following ones are those of --columns */
 	COLUMNS = C_USE + USES
 };
 
@@ -91,7 +91,8 @@ static const struct column columns[C_USAGE] = {
 };
 
 /*
- * The time in calls, as far as it can be distinguished from the cost of tracing them: "~" doubtful, "<" an upper bound.
+ * Sets the cell of the time in calls. "~" means that the time is doubtful, and "<" that it is an upper bound, because
+ * it cannot be distinguished from the cost of tracing.
  */
 static void set_in_calls(struct table *t, const struct run_counts *c)
 {
@@ -103,7 +104,7 @@ static void set_in_calls(struct table *t, const struct run_counts *c)
 	cell_real(t, C_IN_CALLS, lost ? NAN : c->in_calls_s, &b);
 }
 
-/* "1.21 to 1.93", "no difference seen": the interval of the ratio to the reference. */
+/* Sets the cell of the interval of the ratio to the reference, such as "1.21 to 1.93" or "no difference seen". */
 static void set_interval(struct table *t, const struct run *r, const struct run_subject *s)
 {
 	const struct interval *i = &s->judged.relative_ci;
@@ -112,7 +113,7 @@ static void set_interval(struct table *t, const struct run *r, const struct run_
 		buf_adds(&b, "reference");
 	else if (s->judged.same_as_reference)
 		buf_adds(&b, "no difference seen");
-	else if (isfinite(i->low)) /* it has no upper end if the reference may take no time */
+	else if (isfinite(i->low)) /* `high` is infinite if the reference may take no time */
 		factor_interval(&b, i->low, i->high);
 	table_string(t, C_INTERVAL, buf_str(&b));
 	table_real(t, C_RELATIVE_LOW, i->low, NULL);
@@ -120,7 +121,7 @@ static void set_interval(struct table *t, const struct run *r, const struct run_
 	buf_free(&b);
 }
 
-/* Medians of what getrusage(2) counts. */
+/* Sets the cells of what getrusage(2) counts. The values are medians. */
 static void usage_cells(struct table *t, const struct run_subject *s)
 {
 	for (size_t m = 0; m < METRICS; m++) {
@@ -164,14 +165,17 @@ static double bar_rss(const struct run_subject *s)
 	return run_median(s, METRIC_PEAK_RSS) > 0 ? run_median(s, METRIC_PEAK_RSS) : NAN;
 }
 
-/* The columns of bars: times and calls differ by powers of ten, memory by a factor. */
+/* The columns that contain bars. Times and calls can differ by powers of ten, but memory differs only by a factor. */
 static const struct bar {
 	size_t col;
 	double (*value)(const struct run_subject *s);
 	bool log;
 } bar_columns[] = {{C_BAR_WALL, bar_wall, true}, {C_BAR_CALLS, bar_calls, true}, {C_BAR_RSS, bar_rss, false}};
 
-/* The longest bar is the greatest value. On a log scale, the dots range from the least to the greatest value. */
+/*
+ * Sets a bar. The bar of the greatest value has full length. On a logarithmic scale, a dot is drawn between the least
+ * and the greatest value instead.
+ */
 static void set_bar(struct table *t, const struct run *r, const struct run_subject *s, const struct bar *bar)
 {
 	enum { WIDTH = 10 };
@@ -188,7 +192,7 @@ static void set_bar(struct table *t, const struct run *r, const struct run_subje
 	double part = bar->log ? (high > low ? log(value / low) / log(high / low) : 0) : value / high;
 	int n = 1 + (int)lround(part * (WIDTH - 1));
 	struct buf b = {0};
-	/* The length of a bar on a logarithmic axis means nothing, so this is a dot. */
+	/* The length of a bar means nothing on a logarithmic axis, so this draws a dot. */
 	for (int i = 1; i <= n; i++)
 		buf_adds(&b, bar->log && i < n ? " " : "▪");
 	table_string(t, bar->col, buf_str(&b));
@@ -272,14 +276,14 @@ static void subject_row(struct table *t, const struct run *r, const struct run_s
 	}
 }
 
-/* Hides columns from people; csv and json keep them. */
+/* Hides columns in the formats for people. CSV and JSON still have them. */
 static void hide(struct column *shown, int from, int to)
 {
 	for (int col = from; col <= to; col++)
 		shown[col].flags |= COL_DATA_ONLY;
 }
 
-/* Leaves out columns of the text that would be empty or were not requested. */
+/* Leaves out columns of the text that would be empty or that were not requested. */
 static void choose_columns(const struct run *r, struct column *shown)
 {
 	bool commands = r->subjects.n && !r->subjects.v[0].strategy;
@@ -300,7 +304,9 @@ static void choose_columns(const struct run *r, struct column *shown)
 		hide(shown, C_CALLS, C_IN_CALLS);
 		hide(shown, C_BAR_CALLS, C_BAR_CALLS);
 	}
-	/* The ratio is shown once: to the named row, otherwise to the fastest. */
+	/*
+	 * Only one ratio is shown: the one to the named reference or, without a reference, the one to the fastest row.
+	 */
 	int other = r->method.reference ? C_TIMES : C_RELATIVE;
 	hide(shown, other, other);
 	if (r->subjects.n == 1) {
@@ -333,7 +339,7 @@ static void say_title(const struct run *r, struct buf *out)
 	buf_addf(out, " (%s)", name ? name : "unknown");
 }
 
-/* True if all rows that ran are buffers of one strategy or command. */
+/* Returns true if all rows that ran differ only in the buffer size. */
 static bool is_scan(const struct run *r)
 {
 	const char *base = run_scanned(r);
@@ -368,7 +374,7 @@ int page_of_compare(struct page *p)
 		else
 			buf_addf(&beware->text, "%s; %s\n", w->what ? w->what : "", w->advice ? w->advice : "");
 	}
-	/* For a single scan, that is the picture; otherwise it is the bars. */
+	/* A scan of buffer sizes is drawn as lines, and every other comparison as bars. */
 	bool scan = is_scan(r);
 	page_add_figure(p, scan ? "scan" : "bars", scan ? draw_scan : draw_compare);
 	page_add_figure(p, scan ? "bars" : "scan", scan ? draw_compare : draw_scan);

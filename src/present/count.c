@@ -1,4 +1,4 @@
-/* The page of one -c run: its table and the lines below it. */
+/* Fills the page of one run of -c: its table and the lines below it. */
 #include "out/summary_table.h"
 #include "present/kinds.h"
 
@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <string.h>
 
-/* How the run's table was requested; everything else has its default. */
+/* Returns how the table of the run was requested. Everything else has its default. */
 static struct summary_view view_of(const struct run *r, enum table_format format, const struct table_look *look)
 {
 	struct summary_view v = {.by = r->view.by, .colour = look && look->colour, .width = look ? look->width : 0};

@@ -1,15 +1,18 @@
-/* Notes on several runs: which runs they are, where their machines and methods differ, and each run's own notes. */
+/*
+ * Writes the notes on several runs: which runs they are, where their machines and methods differ, and the notes of each
+ * run.
+ */
 #include "present/kinds.h"
 #include "present/machine.h"
 
 #include <math.h>
 #include <string.h>
 
-/* The lines that a run itself printed: notes of bench, warnings of compare. `i` counts both. */
+/* Returns line `i` of those that the run itself printed: the notes of bench, followed by the warnings of compare. */
 static const char *told(const struct run *r, size_t i, const char **advice)
 {
 	*advice = NULL;
-	/* For compare, the settings say how the figures were obtained. */
+	/* For compare, the settings of the method say how the figures were obtained, so its notes are left out. */
 	size_t notes = r->bits == RUN_COMPARE ? 0 : r->notes.n;
 	if (i < notes)
 		return r->notes.v[i];
@@ -29,7 +32,10 @@ static bool tells(const struct run *r, const char *text)
 	return false;
 }
 
-/* Adds the lines of run `k`, with the names of all runs that have them, unless an earlier run had them. */
+/*
+ * Appends the lines of run `k`. Each begins with the names of all runs that have the line. A line that an earlier run
+ * has was already appended.
+ */
 static void repeat_notes(const struct page *p, size_t k, struct buf *out)
 {
 	const char *advice;
@@ -48,7 +54,10 @@ static void repeat_notes(const struct page *p, size_t k, struct buf *out)
 	}
 }
 
-/* Other work on the machine is the most frequent reason why runs differ. Bench and compare note it themselves. */
+/*
+ * Notes other load on the machine, the most frequent reason why runs differ. Runs of bench and compare already contain
+ * such a note.
+ */
 static void note_load(const struct page_run *run, struct buf *out)
 {
 	const struct env *e = &run->run->env;
@@ -58,10 +67,12 @@ static void note_load(const struct page_run *run, struct buf *out)
 		 e->cpu.online, e->cpu.online == 1 ? "" : "s");
 }
 
-/* Settings of the method that differ but leave the runs comparable (a policy, CPUs). */
+/*
+ * Notes settings of the method that differ, if the runs can be compared nevertheless (such as the policy or the CPUs).
+ */
 static void note_method(const struct page *p, size_t k, struct buf *out)
 {
-	/* Options of the display are not part of the method. */
+	/* These options only change how a run is displayed. */
 	static const char *const display[] = {"explain", "usage", "columns", "reference"};
 	const struct run_method *a = &p->runs[0].run->method;
 	const struct run_method *b = &p->runs[k].run->method;

@@ -1,4 +1,7 @@
-/* How a profile of files looks (--io): a row for each file, the findings, pictures of the busiest files. */
+/*
+ * Displays a profile of files (--io): a row for each file, the findings, and pictures of the files that took the most
+ * time.
+ */
 #include "base/size.h"
 #include "out/chart.h"
 #include "out/wrap.h"
@@ -10,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROWS_MAX     25 /* in text and Markdown */
-#define NAME_COLUMNS 18 /* columns of a name there; the end of a path tells more than its start */
+#define ROWS_MAX     25 /* number of rows in text and Markdown */
+#define NAME_COLUMNS 18 /* columns of a name there; a longer name loses its beginning, because its end says more */
 
 enum io_column {
 	C_FILE,
@@ -36,7 +39,7 @@ enum io_column {
 	COLUMNS
 };
 
-/* Of csv, json and HTML. */
+/* The columns in CSV, JSON and HTML. */
 static const struct column columns[COLUMNS] = {
 	[C_FILE] = {"file", "file", 0},
 	[C_KIND] = {"kind", "kind", 0},
@@ -59,7 +62,7 @@ static const struct column columns[COLUMNS] = {
 	[C_UNCLOSED] = {"unclosed", "unclosed", COL_RIGHT},
 };
 
-/* Of text and Markdown: two tables, because 80 columns do not hold all. */
+/* The columns in text and Markdown. There are two tables, because all columns together are wider than 80. */
 static const struct column use_columns[] = {
 	{"file", "file", 0},         {"opens", "opens", COL_RIGHT},     {"calls", "calls", COL_RIGHT},
 	{"read", "read", COL_RIGHT}, {"written", "written", COL_RIGHT}, {"time", "time", COL_RIGHT},
@@ -83,8 +86,8 @@ static double requests(const struct run_io_file *f)
 }
 
 /*
- * Shares in whole per cent, by largest remainders, so that they add up to 100: each is rounded down, and the ones that lost most get
- * what is missing.
+ * Converts shares to whole per cents whose sum is 100. Each is rounded down first. Then the shares that lost most by
+ * that get 1 more (the method of largest remainders).
  */
 static void shares(const struct run_io_file *f, int out[4])
 {
@@ -111,7 +114,7 @@ static void short_name(const char *name, struct buf *out)
 	size_t n = strlen(name);
 	if (n > NAME_COLUMNS) {
 		const char *tail = name + n - (NAME_COLUMNS - 3);
-		while ((*tail & 0xC0) == 0x80) /* not within a character */
+		while ((*tail & 0xC0) == 0x80) /* a UTF-8 character must not be split */
 			tail++;
 		buf_addf(out, "...%s", tail);
 	} else
@@ -191,7 +194,7 @@ static void fill_access(struct table *t, const struct run_io_file *f)
 	buf_free(&name);
 }
 
-/* One of the two tables, of the busiest files. */
+/* Appends one of the two tables, with the files that took the most time. */
 static int render(const struct run_io *io, const struct column *c, size_t n,
 		  void (*fill)(struct table *t, const struct run_io_file *f), enum table_format format,
 		  const struct table_look *look, struct buf *out)
@@ -249,7 +252,7 @@ int page_add_io(struct page *p)
 	return rc;
 }
 
-/* The file of that name in a run, or NULL. */
+/* Returns the file of that name in a run, or NULL. */
 static const struct run_io_file *find_file(const struct run_io *io, const char *name)
 {
 	for (size_t i = 0; i < io->files.n; i++)
@@ -258,7 +261,7 @@ static const struct run_io_file *find_file(const struct run_io *io, const char *
 	return NULL;
 }
 
-/* One column for each run of each figure. */
+/* Makes the table of several runs. Each figure has a column for each run. */
 static struct table *several_table(struct page *p)
 {
 	static const char *const keys[] = {"calls", "bytes", "time_s"};
@@ -310,7 +313,7 @@ static bool has_finding(const struct run_io *io, const struct run_io_finding *f)
 	return false;
 }
 
-/* Findings that one of two runs has and the other has not. */
+/* Appends the findings that the first of two runs has and the second one does not have. */
 static void say_only(const struct page_run *has, const struct page_run *lacks, struct buf *out)
 {
 	size_t n = 0;

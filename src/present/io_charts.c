@@ -1,4 +1,7 @@
-/* Pictures of a profile of files (--io): where the requests of the busiest files went, and how large requests were. */
+/*
+ * Draws the pictures of a profile of files (--io), for the files that took the most time: which parts of a file the
+ * requests read and wrote, and how large the requests were.
+ */
 #include "base/memory.h"
 #include "out/axis.h"
 #include "out/frame.h"
@@ -30,7 +33,10 @@ static void draw_marks(const struct run_io_mark *v, size_t n, const struct axis 
 			svg_circle(out, axis_at(x, v[i].time_s), axis_at(y, v[i].offset), 1.8, svg_fill(series), NULL);
 }
 
-/* One file from `top` on. Returns where the next may begin; `top` if there is nothing to draw. */
+/*
+ * Draws one file, starting at `top`. Returns its bottom, where the next file can be drawn. Returns `top` if there is
+ * nothing to draw.
+ */
 static double draw_file(const struct run_io_file *f, double top, double width, struct buf *out)
 {
 	struct axis x, y;

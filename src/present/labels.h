@@ -1,12 +1,12 @@
-/* Rows and labels of pictures, for one run or several. Private to present/. */
+/* The rows of pictures and their labels, for one run or several. Only for present/. */
 #ifndef SCTRACE_PRESENT_LABELS_H
 #define SCTRACE_PRESENT_LABELS_H
 
 #include "present/page.h"
 
-/* A subject in a run, as a row of a picture. */
+/* A row of a picture: a subject in one run. */
 struct row {
-	const struct run_subject *s; /* NULL: this run does not have it */
+	const struct run_subject *s; /* NULL: the run does not contain the subject */
 	const struct run *run;
 	size_t nth; /* index of the run */
 	char *label;
@@ -14,16 +14,16 @@ struct row {
 
 struct rows {
 	VEC(struct row) list;
-	const char **labels; /* of all rows, as the chart functions need them */
+	const char **labels; /* the labels of all rows, as an array for the chart functions */
 };
 
 /*
- * All subjects that were measured in the first run; the rows of one subject in all runs are adjacent. Returns 0 or
- * -ENOMEM.
+ * Makes the rows. They are the subjects that were measured in the first run. The rows of one subject in all runs follow
+ * each other. Returns 0 or -ENOMEM.
  */
 int rows_init(struct rows *r, const struct page *p);
 void rows_free(struct rows *r);
-/* A new array with a value of each row, which the caller frees. NULL if memory ran out. */
+/* Returns a new array that contains `value` of each row; the caller frees it. Returns NULL if memory ran out. */
 double *rows_values(const struct rows *r, double (*value)(const struct run_subject *s));
 
 #endif

@@ -84,7 +84,7 @@ void page_footer(const struct page *p, struct buf *out)
 	}
 }
 
-/* True if it changes by itself, so that a difference means nothing. */
+/* Returns true if the value changes without any action of a user, so that a difference means nothing. */
 static bool is_volatile(const char *key)
 {
 	static const char *const keys[] = {"date", "uptime_s", "mhz",   "available_bytes", "free_bytes",
@@ -95,7 +95,7 @@ static bool is_volatile(const char *key)
 	return false;
 }
 
-/* A row of the sheet: `values` are those of the machines, "" if unknown. */
+/* Appends a row of the table. `values` contains the value for each machine, or "" if it is unknown. */
 static void sheet_row(const char *group, const char *key, char *const *values, size_t n, struct buf *out)
 {
 	bool differ = false;
@@ -121,11 +121,11 @@ static void sheet_row(const char *group, const char *key, char *const *values, s
 	buf_adds(out, "</tr>\n");
 }
 
-#define RUNS_SHOWN 16 /* machines beside each other */
+#define RUNS_SHOWN 16 /* number of machines beside each other */
 
 static void sheet(const struct fields *f, const char *group, const void *const *objects, size_t n, struct buf *out);
 
-/* One member for all machines. */
+/* Appends the row for one member of the description, with its value for each machine. */
 static void sheet_field(const struct field *f, const char *group, const void *const *objects, size_t n, struct buf *out)
 {
 	const void *inner[RUNS_SHOWN];

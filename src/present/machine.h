@@ -1,20 +1,23 @@
-/* Describes the machine of a run in words. */
+/* Describes the machine on which a run was made. */
 #ifndef SCTRACE_PRESENT_MACHINE_H
 #define SCTRACE_PRESENT_MACHINE_H
 
 #include "present/page.h"
 
-/* "Linux 6.12.1, PREEMPT_DYNAMIC (voluntary), 2 x Intel ..., in a virtual machine (KVM)" */
+/* Appends one line, such as "Linux 6.12.1, PREEMPT_DYNAMIC (voluntary), 2 x Intel ..., in a virtual machine (KVM)". */
 void machine_line(const struct env *e, struct buf *out);
-/* Appends what makes the machine's figures worthless, if anything. */
+/* Appends sentences about properties of the machine that make its figures worthless, if there are any. */
 void machine_alarm(const struct env *e, struct buf *out);
-/* "kvm: bench-syscall of 2026-..., Linux 6.1.0, AMD ..., sctrace 0.1.0" */
+/* Appends one line about a run: "kvm: bench-syscall of 2026-..., Linux 6.1.0, AMD ..., sctrace 0.1.0". */
 void machine_run_line(const struct page_run *r, struct buf *out);
-/* The machines: "vanilla, rt: Linux 6.1.0, a CPU; kvm: ...", or the whole line for a single run. */
+/*
+ * Appends the machines of all runs: "vanilla, rt: Linux 6.1.0, a CPU; kvm: ...". For a single run, appends
+ * machine_line().
+ */
 void machine_subtitle(const struct page *p, struct buf *out);
-/* A column for each run's machine, folded up; rows that differ are marked. */
+/* Appends a folded HTML table with a column for the machine of each run. Rows that differ are marked. */
 void machine_html(const struct page_run *runs, size_t n, struct buf *out);
-/* How the page was made: version, date and command of each run. */
+/* Appends how the page was made: the version, the date and the command of each run. */
 void page_footer(const struct page *p, struct buf *out);
 
 #endif

@@ -1,4 +1,6 @@
-/* Tidy CSV: one observation in each row, so that any spreadsheet or statistics program can load it. */
+/*
+ * Writes all samples as CSV with one sample in each row, the form that spreadsheets and statistics programs can load.
+ */
 #include "present/kinds.h"
 #include "syscall/table.h"
 
@@ -8,13 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A column: a metric, a member that is equal for all samples of a subject, or a parameter of commands. */
+/*
+ * A column: a metric of each sample, a member that is equal for all samples of a subject, or a parameter of a command.
+ */
 struct tidy_column {
 	enum { TIDY_METRIC, TIDY_FIELD, TIDY_PARAMETER } what;
 	enum metric metric;
 	const struct field *field;
 	const char *parameter;
-	const char *name; /* name in the CSV */
+	const char *name; /* title of the column in the CSV */
 };
 
 struct tidy {
@@ -23,7 +27,7 @@ struct tidy {
 
 enum { T_RUN, T_NAME, T_SAMPLE, T_FIXED };
 
-/* Calls `f` with each subject of each run, until it fails. */
+/* Calls `f` for each subject of each run, until `f` fails. */
 static int each_subject(const struct page *p,
 			int (*f)(void *ctx, const struct page_run *run, const struct run_subject *s), void *ctx)
 {
@@ -37,7 +41,7 @@ static int each_subject(const struct page *p,
 struct finding {
 	struct page *p;
 	struct tidy *y;
-	const char *const *keys; /* of members */
+	const char *const *keys; /* names of members */
 	size_t nkeys;
 };
 
@@ -156,7 +160,7 @@ static struct table *samples_table(const struct page *p, const struct tidy *y)
 	return f.t;
 }
 
-/* The bins of a histogram: how many wake-ups had that delay. */
+/* Adds the bins of a histogram: each says how many wake-ups had this delay. */
 static int add_bins(void *ctx, const struct page_run *run, const struct run_subject *s)
 {
 	struct table *t = ctx;
@@ -182,7 +186,7 @@ static struct table *bins_table(const struct page *p)
 	return t;
 }
 
-/* For -c, each row is a call of a group. */
+/* Makes the table for runs of -c: each row is a call in a group. */
 static struct table *calls_table(const struct page *p)
 {
 	static const struct column columns[] = {

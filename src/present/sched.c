@@ -1,4 +1,4 @@
-/* The tables and the picture of bench sched. */
+/* Fills the tables and draws the picture of bench sched. */
 #include "base/size.h"
 #include "out/chart.h"
 #include "present/cells.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A figure of process `i` in a repetition. */
+/* Returns a figure of process `i` in a repetition. */
 typedef double figure_fn(const struct run_repetition *r, size_t i);
 
 static double throughput_of(const struct run_repetition *r, size_t i)
@@ -64,7 +64,7 @@ static double involuntary_of(const struct run_repetition *r, size_t i)
 	return r->processes.v[i].involuntary_switches;
 }
 
-/* The median of a figure over the repetitions that have process `i`; NAN if there are none. */
+/* Returns the median of a figure over the repetitions that have process `i`; NAN if there are none. */
 static double over_runs(const struct run_subject *s, figure_fn *f, size_t i, bool of_process)
 {
 	size_t n = 0;
@@ -82,7 +82,7 @@ static bool is_shown(const struct run_subject *s, const char *test)
 	return s->repetitions.n && (!test || (s->test && strcmp(s->test, test) == 0));
 }
 
-/* "x": the ratio to the first number of processes. */
+/* Makes the table of the numbers of processes. Its column "x" is the ratio to the first of these numbers. */
 static struct table *sizes_table(const struct run *r, const char *test)
 {
 	static const struct column c[] = {
@@ -161,9 +161,9 @@ int add_sched_tables(struct page *p, const char *test)
 	return page_add_part(p, "processes", "each process (medians over the runs):", processes_table(r), NULL);
 }
 
-#define PROCESSES_MAX 8 /* colours; more processes cannot be told apart */
+#define PROCESSES_MAX 8 /* number of colours; more processes could not be distinguished */
 
-/* The first repetition of one number of processes: the progress of each, and which process had the CPU. */
+/* The first repetition with one number of processes: the progress of each process, and which process had the CPU. */
 struct staircase {
 	struct chart_series series[PROCESSES_MAX];
 	double *x[PROCESSES_MAX], *y[PROCESSES_MAX];
@@ -181,7 +181,7 @@ static void staircase_free(struct staircase *s)
 	vec_free(&s->slices);
 }
 
-/* "1 (nice 0): 448 ms, 33.3 % of the CPU": the figures of the table. */
+/* Writes the name of a process with its figures in the table: "1 (nice 0): 448 ms, 33.3 % of the CPU". */
 static void name_process(const struct run_subject *subject, size_t i, char *name, size_t size)
 {
 	double nice = subject->repetitions.v[0].processes.v[i].nice;
@@ -202,7 +202,7 @@ static void name_process(const struct run_subject *subject, size_t i, char *name
 static int add_process(struct staircase *s, const struct run_subject *subject, size_t nth)
 {
 	const struct run_process *p = &subject->repetitions.v[0].processes.v[nth];
-	enum { LOGS = 100 }; /* how often a process logs its progress */
+	enum { LOGS = 100 }; /* how many times a process writes down its progress */
 	size_t n = p->progress_s.n;
 	size_t i = s->n++;
 	s->x[i] = calloc(n + 1, sizeof(double));
@@ -211,7 +211,7 @@ static int add_process(struct staircase *s, const struct run_subject *subject, s
 		return -ENOMEM;
 	for (size_t k = 0; k < n; k++) {
 		s->x[i][k + 1] = p->progress_s.v[k];
-		s->y[i][k + 1] = (double)(k + 1) / fmax((double)n, LOGS); /* if interrupted, it has fewer */
+		s->y[i][k + 1] = (double)(k + 1) / fmax((double)n, LOGS); /* fewer if the process was interrupted */
 	}
 	name_process(subject, nth, s->names[i], sizeof(s->names[i]));
 	s->series[i] = (struct chart_series){.name = s->names[i], .x = s->x[i], .y = s->y[i], .n = n + 1};

@@ -1,4 +1,7 @@
-/* The page of several runs of one kind: their differences, ratios to the first, grids, and a summary of each. */
+/*
+ * Fills the page of several runs of one kind: their differences, the ratios to the first run, tables with a row for
+ * each run, and a summary of each subject.
+ */
 #include "base/size.h"
 #include "present/cells.h"
 #include "present/kinds.h"
@@ -13,7 +16,7 @@
 
 enum show { SHOW_SECONDS, SHOW_COUNT, SHOW_BYTES, SHOW_PLAIN };
 
-/* Figures of a kind's rows beside their samples. */
+/* Returns a figure of a subject that is not computed from its samples. */
 typedef double figure_fn(const struct run_subject *s);
 
 static double user_mean(const struct run_subject *s)
@@ -89,7 +92,7 @@ struct extra {
 	figure_fn *of;
 };
 
-/* Columns of the summary. */
+/* These figures have columns in the summary. */
 static const struct extra extras[] = {
 	{RUN_COMPARE, "user_mean_s", "user", SHOW_SECONDS, user_mean},
 	{RUN_COMPARE, "system_mean_s", "system", SHOW_SECONDS, system_mean},
@@ -103,7 +106,10 @@ static const struct extra extras[] = {
 	{RUN_LATENCY, "p999_s", "p99.9", SHOW_SECONDS, p999},
 };
 
-/* Metrics with one row for each run and one column for each subject, the usual form for comparing kernels. */
+/*
+ * These figures have tables with one row for each run and one column for each subject, the usual form for comparing
+ * kernels.
+ */
 static const struct extra grids[] = {
 	{RUN_LOAD, "mean_s", "Mean elapsed time", SHOW_SECONDS, mean_time},
 	{RUN_LATENCY, "max_s", "Maximum latency", SHOW_SECONDS, latest},
@@ -136,7 +142,7 @@ static void set_value(struct table *t, size_t col, enum show show, double v)
 	cell_real(t, col, v, &text);
 }
 
-/* The subjects of all runs, each name once, in the order of first appearance. */
+/* The names of the subjects in all runs. Each name is contained once, in the order in which it first appears. */
 struct names {
 	VEC(const char *) list;
 };
@@ -157,7 +163,7 @@ static int names_init(struct names *n, const struct page *p)
 	return 0;
 }
 
-/* The summary as R prints it. Keys are in seconds. */
+/* The columns of the summary, which has the figures of R's summary(). The keys are in seconds. */
 enum { S_NAME, S_RUN, S_N, S_MIN, S_Q1, S_MEDIAN, S_MEAN, S_Q3, S_MAX, S_STDDEV, S_OUTLIERS, S_COLUMNS };
 static const struct column summary_columns[S_COLUMNS] = {
 	[S_NAME] = {"name", "", 0},
@@ -175,7 +181,7 @@ static const struct column summary_columns[S_COLUMNS] = {
 
 #define EXTRAS_MAX 8
 
-/* The extra figures of the kind that some row has. */
+/* Finds the figures in `extras` that at least one row of the page has. Returns their number. */
 static size_t find_extras(const struct page *p, const struct extra **found)
 {
 	size_t n = 0;
@@ -261,7 +267,7 @@ static int add_summary(struct page *p, const struct names *names)
 	columns[S_COLUMNS + nmore] = (struct column){"unable", "", COL_WRAP};
 	if (p->n == 1)
 		columns[S_RUN].flags |= COL_DATA_ONLY;
-	if (!has_samples(p)) /* only a histogram was saved, which has no exact quartiles */
+	if (!has_samples(p)) /* only a histogram was saved, and its quartiles are not exact */
 		columns[S_Q1].flags = columns[S_Q3].flags = columns[S_OUTLIERS].flags = COL_RIGHT | COL_DATA_ONLY;
 	struct table *t = table_new(columns, S_COLUMNS + nmore + any_unable(p));
 	for (size_t i = 0; t && i < names->list.n; i++)
@@ -275,13 +281,13 @@ static int add_summary(struct page *p, const struct names *names)
 			     sched ? "A sample is the mean latency of the processes of one run." : NULL);
 }
 
-/* Ratios of medians to the first run. */
+/* The columns of the table of ratios: the median of each run compared with that of the first run. */
 enum { R_NAME, R_RUN, R_FIRST, R_OTHER, R_RATIO, R_LOW, R_HIGH, R_WORDS, R_COLUMNS };
 
-/* How often each verdict occurs among the subjects of a run. */
+/* How many subjects of a run have each verdict. */
 struct tally {
 	size_t slower, faster, same;
-	double most; /* the ratio farthest from 1 */
+	double most; /* the ratio that differs most from 1 */
 	const char *most_name;
 };
 
@@ -355,7 +361,7 @@ static void say_tally(const struct page *p, size_t k, const struct tally *y, str
 	buf_adds(out, ".\n");
 }
 
-/* "Only a has: sendfile, splice." */
+/* Appends "Only a has: sendfile, splice." */
 static void say_only(const struct page_run *has, const struct page_run *lacks, struct buf *out)
 {
 	enum { SHOWN = 6 };
@@ -407,7 +413,7 @@ static int add_ratios(struct page *p, const struct names *names)
 		[R_RATIO] = {"ratio", "ratio", COL_RIGHT},
 		[R_LOW] = {"ratio_low95", "95 %", COL_RIGHT},
 		[R_HIGH] = {"ratio_high95", "", COL_RIGHT | COL_DATA_ONLY},
-		[R_WORDS] = {"verdict", "", COL_SPARE}, /* the interval contains the same information */
+		[R_WORDS] = {"verdict", "", COL_SPARE}, /* the interval says the same */
 	};
 	if (p->n < 2 || !has_samples(p))
 		return 0;
@@ -431,7 +437,7 @@ static int add_ratios(struct page *p, const struct names *names)
 	return rc;
 }
 
-/* A cell: the value, followed by its distance from the first run's. */
+/* Sets a cell: the value, and how far it is from that of the first run. */
 static void grid_cell(struct table *t, size_t col, const struct extra *g, double v, double first)
 {
 	struct buf text = {0};
@@ -478,11 +484,11 @@ static int add_grids(struct page *p, const struct names *names)
 	return rc;
 }
 
-/* The pictures of several runs. */
+/* Adds the pictures for several runs. */
 static void add_figures(struct page *p)
 {
 	static const struct {
-		unsigned kinds; /* 0: any */
+		unsigned kinds; /* the kinds of runs, one bit each; 0: any kind */
 		const char *name;
 		int (*draw)(void *page, int width, struct buf *out);
 	} all[] = {
