@@ -282,7 +282,10 @@ bool attr_struct(const struct decode *d, const struct attr_chain *chain, const v
 	return true;
 }
 
-/* Shows a structure of equal members. It may be shorter than the layout, because older kernels have fewer members. */
+/*
+ * Shows a structure whose members have the same type. It may be shorter than the layout, because older kernels have
+ * fewer members.
+ */
 bool attr_struct_grows(const struct decode *d, const struct attr_chain *chain, const void *about, uint64_t at,
 		       uint64_t n)
 {

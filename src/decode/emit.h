@@ -131,7 +131,7 @@ static inline void emit_field(struct emit *e, const char *name)
 {
 	e->ops->field(e, name);
 }
-/* Begins a member whose name is shown only in JSON, such as the result of poll(2). */
+/* Begins a member whose name is shown only in JSON. Text shows only its value. */
 static inline void emit_data_field(struct emit *e, const char *name)
 {
 	e->ops->data_field(e, name);

@@ -208,7 +208,7 @@ static const struct member members_limits32[] = {M(struct limits32, rlim_cur, RL
 						 M(struct limits32, rlim_max, RLIM32)};
 static const struct layout limits32 = {sizeof(struct limits32), 2, members_limits32, NULL};
 
-/* If all 32 bits are set, the limit is unlimited. */
+/* All 32 bits are set if there is no limit. */
 void show_rlim32(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	if (v == UINT32_MAX)

@@ -17,7 +17,10 @@ static bool is_of(const struct run_subject *s, const char *test)
 	return !test || (s->test && strcmp(s->test, test) == 0);
 }
 
-/* Returns the name of a subject. In a run of kind "bench", the name begins with that of the test, which is left out. */
+/*
+ * Returns the name of a subject. In a run of kind "bench", names begin with the name of the test; this part is left
+ * out.
+ */
 static const char *name_of(const struct run_subject *s, const char *test)
 {
 	size_t len = test ? strlen(test) : 0;

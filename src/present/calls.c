@@ -18,7 +18,7 @@
 /* A median of fewer calls is too uncertain to be compared. */
 #define CALLS_MIN 10
 
-/* A call in each run. The groups of a run are added up. */
+/* The figures of one call in each run. They are the sums over the groups of the run. */
 struct call_row {
 	char *name;
 	struct call_stats *in; /* an array with one element for each run; zeros if the run does not contain the call */

@@ -55,8 +55,8 @@ static void repeat_notes(const struct page *p, size_t k, struct buf *out)
 }
 
 /*
- * Notes other load on the machine, the most frequent reason why runs differ. Runs of bench and compare already contain
- * such a note.
+ * Appends a note about other load on the machine, the most frequent reason why runs differ. Runs of bench and compare
+ * already contain such a note.
  */
 static void note_load(const struct page_run *run, struct buf *out)
 {
@@ -68,7 +68,8 @@ static void note_load(const struct page_run *run, struct buf *out)
 }
 
 /*
- * Notes settings of the method that differ, if the runs can be compared nevertheless (such as the policy or the CPUs).
+ * Appends a note about settings of the method that differ, such as the policy or the CPUs. The runs can be compared
+ * nevertheless.
  */
 static void note_method(const struct page *p, size_t k, struct buf *out)
 {

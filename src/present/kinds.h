@@ -20,8 +20,8 @@ int page_of_several_counts(struct page *p);
 /* Adds the tables and the findings of --io for one run. */
 int page_add_io(struct page *p);
 /*
- * Adds a table of the files of several runs, and the findings that only one of them has. Adds nothing unless all runs
- * have a profile.
+ * Adds a table of the files of several runs, and the findings that only one of these runs has. Adds nothing unless all
+ * runs have a profile.
  */
 int page_add_several_io(struct page *p);
 /* Appends the table of the files in a profile as text or Markdown. */

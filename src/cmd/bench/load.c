@@ -247,7 +247,10 @@ static void free_timing(struct timing *t)
 	free(t);
 }
 
-/* If the suite fails, sctrace prints the message of the suite. */
+/*
+ * Prepares to time the command `argv`. If `suite` is set, the command is the suite of sctrace itself, and sctrace
+ * prints its message if it fails.
+ */
 static struct timing *new_timing(struct bench_session *s, struct settings *o, char *const *argv, bool suite)
 {
 	struct timing *t = calloc(1, sizeof(*t));

@@ -191,7 +191,8 @@ static int measure(struct bench_session *s, struct switch_plan *plan, struct swi
 		plan->cpu[0] = r->cpu[0] = cpu[0];
 		plan->cpu[1] = r->cpu[1] ? cpu[1] : cpu[0];
 		/*
-		 * Across CPUs, the woken task must be able to preempt other programs; otherwise it would wait for them.
+		 * Tasks of SCHED_BATCH do not preempt others when they wake up. Across CPUs, the woken task would then
+		 * wait for other programs, so SCHED_OTHER is used.
 		 */
 		plan->policy = policy;
 		if (r->cpu[1] && policy.policy == SCHED_BATCH)
@@ -215,7 +216,10 @@ static size_t choose(struct switch_result *results, int nwords, char **words, bo
 			bool wanted = nwords == 0;
 			for (int w = 0; w < nwords; w++)
 				wanted |= strcmp(words[w], k->name) == 0;
-			/* User-level switches have no working set, and kinds that yield work only on one CPU. */
+			/*
+			 * User-level switches have no working set. Kinds that use sched_yield(2) are measured only on
+			 * one CPU.
+			 */
 			if (!wanted || (k->tasks == TASKS_USER && (two || sized)) || (k->yields && two))
 				continue;
 			results[n].kind = k;

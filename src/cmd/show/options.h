@@ -5,8 +5,8 @@
 #include "cmd/trace/opts.h"
 
 /*
- * Writes at most `max` rows: all options of the tracer, and those that only `show` has. show_check() rejects options of
- * the tracer that a recording cannot follow.
+ * Writes at most `max` rows: all options of the tracer, and those that only `show` has. Some options of the tracer have
+ * no meaning for a recording; show_check() rejects these.
  */
 void show_all_options(struct opt_command *c, struct opt *rows, size_t max);
 /*

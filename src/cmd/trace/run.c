@@ -24,8 +24,8 @@
 #include <unistd.h>
 
 /*
- * Prints a note if the program would have another user or group id. The kernel ignores the set-user-ID bit if the
- * tracer has no privileges (execve(2), "effective user ID").
+ * Prints a note if the program file has a set-user-ID or set-group-ID bit. The kernel ignores these bits if the program
+ * is traced and the tracer has no privileges (execve(2), "effective user ID").
  */
 static void note_privilege(const struct event *ev)
 {
