@@ -38,8 +38,7 @@
  *   engine/ptrace/tasks/    new and ending tasks, execve(2), signals, attaching, resuming and detaching
  *   engine/ptrace/calls/    a call under ptrace: its events, its counts, tampering with it
  *   engine/ptrace/wait/     waits for stops and for the ends of tasks
- *   engine/ptrace/state/    the state of a tracer, its events, how it gives up; the patch engine uses this folder as
- *   well
+ *   engine/ptrace/state/    the state of a tracer, its events, how it gives up; the patch engine uses it too
  *   engine/                 the interface of an engine, and the list of engines
  *
  *   stack/                  finds the functions that led to a call

@@ -134,7 +134,7 @@ static void usage_cells(struct table *t, const struct run_subject *s)
 	}
 }
 
-/* What --columns asked for. */
+/* Sets the cells of the columns that --columns names. */
 static void use_cells(struct table *t, const struct run_subject *s)
 {
 	for (int u = 0; u < USES; u++) {

@@ -154,7 +154,10 @@ static uint64_t hash_of(const char *s)
 	return h;
 }
 
-/* The row of the text, or NULL; *key is then free for one. */
+/*
+ * Returns the row whose text is t->text, or NULL. Sets *key to the key of the row, or to one that is free for a new
+ * row.
+ */
 static struct tally_row *find(const struct trace_tally *t, uint64_t *key)
 {
 	const char *text = buf_str(&t->text);
@@ -169,7 +172,7 @@ static struct tally_row *row_of(struct trace_tally *t, const struct event *ev)
 {
 	uint64_t key;
 	struct tally_row *row = find(t, &key);
-	/* No row is ever removed, so calls of the second trace find the same rows as those of the first one. */
+	/* Rows are never removed, so calls of the second trace find the rows of the first trace. */
 	if (!row && t->rows.n >= TALLY_ROWS) {
 		t->crowded = true;
 		buf_clear(&t->text);

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #define PERIOD_NS (NSEC_PER_SEC / 4)
-#define PERIOD    4096 /* events: the clock is looked at after so many */
+#define PERIOD    4096 /* the clock is read once in this number of events */
 
 void show_progress(struct show_progress *p)
 {

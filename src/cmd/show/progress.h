@@ -1,4 +1,4 @@
-/* How much of a recording has been read, shown on the terminal. */
+/* Shows on the terminal how much of a recording has been read. */
 #ifndef SCTRACE_CMD_SHOW_PROGRESS_H
 #define SCTRACE_CMD_SHOW_PROGRESS_H
 
@@ -7,15 +7,15 @@
 /* Initialise with zeros, except `recording` and `output`. */
 struct show_progress {
 	const struct recording *recording;
-	int output; /* the descriptor of the output: where that is a terminal, nothing is shown */
+	int output; /* descriptor of the output; if it is a terminal, no progress is shown */
 	unsigned events;
-	uint64_t due_ns; /* when it is shown next */
+	uint64_t due_ns; /* the time at which the progress is shown next */
 	bool shown;
 };
 
-/* To be called after each event. Writes a line to standard error four times a second. */
+/* Must be called after each event. Writes the progress to standard error four times a second. */
 void show_progress(struct show_progress *p);
-/* Removes the line. */
+/* Removes the line with the progress from the terminal. */
 void show_progress_end(struct show_progress *p);
 
 #endif

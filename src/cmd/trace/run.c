@@ -162,7 +162,7 @@ static int die_like(int status)
 
 int trace_end(struct trace *t, struct engine_result *result)
 {
-	/* Before the threads are gone, whose last calls are kept. */
+	/* This must come before trace_pipeline_end(), which frees the last calls of each thread. */
 	if (t->writer && t->o.last_set && t->told_to_end)
 		trace_save_last(t);
 	trace_pipeline_end(&t->pipeline);
