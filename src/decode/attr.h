@@ -42,7 +42,7 @@ struct attr_table {
 	size_t n;
 	const struct attr *rows;
 	const struct attr_table *each; /* the value of a type without a row is a chain that this table describes; or
-				        * NULL */
+					* NULL */
 };
 
 #define ATTRS(name, unknown) extern const struct attr_table attrs_##name;

@@ -58,7 +58,7 @@ struct emit_ops {
 										  * text; `flags` are enum
 										  * emit_string */
 	void (*symbols)(struct emit *e, const char *text, uint64_t raw);         /* a constant and its name, such as
-									  * "O_RDWR|O_CLOEXEC" or "[INT TERM]" */
+										  * "O_RDWR|O_CLOEXEC" or "[INT TERM]" */
 	void (*descriptor)(struct emit *e, int64_t fd, const char *name, const struct emit_is *is); /* see emit_fd() */
 	void (*index)(struct emit *e, uint64_t v, const char *name); /* see emit_index() */
 	void (*more)(struct emit *e);                      /* shows "...": the rest of a structure or array is left

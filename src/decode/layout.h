@@ -17,7 +17,7 @@ struct member {
 	const char *name;
 	uint16_t offset;
 	uint16_t size; /* 1, 2, 4 or 8: the member is a number of this size; 0: the member is an inner structure or
-		        * an array, and its address is passed to the kind */
+			* an array, and its address is passed to the kind */
 	uint16_t kind;
 	uint16_t flags;
 };

@@ -59,7 +59,7 @@ void table_total(struct table *t);
 void table_string(struct table *t, size_t col, const char *value);
 void table_integer(struct table *t, size_t col, long long value, const char *shown);
 void table_real(struct table *t, size_t col, double value, const char *shown); /* a value of NAN leaves the cell
-									        * empty */
+										* empty */
 /*
  * Marks a row or a cell as dim, bold, good (green) or bad (red). Marks are visible only if the output has colours.
  * These functions mark the last row or the last cell that was set.

@@ -68,8 +68,7 @@ void life_enter(struct call_life *l, struct call *c, struct life_ends *out)
 		l->tag = it->tag;
 		end_newest(l, CALL_RESTARTED, out);
 	} else if (it)
-		it->restarting = false; /* if no handler runs in between, the restart is the next call, and this call
-					 * is not a restart */
+		it->restarting = false; /* the next call was not the restart, so a signal handler is running */
 }
 
 static void interrupt(struct call_life *l, const struct life_interrupted *it, struct life_ends *out)

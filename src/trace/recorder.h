@@ -17,7 +17,7 @@ struct trace_recorder_config {
 	bool call_stacks;              /* record the stack of each call (-k) */
 	bool crash_stacks;             /* record the stack at a signal that may end the program (--last) */
 	bool all_calls;                /* every call is an event, so names can be kept until a call may have changed
-				        * them */
+					* them */
 	unsigned string_max;           /* number of bytes of each buffer that are recorded */
 	const struct trace_look *look; /* the descriptors whose data is recorded in full (-e read=, -e write=) */
 };

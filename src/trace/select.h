@@ -35,7 +35,7 @@ struct trace_select {
 	bool not_errnos;
 	VEC(char *)
 	paths; /* -P: each path as the user typed it and as it was resolved; "/etc/..." means everything
-			    * below /etc */
+		* below /etc */
 	VEC(int) fds;
 	uint64_t slower_ns;
 };

@@ -236,7 +236,7 @@ static void tally_leave(struct trace_sink *s, struct trace_task *k, const struct
 		memory_note_failure();
 }
 
-/* The id of a child becomes known before the child makes a call, because its parent may wait for it. */
+/* Remembers the id of a new child now, because the parent may pass it to wait4(2) before the child makes a call. */
 static void tally_other(struct trace_sink *s, struct trace_task *k, const struct event *ev)
 {
 	struct trace_tally *t = (struct trace_tally *)s;
