@@ -154,8 +154,14 @@ static void fill_row(struct table *t, const struct run_io_file *f)
 	cell_time(t, C_TIME, f->time_s, 1);
 	sizes(f, &text);
 	table_string(t, C_SIZES, buf_str(&text));
-	for (size_t i = 0; i < 4 && requests(f) > 0; i++)
-		table_real(t, shared[i], part[i] / requests(f), NULL);
+	int share[4];
+	if (requests(f) > 0)
+		shares(f, share);
+	for (size_t i = 0; i < 4 && requests(f) > 0; i++) {
+		buf_clear(&text);
+		buf_addf(&text, "%d %%", share[i]);
+		table_real(t, shared[i], part[i] / requests(f), buf_str(&text));
+	}
 	buf_free(&text);
 }
 

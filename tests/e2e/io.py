@@ -218,6 +218,7 @@ def test_pictures(folder):
     assert done.returncode == 0, done.stderr
     text = (folder / "shown").read_text()
     assert "Where requests went" in text and "Sizes of requests" in text
+    assert "100 %" in text and ">0.333333<" not in text  # shares of "in" and of the C library
     assert text.count("<circle") >= 2 * 256, text.count("<circle")  # the picture is drawn twice, wide and narrow
 
 
