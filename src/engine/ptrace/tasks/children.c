@@ -17,6 +17,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+static bool is_in(const struct thread *k, const char *name)
+{
+	return k->in_call && k->call.nr >= 0 && k->call.nr == syscall_number(k->call.arch, name);
+}
+
 /*
  * Returns the flags of the clone(2) that created the child. If the call has no flags (fork), or they cannot be read,
  * the kind of the event determines them. *certain is set if no other thread can have changed the flags since the kernel
@@ -25,18 +30,17 @@
 static uint64_t child_flags(struct tracer *t, struct task *parent, int event, bool *certain)
 {
 	const struct thread *p = thread_of(parent);
-	const struct call *c = &p->call;
 	uint64_t flags = 0;
-	*certain = p->in_call && c->nr == syscall_number(c->arch, "clone");
+	*certain = is_in(p, "clone");
 	if (*certain)
-		return c->args[0];
+		return p->call.args[0];
 	*certain = !p->in_call && t->ops->unseen_clone && t->ops->unseen_clone(t, parent, event, &flags);
 	if (*certain)
 		return flags;
 	/* clone3(2): the first member of the structure contains the flags. */
-	if (p->in_call && c->nr == syscall_number(c->arch, "clone3") &&
-	    mem_get(tracer_mem(t, parent), c->args[0], &flags, sizeof(flags)) == 0)
+	if (is_in(p, "clone3") && mem_get(tracer_mem(t, parent), p->call.args[0], &flags, sizeof(flags)) == 0)
 		return flags;
+	*certain = is_in(p, "fork") || is_in(p, "vfork");
 	return event == PTRACE_EVENT_VFORK ? CLONE_VM | CLONE_VFORK : event == PTRACE_EVENT_CLONE ? CLONE_THREAD : 0;
 }
 
