@@ -69,7 +69,7 @@ def test_handler(folder):
 
 def test_recorded(folder):
     """The same for a child whose calls are recorded"""
-    check(folder, "vfork", [], calls=113, stops=14)
+    check(folder, "vfork", [], calls=108, stops=14)
 
 
 if __name__ == "__main__":

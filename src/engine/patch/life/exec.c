@@ -89,7 +89,7 @@ static void prepare_attended(struct patch *p, struct task *task, const struct us
 	note_ignored(task, s);
 	plan_note_owner(p, task, s);
 	plan_apply_loader(p, task, r->rip, NULL);
-	record_admit(p, task);
+	record_admit_at(p, task, r->fs_base);
 	arm_task(p, task, true);
 }
 

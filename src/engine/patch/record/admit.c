@@ -138,29 +138,41 @@ static struct record_thread *thread_new(struct patch *p, struct task *task)
 	return th;
 }
 
-bool record_admit(struct patch *p, struct task *task)
+/* Writes the address of the thread's ring to its scratch memory, if that was not done before. */
+static bool write_ring(const struct task *task, struct record_thread *th)
+{
+	const uint64_t ring = ring_address(th->index);
+	const uint64_t at = record_scratch_address(th) + offsetof(struct agent_scratch, ring);
+	if (!th->has_ring)
+		th->has_ring = remote_write(task->tid, at, &ring, sizeof(ring)) == 0;
+	return th->has_ring;
+}
+
+bool record_admit_at(struct patch *p, struct task *task, uint64_t fs_base)
 {
 	struct image *img = image_of(task);
-	struct user_regs_struct r;
-	if (!p->record || !img || !img->threads || img->state != IMAGE_READY || !task->proc->counted ||
-	    ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
+	if (!p->record || !img || !img->threads || img->state != IMAGE_READY || !task->proc->counted)
 		return false;
 	struct record_thread *th = recorded_of(task);
 	if (!th)
 		th = thread_new(p, task);
-	struct agent_thread *row = th ? row_for(img, r.fs_base) : NULL;
+	struct agent_thread *row = th ? row_for(img, fs_base) : NULL;
 	if (!row || row->scratch == SHARED)
 		return false;
-	if (th->fs_base == r.fs_base && row->scratch == record_scratch_address(th))
+	if (th->fs_base == fs_base && row->scratch == record_scratch_address(th))
 		return true;
 	free_row(th);
-	th->fs_base = r.fs_base;
+	th->fs_base = fs_base;
 	if (is_contended(p, row, th))
-		return write_row(task, row, r.fs_base, SHARED) && false;
-	const uint64_t ring = ring_address(th->index);
-	return remote_write(task->tid, record_scratch_address(th) + offsetof(struct agent_scratch, ring), &ring,
-			    sizeof(ring)) == 0 &&
-	       write_row(task, row, r.fs_base, record_scratch_address(th));
+		return write_row(task, row, fs_base, SHARED) && false;
+	return write_ring(task, th) && write_row(task, row, fs_base, record_scratch_address(th));
+}
+
+bool record_admit(struct patch *p, struct task *task)
+{
+	struct user_regs_struct r;
+	return p->record && ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) == 0 &&
+	       record_admit_at(p, task, r.fs_base);
 }
 
 void record_forget_copied(struct task *task)

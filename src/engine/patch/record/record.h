@@ -20,6 +20,7 @@ struct record_thread {
 	uint64_t turn;    /* time of the next item; UINT64_MAX: there is none */
 	unsigned index;   /* index of the ring in its region */
 	uint64_t fs_base; /* the fs base by which the program finds the ring */
+	bool has_ring;    /* the address of the ring is in its scratch memory */
 };
 
 /* Additional state of an engine that records. */
@@ -66,6 +67,8 @@ void record_close(struct patch *p);
  * the task's calls then go to sctrace.
  */
 bool record_admit(struct patch *p, struct task *task);
+/* The same for a task whose fs base is known. */
+bool record_admit_at(struct patch *p, struct task *task, uint64_t fs_base);
 /*
  * Called for a process that received a copy of its parent's memory: clears the table of threads there, because the
  * rings in it belong to the parent.

@@ -1,6 +1,5 @@
 #include "engine/patch/threads/dispatch.h"
 
-#include "arch/arch.h"
 #include "engine/patch/arm/arm.h"
 #include "engine/patch/arm/seccomp_mask.h"
 #include "engine/patch/arm/sud.h"
@@ -375,9 +374,10 @@ void dispatch_end_slow(struct patch *p, struct task *task)
 	struct patch_task *pt = patch_task_of(task);
 	const struct call *c = &thread_of(task)->call;
 	bool returned = c->nr == SYS_rt_sigreturn;
+	struct user_regs_struct r = {0};
+	bool read = ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) == 0;
 	pt->slow = false;
-	if (arch_ip(task->tid, &pt->completed_ip) < 0)
-		pt->completed_ip = 0;
+	pt->completed_ip = r.rip;
 	p->seccomp_seen |= !c->error && seccomp_sets_filter(c->nr, c->args);
 	if (c->nr == SYS_rt_sigprocmask || (returned && (pt->sigsys_blocked || pt->returns_blocked)))
 		image_note_mask(p, task);
@@ -385,7 +385,8 @@ void dispatch_end_slow(struct patch *p, struct task *task)
 	if (returned && site_follow_moved(task) && pt->moved_frames)
 		pt->moved_frames--;
 	image_note_frames(task);
-	record_admit(p, task);
+	if (read)
+		record_admit_at(p, task, r.fs_base);
 	if (!returned || !restart_slow(p, task))
 		arm_task(p, task, image_of(task)->state == IMAGE_READY);
 }
