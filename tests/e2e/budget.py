@@ -59,7 +59,7 @@ def test_vfork(folder):
 
 def test_spawn(folder):
     """The same for a child of posix_spawn(3)"""
-    check(folder, "spawn", ["-c"], calls=53, stops=7)
+    check(folder, "spawn", ["-c"], calls=49, stops=7)
 
 
 def test_handler(folder):

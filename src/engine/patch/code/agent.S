@@ -14,11 +14,12 @@
 
 /* Flags of clone(2) (linux/sched.h): those of a vfork-like call, and those of calls that the agent does not make. */
 #define CLONE_VM       0x100
+#define CLONE_SIGHAND  0x800
 #define CLONE_VFORK    0x4000
 #define CLONE_THREAD   0x10000
 #define CLONE_UNTRACED 0x800000
 #define CLONE_LIKE_VFORK (CLONE_VM | CLONE_VFORK)
-#define CLONE_LOOK     (CLONE_LIKE_VFORK | CLONE_THREAD | CLONE_UNTRACED)
+#define CLONE_LOOK     (CLONE_LIKE_VFORK | CLONE_SIGHAND | CLONE_THREAD | CLONE_UNTRACED)
 
 /*
  * Restores the state that a thread had before the tracer moved it. This code is needed if the tracer has died, or if
@@ -335,6 +336,8 @@ agent_ranges:				/* mmap, mprotect, munmap, mremap, madvise: not of the memory o
 	jz	7b
 	testl	$0x80000000, 8(%rsi)	/* SA_RESETHAND */
 	jnz	agent_refuse
+	cmpq	$0, DATA_VFORK		/* a child of vfork(2) has actions of its own */
+	jne	16f
 	mov	DATA_WORDS, %r11
 	test	%r11, %r11
 	jz	16f

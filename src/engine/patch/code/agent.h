@@ -105,7 +105,8 @@ _Static_assert(sizeof(struct agent_slot) == SLOT_SIZE && SLOT_SIZE % SLOT_ALIGN 
 _Static_assert(AGENT_SLOTS_SIZE % AGENT_PAGE == 0, "the selector has a page of its own");
 struct agent_words {
 	uint64_t exec_t0; /* when the image's execve(2) began, or 0 */
-	uint64_t actions; /* how many times the image was about to set the action of a signal */
+	uint64_t
+		actions; /* how many times the image was about to set the action of a signal, except children of vfork(2) */
 };
 struct agent_tail {
 	uint8_t selector, pad[7];

@@ -86,6 +86,9 @@ void children_on_new_task(struct tracer *t, struct task *parent, struct task *ch
 	 */
 	if (image_of(parent))
 		image_end_single_thread(parent);
+	/* While a child of vfork(2) exists, the agent does not count the actions that another thread sets. */
+	if (image_of(parent) && flags & CLONE_VM && (flags & (CLONE_VFORK | CLONE_THREAD)) != CLONE_VFORK)
+		image_of(parent)->handlers.known = false;
 	if (image_of(parent) && !child->proc->image)
 		give_image(t, parent, child, flags);
 	inherit(patch_of(t), parent, child);
