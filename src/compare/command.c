@@ -112,7 +112,7 @@ static char **shell_argv(const struct compare *c, const char *line, struct buf *
 	struct words words = {0};
 	bool good = split(&words, c->opt.shell ? c->opt.shell : "sh", why);
 	if (good && !words.list.n && !words.failed) {
-		buf_adds(why, "--shell does not name a program");
+		buf_adds(why, "--shell needs the name of a program");
 		good = false;
 	}
 	words_add(&words, "-c");

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Compares what the findings of `sctrace --io` promise with what the repaired programs save. Nothing passes or fails.
+"""Compares the savings that the findings of `sctrace --io` expect with those of the corrected programs. Nothing passes or fails.
 
-usage: estimates.py BUILD [ROUNDS [FOLDER [NAME...]]]: alternating rounds for each program (7); the folder where files are made (/var/tmp);
-words of which a program's name must have one
+usage: estimates.py BUILD [ROUNDS [FOLDER [NAME...]]]: the number of alternating rounds for each program (default: 7);
+the folder for files (default: /var/tmp); names of programs, or parts of names
 
-Programs: the copiers with small buffers, repaired by one of 64 KiB, and examples/io-*, repaired by -f. The prediction is the median of
-three traced runs, under each engine. What is measured is CPU time (user and system) of the untraced programs, because that does not
-count the time in which others had the CPU; for fsync(2), which waits, it is the time until the program ended. A program runs several
-times for one figure if it saves less than 30 ms at a time.
+The programs are copiers with small buffers, which a buffer of 64 KiB corrects, and examples/io-*, which -f corrects.
+The prediction is the median of three traced runs, under each engine. It is compared with the CPU time (user and system)
+of untraced runs, which does not include the time in which other programs had the CPU. For fsync(2), which waits, it is
+compared with the time until the program ended. A program runs several times for one figure if it saves less than 30 ms
+in each run.
 """
 import json
 import os
@@ -29,7 +30,8 @@ SIZES = ("1", "16", "64", "256", "1K", "4K", "16K", "64K")
 INPUT = {"1": 1 << 17, "16": 1 << 21, "64": 1 << 23, "256": 1 << 25, "1K": 1 << 26, "4K": 1 << 28, "16K": 1 << 28, "64K": 1 << 26}
 SMALL = {"small-reads", "small-writes"}
 
-# The loops of the copiers that use stdio, with a buffer of 64 KiB: no copier has small pieces and a large buffer.
+# Programs with the loops of the copiers that use stdio, but with a buffer of 64 KiB, because no copier has small pieces
+# and a large buffer.
 REPAIRED = r"""
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,7 +62,7 @@ int main(int argc, char **argv)
 
 
 class Case:
-    """A program and its repair; `kinds`: the findings whose savings are added up."""
+    """A program and its correction. `kinds` are the findings whose savings are added up."""
 
     def __init__(self, name, program, fixed, kinds, size, waits=False):
         self.name, self.program, self.fixed, self.kinds, self.size, self.waits = name, program, fixed, kinds, size, waits
@@ -79,7 +81,7 @@ def copiers(repaired):
         add("pread/pwrite", copier("pread-pwrite", "-b", size), copier("pread-pwrite", "-b", "64K"))
         add("setvbuf", copier("setvbuf", "-b", size), copier("setvbuf"))
         number = size.replace("K", "") if "K" not in size else str(int(size[:-1]) * 1024)
-        small = int(number) < 4096  # then the library's buffer of 4 KiB decides
+        small = int(number) < 4096  # then the 4 KiB buffer of the library determines the calls
         add("fread/fwrite", copier("fread-fwrite", "-b", size),
             [repaired, "fread", number] if small else copier("fread-fwrite", "-b", "64K"), INPUT["1K"] if small else INPUT[size])
     for name, fixed in (("fgetc-fputc", copier("setvbuf")), ("getc-unlocked", [repaired, "getc"]), ("fgets-fputs", [repaired, "fgets"])):
@@ -105,7 +107,7 @@ def make_input(work, size):
 
 
 def once(command, work, waits):
-    """Seconds of CPU time, or until its end."""
+    """Runs the program. Returns its CPU time in seconds, or the time until its end."""
     for name in ("out", "lines"):
         (work / name).unlink(missing_ok=True)
     lines = os.open(work / "lines", os.O_WRONLY | os.O_CREAT, 0o600)
@@ -121,7 +123,7 @@ def once(command, work, waits):
 
 
 def predict(case, engine, work):
-    """The least and the largest saving in seconds, and the sentences; None if there is no finding."""
+    """Returns the smallest and the largest expected saving in seconds, and the sentences. Returns None if there is no finding."""
     ranges, texts = [], []
     for _ in range(PREDICTIONS):
         for name in ("out", "lines"):
@@ -139,14 +141,14 @@ def predict(case, engine, work):
 
 
 def measure(case, times, work):
-    """The median of what the repaired program saves in a run, and how far that is in doubt."""
+    """Returns the median of the time that the corrected program saves in a run, and the uncertainty of this median."""
     saved = []
     for r in range(ROUNDS + 1):
         took = [0.0, 0.0]
         for _ in range(times):
             for k in ((0, 1) if r % 2 else (1, 0)):
                 took[k] += once((case.program, case.fixed)[k], work, case.waits)
-        if r:  # the first round warms up
+        if r:  # the first round is a warm-up
             saved.append((took[0] - took[1]) / times)
     quartiles = statistics.quantiles(saved, n=4)
     return statistics.median(saved), (quartiles[2] - quartiles[0]) / len(saved) ** 0.5

@@ -1,3 +1,3 @@
 #!/bin/sh
-# Do the findings of `sctrace --io` promise what the repaired programs save? See estimates.py.
+# Compares the savings that `sctrace --io` expects with those of the corrected programs; see estimates.py.
 exec python3 "$(dirname "$0")/estimates.py" "${SCTRACE_BUILD:-build}" "$@"

@@ -106,7 +106,8 @@ static const struct opt table[] = {
 	{0, "explain", NULL, opt_flag, "explain the cost of each row", AT(explain)},
 	{0, "usage", NULL, opt_flag, "also show context switches, page faults and device I/O", AT(usage)},
 	{0, "columns", "LIST", opt_columns,
-	 "also show how each uses its files: sequential, random, reread, rewritten, size, seeks, syncs, opens, read, "
+	 "also show how each program uses its files: sequential, random, reread, rewritten, size, seeks, syncs, opens, "
+	 "read, "
 	 "written, or all",
 	 AT(columns), .complete = COMPLETE_LIST, .words = use_words},
 	{0, "color", "WHEN", opt_word, "auto, always or never (default: auto)", AT(show.colour),
