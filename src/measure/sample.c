@@ -31,7 +31,7 @@ struct watch {
 	struct sample *out;
 	struct child_report *report;
 	pid_t root;
-	struct map held; /* the watched tasks, without the root (the program) */
+	struct map held; /* the watched tasks, without the root (the program); some may have ended */
 	bool traced;
 	bool root_ended;
 	uint64_t end_ns;
@@ -111,8 +111,11 @@ static void kill_all(struct watch *w)
 {
 	size_t i = 0;
 	uint64_t tid;
-	while (map_next(&w->held, &i, &tid))
-		kill((pid_t)tid, SIGKILL);
+	while (map_next(&w->held, &i, &tid)) {
+		struct proc_status s;
+		if (proc_status((pid_t)tid, &s) == 0 && s.tracer == getpid())
+			kill((pid_t)tid, SIGKILL);
+	}
 	if (!w->root_ended)
 		kill(w->root, SIGKILL);
 }
@@ -123,15 +126,28 @@ static bool stop_wanted(const struct watch *w)
 }
 
 /*
+ * At an event of `parent`: if it has created a task, the kernel traces this task from now on, even if its first stop comes
+ * only after the program has exited.
+ */
+static void hold_child(struct watch *w, pid_t parent, int event)
+{
+	unsigned long child;
+	bool created = event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK || event == PTRACE_EVENT_CLONE;
+	if (created && ptrace_retry(PTRACE_GETEVENTMSG, parent, NULL, &child) == 0)
+		map_put(&w->held, child, w);
+}
+
+/*
  * Detaches from a task that is still running after the program has exited, such as a daemon that the program started.
  */
-static void release(pid_t tid)
+static void release(struct watch *w, pid_t tid)
 {
 	int status;
 	if (ptrace_retry(PTRACE_INTERRUPT, tid, NULL, NULL) < 0)
 		return;
 	if (waitpid(tid, &status, __WALL) == tid && WIFSTOPPED(status)) {
-		bool event = status >> 16;
+		int event = status >> 16;
+		hold_child(w, tid, event);
 		ptrace_retry(PTRACE_DETACH, tid, NULL, event ? 0 : WSTOPSIG(status));
 	}
 }
@@ -140,8 +156,10 @@ static void release_all(struct watch *w)
 {
 	size_t i = 0;
 	uint64_t tid;
-	while (map_next(&w->held, &i, &tid))
-		release((pid_t)tid);
+	for (; map_next(&w->held, &i, &tid); i = 0) {
+		map_remove(&w->held, tid);
+		release(w, (pid_t)tid);
+	}
 }
 
 static void at_exit_event(struct watch *w, pid_t tid)
@@ -159,6 +177,7 @@ static void on_stop(struct watch *w, pid_t tid, int status)
 {
 	int sig = WSTOPSIG(status);
 	int event = status >> 16;
+	hold_child(w, tid, event);
 	if (tid != w->root && !map_get(&w->held, (uint64_t)tid))
 		map_put(&w->held, (uint64_t)tid, w);
 	if (event == PTRACE_EVENT_EXIT) {

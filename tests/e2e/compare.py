@@ -371,6 +371,23 @@ def test_a_daemon_is_left_alone(place):
             os.kill(p, signal.SIGKILL)
 
 
+def test_children_of_the_last_moment_are_left_alone(place):
+    """Processes that a program creates just before it exits continue."""
+    pids = place / "pids"
+    target = Path(sys.argv[1]).resolve() / "tests/e2e/target"
+    for _ in range(10):
+        status, _, err = run(place, "--runs=1", "--warmup=0", "--no-count", f"exec {target} leaves 3>>{pids}")
+        assert status == 0, err
+    children = [int(x) for x in pids.read_text().split()]
+    try:
+        assert len(children) == 30, len(children)
+        for p in children:
+            assert re.search(r"^State:\t[RSD]", Path(f"/proc/{p}/status").read_text(), re.M), p
+    finally:
+        for p in children:
+            os.kill(p, signal.SIGKILL)
+
+
 def test_failing_commands(place):
     status, _, err = run(place, "--runs=2", "false")
     assert status == 125 and "'false' failed: exited with status 1" in err, err

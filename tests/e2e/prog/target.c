@@ -317,6 +317,20 @@ static void test_forks(int argc, char **argv)
 	}
 }
 
+/* Exits just after it has created three children, whose pids it writes to descriptor 3. They wait for a signal. */
+static void test_leaves(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	for (int i = 0; i < 3; i++) {
+		pid_t pid = fork();
+		if (pid == 0)
+			pause();
+		dprintf(3, "%d\n", (int)pid);
+	}
+	_exit(0);
+}
+
 /* Makes calls for some time, then writes a file, which proves that it reached its end. */
 static void test_finish(int argc, char **argv)
 {
@@ -482,11 +496,14 @@ static void test_numbered(int argc, char **argv)
 }
 
 static const struct test tests[] = {
-	{"rows", test_rows},         {"receive", test_receive},       {"send", test_send},
-	{"compute", test_compute},   {"vforked", test_vforked},       {"creates", test_creates},
-	{"nothing", test_nothing},   {"storm", test_storm},           {"forks", test_forks},
-	{"finish", test_finish},     {"interrupts", test_interrupts}, {"sleeps", test_sleeps},
-	{"escapes", test_escapes},   {"heartbeat", test_heartbeat},   {"child_creates", test_child_creates},
-	{"numbered", test_numbered}, {"slow-vfork", test_slow_vfork},
+	{"rows", test_rows},           {"receive", test_receive},
+	{"send", test_send},           {"compute", test_compute},
+	{"vforked", test_vforked},     {"creates", test_creates},
+	{"nothing", test_nothing},     {"leaves", test_leaves},
+	{"storm", test_storm},         {"forks", test_forks},
+	{"finish", test_finish},       {"interrupts", test_interrupts},
+	{"sleeps", test_sleeps},       {"escapes", test_escapes},
+	{"heartbeat", test_heartbeat}, {"child_creates", test_child_creates},
+	{"numbered", test_numbered},   {"slow-vfork", test_slow_vfork},
 };
 TEST_MAIN(tests)
