@@ -74,11 +74,11 @@ int outfile_open_special(const char *path)
 	return -EBUSY; /* stat(2) found no such file a moment ago, so another program has created it */
 }
 
-int outfile_write(int fd, const char *s, size_t n)
+int outfile_write(int fd, const char *s, size_t n, const volatile sig_atomic_t *stop)
 {
 	while (n) {
 		ssize_t w = write(fd, s, n);
-		if (w < 0 && errno != EINTR)
+		if (w < 0 && (errno != EINTR || (stop && *stop)))
 			return -errno;
 		s += w > 0 ? w : 0;
 		n -= w > 0 ? (size_t)w : 0;
@@ -107,7 +107,7 @@ static int close_whole(const char *path, int fd, int err)
 int outfile_put(const char *path, const struct buf *text, struct buf *why)
 {
 	int fd = path ? outfile_open(path, O_TRUNC, 0666) : STDOUT_FILENO;
-	int err = fd < 0 ? fd : outfile_write(fd, buf_str(text), text->len);
+	int err = fd < 0 ? fd : outfile_write(fd, buf_str(text), text->len, NULL);
 	if (path && fd >= 0)
 		err = close_whole(path, fd, err);
 	if (err && path)

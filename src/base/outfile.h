@@ -2,6 +2,7 @@
 #ifndef SCTRACE_BASE_OUTFILE_H
 #define SCTRACE_BASE_OUTFILE_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
@@ -27,8 +28,11 @@ int outfile_open(const char *path, int how, mode_t mode);
  */
 int outfile_open_special(const char *path);
 
-/* Writes all `n` bytes. Returns 0 or -errno. */
-int outfile_write(int fd, const char *s, size_t n);
+/*
+ * Writes all `n` bytes. Returns 0 or -errno: -EINTR if `stop` is not NULL, and a signal has set it and interrupted a write, so
+ * that a reader that does not read is not waited for.
+ */
+int outfile_write(int fd, const char *s, size_t n, const volatile sig_atomic_t *stop);
 
 /*
  * Writes `text` to the file `path`, or to standard output if `path` is NULL. Returns 0, or -errno and a sentence in

@@ -20,6 +20,7 @@ struct recording_writer {
 	char *path;
 	int err; /* -errno of the first failure; nothing is written after it */
 	const struct recording_head *head;
+	const volatile sig_atomic_t *stop; /* see outfile_write() */
 	ZSTD_CCtx *zstd;
 	struct buf block, packed;
 	size_t limit;               /* size at which a block is written */
@@ -133,7 +134,7 @@ int recording_create(struct recording_writer **out, const char *path, const stru
 static void put(struct recording_writer *w, const void *bytes, size_t n)
 {
 	if (!w->err)
-		w->err = outfile_write(w->fd, bytes, n);
+		w->err = outfile_write(w->fd, bytes, n, w->stop);
 }
 
 /* Compresses the items into w->packed. Returns false if memory ran out. */
@@ -208,9 +209,10 @@ static void put_end(struct recording_writer *w, const struct recording_end *end)
 	buf_free(&item);
 }
 
-void recording_begin(struct recording_writer *w, const struct recording_head *head)
+void recording_begin(struct recording_writer *w, const struct recording_head *head, const volatile sig_atomic_t *stop)
 {
 	w->head = head;
+	w->stop = stop;
 	if (!w->keeps)
 		put_header(w);
 }

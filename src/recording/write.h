@@ -39,7 +39,7 @@ int recording_create(struct recording_writer **out, const char *path, const stru
 /*
  * Writes the head. Must be called once, before the first event. With --last, `head` is used until the writer is closed.
  */
-void recording_begin(struct recording_writer *w, const struct recording_head *head);
+void recording_begin(struct recording_writer *w, const struct recording_head *head, const volatile sig_atomic_t *stop);
 /*
  * Begins the recording of event `ev` of a thread. Calls of recording_name() and recording_frame() until
  * recording_event() belong to this event. Returns the number of its block.

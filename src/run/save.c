@@ -17,7 +17,7 @@ static int write_special(const char *path, const struct buf *text)
 	int fd = outfile_open_special(path);
 	if (fd < 0)
 		return fd;
-	int rc = outfile_write(fd, text->s, text->len);
+	int rc = outfile_write(fd, text->s, text->len, NULL);
 	return close(fd) < 0 && rc == 0 ? -errno : rc;
 }
 
@@ -28,7 +28,7 @@ static int write_beside(const char *path, const struct buf *text)
 	if (temp.failed)
 		return -ENOMEM;
 	int fd = mkostemp(temp.s, O_CLOEXEC); /* mkostemp(3) creates the file with O_EXCL and mode 0600 */
-	int rc = fd < 0 ? -errno : outfile_write(fd, text->s, text->len);
+	int rc = fd < 0 ? -errno : outfile_write(fd, text->s, text->len, NULL);
 	if (fd >= 0) {
 		if (rc == 0 && fsync(fd) < 0 && errno != EINVAL)
 			rc = -errno;

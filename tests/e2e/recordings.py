@@ -6,7 +6,7 @@ import signal
 import stat
 
 from run import Failed, Skip, execute, tail
-from scenarios import attached, end_attached, running, scenario, tracer, until, wait_end, wait_ready
+from scenarios import attached, end_attached, left_over, running, scenario, tracer, until, wait_end, wait_ready
 
 TRACES = ["trace", "record", "record-small"]
 # Options that change how a trace is shown. For each, a live trace is written while the program is recorded.
@@ -146,6 +146,31 @@ def show_unwritable(world, mode):
     record(world, mode, "--", "/nonexistent/program", status=127)
     if (world.scratch / "recording").exists():
         raise Failed("an empty recording is left")
+    record(world, mode, "--", world.program("crash"), "exits", "0", "5000", status=0)
+    seen = execute([str(world.sctrace), "show", "-o", "/dev/full", "recording"], cwd=world.scratch)
+    if seen.status != 125 or seen.stderr != b"sctrace: cannot write '/dev/full': No space left on device\n":
+        raise Failed(f"show: status {seen.status}\n" + tail(seen.stderr))
+
+
+@scenario("show", TRACES)
+def show_unread(world, mode):
+    """If nothing reads a recording, SIGTERM ends sctrace and the program, with a message"""
+    fifo = world.scratch / "fifo"
+    fifo.unlink(missing_ok=True)
+    os.mkfifo(fifo)
+    argv, env = tracer(world, mode, "--record", fifo, "--", world.program("crash"), "exits", "0", "100000000", out=None)
+    with running(argv, env) as process, open(fifo, "r+b", buffering=0) as pipe:
+        if pipe.read(8) != b"SCTRACE\n":
+            raise Failed("no recording in the pipe")
+        # The pipe is full from now on.
+        os.set_blocking(pipe.fileno(), False)
+        for size in (4096, 1):
+            while pipe.write(bytes(size)):
+                pass
+        process.send_signal(signal.SIGTERM)
+        status, _, stderr = wait_end(process)
+        if status not in (125, -signal.SIGTERM) or b"cannot write the recording" not in stderr or left_over(process.pid):
+            raise Failed(f"status {status}\n" + tail(stderr))
 
 
 def peak_of(world, *words):

@@ -68,7 +68,7 @@ static void a_file_of_another_user_is_refused(void **state)
 	struct place *p = *state;
 	struct stat st;
 	int fd = open(p->file, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-	assert_int_equal(outfile_write(fd, "abc", 3), 0);
+	assert_int_equal(outfile_write(fd, "abc", 3, NULL), 0);
 	close(fd);
 	assert_int_equal(chmod(p->dir, 01777), 0);
 	fd = outfile_open(p->file, O_TRUNC, 0600);
@@ -106,7 +106,7 @@ static void modes_and_appending(void **state)
 	for (int i = 0; i < 2; i++) {
 		int fd = outfile_open(p->file, O_APPEND, 0600);
 		assert_true(fd >= 0);
-		assert_int_equal(outfile_write(fd, "abc", 3), 0);
+		assert_int_equal(outfile_write(fd, "abc", 3, NULL), 0);
 		close(fd);
 	}
 	assert_int_equal(stat(p->file, &st), 0);

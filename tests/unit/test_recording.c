@@ -44,7 +44,7 @@ static struct recording_writer *create(struct recording_head *h, const struct re
 	strings_add(&h->about.program, "cat");
 	strings_add(&h->about.program, "x");
 	assert_int_equal(recording_create(&w, path, last, &why), 0);
-	recording_begin(w, h);
+	recording_begin(w, h, NULL);
 	return w;
 }
 

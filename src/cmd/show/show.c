@@ -89,7 +89,8 @@ static int show(struct trace *t)
 	status = trace_end(t, &result);
 	t->program = NULL;
 	free(program);
-	bool complete = recording_is_complete(t->recording, &why);
+	/* If the output has failed, the rest of the recording was not read. */
+	bool complete = t->failure.err || recording_is_complete(t->recording, &why);
 	if (!complete)
 		diag_error("show: %s", buf_str(&why));
 	buf_free(&why);

@@ -29,7 +29,7 @@ void trace_record_begin(struct trace *t)
 	for (size_t i = 0; t->program && t->program[i]; i++)
 		strings_add(&h->about.program, t->program[i]);
 	env_collect(&h->about.machine, NULL);
-	recording_begin(t->writer, h);
+	recording_begin(t->writer, h, t->out.common.stop);
 	trace_recorder_init(&t->recorder, &c, &t->pipeline.session);
 	trace_pipeline_add(&t->pipeline, &t->recorder.sink);
 }

@@ -393,11 +393,17 @@ int trace_run(struct trace *t)
 	say_how_to_end(t);
 	if (t->program && t->ops != engine_find("bpf"))
 		trace_hold_stops();
+	/* The timer interrupts writes that wait for a reader. Its period depends on what trace_wire() sets up. */
+	trace_signals_tick(t, 0);
 	trace_wire(t);
 	trace_signals_tick(t, 0);
 	trace_pipeline_begin(&t->pipeline);
 	loop(t);
-	setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL);
+	/* When sctrace has been told to end, the timer interrupts writes that wait for a reader. */
+	if (t->told_to_end)
+		trace_signals_tick(t, 0);
+	else
+		setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL);
 	if (is_unread(t))
 		leave_program(t);
 	return finish(t);
