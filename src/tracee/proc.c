@@ -146,6 +146,15 @@ int proc_status(pid_t pid, struct proc_status *s)
 	return r;
 }
 
+int proc_has_ended(pid_t pid)
+{
+	struct proc_status s;
+	int r = proc_status(pid, &s);
+	if (r == -ENOENT || r == -ESRCH)
+		return 1;
+	return r < 0 ? r : s.state == 'Z' || s.state == 'X';
+}
+
 const char *proc_why_unseen(pid_t pid)
 {
 	return kill(pid, 0) < 0 && errno == ESRCH

@@ -36,6 +36,11 @@ struct proc_status {
 void proc_status_parse(const char *text, struct proc_status *s);
 /* Reads /proc/PID/status into *s. Returns 0, or zeroes *s and returns -errno like proc_read(). */
 int proc_status(pid_t pid, struct proc_status *s);
+/*
+ * Has the task ended? Returns 1 if it is a zombie or gone, 0 if not, or -errno if /proc/PID/status cannot be read for
+ * another reason, for example -EMFILE. The task may then be alive.
+ */
+int proc_has_ended(pid_t pid);
 /* Returns a text that says why proc_status() failed: there is no such process, or /proc hides it. */
 const char *proc_why_unseen(pid_t pid);
 

@@ -158,6 +158,20 @@ def fault_calibration_once(world, mode):
             raise Failed(f"call {n}: ended with {end.status}\n" + tail(end.stderr) + text)
 
 
+@scenario("fault", ["patch", "patch-filter", "record", "record-small"])
+def fault_late_stop(world, mode):
+    """
+    A task that runs sctrace's code stops late, and /proc/PID/status cannot be opened then: sctrace continues to wait, and the
+    program does not get the SIGTRAP of that code.
+    """
+    out, emfile = world.scratch / "out", 24
+    argv, env = tracer(world, mode, "-f", "--", world.program("tasks"), "fork", "2")
+    end = execute(argv, env=faulty(world, env, "late_status", "1+", emfile))
+    said = end.stderr.replace(ORDERED, b"")
+    if ORDERED not in end.stderr or end.status != 0 or said or not all_calls_seen(mode)(end.stdout, out.read_text()):
+        raise Failed(f"ended with {end.status}\n" + tail(end.stdout) + tail(end.stderr))
+
+
 @scenario("fault", ["patch", "patch-filter"])
 def fault_images(world, mode):
     """

@@ -99,13 +99,16 @@ static bool is_woken(void)
 
 /*
  * Has the task ended without a status to wait for? The status of a process's first thread comes only after all its
- * other threads have been waited for (ptrace(2), "Death under ptrace"), and sctrace may not have done that yet.
+ * other threads have been waited for (ptrace(2), "Death under ptrace"), and sctrace may not have done that yet. If /proc
+ * cannot be read, the task counts as alive until it does not stop although it was interrupted: a living task that is
+ * left alone here would run into the int3 of the agent's code, and its SIGTRAP would end the program.
  */
-static bool has_ended(pid_t tid)
+static bool has_ended(pid_t tid, bool overdue)
 {
-	struct proc_status s;
-	return proc_status(tid, &s) < 0 || s.state == 'Z' || s.state == 'X';
+	int ended = proc_has_ended(tid);
+	return ended > 0 || (ended < 0 && overdue);
 }
+
 #define LOOK_NS (NSEC_PER_SEC / 1000)
 
 /*
@@ -128,7 +131,7 @@ static int await_stop(struct tracer *t, const struct task *task, int *status)
 		if (tid == -ECHILD || t->failed)
 			return -ESRCH;
 		now = clock_ns();
-		if (now > look && has_ended(task->tid))
+		if (now > look && has_ended(task->tid, asked && now > until + PATIENCE_NS))
 			return -ESRCH;
 		if (now > look)
 			look = now + LOOK_NS;

@@ -55,7 +55,6 @@ static bool is_interrupted(const struct task *task, int status)
 static bool stop_thread(struct patch *p, struct task *task)
 {
 	const uint64_t until = clock_ns() + PATIENCE_NS;
-	struct proc_status s;
 	int status;
 	pid_t tid;
 	if (task->stopped || is_taken(&p->t, task->tid) || ptrace_retry(PTRACE_INTERRUPT, task->tid, NULL, NULL) < 0)
@@ -65,7 +64,7 @@ static bool stop_thread(struct patch *p, struct task *task)
 		 * If a process's first thread has ended, it has no wait status until all other threads have ended
 		 * (ptrace(2)).
 		 */
-		if (proc_status(task->tid, &s) < 0 || s.state == 'Z' || s.state == 'X')
+		if (proc_has_ended(task->tid) > 0)
 			return true;
 		if (clock_ns() > until || p->t.failed)
 			return false;
