@@ -862,6 +862,19 @@ def output_closed_amid_vfork(world, mode):
     end.unlink()
 
 
+@scenario("output", ["trace", "record", "record-small"])
+def output_closed_amid_calls(world, mode):
+    """A pipe that is closed at a random moment: sctrace detaches, and the program, which sctrace has started, continues to run."""
+    for _ in range(6):
+        end, note, to = world.scratch / "end", world.scratch / "note", ["-o", "|head -1 >/dev/null"]
+        argv, env = tracer(world, mode, "--", world.program("target"), "endless", end, out=None)
+        with open(note, "wb") as file, running([*argv[:1], *to, *argv[1:]], env, stdout=file, stderr=file) as process:
+            process.wait(TIMEOUT)
+            os.kill(int(re.search(r"^pid (\d+)$", note.read_text(), re.M)[1]), signal.SIGTERM)
+            until("the program is at its end", end.exists)
+        end.unlink()
+
+
 @scenario("output")
 def output_closed_standard(world, mode):
     """Standard descriptors are closed at the start: none of sctrace's descriptors takes their place in the program."""

@@ -367,6 +367,22 @@ static void test_slow_vfork(int argc, char **argv)
 	CHECK(fd >= 0 && write(fd, "finished\n", 9) == 9);
 }
 
+/* Makes short calls of the C library without end. After SIGTERM, writes a file and ends. */
+static void test_endless(int argc, char **argv)
+{
+	sigset_t set;
+	CHECK(argc > 0 && signal(SIGTERM, on_term) != SIG_ERR);
+	fprintf(stderr, "pid %d\n", (int)getpid());
+	while (!stop_now) {
+		sigprocmask(SIG_BLOCK, NULL, &set);
+		getppid();
+		lseek(0, 0, SEEK_CUR);
+		sched_yield();
+	}
+	int fd = open(argv[0], O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	CHECK(fd >= 0 && write(fd, "finished\n", 9) == 9);
+}
+
 static volatile sig_atomic_t interrupts;
 
 static void on_interrupt(int sig)
@@ -505,5 +521,6 @@ static const struct test tests[] = {
 	{"sleeps", test_sleeps},       {"escapes", test_escapes},
 	{"heartbeat", test_heartbeat}, {"child_creates", test_child_creates},
 	{"numbered", test_numbered},   {"slow-vfork", test_slow_vfork},
+	{"endless", test_endless},
 };
 TEST_MAIN(tests)

@@ -82,6 +82,12 @@ void detach_task(struct tracer *t, struct task *task)
 	arm_task(p, task, false);
 	if (task->proc->counted)
 		stepout(p, task, STEPOUT_PROGRAM);
+	/*
+	 * detach_clean() restores the code of attached processes only. In others, instructions that a jump has
+	 * replaced are executed in the stub.
+	 */
+	if (!t->detaching || !task->proc->attached)
+		site_follow_moved(task);
 	if (!t->detaching)
 		image_refuse_all(task);
 }
