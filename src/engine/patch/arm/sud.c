@@ -37,6 +37,9 @@ static int try_on_child(void)
 	}
 	int status = 0;
 	int r = pid < 0 ? -errno : 0;
+	/* A child that is stopped before it has closed its files (helper_fork) would keep the reader of an output waiting. */
+	if (r == 0 && waitpid(pid, &status, WUNTRACED) < 0)
+		r = -errno;
 	if (r == 0 &&
 	    (ptrace(PTRACE_SEIZE, pid, NULL, PTRACE_O_EXITKILL) < 0 || ptrace(PTRACE_INTERRUPT, pid, NULL, NULL) < 0))
 		r = -errno;
