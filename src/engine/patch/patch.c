@@ -131,6 +131,11 @@ static bool on_next_recorded(struct tracer *t, struct event *ev)
 	return patch_of(t)->record && record_next(patch_of(t), ev);
 }
 
+static bool on_has_many_records(struct tracer *t)
+{
+	return patch_of(t)->record && record_has_many(patch_of(t)->record);
+}
+
 static const struct tracer_ops patch_ops = {
 	.waited = sigkill_guard_waited,
 	.signal = exec_signal,
@@ -146,6 +151,7 @@ static const struct tracer_ops patch_ops = {
 	.resume_request = resume_request,
 	.syscall_stop = on_syscall_stop,
 	.look = on_look,
+	.has_many_records = on_has_many_records,
 	.native_ip = native_ip,
 	.next_recorded = on_next_recorded,
 	.gather = region_collect_all,

@@ -213,6 +213,14 @@ static void look_at(struct patch *p, struct record_thread *th)
 		tracer_give_up(&p->t, err, "cannot store the records of thread %d", (int)th->tid);
 }
 
+bool record_has_many(const struct record *rec)
+{
+	for (size_t i = 0; i < rec->threads.n; i++)
+		if (reader_waiting(&rec->threads.v[i]->reader) >= rec->limit / 16)
+			return true;
+	return false;
+}
+
 void record_look(struct patch *p)
 {
 	struct record *rec = p->record;

@@ -149,6 +149,11 @@ void reader_verify_open(struct record_reader *r)
 		      __atomic_load_n(&r->ring->produced, __ATOMIC_RELAXED) == r->consumed;
 }
 
+uint64_t reader_waiting(const struct record_reader *r)
+{
+	return r->ring ? __atomic_load_n(&r->ring->produced, __ATOMIC_RELAXED) - r->consumed : 0;
+}
+
 int reader_fill(struct record_reader *r)
 {
 	if (!r->ring)

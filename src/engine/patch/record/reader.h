@@ -48,6 +48,8 @@ struct record_reader {
 };
 
 void reader_free(struct record_reader *r);
+/* Returns the number of bytes of records that were not copied yet. */
+uint64_t reader_waiting(const struct record_reader *r);
 /*
  * Copies the records that were committed since the previous call, and looks for a call in progress. Returns 0, -EPROTO
  * if the program overwrote the ring (its contents are skipped), or -ENOMEM.

@@ -116,6 +116,8 @@ bool record_is_recorder(uint64_t ip);
 void record_capture(const struct patch *p, struct record_thread *th, int64_t result);
 /* Frees a thread whose records have all been reported. */
 void record_thread_free(struct record_thread *th);
+/* Returns true if at least a sixteenth of a ring contains records that were not copied yet. */
+bool record_has_many(const struct record *rec);
 /* Copies what all threads have recorded. Must be called before a stop is reported. */
 void record_look(struct patch *p);
 /* Gets the next recorded event in order of time: returns true and fills in *ev. */

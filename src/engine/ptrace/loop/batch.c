@@ -27,7 +27,9 @@ static pid_t wait_first(struct tracer *t, int *status, struct rusage *usage)
 	}
 	if (t->failed)
 		return t->failed;
-	pid_t tid = tracer_spin(t, -1, status, usage);
+	pid_t tid = tracer_await_records(t, status, usage);
+	if (tid == 0)
+		tid = tracer_spin(t, -1, status, usage);
 	if (tid == 0 && t->config.woken && *t->config.woken)
 		return -EINTR; /* a signal arrived just before the sleep, so it would not end the sleep */
 	return tid ? tid : tracer_wait(t, -1, status, 0, usage);

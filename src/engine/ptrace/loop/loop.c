@@ -55,6 +55,7 @@ static bool look_first(struct tracer *t, struct event *ev)
 	if (t->looked || !t->ops->look)
 		return false;
 	t->looked = true;
+	t->waits.records_flow = t->waits.records_flow || t->ops->has_many_records(t);
 	t->ops->look(t);
 	return t->ops->next_recorded(t, ev);
 }

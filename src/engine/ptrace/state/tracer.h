@@ -64,6 +64,8 @@ struct tracer_ops {
 	bool (*syscall_stop)(struct tracer *t, struct task *task);
 	/* Called before a wait status is handled: reads everything that was recorded before that status. */
 	void (*look)(struct tracer *t);
+	/* Returns true if many records wait to be read. */
+	bool (*has_many_records)(struct tracer *t);
 	/* Gets the next recorded event: returns true and fills in *ev. */
 	bool (*next_recorded)(struct tracer *t, struct event *ev);
 	/*
@@ -114,8 +116,9 @@ struct tracer_waits {
 	VEC(struct wait_status) taken;
 	size_t next;
 	struct spin spin;
-	unsigned lone; /* how many times in succession only one task had stopped */
-	struct {       /* how many waits in succession were interrupted, and the time of the first one */
+	bool records_flow; /* records come fast: tracer_await_records() polls for them */
+	unsigned lone;     /* how many times in succession only one task had stopped */
+	struct {           /* how many waits in succession were interrupted, and the time of the first one */
 		unsigned n;
 		uint64_t since_ns;
 	} interruptions;

@@ -152,11 +152,44 @@ static pid_t spin_wait(struct tracer *t, pid_t pid, int *status, struct rusage *
 	return 0;
 }
 
-pid_t tracer_spin(struct tracer *t, pid_t pid, int *status, struct rusage *usage)
+/* Like may_spin(), but finds it out only once. */
+static bool spins(struct tracer *t)
 {
 	if (t->waits.spin.may == 0)
 		t->waits.spin.may = may_spin(t) ? 1 : -1;
-	return t->waits.spin.may > 0 ? spin_wait(t, pid, status, usage) : 0;
+	return t->waits.spin.may > 0;
+}
+
+pid_t tracer_spin(struct tracer *t, pid_t pid, int *status, struct rusage *usage)
+{
+	return spins(t) ? spin_wait(t, pid, status, usage) : 0;
+}
+
+/*
+ * Many records within this time come fast. sctrace then reads them while the program runs. Otherwise the ring would soon
+ * be full, and the program would wait in a stop until sctrace has handled all of its records.
+ */
+#define FLOW_NS 300000
+/* The program writes to the memory that is polled, so each look at it costs the program some time. */
+#define FLOW_POLL_NS 5000
+
+pid_t tracer_await_records(struct tracer *t, int *status, struct rusage *usage)
+{
+	if (!t->waits.records_flow || !spins(t))
+		return 0;
+	uint64_t now = clock_ns();
+	const uint64_t until = now + FLOW_NS;
+	for (uint64_t next = now; now < until; next += FLOW_POLL_NS) {
+		pid_t tid = tracer_wait(t, -1, status, WNOHANG, usage);
+		if (tid)
+			return tid;
+		if (t->ops->has_many_records(t) || (t->config.woken && *t->config.woken))
+			return -EINTR;
+		while ((now = clock_ns()) < next)
+			arch_pause();
+	}
+	t->waits.records_flow = false;
+	return 0;
 }
 
 pid_t tracer_wait_or_signal(struct tracer *t, pid_t pid, int *status, struct rusage *usage)

@@ -12,6 +12,11 @@
 pid_t tracer_wait(struct tracer *t, pid_t pid, int *status, int options, struct rusage *usage);
 /* Like tracer_wait(), but does not sleep, and polls only if that may save time. Returns 0 if nothing was reported. */
 pid_t tracer_spin(struct tracer *t, pid_t pid, int *status, struct rusage *usage);
+/*
+ * Like tracer_spin(), for any task. Returns -EINTR if many records wait to be read. Returns 0 at once if records do not
+ * come fast, and after a while if they no longer do.
+ */
+pid_t tracer_await_records(struct tracer *t, int *status, struct rusage *usage);
 /* Like tracer_wait(), but spins before it sleeps. */
 pid_t tracer_wait_or_signal(struct tracer *t, pid_t pid, int *status, struct rusage *usage);
 /* Like tracer_wait_or_signal(), but for one task. Signals to sctrace do not interrupt the wait. */
