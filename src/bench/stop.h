@@ -14,7 +14,7 @@
 void stop_catch(void);
 /* Returns the signal that asked sctrace to stop, or 0 if none did. */
 int stop_signal(void);
-/* Returns a pointer to that flag, for functions that test it repeatedly. */
+/* Returns a pointer to the flag that the handlers set (0, or the signal), for functions that test it repeatedly. */
 const volatile sig_atomic_t *stop_flag(void);
 /* Must be called in a new child: restores the default signal actions and clears the flag. */
 void stop_release(void);

@@ -249,9 +249,10 @@ static const struct warning_row rows[WARNINGS] = {
 			 "their times are those of failed runs"},
 	[WARN_NO_COPY] = {"no_copy", no_copy, "the {out} of a command differs from {in}",
 			  "this is correct for a command that converts, and an error for one that copies"},
-	[WARN_SHELL] = {"lost_in_shell", lost_in_shell,
-			"almost nothing remains of these runs after the time of an empty shell was subtracted",
-			"run the commands without a shell (-N)"},
+	[WARN_SHELL] =
+		{"lost_in_shell", lost_in_shell,
+		 "almost nothing remains of the times of these runs after the time of an empty shell is subtracted",
+		 "run the commands without a shell (-N)"},
 	[WARN_UNCOUNTED] = {"uncounted", uncounted, "the calls could not be counted",
 			    "sctrace --list-engines says why"},
 };

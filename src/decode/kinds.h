@@ -104,7 +104,7 @@ void decode_array(const struct decode *d, uint64_t addr, uint64_t n, size_t size
 /* Like decode_array(), for `n` numbers of `size` bytes, each shown as `kind`. */
 void decode_numbers(const struct decode *d, uint64_t addr, uint64_t n, size_t size, enum syscall_kind kind);
 
-/* Shows the number of `size` bytes at `addr` as `kind`. If the number cannot be read, shows the pointer. */
+/* Shows the number at `addr`, which has `size` bytes, as `kind`. If the number cannot be read, shows the pointer. */
 void decode_kind_at(const struct decode *d, uint64_t addr, size_t size, enum syscall_kind kind);
 
 /* The kind of an argument that depends on the command of fcntl(2), prctl(2) or ioctl(2). */

@@ -43,7 +43,7 @@ struct chart_frame {
 #define CHART_WIDE   860
 #define CHART_NARROW 360
 
-/* A series of values over x, which a line joins. */
+/* A series of values over x, drawn as a line. */
 struct chart_series {
 	const char *name; /* name in the legend, or NULL */
 	const double *x, *y;

@@ -19,7 +19,8 @@ static const struct strategy strategies[] = {
 	 "the C library reads one block at a time and returns its characters from memory, so there are few system "
 	 "calls, and the time is spent in one function call for each character"},
 	{"getc_unlocked", "copy-getc-unlocked", 0, NULL, "one character at a time, without locking the stream for each",
-	 "its system calls are those of fgetc/fputc; it saves the lock around each character, and so user time"},
+	 "it makes the same system calls as fgetc/fputc, but does not lock the stream for each character, which saves "
+	 "user time"},
 	{"fgets/fputs", "copy-fgets-fputs", 0, NULL, "one line at a time (text only)",
 	 "a fast search finds each newline in the buffer of the C library, so it needs less user time than single "
 	 "characters and makes the same system calls"},
@@ -45,8 +46,8 @@ static const struct strategy strategies[] = {
 	 "one read and one write is the minimum, but the whole file must be in memory, and the kernel must first "
 	 "allocate each of its pages"},
 	{"readv/writev", "copy-readv-writev", STRATEGY_BUFFER, BLOCKS, "one call for four buffers",
-	 "with a vector, the program does not have to join its buffers; the calls are those of one buffer of the same "
-	 "total size"},
+	 "with a vector, the program does not have to join its buffers; it makes as many calls as with one buffer of "
+	 "the same total size"},
 	{"pread/pwrite", "copy-pread-pwrite", STRATEGY_BUFFER, BLOCKS, "read and write at a given position",
 	 "it costs the same as read and write; the position is an argument instead of a property of the descriptor"},
 	{"fadvise", "copy-fadvise", STRATEGY_BUFFER, BLOCKS, "read/write after posix_fadvise(SEQUENTIAL)",

@@ -163,7 +163,6 @@ def main():
             ("records: -o FILE", [SCTRACE, "--engine=patch", "-o", "t", *whole], "native"),
             ("records: --json -o FILE", [SCTRACE, "--engine=patch", "--json", "-o", "t", *whole], "native"),
             ("records: -e trace=openat -o FILE", [SCTRACE, "--engine=patch", "-e", "trace=openat", "-o", "t", *whole], "native"),
-            ("records: --record FILE", [SCTRACE, "--engine=patch", "--record", "t", *whole], "native"),
             ("records: -c --by=fd", [SCTRACE, "-c", "--by=fd", "-o", "t", *whole], "native"),
             ("records: -c --by=path", [SCTRACE, "-c", "--by=path", "-o", "t", *whole], "native"),
             ("records: --record FILE", [SCTRACE, "--engine=patch", "--record", "r", *whole], "native"),

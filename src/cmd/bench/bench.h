@@ -117,7 +117,8 @@ opt_parse_fn bench_opt_time;
 #define BENCH_SEED_OPTION(settings, what)                                                                              \
 	{                                                                                                              \
 		.name = "seed", .arg = "N", .parse = opt_int, .offset = offsetof(settings, seed), .min = 1,            \
-		.max = 0x7fffffff, .help = "order of the " what " (default: drawn, and saved with the run)"            \
+		.max = 0x7fffffff,                                                                                     \
+		.help = "seed for the random order of the " what " (default: a new one, which is saved with the run)"  \
 	}
 
 /* A test that is running. */

@@ -40,7 +40,7 @@ static const struct opt options[] = {
 	 .help = "time from one wake-up to the next (default: 1ms)"},
 	BENCH_CPUS_OPTION("run the woken task on these CPUs (default: any)"),
 	BENCH_POLICY_OPTIONS(struct settings, "fifo (the default, if permitted), rr, other or batch"),
-	BENCH_SHARED_OPTIONS("measure all loads this often, and add up the histograms (default: 1)",
+	BENCH_SHARED_OPTIONS("measure all loads N times, and add up the histograms (default: 1)",
 			     "time for each load (default: 5s)"),
 	{0},
 };

@@ -63,7 +63,8 @@ static int check_call(struct buf *why)
 	int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "sctrace_probe", 0, 0, 4096, NULL);
 	if (fd < 0) {
 		buf_addf(why,
-			 "bpf(2) is not permitted: %s (perhaps by a container, a user namespace or a security module)",
+			 "bpf(2) is not permitted: %s (perhaps a container, a user namespace or a security module "
+			 "forbids it)",
 			 strerror(-fd));
 		return fd;
 	}

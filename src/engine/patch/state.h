@@ -186,7 +186,7 @@ struct patch_task {
 	bool awaiting;         /* the tracer must see the thread's rt_sigreturn(2) (image_note_frames) */
 	bool slow;             /* the current call runs under ptrace, and the task is not armed */
 	uint64_t step_hidden;  /* A single step that ends at this address is not reported to the program; 0: none. */
-	/* The task was sent back to before the call that it has stopped at (sigkill_guard_waited). */
+	/* The task is stopped at a call, and was moved back so that it makes this call again (sigkill_guard_waited). */
 	bool redone;
 	bool strict;                    /* seccomp_mask.c: the program believes that it is in seccomp's strict mode */
 	struct record_thread *recorded; /* the thread's ring, or NULL */
