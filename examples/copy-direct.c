@@ -13,7 +13,7 @@ int main(int argc, char **argv)
 	const char *out_name = argc > 2 ? argv[2] : "out";
 
 	if (size % BLOCK)
-		errx(2, "O_DIRECT wants a buffer of whole blocks of %d bytes", BLOCK);
+		errx(2, "with O_DIRECT, the buffer size must be a multiple of %d bytes", BLOCK);
 	char *buffer = aligned_alloc(BLOCK, size);
 	if (!buffer)
 		err(1, "cannot allocate %zu bytes", size);
@@ -42,7 +42,7 @@ int main(int argc, char **argv)
 			break;
 	}
 	if (ftruncate(out, at) < 0)
-		err(1, "cannot cut '%s' to its size", out_name);
+		err(1, "cannot truncate '%s' to the length of the input", out_name);
 	if (close(out) < 0)
 		err(1, "cannot write '%s'", out_name);
 	close(in);

@@ -20,7 +20,7 @@ int main(int argc, char **argv)
 		err(1, "cannot create '%s'", out_name);
 	errno = posix_fadvise(in, 0, 0, POSIX_FADV_SEQUENTIAL);
 	if (errno)
-		err(1, "cannot advise on '%s'", in_name);
+		err(1, "cannot advise the kernel about '%s' (posix_fadvise)", in_name);
 
 	ssize_t n;
 	while ((n = read(in, buffer, size)) != 0) {

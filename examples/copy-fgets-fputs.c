@@ -28,7 +28,8 @@ int main(int argc, char **argv)
 		copied += strlen(line);
 	}
 	if (!ferror(in) && ftello(in) != copied)
-		errx(1, "'%s' holds NUL bytes, and strings end there: it is no text", in_name);
+		errx(1, "'%s' is not a text file: it contains NUL bytes, and a C string ends at the first one",
+		     in_name);
 	if (ferror(in))
 		err(1, "cannot read '%s'", in_name);
 

@@ -27,7 +27,7 @@ static void redo(int in, int out, char *p, size_t n, off_t at)
 		if (r == 0)
 			errx(1, "the input became shorter while it was read");
 		if (w < 0 && errno != EINTR)
-			err(1, "cannot copy the block at %lld", (long long)at);
+			err(1, "cannot copy the block at offset %lld", (long long)at);
 		if (w > 0)
 			n -= w, at += w;
 	}
@@ -50,11 +50,11 @@ static void run(struct io_uring *ring, int requests)
 {
 	errno = -io_uring_submit_and_wait(ring, requests);
 	if (errno > 0)
-		err(1, "cannot submit to io_uring");
+		err(1, "cannot submit requests to io_uring");
 	for (int i = 0; i < requests; i++) {
 		struct io_uring_cqe *c;
 		if (io_uring_wait_cqe(ring, &c) < 0)
-			errx(1, "io_uring lost a completion");
+			errx(1, "cannot get a completion from io_uring");
 		struct block *b = (struct block *)(uintptr_t)c->user_data;
 		b->failed |= c->res < 0 || (size_t)c->res != b->n;
 		io_uring_cqe_seen(ring, c);

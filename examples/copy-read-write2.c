@@ -18,7 +18,7 @@ int main(int argc, char **argv)
 	if (in < 0 || fstat(in, &st) < 0)
 		err(1, "cannot open '%s'", in_name);
 	if (!S_ISREG(st.st_mode))
-		errx(1, "'%s' is no regular file, so its size is not known beforehand", in_name);
+		errx(1, "'%s' is not a regular file, so its size is not known in advance", in_name);
 	size_t size = st.st_size;
 	char *buffer = malloc(size ? size : 1);
 	if (!buffer)

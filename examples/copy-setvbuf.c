@@ -20,7 +20,7 @@ int main(int argc, char **argv)
 	char *in_buffer = malloc(size);
 	char *out_buffer = malloc(size);
 	if (!in_buffer || !out_buffer)
-		err(1, "cannot allocate twice %zu bytes", size);
+		err(1, "cannot allocate two buffers of %zu bytes", size);
 	if (setvbuf(in, in_buffer, _IOFBF, size) || setvbuf(out, out_buffer, _IOFBF, size))
 		errx(1, "cannot set buffers of %zu bytes", size);
 

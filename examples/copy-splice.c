@@ -31,7 +31,7 @@ int main(int argc, char **argv)
 		err(1, "cannot create '%s'", out_name);
 	int pipe_fd[2];
 	if (pipe(pipe_fd) < 0)
-		err(1, "cannot make a pipe");
+		err(1, "cannot create a pipe");
 
 	/* A pipe holds 64 KiB by default, so a call can move at most that. */
 	ssize_t n;

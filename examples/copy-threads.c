@@ -52,7 +52,7 @@ int main(int argc, char **argv)
 	slots[0].data = malloc(size);
 	slots[1].data = malloc(size);
 	if (!slots[0].data || !slots[1].data)
-		err(1, "cannot allocate twice %zu bytes", size);
+		err(1, "cannot allocate two buffers of %zu bytes", size);
 	int in = open(in_name, O_RDONLY);
 	if (in < 0)
 		err(1, "cannot open '%s'", in_name);

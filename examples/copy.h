@@ -15,7 +15,7 @@ static inline size_t parse_size(const char *text)
 	if (*end == 'K' || *end == 'M')
 		n <<= *end++ == 'K' ? 10 : 20;
 	if (n == 0 || *end || *text == '-')
-		errx(2, "'%s' is no buffer size", text);
+		errx(2, "'%s' is not a valid buffer size", text);
 	return n;
 }
 

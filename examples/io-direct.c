@@ -12,7 +12,7 @@ int main(int argc, char **argv)
 	int cached = exercise_open(name, O_RDONLY);
 	char *buffer = aligned_alloc(4096, 4096);
 	if (direct < 0)
-		errx(77, "the file system of '%s' has no O_DIRECT", name);
+		errx(77, "the file system of '%s' does not support O_DIRECT", name);
 	for (int i = 0; buffer && i < 200; i++) {
 		off_t at = (off_t)i * (off_t)size;
 		if (pread(direct, buffer, size, at) < 0 && pread(cached, buffer, size, at) < 0)

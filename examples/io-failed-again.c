@@ -12,6 +12,6 @@ int main(int argc, char **argv)
 			missing = access("rules.conf", R_OK) != 0;
 		handled += missing;
 	}
-	printf("%lu without rules\n", handled);
+	printf("%lu requests had no rule file\n", handled);
 	return 0;
 }

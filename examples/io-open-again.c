@@ -23,6 +23,6 @@ int main(int argc, char **argv)
 			in = -1;
 		}
 	}
-	printf("%lu changes\n", changes);
+	printf("the size changed %lu times\n", changes);
 	return 0;
 }

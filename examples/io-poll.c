@@ -12,12 +12,12 @@ int main(int argc, char **argv)
 	int every = exercise_fixed(argc, argv, &unused) ? 1000 : 1;
 	int ends[2];
 	if (pipe(ends) < 0)
-		err(1, "cannot make a pipe");
+		err(1, "cannot create a pipe");
 	struct pollfd input = {.fd = ends[0], .events = POLLIN};
 	int came = 0;
 	for (int step = 0; step < 20000; step++)
 		if (step % every == 0)
 			came += poll(&input, 1, 0);
-	printf("%d inputs\n", came);
+	printf("input arrived %d times\n", came);
 	return 0;
 }

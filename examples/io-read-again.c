@@ -11,7 +11,7 @@ int main(int argc, char **argv)
 	for (int word = 0; word < 2000; word++) {
 		if (word == 0 || !fixed)
 			if (pread(in, index, sizeof(index), 0) != sizeof(index))
-				errx(1, "'%s' has less than 4096 bytes", name);
+				errx(1, "'%s' is shorter than 4096 bytes", name);
 		found += index[word * 7 % sizeof(index)];
 	}
 	printf("%lu\n", found);

@@ -132,6 +132,6 @@ void outfile_catch_signals(void)
 const char *outfile_why(int err)
 {
 	return err == -ELOOP     ? "symbolic links are not followed in a directory that everyone can write to"
-	       : err == -EREMOTE ? "it belongs to another user, in a directory that everyone can write to"
+	       : err == -EREMOTE ? "it belongs to another user, and everyone can write to its directory"
 				 : strerror(-err);
 }

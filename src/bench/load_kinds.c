@@ -63,7 +63,8 @@ static void run_disk(struct load_board *b, const char *dir)
 {
 	struct statvfs fs;
 	if (statvfs(dir, &fs) == 0 && (uint64_t)fs.f_bavail * fs.f_frsize < 2 * DISK_FILE) {
-		snprintf(b->why, sizeof(b->why), "less than 1 GiB is free in the directory for files");
+		snprintf(b->why, sizeof(b->why),
+			 "less than 1 GiB is free on the file system; choose another directory with --dir");
 		return;
 	}
 	char *block = malloc(MIB);
@@ -182,11 +183,11 @@ static void run_suite(struct load_board *b, const char *dir)
 }
 
 static const struct load_kind kinds[] = {
-	{"cpu", "one process for each CPU, which only computes", "Mloops", 1, run_cpu},
+	{"cpu", "processes that only compute, one for each CPU", "Mloops", 1, run_cpu},
 	{"disk", "repeated writes of 512 MiB in blocks of 1 MiB", "MiB", 0, run_disk},
 	{"net", "small datagrams through the loopback device, as fast as possible", "packets", 0, run_net},
 	{"fork", "processes that start and end", "forks", 0, run_fork},
-	{"memory", "one process for each CPU, which copies 64 MiB back and forth", "MiB", 1, run_memory},
+	{"memory", "processes that copy 64 MiB back and forth, one for each CPU", "MiB", 1, run_memory},
 	{"suite", "the operations of bench syscall, one after the other", "operations", 0, run_suite},
 };
 

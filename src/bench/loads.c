@@ -30,10 +30,10 @@ int load_parse(struct load *l, const char *name, struct buf *why)
 		size_t len = strcspn(p, "+");
 		const struct load_kind *k = find(p, len);
 		if (!k || l->parts == LOAD_PARTS) {
-			buf_addf(why, "there is no load '%.*s'; the loads are none", (int)len, p);
+			buf_addf(why, "there is no load '%.*s'; choose from none", (int)len, p);
 			for (size_t i = 0; load_kind_at(i); i++)
 				buf_addf(why, ", %s", load_kind_at(i)->name);
-			buf_adds(why, "; several can be joined by +");
+			buf_adds(why, "; join several with +");
 			return -EINVAL;
 		}
 		l->kind[l->parts++] = k;

@@ -84,7 +84,7 @@ int cpu_list_parse(struct cpu_list *l, const char *text, struct buf *why)
 	} while (p);
 	return 0;
 bad:
-	buf_addf(why, "'%s' is not a list of CPUs; write for example 0, 0,2 or 0-3", text);
+	buf_addf(why, "'%s' is not a list of CPUs; write for example '0', '0,2' or '0-3'", text);
 	return -EINVAL;
 }
 

@@ -28,8 +28,9 @@
 #define LEAST 0.9
 #define MOST  1.1
 
-#define UNKNOWN      NAN
-#define NOT_MEASURED " saves a time that could not be measured, because tracing a call took longer than the call."
+#define UNKNOWN NAN
+#define NOT_MEASURED                                                                                                   \
+	" saves time, but the amount could not be measured, because tracing a call took longer than the call."
 
 /* What a finding costs now, and how much would be saved at least and at most. */
 struct estimate {
@@ -202,7 +203,8 @@ static bool line_writes(struct search *s)
 	add_number(&s->text, s->f->lines.n, "write");
 	buf_adds(&s->text, " of one line each took ");
 	duration_human(&s->text, s->f->lines.ns);
-	buf_addf(&s->text, ", because the output is %s. A buffer of 4 KiB (setvbuf) needs ",
+	buf_addf(&s->text,
+		 "; each line was written separately, because the output is %s. A buffer of 4 KiB (setvbuf) needs ",
 		 s->f->kind == IO_TERMINAL ? "a terminal" : "not buffered");
 	add_number(&s->text, needed, "write");
 	buf_adds(&s->text, " and");
@@ -217,9 +219,9 @@ static bool read_again(struct search *s)
 		return false;
 	saves_all(s, t);
 	add_number(&s->text, t->n, "read");
-	buf_adds(&s->text, " brought bytes that the same process had read before, which took ");
+	buf_adds(&s->text, " returned bytes that the same process had read before; these reads took ");
 	duration_human(&s->text, t->ns);
-	buf_adds(&s->text, ". Keeping them in memory");
+	buf_adds(&s->text, ". Keeping the bytes in memory");
 	return true;
 }
 
@@ -232,9 +234,9 @@ static bool seek_before_read(struct search *s)
 	s->e.cost_ns = seeks * io_tally_each(&f->seek);
 	add_calls(s, seeks, &f->seek);
 	add_number(&s->text, f->sought_reads, "read");
-	buf_adds(&s->text, " had an lseek before it; the seeks took ");
+	buf_adds(&s->text, " followed an lseek; the seeks took ");
 	duration_human(&s->text, s->e.cost_ns);
-	buf_adds(&s->text, ". pread, which names the offset itself,");
+	buf_adds(&s->text, ". pread, which takes the offset as an argument,");
 	return true;
 }
 
@@ -308,8 +310,9 @@ static bool unaligned_direct(struct search *s)
 	add_number(&s->text, t->n, "request");
 	buf_adds(&s->text, " with O_DIRECT were not aligned and took ");
 	duration_human(&s->text, t->ns);
-	buf_adds(&s->text, ". Align buffer, offset and size to the block of the device (4 KiB is safe). What that "
-			   "saves depends on the device.");
+	buf_adds(&s->text,
+		 ". Align the buffer, the offset and the size to the block size of the device (4 KiB is safe). "
+		 "The saving depends on the device.");
 	return true;
 }
 
@@ -321,7 +324,7 @@ static bool polled_in_vain(struct search *s)
 		return false;
 	saves_all(s, t);
 	add_number(&s->text, t->n, s->f ? "request" : "poll");
-	buf_addf(&s->text, " found nothing to do (%s) and took ", s->f ? "EAGAIN" : "they did not wait");
+	buf_addf(&s->text, " %s and took ", s->f ? "failed with EAGAIN" : "with a timeout of 0 found nothing to do");
 	duration_human(&s->text, t->ns);
 	buf_addf(&s->text, ". %s", s->f ? "Waiting with poll(2)" : "A timeout that lets the kernel wait");
 	s->unit = " of CPU time";
@@ -337,9 +340,9 @@ static bool copied_by_hand(struct search *s)
 	saves_all(s, &f->copied);
 	s->e.low_ns /= 2;
 	add_number(&s->text, f->copied.n, "write");
-	buf_adds(&s->text, " only passed on what was read from ");
+	buf_adds(&s->text, " only copied what had been read from ");
 	escape_line(&s->text, f->copied_from->row.name, strlen(f->copied_from->row.name));
-	buf_adds(&s->text, "; both took ");
+	buf_adds(&s->text, "; the reads and writes together took ");
 	duration_human(&s->text, f->copied.ns);
 	buf_adds(&s->text, ". copy_file_range or sendfile");
 	return true;
@@ -358,13 +361,12 @@ static bool never_closed(struct search *s)
 		return false;
 	s->e = (struct estimate){UNKNOWN, UNKNOWN, UNKNOWN};
 	add_number(&s->text, n, "descriptor");
-	buf_adds(&s->text, " that the program opened were never closed, ");
+	buf_adds(&s->text, " that the program opened were never closed; ");
 	count_human(&s->text, (uint64_t)worst->row.unclosed);
-	buf_adds(&s->text, " of them of ");
+	buf_adds(&s->text, " of them refer to ");
 	escape_line(&s->text, worst->row.name, strlen(worst->row.name));
-	buf_adds(
-		&s->text,
-		". A process may have 1,024 at a time (ulimit -n). Close each after its last use. That saves no time.");
+	buf_adds(&s->text, ". By default, a process may have 1,024 open at a time (ulimit -n). Close each after its "
+			   "last use. This saves no time.");
 	return true;
 }
 

@@ -156,7 +156,7 @@ static void draw_texts(const struct boxes *b, const struct chart_box *v, double 
 	struct buf text = {0};
 	struct buf label = {0};
 	size_t n = v->box->noutliers;
-	snprintf(outliers, sizeof(outliers), beyond ? "%zu outlier%s, %zu beyond" : "%zu outlier%s", n,
+	snprintf(outliers, sizeof(outliers), beyond ? "%zu outlier%s, %zu off scale" : "%zu outlier%s", n,
 		 n == 1 ? "" : "s", beyond);
 	if (b->rows) {
 		axis_format(&text, b->value.unit, v->box->summary.median);

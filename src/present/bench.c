@@ -174,7 +174,7 @@ static int add_work(struct page *p, const char *test)
 					  {"part", "part", 0},
 					  {"work", "work", COL_RIGHT},
 					  {"unit", "", 0},
-					  {"work_per_s", "a second", COL_RIGHT}};
+					  {"work_per_s", "per second", COL_RIGHT}};
 	const struct run *r = p->runs[0].run;
 	struct table *t = table_new(c, sizeof(c) / sizeof(*c));
 	for (size_t i = 0; t && i < r->subjects.n; i++) {
@@ -196,7 +196,7 @@ static int add_work(struct page *p, const char *test)
 		table_free(t);
 		return 0;
 	}
-	return page_add_part(p, "work", "work that the loads did:", t, NULL);
+	return page_add_part(p, "work", "work done by the loads:", t, NULL);
 }
 
 /*
@@ -226,7 +226,7 @@ static int add_histogram(struct page *p)
 	double min = INFINITY;
 	if (!c)
 		return -ENOMEM;
-	c[0] = (struct column){"from_us", "from us", COL_RIGHT};
+	c[0] = (struct column){"from_us", "from (us)", COL_RIGHT};
 	for (size_t i = 0; i < r->subjects.n; i++) {
 		const struct run_subject *s = &r->subjects.v[i];
 		c[i + 1] = (struct column){s->name, s->name, COL_RIGHT};
@@ -380,14 +380,14 @@ int page_of_sched(struct page *p)
 
 int page_of_latency(struct page *p)
 {
-	frame(p, "Delay of a wake-up by a timer, under loads");
+	frame(p, "Delay of timer wake-ups under load");
 	page_add_figure(p, "hist", draw_latencies);
 	return add_latency_tables(p, NULL);
 }
 
 int page_of_load(struct page *p)
 {
-	frame(p, "Elapsed time under loads");
+	frame(p, "Elapsed time under load");
 	page_add_figure(p, "bars", draw_loads);
 	return add_load_tables(p, NULL);
 }

@@ -248,9 +248,9 @@ static void add_lessons(struct page *p, const struct calls *c)
 		buf_addf(&s->text, "%s makes %llu calls, %s %llu.\n", p->runs[0].label, (unsigned long long)before,
 			 p->runs[k].label, (unsigned long long)after);
 		if (added.len)
-			buf_addf(&s->text, "Only %s makes: %s.\n", p->runs[k].label, buf_str(&added));
+			buf_addf(&s->text, "Only %s makes these calls: %s.\n", p->runs[k].label, buf_str(&added));
 		if (dropped.len)
-			buf_addf(&s->text, "Only %s makes: %s.\n", p->runs[0].label, buf_str(&dropped));
+			buf_addf(&s->text, "Only %s makes these calls: %s.\n", p->runs[0].label, buf_str(&dropped));
 		buf_free(&added);
 		buf_free(&dropped);
 	}
@@ -258,9 +258,10 @@ static void add_lessons(struct page *p, const struct calls *c)
 
 static int add_table(struct page *p, struct calls *c)
 {
-	static const char note[] = "A call is slower or faster if there are at least ten calls, its median (p50) "
-				   "differs by at least 10 %, and the difference is larger than the cost of tracing. "
-				   "One run of each does not show how much repeated runs differ.";
+	static const char note[] =
+		"A call is marked as slower or faster if each run made it at least ten times, its median (p50) "
+		"differs by at least 10 %, and the difference is larger than the cost of tracing. "
+		"Single runs do not show how much repeated runs would differ.";
 	size_t n = p->n;
 	struct column *columns = columns_new(p);
 	struct table *t = columns ? table_new(columns, 1 + 3 * n + n - 1) : NULL;

@@ -153,7 +153,7 @@ int draw_loads(void *page, int width, struct buf *out)
 {
 	struct buf sub = {0};
 	machine_subtitle(page, &sub);
-	const struct chart_frame frame = {.title = "Elapsed time under loads",
+	const struct chart_frame frame = {.title = "Elapsed time under load",
 					  .subtitle = buf_str(&sub),
 					  .note = "bars: mean; whiskers: minimum and maximum",
 					  .width = width};
@@ -177,9 +177,8 @@ int draw_tradeoff(void *page, int width, struct buf *out)
 	}
 	char note[160];
 	snprintf(note, sizeof(note),
-		 "Down and left is better. The line joins the rows that no other row beats. Differences below %.0f %% "
-		 "and "
-		 "overlapping quartiles do not count.",
+		 "Lower and further left is better. The line joins the rows that no other row beats. Differences below "
+		 "%.0f %% and overlapping quartiles do not count.",
 		 100 * RUN_WORTHWHILE);
 	const struct chart_frame frame = {
 		.title = "Time against memory", .subtitle = buf_str(&sub), .note = note, .width = width};
@@ -325,13 +324,13 @@ int draw_scan(void *page, int width, struct buf *out)
 	struct buf title = {0};
 	compare_subtitle(p, &sub);
 	if (knee)
-		buf_addf(&mark, "stops paying: %s", knee->name + strlen(knee->base) + (*knee->base != '\0'));
+		buf_addf(&mark, "no gain beyond %s", knee->name + strlen(knee->base) + (*knee->base != '\0'));
 	buf_addf(&title, p->n > 1 ? "%s: cost by buffer size" : "Cost by buffer size", scanned);
 	const struct chart_frame frame = {
 		.title = buf_str(&title),
 		.subtitle = buf_str(&sub),
-		.note = knee ? "Both axes are logarithmic. Dashed: the smallest buffer that no larger one is seen to "
-			       "beat by 10 %."
+		.note = knee ? "Both axes are logarithmic. The dashed line marks the smallest buffer for which no "
+			       "larger one was measured to be faster by 10 % or more."
 			     : "Wall time is the median, with the quartiles as a band; system time is the mean.",
 		.width = width};
 	int err = add_lines(l, p, scanned);
@@ -353,11 +352,11 @@ static const struct boxes_words {
 } boxes_words[] = {
 	{RUN_COMPARE, "Wall time of each run", NULL},
 	{RUN_SYSCALL, "Cost of an operation",
-	 "Colours: groups of operations. The costs of loop and clock are subtracted."},
+	 "Each colour stands for a group of operations. The costs of the operations loop and clock are subtracted."},
 	{RUN_SWITCH, "Cost of a switch from one task to another",
-	 "ucontext and bare switch without the scheduler. Rows with \"(two CPUs)\" show wake-ups on another CPU, not "
-	 "switches."},
-	{RUN_SCHED, "From the common start to the end of each process", NULL},
+	 "The kinds ucontext and bare switch without the scheduler. Rows with \"(two CPUs)\" show wake-ups on another "
+	 "CPU, not switches."},
+	{RUN_SCHED, "Time from the common start to the end of each process", NULL},
 	{RUN_LOAD, "Elapsed time under load", NULL},
 };
 
@@ -476,7 +475,7 @@ int draw_latencies(void *page, int width, struct buf *out)
 							  isfinite(s->max_ns) ? s->max_ns : 0};
 	}
 	machine_subtitle(p, &sub);
-	const struct chart_frame f = {.title = "Delay of a wake-up by a timer, under loads",
+	const struct chart_frame f = {.title = "Delay of timer wake-ups under load",
 				      .subtitle = buf_str(&sub),
 				      .note = "Wake-ups by delay. Counts are on a logarithmic scale.",
 				      .width = width};

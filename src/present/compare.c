@@ -353,7 +353,7 @@ int page_of_compare(struct page *p)
 {
 	const struct run *r = p->runs[0].run;
 	bool copies = r->subjects.n && r->subjects.v[0].strategy;
-	buf_adds(&p->title, copies ? "Strategies of copying " : "Commands compared");
+	buf_adds(&p->title, copies ? "Strategies for copying " : "Commands compared");
 	buf_addf(&p->subtitle, "on %s", r->env.host ? r->env.host : "this machine");
 	p->title_only_in_text = true;
 	p->reasons = r->method.explain == TRUTH_YES;

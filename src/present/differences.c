@@ -99,7 +99,7 @@ static void note_machines(const struct page *p, size_t k, struct buf *notes, str
 	const struct env *b = &p->runs[k].run->env;
 	struct buf lines = {0};
 	if (!a->known || !b->known)
-		buf_addf(notes, "The machine of %s or of %s is not known, so machines are not compared.\n",
+		buf_addf(notes, "The machine of %s or of %s is not known, so the machines are not compared.\n",
 			 p->runs[0].label, p->runs[k].label);
 	else if (env_differences(a, b, &lines) > 0) {
 		if (p->n > 2)
@@ -135,7 +135,10 @@ void differences_fill(struct page *p)
 		if (run->run->bits != RUN_COUNT && !run->run->subjects.n)
 			buf_addf(&notes, "%s is empty: no subject was measured.\n", run->label);
 		if (run->run->interrupted == TRUTH_YES)
-			buf_addf(&notes, "%s was interrupted: it contains the measurements up to then.\n", run->label);
+			buf_addf(
+				&notes,
+				"%s was interrupted: it contains only the measurements made before the interruption.\n",
+				run->label);
 		if (version && other && strcmp(version, other) != 0)
 			buf_addf(&notes, "%s was saved by sctrace %s, %s by %s.\n", p->runs[0].label, version,
 				 run->label, other);

@@ -242,8 +242,9 @@ static void add_findings(struct page *p, const struct run_io *io)
 	if (s && !io->findings.n)
 		buf_adds(&s->text, "Nothing was found that could be improved.\n");
 	else if (s && io->findings.n > 1)
-		buf_adds(&s->text,
-			 "Some savings concern the same calls, so their sum is more than can really be saved.\n");
+		buf_adds(
+			&s->text,
+			"Several findings may concern the same calls, so the total saving may be less than the sum.\n");
 }
 
 int page_add_io(struct page *p)
@@ -328,7 +329,7 @@ static void say_only(const struct page_run *has, const struct page_run *lacks, s
 		if (has_finding(&lacks->run->io, f))
 			continue;
 		if (!n++)
-			buf_addf(out, "Only %s has: ", has->label);
+			buf_addf(out, "Only %s has these findings: ", has->label);
 		else
 			buf_adds(out, ", ");
 		buf_adds(out, f->kind ? f->kind : "");

@@ -67,8 +67,8 @@ int draw_io_offsets(void *page, int width, struct buf *out)
 	const struct page *p = page;
 	const struct run_io *io = &p->runs[0].run->io;
 	const struct chart_series legend[] = {{.name = "reads"}, {.name = "writes"}};
-	struct chart_frame f = {"Where requests went: offset over time, one mark for each request", NULL,
-				"Of a file with many requests, a random choice is drawn.", width};
+	struct chart_frame f = {"Offsets of requests in their file over time, with one mark for each request", NULL,
+				"If a file has many requests, only a random sample of them is shown.", width};
 	struct buf body = {0};
 	double right = frame_width(&f) - FRAME_MARGIN;
 	double at = frame_top(&f);
@@ -91,7 +91,7 @@ int draw_io_sizes(void *page, int width, struct buf *out)
 	const struct run_io *io = &p->runs[0].run->io;
 	struct hist sizes[2] = {0};
 	struct chart_frame f = {"Sizes of requests", NULL, NULL, width};
-	struct chart_axis x = {"bytes that a request moved", UNIT_BYTES, SCALE_LOG};
+	struct chart_axis x = {"bytes per request", UNIT_BYTES, SCALE_LOG};
 	for (size_t i = 0; i < io->files.n; i++)
 		if (hist_merge(&sizes[0], &io->files.v[i].read_sizes) < 0 ||
 		    hist_merge(&sizes[1], &io->files.v[i].write_sizes) < 0)

@@ -244,11 +244,12 @@ int draw_progress(void *page, int width, struct buf *out)
 	struct buf sub = {0};
 	struct buf note = {0};
 	machine_subtitle(p, &sub);
-	buf_adds(&note,
-		 "Progress of processes that only compute. The strips show, in the same colours, which process had the "
-		 "CPU. The first repetition of each is drawn; times and shares are medians of all repetitions.");
+	buf_adds(&note, "The curves show the progress of processes that only compute. The strips show, in the same "
+			"colours, which process had the CPU. Curves and strips are those of the first repetition; "
+			"times and shares are medians of all "
+			"repetitions.");
 	if (p->n > 1)
-		buf_addf(&note, " The run is %s.", p->runs[0].label);
+		buf_addf(&note, " Only the run %s is shown.", p->runs[0].label);
 	const struct chart_frame f = {.title = "Progress of processes and their use of the CPU",
 				      .subtitle = buf_str(&sub),
 				      .note = buf_str(&note),

@@ -295,7 +295,7 @@ static void add_words(struct table *t, double ratio, const struct interval *i, s
 {
 	struct buf text = {0};
 	if (!isfinite(i->low)) {
-		table_string(t, R_WORDS, "one sample: not known");
+		table_string(t, R_WORDS, "not known: there is only one sample");
 		return;
 	}
 	if (boot_spans_one(i)) {
@@ -349,11 +349,11 @@ static void say_tally(const struct page *p, size_t k, const struct tally *y, str
 		return;
 	buf_addf(out, "Compared with %s, %s ", p->runs[0].label, p->runs[k].label);
 	if (y->slower)
-		buf_addf(out, "is slower in %zu of %zu", y->slower, all);
+		buf_addf(out, "is slower in %zu of %zu rows", y->slower, all);
 	if (y->faster)
-		buf_addf(out, "%s in %zu of %zu", y->slower ? ", faster" : "is faster", y->faster, all);
+		buf_addf(out, "%s in %zu of %zu rows", y->slower ? ", faster" : "is faster", y->faster, all);
 	if (y->same)
-		buf_addf(out, "%s no difference in %zu of %zu", y->slower + y->faster ? ", and shows" : "shows",
+		buf_addf(out, "%s no difference in %zu of %zu rows", y->slower + y->faster ? ", and shows" : "shows",
 			 y->same, all);
 	if (y->most_name && all > 1)
 		buf_addf(out, "; the largest difference is in %s, %.2f times %s", y->most_name,
@@ -361,7 +361,7 @@ static void say_tally(const struct page *p, size_t k, const struct tally *y, str
 	buf_adds(out, ".\n");
 }
 
-/* Appends "Only a has: sendfile, splice." */
+/* Appends "Only a has results for: sendfile, splice." */
 static void say_only(const struct page_run *has, const struct page_run *lacks, struct buf *out)
 {
 	enum { SHOWN = 6 };
@@ -371,7 +371,7 @@ static void say_only(const struct page_run *has, const struct page_run *lacks, s
 		if (run_find(lacks->run, name))
 			continue;
 		if (!n)
-			buf_addf(out, "Only %s has: ", has->label);
+			buf_addf(out, "Only %s has results for: ", has->label);
 		if (n < SHOWN)
 			buf_addf(out, "%s%s", n ? ", " : "", name);
 		n++;
@@ -428,7 +428,7 @@ static int add_ratios(struct page *p, const struct names *names)
 		return rc;
 	}
 	struct buf heading = {0};
-	buf_addf(&heading, "Medians against those of %s", p->runs[0].label);
+	buf_addf(&heading, "Medians compared with those of %s", p->runs[0].label);
 	rc = page_add_part(p, "ratios", buf_str(&heading), t,
 			   "Ratio of medians with its 95 % interval. If the interval includes 1, no "
 			   "difference was seen. The interval covers the spread within each run, not the differences "

@@ -217,7 +217,7 @@ static int read_subject(struct reader *r, const char *op)
 	bool whole = r->use == CONDITION_FAIL_IF ? r->to->metric != CONDITION_CALLS || r->to->chosen
 						 : !condition_sums_calls(r->to);
 	if (rc == 0 && r->to->after_main && whole) {
-		buf_addf(r->why, "main: excludes calls, so it cannot be used with '%s'", word);
+		buf_addf(r->why, "main: excludes the calls before main; it cannot be used with '%s'", word);
 		rc = -EINVAL;
 	}
 	free(word);
@@ -273,8 +273,9 @@ static int read_limit(struct reader *r)
 	bool percent = len && word[len - 1] == '%' && r->use == CONDITION_FAIL_IF;
 	int rc = percent ? read_percent(r, word) : read_absolute(r, word);
 	if (rc < 0)
-		buf_addf(r->why, "%s%s%s is not a limit for %s; write %s%s", len ? "'" : "", len ? word : "nothing",
-			 len ? "'" : "", metrics[r->to->metric].name, units[metrics[r->to->metric].unit],
+		buf_addf(r->why, "%s%s%s is not a limit for %s; write %s%s", len ? "'" : "",
+			 len ? word : "an empty string", len ? "'" : "", metrics[r->to->metric].name,
+			 units[metrics[r->to->metric].unit],
 			 r->use == CONDITION_FAIL_IF ? ", or a percentage, for example 5%" : "");
 	free(word);
 	return rc < 0 ? -EINVAL : 0;

@@ -112,7 +112,7 @@ static void decide(const struct question *q, const struct change *d)
 static void cannot_decide(const struct question *q, const char *why)
 {
 	buf_addf(q->undecided, "%s: %s%s%s%s in %s or %s\n", q->c->text, q->name ? "'" : "", q->name ? q->name : "",
-		 q->name ? "' " : "", why, q->base->label, q->run->label);
+		 q->name ? "' " : "the program ", why, q->base->label, q->run->label);
 }
 
 /* Converts a ratio (1.05) to a change in percent (5). */
@@ -145,7 +145,7 @@ static int ask_samples(const struct question *q)
 		if (rc == 0 && q->c->percent)
 			d = percent(d);
 		if (rc == 0 && isnan(d.interval.low))
-			cannot_decide(q, "is zero (so a change in percent cannot be computed)");
+			cannot_decide(q, "has the value zero (of which a percentage cannot be computed)");
 		else if (rc == 0)
 			decide(q, &d);
 		else if (rc == -EINVAL)

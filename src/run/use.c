@@ -46,7 +46,7 @@ static int unknown(const char *at, size_t n, struct buf *why)
 		near_offer(&near, use_rows[i].word);
 		buf_addf(why, " %s,", use_rows[i].word);
 	}
-	buf_addf(why, " and '%s' means each of them", everything);
+	buf_addf(why, " and '%s', which selects all of them", everything);
 	near_say(&near, "", why);
 	buf_free(&word);
 	return -EINVAL;

@@ -347,7 +347,7 @@ void trace_totals_final(struct trace_totals *t, const struct engine_result *r)
 		json_document(t, r, buf_str(&expect));
 	else {
 		if (t->c.several)
-			heading(t, "in all");
+			heading(t, "in total");
 		render(t, &t->summary);
 		if (is_for_people(f) || f == SUMMARY_MARKDOWN) {
 			buf_adds(&t->c.out->buf, f == SUMMARY_MARKDOWN ? "\n" : "");

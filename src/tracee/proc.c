@@ -159,7 +159,7 @@ const char *proc_why_unseen(pid_t pid)
 {
 	return kill(pid, 0) < 0 && errno == ESRCH
 		       ? "no such process"
-		       : "it is not visible in /proc; /proc must be mounted, and without the option hidepid";
+		       : "it is not visible in /proc; /proc must be mounted without the option hidepid";
 }
 
 uint64_t proc_rollup_parse(const char *text)

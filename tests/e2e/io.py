@@ -217,7 +217,7 @@ def test_pictures(folder):
     done = sctrace(folder, "--io", "--format=html", "-o", "shown", BUILD / "examples" / "io-seek-read")
     assert done.returncode == 0, done.stderr
     text = (folder / "shown").read_text()
-    assert "Where requests went" in text and "Sizes of requests" in text
+    assert "Offsets of requests" in text and "Sizes of requests" in text
     assert "100 %" in text and ">0.333333<" not in text  # shares of "in" and of the C library
     assert text.count("<circle") >= 2 * 256, text.count("<circle")  # the picture is drawn twice, wide and narrow
 
@@ -316,7 +316,7 @@ def test_two_runs(folder):
     profile(folder, BUILD / "examples" / "io-small-reads", "-f")
     text = subprocess.run([SCTRACE, "report", "slow.json", "run.json"], cwd=folder, capture_output=True, text=True, check=True,
                           timeout=TIMEOUT).stdout
-    assert "Only slow has: small-reads (in)." in text, text
+    assert "Only slow has these findings: small-reads (in)." in text, text
     row = [line.split() for line in text.splitlines() if line.split()[:1] == ["in"]]
     assert row and row[0][1:3] == ["20,002", "2"] or row[0][1:3] == ["20,002", "3"], text
 

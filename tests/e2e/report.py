@@ -157,7 +157,7 @@ def test_latencies(folder):
     b = save(folder, "b.json", document("bench-latency", [latency("none", 53100), latency("disk", 56900)]))
     text = report(a, b, "--svg", folder / "x.svg")
     assert re.search(r"^b +53\.1 us \(-4\.0 %\) +56\.9 us \(-70\.3 %\)$", text, re.M), text
-    assert "Delay of a wake-up" in (folder / "x.svg").read_text()
+    assert "Delay of timer wake-ups" in (folder / "x.svg").read_text()
     rows = list(csv.DictReader(io.StringIO(report("--format=samples", a))))
     assert [r["count"] for r in rows] == ["4", "1", "4", "1"]
 
@@ -397,7 +397,7 @@ def test_merging(folder):
     for form in ("text", "markdown", "html", "csv"):
         assert report("--merge", f"--format={form}", a, b)
     assert "the same run" in refused("--merge", a, b, a)
-    assert "Only b has: y." in report(a, b)
+    assert "Only b has results for: y." in report(a, b)
     doc = json.loads(b.read_text())
     doc["environment"]["cpu"]["online"] = 64
     assert "machines differ in" in refused("--merge", a, save(folder, "c.json", doc))

@@ -152,7 +152,7 @@ static void boxes_count_the_values_that_they_omit(void **state)
 	struct chart_box boxes[] = {{HOSTILE, &box, 0, HOSTILE}, {"flat", &flat, 1, "level"}};
 	struct buf b = {0};
 	assert_int_equal(chart_boxes(&frame, &(struct chart_axis){"t", UNIT_NONE, SCALE_LINEAR}, boxes, 2, &b), 0);
-	assert_non_null(strstr(b.s, "2 outliers, 2 beyond"));
+	assert_non_null(strstr(b.s, "2 outliers, 2 off scale"));
 	assert_non_null(strstr(b.s, ">0 outliers<"));
 	assert_non_null(strstr(b.s, ">level<")); /* in the legend */
 	assert_sound(&b);

@@ -99,7 +99,7 @@ static void test_mistakes(void **state)
 		{CONDITION_EXPECT, "read", 0, "'read' has no operator; write one of"},
 		{CONDITION_EXPECT, "<3", 0, "a metric is missing"},
 		{CONDITION_EXPECT, "read<>3", 4, "'<>' cannot be used here"},
-		{CONDITION_EXPECT, "read<", 5, "nothing is not a limit for calls"},
+		{CONDITION_EXPECT, "read<", 5, "an empty string is not a limit for calls"},
 		{CONDITION_EXPECT, "read<3%", 5, "'3%' is not a limit for calls"},
 		{CONDITION_EXPECT, "read<-3", 5, "'-3' is not a limit"},
 		{CONDITION_EXPECT, "read<0x3", 5, "'0x3' is not a limit"},

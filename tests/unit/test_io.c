@@ -202,7 +202,7 @@ static void one_process_repeats_itself(void **state)
 	read_as(f, 400, 1);
 	const struct run_io_finding *found = finding(f, "read-again");
 	assert_non_null(found);
-	assert_non_null(strstr(found->text, "200 reads brought bytes that the same process had read before"));
+	assert_non_null(strstr(found->text, "200 reads returned bytes that the same process had read before"));
 }
 
 static void few_requests_are_not(void **state)

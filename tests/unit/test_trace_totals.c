@@ -149,7 +149,7 @@ static void the_last_table_has_a_heading_and_a_footer(void **state)
 	f->t.c.view.format = SUMMARY_TEXT;
 	f->t.c.several = true;
 	trace_totals_final(&f->t, &r);
-	assert_non_null(strstr(buf_str(&f->out.buf), " s, in all:\n"));
+	assert_non_null(strstr(buf_str(&f->out.buf), " s, in total:\n"));
 	assert_non_null(strstr(buf_str(&f->out.buf), "\nengine: fake\nlost: 3 calls could not be counted\n"));
 }
 

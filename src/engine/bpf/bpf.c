@@ -188,7 +188,7 @@ static int start_all(struct bpf_engine *b, struct buf *why)
 static int bpf_start(struct engine **out, const struct engine_config *config, struct buf *why)
 {
 	if (config->measure_only) {
-		buf_adds(why, "the bpf engine only counts");
+		buf_adds(why, "the bpf engine cannot run a program without counting its calls");
 		return -EINVAL;
 	}
 	struct bpf_engine *b = calloc(1, sizeof(*b));
@@ -370,16 +370,16 @@ static void bpf_footer(const struct engine *e, struct buf *text)
 	const struct bpf_engine *b = (const struct bpf_engine *)e;
 	const struct sctrace_bpf__bss *k = b->skel->bss;
 	double us = b->cost.ns / 1e3;
-	buf_addf(text, "engine: bpf; cost of tracing, %.2f us per call (+- %.2f us, standard deviation), ",
+	buf_addf(text, "engine: bpf; the cost of tracing, %.2f us per call (+- %.2f us, standard deviation), ",
 		 us < 0 ? -us : us, b->cost.spread_ns / 1e3);
-	buf_adds(text, us < 0 ? "added to the times above, because the kernel's hooks do not measure the whole call"
-			      : "subtracted from the times above");
+	buf_adds(text, us < 0 ? "was added to the times above, because the kernel's hooks do not measure the whole call"
+			      : "was subtracted from the times above");
 	if (k->untimed)
 		buf_addf(text, "; %llu calls that a seccomp filter answered are counted without a time", k->untimed);
 	if (k->no_chunk)
 		buf_addf(text, "; %llu times did not fit into the histograms", k->no_chunk);
 	if (k->lost_errnos)
-		buf_addf(text, "; %llu errors were counted without their number", k->lost_errnos);
+		buf_addf(text, "; %llu errors were counted without their error number", k->lost_errnos);
 }
 
 static void bpf_stop(struct engine *e)

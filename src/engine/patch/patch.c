@@ -322,7 +322,8 @@ static void patch_footer(const struct engine *e, struct buf *text)
 	const struct patch *p = (const struct patch *)e;
 	buf_adds(text, "engine: patch; ");
 	if (p->fast.ns > 0)
-		buf_addf(text, "cost of tracing, %.2f us per call, subtracted from the times above", p->fast.ns / 1e3);
+		buf_addf(text, "the cost of tracing, %.2f us per call, was subtracted from the times above",
+			 p->fast.ns / 1e3);
 	else
 		tracer_cost_unknown(&p->fast, text);
 	if (p->t.cost.ns > 0)

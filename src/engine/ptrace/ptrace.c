@@ -89,8 +89,8 @@ static void ptrace_footer(const struct engine *e, struct buf *text)
 	buf_adds(text, "engine: ptrace; ");
 	if (t->cost.ns > 0)
 		buf_addf(text,
-			 "cost of tracing, %.1f us per call (+- %.1f us, standard deviation), subtracted from the "
-			 "times above",
+			 "the cost of tracing, %.1f us per call (+- %.1f us, standard deviation), was subtracted from "
+			 "the times above",
 			 t->cost.ns / 1e3, t->cost.spread_ns / 1e3);
 	else
 		tracer_cost_unknown(&t->cost, text);

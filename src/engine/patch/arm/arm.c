@@ -52,7 +52,7 @@ static int filter_probe(struct buf *why)
 	if (syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0)
 		return 0;
 	int r = -errno;
-	buf_addf(why, "its calls cannot be intercepted by a seccomp filter: %s", strerror(-r));
+	buf_addf(why, "calls cannot be intercepted by a seccomp filter: %s", strerror(-r));
 	return r;
 }
 

@@ -23,7 +23,7 @@ bool setup_is_refused(const struct patch *p, const struct proc_status *s, struct
 	else if (p->watchdog_fd >= 0 && s->ignored & SIGBIT(SIGSYS)) /* sigkill_guard.c installs a handler for it */
 		buf_adds(why, "it ignores SIGSYS");
 	else if (s->pending & SIGBIT(SIGSYS)) /* the first forced SIGSYS would unblock the pending one */
-		buf_adds(why, "it has a SIGSYS pending");
+		buf_adds(why, "a SIGSYS signal is pending");
 	return why->len > 0;
 }
 

@@ -21,8 +21,8 @@ int record_probe(struct buf *why)
 {
 	if (getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE)
 		return 0;
-	buf_adds(why, "recording needs the instruction RDFSBASE, which this processor or kernel (before Linux 5.9) "
-		      "does not support");
+	buf_adds(why, "recording needs the instruction RDFSBASE, which this processor does not have, or which this "
+		      "kernel does not enable (Linux 5.9 and later do)");
 	return -ENOTSUP;
 }
 
