@@ -153,7 +153,7 @@ static void lesson_knee(const struct run *r, struct buf *out)
 	if (run_larger_looks_better(r, best))
 		buf_adds(out, " (some medians are lower, but there are too few runs or too much noise to be sure)");
 	else if (!sure)
-		buf_adds(out, " (the 95 % intervals do not exclude it)");
+		buf_adds(out, " (but the 95 % intervals do not exclude such a difference)");
 	/* Mention the memory of the largest buffer if it is visible in the peak RSS. */
 	if (peak_rss(best) > 0 && peak_rss(largest) > peak_rss(best) * (1 + RUN_WORTHWHILE)) {
 		buf_adds(out, "; ");
@@ -363,7 +363,7 @@ static void explain_calls(const struct run_subject *s, struct buf *out)
 	 */
 	double each = (double)s->counts.moved_bytes / (double)(s->counts.calls - before);
 	if (s->strategy && s->counts.moved_bytes < s->counts.counted_bytes / 2) {
-		buf_adds(out, ", whose results do not count the bytes");
+		buf_adds(out, ", whose results do not contain the number of bytes copied");
 	} else {
 		buf_adds(out, ", ");
 		each < 9.95 ? buf_addf(out, "%.1f", each) : count_human(out, (uint64_t)llround(each));

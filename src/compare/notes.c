@@ -73,14 +73,16 @@ static void say_how(const struct run *r, struct buf *out)
 		buf_addf(out, "calls: counted in a separate run by engine %s, with the cost of tracing subtracted\n",
 			 engine);
 	if (r->method.columns)
-		buf_adds(out, "use of files (--columns): from another traced run, with the files of the loader\n");
+		buf_adds(out, "use of files (--columns): measured in another traced run, including the files of the "
+			      "dynamic loader\n");
 	if (r->method.shell_taken_out_s > 0) {
 		buf_adds(out, "commands ran in a shell; the time of an empty shell (");
 		duration_human(out, r->method.shell_taken_out_s * 1e9);
-		buf_adds(out, ") was subtracted; calls are those of all processes, including the shell; peak RSS is "
-			      "that of the largest process\n");
+		buf_adds(out,
+			 ") was subtracted; the calls of all processes, including the shell, are counted; peak RSS is "
+			 "that of the largest process\n");
 	} else if (best && !best->strategy) {
-		buf_adds(out, "calls are those of all processes; peak RSS is that of the largest process\n");
+		buf_adds(out, "the calls of all processes are counted; peak RSS is that of the largest process\n");
 	}
 	const struct env_file_system *fs = &r->env.file_system;
 	if (fs->type)

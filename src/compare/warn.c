@@ -241,12 +241,13 @@ static const struct warning_row rows[WARNINGS] = {
 	[WARN_SMALL_INPUT] = {"small_input", small_input,
 			      "some buffers are larger than the input, so their rows measure the same",
 			      "use a larger --size"},
-	[WARN_FIRST_RUN] = {"first_run", first_run, "the first run differed from the others",
-			    "--warmup excludes it from the figures; --cold measures a first use in each run"},
+	[WARN_FIRST_RUN] =
+		{"first_run", first_run, "the first run differed from the others",
+		 "--warmup excludes it from the figures; --cold removes the input from the page cache before each run"},
 	[WARN_OUTLIERS] = {"outliers", outliers, "some runs are outliers, outside Tukey's fences (1.5 IQR)",
 			   "they remain in all figures; --save saves each sample"},
 	[WARN_FAILED] = {"failed_runs", failed, "runs failed, which --ignore-failure permits",
-			 "their times are those of failed runs"},
+			 "the figures include the times of these failed runs"},
 	[WARN_NO_COPY] = {"no_copy", no_copy, "the {out} of a command differs from {in}",
 			  "this is correct for a command that converts, and an error for one that copies"},
 	[WARN_SHELL] =
@@ -311,9 +312,9 @@ static void add_warning(struct run *r, int which)
 	struct buf text = {0};
 	/* If there was a warm-up, the first run is not part of the figures. */
 	bool warmed_up = which == WARN_FIRST_RUN && r->method.warmup > 0;
-	const char *advice =
-		warmed_up ? "it was the warm-up and is not part of the figures; --cold measures a first use in each run"
-			  : rows[which].advice;
+	const char *advice = warmed_up ? "it was the warm-up and is not part of the figures; --cold removes the input "
+					 "from the page cache before each run"
+				       : rows[which].advice;
 	field_set(&w.name, rows[which].name);
 	field_set(&w.what, rows[which].what);
 	field_set(&w.advice, advice);

@@ -510,7 +510,7 @@ def test_gate(folder):
                         ("seconds>5%", "neither a metric"), ("raed>0", "did you mean read?")):
         assert told in gate(wrong, base, slow, status=2)
     assert "name at least two files" in gate("wall>5%", base, status=2)
-    assert "belongs to --fail-if" in run("report", "--undecided", base, slow).stderr
+    assert "can be used only with --fail-if" in run("report", "--undecided", base, slow).stderr
 
 
 def test_a_page_in_a_browser(folder):

@@ -71,7 +71,7 @@ static const struct opt_command face = {
 	.name = "sctrace bench",
 	.usage = usage,
 	.about = "Measures the cost of system calls, switches, time slices and wake-ups on this machine. Without the "
-		 "name of a test, runs a short form of all tests, in less than a minute.",
+		 "name of a test, it runs a short form of all tests, in less than a minute.",
 	.table = options,
 	.epilog = "syscall: the cost of single operations\nswitch: the cost of switching from one task to "
 		  "another\nsched: how processes that only compute share CPUs\nlatency: how late a timer wakes a task, "

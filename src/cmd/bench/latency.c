@@ -163,7 +163,7 @@ static int make_plan(struct bench_session *s, const struct settings *o, struct l
 static void describe_method(struct bench_session *s, const struct latency_plan *p, const struct row *rows, size_t n)
 {
 	const struct latency_result *r = &rows[0].r;
-	buf_addf(&s->head, "latency: delay from the time of a timer until the task runs, every ");
+	buf_addf(&s->head, "latency: delay from the expiry of a timer until the task runs, every ");
 	duration_human(&s->head, (double)p->interval_ns);
 	buf_adds(&s->head, ";\ntask: on ");
 	bench_say_cpus(s, &s->head);

@@ -199,7 +199,7 @@ static int repetitions(struct timing *t, uint64_t *times)
 		return 0;
 	struct buf once = {0};
 	duration_human(&once, (double)m.wall_ns);
-	diag_error("--time is too short for the suite, which takes %s once", buf_str(&once));
+	diag_error("--time is too short for the suite, which takes %s to run once", buf_str(&once));
 	buf_free(&once);
 	return -ERANGE;
 }

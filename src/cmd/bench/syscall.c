@@ -39,7 +39,7 @@ static const struct opt options[] = {
 	{.name = "per-process",
 	 .parse = opt_flag,
 	 .offset = AT(per_process),
-	 .help = "the same, each in a new process"},
+	 .help = "a sample is one call in a new process"},
 	{.letter = 'l', .name = "list", .parse = opt_flag, .offset = AT(list), .help = "list operations and groups"},
 	BENCH_CPUS_OPTION("run on these CPUs only"),
 	BENCH_SEED_OPTION(struct settings, "operations"),

@@ -80,7 +80,7 @@ static const char *contradiction(const struct report_options *o, int files)
 	if (o->fail_if.list.n && (files < 2 || o->merge))
 		return "--fail-if compares a run with another one: name at least two files, and leave --merge out";
 	if (o->undecided && !o->fail_if.list.n)
-		return "--undecided belongs to --fail-if";
+		return "--undecided can be used only with --fail-if";
 	return NULL;
 }
 

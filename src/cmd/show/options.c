@@ -37,7 +37,8 @@ static const char *const usage[] = {"[OPTIONS] RECORDING", "--diff [OPTIONS] REC
 
 static const struct opt own[] = {
 	{.help = "Comparison:"},
-	{0, "diff", NULL, opt_flag, "compare two recordings: calls that were removed or added, fail or are slower",
+	{0, "diff", NULL, opt_flag,
+	 "compare two recordings: show calls that were removed or added, that fail, or that are slower",
 	 .offset = offsetof(struct trace_opts, diff)},
 	{0},
 };
@@ -113,7 +114,7 @@ int show_check(struct trace_opts *o, struct buf *why)
 		{o->injects.rules.n || o->break_execve,
 		 "-e inject, -e fault and -b change a running program and cannot be used with a recording"},
 		{o->engine || o->list_engines,
-		 "--engine cannot be used with a recording, which was already made by an engine"},
+		 "--engine cannot be used with a recording: the engine was chosen when the recording was made"},
 		{o->record || o->last_set, "--record and --last cannot be used with a recording; use cp(1) to copy it"},
 		{conditions_use_main(&o->expect),
 		 "main: in --expect cannot be used with a recording, which does not contain the start of main"},

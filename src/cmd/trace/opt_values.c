@@ -53,7 +53,8 @@ int trace_opt_pid_names(void *ctx, const struct opt *row, const char *arg, struc
 {
 	(void)row;
 	if (strcmp(arg, "comm") != 0) {
-		buf_addf(why, "'%s' is not known for processes; the only value is comm, the name of a process", arg);
+		buf_addf(why, "'%s' is not a value of --decode-pids; the only value is comm, the name of a process",
+			 arg);
 		return -EINVAL;
 	}
 	((struct trace_opts *)ctx)->pid_names = 1;

@@ -369,7 +369,7 @@ static void say_how_to_end(const struct trace *t)
 	for (size_t i = 0; i < t->o.pids.n; i++)
 		diag_note("attached to process %d; Ctrl-C detaches", (int)t->o.pids.v[i]);
 	if ((t->o.cgroup || t->o.all) && !t->program)
-		diag_note("counting; Ctrl-C ends this and prints the summary");
+		diag_note("counting calls; Ctrl-C stops this and prints the summary");
 }
 
 int trace_run(struct trace *t)
