@@ -213,8 +213,8 @@ static const struct warning_row rows[WARNINGS] = {
 	[WARN_STEAL] = {"steal", steal, "the hypervisor gave processor time to other guests",
 			"repeat this at a quieter time"},
 	[WARN_SHORT] = {"short_runs", short_runs,
-			"runs shorter than 5 ms mostly consist of the start of the program, and the kernel divides "
-			"their user and system time by the clock tick",
+			"runs shorter than 5 ms mostly consist of the start of the program, and the kernel "
+			"tells user time from system time only at clock ticks",
 			"use a larger --size, or commands that have more to do"},
 	[WARN_SPREAD] = {"spread", spread, "the quartiles of some rows differ by more than 20 % of the median",
 			 "use more --runs, or --cpus to keep the programs on one processor"},

@@ -25,8 +25,8 @@ static const struct strategy strategies[] = {
 	 "a fast search finds each newline in the buffer of the C library, so it needs less user time than single "
 	 "characters and makes the same system calls"},
 	{"fread/fwrite", "copy-fread-fwrite", STRATEGY_BUFFER | STRATEGY_GATHERED, "4K", "blocks through the C library",
-	 "blocks that are smaller than the buffer of the C library are collected there before a system call; larger "
-	 "blocks are passed to the kernel directly"},
+	 "the C library collects small blocks in its buffer before it makes a system call; it passes blocks that are "
+	 "larger than its buffer to the kernel directly"},
 	{"setvbuf", "copy-setvbuf", STRATEGY_BUFFER, BLOCKS, "fgetc/fputc with larger stdio buffers",
 	 "larger stdio buffers mean fewer system calls; the function call for each character remains, and it is the "
 	 "larger part of the cost"},
@@ -34,9 +34,8 @@ static const struct strategy strategies[] = {
 	 "without a buffer, each character needs a read and a write, and the C library adds its own work"},
 	{"double-buffer", "copy-double-buffer", 0, NULL,
 	 "a second buffer on top of the stdio buffers, which is not needed",
-	 "the bytes are copied once more, from the stdio buffer to the program's own buffer, which saves no system "
-	 "calls; it only saves the library call for each character, and fread/fwrite saves that without a second "
-	 "buffer"},
+	 "the bytes are copied once more, from the stdio buffer to the program's own buffer; that saves no system "
+	 "calls, but only the library call for each character, which fread/fwrite avoids without a second buffer"},
 	{"read/write", "copy-read-write", STRATEGY_DEFAULT | STRATEGY_BUFFER, "1,16,256,4K,64K,1M",
 	 "read(2) and write(2) with a buffer of a given size",
 	 "each buffer needs one read and one write, and the cost of entering and leaving the kernel does not depend on "
@@ -58,8 +57,8 @@ static const struct strategy strategies[] = {
 	{"mmap+memcpy", "copy-mmap-memcpy", 0, NULL, "memcpy between two mapped files",
 	 "page faults replace reads and writes, and the pages of both files count as resident memory"},
 	{"sendfile", "copy-sendfile", 0, NULL, "sendfile(2): the kernel copies the bytes",
-	 "the bytes stay in the kernel, so the program needs no buffer; its time outside the kernel is spent on its "
-	 "start"},
+	 "the bytes stay in the kernel, so the program needs no buffer; its time outside the kernel is that of its "
+	 "start-up"},
 	{"splice", "copy-splice", 0, NULL, "splice(2) through a pipe",
 	 "the pipe between the files holds 64 KiB, so each 64 KiB need two calls; the bytes stay in the kernel"},
 	{"copy_file_range", "copy-copy-file-range", 0, NULL, "copy_file_range(2): the file system may share the blocks",
@@ -74,7 +73,7 @@ static const struct strategy strategies[] = {
 	 "the copy from a warm cache"},
 	{"io_uring", "copy-io-uring", STRATEGY_BUFFER | STRATEGY_BATCHED, BLOCKS,
 	 "eight linked reads and writes in one call",
-	 "one call submits many requests, so the cost of entering the kernel arises once for all of them; linked "
+	 "one call submits many requests, so the program enters the kernel only once for all of them; linked "
 	 "requests run one after the other"},
 };
 

@@ -33,6 +33,6 @@ void bench_default_loads(struct load_list *l, const char *words);
  */
 bool bench_loads_ready(bool list, const char *name, int nwords, char **words, int *status);
 
-#define BENCH_LOADS_HELP "measure under these loads; A+B runs both at once (see --list)"
+#define BENCH_LOADS_HELP "measure under these loads; A+B runs several at once (see --list)"
 
 #endif
