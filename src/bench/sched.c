@@ -123,8 +123,11 @@ static uint64_t switches_at(struct proc_board *p, const struct rusage *before, d
 	return count;
 }
 
+/* A process may lose the CPU in its first chunk. That slice is too short to be measured, and is not kept. */
 static void add_slice(struct proc_board *p, uint64_t start, uint64_t end, int cpu)
 {
+	if (end <= start)
+		return;
 	if (p->nslices == SCHED_SLICES) {
 		p->slices_lost = true;
 		return;
