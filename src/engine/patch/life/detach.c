@@ -48,13 +48,17 @@ static void settle_pending(struct patch *p, struct task *task)
 	siginfo_t si;
 	struct user_regs_struct r;
 	const struct patch_task *pt = patch_task_of(task);
+	if (!pt || !pt->armed || task->deliver || !is_pending(task->tid))
+		return;
 	/*
 	 * The kernel first delivers signals that faults and calls raise (signal(7)), so the thread stops before it runs
-	 * more of the program's code.
+	 * more of the program's code. An event-stop may come before that, because of SIGCONT or of PTRACE_INTERRUPT. A
+	 * thread in a group-stop is back in it when it is detached (__ptrace_unlink() in kernel/ptrace.c).
 	 */
-	if (!pt || !pt->armed || task->deliver || task->listening || !is_pending(task->tid) ||
-	    ptrace_retry(PTRACE_CONT, task->tid, NULL, NULL) < 0 || remote_next_stop(&p->t, task, &status) < 0)
-		return;
+	do {
+		if (ptrace_retry(PTRACE_CONT, task->tid, NULL, NULL) < 0 || remote_next_stop(&p->t, task, &status) < 0)
+			return;
+	} while (status >> 16 == PTRACE_EVENT_STOP);
 	if (status >> 16 == 0 && ptrace_retry(PTRACE_GETSIGINFO, task->tid, NULL, &si) == 0) {
 		if (dispatch_is_forced(task, &si, &r))
 			dispatch_forced(p, task, &si, &r);
