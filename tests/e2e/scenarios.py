@@ -272,8 +272,8 @@ def attach_sigsys(world, mode):
                 wait_ready(target, b"checked\n")
 
             check(b".")
-            for rounds in (b"..", b"s.", b".."):
-                with attached(world, mode, target.pid) as process:
+            for rounds, *flags in (b"..", "-f"), (b"s.",), (b"..", "-f"):
+                with attached(world, mode, target.pid, *flags) as process:
                     for i in range(2):
                         check(rounds[i:i + 1])
                     end_attached(process)

@@ -99,18 +99,9 @@ struct image_counters {
 
 /* What the engine must know about SIGSYS and seccomp in the program, because arming uses them. */
 struct image_sigsys {
-	bool sealed;  /* the program has a seccomp filter or is in strict mode, so sctrace must not make calls in it */
-	int blockers; /* threads that block SIGSYS */
-	int awaiting; /* threads whose rt_sigreturn(2) the tracer must see */
-	bool known;   /* `action` is the one that the kernel has, because the program or sigkill_guard.c has set it */
-	uint64_t action[ACTION_WORDS]; /* the action to restore when a forced SIGSYS has reset it */
-	bool guarded; /* the kernel's action is agent_sigsys; the program must see `guarded_action` instead */
-	uint64_t guarded_action[ACTION_WORDS];
-	/*
-	 * SIGBIT() of each signal whose handler runs with SIGSYS blocked. Handlers that run with all signals blocked
-	 * are not included.
-	 */
-	uint64_t blocking_handlers;
+	bool sealed;   /* the program has a seccomp filter or is in strict mode, so sctrace must not make calls in it */
+	int blockers;  /* threads that block SIGSYS */
+	int awaiting;  /* threads whose rt_sigreturn(2) the tracer must see */
 	bool selected; /* Syscall User Dispatch reads the selector byte after the slots */
 };
 
@@ -134,6 +125,26 @@ struct image_fault {
 	/* false: the program was attached to when it had a handler, and has not changed its action since */
 	bool known;
 	uint64_t handler; /* 0: SIG_DFL, 1: SIG_IGN */
+};
+
+/* What the engine must know about a process's signal actions. */
+struct image_actions {
+	bool known; /* `sigsys` is the action that the kernel has, because the program or sigkill_guard.c has set it */
+	uint64_t sigsys[ACTION_WORDS]; /* the action to restore when a forced SIGSYS has reset it */
+	bool guarded; /* the kernel's action is agent_sigsys; the program must see `guarded_action` instead */
+	uint64_t guarded_action[ACTION_WORDS];
+	/*
+	 * SIGBIT() of each signal whose handler runs with SIGSYS blocked. Handlers that run with all signals blocked
+	 * are not included.
+	 */
+	uint64_t blocking_handlers;
+	struct image_fault faults[2]; /* SIGSEGV, SIGBUS */
+};
+
+/* A process that runs in its parent's memory, but has signal actions of its own, for example after vfork(2). */
+struct image_borrower {
+	pid_t pid;
+	struct image_actions actions;
 };
 
 /* The call sites of the image. */
@@ -166,7 +177,8 @@ struct image {
 	struct image_start start;
 	struct image_counters counters;
 	struct image_sigsys sigsys;
-	struct image_fault faults[2]; /* SIGSEGV, SIGBUS */
+	struct image_actions actions; /* of all its processes except the borrowers (image_actions_of) */
+	VEC(struct image_borrower) borrowers;
 	struct image_handlers handlers;
 	struct image_sites sites;
 	struct agent_thread *threads; /* copy of the program's table of threads that record (code/ring.h), or NULL */

@@ -5,6 +5,7 @@
 #include "e2e.h"
 
 #include <signal.h>
+#include <spawn.h>
 
 static volatile sig_atomic_t hits, last_code;
 static sigset_t seen_mask;
@@ -197,6 +198,40 @@ static void test_blocked_in_handler(int argc, char **argv)
 	}
 }
 
+static void spawn_child(void)
+{
+	char *args[] = {"sigsys", "nothing", NULL};
+	pid_t pid;
+	CHECK(posix_spawn(&pid, "/proc/self/exe", NULL, NULL, args, environ) == 0);
+	reap_ok(pid, 0);
+}
+
+static void test_nothing(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+}
+
+/*
+ * A child of posix_spawn(3) runs in its parent's memory and resets its own handlers. The parent's action stays, even if
+ * a call is made while all signals are blocked.
+ */
+static void test_spawned(int argc, char **argv)
+{
+	sigset_t all, old;
+	(void)argc;
+	(void)argv;
+	set_handler(SIGSYS, 0, 0);
+	spawn_child();
+	sigfillset(&all);
+	CHECK(sigprocmask(SIG_SETMASK, &all, &old) == 0);
+#ifdef __x86_64__
+	FRESH_CALL();
+#endif
+	CHECK(sigprocmask(SIG_SETMASK, &old, NULL) == 0);
+	CHECK(raise(SIGSYS) == 0 && hits == 1);
+}
+
 /* A program may send itself any siginfo, even that of a dispatched call (rt_sigqueueinfo(2)). */
 static void test_forged(int argc, char **argv)
 {
@@ -264,6 +299,7 @@ static void check_own(bool handler)
 	CHECK(handler ? sa.sa_sigaction == on_signal : sa.sa_handler == SIG_DFL);
 	CHECK(!handler ||
 	      (sigismember(&sa.sa_mask, SIGHUP) && (sa.sa_flags & ~0x4000000) == (SA_SIGINFO | SA_RESTART)));
+	spawn_child();
 	pid_t pid = fork();
 	if (pid == 0) {
 		raise(SIGSYS);
@@ -309,6 +345,8 @@ static const struct test tests[] = {
 	{"blocked_in_handler", test_blocked_in_handler},
 	{"forged", test_forged},
 	{"inherited", test_inherited},
+	{"nothing", test_nothing},
+	{"spawned", test_spawned},
 	{"attached", test_attached},
 };
 TEST_MAIN(tests)

@@ -23,6 +23,27 @@ struct image *image_new(struct patch *p)
 	return img;
 }
 
+static struct image_borrower *find_borrower(const struct image *img, pid_t pid)
+{
+	for (size_t i = 0; i < img->borrowers.n; i++)
+		if (img->borrowers.v[i].pid == pid)
+			return &img->borrowers.v[i];
+	return NULL;
+}
+
+struct image_actions *image_actions_of(const struct task *task)
+{
+	struct image *img = image_of(task);
+	struct image_borrower *b = find_borrower(img, task->proc->pid);
+	return b ? &b->actions : &img->actions;
+}
+
+void image_borrow(struct patch *p, const struct task *parent, const struct task *child)
+{
+	const struct image_actions copy = *image_actions_of(parent);
+	patch_had_memory(p, vec_push(&image_of(child)->borrowers, (struct image_borrower){child->proc->pid, copy}));
+}
+
 /*
  * A limit on the number of sites of all images, because a program can have many sites and many children. This number of
  * sites takes 600 MB.
@@ -38,8 +59,9 @@ static struct agent_thread *copy_threads(const struct agent_thread *from)
 	return to;
 }
 
-struct image *image_copy(struct patch *p, const struct image *from, uint32_t copied_serial)
+struct image *image_copy(struct patch *p, const struct task *parent)
 {
+	const struct image *from = image_of(parent);
 	struct image *img = image_new(p);
 	if (!img)
 		return NULL;
@@ -47,7 +69,7 @@ struct image *image_copy(struct patch *p, const struct image *from, uint32_t cop
 	img->start = from->start;
 	img->sigsys = from->sigsys;
 	img->sigsys.blockers = img->sigsys.awaiting = 0; /* these counted threads of the parent */
-	memcpy(img->faults, from->faults, sizeof(img->faults));
+	img->actions = *image_actions_of(parent);
 	img->counters = from->counters;
 	img->counters.words = NULL;
 	img->counters.off = false;
@@ -57,7 +79,7 @@ struct image *image_copy(struct patch *p, const struct image *from, uint32_t cop
 	if (from->threads)
 		img->threads = copy_threads(from->threads);
 	img->sites.serial = from->sites.serial;
-	img->sites.copied_serial = copied_serial;
+	img->sites.copied_serial = patch_task_of(parent) ? patch_task_of(parent)->serial : 0;
 	if (p->nsites + from->sites.by_ip.n <= SITES_IN_ALL)
 		site_copy_all(p, img, from);
 	else
@@ -72,6 +94,7 @@ static void image_put(struct patch *p, struct image *img)
 		return;
 	site_free_all(p, img);
 	vec_free(&img->mappings);
+	vec_free(&img->borrowers);
 	free(img->threads);
 	if (img->counters.words)
 		region_give_words(img->counters.region, img->counters.words);
@@ -115,7 +138,7 @@ static bool is_watched(const struct image *img, int64_t nr)
 {
 	return (nr == SYS_rt_sigprocmask && img->sigsys.blockers > 0) ||
 	       (nr == SYS_rt_sigreturn && img->sigsys.awaiting > 0) ||
-	       (nr == SYS_rt_sigaction && img->sigsys.blocking_handlers);
+	       (nr == SYS_rt_sigaction && img->actions.blocking_handlers);
 }
 
 void image_map_known_calls(const struct patch *p, struct image *img, struct region *r)
@@ -191,8 +214,8 @@ void image_note_faults(struct image *img, const struct proc_status *s)
 {
 	static const int signals[] = {SIGSEGV, SIGBUS};
 	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++) {
-		img->faults[i].known = !(s->caught & SIGBIT(signals[i]));
-		img->faults[i].handler = (s->ignored & SIGBIT(signals[i])) != 0;
+		img->actions.faults[i].known = !(s->caught & SIGBIT(signals[i]));
+		img->actions.faults[i].handler = (s->ignored & SIGBIT(signals[i])) != 0;
 	}
 }
 
@@ -205,19 +228,18 @@ void image_watch_actions(const struct task *task)
 
 void image_note_sigsys(struct task *task, const uint64_t action[ACTION_WORDS])
 {
-	struct image *img = image_of(task);
-	img->sigsys.known = true;
-	memcpy(img->sigsys.action, action, sizeof(img->sigsys.action));
+	struct image_actions *a = image_actions_of(task);
+	a->known = true;
+	memcpy(a->sigsys, action, sizeof(a->sigsys));
 	if (action[ACTION_HANDLER] != 0 /* SIG_DFL */)
 		image_watch_actions(task);
 }
 
 void image_note_handler(struct task *task, int sig, bool blocks)
 {
-	struct image *img = image_of(task);
-	img->sigsys.blocking_handlers =
-		blocks ? img->sigsys.blocking_handlers | SIGBIT(sig) : img->sigsys.blocking_handlers & ~SIGBIT(sig);
-	if (img->sigsys.blocking_handlers)
+	struct image_actions *a = image_actions_of(task);
+	a->blocking_handlers = blocks ? a->blocking_handlers | SIGBIT(sig) : a->blocking_handlers & ~SIGBIT(sig);
+	if (a->blocking_handlers)
 		unmap_call(task, SYS_rt_sigaction);
 }
 
@@ -328,7 +350,10 @@ void image_fall_back(struct patch *p, struct task *task, const char *why)
 void image_leave(struct patch *p, struct process *proc)
 {
 	struct image *img = proc->image;
+	struct image_borrower *b = img ? find_borrower(img, proc->pid) : NULL;
 	proc->image = NULL;
+	if (b)
+		*b = img->borrowers.v[--img->borrowers.n];
 	if (img && proc->hold && --img->counters.sharers == 0)
 		image_switch(p, img, false);
 	image_put(p, img);

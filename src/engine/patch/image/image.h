@@ -12,11 +12,10 @@ struct proc_status;
 /* Returns a new image with one reference, or NULL if memory ran out. */
 struct image *image_new(struct patch *p);
 /*
- * Returns the image of a child that got a copy of its parent's memory. `copied_serial` is the number of the last site
- * that was certainly patched before the copy was made. If all images together would have too many sites, the new image
- * has no sites and is in IMAGE_FALLBACK. Returns NULL if memory ran out.
+ * Returns the image of a child that got a copy of the memory and the signal actions of `parent`. If all images together
+ * would have too many sites, the new image has no sites and is in IMAGE_FALLBACK. Returns NULL if memory ran out.
  */
-struct image *image_copy(struct patch *p, const struct image *from, uint32_t copied_serial);
+struct image *image_copy(struct patch *p, const struct task *parent);
 /* Releases the process's reference to its image. Called when the process has got another image or has ended. */
 void image_leave(struct patch *p, struct process *proc);
 /*
@@ -53,6 +52,14 @@ void image_refuse_all(const struct task *task);
  * slots. Must be called before that thread or process can run.
  */
 void image_end_single_thread(struct task *task);
+
+/*
+ * The signal actions of the task's process. The result is valid until a process starts or stops to borrow the image's
+ * memory.
+ */
+struct image_actions *image_actions_of(const struct task *task);
+/* `child` runs in the image of `parent`, but with a copy of its signal actions (clone(2) without CLONE_SIGHAND). */
+void image_borrow(struct patch *p, const struct task *parent, const struct task *child);
 
 /* Notes that the task has blocked SIGSYS, or unblocked it. */
 void image_note_blocked(struct task *task, bool blocked);

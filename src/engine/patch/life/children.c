@@ -59,12 +59,13 @@ static void give_image(struct tracer *t, const struct task *parent, const struct
 {
 	struct image *img = image_of(parent);
 	if (!(flags & CLONE_VM)) {
-		uint32_t copied_serial = patch_task_of(parent) ? patch_task_of(parent)->serial : 0;
-		child->proc->image = image_copy(patch_of(t), img, copied_serial);
+		child->proc->image = image_copy(patch_of(t), parent);
 		return;
 	}
 	child->proc->image = img;
 	img->refs++;
+	if (!(flags & CLONE_SIGHAND))
+		image_borrow(patch_of(t), parent, child);
 	bool apart = !child->proc->counted || (t->config.want & CAP_BY_PROCESS);
 	if (!apart)
 		return;

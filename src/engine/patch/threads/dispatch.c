@@ -47,13 +47,12 @@ void dispatch_run_slow(const struct patch *p, struct task *task, struct user_reg
  */
 static bool sigsys_action(struct task *task, uint64_t args[6])
 {
-	const struct image *img = image_of(task);
+	const struct image_actions *a = image_actions_of(task);
 	args[0] = SIGSYS;
 	args[1] = AGENT_DATA + offsetof(struct agent_data, scratch);
 	args[3] = sizeof(uint64_t);
-	return img->state == IMAGE_READY && img->sigsys.known &&
-	       img->sigsys.action[ACTION_HANDLER] != 0 /* SIG_DFL */ &&
-	       remote_write(task->tid, args[1], img->sigsys.action, sizeof(img->sigsys.action)) == 0;
+	return image_of(task)->state == IMAGE_READY && a->known && a->sigsys[ACTION_HANDLER] != 0 /* SIG_DFL */ &&
+	       remote_write(task->tid, args[1], a->sigsys, sizeof(a->sigsys)) == 0;
 }
 
 static void block_sigsys(const struct task *task)
@@ -101,24 +100,24 @@ static void mend_forced_signal(struct patch *p, struct task *task)
 	 * In other cases the action was not changed. A filter of the program's might forbid the call that restores it,
 	 * so it is made only if necessary.
 	 */
-	bool reset = blocked || image_of(task)->sigsys.action[ACTION_HANDLER] == 1 /* SIG_IGN */;
+	bool reset = blocked || image_actions_of(task)->sigsys[ACTION_HANDLER] == 1 /* SIG_IGN */;
 	if (reset && sigsys_action(task, args))
 		remote_call(&p->t, task, SYS_rt_sigaction, args);
 }
 
-static struct image_fault *fault_of(struct image *img, int sig)
+static struct image_fault *fault_of(const struct task *task, int sig)
 {
-	return sig == SIGSEGV ? &img->faults[0] : sig == SIGBUS ? &img->faults[1] : NULL;
+	struct image_actions *a = image_actions_of(task);
+	return sig == SIGSEGV ? &a->faults[0] : sig == SIGBUS ? &a->faults[1] : NULL;
 }
 
 void dispatch_mend_fault(struct patch *p, struct task *task, int sig)
 {
-	struct image *img = image_of(task);
-	const struct image_fault *f = fault_of(img, sig);
+	const struct image_fault *f = fault_of(task, sig);
 	const uint64_t at = AGENT_DATA + offsetof(struct agent_data, scratch);
 	uint64_t mask = 0, found[ACTION_WORDS];
 	uint64_t args[6] = {(uint64_t)sig, 0, at, sizeof(uint64_t)};
-	bool acts = f->known && f->handler != 0 /* SIG_DFL */ && !img->sigsys.sealed;
+	bool acts = f->known && f->handler != 0 /* SIG_DFL */ && !image_of(task)->sigsys.sealed;
 	/* The kernel resets only the handler, not the flags and the mask. */
 	bool reset = acts && remote_call(&p->t, task, SYS_rt_sigaction, args) == 0 &&
 		     remote_read(task->tid, at, found, sizeof(found)) == 0 && found[ACTION_HANDLER] != f->handler;
@@ -177,7 +176,7 @@ void dispatch_note_action(struct task *task, int sig, const uint64_t action[ACTI
 	/* If sctrace has set a handler for SIGSYS (sigkill_guard.c), the program's handler replaces it. */
 	if (sig == SIGSYS)
 		image_note_sigsys(task, action);
-	struct image_fault *fault = fault_of(image_of(task), sig);
+	struct image_fault *fault = fault_of(task, sig);
 	if (fault) {
 		fault->known = true;
 		fault->handler = action[ACTION_HANDLER];
@@ -193,18 +192,18 @@ void dispatch_note_action(struct task *task, int sig, const uint64_t action[ACTI
 
 void dispatch_note_delivery(struct task *task, int sig)
 {
-	struct image *img = image_of(task);
+	struct image_actions *a = image_actions_of(task);
 	struct patch_task *pt = patch_task_of(task);
 	struct proc_status s;
 	pt->signalled = true;
 	pt->returns_blocked |= pt->sigsys_blocked;
-	if (!(img->sigsys.blocking_handlers & SIGBIT(sig)))
+	if (!(a->blocking_handlers & SIGBIT(sig)))
 		return;
 	proc_status(task->tid, &s);
 	if (!(s.caught & SIGBIT(sig)))
 		return;
-	if (sig == SIGSYS && img->sigsys.known && img->sigsys.action[ACTION_FLAGS] & SA_RESETHAND)
-		img->sigsys.action[ACTION_HANDLER] = 0; /* SIG_DFL */
+	if (sig == SIGSYS && a->known && a->sigsys[ACTION_FLAGS] & SA_RESETHAND)
+		a->sigsys[ACTION_HANDLER] = 0; /* SIG_DFL */
 	image_note_blocked(task, true);
 }
 

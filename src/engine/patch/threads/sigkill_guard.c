@@ -4,6 +4,7 @@
 #include "engine/patch/image/image.h"
 #include "engine/patch/remote/remote.h"
 #include "engine/patch/threads/dispatch.h"
+#include "tracee/proc.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -57,27 +58,29 @@ static int set_action(struct patch *p, struct task *task, const uint64_t *action
 
 void sigkill_guard_install(struct patch *p, struct task *task)
 {
-	struct image *img = image_of(task);
+	struct image_actions *a = image_actions_of(task);
 	const uint64_t action[ACTION_WORDS] = {[ACTION_HANDLER] = AGENT_AT(agent_sigsys),
 					       [ACTION_FLAGS] = SA_RESTORER | SA_SIGINFO | SA_ONSTACK,
 					       [ACTION_RESTORER] = AGENT_AT(agent_sigsys_restorer)};
-	if (set_action(p, task, action, img->sigsys.guarded_action, false) < 0)
+	if (set_action(p, task, action, a->guarded_action, false) < 0)
 		return;
-	const uint64_t next = img->sigsys.guarded_action[ACTION_HANDLER];
+	const uint64_t next = a->guarded_action[ACTION_HANDLER];
 	remote_write(task->tid, AGENT_DATA + offsetof(struct agent_data, next), &next, sizeof(next));
 	image_note_sigsys(task, action);
-	img->sigsys.guarded = true;
+	a->guarded = true;
 }
 
 /*
  * The thread cannot be moved back by ptrace(2), and will be detached soon. This signal makes the agent's handler move
- * it back (agent_sigsys).
+ * it back (agent_sigsys). If the thread had blocked SIGSYS, the kernel has reset the action, and the signal would end
+ * the process. The call is then lost, because only ptrace(2) could move the thread.
  */
 static void send_again(const struct task *task)
 {
 	siginfo_t si = {.si_signo = SIGSYS, .si_code = AGENT_AGAIN};
-	const struct image *img = image_of(task);
-	if (img && img->sigsys.guarded)
+	struct proc_status s;
+	if (image_of(task) && image_actions_of(task)->guarded && proc_status(task->tid, &s) == 0 &&
+	    s.caught & SIGBIT(SIGSYS))
 		syscall(SYS_rt_tgsigqueueinfo, task->proc->pid, task->tid, SIGSYS, &si);
 }
 
@@ -118,23 +121,23 @@ void sigkill_guard_rescue(struct patch *p)
 
 void sigkill_guard_remove(struct patch *p, struct task *task, bool delivers)
 {
-	struct image *img = image_of(task);
+	struct image_actions *a = image_actions_of(task);
 	uint64_t replaced[ACTION_WORDS];
-	if (!img->sigsys.guarded || set_action(p, task, img->sigsys.guarded_action, replaced, delivers) < 0)
+	if (!a->guarded || set_action(p, task, a->guarded_action, replaced, delivers) < 0)
 		return;
-	img->sigsys.guarded = img->sigsys.known = false;
-	if (img->sigsys.guarded_action[ACTION_HANDLER] != 0) /* SIG_DFL */
-		dispatch_note_action(task, SIGSYS, img->sigsys.guarded_action);
+	a->guarded = a->known = false;
+	if (a->guarded_action[ACTION_HANDLER] != 0) /* SIG_DFL */
+		dispatch_note_action(task, SIGSYS, a->guarded_action);
 }
 
 void sigkill_guard_mask(struct task *task)
 {
-	struct image *img = image_of(task);
+	struct image_actions *a = image_actions_of(task);
 	const struct call *c = &thread_of(task)->call;
-	if (!img->sigsys.guarded || c->nr != SYS_rt_sigaction || c->error || c->args[0] != SIGSYS)
+	if (!a->guarded || c->nr != SYS_rt_sigaction || c->error || c->args[0] != SIGSYS)
 		return;
 	if (c->args[2])
-		remote_write(task->tid, c->args[2], img->sigsys.guarded_action, sizeof(img->sigsys.guarded_action));
+		remote_write(task->tid, c->args[2], a->guarded_action, sizeof(a->guarded_action));
 	if (c->args[1])
-		img->sigsys.guarded = false; /* the program's own action has replaced agent_sigsys */
+		a->guarded = false; /* the program's own action has replaced agent_sigsys */
 }
