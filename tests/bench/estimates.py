@@ -5,7 +5,8 @@ usage: estimates.py BUILD [ROUNDS [FOLDER [NAME...]]]: the number of alternating
 the folder for files (default: /var/tmp); names of programs, or parts of names
 
 The programs are copiers with small buffers, which a buffer of 64 KiB corrects, and examples/io-*, which -f corrects.
-The prediction is the median of three traced runs, under each engine. It is compared with the CPU time (user and system)
+In each round, a run is traced under each engine, and the program and its correction run untraced, because the speed of a
+virtual machine changes within minutes. The median of the predictions is compared with that of the CPU time (user and system)
 of untraced runs, which does not include the time in which other programs had the CPU. For fsync(2), which waits, it is
 compared with the time until the program ended. A program runs several times for one figure if it saves less than 30 ms
 in each run.
@@ -24,7 +25,6 @@ ROUNDS = int(sys.argv[2]) if len(sys.argv) > 2 else 7
 FOLDER = sys.argv[3] if len(sys.argv) > 3 else "/var/tmp"
 WORDS = sys.argv[4:]
 ENGINES = ("patch", "ptrace")
-PREDICTIONS = 3
 ENOUGH_S, RUNS_MAX = 0.03, 12
 SIZES = ("1", "16", "64", "256", "1K", "4K", "16K", "64K")
 INPUT = {"1": 1 << 17, "16": 1 << 21, "64": 1 << 23, "256": 1 << 25, "1K": 1 << 26, "4K": 1 << 28, "16K": 1 << 28, "64K": 1 << 26}
@@ -82,8 +82,8 @@ def copiers(repaired):
         add("setvbuf", copier("setvbuf", "-b", size), copier("setvbuf"))
         number = size.replace("K", "") if "K" not in size else str(int(size[:-1]) * 1024)
         small = int(number) < 4096  # then the 4 KiB buffer of the library determines the calls
-        add("fread/fwrite", copier("fread-fwrite", "-b", size),
-            [repaired, "fread", number] if small else copier("fread-fwrite", "-b", "64K"), INPUT["1K"] if small else INPUT[size])
+        add("fread/fwrite", copier("fread-fwrite", "-b", size), [repaired, "fread", number if small else "65536"],
+            INPUT["1K"] if small else INPUT[size])
     for name, fixed in (("fgetc-fputc", copier("setvbuf")), ("getc-unlocked", [repaired, "getc"]), ("fgets-fputs", [repaired, "fgets"])):
         cases.append(Case(name, copier(name), fixed, SMALL, INPUT["1K"]))
     cases.append(Case("stdio-unbuffered", copier("stdio-unbuffered"), copier("setvbuf"), SMALL, INPUT["1"]))
@@ -123,26 +123,23 @@ def once(command, work, waits):
 
 
 def predict(case, engine, work):
-    """Returns the smallest and the largest expected saving in seconds, and the sentences. Returns None if there is no finding."""
-    ranges, texts = [], []
-    for _ in range(PREDICTIONS):
-        for name in ("out", "lines"):
-            (work / name).unlink(missing_ok=True)
-        with open(work / "lines", "wb") as lines:
-            subprocess.run([BUILD / "sctrace", f"--engine={engine}", "--io", "--save", "run.json", "-o", "/dev/null", *case.program],
-                           cwd=work, stdout=lines, stdin=subprocess.DEVNULL, check=True)
-        found = [f for f in json.loads((work / "run.json").read_text())["io"]["findings"] if f["kind"] in case.kinds]
-        texts = [f["text"] for f in found]
-        if found and all(f["saving_high_s"] is not None for f in found):
-            ranges.append((sum(f["saving_low_s"] for f in found), sum(f["saving_high_s"] for f in found)))
-    if not texts:
-        return None
-    return tuple(statistics.median(r[i] for r in ranges) if ranges else None for i in range(2)) + (texts,)
+    """Traces a run. Returns the smallest and the largest expected saving in seconds, or None, and the sentences of the findings."""
+    for name in ("out", "lines"):
+        (work / name).unlink(missing_ok=True)
+    with open(work / "lines", "wb") as lines:
+        subprocess.run([BUILD / "sctrace", f"--engine={engine}", "--io", "--save", "run.json", "-o", "/dev/null", *case.program],
+                       cwd=work, stdout=lines, stdin=subprocess.DEVNULL, check=True)
+    found = [f for f in json.loads((work / "run.json").read_text())["io"]["findings"] if f["kind"] in case.kinds]
+    known = found and all(f["saving_high_s"] is not None for f in found)
+    return [sum(f[key] for f in found) for key in ("saving_low_s", "saving_high_s")] if known else None, [f["text"] for f in found]
 
 
-def measure(case, times, work):
-    """Returns the median of the time that the corrected program saves in a run, and the uncertainty of this median."""
-    saved = []
+def measure(case, times, engines, work):
+    """
+    Alternates traced and untraced runs. Returns the time that the corrected program saves in a run, the uncertainty of
+    this time, and the prediction of each engine. All are medians.
+    """
+    saved, predicted = [], {e: [] for e in engines}
     for r in range(ROUNDS + 1):
         took = [0.0, 0.0]
         for _ in range(times):
@@ -150,26 +147,29 @@ def measure(case, times, work):
                 took[k] += once((case.program, case.fixed)[k], work, case.waits)
         if r:  # the first round is a warm-up
             saved.append((took[0] - took[1]) / times)
+            for e in engines:
+                predicted[e].append(predict(case, e, work)[0])
     quartiles = statistics.quantiles(saved, n=4)
-    return statistics.median(saved), (quartiles[2] - quartiles[0]) / len(saved) ** 0.5
+    medians = {e: [statistics.median(p[i] for p in ps if p) for i in range(2)] for e, ps in predicted.items()}
+    return statistics.median(saved), (quartiles[2] - quartiles[0]) / len(saved) ** 0.5, medians
 
 
 def judge(case, work, score):
     make_input(work, case.size)
     once(case.program, work, False)
-    predictions = {e: predict(case, e, work) for e in ENGINES}
-    figures = [p[1] for p in predictions.values() if p and p[1]]
-    if not figures:
-        said = [p[2][0] for p in predictions.values() if p]
+    first = {e: predict(case, e, work) for e in ENGINES}
+    engines = [e for e in ENGINES if first[e][0]]
+    if not engines:
+        said = [texts[0] for _, texts in first.values() if texts]
         print(f"{case.name:<20} {'no figure: ' + said[0] if said else 'nothing found'}", flush=True)
         return
-    times = max(1, min(RUNS_MAX, round(ENOUGH_S / max(min(figures), 1e-6) + 0.5)))
-    saved, doubt = measure(case, times, work)
-    for engine, p in predictions.items():
-        if not p or p[1] is None:
-            print(f"{case.name:<20} {engine:<7} {'nothing found' if not p else 'no figure'}", flush=True)
+    times = max(1, min(RUNS_MAX, round(ENOUGH_S / max(min(first[e][0][1] for e in engines), 1e-6) + 0.5)))
+    saved, doubt, predicted = measure(case, times, engines, work)
+    for engine in ENGINES:
+        if engine not in engines:
+            print(f"{case.name:<20} {engine:<7} {'no figure' if first[engine][1] else 'nothing found'}", flush=True)
             continue
-        low, high, _ = p
+        low, high = predicted[engine]
         error = (low + high) / 2 / saved - 1 if saved > 0 else float("inf")
         near, within = abs(error) <= 0.2, low <= saved <= high
         for key, value in (("all", True), ("near", near), ("either", near or within)):
