@@ -3,9 +3,12 @@
 #include "base/buf.h"
 #include "base/diag.h"
 #include "base/outfile.h"
+#include "cli/opt.h"
 #include "config.h"
+#include "out/term.h"
 
 #include <string.h>
+#include <unistd.h>
 
 int put_text(const char *path, const struct buf *text)
 {
@@ -24,6 +27,16 @@ void put_errors(const char *prefix, const struct buf *text)
 		diag_error("%s%.*s", prefix, (int)len, p);
 		p += len + (p[len] == '\n');
 	}
+}
+
+int put_help(const struct opt_command *c)
+{
+	struct buf help = {0};
+	struct table_look look = term_look(STDOUT_FILENO);
+	opt_help(c, &help, look.width, look.colour);
+	int status = put_text(NULL, &help);
+	buf_free(&help);
+	return status;
 }
 
 int put_version(void)

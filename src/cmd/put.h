@@ -3,12 +3,19 @@
 #define SCTRACE_CMD_PUT_H
 
 struct buf;
+struct opt_command;
 
 /* Writes `text` to the file `path`, or to standard output if `path` is NULL. Returns 0, or EXIT_OWN after a message. */
 int put_text(const char *path, const struct buf *text);
 
 /* Prints each line of `text` as an error that begins with `prefix`. */
 void put_errors(const char *prefix, const struct buf *text);
+
+/*
+ * Writes the help text to standard output, in the width of the terminal or of the environment variable COLUMNS, or in
+ * 80 columns. Returns 0, or EXIT_OWN after a message.
+ */
+int put_help(const struct opt_command *c);
 
 /* Writes "sctrace 1.2.3" to standard output. Returns 0, or EXIT_OWN after a message. */
 int put_version(void);

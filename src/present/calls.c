@@ -260,7 +260,7 @@ static int add_table(struct page *p, struct calls *c)
 {
 	static const char note[] =
 		"A call is marked as slower or faster if each run made it at least ten times, its median (p50) "
-		"differs by at least 10 %, and the difference is larger than the cost of tracing. "
+		"differs by at least 10 %, and its times in both runs can be distinguished from the cost of tracing. "
 		"Single runs do not show how much repeated runs would differ.";
 	size_t n = p->n;
 	struct column *columns = columns_new(p);

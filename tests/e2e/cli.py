@@ -195,7 +195,9 @@ def test_lines_below_the_table(tmp):
     assert max(map(len, usual.splitlines())) > 80 and max(map(len, folded.splitlines())) <= 50, (usual, folded)
     whole = folded.replace("\n  ", " ")
     assert lines(whole, r"program: .* wall, .* user, .* system.*") and lines(whole, r"engine: .*"), folded
-    assert len(run("--help", env=narrow).stdout.splitlines()) > len(run("--help").stdout.splitlines())
+    for command in ([], ["show"], ["compare"], ["report"], ["bench"], ["bench", "syscall"]):
+        helps = [run(*command, "--help", env=env).stdout.splitlines() for env in (narrow, os.environ)]
+        assert len(helps[0]) > len(helps[1]), command
     dd = ["dd", "if=/dev/zero", "of=/dev/null", "bs=1", "count=20000"]
     r = run("-c", "--hist=read", "-e", "trace=read", *dd, env={**os.environ, "COLUMNS": "80"})
     text = r.stderr[r.stderr.index("syscall "):]

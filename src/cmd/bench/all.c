@@ -70,7 +70,8 @@ static const char *const usage[] = {"[OPTIONS]", "syscall|switch|sched|latency|l
 static const struct opt_command face = {
 	.name = "sctrace bench",
 	.usage = usage,
-	.about = "Measures the cost of system calls, switches, time slices and wake-ups on this machine. Without the "
+	.about = "Measures what system calls, context switches, time slices and wake-ups cost on this machine. Without "
+		 "the "
 		 "name of a test, it runs a short form of all tests, in less than a minute.",
 	.table = options,
 	.epilog = "syscall: the cost of single operations\nswitch: the cost of switching from one task to "

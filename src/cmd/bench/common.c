@@ -7,7 +7,6 @@
 #include "bench/stop.h"
 #include "cmd/display.h"
 #include "cmd/put.h"
-#include "out/term.h"
 #include "run/judge.h"
 
 #include <errno.h>
@@ -46,9 +45,7 @@ bool bench_parse(const struct opt_command *c, struct bench_shared *settings, int
 	enum opt_outcome outcome = opt_parse(c, settings, argc, argv, first, &text);
 	*status = 0;
 	if (outcome == OPT_HELP) {
-		struct table_look look = term_look(STDOUT_FILENO);
-		opt_help(c, &text, look.width ? look.width : 80, look.colour);
-		*status = put_text(NULL, &text);
+		*status = put_help(c);
 	} else if (outcome == OPT_VERSION) {
 		*status = put_version();
 	} else if (outcome == OPT_ERROR) {

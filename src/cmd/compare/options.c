@@ -11,8 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #define AT(field) .offset = offsetof(struct compare_options, field)
 
@@ -121,28 +119,13 @@ static const char *const usage[] = {"[OPTIONS]", "[OPTIONS] COMMAND...", NULL};
 const struct opt_command compare_command = {
 	.name = "sctrace compare",
 	.usage = usage,
-	.about = "Compares strategies of copying a file, or any commands, and shows the cost of each: system calls, "
+	.about = "Compares strategies for copying a file, or any commands, and shows the cost of each: system calls, "
 		 "time and memory.",
 	.table = table,
 	.epilog = "In a COMMAND, {in}, {out} and {buffer} are replaced by the input, the output and each size in "
 		  "--buffers. "
 		  "Calls are counted in one run; time and memory are measured in others. See sctrace-compare(1).",
 };
-
-static int terminal_width(void)
-{
-	struct winsize w;
-	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col ? w.ws_col : 80;
-}
-
-static int help(void)
-{
-	struct buf out = {0};
-	opt_help(&compare_command, &out, terminal_width(), false);
-	int status = put_text(NULL, &out);
-	buf_free(&out);
-	return status;
-}
 
 static int usage_error(const char *what)
 {
@@ -187,7 +170,7 @@ int compare_parse(struct compare_options *o, int argc, char **argv, int *first, 
 		o->no_shell = true;
 	}
 	if (outcome == OPT_HELP)
-		*status = help();
+		*status = put_help(&compare_command);
 	else if (outcome == OPT_VERSION)
 		*status = put_version();
 	else if (outcome == OPT_ERROR)

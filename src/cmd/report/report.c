@@ -9,7 +9,6 @@
 #include "cmd/display.h"
 #include "cmd/put.h"
 #include "compare/compare.h"
-#include "out/term.h"
 #include "run/gate.h"
 #include "run/judge.h"
 #include "run/merge.h"
@@ -18,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 struct report {
 	struct report_options opt;
@@ -91,9 +89,7 @@ static int parse(struct report_options *o, int argc, char **argv, int *first, in
 	enum opt_outcome outcome = opt_parse(&report_command, o, argc, argv, first, &text);
 	*status = 0;
 	if (outcome == OPT_HELP) {
-		struct table_look look = term_look(STDOUT_FILENO);
-		opt_help(&report_command, &text, look.width ? look.width : 80, look.colour);
-		*status = put_text(NULL, &text);
+		*status = put_help(&report_command);
 	} else if (outcome == OPT_VERSION) {
 		*status = put_version();
 	} else if (outcome == OPT_ERROR) {

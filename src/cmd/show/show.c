@@ -9,7 +9,6 @@
 #include "cmd/show/options.h"
 #include "cmd/show/progress.h"
 #include "cmd/trace/trace.h"
-#include "out/term.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -109,16 +108,6 @@ static int open_and_show(struct trace *t, const char *path)
 	return status;
 }
 
-static int print_help(const struct opt_command *c)
-{
-	struct buf help = {0};
-	struct table_look look = term_look(STDOUT_FILENO);
-	opt_help(c, &help, look.width ? look.width : 80, look.colour);
-	int status = put_text(NULL, &help);
-	buf_free(&help);
-	return status;
-}
-
 int cmd_show(int argc, char **argv)
 {
 	struct trace t = {0};
@@ -133,7 +122,7 @@ int cmd_show(int argc, char **argv)
 	outfile_catch_signals();
 	enum opt_outcome outcome = opt_parse(&all, &t.o, argc, argv, &first, &why);
 	if (outcome == OPT_HELP)
-		status = print_help(&face);
+		status = put_help(&face);
 	else if (outcome == OPT_VERSION)
 		status = put_version();
 	else if (outcome == OPT_ERROR || show_check(&t.o, &why) < 0)

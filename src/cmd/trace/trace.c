@@ -6,7 +6,6 @@
 #include "cmd/cmd.h"
 #include "cmd/put.h"
 #include "cmd/trace/completion.h"
-#include "out/term.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -38,14 +37,6 @@ static int print_out(struct buf *text)
 	int status = put_text(NULL, text);
 	buf_free(text);
 	return status;
-}
-
-static int print_help(const struct opt_command *c)
-{
-	struct buf help = {0};
-	struct table_look look = term_look(STDOUT_FILENO);
-	opt_help(c, &help, look.width, look.colour);
-	return print_out(&help);
 }
 
 static int list_engines(void)
@@ -182,7 +173,7 @@ int cmd_trace(int argc, char **argv)
 	int status = EXIT_USAGE;
 	enum opt_outcome outcome = opt_parse(c, &t.o, argc, argv, &first, &why);
 	if (outcome == OPT_HELP)
-		status = print_help(c);
+		status = put_help(c);
 	else if (outcome == OPT_VERSION)
 		status = put_version();
 	else if (outcome == OPT_ERROR)
