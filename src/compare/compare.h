@@ -207,6 +207,8 @@ int compare_count(struct compare *c, struct buf *why);
 int compare_time(struct compare *c, struct buf *why);
 /* enough.c: returns true if subject `i` has been timed often enough. */
 bool compare_enough(const struct compare *c, size_t i);
+/* Returns how often the intervals could be tested during the measurement and at its end. */
+int compare_looks(const struct compare *c);
 
 /*
  * progress.c: shows what is being done, in one line, if standard error is a terminal. `i` is the index of the subject;

@@ -16,19 +16,38 @@
 #define ALIKE   0.01
 
 /*
+ * The intervals are tested for the first time after this number of rounds. With fewer rounds, the intervals of tests
+ * that are repeated would be very wide.
+ */
+#define LOOK_FIRST 12
+
+static size_t first_look(const struct compare *c)
+{
+	return c->opt.min_runs > LOOK_FIRST ? (size_t)c->opt.min_runs : LOOK_FIRST;
+}
+
+/*
  * Returns true if the intervals may be tested after `n` rounds. Each test increases the probability of a wrong
- * decision, so there are at most CHANGE_LOOKS of them. From one test to the next, the number of rounds
- * grows by half.
+ * decision, so there are at most CHANGE_LOOKS of them, the last one at the end of the measurement. From one test to the
+ * next, the number of rounds grows by three quarters.
  */
 static bool is_look(const struct compare *c, size_t n)
 {
-	size_t at = (size_t)c->opt.min_runs;
-	for (int i = 0; i < CHANGE_LOOKS; i++) {
+	size_t at = first_look(c);
+	for (int i = 0; i < CHANGE_LOOKS - 1; i++) {
 		if (at == n)
 			return true;
-		at += at > 1 ? at / 2 : 1;
+		at += at * 3 / 4;
 	}
 	return false;
+}
+
+int compare_looks(const struct compare *c)
+{
+	bool early = false;
+	for (size_t i = 0; i < c->subjects.n; i++)
+		early |= c->subjects.v[i]->samples.n >= first_look(c);
+	return early && !c->opt.runs && !c->opt.min_time ? CHANGE_LOOKS : 1;
 }
 
 /* Returns the wall times in seconds, which the caller frees, or NULL if memory ran out. */
@@ -62,7 +81,7 @@ static bool decided(const struct subject *a, const struct subject *b)
 							       .nb = b->samples.n,
 							       .paired = true,
 							       .relative = true,
-							       .alpha = CHANGE_ALPHA},
+							       .alpha = CHANGE_ALPHA / CHANGE_LOOKS},
 					 &ratio)
 			: -1;
 	free(x);

@@ -131,6 +131,7 @@ static void fill_method(struct compare *c)
 	field_set(&m->reference, o->reference);
 	m->seed = o->seed;
 	m->warmup = o->warmup;
+	m->looks = compare_looks(c);
 	m->cold = yes(o->cold);
 	m->fsync = yes(o->fsync);
 	m->shell = yes(c->subjects.n && !c->subjects.v[0]->strategy && !o->no_shell);

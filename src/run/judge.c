@@ -52,17 +52,23 @@ static bool in_rounds(const struct run *r, const struct run_subject *a, const st
 	return both && r->bits == RUN_COMPARE && !r->merged;
 }
 
+double run_looks(const struct run *r)
+{
+	return !r->merged && r->method.looks > 1 ? r->method.looks : 1;
+}
+
 int run_ratio(const struct run *r, const struct run_subject *a, const struct run_subject *b, struct change *ratio)
 {
 	const struct reals *x = &a->samples[METRIC_TIME];
 	const struct reals *y = &b->samples[METRIC_TIME];
+	bool paired = in_rounds(r, a, b);
 	int rc = change_measure(&(struct change_spec){.a = y->v,
 						      .na = y->n,
 						      .b = x->v,
 						      .nb = x->n,
-						      .paired = in_rounds(r, a, b),
+						      .paired = paired,
 						      .relative = true,
-						      .alpha = CHANGE_ALPHA},
+						      .alpha = CHANGE_ALPHA / (paired ? run_looks(r) : 1)},
 				ratio);
 	double x_median = run_median(a, METRIC_TIME);
 	double y_median = run_median(b, METRIC_TIME);

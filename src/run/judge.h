@@ -16,6 +16,8 @@ int run_judge(struct run *r);
 
 /* Returns the seed of the bootstrap. It depends only on the run, so that all reports of a run are identical. */
 uint64_t run_seed(const struct run *r);
+/* Returns the number of times that intervals of differences within a round could be tested (stats/change.h). */
+double run_looks(const struct run *r);
 /*
  * Computes the median TIME of `a` divided by that of `b`, and the 95 % confidence interval of this ratio
  * (stats/change.h). If the interval does not include the ratio of the medians, it is extended so that it does. If `a`

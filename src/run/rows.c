@@ -139,6 +139,7 @@ static const struct field method_rows[] = {
 	ROW(run_method, FIELD_INTEGER, sample_ns, TIMED),
 	ROW(run_method, FIELD_INTEGER, seed, RUN_COMPARE | RUN_SYSCALL | RUN_LOAD),
 	ROW(run_method, FIELD_INTEGER, warmup, RUN_COMPARE),
+	OPTIONAL(run_method, FIELD_INTEGER, looks, RUN_COMPARE),
 	ROW(run_method, FIELD_TRUTH, cold, RUN_COMPARE),
 	ROW(run_method, FIELD_TRUTH, fsync, RUN_COMPARE),
 	ROW(run_method, FIELD_TRUTH, shell, RUN_COMPARE),

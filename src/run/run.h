@@ -155,6 +155,7 @@ struct run_subject {
 struct run_method {
 	bool known;
 	/* Members of compare: */
+	double looks; /* number of times that the intervals could be tested; unknown: once */
 	double input_bytes, warmup, shell_taken_out_s, other_cpu_share, steal_share, input_resident_share;
 	char *input, *input_name, *reference, *columns;
 	enum truth cold, fsync, shell, counted, explain, usage;

@@ -11,13 +11,12 @@
 #include <stddef.h>
 
 /*
- * The confidence of an interval is 1 - CHANGE_ALPHA if it is tested once. A measurement may test the interval up to
- * CHANGE_LOOKS times, and end as soon as the interval decides its question: the interval then contains the true value
- * with at least 95 % probability (Pocock, "Group sequential methods in the design and analysis of clinical trials",
- * Biometrika 64, 1977; table 1: the nominal level for 10 tests is 0.0106).
+ * The probability of a wrong conclusion from a measurement. A measurement may test its interval up to CHANGE_LOOKS
+ * times, and end as soon as the interval decides its question. Each of these intervals is then computed for
+ * CHANGE_ALPHA / CHANGE_LOOKS, so that the sum of these probabilities is CHANGE_ALPHA (Bonferroni).
  */
 #define CHANGE_ALPHA 0.01
-#define CHANGE_LOOKS 10
+#define CHANGE_LOOKS 5
 
 /* With fewer values in a sample, no difference can be claimed. */
 #define CHANGE_LEAST 5
