@@ -1,6 +1,7 @@
 #include "run/gate.h"
 
 #include "base/buf.h"
+#include "run/judge.h"
 #include "stats/change.h"
 
 #include <errno.h>
@@ -13,6 +14,7 @@ struct question {
 	const struct gate_run *base, *run;
 	const char *name; /* name of the subject; NULL for the program that -c counted */
 	const struct run_subject *a, *b;
+	bool paired; /* `a` and `b` are subjects of one run */
 	double alpha;
 	struct buf *failed, *undecided;
 };
@@ -138,10 +140,14 @@ static int ask_samples(const struct question *q)
 			 "%s: there are too few samples, %zu in %s and %zu in %s; each run needs at least %d\n",
 			 q->c->text, a.n, q->base->label, b.n, q->run->label, CHANGE_LEAST);
 	else if (rc == 0) {
-		rc = change_measure(
-			&(struct change_spec){
-				.a = a.v, .na = a.n, .b = b.v, .nb = b.n, .relative = q->c->percent, .alpha = q->alpha},
-			&d);
+		rc = change_measure(&(struct change_spec){.a = a.v,
+							  .na = a.n,
+							  .b = b.v,
+							  .nb = b.n,
+							  .paired = q->paired,
+							  .relative = q->c->percent,
+							  .alpha = q->alpha},
+				    &d);
 		if (rc == 0 && q->c->percent)
 			d = percent(d);
 		if (rc == 0 && isnan(d.interval.low))
@@ -195,6 +201,26 @@ int gate_judge(const struct conditions *c, const struct gate_run *base, const st
 			if (q.a && !q.b)
 				cannot_decide(&q, "is missing");
 			else
+				rc = ask(&q);
+		}
+	return rc;
+}
+
+int gate_judge_rows(const struct conditions *c, const struct run *run, struct buf *failed, struct buf *undecided)
+{
+	const struct run_subject *subjects = run->subjects.v;
+	const struct run_subject *a = &subjects[run->method.reference ? run->reference : 0];
+	struct gate_run base = {run, a->name};
+	struct question q = {.base = &base, .a = a, .paired = !run->merged, .failed = failed, .undecided = undecided};
+	int rc = 0;
+	q.alpha = CHANGE_ALPHA / (double)(c->list.n * (run->subjects.n - 1)) / run_looks(run);
+	for (size_t i = 0; i < c->list.n && rc == 0; i++)
+		for (size_t k = 0; k < run->subjects.n && rc == 0; k++) {
+			const struct gate_run other = {run, subjects[k].name};
+			q.c = &c->list.v[i];
+			q.b = &subjects[k];
+			q.run = &other;
+			if (q.b != a)
 				rc = ask(&q);
 		}
 	return rc;

@@ -1,4 +1,4 @@
-/* For report --fail-if: determines whether one run is worse than another one by more than a limit. */
+/* For report --fail-if: determines whether a run or a row is worse than another one by more than a limit. */
 #ifndef SCTRACE_RUN_GATE_H
 #define SCTRACE_RUN_GATE_H
 
@@ -21,5 +21,11 @@ struct gate_run {
  */
 int gate_judge(const struct conditions *c, const struct gate_run *base, const struct gate_run *run, struct buf *failed,
 	       struct buf *undecided);
+/*
+ * The same for the subjects of one run of compare: each subject is compared with the one that was named as the
+ * reference, or with the first one. Only differences within a round are used, so that a change of the machine's speed
+ * during the measurement does not count as a difference.
+ */
+int gate_judge_rows(const struct conditions *c, const struct run *run, struct buf *failed, struct buf *undecided);
 
 #endif

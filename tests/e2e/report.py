@@ -510,7 +510,27 @@ def test_gate(folder):
                         ("seconds>5%", "neither a metric"), ("raed>0", "did you mean read?")):
         assert told in gate(wrong, base, slow, status=2)
     assert "name at least two files" in gate("wall>5%", base, status=2)
+    assert "--merge cannot be used" in gate("wall>5%", "--merge", base, base, status=2)
     assert "can be used only with --fail-if" in run("report", "--undecided", base, slow).stderr
+
+
+def test_gate_of_rows(folder):
+    """--fail-if with one file compares its rows within their rounds, although the speed of the machine changes"""
+    def row(name, factor):
+        return {"name": name, "samples_s": [0.05 * factor * (1 + 0.001 * (k % 7)) * (1.5 if k > 12 else 1) for k in range(30)],
+                "unit": "s", "command": name, "peak_rss_samples_bytes": [1 << 20] * 30}
+
+    def gate(conditions, status, **settings):
+        rows = [row("old", 1), row("new", 1.03), row("same", 1)]
+        both = save(folder, "both.json", document("compare", rows, settings={"input_bytes": 1, "looks": 5, **settings}))
+        r = run("report", "--fail-if", conditions, "--undecided", both)
+        assert r.returncode == status, (conditions, r.returncode, r.stderr)
+        return r.stderr
+
+    said = gate("wall>2%,peak_rss>0%", 3)
+    assert re.search(r"failed: wall>2%: changed by \+3\.\d %.* from old to new$", said) and len(said.splitlines()) == 1, said
+    assert gate("wall>4%", 0) == "" and gate("wall>0%", 0, reference="new") == ""
+    assert "was not counted in old or new" in gate("calls>0", 4)
 
 
 def test_a_page_in_a_browser(folder):

@@ -41,8 +41,8 @@ static const struct opt table[] = {
 	{.help = "What is shown"},
 	{0, "merge", NULL, opt_flag, "merge runs of the same thing on one machine into one run", AT(merge)},
 	{0, "fail-if", "CONDITIONS", opt_fail_if,
-	 "exit with status 3 if a later run is worse than the first one by more than these limits: "
-	 "wall>5%,calls>0,peak_rss>10%",
+	 "exit with status 3 if a later run, or a later row of a single run, is worse than the first one by more than "
+	 "these limits: wall>5%,calls>0,peak_rss>10%",
 	 .complete = COMPLETE_LIST, .words = FAIL_IF_WORDS},
 	{0, "undecided", NULL, opt_flag, "exit with status 4 if a condition of --fail-if cannot be decided",
 	 AT(undecided)},
@@ -75,8 +75,8 @@ const struct opt_command report_command = {
  */
 static const char *contradiction(const struct report_options *o, int files)
 {
-	if (o->fail_if.list.n && (files < 2 || o->merge))
-		return "--fail-if compares a run with another one: name at least two files, and leave --merge out";
+	if (o->fail_if.list.n && files > 1 && o->merge)
+		return "--fail-if compares a run with another one, so --merge cannot be used with it";
 	if (o->undecided && !o->fail_if.list.n)
 		return "--undecided can be used only with --fail-if";
 	return NULL;
@@ -200,6 +200,13 @@ static int load(struct report *r, char *const *paths, size_t n, struct buf *why)
 		if (rc == 0 && i > 0)
 			rc = run_comparable(&r->runs[0], paths[0], &r->runs[i], paths[i], why);
 	}
+	if (rc == 0 && r->opt.fail_if.list.n && n == 1 &&
+	    (r->runs[0].bits != RUN_COMPARE || r->runs[0].subjects.n < 2)) {
+		buf_addf(why,
+			 "--fail-if compares runs, or the rows of a comparison: name at least two files, or one in "
+			 "which sctrace compare --save saved several rows");
+		return -ERANGE;
+	}
 	if (rc < 0)
 		return rc;
 	return r->opt.names ? labels_from_names(r, why) : labels_from_files(r);
@@ -257,15 +264,15 @@ static int show(struct report *r)
 }
 
 /*
- * Compares each of the later runs with the first one. Returns 0 or EXIT_GATE; EXIT_UNDECIDED; or EXIT_OWN after
- * messages.
+ * Compares each of the later runs with the first one, or the rows of a single run. Returns 0 or EXIT_GATE;
+ * EXIT_UNDECIDED; or EXIT_OWN after messages.
  */
 static int gate(const struct report *r)
 {
 	struct buf failed = {0};
 	struct buf undecided = {0};
 	const struct gate_run base = {&r->runs[0], r->beside[0].label};
-	int rc = 0;
+	int rc = r->n == 1 ? gate_judge_rows(&r->opt.fail_if, base.run, &failed, &undecided) : 0;
 	for (size_t i = 1; i < r->n && rc == 0; i++) {
 		const struct gate_run run = {&r->runs[i], r->beside[i].label};
 		rc = gate_judge(&r->opt.fail_if, &base, &run, &failed, &undecided);
