@@ -23,9 +23,9 @@
 
 /*
  * Restores the state that a thread had before the tracer moved it. This code is needed if the tracer has died, or if
- * the kernel refuses the requests by which the tracer would restore the state. \s is the suffix of the labels: one
- * after the only call, where the tracer stops the thread, and one at its struct agent_back. The stack pointer does not
- * change.
+ * the kernel refuses the requests by which the tracer would restore the state. \s is the suffix of the labels:
+ * agent_masked_\s is after the only call, where the tracer stops the thread, and agent_back_\s is the struct agent_back
+ * from which the state is restored. The stack pointer does not change.
  */
 	.macro	back s
 	.globl	agent_masked_\s, agent_back_\s
@@ -163,7 +163,7 @@ agent_add_bytes_\s:
 agent_add_hist_\s:
 	\lock incl SLOT_HIST(%r11,%rax,4)
 	jns	3f
-	mov	40(%rsp), %rax		/* half full: the tracer must see the next call, to empty the buckets */
+	mov	40(%rsp), %rax		/* a bucket is half full: the tracer must see the next call, to empty all */
 	movl	$0, DATA_MAP(,%rax,4)
 3:	mov	SLOT_MAX(%r11), %rax
 4:	cmp	%rax, %rdx
@@ -248,10 +248,10 @@ agent_refuse:
 agent_r1:
 	ret
 
-agent_check:				/* rcx = slot; for calls whose arguments must be checked, and calls that fork */
+agent_check:				/* rcx = slot; handles calls with arguments to check, and calls that fork */
 	cmp	$57, %eax		/* fork */
 	je	go_shared
-	cmp	$56, %eax		/* clone: not if the child would use this frame, or would not be traced */
+	cmp	$56, %eax		/* clone: to the tracer if the child would use this frame or be untraced */
 	je	1f
 	cmp	$58, %eax		/* vfork */
 	je	agent_vfork
@@ -271,17 +271,17 @@ agent_check:				/* rcx = slot; for calls whose arguments must be checked, and ca
 	jne	6f
 	test	%rdi, %rdi
 	jz	7f
-6:	cmp	$25, %eax		/* mremap: not to a fixed address (MREMAP_FIXED) */
+6:	cmp	$25, %eax		/* mremap: the tracer must see MREMAP_FIXED, a fixed new address */
 	jne	agent_ranges
 	test	$2, %r10b
 	jnz	agent_refuse
-agent_ranges:				/* mmap, mprotect, munmap, mremap, madvise: not of the memory of this frame */
+agent_ranges:				/* mmap, mprotect, munmap, mremap, madvise: must not affect this frame, */
 	lea	31(%rsp), %rdx		/* last byte of the frame: 55 bytes, 24 of them not pushed yet */
 	sub	%rdi, %rdx
 	lea	55(%rsi), %rax
 	cmp	%rax, %rdx
 	jb	14f
-	lea	(%rdi, %rsi), %rax	/* and not of patched code */
+	lea	(%rdi, %rsi), %rax	/* and must not affect patched code */
 	mov	$DATA_CODE, %r11d
 11:	mov	(%r11), %rdx
 	test	%rdx, %rdx
@@ -348,7 +348,7 @@ agent_ranges:				/* mmap, mprotect, munmap, mremap, madvise: not of the memory o
 	cmpl	$-2, 28(%rsi)
 	jae	7b
 	jmp	agent_refuse
-3:	test	%rsi, %rsi		/* the tracer must see masks with SIGSYS, except those with all signals */
+3:	test	%rsi, %rsi		/* the tracer must see masks with SIGSYS, except masks of all signals */
 	jz	7b
 	testl	$0x40000000, (%rsi)
 	jz	7b
@@ -377,7 +377,7 @@ agent_exec_taken:			/* this thread has set the exec word if ZF is set */
 	jne	agent_refuse
 	jmp	go_shared
 agent_exec_end:
-agent_sigreturn:			/* sets all registers; the signal frame is at the program's rsp */
+agent_sigreturn:			/* rt_sigreturn sets all registers; the signal frame is at the program's rsp */
 	and	$-SLOT_ALIGN, %rcx
 	lock incq SLOT_ENTERED(%rcx)
 agent_sigreturn_counted:
@@ -386,7 +386,7 @@ agent_sigreturn_sys:
 	syscall
 agent_sigreturn_bad:			/* reached only if the signal frame is invalid */
 	ud2
-agent_vfork:				/* one at a time: the frame is copied to where the child does not write */
+agent_vfork:				/* one vfork at a time: the frame is copied to where the child does not write */
 	mov	$1, %r11d
 	xchg	%r11, DATA_VFORK
 agent_taken:

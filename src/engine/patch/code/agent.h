@@ -40,18 +40,18 @@
 #define SLOT_F_RECORD 16 /* a record of the call is written (code/ring.h) */
 #define SLOT_F_PLAIN  32 /* the call is neither counted nor recorded */
 
-/* Offsets in struct agent_back for agent.S. Assertions below compare them. */
+/* Offsets in struct agent_back for agent.S. Assertions below compare them with the structure. */
 #define BACK_MASK  0
 #define BACK_FLAGS 8
 #define BACK_RIP   16
 #define BACK_REGS  24
 #define BACK_SIZE  (BACK_REGS + 15 * 8)
 
-#define AGENT_WORDS        255 /* struct agent_words that a region has, one for each image */
-#define AGENT_RANGES       64  /* ranges of code that the agent knows */
+#define AGENT_WORDS        255 /* number of struct agent_words in a region; each image uses one */
+#define AGENT_RANGES       64  /* largest number of code ranges in the agent's table (agent_data.code) */
 #define SETUP_POOLED       1   /* flags in rbp at the start of the setup code: what the code must do */
 #define SETUP_RECORDS      2
-#define SETUP_NO_RECORDER  4 /* result flags of the setup code: what it could not map, as the range is in use */
+#define SETUP_NO_RECORDER  4 /* result flags: what the setup code could not map, because the range is in use */
 #define SETUP_NO_THREADS   8
 #define SETUP_NO_SCRATCHES 16
 #define SETUP_PATH         40 /* bytes at setup_path, for a file name with its NUL */
@@ -62,15 +62,15 @@
  */
 #define ROOM_MIN (64 << 20)
 
-/* Offsets in struct agent_unattended for agent.S. Assertions below compare them. */
+/* Offsets in struct agent_unattended for agent.S. Assertions below compare them with the structure. */
 #define UNATTENDED_ENTRY 0
 #define UNATTENDED_WORK  8
 #define UNATTENDED_MARK  16
 #define UNATTENDED_PATH  24
 #define UNATTENDED_SIZE  (UNATTENDED_PATH + SETUP_PATH)
 /*
- * Offsets in the work area. It has 16 bytes that the code uses, the number of bytes of stubs, and everything that the
- * code copies.
+ * Offsets in the work area. The work area consists of 16 bytes that the code uses, the number of bytes of stubs, and
+ * everything that the code copies.
  */
 #define UNATTENDED_WORK_STUBS 16
 #define UNATTENDED_WORK_HEAD  24
@@ -189,13 +189,16 @@ extern const unsigned char agent_refuse[], agent_r1[], agent_check[], agent_pre_
 extern const unsigned char agent_exit[], agent_remote[], agent_allowed_end[];
 extern const unsigned char agent_sigsys[], agent_sigsys_restorer[];
 extern const unsigned char agent_call[], agent_masked_call[], agent_back_call[], agent_call_end[];
-/* On the vfork path, from `taken` to `loaded`, this thread may be using struct agent_vfork_frame. */
+/* On the vfork path, a thread between the labels `taken` and `loaded` may be using struct agent_vfork_frame. */
 extern const unsigned char agent_taken[], agent_lowered[], agent_loaded[];
-/* execve(2): from `taken` on, if ZF is set, this thread is using the exec word, until the `gave` of its path. */
+/*
+ * execve(2): if ZF is set at the label `taken`, the thread uses the exec word from there to the label `gave` of its
+ * path.
+ */
 extern const unsigned char agent_exec_taken[], agent_exec_end[], agent_go_shared[];
 /*
- * rt_sigreturn(2): from `counted` on the call is counted. At `sys` the stack pointer is the program's. `bad` is reached
- * if the signal frame was invalid.
+ * rt_sigreturn(2): from the label `counted` on, the call is counted. At `sys`, the stack pointer is the program's. A
+ * thread reaches `bad` only if its signal frame was invalid.
  */
 extern const unsigned char agent_sigreturn_counted[], agent_sigreturn_sys[], agent_sigreturn_bad[];
 

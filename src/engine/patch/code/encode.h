@@ -1,4 +1,4 @@
-/* The machine code that the patch engine writes (Intel SDM vol. 2). Pure. */
+/* The machine code that the patch engine writes (Intel SDM vol. 2). The functions only compute. */
 #ifndef SCTRACE_ENGINE_PATCH_CODE_ENCODE_H
 #define SCTRACE_ENGINE_PATCH_CODE_ENCODE_H
 

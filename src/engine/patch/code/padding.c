@@ -10,7 +10,7 @@ enum { ENC_UDATA4 = 0x03, ENC_SDATA4 = 0x0b, ENC_FORMAT = 0x0f, ENC_PCREL = 0x10
 /* The binary search table of an object's .eh_frame_hdr. */
 struct unwind_table {
 	const struct mem *m;
-	uint64_t hdr;   /* its address; entries are relative to it */
+	uint64_t hdr;   /* address of .eh_frame_hdr; the table's entries are relative to it */
 	uint64_t first; /* address of entry 0: two int32, location and frame description */
 	uint32_t n;
 };

@@ -1,9 +1,10 @@
 /*
- * Padding: the bytes between functions, which no thread ever executes. These functions only read, through `mem`.
+ * Padding: the bytes between functions, which no thread ever executes. The functions declared here only read memory,
+ * through `mem`.
  *
- * The unwind table proves that no thread executes them. Every function that compilers and glibc's assembly emit has a
- * frame description entry (LSB Core, "Exception Frames"). If all bytes between the end of one function and the
- * beginning of the next are fill, they belong to no function.
+ * The unwind table proves that no thread executes the padding. Every function that compilers and glibc's assembly emit
+ * has a frame description entry (LSB Core, "Exception Frames"). If all bytes between the end of one function and the
+ * beginning of the next are fill, these bytes belong to no function.
  */
 #ifndef SCTRACE_ENGINE_PATCH_CODE_PADDING_H
 #define SCTRACE_ENGINE_PATCH_CODE_PADDING_H

@@ -289,8 +289,8 @@ HELPER bool put_iovec(const struct agent_scratch *r, struct place *p, uint64_t s
 }
 
 /*
- * Captures a message of which the call transferred `done` bytes. If `size` is the size of struct mmsghdr, that
- * structure contains this number.
+ * Captures a message of which the call transferred `done` bytes. If `size` is the size of struct mmsghdr, the structure
+ * itself contains the number of bytes that were transferred.
  */
 PART bool put_message(struct place *p, uint64_t string_max, uint64_t addr, uint64_t size, uint64_t done, bool out)
 {

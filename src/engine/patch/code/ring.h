@@ -27,7 +27,7 @@
 #define THREADS_AT    0x70008000
 #define THREADS_ROOM  0x5000
 
-#define THREAD_ROWS        512 /* a thread uses one of THREAD_PROBES rows, from the hash of its fs base on */
+#define THREAD_ROWS        512 /* a thread uses one of the THREAD_PROBES rows that begin at the hash of its fs base */
 #define THREAD_PROBES      4
 #define THREAD_ROWS_IN_ALL (THREAD_ROWS + THREAD_PROBES)
 #define THREAD_SHIFT       12 /* the hash ignores these low bits of the fs base */
@@ -51,7 +51,10 @@
 #define SCRATCHES_AT 0x78000000
 #define SCRATCH_SIZE 0x400
 
-/* Offsets in struct agent_scratch and struct agent_record for agent.S. Assertions below compare them. */
+/*
+ * Offsets in struct agent_scratch and struct agent_record for agent.S. Assertions below compare them with the
+ * structures.
+ */
 #define SCRATCH_BUSY   0
 #define SCRATCH_NR     8
 #define SCRATCH_ARGS   16
@@ -163,8 +166,8 @@ enum recipe_rule {
 	RECIPE_FUTEX_TIME,  /* futex(2): a struct timespec, if the operation in argument 1 has a timeout */
 	RECIPE_EPOLL_EVENT, /* epoll_ctl(2): a struct epoll_event, except for EPOLL_CTL_DEL */
 	/*
-	 * A vector of struct iovec, as many as the next argument says, and at most string_max bytes of their buffers,
-	 * which the kernel reads.
+	 * A vector of as many struct iovec as the next argument says, and at most string_max bytes of each of their
+	 * buffers; the kernel reads both.
 	 */
 	RECIPE_IN_IOVEC,
 	/* Like RECIPE_IN_IOVEC, but only if the call succeeded; the kernel fills as many bytes as the result says. */
@@ -177,7 +180,10 @@ enum recipe_rule {
 	RECIPE_SIGSET_PAIR, /* pselect6(2): a pointer to a set of signals, and the size of the set */
 	/* Like RECIPE_IN_BYTES, but sctrace must complete the record if the bytes may be a netlink message. */
 	RECIPE_SOCK_BYTES,
-	/* Like RECIPE_OUT_BYTES, at most the number in the next argument, with the same exception. */
+	/*
+	 * Like RECIPE_OUT_BYTES, but at most as many bytes as the next argument says. sctrace must complete the record
+	 * if the bytes may be a netlink message.
+	 */
 	RECIPE_OUT_SOCK_BYTES,
 	RECIPE_MSG, /* a struct msghdr and everything that it points at, which the kernel reads */
 	/* A struct msghdr that the kernel writes if the call succeeds; msg_namelen is also captured before the call. */
