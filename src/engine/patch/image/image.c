@@ -50,7 +50,7 @@ void image_borrow(struct patch *p, const struct task *parent, const struct task 
  */
 #define SITES_IN_ALL 2000000
 
-/* Returns NULL if memory ran out; the calls of the child then stop. */
+/* Copies the table of threads. Returns NULL if memory ran out; the calls of the child then stop. */
 static struct agent_thread *copy_threads(const struct agent_thread *from)
 {
 	struct agent_thread *to = malloc(THREAD_ROWS_IN_ALL * sizeof(*to));
@@ -68,7 +68,7 @@ struct image *image_copy(struct patch *p, const struct task *parent)
 	img->state = from->state;
 	img->start = from->start;
 	img->sigsys = from->sigsys;
-	img->sigsys.blockers = img->sigsys.awaiting = 0; /* these counted threads of the parent */
+	img->sigsys.blockers = img->sigsys.awaiting = 0; /* the copied numbers count threads of the parent */
 	img->actions = *image_actions_of(parent);
 	img->counters = from->counters;
 	img->counters.words = NULL;
@@ -173,8 +173,9 @@ bool image_map_call(struct patch *p, struct task *task, int64_t nr, bool refused
 		return true;
 	if (entry) {
 		/*
-		 * If the agent has cleared the entry, a bucket of the histogram is half full. Otherwise another thread
-		 * has already mapped the call.
+		 * If the agent has cleared the entry, a bucket of the histogram is half full. If the entry is
+		 * unchanged, the agent refused the call because of its arguments, or another thread has already mapped
+		 * the call again.
 		 */
 		if (remote_read(task->tid, map_address(nr), &there, sizeof(there)) == 0 && there == entry)
 			return false;

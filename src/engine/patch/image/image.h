@@ -58,7 +58,10 @@ void image_end_single_thread(struct task *task);
  * memory.
  */
 struct image_actions *image_actions_of(const struct task *task);
-/* `child` runs in the image of `parent`, but with a copy of its signal actions (clone(2) without CLONE_SIGHAND). */
+/*
+ * Notes that `child` runs in the image of `parent`, but with a copy of the parent's signal actions (clone(2) without
+ * CLONE_SIGHAND).
+ */
 void image_borrow(struct patch *p, const struct task *parent, const struct task *child);
 
 /* Notes that the task has blocked SIGSYS, or unblocked it. */
@@ -89,8 +92,8 @@ void image_note_handler(struct task *task, int sig, bool blocks);
  */
 void image_note_frames(struct task *task);
 /*
- * Called when the task leaves its image: the image no longer counts the task among those that block SIGSYS, or whose
- * rt_sigreturn(2) the tracer must see.
+ * Called when the task leaves its image: if the image counts the task among those that block SIGSYS, or among those
+ * whose rt_sigreturn(2) the tracer must see, removes the task from these counts.
  */
 void image_forget_task(const struct task *task);
 

@@ -17,7 +17,7 @@
  * beyond these limits.
  */
 #define MODULES_MAX 1024
-#define PLANS_MAX   16384 /* plans of all files */
+#define PLANS_MAX   16384 /* limit on the number of plans of all files together */
 
 /* What was learned about one site of a file. */
 struct plan {
@@ -224,7 +224,7 @@ struct work {
 	struct run run[BATCH_PIECES];
 	size_t npieces, nruns, size;
 	bool overwritten[BATCH +
-			 1]; /* a byte of this site is not as in the file, because the program has overwritten it */
+			 1]; /* a byte of this site differs from the file, because the program has overwritten it */
 };
 
 static int by_address(const void *a, const void *b)

@@ -50,7 +50,7 @@ void ranges_write(const struct task *task)
 	const struct image *img = image_of(task);
 	uint64_t rows[AGENT_RANGES + 2][2] = {0};
 	size_t n = ranges_of(img->mappings.v, img->mappings.n, rows);
-	/* The agent's memory as well; see ranges_hide(). */
+	/* Calls that concern the agent's memory must go to the tracer as well; see ranges_hide(). */
 	rows[n][0] = AGENT_CODE;
 	rows[n++][1] = SCRATCHES_AT + (uint64_t)RINGS * SCRATCH_SIZE;
 	rows[n][0] = rows[n][1] = 0;

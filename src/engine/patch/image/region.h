@@ -14,7 +14,7 @@ struct region {
 	struct agent_slot *seen[AGENT_CALLS]; /* what was collected of each slot while it was in use, or NULL */
 	uint16_t used;                        /* number of slots in use */
 	int16_t call_of[AGENT_CALLS];         /* call number of each slot */
-	int64_t group_id;                     /* the group of the summary that its counts are added to */
+	int64_t group_id;                     /* the group of the summary to which its counts are added */
 	char group_name[32];
 	bool discard;          /* the counts are discarded, because they were not requested */
 	bool pooled;           /* sctrace created the memory, and one image after another uses it */

@@ -1,6 +1,6 @@
 /*
  * The positions of threads when their process was attached to. A thread that was in a call returns to the instruction
- * after the call. Until then, the instructions there must not move into a stub.
+ * after the call. Until the thread has returned, the instructions at that position must not move into a stub.
  */
 #ifndef SCTRACE_ENGINE_PATCH_IMAGE_RESUME_POINT_H
 #define SCTRACE_ENGINE_PATCH_IMAGE_RESUME_POINT_H

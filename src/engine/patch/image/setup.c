@@ -20,7 +20,7 @@ bool setup_is_refused(const struct patch *p, const struct proc_status *s, struct
 {
 	if (s->ignored & SIGBIT(SIGTRAP))
 		buf_adds(why, "it ignores SIGTRAP");
-	else if (p->watchdog_fd >= 0 && s->ignored & SIGBIT(SIGSYS)) /* sigkill_guard.c installs a handler for it */
+	else if (p->watchdog_fd >= 0 && s->ignored & SIGBIT(SIGSYS)) /* the handler of sigkill_guard.c uses SIGSYS */
 		buf_adds(why, "it ignores SIGSYS");
 	else if (s->pending & SIGBIT(SIGSYS)) /* the first forced SIGSYS would unblock the pending one */
 		buf_adds(why, "a SIGSYS signal is pending");
@@ -110,7 +110,7 @@ static int run_excursion(struct tracer *t, struct task *task, uint64_t at, const
 	unsigned char code[SETUP_MAX], old[SETUP_MAX];
 	size_t n = (size_t)(s->back_end - s->begin);
 	uint64_t room = s == &whole_setup ? maps_room(task->tid, n) : 0;
-	at = room ? room : at; /* unused bytes: the code can stay there if sctrace is killed */
+	at = room ? room : at; /* if there are unused bytes, the code can stay in them if sctrace is killed */
 	struct excursion d = {.start = at,
 			      .halt = at + (uint64_t)(s->closed - s->begin),
 			      .masked = at + (uint64_t)(s->masked - s->begin),

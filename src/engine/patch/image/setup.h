@@ -44,7 +44,8 @@ void setup_unmap(struct patch *p, struct task *task, const struct user_regs_stru
  */
 bool setup_areas(struct patch *p, const struct image *img, struct areas *areas);
 /*
- * Gives the image of `task` counters of its own; until now, it shared counters with another image. Returns 0 or -errno.
+ * Gives the image of `task` counters of its own, in place of those that it shared with another image. Returns 0 or
+ * -errno.
  */
 int setup_own_region(struct patch *p, struct task *task);
 
