@@ -43,7 +43,7 @@ int arm_filter_build(struct call_filter *f)
 }
 
 /*
- * Does the kernel support filters that send a call to a tracer? It can be asked since Linux 4.14 (seccomp(2),
+ * Does the kernel support filters that send a call to a tracer? Linux 4.14 and later answer this question (seccomp(2),
  * SECCOMP_GET_ACTION_AVAIL).
  */
 static int filter_probe(struct buf *why)
@@ -88,8 +88,8 @@ int arm_choose(unsigned want, enum arming *how, struct buf *why)
 bool arm_is_filtered(const struct patch *p, const struct proc_status *s)
 {
 	/*
-	 * If the kernel does not say how many filters there are, or /proc cannot be read, one of them may be the
-	 * program's.
+	 * If the kernel does not say how many filters the process has, or /proc cannot be read, the program may have
+	 * installed one of its own.
 	 */
 	return s->filters > p->filters || (s->filters == 0 && p->seccomp_seen && (s->filtered || !s->has_signals));
 }

@@ -37,7 +37,10 @@ static int try_on_child(void)
 	}
 	int status = 0;
 	int r = pid < 0 ? -errno : 0;
-	/* A child that is stopped before it has closed its files (helper_fork) would keep the reader of an output waiting. */
+	/*
+	 * The child stops itself only after it has closed its files (helper_fork). If it were stopped with an output
+	 * still open, the reader of that output would wait for it.
+	 */
 	if (r == 0 && waitpid(pid, &status, WUNTRACED) < 0)
 		r = -errno;
 	if (r == 0 &&
