@@ -38,7 +38,8 @@ const struct mapping *maps_find(const struct image *img, uint64_t addr)
 }
 
 /*
- * A rel32 jump reaches 2 GiB. The limit is lower, because a jump and its target lie somewhere in larger pieces of code.
+ * A rel32 jump reaches 2 GiB. REACH is smaller, because the jump and its target may be anywhere in larger areas, whose
+ * addresses are compared.
  */
 #define REACH 0x7ff00000ull
 

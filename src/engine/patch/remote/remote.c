@@ -99,9 +99,10 @@ static bool is_woken(void)
 
 /*
  * Has the task ended without a status to wait for? The status of a process's first thread comes only after all its
- * other threads have been waited for (ptrace(2), "Death under ptrace"), and sctrace may not have done that yet. If /proc
- * cannot be read, the task counts as alive until it does not stop although it was interrupted: a living task that is
- * left alone here would run into the int3 of the agent's code, and its SIGTRAP would end the program.
+ * other threads have been waited for (ptrace(2), "Death under ptrace"), and sctrace may not have done that yet. If
+ * /proc cannot be read, the task counts as ended only if it was interrupted and still has not stopped (`overdue`). A
+ * living task must not count as ended: it would run into the int3 of the agent's code, and the SIGTRAP would end the
+ * program.
  */
 static bool has_ended(pid_t tid, bool overdue)
 {
@@ -261,7 +262,9 @@ static int restore_position(const struct task *task, const struct excursion *d)
 /* A limit on the number of stops, which is larger than any excursion needs. */
 #define EXCURSION_STOPS 64
 
-/* Resumes the task up to the entry of the call before `ip`, or of the last call. Sets `r` to the registers there. */
+/*
+ * Resumes the task up to the entry of the call that ends at `ip`, or of the last call. Sets `r` to the registers there.
+ */
 static int excursion_to(struct tracer *t, struct task *task, const struct excursion *d, uint64_t ip,
 			struct user_regs_struct *r)
 {
@@ -285,8 +288,8 @@ static int excursion_to(struct tracer *t, struct task *task, const struct excurs
 }
 
 /*
- * Returns `r`. If a request has failed (-ESRCH), the tracer must not resume the task any more. The code that the task
- * executes will restore the task's state.
+ * Returns `r`. If a request has failed with -ESRCH, marks the task as running, so that the tracer does not resume it.
+ * The excursion's code in the task restores the task's state by itself.
  */
 static int note_lost(struct task *task, int r)
 {
@@ -363,15 +366,18 @@ int64_t remote_call(struct tracer *t, struct task *task, uint64_t nr, const uint
 	r.r8 = args[4];
 	r.r9 = args[5];
 	/*
-	 * Two syscall-stops are used instead of an int3, because its SIGTRAP would be forced on a program that ignores
-	 * SIGTRAP.
+	 * Two syscall-stops are used instead of an int3. The kernel would force the SIGTRAP of an int3 even on a
+	 * program that ignores SIGTRAP.
 	 */
 	if (write_back(task, AGENT_AT(agent_back_call), saved, mask) < 0)
 		return -EFAULT;
 	if (ptrace_retry(PTRACE_SETREGS, tid, NULL, &r) < 0 ||
 	    ptrace_retry(PTRACE_SETSIGMASK, tid, sizeof(all), &all) < 0)
 		return -ESRCH;
-	/* In a seccomp stop, the task is at the entry of a call. The end of that call comes first. */
+	/*
+	 * If the task is in a seccomp stop, it is at the entry of a call. The syscall-stop at the end of that call
+	 * comes first.
+	 */
 	struct call at;
 	bool at_entry = patch_of(t)->arming == ARM_FILTER && arm_read_stop(tid, &at) != ARM_STOP_NONE;
 	int err = at_entry ? wait_for_syscall_stop(t, task) : 0;

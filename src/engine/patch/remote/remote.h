@@ -56,13 +56,13 @@ struct excursion {
 	uint64_t halt;   /* an address after a call, at which the thread must stop; 0: none */
 	uint64_t masked; /* the address after the code's last call, which restores the signal mask */
 	uint64_t back;   /* address of the code's struct agent_back */
-	/* These are set by remote_excursion(). */
+	/* The members below are set by remote_excursion(). */
 	struct user_regs_struct saved;
 	uint64_t mask;
 };
 /*
- * Sends the thread to `start` with registers `r`. Returns 1 if the thread is at `halt`, 0 if it is at the last call,
- * with the registers there in `r`; or an error as remote_run() does.
+ * Sends the thread to `start` with registers `r`. Returns 1 if the thread has stopped at `halt`, or 0 if it has stopped
+ * at the last call, with its registers in `r`. Returns an error as remote_run() does.
  */
 int remote_excursion(struct tracer *t, struct task *task, struct excursion *d, struct user_regs_struct *r);
 /* Resumes the thread from `halt` to the last call. Returns 0, or an error as remote_run() does. */
