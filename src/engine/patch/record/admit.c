@@ -50,7 +50,7 @@ static bool write_row(const struct task *task, struct agent_thread *row, uint64_
 
 /*
  * Frees the thread's row. The program's copy of the row may stay unchanged: before another thread with this fs base
- * runs, it is admitted, which writes the row.
+ * runs, sctrace admits that thread, and thereby overwrites the copy.
  */
 static void free_row(const struct record_thread *th)
 {
@@ -61,7 +61,7 @@ static void free_row(const struct record_thread *th)
 
 /*
  * True if another thread that may run now uses the row. The parent of a vfork(2) child does not run while the child
- * uses the same fs base. The parent is admitted again when its vfork(2), which stops, ends.
+ * uses the same fs base. The parent's vfork(2) stops when it ends, and the parent is then admitted again.
  */
 static bool is_contended(const struct patch *p, const struct agent_thread *row, const struct record_thread *th)
 {
@@ -84,8 +84,8 @@ static bool map_ring(struct patch *p, struct task *task, unsigned index)
 	if (rings == img->counters.rings)
 		return true;
 	/*
-	 * After an excursion, the pending signal could not be delivered any more. A thread in a group-stop would have
-	 * to leave the group-stop.
+	 * Mapping needs an excursion. After an excursion, a signal that waits for its delivery could not be delivered
+	 * any more. A thread in a group-stop would have to leave the group-stop.
 	 */
 	if (task->deliver || task->listening || ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
 		return false;

@@ -228,7 +228,8 @@ void record_look(struct patch *p)
 	rec->sync_ns = clock_ns();
 	rec->sync_ticks = __rdtsc();
 	/*
-	 * The longer the run, the more exactly the length of a tick can be measured. The calibration may have failed.
+	 * Measures the length of a tick again, because the calibration may have failed, and because the measurement
+	 * becomes more exact the longer the run is.
 	 */
 	if (rec->sync_ns - p->ns0 > NSEC_PER_SEC / 1000)
 		p->tick_ns = (double)(rec->sync_ns - p->ns0) / (double)(rec->sync_ticks - p->tsc0);
@@ -249,7 +250,7 @@ static uint64_t turn_of(const struct record_thread *th)
 	return item.kind == RECORD_NONE ? UINT64_MAX : item.ticks;
 }
 
-/* Restores the order of the heap if the thread at `i` is later than those below it (Knuth, TAOCP 3, 5.2.3). */
+/* Restores the order of the heap if the thread at index `i` is later than those below it (Knuth, TAOCP 3, 5.2.3). */
 static void sift(struct record *rec, size_t i)
 {
 	struct record_thread **v = rec->threads.v, *th = v[i];
@@ -295,8 +296,8 @@ static void pop(struct record *rec)
 }
 
 /*
- * Reads memory at the beginning of a call: from the captures that were made before the call, and other memory from the
- * program.
+ * Reads memory as it was at the beginning of a call: from the captures that were made before the call, and all other
+ * memory from the program.
  */
 static ssize_t read_entered(void *record, uint64_t addr, void *buf, size_t n)
 {
@@ -327,7 +328,7 @@ static void call_begins(const struct patch *p, struct record_thread *th, const s
 {
 	const struct agent_record *rec = item->record;
 	const struct site *s = th->task ? site_of_stub(th->image, rec->ret) : NULL;
-	struct life_ends ends; /* these ends are not counted here */
+	struct life_ends ends; /* life_enter() needs it; the result is not used */
 	th->call = (struct call){.arch = syscall_native_arch(),
 				 .nr = (int64_t)rec->nr,
 				 .desc = syscall_lookup(syscall_native_arch(), (int64_t)rec->nr),

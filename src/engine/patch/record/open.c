@@ -45,7 +45,7 @@ static void make_program(struct record *rec)
 	put_jump(rec->program, 8, (const unsigned char *)(uintptr_t)recorder_leave);
 }
 
-/* Is the call in the set? If `set` is NULL, all calls are. */
+/* Is the call in the set? If `set` is NULL, it stands for all calls. */
 static bool is_in(const struct call_set *set, int64_t nr)
 {
 	return !set || (set->bits[nr / 64] >> (nr % 64) & 1);

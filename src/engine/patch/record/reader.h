@@ -77,7 +77,7 @@ void reader_pop(struct record_reader *r);
 
 /*
  * Adds a capture of `len` bytes at `addr` to the open record. The caller writes the bytes to the returned address.
- * Returns NULL if there is no room. Afterwards the caller calls reader_verify_open(): the record is no longer open if
+ * Returns NULL if there is no room. Afterwards the caller calls reader_verify_open(), which discards the open record if
  * the call was not in progress all the time.
  */
 void *reader_capture_open(struct record_reader *r, uint64_t addr, uint32_t len);
@@ -86,8 +86,8 @@ void reader_verify_open(struct record_reader *r);
 bool reader_wants_open(const struct record_reader *r);
 
 /*
- * Read from the captures of a record, as functions of struct mem: memory as it was before the call, and after it. The
- * context is the record.
+ * Functions of struct mem that read from the captures of a record, which is their context. The first reads memory as it
+ * was before the call, the second as it was after the call.
  */
 ssize_t captures_read_before(void *record, uint64_t addr, void *buf, size_t n);
 ssize_t captures_read(void *record, uint64_t addr, void *buf, size_t n);

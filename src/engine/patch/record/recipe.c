@@ -24,8 +24,8 @@ static bool is_special(int64_t nr)
 }
 
 /*
- * Does the kernel change this time, although other calls only read arguments of this kind? If so, it writes back the
- * remaining time.
+ * Does the kernel change argument `arg`, a time, although it only reads such arguments of other calls? The kernel
+ * writes the remaining time back to these arguments.
  */
 static bool is_changed(int64_t nr, unsigned arg)
 {

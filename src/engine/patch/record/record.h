@@ -20,7 +20,7 @@ struct record_thread {
 	uint64_t turn;    /* time of the next item; UINT64_MAX: there is none */
 	unsigned index;   /* index of the ring in its region */
 	uint64_t fs_base; /* the fs base by which the program finds the ring */
-	bool has_ring;    /* the address of the ring is in its scratch memory */
+	bool has_ring;    /* the thread's scratch memory contains the address of the ring */
 };
 
 /* Additional state of an engine that records. */
@@ -36,7 +36,8 @@ struct record {
 	uint32_t limit; /* number of bytes of each ring that are used */
 	uint64_t string_max;
 	uint64_t sync_ticks, sync_ns; /* both clocks, read together at the last record_look() */
-	struct mem mem, live;         /* memory of the last event, and of its thread */
+	struct mem mem, live;         /* `mem` reads the memory of the last event; `live` reads the present memory of
+				       * its thread */
 	void *mem_record;             /* the record of the last event */
 	pid_t mem_pid;
 	struct record_thread
@@ -89,7 +90,10 @@ void record_leave(struct patch *p, struct task *task);
 bool record_retry(struct patch *p, struct task *task, int64_t nr);
 /* True if a task with registers `r` has stopped at the call by which the recorder asks sctrace to complete a record. */
 bool record_is_asking(const struct user_regs_struct *r);
-/* Completes the record for which the recorder asked. Changes and sets the registers `r`. */
+/*
+ * Completes the record that the recorder has asked sctrace to complete. Changes `r`, and sets the task's registers to
+ * it.
+ */
 void record_complete(struct patch *p, struct task *task, struct user_regs_struct *r);
 /*
  * Moves a task out of the agent's code for a recorded call, as stepout() does: changes `r`. Returns false if the task
