@@ -29,7 +29,7 @@ bool core_is_dumped_by(int sig)
 /* How long sctrace waits for a thread to stop. The kernel's dump waits for all threads as well, but without a limit. */
 #define PATIENCE_NS NSEC_PER_SEC
 
-/* Was the task's wait status already taken from the kernel, and does it wait for the stop loop? */
+/* Has the task's wait status already been taken from the kernel, and is it stored for the stop loop? */
 static bool is_taken(const struct tracer *t, pid_t tid)
 {
 	for (size_t i = t->waits.next; i < t->waits.taken.n; i++)
@@ -49,8 +49,8 @@ static bool is_interrupted(const struct task *task, int status)
 }
 
 /*
- * Stops a thread. It is not resumed, because the signal will end it. A stop for another reason is left to the stop
- * loop. Returns false if the thread may still be running.
+ * Stops a thread. The thread is not resumed, because the signal that dumps core will end it. A stop for another reason
+ * is left to the stop loop. Returns false if the thread may still be running.
  */
 static bool stop_thread(struct patch *p, struct task *task)
 {
@@ -109,7 +109,10 @@ static bool make_call(struct patch *p, struct task *task, uint64_t nr, uint64_t 
 	return remote_run(&p->t, task, &r, NULL) == 0;
 }
 
-/* Unmaps the engine's memory, except the page whose code does this. That page is excluded from the dump. */
+/*
+ * Unmaps the engine's memory, except the page that contains the code for unmapping. That page is excluded from the
+ * dump.
+ */
 static bool unmap_agent(struct patch *p, struct task *task)
 {
 	struct areas areas = {0};
@@ -123,8 +126,8 @@ static bool unmap_agent(struct patch *p, struct task *task)
 }
 
 /*
- * The kernel dumps the code of a file if it was written to, and otherwise only the ELF header (vma_dump_size() in
- * fs/coredump.c). The engine has written to this code, so it is excluded from the dump.
+ * The kernel dumps the code of a file if that code was written to, and otherwise only the ELF header (vma_dump_size()
+ * in fs/coredump.c). The engine has written to this code, so the code is excluded from the dump.
  */
 static void keep_code_out(struct patch *p, struct task *task)
 {

@@ -97,8 +97,8 @@ static void mend_forced_signal(struct patch *p, struct task *task)
 	uint64_t args[6] = {0};
 	bool blocked = dispatch_block_again(task);
 	/*
-	 * In other cases the action was not changed. A filter of the program's might forbid the call that restores it,
-	 * so it is made only if necessary.
+	 * If SIGSYS was neither blocked nor ignored, the kernel did not change the action. A seccomp filter of the
+	 * program might forbid the rt_sigaction(2) that restores the action, so this call is made only if necessary.
 	 */
 	bool reset = blocked || image_actions_of(task)->sigsys[ACTION_HANDLER] == 1 /* SIG_IGN */;
 	if (reset && sigsys_action(task, args))
@@ -118,7 +118,7 @@ void dispatch_mend_fault(struct patch *p, struct task *task, int sig)
 	uint64_t mask = 0, found[ACTION_WORDS];
 	uint64_t args[6] = {(uint64_t)sig, 0, at, sizeof(uint64_t)};
 	bool acts = f->known && f->handler != 0 /* SIG_DFL */ && !image_of(task)->sigsys.sealed;
-	/* The kernel resets only the handler, not the flags and the mask. */
+	/* The kernel resets only the handler, and leaves the flags and the mask of the action as they were. */
 	bool reset = acts && remote_call(&p->t, task, SYS_rt_sigaction, args) == 0 &&
 		     remote_read(task->tid, at, found, sizeof(found)) == 0 && found[ACTION_HANDLER] != f->handler;
 	/* The handler was reset although it was not SIG_IGN, so the signal was blocked. */
@@ -155,9 +155,9 @@ enum tracer_verdict dispatch_forced(struct patch *p, struct task *task, const si
 }
 
 /*
- * The program is about to install a filter. If this filter answers a call itself, the call does not stop at sctrace's
- * filter. Under ptrace, calls stop before filters run, so the image falls back. With TSYNC (seccomp(2)), the filter
- * applies to all threads at once, so all threads are interrupted.
+ * The program is about to install a filter. If the program's filter answers a call itself, that call does not stop at
+ * sctrace's filter. Under ptrace, calls stop before filters run, so the image falls back. With TSYNC (seccomp(2)), the
+ * filter applies to all threads at once, so all threads are interrupted.
  */
 static void make_room_for_filter(struct patch *p, struct task *task, bool all_threads)
 {
@@ -183,7 +183,10 @@ void dispatch_note_action(struct task *task, int sig, const uint64_t action[ACTI
 		if (action[ACTION_HANDLER] != 0 /* SIG_DFL */)
 			image_watch_actions(task);
 	}
-	/* If the handler blocks all signals, was_blocked() finds that out. Shells have such handlers for SIGCHLD. */
+	/*
+	 * Handlers that block all signals are not noted here, because was_blocked() recognises their mask. Shells have
+	 * such handlers for SIGCHLD.
+	 */
 	bool by_mask = action[ACTION_MASK] & SIGBIT(SIGSYS) && !is_all_else(action[ACTION_MASK] & ~SIGBIT(SIGSYS));
 	bool by_itself = sig == SIGSYS && !(action[ACTION_FLAGS] & SA_NODEFER);
 	bool handled = action[ACTION_HANDLER] > 1; /* neither SIG_DFL nor SIG_IGN */
@@ -234,8 +237,8 @@ static void watch_call(struct patch *p, struct task *task, int64_t nr, const str
 }
 
 /*
- * Notes a new action for SIGSYS just before the call is made. A SIGSYS that is forced before that must still restore
- * the old action.
+ * Notes a new action for SIGSYS just before the call that sets it is made. Up to that call, if a SIGSYS is forced, the
+ * engine must restore the old action.
  */
 static void watch_sigsys_action(struct task *task, int64_t nr, const struct user_regs_struct *r)
 {
@@ -298,7 +301,10 @@ static uint64_t fast_way(struct patch *p, struct task *task, const struct user_r
 	struct site *s = site_of_stub(img, r->rip);
 	bool refused = s != NULL;
 	if (!s && call->nr >= 0 && call->nr < AGENT_CALLS && p->record_way[call->nr] == RECORD_STOPS) {
-		/* A patched site would stop as well. The loader makes this call after it has mapped the libraries. */
+		/*
+		 * The site is not patched, because this call would stop at a patched site as well. The loader makes
+		 * arch_prctl(2) after it has mapped the libraries, so their known sites can be patched at this stop.
+		 */
 		if (call->nr == SYS_arch_prctl)
 			plan_apply_mapped(p, task, r->rip);
 		return 0;
@@ -351,7 +357,7 @@ static void go_slow(struct patch *p, struct task *task, struct user_regs_struct 
 
 /*
  * If a handler has returned to a call that it interrupted, restarts the call under ptrace. The call is made from the
- * stub, because its site is patched. Returns false if there is no such call, or if the restart is recorded.
+ * stub, because its site is patched. Returns false if no call was interrupted, or if its restart is recorded.
  */
 static bool restart_slow(const struct patch *p, struct task *task)
 {

@@ -17,12 +17,13 @@ enum tracer_verdict dispatch_stop(struct patch *p, struct task *task, const stru
 enum tracer_verdict dispatch_forced(struct patch *p, struct task *task, const siginfo_t *si,
 				    struct user_regs_struct *r);
 /*
- * Was this signal forced by the call at which the task has stopped? A program can send itself a similar signal. If it
- * was forced, sets *r to the registers.
+ * Was this signal forced by the call at which the task has stopped? A program can send itself a similar signal. If the
+ * signal was forced, sets *r to the task's registers.
  */
 bool dispatch_is_forced(const struct task *task, const siginfo_t *si, struct user_regs_struct *r);
 /*
- * Blocks SIGSYS again in a thread that had blocked it before one was forced. Returns whether the thread had blocked it.
+ * Blocks SIGSYS again in a thread that had blocked it before a SIGSYS was forced. Returns whether the thread had
+ * blocked it.
  */
 bool dispatch_block_again(const struct task *task);
 /* Runs call `nr` under ptrace, at the instruction that ends at r->rip. The task is disarmed for this call. */

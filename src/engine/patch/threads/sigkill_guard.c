@@ -71,9 +71,10 @@ void sigkill_guard_install(struct patch *p, struct task *task)
 }
 
 /*
- * The thread cannot be moved back by ptrace(2), and will be detached soon. This signal makes the agent's handler move
- * it back (agent_sigsys). If the thread had blocked SIGSYS, the kernel has reset the action, and the signal would end
- * the process. The call is then lost, because only ptrace(2) could move the thread.
+ * Called if ptrace(2) cannot move the thread back to before its call, and the thread will be detached soon: sends it a
+ * SIGSYS, which makes the agent's handler (agent_sigsys) move it back. If the thread had blocked SIGSYS, the kernel has
+ * reset the action, and the signal would end the process. No signal is sent then, and the call is lost, because only
+ * ptrace(2) could move the thread.
  */
 static void send_again(const struct task *task)
 {

@@ -1,7 +1,7 @@
 /*
  * An attached process must survive if sctrace is killed by SIGKILL. Until the watchdog has turned dispatch off, the
- * calls of the process raise SIGSYS, which would end it. So the engine installs a handler for SIGSYS (agent_sigsys),
- * which never runs while sctrace lives.
+ * calls of the process raise SIGSYS, whose default action would end the process. So the engine installs a handler for
+ * SIGSYS (agent_sigsys), which never runs while sctrace lives.
  */
 #ifndef SCTRACE_ENGINE_PATCH_THREADS_SIGKILL_GUARD_H
 #define SCTRACE_ENGINE_PATCH_THREADS_SIGKILL_GUARD_H
@@ -26,14 +26,15 @@ void sigkill_guard_remove(struct patch *p, struct task *task, bool delivers);
 void sigkill_guard_mask(struct task *task);
 /*
  * tracer_ops.waited: moves a thread that has stopped with a forced SIGSYS back to before its call. If sctrace is killed
- * after it has taken the stop, the kernel does not deliver the signal (wait_task_stopped() in kernel/exit.c), and the
- * thread continues at its instruction pointer. Without this function, that would be after a call that was never made.
+ * after it has waited for this stop, the kernel does not deliver the signal (wait_task_stopped() in kernel/exit.c), and
+ * the thread continues at its instruction pointer. Without this function, the thread would continue after a call that
+ * was never made.
  */
 void sigkill_guard_waited(struct tracer *t, pid_t tid, int status);
 /*
  * Tracing has failed: detaches the threads whose forced SIGSYS could not be waited for, at a position before their
- * calls. Otherwise the signal would be delivered after sctrace has ended, and would end a thread that had blocked it
- * (force_sig_info_to_task() resets the action).
+ * calls. Without this function, the signal would be delivered after sctrace has ended, and would end a thread that had
+ * blocked SIGSYS (force_sig_info_to_task() resets the action).
  */
 void sigkill_guard_rescue(struct patch *p);
 

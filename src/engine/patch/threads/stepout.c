@@ -1,6 +1,6 @@
 /*
  * The program can see its own state in the context of a handler, in an unwinder, after longjmp(3) and in a core dump.
- * There it must see the native state: the thread is either about to make its call, or has made it.
+ * In all these cases it must see the native state: the thread is either about to make its call, or has made it.
  */
 #include "engine/patch/threads/stepout.h"
 
@@ -106,8 +106,8 @@ static bool has_set_exec_word(const struct user_regs_struct *r, const struct age
 }
 
 /*
- * The thread's frame says that it has set the exec word. The program can write to the frame, so the image may not even
- * have an exec word.
+ * Clears the exec word if the image has one. The thread's frame says that the thread has set this word, but the program
+ * can write to the frame, so the image may not even have an exec word.
  */
 static void clear_exec_word(const struct image *img)
 {
@@ -152,7 +152,7 @@ static int read_frame(const struct task *task, const struct user_regs_struct *r,
  */
 static int64_t missing_frame(uint64_t ip, const struct agent_path *path)
 {
-	/* In the order of their addresses. The last row that begins at or before `ip` applies. */
+	/* The rows are in the order of their addresses. The last row that begins at or before `ip` applies. */
 	const struct {
 		const unsigned char *from;
 		int64_t missing;
@@ -210,7 +210,7 @@ static bool step_out_before_call(const struct image *img, const struct task *tas
 		r->rdx = f.rdx;
 	if (missing <= 24)
 		restore_flags(r, f.flags);
-	/* At the call instruction itself, rax may be the number of restart_syscall(2), which must stay. */
+	/* At the call instruction itself, rax is not restored, because it may be the number of restart_syscall(2). */
 	if (missing <= 32 && ip != AGENT_AT(agent_plain_sys) && !(path && ip == AGENT_AT(path->sys)))
 		r->rax = f.nr;
 	r->rsp += sizeof(f) - (uint64_t)missing + RED_ZONE;
@@ -269,8 +269,8 @@ void stepout_exec(const struct image *img)
 }
 
 /*
- * A signal has interrupted the call. Whether the call is restarted is known only when rt_sigreturn(2) returns to it
- * (syscall/life.h).
+ * Notes that a signal has interrupted the call. Whether the call is restarted is known only when rt_sigreturn(2)
+ * returns to it (syscall/life.h).
  */
 static void remember_interrupted(struct patch *p, struct task *task, const struct user_regs_struct *r,
 				 const struct site *s, const struct agent_frame *f, uint64_t ticks)
@@ -426,7 +426,10 @@ void stepout_from(struct patch *p, struct task *task, struct user_regs_struct *r
 	if (p->record && record_step_out(p, task, r, what))
 		moved = true;
 	else if (!in_agent_mapping(img, ip)) {
-		/* The thread is between the short jump and the stub, so nothing has been done yet. */
+		/*
+		 * The thread is between the short jump and the stub, so the stub and the agent have not changed
+		 * anything yet.
+		 */
 		moved = (s = map_get(&img->sites.by_hop, ip)) != NULL;
 		if (moved)
 			set_before_call(r, s);
