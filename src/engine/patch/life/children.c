@@ -21,9 +21,10 @@ struct patch_task *children_give_state(struct patch *p, struct task *task)
 }
 
 /*
- * The agent makes a fork-like call only if its flags are in a register and do not include CLONE_VM. It makes a
+ * Returns the flags of a clone that the tracer did not see, because the agent made the call. The event alone gives
+ * them: the agent makes a fork-like call only if its flags are in a register and do not include CLONE_VM, and a
  * vfork-like call only without CLONE_THREAD. The flags of clone3(2) are in memory, so another thread could have changed
- * them since.
+ * them since the call.
  */
 bool children_unseen_clone(struct tracer *t, const struct task *parent, int event, uint64_t *flags)
 {

@@ -53,7 +53,7 @@ static void settle_pending(struct patch *p, struct task *task)
 	/*
 	 * The kernel first delivers signals that faults and calls raise (signal(7)), so the thread stops before it runs
 	 * more of the program's code. An event-stop may come before that, because of SIGCONT or of PTRACE_INTERRUPT. A
-	 * thread in a group-stop is back in it when it is detached (__ptrace_unlink() in kernel/ptrace.c).
+	 * thread that was in a group-stop returns to it when it is detached (__ptrace_unlink() in kernel/ptrace.c).
 	 */
 	do {
 		if (ptrace_retry(PTRACE_CONT, task->tid, NULL, NULL) < 0 || remote_next_stop(&p->t, task, &status) < 0)
@@ -77,8 +77,8 @@ void detach_task(struct tracer *t, struct task *task)
 		return;
 	unattended_settle(p, task);
 	/*
-	 * This also turns dispatch off for threads that cannot be stopped. It is not done if a child is detached alone,
-	 * because the child may share this byte with its parent.
+	 * Clearing the selector byte also turns dispatch off for threads that cannot be stopped. The byte is not
+	 * cleared if a child is detached alone, because the child may share this byte with its parent.
 	 */
 	if (img->sigsys.selected && t->detaching)
 		img->counters.region->slots[AGENT_SLOTS_SIZE] = 0;
@@ -87,8 +87,8 @@ void detach_task(struct tracer *t, struct task *task)
 	if (task->proc->counted)
 		stepout(p, task, STEPOUT_PROGRAM);
 	/*
-	 * detach_clean() restores the code of attached processes only. In others, instructions that a jump has
-	 * replaced are executed in the stub.
+	 * detach_clean() restores the code of attached processes only. In other processes, the jumps stay, and the
+	 * instructions that they have replaced are executed in the stub.
 	 */
 	if (!t->detaching || !task->proc->attached)
 		site_follow_moved(task);
