@@ -48,7 +48,10 @@ static double native_cost(void)
 static void __attribute__((noreturn)) child(struct probe *p, struct call_filter *filter)
 {
 	p->native_ns = native_cost();
-	/* With the filter installed, calls fail until the tracer is there. The loop below only waits for it. */
+	/*
+	 * Once the filter is installed, calls fail until the tracer has attached. The loop below only waits for the
+	 * tracer.
+	 */
 	p->failed = filter->code && call_filter_install(filter) < 0;
 	p->ready = 1;
 	while (!p->go)

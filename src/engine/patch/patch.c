@@ -74,8 +74,8 @@ static bool on_syscall_stop(struct tracer *t, struct task *task)
 	if (!pt || (!pt->slow && !masked))
 		return false;
 	/*
-	 * A signal handler has run before the call was made. This call is one of the handler's, and the agent makes and
-	 * counts it. The first call will stop again.
+	 * A call was to run under ptrace, but a signal handler has run before that call was made. The call that has
+	 * stopped now is one of the handler's, and the agent makes and counts it. The earlier call will stop again.
 	 */
 	if (pt->slow && !thread_of(task)->in_call && arch_ip(task->tid, &ip) == 0 && ip - AGENT_CODE < AGENT_PAGE) {
 		pt->slow = false;
@@ -109,7 +109,7 @@ static int resume_request(struct tracer *t, const struct task *task)
 	return (pt && pt->slow) || !img || img->state != IMAGE_READY ? PTRACE_SYSCALL : PTRACE_CONT;
 }
 
-/* A stop is about to be handled: reads the records first, because they are earlier. */
+/* A stop is about to be handled: reads the recorded calls first, because they are earlier than the stop. */
 static void on_look(struct tracer *t)
 {
 	if (patch_of(t)->record)
@@ -117,8 +117,9 @@ static void on_look(struct tracer *t)
 }
 
 /*
- * Returns the address in the program's own code that corresponds to `ip`. Events show this address. The restart of a
- * call is recognised by it, because the agent does not make the restarted call at the address of the first one.
+ * Returns the address in the program's own code that corresponds to `ip`. Events show this address. It also serves to
+ * recognise the restart of a call, because the agent does not make the restarted call at the same `ip` as the first
+ * one.
  */
 static uint64_t native_ip(struct tracer *t, const struct task *task, uint64_t ip)
 {
@@ -222,8 +223,8 @@ static void patch_free(struct patch *p)
 }
 
 /*
- * Measures the cost of a call through the agent and the length of a tick. A second engine of this kind traces a child
- * for this purpose. Returns 0 or -errno.
+ * Measures the cost of a call through the agent and the length of a tick. A second patch engine traces a child for this
+ * purpose. Returns 0 or -errno.
  */
 static int measure_agent(struct patch *p)
 {
@@ -293,7 +294,10 @@ static int patch_start(struct engine **out, const struct engine_config *config, 
 	if (!p)
 		return r < 0 ? r : -ENOMEM;
 	p->ways = ways_allowed();
-	/* A long jump overwrites instructions after the call, to which a stack trace would refer. */
+	/*
+	 * A long jump overwrites the instructions after the call, but the addresses in a stack trace refer to these
+	 * instructions.
+	 */
 	if (config->want & CAP_STOPS)
 		p->ways &= ~(unsigned)WAY_LONG;
 	p->debug = getenv("SCTRACE_DEBUG") != NULL;

@@ -61,7 +61,7 @@ struct stub_page;
 enum image_state {
 	IMAGE_NEW,      /* the agent has not been put into the image yet */
 	IMAGE_READY,    /* the agent has been put into the image */
-	IMAGE_FALLBACK, /* its calls are traced by ptrace */
+	IMAGE_FALLBACK, /* the image's calls are traced by ptrace */
 };
 
 /*
@@ -92,7 +92,7 @@ struct image_counters {
 	bool single_thread;        /* copy of agent_data.single_thread in the program */
 	struct agent_words *words; /* in the region; if NULL, the agent does not make execve(2) */
 	unsigned rings;            /* number of rings that the program has mapped after the slots */
-	bool off;                  /* the agent passes all calls to the tracer, because there are `sharers` */
+	bool off;                  /* the agent passes all calls to the tracer, because `sharers` is not 0 */
 	/* Processes that share the memory, but whose calls are counted elsewhere or not at all. */
 	unsigned sharers;
 };
@@ -113,7 +113,7 @@ struct image_handlers {
 	bool known;
 	bool unsteady;    /* the handlers may change without the engine's knowledge */
 	uint64_t actions; /* agent_words.actions when /proc was read */
-	uint64_t caught;  /* SIGBIT() of these signals */
+	uint64_t caught;  /* SIGBIT() of each signal that has a handler */
 };
 
 /*
@@ -167,8 +167,8 @@ struct image {
 	enum image_state state;
 	pid_t user; /* a task that runs in the image, or that ran in it */
 	/*
-	 * The code for unattended setup, which may still be running. If hi is 0, it is not running. If lo is 0, it was
-	 * never tried.
+	 * Address range of the code for unattended setup, which may still be running. If hi is 0, the code is not
+	 * running. If lo is 0, unattended setup was never tried.
 	 */
 	struct {
 		uint64_t lo, hi;
@@ -177,7 +177,8 @@ struct image {
 	struct image_start start;
 	struct image_counters counters;
 	struct image_sigsys sigsys;
-	struct image_actions actions; /* of all its processes except the borrowers (image_actions_of) */
+	struct image_actions actions; /* the signal actions of all processes of the image except the borrowers
+				       * (image_actions_of) */
 	VEC(struct image_borrower) borrowers;
 	struct image_handlers handlers;
 	struct image_sites sites;
@@ -190,8 +191,9 @@ struct patch_task {
 	bool armed;            /* calls from outside the agent stop, and are handled here */
 	uint64_t completed_ip; /* the address after the call that ended last under ptrace, or 0 */
 	bool sigsys_blocked;   /* the program blocks SIGSYS in this thread */
-	bool signalled;        /* a handler that has blocked SIGSYS may be running; the tracer must see its return */
-	/* SIGSYS was blocked when a signal came, and will be blocked again when the handler returns. */
+	bool signalled;        /* a handler that has blocked SIGSYS may be running; the tracer must see this
+			        * handler's return */
+	/* SIGSYS was blocked when a handler was called, and will be blocked again when this handler returns. */
 	bool returns_blocked;
 	unsigned moved_frames; /* number of handlers that will return to instructions that moved into a stub */
 	uint32_t serial;       /* image_sites.serial when the task was last resumed */
@@ -224,17 +226,19 @@ enum arming {
 	ARM_FILTER,
 };
 
-/* How the agent treats a call: makes it, makes it and writes a record, or passes it to the tracer. */
+/* What the agent does with a call: it makes the call, or makes it and writes a record, or passes it to the tracer. */
 enum record_way { RECORD_PASSES, RECORD_WRITES, RECORD_STOPS };
 
-/* Why a thread steps out: who will see its position. */
+/* Why a thread steps out: what will see the thread's position. */
 enum stepout_for {
-	STEPOUT_UNSEEN,  /* nobody: the thread stays in the agent or stub */
+	STEPOUT_UNSEEN,  /* nothing: the thread stays in the agent or stub */
 	STEPOUT_PROGRAM, /* a signal handler, or the program after it was detached */
 	STEPOUT_CORE,    /* a core dump: the thread does not run again, and a call in which it waits stays unfinished */
 };
 
-/* The kinds of jumps by which a site can be patched, as the variable SCTRACE_PATCH allows. */
+/*
+ * The kinds of jumps by which a site can be patched. The environment variable SCTRACE_PATCH can exclude some of them.
+ */
 enum { WAY_SHORT = 1, WAY_LONG = 2, WAY_REDIRECT = 4 };
 
 struct patch {
@@ -245,15 +249,15 @@ struct patch {
 	uint32_t filters;
 	bool seccomp_seen; /* some traced process has set a filter */
 	int watchdog_fd;   /* a socket to the watchdog (arm/watchdog.c), or -1 */
-	unsigned ways;     /* WAY_*: what SCTRACE_PATCH allows */
+	unsigned ways;     /* WAY_*: the kinds that SCTRACE_PATCH allows */
 	bool debug;        /* SCTRACE_DEBUG */
 	/*
-	 * A program has changed the agent's code in its memory. Since then, sctrace waits less long for that code to
-	 * end.
+	 * A program has changed the agent's code in its memory. From then on, sctrace waits for a shorter time for that
+	 * code to end.
 	 */
 	bool code_changed;
 
-	/* The clock: length of a tick of the time stamp counter. */
+	/* Length of a tick of the time stamp counter, in nanoseconds. */
 	double tick_ns;
 	uint64_t tsc0, ns0; /* both clocks, read together at the start */
 	struct tracer_cost fast;
@@ -262,7 +266,7 @@ struct patch {
 	VEC(struct region *) regions;
 	bool no_pool; /* programs cannot open memory that sctrace has created */
 	VEC(int16_t)
-	calls; /* the calls that the agent was asked to make so far; the next image has them from the start */
+	calls; /* calls that the agent was asked to make so far; the next image's agent makes them from the start */
 
 	struct record *record; /* set if whole calls are recorded, otherwise NULL */
 	const unsigned char
@@ -282,7 +286,7 @@ struct patch {
 	uint64_t rights;              /* sctrace's own capabilities (capabilities(7)) */
 	VEC(struct resume_point) resume_points;
 
-	/* For the footer. */
+	/* The footer of the report shows these. */
 	uint64_t images, fallback_images;
 	struct buf fallback_why; /* the reason for the first fallback */
 };
@@ -293,8 +297,8 @@ static inline struct patch *patch_of(struct tracer *t)
 }
 
 /*
- * The engine's knowledge must be complete. Without a site's hops, for example, a thread could not be moved out of them.
- * So tracing ends if memory for this knowledge ran out (!ok). Returns `ok`.
+ * The engine's knowledge must be complete. For example, if a site's hops were not known, a thread in one of these hops
+ * could not be moved out of it. So tracing ends if memory for this knowledge ran out (!ok). Returns `ok`.
  */
 static inline bool patch_had_memory(struct patch *p, bool ok)
 {
@@ -303,13 +307,16 @@ static inline bool patch_had_memory(struct patch *p, bool ok)
 	return ok;
 }
 
-/* Returns the image that the task runs in. NULL if its clone(2) has not been reported yet, or memory ran out. */
+/*
+ * Returns the image that the task runs in, or NULL if the task's clone(2) has not been reported yet, or if memory ran
+ * out.
+ */
 static inline struct image *image_of(const struct task *task)
 {
 	return task->proc ? task->proc->image : NULL;
 }
 
-/* Returns NULL before the task's first stop, or if memory ran out. */
+/* Returns the engine's state of the task, or NULL before the task's first stop, or if memory ran out. */
 static inline struct patch_task *patch_task_of(const struct task *task)
 {
 	return task->data;
