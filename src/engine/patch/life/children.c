@@ -21,8 +21,8 @@ struct patch_task *children_give_state(struct patch *p, struct task *task)
 }
 
 /*
- * Returns the flags of a clone that the tracer did not see, because the agent made the call. The event alone gives
- * them: the agent makes a fork-like call only if its flags are in a register and do not include CLONE_VM, and a
+ * Sets *flags for a clone(2) whose entry the tracer did not see, because the agent made the call. The event alone gives
+ * these flags: the agent makes a fork-like call only if its flags are in a register and do not include CLONE_VM, and a
  * vfork-like call only without CLONE_THREAD. The flags of clone3(2) are in memory, so another thread could have changed
  * them since the call.
  */

@@ -56,8 +56,8 @@ static enum stepout_for seen_by(const struct task *task, const struct user_regs_
 		return handler_of(task, sig) == HANDLER_SOME ? STEPOUT_PROGRAM : STEPOUT_UNSEEN;
 	proc_status(task->tid, &s);
 	/*
-	 * /proc may be out of date if the thread has counted a new action, but has not yet made the call that sets it.
-	 * At the end of a call, no such call is outstanding.
+	 * What /proc shows is soon out of date if the thread has counted a new action, but has not yet made the
+	 * call that sets it. At the end of a call, no such call is outstanding.
 	 */
 	h->known = steady && s.has_signals && (int64_t)r->orig_rax >= 0;
 	h->actions = actions;
