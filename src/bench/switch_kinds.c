@@ -201,7 +201,7 @@ static const struct switch_kind kinds[] = {
 	 NULL},
 	{"yield", "sched_yield() by two tasks that never sleep", P, open_nothing, YIELD, true, NULL},
 	{"ucontext", "swapcontext(), without the scheduler", U, open_nothing, NOBODY, false, switch_ucontext_rounds},
-	{"bare", "exchange of registers and stack only", U, open_bare, NOBODY, false, switch_bare_rounds},
+	{"bare", "switching only registers and stack", U, open_bare, NOBODY, false, switch_bare_rounds},
 };
 
 const struct switch_kind *switch_kind_at(size_t i)

@@ -1,4 +1,4 @@
-/* Shows arguments about sockets: addresses, messages, options. The functions are used in the rows of decode_kinds. */
+/* Decodes the arguments of socket calls: addresses, messages, options. The functions are used in the rows of decode_kinds. */
 #ifndef SCTRACE_DECODE_NET_H
 #define SCTRACE_DECODE_NET_H
 

@@ -31,7 +31,7 @@ struct boxes {
 	struct axis value;
 	double first, step; /* position of the first box, and distance between boxes */
 	double half;        /* half the thickness of a box, in pixels */
-	double near, far;   /* pixels of the smallest and of the greatest value */
+	double near, far;   /* positions of the smallest and the largest value, in pixels */
 	double limit;       /* an outlier above this value is left out */
 };
 

@@ -8,7 +8,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Returns line `i` of those that the run itself printed: the notes of bench, followed by the warnings of compare. */
+/*
+ * Returns the `i`-th line that the command printed below its tables: its notes, followed by its warnings. Returns NULL if
+ * there are fewer lines. *advice is set to the second part of a warning, or to NULL.
+ */
 static const char *told(const struct run *r, size_t i, const char **advice)
 {
 	*advice = NULL;

@@ -14,7 +14,7 @@ struct recording;
 
 /*
  * Opens the file and reads its head. Returns 0 and sets *out. Returns -EBADMSG if the file is not a recording that this
- * version can read, or another -errno; `why` then contains a sentence.
+ * version can read, or another -errno; `why` then contains the reason.
  */
 int recording_open(struct recording **out, const char *path, struct buf *why);
 void recording_close_read(struct recording *r);

@@ -60,7 +60,7 @@ static const struct strategy strategies[] = {
 	 "the bytes stay in the kernel, so the program needs no buffer; its time outside the kernel is that of its "
 	 "start-up"},
 	{"splice", "copy-splice", 0, NULL, "splice(2) through a pipe",
-	 "the pipe between the files holds 64 KiB, so each 64 KiB need two calls; the bytes stay in the kernel"},
+	 "the pipe between the files holds 64 KiB, so every 64 KiB takes two calls; the bytes stay in the kernel"},
 	{"copy_file_range", "copy-copy-file-range", 0, NULL, "copy_file_range(2): the file system may share the blocks",
 	 "the file system does the work, and if it can share blocks between files, no bytes are copied"},
 	{"O_DIRECT", "copy-direct", STRATEGY_BUFFER | STRATEGY_ALIGNED, "1M", "bypasses the page cache",

@@ -115,7 +115,7 @@ static void interrupt_after_some(void *ctx)
 		raise(SIGINT);
 }
 
-/* If work for an hour is interrupted, the run contains its progress, slices and shares until then. */
+/* If a measurement that would take an hour is interrupted, the run contains the progress, slices and shares so far. */
 static void interrupted_runs_show_how_far_they_came(void **state)
 {
 	(void)state;

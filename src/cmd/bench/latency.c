@@ -186,7 +186,7 @@ static void describe_method(struct bench_session *s, const struct latency_plan *
 
 static void report(struct bench_session *s, const struct latency_plan *p, struct row *rows, size_t n)
 {
-	/* Moves the loads that were measured to the front. The others follow them, because all rows must be freed. */
+	/* Moves the loads that were measured to the front. The others stay behind them, and are freed with them. */
 	size_t done = 0;
 	for (size_t i = 0; i < n; i++)
 		if (rows[i].r.n) {

@@ -133,7 +133,7 @@ static void test_faults(int argc, char **argv)
 	CHECK(nfaults == 20);
 }
 
-/* --- code that moves, and code that is written --- */
+/* --- patched code that the program moves to another address or overwrites --- */
 
 static void must_call(long (*site)(struct regs *))
 {
