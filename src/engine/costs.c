@@ -32,8 +32,8 @@ static void find_folder(char *path, size_t size)
 }
 
 /*
- * Opens the folder if sctrace's user owns it and nobody else can write to it, because its contents are trusted.
- * Otherwise returns -1.
+ * Opens the folder. Returns -1 unless sctrace's user owns the folder and nobody else can write to it, because sctrace
+ * trusts the costs in it.
  */
 static int open_folder(void)
 {
@@ -100,7 +100,7 @@ static json_t *load(int folder, const char *machine)
 	return json_pack("{s:s, s:{}}", "machine", machine, "costs");
 }
 
-/* Writes a new file and renames it, so that nobody reads half of it. */
+/* Writes a new file and renames it to sctrace-costs.json, so that no process reads an incomplete file. */
 static void store(int folder, const json_t *all)
 {
 	char name[64];
@@ -124,7 +124,7 @@ static bool read_numbers(const json_t *list, struct cost_numbers *n)
 	return json_array_size(list) == COSTS_NUMBERS;
 }
 
-/* Returns the number of kept measurements. If there is one, sets *least to the one with the smallest cost. */
+/* Returns the number of kept measurements. If there are any, sets *least to the measurement with the smallest cost. */
 static size_t least_of(const json_t *kept, struct cost_numbers *least)
 {
 	size_t i, n = 0;

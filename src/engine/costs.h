@@ -1,7 +1,8 @@
 /*
- * The cost of tracing a call, kept until the next boot, because measuring it takes longer than many programs run. It is
- * kept in $XDG_RUNTIME_DIR/sctrace-costs.json, which the system removes at log-out (XDG Base Directory Specification).
- * If the variable is not set, the folder is /run/user/UID, or /run for root. Without a folder, nothing is kept.
+ * Keeps the measured cost of tracing a call until the next boot, because a measurement takes longer than many programs
+ * run. The costs are in $XDG_RUNTIME_DIR/sctrace-costs.json, which the system removes at log-out (XDG Base Directory
+ * Specification). If the variable is not set, the folder is /run/user/UID, or /run for root. If the folder does not
+ * exist, nothing is kept.
  */
 #ifndef SCTRACE_ENGINE_COSTS_H
 #define SCTRACE_ENGINE_COSTS_H
@@ -9,8 +10,8 @@
 #include <stddef.h>
 
 /*
- * Noise can only increase a measurement. So the first runs after a boot measure, and later runs use the smallest
- * result.
+ * The number of measurements that are made after a boot. Later runs use the smallest of their results, because noise
+ * can only increase a measurement.
  */
 #define COSTS_MEASURED 5
 

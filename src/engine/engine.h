@@ -78,11 +78,14 @@ struct engine_config {
 	 * calls all the time. May be NULL.
 	 */
 	const volatile sig_atomic_t *woken;
-	/* give neither events nor counts, only wall time, CPU times, peak RSS and exit status of an untraced run */
+	/*
+	 * report neither events nor counts; the result then has only the wall time, CPU times, peak RSS and exit status
+	 * of an untraced run
+	 */
 	bool measure_only;
 };
 
-/* The results, after everything has ended. */
+/* The results of a run, which are complete when all tasks have ended. */
 struct engine_result {
 	/* exit status of the started program, as from wait(2); 0 if sctrace only attached */
 	int status;
@@ -91,7 +94,7 @@ struct engine_result {
 	uint64_t peak_rss_bytes; /* the largest peak RSS (VmHWM) of a process, read at its exit event; 0: unknown */
 	bool rss_is_largest;     /* there were several processes, and the figure is that of the largest one */
 	uint64_t before_main;    /* calls before main (or before the entry point) */
-	/* counts of these calls by name; NULL if the engine does not have them; valid until stop() */
+	/* counts, by name, of the calls before main; NULL if the engine does not have them; valid until stop() */
 	const struct summary *before;
 	enum { MAIN_UNKNOWN, MAIN_SYMBOL, MAIN_ENTRY } main_found;
 	uint64_t lost;      /* calls that the kernel could not count (bpf) */
@@ -110,14 +113,15 @@ struct engine_ops {
 	 */
 	int (*probe)(unsigned want, struct buf *why);
 	/*
-	 * Starts and attaches. Returns 0 and sets *out, or -errno with the reason in `why`. -ENOENT means not found,
-	 * and -EACCES cannot be executed; both have exit statuses of their own.
+	 * Starts the program and attaches to processes. Returns 0 and sets *out, or -errno with the reason in `why`.
+	 * -ENOENT means that the program was not found, and -EACCES that it cannot be executed; sctrace has an exit
+	 * status for each of these errors.
 	 */
 	int (*start)(struct engine **out, const struct engine_config *config, struct buf *why);
 	/*
-	 * Gets the next event. Returns 1 and fills in *ev. Returns 0 if nothing is left, -EINTR if sctrace received a
-	 * signal, or -errno if tracing cannot continue. In the last case, the started programs have been killed, and
-	 * stop() will detach from the attached ones.
+	 * Gets the next event. Returns 1 and fills in *ev. Returns 0 if no event will follow, -EINTR if sctrace
+	 * received a signal, or another -errno if tracing cannot continue. In the last case, the started programs have
+	 * been killed, and stop() will detach from the attached ones.
 	 */
 	int (*next)(struct engine *e, struct event *ev);
 	/*
@@ -127,18 +131,18 @@ struct engine_ops {
 	int (*collect)(struct engine *e, struct summary *s);
 	/*
 	 * Detaches from all attached processes without harming them, and also from started ones unless kill_on_exit is
-	 * set. Returns 0, or -errno of a failure that has not been reported yet. Afterwards next() gives the events
-	 * that came before.
+	 * set. Returns 0, or -errno of a failure that has not been reported yet. Afterwards, next() still gives the
+	 * events that occurred before the detaching.
 	 */
 	int (*detach)(struct engine *e);
 	/*
-	 * Sends `sig` to the started program and those of its descendants that are traced, because sctrace is about to
-	 * die.
+	 * Sends `sig` to the started program and those of its descendants that are traced. Called if sctrace must end
+	 * before these processes have ended.
 	 */
 	void (*kill)(struct engine *e, int sig);
 	/*
-	 * To be called after next() returned 0 or after detach(). result() gets the result. footer() appends a text
-	 * with the engine's name and what was subtracted from the times.
+	 * result() and footer() may be called after next() has returned 0, or after detach(). footer() appends a text
+	 * with the engine's name and with the cost that was subtracted from the times.
 	 */
 	void (*result)(const struct engine *e, struct engine_result *r);
 	void (*footer)(const struct engine *e, struct buf *text);
