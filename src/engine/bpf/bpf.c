@@ -28,7 +28,10 @@ static struct bpf_engine *self(struct engine *e)
 	return (struct bpf_engine *)e;
 }
 
-/* Checks that the process exists and may be counted. The messages are those of a refused attach. */
+/*
+ * Checks that the process exists and may be counted. Otherwise `why` gets a message of the form that the ptrace engine
+ * uses if it cannot attach.
+ */
 static int check_target(pid_t pid, struct buf *why)
 {
 	struct proc_status s;
@@ -166,8 +169,8 @@ static int start_all(struct bpf_engine *b, struct buf *why)
 		b->root = p.pid;
 		b->root_is_child = getpid() == before;
 		/*
-		 * If SIGCHLD is ignored, the kernel keeps no exit statuses for wait(2). The child was started before
-		 * this change, which does not affect it.
+		 * If SIGCHLD is ignored, the kernel keeps no exit statuses for wait(2). The child has already been
+		 * started, so the program still inherits the previous setting.
 		 */
 		signal(SIGCHLD, SIG_DFL);
 	}
@@ -219,7 +222,8 @@ static void note_held(struct bpf_engine *b, const struct ring_event *r)
 	}
 	if (r->kind != RING_DEATH || !r->is_process)
 		return;
-	if ((pid_t)r->pid == b->root && !b->root_is_child) { /* with -D, nothing else reports this end */
+	if ((pid_t)r->pid == b->root && !b->root_is_child) { /* with -D, sctrace is not the parent, so only this
+							      * event gives the exit status */
 		b->result.status = r->status;
 		b->root_ended = true;
 	}
@@ -254,16 +258,16 @@ static bool take_event(struct bpf_engine *b, struct event *ev)
 #define REFUSALS_MAX 3
 
 /*
- * Gets the exit status of the started program if it has ended. Returns 0, or -errno if the kernel refuses this
- * repeatedly.
+ * Gets the exit status of the started program if it has ended. Returns 0, or -errno if wait4(2) has failed REFUSALS_MAX
+ * times in succession.
  */
 static int reap_root(struct bpf_engine *b)
 {
 	if (!b->root || b->root_ended)
 		return 0;
 	/*
-	 * Do not wait until the program's parent reaps it: the parent may be waiting until sctrace closes a file that
-	 * both have open for writing.
+	 * With -D, the program's end is enough: sctrace must not wait until the program's parent reaps it. The parent
+	 * may be waiting until sctrace closes a file that both have open for writing.
 	 */
 	struct pollfd end = {.fd = b->root_fd, .events = POLLIN};
 	if (!b->root_is_child) {
@@ -272,13 +276,13 @@ static int reap_root(struct bpf_engine *b)
 	}
 	pid_t pid = wait4(b->root, &b->result.status, WNOHANG | __WALL, &b->result.usage);
 	b->root_ended = pid == b->root;
-	b->refusals = pid < 0 ? b->refusals + 1 : 0; /* WNOHANG: no signal can interrupt the call */
+	b->refusals = pid < 0 ? b->refusals + 1 : 0; /* a signal cannot interrupt wait4(2) with WNOHANG */
 	return b->refusals < REFUSALS_MAX ? 0 : -errno;
 }
 
 /*
- * Sleeps until there may be an event. Returns 0 or -errno. Returns -EINTR after a signal, and also after LOOK_MS,
- * because a signal may have come just before the sleep: the caller then checks for one.
+ * Sleeps until there may be an event. Returns 0, -EINTR after a signal, or another -errno. Also returns -EINTR after
+ * LOOK_MS, so that the caller notices a signal that came just before the sleep.
  */
 static int sleep_until_news(const struct bpf_engine *b)
 {
@@ -334,7 +338,7 @@ static int bpf_next(struct engine *e, struct event *ev)
 {
 	int r = next_event(self(e), ev);
 	if (r < 0 && r != -EINTR)
-		bpf_kill(e, SIGKILL); /* attached processes are not in `held`, so they live on */
+		bpf_kill(e, SIGKILL); /* attached processes are not in `held`, so they are not killed */
 	return r;
 }
 

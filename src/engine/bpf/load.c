@@ -184,7 +184,10 @@ int bpf_load(struct bpf_engine *b, struct buf *why)
 		set_config(b);
 		r = sctrace_bpf__load(b->skel);
 	}
-	/* libbpf does not fail if the kernel has no mappable arrays, or if its check for them fails. */
+	/*
+	 * libbpf reports success even if it could not map the kernel half's variables: the kernel may lack mappable
+	 * arrays, or the check for them may have failed.
+	 */
 	if (r == 0 && (!b->skel->bss || !b->skel->rodata))
 		r = -ENOMEM;
 	if (r == 0)
@@ -269,7 +272,7 @@ void bpf_stop_counting(struct bpf_engine *b)
 	if (!b->skel)
 		return;
 	__atomic_store_n(&b->skel->bss->closing, 1, __ATOMIC_SEQ_CST);
-	/* destroyed first, so that calls in progress still reach the exit hook */
+	/* the entry hook is removed first, so that calls in progress still reach the exit hook */
 	bpf_link__destroy(b->skel->links.on_enter);
 	b->skel->links.on_enter = NULL;
 	sctrace_bpf__detach(b->skel);

@@ -52,7 +52,7 @@ struct bpf_engine {
 	struct summary retired;             /* contents of reused rows that have not been collected yet */
 	struct bpf_cost cost;
 	pid_t root;  /* the started program, or 0 */
-	int root_fd; /* its pidfd, or -1 */
+	int root_fd; /* pidfd of the started program, or -1 */
 	bool root_is_child, root_ended, detached;
 	unsigned refusals; /* number of successive waits that failed */
 	struct engine_result result;
@@ -77,29 +77,30 @@ int bpf_unmark(struct bpf_engine *b, pid_t pid);
 uint64_t bpf_lost(const struct bpf_engine *b);
 
 /*
- * Measure the cost of a call: bpf_native_cost() by native loops before bpf_attach(), and the other function by counted
- * loops afterwards. The difference between the smallest batch means is b->cost.
+ * bpf_native_cost() measures getppid(2) before bpf_attach(), and bpf_calibrate() measures it afterwards, while it is
+ * counted. Each takes the smallest mean of a batch of calls. The difference is b->cost.
  */
 double bpf_native_cost(void);
 int bpf_calibrate(struct bpf_engine *b, double native_ns);
 
-/* Adds what was counted since the previous call to `s`. Returns 0 or -errno. */
+/* Adds to `s` what was counted since the previous call of this function. Returns 0 or -errno. */
 int bpf_collect(struct bpf_engine *b, struct summary *s);
-/* Adds what one row has counted since it was last read to `s`. */
+/* Adds to `s` what one row has counted since it was last read. */
 int bpf_collect_row(struct bpf_engine *b, unsigned int slot, struct summary *s);
 int bpf_collect_errnos(struct bpf_engine *b, struct summary *s);
 /* Reads the tags of rows that are new since the previous call. */
 int bpf_find_rows(struct bpf_engine *b);
 /*
- * Notes that a process or thread has started or ended. `id` is the process or the thread, depending on how rows are
- * split. If few free slots are left, saves the contents of all ended rows and reuses them. Returns 0 or -ENOMEM.
+ * bpf_note_begun() and bpf_note_ended() note that a process or thread has started or ended; `id` is its process or
+ * thread id, depending on how rows are split. bpf_retire() saves the contents of all ended rows and reuses these rows,
+ * if few slots are free. Returns 0 or -ENOMEM.
  */
 void bpf_note_begun(struct bpf_engine *b, unsigned int id);
 int bpf_note_ended(struct bpf_engine *b, unsigned int id);
 int bpf_retire(struct bpf_engine *b);
 /*
- * Sums one row over all CPUs, with the smallest and the greatest time of the current epoch. max_ns is 0 if there was no
- * call.
+ * Sums one row over all CPUs, with the smallest and the greatest time of the current epoch. If there was no call,
+ * max_ns of the sum is 0.
  */
 int bpf_read_row(struct bpf_engine *b, unsigned int slot, struct row_counts *sum);
 /* The slot of a row, or 0 if there is none. */

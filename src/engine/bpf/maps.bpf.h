@@ -8,7 +8,7 @@
 
 #include "shared.h"
 
-/* Set by the loader before loading. */
+/* The loader sets these constants before it loads the programs. */
 const volatile unsigned int scope = SCOPE_TASKS;
 const volatile unsigned int split = SPLIT_NONE;
 const volatile unsigned int follow = 0;
@@ -18,8 +18,8 @@ const volatile unsigned int max_chunks = 1;
 const volatile unsigned int shards = 1; /* a power of two, at most SHARDS_MAX */
 
 /*
- * The loader sets this when it stops counting. The entry hook is then detached, so an exit may be seen without its
- * entry.
+ * The loader sets this when it stops counting. The entry hook is then removed before the exit hook, so the exit hook
+ * may see a call that did not pass the entry hook.
  */
 unsigned int closing = 0;
 
@@ -27,7 +27,7 @@ unsigned int closing = 0;
  * The loader reads the variables below. It writes only `epoch` and, for the program that it starts, `live`, `processes`
  * and `threads`.
  */
-unsigned int next_slot = 0; /* the loader sets these three to 1 before loading */
+unsigned int next_slot = 0; /* the loader sets next_slot, next_chunk and epoch to 1 before it loads the programs */
 unsigned int next_chunk = 0;
 unsigned long long epoch = 0;    /* minima and maxima start anew when this number changes */
 unsigned long long lost = 0;     /* calls that could not be counted */
@@ -69,7 +69,7 @@ struct {
 	__type(value, struct row_tag);
 } tags SEC(".maps");
 
-/* Slots and chunks that the loader freed after their processes ended. */
+/* Slots and chunks that the loader freed after the processes that used them had ended. */
 struct {
 	__uint(type, BPF_MAP_TYPE_STACK);
 	__uint(max_entries, 1);

@@ -137,8 +137,8 @@ static __always_inline void count_errno(unsigned int slot, unsigned int err)
 }
 
 /*
- * Counts a call of `slot` that returned `ret` after `ns`. The function is not static, because the verifier checks a
- * global function only once instead of once for each caller. The result has no meaning.
+ * Counts a call of `slot` that returned `ret` after `ns`. The function is not static, because the kernel's verifier
+ * checks a global function only once, but a static one once for each caller. The return value has no meaning.
  */
 __noinline int count_returned(unsigned int slot, unsigned long long ns, long ret)
 {

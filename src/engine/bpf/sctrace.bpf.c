@@ -122,12 +122,13 @@ int BPF_PROG(on_exit, struct pt_regs *regs, long ret)
 		return 0;
 	unsigned long long ns = now - t->enter_ns;
 	if (is_sigreturn(t->nr, is_compat(task))) {
-		ret = 0; /* the return register holds a value of the interrupted program */
+		ret = 0; /* after rt_sigreturn(2), the result register holds a value of the interrupted program */
 	} else if (IS_RESTART_ERROR(-ret)) {
 		struct interrupted *i = &t->interrupted;
 		/*
-		 * A handler was itself interrupted in a call. The return of the call that the handler interrupted will
-		 * not be seen.
+		 * If a call is already stored, a signal handler interrupted that call, and now the handler's own call
+		 * was interrupted. There is room for one call only, so the stored call is counted as if it had returned
+		 * EINTR.
 		 */
 		if (i->slot)
 			count_returned(i->slot, i->ns, -EINTR);
@@ -221,7 +222,7 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_tid, struct linux_binprm
 		return 0;
 	t->interrupted.slot = 0;
 	t->flags &= ~TASK_HANDLER;
-	__builtin_memset(t->cache, 0, sizeof(t->cache)); /* the thread may have a different id now */
+	__builtin_memset(t->cache, 0, sizeof(t->cache)); /* after execve(2), the thread may have another id */
 	if (split != SPLIT_NONE)
 		note_comm(task, split == SPLIT_PROCESS ? task->tgid : task->pid);
 	if (t->flags & TASK_WAITING) {

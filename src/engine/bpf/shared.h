@@ -12,12 +12,12 @@
  */
 #define CHUNK_BITS     5
 #define CHUNK_SIZE     (1 << CHUNK_BITS)
-#define CHUNKS_PER_ROW 42 /* chunks that a histogram can have */
+#define CHUNKS_PER_ROW 42 /* maximum number of chunks of a histogram */
 #define SHARDS_MAX     8  /* copies of each chunk; each CPU adds to one of them, by atomic additions */
 
 #define TASK_CACHE   16 /* rows that a thread finds without a look-up in the hash table */
 #define COMM_SIZE    16 /* TASK_COMM_LEN */
-#define SQUARE_SHIFT 10 /* times of 2^20 ns and more are squared in units of 2^10 ns, so that sums fit */
+#define SQUARE_SHIFT 10 /* times of 2^20 ns and more are squared in units of 2^10 ns to avoid an overflow */
 
 /* Which tasks are counted. */
 enum count_scope {
@@ -49,7 +49,7 @@ struct row_counts {
 	unsigned long long entered, returned, errors, restarted;
 	/* time of returned calls, and time of calls that were interrupted and restarted */
 	unsigned long long ns, restarted_ns;
-	/* smallest and greatest time since the start of that epoch; see `epoch` in maps.bpf.h */
+	/* smallest and greatest time in that epoch; see `epoch` in maps.bpf.h */
 	unsigned long long min_ns, max_ns, epoch;
 	unsigned long long squares, big_squares;
 	unsigned long long sum; /* sum of the positive results */
@@ -85,9 +85,11 @@ enum task_flags {
 	TASK_ROOT = 1 << 5,    /* the process is the started program */
 };
 
-/* A call that ended with an ERESTART result. It is kept here until it is known whether the call is restarted. */
+/*
+ * A call that ended with an ERESTART result. The call is stored here until it is known whether the kernel restarts it.
+ */
 struct interrupted {
-	unsigned int slot; /* 0 if there is no such call */
+	unsigned int slot; /* 0: no call is stored */
 	unsigned int err;
 	long long nr;
 	unsigned long long ip, sp, ns;
