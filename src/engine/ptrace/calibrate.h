@@ -11,7 +11,10 @@
 int tracer_calibrate(struct tracer_cost *cost, bool pinned);
 /* Appends that the times include the cost of tracing, and the reason why this cost could not be measured. */
 void tracer_cost_unknown(const struct tracer_cost *cost, struct buf *out);
-/* Waits until a child for calibration, which is not traced yet, sets *ready. Returns false if it ended before. */
+/*
+ * Waits until a child for calibration, which is not traced yet, sets *ready. Returns false if the child has ended
+ * without setting *ready.
+ */
 bool tracer_await_child(pid_t pid, const _Atomic int *ready);
 
 #endif

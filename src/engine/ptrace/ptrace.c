@@ -60,9 +60,9 @@ static int ptrace_start(struct engine **out, const struct engine_config *config,
 		(void)tracer_calibrate(&t->cost,
 				       config->spawn.pin_tracer); /* if it could not be measured, the footer says so */
 	/*
-	 * Calls for which no event is wanted need not stop. That is correct only if the user wants events of some calls
-	 * and nothing else. All descendants inherit a filter, cannot gain privileges then, and cannot remove it. So the
-	 * filter is used only if descendants are traced.
+	 * With a filter, calls for which no event is wanted run without a stop. That is correct only if the user wants
+	 * events of some calls and nothing else. All descendants inherit the filter and cannot remove it, and they may
+	 * be unable to gain privileges. So the filter is used only if descendants are traced.
 	 */
 	t->filter = config->only && !call_set_is_full(config->only) && config->spawn.argv && config->follow &&
 		    !(config->want & CAP_COUNTS) && call_filter_build(&filter, config->only) == 0;

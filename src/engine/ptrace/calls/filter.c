@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 /*
- * Does call `nr` run without a stop? Only calls that have a name can. Unknown numbers stop, and the sinks decide about
- * them. userfaultfd(2) also stops, because it determines which memory may be read.
+ * Returns true if call `nr` runs without a stop. A call without a name always stops, and the sinks decide whether to
+ * show it. userfaultfd(2) also stops, because it determines which memory may be read.
  */
 static bool passes(const struct call_set *only, int nr)
 {
@@ -23,7 +23,10 @@ static bool passes(const struct call_set *only, int nr)
 	       syscall_name_known(syscall_native_arch(), nr);
 }
 
-/* A run of numbers, from `from` to `to`, that all run without a stop. The runs are in ascending order. */
+/*
+ * Appends RUN_LENGTH instructions that let the calls numbered `from` to `to` run without a stop. Such runs of numbers
+ * must be added in ascending order.
+ */
 #define RUN_LENGTH 4
 static void add_run(struct call_filter *f, int from, int to)
 {
@@ -38,7 +41,7 @@ static void add_run(struct call_filter *f, int from, int to)
 }
 
 /*
- * libseccomp is not used here, because seccomp_export_bpf(3) of version 2.5 dereferences NULL if memory runs out. In
+ * The filter is built without libseccomp: seccomp_export_bpf(3) of version 2.5 dereferences NULL if memory runs out. In
  * addition, one comparison for each run of numbers is cheaper than one for each number.
  */
 int call_filter_build(struct call_filter *f, const struct call_set *only)

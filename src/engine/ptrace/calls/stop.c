@@ -72,7 +72,10 @@ static void ask_inject(struct tracer *t, struct task *task, const struct event *
 		.set_result = tamper.set_result && arch_skip_call(task->tid) == 0,
 		.result = tamper.result,
 		.exit_delay_ns = tamper.delay_exit_ns,
-		/* A stop by a seccomp filter cannot deliver a signal, but the end of the call can. */
+		/*
+		 * The kernel ignores a signal at the stop of a seccomp filter, so the signal is delivered at the end of
+		 * the call.
+		 */
 		.signal = t->filter ? tamper.signal : 0,
 	};
 	if (tamper.signal && !t->filter)
@@ -136,7 +139,7 @@ void tracer_syscall_stop(struct tracer *t, struct task *task)
 			ask_inject(t, task, ev);
 		}
 		tracer_untraced_enter(t, task);
-		/* The time that the tracer has taken so far does not belong to the call. */
+		/* The tracer has used the time up to now, so this time is not part of the call's duration. */
 		k->entered_ns = clock_ns();
 	} else if (stop == 'x' && k->in_call) {
 		tracer_untraced_exit(task);

@@ -1,7 +1,7 @@
 /*
- * Handles children that the program does not want to be traced (clone(2), CLONE_UNTRACED). This request is meant for
- * other tracers. So the bit is cleared while the call runs, and restored afterwards: in the parent, and in the child at
- * its first stop.
+ * Handles CLONE_UNTRACED of clone(2), by which a program asks that a child is not traced. The request is meant for
+ * other tracers, so sctrace traces such a child as well. It clears the bit while the call runs, and restores the bit
+ * afterwards: in the parent, and in the child at its first stop.
  */
 #ifndef SCTRACE_ENGINE_PTRACE_CALLS_UNTRACED_H
 #define SCTRACE_ENGINE_PTRACE_CALLS_UNTRACED_H

@@ -12,9 +12,9 @@
 #define WAIT_BATCH 256
 
 /*
- * Blocks until the first stop. The parent of a new task reports the task right after the task's first stop, or never:
- * if a leader was killed before its report, it does not even report its own end while the new task, one of its threads,
- * exists. So the wait for such a report has a time limit.
+ * Blocks until the first stop. If a new task has stopped that its parent has not reported yet, polls instead and calls
+ * tracer_adopt_orphans(), because the parent may have been killed before its report. The end of the parent may not show
+ * this: the end of a leader is reported only after the ends of all its threads, and the new task may be one of them.
  */
 static pid_t wait_first(struct tracer *t, int *status, struct rusage *usage)
 {
@@ -31,7 +31,7 @@ static pid_t wait_first(struct tracer *t, int *status, struct rusage *usage)
 	if (tid == 0)
 		tid = tracer_spin(t, -1, status, usage);
 	if (tid == 0 && t->config.woken && *t->config.woken)
-		return -EINTR; /* a signal arrived just before the sleep, so it would not end the sleep */
+		return -EINTR; /* the signal has already arrived, so it would not end the sleep of tracer_wait() */
 	return tid ? tid : tracer_wait(t, -1, status, 0, usage);
 }
 
@@ -39,9 +39,9 @@ static pid_t wait_first(struct tracer *t, int *status, struct rusage *usage)
 #define LONE_MAX 4
 
 /*
- * wait4(2) always examines the tasks in the same order, so the last tasks would wait while the first ones have stops.
- * Therefore all stops are taken before the first is handled. If only one task has stopped, this is not tried every
- * time.
+ * Returns true if another stop should be taken before the first one is handled. wait4(2) always examines the tasks in
+ * the same order, so without this the last tasks would wait as long as the first ones have stops. If only one task has
+ * stopped, the other tasks are polled only once in LONE_MAX times.
  */
 static bool takes_more(struct tracer *t)
 {

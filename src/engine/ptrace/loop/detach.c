@@ -17,7 +17,10 @@
 static void note_stop(struct tracer *t, const struct wait_status *w)
 {
 	struct task *task = tasks_find(&t->tasks, w->tid);
-	/* If the program will be killed, a child that its parent has not reported yet is killed as well. */
+	/*
+	 * Tracing was given up, so the program is killed. A child that its parent has not reported yet must be killed
+	 * as well.
+	 */
 	if (!task && t->failed && t->root.pid && WIFSTOPPED(w->status))
 		kill(w->tid, SIGKILL);
 	if (!task && WIFSTOPPED(w->status))
@@ -55,8 +58,8 @@ static void interrupt_all(struct tracer *t)
 }
 
 /*
- * First, all stopped threads leave the engine's code. Then their processes are restored. Then the threads are detached.
- * If `all` is set, threads that are not stopped are detached as well.
+ * First calls ops->detach for all stopped threads, so that they leave the engine's code. Then calls ops->leave, which
+ * restores their processes. Then detaches from these threads; if `all` is set, also from threads that are not stopped.
  */
 static void release_tasks(struct tracer *t, bool all)
 {
@@ -73,13 +76,13 @@ static void release_tasks(struct tracer *t, bool all)
 	while ((task = map_next(&t->tasks.by_tid, &i, NULL)))
 		if (task->stopped || all) {
 			tracer_detach_task(t, task);
-			i = 0; /* the map has changed */
+			i = 0; /* tracer_detach_task() has changed the map, so the iteration begins again */
 		}
 }
 
 /*
- * Waits until all tasks are stopped, apart from those that cannot be stopped. If the program will be killed, also waits
- * for unreported children.
+ * Waits until all tasks are stopped, apart from those that cannot be stopped. If tracing was given up, also waits for
+ * children that their parents have not reported yet.
  */
 static void await_stops(struct tracer *t)
 {
@@ -107,8 +110,8 @@ void tracer_detach_all(struct tracer *t)
 	await_stops(t);
 	/*
 	 * PTRACE_INTERRUPT does not end the wait of a vfork(2) parent, whose child is among the stopped tasks. When the
-	 * child has been detached and executes a program, the parent stops. Tasks that have not stopped even then are
-	 * detached by the exit of sctrace, or killed by it if they were started with PTRACE_O_EXITKILL.
+	 * child has been detached and executes a program, the parent stops. If a task still does not stop, the kernel
+	 * detaches it when sctrace exits, or kills it if it was started with PTRACE_O_EXITKILL.
 	 */
 	release_tasks(t, false);
 	if (t->tasks.by_tid.n && !t->failed)

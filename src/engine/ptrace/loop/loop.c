@@ -47,8 +47,8 @@ static int serve(struct tracer *t, struct wait_status w)
 }
 
 /*
- * Called before a stop is handled, or when the wait for a stop was interrupted: reports everything that was recorded
- * before.
+ * Reports everything that was recorded before the next stop is handled. Also called when a signal has interrupted the
+ * wait for a stop.
  */
 static bool look_first(struct tracer *t, struct event *ev)
 {

@@ -70,7 +70,10 @@ static int start_program(struct tracer *t, struct buf *why)
 	task->fresh = false;
 	task->proc->root = task->proc->counted = true;
 	t->result.processes = 1;
-	/* The child blocks in read(2) on the pipe. If it is stopped there, its next calls stop as well. */
+	/*
+	 * The child blocks in read(2) on the pipe. The child must stop once, because only a stopped task can be resumed
+	 * in such a way that its next calls stop (PTRACE_SYSCALL).
+	 */
 	int status;
 	if (ptrace_retry(PTRACE_INTERRUPT, child.pid, NULL, NULL) < 0)
 		return -errno;
@@ -107,7 +110,7 @@ int tracer_start(struct tracer *t, const struct engine_config *config, struct bu
 	t->config = *config;
 	t->options = options_for(config, t);
 	pid_t earlier;
-	ptrace_refused(&earlier); /* discards the refusals that probes and calibrations have met */
+	ptrace_refused(&earlier); /* clears the refusals that probes and calibrations have recorded */
 	int r = 0;
 	if (config->spawn.argv)
 		r = start_program(t, why);

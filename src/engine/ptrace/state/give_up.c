@@ -11,7 +11,8 @@ void tracer_kill(struct engine *e, int sig)
 {
 	struct tracer *t = (struct tracer *)e;
 	if (sig == SIGKILL)
-		t->config.woken = NULL; /* even after a signal, sctrace waits for the ends of all remaining tasks */
+		t->config.woken = NULL; /* signals to sctrace no longer interrupt the wait for the ends of the killed
+					 * tasks */
 	size_t i = 0;
 	struct process *p;
 	while ((p = map_next(&t->tasks.processes, &i, NULL)))

@@ -1,7 +1,7 @@
 /*
- * Giving up tracing: the kernel refuses something that tracing needs, or there is no memory for essential data (a task,
- * a status). If memory ran out only for something that is displayed, tracing continues, and the command reports it at
- * its end (base/memory.h).
+ * Gives up tracing if the kernel refuses something that tracing needs, or if there is no memory for essential data (a
+ * task, a status). If memory ran out only for something that is displayed, tracing continues, and the command reports
+ * the lack of memory at its end (base/memory.h).
  */
 #ifndef SCTRACE_ENGINE_PTRACE_STATE_GIVE_UP_H
 #define SCTRACE_ENGINE_PTRACE_STATE_GIVE_UP_H
@@ -15,8 +15,8 @@
  */
 int tracer_give_up(struct tracer *t, int err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /*
- * Gives up tracing if the kernel keeps refusing a request. The task may then stay stopped for ever, and must not be
- * waited for.
+ * Gives up tracing if the kernel keeps refusing a ptrace(2) request for a task. That task may stay stopped for ever, so
+ * nothing must wait for it.
  */
 void tracer_check_refused(struct tracer *t);
 /* engine_ops.kill: sends `sig` to all processes except attached ones. */

@@ -1,4 +1,4 @@
-/* The groups to which the calls of threads are added. Also frees the data of threads. */
+/* The groups to which the calls of threads are added. tracer_forget() also frees the other data of a thread. */
 #ifndef SCTRACE_ENGINE_PTRACE_STATE_GROUP_H
 #define SCTRACE_ENGINE_PTRACE_STATE_GROUP_H
 
@@ -6,7 +6,10 @@
 
 /* Returns the group to which the task's calls are added, according to config.want, or NULL if memory ran out. */
 struct summary_group *tracer_group(struct tracer *t, const struct task *task);
-/* Gets the name of that group in `name` (`size` bytes), and its id: a process, a thread, or -1. */
+/*
+ * Gets the name of the group that tracer_group() returns in `name` (`size` bytes), and its id: a process, a thread, or
+ * -1.
+ */
 void tracer_group_name(struct tracer *t, const struct task *task, char *name, size_t size, int64_t *id);
 /* Called when the task or its process ends, or runs another program: its next calls belong to a new group. */
 void tracer_leave_group(struct tracer *t, const struct task *task);

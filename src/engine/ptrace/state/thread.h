@@ -29,7 +29,8 @@ struct thread {
 	struct call call;    /* the current or last call */
 	uint64_t entered_ns; /* CLOCK_MONOTONIC time at which the call started */
 	struct call_life life;
-	bool resumes; /* the thread was attached to and has made no call since: it may be blocked in `resumed` */
+	bool resumes; /* the thread was attached to and has made no call since; it may be blocked in the call
+		       * `resumed` */
 	struct call resumed;
 	struct untraced untraced;
 	struct tamper tamper;

@@ -22,25 +22,28 @@ struct tracer;
 enum tracer_verdict {
 	STOP_PASS,    /* not caused by sctrace: continue as for any program */
 	STOP_HANDLED, /* handled: resume the task without a signal */
-	STOP_RESUMED, /* handled, and the task was resumed or has ended: do not touch it */
+	STOP_RESUMED, /* handled, and the task was resumed or has ended: it must not be resumed again */
 };
 
 /* The points at which the patch engine differs from plain ptrace. A NULL member means no difference. */
 struct tracer_ops {
-	/* The task is in a stop with this status, which will be handled later. Only for work that cannot wait. */
+	/*
+	 * Called as soon as wait4(2) or waitid(2) reports this status of the task. The tracer handles the status later,
+	 * so this function does only work that cannot wait.
+	 */
 	void (*waited)(struct tracer *t, pid_t tid, int status);
 	/* A signal-delivery-stop for `si`. STOP_PASS delivers it. */
 	enum tracer_verdict (*signal)(struct tracer *t, struct task *task, const siginfo_t *si);
 	/* A seccomp stop. Called only if sctrace's filter is installed. */
 	enum tracer_verdict (*seccomp)(struct tracer *t, struct task *task);
 	/*
-	 * Returns true if the agent made the call that created the child which the task reports by `event`. Then sets
-	 * *flags to the flags of that call's clone(2).
+	 * Returns true if the agent made the clone(2) whose child `parent` reports by `event`, and sets *flags to the
+	 * flags of that clone(2).
 	 */
 	bool (*unseen_clone)(struct tracer *t, const struct task *parent, int event, uint64_t *flags);
 	/*
-	 * A parent reports a new task, which is in its first stop or will be. `clone_flags` are the flags as far as
-	 * they are known.
+	 * A parent reports a new task, which is in its first stop or will soon be in it. `clone_flags` are the flags as
+	 * far as they are known.
 	 */
 	void (*new_task)(struct tracer *t, struct task *parent, struct task *child, uint64_t clone_flags);
 	/* A new task, which its parent has reported, is in its first stop. */
@@ -52,8 +55,8 @@ struct tracer_ops {
 	/* Called before PTRACE_DETACH of a stopped task, which must then run without sctrace. */
 	void (*detach)(struct tracer *t, struct task *task);
 	/*
-	 * Called for each task when all tasks are stopped and about to be detached. The first call for a process
-	 * restores the process.
+	 * Called for each task when all tasks are stopped and about to be detached. The first call for a thread of a
+	 * process restores that process.
 	 */
 	void (*leave)(struct tracer *t, struct task *task);
 	/* Tracing was given up (tracer_give_up). Attached processes must soon run without sctrace. */
@@ -93,7 +96,7 @@ struct wait_status {
 };
 
 /*
- * If the processor sleeps between two stops, its wake-up costs more than a stop. So the tracer polls for the next stop
+ * Waking up a processor that sleeps between two stops takes longer than a stop. So the tracer polls for the next stop
  * for a while, as long as that saves time. `credit` is the amount of polling that earlier successes allow.
  */
 struct spin {
@@ -181,7 +184,7 @@ struct tracer {
 	struct tracer_cost unseen_cost; /* cost of a call whose entry the tracer does not see */
 	struct engine_result result;
 	struct mem mem;  /* the memory of the last event's task */
-	pid_t mem_pid;   /* context of `mem` */
+	pid_t mem_pid;   /* process whose memory `mem` reads (the context of `mem`) */
 	struct buf note; /* text of the last EV_NOTE */
 };
 

@@ -67,9 +67,9 @@ static void explain(pid_t pid, int err, struct buf *why)
 }
 
 /*
- * The kernel refuses a thread that is about to end. It also refuses a thread that sctrace already traces, because a
- * traced thread created it and has not reported it yet (ptrace_attach() in kernel/ptrace.c, PTRACE_O_TRACECLONE in
- * ptrace(2)). Returns true for such a thread.
+ * Returns true for a thread that the kernel refuses for a harmless reason. Either the thread is about to end, or
+ * sctrace already traces it, because a traced thread created it and has not reported it yet (ptrace_attach() in
+ * kernel/ptrace.c, PTRACE_O_TRACECLONE in ptrace(2)).
  */
 static bool may_be_refused(pid_t tid)
 {
@@ -89,7 +89,10 @@ static int seize(struct tracer *t, pid_t pid, pid_t tid)
 		return -ENOMEM;
 	task->proc->counted = task->proc->attached = task->proc->execed = true;
 	t->userfaultfd |= tid == pid && mem_has_userfaultfd(pid);
-	/* After this stop, the thread's next calls stop as well. */
+	/*
+	 * The thread must stop once, because only a stopped task can be resumed in such a way that its next calls stop
+	 * (PTRACE_SYSCALL).
+	 */
 	ptrace_retry(PTRACE_INTERRUPT, tid, NULL, NULL);
 	return 1;
 }
@@ -132,7 +135,7 @@ int tracer_attach(struct tracer *t, pid_t pid, struct buf *why)
 			explain(pid, -r, why);
 		return r;
 	}
-	/* New threads may appear while the folder is read. So the folder is read until no new thread is found. */
+	/* New threads may appear while /proc/PID/task is read. So it is read until it contains no new thread. */
 	while ((r = seize_threads(t, pid)) > 0)
 		;
 	t->result.processes++;

@@ -71,7 +71,7 @@ bool tracer_first_stop(struct tracer *t, struct task *task, int sig)
 	return true;
 }
 
-/* The parent has now reported the task: handles the stop that came before. */
+/* Handles the first stop of a task that stopped before its parent reported it. */
 static void serve_early_stop(struct tracer *t, struct task *task)
 {
 	int early = task->early_status;
@@ -103,14 +103,15 @@ bool tracer_adopt(struct tracer *t, struct task *task)
 }
 
 /*
- * Within the first time, a slow parent may still report the task. After the second time, the parent will not report it.
+ * Before ORPHAN_MIN_NS have passed, a slow parent may still report the task. After ORPHAN_MAX_NS, the parent will not
+ * report it any more.
  */
 #define ORPHAN_MIN_NS (NSEC_PER_SEC / 10)
 #define ORPHAN_MAX_NS (2 * NSEC_PER_SEC)
 
 /*
- * True if the task's parent was killed before it reported the task. Then the task's process, or its parent process, is
- * no longer traced.
+ * True if the task's parent was killed before it reported the task. The sign is that sctrace no longer traces the
+ * task's process or, if the task is a new process, its parent process; or that ORPHAN_MAX_NS have passed.
  */
 static bool is_orphan(const struct tracer *t, const struct task *task)
 {
@@ -137,9 +138,10 @@ void tracer_adopt_orphans(struct tracer *t)
 }
 
 /*
- * The flags of clone3(2) are in memory, and another thread may have changed them since the kernel read them. The kernel
- * knows whether the task is a thread of the group: if it is not, tgkill(2) fails with ESRCH. If the kernel refuses that
- * call, /proc gives the answer. If the task has already ended, the flags decide.
+ * Corrects CLONE_THREAD in `flags`. The flags of clone3(2) are in memory, and another thread may have changed them
+ * since the kernel read them. The kernel knows whether the task is a thread of the group: if it is not, tgkill(2) fails
+ * with ESRCH. If the kernel refuses that call, /proc gives the answer. If the task has already ended, `flags` is not
+ * changed.
  */
 static uint64_t checked_flags(uint64_t flags, pid_t group, pid_t tid)
 {
@@ -178,7 +180,8 @@ void tracer_on_child(struct tracer *t, struct task *parent, int event)
 		t->result.processes++;
 	}
 	thread_of(child)->untraced = thread_of(parent)->untraced;
-	thread_of(child)->options = thread_of(parent)->options; /* the kernel has copied them (ptrace_init_task()) */
+	thread_of(child)->options = thread_of(parent)->options; /* the kernel has given the child the options of its
+								 * parent (ptrace_init_task()) */
 	if (t->ops->new_task)
 		t->ops->new_task(t, parent, child, flags);
 	bool counted = child->proc->counted;

@@ -10,8 +10,8 @@ void tracer_on_exit(struct tracer *t, struct task *task);
 void tracer_on_death(struct tracer *t, struct task *task, int status);
 /*
  * Notes the peak resident set of a descendant that has ended, in bytes, from wait4(2). This figure includes the peak of
- * the parent before execve(2), which is counted anyway. For the started program that would be wrong, because its parent
- * was sctrace; tracer_on_exit() measures the started program.
+ * the descendant's parent before execve(2), which does no harm, because the parent is counted anyway. For the started
+ * program the figure would be wrong, because its parent was sctrace; tracer_on_exit() measures the started program.
  */
 void tracer_note_peak(struct tracer *t, const struct task *task, uint64_t bytes);
 

@@ -25,7 +25,7 @@ static void forget_threads(struct tracer *t, struct task *survivor)
 			continue;
 		tracer_call_vanish(t, x);
 		tracer_forget(t, x);
-		i = 0; /* the map has changed */
+		i = 0; /* tracer_forget() has changed the map, so the iteration begins again */
 	}
 }
 
@@ -65,7 +65,10 @@ void tracer_on_exec(struct tracer *t, struct task *task)
 		return;
 	struct event *ev = tracer_event(t, EV_EXEC, caller);
 	ev->child = old;
-	/* If the engine has ended the call itself, there will be no syscall-stop for the end of the call. */
+	/*
+	 * If the engine has already ended the execve(2), no syscall-stop will follow, so the call's end is reported
+	 * here.
+	 */
 	if (in_call && !thread_of(caller)->in_call && tracer_wants_call(t, caller))
 		tracer_event(t, EV_EXIT, caller)->call = thread_of(caller)->call;
 	if (!first && t->config.break_on && t->config.break_on(t->config.break_ctx, ev)) {

@@ -30,14 +30,14 @@ uint64_t tracer_entry_point(pid_t pid)
 }
 
 /*
- * A file can claim any number of symbols and tables. With this limit, the program is delayed at most as long as by the
- * symbols of a web browser.
+ * The limit for the number of symbols that are examined, because a file can claim any number of symbols and tables.
+ * With this limit, the program is delayed at most as long as by the symbols of a web browser.
  */
 #define SYMBOLS_MAX 8000000
 
 /*
- * Returns the value of `main` in one symbol table, or 0. *left is how many symbols may still be examined in all tables
- * together.
+ * Returns the value of `main` in one symbol table, or 0. *left is the number of symbols that may still be examined, in
+ * all tables together.
  */
 static uint64_t main_in(Elf *elf, Elf_Scn *scn, size_t *left)
 {
@@ -86,8 +86,8 @@ static uint64_t find_main(pid_t pid, uint64_t entry)
 }
 
 /*
- * Does the program block or ignore SIGTRAP? The SIGTRAP of a breakpoint would then be forced on it, so main is not
- * searched for.
+ * Returns true if the program blocks or ignores SIGTRAP. The kernel would then force the SIGTRAP of a breakpoint on the
+ * program, so sctrace does not search for main.
  */
 static bool restricts_sigtrap(pid_t pid)
 {

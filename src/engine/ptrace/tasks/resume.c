@@ -12,14 +12,14 @@ void tracer_detach_task(struct tracer *t, struct task *task)
 	int sig = task->deliver;
 	task->deliver = 0;
 	/*
-	 * If it is not certain that the task is stopped, it may be in a stop whose signal PTRACE_DETACH would discard.
-	 * The exit of sctrace will detach it.
+	 * If the task is not known to be stopped, it may have just stopped for a signal, which PTRACE_DETACH would
+	 * discard. The kernel detaches such a task when sctrace exits.
 	 */
 	long r = task->stopped ? ptrace_retry(PTRACE_DETACH, task->tid, NULL, sig) : 0;
 	/*
-	 * If the kernel refuses PTRACE_DETACH, the exit of sctrace detaches the task as well, but without the signal
-	 * (wait_task_stopped() in kernel/exit.c). So the signal is sent again. A SIGSYS is not, because the engine may
-	 * have caused it.
+	 * If the kernel refuses PTRACE_DETACH, it detaches the task when sctrace exits, but does not deliver the signal
+	 * (wait_task_stopped() in kernel/exit.c). So the signal is sent again. A SIGSYS is not sent again, because the
+	 * engine may have caused it.
 	 */
 	bool own = sig == SIGSYS && t->ops->signal;
 	if (r < 0 && errno != ESRCH && sig && !own && task->proc)

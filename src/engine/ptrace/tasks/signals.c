@@ -27,15 +27,15 @@ void tracer_on_event_stop(struct tracer *t, struct task *task, int sig)
 void tracer_on_signal(struct tracer *t, struct task *task, int sig)
 {
 	/*
-	 * A program gets one SIGCHLD for each child. Only events show more of it than its number, so without events its
-	 * data is not read.
+	 * A program gets one SIGCHLD for each child, and only events contain more than the number of the signal. So
+	 * without events, the siginfo of a SIGCHLD is not read.
 	 */
 	bool number_only = sig == SIGCHLD && !(t->config.want & CAP_EVENTS);
 	siginfo_t si = {.si_signo = sig};
 	if (!number_only && ptrace_retry(PTRACE_GETSIGINFO, task->tid, NULL, &si) < 0) {
 		/*
-		 * Tracing has ended, and the origin of the signal is unknown. If the engine uses SIGSYS, a SIGSYS is
-		 * most likely caused by the engine.
+		 * The task can no longer be traced, and the origin of the signal is unknown. A SIGSYS is discarded if
+		 * the engine uses SIGSYS, because the engine has most likely caused it.
 		 */
 		task->deliver = sig == SIGSYS && t->ops->signal ? 0 : sig;
 		return;

@@ -45,14 +45,14 @@ static int interrupted(struct tracer *t)
 }
 
 /*
- * From this number of tasks on, waitid(2) is called first to find out whether the status is a stop or an end. In each
- * wait4(2) with a rusage, the kernel adds up the resource use of all threads.
+ * From this number of tasks on, waitid(2) is called first to find out whether the status is a stop or an end, so that a
+ * rusage is requested only at an end. For a rusage, the kernel adds up the resource use of all threads.
  */
 #define MANY_TASKS 64
 
 /*
- * Takes the stop of a task. Returns 0 if the task was killed in the meantime, or if its id has belonged to another task
- * since an execve(2).
+ * Takes the stop of a task. Returns 0 if the task was killed in the meantime, or if an execve(2) has given its id to
+ * another task.
  */
 static pid_t take_stop(pid_t tid, int *status)
 {
@@ -72,8 +72,8 @@ static pid_t take_end(pid_t tid, int *status, struct rusage *usage)
 
 /*
  * Like wait4(2), but sets `usage` only at an end, and calls tracer_ops.waited before it takes the stop from the kernel.
- * If sctrace is killed before it has taken the stop, the kernel delivers the signal of the stop; afterwards the kernel
- * does not (wait_task_stopped() in kernel/exit.c).
+ * If sctrace is killed before it takes the stop, the kernel delivers the signal of the stop to the task. If sctrace is
+ * killed later, that signal is lost (wait_task_stopped() in kernel/exit.c).
  */
 static pid_t look_and_take(struct tracer *t, pid_t pid, int *status, int options, struct rusage *usage)
 {
@@ -90,7 +90,7 @@ static pid_t look_and_take(struct tracer *t, pid_t pid, int *status, int options
 		pid_t tid = stopped ? take_stop(info.si_pid, status) : take_end(info.si_pid, status, usage);
 		if (tid || options & WNOHANG)
 			return tid;
-		/* waitid(2) sees the task, but wait4(2) does not: a sandbox refuses wait4(2) */
+		/* waitid(2) reports the task again, although wait4(2) found nothing: a sandbox refuses wait4(2) */
 		if (info.si_pid == before) {
 			errno = ECHILD;
 			return -1;
@@ -133,7 +133,7 @@ static bool may_spin(const struct tracer *t)
 	return !t->config.spawn.pin_tracer && sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) > 1;
 }
 
-/* Polls for a while. Returns 0 if nothing was reported, or if spinning does not save time now. */
+/* Polls for SPIN_NS. Returns 0 if nothing was reported. Usually returns 0 at once if the last polls did not succeed. */
 static pid_t spin_wait(struct tracer *t, pid_t pid, int *status, struct rusage *usage)
 {
 	struct spin *s = &t->waits.spin;
@@ -152,7 +152,7 @@ static pid_t spin_wait(struct tracer *t, pid_t pid, int *status, struct rusage *
 	return 0;
 }
 
-/* Like may_spin(), but finds it out only once. */
+/* Like may_spin(), but calls that function only once. */
 static bool spins(struct tracer *t)
 {
 	if (t->waits.spin.may == 0)
@@ -166,11 +166,11 @@ pid_t tracer_spin(struct tracer *t, pid_t pid, int *status, struct rusage *usage
 }
 
 /*
- * Many records within this time come fast. sctrace then reads them while the program runs. Otherwise the ring would soon
- * be full, and the program would wait in a stop until sctrace has handled all of its records.
+ * If many records are written within this time, sctrace reads them while the program runs. Otherwise the ring would
+ * soon be full, and the program would wait in a stop until sctrace has handled all of its records.
  */
 #define FLOW_NS 300000
-/* The program writes to the memory that is polled, so each look at it costs the program some time. */
+/* The time between two looks at the ring. The program writes to the ring's memory, so each look delays the program. */
 #define FLOW_POLL_NS 5000
 
 pid_t tracer_await_records(struct tracer *t, int *status, struct rusage *usage)
