@@ -80,7 +80,7 @@ static struct folded_line *line_new(struct stack_folded *f, char *text, uint64_t
 	return line;
 }
 
-/* Returns the line with this text, and adds it if there is none. `text` belongs to the function. */
+/* Returns the line with this text, and adds it if there is none. The function takes ownership of `text`. */
 static struct folded_line *line_of(struct stack_folded *f, char *text)
 {
 	uint64_t hash = map_key(text);

@@ -59,13 +59,13 @@ static void native_forget(struct stack *base, pid_t pid)
 		process_free(p);
 }
 
-/* Reads everything again that depends on the mappings. */
+/* Reads again everything that depends on the mappings. */
 static int refresh(struct process *p, pid_t pid, uint64_t fingerprint)
 {
 	unwind_close(p->unwind);
 	p->unwind = unwind_open(pid);
-	if (p->unwind && unwind_is_blind(p->unwind)) { /* elfutils will be used, and its unwinder keeps the image
-							* that it saw first */
+	if (p->unwind && unwind_is_blind(p->unwind)) { /* elfutils will be used; its unwinder keeps the image that it
+							* saw first, so elfutils is opened again */
 		symbol_close(p->symbols);
 		p->symbols = NULL;
 	}

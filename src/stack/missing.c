@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-/* Built in if libunwind or libdw was not found. The user sees why there are no stacks. */
+/* Built in if libunwind or libdw was not found. The message in `why` tells the user why there are no stacks. */
 static int missing_open(struct stack **out, struct buf *why)
 {
 	(void)out;

@@ -88,7 +88,8 @@ bool stack_folded_frame(void *folded, const struct stack_frame *frame);
  */
 void stack_folded_end(struct stack_folded *f, const char *leaf, uint64_t weight);
 /*
- * For a stack whose weight will be known only later: appends its frames to `stack`, which stack_folded_add() adds then.
+ * Appends the frames of a stack to `stack`, if the weight of the stack will be known only later. stack_folded_add()
+ * then adds the stack.
  */
 void stack_folded_take(struct stack_folded *f, struct buf *stack);
 void stack_folded_add(struct stack_folded *f, const char *stack, const char *leaf, uint64_t weight);

@@ -39,9 +39,9 @@ struct known {
 };
 
 /*
- * Opens a file for reading, but only if it is a regular file. Returns the descriptor or -errno. The path may refer to
- * another file than before. Opening a pipe would block, and opening a device may have effects, so the type is checked
- * first.
+ * Opens a file for reading, but only if it is a regular file. Returns the descriptor or -errno. The path may now refer
+ * to another file than the mapped one. Opening a pipe would block, and opening a device may have effects, so the type
+ * is checked first.
  */
 static int open_regular(const char *path)
 {

@@ -57,8 +57,8 @@ static bool name_is_known(const char *name)
 }
 
 /*
- * Explains a word of strace that sctrace does not have, so that no similar names need to be suggested. Returns false if
- * `word` is not one of these.
+ * Explains a spelling of strace(1) that sctrace does not accept, so that no similar names need to be suggested. Returns
+ * false if `word` has no such spelling.
  */
 static bool say_spelling(const char *word, struct buf *why)
 {

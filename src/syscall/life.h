@@ -61,7 +61,8 @@ struct call_life {
 void life_free(struct call_life *l);
 
 /*
- * Returns the call that was interrupted last, or NULL. A caller that moves the thread may correct `ip` in the result.
+ * Returns the call that was interrupted last, or NULL. A caller that changes the thread's instruction pointer may
+ * correct `ip` in the result.
  */
 struct call *life_interrupted(const struct call_life *l);
 

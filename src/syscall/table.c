@@ -87,8 +87,8 @@ static void index_fill(struct arch_index *x)
 		if (!x->names[nr])
 			x->names[nr] = seccomp_syscall_resolve_num_arch(x->token, nr | (int)x->bit);
 		/*
-		 * number_of() does not find the numbers of i386's sendmsg and similar calls, because libseccomp returns
-		 * their numbers inside socketcall. These rows are found by the names of the calls instead.
+		 * number_of() does not find i386's sendmsg and similar calls, because libseccomp returns the numbers
+		 * that they have inside socketcall(2). The rows of these calls are found by name instead.
 		 */
 		if (x->names[nr] && !x->known[nr])
 			x->known[nr] = desc_named(x->names[nr], x->arch);

@@ -65,7 +65,10 @@ ssize_t mem_string(const struct mem *m, uint64_t addr, char *buf, size_t n, int 
 	return (ssize_t)done;
 }
 
-/* Some sandboxes refuse process_vm_readv(2) but allow /proc/PID/mem, which can read even execute-only pages. */
+/*
+ * Some sandboxes refuse process_vm_readv(2) but allow reading /proc/PID/mem. This file gives access even to
+ * execute-only pages.
+ */
 static ssize_t read_proc_mem(pid_t pid, uint64_t addr, void *buf, size_t n)
 {
 	char path[40];
@@ -91,8 +94,8 @@ ssize_t mem_read_process(void *pid, uint64_t addr, void *buf, size_t n)
 }
 
 /*
- * Returns how many of the `n` bytes at `addr` are in pages that are in memory or swapped out, counted up to the first
- * other page.
+ * Returns how many of the `n` bytes at `addr` are in memory or swapped out. Stops counting at the first page that is
+ * neither.
  */
 static size_t present_bytes(pid_t pid, uint64_t addr, size_t n)
 {

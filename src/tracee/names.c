@@ -105,8 +105,8 @@ static bool look_up(pid_t pid, const char *protocol, unsigned long inode, struct
 }
 
 /*
- * The kernel may omit an entry of a table while other entries are added or removed, so a table is read several times.
- * Unix sockets are never omitted.
+ * The kernel may leave out an entry of a table while other sockets are created or closed. Every Unix socket has an
+ * entry, so if the entry of a Unix socket is not found, the table is read again, up to this number of times in all.
  */
 #define LOOKS 10
 
@@ -156,7 +156,10 @@ static bool is_netlink(const char *link)
 	       strcmp(protocol, "NETLINK") == 0;
 }
 
-/* The table contains only sockets with a port. A socket has a port after its first message at the latest. */
+/*
+ * The table contains only netlink sockets that have a port. A socket gets its port with its first message at the
+ * latest.
+ */
 static int live_netlink(void *ctx, pid_t pid, int fd)
 {
 	char link[64], path[64], line[256], target[64] = "";

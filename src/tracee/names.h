@@ -11,7 +11,7 @@ struct buf;
 /* The kernel appends this to the path of a deleted file. */
 #define NAMES_DELETED " (deleted)"
 
-/* The result for a netlink socket whose protocol is unknown. The kernel lists such a socket only when it has a port. */
+/* Stands for an unknown protocol of a netlink socket: the kernel lists only netlink sockets that have a port. */
 #define NETLINK_UNTOLD 256
 
 /*

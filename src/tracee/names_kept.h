@@ -15,7 +15,7 @@
 struct names_kept {
 	struct names names; /* equal to names_live, except for `fd` */
 	struct map fds;     /* thread id and descriptor -> struct kept_name, which is freed with the map */
-	uint64_t drops;     /* number of calls of names_kept_drop(); a cached name is valid until it changes */
+	uint64_t drops;     /* number of calls of names_kept_drop(); a cached name is valid until this number changes */
 };
 
 void names_keep(struct names_kept *k);

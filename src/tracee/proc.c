@@ -21,9 +21,9 @@ static int open_proc(pid_t pid, const char *name)
 }
 
 /*
- * Returns true if the end of the file was certainly reached, so that no read(2) is needed to find out. The kernel
- * generates `status` as a whole (single_open() in fs/seq_file.c), so a short read is the last one. `maps` ends with the
- * line of the vsyscall page, if there is such a page.
+ * Returns true if `text` certainly contains the whole file, so that another read(2) is not needed. The kernel generates
+ * `status` as a whole (single_open() in fs/seq_file.c), so a short read is the last one. The last line of `maps` is
+ * that of the vsyscall page, if there is such a page.
  */
 static bool is_end(const char *name, const char *text, bool short_read)
 {
@@ -66,8 +66,8 @@ void proc_comm(pid_t tid, char *name, size_t size)
 /* --- status --- */
 
 /*
- * Returns the text after "KEY:" and blanks, or NULL. The program chooses its name, which may contain anything; but it
- * is escaped, so it cannot form a line that begins with a key.
+ * Returns the text after "KEY:" and blanks, or NULL. The name of the program is also in the text, and the program can
+ * choose any name. The kernel escapes the name, so it cannot form a line that begins with a key.
  */
 static const char *value_of(const char *text, const char *key)
 {
@@ -185,8 +185,8 @@ int64_t proc_peak_rss(pid_t pid)
 /* --- maps --- */
 
 /*
- * Reads a number that ends with the character `end`, and moves *p behind that. It stays within the line, because a
- * newline is not a digit.
+ * Reads a number that ends with the character `end`, and moves *p behind that character. Never reads beyond the line,
+ * because a newline is not a digit.
  */
 static bool number(const char **p, int base, char end, uint64_t *v)
 {

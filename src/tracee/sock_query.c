@@ -14,15 +14,18 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* TCP_BOUND_INACTIVE is a state that only requests contain; the state in the answers is TCP_CLOSE. */
+/*
+ * A request selects sockets in state TCP_BOUND_INACTIVE by this number. In the answers, the state of these sockets is
+ * TCP_CLOSE.
+ */
 #define BOUND_INACTIVE 13
 
-/* Reads an answer of `n` bytes. Returns true if it is the one that the caller needs. */
+/* Reads an answer of `n` bytes. Returns true if this is the answer that the caller needs. */
 typedef bool answer_fn(void *ctx, const void *answer, size_t n);
 
 /*
- * Passes the answers in `bytes`, which is one part of them, to `look`. Returns 1 if `look` returned true, 0 if there
- * are more parts, -1 if this was the last one.
+ * Passes each answer in `bytes` to `look`, until `look` returns true. The kernel may send the answers in several parts,
+ * and `bytes` is one part. Returns 1 if `look` returned true, 0 if more parts follow, -1 if this was the last part.
  */
 static int look_at(const char *bytes, size_t n, answer_fn *look, void *ctx)
 {
@@ -39,7 +42,7 @@ static int look_at(const char *bytes, size_t n, answer_fn *look, void *ctx)
 }
 
 /*
- * Sends the request, and passes each answer to `look` until that returns true. The answers are ready when send(2)
+ * Sends the request, and passes each answer to `look` until `look` returns true. The answers are ready when send(2)
  * returns.
  */
 static bool ask(const void *request, size_t size, uint16_t flags, answer_fn *look, void *ctx)

@@ -169,7 +169,7 @@ static void __attribute__((noreturn)) child_main(struct child *c)
 	while ((n = read(c->go[0], &byte, 1)) < 0 && errno == EINTR)
 		;
 	if (n != 1)
-		_exit(EXIT_OWN); /* the tracer has exited */
+		_exit(EXIT_OWN); /* the pipe was closed before spawn_go(): the tracer has exited or has given up */
 	int err = -prepare(c->s, &c->who);
 	if (!err) {
 		execve(c->path, c->argv, c->s->envp ? c->s->envp : environ);
@@ -202,8 +202,8 @@ static int high_pipe(int fd[2])
 }
 
 /*
- * Calls fork(2). With -D the roles are exchanged: the function does not return in this process, which becomes the
- * child. It returns in a grandchild, which becomes the tracer. The result is the pid of the child in both cases.
+ * Calls fork(2), and returns the pid of the child in the tracer. With -D, this process becomes the child, and the
+ * function returns only in a grandchild, which becomes the tracer.
  */
 static pid_t fork_roles(struct child *c)
 {

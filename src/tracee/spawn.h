@@ -34,7 +34,7 @@ struct spawn {
 		.stdin_fd = -1, .stdout_fd = -1, .stderr_fd = -1                                                       \
 	}
 
-/* A child that waits for spawn_go(). Afterwards its next calls lead to execve(2). */
+/* A child that waits for spawn_go(). After spawn_go(), its next calls prepare and make the execve(2). */
 struct spawned {
 	pid_t pid;
 	int go_fd;  /* spawn_go() writes to this pipe; if the pipe is closed before that, the child exits */
@@ -68,8 +68,8 @@ char **spawn_environment(const char *const *changes, size_t n);
 char *spawn_find(const char *name, char *const *envp, int *err);
 
 /*
- * Returns a text that says why execve(2) of `name` (looked up in PATH) failed with `err`. ENOENT for a program that
- * exists means that its interpreter is missing: the one after #!, or the dynamic loader.
+ * Returns a text that says why execve(2) of `name` (looked up in PATH) failed with `err`. If the program exists, ENOENT
+ * means that its interpreter is missing: the one after #!, or the dynamic loader.
  */
 const char *spawn_error(const char *name, int err);
 

@@ -40,7 +40,7 @@ struct task {
 	void *data;           /* used and freed by the engine; may be NULL */
 };
 
-/* A zeroed struct is empty. */
+/* All tasks and processes that are traced. A zeroed struct is empty. */
 struct tasks {
 	size_t task_size; /* size of the engine's struct, whose first member is a struct task; 0: a struct task */
 	struct map by_tid;
