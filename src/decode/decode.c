@@ -91,8 +91,8 @@ static bool known_at_entry(enum when when)
 static void keep_length(const struct decode *d, enum syscall_kind kind, uint64_t v)
 {
 	/*
-	 * In a struct msghdr, the length follows the address, which is one word. In a struct ifconf, the length comes
-	 * first.
+	 * In a struct msghdr, the length of the address follows the pointer to it. In a struct ifconf, the length is
+	 * the first member.
 	 */
 	bool conf = kind == K_IOCTL_ARG && (uint32_t)d->call->args[1] == SIOCGIFCONF;
 	uint64_t at = kind == K_SOCKLEN || conf ? v : v + decode_word(d);

@@ -39,7 +39,9 @@ struct emit_is {
 	bool deleted;       /* the file at this path has been deleted */
 };
 
-/* The functions of an emitter. Decoders do not call these, but the emit_*() functions below. */
+/*
+ * The functions of an emitter. Decoders do not call these functions directly; they call the emit_*() functions below.
+ */
 struct emit_ops {
 	void (*arg)(struct emit *e, const char *name, uint64_t raw); /* begins the next argument of a call */
 	void (*arg_end)(struct emit *e, bool last);                  /* ends an argument */
@@ -67,8 +69,8 @@ struct emit_ops {
 	void (*comment)(struct emit *e, const char *text); /* an explanation for human readers; JSON leaves it out */
 	void (*wrap)(struct emit *e, const char *text);    /* text around a value, as in htons(80) */
 	/*
-	 * The result of a call: its number and, for an error, the error's name and text. If there is a name but no
-	 * text, the call has no result.
+	 * Shows the result of a call: its number and, for an error, the error's name and text. If `error` is set but
+	 * `text` is NULL, the call has no result.
 	 */
 	void (*result)(struct emit *e, int64_t v, const char *error, const char *text);
 	void (*result_as)(struct emit *e, int64_t v, enum emit_form form); /* a result in another form than decimal */

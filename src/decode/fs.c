@@ -189,8 +189,8 @@ void show_dents(const struct decode *d, const struct kind *k, uint64_t v, int i)
 }
 
 /*
- * Shows one record of the older getdents(2) at `at`. It has two longs, its length, the name, and the type in the last
- * byte.
+ * Shows one record of the older getdents(2) at `at`: two longs, the length of the record, the name, and the type in the
+ * last byte.
  */
 static void one_old_dent(const struct decode *d, uint64_t at, uint16_t len)
 {

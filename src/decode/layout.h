@@ -26,8 +26,8 @@ struct layout {
 	size_t size;
 	size_t n;
 	const struct member *members;
-	const struct layout *narrow; /* the layout for programs with 4-byte pointers; a pointer to this layout if
-				      * both are equal */
+	const struct layout *narrow; /* the layout for programs with 4-byte pointers; points to this layout itself if
+				      * that is the same */
 };
 
 /*

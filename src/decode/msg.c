@@ -141,7 +141,7 @@ static void control_type(const struct decode *d, const struct control_header *h)
 		emit_hex(d->out, (uint32_t)h->type);
 }
 
-/* Shows a chain of struct cmsghdr (cmsg(3)). Each is aligned to a word. */
+/* Shows a chain of struct cmsghdr (cmsg(3)), each of which is aligned to a word. */
 static void control_data(const struct decode *d, uint64_t addr, uint64_t len)
 {
 	struct control_header h;

@@ -1,4 +1,7 @@
-/* Decodes the arguments of socket calls: addresses, messages, options. The functions are used in the rows of decode_kinds. */
+/*
+ * Decodes the arguments of socket calls: addresses, messages, options. The functions are used in the rows of
+ * decode_kinds.
+ */
 #ifndef SCTRACE_DECODE_NET_H
 #define SCTRACE_DECODE_NET_H
 

@@ -183,8 +183,8 @@ static void content(const struct decode *d, const struct protocol *p, const stru
 }
 
 /*
- * Shows the message that an error refers to: its header and, unless NLM_F_CAPPED is set, the rest of that message. It
- * has at most `n` bytes. Returns the number of bytes that it takes.
+ * Shows the message that an error refers to: its header and, unless NLM_F_CAPPED is set, the rest of that message, of
+ * which at most `n` bytes are available. Returns the aligned length of the rest that was shown.
  */
 static uint64_t refused(const struct decode *d, const struct protocol *p, const struct nlmsghdr *about, bool capped,
 			uint64_t at, uint64_t n)

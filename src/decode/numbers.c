@@ -181,7 +181,7 @@ void show_off_swapped(const struct decode *d, const struct kind *k, uint64_t v, 
 	show_halves(d, d->call->args[i + 1], v);
 }
 
-/* An earlier argument has already shown this one. */
+/* For an argument that is one half of a 64-bit number: the argument before it is shown as the whole number. */
 enum when when_never(const struct decode *d, int i)
 {
 	(void)d, (void)i;

@@ -239,7 +239,8 @@ void decode_siginfo(struct emit *out, const siginfo_t *si)
 }
 
 /*
- * Converts a compat_siginfo (include/linux/compat.h): signal, errno, code, and members that depend on signal and code.
+ * Converts a compat_siginfo (include/linux/compat.h): signal, errno, code, and members that depend on the signal and
+ * the code.
  */
 static void widen(const int32_t n[static 8], siginfo_t *si)
 {

@@ -103,9 +103,9 @@ LAYOUT_SAME(packet_diag_ring, struct packet_ring, M(struct packet_ring, pdr_bloc
 	    M(struct packet_ring, pdr_sizeof_priv, UINT), M(struct packet_ring, pdr_features, HEX));
 
 /*
- * Shows the structure of the socket's protocol. Only the request says which protocol it is, so the length must decide.
- * Since Linux 4.10, the structure of TCP has between 192 and 280 bytes. That of MPTCP is shorter, and that of SCTP is
- * longer.
+ * Shows the information about a TCP socket. The attribute may also contain the structure of another protocol. Only the
+ * request, which is not available here, names the protocol, so this function checks the length. Since Linux 4.10, the
+ * structure of TCP has between 192 and 280 bytes. That of MPTCP is shorter, and that of SCTP is longer.
  */
 #define TCP_INFO_LEAST 192
 #define TCP_INFO_MOST  280
@@ -118,7 +118,7 @@ bool attr_tcp_info(const struct decode *d, const struct attr_chain *chain, const
 	return true;
 }
 
-/* Shows a struct inet_diag_sockopt, whose bits are in this order. */
+/* Shows a struct inet_diag_sockopt, whose bits are in the order of this function's table. */
 bool attr_inet_sockopt(const struct decode *d, const struct attr_chain *chain, const void *about, uint64_t at,
 		       uint64_t n)
 {

@@ -127,7 +127,7 @@ static void value(const struct decode *d, uint64_t addr, uint64_t len, int i)
 		decode_bytes(d, addr, len);
 }
 
-/* The next argument is the length of the value. The two previous ones are the level and the option. */
+/* The next argument is the length of the value. The two arguments before the value are the level and the option. */
 void show_sockopt_value(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)k;

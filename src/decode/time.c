@@ -169,13 +169,13 @@ enum when when_remaining(const struct decode *d, int i)
 	return !d->leaving || (d->call->error && d->call->err != 14 && d->call->err != 22) ? WHEN_LEFT_EVEN : WHEN_LEFT;
 }
 
-/* If the second argument contains TIMER_ABSTIME, the remaining time is not written. */
+/* clock_nanosleep(2): with TIMER_ABSTIME in the second argument, the kernel does not write the remaining time. */
 enum when when_clock_remaining(const struct decode *d, int i)
 {
 	return d->call->args[1] & 1 ? WHEN_LEFT : when_remaining(d, i);
 }
 
-/* If the sleep was not interrupted, the remaining time was not written. */
+/* The kernel has written the remaining time only if the sleep was interrupted. */
 void show_remaining(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)k;
