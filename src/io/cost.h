@@ -14,13 +14,14 @@
 /* The number of calls of one kind and their times. A zeroed struct is empty. Free it with io_tally_free(). */
 struct io_tally {
 	double n, ns;
-	double spread_ns; /* sum of the uncertainties of their times, from which the cost of tracing was subtracted */
+	double spread_ns; /* sum of the uncertainties of the calls' times, which come from the subtraction of the
+			   * tracing cost */
 	struct hist took; /* how many calls took how many ns */
 };
 
 /*
- * Requests, in classes. A request belongs to a class by the number of pages that it touches and the previous request
- * did not touch: 0, 1, 2 to 3, 4 to 7, and so on.
+ * Requests, grouped into classes by the number of pages that a request touches and that the previous request did not
+ * touch: 0, 1, 2 to 3, 4 to 7, and so on.
  */
 struct io_cost {
 	struct io_cost_class {
@@ -40,7 +41,7 @@ void io_tally_add(struct io_tally *t, double ns, double spread_ns);
 void io_tally_free(struct io_tally *t);
 /*
  * Returns the mean time of a call in ns, or 0 if there are no calls. Calls that took more than 16 times the median are
- * left out, because they were interrupted or had to wait.
+ * left out, because such calls were probably interrupted or had to wait.
  */
 double io_tally_each(const struct io_tally *t);
 
@@ -54,9 +55,9 @@ void io_cost_merge(struct io_cost *c, const struct io_cost *from);
 void io_cost_free(struct io_cost *c);
 /*
  * Computes the function by least squares from the means of the classes. Relative errors have the same weight in all
- * classes. The result is unknown if the sizes of the requests are too similar to separate the two parts of the cost:
- * two classes must have at least eight requests each, and either differ by a factor of eight in their pages, or one of
- * them must have touched none.
+ * classes. The result is unknown if the sizes of the requests are too similar to separate the two parts of the cost.
+ * They differ enough if two classes have at least eight requests each, and if either their numbers of pages differ by a
+ * factor of eight or one of the two classes touched no new page.
  */
 struct io_fit io_cost_fit(const struct io_cost *c);
 /* Returns the class of requests that touched no new page, or NULL if it has fewer than eight requests. */

@@ -33,8 +33,8 @@ struct io_fds *io_fds_new(void);
 /* Returns a copy of the table, which fork(2) gives to the child, or NULL if memory ran out. */
 struct io_fds *io_fds_copy(const struct io_fds *t);
 /*
- * Releases a reference. After the last one, closes all descriptors. Those with `own` set are counted as unclosed in
- * their files.
+ * Releases a reference. After the last one, closes all descriptors. For each descriptor with `own` set, `unclosed` of
+ * its file is incremented.
  */
 void io_fds_drop(struct io_fds *t);
 struct io_fd *io_fds_get(const struct io_fds *t, int fd);

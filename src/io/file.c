@@ -25,7 +25,8 @@ struct io_file *io_file_new(const char *name, enum io_kind kind)
 	field_set(&f->row.name, name);
 	field_set(&f->row.kind, io_kind_name(kind));
 	f->kind = kind;
-	f->messages = kind == IO_OTHER && *name != '/'; /* such as eventfd(2), whose reads have a fixed size */
+	f->messages = kind == IO_OTHER && *name != '/'; /* true for descriptors such as those of eventfd(2), whose
+							 * reads have a fixed size */
 	return f;
 }
 
@@ -65,7 +66,8 @@ static uint64_t next_random(struct io_marks *m)
 }
 
 /*
- * Returns true if the request is selected. At the first of each `every` requests, decides which one of them it will be.
+ * Returns true if the request is selected. One of every `every` requests is; the first of them decides at random which
+ * one.
  */
 static bool is_chosen(struct io_marks *m)
 {
@@ -121,7 +123,10 @@ static void remove_read(struct io_file *f, uint64_t from, uint64_t to)
 	ranges_remove(&f->flow[IO_READ].own, from, to);
 }
 
-/* Returns true if all bytes of the request were read (or written) before. Only files have offsets. */
+/*
+ * Returns true if all bytes of the request were read (or written) before. This is false for streams, which have no
+ * offsets.
+ */
 static bool is_repeated(struct io_file *f, const struct io_request *r, uint64_t from)
 {
 	bool repeated = f->kind == IO_FILE && ranges_contain(&f->flow[r->direction].seen, from, from + r->bytes);
@@ -157,7 +162,10 @@ const struct io_tally *io_repeats_most(const struct io_repeats *r)
 	return r->now.n > r->most.n ? &r->now : &r->most;
 }
 
-/* Another process comes: keeps the one with more. */
+/*
+ * Must be called when another process makes the call. Keeps the repetitions of the previous process in `most` if there
+ * are more of them than of any process before.
+ */
 static void change_process(struct io_repeats *r, pid_t pid)
 {
 	if (r->now.n > r->most.n) {
@@ -218,8 +226,8 @@ void io_file_request(struct io_open *o, const struct io_request *r)
 		from = o->end[r->direction];
 	uint64_t to = from + r->bytes;
 	if (o->append && r->direction == IO_WRITE && !r->positioned)
-		o->end[IO_WRITE] = from; /* a write with O_APPEND is sequential, even if it follows one by another
-					  * description */
+		o->end[IO_WRITE] = from; /* a write with O_APPEND is sequential, even if the write before it was made
+					  * through another open file description */
 	classify(o, r, from);
 	*(r->direction == IO_READ ? &f->row.read_bytes : &f->row.written_bytes) += (double)r->bytes;
 	f->sought_reads += r->direction == IO_READ && o->sought && !r->positioned;

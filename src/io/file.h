@@ -42,9 +42,11 @@ struct io_flow {
 			     * written */
 	struct io_marks marks;
 	double requests;
-	struct io_tally small; /* requests that a larger buffer would join to one; see is_small() in file.c */
+	struct io_tally small; /* requests that a larger buffer would have joined to the request before; see
+			        * is_small() in file.c */
 	double small_bytes;
-	double small_starts;     /* those of them that are the first requests of an open file description */
+	double small_starts;     /* number of the requests in `small` that are the first of their open file
+				  * description */
 	struct io_repeats again; /* reads of bytes that the same process had read before */
 	struct ranges own;       /* what the process of `again` has read */
 	uint64_t page;           /* the last page of the last request, plus 1; 0: there was no request */
@@ -55,7 +57,7 @@ struct io_flow {
 struct io_file {
 	struct run_io_file row; /* what is displayed; io_file_finish() computes the times in seconds */
 	enum io_kind kind;
-	bool messages; /* a socket of messages: each write is a message */
+	bool messages; /* each write is a message of its own, as for a datagram socket */
 	uint64_t size; /* size of the file, as far as the trace shows it */
 	double ns;
 	struct io_flow flow[2]; /* index: enum io_direction */
@@ -65,12 +67,13 @@ struct io_file {
 	struct io_tally close, seek, sync;
 	double least_sync_ns;
 	struct io_tally lines;          /* writes of at most IO_LINE_MAX bytes that end in a newline */
-	double line_bytes, line_starts; /* `line_starts` corresponds to small_starts in struct io_flow */
+	double line_bytes, line_starts; /* total size of these lines, and how many of them are the first write of
+					 * their open file description */
 	struct io_tally unaligned;   /* requests with O_DIRECT that the kernel refused, or whose size or offset is not a
 				      * multiple of a block */
 	struct io_tally again_later; /* EAGAIN */
-	struct io_tally copied;      /* writes that wrote exactly what a read had just read; the times are those of
-				      * both calls */
+	struct io_tally copied;      /* writes that wrote exactly the bytes that a read had just read; each time is
+				      * that of the read and the write together */
 	double copied_bytes, sought_reads;
 	const struct io_file *copied_from; /* not freed with this struct */
 };
@@ -90,7 +93,8 @@ struct io_open {
 /* A call that moved at least one byte. */
 struct io_request {
 	enum io_direction direction;
-	bool positioned; /* the call had an offset as argument (pread(2)), and did not change that of the description */
+	bool positioned; /* the call had an offset as an argument (pread(2)), and did not change the offset of the
+			  * open file description */
 	uint64_t offset; /* valid if `positioned` */
 	uint64_t asked, bytes;
 	bool joins; /* the call moved all that was requested and is not a message, so the program could have
@@ -102,7 +106,7 @@ struct io_request {
 /* Returns a new file of this kind, or NULL if memory ran out. The name is copied. */
 struct io_file *io_file_new(const char *name, enum io_kind kind);
 void io_file_free(struct io_file *f);
-/* Adds a call of process `pid`. It is a repetition unless the previous call was by another process. */
+/* Adds a call of process `pid`. The call counts as a repetition unless another process made the previous call. */
 void io_repeats_add(struct io_repeats *r, pid_t pid, double ns, double spread_ns);
 /* Returns the repetitions of the process that has the most. */
 const struct io_tally *io_repeats_most(const struct io_repeats *r);

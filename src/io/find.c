@@ -43,7 +43,7 @@ struct search {
 	const struct io_file *f;   /* NULL if the detector examines the whole program */
 	const struct io_cost *all; /* costs of all files; index: enum io_direction */
 	struct estimate e;
-	struct buf text;  /* the sentence, which must end before the word "saves" */
+	struct buf text;  /* the sentence of the finding, up to the word "saves", which is not part of it */
 	const char *unit; /* what is saved: "" means time, the other value is " of CPU time" */
 };
 
@@ -68,8 +68,8 @@ struct call_cost {
 };
 
 /*
- * Returns the range of a cost, extended by the uncertainty of the measured times, from which the cost of tracing was
- * subtracted. Unknown if the uncertainty is more than half of the cost.
+ * Returns the range of a cost, extended by the uncertainty of the measured times, which comes from the subtraction of
+ * the tracing cost. The range is unknown if that uncertainty is more than half of the cost.
  */
 static struct call_cost in_doubt(const struct io_tally *t, double least_ns, double most_ns)
 {
@@ -80,7 +80,8 @@ static struct call_cost in_doubt(const struct io_tally *t, double least_ns, doub
 }
 
 /*
- * Returns `ns`, but not more than the mean time of the calls, because no call saves more than it took. NAN remains NAN.
+ * Returns `ns`, but at most the mean time of the calls, because leaving out a call cannot save more time than the call
+ * took. NAN remains NAN.
  */
 static double no_more(double ns, const struct io_tally *t)
 {
@@ -103,10 +104,10 @@ static void saves_all(struct search *s, const struct io_tally *t)
 }
 
 /*
- * Returns the part of a request's cost that does not depend on its size. Requests that touched no new page show it:
- * they only copied a few bytes. Requests of different sizes show it as well (io_cost_fit()), those of this file or of
- * all files. Otherwise the cost lies between the fastest call of the run and the whole request minus the copying of its
- * bytes.
+ * Returns the part of a request's cost that does not depend on its size. If there are requests that touched no new
+ * page, their times show this part, because they only copied a few bytes. Otherwise it is computed from requests of
+ * different sizes (io_cost_fit()), either of this file or of all files. If that is impossible too, it lies between the
+ * time of the fastest call of the run and the time of the whole request minus the copying of its bytes.
  */
 static struct call_cost request_cost(const struct search *s, const struct io_file *f, enum io_direction d,
 				     const struct io_tally *t, double bytes)
@@ -115,7 +116,10 @@ static struct call_cost request_cost(const struct search *s, const struct io_fil
 	const struct io_cost_class *light = io_cost_light(own);
 	struct io_fit fit = io_cost_fit(own);
 	double each = io_tally_each(t);
-	/* The other end of a stream may be slow. A larger buffer would not save the time of waiting for it. */
+	/*
+	 * The program at the other end of a stream may be slow. A larger buffer would not save the time of waiting for
+	 * that program.
+	 */
 	if (light && f->kind != IO_FILE)
 		return in_doubt(&light->calls, hist_quantile(&light->calls.took, 0.1),
 				hist_quantile(&light->calls.took, 0.5));

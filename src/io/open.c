@@ -68,8 +68,8 @@ static struct io_file *inherited(struct io_profile *p, pid_t tid, int fd)
 }
 
 /*
- * Standard input, output and error usually share one open file description. /proc does not show this, so they are taken
- * to share it if they refer to the same file.
+ * Standard input, output and error usually share one open file description, but /proc does not show whether they do. If
+ * they refer to the same file, they are assumed to share it.
  */
 static struct io_open *shared_by(const struct io_fds *t, const struct io_file *f, int fd)
 {

@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PICTURES 6 /* the requests of this many files are kept, for the pictures */
+#define PICTURES 6 /* for the pictures, the requests of this many files are kept */
 
 /*
- * Returns the descriptors of a process. If the process is new, its standard descriptors are looked up now, because it
- * may close them soon.
+ * Returns the descriptors of a process. If the process is new, its standard descriptors are looked up now, because the
+ * process may close them soon.
  */
 static struct io_fds *table_of(struct io_profile *p, const struct event *ev)
 {

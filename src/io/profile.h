@@ -13,8 +13,8 @@
 struct names;
 
 /*
- * How many bytes of written data the memory of an event must contain, so that it can be seen whether they are a line.
- * Longer data is not taken for a line.
+ * Number of bytes of written data that the memory of an event must contain, so that io_call_enter() can see whether a
+ * write is one line. A write of more bytes is not taken for a line.
  */
 #define IO_LINE_MAX 128
 
@@ -30,13 +30,13 @@ struct io_thread {
 	 */
 	struct io_file *from;
 	uint64_t buf, bytes;
-	bool whole; /* it brought all that was asked for, so there may have been more */
+	bool whole; /* the read returned as many bytes as were requested, so there may have been more */
 	double ns;
 };
 
 /* A zeroed struct is an empty profile, but the caller sets the first two members. Free it with io_profile_free(). */
 struct io_profile {
-	const struct names *names; /* tells the names of descriptors that were open before the trace began */
+	const struct names *names; /* returns the names of descriptors that were open before the trace began */
 	uint64_t start_ns;         /* CLOCK_MONOTONIC at the start of the trace */
 	VEC(struct io_file *) files;
 	struct map by_name;   /* map_key() of a name -> struct io_file */
@@ -50,7 +50,7 @@ struct io_profile {
 
 /* Must be called when a system call begins. */
 void io_profile_enter(struct io_profile *p, struct io_thread *k, const struct event *ev);
-/* Must be called when that call has returned. */
+/* Must be called when a system call has returned. */
 void io_profile_leave(struct io_profile *p, struct io_thread *k, const struct event *ev);
 /* Must be called when the thread has exited. */
 void io_thread_free(struct io_thread *k);
@@ -66,8 +66,8 @@ void io_profile_free(struct io_profile *p);
  */
 struct io_file *io_profile_file(struct io_profile *p, const char *name, enum io_kind kind);
 /*
- * Returns the description to which `fd` refers (open.c). If the trace did not see how `fd` was opened, p->names tells
- * its name. Returns NULL if `fd` is negative or memory ran out.
+ * Returns the open file description to which `fd` refers (open.c). If the trace did not see how `fd` was opened, looks
+ * up its name in p->names. Returns NULL if `fd` is negative or memory ran out.
  */
 struct io_open *io_profile_open(struct io_profile *p, struct io_fds *t, pid_t tid, int fd);
 /* Returns the kind of the file with this path, as far as the path shows it (open.c). */
@@ -79,8 +79,8 @@ void io_find(const struct io_profile *p, struct run_io *out);
 /* Fills p->calls. Returns 0 or -ENOMEM (call.c). */
 int io_calls_init(struct io_profile *p);
 /*
- * Reads the memory to which the arguments of a call point, as far as the profile needs it. This must happen when the
- * call begins: a recording contains that memory only for this event.
+ * Reads the memory to which the arguments of a call point, as far as the profile needs it. Must be called at the event
+ * at which the call begins, because a recording contains that memory only for this event.
  */
 void io_call_enter(const struct io_profile *p, struct io_thread *k, const struct event *ev);
 /* Updates the profile when a call has returned (call.c). */

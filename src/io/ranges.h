@@ -7,7 +7,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The maximum number of ranges in a set. It limits the memory for a file that is accessed at random offsets. */
+/*
+ * The maximum number of ranges in a set. The limit bounds the memory that is used for a file with accesses at random
+ * offsets.
+ */
 #define RANGES_MAX 8192
 
 struct range {

@@ -97,7 +97,7 @@ static struct summary_group *group_of(struct trace_count *c, struct trace_task *
 	return find_group(c, buf_str(name), id);
 }
 
-/* Adds the ends of calls to their groups. A call that is not selected has no group (its tag is NULL). */
+/* Counts calls that have ended, each in its group. A call that is not selected has no group (its tag is NULL). */
 static void record(const struct trace_count *t, const struct life_ends *ends)
 {
 	for (size_t i = 0; i < ends->n; i++) {

@@ -100,7 +100,7 @@ static void dump_messages(struct dump *d, uint64_t addr, int64_t n)
 	}
 }
 
-/* Dumps the data that argument `i` points at. Its kind says how the data is found. */
+/* Dumps the data that argument `i` points at. The kind of the argument says how to find the data. */
 static void dump_arg(struct dump *d, uint16_t kind, unsigned i)
 {
 	const struct call *c = &d->ev->call;

@@ -17,7 +17,10 @@ struct trace_expect {
 	bool program; /* true if a program was started, so that its times and its memory use are known */
 };
 
-/* Appends a line to `unmet` for each condition that does not hold, and to `unknown` for each that cannot be judged. */
+/*
+ * Appends a line to `unmet` for each condition that does not hold, and a line to `unknown` for each condition that
+ * cannot be judged.
+ */
 void trace_expect_say(const struct trace_expect *e, struct buf *unmet, struct buf *unknown);
 /* Appends a JSON array with an object for each condition: condition, holds, actual, expected. */
 void trace_expect_json(const struct trace_expect *e, struct buf *out);

@@ -5,7 +5,10 @@
 #include "trace/stack.h"
 #include "tracee/names.h"
 
-/* The sink's data for a thread: the stack of the call in progress, if the call will remove it. */
+/*
+ * The sink's data for a thread. If the call in progress will remove the thread's stack, `stack` is a copy of that
+ * stack.
+ */
 struct kept {
 	struct buf stack;
 };

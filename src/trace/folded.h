@@ -8,8 +8,8 @@
 struct trace_folded {
 	struct trace_sink sink;
 	struct stack *walker; /* not owned */
-	bool by_time;         /* weight: the time in the calls without the tracing cost, in ns; otherwise the number
-			       * of calls */
+	bool by_time;         /* the weight of a stack; true: the time in its calls without the tracing cost, in ns;
+			       * false: the number of its calls */
 	struct stack_folded folded;
 };
 

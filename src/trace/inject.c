@@ -183,7 +183,7 @@ int trace_inject_parse(struct trace_injects *all, const char *text, bool fault, 
 	return 0;
 }
 
-/* Counts the call for its task. Returns true if the rule applies to it. */
+/* Counts the call for thread `tid`. Returns true if the rule applies to this call. */
 static bool due(struct trace_inject *r, pid_t tid)
 {
 	uintptr_t n = (uintptr_t)map_get(&r->seen, (uint64_t)tid) + 1;

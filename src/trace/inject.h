@@ -12,8 +12,8 @@ struct buf;
 struct trace_inject {
 	struct filter calls;
 	struct engine_tamper tamper;
-	unsigned long first, last, step; /* which of the calls (when=): from `first` to `last` (0: no limit), every
-					  * `step`-th */
+	unsigned long first, last, step; /* the calls to which the rule applies (when=): every `step`-th one from
+					  * `first` to `last` (0: no limit) */
 	struct map seen;                 /* tid -> number of times the call was made */
 };
 
@@ -23,8 +23,8 @@ struct trace_injects {
 };
 
 /*
- * Parses one rule and adds it to `all`. If `fault` is set, the rule comes from "fault=", where error=ENOSYS is the
- * default. Returns 0, or -EINVAL with the reason in `why` and the offset of the mistake in *at.
+ * Parses one rule and adds it to `all`. If `fault` is true, the rule is the value of "fault=", for which error=ENOSYS
+ * is the default. Returns 0, or -EINVAL with the reason in `why` and the offset of the mistake in *at.
  */
 int trace_inject_parse(struct trace_injects *all, const char *text, bool fault, size_t *at, struct buf *why);
 /* A function for engine_config.inject: `ctx` is the struct trace_injects. */

@@ -45,8 +45,8 @@ uint64_t trace_real_ns(const struct trace_sink *s, uint64_t monotonic_ns);
  */
 double trace_own_ns(const struct call *c, enum resolved *how);
 /*
- * Appends the name of a call. The int $0x80 of a 64-bit program uses the call numbers of i386, so "#32" is appended to
- * the name, as in the table of -c.
+ * Appends the name of a call. If a 64-bit program makes the call by int $0x80, which uses the call numbers of i386,
+ * appends "#32" to the name, as the table of -c does.
  */
 void trace_call_name(const struct call *c, struct buf *out);
 /* Appends `ns` as seconds with `digits` decimals, which must be 9 or 6. Further decimals are cut off. */

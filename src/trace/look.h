@@ -12,7 +12,7 @@ struct buf;
 
 /* Messages that -q and -e quiet= suppress. */
 enum trace_quiet {
-	QUIET_ATTACH = 1 << 0, /* that sctrace has attached, and how to end it */
+	QUIET_ATTACH = 1 << 0, /* attached to process 812; Ctrl-C detaches */
 	QUIET_EXIT = 1 << 1,   /* +++ exited with 0 +++ */
 	QUIET_EXECVE = 1 << 2, /* +++ superseded by execve +++ */
 	QUIET_ALL = 7,
@@ -21,7 +21,7 @@ enum trace_quiet {
 /* How constants are shown (-X): by name, as numbers, or both. */
 enum trace_constants { CONSTANTS_NAMED, CONSTANTS_RAW, CONSTANTS_BOTH };
 
-/* The set of calls that an option names. If the option was not given, the set means nothing. */
+/* The set of calls that an option names. `calls` is valid only if the option was `given`. */
 struct look_calls {
 	struct filter calls;
 	bool given;
@@ -43,8 +43,9 @@ struct trace_look {
 
 void trace_look_free(struct trace_look *l);
 /*
- * Parses `value` of the option whose name is the `len` bytes at `name`. Returns 1; 0 if the option is not one of those
- * above; -EINVAL with the reason in `why` and the offset of the mistake in *at; or -ENOMEM.
+ * Parses `value` of the option of -e whose name is the `len` bytes at `name`. Returns 1; 0 if the name is not one of
+ * abbrev, verbose, raw, read, write and quiet; -EINVAL with the reason in `why` and the offset of the mistake in *at;
+ * or -ENOMEM.
  */
 int trace_look_parse(struct trace_look *l, const char *name, size_t len, const char *value, size_t *at,
 		     struct buf *why);
@@ -57,8 +58,8 @@ int trace_look_fd_names(const char *list, int *names, size_t *at, struct buf *wh
 /* Parses the form of constants: "raw", "abbrev" or "verbose". Returns 0, or -EINVAL with the reason in `why`. */
 int trace_look_constants(struct trace_look *l, const char *word, struct buf *why);
 /*
- * Three questions about a call. Are its structures shown in full? Are its structures read at all? Are its arguments
- * shown as numbers?
+ * These three answer a question about a call each. Are its structures shown in full? Are its structures read at all?
+ * Are its arguments shown as numbers?
  */
 bool trace_look_full(const struct trace_look *l, const struct call *c);
 bool trace_look_deep(const struct trace_look *l, const struct call *c);

@@ -17,8 +17,8 @@
 #define BLOCK 32768
 
 /*
- * Duplicates a descriptor to a number above 2. Descriptors 0 to 2 belong to the program, even if it was started without
- * them.
+ * Duplicates a descriptor to a number above 2. Descriptors 0 to 2 belong to the traced program, even if they were
+ * closed when sctrace started.
  */
 static int above_standard(int fd)
 {

@@ -19,11 +19,12 @@ struct trace_out {
 	struct buf buf;
 	int fd;                            /* -1: `path` is opened for each write (-ff may have thousands of files) */
 	char *path;                        /* path of the file; NULL: standard error */
-	bool eager;                        /* write at each trace_out_event(), because it may be a terminal */
+	bool eager;                        /* write at each trace_out_event(), because `fd` may be a terminal */
 	bool failed;                       /* a write has failed with `err`; all later output is discarded */
 	int err;                           /* positive errno */
 	pid_t command;                     /* pid of "|COMMAND", or 0 */
-	const volatile sig_atomic_t *stop; /* if non-zero, stop waiting for a reader that does not read */
+	const volatile sig_atomic_t *stop; /* if *stop is not 0, a write no longer waits for a reader that does not
+					    * read */
 };
 
 /*
@@ -52,7 +53,8 @@ int trace_out_close(struct trace_out *out, struct buf *why);
  * three members.
  */
 struct trace_outputs {
-	const char *separate;          /* -ff: FILE in FILE.TID; NULL: all threads write to `common` */
+	const char *separate;          /* -ff: each thread writes to a file whose name is this text, "." and the
+				        * thread id; NULL: all threads write to `common` */
 	bool append;                   /* -A */
 	struct trace_failure *failure; /* receives the failures of the outputs in `threads` */
 	struct trace_out common;       /* opened by the caller with trace_out_open() */

@@ -67,8 +67,8 @@ static void task_gone(struct trace_pipeline *p, struct trace_task *k)
 }
 
 /*
- * If an i386 program makes a call through another one, replaces the outer call in *ev by the inner one. The inner call
- * is read at the entry and used again at the end.
+ * If an i386 program makes a call through another one (such as socketcall(2)), replaces the outer call in *ev by the
+ * inner one. The inner call is read at the entry, and used again at the end.
  */
 static void unwrap(struct trace_task *k, struct event *ev)
 {
@@ -143,7 +143,10 @@ void trace_pipeline_event(struct trace_pipeline *p, struct event *ev)
 	if (p->kept)
 		drop_names(p, ev);
 	struct trace_task *former = ev->kind == EV_EXEC ? map_get(&p->tasks, (uint64_t)ev->child) : NULL;
-	/* If a thread that is not the leader calls execve(2), it takes over the id of the leader. */
+	/*
+	 * If a thread that is not the leader of its process calls execve(2), it gets the leader's id, and the leader is
+	 * gone.
+	 */
 	if (former && ev->child != ev->tid)
 		task_gone(p, former);
 	struct trace_task *k = task_of(p, ev->tid, ev->pid);

@@ -48,7 +48,9 @@ static void ask_names(struct trace_recorder *r, struct trace_task *k, const stru
 			n->fd_in_full(n->ctx, ev->tid, ref->fd, &r->scratch);
 }
 
-/* Decodes the call as the writing sinks will do, so that the memory that they read is captured. */
+/*
+ * Decodes the call as the writing sinks will do later, so that all memory that these sinks will read is captured now.
+ */
 static void read_all(struct trace_recorder *r, struct recorded *own, const struct event *ev)
 {
 	const struct trace_decoding decoding = {.string_max = r->c.string_max,
@@ -71,7 +73,10 @@ static void read_all(struct trace_recorder *r, struct recorded *own, const struc
 		decode_result(&d.decode);
 	if (ev->kind != EV_EXIT || r->c.string_max != UINT_MAX)
 		return;
-	/* The data must be captured in full. Its text is not needed, so the output discards it. */
+	/*
+	 * trace_dump() reads all data of the call, which is thereby captured. Its text is not needed, so `out` discards
+	 * it.
+	 */
 	struct trace_out out = {.failed = true};
 	trace_dump(r->c.look, ev, &out);
 	buf_free(&out.buf);

@@ -64,8 +64,8 @@ int trace_select_fds(struct trace_select *s, const char *text, size_t *at, struc
 int trace_select_path(struct trace_select *s, const char *path);
 
 /*
- * Returns true if the call is selected as far as its entry shows. `subject` must belong to the same entry; it is used
- * only for -P and fds=.
+ * Returns true if nothing that is known at the entry of the call excludes it. `subject` must belong to the same entry;
+ * it is used only for -P and fds=.
  */
 bool trace_select_enter(const struct trace_select *s, const struct event *ev, struct trace_subject *subject);
 /*

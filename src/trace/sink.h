@@ -34,8 +34,8 @@ struct trace_task {
 	void *own[TRACE_SINKS_MAX];   /* each sink's own data for the thread (task_size bytes) */
 	bool in_call;
 	bool selected;  /* the call in progress is selected */
-	bool is_inside; /* the call in progress is one that an i386 program makes through another call; `real` is
-			 * that inner call at its entry */
+	bool is_inside; /* an i386 program makes the call in progress through another one (such as socketcall(2));
+			 * `real` is the inner call at its entry */
 	struct call real;
 };
 
@@ -44,14 +44,15 @@ struct trace_task {
  * returns.
  */
 struct trace_sink_ops {
-	size_t task_size; /* size of the sink's own data for each thread, which is initially zero */
+	size_t task_size; /* size in bytes of the sink's own data for each thread; the data consists of zeros at
+			   * first */
 	void (*begin)(struct trace_sink *s);
 	void (*enter)(struct trace_sink *s, struct trace_task *k, const struct event *ev);
 	void (*leave)(struct trace_sink *s, struct trace_task *k, const struct event *ev); /* EV_EXIT, EV_VANISH */
 	void (*other)(struct trace_sink *s, struct trace_task *k, const struct event *ev); /* other events */
 	/*
-	 * EV_ENTER of a call that is not selected, or the end (EV_EXIT or EV_VANISH) of a call that was not selected or
-	 * is not selected because of its end.
+	 * Receives EV_ENTER of each call that is not selected, and the end (EV_EXIT or EV_VANISH) of each such call. A
+	 * call can be selected at its entry and excluded by its end; then only the end is received.
 	 */
 	void (*unwanted)(struct trace_sink *s, struct trace_task *k, const struct event *ev);
 	/* The thread will have no more events. Frees the contents of the sink's own data. */

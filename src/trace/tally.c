@@ -39,7 +39,10 @@ static void emit_address(struct emit *e, uint64_t v)
 	buf_adds(e->out, v ? "ADDRESS" : "NULL");
 }
 
-/* A large number that is shown in hexadecimal is an address. */
+/*
+ * Numbers that are shown in hexadecimal can be addresses, which are different in each run. Large ones are taken for
+ * addresses.
+ */
 static void emit_hexadecimal(struct emit *e, uint64_t v)
 {
 	if (v >= 1 << 20)
@@ -172,7 +175,10 @@ static struct tally_row *row_of(struct trace_tally *t, const struct event *ev)
 {
 	uint64_t key;
 	struct tally_row *row = find(t, &key);
-	/* Rows are never removed, so calls of the second trace find the rows of the first trace. */
+	/*
+	 * Calls of the second trace find the rows of the first one, because rows are never removed. If there are too
+	 * many rows, a call that has none is counted in a common row of all calls with its name.
+	 */
 	if (!row && t->rows.n >= TALLY_ROWS) {
 		t->crowded = true;
 		buf_clear(&t->text);

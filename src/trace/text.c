@@ -20,7 +20,7 @@ struct trace_text_task {
 	struct trace_line line;
 	size_t column;   /* the column at which the next text will be written */
 	bool open;       /* the beginning of the line was written, but not its newline */
-	bool unfinished; /* another thread's line interrupted it */
+	bool unfinished; /* a line of another thread has interrupted this line */
 };
 
 static struct trace_text *text_of(struct trace_sink *s)

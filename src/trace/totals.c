@@ -118,7 +118,7 @@ static void unite_names(const struct trace_totals *t, struct summary *s)
 	*s = united;
 }
 
-/* Gets the counts since the last time from the engine, and adds them to t->period and t->summary. */
+/* Gets from the engine the counts since the last call of this function, as t->period, and adds them to t->summary. */
 static void collect(struct trace_totals *t)
 {
 	struct engine *e = t->c.engine;
@@ -325,7 +325,10 @@ static void save(const struct trace_totals *t, const struct engine_result *r, co
 	buf_free(&why);
 }
 
-/* Adds up the last counts. Appends the lines below the table to `lines`, and the conditions of --expect to `expect`. */
+/*
+ * Adds the engine's last counts. Appends the lines below the table to `lines`, and the conditions of --expect to
+ * `expect`.
+ */
 static void conclude(struct trace_totals *t, const struct engine_result *r, struct buf *lines, struct buf *expect)
 {
 	collect(t);

@@ -22,7 +22,7 @@ struct trace_totals_config {
 	bool by_events;             /* a counting sink adds to `summary`; otherwise the counts come from the engine */
 	const struct filter *calls; /* other calls are removed from the engine's counts; NULL: nothing is removed */
 	enum trace_by by;
-	struct summary_view view;        /* the width in it is ignored and determined for each table */
+	struct summary_view view;        /* its `width` is ignored; the width is determined anew for each table */
 	bool errors, overhead_set;       /* --errors; -O was given */
 	uint64_t overhead_ns;            /* -O: the tracing cost of one call */
 	const char *hist, *save;         /* --hist, --save; or NULL */
@@ -53,7 +53,7 @@ void trace_totals_period(struct trace_totals *t);
 void trace_totals_so_far(struct trace_totals *t);
 /* Prints the last table, or the JSON document, and the lines below it. Saves the run for --save. */
 void trace_totals_final(struct trace_totals *t, const struct engine_result *r);
-/* Makes the run of all calls so far, for --io, instead of printing it. Free the run with trace_save_free(). */
+/* For --io: makes a run of all calls so far, and prints nothing. Free the run with trace_save_free(). */
 void trace_totals_run(struct trace_totals *t, const struct engine_result *r, struct run *run);
 void trace_totals_free(struct trace_totals *t);
 
