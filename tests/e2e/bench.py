@@ -205,7 +205,7 @@ def test_loads_do_their_work(_):
 
 
 def in_memory():
-    """Creates a folder on a file system in memory. Returns None if there is none."""
+    """Returns a writable folder on a file system in memory, or None if there is none."""
     for folder in ("/dev/shm", "/run", "/tmp", "/dev"):
         kind = subprocess.run(["stat", "-f", "-c", "%T", folder], capture_output=True, text=True, check=False).stdout.strip()
         if kind == "tmpfs" and os.access(folder, os.W_OK):
@@ -297,7 +297,7 @@ def test_an_interrupted_run_shows_its_results(_):
                 assert p.returncode == -sig, (args, p.returncode, err)
                 assert "interrupted" in out, (args, out, err)
                 # Rows are missing only for lack of time.
-                assert "want of time" not in out and "cannot run" not in out, (args, out)
+                assert "there was no time for" not in out and "cannot run" not in out, (args, out)
                 assert json.loads(Path(save).read_text())["interrupted"] is True
                 nothing_left(p.pid)
 

@@ -258,7 +258,7 @@ def test_unknown_numbers(_):
         assert len(lines(t, r"syscall_0x[0-9a-f]+\(0x7, .* = -1 ENOSYS .*")) == shown, (choice, t[-2000:])
 
 
-# Two messages in each direction.
+# A C program that sends two messages and receives them.
 MESSAGES = """
 #include <sys/socket.h>
 int main(void)
