@@ -124,8 +124,8 @@ static void remove_read(struct io_file *f, uint64_t from, uint64_t to)
 }
 
 /*
- * Returns true if all bytes of the request were read (or written) before. This is false for streams, which have no
- * offsets.
+ * Returns true if all bytes of the request were read (or written) before. This is false if the kind is not
+ * IO_FILE, because only files have offsets.
  */
 static bool is_repeated(struct io_file *f, const struct io_request *r, uint64_t from)
 {

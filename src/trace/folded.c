@@ -6,8 +6,7 @@
 #include "tracee/names.h"
 
 /*
- * The sink's data for a thread. If the call in progress will remove the thread's stack, `stack` is a copy of that
- * stack.
+ * The sink's data for a thread. If the call in progress will remove the thread's stack, `stack` contains its frames.
  */
 struct kept {
 	struct buf stack;

@@ -143,10 +143,7 @@ void trace_pipeline_event(struct trace_pipeline *p, struct event *ev)
 	if (p->kept)
 		drop_names(p, ev);
 	struct trace_task *former = ev->kind == EV_EXEC ? map_get(&p->tasks, (uint64_t)ev->child) : NULL;
-	/*
-	 * If a thread that is not the leader of its process calls execve(2), it gets the leader's id, and the leader is
-	 * gone.
-	 */
+	/* A thread that calls execve(2) continues with the id of the leader, so the data under its former id is freed. */
 	if (former && ev->child != ev->tid)
 		task_gone(p, former);
 	struct trace_task *k = task_of(p, ev->tid, ev->pid);
