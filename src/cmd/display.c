@@ -58,7 +58,10 @@ static int out_of_memory(const char *command)
 	return EXIT_OWN;
 }
 
-/* Appends the path of a part: "x.svg" and "tradeoff" become "x-tradeoff.svg". Without a part, it is the path itself. */
+/*
+ * Appends the path of a picture. If `path` is "x.svg" and `part` is "tradeoff", it is "x-tradeoff.svg". If `part` is
+ * NULL, it is `path` itself.
+ */
 static void part_path(struct buf *out, const char *path, const char *part)
 {
 	size_t n = strlen(path);

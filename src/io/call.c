@@ -135,7 +135,7 @@ static void leave_stat(const struct context *x)
 {
 	struct io_file *f = file_of_path(x);
 	int folder = find_kind(x->c, K_DIRFD);
-	/* With an empty path the call is about the descriptor itself (AT_EMPTY_PATH). fstat(3) uses it in this way. */
+	/* With an empty path, the call operates on the descriptor itself (AT_EMPTY_PATH); fstat(3) uses this. */
 	const struct io_open *o = !f && folder >= 0 ? open_of(x, folder) : NULL;
 	if (o)
 		count_call(x, o->file);
@@ -285,8 +285,8 @@ static void leave_mmap(const struct context *x)
 #define BUFFERS_MAX 64
 
 /*
- * Returns how many bytes the program asked for. For messages, and for more than BUFFERS_MAX buffers, this is unknown;
- * then returns the result of the call.
+ * Returns how many bytes the program asked for. If this is unknown (for messages, and for more than BUFFERS_MAX
+ * buffers), returns the result of the call instead.
  */
 static uint64_t asked(const struct context *x)
 {
@@ -307,7 +307,7 @@ static uint64_t asked(const struct context *x)
 	return sum;
 }
 
-/* Remembers the buffer of a read. Finds out whether a write wrote exactly what the last read stored there. */
+/* Remembers the buffer of a read. Finds out whether a write wrote exactly what the last read stored in this buffer. */
 static void note_copy(const struct context *x, struct io_file *f, uint64_t bytes, bool whole)
 {
 	struct io_thread *k = x->k;
@@ -357,7 +357,7 @@ static void leave_transfer(const struct context *x)
 	if (!bytes)
 		return;
 	bool whole = r->size >= 0 && bytes == size;
-	/* A write that passes on all that there was to read is as small as that. */
+	/* A write of all the bytes that a short read returned could not have been larger. */
 	const struct io_thread *k = x->k;
 	if (r->direction == IO_WRITE && k->from && !k->whole && k->buf == x->c->args[1] && k->bytes == bytes)
 		whole = false;
@@ -378,7 +378,7 @@ static void leave_transfer(const struct context *x)
 						.time_s = ((double)x->c->enter_ns - (double)x->p->start_ns) / 1e9});
 }
 
-/* Adds one half of a call that moves bytes between two descriptors. `offset`: argument with its offset, or -1. */
+/* Adds one half of a call between two descriptors. `offset`: index of the pointer to the offset for `fd`, or -1. */
 static void move_side(const struct context *x, int fd, int offset, enum io_direction direction, uint64_t size)
 {
 	struct io_open *o = open_of(x, fd);
@@ -403,7 +403,7 @@ static void move_side(const struct context *x, int fd, int offset, enum io_direc
 						.time_s = ((double)x->c->enter_ns - (double)x->p->start_ns) / 1e9});
 }
 
-/* In the table, `fd` is the descriptor that is read, `offset` points to its offset, and `buf` is the one written. */
+/* Indexes in the table: `fd`, the descriptor that is read; `offset`, the pointer to its offset; `buf`, the other. */
 static void leave_move(const struct context *x)
 {
 	const struct io_call *r = x->row;
@@ -419,8 +419,8 @@ static void leave_move(const struct context *x)
 }
 
 /*
- * Returns true if the timeout of the call is zero: it does not wait. In the table, `size` is the index of a timeout
- * that is a number; otherwise `offset` is the index of a pointer to one.
+ * Returns true if the timeout of the call is zero, so that the call does not wait. In the table, `size` is the index of
+ * the timeout if it is a number. If `size` is -1, `offset` is the index of a pointer to the timeout.
  */
 static bool does_not_wait(const struct context *x)
 {

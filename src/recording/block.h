@@ -11,7 +11,7 @@
 struct block_thread {
 	pid_t tid, pid;
 	struct item_calls calls;
-	struct captures entry; /* the memory that was captured when its current call began */
+	struct captures entry; /* the memory that was captured when the thread's current call began */
 };
 
 struct recording {
@@ -37,7 +37,7 @@ struct recording {
 	bool cut;              /* the file ends within the current block */
 	struct item_reader at; /* position of the next item */
 	uint64_t time_ns;
-	VEC(struct block_thread *) threads; /* the first `nthreads` are those of the block; the others are spare */
+	VEC(struct block_thread *) threads; /* the first `nthreads` are those of the block; the others are unused */
 	size_t nthreads;
 	struct map known; /* recording_name_key() -> the address of the answer in the current block */
 
@@ -45,7 +45,7 @@ struct recording {
 	struct mem mem;
 	VEC(const unsigned char *) frames; /* addresses, in the current block, of the stack frames of the last event */
 	bool told;                         /* an event was returned, so its frames must be dropped before the next
-					    * one */
+					    * event is read */
 };
 
 /*

@@ -52,7 +52,7 @@ static ssize_t keep_string(void *captures, uint64_t addr, char *buf, size_t n, i
 	ssize_t got = mem_string(c->under, addr, buf, n, ended);
 	if (got < 0)
 		return got;
-	/* The NUL at the end is captured as well. It is not necessarily in the caller's buffer. */
+	/* The NUL at the end is captured as well, although mem_string() does not necessarily store it in `buf`. */
 	size_t before = c->list.n;
 	captures_add(c, addr, got ? buf : "", got ? (size_t)got : (size_t)*ended);
 	if (got && *ended && c->list.n > before) {

@@ -1,6 +1,6 @@
 /*
  * Captures are copies of those parts of a program's memory that were read to show an event. They are written to a
- * recording. When it is read, they take the place of the program's memory.
+ * recording. When the recording is read, the captures take the place of the program's memory.
  */
 #ifndef SCTRACE_RECORDING_CAPTURES_H
 #define SCTRACE_RECORDING_CAPTURES_H

@@ -19,13 +19,13 @@
 #define RECORDING_BLOCK_MOST   (64u << 20) /* a reader refuses a block that is larger than this */
 #define RECORDING_CAPTURES     (32u << 20) /* maximum number of captured bytes in one event */
 #define RECORDING_THREADS_MOST 4096        /* maximum number of threads in one block */
-#define RECORDING_SLOTS        4           /* previous calls of a thread with which a call is compared */
+#define RECORDING_SLOTS        4           /* number of calls of a thread with which the next call can be compared */
 
 enum recording_item {
 	ITEM_HEAD = 1, /* facts about the recording as a whole; always the first item of the first block */
 	ITEM_END,      /* always the last item; if it is missing, the recording is incomplete */
 	ITEM_THREAD,   /* introduces a thread; the threads of a block are numbered from 0 */
-	ITEM_NAME,     /* the name of a descriptor, process or network interface, valid from here on */
+	ITEM_NAME,     /* the name of a descriptor, process or network interface; valid from this item on */
 	ITEM_FRAME,    /* one frame of the stack of the next event; the innermost frame comes first */
 	ITEM_ENTER,    /* the remaining items are events, in the order of enum event_kind (event.h) */
 	ITEM_EXIT,
@@ -71,8 +71,8 @@ enum recording_name {
 };
 
 /*
- * Returns the key of a name for maps. `key` is the descriptor or the interface. The key of the map has room for thread
- * ids of 29 bits, and ids have fewer (proc_sys_kernel(5), pid_max).
+ * Returns the key of a name for maps. `key` is the descriptor or the interface. The result has 29 bits for the thread
+ * id, which are enough, because thread ids are below pid_max (proc_sys_kernel(5)).
  */
 static inline uint64_t recording_name_key(enum recording_name kind, int tid, uint32_t key)
 {
@@ -80,7 +80,7 @@ static inline uint64_t recording_name_key(enum recording_name kind, int tid, uin
 }
 
 /*
- * How the address of a capture is written. Values 0 to 5: as the distance from that argument of the call;
+ * How the address of a capture is written. Values 0 to 5: as the distance from the argument with this index;
  * BASE_ABSOLUTE: as it is; BASE_SAME: as the index of an equal capture, which was written when the call began.
  */
 enum { BASE_ABSOLUTE = 6, BASE_SAME = 7 };

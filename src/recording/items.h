@@ -37,7 +37,10 @@ int64_t item_get_signed(struct item_reader *r);
  */
 const char *item_get_text(struct item_reader *r, size_t *n);
 
-/* The last calls of a thread in the current block. The next call is compared with the last one of the same number. */
+/*
+ * The last calls of a thread in the current block. The next call is compared with the last one that has the same
+ * number.
+ */
 struct item_calls {
 	struct call slots[RECORDING_SLOTS];
 };

@@ -35,7 +35,7 @@ static bool is_spare(const struct recording_kept *k)
 		return k->calls - oldest->calls >= k->last.calls;
 	if (k->last.bytes)
 		return k->bytes - oldest->n >= k->last.bytes;
-	/* All events of later blocks are newer than the end of the oldest block. */
+	/* The events of the later blocks suffice: all of them are newer than the end of the oldest block. */
 	return newest->end_ns - oldest->end_ns > k->last.ns;
 }
 

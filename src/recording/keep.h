@@ -25,9 +25,9 @@ int recording_last_parse(const char *text, struct recording_last *last, struct b
 struct kept_block {
 	char *bytes; /* freed by the owner of the struct */
 	size_t n;
-	uint64_t number; /* the block before it has this number - 1 */
+	uint64_t number; /* the number of the block before this one, plus 1 */
 	uint64_t calls;  /* number of calls that ended in the block */
-	uint64_t end_ns; /* time of its last event */
+	uint64_t end_ns; /* time of the block's last event */
 	uint64_t pins;   /* the number of reasons to keep the block, however old it is; 0: none */
 };
 
@@ -37,7 +37,7 @@ struct recording_kept {
 	VEC(struct kept_block) pinned; /* pinned blocks, which are older than all of `blocks`; the oldest one first */
 	VEC(struct kept_block) blocks; /* the blocks from index `first` on, the oldest one first */
 	size_t first;
-	uint64_t calls, bytes; /* totals of these blocks, without the pinned ones */
+	uint64_t calls, bytes; /* totals of `blocks`, without the pinned ones */
 };
 
 /*

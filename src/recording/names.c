@@ -140,7 +140,7 @@ static void stack_nothing(struct stack *s, pid_t pid)
 
 static void stack_stays(struct stack *s)
 {
-	(void)s; /* recording_close_read() frees it */
+	(void)s; /* recording_close_read() frees the stack */
 }
 
 static const struct stack_ops recorded_stacks = {

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #define INPUT     (1u << 17)
-#define WINDOW    26 /* zstd refuses blocks that need more than 2^26 bytes of history, which is RECORDING_BLOCK_MOST */
+#define WINDOW    26 /* zstd refuses frames that need more than 2^26 bytes of history (RECORDING_BLOCK_MOST) */
 #define ROOM_STEP (1u << 20)
 
 /* If all input is used up, reads more of the file. Returns false at the end of the file. */

@@ -185,7 +185,7 @@ static void engine_footer(const struct engine *e, struct buf *text)
 
 static void engine_stop(struct engine *e)
 {
-	(void)e; /* recording_close_read() frees it */
+	(void)e; /* recording_close_read() frees the engine */
 }
 
 static const struct engine_ops recording_ops = {.name = "recording",

@@ -12,7 +12,9 @@
 #include <zstd.h>
 
 #define LEVEL 1 /* zstd level: the fastest of its usual levels, because the traced program may be waiting */
-/* A block is written after this time at the latest. If sctrace is killed, everything older is in the file. */
+/*
+ * A block is written after this time at the latest. If sctrace is killed, the file contains all events that are older.
+ */
 #define BLOCK_AGE_NS NSEC_PER_SEC
 
 struct recording_writer {
@@ -61,8 +63,8 @@ void recording_crash(struct recording_writer *w, const struct recording_thread *
 }
 
 /*
- * A recording contains data of the program. Therefore, if the file existed before, the permissions of other users are
- * removed.
+ * Opens the file with mode 0600, because a recording contains data of the program. If the file existed before, the
+ * permissions of other users are removed.
  */
 static int open_private(const char *path, int how, struct buf *why)
 {

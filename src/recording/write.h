@@ -20,7 +20,7 @@ struct recording_writer;
 struct recording_thread {
 	uint64_t
 		block; /* number of the block in which the thread has an index, because its last event is there; 0: none */
-	uint64_t before; /* number of the block before that one in which it had events; 0: none */
+	uint64_t before; /* number of the last block before `block` that contains events of the thread; 0: none */
 	uint32_t index;
 	pid_t pid;
 	struct item_calls calls;

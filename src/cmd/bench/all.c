@@ -108,7 +108,10 @@ static void take_over(struct bench_session *s, struct bench_session *part, const
 	buf_truncate(&text, text.len ? text.len - 1 : 0); /* without the last newline */
 	texts_add(&s->run.heads, test, buf_str(&text));
 	for (size_t i = 0; i < part->run.subjects.n; i++) {
-		/* "pipe" is an operation and a kind of switch, so the test's name is added. */
+		/*
+		 * Two tests can have subjects of the same name: "pipe" is an operation and a kind of switch. The test's
+		 * name is added.
+		 */
 		struct run_subject *x = &part->run.subjects.v[i];
 		buf_clear(&text);
 		buf_addf(&text, "%s %s", test, x->name);

@@ -29,7 +29,7 @@ struct bench_shared {
 
 /* Parses a list of CPUs into a struct cpu_list. This process must be allowed to use the CPUs. */
 opt_parse_fn bench_opt_cpus;
-/* Parses a duration above zero, and sets time_given. */
+/* Parses a duration above zero, and sets `time_given` of struct bench_shared. */
 opt_parse_fn bench_opt_time;
 
 #define BENCH_SHARED_OPTIONS(runs_help, time_help)                                                                     \

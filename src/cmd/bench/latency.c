@@ -186,7 +186,10 @@ static void describe_method(struct bench_session *s, const struct latency_plan *
 
 static void report(struct bench_session *s, const struct latency_plan *p, struct row *rows, size_t n)
 {
-	/* Moves the loads that were measured to the front. The others stay behind them, and are freed with them. */
+	/*
+	 * Moves the rows of the loads that were measured to the front. The other rows stay in the array, behind them,
+	 * so that all rows are freed together.
+	 */
 	size_t done = 0;
 	for (size_t i = 0; i < n; i++)
 		if (rows[i].r.n) {

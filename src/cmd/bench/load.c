@@ -71,7 +71,7 @@ struct timing {
 	struct row rows[LOADS_MAX];
 	size_t n;
 	double done, all;
-	const char *what; /* the command that is timed, as messages call it */
+	const char *what; /* how messages name the command that is timed */
 };
 
 static void add_row(struct bench_session *s, const struct row *row)
@@ -222,7 +222,10 @@ static void describe_method(struct timing *t, uint64_t times, uint64_t seed, cha
 	m->seed = (double)seed;
 }
 
-/* The suite leaves out operations that cannot run here. If it fails for another reason, its time means nothing. */
+/*
+ * Adds a note about operations that cannot run here. The suite leaves them out, so it fails only for other reasons, and
+ * its time then means nothing.
+ */
 static void note_missing(struct bench_session *s, struct buf *without)
 {
 	struct buf why = {0};

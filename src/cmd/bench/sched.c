@@ -87,7 +87,7 @@ static const struct opt_command face = {
 struct sched_size {
 	size_t procs;
 	struct sched_run *runs;
-	size_t n; /* number of runs that were completed; if none was, 1 if there is an interrupted run */
+	size_t n; /* number of elements of `runs`: the completed runs, or one interrupted run if none completed */
 };
 
 /*
@@ -220,7 +220,7 @@ static int measure(struct bench_session *s, struct sched_plan *plan, struct sche
 			plan->procs = sizes[i].procs;
 			struct sched_run *r = &sizes[i].runs[sizes[i].n];
 			err = sched_measure(plan, r);
-			/* An interrupted run is only shown if no run was completed. */
+			/* An interrupted run is added only if no run was completed before. */
 			if (!err || (err == -EINTR && !sizes[i].n && r->window_ns))
 				sizes[i].n++;
 			else
@@ -231,7 +231,7 @@ static int measure(struct bench_session *s, struct sched_plan *plan, struct sche
 	return err == -EINTR ? 0 : err;
 }
 
-/* If this process may not use the nice values or policies, uses the defaults and adds a note. */
+/* If this process is not permitted to use the nice values or policies, uses the defaults and adds a note. */
 static void permit_nice(struct bench_session *s, struct sched_plan *p, struct int_list *nice)
 {
 	for (size_t i = 0; i < nice->n; i++) {

@@ -20,8 +20,8 @@
 #define SAMPLE_PERCENT  60 /* share of the time for samples; the rest is for preparing the measurement */
 #define NAME_BYTES      64
 /*
- * A round has two switches: the running task sleeps, or the task that was woken preempts it. If the average is below
- * this value, the tasks did not take turns.
+ * Each round has two switches. At each, either the running task sleeps, or the task that was woken preempts it. If the
+ * average number of switches in a round is below this value, the tasks did not take turns.
  */
 #define PROVEN 1.9
 
@@ -71,8 +71,8 @@ static int list(void)
 }
 
 /*
- * If the tasks run on two CPUs, the other task's CPU is busy or idle when the task is woken. What is measured is then a
- * wake-up and not a switch.
+ * Returns what was measured. If the tasks run on two CPUs, it is a wake-up and not a switch, and the CPU of the woken
+ * task is busy or idle at that time.
  */
 static const char *what_of(const struct switch_result *r)
 {
@@ -116,7 +116,7 @@ static void add_result(struct bench_session *s, const struct switch_result *r)
 	to->involuntary_per_round = r->involuntary;
 }
 
-/* Adds a note if the kernel's count of switches does not confirm the row. */
+/* Adds a note if the kernel counted fewer than two switches in each round (see PROVEN). */
 static void note_proof(struct bench_session *s, const struct switch_result *r)
 {
 	if (r->kind->tasks == TASKS_USER || isnan(r->voluntary))
@@ -191,8 +191,8 @@ static int measure(struct bench_session *s, struct switch_plan *plan, struct swi
 		plan->cpu[0] = r->cpu[0] = cpu[0];
 		plan->cpu[1] = r->cpu[1] ? cpu[1] : cpu[0];
 		/*
-		 * Tasks of SCHED_BATCH do not preempt others when they wake up. Across CPUs, the woken task would then
-		 * wait for other programs, so SCHED_OTHER is used.
+		 * A task of SCHED_BATCH does not preempt others when it wakes up. Across CPUs, the woken task would
+		 * therefore wait for other programs, so SCHED_OTHER is used there.
 		 */
 		plan->policy = policy;
 		if (r->cpu[1] && policy.policy == SCHED_BATCH)

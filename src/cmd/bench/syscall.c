@@ -103,7 +103,7 @@ static bool words_known(int nwords, char **words)
 	return true;
 }
 
-/* Fills `results` with the chosen operations. It has room for all operations. Returns the number of chosen ones. */
+/* Fills `results`, which must have room for all operations, with the chosen ones. Returns their number. */
 static size_t choose(struct op_result *results, int nwords, char **words)
 {
 	size_t n = 0;
@@ -249,7 +249,9 @@ static void report(struct bench_session *s, const struct op_plan *p, const struc
 		note_oddities(s, r);
 		if (!r->ns.n)
 			continue;
-		/* Nothing was subtracted from the empty loop, so any time can be distinguished from zero. */
+		/*
+		 * Nothing was subtracted from the time of the empty loop, so any time can be distinguished from zero.
+		 */
 		add_result(s, r, r->op == op_empty() ? 0 : 3 * spread);
 	}
 	note_shortage(s, results, n, p->samples);

@@ -17,7 +17,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The signal that has asked sctrace to end, or 0. All programs are then killed, and the work directory is removed. */
+/*
+ * The signal that has asked sctrace to end, or 0. If it is not 0, all programs are killed, and the work directory is
+ * removed.
+ */
 static volatile sig_atomic_t stop_signal;
 
 static void on_signal(int sig)
@@ -26,8 +29,8 @@ static void on_signal(int sig)
 }
 
 /*
- * Installs handlers. SIG_IGN would not do, because the programs that sctrace runs would inherit it across execve(2).
- * Signals that were already ignored (nohup) stay ignored.
+ * Installs handlers. SIG_IGN cannot be used instead, because the programs that sctrace runs would inherit it across
+ * execve(2). Signals that were already ignored (nohup) stay ignored.
  */
 static void catch_signals(void)
 {

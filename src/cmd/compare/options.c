@@ -25,7 +25,7 @@ static const char use_words[] = "all"
 #undef USE
 	;
 
-/* Parses options that may be given several times. */
+/* Adds the value of an option that may be given several times to the option's list. */
 static int opt_text(void *ctx, const struct opt *o, const char *arg, struct buf *why)
 {
 	struct compare_texts *texts = (struct compare_texts *)(void *)((char *)ctx + o->offset);
@@ -33,7 +33,10 @@ static int opt_text(void *ctx, const struct opt *o, const char *arg, struct buf 
 	return vec_push(texts, arg) ? 0 : -ENOMEM;
 }
 
-/* Scans and lists are stored in the order of the command line, because their rows are shown in that order. */
+/*
+ * Adds the value of a scan option or list option. All of them are stored in the order of the command line, because
+ * their rows are shown in that order.
+ */
 static int opt_scan(void *ctx, const struct opt *o, const char *arg, struct buf *why)
 {
 	struct compare_options *c = ctx;
@@ -164,7 +167,7 @@ int compare_parse(struct compare_options *o, int argc, char **argv, int *first, 
 	enum opt_outcome outcome = opt_parse(&compare_command, o, argc, argv, first, &why);
 	const char *wrong = outcome == OPT_OK ? contradiction(o, *first < argc) : NULL;
 	*status = 0;
-	/* hyperfine has the same spelling for "no shell". */
+	/* As in hyperfine, --shell=none means that no shell is used. */
 	if (o->shell && strcmp(o->shell, "none") == 0) {
 		o->shell = NULL;
 		o->no_shell = true;
@@ -182,7 +185,7 @@ int compare_parse(struct compare_options *o, int argc, char **argv, int *first, 
 	buf_free(&why);
 	if (o->size == UINT64_MAX)
 		o->size = 0;
-	/* A minimum time must not be cut short by the default number of runs. */
+	/* The default limit of the number of runs must not end the measurement before the minimum time. */
 	if (!o->max_runs)
 		o->max_runs = o->min_time ? 100000 : o->min_runs > 100 ? o->min_runs : 100;
 	if (o->runs)

@@ -152,8 +152,8 @@ static int labels_from_files(struct report *r)
 }
 
 /*
- * Makes labels from --names. Returns 0, -ERANGE with the reason in `why` unless each run has one name of its own, or
- * -ENOMEM.
+ * Makes labels from --names. Returns 0; -ERANGE with the reason in `why` if --names does not give each run a different
+ * name; or -ENOMEM.
  */
 static int labels_from_names(struct report *r, struct buf *why)
 {
@@ -194,7 +194,10 @@ static int load(struct report *r, char *const *paths, size_t n, struct buf *why)
 		r->beside[i] = (struct page_run){.run = &r->runs[i], .path = paths[i]};
 		r->n = i + 1;
 		rc = run_load(&r->runs[i], paths[i], why);
-		/* Files of older versions do not contain the sentences about how the figures were obtained. */
+		/*
+		 * Files of older versions do not contain the notes about how the figures were obtained, so these are
+		 * computed now.
+		 */
 		if (rc == 0 && r->runs[i].bits == RUN_COMPARE && !r->runs[i].notes.known)
 			rc = compare_tell(&r->runs[i]) == -ENOMEM ? -ENOMEM : 0;
 		if (rc == 0 && i > 0)
@@ -239,7 +242,7 @@ static int merge(struct report *r, struct buf *why)
 			rc = run_poolable(&r->runs[k], r->beside[k].path, &r->runs[i], r->beside[i].path, why);
 	for (size_t i = 1; i < r->n && rc == 0; i++)
 		rc = run_merge(&r->runs[0], &r->runs[i]);
-	/* Sentences about a single run must be computed again for the merged run. */
+	/* Notes about a single run must be computed again for the merged run. */
 	if (rc == 0)
 		rc = r->runs[0].bits == RUN_COMPARE ? compare_tell(&r->runs[0]) : run_judge(&r->runs[0]);
 	rc = rc == -ENOMEM ? rc : why->len ? rc : 0;
@@ -317,7 +320,10 @@ int cmd_report(int argc, char **argv)
 		return status;
 	}
 	int rc = load(&r, argv + first, (size_t)(argc - first), &why);
-	/* --merge does not change lists of samples, because each row already contains the name of its run. */
+	/*
+	 * A list of samples is the same with and without --merge, because each row already contains the name of its
+	 * run.
+	 */
 	const char *format = r.opt.show.format ? r.opt.show.format : "text";
 	if (rc == 0 && r.opt.merge && strcmp(format, "csv") != 0 && strcmp(format, "samples") != 0)
 		rc = merge(&r, &why);

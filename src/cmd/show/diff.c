@@ -16,7 +16,7 @@
 
 enum { SAME = 0, DIFFERENT = 1, TROUBLE = 2 };
 
-#define STRING_MOST 256 /* bytes of a string that are compared, a limit because each different call is kept in memory */
+#define STRING_MOST 256 /* limit on the bytes of a string that are compared, because each call is kept in memory */
 #define WIDTH       80
 
 /*

@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 /*
- * Checks whether the recording contains what the options ask for. Prints a note if strings were recorded in part.
- * Returns 0, or EXIT_USAGE after a message.
+ * Checks whether the recording contains what the options ask for. Prints a note if fewer bytes of each string were
+ * recorded than -s requests. Returns 0, or EXIT_USAGE after a message.
  */
 static int suit(struct trace *t, const struct recording_head *h)
 {
@@ -88,7 +88,7 @@ static int show(struct trace *t)
 	status = trace_end(t, &result);
 	t->program = NULL;
 	free(program);
-	/* If the output has failed, the rest of the recording was not read. */
+	/* If the output has failed, the recording was not read to its end, so whether it is complete is not checked. */
 	bool complete = t->failure.err || recording_is_complete(t->recording, &why);
 	if (!complete)
 		diag_error("show: %s", buf_str(&why));

@@ -13,7 +13,7 @@
 #include <string.h>
 
 /*
- * Appends to `why` what is wrong with the word at offset `at` of `text`. Then appends two lines: the text, and a caret
+ * `why` contains what is wrong with the word at offset `at` of `text`. Appends two lines to it: the text, and a caret
  * below that word. The command prints these two lines separately (trace.c).
  */
 static int point_at(const char *text, size_t at, int r, struct buf *why)

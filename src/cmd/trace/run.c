@@ -56,7 +56,7 @@ static void on_stop(struct trace *t, bool stopped)
 
 static void on_exec(struct trace *t, const struct event *ev)
 {
-	/* The engine has already reported this for the program that sctrace started. */
+	/* For the program that sctrace started itself, the engine has already reported this. */
 	if (!t->program || t->root)
 		note_privilege(ev);
 	if (!t->root)
@@ -162,7 +162,10 @@ static int die_like(int status)
 
 int trace_end(struct trace *t, struct engine_result *result)
 {
-	/* This must come before trace_pipeline_end(), which frees the last calls of each thread. */
+	/*
+	 * The recording must be saved before trace_pipeline_end() is called, because that frees the last calls of each
+	 * thread.
+	 */
 	if (t->writer && t->o.last_set && t->told_to_end)
 		trace_save_last(t);
 	trace_pipeline_end(&t->pipeline);
@@ -268,7 +271,10 @@ static int start(struct trace *t, struct engine_config *c)
 		c->spawn.pin_tracer = true;
 	}
 	int r = t->ops->start(&t->engine, c, &why);
-	/* The tracer is now another process. Signals to the shell's job or session need not end it. */
+	/*
+	 * With -DD and -DDD, the tracer, which is now another process, leaves the process group or the session of the
+	 * shell, so that signals to these do not end it.
+	 */
 	if (r == 0 && t->o.daemonize == 2)
 		setpgid(0, 0);
 	if (r == 0 && t->o.daemonize > 2)
@@ -393,7 +399,10 @@ int trace_run(struct trace *t)
 	say_how_to_end(t);
 	if (t->program && t->ops != engine_find("bpf"))
 		trace_hold_stops();
-	/* The timer interrupts writes that wait for a reader. Its period depends on what trace_wire() sets up. */
+	/*
+	 * The timer interrupts writes that wait for a reader. It is started again after trace_wire(), because its
+	 * period depends on what trace_wire() sets up.
+	 */
 	trace_signals_tick(t, 0);
 	trace_wire(t);
 	trace_signals_tick(t, 0);

@@ -12,7 +12,7 @@
 #define FROM_KEYS   (BIT(SIGINT) | BIT(SIGQUIT))
 #define RECORDS_US  10000  /* how long recorded calls may wait in the program */
 #define TICK_US     500000 /* for flushing; a signal that arrives just before a wait is handled at the next tick */
-#define PATIENCE_NS (2 * NSEC_PER_SEC) /* how long after a signal to end sctrace the program is killed by SIGKILL */
+#define PATIENCE_NS (2 * NSEC_PER_SEC) /* time from a signal to end sctrace until it kills the program by SIGKILL */
 
 /* The signals that sctrace has received. Bit N is signal N; all of them are below 31. */
 static volatile sig_atomic_t caught;
@@ -29,15 +29,15 @@ static void on_signal(int sig)
 /*
  * Returns true if signal `sig`, which is ignored when sctrace starts, must stay ignored. A shell without job control
  * starts background processes with SIGINT and SIGQUIT ignored. If sctrace attaches to processes, it catches both
- * anyway, like strace, because they ask it to detach. If sctrace starts a program, they stay ignored, and the program
- * inherits that. SIGHUP always stays ignored, because of nohup(1).
+ * anyway, like strace, because these signals ask it to detach. If sctrace starts a program, both stay ignored, and the
+ * program inherits this. SIGHUP always stays ignored, because of nohup(1).
  */
 static bool stays_ignored(const struct trace *t, int sig)
 {
 	return t->program || !(BIT(sig) & FROM_KEYS);
 }
 
-/* The signals need handlers. SIG_IGN would not do, because the program would inherit it across execve(2). */
+/* The signals need handlers. SIG_IGN cannot be used instead, because the program would inherit it across execve(2). */
 int trace_signals_catch(struct trace *t, struct engine_config *c)
 {
 	static const int signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGALRM, SIGPIPE, SIGXFSZ, SIGTSTP};

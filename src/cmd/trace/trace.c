@@ -63,8 +63,8 @@ static int print_completion(const char *shell)
 }
 
 /*
- * If a long option of strace does more than the option of sctrace with this name, suggests the letters that do the same
- * as in strace.
+ * Some long options of strace do more than the sctrace options of the same names. If the user gave one of these,
+ * suggests the letters that do the same as in strace.
  */
 static void say_instead(struct buf *why)
 {

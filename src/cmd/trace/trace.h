@@ -35,7 +35,7 @@ struct trace {
 	struct trace_recorder recorder;
 	struct trace_outputs out;
 	struct trace_pipeline pipeline;
-	struct names_kept names; /* names of descriptors; used only if the engine records all calls */
+	struct names_kept names; /* names of descriptors; used only if the patch engine reports all calls */
 	union {
 		struct trace_text text;
 		struct trace_json json;
