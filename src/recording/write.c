@@ -31,8 +31,8 @@ struct recording_writer {
 	uint32_t threads;           /* number of threads that have an index in the block */
 	uint64_t calls;             /* number of calls that ended in the block */
 	uint64_t pins;              /* pins of the block (see struct kept_block) */
-	uint64_t crash[2];          /* numbers of the blocks that the last crash has pinned; 0: none */
-	bool keeps;                 /* --last was given */
+	uint64_t crash[THREAD_BLOCKS]; /* numbers of the blocks that the last crash has pinned; 0: none */
+	bool keeps;                    /* --last was given */
 	struct recording_kept kept;
 };
 
@@ -47,18 +47,17 @@ static void pin(struct recording_writer *w, uint64_t number, int by)
 
 void recording_thread_free(struct recording_writer *w, struct recording_thread *th)
 {
-	pin(w, th->before, -1);
-	pin(w, th->block, -1);
+	for (int i = 0; i < THREAD_BLOCKS; i++)
+		pin(w, th->blocks[i], -1);
 	captures_free(&th->entry);
 }
 
 void recording_crash(struct recording_writer *w, const struct recording_thread *th)
 {
-	const uint64_t blocks[2] = {th->before, th->block};
-	for (int i = 0; i < 2; i++) {
-		pin(w, blocks[i], 1);
+	for (int i = 0; i < THREAD_BLOCKS; i++) {
+		pin(w, th->blocks[i], 1);
 		pin(w, w->crash[i], -1);
-		w->crash[i] = blocks[i];
+		w->crash[i] = th->blocks[i];
 	}
 }
 
@@ -222,19 +221,19 @@ void recording_begin(struct recording_writer *w, const struct recording_head *he
 uint64_t recording_event_begin(struct recording_writer *w, struct recording_thread *th, const struct event *ev)
 {
 	bool late = w->time_ns && ev->time_ns > w->begun_ns + BLOCK_AGE_NS;
-	bool is_new = th->block != w->number || th->pid != ev->pid;
+	bool is_new = th->blocks[0] != w->number || th->pid != ev->pid;
 	if (w->block.len >= w->limit || late || (is_new && w->threads == RECORDING_THREADS_MOST))
 		flush(w);
 	if (!w->time_ns)
 		w->begun_ns = ev->time_ns;
-	if (th->block == w->number && th->pid == ev->pid)
+	if (th->blocks[0] == w->number && th->pid == ev->pid)
 		return w->number;
-	if (th->block != w->number) {
-		pin(w, th->before, -1);
+	if (th->blocks[0] != w->number) {
+		pin(w, th->blocks[THREAD_BLOCKS - 1], -1);
 		pin(w, w->number, 1);
-		th->before = th->block;
+		memmove(th->blocks + 1, th->blocks, sizeof(th->blocks) - sizeof(*th->blocks));
+		th->blocks[0] = w->number;
 	}
-	th->block = w->number;
 	th->index = w->threads++;
 	th->pid = ev->pid;
 	th->calls = (struct item_calls){0};

@@ -13,14 +13,19 @@
 
 struct recording_writer;
 
+#define THREAD_BLOCKS 3
+
 /*
  * What the writer remembers of a thread. The caller owns it. A zeroed struct is a new thread. Free it with
  * recording_thread_free().
  */
 struct recording_thread {
-	uint64_t
-		block; /* number of the block in which the thread has an index, because its last event is there; 0: none */
-	uint64_t before; /* number of the last block before `block` that contains events of the thread; 0: none */
+	/*
+	 * Numbers of the last blocks that contain events of the thread, the latest one first; 0: none. The thread has
+	 * an index in the first. A block can begin just before a crash, or after it, so two blocks might contain only
+	 * a few calls.
+	 */
+	uint64_t blocks[THREAD_BLOCKS];
 	uint32_t index;
 	pid_t pid;
 	struct item_calls calls;

@@ -332,6 +332,16 @@ static void test_last_of_threads(void **state)
 	recording_thread_free(w, &crashed);
 	write_reads(w, 100000);
 	assert_kept(w, 0, 0);
+	/* The last calls of the thread are in three blocks. */
+	crashed = (struct recording_thread){0};
+	for (int i = 0; i < 3; i++) {
+		write_reads(w, 100000);
+		write_calls(w, &crashed, 300);
+	}
+	recording_crash(w, &crashed);
+	recording_thread_free(w, &crashed);
+	write_reads(w, 100000);
+	assert_kept(w, 0, 9);
 	end(w, &h);
 }
 
