@@ -555,7 +555,10 @@ def death_tallied(world, mode):
                 if Path(f"/proc/{pid}/comm").read_text().strip() == "tally":
                     os.kill(pid, signal.SIGKILL)
             process.communicate(timeout=TIMEOUT)
-        tallied(path, (world.scratch / "out").read_bytes())
+        trace = (world.scratch / "out").read_bytes()
+        tallied(path, trace)
+        if b"--- SIG" in trace:
+            raise Failed("a signal is shown that the program did not get\n" + str(re.findall(rb".*--- SIG.*", trace)))
 
 
 @scenario("death")

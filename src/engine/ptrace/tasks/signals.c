@@ -5,6 +5,7 @@
 #include "engine/ptrace/tasks/children.h"
 #include "engine/ptrace/tasks/main_symbol.h"
 
+#include <errno.h>
 #include <signal.h>
 
 /* PTRACE_EVENT_STOP: a group-stop begins or ends, a new task exists, or PTRACE_INTERRUPT has taken effect. */
@@ -22,6 +23,16 @@ void tracer_on_event_stop(struct tracer *t, struct task *task, int sig)
 		return;
 	struct event *ev = tracer_event(t, stopping ? EV_STOP : EV_CONT, task);
 	ev->sig.si_signo = sig;
+}
+
+/*
+ * Was the task killed since its signal-delivery-stop? It then gets no other signal. It leaves the stop, so that requests
+ * fail with ESRCH, and enters the stop of PTRACE_EVENT_EXIT, where PTRACE_GETSIGINFO describes that stop.
+ */
+static bool was_killed(const struct task *task, int sig)
+{
+	siginfo_t now;
+	return ptrace_retry(PTRACE_GETSIGINFO, task->tid, NULL, &now) < 0 ? errno == ESRCH : now.si_signo != sig;
 }
 
 void tracer_on_signal(struct tracer *t, struct task *task, int sig)
@@ -43,12 +54,14 @@ void tracer_on_signal(struct tracer *t, struct task *task, int sig)
 	if (sig == SIGTRAP && t->main.armed && task->proc->pid == t->root.pid && tracer_at_main(t, task))
 		return;
 	enum tracer_verdict v = t->ops->signal ? t->ops->signal(t, task, &si) : STOP_PASS;
-	if (v == STOP_RESUMED)
+	bool shown = v == STOP_PASS && t->config.want & CAP_EVENTS && task->proc->counted;
+	if (v == STOP_RESUMED || (shown && was_killed(task, sig))) {
 		task->stopped = false;
-	if (v != STOP_PASS)
 		return;
-	task->deliver = sig;
-	if (!(t->config.want & CAP_EVENTS) || !task->proc->counted)
+	}
+	if (v == STOP_PASS)
+		task->deliver = sig;
+	if (!shown)
 		return;
 	struct event *ev = tracer_event(t, EV_SIGNAL, task);
 	ev->sig = si;
