@@ -19,25 +19,6 @@
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
-/* Is a forced SIGSYS pending for this thread? */
-static bool is_pending(pid_t tid)
-{
-	siginfo_t si[32];
-	struct __ptrace_peeksiginfo_args args = {.off = 0, .flags = 0, .nr = 32};
-	uint64_t mask = 0;
-	/*
-	 * A forced SIGSYS is never blocked (force_sig_info_to_task). The program may have sent itself a SIGSYS that
-	 * looks the same, and may block it.
-	 */
-	if (ptrace_retry(PTRACE_GETSIGMASK, tid, sizeof(mask), &mask) < 0 || mask & SIGBIT(SIGSYS))
-		return false;
-	long n = ptrace_retry(PTRACE_PEEKSIGINFO, tid, &args, si);
-	for (long i = 0; i < n; i++)
-		if (si[i].si_signo == SIGSYS && si[i].si_code == SUD_SIGSYS)
-			return true;
-	return false;
-}
-
 /*
  * If a forced SIGSYS is pending for a task that is about to be detached, the signal would end the task. So the signal
  * is discarded, and the task is moved back to before its call.
@@ -48,7 +29,7 @@ static void settle_pending(struct patch *p, struct task *task)
 	siginfo_t si;
 	struct user_regs_struct r;
 	const struct patch_task *pt = patch_task_of(task);
-	if (!pt || !pt->armed || task->deliver || !is_pending(task->tid))
+	if (!pt || !pt->armed || task->deliver || !dispatch_is_pending(task->tid))
 		return;
 	/*
 	 * The kernel first delivers signals that faults and calls raise (signal(7)), so the thread stops before it runs

@@ -7,6 +7,7 @@
 #include "engine/patch/remote/maps.h"
 #include "engine/patch/remote/remote.h"
 #include "engine/patch/remote/unmap.h"
+#include "engine/patch/threads/dispatch.h"
 #include "engine/patch/threads/stepout.h"
 #include "engine/ptrace/wait/wait.h"
 #include "tracee/proc.h"
@@ -14,6 +15,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -29,13 +31,20 @@ bool core_is_dumped_by(int sig)
 /* How long sctrace waits for a thread to stop. The kernel's dump waits for all threads as well, but without a limit. */
 #define PATIENCE_NS NSEC_PER_SEC
 
-/* Has the task's wait status already been taken from the kernel, and is it stored for the stop loop? */
-static bool is_taken(const struct tracer *t, pid_t tid)
+/* Returns the task's wait status if it was taken from the kernel and the stop loop has not handled it, or NULL. */
+static struct wait_status *taken_status(struct tracer *t, pid_t tid)
 {
 	for (size_t i = t->waits.next; i < t->waits.taken.n; i++)
 		if (t->waits.taken.v[i].tid == tid)
-			return true;
-	return false;
+			return &t->waits.taken.v[i];
+	return NULL;
+}
+
+/* The stop loop will not handle this wait status. */
+static void forget_status(struct tracer *t, struct wait_status *w)
+{
+	struct wait_status *end = t->waits.taken.v + --t->waits.taken.n;
+	memmove(w, w + 1, (size_t)(end - w) * sizeof(*w));
 }
 
 /* Did PTRACE_INTERRUPT stop the task? A call that waits under ptrace first ends with a restart error. */
@@ -49,15 +58,36 @@ static bool is_interrupted(const struct task *task, int status)
 }
 
 /*
- * Stops a thread. The thread is not resumed, because the signal that dumps core will end it. A stop for another reason
- * is left to the stop loop. Returns false if the thread may still be running.
+ * The thread has stopped with `status`. Moves it out of the agent, so that it is before or after its call. Returns true
+ * if it had stopped at the agent's request to sctrace, which is thereby settled.
+ */
+static bool move_out(struct patch *p, struct task *task, int status)
+{
+	int event = status >> 16;
+	bool asked = dispatch_undo(task, status);
+	/* At the other events, the thread is in a call that creates a child or ends the thread. */
+	if (event == 0 || event == PTRACE_EVENT_STOP || event == PTRACE_EVENT_SECCOMP)
+		stepout(p, task, STEPOUT_CORE);
+	return asked;
+}
+
+/*
+ * Stops a thread and moves it out of the agent. The thread is not resumed, because the signal that dumps core will end
+ * it. A stop for another reason is left to the stop loop. Returns false if the thread may still be running.
  */
 static bool stop_thread(struct patch *p, struct task *task)
 {
 	const uint64_t until = clock_ns() + PATIENCE_NS;
+	struct wait_status *taken = taken_status(&p->t, task->tid);
 	int status;
 	pid_t tid;
-	if (task->stopped || is_taken(&p->t, task->tid) || ptrace_retry(PTRACE_INTERRUPT, task->tid, NULL, NULL) < 0)
+	if (taken && move_out(p, task, taken->status)) {
+		task->stopped = true;
+		forget_status(&p->t, taken);
+	}
+	if (task->stopped && !taken)
+		stepout(p, task, STEPOUT_CORE);
+	if (taken || task->stopped || ptrace_retry(PTRACE_INTERRUPT, task->tid, NULL, NULL) < 0)
 		return true;
 	while ((tid = tracer_wait(&p->t, task->tid, &status, WNOHANG, NULL)) == 0 || tid == -EINTR) {
 		/*
@@ -70,9 +100,12 @@ static bool stop_thread(struct patch *p, struct task *task)
 			return false;
 		clock_sleep_ns(50000);
 	}
-	task->stopped = tid > 0 && is_interrupted(task, status);
-	if (tid > 0 && !task->stopped)
-		tracer_keep_status(&p->t, tid, status);
+	if (tid > 0) {
+		bool interrupted = is_interrupted(task, status);
+		task->stopped = move_out(p, task, status) || interrupted;
+		if (!task->stopped)
+			tracer_keep_status(&p->t, tid, status);
+	}
 	return true;
 }
 
@@ -83,11 +116,8 @@ static bool step_others_out(struct patch *p, const struct task *task)
 	struct task *x;
 	bool still = true;
 	while ((x = map_next(&p->t.tasks.by_tid, &i, NULL))) {
-		if (x == task || x->proc != task->proc)
-			continue;
-		still &= stop_thread(p, x);
-		if (x->stopped)
-			stepout(p, x, STEPOUT_CORE);
+		if (x != task && x->proc == task->proc)
+			still &= stop_thread(p, x);
 	}
 	return still;
 }

@@ -147,6 +147,42 @@ bool dispatch_is_forced(const struct task *task, const siginfo_t *si, struct use
 	       r->rip + back == (uint64_t)(uintptr_t)si->si_call_addr;
 }
 
+bool dispatch_is_pending(pid_t tid)
+{
+	siginfo_t si[32];
+	struct __ptrace_peeksiginfo_args args = {.off = 0, .flags = 0, .nr = 32};
+	uint64_t mask = 0;
+	/*
+	 * A forced SIGSYS is never blocked (force_sig_info_to_task). The program may have sent itself a SIGSYS that
+	 * looks the same, and may block it.
+	 */
+	if (ptrace_retry(PTRACE_GETSIGMASK, tid, sizeof(mask), &mask) < 0 || mask & SIGBIT(SIGSYS))
+		return false;
+	long n = ptrace_retry(PTRACE_PEEKSIGINFO, tid, &args, si);
+	for (long i = 0; i < n; i++)
+		if (si[i].si_signo == SIGSYS && si[i].si_code == SUD_SIGSYS)
+			return true;
+	return false;
+}
+
+bool dispatch_undo(const struct task *task, int status)
+{
+	siginfo_t si;
+	struct user_regs_struct r;
+	bool forced = status >> 8 == SIGSYS && ptrace_retry(PTRACE_GETSIGINFO, task->tid, NULL, &si) == 0 &&
+		      dispatch_is_forced(task, &si, &r);
+	bool pending = status >> 16 == PTRACE_EVENT_STOP && dispatch_is_pending(task->tid) &&
+		       ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) == 0;
+	struct patch_task *pt = patch_task_of(task);
+	/* The recorder asks with a call after the program's call, so the program's call has been made. */
+	if ((forced || pending) && !record_is_asking(&r)) {
+		r.rip += pt->redone ? 2 : 0;
+		pt->redone = false;
+		redo(task, &r, (int64_t)r.rax); /* the kernel has set rax to the call's number (syscall_rollback()) */
+	}
+	return forced;
+}
+
 enum tracer_verdict dispatch_forced(struct patch *p, struct task *task, const siginfo_t *si, struct user_regs_struct *r)
 {
 	mend_forced_signal(p, task);

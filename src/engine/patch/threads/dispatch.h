@@ -22,6 +22,17 @@ enum tracer_verdict dispatch_forced(struct patch *p, struct task *task, const si
  */
 bool dispatch_is_forced(const struct task *task, const siginfo_t *si, struct user_regs_struct *r);
 /*
+ * Is a forced SIGSYS pending for this stopped thread? The kernel will deliver it before the thread runs more of the
+ * program's code.
+ */
+bool dispatch_is_pending(pid_t tid);
+/*
+ * The thread has stopped with `status`. If the reason is a forced SIGSYS, or if such a signal is pending, moves the
+ * thread back to before its call. Returns true if the stop is that of the forced SIGSYS. The caller must not resume the
+ * thread with that signal.
+ */
+bool dispatch_undo(const struct task *task, int status);
+/*
  * Blocks SIGSYS again in a thread that had blocked it before a SIGSYS was forced. Returns whether the thread had
  * blocked it.
  */
