@@ -1,4 +1,7 @@
-/* Fills the pages of bench syscall, switch, latency and load, and that of all tests together. */
+/*
+ * Fills the pages of `sctrace bench`: one for each test (syscall, switch, sched, latency, load), and one for all tests
+ * together.
+ */
 #include "present/cells.h"
 #include "present/kinds.h"
 #include "present/machine.h"
@@ -10,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NS 1e9 /* units in a second, for columns whose keys end with _ns */
+#define NS 1e9 /* nanoseconds in a second: the scale of columns whose keys end with _ns */
 
 static bool is_of(const struct run_subject *s, const char *test)
 {
@@ -18,8 +21,8 @@ static bool is_of(const struct run_subject *s, const char *test)
 }
 
 /*
- * Returns the name of a subject. In a run of kind "bench", names begin with the name of the test; this part is left
- * out.
+ * Returns the name of a subject for a table. In a run of all tests, each name begins with the name of its test; this
+ * prefix is left out.
  */
 static const char *name_of(const struct run_subject *s, const char *test)
 {
@@ -54,7 +57,9 @@ static void operation_row(struct table *t, const struct run_subject *s, const ch
 	if (d->n > 1)
 		cell_time(t, O_SD, d->stddev, NS);
 	table_integer(t, O_OUT, (long long)run_outliers(s), NULL);
-	/* Two decimals are enough in general, but a small number must not be shown as 0.00. */
+	/*
+	 * Shown with two significant digits: with two decimals, a small number of system calls would be shown as 0.00.
+	 */
 	if (s->kernel_calls == 0) {
 		table_real(t, O_KERNEL, 0, s->trap == TRUTH_YES ? "trap" : "no");
 		table_mark_cell(t, O_KERNEL, MARK_DIM);
@@ -155,7 +160,7 @@ static void split_work(const char *name, struct buf *part, const char **unit)
 	*unit = name[len] ? name + len + 1 : "";
 }
 
-/* Appends what the loads did during the measurement: "28 Mloops cpu, 2239 packets net". */
+/* Appends what the loads did during the measurement, such as "cpu: 28 Mloops, net: 2239 packets". */
 static void say_work(const struct run_subject *s, struct buf *out)
 {
 	for (size_t i = 0; i < s->load_work.n; i++) {
@@ -200,8 +205,8 @@ static int add_work(struct page *p, const char *test)
 }
 
 /*
- * Returns the number of wake-ups whose delay was in [from, to) ns. The lower limit of a bucket decides whether the
- * bucket counts.
+ * Returns the number of wake-ups whose delay was in [from, to) ns. A bucket of the histogram counts as a whole if its
+ * lower limit is in this range, and not at all otherwise.
  */
 static uint64_t count_within(const struct hist *h, uint64_t from, uint64_t to)
 {
@@ -215,8 +220,8 @@ static uint64_t count_within(const struct hist *h, uint64_t from, uint64_t to)
 }
 
 /*
- * Adds a table of the number of wake-ups by delay. Each load has a column, and each power of two of microseconds has a
- * row.
+ * Adds a table of the number of wake-ups by delay. Each load has a column. Each row is a range of delays: 0 to 1 us, 1
+ * to 2 us, 2 to 4 us, 4 to 8 us, and so on.
  */
 static int add_histogram(struct page *p)
 {
@@ -338,7 +343,7 @@ int add_load_tables(struct page *p, const char *test)
 	return rc == 0 && !test ? add_work(p, test) : rc;
 }
 
-/* Fills in the parts that the pages of all tests have: the title, and the texts around the tables. */
+/* Fills in what the pages of all tests have in common: the title, and the texts around the tables. */
 static void frame(struct page *p, const char *title)
 {
 	const struct run *r = p->runs[0].run;
@@ -408,8 +413,8 @@ static const struct {
 #define TESTS (sizeof(tests) / sizeof(*tests))
 
 /*
- * Makes *part a run that contains only the subjects of one test. It uses the subjects without copying them, so the
- * caller frees only the list.
+ * Makes *part a run that contains only the subjects of one test. Their strings and samples still belong to `r`, so the
+ * caller frees only the list part->subjects.
  */
 static int subjects_of(const struct run *r, size_t test, struct run *part)
 {
@@ -427,7 +432,9 @@ static int subjects_of(const struct run *r, size_t test, struct run *part)
 	return 0;
 }
 
-/* Returns the number after `key` (such as " width=\"") in the first lines of a picture; 0 if there is none. */
+/*
+ * Returns the number that follows the first occurrence of `key` (such as " width=\"") in an SVG, or 0 if there is none.
+ */
 static int svg_number(const char *svg, const char *key)
 {
 	const char *at = strstr(svg, key);

@@ -1,6 +1,6 @@
 /*
- * Displays saved runs of `-c`. One run is displayed as `-c` does. Several runs are displayed beside each other, with
- * the calls that were added, removed or slower.
+ * Displays saved runs of `sctrace -c`. One run is displayed as -c displayed it. Several runs are displayed beside each
+ * other, with words that say which calls were added or dropped, or became slower or faster.
  */
 #include "base/size.h"
 #include "out/chart.h"
@@ -13,15 +13,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Smaller changes of the typical time are not mentioned, because one run does not show how much the time varies. */
+/*
+ * The smallest ratio of two medians that is mentioned, because one run does not show how much the median varies between
+ * runs.
+ */
 #define TELLING 1.10
 /* A median of fewer calls is too uncertain to be compared. */
 #define CALLS_MIN 10
 
-/* The figures of one call in each run. They are the sums over the groups of the run. */
+/*
+ * The figures of one system call in each run: the sums over all groups of --by (processes, threads, descriptors or
+ * paths).
+ */
 struct call_row {
 	char *name;
-	struct call_stats *in; /* an array with one element for each run; zeros if the run does not contain the call */
+	struct call_stats *in; /* one element for each run, zeroed if the run does not contain the call */
 };
 
 struct calls {
@@ -73,7 +79,10 @@ static int calls_init(struct calls *c, const struct page *p)
 	return 0;
 }
 
-/* Returns how much a call changed between the first run and the others, in seconds. The table is sorted by this. */
+/*
+ * Returns the number by which the rows are sorted: the largest change of the call's total time, in ns, from the first
+ * run to another run. If there is only one run, it is the total time itself.
+ */
 static double weight(const struct call_row *row, size_t nruns)
 {
 	double most = 0;
@@ -95,7 +104,8 @@ static bool typical_known(const struct call_stats *c)
 }
 
 /*
- * Appends a sentence about how a call changed from run `a` to run `b`. Sets *mark to how this is marked in the table.
+ * Appends how a call changed from run `a` to run `b`, such as "+3 calls, 1.50 times slower". Sets *mark to the mark for
+ * the cell of the table that contains this text.
  */
 static void change_words(const struct call_stats *a, const struct call_stats *b, struct buf *out, enum table_mark *mark)
 {
@@ -118,12 +128,12 @@ static void change_words(const struct call_stats *a, const struct call_stats *b,
 		buf_addf(out, "%s%+lld errors", out->len ? ", " : "", (long long)b->errors - (long long)a->errors);
 }
 
-/* The columns that each run has. */
+/* The groups of columns. Each group has one column for each run. */
 enum { C_CALLS, C_SECONDS, C_P50, C_PER_RUN };
 
 /*
- * Returns "calls host" for "calls" and "host". The string is valid as long as the page, because table columns refer to
- * it.
+ * Returns "calls host" for the figure "calls" and the label "host" of a run. The page keeps the string, because the
+ * columns of its tables point to it.
  */
 static const char *keep(struct page *p, const char *what, const char *label)
 {
@@ -146,7 +156,7 @@ static struct column *columns_new(struct page *p)
 	for (int what = 0; what < C_PER_RUN; what++)
 		for (size_t k = 0; k < n; k++) {
 			unsigned flags = COL_RIGHT | (n > 1 && what != C_CALLS ? COL_OPTIONAL : 0);
-			flags |= k ? COL_JOINED : 0; /* the columns of all runs are left out together */
+			flags |= k ? COL_JOINED : 0; /* if a column does not fit, it is left out for all runs */
 			v[at++] = n == 1 ? (struct column){keys[what], titles[what], flags}
 					 : (struct column){keep(p, keys[what], p->runs[k].label),
 							   keep(p, titles[what], p->runs[k].label), flags};
@@ -214,7 +224,10 @@ static void set_totals(struct table *t, const struct calls *c)
 	}
 }
 
-/* Appends the names of the calls that were added or removed, up to a limit. */
+/*
+ * Appends the names of at most six calls: those that run `k` made and the first run did not make or, if `added` is
+ * false, the other way round.
+ */
 static void list_calls(const struct calls *c, size_t k, bool added, struct buf *out)
 {
 	size_t n = 0;
@@ -267,7 +280,7 @@ static int add_table(struct page *p, struct calls *c)
 	struct table *t = columns ? table_new(columns, 1 + 3 * n + n - 1) : NULL;
 	free(columns);
 	if (t) {
-		if (c->rows.n > 1) /* qsort(3) must not get NULL, which the list is if it is empty */
+		if (c->rows.n > 1) /* an empty list is NULL, which qsort_r(3) must not be given */
 			qsort_r(c->rows.v, c->rows.n, sizeof(*c->rows.v), compare_rows, &n);
 		for (size_t i = 0; i < c->rows.n; i++) {
 			table_row(t);
@@ -327,7 +340,8 @@ int page_of_several_counts(struct page *p)
 		rc = add_table(p, &c);
 	}
 	/*
-	 * A single run has these figures in the lines below its table. Files of older versions do not have these lines.
+	 * For a single run, the lines below its table contain these figures. Runs that older versions of sctrace have
+	 * saved do not contain these lines.
 	 */
 	if (rc == 0 && (p->n > 1 || !p->runs[0].run->footer.known) && any_program(p))
 		rc = add_programs(p);
@@ -339,9 +353,9 @@ int page_of_several_counts(struct page *p)
 	return rc;
 }
 
-#define CALLS_MAX 12 /* number of rows in the picture */
+#define CALLS_MAX 12 /* the largest number of calls in the picture */
 
-/* Draws the calls that took most time or changed most. */
+/* Draws the calls that took the most time (one run) or changed the most (several runs). */
 int draw_calls(void *page, int width, struct buf *out)
 {
 	const struct page *p = page;

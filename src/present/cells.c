@@ -41,7 +41,10 @@ void cell_time_above(struct table *t, size_t col, double seconds, double resolut
 	cell_real(t, col, seconds * scale, &b);
 }
 
-/* Rounds a number. It may be any number, because it comes from a file. */
+/*
+ * Converts a number to an integer. Limits it to the range of the type, because a number from a file may be arbitrarily
+ * large.
+ */
 static long long whole(double x)
 {
 	return (long long)fmax(fmin(x, 9e18), -9e18);

@@ -1,4 +1,4 @@
-/* Sets cells of tables. All values have units in the same style. Only for present/. */
+/* Sets the cells of tables, so that all tables show times, sizes and counts in the same style. Only for present/. */
 #ifndef SCTRACE_PRESENT_CELLS_H
 #define SCTRACE_PRESENT_CELLS_H
 
@@ -15,17 +15,17 @@ struct buf;
  */
 void cell_time(struct table *t, size_t col, double seconds, double scale);
 /*
- * Like cell_time(), for a time that may be too small for the method. If it is below `resolution` seconds, the cell is
- * "<30.0 ns".
+ * Like cell_time(), but if the time is below `resolution` seconds, the smallest time that the method can measure, the
+ * cell shows an upper limit, such as "<30.0 ns".
  */
 void cell_time_above(struct table *t, size_t col, double seconds, double resolution, double scale);
 void cell_bytes(struct table *t, size_t col, double bytes);
-/* Sets a count with commas. `star` adds a star, which marks a count of only a part. */
+/* Sets a count, shown with commas. `star` appends a star, which means that only a part of the input was counted. */
 void cell_count(struct table *t, size_t col, double n, bool star);
 void cell_factor(struct table *t, size_t col, double x);
 /* Sets a number that is shown by `fmt`, a format of printf(3) for one double. */
 void cell_printf(struct table *t, size_t col, double x, const char *fmt);
-/* Sets a number for programs (`value`) and a text for people (`shown`). */
+/* Sets a number: `value` in CSV and JSON, and the text `shown` in the formats for people. Frees `shown`. */
 void cell_real(struct table *t, size_t col, double value, struct buf *shown);
 
 #endif

@@ -1,4 +1,4 @@
-/* Draws the pictures of times: bars, boxes, histograms, loads. */
+/* Draws the pictures of compare and bench that have bars, lines, boxes, histograms or a scatter plot. */
 #include "base/size.h"
 #include "out/chart.h"
 #include "present/kinds.h"
@@ -50,7 +50,7 @@ static double system_mean(const struct run_subject *s)
 
 static double calls(const struct run_subject *s)
 {
-	/* Counts for only a part of the input cannot be compared with the others, so they are not drawn. */
+	/* A count for only a part of the input cannot be compared with counts for all of it, so it is not drawn. */
 	return s->counts.known && !run_counted_partly(s) ? s->counts.calls : NAN;
 }
 
@@ -86,7 +86,7 @@ static bool any_finite(const double *v, size_t n)
 	return false;
 }
 
-/* Draws bars of all subjects in all runs, with a panel for each metric. The subtitle of `f` names the machines. */
+/* Draws bars of all subjects in all runs, with a panel for each metric. The caller has set the texts of `frame`. */
 static int draw_bars(const struct page *p, const struct measure *measures, size_t n, const struct chart_frame *frame,
 		     struct buf *out)
 {
@@ -239,7 +239,7 @@ static int scan_init(struct scan *s, const struct run *r, const char *base)
 
 /*
  * The lines of the picture. For one run, each strategy or command with several buffer sizes has a line. For several
- * runs, the one that was scanned has a line for each run.
+ * runs, the strategy or command whose buffer sizes were scanned has a line for each run.
  */
 struct scan_lines {
 	struct scan scan[LINES_MAX];
@@ -345,7 +345,7 @@ int draw_scan(void *page, int width, struct buf *out)
 	return err;
 }
 
-/* What the samples mean for each kind of run, and notes below the picture. */
+/* The title of the picture, and the note below it, for each kind of run. */
 static const struct boxes_words {
 	unsigned kind;
 	const char *title, *note;
@@ -370,8 +370,9 @@ static const struct boxes_words *words_of(unsigned kind)
 }
 
 /*
- * Returns the index of a colour. If there are several runs, each has its colour. Otherwise each group of operations, or
- * each kind of switch, has a colour.
+ * Returns the index of the colour of a row. If there are several runs, each run has a colour. Otherwise each group of
+ * operations has a colour (`before` is the colour of the previous row, and `last` its subject), and so have switches,
+ * wake-ups and switches at user level.
  */
 static size_t colour_of(const struct page *p, const struct row *row, size_t before, const struct run_subject *last)
 {
@@ -384,7 +385,7 @@ static size_t colour_of(const struct page *p, const struct row *row, size_t befo
 	return 0;
 }
 
-/* Returns the text for that colour in the legend; NULL if all rows have the same colour. */
+/* Returns the text for the colour of this row in the legend, or NULL if all rows have the same colour. */
 static const char *colour_name(const struct page *p, const struct row *row)
 {
 	if (p->n > 1)
@@ -412,7 +413,10 @@ static int make_boxes(const struct page *p, const struct rows *rows, struct box 
 	return *n ? 0 : -EINVAL;
 }
 
-/* Returns the scale: logarithmic if the boxes are far apart. Single samples of zero or less are then not shown. */
+/*
+ * Returns the scale: logarithmic if the largest median is more than ten times the smallest. A logarithmic scale cannot
+ * show samples of zero or less.
+ */
 static enum chart_scale scale_for(const struct box *boxes, size_t n)
 {
 	double least = INFINITY;

@@ -91,8 +91,8 @@ static const struct column columns[C_USAGE] = {
 };
 
 /*
- * Sets the cell of the time in calls. "~" means that the time is doubtful, and "<" that it is an upper bound, because
- * it cannot be distinguished from the cost of tracing.
+ * Sets the cell of the time spent in system calls. "~" marks a doubtful time. "<" marks an upper bound: the time itself
+ * cannot be distinguished from the cost of tracing.
  */
 static void set_in_calls(struct table *t, const struct run_counts *c)
 {
@@ -113,7 +113,7 @@ static void set_interval(struct table *t, const struct run *r, const struct run_
 		buf_adds(&b, "reference");
 	else if (s->judged.same_as_reference)
 		buf_adds(&b, "no difference seen");
-	else if (isfinite(i->low)) /* `high` is infinite if the reference may take no time */
+	else if (isfinite(i->low)) /* `high` is not tested: it is infinite if the reference possibly took no time */
 		factor_interval(&b, i->low, i->high);
 	table_string(t, C_INTERVAL, buf_str(&b));
 	table_real(t, C_RELATIVE_LOW, i->low, NULL);
@@ -121,7 +121,7 @@ static void set_interval(struct table *t, const struct run *r, const struct run_
 	buf_free(&b);
 }
 
-/* Sets the cells of what getrusage(2) counts. The values are medians. */
+/* Sets the cells of --usage: the median of each figure that getrusage(2) reports. */
 static void usage_cells(struct table *t, const struct run_subject *s)
 {
 	for (size_t m = 0; m < METRICS; m++) {
@@ -165,7 +165,10 @@ static double bar_rss(const struct run_subject *s)
 	return run_median(s, METRIC_PEAK_RSS) > 0 ? run_median(s, METRIC_PEAK_RSS) : NAN;
 }
 
-/* The columns that contain bars. Times and calls can differ by powers of ten, but memory differs only by a factor. */
+/*
+ * The columns that contain bars. The scale of times and of calls is logarithmic, because they can differ by powers of
+ * ten. Memory differs less.
+ */
 static const struct bar {
 	size_t col;
 	double (*value)(const struct run_subject *s);
@@ -173,8 +176,8 @@ static const struct bar {
 } bar_columns[] = {{C_BAR_WALL, bar_wall, true}, {C_BAR_CALLS, bar_calls, true}, {C_BAR_RSS, bar_rss, false}};
 
 /*
- * Sets a bar. The bar of the greatest value has full length. On a logarithmic scale, a dot is drawn between the least
- * and the greatest value instead.
+ * Sets a cell to a bar. The bar of the greatest value has the full length. On a logarithmic scale, the cell contains a
+ * dot, whose position shows where the value is between the least and the greatest one.
  */
 static void set_bar(struct table *t, const struct run *r, const struct run_subject *s, const struct bar *bar)
 {
@@ -192,7 +195,7 @@ static void set_bar(struct table *t, const struct run *r, const struct run_subje
 	double part = bar->log ? (high > low ? log(value / low) / log(high / low) : 0) : value / high;
 	int n = 1 + (int)lround(part * (WIDTH - 1));
 	struct buf b = {0};
-	/* The length of a bar means nothing on a logarithmic axis, so this draws a dot. */
+	/* The length of a bar means nothing on a logarithmic scale, so only a dot is drawn, at the end of the bar. */
 	for (int i = 1; i <= n; i++)
 		buf_adds(&b, bar->log && i < n ? " " : "▪");
 	table_string(t, bar->col, buf_str(&b));
@@ -283,7 +286,7 @@ static void hide(struct column *shown, int from, int to)
 		shown[col].flags |= COL_DATA_ONLY;
 }
 
-/* Leaves out columns of the text that would be empty or that were not requested. */
+/* Fills in `shown`, and hides the columns that would be empty or that the user did not request. */
 static void choose_columns(const struct run *r, struct column *shown)
 {
 	bool commands = r->subjects.n && !r->subjects.v[0].strategy;
@@ -374,7 +377,9 @@ int page_of_compare(struct page *p)
 		else
 			buf_addf(&beware->text, "%s; %s\n", w->what ? w->what : "", w->advice ? w->advice : "");
 	}
-	/* A scan of buffer sizes is drawn as lines, and every other comparison as bars. */
+	/*
+	 * The lines are the first picture of a scan of buffer sizes, and the bars are that of every other comparison.
+	 */
 	bool scan = is_scan(r);
 	page_add_figure(p, scan ? "scan" : "bars", scan ? draw_scan : draw_compare);
 	page_add_figure(p, scan ? "bars" : "scan", scan ? draw_compare : draw_scan);

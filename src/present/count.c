@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <string.h>
 
-/* Returns how the table of the run was requested. Everything else has its default. */
+/* Returns the options of the table (--by, -U, --sort and others) that the user gave when the run was made. */
 static struct summary_view view_of(const struct run *r, enum table_format format, const struct table_look *look)
 {
 	struct summary_view v = {.by = r->view.by, .colour = look && look->colour, .width = look ? look->width : 0};

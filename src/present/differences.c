@@ -9,13 +9,13 @@
 #include <string.h>
 
 /*
- * Returns the `i`-th line that the command printed below its tables: its notes, followed by its warnings. Returns NULL if
- * there are fewer lines. *advice is set to the second part of a warning, or to NULL.
+ * Returns the `i`-th of the lines that the command printed below its tables: its notes (left out for compare), then its
+ * warnings. Returns NULL if there are fewer lines. *advice is set to the second part of a warning, or to NULL.
  */
 static const char *told(const struct run *r, size_t i, const char **advice)
 {
 	*advice = NULL;
-	/* For compare, the settings of the method say how the figures were obtained, so its notes are left out. */
+	/* Left out for compare: its notes only say how the figures were obtained, which note_method() compares. */
 	size_t notes = r->bits == RUN_COMPARE ? 0 : r->notes.n;
 	if (i < notes)
 		return r->notes.v[i];
@@ -35,10 +35,7 @@ static bool tells(const struct run *r, const char *text)
 	return false;
 }
 
-/*
- * Appends the lines of run `k`. Each begins with the names of all runs that have the line. A line that an earlier run
- * has was already appended.
- */
+/* Appends the lines of run `k` that no earlier run has. Each line begins with the labels of all runs that have it. */
 static void repeat_notes(const struct page *p, size_t k, struct buf *out)
 {
 	const char *advice;
@@ -71,8 +68,8 @@ static void note_load(const struct page_run *run, struct buf *out)
 }
 
 /*
- * Appends a note about settings of the method that differ, such as the policy or the CPUs. The runs can be compared
- * nevertheless.
+ * Appends a note for each setting of the measurement, such as the policy or the CPUs, that differs between run `k` and
+ * the first run. Such runs can be compared nevertheless.
  */
 static void note_method(const struct page *p, size_t k, struct buf *out)
 {

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define ROWS_MAX     25 /* number of rows in text and Markdown */
-#define NAME_COLUMNS 18 /* columns of a name there; a longer name loses its beginning, because its end says more */
+#define NAME_COLUMNS 18 /* width of a file name; a longer one loses its beginning, because its end says more */
 
 enum io_column {
 	C_FILE,
@@ -86,8 +86,8 @@ static double requests(const struct run_io_file *f)
 }
 
 /*
- * Converts shares to whole per cents whose sum is 100. Each is rounded down first. Then the shares that lost most by
- * that get 1 more (the method of largest remainders).
+ * Converts shares to whole per cents whose sum is 100 by the method of largest remainders: each share is rounded down
+ * first, and then the shares that lost most by the rounding get 1 more.
  */
 static void shares(const struct run_io_file *f, int out[4])
 {

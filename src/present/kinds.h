@@ -27,12 +27,12 @@ int page_add_several_io(struct page *p);
 /* Appends the table of the files in a profile as text or Markdown. */
 int io_render(const struct run_io *io, enum table_format format, const struct table_look *look, struct buf *out);
 
-/* Fills in the title, the lines above the tables and the notes of a page of several runs. */
+/* For a page of several runs: fills in its title, the lines above its tables, and its notes. */
 void differences_fill(struct page *p);
 
 /*
- * These add the tables of a test. They contain the subjects whose member `test` is equal to `test` (NULL: all
- * subjects).
+ * These add the tables of one test for the subjects whose member `test` equals the argument `test`, or for all subjects
+ * if it is NULL.
  */
 int add_syscall_tables(struct page *p, const char *test);
 int add_switch_tables(struct page *p, const char *test);
@@ -40,10 +40,16 @@ int add_sched_tables(struct page *p, const char *test);
 int add_latency_tables(struct page *p, const char *test);
 int add_load_tables(struct page *p, const char *test);
 
-/* Appends one part of the page in `format`. The calls of -c are shown by out/summary_table.h. */
+/*
+ * Appends one table of the page in `format`. The calls of a single run of -c are shown by summary_render()
+ * (out/summary_table.h).
+ */
 int part_render(const struct page *p, const struct page_part *part, enum table_format format,
 		const struct table_look *look, struct buf *out);
-/* Appends the text below the table of -c: errors, a histogram, and the lines that the run printed. */
+/*
+ * Appends the text below the table of -c: errors and a histogram if the user requested them, and the lines that -c
+ * itself printed there.
+ */
 void below_calls(const struct page *p, const struct table_look *look, struct buf *out);
 /* Appends all samples as CSV, with one sample in each row. */
 int samples_csv(const struct page *p, struct buf *out);

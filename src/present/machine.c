@@ -84,7 +84,7 @@ void page_footer(const struct page *p, struct buf *out)
 	}
 }
 
-/* Returns true if the value changes without any action of a user, so that a difference means nothing. */
+/* Returns true for members, such as the date and the load, whose values differ even between two runs on one machine. */
 static bool is_volatile(const char *key)
 {
 	static const char *const keys[] = {"date", "uptime_s", "mhz",   "available_bytes", "free_bytes",
@@ -121,11 +121,11 @@ static void sheet_row(const char *group, const char *key, char *const *values, s
 	buf_adds(out, "</tr>\n");
 }
 
-#define RUNS_SHOWN 16 /* number of machines beside each other */
+#define RUNS_SHOWN 16 /* the largest number of machines in the table */
 
 static void sheet(const struct fields *f, const char *group, const void *const *objects, size_t n, struct buf *out);
 
-/* Appends the row for one member of the description, with its value for each machine. */
+/* Appends the row, or the rows, for one member of the description, with its value for each machine. */
 static void sheet_field(const struct field *f, const char *group, const void *const *objects, size_t n, struct buf *out)
 {
 	const void *inner[RUNS_SHOWN];

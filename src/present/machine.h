@@ -6,7 +6,7 @@
 
 /* Appends one line, such as "Linux 6.12.1, PREEMPT_DYNAMIC (voluntary), 2 x Intel ..., in a virtual machine (KVM)". */
 void machine_line(const struct env *e, struct buf *out);
-/* Appends sentences about properties of the machine that make its figures worthless, if there are any. */
+/* Appends a warning if the kernel was built with debugging options that make it slower. */
 void machine_alarm(const struct env *e, struct buf *out);
 /* Appends one line about a run: "kvm: bench-syscall of 2026-..., Linux 6.1.0, AMD ..., sctrace 0.1.0". */
 void machine_run_line(const struct page_run *r, struct buf *out);
@@ -15,7 +15,10 @@ void machine_run_line(const struct page_run *r, struct buf *out);
  * machine_line().
  */
 void machine_subtitle(const struct page *p, struct buf *out);
-/* Appends a folded HTML table with a column for the machine of each run. Rows that differ are marked. */
+/*
+ * Appends an HTML table in a <details> element, with a column for the machine of each run. Rows whose values differ are
+ * marked.
+ */
 void machine_html(const struct page_run *runs, size_t n, struct buf *out);
 /* Appends how the page was made: the version, the date and the command of each run. */
 void page_footer(const struct page *p, struct buf *out);

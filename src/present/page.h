@@ -66,16 +66,16 @@ struct page {
 	struct page_run *runs; /* owned by the caller */
 	size_t n;
 	bool title_only_in_text; /* only text shows `above`; Markdown begins with the table */
-	struct buf title;        /* title of the HTML page, and the line above the table of compare */
+	struct buf title;        /* title of the HTML page */
 	struct buf subtitle;
-	struct buf above, alarm; /* `above` describes the machine; `alarm`, in red, says what makes its figures
-				  * worthless */
-	struct buf head;         /* how it was measured */
-	bool reasons;            /* text contains the reasons */
+	struct buf above, alarm; /* `above`: the lines above the tables, such as the machine; `alarm`: a warning in
+				  * red about a slow kernel */
+	struct buf head;         /* how the figures were measured */
+	bool reasons;            /* text and Markdown contain the sections of SECTION_REASONS */
 	VEC(struct page_part) parts;
 	VEC(struct page_section) sections;
 	VEC(struct page_figure) figures;
-	VEC(char *) strings; /* titles of columns that were made for this page */
+	VEC(char *) strings; /* strings that page_keep() has stored, such as the titles of columns */
 };
 
 /* Fills in the page, which must be zeroed. Returns 0 or -ENOMEM. The caller must call page_free() in either case. */
@@ -85,8 +85,8 @@ int page_make_tables(struct page *p, struct page_run *runs, size_t n);
 void page_free(struct page *p);
 
 /*
- * Appends the page in `format`: "text", "markdown", "csv" or "html". "json" means its tables as JSON, and "samples" all
- * samples. Returns 0 or -ENOMEM.
+ * Appends the page in `format`: "text", "markdown", "csv" or "html". "json" appends its tables as JSON, and "samples"
+ * appends all samples as CSV. Returns 0 or -ENOMEM.
  */
 int page_render(struct page *p, const char *format, const struct table_look *look, struct buf *out);
 /*

@@ -10,14 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PROSE_WIDTH 100 /* the length of lines of sentences, unless the terminal is narrower */
+#define PROSE_WIDTH 100 /* maximum length of a line of text, unless the terminal is narrower */
 
 static size_t prose_width(const struct table_look *look)
 {
 	return look->width > 0 && look->width < PROSE_WIDTH ? (size_t)look->width : PROSE_WIDTH;
 }
 
-/* Appends a blank line, except before the first part. */
+/* Appends a blank line, unless the page is still empty. */
 static void gap(struct buf *out)
 {
 	if (out->len)
@@ -51,7 +51,7 @@ static void text_section(const struct page *p, const struct page_section *s, con
 	wrap_lines(out, p->n > 1 ? "  " : s->prefix, buf_str(&s->text), prose_width(look));
 }
 
-/* Returns true if the section must be read before the tables: how the machines differ. */
+/* Returns true if the section is printed above the tables: it then says how the machines of the runs differ. */
 static bool stands_above(const struct page *p, const struct page_section *s)
 {
 	return p->n > 1 && s->kind == SECTION_BEWARE;
@@ -120,7 +120,7 @@ static int render_markdown(const struct page *p, const struct table_look *look, 
 	return out->failed ? -ENOMEM : 0;
 }
 
-/* Appends the sentences as one paragraph. */
+/* Appends the notes of a single run as one paragraph. */
 static void join_lines(const struct page *p, struct buf *out)
 {
 	for (size_t i = 0; i < p->sections.n; i++) {
@@ -171,7 +171,7 @@ static int render_html(struct page *p, struct buf *out)
 	return out->failed ? -ENOMEM : 0;
 }
 
-/* Sets member `key` of a JSON object to the lines of a section, as an array of strings. */
+/* Sets member `key` of a JSON object to an array of strings: the lines of all sections of this kind. */
 static void set_lines(json_t *o, const char *key, const struct page *p, enum section_kind kind)
 {
 	json_t *a = json_array();
@@ -245,7 +245,10 @@ void page_say_warnings(const struct page *p, const char *prefix, struct buf *out
 			wrap_lines(out, prefix, buf_str(&p->sections.v[i].text), 0);
 }
 
-/* The kinds that have a page of their own for a single run. For the others, the tables for several runs are used. */
+/*
+ * The kinds of runs for which a single run has a page of its own. Other kinds get the tables for several runs even
+ * then.
+ */
 static const struct {
 	unsigned kinds;
 	int (*fill)(struct page *p);

@@ -11,7 +11,8 @@
 #include <string.h>
 
 /*
- * A column: a metric of each sample, a member that is equal for all samples of a subject, or a parameter of a command.
+ * A column of the CSV: a metric of each sample, a member that is equal for all samples of a subject, or a parameter of
+ * a command.
  */
 struct tidy_column {
 	enum { TIDY_METRIC, TIDY_FIELD, TIDY_PARAMETER } what;
@@ -41,7 +42,7 @@ static int each_subject(const struct page *p,
 struct finding {
 	struct page *p;
 	struct tidy *y;
-	const char *const *keys; /* names of members */
+	const char *const *keys; /* names of members of struct run_subject */
 	size_t nkeys;
 };
 
@@ -160,7 +161,7 @@ static struct table *samples_table(const struct page *p, const struct tidy *y)
 	return f.t;
 }
 
-/* Adds the bins of a histogram: each says how many wake-ups had this delay. */
+/* Adds a row for each bucket of a histogram: the lower limit of its delays, and how many wake-ups had such a delay. */
 static int add_bins(void *ctx, const struct page_run *run, const struct run_subject *s)
 {
 	struct table *t = ctx;
@@ -186,7 +187,7 @@ static struct table *bins_table(const struct page *p)
 	return t;
 }
 
-/* Makes the table for runs of -c: each row is a call in a group. */
+/* Makes the table for runs of -c. Each row is one system call in one group of --by. */
 static struct table *calls_table(const struct page *p)
 {
 	static const struct column columns[] = {

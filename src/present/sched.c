@@ -64,7 +64,10 @@ static double involuntary_of(const struct run_repetition *r, size_t i)
 	return r->processes.v[i].involuntary_switches;
 }
 
-/* Returns the median of a figure over the repetitions that have process `i`; NAN if there are none. */
+/*
+ * Returns the median of a figure over all repetitions or, if `of_process` is set, over those that have process `i`.
+ * Returns NAN if there are none.
+ */
 static double over_runs(const struct run_subject *s, figure_fn *f, size_t i, bool of_process)
 {
 	size_t n = 0;
@@ -82,7 +85,7 @@ static bool is_shown(const struct run_subject *s, const char *test)
 	return s->repetitions.n && (!test || (s->test && strcmp(s->test, test) == 0));
 }
 
-/* Makes the table of the numbers of processes. Its column "x" is the ratio to the first of these numbers. */
+/* Makes the table with a row for each number of processes. Its columns "x" contain the ratio to the first row. */
 static struct table *sizes_table(const struct run *r, const char *test)
 {
 	static const struct column c[] = {
@@ -163,7 +166,10 @@ int add_sched_tables(struct page *p, const char *test)
 
 #define PROCESSES_MAX 8 /* number of colours; more processes could not be distinguished */
 
-/* The first repetition with one number of processes: the progress of each process, and which process had the CPU. */
+/*
+ * A picture of the first repetition with one number of processes: the progress of each process, and which process had
+ * the CPU.
+ */
 struct staircase {
 	struct chart_series series[PROCESSES_MAX];
 	double *x[PROCESSES_MAX], *y[PROCESSES_MAX];
@@ -202,7 +208,7 @@ static void name_process(const struct run_subject *subject, size_t i, char *name
 static int add_process(struct staircase *s, const struct run_subject *subject, size_t nth)
 {
 	const struct run_process *p = &subject->repetitions.v[0].processes.v[nth];
-	enum { LOGS = 100 }; /* how many times a process writes down its progress */
+	enum { LOGS = 100 }; /* how many times a process logs its progress (SCHED_LOGS) */
 	size_t n = p->progress_s.n;
 	size_t i = s->n++;
 	s->x[i] = calloc(n + 1, sizeof(double));
@@ -211,7 +217,7 @@ static int add_process(struct staircase *s, const struct run_subject *subject, s
 		return -ENOMEM;
 	for (size_t k = 0; k < n; k++) {
 		s->x[i][k + 1] = p->progress_s.v[k];
-		s->y[i][k + 1] = (double)(k + 1) / fmax((double)n, LOGS); /* fewer if the process was interrupted */
+		s->y[i][k + 1] = (double)(k + 1) / fmax((double)n, LOGS); /* n < LOGS if it was interrupted */
 	}
 	name_process(subject, nth, s->names[i], sizeof(s->names[i]));
 	s->series[i] = (struct chart_series){.name = s->names[i], .x = s->x[i], .y = s->y[i], .n = n + 1};

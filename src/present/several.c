@@ -16,7 +16,7 @@
 
 enum show { SHOW_SECONDS, SHOW_COUNT, SHOW_BYTES, SHOW_PLAIN };
 
-/* Returns a figure of a subject that is not computed from its samples. */
+/* Returns a figure of a subject, or NAN if the subject does not have it. */
 typedef double figure_fn(const struct run_subject *s);
 
 static double user_mean(const struct run_subject *s)
@@ -107,8 +107,8 @@ static const struct extra extras[] = {
 };
 
 /*
- * These figures have tables with one row for each run and one column for each subject, the usual form for comparing
- * kernels.
+ * Each of these figures has a table of its own, with one row for each run and one column for each subject. This is the
+ * usual form for comparing kernels.
  */
 static const struct extra grids[] = {
 	{RUN_LOAD, "mean_s", "Mean elapsed time", SHOW_SECONDS, mean_time},
@@ -163,7 +163,7 @@ static int names_init(struct names *n, const struct page *p)
 	return 0;
 }
 
-/* The columns of the summary, which has the figures of R's summary(). The keys are in seconds. */
+/* The columns of the summary: the figures of R's summary(). The times in CSV and JSON are in seconds. */
 enum { S_NAME, S_RUN, S_N, S_MIN, S_Q1, S_MEDIAN, S_MEAN, S_Q3, S_MAX, S_STDDEV, S_OUTLIERS, S_COLUMNS };
 static const struct column summary_columns[S_COLUMNS] = {
 	[S_NAME] = {"name", "", 0},
@@ -181,7 +181,7 @@ static const struct column summary_columns[S_COLUMNS] = {
 
 #define EXTRAS_MAX 8
 
-/* Finds the figures in `extras` that at least one row of the page has. Returns their number. */
+/* Finds the figures in `extras` that at least one subject of the page has. Returns their number. */
 static size_t find_extras(const struct page *p, const struct extra **found)
 {
 	size_t n = 0;
@@ -284,7 +284,7 @@ static int add_summary(struct page *p, const struct names *names)
 /* The columns of the table of ratios: the median of each run compared with that of the first run. */
 enum { R_NAME, R_RUN, R_FIRST, R_OTHER, R_RATIO, R_LOW, R_HIGH, R_WORDS, R_COLUMNS };
 
-/* How many subjects of a run have each verdict. */
+/* How many subjects of a run are slower, faster or equal, compared with the first run. */
 struct tally {
 	size_t slower, faster, same;
 	double most; /* the ratio that differs most from 1 */
@@ -413,7 +413,7 @@ static int add_ratios(struct page *p, const struct names *names)
 		[R_RATIO] = {"ratio", "ratio", COL_RIGHT},
 		[R_LOW] = {"ratio_low95", "95 %", COL_RIGHT},
 		[R_HIGH] = {"ratio_high95", "", COL_RIGHT | COL_DATA_ONLY},
-		[R_WORDS] = {"verdict", "", COL_SPARE}, /* the interval says the same */
+		[R_WORDS] = {"verdict", "", COL_SPARE}, /* may be left out, because the interval says the same */
 	};
 	if (p->n < 2 || !has_samples(p))
 		return 0;
@@ -437,7 +437,10 @@ static int add_ratios(struct page *p, const struct names *names)
 	return rc;
 }
 
-/* Sets a cell: the value, and how far it is from that of the first run. */
+/*
+ * Sets a cell to the value `v` and its relation to the value of the first run: "+3.1 %", or "12 times" if it is far
+ * larger.
+ */
 static void grid_cell(struct table *t, size_t col, const struct extra *g, double v, double first)
 {
 	struct buf text = {0};
