@@ -48,7 +48,7 @@ int kid_kill(pid_t kid)
 {
 	/*
 	 * If both signals are refused, do not wait: the wait might never return. The kernel kills the child when
-	 * sctrace exits.
+	 * sctrace exits (PR_SET_PDEATHSIG).
 	 */
 	if (kill(-kid, SIGKILL) < 0 && kill(kid, SIGKILL) < 0)
 		return -errno;
@@ -160,8 +160,8 @@ int kid_guard_open(struct kid_guard *g)
 void kid_guard_tell(struct kid_guard *g, pid_t group)
 {
 	/*
-	 * So few bytes are sent completely or not at all. If they are not sent, the group is protected only by
-	 * PR_SET_PDEATHSIG.
+	 * A message of so few bytes is sent completely or not at all. If it cannot be sent, the group is protected only
+	 * by PR_SET_PDEATHSIG.
 	 */
 	if (g->fd >= 0 && send(g->fd, &group, sizeof(group), MSG_NOSIGNAL) < 0)
 		kid_guard_close(g);

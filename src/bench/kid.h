@@ -1,4 +1,7 @@
-/* Child processes that certainly end: when the measurement ends, when sctrace exits, and if sctrace is killed. */
+/*
+ * Child processes that never outlive sctrace. They end when the measurement ends, when sctrace exits, or when it is
+ * killed.
+ */
 #ifndef SCTRACE_BENCH_KID_H
 #define SCTRACE_BENCH_KID_H
 
@@ -25,8 +28,8 @@ int kid_watch(pid_t kid, uint64_t limit_ns, void (*tick)(void *ctx), void *ctx, 
 
 /*
  * The guard is a process that kills the registered process groups if sctrace exits without ending the guard first. It
- * waits on a socket whose other end, `fd`, closes when sctrace exits. It also kills grandchildren, which
- * PR_SET_PDEATHSIG does not. Children in registered groups must close `fd`.
+ * waits on a socket; the other end of the socket is `fd`, which closes when sctrace exits. Unlike PR_SET_PDEATHSIG, the
+ * guard also kills grandchildren. Children in registered groups must close `fd`.
  */
 struct kid_guard {
 	int fd; /* -1: there is no guard */

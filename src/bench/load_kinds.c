@@ -155,10 +155,7 @@ static void run_memory(struct load_board *b, const char *dir)
 		}
 }
 
-/*
- * Runs the operations of `bench syscall` in turn. The parent has stored in the board which ones cannot run on this
- * machine.
- */
+/* Runs the operations of `bench syscall` in turn, except those that cannot run on this machine. */
 static void run_suite(struct load_board *b, const char *dir)
 {
 	struct buf without = {0};

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define FIRST_WORK_NS (30 * NSEC_PER_SEC) /* a load that has not done any work after this time is considered broken */
+#define FIRST_WORK_NS (30 * NSEC_PER_SEC) /* a load that has done no work after this time has failed */
 
 static const struct load_kind *find(const char *name, size_t len)
 {
@@ -54,8 +54,8 @@ static int start_part(struct load *l, size_t part, const char *dir, struct kid_g
 		if (kid < 0)
 			return kid;
 		if (kid == 0) {
-			close(guard->fd); /* otherwise the guard would not notice the exit of sctrace while this
-					   * process runs */
+			close(guard->fd); /* with a copy of this descriptor open, the guard would not notice the exit
+					   * of sctrace */
 			k->run(b, dir);
 			_exit(1);
 		}

@@ -58,8 +58,8 @@ int load_start(struct load *l, const char *dir, struct kid_guard *guard, struct 
 /* Must be called when the measurement begins: the work is counted from now. */
 void load_mark(struct load *l);
 /*
- * Stops counting and ends all processes. Returns 0. Returns -EIO with the reason in `why` if a part gave up or did no
- * work: the measurement was then not made under this load.
+ * Stops counting the work, and ends all processes of the load. Returns 0. Returns -EIO with the reason in `why` if a
+ * part gave up or did no work: the measurement was then not made under this load.
  */
 int load_stop(struct load *l, struct kid_guard *guard, struct buf *why);
 /* Appends the work since load_mark(): "disk 512 MiB, suite 12345 operations". Appends nothing for the load "none". */

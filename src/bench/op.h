@@ -1,6 +1,6 @@
 /*
- * The table of the operations that `bench syscall` measures. Each operation is compiled into two loops, from which the
- * cost of the loop itself can be computed (see op_solve()).
+ * The table of the operations that `bench syscall` measures. Each operation is compiled into two loops. Their times
+ * together tell the cost of the operation and the cost of the loop itself (see op_solve()).
  */
 #ifndef SCTRACE_BENCH_OP_H
 #define SCTRACE_BENCH_OP_H
@@ -32,7 +32,10 @@ struct op_state {
 	uint64_t wrong; /* how often the operation did not do what it should */
 };
 
-/* `once` runs the operation in `n` iterations, one in each; `twice` also has `n` iterations, with two in each. */
+/*
+ * Type of the two loops of an operation. Both have `n` iterations. `once` executes the operation once in each
+ * iteration, and `twice` executes it twice.
+ */
 typedef void op_loop_fn(struct op_state *s, uint64_t n);
 
 struct op {
@@ -80,8 +83,8 @@ void op_close(const struct op *op, struct op_state *s);
 #define OP_KEEP(x)   __asm__ volatile("" ::"r"(x) : "memory")
 
 /*
- * Counts a failure of the operation. This is a branch that is almost never taken. An addition without a branch would
- * put a load and a store into each iteration, which the empty loop does not have.
+ * Counts a failure of the operation, by a branch that is almost never taken. An addition without a branch would put a
+ * load and a store into each iteration, and the empty loop has neither.
  */
 #define OP_WRONG_IF(failed)                                                                                            \
 	do {                                                                                                           \
@@ -90,8 +93,8 @@ void op_close(const struct op *op, struct op_state *s);
 	} while (0)
 
 /*
- * Defines the functions BODY_once() and BODY_twice(), the two loops of an operation. BODY is a function of struct
- * op_state, defined with OP_BODY(), and is inlined into both.
+ * Defines the two loops of an operation, the functions BODY_once() and BODY_twice(). BODY, which OP_BODY() has defined,
+ * executes the operation once, and is inlined into both loops.
  */
 #define OP_LOOPS(body)                                                                                                 \
 	static __attribute__((noinline)) void body##_once(struct op_state *s, uint64_t n)                              \

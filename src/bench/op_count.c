@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 /*
- * How often an operation runs to be counted. An operation that is faster than a system call may make one only rarely
- * (when a buffer is empty), so it must run more often than others.
+ * How many times an operation is executed while its system calls are counted. An operation that is faster than a system
+ * call may make one only rarely, such as when a buffer is empty, so it must be executed more often.
  */
 #define TIMES_FAST  8192
 #define TIMES_CHEAP 128
@@ -61,7 +61,7 @@ int op_count_run(int argc, char *const *argv)
 		if (!op)
 			return -ENOENT;
 		if (op_open(op, &s, argv[0], &why) == 0) {
-			op->once(&s, 1); /* the first execution may make more calls, to load or allocate something */
+			op->once(&s, 1); /* not counted: it may make more calls, to load or allocate something */
 			mark((size_t)i / 2, 0);
 			op->once(&s, n);
 			mark((size_t)i / 2, 1);

@@ -5,10 +5,10 @@
 #include "bench/syscall.h"
 
 /*
- * Sets the member `kernel` of the `n` results: the number of system calls per operation, over all threads of the
- * process, without children. `self` is the path of sctrace, which is run with OP_COUNT_WORD; files are created in
- * `dir`. `kernel` stays NAN for an operation that cannot be set up. Returns 0; -EINTR if stop_signal() is set; or
- * another -errno with the reason in `why`.
+ * Sets the member `kernel` of the `n` results: the number of system calls for each execution of the operation, over all
+ * threads of the process, without children. `self` is the path of sctrace, which is run with OP_COUNT_WORD; files are
+ * created in `dir`. `kernel` stays NAN for an operation that cannot be set up. Returns 0; -EINTR if stop_signal() is
+ * set; or another -errno with the reason in `why`.
  */
 int op_count_kernel(struct op_result *results, size_t n, const char *self, const char *dir, struct buf *why);
 

@@ -151,7 +151,7 @@ OP_BODY(write_1)
 }
 OP_LOOPS(write_1)
 
-/* The buffer of one byte has room only for the terminating NUL, so nothing is read. */
+/* A buffer of one byte has room only for the terminating NUL, so fgets() reads nothing. */
 OP_BODY(fgets_0)
 {
 	OP_WRONG_IF(fgets(s->data, 1, s->file) == NULL);

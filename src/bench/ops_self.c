@@ -58,8 +58,8 @@ OP_BODY(clock_gettimeofday)
 OP_LOOPS(clock_gettimeofday)
 
 /*
- * Defines two operations for a clock: clock_gettime(3), which the C library implements with the vDSO, and the system
- * call.
+ * CLOCK_LIBC() defines an operation that calls clock_gettime(3), which the C library implements with the vDSO.
+ * CLOCK_CALL() defines one that makes the system call instead.
  */
 #define CLOCK_LIBC(name, id)                                                                                           \
 	OP_BODY(name)                                                                                                  \

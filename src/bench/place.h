@@ -8,7 +8,10 @@
 
 struct buf;
 
-/* CPU numbers in the order in which the user gave them. A zeroed struct is an empty list: the user gave none. */
+/*
+ * CPU numbers in the order in which the user gave them. A zeroed struct is an empty list, which means that the user
+ * gave none.
+ */
 struct cpu_list {
 	int *v;
 	size_t n, cap;

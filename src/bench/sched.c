@@ -23,7 +23,7 @@
 #define SETTLE_NS    5000000
 #define READINGS     8 /* maximum number of attempts in switches_at() */
 
-/* What a process logs while it works. Only this memory is written to. */
+/* What a process logs while it works. It writes to no other memory during that time. */
 struct proc_board {
 	int nice;
 	atomic_bool done;
@@ -123,7 +123,9 @@ static uint64_t switches_at(struct proc_board *p, const struct rusage *before, d
 	return count;
 }
 
-/* A process may lose the CPU in its first chunk. That slice is too short to be measured, and is not kept. */
+/*
+ * Stores a slice, unless it is empty: a process that lost the CPU in its first chunk had it too briefly to be measured.
+ */
 static void add_slice(struct proc_board *p, uint64_t start, uint64_t end, int cpu)
 {
 	if (end <= start)
@@ -209,7 +211,7 @@ static int start_all(const struct sched_plan *plan, struct board *b, pid_t *kids
 		}
 		clock_sleep_ns(100000);
 	}
-	clock_sleep_ns(SETTLE_NS); /* until the last process waits in futex(2) */
+	clock_sleep_ns(SETTLE_NS); /* gives the last process time to begin its wait in futex(2) */
 	b->start_ns = clock_ns();
 	b->go = 1;
 	return futex(&b->go, FUTEX_WAKE, INT_MAX);

@@ -48,7 +48,7 @@ struct sched_proc {
 					   * start */
 	size_t logs;                      /* number of entries in progress_ns */
 	VEC(struct sched_slice) slices;
-	bool slices_whole;               /* false if there were more slices than memory for them */
+	bool slices_whole;               /* false: some slices are missing, because there were more than SCHED_SLICES */
 	uint64_t voluntary, involuntary; /* context switches during the work, as counted by getrusage(2) */
 };
 

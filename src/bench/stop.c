@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* The last signal that arrived, or 0. */
+/* The last signal that asked sctrace to stop, or 0. */
 static volatile sig_atomic_t asked;
 
 static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
@@ -40,7 +40,7 @@ const volatile sig_atomic_t *stop_flag(void)
 void stop_release(void)
 {
 	asked = 0;
-	signal(SIGPIPE, SIG_DFL); /* a child exits when nobody reads its pipe any more */
+	signal(SIGPIPE, SIG_DFL); /* so that SIGPIPE ends a child whose output nobody reads any more */
 	for (size_t i = 0; i < sizeof(caught) / sizeof(*caught); i++) {
 		struct sigaction old;
 		if (sigaction(caught[i], NULL, &old) == 0 && old.sa_handler == ask)

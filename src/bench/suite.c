@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * How often each operation runs; about half a second in total. These numbers must never change, because users compare
- * saved runs of different kernels.
+ * How many times the suite executes each operation, which takes about half a second in total. These numbers must never
+ * change, because users compare saved runs of different kernels.
  */
 #define TIMES_CHEAP 20000
 #define TIMES_DEAR  60

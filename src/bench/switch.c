@@ -17,12 +17,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define OWN_SHARE   4 /* the time of run_alone() is this part (1/4) of a sample */
+#define OWN_SHARE   4 /* run_alone() is measured for 1/OWN_SHARE of the duration of a sample */
 #define LINE_BYTES  64
 #define YIELD_SHARE 32
 #define LATE_NS     (10 * NSEC_PER_SEC) /* maximum duration of a measurement: this time plus ten times plan->limit_ns */
 
-/* The measuring process writes this memory. sctrace reads it afterwards, even if that process was killed. */
+/*
+ * The memory in which the measuring process stores its results. sctrace reads it afterwards, even if that process was
+ * killed.
+ */
 struct switch_board {
 	struct switch_pair pair;
 	_Atomic size_t n;
@@ -142,7 +145,9 @@ static double run_alone(struct side_work *w, uint64_t n)
 	return (double)(clock_ns() - start);
 }
 
-/* Calls `f` with growing numbers of rounds until a call takes `ns`. Returns that number. */
+/*
+ * Calls `f` with growing numbers of rounds until a call takes at least `ns`. Returns the number of rounds of that call.
+ */
 static uint64_t find_batch(double (*f)(struct side_work *, uint64_t), struct side_work *w, uint64_t ns)
 {
 	uint64_t n = 1;
@@ -155,9 +160,9 @@ static uint64_t find_batch(double (*f)(struct side_work *, uint64_t), struct sid
 }
 
 /*
- * Takes the samples. Before each sample it measures the mechanism's own cost, while the other task sleeps: both then
- * see the same state of the machine. With mechanisms that yield, the other task never sleeps. Their cost was measured
- * earlier, and is passed as `own`, which is NAN otherwise.
+ * Takes the samples. Before each sample it measures the mechanism's own cost, while the other task sleeps, so that both
+ * measurements see the same state of the machine. With mechanisms that yield, the other task never sleeps: their cost
+ * was measured earlier and is passed as `own`, which is NAN for all other mechanisms.
  */
 static void measure_rounds(const struct switch_plan *plan, struct switch_board *b, struct side_work *w, double own)
 {

@@ -26,10 +26,10 @@ struct switch_side {
 /* Two tasks that take turns. This struct is in memory that they share. The measuring process is side[0]. */
 struct switch_pair {
 	struct switch_side side[2];
-	char why[256]; /* if not empty: which call was refused to one of the tasks, and why */
+	char why[256]; /* if not empty: which system call of a task failed, and why */
 	atomic_bool stop, ready;
 	size_t message; /* size in bytes of the messages that are written to descriptors */
-	size_t size;    /* bytes of its working set that each task touches in each turn */
+	size_t size;    /* each task touches this many bytes of memory, its working set, in each turn */
 	struct place_policy policy;
 	int cpu[2];
 };
@@ -38,8 +38,9 @@ struct switch_kind {
 	const char *name;
 	const char *about;
 	enum switch_tasks { TASKS_PROCESSES, TASKS_THREADS, TASKS_USER } tasks;
-	int (*open)(struct switch_pair *p, struct buf *why); /* creates the objects before the second task exists;
-							      * returns 0, or -errno with the reason in `why` */
+	int (*open)(struct switch_pair *p, struct buf *why); /* creates pipes, queues or the like, before the second
+							      * task exists; returns 0, or -errno with the reason in
+							      * `why` */
 	void (*wake)(struct switch_pair *p, int side);       /* lets the task side[`side`] continue */
 	void (*wait)(struct switch_pair *p, int side);       /* blocks the calling task, which is side[`side`], until
 							      * it may continue */
@@ -68,7 +69,7 @@ struct switch_plan {
 	size_t samples;
 	uint64_t sample_ns; /* duration of the rounds whose mean is one sample */
 	uint64_t limit_ns;  /* time limit for each mechanism */
-	size_t size;        /* bytes of working set that each side touches in each turn */
+	size_t size;        /* each task touches this many bytes of memory in each turn */
 	int cpu[2];         /* the CPUs of the two tasks; if they are equal, switches are measured, otherwise wake-
 			     * ups */
 	/*

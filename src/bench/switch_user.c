@@ -1,5 +1,6 @@
 /*
- * Mechanisms that switch between two stacks without the kernel's scheduler. They show the cost of the rest of a switch.
+ * Mechanisms that switch between two stacks without the kernel's scheduler. They show how much of the cost of a switch
+ * is not that of the scheduler.
  */
 #include "bench/switch.h"
 
@@ -10,7 +11,7 @@
 
 static void swap_back(unsigned here_high, unsigned here_low, unsigned there_high, unsigned there_low)
 {
-	/* makecontext(3) passes only arguments of type int, so the pointer was split into two. */
+	/* makecontext(3) passes only arguments of type int, so each pointer was split into two of them. */
 	ucontext_t *here = (ucontext_t *)((uintptr_t)here_high << 16 << 16 | here_low);
 	ucontext_t *there = (ucontext_t *)((uintptr_t)there_high << 16 << 16 | there_low);
 	for (;;)

@@ -94,7 +94,8 @@ int op_control_measure(struct op_control *c)
 	describe(&d, x, CONTROL_PAIRS);
 	c->loop_ns = fmax(d.median, 0);
 	/*
-	 * Computed from the quartiles, as for a normal distribution: a sample that was interrupted does not change it.
+	 * The standard deviation is computed from the quartiles, as for a normal distribution, so that a sample that
+	 * was interrupted does not change it.
 	 */
 	c->spread_ns = (d.q3 - d.q1) / 1.349;
 	free(x);
@@ -106,7 +107,10 @@ static int keep(struct op_result *r, double ns)
 	return vec_push(&r->ns, ns) ? 0 : -ENOMEM;
 }
 
-/* Finds the number of calls that take as long as a sample should. The calls also warm the caches. */
+/*
+ * Finds the number of executions that take as long as a sample should. Executing the operation so often also warms the
+ * caches.
+ */
 static void find_batch(const struct op_plan *p, struct op_result *r, struct op_state *s)
 {
 	uint64_t n = 1;
@@ -211,7 +215,8 @@ static int measure_slice(const struct op_plan *p, const struct op_control *c, st
 		if (r->spent_ns + clock_ns() - start > p->limit_ns)
 			break;
 	}
-	if (!stop_signal()) /* a signal to the process group may have killed the child, which is not an error */
+	if (!stop_signal()) /* a signal to the process group may have killed a child of the operation, which is not a
+			     * failure */
 		r->wrong += s.wrong;
 	op_close(r->op, &s);
 	r->spent_ns += clock_ns() - start;
@@ -273,7 +278,7 @@ int op_sample_write(const char *name, const char *dir, int fd)
 	double x[OWN_CONTROLS + 1];
 	for (size_t i = 0; i <= OWN_CONTROLS; i++)
 		x[i] = time_loop(op_empty()->once, &s, 1);
-	/* The first control includes the first use of the clock, so it is left out. */
+	/* The first time includes the first use of the clock, so it is left out. */
 	struct op_once once = {.control = describe_median(x + 1, OWN_CONTROLS)};
 	once.ns = time_loop(op->once, &s, 1);
 	op_close(op, &s);

@@ -37,7 +37,7 @@ struct op_plan {
 	uint64_t seed;      /* seed of the random order of the operations, which is different in each round */
 	const char *dir;    /* directory for files */
 	const char *self;   /* OP_PER_PROCESS: path of sctrace, which is run with OP_SAMPLE_WORD */
-	/* Called between slices of the measurement, of which `done` of `all` are finished. May be NULL. */
+	/* Called before each slice (one operation in one round). `done` of `all` slices are finished. May be NULL. */
 	void (*progress)(void *ctx, size_t done, size_t all, const char *name);
 	void *progress_ctx;
 };
@@ -45,9 +45,9 @@ struct op_plan {
 struct op_result {
 	const struct op *op;
 	VEC(double) ns; /* the samples, with the control subtracted (except for the empty loop) */
-	/* OP_PER_PROCESS: for each sample, the control that was measured in the same process and subtracted. */
+	/* OP_PER_PROCESS: the control that was subtracted from each sample, measured in the process of the sample. */
 	VEC(double) taken;
-	uint64_t batch;    /* number of calls in each sample */
+	uint64_t batch;    /* number of executions of the operation in each sample */
 	double two_op_ns;  /* cost of the operation from op_solve() with its own two loops; NAN if not measured */
 	double kernel;     /* system calls per operation; NAN if not counted */
 	uint64_t wrong;    /* number of operations that did not do what they should */
