@@ -69,7 +69,7 @@ void axis_format(struct buf *out, enum chart_unit unit, double v)
 	buf_adds(out, v == 0 && unit != UNIT_PERCENT ? "" : p->name);
 }
 
-/* Writes the label of a tick. It has prefix `p` and as few digits as possible. */
+/* Writes the label of a tick: the value in units with prefix `p`, with as few digits as possible. */
 static void label(char text[24], const struct prefix *p, double v)
 {
 	snprintf(text, 24, "%.6g%s", v == 0 ? 0 : v / p->least, v == 0 ? "" : p->name);
@@ -105,8 +105,9 @@ static void linear_ticks(struct axis *a, size_t wanted)
 }
 
 /*
- * Adds ticks at powers of ten. All or some of them have labels. If there are few powers of ten, also adds ticks at 2
- * and 5 times these.
+ * Adds ticks at powers of ten. If there are too many for labels, only every second (third, ...) tick has one. If there
+ * are at most two powers of ten, 2 and 5 times these have labels as well. On a short range, the other multiples have
+ * ticks without labels.
  */
 static void decade_ticks(struct axis *a, size_t wanted)
 {

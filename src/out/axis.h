@@ -15,7 +15,7 @@ struct axis {
 	bool log;
 	enum chart_unit unit;
 	double low, high;   /* the range shown; `low` is above 0 on a logarithmic axis */
-	double from, to;    /* pixels of `low` and `high`; from > to for a vertical axis */
+	double from, to;    /* positions of `low` and `high` in pixels; from > to for a vertical axis */
 	double label_scale; /* for linear axes, where all labels have the same unit */
 	struct axis_tick ticks[AXIS_TICKS_MAX];
 	size_t nticks;
@@ -29,15 +29,15 @@ void axis_range_init(struct axis_range *r);
 void axis_range_add(struct axis_range *r, double v); /* ignores NAN */
 
 /*
- * Initialises an axis that shows range `r` and has about `ticks` labels. If `zero` is set, a linear axis begins at 0.
- * The caller must then set the pixels by axis_place(). Returns 0, or -EINVAL if the range contains no value that can be
- * shown.
+ * Initialises an axis that shows range `r` and has about `ticks` labels. If `zero` is set, a linear axis includes 0.
+ * The caller must then set its position in pixels by axis_place(). Returns 0, or -EINVAL if the range contains no value
+ * that can be shown.
  */
 int axis_init(struct axis *a, const struct chart_axis *spec, const struct axis_range *r, bool zero, size_t ticks);
 void axis_place(struct axis *a, double from, double to);
 /* Returns true if the axis can show the value. It must be finite and, on a logarithmic axis, above zero. */
 bool axis_shows(const struct axis *a, double v);
-/* Returns the pixel of a value. A value far outside the axis gets a pixel just outside it. */
+/* Returns the position of a value in pixels. A value far outside the axis gets a position just outside it. */
 double axis_at(const struct axis *a, double v);
 /* Appends a value with three significant digits and its unit: "1.25 ms", "4 KiB", "12.3k", "98 %". */
 void axis_format(struct buf *out, enum chart_unit unit, double v);

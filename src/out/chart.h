@@ -1,6 +1,6 @@
 /*
- * Charts of measurements as SVG without external files. They suit light and dark backgrounds, and wide and narrow
- * screens.
+ * Charts of measurements as SVG without external files. They can be read on light and dark backgrounds, and on wide and
+ * narrow screens.
  */
 #ifndef SCTRACE_OUT_CHART_H
 #define SCTRACE_OUT_CHART_H
@@ -89,12 +89,12 @@ int chart_bars_grouped(const struct chart_frame *f, const char *const *labels, s
 struct chart_point {
 	const char *label;
 	double x, y;
-	double x_low, x_high; /* limits of the noise of x, such as its quartiles; NAN: unknown */
+	double x_low, x_high; /* range of repeated measurements of x, such as its quartiles; NAN: unknown */
 };
 /*
  * Draws a trade-off between x and y. A smaller value is better on both axes. Two values count as equal if they differ
- * by less than the fraction `equal` of the larger one, or if the ranges of their noise overlap. A line joins the points
- * for which no other point is better.
+ * by less than the fraction `equal` of the larger one, or if their ranges x_low to x_high overlap. A line joins the
+ * points for which no other point is better.
  */
 int chart_scatter(const struct chart_frame *f, double equal, const struct chart_axis *x, const struct chart_axis *y,
 		  const struct chart_point *points, size_t n, struct buf *out);

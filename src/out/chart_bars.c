@@ -78,7 +78,10 @@ static int panel_axis(struct axis *a, const struct chart_bar_panel *p, const str
 		axis_range_add(&range, whisker(p->low, i));
 		axis_range_add(&range, whisker(p->high, i));
 	}
-	/* A time of zero, below the kernel's clock tick, is written as text. It must not change the scale. */
+	/*
+	 * A time of zero, which means less than the kernel's clock tick, is shown as text. It must not prevent a
+	 * logarithmic scale.
+	 */
 	struct chart_axis spec = p->axis;
 	if (spec.scale == SCALE_AUTO && range.low == 0 && range.high > 10 * range.least_above_zero)
 		spec.scale = SCALE_LOG;
@@ -117,7 +120,10 @@ static double widest_label(const char *const *labels, size_t n, double limit)
 	return fmin(widest + 10, limit);
 }
 
-/* Returns the width that remains for labels if panels are beside each other and their titles are not cut. */
+/*
+ * Returns the width that remains for the labels of the rows if the panels are beside each other and none of their
+ * titles is cut.
+ */
 static double beside_panels(double width, const struct chart_bar_panel *panels, size_t n)
 {
 	double widest = 0;

@@ -15,8 +15,8 @@
 #define SIDE_ROOM    26.0 /* pixels for the median at the right of the last box */
 #define OUTLIERS_MAX 100
 /*
- * On a linear axis, an outlier is left out if its distance from the boxes and whiskers is more than this number of
- * times their extent.
+ * On a linear axis, the whiskers of all boxes span a range. An outlier is left out if it is above this range by more
+ * than FAR_SPANS times the length of the range.
  */
 #define FAR_SPANS 3.0
 
@@ -119,7 +119,7 @@ static void draw_median(const struct boxes *b, const struct box *box, double x, 
 
 /*
  * Draws at most OUTLIERS_MAX points, the outermost first. Returns the number of outliers that are left out because they
- * are beyond the range.
+ * are above b->limit.
  */
 static size_t draw_outliers(const struct boxes *b, const struct chart_box *v, double c, struct buf *out)
 {
@@ -136,8 +136,8 @@ static size_t draw_outliers(const struct boxes *b, const struct chart_box *v, do
 		if (drawn++ >= OUTLIERS_MAX)
 			break;
 		/*
-		 * Moves the point sideways a little, so that points do not hide each other. The same data always gives
-		 * the same picture.
+		 * Moves the point sideways a little, so that points do not hide each other. The distance is not random,
+		 * so the same data always gives the same picture.
 		 */
 		double at = c + fmin(7, b->half * 0.7) * sin((double)i * 2.4);
 		double p = axis_at(&b->value, value);

@@ -15,7 +15,10 @@
 #define GAP    26.0
 #define COARSE 3 /* minimum width of a column in pixels */
 
-/* The count of each column of pixels. A column may contain several buckets, and a wide bucket several columns. */
+/*
+ * The counts that are drawn, one for each column of `width` pixels. A column may contain several buckets of the
+ * histogram, and a wide bucket may cover several columns.
+ */
 struct columns {
 	double *count;
 	size_t n;
@@ -45,8 +48,8 @@ static double hist_end(const struct chart_hist *h, bool greatest)
 }
 
 /*
- * Adds `count` to the columns in [from, to), pixels from the beginning of the axis. A large count is distributed over
- * them, and a small one is added to one column.
+ * Adds `count` to the columns between `from` and `to`, which are in pixels from the beginning of the axis. A large
+ * count is distributed over these columns, and a small one is added to the middle one.
  */
 static void spread(struct columns *c, double from, double to, double count)
 {
@@ -72,8 +75,8 @@ static void fill_columns(struct columns *c, const struct chart_hist *h, const st
 }
 
 /*
- * Returns the width of a column: that of the widest bucket in pixels, because narrower columns would be empty between
- * two others.
+ * Returns the width of the columns in pixels, which is that of the widest bucket: if columns were narrower than a
+ * bucket, some of them could be empty between two others.
  */
 static double column_width(const struct chart_hist *h, const struct axis *x)
 {
@@ -100,7 +103,7 @@ static void draw_bars(const struct columns *c, const struct axis *x, const struc
 		if (c->count[i] <= 0)
 			continue;
 		double left = x->from + c->width * (double)i;
-		/* The scale begins at one half, so that a count of one is visible. */
+		/* The scale begins below one, so that a count of one is visible. */
 		buf_addf(out, "M%.1f %.1fV%.1fH%.1fV%.1fZ", left, y->from, axis_at(y, fmax(c->count[i], 0.6)),
 			 left + c->width - 0.4, y->from);
 	}

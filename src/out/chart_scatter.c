@@ -18,7 +18,7 @@
 #define LABEL_MAX     200.0 /* pixels; longer labels are cut */
 #define ROUNDS        4
 #define KEY_ROW       15.0
-#define LABELS_NARROW 6 /* number of labels that fit on a phone */
+#define LABELS_NARROW 6 /* a narrow chart with more points has numbers instead of names */
 
 struct rect {
 	double x, y, w, h;
@@ -96,8 +96,8 @@ static bool leader_crosses(const struct scatter *s, size_t i, const struct rect 
 }
 
 /*
- * Returns how bad it is to place a label at `r`. It is bad to hide other labels or points, or to leave the plot. A
- * larger distance is a little worse.
+ * Returns how bad it is to place a label at `r`. It is bad if the label hides other labels or points, or leaves the
+ * plot. A larger distance from its point is a little worse.
  */
 static double cost(const struct scatter *s, size_t self, const struct rect *r, size_t slot)
 {
@@ -215,7 +215,7 @@ static void draw_points(const struct scatter *s, struct buf *out)
 		double x = axis_at(&s->x, p->x);
 		double y = axis_at(&s->y, p->y);
 		const struct rect *r = &s->labels[i];
-		/* A line joins a point and its label if the label is not close to the point. */
+		/* If a label is not close to its point, a line joins them. */
 		double nx;
 		double ny;
 		leader_end(r, x, y, &nx, &ny);
@@ -283,7 +283,7 @@ int chart_scatter(const struct chart_frame *f, double equal, const struct chart_
 		axis_draw_x(&s.x, top, top + HEIGHT, x->title, &body);
 		find_frontier(&s);
 		draw_frontier(&s, &body);
-		/* Each round moves each label to its best position while the others stay where they are. */
+		/* Each round moves each label to its best position, while all other labels stay where they are. */
 		for (size_t i = 0; i < n * ROUNDS; i++)
 			if (shown(&s, i % n))
 				place_label(&s, i % n);

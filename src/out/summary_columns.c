@@ -44,7 +44,10 @@ static double value_avg(const struct summary_row *r)
 	return !r->call->returned || r->call->ns <= 0 ? NAN : call_stats_mean(r->call);
 }
 
-/* Returns NAN for zero or less: the tracing cost was as large as the measured time, so there is no figure. */
+/*
+ * Returns `ns`, or NAN if it is zero or less: the cost of tracing was then as large as the measured time, so the time
+ * of the call is not known.
+ */
 static double positive(const struct summary_row *r, double ns)
 {
 	return r->call->returned && ns > 0 ? ns : NAN;

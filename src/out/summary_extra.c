@@ -51,7 +51,7 @@ static void add_errno(struct buf *out, int err)
 		buf_addf(out, "errno %d", err);
 }
 
-/* Adds the errors of all groups to `all`, separately for each call and number. */
+/* Adds the errors of all groups to `all`, separately for each call and error number. */
 static bool collect_errors(const struct summary *s, struct summary_group *all)
 {
 	struct summary sums = {0};
@@ -94,7 +94,7 @@ void summary_render_errors(const struct summary *s, struct buf *out)
 	vec_free(&all.errnos);
 }
 
-/* Adds the histograms of all calls of this name to `h`. Appends the name as it is shown to `out`. */
+/* Adds the histograms of all calls with this name to `h`. If memory runs out, sets out->failed. */
 static void collect_hist(const struct summary *s, const char *name, struct hist *h, struct buf *out)
 {
 	for (size_t i = 0; i < s->groups.n; i++) {
@@ -109,7 +109,10 @@ static void collect_hist(const struct summary *s, const char *name, struct hist 
 	}
 }
 
-/* A terminal of 24 lines then has room for a short table, the footer and a prompt. */
+/*
+ * Maximum number of lines of a histogram. A terminal of 24 lines then also has room for a short table, the footer and a
+ * prompt.
+ */
 #define HIST_LINES 14
 
 /*
@@ -163,8 +166,8 @@ bool summary_render_hist(const struct summary *s, const char *name, int width, s
 	uint64_t most = 0;
 	collect_hist(s, name, &h, out);
 	/*
-	 * The first step is an eighth of a power of two. It is doubled until there are few enough lines. 64 bits have
-	 * at most 2,000 buckets, so the loop ends.
+	 * At first, a line covers 4 buckets, an eighth of a power of two. This number is doubled until there are few
+	 * enough lines. A histogram of 64-bit values has at most 2,000 buckets, so the loop ends.
 	 */
 	for (uint32_t step = 4; !group_lines(&h, step, &l); step *= 2)
 		;

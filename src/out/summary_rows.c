@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Adds the figures that can be summed. Quantiles cannot be summed. */
+/* Adds those figures of a call that can be summed. Quantiles cannot be summed. */
 static void add_counts(struct call_stats *to, const struct call_stats *c)
 {
 	to->entered += c->entered;
@@ -141,7 +141,10 @@ static int collect_groups(struct summary_rows *rows, const struct summary *s, in
 	for (size_t i = 0; i < heads.lines.n; i++) {
 		struct summary_line *head = &heads.lines.v[i];
 		const struct summary_group *g = (const void *)head->group;
-		/* The title of the group contains its id, because several processes may have the same name. */
+		/*
+		 * If the group has an id, its rows are named by the title, which contains the id, because several
+		 * processes may have the same name.
+		 */
 		head->group = g->id >= 0 ? head->name : g->name;
 		bool ok = r == 0 && push(rows, head);
 		if (ok)

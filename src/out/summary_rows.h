@@ -10,7 +10,7 @@ struct summary_line {
 	char *name;
 	const char *group;     /* name of the row's group; NULL if there are no groups */
 	bool is_group;         /* the row is the sum of the rows that follow it, up to the next group */
-	struct call_stats sum; /* the figures of a group's row: its row.call points here */
+	struct call_stats sum; /* if `is_group`: the figures of the row, to which row.call points */
 };
 
 struct summary_rows {

@@ -27,8 +27,8 @@ static const struct strace_column *strace_column(int id)
 }
 
 /*
- * Chooses the columns of the view that strace has as well. The name of the call is the last column unless -U says
- * otherwise.
+ * Chooses those columns of the view that strace has as well. Without -U, these are the usual ones of strace, of which
+ * the last is the name of the call.
  */
 static size_t choose(const struct summary_view *v, const struct strace_column **columns)
 {

@@ -13,7 +13,7 @@ struct buf;
 /*
  * Begins a picture of `width` by `height` pixels with a style sheet and a background. Screen readers read `title`. The
  * classes are: t text, m muted text, h heading, n number inside a mark, l label with a halo, g grid, a axis, w whisker,
- * d dashed line, sN and fN stroke and fill of series N, fNb a paler fill.
+ * d dashed line, sN and fN stroke and fill of series N, and, together with fN, p and b for paler fills.
  */
 void svg_begin(struct buf *out, double width, double height, const char *title);
 void svg_end(struct buf *out);

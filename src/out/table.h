@@ -61,8 +61,8 @@ void table_integer(struct table *t, size_t col, long long value, const char *sho
 void table_real(struct table *t, size_t col, double value, const char *shown); /* a value of NAN leaves the cell
 										* empty */
 /*
- * Marks a row or a cell as dim, bold, good (green) or bad (red). Marks are visible only if the output has colours.
- * These functions mark the last row or the last cell that was set.
+ * These mark the current row, or its cell in column `col`, as dim, bold, good (green) or bad (red). Marks are visible
+ * only if the output has colours.
  */
 enum table_mark { MARK_NONE, MARK_DIM, MARK_BOLD, MARK_GOOD, MARK_BAD };
 void table_mark_row(struct table *t, enum table_mark mark);

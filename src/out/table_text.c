@@ -313,7 +313,7 @@ int table_render_text(const struct table *t, const struct table_look *look, stru
 	if (!l.width)
 		return -ENOMEM;
 	locale_t before = width_begin();
-	/* libsmartcols does not terminate if the text is UTF-8 and the locale is not. */
+	/* Without a UTF-8 locale, libsmartcols would not terminate if the text is UTF-8. */
 	if (!before) {
 		free(l.width);
 		return -ENOMEM;

@@ -6,7 +6,7 @@
 locale_t width_begin(void)
 {
 	locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
-	/* Old C libraries do not have the locale C.UTF-8. The user's locale is used instead. */
+	/* Old C libraries do not have the locale C.UTF-8, so the user's locale is tried next. */
 	if (!utf8)
 		utf8 = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
 	return utf8 ? uselocale(utf8) : (locale_t)0;
