@@ -84,7 +84,7 @@ static enum opt_outcome apply(struct parse *p, const struct opt *o, const char *
 	return r < 0 ? fail(p) : OPT_OK;
 }
 
-/* One word of letters: "-tt", "-s32", "-fo FILE". */
+/* Parses one word of options that are letters, such as "-tt", "-s32" or "-fo FILE". */
 static enum opt_outcome parse_letters(struct parse *p, const char *word)
 {
 	for (const char *c = word + 1; *c; c++) {
@@ -176,7 +176,7 @@ static enum opt_outcome parse_name(struct parse *p, const char *word)
 	return apply(p, o, typed, value);
 }
 
-/* Moves the words [from, to) in front of the operands [operands, from). */
+/* Moves the words argv[from] to argv[to - 1] in front of the operands, which are argv[operands] to argv[from - 1]. */
 static void move_words(char **argv, int operands, int from, int to)
 {
 	for (; from < to && operands < from; operands++, from++) {

@@ -15,7 +15,7 @@ struct opt;
  */
 typedef int opt_parse_fn(void *ctx, const struct opt *o, const char *arg, struct buf *why);
 
-/* How the shell completes a value. */
+/* How the shell completes the value of an option. */
 enum opt_complete {
 	COMPLETE_NONE,
 	COMPLETE_FILE,
@@ -27,7 +27,7 @@ enum opt_complete {
 	COMPLETE_SET,  /* like COMPLETE_LIST, with the command's `set_words` instead of `words` */
 	/*
 	 * NAME=VALUE, where NAME is one of `words`. NAME is also a long option of the same table, and VALUE is
-	 * completed as for that option. A set, as for COMPLETE_SET, is offered too.
+	 * completed as for that option. The words of a set, as for COMPLETE_SET, are offered too.
 	 */
 	COMPLETE_EXPR,
 };

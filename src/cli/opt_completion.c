@@ -50,8 +50,8 @@ static void add_subcommands(struct buf *out, const struct opt_command *const *co
 }
 
 /*
- * Returns the option that the first of `words` names, and moves *words behind that word. Skips words that name no
- * option of the table. Returns NULL if no word is left.
+ * Returns the option that the first of `words` names, and moves *words to the end of that word. Skips words that do not
+ * name an option of the table. Returns NULL if no word is left.
  */
 static const struct opt *next_named(const struct opt *table, const char **words)
 {
@@ -77,7 +77,10 @@ static const char *words_of(const struct opt *o)
 	return o->words ? o->words : "";
 }
 
-/* Inside single quotes, `'` must be written as '\''. */
+/*
+ * Appends text that is inside single quotes in the script: writes `'` as '\'', and a backslash before the characters in
+ * `special`.
+ */
 static void add_quoted(struct buf *out, const char *text, const char *special)
 {
 	for (; *text; text++) {
@@ -91,8 +94,8 @@ static void add_quoted(struct buf *out, const char *text, const char *special)
 }
 
 /*
- * The bash script contains a case "COMMAND:OPTION" for each option with a value. The options themselves follow these
- * cases.
+ * Returns the bash command that prints the possible values of the option, or NULL. bash_value() writes it into the
+ * script, in the case "COMMAND:OPTION".
  */
 static const char *bash_action(const struct opt *o)
 {
@@ -106,7 +109,7 @@ static const char *bash_action(const struct opt *o)
 	return actions[o->complete];
 }
 
-/* Completes -e: the names with their "=", and the members of a set. */
+/* Writes bash code that completes the value of -e: the names of expressions with their "=", and the words of a set. */
 static void bash_expr(struct buf *out, const struct opt_command *c, const struct opt *o)
 {
 	const char *words = o->words;
