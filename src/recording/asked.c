@@ -7,13 +7,13 @@
 #include <string.h>
 
 /*
- * Other programs can change a name as well, and sctrace is not notified. Therefore a name is looked up again after this
- * time.
+ * A name is looked up again after this time, because programs that are not traced can change it, and sctrace is not
+ * notified.
  */
 #define AGE_NS (NSEC_PER_SEC / 100)
 
 struct answer {
-	uint64_t changes, at_ns; /* value of recording_asked.changes, and the time, when the name was looked up */
+	uint64_t changes, at_ns; /* the value of recording_asked.changes and the time at the moment of the look-up */
 	struct buf text;
 	int64_t number;
 	bool is_text, known;
@@ -116,7 +116,7 @@ static bool ask_fd(void *a, pid_t tid, int fd, struct buf *out)
 
 static bool ask_full(void *a, pid_t tid, int fd, struct buf *out)
 {
-	/* The short name is recorded as well, because the user may later show the recording without the details. */
+	/* The short name is recorded as well, because the user may later show the recording without these details. */
 	(void)answer_to(a, NAME_FD, tid, (uint32_t)fd);
 	return text_of(a, NAME_FULL, tid, (uint32_t)fd, out);
 }

@@ -1,4 +1,4 @@
-/* The state of the reader, which several files share. */
+/* The state of the reader of recordings, which several files share. */
 #ifndef SCTRACE_RECORDING_BLOCK_H
 #define SCTRACE_RECORDING_BLOCK_H
 
@@ -37,7 +37,7 @@ struct recording {
 	bool cut;              /* the file ends within the current block */
 	struct item_reader at; /* position of the next item */
 	uint64_t time_ns;
-	VEC(struct block_thread *) threads; /* the first `nthreads` are those of the block; the others are unused */
+	VEC(struct block_thread *) threads; /* the first `nthreads` ones occur in the block; the others are spare */
 	size_t nthreads;
 	struct map known; /* recording_name_key() -> the address of the answer in the current block */
 

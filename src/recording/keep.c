@@ -35,7 +35,7 @@ static bool is_spare(const struct recording_kept *k)
 		return k->calls - oldest->calls >= k->last.calls;
 	if (k->last.bytes)
 		return k->bytes - oldest->n >= k->last.bytes;
-	/* The events of the later blocks suffice: all of them are newer than the end of the oldest block. */
+	/* All later blocks begin after the end of the oldest one, so they alone cover the requested duration. */
 	return newest->end_ns - oldest->end_ns > k->last.ns;
 }
 

@@ -13,7 +13,10 @@
 
 struct buf;
 
-/* How much must be kept at least: calls, bytes, or nanoseconds. Exactly one member is not 0. */
+/*
+ * How much of the end of the recording must at least be kept: a number of calls, bytes or nanoseconds. Exactly one
+ * member is not 0.
+ */
 struct recording_last {
 	uint64_t calls, bytes, ns;
 };
@@ -25,17 +28,17 @@ int recording_last_parse(const char *text, struct recording_last *last, struct b
 struct kept_block {
 	char *bytes; /* freed by the owner of the struct */
 	size_t n;
-	uint64_t number; /* the number of the block before this one, plus 1 */
+	uint64_t number; /* the blocks of a recording are numbered consecutively */
 	uint64_t calls;  /* number of calls that ended in the block */
 	uint64_t end_ns; /* time of the block's last event */
 	uint64_t pins;   /* the number of reasons to keep the block, however old it is; 0: none */
 };
 
-/* A zeroed struct is empty, but the caller sets `last`. */
+/* A zeroed struct is empty. The caller must set `last`. */
 struct recording_kept {
 	struct recording_last last;
 	VEC(struct kept_block) pinned; /* pinned blocks, which are older than all of `blocks`; the oldest one first */
-	VEC(struct kept_block) blocks; /* the blocks from index `first` on, the oldest one first */
+	VEC(struct kept_block) blocks; /* the newest blocks, from index `first` on; the oldest one first */
 	size_t first;
 	uint64_t calls, bytes; /* totals of `blocks`, without the pinned ones */
 };

@@ -13,7 +13,8 @@
 
 #define LEVEL 1 /* zstd level: the fastest of its usual levels, because the traced program may be waiting */
 /*
- * A block is written after this time at the latest. If sctrace is killed, the file contains all events that are older.
+ * A block is written when an event is newer by this time than the first event of the block. If sctrace is killed, the
+ * file thus lacks only the newest events.
  */
 #define BLOCK_AGE_NS NSEC_PER_SEC
 
@@ -36,7 +37,7 @@ struct recording_writer {
 	struct recording_kept kept;
 };
 
-/* Adds `by` to the pins of the block. The number 0 means no block. */
+/* Adds `by` to the pins of block `number`. The number 0 means no block. */
 static void pin(struct recording_writer *w, uint64_t number, int by)
 {
 	if (number && number == w->number)

@@ -21,9 +21,9 @@ struct recording_writer;
  */
 struct recording_thread {
 	/*
-	 * Numbers of the last blocks that contain events of the thread, the latest one first; 0: none. The thread has
-	 * an index in the first. A block can begin just before a crash, or after it, so two blocks might contain only
-	 * a few calls.
+	 * Numbers of the last blocks that contain events of the thread, the latest one first; 0: none. `index` is the
+	 * number of the thread in the first of them. Two blocks would not be enough: a block may begin just before a
+	 * crash, or after it, so two blocks might contain only a few calls.
 	 */
 	uint64_t blocks[THREAD_BLOCKS];
 	uint32_t index;
