@@ -1,7 +1,7 @@
 /*
  * sctrace: a system-call tracer and a comparator of I/O strategies.
  *
- * A map of the source. A folder uses only folders below it; tests/lint/folders says which.
+ * A map of the source. A folder uses only folders below it in this list; tests/lint/folders says which.
  *
  *   main.c                  this map; calls the command that argv[1] names
  *   cmd/show/               `sctrace show`
@@ -69,7 +69,10 @@ static const struct command commands[] = {
 	{"show", cmd_show},
 };
 
-/* Returns the exit status of a command. If memory ran out for a part of its output, the command has failed. */
+/*
+ * Returns the exit status of a command whose function has returned `status`. If memory ran out for a part of its
+ * output, the command has failed nevertheless.
+ */
 static int checked(int status)
 {
 	if (status != 0 || !memory_ran_out())
@@ -81,7 +84,7 @@ static int checked(int status)
 int main(int argc, char **argv)
 {
 	json_note_failures();
-	/* Only the very first argument can name a command, so `sctrace ./compare` traces a program. */
+	/* Only the first argument can name a command; `sctrace ./compare` traces a program with such a name. */
 	for (size_t i = 0; argc > 1 && i < sizeof(commands) / sizeof(*commands); i++)
 		if (strcmp(argv[1], commands[i].name) == 0)
 			return checked(commands[i].run(argc - 1, argv + 1));
