@@ -96,8 +96,8 @@ static void forget(pid_t *groups, size_t *n, pid_t group)
 }
 
 /*
- * The main loop of the guard process: maintains the list of groups, and kills them when sctrace's end of the socket
- * closes.
+ * The main loop of the guard process: maintains the list of process groups, and kills them when sctrace's end of the
+ * socket closes.
  */
 static void guard(int fd)
 {

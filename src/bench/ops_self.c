@@ -1,4 +1,4 @@
-/* Operations of `bench syscall` that need only the process itself: controls, process identity, clocks. */
+/* Operations of `bench syscall` that need only the process itself: the empty loop, process identity, clocks. */
 #include "bench/op.h"
 
 #include <sys/syscall.h>

@@ -124,7 +124,7 @@ static void find_batch(const struct op_plan *p, struct op_result *r, struct op_s
 	r->batch = n;
 }
 
-/* Computes the cost of the operation from its own two loops, without the control. */
+/* Computes the cost of the operation from its own two loops. This does not need the cost of the empty loop. */
 static void solve_own(struct op_result *r, struct op_state *s)
 {
 	double x[SOLVE_CHEAP];
@@ -169,8 +169,8 @@ static int sample_in_process(const struct op_plan *p, const struct op *op, struc
 /* Takes one sample. Returns 0 or -errno. */
 static int take_sample(const struct op_plan *p, const struct op_control *c, struct op_result *r, struct op_state *s)
 {
-	bool control = r->op == op_empty(); /* the row of the empty loop shows the control itself, so nothing is
-					     * subtracted */
+	bool control = r->op == op_empty(); /* the row of the empty loop shows the cost that is subtracted from all
+					     * other rows */
 	double ns = 0;
 	if (p->mode == OP_PER_PROCESS) {
 		struct op_once once = {0};

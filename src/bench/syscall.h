@@ -11,10 +11,10 @@
 #include <stdint.h>
 
 enum op_mode {
-	OP_IN_PROCESS,  /* a sample is the mean of a batch; it takes long enough to be measured with the clock */
+	OP_IN_PROCESS,  /* a sample is the mean of a batch, which takes long enough to be measured with the clock */
 	OP_SINGLE,      /* a sample is one call between two readings of the clock */
-	OP_PER_PROCESS, /* like OP_SINGLE, but each sample comes from a new process, which also measures its own
-			 * control */
+	OP_PER_PROCESS, /* like OP_SINGLE, but each sample comes from a new process, which also measures the empty
+			 * loop */
 };
 
 /* The costs of the method itself, in ns, measured in the same process. They are subtracted from the samples. */
@@ -44,8 +44,13 @@ struct op_plan {
 
 struct op_result {
 	const struct op *op;
-	VEC(double) ns; /* the samples, with the control subtracted (except for the empty loop) */
-	/* OP_PER_PROCESS: the control that was subtracted from each sample, measured in the process of the sample. */
+	VEC(double)
+	ns; /* the samples, after the costs in struct op_control were subtracted (except for the empty
+			 * loop) */
+	/*
+	 * OP_PER_PROCESS: the time of the empty loop that was subtracted from each sample, measured in the same
+	 * process.
+	 */
 	VEC(double) taken;
 	uint64_t batch;    /* number of executions of the operation in each sample */
 	double two_op_ns;  /* cost of the operation from op_solve() with its own two loops; NAN if not measured */
@@ -63,7 +68,7 @@ void op_solve(double once, double twice, double n, double *op, double *loop);
  */
 double op_subtract(double elapsed, double n, const struct op_control *c);
 
-/* Measures the controls, which takes about 20 ms. Returns 0 or -ENOMEM. */
+/* Measures all members of *c, which takes about 20 ms. Returns 0 or -ENOMEM. */
 int op_control_measure(struct op_control *c);
 /*
  * Returns the smallest reasonable sample_ns for this clock: reading the clock then takes less than a thousandth of a

@@ -36,7 +36,7 @@ static void add_count(struct table *t, size_t col, double n)
 		table_integer(t, col, (long long)fmin(n, 9e18), NULL);
 }
 
-/* Sets six cells from column `col` on: the figures of R's summary(). */
+/* Sets six cells, beginning at column `col`, to the figures of R's summary(): minimum, quartiles, mean and maximum. */
 static void summary_cells(struct table *t, size_t col, const struct sample_summary *d, double resolution)
 {
 	const double figures[] = {d->min, d->q1, d->median, d->mean, d->q3, d->max};
@@ -58,7 +58,8 @@ static void operation_row(struct table *t, const struct run_subject *s, const ch
 		cell_time(t, O_SD, d->stddev, NS);
 	table_integer(t, O_OUT, (long long)run_outliers(s), NULL);
 	/*
-	 * Shown with two significant digits: with two decimals, a small number of system calls would be shown as 0.00.
+	 * `kernel_calls` is shown with two significant digits: with two decimals, a small number would be shown as
+	 * 0.00.
 	 */
 	if (s->kernel_calls == 0) {
 		table_real(t, O_KERNEL, 0, s->trap == TRUTH_YES ? "trap" : "no");

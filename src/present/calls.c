@@ -14,8 +14,8 @@
 #include <string.h>
 
 /*
- * The smallest ratio of two medians that is mentioned, because one run does not show how much the median varies between
- * runs.
+ * The smallest ratio of two medians that is mentioned. A smaller one may be chance, because one run does not show how
+ * much the median varies.
  */
 #define TELLING 1.10
 /* A median of fewer calls is too uncertain to be compared. */

@@ -192,7 +192,7 @@ int draw_tradeoff(void *page, int width, struct buf *out)
 	return err;
 }
 
-/* One line of the picture: one strategy or command in one run, with its buffer sizes in ascending order. */
+/* One line of the picture of a scan: one strategy or command in one run, with its buffer sizes in ascending order. */
 struct scan {
 	double *x, *v[MEASURES][3];
 	size_t n;

@@ -308,7 +308,8 @@ static void choose_columns(const struct run *r, struct column *shown)
 		hide(shown, C_BAR_CALLS, C_BAR_CALLS);
 	}
 	/*
-	 * Only one ratio is shown: the one to the named reference or, without a reference, the one to the fastest row.
+	 * Only one ratio is shown: the one to the reference that the user named or, without a reference, the one to the
+	 * fastest row.
 	 */
 	int other = r->method.reference ? C_TIMES : C_RELATIVE;
 	hide(shown, other, other);
@@ -377,9 +378,7 @@ int page_of_compare(struct page *p)
 		else
 			buf_addf(&beware->text, "%s; %s\n", w->what ? w->what : "", w->advice ? w->advice : "");
 	}
-	/*
-	 * The lines are the first picture of a scan of buffer sizes, and the bars are that of every other comparison.
-	 */
+	/* The first picture of a scan of buffer sizes shows lines, and that of every other comparison shows bars. */
 	bool scan = is_scan(r);
 	page_add_figure(p, scan ? "scan" : "bars", scan ? draw_scan : draw_compare);
 	page_add_figure(p, scan ? "bars" : "scan", scan ? draw_compare : draw_scan);

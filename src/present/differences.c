@@ -15,7 +15,10 @@
 static const char *told(const struct run *r, size_t i, const char **advice)
 {
 	*advice = NULL;
-	/* Left out for compare: its notes only say how the figures were obtained, which note_method() compares. */
+	/*
+	 * The notes of compare are left out: they only say how it obtained its figures, and note_method() compares
+	 * that.
+	 */
 	size_t notes = r->bits == RUN_COMPARE ? 0 : r->notes.n;
 	if (i < notes)
 		return r->notes.v[i];

@@ -14,11 +14,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Options of all commands that produce a run: where it is written, and how it looks. */
+/* Options of all commands that produce a run: where the run is written, and how it is displayed. */
 struct page_options {
 	const char *format;                       /* NULL: text */
-	const char *output, *save, *svg, *colour; /* paths (NULL: standard output, not saved, not drawn), and when to
-						   * use colour (NULL: "auto") */
+	const char *output, *save, *svg, *colour; /* paths of the output (NULL: standard output), the saved run and
+						   * the picture (NULL: none); when to use colour (NULL: "auto") */
 };
 
 /* A run and its label. */

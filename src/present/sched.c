@@ -217,7 +217,7 @@ static int add_process(struct staircase *s, const struct run_subject *subject, s
 		return -ENOMEM;
 	for (size_t k = 0; k < n; k++) {
 		s->x[i][k + 1] = p->progress_s.v[k];
-		s->y[i][k + 1] = (double)(k + 1) / fmax((double)n, LOGS); /* n < LOGS if it was interrupted */
+		s->y[i][k + 1] = (double)(k + 1) / fmax((double)n, LOGS); /* n < LOGS if sctrace was interrupted */
 	}
 	name_process(subject, nth, s->names[i], sizeof(s->names[i]));
 	s->series[i] = (struct chart_series){.name = s->names[i], .x = s->x[i], .y = s->y[i], .n = n + 1};
