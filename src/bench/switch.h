@@ -70,8 +70,7 @@ struct switch_plan {
 	uint64_t sample_ns; /* duration of the rounds whose mean is one sample */
 	uint64_t limit_ns;  /* time limit for each mechanism */
 	size_t size;        /* each task touches this many bytes of memory in each turn */
-	int cpu[2];         /* the CPUs of the two tasks; if they are equal, switches are measured; otherwise, wake-
-			     * ups are */
+	int cpu[2];         /* the CPUs of the two tasks; equal: switches are measured; not equal: wake-ups */
 	/*
 	 * With SCHED_BATCH every switch is voluntary: a task with that policy does not preempt the task that woke it
 	 * (check_preempt_wakeup_fair() in the kernel's kernel/sched/fair.c), so the waking task continues until it

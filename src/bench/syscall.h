@@ -44,9 +44,7 @@ struct op_plan {
 
 struct op_result {
 	const struct op *op;
-	VEC(double)
-	ns; /* the samples, after the costs in struct op_control were subtracted (except for the empty
-			 * loop) */
+	VEC(double) ns; /* the samples, less the costs in struct op_control (except for the empty loop) */
 	/*
 	 * OP_PER_PROCESS: the time of the empty loop that was subtracted from each sample, measured in the same
 	 * process.

@@ -23,7 +23,7 @@ enum opt_complete {
 	COMPLETE_PID,
 	COMPLETE_USER,
 	COMPLETE_WORDS,
-	COMPLETE_LIST, /* `words` separated by commas, with an optional ! in front */
+	COMPLETE_LIST, /* `words` separated by commas, with an optional ! before them */
 	COMPLETE_SET,  /* like COMPLETE_LIST, with the command's `set_words` instead of `words` */
 	/*
 	 * NAME=VALUE, where NAME is one of `words`. NAME is also a long option of the same table, and VALUE is
@@ -39,7 +39,7 @@ struct opt {
 	const char *arg;  /* name of the value ("FILE"), "[WHEN]" if the value is optional, or NULL if there is none */
 	opt_parse_fn *parse;
 	const char *help;
-	size_t offset; /* for the ready-made parsers: offsetof() the member of the settings to write */
+	size_t offset; /* for the ready-made parsers: offset of the member of the settings that they write */
 	enum opt_complete complete;
 	const char *words; /* for COMPLETE_WORDS, _LIST, _EXPR: the words, separated by spaces */
 	long min, max;     /* limits for opt_int(); for opt_duration() only min, in ns */
@@ -62,7 +62,7 @@ opt_parse_fn opt_svg;      /* const char *: the file of a picture; a name with t
 struct opt_command {
 	const char *name;         /* such as "sctrace compare" or "sctrace bench syscall" */
 	const char *const *usage; /* the words after the name, one line for each form of the command; NULL-terminated */
-	const char *about;        /* one sentence that describes it */
+	const char *about;        /* one sentence that describes the command */
 	const struct opt *table;
 	const char *epilog;    /* text at the end of --help, or NULL */
 	bool stop_at_operand;  /* options end at the first operand, because the traced program's own options follow */

@@ -127,7 +127,7 @@ static void decade_ticks(struct axis *a, size_t wanted)
 		}
 }
 
-/* Adds ticks at powers of two, which are usual sizes. */
+/* Adds ticks at powers of two, which are the usual sizes of buffers and files. */
 static void binary_ticks(struct axis *a, size_t wanted)
 {
 	static const int steps[] = {1, 2, 5, 10, 20};

@@ -35,7 +35,7 @@ void axis_range_add(struct axis_range *r, double v); /* ignores NAN */
  */
 int axis_init(struct axis *a, const struct chart_axis *spec, const struct axis_range *r, bool zero, size_t ticks);
 void axis_place(struct axis *a, double from, double to);
-/* Returns true if the axis can show the value. It must be finite and, on a logarithmic axis, above zero. */
+/* Returns true if the axis can show the value, which must be finite and, on a logarithmic axis, above zero. */
 bool axis_shows(const struct axis *a, double v);
 /* Returns the position of a value in pixels. A value far outside the axis gets a position just outside it. */
 double axis_at(const struct axis *a, double v);

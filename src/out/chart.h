@@ -107,8 +107,8 @@ struct chart_box {
 };
 /*
  * Draws box plots (stats/box.h), with the median written in the box, and a legend of their colours. Outliers are
- * points, at most a few hundred for each box, the outermost ones first. Their number is written below the box. On a
- * linear axis, outliers that are too far away would make the boxes very small. They are left out, and counted at the
+ * points, at most 100 for each box, the outermost ones first. Their number is written below the box. On a linear axis,
+ * outliers that are too far away would make the boxes very small, so such outliers are left out, and counted at the
  * edge.
  */
 int chart_boxes(const struct chart_frame *f, const struct chart_axis *y, const struct chart_box *boxes, size_t n,

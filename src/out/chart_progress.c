@@ -40,7 +40,10 @@ static void draw_stairs(const struct chart_series *s, const struct axis *x, cons
 	buf_adds(out, "\"/>\n");
 }
 
-/* Draws a strip for each CPU. Slices that are narrower than a pixel keep their width. Returns the height. */
+/*
+ * Draws a strip for each CPU. Even slices that are narrower than a pixel are drawn with their real width. Returns the
+ * height.
+ */
 static double draw_strips(const struct chart_progress *p, const struct axis *x, double top, struct buf *out)
 {
 	int cpus[64];
@@ -85,8 +88,8 @@ static int panel_axes(const struct chart_progress *p, struct axis *x, struct axi
 }
 
 /*
- * Draws the lane of process `i` from `top` to `bottom`. Its name is in the upper left corner, because a staircase
- * begins at the bottom.
+ * Draws the lane of process `i` from `top` to `bottom`. The name of the process is in the upper left corner, because a
+ * staircase begins at the bottom.
  */
 static void draw_lane(const struct chart_progress *p, size_t i, const struct axis *x, struct axis *y, double top,
 		      double bottom, struct buf *out)

@@ -10,7 +10,7 @@ struct buf;
 struct table;
 
 /*
- * These write a page from top to bottom: first html_begin(), then any number of the others in any order, then
+ * These write a page from top to bottom: first html_begin(), then any number of the other functions in any order, then
  * html_end(). All text is escaped. If memory runs out, out->failed is set.
  */
 void html_begin(struct buf *out, const char *title, const char *subtitle);

@@ -1,4 +1,4 @@
-/* The parts below the table of `-c`: errors by their numbers, and histograms. */
+/* The parts below the table of `-c`: the errors of each call, and histograms. */
 #include "out/summary_table.h"
 
 #include "base/buf.h"

@@ -49,8 +49,8 @@ static bool is_news(const struct summary_rows *rows, int column)
 }
 
 /*
- * Returns the columns to print: those that the user requested, or those of the format. In the second case, also those
- * rare columns that are not empty.
+ * Returns the columns to print: those that the user requested or, by default, those of the format, with the columns
+ * restarted and unfinished if they are not empty.
  */
 static struct summary_columns columns_of(const struct summary_rows *rows, const struct summary_view *v)
 {
@@ -222,7 +222,7 @@ static void table_cell(struct table *t, size_t col, enum summary_column_id id, c
 	buf_free(&shown);
 }
 
-/* Appends the table as CSV, Markdown or JSON. The groups of --by are in the first columns. */
+/* Appends the table as CSV, Markdown or JSON. With --by, the first column contains the group. */
 static int render_table(const struct summary_rows *rows, const struct summary_view *v, enum table_format format,
 			struct buf *out)
 {

@@ -1,6 +1,4 @@
-/*
- * Draws SVG: text, lines and boxes. The style sheet gives their classes colours that suit light and dark backgrounds.
- */
+/* Draws SVG: text, lines and boxes. The style sheet gives each class colours that suit light and dark backgrounds. */
 #ifndef SCTRACE_OUT_SVG_H
 #define SCTRACE_OUT_SVG_H
 

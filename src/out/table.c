@@ -374,7 +374,7 @@ int table_render(const struct table *t, enum table_format format, const struct t
 		 : format == TABLE_TEXT ? table_render_text(t, look ? look : &plain, out)
 					: writers[format](t, out);
 	if (rc < 0)
-		memory_note_failure(); /* the failure may be inside a library */
+		memory_note_failure(); /* a library that runs out of memory does not call this */
 	return out->failed ? -ENOMEM : rc;
 }
 

@@ -54,7 +54,7 @@ static bool is_fresh(const struct recording_asked *a, const struct answer *x)
 	return x->known && x->changes == a->changes && a->now_ns < x->at_ns + AGE_NS;
 }
 
-/* Looks a name up on the live system, and stores the result in *x, which must be zeroed. */
+/* Looks a name up on the live system, and stores the result in *x. */
 static void ask(const struct recording_asked *a, enum recording_name kind, pid_t tid, uint32_t key, struct answer *x)
 {
 	const struct names *n = a->live;
@@ -116,7 +116,7 @@ static bool ask_fd(void *a, pid_t tid, int fd, struct buf *out)
 
 static bool ask_full(void *a, pid_t tid, int fd, struct buf *out)
 {
-	/* The short name is recorded as well, because the user may later show the recording without these details. */
+	/* The short name is recorded as well, because the user may later show the recording with short names. */
 	(void)answer_to(a, NAME_FD, tid, (uint32_t)fd);
 	return text_of(a, NAME_FULL, tid, (uint32_t)fd, out);
 }

@@ -57,7 +57,7 @@ int recording_next_block(struct recording *r);
 bool recording_next(struct recording *r, struct event *ev);
 /* Initialises r->names and r->stack, which return the names and stacks that were recorded. */
 void recording_answer(struct recording *r);
-/* Reads the rest of an ITEM_NAME, whose first byte was already read, and remembers its answer. */
+/* Reads the rest of an ITEM_NAME, whose first byte was already read, and remembers the position of its answer. */
 void recording_learn(struct recording *r, struct item_reader *item);
 
 #endif

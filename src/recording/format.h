@@ -39,7 +39,8 @@ enum recording_item {
 };
 
 /*
- * A bit is set if this part of a call differs from the call with which it is compared. Bits 0 to 5 are the arguments.
+ * Bits 0 to 10 stand for parts of a call (0 to 5: the arguments). Such a bit is set if the part differs from that of
+ * the call with which the call is compared.
  */
 enum recording_mask {
 	MASK_IP = 1 << 6,
@@ -47,7 +48,7 @@ enum recording_mask {
 	MASK_ARCH = 1 << 8,
 	MASK_COST = 1 << 9,
 	MASK_SPREAD = 1 << 10,
-	/* Nothing follows for these bits: */
+	/* These bits are flags of the call itself. Nothing follows for them: */
 	MASK_FOREIGN = 1 << 11,
 	MASK_RESTART = 1 << 12,
 	MASK_LAUNCH = 1 << 13,
@@ -71,7 +72,7 @@ enum recording_name {
 };
 
 /*
- * Returns the key of a name for maps. `key` is the descriptor or the interface. The result has 29 bits for the thread
+ * Returns the key of a name in maps. `key` is the descriptor or the interface. The result has 29 bits for the thread
  * id, which are enough, because thread ids are below pid_max (proc_sys_kernel(5)).
  */
 static inline uint64_t recording_name_key(enum recording_name kind, int tid, uint32_t key)

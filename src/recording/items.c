@@ -72,7 +72,7 @@ static struct call *slot_of(struct item_calls *calls, int64_t nr)
 	return slot;
 }
 
-/* Returns the member of a call for bit 6 + `i` of the mask. */
+/* Returns the member of a call for which bit 6 + `i` of the mask stands (enum recording_mask). */
 static uint64_t *members(struct call *c, uint64_t *arch, unsigned i)
 {
 	uint64_t *const all[] = {&c->ip, &c->sp, arch, &c->cost_ns, &c->spread_ns};

@@ -47,7 +47,7 @@ int recording_create(struct recording_writer **out, const char *path, const stru
 void recording_begin(struct recording_writer *w, const struct recording_head *head, const volatile sig_atomic_t *stop);
 /*
  * Begins the recording of event `ev` of a thread. Calls of recording_name() and recording_frame() until
- * recording_event() belong to this event. Returns the number of its block.
+ * recording_event() belong to this event. Returns the number of the block that contains the event.
  */
 uint64_t recording_event_begin(struct recording_writer *w, struct recording_thread *th, const struct event *ev);
 /*
