@@ -17,7 +17,7 @@ static const struct metric_words {
 	const char *name;
 	enum run_unit unit;
 	unsigned use;
-	enum metric samples; /* the metric that has several samples; METRICS if a run has a single value instead */
+	enum metric samples; /* the metric whose samples are tested; METRICS if a run has only a single value */
 } metrics[CONDITION_METRICS] = {
 	[CONDITION_CALLS] = {"calls", IN_COUNTS, BOTH, METRICS},
 	[CONDITION_ERRORS] = {"errors", IN_COUNTS, BOTH, METRICS},
@@ -85,8 +85,8 @@ static const char *end_of(const char *p)
 }
 
 /*
- * Returns the position of the operator: its first character outside parentheses. A ! at the start does not count,
- * because it belongs to a set of calls (!NAME).
+ * Returns the position of the first operator outside parentheses, or NULL. A ! before a name is not an operator,
+ * because it negates a set of calls (!NAME).
  */
 static const char *operator_at(const struct reader *r)
 {
@@ -148,7 +148,7 @@ static int unknown_metric(const struct reader *r, const char *word, struct buf *
 	return -EINVAL;
 }
 
-/* Parses a set of calls, which was written alone or in parentheses. */
+/* Parses a set of calls, such as `%file` in "%file<=100" and in "errors(%file)=0". */
 static int read_set(struct reader *r, const char *set)
 {
 	size_t at;
@@ -158,7 +158,7 @@ static int read_set(struct reader *r, const char *set)
 
 /*
  * Parses a word without parentheses, which names a call or a group of calls. If no call has this name, the word may be
- * a mistyped metric.
+ * a mistyped metric, so the message also suggests metrics.
  */
 static int read_calls(struct reader *r, const char *word)
 {

@@ -11,7 +11,7 @@
 
 struct buf;
 
-/* The option that the text belongs to. The two options allow different metrics, operators and units. */
+/* The option in which the user wrote the conditions. The two options allow different metrics, operators and units. */
 enum condition_use { CONDITION_EXPECT = 1, CONDITION_FAIL_IF = 2 };
 
 enum condition_operator { OP_LESS, OP_AT_MOST, OP_MORE, OP_AT_LEAST, OP_EQUAL, OP_UNEQUAL };
@@ -40,11 +40,11 @@ struct condition {
 	char *text;      /* the text of the condition, as the user wrote it */
 	bool after_main; /* "main:" was written: the calls before main() are not counted */
 	enum condition_metric metric;
-	bool chosen; /* only the calls in `calls` are added up, otherwise all calls */
+	bool chosen; /* true: only the calls in `calls` are added up; false: all calls */
 	struct filter calls;
 	enum condition_operator op;
 	double limit; /* in seconds, bytes or counts; in percent if `percent` is true */
-	bool percent; /* the limit is a percentage of the value in the first run */
+	bool percent; /* the limit is a change in percent of the value in the base run (gate.h) */
 };
 
 /* A zeroed struct is an empty list. Free it with conditions_free(). */
@@ -72,8 +72,8 @@ bool condition_sums_calls(const struct condition *c);
  */
 double condition_sum(const struct condition *c, const struct summary *s);
 /*
- * Returns the metric of a run whose samples the condition tests, or METRICS if it has no samples. For CONDITION_CPU it
- * is the user time; the caller adds the system time.
+ * Returns the metric (metrics.def) whose samples the condition tests, or METRICS if the condition tests a single value.
+ * For CONDITION_CPU, returns the metric of the user time; the caller adds the system time.
  */
 enum metric condition_samples(const struct condition *c);
 /* Returns true if the condition is true for `value`, which has the same unit as `limit`. Returns false for NAN. */

@@ -15,7 +15,7 @@ static void set_count(json_t *o, const char *key, size_t n)
 	json_object_set_new(o, key, json_integer((json_int_t)n));
 }
 
-/* Adds PREFIXminSUFFIX, PREFIXmedianSUFFIX and so on, in units of `scale` seconds. */
+/* Adds the members PREFIXminSUFFIX, PREFIXmedianSUFFIX and so on. Their unit is `scale` seconds. */
 static void set_summary(json_t *o, const char *prefix, const char *suffix, const struct sample_summary *d, double scale)
 {
 	const struct {
@@ -55,7 +55,7 @@ static void add_compare(const struct run_subject *s, json_t *o)
 	json_object_set_new(o, "difference_seen", json_boolean(!s->judged.same_as_reference));
 }
 
-/* Adds the change relative to the measurement without a load. */
+/* Adds by how many percent `s` took longer than the subject "none", which was measured without a load. */
 static void add_over_none(const struct run *r, const struct run_subject *s, json_t *o)
 {
 	struct interval ratio = {NAN, NAN};

@@ -9,7 +9,7 @@
 
 #include <jansson.h>
 
-/* Adds the figures of `s` to `o`, its JSON object. Call run_judge() before. */
+/* Adds the figures of `s` to its JSON object `o`. Call run_judge() first. */
 void derived_add(const struct run *r, const struct run_subject *s, json_t *o);
 
 #endif

@@ -10,8 +10,8 @@
 struct buf;
 
 /*
- * Initialise with fields_init(&env_fields, e), which makes all facts unknown; a zeroed struct does not. A fact that
- * cannot be read stays unknown. It is never guessed.
+ * Initialise the struct with fields_init(&env_fields, e), which makes all facts unknown: zeroed numbers would count as
+ * known. A fact that cannot be read stays unknown. It is never guessed.
  */
 struct env {
 	bool known;
@@ -44,7 +44,7 @@ struct env {
 	} memory;
 	struct env_load {
 		bool known;
-		double one, five, fifteen; /* averages over this many minutes */
+		double one, five, fifteen; /* averages over 1, 5 and 15 minutes */
 	} load;
 	struct env_file_system { /* the file system of the working directory */
 		bool known;
@@ -61,8 +61,9 @@ extern const struct fields env_fields;
 void env_now(char **to);
 
 /*
- * Appends the differences of two machines that change results (kernel, debug and preemption options, CPU, mitigations,
- * governor, hypervisor, file system), one in each line: "kernel: 6.1.0 | 6.12.1". Returns the number of lines.
+ * Appends those differences between two machines that can change results (kernel, debug and preemption options, CPU,
+ * mitigations, governor, hypervisor, file system), one in each line: "kernel: 6.1.0 | 6.12.1". Returns the number of
+ * lines.
  */
 int env_differences(const struct env *a, const struct env *b, struct buf *out);
 

@@ -106,7 +106,7 @@ void reals_add(struct reals *r, double x)
 		memory_note_failure();
 }
 
-/* Sets a member to its unknown value if that value is not all zeros. */
+/* Makes a zeroed member unknown. Nothing needs to be done for types whose unknown value consists of zeros. */
 static void init_one(const struct field *f, void *at)
 {
 	const double none = NAN;
@@ -192,8 +192,8 @@ void fields_free(const struct fields *f, void *object)
 }
 
 /*
- * Returns a JSON string. JSON requires UTF-8, which names of programs and paths need not be: a text that is not valid
- * UTF-8 is escaped.
+ * Returns a JSON string. JSON requires UTF-8, but the name of a program or file can contain any bytes, so a text that
+ * is not valid UTF-8 is escaped.
  */
 static json_t *text_json(const char *s)
 {
@@ -337,7 +337,10 @@ bool field_is_unknown(const struct field *f, const void *object)
 	return true;
 }
 
-/* Returns true if the member is written as null. An empty list is written as null only if it has FIELD_OPTIONAL. */
+/*
+ * Returns true if the member has no value: it is written as null or, with FIELD_OPTIONAL, not at all. An empty list or
+ * histogram without FIELD_OPTIONAL is written as an empty array or object.
+ */
 static bool is_null(const struct field *f, const void *object)
 {
 	bool may_be_empty = f->type >= FIELD_REALS && f->type != FIELD_OBJECT;

@@ -13,7 +13,7 @@
 
 struct buf;
 
-/* A boolean that can also be unknown; null in JSON. */
+/* A boolean that can also be unknown. TRUTH_UNKNOWN is null in JSON. */
 enum truth { TRUTH_NO, TRUTH_YES, TRUTH_UNKNOWN };
 
 /* A list of strings. It owns the strings. `known` is false if the list is null in JSON; an empty list is known. */
@@ -54,18 +54,18 @@ enum field_type {
 	FIELD_INTEGER, /* double, written without a fraction; NAN is null */
 	FIELD_TRUTH,   /* enum truth */
 	FIELD_STRINGS, /* struct strings */
-	FIELD_REALS,   /* struct reals; an array of numbers; null if it is empty and has FIELD_OPTIONAL */
+	FIELD_REALS,   /* struct reals; an array of numbers */
 	FIELD_WHOLE,   /* struct reals; an array of integers */
 	FIELD_TEXTS,   /* struct texts */
 	FIELD_NUMBERS, /* struct numbers */
 	FIELD_TRIPLES, /* VEC() of structs of three doubles; [[a, b, c], ..] */
 	FIELD_HIST,    /* struct hist; [[lowest value of the bin, count], ..] */
-	FIELD_CALLS,   /* struct summary; the same rows as in a run of kind "count" (summary_json.c) */
+	FIELD_CALLS,   /* struct summary; an array with a row for each call (summary_json.h) */
 	FIELD_OBJECT,  /* a struct whose first member is `bool known`; an object; null if `known` is false */
 	FIELD_LIST,    /* VEC() of structs; an array of objects */
 };
 
-#define FIELD_OPTIONAL 1u /* if the member is null or empty, it is not written at all */
+#define FIELD_OPTIONAL 1u /* a member that is unknown or empty is not written at all */
 #define FIELD_DERIVED  2u /* written for other programs but not read, because it can be computed from other members */
 
 struct field {
@@ -74,8 +74,8 @@ struct field {
 	size_t offset;
 	unsigned kinds; /* the kinds of run that have this member, as bits (enum run_kind); 0: all kinds */
 	unsigned flags;
-	const struct fields *of; /* describes the object, or the elements of the list */
-	const char *words;       /* the name in messages; NULL: the key */
+	const struct fields *of; /* for FIELD_OBJECT and FIELD_LIST: the members of the object, or of each element */
+	const char *words;       /* what env_differences() calls the field; NULL: the field is not compared */
 };
 
 struct fields {
@@ -96,8 +96,8 @@ void fields_free(const struct fields *f, void *object);
 /* Returns a new JSON object with the members that runs of `kinds` have, or NULL if memory ran out. */
 json_t *fields_write(const struct fields *f, const void *object, unsigned kinds);
 /*
- * Fills in a struct after fields_init(). Members that are missing in `o` stay unknown; unknown keys are ignored.
- * Returns 0; -EINVAL if a member has the wrong type, in which case `why` names it; or -ENOMEM.
+ * Fills in a struct that fields_init() has initialised. Members that are missing in `o` stay unknown; unknown keys are
+ * ignored. Returns 0; -EINVAL if a member has the wrong type, in which case `why` names the member; or -ENOMEM.
  */
 int fields_read(const struct fields *f, void *object, const json_t *o, unsigned kinds, struct buf *why);
 
@@ -113,7 +113,7 @@ const struct field *fields_find(const struct fields *f, const char *key);
 double field_number(const struct field *f, const void *object);
 /* Returns true if the member is unknown or empty. */
 bool field_is_unknown(const struct field *f, const void *object);
-/* Returns true if the member is equal in `a` and `b`. Only for strings, numbers, booleans and lists of strings. */
+/* Returns true if the member is equal in `a` and `b`. It must be a string, number, boolean or list of strings. */
 bool field_equal(const struct field *f, const void *a, const void *b);
 /* Appends the value as words: "6.1.0", "on", "CONFIG_A, CONFIG_B", "none" for an empty list, "unknown". */
 void field_say(const struct field *f, const void *object, struct buf *out);
@@ -132,7 +132,7 @@ void numbers_add(struct numbers *t, const char *name, double number);
 void reals_add(struct reals *r, double x);
 /* Returns the text for `name`, or NULL. */
 const char *texts_find(const struct texts *t, const char *name);
-/* Appends each line of `text` as a string. */
+/* Appends each line of `text` to the list as a separate string. */
 void strings_add_lines(struct strings *s, const char *text);
 
 #endif

@@ -20,7 +20,8 @@ struct question {
 };
 
 /*
- * Returns the sum that the condition tests, from the counted calls of a run or subject. NAN if no calls were counted.
+ * Returns the sum that the condition tests: over the calls of the subject `s` or, if `s` is NULL, of the whole run.
+ * Returns NAN if no calls were counted.
  */
 static double figure(const struct condition *c, const struct run *r, const struct run_subject *s)
 {
@@ -31,7 +32,9 @@ static double figure(const struct condition *c, const struct run *r, const struc
 	return condition_sum(c, calls) - (c->after_main ? before : 0);
 }
 
-/* Returns a time or size of a program that ran only once, or NAN. */
+/*
+ * Returns a time or the peak memory of the program that a run of kind "count" executed once, or NAN if it is unknown.
+ */
 static double of_program(enum condition_metric m, const struct run_program *p)
 {
 	const double of[CONDITION_METRICS] = {

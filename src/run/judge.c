@@ -42,7 +42,10 @@ uint64_t run_seed(const struct run *r)
 	return r->method.seed > 0 ? (uint64_t)r->method.seed : 1;
 }
 
-/* Returns true if sample i of `a` and sample i of `b` come from the same round. This is not so if runs were merged. */
+/*
+ * Returns true if sample i of `a` and sample i of `b` come from the same round, that is, from one unmerged run of
+ * compare.
+ */
 static bool in_rounds(const struct run *r, const struct run_subject *a, const struct run_subject *b)
 {
 	bool both = false;
@@ -193,8 +196,8 @@ const char *run_scanned(const struct run *r)
 }
 
 /*
- * Returns true if `x` is the same strategy as `s` with a larger buffer, and the median of `s` is larger by
- * RUN_WORTHWHILE.
+ * Returns true if `x` is the same strategy as `s` with a larger buffer, and the median time of `s` is longer by more
+ * than RUN_WORTHWHILE.
  */
 static bool looks_better(const struct run_subject *x, const struct run_subject *s)
 {
@@ -223,8 +226,8 @@ bool run_none_pays(const struct run *r, const struct run_subject *s)
 }
 
 /*
- * Returns true if looks_better() is true for some larger buffer, and its gain is more than chance, as far as the
- * samples can tell.
+ * Returns true if looks_better() is true for some larger buffer, and the gain is more than chance. If a row has fewer
+ * than two samples, chance cannot be judged, and the gain counts.
  */
 static bool larger_pays(const struct run *r, const struct run_subject *s)
 {

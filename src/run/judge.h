@@ -9,20 +9,24 @@
 #include "stats/change.h"
 
 /*
- * Fills in `judged` of each subject, `fastest` and `reference`. The reference is the subject that r->method names,
- * otherwise the fastest one. Returns 0, -EINVAL if the reference does not exist, or -ENOMEM.
+ * Fills in `judged` of each subject, r->fastest and r->reference. The reference is the subject that r->method.reference
+ * names, otherwise the fastest one. Returns 0, -EINVAL if no subject has that name, or -ENOMEM.
  */
 int run_judge(struct run *r);
 
 /* Returns the seed of the bootstrap. It depends only on the run, so that all reports of a run are identical. */
 uint64_t run_seed(const struct run *r);
-/* Returns the number of times that intervals of differences within a round could be tested (stats/change.h). */
+/*
+ * Returns how often compare may have tested the intervals during the measurement to decide whether to end it. Each
+ * interval must be wider if there were several tests (CHANGE_LOOKS in stats/change.h).
+ */
 double run_looks(const struct run *r);
 /*
- * Computes the median TIME of `a` divided by that of `b`, and the 95 % confidence interval of this ratio
- * (stats/change.h). If the interval does not include the ratio of the medians, it is extended so that it does. If `a`
- * and `b` belong to `r`, and `r` is an unmerged run of `compare`, the two samples of each round form a pair. Returns 0,
- * -EINVAL if a subject has fewer than two samples, or -ENOMEM.
+ * Computes the median TIME of `a` divided by that of `b`, and the confidence interval of this ratio. The interval is
+ * computed for 1 - CHANGE_ALPHA or more, but shown as a 95 % interval, because times are not distributed exactly as the
+ * method assumes (stats/change.h). If the interval does not include the ratio of the medians, it is extended so that it
+ * does. If `a` and `b` belong to `r`, and `r` is an unmerged run of `compare`, the two samples of each round form a
+ * pair. Returns 0, -EINVAL if a subject has fewer than two samples, or -ENOMEM.
  */
 int run_ratio(const struct run *r, const struct run_subject *a, const struct run_subject *b, struct change *ratio);
 /* Returns true if `a` is slower than `b`: the interval of run_ratio() lies above 1. */
@@ -37,7 +41,7 @@ const struct run_subject *run_fastest(const struct run *r);
 const char *run_engine(const struct run *r);
 /* Returns true if calls were counted for only the first part of the input. */
 bool run_counted_partly(const struct run_subject *s);
-/* Returns the number of samples outside Tukey's fences. */
+/* Returns the number of samples of TIME outside Tukey's fences (stats/quantile.h). */
 size_t run_outliers(const struct run_subject *s);
 
 /*
@@ -61,13 +65,13 @@ const char *run_scanned(const struct run *r);
  */
 const struct run_subject *run_knee(const struct run *r, const char *base);
 /*
- * Returns true if the 95 % intervals exclude that any larger buffer of the same strategy is faster by more than
- * RUN_WORTHWHILE.
+ * Returns true if the 95 % intervals exclude a gain of more than RUN_WORTHWHILE for every larger buffer of the same
+ * strategy.
  */
 bool run_none_pays(const struct run *r, const struct run_subject *s);
 /*
- * Returns true if the median of any larger buffer of the same strategy is smaller by more than RUN_WORTHWHILE, even if
- * this may be chance.
+ * Returns true if the median time of any larger buffer of the same strategy is smaller by more than RUN_WORTHWHILE,
+ * even if the difference may be due to chance.
  */
 bool run_larger_looks_better(const struct run *r, const struct run_subject *s);
 

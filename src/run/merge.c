@@ -7,7 +7,8 @@
 #include <string.h>
 
 /*
- * Members of the method that must be equal in two runs of a kind if they are compared. `means` explains a difference.
+ * Members of struct run_method that must be equal in two runs of a kind, or these runs cannot be compared. `means` is
+ * the text for the user if the member differs.
  */
 static const struct {
 	unsigned kind;
@@ -32,9 +33,9 @@ static bool one_call(const struct run_method *m)
 }
 
 /*
- * Real numbers, such as calibrated times, may differ by a tenth; everything else must be equal. One difference is
- * allowed: single calls in one process may be compared with single calls in one process each, as published measurements
- * do. A note then says which run is which.
+ * Real numbers, such as calibrated times, may differ by a tenth; everything else must be equal, with one exception:
+ * calls that were timed one by one in the same process may be compared with calls that were each timed in a new
+ * process, as published measurements do. The notes of the report then show the mode of each run.
  */
 static bool equal_enough(const struct field *f, const struct run_method *a, const struct run_method *b)
 {
@@ -67,7 +68,9 @@ static bool share_a_subject(const struct run *a, const struct run *b)
 	return false;
 }
 
-/* Appends the first difference in the methods that forbids a comparison. Appends nothing if there is none. */
+/*
+ * Appends the first difference between the methods that makes a comparison invalid. Appends nothing if there is none.
+ */
 static void say_unlike(const struct run *a, const struct run *b, struct buf *out)
 {
 	for (size_t i = 0; i < sizeof(must_equal) / sizeof(*must_equal); i++) {
@@ -178,7 +181,7 @@ int run_merge(struct run *to, struct run *from)
 	if (to->calls.failed)
 		rc = -ENOMEM;
 	to->merged = true;
-	/* Facts about the whole program become unknown, because now there are several programs. */
+	/* Facts about the whole program become unknown, because the merged run describes several executions of it. */
 	to->program.known = false;
 	strings_clear(&to->footer);
 	for (size_t i = 0; i < from->notes.n; i++)

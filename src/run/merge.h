@@ -1,4 +1,4 @@
-/* Compares runs with each other: can they be compared, can they be merged? And merges them. */
+/* Decides whether two runs can be compared or merged, and merges them. */
 #ifndef SCTRACE_RUN_MERGE_H
 #define SCTRACE_RUN_MERGE_H
 
@@ -9,7 +9,9 @@
  * `path_a` and `path_b`.
  */
 int run_comparable(const struct run *a, const char *path_a, const struct run *b, const char *path_b, struct buf *why);
-/* Decides in the same way whether the samples of `a` and `b` can be merged into one run. Also returns -ENOMEM. */
+/*
+ * Decides whether the samples of `a` and `b` can be merged into one run. Returns as run_comparable() does, or -ENOMEM.
+ */
 int run_poolable(const struct run *a, const char *path_a, const struct run *b, const char *path_b, struct buf *why);
 /*
  * Moves the samples, histograms and calls of `from` into `to`. Facts that concern only a single run, or that differ in

@@ -118,7 +118,7 @@ static const struct field subject_rows[] = {
 	{key,                                                                                                          \
 	 (in) == IN_SECONDS || METRIC_##id == METRIC_THROUGHPUT ? FIELD_REALS : FIELD_WHOLE,                           \
 	 offsetof(struct run_subject, samples[METRIC_##id]),                                                           \
-	 sizeof(key) > 1 ? (kinds) : RUN_BENCH, /* the key of TIME ("") depends on the unit; run.c writes it */        \
+	 sizeof(key) > 1 ? (kinds) : RUN_BENCH, /* no subject has RUN_BENCH: run.c writes TIME, which has key "" */    \
 	 0,                                                                                                            \
 	 NULL,                                                                                                         \
 	 NULL},
@@ -322,7 +322,7 @@ void run_init(struct run *r, const char *kind, int argc, char *const *argv)
 
 static void subject_free(struct run_subject *s)
 {
-	free(s->base); /* fields_free() zeroes the whole subject, also this member that has no field */
+	free(s->base); /* fields_free() frees only members with a row in the table, and zeroes the others */
 	fields_free(&run_subject_fields, s);
 }
 

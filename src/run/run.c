@@ -15,7 +15,7 @@
 
 #define SCHEMA "sctrace-run"
 
-/* Returns how many seconds this unit of time has, or 0 if `unit` is not a unit of time. */
+/* Returns the length of this unit of time in seconds, or 0 if `unit` is not a unit of time. */
 static double unit_seconds(const char *unit)
 {
 	static const struct {
@@ -231,8 +231,8 @@ static json_t *escaped(const json_t *string)
 }
 
 /*
- * Returns a new reference to a copy of the value with all strings escaped, because a file from elsewhere may contain
- * anything. Returns NULL if memory ran out.
+ * Returns a copy of the value in which all strings are escaped, because a file that someone else wrote may contain
+ * control characters. The caller owns the reference. Returns NULL if memory ran out.
  */
 static json_t *harmless(const json_t *value)
 {

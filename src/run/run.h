@@ -1,20 +1,19 @@
 /*
- * A run: what a command measured, as typed data. Commands that measure fill in a struct run. Code that displays reads
- * one, whether it was just measured or comes from a file. The output depends only on the run and on the options for
- * display (format, width, colour). Therefore the run contains everything that is printed: as data, or as sentences
- * (notes, warnings, findings) if they were derived from more than the data.
+ * A run: what a command measured, as typed data. Commands that measure fill in a struct run. Code that displays figures
+ * reads a struct run, whether it was just measured or comes from a file. The output depends only on the run and on the
+ * options for display (format, width, colour). Therefore the run contains everything that is printed: as data, or as
+ * sentences (notes, warnings, findings) if these cannot be derived from the data alone.
  *
  * - A run has a kind, a description of the machine, a description of the method (struct run_method), and subjects. A
  *   subject is one row: a strategy with a buffer size, a command, an operation, a load. It contains the samples of each
- *   metric (metrics.def) in the order in which they were taken, and members that only its kind has. A run of kind
- *   "count" has no subjects but a summary of calls.
+ *   metric (metrics.def) in the order in which they were taken, and members that only subjects of its kind have. A run
+ *   of kind "count" has no subjects but a summary of calls.
  * - The file (sctrace-run(5)) has the same contents. The tables of fields in rows.c (run/field.h) have one line for
- *   each
- *   member.
+ *   each member.
  * - run/judge.h computes figures from the samples (medians, intervals, ratios to the reference), for a single run and
  *   for several runs. The file contains the most useful of these figures for other programs; sctrace does not read
  *   them.
- * - Numbers are doubles. The end of their name is their unit. NAN means unknown.
+ * - Numbers are doubles. Their names end with the unit (wall_s, total_bytes). NAN means unknown.
  */
 #ifndef SCTRACE_RUN_RUN_H
 #define SCTRACE_RUN_RUN_H
@@ -68,7 +67,8 @@ struct metric_row {
 extern const struct metric_row metric_rows[METRICS];
 
 /*
- * How a program used all its files, pipes and sockets. The shares are parts of the number of requests; their sum is 1.
+ * How a program used all its files, pipes and sockets. The four members *_share are parts of the number of requests;
+ * their sum is 1.
  */
 struct run_use {
 	bool known;
@@ -77,12 +77,12 @@ struct run_use {
 #undef USE
 };
 
-/* The calls of a subject, from a run that was traced. */
+/* The calls of a subject. They were counted in a separate execution that was traced; the samples come from others. */
 struct run_counts {
 	bool known;
 	char *engine;
-	double counted_bytes; /* bytes of input in the traced run; less than input_bytes if all of it would take too
-			       * long */
+	double counted_bytes; /* bytes of input in the traced execution; less than input_bytes if tracing the whole
+			       * input would take too long */
 	double calls, reads, writes, errors, moved_bytes;
 	double in_calls_s;            /* time in calls, after the cost of tracing was subtracted; can be negative */
 	double in_calls_resolution_s; /* in_calls_s below this value cannot be distinguished from the cost of tracing */
@@ -92,13 +92,13 @@ struct run_counts {
 
 /* A period in which a process of bench sched ran. */
 struct run_slice {
-	double start, end, cpu; /* start and end in seconds since the common start; the number of the CPU */
+	double start, end, cpu; /* `start` and `end` in seconds since all processes were started; number of the CPU */
 };
 struct run_process {
 	double nice;
 	enum truth done;
 	double latency_s, cpu_share, cpu_share_by_weight, voluntary_switches, involuntary_switches;
-	struct reals progress_s; /* times at which each percent of the work was done */
+	struct reals progress_s; /* the times at which 1 %, 2 % and so on of the work were done */
 	VEC(struct run_slice) slices_s;
 	enum truth slices_whole;
 };
@@ -121,18 +121,18 @@ struct run_subject {
 	char *name;                    /* unique in the run */
 	char *unit;                    /* unit of the samples of TIME in the file: "s", "ns" */
 	char *test;                    /* kind "bench": the test that the subject belongs to, such as "syscall" */
-	char *unable;                  /* why the subject could not be measured; NULL if it was */
-	struct reals samples[METRICS]; /* samples of TIME are in seconds here */
+	char *unable;                  /* why the subject could not be measured; NULL if it was measured */
+	struct reals samples[METRICS]; /* samples of TIME are in seconds, whatever `unit` is */
 	/* Members of compare: */
 	char *strategy; /* NULL if the subject is a command */
 	char *command;
 	double buffer_bytes, input_bytes;
 	struct texts parameters; /* the values that replaced {NAME} in the command */
 	double first_run_s;      /* duration of the first warm-up run */
-	enum truth largest;      /* the peak RSS is that of the largest process of the command */
+	enum truth largest;      /* the peak RSS is that of the command's largest process */
 	enum truth copied;       /* {out} was verified to be a copy of {in} */
 	struct run_counts counts;
-	struct run_use use; /* with --columns */
+	struct run_use use; /* known only with --columns */
 	/* Members of bench syscall and bench switch: */
 	char *group, *about, *what, *cpus;
 	double batch, kernel_calls, two_loops_ns, resolution_ns, failures;
@@ -155,7 +155,7 @@ struct run_subject {
 struct run_method {
 	bool known;
 	/* Members of compare: */
-	double looks; /* number of times that the intervals could be tested; unknown: once */
+	double looks; /* how often the intervals could be tested (CHANGE_LOOKS); unknown: once */
 	double input_bytes, warmup, shell_taken_out_s, other_cpu_share, steal_share, input_resident_share;
 	char *input, *input_name, *reference, *columns;
 	enum truth cold, fsync, shell, counted, explain, usage;
@@ -173,7 +173,7 @@ struct run_methods {
 
 struct run_warning {
 	char *name, *what, *advice, *text;
-	struct strings rows; /* the subjects that the warning is about; if unknown, all */
+	struct strings rows; /* names of the subjects that the warning is about; unknown: all subjects */
 };
 
 /* Facts about the traced program, for kind "count". */
@@ -203,7 +203,7 @@ struct run_io_file {
 	double seeks, seeks_without_effect, syncs, mmaps, unclosed;
 	VEC(struct run_io_size) sizes; /* the most frequent requested sizes, the most frequent one first */
 	struct hist read_sizes, write_sizes;
-	/* Only of the busiest files; a random selection if there are many requests. */
+	/* Recorded only for the busiest files; if a file has many requests, a random selection of them. */
 	VEC(struct run_io_mark) read_marks, write_marks;
 };
 /* Something that could be improved. `cost_s`, `saving_low_s` and `saving_high_s` are NAN if unknown. */
@@ -234,10 +234,10 @@ struct run {
 	struct run_methods methods;
 	VEC(struct run_subject) subjects;
 	struct strings head;  /* sentences above the tables that say how the run was measured */
-	struct texts heads;   /* kind "bench": such sentences for each test */
-	struct strings notes; /* notes for the reader, printed below the tables */
+	struct texts heads;   /* kind "bench": the same kind of sentences for each test */
+	struct strings notes; /* sentences for the user, printed below the tables */
 	VEC(struct run_warning) warnings;
-	struct strings lessons; /* sentences with the findings */
+	struct strings lessons; /* the findings: sentences that sum up the table of compare */
 	struct strings reasons; /* sentences that explain the time of each subject */
 	enum truth interrupted;
 	/* Members of count: */
@@ -261,7 +261,7 @@ struct run {
  */
 void run_init(struct run *r, const char *kind, int argc, char *const *argv);
 void run_free(struct run *r);
-/* Frees a profile that is not a member of a struct run. */
+/* Frees the contents of a struct run_io that is not a member of a struct run. */
 void run_io_free(struct run_io *io);
 /* Returns the bit for the name of a kind, or 0 if the name is unknown. */
 unsigned run_kind_bits(const char *kind);
@@ -284,20 +284,20 @@ extern const struct fields run_io_file_fields, run_io_finding_fields;
  */
 unsigned run_subject_bits(const struct run *r, const struct run_subject *s);
 
-/* Appends the JSON document that run_save() writes. Each result is one line. Returns 0 or -ENOMEM. */
+/* Appends the JSON document that run_save() writes. Each element of "results" is one line. Returns 0 or -ENOMEM. */
 int run_dump(const struct run *r, struct buf *out);
 /*
  * Saves the run in the file `path`. The document is written to a temporary file in the same directory (mode 0600),
  * which is then renamed, so that a partial file is never left. A symbolic link is followed, except in a sticky
- * directory that everyone can write to (-ELOOP). If `path` exists and is not a regular file (/dev/stdout, a pipe), it
- * is written to directly. If memory ran out before, nothing is written. Returns 0, or -errno with a sentence in `why`
- * that names the file.
+ * directory that everyone can write to (-ELOOP). If `path` exists and is not a regular file (/dev/stdout, a pipe), the
+ * document is written to it directly. If memory ran out earlier, nothing is written. Returns 0, or -errno with a
+ * sentence in `why` that names the file.
  */
 int run_save(const struct run *r, const char *path, struct buf *why);
 /*
- * Reads and checks the file `path`, and calls run_judge(). Control bytes in its strings are escaped (escape_line()).
- * Returns 0; -ENOMEM; or -EINVAL with a sentence in `why` if the file cannot be read, is truncated, damaged or not a
- * saved run, or has a newer schema. Call run_free() in every case.
+ * Reads and checks the file `path`, and calls run_judge(). Control bytes in the strings of the file are escaped
+ * (escape_line()). Returns 0; -ENOMEM; or -EINVAL with a sentence in `why` if the file cannot be read, is truncated,
+ * damaged or not a saved run, or has a newer schema. Call run_free() in every case.
  */
 int run_load(struct run *r, const char *path, struct buf *why);
 /* Like run_load(), for a document in memory. Messages call it `name`. */

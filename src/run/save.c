@@ -1,4 +1,4 @@
-/* Writes a saved run so that no partial file is left, and so that no link of another user is followed. */
+/* Writes a saved run so that no partial file is left, and so that no symbolic link of another user is followed. */
 #include "base/buf.h"
 #include "base/memory.h"
 #include "base/outfile.h"
@@ -64,7 +64,7 @@ int run_save(const struct run *run, const char *path, struct buf *why)
 	struct buf text = {0};
 	int rc = run_dump(run, &text);
 	if (memory_ran_out()) {
-		/* If the file were written, nobody could see that something is missing in it. */
+		/* A file with missing data would look complete, so nothing is written. */
 		buf_addf(why, "cannot save the run as '%s': memory ran out, so the run may be incomplete", path);
 		buf_free(&text);
 		return -ENOMEM;

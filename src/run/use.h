@@ -1,4 +1,4 @@
-/* Figures about how a program used its files. Each has a word, by which it is named in `compare --columns`. */
+/* Figures about how a program used its files. Each figure has a word, which the user types in `compare --columns`. */
 #ifndef SCTRACE_RUN_USE_H
 #define SCTRACE_RUN_USE_H
 
@@ -24,7 +24,10 @@ extern const struct use_row use_rows[USES];
 double run_use(const struct run_use *u, enum use which);
 /* Returns true if the comma-separated list contains the word of `which`, or "all". `list` may be NULL. */
 bool run_use_listed(const char *list, enum use which);
-/* Checks such a list. Returns 0, or -EINVAL with a sentence in `why` that names the unknown word and similar ones. */
+/*
+ * Checks a list for run_use_listed(). Returns 0, or -EINVAL with a sentence in `why` that names the unknown word and
+ * similar ones.
+ */
 int run_use_check(const char *list, struct buf *why);
 
 #endif
