@@ -39,7 +39,7 @@ static double resampled_median(const struct sorted *s, struct rng *r)
 	double low = value_at(s, u);
 	if (s->n % 2)
 		return low;
-	/* The next larger number is the smallest of n - k uniform numbers between u and 1. */
+	/* The next larger one of the n uniform numbers is the smallest of n - k uniform numbers between u and 1. */
 	double above = u + (1 - u) * (1 - pow(rng_unit(r), 1 / (double)(s->n - k)));
 	return (low + value_at(s, above)) / 2;
 }

@@ -16,9 +16,10 @@ struct interval {
  * Computes the 95 % percentile bootstrap interval (Efron and Tibshirani, "An Introduction to the Bootstrap", 1993,
  * chapter 13) of the median of `n` values: the 2.5 % and 97.5 % quantiles of the medians of BOOT_RESAMPLES resamples.
  *
- * A resample is not drawn value by value. Its k-th smallest index is floor(n U), where U is the k-th smallest of n
- * uniform numbers and therefore Beta(k, n + 1 - k) distributed (David and Nagaraja, "Order Statistics", 2003, section
- * 2.3). The result has exactly the bootstrap's distribution, and the time does not grow with n.
+ * Only the median of each resample is needed, so its n values are not drawn one by one. The k-th smallest of the n
+ * indices in a resample is floor(n U), where U is the k-th smallest of n uniform numbers and therefore Beta(k, n + 1 -
+ * k) distributed (David and Nagaraja, "Order Statistics", 2003, section 2.3). The medians have exactly the distribution
+ * of the bootstrap, and the time for a resample does not grow with n.
  *
  * NANs are ignored. The same seed gives the same interval. With fewer than about ten values the interval is as wide as
  * the range of the values, so callers should print n as well. Returns 0, -EINVAL if there are no values, or -ENOMEM.

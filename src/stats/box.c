@@ -22,7 +22,7 @@ int box_init(struct box *b, const double *v, size_t n)
 	b->whisker_low = sorted[s->outliers_low];
 	b->whisker_high = sorted[n - 1 - s->outliers_high];
 	b->noutliers = s->outliers_low + s->outliers_high;
-	/* The low outliers are already at the start of the array. Move the high outliers behind them. */
+	/* The low outliers are already at the start of the array. Move the high outliers to the place after them. */
 	memmove(sorted + s->outliers_low, sorted + n - s->outliers_high, s->outliers_high * sizeof(*sorted));
 	b->outliers = sorted;
 	return 0;

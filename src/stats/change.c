@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The fraction of the values that is left out at each end. */
+/* The fraction of the sorted values that a trimmed mean leaves out at each end. */
 #define TRIMMED 0.2
 
 /* A trimmed mean, the variance of that mean, and the degrees of freedom of the variance. */
@@ -20,8 +20,8 @@ double change_student(double alpha, double df)
 {
 	if (df < 2) {
 		/*
-		 * The exact quantiles for 1 and 2 degrees of freedom. The quantile for 1 is used below 2, because it is
-		 * too large rather than too small.
+		 * The exact quantiles for 1 and 2 degrees of freedom. Between 1 and 2, the quantile for 1 is used: it
+		 * is too large, which makes intervals too wide rather than too narrow.
 		 */
 		return df < 1.999 ? 1 / tan(alpha * M_PI / 2) : sqrt(2 / (alpha * (2 - alpha)) - 2);
 	}
@@ -110,8 +110,8 @@ static bool all_positive(const double *v, size_t n)
 }
 
 /*
- * Copies the values of sample `b` (if `of_b`) or `a` that are not NAN. For pairs, copies the differences from `a`.
- * Returns the number of values.
+ * Copies the values of sample `b` (if `of_b`) or `a` to `to`, without NANs. Copies their logarithms if `logs`. For
+ * pairs, copies the differences between the values of this sample and `a`. Returns the number of values.
  */
 static size_t take(const struct change_spec *s, bool of_b, bool logs, double *to)
 {
@@ -128,7 +128,7 @@ static size_t take(const struct change_spec *s, bool of_b, bool logs, double *to
 	return kept;
 }
 
-/* Computes the difference of the two locations, and half the width of its interval. */
+/* Stores the difference of the two trimmed means in *value, and half the width of its interval in *half. */
 static int difference(const struct change_spec *s, bool logs, double *value, double *half)
 {
 	struct location a = {0};
@@ -156,8 +156,8 @@ static int difference(const struct change_spec *s, bool logs, double *value, dou
 }
 
 /*
- * Computes a ratio if some values are zero or negative and have no logarithm: 1 + the difference divided by the
- * location of `a`.
+ * Computes a ratio if some values are zero or negative and have no logarithm: 1 + the difference of the trimmed means,
+ * divided by the trimmed mean of `a`.
  */
 static int ratio_of_differences(const struct change_spec *s, struct change *out)
 {

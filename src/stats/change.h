@@ -12,13 +12,13 @@
 
 /*
  * The probability of a wrong conclusion from a measurement. A measurement may test its interval up to CHANGE_LOOKS
- * times, and end as soon as the interval decides its question. Each of these intervals is then computed for
- * CHANGE_ALPHA / CHANGE_LOOKS, so that the sum of these probabilities is CHANGE_ALPHA (Bonferroni).
+ * times, and end as soon as the interval shows whether there is a difference. Each of these intervals is then computed
+ * with `alpha` = CHANGE_ALPHA / CHANGE_LOOKS, so that the sum of these probabilities is CHANGE_ALPHA (Bonferroni).
  */
 #define CHANGE_ALPHA 0.01
 #define CHANGE_LOOKS 5
 
-/* With fewer values in a sample, no difference can be claimed. */
+/* A sample with fewer values than this cannot prove a difference. */
 #define CHANGE_LEAST 5
 
 struct change_spec {
@@ -36,16 +36,17 @@ struct change {
 
 /*
  * Computes by how much `b` differs from `a`: the difference of their trimmed means, without the lowest and the highest
- * fifth (Yuen, "The two-sample trimmed t for unequal population variances", Biometrika 61, 1974; for pairs, Tukey and
- * McLaughlin, Sankhya A 25, 1963). For a ratio of positive values it uses their logarithms. The variance is increased
- * according to the autocorrelation of the values (Newey and West, Econometrica 55, 1987), so that a drift during the
- * measurement makes the interval wider. Returns 0, -EINVAL if a sample has fewer than two values, or -ENOMEM.
+ * fifth of the values (Yuen, "The two-sample trimmed t for unequal population variances", Biometrika 61, 1974; for
+ * pairs, Tukey and McLaughlin, Sankhya A 25, 1963). For a ratio of positive values, the means of their logarithms are
+ * used. The variance is increased according to the autocorrelation of the values (Newey and West, Econometrica 55,
+ * 1987), so that a drift during the measurement makes the interval wider. Returns 0, -EINVAL if a sample has fewer than
+ * two values, or -ENOMEM.
  */
 int change_measure(const struct change_spec *spec, struct change *out);
 
 /*
- * Computes the trimmed mean of one sample and its interval, with the same method. `v` must not contain NAN. Returns 0,
- * -EINVAL or -ENOMEM.
+ * Computes the trimmed mean of one sample and its interval, by the method of change_measure(). `v` must not contain
+ * NAN. Returns 0, -EINVAL if there are fewer than two values, or -ENOMEM.
  */
 int change_locate(const double *v, size_t n, double alpha, struct change *out);
 

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* Figures that cannot be computed (of no values; stddev of one value) are NAN. */
+/* Figures that cannot be computed (from no values, or stddev from one value) are NAN. */
 struct sample_summary {
 	size_t n;
 	double min, q1, median, mean, q3, max;

@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A program can make calls with any numbers and results, so the rows are limited. Further calls share one row. */
+/*
+ * A program can make calls with any call numbers and get any error numbers, so the number of rows is limited. Calls
+ * beyond this limit share one row.
+ */
 enum { UNKNOWN_MAX = 4096, ERRNOS_MAX = 10000 };
 
 static void group_free(struct summary_group *g)
@@ -57,15 +60,15 @@ struct summary_group *summary_group(struct summary *s, const char *name, int64_t
 
 struct summary_group *summary_others(struct summary *s)
 {
-	/* Only called if there are SUMMARY_GROUPS_MAX groups already. The group after these is that of all others. */
+	/* Called only if there are SUMMARY_GROUPS_MAX groups already. The shared group is the one after these. */
 	if (s->groups.n > SUMMARY_GROUPS_MAX)
 		return s->groups.v[SUMMARY_GROUPS_MAX];
 	return group_new(s, "(all others)", -1);
 }
 
 /*
- * Returns a key for the pair. The low bits of `arch` are the ELF machine and the others are flags, so different pairs
- * get different keys in practice.
+ * Returns the key of a call for the map. The low bits of `arch` are the ELF machine and the others are flags, so
+ * different pairs of `arch` and `nr` get different keys in practice.
  */
 static uint64_t call_key(uint32_t arch, int64_t nr)
 {

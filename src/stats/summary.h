@@ -20,10 +20,10 @@ struct call_stats {
 	int64_t nr;
 	uint64_t entered, returned, errors, restarted;
 	uint64_t bytes;        /* sum of the results of calls that return a number of bytes */
-	double ns;             /* sum of the times of all returned calls; can be negative if the calibration was too
+	double ns;             /* sum of the times of all returned calls; negative if the calibrated cost was too
 				* high */
-	double ns_squared;     /* sum of their squares, for the standard deviation; NAN if the engine does not know
-				* it */
+	double ns_squared;     /* sum of the squares of these times, for the standard deviation; NAN if the engine
+				* does not report it */
 	double cost_ns;        /* the tracing cost that was subtracted from `ns` */
 	double spread_ns;      /* the largest standard deviation of the calibrations from which `cost_ns` was
 				* computed */
@@ -39,20 +39,20 @@ struct call_errno {
 	uint64_t count;
 };
 
-/* A group of rows of --by: a process, thread, descriptor or path. Without --by there is one group, whose name is "". */
+/* A group of calls (--by): a process, thread, descriptor or path. Without --by there is one group, whose name is "". */
 struct summary_group {
 	char *name;
 	int64_t id; /* pid, tid or descriptor; -1 if the group has none */
 	struct map index;
-	VEC(struct call_stats *) calls; /* in the order of their first occurrence; the pointers stay valid */
+	VEC(struct call_stats *) calls; /* in the order in which they first occurred; the pointers stay valid */
 	VEC(struct call_errno) errnos;
 };
 
 /* A zeroed struct is an empty summary. Free it with summary_free(). */
 struct summary {
 	VEC(struct summary_group *) groups;
-	size_t unknown; /* number of rows of calls without a name; after UNKNOWN_MAX of them, the others share the
-			 * row SYSCALL_OTHERS */
+	size_t unknown; /* number of rows whose call number has no name; after UNKNOWN_MAX such rows, further numbers
+			 * share the row SYSCALL_OTHERS */
 	bool failed;    /* memory ran out, so calls are missing; this must be reported */
 };
 
@@ -61,7 +61,7 @@ struct call_outcome {
 	enum call_end end;
 	double ns;        /* the measured time, which includes the cost of tracing */
 	double cost_ns;   /* the calibrated cost of tracing */
-	double spread_ns; /* standard deviation of that calibration */
+	double spread_ns; /* standard deviation of the calibration of `cost_ns` */
 	bool error;
 	int err;        /* positive errno, valid if `error` */
 	uint64_t bytes; /* the result, if the call returns a number of bytes */
@@ -69,16 +69,16 @@ struct call_outcome {
 
 void summary_free(struct summary *s);
 /*
- * A program may create any number of processes and open any number of paths. When there are this many groups, all
- * further ones share one.
+ * A program may create any number of processes and open any number of paths. When there are this many groups, the calls
+ * of all further groups are counted in one shared group.
  */
 #define SUMMARY_GROUPS_MAX 10000
 /*
  * Returns the group with this name and id, and creates it if needed. If there are too many groups, returns the shared
- * one. Returns NULL and sets `failed` if memory ran out.
+ * group of summary_others(). Returns NULL and sets `failed` if memory ran out.
  */
 struct summary_group *summary_group(struct summary *s, const char *name, int64_t id);
-/* Returns the group that all groups beyond the limit share. */
+/* Returns the shared group for the calls of all groups beyond SUMMARY_GROUPS_MAX. */
 struct summary_group *summary_others(struct summary *s);
 /*
  * Returns the row of call `nr` of `arch`, and creates it with zero counts if needed. Returns NULL and sets s->failed if
@@ -89,8 +89,8 @@ struct call_stats *summary_call(struct summary *s, struct summary_group *g, uint
 void summary_record(struct summary *s, struct summary_group *g, uint32_t arch, int64_t nr,
 		    const struct call_outcome *o);
 /*
- * Adds e->count errors with the number e->err. For engines that count errors themselves: does not change the member
- * `errors` of the call.
+ * Adds e->count errors with the number e->err. Does not change the member `errors` of struct call_stats, so that
+ * engines that count errors themselves can call this function.
  */
 void summary_errno(struct summary *s, struct summary_group *g, const struct call_errno *e);
 /* Adds everything in `from` to `s`. Groups with the same name and id are merged. */
