@@ -67,7 +67,10 @@ void buf_add(struct buf *b, const void *data, size_t len)
 
 #define DIGITS_MOST 24
 
-/* The digits were written from the end of the array `digits` towards its start. `from` points to the first of them. */
+/*
+ * Appends the digits from `from` to the end of the array `digits`, with zeros before them if there are fewer than
+ * `least`.
+ */
 static void add_digits(struct buf *b, char digits[static DIGITS_MOST], char *from, unsigned least)
 {
 	char *end = digits + DIGITS_MOST;

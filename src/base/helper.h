@@ -6,8 +6,8 @@
 
 /*
  * Like fork(2), but the child has no open files, and the kernel kills it when the calling thread ends
- * (PR_SET_PDEATHSIG, prctl(2)). A child that cannot be killed therefore does no harm: no reader of sctrace's output
- * waits for it.
+ * (PR_SET_PDEATHSIG, prctl(2)). Even if the child cannot be killed, a reader of sctrace's output does not have to wait
+ * for it: the child does not hold the output open.
  */
 pid_t helper_fork(void);
 

@@ -17,8 +17,8 @@ static void *allocate(size_t n)
 }
 
 /*
- * If an allocation fails while it reads, libjansson 2.14 frees memory twice or dereferences NULL. Therefore the
- * allocator never returns NULL to it, but leaves json_loadf() by longjmp(3). The memory of what was read so far leaks.
+ * If an allocation fails in json_loadf(), libjansson 2.14 frees memory twice or dereferences NULL. Therefore allocate()
+ * never returns NULL, but leaves json_loadf() by longjmp(3). The memory that json_loadf() had allocated leaks.
  */
 json_t *json_read(FILE *f, size_t flags, json_error_t *error)
 {

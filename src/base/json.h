@@ -12,8 +12,8 @@
 json_t *json_read(FILE *f, size_t flags, json_error_t *error);
 
 /*
- * When memory runs out, jansson silently omits values. After a call of this function such failures are recorded
- * (base/memory.h).
+ * When memory runs out, jansson silently omits values. After a call of this function, each allocation of jansson that
+ * fails is recorded (base/memory.h).
  */
 void json_note_failures(void);
 

@@ -72,8 +72,8 @@ int map_put(struct map *m, uint64_t key, void *value)
 }
 
 /*
- * Empties the slot `hole`. A search stops at the first empty slot, so entries that such a search would no longer find
- * are moved up first (TAOCP 3, 6.4, algorithm R).
+ * Empties the slot `hole`. A search stops at the first empty slot. Therefore each later entry that a search would no
+ * longer find is moved into the hole, and its old slot becomes the hole (TAOCP 3, 6.4, algorithm R).
  */
 static void close_hole(struct map *m, size_t hole)
 {

@@ -28,8 +28,8 @@ bool outfile_folder_is_shared(const char *path)
 }
 
 /*
- * Returns true if the file belongs neither to sctrace's user nor to the owner of the directory. Its owner could read
- * what is written to it.
+ * Returns true if the file belongs neither to sctrace's user nor to the owner of the directory. The owner of such a
+ * file could read what sctrace writes to it.
  */
 static bool is_foreign(int fd, uid_t folder_owner)
 {
@@ -71,7 +71,7 @@ int outfile_open_special(const char *path)
 	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return fd;
 	close(fd);
-	return -EBUSY; /* stat(2) found no such file a moment ago, so another program has created it */
+	return -EBUSY; /* the caller saw a special file, so another program has replaced it by a regular one */
 }
 
 int outfile_write(int fd, const char *s, size_t n, const volatile sig_atomic_t *stop)

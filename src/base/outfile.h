@@ -29,8 +29,8 @@ int outfile_open(const char *path, int how, mode_t mode);
 int outfile_open_special(const char *path);
 
 /*
- * Writes all `n` bytes. Returns 0 or -errno: -EINTR if `stop` is not NULL, and a signal has set it and interrupted a write, so
- * that a reader that does not read is not waited for.
+ * Writes all `n` bytes. Returns 0 or -errno. If `stop` is not NULL, a signal handler can set *stop to end the wait for
+ * a reader that does not read: the interrupted write(2) is then not repeated, and the function returns -EINTR.
  */
 int outfile_write(int fd, const char *s, size_t n, const volatile sig_atomic_t *stop);
 
@@ -41,9 +41,9 @@ int outfile_write(int fd, const char *s, size_t n, const volatile sig_atomic_t *
 int outfile_put(const char *path, const struct buf *text, struct buf *why);
 
 /*
- * After this call, a write fails with an error, and sctrace is not killed by a signal, if the reader has gone (SIGPIPE)
- * or the file would exceed the size limit (SIGXFSZ). The signals get handlers and are not ignored, because execve(2)
- * resets handlers: the programs that sctrace runs start with the default actions.
+ * After this call, if the reader of a pipe has gone (SIGPIPE) or a file would exceed the size limit (SIGXFSZ), write(2)
+ * fails with an error instead of a signal killing sctrace. The signals get handlers and are not ignored, because
+ * execve(2) resets handlers: the programs that sctrace runs start with the default actions.
  */
 void outfile_catch_signals(void);
 

@@ -63,7 +63,7 @@ static bool has_no_news(pid_t tid)
 	return waitid(P_PID, (id_t)tid, &news, WEXITED | WSTOPPED | WNOWAIT | WNOHANG | __WALL) == 0 && !news.si_pid;
 }
 
-/* A killed task leaves its ptrace-stop within LEAVE_TRIES * LEAVE_NS. */
+/* A killed task leaves its ptrace-stop within LEAVE_TRIES * LEAVE_NS nanoseconds (20 ms). */
 #define LEAVE_TRIES 20
 #define LEAVE_NS    1000000
 
@@ -88,7 +88,7 @@ static bool is_refused(int request, pid_t tid, int error)
 	/* PTRACE_INTERRUPT does not require a stopped task (ptrace_check_attach() in kernel/ptrace.c). */
 	if (error == ESRCH && request == PTRACE_INTERRUPT)
 		return has_no_news(tid);
-	/* Memory is also read and written through tasks that are running or in a group-stop, so ESRCH may be right. */
+	/* sctrace also accesses memory through tasks that run or are in a group-stop; ESRCH is then correct. */
 	if (error == ESRCH)
 		return request != PTRACE_PEEKTEXT && request != PTRACE_POKETEXT && stands_still(tid);
 	return true;

@@ -1,4 +1,4 @@
-/* Sizes, durations and lists in the forms that people type and read. */
+/* Sizes, durations, counts and factors in the forms that people type and read. */
 #ifndef SCTRACE_BASE_SIZE_H
 #define SCTRACE_BASE_SIZE_H
 
