@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * Appends the word at *p to `word` without its quotes: 'as it is', "with \" and \\", \x. Moves *p behind the word.
- * Returns false if a quote is not closed.
+ * Appends the word at *p to `word` without its quotes. As in the shell, characters are quoted by '...', by "..." (in
+ * which \ quotes " \ $ and `), and by \. Moves *p to the end of the word. Returns false if a quote is not closed.
  */
 static bool take_word(const char **p, struct buf *word)
 {
@@ -50,7 +50,10 @@ static bool split(struct words *words, const char *text, struct buf *why)
 	return true;
 }
 
-/* Returns the finished list. Returns NULL if `good` is false, or with the reason in `why` if memory ran out. */
+/*
+ * Returns the finished list. If `good` is false, the caller has already described an error in `why`: returns NULL. If
+ * memory ran out, describes that in `why` and returns NULL.
+ */
 static char **done(struct words *words, bool good, struct buf *why)
 {
 	char **argv = words_done(words);
@@ -87,7 +90,10 @@ struct placeholder {
 	const char *value;
 };
 
-/* Appends `text` with each {NAME} of `places` replaced. Unknown names remain as they are. */
+/*
+ * Appends `text` with each {NAME} of `places` replaced by its value, which is quoted for the shell if `quote` is true.
+ * Other words in braces remain unchanged.
+ */
 static void fill(struct buf *out, const char *text, const struct placeholder *places, size_t n, bool quote)
 {
 	while (*text) {
@@ -120,7 +126,9 @@ static char **shell_argv(const struct compare *c, const char *line, struct buf *
 	return done(&words, good, why);
 }
 
-/* Splits the command into words before the names are replaced, so that a path with spaces remains one word. */
+/*
+ * Splits the command into words before {in}, {out} and so on are replaced, so that a path with spaces remains one word.
+ */
 static char **plain_argv(const char *text, const struct placeholder *places, size_t n, struct buf *why)
 {
 	struct words words = {0};

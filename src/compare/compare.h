@@ -1,4 +1,4 @@
-/* What the files of src/compare share. */
+/* The types and functions that the files of src/compare share. */
 #ifndef SCTRACE_COMPARE_COMPARE_H
 #define SCTRACE_COMPARE_COMPARE_H
 
@@ -24,13 +24,16 @@ struct compare_texts {
 	size_t n, cap;
 };
 
-/* The value of --parameter-scan (a range of numbers) or --parameter-list, as typed: NAME=..., or only NAME. */
+/*
+ * The value of --parameter-scan (a range of numbers) or --parameter-list, as typed: NAME=..., or only NAME if the
+ * values are separate arguments, as with hyperfine.
+ */
 struct compare_scan {
 	const char *text;
 	bool range;
 };
 
-/* What {NAME} is replaced by in the command of a row. */
+/* A parameter of a row: in its command, {NAME} is replaced by `value`, where NAME is `name`. */
 struct parameter {
 	char *name, *value;
 };
@@ -74,8 +77,8 @@ struct compare_options {
 /* Circumstances that may distort a run. warn.c has a table with a row for each. */
 enum warning {
 	WARN_NOISY,        /* other programs used the machine during the runs */
-	WARN_LOAD,         /* the machine was busy before the runs, which were too short to see whether this
-			    * continued */
+	WARN_LOAD,         /* the machine was busy before the runs, which were too short to measure whether it
+			    * remained busy */
 	WARN_STEAL,        /* the hypervisor gave CPU time to other guests */
 	WARN_SHORT,        /* runs are too short to divide their time into user and system time */
 	WARN_SPREAD,       /* the samples of a row differ much */
@@ -109,11 +112,11 @@ struct subject {
 	VEC(struct sample) samples;
 	struct sample first; /* the first warm-up run */
 	bool has_first;
-	bool copies; /* it writes a copy of the input, which is checked */
+	bool copies; /* the subject writes a copy of the input, which sctrace checks */
 	bool not_a_copy;
 	struct count count;
 	bool counted;
-	struct run_use use;     /* with --columns */
+	struct run_use use;     /* known only with --columns */
 	bool partly;            /* calls were counted for only the first part of the input */
 	uint64_t counted_bytes; /* number of input bytes that were copied while calls were counted */
 };
@@ -129,18 +132,19 @@ struct compare {
 	bool interrupted;                /* the user interrupted the comparison, so there are fewer runs than
 					  * requested */
 	uint64_t started_ns;             /* value of clock_ns() when the timed runs began */
-	double shell_s[3];               /* wall, user and system time of an empty shell, which is subtracted from
-					  * commands; 0: nothing is subtracted */
+	double shell_s[3];               /* wall, user and system time in seconds of an empty shell, which are
+					  * subtracted from the times of commands; 0: nothing is subtracted */
 	struct run run;                  /* the results; compare_fill() sets its subjects */
-	double other_share, steal_share; /* shares (0 to 1) of the CPU time during the runs that other programs, and
-					  * other guests, used; -1: unknown */
+	double other_share, steal_share; /* shares (0 to 1) of the CPU time that other programs (other_share) and
+					  * other guests of the hypervisor (steal_share) used during the runs; -1:
+					  * unknown */
 	double resident; /* largest share (0 to 1) of the input that was in the page cache before a cold run; -1: not
 			  * measured */
 };
 
 /* cmd/compare/options.c */
 /*
- * Parses the options. `first` is set to the index of the first COMMAND. Returns 0, or -1 if sctrace must exit with
+ * Parses the options. Sets *first to the index of the first COMMAND. Returns 0, or -1 if sctrace must exit with
  * *status.
  */
 int compare_parse(struct compare_options *o, int argc, char **argv, int *first, int *status);
@@ -154,8 +158,8 @@ void compare_options_free(struct compare_options *o);
 int compare_prepare(struct compare *c, char *const *commands, size_t n, struct buf *why);
 /*
  * Counts the calls and measures the times of all subjects, and fills in c->run. If calls cannot be counted, `uncounted`
- * contains the reason, and only times are measured. Returns 0; -EINTR if the user interrupted it before there was any
- * result; or another -errno with the reason in `why`.
+ * contains the reason, and only times are measured. Returns 0; -EINTR if the user interrupted the measurement before
+ * there was any result; or another -errno with the reason in `why`.
  */
 int compare_measure(struct compare *c, struct buf *uncounted, struct buf *why);
 
@@ -169,9 +173,9 @@ void compare_label(struct buf *out, const struct subject *s);
 
 /* scan.c: the values of the parameters {NAME} */
 /*
- * Creates all combinations of the values of all parameters; without parameters, one empty combination. hyperfine writes
- * some values as separate arguments. They are then the first of the `n` operands, and their number is stored in *taken.
- * Returns 0, -EINVAL with the reason in `why`, or -ENOMEM.
+ * Creates all combinations of the values of all parameters; without parameters, one empty combination. With the syntax
+ * of hyperfine, the values of a parameter are separate arguments: the first of the `n` operands are then values, and
+ * *taken is the number of these. Returns 0, -EINVAL with the reason in `why`, or -ENOMEM.
  */
 int compare_combine(const struct compare_options *o, char *const *operands, size_t n, size_t *taken,
 		    struct combinations *all, struct buf *why);
@@ -182,8 +186,8 @@ void compare_parameters_free(struct parameters *p);
 /* command.c: the commands that the user typed */
 /*
  * Returns the argument list for `text`, in which {in}, {out}, {buffer} and the names of `params` (may be NULL) are
- * replaced. The command is run by sh -c, unless the option no_shell is set. Returns NULL with the reason in `why` if a
- * quote is not closed or memory ran out.
+ * replaced. The list runs the command by sh -c (or by the shell of --shell), unless the option no_shell is set. Returns
+ * NULL with the reason in `why` if a quote is not closed or memory ran out.
  */
 char **compare_command_argv(const struct compare *c, const char *text, uint64_t buffer, const struct parameters *params,
 			    const char *in, struct buf *why);
@@ -194,32 +198,32 @@ char **compare_command_argv(const struct compare *c, const char *text, uint64_t 
 char **compare_split(const char *text, struct buf *why);
 
 /*
- * use.c: runs the program as `spec` says, once more, to see how it uses its files. Returns 0 and fills in *use, or what
- * count_take() returns.
+ * use.c: runs the program of `spec` once more, to see how it uses its files. Returns 0 and fills in *use, or returns
+ * the error of count_take().
  */
 int compare_use(const struct count_spec *spec, struct run_use *use, struct buf *why);
 
 /*
- * run.c: compare_count() counts the calls of each subject in one run, compare_time() measures the times in others. Both
+ * run.c: compare_count() runs each subject once to count its calls; compare_time() measures times in other runs. Both
  * return 0, -EINTR, or another -errno with the reason in `why`.
  */
 int compare_count(struct compare *c, struct buf *why);
 int compare_time(struct compare *c, struct buf *why);
 /* enough.c: returns true if subject `i` has been timed often enough. */
 bool compare_enough(const struct compare *c, size_t i);
-/* Returns how often the intervals could be tested during the measurement and at its end. */
+/* Returns how often compare_enough() could test the intervals during the measurement and at its end (CHANGE_LOOKS). */
 int compare_looks(const struct compare *c);
 
 /*
- * progress.c: shows what is being done, in one line, if standard error is a terminal. `i` is the index of the subject;
- * `round` is negative for a warm-up.
+ * progress.c: if standard error is a terminal, shows in one line what compare is doing. `i` is the index of the
+ * subject; `round` is negative for a warm-up.
  */
 void compare_progress_count(const struct compare *c, size_t i);
 void compare_progress_time(const struct compare *c, size_t i, int round);
 void compare_progress_end(const struct compare *c);
 /*
- * Estimates how many seconds the timed runs will still take. `elapsed_s` is the time since they began. The result is an
- * upper limit, because runs may end early when their times are precise enough.
+ * Estimates how many seconds the timed runs will still take. `elapsed_s` is the time since the first of them began. The
+ * result is an upper limit, because the measurement may end early when the times are precise enough.
  */
 double compare_left_s(const struct compare *c, double elapsed_s);
 
@@ -231,19 +235,19 @@ int compare_exit_status(const struct sample *s);
  * no row has the name that --reference gives; or -ENOMEM.
  */
 int compare_fill(struct compare *c, struct buf *why);
-/* Calls run_judge(), and generates the notes, warnings, findings and explanations of the run again. */
+/* Calls run_judge(), and replaces the notes, warnings, findings and explanations of the run by newly generated ones. */
 int compare_tell(struct run *r);
 
 /* notes.c: appends the lines that say how the figures were obtained. */
 void compare_notes(const struct run *r, struct buf *out);
-/* explain.c: compare_lessons() appends the findings, compare_explain() a sentence about the time of each row. */
+/* explain.c: compare_lessons() appends the findings; compare_explain() appends sentences about the time of each row. */
 void compare_lessons(const struct run *r, struct buf *out);
 void compare_explain(const struct run *r, struct buf *out);
 /* warn.c: adds the warnings of enum warning whose condition is true. */
 void compare_warn(struct run *r);
 /*
- * Returns true if the first run of `s` lies outside Tukey's fences of its other runs, and is more than 1.5 times as
- * long, or as short, as their median.
+ * Returns true if the first run of `s` lies outside Tukey's fences of the other runs of `s`, and takes more than 1.5
+ * times their median, or less than two thirds of it.
  */
 bool compare_first_differs(const struct run *r, const struct run_subject *s);
 

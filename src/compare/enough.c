@@ -9,15 +9,15 @@
 #include <string.h>
 
 /*
- * A time is precise enough if its interval is not larger than PRECISE (2 %). A difference smaller than ALIKE (1 %) does
- * not matter.
+ * A time is precise enough if its interval ends at most PRECISE (2 %) above it. A difference between two times that is
+ * smaller than ALIKE (1 %) does not matter.
  */
 #define PRECISE 0.02
 #define ALIKE   0.01
 
 /*
- * The intervals are tested for the first time after this number of rounds. With fewer rounds, the intervals of tests
- * that are repeated would be very wide.
+ * The intervals are tested for the first time after this number of rounds. With fewer rounds, they would be so wide
+ * that the test would decide nothing, because repeated tests need wider intervals.
  */
 #define LOOK_FIRST 12
 
@@ -28,7 +28,7 @@ static size_t first_look(const struct compare *c)
 
 /*
  * Returns true if the intervals may be tested after `n` rounds. Each test increases the probability of a wrong
- * decision, so there are at most CHANGE_LOOKS of them, the last one at the end of the measurement. From one test to the
+ * decision, so there are at most CHANGE_LOOKS tests, the last one at the end of the measurement. From one test to the
  * next, the number of rounds grows by three quarters.
  */
 static bool is_look(const struct compare *c, size_t n)
@@ -50,7 +50,7 @@ int compare_looks(const struct compare *c)
 	return early && !c->opt.runs && !c->opt.min_time ? CHANGE_LOOKS : 1;
 }
 
-/* Returns the wall times in seconds, which the caller frees, or NULL if memory ran out. */
+/* Returns an array of the wall times in seconds, which the caller frees, or NULL if memory ran out. */
 static double *times(const struct subject *s)
 {
 	double *v = calloc(s->samples.n + 1, sizeof(*v));

@@ -1,4 +1,4 @@
-/* The findings: sentences computed from the rows. They use only figures that the table contains. */
+/* The findings and explanations: sentences computed from the rows. They use only figures that the table contains. */
 #include "compare/compare.h"
 
 #include "base/buf.h"
@@ -24,7 +24,7 @@ static const struct run_subject *row(const struct run *r, const char *strategy, 
 	return NULL;
 }
 
-/* Returns the row called `name` with the smallest buffer, or with the largest one if `greatest`. */
+/* Returns the row with the smallest buffer (or the largest, if `greatest`) among the rows with the base name `name`. */
 static const struct run_subject *end_row(const struct run *r, const char *name, bool greatest)
 {
 	const struct run_subject *found = NULL;
@@ -65,9 +65,9 @@ static void say_ratio(struct buf *out, double x)
 }
 
 /*
- * Returns the share of the CPU time that was spent in the kernel, in percent, over all runs. Many kernels count CPU
- * time in ticks, so the share in a single short run would mean nothing. Returns -1 if the total is less than ten ticks
- * of 4 ms.
+ * Returns the percentage of the CPU time of all runs that was spent in the kernel. Many kernels count CPU time in
+ * ticks, so the percentage of a single short run would mean nothing. Returns -1 if the total is less than ten ticks of
+ * 4 ms.
  */
 static double kernel_share(const struct run_subject *s)
 {
@@ -237,7 +237,10 @@ static void lesson_one_shot(const struct run *r, struct buf *out)
 {
 	const struct run_subject *shot = row(r, "one-shot", 0);
 	const struct run_subject *best = run_knee(r, "read/write");
-	/* A comparison with a tiny buffer would only show the effect of fewer calls, and nothing about memory. */
+	/*
+	 * A comparison with a tiny buffer would only show the effect of fewer calls, and nothing about the use of
+	 * memory.
+	 */
 	if (!shot || !best || best->buffer_bytes < 1024 || !(peak_rss(shot) > 0) || !(peak_rss(best) > 0))
 		return;
 	if (peak_rss(shot) < peak_rss(best) * (1 + RUN_WORTHWHILE)) {
@@ -254,7 +257,7 @@ static void lesson_one_shot(const struct run *r, struct buf *out)
 	say_gain(r, shot, best, out);
 }
 
-/* For all other comparisons: compares the fastest row with the next one and with the slowest. */
+/* Used if no other finding applies: compares the fastest row with the next one and with the slowest. */
 static void lesson_ends(const struct run *r, struct buf *out)
 {
 	const struct run_subject *best = run_fastest(r);
@@ -326,7 +329,7 @@ static bool is_beside_the_work(const struct call_stats *k)
 	return is;
 }
 
-/* Returns the call with the largest total time, or NULL if the times are not precise enough. */
+/* Returns the call with the largest total time, or NULL if the times of calls are not precise enough. */
 static const struct call_stats *dearest_call(const struct run_subject *s)
 {
 	const struct call_stats *found = NULL;
@@ -358,8 +361,8 @@ static void explain_calls(const struct run_subject *s, struct buf *out)
 		buf_adds(out, s->counts.calls == 1 ? " call" : " calls");
 	}
 	/*
-	 * If most bytes do not appear in the results of calls (files are mapped, or a ring is used), bytes per call
-	 * mean nothing.
+	 * If most bytes do not appear in the results of calls (because files are mapped, or io_uring is used), the
+	 * number of bytes per call means nothing.
 	 */
 	double each = (double)s->counts.moved_bytes / (double)(s->counts.calls - before);
 	if (s->strategy && s->counts.moved_bytes < s->counts.counted_bytes / 2) {
@@ -371,7 +374,7 @@ static void explain_calls(const struct run_subject *s, struct buf *out)
 	}
 }
 
-/* Appends the figures of the row: its calls, its time, and its share of kernel time. */
+/* Appends the figures of the row: the number and time of its calls (or its wall time), and its share of kernel time. */
 static void explain_figures(const struct run_subject *s, struct buf *out)
 {
 	if (s->counts.known && s->counts.calls > s->counts.calls_before_main) {
@@ -395,7 +398,7 @@ static void explain_figures(const struct run_subject *s, struct buf *out)
 	buf_addc(out, '.');
 }
 
-/* Appends what changed in comparison with the previous row, which is the same strategy with another buffer size. */
+/* Appends what changed in comparison with `before`, the previous row: the same strategy with another buffer size. */
 static void explain_step(const struct run *r, const struct run_subject *s, const struct run_subject *before,
 			 struct buf *out)
 {
@@ -419,8 +422,8 @@ static void explain_step(const struct run *r, const struct run_subject *s, const
 }
 
 /*
- * Appends two sentences: the figures of the row, and either the mechanism of the strategy or the effect of its buffer
- * size.
+ * Appends two sentences: the figures of the row; and the effect of its buffer size or, without another size to compare
+ * it with, why the strategy takes its time.
  */
 static void explain_one(const struct run *r, const struct run_subject *s, const struct run_subject *before,
 			struct buf *out)

@@ -1,4 +1,4 @@
-/* Converts the measurements to the run that is displayed and saved. */
+/* Converts the measurements to the struct run that is displayed and saved. */
 #include "compare/compare.h"
 
 #include "base/buf.h"
@@ -16,8 +16,8 @@ int compare_exit_status(const struct sample *s)
 }
 
 /*
- * For each metric of compare: its member of struct sample, and the factor from the unit of the run to the unit of that
- * member.
+ * For each metric of compare: its member of struct sample, and how many units of that member make one unit of struct
+ * run.
  */
 static const struct {
 	size_t offset;
@@ -41,7 +41,9 @@ static void add_sample(struct run_subject *to, const struct sample *s)
 	}
 }
 
-/* Fills in `to` from the run in which calls were counted. Moves the summary of `s` into it. */
+/*
+ * Fills in `to` from the run in which the calls of `s` were counted. Moves the summary of these calls from `s` to `to`.
+ */
 static void fill_counts(struct run_counts *to, struct subject *s)
 {
 	int64_t read_nr = syscall_number(syscall_native_arch(), "read");
@@ -106,7 +108,7 @@ static int fill_subject(struct compare *c, struct subject *s)
 	return 0;
 }
 
-/* Negative means unknown, which is NAN in a run. */
+/* A negative share means unknown, for which struct run has NAN. */
 static double share(double v)
 {
 	return v >= 0 ? v : NAN;

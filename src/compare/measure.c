@@ -1,4 +1,4 @@
-/* The steps of a comparison, and the measurement of the load that other programs cause meanwhile. */
+/* The steps of a comparison. Also measures how much CPU time other programs use during the comparison. */
 #include "compare/compare.h"
 
 #include "base/buf.h"
@@ -71,7 +71,7 @@ static void activity_end(struct compare *c, const struct activity *a)
 	double busy = after.busy_s - a->all.busy_s;
 	double steal = after.steal_s - a->all.steal_s;
 	double all = busy + after.idle_s - a->all.idle_s + steal;
-	/* /proc/stat counts in ticks of 10 ms. If the runs took less than half a second, that is too coarse. */
+	/* /proc/stat counts in ticks of 10 ms, which is too coarse if the runs took less than half a second. */
 	if (all <= 0 || clock_ns() - a->at_ns < NSEC_PER_SEC / 2)
 		return;
 	c->other_share = fmax(0, (busy - (own_cpu_s() - a->own_s)) / all);

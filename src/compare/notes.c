@@ -34,7 +34,7 @@ static void say_unable(const struct run *r, struct buf *out)
 	}
 }
 
-/* Appends a line such as "* counted on the first 128 KiB of the input: ...". */
+/* Appends a line for each row whose calls were counted for only the first part of the input. */
 static void say_parts(const struct run *r, struct buf *out)
 {
 	for (size_t i = 0; i < r->subjects.n; i++) {

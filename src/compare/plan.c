@@ -44,8 +44,8 @@ static bool is_taken(const struct compare *c, const char *name, uint64_t buffer)
 }
 
 /*
- * Returns a name that no other row has. If the user compares the same command twice, to see how much equal runs differ,
- * the second one becomes "true (2)".
+ * Returns a name that no other row has. If the user compares a command with itself, to see how much equal runs differ,
+ * the second row is called "true (2)".
  */
 static char *own_name(const struct compare *c, const char *name, uint64_t buffer)
 {
@@ -72,8 +72,8 @@ static struct subject *subject_add(struct compare *c, const char *name, uint64_t
 }
 
 /*
- * Returns the command line of a copier: copy-x [-b N] IN OUT. File names are relative to the work directory, so that
- * they are short. Returns NULL if memory ran out.
+ * Returns the command line of a copier: copy-NAME [-b N] IN OUT. File names are relative to the work directory, so that
+ * the command line is short. Returns NULL if memory ran out.
  */
 static char **copier_argv(const char *path, uint64_t buffer, const char *in)
 {
@@ -162,7 +162,7 @@ static int add_set(struct compare *c, struct buf *why)
 	return 0;
 }
 
-/* Appends the name of a row with a command: the command as typed, and its parameters: "make {n} (n=1, cc=gcc)". */
+/* Appends the name of a command's row: the command as typed, followed by its parameters: "make {n} (n=1, cc=gcc)". */
 static void name_command(struct buf *out, const char *text, const struct parameters *params)
 {
 	buf_adds(out, text);

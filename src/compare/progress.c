@@ -50,7 +50,8 @@ void compare_progress_count(const struct compare *c, size_t i)
 }
 
 /*
- * Returns the mean time of the runs so far in seconds; before the first one, the time of the warm-up; before that, 0.
+ * Returns the mean time of the runs so far in seconds; before the first run, the time of the warm-up; before the
+ * warm-up, 0.
  */
 static double typical_s(const struct subject *s)
 {
@@ -65,8 +66,8 @@ static double typical_s(const struct subject *s)
 double compare_left_s(const struct compare *c, double elapsed_s)
 {
 	double due = 0;  /* time of the runs that are certainly still to come */
-	double done = 0; /* time of the runs so far, with warm-ups */
-	double over = 0; /* time of those runs that exceeded the minimum number */
+	double done = 0; /* time of the runs so far, including warm-ups */
+	double over = 0; /* time of the runs beyond the minimum number */
 	for (size_t i = 0; i < c->subjects.n; i++) {
 		const struct subject *s = c->subjects.v[i];
 		double one = typical_s(s);
@@ -83,7 +84,7 @@ double compare_left_s(const struct compare *c, double elapsed_s)
 	/* The time between runs (to start programs, to check copies) is added in proportion. */
 	double stretch = done > 0 && elapsed_s > done ? elapsed_s / done : 1;
 	double budget = c->opt.runs || c->opt.min_time ? 0 : (double)c->opt.max_time * 1e-9;
-	/* After the minimum number of runs, further runs start until max_time is used up, and often not so long. */
+	/* After the minimum number of runs, further runs start until max_time is used up or the times are precise. */
 	double beyond = budget - over * stretch;
 	return due * stretch + (beyond > 0 ? beyond : 0);
 }

@@ -22,11 +22,14 @@
 
 /*
  * The ptrace engine stops the program at each call, which takes some microseconds. If more calls than this are
- * expected, they are counted for only a part of the input, and a note says so.
+ * expected, calls are counted for only a part of the input, and a note says so.
  */
 #define SLOW_ENGINE_CALLS 2500000
 
-/* Returns a text that says why the run failed: its message on standard error, and its exit status or signal. */
+/*
+ * Returns a text that says why a run failed: the last line that the program wrote to standard error or, if there is
+ * none, the exit status or signal.
+ */
 static char *failure(const struct compare *c, const struct subject *s, int status)
 {
 	struct buf b = {0};
@@ -92,7 +95,7 @@ static int run_beside(const struct compare *c, const struct subject *s, const st
 	return err;
 }
 
-/* With --cold, removes the input from the page cache, and measures how much of it is still there. */
+/* With --cold, removes the input from the page cache, and measures how much of it remained in the cache. */
 static void set_cache(struct compare *c)
 {
 	if (!c->opt.cold)
@@ -103,7 +106,7 @@ static void set_cache(struct compare *c)
 		c->resident = resident;
 }
 
-/* With --fsync, adds the time until the copy is on the device. */
+/* With --fsync, adds the time until the copy is on the device to the wall time. */
 static void add_fsync(const struct compare *c, struct sample *s)
 {
 	int fd = c->opt.fsync ? open(c->work.out, O_RDONLY | O_CLOEXEC) : -1;
@@ -294,8 +297,8 @@ int compare_time(struct compare *c, struct buf *why)
 }
 
 /*
- * Returns how many bytes of the input are copied while calls are counted: all, unless the engine is so slow that it
- * would take minutes.
+ * Returns how many bytes of the input are copied while calls are counted: all, unless the engine is so slow that
+ * counting would take minutes.
  */
 static uint64_t bytes_to_count(const struct compare *c, const struct subject *s, const char *engine)
 {
@@ -336,7 +339,7 @@ static int count_subject(struct compare *c, struct subject *s, const char *engin
 	bool part = bytes < c->work.size;
 	unlink(c->work.out);
 	int err = part ? work_make_part(&c->work, bytes, why) : 0;
-	/* Commands, unlike strategies, always use the whole input. */
+	/* `part` is false for commands, which always use the whole input. */
 	if (err == 0)
 		err = run_beside(c, s, &c->opt.prepare, why);
 	if (err == 0)

@@ -31,7 +31,7 @@ static int scan_add(struct scan *s, const char *value)
 	return -ENOMEM;
 }
 
-/* Parses FROM:TO[:STEP]. `delta` is the step if STEP is missing (option -D of hyperfine); it may be NULL. */
+/* Parses FROM:TO[:STEP]. `delta` is the step for a range without STEP (option -D of hyperfine); it may be NULL. */
 static int scan_numbers(struct scan *s, const char *range, const char *delta, struct buf *why)
 {
 	double from;
@@ -85,8 +85,9 @@ static bool is_number(const char *word)
 }
 
 /*
- * hyperfine writes `-P NAME FROM TO COMMAND...` and `-L NAME A,B COMMAND...`. If the option contains no =, and the next
- * operands may be its values, appends these to `text` and returns their number.
+ * Appends the option's value to `text` as NAME=FROM:TO or NAME=A,B. With the syntax of hyperfine (`-P NAME FROM TO
+ * COMMAND...` and `-L NAME A,B COMMAND...`), the value contains no =, and the numbers or words are the next operands.
+ * Returns how many operands were used.
  */
 static size_t take_values(const struct compare_scan *given, char *const *words, size_t n, struct buf *text)
 {
@@ -138,8 +139,8 @@ void compare_combinations_free(struct combinations *all)
 }
 
 /*
- * Replaces each combination in `all` by several: one for each value of the next parameter. The last parameter changes
- * fastest.
+ * Replaces each combination in `all` by several: one for each value of the parameter `s`. The parameter that was added
+ * last changes fastest.
  */
 static int multiply(struct combinations *all, const struct scan *s)
 {

@@ -1,4 +1,7 @@
-/* Warnings about circumstances that may distort a comparison. A table has the condition, text and advice of each. */
+/*
+ * Warnings about circumstances that may distort a comparison. A table contains the condition, text and advice of each
+ * warning.
+ */
 #include "compare/compare.h"
 
 #include "base/buf.h"
@@ -36,8 +39,8 @@ static bool noisy(const struct run *r)
 }
 
 /*
- * The load average describes the minute before the runs. It is used only if the runs were too short to measure what
- * other programs did.
+ * The load average describes the minute before the runs. It is used only if the runs were too short to measure how much
+ * CPU time other programs used.
  */
 static bool loaded(const struct run *r)
 {
@@ -258,13 +261,13 @@ static const struct warning_row rows[WARNINGS] = {
 			    "sctrace --list-engines says why"},
 };
 
-/* For warnings that concern only some rows: returns true if the row is one of them. */
+/* For each warning that concerns only some rows: a function that returns true for these rows. */
 static bool (*const about[WARNINGS])(const struct run *, const struct run_subject *) = {
 	[WARN_SHORT] = is_short,        [WARN_SPREAD] = is_spread,   [WARN_FIRST_RUN] = compare_first_differs,
 	[WARN_OUTLIERS] = has_outliers, [WARN_NO_COPY] = is_no_copy, [WARN_FAILED] = has_failed,
 };
 
-/* Appends the figure that follows the name of a row in the warning. */
+/* Appends the figure of a row that follows the row's name in the warning. */
 static void say_detail(const struct run_subject *s, int which, struct buf *out)
 {
 	if (which == WARN_OUTLIERS)
