@@ -98,7 +98,7 @@ uint64_t strategy_expected_calls(const struct strategy *s, uint64_t bytes, uint6
 {
 	if (s->flags & STRATEGY_PER_BYTE)
 		return 2 * bytes;
-	/* Strategies without -b use at least the buffer of the C library. */
+	/* Strategies without the option -b copy at least one buffer of the C library with each call. */
 	uint64_t unit = s->flags & STRATEGY_BUFFER && buffer ? buffer : LIBRARY_BUFFER;
 	if (s->flags & STRATEGY_GATHERED && unit < LIBRARY_BUFFER)
 		unit = LIBRARY_BUFFER;
@@ -140,7 +140,7 @@ int strategy_locate(const char *program, struct buf *path, struct buf *why)
 	return -ENOENT;
 }
 
-/* The sizes 1, 2, 4 and so on up to 4 MiB. */
+/* Stores the sizes 1, 2, 4 and so on up to 4 MiB in `sizes`, and returns their number. */
 static int all_buffers(uint64_t sizes[STRATEGY_BUFFERS_MAX])
 {
 	int n = 0;

@@ -1,4 +1,4 @@
-/* The table of copy strategies, which is used by compare, its --list, --help and --explain. */
+/* The table of copy strategies. `sctrace compare` uses it, also for --list, --help and --explain. */
 #ifndef SCTRACE_STRATEGY_STRATEGY_H
 #define SCTRACE_STRATEGY_STRATEGY_H
 
@@ -22,31 +22,31 @@ enum strategy_flags {
 
 struct strategy {
 	const char *name;    /* the name that users see and type: "read/write" */
-	const char *program; /* the name of its program: "copy-read-write" */
+	const char *program; /* the name of the program in examples/ that copies: "copy-read-write" */
 	unsigned flags;
 	const char *buffers; /* the default buffer sizes, as strategy_buffers() parses them; NULL without the option
 			      * -b */
-	const char *what;    /* one line about it, for --list */
-	const char *why;     /* why it costs what it costs, in one sentence, for --explain */
+	const char *what;    /* a description of the strategy in one line, for --list */
+	const char *why;     /* what the time of the strategy depends on, in one sentence, for --explain */
 };
 
 /* Returns the array of all strategies in the order of display, and stores their number in *n. */
 const struct strategy *strategy_all(size_t *n);
-/* Returns the strategy with this name, or whose program has this name (with or without "copy-"), or NULL. */
+/* Returns the strategy that has this name, or whose program has this name (with or without "copy-"), or NULL. */
 const struct strategy *strategy_find(const char *name);
 /*
- * Estimates the number of system calls for `bytes` of input with a buffer of size `buffer` (0: none). It is used to
- * recognise runs that would take too long, and is never printed as a result.
+ * Estimates the number of system calls for `bytes` of input with a buffer of size `buffer` (0: none). The estimate is
+ * used to recognise runs that would take too long, and is never printed as a result.
  */
 uint64_t strategy_expected_calls(const struct strategy *s, uint64_t bytes, uint64_t buffer);
 /*
- * Appends the path of the copier `program`. It is looked for beside the running executable (in a build), in the libexec
- * directory that belongs to the executable, and in the installation directory. Returns 0, or -ENOENT with the searched
- * directories in `why`.
+ * Appends the path of the copier `program`, which is searched for in examples/ beside the running executable (in a
+ * build), in the libexec directory that belongs to the executable, and in the installation directory. Returns 0, or
+ * -ENOENT with the searched directories in `why`.
  */
 int strategy_locate(const char *program, struct buf *path, struct buf *why);
 
-/* Maximum number of sizes in a list. */
+/* Maximum number of sizes in a list of buffer sizes. */
 #define STRATEGY_BUFFERS_MAX 64
 /*
  * Parses a list of sizes ("1,4K,64K") into `sizes`. "all" means the powers of two from 1 byte to 4 MiB. Returns the
