@@ -1,4 +1,4 @@
-/* Removes files from the page cache, and finds out whether they are still in it. */
+/* Removes files from the page cache, and finds out how much of a file is still in the page cache. */
 #ifndef SCTRACE_MEASURE_CACHE_H
 #define SCTRACE_MEASURE_CACHE_H
 

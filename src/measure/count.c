@@ -17,8 +17,8 @@ static bool stop_wanted(const struct count_spec *spec)
 }
 
 /*
- * Waits for events until no task is left. Sets *began if the program was executed. If the user wants to stop, kills all
- * tasks and waits for them.
+ * Waits for events until no task is left. Sets *began if execve(2) of the program succeeded. If the user wants to stop,
+ * kills all tasks and waits until they have exited.
  */
 static int run_to_end(struct engine *e, const struct count_spec *spec, bool *began)
 {

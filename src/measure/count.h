@@ -16,12 +16,12 @@ struct count_spec {
 	char *const *argv;
 	const char *dir;                    /* working directory; NULL: that of sctrace */
 	int stdin_fd, stdout_fd, stderr_fd; /* -1: inherited from sctrace */
-	bool follow;                        /* also count children */
+	bool follow;                        /* also count the calls of the program's children */
 	const volatile sig_atomic_t *stop;  /* *stop becomes non-zero when the user wants to stop; may be NULL */
 	/* If not NULL, this function is called for each event (event.h), and calls are not counted. */
 	void (*event)(void *ctx, struct event *ev);
 	void *ctx;
-	unsigned string_max; /* with `event`: how many bytes of each buffer the memory of an event must contain */
+	unsigned string_max; /* with `event`: the number of bytes of each buffer that decoders of the event read */
 };
 
 struct count {
@@ -34,8 +34,8 @@ struct count {
 void count_free(struct count *c);
 /*
  * Runs the program once until it and its followed children have exited. Returns 0 and fills in *c (free it with
- * count_free()); -EINTR if *stop was set, after killing all processes that it started; or another -errno with the
- * reason in `why`. The engine slows the program down: times outside of calls must be measured with sample_take().
+ * count_free()); -EINTR if *stop was set, after killing the program and its followed children; or another -errno with
+ * the reason in `why`. The engine slows the program down: times outside of calls must be measured with sample_take().
  */
 int count_take(const struct count_spec *spec, struct count *c, struct buf *why);
 

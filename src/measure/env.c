@@ -50,7 +50,7 @@ static void set_text(char **to, const char *text)
 		field_set(to, text);
 }
 
-/* Copies the value of the first line of the file that has this key. Returns false if no line has it. */
+/* Copies the value of the first line of the file that has this key. Returns false if no line has this key. */
 static bool field_of(const char *path, const char *key, char *value, size_t size)
 {
 	FILE *f = memory_fopen(path);
@@ -71,7 +71,7 @@ static double kib_field(const char *path, const char *key)
 }
 
 struct kernel_config {
-	const char *source; /* the file that was read; NULL if there is no readable one */
+	const char *source; /* the file that was read; NULL if no file could be read */
 	struct strings *debug;
 	const char *preemption; /* NULL if unknown */
 	int hz;
@@ -87,7 +87,7 @@ static void config_line(struct kernel_config *c, const char *line)
 		strings_add(c->debug, option);
 }
 
-/* Reads the build options of the kernel from /proc/config.gz, or from the file that distributions install in /boot. */
+/* Reads the build options of the kernel from the file that distributions install in /boot, or from /proc/config.gz. */
 static void config_read(struct kernel_config *c, const char *release, char *boot_path, size_t size)
 {
 	snprintf(boot_path, size, "/boot/config-%s", release);
@@ -114,8 +114,8 @@ static void config_read(struct kernel_config *c, const char *release, char *boot
 }
 
 /*
- * Appends the preemption model of a kernel with PREEMPT_DYNAMIC: preempt= of its command line, or the default of its
- * configuration.
+ * Appends the preemption model of a kernel with PREEMPT_DYNAMIC: the value of preempt= on the kernel command line, or
+ * else the default in the kernel configuration.
  */
 static void say_dynamic_preemption(struct buf *out, const struct kernel_config *c)
 {
@@ -130,8 +130,8 @@ static void say_dynamic_preemption(struct buf *out, const struct kernel_config *
 }
 
 /*
- * Appends the preemption model. If debugfs is readable, it is the word in parentheses of "none voluntary (full) lazy".
- * Otherwise it follows from the version of the kernel and its configuration.
+ * Appends the preemption model. If debugfs is readable, the model is the word in parentheses in sched/preempt, such as
+ * "none voluntary (full) lazy". Otherwise it follows from the version and the configuration of the kernel.
  */
 static void say_preemption(struct buf *out, const char *version, const struct kernel_config *c)
 {
@@ -183,7 +183,7 @@ static void collect_kernel(struct env_kernel *k, const struct utsname *u)
 	buf_free(&preemption);
 }
 
-/* Finds out whether the CPU may exceed its base frequency. Which of the two files exists depends on the driver. */
+/* Returns whether the CPU may exceed its base frequency. It depends on the driver which of the two files exists. */
 static enum truth turbo(void)
 {
 	char line[16];
@@ -236,8 +236,7 @@ static void collect_mitigations(struct texts *all)
 }
 
 /*
- * Stores the hypervisor's signature from CPUID leaf 0x40000000, for env_hypervisor_name(). It is empty without a
- * hypervisor.
+ * Stores the hypervisor's signature from CPUID leaf 0x40000000, for env_hypervisor_name(), or "" without a hypervisor.
  */
 static void hypervisor_signature(char name[13])
 {

@@ -11,8 +11,8 @@
 struct buf;
 
 /*
- * Fills in `e`, which the caller has prepared with fields_init(&env_fields, e) and frees later. The file system is the
- * one that contains `work_dir`; it is unknown if that is NULL. Records a lack of memory (base/memory.h).
+ * Fills in `e`, which the caller has prepared with fields_init(&env_fields, e) and frees later. The file system in `e`
+ * is the one that contains `work_dir`, or unknown if `work_dir` is NULL. Records a lack of memory (base/memory.h).
  */
 void env_collect(struct env *e, const char *work_dir);
 
@@ -20,8 +20,8 @@ void env_collect(struct env *e, const char *work_dir);
 struct env_fs {
 	struct proc_mount mount; /* its type is "" if unknown */
 	bool in_memory;          /* tmpfs or ramfs: no device is involved */
-	bool compresses;         /* may store fewer bytes than were written */
-	bool shares_extents;     /* copying a file within it may move no data */
+	bool compresses;         /* the device may receive fewer bytes than were written */
+	bool shares_extents;     /* copying a file within the file system may move no data */
 };
 
 /* Fills in `fs` for the file system that contains the directory `dir`. Returns 0, or -errno and zeroes *fs. */
@@ -31,15 +31,18 @@ int env_fs_read(const char *dir, struct env_fs *fs);
 struct env_activity {
 	double busy_s;  /* running programs, the kernel and interrupt handlers */
 	double idle_s;  /* idle or waiting for devices */
-	double steal_s; /* given by the hypervisor to other guests */
+	double steal_s; /* time that the hypervisor gave to other guests */
 };
 
-/* Fills in `a`. Returns 0 or -errno. The difference of two results shows what all programs did in between. */
+/*
+ * Fills in `a`. Returns 0 or -errno. The difference between the results of two calls shows what all programs did
+ * meanwhile.
+ */
 int env_activity_read(struct env_activity *a);
 
 /*
- * Reads the first line of a small text file, such as those in /proc and /sys, without its newline, and truncates it to
- * `size` - 1 bytes. Returns false if it cannot be read.
+ * Reads the first line of a small text file, such as those in /proc and /sys, without its newline, and truncates the
+ * line to `size` - 1 bytes. Returns false if the file cannot be read.
  */
 bool env_read_line(const char *path, char *line, int size);
 

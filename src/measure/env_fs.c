@@ -9,7 +9,7 @@
 #include <string.h>
 
 /*
- * Properties of file systems, by name. A file system that is not listed is taken to store every byte that is written,
+ * Properties of file systems, by name. A file system that is not listed is assumed to store every byte that is written,
  * and not to share blocks between files.
  */
 struct fs_traits {

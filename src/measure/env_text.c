@@ -96,8 +96,8 @@ const char *env_hypervisor_name(const char *signature)
 }
 
 /*
- * Kernel command-line parameters that change the cost of a call. The other parameters (disks, addresses) are private,
- * and are not saved in files that people share.
+ * Kernel command-line parameters that change the cost of a system call. The other parameters (disks, addresses) are
+ * private, so they are not saved in runs, which people share.
  */
 static const char *const telling_parameters[] = {
 	"mitigations=",

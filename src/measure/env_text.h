@@ -29,7 +29,7 @@ const char *env_preemption_model(const char *line);
  */
 const char *env_hypervisor_name(const char *signature);
 
-/* Returns true if `word`, a word of the kernel command line, is a parameter that changes the cost of a call. */
+/* Returns true if `word`, from the kernel command line, is a parameter that changes the cost of a system call. */
 bool env_is_telling(const char *word);
 
 /* Parses the first line of /proc/stat. Returns false and leaves *a unchanged if `line` is a different line. */

@@ -13,8 +13,8 @@ struct round {
 };
 
 /*
- * Shuffles the order (Fisher and Yates). If a subject always ran after the same other subject, it would always find
- * the caches and the CPU as that subject leaves them.
+ * Shuffles the order (Fisher and Yates). If a subject always ran after the same other subject, it would always find the
+ * caches and the CPU in the state in which that subject leaves them.
  */
 static void shuffle(struct round *round)
 {

@@ -1,6 +1,6 @@
 /*
- * Decides the order of runs: first the warm-up, then rounds. In a round each subject runs once, in a random order,
- * which is different in each round.
+ * Decides the order of runs: first the warm-up, then rounds. In a round each subject runs once. The order of the
+ * subjects is random, and different in each round.
  */
 #ifndef SCTRACE_MEASURE_RUNNER_H
 #define SCTRACE_MEASURE_RUNNER_H
@@ -14,7 +14,7 @@ struct runner {
 	unsigned warmup;    /* number of warm-up rounds, which are not counted */
 	unsigned min_runs;  /* number of rounds in which every subject takes part */
 	unsigned max_runs;  /* maximum number of rounds */
-	uint64_t budget_ns; /* further rounds start only within this time after the first min_runs rounds */
+	uint64_t budget_ns; /* after min_runs rounds, further rounds start only within this time */
 	uint64_t seed;      /* seed of the random order */
 	/*
 	 * Runs `subject` once. `round` starts at 0, and is -1 during the warm-up. Returns 0; 1 if the subject cannot

@@ -21,8 +21,8 @@ struct child_report {
 	uint64_t start_ns;
 	struct rusage usage; /* resources used between fork() and execve(), which do not belong to the program */
 	int exec_errno;      /* 0: execve(2) succeeded */
-	const char *failed;  /* text about the step that failed; it is a string constant, so its address is valid in
-			      * both processes */
+	const char *failed;  /* describes the step that failed; a string constant, so its address is valid in both
+			      * processes */
 };
 
 /* The state of one run. */
@@ -126,8 +126,8 @@ static bool stop_wanted(const struct watch *w)
 }
 
 /*
- * At an event of `parent`: if it has created a task, the kernel traces this task from now on, even if its first stop comes
- * only after the program has exited.
+ * If `event` says that `parent` has created a task, adds this task to `held`: the kernel traces it from now on, even if
+ * its first stop comes only after the program has exited.
  */
 static void hold_child(struct watch *w, pid_t parent, int event)
 {
@@ -210,7 +210,8 @@ static void on_report(struct watch *w, pid_t tid, int status, const struct rusag
 
 /*
  * Waits until the program has exited. SIGCHLD is blocked and fetched by sigtimedwait(2), so that no report is missed
- * between wait4() and sleeping. The user's signal can be missed there, so the sleep has a timeout.
+ * between wait4(2) and sigtimedwait(2). The signal that sets *stop is not blocked and can arrive between the two, so
+ * the wait has a timeout.
  */
 static int watch_run(struct watch *w)
 {
@@ -246,7 +247,7 @@ static uint64_t timeval_ns(struct timeval t)
 	return (uint64_t)t.tv_sec * NSEC_PER_SEC + (uint64_t)t.tv_usec * 1000;
 }
 
-/* Returns the difference, or 0 if it is negative: the kernel's division into user and system time can decrease. */
+/* Returns `all` - `before`, or 0 if that is negative: the kernel's division into user and system time can decrease. */
 static uint64_t since(uint64_t all, uint64_t before)
 {
 	return all > before ? all - before : 0;

@@ -1,4 +1,7 @@
-/* Measures a run of a program that is not traced: nothing stops the program between its start and its exit. */
+/*
+ * Measures a run of a program whose calls are not traced. Without `follow`, nothing stops it between its start and
+ * exit.
+ */
 #ifndef SCTRACE_MEASURE_SAMPLE_H
 #define SCTRACE_MEASURE_SAMPLE_H
 
@@ -18,8 +21,8 @@ struct sample_spec {
 	size_t ncpus;
 	/*
 	 * Also watch when children and threads start and exit, so that the peak memory is that of the largest process
-	 * of the tree. The task is stopped for a short time at each such event. sample_take() then waits for all
-	 * children of sctrace.
+	 * of the tree. The task is stopped for a short time at each such event. sample_take() then also reaps all other
+	 * children of sctrace that exit, because it waits for any child.
 	 */
 	bool follow;
 	const volatile sig_atomic_t *stop; /* *stop becomes non-zero when the user wants to stop; may be NULL */
@@ -29,8 +32,8 @@ struct sample {
 	int status;                  /* wait status (wait(2)) */
 	uint64_t wall_ns;            /* from execve(2) until the program was reaped, without the stop at its exit */
 	uint64_t user_ns, system_ns; /* of the program and of the children that it waited for, after execve(2) */
-	uint64_t peak_rss_bytes;     /* VmHWM at the exit event; with `follow`, that of the largest process; 0 if
-				      * unknown */
+	uint64_t peak_rss_bytes;     /* VmHWM (proc_pid_status(5)) at the exit event; with `follow`, that of the
+				      * largest process; 0 if unknown */
 	uint64_t processes;          /* number of processes in the tree; 1 without `follow` */
 	uint64_t voluntary_switches, involuntary_switches;
 	uint64_t minor_faults, major_faults;

@@ -87,7 +87,8 @@ static int check_room(const struct work *w, uint64_t need, struct buf *why)
 }
 
 /*
- * Fills `p` with random bytes. They cannot be compressed much. None is NUL, so that programs can read them as strings.
+ * Fills `p` with random bytes, which can hardly be compressed. No byte is NUL, so that programs can read them as
+ * strings.
  */
 static void fill_random(unsigned char *p, size_t n, struct rng *state)
 {
@@ -144,7 +145,7 @@ static int generate(struct work *w, bool random, struct buf *why)
 	return err;
 }
 
-/* Creates a link to the user's file, which is never written to. */
+/* Creates the input as a link to the user's file, which is never written to. */
 static int link_input(struct work *w, const char *file, uint64_t size, struct buf *why)
 {
 	struct stat st;
@@ -191,7 +192,7 @@ static int copy_beginning(const struct work *w, const char *from, const char *to
 	return err;
 }
 
-/* Copies the first `size` bytes of the user's file to the input. */
+/* Replaces the input, a link to the user's file, by a copy of the first `size` bytes of that file. */
 static int cut_input(struct work *w, uint64_t size, struct buf *why)
 {
 	int err = copy_beginning(w, w->in, w->part, size);
@@ -291,7 +292,7 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 	(void)st;
 	(void)ftw;
 	if (type == FTW_DNR) {
-		/* A command may have removed sctrace's permissions for its directory. */
+		/* A command may have removed the permissions of a directory that it created. */
 		chmod(path, 0700);
 	}
 	remove(path);
@@ -299,8 +300,8 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 }
 
 /*
- * Deletes sctrace's own files, and the directory if it is then empty. Needs neither memory nor a descriptor, because a
- * lack of these may be the reason why sctrace exits.
+ * Deletes sctrace's own files, and the directory if it is then empty. Needs neither memory nor a file descriptor,
+ * because a lack of one of these may be the reason why sctrace exits.
  */
 static bool remove_own(const struct work *w)
 {

@@ -10,24 +10,23 @@ struct buf;
 
 struct work {
 	char *dir; /* absolute path */
-	char *in, *out, *part,
-		*errors; /* paths of files in it: `part` is the first part of the input, `errors` the standard error
-			  * of a run */
-	uint64_t size;   /* size of the input in bytes */
-	bool has_nul;    /* the input contains, or may contain, NUL bytes */
+	/* Paths of files in `dir`; `part` is the first part of the input, `errors` the standard error of a run. */
+	char *in, *out, *part, *errors;
+	uint64_t size;                     /* size of the input in bytes */
+	bool has_nul;                      /* the input contains, or may contain, NUL bytes */
 	const volatile sig_atomic_t *stop; /* *stop becomes non-zero when the user wants to stop; may be NULL */
 };
 
 /*
- * Creates a directory with mode 0700 in `parent`; if that is NULL, in TMPDIR, /var/tmp or /tmp. Returns 0, or -errno
- * with the reason in `why`. Call work_close() afterwards, also after an error.
+ * Creates the work directory with mode 0700 in `parent` or, if `parent` is NULL, in TMPDIR, /var/tmp or /tmp. Returns
+ * 0, or -errno with the reason in `why`. Call work_close() afterwards, also after an error.
  */
 int work_open(struct work *w, const char *parent, struct buf *why);
 /*
- * Creates the input. `what` is "random" (bytes from a fixed seed, without NUL), "zero", or the name of a file. The file
- * is never changed: a link to it is created, or a copy of its first `size` bytes if `size` is not 0 and smaller than
- * the file. Checks that the device has enough room for the input and a copy. Returns 0, -EINTR, or another -errno with
- * the reason in `why`.
+ * Creates the input. `what` is "random" (bytes from a fixed seed, without NUL), "zero", or the name of a file. That
+ * file is never changed: the input is a link to it, or a copy of its first `size` bytes if `size` is not 0 and smaller
+ * than the file. Checks that the device has enough room for the input and a copy. Returns 0, -EINTR, or another -errno
+ * with the reason in `why`.
  */
 int work_make_input(struct work *w, const char *what, uint64_t size, struct buf *why);
 /* Writes the first `bytes` of the input to w->part. Returns 0, -EINTR, or another -errno with the reason in `why`. */
@@ -38,8 +37,8 @@ int work_make_part(struct work *w, uint64_t bytes, struct buf *why);
  */
 int work_check_copy(const struct work *w, const char *copy, uint64_t bytes, struct buf *why);
 /*
- * Appends the last line that the last run wrote to standard error, if there is one. Removes "PROGRAM: " from its start,
- * unless `program` is NULL.
+ * Appends the last line that the last run wrote to standard error, if there is one. Omits "PROGRAM: " at the start of
+ * the line, unless `program` is NULL.
  */
 void work_complaint(const struct work *w, const char *program, struct buf *text);
 /*
