@@ -11,7 +11,7 @@
 struct buf;
 
 /*
- * Returns the length in bytes of the UTF-8 character at `s`, of which `n` bytes may be read. Returns 0 if the character
+ * Returns the length in bytes of the UTF-8 character at `s`, where `n` bytes can be read. Returns 0 if the character
  * must not be printed as it is: a control character (C0, DEL, C1), a bidirectional override, or bytes that are not
  * valid UTF-8 (RFC 3629 excludes overlong forms and surrogates).
  */

@@ -6,8 +6,8 @@
 #include <stdio.h>
 
 /*
- * Like json_loadf(3), which frees memory twice if memory runs out; this function does not. On failure, returns NULL and
- * fills in *error.
+ * Like json_loadf(3), but also correct if memory runs out: json_loadf(3) then frees memory twice. On failure, returns
+ * NULL and fills in *error.
  */
 json_t *json_read(FILE *f, size_t flags, json_error_t *error);
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 /*
- * The slot where the search for `key` starts. Fibonacci hashing (Knuth, TAOCP 3, 6.4): the top bits of key * 2^64 /
- * phi.
+ * Returns the slot where the search for `key` starts. Fibonacci hashing (Knuth, TAOCP 3, 6.4): the top bits of key *
+ * 2^64 / phi.
  */
 static size_t home(const struct map *m, uint64_t key)
 {

@@ -17,8 +17,9 @@ bool outfile_folder_is_shared(const char *path);
 
 /*
  * Opens `path` for writing, and creates it with `mode` if needed. `how` is O_TRUNC or O_APPEND. Returns the descriptor
- * or -errno. In a directory that other users share (see above), a symbolic link is refused with -ELOOP. A file or FIFO
- * of another user, who does not own the directory, is refused with -EREMOTE. outfile_why() explains both.
+ * or -errno. In a directory where outfile_folder_is_shared() is true, a symbolic link is refused with -ELOOP, and a
+ * file or FIFO with -EREMOTE if it belongs neither to sctrace's user nor to the owner of the directory. outfile_why()
+ * explains both errors.
  */
 int outfile_open(const char *path, int how, mode_t mode);
 

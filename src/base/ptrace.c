@@ -28,7 +28,10 @@ int ptrace_refused(pid_t *tid)
 	return error;
 }
 
-/* These requests depend on the state of the task: the kernel itself may refuse them with EIO, EINVAL or EFAULT. */
+/*
+ * Returns true for requests that depend on the state of the task: the kernel may refuse them with EIO, EINVAL or
+ * EFAULT.
+ */
 static bool may_be_impossible(int request)
 {
 	static const int those[] = {

@@ -94,7 +94,7 @@ enum warning {
 	WARN_OUTLIERS,
 	WARN_FAILED,    /* runs exited with a status other than 0 */
 	WARN_NO_COPY,   /* a command's {out} is not a copy of {in} */
-	WARN_SHELL,     /* after the shell's start was subtracted, almost nothing remains of a run */
+	WARN_SHELL,     /* after the time of the shell was subtracted, almost nothing remains of a run */
 	WARN_UNCOUNTED, /* no engine can count calls on this machine */
 	WARNINGS
 };
@@ -104,7 +104,7 @@ struct subject {
 	char *name;
 	uint64_t buffer;                 /* buffer size in bytes; 0: none */
 	const struct strategy *strategy; /* NULL if the subject is a command */
-	char *command;                   /* the command with its parameters filled in, for saved runs */
+	char *command;                   /* the command as the user typed it, for saved runs */
 	size_t index;                    /* index of the command in the user's list */
 	struct parameters params;
 	char **argv, **part_argv; /* the command lines for the whole input, and for its first part */
@@ -227,12 +227,15 @@ void compare_progress_end(const struct compare *c);
  */
 double compare_left_s(const struct compare *c, double elapsed_s);
 
-/* Returns the exit status of a run as the shell reports it: if a signal killed the program, 128 plus its number. */
+/*
+ * Returns the exit status of a run as the shell reports it: if a signal killed the program, 128 plus the signal's
+ * number.
+ */
 int compare_exit_status(const struct sample *s);
 
 /*
- * fill.c: fills in c->run from the measurements, with all its sentences. Returns 0; -EINVAL with the reason in `why` if
- * no row has the name that --reference gives; or -ENOMEM.
+ * fill.c: fills in c->run from the measurements, including its notes, warnings and findings. Returns 0; -EINVAL with
+ * the reason in `why` if no row has the name that --reference gives; or -ENOMEM.
  */
 int compare_fill(struct compare *c, struct buf *why);
 /* Calls run_judge(), and replaces the notes, warnings, findings and explanations of the run by newly generated ones. */

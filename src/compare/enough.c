@@ -69,7 +69,7 @@ static bool precise(const struct subject *s, double share)
 	return is;
 }
 
-/* Returns true if the interval of the ratio shows that `a` and `b` differ, or that they are alike. */
+/* Returns true if the interval of the ratio shows that `a` and `b` differ, or that they differ by less than ALIKE. */
 static bool decided(const struct subject *a, const struct subject *b)
 {
 	struct change ratio;

@@ -422,8 +422,8 @@ static void explain_step(const struct run *r, const struct run_subject *s, const
 }
 
 /*
- * Appends two sentences: the figures of the row; and the effect of its buffer size or, without another size to compare
- * it with, why the strategy takes its time.
+ * Appends two sentences. The first one contains the figures of the row. The second one says how the row differs from
+ * the previous buffer size of the strategy, why the strategy takes its time, or how much CPU time a command uses.
  */
 static void explain_one(const struct run *r, const struct run_subject *s, const struct run_subject *before,
 			struct buf *out)

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Returns true if no row before `i` has the same reason. */
+/* Returns true if row `i` is the first one that could not run for its reason. */
 static bool first_with_reason(const struct run *r, size_t i)
 {
 	for (size_t k = 0; k < i; k++)

@@ -44,8 +44,8 @@ static bool is_taken(const struct compare *c, const char *name, uint64_t buffer)
 }
 
 /*
- * Returns a name that no other row has. If the user compares a command with itself, to see how much equal runs differ,
- * the second row is called "true (2)".
+ * Returns a name that no other row has. If the user compares the command "true" with itself, to see how much equal runs
+ * differ, the second row is called "true (2)".
  */
 static char *own_name(const struct compare *c, const char *name, uint64_t buffer)
 {

@@ -1,6 +1,6 @@
 /*
  * The runs of the subjects. Calls are counted in one run; time and memory are measured in other runs, which are not
- * traced. The two are never mixed.
+ * traced. No run is used for both.
  */
 #include "compare/compare.h"
 
@@ -55,7 +55,7 @@ static bool ended_well(int status)
 
 /*
  * Handles a subject that failed. The row of a strategy shows the reason, and the comparison continues. A failed command
- * ends the comparison, unless failures are to be ignored. Returns 1 to continue, or -ECANCELED.
+ * ends the comparison, unless --ignore-failure was given. Returns 1 to continue, or -ECANCELED.
  */
 static int give_up(const struct compare *c, struct subject *s, char *reason, struct buf *why)
 {
@@ -175,7 +175,7 @@ static int timed_run(struct compare *c, struct subject *s, struct sample *out, s
 	return err;
 }
 
-/* The context pointer of the runner's callbacks. */
+/* The context pointer of the runner's callbacks points to this struct. */
 struct timing {
 	struct compare *c;
 	struct buf *why;
@@ -187,7 +187,7 @@ static uint64_t less(uint64_t ns, double seconds)
 	return (double)ns > seconds * 1e9 ? (uint64_t)((double)ns - seconds * 1e9) : 0;
 }
 
-/* Subtracts the time of starting a shell from the sample of a command. */
+/* Subtracts the time of an empty shell (measure_shell()) from the sample of a command. */
 static void subtract_shell(const struct compare *c, const struct subject *s, struct sample *sample)
 {
 	if (s->strategy || c->opt.no_shell)

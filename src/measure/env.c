@@ -130,8 +130,9 @@ static void say_dynamic_preemption(struct buf *out, const struct kernel_config *
 }
 
 /*
- * Appends the preemption model. If debugfs is readable, the model is the word in parentheses in sched/preempt, such as
- * "none voluntary (full) lazy". Otherwise it follows from the version and the configuration of the kernel.
+ * Appends the preemption model. If debugfs is readable, the model is the word in parentheses in its file sched/preempt,
+ * such as "none voluntary (full) lazy". Otherwise the model follows from the version and the configuration of the
+ * kernel.
  */
 static void say_preemption(struct buf *out, const char *version, const struct kernel_config *c)
 {

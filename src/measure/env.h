@@ -18,7 +18,7 @@ void env_collect(struct env *e, const char *work_dir);
 
 /* Properties of a file system that affect measurements. */
 struct env_fs {
-	struct proc_mount mount; /* its type is "" if unknown */
+	struct proc_mount mount; /* mount.type is "" if it is unknown */
 	bool in_memory;          /* tmpfs or ramfs: no device is involved */
 	bool compresses;         /* the device may receive fewer bytes than were written */
 	bool shares_extents;     /* copying a file within the file system may move no data */

@@ -26,7 +26,7 @@ struct runner {
 	void *ctx;
 };
 
-/* Returns 0, -ENOMEM, or the negative result of `run`. */
+/* Runs the warm-up and all rounds. Returns 0, -ENOMEM, or the negative result of `run`. */
 int runner_go(const struct runner *r);
 
 #endif

@@ -288,8 +288,8 @@ static int run(struct watch *w, const sigset_t *mask, struct buf *why)
 		return -w->report->exec_errno;
 	}
 	/*
-	 * sctrace caused the stop at the exit event, which the kernel counted as a voluntary context switch of the
-	 * program.
+	 * The kernel counted the stop at the exit event, which sctrace caused, as a voluntary context switch of the
+	 * program. This switch is subtracted.
 	 */
 	fill(w);
 	w->out->voluntary_switches -= w->traced && w->out->voluntary_switches > 0;

@@ -31,7 +31,8 @@ struct sample_spec {
 struct sample {
 	int status;                  /* wait status (wait(2)) */
 	uint64_t wall_ns;            /* from execve(2) until the program was reaped, without the stop at its exit */
-	uint64_t user_ns, system_ns; /* of the program and of the children that it waited for, after execve(2) */
+	uint64_t user_ns, system_ns; /* CPU time after execve(2) of the program and of the children that it waited
+				      * for */
 	uint64_t peak_rss_bytes;     /* VmHWM (proc_pid_status(5)) at the exit event; with `follow`, that of the
 				      * largest process; 0 if unknown */
 	uint64_t processes;          /* number of processes in the tree; 1 without `follow` */

@@ -224,7 +224,7 @@ static int read_subject(struct reader *r, const char *op)
 	return rc;
 }
 
-/* Parses a limit that is not a percentage. The limit of a change (--fail-if) may be negative. */
+/* Parses a limit that is not a percentage. A limit of --fail-if is a change, so it may be negative. */
 static int read_absolute(struct reader *r, const char *word)
 {
 	uint64_t v = 0;

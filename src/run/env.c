@@ -19,8 +19,8 @@
 	}
 
 /*
- * In the tables below, some fields have words: the last argument of TELLS, or the last member of a row. Two machines
- * must agree in these fields if their figures are to be compared. env_differences() calls each field by its words.
+ * In the tables below, some fields have words: the last argument of TELLS, or the last member of a row. Figures of two
+ * machines can only be compared if these fields are equal on both. env_differences() calls each field by its words.
  */
 static const struct field kernel_rows[] = {
 	TELLS(env_kernel, "release", release, "kernel"),

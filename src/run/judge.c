@@ -226,8 +226,8 @@ bool run_none_pays(const struct run *r, const struct run_subject *s)
 }
 
 /*
- * Returns true if looks_better() is true for some larger buffer, and the gain is more than chance. If a row has fewer
- * than two samples, chance cannot be judged, and the gain counts.
+ * Returns true if looks_better() is true for some larger buffer, and the gain is more than chance. With fewer than two
+ * samples of a row, chance cannot be excluded; the function then returns true nevertheless.
  */
 static bool larger_pays(const struct run *r, const struct run_subject *s)
 {

@@ -83,7 +83,7 @@ static void add_real(struct buf *out, double x)
 			break;
 	}
 	buf_adds(out, text);
-	buf_adds(out, strpbrk(text, ".e") ? "" : ".0"); /* ".0" makes JSON readers treat it as a real number */
+	buf_adds(out, strpbrk(text, ".e") ? "" : ".0"); /* ".0" makes JSON readers treat the number as a real number */
 }
 
 /* Appends JSON text in which real numbers are rewritten by add_real(). */

@@ -77,7 +77,10 @@ struct run_use {
 #undef USE
 };
 
-/* The calls of a subject. They were counted in a separate execution that was traced; the samples come from others. */
+/*
+ * The calls of a subject. They were counted in a separate execution that was traced; the samples come from other
+ * executions.
+ */
 struct run_counts {
 	bool known;
 	char *engine;
@@ -113,7 +116,7 @@ struct run_judged {
 	struct interval median_ci;   /* 95 % interval of the median of TIME; NAN if there are fewer than two samples */
 	double relative;             /* median of TIME divided by that of the reference; NAN if unknown */
 	struct interval relative_ci; /* 95 % interval of `relative`; NAN for the reference itself */
-	bool same_as_reference;      /* the interval includes 1: no difference was seen */
+	bool same_as_reference;      /* `relative_ci` includes 1: no difference was seen */
 	double slowdown;             /* median of TIME divided by that of the fastest subject */
 };
 
@@ -128,7 +131,7 @@ struct run_subject {
 	char *command;
 	double buffer_bytes, input_bytes;
 	struct texts parameters; /* the values that replaced {NAME} in the command */
-	double first_run_s;      /* duration of the first warm-up run */
+	double first_run_s;      /* duration of the first run: a warm-up run or, without one, the first sample */
 	enum truth largest;      /* the peak RSS is that of the command's largest process */
 	enum truth copied;       /* {out} was verified to be a copy of {in} */
 	struct run_counts counts;
@@ -206,7 +209,10 @@ struct run_io_file {
 	/* Recorded only for the busiest files; if a file has many requests, a random selection of them. */
 	VEC(struct run_io_mark) read_marks, write_marks;
 };
-/* Something that could be improved. `cost_s`, `saving_low_s` and `saving_high_s` are NAN if unknown. */
+/*
+ * A finding of --io: how the use of a file could be improved. `cost_s`, `saving_low_s` and `saving_high_s` are NAN if
+ * unknown.
+ */
 struct run_io_finding {
 	char *kind, *file, *text;
 	double cost_s, saving_low_s, saving_high_s;
@@ -279,8 +285,8 @@ void run_clear_warnings(struct run *r);
 extern const struct fields run_fields, run_method_fields, run_subject_fields, run_program_fields;
 extern const struct fields run_io_file_fields, run_io_finding_fields;
 /*
- * Returns the kinds (enum run_kind) whose members `s` has: the kind of its run, or in a run of kind "bench" the kind of
- * its test.
+ * Returns the kinds (enum run_kind) whose members `s` has: the kind of the run or, if that is "bench", the kind of the
+ * test to which `s` belongs.
  */
 unsigned run_subject_bits(const struct run *r, const struct run_subject *s);
 
@@ -300,7 +306,7 @@ int run_save(const struct run *r, const char *path, struct buf *why);
  * damaged or not a saved run, or has a newer schema. Call run_free() in every case.
  */
 int run_load(struct run *r, const char *path, struct buf *why);
-/* Like run_load(), for a document in memory. Messages call it `name`. */
+/* Like run_load(), for a document in memory. Messages call the document `name`. */
 int run_parse(struct run *r, const char *text, const char *name, struct buf *why);
 
 #endif

@@ -18,7 +18,7 @@
 static const struct {
 	const char *key;
 	size_t offset;
-	bool is_count; /* the type is uint64_t, otherwise double */
+	bool is_count; /* true: the type is uint64_t; false: it is double */
 } fields[] = {
 	{"entered", offsetof(struct call_stats, entered), true},
 	{"returned", offsetof(struct call_stats, returned), true},
@@ -53,7 +53,7 @@ static json_t *call_name(uint32_t arch, int64_t nr)
 	return name;
 }
 
-/* Returns the JSON string for a name. The name of a program or path need not be valid UTF-8; it is then escaped. */
+/* Returns the JSON string for the name of a program or file. A name that is not valid UTF-8 is escaped. */
 static json_t *group_name(const char *name)
 {
 	struct buf b = {0};

@@ -69,7 +69,7 @@ static double inflation(const double *w, size_t n, double sum_of_squares)
 	return f > 1 ? f : 1;
 }
 
-/* Computes the location of `v`, which must have at least two values. The contents of `v` are destroyed. */
+/* Computes struct location for `v`, which must have at least two values. The contents of `v` are destroyed. */
 static int locate(double *v, size_t n, struct location *out)
 {
 	double *sorted = malloc(n * sizeof(*sorted));

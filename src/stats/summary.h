@@ -22,8 +22,8 @@ struct call_stats {
 	uint64_t bytes;        /* sum of the results of calls that return a number of bytes */
 	double ns;             /* sum of the times of all returned calls; negative if the calibrated cost was too
 				* high */
-	double ns_squared;     /* sum of the squares of these times, for the standard deviation; NAN if the engine
-				* does not report it */
+	double ns_squared;     /* sum of the squares of the times, for the standard deviation; NAN if the engine does
+				* not report it */
 	double cost_ns;        /* the tracing cost that was subtracted from `ns` */
 	double spread_ns;      /* the largest standard deviation of the calibrations from which `cost_ns` was
 				* computed */
