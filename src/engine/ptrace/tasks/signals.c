@@ -51,11 +51,16 @@ void tracer_on_signal(struct tracer *t, struct task *task, int sig)
 		task->deliver = sig == SIGSYS && t->ops->signal ? 0 : sig;
 		return;
 	}
+	if (si.si_signo != sig) { /* as in was_killed() */
+		task->stopped = false;
+		return;
+	}
 	if (sig == SIGTRAP && t->main.armed && task->proc->pid == t->root.pid && tracer_at_main(t, task))
 		return;
 	enum tracer_verdict v = t->ops->signal ? t->ops->signal(t, task, &si) : STOP_PASS;
 	bool shown = v == STOP_PASS && t->config.want & CAP_EVENTS && task->proc->counted;
-	if (v == STOP_RESUMED || (shown && was_killed(task, sig))) {
+	/* If the engine could not find out whether it has caused a SIGSYS, the task may just have been killed. */
+	if (v == STOP_RESUMED || (shown && sig == SIGSYS && was_killed(task, sig))) {
 		task->stopped = false;
 		return;
 	}
