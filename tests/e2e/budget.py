@@ -72,5 +72,13 @@ def test_recorded(folder):
     check(folder, "vfork", [], calls=108, stops=14)
 
 
+def test_undescribed(folder):
+    """A function that no unwind table describes, like those of Go, makes its calls without a stop"""
+    inner = [SCTRACE, "--engine=patch", "-c", "-o", str(folder / "inner"), str(BUILD / "tests" / "e2e" / "regs"), "undescribed", "2000"]
+    subprocess.run([SCTRACE, "--engine=ptrace", "-o", str(folder / "trace"), *inner], check=True, timeout=seconds(120))
+    stops = len(re.findall(r"(?m)^wait4\(.*\) += [1-9]", (folder / "trace").read_text(errors="replace")))
+    assert stops < 400, f"{stops} stops for 4,200 calls"
+
+
 if __name__ == "__main__":
     raise SystemExit(run_tests(globals()))

@@ -81,14 +81,21 @@ static void jumps_reach_their_gaps(void **state)
 	assert_int_equal(none[0].lo, 0x1070); /* no bytes are taken if there is no chain of jumps */
 }
 
-static void five_traps_are_a_gap(void **state)
+static void traps_after_a_function_are_a_gap(void **state)
 {
-	static const unsigned char code[] = {0xc3, 0xcc, 0xcc, 0xcc, 0xcc, 0x90, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc};
+	/* ret, four int3 and a nop; movabs $0xcccccccccccccccd,%rax; ret, and five int3 up to a multiple of 16. */
+	static const unsigned char code[] = {0x0f, 0x05, 0xc3, 0xcc, 0xcc, 0xcc, 0xcc, 0x90, 0x48, 0xb8, 0xcd,
+					     0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xc3, 0xcc, 0xcc, 0xcc,
+					     0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc};
 	struct gap gaps[4];
 	(void)state;
-	assert_int_equal(padding_traps(code, sizeof(code), 0x100, gaps, 4), 1);
-	assert_int_equal(gaps[0].lo, 0x106);
-	assert_int_equal(gaps[0].hi, 0x10c);
+	assert_int_equal(padding_traps(code, sizeof(code), 0x100, 0x102, gaps, 4), 1);
+	assert_int_equal(gaps[0].lo, 0x113);
+	assert_int_equal(gaps[0].hi, 0x120);
+	/* A function cannot begin after these. */
+	assert_int_equal(padding_traps(code, sizeof(code) - 1, 0x100, 0x102, gaps, 4), 0);
+	/* The constant ends at a multiple of 16. */
+	assert_int_equal(padding_traps(code, 19, 0x10e, 0x110, gaps, 4), 0);
 }
 
 static void jumps_reach_as_far_as_they_can(void **state)
@@ -296,7 +303,7 @@ int main(void)
 		cmocka_unit_test(jumps_reach_their_gaps),
 		cmocka_unit_test(gaps_that_lead_nowhere_end),
 		cmocka_unit_test(a_table_is_sorted_or_none),
-		cmocka_unit_test(five_traps_are_a_gap),
+		cmocka_unit_test(traps_after_a_function_are_a_gap),
 		cmocka_unit_test(jumps_reach_as_far_as_they_can),
 		cmocka_unit_test(stubs_lead_back),
 		cmocka_unit_test(code_has_its_ranges),

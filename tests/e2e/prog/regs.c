@@ -273,8 +273,45 @@ static void test_first(int argc, char **argv)
 	puts("as it should begin");
 }
 
+/*
+ * Functions like those of Go: no unwind table describes them, and int3 instructions follow them. The instruction after
+ * the call is a jump target, so it cannot be moved. Both functions return a constant that contains int3 in their last
+ * argument.
+ */
+#define UNDESCRIBED(name, end)                                                                                         \
+	".p2align 5\n" #name ":\n"                                                                                     \
+	"	movabs $0xcccccccccccccccd, %rax\n"                                                                          \
+	"	mov %rax, (%rdi)\n"                                                                                          \
+	"	mov $110, %eax\n" /* getppid */                                                                        \
+	"	jmp 2f\n"                                                                                                    \
+	"1:	movabs $0xcccccccccccccccd, %rdx\n"                                                                        \
+	"	xor %rdx, (%rdi)\n"                                                                                          \
+	"	ret\n"                                                                                                       \
+	"2:	syscall\n"                                                                                                 \
+	"3:	test %rax, %rax\n"                                                                                         \
+	"	jns 4f\n"                                                                                                    \
+	"	jmp 3b\n"                                                                                                    \
+	"4:	movabs $0xcccccccccccccccd, %rdx\n"                                                                        \
+	"	cmp %rdx, (%rdi)\n"                                                                                          \
+	"	je 1b\n"                                                                                                     \
+	"	ret\n" end
+__asm__(".text\n" UNDESCRIBED(undescribed, ".fill 5, 1, 0xcc\n.p2align 5, 0xcc\n") UNDESCRIBED(cramped, ""));
+long undescribed(uint64_t *constant);
+long cramped(uint64_t *constant);
+
+static void test_undescribed(int argc, char **argv)
+{
+	int n = number(argc, argv, 0, 100);
+	uint64_t constant;
+	for (int i = 0; i < n; i++) {
+		CHECK(undescribed(&constant) == getppid() && constant == 0);
+		CHECK(i >= 100 || (cramped(&constant) == getppid() && constant == 0));
+	}
+	calls("getppid", 2 * n + 2 * (n < 100 ? n : 100), 0);
+}
+
 static const struct test tests[] = {
-	{"all", test_all},     {"threads", test_threads}, {"padding", test_padding},
+	{"all", test_all},     {"threads", test_threads}, {"padding", test_padding}, {"undescribed", test_undescribed},
 	{"float", test_float}, {"first", test_first},
 };
 TEST_MAIN(tests)

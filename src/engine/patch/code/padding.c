@@ -1,5 +1,6 @@
 #include "engine/patch/code/padding.h"
 
+#include <Zydis/Zydis.h>
 #include <elf.h>
 #include <errno.h>
 #include <string.h>
@@ -218,15 +219,26 @@ bool padding_is_fill(const unsigned char *p, size_t n)
 	return n > 0;
 }
 
-int padding_traps(const unsigned char *bytes, size_t n, uint64_t lo, struct gap *gaps, int max)
+#define FUNCTION_ALIGNMENT 16
+
+int padding_traps(const unsigned char *bytes, size_t n, uint64_t lo, uint64_t from, struct gap *gaps, int max)
 {
+	ZydisDecoder decoder;
+	ZydisDecodedInstruction next;
 	int found = 0;
-	for (size_t i = 0; i < n && found < max; i++) {
+	if (ZYAN_FAILED(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)))
+		return 0;
+	for (size_t i = from - lo; i < n && found < max;) {
 		size_t len = 0;
 		while (i + len < n && bytes[i + len] == 0xcc)
 			len++;
-		if (len >= 5)
+		if (len >= 5 && (lo + i + len) % FUNCTION_ALIGNMENT == 0)
 			gaps[found++] = (struct gap){lo + i, lo + i + len};
+		if (len == 0) {
+			if (ZYAN_FAILED(ZydisDecoderDecodeInstruction(&decoder, NULL, bytes + i, n - i, &next)))
+				break;
+			len = next.length;
+		}
 		i += len;
 	}
 	return found;

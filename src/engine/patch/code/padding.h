@@ -33,10 +33,13 @@ int padding_gaps(const struct mem *m, uint64_t base, uint64_t lo, uint64_t hi, s
 int padding_function(const struct mem *m, uint64_t base, uint64_t addr, uint64_t *lo, uint64_t *hi);
 
 /*
- * For objects without an unwind table (those of Go): finds runs of five or more int3 in the `n` bytes at `lo`. No
- * program executes such runs on purpose. Returns the number of gaps.
+ * For functions that no unwind table describes (those of Go): finds runs of five or more int3 after `from`, which is the
+ * address of an instruction. No program executes such runs on purpose. The `n` bytes at `lo` hold the program's own
+ * code, without the engine's jumps. Constants can contain the same bytes (0xcccccccccccccccd is used to divide by 10),
+ * so the code is disassembled from `from` on, and a run counts only if a multiple of 16 follows it, where a function
+ * can begin. Returns the number of gaps.
  */
-int padding_traps(const unsigned char *bytes, size_t n, uint64_t lo, struct gap *gaps, int max);
+int padding_traps(const unsigned char *bytes, size_t n, uint64_t lo, uint64_t from, struct gap *gaps, int max);
 
 /* Are these `n` bytes fill: a run of no-ops as assemblers write them (Intel SDM 2B, NOP), or of int3? */
 bool padding_is_fill(const unsigned char *p, size_t n);

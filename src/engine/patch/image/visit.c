@@ -78,34 +78,21 @@ static uint64_t used_until(const struct image *img, uint64_t lo, uint64_t hi)
 }
 
 /*
- * Finds free padding near a site: bytes between functions that are fill and not in use. Padding that other images of
- * the same file use counts as used, so that all plans of a file can be applied together. Returns the number of gaps.
+ * Copies those of the gaps in `all` that this image can use, without their used parts, to `gaps`. Padding that other
+ * images of the same file use counts as used, so that all plans of a file can be applied together. Returns the number
+ * of gaps.
  */
-static int free_gaps(const struct patch *p, struct task *task, const struct mapping *m, uint64_t ip, struct gap *gaps)
+static int unused_gaps(const struct patch *p, const struct image *img, const struct mapping *m, const struct mem *mem,
+		       const struct gap *all, int found, struct gap *gaps)
 {
-	const struct image *img = image_of(task);
-	struct gap all[PADDING_GAPS];
 	unsigned char bytes[64];
-	/* Use only padding in the same page as the site, so that mmap(2) or madvise(2) replaces both or neither. */
-	uint64_t page = (ip - 2) & ~(uint64_t)(AGENT_PAGE - 1);
-	uint64_t lo = ip - WINDOW < page ? page : ip - WINDOW;
-	uint64_t hi = ip + WINDOW > page + AGENT_PAGE ? page + AGENT_PAGE : ip + WINDOW;
-	pid_t pid = task->tid;
-	const struct mem direct = {mem_read_process, &pid};
-	struct mem_pages pages = {.under = &direct};
-	const struct mem mem = {mem_read_pages, &pages};
-	int found = m->base ? padding_gaps(&mem, m->base, lo, hi, all, PADDING_GAPS) : -ENOEXEC;
-	unsigned char window[2 * WINDOW];
-	if (found < 0 && mem_get(&mem, lo, window, hi - lo) == 0)
-		found = padding_traps(window, hi - lo, lo, all, PADDING_GAPS);
 	int n = 0;
 	for (int i = 0; i < found; i++) {
 		struct gap g = all[i];
 		size_t size = g.hi - g.lo;
 		uint64_t here = used_until(img, g.lo, g.hi);
 		uint64_t elsewhere = plan_used_until(p, img, m, g.lo, g.hi);
-		if (g.hi > m->hi || g.hi > page + AGENT_PAGE || size > sizeof(bytes) ||
-		    mem_get(&mem, g.lo, bytes, size) < 0)
+		if (g.hi > m->hi || size > sizeof(bytes) || mem_get(mem, g.lo, bytes, size) < 0)
 			continue;
 		/*
 		 * The tail of an overwritten multi-byte nop is not itself a nop. The whole gap was checked before it
@@ -117,6 +104,48 @@ static int free_gaps(const struct patch *p, struct task *task, const struct mapp
 			gaps[n++] = g;
 	}
 	return n;
+}
+
+/* Replaces the engine's jumps in a copy of the code at [lo, hi) by the bytes that they have overwritten. */
+static void undo_changes(const struct image *img, uint64_t lo, uint64_t hi, unsigned char *code)
+{
+	size_t i = 0;
+	const struct site *s;
+	while ((s = map_next(&img->sites.by_ip, &i, NULL)))
+		for (int k = 0; k < s->nchanges; k++)
+			for (unsigned b = 0; b < s->change[k].len; b++)
+				if (s->change[k].addr + b >= lo && s->change[k].addr + b < hi)
+					code[s->change[k].addr + b - lo] = s->change[k].old[b];
+}
+
+/*
+ * Finds unused padding near a site: bytes between functions that are fill and not in use. Returns the number of gaps.
+ */
+static int free_gaps(const struct patch *p, struct task *task, const struct mapping *m, uint64_t ip, struct gap *gaps)
+{
+	const struct image *img = image_of(task);
+	struct gap all[PADDING_GAPS];
+	unsigned char window[2 * WINDOW];
+	/* Use only padding in the same page as the site, so that mmap(2) or madvise(2) replaces both or neither. */
+	uint64_t page = (ip - 2) & ~(uint64_t)(AGENT_PAGE - 1);
+	uint64_t lo = ip - WINDOW < page ? page : ip - WINDOW;
+	uint64_t hi = ip + WINDOW > page + AGENT_PAGE ? page + AGENT_PAGE : ip + WINDOW;
+	uint64_t from, to;
+	pid_t pid = task->tid;
+	const struct mem direct = {mem_read_process, &pid};
+	struct mem_pages pages = {.under = &direct};
+	const struct mem mem = {mem_read_pages, &pages};
+	int found = m->base ? padding_gaps(&mem, m->base, lo, hi, all, PADDING_GAPS) : 0;
+	while (found > 0 && all[found - 1].hi > page + AGENT_PAGE)
+		found--;
+	int n = unused_gaps(p, img, m, &mem, all, found, gaps);
+	/* Even if the object has an unwind table, the table does not describe functions of Go. */
+	if (n > 0 || ip >= hi || (m->base && padding_function(&mem, m->base, ip - 2, &from, &to) == 0) ||
+	    mem_get(&mem, lo, window, hi - lo) < 0)
+		return n;
+	undo_changes(img, lo, hi, window);
+	found = padding_traps(window, hi - lo, lo, ip, all, PADDING_GAPS);
+	return unused_gaps(p, img, m, &mem, all, found, gaps);
 }
 
 /* --- patching --- */
