@@ -72,12 +72,23 @@ def test_recorded(folder):
     check(folder, "vfork", [], calls=108, stops=14)
 
 
+def stops_of(folder, *program):
+    """Number of stops and ends that the inner sctrace waits for."""
+    inner = [SCTRACE, "--engine=patch", "-c", "-o", str(folder / "inner"), *program]
+    subprocess.run([SCTRACE, "--engine=ptrace", "-o", str(folder / "trace"), *inner], check=True, timeout=seconds(120))
+    return len(re.findall(r"(?m)^wait4\(.*\) += [1-9]", (folder / "trace").read_text(errors="replace")))
+
+
 def test_undescribed(folder):
     """A function that no unwind table describes, like those of Go, makes its calls without a stop"""
-    inner = [SCTRACE, "--engine=patch", "-c", "-o", str(folder / "inner"), str(BUILD / "tests" / "e2e" / "regs"), "undescribed", "2000"]
-    subprocess.run([SCTRACE, "--engine=ptrace", "-o", str(folder / "trace"), *inner], check=True, timeout=seconds(120))
-    stops = len(re.findall(r"(?m)^wait4\(.*\) += [1-9]", (folder / "trace").read_text(errors="replace")))
+    stops = stops_of(folder, str(BUILD / "tests" / "e2e" / "regs"), "undescribed", "2000")
     assert stops < 400, f"{stops} stops for 4,200 calls"
+
+
+def test_crossing(folder):
+    """A call instruction that crosses a page makes its calls without a stop"""
+    stops = stops_of(folder, str(BUILD / "tests" / "e2e" / "regs"), "crossing", "2000")
+    assert stops < 400, f"{stops} stops for 4,000 calls"
 
 
 if __name__ == "__main__":

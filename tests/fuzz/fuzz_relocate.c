@@ -24,6 +24,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		FUZZ_REQUIRE(moved >= 3 && moved <= RELOCATE_MAX && offset + SYSCALL_LENGTH + moved <= n);
 	else
 		FUZZ_REQUIRE(why && *why);
+	why = NULL;
+	moved = relocate_early(code, n, fn, fn + offset, &why);
+	if (moved)
+		FUZZ_REQUIRE(moved >= 5 && moved <= RELOCATE_EARLY_MAX && moved <= offset);
+	else
+		FUZZ_REQUIRE(why && *why);
 	free(code);
 	return 0;
 }

@@ -119,7 +119,7 @@ static void stubs_lead_back(void **state)
 	unsigned char s[STUB_SIZE];
 	static const unsigned char cmp[] = {0x48, 0x3d, 0x00, 0xf0, 0xff, 0xff};
 	(void)state;
-	assert_true(encode_stub(s, 0x10000, 0x10100, cmp, sizeof(cmp), 0x70000000, 0x70000180));
+	assert_true(encode_stub(s, 0x10000, 0x10100, cmp, sizeof(cmp), false, 0x70000000, 0x70000180));
 	assert_memory_equal(s + STUB_RAW, "\x0f\x05", 2);
 	assert_memory_equal(s + STUB_MOVED, cmp, sizeof(cmp));
 	int32_t back, ip;
@@ -131,7 +131,14 @@ static void stubs_lead_back(void **state)
 	assert_int_equal(s[3], 0xe3);
 	assert_int_equal(5 + s[4], STUB_EXIT);
 	unsigned char long_code[STUB_MOVED_MAX + 1] = {0x90};
-	assert_false(encode_stub(s, 0x10000, 0x10100, long_code, sizeof(long_code), 0, 0));
+	assert_false(encode_stub(s, 0x10000, 0x10100, long_code, sizeof(long_code), false, 0, 0));
+	/* mov $3,%eax moves into the stub: the jump after it leads to the stub's beginning. */
+	assert_true(encode_stub(s, 0x10000, 0x10100, (const unsigned char *)"\xb8\3\0\0", 5, true, 0, 0));
+	assert_memory_equal(s + STUB_EARLY, "\xb8\3\0\0\0\xeb", 6);
+	assert_int_equal(STUB_EARLY + 7 + (signed char)s[STUB_EARLY + 6], 0);
+	memcpy(&back, s + STUB_MOVED + 1, 4);
+	assert_int_equal(0x10000 + STUB_MOVED + 5 + back, 0x10100);
+	assert_false(encode_stub(s, 0x10000, 0x10100, long_code, STUB_EARLY_MAX + 1, true, 0, 0));
 }
 
 /*
@@ -183,6 +190,8 @@ static void only_what_may_moves(void **state)
 	static const unsigned char into[] = {0xeb, 0x02, 0x0f, 0x05, 0x48, 0x89, 0xc3, 0xc3};
 	/* syscall; mov %rax,%rbx; jmp *%rax: the target is unknown */
 	static const unsigned char indirect[] = {0x0f, 0x05, 0x48, 0x89, 0xc3, 0xff, 0xe0};
+	/* jmp to the syscall; mov $1,%eax; syscall; ret */
+	static const unsigned char to_call[] = {0xeb, 0x05, 0xb8, 1, 0, 0, 0, 0x0f, 0x05, 0xc3};
 	(void)state;
 	assert_int_equal(relocate_length(glibc, sizeof(glibc), 0x1000, 0x1005, &why), 6);
 	assert_int_equal(relocate_length(ret, sizeof(ret), 0x1000, 0x1000, &why), 0);
@@ -192,6 +201,12 @@ static void only_what_may_moves(void **state)
 	assert_int_equal(relocate_length(indirect, sizeof(indirect), 0x1000, 0x1000, &why), 0);
 	assert_int_equal(relocate_length(glibc, sizeof(glibc), 0x1000, 0x2000, &why), 0);
 	assert_int_equal(relocate_length(glibc, 6, 0x1000, 0x1005, &why), 0);
+	/* the instruction before the call */
+	assert_int_equal(relocate_early(glibc, sizeof(glibc), 0x1000, 0x1005, &why), 5);
+	assert_int_equal(relocate_early(ret, sizeof(ret), 0x1000, 0x1000, &why), 0);
+	assert_int_equal(relocate_early(into, sizeof(into), 0x1000, 0x1002, &why), 0);
+	assert_int_equal(relocate_early(to_call, sizeof(to_call), 0x1000, 0x1007, &why), 0);
+	assert_non_null(strstr(why, "branch"));
 }
 
 /* Finds the gaps of the installed C library. They contain only padding, and no function is in a gap. */

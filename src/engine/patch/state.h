@@ -19,9 +19,10 @@
  *                 the call returns.
  *   stub          A piece of code that sctrace writes, one per site. It calls the agent and returns to the instruction
  *                 after the site.
- *   patching      Overwriting a site with a jump to its stub. A short jump covers the two bytes of `syscall`; a long
- *                 one also covers instructions after it, which move into the stub. A site that cannot be patched is
- *                 redirected: each call stops once and is sent to the stub.
+ *   patching      Overwriting a site with a jump to its stub. A short jump covers the two bytes of `syscall`. A long
+ *                 one also covers instructions after it, which move into the stub. An early one covers the instruction
+ *                 before it instead, which also moves. A site that cannot be patched is redirected: each call stops
+ *                 once and is sent to the stub.
  *   padding       The unused bytes between two functions. A short jump cannot reach a stub, so it leads to padding.
  *   hop           One jump in padding, on the way from a short jump to the stub.
  *   plan          What was learned about a site of a file. The next image that maps the file patches that site without

@@ -11,26 +11,30 @@
 /*
  * long NAME(struct regs *): makes a call with rax, rdi, rsi, rdx and the flags from regs, and returns rax, rcx, r11,
  * the flags and the address after the call. Each function has a separate page. If there is padding nearby, sctrace
- * patches two bytes of the function, otherwise five.
+ * patches two bytes of the function, otherwise five: those of the call and of the instructions after it, or those of
+ * the instruction before the call (`load`, which sets rax).
  */
 struct regs {
 	uint64_t rax, rdi, rsi, rdx, flags, rcx, r11, ip;
 };
-#define SITE(name, behind, after)                                                                                      \
+#define SITE_WITH(load, name, behind, after)                                                                           \
 	long name(struct regs *r);                                                                                     \
 	extern const char name##_ip[];                                                                                 \
 	__asm__(".text\n.p2align 12\n.globl " #name "," #name "_ip\n.type " #name ",@function\n" #name                 \
 		":.cfi_startproc\nmov %rdi, %r8\nmov 16(%r8), %rsi; mov 24(%r8), %rdx\npush 32(%r8); popfq\n"          \
-		"mov 8(%r8), %rdi; mov (%r8), %rax\nsyscall\n" #name "_ip: " behind "\npushfq; pop 32(%r8)\n"          \
+		"mov 8(%r8), %rdi; " load "\nsyscall\n" #name "_ip: " behind "\npushfq; pop 32(%r8)\n"                 \
 		"mov %rcx, 40(%r8); mov %r11, 48(%r8); mov %rax, (%r8); lea " #name "_ip(%rip), %rcx\n"                \
 		"mov %rcx, 56(%r8)\npushq $0x202; popfq\nret\n.cfi_endproc\n.size " #name ",.-" #name "\n" after);
-#define PACKED ".rept 64\n.cfi_startproc\nmov $39, %eax\nret\n.cfi_endproc\n.endr\n"
+#define SITE(name, behind, after) SITE_WITH("mov (%r8), %rax", name, behind, after)
+#define PACKED                    ".rept 64\n.cfi_startproc\nmov $39, %eax\nret\n.cfi_endproc\n.endr\n"
 SITE(site_short, "", ".p2align 6\n1: .cfi_startproc\nret\n.cfi_endproc\n")
 SITE(site_long, "mov %rax, %rax; mov %rsi, %rsi", PACKED)
 SITE(site_none, "jmp 2f\n2:", PACKED)
 SITE(site_moved, "", ".p2align 6\n1: .cfi_startproc\nret\n.cfi_endproc\n.p2align 12\n")
 
-static long (*const sites[])(struct regs *) = {site_short, site_long, site_none};
+SITE_WITH("{disp32} mov (%r8), %rax", site_early, "jmp 2f\n2:", PACKED)
+
+static long (*const sites[])(struct regs *) = {site_short, site_long, site_none, site_early};
 
 static void leaves(long (*site)(struct regs *), uint64_t nr, uint64_t arg, uint64_t flags, int64_t result)
 {
@@ -47,9 +51,9 @@ static void test_leaves(int argc, char **argv)
 	const uint64_t flags[] = {0x202, 0xad7, 0x602, 0x200202, 0x240202};
 	(void)argc;
 	(void)argv;
-	for (int i = 0; i < 300; i++) {
-		long (*site)(struct regs *) = sites[i % 3];
-		uint64_t f = flags[i / 3 % 5];
+	for (int i = 0; i < 400; i++) {
+		long (*site)(struct regs *) = sites[i % 4];
+		uint64_t f = flags[i / 4 % 5];
 		leaves(site, SYS_getppid, 0, f, getppid());
 		leaves(site, SYS_close, -1, f, -EBADF);
 		leaves(site, SYS_rt_sigprocmask, 1, f, -EINVAL);
@@ -66,6 +70,16 @@ __asm__(".text\n.p2align 6\n.globl step\n.type step,@function\nstep: .cfi_startp
 	"popfq\n"
 	"step_code: nop\nmov $110, %eax\nsyscall\nmov %eax, %edx; mov %eax, %esi\nnop\nmov $39, %eax\nsyscall\n"
 	"pushfq; andq $~0x100, (%rsp); popfq\nnop\nstep_end: mov %edx, %eax\nret\n.cfi_endproc\n.size step,.-step\n");
+/* Like step(), but the first call can only be patched by a jump over the instruction before it. */
+long step_early(void (*fn)(void), void *unused);
+extern const char early_code[], early_end[];
+__asm__(".text\n.p2align 6\n" PACKED
+	"1: .globl step_early\n.type step_early,@function\nstep_early: .cfi_startproc\npushfq; orq $0x100, (%rsp); "
+	"popfq\n"
+	"early_code: nop\nmov $110, %eax\nsyscall\njmp 2f\n2: mov %eax, %edx; mov %eax, %esi\nnop\n"
+	"pushfq; andq $~0x100, (%rsp); popfq\nnop\nearly_end: mov %edx, %eax\nret\n.cfi_endproc\n"
+	".size step_early,.-step_early\n" PACKED);
+static const char *step_from, *step_to;
 static int nsteps;
 static unsigned char steps[64];
 
@@ -73,8 +87,8 @@ static void on_step(int sig, siginfo_t *si, void *u)
 {
 	uint64_t ip = (uint64_t)((ucontext_t *)u)->uc_mcontext.gregs[REG_RIP];
 	CHECK(sig == SIGTRAP && si->si_code == TRAP_TRACE && (uint64_t)si->si_addr == ip && nsteps < 64);
-	CHECK(ip > (uint64_t)step_code && ip <= (uint64_t)step_end);
-	steps[nsteps++] = (unsigned char)(ip - (uint64_t)step_code);
+	CHECK(ip > (uint64_t)step_from && ip <= (uint64_t)step_to);
+	steps[nsteps++] = (unsigned char)(ip - (uint64_t)step_from);
 }
 
 /*
@@ -84,14 +98,22 @@ static void on_step(int sig, siginfo_t *si, void *u)
 static void test_step(int argc, char **argv)
 {
 	static const unsigned char want[] = {1, 6, 10, 12, 13, 18, 21, 29, 30};
+	static const unsigned char want_early[] = {1, 6, 10, 12, 14, 15, 16, 24, 25};
 	struct sigaction sa = {.sa_sigaction = on_step, .sa_flags = SA_SIGINFO};
 	(void)argc;
 	(void)argv;
 	CHECK(sigaction(SIGTRAP, &sa, NULL) == 0);
 	for (int i = 0; i < 20; i++) {
 		nsteps = 0;
+		step_from = step_code;
+		step_to = step_end;
 		CHECK(step(NULL, NULL) == getppid());
 		CHECK(nsteps == sizeof want && memcmp(steps, want, sizeof want) == 0);
+		nsteps = 0;
+		step_from = early_code;
+		step_to = early_end;
+		CHECK(step_early(NULL, NULL) == getppid());
+		CHECK(nsteps == sizeof want_early && memcmp(steps, want_early, sizeof want_early) == 0);
 	}
 	puts("stepped");
 }

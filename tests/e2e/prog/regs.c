@@ -299,6 +299,28 @@ __asm__(".text\n" UNDESCRIBED(undescribed, ".fill 5, 1, 0xcc\n.p2align 5, 0xcc\n
 long undescribed(uint64_t *constant);
 long cramped(uint64_t *constant);
 
+/* The call crosses a page. It can only be patched by a jump over the instruction before it. */
+__asm__(".text\n.p2align 12\n.fill 0xfec, 1, 0x90\n.globl crossing\n.type crossing,@function\n"
+	"crossing: .cfi_startproc\n"
+	"	mov %rsp, %rsi; cmp %rsi, %rdi\n"
+	"	je 1f\n"
+	"	movl $110, %eax\n" /* getppid */
+	"	nop\n"
+	"	mov $110, %eax\n"
+	"	syscall\n"
+	"	jmp 1f\n"
+	"1:	ret\n"
+	"	.cfi_endproc\n.size crossing,.-crossing\n");
+long crossing(void *unused);
+
+static void test_crossing(int argc, char **argv)
+{
+	int n = number(argc, argv, 0, 100);
+	for (int i = 0; i < n; i++)
+		CHECK(crossing(NULL) == getppid());
+	calls("getppid", 2 * n, 0);
+}
+
 static void test_undescribed(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 100);
@@ -311,7 +333,9 @@ static void test_undescribed(int argc, char **argv)
 }
 
 static const struct test tests[] = {
-	{"all", test_all},     {"threads", test_threads}, {"padding", test_padding}, {"undescribed", test_undescribed},
-	{"float", test_float}, {"first", test_first},
+	{"all", test_all},           {"threads", test_threads},
+	{"padding", test_padding},   {"undescribed", test_undescribed},
+	{"crossing", test_crossing}, {"float", test_float},
+	{"first", test_first},
 };
 TEST_MAIN(tests)

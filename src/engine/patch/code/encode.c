@@ -20,7 +20,7 @@ bool encode_jmp32(unsigned char out[5], uint64_t at, uint64_t to)
 }
 
 bool encode_stub(unsigned char out[STUB_SIZE], uint64_t at, uint64_t ip, const unsigned char *moved, size_t n,
-		 uint32_t agent_entry, uint32_t agent_exit)
+		 bool early, uint32_t agent_entry, uint32_t agent_exit)
 {
 	static const unsigned char code[STUB_MOVED] = {
 		0x8d, 0x48,
@@ -49,7 +49,8 @@ bool encode_stub(unsigned char out[STUB_SIZE], uint64_t at, uint64_t ip, const u
 		0xb9, 0,    0, 0, 0, /* 57 mov $agent_exit,%ecx */
 		0xff, 0xe1,          /* 62 jmp *%rcx */
 	};
-	if (n > STUB_MOVED_MAX)
+	size_t after = early ? 0 : n;
+	if (n > (early ? STUB_EARLY_MAX : STUB_MOVED_MAX))
 		return false;
 	memset(out, 0xcc, STUB_SIZE);
 	memcpy(out, code, sizeof(code));
@@ -58,8 +59,10 @@ bool encode_stub(unsigned char out[STUB_SIZE], uint64_t at, uint64_t ip, const u
 	int32_t rcx32 = (int32_t)rcx;
 	memcpy(out + STUB_MOVED - sizeof(rcx32), &rcx32, sizeof(rcx32));
 	if (n)
-		memcpy(out + STUB_MOVED, moved, n);
+		memcpy(out + (early ? STUB_EARLY : STUB_MOVED), moved, n);
+	if (early)
+		encode_jmp8(out + STUB_EARLY + n, STUB_EARLY + n, 0);
 	memcpy(out + STUB_EXIT, leave, sizeof(leave));
 	memcpy(out + STUB_EXIT + 1, &agent_exit, sizeof(agent_exit));
-	return encode_jmp32(out + STUB_MOVED + n, at + STUB_MOVED + n, ip + n) && rcx == rcx32;
+	return encode_jmp32(out + STUB_MOVED + after, at + STUB_MOVED + after, ip + after) && rcx == rcx32;
 }

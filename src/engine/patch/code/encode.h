@@ -19,12 +19,15 @@ bool encode_jmp32(unsigned char out[5], uint64_t at, uint64_t to);
 #define STUB_RAW        29 /* the program's own call instruction, which stops */
 #define STUB_AFTER_CALL 31 /* the call has been made */
 #define STUB_MOVED      38 /* the instructions that moved into the stub */
+#define STUB_EARLY      43 /* the instruction before the call, if it moved; nothing else has moved then */
 #define STUB_EXIT       57
 #define STUB_MOVED_MAX  (STUB_EXIT - STUB_MOVED - 5)
+#define STUB_EARLY_MAX  (STUB_EXIT - STUB_EARLY - 2)
 
 /*
  * Writes a stub at `at` for a site. `ip` is the address after the site's instruction, as `syscall` leaves it in rcx.
- * `moved` are the `n` bytes of instructions that moved from there. The stub is:
+ * `moved` are the `n` bytes of instructions that moved from there. Or, if `early` is true, they are the instruction before
+ * the call; the site's jump then leads to STUB_EARLY. The stub is:
  *   lea -60(%rax),%ecx; jrcxz exit     exit(2) uses no stack, because its thread may have none
  *   lea -128(%rsp),%rsp                over the red zone (System V ABI, 3.2.2)
  *   mov $agent_entry,%r11d; call *%r11
@@ -32,10 +35,11 @@ bool encode_jmp32(unsigned char out[5], uint64_t at, uint64_t to);
  *   jrcxz after                        the agent has made the call
  *   syscall                            it has not: this call stops, and the tracer handles it
  *   after: lea ip(%rip),%rcx; MOVED; jmp ip + n
+ *   early: MOVED; jmp stub
  *   exit: mov $agent_exit,%ecx; jmp *%rcx
  * Returns false if `ip` is out of reach or too much is to be moved.
  */
 bool encode_stub(unsigned char out[STUB_SIZE], uint64_t at, uint64_t ip, const unsigned char *moved, size_t n,
-		 uint32_t agent_entry, uint32_t agent_exit);
+		 bool early, uint32_t agent_entry, uint32_t agent_exit);
 
 #endif

@@ -90,13 +90,35 @@ static bool nothing_leads_into(const struct walk *w, uint64_t site, uint64_t end
 	return met;
 }
 
+static bool begin(struct walk *w, const unsigned char *code, size_t n, uint64_t fn, uint64_t site)
+{
+	*w = (struct walk){.code = code, .n = n, .fn = fn};
+	return site >= fn && site - fn + 2 <= n &&
+	       ZYAN_SUCCESS(ZydisDecoderInit(&w->decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64));
+}
+
 size_t relocate_length(const unsigned char *code, size_t n, uint64_t fn, uint64_t site, const char **why)
 {
-	struct walk w = {.code = code, .n = n, .fn = fn};
+	struct walk w;
 	*why = "the instruction after the call cannot be moved";
-	if (site < fn || site - fn + 2 > n ||
-	    ZYAN_FAILED(ZydisDecoderInit(&w.decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)))
+	if (!begin(&w, code, n, fn, site))
 		return 0;
 	size_t len = movable_length(&w, site - fn + 2);
 	return len && nothing_leads_into(&w, site, site + 2 + len, why) ? len : 0;
+}
+
+size_t relocate_early(const unsigned char *code, size_t n, uint64_t fn, uint64_t site, const char **why)
+{
+	ZydisDecodedInstruction i = {.length = 0};
+	ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
+	struct walk w;
+	size_t at = 0;
+	*why = "the instruction before the call cannot be moved";
+	if (!begin(&w, code, n, fn, site))
+		return 0;
+	while (fn + at < site && decode(&w, at, &i, ops))
+		at += i.length;
+	if (fn + at != site || i.length < 5 || i.length > RELOCATE_EARLY_MAX || !movable(&i))
+		return 0;
+	return nothing_leads_into(&w, site - i.length, site + 1, why) ? i.length : 0;
 }

@@ -8,7 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RELOCATE_MAX 14 /* the largest number of bytes that may move into a stub (STUB_MOVED_MAX) */
+#define RELOCATE_MAX       14 /* the largest number of bytes that may move into a stub (STUB_MOVED_MAX) */
+#define RELOCATE_EARLY_MAX 12 /* the same for the instruction before the call (STUB_EARLY_MAX) */
 
 /*
  * `code` holds the `n` bytes of a function that is loaded at `fn`; a two-byte syscall instruction is at `site`. Returns
@@ -17,5 +18,11 @@
  * cannot be shown, with the reason in *why.
  */
 size_t relocate_length(const unsigned char *code, size_t n, uint64_t fn, uint64_t site, const char **why);
+
+/*
+ * Like relocate_length(), for the instruction before `site`. Returns its length (5 or more), or 0 if it may not move, if
+ * it has fewer than five bytes, or if a branch leads to the call or into the instruction.
+ */
+size_t relocate_early(const unsigned char *code, size_t n, uint64_t fn, uint64_t site, const char **why);
 
 #endif

@@ -169,7 +169,7 @@ static bool site_from_plan(struct site *s, const struct plan *plan, uint64_t ip,
 {
 	*s = (struct site){.ip = ip, .stub = stub, .kind = plan->kind, .moved = plan->moved};
 	memcpy(s->code, plan->code, plan->moved);
-	uint64_t to = stub;
+	uint64_t to = site_target(s);
 	for (int i = 0; i < plan->nchanges; i++) {
 		struct change *c = &s->change[s->nchanges++];
 		c->addr = ip + (uint64_t)(int64_t)plan->change[i].delta;
@@ -240,13 +240,15 @@ static int by_address(const void *a, const void *b)
  */
 static void add_pieces(struct work *w, const struct site *s, int site)
 {
-	enum { JUMPED = 3 }; /* bytes after the call that a long jump overwrites */
+	/* The number of moved bytes that the jump overwrites, and the address of the first moved byte. */
+	const size_t jumped = s->kind == SITE_EARLY ? 5 : 3;
+	const uint64_t at = s->kind == SITE_EARLY ? s->ip - 2 - s->moved : s->ip;
 	for (int k = 0; k < s->nchanges; k++)
 		w->piece[w->npieces++] =
 			(struct piece){s->change[k].addr, s->change[k].len, s->change[k].old, s->change[k].new, site};
-	if (s->moved > JUMPED)
-		w->piece[w->npieces++] = (struct piece){s->ip + JUMPED, (size_t)s->moved - JUMPED, s->code + JUMPED,
-							s->code + JUMPED, site};
+	if (s->moved > jumped)
+		w->piece[w->npieces++] =
+			(struct piece){at + jumped, s->moved - jumped, s->code + jumped, s->code + jumped, site};
 }
 
 static void plan_work(const struct batch *b, struct work *w)
@@ -395,8 +397,8 @@ static void patch_module(struct patch *p, struct task *task, const struct module
 		if (!s)
 			continue;
 		if (!site_from_plan(s, plan, ip, stub) ||
-		    !encode_stub(b->stubs[b->n], stub, ip, plan->code, s->moved, (uint32_t)AGENT_AT(agent_entry),
-				 (uint32_t)AGENT_AT(agent_exit))) {
+		    !encode_stub(b->stubs[b->n], stub, ip, plan->code, s->moved, s->kind == SITE_EARLY,
+				 (uint32_t)AGENT_AT(agent_entry), (uint32_t)AGENT_AT(agent_exit))) {
 			free(s);
 			continue;
 		}

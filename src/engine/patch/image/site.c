@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/ptrace.h>
 
-static const char *const kinds[] = {"new", "short jump", "long jump", "redirected", "left to ptrace"};
+static const char *const kinds[] = {"new", "short jump", "long jump", "early jump", "redirected", "left to ptrace"};
 
 void site_say(const struct patch *p, const struct task *task, const struct site *s, const char *why)
 {
@@ -60,8 +60,8 @@ bool site_is_near(uint64_t a, uint64_t b)
 bool site_write_stub(struct task *task, const struct site *s)
 {
 	unsigned char code[STUB_SIZE];
-	return encode_stub(code, s->stub, s->ip, s->code, s->moved, (uint32_t)AGENT_AT(agent_entry),
-			   (uint32_t)AGENT_AT(agent_exit)) &&
+	return encode_stub(code, s->stub, s->ip, s->code, s->moved, s->kind == SITE_EARLY,
+			   (uint32_t)AGENT_AT(agent_entry), (uint32_t)AGENT_AT(agent_exit)) &&
 	       remote_write(task->tid, s->stub, code, sizeof(code)) == 0;
 }
 

@@ -7,11 +7,13 @@
 #include "engine/patch/state.h"
 
 _Static_assert(RELOCATE_MAX <= STUB_MOVED_MAX, "a stub has room for all that may move");
+_Static_assert(RELOCATE_EARLY_MAX <= STUB_EARLY_MAX, "a stub has room for the instruction before the call");
 
 enum site_kind {
 	SITE_NEW,
 	SITE_SHORT,    /* jmp rel8 over the two bytes of the instruction */
 	SITE_LONG,     /* jmp rel32 over the instruction and the instructions after it, which moved into the stub */
+	SITE_EARLY,    /* jmp rel32 over the instruction before the call, which moved into the stub */
 	SITE_REDIRECT, /* unchanged: each call stops once and is sent to the stub */
 	SITE_HOPELESS, /* unchanged: the calls are traced by ptrace */
 };
@@ -22,7 +24,7 @@ struct site {
 	uint64_t stub; /* address of its stub, or 0 */
 	enum site_kind kind;
 	bool retry;                 /* a long jump may become possible later */
-	uint8_t moved;              /* number of bytes that moved into the stub (SITE_LONG) */
+	uint8_t moved;              /* number of bytes that moved into the stub (SITE_LONG, SITE_EARLY) */
 	uint8_t code[RELOCATE_MAX]; /* the bytes that moved */
 	uint32_t serial;            /* image_sites.serial when the site was last patched */
 	/*
@@ -51,7 +53,13 @@ struct stub_page {
 
 static inline bool site_is_patched(const struct site *s)
 {
-	return s->kind == SITE_SHORT || s->kind == SITE_LONG;
+	return s->kind == SITE_SHORT || s->kind == SITE_LONG || s->kind == SITE_EARLY;
+}
+
+/* The address to which the last jump on the way to the stub leads. */
+static inline uint64_t site_target(const struct site *s)
+{
+	return s->stub + (s->kind == SITE_EARLY ? STUB_EARLY : 0);
 }
 
 /* Returns the site whose stub contains `addr`, or NULL. */

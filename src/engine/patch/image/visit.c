@@ -206,17 +206,18 @@ static const char *patch_short(struct patch *p, struct task *task, struct site *
 #define FUNCTION_MAX 16384
 
 /*
- * Writes a jump of five bytes over the call and the instructions after it. Until the last three bytes are written, the
- * first two bytes are a jump to themselves, so that threads that reach the site wait there. No thread can be at one of
- * the other overwritten instructions, because the first call at the site stops.
+ * Writes a jump of five bytes over the call and the instructions after it, or over the instruction before it
+ * (SITE_EARLY). Until the last three bytes are written, the first two bytes are a jump to themselves, so that threads
+ * that reach them wait there. No thread can be at one of the other overwritten instructions: there is none before the
+ * call, and the first call at the site stops.
  */
 static bool write_long(struct task *task, struct site *s)
 {
 	static const unsigned char spin[2] = {0xeb, 0xfe};
 	unsigned char jump[5];
-	uint64_t at = s->ip - 2;
+	uint64_t at = s->ip - 2 - (s->kind == SITE_EARLY ? s->moved : 0);
 	s->nchanges = 0;
-	if (!encode_jmp32(jump, at, s->stub) || !add_change(s, task->tid, at, jump, sizeof(jump)))
+	if (!encode_jmp32(jump, at, site_target(s)) || !add_change(s, task->tid, at, jump, sizeof(jump)))
 		return false;
 	if (remote_write(task->tid, at, spin, 2) == 0 && remote_write(task->tid, at + 2, jump + 2, 3) == 0 &&
 	    remote_write(task->tid, at, jump, 2) == 0)
@@ -239,38 +240,68 @@ static bool is_in_call_at(const struct patch *p, const struct image *img, uint64
 	return false;
 }
 
-static const char *patch_long(struct patch *p, struct task *task, struct site *s, const struct mapping *m)
+/* Does the engine use any of the bytes [lo, hi) for the jump of another site, or has it moved them into a stub? */
+static bool is_used(const struct image *img, const struct site *s, uint64_t lo, uint64_t hi)
+{
+	size_t i = 0;
+	const struct site *x;
+	while ((x = map_next(&img->sites.by_ip, &i, NULL))) {
+		if (x == s)
+			continue;
+		if (x->kind == SITE_LONG && x->ip < hi && x->ip + x->moved > lo)
+			return true;
+		for (int k = 0; k < x->nchanges; k++)
+			if (x->change[k].addr < hi && x->change[k].addr + x->change[k].len > lo)
+				return true;
+	}
+	return false;
+}
+
+/*
+ * Writes a long jump of the given kind. Returns NULL, or the reason why that is not possible. For a SITE_EARLY, the call
+ * instruction itself stays. A thread that gets there in another way stops, and is sent to the stub.
+ */
+static const char *jump_over(struct task *task, struct site *s, const struct mapping *m, enum site_kind kind)
 {
 	pid_t pid = task->tid;
 	const struct mem direct = {mem_read_process, &pid};
 	struct mem_pages pages = {.under = &direct};
 	const struct mem mem = {mem_read_pages, &pages};
-	uint64_t at = s->ip - 2;
-	uint64_t lo, hi;
+	uint64_t site = s->ip - 2, lo, hi;
 	const char *why = "the bounds of its function are not known";
 	unsigned char *code = malloc(FUNCTION_MAX);
-	bool one_line = at / CACHE_LINE == (at + 4) / CACHE_LINE;
-	s->retry = (!image_of(task)->start.observed && resume_point_may_be_in(p, s->ip, s->ip + RELOCATE_MAX)) ||
-		   is_in_call_at(p, image_of(task), s->ip);
-	if (s->retry)
-		why = "a thread may still return to the instruction after the call";
-	else if (at / AGENT_PAGE != (at + 4) / AGENT_PAGE)
-		why = "the jump would cross a page boundary";
-	else if (!one_line && task->proc->ntasks > 1)
-		why = "the jump would cross a cache line that other threads may be executing";
-	else if (code && m->base && padding_function(&mem, m->base, at, &lo, &hi) == 0 && hi - lo <= FUNCTION_MAX &&
-		 mem_get(&mem, lo, code, hi - lo) == 0) {
-		s->moved = (uint8_t)relocate_length(code, hi - lo, lo, at, &why);
-		memcpy(s->code, code + (s->ip - lo), s->moved);
-		if (s->moved && site_write_stub(task, s) && write_long(task, s)) {
-			s->kind = SITE_LONG;
+	if (code && m->base && padding_function(&mem, m->base, site, &lo, &hi) == 0 && hi - lo <= FUNCTION_MAX &&
+	    mem_get(&mem, lo, code, hi - lo) == 0) {
+		size_t n = kind == SITE_EARLY ? relocate_early(code, hi - lo, lo, site, &why)
+					      : relocate_length(code, hi - lo, lo, site, &why);
+		uint64_t at = kind == SITE_EARLY ? site - n : site;
+		bool one_line = at / CACHE_LINE == (at + 4) / CACHE_LINE;
+		s->moved = (uint8_t)n;
+		s->kind = kind;
+		memcpy(s->code, code + ((kind == SITE_EARLY ? at : s->ip) - lo), n);
+		if (kind == SITE_EARLY && is_used(image_of(task), s, at, site))
+			why = "the instruction before the call is used for another site";
+		else if (n && at / AGENT_PAGE != (at + 4) / AGENT_PAGE)
+			why = "the jump would cross a page boundary";
+		else if (n && !one_line && task->proc->ntasks > 1)
+			why = "the jump would cross a cache line that other threads may be executing";
+		else if (n && site_write_stub(task, s) && write_long(task, s))
 			why = NULL;
-		}
 	}
 	free(code);
-	if (why)
+	if (why) {
 		s->moved = 0;
+		s->kind = SITE_HOPELESS;
+	}
 	return why;
+}
+
+static const char *patch_long(struct patch *p, struct task *task, struct site *s, const struct mapping *m)
+{
+	s->retry = (!image_of(task)->start.observed && resume_point_may_be_in(p, s->ip, s->ip + RELOCATE_MAX)) ||
+		   is_in_call_at(p, image_of(task), s->ip);
+	return s->retry ? "a thread may still return to the instruction after the call"
+			: jump_over(task, s, m, SITE_LONG);
 }
 
 /* Patches the site. Returns NULL, or the reason why that is not possible. */
@@ -280,14 +311,15 @@ static const char *patch_site(struct patch *p, struct task *task, struct site *s
 	const char *why = "SCTRACE_PATCH does not permit it";
 	if (!m || !m->patchable)
 		return "the code is not a private, read-only mapping of a file";
-	if ((s->ip - 2) % CACHE_LINE == CACHE_LINE - 1)
-		return "the instruction crosses a cache line";
 	if (remote_read(task->tid, s->ip - 2, code, 2) < 0 || code[0] != 0x0f || code[1] != 0x05)
 		return "it is not a syscall instruction";
-	if (p->ways & WAY_SHORT)
+	bool one_line = (s->ip - 2) % CACHE_LINE != CACHE_LINE - 1;
+	if (p->ways & WAY_SHORT && one_line)
 		why = patch_short(p, task, s, m);
-	if (why && p->ways & WAY_LONG)
+	if (why && p->ways & WAY_LONG && one_line)
 		why = patch_long(p, task, s, m);
+	if (why && p->ways & WAY_LONG && !s->retry)
+		why = jump_over(task, s, m, SITE_EARLY);
 	return why;
 }
 
@@ -338,7 +370,7 @@ static bool is_patched_again(struct task *task, struct site *s)
 	for (int i = 0; i < s->nchanges; i++)
 		old = old && site_bytes_are(task, &s->change[i], false);
 	s->serial = ++image_of(task)->sites.serial;
-	return old && (s->kind == SITE_LONG ? write_long(task, s) : apply_changes(s, task->tid));
+	return old && (s->kind == SITE_SHORT ? apply_changes(s, task->tid) : write_long(task, s));
 }
 
 struct site *visit_site(struct patch *p, struct task *task, uint64_t ip)

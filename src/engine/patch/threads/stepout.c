@@ -41,7 +41,11 @@ static void out_of_stub(struct user_regs_struct *r, const struct site *s)
 		    ((off == STUB_LEA_UP || off == STUB_DECIDE) && r->rcx == 0);
 	if (down)
 		r->rsp += RED_ZONE;
-	if (off > STUB_MOVED && off < STUB_EXIT)
+	if (s->kind == SITE_EARLY && off == STUB_EARLY)
+		r->rip = s->ip - 2 - s->moved;
+	else if (s->kind == SITE_EARLY && off > STUB_EARLY && off < STUB_EXIT)
+		set_before_call(r, s);
+	else if (off > STUB_MOVED && off < STUB_EXIT)
 		r->rip = s->ip + (off - STUB_MOVED < s->moved ? off - STUB_MOVED : s->moved);
 	else if (made)
 		set_after_call(r, s);
