@@ -42,7 +42,7 @@ def per_child(folder, way, options):
 
 
 def check(folder, way, options, calls, stops):
-    # A signal that arrives while the parent is not in its wait costs more calls. Load only adds calls, so the smallest
+    # If SIGCHLD arrives while the parent is not in wait4(2), sctrace makes more calls. Load only adds calls, so the smallest
     # of three runs is used.
     found = min((per_child(folder, way, options) for _ in range(3)), key=lambda counts: sum(counts.values()))
     total = sum(found.values())
@@ -58,17 +58,17 @@ def test_vfork(folder):
 
 
 def test_spawn(folder):
-    """The same for a child of posix_spawn(3)"""
+    """A child of posix_spawn(3) costs few calls"""
     check(folder, "spawn", ["-c"], calls=49, stops=7)
 
 
 def test_handler(folder):
-    """The same for a child whose parent has a handler for SIGCHLD"""
+    """A child whose parent has a handler for SIGCHLD costs few calls"""
     check(folder, "handler", ["-c"], calls=41, stops=6)
 
 
 def test_recorded(folder):
-    """The same for a child whose calls are recorded"""
+    """A child whose calls are recorded costs few calls"""
     check(folder, "vfork", [], calls=108, stops=14)
 
 

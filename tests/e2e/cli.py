@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """
-The tracer's command line from outside: options, outputs, exit statuses, dialects (script.py). No test names an engine: the
-default must work.
+The tracer's command line from outside: options, outputs, exit statuses, dialects (script.py). Most tests name no
+engine, because the default one must work.
 """
 import json
 import os

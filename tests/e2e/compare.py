@@ -224,7 +224,7 @@ def test_the_users_file_is_unchanged(place):
 
 
 def interrupted(place, sig, after, *args):
-    """Starts compare in a new session, sends `sig` to the session, and returns its status."""
+    """Starts compare in a new session. Sends it `sig` `after` seconds after its work directory exists. Returns its status."""
     p = subprocess.Popen([SCTRACE, "compare", "--dir", str(place), *args], stdout=subprocess.DEVNULL,
                          stderr=subprocess.DEVNULL, start_new_session=True)
     deadline = time.monotonic() + TIMEOUT

@@ -56,7 +56,7 @@ class Terminal:
         os.write(self.fd, text.encode())
 
     def wait(self, pattern):
-        """Waits for a match of the pattern and returns everything up to it."""
+        """Waits until the output contains a match of the pattern. Returns the match, and drops the output up to its end."""
         end = time.monotonic() + TIMEOUT
         while not (found := re.search(pattern, self.seen)):
             left = end - time.monotonic()

@@ -407,8 +407,8 @@ def fault_compare(world, _):
 @scenario("fault")
 def fault_for_good(world, mode):
     """
-    A call is refused permanently from some point on: a message appears, the status is not 0, and no process or file is
-    left or stopped.
+    A call is refused permanently from some point on: sctrace ends with a message and leaves no process, not even a
+    stopped one.
     """
     counts = for_good((1, 8, 30, 120, 300, 450, 560))
     least = 1 if mode == "bpf" else 12
@@ -460,7 +460,7 @@ def fault_attached(world, mode):
 
 @scenario("fault", ["patch"])
 def fault_agent(world, mode):
-    """The same while the agent is installed: a thread that runs code of sctrace returns to the program's code by itself."""
+    """Requests are refused while the agent is installed: a thread in the agent's code returns to the program's code by itself."""
     env = warm_costs(world, mode)
     jobs = [("ptrace", n, EPERM) for n in range(5, 160, 9)] + [("wait", n, ECHILD) for n in range(2, 50, 8)]
     jobs += [("ptrace", n, ESRCH) for n in (5, 7, 30, 100)]
@@ -571,7 +571,10 @@ def fail_one_call(world, argv, env, whole, call, when):
 
 
 def some_of(before, made):
-    """Selects calls after the start: the first, one in the middle, and all from there, each with an alternating flag."""
+    """
+    Selects the calls to refuse, beyond the `before` calls that starting makes: the first, one in the middle, and all from
+    the middle on. The values say in which of these cases fault_calls_attached() also sends SIGINT.
+    """
     middle = before + (made - before + 1) // 2
     return {str(before + 1): False, str(middle): True, f"{middle}+": False} if made > before else {}
 
@@ -658,7 +661,7 @@ COPIES = ["compare", "-r", "1", "-w", "0", "-n", "8K", "-b", "4K"]
 
 @scenario("fault", ["trace"])
 def fault_calls_compare(world, _):
-    """The same for compare and report."""
+    """Each system call of compare and report is refused."""
     made = calls_fail(world, [*COPIES, "-s", "read/write", "--save={place}/run", "-o", "{place}/out"], something_shown)
     calls_fail(world, [*COPIES, "--cold", "--fsync", "-o", "{place}/out", "true"], something_shown, known=made)
     run = world.scratch / "run.json"
@@ -668,7 +671,7 @@ def fault_calls_compare(world, _):
 
 @scenario("fault", ["trace"])
 def fault_calls_bench(world, _):
-    """The same for bench."""
+    """Each system call of bench is refused."""
     made = set()
     for words in (["syscall", "-r", "2", "loop"], ["syscall", "-r", "2", "--no-count", "read-file", "spawn", "thread"],
                   ["syscall", "--per-process", "-r", "2", "--no-count", "loop"],

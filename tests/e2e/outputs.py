@@ -89,7 +89,7 @@ def of_commands(world, places):
 
 @contextmanager
 def standard_output(where, path):
-    """The standard output of an attempt: the tested output, a pipe without a reader, or an unused file."""
+    """The standard output of an attempt: the tested output, a pipe without a reader, or an ordinary pipe."""
     if where == "/dev/stdout":
         reader, writer = os.pipe()
         os.close(reader)
@@ -207,7 +207,7 @@ def fault_outputs(world, mode):
 
 @scenario("fault")
 def fault_full_disk(world, mode):
-    """The same on a full disk, and on a read-only one."""
+    """Outputs of the tracer cannot be written: a full disk, and a read-only one."""
     for places, seal in ((FULL, fill), (READ_ONLY, lock)):
         with disk(world) as folder:
             fail_all(world, of_trace(world, mode, places), folder, lambda: seal(folder))
@@ -244,7 +244,7 @@ def fault_outputs_commands(world, _):
 
 @scenario("fault", ["trace"])
 def fault_full_disk_commands(world, _):
-    """The same on a full disk, and on a read-only one, also for files used during the work."""
+    """Outputs and work files of the other commands cannot be written: a full disk, and a read-only one."""
     for places, seal in ((FULL, fill), (READ_ONLY, lock)):
         with disk(world) as folder:
             fail_all(world, of_commands(world, places), folder, lambda: seal(folder))

@@ -259,7 +259,7 @@ def show_diff(world, mode):
 
 
 def last_calls(world):
-    """Returns the arguments of the last calls of getpgid in the recording, and the whole text."""
+    """Returns the numbers of the recorded calls of getpgid (their arguments minus 100000), and the whole text."""
     text = show(world, "recording")
     return [int(x) - 100000 for x in re.findall(r"getpgid\((1\d{5})\)? ", text)], text
 

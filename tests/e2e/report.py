@@ -271,7 +271,7 @@ def test_a_bench_is_shown_again(folder):
 
 
 def test_a_terminal_shows_it_again(folder):
-    """The same on a terminal of equal width"""
+    """report prints on a terminal what the command printed on a terminal of equal width"""
     for columns in (60, 120):
         for words in (["bench", "switch", "-q", "-r", "3", "-t", "30ms", "--save", folder / "run.json", "pipe"],
                       ["-c", "--errors", "--hist=read", "-S", "calls", "-o", "/dev/stdout", "--save", folder / "run.json", "--", "true"]):
@@ -321,7 +321,7 @@ def test_parameters_are_columns(folder):
 
 
 def test_the_same_twice(folder):
-    """The same command twice gets two names, and the run can be read"""
+    """A command that is given twice gets two names, and the run can be read"""
     path = folder / "p.json"
     done = run("compare", "--runs=2", "--no-count", "--dir", folder, "--save", path, "true", "true")
     assert done.returncode == 0, done.stderr

@@ -123,7 +123,7 @@ def status_line(pid, key):
 
 
 def traced(pid):
-    """True if all threads are traced, or if (bpf) nothing is traced and there is nothing to wait for."""
+    """True if all threads of the process are traced."""
     try:
         return all(status_line(f"{pid}/task/{t.name}", "TracerPid") != "0" for t in Path(f"/proc/{pid}/task").iterdir())
     except OSError:
@@ -640,7 +640,8 @@ def death_program_killed(world, mode):
 
 def on_terminal(argv, env, talk):
     """
-    Runs a command as the session leader of a new terminal; `talk(master, pid)` talks to it. Returns its output and status.
+    Runs a command as the session leader of a new terminal. `talk(master, read_until)` writes to the terminal and waits
+    for output. Returns the command's output and status.
     """
     pid, master = pty.fork()
     if pid == 0:
@@ -974,7 +975,7 @@ def surround_set_uid(world, mode):
 
 @scenario("surround", ["ptrace", "trace", "patch"])
 def surround_unprivileged(world, mode):
-    """The same without privilege, also for a program that may be executed but not read."""
+    """A set-user-ID program that an unprivileged user starts, also one that may be executed but not read."""
     if os.geteuid() != 0:
         raise Skip("needs root, to become another user")
     nobody = {"user": 65534, "group": 65534, "extra_groups": []}

@@ -189,7 +189,7 @@ static void test_stopped_sleep(int argc, char **argv)
 	puts("slept through the stops");
 }
 
-/* The same for calls without a time limit: a stop must not make them return. */
+/* A stop must not make calls without a time limit return. */
 static void test_stopped_wait(int argc, char **argv)
 {
 	int rounds = number(argc, argv, 0, 20), fds[2], sock[2];

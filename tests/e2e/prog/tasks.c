@@ -361,7 +361,7 @@ static void test_exec_thread(int argc, char **argv)
 	calls("execve", n + 1, 0);
 }
 
-/* The same after the leader has ended: the leader of the group is a zombie. */
+/* execve by a thread after the leader of its group has ended and is a zombie. */
 static void test_exec_zombie(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 20);
