@@ -147,12 +147,19 @@ def fault_calibration_once(world, mode):
     known = {} if mode == "ptrace" else warm_costs(world, "ptrace")  # so that the engine under test makes the first requests
     argv, usual = tracer(world, mode, "--", world.program("tasks"), "fork", "2")
     argv = [word for word in argv if word != "--format=csv"]
-    for n in range(1, 6):
+
+    def attempt(n):
         env = {**usual, "XDG_RUNTIME_DIR": tempfile.mkdtemp(dir=world.scratch)}
         if known:
             shutil.copy(Path(known["XDG_RUNTIME_DIR"], "sctrace-costs.json"), env["XDG_RUNTIME_DIR"])
-        end = execute(argv, env=faulty(world, env, "ptrace", n, EPERM))
-        text = (world.scratch / "out").read_text()
+        return execute(argv, env=faulty(world, env, "ptrace", n, EPERM)), (world.scratch / "out").read_text()
+
+    for n in range(1, 6):
+        end, text = attempt(n)
+        for _ in range(10):  # on a busy machine, noise can be larger than the cost in each measurement
+            if "the measured cost was not above zero" not in text:
+                break
+            end, text = attempt(n)
         probed = end.status == 125 and b"cannot run on this machine" in end.stderr
         if ORDERED not in end.stderr or not (probed or (end.status == 0 and "subtracted from the times" in text)):
             raise Failed(f"call {n}: ended with {end.status}\n" + tail(end.stderr) + text)
