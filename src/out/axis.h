@@ -14,9 +14,8 @@ struct axis_tick {
 struct axis {
 	bool log;
 	enum chart_unit unit;
-	double low, high;   /* the range shown; `low` is above 0 on a logarithmic axis */
-	double from, to;    /* positions of `low` and `high` in pixels; from > to for a vertical axis */
-	double label_scale; /* for linear axes, where all labels have the same unit */
+	double low, high; /* the range shown; `low` is above 0 on a logarithmic axis */
+	double from, to;  /* positions of `low` and `high` in pixels; from > to for a vertical axis */
 	struct axis_tick ticks[AXIS_TICKS_MAX];
 	size_t nticks;
 };

@@ -75,7 +75,8 @@ def test_recorded(folder):
 def stops_of(folder, *program):
     """Number of stops and ends that the inner sctrace waits for."""
     inner = [SCTRACE, "--engine=patch", "-c", "-o", str(folder / "inner"), *program]
-    subprocess.run([SCTRACE, "--engine=ptrace", "-o", str(folder / "trace"), *inner], check=True, timeout=seconds(120))
+    subprocess.run([SCTRACE, "--engine=ptrace", "-o", str(folder / "trace"), *inner], check=True, timeout=seconds(120),
+                   stdout=subprocess.DEVNULL)
     return len(re.findall(r"(?m)^wait4\(.*\) += [1-9]", (folder / "trace").read_text(errors="replace")))
 
 
