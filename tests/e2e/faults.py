@@ -129,7 +129,7 @@ def fault_old_kernel(world, mode):
 @scenario("fault", ["ptrace", "patch", "patch-filter"])
 def fault_calibration(world, mode):
     """A child for calibration is killed before or while it is traced; the costs are then unknown."""
-    for n in (5, 1850, *(() if mode == "ptrace" else (2750,))):  # under patch, a child makes more calls before this
+    for n in (5, 1850, *(() if mode == "ptrace" else (2750,))):  # with the patch engine, a child makes more than 2,750 calls
         argv, env = tracer(world, mode, "-f", "--", world.program("tasks"), "fork", "2")
         env = faulty(world, env, "calibration", f"{n}*", 0)
         with running([word for word in argv if word != "--format=csv"], env) as process:
@@ -190,7 +190,7 @@ def fault_images(world, mode):
     execute(argv, env=env)
     usual = read_table(out.read_text())
     for n in range(1, 13):
-        # Larger allocations than a table row: tasks, images, patches.
+        # Only allocations that are larger than a table row are refused: tasks, images, patches.
         out.unlink(missing_ok=True)
         end = execute(argv, env=faulty(world, env, "calloc", n, f"{ENOMEM}:2320"))
         if ORDERED not in end.stderr:
@@ -461,7 +461,7 @@ def fault_attached(world, mode):
     for function, n, error in (("ptrace", 4, EPERM), ("ptrace", 8, EPERM), ("ptrace", 400, EPERM), ("wait", 300, ECHILD)):
         refuse_attached(world, mode, {}, function, n, error)
     env = warm_costs(world, mode)
-    for n in (3, 5):  # interrupts of the leader and of a thread, which exist although the kernel says ESRCH
+    for n in (3, 5):  # the requests that interrupt the leader and a thread; both exist although the requests fail with ESRCH
         refuse_attached(world, mode, env, "ptrace", n, ESRCH)
 
 
@@ -511,9 +511,9 @@ def scale_peak(world, _):
         raise Failed(f"ended with {end.status}\n" + tail(end.stderr))
 
 
-# Each system call that sctrace makes after its start, as counted by another sctrace, fails by the other's -e inject. Excluded
-# here: calls that cannot fail, calls whose failure would be caused by the injection itself (close and munmap were not
-# executed), and calls that the C library handles.
+# Another sctrace counts the system calls that sctrace makes after its start, and makes each of them fail (-e inject). These
+# are excluded: calls that cannot fail; close and munmap, because an injected call is not executed; and calls whose
+# failure the C library handles by itself.
 CANNOT_FAIL = set("""arch_prctl brk clock_gettime close execve exit exit_group futex getegid geteuid getgid getpid getppid getrandom
                      gettid getuid munmap restart_syscall rseq rt_sigreturn sched_yield set_robust_list set_tid_address tgkill
                      time uname""".split())
@@ -688,7 +688,7 @@ def fault_calls_bench(world, _):
         made |= calls_fail(world, argv, something_shown, known=made - {"clone", "mmap"})
 
 
-# The same for a tracer that attaches: the program always continues and ends normally.
+# Each system call of a tracer that attaches is refused. The program always continues, and ends normally.
 
 
 def wait_attached(process):
@@ -800,7 +800,7 @@ def fault_signal_in_hand(world, mode):
                 raise Failed(f"{function}, call {n}: ended with {status}\n" + tail(stderr))
 
 
-# The same for a tracer that is the program's grandchild (-D), in a separate session.
+# Calls of a tracer that is the program's grandchild (-D), in a separate session, are refused.
 
 
 def called_with(word, patience=TIMEOUT):

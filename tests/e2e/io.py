@@ -12,7 +12,7 @@ from pathlib import Path
 from script import BUILD, SCTRACE, Skip, in_terminal, run_tests, seconds
 
 TIMEOUT = seconds(200)
-# Name: engine, environment. With the small ring the recorder is full again and again.
+# Name: engine, environment. The small ring becomes full many times in each run.
 WAYS = {"ptrace": ("ptrace", {}), "patch": ("patch", {}), "small": ("patch", {"SCTRACE_RING": "4096"})}
 
 # For each program, the expected findings with their file (None: a finding about the whole program).

@@ -392,7 +392,7 @@ def attach_sleeping(world, mode):
             except Failed:
                 if target.poll() is None:
                     raise
-                break  # the sleep ended before, because the machine is slow
+                break  # the sleep has already ended, because the machine is slow
         status, stdout, stderr = wait_end(target)
         if status != 0 or b"slept" not in stdout:
             raise Failed(f"the target ended with {status}: {stdout} {stderr}")
@@ -417,7 +417,7 @@ def attach_leaves(world, mode):
 
 @scenario("attach", ATTACHING)
 def attach_killed(world, mode):
-    """SIGKILL of sctrace: attached processes, and their children since then, continue to compute and to create children."""
+    """SIGKILL of sctrace: attached processes, and the children that they create afterwards, continue to compute and to create children."""
     for what, word, *flags in (
         ("compute", b"computed as ever\n"),
         ("creates", b"created children as expected\n"),
@@ -620,7 +620,7 @@ def death_kill_on_exit(world, mode):
 
 @scenario("death")
 def death_program_killed(world, mode):
-    """SIGKILL of the program: sctrace ends by the same signal, and the calls until then are shown."""
+    """SIGKILL of the program: sctrace ends by the same signal, and the calls before that are shown."""
     argv, env = tracer(world, mode, "-f", "--", world.program("target"), "rows", "4")
     with running(argv, env) as process:
         wait_ready(process)
@@ -1016,7 +1016,7 @@ def surround_namespaces(world, mode):
 def nest_tracers(world, mode):
     """strace and sctrace run under sctrace: they work, or report that they are not permitted to trace; nothing hangs."""
     for flags in ([], ["-f"]):
-        own = ["env", "ASAN_OPTIONS=detect_leaks=0", str(world.sctrace), "-c"]  # LeakSanitizer cannot be where another traces
+        own = ["env", "ASAN_OPTIONS=detect_leaks=0", str(world.sctrace), "-c"]  # LeakSanitizer does not work in a traced process
         for inner in (["strace", "-f", "-o", "inner"], [*own, "--engine=ptrace", "-o", "inner"], [*own, "-o", "inner"]):
             argv, env = tracer(world, mode, *flags, "--", *inner, world.program("tasks"), "fork", "3")
             seen = execute(argv, env=env, cwd=world.scratch)

@@ -468,7 +468,7 @@ static void test_where_changes(int argc, char **argv)
 		if (kind == 2)
 			act.sa_flags |= SA_RESETHAND;
 		CHECK(sigaction(SIGURG, kind == 0 ? &none : &act, NULL) == 0);
-		if (kind == 3) { /* which has no effect here */
+		if (kind == 3) { /* a child changes its own action */
 			pid_t other = fork();
 			if (other == 0) {
 				sigaction(SIGURG, &none, NULL);
