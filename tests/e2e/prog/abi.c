@@ -51,7 +51,7 @@ static void test_int80(int argc, char **argv)
 	puts("answered");
 }
 
-/* Makes calls of the x32 ABI, whose numbers have an additional bit. These kernels do not support it. */
+/* Makes calls of the x32 ABI, whose numbers have bit 30 set. The kernels of the tests do not support this ABI. */
 static void test_x32(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 20);

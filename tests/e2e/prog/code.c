@@ -58,8 +58,8 @@ static void print_calls(void)
 }
 
 /*
- * The program writes code at run time and overwrites it in place, also after it made the pages writable and executable
- * again.
+ * The program writes code at run time and overwrites it in place: first while the page is both writable and
+ * executable, then while mprotect(2) makes it writable and executable in turn.
  */
 static void test_jit(int argc, char **argv)
 {
@@ -175,7 +175,7 @@ static void test_mprotect(int argc, char **argv)
 	print_calls();
 }
 
-/* madvise() discards private changes, so the file's code is back. */
+/* MADV_DONTNEED discards private changes of the mapping, also a patch: the file's code must be traced again. */
 static void test_madvise(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 50), a = file_of("calling", calling);
@@ -236,7 +236,7 @@ static void *make_news(void *arg)
 	return NULL;
 }
 
-/* The kernel may copy the memory of a child before a site is patched in its parent. */
+/* fork(2) may copy the memory before a site is patched in the parent. The child must be able to use the site. */
 static void test_fork_news(int argc, char **argv)
 {
 	(void)argc;
@@ -290,7 +290,7 @@ static void test_dlopen(int argc, char **argv)
 	calls("getpgid", 10L * n, 0);
 }
 
-/* Compares the code of the program, of the C library and of a mapping with the files, as copy protections do. */
+/* Compares the code at `from`, read directly and through /proc/self/mem, with its file, as copy protections do. */
 static void compare_with_file(const char *name, unsigned long from, unsigned long to, unsigned long offset)
 {
 	static unsigned char file[1 << 20], mem[1 << 20];

@@ -42,7 +42,7 @@ static void test_threads(int argc, char **argv)
 	CHECK(pthread_join(t[3], NULL) == 0);
 }
 
-/* Makes calls 0 to n - 1, and exits with a status. */
+/* Makes n calls with the arguments 100000, 100001 and so on, and exits with the given status. */
 static void test_exits(int argc, char **argv)
 {
 	int n = number(argc, argv, 1, 5000);

@@ -112,8 +112,8 @@ static inline char task_state(pid_t tid)
 }
 
 /*
- * Waits until the task sleeps, and is therefore blocked in a call, or has ended. The caller sees from its status
- * whether it has ended.
+ * Waits until the task sleeps, which means that it is blocked in a call, or until it is a zombie. The caller learns
+ * which of the two when it waits for the task.
  */
 static inline void until_asleep(pid_t tid)
 {

@@ -389,7 +389,7 @@ static void test_sigsys(int argc, char **argv)
 	CHECK(sigpending(&set) == 0 && sigismember(&set, SIGSYS));
 	CHECK(sigprocmask(SIG_UNBLOCK, &set, NULL) == 0);
 	CHECK(hits == 51 && seen.si_code == SI_USER);
-	/* The same with signals for one thread, while the program makes calls at new call sites. */
+	/* A blocked SIGSYS from raise(3), for one thread, must also stay pending during calls at new call sites. */
 	CHECK(sigprocmask(SIG_BLOCK, &set, NULL) == 0);
 	CHECK(raise(SIGSYS) == 0);
 	CHECK(getpgid(0) > 0 && getsid(0) > 0 && getpriority(PRIO_PROCESS, 0) >= -20 && hits == 51);
