@@ -14,6 +14,7 @@
  *   compare/                compares I/O strategies: plans, runs, judges, warns, explains
  *   trace/                  turns events into lines, JSON and tables: selection, descriptors and paths, the sinks
  *   present/                shows runs to people: tables, charts, sentences, in every format
+ *   bench/results/          fills in the runs of the bench tests: the method, the subjects, the notes
  *   bench/                  measures the cost of calls, context switches, time slices and wake-ups
  *   cli/                    the option table: parsing, --help, completion
  *   measure/                measures programs: runs and samples, the resident set, the description of the machine

@@ -2,7 +2,40 @@
 #ifndef SCTRACE_CMD_DISPLAY_H
 #define SCTRACE_CMD_DISPLAY_H
 
+#include "cli/opt.h"
 #include "present/page.h"
+
+#include <stddef.h>
+
+/* The options for the output of a run. `settings` is a struct with a member `show`, which is a struct page_options. */
+#define DISPLAY_OPTIONS(settings)                                                                                      \
+	{0,                                                                                                            \
+	 "format",                                                                                                     \
+	 "FORMAT",                                                                                                     \
+	 opt_word,                                                                                                     \
+	 "text (default), csv, markdown, html, or json: the saved run",                                                \
+	 offsetof(settings, show.format),                                                                              \
+	 COMPLETE_WORDS,                                                                                               \
+	 "text csv markdown html json"},                                                                               \
+		{'o',                                                                                                  \
+		 "output",                                                                                             \
+		 "FILE",                                                                                               \
+		 opt_string,                                                                                           \
+		 "write the result to FILE instead of standard output",                                                \
+		 offsetof(settings, show.output),                                                                      \
+		 COMPLETE_FILE},                                                                                       \
+		{0,                                                                                                    \
+		 "save",                                                                                               \
+		 "FILE",                                                                                               \
+		 opt_string,                                                                                           \
+		 "save the run with every sample, for sctrace report",                                                 \
+		 offsetof(settings, show.save),                                                                        \
+		 COMPLETE_FILE},                                                                                       \
+		{0, "svg", "FILE", opt_svg, "draw the result", offsetof(settings, show.svg), COMPLETE_FILE},           \
+	{                                                                                                              \
+		0, "color", "WHEN", opt_word, "auto, always or never (default: auto)",                                 \
+			offsetof(settings, show.colour), COMPLETE_WORDS, "auto always never"                           \
+	}
 
 /* Returns the look of text at its destination. If that is a file, there is no limit of the width and no colour. */
 struct table_look display_look(const struct page_options *o);

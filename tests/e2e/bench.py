@@ -158,6 +158,9 @@ def test_output_that_cannot_be_written(_):
     for args in (["-o", "/dev/full"], ["--save", "/nonexistent/x.json"], ["--svg", "/nonexistent/x.svg"]):
         status, _, err = run("syscall", "-r", "5", "loop", *args)
         assert status == 125 and args[1] in err, (args, status, err)
+    for test in (["syscall"], []):
+        status, _, err = run(*test, "--svg", "p.png")
+        assert status == 2 and "write p.svg" in err, (test, status, err)
     with open("/dev/full", "w", encoding="utf-8") as full:
         done = subprocess.run([SCTRACE, "bench", "syscall", "-r", "5", "loop"], stdout=full, stderr=subprocess.PIPE,
                               check=False)

@@ -26,46 +26,7 @@ static const struct shortened {
 };
 #define TESTS (sizeof(shortened) / sizeof(*shortened))
 
-static const struct opt options[] = {
-	{.name = "dir",
-	 .arg = "DIR",
-	 .parse = opt_string,
-	 .offset = offsetof(struct bench_shared, dir),
-	 .help = "create files in this directory (default: $TMPDIR, else /var/tmp)",
-	 .complete = COMPLETE_DIR},
-	{.name = "format",
-	 .arg = "FORMAT",
-	 .parse = opt_word,
-	 .offset = offsetof(struct bench_shared, show.format),
-	 .help = "text (default), csv, markdown, html, or json: the saved run",
-	 .complete = COMPLETE_WORDS,
-	 .words = "text csv markdown html json"},
-	{.letter = 'o',
-	 .name = "output",
-	 .arg = "FILE",
-	 .parse = opt_string,
-	 .offset = offsetof(struct bench_shared, show.output),
-	 .help = "write the result to FILE instead of standard output",
-	 .complete = COMPLETE_FILE},
-	{.name = "save",
-	 .arg = "RUN.json",
-	 .parse = opt_string,
-	 .offset = offsetof(struct bench_shared, show.save),
-	 .help = "save the run with every sample, for sctrace report",
-	 .complete = COMPLETE_FILE},
-	{.name = "svg",
-	 .arg = "FILE",
-	 .parse = opt_svg,
-	 .offset = offsetof(struct bench_shared, show.svg),
-	 .help = "draw the results of all tests, one below the other",
-	 .complete = COMPLETE_FILE},
-	{.letter = 'q',
-	 .name = "quiet",
-	 .parse = opt_flag,
-	 .offset = offsetof(struct bench_shared, quiet),
-	 .help = "do not show progress"},
-	{0},
-};
+static const struct opt options[] = {BENCH_DIR_OPTION, BENCH_OUTPUT_OPTIONS, {0}};
 static const char *const usage[] = {"[OPTIONS]", "syscall|switch|sched|latency|load [OPTIONS] ...", NULL};
 static const struct opt_command face = {
 	.name = "sctrace bench",
@@ -104,8 +65,8 @@ static void take_over(struct bench_session *s, struct bench_session *part, const
 	s->run.methods.known = true;
 	*to = part->run.method;
 	fields_init(&run_method_fields, &part->run.method);
-	buf_add(&text, part->head.s, part->head.len);
-	buf_truncate(&text, text.len ? text.len - 1 : 0); /* without the last newline */
+	for (size_t i = 0; i < part->run.head.n; i++)
+		buf_addf(&text, "%s%s", i ? "\n" : "", part->run.head.v[i]);
 	texts_add(&s->run.heads, test, buf_str(&text));
 	for (size_t i = 0; i < part->run.subjects.n; i++) {
 		/*

@@ -6,6 +6,7 @@
 #include "base/vec.h"
 #include "bench/place.h"
 #include "cli/opt.h"
+#include "cmd/display.h"
 #include "measure/env.h"
 #include "present/page.h"
 
@@ -32,93 +33,57 @@ opt_parse_fn bench_opt_cpus;
 /* Parses a duration above zero, and sets `time_given` of struct bench_shared. */
 opt_parse_fn bench_opt_time;
 
+/* --dir, the options of cmd/display.h, and --quiet, which are also the options of `sctrace bench` without a test. */
+#define BENCH_DIR_OPTION                                                                                               \
+	{                                                                                                              \
+		0, "dir", "DIR", opt_string, "create files in this directory (default: $TMPDIR, else /var/tmp)",       \
+			offsetof(struct bench_shared, dir), COMPLETE_DIR                                               \
+	}
+#define BENCH_OUTPUT_OPTIONS                                                                                           \
+	DISPLAY_OPTIONS(struct bench_shared),                                                                          \
+	{                                                                                                              \
+		'q', "quiet", NULL, opt_flag, "do not show progress", offsetof(struct bench_shared, quiet)             \
+	}
 #define BENCH_SHARED_OPTIONS(runs_help, time_help)                                                                     \
 	{.help = "Measuring:"},                                                                                        \
-		{.letter = 'r',                                                                                        \
-		 .name = "runs",                                                                                       \
-		 .arg = "N",                                                                                           \
-		 .parse = opt_int,                                                                                     \
-		 .help = runs_help,                                                                                    \
-		 .offset = offsetof(struct bench_shared, runs),                                                        \
-		 .min = 1,                                                                                             \
-		 .max = 1000000},                                                                                      \
-		{.letter = 't', .name = "time", .arg = "TIME", .parse = bench_opt_time, .help = time_help},            \
-		{.name = "dir",                                                                                        \
-		 .arg = "DIR",                                                                                         \
-		 .parse = opt_string,                                                                                  \
-		 .help = "create files in this directory (default: $TMPDIR, else /var/tmp)",                           \
-		 .offset = offsetof(struct bench_shared, dir),                                                         \
-		 .complete = COMPLETE_DIR},                                                                            \
-		{.help = "Output:"},                                                                                   \
-		{.name = "format",                                                                                     \
-		 .arg = "FORMAT",                                                                                      \
-		 .parse = opt_word,                                                                                    \
-		 .help = "text (default), csv, markdown, html, or json: the saved run",                                \
-		 .offset = offsetof(struct bench_shared, show.format),                                                 \
-		 .complete = COMPLETE_WORDS,                                                                           \
-		 .words = "text csv markdown html json"},                                                              \
-		{.letter = 'o',                                                                                        \
-		 .name = "output",                                                                                     \
-		 .arg = "FILE",                                                                                        \
-		 .parse = opt_string,                                                                                  \
-		 .help = "write the result to FILE instead of standard output",                                        \
-		 .offset = offsetof(struct bench_shared, show.output),                                                 \
-		 .complete = COMPLETE_FILE},                                                                           \
-		{.name = "save",                                                                                       \
-		 .arg = "RUN.json",                                                                                    \
-		 .parse = opt_string,                                                                                  \
-		 .help = "save the run with every sample, for sctrace report",                                         \
-		 .offset = offsetof(struct bench_shared, show.save),                                                   \
-		 .complete = COMPLETE_FILE},                                                                           \
-		{.name = "svg",                                                                                        \
-		 .arg = "FILE",                                                                                        \
-		 .parse = opt_string,                                                                                  \
-		 .help = "draw the result",                                                                            \
-		 .offset = offsetof(struct bench_shared, show.svg),                                                    \
-		 .complete = COMPLETE_FILE},                                                                           \
-	{                                                                                                              \
-		.letter = 'q', .name = "quiet", .parse = opt_flag, .help = "do not show progress",                     \
-		.offset = offsetof(struct bench_shared, quiet)                                                         \
-	}
+		{'r', "runs", "N", opt_int, runs_help, offsetof(struct bench_shared, runs), .min = 1, .max = 1000000}, \
+		{'t', "time", "TIME", bench_opt_time, time_help}, BENCH_DIR_OPTION, {.help = "Output:"},               \
+		BENCH_OUTPUT_OPTIONS
 
 /* The options --policy and --prio. `settings` must have members with these names. */
 #define BENCH_POLICY_OPTIONS(settings, policy_help)                                                                    \
-	{.name = "policy",                                                                                             \
-	 .arg = "POLICY",                                                                                              \
-	 .parse = opt_word,                                                                                            \
-	 .help = policy_help,                                                                                          \
-	 .offset = offsetof(settings, policy),                                                                         \
-	 .complete = COMPLETE_WORDS,                                                                                   \
-	 .words = "other batch fifo rr"},                                                                              \
+	{0,                                                                                                            \
+	 "policy",                                                                                                     \
+	 "POLICY",                                                                                                     \
+	 opt_word,                                                                                                     \
+	 policy_help,                                                                                                  \
+	 offsetof(settings, policy),                                                                                   \
+	 COMPLETE_WORDS,                                                                                               \
+	 "other batch fifo rr"},                                                                                       \
 	{                                                                                                              \
-		.name = "prio", .arg = "N", .parse = opt_int, .help = "real-time priority, for fifo and rr",           \
-		.offset = offsetof(settings, prio), .min = 1, .max = 99                                                \
+		0, "prio", "N", opt_int, "real-time priority, for fifo and rr", offsetof(settings, prio),              \
+			COMPLETE_NONE, NULL, 1, 99                                                                     \
 	}
 
 /* The option --cpus. `cpus_help` says what runs on these CPUs. */
 #define BENCH_CPUS_OPTION(cpus_help)                                                                                   \
 	{                                                                                                              \
-		.letter = 'c', .name = "cpus", .arg = "LIST", .parse = bench_opt_cpus, .help = cpus_help               \
+		'c', "cpus", "LIST", bench_opt_cpus, cpus_help                                                         \
 	}
 
 /* The options --loads and --list. `settings` must have members with these names. */
 #define BENCH_LOADS_OPTIONS(settings, defaults)                                                                        \
-	{.name = "loads",                                                                                              \
-	 .arg = "LIST",                                                                                                \
-	 .parse = bench_opt_loads,                                                                                     \
-	 .offset = offsetof(settings, loads),                                                                          \
-	 .help = BENCH_LOADS_HELP " (default: " defaults ")"},                                                         \
+	{0, "loads", "LIST", bench_opt_loads, BENCH_LOADS_HELP " (default: " defaults ")", offsetof(settings, loads)}, \
 	{                                                                                                              \
-		.letter = 'l', .name = "list", .parse = opt_flag, .offset = offsetof(settings, list),                  \
-		.help = "list the loads"                                                                               \
+		'l', "list", NULL, opt_flag, "list the loads", offsetof(settings, list)                                \
 	}
 
 /* The option --seed, for the random order of `what`. `settings` must have a member of this name. */
 #define BENCH_SEED_OPTION(settings, what)                                                                              \
 	{                                                                                                              \
-		.name = "seed", .arg = "N", .parse = opt_int, .offset = offsetof(settings, seed), .min = 1,            \
-		.max = 0x7fffffff,                                                                                     \
-		.help = "seed for the random order of the " what " (default: a new one, which is saved with the run)"  \
+		0, "seed", "N", opt_int,                                                                               \
+			"seed for the random order of the " what " (default: a new one, which is saved with the run)", \
+			offsetof(settings, seed), .min = 1, .max = 0x7fffffff                                          \
 	}
 
 /* A test that is running. */
@@ -131,9 +96,8 @@ struct bench_session {
 	char self[4096]; /* path of the sctrace program */
 	const char *dir;
 	struct env_activity before;
-	struct run run;  /* the results */
-	struct buf head; /* the lines above the tables: how the test measured */
-	double load;     /* load average when the test started */
+	struct run run; /* the results */
+	double load;    /* load average when the test started */
 	uint64_t shown_ns;
 	bool progress;
 };
@@ -152,16 +116,8 @@ int bench_begin(struct bench_session *s, struct bench_shared *o, const char *kin
  * message if the policy has no priorities.
  */
 int bench_choose_policy(struct bench_session *s, const char *word, int otherwise, int prio, struct place_policy *p);
-/* Appends "CPU 0,2" for the CPUs of --cpus, or "any CPU". Also sets `cpus` of the run's method (NULL: any CPU). */
-void bench_say_cpus(struct bench_session *s, struct buf *out);
-void bench_set_cpus(struct bench_session *s);
 /* Adds a note to the run. */
 #define bench_note(s, ...) run_note(&(s)->run, __VA_ARGS__)
-/*
- * Adds a note that some rows have fewer samples than requested. `rows` is "NAME SAMPLES, ..."; if it is empty, adds no
- * note. Adds no note either if a signal ended the test.
- */
-void bench_note_shortage(struct bench_session *s, const char *test, size_t samples, struct buf *rows);
 /*
  * Shows a progress line if standard error is a terminal. The next progress line replaces it. If `all` is greater than
  * 0, the line shows `done` of `all`.
@@ -175,13 +131,6 @@ int bench_end(struct bench_session *s);
 
 /* Frees the session without a result. Returns `status`. */
 int bench_quit(struct bench_session *s, int status);
-
-/*
- * Appends a subject and its samples, which are in `unit` ("s", "ns"). Returns NULL if memory ran out or if there are no
- * samples.
- */
-struct run_subject *bench_add(struct bench_session *s, const char *name, const char *unit, const double *samples,
-			      size_t n);
 
 #define BENCH_DONE (-1)
 

@@ -113,30 +113,6 @@ int bench_choose_policy(struct bench_session *s, const char *word, int otherwise
 	return 0;
 }
 
-void bench_say_cpus(struct bench_session *s, struct buf *out)
-{
-	buf_adds(out, s->o->cpus.n ? "CPU " : "any CPU");
-	cpu_list_format(out, &s->o->cpus);
-}
-
-void bench_set_cpus(struct bench_session *s)
-{
-	struct buf b = {0};
-	cpu_list_format(&b, &s->o->cpus);
-	field_set(&s->run.method.cpus, s->o->cpus.n ? buf_str(&b) : NULL);
-	s->run.method.known = true;
-	buf_free(&b);
-}
-
-struct run_subject *bench_add(struct bench_session *s, const char *name, const char *unit, const double *samples,
-			      size_t n)
-{
-	struct run_subject *to = run_add_subject(&s->run, name, unit);
-	for (size_t i = 0; to && i < n; i++)
-		reals_add(&to->samples[METRIC_TIME], strcmp(unit, "ns") == 0 ? samples[i] / 1e9 : samples[i]);
-	return to;
-}
-
 int bench_measure(const struct bench_test *t, struct bench_session *s, int argc, char **argv)
 {
 	char kind[64];
@@ -160,13 +136,6 @@ int bench_measure(const struct bench_test *t, struct bench_session *s, int argc,
 	snprintf(kind, sizeof(kind), "bench-%s", t->name);
 	status = bench_begin(s, s->o, kind, argc, argv);
 	return status ? status : t->run(s, s->o, argc - first, argv + first);
-}
-
-void bench_note_shortage(struct bench_session *s, const char *test, size_t samples, struct buf *rows)
-{
-	if (rows->len && !stop_signal())
-		bench_note(s, "there was no time for %zu samples of %s; run sctrace bench %s with a longer --time",
-			   samples, buf_str(rows), test);
 }
 
 void bench_progress(struct bench_session *s, double done, double all, const char *what)
@@ -204,7 +173,6 @@ int bench_quit(struct bench_session *s, int status)
 	if (s->progress)
 		fputs("\r\033[K", stderr);
 	run_free(&s->run);
-	buf_free(&s->head);
 	if (s->o)
 		vec_free(&s->o->cpus);
 	free(s->o);
@@ -217,7 +185,7 @@ static int show(struct bench_session *s)
 	if (stop_signal())
 		bench_note(s, s->run.subjects.n ? "interrupted: these are the measurements up to then"
 						: "interrupted before anything was measured");
-	strings_add_lines(&s->run.head, buf_str(&s->head));
+	s->run.head.known = true;
 	s->run.notes.known = true;
 	s->run.interrupted = stop_signal() ? TRUTH_YES : TRUTH_NO;
 	int err = run_judge(&s->run);

@@ -3,16 +3,15 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/size.h"
+#include "bench/results/results.h"
 #include "bench/stop.h"
 #include "bench/suite.h"
 #include "cmd/bench/loads.h"
 #include "measure/sample.h"
-#include "run/judge.h"
 #include "stats/random.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,14 +33,8 @@ static const struct opt options[] = {
 	{.help = "How:"},
 	BENCH_LOADS_OPTIONS(struct settings, DEFAULT_LOADS),
 	BENCH_CPUS_OPTION("run the suite or the command on these CPUs (default: any)"),
-	{.name = "ignore-failure",
-	 .parse = opt_flag,
-	 .offset = AT(ignore_failure),
-	 .help = "continue if the command fails"},
-	{.name = "show-output",
-	 .parse = opt_flag,
-	 .offset = AT(show_output),
-	 .help = "let the command write to this terminal"},
+	{0, "ignore-failure", NULL, opt_flag, "continue if the command fails", AT(ignore_failure)},
+	{0, "show-output", NULL, opt_flag, "let the command write to this terminal", AT(show_output)},
 	BENCH_SEED_OPTION(struct settings, "loads"),
 	BENCH_SHARED_OPTIONS("number of runs under each load (default: 3)",
 			     "repeat the suite until it takes about this long without a load (default: once)"),
@@ -57,61 +50,18 @@ static const struct opt_command face = {
 	.stop_at_operand = true,
 };
 
-/* The row of one load. */
-struct row {
-	struct load *load;
-	VEC(double) wall, user, system; /* seconds, one value for each run */
-};
-
 struct timing {
 	struct bench_session *s;
 	const struct settings *o;
 	struct sample_spec spec;
 	struct kid_guard guard;
-	struct row rows[LOADS_MAX];
+	struct load_row rows[LOADS_MAX];
 	size_t n;
 	double done, all;
 	const char *what; /* how messages name the command that is timed */
 };
 
-static void add_row(struct bench_session *s, const struct row *row)
-{
-	struct run_subject *to = bench_add(s, row->load->name, "s", row->wall.v, row->wall.n);
-	for (size_t i = 0; to && i < row->wall.n; i++) {
-		reals_add(&to->samples[METRIC_LOAD_USER], row->user.v[i]);
-		reals_add(&to->samples[METRIC_LOAD_SYSTEM], row->system.v[i]);
-	}
-	if (to)
-		bench_add_work(to, row->load);
-}
-
-static void note_unseen(struct bench_session *s)
-{
-	struct buf unseen = {0};
-	for (size_t i = 0; i < s->run.subjects.n; i++) {
-		struct interval ratio;
-		const struct run_subject *x = &s->run.subjects.v[i];
-		if (isfinite(run_over_none(&s->run, x, &ratio)) && isfinite(ratio.low) && boot_spans_one(&ratio))
-			buf_addf(&unseen, "%s%s", unseen.len ? ", " : "", x->name);
-	}
-	if (unseen.len)
-		bench_note(s,
-			   "no difference from the run without a load was seen (the 95 %% interval of the ratio of "
-			   "medians includes 1): %s",
-			   buf_str(&unseen));
-	buf_free(&unseen);
-}
-
-static void report(struct timing *t)
-{
-	for (size_t i = 0; i < t->n; i++)
-		if (t->rows[i].wall.n)
-			add_row(t->s, &t->rows[i]);
-	if (run_judge(&t->s->run) == 0)
-		note_unseen(t->s);
-}
-
-static int keep(struct row *row, const struct sample *m)
+static int keep(struct load_row *row, const struct sample *m)
 {
 	bool kept = vec_push(&row->wall, (double)m->wall_ns * 1e-9) &&
 		    vec_push(&row->user, (double)m->user_ns * 1e-9) &&
@@ -134,7 +84,7 @@ static int check_status(struct timing *t, int status)
 }
 
 /* Runs the command once under one load. Returns 0, or -errno, which ends the test. */
-static int time_once(struct timing *t, struct row *row)
+static int time_once(struct timing *t, struct load_row *row)
 {
 	struct buf why = {0};
 	struct sample m;
@@ -202,24 +152,6 @@ static int repetitions(struct timing *t, uint64_t *times)
 	diag_error("--time is too short for the suite, which takes %s to run once", buf_str(&once));
 	buf_free(&once);
 	return -ERANGE;
-}
-
-static void describe_method(struct timing *t, uint64_t times, uint64_t seed, char **command, const char *without)
-{
-	struct bench_session *s = t->s;
-	if (command)
-		buf_addf(&s->head, "load: elapsed time of %s, on ", command[0]);
-	else
-		buf_addf(&s->head, "load: elapsed time of a fixed suite of system calls, %llu time%s, on ",
-			 (unsigned long long)times, times == 1 ? "" : "s");
-	bench_say_cpus(s, &s->head);
-	buf_adds(&s->head, ", under loads\n");
-	struct run_method *m = &s->run.method;
-	bench_set_cpus(s);
-	field_set(&m->command, command ? command[0] : NULL);
-	m->suite_times = (double)times;
-	field_set(&m->suite_without, without);
-	m->seed = (double)seed;
 }
 
 /*
@@ -306,16 +238,17 @@ static int run(struct bench_session *s, void *settings, int nwords, char **words
 		buf_free(&without);
 		return end_with(s, -ENOMEM);
 	}
-	bench_note_loads(s, &o->loads);
+	results_note_loads(&s->run, s->dir, o->loads.v, o->loads.n);
 	bench_progress(s, 0, 0, "once to warm up");
 	int err = repetitions(t, &times);
 	if (!command)
 		snprintf(count, sizeof(count), "%llu", (unsigned long long)times);
 	if (!err)
 		err = time_all(t, o->shared.runs ? o->shared.runs : DEFAULT_RUNS, seed);
-	describe_method(t, times, seed, command, buf_str(&without));
 	if (!err || err == -EINTR)
-		report(t);
+		results_load(&s->run, &o->shared.cpus,
+			     &(struct load_method){command ? command[0] : NULL, times, seed, buf_str(&without)},
+			     t->rows, t->n);
 	free_timing(t);
 	buf_free(&without);
 	return end_with(s, err);

@@ -2,7 +2,6 @@
 
 #include "base/buf.h"
 #include "base/diag.h"
-#include "bench/suite.h"
 #include "cmd/put.h"
 
 #include <errno.h>
@@ -31,16 +30,6 @@ int bench_opt_loads(void *ctx, const struct opt *o, const char *arg, struct buf 
 	return 0;
 }
 
-void bench_add_work(struct run_subject *to, const struct load *load)
-{
-	for (size_t i = 0; i < load->parts; i++) {
-		char key[64];
-		snprintf(key, sizeof(key), "%s_%s", load->kind[i]->name, load->kind[i]->unit);
-		numbers_add(&to->load_work, key, (double)load->work[i]);
-	}
-	to->load_span_s = (double)load->span_ns * 1e-9;
-}
-
 static int list_loads(void)
 {
 	struct buf out = {0};
@@ -50,34 +39,6 @@ static int list_loads(void)
 	int status = put_text(NULL, &out);
 	buf_free(&out);
 	return status;
-}
-
-static bool has_kind(const struct load_list *l, const char *name)
-{
-	for (size_t i = 0; i < l->n; i++)
-		for (size_t k = 0; k < l->v[i].parts; k++)
-			if (strcmp(l->v[i].kind[k]->name, name) == 0)
-				return true;
-	return false;
-}
-
-void bench_note_loads(struct bench_session *s, const struct load_list *l)
-{
-	struct env_fs fs;
-	struct buf without = {0};
-	struct buf why = {0};
-	if (has_kind(l, "disk") && env_fs_read(s->dir, &fs) == 0 && fs.in_memory)
-		bench_note(s,
-			   "'%s' is in memory (%s), so the load 'disk' did not reach a device; choose another "
-			   "directory with --dir",
-			   s->dir, fs.mount.type);
-	if (has_kind(l, "suite"))
-		suite_find_missing(s->dir, &without, &why);
-	if (why.len)
-		bench_note(s, "operations that cannot run on this machine are omitted from the load 'suite': %s",
-			   buf_str(&why));
-	buf_free(&without);
-	buf_free(&why);
 }
 
 void bench_default_loads(struct load_list *l, const char *words)

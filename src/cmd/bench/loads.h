@@ -18,13 +18,6 @@ struct load_list {
 
 /* Parses a list such as "none,net,suite+disk" into the struct load_list at the option's offset. */
 opt_parse_fn bench_opt_loads;
-/* Adds to subject `to` what the load did during the measurement, and how long that took. */
-void bench_add_work(struct run_subject *to, const struct load *load);
-/*
- * Adds notes about loads that do less than their names say: 'disk' if its files are in memory, and 'suite' if some of
- * its operations cannot run here.
- */
-void bench_note_loads(struct bench_session *s, const struct load_list *l);
 /* Fills the list from `words`, a constant string. */
 void bench_default_loads(struct load_list *l, const char *words);
 /*

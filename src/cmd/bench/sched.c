@@ -2,13 +2,12 @@
 
 #include "base/clock.h"
 #include "base/diag.h"
-#include "base/memory.h"
 #include "base/size.h"
+#include "bench/results/results.h"
 #include "bench/sched.h"
 #include "bench/stop.h"
 
 #include <errno.h>
-#include <math.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,22 +53,11 @@ static int opt_numbers(void *ctx, const struct opt *o, const char *arg, struct b
 #define AT(member) offsetof(struct settings, member)
 static const struct opt options[] = {
 	{.help = "How:"},
-	{.letter = 'n',
-	 .name = "procs",
-	 .arg = "LIST",
-	 .parse = opt_numbers,
-	 .offset = AT(procs),
-	 .min = 1,
-	 .max = SCHED_PROCS,
-	 .help = "numbers of competing processes (default: 1,2,4)"},
+	{'n', "procs", "LIST", opt_numbers, "numbers of competing processes (default: 1,2,4)", AT(procs), .min = 1,
+	 .max = SCHED_PROCS},
 	BENCH_CPUS_OPTION("CPUs that the processes share (default: the first one)"),
-	{.name = "nice",
-	 .arg = "LIST",
-	 .parse = opt_numbers,
-	 .offset = AT(nice),
-	 .min = -20,
-	 .max = 19,
-	 .help = "nice values, assigned to the processes in turn (default: 0)"},
+	{0, "nice", "LIST", opt_numbers, "nice values, assigned to the processes in turn (default: 0)", AT(nice),
+	 .min = -20, .max = 19},
 	BENCH_POLICY_OPTIONS(struct settings, "other (default), batch, fifo or rr"),
 	BENCH_SHARED_OPTIONS("number of repetitions (default: 3)", "time that one process takes alone (default: 0.3s)"),
 	{0},
@@ -82,115 +70,6 @@ static const struct opt_command face = {
 	.table = options,
 	.epilog = "sctrace-bench(1) explains the result.",
 };
-
-/* All runs with one number of processes. */
-struct sched_size {
-	size_t procs;
-	struct sched_run *runs;
-	size_t n; /* number of elements of `runs`: the completed runs, or one interrupted run if none completed */
-};
-
-/*
- * Returns the share of one CPU that the kernel's weights give to process `i`. Returns NAN if there are several CPUs or
- * a real-time policy, because then the weights do not decide.
- */
-static double expected_share(const struct sched_plan *p, const struct sched_run *r, size_t i)
-{
-	double all = 0;
-	if (p->ncpus > 1 || p->policy.policy == SCHED_FIFO || p->policy.policy == SCHED_RR)
-		return NAN;
-	for (size_t k = 0; k < r->n; k++)
-		all += sched_weight(r->procs[k].nice);
-	return sched_weight(r->procs[i].nice) / all;
-}
-
-static void add_process(struct run_repetition *to, const struct sched_plan *plan, const struct sched_run *r, size_t i)
-{
-	const struct sched_proc *p = &r->procs[i];
-	struct run_process x = {
-		.nice = p->nice,
-		.done = p->done ? TRUTH_YES : TRUTH_NO,
-		.latency_s = p->done ? (double)p->latency_ns * 1e-9 : NAN,
-		.cpu_share = sched_share(r, i),
-		.cpu_share_by_weight = expected_share(plan, r, i),
-		.voluntary_switches = (double)p->voluntary,
-		.involuntary_switches = (double)p->involuntary,
-		.slices_whole = p->slices_whole ? TRUTH_YES : TRUTH_NO,
-	};
-	bool ok = true;
-	for (size_t k = 0; k < p->logs; k++)
-		reals_add(&x.progress_s, (double)p->progress_ns[k] * 1e-9);
-	for (size_t k = 0; k < p->slices.n && ok; k++) {
-		const struct sched_slice *c = &p->slices.v[k];
-		ok = vec_push(&x.slices_s, (struct run_slice){(double)c->start * 1e-9, (double)c->end * 1e-9, c->cpu});
-	}
-	if (!ok || !vec_push(&to->processes, x))
-		memory_note_failure();
-}
-
-/* Adds a subject for one number of processes. Its samples are the mean latency of each run. */
-static void add_size(struct bench_session *s, const struct sched_plan *plan, const struct sched_size *size)
-{
-	char name[32];
-	snprintf(name, sizeof(name), "%zu process%s", size->procs, size->procs == 1 ? "" : "es");
-	struct run_subject *to = bench_add(s, name, "s", NULL, 0);
-	for (size_t k = 0; to && k < size->n; k++) {
-		const struct sched_run *r = &size->runs[k];
-		struct run_repetition x = {.throughput_per_s = sched_throughput(r),
-					   .latency_mean_s = sched_mean_latency(r) * 1e-9,
-					   .others_share = sched_others(r, plan->ncpus)};
-		for (size_t i = 0; i < r->n; i++)
-			add_process(&x, plan, r, i);
-		if (isfinite(x.latency_mean_s)) {
-			reals_add(&to->samples[METRIC_TIME], x.latency_mean_s);
-			reals_add(&to->samples[METRIC_THROUGHPUT], x.throughput_per_s);
-		}
-		if (!vec_push(&to->repetitions, x))
-			memory_note_failure();
-	}
-}
-
-static void note_lost_slices(struct bench_session *s, const struct sched_size *z)
-{
-	for (size_t k = 0; k < z->n; k++)
-		for (size_t i = 0; i < z->procs; i++)
-			if (!z->runs[k].procs[i].slices_whole) {
-				bench_note(s,
-					   "%zu processes had more slices than the %d that can be kept, so their "
-					   "shares are not known",
-					   z->procs, SCHED_SLICES);
-				return;
-			}
-}
-
-/* Adds a note about a run that was interrupted. It has progress and slices, but neither a latency nor a throughput. */
-static void note_interrupted(struct bench_session *s, const struct sched_size *z)
-{
-	for (size_t k = 0; k < z->n; k++)
-		for (size_t i = 0; i < z->runs[k].n; i++)
-			if (!z->runs[k].procs[i].done) {
-				struct buf when = {0};
-				duration_human(&when, (double)z->runs[k].window_ns);
-				bench_note(s,
-					   "%zu process%s: some did not finish in time; shares and slices cover the "
-					   "first %s",
-					   z->procs, z->procs == 1 ? "" : "es", buf_str(&when));
-				buf_free(&when);
-				return;
-			}
-}
-
-static void report(struct bench_session *s, const struct sched_plan *p, const struct sched_size *sizes, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		if (sizes[i].n)
-			add_size(s, p, &sizes[i]);
-		note_lost_slices(s, &sizes[i]);
-		note_interrupted(s, &sizes[i]);
-	}
-	if (p->policy.policy == SCHED_FIFO)
-		bench_note(s, "fifo has no time slices: the first process runs until it ends");
-}
 
 struct ticking {
 	struct bench_session *s;
@@ -266,21 +145,6 @@ static int make_plan(struct bench_session *s, struct settings *o, struct sched_p
 		diag_error("cannot calibrate the work: %s", strerror(-err));
 		return EXIT_OWN;
 	}
-	struct buf b = {0};
-	cpu_list_format(&b, &o->shared.cpus);
-	buf_addf(&s->head, "sched: processes that only compute, on CPU %s, policy %s; each alone takes ", buf_str(&b),
-		 place_policy_name(p->policy.policy));
-	duration_human(&s->head, (double)p->work.chunks * p->work.chunk_ns);
-	buf_adds(&s->head, " undisturbed;\nlatency: from the common start to the end of each process; shares: while "
-			   "all processes run\n");
-	struct run_method *m = &s->run.method;
-	m->known = true;
-	field_set(&m->cpus, buf_str(&b));
-	field_set(&m->policy, place_policy_name(p->policy.policy));
-	m->alone_s = (double)p->work.chunks * p->work.chunk_ns * 1e-9;
-	m->chunks = (double)p->work.chunks;
-	m->chunk_ns = p->work.chunk_ns;
-	buf_free(&b);
 	return 0;
 }
 
@@ -316,7 +180,7 @@ static int run(struct bench_session *s, void *settings, int nwords, char **words
 	if (!s->err)
 		s->err = measure(s, &plan, sizes, o->procs.n, runs);
 	if (!s->err)
-		report(s, &plan, sizes, o->procs.n);
+		results_sched(&s->run, &o->shared.cpus, &plan, sizes, o->procs.n);
 	free_sizes(sizes, o->procs.n);
 	return BENCH_DONE;
 }

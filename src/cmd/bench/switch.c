@@ -2,15 +2,13 @@
 
 #include "base/clock.h"
 #include "base/diag.h"
-#include "base/size.h"
+#include "bench/results/results.h"
 #include "bench/stop.h"
 #include "bench/switch.h"
 #include "cmd/put.h"
 
 #include <errno.h>
-#include <math.h>
 #include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,12 +16,6 @@
 #define DEFAULT_TIME    (NSEC_PER_SEC / 2)
 #define LEAST_SAMPLE_NS 50000
 #define SAMPLE_PERCENT  60 /* share of the time for samples; the rest is for preparing the measurement */
-#define NAME_BYTES      64
-/*
- * Each round has two switches. At each, either the running task sleeps, or the task that was woken preempts it. If the
- * average number of switches in a round is below this value, the tasks did not take turns.
- */
-#define PROVEN 1.9
 
 struct settings {
 	struct bench_shared shared; /* must be first */
@@ -38,15 +30,10 @@ static const struct opt options[] = {
 	{.help = "How:"},
 	BENCH_CPUS_OPTION("the CPU on which two tasks take turns, and a second one for wake-ups between CPUs (default: "
 			  "the first two)"),
-	{.letter = 's',
-	 .name = "size",
-	 .arg = "SIZE",
-	 .parse = opt_size,
-	 .offset = AT(size),
-	 .help = "memory that each task reads at each turn (default: 0)"},
+	{'s', "size", "SIZE", opt_size, "memory that each task reads at each turn (default: 0)", AT(size)},
 	BENCH_POLICY_OPTIONS(struct settings,
 			     "batch (default: no task preempts the one that woke it), other, fifo or rr"),
-	{.letter = 'l', .name = "list", .parse = opt_flag, .offset = AT(list), .help = "list the kinds"},
+	{'l', "list", NULL, opt_flag, "list the kinds", AT(list)},
 	BENCH_SHARED_OPTIONS("samples per kind (default: 100)", "time per kind (default: 0.5s)"),
 	{0},
 };
@@ -68,97 +55,6 @@ static int list(void)
 	int status = put_text(NULL, &out);
 	buf_free(&out);
 	return status;
-}
-
-/*
- * Returns what was measured. If the tasks run on two CPUs, it is a wake-up and not a switch, and the CPU of the woken
- * task is busy or idle at that time.
- */
-static const char *what_of(const struct switch_result *r)
-{
-	if (r->kind->tasks == TASKS_USER)
-		return "user-level";
-	return r->cpu[0] == r->cpu[1] ? "switch" : "wake-up";
-}
-
-static void cpus_of(const struct switch_result *r, char *text, size_t size)
-{
-	if (r->cpu[0] == r->cpu[1])
-		snprintf(text, size, "%d", r->cpu[0]);
-	else
-		snprintf(text, size, "%d,%d", r->cpu[0], r->cpu[1]);
-}
-
-/* Writes the name of the row in the saved run and in the picture. */
-static void name_of(const struct switch_result *r, char *text, size_t size)
-{
-	snprintf(text, size, "%s%s", r->kind->name, r->cpu[0] == r->cpu[1] ? "" : " (two CPUs)");
-}
-
-static void add_result(struct bench_session *s, const struct switch_result *r)
-{
-	char name[NAME_BYTES];
-	char cpus[32];
-	cpus_of(r, cpus, sizeof(cpus));
-	name_of(r, name, sizeof(name));
-	struct run_subject *to = bench_add(s, name, "ns", r->ns.v, r->ns.n);
-	if (!to) {
-		s->err = -ENOMEM;
-		return;
-	}
-	field_set(&to->about, r->kind->about);
-	field_set(&to->what, what_of(r));
-	field_set(&to->cpus, cpus);
-	to->rounds = (double)r->rounds;
-	to->round_median_ns = r->round_ns;
-	to->own_median_ns = r->own_ns;
-	to->voluntary_per_round = r->voluntary;
-	to->involuntary_per_round = r->involuntary;
-}
-
-/* Adds a note if the kernel counted fewer than two switches in each round (see PROVEN). */
-static void note_proof(struct bench_session *s, const struct switch_result *r)
-{
-	if (r->kind->tasks == TASKS_USER || isnan(r->voluntary))
-		return;
-	double all = r->voluntary + r->involuntary;
-	if (r->kind->yields && all < PROVEN)
-		bench_note(s, "%s: the scheduler switched %.2f times in each round; the cost is divided by this number",
-			   r->kind->name, all);
-	else if (all < PROVEN)
-		bench_note(s,
-			   "%s on CPUs %d and %d: there were %.2f switches per round on average instead of 2; the "
-			   "figure is not "
-			   "the cost of a switch",
-			   r->kind->name, r->cpu[0], r->cpu[1], all);
-}
-
-/* Adds a note about kinds that have fewer samples than requested. */
-static void note_shortage(struct bench_session *s, const struct switch_result *results, size_t n, size_t samples)
-{
-	struct buf names = {0};
-	for (size_t i = 0; i < n; i++) {
-		char name[NAME_BYTES];
-		name_of(&results[i], name, sizeof(name));
-		if (!results[i].why.len && results[i].ns.n < samples)
-			buf_addf(&names, "%s%s %zu", names.len ? ", " : "", name, results[i].ns.n);
-	}
-	bench_note_shortage(s, "switch", samples, &names);
-	buf_free(&names);
-}
-
-static void report(struct bench_session *s, const struct switch_result *results, size_t n, size_t samples)
-{
-	for (size_t i = 0; i < n; i++) {
-		const struct switch_result *r = &results[i];
-		if (r->why.len)
-			bench_note(s, "%s was not measured: %s", r->kind->name, buf_str(&r->why));
-		if (!r->ns.n)
-			continue;
-		note_proof(s, r);
-		add_result(s, r);
-	}
-	note_shortage(s, results, n, samples);
 }
 
 struct ticking {
@@ -272,26 +168,6 @@ static int make_plan(struct bench_session *s, struct switch_plan *p, const struc
 	return 0;
 }
 
-static void describe_method(struct bench_session *s, const struct switch_plan *p)
-{
-	struct buf size = {0};
-	size_human(&size, p->size);
-	buf_addf(&s->head,
-		 "switch: from one task to another, policy %s; a round is two switches, there and back;\nsubtracted: "
-		 "twice \"own\", the cost of %s in one task alone\n",
-		 place_policy_name(p->policy.policy),
-		 p->size ? "waking, waiting and reading the working set" : "waking and waiting");
-	if (p->size)
-		buf_addf(&s->head, "each task reads a working set of %s at each turn\n", buf_str(&size));
-	buf_free(&size);
-	struct run_method *m = &s->run.method;
-	m->known = true;
-	m->samples = (double)p->samples;
-	m->sample_ns = (double)p->sample_ns;
-	m->working_set_bytes = (double)p->size;
-	field_set(&m->policy, place_policy_name(p->policy.policy));
-}
-
 static bool ready(void *settings, int nwords, char **words, int *status)
 {
 	const struct settings *o = settings;
@@ -323,10 +199,9 @@ static int run(struct bench_session *s, void *settings, int nwords, char **words
 		kinds++;
 	struct switch_result *results = calloc(2 * kinds + 1, sizeof(*results));
 	size_t n = results ? choose(results, nwords, words, cpus->n > 1, plan.size) : 0;
-	describe_method(s, &plan);
 	s->err = results ? measure(s, &plan, results, n) : -ENOMEM;
 	if (!s->err)
-		report(s, results, n, plan.samples);
+		results_switch(&s->run, &plan, results, n);
 	if (cpus->n < 2 && !given)
 		bench_note(s, "only one CPU can be used, so wake-ups between CPUs were not measured");
 	for (size_t i = 0; i < n; i++)

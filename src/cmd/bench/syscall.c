@@ -3,14 +3,13 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/size.h"
-#include "bench/describe.h"
 #include "bench/op_count.h"
+#include "bench/results/results.h"
 #include "bench/stop.h"
 #include "bench/syscall.h"
 #include "cmd/put.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,25 +27,14 @@ struct settings {
 #define AT(member) offsetof(struct settings, member)
 static const struct opt options[] = {
 	{.help = "How:"},
-	{.name = "in-process",
-	 .parse = opt_flag,
-	 .offset = AT(in_process),
-	 .help = "a sample is the mean of a batch that is long enough for the clock (default)"},
-	{.name = "single",
-	 .parse = opt_flag,
-	 .offset = AT(single),
-	 .help = "a sample is one call between two reads of the clock"},
-	{.name = "per-process",
-	 .parse = opt_flag,
-	 .offset = AT(per_process),
-	 .help = "a sample is one call in a new process"},
-	{.letter = 'l', .name = "list", .parse = opt_flag, .offset = AT(list), .help = "list operations and groups"},
+	{0, "in-process", NULL, opt_flag, "a sample is the mean of a batch that is long enough for the clock (default)",
+	 AT(in_process)},
+	{0, "single", NULL, opt_flag, "a sample is one call between two reads of the clock", AT(single)},
+	{0, "per-process", NULL, opt_flag, "a sample is one call in a new process", AT(per_process)},
+	{'l', "list", NULL, opt_flag, "list operations and groups", AT(list)},
 	BENCH_CPUS_OPTION("run on these CPUs only"),
 	BENCH_SEED_OPTION(struct settings, "operations"),
-	{.name = "no-count",
-	 .parse = opt_flag,
-	 .offset = AT(no_count),
-	 .help = "do not trace the operations to count their system calls"},
+	{0, "no-count", NULL, opt_flag, "do not trace the operations to count their system calls", AT(no_count)},
 	BENCH_SHARED_OPTIONS("number of samples per operation (default: 500)",
 			     "time per operation (default: as long as the clock needs)"),
 	{0},
@@ -113,96 +101,6 @@ static size_t choose(struct op_result *results, int nwords, char **words)
 	return n;
 }
 
-static void note_oddities(struct bench_session *s, const struct op_result *r)
-{
-	if (r->why.len)
-		bench_note(s, "%s cannot run here: %s", r->op->name, buf_str(&r->why));
-	if (r->wrong)
-		bench_note(s, "%s failed %llu times, so its figures are not the cost of this operation", r->op->name,
-			   (unsigned long long)r->wrong);
-}
-
-/* Adds a note about operations that have fewer samples than requested. */
-static void note_shortage(struct bench_session *s, const struct op_result *results, size_t n, size_t samples)
-{
-	struct buf names = {0};
-	for (size_t i = 0; i < n; i++)
-		if (!results[i].why.len && results[i].ns.n < samples)
-			buf_addf(&names, "%s%s %zu", names.len ? ", " : "", results[i].op->name, results[i].ns.n);
-	bench_note_shortage(s, "syscall", samples, &names);
-	buf_free(&names);
-}
-
-static void add_result(struct bench_session *s, const struct op_result *r, double resolution)
-{
-	struct run_subject *to = bench_add(s, r->op->name, "ns", r->ns.v, r->ns.n);
-	double *sorted = calloc(r->ns.n + 1, sizeof(*sorted));
-	if (!to || !sorted) {
-		s->err = -ENOMEM;
-		free(sorted);
-		return;
-	}
-	memcpy(sorted, r->ns.v, r->ns.n * sizeof(*sorted));
-	field_set(&to->group, r->op->group);
-	field_set(&to->about, r->op->about);
-	to->batch = (double)r->batch;
-	to->kernel_calls = r->kernel;
-	to->trap = r->op->trap ? TRUTH_YES : TRUTH_UNKNOWN;
-	to->two_loops_ns = r->two_op_ns;
-	to->resolution_ns = resolution;
-	to->resolved = describe_median(sorted, r->ns.n) >= resolution ? TRUTH_YES : TRUTH_NO;
-	to->failures = (double)r->wrong;
-	free(sorted);
-}
-
-/*
- * Returns the time that was subtracted from a single call. It is one figure, or the median of what the processes
- * measured.
- */
-static double taken_out(const struct op_plan *p, const struct op_control *c, const struct op_result *results, size_t n)
-{
-	VEC(double) all = {0};
-	for (size_t i = 0; i < n; i++)
-		for (size_t k = 0; k < results[i].taken.n; k++)
-			vec_push(&all, results[i].taken.v[k]);
-	double taken = p->mode == OP_PER_PROCESS && all.n ? describe_median(all.v, all.n) : c->single_ns;
-	vec_free(&all);
-	return taken;
-}
-
-/* Writes the lines above the table: how the test measured. */
-static void describe_method(struct bench_session *s, const struct op_plan *p, const struct op_control *c, double taken)
-{
-	static const char *const modes[] = {
-		[OP_IN_PROCESS] = "in one process, each the mean of a batch of at least",
-		[OP_SINGLE] = "in one process, each a single call between two reads of the clock",
-		[OP_PER_PROCESS] = "each a single call in a new process",
-	};
-	buf_adds(&s->head, "syscall: the cost of an operation, on ");
-	bench_say_cpus(s, &s->head);
-	buf_addf(&s->head, "; %zu samples %s", p->samples, modes[p->mode]);
-	if (p->mode == OP_IN_PROCESS) {
-		buf_addc(&s->head, ' ');
-		duration_human(&s->head, (double)p->sample_ns);
-		buf_addf(&s->head, ";\nsubtracted: %.1f ns per sample (the clock), %.2f ns per operation (the loop)\n",
-			 c->clock_ns, c->loop_ns);
-	} else {
-		buf_addf(&s->head, ";\nsubtracted: %.1f ns per sample (the clock around nothing%s)\n", taken,
-			 p->mode == OP_PER_PROCESS ? ", measured in each process; median" : "");
-	}
-	struct run_method *m = &s->run.method;
-	bench_set_cpus(s);
-	field_set(&m->mode, p->mode == OP_IN_PROCESS ? "in-process" : p->mode == OP_SINGLE ? "single" : "per-process");
-	m->samples = (double)p->samples;
-	m->sample_ns = (double)p->sample_ns;
-	m->seed = (double)p->seed;
-	m->clock_ns = c->clock_ns;
-	m->clock_step_ns = c->clock_step_ns;
-	m->single_ns = taken;
-	m->loop_ns = c->loop_ns;
-	m->spread_ns = c->spread_ns;
-}
-
 static void on_progress(void *ctx, size_t done, size_t all, const char *name)
 {
 	bench_progress(ctx, (double)done, (double)all, name);
@@ -238,23 +136,6 @@ static int make_plan(struct op_plan *p, const struct settings *o, const struct o
 	}
 	p->sample_ns = p->sample_ns * 3 / 4; /* the rest of the time is for finding the size of a batch */
 	return 0;
-}
-
-static void report(struct bench_session *s, const struct op_plan *p, const struct op_control *c,
-		   const struct op_result *results, size_t n)
-{
-	double spread = p->mode == OP_IN_PROCESS ? c->spread_ns : c->single_spread_ns;
-	for (size_t i = 0; i < n; i++) {
-		const struct op_result *r = &results[i];
-		note_oddities(s, r);
-		if (!r->ns.n)
-			continue;
-		/*
-		 * Nothing was subtracted from the time of the empty loop, so any time can be distinguished from zero.
-		 */
-		add_result(s, r, r->op == op_empty() ? 0 : 3 * spread);
-	}
-	note_shortage(s, results, n, p->samples);
 }
 
 static bool ready(void *settings, int nwords, char **words, int *status)
@@ -296,8 +177,7 @@ static int measure(struct bench_session *s, const struct settings *o, struct op_
 		return BENCH_DONE;
 	if (!o->no_count)
 		count_calls(s, results, n);
-	describe_method(s, &plan, &control, taken_out(&plan, &control, results, n));
-	report(s, &plan, &control, results, n);
+	results_syscall(&s->run, &s->o->cpus, &plan, &control, results, n);
 	return BENCH_DONE;
 }
 

@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/diag.h"
 #include "cli/opt.h"
+#include "cmd/display.h"
 #include "cmd/put.h"
 #include "engine/engine.h"
 #include "run/use.h"
@@ -51,7 +52,7 @@ static int opt_columns(void *ctx, const struct opt *o, const char *arg, struct b
 }
 
 static const struct opt table[] = {
-	{.help = "What is compared"},
+	{.help = "What is compared:"},
 	{'s', "strategy", "LIST", opt_string, "compare these strategies, separated by commas (see --list)",
 	 AT(strategies), .complete = COMPLETE_LIST, .words = strategy_words},
 	{0, "all", NULL, opt_flag, "compare all strategies", AT(all)},
@@ -63,7 +64,7 @@ static const struct opt table[] = {
 	{'d', "dir", "DIR", opt_string, "create the work directory in DIR (default: TMPDIR or /var/tmp)", AT(dir),
 	 .complete = COMPLETE_DIR},
 	{0, "reference", "NAME", opt_string, "compute ratios to this row (default: the fastest)", AT(reference)},
-	{.help = "Commands"},
+	{.help = "Commands:"},
 	{'N', "no-shell", NULL, opt_flag, "run commands without a shell", AT(no_shell)},
 	{'S', "shell", "SHELL", opt_string, "run commands with this shell (default: sh)", AT(shell),
 	 .complete = COMPLETE_FILE},
@@ -78,7 +79,7 @@ static const struct opt table[] = {
 	 "run each command once for each word; the word replaces {NAME}", .min = false},
 	{0, "ignore-failure", NULL, opt_flag, "continue if a command fails", AT(ignore_failure)},
 	{0, "show-output", NULL, opt_flag, "let commands write to this terminal", AT(show_output)},
-	{.help = "Measuring"},
+	{.help = "Measuring:"},
 	{'r', "runs", "N", opt_int, "time each program exactly N times", AT(runs), .min = 1, .max = 100000},
 	{'m', "min-runs", "N", opt_int, "time each program at least N times (default: 5)", AT(min_runs), .min = 1,
 	 .max = 100000},
@@ -99,12 +100,8 @@ static const struct opt table[] = {
 	{0, "count-all", NULL, opt_flag, "count the calls over the whole input, however long this takes",
 	 AT(count_all)},
 	{0, "no-count", NULL, opt_flag, "measure time and memory only", AT(no_count)},
-	{.help = "Output"},
-	{0, "format", "FORMAT", opt_word, "text, csv, markdown, json or html (default: text)", AT(show.format),
-	 .complete = COMPLETE_WORDS, .words = "text csv markdown json html"},
-	{'o', "output", "FILE", opt_string, "write to FILE", AT(show.output), .complete = COMPLETE_FILE},
-	{0, "save", "FILE", opt_string, "save the run for sctrace report", AT(show.save), .complete = COMPLETE_FILE},
-	{0, "svg", "FILE", opt_svg, "draw the result", AT(show.svg), .complete = COMPLETE_FILE},
+	{.help = "Output:"},
+	DISPLAY_OPTIONS(struct compare_options),
 	{0, "explain", NULL, opt_flag, "explain the cost of each row", AT(explain)},
 	{0, "usage", NULL, opt_flag, "also show context switches, page faults and device I/O", AT(usage)},
 	{0, "columns", "LIST", opt_columns,
@@ -112,8 +109,6 @@ static const struct opt table[] = {
 	 "read, "
 	 "written, or all",
 	 AT(columns), .complete = COMPLETE_LIST, .words = use_words},
-	{0, "color", "WHEN", opt_word, "auto, always or never (default: auto)", AT(show.colour),
-	 .complete = COMPLETE_WORDS, .words = "auto always never"},
 	{0},
 };
 

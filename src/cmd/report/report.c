@@ -38,7 +38,7 @@ static int opt_fail_if(void *ctx, const struct opt *row, const char *arg, struct
 }
 
 static const struct opt table[] = {
-	{.help = "What is shown"},
+	{.help = "What is shown:"},
 	{0, "merge", NULL, opt_flag, "merge runs of the same thing on one machine into one run", AT(merge)},
 	{0, "fail-if", "CONDITIONS", opt_fail_if,
 	 "exit with status 3 if a later run, or a later row of a single run, is worse than the first one by more than "
@@ -46,7 +46,7 @@ static const struct opt table[] = {
 	 .complete = COMPLETE_LIST, .words = FAIL_IF_WORDS},
 	{0, "undecided", NULL, opt_flag, "exit with status 4 if a condition of --fail-if cannot be decided",
 	 AT(undecided)},
-	{.help = "Output"},
+	{.help = "Output:"},
 	{0, "format", "FORMAT", opt_word, "text, csv, markdown, html, json or samples (default: text)", AT(show.format),
 	 .complete = COMPLETE_WORDS, .words = "text csv markdown html json samples"},
 	{'o', "output", "FILE", opt_string, "write to FILE", AT(show.output), .complete = COMPLETE_FILE},
