@@ -1,7 +1,9 @@
 #include "base/helper.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -18,6 +20,28 @@ pid_t helper_fork(void)
 		syscall(SYS_close_range, 0, ~0U, 0);
 	}
 	return pid;
+}
+
+/*
+ * Runs in the memory of its parent, also with its thread-local variables. Therefore it calls no function of the C library
+ * that could write to them.
+ */
+static int idle(void *parent)
+{
+	syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	while (syscall(SYS_getppid) == *(const pid_t *)parent)
+		syscall(SYS_ppoll, NULL, 0, NULL, NULL, 0);
+	return 0;
+}
+
+pid_t helper_start_idle(void)
+{
+	const size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	char *stack = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+	if (stack == MAP_FAILED)
+		return -1;
+	*(pid_t *)stack = getpid();
+	return clone(idle, stack + size, CLONE_VM | CLONE_FILES | SIGCHLD, stack);
 }
 
 void helper_kill(pid_t pid)

@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 /*
@@ -48,35 +47,20 @@ static int open_folder(void)
 	return fd;
 }
 
-/* Appends the rest of the first line that begins with `key`, without the newline. */
-static void add_line(struct buf *out, const char *path, const char *key)
-{
-	char line[256];
-	FILE *f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f))
-		if (strncmp(line, key, strlen(key)) == 0) {
-			line[strcspn(line, "\n")] = '\0';
-			buf_addf(out, "%s; ", line + strlen(key));
-			break;
-		}
-	if (f)
-		fclose(f);
-}
-
 /*
- * Appends, in one line, what the costs depend on. Appends nothing if the boot id is unknown; costs are then not kept.
+ * Appends, in one line, what the costs depend on. During one boot, neither the kernel nor the model of the processors
+ * changes. Appends nothing if the boot id is unknown; costs are then not kept.
  */
 static void describe_machine(struct buf *out)
 {
-	struct utsname u;
-	add_line(out, "/proc/sys/kernel/random/boot_id", "");
-	if (!out->len || uname(&u) < 0) {
-		buf_clear(out);
-		return;
-	}
-	add_line(out, "/proc/cpuinfo", "model name");
-	buf_addf(out, "%ld processors; %s %s; sctrace %s", sysconf(_SC_NPROCESSORS_ONLN), u.release, u.version,
-		 SCTRACE_VERSION);
+	char boot[64];
+	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, boot, sizeof(boot));
+	if (fd >= 0)
+		close(fd);
+	if (n > 1)
+		buf_addf(out, "%.*s; %ld processors; sctrace %s", (int)n - 1, boot, sysconf(_SC_NPROCESSORS_ONLN),
+			 SCTRACE_VERSION);
 }
 
 /*

@@ -25,7 +25,7 @@ struct cost_numbers {
 };
 
 /*
- * Finds the smallest cost that is kept under `name` for this machine in its present state (boot, kernel, processors,
+ * Finds the smallest cost that is kept under `name` for this machine in its present state (boot, number of processors,
  * version of sctrace). Returns 0 with *least set. Returns -ENOENT if fewer than COSTS_MEASURED are kept; the caller
  * should then measure and call costs_keep().
  */

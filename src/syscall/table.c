@@ -35,11 +35,14 @@ static const struct syscall_desc descs[] = {
 #define NDESCS (sizeof(descs) / sizeof(*descs))
 #define SLOTS  1024
 
-/* The calls of one architecture. Built before its first use and never changed. */
+/*
+ * The calls of one architecture. The rows of the described calls are filled in before the first use. libseccomp, which
+ * needs about 0.3 us for each number, is asked about another number when it is needed for the first time.
+ */
 struct arch_index {
 	uint32_t arch, token; /* AUDIT_ARCH_*, and libseccomp's identifier, which differs for x32 */
 	int64_t bit;
-	atomic_bool filled;
+	atomic_bool filled, asked[SLOTS];
 	const struct syscall_desc *known[SLOTS];
 	const char *names[SLOTS];
 };
@@ -81,18 +84,26 @@ static void index_fill(struct arch_index *x)
 		if (nr >= 0 && nr < SLOTS && (!x->known[nr] || descs[i].arch)) {
 			x->known[nr] = &descs[i];
 			x->names[nr] = descs[i].name;
+			x->asked[nr] = true;
 		}
 	}
-	for (int nr = 0; nr < SLOTS; nr++) {
-		if (!x->names[nr])
-			x->names[nr] = seccomp_syscall_resolve_num_arch(x->token, nr | (int)x->bit);
+}
+
+/* Asks libseccomp about a number that has no row. */
+static void index_ask(struct arch_index *x, int nr)
+{
+	pthread_mutex_lock(&filling);
+	if (!x->asked[nr]) {
+		x->names[nr] = seccomp_syscall_resolve_num_arch(x->token, nr | (int)x->bit);
 		/*
 		 * number_of() does not find i386's sendmsg and similar calls, because libseccomp returns the numbers
 		 * that they have inside socketcall(2). The rows of these calls are found by name instead.
 		 */
-		if (x->names[nr] && !x->known[nr])
+		if (x->names[nr])
 			x->known[nr] = desc_named(x->names[nr], x->arch);
 	}
+	x->asked[nr] = true;
+	pthread_mutex_unlock(&filling);
 }
 
 static void index_fill_once(struct arch_index *x)
@@ -109,6 +120,13 @@ static bool is_x32(uint32_t arch, int64_t nr)
 	return arch == AUDIT_ARCH_X86_64 && nr >= X32_BIT && nr < X32_BIT + SLOTS;
 }
 
+/* Returns true if the index has a slot for the number. The private calls of ARM, such as set_tls, have none. */
+static bool indexed(const struct arch_index *x, int64_t nr)
+{
+	return x && nr >= x->bit && nr < x->bit + SLOTS;
+}
+
+/* Returns the index in which the number has its slot, or NULL. The slot, if there is one, is filled in. */
 static const struct arch_index *index_of(uint32_t arch, int64_t nr)
 {
 	int64_t bit = is_x32(arch, nr) ? X32_BIT : 0;
@@ -117,15 +135,11 @@ static const struct arch_index *index_of(uint32_t arch, int64_t nr)
 			continue;
 		if (!indices[i].filled)
 			index_fill_once(&indices[i]);
+		if (indexed(&indices[i], nr) && !indices[i].asked[nr - bit])
+			index_ask(&indices[i], (int)(nr - bit));
 		return &indices[i];
 	}
 	return NULL;
-}
-
-/* Returns true if the index has a slot for the number. The private calls of ARM, such as set_tls, have none. */
-static bool indexed(const struct arch_index *x, int64_t nr)
-{
-	return x && nr >= x->bit && nr < x->bit + SLOTS;
 }
 
 /* Finds a call that has no slot in an index. Searches the rows by name. */

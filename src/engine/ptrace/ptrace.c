@@ -17,17 +17,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
-#include <unistd.h>
 
 static int ptrace_probe(unsigned want, struct buf *why)
 {
 	(void)want;
 	/* The only reliable test is to seize a child and detach from it. */
-	pid_t pid = helper_fork();
-	if (pid == 0) {
-		pause();
-		_exit(0);
-	}
+	pid_t pid = helper_start_idle();
 	int r = pid < 0 || ptrace(PTRACE_SEIZE, pid, NULL, (long)PTRACE_O_EXITKILL) < 0 ? -errno : 0;
 	if (r < 0)
 		buf_addf(why, "%s (a container or a security module does not permit ptrace)", strerror(-r));

@@ -5,7 +5,6 @@
 #include "engine/patch/code/agent.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
@@ -30,22 +29,12 @@ int sud_arm(pid_t tid, bool on, uint64_t selector)
 /* Turns dispatch on in a child. Returns 0 or -errno. */
 static int try_on_child(void)
 {
-	pid_t pid = helper_fork();
-	if (pid == 0) {
-		raise(SIGSTOP);
-		_exit(0);
-	}
+	pid_t pid = helper_start_idle();
 	int status = 0;
-	int r = pid < 0 ? -errno : 0;
-	/*
-	 * The child stops itself only after it has closed its files (helper_fork). If it were stopped with an output
-	 * still open, the reader of that output would wait for it.
-	 */
-	if (r == 0 && waitpid(pid, &status, WUNTRACED) < 0)
-		r = -errno;
-	if (r == 0 &&
-	    (ptrace(PTRACE_SEIZE, pid, NULL, PTRACE_O_EXITKILL) < 0 || ptrace(PTRACE_INTERRUPT, pid, NULL, NULL) < 0))
-		r = -errno;
+	int r = pid < 0 || ptrace(PTRACE_SEIZE, pid, NULL, PTRACE_O_EXITKILL) < 0 ||
+				ptrace(PTRACE_INTERRUPT, pid, NULL, NULL) < 0
+			? -errno
+			: 0;
 	if (r == 0 && waitpid(pid, &status, __WALL) < 0)
 		r = -errno;
 	if (r == 0)

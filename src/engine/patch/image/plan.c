@@ -132,8 +132,11 @@ void plan_remember(struct patch *p, struct task *task, const struct site *s, con
 	struct module *mod = p->nplans < PLANS_MAX ? module_of(p, m) : NULL;
 	/*
 	 * If a program has put itself into a sandbox, nothing that is learned from it may be used for other programs.
+	 *
+	 * For a single process that root traces, finding the owner each time costs more than a later execve(2) saves.
 	 */
-	if (!mod || image_of(task)->sigsys.sealed || !find_owner(p, task, &plan.owner))
+	if ((p->root && p->t.config.spawn.argv && !p->t.config.follow) || !mod || image_of(task)->sigsys.sealed ||
+	    !find_owner(p, task, &plan.owner))
 		return;
 	memcpy(plan.code, s->code, s->moved);
 	for (int i = 0; i < s->nchanges; i++) {
