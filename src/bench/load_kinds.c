@@ -180,7 +180,7 @@ static void run_suite(struct load_board *b, const char *dir)
 }
 
 static const struct load_kind kinds[] = {
-	{"cpu", "processes that only compute, one for each CPU", "Mloops", 1, run_cpu},
+	{"cpu", "CPU-bound processes, one for each CPU", "Mloops", 1, run_cpu},
 	{"disk", "repeated writes of 512 MiB in blocks of 1 MiB", "MiB", 0, run_disk},
 	{"net", "small datagrams through the loopback device, as fast as possible", "packets", 0, run_net},
 	{"fork", "processes that start and end", "forks", 0, run_fork},

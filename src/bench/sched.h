@@ -1,5 +1,5 @@
 /*
- * `bench sched`: measures how processes that only compute share CPUs: their progress, latency, time slices and shares.
+ * `bench sched`: measures how CPU-bound processes share the CPUs: their progress, latency, time slices and shares.
  */
 #ifndef SCTRACE_BENCH_SCHED_H
 #define SCTRACE_BENCH_SCHED_H

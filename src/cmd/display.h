@@ -37,7 +37,7 @@
 			offsetof(settings, show.colour), COMPLETE_WORDS, "auto always never"                           \
 	}
 
-/* Returns the look of text at its destination. If that is a file, there is no limit of the width and no colour. */
+/* Returns the width and the colours for the text of the output. In a file, the width is not limited and there is no colour. */
 struct table_look display_look(const struct page_options *o);
 /*
  * Must be called before anything is measured. Checks that the files o->output, o->save and o->svg can be written, but

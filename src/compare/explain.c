@@ -345,17 +345,18 @@ static const struct call_stats *dearest_call(const struct run_subject *s)
 }
 
 /*
- * Appends "2,088 calls (521 per MiB) after 29 before main, 3,817 bytes per call". Calls before main() are separate,
+ * Appends "29 calls before main, then 2,088 calls (521 per MiB), 3,817 bytes per call". Calls before main() are separate,
  * because their number does not depend on the input.
  */
 static void explain_calls(const struct run_subject *s, struct buf *out)
 {
 	uint64_t before = s->strategy ? s->counts.calls_before_main : 0;
 	if (s->strategy) {
+		buf_addf(out, "%" PRIu64 " call%s before main, then ", before, before == 1 ? "" : "s");
 		count_human(out, s->counts.calls - before);
 		buf_adds(out, " calls (");
 		count_human(out, (uint64_t)llround(calls_per_mib(s)));
-		buf_addf(out, " per MiB) after %" PRIu64 " before main", before);
+		buf_adds(out, " per MiB)");
 	} else {
 		count_human(out, (uint64_t)s->counts.calls);
 		buf_adds(out, s->counts.calls == 1 ? " call" : " calls");

@@ -23,8 +23,8 @@ enum emit_string {
 enum emit_form { RESULT_HEX, RESULT_OCTAL };
 
 /*
- * Begins or ends the explanation of a result. RETURNED_BEGIN begins text such as " (Timeout)", RETURNED_FLAGS begins
- * text such as " (flags O_RDONLY)", and RETURNED_FIELDS " (in [3], left {...})".
+ * How the explanation of a result begins or ends. RETURNED_BEGIN: text such as " (Timeout)"; RETURNED_FLAGS:
+ * " (flags O_RDONLY)"; RETURNED_FIELDS: " (in [3], left {...})".
  */
 enum emit_returned { RETURNED_END, RETURNED_BEGIN, RETURNED_FLAGS, RETURNED_FIELDS };
 

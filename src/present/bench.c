@@ -379,7 +379,7 @@ int page_of_switch(struct page *p)
 
 int page_of_sched(struct page *p)
 {
-	frame(p, "How processes that only compute share CPUs");
+	frame(p, "How CPU-bound processes share the CPUs");
 	page_add_figure(p, "progress", draw_progress);
 	return add_sched_tables(p, NULL);
 }

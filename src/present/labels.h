@@ -1,4 +1,4 @@
-/* The rows of pictures and their labels, for one run or several. Only for present/. */
+/* The rows that a picture shows, and the label of each row, for one run or several. Only for present/. */
 #ifndef SCTRACE_PRESENT_LABELS_H
 #define SCTRACE_PRESENT_LABELS_H
 

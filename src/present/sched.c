@@ -250,7 +250,7 @@ int draw_progress(void *page, int width, struct buf *out)
 	struct buf sub = {0};
 	struct buf note = {0};
 	machine_subtitle(p, &sub);
-	buf_adds(&note, "The curves show the progress of processes that only compute. The strips show, in the same "
+	buf_adds(&note, "The curves show the progress of CPU-bound processes. The strips show, in the same "
 			"colours, which process had the CPU. Curves and strips are those of the first repetition; "
 			"times and shares are medians of all "
 			"repetitions.");

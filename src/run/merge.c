@@ -19,7 +19,7 @@ static const struct {
 	{RUN_COMPARE, "settings", "fsync", "one waited for the device (--fsync), the other did not"},
 	{RUN_SYSCALL, "method", "mode", "the calls were timed in different ways"},
 	{RUN_SWITCH, "method", "working_set_bytes", "the working sets of the switching tasks differ"},
-	{RUN_SCHED, "method", "alone_s", "the processes had different amounts of work"},
+	{RUN_SCHED, "method", "alone_s", "the amounts of work for each process differ"},
 	{RUN_LATENCY, "method", "interval_ns", "the intervals of the timers differ"},
 	{RUN_LOAD, "method", "command", "the commands that ran under load differ"},
 	{RUN_LOAD, "method", "suite_times", "the suite was repeated a different number of times"},

@@ -232,7 +232,7 @@ static void test_commands(void **state)
 	      1, 0x800c5a07, 1);
 }
 
-/* The memory to which clone3(2) writes the child's id and its descriptor. */
+/* Writes to the memory what clone3(2) writes there: the child's id, and its pidfd. */
 static void child_of_77(void)
 {
 	memcpy(memory + 0x100, &(int32_t){77}, 4);

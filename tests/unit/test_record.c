@@ -247,7 +247,10 @@ static uint64_t make_command(unsigned from)
 	return row[(unsigned)rand() % n].command;
 }
 
-/* Makes random arguments and a result, for which the memory of the call exists. */
+/*
+ * Sets the arguments of a call to random values, and returns a random result. The memory that the arguments point to is
+ * mapped.
+ */
 static int64_t make_call(int64_t nr, char *page, uint64_t args[6])
 {
 	int64_t result = rand() % 3 ? rand() % 60 : -ENOENT;

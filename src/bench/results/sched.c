@@ -104,7 +104,7 @@ static void describe_method(struct run *run, const struct cpu_list *cpus, const 
 	struct buf head = {0};
 	double alone_ns = (double)p->work.chunks * p->work.chunk_ns;
 	cpu_list_format(&list, cpus);
-	buf_addf(&head, "sched: processes that only compute, on CPU %s, policy %s; each alone takes ", buf_str(&list),
+	buf_addf(&head, "sched: CPU-bound processes on CPU %s, policy %s; each alone takes ", buf_str(&list),
 		 place_policy_name(p->policy.policy));
 	duration_human(&head, alone_ns);
 	buf_adds(&head, " undisturbed;\nlatency: from the common start to the end of each process; shares: while all "

@@ -36,7 +36,7 @@ static const struct opt_command face = {
 		 "name of a test, it runs a short form of all tests, in less than a minute.",
 	.table = options,
 	.epilog = "syscall: the cost of single operations\nswitch: the cost of switching from one task to "
-		  "another\nsched: how processes that only compute share CPUs\nlatency: how late a timer wakes a task, "
+		  "another\nsched: how CPU-bound processes share the CPUs\nlatency: how late a timer wakes a task, "
 		  "under loads\nload: how much slower a suite or a command runs under loads\n\nEach test has its own "
 		  "--help. sctrace-bench(1) explains the results.",
 };

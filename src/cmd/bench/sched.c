@@ -66,7 +66,7 @@ static const char *const usage[] = {"[OPTIONS]", NULL};
 static const struct opt_command face = {
 	.name = "sctrace bench sched",
 	.usage = usage,
-	.about = "Measures how processes that only compute share CPUs: throughput, latency, slices and shares.",
+	.about = "Measures how CPU-bound processes share the CPUs: throughput, latency, slices and shares.",
 	.table = options,
 	.epilog = "sctrace-bench(1) explains the result.",
 };

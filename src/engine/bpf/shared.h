@@ -29,7 +29,7 @@ enum count_scope {
 /* How the counts are split. */
 enum count_split { SPLIT_NONE, SPLIT_PROCESS, SPLIT_THREAD };
 
-/* The key of a row. `id` is 0, a process or a thread, according to the split, or ROW_ID_SELF. */
+/* The key of a row. `id` is 0, a process id or a thread id, depending on the split. It can also be ROW_ID_SELF. */
 struct row_key {
 	unsigned int id;
 	unsigned int compat; /* 1: the call belongs to the 32-bit architecture */

@@ -259,9 +259,9 @@ agent_check:				/* rcx = slot; handles calls with arguments to check, and calls 
 	je	agent_sigreturn
 	cmp	$435, %eax		/* clone3: its structure begins with the flags */
 	je	4f
-	cmp	$13, %eax		/* rt_sigaction: the tracer must see actions of SIGSYS */
+	cmp	$13, %eax		/* rt_sigaction: the tracer must see new actions for SIGSYS */
 	je	2f
-	cmp	$14, %eax		/* rt_sigprocmask: the tracer must see masks with SIGSYS */
+	cmp	$14, %eax		/* rt_sigprocmask: the tracer must see new masks with SIGSYS */
 	je	3f
 	cmp	$157, %eax		/* prctl: the tracer must see four of its operations */
 	je	5f
@@ -348,7 +348,7 @@ agent_ranges:				/* mmap, mprotect, munmap, mremap, madvise: must not affect thi
 	cmpl	$-2, 28(%rsi)
 	jae	7b
 	jmp	agent_refuse
-3:	test	%rsi, %rsi		/* the tracer must see masks with SIGSYS, except masks of all signals */
+3:	test	%rsi, %rsi		/* the tracer must see new masks with SIGSYS, except masks of all signals */
 	jz	7b
 	testl	$0x40000000, (%rsi)
 	jz	7b

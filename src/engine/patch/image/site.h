@@ -6,7 +6,7 @@
 #include "engine/patch/code/relocate.h"
 #include "engine/patch/state.h"
 
-_Static_assert(RELOCATE_MAX <= STUB_MOVED_MAX, "a stub has room for all that may move");
+_Static_assert(RELOCATE_MAX <= STUB_MOVED_MAX, "a stub has room for all instructions that may move into it");
 _Static_assert(RELOCATE_EARLY_MAX <= STUB_EARLY_MAX, "a stub has room for the instruction before the call");
 
 enum site_kind {
@@ -81,7 +81,7 @@ bool site_add(struct patch *p, struct image *img, struct site *s);
 void site_index(struct patch *p, struct image *img, struct site *s);
 /* Removes the site's hops from the table sites.by_hop, and forgets the site's changes. */
 void site_unindex(struct image *img, struct site *s);
-/* Notes the padding that the hops of a patched site use. */
+/* Adds to the image's list which bytes of padding the hops of this patched site occupy. */
 void site_note_gaps(struct patch *p, struct image *img, const struct site *s);
 /* Copies all sites of an image to a new one. */
 void site_copy_all(struct patch *p, struct image *img, const struct image *from);
