@@ -246,12 +246,12 @@ static int measure_agent(struct patch *p)
  * Measures the cost of a call through the agent and through ptrace. If that fails, no cost is subtracted, and the
  * footer says so.
  */
-static void calibrate(struct patch *p, bool pinned)
+static void calibrate(struct patch *p)
 {
 	const char *name = p->arming == ARM_SUD ? "patch, armed by dispatch" : "patch, armed by a filter";
 	struct cost_numbers n;
 	int r = 0;
-	(void)tracer_calibrate(&p->t.cost, pinned);
+	tracer_calibrate(p->t.cost);
 	if (costs_find(name, &n) < 0) {
 		for (int i = 0; i < COSTS_TRIES && p->fast.ns <= 0; i++)
 			r = measure_agent(p);
@@ -303,7 +303,7 @@ static int patch_start(struct engine **out, const struct engine_config *config, 
 	p->debug = getenv("SCTRACE_DEBUG") != NULL;
 	r = set_arming(p, &c);
 	if (r == 0)
-		calibrate(p, config->spawn.pin_tracer);
+		calibrate(p);
 	if (r == 0 && config->want & CAP_EVENTS)
 		r = record_open(p, config);
 	p->t.exit_kill = config->spawn.argv != NULL;
@@ -330,8 +330,11 @@ static void patch_footer(const struct engine *e, struct buf *text)
 			 p->fast.ns / 1e3);
 	else
 		tracer_cost_unknown(&p->fast, text);
-	if (p->t.cost.ns > 0)
-		buf_addf(text, " (%.1f us for calls that ptrace traced)", p->t.cost.ns / 1e3);
+	if (p->t.cost[NOTICED_ASLEEP].ns > 0 && p->t.cost[NOTICED_ASLEEP].ns != p->t.cost[NOTICED_POLLING].ns)
+		buf_addf(text, " (%.1f or %.1f us for calls that ptrace traced)", p->t.cost[NOTICED_ASLEEP].ns / 1e3,
+			 p->t.cost[NOTICED_POLLING].ns / 1e3);
+	else if (p->t.cost[NOTICED_ASLEEP].ns > 0)
+		buf_addf(text, " (%.1f us for calls that ptrace traced)", p->t.cost[NOTICED_ASLEEP].ns / 1e3);
 	if (p->fallback_images)
 		buf_addf(text, "\n%llu of %llu program images were traced by ptrace: %s",
 			 (unsigned long long)p->fallback_images, (unsigned long long)p->images,

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -19,10 +20,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { BATCHES = 9, BATCH = 200, TRACED = 100 };
+enum { BATCHES = 9, BATCH = 200, TRACED = 400 };
 
 /* Memory shared with the child. */
 struct probe {
+	cpu_set_t cpus; /* where the child runs */
 	double native_ns;
 	_Atomic int ready, go;
 };
@@ -48,6 +50,7 @@ static double native_cost(void)
 
 static void __attribute__((noreturn)) child(struct probe *p)
 {
+	sched_setaffinity(0, sizeof(p->cpus), &p->cpus);
 	p->native_ns = native_cost();
 	p->ready = 1;
 	while (!p->go)
@@ -110,17 +113,20 @@ static int read_cost(struct tracer *t, double native_ns, struct tracer_cost *cos
 	return 0;
 }
 
-static int measure(struct tracer_cost *cost)
+/* Measures the cost with a child that runs on `cpus`. sctrace polls if `how` is NOTICED_POLLING. Returns 0 or -errno. */
+static int measure_with(const cpu_set_t *cpus, enum noticed how, struct tracer_cost *cost)
 {
 	struct probe *p = mmap(NULL, sizeof(*p), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (p == MAP_FAILED)
 		return -errno;
+	p->cpus = *cpus;
 	pid_t pid = helper_fork();
 	if (pid == 0)
 		child(p);
 	struct tracer t = {.calibrating = true};
 	tracer_init(&t, &default_ops);
 	t.config.want = CAP_COUNTS;
+	t.waits.spin.may = how == NOTICED_POLLING ? 1 : -1;
 	int r = pid < 0 ? -errno : trace_child(&t, pid, p);
 	if (r == 0)
 		r = read_cost(&t, p->native_ns, cost);
@@ -131,20 +137,64 @@ static int measure(struct tracer_cost *cost)
 	return r;
 }
 
-int tracer_calibrate(struct tracer_cost *cost, bool pinned)
+/*
+ * Keeps sctrace on the CPU on which it runs, and measures with a child on the same CPU, or on another one if sctrace
+ * polls. `allowed` are the CPUs that sctrace may use. Returns 0 or -errno.
+ */
+static int measure(const cpu_set_t *allowed, enum noticed how, struct tracer_cost *cost)
 {
-	const char *name = pinned ? "ptrace, pinned" : "ptrace";
+	cpu_set_t here;
+	cpu_set_t others = *allowed;
+	int cpu = sched_getcpu();
+	CPU_ZERO(&here);
+	if (cpu < 0 || cpu >= CPU_SETSIZE)
+		return -EIO;
+	CPU_SET((size_t)cpu, &here);
+	CPU_CLR((size_t)cpu, &others);
+	if (sched_setaffinity(0, sizeof(here), &here) < 0)
+		return -errno;
+	int r = measure_with(how == NOTICED_POLLING ? &others : &here, how, cost);
+	sched_setaffinity(0, sizeof(*allowed), allowed);
+	return r;
+}
+
+/* Finds the cost of a call whose end is noticed in one way. */
+static void calibrate(const cpu_set_t *allowed, enum noticed how, struct tracer_cost *cost)
+{
+	static const char *const names[] = {
+		[NOTICED_ASLEEP] = "ptrace, one CPU",
+		[NOTICED_POLLING] = "ptrace, two CPUs",
+	};
 	struct cost_numbers n = {0};
 	*cost = (struct tracer_cost){0};
-	if (costs_find(name, &n) < 0) {
+	if (costs_find(names[how], &n) < 0) {
 		for (int i = 0; i < COSTS_TRIES && cost->ns <= 0; i++)
-			cost->err = measure(cost);
+			cost->err = measure(allowed, how, cost);
 		if (cost->err < 0)
-			return cost->err;
-		costs_keep(name, &(struct cost_numbers){{cost->ns, cost->spread_ns}}, &n);
+			return;
+		costs_keep(names[how], &(struct cost_numbers){{cost->ns, cost->spread_ns}}, &n);
 	}
 	*cost = (struct tracer_cost){.ns = n.v[0], .spread_ns = n.v[1]};
-	return 0;
+}
+
+void tracer_calibrate(struct tracer_cost cost[NOTICED_WAYS])
+{
+	cpu_set_t allowed;
+	cost[NOTICED_ASLEEP] = (struct tracer_cost){.err = -EINVAL}; /* there are too many CPUs for a cpu_set_t */
+	if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0)
+		calibrate(&allowed, NOTICED_ASLEEP, &cost[NOTICED_ASLEEP]);
+	cost[NOTICED_POLLING] = cost[NOTICED_ASLEEP];
+	if (cost[NOTICED_ASLEEP].ns > 0 && CPU_COUNT(&allowed) > 1)
+		calibrate(&allowed, NOTICED_POLLING, &cost[NOTICED_POLLING]);
+}
+
+void tracer_say_cost(const struct tracer_cost cost[NOTICED_WAYS], struct buf *out)
+{
+	const struct tracer_cost *one = &cost[NOTICED_ASLEEP], *two = &cost[NOTICED_POLLING];
+	buf_addf(out, "%.1f us per call (+- %.1f us, standard deviation)", one->ns / 1e3, one->spread_ns / 1e3);
+	if (two->ns != one->ns)
+		buf_addf(out, ", or %.1f us (+- %.1f us) while sctrace and the program ran on two CPUs", two->ns / 1e3,
+			 two->spread_ns / 1e3);
 }
 
 void tracer_cost_unknown(const struct tracer_cost *cost, struct buf *out)

@@ -52,8 +52,7 @@ static int ptrace_start(struct engine **out, const struct engine_config *config,
 	struct engine_config c = *config;
 	struct call_filter filter = {0};
 	if (config->want & CAP_COUNTS || config->times)
-		(void)tracer_calibrate(&t->cost,
-				       config->spawn.pin_tracer); /* if it could not be measured, the footer says so */
+		tracer_calibrate(t->cost); /* if it could not be measured, the footer says so */
 	/*
 	 * With a filter, calls for which no event is wanted run without a stop. That is correct only if the user wants
 	 * events of some calls and nothing else. All descendants inherit the filter and cannot remove it, and they may
@@ -82,13 +81,13 @@ static void ptrace_footer(const struct engine *e, struct buf *text)
 {
 	const struct tracer *t = (const struct tracer *)e;
 	buf_adds(text, "engine: ptrace; ");
-	if (t->cost.ns > 0)
-		buf_addf(text,
-			 "the cost of tracing, %.1f us per call (+- %.1f us, standard deviation), was subtracted from "
-			 "the times above",
-			 t->cost.ns / 1e3, t->cost.spread_ns / 1e3);
-	else
-		tracer_cost_unknown(&t->cost, text);
+	if (t->cost[NOTICED_ASLEEP].ns > 0) {
+		buf_adds(text, "the cost of tracing, ");
+		tracer_say_cost(t->cost, text);
+		buf_adds(text, ", was subtracted from the times above");
+	} else {
+		tracer_cost_unknown(&t->cost[NOTICED_ASLEEP], text);
+	}
 }
 
 static void ptrace_stop(struct engine *e)

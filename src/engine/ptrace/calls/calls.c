@@ -23,14 +23,15 @@ static void record(struct tracer *t, struct task *task, const struct life_ends *
 	for (size_t i = 0; g && i < ends->n; i++) {
 		const struct life_end *e = &ends->v[i];
 		const struct call *c = &e->call;
-		const struct tracer_cost *cost = e->begun_unseen ? &t->unseen_cost : &t->cost;
+		double cost_ns = e->begun_unseen ? t->unseen_cost.ns : (double)c->cost_ns;
+		double spread_ns = e->begun_unseen ? t->unseen_cost.spread_ns : (double)c->spread_ns;
 		bool returned = e->end == CALL_RETURNED;
 		bool bytes = returned && !c->error && c->result > 0 && syscall_returns_bytes(c->arch, c->nr);
 		summary_record(&t->counts, g, c->arch, c->nr,
 			       &(struct call_outcome){.end = e->end,
 						      .ns = (double)e->ns,
-						      .cost_ns = returned ? cost->ns : 0,
-						      .spread_ns = cost->spread_ns,
+						      .cost_ns = returned ? cost_ns : 0,
+						      .spread_ns = spread_ns,
 						      .error = c->error,
 						      .err = c->err,
 						      .bytes = bytes ? (uint64_t)c->result : 0});
@@ -81,8 +82,7 @@ void tracer_call_enter(struct tracer *t, struct task *task)
 	struct call *c = &k->call;
 	struct life_ends ends;
 	c->error = false;
-	c->cost_ns = (uint64_t)t->cost.ns;
-	c->spread_ns = (uint64_t)t->cost.spread_ns;
+	c->cost_ns = c->spread_ns = 0;
 	k->in_call = true;
 	life_enter(&k->life, c, &ends);
 	name_resumed(k);
@@ -106,7 +106,10 @@ void tracer_call_exit(struct tracer *t, struct task *task)
 	struct thread *k = thread_of(task);
 	struct call *c = &k->call;
 	struct life_ends ends;
+	const struct tracer_cost *cost = &t->cost[t->handled.noticed];
 	c->duration_ns = clock_ns() - k->entered_ns;
+	c->cost_ns = cost->ns > 0 ? (uint64_t)cost->ns + t->handled.in_vain_ns : 0;
+	c->spread_ns = (uint64_t)cost->spread_ns;
 	k->in_call = false;
 	life_exit(&k->life, c, c->duration_ns, &ends);
 	record(t, task, &ends);

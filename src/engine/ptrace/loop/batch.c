@@ -16,8 +16,9 @@
  * tracer_adopt_orphans(), because the parent may have been killed before its report. The end of the parent may not show
  * this: the end of a leader is reported only after the ends of all its threads, and the new task may be one of them.
  */
-static pid_t wait_first(struct tracer *t, int *status, struct rusage *usage)
+static pid_t wait_first(struct tracer *t, int *status, struct rusage *usage, enum noticed *how)
 {
+	*how = NOTICED_POLLING;
 	while (t->unreported && !t->failed && !(t->config.woken && *t->config.woken)) {
 		pid_t tid = tracer_wait(t, -1, status, WNOHANG, usage);
 		if (tid)
@@ -32,7 +33,10 @@ static pid_t wait_first(struct tracer *t, int *status, struct rusage *usage)
 		tid = tracer_spin(t, -1, status, usage);
 	if (tid == 0 && t->config.woken && *t->config.woken)
 		return -EINTR; /* the signal has already arrived, so it would not end the sleep of tracer_wait() */
-	return tid ? tid : tracer_wait(t, -1, status, 0, usage);
+	if (tid)
+		return tid;
+	*how = NOTICED_ASLEEP;
+	return tracer_wait(t, -1, status, 0, usage);
 }
 
 /* How many times in succession a single task's stop is taken before the other tasks are polled again. */
@@ -60,8 +64,9 @@ int tracer_take_waiting(struct tracer *t)
 	do {
 		int status = 0;
 		struct rusage usage = {0};
+		enum noticed how = NOTICED_POLLING;
 		pid_t tid = t->waits.taken.n ? tracer_wait(t, -1, &status, WNOHANG, &usage)
-					     : wait_first(t, &status, &usage);
+					     : wait_first(t, &status, &usage, &how);
 		if (tid <= 0 && t->waits.taken.n)
 			break;
 		if (tid <= 0)
@@ -69,7 +74,8 @@ int tracer_take_waiting(struct tracer *t)
 		if (tid == t->root.pid && !WIFSTOPPED(status))
 			t->result.usage = usage;
 		uint64_t rss = WIFSTOPPED(status) ? 0 : (uint64_t)usage.ru_maxrss * 1024;
-		if (!vec_push(&t->waits.taken, (struct wait_status){tid, status, rss}))
+		uint64_t in_vain_ns = how == NOTICED_ASLEEP ? t->waits.spin.in_vain_ns : 0;
+		if (!vec_push(&t->waits.taken, (struct wait_status){tid, status, how, in_vain_ns, rss}))
 			return -ENOMEM;
 	} while (takes_more(t));
 	return 0;

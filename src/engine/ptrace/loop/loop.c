@@ -21,6 +21,7 @@ static int start_failed(struct tracer *t)
 static int serve(struct tracer *t, struct wait_status w)
 {
 	struct task *task = tasks_find(&t->tasks, w.tid);
+	t->handled = w;
 	if (!task && !WIFSTOPPED(w.status)) {
 		if (w.tid == t->root.pid) {
 			t->result.status = w.status;

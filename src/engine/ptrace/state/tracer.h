@@ -89,9 +89,18 @@ struct tracer_cost {
 	int err; /* -errno if calibration failed, otherwise 0 */
 };
 
+/*
+ * How sctrace noticed a stop. Both ways cost a different time: if sctrace sleeps, the program usually runs on the same
+ * CPU; if it polls (tracer_spin()), the program runs on another one, and the kernel must wake that CPU after each stop.
+ */
+enum noticed { NOTICED_ASLEEP, NOTICED_POLLING, NOTICED_WAYS };
+
 struct wait_status {
 	pid_t tid;
 	int status;
+	enum noticed noticed;
+	uint64_t
+		in_vain_ns; /* how long sctrace has polled for this stop before it slept, while polling did not succeed */
 	uint64_t peak_rss_bytes; /* peak RSS of a task that has ended */
 };
 
@@ -103,6 +112,7 @@ struct spin {
 	int may; /* may the tracer poll: 1 yes, -1 no, 0 not known yet */
 	int credit;
 	unsigned passed;
+	uint64_t in_vain_ns; /* struct wait_status */
 };
 
 /*
@@ -180,7 +190,9 @@ struct tracer {
 	struct summary before; /* calls before main */
 	/* The struct summary_group in `counts` of each thread or process, according to config.want. */
 	struct map groups;
-	struct tracer_cost cost;        /* cost of a call under ptrace */
+	struct wait_status handled; /* the status that is being handled */
+	/* Cost of a call under ptrace, by how its end was noticed. Both are equal if sctrace may use only one CPU. */
+	struct tracer_cost cost[NOTICED_WAYS];
 	struct tracer_cost unseen_cost; /* cost of a call whose entry the tracer does not see */
 	struct engine_result result;
 	struct mem mem;  /* the memory of the last event's task */

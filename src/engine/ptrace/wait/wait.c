@@ -137,9 +137,11 @@ static bool may_spin(const struct tracer *t)
 static pid_t spin_wait(struct tracer *t, pid_t pid, int *status, struct rusage *usage)
 {
 	struct spin *s = &t->waits.spin;
+	s->in_vain_ns = 0;
 	if (s->credit == 0 && ++s->passed % SPIN_RETRIES)
 		return 0;
-	uint64_t until = clock_ns() + SPIN_NS;
+	const uint64_t start = clock_ns();
+	uint64_t now;
 	do {
 		pid_t tid = tracer_wait(t, pid, status, WNOHANG, usage);
 		if (tid) {
@@ -147,7 +149,8 @@ static pid_t spin_wait(struct tracer *t, pid_t pid, int *status, struct rusage *
 			return tid;
 		}
 		arch_pause();
-	} while (clock_ns() < until);
+	} while ((now = clock_ns()) < start + SPIN_NS);
+	s->in_vain_ns = s->credit ? 0 : now - start;
 	s->credit -= s->credit > 0;
 	return 0;
 }

@@ -1,0 +1,64 @@
+/* Tests which cost of tracing is subtracted from the time of a call under ptrace. */
+#include "engine/ptrace/calls/calls.h"
+
+#include "engine/ptrace/state/tracer.h"
+#include "syscall/table.h"
+#include "tracee/tasks.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static const struct tracer_ops no_ops;
+
+/* Lets a task make getppid(2), whose end is noticed as `end` says. Returns the subtracted cost in ns. */
+static uint64_t cost_of(struct tracer *t, struct task *task, struct wait_status end, uint64_t *spread_ns)
+{
+	struct call *c = &thread_of(task)->call;
+	*c = (struct call){.arch = syscall_native_arch(), .nr = SYS_getppid, .ip = 0x1000, .sp = 0x9000};
+	t->handled = (struct wait_status){.noticed = NOTICED_POLLING};
+	tracer_call_enter(t, task);
+	t->handled = end;
+	tracer_call_exit(t, task);
+	*spread_ns = c->spread_ns;
+	return c->cost_ns;
+}
+
+static void test_cost_by_notice(void **state)
+{
+	static const struct {
+		struct wait_status end;
+		uint64_t cost_ns, spread_ns;
+	} rows[] = {
+		{{.noticed = NOTICED_ASLEEP}, 7000, 100},
+		{{.noticed = NOTICED_POLLING}, 18000, 500},
+		{{.noticed = NOTICED_ASLEEP, .in_vain_ns = 50000}, 57000, 100},
+	};
+	struct tracer t = {.cost = {[NOTICED_ASLEEP] = {7000, 100, 0}, [NOTICED_POLLING] = {18000, 500, 0}}};
+	uint64_t spread_ns;
+	(void)state;
+	tracer_init(&t, &no_ops);
+	struct task *task = tasks_add(&t.tasks, getpid());
+	assert_non_null(task);
+	assert_int_equal(tasks_join(&t.tasks, task, getpid()), 0);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		assert_int_equal(cost_of(&t, task, rows[i].end, &spread_ns), rows[i].cost_ns);
+		assert_int_equal(spread_ns, rows[i].spread_ns);
+	}
+	t.cost[NOTICED_ASLEEP].ns = 0; /* it could not be measured */
+	assert_int_equal(cost_of(&t, task, rows[2].end, &spread_ns), 0);
+	tracer_free(&t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cost_by_notice),
+	};
+	return cmocka_run_group_tests_name("calls", tests, NULL, NULL);
+}
