@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/json.h"
+#include "base/memory.h"
 #include "config.h"
 
 #include <errno.h>
@@ -122,51 +123,55 @@ static size_t least_of(const json_t *kept, struct cost_numbers *least)
 	return n;
 }
 
-/* Returns the contents of this machine's file, and opens its folder. Returns NULL if nothing can be kept. */
-static json_t *open_costs(int *folder)
+struct costs {
+	int folder;
+	json_t *all;
+};
+
+struct costs *costs_open(void)
 {
 	struct buf machine = {0};
-	json_t *all = NULL;
-	*folder = open_folder();
-	if (*folder >= 0)
+	struct costs *c = memory_zeroed(sizeof(*c));
+	if (!c)
+		return NULL;
+	c->folder = open_folder();
+	if (c->folder >= 0)
 		describe_machine(&machine);
 	if (machine.len)
-		all = load(*folder, buf_str(&machine));
+		c->all = load(c->folder, buf_str(&machine));
 	buf_free(&machine);
-	if (!all && *folder >= 0)
-		close(*folder);
-	return all;
+	if (c->all)
+		return c;
+	costs_close(c);
+	return NULL;
 }
 
-int costs_find(const char *name, struct cost_numbers *least)
+void costs_close(struct costs *c)
 {
-	int folder;
-	json_t *all = open_costs(&folder);
-	if (!all)
-		return -ENOENT;
-	size_t n = least_of(json_object_get(json_object_get(all, "costs"), name), least);
-	json_decref(all);
-	close(folder);
-	return n >= COSTS_MEASURED ? 0 : -ENOENT;
+	if (c && c->folder >= 0)
+		close(c->folder);
+	if (c)
+		json_decref(c->all);
+	free(c);
 }
 
-void costs_keep(const char *name, const struct cost_numbers *measured, struct cost_numbers *least)
+int costs_find(const struct costs *c, const char *name, struct cost_numbers *least)
 {
-	int folder;
-	json_t *all = open_costs(&folder);
-	*least = *measured;
-	if (!all)
-		return;
-	json_t *costs = json_object_get(all, "costs");
+	const json_t *costs = c ? json_object_get(c->all, "costs") : NULL;
+	return least_of(json_object_get(costs, name), least) >= COSTS_MEASURED ? 0 : -ENOENT;
+}
+
+void costs_keep(struct costs *c, const char *name, const struct cost_numbers *measured, struct cost_numbers *least)
+{
+	json_t *costs = c ? json_object_get(c->all, "costs") : NULL;
 	json_t *kept = json_object_get(costs, name);
-	json_t *list = json_array();
+	json_t *list = costs ? json_array() : NULL;
 	for (size_t i = 0; i < COSTS_NUMBERS; i++)
 		json_array_append_new(list, json_real(measured->v[i]));
 	if (!json_is_array(kept) && json_object_set_new(costs, name, json_array()) == 0)
 		kept = json_object_get(costs, name);
 	if (json_array_append_new(kept, list) == 0)
-		store(folder, all);
+		store(c->folder, c->all);
+	*least = *measured;
 	least_of(kept, least);
-	json_decref(all);
-	close(folder);
 }

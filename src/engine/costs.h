@@ -24,16 +24,23 @@ struct cost_numbers {
 	double v[COSTS_NUMBERS];
 };
 
+struct costs;
+
 /*
- * Finds the smallest cost that is kept under `name` for this machine in its present state (boot, number of processors,
- * version of sctrace). Returns 0 with *least set. Returns -ENOENT if fewer than COSTS_MEASURED are kept; the caller
- * should then measure and call costs_keep().
+ * Reads the kept costs of this machine in its present state (boot, number of processors, version of sctrace). Returns
+ * NULL if nothing can be kept; the other functions accept that.
  */
-int costs_find(const char *name, struct cost_numbers *least);
+struct costs *costs_open(void);
+void costs_close(struct costs *c);
+/*
+ * Finds the smallest cost that is kept under `name`. Returns 0 with *least set. Returns -ENOENT if fewer than
+ * COSTS_MEASURED are kept; the caller should then measure and call costs_keep().
+ */
+int costs_find(const struct costs *c, const char *name, struct cost_numbers *least);
 /*
  * Keeps one more measurement, and sets *least to the smallest one. If the file cannot be written, the next run measures
  * again.
  */
-void costs_keep(const char *name, const struct cost_numbers *measured, struct cost_numbers *least);
+void costs_keep(struct costs *c, const char *name, const struct cost_numbers *measured, struct cost_numbers *least);
 
 #endif

@@ -35,7 +35,9 @@ static void make_place(void)
 	snprintf(place.file, sizeof(place.file), "%s/sctrace-costs.json", place.dir);
 	place.owner = getpid();
 	atexit(remove_place);
-	costs_keep("a", &n, &n);
+	struct costs *c = costs_open();
+	costs_keep(c, "a", &n, &n);
+	costs_close(c);
 	FILE *f = fopen(place.file, "r");
 	FUZZ_REQUIRE(f);
 	place.head[fread(place.head, 1, sizeof(place.head) - 1, f)] = '\0';
@@ -65,9 +67,11 @@ static void use(void)
 {
 	const struct cost_numbers measured = {{30, 3, 2, 1}};
 	struct cost_numbers n = {{0}};
-	if (costs_find("a", &n) == 0)
+	struct costs *c = costs_open();
+	if (costs_find(c, "a", &n) == 0)
 		require_usable(&n);
-	costs_keep("a", &measured, &n);
+	costs_keep(c, "a", &measured, &n);
+	costs_close(c);
 	require_usable(&n);
 	FUZZ_REQUIRE(n.v[0] <= measured.v[0]);
 }

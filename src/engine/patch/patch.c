@@ -251,17 +251,19 @@ static void calibrate(struct patch *p)
 	const char *name = p->arming == ARM_SUD ? "patch, armed by dispatch" : "patch, armed by a filter";
 	struct cost_numbers n;
 	int r = 0;
-	tracer_calibrate(p->t.cost);
-	if (costs_find(name, &n) < 0) {
+	struct costs *kept = costs_open();
+	tracer_calibrate(kept, p->t.cost);
+	if (costs_find(kept, name, &n) < 0) {
 		for (int i = 0; i < COSTS_TRIES && p->fast.ns <= 0; i++)
 			r = measure_agent(p);
 		n = (struct cost_numbers){{p->fast.ns, p->fast.spread_ns, p->tick_ns}};
 		if (p->fast.ns > 0)
-			costs_keep(name, &n, &n);
+			costs_keep(kept, name, &n, &n);
 	}
 	p->fast = (struct tracer_cost){n.v[0], n.v[1], r};
 	p->tick_ns = n.v[2];
 	p->t.unseen_cost = p->fast;
+	costs_close(kept);
 }
 
 /*

@@ -159,7 +159,7 @@ static int measure(const cpu_set_t *allowed, enum noticed how, struct tracer_cos
 }
 
 /* Finds the cost of a call whose end is noticed in one way. */
-static void calibrate(const cpu_set_t *allowed, enum noticed how, struct tracer_cost *cost)
+static void calibrate(struct costs *kept, const cpu_set_t *allowed, enum noticed how, struct tracer_cost *cost)
 {
 	static const char *const names[] = {
 		[NOTICED_ASLEEP] = "ptrace, one CPU",
@@ -167,25 +167,25 @@ static void calibrate(const cpu_set_t *allowed, enum noticed how, struct tracer_
 	};
 	struct cost_numbers n = {0};
 	*cost = (struct tracer_cost){0};
-	if (costs_find(names[how], &n) < 0) {
+	if (costs_find(kept, names[how], &n) < 0) {
 		for (int i = 0; i < COSTS_TRIES && cost->ns <= 0; i++)
 			cost->err = measure(allowed, how, cost);
 		if (cost->err < 0)
 			return;
-		costs_keep(names[how], &(struct cost_numbers){{cost->ns, cost->spread_ns}}, &n);
+		costs_keep(kept, names[how], &(struct cost_numbers){{cost->ns, cost->spread_ns}}, &n);
 	}
 	*cost = (struct tracer_cost){.ns = n.v[0], .spread_ns = n.v[1]};
 }
 
-void tracer_calibrate(struct tracer_cost cost[NOTICED_WAYS])
+void tracer_calibrate(struct costs *kept, struct tracer_cost cost[NOTICED_WAYS])
 {
 	cpu_set_t allowed;
 	cost[NOTICED_ASLEEP] = (struct tracer_cost){.err = -EINVAL}; /* there are too many CPUs for a cpu_set_t */
 	if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0)
-		calibrate(&allowed, NOTICED_ASLEEP, &cost[NOTICED_ASLEEP]);
+		calibrate(kept, &allowed, NOTICED_ASLEEP, &cost[NOTICED_ASLEEP]);
 	cost[NOTICED_POLLING] = cost[NOTICED_ASLEEP];
 	if (cost[NOTICED_ASLEEP].ns > 0 && CPU_COUNT(&allowed) > 1)
-		calibrate(&allowed, NOTICED_POLLING, &cost[NOTICED_POLLING]);
+		calibrate(kept, &allowed, NOTICED_POLLING, &cost[NOTICED_POLLING]);
 }
 
 void tracer_say_cost(const struct tracer_cost cost[NOTICED_WAYS], struct buf *out)

@@ -7,11 +7,13 @@
 
 #include "engine/ptrace/state/tracer.h"
 
+struct costs;
+
 /*
  * Finds the cost for each way in which the end of a call is noticed. If it could not be measured, its `ns` is not above
- * zero, and its `err` says why.
+ * zero, and its `err` says why. `kept` may be NULL.
  */
-void tracer_calibrate(struct tracer_cost cost[NOTICED_WAYS]);
+void tracer_calibrate(struct costs *kept, struct tracer_cost cost[NOTICED_WAYS]);
 /* Appends the measured costs: "7.1 us per call (+- 0.1 us, standard deviation), or 18.2 us ...". */
 void tracer_say_cost(const struct tracer_cost cost[NOTICED_WAYS], struct buf *out);
 /* Appends that the times include the cost of tracing, and the reason why this cost could not be measured. */

@@ -1,6 +1,7 @@
 /*
  * The ptrace engine: each call causes two stops. It always works, but it is slow; its cost is measured and subtracted.
  */
+#include "engine/costs.h"
 #include "engine/engine.h"
 #include "engine/ptrace/calibrate.h"
 #include "engine/ptrace/calls/filter.h"
@@ -41,6 +42,14 @@ static bool call_set_is_full(const struct call_set *s)
 	return true;
 }
 
+/* Measures the cost of a call. If that fails, no cost is subtracted, and the footer says so. */
+static void calibrate(struct tracer *t)
+{
+	struct costs *kept = costs_open();
+	tracer_calibrate(kept, t->cost);
+	costs_close(kept);
+}
+
 static int ptrace_start(struct engine **out, const struct engine_config *config, struct buf *why)
 {
 	int r = tracer_pin(config, why);
@@ -52,7 +61,7 @@ static int ptrace_start(struct engine **out, const struct engine_config *config,
 	struct engine_config c = *config;
 	struct call_filter filter = {0};
 	if (config->want & CAP_COUNTS || config->times)
-		tracer_calibrate(t->cost); /* if it could not be measured, the footer says so */
+		calibrate(t);
 	/*
 	 * With a filter, calls for which no event is wanted run without a stop. That is correct only if the user wants
 	 * events of some calls and nothing else. All descendants inherit the filter and cannot remove it, and they may
