@@ -24,22 +24,22 @@
  *   run/                    a run as typed data (machine, subjects, samples, calls): judging, merging, JSON
  *   out/                    tables, CSV, Markdown, JSON, SVG, HTML
  *
- *   engine/patch/           the patch engine (fast): its start, its end, its footer
+ *   engine/patch/           the patch engine (fast): its start, its end, its notes below tables
  *   engine/patch/life/      clone, exec, attach, detach
  *   engine/patch/threads/   decides what to do with a thread that has stopped at a call or with a signal
  *   engine/patch/record/    makes events from the calls that the program's threads have recorded in their rings
  *   engine/patch/image/     an address space: its counters, its call sites, and the agent in it
  *   engine/patch/remote/    reads and changes the program's memory and mappings, and runs code in the program
- *   engine/patch/arm/       makes calls stop that do not come from the agent
+ *   engine/patch/arm/       makes calls from outside the agent stop
  *   engine/patch/state.h    the data that these folders share, and a glossary
  *   engine/patch/code/      the machine code that is placed in the program: the agent, stubs, jumps
  *   engine/bpf/             the bpf engine (privileged)
- *   engine/ptrace/          the ptrace engine (works everywhere): its start, its end, its footer
+ *   engine/ptrace/          the ptrace engine (works everywhere): its start, its end, its notes below tables
  *   engine/ptrace/loop/     the stop loop: wait statuses, the next event, starting, detaching
  *   engine/ptrace/tasks/    new and ending tasks, execve(2), signals, attaching, resuming and detaching
  *   engine/ptrace/calls/    a call under ptrace: its events, its counts, tampering with it
  *   engine/ptrace/wait/     waits for stops and for the ends of tasks
- *   engine/ptrace/state/    the state of a tracer, its events, how it gives up; the patch engine uses it too
+ *   engine/ptrace/state/    the state of a tracer, its events, giving up; the patch engine uses these too
  *   engine/                 the interface of an engine, and the list of engines
  *
  *   stack/                  finds the functions that led to a call
@@ -71,8 +71,8 @@ static const struct command commands[] = {
 };
 
 /*
- * Returns the exit status of a command whose function has returned `status`. If memory ran out for a part of its
- * output, the command has failed nevertheless.
+ * Returns the exit status of a command whose function has returned `status`. If `status` is 0, but memory ran out for a
+ * part of the command's output, returns EXIT_OWN.
  */
 static int checked(int status)
 {
@@ -85,7 +85,7 @@ static int checked(int status)
 int main(int argc, char **argv)
 {
 	json_note_failures();
-	/* Only the first argument can name a command; `sctrace ./compare` traces a program with such a name. */
+	/* Only the first argument can name a command. `sctrace ./compare` traces a program that is called "compare". */
 	for (size_t i = 0; argc > 1 && i < sizeof(commands) / sizeof(*commands); i++)
 		if (strcmp(argv[1], commands[i].name) == 0)
 			return checked(commands[i].run(argc - 1, argv + 1));

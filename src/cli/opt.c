@@ -67,8 +67,8 @@ static const struct opt *find_name(const struct opt *table, const char *name, si
 }
 
 /*
- * Calls the parser of row `o`. If the parser rejects the value, its reason is printed after the option as the user
- * typed it.
+ * Calls the parser of row `o`. If the parser rejects the value, adds to p->why the option as the user typed it, and the
+ * reason.
  */
 static enum opt_outcome apply(struct parse *p, const struct opt *o, const char *typed, const char *value)
 {
@@ -84,7 +84,7 @@ static enum opt_outcome apply(struct parse *p, const struct opt *o, const char *
 	return r < 0 ? fail(p) : OPT_OK;
 }
 
-/* Parses one word of options that are letters, such as "-tt", "-s32" or "-fo FILE". */
+/* Parses one word that begins with option letters, such as "-tt", "-s32" or "-fo FILE". */
 static enum opt_outcome parse_letters(struct parse *p, const char *word)
 {
 	for (const char *c = word + 1; *c; c++) {
@@ -190,7 +190,7 @@ enum opt_outcome opt_parse(const struct opt_command *c, void *settings, int argc
 			   struct buf *why)
 {
 	struct parse p = {.command = c, .settings = settings, .argc = argc, .argv = argv, .next = 1, .why = why};
-	int operands = 1; /* index of the first operand so far; operands end before the current word */
+	int operands = 1; /* index of the first operand found so far; the operands end before the current word */
 	while (p.next < argc) {
 		int at = p.next;
 		char *word = argv[p.next++];

@@ -23,11 +23,11 @@ enum opt_complete {
 	COMPLETE_PID,
 	COMPLETE_USER,
 	COMPLETE_WORDS,
-	COMPLETE_LIST, /* `words` separated by commas, with an optional ! before them */
+	COMPLETE_LIST, /* a list of `words`, separated by commas; it may begin with ! */
 	COMPLETE_SET,  /* like COMPLETE_LIST, with the command's `set_words` instead of `words` */
 	/*
-	 * NAME=VALUE, where NAME is one of `words`. NAME is also a long option of the same table, and VALUE is
-	 * completed as for that option. The words of a set, as for COMPLETE_SET, are offered too.
+	 * NAME=VALUE, where NAME is one of `words`. The table also has a long option NAME, and VALUE is completed like
+	 * the value of that option. The command's `set_words` are offered too.
 	 */
 	COMPLETE_EXPR,
 };
@@ -42,11 +42,12 @@ struct opt {
 	size_t offset; /* for the ready-made parsers: offset of the member of the settings that they write */
 	enum opt_complete complete;
 	const char *words; /* for COMPLETE_WORDS, _LIST, _EXPR: the words, separated by spaces */
-	long min, max;     /* limits for opt_int(); for opt_duration() only min, in ns */
+	long min, max;     /* limits for opt_int(); opt_duration() uses only `min`, in ns */
 };
 
 /*
- * Ready-made parsers. Each writes to the address `ctx` + offset. The comment beside each names the type of that member.
+ * Ready-made parsers. Each sets the member at `offset` of the settings `ctx`. The comment beside a parser names the
+ * type of that member.
  */
 opt_parse_fn opt_flag;     /* bool: becomes true */
 opt_parse_fn opt_count;    /* int: is incremented */
@@ -55,8 +56,7 @@ opt_parse_fn opt_int;      /* int, within min..max */
 opt_parse_fn opt_size;     /* uint64_t: bytes */
 opt_parse_fn opt_duration; /* uint64_t: nanoseconds, at least min */
 opt_parse_fn opt_word;     /* const char *: one of `words` */
-opt_parse_fn opt_svg;      /* const char *: the file of a picture; a name with the extension of another format is
-			    * refused */
+opt_parse_fn opt_svg;      /* const char *: name of an SVG file; rejects names that end in .png, .pdf and the like */
 
 /* One command. */
 struct opt_command {

@@ -50,8 +50,8 @@ static void add_subcommands(struct buf *out, const struct opt_command *const *co
 }
 
 /*
- * Returns the option that the first of `words` names, and moves *words to the end of that word. Skips words that do not
- * name an option of the table. Returns NULL if no word is left.
+ * Finds the first word in *words that is the long name of an option of the table. Returns that option, and moves *words
+ * to the end of the word. Returns NULL if no such word is left.
  */
 static const struct opt *next_named(const struct opt *table, const char **words)
 {
@@ -78,8 +78,8 @@ static const char *words_of(const struct opt *o)
 }
 
 /*
- * Appends text that is inside single quotes in the script: writes `'` as '\'', and a backslash before the characters in
- * `special`.
+ * Appends `text`, which the script contains between single quotes: writes `'` as '\'', and a backslash before each
+ * character in `special`.
  */
 static void add_quoted(struct buf *out, const char *text, const char *special)
 {
@@ -94,8 +94,8 @@ static void add_quoted(struct buf *out, const char *text, const char *special)
 }
 
 /*
- * Returns the bash command that prints the possible values of the option, or NULL. bash_value() writes it into the
- * script, in the case "COMMAND:OPTION".
+ * Returns the bash command that prints the possible values of the option, or NULL. bash_value() writes the command into
+ * the branch for "COMMAND:OPTION" of the script's case statement.
  */
 static const char *bash_action(const struct opt *o)
 {
@@ -109,7 +109,9 @@ static const char *bash_action(const struct opt *o)
 	return actions[o->complete];
 }
 
-/* Writes bash code that completes the value of -e: the names of expressions with their "=", and the words of a set. */
+/*
+ * Writes bash code that completes the value of -e. It offers names of expressions, such as "trace=", and `set_words`.
+ */
 static void bash_expr(struct buf *out, const struct opt_command *c, const struct opt *o)
 {
 	const char *words = o->words;
@@ -281,8 +283,8 @@ static void zsh_command(struct buf *out, const struct opt_command *c, const char
 }
 
 /*
- * Writes zsh functions that complete lists with commas: lists of given words, of system calls, and of the expressions
- * of -e.
+ * Writes zsh functions that complete words separated by commas: _sctrace_list for the words in its arguments,
+ * _sctrace_set for the command's `set_words`, and _sctrace_expr for the expressions of -e.
  */
 static void zsh_lists(struct buf *out, const struct opt_command *c)
 {
@@ -359,7 +361,9 @@ static void fish_option(struct buf *out, const char *name, const char *command, 
 	buf_adds(out, "'\n");
 }
 
-/* Writes fish functions that offer each word after the part of the token that is already complete: "trace=openat,". */
+/*
+ * Writes fish functions that offer each word with the finished part of the token, such as "trace=openat,", before it.
+ */
 static void fish_lists(struct buf *out, const struct opt_command *c)
 {
 	buf_addf(out,

@@ -7,7 +7,7 @@
 
 #define BOLD       "\033[1m"
 #define PLAIN      "\033[0m"
-#define COLUMN_MAX 30 /* if the spellings of an option are longer, its help text begins on the next line */
+#define COLUMN_MAX 30 /* if the spellings of an option take more columns, its help text begins on the next line */
 
 static bool is_end(const struct opt *o)
 {

@@ -104,7 +104,7 @@ int opt_duration(void *ctx, const struct opt *o, const char *arg, struct buf *wh
 	return r < 0 ? -EINVAL : 0;
 }
 
-/* Copies the next of the space-separated `words` into `word`. Returns false if there is none. */
+/* Copies the next of the space-separated `words` into `word`. Returns false if no word is left. */
 static bool next_word(const char **words, char *word, size_t size)
 {
 	const char *w = *words + strspn(*words, " ");
