@@ -62,8 +62,8 @@ int kid_watch(pid_t kid, uint64_t limit_ns, void (*tick)(void *ctx), void *ctx, 
 	int err = 0;
 	while (!err) {
 		/*
-		 * Before Linux 5.3 there is no pidfd. poll(2) then only sleeps, and the exit of the child is noticed a
-		 * little later.
+		 * Before Linux 5.3, pidfd_open(2) does not exist. In that case poll(2) only sleeps, and the exit of the
+		 * child is noticed a little later.
 		 */
 		struct pollfd p = {.fd = fd, .events = POLLIN};
 		poll(&p, 1, fd >= 0 ? 100 : 10);
@@ -109,7 +109,7 @@ static void guard(int fd)
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0)
-			_exit(1); /* the groups are then protected only by PR_SET_PDEATHSIG */
+			_exit(1); /* without the guard, the children have only PR_SET_PDEATHSIG */
 		if (got != (ssize_t)sizeof(p))
 			break;
 		if (p == 0)
@@ -160,8 +160,8 @@ int kid_guard_open(struct kid_guard *g)
 void kid_guard_tell(struct kid_guard *g, pid_t group)
 {
 	/*
-	 * A message of so few bytes is sent completely or not at all. If it cannot be sent, the group is protected only
-	 * by PR_SET_PDEATHSIG.
+	 * A message of so few bytes is sent completely or not at all. If the message cannot be sent, only
+	 * PR_SET_PDEATHSIG kills the leader of the group when sctrace exits.
 	 */
 	if (g->fd >= 0 && send(g->fd, &group, sizeof(group), MSG_NOSIGNAL) < 0)
 		kid_guard_close(g);

@@ -1,6 +1,5 @@
 /*
- * Child processes that never outlive sctrace. They end when the measurement ends, when sctrace exits, or when it is
- * killed.
+ * Child processes that never outlive sctrace. They end when the measurement ends, and when sctrace exits or is killed.
  */
 #ifndef SCTRACE_BENCH_KID_H
 #define SCTRACE_BENCH_KID_H
@@ -27,9 +26,9 @@ int kid_wait(pid_t kid);
 int kid_watch(pid_t kid, uint64_t limit_ns, void (*tick)(void *ctx), void *ctx, int *status);
 
 /*
- * The guard is a process that kills the registered process groups if sctrace exits without ending the guard first. It
- * waits on a socket; the other end of the socket is `fd`, which closes when sctrace exits. Unlike PR_SET_PDEATHSIG, the
- * guard also kills grandchildren. Children in registered groups must close `fd`.
+ * The guard is a process that kills the registered process groups if sctrace exits without ending the guard first. The
+ * guard waits on a socket; the other end of the socket is `fd`, which closes when sctrace exits. Unlike
+ * PR_SET_PDEATHSIG, the guard also kills grandchildren. Children in registered groups must close `fd`.
  */
 struct kid_guard {
 	int fd; /* -1: there is no guard */

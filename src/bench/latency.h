@@ -33,7 +33,7 @@ struct latency_result {
 
 /*
  * Measures in a new process and adds the samples to `r`. Returns 0 or -errno. If stop_signal() is set, returns -EINTR;
- * `r` then contains all samples up to that moment.
+ * `r` then contains all samples that were taken before the signal.
  */
 int latency_measure(const struct latency_plan *plan, struct latency_result *r);
 /* Adds the samples of `from` to `r`. Returns 0 or -ENOMEM. */

@@ -58,7 +58,7 @@ static int nameless_file(const char *dir)
 	return fd;
 }
 
-/* Writes 512 MiB to the device in blocks of 1 MiB, again and again. */
+/* Writes a file of 512 MiB in blocks of 1 MiB, and flushes the file to the device, again and again. */
 static void run_disk(struct load_board *b, const char *dir)
 {
 	struct statvfs fs;

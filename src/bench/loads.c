@@ -79,7 +79,7 @@ static void end_all(struct load *l, struct kid_guard *guard)
 	}
 }
 
-/* Waits until a part has done some work. Returns 0, or -errno with the reason in `why`. */
+/* Waits until part number `part` of the load has done some work. Returns 0, or -errno with the reason in `why`. */
 static int wait_for_work(const struct load *l, size_t part, struct buf *why)
 {
 	const struct load_board *b = l->board[part];

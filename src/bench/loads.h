@@ -1,6 +1,6 @@
 /*
- * Background loads for measurements. A load works until it is stopped and counts its work. It ends with sctrace at the
- * latest.
+ * Background loads for measurements. A load works until it is stopped, at the latest when sctrace exits. It counts its
+ * work.
  */
 #ifndef SCTRACE_BENCH_LOADS_H
 #define SCTRACE_BENCH_LOADS_H
@@ -14,7 +14,7 @@
 
 struct buf;
 
-#define LOAD_PARTS 8   /* the largest number of loads at once: "suite+disk" has two */
+#define LOAD_PARTS 8   /* the largest number of parts of a load: "suite+disk" has two */
 #define LOAD_KIDS  256 /* the largest number of processes in one load */
 
 /* The state of a load, in memory that its processes share with sctrace. */
@@ -42,7 +42,10 @@ struct load {
 	size_t parts;
 	pid_t kids[LOAD_KIDS];
 	size_t nkids;
-	/* The work done between load_mark() and load_stop(), and the time between these calls, summed over all runs. */
+	/*
+	 * load_mark() sets start_work and mark_ns. load_stop() adds the work and the time since load_mark() to work and
+	 * span_ns.
+	 */
 	uint64_t start_work[LOAD_PARTS], work[LOAD_PARTS];
 	uint64_t mark_ns, span_ns;
 };
@@ -59,7 +62,7 @@ int load_start(struct load *l, const char *dir, struct kid_guard *guard, struct 
 void load_mark(struct load *l);
 /*
  * Stops counting the work, and ends all processes of the load. Returns 0. Returns -EIO with the reason in `why` if a
- * part gave up or did no work: the measurement was then not made under this load.
+ * part gave up or did no work: in that case, the measurement was not made under this load.
  */
 int load_stop(struct load *l, struct kid_guard *guard, struct buf *why);
 /* Appends the work since load_mark(): "disk 512 MiB, suite 12345 operations". Appends nothing for the load "none". */

@@ -44,7 +44,7 @@ struct op {
 	const char *about;
 	op_loop_fn *once, *twice;
 	int (*setup)(struct op_state *s, struct buf *why); /* may be NULL; returns 0, or -errno with the reason in
-							    * `why` if it cannot run here */
+							    * `why` if the operation cannot run on this machine */
 	void (*teardown)(struct op_state *s);              /* may be NULL */
 	enum op_cost {
 		OP_CHEAP,
@@ -77,7 +77,7 @@ void op_close(const struct op *op, struct op_state *s);
 
 /*
  * OP_BARRIER() makes the compiler assume that all memory is read and written here, OP_KEEP(x) also that `x` is used.
- * Otherwise the compiler would delete an empty loop, and call a pure function once instead of in each iteration.
+ * Without these, the compiler would delete an empty loop, and call a pure function once instead of in each iteration.
  */
 #define OP_BARRIER() __asm__ volatile("" ::: "memory")
 #define OP_KEEP(x)   __asm__ volatile("" ::"r"(x) : "memory")

@@ -18,7 +18,7 @@
 
 /*
  * How many times an operation is executed while its system calls are counted. An operation that is faster than a system
- * call may make one only rarely, such as when a buffer is empty, so it must be executed more often.
+ * call may make a call in only a few of its executions, such as when a buffer is empty, so it is executed more often.
  */
 #define TIMES_FAST  8192
 #define TIMES_CHEAP 128
@@ -61,7 +61,7 @@ int op_count_run(int argc, char *const *argv)
 		if (!op)
 			return -ENOENT;
 		if (op_open(op, &s, argv[0], &why) == 0) {
-			op->once(&s, 1); /* not counted: it may make more calls, to load or allocate something */
+			op->once(&s, 1); /* the first execution, which may load or allocate something, is not counted */
 			mark((size_t)i / 2, 0);
 			op->once(&s, n);
 			mark((size_t)i / 2, 1);

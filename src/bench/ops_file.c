@@ -128,7 +128,7 @@ OP_BODY(read_1)
 }
 OP_LOOPS(read_1)
 
-/* Rewinds the file once in a million reads. */
+/* Reads one byte of the file. Rewinds the file after its last byte, once in a million reads. */
 OP_BODY(read_1_file)
 {
 	if (__builtin_expect(++s->at > s->size, 0)) {
@@ -151,7 +151,7 @@ OP_BODY(write_1)
 }
 OP_LOOPS(write_1)
 
-/* A buffer of one byte has room only for the terminating NUL, so fgets() reads nothing. */
+/* Calls fgets(3) with a buffer of one byte, which has room only for the terminating NUL, so nothing is read. */
 OP_BODY(fgets_0)
 {
 	OP_WRONG_IF(fgets(s->data, 1, s->file) == NULL);

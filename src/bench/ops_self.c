@@ -59,7 +59,7 @@ OP_LOOPS(clock_gettimeofday)
 
 /*
  * CLOCK_LIBC() defines an operation that calls clock_gettime(3), which the C library implements with the vDSO.
- * CLOCK_CALL() defines one that makes the system call instead.
+ * CLOCK_CALL() defines an operation that makes the system call instead.
  */
 #define CLOCK_LIBC(name, id)                                                                                           \
 	OP_BODY(name)                                                                                                  \

@@ -52,7 +52,10 @@ static int catch_signal(struct op_state *s, struct buf *why)
 		buf_addf(why, "sigaction: %s", strerror(errno));
 		return -errno;
 	}
-	/* If sctrace's parent had blocked the signal, it would be sent but never handled. */
+	/*
+	 * If the parent of sctrace has blocked the signal, sctrace inherits the mask, and the signal would never be
+	 * handled.
+	 */
 	pthread_sigmask(SIG_UNBLOCK, &set, &s->old_mask);
 	return 0;
 }
@@ -112,7 +115,10 @@ OP_BODY(fork_exec)
 }
 OP_LOOPS(fork_exec)
 
-/* Must not be inlined: the child of vfork() would share a stack frame with the loop, and might change its variables. */
+/*
+ * Creates a child by vfork(2) and waits for it. Must not be inlined: the child would share a stack frame with the loop,
+ * and might change the loop's variables.
+ */
 static __attribute__((noinline)) void vfork_child(struct op_state *s)
 {
 	pid_t pid = vfork();

@@ -23,7 +23,7 @@
 #define SETTLE_NS    5000000
 #define READINGS     8 /* maximum number of attempts in switches_at() */
 
-/* What a process logs while it works. It writes to no other memory during that time. */
+/* What a process logs. While it works, the process writes to no other memory. */
 struct proc_board {
 	int nice;
 	atomic_bool done;
@@ -107,9 +107,9 @@ static uint64_t switches(struct proc_board *p, const struct rusage *before)
 }
 
 /*
- * Returns the number of context switches so far, and stores in *now the time at which that number was right. If a
- * switch happened between reading the counter and reading the clock, the number would not fit the time, and the period
- * without the CPU would not be noticed. Therefore both are read again if reading them took longer than a chunk.
+ * Returns the number of context switches so far, and stores in *now a time for which the number is valid. If a switch
+ * happened between reading the counter and reading the clock, the number would not fit the time, and the period without
+ * the CPU would not be noticed. Therefore both are read again if reading them took longer than a chunk.
  */
 static uint64_t switches_at(struct proc_board *p, const struct rusage *before, double chunk_ns, uint64_t *now)
 {
@@ -124,7 +124,8 @@ static uint64_t switches_at(struct proc_board *p, const struct rusage *before, d
 }
 
 /*
- * Stores a slice, unless it is empty: a process that lost the CPU in its first chunk had it too briefly to be measured.
+ * Stores a slice, unless it is empty: a process that lost the CPU in its first chunk had the CPU too briefly to be
+ * measured.
  */
 static void add_slice(struct proc_board *p, uint64_t start, uint64_t end, int cpu)
 {

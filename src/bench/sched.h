@@ -34,7 +34,10 @@ struct sched_plan {
 	void *tick_ctx;
 };
 
-/* A period during which a process ran on a CPU and was not switched out. Times are in ns since the common start. */
+/*
+ * A period during which a process ran on a CPU and was not switched out. Times are in ns since the common start, at
+ * which all processes of the run began their work.
+ */
 struct sched_slice {
 	uint64_t start, end;
 	int cpu;
@@ -79,8 +82,8 @@ double sched_throughput(const struct sched_run *r);
 /* Returns the mean of latency_ns over all processes; NAN if a process did not finish. */
 double sched_mean_latency(const struct sched_run *r);
 /*
- * Returns the CPU time of process `proc` within the window, divided by the CPU time of all processes; NAN if slices are
- * missing.
+ * Returns the CPU time of process `proc` within the window, divided by the CPU time that all processes received within
+ * it; NAN if slices are missing.
  */
 double sched_share(const struct sched_run *r, size_t proc);
 /*

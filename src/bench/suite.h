@@ -1,4 +1,4 @@
-/* A fixed sequence of system calls of all kinds. `bench load` compares how long it takes with and without a load. */
+/* A fixed sequence of system calls of all kinds. `bench load` compares its duration with and without a load. */
 #ifndef SCTRACE_BENCH_SUITE_H
 #define SCTRACE_BENCH_SUITE_H
 

@@ -123,7 +123,9 @@ static void futex_wait(struct switch_pair *p, int side)
 	while (!atomic_exchange(&p->side[side].word, 0));
 }
 
-/* SIGUSR1 is blocked, and sigwait(3) receives it. The second task, which is created later, inherits the signal mask. */
+/*
+ * Blocks SIGUSR1, which the tasks receive by sigwait(3). The second task is created later and inherits the signal mask.
+ */
 static int open_signals(struct switch_pair *p, struct buf *why)
 {
 	(void)p;

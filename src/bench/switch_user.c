@@ -1,6 +1,6 @@
 /*
- * Mechanisms that switch between two stacks without the kernel's scheduler. They show how much of the cost of a switch
- * is not that of the scheduler.
+ * Mechanisms that switch between two stacks without the kernel's scheduler. Their cost shows which part of the cost of
+ * a switch does not come from the scheduler.
  */
 #include "bench/switch.h"
 

@@ -18,11 +18,11 @@ void results_say_cpus(struct buf *out, const struct cpu_list *cpus);
 /* Sets the member `cpus` of the run's method (NULL for an empty list). */
 void results_set_cpus(struct run *run, const struct cpu_list *cpus);
 /*
- * Adds a note that some rows have fewer samples than requested. `rows` is "NAME SAMPLES, ..."; if it is empty, adds no
- * note. Adds no note either if a signal ended the test.
+ * Adds a note that some rows have fewer samples than requested. `rows` lists these rows and their numbers of samples
+ * ("NAME SAMPLES, ..."). Adds no note if `rows` is empty, or if a signal ended the test.
  */
 void results_note_shortage(struct run *run, const char *test, size_t samples, const struct buf *rows);
-/* Adds to subject `to` what the load did during the measurement, and how long that took. */
+/* Adds to subject `to` the work that the load did during the measurement, and the duration of the measurement. */
 void results_add_work(struct run_subject *to, const struct load *load);
 
 #endif

@@ -32,7 +32,9 @@ static void add_row(struct run *run, const struct latency_row *row)
 	results_add_work(to, row->load);
 }
 
-/* `r` is a result with wake-ups, or an empty one if there is none. */
+/*
+ * Writes the lines above the table: how the test measured. `r` is the first result with wake-ups, or an empty result.
+ */
 static void describe_method(struct run *run, const struct cpu_list *cpus, const struct latency_plan *p,
 			    const struct latency_result *r)
 {

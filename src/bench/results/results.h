@@ -53,15 +53,15 @@ void results_syscall(struct run *run, const struct cpu_list *cpus, const struct 
 void results_switch(struct run *run, const struct switch_plan *plan, const struct switch_result *results, size_t n);
 void results_sched(struct run *run, const struct cpu_list *cpus, const struct sched_plan *plan,
 		   const struct sched_size *sizes, size_t n);
-/* The rows without a wake-up are omitted. */
+/* Rows without a wake-up get no subject. */
 void results_latency(struct run *run, const struct cpu_list *cpus, const struct latency_plan *plan,
 		     const struct latency_row *rows, size_t n);
 /* If nothing was measured (`rows` have no samples), only the method is filled in. */
 void results_load(struct run *run, const struct cpu_list *cpus, const struct load_method *method,
 		  const struct load_row *rows, size_t n);
 /*
- * Adds notes about loads that do less than their names say: 'disk' if its files, which are in `dir`, are in memory, and
- * 'suite' if some of its operations cannot run here.
+ * Adds notes about loads that do less than their names say: 'disk' if `dir`, which contains its files, is on a file
+ * system in memory, and 'suite' if some of its operations cannot run on this machine.
  */
 void results_note_loads(struct run *run, const char *dir, const struct load *loads, size_t n);
 

@@ -10,7 +10,7 @@
 
 /*
  * Returns the share of one CPU that the kernel's weights give to process `i`. Returns NAN if there are several CPUs or
- * a real-time policy, because then the weights do not decide.
+ * a real-time policy, because the weights alone do not determine the shares in these cases.
  */
 static double expected_share(const struct sched_plan *p, const struct sched_run *r, size_t i)
 {
@@ -81,7 +81,9 @@ static void note_lost_slices(struct run *run, const struct sched_size *z)
 			}
 }
 
-/* Adds a note about a run that was interrupted. It has progress and slices, but neither a latency nor a throughput. */
+/*
+ * Adds a note about a run that was interrupted. Such a run has progress and slices, but no latency and no throughput.
+ */
 static void note_interrupted(struct run *run, const struct sched_size *z)
 {
 	for (size_t k = 0; k < z->n; k++)

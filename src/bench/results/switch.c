@@ -15,8 +15,8 @@
 #define NAME_BYTES 64
 
 /*
- * Returns what was measured. If the tasks run on two CPUs, it is a wake-up and not a switch, and the CPU of the woken
- * task is busy or idle at that time.
+ * Returns the name of what was measured. If the tasks run on two CPUs, a wake-up is measured and not a switch, and the
+ * CPU of the woken task may be idle or busy.
  */
 static const char *what_of(const struct switch_result *r)
 {

@@ -51,8 +51,8 @@ static void add_result(struct run *run, const struct op_result *r, double resolu
 }
 
 /*
- * Returns the time that was subtracted from a single call. It is one figure, or the median of what the processes
- * measured.
+ * Returns the time that was subtracted from a single call. If each sample comes from a process of its own, the time is
+ * the median of what these processes measured.
  */
 static double taken_out(const struct op_plan *p, const struct op_control *c, const struct op_result *results, size_t n)
 {
