@@ -59,8 +59,8 @@ static int out_of_memory(const char *command)
 }
 
 /*
- * Appends the path of a picture. If `path` is "x.svg" and `part` is "tradeoff", it is "x-tradeoff.svg". If `part` is
- * NULL, it is `path` itself.
+ * Appends the path of a picture: "x-tradeoff.svg" if `path` is "x.svg" and `part` is "tradeoff", or `path` itself if
+ * `part` is NULL.
  */
 static void part_path(struct buf *out, const char *path, const char *part)
 {
@@ -108,7 +108,7 @@ int display_page(struct page *p, const char *command, const struct page_options 
 	int rc = page_render(p, format, &look, &text);
 	int status = rc < 0 ? out_of_memory(command) : put_text(o->output, &text);
 	int drawn = rc == 0 && o->svg ? draw(p, command, o->svg) : 0;
-	/* CSV must contain only data, because a program will read it. */
+	/* CSV must contain only data for programs, so the warnings are printed to standard error. */
 	buf_clear(&text);
 	if (strcmp(format, "csv") == 0)
 		page_say_warnings(p, "sctrace: warning: ", &text);

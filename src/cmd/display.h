@@ -37,7 +37,10 @@
 			offsetof(settings, show.colour), COMPLETE_WORDS, "auto always never"                           \
 	}
 
-/* Returns the width and the colours for the text of the output. In a file, the width is not limited and there is no colour. */
+/*
+ * Returns the width and the colours for the text of the output. In a file, the width is not limited, and there is no
+ * colour.
+ */
 struct table_look display_look(const struct page_options *o);
 /*
  * Must be called before anything is measured. Checks that the files o->output, o->save and o->svg can be written, but
@@ -50,7 +53,7 @@ int display_check(const char *command, const struct page_options *o);
  */
 int display_page(struct page *p, const char *command, const struct page_options *o);
 /*
- * Saves the run and displays it. The text is made from the saved form, so that `sctrace report` prints the same.
+ * Saves the run and displays it. The text is made from the saved form, so that `sctrace report` prints the same text.
  * Returns 0, or EXIT_OWN after messages.
  */
 int display_run(const struct run *r, const char *command, const struct page_options *o);

@@ -57,7 +57,7 @@ static struct run_method *method_of(struct run_methods *m, const char *test)
 	return NULL;
 }
 
-/* Moves the method, the subjects and the notes of a test to the page. */
+/* Moves the method, the subjects and the notes of `part`, which has run one test, to the run of the whole command. */
 static void take_over(struct bench_session *s, struct bench_session *part, const char *test)
 {
 	struct run_method *to = method_of(&s->run.methods, test);
@@ -70,8 +70,8 @@ static void take_over(struct bench_session *s, struct bench_session *part, const
 	texts_add(&s->run.heads, test, buf_str(&text));
 	for (size_t i = 0; i < part->run.subjects.n; i++) {
 		/*
-		 * Two tests can have subjects of the same name: "pipe" is an operation and a kind of switch. The test's
-		 * name is added.
+		 * Two tests can have subjects of the same name: "pipe" is an operation and a kind of switch. Therefore
+		 * the name of the test is put before that of the subject.
 		 */
 		struct run_subject *x = &part->run.subjects.v[i];
 		buf_clear(&text);

@@ -44,8 +44,8 @@ static int run_suite(int argc, char **argv)
 }
 
 /*
- * Commands that sctrace starts itself, as child processes; not for users. argv[0] is "bench". The functions return 0 or
- * -errno.
+ * Internal commands, which sctrace runs in child processes. They are not for users. argv[0] is "bench". The functions
+ * return 0 or -errno.
  */
 static const struct {
 	const char *word;

@@ -33,7 +33,7 @@ opt_parse_fn bench_opt_cpus;
 /* Parses a duration above zero, and sets `time_given` of struct bench_shared. */
 opt_parse_fn bench_opt_time;
 
-/* --dir, the options of cmd/display.h, and --quiet, which are also the options of `sctrace bench` without a test. */
+/* The options --dir and --quiet and those of cmd/display.h. `sctrace bench` without the name of a test has them too. */
 #define BENCH_DIR_OPTION                                                                                               \
 	{                                                                                                              \
 		0, "dir", "DIR", opt_string, "create files in this directory (default: $TMPDIR, else /var/tmp)",       \
@@ -124,8 +124,8 @@ int bench_choose_policy(struct bench_session *s, const char *word, int otherwise
  */
 void bench_progress(struct bench_session *s, double done, double all, const char *what);
 /*
- * Prints, saves and draws the result, and frees the session. Returns the exit status. If s->err is set, the status is
- * 125, and a message was printed.
+ * Prints, saves and draws the result, and frees the session. Returns the exit status. If s->err is set, prints a
+ * message, and the status is 125.
  */
 int bench_end(struct bench_session *s);
 
@@ -134,13 +134,13 @@ int bench_quit(struct bench_session *s, int status);
 
 #define BENCH_DONE (-1)
 
-/* A test: what is different for each `sctrace bench NAME`. */
+/* The test that `sctrace bench NAME` runs: the data and functions in which the tests differ. */
 struct bench_test {
 	const char *name;
 	const struct opt_command *face;
 	size_t settings;                  /* size in bytes of the test's settings, whose first member is a struct
 					   * bench_shared */
-	void (*defaults)(void *settings); /* fills in the default settings; NULL if these are zeros */
+	void (*defaults)(void *settings); /* fills in the default settings; NULL if all defaults are zero */
 	/*
 	 * Called before anything starts; may be NULL. Returns false if nothing must be measured: a list was printed, or
 	 * an operand was wrong and a message was printed. *status is then the exit status.
@@ -164,7 +164,7 @@ extern const struct bench_test bench_latency_test;
 extern const struct bench_test bench_load_test;
 
 /*
- * Runs a test, whose result is then in the session; argv[0] is the test's name. Returns BENCH_DONE, and the caller must
+ * Runs a test and leaves the result in the session; argv[0] is the test's name. Returns BENCH_DONE, and the caller must
  * call bench_end(). Otherwise returns an exit status, and the caller must call bench_quit().
  */
 int bench_measure(const struct bench_test *t, struct bench_session *s, int argc, char **argv);

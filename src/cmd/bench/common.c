@@ -151,8 +151,8 @@ void bench_progress(struct bench_session *s, double done, double all, const char
 }
 
 /*
- * Adds notes about stolen time and about other load during the measurement, if there was enough of it to change the
- * result.
+ * Adds a note if the machine was busy when the test started, and a note if the hypervisor gave CPU time to other guests
+ * during the measurement.
  */
 static void note_activity(struct bench_session *s)
 {

@@ -60,7 +60,7 @@ static void tick(void *ctx)
 	bench_progress(t->s, t->done + (double)(clock_ns() - t->start_ns), t->all, t->name);
 }
 
-/* Measures one load once. Returns 0, or -errno, which ends the test. */
+/* Measures once under one load. Returns 0, or -errno, which ends the test. */
 static int measure_load(struct bench_session *s, const struct latency_plan *plan, struct latency_row *row,
 			struct kid_guard *guard)
 {
@@ -79,7 +79,7 @@ static int measure_load(struct bench_session *s, const struct latency_plan *plan
 	return err;
 }
 
-/* Measures each load `runs` times, one load after the other in each round. */
+/* Measures `runs` times under each load, in rounds: each round measures once under each load. */
 static int measure(struct bench_session *s, struct latency_plan *plan, struct latency_row *rows, size_t n, int runs)
 {
 	struct kid_guard guard;

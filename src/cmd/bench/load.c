@@ -69,7 +69,7 @@ static int keep(struct load_row *row, const struct sample *m)
 	return kept ? 0 : -ENOMEM;
 }
 
-/* Returns 0, or -ECANCELED after adding a note that the command failed. */
+/* Returns 0, or -ECANCELED after a message if the command failed and --ignore-failure was not given. */
 static int check_status(struct timing *t, int status)
 {
 	if (status == 0 || t->o->ignore_failure)
@@ -107,7 +107,10 @@ static int time_once(struct timing *t, struct load_row *row)
 	return err ? err : keep(row, &m);
 }
 
-/* Runs all loads `runs` times, each round in a new random order. Returns 0 or -errno. */
+/*
+ * Times the command `runs` times under each load, in rounds: each round has all loads in a new random order. Returns 0
+ * or -errno.
+ */
 static int time_all(struct timing *t, int runs, uint64_t seed)
 {
 	struct rng rng;
@@ -155,8 +158,8 @@ static int repetitions(struct timing *t, uint64_t *times)
 }
 
 /*
- * Adds a note about operations that cannot run here. The suite leaves them out, so it fails only for other reasons, and
- * its time then means nothing.
+ * Appends to `without` the operations that cannot run on this machine, and adds a note about them. The suite leaves
+ * them out. If the suite fails, the reason is therefore another one, and its time is not valid.
  */
 static void note_missing(struct bench_session *s, struct buf *without)
 {
@@ -183,8 +186,8 @@ static void free_timing(struct timing *t)
 }
 
 /*
- * Prepares to time the command `argv`. If `suite` is set, the command is the suite of sctrace itself, and sctrace
- * prints its message if it fails.
+ * Prepares to time the command `argv`. If `suite` is set, the command is the suite of sctrace itself, whose standard
+ * error is not redirected, so that the user sees why the suite failed.
  */
 static struct timing *new_timing(struct bench_session *s, struct settings *o, char *const *argv, bool suite)
 {
@@ -208,7 +211,10 @@ static struct timing *new_timing(struct bench_session *s, struct settings *o, ch
 	return t;
 }
 
-/* Ends the command with the status for a failure. Messages have already been printed. */
+/*
+ * Returns the exit status for an error whose message has already been printed. For any other error, sets s->err, unless
+ * the error is -EINTR, and returns BENCH_DONE.
+ */
 static int end_with(struct bench_session *s, int err)
 {
 	static const struct {

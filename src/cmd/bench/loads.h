@@ -21,8 +21,8 @@ opt_parse_fn bench_opt_loads;
 /* Fills the list from `words`, a constant string. */
 void bench_default_loads(struct load_list *l, const char *words);
 /*
- * For bench_test.ready. If `list` is set, prints the list of loads and returns false. If there are operands, prints a
- * message, which contains `name`, and returns false. *status is then the exit status.
+ * Implements the member `ready` of struct bench_test. If `list` is set, prints the list of loads and returns false. If
+ * there are operands, prints a message, which contains `name`, and returns false. *status is then the exit status.
  */
 bool bench_loads_ready(bool list, const char *name, int nwords, char **words, int *status);
 

@@ -15,7 +15,7 @@
 #define DEFAULT_SAMPLES 100
 #define DEFAULT_TIME    (NSEC_PER_SEC / 2)
 #define LEAST_SAMPLE_NS 50000
-#define SAMPLE_PERCENT  60 /* share of the time for samples; the rest is for preparing the measurement */
+#define SAMPLE_PERCENT  60 /* per cent of the time for samples; the rest is for preparing the measurement */
 
 struct settings {
 	struct bench_shared shared; /* must be first */
@@ -70,8 +70,7 @@ static void tick(void *ctx)
 }
 
 /*
- * Measures each kind on one CPU. If there are two CPUs, also measures the sleeping kinds across them. Returns 0 or
- * -errno.
+ * Makes the measurements in `results`, each on one CPU or, if its cpu[1] is set, across two CPUs. Returns 0 or -errno.
  */
 static int measure(struct bench_session *s, struct switch_plan *plan, struct switch_result *results, size_t n)
 {
@@ -134,7 +133,10 @@ static bool words_known(int n, char **words)
 	return true;
 }
 
-/* Returns true if one of the chosen kinds has tasks, which can touch a working set. */
+/*
+ * Returns true if all chosen kinds can be used with --size. Otherwise prints a message: user-level switches have no
+ * working set.
+ */
 static bool words_touch(int n, char **words)
 {
 	for (int i = 0; i < n; i++)

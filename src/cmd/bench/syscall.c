@@ -91,7 +91,7 @@ static bool words_known(int nwords, char **words)
 	return true;
 }
 
-/* Fills `results`, which must have room for all operations, with the chosen ones. Returns their number. */
+/* Fills `results`, which must have room for all operations, with the chosen operations. Returns their number. */
 static size_t choose(struct op_result *results, int nwords, char **words)
 {
 	size_t n = 0;

@@ -119,7 +119,7 @@ static char *label_of(const char *path)
 	return len ? strndup(base, len) : strdup(path);
 }
 
-/* Sets the label of run `i` to `label`, which it takes ownership of and makes printable. Returns 0 or -ENOMEM. */
+/* Sets the label of run `i` to a printable copy of `label`, and frees `label`. Returns 0 or -ENOMEM. */
 static int set_label(struct report *r, size_t i, char *label)
 {
 	struct buf shown = {0};
@@ -195,8 +195,8 @@ static int load(struct report *r, char *const *paths, size_t n, struct buf *why)
 		r->n = i + 1;
 		rc = run_load(&r->runs[i], paths[i], why);
 		/*
-		 * Files of older versions do not contain the notes about how the figures were obtained, so these are
-		 * computed now.
+		 * Files of older versions do not contain the notes about how the figures were obtained, so these notes
+		 * are computed now.
 		 */
 		if (rc == 0 && r->runs[i].bits == RUN_COMPARE && !r->runs[i].notes.known)
 			rc = compare_tell(&r->runs[i]) == -ENOMEM ? -ENOMEM : 0;
@@ -267,8 +267,8 @@ static int show(struct report *r)
 }
 
 /*
- * Compares each of the later runs with the first one, or the rows of a single run. Returns 0 or EXIT_GATE;
- * EXIT_UNDECIDED; or EXIT_OWN after messages.
+ * Tests the conditions of --fail-if. Compares each of the later runs with the first one, or the rows of a single run.
+ * Returns 0 or EXIT_GATE; EXIT_UNDECIDED; or EXIT_OWN after messages.
  */
 static int gate(const struct report *r)
 {

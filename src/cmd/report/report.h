@@ -10,7 +10,7 @@ struct report_options {
 	const char *names; /* --names, or NULL */
 	bool merge;
 	struct conditions fail_if;
-	bool undecided; /* --undecided: the exit status is a special one if a condition cannot be decided */
+	bool undecided; /* --undecided: the exit status is EXIT_UNDECIDED if a condition cannot be decided */
 };
 
 #endif

@@ -16,12 +16,13 @@
 
 enum { SAME = 0, DIFFERENT = 1, TROUBLE = 2 };
 
-#define STRING_MOST 256 /* limit on the bytes of a string that are compared, because each call is kept in memory */
+#define STRING_MOST 256 /* compare at most this many bytes of a string, because each call is kept in memory */
 #define WIDTH       80
 
 /*
- * A call is reported as slower if both recordings have at least SLOWER_CALLS of it, its median is SLOWER_RATIO times as
- * long or more, and its median is longer by at least SLOWER_NS. A few preemptions do not change a median that much.
+ * A call is reported as slower if each recording contains it at least SLOWER_CALLS times, and its median duration in
+ * the second recording is at least SLOWER_RATIO times as long, and at least SLOWER_NS ns longer, than in the first. A
+ * few preemptions do not change a median that much.
  */
 #define SLOWER_CALLS 10
 #define SLOWER_RATIO 2.0
@@ -49,7 +50,7 @@ static enum change change_of(const struct tally_row *r)
 	return enough && now >= SLOWER_RATIO * before && now >= before + SLOWER_NS ? SLOWER : NONE;
 }
 
-/* Adds the calls of a recording to the sink. Returns 0, or TROUBLE after a message. */
+/* Adds the calls of a recording, which is number `which` (0 or 1), to `t`. Returns 0, or TROUBLE after a message. */
 static int add(struct trace_tally *t, const struct trace_opts *o, struct recording *r, const char *path, unsigned which)
 {
 	struct trace_pipeline p = {.select = &o->select, .session = {.names = recording_names(r)}};

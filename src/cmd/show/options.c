@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * Options of the tracer that say which programs are traced, and how. A recording has already been made, so these are
- * rejected.
+ * Options of the tracer that say which programs are traced, and how. `sctrace show` rejects them, because a recording
+ * has already been made.
  */
 static const char *const refused[] = {
 	"attach",       "cgroup",    "all",           "user",     "env",          "argv0",        "daemonize",
@@ -43,7 +43,7 @@ static const struct opt own[] = {
 	{0},
 };
 
-/* Options whose help must differ from that of the tracer. */
+/* Options whose help text in `sctrace show` differs from that of the tracer. */
 static const struct {
 	char letter;
 	const char *help, *words;

@@ -4,7 +4,7 @@
 
 #include "recording/read.h"
 
-/* Set `recording` and `output`, and initialise the other members with zeros. */
+/* The state of the progress display. Set `recording` and `output`, and initialise the other members with zeros. */
 struct show_progress {
 	const struct recording *recording;
 	int output; /* descriptor of the output; if it is a terminal, no progress is shown */

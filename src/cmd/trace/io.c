@@ -8,7 +8,7 @@
 
 #include <errno.h>
 
-/* Returns the name of the table's format, as displaying a run expects it. */
+/* Returns the name of the table's format for display_run_into(), such as "csv". */
 static const char *format_of(const struct trace_opts *o)
 {
 	static const char *const formats[] = {

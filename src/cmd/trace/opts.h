@@ -21,10 +21,10 @@ enum trace_format { TRACE_TEXT, TRACE_JSON, TRACE_PERFETTO };
 
 /* The settings that the options fill in. Initialise with zeros and trace_opts_init(). All strings point into argv. */
 struct trace_opts {
-	bool truss; /* the program is called as truss: it has the options and the layouts of FreeBSD's truss */
+	bool truss; /* sctrace was started as "truss", and has the options and the layouts of FreeBSD's truss */
 
 	/* Which processes are traced, and how. */
-	int follow; /* -f; 2: -ff */
+	int follow; /* 1: -f; 2: -ff */
 	VEC(pid_t) pids;
 	const char *cgroup; /* the control group to trace, or NULL */
 	bool all;           /* trace every process of the system */
@@ -49,7 +49,7 @@ struct trace_opts {
 	int column; /* -a */
 	int string_max, hex, verbose_count;
 	struct trace_look look;
-	int clock; /* number of -t: time, microseconds (-tt), seconds since the Epoch (-ttt) */
+	int clock; /* 1: -t, time; 2: -tt, with microseconds; 3: -ttt, seconds since the Epoch */
 	bool relative, durations, numbers, addresses;
 	int fd_names, pid_names;
 	const char *color;
@@ -91,7 +91,7 @@ const char *trace_other_dialect(bool truss, char letter);
  * enough.
  */
 bool trace_opts_need_events(const struct trace_opts *o);
-/* Returns the number of bytes of a buffer that are read. If data is dumped, this is more than -s says. */
+/* Returns how many bytes of each buffer are read from the program's memory: for dumps of data, more than -s says. */
 unsigned trace_string_max(const struct trace_opts *o);
 /*
  * Checks for options that contradict each other. `program` says whether the user named a program. Returns 0, or -EINVAL

@@ -56,7 +56,7 @@ static void on_stop(struct trace *t, bool stopped)
 
 static void on_exec(struct trace *t, const struct event *ev)
 {
-	/* For the program that sctrace started itself, the engine has already reported this. */
+	/* For the file that sctrace itself has started, the engine has already printed such a note. */
 	if (!t->program || t->root)
 		note_privilege(ev);
 	if (!t->root)
@@ -81,9 +81,9 @@ static void on_event(struct trace *t, struct event *ev)
 }
 
 /*
- * Returns true if the reader of the trace has closed its pipe and the program can continue without sctrace. It cannot
- * if the ptrace engine has installed a seccomp filter (ptrace_start()): without a tracer the program's calls would fail
- * (SECCOMP_RET_TRACE in seccomp(2)).
+ * Returns true if the reader of the trace has closed its pipe and the program can continue without sctrace. The program
+ * cannot continue if the ptrace engine has installed a seccomp filter (ptrace_start()): without a tracer the program's
+ * calls would fail (SECCOMP_RET_TRACE in seccomp(2)).
  */
 static bool is_unread(const struct trace *t)
 {
@@ -162,10 +162,7 @@ static int die_like(int status)
 
 int trace_end(struct trace *t, struct engine_result *result)
 {
-	/*
-	 * The recording must be saved before trace_pipeline_end() is called, because that frees the last calls of each
-	 * thread.
-	 */
+	/* The recording must be saved before trace_pipeline_end() frees the last calls of each thread. */
 	if (t->writer && t->o.last_set && t->told_to_end)
 		trace_save_last(t);
 	trace_pipeline_end(&t->pipeline);
@@ -273,7 +270,7 @@ static int start(struct trace *t, struct engine_config *c)
 	int r = t->ops->start(&t->engine, c, &why);
 	/*
 	 * With -DD and -DDD, the tracer, which is now another process, leaves the process group or the session of the
-	 * shell, so that signals to these do not end it.
+	 * shell, so that signals to that group or session do not end the tracer.
 	 */
 	if (r == 0 && t->o.daemonize == 2)
 		setpgid(0, 0);
@@ -331,8 +328,9 @@ static void note_choice(struct trace *t, unsigned want)
 
 /*
  * Returns the name of the engine to use by default; NULL: the best one. If the trace is shown on a terminal, the output
- * of the program probably appears there too. Each line must then appear when its call is made, so every call must stop,
- * under ptrace. Stacks of all calls also require that every call stops; ptrace needs fewer stops for this than patch.
+ * of the program probably appears there too. In that case, each line must appear when its call is made, so every call
+ * must stop its thread, under ptrace. Stacks of all calls also require that every call stops its thread; ptrace needs
+ * fewer stops for this than patch.
  */
 static const char *usual_engine(const struct trace *t)
 {
@@ -355,8 +353,9 @@ static int choose_engine(struct trace *t, struct engine_config *c)
 	if (!t->ops)
 		return EXIT_OWN;
 	/*
-	 * To count calls, the ptrace engine stops at each of them. If the user has selected calls, sctrace requests the
-	 * events of these calls instead and counts the events, so that the program need not stop at other calls.
+	 * To count calls, the ptrace engine stops the program at each call. If the user has selected calls, sctrace
+	 * requests the events of these calls instead and counts the events, so that the program need not stop at other
+	 * calls.
 	 */
 	if (t->o.count && t->o.select.by_call && !t->by_events && !t->o.by && !conditions_use_main(&t->o.expect) &&
 	    t->ops == engine_find("ptrace")) {
@@ -408,7 +407,7 @@ int trace_run(struct trace *t)
 	trace_signals_tick(t, 0);
 	trace_pipeline_begin(&t->pipeline);
 	loop(t);
-	/* When sctrace has been told to end, the timer interrupts writes that wait for a reader. */
+	/* If sctrace has been told to end, the timer must go on to interrupt writes that wait for a reader. */
 	if (t->told_to_end)
 		trace_signals_tick(t, 0);
 	else

@@ -10,13 +10,13 @@
 #define BIT(sig)    (1 << (sig))
 #define ENDING      (BIT(SIGTERM) | BIT(SIGHUP))
 #define FROM_KEYS   (BIT(SIGINT) | BIT(SIGQUIT))
-#define RECORDS_US  10000  /* how long recorded calls may wait in the program */
-#define TICK_US     500000 /* for flushing; a signal that arrives just before a wait is handled at the next tick */
-#define PATIENCE_NS (2 * NSEC_PER_SEC) /* time from a signal to end sctrace until it kills the program by SIGKILL */
+#define RECORDS_US  10000              /* the longest time that calls wait in the patch engine's rings */
+#define TICK_US     500000             /* period of flushing; also handles a signal that arrived just before a wait */
+#define PATIENCE_NS (2 * NSEC_PER_SEC) /* from a signal that asks sctrace to end until SIGKILL for the program */
 
 /* The signals that sctrace has received. Bit N is signal N; all of them are below 31. */
 static volatile sig_atomic_t caught;
-/* True after a signal to end sctrace. Output no longer waits for a reader that does not read. */
+/* True after a signal has asked sctrace to end. Output then no longer waits for a reader that does not read. */
 static volatile sig_atomic_t ending;
 
 static void on_signal(int sig)
@@ -139,6 +139,6 @@ void trace_suspend(void)
 	sigset_t set;
 	terminal_stops(&set);
 	sigprocmask(SIG_UNBLOCK, &set,
-		    NULL); /* SIGCONT has discarded pending stop signals, so only a new one stops sctrace here */
+		    NULL); /* SIGCONT has discarded pending stop signals; only a new stop signal stops sctrace here */
 	sigprocmask(SIG_BLOCK, &set, NULL);
 }

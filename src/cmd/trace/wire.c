@@ -84,7 +84,7 @@ static unsigned emit_flags(const struct trace_opts *o, bool colour)
 	return hex | constants[o->look.constants] | (colour ? EMIT_COLOUR : 0);
 }
 
-/* Returns the stacks of crashes that a recording with --last contains. */
+/* Returns the stacks of crashes if the calls come from a recording that was made with --last, or else NULL. */
 static struct stack *crashes_of(const struct trace *t)
 {
 	return t->recording && recording_head_of(t->recording)->last ? t->stack : NULL;
