@@ -25,7 +25,10 @@ void axis_range_add(struct axis_range *r, double v)
 		r->least_above_zero = fmin(r->least_above_zero, v);
 }
 
-/* A prefix of a unit. A table of prefixes is in descending order. The last one is used for all smaller values. */
+/*
+ * A unit with its prefix, such as ms. Each table is in descending order, and its last unit is also used for all smaller
+ * values.
+ */
 struct prefix {
 	double least;
 	const char *name;
@@ -105,9 +108,9 @@ static void linear_ticks(struct axis *a, size_t wanted)
 }
 
 /*
- * Adds ticks at powers of ten. If there are too many for labels, only every second (third, ...) tick has one. If there
- * are at most two powers of ten, 2 and 5 times these have labels as well. On a short range, the other multiples have
- * ticks without labels.
+ * Adds ticks at powers of ten. If these are too many for labels, only every second (third, ...) tick has a label. If
+ * the range contains at most two powers of ten, the ticks at 2 and 5 times a power have labels as well. On a short
+ * range, the other multiples have ticks without labels.
  */
 static void decade_ticks(struct axis *a, size_t wanted)
 {

@@ -29,14 +29,17 @@ void axis_range_add(struct axis_range *r, double v); /* ignores NAN */
 
 /*
  * Initialises an axis that shows range `r` and has about `ticks` labels. If `zero` is set, a linear axis includes 0.
- * The caller must then set its position in pixels by axis_place(). Returns 0, or -EINVAL if the range contains no value
- * that can be shown.
+ * The caller must then set the axis's position in pixels by axis_place(). Returns 0, or -EINVAL if the range contains
+ * no value that can be shown.
  */
 int axis_init(struct axis *a, const struct chart_axis *spec, const struct axis_range *r, bool zero, size_t ticks);
 void axis_place(struct axis *a, double from, double to);
 /* Returns true if the axis can show the value, which must be finite and, on a logarithmic axis, above zero. */
 bool axis_shows(const struct axis *a, double v);
-/* Returns the position of a value in pixels. A value far outside the axis gets a position just outside it. */
+/*
+ * Returns the position of a value in pixels. A value far outside the range of the axis gets a position just outside the
+ * axis.
+ */
 double axis_at(const struct axis *a, double v);
 /* Appends a value with three significant digits and its unit: "1.25 ms", "4 KiB", "12.3k", "98 %". */
 void axis_format(struct buf *out, enum chart_unit unit, double v);
@@ -45,7 +48,7 @@ double axis_label_width(const struct axis *a);
 
 /*
  * axis_draw_x() draws the grid and the labels of an x axis below the plot, which extends from `top` to `bottom`.
- * axis_draw_y() draws those of a y axis at the left of the plot.
+ * axis_draw_y() draws the grid and the labels of a y axis at the left of the plot.
  */
 void axis_draw_x(const struct axis *a, double top, double bottom, const char *title, struct buf *out);
 void axis_draw_y(const struct axis *a, double left, double right, const char *title, struct buf *out);

@@ -36,9 +36,9 @@ struct chart_axis {
 struct chart_frame {
 	const char *title;
 	const char *subtitle;
-	const char *note; /* text below the chart, such as what was left out or how it was measured */
-	int width;        /* pixels; 0: CHART_WIDE. Below 560, panels are drawn below each other, not beside each
-			   * other. */
+	const char *note; /* text below the chart: what was left out, how the values were measured */
+	int width;        /* pixels; 0: CHART_WIDE. If less than 560, panels are drawn below each other, not beside
+			   * each other. */
 };
 #define CHART_WIDE   860
 #define CHART_NARROW 360
@@ -107,9 +107,9 @@ struct chart_box {
 };
 /*
  * Draws box plots (stats/box.h), with the median written in the box, and a legend of their colours. Outliers are
- * points, at most 100 for each box, the outermost ones first. Their number is written below the box. On a linear axis,
- * outliers that are too far away would make the boxes very small, so such outliers are left out, and counted at the
- * edge.
+ * points, at most 100 for each box, the outermost ones first. Below a vertical box, their number is written. On a
+ * linear axis, outliers that are too far away would make the boxes very small, so such outliers are left out, and their
+ * number is written instead.
  */
 int chart_boxes(const struct chart_frame *f, const struct chart_axis *y, const struct chart_box *boxes, size_t n,
 		struct buf *out);
@@ -142,8 +142,8 @@ struct chart_progress {
 	size_t nslices;
 };
 /*
- * Draws the progress of processes over time. Each process has a lane. Below the lanes is a strip for each CPU, which
- * shows by the colours of the lanes which process ran on the CPU.
+ * Draws the progress of processes over time. Each process has a lane, a horizontal part of the chart. Below the lanes
+ * is a strip for each CPU, which shows by the colours of the lanes which process ran on the CPU.
  */
 int chart_progress(const struct chart_frame *f, const struct chart_progress *panels, size_t n, struct buf *out);
 

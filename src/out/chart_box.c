@@ -21,8 +21,8 @@
 #define FAR_SPANS 3.0
 
 /*
- * Where the boxes are drawn. They are vertical, with labels below. If these labels would touch each other, the boxes
- * are horizontal rows, with labels at the left.
+ * Where the boxes are drawn. Boxes are vertical, with labels below them. If these labels would touch each other, the
+ * boxes are horizontal rows, with labels at the left.
  */
 struct boxes {
 	const struct chart_box *v;
@@ -149,7 +149,10 @@ static size_t draw_outliers(const struct boxes *b, const struct chart_box *v, do
 	return beyond;
 }
 
-/* Writes the texts beside a box: its label, the number of its outliers and, for a horizontal box, the median. */
+/*
+ * Writes the texts beside a box. At a vertical box, these are the label and the number of outliers. At a horizontal
+ * box, these are the label, the median, and the number of outliers that are left out (`beyond`).
+ */
 static void draw_texts(const struct boxes *b, const struct chart_box *v, double c, size_t beyond, struct buf *out)
 {
 	char outliers[64];

@@ -49,7 +49,7 @@ static double hist_end(const struct chart_hist *h, bool greatest)
 
 /*
  * Adds `count` to the columns between `from` and `to`, which are in pixels from the beginning of the axis. A large
- * count is distributed over these columns, and a small one is added to the middle one.
+ * count is distributed over these columns, and a small count is added to the middle column.
  */
 static void spread(struct columns *c, double from, double to, double count)
 {

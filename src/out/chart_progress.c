@@ -121,7 +121,7 @@ static double draw_panel(const struct chart_progress *p, double left, double rig
 	struct buf rows = {0};
 	double strips = p->nslices ? draw_strips(p, &x, bottom + 8, &rows) + 8 : 0;
 	axis_draw_x(&x, plot, bottom + strips, NULL, out);
-	buf_add(out, buf_str(&rows), rows.len); /* drawn after the grid, which would hide the strips */
+	buf_add(out, buf_str(&rows), rows.len); /* drawn after the grid, which would otherwise hide the strips */
 	buf_free(&rows);
 	for (size_t i = 0; i < p->nseries; i++) {
 		double from = plot + (lane + LANE_GAP) * (double)i;

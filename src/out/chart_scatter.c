@@ -97,7 +97,7 @@ static bool leader_crosses(const struct scatter *s, size_t i, const struct rect 
 
 /*
  * Returns how bad it is to place a label at `r`. It is bad if the label hides other labels or points, or leaves the
- * plot. A larger distance from its point is a little worse.
+ * plot. A larger distance between the label and its point is a little worse.
  */
 static double cost(const struct scatter *s, size_t self, const struct rect *r, size_t slot)
 {

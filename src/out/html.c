@@ -55,8 +55,8 @@ static const char style[] =
 	"</style>\n</head>\n<body>\n";
 
 /*
- * A click on the title of a column sorts the table by it. Numbers are sorted by their exact value, empty cells come
- * last, and totals stay at the end. Before printing, the script opens all <details> elements.
+ * A click on the title of a column sorts the table by that column. Numbers are sorted by their exact value, empty cells
+ * come last, and totals stay at the end. Before the browser prints the page, the script opens all <details> elements.
  */
 static const char script[] =
 	"<script>\n"

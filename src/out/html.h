@@ -10,8 +10,8 @@ struct buf;
 struct table;
 
 /*
- * These write a page from top to bottom: first html_begin(), then any number of the other functions in any order, then
- * html_end(). All text is escaped. If memory runs out, out->failed is set.
+ * These functions write a page from top to bottom: first html_begin(), then any number of the other functions in any
+ * order, then html_end(). All text is escaped. If memory runs out, out->failed is set.
  */
 void html_begin(struct buf *out, const char *title, const char *subtitle);
 /* Appends a list of findings. Each line of `text` is one sentence. Appends nothing if `text` is NULL or empty. */
@@ -19,13 +19,14 @@ void html_lessons(struct buf *out, const char *heading, const char *text);
 /* Like html_lessons(), for warnings, which look different. */
 void html_warnings(struct buf *out, const char *heading, const char *text);
 /*
- * Appends the table. A click on the title of a column sorts the table by it. `note` (or NULL) is printed below the
- * table.
+ * Appends the table. A click on the title of a column sorts the table by that column. `note` (or NULL) is printed below
+ * the table.
  */
 void html_table(struct buf *out, const char *heading, const struct table *t, const char *note);
 /*
  * Draws a chart: appends one SVG of `width` pixels to `out` (out/chart.h). Returns 0, or -errno if there is nothing to
- * draw; then the page has no such chart. html_figure() calls it twice: for wide screens and for phones.
+ * draw; in that case the page does not have this chart. html_figure() calls the function twice: for wide screens and
+ * for phones.
  */
 typedef int html_draw_fn(void *ctx, int width, struct buf *out);
 void html_figure(struct buf *out, html_draw_fn *draw, void *ctx);

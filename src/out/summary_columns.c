@@ -45,8 +45,8 @@ static double value_avg(const struct summary_row *r)
 }
 
 /*
- * Returns `ns`, or NAN if it is zero or less: the cost of tracing was then as large as the measured time, so the time
- * of the call is not known.
+ * Returns `ns`. Returns NAN if no call has returned, or if `ns` is zero or less: in that case the cost of tracing was
+ * at least as large as the measured time, so the time of the call is not known.
  */
 static double positive(const struct summary_row *r, double ns)
 {

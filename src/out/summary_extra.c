@@ -116,8 +116,8 @@ static void collect_hist(const struct summary *s, const char *name, struct hist 
 #define HIST_LINES 14
 
 /*
- * The lines of a histogram. Each line covers `step` buckets. Several empty lines become one, so that one slow call does
- * not fill the screen.
+ * The lines of a histogram. Each line covers `step` buckets. Successive empty lines become one line, so that one slow
+ * call does not fill the screen.
  */
 struct hist_lines {
 	uint64_t count[HIST_LINES]; /* 0: this line stands for several empty ones */

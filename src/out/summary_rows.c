@@ -142,8 +142,8 @@ static int collect_groups(struct summary_rows *rows, const struct summary *s, in
 		struct summary_line *head = &heads.lines.v[i];
 		const struct summary_group *g = (const void *)head->group;
 		/*
-		 * If the group has an id, its rows are named by the title, which contains the id, because several
-		 * processes may have the same name.
+		 * If the group has an id, the group name of its rows is the title, which contains the id, because
+		 * several processes may have the same name.
 		 */
 		head->group = g->id >= 0 ? head->name : g->name;
 		bool ok = r == 0 && push(rows, head);

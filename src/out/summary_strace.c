@@ -27,7 +27,7 @@ static const struct strace_column *strace_column(int id)
 }
 
 /*
- * Chooses those columns of the view that strace has as well. Without -U, these are the usual ones of strace, of which
+ * Chooses those columns of the view that strace has as well. Without -U, chooses the usual columns of strace, of which
  * the last is the name of the call.
  */
 static size_t choose(const struct summary_view *v, const struct strace_column **columns)
@@ -113,7 +113,8 @@ static int max_int(int a, int b)
 }
 
 /*
- * Computes the widths of columns as strace does: from the figures of the total, and from the longest name and a space.
+ * Computes the widths of columns as strace does: from the figures of the total, and from the longest name, to which a
+ * space is added.
  */
 static void measure(const struct summary_rows *rows, const struct strace_column **columns, size_t n,
 		    const struct summary_row *total, int *width)

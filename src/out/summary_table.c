@@ -73,8 +73,8 @@ static struct summary_columns columns_of(const struct summary_rows *rows, const 
 }
 
 /*
- * Computes the width of each column in text. It is the column's minimum width (if `tight`, the width of its title), or
- * that of its widest cell and a space. Returns the sum.
+ * Computes the width of each column in text. This is the minimum width of the column (if `tight`, the width of its
+ * title) or, if larger, the width of its widest cell and a space. Returns the sum of the widths.
  */
 static int measure(const struct summary_rows *rows, const struct summary_columns *c, bool tight, int *width)
 {

@@ -180,7 +180,8 @@ static void csv_field(struct buf *out, const char *s)
 }
 
 /*
- * Appends text. A program may have chosen the text so that a spreadsheet takes it for a formula; such text is escaped.
+ * Appends text. Text that a spreadsheet would take for a formula is escaped, because the traced program may have chosen
+ * the text.
  */
 static void csv_text(struct buf *out, const char *s)
 {
@@ -374,7 +375,7 @@ int table_render(const struct table *t, enum table_format format, const struct t
 		 : format == TABLE_TEXT ? table_render_text(t, look ? look : &plain, out)
 					: writers[format](t, out);
 	if (rc < 0)
-		memory_note_failure(); /* a library that runs out of memory does not call this */
+		memory_note_failure(); /* a library that runs out of memory does not call this function */
 	return out->failed ? -ENOMEM : rc;
 }
 

@@ -27,7 +27,7 @@ enum column_flags {
 	COL_SPARE = 1 << 4,     /* left out on a narrow terminal after the optional columns */
 	COL_WRAP = 1 << 5,      /* text that is too wide continues on the next lines; without this flag, it is cut */
 	COL_JOINED = 1 << 6,    /* left out if the column before it is left out, and only then */
-	COL_ALIGNED = 1 << 7,   /* only in aligned text, such as bars */
+	COL_ALIGNED = 1 << 7,   /* only in aligned text, such as a column of bars */
 	COL_LAST = 1 << 8,      /* the last to be left out on a narrow terminal, such as the verdict */
 };
 

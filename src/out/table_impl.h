@@ -29,7 +29,7 @@ struct table {
 	struct column *columns;
 	size_t n;
 	VEC(struct row) rows;
-	bool failed; /* memory ran out; table_render() will return this as -ENOMEM */
+	bool failed; /* memory ran out; table_render() will return -ENOMEM */
 };
 
 /* Returns the form of a cell for people; never NULL. */

@@ -5,8 +5,8 @@
 #include "out/table.h"
 
 /*
- * Returns the look of tables on `fd`. For a terminal, it is the terminal's width, and colours unless NO_COLOR is set.
- * Otherwise the width is the environment variable COLUMNS, or unlimited if that is not set, and there are no colours.
+ * Returns the look of tables on `fd`. On a terminal, tables have the terminal's width, and colours unless NO_COLOR is
+ * set. Otherwise, they have the width in the environment variable COLUMNS (no limit if it is not set), and no colours.
  */
 struct table_look term_look(int fd);
 
