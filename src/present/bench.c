@@ -161,7 +161,7 @@ static void split_work(const char *name, struct buf *part, const char **unit)
 	*unit = name[len] ? name + len + 1 : "";
 }
 
-/* Appends what the loads did during the measurement, such as "cpu: 28 Mloops, net: 2239 packets". */
+/* Appends the work that the loads did during the measurement, such as "cpu: 28 Mloops, net: 2239 packets". */
 static void say_work(const struct run_subject *s, struct buf *out)
 {
 	for (size_t i = 0; i < s->load_work.n; i++) {
@@ -173,7 +173,7 @@ static void say_work(const struct run_subject *s, struct buf *out)
 	}
 }
 
-/* Adds a table of what the loads did during the measurement. Each part of a load has a row. */
+/* Adds a table of the work that the loads did during the measurement. Each part of a load has a row. */
 static int add_work(struct page *p, const char *test)
 {
 	static const struct column c[] = {{"load", "load", 0},

@@ -14,8 +14,8 @@
 #include <string.h>
 
 /*
- * The smallest ratio of two medians that is mentioned. A smaller one may be chance, because one run does not show how
- * much the median varies.
+ * The smallest ratio of two medians that is called slower or faster. A smaller ratio may be chance, because one run
+ * does not show how much the median varies.
  */
 #define TELLING 1.10
 /* A median of fewer calls is too uncertain to be compared. */
@@ -81,7 +81,7 @@ static int calls_init(struct calls *c, const struct page *p)
 
 /*
  * Returns the number by which the rows are sorted: the largest change of the call's total time, in ns, from the first
- * run to another run. If there is only one run, it is the total time itself.
+ * run to another run. If there is only one run, the number is the total time.
  */
 static double weight(const struct call_row *row, size_t nruns)
 {
@@ -142,7 +142,7 @@ static const char *keep(struct page *p, const char *what, const char *label)
 	return page_keep(p, &text);
 }
 
-/* Returns the columns. If there is only one run, the titles do not contain its label. */
+/* Returns the columns of the table of calls. If there is only one run, the titles do not contain its label. */
 static struct column *columns_new(struct page *p)
 {
 	static const char *const keys[] = {[C_CALLS] = "calls", [C_SECONDS] = "seconds", [C_P50] = "p50_ns"};
@@ -294,8 +294,8 @@ static int add_table(struct page *p, struct calls *c)
 }
 
 /*
- * Adds a table of the programs as a whole, with one row for each run. It has the figures that `-c` prints below its
- * table.
+ * Adds a table of the programs as a whole, with one row for each run. The table has the figures that `-c` prints below
+ * its own table.
  */
 static int add_programs(struct page *p)
 {
@@ -340,8 +340,8 @@ int page_of_several_counts(struct page *p)
 		rc = add_table(p, &c);
 	}
 	/*
-	 * For a single run, the lines below its table contain these figures. Runs that older versions of sctrace have
-	 * saved do not contain these lines.
+	 * A single run needs no table of programs, because the lines below the table of calls contain the same figures.
+	 * Runs that older versions of sctrace have saved do not contain these lines.
 	 */
 	if (rc == 0 && (p->n > 1 || !p->runs[0].run->footer.known) && any_program(p))
 		rc = add_programs(p);

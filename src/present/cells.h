@@ -10,8 +10,8 @@
 struct buf;
 
 /*
- * Sets a time. NAN leaves the cell empty. `scale` is the number of the column's units in a second: 1e9 if the key of
- * the column ends with _ns.
+ * Sets a cell to a time. NAN leaves the cell empty. `scale` is the number of the column's units in a second: 1e9 if the
+ * key of the column ends with _ns.
  */
 void cell_time(struct table *t, size_t col, double seconds, double scale);
 /*
@@ -20,12 +20,15 @@ void cell_time(struct table *t, size_t col, double seconds, double scale);
  */
 void cell_time_above(struct table *t, size_t col, double seconds, double resolution, double scale);
 void cell_bytes(struct table *t, size_t col, double bytes);
-/* Sets a count, shown with commas. `star` appends a star, which means that only a part of the input was counted. */
+/*
+ * Sets a cell to a count, shown with commas. `star` appends a star, which means that only a part of the input was
+ * counted.
+ */
 void cell_count(struct table *t, size_t col, double n, bool star);
 void cell_factor(struct table *t, size_t col, double x);
-/* Sets a number that is shown by `fmt`, a format of printf(3) for one double. */
+/* Sets a cell to a number that is shown by `fmt`, a format of printf(3) for one double. */
 void cell_printf(struct table *t, size_t col, double x, const char *fmt);
-/* Sets a number: `value` in CSV and JSON, and the text `shown` in the formats for people. Frees `shown`. */
+/* Sets a cell to a number: `value` in CSV and JSON, and the text `shown` in the formats for people. Frees `shown`. */
 void cell_real(struct table *t, size_t col, double value, struct buf *shown);
 
 #endif

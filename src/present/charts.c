@@ -370,9 +370,9 @@ static const struct boxes_words *words_of(unsigned kind)
 }
 
 /*
- * Returns the index of the colour of a row. If there are several runs, each run has a colour. Otherwise each group of
- * operations has a colour (`before` is the colour of the previous row, and `last` its subject), and so have switches,
- * wake-ups and switches at user level.
+ * Returns the index of the colour of a row. If there are several runs, each run has a colour. Otherwise, each group of
+ * operations has a colour, and switches, wake-ups and switches at user level have one each. `before` is the colour of
+ * the previous row, and `last` is the subject of the previous row.
  */
 static size_t colour_of(const struct page *p, const struct row *row, size_t before, const struct run_subject *last)
 {

@@ -195,7 +195,7 @@ static void set_bar(struct table *t, const struct run *r, const struct run_subje
 	double part = bar->log ? (high > low ? log(value / low) / log(high / low) : 0) : value / high;
 	int n = 1 + (int)lround(part * (WIDTH - 1));
 	struct buf b = {0};
-	/* The length of a bar means nothing on a logarithmic scale, so only a dot is drawn, at the end of the bar. */
+	/* The length of a bar means nothing on a logarithmic scale, so only a dot is drawn, where the bar would end. */
 	for (int i = 1; i <= n; i++)
 		buf_adds(&b, bar->log && i < n ? " " : "▪");
 	table_string(t, bar->col, buf_str(&b));
@@ -286,7 +286,10 @@ static void hide(struct column *shown, int from, int to)
 		shown[col].flags |= COL_DATA_ONLY;
 }
 
-/* Fills in `shown`, and hides the columns that would be empty or that the user did not request. */
+/*
+ * Fills in `shown`, the columns of the table, and hides the columns that would be empty or that the user did not
+ * request.
+ */
 static void choose_columns(const struct run *r, struct column *shown)
 {
 	bool commands = r->subjects.n && !r->subjects.v[0].strategy;

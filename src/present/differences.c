@@ -38,7 +38,7 @@ static bool tells(const struct run *r, const char *text)
 	return false;
 }
 
-/* Appends the lines of run `k` that no earlier run has. Each line begins with the labels of all runs that have it. */
+/* Appends the notes and warnings of run `k` that no earlier run has, each after the labels of all runs that have it. */
 static void repeat_notes(const struct page *p, size_t k, struct buf *out)
 {
 	const char *advice;

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define ROWS_MAX     25 /* number of rows in text and Markdown */
-#define NAME_COLUMNS 18 /* width of a file name; a longer one loses its beginning, because its end says more */
+#define NAME_COLUMNS 18 /* width of a file name; longer names lose their beginning, because the end says more */
 
 enum io_column {
 	C_FILE,
@@ -86,8 +86,8 @@ static double requests(const struct run_io_file *f)
 }
 
 /*
- * Converts shares to whole per cents whose sum is 100 by the method of largest remainders: each share is rounded down
- * first, and then the shares that lost most by the rounding get 1 more.
+ * Converts the shares of four kinds of access to whole per cents whose sum is 100 by the method of largest remainders:
+ * each share is rounded down first, and then the shares that lost most by the rounding get 1 more.
  */
 static void shares(const struct run_io_file *f, int out[4])
 {
@@ -200,7 +200,7 @@ static void fill_access(struct table *t, const struct run_io_file *f)
 	buf_free(&name);
 }
 
-/* Appends one of the two tables, with the files that took the most time. */
+/* Appends the table with columns `c`, use_columns or access_columns, of the files that took the most time. */
 static int render(const struct run_io *io, const struct column *c, size_t n,
 		  void (*fill)(struct table *t, const struct run_io_file *f), enum table_format format,
 		  const struct table_look *look, struct buf *out)

@@ -84,7 +84,7 @@ void page_footer(const struct page *p, struct buf *out)
 	}
 }
 
-/* Returns true for members, such as the date and the load, whose values differ even between two runs on one machine. */
+/* Returns true if member `key` of the description, such as the date, differs even between two runs on one machine. */
 static bool is_volatile(const char *key)
 {
 	static const char *const keys[] = {"date", "uptime_s", "mhz",   "available_bytes", "free_bytes",
@@ -95,7 +95,7 @@ static bool is_volatile(const char *key)
 	return false;
 }
 
-/* Appends a row of the table. `values` contains the value for each machine, or "" if it is unknown. */
+/* Appends a row of the table of machines. `values` contains the value for each machine, or "" if it is unknown. */
 static void sheet_row(const char *group, const char *key, char *const *values, size_t n, struct buf *out)
 {
 	bool differ = false;
@@ -125,7 +125,7 @@ static void sheet_row(const char *group, const char *key, char *const *values, s
 
 static void sheet(const struct fields *f, const char *group, const void *const *objects, size_t n, struct buf *out);
 
-/* Appends the row, or the rows, for one member of the description, with its value for each machine. */
+/* Appends the rows for one member of the description of a machine, with the values that the machines have for it. */
 static void sheet_field(const struct field *f, const char *group, const void *const *objects, size_t n, struct buf *out)
 {
 	const void *inner[RUNS_SHOWN];

@@ -80,7 +80,10 @@ struct page {
 
 /* Fills in the page, which must be zeroed. Returns 0 or -ENOMEM. The caller must call page_free() in either case. */
 int page_make(struct page *p, struct page_run *runs, size_t n);
-/* Like page_make(), but makes the tables for several runs even if there is only one. --format=json prints these. */
+/*
+ * Like page_make(), but makes the tables for several runs even if there is only one run. --format=json prints these
+ * tables.
+ */
 int page_make_tables(struct page *p, struct page_run *runs, size_t n);
 void page_free(struct page *p);
 

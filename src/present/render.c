@@ -51,7 +51,7 @@ static void text_section(const struct page *p, const struct page_section *s, con
 	wrap_lines(out, p->n > 1 ? "  " : s->prefix, buf_str(&s->text), prose_width(look));
 }
 
-/* Returns true if the section is printed above the tables: it then says how the machines of the runs differ. */
+/* Returns true if the section is printed above the tables, because it says how the machines of the runs differ. */
 static bool stands_above(const struct page *p, const struct page_section *s)
 {
 	return p->n > 1 && s->kind == SECTION_BEWARE;
@@ -246,8 +246,8 @@ void page_say_warnings(const struct page *p, const char *prefix, struct buf *out
 }
 
 /*
- * The kinds of runs for which a single run has a page of its own. Other kinds get the tables for several runs even
- * then.
+ * The kinds of runs for which a single run has a page of its own. For any other kind, a single run is shown by the
+ * tables for several runs.
  */
 static const struct {
 	unsigned kinds;

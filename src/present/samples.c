@@ -161,7 +161,10 @@ static struct table *samples_table(const struct page *p, const struct tidy *y)
 	return f.t;
 }
 
-/* Adds a row for each bucket of a histogram: the lower limit of its delays, and how many wake-ups had such a delay. */
+/*
+ * Adds a row for each bucket of a histogram: the lower limit of its delays, and how many wake-ups had a delay in the
+ * bucket.
+ */
 static int add_bins(void *ctx, const struct page_run *run, const struct run_subject *s)
 {
 	struct table *t = ctx;

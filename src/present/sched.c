@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns a figure of process `i` in a repetition. */
+/* The type of functions that return a figure of process `i` in a repetition. */
 typedef double figure_fn(const struct run_repetition *r, size_t i);
 
 static double throughput_of(const struct run_repetition *r, size_t i)
@@ -208,7 +208,7 @@ static void name_process(const struct run_subject *subject, size_t i, char *name
 static int add_process(struct staircase *s, const struct run_subject *subject, size_t nth)
 {
 	const struct run_process *p = &subject->repetitions.v[0].processes.v[nth];
-	enum { LOGS = 100 }; /* how many times a process logs its progress (SCHED_LOGS) */
+	enum { LOGS = 100 }; /* how many times a process logs its progress (SCHED_LOGS in bench/sched.h) */
 	size_t n = p->progress_s.n;
 	size_t i = s->n++;
 	s->x[i] = calloc(n + 1, sizeof(double));

@@ -16,7 +16,7 @@
 
 enum show { SHOW_SECONDS, SHOW_COUNT, SHOW_BYTES, SHOW_PLAIN };
 
-/* Returns a figure of a subject, or NAN if the subject does not have it. */
+/* The type of functions that return a figure of a subject, or NAN if the subject does not have this figure. */
 typedef double figure_fn(const struct run_subject *s);
 
 static double user_mean(const struct run_subject *s)
@@ -92,7 +92,7 @@ struct extra {
 	figure_fn *of;
 };
 
-/* These figures have columns in the summary. */
+/* The figures that have columns in the summary, in addition to those of R's summary(). */
 static const struct extra extras[] = {
 	{RUN_COMPARE, "user_mean_s", "user", SHOW_SECONDS, user_mean},
 	{RUN_COMPARE, "system_mean_s", "system", SHOW_SECONDS, system_mean},
@@ -142,7 +142,7 @@ static void set_value(struct table *t, size_t col, enum show show, double v)
 	cell_real(t, col, v, &text);
 }
 
-/* The names of the subjects in all runs. Each name is contained once, in the order in which it first appears. */
+/* The names of the subjects of all runs: each name once, in the order in which the names first appear. */
 struct names {
 	VEC(const char *) list;
 };
