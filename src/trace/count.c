@@ -45,7 +45,9 @@ static struct summary_group *find_group(struct trace_count *c, const char *name,
 	struct summary_group *g = map_get(&c->groups, key);
 	if (g && g->id == id && strcmp(g->name, name) == 0)
 		return g;
-	/* There is no group of this name yet. If the limit is reached, the name is counted in a common group. */
+	/*
+	 * There is no group of this name and id yet. If the limit of groups is reached, the calls go to a common group.
+	 */
 	bool full = c->summary->groups.n >= SUMMARY_GROUPS_MAX;
 	g = full ? summary_others(c->summary) : summary_group(c->summary, name, id);
 	if (g && !full)
@@ -119,8 +121,8 @@ static void record(const struct trace_count *t, const struct life_ends *ends)
 }
 
 /*
- * Finds out how interrupted calls ended, now that another call enters. If signal frames cannot be read, any entry that
- * is not a restart shows that the interrupted calls returned EINTR.
+ * Finds out how interrupted calls ended, now that the thread enters another call. If signal frames cannot be read, an
+ * entry that is not a restart is taken to mean that the interrupted calls returned EINTR.
  */
 static void settle(struct trace_count *t, struct counted *k, const struct call *c, const struct mem *mem)
 {
@@ -178,7 +180,7 @@ static void count_leave(struct trace_sink *s, struct trace_task *task, const str
 	leave(count_of(s), trace_own(s, task), ev);
 }
 
-/* The call is not counted, but it may show how an interrupted call ended. */
+/* Handles a call that is not selected. It is not counted, but it may show how an interrupted call ended. */
 static void count_unwanted(struct trace_sink *s, struct trace_task *task, const struct event *ev)
 {
 	struct counted *k = trace_own(s, task);
@@ -189,7 +191,7 @@ static void count_unwanted(struct trace_sink *s, struct trace_task *task, const 
 		leave(count_of(s), k, ev);
 }
 
-/* A thread that executes another program is counted under the new program's name. */
+/* If a thread executes another program, counts its calls under the new program's name. */
 static void count_other(struct trace_sink *s, struct trace_task *task, const struct event *ev)
 {
 	struct trace_count *t = count_of(s);
@@ -198,7 +200,7 @@ static void count_other(struct trace_sink *s, struct trace_task *task, const str
 		k->group = group_of(t, task, ev);
 }
 
-/* The interrupted calls of the thread have never returned. */
+/* Handles the end of a thread: its interrupted calls are recorded as calls that never returned. */
 static void count_gone(struct trace_sink *s, struct trace_task *task)
 {
 	struct counted *k = trace_own(s, task);

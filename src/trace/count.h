@@ -13,7 +13,7 @@
 /* What each row of the table stands for (--by). */
 enum trace_by { BY_NOTHING, BY_PROCESS, BY_THREAD, BY_FD, BY_PATH };
 
-/* Parses "process", "thread", "fd" or "path"; BY_NOTHING for NULL and other words. */
+/* Parses "process", "thread", "fd" or "path". Returns BY_NOTHING for NULL and for all other words. */
 enum trace_by trace_by_parse(const char *word);
 
 struct trace_count {

@@ -16,7 +16,9 @@ struct dump {
 	uint64_t left; /* bytes that may still be shown */
 };
 
-/* Appends " | 00010  2f 72 6f 6f 74 3a 2f 62  69 6e 2f 62 61 73 68 0a  /root:/bin/bash. |", the form of strace. */
+/*
+ * Appends one line in strace's form: " | 00010  2f 72 6f 6f 74 3a 2f 62  69 6e 2f 62 61 73 68 0a  /root:/bin/bash. |".
+ */
 static void add_line(struct buf *out, uint64_t offset, const unsigned char *p, size_t n)
 {
 	buf_addf(out, " | %05llx ", (unsigned long long)offset);
@@ -76,8 +78,8 @@ static void dump_vectors(struct dump *d, uint64_t addr, uint64_t n)
 }
 
 /*
- * The members of struct msghdr are name, namelen, iov, iovlen, and others. Each takes one word, because namelen is
- * padded.
+ * Dumps the data of the struct msghdr at `addr`. Its members are name, namelen, iov, iovlen, and others. Each of these
+ * four takes one word, because namelen is padded.
  */
 static void dump_message(struct dump *d, uint64_t addr)
 {
@@ -86,7 +88,7 @@ static void dump_message(struct dump *d, uint64_t addr)
 		dump_vectors(d, iov, n);
 }
 
-/* struct mmsghdr: a message, followed by the number of bytes that were transferred. */
+/* Dumps `n` structs mmsghdr. Each is a message, followed by the number of bytes that were transferred. */
 static void dump_messages(struct dump *d, uint64_t addr, int64_t n)
 {
 	unsigned message = d->narrow ? 28 : 56, step = d->narrow ? 32 : 64;

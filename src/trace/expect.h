@@ -1,4 +1,6 @@
-/* Implements --expect: checks whether the counts satisfy the conditions of a budget. */
+/*
+ * Implements --expect: checks whether a program's calls, times, memory use and processes satisfy the user's conditions.
+ */
 #ifndef SCTRACE_TRACE_EXPECT_H
 #define SCTRACE_TRACE_EXPECT_H
 

@@ -215,8 +215,8 @@ struct perfetto_task {
 #define NAME_AGE_NS (NSEC_PER_SEC / 100)
 
 /*
- * Writes a metadata event: {"name": WHAT, "args": {KEY: "text" or number}}. `text` comes from the program; NULL: the
- * value is a number.
+ * Writes a metadata event: {"name": WHAT, "args": {KEY: "text" or number}}. The value is `text`, which comes from the
+ * program, or `number` if `text` is NULL.
  */
 static void perfetto_about(struct trace_json *j, const struct event *ev, const char *what, const struct buf *text,
 			   int number)

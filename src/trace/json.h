@@ -12,8 +12,9 @@ struct stack;
 
 /* Pointers are not owned and must outlive the sink. */
 struct trace_json_config {
-	struct trace_outputs *out; /* Perfetto writes a single document, to the common output */
-	struct stack *stack;       /* walks the stacks of stopped threads for -k, or NULL; Perfetto ignores it */
+	struct trace_outputs *out; /* Perfetto: a single document is written to out->common */
+	struct stack *stack;       /* walks the stacks of stopped threads for -k, or NULL; the Perfetto sink does not
+				    * use it */
 	struct stack *crashes;     /* as in struct trace_text_config */
 	struct trace_decoding decoding;
 };

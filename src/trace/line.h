@@ -1,4 +1,7 @@
-/* Code that all writing sinks share: preparing a decoder for an event, times, names, and the call's own time. */
+/*
+ * Code that all sinks share that write calls: preparing a decoder for an event, times, names, and the time in a call
+ * without the tracing cost.
+ */
 #ifndef SCTRACE_TRACE_LINE_H
 #define SCTRACE_TRACE_LINE_H
 
@@ -9,7 +12,7 @@
 #include "trace/look.h"
 #include "trace/sink.h"
 
-/* How calls are decoded. Part of the configuration of each writing sink. */
+/* How calls are decoded. This is a part of the configuration of each sink that writes calls. */
 struct trace_decoding {
 	unsigned string_max; /* -s: bytes of a string that are shown */
 	bool verbose;        /* -v: structures are shown in full */
@@ -18,17 +21,17 @@ struct trace_decoding {
 	const struct trace_look *look; /* not owned */
 };
 
-/* A writing sink's data about a call in progress. */
+/* The data about a call in progress of a sink that writes calls. */
 struct trace_line {
 	struct decode_memo memo;
 	int given;        /* number of arguments written so far */
 	struct buf text;  /* text that waits for the end of the call */
-	struct buf stack; /* the stack at the call's entry, if the call removes it (trace/stack.h) */
+	struct buf stack; /* the stack at the call's entry, if the call removes the stack (trace/stack.h) */
 };
 
 void trace_line_free(struct trace_line *l);
 
-/* A decoder for the call of one event. `opts` is the member to which decode.opts points. */
+/* A decoder for the call of one event. decode.opts points to `opts`. */
 struct trace_decoder {
 	struct decode_opts opts;
 	struct decode decode;
@@ -40,8 +43,8 @@ void trace_decoder_init(struct trace_decoder *d, const struct trace_decoding *c,
 /* Returns the wall-clock time of an event in ns since the Epoch. */
 uint64_t trace_real_ns(const struct trace_sink *s, uint64_t monotonic_ns);
 /*
- * Returns the time in the call in ns, after the tracing cost has been subtracted; 0 if nothing remains. *how says how
- * far this figure can be trusted.
+ * Returns the time in the call in ns, after the tracing cost has been subtracted; 0 if nothing remains. Sets *how to a
+ * value that says whether the result is large enough to be shown, compared with the uncertainty of that cost.
  */
 double trace_own_ns(const struct call *c, enum resolved *how);
 /*

@@ -68,7 +68,10 @@ static const struct {
 	{"none", 0},
 };
 
-/* Accepts words for messages that strace has and sctrace never prints. */
+/*
+ * Adds the messages that `word` names to *ctx. Words for messages that only strace prints are accepted and have no
+ * effect.
+ */
 static int message_word(void *ctx, const char *word, struct buf *why)
 {
 	struct near near;

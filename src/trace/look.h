@@ -58,8 +58,8 @@ int trace_look_fd_names(const char *list, int *names, size_t *at, struct buf *wh
 /* Parses the form of constants: "raw", "abbrev" or "verbose". Returns 0, or -EINVAL with the reason in `why`. */
 int trace_look_constants(struct trace_look *l, const char *word, struct buf *why);
 /*
- * These three answer a question about a call each. Are its structures shown in full? Are its structures read at all?
- * Are its arguments shown as numbers?
+ * Each of these three functions answers a question about a call: whether its structures are shown in full, whether its
+ * structures are read at all, and whether its arguments are shown as numbers.
  */
 bool trace_look_full(const struct trace_look *l, const struct call *c);
 bool trace_look_deep(const struct trace_look *l, const struct call *c);

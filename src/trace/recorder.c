@@ -29,8 +29,8 @@ static bool changes_names(const struct call *c)
 }
 
 /*
- * Looks up the names that other sinks may need but decoders do not look up: the name of the thread, and the descriptors
- * for -P, --by=fd and --by=path.
+ * Looks up names that other sinks may need but decoders do not look up: those of the thread and its process, and those
+ * of the files behind descriptors, for -P, --by=fd and --by=path.
  */
 static void ask_names(struct trace_recorder *r, struct trace_task *k, const struct event *ev)
 {
@@ -74,8 +74,8 @@ static void read_all(struct trace_recorder *r, struct recorded *own, const struc
 	if (ev->kind != EV_EXIT || r->c.string_max != UINT_MAX)
 		return;
 	/*
-	 * trace_dump() reads all data of the call, which is thereby captured. Its text is not needed, so `out` discards
-	 * it.
+	 * trace_dump() reads all data of the call, and r->captures keeps the bytes that it reads. The text that
+	 * trace_dump() would write is not needed, so `out` discards this text.
 	 */
 	struct trace_out out = {.failed = true};
 	trace_dump(r->c.look, ev, &out);

@@ -1,6 +1,6 @@
 /*
- * The sink of --record. It writes calls to a recording. When the recording is shown, other sinks need memory and names
- * of the program, so this sink reads all of these now and saves them with the calls.
+ * The sink of --record, which writes calls to a recording. The sinks that later show the recording need memory and
+ * names of the program, so this sink reads them while the program runs, and saves them with the calls.
  */
 #ifndef SCTRACE_TRACE_RECORDER_H
 #define SCTRACE_TRACE_RECORDER_H
@@ -36,7 +36,7 @@ struct trace_recorder {
  */
 bool trace_is_crash(int sig);
 /*
- * Initialises the sink. Replaces session->names, so that names that other sinks look up are recorded too. `session`
+ * Initialises the sink. Replaces session->names, so that the names that other sinks look up are recorded too. `session`
  * must be that of the pipeline that the sink is added to.
  */
 void trace_recorder_init(struct trace_recorder *r, const struct trace_recorder_config *c,

@@ -15,17 +15,17 @@ struct run;
  */
 void trace_save_document(const char *engine, bool program, const char *calls, const char *expect,
 			 const struct engine_result *r, struct buf *out);
-/* What is saved. Pointers are not owned. */
+/* The data from which a run is made. Pointers are not owned. */
 struct trace_save {
 	char *const *argv; /* command line of the program; NULL: sctrace did not start a program */
 	const char *engine;
 	const struct summary *calls;
 	const struct engine_result *result;
-	const struct summary_view *view; /* options of the table, which is shown again in the same way */
+	const struct summary_view *view; /* options of the table, with which `sctrace report` shows it */
 	bool errors;                     /* --errors */
 	const char *hist;                /* --hist, or NULL */
 	const char *footer;              /* the lines below the table, as printed */
-	const struct env *machine;       /* the machine on which the calls were made; NULL: this machine, described
+	const struct env *machine;       /* the machine on which the calls were made; NULL: this machine, as it is
 					  * now */
 };
 /*

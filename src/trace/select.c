@@ -184,7 +184,10 @@ static int add_path(struct trace_select *s, char *path)
 	return -ENOMEM;
 }
 
-/* Returns true if the path means a whole tree. *len is then the length of the path without "/...". */
+/*
+ * Returns true if the path ends in "/..." and so means a folder and everything below it. *len is then the length
+ * without "/...".
+ */
 static bool is_tree(const char *path, size_t *len)
 {
 	*len = strlen(path);

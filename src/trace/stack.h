@@ -18,8 +18,8 @@ bool trace_stack_string(void *buf, const struct stack_frame *f);
  */
 bool trace_stack_is_lost(const struct event *enter);
 /*
- * Must be called at the entry of a call. If the call will remove its stack, saves the frames in `kept`, formatted by
- * `fn`; otherwise empties `kept`.
+ * Must be called at the entry of a call. If the call will remove the thread's stack, saves the frames of that stack in
+ * `kept`, formatted by `fn`; otherwise empties `kept`.
  */
 void trace_stack_enter(struct stack *s, const struct event *ev, stack_frame_fn fn, struct buf *kept);
 /* Must be called at the end of a call. Appends the saved stack to `out`, or the current stack if none was saved. */

@@ -50,8 +50,8 @@ struct trace_ref *trace_subject_refs(struct trace_subject *s);
  */
 const struct buf *trace_ref_text(struct trace_subject *s, struct trace_ref *r);
 /*
- * Returns an absolute path: a relative path is appended to that of its folder. Empty if unknown, or if `r` does not
- * refer to a path. The subject owns the result.
+ * Returns the absolute path of `r`: a relative path is appended to the path of its folder. Empty if unknown, or if `r`
+ * does not refer to a path. The subject owns the result.
  */
 const struct buf *trace_ref_full(struct trace_subject *s, struct trace_ref *r);
 /*

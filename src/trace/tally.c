@@ -40,8 +40,8 @@ static void emit_address(struct emit *e, uint64_t v)
 }
 
 /*
- * Numbers that are shown in hexadecimal can be addresses, which are different in each run. Large ones are taken for
- * addresses.
+ * Writes a number that decoders show in hexadecimal. A large number is taken for an address and shown as "ADDRESS",
+ * because addresses are different in each run.
  */
 static void emit_hexadecimal(struct emit *e, uint64_t v)
 {
@@ -177,7 +177,7 @@ static struct tally_row *row_of(struct trace_tally *t, const struct event *ev)
 	struct tally_row *row = find(t, &key);
 	/*
 	 * Calls of the second trace find the rows of the first one, because rows are never removed. If there are too
-	 * many rows, a call that has none is counted in a common row of all calls with its name.
+	 * many rows, a call that has no row yet is counted in a common row for all calls with its name.
 	 */
 	if (!row && t->rows.n >= TALLY_ROWS) {
 		t->crowded = true;
@@ -216,8 +216,8 @@ static void tally_enter(struct trace_sink *s, struct trace_task *k, const struct
 	map_put(&t->threads, (uint64_t)ev->pid, t);
 	own->row = NULL;
 	/*
-	 * The restart of an interrupted call does not count as another call. Neither does rt_sigreturn(2), because the
-	 * number of signals may be different in each run.
+	 * The restart of an interrupted call does not count as another call. rt_sigreturn(2) is not counted, because
+	 * the number of signals may be different in each run.
 	 */
 	if (ev->call.restart || (ev->call.desc && ev->call.desc->nargs && ev->call.desc->args[0].kind == K_SIGRETURN))
 		return;

@@ -89,7 +89,7 @@ static void add_pid(const struct trace_text *t, pid_t tid, struct buf *out)
 	buf_adds(out, bracket ? "] " : " ");
 }
 
-/* Appends the instruction pointer for -i. If the thread no longer exists, its address is unknown. */
+/* Appends the instruction pointer for -i. If the thread no longer exists, the pointer is unknown. */
 static void add_address(const struct event *ev, struct buf *out)
 {
 	bool call = ev->kind == EV_ENTER || ev->kind == EV_EXIT || ev->kind == EV_VANISH;

@@ -21,8 +21,8 @@ struct trace_text_config {
 	unsigned emit_flags; /* flags for emit_text_init() */
 	size_t column;       /* -a: the column in which results begin */
 	/*
-	 * Which lines begin with a thread id? None; those written while there are several threads (in brackets); those
-	 * since the second thread appeared; all.
+	 * Which lines begin with a thread id: none; lines that are written while there are several threads (the id is
+	 * then in brackets); all lines since the second thread appeared; all lines.
 	 */
 	enum { PIDS_NEVER, PIDS_OF_SEVERAL, PIDS_SINCE_SEVERAL, PIDS_ALWAYS } pids;
 	enum { CLOCK_NONE, CLOCK_SECONDS, CLOCK_MICROSECONDS, CLOCK_EPOCH } clock; /* -t, -tt, -ttt */

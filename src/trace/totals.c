@@ -118,7 +118,7 @@ static void unite_names(const struct trace_totals *t, struct summary *s)
 	*s = united;
 }
 
-/* Gets from the engine the counts since the last call of this function, as t->period, and adds them to t->summary. */
+/* Sets t->period to the engine's counts since the last call of this function, and adds t->period to t->summary. */
 static void collect(struct trace_totals *t)
 {
 	struct engine *e = t->c.engine;
@@ -177,7 +177,7 @@ void trace_totals_so_far(struct trace_totals *t)
 	struct summary now = {0};
 	collect(t);
 	heading(t, "so far");
-	/* A copy is needed, because the counting sink keeps pointers to the rows of t->summary. */
+	/* unite_names() must change only a copy, because the counting sink keeps pointers to the rows of t->summary. */
 	summary_merge(&now, &t->summary);
 	unite_names(t, &now);
 	render(t, &now);
@@ -326,8 +326,8 @@ static void save(const struct trace_totals *t, const struct engine_result *r, co
 }
 
 /*
- * Adds the engine's last counts. Appends the lines below the table to `lines`, and the conditions of --expect to
- * `expect`.
+ * Adds the engine's last counts to t->summary. Appends the lines below the table to `lines`, and the results of
+ * --expect to `expect`, as JSON.
  */
 static void conclude(struct trace_totals *t, const struct engine_result *r, struct buf *lines, struct buf *expect)
 {

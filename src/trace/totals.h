@@ -20,7 +20,7 @@ struct trace_failure;
 struct trace_totals_config {
 	struct engine *engine;
 	bool by_events;             /* a counting sink adds to `summary`; otherwise the counts come from the engine */
-	const struct filter *calls; /* other calls are removed from the engine's counts; NULL: nothing is removed */
+	const struct filter *calls; /* only these calls are kept in the engine's counts; NULL: all calls are kept */
 	enum trace_by by;
 	struct summary_view view;        /* its `width` is ignored; the width is determined anew for each table */
 	bool errors, overhead_set;       /* --errors; -O was given */
@@ -51,7 +51,7 @@ struct trace_totals {
 void trace_totals_period(struct trace_totals *t);
 /* Prints the table of all calls so far. */
 void trace_totals_so_far(struct trace_totals *t);
-/* Prints the last table, or the JSON document, and the lines below it. Saves the run for --save. */
+/* Prints the last table and the lines below the table, or the JSON document. Saves the run for --save. */
 void trace_totals_final(struct trace_totals *t, const struct engine_result *r);
 /* For --io: makes a run of all calls so far, and prints nothing. Free the run with trace_save_free(). */
 void trace_totals_run(struct trace_totals *t, const struct engine_result *r, struct run *run);

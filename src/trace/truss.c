@@ -52,7 +52,7 @@ static void truss_enter(struct trace_sink *s, struct trace_task *k, const struct
 }
 
 /*
- * Removes the space after each comma, except in strings and brackets, because truss separates arguments by commas only.
+ * Removes the space after each comma, except in strings and brackets, because truss writes no space between arguments.
  */
 static void tighten(struct buf *b)
 {
@@ -89,7 +89,7 @@ static void add_result(const struct event *ev, struct buf *out)
 		buf_addf(out, " = %lld (0x%llx)\n", (long long)ev->call.result, (unsigned long long)ev->call.result);
 }
 
-/* Writes the end of a call in the form of truss: name(args) tabs = 3 (0x3). */
+/* Writes the line of a call that has ended, in the form of truss: the call, tabs, and the result, as in "= 3 (0x3)". */
 static void truss_leave(struct trace_sink *s, struct trace_task *k, const struct event *ev)
 {
 	struct trace_truss *t = truss_of(s);
