@@ -17,8 +17,9 @@
 #include <unistd.h>
 
 /*
- * Finds the folder in which costs are kept: $XDG_RUNTIME_DIR. sudo(8) and su(1) do not set this variable. Without it,
- * the folder is the one that systemd creates for the user. Root has none, so root's costs are kept in /run.
+ * Finds the folder in which costs are kept: $XDG_RUNTIME_DIR. If this variable is not set, which is so after sudo(8)
+ * and su(1), the folder is the one that systemd creates for the user. Root has no such folder, so root's costs are kept
+ * in /run.
  */
 static void find_folder(char *path, size_t size)
 {
@@ -49,8 +50,8 @@ static int open_folder(void)
 }
 
 /*
- * Appends, in one line, what the costs depend on. During one boot, neither the kernel nor the model of the processors
- * changes. Appends nothing if the boot id is unknown; costs are then not kept.
+ * Appends a line that says what the costs depend on. The boot id stands for the kernel and the model of the processors,
+ * which do not change during one boot. Appends nothing if the boot id is unknown; costs are then not kept.
  */
 static void describe_machine(struct buf *out)
 {

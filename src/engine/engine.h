@@ -31,7 +31,7 @@ enum engine_caps {
 	CAP_MAIN = 1 << 11,      /* the calls before main are counted separately (engine_config.find_main) */
 };
 
-/* A bit set of call numbers of the native architecture. Larger numbers are always members of the set. */
+/* A bit set of call numbers of the native architecture. Numbers from CALL_SET_MAX on are always members of the set. */
 #define CALL_SET_MAX 1024
 struct call_set {
 	uint64_t bits[CALL_SET_MAX / 64];
@@ -57,8 +57,8 @@ struct engine_config {
 	unsigned string_max; /* the number of bytes of a buffer that decoders read (-s) */
 	bool names; /* the names of descriptors and processes are looked up at each event (-y, -P, --by=path) */
 	bool times; /* events need cost_ns; measuring it at the start takes a few milliseconds */
-	const struct call_set *only; /* send events only for these calls (the kernel need not stop for others); NULL:
-				      * all */
+	const struct call_set *only; /* send events only for these calls (threads need not stop at other calls);
+				      * NULL: all */
 	/*
 	 * The thread must stop at these calls, so that they can be tampered with (CAP_INJECT) or its stack can be read
 	 * (CAP_STOPS); NULL: all.
@@ -154,7 +154,7 @@ struct engine {
 	const struct engine_ops *ops;
 };
 
-/* An engine that was not built is also declared here; its probe gives the reason. */
+/* An engine that was not built is also declared here; its probe() says why it is missing. */
 extern const struct engine_ops engine_ptrace, engine_patch, engine_bpf;
 
 /* All engines of this build in order of preference, ending with NULL. */
