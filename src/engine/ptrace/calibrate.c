@@ -35,7 +35,7 @@ static void calls(int n)
 		syscall(SYS_getppid);
 }
 
-/* Returns the smallest mean of a batch, because that batch was disturbed least. */
+/* Returns the mean of the fastest batch, because other processes have disturbed that batch least. */
 static double native_cost(void)
 {
 	double best = INFINITY;
@@ -158,7 +158,7 @@ static int measure(const cpu_set_t *allowed, enum noticed how, struct tracer_cos
 	return r;
 }
 
-/* Finds the cost of a call whose end is noticed in one way. */
+/* Finds the cost of a call whose end is noticed in the way `how`. */
 static void calibrate(struct costs *kept, const cpu_set_t *allowed, enum noticed how, struct tracer_cost *cost)
 {
 	static const char *const names[] = {

@@ -22,7 +22,7 @@
 static int ptrace_probe(unsigned want, struct buf *why)
 {
 	(void)want;
-	/* The only reliable test is to seize a child and detach from it. */
+	/* The only reliable test of whether ptrace(2) is permitted is to seize a child and to detach from it. */
 	pid_t pid = helper_start_idle();
 	int r = pid < 0 || ptrace(PTRACE_SEIZE, pid, NULL, (long)PTRACE_O_EXITKILL) < 0 ? -errno : 0;
 	if (r < 0)
@@ -64,7 +64,8 @@ static int ptrace_start(struct engine **out, const struct engine_config *config,
 		calibrate(t);
 	/*
 	 * With a filter, calls for which no event is wanted run without a stop. That is correct only if the user wants
-	 * events of some calls and nothing else. All descendants inherit the filter and cannot remove it, and they may
+	 * events of some calls and nothing else. All descendants inherit the filter and cannot remove it. In a
+	 * descendant without a tracer, the calls that the filter stops would fail (seccomp(2)), and the descendant may
 	 * be unable to gain privileges. So the filter is used only if descendants are traced.
 	 */
 	t->filter = config->only && !call_set_is_full(config->only) && config->spawn.argv && config->follow &&

@@ -14,9 +14,9 @@ void tracer_call_at_attach(struct task *task);
 /* Called when the call returns. The caller has set result, error and err of the thread's call. */
 void tracer_call_exit(struct tracer *t, struct task *task);
 /*
- * Called when a signal has interrupted the thread's call after `elapsed_ns` (err is one of syscall/restart.h), and the
- * tracer did not see the call's entry. The tracer counts the call however it ends, so from now on the tracer must see a
- * restart of the call.
+ * Called when a signal has interrupted the thread's call after `elapsed_ns` (the call's `err` is one of the codes in
+ * syscall/restart.h), and the tracer did not see the call's entry. The tracer counts the call however it ends, so from
+ * now on the tracer must see a restart of the call.
  */
 void tracer_call_interrupted(struct tracer *t, struct task *task, uint64_t elapsed_ns);
 /* Called when the thread has ended: its call and its interrupted calls stay unfinished. */

@@ -4,7 +4,10 @@
 
 #include "engine/engine.h"
 
-/* Built before the fork, because building needs memory, and installed after it. */
+/*
+ * A filter. It is built before the fork, because building it allocates memory, and installed in the child after the
+ * fork.
+ */
 struct call_filter {
 	struct sock_filter *code;
 	unsigned short len;

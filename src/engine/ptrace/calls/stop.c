@@ -46,15 +46,16 @@ static char read_stop(struct task *task, struct call *c)
 	if (n > 0 || errno == ESRCH)
 		return 0;
 	/*
-	 * Before Linux 5.3, the kernel does not say whether a stop is an entry or an exit. Entries and exits alternate.
+	 * Before Linux 5.3, the kernel does not say whether a stop is an entry or an exit. The two alternate, so the
+	 * stop is an exit if a call is in progress.
 	 */
 	int r = k->in_call ? arch_read_result(task->tid, c) : arch_read_call(task->tid, c);
 	return r < 0 ? 0 : k->in_call ? 'x' : 'e';
 }
 
 /*
- * The calls of the started program count from its execve(2) on. The child makes the calls before that in sctrace's
- * code.
+ * Returns true if the task is still the child in which sctrace's own code runs, before the execve(2) of the started
+ * program. The calls of the program count from that execve(2) on.
  */
 static bool before_start(const struct tracer *t, const struct task *task)
 {

@@ -44,8 +44,8 @@ static pid_t wait_first(struct tracer *t, int *status, struct rusage *usage, enu
 
 /*
  * Returns true if another stop should be taken before the first one is handled. wait4(2) always examines the tasks in
- * the same order, so without this the last tasks would wait as long as the first ones have stops. If only one task has
- * stopped, the other tasks are polled only once in LONE_MAX times.
+ * the same order, so if stops were handled one by one, the last tasks would wait as long as the first ones have stops.
+ * If only one task has stopped, the other tasks are polled only once in LONE_MAX times.
  */
 static bool takes_more(struct tracer *t)
 {

@@ -48,7 +48,7 @@ static int serve(struct tracer *t, struct wait_status w)
 }
 
 /*
- * Reports everything that was recorded before the next stop is handled. Also called when a signal has interrupted the
+ * Before the next stop is handled, reports everything that was recorded. Also called when a signal has interrupted the
  * wait for a stop.
  */
 static bool look_first(struct tracer *t, struct event *ev)

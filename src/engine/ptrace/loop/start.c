@@ -94,8 +94,8 @@ static unsigned long options_for(const struct engine_config *config, const struc
 	if (config->follow || t->hold || t->ops->new_task)
 		o |= PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK;
 	/*
-	 * Threads belong to the program even without -f. When the new task is reported, a clone(2) without CLONE_THREAD
-	 * is recognised.
+	 * New threads belong to the program, so they are traced even without -f. If clone(2) has created a process
+	 * instead of a thread, this is recognised when the parent reports the new task.
 	 */
 	o |= PTRACE_O_TRACECLONE;
 	if (t->filter)

@@ -5,8 +5,8 @@
 #include "engine/ptrace/state/tracer.h"
 
 /*
- * Prepares a tracer, after tracer_init(), for `config`, then starts and attaches. Returns 0, or -errno with a sentence
- * in `why`.
+ * Starts the program of `config`, and attaches to the processes of `config`. tracer_init() must have been called
+ * before. Returns 0, or -errno with a sentence in `why`.
  */
 int tracer_start(struct tracer *t, const struct engine_config *config, struct buf *why);
 /*

@@ -7,8 +7,8 @@
 /* Returns the group to which the task's calls are added, according to config.want, or NULL if memory ran out. */
 struct summary_group *tracer_group(struct tracer *t, const struct task *task);
 /*
- * Gets the name of the group that tracer_group() returns in `name` (`size` bytes), and its id: a process, a thread, or
- * -1.
+ * Writes the name of the group that tracer_group() returns to `name`, which has `size` bytes. Sets *id to the id of the
+ * group's process or thread, or to -1.
  */
 void tracer_group_name(struct tracer *t, const struct task *task, char *name, size_t size, int64_t *id);
 /* Called when the task or its process ends, or runs another program: its next calls belong to a new group. */

@@ -7,7 +7,7 @@
 
 #include <signal.h>
 
-/* CLONE_UNTRACED was cleared in the flags of the thread's clone(2), and must be restored. */
+/* Says where CLONE_UNTRACED was cleared in the flags of the thread's clone(2), so that the bit can be restored. */
 struct untraced {
 	enum { UNTRACED_NO, UNTRACED_REGISTER, UNTRACED_MEMORY } where;
 	uint64_t addr; /* address of the flags if they are in memory (clone3) */

@@ -25,7 +25,10 @@ enum tracer_verdict {
 	STOP_RESUMED, /* handled, and the task was resumed or has ended: it must not be resumed again */
 };
 
-/* The points at which the patch engine differs from plain ptrace. A NULL member means no difference. */
+/*
+ * Functions for the points at which the patch engine differs from the ptrace engine. NULL means that there is no
+ * difference.
+ */
 struct tracer_ops {
 	/*
 	 * Called as soon as wait4(2) or waitid(2) reports this status of the task. The tracer handles the status later,
@@ -72,8 +75,8 @@ struct tracer_ops {
 	/* Gets the next recorded event: returns true and fills in *ev. */
 	bool (*next_recorded)(struct tracer *t, struct event *ev);
 	/*
-	 * Returns the address at which the task would be natively if its next instruction is at `ip`. NULL: that is
-	 * `ip`.
+	 * Returns the address at which the task would be without sctrace, if the next instruction of the task is now at
+	 * `ip`. If this function is NULL, both addresses are equal.
 	 */
 	uint64_t (*native_ip)(struct tracer *t, const struct task *task, uint64_t ip);
 	/* Adds the calls that were counted elsewhere to t->counts. May be NULL. */
@@ -143,8 +146,8 @@ struct tracer_root {
 	bool ran;  /* the program's execve(2) has succeeded */
 	bool left; /* the program was detached, but sctrace still waits for its end */
 	/*
-	 * The program waits for spawn_go() before its execve(2). Without spawn_go(), it exits by itself with sctrace's
-	 * status.
+	 * The program waits for spawn_go() before its execve(2). If sctrace does not call spawn_go(), the program exits
+	 * by itself with sctrace's status.
 	 */
 	bool waits;
 	uint64_t start_ns; /* CLOCK_MONOTONIC time of the program's execve(2) */

@@ -26,8 +26,8 @@ static const char *user_name(uid_t uid, char name[static USER_NAME_SIZE])
 }
 
 /*
- * Gets the user of the process. If the process is not dumpable, root owns its folder in /proc, and root is the relevant
- * user.
+ * Gets the user of the process: the owner of the process's folder in /proc. For a process that is not dumpable, this is
+ * root (proc(5)).
  */
 static bool owner(pid_t pid, uid_t *uid)
 {
@@ -126,7 +126,7 @@ static int seize_threads(struct tracer *t, pid_t pid)
 
 int tracer_attach(struct tracer *t, pid_t pid, struct buf *why)
 {
-	/* The leader is seized first: if the kernel refuses it, it refuses the whole process. */
+	/* The leader is seized first: if the kernel refuses the leader, it refuses the whole process. */
 	int r = pid > 0 && pid != getpid() ? seize(t, pid, pid) : -ESRCH;
 	if (r < 0) {
 		if (pid == getpid())

@@ -44,7 +44,7 @@ static uint64_t child_flags(struct tracer *t, struct task *parent, int event, bo
 	return event == PTRACE_EVENT_VFORK ? CLONE_VM | CLONE_VFORK : event == PTRACE_EVENT_CLONE ? CLONE_THREAD : 0;
 }
 
-/* The thread group of a task by /proc/TID/status; 0 if the task is gone. */
+/* Returns the thread group of a task, from /proc/TID/status; 0 if the task is gone. */
 static pid_t thread_group(pid_t tid)
 {
 	struct proc_status s;

@@ -16,8 +16,8 @@ void tracer_on_child(struct tracer *t, struct task *parent, int event);
  */
 bool tracer_first_stop(struct tracer *t, struct task *task, int sig);
 /*
- * Adds a task whose parent was killed in the very stop that would have reported it; /proc gives its process. Returns
- * false if tracing was given up.
+ * Adds a task whose parent was killed in the very stop that would have reported it; /proc says to which process the
+ * task belongs. Returns false if tracing was given up.
  */
 bool tracer_adopt(struct tracer *t, struct task *task);
 /* Adopts all tasks that have waited too long for their parent's event. */

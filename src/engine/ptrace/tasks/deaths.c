@@ -6,7 +6,7 @@
 #include "engine/ptrace/state/group.h"
 #include "tracee/proc.h"
 
-/* The last thread has ended, and with it the process. */
+/* If the process that has ended is the started program, saves its exit status and the time that it took. */
 static void process_ended(struct tracer *t, struct task *task, int status)
 {
 	if (task->proc->pid != t->root.pid)
@@ -22,7 +22,7 @@ void tracer_on_death(struct tracer *t, struct task *task, int status)
 		tasks_remove(&t->tasks, task);
 		return;
 	}
-	/* If a leader ends first, it reports its end only after the end of the last of its threads. */
+	/* The kernel reports the end of a leader only after the ends of all other threads of the process. */
 	bool last = task->tid == task->proc->pid;
 	tracer_call_vanish(t, task);
 	if (last)

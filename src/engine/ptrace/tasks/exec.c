@@ -66,8 +66,8 @@ void tracer_on_exec(struct tracer *t, struct task *task)
 	struct event *ev = tracer_event(t, EV_EXEC, caller);
 	ev->child = old;
 	/*
-	 * If the engine has already ended the execve(2), no syscall-stop will follow, so the call's end is reported
-	 * here.
+	 * If the engine has already handled the end of the execve(2), no syscall-stop will follow. The call's end is
+	 * then reported together with EV_EXEC.
 	 */
 	if (in_call && !thread_of(caller)->in_call && tracer_wants_call(t, caller))
 		tracer_event(t, EV_EXIT, caller)->call = thread_of(caller)->call;

@@ -31,7 +31,8 @@ uint64_t tracer_entry_point(pid_t pid)
 
 /*
  * The limit for the number of symbols that are examined, because a file can claim any number of symbols and tables.
- * With this limit, the program is delayed at most as long as by the symbols of a web browser.
+ * With this limit, the search delays the program at most as long as it would delay a web browser, with all of its
+ * symbols.
  */
 #define SYMBOLS_MAX 8000000
 
@@ -86,8 +87,8 @@ static uint64_t find_main(pid_t pid, uint64_t entry)
 }
 
 /*
- * Returns true if the program blocks or ignores SIGTRAP. The kernel would then force the SIGTRAP of a breakpoint on the
- * program, so sctrace does not search for main.
+ * Returns true if the program blocks or ignores SIGTRAP. At a breakpoint, the kernel would then unblock SIGTRAP and
+ * reset its action to the default (force_sig() in kernel/signal.c), so sctrace does not search for main.
  */
 static bool restricts_sigtrap(pid_t pid)
 {

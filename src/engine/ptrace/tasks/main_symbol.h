@@ -4,7 +4,7 @@
 
 #include "engine/ptrace/state/tracer.h"
 
-/* The address of the process's entry point, or 0. */
+/* Returns the address of the process's entry point, or 0. */
 uint64_t tracer_entry_point(pid_t pid);
 /*
  * Returns the address that main of the executable file `fd` has in memory, or 0. `entry` is AT_ENTRY, which gives the
@@ -14,8 +14,8 @@ uint64_t tracer_main_symbol(int fd, uint64_t entry);
 /* Sets a breakpoint at main or the entry point in the new image of the started program. */
 void tracer_find_main(struct tracer *t, struct task *task);
 /*
- * True if the breakpoint of tracer_find_main() has caused the task's SIGTRAP. All calls that were counted before were
- * then made before main.
+ * True if the breakpoint of tracer_find_main() has caused the task's SIGTRAP. If so, all calls that were counted before
+ * this signal were made before main.
  */
 bool tracer_at_main(struct tracer *t, struct task *task);
 

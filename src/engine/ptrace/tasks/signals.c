@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <signal.h>
 
-/* PTRACE_EVENT_STOP: a group-stop begins or ends, a new task exists, or PTRACE_INTERRUPT has taken effect. */
+/* Handles PTRACE_EVENT_STOP: a group-stop begins or ends, a new task exists, or PTRACE_INTERRUPT has taken effect. */
 void tracer_on_event_stop(struct tracer *t, struct task *task, int sig)
 {
 	bool stopping = tracer_is_stopping(sig);
@@ -26,8 +26,9 @@ void tracer_on_event_stop(struct tracer *t, struct task *task, int sig)
 }
 
 /*
- * Was the task killed since its signal-delivery-stop? It then gets no other signal. It leaves the stop, so that requests
- * fail with ESRCH, and enters the stop of PTRACE_EVENT_EXIT, where PTRACE_GETSIGINFO describes that stop.
+ * Returns true if the task was killed after its signal-delivery-stop, and so gets no other signal. A killed task leaves
+ * that stop, so that requests fail with ESRCH, and enters the stop of PTRACE_EVENT_EXIT, which PTRACE_GETSIGINFO then
+ * describes.
  */
 static bool was_killed(const struct task *task, int sig)
 {
@@ -38,8 +39,8 @@ static bool was_killed(const struct task *task, int sig)
 void tracer_on_signal(struct tracer *t, struct task *task, int sig)
 {
 	/*
-	 * A program gets one SIGCHLD for each child, and only events contain more than the number of the signal. So
-	 * without events, the siginfo of a SIGCHLD is not read.
+	 * Only events contain more than the number of a signal. Without events, the siginfo of a SIGCHLD is not read,
+	 * because this would delay the program once for each of its children.
 	 */
 	bool number_only = sig == SIGCHLD && !(t->config.want & CAP_EVENTS);
 	siginfo_t si = {.si_signo = sig};

@@ -6,7 +6,7 @@
 
 /* Handles a signal-delivery-stop. */
 void tracer_on_signal(struct tracer *t, struct task *task, int sig);
-/* PTRACE_EVENT_STOP: a group-stop begins or ends, a new task exists, or PTRACE_INTERRUPT has taken effect. */
+/* Handles PTRACE_EVENT_STOP: a group-stop begins or ends, a new task exists, or PTRACE_INTERRUPT has taken effect. */
 void tracer_on_event_stop(struct tracer *t, struct task *task, int sig);
 
 #endif
