@@ -19,7 +19,8 @@
 #include <unistd.h>
 
 /*
- * The longest sleep of next(). While the ring is full, an event cannot be reported; next() looks again after this time.
+ * The longest sleep of next(). While the ring is full, the kernel half cannot report an event, so next() checks again
+ * after this time whether anything is left to trace.
  */
 enum { LOOK_MS = 200 };
 
@@ -125,7 +126,7 @@ static int release_root(struct bpf_engine *b, struct spawned *p, struct buf *why
 	return vec_push(&b->held, b->root) ? 0 : -ENOMEM;
 }
 
-/* Loads the programs, measures the cost of counting, and starts. */
+/* Loads the BPF programs, lets them start to count, and measures the cost of counting. */
 static int set_up(struct bpf_engine *b, struct buf *why)
 {
 	double native_ns = bpf_native_cost();
@@ -154,7 +155,7 @@ static int die_with_parent(void *ctx)
 
 /*
  * Starts the program first. With -D, the present process executes the program, and a grandchild continues as sctrace.
- * BPF programs belong to the process that loads them, so they are loaded afterwards.
+ * BPF programs belong to the process that loads them, so they are loaded after the program has been started.
  */
 static int start_all(struct bpf_engine *b, struct buf *why)
 {

@@ -1,6 +1,6 @@
 /*
- * Measures the cost of counting a call. The same loop of getppid(2) is timed twice: by itself before counting starts,
- * and by the kernel half afterwards.
+ * Measures the cost of counting a call. The same loop of getppid(2) is timed twice: by sctrace itself before counting
+ * starts, and by the kernel half after that.
  */
 #include "engine/bpf/loader.h"
 
@@ -32,7 +32,7 @@ double bpf_native_cost(void)
 	return best;
 }
 
-/* The current histogram of a slot. */
+/* Adds the current histogram of a slot to `h`. */
 static int read_hist(const struct bpf_engine *b, unsigned int slot, struct hist *h)
 {
 	for (unsigned int i = 0; i < CHUNKS_PER_ROW; i++) {
@@ -46,7 +46,7 @@ static int read_hist(const struct bpf_engine *b, unsigned int slot, struct hist 
 	return 0;
 }
 
-/* Returns the smallest mean of a batch, as the kernel half measured it; or -errno, which is below zero. */
+/* Returns the mean of the fastest batch, as the kernel half measured it; or -errno, which is below zero. */
 static double counted_cost(struct bpf_engine *b, unsigned int *slot)
 {
 	const struct row_key key = {.id = ROW_ID_SELF, .nr = SYS_getppid};

@@ -1,7 +1,7 @@
 /*
- * The few members of kernel structures that sctrace.bpf.c reads. They are written by hand instead of using a generated
- * vmlinux.h. libbpf fills in their offsets at load time from the running kernel's type information (BPF CO-RE), so only
- * names and types matter here. Only the kernel half includes this file.
+ * The few members of kernel structures that sctrace.bpf.c reads. These declarations are written by hand; a generated
+ * vmlinux.h is not used. libbpf fills in the members' offsets at load time from the running kernel's type information
+ * (BPF CO-RE), so only names and types matter here. Only the kernel half includes this file.
  */
 #ifndef SCTRACE_ENGINE_BPF_KERNEL_H
 #define SCTRACE_ENGINE_BPF_KERNEL_H

@@ -28,7 +28,9 @@ static bool capable(unsigned int cap)
 	return data[cap / 32].effective >> (cap % 32) & 1;
 }
 
-/* Task storage for tracing programs needs Linux 5.11, compare-and-swap needs 5.12. */
+/*
+ * Checks the kernel's version: task storage for tracing programs needs Linux 5.11, compare-and-swap needs Linux 5.12.
+ */
 static int check_kernel(struct buf *why)
 {
 	struct utsname u;
@@ -218,7 +220,9 @@ static void cgroup_root(char *path, size_t size)
 	buf_free(&text);
 }
 
-/* Passes the control group to the kernel half: a folder, or a path below the mount point of cgroup2. */
+/*
+ * Passes b->config.cgroup to the kernel half. It is the path of a folder, or a path below the mount point of cgroup2.
+ */
 static int set_cgroup(struct bpf_engine *b, struct buf *why)
 {
 	char path[1024], root[512];
@@ -317,7 +321,7 @@ int bpf_unmark(struct bpf_engine *b, pid_t pid)
 	return r;
 }
 
-/* How often the kernel skipped a program because a program was already running on that CPU. */
+/* Returns how often the kernel did not run `prog`, because a BPF program was already running on that CPU. */
 static uint64_t skipped_runs(const struct bpf_program *prog)
 {
 	struct bpf_prog_info info = {0};

@@ -73,12 +73,14 @@ void bpf_unload(struct bpf_engine *b);
 /* Marks the single-threaded process `pid` as counted, with TASK_* flags. Returns 0 or -errno. */
 int bpf_mark(struct bpf_engine *b, pid_t pid, unsigned int flags);
 int bpf_unmark(struct bpf_engine *b, pid_t pid);
-/* The number of calls that could not be counted, and of runs of a hook that the kernel skipped. */
+/*
+ * Returns the number of calls that could not be counted, plus the number of times that the kernel did not run a hook.
+ */
 uint64_t bpf_lost(const struct bpf_engine *b);
 
 /*
  * bpf_native_cost() measures getppid(2) before bpf_attach(), and bpf_calibrate() measures it afterwards, while it is
- * counted. Each takes the smallest mean of a batch of calls. The difference is b->cost.
+ * counted. Both take the mean of the fastest batch of calls. b->cost is the difference between the two means.
  */
 double bpf_native_cost(void);
 int bpf_calibrate(struct bpf_engine *b, double native_ns);
@@ -103,7 +105,7 @@ int bpf_retire(struct bpf_engine *b);
  * max_ns of the sum is 0.
  */
 int bpf_read_row(struct bpf_engine *b, unsigned int slot, struct row_counts *sum);
-/* The slot of a row, or 0 if there is none. */
+/* Returns the slot of a row, or 0 if there is none. */
 unsigned int bpf_find_row(const struct bpf_engine *b, const struct row_key *key);
 
 #endif

@@ -24,8 +24,8 @@ const volatile unsigned int shards = 1; /* a power of two, at most SHARDS_MAX */
 unsigned int closing = 0;
 
 /*
- * The loader reads the variables below. It writes only `epoch` and, for the program that it starts, `live`, `processes`
- * and `threads`.
+ * The loader reads the variables below. After the programs have been loaded, it writes only `epoch` and, for the
+ * program that it starts, `live` and `processes`.
  */
 unsigned int next_slot = 0; /* the loader sets next_slot, next_chunk and epoch to 1 before it loads the programs */
 unsigned int next_chunk = 0;
@@ -60,7 +60,7 @@ struct {
 	__type(value, unsigned int);
 } rows SEC(".maps");
 
-/* Indexed by slot, so that the loader can find new rows without iterating over `rows`. */
+/* The tags of the rows, indexed by slot, so that the loader can find new rows without iterating over `rows`. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);

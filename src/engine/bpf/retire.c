@@ -1,5 +1,5 @@
 /*
- * If counts are split by process or thread, the rows of processes or threads that have ended are reused. So there is
+ * If counts are split by process or thread, reuses the rows of processes or threads that have ended, so that there is
  * always a free row.
  */
 #include "engine/bpf/loader.h"

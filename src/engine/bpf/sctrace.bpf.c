@@ -26,9 +26,9 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 #define MM_SHMEMPAGES 3
 
 /*
- * Called when a call begins while an interrupted one is open. If the new call is the same call from the same place, it
- * is the restart of the interrupted one. Returns the number under which the new call is counted, because
- * restart_syscall(2) continues the interrupted call.
+ * Called when a call begins while an interrupted call is stored. The same call from the same place is the restart of
+ * the interrupted call. Returns the number under which the new call is counted: for restart_syscall(2), this is the
+ * number of the call that it continues.
  */
 static __noinline long long resolve_interrupted(struct task_struct *task, struct task_state *t, struct pt_regs *regs,
 						long long nr)
@@ -40,7 +40,7 @@ static __noinline long long resolve_interrupted(struct task_struct *task, struct
 		count_restarted(i->slot, i->ns);
 		i->slot = 0;
 	} else if (!(t->flags & TASK_HANDLER)) {
-		count_returned(i->slot, i->ns, -EINTR); /* another call was made, so this one is not restarted */
+		count_returned(i->slot, i->ns, -EINTR); /* another call was made, so the stored one is not restarted */
 		i->slot = 0;
 	}
 	if (!i->slot)
@@ -87,7 +87,10 @@ int BPF_PROG(on_enter, struct pt_regs *regs, long id)
 	return 0;
 }
 
-/* A call that a seccomp filter answered passes only the exit hook: it is counted, but its time is unknown. */
+/*
+ * Handles an exit without an entry. If a seccomp filter answered a call, the call passes only the exit hook: it is
+ * counted, but its time is unknown.
+ */
 static __noinline int exit_without_entry(struct task_struct *task, struct task_state *t, struct pt_regs *regs, long ret)
 {
 	if (t->flags & (TASK_UNSEEN | TASK_WAITING)) {
@@ -155,8 +158,8 @@ int BPF_PROG(on_signal, int sig, struct kernel_siginfo *info, struct k_sigaction
 		return 0;
 	struct interrupted *i = &t->interrupted;
 	/*
-	 * signal(7): if a handler interrupts a call, it is restarted after ERESTARTNOINTR, and with SA_RESTART also
-	 * after ERESTARTSYS.
+	 * signal(7): if a handler interrupts a call, the call is restarted after ERESTARTNOINTR, and with SA_RESTART
+	 * also after ERESTARTSYS.
 	 */
 	if (i->err == ERESTARTNOINTR || (i->err == ERESTARTSYS && ka->sa.sa_flags & SA_RESTART)) {
 		t->flags |= TASK_HANDLER;
@@ -249,7 +252,9 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_tid, struct linux_binprm
 		n_ > 0 ? n_ : 0;                                                                                       \
 	})
 
-/* VmHWM as /proc/PID/status computes it (fs/proc/task_mmu.c); 0 if the kernel has already released the memory. */
+/*
+ * Returns VmHWM as /proc/PID/status computes it (fs/proc/task_mmu.c); 0 if the kernel has already released the memory.
+ */
 static __noinline unsigned long long peak_rss(struct task_struct *task)
 {
 	struct mm_struct *mm = task->mm;

@@ -49,7 +49,7 @@ struct row_counts {
 	unsigned long long entered, returned, errors, restarted;
 	/* time of returned calls, and time of calls that were interrupted and restarted */
 	unsigned long long ns, restarted_ns;
-	/* smallest and greatest time in that epoch; see `epoch` in maps.bpf.h */
+	/* smallest and greatest time of one epoch, and the number of this epoch (see `epoch` in maps.bpf.h) */
 	unsigned long long min_ns, max_ns, epoch;
 	unsigned long long squares, big_squares;
 	unsigned long long sum; /* sum of the positive results */
@@ -71,12 +71,12 @@ struct row_errno {
 	unsigned int err;
 };
 
-/* State of a thread in its task storage. */
+/* Flags in struct task_state, the state that a thread has in its task storage. */
 enum task_flags {
 	TASK_IN_CALL = 1 << 0,
 	/*
-	 * The thread has not been seen yet. If its first event is an exit, it is the exit of the clone(2) that created
-	 * the thread, which has no entry.
+	 * The thread has not been seen yet. If the thread's first event is an exit, this is the exit of the clone(2)
+	 * that created the thread, which has no entry.
 	 */
 	TASK_UNSEEN = 1 << 1,
 	TASK_WAITING = 1 << 2, /* not counted until it executes a program */
