@@ -3,7 +3,7 @@
  *
  * Entry: called by a stub with the program's registers, except rcx and r11, which a system call changes anyway.
  * Exit:  if ecx is 0, the call was made, rax is its result, and r11 holds the flags. If ecx is 1, nothing was done: the
- *        stub makes the call itself, and the call stops. All other registers and the flags are the program's.
+ *        stub makes the call itself, which stops the thread. All other registers and the flags are the program's.
  *
  * When a signal is delivered, the tracer moves the thread out of this code (stepout.c). Each update of the slot is one
  * instruction with a label, and these instructions are executed in the order of their addresses. So the address of the
@@ -163,7 +163,7 @@ agent_add_bytes_\s:
 agent_add_hist_\s:
 	\lock incl SLOT_HIST(%r11,%rax,4)
 	jns	3f
-	mov	40(%rsp), %rax		/* a bucket is half full: the tracer must see the next call, to empty all */
+	mov	40(%rsp), %rax		/* a bucket is half full: the tracer empties all at the next call */
 	movl	$0, DATA_MAP(,%rax,4)
 3:	mov	SLOT_MAX(%r11), %rax
 4:	cmp	%rax, %rdx
@@ -195,7 +195,7 @@ agent_begin:
 agent_entry:
 	push	%rax
 agent_p1:
-	lahf				/* pushf and popf would cost ten times as much; no other flag changes here */
+	lahf				/* saves flags that change; pushf and popf would take ten times as long */
 	seto	%al
 	push	%rax
 agent_p2:
@@ -275,13 +275,13 @@ agent_check:				/* rcx = slot; handles calls with arguments to check, and calls 
 	jne	agent_ranges
 	test	$2, %r10b
 	jnz	agent_refuse
-agent_ranges:				/* mmap, mprotect, munmap, mremap, madvise: must not affect this frame, */
-	lea	31(%rsp), %rdx		/* last byte of the frame: 55 bytes, 24 of them not pushed yet */
+agent_ranges:				/* mprotect etc.: refused if the range overlaps this frame or patched code */
+	lea	31(%rsp), %rdx		/* the last byte of this frame, which has 55 bytes, 24 of them not pushed yet */
 	sub	%rdi, %rdx
 	lea	55(%rsi), %rax
 	cmp	%rax, %rdx
 	jb	14f
-	lea	(%rdi, %rsi), %rax	/* and must not affect patched code */
+	lea	(%rdi, %rsi), %rax	/* the end of the range, to compare with the ranges of patched code */
 	mov	$DATA_CODE, %r11d
 11:	mov	(%r11), %rdx
 	test	%rdx, %rdx
@@ -307,7 +307,7 @@ agent_ranges:				/* mmap, mprotect, munmap, mremap, madvise: must not affect thi
 	je	agent_vfork
 	test	$(CLONE_UNTRACED | CLONE_VM), %r11d
 	jnz	agent_refuse
-	test	%rsi, %rsi		/* a child with a stack of its own */
+	test	%rsi, %rsi		/* the tracer must see a child with a stack of its own */
 	jnz	agent_refuse
 	jmp	go_shared
 4:	mov	(%rdi), %r11d
@@ -336,12 +336,12 @@ agent_ranges:				/* mmap, mprotect, munmap, mremap, madvise: must not affect thi
 	jz	7b
 	testl	$0x80000000, 8(%rsi)	/* SA_RESETHAND */
 	jnz	agent_refuse
-	cmpq	$0, DATA_VFORK		/* a child of vfork(2) has actions of its own */
+	cmpq	$0, DATA_VFORK		/* a child of vfork(2) changes only its own actions, not the image's */
 	jne	16f
 	mov	DATA_WORDS, %r11
 	test	%r11, %r11
 	jz	16f
-	lock incq 8(%r11)		/* agent_words.actions: before the call, so the tracer uses no old data */
+	lock incq 8(%r11)		/* agent_words.actions, before the call: the tracer uses no old actions */
 16:
 	testl	$0x40000000, 24(%rsi)
 	jz	7b
@@ -386,7 +386,7 @@ agent_sigreturn_sys:
 	syscall
 agent_sigreturn_bad:			/* reached only if the signal frame is invalid */
 	ud2
-agent_vfork:				/* one vfork at a time: the frame is copied to where the child does not write */
+agent_vfork:				/* one at a time: copies the frame to memory that the child does not write */
 	mov	$1, %r11d
 	xchg	%r11, DATA_VFORK
 agent_taken:
@@ -398,8 +398,8 @@ agent_pre_end:
 
 /*
  * The handler of SIGSYS in an attached process. It runs only if the tracer has died. Until the watchdog has turned
- * dispatch off, calls still raise SIGSYS; the handler makes these calls again. It does the same for a SIGSYS with which
- * the tracer could not deal (sigkill_guard.c). Any other SIGSYS goes to the program's own handler. The definitions are
+ * dispatch off, calls still raise SIGSYS; the handler makes these calls again. It also repeats a call whose SIGSYS the
+ * tracer could not handle (sigkill_guard.c). Any other SIGSYS goes to the program's own handler. The definitions are
  * offsets in siginfo_t and ucontext_t (sigaction(2)).
  */
 	.globl agent_sigsys, agent_sigsys_restorer
@@ -451,7 +451,7 @@ agent_sigsys_restorer:
 	syscall
 
 /*
- * Makes a call for the tracer and restores the thread's state. A copy at another address also works. Out: rbx = result.
+ * Makes a call for the tracer and restores the thread's state. It also works at another address. Out: rbx = result.
  */
 	.globl	agent_call, agent_call_end
 agent_call:
@@ -472,9 +472,9 @@ agent_remote:				/* makes a call for the tracer */
 	syscall
 	int3
 agent_allowed_end:
-trap:	syscall				/* outside the range in which calls do not stop: always stops */
+trap:	syscall				/* always stops, because it is after agent_allowed_end */
 	ud2
-agent_ask:				/* always stops: sctrace completes the record (record/step.c) */
+agent_ask:				/* always stops, so that sctrace completes the record (record/step.c) */
 	syscall
 	jmp	agent_ask_after
 agent_ask_end:
@@ -493,8 +493,9 @@ agent_end:
  * agent_tail). rbp has SETUP_NO_* added.
  *
  * With a memfd, the code stops at the first int3, where the tracer opens the memfd, and closes the descriptor before
- * the second int3. A file is closed without the first stop. In an attached process, both int3 are no-ops, the code
- * after them restores the thread's state, and the tracer stops the thread at the code's calls.
+ * the second int3. With a file, the code closes the descriptor without the first stop. In an attached process, both
+ * int3 are no-ops, the code after them restores the thread's state, and the tracer stops the thread at the code's
+ * calls.
  */
 	.globl setup_begin, setup_path, setup_end, setup_trap1, setup_trap2, setup_closed, setup_back_end
 #define MAP_ANON_AT   0x100022	/* MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE */
@@ -519,7 +520,7 @@ setup_begin:
 	mov	$302, %eax		/* prlimit64 */
 	syscall
 	cmp	%r12, -(16 + 128)(%rsp)
-	movq	$0, -(16 + 128)(%rsp)	/* restores the zeros that execve(2) has left there */
+	movq	$0, -(16 + 128)(%rsp)	/* restores the zeros that execve(2) left below the stack */
 	movq	$0, -(8 + 128)(%rsp)
 	mov	$-7, %r12		/* -E2BIG */
 	jb	1f
@@ -592,8 +593,8 @@ setup_back_end:
  * the thread. Then it jumps to the program's first instruction, with the registers and the stack that execve(2) has set
  * up.
  *
- * In: rbx = the address for the stubs; all other registers are 0. Out: only if the code fails, it stops at the int3,
- * with r12 to r15 and rbx as above.
+ * In: rbx = the address for the stubs; all other registers are 0. If the code fails, it stops at the int3, with r12 to
+ * r15 and rbx as after setup_begin.
  */
 	.globl unattended_code, unattended_armed, unattended_trap, unattended_data, unattended_code_end
 #define UNATTENDED(member) unattended_data + UNATTENDED_##member(%rip)
@@ -643,7 +644,7 @@ unattended_code:
 	mov	%rbx, %rdi
 	mov	%r9, %rcx
 	rep movsb
-	mov	UNATTENDED(WORK), %rdi	/* the work area was zeros before */
+	mov	UNATTENDED(WORK), %rdi	/* restores the zeros of the work area */
 	mov	%rsi, %rcx
 	sub	%rdi, %rcx
 	xor	%eax, %eax
@@ -684,7 +685,7 @@ unattended_data:
 	.skip	UNATTENDED_SIZE, 0
 unattended_code_end:
 
-/* Maps only new counters, for a process that shared its counters with its parent. Out: r12 and r15 as above. */
+/* Maps only new counters, for a process that shared its counters with its parent. Out: r12, r15 as for setup_begin. */
 	.globl region_begin, region_end, region_trap1, region_trap2, region_closed, region_back_end
 region_begin:
 	lea	name2(%rip), %rdi

@@ -23,14 +23,14 @@
 #define SLOT_TICKS   16
 #define SLOT_BYTES   24
 #define SLOT_MAX     32
-#define SLOT_MIN_NOT 40 /* the smallest time, with all bits inverted, so that zeroed memory means that there is none */
+#define SLOT_MIN_NOT 40 /* the smallest time, with all bits inverted, so that zeroed memory means: none stored */
 #define SLOT_HIST    128
 #define SLOT_BUCKETS 576
 #define SLOT_SIZE    (SLOT_HIST + 4 * SLOT_BUCKETS)
 
 /*
- * A map entry is the offset of the call's slot plus SLOT_ALIGN, and its low bits are flags that describe the call. An
- * entry of 0 sends the call to the tracer.
+ * An entry of agent_data.map is the offset of the call's slot plus SLOT_ALIGN, and its low bits are flags that describe
+ * the call. An entry of 0 sends the call to the tracer.
  */
 #define SLOT_ALIGN    64
 #define SLOT_F_BYTES  1  /* the result is a number of bytes */
@@ -58,7 +58,8 @@
 
 /*
  * The smallest address-space limit (ulimit -v) that a process must have to get the agent. The agent, its counters and
- * the first rings take less than 3 MiB, which the program may need (setrlimit(2), RLIMIT_AS).
+ * the first rings take less than 3 MiB (setrlimit(2), RLIMIT_AS), but a program with a smaller limit may need this
+ * memory itself.
  */
 #define ROOM_MIN (64 << 20)
 
@@ -69,8 +70,8 @@
 #define UNATTENDED_PATH  24
 #define UNATTENDED_SIZE  (UNATTENDED_PATH + SETUP_PATH)
 /*
- * Offsets in the work area. The work area consists of 16 bytes that the code uses, the number of bytes of stubs, and
- * everything that the code copies.
+ * Offsets in the work area of unattended setup. It consists of 16 bytes that the setup code uses, then the number of
+ * bytes of stubs, then everything that the setup code copies.
  */
 #define UNATTENDED_WORK_STUBS 16
 #define UNATTENDED_WORK_HEAD  24
@@ -98,15 +99,15 @@ _Static_assert(sizeof(struct agent_slot) == SLOT_SIZE && SLOT_SIZE % SLOT_ALIGN 
 
 /*
  * The slots, and one page after them. The page has the selector byte, which says whether dispatch is on (1) or off (0),
- * then a mark by which this memory is recognised, then the words of images.
+ * then a mark by which this memory is recognised, then a struct agent_words for each image.
  */
 #define AGENT_SLOTS_SIZE ((size_t)AGENT_CALLS * SLOT_SIZE)
 #define AGENT_STATS_SIZE (AGENT_SLOTS_SIZE + AGENT_PAGE)
 _Static_assert(AGENT_SLOTS_SIZE % AGENT_PAGE == 0, "the selector has a page of its own");
 struct agent_words {
 	uint64_t exec_t0; /* when the image's execve(2) began, or 0 */
-	uint64_t
-		actions; /* how many times the image was about to set the action of a signal, except children of vfork(2) */
+	uint64_t actions; /* number of calls with which the image was about to set a signal's action, except calls of
+			  * children of vfork(2) */
 };
 struct agent_tail {
 	uint8_t selector, pad[7];
@@ -135,11 +136,12 @@ struct agent_vfork_frame {
 struct agent_data {
 	uint64_t base;          /* the address of the slots, minus SLOT_ALIGN */
 	uint64_t words;         /* the address of this image's struct agent_words, or 0 */
-	uint64_t single_thread; /* the image has one thread, and slots that no other image uses: updates need no lock */
+	uint64_t single_thread; /* 1: the image has one thread, and no other image uses its slots, so updates need no
+				 * lock */
 	struct agent_vfork_frame vfork_frame;
 	uint64_t next;   /* the program's own handler for SIGSYS, which agent_sigsys calls, or 0 */
 	uint64_t sigsys; /* 1: an action of SIGSYS, SIGSEGV or SIGBUS may not be the default, so the tracer must see
-			 * calls that change them */
+			  * calls that change these actions */
 	uint32_t map[AGENT_CALLS];
 	/*
 	 * Address ranges [lo, hi) of code that may be patched, ending with a row of zeros. Calls that remap this code
@@ -182,7 +184,8 @@ _Static_assert(offsetof(struct agent_unattended, entry) == UNATTENDED_ENTRY &&
 	       "agent.S");
 
 /*
- * The assembled agent.S. The tracer uses the addresses in it to find out what a thread in the agent has already done.
+ * The assembled agent.S. The tracer compares a thread's instruction pointer with its labels to find out what the thread
+ * has already done in the agent.
  */
 extern const unsigned char agent_begin[], agent_end[], agent_entry[], agent_p1[], agent_p2[], agent_p3[];
 extern const unsigned char agent_refuse[], agent_r1[], agent_check[], agent_pre_end[];
@@ -192,13 +195,13 @@ extern const unsigned char agent_call[], agent_masked_call[], agent_back_call[],
 /* On the vfork path, a thread between the labels `taken` and `loaded` may be using struct agent_vfork_frame. */
 extern const unsigned char agent_taken[], agent_lowered[], agent_loaded[];
 /*
- * execve(2): if ZF is set at the label `taken`, the thread uses the exec word from there to the label `gave` of its
- * path.
+ * execve(2): if ZF is set at the label `taken`, the thread uses the exec word from this label to the label `gave` of
+ * the path that makes the call (struct agent_path).
  */
 extern const unsigned char agent_exec_taken[], agent_exec_end[], agent_go_shared[];
 /*
- * rt_sigreturn(2): from the label `counted` on, the call is counted. At `sys`, the stack pointer is the program's. A
- * thread reaches `bad` only if its signal frame was invalid.
+ * rt_sigreturn(2): from the label `counted` on, the call has been counted. At `sys`, the stack pointer is the
+ * program's. A thread reaches `bad` only if its signal frame was invalid.
  */
 extern const unsigned char agent_sigreturn_counted[], agent_sigreturn_sys[], agent_sigreturn_bad[];
 

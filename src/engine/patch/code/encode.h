@@ -26,14 +26,14 @@ bool encode_jmp32(unsigned char out[5], uint64_t at, uint64_t to);
 
 /*
  * Writes a stub at `at` for a site. `ip` is the address after the site's instruction, as `syscall` leaves it in rcx.
- * `moved` are the `n` bytes of instructions that moved from there. Or, if `early` is true, they are the instruction before
- * the call; the site's jump then leads to STUB_EARLY. The stub is:
+ * `moved` are the `n` bytes of instructions that move from `ip` into the stub. If `early` is true, `moved` is the
+ * instruction before the call instead, and the site's jump leads to STUB_EARLY. The stub is:
  *   lea -60(%rax),%ecx; jrcxz exit     exit(2) uses no stack, because its thread may have none
- *   lea -128(%rsp),%rsp                over the red zone (System V ABI, 3.2.2)
+ *   lea -128(%rsp),%rsp                skips the red zone (System V ABI, 3.2.2)
  *   mov $agent_entry,%r11d; call *%r11
  *   lea 128(%rsp),%rsp
  *   jrcxz after                        the agent has made the call
- *   syscall                            it has not: this call stops, and the tracer handles it
+ *   syscall                            the agent has not: this call stops, and the tracer handles it
  *   after: lea ip(%rip),%rcx; MOVED; jmp ip + n
  *   early: MOVED; jmp stub
  *   exit: mov $agent_exit,%ecx; jmp *%rcx

@@ -115,7 +115,7 @@ PART bool put_copy(struct place *p, uint64_t addr, uint64_t len)
 	return to;
 }
 
-/* Captures `len` bytes at `addr`. If `addr` is NULL, there is nothing to capture. */
+/* Captures `len` bytes at `addr`. If `addr` is NULL or `len` is 0, there is nothing to capture. */
 HELPER bool put_any(struct place *p, uint64_t addr, uint64_t len)
 {
 	return !addr || !len || put_copy(p, addr, len);
@@ -127,8 +127,8 @@ HELPER bool put_string(const struct agent_scratch *r, struct place *p, unsigned 
 	if (!addr)
 		return true;
 	/*
-	 * readlink(2) checks the size of its buffer first. The size is the second argument after the path, and it is an
-	 * int.
+	 * Before it reads the path, readlink(2) checks the size of its buffer. The size is the second argument after
+	 * the path, and it is an int.
 	 */
 	bool read = proves_read(r->result) || (error && r->result == -(int64_t)error && (int32_t)r->args[arg + 2] > 0);
 	if (!read || p->at + sizeof(struct agent_capture) >= p->room)
@@ -193,8 +193,8 @@ IN_PROGRAM struct agent_record *recorder_enter(struct agent_scratch *s)
 }
 
 /*
- * Returns how many bytes an operation captures of memory that the call reads. Sets *known to false if only sctrace can
- * find out whether the memory is readable.
+ * For an operation on memory that the call reads, returns how many bytes are captured. Sets *known to false if only
+ * sctrace can find out whether the memory is readable.
  */
 HELPER uint64_t bytes_needed_in(const struct agent_scratch *r, uint64_t string_max, unsigned rule, unsigned arg,
 				uint64_t size, bool *known)
@@ -222,8 +222,8 @@ HELPER uint64_t bytes_needed_in(const struct agent_scratch *r, uint64_t string_m
 }
 
 /*
- * Returns how many bytes an operation captures of memory that the call writes. For RECIPE_OUT_SIZED, `before` is the
- * length before the call.
+ * For an operation on memory that the call writes, returns how many bytes are captured. For RECIPE_OUT_SIZED, `before`
+ * is the length that the program passed to the call.
  */
 HELPER uint64_t bytes_needed_out(const struct agent_scratch *r, uint64_t string_max, unsigned rule, unsigned arg,
 				 uint64_t size, uint32_t before)
@@ -256,7 +256,7 @@ PART bool put_sock_bytes(struct place *p, uint64_t string_max, uint64_t addr, ui
 
 /*
  * Captures a vector of `n` buffers, to or from which the call transferred `done` bytes. The vector is copied first, and
- * the buffers are those in the copy, so changes by another thread have no effect.
+ * the buffers' addresses are read from the copy, so changes by another thread have no effect.
  */
 PART bool put_vector(struct place *p, uint64_t string_max, uint64_t addr, uint64_t n, uint64_t done, bool out,
 		     bool socket)
@@ -324,7 +324,8 @@ HELPER bool put_messages(const struct agent_scratch *r, struct place *p, uint64_
 }
 
 /*
- * Captures the pair and the set to which it points. The kernel's set has 8 bytes, and the decoder shows no other bytes.
+ * Captures the last argument of pselect6(2), a pointer with a size, and the signal set at that pointer. The kernel's
+ * set has 8 bytes, and the decoder shows only these.
  */
 HELPER bool put_sigset_pair(const struct agent_scratch *r, struct place *p, uint64_t addr)
 {

@@ -1,5 +1,5 @@
 /*
- * Records: what the recorder, which runs in the traced program, writes about whole calls, and the ring that holds them
+ * Records: the data about single calls that the recorder writes inside the traced program, and the ring that holds them
  * until sctrace reads them. Included by C on both sides and by agent.S.
  *
  * Each thread has a ring of its own. Only that thread writes to it, and only sctrace reads it. The thread finds its
@@ -11,8 +11,8 @@
  * that copying cannot fault. Otherwise the recorder asks sctrace, which completes the record from the stopped thread's
  * memory.
  *
- * Memory that the call both reads and changes is also captured before the call. If that faults, sctrace makes the call
- * without the recorder.
+ * Memory that the call both reads and changes is also captured before the call. If this capture faults, the call is
+ * made without the recorder.
  */
 #ifndef SCTRACE_ENGINE_PATCH_CODE_RING_H
 #define SCTRACE_ENGINE_PATCH_CODE_RING_H
@@ -39,8 +39,8 @@
 #define RECORD_HEAD 128                                   /* size of a record without captures */
 #define RINGS       256                                   /* rings in one region */
 /*
- * Rings that a program maps at first. It maps more when it has more threads (record/admit.c), because what is mapped
- * counts towards RLIMIT_AS and RLIMIT_MEMLOCK, and mlockall(2) makes all of it resident.
+ * Rings that a program maps at first. It maps more only when it has more threads (record/admit.c), because mapped
+ * memory counts towards RLIMIT_AS and RLIMIT_MEMLOCK, and mlockall(2) makes all of it resident.
  */
 #define RINGS_AT_FIRST 4
 
@@ -123,8 +123,8 @@ struct agent_scratch {
 	int64_t result;
 	uint64_t record; /* the open record */
 	/*
-	 * rbx, rbp, r12 to r15. C code restores them only at its end; these copies are for a thread that is moved out
-	 * of C code.
+	 * rbx, rbp, r12 to r15. The recorder's C code restores these registers only when it returns. These copies are
+	 * for a thread that the tracer moves out of that code.
 	 */
 	uint64_t saved[6];
 	uint64_t ring; /* the address of struct agent_ring; set by sctrace */
@@ -142,14 +142,14 @@ enum recipe_rule {
 	/* Before the call: the call goes to sctrace unless the condition holds. */
 	RECIPE_IF_APART = 1, /* the argument and argument `size` point at different memory */
 	/*
-	 * The argument before this one is a command of the table, in the rows from `size` on. That row says what is
-	 * captured.
+	 * The argument before this one is a command, which is looked up in the table of commands from row `size` on.
+	 * The row of the command says what is captured.
 	 */
 	RECIPE_COMMAND,
 	/* Captured before the call, and again after it: */
 	RECIPE_CHANGED, /* `size` bytes, which the kernel reads and then changes */
 	RECIPE_FD_SET,  /* a set of descriptors (select(2)); argument 0 gives their number */
-	/* After the call: what is captured. */
+	/* Captured after the call: */
 	/*
 	 * A string up to its NUL, which the kernel reads. If `size` is not 0, the kernel has read the string even if
 	 * the call fails with error number `size`.
@@ -173,8 +173,8 @@ enum recipe_rule {
 	/* Like RECIPE_IN_IOVEC, but only if the call succeeded; the kernel fills as many bytes as the result says. */
 	RECIPE_OUT_IOVEC,
 	/*
-	 * At most `size` bytes, which the kernel writes if the call succeeds. Their number is the value to which the next
-	 * argument (a RECIPE_CHANGED) points, before or after the call, whichever is smaller.
+	 * At most `size` bytes, which the kernel writes if the call succeeds. The number of bytes is the value to which
+	 * the next argument (a RECIPE_CHANGED) points, before or after the call, whichever is smaller.
 	 */
 	RECIPE_OUT_SIZED,
 	RECIPE_SIGSET_PAIR, /* pselect6(2): a pointer to a set of signals, and the size of the set */
