@@ -114,8 +114,8 @@ struct agent_slot *image_slot(const struct image *img, uint64_t slot_addr)
 /* --- which calls the agent makes --- */
 
 /*
- * Must the tracer make the call? It must for execveat(2), which the agent does not support; for restart_syscall(2),
- * which continues another call; and for seccomp(2), which changes what arming depends on.
+ * Must the call run under ptrace? That is so for execveat(2), which the agent does not support; for restart_syscall(2),
+ * which continues another call; and for seccomp(2), which changes the filters that arming depends on.
  */
 static bool is_special(int64_t nr)
 {
@@ -131,8 +131,8 @@ static bool is_special(int64_t nr)
 }
 
 /*
- * Must the tracer see this call at present? While a thread blocks SIGSYS, it must see every change of a signal mask.
- * While there is a handler that runs with SIGSYS blocked, it must see every change of a handler.
+ * Must the tracer see this call at present? While a thread blocks SIGSYS, the tracer must see every change of a signal
+ * mask. While any handler runs with SIGSYS blocked, the tracer must see every change of a handler.
  */
 static bool is_watched(const struct image *img, int64_t nr)
 {
@@ -189,7 +189,7 @@ bool image_map_call(struct patch *p, struct task *task, int64_t nr, bool refused
 	return true;
 }
 
-/* From now on the agent passes the call to the tracer, until the call is mapped again. */
+/* Removes the call from the agent's map: the agent passes it to the tracer until image_map_call() adds it again. */
 static void unmap_call(const struct task *task, int64_t nr)
 {
 	struct image *img = image_of(task);

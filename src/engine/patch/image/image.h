@@ -1,6 +1,6 @@
 /*
- * An image, that is, an address space with the agent in it: how it begins and ends, and which calls the agent makes in
- * it.
+ * Images, that is, address spaces with the agent in them: functions that create and release an image, and that decide
+ * which calls the agent makes in an image.
  */
 #ifndef SCTRACE_ENGINE_PATCH_IMAGE_IMAGE_H
 #define SCTRACE_ENGINE_PATCH_IMAGE_IMAGE_H
@@ -19,11 +19,14 @@ struct image *image_copy(struct patch *p, const struct task *parent);
 /* Releases the process's reference to its image. Called when the process has got another image or has ended. */
 void image_leave(struct patch *p, struct process *proc);
 /*
- * Called at the first stop of a child with a copy of its parent's image: gives the image words of its own, and makes
- * the agent update slots with a lock.
+ * Called at the first stop of a child with a copy of its parent's image: gives the image its own struct agent_words,
+ * and makes the agent update slots with a lock.
  */
 void image_begin_child(struct task *task);
-/* Stops using the agent in this image: from now on, its calls are traced by ptrace. `why` is shown in the footer. */
+/*
+ * Stops using the agent in this image: from now on, the image's calls are traced by ptrace. `why` is shown in the
+ * footer.
+ */
 void image_fall_back(struct patch *p, struct task *task, const char *why);
 /* Returns the slot at an address in the program, or NULL if `slot_addr` is not the address of a slot. */
 struct agent_slot *image_slot(const struct image *img, uint64_t slot_addr);
@@ -31,20 +34,20 @@ struct agent_slot *image_slot(const struct image *img, uint64_t slot_addr);
 /*
  * Lets the agent make call `nr`. Returns false if the call must go to the tracer. If the agent has passed the call to
  * the tracer because a bucket of its histogram is half full, empties the histogram. `refused` means that the agent has
- * just passed this call to the tracer. If the agent's map still has an entry for the call then, the reason was its
+ * just passed this call to the tracer. If the agent's map still has an entry for the call, the agent refused the call's
  * arguments, and the result is false.
  */
 bool image_map_call(struct patch *p, struct task *task, int64_t nr, bool refused);
 /*
- * Maps the calls that earlier images made, in img->counters.map, to slots of `r`. So the first use of these calls need
+ * Assigns slots of `r` to the calls that earlier images made, in img->counters.map. So the first call of each kind need
  * not stop.
  */
 void image_map_known_calls(const struct patch *p, struct image *img, struct region *r);
-/* Makes the agent pass all calls to the tracer (`off`), or make them again. */
+/* Makes the agent pass all calls to the tracer (`off`), or make the calls itself again. */
 void image_switch(struct patch *p, struct image *img, bool off);
 /*
- * Empties the agent's map in the task's memory, even if the image is not known. The agent there then passes all calls
- * to the tracer.
+ * Empties the agent's map in the task's memory, even if the image is not known. The agent in this memory then passes
+ * all calls to the tracer.
  */
 void image_refuse_all(const struct task *task);
 /*
@@ -54,13 +57,13 @@ void image_refuse_all(const struct task *task);
 void image_end_single_thread(struct task *task);
 
 /*
- * The signal actions of the task's process. The result is valid until a process starts or stops to borrow the image's
- * memory.
+ * Returns the signal actions of the task's process. The result is valid until a process starts or stops to borrow the
+ * image's memory.
  */
 struct image_actions *image_actions_of(const struct task *task);
 /*
- * Notes that `child` runs in the image of `parent`, but with a copy of the parent's signal actions (clone(2) without
- * CLONE_SIGHAND).
+ * Adds to the image that `child` runs in the image of `parent`, but with a copy of the parent's signal actions
+ * (clone(2) without CLONE_SIGHAND).
  */
 void image_borrow(struct patch *p, const struct task *parent, const struct task *child);
 
@@ -69,8 +72,8 @@ void image_note_blocked(struct task *task, bool blocked);
 /* Finds out whether the task blocks SIGSYS. Does nothing under a filter, because a filter does not use SIGSYS. */
 void image_note_mask(const struct patch *p, struct task *task);
 /*
- * Notes the actions for SIGSEGV and SIGBUS of a program that was just started or attached to. `s` does not contain the
- * address of a handler.
+ * Notes the actions for SIGSEGV and SIGBUS of a program that was just started or attached to, as far as `s` shows them:
+ * it does not contain the addresses of handlers.
  */
 void image_note_faults(struct image *img, const struct proc_status *s);
 /*
@@ -80,15 +83,15 @@ void image_note_faults(struct image *img, const struct proc_status *s);
  */
 void image_watch_actions(const struct task *task);
 /*
- * Notes that `action` is the program's action for SIGSYS from now on. If it is not the default, all changes of it go to
- * the tracer.
+ * Notes that `action` is the program's action for SIGSYS from now on. If the action is not the default, the agent
+ * passes all calls that change it to the tracer.
  */
 void image_note_sigsys(struct task *task, const uint64_t action[ACTION_WORDS]);
 /* Notes whether the handler of `sig` runs with SIGSYS blocked from now on. */
 void image_note_handler(struct task *task, int sig, bool blocks);
 /*
- * Called when a handler is about to run in the task, or has returned: decides whether the tracer must see its
- * rt_sigreturn(2).
+ * Called when a handler is about to run in the task, or has returned: decides whether the tracer must see the task's
+ * next rt_sigreturn(2).
  */
 void image_note_frames(struct task *task);
 /*

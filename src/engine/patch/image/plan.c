@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 /*
- * Limits, because a program may map any number of files with any number of sites. Each image decides again about sites
- * beyond these limits.
+ * Limits, because a program may map any number of files with any number of sites. For sites beyond these limits, each
+ * image decides anew how to patch them.
  */
 #define MODULES_MAX 1024
 #define PLANS_MAX   16384 /* limit on the number of plans of all files together */
@@ -22,12 +22,12 @@
 /* What was learned about one site of a file. */
 struct plan {
 	struct owner owner;
-	uint64_t offset; /* the address after the instruction, as an offset in the file */
+	uint64_t offset; /* the address after the call instruction, as an offset in the file */
 	enum site_kind kind;
 	uint8_t moved, code[RELOCATE_MAX];
 	uint8_t nchanges;
 	struct {
-		int32_t delta; /* distance of the change from the address after the instruction */
+		int32_t delta; /* distance of the change from the address after the call instruction */
 		uint8_t len, old[5];
 	} change[6];
 };
@@ -133,7 +133,8 @@ void plan_remember(struct patch *p, struct task *task, const struct site *s, con
 	/*
 	 * If a program has put itself into a sandbox, nothing that is learned from it may be used for other programs.
 	 *
-	 * For a single process that root traces, finding the owner each time costs more than a later execve(2) saves.
+	 * For a single process that root traces, finding the owner for each site takes longer than a later execve(2)
+	 * gains from the plans.
 	 */
 	if ((p->root && p->t.config.spawn.argv && !p->t.config.follow) || !mod || image_of(task)->sigsys.sealed ||
 	    !find_owner(p, task, &plan.owner))
@@ -214,8 +215,8 @@ struct piece {
 };
 
 /*
- * Bytes in neighbouring pages, from the first piece to the last, and the offset of their copy in the buffer. The bytes
- * between pieces are written back unchanged, because another call would cost more.
+ * A run of bytes in neighbouring pages, from the first piece to the last, and the offset of their copy in the buffer.
+ * The bytes between pieces are written back unchanged, because another call for each piece would take longer.
  */
 struct run {
 	uint64_t lo;
@@ -288,7 +289,7 @@ static bool read_runs(const struct work *w, pid_t pid, unsigned char *bytes)
 	return process_vm_readv(pid, here, w->nruns, there, w->nruns, 0) == (ssize_t)w->size;
 }
 
-/* Returns the copy of a piece. *r must be the run of the piece before it, and is set to the run of this piece. */
+/* Returns the copy of a piece. *r must be the run of the previous piece, and is set to the run of this piece. */
 static unsigned char *copy_of(const struct piece *c, const struct run **r, unsigned char *bytes)
 {
 	while (c->addr >= (*r)->lo + (*r)->len)
@@ -296,7 +297,7 @@ static unsigned char *copy_of(const struct piece *c, const struct run **r, unsig
 	return bytes + (*r)->at + (c->addr - (*r)->lo);
 }
 
-/* Makes the changes in the copy, except those of sites that the program has overwritten. */
+/* Makes all changes in the copy of the bytes, except changes of sites that the program has overwritten. */
 static void change_copy(struct work *w, unsigned char *bytes)
 {
 	const struct run *r = w->run;
@@ -313,7 +314,7 @@ static void change_copy(struct work *w, unsigned char *bytes)
 	}
 }
 
-/* Writes all runs or none: if one run cannot be written, a jump in another run must not lead to it. */
+/* Writes all runs or none: if one run cannot be written, no jump in another run may lead to it. */
 static bool write_runs(const struct work *w, pid_t pid, int fd, const unsigned char *bytes)
 {
 	const struct run *r = w->run;
@@ -375,9 +376,9 @@ static void batch_apply(struct patch *p, struct task *task, struct batch *b, str
 }
 
 /*
- * Patches all known sites of a file, so that a call at these sites need not stop once. `origin` is the address that the
- * file's offset 0 would have. Works only while the image has one thread, and room for stubs. If `extra` is not NULL,
- * patches only the sites that can be written together with it.
+ * Patches all known sites of a file, so that not even the first call at these sites stops. `origin` is the address at
+ * which the file's offset 0 would be mapped. Works only while the image has one thread, and room for stubs. If `extra`
+ * is not NULL, patches only the sites that can be written together with it.
  */
 static void patch_module(struct patch *p, struct task *task, const struct module *mod, uint64_t origin,
 			 struct plan_extra *extra)

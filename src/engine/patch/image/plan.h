@@ -11,12 +11,15 @@
 struct proc_status;
 struct site;
 
-/* What is written together with the sites of the loader, while the image has no memory for stubs yet (unattended.c). */
+/*
+ * Code that is written together with the sites of the loader, while the image has no memory for stubs yet
+ * (unattended.c).
+ */
 struct plan_extra {
 	uint64_t addr;             /* address of unused bytes, all 0, which `code` will overwrite */
 	const unsigned char *code; /* the code, `n` bytes, at most PLAN_EXTRA_MAX */
 	size_t n;
-	/* Where the stubs are copied to, instead of to the program; at most PLAN_EXTRA_STUBS bytes. */
+	/* The buffer to which the stubs are copied instead of to the program; at most PLAN_EXTRA_STUBS bytes. */
 	unsigned char *stubs;
 	size_t nstubs; /* number of bytes of stubs */
 	bool written;  /* set if the code and the sites were written; otherwise nothing was written */
@@ -58,7 +61,10 @@ void plan_apply_loader(struct patch *p, struct task *task, uint64_t entry, struc
  * the call was not made by the loader: other programs, such as binary translators, may map a file to read it.
  */
 void plan_apply_mapped(struct patch *p, struct task *task, uint64_t ip);
-/* At the first stop in a known file, patches all its known sites. Returns whether the one at `ip` was among them. */
+/*
+ * At the first stop in a known file, patches all known sites of the file. Returns whether the site at `ip` was among
+ * them.
+ */
 bool plan_apply(struct patch *p, struct task *task, const struct mapping *m, uint64_t ip);
 void plan_free_all(struct patch *p);
 

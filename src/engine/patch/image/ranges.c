@@ -1,7 +1,7 @@
 /*
  * If the program is about to remap, unmap or make writable code that has patched sites, these sites are restored first.
- * So the program sees its original code there. The agent knows where patched code may be, and passes such calls to the
- * tracer.
+ * So the program sees its original code at these sites. The agent has a table of the ranges that may contain patched
+ * code, and passes calls that change these ranges to the tracer.
  */
 #include "engine/patch/image/ranges.h"
 
@@ -50,7 +50,7 @@ void ranges_write(const struct task *task)
 	const struct image *img = image_of(task);
 	uint64_t rows[AGENT_RANGES + 2][2] = {0};
 	size_t n = ranges_of(img->mappings.v, img->mappings.n, rows);
-	/* Calls that concern the agent's memory must go to the tracer as well; see ranges_hide(). */
+	/* Calls that concern the agent's memory must go to the tracer as well (ranges_hide()). */
 	rows[n][0] = AGENT_CODE;
 	rows[n++][1] = SCRATCHES_AT + (uint64_t)RINGS * SCRATCH_SIZE;
 	rows[n][0] = rows[n][1] = 0;
@@ -97,8 +97,7 @@ static bool is_agent_memory(struct patch *p, const struct image *img, uint64_t l
 }
 
 /*
- * Sets *result to the result that call `nr` has for memory that is not mapped. Returns false for calls without such a
- * result.
+ * Sets *result to the result of call `nr` for memory that is not mapped. Returns false for calls without such a result.
  */
 static bool result_unmapped(int64_t nr, int64_t *result)
 {
@@ -122,7 +121,10 @@ void ranges_hide(struct patch *p, struct task *task)
 	struct tamper *tamper = &thread_of(task)->tamper;
 	const uint64_t lo = c->args[0], hi = (lo + c->args[1] + AGENT_PAGE - 1) & ~(uint64_t)(AGENT_PAGE - 1);
 	int64_t result;
-	/* If the range is empty or its beginning is not aligned, the kernel checks other arguments first. */
+	/*
+	 * If the range is empty or its beginning is not aligned, the kernel checks other arguments first, so it must
+	 * make the call itself.
+	 */
 	if (c->arch != syscall_native_arch() || img->state != IMAGE_READY || lo % AGENT_PAGE || lo >= hi ||
 	    lo < AGENT_CODE || tamper->set_result || !result_unmapped(c->nr, &result) ||
 	    !is_agent_memory(p, img, lo, hi))

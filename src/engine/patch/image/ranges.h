@@ -20,8 +20,9 @@ void ranges_write(const struct task *task);
  */
 void ranges_watch(struct task *task, int64_t nr, const struct user_regs_struct *r);
 /*
- * Called at the entry stop of a call of the program. If the call concerns memory that the engine has mapped, the
- * program must not notice that memory. So the call is skipped and gets the result that it has for unmapped memory.
+ * Called at the entry stop of a call of the program. If the call concerns memory that the engine has mapped, the call
+ * is skipped and gets the result that it would have for unmapped memory, so that the program does not notice the
+ * engine's memory.
  */
 void ranges_hide(struct patch *p, struct task *task);
 

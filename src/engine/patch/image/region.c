@@ -50,8 +50,8 @@ static uint64_t bucket_low(unsigned b)
 }
 
 /*
- * Returns what was added to the word since the previous call. The program may be writing to the word without a lock, so
- * this function does not write to it.
+ * Returns how much was added to the word since the previous use of this function. The program may be writing to the
+ * word without a lock, so the function does not write to it.
  */
 static uint64_t since(const uint64_t *word, uint64_t *seen)
 {
@@ -67,7 +67,7 @@ static double own_ns(const struct patch *p, double ticks)
 	return ns > 0 ? ns : 0;
 }
 
-/* Adds the new calls in the histogram to `c`. Returns their number. */
+/* Adds the calls that are new in the histogram to `c`, and returns the number of these calls. */
 static uint64_t take_hist(struct patch *p, const struct agent_slot *s, struct agent_slot *seen, struct call_stats *c)
 {
 	uint64_t n = 0;
@@ -87,8 +87,8 @@ static uint64_t take_hist(struct patch *p, const struct agent_slot *s, struct ag
 }
 
 /*
- * Returns what was collected from a slot before. If nothing was collected, and the region ends now, returns `none`,
- * because nothing will be collected again.
+ * Returns the counts that were already collected from a slot. If there are none, and the region ends now, returns
+ * `none`, because no counts will be collected from the slot again.
  */
 static struct agent_slot *seen_slot(struct patch *p, struct region *r, unsigned i, struct agent_slot *none)
 {
@@ -127,7 +127,7 @@ static void take_slot(struct patch *p, struct region *r, unsigned i, struct summ
 		c->max_ns = max_ns;
 }
 
-/* Computes the length of a tick again. The longer the run, the more exact the length is. */
+/* Measures the length of a tick again: the longer sctrace runs, the more exact the measurement is. */
 static void update_tick(struct patch *p)
 {
 	uint64_t ticks = __rdtsc() - p->tsc0;

@@ -6,21 +6,21 @@
 #include "engine/patch/state.h"
 
 struct region {
-	int refs;             /* number of images that use it */
+	int refs;             /* number of images that use the region */
 	unsigned char *slots; /* AGENT_STATS_SIZE bytes. The program can write here: never trust it */
 	size_t size;          /* size of the memory: AGENT_STATS_SIZE, and the rings after it */
 	/* Descriptor of the memory while it is being set up, and as long as it is in the pool. */
 	int fd;
-	struct agent_slot *seen[AGENT_CALLS]; /* what was collected of each slot while it was in use, or NULL */
+	struct agent_slot *seen[AGENT_CALLS]; /* the counts already collected from each slot in use, or NULL */
 	uint16_t used;                        /* number of slots in use */
 	int16_t call_of[AGENT_CALLS];         /* call number of each slot */
-	int64_t group_id;                     /* the group of the summary to which its counts are added */
+	int64_t group_id;                     /* the group of the summary to which the region's counts are added */
 	char group_name[32];
 	bool discard;          /* the counts are discarded, because they were not requested */
 	bool pooled;           /* sctrace created the memory, and one image after another uses it */
 	char path[SETUP_PATH]; /* name under which programs can open pooled memory */
 	bool crowded;          /* the last region of the pool, which several images use at the same time */
-	uint64_t words_taken[(AGENT_WORDS + 63) / 64]; /* bit set of the words in use */
+	uint64_t words_taken[(AGENT_WORDS + 63) / 64]; /* bit set of the struct agent_words in use */
 	uint64_t rings_taken[RINGS / 64];              /* bit set of the rings in use (code/ring.h) */
 };
 
@@ -30,12 +30,12 @@ struct region {
 struct region *region_new(struct patch *p, const struct task *task);
 /*
  * Returns a region with pooled memory, which the program may open under the name that is written to `path` (SETUP_PATH
- * bytes). The caller owns one reference. Returns NULL if there is none.
+ * bytes). The caller owns one reference. Returns NULL if the pool has no region for it.
  */
 struct region *region_from_pool(struct patch *p, const struct task *task, char *path);
 /*
- * Did the program map the memory of this region, and not another file with the same name? `mark` is the mark that the
- * program found in the memory.
+ * Has the program mapped the memory of this region, and not another file with the same name? `mark` is the mark that
+ * the program found in the memory.
  */
 bool region_is_there(const struct region *r, uint64_t mark);
 /* Returns the mark that a program finds in pooled memory. */
@@ -55,19 +55,19 @@ void region_put(struct patch *p, struct region *r);
  * use.
  */
 uint32_t region_entry(const struct patch *p, struct region *r, int64_t nr);
-/* Slot number `i`. */
+/* Returns slot number `i`. */
 struct agent_slot *region_slot(const struct region *r, unsigned i);
-/* Reserves words for an image and sets them to 0. Returns NULL if all words are in use. */
+/* Reserves a struct agent_words for an image and sets it to 0. Returns NULL if all of them are in use. */
 struct agent_words *region_take_words(struct region *r);
-/* Releases the words of an image. */
+/* Releases the struct agent_words of an image. */
 void region_give_words(struct region *r, const struct agent_words *words);
-/* Returns the address of the words in the program, or 0 if `words` is NULL. */
+/* Returns the address of `words` in the program, or 0 if `words` is NULL. */
 uint64_t region_address(const struct region *r, const struct agent_words *words);
 
 /*
  * Empties the histogram of call `nr`, one bucket of which is half full. Threads that update the histogram with a lock
- * may do so at the same time. A thread that updates it without a lock cannot run now, because it has stopped at this
- * call.
+ * may do so at the same time. If a thread updates it without a lock, it is the image's only thread, and it has stopped
+ * at this call.
  */
 void region_empty(struct patch *p, struct region *r, int64_t nr);
 /* tracer_ops.gather: adds what all regions have counted since the previous call to t->counts. */

@@ -54,7 +54,7 @@ static int write_recorder(pid_t tid, struct image *img, const unsigned char *rec
 	return img->threads ? remote_write(tid, RECORDER_CODE, recorder, RECORDER_ROOM + RECIPES_ROOM) : -ENOMEM;
 }
 
-#define SETUP_MAX 1024 /* limit on the size of the code of a struct setup */
+#define SETUP_MAX 1024 /* the largest size of the code of a struct setup, in bytes */
 
 /* Code of agent.S that runs once in the program, and the function that sctrace calls at its first int3. */
 struct setup {
@@ -110,7 +110,7 @@ static int run_excursion(struct tracer *t, struct task *task, uint64_t at, const
 	unsigned char code[SETUP_MAX], old[SETUP_MAX];
 	size_t n = (size_t)(s->back_end - s->begin);
 	uint64_t room = s == &whole_setup ? maps_room(task->tid, n) : 0;
-	at = room ? room : at; /* if there are unused bytes, the code can stay in them if sctrace is killed */
+	at = room ? room : at; /* in unused bytes, the code can stay if sctrace is killed */
 	struct excursion d = {.start = at,
 			      .halt = at + (uint64_t)(s->closed - s->begin),
 			      .masked = at + (uint64_t)(s->masked - s->begin),
@@ -136,7 +136,7 @@ static int run_excursion(struct tracer *t, struct task *task, uint64_t at, const
 /*
  * Runs the code at `at` up to its first int3, calls s->middle(), and runs the code to its second int3. If `path` is the
  * name of pooled memory, the program maps that memory instead, and there is no first int3. Returns -ENOENT if the
- * program cannot open `path`; nothing has changed then.
+ * program cannot open `path`; in this case, nothing has changed.
  */
 static int run_setup(struct tracer *t, struct task *task, uint64_t at, const struct setup *s,
 		     struct user_regs_struct *r, const uint64_t *mask, struct region *region, const char *path)
@@ -192,7 +192,10 @@ static int map_agent(struct patch *p, struct task *task, uint64_t at, struct use
 	return *region ? run_setup(&p->t, task, at, &whole_setup, r, mask, *region, NULL) : -ENOMEM;
 }
 
-/* Closes the descriptor of the memory after both sides have mapped it. The descriptor of pooled memory stays open. */
+/*
+ * Closes the descriptor of the region's memory after sctrace and the program have mapped this memory. The descriptor of
+ * pooled memory stays open.
+ */
 static void close_memory(struct patch *p, const struct region *region)
 {
 	if (region->pooled)

@@ -9,15 +9,15 @@ struct region;
 struct proc_status;
 
 /*
- * Would a forced SIGSYS or SIGTRAP change what the process ignores or has pending? Then the agent must not be put into
- * the process, and `why` gives the reason. `s` is its /proc/PID/status.
+ * Would a forced SIGSYS or SIGTRAP change which signals the process ignores or has pending? If so, the agent must not
+ * be put into the process, and `why` gives the reason. `s` is the process's /proc/PID/status.
  */
 bool setup_is_refused(const struct patch *p, const struct proc_status *s, struct buf *why);
 /*
  * Puts the agent into the image of a stopped task. `at` is the address of code of the program that may be overwritten
  * for a short time. `saved` holds the registers of the task, which the caller restores afterwards. `mask` is the task's
  * signal mask, or NULL if it is not known. Returns 0 or -errno: -ESRCH if the task died, -E2BIG if its address-space
- * limit is too small. After an error, the image is as before, and should fall back.
+ * limit is too small. After an error, the image is unchanged, and the caller should let it fall back.
  */
 int setup_image(struct patch *p, struct task *task, uint64_t at, const struct user_regs_struct *saved,
 		const uint64_t *mask);

@@ -108,9 +108,9 @@ void site_free_all(struct patch *p, struct image *img)
 }
 
 /*
- * Does the copy of the memory contain everything that was written for the site? Each write happens completely before or
- * completely after the copy (mmap_lock; dup_mmap() in kernel/fork.c). The site's own bytes are written last, so if the
- * copy contains them, it contains everything.
+ * Does the child's copy of the memory contain everything that was written for the site? The kernel makes each write
+ * completely before or completely after it copies the memory (mmap_lock; dup_mmap() in kernel/fork.c). The site's own
+ * bytes are written last, so if the copy contains them, it contains everything.
  */
 static bool is_copied(struct task *task, const struct site *s)
 {

@@ -28,8 +28,8 @@ struct site {
 	uint8_t code[RELOCATE_MAX]; /* the bytes that moved */
 	uint32_t serial;            /* image_sites.serial when the site was last patched */
 	/*
-	 * The bytes that were overwritten, so that they can be restored. The hops come first, and the site itself is
-	 * last.
+	 * Bytes of the program that were overwritten with a jump, so that they can be restored. In a site's list of
+	 * changes, the hops come first, and the site itself is last.
 	 */
 	struct change {
 		uint64_t addr;
@@ -44,7 +44,7 @@ struct gap_use {
 	uint32_t used; /* number of bytes in use */
 };
 
-/* Stubs are placed in pages near the code that they belong to. */
+/* A page of stubs, near the code that calls these stubs. */
 struct stub_page {
 	uint64_t addr;
 	uint32_t used; /* number of stubs in use */
@@ -56,7 +56,7 @@ static inline bool site_is_patched(const struct site *s)
 	return s->kind == SITE_SHORT || s->kind == SITE_LONG || s->kind == SITE_EARLY;
 }
 
-/* The address to which the last jump on the way to the stub leads. */
+/* Returns the address to which the last jump on the way to the stub leads. */
 static inline uint64_t site_target(const struct site *s)
 {
 	return s->stub + (s->kind == SITE_EARLY ? STUB_EARLY : 0);
@@ -68,13 +68,14 @@ struct site *site_of_stub(const struct image *img, uint64_t addr);
 const struct site *site_moved_from(const struct image *img, uint64_t ip);
 /* Can a jump at one address reach the other? */
 bool site_is_near(uint64_t a, uint64_t b);
-/* Does memory still contain what a change wrote (`new`), or what was there before the change (!new)? */
+/* Does memory still contain the bytes that a change wrote (`new`), or the bytes from before the change (!new)? */
 bool site_bytes_are(const struct task *task, const struct change *c, bool new);
 /* Writes the site's stub into the program's memory. */
 bool site_write_stub(struct task *task, const struct site *s);
 
 /*
- * Adds a site to the tables by address, stub and hop. The image owns it from then on. Returns false if memory ran out.
+ * Adds a site to the tables by address, stub and hop. The image owns the site from then on. Returns false if memory ran
+ * out.
  */
 bool site_add(struct patch *p, struct image *img, struct site *s);
 /* Adds a site to the tables by stub and hop, after it was decided. */

@@ -44,10 +44,10 @@ static struct user_regs_struct first_registers(const struct user_regs_struct *r,
 }
 
 /*
- * Is unattended setup possible? The code ends with the registers of first_registers(), so the program must begin with
- * these. If the code fails, it raises SIGTRAP or a fault, and the kernel would change the mask or action of a program
- * that blocks or ignores this signal. If a program ignores SIGSYS or a fault, sctrace must note that in the agent's
- * data, which does not exist yet.
+ * Is unattended setup possible? The setup code ends with the registers of first_registers(), so the program must begin
+ * with these registers. If the setup code fails, it raises SIGTRAP or a fault, and the kernel would change the mask or
+ * action of a program that blocks or ignores this signal. If a program ignores SIGSYS or a fault, sctrace must note
+ * that in the agent's data, which does not exist yet.
  */
 static bool is_possible(const struct patch *p, const struct user_regs_struct *r, const struct proc_status *s)
 {

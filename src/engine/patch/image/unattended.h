@@ -1,7 +1,7 @@
 /*
- * Unattended setup: puts the agent into a new image without a stop. sctrace writes code after the code of the loader,
- * and the data that this code needs on the stack. The program runs the code on the way to its first instruction. This
- * is possible if the loader was seen before.
+ * Unattended setup: puts the agent into a new image without a stop. sctrace writes code into unused bytes after the
+ * loader's code, and writes the data that this code needs to the stack. The program runs the code on the way to its
+ * first instruction. This is possible if the loader was seen before.
  */
 #ifndef SCTRACE_ENGINE_PATCH_IMAGE_UNATTENDED_H
 #define SCTRACE_ENGINE_PATCH_IMAGE_UNATTENDED_H
@@ -18,7 +18,10 @@ struct proc_status;
  */
 bool unattended_start(struct patch *p, struct task *task, const struct user_regs_struct *r,
 		      const struct proc_status *s);
-/* Is the task, with registers `r`, still in the code of unattended setup? Once it has left, it never returns there. */
+/*
+ * Is the task, with registers `r`, still in the code of unattended setup? Once a task has left this code, it never
+ * returns to it.
+ */
 bool unattended_runs(const struct task *task, const struct user_regs_struct *r);
 /*
  * Unattended setup has failed, and the task has stopped in its code with registers `r`, in a signal-delivery-stop:

@@ -17,11 +17,11 @@
 #include <sys/syscall.h>
 
 #define CACHE_LINE 64
-/* The largest distance from a site, in bytes, that its hops can reach. */
+/* The largest distance from a site, in bytes, that the site's hops can reach. */
 #define WINDOW (PADDING_HOPS * 128 + 128)
 /*
- * A limit on the number of sites of one image, because generated code can have very many. Calls at further sites are
- * traced by ptrace.
+ * A limit on the number of sites of one image, because generated code can have very many sites. Calls at further sites
+ * are traced by ptrace.
  */
 #define SITES_MAX 65536
 
@@ -126,7 +126,10 @@ static int free_gaps(const struct patch *p, struct task *task, const struct mapp
 	const struct image *img = image_of(task);
 	struct gap all[PADDING_GAPS];
 	unsigned char window[2 * WINDOW];
-	/* Use only padding in the same page as the site, so that mmap(2) or madvise(2) replaces both or neither. */
+	/*
+	 * Use only padding in the same page as the site, so that mmap(2) or madvise(2) replaces both the site and the
+	 * padding, or neither of them.
+	 */
 	uint64_t page = (ip - 2) & ~(uint64_t)(AGENT_PAGE - 1);
 	uint64_t lo = ip - WINDOW < page ? page : ip - WINDOW;
 	uint64_t hi = ip + WINDOW > page + AGENT_PAGE ? page + AGENT_PAGE : ip + WINDOW;
@@ -139,7 +142,10 @@ static int free_gaps(const struct patch *p, struct task *task, const struct mapp
 	while (found > 0 && all[found - 1].hi > page + AGENT_PAGE)
 		found--;
 	int n = unused_gaps(p, img, m, &mem, all, found, gaps);
-	/* Even if the object has an unwind table, the table does not describe functions of Go. */
+	/*
+	 * Even if the object has an unwind table, this table does not describe functions of Go, so their padding is
+	 * found in another way.
+	 */
 	if (n > 0 || ip >= hi || (m->base && padding_function(&mem, m->base, ip - 2, &from, &to) == 0) ||
 	    mem_get(&mem, lo, window, hi - lo) < 0)
 		return n;
@@ -163,8 +169,8 @@ static bool add_change(struct site *s, pid_t tid, uint64_t addr, const unsigned 
 }
 
 /*
- * Plans the jumps, beginning with the last hop and ending with the site. The site is written last, so its jump leads to
- * the stub at once.
+ * Plans the jumps, beginning with the last hop and ending with the site. The site is written last, so that its jump
+ * leads to the stub as soon as it is written.
  */
 static bool plan_changes(struct site *s, pid_t tid, const struct padding_way *way)
 {
@@ -208,8 +214,8 @@ static const char *patch_short(struct patch *p, struct task *task, struct site *
 /*
  * Writes a jump of five bytes over the call and the instructions after it, or over the instruction before it
  * (SITE_EARLY). Until the last three bytes are written, the first two bytes are a jump to themselves, so that threads
- * that reach them wait there. No thread can be at one of the other overwritten instructions: there is none before the
- * call, and the first call at the site stops.
+ * that reach them wait there. A SITE_EARLY overwrites only one instruction. At other sites, no thread can be at the
+ * overwritten instructions after the call, because the first call at the site stops.
  */
 static bool write_long(struct task *task, struct site *s)
 {
@@ -258,8 +264,9 @@ static bool is_used(const struct image *img, const struct site *s, uint64_t lo, 
 }
 
 /*
- * Writes a long jump of the given kind. Returns NULL, or the reason why that is not possible. For a SITE_EARLY, the call
- * instruction itself stays. A thread that gets there in another way stops, and is sent to the stub.
+ * Writes a long jump of the given kind. Returns NULL, or the reason why that is not possible. For a SITE_EARLY, the
+ * call instruction itself stays. A thread that reaches the call instruction in another way stops, and is sent to the
+ * stub.
  */
 static const char *jump_over(struct task *task, struct site *s, const struct mapping *m, enum site_kind kind)
 {
@@ -347,7 +354,7 @@ static void decide(struct patch *p, struct task *task, struct site *s)
 			s->kind = SITE_REDIRECT;
 	}
 	if (!site_is_patched(s))
-		s->nchanges = 0; /* the changes were planned, but not written */
+		s->nchanges = 0; /* the planned changes were not written */
 	s->serial = ++img->sites.serial;
 	/* A site is hopeless if even its stub could not be written, because the program has just been killed. */
 	if (s->kind != SITE_HOPELESS && m && m->patchable && !s->retry) {
@@ -359,8 +366,8 @@ static void decide(struct patch *p, struct task *task, struct site *s)
 }
 
 /*
- * A patched site has stopped. Either another thread has patched it in the meantime, or its code was mapped again.
- * Returns whether the site is patched now.
+ * A call at a patched site has stopped. Either another thread has patched the site in the meantime, or the site's code
+ * was mapped again. Returns whether the site is patched now.
  */
 static bool is_patched_again(struct task *task, struct site *s)
 {
@@ -399,7 +406,7 @@ struct site *visit_site(struct patch *p, struct task *task, uint64_t ip)
 	} else {
 		site_unindex(img, s);
 		s->moved = 0;
-		img->mappings.n = 0; /* something else has been mapped at the address */
+		img->mappings.n = 0; /* another mapping is now at the address */
 	}
 	decide(p, task, s);
 	return s;
