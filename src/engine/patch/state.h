@@ -94,15 +94,15 @@ struct image_counters {
 	struct agent_words *words; /* in the region; if NULL, the agent does not make execve(2) */
 	unsigned rings;            /* number of rings that the program has mapped after the slots */
 	bool off;                  /* the agent passes all calls to the tracer, because `sharers` is not 0 */
-	/* Processes that share the memory, but whose calls are counted elsewhere or not at all. */
+	/* Number of processes that share the memory, but whose calls are counted elsewhere or not at all. */
 	unsigned sharers;
 };
 
 /* What the engine must know about SIGSYS and seccomp in the program, because arming uses them. */
 struct image_sigsys {
 	bool sealed;   /* the program has a seccomp filter or is in strict mode, so sctrace must not make calls in it */
-	int blockers;  /* threads that block SIGSYS */
-	int awaiting;  /* threads whose rt_sigreturn(2) the tracer must see */
+	int blockers;  /* number of threads that block SIGSYS */
+	int awaiting;  /* number of threads whose rt_sigreturn(2) the tracer must see */
 	bool selected; /* Syscall User Dispatch reads the selector byte after the slots */
 };
 
@@ -150,7 +150,10 @@ struct image_borrower {
 
 /* The call sites of the image. */
 struct image_sites {
-	/* Number of times that a site was decided or patched; each site has the number of its last change. */
+	/*
+	 * Number of decisions about sites and of patches so far; each site has the number of its last decision or
+	 * patch.
+	 */
 	uint32_t serial;
 	uint32_t copied_serial; /* used in a copied image: sites with larger numbers may have been patched after the
 			        * memory was copied */
@@ -189,7 +192,7 @@ struct image {
 
 /* What the engine knows about a thread. */
 struct patch_task {
-	bool armed;            /* calls from outside the agent stop, and are handled here */
+	bool armed;            /* calls from outside the agent stop, and the engine handles them */
 	uint64_t completed_ip; /* the address after the call that ended last under ptrace, or 0 */
 	bool sigsys_blocked;   /* the program blocks SIGSYS in this thread */
 	bool signalled;        /* a handler that has blocked SIGSYS may be running; the tracer must see this
@@ -253,14 +256,14 @@ struct patch {
 	unsigned ways;     /* WAY_*: the kinds that SCTRACE_PATCH allows */
 	bool debug;        /* SCTRACE_DEBUG */
 	/*
-	 * A program has changed the agent's code in its memory. From then on, sctrace waits for a shorter time for that
-	 * code to end.
+	 * A program has changed the agent's code in its memory. From then on, sctrace waits for a shorter time for
+	 * threads that execute this code.
 	 */
 	bool code_changed;
 
 	/* Length of a tick of the time stamp counter, in nanoseconds. */
 	double tick_ns;
-	uint64_t tsc0, ns0; /* both clocks, read together at the start */
+	uint64_t tsc0, ns0; /* time stamp counter and clock, read together at the start */
 	struct tracer_cost fast;
 
 	/* Counters. */
@@ -287,7 +290,7 @@ struct patch {
 	uint64_t rights;              /* sctrace's own capabilities (capabilities(7)) */
 	VEC(struct resume_point) resume_points;
 
-	/* The footer of the report shows these. */
+	/* The footer of the report shows these numbers. */
 	uint64_t images, fallback_images;
 	struct buf fallback_why; /* the reason for the first fallback */
 };

@@ -62,8 +62,8 @@ void image_end_single_thread(struct task *task);
  */
 struct image_actions *image_actions_of(const struct task *task);
 /*
- * Adds to the image that `child` runs in the image of `parent`, but with a copy of the parent's signal actions
- * (clone(2) without CLONE_SIGHAND).
+ * Adds `child` to the borrowers of the image of `parent`: it runs in this image, but with a copy of the parent's signal
+ * actions (clone(2) without CLONE_SIGHAND).
  */
 void image_borrow(struct patch *p, const struct task *parent, const struct task *child);
 

@@ -61,7 +61,7 @@ static void free_row(const struct record_thread *th)
 
 /*
  * True if another thread that may run now uses the row. The parent of a vfork(2) child does not run while the child
- * uses the same fs base. The parent's vfork(2) stops when it ends, and the parent is then admitted again.
+ * uses the same fs base. At its end, the parent's vfork(2) stops, and the parent is then admitted again.
  */
 static bool is_contended(const struct patch *p, const struct agent_thread *row, const struct record_thread *th)
 {

@@ -16,14 +16,14 @@
 #include <x86intrin.h>
 
 #define RED_ZONE 128
-/* What agent_entry has pushed on the stack after the stub's return address: rdx, the flags, the call number. */
+/* Size of the values that agent_entry has pushed after the stub's return address: rdx, the flags, the call number. */
 #define FRAME     24
 #define FRAME_RDX 0
 #define FRAME_AH  8
 
 /*
- * How many bytes of the call's memory an operation of the recipe captures. If `result` is -1, the call has not been
- * made, and only its input is captured; otherwise also its output.
+ * Returns how many bytes of the call's memory an operation of the recipe captures. If `result` is -1, the call has not
+ * been made, and only its input is captured; otherwise also its output.
  */
 static uint64_t wanted(const struct record *rec, const struct agent_record *c, int64_t result, unsigned rule,
 		       unsigned arg, uint64_t size)
@@ -104,7 +104,7 @@ static void capture_iovec(struct record_reader *r, const struct mem *live, uint6
 	}
 }
 
-/* Captures a message of which the call transferred `bytes`. Its structure has `size` bytes. */
+/* Captures a message of which the call transferred `bytes`. The message's structure has `size` bytes. */
 static void capture_message(struct record_reader *r, const struct mem *live, uint64_t addr, size_t size, uint64_t bytes,
 			    uint64_t most)
 {
@@ -199,7 +199,7 @@ void record_capture(const struct patch *p, struct record_thread *th, int64_t res
 static void look_at(struct patch *p, struct record_thread *th)
 {
 	int err = reader_fill(&th->reader);
-	/* The beginning of a call in progress is reported now. Its input must be read before the call ends. */
+	/* The beginning of a call in progress is reported now. The call's input must be read before the call ends. */
 	if (err == 0 && th->reader.ring && reader_wants_open(&th->reader)) {
 		record_capture(p, th, -1);
 		reader_verify_open(&th->reader);

@@ -19,8 +19,9 @@ struct record_item {
 	enum record_item_kind kind;
 	uint64_t ticks; /* time of the item */
 	uint64_t began; /* time at which the call began, or continued after an interruption */
-	bool live;      /* memory must be read from the program, except for captures that were made before the call */
-	bool continued; /* a call that a signal interrupted continues */
+	bool live;      /* the call's memory must be read from the program, except for captures that were made before
+			 * the call */
+	bool continued; /* the item continues a call that a signal interrupted */
 	/* The record, followed by its captures; valid until reader_pop(). */
 	const struct agent_record *record;
 };
@@ -35,7 +36,7 @@ struct record_reader {
 	unsigned char *bytes;
 	size_t n, at, cap;
 	bool entered;  /* the beginning of the next record, or of the open record, has been reported */
-	bool has_open; /* a call is in progress: its record, and captures of its input */
+	bool has_open; /* a call is in progress; `open` is its record, with captures of its input */
 	union {
 		struct agent_record open;
 		unsigned char open_bytes[RECORD_MOST];
@@ -56,9 +57,9 @@ uint64_t reader_waiting(const struct record_reader *r);
  */
 int reader_fill(struct record_reader *r);
 /*
- * The call in progress has returned `result` at `t1`, and its thread will not commit the record: appends the record,
- * without captures if `live` is true. The thread is stopped, reader_fill() has been called, and the caller removes the
- * record from the ring. Returns 0 or -ENOMEM.
+ * Appends the record of the call in progress, which has returned `result` at `t1` and whose thread will not commit the
+ * record. If `live` is true, the record has no captures. The thread must be stopped, reader_fill() must have been
+ * called, and the caller must remove the record from the ring. Returns 0 or -ENOMEM.
  */
 int reader_complete(struct record_reader *r, int64_t result, uint64_t t1, bool live);
 /*
@@ -67,8 +68,8 @@ int reader_complete(struct record_reader *r, int64_t result, uint64_t t1, bool l
  */
 int reader_interrupt(struct record_reader *r, int64_t result, uint64_t t1);
 /*
- * The thread has left the open call and will make it again later. If the beginning of the call was already reported, an
- * end (ERESTARTNOINTR) is reported as well, and the function returns true.
+ * Discards the open call, because the thread has left it and will make it again later. If the beginning of the call was
+ * already reported, an end (ERESTARTNOINTR) is reported as well, and the function returns true.
  */
 bool reader_withdraw(struct record_reader *r, uint64_t ticks);
 /* Returns the next item. Its kind is RECORD_NONE if there is none. reader_pop() removes it. */
@@ -86,8 +87,8 @@ void reader_verify_open(struct record_reader *r);
 bool reader_wants_open(const struct record_reader *r);
 
 /*
- * Functions of struct mem that read from the captures of a record, which is their context. The first reads memory as it
- * was before the call, the second as it was after the call.
+ * Functions for struct mem that read from the captures of `record`. The first reads memory as it was before the call,
+ * the second as it was after the call.
  */
 ssize_t captures_read_before(void *record, uint64_t addr, void *buf, size_t n);
 ssize_t captures_read(void *record, uint64_t addr, void *buf, size_t n);

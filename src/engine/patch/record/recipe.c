@@ -24,8 +24,8 @@ static bool is_special(int64_t nr)
 }
 
 /*
- * Does the kernel change argument `arg`, a time, although it only reads such arguments of other calls? The kernel
- * writes the remaining time back to these arguments.
+ * Is argument `arg` a time that the kernel replaces with the remaining time? The kernel only reads the times that are
+ * passed to other calls.
  */
 static bool is_changed(int64_t nr, unsigned arg)
 {
@@ -71,8 +71,8 @@ static bool add(struct agent_recipe *r, unsigned rule, unsigned arg, unsigned si
 }
 
 /*
- * Adds conditions that input and output are different memory. In sigprocmask(how, &set, &set), for example, the kernel
- * overwrites its input.
+ * Adds the conditions that the input and the output of the call are different memory. In sigprocmask(how, &set, &set),
+ * for example, the kernel overwrites its input.
  */
 static bool keep_apart(const struct syscall_desc *d, struct agent_recipe *r, unsigned out)
 {

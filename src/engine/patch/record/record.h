@@ -1,7 +1,7 @@
 /*
- * Recording: the recorder in the program writes whole calls, which become events like those of ptrace stops. A call
- * stops under ptrace as before if it has no recipe, or if its arguments require it. So the stream of events is
- * complete, even if the recorder cannot record a call.
+ * Recording: the recorder in the program writes records of calls, and sctrace converts these to events like those of
+ * ptrace stops. A call stops under ptrace as before if it has no recipe, or if its arguments require it. So the stream
+ * of events is complete, even if the recorder cannot record a call.
  */
 #ifndef SCTRACE_ENGINE_PATCH_RECORD_RECORD_H
 #define SCTRACE_ENGINE_PATCH_RECORD_RECORD_H
@@ -35,15 +35,16 @@ struct record {
 	unsigned char program[RECORDER_ROOM + RECIPES_ROOM];
 	uint32_t limit; /* number of bytes of each ring that are used */
 	uint64_t string_max;
-	uint64_t sync_ticks, sync_ns; /* both clocks, read together at the last record_look() */
+	uint64_t sync_ticks, sync_ns; /* time stamp counter and clock, read together by the last record_look() */
 	struct mem mem, live;         /* `mem` reads the memory of the last event; `live` reads the present memory of
-				       * its thread */
+				       * that event's thread */
 	void *mem_record;             /* the record of the last event */
 	pid_t mem_pid;
 	struct record_thread
 		*reported; /* thread of the last event, or NULL; that event's memory stays valid until the next event */
 	uint32_t reported_calls[AGENT_CALLS],
-		asked_calls[AGENT_CALLS]; /* record_close() prints these counts if SCTRACE_DEBUG is set */
+		asked_calls[AGENT_CALLS]; /* numbers of recorded calls, and of those that sctrace completed; printed
+					   * by record_close() if SCTRACE_DEBUG is set */
 	bool overwritten;                 /* a note about an overwritten ring was already given */
 };
 
@@ -68,7 +69,7 @@ void record_close(struct patch *p);
  * the task's calls then go to sctrace.
  */
 bool record_admit(struct patch *p, struct task *task);
-/* The same for a task whose fs base is known. */
+/* Like record_admit(), for a task whose fs base is known. */
 bool record_admit_at(struct patch *p, struct task *task, uint64_t fs_base);
 /*
  * Called for a process that received a copy of its parent's memory: clears the table of threads there, because the
@@ -84,8 +85,8 @@ void record_dismiss(struct record_thread *th);
 void record_leave(struct patch *p, struct task *task);
 
 /*
- * The agent has passed a call to sctrace instead of recording it, because the thread had no ring, or the ring was full.
- * Returns true if that is no longer so, and the call can be sent to its stub again.
+ * Called when the agent has passed a call to sctrace instead of recording it, because the thread had no ring, or the
+ * ring was full. Returns true if the thread now has a ring with room, so that the call can be sent to its stub again.
  */
 bool record_retry(struct patch *p, struct task *task, int64_t nr);
 /* True if a task with registers `r` has stopped at the call by which the recorder asks sctrace to complete a record. */
@@ -101,8 +102,8 @@ void record_complete(struct patch *p, struct task *task, struct user_regs_struct
  */
 bool record_step_out(struct patch *p, struct task *task, struct user_regs_struct *r, enum stepout_for what);
 /*
- * The recorder faulted while it copied memory, because that memory was unmapped in the meantime: completes the record.
- * Returns false if the recorder did not cause the fault.
+ * Completes the record after the recorder has faulted because the memory that it was copying was unmapped in the
+ * meantime. Returns false if the recorder did not cause the fault.
  */
 bool record_survive_fault(struct patch *p, struct task *task);
 /*
@@ -122,7 +123,7 @@ void record_capture(const struct patch *p, struct record_thread *th, int64_t res
 void record_thread_free(struct record_thread *th);
 /* Returns true if at least a sixteenth of a ring contains records that were not copied yet. */
 bool record_has_many(const struct record *rec);
-/* Copies what all threads have recorded. Must be called before a stop is reported. */
+/* Copies the records of all threads from their rings. Must be called before a stop is reported. */
 void record_look(struct patch *p);
 /* Gets the next recorded event in order of time: returns true and fills in *ev. */
 bool record_next(struct patch *p, struct event *ev);

@@ -11,7 +11,7 @@
 #include <x86intrin.h>
 
 #define RED_ZONE 128
-/* What agent_entry has pushed on the stack after the stub's return address: rdx, the flags, the call number. */
+/* Size of the values that agent_entry has pushed after the stub's return address: rdx, the flags, the call number. */
 #define FRAME     24
 #define FRAME_RDX 0
 #define FRAME_AH  8
@@ -44,7 +44,7 @@ bool record_is_recorder(uint64_t ip)
 	return ip >= RECORDER_CODE && ip < RECORDER_CODE + RECORDER_ROOM;
 }
 
-/* Restores the registers that C code has used to their values at the call. */
+/* Sets the registers that the recorder's C code may have changed to their values at the call. */
 static void restore_registers(struct user_regs_struct *r, const struct agent_scratch *s)
 {
 	r->rdi = s->args[0];

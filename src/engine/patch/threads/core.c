@@ -40,7 +40,7 @@ static struct wait_status *taken_status(struct tracer *t, pid_t tid)
 	return NULL;
 }
 
-/* The stop loop will not handle this wait status. */
+/* Removes the wait status from the list, so that the stop loop does not handle it. */
 static void forget_status(struct tracer *t, struct wait_status *w)
 {
 	struct wait_status *end = t->waits.taken.v + --t->waits.taken.n;
@@ -59,7 +59,7 @@ static bool is_interrupted(const struct task *task, int status)
 
 /*
  * The thread has stopped with `status`. Moves it out of the agent, so that it is before or after its call. Returns true
- * if it had stopped at the agent's request to sctrace, which is thereby settled.
+ * if it had stopped for a request to sctrace (a forced SIGSYS), which needs no other handling.
  */
 static bool move_out(struct patch *p, struct task *task, int status)
 {
@@ -181,8 +181,8 @@ void core_prepare(struct patch *p, struct task *task, const siginfo_t *si)
 		return;
 	stepout(p, task, STEPOUT_CORE);
 	/*
-	 * If another process shares the memory, it still uses the agent. If the program has a filter, the filter might
-	 * forbid the calls that are needed here.
+	 * The agent stays if another process shares the memory and still uses it. It also stays if the program has a
+	 * filter, which might forbid the calls that unmap it.
 	 */
 	if (img->refs > 1 || !step_others_out(p, task) || img->sigsys.sealed ||
 	    ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &saved) < 0)

@@ -7,9 +7,9 @@
 /* Is this a signal whose default action dumps core (signal(7))? */
 bool core_is_dumped_by(int sig);
 /*
- * The task is in the signal-delivery-stop of a signal that dumps core, and the program neither catches nor ignores the
- * signal. Moves all threads of the process to where they would be natively, restores its code, and unmaps the engine's
- * memory. The image falls back to ptrace.
+ * Called if the task is in the signal-delivery-stop of a signal that dumps core, and the program neither catches nor
+ * ignores the signal. Moves all threads of the process to where they would be natively, restores the program's code,
+ * unmaps the engine's memory, and makes the image fall back to ptrace.
  */
 void core_prepare(struct patch *p, struct task *task, const siginfo_t *si);
 

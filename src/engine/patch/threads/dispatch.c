@@ -191,9 +191,9 @@ enum tracer_verdict dispatch_forced(struct patch *p, struct task *task, const si
 }
 
 /*
- * The program is about to install a filter. If the program's filter answers a call itself, that call does not stop at
- * sctrace's filter. Under ptrace, calls stop before filters run, so the image falls back. With TSYNC (seccomp(2)), the
- * filter applies to all threads at once, so all threads are interrupted.
+ * Called when the program is about to install a filter: makes the image fall back. If the program's filter answers a
+ * call itself, that call does not stop at sctrace's filter, but under ptrace, calls stop before filters run. With TSYNC
+ * (seccomp(2)), the filter applies to all threads at once, so all threads are interrupted.
  */
 static void make_room_for_filter(struct patch *p, struct task *task, bool all_threads)
 {
@@ -273,7 +273,7 @@ static void watch_call(struct patch *p, struct task *task, int64_t nr, const str
 }
 
 /*
- * Notes a new action for SIGSYS just before the call that sets it is made. Up to that call, if a SIGSYS is forced, the
+ * Notes a new action for SIGSYS just before the call that sets it is made. If a SIGSYS is forced before that call, the
  * engine must restore the old action.
  */
 static void watch_sigsys_action(struct task *task, int64_t nr, const struct user_regs_struct *r)
@@ -310,8 +310,8 @@ void dispatch_mend_sigsys(struct patch *p, struct task *task, const siginfo_t *s
 		ptrace_retry(PTRACE_SETSIGINFO, task->tid, NULL, &again);
 	}
 	/*
-	 * If the kernel has moved the thread back before a call, rax holds the call's number. If a call has ended
-	 * there, its result may be the same number.
+	 * If the kernel has moved the thread back before a call, rax holds the call's number. If a call has ended at
+	 * this address, its result may be the same number.
 	 */
 	bool ended = saved.rip == patch_task_of(task)->completed_ip && !thread_of(task)->call.error &&
 		     (uint64_t)thread_of(task)->call.result == saved.rax;
@@ -378,7 +378,7 @@ static void go_slow(struct patch *p, struct task *task, struct user_regs_struct 
 	if (s && s->kind == SITE_LONG) {
 		/*
 		 * The instructions after the call have moved, so the call must be made from the stub. The jump at the
-		 * site leads there.
+		 * site leads to the stub.
 		 */
 		redo(task, r, nr);
 		return;

@@ -1,12 +1,15 @@
-/* A call from outside the agent has stopped: sends it to the agent, or lets it run under ptrace. */
+/*
+ * Handles calls that have stopped because they come from outside the agent: sends them to the agent, or lets them run
+ * under ptrace.
+ */
 #ifndef SCTRACE_ENGINE_PATCH_THREADS_DISPATCH_H
 #define SCTRACE_ENGINE_PATCH_THREADS_DISPATCH_H
 
 #include "engine/patch/state.h"
 
 /*
- * Handles the stop: patches the site, or makes the call run under ptrace. `r` holds the registers, which are changed.
- * Of `call`, only arch and nr are set.
+ * Handles the stop of a call: patches the site, or makes the call run under ptrace. `r` holds the registers, which are
+ * changed. Of `call`, only arch and nr are set.
  */
 enum tracer_verdict dispatch_stop(struct patch *p, struct task *task, const struct call *call,
 				  struct user_regs_struct *r);
@@ -48,8 +51,8 @@ void dispatch_leave_stub(const struct patch *p, const struct task *task);
 void dispatch_end_slow(struct patch *p, struct task *task);
 
 /*
- * The engine's code in the program has raised `sig` (SIGSEGV or SIGBUS), and the signal was discarded. Restores the
- * program's action and mask if the kernel has changed them.
+ * Called when the engine's code in the program has raised `sig` (SIGSEGV or SIGBUS), and the signal was discarded:
+ * restores the program's action and mask if the kernel has changed them.
  */
 void dispatch_mend_fault(struct patch *p, struct task *task, int sig);
 /* Called when `sig` is about to be delivered: notes whether its handler runs with SIGSYS blocked. */
@@ -57,8 +60,8 @@ void dispatch_note_delivery(struct task *task, int sig);
 /* Notes that `action` is, or is about to be, the action of `sig`. */
 void dispatch_note_action(struct task *task, int sig, const uint64_t action[ACTION_WORDS]);
 /*
- * A SIGSYS that the program sent itself is about to be delivered to an armed thread: restores what a forced SIGSYS has
- * reset.
+ * Called when a SIGSYS that the program sent itself is about to be delivered to an armed thread: restores the action of
+ * SIGSYS, which a forced SIGSYS may have reset.
  */
 void dispatch_mend_sigsys(struct patch *p, struct task *task, const siginfo_t *si);
 

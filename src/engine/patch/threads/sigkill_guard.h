@@ -32,9 +32,9 @@ void sigkill_guard_mask(struct task *task);
  */
 void sigkill_guard_waited(struct tracer *t, pid_t tid, int status);
 /*
- * Tracing has failed: detaches the threads whose forced SIGSYS could not be waited for, at a position before their
- * calls. Without this function, the signal would be delivered after sctrace has ended, and would end a thread that had
- * blocked SIGSYS (force_sig_info_to_task() resets the action).
+ * Called when tracing has failed: detaches the threads whose forced SIGSYS could not be waited for, at a position
+ * before their calls. Without this function, the signal would be delivered after sctrace has ended, and would end a
+ * thread that had blocked SIGSYS (force_sig_info_to_task() resets the action).
  */
 void sigkill_guard_rescue(struct patch *p);
 

@@ -42,8 +42,8 @@ static enum handler_state handler_of(const struct task *task, int sig)
 }
 
 /*
- * What will see the thread's position when it gets `sig`? If /proc cannot be read, a handler is assumed, so that the
- * thread leaves the agent. `r` holds the thread's registers.
+ * Returns what will see the thread's position when the thread gets `sig`. If /proc cannot be read, a handler is
+ * assumed, so that the thread leaves the agent. `r` holds the thread's registers.
  */
 static enum stepout_for seen_by(const struct task *task, const struct user_regs_struct *r, int sig)
 {
@@ -88,8 +88,9 @@ static void mend_address(struct task *task, const siginfo_t *si, uint64_t from)
 }
 
 /*
- * The agent has faulted at `ip`, because the program's stack has no room for its frame. A system call needs no stack,
- * so the call is made from the stub, which needs no stack either. Returns false if the agent did not cause the fault.
+ * Called when the agent has faulted at `ip`, because the program's stack has no room for the agent's frame. A system
+ * call needs no stack, so the call is made from the stub, which needs no stack either. Returns false if the agent did
+ * not cause the fault.
  */
 static bool survive_fault(struct patch *p, struct task *task, uint64_t ip)
 {
@@ -112,8 +113,8 @@ static bool survive_fault(struct patch *p, struct task *task, uint64_t ip)
 }
 
 /*
- * The thread was moved from `from`, in the agent or a stub, to `ip`. Its handler will return to `ip`, so an interrupted
- * call is noted with that address.
+ * Called when the thread was moved from `from`, in the agent or a stub, to `ip`. The signal handler will return to
+ * `ip`, so an interrupted call is noted with that address.
  */
 static void note_way_out(struct task *task, uint64_t from, uint64_t ip)
 {
@@ -169,7 +170,7 @@ static enum tracer_verdict leave_code(struct patch *p, struct task *task, const 
 			dispatch_mend_fault(p, task, si->si_signo);
 			return task->stopped ? STOP_HANDLED : STOP_RESUMED;
 		}
-		/* survive_fault() may have moved the thread. */
+		/* Reads the registers again, because survive_fault() may have moved the thread. */
 		if ((fault || si->si_signo == SIGTRAP) && ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
 			return STOP_PASS;
 	}
@@ -217,8 +218,8 @@ enum tracer_verdict signals_stop(struct tracer *t, struct task *task, const sigi
 	if (forced) {
 		sigkill_guard_remove(p, task, true);
 		/*
-		 * A SIGSYS with another code comes from a filter. It ends a program that blocks or ignores it
-		 * (force_sig_info_to_task).
+		 * A SIGSYS with a positive si_code comes from a filter. It is left as it is: it ends a program that
+		 * blocks or ignores it (force_sig_info_to_task).
 		 */
 		if (si->si_code <= 0)
 			dispatch_mend_sigsys(p, task, si);

@@ -151,8 +151,8 @@ static int read_frame(const struct task *task, const struct user_regs_struct *r,
 }
 
 /*
- * Returns how many bytes of the frame are missing at `ip`, which is before the call, because they are not pushed yet or
- * were already popped.
+ * For an `ip` before the call, returns how many bytes of the frame are missing because they are not pushed yet or were
+ * already popped.
  */
 static int64_t missing_frame(uint64_t ip, const struct agent_path *path)
 {
@@ -295,8 +295,8 @@ static int read_vfork_frame(const struct task *task, struct agent_vfork_frame *k
 }
 
 /*
- * Does what the agent has not done yet after the call. Not used for a child of vfork(2) that has not loaded its frame
- * yet.
+ * Does the part of the agent's work after the call that the agent has not done yet. Not used for a child of vfork(2)
+ * that has not loaded its frame yet.
  */
 static bool step_out_after_call(struct patch *p, struct task *task, struct user_regs_struct *r, enum stepout_for what)
 {

@@ -17,9 +17,9 @@ void stepout_from(struct patch *p, struct task *task, struct user_regs_struct *r
 /* Is `ip` in the agent, a stub or a hop? */
 bool stepout_needed(const struct task *task, uint64_t ip);
 /*
- * The child of a call that the agent made is in its first stop, and the engine will not handle its calls. If the child
- * runs in its parent's memory, or has a copy with other counters (`copied`), moves it out of the agent without counting
- * the parent's call. A child whose calls the engine handles leaves the agent by itself.
+ * Called at the first stop of a child that the agent's call has created, if the engine will not handle the child's
+ * calls. If the child runs in its parent's memory, or has a copy with other counters (`copied`), moves it out of the
+ * agent without counting the parent's call. A child whose calls the engine handles leaves the agent by itself.
  */
 void stepout_child(struct task *task, bool copied);
 /*
