@@ -49,8 +49,8 @@ static void __attribute__((noreturn)) child(struct probe *p, struct call_filter 
 {
 	p->native_ns = native_cost();
 	/*
-	 * Once the filter is installed, calls fail until the tracer has attached. The loop below only waits for the
-	 * tracer.
+	 * Once the filter is installed, calls fail until the tracer has attached. Failing calls do not matter in the
+	 * loop below, which only waits for the tracer.
 	 */
 	p->failed = filter->code && call_filter_install(filter) < 0;
 	p->ready = 1;
@@ -62,7 +62,7 @@ static void __attribute__((noreturn)) child(struct probe *p, struct call_filter 
 }
 
 /*
- * Puts the agent into a running child of sctrace. Afterwards the child is stopped, and it is t.current. Returns 0 or
+ * Puts the agent into a running child of sctrace. Afterwards the child is stopped, and it is p->t.current. Returns 0 or
  * -errno.
  */
 static int adopt(struct patch *p, pid_t pid)
@@ -87,7 +87,7 @@ static int adopt(struct patch *p, pid_t pid)
 	task->stopped = true;
 	saved = r;
 	/*
-	 * The child has only run the loop above, so none of its threads can be in a call that began before the agent
+	 * The child has only run its loop (above), so none of its threads can be in a call that began before the agent
 	 * was mapped.
 	 */
 	image_of(task)->start.observed = true;
@@ -115,7 +115,7 @@ static int run_child(struct patch *p, pid_t pid, struct probe *probe)
 	return r;
 }
 
-/* The child has not ended by itself: kills it, and frees the state of its tasks. */
+/* Called if the child has not ended by itself: kills the child, and frees the state of its tasks. */
 static void end_child(struct patch *p, pid_t pid)
 {
 	struct task *task = tasks_find(&p->t.tasks, pid);

@@ -5,8 +5,8 @@
 #include "engine/patch/state.h"
 
 /*
- * Measures p->fast and p->tick_ns with a child that has also timed the same call natively. `p` is an engine created
- * only for this purpose, with its ops, arming and clock set. Returns 0 or -errno.
+ * Measures p->fast and p->tick_ns with a child that has also timed the same call natively. `p` must be an engine
+ * created only for this purpose, whose ops, arming and clock are set. Returns 0 or -errno.
  */
 int patch_calibrate(struct patch *p);
 

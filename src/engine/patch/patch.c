@@ -48,7 +48,10 @@
 #include <unistd.h>
 #include <x86intrin.h>
 
-/* The filter has stopped a call. If the task is traced by ptrace, the entry of the call was already handled. */
+/*
+ * Called when the filter has stopped a call. If the task is traced by ptrace, the entry of the call was already
+ * handled.
+ */
 static enum tracer_verdict on_seccomp(struct tracer *t, struct task *task)
 {
 	struct patch *p = patch_of(t);
@@ -75,7 +78,8 @@ static bool on_syscall_stop(struct tracer *t, struct task *task)
 		return false;
 	/*
 	 * A call was to run under ptrace, but a signal handler has run before that call was made. The call that has
-	 * stopped now is one of the handler's, and the agent makes and counts it. The earlier call will stop again.
+	 * stopped now is one of the handler's calls, and the agent makes and counts it. The earlier call will stop
+	 * again.
 	 */
 	if (pt->slow && !thread_of(task)->in_call && arch_ip(task->tid, &ip) == 0 && ip - AGENT_CODE < AGENT_PAGE) {
 		pt->slow = false;
@@ -109,7 +113,7 @@ static int resume_request(struct tracer *t, const struct task *task)
 	return (pt && pt->slow) || !img || img->state != IMAGE_READY ? PTRACE_SYSCALL : PTRACE_CONT;
 }
 
-/* A stop is about to be handled: reads the recorded calls first, because they are earlier than the stop. */
+/* Called when a stop is about to be handled: reads the recorded calls first, because they are earlier than the stop. */
 static void on_look(struct tracer *t)
 {
 	if (patch_of(t)->record)
@@ -117,9 +121,9 @@ static void on_look(struct tracer *t)
 }
 
 /*
- * Returns the address in the program's own code that corresponds to `ip`. Events show this address. It also serves to
- * recognise the restart of a call, because the agent does not make the restarted call at the same `ip` as the first
- * one.
+ * Returns the address in the program's own code that corresponds to `ip`. Events show this address. The address also
+ * serves to recognise the restart of a call, because the agent does not make the restarted call at the same `ip` as the
+ * first one.
  */
 static uint64_t native_ip(struct tracer *t, const struct task *task, uint64_t ip)
 {
@@ -243,8 +247,8 @@ static int measure_agent(struct patch *p)
 }
 
 /*
- * Measures the cost of a call through the agent and through ptrace. If that fails, no cost is subtracted, and the
- * footer says so.
+ * Measures the cost of a call through the agent and of a call through ptrace. If the measurement fails, no cost is
+ * subtracted, and the footer says so.
  */
 static void calibrate(struct patch *p)
 {
@@ -297,8 +301,8 @@ static int patch_start(struct engine **out, const struct engine_config *config, 
 		return r < 0 ? r : -ENOMEM;
 	p->ways = ways_allowed();
 	/*
-	 * A long jump overwrites the instructions after the call, but the addresses in a stack trace refer to these
-	 * instructions.
+	 * Excludes long jumps: they overwrite the instructions after the call, and the addresses in a stack trace refer
+	 * to these instructions.
 	 */
 	if (config->want & CAP_STOPS)
 		p->ways &= ~(unsigned)WAY_LONG;

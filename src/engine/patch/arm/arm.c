@@ -88,8 +88,8 @@ int arm_choose(unsigned want, enum arming *how, struct buf *why)
 bool arm_is_filtered(const struct patch *p, const struct proc_status *s)
 {
 	/*
-	 * If the kernel does not say how many filters the process has, or /proc cannot be read, the program may have
-	 * installed one of its own.
+	 * If the number of filters is not known, because the kernel does not show it or /proc cannot be read, the
+	 * program may have installed one.
 	 */
 	return s->filters > p->filters || (s->filters == 0 && p->seccomp_seen && (s->filtered || !s->has_signals));
 }

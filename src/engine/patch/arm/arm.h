@@ -14,8 +14,8 @@ int arm_choose(unsigned want, enum arming *how, struct buf *why);
 /* Arms or disarms a stopped task. The calls of an armed task stop if they are made from outside the agent. */
 void arm_task(const struct patch *p, struct task *task, bool on);
 /*
- * Must the engine handle this task's calls? True if its calls are counted. With a filter it is always true, because the
- * filter stays active in descendants that are not to be traced.
+ * Must the engine handle this task's calls? True if these calls are counted. With a filter it is always true, because
+ * the filter stays active in descendants that are not to be traced.
  */
 bool arm_is_served(const struct patch *p, const struct task *task);
 
@@ -33,7 +33,7 @@ int arm_filter_build(struct call_filter *f);
 
 /* Which filter stopped the task: none (the task is not in a seccomp stop), sctrace's, or one of the program's. */
 enum arm_stop { ARM_STOP_NONE, ARM_STOP_SCTRACE, ARM_STOP_PROGRAM };
-/* Finds out which filter stopped the task. In a seccomp stop, it also sets arch and nr of `call`. */
+/* Finds out which filter stopped the task. In a seccomp stop, the function also sets arch and nr of `call`. */
 enum arm_stop arm_read_stop(pid_t tid, struct call *call);
 /*
  * Does the process have seccomp filters besides sctrace's filter and those that sctrace itself inherited? `s` is its

@@ -1,6 +1,6 @@
 /*
- * If a program asks seccomp(2) or prctl(2), it must see that it has no filter. The kernel refuses strict mode to a
- * process that has a filter, so strict mode is enforced here (seccomp(2), SECCOMP_SET_MODE_STRICT).
+ * If a program asks seccomp(2) or prctl(2) about its filters, the answer must be that it has none. The kernel refuses
+ * strict mode to a process that has a filter, so strict mode is enforced here (seccomp(2), SECCOMP_SET_MODE_STRICT).
  */
 #include "engine/patch/arm/seccomp_mask.h"
 
@@ -38,7 +38,7 @@ static bool allowed_in_strict_mode(const struct call *c)
 	       (c->nr == SYS_read || c->nr == SYS_write || c->nr == SYS_exit || c->nr == SYS_rt_sigreturn);
 }
 
-/* The kernel ends the thread as if by SIGKILL (kernel/seccomp.c, __secure_computing_strict). */
+/* Ends the thread as if by SIGKILL, as the kernel does in strict mode (kernel/seccomp.c, __secure_computing_strict). */
 static void end_thread(const struct task *task)
 {
 	struct user_regs_struct r;
@@ -50,7 +50,7 @@ static void end_thread(const struct task *task)
 	ptrace_retry(PTRACE_SETREGS, task->tid, NULL, &r);
 }
 
-/* Has the program itself installed seccomp filters? The program may see those. */
+/* Has the program itself installed seccomp filters? The program may see its own filters. */
 static bool is_filtered(const struct patch *p, const struct task *task)
 {
 	struct proc_status s;

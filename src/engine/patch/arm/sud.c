@@ -46,7 +46,7 @@ static int try_on_child(void)
 
 int sud_probe(struct buf *why)
 {
-	static int known = 1; /* 1: not tried yet; the result does not change, so the kernel is asked only once */
+	static int known = 1; /* 1: not tried yet; the result is kept, because it does not change */
 	if (known > 0)
 		known = try_on_child();
 	if (known < 0)

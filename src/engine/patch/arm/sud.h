@@ -1,5 +1,6 @@
 /*
- * Arming by Syscall User Dispatch, set by the tracer (Documentation/admin-guide/syscall-user-dispatch.rst; Linux 6.4).
+ * Arming by Syscall User Dispatch, which the tracer turns on in a thread
+ * (Documentation/admin-guide/syscall-user-dispatch.rst; Linux 6.4).
  */
 #ifndef SCTRACE_ENGINE_PATCH_ARM_SUD_H
 #define SCTRACE_ENGINE_PATCH_ARM_SUD_H

@@ -59,7 +59,7 @@ int watchdog_start(struct patch *p)
 	int sock[2];
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sock) < 0)
 		return -errno;
-	/* The watchdog is forked twice. So it is not a child of sctrace, and wait4(2) does not report it. */
+	/* The watchdog is forked twice, so that it is not a child of sctrace, and wait4(2) does not report it. */
 	pid_t pid = fork();
 	if (pid == 0) {
 		if (fork() == 0)
@@ -89,8 +89,8 @@ void watchdog_watch(const struct patch *p, int fd)
 		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
 	memcpy(CMSG_DATA(&control.head), &fd, sizeof(fd));
 	/*
-	 * If sendmsg(2) fails, a SIGKILL of sctrace also ends the attached process. That is rare, and the manual page
-	 * says so.
+	 * If sendmsg(2) fails, which is rare, a SIGKILL of sctrace also ends the attached process. The manual page says
+	 * so.
 	 */
 	if (p->watchdog_fd >= 0)
 		(void)sendmsg(p->watchdog_fd, &msg, MSG_NOSIGNAL);

@@ -21,7 +21,7 @@
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
-/* How long sctrace waits for a stop. A thread does not stop while it waits for a disk, or for its child of vfork(2). */
+/* How long sctrace waits for a stop. A thread does not stop while it waits for a disk or for its vfork(2) child. */
 #define ATTACH_PATIENCE_NS NSEC_PER_SEC
 
 /*
@@ -78,7 +78,7 @@ static void find_obstacle(struct patch *p, struct task *task, struct buf *why)
 	else {
 		struct proc_status s;
 		proc_status(task->tid, &s);
-		/* These filters were installed before sctrace attached. */
+		/* Filters that were installed before sctrace attached belong to the baseline. */
 		p->filters = s.filters > p->filters ? s.filters : p->filters;
 		setup_is_refused(p, &s, why);
 		image_note_faults(image_of(task), &s);
@@ -101,7 +101,7 @@ static void enter_process(struct patch *p, struct task *task)
 	buf_free(&why);
 }
 
-/* Waits until all tasks have stopped. The stop loop handles the stops of tasks that are created in the meantime. */
+/* Waits until all tasks have stopped. The stop loop handles the stops of tasks that are created during this wait. */
 static int stop_all(struct patch *p)
 {
 	VEC(struct task *) all = {0};
@@ -135,7 +135,7 @@ int attach_all(struct patch *p)
 		if (task->stopped && task->proc && image_of(task) && image_of(task)->state == IMAGE_NEW)
 			enter_process(p, task);
 	if (p->t.failed)
-		return 0; /* all tasks will be detached; if they were armed, nobody would handle their stops */
+		return 0; /* all tasks will be detached; if they were armed, nothing would handle their stops */
 	i = 0;
 	while ((task = map_next(&p->t.tasks.by_tid, &i, NULL))) {
 		if (!task->stopped || !task->proc || !image_of(task))

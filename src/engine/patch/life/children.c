@@ -21,10 +21,10 @@ struct patch_task *children_give_state(struct patch *p, struct task *task)
 }
 
 /*
- * Sets *flags for a clone(2) whose entry the tracer did not see, because the agent made the call. The event alone gives
- * these flags: the agent makes a fork-like call only if its flags are in a register and do not include CLONE_VM, and a
- * vfork-like call only without CLONE_THREAD. The flags of clone3(2) are in memory, so another thread could have changed
- * them since the call.
+ * Sets *flags for a clone(2) whose entry the tracer did not see, because the agent made the call. The ptrace event
+ * alone determines these flags: the agent makes a fork-like call only if the call's flags are in a register and do not
+ * include CLONE_VM, and a vfork-like call only without CLONE_THREAD. The flags of clone3(2) are in memory, so another
+ * thread could have changed them since the call.
  */
 bool children_unseen_clone(struct tracer *t, const struct task *parent, int event, uint64_t *flags)
 {
@@ -122,7 +122,7 @@ void children_on_first_stop(struct tracer *t, struct task *task)
 	if (apart && setup_own_region(p, task) < 0)
 		image_fall_back(p, task, "there is no memory for its counters");
 	if (forked)
-		image_begin_child(task); /* its memory was copied before the parent's agent began to use locks */
+		image_begin_child(task); /* its copy of the agent's memory is older than the parent's use of locks */
 	if (forked)
 		record_forget_copied(task);
 	record_admit(p, task);

@@ -6,7 +6,7 @@
 
 /* Returns the task's struct patch_task, which is created if there is none. Returns NULL if memory ran out. */
 struct patch_task *children_give_state(struct patch *p, struct task *task);
-/* tracer_ops.unseen_clone: recognises a call that the agent has made. */
+/* tracer_ops.unseen_clone: recognises a clone(2) that the agent has made, and sets *flags to the flags of this call. */
 bool children_unseen_clone(struct tracer *t, const struct task *parent, int event, uint64_t *flags);
 /* tracer_ops.new_task: gives the child its parent's image, or a copy of it. */
 void children_on_new_task(struct tracer *t, struct task *parent, struct task *child, uint64_t flags);

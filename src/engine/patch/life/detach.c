@@ -20,8 +20,8 @@
 #include <sys/wait.h>
 
 /*
- * If a forced SIGSYS is pending for a task that is about to be detached, the signal would end the task. So the signal
- * is discarded, and the task is moved back to before its call.
+ * Discards a forced SIGSYS that is pending for a task that is about to be detached, because the signal would end the
+ * task. Moves the task back to before its call.
  */
 static void settle_pending(struct patch *p, struct task *task)
 {
@@ -33,8 +33,9 @@ static void settle_pending(struct patch *p, struct task *task)
 		return;
 	/*
 	 * The kernel first delivers signals that faults and calls raise (signal(7)), so the thread stops before it runs
-	 * more of the program's code. An event-stop may come before that, because of SIGCONT or of PTRACE_INTERRUPT. A
-	 * thread that was in a group-stop returns to it when it is detached (__ptrace_unlink() in kernel/ptrace.c).
+	 * more of the program's code. An event-stop may come before this stop, because of SIGCONT or of
+	 * PTRACE_INTERRUPT. A thread that was in a group-stop returns to it when it is detached (__ptrace_unlink() in
+	 * kernel/ptrace.c).
 	 */
 	do {
 		if (ptrace_retry(PTRACE_CONT, task->tid, NULL, NULL) < 0 || remote_next_stop(&p->t, task, &status) < 0)
@@ -96,8 +97,8 @@ static void unmap_all(struct patch *p, struct task *task)
 	struct image *img = image_of(task);
 	struct areas areas = {0};
 	/*
-	 * A thread in a group-stop would have to leave the group-stop to run code. The agent's pages then stay mapped,
-	 * but unused.
+	 * A thread in a group-stop would have to leave the group-stop to unmap the agent. So the agent's pages stay
+	 * mapped, but unused.
 	 */
 	if (task->mid_call || task->listening || task->deliver)
 		return;

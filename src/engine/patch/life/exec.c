@@ -22,7 +22,10 @@
 
 #define USER32_CS 0x23 /* arch/x86/include/asm/segment.h */
 
-/* Notes the signals that the program ignores at its start: an ignored signal stays ignored across execve(2). */
+/*
+ * Notes which of SIGSYS, SIGSEGV and SIGBUS the program ignores at its start: an ignored signal stays ignored across
+ * execve(2).
+ */
 static void note_ignored(struct task *task, const struct proc_status *s)
 {
 	const uint64_t action[ACTION_WORDS] = {[ACTION_HANDLER] = 1 /* SIG_IGN */};

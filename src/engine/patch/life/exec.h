@@ -6,8 +6,8 @@
 
 /*
  * Puts the agent into the image of a stopped task, unless `why` already gives a reason not to. `at` and `mask` are
- * those of setup_image(). Afterwards the task gets the registers `r`. If the agent cannot be put into the image, the
- * image falls back, and `why` gives the reason. Returns false if the task has died.
+ * those of setup_image(). Afterwards the registers of the task are set to `r`. If the agent cannot be put into the
+ * image, the image falls back, and `why` gives the reason. Returns false if the task has died.
  */
 bool exec_enter_image(struct patch *p, struct task *task, uint64_t at, const struct user_regs_struct *r,
 		      const uint64_t *mask, struct buf *why);

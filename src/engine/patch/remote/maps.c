@@ -38,8 +38,8 @@ const struct mapping *maps_find(const struct image *img, uint64_t addr)
 }
 
 /*
- * A rel32 jump reaches 2 GiB. REACH is smaller, because the jump and its target may be anywhere in larger areas, whose
- * addresses are compared.
+ * A rel32 jump reaches 2 GiB. REACH is smaller, because only the addresses of the areas that contain the jump and its
+ * target are compared, and both may be anywhere in their areas.
  */
 #define REACH 0x7ff00000ull
 

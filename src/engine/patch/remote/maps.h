@@ -14,8 +14,8 @@ struct mapping {
 };
 
 /*
- * Reads the executable mappings of the task's process into the mappings of its image. There are none if the process has
- * ended.
+ * Reads the executable mappings of the task's process into the mappings of its image. The image has no mappings
+ * afterwards if the process has ended.
  */
 void maps_read(struct patch *p, const struct task *task);
 /* Returns the mapping that contains `addr`, or NULL. */

@@ -17,7 +17,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The memory of the process that was written to last, opened as a file. process_vm_writev(2) cannot write to code. */
+/*
+ * The memory of the process that was written to last, opened as a file, because process_vm_writev(2) cannot write to
+ * code.
+ */
 static struct {
 	pid_t tid;
 	int fd;
@@ -98,11 +101,11 @@ static bool is_woken(void)
 #define IMPATIENT_NS (NSEC_PER_SEC / 10)
 
 /*
- * Has the task ended without a status to wait for? The status of a process's first thread comes only after all its
- * other threads have been waited for (ptrace(2), "Death under ptrace"), and sctrace may not have done that yet. If
- * /proc cannot be read, the task counts as ended only if it was interrupted and still has not stopped (`overdue`). A
- * living task must not count as ended: it would run into the int3 of the agent's code, and the SIGTRAP would end the
- * program.
+ * Has the task ended without a status to wait for? The status of a process's first thread comes only after all other
+ * threads of the process have been waited for (ptrace(2), "Death under ptrace"), and sctrace may not have waited for
+ * them yet. If /proc cannot be read, the task counts as ended only if it was interrupted and still has not stopped
+ * (`overdue`). A living task must not count as ended: it would run into the int3 of the agent's code, and the SIGTRAP
+ * would end the program.
  */
 static bool has_ended(pid_t tid, bool overdue)
 {
@@ -113,8 +116,8 @@ static bool has_ended(pid_t tid, bool overdue)
 #define LOOK_NS (NSEC_PER_SEC / 1000)
 
 /*
- * Waits for the task's next stop or end. Returns 0; -ESRCH if there will be none; or -EFAULT if no stop came in time
- * and the task was interrupted.
+ * Waits for the task's next stop or end. Returns 0; -ESRCH if there will be no status; or -EFAULT if no stop came in
+ * time and the task was interrupted.
  */
 static int await_stop(struct tracer *t, const struct task *task, int *status)
 {
@@ -217,7 +220,7 @@ bool remote_restart_pending(const struct user_regs_struct *r)
 	return (int64_t)r->orig_rax >= 0 && IS_RESTART_ERROR(-(int64_t)r->rax);
 }
 
-/* Does what the kernel does if there is no handler to run: an interrupted call is made again (signal(7)). */
+/* Makes an interrupted call again, as the kernel does if there is no handler to run (signal(7)). */
 static void restart_call(struct user_regs_struct *r)
 {
 	if (!remote_restart_pending(r))
@@ -252,14 +255,14 @@ static int write_back(const struct task *task, uint64_t at, struct user_regs_str
 	return remote_write(task->tid, at, &b, sizeof(b));
 }
 
-/* The thread did not reach the expected place: restores its registers, so that it is where it was. */
+/* Called if the thread did not reach the expected address: restores the registers that it had before the excursion. */
 static int restore_position(const struct task *task, const struct excursion *d)
 {
 	ptrace_retry(PTRACE_SETSIGMASK, task->tid, sizeof(d->mask), &d->mask);
 	return ptrace_retry(PTRACE_SETREGS, task->tid, NULL, &d->saved) < 0 ? -ESRCH : -EFAULT;
 }
 
-/* A limit on the number of stops, which is larger than any excursion needs. */
+/* A limit on the number of stops in an excursion, larger than any excursion needs. */
 #define EXCURSION_STOPS 64
 
 /*
@@ -366,8 +369,8 @@ int64_t remote_call(struct tracer *t, struct task *task, uint64_t nr, const uint
 	r.r8 = args[4];
 	r.r9 = args[5];
 	/*
-	 * Two syscall-stops are used instead of an int3. The kernel would force the SIGTRAP of an int3 even on a
-	 * program that ignores SIGTRAP.
+	 * Two syscall-stops show the end of the call, instead of an int3, because the kernel would force the SIGTRAP of
+	 * an int3 even on a program that ignores SIGTRAP.
 	 */
 	if (write_back(task, AGENT_AT(agent_back_call), saved, mask) < 0)
 		return -EFAULT;

@@ -7,13 +7,19 @@
 
 #include "engine/patch/state.h"
 
-/* Reads `n` bytes of memory, whatever its protection. Returns 0, or -EFAULT unless all bytes could be read. */
+/*
+ * Reads `n` bytes of memory, whatever the protection of the memory. Returns 0, or -EFAULT unless all bytes could be
+ * read.
+ */
 int remote_read(pid_t tid, uint64_t addr, void *buf, size_t n);
-/* Writes `n` bytes of memory, whatever its protection. Returns 0, or -EFAULT unless all bytes could be written. */
+/*
+ * Writes `n` bytes of memory, whatever the protection of the memory. Returns 0, or -EFAULT unless all bytes could be
+ * written.
+ */
 int remote_write(pid_t tid, uint64_t addr, const void *buf, size_t n);
 /*
- * Opens the memory as a file, which stays open until remote_release(). Returns the descriptor, which the caller must
- * not close, or -errno.
+ * Opens the memory of `tid` as a file, which stays open until remote_release(). Returns the descriptor, which the
+ * caller must not close, or -errno.
  */
 int remote_open(pid_t tid);
 /* Closes the file of remote_open(). Must be called before the task can get another address space. */
@@ -26,7 +32,7 @@ int remote_write_by(int fd, pid_t tid, uint64_t addr, const void *buf, size_t n)
 
 /*
  * Waits for the next stop of a task that was just resumed. Returns 0; -ESRCH if the task has ended (its status is kept
- * for the stop loop); or -EFAULT if it did not stop in time and was interrupted where it is.
+ * for the stop loop); or -EFAULT if it did not stop in time, and was interrupted at its present position.
  */
 int remote_next_stop(struct tracer *t, struct task *task, int *status);
 
@@ -34,10 +40,10 @@ int remote_next_stop(struct tracer *t, struct task *task, int *status);
 bool remote_restart_pending(const struct user_regs_struct *r);
 
 /*
- * Runs code from r->rip to the next int3 with registers `r`. Signals are blocked during this time. `known_mask` is the
- * task's signal mask, or NULL if it is not known. Afterwards `r` holds the registers at the int3, and the caller sets
- * the registers with which the task continues. Returns 0; -ESRCH if the task died (the stop loop still waits for its
- * end); or -EFAULT if it did not reach the int3 and is stopped elsewhere.
+ * Runs code from r->rip to the next int3 with registers `r`. Signals are blocked while the code runs. `known_mask` is
+ * the task's signal mask, or NULL if it is not known. Afterwards `r` holds the registers at the int3, and the caller
+ * sets the registers with which the task continues. Returns 0; -ESRCH if the task died (the stop loop still waits for
+ * its end); or -EFAULT if it did not reach the int3 and is stopped elsewhere.
  */
 int remote_run(struct tracer *t, struct task *task, struct user_regs_struct *r, const uint64_t *known_mask);
 /*
@@ -49,12 +55,13 @@ int64_t remote_call(struct tracer *t, struct task *task, uint64_t nr, const uint
 
 /*
  * An excursion: an attached thread runs code of the engine, and this code itself restores the thread's state at its end
- * (agent.S, `back`). So the thread continues correctly even if sctrace is refused a request, or dies, at any moment.
+ * (agent.S, `back`). So the thread continues correctly even if the kernel refuses a request of sctrace, or if sctrace
+ * dies, at any moment.
  */
 struct excursion {
 	uint64_t start;  /* address of the code */
 	uint64_t halt;   /* an address after a call, at which the thread must stop; 0: none */
-	uint64_t masked; /* the address after the code's last call, which restores the signal mask */
+	uint64_t masked; /* the address after the code's last call; this call restores the signal mask */
 	uint64_t back;   /* address of the code's struct agent_back */
 	/* The members below are set by remote_excursion(). */
 	struct user_regs_struct saved;
@@ -68,8 +75,8 @@ int remote_excursion(struct tracer *t, struct task *task, struct excursion *d, s
 /* Resumes the thread from `halt` to the last call. Returns 0, or an error as remote_run() does. */
 int remote_excursion_on(struct tracer *t, struct task *task, struct excursion *d, struct user_regs_struct *r);
 /*
- * Resumes the thread from the last call, so that it returns to where it was, in an event-stop. Returns 0, or an error
- * as remote_run() does. The code must not be changed before this call.
+ * Resumes the thread from the last call, so that it returns to its position before the excursion and stops there in an
+ * event-stop. Returns 0, or an error as remote_run() does. The code must not be changed before this call.
  */
 int remote_excursion_end(struct tracer *t, struct task *task, const struct excursion *d);
 /*
