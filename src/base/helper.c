@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -34,7 +35,7 @@ static int idle(void *parent)
 	return 0;
 }
 
-pid_t helper_start_idle(void)
+static pid_t start_sharing(void)
 {
 	const size_t size = (size_t)sysconf(_SC_PAGESIZE);
 	char *stack = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
@@ -42,6 +43,34 @@ pid_t helper_start_idle(void)
 		return -1;
 	*(pid_t *)stack = getpid();
 	return clone(idle, stack + size, CLONE_VM | CLONE_FILES | SIGCHLD, stack);
+}
+
+/* The helper stops itself. So a tracer of sctrace that does not follow it has already detached from it. */
+static pid_t start_forked(void)
+{
+	int status;
+	pid_t pid = helper_fork();
+	while (pid == 0)
+		raise(SIGSTOP);
+	while (pid > 0 && waitpid(pid, &status, WUNTRACED) < 0 && errno == EINTR)
+		;
+	return pid;
+}
+
+pid_t helper_seize(void)
+{
+	/* A tracer of sctrace may trace children that share sctrace's memory, but not others: the patch engine does. */
+	static pid_t (*const starts[])(void) = {start_sharing, start_forked};
+	int err = 0;
+	for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++) {
+		pid_t pid = starts[i]();
+		if (pid > 0 && ptrace(PTRACE_SEIZE, pid, NULL, (long)PTRACE_O_EXITKILL) == 0)
+			return pid;
+		err = errno;
+		if (pid > 0)
+			helper_kill(pid);
+	}
+	return -err;
 }
 
 void helper_kill(pid_t pid)

@@ -12,11 +12,12 @@
 pid_t helper_fork(void);
 
 /*
- * Starts a helper that only waits. It shares the memory and the files of this process (CLONE_VM, CLONE_FILES), so it
- * starts and ends several times as fast as a helper of helper_fork(). It also ends when the calling thread ends.
- * Returns its process id, or -1 with errno set. Its stack, one page, stays mapped.
+ * Starts a helper that only waits, and seizes it with PTRACE_O_EXITKILL. It also ends when the calling thread ends.
+ * Returns its process id, or -errno. If possible, it shares the memory and the files of this process (CLONE_VM,
+ * CLONE_FILES), and so starts and ends several times as fast as a helper of helper_fork(); its stack, one page, then
+ * stays mapped.
  */
-pid_t helper_start_idle(void);
+pid_t helper_seize(void);
 
 /* Kills a helper and waits for its end. If kill(2) fails three times, returns without waiting. */
 void helper_kill(pid_t pid);

@@ -20,11 +20,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { BATCHES = 9, BATCH = 200, TRACED = 400 };
+enum { BATCHES = 9, BATCH = 200, TRACED = 100 };
 
 /* Memory shared with the child. */
 struct probe {
-	cpu_set_t cpus; /* where the child runs */
+	cpu_set_t cpus; /* where the child runs while it is traced; if empty, where the scheduler lets it run */
 	double native_ns;
 	_Atomic int ready, go;
 };
@@ -50,11 +50,11 @@ static double native_cost(void)
 
 static void __attribute__((noreturn)) child(struct probe *p)
 {
-	sched_setaffinity(0, sizeof(p->cpus), &p->cpus);
 	p->native_ns = native_cost();
 	p->ready = 1;
 	while (!p->go)
 		syscall(SYS_sched_yield);
+	sched_setaffinity(0, sizeof(p->cpus), &p->cpus);
 	calls(TRACED);
 	_exit(0);
 }
@@ -72,8 +72,28 @@ bool tracer_await_child(pid_t pid, const _Atomic int *ready)
 
 static const struct tracer_ops default_ops;
 
-/* Traces the child, and adds its calls to the tracer's counts. */
-static int trace_child(struct tracer *t, pid_t pid, struct probe *p)
+/*
+ * Keeps sctrace on the CPU on which it runs. Sets *child to the CPUs for the child: the same CPU, or the others if
+ * sctrace polls. `allowed` are the CPUs that sctrace may use, or NULL if they are not known. If sctrace cannot choose its
+ * CPU, *child stays empty.
+ */
+static void choose_cpus(const cpu_set_t *allowed, enum noticed how, cpu_set_t *child)
+{
+	cpu_set_t here;
+	int cpu = sched_getcpu();
+	CPU_ZERO(&here);
+	if (cpu >= 0 && cpu < CPU_SETSIZE)
+		CPU_SET((size_t)cpu, &here);
+	if (!allowed || sched_setaffinity(0, sizeof(here), &here) < 0)
+		return;
+	if (how == NOTICED_POLLING)
+		CPU_XOR(child, allowed, &here);
+	else
+		*child = here;
+}
+
+/* Traces the child, and adds its calls to the tracer's counts. Until then, the child runs on any CPU. */
+static int trace_child(struct tracer *t, pid_t pid, struct probe *p, const cpu_set_t *allowed, enum noticed how)
 {
 	struct event ev;
 	int status;
@@ -90,6 +110,7 @@ static int trace_child(struct tracer *t, pid_t pid, struct probe *p)
 	    !WIFSTOPPED(status))
 		return -ECHILD;
 	task->stopped = true;
+	choose_cpus(allowed, how, &p->cpus);
 	p->go = 1;
 	tracer_resume(t, task);
 	int r;
@@ -113,13 +134,12 @@ static int read_cost(struct tracer *t, double native_ns, struct tracer_cost *cos
 	return 0;
 }
 
-/* Measures the cost with a child that runs on `cpus`. sctrace polls if `how` is NOTICED_POLLING. Returns 0 or -errno. */
-static int measure_with(const cpu_set_t *cpus, enum noticed how, struct tracer_cost *cost)
+/* Measures the cost if sctrace notices the end of calls in one way. Returns 0 or -errno. */
+static int measure(const cpu_set_t *allowed, enum noticed how, struct tracer_cost *cost)
 {
 	struct probe *p = mmap(NULL, sizeof(*p), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (p == MAP_FAILED)
 		return -errno;
-	p->cpus = *cpus;
 	pid_t pid = helper_fork();
 	if (pid == 0)
 		child(p);
@@ -127,34 +147,15 @@ static int measure_with(const cpu_set_t *cpus, enum noticed how, struct tracer_c
 	tracer_init(&t, &default_ops);
 	t.config.want = CAP_COUNTS;
 	t.waits.spin.may = how == NOTICED_POLLING ? 1 : -1;
-	int r = pid < 0 ? -errno : trace_child(&t, pid, p);
+	int r = pid < 0 ? -errno : trace_child(&t, pid, p, allowed, how);
+	if (allowed)
+		sched_setaffinity(0, sizeof(*allowed), allowed);
 	if (r == 0)
 		r = read_cost(&t, p->native_ns, cost);
 	else if (pid > 0)
 		helper_kill(pid);
 	tracer_free(&t);
 	munmap(p, sizeof(*p));
-	return r;
-}
-
-/*
- * Keeps sctrace on the CPU on which it runs, and measures with a child on the same CPU, or on another one if sctrace
- * polls. `allowed` are the CPUs that sctrace may use. Returns 0 or -errno.
- */
-static int measure(const cpu_set_t *allowed, enum noticed how, struct tracer_cost *cost)
-{
-	cpu_set_t here;
-	cpu_set_t others = *allowed;
-	int cpu = sched_getcpu();
-	CPU_ZERO(&here);
-	if (cpu < 0 || cpu >= CPU_SETSIZE)
-		return -EIO;
-	CPU_SET((size_t)cpu, &here);
-	CPU_CLR((size_t)cpu, &others);
-	if (sched_setaffinity(0, sizeof(here), &here) < 0)
-		return -errno;
-	int r = measure_with(how == NOTICED_POLLING ? &others : &here, how, cost);
-	sched_setaffinity(0, sizeof(*allowed), allowed);
 	return r;
 }
 
@@ -179,13 +180,12 @@ static void calibrate(struct costs *kept, const cpu_set_t *allowed, enum noticed
 
 void tracer_calibrate(struct costs *kept, struct tracer_cost cost[NOTICED_WAYS])
 {
-	cpu_set_t allowed;
-	cost[NOTICED_ASLEEP] = (struct tracer_cost){.err = -EINVAL}; /* there are too many CPUs for a cpu_set_t */
-	if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0)
-		calibrate(kept, &allowed, NOTICED_ASLEEP, &cost[NOTICED_ASLEEP]);
+	cpu_set_t set;
+	const cpu_set_t *allowed = sched_getaffinity(0, sizeof(set), &set) == 0 ? &set : NULL;
+	calibrate(kept, allowed, NOTICED_ASLEEP, &cost[NOTICED_ASLEEP]);
 	cost[NOTICED_POLLING] = cost[NOTICED_ASLEEP];
-	if (cost[NOTICED_ASLEEP].ns > 0 && CPU_COUNT(&allowed) > 1)
-		calibrate(kept, &allowed, NOTICED_POLLING, &cost[NOTICED_POLLING]);
+	if (cost[NOTICED_ASLEEP].ns > 0 && allowed && CPU_COUNT(allowed) > 1)
+		calibrate(kept, allowed, NOTICED_POLLING, &cost[NOTICED_POLLING]);
 }
 
 void tracer_say_cost(const struct tracer_cost cost[NOTICED_WAYS], struct buf *out)

@@ -22,9 +22,9 @@
 static int ptrace_probe(unsigned want, struct buf *why)
 {
 	(void)want;
-	/* The only reliable test of whether ptrace(2) is permitted is to seize a child and to detach from it. */
-	pid_t pid = helper_start_idle();
-	int r = pid < 0 || ptrace(PTRACE_SEIZE, pid, NULL, (long)PTRACE_O_EXITKILL) < 0 ? -errno : 0;
+	/* The only reliable test of whether ptrace(2) is permitted is to seize a child. */
+	pid_t pid = helper_seize();
+	int r = pid < 0 ? pid : 0;
 	if (r < 0)
 		buf_addf(why, "%s (a container or a security module does not permit ptrace)", strerror(-r));
 	if (pid > 0)

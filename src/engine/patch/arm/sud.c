@@ -29,12 +29,9 @@ int sud_arm(pid_t tid, bool on, uint64_t selector)
 /* Turns dispatch on in a child. Returns 0 or -errno. */
 static int try_on_child(void)
 {
-	pid_t pid = helper_start_idle();
+	pid_t pid = helper_seize();
 	int status = 0;
-	int r = pid < 0 || ptrace(PTRACE_SEIZE, pid, NULL, PTRACE_O_EXITKILL) < 0 ||
-				ptrace(PTRACE_INTERRUPT, pid, NULL, NULL) < 0
-			? -errno
-			: 0;
+	int r = pid < 0 ? pid : ptrace(PTRACE_INTERRUPT, pid, NULL, NULL) < 0 ? -errno : 0;
 	if (r == 0 && waitpid(pid, &status, __WALL) < 0)
 		r = -errno;
 	if (r == 0)
