@@ -16,7 +16,7 @@
 
 #define BUCKETS 2048 /* more than hist_bucket(UINT64_MAX) */
 
-/* The measuring process stores its results here. It does not allocate memory while it measures. */
+/* The memory in which the measuring process stores its results. That process allocates nothing while it measures. */
 struct board {
 	_Atomic uint64_t n;
 	double sum, squares;

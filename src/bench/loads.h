@@ -58,14 +58,17 @@ int load_parse(struct load *l, const char *name, struct buf *why);
  * `why`; after an error no process is left.
  */
 int load_start(struct load *l, const char *dir, struct kid_guard *guard, struct buf *why);
-/* Must be called when the measurement begins: the work is counted from now. */
+/* Must be called when the measurement begins: the work is counted from this moment. */
 void load_mark(struct load *l);
 /*
  * Stops counting the work, and ends all processes of the load. Returns 0. Returns -EIO with the reason in `why` if a
  * part gave up or did no work: in that case, the measurement was not made under this load.
  */
 int load_stop(struct load *l, struct kid_guard *guard, struct buf *why);
-/* Appends the work since load_mark(): "disk 512 MiB, suite 12345 operations". Appends nothing for the load "none". */
+/*
+ * Appends the work that load_stop() has added up: "disk 512 MiB, suite 12345 operations". Appends nothing for the load
+ * "none".
+ */
 void load_work(const struct load *l, struct buf *out);
 
 #endif

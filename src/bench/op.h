@@ -14,8 +14,8 @@
 struct buf;
 
 /*
- * The objects that an operation uses. Its setup() creates them and its teardown() frees them. Before setup() only `dir`
- * is set; the descriptors are -1 and all else is zero.
+ * The objects that an operation uses. The operation's setup() creates them and its teardown() frees them. Before
+ * setup(), only `dir` is set; the descriptors are -1 and all else is zero.
  */
 struct op_state {
 	const char *dir; /* directory for files */

@@ -69,7 +69,7 @@ struct sched_run {
 int sched_calibrate(struct sched_work *w, uint64_t time_ns, const int *cpus, size_t ncpus);
 /*
  * Runs the processes once. Returns 0 or -errno. If stop_signal() is set, returns -EINTR; `r` then contains the progress
- * and the slices up to that moment.
+ * and the slices up to the interruption.
  */
 int sched_measure(const struct sched_plan *plan, struct sched_run *r);
 void sched_run_free(struct sched_run *r);

@@ -140,7 +140,7 @@ static void solve_own(struct op_result *r, struct op_state *s)
 	r->two_op_ns = describe_median(x, n);
 }
 
-/* Runs OP_SAMPLE_WORD in a new process, and reads its result from a pipe. */
+/* Runs the internal command OP_SAMPLE_WORD in a new process, and reads the result from a pipe. */
 static int sample_in_process(const struct op_plan *p, const struct op *op, struct op_once *sample)
 {
 	int fds[2];

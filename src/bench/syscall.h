@@ -91,7 +91,7 @@ struct op_once {
  * standard output.
  */
 #define OP_SAMPLE_WORD "__sample"
-/* Executes that command. Writes to `fd`. Returns 0 or -errno. */
+/* Executes the command OP_SAMPLE_WORD. Writes to `fd`. Returns 0 or -errno. */
 int op_sample_write(const char *name, const char *dir, int fd);
 
 #endif

@@ -10,8 +10,9 @@ struct buf;
 struct opt;
 
 /*
- * Called for each occurrence of an option. `ctx` points at the settings of the command. `arg` is the value of the
- * option, or NULL. Returns 0, or -EINVAL with a reason in `why` ("'12x' is not a size; write 4096, 4K, 1M").
+ * The type of functions that parse the value of an option, called for each occurrence of the option. `ctx` points at
+ * the settings of the command. `arg` is the value of the option, or NULL. Returns 0, or -EINVAL with a reason in `why`
+ * ("'12x' is not a size; write 4096, 4K, 1M").
  */
 typedef int opt_parse_fn(void *ctx, const struct opt *o, const char *arg, struct buf *why);
 

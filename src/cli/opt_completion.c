@@ -327,8 +327,8 @@ static void zsh_script(const struct opt_command *const *commands, size_t n, stru
 		 name);
 	add_subcommands(out, commands, n, false, "", " ");
 	/*
-	 * If zsh loads this file from fpath, the file is the body of the function, so it must call the function. If zsh
-	 * sources the file, it must only register the function.
+	 * If zsh loads this file from fpath, the file is the body of the function, so the file must call the function.
+	 * If zsh sources the file, the file must only register the function.
 	 */
 	buf_addf(out, "\n\t_%s_trace\n}\nif [[ $funcstack[1] == _%s ]]; then _%s \"$@\"; else compdef _%s %s; fi\n",
 		 name, name, name, name, name);

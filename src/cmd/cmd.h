@@ -9,8 +9,7 @@ struct opt;
 struct opt_command;
 
 /*
- * Each function runs a command; argv[0] is the name of the command. For the tracer itself, that is "sctrace" or
- * "truss".
+ * Each function runs a command; argv[0] is the name of the command. For cmd_trace(), the name is "sctrace" or "truss".
  */
 int cmd_trace(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
@@ -40,7 +39,7 @@ void bench_names(struct buf *out);
 const struct opt_command *bench_face(size_t i);
 /*
  * Appends the operands that test `i` accepts, separated by spaces: operations and their groups, or kinds of switches.
- * Appends nothing if it accepts none.
+ * Appends nothing if the test accepts no operands.
  */
 void bench_operands(size_t i, struct buf *out);
 

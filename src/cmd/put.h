@@ -12,8 +12,8 @@ int put_text(const char *path, const struct buf *text);
 void put_errors(const char *prefix, const struct buf *text);
 
 /*
- * Writes the help text to standard output, in the width of the terminal or of the environment variable COLUMNS, or in
- * 80 columns. Returns 0, or EXIT_OWN after a message.
+ * Writes the help text to standard output, wrapped to the width of the terminal, or to that in the environment variable
+ * COLUMNS, or to 80 columns. Returns 0, or EXIT_OWN after a message.
  */
 int put_help(const struct opt_command *c);
 

@@ -24,9 +24,9 @@ void html_warnings(struct buf *out, const char *heading, const char *text);
  */
 void html_table(struct buf *out, const char *heading, const struct table *t, const char *note);
 /*
- * Draws a chart: appends one SVG of `width` pixels to `out` (out/chart.h). Returns 0, or -errno if there is nothing to
- * draw; in that case the page does not have this chart. html_figure() calls the function twice: for wide screens and
- * for phones.
+ * The type of functions that draw a chart. Such a function appends one SVG of `width` pixels to `out` (out/chart.h). It
+ * returns 0, or -errno if there is nothing to draw; in that case the page does not have this chart. html_figure() calls
+ * the function twice: for wide screens and for phones.
  */
 typedef int html_draw_fn(void *ctx, int width, struct buf *out);
 void html_figure(struct buf *out, html_draw_fn *draw, void *ctx);

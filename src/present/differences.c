@@ -16,8 +16,8 @@ static const char *told(const struct run *r, size_t i, const char **advice)
 {
 	*advice = NULL;
 	/*
-	 * The notes of compare are left out: they only say how it obtained its figures, and note_method() compares
-	 * that.
+	 * The notes of compare are left out: they only say how compare obtained its figures, and note_method() compares
+	 * the methods.
 	 */
 	size_t notes = r->bits == RUN_COMPARE ? 0 : r->notes.n;
 	if (i < notes)

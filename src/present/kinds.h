@@ -32,7 +32,7 @@ void differences_fill(struct page *p);
 
 /*
  * These add the tables of one test for the subjects whose member `test` equals the argument `test`, or for all subjects
- * if it is NULL.
+ * if `test` is NULL.
  */
 int add_syscall_tables(struct page *p, const char *test);
 int add_switch_tables(struct page *p, const char *test);

@@ -50,7 +50,7 @@ opt_parse_fn bench_opt_time;
 		{'t', "time", "TIME", bench_opt_time, time_help}, BENCH_DIR_OPTION, {.help = "Output:"},               \
 		BENCH_OUTPUT_OPTIONS
 
-/* The options --policy and --prio. `settings` must have members with these names. */
+/* The options --policy and --prio. The struct `settings` must have members `policy` and `prio`. */
 #define BENCH_POLICY_OPTIONS(settings, policy_help)                                                                    \
 	{0,                                                                                                            \
 	 "policy",                                                                                                     \
@@ -71,14 +71,14 @@ opt_parse_fn bench_opt_time;
 		'c', "cpus", "LIST", bench_opt_cpus, cpus_help                                                         \
 	}
 
-/* The options --loads and --list. `settings` must have members with these names. */
+/* The options --loads and --list. The struct `settings` must have members `loads` and `list`. */
 #define BENCH_LOADS_OPTIONS(settings, defaults)                                                                        \
 	{0, "loads", "LIST", bench_opt_loads, BENCH_LOADS_HELP " (default: " defaults ")", offsetof(settings, loads)}, \
 	{                                                                                                              \
 		'l', "list", NULL, opt_flag, "list the loads", offsetof(settings, list)                                \
 	}
 
-/* The option --seed, for the random order of `what`. `settings` must have a member of this name. */
+/* The option --seed, for the random order of `what`. The struct `settings` must have a member `seed`. */
 #define BENCH_SEED_OPTION(settings, what)                                                                              \
 	{                                                                                                              \
 		0, "seed", "N", opt_int,                                                                               \

@@ -159,7 +159,7 @@ static int repetitions(struct timing *t, uint64_t *times)
 
 /*
  * Appends to `without` the operations that cannot run on this machine, and adds a note about them. The suite leaves
- * them out. If the suite fails, the reason is therefore another one, and its time is not valid.
+ * them out. A failure of the suite therefore has another reason, and makes the measured time invalid.
  */
 static void note_missing(struct bench_session *s, struct buf *without)
 {

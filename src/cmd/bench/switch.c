@@ -87,7 +87,7 @@ static int measure(struct bench_session *s, struct switch_plan *plan, struct swi
 		plan->cpu[1] = r->cpu[1] ? cpu[1] : cpu[0];
 		/*
 		 * A task of SCHED_BATCH does not preempt others when it wakes up. Across CPUs, the woken task would
-		 * therefore wait for other programs, so SCHED_OTHER is used there.
+		 * therefore wait for other programs, so measurements across CPUs use SCHED_OTHER.
 		 */
 		plan->policy = policy;
 		if (r->cpu[1] && policy.policy == SCHED_BATCH)
@@ -100,7 +100,8 @@ static int measure(struct bench_session *s, struct switch_plan *plan, struct swi
 }
 
 /*
- * Fills in the list of measurements and returns their number. If r->cpu[1] is set, the measurement is across two CPUs.
+ * Fills in the list of measurements and returns their number. A measurement whose cpu[1] is set is made across two
+ * CPUs.
  */
 static size_t choose(struct switch_result *results, int nwords, char **words, bool across, bool sized)
 {

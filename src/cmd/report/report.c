@@ -71,7 +71,8 @@ const struct opt_command report_command = {
 };
 
 /*
- * Returns a message about options that contradict each other or do not suit the number of files; NULL if all is well.
+ * Returns a message about options that contradict each other or do not suit the number of files. Returns NULL if there
+ * are no such options.
  */
 static const char *contradiction(const struct report_options *o, int files)
 {
@@ -139,7 +140,7 @@ static bool label_is_taken(const struct report *r, size_t i)
 	return false;
 }
 
-/* Makes labels from the names of the files. If two names are equal, uses the whole paths. */
+/* Makes labels from the names of the files. If another file has the same name, uses the whole path instead. */
 static int labels_from_files(struct report *r)
 {
 	int rc = 0;
@@ -268,7 +269,7 @@ static int show(struct report *r)
 
 /*
  * Tests the conditions of --fail-if. Compares each of the later runs with the first one, or the rows of a single run.
- * Returns 0 or EXIT_GATE; EXIT_UNDECIDED; or EXIT_OWN after messages.
+ * Returns 0, EXIT_GATE, EXIT_UNDECIDED, or EXIT_OWN after messages.
  */
 static int gate(const struct report *r)
 {

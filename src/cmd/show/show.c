@@ -48,7 +48,7 @@ static void loop(struct trace *t)
 		show_progress(&progress);
 	}
 	show_progress_end(&progress);
-	/* The headings of tables show the time since start_ns as the duration, so set it to that of the recording. */
+	/* Tables show the time since start_ns as the duration, which must be that of the recording. */
 	uint64_t start_ns = t->pipeline.session.start_ns;
 	t->totals.c.start_ns = clock_ns() - (last_ns > start_ns ? last_ns - start_ns : 0);
 }

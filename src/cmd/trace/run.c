@@ -313,7 +313,7 @@ static unsigned wants(const struct trace *t)
 	return want;
 }
 
-/* Writes the reason why `auto` did not choose the best engine. The footer of -c shows it. */
+/* Writes the reason why `auto` did not choose the best engine. The footer of -c shows this reason. */
 static void note_choice(struct trace *t, unsigned want)
 {
 	const struct engine_ops *best = engine_list()[0];

@@ -180,8 +180,8 @@ static void wire_source(struct trace *t)
 	s->start_ns = clock_ns();
 	s->real_offset_ns = (int64_t)(clock_real_ns() - s->start_ns);
 	/*
-	 * The patch engine looks up the names for its records some time after the calls in any case, so names can be
-	 * kept for a short time.
+	 * The patch engine looks up the names of descriptors some time after the calls in any case, so these names can
+	 * be kept for a short time.
 	 */
 	if (t->ops == engine_find("patch") && !t->o.select.by_call) {
 		names_keep(&t->names);
