@@ -122,7 +122,10 @@ static void draw_caption(const struct chart_hist *h, const struct axis *x, doubl
 		struct buf text = {0};
 		for (size_t i = first; i < sizeof(points) / sizeof(*points); i++) {
 			buf_adds(&text, points[i].name);
-			/* A quantile is the middle of a bucket, which can be greater than the exact maximum. */
+			/*
+			 * A quantile is the middle of a bucket. This can be greater than the exact maximum, which is
+			 * shown instead.
+			 */
 			double at = hist_quantile(h->hist, points[i].q);
 			if (h->max > 0)
 				at = points[i].q == 1 ? h->max : fmin(at, h->max);

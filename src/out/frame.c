@@ -51,7 +51,10 @@ static double wrapped(const char *text, double width, double size, double y, con
 	return height;
 }
 
-/* Draws the title and the subtitle. If `out` is NULL, only computes their height. Returns the y of their bottom. */
+/*
+ * Draws the title and the subtitle. If `out` is NULL, only computes their height. Returns the y coordinate of the
+ * bottom of the subtitle.
+ */
 static double head(const struct chart_frame *f, struct buf *out)
 {
 	double width = frame_width(f) - 2 * FRAME_MARGIN;

@@ -18,7 +18,7 @@
  * does not show how much the median varies.
  */
 #define TELLING 1.10
-/* A median of fewer calls is too uncertain to be compared. */
+/* The smallest number of calls whose median is compared. With fewer calls, the median is too uncertain. */
 #define CALLS_MIN 10
 
 /*
@@ -225,8 +225,8 @@ static void set_totals(struct table *t, const struct calls *c)
 }
 
 /*
- * Appends the names of at most six calls: those that run `k` made and the first run did not make or, if `added` is
- * false, the other way round.
+ * Appends the names of at most six calls: those that only run `k` made, compared with the first run, or, if `added` is
+ * false, those that only the first run made.
  */
 static void list_calls(const struct calls *c, size_t k, bool added, struct buf *out)
 {

@@ -21,8 +21,8 @@ void cell_time(struct table *t, size_t col, double seconds, double scale);
 void cell_time_above(struct table *t, size_t col, double seconds, double resolution, double scale);
 void cell_bytes(struct table *t, size_t col, double bytes);
 /*
- * Sets a cell to a count, shown with commas. `star` appends a star, which means that only a part of the input was
- * counted.
+ * Sets a cell to a count, shown with commas. If `star` is set, appends a star, which means that only a part of the
+ * input was counted.
  */
 void cell_count(struct table *t, size_t col, double n, bool star);
 void cell_factor(struct table *t, size_t col, double x);

@@ -65,8 +65,8 @@ static double involuntary_of(const struct run_repetition *r, size_t i)
 }
 
 /*
- * Returns the median of a figure over all repetitions or, if `of_process` is set, over those that have process `i`.
- * Returns NAN if there are none.
+ * Returns the median of a figure over all repetitions or, if `of_process` is set, over the repetitions that have
+ * process `i`. Returns NAN if there are no such repetitions.
  */
 static double over_runs(const struct run_subject *s, figure_fn *f, size_t i, bool of_process)
 {
