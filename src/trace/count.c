@@ -30,7 +30,7 @@ enum trace_by trace_by_parse(const char *word)
 	return BY_NOTHING;
 }
 
-/* A hash of name and id (FNV-1a by Fowler, Noll and Vo). */
+/* Returns a hash of the name and the id (FNV-1a by Fowler, Noll and Vo). */
 static uint64_t group_hash(const char *name, int64_t id)
 {
 	uint64_t h = UINT64_C(0xcbf29ce484222325) ^ (uint64_t)id;

@@ -8,7 +8,7 @@
 
 /*
  * If a call that has ended used a selected descriptor, writes the data that it transferred, below the line of the call.
- * Flushes `out` in between, because a call may transfer more bytes than should be kept in memory.
+ * Flushes `out` from time to time, because a call may transfer more bytes than should be kept in memory.
  */
 void trace_dump(const struct trace_look *l, const struct event *ev, struct trace_out *out);
 

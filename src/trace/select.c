@@ -216,7 +216,10 @@ int trace_select_path(struct trace_select *s, const char *path)
 	return r;
 }
 
-/* "/etc/..." matches /etc and everything below it. A path without "/..." matches only an equal path. */
+/*
+ * Returns true if `path` matches a selected path. "/etc/..." matches /etc and everything below /etc. A selected path
+ * without "/..." matches only an equal path.
+ */
 static bool path_matches(const struct trace_select *s, const struct buf *path)
 {
 	for (size_t i = 0; i < s->paths.n; i++) {

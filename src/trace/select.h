@@ -50,8 +50,8 @@ int trace_each_word(const char *text, trace_word_fn *fn, void *ctx, size_t *at, 
 
 void trace_select_free(struct trace_select *s);
 /*
- * These parse the values of -e trace=, status=, signal=, errno= and fds=. They return 0, or -EINVAL with the reason in
- * `why` and the offset of the mistake in *at.
+ * These functions parse the values of -e trace=, status=, signal=, errno= and fds=. They return 0, or -EINVAL with the
+ * reason in `why` and the offset of the mistake in *at.
  */
 int trace_select_calls(struct trace_select *s, const char *text, size_t *at, struct buf *why);
 int trace_select_status(struct trace_select *s, const char *text, size_t *at, struct buf *why);
@@ -64,8 +64,8 @@ int trace_select_fds(struct trace_select *s, const char *text, size_t *at, struc
 int trace_select_path(struct trace_select *s, const char *path);
 
 /*
- * Returns true if nothing that is known at the entry of the call excludes it. `subject` must belong to the same entry;
- * it is used only for -P and fds=.
+ * Returns true if nothing that is known at the entry of the call excludes the call. `subject` must belong to the same
+ * entry, and is used only for -P and fds=.
  */
 bool trace_select_enter(const struct trace_select *s, const struct event *ev, struct trace_subject *subject);
 /*

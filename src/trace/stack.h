@@ -6,8 +6,8 @@
 #include "stack/stack.h"
 
 /*
- * Both append a frame to `buf`, which is a struct buf: either as a line " > libc.so.6(write+0x14) [0x10a4c0]", or as a
- * JSON string. Before a JSON string that is not the first, they append a comma.
+ * Both functions append a frame to `buf`, which is a struct buf: either as a line " > libc.so.6(write+0x14)
+ * [0x10a4c0]", or as a JSON string. Before a JSON string that is not the first, they append a comma.
  */
 bool trace_stack_line(void *buf, const struct stack_frame *f);
 bool trace_stack_string(void *buf, const struct stack_frame *f);

@@ -45,13 +45,13 @@ void trace_subject_begin(struct trace_subject *s, const struct event *ev, const 
 /* Returns the references of the call, in the order of its arguments. Sets s->n to their number. */
 struct trace_ref *trace_subject_refs(struct trace_subject *s);
 /*
- * Returns what a descriptor refers to (readlink(2) of /proc/TID/fd/FD), or a path as the program passed it. Empty if
- * unknown. The subject owns the result.
+ * Returns what a descriptor refers to (readlink(2) of /proc/TID/fd/FD), or a path as the program passed it. The result
+ * is empty if unknown. The subject owns the result.
  */
 const struct buf *trace_ref_text(struct trace_subject *s, struct trace_ref *r);
 /*
- * Returns the absolute path of `r`: a relative path is appended to the path of its folder. Empty if unknown, or if `r`
- * does not refer to a path. The subject owns the result.
+ * Returns the absolute path of `r`: a relative path is appended to the path of its folder. The result is empty if the
+ * path is unknown, or if `r` does not refer to a path. The subject owns the result.
  */
 const struct buf *trace_ref_full(struct trace_subject *s, struct trace_ref *r);
 /*

@@ -148,7 +148,7 @@ static void describe(struct trace_tally *t, const struct event *ev)
 	trace_line_free(&line);
 }
 
-/* A hash of the string (FNV-1a by Fowler, Noll and Vo). */
+/* Returns a hash of the string (FNV-1a by Fowler, Noll and Vo). */
 static uint64_t hash_of(const char *s)
 {
 	uint64_t h = UINT64_C(0xcbf29ce484222325);

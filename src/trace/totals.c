@@ -79,8 +79,8 @@ static uint64_t calls_of(const struct summary_group *g)
 }
 
 /*
- * Returns the name under which a process or thread made most of its calls. It can have several names because of
- * execve(2).
+ * Returns the name under which a process or thread made most of its calls. A process or thread can have had several
+ * names because of execve(2).
  */
 static const char *name_of(const struct summary *s, int64_t id)
 {

@@ -31,7 +31,7 @@ struct trace_totals_config {
 	bool several;                    /* other output precedes the last table, so the table needs a heading */
 	const struct env *machine;       /* the machine of a recording; NULL: this machine */
 	uint64_t start_ns;               /* CLOCK_MONOTONIC */
-	const char *choice;              /* a line that says why this engine was chosen, or "" */
+	const char *choice;              /* a line that says why the engine was chosen, or "" */
 	struct trace_out *out;
 	struct trace_failure *failure;
 };
