@@ -15,7 +15,9 @@
  */
 #define COSTS_MEASURED 5
 
-/* How often a measurement is tried. On a busy machine it may fail, or find a cost that is not above zero. */
+/*
+ * How often a measurement is tried. On a busy machine, a measurement may fail, or find a cost that is not above zero.
+ */
 #define COSTS_TRIES 5
 
 /* One measurement: a list of numbers, of which the first is the cost. */
@@ -28,7 +30,7 @@ struct costs;
 
 /*
  * Reads the kept costs of this machine in its present state (boot, number of processors, version of sctrace). Returns
- * NULL if nothing can be kept; the other functions accept that.
+ * NULL if nothing can be kept; the other functions accept NULL.
  */
 struct costs *costs_open(void);
 void costs_close(struct costs *c);

@@ -92,7 +92,7 @@ struct engine_result {
 	uint64_t wall_ns;        /* time from exec to exit of the started program */
 	struct rusage usage;     /* resource usage of the started program and the children that it waited for */
 	uint64_t peak_rss_bytes; /* the largest peak RSS (VmHWM) of a process, read at its exit event; 0: unknown */
-	bool rss_is_largest;     /* there were several processes, and the figure is that of the largest one */
+	bool rss_is_largest;     /* there were several processes; peak_rss_bytes is that of the largest process */
 	uint64_t before_main;    /* calls before main (or before the entry point) */
 	/* counts, by name, of the calls before main; NULL if the engine does not have them; valid until stop() */
 	const struct summary *before;
@@ -121,7 +121,7 @@ struct engine_ops {
 	/*
 	 * Gets the next event. Returns 1 and fills in *ev. Returns 0 if no event will follow, -EINTR if sctrace
 	 * received a signal, or another -errno if tracing cannot continue. In the last case, the started programs have
-	 * been killed, and stop() will detach from the attached ones.
+	 * been killed, and stop() will detach from the attached processes.
 	 */
 	int (*next)(struct engine *e, struct event *ev);
 	/*
@@ -130,9 +130,9 @@ struct engine_ops {
 	 */
 	int (*collect)(struct engine *e, struct summary *s);
 	/*
-	 * Detaches from all attached processes without harming them, and also from started ones unless kill_on_exit is
-	 * set. Returns 0, or -errno of a failure that has not been reported yet. Afterwards, next() still gives the
-	 * events that occurred before the detaching.
+	 * Detaches from all attached processes without harming them, and also from started processes unless
+	 * kill_on_exit is set. Returns 0, or -errno of a failure that has not been reported yet. Afterwards, next()
+	 * still gives the events that occurred before the detaching.
 	 */
 	int (*detach)(struct engine *e);
 	/*
@@ -157,7 +157,7 @@ struct engine {
 /* An engine that was not built is also declared here; its probe() says why it is missing. */
 extern const struct engine_ops engine_ptrace, engine_patch, engine_bpf;
 
-/* All engines of this build in order of preference, ending with NULL. */
+/* Returns all engines of this build in order of preference, ending with NULL. */
 const struct engine_ops *const *engine_list(void);
 /* Values of --engine, for completion. */
 #define ENGINE_WORDS "auto ptrace patch bpf"
@@ -166,7 +166,7 @@ const struct engine_ops *const *engine_list(void);
  * everything.
  */
 void engine_lacks(const struct engine_ops *e, unsigned want, struct buf *out);
-/* The engine called `name`, or NULL. */
+/* Returns the engine with this name, or NULL. */
 const struct engine_ops *engine_find(const char *name);
 /*
  * Chooses the first engine that can do `want` and works here. If `name` is neither NULL nor "auto", chooses that
