@@ -57,10 +57,11 @@ void tracer_call_at_attach(struct task *task)
 }
 
 /*
- * Called at the first call of an attached thread. If attaching interrupted a call with a time limit, the kernel
- * continues that call by restart_syscall(2), which has no arguments. The arguments of the interrupted call are still in
- * the registers. The instruction pointer is after the call instruction, or at it if the kernel moves the pointer back
- * before the thread stops (aarch64).
+ * Called at each call. If attaching interrupted a call with a time limit, the thread's first call is
+ * restart_syscall(2), by which the kernel continues the interrupted call. restart_syscall(2) has no arguments, so its
+ * number and arguments are replaced by those of the interrupted call, which tracer_call_at_attach() has read from the
+ * registers. The instruction pointer is after the call instruction, or at this instruction if the kernel moves the
+ * pointer back before the thread stops (aarch64).
  */
 static void name_resumed(struct thread *k)
 {

@@ -7,8 +7,8 @@
 /* Called when a call begins. The caller has set arch, nr, args, ip and sp of the thread's call. */
 void tracer_call_enter(struct tracer *t, struct task *task);
 /*
- * Called at the first stop of an attached thread: saves the call in which it may be blocked, because restart_syscall(2)
- * may continue that call.
+ * Called at the first stop of an attached thread: saves the call in which the thread may be blocked, because
+ * restart_syscall(2) may continue that call.
  */
 void tracer_call_at_attach(struct task *task);
 /* Called when the call returns. The caller has set result, error and err of the thread's call. */

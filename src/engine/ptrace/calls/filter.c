@@ -41,8 +41,8 @@ static void add_run(struct call_filter *f, int from, int to)
 }
 
 /*
- * The filter is built without libseccomp: seccomp_export_bpf(3) of version 2.5 dereferences NULL if memory runs out. In
- * addition, one comparison for each run of numbers is cheaper than one for each number.
+ * Does not use libseccomp: seccomp_export_bpf(3) of version 2.5 dereferences NULL if memory runs out. In addition, one
+ * comparison for each run of numbers is cheaper than one for each number.
  */
 int call_filter_build(struct call_filter *f, const struct call_set *only)
 {

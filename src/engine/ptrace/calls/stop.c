@@ -111,8 +111,8 @@ bool tracer_wants_call(const struct tracer *t, const struct task *task)
 }
 
 /*
- * Notes that the program uses userfaultfd, which is created by userfaultfd(2) or through its device
- * (linux/userfaultfd.h).
+ * If the call has created a userfaultfd, by userfaultfd(2) or through its device (linux/userfaultfd.h), notes that the
+ * program uses one.
  */
 static void note_userfaultfd(struct tracer *t, const struct call *c)
 {

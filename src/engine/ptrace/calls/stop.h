@@ -10,7 +10,7 @@
  */
 void tracer_syscall_stop(struct tracer *t, struct task *task);
 
-/* True if the task's current call is wanted as an event. */
+/* Returns true if the task's current call must be reported as an event. */
 bool tracer_wants_call(const struct tracer *t, const struct task *task);
 
 #endif

@@ -14,7 +14,8 @@
 /*
  * Blocks until the first stop. If a new task has stopped that its parent has not reported yet, polls instead and calls
  * tracer_adopt_orphans(), because the parent may have been killed before its report. The end of the parent may not show
- * this: the end of a leader is reported only after the ends of all its threads, and the new task may be one of them.
+ * this: the end of a leader is reported only after the ends of all its threads, and the new task may be one of these
+ * threads.
  */
 static pid_t wait_first(struct tracer *t, int *status, struct rusage *usage, enum noticed *how)
 {

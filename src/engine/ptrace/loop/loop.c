@@ -48,8 +48,8 @@ static int serve(struct tracer *t, struct wait_status w)
 }
 
 /*
- * Before the next stop is handled, reports everything that was recorded. Also called when a signal has interrupted the
- * wait for a stop.
+ * Before the next stop is handled, reports everything that was recorded. This function is also called when a signal has
+ * interrupted the wait for a stop.
  */
 static bool look_first(struct tracer *t, struct event *ev)
 {

@@ -71,8 +71,8 @@ static int start_program(struct tracer *t, struct buf *why)
 	task->proc->root = task->proc->counted = true;
 	t->result.processes = 1;
 	/*
-	 * The child blocks in read(2) on the pipe. The child must stop once, because only a stopped task can be resumed
-	 * in such a way that its next calls stop (PTRACE_SYSCALL).
+	 * The child blocks in read(2) on the pipe of spawn_go(). The child must stop once, because only a stopped task
+	 * can be resumed in such a way that its next calls stop (PTRACE_SYSCALL).
 	 */
 	int status;
 	if (ptrace_retry(PTRACE_INTERRUPT, child.pid, NULL, NULL) < 0)

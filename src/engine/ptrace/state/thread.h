@@ -1,4 +1,4 @@
-/* What the tracer knows about a thread, except about its stop: its current call, and changes made to that call. */
+/* What the tracer knows about a thread in addition to struct task: its current call, and changes made to that call. */
 #ifndef SCTRACE_ENGINE_PTRACE_STATE_THREAD_H
 #define SCTRACE_ENGINE_PTRACE_STATE_THREAD_H
 

@@ -31,13 +31,13 @@ enum tracer_verdict {
  */
 struct tracer_ops {
 	/*
-	 * Called as soon as wait4(2) or waitid(2) reports this status of the task. The tracer handles the status later,
+	 * Called as soon as wait4(2) or waitid(2) reports `status` for the task. The tracer handles the status later,
 	 * so this function does only work that cannot wait.
 	 */
 	void (*waited)(struct tracer *t, pid_t tid, int status);
-	/* A signal-delivery-stop for `si`. STOP_PASS delivers it. */
+	/* Handles a signal-delivery-stop. STOP_PASS means that the signal, which `si` describes, is delivered. */
 	enum tracer_verdict (*signal)(struct tracer *t, struct task *task, const siginfo_t *si);
-	/* A seccomp stop. Called only if sctrace's filter is installed. */
+	/* Handles a seccomp stop. Called only if sctrace's filter is installed. */
 	enum tracer_verdict (*seccomp)(struct tracer *t, struct task *task);
 	/*
 	 * Returns true if the agent made the clone(2) whose child `parent` reports by `event`, and sets *flags to the
@@ -45,15 +45,15 @@ struct tracer_ops {
 	 */
 	bool (*unseen_clone)(struct tracer *t, const struct task *parent, int event, uint64_t *flags);
 	/*
-	 * A parent reports a new task, which is in its first stop or will soon be in it. `clone_flags` are the flags as
-	 * far as they are known.
+	 * Called when a parent reports a new task, which is in its first stop or will soon be in it. `clone_flags` are
+	 * the flags as far as they are known.
 	 */
 	void (*new_task)(struct tracer *t, struct task *parent, struct task *child, uint64_t clone_flags);
-	/* A new task, which its parent has reported, is in its first stop. */
+	/* Called when a new task, which its parent has reported, is in its first stop. */
 	void (*first_stop)(struct tracer *t, struct task *task);
-	/* `task` runs a new image. The other threads of its process were already removed. */
+	/* Called when `task` runs a new image. The other threads of its process were already removed. */
 	void (*exec)(struct tracer *t, struct task *task);
-	/* The task is about to be removed, because it exited or another thread called execve(2). */
+	/* Called when the task is about to be removed, because it exited or another thread called execve(2). */
 	void (*death)(struct tracer *t, struct task *task);
 	/* Called before PTRACE_DETACH of a stopped task, which must then run without sctrace. */
 	void (*detach)(struct tracer *t, struct task *task);
@@ -62,11 +62,14 @@ struct tracer_ops {
 	 * process restores that process.
 	 */
 	void (*leave)(struct tracer *t, struct task *task);
-	/* Tracing was given up (tracer_give_up). Attached processes must soon run without sctrace. */
+	/* Called when tracing was given up (tracer_give_up). Attached processes must soon run without sctrace. */
 	void (*gave_up)(struct tracer *t);
-	/* The ptrace request that resumes this task: PTRACE_SYSCALL or PTRACE_CONT. */
+	/* Returns the ptrace request with which the task must be resumed: PTRACE_SYSCALL or PTRACE_CONT. */
 	int (*resume_request)(struct tracer *t, const struct task *task);
-	/* A syscall-stop. Returns true if it was handled because the program itself did not make the call. */
+	/*
+	 * Called at a syscall-stop. Returns true if it has handled the stop, because the program itself did not make
+	 * the call.
+	 */
 	bool (*syscall_stop)(struct tracer *t, struct task *task);
 	/* Called before a wait status is handled: reads everything that was recorded before that status. */
 	void (*look)(struct tracer *t);
@@ -164,8 +167,8 @@ struct tracer {
 	struct tracer_events events;
 	bool looked; /* tracer_ops.look() has been called for the next wait status */
 	/*
-	 * `current` stays stopped until all recorded events are handled, because the memory of these events is read
-	 * from it
+	 * `current` stays stopped until all recorded events are handled, because the memory that these events refer to
+	 * is read through `current`
 	 */
 	bool hold_current;
 	/* The task that has been stopped since the last event; the next tracer_next() resumes it. */
@@ -191,10 +194,13 @@ struct tracer {
 	} main;
 	struct summary counts; /* calls counted since the last collect() */
 	struct summary before; /* calls before main */
-	/* The struct summary_group in `counts` of each thread or process, according to config.want. */
+	/* The struct summary_group in `counts` for each thread or for each process, depending on config.want. */
 	struct map groups;
 	struct wait_status handled; /* the status that is being handled */
-	/* Cost of a call under ptrace, by how its end was noticed. Both are equal if sctrace may use only one CPU. */
+	/*
+	 * Cost of a call under ptrace, for each way in which the call's end was noticed. Both costs are equal if
+	 * sctrace may use only one CPU.
+	 */
 	struct tracer_cost cost[NOTICED_WAYS];
 	struct tracer_cost unseen_cost; /* cost of a call whose entry the tracer does not see */
 	struct engine_result result;

@@ -97,7 +97,7 @@ static int seize(struct tracer *t, pid_t pid, pid_t tid)
 	return 1;
 }
 
-/* Seizes the current threads. Returns the number of new ones, or -errno. */
+/* Seizes the current threads. Returns the number of those that were not seized before, or -errno. */
 static int seize_threads(struct tracer *t, pid_t pid)
 {
 	char path[40];

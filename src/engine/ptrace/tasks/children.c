@@ -84,8 +84,8 @@ static void serve_early_stop(struct tracer *t, struct task *task)
 }
 
 /*
- * Adopting a task too early does no harm: if the parent's event comes after all, tracer_on_child() finds that the child
- * is known.
+ * If a task is adopted before its parent reports it, this does no harm: when the parent's event comes,
+ * tracer_on_child() finds that the child is known.
  */
 bool tracer_adopt(struct tracer *t, struct task *task)
 {

@@ -5,8 +5,8 @@
 #include "engine/ptrace/state/tracer.h"
 
 /*
- * Returns the options of attached tasks. They are those of started tasks, except that the kernel does not kill attached
- * tasks when sctrace dies.
+ * Returns the options of attached tasks: those of started tasks, except that the kernel does not kill attached tasks
+ * when sctrace dies.
  */
 unsigned long tracer_attach_options(const struct tracer *t);
 /* Sets the options of a stopped task. Only leaders of started or attached processes stop at their exit. */

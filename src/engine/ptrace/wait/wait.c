@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 /*
- * True if sctrace traces task `tid`, or any known task if `tid` is -1. If wait4(2) fails with ECHILD although this is
- * true, a sandbox refuses the call.
+ * True if sctrace traces task `tid`, or any known task if `tid` is -1. If wait4(2) fails with ECHILD although sctrace
+ * traces a task, a sandbox refuses the call.
  */
 static bool is_traced(const struct tracer *t, pid_t tid)
 {
@@ -28,7 +28,7 @@ static bool is_traced(const struct tracer *t, pid_t tid)
 	return false;
 }
 
-/* More interruptions per second than this mean that wait4(2) is being faked. */
+/* More interruptions of wait4(2) per second than this are not caused by signals: the result EINTR is being faked. */
 #define INTERRUPTIONS    1000
 #define INTERRUPTIONS_NS NSEC_PER_SEC
 
@@ -169,11 +169,13 @@ pid_t tracer_spin(struct tracer *t, pid_t pid, int *status, struct rusage *usage
 }
 
 /*
- * If many records are written within this time, sctrace reads them while the program runs. Otherwise the ring would
- * soon be full, and the program would wait in a stop until sctrace has handled all of its records.
+ * If many records are written within this time, sctrace reads them while the program runs. If sctrace did not, the ring
+ * would soon be full, and the program would wait in a stop until sctrace has handled all records.
  */
 #define FLOW_NS 300000
-/* The time between two looks at the ring. The program writes to the ring's memory, so each look delays the program. */
+/*
+ * The time between two looks at the ring. Each look delays the program, because the program writes to the same memory.
+ */
 #define FLOW_POLL_NS 5000
 
 pid_t tracer_await_records(struct tracer *t, int *status, struct rusage *usage)
