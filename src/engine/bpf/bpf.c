@@ -146,7 +146,10 @@ static void bpf_free(struct bpf_engine *b)
 	free(b);
 }
 
-/* This engine never stops the child, so the child itself asks the kernel to kill it when sctrace dies. */
+/*
+ * Called in the child: asks the kernel to kill the child when sctrace dies. This engine does not use ptrace(2), which
+ * has an option for that.
+ */
 static int die_with_parent(void *ctx)
 {
 	(void)ctx;

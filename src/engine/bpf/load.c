@@ -57,8 +57,8 @@ static int check_capabilities(struct buf *why)
 }
 
 /*
- * Tries a call of bpf(2). A check of the capabilities is not enough: they may be valid only in a user namespace, or a
- * seccomp filter may forbid bpf(2).
+ * Tries a call of bpf(2). A check of the capabilities is not enough: the capabilities may be valid only in a user
+ * namespace, or a seccomp filter may forbid bpf(2).
  */
 static int check_call(struct buf *why)
 {
@@ -167,7 +167,7 @@ static int on_ring(void *ctx, void *data, size_t size)
 		bpf_note_begun(b, e.other);
 	else if (e.kind == RING_DEATH && (by_thread || e.is_process))
 		r = bpf_note_ended(b, by_thread ? e.tid : e.pid);
-	/* With --all and --cgroup, fork events may be missed, so none are reported. */
+	/* With --all and --cgroup, fork events may be missed, so no events are reported. */
 	if (b->skel->rodata->scope == SCOPE_TASKS && !vec_push(&b->events, e))
 		r = -ENOMEM;
 	return r;

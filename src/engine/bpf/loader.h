@@ -94,8 +94,8 @@ int bpf_collect_errnos(struct bpf_engine *b, struct summary *s);
 int bpf_find_rows(struct bpf_engine *b);
 /*
  * bpf_note_begun() and bpf_note_ended() note that a process or thread has started or ended; `id` is its process or
- * thread id, depending on how rows are split. bpf_retire() saves the contents of all ended rows and reuses these rows,
- * if few slots are free. Returns 0 or -ENOMEM.
+ * thread id, depending on how rows are split. If few slots are free, bpf_retire() saves the contents of the rows of all
+ * ended processes or threads, and frees these rows. Returns 0 or -ENOMEM.
  */
 void bpf_note_begun(struct bpf_engine *b, unsigned int id);
 int bpf_note_ended(struct bpf_engine *b, unsigned int id);

@@ -18,8 +18,8 @@ const volatile unsigned int max_chunks = 1;
 const volatile unsigned int shards = 1; /* a power of two, at most SHARDS_MAX */
 
 /*
- * The loader sets this when it stops counting. The entry hook is then removed before the exit hook, so the exit hook
- * may see a call that did not pass the entry hook.
+ * The loader sets this variable when it stops counting. The entry hook is then removed before the exit hook, so the
+ * exit hook may see a call that did not pass the entry hook.
  */
 unsigned int closing = 0;
 

@@ -40,7 +40,7 @@ static __noinline long long resolve_interrupted(struct task_struct *task, struct
 		count_restarted(i->slot, i->ns);
 		i->slot = 0;
 	} else if (!(t->flags & TASK_HANDLER)) {
-		count_returned(i->slot, i->ns, -EINTR); /* another call was made, so the stored one is not restarted */
+		count_returned(i->slot, i->ns, -EINTR); /* another call was made, so the stored call is not restarted */
 		i->slot = 0;
 	}
 	if (!i->slot)

@@ -7,8 +7,8 @@
 
 /*
  * Times fall into the buckets of stats/hist.h: 32 for each power of two. A histogram consists of chunks of 32 buckets,
- * which are allocated when the first time falls into them, because a call's times spread over few powers of two. Chunks
- * 0 and 1 hold 0 to 63 ns, and the last one all times from 2^46 ns (19 hours) on.
+ * each of which is allocated when a measured time first falls into it, because a call's times spread over few powers of
+ * two. Chunks 0 and 1 hold 0 to 63 ns, and the last one all times from 2^46 ns (19 hours) on.
  */
 #define CHUNK_BITS     5
 #define CHUNK_SIZE     (1 << CHUNK_BITS)
@@ -76,10 +76,10 @@ enum task_flags {
 	TASK_IN_CALL = 1 << 0,
 	/*
 	 * The thread has not been seen yet. If the thread's first event is an exit, this is the exit of the clone(2)
-	 * that created the thread, which has no entry.
+	 * that created the thread. This exit has no entry.
 	 */
 	TASK_UNSEEN = 1 << 1,
-	TASK_WAITING = 1 << 2, /* not counted until it executes a program */
+	TASK_WAITING = 1 << 2, /* the thread is not counted until it executes a program */
 	TASK_HANDLER = 1 << 3, /* a signal handler is running; when it returns, the interrupted call may be restarted */
 	TASK_SELF = 1 << 4,    /* the thread is the loader, during calibration */
 	TASK_ROOT = 1 << 5,    /* the process is the started program */
