@@ -2,11 +2,11 @@
  * The patch engine counts and times calls inside the program. state.h defines its terms. Its folders, each of which
  * uses only those before it:
  *
- *   code/     the machine code that goes into the program: the agent, stubs, jumps; where there is room for it
- *   arm/      making calls from outside the agent stop; the watchdog
+ *   code/     the machine code that goes into the program: the agent, stubs and jumps; the search for padding
+ *   arm/      how calls from outside the agent are made to stop; the watchdog
  *   remote/   the program's memory and mappings, and code that runs in it
  *   image/    an address space: its counters, its call sites, and the agent in it
- *   record/   whole calls: what the program's threads have written into their rings, as events
+ *   record/   recorded calls: converts the records that threads have written into their rings to events
  *   threads/  what to do with a thread that has stopped at a call or with a signal
  *   life/     clone, exec, attach, detach
  *

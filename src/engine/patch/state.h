@@ -91,7 +91,7 @@ struct image_counters {
 	struct region *region;
 	uint32_t map[AGENT_CALLS]; /* copy of agent_data.map in the program; not valid while `off` is set */
 	bool single_thread;        /* copy of agent_data.single_thread in the program */
-	struct agent_words *words; /* in the region; if NULL, the agent does not make execve(2) */
+	struct agent_words *words; /* the image's words in the region; if NULL, the agent does not make execve(2) */
 	unsigned rings;            /* number of rings that the program has mapped after the slots */
 	bool off;                  /* the agent passes all calls to the tracer, because `sharers` is not 0 */
 	/* Number of processes that share the memory, but whose calls are counted elsewhere or not at all. */

@@ -19,7 +19,7 @@ bool encode_jmp32(unsigned char out[5], uint64_t at, uint64_t to);
 #define STUB_RAW        29 /* the program's own call instruction, which stops */
 #define STUB_AFTER_CALL 31 /* the call has been made */
 #define STUB_MOVED      38 /* the instructions that moved into the stub */
-#define STUB_EARLY      43 /* the instruction before the call, if that one moved; in this case, no other has moved */
+#define STUB_EARLY      43 /* the instruction before the call, if it moved; in this case, no other instruction has */
 #define STUB_EXIT       57
 #define STUB_MOVED_MAX  (STUB_EXIT - STUB_MOVED - 5)
 #define STUB_EARLY_MAX  (STUB_EXIT - STUB_EARLY - 2)

@@ -1,7 +1,7 @@
 /*
- * The recorder: C code that runs inside the traced program (see ring.h). It is copied there as bytes, so it must not
- * need the rest of sctrace: it makes no library calls and has no constants in other sections and no sanitizers. It does
- * not use vector registers, because they hold the program's values during a system call.
+ * The recorder: C code that runs inside the traced program (see ring.h). The code is copied into the program as bytes,
+ * so it must not need the rest of sctrace: it makes no library calls and has no constants in other sections and no
+ * sanitizers. It does not use vector registers, because they hold the program's values during a system call.
  */
 #include "engine/patch/code/ring.h"
 

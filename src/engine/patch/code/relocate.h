@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #define RELOCATE_MAX       14 /* the largest number of bytes that may move into a stub (STUB_MOVED_MAX) */
-#define RELOCATE_EARLY_MAX 12 /* the same for the instruction before the call (STUB_EARLY_MAX) */
+#define RELOCATE_EARLY_MAX 12 /* largest size of a moved instruction before the call (STUB_EARLY_MAX) */
 
 /*
  * `code` holds the `n` bytes of a function that is loaded at `fn`; a two-byte syscall instruction is at `site`. Returns

@@ -46,7 +46,7 @@
 
 /*
  * A thread's scratch memory: registers, and above them the recorder's stack. It is private memory of the program,
- * whereas rings are shared: a fork(2) child that writes to this memory must not harm its parent.
+ * whereas rings are shared, so that a fork(2) child that writes to its scratch memory does not harm its parent.
  */
 #define SCRATCHES_AT 0x78000000
 #define SCRATCH_SIZE 0x400

@@ -204,8 +204,8 @@ struct batch {
 #define EXTRA BATCH /* the value of piece.site for the extra code */
 
 /*
- * Bytes of site number `site`. They must be equal to `old` before the change, and become `new`. `old` and `new` may be
- * equal.
+ * Bytes of site number `site`. The bytes must be equal to `old` before the change, and are equal to `new` after it.
+ * `old` and `new` may be equal.
  */
 struct piece {
 	uint64_t addr;

@@ -9,7 +9,7 @@ struct region {
 	int refs;             /* number of images that use the region */
 	unsigned char *slots; /* AGENT_STATS_SIZE bytes. The program can write here: never trust it */
 	size_t size;          /* size of the memory: AGENT_STATS_SIZE, and the rings after it */
-	/* Descriptor of the memory while it is being set up, and as long as it is in the pool. */
+	/* Descriptor of the memory, while the memory is being set up, and while it is in the pool. */
 	int fd;
 	struct agent_slot *seen[AGENT_CALLS]; /* the counts already collected from each slot in use, or NULL */
 	uint16_t used;                        /* number of slots in use */
@@ -51,8 +51,8 @@ int region_adopt(struct region *r, pid_t tid, int their_fd);
 void region_put(struct patch *p, struct region *r);
 
 /*
- * Returns the map entry of call `nr` (agent.h). Its slot is allocated at the first use. Returns 0 if all slots are in
- * use.
+ * Returns the map entry of call `nr` (agent.h). The call's slot is allocated at the first use. Returns 0 if all slots
+ * are in use.
  */
 uint32_t region_entry(const struct patch *p, struct region *r, int64_t nr);
 /* Returns slot number `i`. */

@@ -34,8 +34,8 @@ void setup_counters(struct patch *p, const struct task *task, struct region *reg
 /* Returns the initial data of the agent in an image that has counters. */
 struct agent_data setup_data(const struct image *img);
 /*
- * Called if the agent cannot be used after all: unmaps what setup has mapped according to `r` (agent.S). `stubs` is the
- * address that the stubs were to have.
+ * Called if the agent cannot be used after all: unmaps the memory that setup has mapped, and whose addresses are in `r`
+ * (agent.S). `stubs` is the address that the stubs were to have.
  */
 void setup_unmap(struct patch *p, struct task *task, const struct user_regs_struct *r, uint64_t stubs);
 /*

@@ -66,7 +66,7 @@ static inline uint64_t site_target(const struct site *s)
 struct site *site_of_stub(const struct image *img, uint64_t addr);
 /* Returns the site from which the instruction at `ip` moved into a stub, or NULL. */
 const struct site *site_moved_from(const struct image *img, uint64_t ip);
-/* Can a jump at one address reach the other? */
+/* Can a jump at one of the two addresses reach the other? */
 bool site_is_near(uint64_t a, uint64_t b);
 /* Does memory still contain the bytes that a change wrote (`new`), or the bytes from before the change (!new)? */
 bool site_bytes_are(const struct task *task, const struct change *c, bool new);
@@ -78,7 +78,7 @@ bool site_write_stub(struct task *task, const struct site *s);
  * out.
  */
 bool site_add(struct patch *p, struct image *img, struct site *s);
-/* Adds a site to the tables by stub and hop, after it was decided. */
+/* Adds a site to the tables by stub and hop, after the engine has decided how to patch it. */
 void site_index(struct patch *p, struct image *img, struct site *s);
 /* Removes the site's hops from the table sites.by_hop, and forgets the site's changes. */
 void site_unindex(struct image *img, struct site *s);

@@ -15,7 +15,10 @@
 #define CODE_SIZE  ((size_t)(unattended_code_end - unattended_code))
 #define AGENT_SIZE ((size_t)(agent_end - agent_begin))
 #define DATA_SIZE  offsetof(struct agent_data, code) /* the bytes after these are zeros */
-/* Distance of the work area below the stack pointer, in memory that execve(2) maps (setup_arg_pages() in fs/exec.c). */
+/*
+ * Distance of the work area below the stack pointer, in bytes. The work area is in memory that execve(2) maps
+ * (setup_arg_pages() in fs/exec.c).
+ */
 #define WORK_BELOW 16384
 #define WORK_MAX   (UNATTENDED_WORK_HEAD + AGENT_PAGE + DATA_SIZE + PLAN_EXTRA_STUBS)
 _Static_assert(WORK_MAX < WORK_BELOW, "the work area ends below the stack pointer");
@@ -152,7 +155,10 @@ bool unattended_undo(struct patch *p, struct task *task, struct user_regs_struct
 	static const unsigned char zeros[WORK_MAX];
 	struct image *img = image_of(task);
 	const uint64_t stubs = setup_stubs(img->start.entry);
-	/* If everything could be mapped, a later step has failed. That step will fail in other images as well. */
+	/*
+	 * If everything could be mapped, a later step has failed. That step will fail in other images as well, so
+	 * unattended setup is not tried again.
+	 */
 	p->attended |= r->r15 == AGENT_STATS && r->rbx == stubs;
 	patch_task_of(task)->armed = false;
 	site_restore_all(task);

@@ -250,7 +250,9 @@ static uint64_t turn_of(const struct record_thread *th)
 	return item.kind == RECORD_NONE ? UINT64_MAX : item.ticks;
 }
 
-/* Restores the order of the heap if the thread at index `i` is later than those below it (Knuth, TAOCP 3, 5.2.3). */
+/*
+ * Restores the order of the heap if the thread at index `i` is later than the threads below it (Knuth, TAOCP 3, 5.2.3).
+ */
 static void sift(struct record *rec, size_t i)
 {
 	struct record_thread **v = rec->threads.v, *th = v[i];
@@ -282,7 +284,10 @@ static void order(struct record *rec)
 	rec->ordered = true;
 }
 
-/* Removes the item that was reported last, and moves its thread to the position of its next item. */
+/*
+ * Removes the item that was reported last, and moves its thread to the position in the heap that the thread's next item
+ * gives.
+ */
 static void pop(struct record *rec)
 {
 	struct record_thread *th = rec->reported;

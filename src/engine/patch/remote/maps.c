@@ -56,7 +56,7 @@ uint64_t maps_gap(pid_t pid, uint64_t near, size_t size)
 	uint64_t best = 0;
 	int r = proc_read(pid, "maps", &text);
 	for (const char *p = buf_str(&text); r == 0 && proc_map_next(&p, &m); end = m.hi) {
-		/* Keep one page free on each side, and more below a stack, which may grow. */
+		/* Keep one page free on each side of the range, and more pages below a stack, which may grow. */
 		uint64_t spare = proc_map_is(&m, "[stack]") ? 64 << 20 : 2 * AGENT_PAGE;
 		uint64_t at = m.lo - spare - size;
 		if (m.lo > end && m.lo - end >= size + spare + AGENT_PAGE && m.lo < 1ull << 47 &&

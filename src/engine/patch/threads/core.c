@@ -65,7 +65,7 @@ static bool move_out(struct patch *p, struct task *task, int status)
 {
 	int event = status >> 16;
 	bool asked = dispatch_undo(task, status);
-	/* At the other events, the thread is in a call that creates a child or ends the thread. */
+	/* At the other ptrace events, the thread is in a call that creates a child or ends the thread. */
 	if (event == 0 || event == PTRACE_EVENT_STOP || event == PTRACE_EVENT_SECCOMP)
 		stepout(p, task, STEPOUT_CORE);
 	return asked;

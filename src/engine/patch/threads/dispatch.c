@@ -64,7 +64,10 @@ static void block_sigsys(const struct task *task)
 	ptrace_retry(PTRACE_SETSIGMASK, task->tid, sizeof(mask), &mask);
 }
 
-/* Does the mask block all signals except SIGSYS? C libraries block all signals around clone(2). */
+/*
+ * Does the mask block all signals except SIGSYS? If so, the thread had blocked SIGSYS as well, because C libraries
+ * block all signals around clone(2).
+ */
 static bool is_all_else(uint64_t mask)
 {
 	return !(mask & SIGBIT(SIGSYS)) && __builtin_popcountll(mask) >= 55;
@@ -89,8 +92,8 @@ bool dispatch_block_again(const struct task *task)
 
 /*
  * When the kernel forces SIGSYS (force_sig_info_to_task), it unblocks SIGSYS in a thread that blocked it. If SIGSYS was
- * blocked or ignored, it also resets the action. Both are restored here. If a thread blocks all other signals, it had
- * blocked SIGSYS as well.
+ * blocked or ignored, it also resets the action. This function restores the mask and the action. If a thread blocks all
+ * other signals, it had blocked SIGSYS as well.
  */
 static void mend_forced_signal(struct patch *p, struct task *task)
 {
@@ -174,7 +177,7 @@ bool dispatch_undo(const struct task *task, int status)
 	bool pending = status >> 16 == PTRACE_EVENT_STOP && dispatch_is_pending(task->tid) &&
 		       ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) == 0;
 	struct patch_task *pt = patch_task_of(task);
-	/* The recorder asks with a call after the program's call, so the program's call has been made. */
+	/* The call by which the recorder asks sctrace comes after the program's call, which has thus been made. */
 	if ((forced || pending) && !record_is_asking(&r)) {
 		r.rip += pt->redone ? 2 : 0;
 		pt->redone = false;

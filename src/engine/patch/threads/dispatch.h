@@ -25,8 +25,8 @@ enum tracer_verdict dispatch_forced(struct patch *p, struct task *task, const si
  */
 bool dispatch_is_forced(const struct task *task, const siginfo_t *si, struct user_regs_struct *r);
 /*
- * Is a forced SIGSYS pending for this stopped thread? The kernel will deliver it before the thread runs more of the
- * program's code.
+ * Is a forced SIGSYS pending for this stopped thread? The kernel will deliver this signal before the thread runs more
+ * of the program's code.
  */
 bool dispatch_is_pending(pid_t tid);
 /*

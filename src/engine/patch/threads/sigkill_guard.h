@@ -15,8 +15,8 @@
 void sigkill_guard_install(struct patch *p, struct task *task);
 /*
  * Restores the program's own action. Needed before the agent is unmapped, and before a SIGSYS that the program sent
- * itself is delivered, because the flags and mask of the program's action must apply then. `delivers` means that the
- * next stop must be one that can deliver a signal.
+ * itself is delivered, because the flags and the mask of the program's action must apply to this signal. `delivers`
+ * means that the next stop must be one that can deliver a signal.
  */
 void sigkill_guard_remove(struct patch *p, struct task *task, bool delivers);
 /*

@@ -145,7 +145,7 @@ static bool hide_step(struct patch *p, struct task *task, const siginfo_t *si, u
 		return false;
 	pt->step_hidden = s && off == STUB_MOVED && (!s->moved || s->kind == SITE_EARLY) ? s->ip : 0;
 	if (s && s->kind == SITE_EARLY && off == STUB_EARLY)
-		return true; /* the program does not contain the jump at the site */
+		return true; /* hidden, because the program's own code has no jump at the site */
 	if (off >= STUB_AFTER_CALL && off < STUB_EXIT)
 		return off <= STUB_MOVED;
 	return ip == hidden || (stepout_needed(task, ip) && survive_fault(p, task, ip));
