@@ -102,7 +102,7 @@ agent_sys_\s:
 	syscall
 agent_after_\s:
 	.if \vfork
-	cmp	%rsp, DATA_VFORK_SP	/* a child with its own stack must make room for the frame there */
+	cmp	%rsp, DATA_VFORK_SP	/* a child with its own stack must make room for the frame on it */
 	je	1f
 	lea	-(48 + 128)(%rsp), %rsp
 agent_lowered:

@@ -124,7 +124,8 @@ struct agent_frame {
 };
 
 /*
- * A child of vfork(2) or CLONE_VFORK runs on its parent's stack. The parent's frame is kept here until the child ends.
+ * A child of vfork(2) or CLONE_VFORK runs on its parent's stack. The parent's frame is kept in this structure until the
+ * child ends.
  */
 struct agent_vfork_frame {
 	uint64_t taken; /* 1: `frame` is in use */

@@ -140,7 +140,7 @@ HELPER bool put_string(const struct agent_scratch *r, struct place *p, unsigned 
 
 /*
  * Captures memory that the call will change. Returns false if there is no room. If the copying faults, the ring is
- * unchanged, because the record is not open yet. threads/signals.c then makes the call from the stub.
+ * unchanged, because the record is not open yet, and threads/signals.c makes the call from the stub.
  */
 HELPER bool capture_before(const struct agent_scratch *s, struct place *p, const struct agent_recipe *recipe)
 {

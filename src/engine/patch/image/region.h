@@ -7,7 +7,7 @@
 
 struct region {
 	int refs;             /* number of images that use the region */
-	unsigned char *slots; /* AGENT_STATS_SIZE bytes. The program can write here: never trust it */
+	unsigned char *slots; /* AGENT_STATS_SIZE bytes, untrusted, because the program can write to them */
 	size_t size;          /* size of the memory: AGENT_STATS_SIZE, and the rings after it */
 	/* Descriptor of the memory, while the memory is being set up, and while it is in the pool. */
 	int fd;

@@ -94,8 +94,8 @@ void site_free_all(struct patch *p, struct image *img);
  */
 void site_check_copied(struct patch *p, struct task *task);
 /*
- * Restores a site. If `hops` is true, also restores the padding on the way to its stub; no other thread may be
- * executing that padding then.
+ * Restores a site. If `hops` is true, also restores the padding on the way to its stub; in this case, no other thread
+ * may be executing that padding.
  */
 void site_restore(const struct task *task, const struct site *s, bool hops);
 /* Restores all sites of the task's image. */

@@ -65,15 +65,15 @@ int record_open(struct patch *p, const struct engine_config *config);
 void record_close(struct patch *p);
 
 /*
- * Gives the stopped task a ring, or registers its ring under its present fs base. Returns false if there is no room;
- * the task's calls then go to sctrace.
+ * Gives the stopped task a ring, or registers its ring under its present fs base. Returns false if there is no room for
+ * it; the task's calls then go to sctrace.
  */
 bool record_admit(struct patch *p, struct task *task);
 /* Like record_admit(), for a task whose fs base is known. */
 bool record_admit_at(struct patch *p, struct task *task, uint64_t fs_base);
 /*
- * Called for a process that received a copy of its parent's memory: clears the table of threads there, because the
- * rings in it belong to the parent.
+ * Called for a process that received a copy of its parent's memory: clears the copied table of threads, because the
+ * rings in the table belong to the parent.
  */
 void record_forget_copied(struct task *task);
 /* Frees the thread's ring and its row in the table. */

@@ -266,7 +266,8 @@ static int restore_position(const struct task *task, const struct excursion *d)
 #define EXCURSION_STOPS 64
 
 /*
- * Resumes the task up to the entry of the call that ends at `ip`, or of the last call. Sets `r` to the registers there.
+ * Resumes the task up to the entry of the call that ends at `ip`, or of the last call. Sets `r` to the registers at
+ * that entry.
  */
 static int excursion_to(struct tracer *t, struct task *task, const struct excursion *d, uint64_t ip,
 			struct user_regs_struct *r)

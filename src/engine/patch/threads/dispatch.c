@@ -286,9 +286,9 @@ static void watch_sigsys_action(struct task *task, int64_t nr, const struct user
 }
 
 /*
- * The program had sent itself a SIGSYS, which was pending and blocked. The kernel has delivered it in place of the
- * SIGSYS that a call should have raised. That call has not been made yet. The signal is blocked again, so it becomes
- * pending again (ptrace_signal() in kernel/signal.c).
+ * If the program had sent itself a SIGSYS, which was pending and blocked, the kernel may deliver it in place of the
+ * SIGSYS that a call should have raised. That call has not been made yet, so it is made now. SIGSYS is blocked again,
+ * so the program's signal becomes pending again (ptrace_signal() in kernel/signal.c).
  */
 void dispatch_mend_sigsys(struct patch *p, struct task *task, const siginfo_t *si)
 {

@@ -43,11 +43,11 @@ bool dispatch_block_again(const struct task *task);
 /* Runs call `nr` under ptrace, at the instruction that ends at r->rip. The task is disarmed for this call. */
 void dispatch_run_slow(const struct patch *p, struct task *task, struct user_regs_struct *r, int64_t nr);
 /*
- * The task is at the entry of a call that it makes from a stub. If stacks are read (CAP_STOPS), changes its position to
- * that of the native call. The call then returns to its site.
+ * Called when the task is at the entry of a call that it makes from a stub. If stacks are read (CAP_STOPS), changes the
+ * task's position to that of the native call, so that the call returns to its site.
  */
 void dispatch_leave_stub(const struct patch *p, const struct task *task);
-/* Called when a call that ran under ptrace has ended: notes what it changed, and arms the task again. */
+/* Called when a call that ran under ptrace has ended: notes what the call changed, and arms the task again. */
 void dispatch_end_slow(struct patch *p, struct task *task);
 
 /*
@@ -60,8 +60,9 @@ void dispatch_note_delivery(struct task *task, int sig);
 /* Notes that `action` is, or is about to be, the action of `sig`. */
 void dispatch_note_action(struct task *task, int sig, const uint64_t action[ACTION_WORDS]);
 /*
- * Called when a SIGSYS that the program sent itself is about to be delivered to an armed thread: restores the action of
- * SIGSYS, which a forced SIGSYS may have reset.
+ * Called when a SIGSYS that the program sent itself is about to be delivered to an armed thread: restores the action
+ * and the mask that a forced SIGSYS has changed. If the signal has replaced the forced SIGSYS of a call, also makes
+ * this call.
  */
 void dispatch_mend_sigsys(struct patch *p, struct task *task, const siginfo_t *si);
 

@@ -383,8 +383,9 @@ static bool is_vfork_child(const struct user_regs_struct *r)
 }
 
 /*
- * A child is just after the agent's system call: changes its registers `r` to those after the native call. `borrowed`
- * means that the child runs in its parent's memory, as after vfork(2), and that the frame still belongs to the parent.
+ * Called for a child that is just after the agent's system call: changes its registers `r` to those after the native
+ * call. `borrowed` means that the child runs in its parent's memory, as after vfork(2), and that the frame still
+ * belongs to the parent.
  */
 static bool leave_as_child(const struct task *task, struct user_regs_struct *r, bool borrowed)
 {

@@ -5,8 +5,8 @@
 #include "engine/patch/state.h"
 
 /*
- * The task is in a signal-delivery-stop or an event-stop. If it is in the agent or a stub, moves it to where it would
- * be natively, and completes or undoes the counting of its call.
+ * Called for a task in a signal-delivery-stop or an event-stop. If the task is in the agent or a stub, moves it to
+ * where it would be natively, and completes or undoes the counting of its call.
  */
 void stepout(struct patch *p, struct task *task, enum stepout_for what);
 /*
@@ -23,8 +23,7 @@ bool stepout_needed(const struct task *task, uint64_t ip);
  */
 void stepout_child(struct task *task, bool copied);
 /*
- * An execve(2) that the agent made has replaced `img`: adds the time of this call, because the agent can no longer do
- * so.
+ * An execve(2) that the agent made has replaced `img`: adds the time of this call, which the agent can no longer add.
  */
 void stepout_exec(const struct image *img);
 
