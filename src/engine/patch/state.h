@@ -80,7 +80,9 @@ enum { ACTION_HANDLER, ACTION_FLAGS, ACTION_RESTORER, ACTION_MASK, ACTION_WORDS 
 
 /* How the image began. */
 struct image_start {
-	/* The image was armed before its first instruction, so no thread can be in a call that was made before. */
+	/*
+	 * The image was armed before its first instruction, so no thread can be in a call that was made before arming.
+	 */
 	bool observed;
 	uint64_t entry;     /* address of the image's first instruction; 0: not known */
 	struct owner owner; /* owner of the file that execve(2) loaded */
@@ -284,7 +286,7 @@ struct patch {
 	size_t nsites;                /* number of sites of all images */
 	struct module *loader;        /* the file that contains the first instruction of new images, or NULL */
 	uint64_t loader_entry;        /* offset of that instruction in the file */
-	uint64_t loader_end;          /* offset in that file of the end of its code's last page */
+	uint64_t loader_end;          /* offset of the end of the last page of that file's code */
 	bool attended;                /* unattended setup is not possible on this machine */
 	bool root;                    /* sctrace runs as root, so it may trace programs of several users */
 	uint64_t rights;              /* sctrace's own capabilities (capabilities(7)) */

@@ -46,7 +46,7 @@ static size_t movable_length(const struct walk *w, size_t from)
 	return len <= RELOCATE_MAX ? len : 0;
 }
 
-/* The target of a relative branch, or 0 if the instruction is not one. */
+/* Returns the target of a relative branch, or 0 if the instruction is not a relative branch. */
 static uint64_t branch_target(const ZydisDecodedInstruction *i, const ZydisDecodedOperand *ops, uint64_t at)
 {
 	uint64_t target = 0;

@@ -317,7 +317,7 @@ int region_adopt(struct region *r, pid_t tid, int their_fd)
 	return err;
 }
 
-/* --- the pool: mapping existing memory costs an image less than creating its own --- */
+/* --- the pool: mapping existing memory takes an image less time than creating new memory --- */
 
 /* If more images than this run at the same time, they share the last region of the pool. */
 #define POOL_SIZE 8

@@ -12,7 +12,7 @@ _Static_assert(RELOCATE_EARLY_MAX <= STUB_EARLY_MAX, "a stub has room for the in
 enum site_kind {
 	SITE_NEW,
 	SITE_SHORT,    /* jmp rel8 over the two bytes of the instruction */
-	SITE_LONG,     /* jmp rel32 over the instruction and the instructions after it, which moved into the stub */
+	SITE_LONG,     /* jmp rel32 over `syscall` and the instructions after it; these moved into the stub */
 	SITE_EARLY,    /* jmp rel32 over the instruction before the call, which moved into the stub */
 	SITE_REDIRECT, /* unchanged: each call stops once and is sent to the stub */
 	SITE_HOPELESS, /* unchanged: the calls are traced by ptrace */

@@ -333,7 +333,7 @@ static void call_begins(const struct patch *p, struct record_thread *th, const s
 {
 	const struct agent_record *rec = item->record;
 	const struct site *s = th->task ? site_of_stub(th->image, rec->ret) : NULL;
-	struct life_ends ends; /* life_enter() needs it; the result is not used */
+	struct life_ends ends; /* an argument that life_enter() needs; its result is not used */
 	th->call = (struct call){.arch = syscall_native_arch(),
 				 .nr = (int64_t)rec->nr,
 				 .desc = syscall_lookup(syscall_native_arch(), (int64_t)rec->nr),
