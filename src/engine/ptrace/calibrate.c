@@ -92,7 +92,7 @@ static void choose_cpus(const cpu_set_t *allowed, enum noticed how, cpu_set_t *c
 		*child = here;
 }
 
-/* Traces the child, and adds its calls to the tracer's counts. Until then, the child runs on any CPU. */
+/* Traces the child, and adds its calls to the tracer's counts. Before it is traced, the child runs on any CPU. */
 static int trace_child(struct tracer *t, pid_t pid, struct probe *p, const cpu_set_t *allowed, enum noticed how)
 {
 	struct event ev;
@@ -134,7 +134,7 @@ static int read_cost(struct tracer *t, double native_ns, struct tracer_cost *cos
 	return 0;
 }
 
-/* Measures the cost if sctrace notices the end of calls in one way. Returns 0 or -errno. */
+/* Measures the cost of a call whose end is noticed in the way `how`. Returns 0 or -errno. */
 static int measure(const cpu_set_t *allowed, enum noticed how, struct tracer_cost *cost)
 {
 	struct probe *p = mmap(NULL, sizeof(*p), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
