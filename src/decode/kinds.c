@@ -14,8 +14,8 @@
 #include "decode/time.h"
 
 /*
- * BITS and CHOICE: bits joined by |, and one of several values. They use the low 32 bits, because the kernel's
- * arguments are ints. The variants with 64 use all bits.
+ * BITS and CHOICE: bits joined by |, and one of several values. They use the low 32 bits, because the kernel's arguments
+ * are ints. BITS64 and CHOICE64 use all bits.
  */
 #define BITS(t)                                                                                                        \
 	{                                                                                                              \

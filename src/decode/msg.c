@@ -276,12 +276,13 @@ void show_out_msghdr(const struct decode *d, const struct kind *k, uint64_t v, i
 	message(d, v, d->call->result > 0 ? (uint64_t)d->call->result : 0, true);
 }
 
-/* struct mmsghdr: a message, followed by the number of bytes that were transferred. */
+/* Returns the size of a struct msghdr of the program. */
 static size_t message_size(const struct decode *d)
 {
 	return decode_word(d) == 8 ? sizeof(struct message) : sizeof(struct narrow_message);
 }
 
+/* Returns the size of a struct mmsghdr: a struct msghdr, followed by the number of bytes that were transferred. */
 static size_t mmsg_size(const struct decode *d)
 {
 	return message_size(d) + decode_word(d);
