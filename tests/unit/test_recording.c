@@ -439,6 +439,7 @@ static void test_same_text(void **state)
 	trace_recorder_init(&rec, &rc, &live.p.session);
 	trace_pipeline_add(&live.p, &rec.sink);
 	give_all(&live.p);
+	trace_pipeline_end(&live.p); /* uses the writer, which end() frees */
 	end(w, &h);
 
 	struct recording *r = open_it();
