@@ -31,8 +31,8 @@ struct record {
 	 */
 	VEC(struct record_thread *) threads;
 	bool ordered;
-	/* The bytes that are mapped in the program from RECORDER_CODE on. */
-	unsigned char program[RECORDER_ROOM + RECIPES_ROOM];
+	/* The bytes that are mapped in the program from RECORDER_CODE on. The recipes and commands in them need alignment. */
+	_Alignas(uint64_t) unsigned char program[RECORDER_ROOM + RECIPES_ROOM];
 	uint32_t limit; /* number of bytes of each ring that are used */
 	uint64_t string_max;
 	uint64_t sync_ticks, sync_ns; /* time stamp counter and clock, read together by the last record_look() */
