@@ -112,13 +112,13 @@ static void fail(struct trace_out *out, int err)
 }
 
 /*
- * If a block did not fit into the file, removes the part that was written, because half a table or half a line may look
+ * If a block did not fit into the file, removes the last `done` bytes, because half a table or half a line may look
  * complete.
  */
 static void take_back(const struct trace_out *out, int fd, size_t done)
 {
 	struct stat st;
-	off_t at = out->path ? lseek(fd, 0, SEEK_CUR) : -1;
+	off_t at = out->path ? lseek(fd, 0, out->fd < 0 ? SEEK_END : SEEK_CUR) : -1;
 	bool last = at >= (off_t)done && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == at;
 	/* A failure of ftruncate(2) can be ignored: sctrace reports in any case that the file is incomplete. */
 	(void)(last && ftruncate(fd, at - (off_t)done) == 0);
@@ -136,8 +136,10 @@ static void write_all(struct trace_out *out, int fd)
 		else if (errno != EINTR || (out->stop && *out->stop))
 			fail(out, errno);
 	}
-	if (out->failed && done)
-		take_back(out, fd, done);
+	if (out->failed && out->begun + done)
+		take_back(out, fd, out->begun + done);
+	const char *line = memrchr(out->buf.s, '\n', out->buf.len);
+	out->begun = line ? (size_t)(out->buf.s + out->buf.len - line) - 1 : out->begun + out->buf.len;
 }
 
 void trace_out_flush(struct trace_out *out)

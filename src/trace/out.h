@@ -22,6 +22,7 @@ struct trace_out {
 	bool eager;                        /* write at each trace_out_event(), because `fd` may be a terminal */
 	bool failed;                       /* a write has failed with `err`; all later output is discarded */
 	int err;                           /* positive errno */
+	size_t begun;                      /* number of bytes of the unfinished line at the end of what was written */
 	pid_t command;                     /* pid of "|COMMAND", or 0 */
 	const volatile sig_atomic_t *stop; /* if *stop is not 0, a write no longer waits for a reader that does not
 					    * read */
@@ -40,7 +41,10 @@ int trace_out_open(struct trace_out *out, const char *path, bool append, struct 
 int trace_out_open_task(struct trace_out *out, const char *path, pid_t tid, bool append, struct buf *why);
 /* Must be called at the end of an event. Writes the pending text if `eager` is set or if a block is full. */
 void trace_out_event(struct trace_out *out);
-/* Writes the pending text. If only a part of the text fits into a file, removes that part again. */
+/*
+ * Writes the pending text. If only a part of the text fits into a file, removes that part again, and also the beginning
+ * of its first line if that was written earlier.
+ */
 void trace_out_flush(struct trace_out *out);
 /*
  * Writes the pending text, closes the output, and waits for the command. Returns 0, or -errno of the first failure with

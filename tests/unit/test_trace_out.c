@@ -6,11 +6,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -104,12 +106,52 @@ static void the_first_failure_is_kept(void **state)
 	assert_null(strstr(buf_str(&f->failure.why), "/none/t.2'"));
 }
 
+/*
+ * Writes text to file `path`, as a trace does: the first part is written at once, the second one does not fit. The file
+ * must then contain `expected`. With `tid`, the file is one of -ff.
+ */
+static void overflows(const struct fixture *f, int tid, const char *first, const char *second, const char *expected)
+{
+	struct rlimit old;
+	struct trace_out out;
+	struct buf why = {0};
+	char path[80];
+	snprintf(path, sizeof(path), "%s.%d", f->path, tid);
+	assert_int_equal(tid == 1 ? trace_out_open_task(&out, f->path, tid, false, &why)
+				  : trace_out_open(&out, path, false, &why),
+			 0);
+	buf_adds(&out.buf, first);
+	trace_out_flush(&out);
+	assert_false(out.failed);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &(struct rlimit){strlen(first) + 4, old.rlim_max}), 0);
+	buf_adds(&out.buf, second);
+	trace_out_flush(&out);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+	assert_true(out.failed);
+	assert_int_equal(trace_out_close(&out, &why), -EFBIG);
+	buf_free(&why);
+	holds(f, tid, expected);
+}
+
+static void a_full_file_ends_with_a_line(void **state)
+{
+	const struct fixture *f = *state;
+	signal(SIGXFSZ, SIG_IGN);
+	for (int tid = 1; tid < 3; tid++) {
+		overflows(f, tid, "one\n", "two and more\n", "one\n");
+		overflows(f, tid, "one\ntwo(", "2) = 0\n", "one\n");
+		overflows(f, tid, "one(", "1) = 0\n", "");
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(threads_share_the_common_output, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(each_thread_has_a_file, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_first_failure_is_kept, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_full_file_ends_with_a_line, set_up, tear_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
