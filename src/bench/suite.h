@@ -12,7 +12,7 @@ struct op;
 #define SUITE_WORD "__suite"
 /*
  * Finds the operations of `bench syscall` that cannot run on this machine. Appends their names, separated by commas, to
- * `without`, and an explanation for the user to `why`.
+ * `without`. Appends an explanation for the user to `why`.
  */
 void suite_find_missing(const char *dir, struct buf *without, struct buf *why);
 /* Returns true if the list `without` contains the name of `op`. */

@@ -62,7 +62,7 @@ static void add_bytes(struct buf *out, double bytes)
 		size_human(out, (uint64_t)bytes);
 }
 
-/* The cost of a call in ns: at least and at most. */
+/* The lower and the upper bound of the cost of a call, in ns. */
 struct call_cost {
 	double least_ns, most_ns;
 };

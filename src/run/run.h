@@ -188,7 +188,7 @@ struct run_program {
 	char *main_found_by;
 };
 
-/* A request: the time since the start of the trace, the offset in the file, and the bytes that it moved. */
+/* A request: the time since the start of the trace, the offset in the file, and the number of bytes that it moved. */
 struct run_io_mark {
 	double time_s, offset, bytes;
 };

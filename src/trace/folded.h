@@ -8,7 +8,7 @@
 struct trace_folded {
 	struct trace_sink sink;
 	struct stack *walker; /* not owned */
-	bool by_time;         /* the weight of a stack; true: the time in its calls without the tracing cost, in ns;
+	bool by_time; /* what the weight of a stack is; true: the time in its calls without the tracing cost, in ns;
 			       * false: the number of its calls */
 	struct stack_folded folded;
 };

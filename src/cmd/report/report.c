@@ -207,8 +207,8 @@ static int load(struct report *r, char *const *paths, size_t n, struct buf *why)
 	if (rc == 0 && r->opt.fail_if.list.n && n == 1 &&
 	    (r->runs[0].bits != RUN_COMPARE || r->runs[0].subjects.n < 2)) {
 		buf_addf(why,
-			 "--fail-if compares runs, or the rows of a comparison: name at least two files, or one in "
-			 "which sctrace compare --save saved several rows");
+			 "--fail-if compares runs, or the rows of one comparison: name at least two files, or one file "
+			 "with several rows that sctrace compare --save wrote");
 		return -ERANGE;
 	}
 	if (rc < 0)

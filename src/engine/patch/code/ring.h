@@ -151,8 +151,8 @@ enum recipe_rule {
 	RECIPE_FD_SET,  /* a set of descriptors (select(2)); argument 0 gives their number */
 	/* Captured after the call: */
 	/*
-	 * A string up to its NUL, which the kernel reads. If `size` is not 0, the kernel has read the string even if
-	 * the call fails with error number `size`.
+	 * A string up to its NUL, which the kernel reads. `size` is not a size here, but 0 or an error number: if the call
+	 * fails with this error, the kernel has read the string nevertheless.
 	 */
 	RECIPE_STRING,
 	RECIPE_IN,          /* `size` bytes, which the kernel reads */

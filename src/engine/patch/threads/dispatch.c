@@ -24,7 +24,7 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 
-/* Moves the task back to the call instruction. */
+/* Moves the task back to its `syscall` instruction, so that it makes call `nr` again. */
 static void redo(const struct task *task, struct user_regs_struct *r, int64_t nr)
 {
 	r->rip -= 2;

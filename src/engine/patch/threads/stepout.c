@@ -99,7 +99,9 @@ static bool has_reserved_frame(const struct user_regs_struct *r)
 	       (path == VFORK_PATH && r->rip < AGENT_AT(path->after));
 }
 
-/* Before or right after execve(2): has this thread set the image's exec word? */
+/*
+ * For a thread that is about to make execve(2), or has just made it: has the thread set the image's exec word (state.h)?
+ */
 static bool has_set_exec_word(const struct user_regs_struct *r, const struct agent_path *path, uint64_t slot)
 {
 	const uint64_t zf = 0x40;

@@ -209,7 +209,7 @@ struct tracer {
 	struct buf note; /* text of the last EV_NOTE */
 };
 
-/* Makes `t`, which must be zeros, an empty tracer. */
+/* Initialises `t`, which must be zeroed, as an empty tracer. */
 void tracer_init(struct tracer *t, const struct tracer_ops *ops);
 /* Frees everything except the struct itself. */
 void tracer_free(struct tracer *t);
