@@ -51,11 +51,11 @@
  *   event.h                 the events that engines report
  *   base/                   buffers, vectors, maps, clocks, sizes; nothing about tracing
  */
-#include "base/diag.h"
-#include "base/json.h"
 #include "base/memory.h"
 #include "cmd/cmd.h"
 
+#include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct command {
@@ -70,24 +70,12 @@ static const struct command commands[] = {
 	{"show", cmd_show},
 };
 
-/*
- * Returns the exit status of a command whose function has returned `status`. If `status` is 0, but memory ran out for a
- * part of the command's output, returns EXIT_OWN.
- */
-static int checked(int status)
-{
-	if (status != 0 || !memory_ran_out())
-		return status;
-	diag_error("memory ran out: the output may be incomplete");
-	return EXIT_OWN;
-}
-
 int main(int argc, char **argv)
 {
-	json_note_failures();
+	json_set_alloc_funcs(memory_get, free); /* so that no function of jansson fails for lack of memory */
 	/* Only the first argument can name a command. `sctrace ./compare` traces a program that is called "compare". */
 	for (size_t i = 0; argc > 1 && i < sizeof(commands) / sizeof(*commands); i++)
 		if (strcmp(argv[1], commands[i].name) == 0)
-			return checked(commands[i].run(argc - 1, argv + 1));
-	return checked(cmd_trace(argc, argv));
+			return commands[i].run(argc - 1, argv + 1);
+	return cmd_trace(argc, argv);
 }

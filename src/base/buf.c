@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -19,7 +20,6 @@ void buf_free(struct buf *b)
 void buf_clear(struct buf *b)
 {
 	buf_truncate(b, 0);
-	b->failed = false;
 }
 
 void buf_truncate(struct buf *b, size_t len)
@@ -30,36 +30,27 @@ void buf_truncate(struct buf *b, size_t len)
 	b->s[len] = '\0';
 }
 
-static bool buf_grow(struct buf *b, size_t more)
+static void buf_grow(struct buf *b, size_t more)
 {
-	if (more > (size_t)-1 / 4 - b->len) {
-		b->failed = true;
-		return false;
-	}
 	size_t cap = b->cap ? b->cap : 64;
 	while (cap <= b->len + more)
 		cap *= 2;
-	char *s = realloc(b->s, cap);
-	if (!s) {
-		b->failed = true;
-		memory_note_failure();
-		return false;
-	}
-	b->s = s;
+	b->s = memory_resize(b->s, cap);
 	b->cap = cap;
-	return true;
 }
 
 /* Ensures that the buffer has memory for `more` bytes and the terminating NUL. */
-static inline bool buf_reserve(struct buf *b, size_t more)
+static inline void buf_reserve(struct buf *b, size_t more)
 {
-	return !b->failed && (more < b->cap - b->len || buf_grow(b, more));
+	if (more >= b->cap - b->len)
+		buf_grow(b, more);
 }
 
 void buf_add(struct buf *b, const void *data, size_t len)
 {
-	if (!len || !buf_reserve(b, len))
+	if (!len)
 		return;
+	buf_reserve(b, len);
 	memcpy(b->s + b->len, data, len);
 	b->len += len;
 	b->s[b->len] = '\0';
@@ -108,11 +99,12 @@ void buf_addv(struct buf *b, const char *fmt, va_list ap)
 	va_copy(again, ap);
 	char small[128];
 	int n = vsnprintf(small, sizeof(small), fmt, ap);
-	if (n < 0)
-		b->failed = true;
-	else if ((size_t)n < sizeof(small))
+	if (n < 0) /* formatting fails only for lack of memory */
+		memory_exhausted();
+	if ((size_t)n < sizeof(small))
 		buf_add(b, small, (size_t)n);
-	else if (buf_reserve(b, (size_t)n)) {
+	else {
+		buf_reserve(b, (size_t)n);
 		vsnprintf(b->s + b->len, (size_t)n + 1, fmt, again);
 		b->len += (size_t)n;
 	}
@@ -129,8 +121,9 @@ void buf_addf(struct buf *b, const char *fmt, ...)
 
 void buf_fill(struct buf *b, char c, size_t n)
 {
-	if (!n || !buf_reserve(b, n))
+	if (!n)
 		return;
+	buf_reserve(b, n);
 	memset(b->s + b->len, c, n);
 	b->len += n;
 	b->s[b->len] = '\0';
@@ -143,9 +136,7 @@ const char *buf_str(const struct buf *b)
 
 char *buf_take(struct buf *b)
 {
-	char *s = b->failed ? NULL : b->s ? b->s : calloc(1, 1);
-	if (b->failed)
-		free(b->s);
+	char *s = b->s ? b->s : memory_zeroed(1, 1);
 	buf_init(b);
 	return s;
 }

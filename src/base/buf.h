@@ -3,21 +3,18 @@
 #define SCTRACE_BASE_BUF_H
 
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
 /*
  * Initialise with zeros (`struct buf b = {0};`) or with buf_init(); free with buf_free(). `s` is NULL until something
- * is added, and ends with a NUL afterwards: use buf_str() if the buffer may be empty. When memory runs out, `failed` is
- * set, later additions are dropped, and the earlier text stays intact.
+ * is added, and ends with a NUL afterwards: use buf_str() if the buffer may be empty.
  */
 struct buf {
 	char *s;
 	size_t len;
 	size_t cap;
-	bool failed;
 };
 
 void buf_init(struct buf *b);
@@ -29,7 +26,7 @@ void buf_truncate(struct buf *b, size_t len);
 void buf_add(struct buf *b, const void *data, size_t len);
 static inline void buf_addc(struct buf *b, char c)
 {
-	if (b->cap - b->len < 2 || b->failed) {
+	if (b->cap - b->len < 2) {
 		buf_add(b, &c, 1);
 		return;
 	}
@@ -40,7 +37,7 @@ static inline void buf_addc(struct buf *b, char c)
 static inline void buf_adds(struct buf *b, const char *s)
 {
 	size_t n = strlen(s);
-	if (b->cap - b->len <= n || b->failed) {
+	if (b->cap - b->len <= n) {
 		buf_add(b, s, n);
 		return;
 	}
@@ -71,7 +68,7 @@ void buf_add_wrapped(struct buf *b, const char *text, int col, int indent, int w
  * Returns the text, or "" if the buffer is empty. The text belongs to the buffer and is valid until the buffer changes.
  */
 const char *buf_str(const struct buf *b);
-/* Returns the text, which the caller must free, or NULL if memory ran out. The buffer is empty afterwards. */
+/* Returns the text, which the caller must free. The buffer is empty afterwards. */
 char *buf_take(struct buf *b);
 
 #endif

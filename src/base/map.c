@@ -2,7 +2,6 @@
 
 #include "base/memory.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 /*
@@ -45,30 +44,24 @@ void *map_get(const struct map *m, uint64_t key)
 	return m->cap ? find(m, key)->value : NULL;
 }
 
-static int grow(struct map *m)
+static void grow(struct map *m)
 {
 	struct map big = {.cap = m->cap ? m->cap * 2 : 16, .n = m->n};
-	big.slots = calloc(big.cap, sizeof(*big.slots));
-	if (!big.slots) {
-		memory_note_failure();
-		return -ENOMEM;
-	}
+	big.slots = memory_zeroed(big.cap, sizeof(*big.slots));
 	for (size_t i = 0; i < m->cap; i++)
 		if (m->slots[i].value)
 			*find(&big, m->slots[i].key) = m->slots[i];
 	free(m->slots);
 	*m = big;
-	return 0;
 }
 
-int map_put(struct map *m, uint64_t key, void *value)
+void map_put(struct map *m, uint64_t key, void *value)
 {
-	if (m->n + 1 > m->cap / 2 && grow(m) < 0)
-		return -ENOMEM;
+	if (m->n + 1 > m->cap / 2)
+		grow(m);
 	struct map_slot *s = find(m, key);
 	m->n += !s->value;
 	*s = (struct map_slot){key, value};
-	return 0;
 }
 
 /*

@@ -25,11 +25,8 @@ uint64_t map_key(const char *text);
 void map_free(struct map *m);
 /* Returns the value of `key`, or NULL. */
 void *map_get(const struct map *m, uint64_t key);
-/*
- * Sets the value of `key`, and replaces an earlier value. `value` must not be NULL. Returns 0, or -ENOMEM after
- * recording the lack of memory (base/memory.h).
- */
-int map_put(struct map *m, uint64_t key, void *value);
+/* Sets the value of `key`, and replaces an earlier value. `value` must not be NULL. */
+void map_put(struct map *m, uint64_t key, void *value);
 /* Removes `key` and returns its value, or NULL. */
 void *map_remove(struct map *m, uint64_t key);
 /*

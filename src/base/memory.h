@@ -1,23 +1,35 @@
-/* Remembers that memory ran out, so that the command can report it when it ends. */
+/*
+ * Memory that is never missing: if an allocation fails, sctrace ends. The functions below therefore never return NULL,
+ * and no caller handles a lack of memory. Free the memory with free(3).
+ */
 #ifndef SCTRACE_BASE_MEMORY_H
 #define SCTRACE_BASE_MEMORY_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
 /*
- * Records that an allocation failed. Buffers, vectors, maps and tables call this function, because not all of their
- * callers check for failures.
+ * Ends sctrace with a message and EXIT_OWN, as suddenly as SIGKILL would: a traced program continues unharmed. Call it
+ * if a library reports that it has no memory.
  */
-void memory_note_failure(void);
-/* Like calloc(1, size), but records a failure. */
-void *memory_zeroed(size_t size);
+_Noreturn void memory_exhausted(void);
 /*
- * Opens `path` for reading like fopen(3). Records a lack of memory, which the caller might mistake for a missing file.
+ * From now on, memory_exhausted() calls `cleanup` before it ends this process (not in a child that was forked later).
+ * `cleanup` must not need memory. NULL cancels this. There is one such function at a time.
  */
+void memory_on_exhaustion(void (*cleanup)(void *ctx), void *ctx);
+
+/* Like malloc(3). */
+void *memory_get(size_t size);
+/* Like calloc(3). */
+void *memory_zeroed(size_t n, size_t size);
+/* Like realloc(3). `size` must not be 0. */
+void *memory_resize(void *p, size_t size);
+/* Like strdup(3). */
+char *memory_copy(const char *s);
+/* Like strndup(3). */
+char *memory_copy_part(const char *s, size_t len);
+/* Opens `path` for reading like fopen(3). Returns NULL with errno if that fails for another reason than memory. */
 FILE *memory_fopen(const char *path);
-/* Returns true if an allocation has failed. Parts of the output may then be missing. */
-bool memory_ran_out(void);
 
 #endif

@@ -1,6 +1,7 @@
 #include "base/outfile.h"
 
 #include "base/buf.h"
+#include "base/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,9 +14,9 @@
 
 static bool is_shared(const char *path, uid_t *owner)
 {
-	char *copy = strdup(path);
+	char *copy = memory_copy(path);
 	struct stat st = {0};
-	bool shared = !copy || (stat(dirname(copy), &st) == 0 && (st.st_mode & S_ISVTX) && (st.st_mode & S_IWOTH));
+	bool shared = stat(dirname(copy), &st) == 0 && (st.st_mode & S_ISVTX) && (st.st_mode & S_IWOTH);
 	*owner = st.st_uid;
 	free(copy);
 	return shared;

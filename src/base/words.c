@@ -1,28 +1,23 @@
 #include "base/words.h"
 
+#include "base/memory.h"
+
 #include <stdlib.h>
-#include <string.h>
 
 void words_add(struct words *w, const char *word)
 {
-	words_take(w, strdup(word));
+	words_take(w, memory_copy(word));
 }
 
 void words_take(struct words *w, char *word)
 {
-	if (word && !w->failed && vec_push(&w->list, word))
-		return;
-	free(word);
-	w->failed = true;
+	vec_push(&w->list, word);
 }
 
 char **words_done(struct words *w)
 {
-	char **list = !w->failed && vec_push(&w->list, NULL) ? w->list.v : NULL;
-	for (size_t i = 0; !list && i < w->list.n; i++)
-		free(w->list.v[i]);
-	if (!list)
-		free(w->list.v);
+	vec_push(&w->list, NULL);
+	char **list = w->list.v;
 	*w = (struct words){0};
 	return list;
 }

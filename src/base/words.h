@@ -1,6 +1,4 @@
-/*
- * Builds argument lists for execve(2). If memory runs out, the result is NULL: it is never a list with missing words.
- */
+/* Builds argument lists for execve(2). */
 #ifndef SCTRACE_BASE_WORDS_H
 #define SCTRACE_BASE_WORDS_H
 
@@ -9,20 +7,13 @@
 /* A zeroed struct is an empty list. */
 struct words {
 	VEC(char *) list;
-	bool failed; /* memory ran out */
 };
 
 /* Appends a copy of `word`. */
 void words_add(struct words *w, const char *word);
-/*
- * Appends `word` itself. It must have been allocated by malloc(3), and belongs to the list afterwards. If `word` is
- * NULL, because its allocation failed, words_done() will return NULL.
- */
+/* Appends `word` itself. It must have been allocated by malloc(3), and belongs to the list afterwards. */
 void words_take(struct words *w, char *word);
-/*
- * Returns the list, which ends with NULL, or returns NULL if memory ran out. The caller frees it with words_free(). `w`
- * is empty afterwards.
- */
+/* Returns the list, which ends with NULL. The caller frees it with words_free(). `w` is empty afterwards. */
 char **words_done(struct words *w);
 /* Frees a list and its words. `list` may be NULL. */
 void words_free(char **list);

@@ -1,6 +1,7 @@
 #include "bench/kid.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "bench/stop.h"
 
 #include <errno.h>
@@ -182,5 +183,7 @@ void kid_guard_close(struct kid_guard *g)
 void *kid_share(size_t bytes)
 {
 	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	return p == MAP_FAILED ? NULL : p;
+	if (p == MAP_FAILED)
+		memory_exhausted();
+	return p;
 }

@@ -42,7 +42,7 @@ void kid_guard_tell(struct kid_guard *g, pid_t group);
 /* Ends the guard process without killing any group. */
 void kid_guard_close(struct kid_guard *g);
 
-/* Returns zeroed memory that children share with their parent, or NULL. Free it with munmap(2). */
+/* Returns zeroed memory that children share with their parent. Free it with munmap(2). */
 void *kid_share(size_t bytes);
 
 #endif

@@ -78,7 +78,7 @@ static int measure(const struct latency_plan *plan, struct board *b)
 	return 0;
 }
 
-static int collect(struct latency_result *r, const struct board *b)
+static void collect(struct latency_result *r, const struct board *b)
 {
 	struct latency_result one = {
 		.n = b->n,
@@ -88,23 +88,18 @@ static int collect(struct latency_result *r, const struct board *b)
 		.max = b->max,
 		.missed = b->missed,
 	};
-	int err = 0;
-	for (uint32_t i = 0; i < BUCKETS && !err; i++)
+	for (uint32_t i = 0; i < BUCKETS; i++)
 		if (b->count[i])
-			err = hist_add(&one.hist, hist_bucket_low(i), b->count[i]);
-	if (!err)
-		err = latency_merge(r, &one);
+			hist_add(&one.hist, hist_bucket_low(i), b->count[i]);
+	latency_merge(r, &one);
 	r->lock_err = b->lock_err;
 	r->idle_held = b->idle_held;
 	latency_free(&one);
-	return err;
 }
 
 int latency_measure(const struct latency_plan *plan, struct latency_result *r)
 {
 	struct board *b = kid_share(sizeof(*b));
-	if (!b)
-		return -ENOMEM;
 	int status = 0;
 	pid_t kid = kid_fork();
 	if (kid == 0)
@@ -112,15 +107,15 @@ int latency_measure(const struct latency_plan *plan, struct latency_result *r)
 	int err = kid < 0 ? kid : kid_watch(kid, 0, plan->tick, plan->tick_ctx, &status);
 	if (!err && status != 0)
 		err = WIFEXITED(status) ? -WEXITSTATUS(status) : -ECHILD;
-	int failed = collect(r, b);
+	collect(r, b);
 	munmap(b, sizeof(*b));
-	return failed ? failed : err;
+	return err;
 }
 
-int latency_merge(struct latency_result *r, const struct latency_result *from)
+void latency_merge(struct latency_result *r, const struct latency_result *from)
 {
 	if (!from->n)
-		return 0;
+		return;
 	if (!r->n || from->min < r->min)
 		r->min = from->min;
 	if (from->max > r->max)
@@ -129,7 +124,7 @@ int latency_merge(struct latency_result *r, const struct latency_result *from)
 	r->sum += from->sum;
 	r->squares += from->squares;
 	r->missed += from->missed;
-	return hist_merge(&r->hist, &from->hist);
+	hist_merge(&r->hist, &from->hist);
 }
 
 double latency_mean(const struct latency_result *r)

@@ -36,8 +36,8 @@ struct latency_result {
  * `r` then contains all samples that were taken before the signal.
  */
 int latency_measure(const struct latency_plan *plan, struct latency_result *r);
-/* Adds the samples of `from` to `r`. Returns 0 or -ENOMEM. */
-int latency_merge(struct latency_result *r, const struct latency_result *from);
+/* Adds the samples of `from` to `r`. */
+void latency_merge(struct latency_result *r, const struct latency_result *from);
 double latency_mean(const struct latency_result *r);
 /* Returns the sample standard deviation (with n - 1 in the denominator), or NAN if there are fewer than two samples. */
 double latency_stddev(const struct latency_result *r);

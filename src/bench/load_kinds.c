@@ -1,6 +1,7 @@
 /* The table of background loads, and the work that each of them does. */
 #include "bench/loads.h"
 
+#include "base/memory.h"
 #include "bench/op.h"
 #include "bench/suite.h"
 
@@ -67,7 +68,7 @@ static void run_disk(struct load_board *b, const char *dir)
 			 "less than 1 GiB is free on the file system; choose another directory with --dir");
 		return;
 	}
-	char *block = malloc(MIB);
+	char *block = memory_get(MIB);
 	int fd = nameless_file(dir);
 	if (!block || fd < 0) {
 		give_up(b, "cannot create a file");

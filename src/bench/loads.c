@@ -45,8 +45,6 @@ static int start_part(struct load *l, size_t part, const char *dir, struct kid_g
 {
 	const struct load_kind *k = l->kind[part];
 	struct load_board *b = kid_share(sizeof(*b));
-	if (!b)
-		return -ENOMEM;
 	l->board[part] = b;
 	long n = k->per_cpu ? sysconf(_SC_NPROCESSORS_ONLN) : 1;
 	for (long i = 0; i < n && l->nkids < LOAD_KIDS; i++) {

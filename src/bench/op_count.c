@@ -146,7 +146,7 @@ int op_count_kernel(struct op_result *results, size_t n, const char *self, const
 		.kill_on_exit = true,
 	};
 	struct engine *e;
-	int err = words ? ops->start(&e, &config, why) : -ENOMEM;
+	int err = ops->start(&e, &config, why);
 	if (!err) {
 		err = watch(e, &c);
 		ops->stop(e);

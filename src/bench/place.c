@@ -19,8 +19,8 @@ int cpu_list_allowed(struct cpu_list *l)
 	if (sched_getaffinity(0, sizeof(set), &set) < 0)
 		return -errno;
 	for (int i = 0; i < CPU_SETSIZE; i++)
-		if (CPU_ISSET(i, &set) && !vec_push(l, i))
-			return -ENOMEM;
+		if (CPU_ISSET(i, &set))
+			vec_push(l, i);
 	return 0;
 }
 
@@ -54,8 +54,7 @@ static int add_range(struct cpu_list *l, long first, long last, struct buf *why)
 			buf_addf(why, "CPU %ld is named twice", i);
 			return -EINVAL;
 		}
-		if (!vec_push(l, (int)i))
-			return -ENOMEM;
+		vec_push(l, (int)i);
 	}
 	return 0;
 }

@@ -24,7 +24,7 @@ struct cpu_list {
 int cpu_list_parse(struct cpu_list *l, const char *text, struct buf *why);
 /* Appends the list in a short form: "0,2-3". */
 void cpu_list_format(struct buf *out, const struct cpu_list *l);
-/* Fills `l` with all CPUs that this process is allowed to use. Returns 0 or -ENOMEM. */
+/* Fills `l` with all CPUs that this process is allowed to use. Returns 0 or -errno. */
 int cpu_list_allowed(struct cpu_list *l);
 
 /* Restricts the calling thread to the `n` CPUs. Returns 0 or -errno. */

@@ -1,6 +1,7 @@
 #include "bench/sched.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "bench/describe.h"
 #include "bench/kid.h"
 
@@ -77,8 +78,6 @@ static void calibrate(struct sched_work *w, uint64_t time_ns)
 int sched_calibrate(struct sched_work *w, uint64_t time_ns, const int *cpus, size_t ncpus)
 {
 	struct sched_work *shared = kid_share(sizeof(*shared));
-	if (!shared)
-		return -ENOMEM;
 	pid_t kid = kid_fork();
 	if (kid == 0) {
 		if (place_pin(cpus, ncpus) < 0)
@@ -218,7 +217,7 @@ static int start_all(const struct sched_plan *plan, struct board *b, pid_t *kids
 	return futex(&b->go, FUTEX_WAKE, INT_MAX);
 }
 
-static int copy_proc(struct sched_proc *to, const struct proc_board *from)
+static void copy_proc(struct sched_proc *to, const struct proc_board *from)
 {
 	to->nice = from->nice;
 	to->done = from->done;
@@ -229,34 +228,27 @@ static int copy_proc(struct sched_proc *to, const struct proc_board *from)
 	to->voluntary = from->voluntary;
 	to->involuntary = from->involuntary;
 	for (size_t i = 0; i < from->nslices; i++)
-		if (!vec_push(&to->slices, from->slices[i]))
-			return -ENOMEM;
+		vec_push(&to->slices, from->slices[i]);
 	const struct sched_slice open = {from->slice_ns, from->last_ns, from->cpu};
-	if (!from->done && open.end > open.start && !vec_push(&to->slices, open))
-		return -ENOMEM;
-	return 0;
+	if (!from->done && open.end > open.start)
+		vec_push(&to->slices, open);
 }
 
-static int collect(struct sched_run *r, const struct board *b, size_t procs)
+static void collect(struct sched_run *r, const struct board *b, size_t procs)
 {
-	r->procs = calloc(procs, sizeof(*r->procs));
-	if (!r->procs)
-		return -ENOMEM;
+	r->procs = memory_zeroed(procs, sizeof(*r->procs));
 	r->n = procs;
 	r->window_ns = UINT64_MAX;
 	uint64_t last = 0;
 	for (size_t i = 0; i < procs; i++) {
 		const struct proc_board *p = &b->proc[i];
-		int err = copy_proc(&r->procs[i], p);
-		if (err)
-			return err;
+		copy_proc(&r->procs[i], p);
 		if (p->done && p->end_ns < r->window_ns)
 			r->window_ns = p->end_ns;
 		last = p->last_ns > last ? p->last_ns : last;
 	}
 	if (r->window_ns == UINT64_MAX)
 		r->window_ns = last;
-	return 0;
 }
 
 int sched_measure(const struct sched_plan *plan, struct sched_run *r)
@@ -264,8 +256,6 @@ int sched_measure(const struct sched_plan *plan, struct sched_run *r)
 	size_t bytes = sizeof(struct board) + plan->procs * sizeof(struct proc_board);
 	pid_t kids[SCHED_PROCS] = {0};
 	struct board *b = kid_share(bytes);
-	if (!b)
-		return -ENOMEM;
 	int err = start_all(plan, b, kids);
 	for (size_t i = 0; i < plan->procs; i++) {
 		int status = 0;
@@ -278,10 +268,8 @@ int sched_measure(const struct sched_plan *plan, struct sched_run *r)
 		if (!err && status != 0)
 			err = -ECHILD;
 	}
-	if (!err || err == -EINTR) {
-		int failed = collect(r, b, plan->procs);
-		err = failed ? failed : err;
-	}
+	if (!err || err == -EINTR)
+		collect(r, b, plan->procs);
 	munmap(b, bytes);
 	return err;
 }
@@ -346,9 +334,7 @@ double sched_others(const struct sched_run *r, size_t ncpus)
 
 double sched_median_slice(const struct sched_proc *p)
 {
-	double *x = calloc(p->slices.n + 1, sizeof(*x));
-	if (!x)
-		return NAN;
+	double *x = memory_zeroed(p->slices.n + 1, sizeof(*x));
 	for (size_t i = 0; i < p->slices.n; i++)
 		x[i] = (double)(p->slices.v[i].end - p->slices.v[i].start);
 	double median = describe_median(x, p->slices.n);

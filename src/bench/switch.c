@@ -1,6 +1,7 @@
 #include "bench/switch.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "bench/describe.h"
 #include "bench/kid.h"
 
@@ -59,9 +60,7 @@ static int side_begin(struct side_work *w, struct switch_pair *pair, const struc
 	pair->side[side].pid = getpid();
 	pair->side[side].tid = (pid_t)syscall(SYS_gettid);
 	if (pair->size) {
-		w->memory = malloc(pair->size);
-		if (!w->memory)
-			return -ENOMEM;
+		w->memory = memory_get(pair->size);
 		memset((void *)w->memory, 1, pair->size);
 	}
 	int err = place_pin(&pair->cpu[side], 1);
@@ -255,7 +254,7 @@ static int measure_in_kid(const struct switch_plan *plan, const struct switch_ki
 }
 
 /* Computes the result from what the measuring process has written to the board. */
-static int conclude(struct switch_result *r, struct switch_board *b)
+static void conclude(struct switch_result *r, struct switch_board *b)
 {
 	const struct switch_side *s = b->pair.side;
 	size_t n = b->n;
@@ -273,30 +272,23 @@ static int conclude(struct switch_result *r, struct switch_board *b)
 		turns = 1 + (double)s[1].rounds / rounds;
 		r->per_round = r->voluntary + r->involuntary;
 	}
-	double *own = calloc(2 * n + 1, sizeof(*own));
-	if (!own)
-		return -ENOMEM;
+	double *own = memory_zeroed(2 * n + 1, sizeof(*own));
 	double *round = own + n;
 	for (size_t i = 0; i < n; i++) {
 		round[i] = b->x[2 * i];
 		own[i] = b->x[2 * i + 1];
 	}
 	r->own_ns = describe_median(own, n);
-	int err = 0;
-	for (size_t i = 0; i < n && isfinite(r->per_round) && !err; i++)
-		if (!vec_push(&r->ns, switch_solve(round[i], r->own_ns, turns, r->per_round)))
-			err = -ENOMEM;
+	for (size_t i = 0; i < n && isfinite(r->per_round); i++)
+		vec_push(&r->ns, switch_solve(round[i], r->own_ns, turns, r->per_round));
 	r->round_ns = describe_median(round, n);
 	free(own);
-	return err;
 }
 
 int switch_measure(const struct switch_plan *plan, struct switch_result *r)
 {
 	size_t bytes = sizeof(struct switch_board) + 2 * plan->samples * sizeof(double);
 	struct switch_board *b = kid_share(bytes);
-	if (!b)
-		return -ENOMEM;
 	memcpy(r->cpu, plan->cpu, sizeof(r->cpu));
 	int status = 0;
 	pid_t kid = kid_fork();
@@ -311,7 +303,7 @@ int switch_measure(const struct switch_plan *plan, struct switch_result *r)
 		buf_adds(&r->why,
 			 "the measurement took far longer than planned; use a longer --time or a smaller --size");
 	else if (!err || err == -EINTR)
-		err = conclude(r, b);
+		conclude(r, b);
 	munmap(b, bytes);
 	return err == -ETIMEDOUT || err == -EINTR ? 0 : err;
 }

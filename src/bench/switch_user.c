@@ -4,6 +4,8 @@
  */
 #include "bench/switch.h"
 
+#include "base/memory.h"
+
 #include <stdlib.h>
 #include <ucontext.h>
 
@@ -22,8 +24,8 @@ void switch_ucontext_rounds(uint64_t n)
 {
 	ucontext_t a;
 	ucontext_t b;
-	void *stack = malloc(STACK_BYTES);
-	if (!stack || getcontext(&b) < 0)
+	void *stack = memory_get(STACK_BYTES);
+	if (getcontext(&b) < 0)
 		abort();
 	b.uc_stack.ss_sp = stack;
 	b.uc_stack.ss_size = STACK_BYTES;

@@ -1,6 +1,7 @@
 #include "bench/syscall.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "base/vec.h"
 #include "bench/describe.h"
 #include "bench/kid.h"
@@ -69,13 +70,11 @@ static void measure_clock(struct op_control *c, double *x)
 	c->clock_ns = describe_median(x, CONTROL_PAIRS);
 }
 
-int op_control_measure(struct op_control *c)
+void op_control_measure(struct op_control *c)
 {
 	const struct op *empty = op_empty();
 	struct op_state s = {0};
-	double *x = calloc(CONTROL_PAIRS, sizeof(*x));
-	if (!x)
-		return -ENOMEM;
+	double *x = memory_zeroed(CONTROL_PAIRS, sizeof(*x));
 	*c = (struct op_control){0};
 	measure_clock(c, x); /* the first measurement only warms the caches */
 	measure_clock(c, x);
@@ -99,12 +98,6 @@ int op_control_measure(struct op_control *c)
 	 */
 	c->spread_ns = (d.q3 - d.q1) / 1.349;
 	free(x);
-	return 0;
-}
-
-static int keep(struct op_result *r, double ns)
-{
-	return vec_push(&r->ns, ns) ? 0 : -ENOMEM;
 }
 
 /*
@@ -175,10 +168,9 @@ static int take_sample(const struct op_plan *p, const struct op_control *c, stru
 	if (p->mode == OP_PER_PROCESS) {
 		struct op_once once = {0};
 		int err = sample_in_process(p, r->op, &once);
-		if (!err && !vec_push(&r->taken, once.control))
-			err = -ENOMEM;
 		if (err)
 			return err;
+		vec_push(&r->taken, once.control);
 		ns = once.ns - (control ? 0 : once.control);
 	} else if (p->mode == OP_SINGLE) {
 		ns = time_loop(r->op->once, s, 1) - (control ? 0 : c->single_ns);
@@ -188,7 +180,10 @@ static int take_sample(const struct op_plan *p, const struct op_control *c, stru
 			mine.loop_ns = 0;
 		ns = op_subtract(time_loop(r->op->once, s, r->batch), (double)r->batch, &mine);
 	}
-	return stop_signal() ? -EINTR : keep(r, ns);
+	if (stop_signal())
+		return -EINTR;
+	vec_push(&r->ns, ns);
+	return 0;
 }
 
 static void warm_up(const struct op_plan *p, struct op_result *r, struct op_state *s)
@@ -229,9 +224,7 @@ static int measure_slice(const struct op_plan *p, const struct op_control *c, st
 
 int op_measure(const struct op_plan *p, const struct op_control *c, struct op_result *results, size_t n)
 {
-	size_t *order = calloc(n + 1, sizeof(*order));
-	if (!order)
-		return -ENOMEM;
+	size_t *order = memory_zeroed(n + 1, sizeof(*order));
 	struct rng rng;
 	rng_seed(&rng, p->seed);
 	int err = 0;

@@ -66,8 +66,8 @@ void op_solve(double once, double twice, double n, double *op, double *loop);
  */
 double op_subtract(double elapsed, double n, const struct op_control *c);
 
-/* Measures all members of *c, which takes about 20 ms. Returns 0 or -ENOMEM. */
-int op_control_measure(struct op_control *c);
+/* Measures all members of *c, which takes about 20 ms. */
+void op_control_measure(struct op_control *c);
 /*
  * Returns the smallest reasonable sample_ns for this clock: reading the clock then takes less than a thousandth of a
  * sample.

@@ -52,12 +52,6 @@ int display_check(const char *command, const struct page_options *o)
 	return status;
 }
 
-static int out_of_memory(const char *command)
-{
-	diag_error("%s: out of memory", command);
-	return EXIT_OWN;
-}
-
 /*
  * Appends the path of a picture: "x-tradeoff.svg" if `path` is "x.svg" and `part` is "tradeoff", or `path` itself if
  * `part` is NULL.
@@ -81,9 +75,7 @@ static int draw(struct page *p, const char *command, const char *path)
 		struct buf name = {0};
 		int rc = p->figures.v[i].draw(p, CHART_WIDE, &picture);
 		part_path(&name, path, drawn ? p->figures.v[i].name : NULL);
-		if (rc == -ENOMEM || name.failed)
-			status = out_of_memory(command);
-		else if (rc == 0)
+		if (rc == 0)
 			status = put_text(buf_str(&name), &picture);
 		if (rc == 0)
 			buf_addf(&told, "%s%s", drawn++ ? ", " : "", buf_str(&name));
@@ -105,9 +97,9 @@ int display_page(struct page *p, const char *command, const struct page_options 
 	const char *format = o->format ? o->format : "text";
 	struct table_look look = display_look(o);
 	struct buf text = {0};
-	int rc = page_render(p, format, &look, &text);
-	int status = rc < 0 ? out_of_memory(command) : put_text(o->output, &text);
-	int drawn = rc == 0 && o->svg ? draw(p, command, o->svg) : 0;
+	page_render(p, format, &look, &text);
+	int status = put_text(o->output, &text);
+	int drawn = o->svg ? draw(p, command, o->svg) : 0;
 	/* CSV must contain only data for programs, so the warnings are printed to standard error. */
 	buf_clear(&text);
 	if (strcmp(format, "csv") == 0)
@@ -126,14 +118,11 @@ static int display_document(const char *text, const char *command, const struct 
 	int rc = run_parse(&r, text, "the run", &why);
 	struct page_run beside = {&r, "run", "run"};
 	struct page p = {0};
-	if (rc == 0)
-		rc = page_make(&p, &beside, 1);
-	if (rc == 0)
+	if (rc == 0) {
+		page_make(&p, &beside, 1);
 		status = display_page(&p, command, o);
-	else if (why.len)
+	} else
 		diag_error("%s: %s", command, buf_str(&why));
-	else
-		out_of_memory(command);
 	page_free(&p);
 	run_free(&r);
 	buf_free(&why);
@@ -149,9 +138,8 @@ int display_run(const struct run *r, const char *command, const struct page_opti
 		diag_error("%s: %s", command, buf_str(&why));
 		status = EXIT_OWN;
 	}
-	if (run_dump(r, &text) < 0) {
-		status = out_of_memory(command);
-	} else if (o->format && strcmp(o->format, "json") == 0) {
+	run_dump(r, &text);
+	if (o->format && strcmp(o->format, "json") == 0) {
 		int put = put_text(o->output, &text);
 		struct page_options pictures = {.format = "text", .output = "/dev/null", .svg = o->svg};
 		int drawn = o->svg ? display_document(buf_str(&text), command, &pictures) : 0;
@@ -165,25 +153,22 @@ int display_run(const struct run *r, const char *command, const struct page_opti
 	return status;
 }
 
-int display_run_into(const struct run *r, const char *format, const struct table_look *look, struct buf *out)
+void display_run_into(const struct run *r, const char *format, const struct table_look *look, struct buf *out)
 {
 	struct run again = {0};
 	struct buf text = {0};
 	struct buf why = {0};
 	struct page p = {0};
 	struct page_run beside = {&again, "run", "run"};
-	int rc = run_dump(r, &text);
-	if (rc == 0 && strcmp(format, "json") == 0)
+	run_dump(r, &text);
+	if (strcmp(format, "json") == 0)
 		buf_add(out, text.s, text.len);
-	else if (rc == 0)
-		rc = run_parse(&again, buf_str(&text), "the run", &why);
-	if (rc == 0 && again.kind)
-		rc = page_make(&p, &beside, 1);
-	if (rc == 0 && again.kind)
-		rc = page_render(&p, format, look, out);
+	else if (run_parse(&again, buf_str(&text), "the run", &why) == 0) {
+		page_make(&p, &beside, 1);
+		page_render(&p, format, look, out);
+	}
 	page_free(&p);
 	run_free(&again);
 	buf_free(&text);
 	buf_free(&why);
-	return rc;
 }

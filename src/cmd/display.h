@@ -57,10 +57,7 @@ int display_page(struct page *p, const char *command, const struct page_options 
  * Returns 0, or EXIT_OWN after messages.
  */
 int display_run(const struct run *r, const char *command, const struct page_options *o);
-/*
- * Appends what `sctrace report` would print for the saved run in `format`; "json" is the saved run itself. Returns 0 or
- * -ENOMEM.
- */
-int display_run_into(const struct run *r, const char *format, const struct table_look *look, struct buf *out);
+/* Appends what `sctrace report` would print for the saved run in `format`; "json" is the saved run itself. */
+void display_run_into(const struct run *r, const char *format, const struct table_look *look, struct buf *out);
 
 #endif

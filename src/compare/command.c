@@ -1,6 +1,7 @@
 #include "compare/compare.h"
 
 #include "base/buf.h"
+#include "base/memory.h"
 #include "base/size.h"
 #include "base/words.h"
 
@@ -50,17 +51,12 @@ static bool split(struct words *words, const char *text, struct buf *why)
 	return true;
 }
 
-/*
- * Returns the finished list. If `good` is false, the caller has already described an error in `why`: returns NULL. If
- * memory ran out, describes that in `why` and returns NULL.
- */
-static char **done(struct words *words, bool good, struct buf *why)
+/* Returns the finished list, or NULL if `good` is false: the caller has then described an error. */
+static char **done(struct words *words, bool good)
 {
 	char **argv = words_done(words);
-	if (good && argv)
-		return argv;
 	if (good)
-		buf_adds(why, strerror(ENOMEM));
+		return argv;
 	words_free(argv);
 	return NULL;
 }
@@ -69,7 +65,7 @@ char **compare_split(const char *text, struct buf *why)
 {
 	struct words words = {0};
 	bool good = split(&words, text, why);
-	return done(&words, good, why);
+	return done(&words, good);
 }
 
 /* Appends `s` in quotes for the shell, so that a path with spaces remains one word. */
@@ -117,13 +113,13 @@ static char **shell_argv(const struct compare *c, const char *line, struct buf *
 {
 	struct words words = {0};
 	bool good = split(&words, c->opt.shell ? c->opt.shell : "sh", why);
-	if (good && !words.list.n && !words.failed) {
+	if (good && !words.list.n) {
 		buf_adds(why, "--shell needs the name of a program");
 		good = false;
 	}
 	words_add(&words, "-c");
 	words_add(&words, line);
-	return done(&words, good, why);
+	return done(&words, good);
 }
 
 /*
@@ -145,7 +141,7 @@ static char **plain_argv(const char *text, const struct placeholder *places, siz
 		good = false;
 	}
 	words_free(split_text);
-	return done(&words, good, why);
+	return done(&words, good);
 }
 
 char **compare_command_argv(const struct compare *c, const char *text, uint64_t buffer, const struct parameters *params,
@@ -153,9 +149,7 @@ char **compare_command_argv(const struct compare *c, const char *text, uint64_t 
 {
 	enum { OWN = 3 };
 	size_t n = OWN + (params ? params->n : 0);
-	struct placeholder *places = calloc(n, sizeof(*places));
-	if (!places)
-		return NULL;
+	struct placeholder *places = memory_zeroed(n, sizeof(*places));
 	struct buf size = {0};
 	/* The size is written in bytes, because every program understands that. */
 	buf_addf(&size, "%llu", (unsigned long long)buffer);

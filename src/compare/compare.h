@@ -175,25 +175,25 @@ void compare_label(struct buf *out, const struct subject *s);
 /*
  * Creates all combinations of the values of all parameters; without parameters, one empty combination. With the syntax
  * of hyperfine, the values of a parameter are separate arguments: the first of the `n` operands are then values, and
- * *taken is the number of these. Returns 0, -EINVAL with the reason in `why`, or -ENOMEM.
+ * *taken is the number of these. Returns 0, or -EINVAL with the reason in `why`.
  */
 int compare_combine(const struct compare_options *o, char *const *operands, size_t n, size_t *taken,
 		    struct combinations *all, struct buf *why);
 void compare_combinations_free(struct combinations *all);
-int compare_parameters_copy(struct parameters *to, const struct parameters *from);
+void compare_parameters_copy(struct parameters *to, const struct parameters *from);
 void compare_parameters_free(struct parameters *p);
 
 /* command.c: the commands that the user typed */
 /*
  * Returns the argument list for `text`, in which {in}, {out}, {buffer} and the names of `params` (may be NULL) are
  * replaced. The list runs the command by sh -c (or by the shell of --shell), unless the option no_shell is set. Returns
- * NULL with the reason in `why` if a quote is not closed or memory ran out.
+ * NULL with the reason in `why` if a quote is not closed.
  */
 char **compare_command_argv(const struct compare *c, const char *text, uint64_t buffer, const struct parameters *params,
 			    const char *in, struct buf *why);
 /*
  * Splits `text` into words as the shell does, with quotes but without expansions. Returns NULL with the reason in `why`
- * if a quote is not closed or memory ran out.
+ * if a quote is not closed.
  */
 char **compare_split(const char *text, struct buf *why);
 
@@ -234,8 +234,8 @@ double compare_left_s(const struct compare *c, double elapsed_s);
 int compare_exit_status(const struct sample *s);
 
 /*
- * fill.c: fills in c->run from the measurements, including its notes, warnings and findings. Returns 0; -EINVAL with
- * the reason in `why` if no row has the name that --reference gives; or -ENOMEM.
+ * fill.c: fills in c->run from the measurements, including its notes, warnings and findings. Returns 0, or -EINVAL
+ * with the reason in `why` if no row has the name that --reference gives.
  */
 int compare_fill(struct compare *c, struct buf *why);
 /* Calls run_judge(), and replaces the notes, warnings, findings and explanations of the run by newly generated ones. */

@@ -2,6 +2,7 @@
 #include "compare/compare.h"
 
 #include "base/buf.h"
+#include "base/memory.h"
 #include "stats/change.h"
 
 #include <math.h>
@@ -50,11 +51,11 @@ int compare_looks(const struct compare *c)
 	return early && !c->opt.runs && !c->opt.min_time ? CHANGE_LOOKS : 1;
 }
 
-/* Returns an array of the wall times in seconds, which the caller frees, or NULL if memory ran out. */
+/* Returns an array of the wall times in seconds, which the caller frees. */
 static double *times(const struct subject *s)
 {
-	double *v = calloc(s->samples.n + 1, sizeof(*v));
-	for (size_t i = 0; v && i < s->samples.n; i++)
+	double *v = memory_zeroed(s->samples.n + 1, sizeof(*v));
+	for (size_t i = 0; i < s->samples.n; i++)
 		v[i] = (double)s->samples.v[i].wall_ns * 1e-9;
 	return v;
 }
@@ -63,7 +64,7 @@ static bool precise(const struct subject *s, double share)
 {
 	struct change at;
 	double *v = times(s);
-	bool is = v && change_locate(v, s->samples.n, CHANGE_ALPHA, &at) == 0 &&
+	bool is = change_locate(v, s->samples.n, CHANGE_ALPHA, &at) == 0 &&
 		  at.interval.high - at.value <= share * at.value;
 	free(v);
 	return is;

@@ -72,14 +72,12 @@ static void fill_counts(struct run_counts *to, struct subject *s)
 	s->count.calls = (struct summary){0};
 }
 
-static int fill_subject(struct compare *c, struct subject *s)
+static void fill_subject(struct compare *c, struct subject *s)
 {
 	struct buf name = {0};
 	compare_label(&name, s);
 	struct run_subject *to = run_add_subject(&c->run, buf_str(&name), "s");
 	buf_free(&name);
-	if (!to)
-		return -ENOMEM;
 	field_set(&to->base, s->name);
 	if (s->strategy)
 		field_set(&to->strategy, s->strategy->name);
@@ -91,7 +89,7 @@ static int fill_subject(struct compare *c, struct subject *s)
 		texts_add(&to->parameters, s->params.v[i].name, s->params.v[i].value);
 	if (s->unable) {
 		field_set(&to->unable, s->unable);
-		return 0;
+		return;
 	}
 	for (size_t i = 0; i < s->samples.n; i++)
 		add_sample(to, &s->samples.v[i]);
@@ -105,7 +103,6 @@ static int fill_subject(struct compare *c, struct subject *s)
 		fill_counts(&to->counts, s);
 	if (s->use.known)
 		to->use = s->use;
-	return 0;
 }
 
 /* A negative share means unknown, for which struct run has NAN. */
@@ -173,14 +170,12 @@ int compare_tell(struct run *r)
 
 int compare_fill(struct compare *c, struct buf *why)
 {
-	int err = 0;
-	for (size_t i = 0; i < c->subjects.n && !err; i++)
-		err = fill_subject(c, c->subjects.v[i]);
+	for (size_t i = 0; i < c->subjects.n; i++)
+		fill_subject(c, c->subjects.v[i]);
 	fill_method(c);
 	c->run.interrupted = yes(c->interrupted);
-	if (!err)
-		err = compare_tell(&c->run);
-	if (err == -EINVAL)
+	int err = compare_tell(&c->run);
+	if (err)
 		buf_addf(why, "--reference names the row '%s', which does not exist", c->opt.reference);
 	return err;
 }

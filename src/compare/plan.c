@@ -2,6 +2,7 @@
 #include "compare/compare.h"
 
 #include "base/buf.h"
+#include "base/memory.h"
 #include "base/size.h"
 #include "base/words.h"
 #include "out/table.h"
@@ -60,20 +61,16 @@ static char *own_name(const struct compare *c, const char *name, uint64_t buffer
 
 static struct subject *subject_add(struct compare *c, const char *name, uint64_t buffer)
 {
-	struct subject *s = calloc(1, sizeof(*s));
-	if (s)
-		s->name = own_name(c, name, buffer);
-	if (!s || !s->name || !vec_push(&c->subjects, s)) {
-		compare_subject_free(s);
-		return NULL;
-	}
+	struct subject *s = memory_zeroed(1, sizeof(*s));
+	s->name = own_name(c, name, buffer);
 	s->buffer = buffer;
+	vec_push(&c->subjects, s);
 	return s;
 }
 
 /*
  * Returns the command line of a copier: copy-NAME [-b N] IN OUT. File names are relative to the work directory, so that
- * the command line is short. Returns NULL if memory ran out.
+ * the command line is short.
  */
 static char **copier_argv(const char *path, uint64_t buffer, const char *in)
 {
@@ -90,11 +87,9 @@ static char **copier_argv(const char *path, uint64_t buffer, const char *in)
 	return words_done(&words);
 }
 
-static int add_strategy(struct compare *c, const struct strategy *st, uint64_t buffer)
+static void add_strategy(struct compare *c, const struct strategy *st, uint64_t buffer)
 {
 	struct subject *s = subject_add(c, st->name, buffer);
-	if (!s)
-		return -ENOMEM;
 	s->strategy = st;
 	s->copies = true;
 	struct buf path = {0};
@@ -109,29 +104,27 @@ static int add_strategy(struct compare *c, const struct strategy *st, uint64_t b
 	compare_label(&path, s);
 	s->command = buf_take(&path);
 	buf_free(&why);
-	return s->command && (s->unable || (s->argv && s->part_argv)) ? 0 : -ENOMEM;
 }
 
 static int add_with_buffers(struct compare *c, const struct strategy *st, struct buf *why)
 {
-	if (!(st->flags & STRATEGY_BUFFER))
-		return add_strategy(c, st, 0);
+	if (!(st->flags & STRATEGY_BUFFER)) {
+		add_strategy(c, st, 0);
+		return 0;
+	}
 	uint64_t sizes[STRATEGY_BUFFERS_MAX];
 	int n = strategy_buffers(c->opt.buffers ? c->opt.buffers : st->buffers, sizes, why);
-	for (int i = 0; i < n; i++) {
-		int err = add_strategy(c, st, sizes[i]);
-		if (err < 0)
-			return err;
-	}
+	for (int i = 0; i < n; i++)
+		add_strategy(c, st, sizes[i]);
 	return n < 0 ? n : 0;
 }
 
 static int add_named(struct compare *c, struct buf *why)
 {
-	char *list = strdup(c->opt.strategies);
+	char *list = memory_copy(c->opt.strategies);
 	char *save = NULL;
-	int err = list ? 0 : -ENOMEM;
-	for (char *name = list ? strtok_r(list, ",", &save) : NULL; name && !err; name = strtok_r(NULL, ",", &save)) {
+	int err = 0;
+	for (char *name = strtok_r(list, ",", &save); name && !err; name = strtok_r(NULL, ",", &save)) {
 		const struct strategy *st = strategy_find(name);
 		if (!st) {
 			buf_addf(why, "there is no strategy '%s'; sctrace compare --list lists them", name);
@@ -180,13 +173,12 @@ static int add_command(struct compare *c, const char *text, size_t index, uint64
 	name_command(&name, index < names->n ? names->v[index] : text, params);
 	struct subject *s = subject_add(c, buf_str(&name), buffer);
 	buf_free(&name);
-	if (!s || compare_parameters_copy(&s->params, params) < 0)
-		return -ENOMEM;
+	compare_parameters_copy(&s->params, params);
 	s->index = index;
-	s->command = strdup(text);
+	s->command = memory_copy(text);
 	s->copies = strstr(text, "{in}") && strstr(text, "{out}");
 	s->argv = compare_command_argv(c, text, buffer, params, c->work.in, why);
-	return !s->command ? -ENOMEM : s->argv ? 0 : -EINVAL;
+	return s->argv ? 0 : -EINVAL;
 }
 
 /*
@@ -263,7 +255,7 @@ void compare_list(struct buf *out, const struct table_look *look)
 	struct table *t = table_new(columns, 3);
 	size_t n;
 	const struct strategy *all = strategy_all(&n);
-	for (size_t i = 0; t && i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		struct buf none = {0};
 		bool there = strategy_locate(all[i].program, &none, &none) == 0;
 		table_row(t);
@@ -277,7 +269,6 @@ void compare_list(struct buf *out, const struct table_look *look)
 			table_mark_row(t, MARK_DIM);
 		buf_free(&none);
 	}
-	if (t)
-		table_render(t, TABLE_TEXT, look, out);
+	table_render(t, TABLE_TEXT, look, out);
 	table_free(t);
 }

@@ -64,8 +64,7 @@ static int give_up(const struct compare *c, struct subject *s, char *reason, str
 		s->unable = reason;
 		return 1;
 	}
-	buf_addf(why, "'%s' failed: %s; use --ignore-failure to continue nevertheless", s->name,
-		 reason ? reason : "out of memory");
+	buf_addf(why, "'%s' failed: %s; use --ignore-failure to continue nevertheless", s->name, reason);
 	free(reason);
 	return c->opt.ignore_failure ? 1 : -ECANCELED;
 }
@@ -212,9 +211,8 @@ static int timing_run(void *ctx, size_t i, int round)
 	if (round < 0 && !s->has_first) {
 		s->first = sample;
 		s->has_first = true;
-	} else if (round >= 0 && !vec_push(&s->samples, sample)) {
-		return -ENOMEM;
-	}
+	} else if (round >= 0)
+		vec_push(&s->samples, sample);
 	return 0;
 }
 
@@ -237,7 +235,7 @@ static int measure_shell(struct compare *c, struct buf *why)
 	double v[3][N];
 	char **argv = compare_command_argv(c, "", 0, NULL, c->work.in, why);
 	if (!argv)
-		return -ENOMEM;
+		return -EINVAL;
 	int err = 0;
 	for (int i = 0; i < N && !err; i++) {
 		struct sample s;

@@ -2,6 +2,7 @@
 #include "compare/compare.h"
 
 #include "base/buf.h"
+#include "base/memory.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -22,15 +23,6 @@ static void scan_free(struct scan *s)
 	free(s->name);
 }
 
-static int scan_add(struct scan *s, const char *value)
-{
-	char *copy = strdup(value);
-	if (copy && vec_push(&s->values, copy))
-		return 0;
-	free(copy);
-	return -ENOMEM;
-}
-
 /* Parses FROM:TO[:STEP]. `delta` is the step for a range without STEP (option -D of hyperfine); it may be NULL. */
 static int scan_numbers(struct scan *s, const char *range, const char *delta, struct buf *why)
 {
@@ -45,36 +37,34 @@ static int scan_numbers(struct scan *s, const char *range, const char *delta, st
 			 range, delta ? " by steps of " : "", delta ? delta : "");
 		return -EINVAL;
 	}
-	int err = 0;
-	for (int i = 0; !err && from + i * step <= to + step * 1e-9; i++) {
+	for (int i = 0; from + i * step <= to + step * 1e-9; i++) {
 		char value[40];
 		snprintf(value, sizeof(value), "%.15g", from + i * step);
-		err = scan_add(s, value);
+		vec_push(&s->values, memory_copy(value));
 	}
-	return err;
+	return 0;
 }
 
-static int scan_words(struct scan *s, char *list)
+static void scan_words(struct scan *s, char *list)
 {
 	char *save = NULL;
-	int err = 0;
-	for (char *word = strtok_r(list, ",", &save); word && !err; word = strtok_r(NULL, ",", &save))
-		err = scan_add(s, word);
-	return err;
+	for (char *word = strtok_r(list, ",", &save); word; word = strtok_r(NULL, ",", &save))
+		vec_push(&s->values, memory_copy(word));
 }
 
 static int scan_read(struct scan *s, const char *text, bool range, const char *delta, struct buf *why)
 {
-	s->name = strdup(text);
-	if (!s->name)
-		return -ENOMEM;
+	s->name = memory_copy(text);
 	char *equals = strchr(s->name, '=');
 	if (!equals || equals == s->name || !equals[1]) {
 		buf_addf(why, "'%s' does not name a parameter; write NAME=...", text);
 		return -EINVAL;
 	}
 	*equals = '\0';
-	return range ? scan_numbers(s, equals + 1, delta, why) : scan_words(s, equals + 1);
+	if (range)
+		return scan_numbers(s, equals + 1, delta, why);
+	scan_words(s, equals + 1);
+	return 0;
 }
 
 static bool is_number(const char *word)
@@ -113,22 +103,15 @@ void compare_parameters_free(struct parameters *p)
 	vec_free(p);
 }
 
-static int parameters_add(struct parameters *p, const char *name, const char *value)
+static void parameters_add(struct parameters *p, const char *name, const char *value)
 {
-	struct parameter one = {strdup(name), strdup(value)};
-	if (one.name && one.value && vec_push(p, one))
-		return 0;
-	free(one.name);
-	free(one.value);
-	return -ENOMEM;
+	vec_push(p, (struct parameter){memory_copy(name), memory_copy(value)});
 }
 
-int compare_parameters_copy(struct parameters *to, const struct parameters *from)
+void compare_parameters_copy(struct parameters *to, const struct parameters *from)
 {
-	int err = 0;
-	for (size_t i = 0; i < from->n && !err; i++)
-		err = parameters_add(to, from->v[i].name, from->v[i].value);
-	return err;
+	for (size_t i = 0; i < from->n; i++)
+		parameters_add(to, from->v[i].name, from->v[i].value);
 }
 
 void compare_combinations_free(struct combinations *all)
@@ -142,29 +125,25 @@ void compare_combinations_free(struct combinations *all)
  * Replaces each combination in `all` by several: one for each value of the parameter `s`. The parameter that was added
  * last changes fastest.
  */
-static int multiply(struct combinations *all, const struct scan *s)
+static void multiply(struct combinations *all, const struct scan *s)
 {
 	struct combinations next = {0};
-	int err = 0;
-	for (size_t i = 0; i < all->n && !err; i++)
-		for (size_t k = 0; k < s->values.n && !err; k++) {
+	for (size_t i = 0; i < all->n; i++)
+		for (size_t k = 0; k < s->values.n; k++) {
 			struct parameters p = {0};
-			err = compare_parameters_copy(&p, &all->v[i]);
-			err = err ? err : parameters_add(&p, s->name, s->values.v[k]);
-			if (!err && !vec_push(&next, p))
-				err = -ENOMEM;
-			if (err)
-				compare_parameters_free(&p);
+			compare_parameters_copy(&p, &all->v[i]);
+			parameters_add(&p, s->name, s->values.v[k]);
+			vec_push(&next, p);
 		}
 	compare_combinations_free(all);
 	*all = next;
-	return err;
 }
 
 int compare_combine(const struct compare_options *o, char *const *operands, size_t n, size_t *taken,
 		    struct combinations *all, struct buf *why)
 {
-	int err = vec_push(all, (struct parameters){0}) ? 0 : -ENOMEM;
+	int err = 0;
+	vec_push(all, (struct parameters){0});
 	*taken = 0;
 	for (size_t i = 0; i < o->scans.n && !err; i++) {
 		const struct compare_scan *given = &o->scans.v[i];
@@ -172,7 +151,8 @@ int compare_combine(const struct compare_options *o, char *const *operands, size
 		struct buf text = {0};
 		*taken += take_values(given, operands + *taken, n - *taken, &text);
 		err = scan_read(&s, buf_str(&text), given->range, o->step, why);
-		err = err ? err : multiply(all, &s);
+		if (!err)
+			multiply(all, &s);
 		scan_free(&s);
 		buf_free(&text);
 	}

@@ -135,10 +135,11 @@ bool compare_first_differs(const struct run *r, const struct run_subject *s)
 	size_t counted = r->method.warmup > 0 ? 0 : 1; /* without a warm-up, the first run is one of the samples */
 	struct sample_summary rest;
 	double first = s->first_run_s;
-	bool known =
-		time->n >= counted + RUNS_MIN && sample_summarise(time->v + counted, time->n - counted, &rest) == 0;
-	return known && ((first > rest.fence_high && first > 1.5 * rest.median) ||
-			 (first < rest.fence_low && first * 1.5 < rest.median));
+	if (time->n < counted + RUNS_MIN)
+		return false;
+	sample_summarise(time->v + counted, time->n - counted, &rest);
+	return (first > rest.fence_high && first > 1.5 * rest.median) ||
+	       (first < rest.fence_low && first * 1.5 < rest.median);
 }
 
 static bool first_run(const struct run *r)
@@ -326,8 +327,7 @@ static void add_warning(struct run *r, int which)
 	buf_addf(&text, "; %s", advice);
 	field_set(&w.text, buf_str(&text));
 	buf_free(&text);
-	if (!vec_push(&r->warnings, w))
-		memory_note_failure();
+	vec_push(&r->warnings, w);
 }
 
 void compare_warn(struct run *r)

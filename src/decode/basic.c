@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/escape.h"
+#include "base/memory.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -204,9 +205,9 @@ void show_dev(const struct decode *d, const struct kind *k, uint64_t v, int i)
 void decode_string(const struct decode *d, uint64_t addr, size_t max)
 {
 	char small[PATH_MAX];
-	char *s = max + 1 <= sizeof(small) ? small : malloc(max + 1);
+	char *s = max + 1 <= sizeof(small) ? small : memory_get(max + 1);
 	int ended = 0;
-	ssize_t n = s && d->mem && addr ? mem_string(d->mem, addr, s, max + 1, &ended) : -1;
+	ssize_t n = d->mem && addr ? mem_string(d->mem, addr, s, max + 1, &ended) : -1;
 	if (n < 0 || (!n && !ended))
 		emit_ptr(d->out, addr);
 	else if ((size_t)n > max || !ended)
@@ -226,8 +227,8 @@ static void bytes(const struct decode *d, uint64_t addr, uint64_t n, unsigned fl
 		emit_ptr(d->out, addr);
 		return;
 	}
-	char *s = want <= sizeof(small) ? small : malloc(want);
-	ssize_t got = !s ? -1 : want ? mem_read(d->mem, addr, s, want) : 0;
+	char *s = want <= sizeof(small) ? small : memory_get(want);
+	ssize_t got = want ? mem_read(d->mem, addr, s, want) : 0;
 	if (got < 0 || (want && !got))
 		emit_ptr(d->out, addr);
 	else

@@ -1,7 +1,6 @@
 #include "engine/costs.h"
 
 #include "base/buf.h"
-#include "base/json.h"
 #include "base/memory.h"
 #include "config.h"
 
@@ -10,6 +9,7 @@
 #include <jansson.h>
 #include <limits.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,7 +74,7 @@ static json_t *load(int folder, const char *machine)
 	json_error_t error;
 	int fd = openat(folder, "sctrace-costs.json", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	FILE *f = fd < 0 ? NULL : fdopen(fd, "r"); /* json_loadfd(3) would make one read(2) for each byte */
-	json_t *all = f ? json_read(f, 0, &error) : NULL;
+	json_t *all = f ? json_loadf(f, 0, &error) : NULL;
 	if (f)
 		fclose(f);
 	else if (fd >= 0)
@@ -132,9 +132,7 @@ struct costs {
 struct costs *costs_open(void)
 {
 	struct buf machine = {0};
-	struct costs *c = memory_zeroed(sizeof(*c));
-	if (!c)
-		return NULL;
+	struct costs *c = memory_zeroed(1, sizeof(*c));
 	c->folder = open_folder();
 	if (c->folder >= 0)
 		describe_machine(&machine);

@@ -159,8 +159,6 @@ static void leave_pair(const struct context *x)
 	buf_addf(&name, "%s %u", pipes ? "pipe" : "socket pair", pipes ? ++x->p->pipes : ++x->p->sockets);
 	struct io_file *f = io_profile_file(x->p, buf_str(&name), pipes ? IO_PIPE : IO_SOCKET);
 	buf_free(&name);
-	if (!f)
-		return;
 	f->row.opens += 2;
 	f->messages = !pipes && (x->c->args[1] & SOCK_TYPE) != SOCK_STREAM;
 	count_call(x, f);
@@ -177,8 +175,6 @@ static void leave_socket(const struct context *x)
 	buf_addf(&name, "socket %u", ++x->p->sockets);
 	struct io_file *f = io_profile_file(x->p, buf_str(&name), IO_SOCKET);
 	buf_free(&name);
-	if (!f)
-		return;
 	f->row.opens++;
 	count_call(x, f);
 	f->messages = strcmp(x->row->name, "socket") == 0 && (x->c->args[1] & SOCK_TYPE) != SOCK_STREAM;
@@ -191,9 +187,9 @@ static void leave_socket(const struct context *x)
 /* Descriptors that are not files (epoll, timers, ...) get the name of the call that created them. */
 static void leave_other_fd(const struct context *x)
 {
-	struct io_file *f = x->c->error ? NULL : io_profile_file(x->p, x->c->desc->name, IO_OTHER);
-	if (!f)
+	if (x->c->error)
 		return;
+	struct io_file *f = io_profile_file(x->p, x->c->desc->name, IO_OTHER);
 	f->row.opens++;
 	count_call(x, f);
 	set_fd(x, f, (int)x->c->result, false);
@@ -532,7 +528,7 @@ static const struct io_call calls[] = {
 
 static const struct io_call other_fd = OTHER_CALL("", leave_other_fd);
 
-int io_calls_init(struct io_profile *p)
+void io_calls_init(struct io_profile *p)
 {
 	const struct syscall_desc *d;
 	for (size_t k = 0; (d = syscall_row(k)); k++) {
@@ -540,10 +536,9 @@ int io_calls_init(struct io_profile *p)
 		for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
 			if (strcmp(calls[i].name, d->name) == 0)
 				row = &calls[i];
-		if (row && map_put(&p->calls, (uintptr_t)d, (void *)(uintptr_t)row) < 0)
-			return -ENOMEM;
+		if (row)
+			map_put(&p->calls, (uintptr_t)d, (void *)(uintptr_t)row);
 	}
-	return 0;
 }
 
 static void read_path(struct io_thread *k, const struct event *ev, int arg)

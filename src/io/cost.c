@@ -1,7 +1,5 @@
 #include "io/cost.h"
 
-#include "base/memory.h"
-
 #include <math.h>
 
 #define CLASS_MIN  8.0 /* minimum number of requests in a class */
@@ -13,8 +11,7 @@ void io_tally_add(struct io_tally *t, double ns, double spread_ns)
 	t->n++;
 	t->ns += ns;
 	t->spread_ns += spread_ns;
-	if (hist_add(&t->took, (uint64_t)ns, 1) < 0)
-		memory_note_failure();
+	hist_add(&t->took, (uint64_t)ns, 1);
 }
 
 void io_tally_free(struct io_tally *t)
@@ -65,8 +62,7 @@ void io_cost_merge(struct io_cost *c, const struct io_cost *from)
 		to->calls.n += k->calls.n;
 		to->calls.ns += k->calls.ns;
 		to->calls.spread_ns += k->calls.spread_ns;
-		if (hist_merge(&to->calls.took, &k->calls.took) < 0)
-			memory_note_failure();
+		hist_merge(&to->calls.took, &k->calls.took);
 	}
 }
 

@@ -6,9 +6,8 @@
 
 struct io_open *io_open_new(struct io_file *f)
 {
-	struct io_open *o = f ? memory_zeroed(sizeof(*o)) : NULL;
-	if (o)
-		*o = (struct io_open){.refs = 1, .file = f};
+	struct io_open *o = memory_zeroed(1, sizeof(*o));
+	*o = (struct io_open){.refs = 1, .file = f};
 	return o;
 }
 
@@ -20,9 +19,8 @@ void io_open_drop(struct io_open *o)
 
 struct io_fds *io_fds_new(void)
 {
-	struct io_fds *t = memory_zeroed(sizeof(*t));
-	if (t)
-		t->refs = 1;
+	struct io_fds *t = memory_zeroed(1, sizeof(*t));
+	t->refs = 1;
 	return t;
 }
 
@@ -33,14 +31,10 @@ struct io_fd *io_fds_get(const struct io_fds *t, int fd)
 
 void io_fds_set(struct io_fds *t, int fd, struct io_open *o, bool cloexec, bool own)
 {
-	struct io_fd *d = o ? memory_zeroed(sizeof(*d)) : NULL;
+	struct io_fd *d = memory_zeroed(1, sizeof(*d));
 	io_fds_close(t, fd);
-	if (d)
-		*d = (struct io_fd){o, cloexec, own};
-	if (d && map_put(&t->map, (uint64_t)fd, d) == 0)
-		return;
-	free(d);
-	io_open_drop(o);
+	*d = (struct io_fd){o, cloexec, own};
+	map_put(&t->map, (uint64_t)fd, d);
 }
 
 struct io_fds *io_fds_copy(const struct io_fds *t)
@@ -49,7 +43,7 @@ struct io_fds *io_fds_copy(const struct io_fds *t)
 	size_t i = 0;
 	uint64_t fd;
 	const struct io_fd *d;
-	while (copy && (d = map_next(&t->map, &i, &fd))) {
+	while ((d = map_next(&t->map, &i, &fd))) {
 		d->open->refs++;
 		io_fds_set(copy, (int)fd, d->open, d->cloexec, false);
 	}

@@ -20,17 +20,14 @@ struct io_fds {
 	struct map map; /* descriptor number -> struct io_fd */
 };
 
-/*
- * Returns a new description of the file with one reference, which belongs to the caller. Returns NULL if memory ran
- * out.
- */
+/* Returns a new description of the file with one reference, which belongs to the caller. */
 struct io_open *io_open_new(struct io_file *f);
 /* Releases a reference, and frees the description after the last one. */
 void io_open_drop(struct io_open *o);
 
-/* Returns an empty table with one reference, which belongs to the caller, or NULL if memory ran out. */
+/* Returns an empty table with one reference, which belongs to the caller. */
 struct io_fds *io_fds_new(void);
-/* Returns a copy of the table, which fork(2) gives to the child, or NULL if memory ran out. */
+/* Returns a copy of the table, which fork(2) gives to the child. */
 struct io_fds *io_fds_copy(const struct io_fds *t);
 /*
  * Releases a reference. After the last one, closes all descriptors. For each descriptor with `own` set, `unclosed` of

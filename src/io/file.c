@@ -19,9 +19,7 @@ const char *io_kind_name(enum io_kind kind)
 
 struct io_file *io_file_new(const char *name, enum io_kind kind)
 {
-	struct io_file *f = memory_zeroed(sizeof(*f));
-	if (!f)
-		return NULL;
+	struct io_file *f = memory_zeroed(1, sizeof(*f));
 	field_set(&f->row.name, name);
 	field_set(&f->row.kind, io_kind_name(kind));
 	f->kind = kind;
@@ -32,8 +30,6 @@ struct io_file *io_file_new(const char *name, enum io_kind kind)
 
 void io_file_free(struct io_file *f)
 {
-	if (!f)
-		return;
 	fields_free(&run_io_file_fields, &f->row);
 	map_free(&f->sizes);
 	struct io_repeats *const repeats[] = {&f->opened_again, &f->stated_again, &f->failed_again,
@@ -112,8 +108,7 @@ static void add_size(struct io_file *f, const struct io_request *r)
 	uintptr_t n = (uintptr_t)map_get(&f->sizes, r->asked);
 	if (n || f->sizes.n < SIZES_MAX)
 		map_put(&f->sizes, r->asked, (void *)(n + 1));
-	if (hist_add(r->direction == IO_READ ? &f->row.read_sizes : &f->row.write_sizes, r->bytes, 1) < 0)
-		memory_note_failure();
+	hist_add(r->direction == IO_READ ? &f->row.read_sizes : &f->row.write_sizes, r->bytes, 1);
 }
 
 /* Bytes that were written since they were read do not count as read. */

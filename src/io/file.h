@@ -103,7 +103,7 @@ struct io_request {
 	pid_t pid;
 };
 
-/* Returns a new file of this kind, or NULL if memory ran out. The name is copied. */
+/* Returns a new file of this kind. The name is copied. */
 struct io_file *io_file_new(const char *name, enum io_kind kind);
 void io_file_free(struct io_file *f);
 /* Adds a call of process `pid`. The call counts as a repetition unless another process made the previous call. */

@@ -426,8 +426,7 @@ static void look(const struct detector *d, const struct io_profile *p, const str
 		field_set(&found.kind, d->kind);
 		field_set(&found.file, f ? f->row.name : NULL);
 		field_set(&found.text, buf_str(&s.text));
-		if (!vec_push(&out->findings, found))
-			fields_free(&run_io_finding_fields, &found);
+		vec_push(&out->findings, found);
 	}
 	buf_free(&s.text);
 }

@@ -36,11 +36,9 @@ struct io_file *io_profile_file(struct io_profile *p, const char *name, enum io_
 	if (p->files.n >= FILES_MAX && strcmp(name, OTHER_FILES) != 0)
 		return io_profile_file(p, OTHER_FILES, IO_OTHER);
 	f = io_file_new(name, kind);
-	if (f && f->row.name && map_put(&p->by_name, key, f) == 0 && vec_push(&p->files, f))
-		return f;
-	map_remove(&p->by_name, key);
-	io_file_free(f);
-	return NULL;
+	map_put(&p->by_name, key, f);
+	vec_push(&p->files, f);
+	return f;
 }
 
 /*
@@ -89,8 +87,7 @@ struct io_open *io_profile_open(struct io_profile *p, struct io_fds *t, pid_t ti
 	if (d || fd < 0)
 		return d ? d->open : NULL;
 	struct io_file *f = inherited(p, tid, fd);
-	struct io_open *o = f && fd < 3 ? shared_by(t, f, fd) : NULL;
+	struct io_open *o = fd < 3 ? shared_by(t, f, fd) : NULL;
 	io_fds_set(t, fd, o ? o : io_open_new(f), false, false);
-	d = io_fds_get(t, fd);
-	return d ? d->open : NULL;
+	return io_fds_get(t, fd)->open;
 }

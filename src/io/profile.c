@@ -22,10 +22,7 @@ static struct io_fds *table_of(struct io_profile *p, const struct event *ev)
 	if (t)
 		return t;
 	t = io_fds_new();
-	if (!t || map_put(&p->processes, (uint64_t)ev->pid, t) < 0) {
-		io_fds_drop(t);
-		return NULL;
-	}
+	map_put(&p->processes, (uint64_t)ev->pid, t);
 	for (int fd = 0; fd < 3; fd++)
 		io_profile_open(p, t, ev->tid, fd);
 	return t;
@@ -36,8 +33,8 @@ void io_profile_enter(struct io_profile *p, struct io_thread *k, const struct ev
 	const struct call *c = &ev->call;
 	const char *name = c->desc ? c->desc->name : "";
 	table_of(p, ev);
-	if (!p->calls.n && io_calls_init(p) < 0)
-		return;
+	if (!p->calls.n)
+		io_calls_init(p);
 	io_call_enter(p, k, ev);
 	k->clone_flags = 0;
 	if (strcmp(name, "clone") == 0)
@@ -78,8 +75,7 @@ static void process_begins(struct io_profile *p, const struct io_thread *k, cons
 		t->refs++;
 	else
 		t = io_fds_copy(parent);
-	if (t && map_put(&p->processes, (uint64_t)ev->child, t) < 0)
-		io_fds_drop(t);
+	map_put(&p->processes, (uint64_t)ev->child, t);
 }
 
 void io_profile_other(struct io_profile *p, struct io_thread *k, const struct event *ev)
@@ -110,8 +106,8 @@ static void hand_over(struct run_io *out, struct io_file *f)
 		vec_free(&f->row.read_marks);
 		vec_free(&f->row.write_marks);
 	}
-	if (vec_push(&out->files, f->row))
-		f->row = (struct run_io_file){0};
+	vec_push(&out->files, f->row);
+	f->row = (struct run_io_file){0};
 }
 
 /* Adds the counts of all sizes in `from` to `to`. */
@@ -121,8 +117,7 @@ static void add_sizes(struct map *to, const struct map *from)
 	uint64_t bytes;
 	void *n;
 	while ((n = map_next(from, &i, &bytes)))
-		if (map_put(to, bytes, (void *)((uintptr_t)map_get(to, bytes) + (uintptr_t)n)) < 0)
-			memory_note_failure();
+		map_put(to, bytes, (void *)((uintptr_t)map_get(to, bytes) + (uintptr_t)n));
 }
 
 /* Returns the most frequent size, or the smallest one of several. Returns NAN if there is none. */

@@ -62,12 +62,12 @@ void io_profile_free(struct io_profile *p);
 
 /*
  * The rest is used only within src/io. This function (open.c) returns the file with this name, and creates it if
- * necessary. Returns NULL if memory ran out.
+ * necessary.
  */
 struct io_file *io_profile_file(struct io_profile *p, const char *name, enum io_kind kind);
 /*
  * Returns the open file description to which `fd` refers (open.c). If the trace did not see how `fd` was opened, looks
- * up its name in p->names. Returns NULL if `fd` is negative or memory ran out.
+ * up its name in p->names. Returns NULL if `fd` is negative.
  */
 struct io_open *io_profile_open(struct io_profile *p, struct io_fds *t, pid_t tid, int fd);
 /* Returns the kind of the file with this path, as far as the path shows it (open.c). */
@@ -76,8 +76,8 @@ enum io_kind io_kind_of(const char *path);
 /* Appends the findings to `out`, those with the largest savings first (find.c). */
 void io_find(const struct io_profile *p, struct run_io *out);
 
-/* Fills p->calls. Returns 0 or -ENOMEM (call.c). */
-int io_calls_init(struct io_profile *p);
+/* Fills p->calls (call.c). */
+void io_calls_init(struct io_profile *p);
 /*
  * Reads the memory to which the arguments of a call point, as far as the profile needs it. Must be called at the event
  * at which the call begins, because a recording contains that memory only for this event.

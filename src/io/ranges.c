@@ -28,8 +28,7 @@ static void replace(struct ranges *r, size_t i, size_t end, const struct range *
 {
 	size_t size = r->n - (end - i) + n;
 	while (r->cap < size)
-		if (!vec_reserve((void **)&r->v, r->cap, &r->cap, sizeof(*r->v)))
-			return;
+		vec_reserve((void **)&r->v, r->cap, &r->cap, sizeof(*r->v));
 	if (r->n > end)
 		memmove(&r->v[i + n], &r->v[end], (r->n - end) * sizeof(*r->v));
 	if (n)

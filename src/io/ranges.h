@@ -25,10 +25,7 @@ struct ranges {
 
 /* Returns true if the set contains all offsets from `from` to `to` - 1. `from` must be less than `to`. */
 bool ranges_contain(const struct ranges *r, uint64_t from, uint64_t to);
-/*
- * Adds the offsets from `from` to `to` - 1. Does nothing if there would be more than RANGES_MAX ranges, or if memory
- * ran out.
- */
+/* Adds the offsets from `from` to `to` - 1. Does nothing if there would be more than RANGES_MAX ranges. */
 void ranges_add(struct ranges *r, uint64_t from, uint64_t to);
 /* Removes the offsets from `from` to `to` - 1. */
 void ranges_remove(struct ranges *r, uint64_t from, uint64_t to);

@@ -1,5 +1,7 @@
 #include "measure/cache.h"
 
+#include "base/memory.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -29,7 +31,7 @@ static double resident_share(void *map, size_t size)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	size_t pages = (size + page - 1) / page;
-	unsigned char *in = malloc(pages);
+	unsigned char *in = memory_get(pages);
 	size_t resident = 0;
 	if (!in || mincore(map, size, in) < 0) {
 		free(in);

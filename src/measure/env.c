@@ -96,7 +96,7 @@ static void config_read(struct kernel_config *c, const char *release, char *boot
 	if (piped)
 		f = popen("gzip -dc /proc/config.gz 2>/dev/null", "re");
 	if (piped && !f && errno == ENOMEM)
-		memory_note_failure();
+		memory_exhausted();
 	if (!f)
 		return;
 	char line[1024];
@@ -222,7 +222,7 @@ static void collect_mitigations(struct texts *all)
 	static const char dir[] = "/sys/devices/system/cpu/vulnerabilities";
 	DIR *d = opendir(dir);
 	if (!d && errno == ENOMEM)
-		memory_note_failure();
+		memory_exhausted();
 	if (!d)
 		return;
 	struct dirent *e;

@@ -1,6 +1,7 @@
 #include "measure/runner.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "stats/random.h"
 
 #include <errno.h>
@@ -75,9 +76,7 @@ static int run_all(const struct runner *r, struct round *round)
 
 int runner_go(const struct runner *r)
 {
-	struct round round = {.order = calloc(r->subjects + 1, sizeof(size_t)), .n = r->subjects};
-	if (!round.order)
-		return -ENOMEM;
+	struct round round = {.order = memory_zeroed(r->subjects + 1, sizeof(size_t)), .n = r->subjects};
 	rng_seed(&round.random, r->seed);
 	for (size_t i = 0; i < r->subjects; i++)
 		round.order[i] = i;

@@ -26,7 +26,7 @@ struct runner {
 	void *ctx;
 };
 
-/* Runs the warm-up and all rounds. Returns 0, -ENOMEM, or the negative result of `run`. */
+/* Runs the warm-up and all rounds. Returns 0 or the negative result of `run`. */
 int runner_go(const struct runner *r);
 
 #endif

@@ -1,6 +1,7 @@
 #include "measure/work.h"
 
 #include "base/buf.h"
+#include "base/memory.h"
 #include "base/size.h"
 #include "stats/random.h"
 
@@ -36,6 +37,24 @@ static const char *default_parent(void)
 	return access("/var/tmp", W_OK) == 0 ? "/var/tmp" : "/tmp";
 }
 
+/*
+ * Deletes sctrace's own files, and the directory if it is then empty. Needs neither memory nor a file descriptor,
+ * because a lack of one of these may be the reason why sctrace exits.
+ */
+static bool remove_own(const struct work *w)
+{
+	const char *const own[] = {w->in, w->out, w->part, w->errors};
+	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
+		if (own[i])
+			unlink(own[i]);
+	return rmdir(w->dir) == 0;
+}
+
+static void remove_at_once(void *work)
+{
+	remove_own(work);
+}
+
 int work_open(struct work *w, const char *parent, struct buf *why)
 {
 	if (!parent)
@@ -51,11 +70,12 @@ int work_open(struct work *w, const char *parent, struct buf *why)
 		return -err;
 	}
 	w->dir = dir;
+	memory_on_exhaustion(remove_at_once, w);
 	w->in = path_in(dir, "in");
 	w->out = path_in(dir, "out");
 	w->part = path_in(dir, "part");
 	w->errors = path_in(dir, "errors");
-	return w->in && w->out && w->part && w->errors ? 0 : -ENOMEM;
+	return 0;
 }
 
 static bool stopped(const struct work *w)
@@ -113,9 +133,7 @@ static int write_all(int fd, const unsigned char *p, size_t n)
 static int write_input(struct work *w, int fd, bool random)
 {
 	static const size_t chunk = CHUNK;
-	unsigned char *p = calloc(1, chunk);
-	if (!p)
-		return -ENOMEM;
+	unsigned char *p = memory_zeroed(1, chunk);
 	struct rng state;
 	rng_seed(&state, RANDOM_INPUT_SEED);
 	int err = 0;
@@ -228,9 +246,7 @@ int work_make_part(struct work *w, uint64_t bytes, struct buf *why)
 static int compare_streams(FILE *a, FILE *b, uint64_t bytes, struct buf *why)
 {
 	static const size_t chunk = CHUNK;
-	char *p = malloc(2 * chunk);
-	if (!p)
-		return -ENOMEM;
+	char *p = memory_get(2 * chunk);
 	int err = 0;
 	uint64_t at = 0;
 	while (!err && at < bytes) {
@@ -299,22 +315,10 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 	return 0;
 }
 
-/*
- * Deletes sctrace's own files, and the directory if it is then empty. Needs neither memory nor a file descriptor,
- * because a lack of one of these may be the reason why sctrace exits.
- */
-static bool remove_own(const struct work *w)
-{
-	const char *const own[] = {w->in, w->out, w->part, w->errors};
-	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
-		if (own[i])
-			unlink(own[i]);
-	return rmdir(w->dir) == 0;
-}
-
 int work_close(struct work *w, struct buf *why)
 {
 	int err = 0;
+	memory_on_exhaustion(NULL, NULL);
 	if (w->dir && !remove_own(w)) {
 		nftw(w->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 		err = rmdir(w->dir) < 0 && errno != ENOENT ? -errno : 0;

@@ -15,8 +15,8 @@ struct hist;
 /*
  * The unit of the values. Values are in base units: seconds, bytes, fractions (0.5 is 50 %).
  *
- * Each chart_*() function appends one <svg> element to `out`. It returns 0, -ENOMEM, or -EINVAL if no value can be
- * shown. Values that are NAN are left out, and so are values that are not above zero on a logarithmic axis. Strings are
+ * Each chart_*() function appends one <svg> element to `out`. It returns 0, or -EINVAL if no value can be shown.
+ * Values that are NAN are left out, and so are values that are not above zero on a logarithmic axis. Strings are
  * escaped.
  */
 enum chart_unit { UNIT_NONE, UNIT_SECONDS, UNIT_BYTES, UNIT_COUNT, UNIT_PERCENT };

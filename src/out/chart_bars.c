@@ -169,7 +169,8 @@ int chart_bars_grouped(const struct chart_frame *f, const char *const *labels, s
 		if (stacked)
 			y += height;
 	}
-	return frame_finish(f, &body, stacked ? y : y + height, out);
+	frame_finish(f, &body, stacked ? y : y + height, out);
+	return 0;
 }
 
 int chart_bars(const struct chart_frame *f, const char *const *labels, size_t n, const struct chart_bar_panel *panels,

@@ -271,5 +271,6 @@ int chart_boxes(const struct chart_frame *f, const struct chart_axis *y, const s
 	if (b.rows)
 		boxes_axis(&b, y, (size_t)fmax(frame_width(f) / 130, 3));
 	double bottom = b.rows ? draw_rows(&b, f, y->title, &body) : draw_columns(&b, f, y->title, &body);
-	return frame_finish(f, &body, bottom, out);
+	frame_finish(f, &body, bottom, out);
+	return 0;
 }

@@ -1,12 +1,12 @@
 /* Draws histograms below each other over one x axis. */
 #include "base/buf.h"
+#include "base/memory.h"
 #include "out/axis.h"
 #include "out/chart.h"
 #include "out/frame.h"
 #include "out/svg.h"
 #include "stats/hist.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -143,13 +143,11 @@ static void draw_caption(const struct chart_hist *h, const struct axis *x, doubl
 	}
 }
 
-static int draw_one(const struct chart_hist *h, const struct axis *x, double top, size_t colour, struct buf *out)
+static void draw_one(const struct chart_hist *h, const struct axis *x, double top, size_t colour, struct buf *out)
 {
 	struct columns c = {.width = column_width(h, x)};
 	c.n = (size_t)((x->to - x->from) / c.width) + 1;
-	c.count = calloc(c.n, sizeof(*c.count));
-	if (!c.count)
-		return -ENOMEM;
+	c.count = memory_zeroed(c.n, sizeof(*c.count));
 	fill_columns(&c, h, x);
 	struct axis y;
 	struct axis_range r = {0.6, fmax(tallest(&c), 10), 0.6};
@@ -160,7 +158,6 @@ static int draw_one(const struct chart_hist *h, const struct axis *x, double top
 	svg_text(out, x->from, top - 6, "h", "start", h->name);
 	draw_caption(h, x, top - 6, out);
 	free(c.count);
-	return 0;
 }
 
 int chart_hists(const struct chart_frame *f, const struct chart_axis *x, const struct chart_hist *hists, size_t n,
@@ -183,11 +180,8 @@ int chart_hists(const struct chart_frame *f, const struct chart_axis *x, const s
 	double top = frame_top(f) + GAP;
 	double step = PANEL + GAP + 8;
 	axis_draw_x(&a, top, top + step * (double)n - GAP - 8, x->title, &body);
-	for (size_t i = 0; i < n && rc == 0; i++)
-		rc = draw_one(&hists[i], &a, top + step * (double)i, i, &body);
-	if (rc < 0) {
-		buf_free(&body);
-		return rc;
-	}
-	return frame_finish(f, &body, top + step * (double)n - GAP - 8 + (x->title ? 40 : 24), out);
+	for (size_t i = 0; i < n; i++)
+		draw_one(&hists[i], &a, top + step * (double)i, i, &body);
+	frame_finish(f, &body, top + step * (double)n - GAP - 8 + (x->title ? 40 : 24), out);
+	return 0;
 }

@@ -162,5 +162,6 @@ int chart_lines(const struct chart_frame *f, const struct chart_panel *panels, s
 		buf_free(&body);
 		return -EINVAL;
 	}
-	return frame_finish(f, &body, y + row, out);
+	frame_finish(f, &body, y + row, out);
+	return 0;
 }

@@ -4,7 +4,6 @@
 #include "out/axis.h"
 #include "out/svg.h"
 
-#include <errno.h>
 #include <string.h>
 
 #define LINE_HEIGHT 16
@@ -69,7 +68,7 @@ double frame_top(const struct chart_frame *f)
 	return head(f, NULL);
 }
 
-int frame_finish(const struct chart_frame *f, struct buf *body, double bottom, struct buf *out)
+void frame_finish(const struct chart_frame *f, struct buf *body, double bottom, struct buf *out)
 {
 	double width = frame_width(f) - 2 * FRAME_MARGIN;
 	double note = wrapped(f->note, width, 12, 0, "m", NULL);
@@ -78,9 +77,7 @@ int frame_finish(const struct chart_frame *f, struct buf *body, double bottom, s
 	buf_add(out, buf_str(body), body->len);
 	wrapped(f->note, width, 12, bottom + 16, "m", out);
 	svg_end(out);
-	int rc = body->failed || out->failed ? -ENOMEM : 0;
 	buf_free(body);
-	return rc;
 }
 
 double frame_legend(const struct chart_series *series, size_t n, double x, double y, double right, struct buf *out)

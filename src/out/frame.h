@@ -13,9 +13,8 @@ bool frame_is_narrow(const struct chart_frame *f);
 double frame_top(const struct chart_frame *f);
 /*
  * Writes the complete chart. `body` contains what the caller has drawn between frame_top() and `bottom`, and is freed.
- * Returns 0 or -ENOMEM.
  */
-int frame_finish(const struct chart_frame *f, struct buf *body, double bottom, struct buf *out);
+void frame_finish(const struct chart_frame *f, struct buf *body, double bottom, struct buf *out);
 /*
  * Draws a legend that starts at (`x`, `y`) and is wrapped at `right`. Returns its height, or 0 if no series has a name.
  */

@@ -2,12 +2,10 @@
 
 #include "base/buf.h"
 #include "base/escape.h"
-#include "base/memory.h"
 #include "out/chart.h"
 #include "out/svg.h"
 #include "out/table.h"
 
-#include <errno.h>
 #include <string.h>
 
 /* The page must not load anything, so it contains its style sheet and its script. */
@@ -132,8 +130,7 @@ void html_table(struct buf *out, const char *heading, const struct table *t, con
 {
 	element(out, "h2", NULL, heading);
 	buf_adds(out, "<div class=\"scroll\">\n");
-	if (table_render(t, TABLE_HTML, NULL, out) < 0)
-		out->failed = true;
+	table_render(t, TABLE_HTML, NULL, out);
 	buf_adds(out, "</div>\n");
 	element(out, "p", "note", note);
 }
@@ -148,10 +145,7 @@ void html_figure(struct buf *out, html_draw_fn *draw, void *ctx)
 	buf_adds(out, "<figure>\n");
 	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++) {
 		buf_addf(out, "<div class=\"%s\">\n", forms[i].class);
-		int r = draw(ctx, forms[i].width, out);
-		if (r < 0) { /* -EINVAL: there is nothing to draw */
-			if (r == -ENOMEM)
-				memory_note_failure();
+		if (draw(ctx, forms[i].width, out) < 0) { /* -EINVAL: there is nothing to draw */
 			buf_truncate(out, begin);
 			return;
 		}

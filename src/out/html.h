@@ -11,7 +11,7 @@ struct table;
 
 /*
  * These functions write a page from top to bottom: first html_begin(), then any number of the other functions in any
- * order, then html_end(). All text is escaped. If memory runs out, out->failed is set.
+ * order, then html_end(). All text is escaped.
  */
 void html_begin(struct buf *out, const char *title, const char *subtitle);
 /* Appends a list of findings. Each line of `text` is one sentence. Appends nothing if `text` is NULL or empty. */

@@ -52,9 +52,8 @@ static void add_errno(struct buf *out, int err)
 }
 
 /* Adds the errors of all groups to `all`, separately for each call and error number. */
-static bool collect_errors(const struct summary *s, struct summary_group *all)
+static void collect_errors(const struct summary *s, struct summary_group *all)
 {
-	struct summary sums = {0};
 	for (size_t i = 0; i < s->groups.n; i++) {
 		const struct summary_group *g = s->groups.v[i];
 		for (size_t k = 0; k < g->errnos.n; k++) {
@@ -66,18 +65,16 @@ static bool collect_errors(const struct summary *s, struct summary_group *all)
 				at++;
 			if (at < all->errnos.n)
 				all->errnos.v[at].count += e->count;
-			else if (!vec_push(&all->errnos, *e))
-				sums.failed = true;
+			else
+				vec_push(&all->errnos, *e);
 		}
 	}
-	return !sums.failed;
 }
 
 void summary_render_errors(const struct summary *s, struct buf *out)
 {
 	struct summary_group all = {0};
-	if (!collect_errors(s, &all))
-		out->failed = true;
+	collect_errors(s, &all);
 	if (all.errnos.n)
 		qsort(all.errnos.v, all.errnos.n, sizeof(*all.errnos.v), most_frequent);
 	buf_addf(out, "%-20s%10s  %s\n", "failed call", "times", "error");
@@ -94,16 +91,16 @@ void summary_render_errors(const struct summary *s, struct buf *out)
 	vec_free(&all.errnos);
 }
 
-/* Adds the histograms of all calls with this name to `h`. If memory runs out, sets out->failed. */
-static void collect_hist(const struct summary *s, const char *name, struct hist *h, struct buf *out)
+/* Adds the histograms of all calls with this name to `h`. */
+static void collect_hist(const struct summary *s, const char *name, struct hist *h)
 {
 	for (size_t i = 0; i < s->groups.n; i++) {
 		const struct summary_group *g = s->groups.v[i];
 		for (size_t k = 0; k < g->calls.n; k++) {
 			struct buf own = {0};
 			syscall_name(&own, g->calls.v[k]->arch, g->calls.v[k]->nr);
-			if (strcmp(buf_str(&own), name) == 0 && hist_merge(h, &g->calls.v[k]->hist) < 0)
-				out->failed = true;
+			if (strcmp(buf_str(&own), name) == 0)
+				hist_merge(h, &g->calls.v[k]->hist);
 			buf_free(&own);
 		}
 	}
@@ -164,7 +161,7 @@ bool summary_render_hist(const struct summary *s, const char *name, int width, s
 	struct hist h = {0};
 	struct hist_lines l;
 	uint64_t most = 0;
-	collect_hist(s, name, &h, out);
+	collect_hist(s, name, &h);
 	/*
 	 * At first, a line covers 4 buckets, an eighth of a power of two. This number is doubled until there are few
 	 * enough lines. A histogram of 64-bit values has at most 2,000 buckets, so the loop ends.

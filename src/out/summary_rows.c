@@ -4,7 +4,6 @@
 #include "base/escape.h"
 #include "syscall/table.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,17 +42,8 @@ static char *group_title(const struct summary_group *g)
 	return buf_take(&b);
 }
 
-static bool push(struct summary_rows *rows, const struct summary_line *line)
-{
-	if (line->name && vec_push(&rows->lines, *line))
-		return true;
-	free(line->name);
-	hist_free(&((struct summary_line *)line)->sum.hist);
-	return false;
-}
-
 /* Adds the row of a group, which comes before the rows of its calls. */
-static bool push_group(struct summary_rows *rows, const struct summary_group *g)
+static void push_group(struct summary_rows *rows, const struct summary_group *g)
 {
 	struct summary_line line = {.name = group_title(g), .is_group = true};
 	double squares = 0;
@@ -67,14 +57,10 @@ static bool push_group(struct summary_rows *rows, const struct summary_group *g)
 			line.sum.spread_ns = c->spread_ns;
 		add_counts(&line.sum, c);
 		squares += c->ns_squared;
-		if (hist_merge(&line.sum.hist, &c->hist) < 0) {
-			hist_free(&line.sum.hist);
-			free(line.name);
-			return false;
-		}
+		hist_merge(&line.sum.hist, &c->hist);
 	}
 	line.sum.ns_squared = squares;
-	return push(rows, &line);
+	vec_push(&rows->lines, line);
 }
 
 static int by_name(const void *a, const void *b)
@@ -109,7 +95,7 @@ static void sort_lines(struct summary_line *lines, size_t n, int sort)
 }
 
 /* Adds the calls of group `g`, sorted by column `sort`. `title` becomes the group name of their rows. */
-static int push_calls(struct summary_rows *rows, const struct summary_group *g, const char *title, int sort)
+static void push_calls(struct summary_rows *rows, const struct summary_group *g, const char *title, int sort)
 {
 	size_t first = rows->lines.n;
 	for (size_t i = 0; i < g->calls.n; i++) {
@@ -117,24 +103,19 @@ static int push_calls(struct summary_rows *rows, const struct summary_group *g, 
 		if (!c->entered)
 			continue;
 		struct summary_line line = {.name = call_title(c), .row.call = c, .group = title};
-		if (!push(rows, &line))
-			return -ENOMEM;
+		vec_push(&rows->lines, line);
 		add_counts(&rows->total, c);
 	}
 	if (rows->lines.n > first)
 		sort_lines(rows->lines.v + first, rows->lines.n - first, sort);
-	return 0;
 }
 
-static int collect_groups(struct summary_rows *rows, const struct summary *s, int sort)
+static void collect_groups(struct summary_rows *rows, const struct summary *s, int sort)
 {
 	struct summary_rows heads = {0};
-	int r = 0;
 	for (size_t i = 0; i < s->groups.n; i++) {
-		if (!push_group(&heads, s->groups.v[i]))
-			r = -ENOMEM;
-		else
-			heads.lines.v[heads.lines.n - 1].group = (const char *)s->groups.v[i];
+		push_group(&heads, s->groups.v[i]);
+		heads.lines.v[i].group = (const char *)s->groups.v[i];
 	}
 	if (heads.lines.n)
 		sort_lines(heads.lines.v, heads.lines.n, sort);
@@ -146,28 +127,20 @@ static int collect_groups(struct summary_rows *rows, const struct summary *s, in
 		 * several processes may have the same name.
 		 */
 		head->group = g->id >= 0 ? head->name : g->name;
-		bool ok = r == 0 && push(rows, head);
-		if (ok)
-			r = push_calls(rows, g, head->group, sort);
-		else if (r < 0) {
-			free(head->name);
-			hist_free(&head->sum.hist);
-		} else
-			r = -ENOMEM;
+		vec_push(&rows->lines, *head);
+		push_calls(rows, g, head->group, sort);
 	}
 	vec_free(&heads.lines);
-	return r;
 }
 
-int summary_rows_init(struct summary_rows *rows, const struct summary *s, const struct summary_view *v)
+void summary_rows_init(struct summary_rows *rows, const struct summary *s, const struct summary_view *v)
 {
 	*rows = (struct summary_rows){.grouped = v->by != NULL};
-	int r = 0;
 	if (rows->grouped)
-		r = collect_groups(rows, s, v->sort);
+		collect_groups(rows, s, v->sort);
 	else
-		for (size_t i = 0; r == 0 && i < s->groups.n; i++)
-			r = push_calls(rows, s->groups.v[i], "", -1);
+		for (size_t i = 0; i < s->groups.n; i++)
+			push_calls(rows, s->groups.v[i], "", -1);
 	if (!rows->grouped && rows->lines.n)
 		sort_lines(rows->lines.v, rows->lines.n, v->sort);
 	for (size_t i = 0; i < rows->lines.n; i++) {
@@ -177,7 +150,6 @@ int summary_rows_init(struct summary_rows *rows, const struct summary *s, const 
 			line->row.call = &line->sum;
 		line->row.total_ns = rows->total.ns;
 	}
-	return r;
 }
 
 void summary_rows_free(struct summary_rows *rows)

@@ -19,11 +19,8 @@ struct summary_rows {
 	bool grouped;
 };
 
-/*
- * Initialises the rows of `s` as `v` says. Returns 0 or -ENOMEM. The caller must call summary_rows_free() in either
- * case.
- */
-int summary_rows_init(struct summary_rows *rows, const struct summary *s, const struct summary_view *v);
+/* Initialises the rows of `s` as `v` says. The caller must call summary_rows_free(). */
+void summary_rows_init(struct summary_rows *rows, const struct summary *s, const struct summary_view *v);
 void summary_rows_free(struct summary_rows *rows);
 /*
  * Appends the table in the form of strace 6.1 (its file count.c). Widths grow with the figures, and an error count of

@@ -8,7 +8,6 @@
 #include "out/width.h"
 #include "syscall/table.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -223,8 +222,8 @@ static void table_cell(struct table *t, size_t col, enum summary_column_id id, c
 }
 
 /* Appends the table as CSV, Markdown or JSON. With --by, the first column contains the group. */
-static int render_table(const struct summary_rows *rows, const struct summary_view *v, enum table_format format,
-			struct buf *out)
+static void render_table(const struct summary_rows *rows, const struct summary_view *v, enum table_format format,
+			 struct buf *out)
 {
 	struct summary_columns c = columns_of(rows, v);
 	struct column columns[SUMMARY_COLUMNS_MAX + 1];
@@ -236,8 +235,6 @@ static int render_table(const struct summary_rows *rows, const struct summary_vi
 		columns[lead + i] = (struct column){col->key, col->title, col->kind == KIND_NAME ? 0 : COL_RIGHT};
 	}
 	struct table *t = table_new(columns, lead + c.n);
-	if (!t)
-		return -ENOMEM;
 	for (size_t k = 0; k < rows->lines.n; k++) {
 		if (rows->lines.v[k].is_group)
 			continue;
@@ -253,9 +250,8 @@ static int render_table(const struct summary_rows *rows, const struct summary_vi
 		for (size_t i = 0; i < c.n; i++)
 			table_cell(t, lead + i, c.index[i], &total);
 	}
-	int r = table_render(t, format, NULL, out);
+	table_render(t, format, NULL, out);
 	table_free(t);
-	return r;
 }
 
 /* Removes the carriage returns of CSV, because cut(1) and the shell treat them as data. */
@@ -270,16 +266,15 @@ static void unix_lines(struct buf *out, size_t from)
 
 const char summary_format_words[] = "text, wide, truss, strace, csv, markdown, json";
 
-int summary_render(const struct summary *s, const struct summary_view *v, struct buf *out)
+void summary_render(const struct summary *s, const struct summary_view *v, struct buf *out)
 {
 	struct summary_rows rows;
 	size_t before = out->len;
-	int r = summary_rows_init(&rows, s, v);
-	switch (r < 0 ? SUMMARY_TEXT : v->format) {
+	summary_rows_init(&rows, s, v);
+	switch (v->format) {
 	case SUMMARY_TEXT:
 	case SUMMARY_WIDE:
-		if (r == 0)
-			render_text(&rows, v, out);
+		render_text(&rows, v, out);
 		break;
 	case SUMMARY_TRUSS:
 		render_truss(&rows, out);
@@ -288,16 +283,15 @@ int summary_render(const struct summary *s, const struct summary_view *v, struct
 		summary_render_strace(&rows, v, out);
 		break;
 	case SUMMARY_CSV:
-		r = render_table(&rows, v, TABLE_CSV, out);
+		render_table(&rows, v, TABLE_CSV, out);
 		unix_lines(out, before);
 		break;
 	case SUMMARY_MARKDOWN:
-		r = render_table(&rows, v, TABLE_MARKDOWN, out);
+		render_table(&rows, v, TABLE_MARKDOWN, out);
 		break;
 	case SUMMARY_JSON:
-		r = render_table(&rows, v, TABLE_JSON, out);
+		render_table(&rows, v, TABLE_JSON, out);
 		break;
 	}
 	summary_rows_free(&rows);
-	return r < 0 ? r : out->failed ? -ENOMEM : 0;
 }

@@ -71,8 +71,8 @@ int summary_sort_parse(const char *text, int *sort, struct buf *why);
 void summary_columns_say(const struct summary_columns *columns, struct buf *out);
 void summary_sort_say(int sort, struct buf *out);
 
-/* Appends the table. Returns 0 or -ENOMEM. */
-int summary_render(const struct summary *s, const struct summary_view *v, struct buf *out);
+/* Appends the table. */
+void summary_render(const struct summary *s, const struct summary_view *v, struct buf *out);
 /* Appends the errors of each call with their counts, the most frequent first (--errors). */
 void summary_render_errors(const struct summary *s, struct buf *out);
 /*

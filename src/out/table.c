@@ -14,14 +14,8 @@
 
 struct table *table_new(const struct column *columns, size_t n)
 {
-	struct table *t = calloc(1, sizeof(*t));
-	if (t)
-		t->columns = calloc(n ? n : 1, sizeof(*columns));
-	if (!t || !t->columns) {
-		memory_note_failure();
-		free(t);
-		return NULL;
-	}
+	struct table *t = memory_zeroed(1, sizeof(*t));
+	t->columns = memory_zeroed(n, sizeof(*columns));
 	memcpy(t->columns, columns, n * sizeof(*columns));
 	t->n = n;
 	return t;
@@ -50,36 +44,30 @@ void table_free(struct table *t)
 
 void table_row(struct table *t)
 {
-	struct row r = {.cells = calloc(t->n ? t->n : 1, sizeof(*r.cells))};
-	if (r.cells && vec_push(&t->rows, r))
-		return;
-	free(r.cells);
-	t->failed = true;
-	memory_note_failure();
+	struct row r = {.cells = memory_zeroed(t->n, sizeof(*r.cells))};
+	vec_push(&t->rows, r);
 }
 
 void table_total(struct table *t)
 {
 	table_row(t);
-	if (!t->failed)
-		t->rows.v[t->rows.n - 1].total = true;
+	t->rows.v[t->rows.n - 1].total = true;
 }
 
 /* Returns the cell of the current row in column `col`, after emptying it. Returns NULL if there is no such cell. */
 static struct cell *cell_at(struct table *t, size_t col)
 {
-	if (t->failed || !t->rows.n || col >= t->n)
+	if (!t->rows.n || col >= t->n)
 		return NULL;
 	struct cell *c = &t->rows.v[t->rows.n - 1].cells[col];
 	cell_clear(c);
 	return c;
 }
 
-static void cell_show(struct table *t, struct cell *c, const char *text)
+static void cell_show(struct cell *c, const char *text)
 {
 	struct buf b = {0};
 	escape_line(&b, text, strlen(text));
-	t->failed |= b.failed;
 	c->shown = buf_take(&b);
 }
 
@@ -89,12 +77,8 @@ void table_string(struct table *t, size_t col, const char *value)
 	if (!c || !value)
 		return;
 	c->kind = CELL_STRING;
-	c->text = strdup(value);
-	if (!c->text) {
-		t->failed = true;
-		memory_note_failure();
-	}
-	cell_show(t, c, value);
+	c->text = memory_copy(value);
+	cell_show(c, value);
 }
 
 void table_integer(struct table *t, size_t col, long long value, const char *shown)
@@ -106,7 +90,7 @@ void table_integer(struct table *t, size_t col, long long value, const char *sho
 	snprintf(text, sizeof(text), "%lld", value);
 	c->kind = CELL_INTEGER;
 	c->integer = value;
-	cell_show(t, c, shown ? shown : text);
+	cell_show(c, shown ? shown : text);
 }
 
 void table_real(struct table *t, size_t col, double value, const char *shown)
@@ -119,7 +103,7 @@ void table_real(struct table *t, size_t col, double value, const char *shown)
 	c->kind = isfinite(value) ? CELL_REAL : CELL_EMPTY;
 	c->real = value;
 	if (shown || isfinite(value))
-		cell_show(t, c, shown ? shown : text);
+		cell_show(c, shown ? shown : text);
 }
 
 void table_mark_row(struct table *t, enum table_mark mark)
@@ -195,7 +179,6 @@ static void csv_text(struct buf *out, const char *s)
 		buf_addf(&text, "\\x%02x", (unsigned char)*s);
 	buf_adds(&text, s + formula);
 	csv_field(out, buf_str(&text));
-	out->failed |= text.failed;
 	buf_free(&text);
 }
 
@@ -209,7 +192,7 @@ static void csv_cell(struct buf *out, const struct cell *c)
 		buf_addf(out, "%.15g", c->real);
 }
 
-static int render_csv(const struct table *t, struct buf *out)
+static void render_csv(const struct table *t, struct buf *out)
 {
 	const char *sep = "";
 	for (size_t k = 0; k < t->n; k++) {
@@ -233,7 +216,6 @@ static int render_csv(const struct table *t, struct buf *out)
 		}
 		buf_adds(out, "\r\n");
 	}
-	return 0;
 }
 
 /* Appends text to a cell of a Markdown table. Escapes characters that would end the cell or begin a markup. */
@@ -261,7 +243,7 @@ static void markdown_row(const struct table *t, const struct row *r, struct buf 
 	buf_addc(out, '\n');
 }
 
-static int render_markdown(const struct table *t, struct buf *out)
+static void render_markdown(const struct table *t, struct buf *out)
 {
 	buf_addc(out, '|');
 	for (size_t k = 0; k < t->n; k++) {
@@ -278,7 +260,6 @@ static int render_markdown(const struct table *t, struct buf *out)
 	buf_addc(out, '\n');
 	for (size_t i = 0; i < t->rows.n; i++)
 		markdown_row(t, &t->rows.v[i], out);
-	return 0;
 }
 
 static json_t *json_cell(const struct cell *c)
@@ -293,10 +274,10 @@ static json_t *json_cell(const struct cell *c)
 	return exact ? exact : json_string(table_cell_shown(c));
 }
 
-static int render_json(const struct table *t, struct buf *out)
+json_t *table_json(const struct table *t)
 {
 	json_t *array = json_array();
-	for (size_t i = 0; array && i < t->rows.n; i++) {
+	for (size_t i = 0; i < t->rows.n; i++) {
 		if (t->rows.v[i].total)
 			continue;
 		json_t *o = json_object();
@@ -305,15 +286,17 @@ static int render_json(const struct table *t, struct buf *out)
 				json_object_set_new(o, t->columns[k].key, json_cell(&t->rows.v[i].cells[k]));
 		json_array_append_new(array, o);
 	}
+	return array;
+}
+
+static void render_json(const struct table *t, struct buf *out)
+{
+	json_t *array = table_json(t);
 	char *text = json_dumps(array, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
-	if (text) {
-		escape_json(out, text);
-		buf_addc(out, '\n');
-	}
+	escape_json(out, text);
+	buf_addc(out, '\n');
 	json_decref(array);
-	int rc = text ? 0 : -ENOMEM;
 	free(text);
-	return rc;
 }
 
 /* Returns the class for cells that are hidden on a narrow screen. */
@@ -337,7 +320,7 @@ static void html_cell(struct buf *out, const struct column *col, const struct ce
 	buf_adds(out, "</td>");
 }
 
-static int render_html(const struct table *t, struct buf *out)
+static void render_html(const struct table *t, struct buf *out)
 {
 	buf_adds(out, "<table class=\"data\">\n<thead><tr>");
 	for (size_t k = 0; k < t->n; k++) {
@@ -359,24 +342,21 @@ static int render_html(const struct table *t, struct buf *out)
 		buf_adds(out, "</tr>\n");
 	}
 	buf_adds(out, "</tbody></table>\n");
-	return 0;
 }
 
-int table_render(const struct table *t, enum table_format format, const struct table_look *look, struct buf *out)
+void table_render(const struct table *t, enum table_format format, const struct table_look *look, struct buf *out)
 {
-	static int (*const writers[])(const struct table *, struct buf *) = {
+	static void (*const writers[])(const struct table *, struct buf *) = {
 		[TABLE_CSV] = render_csv,
 		[TABLE_MARKDOWN] = render_markdown,
 		[TABLE_JSON] = render_json,
 		[TABLE_HTML] = render_html,
 	};
 	static const struct table_look plain = {0};
-	int rc = t->failed              ? -ENOMEM
-		 : format == TABLE_TEXT ? table_render_text(t, look ? look : &plain, out)
-					: writers[format](t, out);
-	if (rc < 0)
-		memory_note_failure(); /* a library that runs out of memory does not call this function */
-	return out->failed ? -ENOMEM : rc;
+	if (format == TABLE_TEXT)
+		table_render_text(t, look ? look : &plain, out);
+	else
+		writers[format](t, out);
 }
 
 int table_format_parse(const char *word, enum table_format *format)

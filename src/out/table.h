@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 struct buf;
+struct json_t;
 struct table;
 
 enum table_format {
@@ -44,7 +45,7 @@ struct table_look {
 	const char *indent; /* or NULL */
 };
 
-/* Creates a table of `n` columns. Copies `columns`, but not the strings in it. Returns NULL if memory ran out. */
+/* Creates a table of `n` columns. Copies `columns`, but not the strings in it. */
 struct table *table_new(const struct column *columns, size_t n);
 void table_free(struct table *t);
 /* Begins a row. A cell that is not set is empty (CSV) or null (JSON). */
@@ -67,11 +68,10 @@ void table_real(struct table *t, size_t col, double value, const char *shown); /
 enum table_mark { MARK_NONE, MARK_DIM, MARK_BOLD, MARK_GOOD, MARK_BAD };
 void table_mark_row(struct table *t, enum table_mark mark);
 void table_mark_cell(struct table *t, size_t col, enum table_mark mark);
-/*
- * Appends the table in `format`. `look` is used only for TABLE_TEXT; NULL: no limit of the width and no colour. Returns
- * 0 or -ENOMEM.
- */
-int table_render(const struct table *t, enum table_format format, const struct table_look *look, struct buf *out);
+/* Appends the table in `format`. `look` is used only for TABLE_TEXT; NULL: no limit of the width and no colour. */
+void table_render(const struct table *t, enum table_format format, const struct table_look *look, struct buf *out);
+/* Returns what TABLE_JSON writes, as a new JSON array. */
+struct json_t *table_json(const struct table *t);
 /* Returns the number of rows, including rows of totals. */
 size_t table_rows(const struct table *t);
 /* These return the contents of a cell: the form of its string for people (NULL: empty), or its number (NAN: empty). */

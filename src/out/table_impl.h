@@ -29,7 +29,6 @@ struct table {
 	struct column *columns;
 	size_t n;
 	VEC(struct row) rows;
-	bool failed; /* memory ran out; table_render() will return -ENOMEM */
 };
 
 /* Returns the form of a cell for people; never NULL. */
@@ -38,7 +37,7 @@ static inline const char *table_cell_shown(const struct cell *c)
 	return c->shown ? c->shown : "";
 }
 
-/* Appends the table as text for a terminal or a file, as `look` says. Returns 0 or -ENOMEM. */
-int table_render_text(const struct table *t, const struct table_look *look, struct buf *out);
+/* Appends the table as text for a terminal or a file, as `look` says. */
+void table_render_text(const struct table *t, const struct table_look *look, struct buf *out);
 
 #endif

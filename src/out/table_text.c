@@ -1,10 +1,10 @@
 /* Prints a table as aligned text. This file chooses the columns that fit; libsmartcols aligns and colours them. */
 #include "base/buf.h"
 #include "base/escape.h"
+#include "base/memory.h"
 #include "out/table_impl.h"
 #include "out/width.h"
 
-#include <errno.h>
 #include <libsmartcols/libsmartcols.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -120,17 +120,22 @@ static const char *mark_colour(enum table_mark mark)
 	return sequences[mark];
 }
 
-static int add_columns(struct libscols_table *tb, const struct table *t, const struct layout *l)
+/* For the results of libsmartcols, which fails only if it has no memory. */
+static void need(bool ok)
+{
+	if (!ok)
+		memory_exhausted();
+}
+
+static void add_columns(struct libscols_table *tb, const struct table *t, const struct layout *l)
 {
 	for (size_t k = 0; k < t->n; k++) {
 		if (l->width[k] == SIZE_MAX)
 			continue;
 		int flags = t->columns[k].flags & COL_RIGHT ? SCOLS_FL_RIGHT : 0;
 		struct libscols_column *c = scols_table_new_column(tb, t->columns[k].title, 0, flags);
-		if (!c || scols_cell_set_color(scols_column_get_header(c), "\033[1m") < 0)
-			return -ENOMEM;
+		need(c && scols_cell_set_color(scols_column_get_header(c), "\033[1m") == 0);
 	}
-	return 0;
 }
 
 static bool has_total(const struct table *t, size_t col)
@@ -142,16 +147,14 @@ static bool has_total(const struct table *t, size_t col)
 }
 
 /* Adds the line of dashes above the totals. Columns without a total have no dashes. */
-static int add_rule(struct libscols_table *tb, const struct table *t, const struct layout *l)
+static void add_rule(struct libscols_table *tb, const struct table *t, const struct layout *l)
 {
 	bool any = false;
 	for (size_t k = 0; k < t->n; k++)
 		any |= l->width[k] != SIZE_MAX && t->columns[k].flags & COL_RIGHT && has_total(t, k);
 	if (!any)
-		return 0;
+		return;
 	struct libscols_line *line = scols_table_new_line(tb, NULL);
-	if (!line)
-		return -ENOMEM;
 	size_t at = 0;
 	for (size_t k = 0; k < t->n; k++) {
 		if (l->width[k] == SIZE_MAX)
@@ -159,12 +162,9 @@ static int add_rule(struct libscols_table *tb, const struct table *t, const stru
 		struct buf dashes = {0};
 		if (t->columns[k].flags & COL_RIGHT && has_total(t, k))
 			buf_fill(&dashes, '-', l->width[k]);
-		int rc = scols_line_set_data(line, at++, buf_str(&dashes));
+		need(line && scols_line_set_data(line, at++, buf_str(&dashes)) == 0);
 		buf_free(&dashes);
-		if (rc)
-			return -ENOMEM;
 	}
-	return 0;
 }
 
 /*
@@ -211,9 +211,9 @@ static bool add_part(struct buf *out, const struct column *col, const char *text
 	return n == 0;
 }
 
-/* Adds line `n` of a row to the table. Returns 1 if no cell has such a line, or -ENOMEM. */
-static int add_line(struct libscols_table *tb, const struct table *t, const struct layout *l, const struct row *r,
-		    size_t n)
+/* Adds line `n` of a row to the table. Returns false if no cell has such a line. */
+static bool add_line(struct libscols_table *tb, const struct table *t, const struct layout *l, const struct row *r,
+		     size_t n)
 {
 	struct buf text = {0};
 	bool any = n == 0;
@@ -222,49 +222,34 @@ static int add_line(struct libscols_table *tb, const struct table *t, const stru
 		      add_part(&text, &t->columns[k], table_cell_shown(&r->cells[k]), l->width[k], n);
 	buf_free(&text);
 	if (!any)
-		return 1;
+		return false;
 	struct libscols_line *line = scols_table_new_line(tb, NULL);
-	if (!line)
-		return -ENOMEM;
 	size_t at = 0;
 	for (size_t k = 0; k < t->n; k++) {
 		if (l->width[k] == SIZE_MAX)
 			continue;
 		const struct cell *c = &r->cells[k];
 		add_part(&text, &t->columns[k], table_cell_shown(c), l->width[k], n);
-		int rc = scols_line_set_data(line, at, buf_str(&text));
+		need(line && scols_line_set_data(line, at, buf_str(&text)) == 0);
 		buf_free(&text);
-		if (rc)
-			return -ENOMEM;
 		const char *colour = mark_colour(c->mark != MARK_NONE ? c->mark : r->mark);
-		if (colour && scols_cell_set_color(scols_line_get_cell(line, at), colour) < 0)
-			return -ENOMEM;
+		need(!colour || scols_cell_set_color(scols_line_get_cell(line, at), colour) == 0);
 		at++;
 	}
-	return 0;
+	return true;
 }
 
-static int add_row(struct libscols_table *tb, const struct table *t, const struct layout *l, const struct row *r)
-{
-	int rc = 0;
-	for (size_t n = 0; rc == 0; n++)
-		rc = add_line(tb, t, l, r, n);
-	return rc < 0 ? rc : 0;
-}
-
-static int fill(struct libscols_table *tb, const struct table *t, const struct layout *l)
+static void fill(struct libscols_table *tb, const struct table *t, const struct layout *l)
 {
 	bool ruled = false;
-	if (add_columns(tb, t, l) < 0)
-		return -ENOMEM;
+	add_columns(tb, t, l);
 	for (size_t i = 0; i < t->rows.n; i++) {
-		if (t->rows.v[i].total && !ruled && add_rule(tb, t, l) < 0)
-			return -ENOMEM;
+		if (t->rows.v[i].total && !ruled)
+			add_rule(tb, t, l);
 		ruled |= t->rows.v[i].total;
-		if (add_row(tb, t, l, &t->rows.v[i]) < 0)
-			return -ENOMEM;
+		for (size_t n = 0; add_line(tb, t, l, &t->rows.v[i], n); n++)
+			;
 	}
-	return 0;
 }
 
 /* Appends the lines of `text`, each after `indent`. Removes blanks at the ends of lines, which come from padding. */
@@ -283,46 +268,35 @@ static void add_lines(struct buf *out, const char *text, const char *indent)
 	}
 }
 
-static int print(const struct table *t, const struct table_look *look, const struct layout *l, struct buf *out)
+static void print(const struct table *t, const struct table_look *look, const struct layout *l, struct buf *out)
 {
 	struct libscols_table *tb = scols_new_table();
-	if (!tb)
-		return -ENOMEM;
 	char *text = NULL;
-	int rc = fill(tb, t, l);
-	if (rc == 0)
-		rc = scols_table_set_column_separator(tb, GAP) < 0 ? -ENOMEM : 0;
-	if (rc == 0) {
-		scols_table_enable_colors(tb, look->colour);
-		scols_table_enable_noencoding(tb, 1); /* the cells have already been escaped */
-		scols_table_set_termforce(tb, SCOLS_TERMFORCE_ALWAYS);
-		scols_table_set_termwidth(tb, l->total);
-		/* If memory runs out, libsmartcols may return success without any text. */
-		rc = scols_print_table_to_string(tb, &text) == 0 && text ? 0 : -ENOMEM;
-	}
-	if (rc == 0)
-		add_lines(out, text, look->indent);
+	need(tb != NULL);
+	fill(tb, t, l);
+	need(scols_table_set_column_separator(tb, GAP) == 0);
+	scols_table_enable_colors(tb, look->colour);
+	scols_table_enable_noencoding(tb, 1); /* the cells have already been escaped */
+	scols_table_set_termforce(tb, SCOLS_TERMFORCE_ALWAYS);
+	scols_table_set_termwidth(tb, l->total);
+	/* If memory runs out, libsmartcols may return success without any text. */
+	need(scols_print_table_to_string(tb, &text) == 0 && text);
+	add_lines(out, text, look->indent);
 	free(text);
 	scols_unref_table(tb);
-	return rc;
 }
 
-int table_render_text(const struct table *t, const struct table_look *look, struct buf *out)
+void table_render_text(const struct table *t, const struct table_look *look, struct buf *out)
 {
-	struct layout l = {.width = calloc(t->n ? t->n : 1, sizeof(*l.width))};
-	if (!l.width)
-		return -ENOMEM;
+	struct layout l = {.width = memory_zeroed(t->n, sizeof(*l.width))};
 	locale_t before = width_begin();
 	/* Without a UTF-8 locale, libsmartcols would not terminate if the text is UTF-8. */
-	if (!before) {
-		free(l.width);
-		return -ENOMEM;
-	}
+	need(before != (locale_t)0);
 	size_t indent = look->indent ? strlen(look->indent) : 0;
 	size_t limit = look->width > 0 && (size_t)look->width > indent ? (size_t)look->width - indent : SIZE_MAX;
 	layout_fit(t, limit, &l);
-	int rc = l.total ? print(t, look, &l, out) : 0;
+	if (l.total)
+		print(t, look, &l, out);
 	width_end(before);
 	free(l.width);
-	return rc;
 }

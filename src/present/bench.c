@@ -2,6 +2,7 @@
  * Fills the pages of `sctrace bench`: one for each test (syscall, switch, sched, latency, load), and one for all tests
  * together.
  */
+#include "base/memory.h"
 #include "present/cells.h"
 #include "present/kinds.h"
 #include "present/machine.h"
@@ -73,7 +74,7 @@ static void operation_row(struct table *t, const struct run_subject *s, const ch
 	table_string(t, O_SURE, s->resolved == TRUTH_NO ? "no" : "yes");
 }
 
-int add_syscall_tables(struct page *p, const char *test)
+void add_syscall_tables(struct page *p, const char *test)
 {
 	static const struct column columns[] = {
 		{"operation", "operation", 0},
@@ -94,10 +95,10 @@ int add_syscall_tables(struct page *p, const char *test)
 	};
 	const struct run *r = p->runs[0].run;
 	struct table *t = table_new(columns, sizeof(columns) / sizeof(*columns));
-	for (size_t i = 0; t && i < r->subjects.n; i++)
+	for (size_t i = 0; i < r->subjects.n; i++)
 		if (is_of(&r->subjects.v[i], test))
 			operation_row(t, &r->subjects.v[i], test);
-	return page_add_part(p, "operations", test ? texts_find(&r->heads, test) : NULL, t, NULL);
+	page_add_part(p, "operations", test ? texts_find(&r->heads, test) : NULL, t, NULL);
 }
 
 enum { W_NAME, W_WHAT, W_CPUS, W_MIN, W_OUT = W_MIN + 6, W_ROUND, W_OWN, W_VOL, W_INVOL, W_N, W_ROUNDS };
@@ -125,7 +126,7 @@ static void switch_row(struct table *t, const struct run_subject *s, const char 
 	add_count(t, W_ROUNDS, s->rounds);
 }
 
-int add_switch_tables(struct page *p, const char *test)
+void add_switch_tables(struct page *p, const char *test)
 {
 	static const struct column columns[] = {
 		{"kind", "kind", 0},
@@ -147,10 +148,10 @@ int add_switch_tables(struct page *p, const char *test)
 	};
 	const struct run *r = p->runs[0].run;
 	struct table *t = table_new(columns, sizeof(columns) / sizeof(*columns));
-	for (size_t i = 0; t && i < r->subjects.n; i++)
+	for (size_t i = 0; i < r->subjects.n; i++)
 		if (is_of(&r->subjects.v[i], test))
 			switch_row(t, &r->subjects.v[i], test);
-	return page_add_part(p, "switches", test ? texts_find(&r->heads, test) : NULL, t, NULL);
+	page_add_part(p, "switches", test ? texts_find(&r->heads, test) : NULL, t, NULL);
 }
 
 /* Splits a name such as "cpu_loops" into "cpu" and "loops". */
@@ -174,7 +175,7 @@ static void say_work(const struct run_subject *s, struct buf *out)
 }
 
 /* Adds a table of the work that the loads did during the measurement. Each part of a load has a row. */
-static int add_work(struct page *p, const char *test)
+static void add_work(struct page *p, const char *test)
 {
 	static const struct column c[] = {{"load", "load", 0},
 					  {"part", "part", 0},
@@ -183,7 +184,7 @@ static int add_work(struct page *p, const char *test)
 					  {"work_per_s", "per second", COL_RIGHT}};
 	const struct run *r = p->runs[0].run;
 	struct table *t = table_new(c, sizeof(c) / sizeof(*c));
-	for (size_t i = 0; t && i < r->subjects.n; i++) {
+	for (size_t i = 0; i < r->subjects.n; i++) {
 		const struct run_subject *s = &r->subjects.v[i];
 		for (size_t k = 0; is_of(s, test) && k < s->load_work.n; k++) {
 			struct buf part = {0};
@@ -198,11 +199,11 @@ static int add_work(struct page *p, const char *test)
 			buf_free(&part);
 		}
 	}
-	if (t && !table_rows(t)) {
+	if (!table_rows(t)) {
 		table_free(t);
-		return 0;
+		return;
 	}
-	return page_add_part(p, "work", "work done by the loads:", t, NULL);
+	page_add_part(p, "work", "work done by the loads:", t, NULL);
 }
 
 /*
@@ -224,14 +225,12 @@ static uint64_t count_within(const struct hist *h, uint64_t from, uint64_t to)
  * Adds a table of the number of wake-ups by delay. Each load has a column. Each row is a range of delays: 0 to 1 us, 1
  * to 2 us, 2 to 4 us, 4 to 8 us, and so on.
  */
-static int add_histogram(struct page *p)
+static void add_histogram(struct page *p)
 {
 	const struct run *r = p->runs[0].run;
-	struct column *c = calloc(r->subjects.n + 1, sizeof(*c));
+	struct column *c = memory_zeroed(r->subjects.n + 1, sizeof(*c));
 	double max = 0;
 	double min = INFINITY;
-	if (!c)
-		return -ENOMEM;
 	c[0] = (struct column){"from_us", "from (us)", COL_RIGHT};
 	for (size_t i = 0; i < r->subjects.n; i++) {
 		const struct run_subject *s = &r->subjects.v[i];
@@ -241,7 +240,7 @@ static int add_histogram(struct page *p)
 	}
 	struct table *t = table_new(c, r->subjects.n + 1);
 	free(c);
-	for (uint64_t from = 0, to = 1000; t && (double)from <= max && to; from = to, to *= 2) {
+	for (uint64_t from = 0, to = 1000; (double)from <= max && to; from = to, to *= 2) {
 		if ((double)to <= min)
 			continue;
 		table_row(t);
@@ -249,11 +248,11 @@ static int add_histogram(struct page *p)
 		for (size_t i = 0; i < r->subjects.n; i++)
 			table_integer(t, i + 1, (long long)count_within(&r->subjects.v[i].hist, from, to), NULL);
 	}
-	if (t && !table_rows(t)) {
+	if (!table_rows(t)) {
 		table_free(t);
-		return 0;
+		return;
 	}
-	return page_add_part(p, "histogram", "wake-ups by delay:", t, NULL);
+	page_add_part(p, "histogram", "wake-ups by delay:", t, NULL);
 }
 
 static void latency_row(struct table *t, const struct run_subject *s, const char *test)
@@ -271,7 +270,7 @@ static void latency_row(struct table *t, const struct run_subject *s, const char
 	buf_free(&work);
 }
 
-int add_latency_tables(struct page *p, const char *test)
+void add_latency_tables(struct page *p, const char *test)
 {
 	static const struct column columns[] = {
 		{"load", "load", 0},
@@ -287,13 +286,14 @@ int add_latency_tables(struct page *p, const char *test)
 	};
 	const struct run *r = p->runs[0].run;
 	struct table *t = table_new(columns, sizeof(columns) / sizeof(*columns));
-	for (size_t i = 0; t && i < r->subjects.n; i++)
+	for (size_t i = 0; i < r->subjects.n; i++)
 		if (is_of(&r->subjects.v[i], test))
 			latency_row(t, &r->subjects.v[i], test);
-	int rc = page_add_part(p, "latencies", test ? texts_find(&r->heads, test) : NULL, t, NULL);
-	if (rc == 0 && !test)
-		rc = add_work(p, test);
-	return rc == 0 && !test ? add_histogram(p) : rc;
+	page_add_part(p, "latencies", test ? texts_find(&r->heads, test) : NULL, t, NULL);
+	if (test)
+		return;
+	add_work(p, test);
+	add_histogram(p);
 }
 
 static void load_row(struct table *t, const struct run *r, const struct run_subject *s, const char *test)
@@ -319,7 +319,7 @@ static void load_row(struct table *t, const struct run *r, const struct run_subj
 	buf_free(&work);
 }
 
-int add_load_tables(struct page *p, const char *test)
+void add_load_tables(struct page *p, const char *test)
 {
 	static const struct column columns[] = {
 		{"load", "load", 0},
@@ -337,11 +337,12 @@ int add_load_tables(struct page *p, const char *test)
 	};
 	const struct run *r = p->runs[0].run;
 	struct table *t = table_new(columns, sizeof(columns) / sizeof(*columns));
-	for (size_t i = 0; t && i < r->subjects.n; i++)
+	for (size_t i = 0; i < r->subjects.n; i++)
 		if (is_of(&r->subjects.v[i], test))
 			load_row(t, r, &r->subjects.v[i], test);
-	int rc = page_add_part(p, "loads", test ? texts_find(&r->heads, test) : NULL, t, NULL);
-	return rc == 0 && !test ? add_work(p, test) : rc;
+	page_add_part(p, "loads", test ? texts_find(&r->heads, test) : NULL, t, NULL);
+	if (!test)
+		add_work(p, test);
 }
 
 /* Fills in what the pages of all tests have in common: the title, and the texts around the tables. */
@@ -357,52 +358,52 @@ static void frame(struct page *p, const char *title)
 	page_add_section(p, SECTION_NOTES, "Notes", "note: ", &r->notes);
 	for (size_t i = 0; i < r->subjects.n; i++) {
 		const struct run_subject *s = &r->subjects.v[i];
-		struct page_section *notes = s->unable ? page_section(p, SECTION_NOTES, "Notes", "note: ") : NULL;
-		if (notes)
-			buf_addf(&notes->text, "%s cannot run on this machine: %s\n", s->name, s->unable);
+		if (s->unable)
+			buf_addf(&page_section(p, SECTION_NOTES, "Notes", "note: ")->text,
+				 "%s cannot run on this machine: %s\n", s->name, s->unable);
 	}
 }
 
-int page_of_syscall(struct page *p)
+void page_of_syscall(struct page *p)
 {
 	frame(p, "Cost of an operation");
 	page_add_figure(p, "boxes", draw_boxes);
-	return add_syscall_tables(p, NULL);
+	add_syscall_tables(p, NULL);
 }
 
-int page_of_switch(struct page *p)
+void page_of_switch(struct page *p)
 {
 	frame(p, "Cost of a switch from one task to another");
 	page_add_figure(p, "boxes", draw_boxes);
-	return add_switch_tables(p, NULL);
+	add_switch_tables(p, NULL);
 }
 
-int page_of_sched(struct page *p)
+void page_of_sched(struct page *p)
 {
 	frame(p, "How CPU-bound processes share the CPUs");
 	page_add_figure(p, "progress", draw_progress);
-	return add_sched_tables(p, NULL);
+	add_sched_tables(p, NULL);
 }
 
-int page_of_latency(struct page *p)
+void page_of_latency(struct page *p)
 {
 	frame(p, "Delay of timer wake-ups under load");
 	page_add_figure(p, "hist", draw_latencies);
-	return add_latency_tables(p, NULL);
+	add_latency_tables(p, NULL);
 }
 
-int page_of_load(struct page *p)
+void page_of_load(struct page *p)
 {
 	frame(p, "Elapsed time under load");
 	page_add_figure(p, "bars", draw_loads);
-	return add_load_tables(p, NULL);
+	add_load_tables(p, NULL);
 }
 
 /* The tests that `sctrace bench` runs if no test is named. */
 static const struct {
 	const char *name;
 	unsigned kind;
-	int (*add)(struct page *p, const char *test);
+	void (*add)(struct page *p, const char *test);
 	int (*draw)(void *page, int width, struct buf *out);
 } tests[] = {
 	{"syscall", RUN_SYSCALL, add_syscall_tables, draw_boxes},
@@ -417,7 +418,7 @@ static const struct {
  * Makes *part a run that contains only the subjects of one test. Their strings and samples still belong to `r`, so the
  * caller frees only the list part->subjects.
  */
-static int subjects_of(const struct run *r, size_t test, struct run *part)
+static void subjects_of(const struct run *r, size_t test, struct run *part)
 {
 	*part = *r;
 	part->bits = tests[test].kind;
@@ -427,10 +428,8 @@ static int subjects_of(const struct run *r, size_t test, struct run *part)
 		if (is_of(&r->subjects.v[i], tests[test].name)) {
 			struct run_subject s = r->subjects.v[i];
 			s.name = (char *)name_of(&s, tests[test].name);
-			if (!vec_push(&part->subjects, s))
-				return -ENOMEM;
+			vec_push(&part->subjects, s);
 		}
-	return 0;
 }
 
 /*
@@ -449,16 +448,13 @@ static int draw_tests(void *page, int width, struct buf *out)
 	struct buf all = {0};
 	int widest = 0;
 	int height = 0;
-	int err = 0;
-	for (size_t i = 0; i < TESTS && err != -ENOMEM; i++) {
+	for (size_t i = 0; i < TESTS; i++) {
 		struct run part;
 		struct buf svg = {0};
-		err = subjects_of(p->runs[0].run, i, &part);
+		subjects_of(p->runs[0].run, i, &part);
 		struct page_run run = {&part, p->runs[0].label, p->runs[0].path};
 		struct page one = {.runs = &run, .n = 1};
-		if (!err && part.subjects.n)
-			err = tests[i].draw(&one, width, &svg);
-		if (!err && svg.len) {
+		if (part.subjects.n && tests[i].draw(&one, width, &svg) == 0) {
 			buf_addf(&all, "<svg y=\"%d\" %s", height, buf_str(&svg) + strlen("<svg "));
 			widest = svg_number(svg.s, " width=\"") > widest ? svg_number(svg.s, " width=\"") : widest;
 			height += svg_number(svg.s, " height=\"");
@@ -472,21 +468,19 @@ static int draw_tests(void *page, int width, struct buf *out)
 			 "%d\">\n%s</svg>\n",
 			 widest, height, widest, height, buf_str(&all));
 	buf_free(&all);
-	return err == -ENOMEM ? err : height ? 0 : -EINVAL;
+	return height ? 0 : -EINVAL;
 }
 
-int page_of_bench(struct page *p)
+void page_of_bench(struct page *p)
 {
 	const struct run *r = p->runs[0].run;
-	int rc = 0;
 	frame(p, "Cost of calls, switches, time slices and wake-ups on this machine");
 	page_add_figure(p, "tests", draw_tests);
-	for (size_t i = 0; i < TESTS && rc == 0; i++) {
+	for (size_t i = 0; i < TESTS; i++) {
 		bool any = false;
 		for (size_t k = 0; k < r->subjects.n; k++)
 			any |= is_of(&r->subjects.v[k], tests[i].name);
 		if (any)
-			rc = tests[i].add(p, tests[i].name);
+			tests[i].add(p, tests[i].name);
 	}
-	return rc;
 }

@@ -2,13 +2,13 @@
  * Displays saved runs of `sctrace -c`. One run is displayed as -c displayed it. Several runs are displayed beside each
  * other, with words that say which calls were added or dropped, or became slower or faster.
  */
+#include "base/memory.h"
 #include "base/size.h"
 #include "out/chart.h"
 #include "present/cells.h"
 #include "present/kinds.h"
 #include "syscall/table.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,15 +55,12 @@ static struct call_row *row_of(struct calls *c, uint32_t arch, int64_t nr)
 			buf_free(&name);
 			return &c->rows.v[i];
 		}
-	struct call_row row = {buf_take(&name), calloc(c->nruns, sizeof(*row.in))};
-	if (row.name && row.in && vec_push(&c->rows, row))
-		return &c->rows.v[c->rows.n - 1];
-	free(row.name);
-	free(row.in);
-	return NULL;
+	struct call_row row = {buf_take(&name), memory_zeroed(c->nruns, sizeof(*row.in))};
+	vec_push(&c->rows, row);
+	return &c->rows.v[c->rows.n - 1];
 }
 
-static int calls_init(struct calls *c, const struct page *p)
+static void calls_init(struct calls *c, const struct page *p)
 {
 	c->nruns = p->n;
 	for (size_t k = 0; k < p->n; k++) {
@@ -71,12 +68,9 @@ static int calls_init(struct calls *c, const struct page *p)
 		for (size_t g = 0; g < s->groups.n; g++)
 			for (size_t i = 0; i < s->groups.v[g]->calls.n; i++) {
 				const struct call_stats *from = s->groups.v[g]->calls.v[i];
-				struct call_row *row = row_of(c, from->arch, from->nr);
-				if (!row || call_stats_add(&row->in[k], from) < 0)
-					return -ENOMEM;
+				call_stats_add(&row_of(c, from->arch, from->nr)->in[k], from);
 			}
 	}
-	return 0;
 }
 
 /*
@@ -148,9 +142,7 @@ static struct column *columns_new(struct page *p)
 	static const char *const keys[] = {[C_CALLS] = "calls", [C_SECONDS] = "seconds", [C_P50] = "p50_ns"};
 	static const char *const titles[] = {[C_CALLS] = "calls", [C_SECONDS] = "seconds", [C_P50] = "p50"};
 	size_t n = p->n;
-	struct column *v = calloc(1 + n * (C_PER_RUN + 1), sizeof(*v));
-	if (!v)
-		return NULL;
+	struct column *v = memory_zeroed(1 + n * (C_PER_RUN + 1), sizeof(*v));
 	v[0] = (struct column){"name", "syscall", 0};
 	size_t at = 1;
 	for (int what = 0; what < C_PER_RUN; what++)
@@ -247,7 +239,7 @@ static void list_calls(const struct calls *c, size_t k, bool added, struct buf *
 static void add_lessons(struct page *p, const struct calls *c)
 {
 	struct page_section *s = p->n > 1 ? page_section(p, SECTION_FINDINGS, "Findings", "") : NULL;
-	for (size_t k = 1; s && k < p->n; k++) {
+	for (size_t k = 1; k < p->n; k++) {
 		struct buf added = {0};
 		struct buf dropped = {0};
 		uint64_t before = 0;
@@ -269,7 +261,7 @@ static void add_lessons(struct page *p, const struct calls *c)
 	}
 }
 
-static int add_table(struct page *p, struct calls *c)
+static void add_table(struct page *p, struct calls *c)
 {
 	static const char note[] =
 		"A call is marked as slower or faster if each run made it at least ten times, its median (p50) "
@@ -277,27 +269,25 @@ static int add_table(struct page *p, struct calls *c)
 		"Single runs do not show how much repeated runs would differ.";
 	size_t n = p->n;
 	struct column *columns = columns_new(p);
-	struct table *t = columns ? table_new(columns, 1 + 3 * n + n - 1) : NULL;
+	struct table *t = table_new(columns, 1 + 3 * n + n - 1);
 	free(columns);
-	if (t) {
-		if (c->rows.n > 1) /* an empty list is NULL, which qsort_r(3) must not be given */
-			qsort_r(c->rows.v, c->rows.n, sizeof(*c->rows.v), compare_rows, &n);
-		for (size_t i = 0; i < c->rows.n; i++) {
-			table_row(t);
-			table_string(t, 0, c->rows.v[i].name);
-			set_call_cells(t, n, &c->rows.v[i]);
-			set_changes(t, n, &c->rows.v[i]);
-		}
-		set_totals(t, c);
+	if (c->rows.n > 1) /* an empty list is NULL, which qsort_r(3) must not be given */
+		qsort_r(c->rows.v, c->rows.n, sizeof(*c->rows.v), compare_rows, &n);
+	for (size_t i = 0; i < c->rows.n; i++) {
+		table_row(t);
+		table_string(t, 0, c->rows.v[i].name);
+		set_call_cells(t, n, &c->rows.v[i]);
+		set_changes(t, n, &c->rows.v[i]);
 	}
-	return page_add_part(p, "calls", n > 1 ? "System calls" : NULL, t, n > 1 ? note : NULL);
+	set_totals(t, c);
+	page_add_part(p, "calls", n > 1 ? "System calls" : NULL, t, n > 1 ? note : NULL);
 }
 
 /*
  * Adds a table of the programs as a whole, with one row for each run. The table has the figures that `-c` prints below
  * its own table.
  */
-static int add_programs(struct page *p)
+static void add_programs(struct page *p)
 {
 	static const struct column columns[] = {
 		{"run", "run", 0},
@@ -309,7 +299,7 @@ static int add_programs(struct page *p)
 		{"calls_before_main", "before main", COL_RIGHT | COL_OPTIONAL},
 	};
 	struct table *t = table_new(columns, sizeof(columns) / sizeof(*columns));
-	for (size_t k = 0; t && k < p->n; k++) {
+	for (size_t k = 0; k < p->n; k++) {
 		const struct run_program *x = &p->runs[k].run->program;
 		table_row(t);
 		table_string(t, 0, p->runs[k].label);
@@ -320,7 +310,7 @@ static int add_programs(struct page *p)
 		cell_count(t, 5, x->processes, false);
 		cell_count(t, 6, x->calls_before_main, false);
 	}
-	return page_add_part(p, "programs", "Programs (traced runs)", t, NULL);
+	page_add_part(p, "programs", "Programs (traced runs)", t, NULL);
 }
 
 static bool any_program(const struct page *p)
@@ -331,26 +321,22 @@ static bool any_program(const struct page *p)
 	return false;
 }
 
-int page_of_several_counts(struct page *p)
+void page_of_several_counts(struct page *p)
 {
 	struct calls c = {0};
-	int rc = calls_init(&c, p);
-	if (rc == 0) {
-		add_lessons(p, &c);
-		rc = add_table(p, &c);
-	}
+	calls_init(&c, p);
+	add_lessons(p, &c);
+	add_table(p, &c);
 	/*
 	 * A single run needs no table of programs, because the lines below the table of calls contain the same figures.
 	 * Runs that older versions of sctrace have saved do not contain these lines.
 	 */
-	if (rc == 0 && (p->n > 1 || !p->runs[0].run->footer.known) && any_program(p))
-		rc = add_programs(p);
-	if (rc == 0 && p->n > 1)
-		rc = page_add_several_io(p);
-	if (rc == 0)
-		page_add_figure(p, "calls", draw_calls);
+	if ((p->n > 1 || !p->runs[0].run->footer.known) && any_program(p))
+		add_programs(p);
+	if (p->n > 1)
+		page_add_several_io(p);
+	page_add_figure(p, "calls", draw_calls);
 	calls_free(&c);
-	return rc;
 }
 
 #define CALLS_MAX 12 /* the largest number of calls in the picture */
@@ -362,11 +348,10 @@ int draw_calls(void *page, int width, struct buf *out)
 	const struct table *t = p->parts.n ? p->parts.v[0].table : NULL;
 	size_t max = CALLS_MAX * p->n;
 	size_t n = 0;
-	char **labels = calloc(max, sizeof(*labels));
-	double *seconds = calloc(max, sizeof(*seconds));
-	double *calls = calloc(max, sizeof(*calls));
-	int rc = labels && seconds && calls ? 0 : -ENOMEM;
-	for (size_t i = 0; t && rc == 0 && i < CALLS_MAX; i++)
+	char **labels = memory_zeroed(max, sizeof(*labels));
+	double *seconds = memory_zeroed(max, sizeof(*seconds));
+	double *calls = memory_zeroed(max, sizeof(*calls));
+	for (size_t i = 0; t && i < CALLS_MAX; i++)
 		for (size_t k = 0; k < p->n; k++) {
 			const char *name = table_cell_text(t, i, 0);
 			struct buf label = {0};
@@ -375,17 +360,13 @@ int draw_calls(void *page, int width, struct buf *out)
 			buf_addf(&label, p->n > 1 ? "%s · %s" : "%s", name, p->runs[k].label);
 			labels[n] = buf_take(&label);
 			seconds[n] = table_cell_number(t, i, 1 + p->n + k);
-			calls[n] = table_cell_number(t, i, 1 + k);
-			rc = labels[n++] ? rc : -ENOMEM;
+			calls[n++] = table_cell_number(t, i, 1 + k);
 		}
-	if (rc == 0) {
-		struct chart_bar_panel panels[] = {
-			{"Time in calls", {NULL, UNIT_SECONDS, SCALE_AUTO}, seconds, NULL, NULL},
-			{"Calls", {NULL, UNIT_COUNT, SCALE_AUTO}, calls, NULL, NULL}};
-		struct chart_frame f = {"System calls", NULL, NULL, width};
-		rc = chart_bars_grouped(&f, (const char *const *)labels, n, p->n, panels, 2, out);
-	}
-	for (size_t i = 0; labels && i < n; i++)
+	struct chart_bar_panel panels[] = {{"Time in calls", {NULL, UNIT_SECONDS, SCALE_AUTO}, seconds, NULL, NULL},
+					   {"Calls", {NULL, UNIT_COUNT, SCALE_AUTO}, calls, NULL, NULL}};
+	struct chart_frame f = {"System calls", NULL, NULL, width};
+	int rc = chart_bars_grouped(&f, (const char *const *)labels, n, p->n, panels, 2, out);
+	for (size_t i = 0; i < n; i++)
 		free(labels[i]);
 	free(labels);
 	free(seconds);

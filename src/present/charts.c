@@ -1,4 +1,5 @@
 /* Draws the pictures of compare and bench that have bars, lines, boxes, histograms or a scatter plot. */
+#include "base/memory.h"
 #include "base/size.h"
 #include "out/chart.h"
 #include "present/kinds.h"
@@ -94,21 +95,18 @@ static int draw_bars(const struct page *p, const struct measure *measures, size_
 	struct chart_bar_panel panels[MEASURES] = {0};
 	double *owned[MEASURES * 3] = {0};
 	size_t drawn = 0;
-	int err = rows_init(&rows, p);
-	for (size_t m = 0; m < n && !err; m++) {
+	rows_init(&rows, p);
+	for (size_t m = 0; m < n; m++) {
 		value_fn *const fn[] = {measures[m].value, measures[m].low, measures[m].high};
 		double **v = &owned[3 * m];
-		for (size_t k = 0; k < 3 && !err; k++) {
+		for (size_t k = 0; k < 3; k++)
 			v[k] = fn[k] ? rows_values(&rows, fn[k]) : NULL;
-			err = fn[k] && !v[k] ? -ENOMEM : 0;
-		}
-		if (!err && any_finite(v[0], rows.list.n))
+		if (any_finite(v[0], rows.list.n))
 			panels[drawn++] = (struct chart_bar_panel){
 				measures[m].title, {NULL, measures[m].unit, SCALE_AUTO}, v[0], v[1], v[2]};
 	}
-	if (!err)
-		err = p->n > 1 ? chart_bars_grouped(frame, rows.labels, rows.list.n, p->n, panels, drawn, out)
-			       : chart_bars(frame, rows.labels, rows.list.n, panels, drawn, out);
+	int err = p->n > 1 ? chart_bars_grouped(frame, rows.labels, rows.list.n, p->n, panels, drawn, out)
+			   : chart_bars(frame, rows.labels, rows.list.n, panels, drawn, out);
 	for (size_t i = 0; i < MEASURES * 3; i++)
 		free(owned[i]);
 	rows_free(&rows);
@@ -167,10 +165,10 @@ int draw_tradeoff(void *page, int width, struct buf *out)
 	const struct page *p = page;
 	struct rows rows = {0};
 	struct buf sub = {0};
-	int err = rows_init(&rows, p);
-	struct chart_point *points = calloc(rows.list.n + 1, sizeof(*points));
+	rows_init(&rows, p);
+	struct chart_point *points = memory_zeroed(rows.list.n, sizeof(*points));
 	compare_subtitle(p, &sub);
-	for (size_t i = 0; points && !err && i < rows.list.n; i++) {
+	for (size_t i = 0; i < rows.list.n; i++) {
 		const struct run_subject *row = rows.list.v[i].s;
 		points[i] = (struct chart_point){rows.list.v[i].label, time_median(row), peak_rss(row), time_q1(row),
 						 time_q3(row)};
@@ -184,8 +182,7 @@ int draw_tradeoff(void *page, int width, struct buf *out)
 		.title = "Time against memory", .subtitle = buf_str(&sub), .note = note, .width = width};
 	const struct chart_axis x = {"wall time (median)", UNIT_SECONDS, SCALE_AUTO};
 	const struct chart_axis y = {"peak resident set", UNIT_BYTES, SCALE_AUTO};
-	if (!err)
-		err = points ? chart_scatter(&frame, RUN_WORTHWHILE, &x, &y, points, rows.list.n, out) : -ENOMEM;
+	int err = chart_scatter(&frame, RUN_WORTHWHILE, &x, &y, points, rows.list.n, out);
 	free(points);
 	rows_free(&rows);
 	buf_free(&sub);
@@ -206,10 +203,10 @@ static void scan_free(struct scan *s)
 			free(s->v[m][k]);
 }
 
-static int scan_init(struct scan *s, const struct run *r, const char *base)
+static void scan_init(struct scan *s, const struct run *r, const char *base)
 {
-	const struct run_subject **rows = calloc(r->subjects.n + 1, sizeof(*rows));
-	for (size_t i = 0; rows && i < r->subjects.n; i++) {
+	const struct run_subject **rows = memory_zeroed(r->subjects.n, sizeof(*rows));
+	for (size_t i = 0; i < r->subjects.n; i++) {
 		const struct run_subject *x = &r->subjects.v[i];
 		if (!run_usable(x) || !(x->buffer_bytes > 0) || strcmp(x->base, base) != 0)
 			continue;
@@ -218,21 +215,18 @@ static int scan_init(struct scan *s, const struct run *r, const char *base)
 			rows[at] = rows[at - 1];
 		rows[at] = x;
 	}
-	s->x = calloc(s->n + 1, sizeof(double));
-	bool failed = !rows || !s->x;
+	s->x = memory_zeroed(s->n, sizeof(double));
 	for (size_t m = 0; m < MEASURES; m++) {
 		value_fn *const fn[] = {compare_measures[m].value, compare_measures[m].low, compare_measures[m].high};
-		for (size_t k = 0; k < 3 && !failed; k++) {
-			s->v[m][k] = fn[k] ? calloc(s->n + 1, sizeof(double)) : NULL;
-			failed = fn[k] && !s->v[m][k];
-			for (size_t i = 0; fn[k] && !failed && i < s->n; i++)
+		for (size_t k = 0; k < 3; k++) {
+			s->v[m][k] = fn[k] ? memory_zeroed(s->n, sizeof(double)) : NULL;
+			for (size_t i = 0; fn[k] && i < s->n; i++)
 				s->v[m][k][i] = fn[k](rows[i]);
 		}
 	}
-	for (size_t i = 0; !failed && i < s->n; i++)
+	for (size_t i = 0; i < s->n; i++)
 		s->x[i] = rows[i]->buffer_bytes;
 	free(rows);
-	return failed ? -ENOMEM : 0;
 }
 
 #define LINES_MAX 8
@@ -247,19 +241,18 @@ struct scan_lines {
 	size_t n;
 };
 
-static int add_line(struct scan_lines *l, const struct run *r, const char *base, const char *name)
+static void add_line(struct scan_lines *l, const struct run *r, const char *base, const char *name)
 {
 	if (l->n == LINES_MAX)
-		return 0;
+		return;
 	struct scan *s = &l->scan[l->n];
-	int err = scan_init(s, r, base);
-	if (!err && s->n > 1) {
+	scan_init(s, r, base);
+	if (s->n > 1) {
 		l->name[l->n++] = name;
-		return 0;
+		return;
 	}
 	scan_free(s);
 	*s = (struct scan){0};
-	return err;
 }
 
 static bool first_of_base(const struct run *r, size_t i)
@@ -270,16 +263,14 @@ static bool first_of_base(const struct run *r, size_t i)
 	return true;
 }
 
-static int add_lines(struct scan_lines *l, const struct page *p, const char *scanned)
+static void add_lines(struct scan_lines *l, const struct page *p, const char *scanned)
 {
 	const struct run *r = p->runs[0].run;
-	int err = 0;
-	for (size_t k = 0; k < p->n && p->n > 1 && !err; k++)
-		err = add_line(l, p->runs[k].run, scanned, p->runs[k].label);
-	for (size_t i = 0; i < r->subjects.n && p->n == 1 && !err; i++)
+	for (size_t k = 0; k < p->n && p->n > 1; k++)
+		add_line(l, p->runs[k].run, scanned, p->runs[k].label);
+	for (size_t i = 0; i < r->subjects.n && p->n == 1; i++)
 		if (r->subjects.v[i].buffer_bytes > 0 && first_of_base(r, i))
-			err = add_line(l, r, r->subjects.v[i].base, r->subjects.v[i].base);
-	return err;
+			add_line(l, r, r->subjects.v[i].base, r->subjects.v[i].base);
 }
 
 static int draw_lines(const struct scan_lines *l, const struct chart_frame *frame, double mark, const char *mark_text,
@@ -316,9 +307,7 @@ int draw_scan(void *page, int width, struct buf *out)
 	const struct run_subject *knee = scanned && p->n == 1 ? run_knee(r, scanned) : NULL;
 	if (!scanned || (p->n == 1 && !knee))
 		return -EINVAL;
-	struct scan_lines *l = calloc(1, sizeof(*l));
-	if (!l)
-		return -ENOMEM;
+	struct scan_lines *l = memory_zeroed(1, sizeof(*l));
 	struct buf mark = {0};
 	struct buf sub = {0};
 	struct buf title = {0};
@@ -333,9 +322,8 @@ int draw_scan(void *page, int width, struct buf *out)
 			       "larger one was measured to be faster by 10 % or more."
 			     : "Wall time is the median, with the quartiles as a band; system time is the mean.",
 		.width = width};
-	int err = add_lines(l, p, scanned);
-	if (!err)
-		err = draw_lines(l, &frame, knee ? knee->buffer_bytes : NAN, buf_str(&mark), out);
+	add_lines(l, p, scanned);
+	int err = draw_lines(l, &frame, knee ? knee->buffer_bytes : NAN, buf_str(&mark), out);
 	for (size_t i = 0; i < l->n; i++)
 		scan_free(&l->scan[i]);
 	free(l);
@@ -437,11 +425,10 @@ int draw_boxes(void *page, int width, struct buf *out)
 	struct buf title = {0};
 	struct buf sub = {0};
 	size_t n = 0;
-	int rc = rows_init(&rows, p);
-	struct box *boxes = calloc(rows.list.n + 1, sizeof(*boxes));
-	struct chart_box *drawn = calloc(rows.list.n + 1, sizeof(*drawn));
-	if (rc == 0)
-		rc = boxes && drawn ? make_boxes(p, &rows, boxes, drawn, &n) : -ENOMEM;
+	rows_init(&rows, p);
+	struct box *boxes = memory_zeroed(rows.list.n, sizeof(*boxes));
+	struct chart_box *drawn = memory_zeroed(rows.list.n, sizeof(*drawn));
+	int rc = make_boxes(p, &rows, boxes, drawn, &n);
 	buf_adds(&title, words->title);
 	if (r->subjects.n == 1 && p->n > 1)
 		buf_addf(&title, ": %s", r->subjects.v[0].name);
@@ -454,7 +441,7 @@ int draw_boxes(void *page, int width, struct buf *out)
 				      .width = width};
 	if (rc == 0)
 		rc = chart_boxes(&f, &(struct chart_axis){NULL, UNIT_SECONDS, scale_for(boxes, n)}, drawn, n, out);
-	for (size_t i = 0; boxes && i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		box_free(&boxes[i]);
 	free(boxes);
 	free(drawn);
@@ -469,10 +456,10 @@ int draw_latencies(void *page, int width, struct buf *out)
 	const struct page *p = page;
 	struct rows rows = {0};
 	struct buf sub = {0};
-	int rc = rows_init(&rows, p);
-	struct chart_hist *charts = calloc(rows.list.n + 1, sizeof(*charts));
+	rows_init(&rows, p);
+	struct chart_hist *charts = memory_zeroed(rows.list.n, sizeof(*charts));
 	size_t n = 0;
-	for (size_t i = 0; rc == 0 && charts && i < rows.list.n; i++) {
+	for (size_t i = 0; i < rows.list.n; i++) {
 		const struct run_subject *s = rows.list.v[i].s;
 		if (s && s->hist.n)
 			charts[n++] = (struct chart_hist){rows.list.v[i].label, &s->hist, 1e-9,
@@ -483,9 +470,7 @@ int draw_latencies(void *page, int width, struct buf *out)
 				      .subtitle = buf_str(&sub),
 				      .note = "Wake-ups by delay. Counts are on a logarithmic scale.",
 				      .width = width};
-	if (rc == 0)
-		rc = charts ? chart_hists(&f, &(struct chart_axis){"late", UNIT_SECONDS, SCALE_LOG}, charts, n, out)
-			    : -ENOMEM;
+	int rc = chart_hists(&f, &(struct chart_axis){"late", UNIT_SECONDS, SCALE_LOG}, charts, n, out);
 	free(charts);
 	rows_free(&rows);
 	buf_free(&sub);

@@ -6,7 +6,6 @@
 #include "run/judge.h"
 #include "run/use.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -334,7 +333,7 @@ static struct table *table_of(const struct run *r)
 	struct column shown[COLUMNS];
 	choose_columns(r, shown);
 	struct table *t = table_new(shown, r->method.columns ? COLUMNS : C_USE);
-	for (size_t i = 0; t && i < r->subjects.n; i++)
+	for (size_t i = 0; i < r->subjects.n; i++)
 		subject_row(t, r, &r->subjects.v[i]);
 	return t;
 }
@@ -356,7 +355,7 @@ static bool is_scan(const struct run *r)
 	return all;
 }
 
-int page_of_compare(struct page *p)
+void page_of_compare(struct page *p)
 {
 	const struct run *r = p->runs[0].run;
 	bool copies = r->subjects.n && r->subjects.v[0].strategy;
@@ -374,7 +373,7 @@ int page_of_compare(struct page *p)
 	page_add_section(p, SECTION_FINDINGS, "Findings", "", &r->lessons);
 	page_add_section(p, SECTION_REASONS, "Why the costs differ", "", &r->reasons);
 	struct page_section *beware = r->warnings.n ? page_section(p, SECTION_BEWARE, "Beware", "warning: ") : NULL;
-	for (size_t i = 0; beware && i < r->warnings.n; i++) {
+	for (size_t i = 0; i < r->warnings.n; i++) {
 		const struct run_warning *w = &r->warnings.v[i];
 		if (w->text)
 			buf_addf(&beware->text, "%s\n", w->text);
@@ -386,5 +385,5 @@ int page_of_compare(struct page *p)
 	page_add_figure(p, scan ? "scan" : "bars", scan ? draw_scan : draw_compare);
 	page_add_figure(p, scan ? "bars" : "scan", scan ? draw_compare : draw_scan);
 	page_add_figure(p, "tradeoff", draw_tradeoff);
-	return page_add_part(p, "figures", NULL, table_of(r), NULL);
+	page_add_part(p, "figures", NULL, table_of(r), NULL);
 }

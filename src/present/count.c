@@ -2,7 +2,6 @@
 #include "out/summary_table.h"
 #include "present/kinds.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <string.h>
 
@@ -23,15 +22,17 @@ static struct summary_view view_of(const struct run *r, enum table_format format
 	return v;
 }
 
-int part_render(const struct page *p, const struct page_part *part, enum table_format format,
-		const struct table_look *look, struct buf *out)
+void part_render(const struct page *p, const struct page_part *part, enum table_format format,
+		 const struct table_look *look, struct buf *out)
 {
-	if (strcmp(part->key, "files") == 0 && p->n == 1 && (format == TABLE_TEXT || format == TABLE_MARKDOWN))
-		return io_render(&p->runs[0].run->io, format, look, out);
-	if (strcmp(part->key, "calls") != 0 || p->n > 1)
-		return table_render(part->table, format, look, out);
-	struct summary_view v = view_of(p->runs[0].run, format, look);
-	return summary_render(&p->runs[0].run->calls, &v, out);
+	if (strcmp(part->key, "files") == 0 && p->n == 1 && (format == TABLE_TEXT || format == TABLE_MARKDOWN)) {
+		io_render(&p->runs[0].run->io, format, look, out);
+	} else if (strcmp(part->key, "calls") != 0 || p->n > 1) {
+		table_render(part->table, format, look, out);
+	} else {
+		struct summary_view v = view_of(p->runs[0].run, format, look);
+		summary_render(&p->runs[0].run->calls, &v, out);
+	}
 }
 
 void below_calls(const struct page *p, const struct table_look *look, struct buf *out)
@@ -50,21 +51,17 @@ void below_calls(const struct page *p, const struct table_look *look, struct buf
 		buf_add_wrapped(out, r->footer.v[i], 0, 2, width ? width : INT_MAX);
 }
 
-int page_of_count(struct page *p)
+void page_of_count(struct page *p)
 {
 	const struct run *r = p->runs[0].run;
-	int rc = 0;
 	if (r->view.calls != TRUTH_NO)
-		rc = page_of_several_counts(p);
-	if (rc == 0 && r->io.known)
-		rc = page_add_io(p);
+		page_of_several_counts(p);
+	if (r->io.known)
+		page_add_io(p);
 	struct page_section *below = page_section(p, SECTION_LINES, "The program", "");
-	if (rc < 0 || !below)
-		return -ENOMEM;
 	buf_adds(&p->title, r->io.known ? "Use of files" : "System calls");
 	for (size_t i = 0; i < r->command.n; i++)
 		buf_addf(&p->subtitle, "%s%s", i ? " " : "", r->command.v[i]);
 	for (size_t i = 0; i < r->footer.n; i++)
 		buf_addf(&below->text, "%s\n", r->footer.v[i]);
-	return 0;
 }

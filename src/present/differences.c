@@ -115,9 +115,8 @@ static void note_machines(const struct page *p, size_t k, struct buf *notes, str
 /* Moves the text into a section, unless it is empty. */
 static void add_found(struct page *p, enum section_kind kind, const char *heading, struct buf *text)
 {
-	struct page_section *s = text->len ? page_section(p, kind, heading, "") : NULL;
-	if (s)
-		buf_add(&s->text, text->s, text->len);
+	if (text->len)
+		buf_add(&page_section(p, kind, heading, "")->text, text->s, text->len);
 	buf_free(text);
 }
 

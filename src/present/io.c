@@ -2,13 +2,13 @@
  * Displays a profile of files (--io): a row for each file, the findings, and pictures of the files that took the most
  * time.
  */
+#include "base/memory.h"
 #include "base/size.h"
 #include "out/chart.h"
 #include "out/wrap.h"
 #include "present/cells.h"
 #include "present/kinds.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -201,62 +201,55 @@ static void fill_access(struct table *t, const struct run_io_file *f)
 }
 
 /* Appends the table with columns `c`, use_columns or access_columns, of the files that took the most time. */
-static int render(const struct run_io *io, const struct column *c, size_t n,
-		  void (*fill)(struct table *t, const struct run_io_file *f), enum table_format format,
-		  const struct table_look *look, struct buf *out)
+static void render(const struct run_io *io, const struct column *c, size_t n,
+		   void (*fill)(struct table *t, const struct run_io_file *f), enum table_format format,
+		   const struct table_look *look, struct buf *out)
 {
 	struct table *t = table_new(c, n);
-	for (size_t i = 0; t && i < io->files.n && i < ROWS_MAX; i++)
+	for (size_t i = 0; i < io->files.n && i < ROWS_MAX; i++)
 		fill(t, &io->files.v[i]);
-	int rc = t ? table_render(t, format, look, out) : -ENOMEM;
+	table_render(t, format, look, out);
 	table_free(t);
-	return rc;
 }
 
-int io_render(const struct run_io *io, enum table_format format, const struct table_look *look, struct buf *out)
+void io_render(const struct run_io *io, enum table_format format, const struct table_look *look, struct buf *out)
 {
-	int rc = render(io, use_columns, sizeof(use_columns) / sizeof(*use_columns), fill_use, format, look, out);
+	render(io, use_columns, sizeof(use_columns) / sizeof(*use_columns), fill_use, format, look, out);
 	buf_addc(out, '\n');
-	if (rc == 0)
-		rc = render(io, access_columns, sizeof(access_columns) / sizeof(*access_columns), fill_access, format,
-			    look, out);
+	render(io, access_columns, sizeof(access_columns) / sizeof(*access_columns), fill_access, format, look, out);
 	if (io->files.n > ROWS_MAX)
 		buf_addf(out, "%sThese are the %d files that took the most time. There are %zu more.\n",
 			 format == TABLE_MARKDOWN ? "\n" : "", ROWS_MAX, io->files.n - ROWS_MAX);
-	return rc;
 }
 
-static int add_files(struct page *p, const struct run_io *io)
+static void add_files(struct page *p, const struct run_io *io)
 {
 	struct table *t = table_new(columns, COLUMNS);
-	for (size_t i = 0; t && i < io->files.n; i++)
+	for (size_t i = 0; i < io->files.n; i++)
 		fill_row(t, &io->files.v[i]);
-	return page_add_part(p, "files", "Files, pipes and sockets", t, NULL);
+	page_add_part(p, "files", "Files, pipes and sockets", t, NULL);
 }
 
 static void add_findings(struct page *p, const struct run_io *io)
 {
 	struct page_section *s = page_section(p, SECTION_FINDINGS, "Findings", "");
-	for (size_t i = 0; s && i < io->findings.n; i++)
+	for (size_t i = 0; i < io->findings.n; i++)
 		buf_addf(&s->text, "%s\n", io->findings.v[i].text ? io->findings.v[i].text : "");
-	if (s && !io->findings.n)
+	if (!io->findings.n)
 		buf_adds(&s->text, "Nothing was found that could be improved.\n");
-	else if (s && io->findings.n > 1)
+	else if (io->findings.n > 1)
 		buf_adds(
 			&s->text,
 			"Several findings may concern the same calls, so the total saving may be less than the sum.\n");
 }
 
-int page_add_io(struct page *p)
+void page_add_io(struct page *p)
 {
 	const struct run_io *io = &p->runs[0].run->io;
-	int rc = add_files(p, io);
-	if (rc == 0) {
-		add_findings(p, io);
-		page_add_figure(p, "offsets", draw_io_offsets);
-		page_add_figure(p, "sizes", draw_io_sizes);
-	}
-	return rc;
+	add_files(p, io);
+	add_findings(p, io);
+	page_add_figure(p, "offsets", draw_io_offsets);
+	page_add_figure(p, "sizes", draw_io_sizes);
 }
 
 /* Returns the file of that name in a run, or NULL. */
@@ -273,11 +266,9 @@ static struct table *several_table(struct page *p)
 {
 	static const char *const keys[] = {"calls", "bytes", "time_s"};
 	static const char *const titles[] = {"calls", "bytes", "time"};
-	struct column *c = calloc(1 + 3 * p->n, sizeof(*c));
-	struct table *t = NULL;
-	if (c)
-		c[0] = (struct column){"file", "file", 0};
-	for (size_t i = 0; c && i < 3 * p->n; i++) {
+	struct column *c = memory_zeroed(1 + 3 * p->n, sizeof(*c));
+	c[0] = (struct column){"file", "file", 0};
+	for (size_t i = 0; i < 3 * p->n; i++) {
 		struct buf key = {0};
 		struct buf title = {0};
 		buf_addf(&key, "%s_%zu", keys[i / p->n], i % p->n + 1);
@@ -286,8 +277,7 @@ static struct table *several_table(struct page *p)
 		c[1 + i].title = page_keep(p, &title);
 		c[1 + i].flags = COL_RIGHT;
 	}
-	if (c)
-		t = table_new(c, 1 + 3 * p->n);
+	struct table *t = table_new(c, 1 + 3 * p->n);
 	free(c);
 	return t;
 }
@@ -339,14 +329,14 @@ static void say_only(const struct page_run *has, const struct page_run *lacks, s
 	buf_adds(out, n ? ".\n" : "");
 }
 
-int page_add_several_io(struct page *p)
+void page_add_several_io(struct page *p)
 {
 	for (size_t k = 0; k < p->n; k++)
 		if (!p->runs[k].run->io.known)
-			return 0;
+			return;
 	struct table *t = several_table(p);
 	size_t rows = 0;
-	for (size_t k = 0; t && k < p->n; k++)
+	for (size_t k = 0; k < p->n; k++)
 		for (size_t i = 0; i < p->runs[k].run->io.files.n && rows < ROWS_MAX; i++) {
 			const char *name = p->runs[k].run->io.files.v[i].name;
 			bool shown = !name;
@@ -358,9 +348,9 @@ int page_add_several_io(struct page *p)
 			}
 		}
 	struct page_section *s = page_section(p, SECTION_FINDINGS, "Findings", "");
-	for (size_t k = 1; s && k < p->n; k++) {
+	for (size_t k = 1; k < p->n; k++) {
 		say_only(&p->runs[0], &p->runs[k], &s->text);
 		say_only(&p->runs[k], &p->runs[0], &s->text);
 	}
-	return page_add_part(p, "files", "Files, pipes and sockets", t, NULL);
+	page_add_part(p, "files", "Files, pipes and sockets", t, NULL);
 }

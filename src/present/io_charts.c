@@ -2,7 +2,6 @@
  * Draws the pictures of a profile of files (--io), for the files that took the most time: which parts of a file the
  * requests read and wrote, and how large the requests were.
  */
-#include "base/memory.h"
 #include "out/axis.h"
 #include "out/frame.h"
 #include "out/svg.h"
@@ -79,10 +78,12 @@ int draw_io_offsets(void *page, int width, struct buf *out)
 		drawn += next > at;
 		at = next;
 	}
-	if (drawn)
-		return frame_finish(&f, &body, at, out);
-	buf_free(&body);
-	return -EINVAL;
+	if (!drawn) {
+		buf_free(&body);
+		return -EINVAL;
+	}
+	frame_finish(&f, &body, at, out);
+	return 0;
 }
 
 int draw_io_sizes(void *page, int width, struct buf *out)
@@ -92,10 +93,10 @@ int draw_io_sizes(void *page, int width, struct buf *out)
 	struct hist sizes[2] = {0};
 	struct chart_frame f = {"Sizes of requests", NULL, NULL, width};
 	struct chart_axis x = {"bytes per request", UNIT_BYTES, SCALE_LOG};
-	for (size_t i = 0; i < io->files.n; i++)
-		if (hist_merge(&sizes[0], &io->files.v[i].read_sizes) < 0 ||
-		    hist_merge(&sizes[1], &io->files.v[i].write_sizes) < 0)
-			memory_note_failure();
+	for (size_t i = 0; i < io->files.n; i++) {
+		hist_merge(&sizes[0], &io->files.v[i].read_sizes);
+		hist_merge(&sizes[1], &io->files.v[i].write_sizes);
+	}
 	struct chart_hist hists[2] = {{"reads", &sizes[0], 1, 0}, {"writes", &sizes[1], 1, 0}};
 	int rc = chart_hists(&f, &x, sizes[0].total ? hists : hists + 1,
 			     (sizes[0].total > 0) + (size_t)(sizes[1].total > 0), out);

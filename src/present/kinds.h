@@ -4,28 +4,28 @@
 
 #include "present/page.h"
 
-/* These fill the page of one run. They return 0 or -ENOMEM. */
-int page_of_compare(struct page *p);
-int page_of_syscall(struct page *p);
-int page_of_switch(struct page *p);
-int page_of_sched(struct page *p);
-int page_of_latency(struct page *p);
-int page_of_load(struct page *p);
-int page_of_bench(struct page *p); /* for `sctrace bench` without a test */
-int page_of_count(struct page *p);
+/* These fill the page of one run. */
+void page_of_compare(struct page *p);
+void page_of_syscall(struct page *p);
+void page_of_switch(struct page *p);
+void page_of_sched(struct page *p);
+void page_of_latency(struct page *p);
+void page_of_load(struct page *p);
+void page_of_bench(struct page *p); /* for `sctrace bench` without a test */
+void page_of_count(struct page *p);
 /* These fill the page of several runs of one kind. */
-int page_of_several(struct page *p);
-int page_of_several_counts(struct page *p);
+void page_of_several(struct page *p);
+void page_of_several_counts(struct page *p);
 
 /* Adds the tables and the findings of --io for one run. */
-int page_add_io(struct page *p);
+void page_add_io(struct page *p);
 /*
  * Adds a table of the files of several runs, and the findings that only one of these runs has. Adds nothing unless all
  * runs have a profile.
  */
-int page_add_several_io(struct page *p);
+void page_add_several_io(struct page *p);
 /* Appends the table of the files in a profile as text or Markdown. */
-int io_render(const struct run_io *io, enum table_format format, const struct table_look *look, struct buf *out);
+void io_render(const struct run_io *io, enum table_format format, const struct table_look *look, struct buf *out);
 
 /* For a page of several runs: fills in its title, the lines above its tables, and its notes. */
 void differences_fill(struct page *p);
@@ -34,25 +34,25 @@ void differences_fill(struct page *p);
  * These add the tables of one test for the subjects whose member `test` equals the argument `test`, or for all subjects
  * if `test` is NULL.
  */
-int add_syscall_tables(struct page *p, const char *test);
-int add_switch_tables(struct page *p, const char *test);
-int add_sched_tables(struct page *p, const char *test);
-int add_latency_tables(struct page *p, const char *test);
-int add_load_tables(struct page *p, const char *test);
+void add_syscall_tables(struct page *p, const char *test);
+void add_switch_tables(struct page *p, const char *test);
+void add_sched_tables(struct page *p, const char *test);
+void add_latency_tables(struct page *p, const char *test);
+void add_load_tables(struct page *p, const char *test);
 
 /*
  * Appends one table of the page in `format`. The calls of a single run of -c are shown by summary_render()
  * (out/summary_table.h).
  */
-int part_render(const struct page *p, const struct page_part *part, enum table_format format,
-		const struct table_look *look, struct buf *out);
+void part_render(const struct page *p, const struct page_part *part, enum table_format format,
+		 const struct table_look *look, struct buf *out);
 /*
  * Appends the text below the table of -c: errors and a histogram if the user requested them, and the lines that -c
  * itself printed there.
  */
 void below_calls(const struct page *p, const struct table_look *look, struct buf *out);
 /* Appends all samples as CSV, with one sample in each row. */
-int samples_csv(const struct page *p, struct buf *out);
+void samples_csv(const struct page *p, struct buf *out);
 
 /* These draw the pictures (out/chart.h). `page` is a struct page. */
 int draw_boxes(void *page, int width, struct buf *out);

@@ -1,8 +1,8 @@
 #include "present/labels.h"
 
+#include "base/memory.h"
 #include "run/judge.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -16,7 +16,7 @@ static char *label_of(const struct page *p, const struct run_subject *s, size_t 
 	return buf_take(&text);
 }
 
-int rows_init(struct rows *r, const struct page *p)
+void rows_init(struct rows *r, const struct page *p)
 {
 	const struct run *first = p->runs[0].run;
 	for (size_t i = 0; i < first->subjects.n; i++)
@@ -27,15 +27,11 @@ int rows_init(struct rows *r, const struct page *p)
 			if (p->n == 1 && s->unable)
 				continue;
 			row.label = label_of(p, s, k, first->subjects.n == 1);
-			if (!row.label || !vec_push(&r->list, row)) {
-				free(row.label);
-				return -ENOMEM;
-			}
+			vec_push(&r->list, row);
 		}
-	r->labels = calloc(r->list.n + 1, sizeof(*r->labels));
-	for (size_t i = 0; r->labels && i < r->list.n; i++)
+	r->labels = memory_zeroed(r->list.n, sizeof(*r->labels));
+	for (size_t i = 0; i < r->list.n; i++)
 		r->labels[i] = r->list.v[i].label;
-	return r->labels ? 0 : -ENOMEM;
 }
 
 void rows_free(struct rows *r)
@@ -48,8 +44,8 @@ void rows_free(struct rows *r)
 
 double *rows_values(const struct rows *r, double (*value)(const struct run_subject *s))
 {
-	double *v = calloc(r->list.n + 1, sizeof(*v));
-	for (size_t i = 0; v && i < r->list.n; i++)
+	double *v = memory_zeroed(r->list.n, sizeof(*v));
+	for (size_t i = 0; i < r->list.n; i++)
 		v[i] = r->list.v[i].s && !r->list.v[i].s->unable ? value(r->list.v[i].s) : NAN;
 	return v;
 }

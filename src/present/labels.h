@@ -19,14 +19,11 @@ struct rows {
 
 /*
  * Makes a row for each subject of the first run in each of the runs; the rows of one subject follow each other. A
- * subject that could not run has no row if there is only one run. Returns 0 or -ENOMEM.
+ * subject that could not run has no row if there is only one run.
  */
-int rows_init(struct rows *r, const struct page *p);
+void rows_init(struct rows *r, const struct page *p);
 void rows_free(struct rows *r);
-/*
- * Returns a new array with the result of `value` for each row (NAN: the row has none); the caller frees it. Returns
- * NULL if memory ran out.
- */
+/* Returns a new array with the result of `value` for each row (NAN: the row has none); the caller frees it. */
 double *rows_values(const struct rows *r, double (*value)(const struct run_subject *s));
 
 #endif

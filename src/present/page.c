@@ -2,18 +2,13 @@
 
 #include "base/memory.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-int page_add_part(struct page *p, const char *key, const char *heading, struct table *t, const char *note)
+void page_add_part(struct page *p, const char *key, const char *heading, struct table *t, const char *note)
 {
-	struct page_part part = {key, heading ? strdup(heading) : NULL, t, note};
-	if (t && (!heading || part.heading) && vec_push(&p->parts, part))
-		return 0;
-	free(part.heading);
-	table_free(t);
-	return -ENOMEM;
+	struct page_part part = {key, heading ? memory_copy(heading) : NULL, t, note};
+	vec_push(&p->parts, part);
 }
 
 struct page_section *page_section(struct page *p, enum section_kind kind, const char *heading, const char *prefix)
@@ -21,34 +16,28 @@ struct page_section *page_section(struct page *p, enum section_kind kind, const 
 	for (size_t i = 0; i < p->sections.n; i++)
 		if (p->sections.v[i].kind == kind && strcmp(p->sections.v[i].heading, heading) == 0)
 			return &p->sections.v[i];
-	if (vec_push(&p->sections, (struct page_section){.heading = heading, .prefix = prefix, .kind = kind}))
-		return &p->sections.v[p->sections.n - 1];
-	memory_note_failure();
-	return NULL;
+	vec_push(&p->sections, (struct page_section){.heading = heading, .prefix = prefix, .kind = kind});
+	return &p->sections.v[p->sections.n - 1];
 }
 
 void page_add_section(struct page *p, enum section_kind kind, const char *heading, const char *prefix,
 		      const struct strings *lines)
 {
 	struct page_section *s = lines->n ? page_section(p, kind, heading, prefix) : NULL;
-	for (size_t i = 0; s && i < lines->n; i++)
+	for (size_t i = 0; i < lines->n; i++)
 		buf_addf(&s->text, "%s\n", lines->v[i]);
 }
 
 void page_add_figure(struct page *p, const char *name, int (*draw)(void *page, int width, struct buf *out))
 {
-	if (!vec_push(&p->figures, (struct page_figure){name, draw}))
-		memory_note_failure();
+	vec_push(&p->figures, (struct page_figure){name, draw});
 }
 
 const char *page_keep(struct page *p, struct buf *text)
 {
 	char *s = buf_take(text);
-	if (s && vec_push(&p->strings, s))
-		return s;
-	free(s);
-	memory_note_failure();
-	return "";
+	vec_push(&p->strings, s);
+	return s;
 }
 
 void page_free(struct page *p)

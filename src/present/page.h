@@ -54,8 +54,8 @@ struct page_section {
 struct page;
 
 /*
- * A picture. `draw` appends one SVG of the given width (out/chart.h). It returns 0, -EINVAL if there is nothing to
- * draw, or -ENOMEM.
+ * A picture. `draw` appends one SVG of the given width (out/chart.h). It returns 0, or -EINVAL if there is nothing to
+ * draw.
  */
 struct page_figure {
 	const char *name; /* part of the name of the picture's file: "x-NAME.svg" */
@@ -78,38 +78,35 @@ struct page {
 	VEC(char *) strings; /* strings that page_keep() has stored, such as the titles of columns */
 };
 
-/* Fills in the page, which must be zeroed. Returns 0 or -ENOMEM. The caller must call page_free() in either case. */
-int page_make(struct page *p, struct page_run *runs, size_t n);
+/* Fills in the page, which must be zeroed. The caller must call page_free(). */
+void page_make(struct page *p, struct page_run *runs, size_t n);
 /*
  * Like page_make(), but makes the tables for several runs even if there is only one run. --format=json prints these
  * tables.
  */
-int page_make_tables(struct page *p, struct page_run *runs, size_t n);
+void page_make_tables(struct page *p, struct page_run *runs, size_t n);
 void page_free(struct page *p);
 
 /*
  * Appends the page in `format`: "text", "markdown", "csv" or "html". "json" appends its tables as JSON, and "samples"
- * appends all samples as CSV. Returns 0 or -ENOMEM.
+ * appends all samples as CSV.
  */
-int page_render(struct page *p, const char *format, const struct table_look *look, struct buf *out);
+void page_render(struct page *p, const char *format, const struct table_look *look, struct buf *out);
 /*
  * Appends the warnings, which are printed to standard error if the format has no place for them. Each line begins with
  * `prefix`.
  */
 void page_say_warnings(const struct page *p, const char *prefix, struct buf *out);
 
-/*
- * Adds a table. This and the following functions are for code that fills a page. Takes ownership of `t`. Returns 0, or
- * -ENOMEM (also if `t` is NULL).
- */
-int page_add_part(struct page *p, const char *key, const char *heading, struct table *t, const char *note);
+/* Adds a table. This and the following functions are for code that fills a page. Takes ownership of `t`. */
+void page_add_part(struct page *p, const char *key, const char *heading, struct table *t, const char *note);
 /* Adds a section that contains `lines`, unless there are none. */
 void page_add_section(struct page *p, enum section_kind kind, const char *heading, const char *prefix,
 		      const struct strings *lines);
-/* Returns the section of this kind and heading, which is created if necessary. Returns NULL if memory ran out. */
+/* Returns the section of this kind and heading, which is created if necessary. */
 struct page_section *page_section(struct page *p, enum section_kind kind, const char *heading, const char *prefix);
 void page_add_figure(struct page *p, const char *name, int (*draw)(void *page, int width, struct buf *out));
-/* Moves the string in `text` to the page, which frees it at the end. Returns the string, or "" if memory ran out. */
+/* Moves the string in `text` to the page, which frees it at the end. Returns the string. */
 const char *page_keep(struct page *p, struct buf *text);
 
 #endif

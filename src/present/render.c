@@ -5,7 +5,6 @@
 #include "present/kinds.h"
 #include "present/machine.h"
 
-#include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +56,7 @@ static bool stands_above(const struct page *p, const struct page_section *s)
 	return p->n > 1 && s->kind == SECTION_BEWARE;
 }
 
-static int render_text(const struct page *p, const struct table_look *look, struct buf *out)
+static void render_text(const struct page *p, const struct table_look *look, struct buf *out)
 {
 	size_t width = prose_width(look);
 	text_head(p, look, out);
@@ -69,16 +68,13 @@ static int render_text(const struct page *p, const struct table_look *look, stru
 		gap(out);
 		if (part->heading)
 			wrap_lines(out, "", part->heading, width);
-		int rc = part_render(p, part, TABLE_TEXT, look, out);
-		if (rc < 0)
-			return rc;
+		part_render(p, part, TABLE_TEXT, look, out);
 		if (part->note)
 			wrap_line(out, "", part->note, strlen(part->note), width);
 	}
 	for (size_t i = 0; i < p->sections.n; i++)
 		if (!stands_above(p, &p->sections.v[i]))
 			text_section(p, &p->sections.v[i], look, out);
-	return out->failed ? -ENOMEM : 0;
 }
 
 static void markdown_section(const struct page *p, const struct page_section *s, const struct table_look *look,
@@ -96,7 +92,7 @@ static void markdown_section(const struct page *p, const struct page_section *s,
 	wrap_lines(out, "- ", buf_str(&s->text), 0);
 }
 
-static int render_markdown(const struct page *p, const struct table_look *look, struct buf *out)
+static void render_markdown(const struct page *p, const struct table_look *look, struct buf *out)
 {
 	const struct buf *paragraphs[] = {&p->above, &p->alarm, &p->head};
 	for (size_t i = 0; i < sizeof(paragraphs) / sizeof(*paragraphs); i++)
@@ -109,15 +105,12 @@ static int render_markdown(const struct page *p, const struct table_look *look, 
 		gap(out);
 		if (part->heading)
 			buf_addf(out, "## %s\n\n", part->heading);
-		int rc = part_render(p, part, TABLE_MARKDOWN, NULL, out);
-		if (rc < 0)
-			return rc;
+		part_render(p, part, TABLE_MARKDOWN, NULL, out);
 		if (part->note)
 			buf_addf(out, "\n%s\n", part->note);
 	}
 	for (size_t i = 0; i < p->sections.n; i++)
 		markdown_section(p, &p->sections.v[i], look, out);
-	return out->failed ? -ENOMEM : 0;
 }
 
 /* Appends the notes of a single run as one paragraph. */
@@ -143,7 +136,7 @@ static void html_sections(const struct page *p, enum section_kind kind, struct b
 	}
 }
 
-static int render_html(struct page *p, struct buf *out)
+static void render_html(struct page *p, struct buf *out)
 {
 	struct buf below = {0};
 	struct buf footer = {0};
@@ -168,7 +161,6 @@ static int render_html(struct page *p, struct buf *out)
 	html_end(out, buf_str(&footer));
 	buf_free(&below);
 	buf_free(&footer);
-	return out->failed ? -ENOMEM : 0;
 }
 
 /* Sets member `key` of a JSON object to an array of strings: the lines of all sections of this kind. */
@@ -198,44 +190,36 @@ static json_t *runs_json(const struct page *p)
 	return a;
 }
 
-static int render_json(const struct page *p, struct buf *out)
+static void render_json(const struct page *p, struct buf *out)
 {
 	json_t *o = json_pack("{s:s, s:o}", "kind", p->runs[0].run->kind, "runs", runs_json(p));
 	set_lines(o, "differences", p, SECTION_BEWARE);
 	set_lines(o, "lessons", p, SECTION_FINDINGS);
 	set_lines(o, "notes", p, SECTION_NOTES);
-	for (size_t i = 0; o && i < p->parts.n; i++) {
-		struct buf text = {0};
-		json_t *rows = NULL;
-		if (table_render(p->parts.v[i].table, TABLE_JSON, NULL, &text) == 0)
-			rows = json_loads(buf_str(&text), 0, NULL);
-		buf_free(&text);
-		if (json_object_set_new(o, p->parts.v[i].key, rows) < 0) {
-			json_decref(o);
-			return -ENOMEM;
-		}
-	}
-	char *text = o ? json_dumps(o, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : NULL;
+	for (size_t i = 0; i < p->parts.n; i++)
+		json_object_set_new(o, p->parts.v[i].key, table_json(p->parts.v[i].table));
+	char *text = json_dumps(o, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
 	json_decref(o);
-	if (!text)
-		return -ENOMEM;
 	escape_json(out, text);
 	buf_addc(out, '\n');
 	free(text);
-	return 0;
 }
 
-int page_render(struct page *p, const char *format, const struct table_look *look, struct buf *out)
+void page_render(struct page *p, const char *format, const struct table_look *look, struct buf *out)
 {
-	if (strcmp(format, "samples") == 0 || (strcmp(format, "csv") == 0 && p->n > 1))
-		return samples_csv(p, out);
-	if (strcmp(format, "csv") == 0)
-		return p->parts.n ? part_render(p, &p->parts.v[0], TABLE_CSV, NULL, out) : 0;
-	if (strcmp(format, "json") == 0)
-		return render_json(p, out);
-	if (strcmp(format, "html") == 0)
-		return render_html(p, out);
-	return strcmp(format, "markdown") == 0 ? render_markdown(p, look, out) : render_text(p, look, out);
+	bool csv = strcmp(format, "csv") == 0;
+	if (strcmp(format, "samples") == 0 || (csv && p->n > 1))
+		samples_csv(p, out);
+	else if (csv && p->parts.n)
+		part_render(p, &p->parts.v[0], TABLE_CSV, NULL, out);
+	else if (strcmp(format, "json") == 0)
+		render_json(p, out);
+	else if (strcmp(format, "html") == 0)
+		render_html(p, out);
+	else if (strcmp(format, "markdown") == 0)
+		render_markdown(p, look, out);
+	else if (!csv)
+		render_text(p, look, out);
 }
 
 void page_say_warnings(const struct page *p, const char *prefix, struct buf *out)
@@ -251,26 +235,28 @@ void page_say_warnings(const struct page *p, const char *prefix, struct buf *out
  */
 static const struct {
 	unsigned kinds;
-	int (*fill)(struct page *p);
+	void (*fill)(struct page *p);
 } singles[] = {
 	{RUN_COMPARE, page_of_compare}, {RUN_SYSCALL, page_of_syscall}, {RUN_SWITCH, page_of_switch},
 	{RUN_SCHED, page_of_sched},     {RUN_LATENCY, page_of_latency}, {RUN_LOAD, page_of_load},
 	{RUN_BENCH, page_of_bench},     {RUN_COUNT, page_of_count},
 };
 
-int page_make_tables(struct page *p, struct page_run *runs, size_t n)
+void page_make_tables(struct page *p, struct page_run *runs, size_t n)
 {
 	p->runs = runs;
 	p->n = n;
-	return page_of_several(p);
+	page_of_several(p);
 }
 
-int page_make(struct page *p, struct page_run *runs, size_t n)
+void page_make(struct page *p, struct page_run *runs, size_t n)
 {
 	p->runs = runs;
 	p->n = n;
 	for (size_t i = 0; i < sizeof(singles) / sizeof(*singles) && n == 1; i++)
-		if (singles[i].kinds == runs[0].run->bits)
-			return singles[i].fill(p);
-	return page_of_several(p);
+		if (singles[i].kinds == runs[0].run->bits) {
+			singles[i].fill(p);
+			return;
+		}
+	page_of_several(p);
 }

@@ -1,10 +1,10 @@
 /*
  * Writes all samples as CSV with one sample in each row, the form that spreadsheets and statistics programs can load.
  */
+#include "base/memory.h"
 #include "present/kinds.h"
 #include "syscall/table.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,15 +28,13 @@ struct tidy {
 
 enum { T_RUN, T_NAME, T_SAMPLE, T_FIXED };
 
-/* Calls `f` for each subject of each run, until `f` fails. */
-static int each_subject(const struct page *p,
-			int (*f)(void *ctx, const struct page_run *run, const struct run_subject *s), void *ctx)
+/* Calls `f` for each subject of each run. */
+static void each_subject(const struct page *p,
+			 void (*f)(void *ctx, const struct page_run *run, const struct run_subject *s), void *ctx)
 {
-	int rc = 0;
 	for (size_t i = 0; i < p->n; i++)
-		for (size_t k = 0; k < p->runs[i].run->subjects.n && rc == 0; k++)
-			rc = f(ctx, &p->runs[i], &p->runs[i].run->subjects.v[k]);
-	return rc;
+		for (size_t k = 0; k < p->runs[i].run->subjects.n; k++)
+			f(ctx, &p->runs[i], &p->runs[i].run->subjects.v[k]);
 }
 
 struct finding {
@@ -46,47 +44,43 @@ struct finding {
 	size_t nkeys;
 };
 
-static int add_column(struct tidy *y, struct tidy_column c)
+static void add_column(struct tidy *y, struct tidy_column c)
 {
 	for (size_t i = 0; i < y->list.n; i++)
 		if (strcmp(y->list.v[i].name, c.name) == 0)
-			return 0;
-	return vec_push(&y->list, c) ? 0 : -ENOMEM;
+			return;
+	vec_push(&y->list, c);
 }
 
-static int find_members(void *ctx, const struct page_run *run, const struct run_subject *s)
+static void find_members(void *ctx, const struct page_run *run, const struct run_subject *s)
 {
 	struct finding *f = ctx;
-	int rc = 0;
 	(void)run;
-	for (size_t i = 0; i < f->nkeys && rc == 0; i++) {
+	for (size_t i = 0; i < f->nkeys; i++) {
 		const struct field *x = fields_find(&run_subject_fields, f->keys[i]);
 		if (!field_is_unknown(x, s))
-			rc = add_column(f->y, (struct tidy_column){TIDY_FIELD, 0, x, NULL, x->key});
+			add_column(f->y, (struct tidy_column){TIDY_FIELD, 0, x, NULL, x->key});
 	}
-	for (size_t i = 0; i < s->parameters.n && rc == 0; i++) {
+	for (size_t i = 0; i < s->parameters.n; i++) {
 		struct buf name = {0};
 		buf_addf(&name, "parameter_%s", s->parameters.v[i].name);
-		rc = add_column(f->y, (struct tidy_column){TIDY_PARAMETER, 0, NULL, s->parameters.v[i].name,
-							   page_keep(f->p, &name)});
+		add_column(f->y, (struct tidy_column){TIDY_PARAMETER, 0, NULL, s->parameters.v[i].name,
+						      page_keep(f->p, &name)});
 	}
-	return rc;
 }
 
-static int find_metrics(void *ctx, const struct page_run *run, const struct run_subject *s)
+static void find_metrics(void *ctx, const struct page_run *run, const struct run_subject *s)
 {
 	struct finding *f = ctx;
-	int rc = 0;
-	for (int m = 0; m < METRICS && rc == 0; m++) {
+	for (int m = 0; m < METRICS; m++) {
 		const char *name = metric_rows[m].column;
 		if (m == METRIC_TIME)
 			name = run->run->bits == RUN_COMPARE           ? "wall_s"
 			       : s->unit && strcmp(s->unit, "ns") == 0 ? "value_ns"
 								       : "value_s";
 		if (s->samples[m].n)
-			rc = add_column(f->y, (struct tidy_column){TIDY_METRIC, (enum metric)m, NULL, NULL, name});
+			add_column(f->y, (struct tidy_column){TIDY_METRIC, (enum metric)m, NULL, NULL, name});
 	}
-	return rc;
 }
 
 static void set_field(struct table *t, size_t col, const struct field *f, const void *object)
@@ -123,7 +117,7 @@ struct filling {
 	const struct tidy *y;
 };
 
-static int add_observations(void *ctx, const struct page_run *run, const struct run_subject *s)
+static void add_observations(void *ctx, const struct page_run *run, const struct run_subject *s)
 {
 	const struct filling *f = ctx;
 	for (size_t i = 0; i < s->samples[METRIC_TIME].n; i++) {
@@ -141,14 +135,11 @@ static int add_observations(void *ctx, const struct page_run *run, const struct 
 				table_string(f->t, T_FIXED + k, texts_find(&s->parameters, c->parameter));
 		}
 	}
-	return 0;
 }
 
 static struct table *samples_table(const struct page *p, const struct tidy *y)
 {
-	struct column *columns = calloc(T_FIXED + y->list.n, sizeof(*columns));
-	if (!columns)
-		return NULL;
+	struct column *columns = memory_zeroed(T_FIXED + y->list.n, sizeof(*columns));
 	columns[T_RUN] = (struct column){"run", "run", 0};
 	columns[T_NAME] = (struct column){"name", "name", 0};
 	columns[T_SAMPLE] = (struct column){"sample", "sample", 0};
@@ -156,8 +147,7 @@ static struct table *samples_table(const struct page *p, const struct tidy *y)
 		columns[T_FIXED + k] = (struct column){y->list.v[k].name, y->list.v[k].name, 0};
 	struct filling f = {table_new(columns, T_FIXED + y->list.n), y};
 	free(columns);
-	if (f.t)
-		each_subject(p, add_observations, &f);
+	each_subject(p, add_observations, &f);
 	return f.t;
 }
 
@@ -165,7 +155,7 @@ static struct table *samples_table(const struct page *p, const struct tidy *y)
  * Adds a row for each bucket of a histogram: the lower limit of its delays, and how many wake-ups had a delay in the
  * bucket.
  */
-static int add_bins(void *ctx, const struct page_run *run, const struct run_subject *s)
+static void add_bins(void *ctx, const struct page_run *run, const struct run_subject *s)
 {
 	struct table *t = ctx;
 	for (uint32_t i = 0; i < s->hist.n; i++) {
@@ -177,7 +167,6 @@ static int add_bins(void *ctx, const struct page_run *run, const struct run_subj
 		table_integer(t, 2, (long long)hist_bucket_low(s->hist.first + i), NULL);
 		table_integer(t, 3, (long long)s->hist.count[i], NULL);
 	}
-	return 0;
 }
 
 static struct table *bins_table(const struct page *p)
@@ -185,8 +174,7 @@ static struct table *bins_table(const struct page *p)
 	static const struct column columns[] = {
 		{"run", "run", 0}, {"name", "name", 0}, {"least_ns", "least_ns", 0}, {"count", "count", 0}};
 	struct table *t = table_new(columns, 4);
-	if (t)
-		each_subject(p, add_bins, t);
+	each_subject(p, add_bins, t);
 	return t;
 }
 
@@ -198,7 +186,7 @@ static struct table *calls_table(const struct page *p)
 		{"bytes", "", 0},  {"total_ns", "", 0}, {"mean_ns", "", 0}, {"p50_ns", "", 0}, {"p90_ns", "", 0},
 		{"p99_ns", "", 0}, {"min_ns", "", 0},   {"max_ns", "", 0},  {"cost_ns", "", 0}};
 	struct table *t = table_new(columns, sizeof(columns) / sizeof(*columns));
-	for (size_t i = 0; t && i < p->n; i++) {
+	for (size_t i = 0; i < p->n; i++) {
 		const struct summary *s = &p->runs[i].run->calls;
 		for (size_t g = 0; g < s->groups.n; g++)
 			for (size_t k = 0; k < s->groups.v[g]->calls.n; k++) {
@@ -228,23 +216,20 @@ static struct table *calls_table(const struct page *p)
 	return t;
 }
 
-int samples_csv(const struct page *page, struct buf *out)
+void samples_csv(const struct page *page, struct buf *out)
 {
 	static const char *const keys[] = {"strategy", "buffer_bytes", "group"};
 	struct tidy y = {0};
 	struct page p = {.runs = page->runs, .n = page->n};
 	struct finding f = {&p, &y, keys, sizeof(keys) / sizeof(*keys)};
 	unsigned kind = p.runs[0].run->bits;
-	int rc = each_subject(&p, find_members, &f);
-	if (rc == 0)
-		rc = each_subject(&p, find_metrics, &f);
+	each_subject(&p, find_members, &f);
+	each_subject(&p, find_metrics, &f);
 	struct table *t = kind == RUN_COUNT     ? calls_table(&p)
 			  : kind == RUN_LATENCY ? bins_table(&p)
 						: samples_table(&p, &y);
-	if (rc == 0)
-		rc = t ? table_render(t, TABLE_CSV, NULL, out) : -ENOMEM;
+	table_render(t, TABLE_CSV, NULL, out);
 	table_free(t);
 	vec_free(&y.list);
 	page_free(&p);
-	return rc;
 }

@@ -1,4 +1,5 @@
 /* Fills the tables and draws the picture of bench sched. */
+#include "base/memory.h"
 #include "base/size.h"
 #include "out/chart.h"
 #include "present/cells.h"
@@ -6,7 +7,6 @@
 #include "present/machine.h"
 #include "run/judge.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,10 +51,10 @@ static double slices_of(const struct run_repetition *r, size_t i)
 static double slice_of(const struct run_repetition *r, size_t i)
 {
 	const struct run_process *p = &r->processes.v[i];
-	double *x = calloc(p->slices_s.n + 1, sizeof(*x));
-	for (size_t k = 0; x && k < p->slices_s.n; k++)
+	double *x = memory_zeroed(p->slices_s.n, sizeof(*x));
+	for (size_t k = 0; k < p->slices_s.n; k++)
 		x[k] = p->slices_s.v[k].end - p->slices_s.v[k].start;
-	double median = x ? quantile_sorted(x, sample_sort(x, p->slices_s.n), 0.5) : NAN;
+	double median = quantile_sorted(x, sample_sort(x, p->slices_s.n), 0.5);
 	free(x);
 	return median;
 }
@@ -71,11 +71,11 @@ static double involuntary_of(const struct run_repetition *r, size_t i)
 static double over_runs(const struct run_subject *s, figure_fn *f, size_t i, bool of_process)
 {
 	size_t n = 0;
-	double *x = calloc(s->repetitions.n + 1, sizeof(*x));
-	for (size_t k = 0; x && k < s->repetitions.n; k++)
+	double *x = memory_zeroed(s->repetitions.n, sizeof(*x));
+	for (size_t k = 0; k < s->repetitions.n; k++)
 		if (!of_process || i < s->repetitions.v[k].processes.n)
 			x[n++] = f(&s->repetitions.v[k], i);
-	double median = x ? quantile_sorted(x, sample_sort(x, n), 0.5) : NAN;
+	double median = quantile_sorted(x, sample_sort(x, n), 0.5);
 	free(x);
 	return median;
 }
@@ -99,7 +99,7 @@ static struct table *sizes_table(const struct run *r, const char *test)
 	};
 	const struct run_subject *first = NULL;
 	struct table *t = table_new(c, sizeof(c) / sizeof(*c));
-	for (size_t i = 0; t && i < r->subjects.n; i++) {
+	for (size_t i = 0; i < r->subjects.n; i++) {
 		const struct run_subject *s = &r->subjects.v[i];
 		if (!is_shown(s, test))
 			continue;
@@ -147,7 +147,7 @@ static struct table *processes_table(const struct run *r)
 		{"involuntary_switches", "switched out", COL_RIGHT | COL_OPTIONAL},
 	};
 	struct table *t = table_new(c, sizeof(c) / sizeof(*c));
-	for (size_t k = 0; t && k < r->subjects.n; k++) {
+	for (size_t k = 0; k < r->subjects.n; k++) {
 		const struct run_subject *s = &r->subjects.v[k];
 		for (size_t i = 0; s->repetitions.n && i < s->repetitions.v[0].processes.n; i++)
 			process_row(t, s, i);
@@ -155,13 +155,12 @@ static struct table *processes_table(const struct run *r)
 	return t;
 }
 
-int add_sched_tables(struct page *p, const char *test)
+void add_sched_tables(struct page *p, const char *test)
 {
 	const struct run *r = p->runs[0].run;
-	int rc = page_add_part(p, "sizes", test ? texts_find(&r->heads, test) : NULL, sizes_table(r, test), NULL);
-	if (rc < 0 || test)
-		return rc;
-	return page_add_part(p, "processes", "each process (medians over the runs):", processes_table(r), NULL);
+	page_add_part(p, "sizes", test ? texts_find(&r->heads, test) : NULL, sizes_table(r, test), NULL);
+	if (!test)
+		page_add_part(p, "processes", "each process (medians over the runs):", processes_table(r), NULL);
 }
 
 #define PROCESSES_MAX 8 /* number of colours; more processes could not be distinguished */
@@ -205,16 +204,14 @@ static void name_process(const struct run_subject *subject, size_t i, char *name
 	buf_free(&text);
 }
 
-static int add_process(struct staircase *s, const struct run_subject *subject, size_t nth)
+static void add_process(struct staircase *s, const struct run_subject *subject, size_t nth)
 {
 	const struct run_process *p = &subject->repetitions.v[0].processes.v[nth];
 	enum { LOGS = 100 }; /* how many times a process logs its progress (SCHED_LOGS in bench/sched.h) */
 	size_t n = p->progress_s.n;
 	size_t i = s->n++;
-	s->x[i] = calloc(n + 1, sizeof(double));
-	s->y[i] = calloc(n + 1, sizeof(double));
-	if (!s->x[i] || !s->y[i])
-		return -ENOMEM;
+	s->x[i] = memory_zeroed(n + 1, sizeof(double));
+	s->y[i] = memory_zeroed(n + 1, sizeof(double));
 	for (size_t k = 0; k < n; k++) {
 		s->x[i][k + 1] = p->progress_s.v[k];
 		s->y[i][k + 1] = (double)(k + 1) / fmax((double)n, LOGS); /* n < LOGS if sctrace was interrupted */
@@ -223,28 +220,25 @@ static int add_process(struct staircase *s, const struct run_subject *subject, s
 	s->series[i] = (struct chart_series){.name = s->names[i], .x = s->x[i], .y = s->y[i], .n = n + 1};
 	for (size_t k = 0; k < p->slices_s.n; k++) {
 		const struct run_slice *c = &p->slices_s.v[k];
-		if (!vec_push(&s->slices, (struct chart_slice){c->start, c->end, i, (int)fmax(fmin(c->cpu, 65535), 0)}))
-			return -ENOMEM;
+		vec_push(&s->slices, (struct chart_slice){c->start, c->end, i, (int)fmax(fmin(c->cpu, 65535), 0)});
 	}
-	return 0;
 }
 
 int draw_progress(void *page, int width, struct buf *out)
 {
 	const struct page *p = page;
 	const struct run *r = p->runs[0].run;
-	struct staircase *stairs = calloc(r->subjects.n + 1, sizeof(*stairs));
-	struct chart_progress *panels = calloc(r->subjects.n + 1, sizeof(*panels));
+	struct staircase *stairs = memory_zeroed(r->subjects.n, sizeof(*stairs));
+	struct chart_progress *panels = memory_zeroed(r->subjects.n, sizeof(*panels));
 	size_t n = 0;
-	int rc = stairs && panels ? 0 : -ENOMEM;
-	for (size_t i = 0; i < r->subjects.n && rc == 0; i++) {
+	for (size_t i = 0; i < r->subjects.n; i++) {
 		const struct run_subject *s = &r->subjects.v[i];
 		struct staircase *st = &stairs[n];
 		if (!s->repetitions.n)
 			continue;
 		n++;
-		for (size_t k = 0; k < s->repetitions.v[0].processes.n && k < PROCESSES_MAX && rc == 0; k++)
-			rc = add_process(st, s, k);
+		for (size_t k = 0; k < s->repetitions.v[0].processes.n && k < PROCESSES_MAX; k++)
+			add_process(st, s, k);
 		panels[n - 1] = (struct chart_progress){s->name, st->series, st->n, st->slices.v, st->slices.n};
 	}
 	struct buf sub = {0};
@@ -260,9 +254,8 @@ int draw_progress(void *page, int width, struct buf *out)
 				      .subtitle = buf_str(&sub),
 				      .note = buf_str(&note),
 				      .width = width};
-	if (rc == 0)
-		rc = chart_progress(&f, panels, n, out);
-	for (size_t i = 0; stairs && i < n; i++)
+	int rc = chart_progress(&f, panels, n, out);
+	for (size_t i = 0; i < n; i++)
 		staircase_free(&stairs[i]);
 	buf_free(&sub);
 	buf_free(&note);

@@ -2,13 +2,13 @@
  * Fills the page of several runs of one kind: their differences, the ratios to the first run, tables with a row for
  * each run, and a summary of each subject.
  */
+#include "base/memory.h"
 #include "base/size.h"
 #include "present/cells.h"
 #include "present/kinds.h"
 #include "present/machine.h"
 #include "run/judge.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -147,7 +147,7 @@ struct names {
 	VEC(const char *) list;
 };
 
-static int names_init(struct names *n, const struct page *p)
+static void names_init(struct names *n, const struct page *p)
 {
 	for (size_t i = 0; i < p->n; i++)
 		for (size_t k = 0; k < p->runs[i].run->subjects.n; k++) {
@@ -155,12 +155,9 @@ static int names_init(struct names *n, const struct page *p)
 			bool known = false;
 			for (size_t j = 0; j < i && !known; j++)
 				known = run_find(p->runs[j].run, name) != NULL;
-			if (!known && !vec_push(&n->list, name)) {
-				vec_free(&n->list);
-				return -ENOMEM;
-			}
+			if (!known)
+				vec_push(&n->list, name);
 		}
-	return 0;
 }
 
 /* The columns of the summary: the figures of R's summary(). The times in CSV and JSON are in seconds. */
@@ -254,7 +251,7 @@ static bool has_samples(const struct page *p)
 	return false;
 }
 
-static int add_summary(struct page *p, const struct names *names)
+static void add_summary(struct page *p, const struct names *names)
 {
 	const struct extra *more[EXTRAS_MAX];
 	size_t nmore = find_extras(p, more);
@@ -270,15 +267,15 @@ static int add_summary(struct page *p, const struct names *names)
 	if (!has_samples(p)) /* only a histogram was saved, and its quartiles are not exact */
 		columns[S_Q1].flags = columns[S_Q3].flags = columns[S_OUTLIERS].flags = COL_RIGHT | COL_DATA_ONLY;
 	struct table *t = table_new(columns, S_COLUMNS + nmore + any_unable(p));
-	for (size_t i = 0; t && i < names->list.n; i++)
+	for (size_t i = 0; i < names->list.n; i++)
 		for (size_t k = 0; k < p->n; k++) {
 			const struct run_subject *s = run_find(p->runs[k].run, names->list.v[i]);
 			if (s)
 				summary_row(t, &p->runs[k], s, more, nmore);
 		}
 	bool sched = p->runs[0].run->bits == RUN_SCHED;
-	return page_add_part(p, "summary", "Summary", t,
-			     sched ? "A sample is the mean latency of the processes of one run." : NULL);
+	page_add_part(p, "summary", "Summary", t,
+		      sched ? "A sample is the mean latency of the processes of one run." : NULL);
 }
 
 /* The columns of the table of ratios: the median of each run compared with that of the first run. */
@@ -315,14 +312,13 @@ static void add_words(struct table *t, double ratio, const struct interval *i, s
 	buf_free(&text);
 }
 
-static int ratio_row(struct table *t, const struct page_run *run, const struct run_subject *a,
-		     const struct run_subject *b, struct tally *tally)
+static void ratio_row(struct table *t, const struct page_run *run, const struct run_subject *a,
+		      const struct run_subject *b, struct tally *tally)
 {
 	double before = run_median(a, METRIC_TIME);
 	double after = run_median(b, METRIC_TIME);
 	struct change ratio = {after / before, {NAN, NAN}};
-	if (run_ratio(run->run, b, a, &ratio) == -ENOMEM)
-		return -ENOMEM;
+	run_ratio(run->run, b, a, &ratio);
 	table_row(t);
 	table_string(t, R_NAME, a->name);
 	table_string(t, R_RUN, run->label);
@@ -330,7 +326,7 @@ static int ratio_row(struct table *t, const struct page_run *run, const struct r
 	set_time(t, R_OTHER, b, after);
 	if (a->resolved == TRUTH_NO || b->resolved == TRUTH_NO) {
 		table_string(t, R_WORDS, "too short to be distinguished from zero: no ratio");
-		return 0;
+		return;
 	}
 	struct buf text = {0};
 	cell_factor(t, R_RATIO, ratio.value);
@@ -339,7 +335,6 @@ static int ratio_row(struct table *t, const struct page_run *run, const struct r
 	cell_real(t, R_LOW, ratio.interval.low, &text);
 	table_real(t, R_HIGH, ratio.interval.high, NULL);
 	add_words(t, ratio.value, &ratio.interval, tally, a->name);
-	return 0;
 }
 
 static void say_tally(const struct page *p, size_t k, const struct tally *y, struct buf *out)
@@ -382,28 +377,25 @@ static void say_only(const struct page_run *has, const struct page_run *lacks, s
 		buf_adds(out, ".\n");
 }
 
-static int fill_ratios(struct page *p, const struct names *names, struct table *t)
+static void fill_ratios(struct page *p, const struct names *names, struct table *t)
 {
 	struct page_section *findings = page_section(p, SECTION_FINDINGS, "Findings", "");
-	for (size_t k = 1; findings && k < p->n; k++) {
+	for (size_t k = 1; k < p->n; k++) {
 		struct tally tally = {0};
 		for (size_t i = 0; i < names->list.n; i++) {
 			const struct run_subject *a = run_find(p->runs[0].run, names->list.v[i]);
 			const struct run_subject *b = run_find(p->runs[k].run, names->list.v[i]);
 			if (!a || !b || !a->samples[METRIC_TIME].n || !b->samples[METRIC_TIME].n)
 				continue;
-			int rc = ratio_row(t, &p->runs[k], a, b, &tally);
-			if (rc < 0)
-				return rc;
+			ratio_row(t, &p->runs[k], a, b, &tally);
 		}
 		say_tally(p, k, &tally, &findings->text);
 		say_only(&p->runs[0], &p->runs[k], &findings->text);
 		say_only(&p->runs[k], &p->runs[0], &findings->text);
 	}
-	return findings ? 0 : -ENOMEM;
 }
 
-static int add_ratios(struct page *p, const struct names *names)
+static void add_ratios(struct page *p, const struct names *names)
 {
 	struct column columns[R_COLUMNS] = {
 		[R_NAME] = {"name", "", 0},
@@ -416,25 +408,20 @@ static int add_ratios(struct page *p, const struct names *names)
 		[R_WORDS] = {"verdict", "", COL_SPARE}, /* may be left out, because the interval says the same */
 	};
 	if (p->n < 2 || !has_samples(p))
-		return 0;
+		return;
 	if (p->n == 2) {
 		columns[R_RUN].flags |= COL_DATA_ONLY;
 		columns[R_OTHER].title = p->runs[1].label;
 	}
 	struct table *t = table_new(columns, R_COLUMNS);
-	int rc = t ? fill_ratios(p, names, t) : -ENOMEM;
-	if (rc < 0) {
-		table_free(t);
-		return rc;
-	}
+	fill_ratios(p, names, t);
 	struct buf heading = {0};
 	buf_addf(&heading, "Medians compared with those of %s", p->runs[0].label);
-	rc = page_add_part(p, "ratios", buf_str(&heading), t,
-			   "Ratio of medians with its 95 % interval. If the interval includes 1, no "
-			   "difference was seen. The interval covers the spread within each run, not the differences "
-			   "between repeated runs: repeat the runs before you rely on a small difference.");
+	page_add_part(p, "ratios", buf_str(&heading), t,
+		      "Ratio of medians with its 95 % interval. If the interval includes 1, no "
+		      "difference was seen. The interval covers the spread within each run, not the differences "
+		      "between repeated runs: repeat the runs before you rely on a small difference.");
 	buf_free(&heading);
-	return rc;
 }
 
 /*
@@ -457,15 +444,13 @@ static void grid_cell(struct table *t, size_t col, const struct extra *g, double
 
 static struct table *grid_table(const struct page *p, const struct names *names, const struct extra *g)
 {
-	struct column *columns = calloc(names->list.n + 1, sizeof(*columns));
-	if (!columns)
-		return NULL;
+	struct column *columns = memory_zeroed(names->list.n + 1, sizeof(*columns));
 	columns[0] = (struct column){"run", "run", 0};
 	for (size_t i = 0; i < names->list.n; i++)
 		columns[i + 1] = (struct column){names->list.v[i], names->list.v[i], COL_RIGHT};
 	struct table *t = table_new(columns, names->list.n + 1);
 	free(columns);
-	for (size_t k = 0; t && k < p->n; k++) {
+	for (size_t k = 0; k < p->n; k++) {
 		table_row(t);
 		table_string(t, 0, p->runs[k].label);
 		for (size_t i = 0; i < names->list.n; i++) {
@@ -477,14 +462,12 @@ static struct table *grid_table(const struct page *p, const struct names *names,
 	return t;
 }
 
-static int add_grids(struct page *p, const struct names *names)
+static void add_grids(struct page *p, const struct names *names)
 {
 	const struct run *first = p->runs[0].run;
-	int rc = 0;
-	for (size_t i = 0; i < sizeof(grids) / sizeof(*grids) && rc == 0 && p->n > 1; i++)
+	for (size_t i = 0; i < sizeof(grids) / sizeof(*grids) && p->n > 1; i++)
 		if (grids[i].kind == first->bits && first->subjects.n && isfinite(grids[i].of(&first->subjects.v[0])))
-			rc = page_add_part(p, grids[i].key, grids[i].title, grid_table(p, names, &grids[i]), NULL);
-	return rc;
+			page_add_part(p, grids[i].key, grids[i].title, grid_table(p, names, &grids[i]), NULL);
 }
 
 /* Adds the pictures for several runs. */
@@ -506,20 +489,18 @@ static void add_figures(struct page *p)
 			page_add_figure(p, all[i].name, all[i].draw);
 }
 
-int page_of_several(struct page *p)
+void page_of_several(struct page *p)
 {
 	struct names names = {0};
 	differences_fill(p);
-	if (p->runs[0].run->bits == RUN_COUNT)
-		return page_of_several_counts(p);
-	int rc = names_init(&names, p);
-	if (rc == 0)
-		rc = add_grids(p, &names);
-	if (rc == 0)
-		rc = add_ratios(p, &names);
-	if (rc == 0)
-		rc = add_summary(p, &names);
+	if (p->runs[0].run->bits == RUN_COUNT) {
+		page_of_several_counts(p);
+		return;
+	}
+	names_init(&names, p);
+	add_grids(p, &names);
+	add_ratios(p, &names);
+	add_summary(p, &names);
 	add_figures(p);
 	vec_free(&names.list);
-	return rc;
 }

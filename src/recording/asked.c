@@ -81,17 +81,13 @@ static bool is_same(const struct answer *x, const struct answer *y)
 
 static const struct answer *answer_to(void *asked, enum recording_name kind, pid_t tid, uint32_t key)
 {
-	static const struct answer none = {.known = false};
 	struct recording_asked *a = asked;
 	struct answer *x = map_get(&a->answers, recording_name_key(kind, tid, key)), now;
 	if (x && is_fresh(a, x))
 		return x;
 	if (!x) {
-		x = memory_zeroed(sizeof(*x));
-		if (!x || map_put(&a->answers, recording_name_key(kind, tid, key), x) < 0) {
-			free(x);
-			return &none;
-		}
+		x = memory_zeroed(1, sizeof(*x));
+		map_put(&a->answers, recording_name_key(kind, tid, key), x);
 	}
 	ask(a, kind, tid, key, &now);
 	if (!is_same(x, &now))

@@ -33,8 +33,7 @@ void captures_add(struct captures *c, uint64_t addr, const void *bytes, size_t n
 	}
 	struct capture k = {.addr = addr, .at = c->bytes.len, .len = (uint32_t)n};
 	buf_add(&c->bytes, bytes, n);
-	if (c->bytes.failed || !vec_push(&c->list, k))
-		memory_note_failure();
+	vec_push(&c->list, k);
 }
 
 static ssize_t keep_read(void *captures, uint64_t addr, void *buf, size_t n)

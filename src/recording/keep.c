@@ -39,18 +39,17 @@ static bool is_spare(const struct recording_kept *k)
 	return newest->end_ns - oldest->end_ns > k->last.ns;
 }
 
-/* Drops the oldest block, or moves it to the pinned ones. Returns 0 or -ENOMEM. */
-static int take_oldest(struct recording_kept *k)
+/* Drops the oldest block, or moves it to the pinned ones. */
+static void take_oldest(struct recording_kept *k)
 {
 	struct kept_block *oldest = &k->blocks.v[k->first];
-	if (oldest->pins && !vec_push(&k->pinned, *oldest))
-		return -ENOMEM;
+	if (oldest->pins)
+		vec_push(&k->pinned, *oldest);
 	k->first++;
 	k->calls -= oldest->calls;
 	k->bytes -= oldest->n;
 	if (!oldest->pins)
 		free(oldest->bytes);
-	return 0;
 }
 
 void recording_pin(struct recording_kept *k, uint64_t number, int by)
@@ -74,24 +73,19 @@ void recording_pin(struct recording_kept *k, uint64_t number, int by)
 	memmove(b, b + 1, (k->pinned.n - i) * sizeof(*b));
 }
 
-int recording_keep(struct recording_kept *k, struct kept_block block)
+void recording_keep(struct recording_kept *k, struct kept_block block)
 {
-	int err = 0;
 	/* When at least half of the array consists of dropped blocks, move the others to its start. */
 	if (k->first && k->first >= k->blocks.n - k->first) {
 		k->blocks.n -= k->first;
 		memmove(k->blocks.v, k->blocks.v + k->first, k->blocks.n * sizeof(*k->blocks.v));
 		k->first = 0;
 	}
-	if (!vec_push(&k->blocks, block)) {
-		free(block.bytes);
-		return -ENOMEM;
-	}
+	vec_push(&k->blocks, block);
 	k->calls += block.calls;
 	k->bytes += block.n;
-	while (!err && is_spare(k))
-		err = take_oldest(k);
-	return err;
+	while (is_spare(k))
+		take_oldest(k);
 }
 
 void recording_kept_free(struct recording_kept *k)

@@ -43,11 +43,8 @@ struct recording_kept {
 	uint64_t calls, bytes; /* totals of `blocks`, without the pinned ones */
 };
 
-/*
- * Appends a block, and drops blocks that are no longer needed. The block belongs to `k` afterwards. Returns 0, or
- * -ENOMEM if the block could not be kept.
- */
-int recording_keep(struct recording_kept *k, struct kept_block block);
+/* Appends a block, and drops blocks that are no longer needed. The block belongs to `k` afterwards. */
+void recording_keep(struct recording_kept *k, struct kept_block block);
 /* Adds `by` (1 or -1) to the pins of a block. Does nothing if the block was dropped. */
 void recording_pin(struct recording_kept *k, uint64_t number, int by);
 void recording_kept_free(struct recording_kept *k);

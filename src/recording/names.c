@@ -115,7 +115,7 @@ static struct stack_frame frame_at(const struct recording *r, size_t i, struct b
 		}
 	}
 	for (int k = 0; k < 3; k++)
-		*to[k] = has[k] && !texts->failed ? texts->s + at[k] : NULL;
+		*to[k] = has[k] ? texts->s + at[k] : NULL;
 	return f;
 }
 

@@ -1,5 +1,6 @@
 #include "recording/read.h"
 
+#include "base/memory.h"
 #include "recording/block.h"
 
 #include <errno.h>
@@ -35,10 +36,7 @@ static int make_room(struct recording *r, size_t used)
 	size_t room = r->room ? 2 * r->room : ROOM_STEP;
 	if (room > RECORDING_BLOCK_MOST)
 		return -EBADMSG;
-	unsigned char *content = realloc(r->content, room);
-	if (!content)
-		return -ENOMEM;
-	r->content = content;
+	r->content = memory_resize(r->content, room);
 	r->room = room;
 	return 0;
 }
@@ -103,16 +101,16 @@ static int begin(struct recording *r, struct buf *why)
 
 int recording_open(struct recording **out, const char *path, struct buf *why)
 {
-	struct recording *r = calloc(1, sizeof(*r));
+	struct recording *r = memory_zeroed(1, sizeof(*r));
 	struct stat st;
-	if (!r)
-		return -ENOMEM;
 	recording_head_init(&r->head);
 	recording_answer(r);
 	r->zstd = ZSTD_createDCtx();
-	r->input = malloc(INPUT);
+	if (!r->zstd)
+		memory_exhausted();
+	r->input = memory_get(INPUT);
 	r->fd = open(path, O_RDONLY | O_CLOEXEC);
-	int err = r->fd < 0 ? -errno : r->zstd && r->input ? 0 : -ENOMEM;
+	int err = r->fd < 0 ? -errno : 0;
 	if (!err && fstat(r->fd, &st) == 0 && S_ISREG(st.st_mode))
 		r->size = (uint64_t)st.st_size;
 	if (!err)

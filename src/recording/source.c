@@ -16,12 +16,8 @@ static void get_thread(struct recording *r)
 		return;
 	}
 	if (!th) {
-		th = memory_zeroed(sizeof(*th));
-		if (!th || !vec_push(&r->threads, th)) {
-			free(th);
-			r->at.bad = true;
-			return;
-		}
+		th = memory_zeroed(1, sizeof(*th));
+		vec_push(&r->threads, th);
 	}
 	r->nthreads++;
 	th->tid = tid;
@@ -34,8 +30,7 @@ static void get_thread(struct recording *r)
 static void skip_frame(struct recording *r)
 {
 	size_t n;
-	if (!vec_push(&r->frames, r->at.at))
-		return;
+	vec_push(&r->frames, r->at.at);
 	for (int i = 0; i < 4; i++)
 		(void)item_get(&r->at);
 	for (int i = 0; i < 3; i++)

@@ -1,6 +1,7 @@
 #include "recording/write.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "base/outfile.h"
 
 #include <errno.h>
@@ -109,21 +110,20 @@ void recording_drop(struct recording_writer *w)
 int recording_create(struct recording_writer **out, const char *path, const struct recording_last *last,
 		     struct buf *why)
 {
-	struct recording_writer *w = calloc(1, sizeof(*w));
-	if (!w)
-		return -ENOMEM;
+	struct recording_writer *w = memory_zeroed(1, sizeof(*w));
 	w->fd = -1;
-	w->path = strdup(path);
+	w->path = memory_copy(path);
 	w->zstd = ZSTD_createCCtx();
+	if (!w->zstd)
+		memory_exhausted();
 	w->keeps = last != NULL;
 	w->limit = last ? RECORDING_BLOCK_LAST : RECORDING_BLOCK;
 	w->number = 1;
 	if (last)
 		w->kept.last = *last;
-	int err = w->path && w->zstd ? 0 : -ENOMEM;
-	if (!err)
-		w->fd = err = open_private(path, last ? O_APPEND : O_TRUNC, why);
-	if (err < 0) {
+	w->fd = open_private(path, last ? O_APPEND : O_TRUNC, why);
+	if (w->fd < 0) {
+		int err = w->fd;
 		writer_free(w);
 		return err;
 	}
@@ -139,20 +139,16 @@ static void put(struct recording_writer *w, const void *bytes, size_t n)
 		w->err = outfile_write(w->fd, bytes, n, w->stop);
 }
 
-/* Compresses the items into w->packed. Returns false if memory ran out. */
-static bool pack(struct recording_writer *w, const struct buf *items)
+/* Compresses the items into w->packed. */
+static void pack(struct recording_writer *w, const struct buf *items)
 {
 	size_t room = ZSTD_compressBound(items->len);
 	buf_clear(&w->packed);
 	buf_fill(&w->packed, 0, room);
-	size_t n = w->packed.failed || items->failed ? 0
-						     : ZSTD_compress2(w->zstd, w->packed.s, room, items->s, items->len);
-	if (!n || ZSTD_isError(n)) {
-		w->err = w->err ? w->err : -ENOMEM;
-		return false;
-	}
+	size_t n = ZSTD_compress2(w->zstd, w->packed.s, room, items->s, items->len);
+	if (ZSTD_isError(n)) /* nothing else can fail if there is room for the result */
+		memory_exhausted();
 	buf_truncate(&w->packed, n);
-	return true;
 }
 
 /* Compresses the block, writes or keeps it, and begins the next one. */
@@ -160,17 +156,17 @@ static void flush(struct recording_writer *w)
 {
 	if (!w->block.len)
 		return;
-	if (!w->err && pack(w, &w->block)) {
+	if (!w->err) {
+		pack(w, &w->block);
 		if (w->keeps) {
-			struct kept_block block = {.bytes = malloc(w->packed.len),
+			struct kept_block block = {.bytes = memory_get(w->packed.len),
 						   .n = w->packed.len,
 						   .number = w->number,
 						   .calls = w->calls,
 						   .end_ns = w->time_ns,
 						   .pins = w->pins};
-			if (block.bytes)
-				memcpy(block.bytes, w->packed.s, w->packed.len);
-			w->err = block.bytes ? recording_keep(&w->kept, block) : -ENOMEM;
+			memcpy(block.bytes, w->packed.s, w->packed.len);
+			recording_keep(&w->kept, block);
 		} else {
 			put(w, w->packed.s, w->packed.len);
 		}
@@ -186,8 +182,8 @@ static void flush(struct recording_writer *w)
 /* Writes a frame with a single item. */
 static void put_alone(struct recording_writer *w, const struct buf *item)
 {
-	if (pack(w, item))
-		put(w, w->packed.s, w->packed.len);
+	pack(w, item);
+	put(w, w->packed.s, w->packed.len);
 }
 
 static void put_header(struct recording_writer *w)

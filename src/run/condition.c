@@ -1,6 +1,7 @@
 #include "run/condition.h"
 
 #include "base/buf.h"
+#include "base/memory.h"
 #include "base/near.h"
 #include "base/size.h"
 #include "syscall/table.h"
@@ -210,9 +211,7 @@ static int read_subject(struct reader *r, const char *op)
 		buf_adds(r->why, "a metric is missing before the operator");
 		return -EINVAL;
 	}
-	word = strndup(r->p, (size_t)(op - r->p));
-	if (!word)
-		return -ENOMEM;
+	word = memory_copy_part(r->p, (size_t)(op - r->p));
 	int rc = read_metric(r, word);
 	bool whole = r->use == CONDITION_FAIL_IF ? r->to->metric != CONDITION_CALLS || r->to->chosen
 						 : !condition_sums_calls(r->to);
@@ -267,9 +266,7 @@ static int read_limit(struct reader *r)
 		[IN_COUNTS] = "a whole number without a unit, for example 1000",
 	};
 	size_t len = (size_t)(r->end - r->p);
-	char *word = strndup(r->p, len);
-	if (!word)
-		return -ENOMEM;
+	char *word = memory_copy_part(r->p, len);
 	bool percent = len && word[len - 1] == '%' && r->use == CONDITION_FAIL_IF;
 	int rc = percent ? read_percent(r, word) : read_absolute(r, word);
 	if (rc < 0)
@@ -310,15 +307,14 @@ int conditions_parse(struct conditions *c, const char *text, enum condition_use 
 	for (;;) {
 		struct condition one = {0};
 		struct reader r = {.text = text, .p = p, .end = end_of(p), .use = use, .to = &one, .why = why};
-		one.text = strndup(p, (size_t)(r.end - p));
-		int rc = one.text ? read_condition(&r) : -ENOMEM;
-		if (rc == 0 && !vec_push(&c->list, one))
-			rc = -ENOMEM;
+		one.text = memory_copy_part(p, (size_t)(r.end - p));
+		int rc = read_condition(&r);
 		if (rc < 0) {
 			condition_free(&one);
 			*at = (size_t)(r.p - text);
 			return rc;
 		}
+		vec_push(&c->list, one);
 		if (!*r.end)
 			return 0;
 		p = r.end + 1;

@@ -53,8 +53,8 @@ struct conditions {
 };
 
 /*
- * Parses the conditions of `text`, which are separated by commas, and appends them to `c`. Returns 0 or -ENOMEM.
- * Returns -EINVAL if the text is wrong: `why` then says what is wrong and suggests similar words, and *at is the offset
+ * Parses the conditions of `text`, which are separated by commas, and appends them to `c`. Returns 0, or
+ * -EINVAL if the text is wrong: `why` then says what is wrong and suggests similar words, and *at is the offset
  * of the wrong word.
  */
 int conditions_parse(struct conditions *c, const char *text, enum condition_use use, size_t *at, struct buf *why);

@@ -37,10 +37,7 @@ static const void *const_member(const void *object, const struct field *f)
 
 static char *copy_of(const char *text)
 {
-	char *s = text ? strdup(text) : NULL;
-	if (text && !s)
-		memory_note_failure();
-	return s;
+	return text ? memory_copy(text) : NULL;
 }
 
 void field_set(char **to, const char *text)
@@ -52,12 +49,8 @@ void field_set(char **to, const char *text)
 
 void strings_add(struct strings *s, const char *text)
 {
-	char *copy = copy_of(text);
 	s->known = true;
-	if (copy && vec_push(s, copy))
-		return;
-	free(copy);
-	memory_note_failure();
+	vec_push(s, memory_copy(text));
 }
 
 void strings_add_lines(struct strings *s, const char *text)
@@ -75,12 +68,7 @@ void strings_add_lines(struct strings *s, const char *text)
 
 void texts_add(struct texts *t, const char *name, const char *text)
 {
-	struct named_text one = {copy_of(name), copy_of(text)};
-	if (one.name && vec_push(t, one))
-		return;
-	free(one.name);
-	free(one.text);
-	memory_note_failure();
+	vec_push(t, (struct named_text){memory_copy(name), copy_of(text)});
 }
 
 const char *texts_find(const struct texts *t, const char *name)
@@ -93,17 +81,12 @@ const char *texts_find(const struct texts *t, const char *name)
 
 void numbers_add(struct numbers *t, const char *name, double number)
 {
-	struct named_number one = {copy_of(name), number};
-	if (one.name && vec_push(t, one))
-		return;
-	free(one.name);
-	memory_note_failure();
+	vec_push(t, (struct named_number){memory_copy(name), number});
 }
 
 void reals_add(struct reals *r, double x)
 {
-	if (!vec_push(r, x))
-		memory_note_failure();
+	vec_push(r, x);
 }
 
 /* Makes a zeroed member unknown. Nothing needs to be done for types whose unknown value consists of zeros. */
@@ -202,7 +185,7 @@ static json_t *text_json(const char *s)
 		return exact;
 	struct buf b = {0};
 	escape_line(&b, s, strlen(s));
-	json_t *escaped = b.failed ? NULL : json_string(buf_str(&b));
+	json_t *escaped = json_string(buf_str(&b));
 	buf_free(&b);
 	return escaped;
 }
@@ -225,7 +208,7 @@ static json_t *reals_json(const struct reals *r, bool whole)
 static json_t *strings_json(const struct strings *s)
 {
 	json_t *a = json_array();
-	for (size_t i = 0; a && i < s->n; i++)
+	for (size_t i = 0; i < s->n; i++)
 		json_array_append_new(a, text_json(s->v[i]));
 	return a;
 }
@@ -233,7 +216,7 @@ static json_t *strings_json(const struct strings *s)
 static json_t *texts_json(const struct texts *t)
 {
 	json_t *o = json_object();
-	for (size_t i = 0; o && i < t->n; i++)
+	for (size_t i = 0; i < t->n; i++)
 		json_object_set_new(o, t->v[i].name, t->v[i].text ? text_json(t->v[i].text) : json_null());
 	return o;
 }
@@ -241,7 +224,7 @@ static json_t *texts_json(const struct texts *t)
 static json_t *numbers_json(const struct numbers *t)
 {
 	json_t *o = json_object();
-	for (size_t i = 0; o && i < t->n; i++)
+	for (size_t i = 0; i < t->n; i++)
 		json_object_set_new(o, t->v[i].name, number_json(t->v[i].number, true));
 	return o;
 }
@@ -250,7 +233,7 @@ static json_t *triples_json(const void *at)
 {
 	struct any_list l = list_of(at);
 	json_t *a = json_array();
-	for (size_t i = 0; a && i < l.n; i++) {
+	for (size_t i = 0; i < l.n; i++) {
 		double x[3];
 		memcpy(x, l.v + i * sizeof(x), sizeof(x));
 		json_array_append_new(a, json_pack("[o, o, o]", number_json(x[0], false), number_json(x[1], false),
@@ -263,7 +246,7 @@ static json_t *list_json(const struct field *f, const void *at, unsigned kinds)
 {
 	struct any_list l = list_of(at);
 	json_t *a = json_array();
-	for (size_t i = 0; a && i < l.n; i++)
+	for (size_t i = 0; i < l.n; i++)
 		json_array_append_new(a, fields_write(f->of, l.v + i * f->of->size, kinds));
 	return a;
 }
@@ -373,8 +356,7 @@ int fields_read_reals(const json_t *v, struct reals *r)
 	{
 		if (!json_is_number(x) && !json_is_null(x))
 			return -EINVAL;
-		if (!vec_push(r, json_is_number(x) ? json_number_value(x) : NAN))
-			return -ENOMEM;
+		vec_push(r, json_is_number(x) ? json_number_value(x) : NAN);
 	}
 	return 0;
 }
@@ -430,23 +412,22 @@ static int read_list(const struct field *f, void *at, const json_t *v, unsigned 
 	size_t n = json_array_size(v);
 	if (!json_is_array(v))
 		return -EINVAL;
-	struct any_list l = {.v = calloc(n + 1, f->of->size), .n = n, .cap = n};
-	int err = l.v ? 0 : -ENOMEM;
-	for (size_t i = 0; i < n && l.v; i++) {
+	struct any_list l = {.v = memory_zeroed(n + 1, f->of->size), .n = n, .cap = n};
+	int err = 0;
+	for (size_t i = 0; i < n; i++) {
 		fields_init(f->of, l.v + i * f->of->size);
 		int rc = err ? err : fields_read(f->of, l.v + i * f->of->size, json_array_get(v, i), kinds, why);
 		err = err ? err : rc;
 	}
-	l.n = l.v ? n : 0;
 	memcpy(at, &l, sizeof(l));
 	return err;
 }
 
 static int read_triples(void *at, const json_t *v)
 {
-	double(*x)[3] = calloc(json_array_size(v) + 1, sizeof(*x));
-	struct any_list l = {.v = (char *)x, .n = x ? json_array_size(v) : 0, .cap = json_array_size(v)};
-	int err = !x ? -ENOMEM : json_is_array(v) ? 0 : -EINVAL;
+	double(*x)[3] = memory_zeroed(json_array_size(v) + 1, sizeof(*x));
+	struct any_list l = {.v = (char *)x, .n = json_array_size(v), .cap = json_array_size(v)};
+	int err = json_is_array(v) ? 0 : -EINVAL;
 	for (size_t i = 0; i < l.n && !err; i++)
 		for (size_t k = 0; k < 3 && !err; k++) {
 			const json_t *number = json_array_get(json_array_get(v, i), k);

@@ -93,18 +93,15 @@ struct fields {
 void fields_init(const struct fields *f, void *object);
 /* Frees everything that the members own. Afterwards all members are unknown. */
 void fields_free(const struct fields *f, void *object);
-/* Returns a new JSON object with the members that runs of `kinds` have, or NULL if memory ran out. */
+/* Returns a new JSON object with the members that runs of `kinds` have. */
 json_t *fields_write(const struct fields *f, const void *object, unsigned kinds);
 /*
  * Fills in a struct that fields_init() has initialised. Members that are missing in `o` stay unknown; unknown keys are
- * ignored. Returns 0; -EINVAL if a member has the wrong type, in which case `why` names the member; or -ENOMEM.
+ * ignored. Returns 0, or -EINVAL if a member has the wrong type; `why` then names the member.
  */
 int fields_read(const struct fields *f, void *object, const json_t *o, unsigned kinds, struct buf *why);
 
-/*
- * Appends the elements of a JSON array of numbers and nulls to `r`. Returns 0, -EINVAL if `array` is something else, or
- * -ENOMEM.
- */
+/* Appends the elements of a JSON array of numbers and nulls to `r`. Returns 0, or -EINVAL for anything else. */
 int fields_read_reals(const json_t *array, struct reals *r);
 
 /* Returns the field with this key, or NULL. */
@@ -118,10 +115,7 @@ bool field_equal(const struct field *f, const void *a, const void *b);
 /* Appends the value as words: "6.1.0", "on", "CONFIG_A, CONFIG_B", "none" for an empty list, "unknown". */
 void field_say(const struct field *f, const void *object, struct buf *out);
 
-/*
- * Sets *to to a copy of `text` (NULL if `text` is NULL), and frees the previous string. Records a lack of memory
- * (base/memory.h).
- */
+/* Sets *to to a copy of `text` (NULL if `text` is NULL), and frees the previous string. */
 void field_set(char **to, const char *text);
 /* Frees all strings. Afterwards the list is unknown. */
 void strings_clear(struct strings *s);

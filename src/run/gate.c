@@ -47,21 +47,21 @@ static double of_program(enum condition_metric m, const struct run_program *p)
 	return p->known ? of[m] : NAN;
 }
 
-/* Appends the samples of the condition's metric to `out`, which the caller frees. Returns 0 or -ENOMEM. */
-static int samples_of(const struct condition *c, const struct run *r, const struct run_subject *s, struct reals *out)
+/* Appends the samples of the condition's metric to `out`, which the caller frees. */
+static void samples_of(const struct condition *c, const struct run *r, const struct run_subject *s, struct reals *out)
 {
 	enum metric m = condition_samples(c);
 	if (!s) {
 		double only = of_program(c->metric, &r->program);
-		return isnan(only) || vec_push(out, only) ? 0 : -ENOMEM;
+		if (!isnan(only))
+			vec_push(out, only);
+		return;
 	}
 	const struct reals *system = &s->samples[METRIC_SYSTEM];
 	for (size_t i = 0; i < s->samples[m].n; i++) {
 		double more = c->metric != CONDITION_CPU ? 0 : i < system->n ? system->v[i] : NAN;
-		if (!vec_push(out, s->samples[m].v[i] + more))
-			return -ENOMEM;
+		vec_push(out, s->samples[m].v[i] + more);
 	}
-	return 0;
 }
 
 /* Appends a change with its sign and unit. */
@@ -128,41 +128,39 @@ static struct change percent(struct change d)
 	return d;
 }
 
-static int ask_samples(const struct question *q)
+static void ask_samples(const struct question *q)
 {
 	struct reals a = {0};
 	struct reals b = {0};
 	struct change d;
-	int rc = samples_of(q->c, q->base->run, q->a, &a);
-	if (rc == 0)
-		rc = samples_of(q->c, q->run->run, q->b, &b);
-	if (rc == 0 && (!a.n || !b.n))
+	samples_of(q->c, q->base->run, q->a, &a);
+	samples_of(q->c, q->run->run, q->b, &b);
+	if (!a.n || !b.n)
 		cannot_decide(q, "was not measured");
-	else if (rc == 0 && (a.n < CHANGE_LEAST || b.n < CHANGE_LEAST))
+	else if (a.n < CHANGE_LEAST || b.n < CHANGE_LEAST)
 		buf_addf(q->undecided,
 			 "%s: there are too few samples, %zu in %s and %zu in %s; each run needs at least %d\n",
 			 q->c->text, a.n, q->base->label, b.n, q->run->label, CHANGE_LEAST);
-	else if (rc == 0) {
-		rc = change_measure(&(struct change_spec){.a = a.v,
-							  .na = a.n,
-							  .b = b.v,
-							  .nb = b.n,
-							  .paired = q->paired,
-							  .relative = q->c->percent,
-							  .alpha = q->alpha},
-				    &d);
+	else {
+		int rc = change_measure(&(struct change_spec){.a = a.v,
+							      .na = a.n,
+							      .b = b.v,
+							      .nb = b.n,
+							      .paired = q->paired,
+							      .relative = q->c->percent,
+							      .alpha = q->alpha},
+					&d);
 		if (rc == 0 && q->c->percent)
 			d = percent(d);
-		if (rc == 0 && isnan(d.interval.low))
-			cannot_decide(q, "has the value zero (of which a percentage cannot be computed)");
-		else if (rc == 0)
-			decide(q, &d);
-		else if (rc == -EINVAL)
+		if (rc < 0)
 			cannot_decide(q, "was not measured");
+		else if (isnan(d.interval.low))
+			cannot_decide(q, "has the value zero (of which a percentage cannot be computed)");
+		else
+			decide(q, &d);
 	}
 	vec_free(&a);
 	vec_free(&b);
-	return rc == -ENOMEM ? rc : 0;
 }
 
 /* Counts are exact, so both ends of the interval are the change itself. */
@@ -179,24 +177,23 @@ static void ask_counts(const struct question *q)
 		decide(q, &(struct change){d, {d, d}});
 }
 
-static int ask(const struct question *q)
+static void ask(const struct question *q)
 {
-	bool sums = condition_sums_calls(q->c);
-	if (sums)
+	if (condition_sums_calls(q->c))
 		ask_counts(q);
-	return sums ? 0 : ask_samples(q);
+	else
+		ask_samples(q);
 }
 
-int gate_judge(const struct conditions *c, const struct gate_run *base, const struct gate_run *run, struct buf *failed,
-	       struct buf *undecided)
+void gate_judge(const struct conditions *c, const struct gate_run *base, const struct gate_run *run, struct buf *failed,
+		struct buf *undecided)
 {
 	const struct run *from = base->run;
 	struct question q = {.base = base, .run = run, .failed = failed, .undecided = undecided};
 	size_t subjects = from->bits == RUN_COUNT ? 1 : from->subjects.n;
-	int rc = 0;
 	q.alpha = CHANGE_ALPHA / (double)(c->list.n * subjects);
-	for (size_t i = 0; i < c->list.n && rc == 0; i++)
-		for (size_t k = 0; k < subjects && rc == 0; k++) {
+	for (size_t i = 0; i < c->list.n; i++)
+		for (size_t k = 0; k < subjects; k++) {
 			q.c = &c->list.v[i];
 			q.a = from->bits == RUN_COUNT ? NULL : &from->subjects.v[k];
 			q.name = q.a ? q.a->name : NULL;
@@ -204,27 +201,24 @@ int gate_judge(const struct conditions *c, const struct gate_run *base, const st
 			if (q.a && !q.b)
 				cannot_decide(&q, "is missing");
 			else
-				rc = ask(&q);
+				ask(&q);
 		}
-	return rc;
 }
 
-int gate_judge_rows(const struct conditions *c, const struct run *run, struct buf *failed, struct buf *undecided)
+void gate_judge_rows(const struct conditions *c, const struct run *run, struct buf *failed, struct buf *undecided)
 {
 	const struct run_subject *subjects = run->subjects.v;
 	const struct run_subject *a = &subjects[run->method.reference ? run->reference : 0];
 	struct gate_run base = {run, a->name};
 	struct question q = {.base = &base, .a = a, .paired = !run->merged, .failed = failed, .undecided = undecided};
-	int rc = 0;
 	q.alpha = CHANGE_ALPHA / (double)(c->list.n * (run->subjects.n - 1)) / run_looks(run);
-	for (size_t i = 0; i < c->list.n && rc == 0; i++)
-		for (size_t k = 0; k < run->subjects.n && rc == 0; k++) {
+	for (size_t i = 0; i < c->list.n; i++)
+		for (size_t k = 0; k < run->subjects.n; k++) {
 			const struct gate_run other = {run, subjects[k].name};
 			q.c = &c->list.v[i];
 			q.b = &subjects[k];
 			q.run = &other;
 			if (q.b != a)
-				rc = ask(&q);
+				ask(&q);
 		}
-	return rc;
 }

@@ -89,21 +89,16 @@ bool run_slower(const struct run *r, const struct run_subject *a, const struct r
 	return run_ratio(r, a, b, &ratio) == 0 && ratio.interval.low > 1;
 }
 
-static int judge_samples(const struct run *r, struct run_subject *s)
+static void judge_samples(const struct run *r, struct run_subject *s)
 {
 	s->judged = (struct run_judged){
 		.median_ci = {NAN, NAN}, .relative = NAN, .relative_ci = {NAN, NAN}, .slowdown = NAN};
-	for (int m = 0; m < METRICS; m++) {
-		int err = sample_summarise(s->samples[m].v, s->samples[m].n, &s->judged.of[m]);
-		if (err < 0)
-			return err;
-	}
+	for (int m = 0; m < METRICS; m++)
+		sample_summarise(s->samples[m].v, s->samples[m].n, &s->judged.of[m]);
 	const struct reals *time = &s->samples[METRIC_TIME];
 	/* Only compare displays the interval of the median. */
-	if (time->n < 2 || r->bits != RUN_COMPARE)
-		return 0;
-	int err = boot_median(time->v, time->n, run_seed(r), &s->judged.median_ci);
-	return err == -ENOMEM ? err : 0;
+	if (time->n >= 2 && r->bits == RUN_COMPARE)
+		boot_median(time->v, time->n, run_seed(r), &s->judged.median_ci);
 }
 
 /* Sets r->reference. Returns 0, or -EINVAL if no subject has the name that the user gave. */
@@ -123,7 +118,7 @@ static int find_reference(struct run *r)
 	return -EINVAL;
 }
 
-static int relate(struct run *r)
+static void relate(struct run *r)
 {
 	for (size_t i = 0; i < r->subjects.n && r->reference < r->subjects.n; i++) {
 		struct run_subject *s = &r->subjects.v[i];
@@ -138,15 +133,11 @@ static int relate(struct run *r)
 		if (s == to)
 			continue;
 		struct change ratio;
-		int err = run_ratio(r, s, to, &ratio);
-		if (err == -ENOMEM)
-			return err;
-		if (err < 0)
+		if (run_ratio(r, s, to, &ratio) < 0)
 			continue;
 		s->judged.relative_ci = ratio.interval;
 		s->judged.same_as_reference = boot_spans_one(&ratio.interval);
 	}
-	return 0;
 }
 
 int run_judge(struct run *r)
@@ -154,9 +145,7 @@ int run_judge(struct run *r)
 	r->fastest = r->reference = r->subjects.n;
 	for (size_t i = 0; i < r->subjects.n; i++) {
 		struct run_subject *s = &r->subjects.v[i];
-		int err = judge_samples(r, s);
-		if (err < 0)
-			return err;
+		judge_samples(r, s);
 		const struct run_subject *best = run_fastest(r);
 		if (run_usable(s) && (!best || run_median(s, METRIC_TIME) < run_median(best, METRIC_TIME)))
 			r->fastest = i;
@@ -164,8 +153,8 @@ int run_judge(struct run *r)
 	if (r->bits != RUN_COMPARE)
 		return 0;
 	int found = find_reference(r);
-	int err = relate(r);
-	return err ? err : found;
+	relate(r);
+	return found;
 }
 
 double run_over_none(const struct run *r, const struct run_subject *s, struct interval *ratio)

@@ -115,7 +115,9 @@ int run_poolable(const struct run *a, const char *path_a, const struct run *b, c
 	struct buf lines = {0};
 	if (a->bits == RUN_LATENCY)
 		buf_adds(why, "runs of bench latency cannot be merged: they contain histograms, not samples");
-	int rc = run_dump(a, &x) < 0 || run_dump(b, &y) < 0 ? -ENOMEM : why->len ? -EINVAL : 0;
+	run_dump(a, &x);
+	run_dump(b, &y);
+	int rc = why->len ? -EINVAL : 0;
 	if (rc == 0 && strcmp(buf_str(&x), buf_str(&y)) == 0) {
 		buf_addf(why, "'%s' and '%s' cannot be merged: they are the same run, which would count twice", path_a,
 			 path_b);
@@ -139,15 +141,13 @@ static void agree(double *to, double from)
 		*to = NAN;
 }
 
-static int merge_subject(struct run_subject *to, struct run_subject *from)
+static void merge_subject(struct run_subject *to, struct run_subject *from)
 {
 	for (int m = 0; m < METRICS; m++)
 		for (size_t i = 0; i < from->samples[m].n; i++)
-			if (!vec_push(&to->samples[m], from->samples[m].v[i]))
-				return -ENOMEM;
+			vec_push(&to->samples[m], from->samples[m].v[i]);
 	for (size_t i = 0; i < from->repetitions.n; i++)
-		if (!vec_push(&to->repetitions, from->repetitions.v[i]))
-			return -ENOMEM;
+		vec_push(&to->repetitions, from->repetitions.v[i]);
 	from->repetitions.n = 0; /* `to` owns their contents now */
 	for (size_t i = 0; i < to->load_work.n; i++)
 		to->load_work.v[i].number += i < from->load_work.n ? from->load_work.v[i].number : 0;
@@ -161,30 +161,25 @@ static int merge_subject(struct run_subject *to, struct run_subject *from)
 	agree(&to->own_median_ns, from->own_median_ns);
 	agree(&to->voluntary_per_round, from->voluntary_per_round);
 	agree(&to->involuntary_per_round, from->involuntary_per_round);
-	return 0;
 }
 
-int run_merge(struct run *to, struct run *from)
+void run_merge(struct run *to, struct run *from)
 {
-	int rc = 0;
-	for (size_t i = 0; i < from->subjects.n && rc == 0; i++) {
+	for (size_t i = 0; i < from->subjects.n; i++) {
 		struct run_subject *s = &from->subjects.v[i];
 		struct run_subject *same = (struct run_subject *)run_find(to, s->name);
 		if (same)
-			rc = merge_subject(same, s);
-		else if (vec_push(&to->subjects, *s))
+			merge_subject(same, s);
+		else {
+			vec_push(&to->subjects, *s);
 			fields_init(&run_subject_fields, s); /* `to` owns its members now */
-		else
-			rc = -ENOMEM;
+		}
 	}
 	summary_merge(&to->calls, &from->calls);
-	if (to->calls.failed)
-		rc = -ENOMEM;
 	to->merged = true;
 	/* Facts about the whole program become unknown, because the merged run describes several executions of it. */
 	to->program.known = false;
 	strings_clear(&to->footer);
 	for (size_t i = 0; i < from->notes.n; i++)
 		strings_add(&to->notes, from->notes.v[i]);
-	return rc;
 }

@@ -9,14 +9,12 @@
  * `path_a` and `path_b`.
  */
 int run_comparable(const struct run *a, const char *path_a, const struct run *b, const char *path_b, struct buf *why);
-/*
- * Decides whether the samples of `a` and `b` can be merged into one run. Returns as run_comparable() does, or -ENOMEM.
- */
+/* Decides whether the samples of `a` and `b` can be merged into one run. Returns as run_comparable() does. */
 int run_poolable(const struct run *a, const char *path_a, const struct run *b, const char *path_b, struct buf *why);
 /*
  * Moves the samples, histograms and calls of `from` into `to`. Facts that concern only a single run, or that differ in
- * the two runs, become unknown. Returns 0 or -ENOMEM. Call run_judge() afterwards.
+ * the two runs, become unknown. Call run_judge() afterwards.
  */
-int run_merge(struct run *to, struct run *from);
+void run_merge(struct run *to, struct run *from);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include "base/buf.h"
 #include "base/escape.h"
-#include "base/json.h"
+#include "base/memory.h"
 #include "base/size.h"
 #include "run/derived.h"
 #include "run/judge.h"
@@ -64,7 +64,7 @@ static json_t *document(const struct run *r)
 	if (r->bits == RUN_COUNT)
 		return doc;
 	json_t *results = json_array();
-	for (size_t i = 0; results && i < r->subjects.n; i++)
+	for (size_t i = 0; i < r->subjects.n; i++)
 		json_array_append_new(results, subject_json(r, &r->subjects.v[i]));
 	json_object_set_new(doc, "results", results);
 	return doc;
@@ -107,21 +107,17 @@ static void add_exact(struct buf *out, const char *text)
 }
 
 /* Appends one JSON value. Real numbers are written by add_real(), and unprintable characters are escaped. */
-static int dump_value(struct buf *out, const json_t *value, size_t flags)
+static void dump_value(struct buf *out, const json_t *value, size_t flags)
 {
 	char *text = json_dumps(value, flags | JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
 	struct buf shown = {0};
-	if (!text)
-		return -ENOMEM;
 	escape_json(&shown, text);
 	add_exact(out, buf_str(&shown));
-	out->failed |= shown.failed;
 	buf_free(&shown);
 	free(text);
-	return 0;
 }
 
-static int dump_rows(struct buf *out, const json_t *rows)
+static void dump_rows(struct buf *out, const json_t *rows)
 {
 	size_t i;
 	json_t *row;
@@ -129,32 +125,28 @@ static int dump_rows(struct buf *out, const json_t *rows)
 	json_array_foreach(rows, i, row)
 	{
 		buf_adds(out, i ? ",\n    " : "\n    ");
-		if (dump_value(out, row, JSON_COMPACT) < 0)
-			return -ENOMEM;
+		dump_value(out, row, JSON_COMPACT);
 	}
 	buf_adds(out, json_array_size(rows) ? "\n  ]" : "]");
-	return 0;
 }
 
-int run_dump(const struct run *r, struct buf *out)
+void run_dump(const struct run *r, struct buf *out)
 {
 	const char *key;
 	json_t *value;
 	const char *sep = "{\n";
 	json_t *doc = document(r);
-	int rc = doc ? 0 : -ENOMEM;
 	json_object_foreach(doc, key, value)
 	{
-		if (rc < 0)
-			break;
 		buf_addf(out, "%s  \"%s\": ", sep, key); /* keys need no escaping: they are constants of sctrace */
-		rc = strcmp(key, "results") == 0 ? dump_rows(out, value)
-						 : dump_value(out, value, json_is_object(value) ? JSON_INDENT(2) : 0);
+		if (strcmp(key, "results") == 0)
+			dump_rows(out, value);
+		else
+			dump_value(out, value, json_is_object(value) ? JSON_INDENT(2) : 0);
 		sep = ",\n";
 	}
 	buf_adds(out, "\n}\n");
 	json_decref(doc);
-	return out->failed ? -ENOMEM : rc;
 }
 
 /*
@@ -189,7 +181,7 @@ static json_t *read_json(const char *path, struct buf *why)
 	if (S_ISDIR(st.st_mode))
 		buf_addf(why, "'%s' is a directory, not a saved run", path);
 	int first = S_ISDIR(st.st_mode) ? EOF : ungetc(getc(f), f);
-	if (!why->len && !(doc = json_read(f, JSON_REJECT_DUPLICATES, &e)))
+	if (!why->len && !(doc = json_loadf(f, JSON_REJECT_DUPLICATES, &e)))
 		ferror(f) ? buf_addf(why, "cannot read '%s'", path)
 			  : parse_why(why, path, &e, (size_t)st.st_size, first);
 	fclose(f);
@@ -271,15 +263,13 @@ static char *base_of(const struct run_subject *s)
 	if (size.len < len && strcmp(s->name + len - size.len, buf_str(&size)) == 0)
 		len -= size.len;
 	buf_free(&size);
-	return strndup(s->name, len);
+	return memory_copy_part(s->name, len);
 }
 
 static int read_subject(struct run *r, const json_t *row, struct buf *why)
 {
 	char key[32];
 	struct run_subject *s = run_add_subject(r, NULL, NULL);
-	if (!s)
-		return -ENOMEM;
 	unsigned bits = r->bits == RUN_BENCH ? RUN_TESTS : r->bits ? r->bits : RUN_SAMPLED;
 	int rc = fields_read(&run_subject_fields, s, row, bits, why);
 	time_key(s, key, sizeof(key));
@@ -293,10 +283,8 @@ static int read_subject(struct run *r, const json_t *row, struct buf *why)
 	for (size_t i = 0; rc == 0 && i + 1 < r->subjects.n; i++)
 		if (strcmp(r->subjects.v[i].name, s->name) == 0)
 			rc = -EINVAL;
-	if (rc == 0) {
+	if (rc == 0)
 		s->base = base_of(s);
-		rc = s->base ? 0 : -ENOMEM;
-	}
 	return rc;
 }
 
@@ -309,7 +297,7 @@ static int read_subjects(struct run *r, const json_t *rows, const char *name, st
 	{
 		struct buf inner = {0};
 		rc = read_subject(r, row, &inner);
-		if (rc == -EINVAL)
+		if (rc < 0)
 			buf_addf(why, "'%s' is damaged: row %zu of its results cannot be read%s%s", name, i + 1,
 				 inner.len ? ": " : "", buf_str(&inner));
 		buf_free(&inner);
@@ -327,23 +315,17 @@ static int from_document(struct run *r, json_t *doc, const char *name, struct bu
 	struct buf inner = {0};
 	const char *kind = json_string_value(json_object_get(run, "kind"));
 	r->bits = kind ? run_kind_bits(kind) : 0;
-	int rc = run ? fields_read(&run_fields, r, run, r->bits, &inner) : why->len ? -EINVAL : -ENOMEM;
-	if (run && rc == -EINVAL)
+	int rc = run ? fields_read(&run_fields, r, run, r->bits, &inner) : -EINVAL;
+	if (run && rc < 0)
 		buf_addf(why, r->bits == RUN_COUNT ? "'%s': %s" : "'%s' is damaged: %s", name, buf_str(&inner));
-	/* The document has passed check(), so if `kind` is missing, memory ran out. */
-	if (rc == 0 && !r->kind)
-		rc = -ENOMEM;
 	if (rc == 0 && r->bits != RUN_COUNT)
 		rc = read_subjects(r, json_object_get(run, "results"), name, why);
-	if (rc == -ENOMEM)
-		buf_addf(why, "'%s' does not fit in memory", name);
 	buf_free(&inner);
 	json_decref(doc);
 	json_decref(run);
-	if (rc < 0)
-		return rc;
-	rc = run_judge(r);
-	return rc == -ENOMEM ? rc : 0;
+	if (rc == 0)
+		run_judge(r);
+	return rc;
 }
 
 int run_load(struct run *r, const char *path, struct buf *why)

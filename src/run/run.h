@@ -271,10 +271,7 @@ void run_free(struct run *r);
 void run_io_free(struct run_io *io);
 /* Returns the bit for the name of a kind, or 0 if the name is unknown. */
 unsigned run_kind_bits(const char *kind);
-/*
- * Appends a subject whose members are all unknown. The returned pointer is valid until the next subject is added.
- * Returns NULL if memory ran out.
- */
+/* Appends a subject whose members are all unknown. The returned pointer is valid until the next subject is added. */
 struct run_subject *run_add_subject(struct run *r, const char *name, const char *unit);
 /* Returns the subject with this name, or NULL. */
 const struct run_subject *run_find(const struct run *r, const char *name);
@@ -290,19 +287,18 @@ extern const struct fields run_io_file_fields, run_io_finding_fields;
  */
 unsigned run_subject_bits(const struct run *r, const struct run_subject *s);
 
-/* Appends the JSON document that run_save() writes. Each element of "results" is one line. Returns 0 or -ENOMEM. */
-int run_dump(const struct run *r, struct buf *out);
+/* Appends the JSON document that run_save() writes. Each element of "results" is one line. */
+void run_dump(const struct run *r, struct buf *out);
 /*
  * Saves the run in the file `path`. The document is written to a temporary file in the same directory (mode 0600),
  * which is then renamed, so that a partial file is never left. A symbolic link is followed, except in a sticky
  * directory that everyone can write to (-ELOOP). If `path` exists and is not a regular file (/dev/stdout, a pipe), the
- * document is written to it directly. If memory ran out earlier, nothing is written. Returns 0, or -errno with a
- * sentence in `why` that names the file.
+ * document is written to it directly. Returns 0, or -errno with a sentence in `why` that names the file.
  */
 int run_save(const struct run *r, const char *path, struct buf *why);
 /*
  * Reads and checks the file `path`, and calls run_judge(). Control bytes in the strings of the file are escaped
- * (escape_line()). Returns 0; -ENOMEM; or -EINVAL with a sentence in `why` if the file cannot be read, is truncated,
+ * (escape_line()). Returns 0, or -EINVAL with a sentence in `why` if the file cannot be read, is truncated,
  * damaged or not a saved run, or has a newer schema. Call run_free() in every case.
  */
 int run_load(struct run *r, const char *path, struct buf *why);

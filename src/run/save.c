@@ -25,8 +25,6 @@ static int write_beside(const char *path, const struct buf *text)
 {
 	struct buf temp = {0};
 	buf_addf(&temp, "%s.XXXXXX", path);
-	if (temp.failed)
-		return -ENOMEM;
 	int fd = mkostemp(temp.s, O_CLOEXEC); /* mkostemp(3) creates the file with O_EXCL and mode 0600 */
 	int rc = fd < 0 ? -errno : outfile_write(fd, text->s, text->len, NULL);
 	if (fd >= 0) {
@@ -62,15 +60,8 @@ static int write_text(const char *path, const struct buf *text)
 int run_save(const struct run *run, const char *path, struct buf *why)
 {
 	struct buf text = {0};
-	int rc = run_dump(run, &text);
-	if (memory_ran_out()) {
-		/* A file with missing data would look complete, so nothing is written. */
-		buf_addf(why, "cannot save the run as '%s': memory ran out, so the run may be incomplete", path);
-		buf_free(&text);
-		return -ENOMEM;
-	}
-	if (rc == 0)
-		rc = write_text(path, &text);
+	run_dump(run, &text);
+	int rc = write_text(path, &text);
 	if (rc < 0)
 		buf_addf(why, "cannot save the run as '%s': %s", path, outfile_why(rc));
 	buf_free(&text);

@@ -85,7 +85,7 @@ static void errno_key(struct buf *out, int err)
 static json_t *errnos(const struct summary_group *g, const struct call_stats *c)
 {
 	json_t *o = json_object();
-	for (size_t i = 0; o && i < g->errnos.n; i++) {
+	for (size_t i = 0; i < g->errnos.n; i++) {
 		const struct call_errno *e = &g->errnos.v[i];
 		if (e->arch != c->arch || e->nr != c->nr)
 			continue;
@@ -187,8 +187,7 @@ int summary_hist_read(const json_t *a, struct hist *h)
 		uint64_t count;
 		if (get_count(json_array_get(pair, 0), &low) < 0 || get_count(json_array_get(pair, 1), &count) < 0)
 			return -EINVAL;
-		if (hist_add(h, low, count) < 0)
-			return -ENOMEM;
+		hist_add(h, low, count);
 	}
 	return 0;
 }
@@ -212,8 +211,7 @@ static int get_errnos(const json_t *o, struct summary_group *g, const struct cal
 		struct call_errno e = {.arch = c->arch, .nr = c->nr, .err = errno_number(key)};
 		if (get_count(v, &e.count) < 0 || !e.err)
 			return -EINVAL;
-		if (!vec_push(&g->errnos, e))
-			return -ENOMEM;
+		vec_push(&g->errnos, e);
 	}
 	return 0;
 }
@@ -228,10 +226,7 @@ static int get_row(const json_t *row, struct summary *s)
 		return -EINVAL;
 	struct summary_group *g =
 		summary_group(s, group ? group : "", json_is_integer(id) ? json_integer_value(id) : -1);
-	struct call_stats *c =
-		g ? summary_call(s, g, (uint32_t)json_integer_value(arch), json_integer_value(nr)) : NULL;
-	if (!c)
-		return -ENOMEM;
+	struct call_stats *c = summary_call(s, g, (uint32_t)json_integer_value(arch), json_integer_value(nr));
 	if (c->entered)
 		return -EINVAL; /* two rows are about the same call */
 	int rc = get_fields(row, c);

@@ -56,27 +56,16 @@ bool stack_folded_frame(void *folded, const struct stack_frame *frame)
 		buf_addf(&b, "0x%llx", (unsigned long long)frame->ip);
 	char *name = frame_name(buf_str(&b));
 	buf_free(&b);
-	if (name && vec_push(&f->frames, name))
-		return true;
-	free(name);
-	return false;
+	vec_push(&f->frames, name);
+	return true;
 }
 
 static struct folded_line *line_new(struct stack_folded *f, char *text, uint64_t hash, struct folded_line *next)
 {
-	struct folded_line *line = malloc(sizeof(*line));
-	if (!line)
-		return NULL;
+	struct folded_line *line = memory_get(sizeof(*line));
 	*line = (struct folded_line){.text = text, .next = next};
-	if (!vec_push(&f->lines, line)) {
-		free(line);
-		return NULL;
-	}
-	if (map_put(&f->index, hash, line) < 0) {
-		f->lines.n--;
-		free(line);
-		return NULL;
-	}
+	vec_push(&f->lines, line);
+	map_put(&f->index, hash, line);
 	return line;
 }
 
@@ -92,13 +81,9 @@ static struct folded_line *line_of(struct stack_folded *f, char *text)
 		}
 	if (f->lines.n >= LINES_MAX - 1 && strcmp(text, others) != 0) {
 		free(text);
-		text = strdup(others);
-		return text ? line_of(f, text) : NULL;
+		return line_of(f, memory_copy(others));
 	}
-	struct folded_line *line = line_new(f, text, hash, first);
-	if (!line)
-		free(text);
-	return line;
+	return line_new(f, text, hash, first);
 }
 
 void stack_folded_take(struct stack_folded *f, struct buf *stack)
@@ -113,12 +98,7 @@ void stack_folded_add(struct stack_folded *f, const char *stack, const char *lea
 {
 	struct buf b = {0};
 	buf_addf(&b, "%s;%s", stack, leaf);
-	char *text = buf_take(&b);
-	struct folded_line *line = text ? line_of(f, text) : NULL;
-	if (line)
-		line->weight += weight;
-	else
-		memory_note_failure();
+	line_of(f, buf_take(&b))->weight += weight;
 }
 
 void stack_folded_end(struct stack_folded *f, const char *leaf, uint64_t weight)

@@ -4,6 +4,7 @@
 #include "stack/stack.h"
 
 #include "base/buf.h"
+#include "base/memory.h"
 #include "stack/symbol.h"
 #include "stack/unwind.h"
 
@@ -31,11 +32,8 @@ static void process_free(struct process *p)
 
 static int native_open(struct stack **out, struct buf *why)
 {
-	struct native_stack *s = calloc(1, sizeof(*s));
-	if (!s) {
-		buf_adds(why, strerror(ENOMEM));
-		return -ENOMEM;
-	}
+	struct native_stack *s = memory_zeroed(1, sizeof(*s));
+	(void)why;
 	*out = &s->base;
 	return 0;
 }
@@ -87,12 +85,8 @@ static struct process *process_of(struct native_stack *s, pid_t pid, int *err)
 	if (*err)
 		return NULL;
 	if (!p) {
-		p = calloc(1, sizeof(*p));
-		*err = p ? map_put(&s->processes, (uint64_t)pid, p) : -ENOMEM;
-		if (*err) {
-			free(p);
-			return NULL;
-		}
+		p = memory_zeroed(1, sizeof(*p));
+		map_put(&s->processes, (uint64_t)pid, p);
 	}
 	if (p->fingerprint != fingerprint)
 		*err = refresh(p, pid, fingerprint);

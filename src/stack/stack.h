@@ -48,8 +48,8 @@ struct stack {
 };
 
 /*
- * Prepares for walking stacks. Returns 0 and sets *out, or returns -ENOSYS or -ENOMEM with the reason in `why`. Close
- * it with stack_close().
+ * Prepares for walking stacks. Returns 0 and sets *out, or returns -ENOSYS with the reason in `why`. Close it with
+ * stack_close().
  */
 int stack_open(struct stack **out, struct buf *why);
 /*
@@ -70,8 +70,7 @@ void stack_frame_text(struct buf *out, const struct stack_frame *f);
  * Aggregated stacks in the format that flame-graph tools and speedscope read. Each line is a stack and its weight:
  * "program;main;f;write 12". A zeroed struct is empty. To add a stack, call stack_folded_begin(), then
  * stack_folded_frame() for each frame (it is a stack_frame_fn whose ctx is the struct stack_folded), then
- * stack_folded_end(). The weights of equal stacks are added. If memory runs out, stacks are missing, and
- * memory_ran_out() returns true.
+ * stack_folded_end(). The weights of equal stacks are added.
  */
 struct stack_folded {
 	struct map index; /* hash of the text -> struct folded_line */

@@ -1,6 +1,7 @@
 #include "stack/symbol.h"
 
 #include "base/buf.h"
+#include "base/memory.h"
 #include "base/vec.h"
 #include "tracee/proc.h"
 
@@ -30,7 +31,6 @@ struct symbols {
 	bool attached;         /* elfutils was given functions to read registers and memory */
 	VEC(struct code) code; /* sorted by address */
 	struct map frames;     /* address * 2 + exact -> struct known; valid until the mappings change */
-	char *name;            /* name of the last frame that was not cached */
 };
 
 struct known {
@@ -69,7 +69,7 @@ static int find_elf(Dwfl_Module *mod, void **userdata, const char *name, Dwarf_A
 		snprintf(path, sizeof(path), "/proc/%d/root%s", (int)*pid, name);
 		int fd = open_regular(path);
 		if (fd >= 0) {
-			*file = strdup(name);
+			*file = memory_copy(name);
 			return fd;
 		}
 	}
@@ -104,9 +104,8 @@ static int find_code(struct symbols *s)
 	int r = proc_read(s->pid, "maps", &text);
 	s->code.n = 0;
 	for (const char *p = buf_str(&text); r == 0 && proc_map_next(&p, &map);)
-		if (map.perm[2] == 'x' && (map.ino || proc_map_is(&map, "[vdso]")) &&
-		    !vec_push(&s->code, ((struct code){map.lo, map.hi})))
-			r = -ENOMEM;
+		if (map.perm[2] == 'x' && (map.ino || proc_map_is(&map, "[vdso]")))
+			vec_push(&s->code, (struct code){map.lo, map.hi});
 	buf_free(&text);
 	return r;
 }
@@ -148,9 +147,7 @@ struct symbols *symbol_open(pid_t pid)
 		.find_elf = find_elf,
 		.find_debuginfo = dwfl_standard_find_debuginfo,
 	};
-	struct symbols *s = calloc(1, sizeof(*s));
-	if (!s)
-		return NULL;
+	struct symbols *s = memory_zeroed(1, sizeof(*s));
 	s->pid = pid;
 	s->dwfl = dwfl_begin(&callbacks);
 	if (!s->dwfl || symbol_refresh(s) < 0) {
@@ -165,7 +162,6 @@ void symbol_close(struct symbols *s)
 	if (!s)
 		return;
 	forget_frames(s);
-	free(s->name);
 	vec_free(&s->code);
 	if (s->dwfl)
 		dwfl_end(s->dwfl);
@@ -179,7 +175,7 @@ void symbol_close(struct symbols *s)
 static const char *plain_name(const char *name, char **own)
 {
 	const char *at = name ? strchr(name, '@') : NULL;
-	*own = at && at > name ? strndup(name, (size_t)(at - name)) : NULL;
+	*own = at && at > name ? memory_copy_part(name, (size_t)(at - name)) : NULL;
 	return *own ? *own : name;
 }
 
@@ -228,14 +224,9 @@ static void look_up(struct symbols *s, uint64_t ip, bool exact, struct known *k)
 /* Adds a frame to the cache. */
 static void keep(struct symbols *s, uint64_t key, const struct known *k)
 {
-	struct known *copy = malloc(sizeof(*copy));
-	if (copy)
-		*copy = *k;
-	if (copy && map_put(&s->frames, key, copy) == 0)
-		return;
-	free(copy);
-	free(s->name);
-	s->name = k->name;
+	struct known *copy = memory_get(sizeof(*copy));
+	*copy = *k;
+	map_put(&s->frames, key, copy);
 }
 
 void symbol_resolve(struct symbols *s, uint64_t ip, bool exact, struct stack_frame *f)

@@ -7,7 +7,7 @@
 
 struct symbols; /* the modules of one process */
 
-/* Reads the mappings of `pid`. Returns NULL if memory ran out or there is no such process. */
+/* Reads the mappings of `pid`. Returns NULL if there is no such process. */
 struct symbols *symbol_open(pid_t pid);
 void symbol_close(struct symbols *s); /* `s` may be NULL */
 /*

@@ -1,6 +1,7 @@
 #include "stack/unwind.h"
 
 #include "base/buf.h"
+#include "base/memory.h"
 #include "base/vec.h"
 #include "stack/eh_frame.h"
 #include "tracee/mem.h"
@@ -146,8 +147,8 @@ static int find_modules(struct unwind *u)
 		/* Skip mappings without an ELF header. Only the first mapping of a file, and the vdso, begin with one. */
 		if (map.offset || (!map.ino && !proc_map_is(&map, "[vdso]")))
 			continue;
-		if (read_module(u, map.lo, &m) && !vec_push(&u->modules, m))
-			r = -ENOMEM;
+		if (read_module(u, map.lo, &m))
+			vec_push(&u->modules, m);
 	}
 	buf_free(&text);
 	return r;
@@ -282,9 +283,7 @@ struct unwind *unwind_open(pid_t pid)
 		.resume = no_resume,
 		.get_proc_name = no_name,
 	};
-	struct unwind *u = calloc(1, sizeof(*u));
-	if (!u)
-		return NULL;
+	struct unwind *u = memory_zeroed(1, sizeof(*u));
 	u->pid = pid;
 	u->blind = is_foreign(pid);
 	u->space = unw_create_addr_space(&accessors, 0);
@@ -342,7 +341,7 @@ int unwind_walk(struct unwind *u, pid_t tid, unwind_fn fn, void *ctx)
 	forget_pages(u);
 	u->upt = _UPT_create(tid);
 	if (!u->upt)
-		return -ENOMEM;
+		memory_exhausted();
 	int r = walk(u, fn, ctx);
 	_UPT_destroy(u->upt);
 	u->upt = NULL;

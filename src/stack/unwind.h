@@ -16,7 +16,7 @@ struct unwind; /* what is known about a process until it calls execve(2) */
  */
 typedef bool (*unwind_fn)(void *ctx, uint64_t ip, bool exact);
 
-/* Reads /proc/PID/maps and the ELF headers in memory. Returns NULL if memory ran out or there is no such process. */
+/* Reads /proc/PID/maps and the ELF headers in memory. Returns NULL if there is no such process. */
 struct unwind *unwind_open(pid_t pid);
 void unwind_close(struct unwind *u); /* `u` may be NULL */
 /*

@@ -1,5 +1,6 @@
 #include "stats/boot.h"
 
+#include "base/memory.h"
 #include "stats/quantile.h"
 #include "stats/random.h"
 
@@ -16,9 +17,7 @@ struct sorted {
 
 static int sorted_init(struct sorted *s, const double *v, size_t n)
 {
-	s->v = malloc((n ? n : 1) * sizeof(*v));
-	if (!s->v)
-		return -ENOMEM;
+	s->v = memory_get((n ? n : 1) * sizeof(*v));
 	if (n)
 		memcpy(s->v, v, n * sizeof(*v));
 	s->n = sample_sort(s->v, n);
@@ -51,18 +50,15 @@ static void interval_of(double *medians, struct interval *out)
 	out->high = quantile_sorted(medians, n, 0.975);
 }
 
-static int resample(const struct sorted *s, uint64_t seed, struct interval *out)
+static void resample(const struct sorted *s, uint64_t seed, struct interval *out)
 {
-	double *medians = malloc(BOOT_RESAMPLES * sizeof(*medians));
-	if (!medians)
-		return -ENOMEM;
+	double *medians = memory_get(BOOT_RESAMPLES * sizeof(*medians));
 	struct rng r;
 	rng_seed(&r, seed);
 	for (size_t i = 0; i < BOOT_RESAMPLES; i++)
 		medians[i] = resampled_median(s, &r);
 	interval_of(medians, out);
 	free(medians);
-	return 0;
 }
 
 int boot_median(const double *v, size_t n, uint64_t seed, struct interval *out)
@@ -70,7 +66,7 @@ int boot_median(const double *v, size_t n, uint64_t seed, struct interval *out)
 	struct sorted s;
 	int rc = sorted_init(&s, v, n);
 	if (rc == 0)
-		rc = resample(&s, seed, out);
+		resample(&s, seed, out);
 	free(s.v);
 	return rc;
 }

@@ -22,7 +22,7 @@ struct interval {
  * of the bootstrap, and the time for a resample does not grow with n.
  *
  * NANs are ignored. The same seed gives the same interval. With fewer than about ten values the interval is as wide as
- * the range of the values, so callers should print n as well. Returns 0, -EINVAL if there are no values, or -ENOMEM.
+ * the range of the values, so callers should print n as well. Returns 0, or -EINVAL if there are no values.
  */
 int boot_median(const double *v, size_t n, uint64_t seed, struct interval *out);
 /* Returns true if the interval of a ratio contains 1: "no difference seen". */

@@ -1,5 +1,7 @@
 #include "stats/box.h"
 
+#include "base/memory.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,9 +9,7 @@
 int box_init(struct box *b, const double *v, size_t n)
 {
 	*b = (struct box){0};
-	double *sorted = malloc((n ? n : 1) * sizeof(*sorted));
-	if (!sorted)
-		return -ENOMEM;
+	double *sorted = memory_get((n ? n : 1) * sizeof(*sorted));
 	if (n)
 		memcpy(sorted, v, n * sizeof(*v));
 	n = sample_sort(sorted, n);

@@ -1,5 +1,6 @@
 #include "stats/change.h"
 
+#include "base/memory.h"
 #include "stats/quantile.h"
 
 #include <errno.h>
@@ -70,11 +71,9 @@ static double inflation(const double *w, size_t n, double sum_of_squares)
 }
 
 /* Computes struct location for `v`, which must have at least two values. The contents of `v` are destroyed. */
-static int locate(double *v, size_t n, struct location *out)
+static void locate(double *v, size_t n, struct location *out)
 {
-	double *sorted = malloc(n * sizeof(*sorted));
-	if (!sorted)
-		return -ENOMEM;
+	double *sorted = memory_get(n * sizeof(*sorted));
 	memcpy(sorted, v, n * sizeof(*v));
 	sample_sort(sorted, n);
 	size_t cut = (size_t)(TRIMMED * (double)n);
@@ -98,7 +97,6 @@ static int locate(double *v, size_t n, struct location *out)
 	out->variance = f * squares / (h * (h - 1));
 	out->df = fmax(1, h / f - 1);
 	free(sorted);
-	return 0;
 }
 
 static bool all_positive(const double *v, size_t n)
@@ -134,14 +132,16 @@ static int difference(const struct change_spec *s, bool logs, double *value, dou
 	struct location a = {0};
 	struct location b;
 	size_t most = s->na > s->nb ? s->na : s->nb;
-	double *v = malloc((most + 1) * sizeof(*v));
-	if (!v)
-		return -ENOMEM;
+	double *v = memory_get((most + 1) * sizeof(*v));
 	size_t n = take(s, true, logs, v);
-	int rc = n < 2 ? -EINVAL : locate(v, n, &b);
+	int rc = n < 2 ? -EINVAL : 0;
+	if (rc == 0)
+		locate(v, n, &b);
 	if (rc == 0 && !s->paired) {
 		n = take(s, false, logs, v);
-		rc = n < 2 ? -EINVAL : locate(v, n, &a);
+		rc = n < 2 ? -EINVAL : 0;
+		if (rc == 0)
+			locate(v, n, &a);
 	}
 	free(v);
 	if (rc < 0)
@@ -164,16 +164,14 @@ static int ratio_of_differences(const struct change_spec *s, struct change *out)
 	struct change_spec linear = *s;
 	struct location a;
 	double half;
-	double *v = malloc((s->na + 1) * sizeof(*v));
-	if (!v)
-		return -ENOMEM;
+	double *v = memory_get((s->na + 1) * sizeof(*v));
 	linear.relative = linear.paired = false;
 	size_t n = take(&linear, false, false, v);
-	int rc = n < 2 ? -EINVAL : locate(v, n, &a);
+	if (n >= 2)
+		locate(v, n, &a);
 	free(v);
 	linear.paired = s->paired;
-	if (rc == 0)
-		rc = difference(&linear, false, &out->value, &half);
+	int rc = n < 2 ? -EINVAL : difference(&linear, false, &out->value, &half);
 	if (rc < 0)
 		return rc;
 	bool both_zero = a.mean == 0 && out->value == 0;
@@ -186,15 +184,12 @@ static int ratio_of_differences(const struct change_spec *s, struct change *out)
 int change_locate(const double *v, size_t n, double alpha, struct change *out)
 {
 	struct location l;
-	double *copy = malloc((n + 1) * sizeof(*copy));
-	if (!copy)
-		return -ENOMEM;
-	if (n)
-		memcpy(copy, v, n * sizeof(*v));
-	int rc = n < 2 ? -EINVAL : locate(copy, n, &l);
+	if (n < 2)
+		return -EINVAL;
+	double *copy = memory_get(n * sizeof(*copy));
+	memcpy(copy, v, n * sizeof(*v));
+	locate(copy, n, &l);
 	free(copy);
-	if (rc < 0)
-		return rc;
 	double half = change_student(alpha, l.df) * sqrt(l.variance);
 	*out = (struct change){l.mean, {l.mean - half, l.mean + half}};
 	return 0;

@@ -39,14 +39,14 @@ struct change {
  * fifth of the values (Yuen, "The two-sample trimmed t for unequal population variances", Biometrika 61, 1974; for
  * pairs, Tukey and McLaughlin, Sankhya A 25, 1963). For a ratio of positive values, the means of their logarithms are
  * used. The variance is increased according to the autocorrelation of the values (Newey and West, Econometrica 55,
- * 1987), so that a drift during the measurement makes the interval wider. Returns 0, -EINVAL if a sample has fewer than
- * two values, or -ENOMEM.
+ * 1987), so that a drift during the measurement makes the interval wider. Returns 0, or -EINVAL if a sample has fewer
+ * than two values.
  */
 int change_measure(const struct change_spec *spec, struct change *out);
 
 /*
  * Computes the trimmed mean of one sample and its interval, by the method of change_measure(). `v` must not contain
- * NAN. Returns 0, -EINVAL if there are fewer than two values, or -ENOMEM.
+ * NAN. Returns 0, or -EINVAL if there are fewer than two values.
  */
 int change_locate(const double *v, size_t n, double alpha, struct change *out);
 

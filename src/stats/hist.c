@@ -1,5 +1,7 @@
 #include "stats/hist.h"
 
+#include "base/memory.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -30,42 +32,35 @@ void hist_free(struct hist *h)
 }
 
 /* Extends the allocated range to include `bucket`, and some neighbours in advance. */
-static int cover(struct hist *h, uint32_t bucket)
+static void cover(struct hist *h, uint32_t bucket)
 {
 	if (h->n && bucket >= h->first && bucket - h->first < h->n)
-		return 0;
+		return;
 	uint32_t first = h->n && h->first < bucket ? h->first : bucket & ~(SUB / 2 - 1);
 	uint32_t end = h->n && h->first + h->n > bucket ? h->first + h->n : (bucket | (SUB / 2 - 1)) + 1;
-	uint64_t *count = calloc(end - first, sizeof(*count));
-	if (!count)
-		return -ENOMEM;
+	uint64_t *count = memory_zeroed(end - first, sizeof(*count));
 	if (h->n)
 		memcpy(count + (h->first - first), h->count, h->n * sizeof(*count));
 	free(h->count);
 	h->count = count;
 	h->first = first;
 	h->n = end - first;
-	return 0;
 }
 
-int hist_add(struct hist *h, uint64_t value, uint64_t count)
+void hist_add(struct hist *h, uint64_t value, uint64_t count)
 {
 	uint32_t bucket = hist_bucket(value);
 	if (!count)
-		return 0;
-	if (cover(h, bucket) < 0)
-		return -ENOMEM;
+		return;
+	cover(h, bucket);
 	h->count[bucket - h->first] += count;
 	h->total += count;
-	return 0;
 }
 
-int hist_merge(struct hist *h, const struct hist *from)
+void hist_merge(struct hist *h, const struct hist *from)
 {
 	for (uint32_t i = 0; i < from->n; i++)
-		if (from->count[i] && hist_add(h, hist_bucket_low(from->first + i), from->count[i]) < 0)
-			return -ENOMEM;
-	return 0;
+		hist_add(h, hist_bucket_low(from->first + i), from->count[i]);
 }
 
 double hist_quantile(const struct hist *h, double q)

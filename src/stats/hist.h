@@ -24,10 +24,10 @@ uint32_t hist_bucket(uint64_t value);
 uint64_t hist_bucket_low(uint32_t bucket);
 
 void hist_free(struct hist *h);
-/* Adds `count` to the bucket of `value`. Returns 0 or -ENOMEM. */
-int hist_add(struct hist *h, uint64_t value, uint64_t count);
-/* Adds all counts of `from` to `h`. Returns 0 or -ENOMEM. */
-int hist_merge(struct hist *h, const struct hist *from);
+/* Adds `count` to the bucket of `value`. */
+void hist_add(struct hist *h, uint64_t value, uint64_t count);
+/* Adds all counts of `from` to `h`. */
+void hist_merge(struct hist *h, const struct hist *from);
 /*
  * Returns the value at quantile `q` (0 to 1): the middle of the bucket that contains the ceil(q * total)-th smallest
  * value (the inverse of the empirical distribution; Hyndman and Fan 1996, type 1). Returns 0 for an empty histogram.

@@ -1,5 +1,7 @@
 #include "stats/quantile.h"
 
+#include "base/memory.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -73,14 +75,11 @@ void sample_summarise_sorted(const double *sorted, size_t n, struct sample_summa
 		s->outliers_high++;
 }
 
-int sample_summarise(const double *v, size_t n, struct sample_summary *s)
+void sample_summarise(const double *v, size_t n, struct sample_summary *s)
 {
-	double *sorted = malloc((n ? n : 1) * sizeof(*sorted));
-	if (!sorted)
-		return -ENOMEM;
+	double *sorted = memory_get((n ? n : 1) * sizeof(*sorted));
 	if (n)
 		memcpy(sorted, v, n * sizeof(*v));
 	sample_summarise_sorted(sorted, sample_sort(sorted, n), s);
 	free(sorted);
-	return 0;
 }

@@ -25,7 +25,7 @@ size_t sample_sort(double *v, size_t n);
 double quantile_sorted(const double *sorted, size_t n, double q);
 /* Fills in `s` from sorted values. */
 void sample_summarise_sorted(const double *sorted, size_t n, struct sample_summary *s);
-/* Fills in `s` from values in any order, which are not changed. Returns 0 or -ENOMEM. */
-int sample_summarise(const double *v, size_t n, struct sample_summary *s);
+/* Fills in `s` from values in any order, which are not changed. */
+void sample_summarise(const double *v, size_t n, struct sample_summary *s);
 
 #endif

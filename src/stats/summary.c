@@ -1,5 +1,6 @@
 #include "stats/summary.h"
 
+#include "base/memory.h"
 #include "syscall/table.h"
 
 #include <errno.h>
@@ -36,17 +37,10 @@ void summary_free(struct summary *s)
 
 static struct summary_group *group_new(struct summary *s, const char *name, int64_t id)
 {
-	struct summary_group *g = calloc(1, sizeof(*g));
-	if (g)
-		g->name = strdup(name);
-	if (!g || !g->name || !vec_push(&s->groups, g)) {
-		if (g)
-			free(g->name);
-		free(g);
-		s->failed = true;
-		return NULL;
-	}
+	struct summary_group *g = memory_zeroed(1, sizeof(*g));
+	g->name = memory_copy(name);
 	g->id = id;
+	vec_push(&s->groups, g);
 	return g;
 }
 
@@ -84,18 +78,9 @@ struct call_stats *summary_call(struct summary *s, struct summary_group *g, uint
 		s->unknown = UNKNOWN_MAX;
 		return summary_call(s, g, arch, SYSCALL_OTHERS);
 	}
-	c = calloc(1, sizeof(*c));
-	if (!c || map_put(&g->index, call_key(arch, nr), c) < 0) {
-		free(c);
-		s->failed = true;
-		return NULL;
-	}
-	if (!vec_push(&g->calls, c)) {
-		map_remove(&g->index, call_key(arch, nr));
-		free(c);
-		s->failed = true;
-		return NULL;
-	}
+	c = memory_zeroed(1, sizeof(*c));
+	map_put(&g->index, call_key(arch, nr), c);
+	vec_push(&g->calls, c);
 	c->arch = arch;
 	c->nr = nr;
 	return c;
@@ -114,11 +99,11 @@ void summary_errno(struct summary *s, struct summary_group *g, const struct call
 	if (g->errnos.n >= ERRNOS_MAX && e->nr != SYSCALL_OTHERS) {
 		new.nr = SYSCALL_OTHERS; /* the shared rows need no limit: there is one for each error number */
 		summary_errno(s, g, &new);
-	} else if (!vec_push(&g->errnos, new))
-		s->failed = true;
+	} else
+		vec_push(&g->errnos, new);
 }
 
-static void record_returned(struct summary *s, struct call_stats *c, const struct call_outcome *o)
+static void record_returned(struct call_stats *c, const struct call_outcome *o)
 {
 	double own = o->ns - o->cost_ns;
 	double shown = own > 0 ? own : 0;
@@ -131,29 +116,26 @@ static void record_returned(struct summary *s, struct call_stats *c, const struc
 	c->cost_ns += o->cost_ns;
 	c->ns_squared += own * own;
 	c->bytes += o->bytes;
-	if (hist_add(&c->hist, (uint64_t)shown, 1) < 0)
-		s->failed = true;
+	hist_add(&c->hist, (uint64_t)shown, 1);
 }
 
 void summary_record(struct summary *s, struct summary_group *g, uint32_t arch, int64_t nr, const struct call_outcome *o)
 {
 	struct call_stats *c = summary_call(s, g, arch, nr);
-	if (!c)
-		return;
 	c->entered++;
 	if (o->spread_ns > c->spread_ns)
 		c->spread_ns = o->spread_ns;
 	c->restarted += o->end == CALL_RESTARTED;
 	if (o->end != CALL_RETURNED)
 		return;
-	record_returned(s, c, o);
+	record_returned(c, o);
 	if (!o->error)
 		return;
 	c->errors++;
 	summary_errno(s, g, &(struct call_errno){arch, nr, o->err, 1});
 }
 
-int call_stats_add(struct call_stats *to, const struct call_stats *from)
+void call_stats_add(struct call_stats *to, const struct call_stats *from)
 {
 	if (from->returned && (!to->returned || from->min_ns < to->min_ns))
 		to->min_ns = from->min_ns;
@@ -169,21 +151,17 @@ int call_stats_add(struct call_stats *to, const struct call_stats *from)
 	to->cost_ns += from->cost_ns;
 	if (from->spread_ns > to->spread_ns)
 		to->spread_ns = from->spread_ns;
-	return hist_merge(&to->hist, &from->hist);
+	hist_merge(&to->hist, &from->hist);
 }
 
 void summary_merge(struct summary *s, const struct summary *from)
 {
-	s->failed |= from->failed;
 	for (size_t i = 0; i < from->groups.n; i++) {
 		const struct summary_group *f = from->groups.v[i];
 		struct summary_group *g = summary_group(s, f->name, f->id);
-		for (size_t k = 0; g && k < f->calls.n; k++) {
-			struct call_stats *c = summary_call(s, g, f->calls.v[k]->arch, f->calls.v[k]->nr);
-			if (c && call_stats_add(c, f->calls.v[k]) < 0)
-				s->failed = true;
-		}
-		for (size_t k = 0; g && k < f->errnos.n; k++)
+		for (size_t k = 0; k < f->calls.n; k++)
+			call_stats_add(summary_call(s, g, f->calls.v[k]->arch, f->calls.v[k]->nr), f->calls.v[k]);
+		for (size_t k = 0; k < f->errnos.n; k++)
 			summary_errno(s, g, &f->errnos.v[k]);
 	}
 }

@@ -53,7 +53,6 @@ struct summary {
 	VEC(struct summary_group *) groups;
 	size_t unknown; /* number of rows whose call number has no name; after UNKNOWN_MAX such rows, further numbers
 			 * share the row SYSCALL_OTHERS */
-	bool failed;    /* memory ran out, so calls are missing; this must be reported */
 };
 
 /* A call that has returned or was interrupted. Times are in nanoseconds. */
@@ -75,15 +74,12 @@ void summary_free(struct summary *s);
 #define SUMMARY_GROUPS_MAX 10000
 /*
  * Returns the group with this name and id, and creates it if needed. If there are too many groups, returns the shared
- * group of summary_others(). Returns NULL and sets `failed` if memory ran out.
+ * group of summary_others().
  */
 struct summary_group *summary_group(struct summary *s, const char *name, int64_t id);
 /* Returns the shared group for the calls of all groups beyond SUMMARY_GROUPS_MAX. */
 struct summary_group *summary_others(struct summary *s);
-/*
- * Returns the row of call `nr` of `arch`, and creates it with zero counts if needed. Returns NULL and sets s->failed if
- * memory ran out.
- */
+/* Returns the row of call `nr` of `arch`, and creates it with zero counts if needed. */
 struct call_stats *summary_call(struct summary *s, struct summary_group *g, uint32_t arch, int64_t nr);
 /* Adds a call with the outcome `o`. */
 void summary_record(struct summary *s, struct summary_group *g, uint32_t arch, int64_t nr,
@@ -98,8 +94,8 @@ void summary_merge(struct summary *s, const struct summary *from);
 /* Returns the number of calls in all groups. */
 uint64_t summary_calls(const struct summary *s);
 
-/* Adds the statistics `from` to `to`. Returns 0, or -ENOMEM if the histogram could not be extended. */
-int call_stats_add(struct call_stats *to, const struct call_stats *from);
+/* Adds the statistics `from` to `to`. */
+void call_stats_add(struct call_stats *to, const struct call_stats *from);
 /* Returns how often the program made the call: entered - restarted. */
 uint64_t call_stats_calls(const struct call_stats *c);
 /* Returns the number of calls that never returned: entered - returned - restarted. */

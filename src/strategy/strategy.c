@@ -1,6 +1,7 @@
 #include "strategy/strategy.h"
 
 #include "base/buf.h"
+#include "base/memory.h"
 #include "base/size.h"
 #include "config.h"
 
@@ -153,9 +154,7 @@ int strategy_buffers(const char *list, uint64_t sizes[STRATEGY_BUFFERS_MAX], str
 {
 	if (strcmp(list, "all") == 0)
 		return all_buffers(sizes);
-	char *copy = strdup(list);
-	if (!copy)
-		return -ENOMEM;
+	char *copy = memory_copy(list);
 	int n = 0;
 	char *save = NULL;
 	for (char *word = strtok_r(copy, ",", &save); word && n >= 0; word = strtok_r(NULL, ",", &save)) {

@@ -50,7 +50,7 @@ int strategy_locate(const char *program, struct buf *path, struct buf *why);
 #define STRATEGY_BUFFERS_MAX 64
 /*
  * Parses a list of sizes ("1,4K,64K") into `sizes`. "all" means the powers of two from 1 byte to 4 MiB. Returns the
- * number of sizes, -EINVAL with the reason in `why`, or -ENOMEM.
+ * number of sizes, or -EINVAL with the reason in `why`.
  */
 int strategy_buffers(const char *list, uint64_t sizes[STRATEGY_BUFFERS_MAX], struct buf *why);
 

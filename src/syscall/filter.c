@@ -1,6 +1,7 @@
 #include "syscall/filter.h"
 
 #include "base/buf.h"
+#include "base/memory.h"
 #include "base/near.h"
 #include "base/size.h"
 #include "event.h"
@@ -145,8 +146,8 @@ static int parse_word(struct filter_term *t, const char *word, struct buf *why)
 		return 1;
 	if (!name_is_known(word))
 		return may_miss ? 0 : unknown_name(word, why);
-	t->name = strdup(word);
-	return t->name ? 1 : -ENOMEM;
+	t->name = memory_copy(word);
+	return 1;
 }
 
 static void term_free(struct filter_term *t)
@@ -165,10 +166,8 @@ static int add_word(struct filter *f, const char *text, size_t len, struct buf *
 	if (!len)
 		buf_adds(why, "the name of a call is missing");
 	buf_free(&word);
-	if (r > 0 && !vec_push(&f->terms, term)) {
-		term_free(&term);
-		return -ENOMEM;
-	}
+	if (r > 0)
+		vec_push(&f->terms, term);
 	return r < 0 ? r : 0;
 }
 

@@ -31,8 +31,8 @@ struct filter {
 };
 
 /*
- * Parses `text` into the zeroed `f`. Words are separated by commas; "all" and "none" must stand alone. Returns 0;
- * -EINVAL, with the reason and similar names in `why` and the offset of the offending word in *at; or -ENOMEM.
+ * Parses `text` into the zeroed `f`. Words are separated by commas; "all" and "none" must stand alone. Returns 0,
+ * or -EINVAL with the reason and similar names in `why` and the offset of the offending word in *at.
  */
 int filter_parse(struct filter *f, const char *text, size_t *at, struct buf *why);
 void filter_free(struct filter *f);

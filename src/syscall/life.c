@@ -84,8 +84,7 @@ static void interrupt(struct call_life *l, const struct life_interrupted *it, st
 		l->interrupted.n--;
 		memmove(l->interrupted.v, l->interrupted.v + 1, l->interrupted.n * sizeof(*l->interrupted.v));
 	}
-	if (!vec_push(&l->interrupted, *it))
-		add_end(out, CALL_UNFINISHED, &it->call, 0, it->tag);
+	vec_push(&l->interrupted, *it);
 }
 
 void life_exit(struct call_life *l, struct call *c, uint64_t ns, struct life_ends *out)

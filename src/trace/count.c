@@ -50,7 +50,7 @@ static struct summary_group *find_group(struct trace_count *c, const char *name,
 	 */
 	bool full = c->summary->groups.n >= SUMMARY_GROUPS_MAX;
 	g = full ? summary_others(c->summary) : summary_group(c->summary, name, id);
-	if (g && !full)
+	if (!full)
 		map_put(&c->groups, key, g);
 	return g;
 }

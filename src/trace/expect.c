@@ -74,7 +74,7 @@ void trace_expect_json(const struct trace_expect *e, struct buf *out)
 		json_array_append_new(all, o);
 	}
 	char *text = json_dumps(all, JSON_REAL_PRECISION(12));
-	buf_adds(out, text ? text : "[]");
+	buf_adds(out, text);
 	free(text);
 	json_decref(all);
 }

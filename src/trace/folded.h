@@ -15,7 +15,7 @@ struct trace_folded {
 
 /* Initialises the sink. `walker` walks the stacks of stopped threads and must outlive the sink. */
 void trace_folded_init(struct trace_folded *f, struct stack *walker, bool by_time);
-/* Appends one line for each stack, sorted. If stacks are missing because memory ran out, memory_ran_out() is true. */
+/* Appends one line for each stack, sorted. */
 void trace_folded_text(struct trace_folded *f, struct buf *out);
 void trace_folded_free(struct trace_folded *f);
 

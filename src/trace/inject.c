@@ -1,6 +1,7 @@
 #include "trace/inject.h"
 
 #include "base/buf.h"
+#include "base/memory.h"
 #include "base/near.h"
 #include "base/size.h"
 #include "decode/decode.h"
@@ -151,8 +152,8 @@ static int parse_rule(struct trace_inject *r, const char *text, size_t *at, stru
 		size_t begin = len + 1;
 		len = begin + strcspn(text + begin, ":");
 		*at = begin;
-		char *copy = strndup(text + begin, len - begin);
-		err = copy ? apply(r, copy, why) : -ENOMEM;
+		char *copy = memory_copy_part(text + begin, len - begin);
+		err = apply(r, copy, why);
 		free(copy);
 	}
 	buf_free(&word);
@@ -161,11 +162,8 @@ static int parse_rule(struct trace_inject *r, const char *text, size_t *at, stru
 
 int trace_inject_parse(struct trace_injects *all, const char *text, bool fault, size_t *at, struct buf *why)
 {
-	struct trace_inject *r = calloc(1, sizeof(*r));
-	if (!r || !vec_push(&all->rules, r)) {
-		free(r);
-		return -ENOMEM;
-	}
+	struct trace_inject *r = memory_zeroed(1, sizeof(*r));
+	vec_push(&all->rules, r);
 	r->first = r->step = 1;
 	int err = parse_rule(r, text, at, why);
 	if (err < 0)
@@ -187,8 +185,7 @@ int trace_inject_parse(struct trace_injects *all, const char *text, bool fault, 
 static bool due(struct trace_inject *r, pid_t tid)
 {
 	uintptr_t n = (uintptr_t)map_get(&r->seen, (uint64_t)tid) + 1;
-	if (map_put(&r->seen, (uint64_t)tid, (void *)n) < 0)
-		return false;
+	map_put(&r->seen, (uint64_t)tid, (void *)n);
 	return n >= r->first && (!r->last || n <= r->last) && (n - r->first) % r->step == 0;
 }
 

@@ -87,17 +87,16 @@ int trace_out_open(struct trace_out *out, const char *path, bool append, struct 
 		return cannot_open(path, fd, why);
 	out->fd = fd;
 	out->eager = isatty(fd);
-	out->path = strdup(path);
-	return out->path ? 0 : -ENOMEM;
+	out->path = memory_copy(path);
+	return 0;
 }
 
 int trace_out_open_task(struct trace_out *out, const char *path, pid_t tid, bool append, struct buf *why)
 {
 	*out = (struct trace_out){.fd = -1};
-	if (asprintf(&out->path, "%s.%d", path, (int)tid) < 0) {
-		out->path = NULL;
-		return -ENOMEM;
-	}
+	struct buf name = {0};
+	buf_addf(&name, "%s.%d", path, (int)tid);
+	out->path = buf_take(&name);
 	int fd = open_file(out->path, append);
 	if (fd < 0)
 		return cannot_open(out->path, fd, why);
@@ -144,8 +143,6 @@ static void write_all(struct trace_out *out, int fd)
 
 void trace_out_flush(struct trace_out *out)
 {
-	if (out->buf.failed)
-		fail(out, ENOMEM);
 	if (out->buf.len && !out->failed) {
 		int fd = out->fd >= 0 ? out->fd : open_file(out->path, true);
 		if (fd < 0)
@@ -192,11 +189,8 @@ struct trace_out *trace_outputs_of(struct trace_outputs *o, pid_t tid)
 	struct trace_out *own = o->separate ? map_get(&o->threads, (uint64_t)tid) : &o->common;
 	if (own)
 		return own;
-	own = memory_zeroed(sizeof(*own));
-	if (!own || map_put(&o->threads, (uint64_t)tid, own) < 0) {
-		free(own);
-		return &o->common;
-	}
+	own = memory_zeroed(1, sizeof(*own));
+	map_put(&o->threads, (uint64_t)tid, own);
 	struct buf why = {0};
 	int r = trace_out_open_task(own, o->separate, tid, o->append, &why);
 	if (r < 0) {

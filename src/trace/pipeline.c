@@ -16,23 +16,17 @@ void trace_pipeline_add(struct trace_pipeline *p, struct trace_sink *s)
 
 static void free_task(const struct trace_pipeline *p, struct trace_task *k)
 {
-	for (unsigned i = 0; k && i < p->nsinks; i++)
+	for (unsigned i = 0; i < p->nsinks; i++)
 		free(k->own[i]);
-	if (k)
-		trace_subject_free(&k->subject);
+	trace_subject_free(&k->subject);
 	free(k);
 }
 
 static struct trace_task *new_task(const struct trace_pipeline *p)
 {
-	struct trace_task *k = memory_zeroed(sizeof(*k));
-	for (unsigned i = 0; k && i < p->nsinks; i++) {
-		k->own[i] = memory_zeroed(p->sinks[i]->ops->task_size + 1);
-		if (!k->own[i]) {
-			free_task(p, k);
-			return NULL;
-		}
-	}
+	struct trace_task *k = memory_zeroed(1, sizeof(*k));
+	for (unsigned i = 0; i < p->nsinks; i++)
+		k->own[i] = memory_zeroed(1, p->sinks[i]->ops->task_size);
 	return k;
 }
 
@@ -44,10 +38,7 @@ static struct trace_task *task_of(struct trace_pipeline *p, pid_t tid, pid_t pid
 	if (k)
 		return p->last = k;
 	k = new_task(p);
-	if (!k || map_put(&p->tasks, (uint64_t)tid, k) < 0) {
-		free_task(p, k);
-		return NULL;
-	}
+	map_put(&p->tasks, (uint64_t)tid, k);
 	k->tid = tid;
 	k->pid = pid;
 	p->session.tasks++;
@@ -147,8 +138,6 @@ void trace_pipeline_event(struct trace_pipeline *p, struct event *ev)
 	if (former && ev->child != ev->tid)
 		task_gone(p, former);
 	struct trace_task *k = task_of(p, ev->tid, ev->pid);
-	if (!k)
-		return;
 	if (ev->kind == EV_ENTER || ev->kind == EV_EXIT || ev->kind == EV_VANISH)
 		on_call(p, k, ev);
 	else

@@ -36,8 +36,7 @@ void trace_pipeline_add(struct trace_pipeline *p, struct trace_sink *s);
 void trace_pipeline_begin(struct trace_pipeline *p);
 /*
  * Passes one event to the sinks. The source has filled in ev->call.desc. If an i386 program makes a call through
- * another one (socketcall(2)), replaces the outer call in *ev by the inner one. If there is not enough memory for the
- * data of a new thread, drops the event; memory_ran_out() is then true.
+ * another one (socketcall(2)), replaces the outer call in *ev by the inner one.
  */
 void trace_pipeline_event(struct trace_pipeline *p, struct event *ev);
 /* Must be called after the last event. Ends the threads, then the sinks, and frees everything except the sinks. */

@@ -40,7 +40,7 @@ void trace_save_document(const char *engine, bool program, const char *calls, co
 	fill_program(&p, r);
 	json_t *o = program ? fields_write(&run_program_fields, &p, 0) : json_null();
 	char *text = json_dumps(o, JSON_ENCODE_ANY | JSON_REAL_PRECISION(12));
-	buf_addf(out, "{\"engine\": \"%s\",\n\"program\": %s,\n%s%s%s\"syscalls\": %s}\n", engine, text ? text : "null",
+	buf_addf(out, "{\"engine\": \"%s\",\n\"program\": %s,\n%s%s%s\"syscalls\": %s}\n", engine, text,
 		 *expect ? "\"expect\": " : "", expect, *expect ? ",\n" : "", calls);
 	free(text);
 	json_decref(o);

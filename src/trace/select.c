@@ -1,6 +1,7 @@
 #include "trace/select.h"
 
 #include "base/buf.h"
+#include "base/memory.h"
 #include "base/near.h"
 #include "base/size.h"
 #include "decode/decode.h"
@@ -36,8 +37,8 @@ int trace_each_word(const char *text, trace_word_fn *fn, void *ctx, size_t *at, 
 	for (;;) {
 		size_t len = strcspn(p, ",");
 		*at = (size_t)(p - text);
-		char *word = strndup(p, len);
-		int r = word ? fn(ctx, word, why) : -ENOMEM;
+		char *word = memory_copy_part(p, len);
+		int r = fn(ctx, word, why);
 		free(word);
 		if (r < 0)
 			return r;
@@ -149,7 +150,8 @@ static int errno_word(void *ctx, const char *word, struct buf *why)
 		near_say(&near, "", why);
 		return -EINVAL;
 	}
-	return vec_push(&s->errnos, err) ? 0 : -ENOMEM;
+	vec_push(&s->errnos, err);
+	return 0;
 }
 
 int trace_select_errnos(struct trace_select *s, const char *text, size_t *at, struct buf *why)
@@ -168,20 +170,13 @@ static int fd_word(void *ctx, const char *word, struct buf *why)
 		buf_addf(why, "'%s' is not a descriptor; write numbers such as 1,2", word);
 		return -EINVAL;
 	}
-	return vec_push(&s->fds, (int)fd) ? 0 : -ENOMEM;
+	vec_push(&s->fds, (int)fd);
+	return 0;
 }
 
 int trace_select_fds(struct trace_select *s, const char *text, size_t *at, struct buf *why)
 {
 	return trace_each_word(text, fd_word, s, at, why);
-}
-
-static int add_path(struct trace_select *s, char *path)
-{
-	if (path && vec_push(&s->paths, path))
-		return 0;
-	free(path);
-	return -ENOMEM;
 }
 
 /*
@@ -197,7 +192,7 @@ static bool is_tree(const char *path, size_t *len)
 	return true;
 }
 
-int trace_select_path(struct trace_select *s, const char *path)
+void trace_select_path(struct trace_select *s, const char *path)
 {
 	size_t len;
 	struct buf plain = {0}, full = {0};
@@ -207,13 +202,12 @@ int trace_select_path(struct trace_select *s, const char *path)
 	buf_adds(&full, real ? real : path);
 	if (real && tree)
 		buf_adds(&full, "/...");
-	int r = add_path(s, strdup(path));
-	if (r == 0 && strcmp(buf_str(&full), path) != 0)
-		r = add_path(s, buf_take(&full));
+	vec_push(&s->paths, memory_copy(path));
+	if (strcmp(buf_str(&full), path) != 0)
+		vec_push(&s->paths, buf_take(&full));
 	free(real);
 	buf_free(&plain);
 	buf_free(&full);
-	return r;
 }
 
 /*

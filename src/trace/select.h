@@ -59,9 +59,9 @@ int trace_select_signals(struct trace_select *s, const char *text, size_t *at, s
 int trace_select_errnos(struct trace_select *s, const char *text, size_t *at, struct buf *why);
 int trace_select_fds(struct trace_select *s, const char *text, size_t *at, struct buf *why);
 /*
- * Adds a path of -P. If the path is relative or a link, also adds the path that it resolves to. Returns 0 or -ENOMEM.
+ * Adds a path of -P. If the path is relative or a link, also adds the path that it resolves to.
  */
-int trace_select_path(struct trace_select *s, const char *path);
+void trace_select_path(struct trace_select *s, const char *path);
 
 /*
  * Returns true if nothing that is known at the entry of the call excludes the call. `subject` must belong to the same

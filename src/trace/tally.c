@@ -188,17 +188,10 @@ static struct tally_row *row_of(struct trace_tally *t, const struct event *ev)
 	}
 	if (row)
 		return row;
-	row = memory_zeroed(sizeof(*row));
-	if (row)
-		row->text = strdup(buf_str(&t->text));
-	if (!row || !row->text || map_put(&t->index, key, row) < 0 || !vec_push(&t->rows, row)) {
-		memory_note_failure();
-		map_remove(&t->index, key);
-		if (row)
-			free(row->text);
-		free(row);
-		return NULL;
-	}
+	row = memory_zeroed(1, sizeof(*row));
+	row->text = memory_copy(buf_str(&t->text));
+	map_put(&t->index, key, row);
+	vec_push(&t->rows, row);
 	row->desc = ev->call.desc;
 	return row;
 }
@@ -223,8 +216,7 @@ static void tally_enter(struct trace_sink *s, struct trace_task *k, const struct
 		return;
 	describe(t, ev);
 	own->row = row_of(t, ev);
-	if (own->row)
-		own->row->calls[t->which]++;
+	own->row->calls[t->which]++;
 }
 
 static void tally_leave(struct trace_sink *s, struct trace_task *k, const struct event *ev)
@@ -238,8 +230,7 @@ static void tally_leave(struct trace_sink *s, struct trace_task *k, const struct
 		row->errors[t->which]++;
 		row->err[t->which] = ev->call.err;
 	}
-	if (hist_add(&row->ns[t->which], (uint64_t)trace_own_ns(&ev->call, &how), 1) < 0)
-		memory_note_failure();
+	hist_add(&row->ns[t->which], (uint64_t)trace_own_ns(&ev->call, &how), 1);
 }
 
 /* Remembers the id of a new child now, because the parent may pass it to wait4(2) before the child makes a call. */

@@ -50,9 +50,8 @@ static void apply_overhead(const struct trace_totals *t, struct summary *s)
 			struct hist moved = {0};
 			for (uint32_t b = 0; b < c->hist.n; b++) {
 				double ns = (double)hist_bucket_low(c->hist.first + b) + each;
-				if (c->hist.count[b] &&
-				    hist_add(&moved, ns > 0 ? (uint64_t)ns : 0, c->hist.count[b]) < 0)
-					memory_note_failure();
+				if (c->hist.count[b])
+					hist_add(&moved, ns > 0 ? (uint64_t)ns : 0, c->hist.count[b]);
 			}
 			hist_free(&c->hist);
 			c->hist = moved;
@@ -105,13 +104,9 @@ static void unite_names(const struct trace_totals *t, struct summary *s)
 		return;
 	for (size_t i = 0; i < s->groups.n; i++) {
 		struct summary_group *g = s->groups.v[i];
-		char *name = strdup(name_of(s, g->id));
-		char *old = g->name;
-		if (name) {
-			g->name = name;
-			free(old);
-		} else
-			memory_note_failure();
+		char *name = memory_copy(name_of(s, g->id));
+		free(g->name);
+		g->name = name;
 	}
 	summary_merge(&united, s);
 	summary_free(s);
@@ -139,8 +134,7 @@ static void render(const struct trace_totals *t, const struct summary *s)
 {
 	struct summary_view v = t->c.view;
 	v.width = term_look(t->c.out->fd).width;
-	if (summary_render(s, &v, &t->c.out->buf) < 0)
-		memory_note_failure();
+	summary_render(s, &v, &t->c.out->buf);
 }
 
 static bool is_for_people(enum summary_format f)
@@ -303,8 +297,6 @@ static void judge(struct trace_totals *t, const struct engine_result *r, struct 
 	choose_before(t, r, &before);
 	trace_expect_say(&e, &t->unmet, &t->unknown);
 	trace_expect_json(&e, json);
-	if (before.failed)
-		memory_note_failure();
 	summary_free(&before);
 }
 
@@ -336,8 +328,6 @@ static void conclude(struct trace_totals *t, const struct engine_result *r, stru
 	say_footer(t, r, lines);
 	if (t->c.expect && t->c.expect->list.n)
 		judge(t, r, expect);
-	if (t->summary.failed)
-		memory_note_failure();
 }
 
 void trace_totals_final(struct trace_totals *t, const struct engine_result *r)

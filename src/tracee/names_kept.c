@@ -27,11 +27,8 @@ static struct kept_name *name_new(struct names_kept *k, uint64_t key)
 {
 	if (k->fds.n >= NAMES_MOST)
 		forget(k);
-	struct kept_name *n = memory_zeroed(sizeof(*n));
-	if (n && map_put(&k->fds, key, n) < 0) {
-		free(n);
-		return NULL;
-	}
+	struct kept_name *n = memory_zeroed(1, sizeof(*n));
+	map_put(&k->fds, key, n);
 	return n;
 }
 

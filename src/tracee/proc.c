@@ -46,7 +46,7 @@ int proc_read(pid_t pid, const char *name, struct buf *out)
 		if (n > 0)
 			buf_add(out, chunk, (size_t)n);
 	} while ((n > 0 && !is_end(name, buf_str(out), (size_t)n < sizeof(chunk))) || (n < 0 && errno == EINTR));
-	int r = n < 0 ? -errno : out->failed ? -ENOMEM : 0;
+	int r = n < 0 ? -errno : 0;
 	close(fd);
 	return r;
 }

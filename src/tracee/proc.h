@@ -9,7 +9,7 @@
 
 struct buf;
 
-/* Appends all of /proc/PID/NAME to `out`. Returns 0, -ENOMEM, or -errno (-ENOENT or -ESRCH if the task is gone). */
+/* Appends all of /proc/PID/NAME to `out`. Returns 0 or -errno (-ENOENT or -ESRCH if the task is gone). */
 int proc_read(pid_t pid, const char *name, struct buf *out);
 
 /*

@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/diag.h"
+#include "base/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -45,23 +46,18 @@ char *spawn_find(const char *name, char *const *envp, int *err)
 {
 	if (strchr(name, '/')) {
 		*err = runnable(name);
-		char *path = *err ? NULL : strdup(name);
-		*err = *err || path ? *err : ENOMEM;
-		return path;
+		return *err ? NULL : memory_copy(name);
 	}
 	*err = ENOENT;
 	for (const char *p = path_of(envp); *name; p++) {
 		size_t n = strcspn(p, ":");
-		char *path = NULL;
+		struct buf path = {0};
 		/* An empty entry of PATH means the current directory. */
-		if (asprintf(&path, "%.*s/%s", n ? (int)n : 1, n ? p : ".", name) < 0) {
-			*err = ENOMEM;
-			return NULL;
-		}
-		int e = runnable(path);
+		buf_addf(&path, "%.*s/%s", n ? (int)n : 1, n ? p : ".", name);
+		int e = runnable(buf_str(&path));
 		if (!e)
-			return path;
-		free(path);
+			return buf_take(&path);
+		buf_free(&path);
 		if (e == EACCES)
 			*err = EACCES;
 		p += n;
@@ -141,9 +137,7 @@ static char **argv_with(const struct spawn *s)
 	size_t n = 0;
 	while (s->argv[n])
 		n++;
-	char **argv = calloc(n + 1, sizeof(*argv));
-	if (!argv)
-		return NULL;
+	char **argv = memory_zeroed(n + 1, sizeof(*argv));
 	memcpy(argv, s->argv, n * sizeof(*argv));
 	if (s->argv0)
 		argv[0] = (char *)(uintptr_t)s->argv0;
@@ -272,7 +266,7 @@ int spawn_start(const struct spawn *s, struct spawned *out, struct buf *why)
 	}
 	c.path = path;
 	c.argv = argv_with(s);
-	r = c.argv ? fork_child(&c, out) : -ENOMEM;
+	r = fork_child(&c, out);
 	if (r < 0)
 		buf_addf(why, "cannot start '%s': %s", s->argv[0], strerror(-r));
 	free(c.argv);
@@ -334,11 +328,11 @@ char **spawn_environment(const char *const *by, size_t n)
 	size_t had = 0, used = 0;
 	while (environ[had])
 		had++;
-	char **env = calloc(had + n + 1, sizeof(*env));
-	for (size_t i = 0; env && i < had; i++)
+	char **env = memory_zeroed(had + n + 1, sizeof(*env));
+	for (size_t i = 0; i < had; i++)
 		if (!is_changed(by, n, environ[i]))
 			env[used++] = environ[i];
-	for (size_t i = 0; env && i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		if (strchr(by[i], '=') && !is_changed(by + i + 1, n - i - 1, by[i]))
 			env[used++] = (char *)by[i];
 	return env;

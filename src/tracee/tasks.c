@@ -1,5 +1,7 @@
 #include "tracee/tasks.h"
 
+#include "base/memory.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -25,34 +27,23 @@ struct task *tasks_add(struct tasks *t, pid_t tid)
 {
 	if (tasks_find(t, tid))
 		return NULL;
-	struct task *task = calloc(1, t->task_size ? t->task_size : sizeof(*task));
-	if (!task)
-		return NULL;
+	struct task *task = memory_zeroed(1, t->task_size ? t->task_size : sizeof(*task));
 	task->tid = tid;
 	task->fresh = true;
-	if (map_put(&t->by_tid, (uint64_t)tid, task) < 0) {
-		free(task);
-		return NULL;
-	}
+	map_put(&t->by_tid, (uint64_t)tid, task);
 	return task;
 }
 
-int tasks_join(struct tasks *t, struct task *task, pid_t pid)
+void tasks_join(struct tasks *t, struct task *task, pid_t pid)
 {
 	struct process *p = map_get(&t->processes, (uint64_t)pid);
 	if (!p) {
-		p = calloc(1, sizeof(*p));
-		if (!p)
-			return -ENOMEM;
+		p = memory_zeroed(1, sizeof(*p));
 		p->pid = pid;
-		if (map_put(&t->processes, (uint64_t)pid, p) < 0) {
-			free(p);
-			return -ENOMEM;
-		}
+		map_put(&t->processes, (uint64_t)pid, p);
 	}
 	p->ntasks++;
 	task->proc = p;
-	return 0;
 }
 
 void tasks_remove(struct tasks *t, struct task *task)
@@ -66,16 +57,16 @@ void tasks_remove(struct tasks *t, struct task *task)
 	free(task);
 }
 
-int tasks_rename(struct tasks *t, struct task *task, pid_t leader)
+void tasks_rename(struct tasks *t, struct task *task, pid_t leader)
 {
 	struct task *old = tasks_find(t, leader);
 	if (old == task)
-		return 0;
+		return;
 	if (old)
 		tasks_remove(t, old);
 	map_remove(&t->by_tid, (uint64_t)task->tid);
 	task->tid = leader;
-	return map_put(&t->by_tid, (uint64_t)leader, task);
+	map_put(&t->by_tid, (uint64_t)leader, task);
 }
 
 size_t tasks_count(const struct tasks *t)

@@ -42,15 +42,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct run run, second;
 	int rc = load(&run, data, size, &why);
 	if (rc == 0) {
-		FUZZ_REQUIRE(run.kind && run_dump(&run, &text) == 0);
+		FUZZ_REQUIRE(run.kind);
+		run_dump(&run, &text);
 		printable(buf_str(&text));
 		FUZZ_REQUIRE(env_differences(&run.env, &run.env, &why) == 0);
 		/* The written run is read back as the same run. */
 		FUZZ_REQUIRE(run_parse(&second, buf_str(&text), "it", &why) == 0);
-		FUZZ_REQUIRE(run_dump(&second, &again) == 0);
+		run_dump(&second, &again);
 		run_free(&second);
 	} else {
-		FUZZ_REQUIRE(rc == -ENOMEM || why.len > 0);
+		FUZZ_REQUIRE(why.len > 0);
 	}
 	run_free(&run);
 	buf_free(&text);

@@ -22,8 +22,8 @@ static void add(struct latency_result *r, uint64_t late)
 {
 	struct latency_result one = {
 		.n = 1, .sum = (double)late, .squares = (double)late * (double)late, .min = late, .max = late};
-	assert_int_equal(hist_add(&one.hist, late, 1), 0);
-	assert_int_equal(latency_merge(r, &one), 0);
+	hist_add(&one.hist, late, 1);
+	latency_merge(r, &one);
 	latency_free(&one);
 }
 
@@ -38,7 +38,7 @@ static void merging_keeps_figures(void **state)
 		add(&a, first[i]);
 	for (size_t i = 0; i < 2; i++)
 		add(&b, second[i]);
-	assert_int_equal(latency_merge(&a, &b), 0);
+	latency_merge(&a, &b);
 	assert_int_equal(a.n, 5);
 	assert_int_equal(a.missed, 2);
 	assert_int_equal(a.min, 3000);

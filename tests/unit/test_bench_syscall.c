@@ -233,7 +233,7 @@ static void measuring_keeps_every_sample(void **state)
 {
 	(void)state;
 	struct op_control c;
-	assert_int_equal(op_control_measure(&c), 0);
+	op_control_measure(&c);
 	assert_true(c.clock_ns > 0 && c.clock_step_ns > 0 && c.loop_ns > 0);
 	struct op_result r[2] = {{.op = op_find("getpid-raw")}, {.op = op_find("fork")}};
 	const struct op_plan plan = {

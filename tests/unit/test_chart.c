@@ -172,9 +172,9 @@ static void histograms_and_progress(void **state)
 	(void)state;
 	struct hist h = {0};
 	struct hist empty = {0};
-	assert_int_equal(hist_add(&h, 0, 3), 0);
-	assert_int_equal(hist_add(&h, 1000, 1000000), 0);
-	assert_int_equal(hist_add(&h, 5000000, 1), 0);
+	hist_add(&h, 0, 3);
+	hist_add(&h, 1000, 1000000);
+	hist_add(&h, 5000000, 1);
 	struct chart_hist hs[] = {{HOSTILE, &h, 1e-9}, {"none", &empty, 1e-9}};
 	struct buf b = {0};
 	assert_int_equal(chart_hists(&frame, &(struct chart_axis){"t", UNIT_SECONDS, SCALE_LOG}, hs, 2, &b), 0);

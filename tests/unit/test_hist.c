@@ -27,7 +27,7 @@ static void quantiles_of_known_values(void **state)
 	struct hist h = {0};
 	assert_true(hist_quantile(&h, 0.5) == 0);
 	for (uint64_t v = 1; v <= 50; v++)
-		assert_int_equal(hist_add(&h, v, 1), 0);
+		hist_add(&h, v, 1);
 	assert_true(hist_quantile(&h, 0) == 1);
 	assert_true(hist_quantile(&h, 0.5) == 25);
 	assert_true(hist_quantile(&h, 0.9) == 45);
@@ -40,10 +40,10 @@ static void merging_keeps_every_count(void **state)
 	(void)state;
 	struct hist a = {0};
 	struct hist b = {0};
-	assert_int_equal(hist_add(&a, 1000000, 3), 0);
-	assert_int_equal(hist_add(&b, 7, 2), 0);
-	assert_int_equal(hist_add(&b, UINT64_MAX, 1), 0);
-	assert_int_equal(hist_merge(&a, &b), 0);
+	hist_add(&a, 1000000, 3);
+	hist_add(&b, 7, 2);
+	hist_add(&b, UINT64_MAX, 1);
+	hist_merge(&a, &b);
 	assert_int_equal(a.total, 6);
 	assert_true(hist_quantile(&a, 0.2) == 7);
 	assert_true(hist_quantile(&a, 1) > 1e19);

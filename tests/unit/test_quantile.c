@@ -29,7 +29,7 @@ static void summaries_are_those_of_r(void **state)
 {
 	(void)state;
 	struct sample_summary s;
-	assert_int_equal(sample_summarise(mpg, COUNT(mpg), &s), 0);
+	sample_summarise(mpg, COUNT(mpg), &s);
 	assert_int_equal(s.n, 32);
 	assert_near(s.min, 10.4, 1e-12);
 	assert_near(s.q1, 15.425, 1e-12);
@@ -39,7 +39,7 @@ static void summaries_are_those_of_r(void **state)
 	assert_near(s.max, 33.9, 1e-12);
 	assert_near(s.stddev, 6.026948, 5e-7);
 	assert_near(s.cv, 6.026948 / 20.090625, 1e-7);
-	assert_int_equal(sample_summarise(dist, COUNT(dist), &s), 0);
+	sample_summarise(dist, COUNT(dist), &s);
 	assert_near(s.q1, 26, 1e-12);
 	assert_near(s.median, 36, 1e-12);
 	assert_near(s.mean, 42.98, 1e-12);
@@ -68,9 +68,9 @@ static void few_values_have_no_spread(void **state)
 	(void)state;
 	struct sample_summary s;
 	double one = 7;
-	assert_int_equal(sample_summarise(NULL, 0, &s), 0);
+	sample_summarise(NULL, 0, &s);
 	assert_true(s.n == 0 && isnan(s.median) && isnan(s.mean));
-	assert_int_equal(sample_summarise(&one, 1, &s), 0);
+	sample_summarise(&one, 1, &s);
 	assert_true(s.median == 7 && s.q1 == 7 && isnan(s.stddev) && s.outliers_high == 0);
 }
 

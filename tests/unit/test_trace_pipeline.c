@@ -125,7 +125,7 @@ static void unwanted_calls_are_marked(void **state)
 {
 	struct fixture *f = *state;
 	f->rig.select.status = STATUS_FAILED;
-	assert_true(vec_push(&f->rig.select.fds, 3));
+	vec_push(&f->rig.select.fds, 3);
 	enter(&f->rig, 100, SYS_close, 4, 0, 0);
 	leave(&f->rig, 100, SYS_close, 4, 0, 0, -EBADF);
 	enter(&f->rig, 100, SYS_close, 3, 0, 0);

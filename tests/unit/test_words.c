@@ -37,26 +37,11 @@ static void an_empty_list_is_valid(void **state)
 	words_free(list);
 }
 
-/* If memory runs out for a word, the list fails, because a shorter command could do something else. */
-static void a_missing_word_fails_the_list(void **state)
-{
-	(void)state;
-	struct words w = {0};
-	words_add(&w, "rm");
-	words_take(&w, NULL);
-	words_add(&w, "file");
-	assert_true(w.failed);
-	assert_null(words_done(&w));
-	assert_false(w.failed);
-	assert_int_equal(w.list.n, 0);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(words_come_in_their_order),
 		cmocka_unit_test(an_empty_list_is_valid),
-		cmocka_unit_test(a_missing_word_fails_the_list),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,10 +8,7 @@
 
 struct buf;
 
-/*
- * Appends a subject and its samples, which are in `unit` ("s", "ns"). Returns NULL, after memory_note_failure(), if
- * memory ran out.
- */
+/* Appends a subject and its samples, which are in `unit` ("s", "ns"). */
 struct run_subject *results_add(struct run *run, const char *name, const char *unit, const double *samples, size_t n);
 /* Appends "CPU 0,2" for the CPUs, or "any CPU" for an empty list. */
 void results_say_cpus(struct buf *out, const struct cpu_list *cpus);

@@ -8,7 +8,7 @@
 static void add_row(struct run *run, const struct load_row *row)
 {
 	struct run_subject *to = results_add(run, row->load->name, "s", row->wall.v, row->wall.n);
-	for (size_t i = 0; to && i < row->wall.n; i++) {
+	for (size_t i = 0; i < row->wall.n; i++) {
 		reals_add(&to->samples[METRIC_LOAD_USER], row->user.v[i]);
 		reals_add(&to->samples[METRIC_LOAD_SYSTEM], row->system.v[i]);
 	}

@@ -1,6 +1,6 @@
 /*
  * Fills in the run of each bench test from what was measured: the method, the lines above the tables (run->head), the
- * subjects and the notes. If memory runs out, the run is incomplete, and memory_ran_out() is true.
+ * subjects and the notes.
  */
 #ifndef SCTRACE_BENCH_RESULTS_RESULTS_H
 #define SCTRACE_BENCH_RESULTS_RESULTS_H

@@ -35,15 +35,13 @@ static void add_process(struct run_repetition *to, const struct sched_plan *plan
 		.involuntary_switches = (double)p->involuntary,
 		.slices_whole = p->slices_whole ? TRUTH_YES : TRUTH_NO,
 	};
-	bool ok = true;
 	for (size_t k = 0; k < p->logs; k++)
 		reals_add(&x.progress_s, (double)p->progress_ns[k] * 1e-9);
-	for (size_t k = 0; k < p->slices.n && ok; k++) {
+	for (size_t k = 0; k < p->slices.n; k++) {
 		const struct sched_slice *c = &p->slices.v[k];
-		ok = vec_push(&x.slices_s, (struct run_slice){(double)c->start * 1e-9, (double)c->end * 1e-9, c->cpu});
+		vec_push(&x.slices_s, (struct run_slice){(double)c->start * 1e-9, (double)c->end * 1e-9, c->cpu});
 	}
-	if (!ok || !vec_push(&to->processes, x))
-		memory_note_failure();
+	vec_push(&to->processes, x);
 }
 
 /* Adds a subject for one number of processes. Its samples are the mean latency of each run. */
@@ -52,7 +50,7 @@ static void add_size(struct run *run, const struct sched_plan *plan, const struc
 	char name[32];
 	snprintf(name, sizeof(name), "%zu process%s", size->procs, size->procs == 1 ? "" : "es");
 	struct run_subject *to = results_add(run, name, "s", NULL, 0);
-	for (size_t k = 0; to && k < size->n; k++) {
+	for (size_t k = 0; k < size->n; k++) {
 		const struct sched_run *r = &size->runs[k];
 		struct run_repetition x = {.throughput_per_s = sched_throughput(r),
 					   .latency_mean_s = sched_mean_latency(r) * 1e-9,
@@ -63,8 +61,7 @@ static void add_size(struct run *run, const struct sched_plan *plan, const struc
 			reals_add(&to->samples[METRIC_TIME], x.latency_mean_s);
 			reals_add(&to->samples[METRIC_THROUGHPUT], x.throughput_per_s);
 		}
-		if (!vec_push(&to->repetitions, x))
-			memory_note_failure();
+		vec_push(&to->repetitions, x);
 	}
 }
 

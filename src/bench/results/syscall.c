@@ -31,12 +31,7 @@ static void note_shortage(struct run *run, const struct op_result *results, size
 static void add_result(struct run *run, const struct op_result *r, double resolution)
 {
 	struct run_subject *to = results_add(run, r->op->name, "ns", r->ns.v, r->ns.n);
-	double *sorted = calloc(r->ns.n + 1, sizeof(*sorted));
-	if (!to || !sorted) {
-		memory_note_failure();
-		free(sorted);
-		return;
-	}
+	double *sorted = memory_zeroed(r->ns.n + 1, sizeof(*sorted));
 	memcpy(sorted, r->ns.v, r->ns.n * sizeof(*sorted));
 	field_set(&to->group, r->op->group);
 	field_set(&to->about, r->op->about);

@@ -2,6 +2,7 @@
 #include "cmd/bench/bench.h"
 
 #include "base/diag.h"
+#include "base/memory.h"
 #include "bench/stop.h"
 
 #include <errno.h>
@@ -78,10 +79,8 @@ static void take_over(struct bench_session *s, struct bench_session *part, const
 		buf_addf(&text, "%s %s", test, x->name);
 		field_set(&x->name, buf_str(&text));
 		field_set(&x->test, test);
-		if (!vec_push(&s->run.subjects, *x))
-			s->err = -ENOMEM;
-		else
-			fields_init(&run_subject_fields, x); /* the subject has been moved */
+		vec_push(&s->run.subjects, *x);
+		fields_init(&run_subject_fields, x); /* the subject has been moved */
 	}
 	for (size_t i = 0; i < part->run.notes.n; i++)
 		bench_note(s, "%s: %s", test, part->run.notes.v[i]);
@@ -113,11 +112,9 @@ static int run_one(struct bench_session *s, const struct shortened *p)
 
 int cmd_bench_all(int argc, char **argv)
 {
-	struct bench_session s = {.o = calloc(1, sizeof(struct bench_shared))};
+	struct bench_session s = {.o = memory_zeroed(1, sizeof(struct bench_shared))};
 	int first;
 	int status;
-	if (!s.o)
-		return EXIT_OWN;
 	if (!bench_parse(&face, s.o, argc, argv, &first, &status))
 		return bench_quit(&s, status);
 	if (first < argc) {

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/diag.h"
+#include "base/memory.h"
 #include "base/size.h"
 #include "bench/stop.h"
 #include "cmd/display.h"
@@ -118,11 +119,7 @@ int bench_measure(const struct bench_test *t, struct bench_session *s, int argc,
 	char kind[64];
 	int first;
 	int status;
-	*s = (struct bench_session){.o = calloc(1, t->settings)};
-	if (!s->o) {
-		diag_error("out of memory");
-		return EXIT_OWN;
-	}
+	*s = (struct bench_session){.o = memory_zeroed(1, t->settings)};
 	if (t->defaults)
 		t->defaults(s->o);
 	if (!bench_parse(t->face, s->o, argc, argv, &first, &status))
@@ -188,11 +185,8 @@ static int show(struct bench_session *s)
 	s->run.head.known = true;
 	s->run.notes.known = true;
 	s->run.interrupted = stop_signal() ? TRUTH_YES : TRUTH_NO;
-	int err = run_judge(&s->run);
-	if (!err)
-		return display_run(&s->run, "bench", &s->o->show);
-	diag_error("out of memory");
-	return EXIT_OWN;
+	run_judge(&s->run);
+	return display_run(&s->run, "bench", &s->o->show);
 }
 
 int bench_end(struct bench_session *s)

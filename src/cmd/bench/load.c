@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/diag.h"
+#include "base/memory.h"
 #include "base/size.h"
 #include "bench/results/results.h"
 #include "bench/stop.h"
@@ -61,12 +62,11 @@ struct timing {
 	const char *what; /* how messages name the command that is timed */
 };
 
-static int keep(struct load_row *row, const struct sample *m)
+static void keep(struct load_row *row, const struct sample *m)
 {
-	bool kept = vec_push(&row->wall, (double)m->wall_ns * 1e-9) &&
-		    vec_push(&row->user, (double)m->user_ns * 1e-9) &&
-		    vec_push(&row->system, (double)m->system_ns * 1e-9);
-	return kept ? 0 : -ENOMEM;
+	vec_push(&row->wall, (double)m->wall_ns * 1e-9);
+	vec_push(&row->user, (double)m->user_ns * 1e-9);
+	vec_push(&row->system, (double)m->system_ns * 1e-9);
 }
 
 /* Returns 0, or -ECANCELED after a message if the command failed and --ignore-failure was not given. */
@@ -104,7 +104,9 @@ static int time_once(struct timing *t, struct load_row *row)
 	buf_free(&why);
 	if (!err)
 		err = check_status(t, m.status);
-	return err ? err : keep(row, &m);
+	if (!err)
+		keep(row, &m);
+	return err;
 }
 
 /*
@@ -191,9 +193,7 @@ static void free_timing(struct timing *t)
  */
 static struct timing *new_timing(struct bench_session *s, struct settings *o, char *const *argv, bool suite)
 {
-	struct timing *t = calloc(1, sizeof(*t));
-	if (!t)
-		return NULL;
+	struct timing *t = memory_zeroed(1, sizeof(*t));
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	t->s = s;
 	t->o = o;
@@ -240,10 +240,6 @@ static int run(struct bench_session *s, void *settings, int nwords, char **words
 		note_missing(s, &without);
 	char *suite[] = {s->self, "bench", SUITE_WORD, (char *)s->dir, count, (char *)buf_str(&without), NULL};
 	struct timing *t = new_timing(s, o, command ? command : suite, !command);
-	if (!t) {
-		buf_free(&without);
-		return end_with(s, -ENOMEM);
-	}
 	results_note_loads(&s->run, s->dir, o->loads.v, o->loads.n);
 	bench_progress(s, 0, 0, "once to warm up");
 	int err = repetitions(t, &times);

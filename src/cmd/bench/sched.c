@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/diag.h"
+#include "base/memory.h"
 #include "base/size.h"
 #include "bench/results/results.h"
 #include "bench/sched.h"
@@ -174,11 +175,9 @@ static int run(struct bench_session *s, void *settings, int nwords, char **words
 		return status;
 	for (size_t i = 0; i < o->procs.n; i++) {
 		sizes[i].procs = (size_t)o->procs.v[i];
-		sizes[i].runs = calloc(runs, sizeof(struct sched_run));
-		s->err = sizes[i].runs ? s->err : -ENOMEM;
+		sizes[i].runs = memory_zeroed(runs, sizeof(struct sched_run));
 	}
-	if (!s->err)
-		s->err = measure(s, &plan, sizes, o->procs.n, runs);
+	s->err = measure(s, &plan, sizes, o->procs.n, runs);
 	if (!s->err)
 		results_sched(&s->run, &o->shared.cpus, &plan, sizes, o->procs.n);
 	free_sizes(sizes, o->procs.n);

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/diag.h"
+#include "base/memory.h"
 #include "bench/results/results.h"
 #include "bench/stop.h"
 #include "bench/switch.h"
@@ -200,9 +201,9 @@ static int run(struct bench_session *s, void *settings, int nwords, char **words
 	size_t kinds = 0;
 	while (switch_kind_at(kinds))
 		kinds++;
-	struct switch_result *results = calloc(2 * kinds + 1, sizeof(*results));
-	size_t n = results ? choose(results, nwords, words, cpus->n > 1, plan.size) : 0;
-	s->err = results ? measure(s, &plan, results, n) : -ENOMEM;
+	struct switch_result *results = memory_zeroed(2 * kinds + 1, sizeof(*results));
+	size_t n = choose(results, nwords, words, cpus->n > 1, plan.size);
+	s->err = measure(s, &plan, results, n);
 	if (!s->err)
 		results_switch(&s->run, &plan, results, n);
 	if (cpus->n < 2 && !given)

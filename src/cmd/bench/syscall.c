@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/diag.h"
+#include "base/memory.h"
 #include "base/size.h"
 #include "bench/op_count.h"
 #include "bench/results/results.h"
@@ -53,16 +54,14 @@ static int list(void)
 	static const struct column c[] = {{"operation", "operation", 0}, {"group", "group", 0}, {"about", "what", 0}};
 	struct table *t = table_new(c, 3);
 	struct buf out = {0};
-	for (size_t i = 0; t && op_at(i); i++) {
+	for (size_t i = 0; op_at(i); i++) {
 		table_row(t);
 		table_string(t, 0, op_at(i)->name);
 		table_string(t, 1, op_at(i)->group);
 		table_string(t, 2, op_at(i)->about);
 	}
-	int err = t ? table_render(t, TABLE_TEXT, NULL, &out) : -ENOMEM;
-	if (err)
-		diag_error("cannot make the list: %s", strerror(-err));
-	int status = err ? EXIT_OWN : put_text(NULL, &out);
+	table_render(t, TABLE_TEXT, NULL, &out);
+	int status = put_text(NULL, &out);
 	table_free(t);
 	buf_free(&out);
 	return status;
@@ -166,9 +165,7 @@ static int measure(struct bench_session *s, const struct settings *o, struct op_
 {
 	struct op_control control;
 	struct op_plan plan;
-	s->err = op_control_measure(&control);
-	if (s->err)
-		return BENCH_DONE;
+	op_control_measure(&control);
 	int status = make_plan(&plan, o, &control, s);
 	if (status)
 		return status;
@@ -187,11 +184,7 @@ static int run(struct bench_session *s, void *settings, int nwords, char **words
 	size_t n = 0;
 	while (op_at(n))
 		n++;
-	struct op_result *results = calloc(n + 1, sizeof(*results));
-	if (!results) {
-		s->err = -ENOMEM;
-		return BENCH_DONE;
-	}
+	struct op_result *results = memory_zeroed(n + 1, sizeof(*results));
 	n = choose(results, nwords, words);
 	cpu_list_allowed(&before);
 	if (s->o->cpus.n)

@@ -74,7 +74,7 @@ static int read_cpus(struct compare *c, struct buf *why)
 	struct cpu_list list = {0};
 	int err = c->opt.cpus ? cpu_list_parse(&list, c->opt.cpus, why) : 0;
 	for (size_t i = 0; i < list.n && !err; i++)
-		err = vec_push(&c->cpus, list.v[i]) ? 0 : -ENOMEM;
+		vec_push(&c->cpus, list.v[i]);
 	vec_free(&list);
 	return err;
 }

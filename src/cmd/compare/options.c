@@ -31,7 +31,8 @@ static int opt_text(void *ctx, const struct opt *o, const char *arg, struct buf 
 {
 	struct compare_texts *texts = (struct compare_texts *)(void *)((char *)ctx + o->offset);
 	(void)why;
-	return vec_push(texts, arg) ? 0 : -ENOMEM;
+	vec_push(texts, arg);
+	return 0;
 }
 
 /*
@@ -42,7 +43,8 @@ static int opt_scan(void *ctx, const struct opt *o, const char *arg, struct buf 
 {
 	struct compare_options *c = ctx;
 	(void)why;
-	return vec_push(&c->scans, (struct compare_scan){arg, o->min}) ? 0 : -ENOMEM;
+	vec_push(&c->scans, (struct compare_scan){arg, o->min});
+	return 0;
 }
 
 static int opt_columns(void *ctx, const struct opt *o, const char *arg, struct buf *why)

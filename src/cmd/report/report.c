@@ -3,6 +3,7 @@
 
 #include "base/diag.h"
 #include "base/escape.h"
+#include "base/memory.h"
 #include "base/outfile.h"
 #include "cli/opt.h"
 #include "cmd/cmd.h"
@@ -117,19 +118,17 @@ static char *label_of(const char *path)
 	size_t len = strlen(base);
 	if (len > 5 && strcmp(base + len - 5, ".json") == 0)
 		len -= 5;
-	return len ? strndup(base, len) : strdup(path);
+	return len ? memory_copy_part(base, len) : memory_copy(path);
 }
 
-/* Sets the label of run `i` to a printable copy of `label`, and frees `label`. Returns 0 or -ENOMEM. */
-static int set_label(struct report *r, size_t i, char *label)
+/* Sets the label of run `i` to a printable copy of `label`, and frees `label`. */
+static void set_label(struct report *r, size_t i, char *label)
 {
 	struct buf shown = {0};
-	if (label)
-		escape_line(&shown, label, strlen(label));
+	escape_line(&shown, label, strlen(label));
 	free((char *)r->beside[i].label);
 	free(label);
 	r->beside[i].label = buf_take(&shown);
-	return label && r->beside[i].label ? 0 : -ENOMEM;
 }
 
 static bool label_is_taken(const struct report *r, size_t i)
@@ -141,20 +140,18 @@ static bool label_is_taken(const struct report *r, size_t i)
 }
 
 /* Makes labels from the names of the files. If another file has the same name, uses the whole path instead. */
-static int labels_from_files(struct report *r)
+static void labels_from_files(struct report *r)
 {
-	int rc = 0;
-	for (size_t i = 0; i < r->n && rc == 0; i++) {
-		rc = set_label(r, i, label_of(r->beside[i].path));
-		if (rc == 0 && label_is_taken(r, i))
-			rc = set_label(r, i, strdup(r->beside[i].path));
+	for (size_t i = 0; i < r->n; i++) {
+		set_label(r, i, label_of(r->beside[i].path));
+		if (label_is_taken(r, i))
+			set_label(r, i, memory_copy(r->beside[i].path));
 	}
-	return rc;
 }
 
 /*
- * Makes labels from --names. Returns 0; -ERANGE with the reason in `why` if --names does not give each run a different
- * name; or -ENOMEM.
+ * Makes labels from --names. Returns 0, or -ERANGE with the reason in `why` if --names does not give each run a
+ * different name.
  */
 static int labels_from_names(struct report *r, struct buf *why)
 {
@@ -164,8 +161,7 @@ static int labels_from_names(struct report *r, struct buf *why)
 		size_t len = strcspn(names, ",");
 		if (!len)
 			break;
-		if (set_label(r, i, strndup(names, len)) < 0)
-			return -ENOMEM;
+		set_label(r, i, memory_copy_part(names, len));
 		if (label_is_taken(r, i)) {
 			buf_addf(why, "--names gives the name '%s' to two runs", r->beside[i].label);
 			return -ERANGE;
@@ -178,19 +174,11 @@ static int labels_from_names(struct report *r, struct buf *why)
 	return -ERANGE;
 }
 
-static int out_of_memory(void)
-{
-	diag_error("report: out of memory");
-	return EXIT_OWN;
-}
-
 static int load(struct report *r, char *const *paths, size_t n, struct buf *why)
 {
 	int rc = 0;
-	r->runs = calloc(n, sizeof(*r->runs));
-	r->beside = calloc(n, sizeof(*r->beside));
-	if (!r->runs || !r->beside)
-		return -ENOMEM;
+	r->runs = memory_zeroed(n, sizeof(*r->runs));
+	r->beside = memory_zeroed(n, sizeof(*r->beside));
 	for (size_t i = 0; i < n && rc == 0; i++) {
 		r->beside[i] = (struct page_run){.run = &r->runs[i], .path = paths[i]};
 		r->n = i + 1;
@@ -200,7 +188,7 @@ static int load(struct report *r, char *const *paths, size_t n, struct buf *why)
 		 * are computed now.
 		 */
 		if (rc == 0 && r->runs[i].bits == RUN_COMPARE && !r->runs[i].notes.known)
-			rc = compare_tell(&r->runs[i]) == -ENOMEM ? -ENOMEM : 0;
+			compare_tell(&r->runs[i]);
 		if (rc == 0 && i > 0)
 			rc = run_comparable(&r->runs[0], paths[0], &r->runs[i], paths[i], why);
 	}
@@ -213,11 +201,14 @@ static int load(struct report *r, char *const *paths, size_t n, struct buf *why)
 	}
 	if (rc < 0)
 		return rc;
-	return r->opt.names ? labels_from_names(r, why) : labels_from_files(r);
+	if (r->opt.names)
+		return labels_from_names(r, why);
+	labels_from_files(r);
+	return 0;
 }
 
 /* Writes the note "Merged from a.json, b.json; ..." and the label "a+b". */
-static int name_merged(struct report *r)
+static void name_merged(struct report *r)
 {
 	struct buf label = {0};
 	struct buf note = {0};
@@ -229,40 +220,43 @@ static int name_merged(struct report *r)
 	buf_adds(&note, "; the differences between the runs are part of the spread of the merged run.");
 	run_note(&r->runs[0], "%s", buf_str(&note));
 	buf_free(&note);
-	return set_label(r, 0, buf_take(&label));
+	set_label(r, 0, buf_take(&label));
 }
 
-/*
- * Merges all runs into the first one. Returns 0, -EINVAL with the reason in `why` if they cannot be merged, or -ENOMEM.
- */
+/* Merges all runs into the first one. Returns 0, or -EINVAL with the reason in `why` if they cannot be merged. */
 static int merge(struct report *r, struct buf *why)
 {
 	int rc = 0;
 	for (size_t i = 0; i < r->n && rc == 0; i++)
 		for (size_t k = 0; k < i && rc == 0; k++)
 			rc = run_poolable(&r->runs[k], r->beside[k].path, &r->runs[i], r->beside[i].path, why);
-	for (size_t i = 1; i < r->n && rc == 0; i++)
-		rc = run_merge(&r->runs[0], &r->runs[i]);
+	if (rc < 0)
+		return rc;
+	for (size_t i = 1; i < r->n; i++)
+		run_merge(&r->runs[0], &r->runs[i]);
 	/* Notes about a single run must be computed again for the merged run. */
-	if (rc == 0)
-		rc = r->runs[0].bits == RUN_COMPARE ? compare_tell(&r->runs[0]) : run_judge(&r->runs[0]);
-	rc = rc == -ENOMEM ? rc : why->len ? rc : 0;
-	if (rc == 0)
-		rc = name_merged(r);
-	for (size_t i = 1; i < r->n && rc == 0; i++) {
+	if (r->runs[0].bits == RUN_COMPARE)
+		compare_tell(&r->runs[0]);
+	else
+		run_judge(&r->runs[0]);
+	name_merged(r);
+	for (size_t i = 1; i < r->n; i++) {
 		run_free(&r->runs[i]);
 		free((char *)r->beside[i].label);
 	}
-	r->n = rc == 0 ? 1 : r->n;
-	return rc;
+	r->n = 1;
+	return 0;
 }
 
 static int show(struct report *r)
 {
 	struct page p = {0};
 	const char *format = r->opt.show.format ? r->opt.show.format : "text";
-	int rc = strcmp(format, "json") == 0 ? page_make_tables(&p, r->beside, r->n) : page_make(&p, r->beside, r->n);
-	int status = rc < 0 ? out_of_memory() : display_page(&p, "report", &r->opt.show);
+	if (strcmp(format, "json") == 0)
+		page_make_tables(&p, r->beside, r->n);
+	else
+		page_make(&p, r->beside, r->n);
+	int status = display_page(&p, "report", &r->opt.show);
 	page_free(&p);
 	return status;
 }
@@ -276,17 +270,15 @@ static int gate(const struct report *r)
 	struct buf failed = {0};
 	struct buf undecided = {0};
 	const struct gate_run base = {&r->runs[0], r->beside[0].label};
-	int rc = r->n == 1 ? gate_judge_rows(&r->opt.fail_if, base.run, &failed, &undecided) : 0;
-	for (size_t i = 1; i < r->n && rc == 0; i++) {
+	if (r->n == 1)
+		gate_judge_rows(&r->opt.fail_if, base.run, &failed, &undecided);
+	for (size_t i = 1; i < r->n; i++) {
 		const struct gate_run run = {&r->runs[i], r->beside[i].label};
-		rc = gate_judge(&r->opt.fail_if, &base, &run, &failed, &undecided);
+		gate_judge(&r->opt.fail_if, &base, &run, &failed, &undecided);
 	}
 	put_errors("report: --fail-if failed: ", &failed);
 	put_errors("report: --fail-if cannot be decided: ", &undecided);
-	int status = rc < 0                              ? out_of_memory()
-		     : failed.len                        ? EXIT_GATE
-		     : r->opt.undecided && undecided.len ? EXIT_UNDECIDED
-							 : 0;
+	int status = failed.len ? EXIT_GATE : r->opt.undecided && undecided.len ? EXIT_UNDECIDED : 0;
 	buf_free(&failed);
 	buf_free(&undecided);
 	return status;
@@ -330,8 +322,6 @@ int cmd_report(int argc, char **argv)
 		rc = merge(&r, &why);
 	if (rc == 0)
 		status = show_and_judge(&r);
-	else if (rc == -ENOMEM)
-		status = out_of_memory();
 	else {
 		diag_error("report: %s", buf_str(&why));
 		status = rc == -ERANGE ? EXIT_USAGE : EXIT_UNREADABLE;

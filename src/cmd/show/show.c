@@ -65,7 +65,7 @@ static int show(struct trace *t)
 	t->ops = t->engine->ops;
 	/* `argv` of a program ends with NULL, but the list in the recording does not. */
 	const struct strings *words = &h->about.program;
-	char **program = words->n ? memory_zeroed((words->n + 1) * sizeof(*program)) : NULL;
+	char **program = words->n ? memory_zeroed(1, (words->n + 1) * sizeof(*program)) : NULL;
 	if (program)
 		memcpy(program, words->v, words->n * sizeof(*program));
 	t->program = program;

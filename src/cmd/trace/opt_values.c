@@ -153,7 +153,8 @@ int trace_opt_path(void *ctx, const struct opt *row, const char *arg, struct buf
 		buf_adds(why, "a path is missing");
 		return -EINVAL;
 	}
-	return trace_select_path(&o->select, arg);
+	trace_select_path(&o->select, arg);
+	return 0;
 }
 
 int trace_opt_pids(void *ctx, const struct opt *row, const char *arg, struct buf *why)
@@ -170,8 +171,7 @@ int trace_opt_pids(void *ctx, const struct opt *row, const char *arg, struct buf
 				 arg);
 			return -EINVAL;
 		}
-		if (!vec_push(&o->pids, (pid_t)pid))
-			return -ENOMEM;
+		vec_push(&o->pids, (pid_t)pid);
 		p = end + strspn(end, ", \n\t");
 		if (!*p)
 			return 0;
@@ -204,7 +204,8 @@ int trace_opt_env(void *ctx, const struct opt *row, const char *arg, struct buf 
 		buf_addf(why, "'%s' does not name a variable; write NAME=VALUE to set one, or NAME to remove it", arg);
 		return -EINVAL;
 	}
-	return vec_push(&o->env, arg) ? 0 : -ENOMEM;
+	vec_push(&o->env, arg);
+	return 0;
 }
 
 int trace_opt_expect(void *ctx, const struct opt *row, const char *arg, struct buf *why)

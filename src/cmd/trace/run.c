@@ -183,8 +183,6 @@ int trace_end(struct trace *t, struct engine_result *result)
 	if (r < 0)
 		trace_fail(&t->failure, r, "%s", buf_str(&why));
 	buf_free(&why);
-	if (memory_ran_out())
-		trace_fail(&t->failure, -ENOMEM, "memory ran out; the output may be incomplete");
 	if (t->failure.err) {
 		diag_error("%s", buf_str(&t->failure.why));
 		return EXIT_OWN;

@@ -2,6 +2,7 @@
 #include "engine/engine.h"
 
 #include "base/buf.h"
+#include "base/memory.h"
 #include "engine/bpf/loader.h"
 #include "engine/bpf/skeleton.h"
 #include "tracee/proc.h"
@@ -123,7 +124,8 @@ static int release_root(struct bpf_engine *b, struct spawned *p, struct buf *why
 		return r < 0 ? r : -err;
 	}
 	b->root_fd = (int)syscall(SYS_pidfd_open, b->root, 0);
-	return vec_push(&b->held, b->root) ? 0 : -ENOMEM;
+	vec_push(&b->held, b->root);
+	return 0;
 }
 
 /* Loads the BPF programs, lets them start to count, and measures the cost of counting. */
@@ -198,9 +200,7 @@ static int bpf_start(struct engine **out, const struct engine_config *config, st
 		buf_adds(why, "the bpf engine cannot run a program without counting its calls");
 		return -EINVAL;
 	}
-	struct bpf_engine *b = calloc(1, sizeof(*b));
-	if (!b)
-		return -ENOMEM;
+	struct bpf_engine *b = memory_zeroed(1, sizeof(*b));
 	b->base.ops = &engine_bpf;
 	b->config = *config;
 	b->root_fd = -1;
@@ -220,7 +220,7 @@ static void note_held(struct bpf_engine *b, const struct ring_event *r)
 		for (size_t i = 0; i < b->held.n; i++)
 			/* attached processes and their children are not in the list */
 			if (b->held.v[i] == (pid_t)r->pid) {
-				(void)vec_push(&b->held, (pid_t)r->other);
+				vec_push(&b->held, (pid_t)r->other);
 				return;
 			}
 	}

@@ -33,17 +33,15 @@ double bpf_native_cost(void)
 }
 
 /* Adds the current histogram of a slot to `h`. */
-static int read_hist(const struct bpf_engine *b, unsigned int slot, struct hist *h)
+static void read_hist(const struct bpf_engine *b, unsigned int slot, struct hist *h)
 {
 	for (unsigned int i = 0; i < CHUNKS_PER_ROW; i++) {
 		unsigned int chunk = b->hists[slot].chunk[i];
 		for (unsigned int k = 0; chunk && k < CHUNK_SIZE * b->shards; k++) {
 			uint64_t n = b->chunks[chunk * b->shards + k / CHUNK_SIZE].count[k % CHUNK_SIZE];
-			if (hist_add(h, hist_bucket_low(i * CHUNK_SIZE + k % CHUNK_SIZE), n) < 0)
-				return -ENOMEM;
+			hist_add(h, hist_bucket_low(i * CHUNK_SIZE + k % CHUNK_SIZE), n);
 		}
 	}
-	return 0;
 }
 
 /* Returns the mean of the fastest batch, as the kernel half measured it; or -errno, which is below zero. */
@@ -78,9 +76,8 @@ int bpf_calibrate(struct bpf_engine *b, double native_ns)
 	r = bpf_unmark(b, getpid());
 	if (counted < 0)
 		r = (int)counted;
-	if (r == 0)
-		r = read_hist(b, slot, &h);
 	if (r == 0) {
+		read_hist(b, slot, &h);
 		b->cost.ns = counted - native_ns;
 		/*
 		 * Robust standard deviation: for a normal distribution, the interquartile range is 1.349 standard

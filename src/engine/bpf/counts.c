@@ -49,17 +49,15 @@ unsigned int bpf_find_row(const struct bpf_engine *b, const struct row_key *key)
 	return bpf_map_lookup_elem(bpf_map__fd(b->skel->maps.rows), key, &slot) < 0 ? 0 : slot;
 }
 
-int bpf_find_rows(struct bpf_engine *b)
+void bpf_find_rows(struct bpf_engine *b)
 {
 	unsigned int end = __atomic_load_n(&b->skel->bss->next_slot, __ATOMIC_ACQUIRE);
 	end = end < b->max_slots ? end : b->max_slots;
 	while (b->rows.n < end)
-		if (!vec_push(&b->rows, (struct row_seen){0}))
-			return -ENOMEM;
+		vec_push(&b->rows, (struct row_seen){0});
 	for (unsigned int slot = 1; slot < end; slot++)
 		if (!b->rows.v[slot].used && __atomic_load_n(&b->tags[slot].used, __ATOMIC_ACQUIRE))
 			b->rows.v[slot] = (struct row_seen){.key = b->tags[slot].key, .used = true};
-	return 0;
 }
 
 static uint32_t row_arch(const struct row_key *key)
@@ -83,11 +81,10 @@ static struct summary_group *row_group(const struct bpf_engine *b, const struct 
  * Adds to `h` what was counted in one chunk of a histogram since the last reading, summed over the chunk's shards. The
  * cost of counting is subtracted from the times.
  */
-static int collect_chunk(struct bpf_engine *b, struct hist *h, unsigned int chunk, unsigned int first_bucket)
+static void collect_chunk(struct bpf_engine *b, struct hist *h, unsigned int chunk, unsigned int first_bucket)
 {
 	while (b->chunks_seen.n <= chunk)
-		if (!vec_push(&b->chunks_seen, (struct hist_chunk){0}))
-			return -ENOMEM;
+		vec_push(&b->chunks_seen, (struct hist_chunk){0});
 	for (unsigned int i = 0; i < CHUNK_SIZE; i++) {
 		uint64_t n = 0;
 		for (unsigned int k = 0; k < b->shards; k++)
@@ -95,23 +92,18 @@ static int collect_chunk(struct bpf_engine *b, struct hist *h, unsigned int chun
 		uint64_t low = hist_bucket_low(first_bucket + i);
 		double middle = (double)low + (double)(hist_bucket_low(first_bucket + i + 1) - low - 1) / 2;
 		double own = middle - b->cost.ns;
-		int r = hist_add(h, own > 0 ? (uint64_t)own : 0, n - b->chunks_seen.v[chunk].count[i]);
-		if (r < 0)
-			return r;
+		hist_add(h, own > 0 ? (uint64_t)own : 0, n - b->chunks_seen.v[chunk].count[i]);
 		b->chunks_seen.v[chunk].count[i] = n;
 	}
-	return 0;
 }
 
-static int collect_hist(struct bpf_engine *b, struct hist *h, unsigned int slot)
+static void collect_hist(struct bpf_engine *b, struct hist *h, unsigned int slot)
 {
-	int r = 0;
-	for (unsigned int i = 0; r == 0 && i < CHUNKS_PER_ROW; i++) {
+	for (unsigned int i = 0; i < CHUNKS_PER_ROW; i++) {
 		unsigned int chunk = __atomic_load_n(&b->hists[slot].chunk[i], __ATOMIC_ACQUIRE);
 		if (chunk)
-			r = collect_chunk(b, h, chunk, i * CHUNK_SIZE);
+			collect_chunk(b, h, chunk, i * CHUNK_SIZE);
 	}
-	return r;
 }
 
 static double own_ns(const struct bpf_engine *b, double ns)
@@ -158,12 +150,11 @@ int bpf_collect_row(struct bpf_engine *b, unsigned int slot, struct summary *s)
 	    now.restarted == row->counts.restarted)
 		return 0;
 	struct summary_group *g = row_group(b, &row->key, s);
-	struct call_stats *c = g ? summary_call(s, g, row_arch(&row->key), row->key.nr) : NULL;
-	if (!c)
-		return -ENOMEM;
+	struct call_stats *c = summary_call(s, g, row_arch(&row->key), row->key.nr);
 	add_counts(b, c, &now, &row->counts);
 	row->counts = now;
-	return collect_hist(b, &c->hist, slot);
+	collect_hist(b, &c->hist, slot);
+	return 0;
 }
 
 static uint64_t *errno_seen(struct bpf_engine *b, const struct row_errno *key)
@@ -171,10 +162,11 @@ static uint64_t *errno_seen(struct bpf_engine *b, const struct row_errno *key)
 	for (size_t i = 0; i < b->errnos.n; i++)
 		if (b->errnos.v[i].key.slot == key->slot && b->errnos.v[i].key.err == key->err)
 			return &b->errnos.v[i].count;
-	return vec_push(&b->errnos, (struct errno_seen){.key = *key}) ? &b->errnos.v[b->errnos.n - 1].count : NULL;
+	vec_push(&b->errnos, (struct errno_seen){.key = *key});
+	return &b->errnos.v[b->errnos.n - 1].count;
 }
 
-int bpf_collect_errnos(struct bpf_engine *b, struct summary *s)
+void bpf_collect_errnos(struct bpf_engine *b, struct summary *s)
 {
 	int fd = bpf_map__fd(b->skel->maps.errnos);
 	struct row_errno key, *at = NULL;
@@ -182,30 +174,26 @@ int bpf_collect_errnos(struct bpf_engine *b, struct summary *s)
 		uint64_t n = 0;
 		const struct row_seen *row = key.slot < b->rows.n ? &b->rows.v[key.slot] : NULL;
 		uint64_t *seen = errno_seen(b, &key);
-		if (!seen)
-			return -ENOMEM;
 		if (!row || !row->used || row->key.id == ROW_ID_SELF || bpf_map_lookup_elem(fd, &key, &n) < 0 ||
 		    n == *seen)
 			continue;
 		struct summary_group *g = row_group(b, &row->key, s);
-		if (!g)
-			return -ENOMEM;
 		summary_errno(s, g, &(struct call_errno){row_arch(&row->key), row->key.nr, (int)key.err, n - *seen});
 		*seen = n;
 	}
-	return 0;
 }
 
 int bpf_collect(struct bpf_engine *b, struct summary *s)
 {
-	int r = bpf_find_rows(b);
+	int r = 0;
+	bpf_find_rows(b);
 	for (unsigned int slot = 1; r == 0 && slot < b->rows.n; slot++)
 		if (b->rows.v[slot].used && b->rows.v[slot].key.id != ROW_ID_SELF)
 			r = bpf_collect_row(b, slot, s);
 	if (r == 0)
-		r = bpf_collect_errnos(b, s);
+		bpf_collect_errnos(b, s);
 	summary_merge(s, &b->retired);
 	summary_free(&b->retired);
 	__atomic_fetch_add(&b->skel->bss->epoch, 1, __ATOMIC_RELAXED);
-	return r < 0 ? r : s->failed ? -ENOMEM : 0;
+	return r;
 }

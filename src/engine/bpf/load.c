@@ -2,6 +2,7 @@
 #include "engine/bpf/loader.h"
 
 #include "base/buf.h"
+#include "base/memory.h"
 #include "engine/bpf/skeleton.h"
 #include "tracee/proc.h"
 
@@ -146,11 +147,11 @@ static void *map_array(const struct bpf_map *map, size_t size)
 
 static int map_counts(struct bpf_engine *b)
 {
-	b->per_cpu = calloc(b->cpus, sizeof(*b->per_cpu));
+	b->per_cpu = memory_zeroed(b->cpus, sizeof(*b->per_cpu));
 	b->tags = map_array(b->skel->maps.tags, b->tags_size);
 	b->hists = map_array(b->skel->maps.hists, b->hists_size);
 	b->chunks = map_array(b->skel->maps.chunks, b->chunks_size);
-	return b->per_cpu && b->tags && b->hists && b->chunks ? 0 : -ENOMEM;
+	return b->tags && b->hists && b->chunks ? 0 : -ENOMEM;
 }
 
 /* Handles an event from the ring while bpf_next() consumes it. */
@@ -158,7 +159,6 @@ static int on_ring(void *ctx, void *data, size_t size)
 {
 	struct bpf_engine *b = ctx;
 	struct ring_event e;
-	int r = 0;
 	if (size < sizeof(e))
 		return 0;
 	memcpy(&e, data, sizeof(e));
@@ -166,11 +166,11 @@ static int on_ring(void *ctx, void *data, size_t size)
 	if (e.kind == RING_NEW_TASK)
 		bpf_note_begun(b, e.other);
 	else if (e.kind == RING_DEATH && (by_thread || e.is_process))
-		r = bpf_note_ended(b, by_thread ? e.tid : e.pid);
+		bpf_note_ended(b, by_thread ? e.tid : e.pid);
 	/* With --all and --cgroup, fork events may be missed, so no events are reported. */
-	if (b->skel->rodata->scope == SCOPE_TASKS && !vec_push(&b->events, e))
-		r = -ENOMEM;
-	return r;
+	if (b->skel->rodata->scope == SCOPE_TASKS)
+		vec_push(&b->events, e);
+	return 0;
 }
 
 int bpf_load(struct bpf_engine *b, struct buf *why)

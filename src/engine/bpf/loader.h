@@ -89,16 +89,16 @@ int bpf_calibrate(struct bpf_engine *b, double native_ns);
 int bpf_collect(struct bpf_engine *b, struct summary *s);
 /* Adds to `s` what one row has counted since it was last read. */
 int bpf_collect_row(struct bpf_engine *b, unsigned int slot, struct summary *s);
-int bpf_collect_errnos(struct bpf_engine *b, struct summary *s);
+void bpf_collect_errnos(struct bpf_engine *b, struct summary *s);
 /* Reads the tags of rows that are new since the previous call. */
-int bpf_find_rows(struct bpf_engine *b);
+void bpf_find_rows(struct bpf_engine *b);
 /*
  * bpf_note_begun() and bpf_note_ended() note that a process or thread has started or ended; `id` is its process or
  * thread id, depending on how rows are split. If few slots are free, bpf_retire() saves the contents of the rows of all
- * ended processes or threads, and frees these rows. Returns 0 or -ENOMEM.
+ * ended processes or threads, and frees these rows. bpf_retire() returns 0 or -errno.
  */
 void bpf_note_begun(struct bpf_engine *b, unsigned int id);
-int bpf_note_ended(struct bpf_engine *b, unsigned int id);
+void bpf_note_ended(struct bpf_engine *b, unsigned int id);
 int bpf_retire(struct bpf_engine *b);
 /*
  * Sums one row over all CPUs, with the smallest and the greatest time of the current epoch. If there was no call,

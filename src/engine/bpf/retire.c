@@ -24,11 +24,10 @@ static bool is_due(const struct bpf_engine *b)
 	return b->ended.n >= ENOUGH && __atomic_load_n(&b->skel->bss->next_slot, __ATOMIC_RELAXED) > b->max_slots / 2;
 }
 
-int bpf_note_ended(struct bpf_engine *b, unsigned int id)
+void bpf_note_ended(struct bpf_engine *b, unsigned int id)
 {
-	if (b->skel->rodata->split == SPLIT_NONE)
-		return 0;
-	return map_put(&b->ended, id, b); /* the map is used as a set, so the value has no meaning */
+	if (b->skel->rodata->split != SPLIT_NONE)
+		map_put(&b->ended, id, b); /* the map is used as a set, so the value has no meaning */
 }
 
 /* Clears a row's histogram and frees its chunks. */
@@ -82,19 +81,19 @@ int bpf_retire(struct bpf_engine *b)
 {
 	if (!is_due(b))
 		return 0;
-	int r = bpf_find_rows(b);
+	int r = 0;
+	bpf_find_rows(b);
 	for (unsigned int slot = 1; r == 0 && slot < b->rows.n; slot++)
 		if (has_ended(b, slot))
 			r = bpf_collect_row(b, slot, &b->retired);
-	if (r == 0)
-		r = bpf_collect_errnos(b, &b->retired);
 	if (r < 0)
 		return r;
+	bpf_collect_errnos(b, &b->retired);
 	free_errnos(b);
 	for (unsigned int slot = 1; slot < b->rows.n; slot++)
 		if (has_ended(b, slot))
 			free_row(b, slot);
 	map_free(&b->ended);
 	b->ended = (struct map){0};
-	return b->retired.failed ? -ENOMEM : 0;
+	return 0;
 }

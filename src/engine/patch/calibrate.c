@@ -76,13 +76,13 @@ static int adopt(struct patch *p, pid_t pid)
 	if (ptrace(PTRACE_SEIZE, pid, NULL, options) < 0)
 		return -errno;
 	struct task *task = tasks_add(&t->tasks, pid);
-	if (!task || tasks_join(&t->tasks, task, pid) < 0 || !children_give_state(p, task))
-		return -ENOMEM;
+	tasks_join(&t->tasks, task, pid);
+	children_give_state(task);
 	task->fresh = false;
 	task->proc->counted = true;
-	task->proc->image = image_new(p);
+	task->proc->image = image_new();
 	if (ptrace_retry(PTRACE_INTERRUPT, pid, NULL, NULL) < 0 || tracer_wait_task(t, pid, &status) < 0 ||
-	    !WIFSTOPPED(status) || ptrace_retry(PTRACE_GETREGS, pid, NULL, &r) < 0 || !task->proc->image)
+	    !WIFSTOPPED(status) || ptrace_retry(PTRACE_GETREGS, pid, NULL, &r) < 0)
 		return -ECHILD;
 	task->stopped = true;
 	saved = r;
@@ -132,7 +132,7 @@ static int read_cost(struct patch *p, double native_ns)
 {
 	region_collect_all(&p->t);
 	struct summary_group *g = summary_group(&p->t.counts, "", -1);
-	struct call_stats *c = g ? summary_call(&p->t.counts, g, syscall_native_arch(), SYS_getppid) : NULL;
+	struct call_stats *c = summary_call(&p->t.counts, g, syscall_native_arch(), SYS_getppid);
 	if (!c || c->returned < COUNTED)
 		return -EIO;
 	double sum = 0;
@@ -156,12 +156,12 @@ int patch_calibrate(struct patch *p)
 	struct probe *probe = mmap(NULL, sizeof(*probe), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (probe == MAP_FAILED)
 		return -errno;
-	int r = p->arming == ARM_FILTER ? arm_filter_build(&p->filter) : 0;
-	pid_t pid = r == 0 ? helper_fork() : -1;
+	if (p->arming == ARM_FILTER)
+		arm_filter_build(&p->filter);
+	pid_t pid = helper_fork();
 	if (pid == 0)
 		child(probe, &p->filter);
-	if (r == 0)
-		r = pid < 0 ? -errno : run_child(p, pid, probe);
+	int r = pid < 0 ? -errno : run_child(p, pid, probe);
 	if (r == 0)
 		r = read_cost(p, probe->native_ns);
 	else if (pid > 0)

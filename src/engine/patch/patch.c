@@ -14,6 +14,7 @@
  */
 #include "arch/arch.h"
 #include "base/clock.h"
+#include "base/memory.h"
 #include "engine/costs.h"
 #include "engine/patch/arm/arm.h"
 #include "engine/patch/arm/seccomp_mask.h"
@@ -94,7 +95,7 @@ static bool on_syscall_stop(struct tracer *t, struct task *task)
 	if (masked && thread_of(task)->in_call)
 		seccomp_mask_enter(p, task);
 	if (pt->slow && thread_of(task)->in_call)
-		ranges_hide(p, task);
+		ranges_hide(task);
 	if (pt->slow && !thread_of(task)->in_call) {
 		sigkill_guard_mask(task);
 		dispatch_end_slow(p, task);
@@ -195,9 +196,7 @@ static unsigned ways_allowed(void)
 
 static struct patch *patch_new(void)
 {
-	struct patch *p = calloc(1, sizeof(*p));
-	if (!p)
-		return NULL;
+	struct patch *p = memory_zeroed(1, sizeof(*p));
 	p->t.base.ops = &engine_patch;
 	tracer_init(&p->t, &patch_ops);
 	p->tsc0 = __rdtsc();
@@ -233,8 +232,6 @@ static void patch_free(struct patch *p)
 static int measure_agent(struct patch *p)
 {
 	struct patch *probe = patch_new();
-	if (!probe)
-		return -ENOMEM;
 	probe->arming = p->arming;
 	probe->tsc0 = p->tsc0;
 	probe->ns0 = p->ns0;
@@ -289,16 +286,17 @@ static int set_arming(struct patch *p, struct engine_config *c)
 	c->spawn.before_exec = call_filter_install;
 	c->spawn.before_exec_ctx = &p->filter;
 	p->t.filter = p->t.hold = true;
-	return arm_filter_build(&p->filter);
+	arm_filter_build(&p->filter);
+	return 0;
 }
 
 static int patch_start(struct engine **out, const struct engine_config *config, struct buf *why)
 {
 	struct engine_config c = *config;
 	int r = tracer_pin(config, why);
-	struct patch *p = r < 0 ? NULL : patch_new();
-	if (!p)
-		return r < 0 ? r : -ENOMEM;
+	if (r < 0)
+		return r;
+	struct patch *p = patch_new();
 	p->ways = ways_allowed();
 	/*
 	 * Excludes long jumps: they overwrite the instructions after the call, and the addresses in a stack trace refer
@@ -311,14 +309,14 @@ static int patch_start(struct engine **out, const struct engine_config *config, 
 	if (r == 0)
 		calibrate(p);
 	if (r == 0 && config->want & CAP_EVENTS)
-		r = record_open(p, config);
+		record_open(p, config);
 	p->t.exit_kill = config->spawn.argv != NULL;
 	if (r == 0 && config->nattach)
 		r = watchdog_start(p);
 	if (r == 0)
 		r = tracer_start(&p->t, &c, why);
 	if (r == 0 && config->nattach)
-		r = attach_all(p);
+		attach_all(p);
 	if (r < 0) {
 		patch_free(p);
 		return r;

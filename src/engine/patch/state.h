@@ -302,27 +302,13 @@ static inline struct patch *patch_of(struct tracer *t)
 	return (struct patch *)t;
 }
 
-/*
- * The engine's knowledge must be complete. For example, if a site's hops were not known, a thread in one of these hops
- * could not be moved out of it. So tracing ends if memory for this knowledge ran out (!ok). Returns `ok`.
- */
-static inline bool patch_had_memory(struct patch *p, bool ok)
-{
-	if (!ok)
-		tracer_give_up(&p->t, -ENOMEM, "cannot continue tracing");
-	return ok;
-}
-
-/*
- * Returns the image that the task runs in, or NULL if the task's clone(2) has not been reported yet, or if memory ran
- * out.
- */
+/* Returns the image that the task runs in, or NULL if the task's clone(2) has not been reported yet. */
 static inline struct image *image_of(const struct task *task)
 {
 	return task->proc ? task->proc->image : NULL;
 }
 
-/* Returns the engine's state of the task, or NULL before the task's first stop, or if memory ran out. */
+/* Returns the engine's state of the task, or NULL before the task's first stop. */
 static inline struct patch_task *patch_task_of(const struct task *task)
 {
 	return task->data;

@@ -102,8 +102,7 @@ static int trace_child(struct tracer *t, pid_t pid, struct probe *p, const cpu_s
 	if (ptrace(PTRACE_SEIZE, pid, NULL, (long)(PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL)) < 0)
 		return -errno;
 	struct task *task = tasks_add(&t->tasks, pid);
-	if (!task || tasks_join(&t->tasks, task, pid) < 0)
-		return -ENOMEM;
+	tasks_join(&t->tasks, task, pid);
 	task->fresh = false;
 	task->proc->counted = true;
 	if (ptrace_retry(PTRACE_INTERRUPT, pid, NULL, NULL) < 0 || tracer_wait_task(t, pid, &status) < 0 ||
@@ -126,7 +125,7 @@ static int trace_child(struct tracer *t, pid_t pid, struct probe *p, const cpu_s
 static int read_cost(struct tracer *t, double native_ns, struct tracer_cost *cost)
 {
 	struct summary_group *g = summary_group(&t->counts, "", -1);
-	struct call_stats *c = g ? summary_call(&t->counts, g, syscall_native_arch(), SYS_getppid) : NULL;
+	struct call_stats *c = summary_call(&t->counts, g, syscall_native_arch(), SYS_getppid);
 	if (!c || c->returned < TRACED)
 		return -EIO;
 	cost->ns = hist_quantile(&c->hist, 0.5) - native_ns;

@@ -1,6 +1,7 @@
 /*
  * The ptrace engine: each call causes two stops. It always works, but it is slow; its cost is measured and subtracted.
  */
+#include "base/memory.h"
 #include "engine/costs.h"
 #include "engine/engine.h"
 #include "engine/ptrace/calibrate.h"
@@ -53,9 +54,9 @@ static void calibrate(struct tracer *t)
 static int ptrace_start(struct engine **out, const struct engine_config *config, struct buf *why)
 {
 	int r = tracer_pin(config, why);
-	struct tracer *t = r < 0 ? NULL : calloc(1, sizeof(*t));
-	if (!t)
-		return r < 0 ? r : -ENOMEM;
+	if (r < 0)
+		return r;
+	struct tracer *t = memory_zeroed(1, sizeof(*t));
 	t->base.ops = &engine_ptrace;
 	tracer_init(t, &plain);
 	struct engine_config c = *config;
@@ -69,8 +70,9 @@ static int ptrace_start(struct engine **out, const struct engine_config *config,
 	 * be unable to gain privileges. So the filter is used only if descendants are traced.
 	 */
 	t->filter = config->only && !call_set_is_full(config->only) && config->spawn.argv && config->follow &&
-		    !(config->want & CAP_COUNTS) && call_filter_build(&filter, config->only) == 0;
+		    !(config->want & CAP_COUNTS);
 	if (t->filter) {
+		call_filter_build(&filter, config->only);
 		c.spawn.before_exec = call_filter_install;
 		c.spawn.before_exec_ctx = &filter;
 	}

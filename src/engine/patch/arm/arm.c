@@ -1,5 +1,6 @@
 #include "engine/patch/arm/arm.h"
 
+#include "base/memory.h"
 #include "engine/patch/arm/sud.h"
 #include "tracee/proc.h"
 
@@ -32,14 +33,11 @@ static const struct sock_filter template[] = {
 };
 enum { AT_END = 6 };
 
-int arm_filter_build(struct call_filter *f)
+void arm_filter_build(struct call_filter *f)
 {
-	*f = (struct call_filter){malloc(sizeof(template)), sizeof(template) / sizeof(*template)};
-	if (!f->code)
-		return -ENOMEM;
+	*f = (struct call_filter){memory_get(sizeof(template)), sizeof(template) / sizeof(*template)};
 	memcpy(f->code, template, sizeof(template));
 	f->code[AT_END].k = (uint32_t)AGENT_AT(agent_allowed_end);
-	return 0;
 }
 
 /*

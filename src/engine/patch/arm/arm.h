@@ -20,10 +20,9 @@ void arm_task(const struct patch *p, struct task *task, bool on);
 bool arm_is_served(const struct patch *p, const struct task *task);
 
 /*
- * Builds the filter that the program installs before it starts. The caller frees it with call_filter_free(). Returns 0
- * or -ENOMEM.
+ * Builds the filter that the program installs before it starts. The caller frees it with call_filter_free().
  */
-int arm_filter_build(struct call_filter *f);
+void arm_filter_build(struct call_filter *f);
 
 /*
  * SECCOMP_RET_DATA of sctrace's filter. If several filters return the same action, the kernel reports the data of the

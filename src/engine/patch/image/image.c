@@ -1,5 +1,6 @@
 #include "engine/patch/image/image.h"
 
+#include "base/memory.h"
 #include "engine/patch/code/ring.h"
 
 #include "engine/patch/image/region.h"
@@ -15,11 +16,10 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 
-struct image *image_new(struct patch *p)
+struct image *image_new(void)
 {
-	struct image *img = calloc(1, sizeof(*img));
-	if (patch_had_memory(p, img))
-		img->refs = 1;
+	struct image *img = memory_zeroed(1, sizeof(*img));
+	img->refs = 1;
 	return img;
 }
 
@@ -38,10 +38,10 @@ struct image_actions *image_actions_of(const struct task *task)
 	return b ? &b->actions : &img->actions;
 }
 
-void image_borrow(struct patch *p, const struct task *parent, const struct task *child)
+void image_borrow(const struct task *parent, const struct task *child)
 {
 	const struct image_actions copy = *image_actions_of(parent);
-	patch_had_memory(p, vec_push(&image_of(child)->borrowers, (struct image_borrower){child->proc->pid, copy}));
+	vec_push(&image_of(child)->borrowers, (struct image_borrower){child->proc->pid, copy});
 }
 
 /*
@@ -50,21 +50,17 @@ void image_borrow(struct patch *p, const struct task *parent, const struct task 
  */
 #define SITES_IN_ALL 2000000
 
-/* Copies the table of threads. Returns NULL if memory ran out; the calls of the child then stop. */
 static struct agent_thread *copy_threads(const struct agent_thread *from)
 {
-	struct agent_thread *to = malloc(THREAD_ROWS_IN_ALL * sizeof(*to));
-	if (to)
-		memcpy(to, from, THREAD_ROWS_IN_ALL * sizeof(*to));
+	struct agent_thread *to = memory_get(THREAD_ROWS_IN_ALL * sizeof(*to));
+	memcpy(to, from, THREAD_ROWS_IN_ALL * sizeof(*to));
 	return to;
 }
 
 struct image *image_copy(struct patch *p, const struct task *parent)
 {
 	const struct image *from = image_of(parent);
-	struct image *img = image_new(p);
-	if (!img)
-		return NULL;
+	struct image *img = image_new();
 	img->state = from->state;
 	img->start = from->start;
 	img->sigsys = from->sigsys;
@@ -153,7 +149,7 @@ static void note_call(struct patch *p, int64_t nr)
 	for (size_t i = 0; i < p->calls.n; i++)
 		if (p->calls.v[i] == nr)
 			return;
-	patch_had_memory(p, vec_push(&p->calls, (int16_t)nr));
+	vec_push(&p->calls, (int16_t)nr);
 }
 
 static uint64_t map_address(int64_t nr)

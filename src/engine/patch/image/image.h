@@ -9,11 +9,11 @@
 
 struct proc_status;
 
-/* Returns a new image with one reference, or NULL if memory ran out. */
-struct image *image_new(struct patch *p);
+/* Returns a new image with one reference. */
+struct image *image_new(void);
 /*
  * Returns the image of a child that got a copy of the memory and the signal actions of `parent`. If all images together
- * would have too many sites, the new image has no sites and is in IMAGE_FALLBACK. Returns NULL if memory ran out.
+ * would have too many sites, the new image has no sites and is in IMAGE_FALLBACK.
  */
 struct image *image_copy(struct patch *p, const struct task *parent);
 /* Releases the process's reference to its image. Called when the process has got another image or has ended. */
@@ -65,7 +65,7 @@ struct image_actions *image_actions_of(const struct task *task);
  * Adds `child` to the borrowers of the image of `parent`: it runs in this image, but with a copy of the parent's signal
  * actions (clone(2) without CLONE_SIGHAND).
  */
-void image_borrow(struct patch *p, const struct task *parent, const struct task *child);
+void image_borrow(const struct task *parent, const struct task *child);
 
 /* Notes that the task has blocked SIGSYS, or unblocked it. */
 void image_note_blocked(struct task *task, bool blocked);

@@ -1,5 +1,6 @@
 #include "engine/patch/image/plan.h"
 
+#include "base/memory.h"
 #include "engine/patch/code/encode.h"
 #include "engine/patch/image/ranges.h"
 #include "engine/patch/image/site.h"
@@ -51,11 +52,10 @@ static struct module *module_of(struct patch *p, const struct mapping *m)
 	struct module *known = find_module(p, m);
 	if (known)
 		return known;
-	struct module *mod = p->modules.n < MODULES_MAX ? calloc(1, sizeof(*mod)) : NULL;
-	if (!mod || !vec_push(&p->modules, mod)) {
-		free(mod);
+	if (p->modules.n >= MODULES_MAX)
 		return NULL;
-	}
+	struct module *mod = memory_zeroed(1, sizeof(*mod));
+	vec_push(&p->modules, mod);
 	mod->dev = m->dev;
 	mod->ino = m->ino;
 	return mod;
@@ -145,7 +145,10 @@ void plan_remember(struct patch *p, struct task *task, const struct site *s, con
 		plan.change[i].len = s->change[i].len;
 		memcpy(plan.change[i].old, s->change[i].old, s->change[i].len);
 	}
-	p->nplans += has_room(mod, &plan) && vec_push(&mod->plans, plan);
+	if (!has_room(mod, &plan))
+		return;
+	vec_push(&mod->plans, plan);
+	p->nplans++;
 }
 
 uint64_t plan_used_until(const struct patch *p, const struct image *img, const struct mapping *m, uint64_t lo,
@@ -341,8 +344,8 @@ static bool write_stubs(const struct batch *b, pid_t pid, int fd, uint64_t stubs
 static bool batch_write(const struct batch *b, struct work *w, pid_t pid, int fd, uint64_t stubs)
 {
 	plan_work(b, w);
-	unsigned char *bytes = malloc(w->size + 1);
-	bool ok = bytes && read_runs(w, pid, bytes);
+	unsigned char *bytes = memory_get(w->size + 1);
+	bool ok = read_runs(w, pid, bytes);
 	if (ok)
 		change_copy(w, bytes);
 	ok = ok && !w->overwritten[EXTRA] && write_stubs(b, pid, fd, stubs) && write_runs(w, pid, fd, bytes);
@@ -359,12 +362,13 @@ static void batch_apply(struct patch *p, struct task *task, struct batch *b, str
 	for (int i = 0; i < b->n; i++) {
 		struct site *s = b->site[i];
 		s->serial = img->sites.serial + 1;
-		if (!done || w.overwritten[i] || !site_add(p, img, s)) {
+		if (!done || w.overwritten[i]) {
 			free(s);
 			continue;
 		}
+		site_add(p, img, s);
 		img->sites.serial++;
-		site_note_gaps(p, img, s);
+		site_note_gaps(img, s);
 		site_say(p, task, s, "as known");
 	}
 	page->used += done ? (uint32_t)b->n : 0;
@@ -385,18 +389,17 @@ static void patch_module(struct patch *p, struct task *task, const struct module
 {
 	struct image *img = image_of(task);
 	struct stub_page *page = img->sites.pages.n ? &img->sites.pages.v[0] : NULL;
-	struct batch *b = calloc(1, sizeof(*b));
+	struct batch *b = memory_zeroed(1, sizeof(*b));
 	int fd = -1;
-	if (page && b && img->start.observed && task->proc->ntasks == 1 && site_is_near(page->addr, origin))
+	if (page && img->start.observed && task->proc->ntasks == 1 && site_is_near(page->addr, origin))
 		fd = remote_open(task->tid);
-	if (b)
-		b->extra = extra;
+	b->extra = extra;
 	for (size_t i = 0; fd >= 0 && i < mod->plans.n && !(extra && b->n == BATCH); i++) {
 		const struct plan *plan = &mod->plans.v[i];
 		uint64_t ip = origin + plan->offset;
 		uint32_t slot = page->used + (uint32_t)b->n;
 		bool wanted = is_by(plan, img) && !map_get(&img->sites.by_ip, ip) && slot < page->max;
-		struct site *s = wanted ? calloc(1, sizeof(*s)) : NULL;
+		struct site *s = wanted ? memory_zeroed(1, sizeof(*s)) : NULL;
 		uint64_t stub = page->addr + (uint64_t)slot * STUB_SIZE;
 		if (!s)
 			continue;
@@ -433,7 +436,7 @@ void plan_apply_mapped(struct patch *p, struct task *task, uint64_t ip)
 	if (img->sites.surveyed || !img->start.observed)
 		return;
 	img->sites.surveyed = true;
-	maps_read(p, task);
+	maps_read(task);
 	ranges_write(task);
 	const struct mapping *caller = maps_find(img, ip);
 	if (!caller || !p->loader || find_module(p, caller) != p->loader)

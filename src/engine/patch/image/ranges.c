@@ -85,11 +85,11 @@ void ranges_watch(struct task *task, int64_t nr, const struct user_regs_struct *
 }
 
 /* Is [lo, hi) part of memory that the engine has mapped? */
-static bool is_agent_memory(struct patch *p, const struct image *img, uint64_t lo, uint64_t hi)
+static bool is_agent_memory(const struct image *img, uint64_t lo, uint64_t hi)
 {
 	struct areas areas = {0};
 	bool found = false;
-	setup_areas(p, img, &areas);
+	setup_areas(img, &areas);
 	for (size_t i = 0; i < areas.n; i++)
 		found |= lo >= areas.v[i].addr && hi <= areas.v[i].addr + areas.v[i].size;
 	vec_free(&areas);
@@ -114,7 +114,7 @@ static bool result_unmapped(int64_t nr, int64_t *result)
 	return false;
 }
 
-void ranges_hide(struct patch *p, struct task *task)
+void ranges_hide(struct task *task)
 {
 	const struct image *img = image_of(task);
 	const struct call *c = &thread_of(task)->call;
@@ -126,8 +126,7 @@ void ranges_hide(struct patch *p, struct task *task)
 	 * make the call itself.
 	 */
 	if (c->arch != syscall_native_arch() || img->state != IMAGE_READY || lo % AGENT_PAGE || lo >= hi ||
-	    lo < AGENT_CODE || tamper->set_result || !result_unmapped(c->nr, &result) ||
-	    !is_agent_memory(p, img, lo, hi))
+	    lo < AGENT_CODE || tamper->set_result || !result_unmapped(c->nr, &result) || !is_agent_memory(img, lo, hi))
 		return;
 	tamper->result = result;
 	tamper->set_result = arch_skip_call(task->tid) == 0;

@@ -24,6 +24,6 @@ void ranges_watch(struct task *task, int64_t nr, const struct user_regs_struct *
  * is skipped and gets the result that it would have for unmapped memory, so that the program does not notice the
  * engine's memory.
  */
-void ranges_hide(struct patch *p, struct task *task);
+void ranges_hide(struct task *task);
 
 #endif

@@ -1,6 +1,7 @@
 #include "engine/patch/image/region.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "engine/patch/remote/remote.h"
 #include "engine/ptrace/state/group.h"
 #include "syscall/table.h"
@@ -18,11 +19,8 @@
 
 struct region *region_new(struct patch *p, const struct task *task)
 {
-	struct region *r = calloc(1, sizeof(*r));
-	if (!patch_had_memory(p, r && vec_push(&p->regions, r))) {
-		free(r);
-		return NULL;
-	}
+	struct region *r = memory_zeroed(1, sizeof(*r));
+	vec_push(&p->regions, r);
 	r->refs = 1;
 	r->size = AGENT_STATS_SIZE + (p->recorder ? (size_t)RINGS * RING_SIZE : 0);
 	r->group_id = -1;
@@ -78,8 +76,7 @@ static uint64_t take_hist(struct patch *p, const struct agent_slot *s, struct ag
 			continue;
 		seen->hist[b] = now;
 		double ns = own_ns(p, (double)(bucket_low(b) + bucket_low(b + 1)) / 2);
-		if (hist_add(&c->hist, (uint64_t)ns, k) < 0)
-			p->t.counts.failed = true;
+		hist_add(&c->hist, (uint64_t)ns, k);
 		c->ns_squared += ns * ns * (double)k;
 		n += k;
 	}
@@ -90,12 +87,10 @@ static uint64_t take_hist(struct patch *p, const struct agent_slot *s, struct ag
  * Returns the counts that were already collected from a slot. If there are none, and the region ends now, returns
  * `none`, because no counts will be collected from the slot again.
  */
-static struct agent_slot *seen_slot(struct patch *p, struct region *r, unsigned i, struct agent_slot *none)
+static struct agent_slot *seen_slot(struct region *r, unsigned i, struct agent_slot *none)
 {
-	if ((r->refs > 0 || r->pooled) && !r->seen[i]) {
-		r->seen[i] = calloc(1, SLOT_SIZE);
-		p->t.counts.failed |= !r->seen[i];
-	}
+	if ((r->refs > 0 || r->pooled) && !r->seen[i])
+		r->seen[i] = memory_zeroed(1, SLOT_SIZE);
 	return r->seen[i] ? r->seen[i] : none;
 }
 
@@ -103,7 +98,7 @@ static void take_slot(struct patch *p, struct region *r, unsigned i, struct summ
 {
 	struct agent_slot none = {0};
 	const struct agent_slot *s = region_slot(r, i);
-	struct agent_slot *seen = seen_slot(p, r, i, &none);
+	struct agent_slot *seen = seen_slot(r, i, &none);
 	if (s->entered == seen->entered && s->ticks == seen->ticks)
 		return;
 	struct call_stats *c = summary_call(&p->t.counts, g, syscall_native_arch(), r->call_of[i]);

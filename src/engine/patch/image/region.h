@@ -24,9 +24,7 @@ struct region {
 	uint64_t rings_taken[RINGS / 64];              /* bit set of the rings in use (code/ring.h) */
 };
 
-/*
- * Returns a region without memory, for the process of `task`, or NULL if memory ran out. The caller owns one reference.
- */
+/* Returns a region without memory, for the process of `task`. The caller owns one reference. */
 struct region *region_new(struct patch *p, const struct task *task);
 /*
  * Returns a region with pooled memory, which the program may open under the name that is written to `path` (SETUP_PATH

@@ -2,12 +2,12 @@
 
 #include <sys/ptrace.h>
 
-bool resume_point_note(struct patch *p, const struct task *task)
+void resume_point_note(struct patch *p, const struct task *task)
 {
 	struct user_regs_struct r = {0}; /* an ip of 0 means that the thread may be anywhere */
 	if (task->stopped)
 		ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r);
-	return vec_push(&p->resume_points, (struct resume_point){task->tid, r.rip});
+	vec_push(&p->resume_points, (struct resume_point){task->tid, r.rip});
 }
 
 void resume_point_forget(struct patch *p, const struct task *task)

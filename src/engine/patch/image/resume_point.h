@@ -7,8 +7,8 @@
 
 #include "engine/patch/state.h"
 
-/* Notes the position of a task. If the task is not stopped, it may be anywhere. Returns false if memory ran out. */
-bool resume_point_note(struct patch *p, const struct task *task);
+/* Notes the position of a task. If the task is not stopped, it may be anywhere. */
+void resume_point_note(struct patch *p, const struct task *task);
 /*
  * Forgets the position of the task. Called when the task has stopped at a call that it made after the agent was mapped,
  * because it is then no longer in an earlier call.

@@ -1,5 +1,6 @@
 #include "engine/patch/image/setup.h"
 
+#include "base/memory.h"
 #include "engine/patch/arm/watchdog.h"
 #include "engine/patch/code/ring.h"
 #include "engine/patch/image/image.h"
@@ -50,8 +51,8 @@ static int write_agent(pid_t tid, const struct image *img)
 /* Writes the recorder, the recipes and an empty table of threads. */
 static int write_recorder(pid_t tid, struct image *img, const unsigned char *recorder)
 {
-	img->threads = calloc(THREAD_ROWS_IN_ALL, sizeof(*img->threads));
-	return img->threads ? remote_write(tid, RECORDER_CODE, recorder, RECORDER_ROOM + RECIPES_ROOM) : -ENOMEM;
+	img->threads = memory_zeroed(THREAD_ROWS_IN_ALL, sizeof(*img->threads));
+	return remote_write(tid, RECORDER_CODE, recorder, RECORDER_ROOM + RECIPES_ROOM);
 }
 
 #define SETUP_MAX 1024 /* the largest size of the code of a struct setup, in bytes */
@@ -190,7 +191,7 @@ static int map_agent(struct patch *p, struct task *task, uint64_t at, struct use
 	region_put(p, *region);
 	*r = before;
 	*region = region_new(p, task);
-	return *region ? run_setup(&p->t, task, at, &whole_setup, r, mask, *region, NULL) : -ENOMEM;
+	return run_setup(&p->t, task, at, &whole_setup, r, mask, *region, NULL);
 }
 
 /*
@@ -275,12 +276,12 @@ int setup_image(struct patch *p, struct task *task, uint64_t at, const struct us
 	close_memory(p, region);
 	img->sigsys.selected = p->watchdog_fd >= 0;
 	if (gap && r.rbx == gap)
-		patch_had_memory(p, vec_push(&img->sites.pages, (struct stub_page){gap, 0, STUB_AREA / STUB_SIZE}));
+		vec_push(&img->sites.pages, (struct stub_page){gap, 0, STUB_AREA / STUB_SIZE});
 	img->counters.rings = p->recorder ? RINGS_AT_FIRST : 0;
 	return 0;
 }
 
-bool setup_areas(struct patch *p, const struct image *img, struct areas *areas)
+void setup_areas(const struct image *img, struct areas *areas)
 {
 	const struct area all[] = {{AGENT_CODE, AGENT_PAGE},
 				   {AGENT_DATA, AGENT_PAGE},
@@ -288,15 +289,13 @@ bool setup_areas(struct patch *p, const struct image *img, struct areas *areas)
 				   {RECORDER_CODE, RECORDER_ROOM + RECIPES_ROOM},
 				   {THREADS_AT, THREADS_ROOM},
 				   {SCRATCHES_AT, (uint64_t)RINGS * SCRATCH_SIZE}};
-	bool ok = true;
 	for (size_t i = 0; i < (img->threads ? sizeof(all) / sizeof(*all) : 3); i++)
-		ok &= vec_push(areas, all[i]);
+		vec_push(areas, all[i]);
 	for (size_t i = 0; i < img->sites.pages.n; i++) {
 		const struct stub_page *page = &img->sites.pages.v[i];
 		uint64_t size = ((uint64_t)page->max * STUB_SIZE + AGENT_PAGE - 1) & ~(uint64_t)(AGENT_PAGE - 1);
-		ok &= vec_push(areas, (struct area){page->addr, size});
+		vec_push(areas, (struct area){page->addr, size});
 	}
-	return patch_had_memory(p, ok);
 }
 
 int setup_own_region(struct patch *p, struct task *task)
@@ -304,7 +303,7 @@ int setup_own_region(struct patch *p, struct task *task)
 	struct image *img = image_of(task);
 	struct region *region = region_new(p, task);
 	struct user_regs_struct saved, r;
-	if (!region || ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &saved) < 0)
+	if (ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &saved) < 0)
 		return -ESRCH;
 	r = saved;
 	/* Unused bytes in the agent's page, to which the program cannot write. */

@@ -39,10 +39,10 @@ struct agent_data setup_data(const struct image *img);
  */
 void setup_unmap(struct patch *p, struct task *task, const struct user_regs_struct *r, uint64_t stubs);
 /*
- * Lists everything that the engine has mapped in a ready image, beginning with the agent's code. Returns false if
- * memory ran out. The caller frees the list with vec_free().
+ * Lists everything that the engine has mapped in a ready image, beginning with the agent's code. The caller frees the
+ * list with vec_free().
  */
-bool setup_areas(struct patch *p, const struct image *img, struct areas *areas);
+void setup_areas(const struct image *img, struct areas *areas);
 /*
  * Gives the image of `task` counters of its own, in place of those that it shared with another image. Returns 0 or
  * -errno.

@@ -1,5 +1,6 @@
 #include "engine/patch/image/site.h"
 
+#include "base/memory.h"
 #include "engine/patch/remote/maps.h"
 #include "engine/patch/remote/remote.h"
 
@@ -17,21 +18,19 @@ void site_say(const struct patch *p, const struct task *task, const struct site 
 			kinds[s->kind], *why ? ": " : "", why);
 }
 
-void site_index(struct patch *p, struct image *img, struct site *s)
+void site_index(struct image *img, struct site *s)
 {
 	if (s->stub)
-		patch_had_memory(p, map_put(&img->sites.by_stub, s->stub, s) == 0);
+		map_put(&img->sites.by_stub, s->stub, s);
 	for (int i = 0; site_is_patched(s) && i + 1 < s->nchanges; i++)
-		patch_had_memory(p, map_put(&img->sites.by_hop, s->change[i].addr, s) == 0);
+		map_put(&img->sites.by_hop, s->change[i].addr, s);
 }
 
-bool site_add(struct patch *p, struct image *img, struct site *s)
+void site_add(struct patch *p, struct image *img, struct site *s)
 {
-	if (!patch_had_memory(p, map_put(&img->sites.by_ip, s->ip, s) == 0))
-		return false;
+	map_put(&img->sites.by_ip, s->ip, s);
 	p->nsites++;
-	site_index(p, img, s);
-	return true;
+	site_index(img, s);
 }
 
 void site_unindex(struct image *img, struct site *s)
@@ -41,10 +40,10 @@ void site_unindex(struct image *img, struct site *s)
 	s->nchanges = 0;
 }
 
-void site_note_gaps(struct patch *p, struct image *img, const struct site *s)
+void site_note_gaps(struct image *img, const struct site *s)
 {
 	for (int i = 0; i + 1 < s->nchanges; i++)
-		patch_had_memory(p, vec_push(&img->sites.gaps, (struct gap_use){s->change[i].addr, s->change[i].len}));
+		vec_push(&img->sites.gaps, (struct gap_use){s->change[i].addr, s->change[i].len});
 }
 
 struct site *site_of_stub(const struct image *img, uint64_t addr)
@@ -76,21 +75,16 @@ void site_copy_all(struct patch *p, struct image *img, const struct image *from)
 	size_t i = 0;
 	struct site *s;
 	while ((s = map_next(&from->sites.by_ip, &i, NULL))) {
-		struct site *c = malloc(sizeof(*c));
-		if (!patch_had_memory(p, c != NULL))
-			return;
+		struct site *c = memory_get(sizeof(*c));
 		*c = *s;
-		if (!site_add(p, img, c)) {
-			free(c);
-			return;
-		}
+		site_add(p, img, c);
 	}
 	for (size_t k = 0; k < from->sites.pages.n; k++)
-		patch_had_memory(p, vec_push(&img->sites.pages, from->sites.pages.v[k]));
+		vec_push(&img->sites.pages, from->sites.pages.v[k]);
 	for (size_t k = 0; k < from->mappings.n; k++)
-		patch_had_memory(p, vec_push(&img->mappings, from->mappings.v[k]));
+		vec_push(&img->mappings, from->mappings.v[k]);
 	for (size_t k = 0; k < from->sites.gaps.n; k++)
-		patch_had_memory(p, vec_push(&img->sites.gaps, from->sites.gaps.v[k]));
+		vec_push(&img->sites.gaps, from->sites.gaps.v[k]);
 }
 
 void site_free_all(struct patch *p, struct image *img)
@@ -140,8 +134,8 @@ void site_check_copied(struct patch *p, struct task *task)
 	if (img->sites.serial == img->sites.copied_serial)
 		return;
 	while ((s = map_next(&img->sites.by_ip, &i, NULL)))
-		if (s->serial > img->sites.copied_serial && !patch_had_memory(p, vec_push(&late, s)))
-			break;
+		if (s->serial > img->sites.copied_serial)
+			vec_push(&late, s);
 	for (size_t k = 0; k < late.n; k++)
 		if (!is_copied(task, late.v[k]))
 			forget_site(p, task, late.v[k]);

@@ -73,17 +73,14 @@ bool site_bytes_are(const struct task *task, const struct change *c, bool new);
 /* Writes the site's stub into the program's memory. */
 bool site_write_stub(struct task *task, const struct site *s);
 
-/*
- * Adds a site to the tables by address, stub and hop. The image owns the site from then on. Returns false if memory ran
- * out.
- */
-bool site_add(struct patch *p, struct image *img, struct site *s);
+/* Adds a site to the tables by address, stub and hop. The image owns the site from then on. */
+void site_add(struct patch *p, struct image *img, struct site *s);
 /* Adds a site to the tables by stub and hop, after the engine has decided how to patch it. */
-void site_index(struct patch *p, struct image *img, struct site *s);
+void site_index(struct image *img, struct site *s);
 /* Removes the site's hops from the table sites.by_hop, and forgets the site's changes. */
 void site_unindex(struct image *img, struct site *s);
 /* Adds to the image's list which bytes of padding the hops of this patched site occupy. */
-void site_note_gaps(struct patch *p, struct image *img, const struct site *s);
+void site_note_gaps(struct image *img, const struct site *s);
 /* Copies all sites of an image to a new one. */
 void site_copy_all(struct patch *p, struct image *img, const struct image *from);
 void site_free_all(struct patch *p, struct image *img);

@@ -133,8 +133,8 @@ bool unattended_start(struct patch *p, struct task *task, const struct user_regs
 	img->start.entry = r->rip;
 	img->setup.lo = room;
 	img->setup.hi = room + CODE_SIZE;
-	if (!patch_had_memory(p, vec_push(&img->sites.pages, (struct stub_page){stubs, 0, STUB_AREA / STUB_SIZE})) ||
-	    !write_all(p, task, r, path, room, stubs)) {
+	vec_push(&img->sites.pages, (struct stub_page){stubs, 0, STUB_AREA / STUB_SIZE});
+	if (!write_all(p, task, r, path, room, stubs)) {
 		forget(p, img);
 		return false;
 	}

@@ -1,5 +1,6 @@
 #include "engine/patch/image/visit.h"
 
+#include "base/memory.h"
 #include "engine/patch/code/padding.h"
 #include "engine/patch/code/relocate.h"
 #include "engine/patch/image/image.h"
@@ -39,8 +40,7 @@ static struct stub_page *new_page(struct patch *p, struct task *task, uint64_t i
 		image_fall_back(p, task, "the program has changed the agent's code");
 	if (!at || got != (int64_t)at)
 		return NULL;
-	if (!patch_had_memory(p, vec_push(&img->sites.pages, (struct stub_page){at, 0, AGENT_PAGE / STUB_SIZE})))
-		return NULL;
+	vec_push(&img->sites.pages, (struct stub_page){at, 0, AGENT_PAGE / STUB_SIZE});
 	return &img->sites.pages.v[img->sites.pages.n - 1];
 }
 
@@ -203,7 +203,7 @@ static const char *patch_short(struct patch *p, struct task *task, struct site *
 		return "there is no unused padding within reach";
 	if (!site_write_stub(task, s) || !plan_changes(s, task->tid, &way) || !apply_changes(s, task->tid))
 		return "its code cannot be written";
-	site_note_gaps(p, image_of(task), s);
+	site_note_gaps(image_of(task), s);
 	s->kind = SITE_SHORT;
 	return NULL;
 }
@@ -276,8 +276,8 @@ static const char *jump_over(struct task *task, struct site *s, const struct map
 	const struct mem mem = {mem_read_pages, &pages};
 	uint64_t site = s->ip - 2, lo, hi;
 	const char *why = "the bounds of its function are not known";
-	unsigned char *code = malloc(FUNCTION_MAX);
-	if (code && m->base && padding_function(&mem, m->base, site, &lo, &hi) == 0 && hi - lo <= FUNCTION_MAX &&
+	unsigned char *code = memory_get(FUNCTION_MAX);
+	if (m->base && padding_function(&mem, m->base, site, &lo, &hi) == 0 && hi - lo <= FUNCTION_MAX &&
 	    mem_get(&mem, lo, code, hi - lo) == 0) {
 		size_t n = kind == SITE_EARLY ? relocate_early(code, hi - lo, lo, site, &why)
 					      : relocate_length(code, hi - lo, lo, site, &why);
@@ -330,12 +330,12 @@ static const char *patch_site(struct patch *p, struct task *task, struct site *s
 	return why;
 }
 
-static const struct mapping *mapping_at(struct patch *p, struct task *task, uint64_t ip)
+static const struct mapping *mapping_at(struct task *task, uint64_t ip)
 {
 	struct image *img = image_of(task);
 	const struct mapping *m = maps_find(img, ip);
 	if (!m) {
-		maps_read(p, task);
+		maps_read(task);
 		ranges_write(task);
 		m = maps_find(img, ip);
 	}
@@ -345,7 +345,7 @@ static const struct mapping *mapping_at(struct patch *p, struct task *task, uint
 static void decide(struct patch *p, struct task *task, struct site *s)
 {
 	struct image *img = image_of(task);
-	const struct mapping *m = mapping_at(p, task, s->ip);
+	const struct mapping *m = mapping_at(task, s->ip);
 	const char *why = "there is no space for a stub within reach";
 	s->kind = SITE_HOPELESS;
 	if (place_stub(p, task, s)) {
@@ -361,7 +361,7 @@ static void decide(struct patch *p, struct task *task, struct site *s)
 		plan_remember(p, task, s, m);
 		plan_note_loader(p, task, m);
 	}
-	site_index(p, img, s);
+	site_index(img, s);
 	site_say(p, task, s, why ? why : "");
 }
 
@@ -390,19 +390,14 @@ struct site *visit_site(struct patch *p, struct task *task, uint64_t ip)
 		return s;
 	}
 	if (!s) {
-		const struct mapping *m = mapping_at(p, task, ip);
+		const struct mapping *m = mapping_at(task, ip);
 		if (m && plan_apply(p, task, m, ip))
 			return map_get(&img->sites.by_ip, ip);
 		if (img->sites.by_ip.n >= SITES_MAX)
 			return NULL;
-		s = calloc(1, sizeof(*s));
-		if (!patch_had_memory(p, s))
-			return NULL;
+		s = memory_zeroed(1, sizeof(*s));
 		s->ip = ip;
-		if (!site_add(p, img, s)) {
-			free(s);
-			return NULL;
-		}
+		site_add(p, img, s);
 	} else {
 		site_unindex(img, s);
 		s->moved = 0;

@@ -102,40 +102,36 @@ static void enter_process(struct patch *p, struct task *task)
 }
 
 /* Waits until all tasks have stopped. The stop loop handles the stops of tasks that are created during this wait. */
-static int stop_all(struct patch *p)
+static void stop_all(struct patch *p)
 {
 	VEC(struct task *) all = {0};
 	size_t i = 0;
 	struct task *task;
-	bool known = true;
-	while (known && (task = map_next(&p->t.tasks.by_tid, &i, NULL)))
-		known = !task->proc || vec_push(&all, task);
+	while ((task = map_next(&p->t.tasks.by_tid, &i, NULL)))
+		if (task->proc)
+			vec_push(&all, task);
 	for (i = 0; i < all.n; i++) {
 		task = all.v[i];
-		if (!children_give_state(p, task) || (!task->proc->image && !(task->proc->image = image_new(p))))
-			break;
+		children_give_state(task);
+		if (!task->proc->image)
+			task->proc->image = image_new();
 		if (!task->stopped)
 			wait_for_stop(p, task);
-		if (!resume_point_note(p, task))
-			break;
+		resume_point_note(p, task);
 	}
-	int err = !known || i < all.n ? -ENOMEM : 0;
 	vec_free(&all);
-	return err;
 }
 
-int attach_all(struct patch *p)
+void attach_all(struct patch *p)
 {
 	size_t i = 0;
 	struct task *task;
-	int err = stop_all(p);
-	if (err < 0)
-		return err;
+	stop_all(p);
 	while ((task = map_next(&p->t.tasks.by_tid, &i, NULL)))
 		if (task->stopped && task->proc && image_of(task) && image_of(task)->state == IMAGE_NEW)
 			enter_process(p, task);
 	if (p->t.failed)
-		return 0; /* all tasks will be detached; if they were armed, nothing would handle their stops */
+		return; /* all tasks will be detached; if they were armed, nothing would handle their stops */
 	i = 0;
 	while ((task = map_next(&p->t.tasks.by_tid, &i, NULL))) {
 		if (!task->stopped || !task->proc || !image_of(task))
@@ -144,5 +140,4 @@ int attach_all(struct patch *p)
 		arm_task(p, task, image_of(task)->state == IMAGE_READY);
 		tracer_resume(&p->t, task);
 	}
-	return 0;
 }

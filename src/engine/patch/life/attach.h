@@ -4,10 +4,7 @@
 
 #include "engine/patch/state.h"
 
-/*
- * Stops all tasks that the tracer has seized, puts the agent into their processes, and resumes them. Returns 0 or
- * -errno.
- */
-int attach_all(struct patch *p);
+/* Stops all tasks that the tracer has seized, puts the agent into their processes, and resumes them. */
+void attach_all(struct patch *p);
 
 #endif

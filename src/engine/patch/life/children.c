@@ -1,5 +1,6 @@
 #include "engine/patch/life/children.h"
 
+#include "base/memory.h"
 #include "engine/patch/arm/arm.h"
 #include "engine/patch/image/image.h"
 #include "engine/patch/image/setup.h"
@@ -12,11 +13,10 @@
 #include <stdlib.h>
 #include <sys/ptrace.h>
 
-struct patch_task *children_give_state(struct patch *p, struct task *task)
+struct patch_task *children_give_state(struct task *task)
 {
 	if (!task->data)
-		task->data = calloc(1, sizeof(struct patch_task));
-	patch_had_memory(p, task->data);
+		task->data = memory_zeroed(1, sizeof(struct patch_task));
 	return task->data;
 }
 
@@ -40,10 +40,11 @@ bool children_unseen_clone(struct tracer *t, const struct task *parent, int even
 }
 
 /* Copies the state that a child inherits across clone(2). */
-static void inherit(struct patch *p, const struct task *parent, struct task *child)
+static void inherit(const struct task *parent, struct task *child)
 {
 	const struct patch_task *from = patch_task_of(parent);
-	if (!children_give_state(p, child) || !from)
+	children_give_state(child);
+	if (!from)
 		return;
 	patch_task_of(child)->sigsys_blocked = from->sigsys_blocked;
 	if (child->proc != parent->proc) { /* the child has a copy of the stack, with the signal frames on it */
@@ -66,7 +67,7 @@ static void give_image(struct tracer *t, const struct task *parent, const struct
 	child->proc->image = img;
 	img->refs++;
 	if (!(flags & CLONE_SIGHAND))
-		image_borrow(patch_of(t), parent, child);
+		image_borrow(parent, child);
 	bool apart = !child->proc->counted || (t->config.want & CAP_BY_PROCESS);
 	if (!apart)
 		return;
@@ -93,7 +94,7 @@ void children_on_new_task(struct tracer *t, struct task *parent, struct task *ch
 		image_of(parent)->handlers.known = false;
 	if (image_of(parent) && !child->proc->image)
 		give_image(t, parent, child, flags);
-	inherit(patch_of(t), parent, child);
+	inherit(parent, child);
 }
 
 void children_on_first_stop(struct tracer *t, struct task *task)
@@ -108,7 +109,8 @@ void children_on_first_stop(struct tracer *t, struct task *task)
 	bool copied_fallback = img && img->state == IMAGE_FALLBACK && img->counters.region && img->refs == 1;
 	if (!img || copied_fallback)
 		image_refuse_all(task);
-	if (!children_give_state(p, task) || !img || img->state != IMAGE_READY)
+	children_give_state(task);
+	if (!img || img->state != IMAGE_READY)
 		return;
 	bool served = arm_is_served(p, task);
 	bool forked = img->refs == 1 && task->tid == task->proc->pid;

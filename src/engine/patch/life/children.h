@@ -4,8 +4,8 @@
 
 #include "engine/patch/state.h"
 
-/* Returns the task's struct patch_task, which is created if there is none. Returns NULL if memory ran out. */
-struct patch_task *children_give_state(struct patch *p, struct task *task);
+/* Returns the task's struct patch_task, which is created if there is none. */
+struct patch_task *children_give_state(struct task *task);
 /* tracer_ops.unseen_clone: recognises a clone(2) that the agent has made, and sets *flags to the flags of this call. */
 bool children_unseen_clone(struct tracer *t, const struct task *parent, int event, uint64_t *flags);
 /* tracer_ops.new_task: gives the child its parent's image, or a copy of it. */

@@ -103,7 +103,8 @@ static void unmap_all(struct patch *p, struct task *task)
 	if (task->mid_call || task->listening || task->deliver)
 		return;
 	sigkill_guard_remove(p, task, false);
-	img->cleaned = setup_areas(p, img, &areas) && unmap_areas(p, task, areas.v, areas.n);
+	setup_areas(img, &areas);
+	img->cleaned = unmap_areas(p, task, areas.v, areas.n);
 	vec_free(&areas);
 }
 

@@ -146,7 +146,7 @@ enum tracer_verdict exec_signal(struct tracer *t, struct task *task, const sigin
 void exec_done(struct tracer *t, struct task *task)
 {
 	struct patch *p = patch_of(t);
-	struct patch_task *pt = children_give_state(p, task);
+	struct patch_task *pt = children_give_state(task);
 	struct user_regs_struct r;
 	bool held = task->proc->hold;
 	remote_release(); /* the old address space no longer exists */
@@ -156,11 +156,9 @@ void exec_done(struct tracer *t, struct task *task)
 		stepout_exec(image_of(task));
 	image_leave(p, task->proc);
 	task->proc->hold = false;
-	task->proc->image = image_new(p);
-	if (!pt)
-		return;
+	task->proc->image = image_new();
 	*pt = (struct patch_task){0};
-	if (!task->proc->image || ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
+	if (ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
 		return;
 	if (thread_of(task)->in_call) {
 		thread_of(task)->call.result = 0;

@@ -1,6 +1,7 @@
 /* Gives rings to threads, and maintains the program's table of the threads that have one. */
 #include "engine/patch/record/record.h"
 
+#include "base/memory.h"
 #include "engine/patch/image/region.h"
 #include "engine/patch/remote/remote.h"
 
@@ -120,20 +121,17 @@ static bool take_ring(struct patch *p, struct task *task, struct record_thread *
 
 static struct record_thread *thread_new(struct patch *p, struct task *task)
 {
-	struct record_thread *th = calloc(1, sizeof(*th));
-	if (!th)
-		return NULL;
+	struct record_thread *th = memory_zeroed(1, sizeof(*th));
 	th->tid = task->tid;
 	th->pid = task->proc->pid;
 	th->task = task;
 	th->turn = UINT64_MAX;
 	th->image = image_of(task);
-	if (!take_ring(p, task, th) || !vec_push(&p->record->threads, th)) {
-		if (th->reader.ring)
-			th->image->counters.region->rings_taken[th->index / 64] &= ~(1ull << (th->index % 64));
+	if (!take_ring(p, task, th)) {
 		free(th);
 		return NULL;
 	}
+	vec_push(&p->record->threads, th);
 	patch_task_of(task)->recorded = th;
 	return th;
 }

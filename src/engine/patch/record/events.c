@@ -209,8 +209,6 @@ static void look_at(struct patch *p, struct record_thread *th)
 		tracer_note(&p->t, "the program overwrote the records of thread %d; some of its calls are missing",
 			    (int)th->tid);
 	}
-	if (err == -ENOMEM)
-		tracer_give_up(&p->t, err, "cannot store the records of thread %d", (int)th->tid);
 }
 
 bool record_has_many(const struct record *rec)
@@ -432,7 +430,7 @@ void record_leave(struct patch *p, struct task *task)
 	 * wrote is lost.
 	 */
 	if (th->reader.has_open && open->t1)
-		(void)reader_complete(&th->reader, open->result, open->t1, true);
+		reader_complete(&th->reader, open->result, open->t1, true);
 	name_sites(th);
 	th->reader.ended = true;
 	th->reader.ended_at = p->t.detaching ? 0 : __rdtsc();

@@ -1,6 +1,7 @@
 /* Starts recording: prepares the memory that is mapped in programs, and decides how the agent must treat each call. */
 #include "engine/patch/record/record.h"
 
+#include "base/memory.h"
 #include "syscall/table.h"
 
 #include <errno.h>
@@ -60,12 +61,10 @@ static bool must_stop(int64_t nr)
 	return nr == SYS_fork || nr == SYS_vfork || nr == SYS_clone || nr == SYS_clone3 || nr == SYS_arch_prctl;
 }
 
-int record_open(struct patch *p, const struct engine_config *config)
+void record_open(struct patch *p, const struct engine_config *config)
 {
-	struct record *rec = calloc(1, sizeof(*rec));
+	struct record *rec = memory_zeroed(1, sizeof(*rec));
 	const char *limit = getenv("SCTRACE_RING");
-	if (!rec)
-		return -ENOMEM;
 	make_program(rec);
 	struct agent_recipe *recipes = (struct agent_recipe *)(void *)(rec->program + RECORDER_ROOM);
 	for (int64_t nr = 0; nr < AGENT_CALLS; nr++) {
@@ -84,7 +83,6 @@ int record_open(struct patch *p, const struct engine_config *config)
 	rec->string_max = config->string_max;
 	p->record = rec;
 	p->recorder = rec->program;
-	return 0;
 }
 
 /*

@@ -1,5 +1,7 @@
 #include "engine/patch/record/reader.h"
 
+#include "base/memory.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,10 +29,7 @@ static unsigned char *make_room(struct record_reader *r, size_t n)
 		r->at = r->n = 0;
 	if (r->n + n > r->cap) {
 		size_t cap = r->n + n > 2 * r->cap ? r->n + n : 2 * r->cap;
-		unsigned char *bytes = realloc(r->bytes, cap);
-		if (!bytes)
-			return NULL;
-		r->bytes = bytes;
+		r->bytes = memory_resize(r->bytes, cap);
 		r->cap = cap;
 	}
 	return r->bytes + r->n;
@@ -70,8 +69,6 @@ static int copy_committed(struct record_reader *r, uint64_t bytes)
 		/* The last record may extend beyond the end of the ring's data. */
 		size_t n = bytes < lap ? bytes : lap + RECORD_MOST;
 		unsigned char *to = make_room(r, n);
-		if (!to)
-			return -ENOMEM;
 		memcpy(to, data + r->off, n);
 		size_t k = 0;
 		uint64_t taken_in_all = 0;
@@ -173,12 +170,10 @@ int reader_fill(struct record_reader *r)
  * Appends the open record with the result that sctrace knows. If `live` is true, the record has only the captures that
  * were made before the call.
  */
-static int append(struct record_reader *r, int64_t result, uint64_t t1, bool live)
+static void append(struct record_reader *r, int64_t result, uint64_t t1, bool live)
 {
 	size_t size = live ? r->open.before : r->open.size;
 	unsigned char *to = make_room(r, size);
-	if (!to)
-		return -ENOMEM;
 	memcpy(to, r->open_bytes, size);
 	struct agent_record *copy = (struct agent_record *)(void *)to;
 	copy->size = (uint32_t)size;
@@ -187,29 +182,28 @@ static int append(struct record_reader *r, int64_t result, uint64_t t1, bool liv
 	copy->t1 = t1;
 	copy->result = result;
 	r->n += size;
-	return 0;
 }
 
-int reader_complete(struct record_reader *r, int64_t result, uint64_t t1, bool live)
+void reader_complete(struct record_reader *r, int64_t result, uint64_t t1, bool live)
 {
-	int err = r->has_open ? append(r, result, t1, live) : 0;
+	if (r->has_open)
+		append(r, result, t1, live);
 	r->has_open = false;
 	r->went_on = 0;
-	return err;
 }
 
-int reader_interrupt(struct record_reader *r, int64_t result, uint64_t t1)
+void reader_interrupt(struct record_reader *r, int64_t result, uint64_t t1)
 {
-	int err = r->has_open ? append(r, result, t1, true) : 0;
+	if (r->has_open)
+		append(r, result, t1, true);
 	r->went_on = t1;
-	return err;
 }
 
 bool reader_withdraw(struct record_reader *r, uint64_t ticks)
 {
 	bool reported = r->has_open && r->entered && r->at == r->n;
 	if (reported)
-		(void)reader_complete(r, -513 /* ERESTARTNOINTR (include/linux/errno.h) */, ticks, true);
+		reader_complete(r, -513 /* ERESTARTNOINTR (include/linux/errno.h) */, ticks, true);
 	r->has_open = false;
 	r->went_on = 0;
 	return reported;

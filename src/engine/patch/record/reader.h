@@ -52,21 +52,21 @@ void reader_free(struct record_reader *r);
 /* Returns the number of bytes of records that were not copied yet. */
 uint64_t reader_waiting(const struct record_reader *r);
 /*
- * Copies the records that were committed since the previous call, and looks for a call in progress. Returns 0, -EPROTO
- * if the program overwrote the ring (its contents are skipped), or -ENOMEM.
+ * Copies the records that were committed since the previous call, and looks for a call in progress. Returns 0, or
+ * -EPROTO if the program overwrote the ring (its contents are skipped).
  */
 int reader_fill(struct record_reader *r);
 /*
  * Appends the record of the call in progress, which has returned `result` at `t1` and whose thread will not commit the
  * record. If `live` is true, the record has no captures. The thread must be stopped, reader_fill() must have been
- * called, and the caller must remove the record from the ring. Returns 0 or -ENOMEM.
+ * called, and the caller must remove the record from the ring.
  */
-int reader_complete(struct record_reader *r, int64_t result, uint64_t t1, bool live);
+void reader_complete(struct record_reader *r, int64_t result, uint64_t t1, bool live);
 /*
  * Like reader_complete(), but for a call that a signal interrupted (`result` is -ERESTART*) and that the kernel
  * restarts at once: the record stays in the ring and describes the restarted call.
  */
-int reader_interrupt(struct record_reader *r, int64_t result, uint64_t t1);
+void reader_interrupt(struct record_reader *r, int64_t result, uint64_t t1);
 /*
  * Discards the open call, because the thread has left it and will make it again later. If the beginning of the call was
  * already reported, an end (ERESTARTNOINTR) is reported as well, and the function returns true.

@@ -60,8 +60,8 @@ static inline uint64_t record_scratch_address(const struct record_thread *th)
 
 /* Checks whether this processor and kernel support recording. Returns 0, or -ENOTSUP with the reason in `why`. */
 int record_probe(struct buf *why);
-/* Makes the engine record what `config` requests. Returns 0 or -ENOMEM. */
-int record_open(struct patch *p, const struct engine_config *config);
+/* Makes the engine record what `config` requests. */
+void record_open(struct patch *p, const struct engine_config *config);
 void record_close(struct patch *p);
 
 /*

@@ -87,8 +87,7 @@ static void complete(struct patch *p, struct record_thread *th, const struct tas
 		th->reader.open.size = (uint32_t)th->reader.open.before;
 		record_capture(p, th, result);
 	}
-	if (reader_complete(&th->reader, result, t1 ? t1 : __rdtsc(), live) < 0)
-		tracer_give_up(&p->t, -ENOMEM, "cannot store the records of thread %d", (int)th->tid);
+	reader_complete(&th->reader, result, t1 ? t1 : __rdtsc(), live);
 	close_ring(th, task);
 	p->t.hold_current = true;
 }
@@ -206,7 +205,7 @@ bool record_step_out(struct patch *p, struct task *task, struct user_regs_struct
 	bool again = r->rip == AGENT_AT(agent_record_after) && remote_restart_pending(r);
 	record_look(p);
 	if (again && what == STEPOUT_UNSEEN) {
-		(void)reader_interrupt(&th->reader, result, __rdtsc());
+		reader_interrupt(&th->reader, result, __rdtsc());
 		p->t.hold_current = true;
 		return false;
 	}

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void maps_read(struct patch *p, const struct task *task)
+void maps_read(const struct task *task)
 {
 	struct image *img = image_of(task);
 	struct buf text = {0};
@@ -23,8 +23,8 @@ void maps_read(struct patch *p, const struct task *task)
 			start = m;
 		m.base = start.ino == m.ino && start.dev == m.dev ? start.lo : 0;
 		m.patchable = m.ino != 0 && memcmp(line.perm, "r-xp", 4) == 0;
-		if (line.perm[2] == 'x' && !patch_had_memory(p, vec_push(&img->mappings, m)))
-			break;
+		if (line.perm[2] == 'x')
+			vec_push(&img->mappings, m);
 	}
 	buf_free(&text);
 }

@@ -17,7 +17,7 @@ struct mapping {
  * Reads the executable mappings of the task's process into the mappings of its image. The image has no mappings
  * afterwards if the process has ended.
  */
-void maps_read(struct patch *p, const struct task *task);
+void maps_read(const struct task *task);
 /* Returns the mapping that contains `addr`, or NULL. */
 const struct mapping *maps_find(const struct image *img, uint64_t addr);
 /* Returns the address of a free range of `size` bytes within 2 GiB of `near`, or 0. */

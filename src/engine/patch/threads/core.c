@@ -146,8 +146,8 @@ static bool make_call(struct patch *p, struct task *task, uint64_t nr, uint64_t 
 static bool unmap_agent(struct patch *p, struct task *task)
 {
 	struct areas areas = {0};
-	bool ok = setup_areas(p, image_of(task), &areas) &&
-		  make_call(p, task, SYS_madvise, AGENT_CODE, AGENT_PAGE, MADV_DONTDUMP);
+	setup_areas(image_of(task), &areas);
+	bool ok = make_call(p, task, SYS_madvise, AGENT_CODE, AGENT_PAGE, MADV_DONTDUMP);
 	for (size_t i = 0; ok && i < areas.n; i++)
 		ok = areas.v[i].addr == AGENT_CODE ||
 		     make_call(p, task, SYS_munmap, areas.v[i].addr, areas.v[i].size, 0);
@@ -162,7 +162,7 @@ static bool unmap_agent(struct patch *p, struct task *task)
 static void keep_code_out(struct patch *p, struct task *task)
 {
 	const struct image *img = image_of(task);
-	maps_read(p, task);
+	maps_read(task);
 	for (size_t i = 0; i < img->mappings.n; i++) {
 		const struct mapping *m = &img->mappings.v[i];
 		uint64_t lo = m->lo + (m->file_offset ? 0 : AGENT_PAGE);

@@ -391,7 +391,7 @@ static void go_slow(struct patch *p, struct task *task, struct user_regs_struct 
 	dispatch_leave_stub(p, task);
 	tracer_syscall_stop(&p->t, task);
 	seccomp_mask_enter(p, task);
-	ranges_hide(p, task);
+	ranges_hide(task);
 }
 
 /*

@@ -1,5 +1,6 @@
 #include "engine/ptrace/calls/filter.h"
 
+#include "base/memory.h"
 #include "syscall/table.h"
 
 #include <errno.h>
@@ -44,7 +45,7 @@ static void add_run(struct call_filter *f, int from, int to)
  * Does not use libseccomp: seccomp_export_bpf(3) of version 2.5 dereferences NULL if memory runs out. In addition, one
  * comparison for each run of numbers is cheaper than one for each number.
  */
-int call_filter_build(struct call_filter *f, const struct call_set *only)
+void call_filter_build(struct call_filter *f, const struct call_set *only)
 {
 	/* Calls of other architectures stop as well, because their numbers have other meanings. */
 	const struct sock_filter head[] = {
@@ -55,9 +56,7 @@ int call_filter_build(struct call_filter *f, const struct call_set *only)
 	};
 	const struct sock_filter tail = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRACE);
 	const size_t head_length = sizeof(head) / sizeof(*head);
-	*f = (struct call_filter){.code = malloc((head_length + RUN_LENGTH * CALL_SET_MAX / 2 + 1) * sizeof(tail))};
-	if (!f->code)
-		return -ENOMEM;
+	*f = (struct call_filter){.code = memory_get((head_length + RUN_LENGTH * CALL_SET_MAX / 2 + 1) * sizeof(tail))};
 	memcpy(f->code, head, sizeof(head));
 	f->len = (unsigned short)head_length;
 	for (int nr = 0, from = -1; nr <= CALL_SET_MAX; nr++) {
@@ -70,7 +69,6 @@ int call_filter_build(struct call_filter *f, const struct call_set *only)
 		}
 	}
 	f->code[f->len++] = tail;
-	return 0;
 }
 
 void call_filter_free(struct call_filter *f)

@@ -15,9 +15,9 @@ struct call_filter {
 
 /*
  * Builds the filter for the wanted calls of the native architecture. Calls of other architectures, and numbers without
- * a name or beyond CALL_SET_MAX, always stop. Returns 0 or -ENOMEM.
+ * a name or beyond CALL_SET_MAX, always stop.
  */
-int call_filter_build(struct call_filter *f, const struct call_set *only);
+void call_filter_build(struct call_filter *f, const struct call_set *only);
 void call_filter_free(struct call_filter *f);
 /*
  * Installs the filter in the child (ctx is the struct call_filter), with no_new_privs only if needed. Returns 0 or

@@ -76,8 +76,7 @@ int tracer_take_waiting(struct tracer *t)
 			t->result.usage = usage;
 		uint64_t rss = WIFSTOPPED(status) ? 0 : (uint64_t)usage.ru_maxrss * 1024;
 		uint64_t in_vain_ns = how == NOTICED_ASLEEP ? t->waits.spin.in_vain_ns : 0;
-		if (!vec_push(&t->waits.taken, (struct wait_status){tid, status, how, in_vain_ns, rss}))
-			return -ENOMEM;
+		vec_push(&t->waits.taken, (struct wait_status){tid, status, how, in_vain_ns, rss});
 	} while (takes_more(t));
 	return 0;
 }

@@ -31,8 +31,6 @@ static int serve(struct tracer *t, struct wait_status w)
 	}
 	if (!task)
 		task = tasks_add(&t->tasks, w.tid);
-	if (!task)
-		return -ENOMEM;
 	bool root = w.tid == t->root.pid;
 	tracer_note_peak(t, task, w.peak_rss_bytes);
 	int r = tracer_stop(t, task, w.status);

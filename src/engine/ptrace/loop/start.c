@@ -65,8 +65,7 @@ static int start_program(struct tracer *t, struct buf *why)
 		return r;
 	}
 	struct task *task = tasks_add(&t->tasks, child.pid);
-	if (!task || tasks_join(&t->tasks, task, child.pid) < 0)
-		return -ENOMEM;
+	tasks_join(&t->tasks, task, child.pid);
 	task->fresh = false;
 	task->proc->root = task->proc->counted = true;
 	t->result.processes = 1;

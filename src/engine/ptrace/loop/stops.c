@@ -61,7 +61,8 @@ int tracer_stop(struct tracer *t, struct task *task, int status)
 	int event = status >> 16;
 	int sig = WSTOPSIG(status);
 	task->mid_call = (event && event != PTRACE_EVENT_STOP) || sig == SYSCALL_STOP;
-	if (!task->proc && task->early_status && tracer_adopt(t, task)) {
+	if (!task->proc && task->early_status) {
+		tracer_adopt(t, task);
 		t->unreported--;
 		task->early_status = 0;
 		task->fresh = false;

@@ -1,8 +1,4 @@
-/*
- * Gives up tracing if the kernel refuses something that tracing needs, or if there is no memory for essential data (a
- * task, a status). If memory ran out only for something that is displayed, tracing continues, and the command reports
- * the lack of memory at its end (base/memory.h).
- */
+/* Gives up tracing if the kernel refuses something that tracing needs. */
 #ifndef SCTRACE_ENGINE_PTRACE_STATE_GIVE_UP_H
 #define SCTRACE_ENGINE_PTRACE_STATE_GIVE_UP_H
 

@@ -26,8 +26,7 @@ struct summary_group *tracer_group(struct tracer *t, const struct task *task)
 	int64_t id;
 	tracer_group_name(t, task, name, sizeof(name), &id);
 	g = summary_group(&t->counts, name, id);
-	if (g)
-		map_put(&t->groups, (uint64_t)id, g);
+	map_put(&t->groups, (uint64_t)id, g);
 	return g;
 }
 

@@ -4,7 +4,7 @@
 
 #include "engine/ptrace/state/tracer.h"
 
-/* Returns the group to which the task's calls are added, according to config.want, or NULL if memory ran out. */
+/* Returns the group to which the task's calls are added, according to config.want. */
 struct summary_group *tracer_group(struct tracer *t, const struct task *task);
 /*
  * Writes the name of the group that tracer_group() returns to `name`, which has `size` bytes. Sets *id to the id of the

@@ -85,8 +85,7 @@ static int seize(struct tracer *t, pid_t pid, pid_t tid)
 	if (ptrace(PTRACE_SEIZE, tid, NULL, tracer_attach_options(t)) < 0)
 		return errno == ESRCH && tid != pid ? 0 : -errno;
 	struct task *task = tasks_add(&t->tasks, tid);
-	if (!task || tasks_join(&t->tasks, task, pid) < 0)
-		return -ENOMEM;
+	tasks_join(&t->tasks, task, pid);
 	task->proc->counted = task->proc->attached = task->proc->execed = true;
 	t->userfaultfd |= tid == pid && mem_has_userfaultfd(pid);
 	/*

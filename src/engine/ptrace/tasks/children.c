@@ -87,19 +87,15 @@ static void serve_early_stop(struct tracer *t, struct task *task)
  * If a task is adopted before its parent reports it, this does no harm: when the parent's event comes,
  * tracer_on_child() finds that the child is known.
  */
-bool tracer_adopt(struct tracer *t, struct task *task)
+void tracer_adopt(struct tracer *t, struct task *task)
 {
 	pid_t group = thread_group(task->tid);
-	if (tasks_join(&t->tasks, task, group ? group : task->tid) < 0) {
-		tracer_give_up(t, -ENOMEM, "cannot trace task %d", (int)task->tid);
-		return false;
-	}
+	tasks_join(&t->tasks, task, group ? group : task->tid);
 	if (task->proc->ntasks == 1) {
 		task->proc->counted = t->config.follow;
 		task->proc->execed = true;
 		t->result.processes++;
 	}
-	return true;
 }
 
 /*
@@ -129,11 +125,12 @@ void tracer_adopt_orphans(struct tracer *t)
 	size_t i = 0;
 	struct task *task;
 	while (t->unreported && (task = map_next(&t->tasks.by_tid, &i, NULL)))
-		if (!task->proc && task->early_status && is_orphan(t, task) && !vec_push(&orphans, task))
-			break;
-	for (size_t k = 0; k < orphans.n; k++)
-		if (tracer_adopt(t, orphans.v[k]))
-			serve_early_stop(t, orphans.v[k]);
+		if (!task->proc && task->early_status && is_orphan(t, task))
+			vec_push(&orphans, task);
+	for (size_t k = 0; k < orphans.n; k++) {
+		tracer_adopt(t, orphans.v[k]);
+		serve_early_stop(t, orphans.v[k]);
+	}
 	vec_free(&orphans);
 }
 
@@ -168,10 +165,7 @@ void tracer_on_child(struct tracer *t, struct task *parent, int event)
 	if (!certain)
 		flags = checked_flags(flags, parent->proc->pid, tid);
 	pid_t group = flags & CLONE_THREAD ? parent->proc->pid : tid;
-	if (!child || tasks_join(&t->tasks, child, group) < 0) {
-		tracer_give_up(t, -ENOMEM, "cannot trace task %d", (int)tid);
-		return;
-	}
+	tasks_join(&t->tasks, child, group);
 	bool thread = group == parent->proc->pid;
 	if (!thread) {
 		child->proc->counted = parent->proc->counted && t->config.follow;

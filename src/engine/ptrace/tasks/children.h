@@ -17,9 +17,9 @@ void tracer_on_child(struct tracer *t, struct task *parent, int event);
 bool tracer_first_stop(struct tracer *t, struct task *task, int sig);
 /*
  * Adds a task whose parent was killed in the very stop that would have reported it; /proc says to which process the
- * task belongs. Returns false if tracing was given up.
+ * task belongs.
  */
-bool tracer_adopt(struct tracer *t, struct task *task);
+void tracer_adopt(struct tracer *t, struct task *task);
 /* Adopts all tasks that have waited too long for their parent's event. */
 void tracer_adopt_orphans(struct tracer *t);
 

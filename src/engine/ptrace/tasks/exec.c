@@ -41,11 +41,7 @@ void tracer_on_exec(struct tracer *t, struct task *task)
 	pid_t old = caller->tid;
 	forget_threads(t, caller);
 	tracer_leave_group(t, caller); /* the name of the group will change */
-	if (tasks_rename(&t->tasks, caller, leader) < 0) {
-		t->current = NULL;
-		tracer_give_up(t, -ENOMEM, "cannot trace task %d", (int)leader);
-		return;
-	}
+	tasks_rename(&t->tasks, caller, leader);
 	caller->stopped = true;
 	bool first = caller->proc->root && !caller->proc->execed;
 	caller->proc->execed = true;

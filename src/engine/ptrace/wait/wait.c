@@ -213,6 +213,5 @@ pid_t tracer_wait_task(struct tracer *t, pid_t tid, int *status)
 
 void tracer_keep_status(struct tracer *t, pid_t tid, int status)
 {
-	if (!vec_push(&t->waits.taken, (struct wait_status){tid, status}))
-		tracer_give_up(t, -ENOMEM, "the exit status of task %d is lost", (int)tid);
+	vec_push(&t->waits.taken, (struct wait_status){tid, status});
 }
