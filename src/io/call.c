@@ -583,7 +583,9 @@ void io_call_leave(struct io_profile *p, struct io_fds *t, struct io_thread *k, 
 		return;
 	const struct io_call *row = map_get(&p->calls, (uintptr_t)c->desc);
 	double ns = (double)c->duration_ns - (double)c->cost_ns;
-	struct context x = {p, t, k, ev, c, row, ns > 0 ? ns : 0, (double)c->spread_ns};
+	/* If tracing takes longer than the call itself, the own time may be wrong by the cost of tracing. */
+	uint64_t doubt_ns = ns < (double)c->cost_ns && c->cost_ns > c->spread_ns ? c->cost_ns : c->spread_ns;
+	struct context x = {p, t, k, ev, c, row, ns > 0 ? ns : 0, (double)doubt_ns};
 	int arg = row ? row->fd : first_fd(c);
 	bool is_open = !c->error || c->err != EBADF;
 	const struct io_open *o = is_open ? open_of(&x, arg) : NULL;

@@ -12,12 +12,14 @@ struct fixture {
 	struct rig rig;
 	struct trace_io sink;
 	struct run_io io;
+	uint64_t cost_ns; /* the cost of tracing each call; the call itself takes 10 us */
 };
 
 static int set_up(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
 	*state = f;
+	f->cost_ns = 2000;
 	trace_io_init(&f->sink);
 	rig_start(&f->rig, &f->sink.sink);
 	return 0;
@@ -45,6 +47,8 @@ static void call4(struct fixture *f, long nr, uint64_t a0, uint64_t a1, uint64_t
 	give(&f->rig, ev);
 	ev = call_event(EV_EXIT, 100, nr, a0, a1, a2, result);
 	ev.call.args[3] = a3;
+	ev.call.duration_ns -= ev.call.cost_ns - f->cost_ns;
+	ev.call.cost_ns = f->cost_ns;
 	give(&f->rig, ev);
 }
 
@@ -170,6 +174,18 @@ static void small_requests_are_found(void **state)
 	assert_int_equal(f->io.findings.n, 1);
 }
 
+/* If tracing a call takes longer than the call, nobody knows how long the call took. */
+static void costly_tracing_gives_no_figure(void **state)
+{
+	struct fixture *f = *state;
+	f->cost_ns = 12000;
+	for (int i = 0; i < 1000; i++)
+		call(f, SYS_read, 5, 0x2000, 1, 1);
+	const struct run_io_finding *found = finding(f, "small-reads");
+	assert_non_null(found);
+	assert_true(isnan(found->saving_low_s) && isnan(found->saving_high_s));
+}
+
 /* Reads the file from its start as a process of its own. */
 static void read_as(struct fixture *f, pid_t pid, int times)
 {
@@ -282,6 +298,7 @@ int main(void)
 		WITH(appending_is_sequential),
 		WITH(reading_written_bytes_is_not_repeated),
 		WITH(small_requests_are_found),
+		WITH(costly_tracing_gives_no_figure),
 		WITH(few_requests_are_not),
 		WITH(processes_do_not_repeat_each_other),
 		WITH(one_process_repeats_itself),
