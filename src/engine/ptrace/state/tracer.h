@@ -135,7 +135,7 @@ struct tracer_waits {
 	VEC(struct wait_status) taken;
 	size_t next;
 	struct spin spin;
-	bool records_flow; /* records come fast: tracer_await_records() polls for them */
+	bool records_flow; /* records come fast: tracer_await_records() looks for them */
 	unsigned lone;     /* how many times in succession only one task had stopped */
 	struct {           /* how many waits in succession were interrupted, and the time of the first one */
 		unsigned n;

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -174,27 +175,32 @@ pid_t tracer_spin(struct tracer *t, pid_t pid, int *status, struct rusage *usage
  */
 #define FLOW_NS 300000
 /*
- * The time between two looks at the ring. Each look delays the program, because the program writes to the same memory.
+ * The time between two looks at the ring. The ring has room for the records of at least 1 ms, so sctrace can sleep
+ * meanwhile. Each look delays the program, because the program writes to the same memory.
  */
-#define FLOW_POLL_NS 5000
+#define FLOW_SLEEP_NS 50000
 
 pid_t tracer_await_records(struct tracer *t, int *status, struct rusage *usage)
 {
+	const struct timespec pause = clock_to_timespec(FLOW_SLEEP_NS);
+	sigset_t child, before;
+	pid_t r = 0;
 	if (!t->waits.records_flow || !spins(t))
 		return 0;
-	uint64_t now = clock_ns();
-	const uint64_t until = now + FLOW_NS;
-	for (uint64_t next = now; now < until; next += FLOW_POLL_NS) {
-		pid_t tid = tracer_wait(t, -1, status, WNOHANG, usage);
-		if (tid)
-			return tid;
-		if (t->ops->has_many_records(t) || (t->config.woken && *t->config.woken))
-			return -EINTR;
-		while ((now = clock_ns()) < next)
-			arch_pause();
+	/* SIGCHLD is blocked before wait4(2) looks for a stop, so that no stop between both goes unnoticed. */
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &child, &before);
+	for (const uint64_t until = clock_ns() + FLOW_NS; r == 0 && clock_ns() < until;) {
+		r = tracer_wait(t, -1, status, WNOHANG, usage);
+		if (r == 0 && (t->ops->has_many_records(t) || (t->config.woken && *t->config.woken)))
+			r = -EINTR;
+		if (r == 0)
+			sigtimedwait(&child, NULL, &pause);
 	}
-	t->waits.records_flow = false;
-	return 0;
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	t->waits.records_flow = r != 0;
+	return r;
 }
 
 pid_t tracer_wait_or_signal(struct tracer *t, pid_t pid, int *status, struct rusage *usage)

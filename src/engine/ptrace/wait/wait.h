@@ -13,8 +13,8 @@ pid_t tracer_wait(struct tracer *t, pid_t pid, int *status, int options, struct 
 /* Like tracer_wait(), but does not sleep, and polls only if that may save time. Returns 0 if nothing was reported. */
 pid_t tracer_spin(struct tracer *t, pid_t pid, int *status, struct rusage *usage);
 /*
- * Like tracer_spin(), for any task. Returns -EINTR if many records wait to be read. Returns 0 at once unless records
- * come fast (tracer_waits.records_flow), and after a while if records stop coming fast.
+ * While records come fast (tracer_waits.records_flow), waits for a stop or an end of any task. Returns the task's id;
+ * -EINTR if many records wait to be read, or sctrace received a signal; 0 if records do not come fast (any more).
  */
 pid_t tracer_await_records(struct tracer *t, int *status, struct rusage *usage);
 /* Like tracer_wait(), but spins before it sleeps. */
