@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/memory.h"
+#include "base/outfile.h"
 #include "config.h"
 
 #include <errno.h>
@@ -91,12 +92,14 @@ static void store(int folder, const json_t *all)
 {
 	char name[64];
 	snprintf(name, sizeof(name), "sctrace-costs.json.%d", (int)getpid());
+	char *text = json_dumps(all, JSON_COMPACT); /* before the file exists: memory_exhausted() does not remove it */
 	int fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	int err = fd < 0 ? fd : outfile_write(fd, text, strlen(text), NULL);
+	free(text);
 	if (fd < 0)
 		return;
-	bool ok = json_dumpfd(all, fd, JSON_COMPACT) == 0;
 	close(fd);
-	if (!ok || renameat(folder, name, folder, "sctrace-costs.json") < 0)
+	if (err < 0 || renameat(folder, name, folder, "sctrace-costs.json") < 0)
 		unlinkat(folder, name, 0);
 }
 
