@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/escape.h"
 #include "base/memory.h"
+#include "decode/memory.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -20,8 +21,7 @@
  * amount of memory.
  */
 #define STRING_MOST (1u << 20)
-/* The number of strings of argv that are shown. */
-#define ARGV_MOST 32
+
 /*
  * The limit for the text of an array, even if -s allows more. The text of nested arrays of strings would otherwise be
  * too long.
@@ -341,7 +341,7 @@ void show_argv(const struct decode *d, const struct kind *k, uint64_t v, int i)
 	}
 	emit_open(d->out, '[');
 	for (; s; n++) {
-		if (n == ARGV_MOST && !d->opts->verbose) {
+		if (n == DECODE_ARGV_MOST && !d->opts->verbose) {
 			emit_more(d->out);
 			break;
 		}

@@ -40,6 +40,9 @@ enum memory_rule {
 	MEMORY_OUT_MMSG,       /* like MEMORY_MMSG, for recvmmsg(2); the result is its length */
 };
 
+/* The number of arguments of execve(2) that are shown, unless all are (-v). */
+#define DECODE_ARGV_MOST 32
+
 struct memory_need {
 	enum memory_rule rule;
 	uint16_t size;

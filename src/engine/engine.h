@@ -55,6 +55,7 @@ struct engine_config {
 	bool kill_on_exit;
 	bool find_main;      /* report the calls before main separately */
 	unsigned string_max; /* the number of bytes of a buffer that decoders read (-s) */
+	bool verbose;        /* decoders show all arguments and variables of execve(2) (-v) */
 	bool names; /* the names of descriptors and processes are looked up at each event (-y, -P, --by=path) */
 	bool times; /* events need cost_ns; measuring it at the start takes a few milliseconds */
 	const struct call_set *only; /* send events only for these calls (threads need not stop at other calls);

@@ -70,7 +70,7 @@ def test_handler(folder):
 
 def test_recorded(folder):
     """A child whose calls are recorded costs few calls"""
-    check(folder, "vfork", [], calls=108, stops=14)
+    check(folder, "vfork", [], calls=69, stops=9)
 
 
 def stops_of(folder, *program):

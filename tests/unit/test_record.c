@@ -30,6 +30,7 @@ struct rig {
 
 static struct agent_recipe *recipes;
 static struct rig rig;
+static bool verbose; /* the decoders show all arguments and variables of execve(2) */
 
 static void *map(void *at, size_t n)
 {
@@ -47,7 +48,7 @@ static int set_up_all(void **state)
 	recipe_commands((struct agent_command *)COMMANDS_AT);
 	for (int64_t nr = 0; nr < 512; nr++) {
 		const struct syscall_desc *d = syscall_lookup(syscall_native_arch(), nr);
-		if (!d || !recipe_of(d, nr, &recipes[nr]))
+		if (!d || !recipe_of(d, nr, false, &recipes[nr]))
 			recipes[nr].n = 255;
 	}
 	return 0;
@@ -115,7 +116,7 @@ static ssize_t own_memory(void *ctx, uint64_t addr, void *buf, size_t n)
 static void show(const struct call *c, const struct mem *before, const struct mem *after, struct buf *out)
 {
 	struct emit e;
-	struct decode_opts opts = {.string_max = 32};
+	struct decode_opts opts = {.string_max = 32, .verbose = verbose};
 	struct decode_memo memo = {0};
 	struct decode d = {.out = &e, .call = c, .mem = before, .opts = &opts, .memo = &memo};
 	emit_text_init(&e, out, 0);
@@ -167,6 +168,7 @@ static void check_same_text(int64_t nr, char *page, const uint64_t args[6], int6
 #define VECTOR_AT   40000 /* offset in the page, after the memory of other arguments */
 #define MESSAGES_AT 42000
 #define PAIR_AT     43000
+#define STRINGS_AT  44000
 
 static uint64_t somewhere(const char *page)
 {
@@ -201,6 +203,17 @@ static uint64_t make_message(char *page, size_t i)
 	return sum;
 }
 
+/* Makes the array of strings to which argument `arg` points: more than are shown without -v, or fewer. */
+static void make_strings(char *page, uint64_t args[6], unsigned arg)
+{
+	uint64_t pointers[40] = {0};
+	size_t n = (size_t)(rand() % 40);
+	for (size_t i = 0; i < n; i++)
+		pointers[i] = somewhere(page);
+	memcpy(page + STRINGS_AT + arg * 1000, pointers, (n + 1) * sizeof(*pointers));
+	args[arg] = rand() % 10 ? (uint64_t)(uintptr_t)page + STRINGS_AT + arg * 1000 : 0;
+}
+
 /*
  * Makes the memory to which argument `arg` points, for a rule whose memory contains pointers. Sets *result so that this
  * memory is valid.
@@ -210,6 +223,10 @@ static void make_deep(char *page, uint64_t args[6], unsigned rule, unsigned arg,
 	const uint64_t pair[2] = {rand() % 3 ? somewhere(page) : 0, 8};
 	bool out = rule == RECIPE_OUT_IOVEC || rule == RECIPE_OUT_MSG;
 	uint64_t sum = 0;
+	if (rule == RECIPE_POINTERS || rule == RECIPE_STRINGS) {
+		make_strings(page, args, arg);
+		return;
+	}
 	if (rule == RECIPE_SIGSET_PAIR) {
 		memcpy(page + PAIR_AT, pair, sizeof(pair));
 		args[arg] = (uint64_t)(uintptr_t)page + PAIR_AT;
@@ -234,7 +251,8 @@ static void make_deep(char *page, uint64_t args[6], unsigned rule, unsigned arg,
 
 static bool is_deep(unsigned rule)
 {
-	return rule == RECIPE_IN_IOVEC || rule == RECIPE_OUT_IOVEC || rule == RECIPE_SIGSET_PAIR || rule >= RECIPE_MSG;
+	return rule == RECIPE_IN_IOVEC || rule == RECIPE_OUT_IOVEC || rule == RECIPE_SIGSET_PAIR ||
+	       rule == RECIPE_POINTERS || rule == RECIPE_STRINGS || rule >= RECIPE_MSG;
 }
 
 /* Selects a command that is in the recipe's table. */
@@ -295,16 +313,74 @@ static void all_calls_have_the_same_text(void **state)
 	assert_true(recorded > 40 * 150);
 }
 
+/* With -v, all strings of execve(2) are captured, or the call stops. */
+static void all_strings_of_execve_are_captured(void **state)
+{
+	(void)state;
+	char *page = map(NULL, PAGES);
+	const struct syscall_desc *d = syscall_lookup(syscall_native_arch(), SYS_execve);
+	unsigned recorded = 0;
+	verbose = true;
+	assert_true(recipe_of(d, SYS_execve, true, &recipes[SYS_execve]));
+	srand(1);
+	for (size_t i = 0; i < PAGES; i++)
+		page[i] = (char)('a' + rand() % 26);
+	for (size_t i = 100; i < PAGES; i += 100 + (size_t)rand() % 200)
+		page[i] = 0;
+	for (unsigned round = 0; round < 200; round++) {
+		uint64_t args[6];
+		int64_t result = make_call(SYS_execve, page, args);
+		set_up(RING_DATA);
+		recorded += enter(SYS_execve, args);
+		check_same_text(SYS_execve, page, args, result);
+	}
+	assert_int_equal(recorded, 200);
+	verbose = false;
+	assert_true(recipe_of(d, SYS_execve, false, &recipes[SYS_execve]));
+}
+
+/* The captures of execve(2) are made before the call, because its memory is lost if the call succeeds. */
+static void execve_is_captured_before_it_is_made(void **state)
+{
+	(void)state;
+	char path[] = "/bin/ls", arg[] = "ls";
+	uint64_t argv[] = {(uint64_t)(uintptr_t)arg, 0}, envp[] = {0};
+	const uint64_t args[6] = {(uint64_t)(uintptr_t)path, (uint64_t)(uintptr_t)argv, (uint64_t)(uintptr_t)envp};
+	struct buf text = {0};
+	set_up(RING_DATA);
+	assert_true(enter(SYS_execve, args));
+	memset(path, 'x', 2);
+	memset(arg, 'x', 2);
+	argv[0] = envp[0] = 1;
+	assert_int_equal(reader_fill(&rig.reader), 0);
+	struct record_item it = take();
+	assert_int_equal(it.kind, RECORD_ENTER);
+	const struct mem before = {.read = captures_read_before, .ctx = (void *)(uintptr_t)it.record};
+	struct call c = call_of(SYS_execve, args, 0);
+	show(&c, &before, &before, &text);
+	assert_non_null(strstr(buf_str(&text), "\"/bin/ls\", [\"ls\"], 0x"));
+	assert_non_null(strstr(buf_str(&text), "/* 0 vars */"));
+	buf_free(&text);
+	/* More than a record can hold: the call stops. */
+	char *page = map(NULL, PAGES);
+	memset(page, 'a', PAGES);
+	const uint64_t lengthy[6] = {(uint64_t)(uintptr_t)page, 0, 0},
+		       many[6] = {(uint64_t)(uintptr_t)arg, 0, (uint64_t)(uintptr_t)page};
+	set_up(RING_DATA);
+	assert_false(enter(SYS_execve, lengthy));
+	assert_false(enter(SYS_execve, many));
+}
+
 static void usual_calls_have_recipes(void **state)
 {
 	(void)state;
 	static const int16_t usual[] = {
-		SYS_read,     SYS_write,      SYS_openat,    SYS_close,      SYS_newfstatat, SYS_mmap,    SYS_futex,
-		SYS_lseek,    SYS_getpid,     SYS_poll,      SYS_epoll_wait, SYS_getdents64, SYS_ioctl,   SYS_writev,
-		SYS_readv,    SYS_preadv,     SYS_prlimit64, SYS_statfs,     SYS_uname,      SYS_sysinfo, SYS_sendto,
-		SYS_recvfrom, SYS_accept,     SYS_select,    SYS_getsockopt, SYS_sendmsg,    SYS_recvmsg, SYS_ppoll,
-		SYS_pselect6, SYS_setsockopt, SYS_sendmmsg,  SYS_recvmmsg,   SYS_getsockname};
-	static const int16_t stopping[] = {SYS_clone, SYS_execve, SYS_exit, SYS_rt_sigreturn, SYS_ptrace};
+		SYS_read,     SYS_write,      SYS_openat,    SYS_close,      SYS_newfstatat,  SYS_mmap,    SYS_futex,
+		SYS_lseek,    SYS_getpid,     SYS_poll,      SYS_epoll_wait, SYS_getdents64,  SYS_ioctl,   SYS_writev,
+		SYS_readv,    SYS_preadv,     SYS_prlimit64, SYS_statfs,     SYS_uname,       SYS_sysinfo, SYS_sendto,
+		SYS_recvfrom, SYS_accept,     SYS_select,    SYS_getsockopt, SYS_sendmsg,     SYS_recvmsg, SYS_ppoll,
+		SYS_pselect6, SYS_setsockopt, SYS_sendmmsg,  SYS_recvmmsg,   SYS_getsockname, SYS_execve};
+	static const int16_t stopping[] = {SYS_clone, SYS_exit, SYS_rt_sigreturn, SYS_ptrace};
 	for (size_t i = 0; i < sizeof(usual) / sizeof(*usual); i++)
 		assert_true(is_recordable(usual[i]));
 	for (size_t i = 0; i < sizeof(stopping) / sizeof(*stopping); i++)
@@ -556,6 +632,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_calls_have_the_same_text),
+		cmocka_unit_test(all_strings_of_execve_are_captured),
+		cmocka_unit_test(execve_is_captured_before_it_is_made),
 		cmocka_unit_test(usual_calls_have_recipes),
 		cmocka_unit_test(unverified_memory_is_not_read),
 		cmocka_unit_test(possible_netlink_messages_stop),

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/near.h"
 #include "cmd/put.h"
+#include "syscall/table.h"
 #include "tracee/spawn.h"
 
 #include <errno.h>
@@ -208,6 +209,15 @@ static bool takes_events(const struct trace *t)
 	return t->shows || t->by_events || t->o.record;
 }
 
+/* Are all arguments and variables of execve(2) shown? */
+static bool shows_all_of_exec(const struct trace_opts *o)
+{
+	const int64_t nr = syscall_number(syscall_native_arch(), "execve");
+	const struct call exec = {
+		.arch = syscall_native_arch(), .nr = nr, .desc = syscall_lookup(syscall_native_arch(), nr)};
+	return o->record || o->verbose_count > 0 || trace_look_full(&o->look, &exec);
+}
+
 static void make_config(struct trace *t, struct engine_config *c)
 {
 	struct trace_opts *o = &t->o;
@@ -223,6 +233,7 @@ static void make_config(struct trace *t, struct engine_config *c)
 	c->kill_on_exit = o->kill_on_exit;
 	c->times = t->by_events || o->record || t->o.durations || t->o.select.slower_ns || t->o.format != TRACE_TEXT;
 	c->string_max = trace_string_max(o);
+	c->verbose = shows_all_of_exec(o);
 	c->names = o->record || o->fd_names || o->pid_names || o->select.paths.n ||
 		   (o->by && (strcmp(o->by, "fd") == 0 || strcmp(o->by, "path") == 0));
 	c->find_main = t->program && o->count && !t->by_events;

@@ -210,7 +210,8 @@ struct patch_task {
 	bool redone;
 	bool strict;                    /* seccomp_mask.c: the program believes that it is in seccomp's strict mode */
 	struct record_thread *recorded; /* the thread's ring, or NULL */
-	bool pretend;                   /* seccomp_mask.c: the result of the current call will be set to 0 */
+	pid_t vfork_parent; /* the thread that waits in vfork(2) until this task ends or calls execve(2); 0: none */
+	bool pretend;       /* seccomp_mask.c: the result of the current call will be set to 0 */
 };
 
 /* The position of a thread when its process was attached to. */
@@ -278,6 +279,8 @@ struct patch {
 	const unsigned char
 		*recorder; /* the bytes that each image has at RECORDER_CODE (RECORDER_ROOM + RECIPES_ROOM of them),
 			    * or NULL */
+	char recorder_path
+		[SETUP_PATH]; /* a sealed file with the same bytes, which programs can open; "": there is none */
 	uint8_t record_way[AGENT_CALLS]; /* enum record_way */
 
 	/* Sites. */

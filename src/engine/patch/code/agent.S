@@ -265,7 +265,9 @@ agent_check:				/* rcx = slot; handles calls with arguments to check, and calls 
 	je	3f
 	cmp	$157, %eax		/* prctl: the tracer must see four of its operations */
 	je	5f
-	cmp	$59, %eax		/* execve: one at a time; its start time is stored in the region */
+	cmp	$158, %eax		/* arch_prctl: only ARCH_SET_FS has no memory to record */
+	je	9f
+	cmp	$59, %eax		/* execve: one at a time unless recorded; its start time is stored in the region */
 	je	8f
 	cmp	$9, %eax		/* mmap: check the range only if an address is requested */
 	jne	6f
@@ -364,7 +366,14 @@ agent_ranges:				/* mprotect etc.: refused if the range overlaps this frame or p
 	cmp	$26, %edi		/* PR_SET_TSC */
 	je	agent_refuse
 	jmp	7b
-8:	mov	DATA_WORDS, %r11
+9:	test	$SLOT_F_RECORD, %cl
+	jz	7b
+	cmp	$0x1002, %edi		/* ARCH_SET_FS */
+	je	7b
+	jmp	agent_refuse
+8:	test	$SLOT_F_RECORD, %cl
+	jnz	agent_record
+	mov	DATA_WORDS, %r11
 	test	%r11, %r11
 	jz	agent_refuse
 	rdtsc
@@ -500,6 +509,7 @@ agent_end:
 	.globl setup_begin, setup_path, setup_end, setup_trap1, setup_trap2, setup_closed, setup_back_end
 #define MAP_ANON_AT   0x100022	/* MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE */
 #define MAP_SHARED_AT 0x100001	/* MAP_SHARED | MAP_FIXED_NOREPLACE */
+#define MAP_PRIVATE_AT 0x100002	/* MAP_PRIVATE | MAP_FIXED_NOREPLACE */
 	.macro	map addr, size, prot, flags, fd
 	mov	\addr, %rdi
 	mov	\size, %rsi
@@ -593,8 +603,8 @@ setup_back_end:
  * the thread. Then it jumps to the program's first instruction, with the registers and the stack that execve(2) has set
  * up.
  *
- * In: rbx = the address for the stubs; all other registers are 0. If the code fails, it stops at the int3, with r12 to
- * r15 and rbx as after setup_begin.
+ * In: rbx = the address for the stubs; rbp = 0, or if the image will record, SETUP_RECORDS and all SETUP_NO_*; all other
+ * registers are 0. If the code fails, it stops at the int3, with r12 to r15, rbx and rbp as after setup_begin.
  */
 	.globl unattended_code, unattended_armed, unattended_trap, unattended_data, unattended_code_end
 #define UNATTENDED(member) unattended_data + UNATTENDED_##member(%rip)
@@ -618,7 +628,7 @@ unattended_code:
 	jne	1f
 	mov	%rax, %r13
 	lea	AGENT_PAGE(%rax), %r14
-	map	$AGENT_STATS, $(AGENT_CALLS * SLOT_SIZE + AGENT_PAGE), 3, MAP_SHARED_AT, %r12
+	map	$AGENT_STATS, UNATTENDED(STATS), 3, MAP_SHARED_AT, %r12
 	mov	%rax, %r15
 1:	mov	%r12, %rdi
 	mov	$3, %eax		/* close */
@@ -632,7 +642,36 @@ unattended_code:
 	mov	AGENT_STATS + AGENT_CALLS * SLOT_SIZE + 8, %rax	/* agent_tail.mark */
 	cmp	UNATTENDED(MARK), %rax
 	jne	unattended_trap
-	mov	UNATTENDED(WORK), %rsi
+	test	%ebp, %ebp
+	jz	2f
+	lea	UNATTENDED(RECORDER), %rdi
+	mov	$0x80000, %esi		/* O_RDONLY | O_CLOEXEC */
+	mov	$2, %eax		/* open */
+	syscall
+	mov	%rax, %r12
+	test	%rax, %rax
+	js	unattended_trap
+	map	$RECORDER_CODE, $(RECORDER_ROOM + RECIPES_ROOM), 5, MAP_PRIVATE_AT, %r12
+	mov	%rax, %r8
+	mov	%r12, %rdi
+	mov	$3, %eax		/* close */
+	syscall
+	cmp	$RECORDER_CODE, %r8
+	jne	unattended_trap
+	and	$~SETUP_NO_RECORDER, %ebp
+	map	$THREADS_AT, $THREADS_ROOM, 3, MAP_ANON_AT, $-1
+	cmp	$THREADS_AT, %rax
+	jne	unattended_trap
+	and	$~SETUP_NO_THREADS, %ebp
+	map	$SCRATCHES_AT, $(RINGS * SCRATCH_SIZE), 3, MAP_ANON_AT, $-1
+	cmp	$SCRATCHES_AT, %rax
+	jne	unattended_trap
+	and	$~SETUP_NO_SCRATCHES, %ebp
+	mov	UNATTENDED(SCRATCH), %rdx
+	mov	%rdx, THREADS_AT + 8	/* the row of fs base 0: agent_thread.scratch */
+	mov	UNATTENDED(RING), %rcx
+	mov	%rcx, SCRATCH_RING(%rdx)
+2:	mov	UNATTENDED(WORK), %rsi
 	mov	UNATTENDED_WORK_STUBS(%rsi), %r9
 	lea	UNATTENDED_WORK_HEAD(%rsi), %rsi
 	mov	%r13, %rdi

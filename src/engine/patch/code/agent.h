@@ -54,6 +54,7 @@
 #define SETUP_NO_RECORDER  4 /* result flags: what the setup code could not map, because the range is in use */
 #define SETUP_NO_THREADS   8
 #define SETUP_NO_SCRATCHES 16
+#define SETUP_NO_RECORDS   (SETUP_NO_RECORDER | SETUP_NO_THREADS | SETUP_NO_SCRATCHES)
 #define SETUP_PATH         40 /* bytes at setup_path, for a file name with its NUL */
 
 /*
@@ -64,11 +65,15 @@
 #define ROOM_MIN (64 << 20)
 
 /* Offsets in struct agent_unattended for agent.S. Assertions below compare them with the structure. */
-#define UNATTENDED_ENTRY 0
-#define UNATTENDED_WORK  8
-#define UNATTENDED_MARK  16
-#define UNATTENDED_PATH  24
-#define UNATTENDED_SIZE  (UNATTENDED_PATH + SETUP_PATH)
+#define UNATTENDED_ENTRY    0
+#define UNATTENDED_WORK     8
+#define UNATTENDED_MARK     16
+#define UNATTENDED_STATS    24
+#define UNATTENDED_SCRATCH  32
+#define UNATTENDED_RING     40
+#define UNATTENDED_PATH     48
+#define UNATTENDED_RECORDER (UNATTENDED_PATH + SETUP_PATH)
+#define UNATTENDED_SIZE     (UNATTENDED_RECORDER + SETUP_PATH)
 /*
  * Offsets in the work area of unattended setup. It consists of 16 bytes that the setup code uses, then the number of
  * bytes of stubs, then everything that the setup code copies.
@@ -175,12 +180,20 @@ struct agent_unattended {
 	uint64_t entry; /* address of the image's first instruction */
 	uint64_t work;  /* address of the work area */
 	uint64_t mark;  /* the value that agent_tail.mark must have */
-	char path[SETUP_PATH];
+	uint64_t stats; /* number of bytes to map at AGENT_STATS */
+	/* With SETUP_RECORDS: the addresses of the thread's scratch memory and of its ring. */
+	uint64_t scratch, ring;
+	char path[SETUP_PATH];     /* the file to map at AGENT_STATS */
+	char recorder[SETUP_PATH]; /* with SETUP_RECORDS: the file to map at RECORDER_CODE */
 };
 _Static_assert(offsetof(struct agent_unattended, entry) == UNATTENDED_ENTRY &&
 		       offsetof(struct agent_unattended, work) == UNATTENDED_WORK &&
 		       offsetof(struct agent_unattended, mark) == UNATTENDED_MARK &&
+		       offsetof(struct agent_unattended, stats) == UNATTENDED_STATS &&
+		       offsetof(struct agent_unattended, scratch) == UNATTENDED_SCRATCH &&
+		       offsetof(struct agent_unattended, ring) == UNATTENDED_RING &&
 		       offsetof(struct agent_unattended, path) == UNATTENDED_PATH &&
+		       offsetof(struct agent_unattended, recorder) == UNATTENDED_RECORDER &&
 		       sizeof(struct agent_unattended) == UNATTENDED_SIZE,
 	       "agent.S");
 

@@ -63,16 +63,24 @@ HELPER void copy_bytes(unsigned char *to, const unsigned char *from, uint64_t n)
 	}
 }
 
+/* Copies a string with its NUL, or its first `most` bytes if it is longer. Returns the number of bytes. */
+HELPER uint64_t copy_text(unsigned char *to, const unsigned char *from, uint64_t most)
+{
+	uint64_t i = 0;
+	while (i < most) {
+		to[i] = from[i];
+		__asm__ volatile("" ::: "memory");
+		if (!to[i++])
+			break;
+	}
+	return i;
+}
+
 /* Copies a string with its NUL. Returns its length, or 0 if it is longer than `most`. */
 HELPER uint64_t copy_string(unsigned char *to, const unsigned char *from, uint64_t most)
 {
-	for (uint64_t i = 0; i < most; i++) {
-		to[i] = from[i];
-		__asm__ volatile("" ::: "memory");
-		if (!to[i])
-			return i + 1;
-	}
-	return 0;
+	uint64_t n = copy_text(to, from, most);
+	return n && !to[n - 1] ? n : 0;
 }
 
 /* The position of a record's next capture. */
@@ -138,15 +146,70 @@ HELPER bool put_string(const struct agent_scratch *r, struct place *p, unsigned 
 	return len && put(p, addr, len);
 }
 
+/* Returns the room for the bytes of the next capture. The address that they will have is *to. */
+HELPER uint64_t room_for(const struct place *p, unsigned char **to)
+{
+	uint64_t head = p->at + sizeof(struct agent_capture);
+	*to = (unsigned char *)p->rec + head;
+	return head < p->room ? p->room - head : 0;
+}
+
+/* Captures a string, or its first `most` bytes. Returns false if there is no room for a string that is not longer. */
+PART bool put_text(struct place *p, uint64_t addr, uint64_t most)
+{
+	unsigned char *to;
+	uint64_t room = room_for(p, &to), limit = most < room ? most : room;
+	uint64_t n = limit ? copy_text(to, (const unsigned char *)addr, limit) : 0;
+	return n && (n == most || !to[n - 1]) && put(p, addr, n);
+}
+
+/* Captures at most `most` pointers up to a NULL, and at most `bytes` bytes of each string that they point at. */
+HELPER bool put_pointers(struct place *p, uint64_t addr, uint64_t most, uint64_t bytes)
+{
+	unsigned char *to;
+	uint64_t room = room_for(p, &to) / sizeof(uint64_t), n = 0;
+	uint64_t *pointers = (uint64_t *)(void *)to;
+	while (n < room && n < most) {
+		pointers[n] = ((const uint64_t *)addr)[n];
+		__asm__ volatile("" ::: "memory");
+		if (!pointers[n++])
+			break;
+	}
+	if (!n || (n < most && pointers[n - 1]) || !put(p, addr, n * sizeof(uint64_t)))
+		return false;
+	for (uint64_t i = 0; bytes && i < n && pointers[i]; i++)
+		if (!put_text(p, pointers[i], bytes))
+			return false;
+	return true;
+}
+
+HELPER bool is_exec_rule(unsigned rule)
+{
+	return rule == RECIPE_PATH || rule == RECIPE_POINTERS || rule == RECIPE_STRINGS;
+}
+
+/* Captures an argument of execve(2). */
+HELPER bool put_exec(struct place *p, uint64_t addr, uint64_t string_max, unsigned rule, uint64_t size)
+{
+	if (rule == RECIPE_PATH)
+		return put_text(p, addr, UINT64_MAX);
+	if (rule == RECIPE_POINTERS)
+		return put_pointers(p, addr, UINT64_MAX, 0);
+	return put_pointers(p, addr, size, string_max + 1);
+}
+
 /*
- * Captures memory that the call will change. Returns false if there is no room. If the copying faults, the ring is
- * unchanged, because the record is not open yet, and threads/signals.c makes the call from the stub.
+ * Captures memory that the call will change or remove. Returns false if there is no room. If the copying faults, the
+ * ring is unchanged, because the record is not open yet, and threads/signals.c makes the call from the stub.
  */
-HELPER bool capture_before(const struct agent_scratch *s, struct place *p, const struct agent_recipe *recipe)
+HELPER bool capture_before(const struct agent_scratch *s, struct place *p, const struct agent_recipe *recipe,
+			   uint64_t string_max)
 {
 	for (unsigned i = 0; i < recipe->n; i++) {
 		uint64_t addr = s->args[recipe->op[i].arg], n = 0;
 		unsigned rule = recipe->op[i].rule;
+		if (addr && is_exec_rule(rule) && !put_exec(p, addr, string_max, rule, recipe->op[i].size))
+			return false;
 		if (rule == RECIPE_CHANGED)
 			n = recipe->op[i].size;
 		else if (rule == RECIPE_FD_SET)
@@ -172,7 +235,7 @@ IN_PROGRAM struct agent_record *recorder_enter(struct agent_scratch *s)
 		return NULL;
 	struct place p = place_in(r, next, used);
 	p.before = 1;
-	if (!capture_before(s, &p, recipe))
+	if (!capture_before(s, &p, recipe, r->string_max))
 		return NULL;
 	struct agent_record *rec = p.rec;
 	rec->before = p.at;

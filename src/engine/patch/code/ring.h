@@ -11,8 +11,8 @@
  * that copying cannot fault. Otherwise the recorder asks sctrace, which completes the record from the stopped thread's
  * memory.
  *
- * Memory that the call both reads and changes is also captured before the call. If this capture faults, the call is
- * made without the recorder.
+ * Memory that the call both reads and changes is also captured before the call, and so are the arguments of execve(2).
+ * If this capture faults, the call is made without the recorder.
  */
 #ifndef SCTRACE_ENGINE_PATCH_CODE_RING_H
 #define SCTRACE_ENGINE_PATCH_CODE_RING_H
@@ -63,6 +63,7 @@
 #define SCRATCH_RESULT 80
 #define SCRATCH_RECORD 88
 #define SCRATCH_SAVED  96
+#define SCRATCH_RING   144
 #define RECORD_T0      80
 #define RECORD_T1      88
 #define RECORD_RESULT  96
@@ -75,6 +76,8 @@
 #define AGENT_ASK 0x5ca5 /* a call with this number asks sctrace to complete a record; the kernel has no such call */
 
 #ifndef __ASSEMBLER__
+#include "engine/patch/code/agent.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -146,6 +149,10 @@ enum recipe_rule {
 	 * The row of the command says what is captured.
 	 */
 	RECIPE_COMMAND,
+	/* Captured only before the call, because execve(2) removes the memory if it succeeds: */
+	RECIPE_PATH,     /* a string up to its NUL */
+	RECIPE_POINTERS, /* pointers up to a NULL */
+	RECIPE_STRINGS, /* at most `size` pointers up to a NULL, and the strings, each at most up to string_max + 1 bytes */
 	/* Captured before the call, and again after it: */
 	RECIPE_CHANGED, /* `size` bytes, which the kernel reads and then changes */
 	RECIPE_FD_SET,  /* a set of descriptors (select(2)); argument 0 gives their number */
@@ -258,7 +265,8 @@ _Static_assert(offsetof(struct agent_scratch, busy) == SCRATCH_BUSY &&
 		       offsetof(struct agent_scratch, sp) == SCRATCH_SP &&
 		       offsetof(struct agent_scratch, result) == SCRATCH_RESULT &&
 		       offsetof(struct agent_scratch, record) == SCRATCH_RECORD &&
-		       offsetof(struct agent_scratch, saved) == SCRATCH_SAVED,
+		       offsetof(struct agent_scratch, saved) == SCRATCH_SAVED &&
+		       offsetof(struct agent_scratch, ring) == SCRATCH_RING,
 	       "agent.S");
 _Static_assert(sizeof(struct agent_ring) <= RING_HEAD && sizeof(struct agent_thread) == 32, "agent.S");
 _Static_assert(COMMANDS_AT + COMMANDS * sizeof(struct agent_command) <= RECORDER_CODE + RECORDER_ROOM, "room");
@@ -286,6 +294,17 @@ static inline uint32_t ring_step(uint32_t off, uint32_t size, uint32_t limit, ui
 	uint32_t left = off < limit ? limit - off : 0;
 	*taken = size < left ? size : left;
 	return size < left ? off + size : 0;
+}
+
+/* The addresses of ring number `index` and of the scratch memory that belongs to it, in the program. */
+static inline uint64_t ring_address(unsigned index)
+{
+	return AGENT_STATS + AGENT_STATS_SIZE + (uint64_t)index * RING_SIZE;
+}
+
+static inline uint64_t scratch_address(unsigned index)
+{
+	return SCRATCHES_AT + (uint64_t)index * SCRATCH_SIZE;
 }
 
 static inline struct agent_record *ring_record(struct agent_ring *r, uint32_t off)

@@ -228,6 +228,7 @@ static uint8_t slot_flags(int64_t nr)
 		{SYS_rt_sigaction, SLOT_F_CHECK},
 		{SYS_rt_sigreturn, SLOT_F_CHECK},
 		{SYS_prctl, SLOT_F_CHECK},
+		{SYS_arch_prctl, SLOT_F_CHECK},
 		{SYS_rt_sigprocmask, SLOT_F_CHECK},
 	};
 	uint8_t flags = syscall_returns_bytes(syscall_native_arch(), nr) ? SLOT_F_BYTES : 0;
@@ -371,6 +372,23 @@ bool region_is_there(const struct region *r, uint64_t mark)
 uint64_t region_mark(const struct region *r)
 {
 	return tail_of(r)->mark;
+}
+
+/* --- the rings of threads --- */
+
+int region_take_ring(struct region *r)
+{
+	for (int i = 0; i < RINGS; i++)
+		if (!(r->rings_taken[i / 64] >> (i % 64) & 1)) {
+			r->rings_taken[i / 64] |= 1ull << (i % 64);
+			return i;
+		}
+	return -1;
+}
+
+void region_give_ring(struct region *r, unsigned index)
+{
+	r->rings_taken[index / 64] &= ~(1ull << (index % 64));
 }
 
 /* --- the words of images --- */

@@ -65,8 +65,6 @@ struct setup {
 	int (*middle)(struct region *, pid_t, const struct user_regs_struct *);
 };
 
-#define SETUP_NO_RECORDS (SETUP_NO_RECORDER | SETUP_NO_THREADS | SETUP_NO_SCRATCHES)
-
 static int check_setup(const struct user_regs_struct *r)
 {
 	if (r->rbp & SETUP_NO_RECORDS)

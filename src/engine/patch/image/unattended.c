@@ -1,5 +1,7 @@
 #include "engine/patch/image/unattended.h"
 
+#include "base/memory.h"
+#include "engine/patch/code/ring.h"
 #include "engine/patch/image/image.h"
 #include "engine/patch/image/plan.h"
 #include "engine/patch/image/region.h"
@@ -9,6 +11,7 @@
 #include "tracee/proc.h"
 
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
 
@@ -56,9 +59,9 @@ static bool is_possible(const struct patch *p, const struct user_regs_struct *r,
 {
 	const uint64_t faults = SIGBIT(SIGSEGV) | SIGBIT(SIGBUS) | SIGBIT(SIGILL) | SIGBIT(SIGTRAP);
 	const struct user_regs_struct first = first_registers(r, r->rip);
-	return !p->attended && !p->record && p->arming == ARM_SUD && p->watchdog_fd < 0 && s->has_signals &&
-	       !((s->blocked | s->ignored) & (faults | SIGBIT(SIGSYS))) && r->rip > 1ull << 32 &&
-	       memcmp(r, &first, sizeof(first)) == 0;
+	return !p->attended && (!p->recorder || (p->recorder_path[0] && !r->fs_base)) && p->arming == ARM_SUD &&
+	       p->watchdog_fd < 0 && s->has_signals && !((s->blocked | s->ignored) & (faults | SIGBIT(SIGSYS))) &&
+	       r->rip > 1ull << 32 && memcmp(r, &first, sizeof(first)) == 0;
 }
 
 /* Fills in the work area, except for the stubs at its end. Returns the address to which the stubs must be copied. */
@@ -77,15 +80,21 @@ static unsigned char *fill_work(unsigned char *bytes, const struct image *img)
  * has changed.
  */
 static bool write_all(struct patch *p, struct task *task, const struct user_regs_struct *r, const char *path,
-		      uint64_t room, uint64_t stubs)
+		      uint64_t room, uint64_t stubs, unsigned ring)
 {
 	const struct image *img = image_of(task);
 	const uint64_t mark = region_mark(img->counters.region);
-	struct agent_unattended about = {.entry = r->rip, .work = work_address(r), .mark = mark};
+	struct agent_unattended about = {.entry = r->rip,
+					 .work = work_address(r),
+					 .mark = mark,
+					 .stats = AGENT_STATS_SIZE + (uint64_t)img->counters.rings * RING_SIZE,
+					 .scratch = scratch_address(ring),
+					 .ring = ring_address(ring)};
 	unsigned char code[PLAN_EXTRA_MAX], work[WORK_MAX];
 	struct plan_extra extra = {.addr = room, .code = code, .n = CODE_SIZE, .stubs = fill_work(work, img)};
 	struct user_regs_struct to = *r;
 	memcpy(about.path, path, SETUP_PATH);
+	memcpy(about.recorder, p->recorder_path, SETUP_PATH);
 	memcpy(code, unattended_code, CODE_SIZE);
 	memcpy(code + (unattended_data - unattended_code), &about, sizeof(about));
 	plan_apply_loader(p, task, r->rip, &extra);
@@ -95,6 +104,7 @@ static bool write_all(struct patch *p, struct task *task, const struct user_regs
 	memcpy(work + UNATTENDED_WORK_STUBS, &nstubs, sizeof(nstubs));
 	to.rip = room;
 	to.rbx = stubs;
+	to.rbp = p->recorder ? SETUP_RECORDS | SETUP_NO_RECORDS : 0;
 	memset(code, 0, CODE_SIZE);
 	if (remote_write(task->tid, about.work, work, (size_t)(extra.stubs - work) + nstubs) == 0 &&
 	    ptrace_retry(PTRACE_SETREGS, task->tid, NULL, &to) == 0)
@@ -110,6 +120,8 @@ static void forget(struct patch *p, struct image *img)
 	if (img->counters.words)
 		region_give_words(img->counters.region, img->counters.words);
 	region_put(p, img->counters.region);
+	free(img->threads);
+	img->threads = NULL;
 	site_free_all(p, img);
 	img->counters = (struct image_counters){.off = false};
 	img->setup.hi = 0;
@@ -117,7 +129,23 @@ static void forget(struct patch *p, struct image *img)
 	img->state = IMAGE_NEW;
 }
 
-bool unattended_start(struct patch *p, struct task *task, const struct user_regs_struct *r, const struct proc_status *s)
+/*
+ * Prepares the image for records. Returns the index of the ring that the first thread gets, or -1 if the image cannot
+ * map a ring at its start.
+ */
+static int prepare_records(struct image *img)
+{
+	int ring = region_take_ring(img->counters.region);
+	img->threads = memory_zeroed(THREAD_ROWS_IN_ALL, sizeof(*img->threads));
+	img->counters.rings = RINGS_AT_FIRST;
+	if (ring < RINGS_AT_FIRST)
+		return ring;
+	region_give_ring(img->counters.region, (unsigned)ring);
+	return -1;
+}
+
+bool unattended_start(struct patch *p, struct task *task, const struct user_regs_struct *r, const struct proc_status *s,
+		      unsigned *ring)
 {
 	struct image *img = image_of(task);
 	char path[SETUP_PATH] = "";
@@ -134,10 +162,14 @@ bool unattended_start(struct patch *p, struct task *task, const struct user_regs
 	img->setup.lo = room;
 	img->setup.hi = room + CODE_SIZE;
 	vec_push(&img->sites.pages, (struct stub_page){stubs, 0, STUB_AREA / STUB_SIZE});
-	if (!write_all(p, task, r, path, room, stubs)) {
+	int index = p->recorder ? prepare_records(img) : 0;
+	if (index < 0 || !write_all(p, task, r, path, room, stubs, (unsigned)index)) {
+		if (p->recorder && index >= 0)
+			region_give_ring(region, (unsigned)index);
 		forget(p, img);
 		return false;
 	}
+	*ring = (unsigned)index;
 	patch_task_of(task)->armed = true;
 	return true;
 }

@@ -13,11 +13,12 @@ struct proc_status;
 /*
  * Prepares unattended setup of the image of `task`, which has stopped at its execve(2). `r` holds its first registers,
  * and `s` is its /proc/PID/status. Returns true if the image is ready. The task will then be armed when the program
- * begins, and the caller must not set the registers. Returns false if nothing has changed; setup_image() must then set
+ * begins, and the caller must not set the registers. If the image will record, sets *ring to the index of the ring that
+ * the task gets; the caller must call record_adopt(). Returns false if nothing has changed; setup_image() must then set
  * up the image.
  */
-bool unattended_start(struct patch *p, struct task *task, const struct user_regs_struct *r,
-		      const struct proc_status *s);
+bool unattended_start(struct patch *p, struct task *task, const struct user_regs_struct *r, const struct proc_status *s,
+		      unsigned *ring);
 /*
  * Is the task, with registers `r`, still in the code of unattended setup? Once a task has left this code, it never
  * returns to it.
@@ -25,7 +26,7 @@ bool unattended_start(struct patch *p, struct task *task, const struct user_regs
 bool unattended_runs(const struct task *task, const struct user_regs_struct *r);
 /*
  * Unattended setup has failed, and the task has stopped in its code with registers `r`, in a signal-delivery-stop:
- * undoes everything. `r` becomes the task's first registers, which the caller must set. Returns false if the task has
+ * undoes everything. If the image was to record, record_leave() must have been called. `r` becomes the task's first registers, which the caller must set. Returns false if the task has
  * ended.
  */
 bool unattended_undo(struct patch *p, struct task *task, struct user_regs_struct *r);

@@ -101,6 +101,7 @@ static void prepare_image(struct patch *p, struct task *task, struct user_regs_s
 {
 	struct buf why = {0};
 	struct proc_status s;
+	unsigned ring;
 	proc_status(task->tid, &s);
 	if (!s.has_signals)
 		image_note_mask(p, task);
@@ -110,9 +111,11 @@ static void prepare_image(struct patch *p, struct task *task, struct user_regs_s
 	/* execve(2) has returned, and must not look like a call that the kernel restarts. */
 	r->rax = 0;
 	r->orig_rax = (unsigned long long)-1;
-	if (!why.len && unattended_start(p, task, r, &s)) {
+	if (!why.len && unattended_start(p, task, r, &s, &ring)) {
 		p->images++;
 		note_ignored(task, &s);
+		if (p->record)
+			record_adopt(p, task, ring);
 	} else
 		prepare_attended(p, task, r, &s, &why);
 	buf_free(&why);
@@ -136,6 +139,7 @@ enum tracer_verdict exec_signal(struct tracer *t, struct task *task, const sigin
 		return signals_stop(t, task, si);
 	if (!fault)
 		return STOP_PASS;
+	record_leave(p, task);
 	if (!unattended_undo(p, task, &r))
 		return STOP_RESUMED;
 	p->images--;
@@ -143,7 +147,7 @@ enum tracer_verdict exec_signal(struct tracer *t, struct task *task, const sigin
 	return task->stopped ? STOP_HANDLED : STOP_RESUMED;
 }
 
-void exec_done(struct tracer *t, struct task *task)
+bool exec_done(struct tracer *t, struct task *task)
 {
 	struct patch *p = patch_of(t);
 	struct patch_task *pt = children_give_state(task);
@@ -151,7 +155,7 @@ void exec_done(struct tracer *t, struct task *task)
 	bool held = task->proc->hold;
 	remote_release(); /* the old address space no longer exists */
 	image_forget_task(task);
-	record_leave(p, task);
+	bool recorded = record_exec(p, task);
 	if (!thread_of(task)->in_call && image_of(task))
 		stepout_exec(image_of(task));
 	image_leave(p, task->proc);
@@ -159,15 +163,16 @@ void exec_done(struct tracer *t, struct task *task)
 	task->proc->image = image_new();
 	*pt = (struct patch_task){0};
 	if (ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
-		return;
-	if (thread_of(task)->in_call) {
+		return recorded;
+	bool stopped = thread_of(task)->in_call;
+	if (stopped) {
 		thread_of(task)->call.result = 0;
 		thread_of(task)->call.error = false;
 		tracer_call_exit(t, task);
 	}
-	if (!arm_is_served(p, task)) {
+	if (arm_is_served(p, task))
+		prepare_image(p, task, &r);
+	else
 		task->release = held;
-		return;
-	}
-	prepare_image(p, task, &r);
+	return recorded || stopped;
 }

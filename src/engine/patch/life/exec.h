@@ -16,6 +16,6 @@ bool exec_enter_image(struct patch *p, struct task *task, uint64_t at, const str
  */
 enum tracer_verdict exec_signal(struct tracer *t, struct task *task, const siginfo_t *si);
 /* tracer_ops.exec: puts the agent into a new image before its first instruction. */
-void exec_done(struct tracer *t, struct task *task);
+bool exec_done(struct tracer *t, struct task *task);
 
 #endif

@@ -10,11 +10,6 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 
-static uint64_t ring_address(unsigned index)
-{
-	return AGENT_STATS + AGENT_STATS_SIZE + (uint64_t)index * RING_SIZE;
-}
-
 static struct agent_ring *ring_here(const struct region *r, unsigned index)
 {
 	return (struct agent_ring *)(void *)(r->slots + AGENT_STATS_SIZE + (size_t)index * RING_SIZE);
@@ -55,21 +50,22 @@ static bool write_row(const struct task *task, struct agent_thread *row, uint64_
  */
 static void free_row(const struct record_thread *th)
 {
-	struct agent_thread *row = row_for(th->image, th->fs_base);
+	struct agent_thread *row = th->image->threads ? row_for(th->image, th->fs_base) : NULL;
 	if (row && row->scratch == record_scratch_address(th))
 		*row = (struct agent_thread){0};
 }
 
 /*
  * True if another thread that may run now uses the row. The parent of a vfork(2) child does not run while the child
- * uses the same fs base. At its end, the parent's vfork(2) stops, and the parent is then admitted again.
+ * uses the same fs base. At its end, the parent's vfork(2) stops, and the parent is then admitted again; sctrace may not
+ * have seen the child's execve(2) or end yet.
  */
 static bool is_contended(const struct patch *p, const struct agent_thread *row, const struct record_thread *th)
 {
 	for (size_t i = 0; row->scratch && i < p->record->threads.n; i++) {
 		const struct record_thread *o = p->record->threads.v[i];
 		if (o != th && o->task && o->image == th->image && row->scratch == record_scratch_address(o))
-			return !patch_task_of(o->task)->slow;
+			return !patch_task_of(o->task)->slow && patch_task_of(o->task)->vfork_parent != th->tid;
 	}
 	return false;
 }
@@ -101,25 +97,8 @@ static bool map_ring(struct patch *p, struct task *task, unsigned index)
 	return true;
 }
 
-static bool take_ring(struct patch *p, struct task *task, struct record_thread *th)
-{
-	struct region *region = th->image->counters.region;
-	unsigned i = 0;
-	while (i < RINGS && region->rings_taken[i / 64] >> (i % 64) & 1)
-		i++;
-	if (i == RINGS || !map_ring(p, task, i))
-		return false;
-	region->rings_taken[i / 64] |= 1ull << (i % 64);
-	struct agent_ring *ring = ring_here(region, i);
-	memset(ring, 0, sizeof(*ring));
-	ring->limit = p->record->limit;
-	ring->string_max = p->record->string_max;
-	th->index = i;
-	th->reader = (struct record_reader){.ring = ring, .limit = p->record->limit};
-	return true;
-}
-
-static struct record_thread *thread_new(struct patch *p, struct task *task)
+/* Gives the task ring number `index`, which the image has mapped and the region has reserved. */
+static struct record_thread *thread_new(struct patch *p, struct task *task, unsigned index)
 {
 	struct record_thread *th = memory_zeroed(1, sizeof(*th));
 	th->tid = task->tid;
@@ -127,22 +106,46 @@ static struct record_thread *thread_new(struct patch *p, struct task *task)
 	th->task = task;
 	th->turn = UINT64_MAX;
 	th->image = image_of(task);
-	if (!take_ring(p, task, th)) {
-		free(th);
-		return NULL;
-	}
+	th->region = th->image->counters.region;
+	th->index = index;
+	struct agent_ring *ring = ring_here(th->region, index);
+	memset(ring, 0, sizeof(*ring));
+	ring->limit = p->record->limit;
+	ring->string_max = p->record->string_max;
+	th->reader = (struct record_reader){.ring = ring, .limit = p->record->limit};
 	vec_push(&p->record->threads, th);
 	patch_task_of(task)->recorded = th;
 	return th;
 }
 
-/* Writes the address of the thread's ring to its scratch memory, if that was not done before. */
+static struct record_thread *take_ring(struct patch *p, struct task *task)
+{
+	struct region *region = image_of(task)->counters.region;
+	int i = region_take_ring(region);
+	if (i >= 0 && map_ring(p, task, (unsigned)i))
+		return thread_new(p, task, (unsigned)i);
+	if (i >= 0)
+		region_give_ring(region, (unsigned)i);
+	return NULL;
+}
+
+void record_adopt(struct patch *p, struct task *task, unsigned index)
+{
+	struct record_thread *th = thread_new(p, task, index);
+	struct agent_thread *row = row_for(th->image, 0);
+	*row = (struct agent_thread){.fs_base = 0, .scratch = record_scratch_address(th)};
+	th->has_ring = true;
+}
+
+/*
+ * Prepares the thread's scratch memory, if that was not done before. A thread that had this scratch memory earlier may
+ * have ended within a call, for example a child of vfork(2).
+ */
 static bool write_ring(const struct task *task, struct record_thread *th)
 {
-	const uint64_t ring = ring_address(th->index);
-	const uint64_t at = record_scratch_address(th) + offsetof(struct agent_scratch, ring);
+	const struct agent_scratch scratch = {.busy = SCRATCH_IDLE, .ring = ring_address(th->index)};
 	if (!th->has_ring)
-		th->has_ring = remote_write(task->tid, at, &ring, sizeof(ring)) == 0;
+		th->has_ring = remote_write(task->tid, record_scratch_address(th), &scratch, sizeof(scratch)) == 0;
 	return th->has_ring;
 }
 
@@ -153,7 +156,7 @@ bool record_admit_at(struct patch *p, struct task *task, uint64_t fs_base)
 		return false;
 	struct record_thread *th = recorded_of(task);
 	if (!th)
-		th = thread_new(p, task);
+		th = take_ring(p, task);
 	struct agent_thread *row = th ? row_for(img, fs_base) : NULL;
 	if (!row || row->scratch == SHARED)
 		return false;
@@ -164,6 +167,18 @@ bool record_admit_at(struct patch *p, struct task *task, uint64_t fs_base)
 	if (is_contended(p, row, th))
 		return write_row(task, row, fs_base, SHARED) && false;
 	return write_ring(task, th) && write_row(task, row, fs_base, record_scratch_address(th));
+}
+
+void record_expect(const struct task *task, uint64_t fs_base)
+{
+	struct record_thread *th = recorded_of(task);
+	struct agent_thread *row = th && th->has_ring ? row_for(th->image, fs_base) : NULL;
+	/*
+	 * The old row stays. If another thread comes to have the old fs base while this thread exists, the calls of that
+	 * thread stop (SHARED).
+	 */
+	if (row && !row->scratch && write_row(task, row, fs_base, record_scratch_address(th)))
+		th->fs_base = fs_base;
 }
 
 bool record_admit(struct patch *p, struct task *task)
@@ -185,7 +200,6 @@ void record_forget_copied(struct task *task)
 
 void record_dismiss(struct record_thread *th)
 {
-	struct region *region = th->image->counters.region;
-	region->rings_taken[th->index / 64] &= ~(1ull << (th->index % 64));
+	region_give_ring(th->region, th->index);
 	free_row(th);
 }

@@ -13,6 +13,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <x86intrin.h>
 
 #define RED_ZONE 128
@@ -168,7 +169,8 @@ static void capture(const struct patch *p, struct record_reader *r, const struct
 		rule = row->rule;
 		size = row->size;
 	}
-	if (!addr)
+	/* What the recorder captures before the call is already in the record. */
+	if (!addr || rule == RECIPE_PATH || rule == RECIPE_POINTERS || rule == RECIPE_STRINGS)
 		return;
 	if (rule == RECIPE_STRING)
 		capture_string(r, live, addr);
@@ -327,22 +329,28 @@ static const struct mem *memory_of(struct patch *p, const struct record_thread *
 	return &rec->mem;
 }
 
+static struct call call_of(const struct patch *p, const struct record_thread *th, const struct agent_record *rec,
+			   uint64_t began)
+{
+	const struct site *s = th->task ? site_of_stub(th->image, rec->ret) : NULL;
+	struct call c = {.arch = syscall_native_arch(),
+			 .nr = (int64_t)rec->nr,
+			 .desc = syscall_lookup(syscall_native_arch(), (int64_t)rec->nr),
+			 .ip = s ? s->ip : rec->ret,
+			 .sp = rec->sp + FRAME + sizeof(uint64_t) + RED_ZONE,
+			 .enter_ns = to_ns(p, began),
+			 /* A disturbed calibration can give a cost below zero. */
+			 .cost_ns = p->fast.ns > 0 ? (uint64_t)p->fast.ns : 0,
+			 .spread_ns = (uint64_t)p->fast.spread_ns};
+	memcpy(c.args, rec->args, sizeof(rec->args));
+	return c;
+}
+
 static void call_begins(const struct patch *p, struct record_thread *th, const struct record_item *item)
 {
-	const struct agent_record *rec = item->record;
-	const struct site *s = th->task ? site_of_stub(th->image, rec->ret) : NULL;
 	struct life_ends ends; /* an argument that life_enter() needs; its result is not used */
-	th->call = (struct call){.arch = syscall_native_arch(),
-				 .nr = (int64_t)rec->nr,
-				 .desc = syscall_lookup(syscall_native_arch(), (int64_t)rec->nr),
-				 .ip = s ? s->ip : rec->ret,
-				 .sp = rec->sp + FRAME + sizeof(uint64_t) + RED_ZONE,
-				 .enter_ns = to_ns(p, item->began),
-				 .restart = item->continued,
-				 /* A disturbed calibration can give a cost below zero. */
-				 .cost_ns = p->fast.ns > 0 ? (uint64_t)p->fast.ns : 0,
-				 .spread_ns = (uint64_t)p->fast.spread_ns};
-	memcpy(th->call.args, rec->args, sizeof(rec->args));
+	th->call = call_of(p, th, item->record, item->began);
+	th->call.restart = item->continued;
 	/*
 	 * Some calls of a handler may be recorded while others stop. The same is true for the restart of the call that
 	 * the handler interrupted. `life` must see all these calls, because they belong to one thread.
@@ -417,12 +425,9 @@ static void name_sites(struct record_thread *th)
 	}
 }
 
-void record_leave(struct patch *p, struct task *task)
+/* Reads no more records of the task, which has ended or has a new image. */
+static void leave(struct patch *p, struct task *task, struct record_thread *th)
 {
-	struct record_thread *th = recorded_of(task);
-	if (!th)
-		return;
-	look_at(p, th);
 	p->record->ordered = false;
 	const struct agent_record *open = &th->reader.open;
 	/*
@@ -438,4 +443,33 @@ void record_leave(struct patch *p, struct task *task)
 	record_dismiss(th);
 	th->task = NULL;
 	patch_task_of(task)->recorded = NULL;
+}
+
+bool record_exec(struct patch *p, struct task *task)
+{
+	struct record_thread *th = recorded_of(task);
+	struct thread *k = thread_of(task);
+	if (!th)
+		return false;
+	look_at(p, th);
+	const struct agent_record *open = &th->reader.open;
+	bool recorded = th->reader.has_open && open->nr == SYS_execve && !open->t1;
+	uint64_t now = __rdtsc();
+	if (recorded) {
+		k->call = call_of(p, th, open, open->t0);
+		k->call.duration_ns = now > open->t0 ? (uint64_t)((double)(now - open->t0) * p->tick_ns) : 0;
+	}
+	leave(p, task, th);
+	if (recorded)
+		th->reader.ended_at = 0; /* the end of the call is not reported from its record */
+	return recorded;
+}
+
+void record_leave(struct patch *p, struct task *task)
+{
+	struct record_thread *th = recorded_of(task);
+	if (!th)
+		return;
+	look_at(p, th);
+	leave(p, task, th);
 }

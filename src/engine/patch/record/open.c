@@ -5,11 +5,14 @@
 #include "syscall/table.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 /* From asm/hwcap2.h: the kernel allows programs to use the instruction RDFSBASE. */
 #ifndef HWCAP2_FSGSBASE
@@ -46,19 +49,29 @@ static void make_program(struct record *rec)
 	put_jump(rec->program, 8, (const unsigned char *)(uintptr_t)recorder_leave);
 }
 
+/*
+ * Puts the program's bytes into a memfd that nobody can change any more, so that all images can map the same memory.
+ * Without this file, the bytes are written into each image.
+ */
+static void make_file(struct patch *p, struct record *rec)
+{
+	const int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
+	rec->fd = memfd_create("sctrace", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (rec->fd >= 0 && write(rec->fd, rec->program, sizeof(rec->program)) == sizeof(rec->program) &&
+	    fcntl(rec->fd, F_ADD_SEALS, seals) == 0)
+		snprintf(p->recorder_path, sizeof(p->recorder_path), "/proc/%d/fd/%d", (int)getpid(), rec->fd);
+}
+
 /* Is the call in the set? If `set` is NULL, it stands for all calls. */
 static bool is_in(const struct call_set *set, int64_t nr)
 {
 	return !set || (set->bits[nr / 64] >> (nr % 64) & 1);
 }
 
-/*
- * Calls that must always stop: those that create tasks, because the child must not write to its parent's ring, and
- * those that change a thread's fs base.
- */
+/* Calls that create tasks must always stop, because the child must not write to its parent's ring. */
 static bool must_stop(int64_t nr)
 {
-	return nr == SYS_fork || nr == SYS_vfork || nr == SYS_clone || nr == SYS_clone3 || nr == SYS_arch_prctl;
+	return nr == SYS_fork || nr == SYS_vfork || nr == SYS_clone || nr == SYS_clone3;
 }
 
 void record_open(struct patch *p, const struct engine_config *config)
@@ -69,7 +82,7 @@ void record_open(struct patch *p, const struct engine_config *config)
 	struct agent_recipe *recipes = (struct agent_recipe *)(void *)(rec->program + RECORDER_ROOM);
 	for (int64_t nr = 0; nr < AGENT_CALLS; nr++) {
 		const struct syscall_desc *d = syscall_lookup(syscall_native_arch(), nr);
-		bool recordable = d && recipe_of(d, nr, &recipes[nr]);
+		bool recordable = d && recipe_of(d, nr, config->verbose, &recipes[nr]);
 		bool asked = config->want & (CAP_INJECT | CAP_STOPS) && is_in(config->stops, nr);
 		bool wanted = is_in(config->only, nr);
 		bool stops = must_stop(nr) || (d && config->names && syscall_changes_names(d)) || (wanted && asked);
@@ -83,6 +96,7 @@ void record_open(struct patch *p, const struct engine_config *config)
 	rec->string_max = config->string_max;
 	p->record = rec;
 	p->recorder = rec->program;
+	make_file(p, rec);
 }
 
 /*
@@ -104,8 +118,12 @@ void record_close(struct patch *p)
 		say_calls(p->record);
 	for (size_t i = 0; p->record && i < p->record->threads.n; i++)
 		record_thread_free(p->record->threads.v[i]);
-	if (p->record)
+	if (p->record) {
 		vec_free(&p->record->threads);
+		if (p->record->fd >= 0)
+			close(p->record->fd);
+	}
+	p->recorder_path[0] = 0;
 	free(p->record);
 	p->record = NULL;
 	p->recorder = NULL;

@@ -13,9 +13,8 @@
 static bool is_special(int64_t nr)
 {
 	static const int16_t special[] = {
-		SYS_clone,    SYS_clone3,     SYS_fork,         SYS_vfork,   SYS_execve,
-		SYS_execveat, SYS_exit,       SYS_rt_sigreturn, SYS_seccomp, SYS_restart_syscall,
-		SYS_prctl,    SYS_arch_prctl, SYS_userfaultfd,
+		SYS_clone,   SYS_clone3,          SYS_fork,  SYS_vfork,       SYS_execveat, SYS_exit, SYS_rt_sigreturn,
+		SYS_seccomp, SYS_restart_syscall, SYS_prctl, SYS_userfaultfd,
 	};
 	for (size_t i = 0; i < sizeof(special) / sizeof(*special); i++)
 		if (special[i] == nr)
@@ -107,9 +106,22 @@ static unsigned size_for(int64_t nr, enum syscall_kind kind, struct memory_need 
 	return need.rule == MEMORY_STRING && (nr == SYS_readlink || nr == SYS_readlinkat) ? EINVAL : need.size;
 }
 
-bool recipe_of(const struct syscall_desc *d, int64_t nr, struct agent_recipe *recipe)
+/* The arguments of execve(2) are captured before the call, because the program's memory is lost if it succeeds. */
+static bool exec_recipe(bool verbose, struct agent_recipe *recipe)
+{
+	unsigned most = verbose ? UINT16_MAX : DECODE_ARGV_MOST + 1;
+	return add(recipe, RECIPE_PATH, 0, 0) && add(recipe, RECIPE_STRINGS, 1, most) &&
+	       add(recipe, verbose ? RECIPE_STRINGS : RECIPE_POINTERS, 2, most);
+}
+
+bool recipe_of(const struct syscall_desc *d, int64_t nr, bool verbose, struct agent_recipe *recipe)
 {
 	*recipe = (struct agent_recipe){0};
+	if (nr == SYS_execve)
+		return exec_recipe(verbose, recipe);
+	/* The agent records only ARCH_SET_FS, which has no memory. */
+	if (nr == SYS_arch_prctl)
+		return true;
 	if (is_special(nr))
 		return false;
 	for (unsigned i = 0; i < d->nargs; i++) {

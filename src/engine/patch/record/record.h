@@ -16,11 +16,12 @@ struct record_thread {
 	pid_t tid, pid;
 	struct task *task; /* NULL: the task has ended or was detached */
 	struct image *image;
-	struct call call; /* the call whose beginning was reported last */
-	uint64_t turn;    /* time of the next item; UINT64_MAX: there is none */
-	unsigned index;   /* index of the ring in its region */
-	uint64_t fs_base; /* the fs base by which the program finds the ring */
-	bool has_ring;    /* the thread's scratch memory contains the address of the ring */
+	struct region *region; /* contains the ring */
+	struct call call;      /* the call whose beginning was reported last */
+	uint64_t turn;         /* time of the next item; UINT64_MAX: there is none */
+	unsigned index;        /* index of the ring in its region */
+	uint64_t fs_base;      /* the fs base by which the program finds the ring */
+	bool has_ring;         /* the thread's scratch memory contains the address of the ring */
 };
 
 /* Additional state of an engine that records. */
@@ -33,6 +34,7 @@ struct record {
 	bool ordered;
 	/* The bytes that are mapped in the program from RECORDER_CODE on. The recipes and commands in them need alignment. */
 	_Alignas(uint64_t) unsigned char program[RECORDER_ROOM + RECIPES_ROOM];
+	int fd;         /* a file with these bytes, or -1 */
 	uint32_t limit; /* number of bytes of each ring that are used */
 	uint64_t string_max;
 	uint64_t sync_ticks, sync_ns; /* time stamp counter and clock, read together by the last record_look() */
@@ -55,7 +57,7 @@ static inline struct record_thread *recorded_of(const struct task *task)
 
 static inline uint64_t record_scratch_address(const struct record_thread *th)
 {
-	return SCRATCHES_AT + (uint64_t)th->index * SCRATCH_SIZE;
+	return scratch_address(th->index);
 }
 
 /* Checks whether this processor and kernel support recording. Returns 0, or -ENOTSUP with the reason in `why`. */
@@ -69,8 +71,17 @@ void record_close(struct patch *p);
  * it; the task's calls then go to sctrace.
  */
 bool record_admit(struct patch *p, struct task *task);
+/*
+ * Like record_admit(), for a task whose setup code gives it ring number `index` (image/unattended.h). Its fs base is 0.
+ */
+void record_adopt(struct patch *p, struct task *task, unsigned index);
 /* Like record_admit(), for a task whose fs base is known. */
 bool record_admit_at(struct patch *p, struct task *task, uint64_t fs_base);
+/*
+ * Called before a call that sets the fs base of the stopped task, so that the task's next call finds the ring. The ring
+ * is registered under the old fs base as well, because the call may fail.
+ */
+void record_expect(const struct task *task, uint64_t fs_base);
 /*
  * Called for a process that received a copy of its parent's memory: clears the copied table of threads, because the
  * rings in the table belong to the parent.
@@ -83,6 +94,11 @@ void record_dismiss(struct record_thread *th);
  * be reported.
  */
 void record_leave(struct patch *p, struct task *task);
+/*
+ * Like record_leave(), for a task whose execve(2) has succeeded. Returns true if the call was recorded; the task's
+ * thread_of()->call then describes it, with its duration.
+ */
+bool record_exec(struct patch *p, struct task *task);
 
 /*
  * Called when the agent has passed a call to sctrace instead of recording it, because the thread had no ring, or the

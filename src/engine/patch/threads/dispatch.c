@@ -15,6 +15,7 @@
 #include "engine/ptrace/calls/stop.h"
 #include "tracee/proc.h"
 
+#include <asm/prctl.h>
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/seccomp.h>
@@ -352,6 +353,8 @@ static uint64_t fast_way(struct patch *p, struct task *task, const struct user_r
 		s = visit_site(p, task, r->rip);
 	if (!s || !s->stub || s->kind == SITE_HOPELESS || !task->stopped)
 		return 0;
+	if (call->nr == SYS_arch_prctl && r->rdi == ARCH_SET_FS && p->record)
+		record_expect(task, r->rsi);
 	bool fast = image_map_call(p, task, call->nr, refused) || (refused && record_retry(p, task, call->nr));
 	return fast ? s->stub : 0;
 }

@@ -51,8 +51,11 @@ struct tracer_ops {
 	void (*new_task)(struct tracer *t, struct task *parent, struct task *child, uint64_t clone_flags);
 	/* Called when a new task, which its parent has reported, is in its first stop. */
 	void (*first_stop)(struct tracer *t, struct task *task);
-	/* Called when `task` runs a new image. The other threads of its process were already removed. */
-	void (*exec)(struct tracer *t, struct task *task);
+	/*
+	 * Called when `task` runs a new image. The other threads of its process were already removed. Returns true if
+	 * thread_of(task)->call has been set to the ended execve(2), because no syscall-stop will follow.
+	 */
+	bool (*exec)(struct tracer *t, struct task *task);
 	/* Called when the task is about to be removed, because it exited or another thread called execve(2). */
 	void (*death)(struct tracer *t, struct task *task);
 	/* Called before PTRACE_DETACH of a stopped task, which must then run without sctrace. */

@@ -51,9 +51,7 @@ void tracer_on_exec(struct tracer *t, struct task *task)
 	}
 	if (old != leader)
 		tracer_set_options(t, caller);
-	bool in_call = thread_of(caller)->in_call;
-	if (t->ops->exec)
-		t->ops->exec(t, caller);
+	bool ended = t->ops->exec && t->ops->exec(t, caller);
 	if (first && t->config.find_main)
 		tracer_find_main(t, caller);
 	t->current = caller;
@@ -61,11 +59,7 @@ void tracer_on_exec(struct tracer *t, struct task *task)
 		return;
 	struct event *ev = tracer_event(t, EV_EXEC, caller);
 	ev->child = old;
-	/*
-	 * If the engine has already handled the end of the execve(2), no syscall-stop will follow. The call's end is
-	 * then reported together with EV_EXEC.
-	 */
-	if (in_call && !thread_of(caller)->in_call && tracer_wants_call(t, caller))
+	if (ended && tracer_wants_call(t, caller))
 		tracer_event(t, EV_EXIT, caller)->call = thread_of(caller)->call;
 	if (!first && t->config.break_on && t->config.break_on(t->config.break_ctx, ev)) {
 		caller->release = true;
