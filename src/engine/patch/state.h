@@ -119,17 +119,6 @@ struct image_handlers {
 	uint64_t caught;  /* SIGBIT() of each signal that has a handler */
 };
 
-/*
- * The program's handler for SIGSEGV or SIGBUS. The engine's code in the program may raise these signals, and sctrace
- * then discards them. But if the program ignores or blocks the signal, the kernel resets the handler
- * (force_sig_info_to_task() in kernel/signal.c), and sctrace restores it.
- */
-struct image_fault {
-	/* false: the program was attached to when it had a handler, and has not changed its action since */
-	bool known;
-	uint64_t handler; /* 0: SIG_DFL, 1: SIG_IGN */
-};
-
 /* What the engine must know about a process's signal actions. */
 struct image_actions {
 	bool known; /* `sigsys` is the action that the kernel has, because the program or sigkill_guard.c has set it */
@@ -141,14 +130,15 @@ struct image_actions {
 	 * are not included.
 	 */
 	uint64_t blocking_handlers;
-	struct image_fault faults[2]; /* SIGSEGV, SIGBUS */
 };
 
 /* A process that runs in its parent's memory, but has signal actions of its own, for example after vfork(2). */
 struct image_borrower {
 	pid_t pid;
 	struct image_actions actions;
+	uint64_t faults[2]; /* like agent_data.fault; FAULT_INHERITED: the same as there */
 };
+#define FAULT_INHERITED (UINT64_MAX - 1)
 
 /* The call sites of the image. */
 struct image_sites {
@@ -183,6 +173,7 @@ struct image {
 	struct image_start start;
 	struct image_counters counters;
 	struct image_sigsys sigsys;
+	uint64_t watch;               /* copy of agent_data.watch */
 	struct image_actions actions; /* the signal actions of all processes of the image except the borrowers
 				       * (image_actions_of) */
 	VEC(struct image_borrower) borrowers;

@@ -254,6 +254,13 @@ static void on_fault(int sig)
 	_exit(2);
 }
 
+static void on_child_fault(int sig)
+{
+	(void)sig;
+	dprintf(1, "a child's handler was called\n");
+	_exit(2);
+}
+
 static void set_actions(void (*handler)(int))
 {
 	CHECK(signal(SIGSEGV, handler) != SIG_ERR && signal(SIGBUS, handler) != SIG_ERR);
@@ -297,6 +304,27 @@ static void run_all_blocked(int argc, char **argv)
 	run(argc, argv);
 }
 
+/* A child that runs in this process's memory sets its own actions. */
+static void __attribute__((noinline)) let_child_set_actions(void (*handler)(int))
+{
+	pid_t pid = vfork();
+	if (pid == 0) {
+		set_actions(handler);
+		_exit(0);
+	}
+	CHECK(pid > 0 && waitpid(pid, NULL, 0) == pid);
+}
+
+/* Like run_blocked(), but children have set their own actions, one before this process had handlers, and one after. */
+static void run_beside_children(int argc, char **argv)
+{
+	let_child_set_actions(on_child_fault);
+	set_actions(on_fault);
+	let_child_set_actions(SIG_DFL);
+	block(false);
+	run(argc, argv);
+}
+
 /*
  * Ignores both signals. For each byte that it reads, passes a bad pointer to a write to /dev/null, which does not read
  * the memory.
@@ -320,7 +348,11 @@ static void run_attached(int argc, char **argv)
 	}
 }
 
-static const struct test tests[] = {{"attached", run_attached}, {"default", run},
-				    {"handled", run_handled},   {"ignored", run_ignored},
-				    {"blocked", run_blocked},   {"all_blocked", run_all_blocked}};
+static const struct test tests[] = {{"attached", run_attached},
+				    {"default", run},
+				    {"handled", run_handled},
+				    {"ignored", run_ignored},
+				    {"blocked", run_blocked},
+				    {"all_blocked", run_all_blocked},
+				    {"beside_children", run_beside_children}};
 TEST_MAIN(tests)

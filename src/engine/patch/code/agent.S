@@ -57,8 +57,9 @@ agent_back_\s:
 #define DATA_VFORK_SP (DATA_VFORK + 8)
 #define DATA_VFORK_FRAME (DATA_VFORK + 16)
 #define DATA_NEXT (AGENT_DATA + 88)
-#define DATA_SIGSYS (AGENT_DATA + 96)
-#define DATA_MAP  (AGENT_DATA + 104)
+#define DATA_WATCH (AGENT_DATA + 96)
+#define DATA_FAULT (AGENT_DATA + 104)
+#define DATA_MAP  (AGENT_DATA + 120)
 #define DATA_CODE (DATA_MAP + 4 * AGENT_CALLS)
 
 	.section .rodata
@@ -317,23 +318,37 @@ agent_ranges:				/* mprotect etc.: refused if the range overlaps this frame or p
 	cmp	$CLONE_LIKE_VFORK, %r11d
 	je	agent_vfork
 	jmp	agent_refuse
-2:	/*
-	 * SIGSYS, SIGSEGV and SIGBUS (struct image_fault in state.h): while their actions are the default, the agent
-	 * may make calls that read the action or set it to the default.
-	 */
+2:	mov	$DATA_FAULT, %r11d
+	cmp	$11, %edi		/* SIGSEGV */
+	je	18f
+	add	$8, %r11d
+	cmp	$7, %edi		/* SIGBUS */
+	je	18f
 	cmp	$31, %edi
-	je	17f
-	cmp	$11, %edi
-	je	17f
-	cmp	$7, %edi
 	jne	15f
-17:	cmpb	$0, DATA_SIGSYS
-	jne	agent_refuse
+	/* While the action of SIGSYS is the default, the agent may make calls that read it or set it to the default. */
+	testb	$WATCH_SIGSYS, DATA_WATCH
+	jnz	agent_refuse
 	test	%rsi, %rsi
 	jz	7b
 	cmpq	$0, (%rsi)		/* SIG_DFL */
 	je	7b
 	jmp	agent_refuse
+18:	test	%rsi, %rsi		/* the agent notes the new handler, but only for the process that owns the memory */
+	jz	7b
+	mov	(%rsi), %rdx
+	or	(%r11), %rdx
+	mov	(%rsp), %rdx
+	jz	7b			/* it was the default, and remains it */
+	testb	$WATCH_FAULTS, DATA_WATCH
+	jnz	agent_refuse
+	cmpq	$0, DATA_VFORK
+	jne	agent_refuse
+	cmp	$8, %r10
+	jne	agent_refuse
+	mov	(%rsi), %rdx
+	mov	%rdx, (%r11)
+	mov	(%rsp), %rdx
 15:	test	%rsi, %rsi		/* the tracer must see SA_RESETHAND, and handlers that block SIGSYS */
 	jz	7b
 	testl	$0x80000000, 8(%rsi)	/* SA_RESETHAND */

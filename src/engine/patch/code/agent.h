@@ -40,6 +40,9 @@
 #define SLOT_F_RECORD 16 /* a record of the call is written (code/ring.h) */
 #define SLOT_F_PLAIN  32 /* the call is neither counted nor recorded */
 
+#define WATCH_SIGSYS 1 /* the action of SIGSYS may not be the default */
+#define WATCH_FAULTS 2 /* several processes run in this memory, and each has its own handlers of SIGSEGV and SIGBUS */
+
 /* Offsets in struct agent_back for agent.S. Assertions below compare them with the structure. */
 #define BACK_MASK  0
 #define BACK_FLAGS 8
@@ -138,6 +141,8 @@ struct agent_vfork_frame {
 	struct agent_frame frame;
 };
 
+#define FAULT_UNKNOWN UINT64_MAX /* sctrace attached to a process that had a handler */
+
 /* The agent's private page. */
 struct agent_data {
 	uint64_t base;          /* the address of the slots, minus SLOT_ALIGN */
@@ -145,9 +150,13 @@ struct agent_data {
 	uint64_t single_thread; /* 1: the image has one thread, and no other image uses its slots, so updates need no
 				 * lock */
 	struct agent_vfork_frame vfork_frame;
-	uint64_t next;   /* the program's own handler for SIGSYS, which agent_sigsys calls, or 0 */
-	uint64_t sigsys; /* 1: an action of SIGSYS, SIGSEGV or SIGBUS may not be the default, so the tracer must see
-			  * calls that change these actions */
+	uint64_t next;  /* the program's own handler for SIGSYS, which agent_sigsys calls, or 0 */
+	uint64_t watch; /* WATCH_*: which changes of actions the tracer must see */
+	/*
+	 * The process's handlers for SIGSEGV and SIGBUS (0: SIG_DFL, 1: SIG_IGN, FAULT_UNKNOWN). The agent notes each
+	 * change here, because the tracer may have to restore the handler (threads/dispatch.h).
+	 */
+	uint64_t fault[2];
 	uint32_t map[AGENT_CALLS];
 	/*
 	 * Address ranges [lo, hi) of code that may be patched, ending with a row of zeros. Calls that remap this code
@@ -159,8 +168,9 @@ struct agent_data {
 _Static_assert(sizeof(struct agent_data) <= AGENT_PAGE, "one page");
 _Static_assert(offsetof(struct agent_data, words) == 8 && offsetof(struct agent_data, single_thread) == 16 &&
 		       offsetof(struct agent_data, vfork_frame) == 24 && offsetof(struct agent_data, next) == 88 &&
-		       offsetof(struct agent_data, sigsys) == 96 && offsetof(struct agent_data, map) == 104 &&
-		       offsetof(struct agent_data, code) == 104 + 4 * AGENT_CALLS,
+		       offsetof(struct agent_data, watch) == 96 && offsetof(struct agent_data, fault) == 104 &&
+		       offsetof(struct agent_data, map) == 120 &&
+		       offsetof(struct agent_data, code) == 120 + 4 * AGENT_CALLS,
 	       "agent.S");
 _Static_assert(offsetof(struct agent_vfork_frame, sp) == 8 && offsetof(struct agent_vfork_frame, frame) == 16,
 	       "agent.S");

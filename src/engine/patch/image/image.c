@@ -41,7 +41,8 @@ struct image_actions *image_actions_of(const struct task *task)
 void image_borrow(const struct task *parent, const struct task *child)
 {
 	const struct image_actions copy = *image_actions_of(parent);
-	vec_push(&image_of(child)->borrowers, (struct image_borrower){child->proc->pid, copy});
+	const struct image_borrower b = {child->proc->pid, copy, {FAULT_INHERITED, FAULT_INHERITED}};
+	vec_push(&image_of(child)->borrowers, b);
 }
 
 /*
@@ -66,6 +67,7 @@ struct image *image_copy(struct patch *p, const struct task *parent)
 	img->sigsys = from->sigsys;
 	img->sigsys.blockers = img->sigsys.awaiting = 0; /* the copied numbers count threads of the parent */
 	img->actions = *image_actions_of(parent);
+	img->watch = from->watch;
 	img->counters = from->counters;
 	img->counters.words = NULL;
 	img->counters.off = false;
@@ -207,20 +209,53 @@ void image_note_blocked(struct task *task, bool blocked)
 		unmap_call(task, SYS_rt_sigprocmask);
 }
 
-void image_note_faults(struct image *img, const struct proc_status *s)
+static uint64_t fault_address(int sig)
 {
-	static const int signals[] = {SIGSEGV, SIGBUS};
-	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++) {
-		img->actions.faults[i].known = !(s->caught & SIGBIT(signals[i]));
-		img->actions.faults[i].handler = (s->ignored & SIGBIT(signals[i])) != 0;
-	}
+	return AGENT_DATA + offsetof(struct agent_data, fault) + (sig == SIGBUS ? sizeof(uint64_t) : 0);
 }
 
-void image_watch_actions(const struct task *task)
+uint64_t image_fault_handler(const struct task *task, int sig)
 {
-	static const uint64_t yes = 1;
-	if (image_of(task)->state == IMAGE_READY)
-		remote_write(task->tid, AGENT_DATA + offsetof(struct agent_data, sigsys), &yes, sizeof(yes));
+	uint64_t handler = FAULT_UNKNOWN;
+	const struct image_borrower *b = find_borrower(image_of(task), task->proc->pid);
+	if (b && b->faults[sig == SIGBUS] != FAULT_INHERITED)
+		return b->faults[sig == SIGBUS];
+	remote_read(task->tid, fault_address(sig), &handler, sizeof(handler));
+	return handler;
+}
+
+void image_note_fault(struct task *task, int sig, uint64_t handler)
+{
+	struct image_borrower *b = find_borrower(image_of(task), task->proc->pid);
+	if (b)
+		b->faults[sig == SIGBUS] = handler;
+	else if (image_of(task)->state == IMAGE_READY)
+		remote_write(task->tid, fault_address(sig), &handler, sizeof(handler));
+}
+
+void image_note_faults(struct task *task, const struct proc_status *s)
+{
+	static const int signals[] = {SIGSEGV, SIGBUS};
+	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
+		if ((s->caught | s->ignored) & SIGBIT(signals[i]))
+			image_note_fault(task, signals[i],
+					 s->caught & SIGBIT(signals[i]) ? FAULT_UNKNOWN : 1 /* SIG_IGN */);
+}
+
+/* Adds bits to agent_data.watch. */
+static void watch(const struct task *task, uint64_t bits)
+{
+	struct image *img = image_of(task);
+	if (img->state != IMAGE_READY || (img->watch & bits) == bits)
+		return;
+	img->watch |= bits;
+	remote_write(task->tid, AGENT_DATA + offsetof(struct agent_data, watch), &img->watch, sizeof(img->watch));
+}
+
+void image_watch_borrower(const struct task *task)
+{
+	if (find_borrower(image_of(task), task->proc->pid))
+		watch(task, WATCH_FAULTS);
 }
 
 void image_note_sigsys(struct task *task, const uint64_t action[ACTION_WORDS])
@@ -229,7 +264,7 @@ void image_note_sigsys(struct task *task, const uint64_t action[ACTION_WORDS])
 	a->known = true;
 	memcpy(a->sigsys, action, sizeof(a->sigsys));
 	if (action[ACTION_HANDLER] != 0 /* SIG_DFL */)
-		image_watch_actions(task);
+		watch(task, WATCH_SIGSYS);
 }
 
 void image_note_handler(struct task *task, int sig, bool blocks)

@@ -71,17 +71,21 @@ void image_borrow(const struct task *parent, const struct task *child);
 void image_note_blocked(struct task *task, bool blocked);
 /* Finds out whether the task blocks SIGSYS. Does nothing under a filter, because a filter does not use SIGSYS. */
 void image_note_mask(const struct patch *p, struct task *task);
+/* Returns the process's handler for SIGSEGV or SIGBUS: 0 for SIG_DFL, 1 for SIG_IGN, or FAULT_UNKNOWN. */
+uint64_t image_fault_handler(const struct task *task, int sig);
+/* Notes the handler for SIGSEGV or SIGBUS that the process is about to set. */
+void image_note_fault(struct task *task, int sig, uint64_t handler);
 /*
  * Notes the actions for SIGSEGV and SIGBUS of a program that was just started or attached to, as far as `s` shows them:
- * it does not contain the addresses of handlers.
+ * it does not contain the addresses of handlers. The agent's data must have been set up, unless both actions are the
+ * default.
  */
-void image_note_faults(struct image *img, const struct proc_status *s);
+void image_note_faults(struct task *task, const struct proc_status *s);
 /*
- * Makes the tracer see all changes of the actions of SIGSYS, SIGSEGV and SIGBUS from now on, because one of these
- * actions is not the default. This cannot be undone, because a child of vfork(2) shares the agent's memory, but not the
- * actions.
+ * If the task runs in the memory of another process, makes the tracer see all changes of the handlers of SIGSEGV and
+ * SIGBUS from now on. This is not undone when the task leaves this memory.
  */
-void image_watch_actions(const struct task *task);
+void image_watch_borrower(const struct task *task);
 /*
  * Notes that `action` is the program's action for SIGSYS from now on. If the action is not the default, the agent
  * passes all calls that change it to the tracer.

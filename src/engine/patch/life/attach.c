@@ -65,8 +65,8 @@ static bool wait_for_stop(struct patch *p, struct task *task)
 	return true;
 }
 
-/* Sets `why` if the agent cannot be put into this process. */
-static void find_obstacle(struct patch *p, struct task *task, struct buf *why)
+/* Sets `why` if the agent cannot be put into this process, otherwise *s to its /proc/PID/status. */
+static void find_obstacle(struct patch *p, struct task *task, struct proc_status *s, struct buf *why)
 {
 	struct user_regs_struct r;
 	if (task->listening)
@@ -76,12 +76,10 @@ static void find_obstacle(struct patch *p, struct task *task, struct buf *why)
 	else if (ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0 || r.cs != 0x33)
 		buf_adds(why, "it is a 32-bit program");
 	else {
-		struct proc_status s;
-		proc_status(task->tid, &s);
+		proc_status(task->tid, s);
 		/* Filters that were installed before sctrace attached belong to the baseline. */
-		p->filters = s.filters > p->filters ? s.filters : p->filters;
-		setup_is_refused(p, &s, why);
-		image_note_faults(image_of(task), &s);
+		p->filters = s->filters > p->filters ? s->filters : p->filters;
+		setup_is_refused(p, s, why);
 	}
 }
 
@@ -94,10 +92,12 @@ static void enter_process(struct patch *p, struct task *task)
 	struct buf why = {0};
 	struct user_regs_struct saved;
 	uint64_t at = tracer_entry_point(task->tid);
-	find_obstacle(p, task, &why);
+	struct proc_status s;
+	find_obstacle(p, task, &s, &why);
 	if (!why.len && (!at || ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &saved) < 0))
 		buf_adds(&why, "its entry point is not known");
-	exec_enter_image(p, task, at, &saved, NULL, &why);
+	if (exec_enter_image(p, task, at, &saved, NULL, &why) && !why.len)
+		image_note_faults(task, &s);
 	buf_free(&why);
 }
 

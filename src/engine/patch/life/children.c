@@ -128,6 +128,7 @@ void children_on_first_stop(struct tracer *t, struct task *task)
 		image_begin_child(task); /* its copy of the agent's memory is older than the parent's use of locks */
 	if (forked)
 		record_forget_copied(task);
+	image_watch_borrower(task);
 	record_admit(p, task);
 	image_note_frames(task);
 	arm_task(p, task, img->state == IMAGE_READY);

@@ -31,9 +31,7 @@ static void note_ignored(struct task *task, const struct proc_status *s)
 	const uint64_t action[ACTION_WORDS] = {[ACTION_HANDLER] = 1 /* SIG_IGN */};
 	if (s->ignored & SIGBIT(SIGSYS))
 		image_note_sigsys(task, action);
-	image_note_faults(image_of(task), s);
-	if (s->ignored & (SIGBIT(SIGSEGV) | SIGBIT(SIGBUS)))
-		image_watch_actions(task);
+	image_note_faults(task, s);
 }
 
 bool exec_enter_image(struct patch *p, struct task *task, uint64_t at, const struct user_regs_struct *r,

@@ -109,26 +109,20 @@ static void mend_forced_signal(struct patch *p, struct task *task)
 		remote_call(&p->t, task, SYS_rt_sigaction, args);
 }
 
-static struct image_fault *fault_of(const struct task *task, int sig)
-{
-	struct image_actions *a = image_actions_of(task);
-	return sig == SIGSEGV ? &a->faults[0] : sig == SIGBUS ? &a->faults[1] : NULL;
-}
-
 void dispatch_mend_fault(struct patch *p, struct task *task, int sig)
 {
-	const struct image_fault *f = fault_of(task, sig);
+	const uint64_t handler = image_fault_handler(task, sig);
 	const uint64_t at = AGENT_DATA + offsetof(struct agent_data, scratch);
 	uint64_t mask = 0, found[ACTION_WORDS];
 	uint64_t args[6] = {(uint64_t)sig, 0, at, sizeof(uint64_t)};
-	bool acts = f->known && f->handler != 0 /* SIG_DFL */ && !image_of(task)->sigsys.sealed;
+	bool acts = handler != FAULT_UNKNOWN && handler != 0 /* SIG_DFL */ && !image_of(task)->sigsys.sealed;
 	/* The kernel resets only the handler, and leaves the flags and the mask of the action as they were. */
 	bool reset = acts && remote_call(&p->t, task, SYS_rt_sigaction, args) == 0 &&
-		     remote_read(task->tid, at, found, sizeof(found)) == 0 && found[ACTION_HANDLER] != f->handler;
+		     remote_read(task->tid, at, found, sizeof(found)) == 0 && found[ACTION_HANDLER] != handler;
 	/* The handler was reset although it was not SIG_IGN, so the signal was blocked. */
-	bool blocked = reset && f->handler > 1;
+	bool blocked = reset && handler > 1;
 	if (reset) {
-		found[ACTION_HANDLER] = f->handler;
+		found[ACTION_HANDLER] = handler;
 		args[1] = at;
 		args[2] = 0;
 		if (remote_write(task->tid, at, found, sizeof(found)) == 0)
@@ -216,13 +210,8 @@ void dispatch_note_action(struct task *task, int sig, const uint64_t action[ACTI
 	/* If sctrace has set a handler for SIGSYS (sigkill_guard.c), the program's handler replaces it. */
 	if (sig == SIGSYS)
 		image_note_sigsys(task, action);
-	struct image_fault *fault = fault_of(task, sig);
-	if (fault) {
-		fault->known = true;
-		fault->handler = action[ACTION_HANDLER];
-		if (action[ACTION_HANDLER] != 0 /* SIG_DFL */)
-			image_watch_actions(task);
-	}
+	if (sig == SIGSEGV || sig == SIGBUS)
+		image_note_fault(task, sig, action[ACTION_HANDLER]);
 	/*
 	 * Handlers that block all signals are not noted here, because was_blocked() recognises their mask. Shells have
 	 * such handlers for SIGCHLD.
