@@ -123,7 +123,12 @@ pid_t tracer_wait(struct tracer *t, pid_t pid, int *status, int options, struct 
 }
 
 /* The next stop of a busy program comes within this time. */
-#define SPIN_NS      50000
+#define SPIN_NS 50000
+/*
+ * Each poll that succeeds gives a credit, up to SPIN_CREDIT, and each one without a result takes two. So sctrace polls
+ * only while two of three polls succeed; otherwise it would take CPU time from the traced programs for nothing. Without
+ * credit, it polls once in SPIN_RETRIES times.
+ */
 #define SPIN_CREDIT  8
 #define SPIN_RETRIES 64
 
@@ -146,13 +151,13 @@ static pid_t spin_wait(struct tracer *t, pid_t pid, int *status, struct rusage *
 	do {
 		pid_t tid = tracer_wait(t, pid, status, WNOHANG, usage);
 		if (tid) {
-			s->credit = SPIN_CREDIT;
+			s->credit += s->credit < SPIN_CREDIT;
 			return tid;
 		}
 		arch_pause();
 	} while ((now = clock_ns()) < start + SPIN_NS);
 	s->in_vain_ns = s->credit ? 0 : now - start;
-	s->credit -= s->credit > 0;
+	s->credit -= s->credit > 1 ? 2 : s->credit;
 	return 0;
 }
 
