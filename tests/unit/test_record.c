@@ -1,106 +1,17 @@
-/* Tests records of whole calls: recipes, the recorder, and reading records from a ring. */
+/* Tests the contents of records: recipes, and what the recorder captures. */
 #include "base/buf.h"
 #include "decode/decode.h"
 #include "decode/emit.h"
-#include "engine/patch/record/reader.h"
-#include "engine/patch/record/recipe.h"
-#include "syscall/table.h"
+#include "record_rig.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
-
-#include <cmocka.h>
-
-/* The data of one thread, which is in this process, for the recorder and for the reader. */
-struct rig {
-	struct agent_ring *ring;
-	struct agent_scratch scratch;
-	struct record_reader reader;
-	uint64_t clock;
-};
 
 #define PAGES 65536u /* bytes of memory that follow each pointer argument; more than a record can hold */
 
-static struct agent_recipe *recipes;
-static struct rig rig;
 static bool verbose; /* the decoders show all arguments and variables of execve(2) */
-
-static void *map(void *at, size_t n)
-{
-	void *p = mmap(at, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | (at ? MAP_FIXED_NOREPLACE : 0), -1,
-		       0);
-	assert_true(p != MAP_FAILED);
-	return p;
-}
-
-static int set_up_all(void **state)
-{
-	(void)state;
-	recipes = map((void *)(uintptr_t)RECIPES_AT, RECIPES_ROOM);
-	map((void *)(uintptr_t)(COMMANDS_AT & ~0xfffu), 0x1000);
-	recipe_commands((struct agent_command *)COMMANDS_AT);
-	for (int64_t nr = 0; nr < 512; nr++) {
-		const struct syscall_desc *d = syscall_lookup(syscall_native_arch(), nr);
-		if (!d || !recipe_of(d, nr, false, &recipes[nr]))
-			recipes[nr].n = 255;
-	}
-	return 0;
-}
-
-static bool is_recordable(int64_t nr)
-{
-	return recipes[nr].n != 255;
-}
-
-static void set_up(uint32_t limit)
-{
-	reader_free(&rig.reader);
-	if (!rig.ring)
-		rig.ring = map(NULL, RING_SIZE);
-	memset(rig.ring, 0, RING_SIZE);
-	rig.ring->limit = limit;
-	rig.ring->string_max = 32;
-	rig.scratch = (struct agent_scratch){.ring = (uint64_t)(uintptr_t)rig.ring};
-	rig.reader = (struct record_reader){.ring = rig.ring, .limit = limit};
-}
-
-/* Calls the recorder's entry function as agent.S does. Returns false if the call must stop, so that sctrace sees it. */
-static bool enter(int64_t nr, const uint64_t args[6])
-{
-	rig.scratch.nr = (uint64_t)nr;
-	memcpy(rig.scratch.args, args, sizeof(rig.scratch.args));
-	struct agent_record *r = recorder_enter(&rig.scratch);
-	if (!r)
-		return false;
-	rig.scratch.record = (uint64_t)(uintptr_t)r;
-	r->t0 = ++rig.clock;
-	return true;
-}
-
-static uint64_t leave(int64_t result)
-{
-	struct agent_record *r = (struct agent_record *)(uintptr_t)rig.scratch.record;
-	rig.scratch.result = r->result = result;
-	r->t1 = ++rig.clock;
-	return recorder_leave(&rig.scratch);
-}
-
-static struct record_item take(void)
-{
-	struct record_item it = reader_peek(&rig.reader);
-	if (it.kind != RECORD_NONE)
-		reader_pop(&rig.reader);
-	return it;
-}
-
-/* --- decoding from captures and from memory gives the same text --- */
 
 static ssize_t own_memory(void *ctx, uint64_t addr, void *buf, size_t n)
 {
@@ -507,127 +418,6 @@ static void calls_with_certain_arguments_stop(void **state)
 	assert_true(enter(SYS_fcntl, flags));
 }
 
-/* --- rings --- */
-
-/* Records of all sizes, read at different times, are unchanged, however often the ring wraps around. */
-static void wraps(uint32_t limit)
-{
-	char text[64] = "";
-	uint64_t written = 0, read = 0, full = 0;
-	set_up(limit);
-	srand(limit);
-	while (written < 20000) {
-		uint64_t args[6] = {written, (uint64_t)(uintptr_t)text, (uint64_t)(rand() % 40)};
-		if (enter(SYS_write, args)) {
-			uint64_t asks = leave((int64_t)args[2]);
-			if (asks) { /* the ring has no room for the capture, so sctrace completes the record */
-				assert_int_equal(reader_fill(&rig.reader), 0);
-				reader_complete(&rig.reader, (int64_t)args[2], ++rig.clock, true);
-				rig.ring->next = rig.reader.off;
-				rig.ring->open = 0;
-			}
-			written++;
-		} else {
-			full++;
-			assert_int_equal(reader_fill(&rig.reader), 0);
-		}
-		if (rand() % 50 && written < 20000)
-			continue;
-		assert_int_equal(reader_fill(&rig.reader), 0);
-		for (struct record_item it; (it = take()).kind != RECORD_NONE;) {
-			assert_int_equal(it.record->args[0], read);
-			read += it.kind == RECORD_EXIT;
-		}
-	}
-	assert_int_equal(read, written);
-	assert_true(full > 0 || limit > 4096);
-}
-
-static void rings_wrap(void **state)
-{
-	(void)state;
-	wraps(1024);
-	wraps(4096);
-	wraps(RING_DATA);
-}
-
-static void a_call_in_progress_is_reported_once(void **state)
-{
-	(void)state;
-	const uint64_t args[6] = {7};
-	set_up(RING_DATA);
-	assert_true(enter(SYS_close, args));
-	assert_int_equal(reader_fill(&rig.reader), 0);
-	assert_int_equal(take().kind, RECORD_ENTER);
-	assert_int_equal(take().kind, RECORD_NONE);
-	assert_int_equal(leave(0), 0);
-	assert_int_equal(reader_fill(&rig.reader), 0);
-	assert_int_equal(take().kind, RECORD_EXIT);
-	assert_int_equal(take().kind, RECORD_NONE);
-	/* A thread that ends during a call leaves it unfinished. */
-	assert_true(enter(SYS_close, args));
-	assert_int_equal(reader_fill(&rig.reader), 0);
-	rig.reader.ended = true;
-	rig.reader.ended_at = ++rig.clock;
-	assert_int_equal(take().kind, RECORD_ENTER);
-	assert_int_equal(take().kind, RECORD_VANISH);
-	assert_int_equal(take().kind, RECORD_NONE);
-}
-
-/* The call returns ERESTARTSYS, and then continues at the same place. */
-static void an_interrupted_call_goes_on(void **state)
-{
-	(void)state;
-	const uint64_t args[6] = {3};
-	set_up(RING_DATA);
-	assert_true(enter(SYS_close, args));
-	assert_int_equal(reader_fill(&rig.reader), 0);
-	uint64_t when = ++rig.clock;
-	reader_interrupt(&rig.reader, -512, when);
-	assert_int_equal(take().kind, RECORD_ENTER);
-	struct record_item it = take();
-	assert_int_equal(it.kind, RECORD_EXIT);
-	assert_int_equal(it.record->result, -512);
-	it = take();
-	assert_int_equal(it.kind, RECORD_ENTER);
-	assert_true(it.continued);
-	assert_int_equal(it.began, when);
-	assert_int_equal(leave(0), 0);
-	assert_int_equal(reader_fill(&rig.reader), 0);
-	it = take();
-	assert_int_equal(it.kind, RECORD_EXIT);
-	assert_int_equal(it.began, when);
-	assert_int_equal(take().kind, RECORD_NONE);
-	/* The next call is a new one. */
-	assert_true(enter(SYS_close, args));
-	assert_int_equal(leave(0), 0);
-	assert_int_equal(reader_fill(&rig.reader), 0);
-	assert_false(take().continued);
-}
-
-static void a_ring_that_was_overwritten_is_noticed(void **state)
-{
-	(void)state;
-	const uint64_t args[6] = {3};
-	unsigned refused = 0;
-	for (unsigned seed = 0; seed < 3000; seed++) {
-		set_up(4096);
-		for (int i = 0; i < 10; i++)
-			if (enter(SYS_close, args))
-				assert_int_equal(leave(0), 0);
-		srand(seed);
-		unsigned char *bytes = (unsigned char *)rig.ring;
-		for (int i = 0; i < 20; i++)
-			bytes[rand() % 2 ? RING_HEAD + rand() % 2000 : rand() % 64] = (unsigned char)rand();
-		int err = reader_fill(&rig.reader);
-		assert_true(err == 0 || err == -EPROTO);
-		refused += err == -EPROTO;
-		for (int i = 0; i < 100 && take().kind != RECORD_NONE; i++)
-			;
-	}
-	assert_true(refused > 300);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -640,10 +430,6 @@ int main(void)
 		cmocka_unit_test(what_the_kernel_changes_is_shown_before_and_after),
 		cmocka_unit_test(captures_of_a_call_in_progress_are_kept),
 		cmocka_unit_test(calls_with_certain_arguments_stop),
-		cmocka_unit_test(rings_wrap),
-		cmocka_unit_test(a_call_in_progress_is_reported_once),
-		cmocka_unit_test(an_interrupted_call_goes_on),
-		cmocka_unit_test(a_ring_that_was_overwritten_is_noticed),
 	};
 	return cmocka_run_group_tests(tests, set_up_all, NULL);
 }

@@ -1,0 +1,96 @@
+/* A thread that records its calls: it runs the recorder in this process, with a ring and a reader of its own. */
+#ifndef RECORD_RIG_H
+#define RECORD_RIG_H
+
+#include "engine/patch/record/reader.h"
+#include "engine/patch/record/recipe.h"
+#include "syscall/table.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include <cmocka.h>
+
+/* The data of one thread, which is in this process, for the recorder and for the reader. */
+struct rig {
+	struct agent_ring *ring;
+	struct agent_scratch scratch;
+	struct record_reader reader;
+	uint64_t clock;
+};
+
+static struct agent_recipe *recipes;
+static struct rig rig;
+
+static inline void *map(void *at, size_t n)
+{
+	void *p = mmap(at, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | (at ? MAP_FIXED_NOREPLACE : 0), -1,
+		       0);
+	assert_true(p != MAP_FAILED);
+	return p;
+}
+
+static inline int set_up_all(void **state)
+{
+	(void)state;
+	recipes = map((void *)(uintptr_t)RECIPES_AT, RECIPES_ROOM);
+	map((void *)(uintptr_t)(COMMANDS_AT & ~0xfffu), 0x1000);
+	recipe_commands((struct agent_command *)COMMANDS_AT);
+	for (int64_t nr = 0; nr < 512; nr++) {
+		const struct syscall_desc *d = syscall_lookup(syscall_native_arch(), nr);
+		if (!d || !recipe_of(d, nr, false, &recipes[nr]))
+			recipes[nr].n = 255;
+	}
+	return 0;
+}
+
+static inline bool is_recordable(int64_t nr)
+{
+	return recipes[nr].n != 255;
+}
+
+static inline void set_up(uint32_t limit)
+{
+	reader_free(&rig.reader);
+	if (!rig.ring)
+		rig.ring = map(NULL, RING_SIZE);
+	memset(rig.ring, 0, RING_SIZE);
+	rig.ring->limit = limit;
+	rig.ring->string_max = 32;
+	rig.scratch = (struct agent_scratch){.ring = (uint64_t)(uintptr_t)rig.ring};
+	rig.reader = (struct record_reader){.ring = rig.ring, .limit = limit};
+}
+
+/* Calls the recorder's entry function as agent.S does. Returns false if the call must stop, so that sctrace sees it. */
+static inline bool enter(int64_t nr, const uint64_t args[6])
+{
+	rig.scratch.nr = (uint64_t)nr;
+	memcpy(rig.scratch.args, args, sizeof(rig.scratch.args));
+	struct agent_record *r = recorder_enter(&rig.scratch);
+	if (!r)
+		return false;
+	rig.scratch.record = (uint64_t)(uintptr_t)r;
+	r->t0 = ++rig.clock;
+	return true;
+}
+
+static inline uint64_t leave(int64_t result)
+{
+	struct agent_record *r = (struct agent_record *)(uintptr_t)rig.scratch.record;
+	rig.scratch.result = r->result = result;
+	r->t1 = ++rig.clock;
+	return recorder_leave(&rig.scratch);
+}
+
+static inline struct record_item take(void)
+{
+	struct record_item it = reader_peek(&rig.reader);
+	if (it.kind != RECORD_NONE)
+		reader_pop(&rig.reader);
+	return it;
+}
+
+#endif
