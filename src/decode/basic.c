@@ -366,10 +366,11 @@ void show_envp(const struct decode *d, const struct kind *k, uint64_t v, int i)
 		return;
 	}
 	/* Reads whole pages, because an environment has dozens of variables. */
-	struct mem_pages pages = {.under = d->mem};
+	struct mem_pages pages;
 	const struct mem mem = {mem_read_pages, &pages};
 	struct decode paged = *d;
 	paged.mem = d->mem ? &mem : NULL;
+	mem_pages_init(&pages, d->mem);
 	emit_ptr(d->out, v);
 	while (v && n < STRING_MOST && decode_get_word(&paged, v + n * (uint64_t)word, &s) && s)
 		n++;

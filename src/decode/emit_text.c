@@ -251,8 +251,12 @@ static void text_result(struct emit *e, int64_t v, const char *error, const char
 	buf_adds(e->out, v == -1 ? "-1 " : "?");
 	if (v != -1 && text)
 		buf_addc(e->out, ' ');
-	if (text)
-		buf_addf(e->out, "%s (%s)", error, text);
+	if (text) {
+		buf_adds(e->out, error);
+		buf_adds(e->out, " (");
+		buf_adds(e->out, text);
+		buf_addc(e->out, ')');
+	}
 	colour(e, COLOUR_OFF);
 }
 

@@ -3,8 +3,6 @@
 #include "base/buf.h"
 #include "decode/emit.h"
 
-#include <inttypes.h>
-
 /*
  * The values are those of Linux, written as numbers. Names that are newer than the installed headers are therefore
  * available, and nothing depends on the installed libc. tests/lint/flags-headers compares each value with the headers
@@ -68,8 +66,11 @@ bool flags_join(struct buf *out, const struct flag_table *t, uint64_t v)
 		join(out, &any, f->name);
 		v &= ~f->value;
 	}
-	if (v || !any)
-		buf_addf(out, v ? "%s0x%" PRIx64 : "%s%" PRIx64, any ? "|" : "", v);
+	if (v || !any) {
+		buf_adds(out, any ? "|" : "");
+		buf_adds(out, v ? "0x" : "");
+		buf_add_bits(out, v, 4, 1);
+	}
 	return any || !v;
 }
 

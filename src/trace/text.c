@@ -70,6 +70,18 @@ static void add_clock(struct trace_text *t, struct buf *out, uint64_t monotonic_
 	buf_addc(out, ' ');
 }
 
+/* Appends a thread's id in a field of 5 columns. */
+static void add_tid(struct buf *out, pid_t tid, bool to_the_right)
+{
+	size_t digits = 1;
+	for (pid_t rest = tid; rest >= 10; rest /= 10)
+		digits++;
+	size_t missing = digits < 5 ? 5 - digits : 0;
+	buf_fill(out, ' ', to_the_right ? missing : 0);
+	buf_add_decimal(out, (uint64_t)tid, 1);
+	buf_fill(out, ' ', to_the_right ? 0 : missing);
+}
+
 static void add_pid(const struct trace_text *t, pid_t tid, struct buf *out)
 {
 	const struct trace_session *all = t->sink.session;
@@ -78,7 +90,8 @@ static void add_pid(const struct trace_text *t, pid_t tid, struct buf *out)
 	if (t->c.pids == PIDS_NEVER || (bracket && all->tasks < 2) ||
 	    (t->c.pids == PIDS_SINCE_SEVERAL && all->tasks_seen < 2))
 		return;
-	buf_addf(out, bracket ? "[pid %5d" : "%-5d", (int)tid);
+	buf_adds(out, bracket ? "[pid " : "");
+	add_tid(out, tid, bracket);
 	struct buf name = {0};
 	if (t->c.decoding.pid_names && n->comm(n->ctx, tid, &name)) {
 		buf_addc(out, '<');

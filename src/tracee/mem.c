@@ -139,6 +139,12 @@ bool mem_has_userfaultfd(pid_t pid)
 	return found;
 }
 
+void mem_pages_init(struct mem_pages *pages, const struct mem *under)
+{
+	pages->under = under;
+	memset(pages->page, 0, sizeof(pages->page));
+}
+
 ssize_t mem_read_pages(void *pages, uint64_t addr, void *buf, size_t n)
 {
 	struct mem_pages *p = pages;
@@ -146,9 +152,11 @@ ssize_t mem_read_pages(void *pages, uint64_t addr, void *buf, size_t n)
 	size_t i = (size_t)(page / MEM_PAGE % MEM_PAGES);
 	size_t left = (size_t)(page + MEM_PAGE - addr);
 	n = n < left ? n : left;
-	if (page != 0 && p->page[i] != page)
-		p->page[i] = mem_get(p->under, page, p->bytes[i], MEM_PAGE) == 0 ? page : 0;
-	if (page == 0 || p->page[i] != page)
+	if (page != 0 && p->page[i] != page) {
+		p->page[i] = page;
+		p->partial[i] = mem_get(p->under, page, p->bytes[i], MEM_PAGE) < 0;
+	}
+	if (page == 0 || p->partial[i])
 		return p->under->read(p->under->ctx, addr, buf, n);
 	memcpy(buf, p->bytes[i] + (addr - page), n);
 	return (ssize_t)n;

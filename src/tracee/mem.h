@@ -52,16 +52,19 @@ ssize_t mem_read_present(void *pid, uint64_t addr, void *buf, size_t n);
 bool mem_has_userfaultfd(pid_t pid);
 
 /*
- * A cache of whole pages for many small reads of memory that does not change meanwhile. Initialise it with {.under =
- * ...}, and use it as {mem_read_pages, &pages}.
+ * A cache of whole pages for many small reads of memory that does not change meanwhile. Initialise it with
+ * mem_pages_init(), and use it as {mem_read_pages, &pages}.
  */
 #define MEM_PAGE  4096
 #define MEM_PAGES 8
 struct mem_pages {
 	const struct mem *under;
 	uint64_t page[MEM_PAGES]; /* address of each cached page; 0 if the slot is empty, so page 0 is never cached */
+	bool partial[MEM_PAGES];  /* the page cannot be read as a whole, so `bytes` is not set */
 	unsigned char bytes[MEM_PAGES][MEM_PAGE];
 };
+/* Sets `page` only: clearing `bytes` would take longer than many uses of the cache. */
+void mem_pages_init(struct mem_pages *pages, const struct mem *under);
 ssize_t mem_read_pages(void *pages, uint64_t addr, void *buf, size_t n);
 
 #endif

@@ -136,8 +136,9 @@ static int free_gaps(const struct patch *p, struct task *task, const struct mapp
 	uint64_t from, to;
 	pid_t pid = task->tid;
 	const struct mem direct = {mem_read_process, &pid};
-	struct mem_pages pages = {.under = &direct};
+	struct mem_pages pages;
 	const struct mem mem = {mem_read_pages, &pages};
+	mem_pages_init(&pages, &direct);
 	int found = m->base ? padding_gaps(&mem, m->base, lo, hi, all, PADDING_GAPS) : 0;
 	while (found > 0 && all[found - 1].hi > page + AGENT_PAGE)
 		found--;
@@ -272,11 +273,12 @@ static const char *jump_over(struct task *task, struct site *s, const struct map
 {
 	pid_t pid = task->tid;
 	const struct mem direct = {mem_read_process, &pid};
-	struct mem_pages pages = {.under = &direct};
+	struct mem_pages pages;
 	const struct mem mem = {mem_read_pages, &pages};
 	uint64_t site = s->ip - 2, lo, hi;
 	const char *why = "the bounds of its function are not known";
 	unsigned char *code = memory_get(FUNCTION_MAX);
+	mem_pages_init(&pages, &direct);
 	if (m->base && padding_function(&mem, m->base, site, &lo, &hi) == 0 && hi - lo <= FUNCTION_MAX &&
 	    mem_get(&mem, lo, code, hi - lo) == 0) {
 		size_t n = kind == SITE_EARLY ? relocate_early(code, hi - lo, lo, site, &why)
