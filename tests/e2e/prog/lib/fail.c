@@ -47,8 +47,15 @@ static int for_good, in_children;
 static atomic_long seen;
 static pid_t owner;
 
+/*
+ * Found before sctrace starts: a helper that shares sctrace's memory calls syscall(3), and sctrace kills it. If this
+ * helper held the lock of dlsym(3) at that moment, sctrace would wait for the lock forever.
+ */
+static long (*real_syscall)(long, ...);
+
 __attribute__((constructor)) static void read_orders(void)
 {
+	real_syscall = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
 	const char *orders = getenv("SCTRACE_FAIL");
 	if (orders != NULL && sscanf(orders, "%31[^:]:%ld", function, &at) == 2) {
 		for_good = strchr(orders, '+') != NULL;
@@ -222,15 +229,12 @@ OPEN(openat64, "open", (int dir, const char *path, int flags, ...), (dir, path, 
 /* Calls without a function in the C library, identified by number. */
 long syscall(long nr, ...)
 {
-	static long (*next)(long, ...);
 	long a[6];
 	va_list list;
 	va_start(list, nr);
 	for (int i = 0; i < 6; i++)
 		a[i] = va_arg(list, long);
 	va_end(list);
-	if (next == NULL)
-		next = (long (*)(long, ...))real("syscall");
 	const char *name = nr == SYS_seccomp           ? "seccomp"
 			   : nr == SYS_bpf             ? "bpf"
 			   : nr == SYS_perf_event_open ? "perf_event_open"
@@ -240,7 +244,7 @@ long syscall(long nr, ...)
 	/* sctrace's calibration children make this call. The failure ends the child. */
 	if (nr == SYS_getppid && fails("calibration"))
 		raise(SIGKILL);
-	return fails(name) ? -1 : next(nr, a[0], a[1], a[2], a[3], a[4], a[5]);
+	return fails(name) ? -1 : real_syscall(nr, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
 int prctl(int option, ...)
