@@ -339,13 +339,14 @@ agent_ranges:				/* mprotect etc.: refused if the range overlaps this frame or p
 	mov	(%rsi), %rdx
 	or	(%r11), %rdx
 	mov	(%rsp), %rdx
-	jz	7b			/* it was the default, and remains it */
+	jz	7b			/* it was the default, and stays the default */
 	testb	$WATCH_FAULTS, DATA_WATCH
 	jnz	agent_refuse
 	cmpq	$0, DATA_VFORK
 	jne	agent_refuse
 	cmp	$8, %r10
 	jne	agent_refuse
+	mov	24(%rsi), %rdx		/* if the end of the action is not readable, the call fails, and nothing is noted */
 	mov	(%rsi), %rdx
 	mov	%rdx, (%r11)
 	mov	(%rsp), %rdx

@@ -154,7 +154,7 @@ HELPER uint64_t room_for(const struct place *p, unsigned char **to)
 	return head < p->room ? p->room - head : 0;
 }
 
-/* Captures a string, or its first `most` bytes. Returns false if there is no room for a string that is not longer. */
+/* Captures a string with its NUL, or its first `most` bytes if it is longer. Returns false if there is no room. */
 PART bool put_text(struct place *p, uint64_t addr, uint64_t most)
 {
 	unsigned char *to;
@@ -199,8 +199,8 @@ HELPER bool put_exec(struct place *p, uint64_t addr, uint64_t string_max, unsign
 }
 
 /*
- * Captures memory that the call will change or remove. Returns false if there is no room. If the copying faults, the
- * ring is unchanged, because the record is not open yet, and threads/signals.c makes the call from the stub.
+ * Captures memory that will be different or lost after the call. Returns false if there is no room. If the copying
+ * faults, the ring is unchanged, because the record is not open yet, and threads/signals.c makes the call from the stub.
  */
 HELPER bool capture_before(const struct agent_scratch *s, struct place *p, const struct agent_recipe *recipe,
 			   uint64_t string_max)

@@ -149,10 +149,10 @@ enum recipe_rule {
 	 * The row of the command says what is captured.
 	 */
 	RECIPE_COMMAND,
-	/* Captured only before the call, because execve(2) removes the memory if it succeeds: */
+	/* Arguments of execve(2). Captured only before the call, because the memory is lost if it succeeds: */
 	RECIPE_PATH,     /* a string up to its NUL */
 	RECIPE_POINTERS, /* pointers up to a NULL */
-	RECIPE_STRINGS, /* at most `size` pointers up to a NULL, and the strings, each at most up to string_max + 1 bytes */
+	RECIPE_STRINGS, /* at most `size` pointers up to a NULL, and at most string_max + 1 bytes of each of their strings */
 	/* Captured before the call, and again after it: */
 	RECIPE_CHANGED, /* `size` bytes, which the kernel reads and then changes */
 	RECIPE_FD_SET,  /* a set of descriptors (select(2)); argument 0 gives their number */

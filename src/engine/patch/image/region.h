@@ -57,6 +57,7 @@ uint32_t region_entry(const struct patch *p, struct region *r, int64_t nr);
 struct agent_slot *region_slot(const struct region *r, unsigned i);
 /* Reserves a ring and returns its index, or -1 if all rings are in use. The caller must set the ring up. */
 int region_take_ring(struct region *r);
+/* Releases a ring that region_take_ring() has reserved. */
 void region_give_ring(struct region *r, unsigned index);
 /* Reserves a struct agent_words for an image and sets it to 0. Returns NULL if all of them are in use. */
 struct agent_words *region_take_words(struct region *r);

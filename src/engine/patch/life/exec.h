@@ -15,7 +15,10 @@ bool exec_enter_image(struct patch *p, struct task *task, uint64_t at, const str
  * tracer_ops.signal: if unattended setup has failed, sets up the image again. Otherwise does what signals_stop() does.
  */
 enum tracer_verdict exec_signal(struct tracer *t, struct task *task, const siginfo_t *si);
-/* tracer_ops.exec: puts the agent into a new image before its first instruction. */
+/*
+ * tracer_ops.exec: ends the execve(2) if it was recorded or made under ptrace, and puts the agent into the new image
+ * before its first instruction.
+ */
 bool exec_done(struct tracer *t, struct task *task);
 
 #endif
