@@ -33,8 +33,8 @@ struct probe {
 };
 
 /*
- * Calls getppid(2) once without measuring it, then BATCH times with as few other instructions as possible. Returns when
- * the measured calls began.
+ * Calls getppid(2) once without measuring it, then BATCH times with as few other instructions as possible. Returns the
+ * time at which the measured calls began.
  */
 static uint64_t make_batch(void)
 {

@@ -82,8 +82,8 @@ void image_note_fault(struct task *task, int sig, uint64_t handler);
  */
 void image_note_faults(struct task *task, const struct proc_status *s);
 /*
- * If the task runs in the memory of another process, makes the tracer see all changes of the handlers of SIGSEGV and
- * SIGBUS from now on. This is not undone when the task leaves this memory.
+ * If the task runs in the memory of another process, all calls in this memory that change a handler of SIGSEGV or SIGBUS
+ * go to the tracer from now on, also after the task has left this memory.
  */
 void image_watch_borrower(const struct task *task);
 /*

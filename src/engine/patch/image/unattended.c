@@ -130,8 +130,8 @@ static void forget(struct patch *p, struct image *img)
 }
 
 /*
- * Prepares the image for records. Returns the index of the ring that the first thread gets, or -1 if the image cannot
- * map a ring at its start.
+ * Prepares the image for records. Returns the index of the ring that the first thread gets, or -1 if none of the
+ * rings that an image maps at its start is free.
  */
 static int prepare_records(struct image *img)
 {

@@ -97,7 +97,7 @@ static bool map_ring(struct patch *p, struct task *task, unsigned index)
 	return true;
 }
 
-/* Gives the task ring number `index`, which the image has mapped and the region has reserved. */
+/* Gives the task ring number `index`. The caller has reserved this ring in the region, and the image has mapped it. */
 static struct record_thread *thread_new(struct patch *p, struct task *task, unsigned index)
 {
 	struct record_thread *th = memory_zeroed(1, sizeof(*th));
@@ -138,8 +138,8 @@ void record_adopt(struct patch *p, struct task *task, unsigned index)
 }
 
 /*
- * Prepares the thread's scratch memory, if that was not done before. A thread that had this scratch memory earlier may
- * have ended within a call, for example a child of vfork(2).
+ * Clears the thread's scratch memory and writes the ring's address to it, if that was not done before. The thread that
+ * had this memory before may have ended in the middle of a call, for example as a child of vfork(2).
  */
 static bool write_ring(const struct task *task, struct record_thread *th)
 {
@@ -174,8 +174,8 @@ void record_expect(const struct task *task, uint64_t fs_base)
 	struct record_thread *th = recorded_of(task);
 	struct agent_thread *row = th && th->has_ring ? row_for(th->image, fs_base) : NULL;
 	/*
-	 * The old row stays. If another thread comes to have the old fs base while this thread exists, the calls of that
-	 * thread stop (SHARED).
+	 * The row of the old fs base stays. If another thread gets that fs base while this thread exists, each call of
+	 * the other thread stops (SHARED).
 	 */
 	if (row && !row->scratch && write_row(task, row, fs_base, record_scratch_address(th)))
 		th->fs_base = fs_base;

@@ -52,8 +52,8 @@ struct tracer_ops {
 	/* Called when a new task, which its parent has reported, is in its first stop. */
 	void (*first_stop)(struct tracer *t, struct task *task);
 	/*
-	 * Called when `task` runs a new image. The other threads of its process were already removed. Returns true if
-	 * thread_of(task)->call has been set to the ended execve(2), because no syscall-stop will follow.
+	 * Called when `task` runs a new image. The other threads of its process were already removed. If no syscall-stop
+	 * will follow for the execve(2), sets thread_of(task)->call to the finished call and returns true.
 	 */
 	bool (*exec)(struct tracer *t, struct task *task);
 	/* Called when the task is about to be removed, because it exited or another thread called execve(2). */

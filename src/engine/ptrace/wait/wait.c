@@ -125,8 +125,8 @@ pid_t tracer_wait(struct tracer *t, pid_t pid, int *status, int options, struct 
 /* The next stop of a busy program comes within this time. */
 #define SPIN_NS 50000
 /*
- * Each poll that succeeds gives a credit, up to SPIN_CREDIT, and each one without a result takes two. So sctrace polls
- * only while two of three polls succeed; otherwise it would take CPU time from the traced programs for nothing. Without
+ * A poll that succeeds earns one credit, up to SPIN_CREDIT, and a poll without a result costs two. So sctrace polls only
+ * while about two thirds of its polls succeed; otherwise it would waste CPU time that the traced programs need. Without
  * credit, it polls once in SPIN_RETRIES times.
  */
 #define SPIN_CREDIT  8
