@@ -192,6 +192,9 @@ static void only_what_may_moves(void **state)
 	static const unsigned char indirect[] = {0x0f, 0x05, 0x48, 0x89, 0xc3, 0xff, 0xe0};
 	/* jmp to the syscall; mov $1,%eax; syscall; ret */
 	static const unsigned char to_call[] = {0xeb, 0x05, 0xb8, 1, 0, 0, 0, 0x0f, 0x05, 0xc3};
+	/* mov $1,%eax; syscall; mov %rax,%rbx; jmp *%rax, and the same with lea 1(%rax),%eax as its first instruction */
+	static const unsigned char number[] = {0xb8, 1, 0, 0, 0, 0x0f, 0x05, 0x48, 0x89, 0xc3, 0xff, 0xe0};
+	static const unsigned char lea[] = {0x8d, 0x80, 1, 0, 0, 0, 0x0f, 0x05, 0x48, 0x89, 0xc3, 0xff, 0xe0};
 	(void)state;
 	assert_int_equal(relocate_length(glibc, sizeof(glibc), 0x1000, 0x1005, &why), 6);
 	assert_int_equal(relocate_length(ret, sizeof(ret), 0x1000, 0x1000, &why), 0);
@@ -207,6 +210,8 @@ static void only_what_may_moves(void **state)
 	assert_int_equal(relocate_early(into, sizeof(into), 0x1000, 0x1002, &why), 0);
 	assert_int_equal(relocate_early(to_call, sizeof(to_call), 0x1000, 0x1007, &why), 0);
 	assert_non_null(strstr(why, "branch"));
+	assert_int_equal(relocate_early(number, sizeof(number), 0x1000, 0x1005, &why), 5);
+	assert_int_equal(relocate_early(lea, sizeof(lea), 0x1000, 0x1006, &why), 0);
 }
 
 /* Finds the gaps of the installed C library. They contain only padding, and no function is in a gap. */

@@ -1,7 +1,8 @@
 /*
  * Starts a program repeatedly, and waits for each.  children WAY N PROGRAM [ARG...]
  *
- * WAY: vfork; spawn (posix_spawn(3)); handler (vfork, with a handler for SIGCHLD, as in shells).
+ * WAY: vfork; spawn (posix_spawn(3)); ids (posix_spawn(3) with POSIX_SPAWN_RESETIDS, as in make); handler (vfork, with a
+ * handler for SIGCHLD, as in shells).
  */
 #include <signal.h>
 #include <spawn.h>
@@ -21,8 +22,12 @@ static void on_child(int sig)
 static pid_t start(const char *way, char **argv)
 {
 	pid_t pid = -1;
-	if (strcmp(way, "spawn") == 0)
-		return posix_spawn(&pid, argv[0], NULL, NULL, argv, environ) == 0 ? pid : -1;
+	if (strcmp(way, "spawn") == 0 || strcmp(way, "ids") == 0) {
+		posix_spawnattr_t attr;
+		posix_spawnattr_init(&attr);
+		posix_spawnattr_setflags(&attr, strcmp(way, "ids") == 0 ? POSIX_SPAWN_RESETIDS : 0);
+		return posix_spawn(&pid, argv[0], NULL, &attr, argv, environ) == 0 ? pid : -1;
+	}
 	pid = vfork();
 	if (pid == 0) {
 		execv(argv[0], argv);
@@ -35,7 +40,7 @@ int main(int argc, char **argv)
 {
 	struct sigaction act = {.sa_handler = on_child, .sa_flags = SA_RESTART};
 	if (argc < 4) {
-		fprintf(stderr, "usage: children vfork|spawn|handler N PROGRAM [ARG...]\n");
+		fprintf(stderr, "usage: children vfork|spawn|ids|handler N PROGRAM [ARG...]\n");
 		return 2;
 	}
 	if (strcmp(argv[1], "handler") == 0)

@@ -65,10 +65,11 @@ static bool is_indirect_jump(const ZydisDecodedInstruction *i, const ZydisDecode
 }
 
 /*
- * True if no branch of the function leads into (site, end). The instructions are decoded one after the other. If none
- * of them begins at the site, the decoder is not in step with the program, and the result is false.
+ * True if no branch of the function leads into (site, end). The targets of indirect jumps are not known; `indirect` says
+ * whether they matter. The instructions are decoded one after the other. If none of them begins at the site, the decoder
+ * is not in step with the program, and the result is false.
  */
-static bool nothing_leads_into(const struct walk *w, uint64_t site, uint64_t end, const char **why)
+static bool nothing_leads_into(const struct walk *w, uint64_t site, uint64_t end, bool indirect, const char **why)
 {
 	ZydisDecodedInstruction i;
 	ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
@@ -80,7 +81,7 @@ static bool nothing_leads_into(const struct walk *w, uint64_t site, uint64_t end
 		}
 		met |= w->fn + at == site;
 		uint64_t target = branch_target(&i, ops, w->fn + at);
-		if ((target > site && target < end) || is_indirect_jump(&i, ops)) {
+		if ((target > site && target < end) || (indirect && is_indirect_jump(&i, ops))) {
 			*why = "a branch may lead into the instructions that would have to be moved";
 			return false;
 		}
@@ -104,7 +105,7 @@ size_t relocate_length(const unsigned char *code, size_t n, uint64_t fn, uint64_
 	if (!begin(&w, code, n, fn, site))
 		return 0;
 	size_t len = movable_length(&w, site - fn + 2);
-	return len && nothing_leads_into(&w, site, site + 2 + len, why) ? len : 0;
+	return len && nothing_leads_into(&w, site, site + 2 + len, true, why) ? len : 0;
 }
 
 size_t relocate_early(const unsigned char *code, size_t n, uint64_t fn, uint64_t site, const char **why)
@@ -120,5 +121,10 @@ size_t relocate_early(const unsigned char *code, size_t n, uint64_t fn, uint64_t
 		at += i.length;
 	if (fn + at != site || i.length < 5 || i.length > RELOCATE_EARLY_MAX || !movable(&i))
 		return 0;
-	return nothing_leads_into(&w, site - i.length, site + 1, why) ? i.length : 0;
+	/*
+	 * mov $number, %eax: certainly an instruction, so an indirect jump leads to its beginning or past it. If one leads
+	 * to the call, the call stops, as it does without the jump.
+	 */
+	bool number = i.length == 5 && code[at - 5] == 0xb8;
+	return nothing_leads_into(&w, site - i.length, site + 1, !number, why) ? i.length : 0;
 }
