@@ -321,6 +321,32 @@ static void test_crossing(int argc, char **argv)
 	calls("getppid", 2 * n, 0);
 }
 
+/* The targets of its indirect jump are the instruction before the call, over which a jump can be written, and the call. */
+__asm__(".text\n.globl indirect\n.type indirect,@function\n"
+	"indirect: .cfi_startproc\n"
+	"	mov %rsi, %rax\n"
+	"	jmp *%rdi\n"
+	".globl indirect_number\n"
+	"indirect_number: mov $39, %eax\n" /* getpid */
+	".globl indirect_call\n"
+	"indirect_call: syscall\n"
+	"	ret\n"
+	"	.cfi_endproc\n.size indirect,.-indirect\n");
+long indirect(const void *to, long nr);
+extern const char indirect_number[], indirect_call[];
+
+static void test_indirect(int argc, char **argv)
+{
+	int n = number(argc, argv, 0, 100);
+	long pid = getpid(), parent = getppid();
+	for (int i = 0; i < n; i++) {
+		CHECK(indirect(indirect_number, 0) == pid);
+		CHECK(indirect(indirect_call, 110 /* getppid */) == parent);
+	}
+	calls("getpid", n + 1, 0);
+	calls("getppid", n + 1, 0);
+}
+
 static void test_undescribed(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 100);
@@ -336,6 +362,6 @@ static const struct test tests[] = {
 	{"all", test_all},           {"threads", test_threads},
 	{"padding", test_padding},   {"undescribed", test_undescribed},
 	{"crossing", test_crossing}, {"float", test_float},
-	{"first", test_first},
+	{"first", test_first},       {"indirect", test_indirect},
 };
 TEST_MAIN(tests)

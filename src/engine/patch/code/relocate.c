@@ -122,8 +122,8 @@ size_t relocate_early(const unsigned char *code, size_t n, uint64_t fn, uint64_t
 	if (fn + at != site || i.length < 5 || i.length > RELOCATE_EARLY_MAX || !movable(&i))
 		return 0;
 	/*
-	 * mov $number, %eax: certainly an instruction, so an indirect jump leads to its beginning or past it. If one leads
-	 * to the call, the call stops, as it does without the jump.
+	 * An indirect jump leads to the beginning of an instruction, so it cannot lead into the five bytes of
+	 * mov $number, %eax. If it leads to the call after them, the call stops, as at a site that is not patched.
 	 */
 	bool number = i.length == 5 && code[at - 5] == 0xb8;
 	return nothing_leads_into(&w, site - i.length, site + 1, !number, why) ? i.length : 0;
