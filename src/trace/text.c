@@ -70,7 +70,7 @@ static void add_clock(struct trace_text *t, struct buf *out, uint64_t monotonic_
 	buf_addc(out, ' ');
 }
 
-/* Appends a thread's id in a field of 5 columns. */
+/* Appends a thread's id in a field of at least 5 columns, aligned to the right or to the left. */
 static void add_tid(struct buf *out, pid_t tid, bool to_the_right)
 {
 	size_t digits = 1;

@@ -1,8 +1,11 @@
 /*
  * Starts a program repeatedly, and waits for each.  children WAY N PROGRAM [ARG...]
  *
- * WAY: vfork; spawn (posix_spawn(3)); ids (posix_spawn(3) with POSIX_SPAWN_RESETIDS, as in make); handler (vfork, with a
- * handler for SIGCHLD, as in shells).
+ * WAY is one of:
+ *   vfork     vfork(2)
+ *   spawn     posix_spawn(3)
+ *   ids       posix_spawn(3) with POSIX_SPAWN_RESETIDS, as in make
+ *   handler   vfork(2), with a handler for SIGCHLD, as in shells
  */
 #include <signal.h>
 #include <spawn.h>

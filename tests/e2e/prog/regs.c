@@ -321,7 +321,10 @@ static void test_crossing(int argc, char **argv)
 	calls("getppid", 2 * n, 0);
 }
 
-/* The targets of its indirect jump are the instruction before the call, over which a jump can be written, and the call. */
+/*
+ * A function with an indirect jump, which has two targets: the syscall instruction, and the instruction before it, which
+ * is long enough to be overwritten with a jump.
+ */
 __asm__(".text\n.globl indirect\n.type indirect,@function\n"
 	"indirect: .cfi_startproc\n"
 	"	mov %rsi, %rax\n"

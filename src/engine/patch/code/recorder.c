@@ -199,8 +199,9 @@ HELPER bool put_exec(struct place *p, uint64_t addr, uint64_t string_max, unsign
 }
 
 /*
- * Captures memory that will be different or lost after the call. Returns false if there is no room. If the copying
- * faults, the ring is unchanged, because the record is not open yet, and threads/signals.c makes the call from the stub.
+ * Captures memory that the system call may change or discard. Returns false if there is no room in the ring. If the
+ * copying faults, the ring is unchanged, because the record is not open yet, and threads/signals.c makes the call from
+ * the stub.
  */
 HELPER bool capture_before(const struct agent_scratch *s, struct place *p, const struct agent_recipe *recipe,
 			   uint64_t string_max)

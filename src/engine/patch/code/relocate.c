@@ -65,9 +65,10 @@ static bool is_indirect_jump(const ZydisDecodedInstruction *i, const ZydisDecode
 }
 
 /*
- * True if no branch of the function leads into (site, end). The targets of indirect jumps are not known; `indirect` says
- * whether they matter. The instructions are decoded one after the other. If none of them begins at the site, the decoder
- * is not in step with the program, and the result is false.
+ * True if no branch of the function leads to an address after `site` and before `end`. The targets of indirect jumps are
+ * not known: if `indirect` is true, the result is false for a function that has one. The instructions are decoded one
+ * after the other. If none of them begins at the site, the decoder is not in step with the program, and the result is
+ * false.
  */
 static bool nothing_leads_into(const struct walk *w, uint64_t site, uint64_t end, bool indirect, const char **why)
 {
@@ -122,8 +123,8 @@ size_t relocate_early(const unsigned char *code, size_t n, uint64_t fn, uint64_t
 	if (fn + at != site || i.length < 5 || i.length > RELOCATE_EARLY_MAX || !movable(&i))
 		return 0;
 	/*
-	 * An indirect jump leads to the beginning of an instruction, so it cannot lead into the five bytes of
-	 * mov $number, %eax. If it leads to the call after them, the call stops, as at a site that is not patched.
+	 * An indirect jump leads to the beginning of an instruction, so never into the middle of mov $number, %eax. If it
+	 * leads to the syscall instruction after the mov, the thread stops there, as at a site that is not patched.
 	 */
 	bool number = i.length == 5 && code[at - 5] == 0xb8;
 	return nothing_leads_into(&w, site - i.length, site + 1, !number, why) ? i.length : 0;

@@ -20,9 +20,9 @@
 size_t relocate_length(const unsigned char *code, size_t n, uint64_t fn, uint64_t site, const char **why);
 
 /*
- * Like relocate_length(), for the instruction before `site`. Returns its length (5 or more), or 0 if it may not move, if
- * it has fewer than five bytes, or if a branch leads to the call or into the instruction. Indirect jumps do not count if
- * the instruction is mov $number, %eax.
+ * Like relocate_length(), for the instruction before `site`. Returns its length, or 0 if it cannot be moved, if it has
+ * fewer than five bytes, or if a branch leads to `site` or into the middle of the instruction. Indirect jumps are ignored
+ * if the instruction is mov $number, %eax.
  */
 size_t relocate_early(const unsigned char *code, size_t n, uint64_t fn, uint64_t site, const char **why);
 

@@ -50,8 +50,8 @@ static void make_program(struct record *rec)
 }
 
 /*
- * Puts the recorder and its tables into a memfd that nobody can change any more, so that all images can map the same
- * memory. If there is no memfd, they are written into each image.
+ * Puts the recorder and its tables into a sealed memfd, so that all images can map the same memory. If no memfd can be
+ * made, the recorder and its tables are written into each image instead.
  */
 static void make_file(struct patch *p, struct record *rec)
 {
