@@ -329,27 +329,36 @@ static const struct mem *memory_of(struct patch *p, const struct record_thread *
 	return &rec->mem;
 }
 
-static struct call call_of(const struct patch *p, const struct record_thread *th, const struct agent_record *rec,
-			   uint64_t began)
+/*
+ * Fills in *c for the call of a record. The members are set one by one: a copy of a whole struct just after its members
+ * were set has to wait until all of them are in the cache.
+ */
+static void call_of(const struct patch *p, const struct record_thread *th, const struct agent_record *rec,
+		    uint64_t began, struct call *c)
 {
 	const struct site *s = th->task ? site_of_stub(th->image, rec->ret) : NULL;
-	struct call c = {.arch = syscall_native_arch(),
-			 .nr = (int64_t)rec->nr,
-			 .desc = syscall_lookup(syscall_native_arch(), (int64_t)rec->nr),
-			 .ip = s ? s->ip : rec->ret,
-			 .sp = rec->sp + FRAME + sizeof(uint64_t) + RED_ZONE,
-			 .enter_ns = to_ns(p, began),
-			 /* A disturbed calibration can give a cost below zero. */
-			 .cost_ns = p->fast.ns > 0 ? (uint64_t)p->fast.ns : 0,
-			 .spread_ns = (uint64_t)p->fast.spread_ns};
-	memcpy(c.args, rec->args, sizeof(rec->args));
-	return c;
+	c->arch = syscall_native_arch();
+	c->foreign = false;
+	c->nr = (int64_t)rec->nr;
+	c->desc = syscall_lookup(c->arch, c->nr);
+	memcpy(c->args, rec->args, sizeof(rec->args));
+	c->ip = s ? s->ip : rec->ret;
+	c->sp = rec->sp + FRAME + sizeof(uint64_t) + RED_ZONE;
+	c->result = 0;
+	c->error = false;
+	c->err = 0;
+	c->enter_ns = to_ns(p, began);
+	c->duration_ns = 0;
+	/* A disturbed calibration can give a cost below zero. */
+	c->cost_ns = p->fast.ns > 0 ? (uint64_t)p->fast.ns : 0;
+	c->spread_ns = (uint64_t)p->fast.spread_ns;
+	c->restart = false;
 }
 
 static void call_begins(const struct patch *p, struct record_thread *th, const struct record_item *item)
 {
 	struct life_ends ends; /* an argument that life_enter() needs; its result is not used */
-	th->call = call_of(p, th, item->record, item->began);
+	call_of(p, th, item->record, item->began, &th->call);
 	th->call.restart = item->continued;
 	/*
 	 * Some calls of a handler may be recorded while others stop. The same is true for the restart of the call that
@@ -456,7 +465,7 @@ bool record_exec(struct patch *p, struct task *task)
 	bool recorded = th->reader.has_open && open->nr == SYS_execve && !open->t1;
 	uint64_t now = __rdtsc();
 	if (recorded) {
-		k->call = call_of(p, th, open, open->t0);
+		call_of(p, th, open, open->t0, &k->call);
 		k->call.duration_ns = now > open->t0 ? (uint64_t)((double)(now - open->t0) * p->tick_ns) : 0;
 	}
 	leave(p, task, th);
