@@ -17,11 +17,6 @@ void buf_free(struct buf *b)
 	buf_init(b);
 }
 
-void buf_clear(struct buf *b)
-{
-	buf_truncate(b, 0);
-}
-
 void buf_truncate(struct buf *b, size_t len)
 {
 	if (len >= b->len)
@@ -30,7 +25,7 @@ void buf_truncate(struct buf *b, size_t len)
 	b->s[len] = '\0';
 }
 
-static void buf_grow(struct buf *b, size_t more)
+void buf_grow(struct buf *b, size_t more)
 {
 	size_t cap = b->cap ? b->cap : 64;
 	while (cap <= b->len + more)
@@ -39,18 +34,11 @@ static void buf_grow(struct buf *b, size_t more)
 	b->cap = cap;
 }
 
-/* Ensures that the buffer has memory for `more` bytes and the terminating NUL. */
-static inline void buf_reserve(struct buf *b, size_t more)
-{
-	if (more >= b->cap - b->len)
-		buf_grow(b, more);
-}
-
 void buf_add(struct buf *b, const void *data, size_t len)
 {
 	if (!len)
 		return;
-	buf_reserve(b, len);
+	(void)buf_room(b, len);
 	memcpy(b->s + b->len, data, len);
 	b->len += len;
 	b->s[b->len] = '\0';
@@ -104,7 +92,7 @@ void buf_addv(struct buf *b, const char *fmt, va_list ap)
 	if ((size_t)n < sizeof(small))
 		buf_add(b, small, (size_t)n);
 	else {
-		buf_reserve(b, (size_t)n);
+		(void)buf_room(b, (size_t)n);
 		vsnprintf(b->s + b->len, (size_t)n + 1, fmt, again);
 		b->len += (size_t)n;
 	}
@@ -123,7 +111,7 @@ void buf_fill(struct buf *b, char c, size_t n)
 {
 	if (!n)
 		return;
-	buf_reserve(b, n);
+	(void)buf_room(b, n);
 	memset(b->s + b->len, c, n);
 	b->len += n;
 	b->s[b->len] = '\0';

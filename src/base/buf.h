@@ -20,10 +20,30 @@ struct buf {
 void buf_init(struct buf *b);
 void buf_free(struct buf *b);
 /* Deletes the contents, but does not free the memory. */
-void buf_clear(struct buf *b);
+static inline void buf_clear(struct buf *b)
+{
+	if (b->len)
+		b->s[b->len = 0] = '\0';
+}
 /* Cuts the text to `len` bytes. Does nothing if the text is shorter. */
 void buf_truncate(struct buf *b, size_t len);
 void buf_add(struct buf *b, const void *data, size_t len);
+/*
+ * Returns the address of the end of the text. `more` bytes may be stored there. Afterwards, buf_end_at() must be called
+ * with the address after the last stored byte. buf_grow() is a part of buf_room().
+ */
+void buf_grow(struct buf *b, size_t more);
+static inline char *buf_room(struct buf *b, size_t more)
+{
+	if (more >= b->cap - b->len)
+		buf_grow(b, more);
+	return b->s + b->len;
+}
+static inline void buf_end_at(struct buf *b, char *end)
+{
+	b->len = (size_t)(end - b->s);
+	*end = '\0';
+}
 static inline void buf_addc(struct buf *b, char c)
 {
 	if (b->cap - b->len < 2) {

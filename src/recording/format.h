@@ -48,6 +48,7 @@ enum recording_mask {
 	MASK_ARCH = 1 << 8,
 	MASK_COST = 1 << 9,
 	MASK_SPREAD = 1 << 10,
+	MASK_DIFFERENCES = (1 << 11) - 1,
 	/* These bits are flags of the call itself. Nothing follows for them: */
 	MASK_FOREIGN = 1 << 11,
 	MASK_RESTART = 1 << 12,

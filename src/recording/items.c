@@ -4,23 +4,34 @@
 
 #include <string.h>
 
+#define INSIDE_MOST 64 /* more than the longest name of an operation of socketcall(2) or ipc(2) */
+
+static uint64_t unsigned_of(int64_t v)
+{
+	return (uint64_t)v << 1 ^ (v < 0 ? UINT64_MAX : 0);
+}
+
+char *item_number_at(char *p, uint64_t v)
+{
+	for (; v >= 0x80; v >>= 7)
+		*p++ = (char)(v | 0x80);
+	*p++ = (char)v;
+	return p;
+}
+
+char *item_signed_at(char *p, int64_t v)
+{
+	return item_number_at(p, unsigned_of(v));
+}
+
 void item_put(struct buf *out, uint64_t v)
 {
-	char bytes[10];
-	size_t n = 0;
-	if (v < 0x80) {
-		buf_addc(out, (char)v);
-		return;
-	}
-	for (; v >= 0x80; v >>= 7)
-		bytes[n++] = (char)(v | 0x80);
-	bytes[n++] = (char)v;
-	buf_add(out, bytes, n);
+	buf_end_at(out, item_number_at(buf_room(out, ITEM_NUMBER_MOST), v));
 }
 
 void item_put_signed(struct buf *out, int64_t v)
 {
-	item_put(out, (uint64_t)v << 1 ^ (v < 0 ? UINT64_MAX : 0));
+	item_put(out, unsigned_of(v));
 }
 
 void item_put_text(struct buf *out, const char *s, size_t n)
@@ -81,12 +92,6 @@ static uint64_t *members(struct call *c, uint64_t *arch, unsigned i)
 
 enum { MEMBERS = 5 };
 
-static void put_difference(struct buf *out, uint64_t now, uint64_t before)
-{
-	if (now != before)
-		item_put_signed(out, (int64_t)(now - before));
-}
-
 static uint64_t mask_of(const struct event *ev, const struct call *slot)
 {
 	const struct call *c = &ev->call;
@@ -101,30 +106,44 @@ static uint64_t mask_of(const struct event *ev, const struct call *slot)
 	return mask;
 }
 
-void item_put_call(struct buf *out, struct item_calls *calls, const struct event *ev)
+/* Stores the differences of `c` from `slot` that the mask announces. Returns the address after them. */
+static char *differences_at(char *p, const struct call *c, const struct call *slot, uint64_t mask)
+{
+	const uint64_t now[] = {c->args[0], c->args[1], c->args[2], c->args[3], c->args[4],  c->args[5],
+				c->ip,      c->sp,      c->arch,    c->cost_ns, c->spread_ns};
+	const uint64_t before[] = {slot->args[0], slot->args[1], slot->args[2],  slot->args[3],
+				   slot->args[4], slot->args[5], slot->ip,       slot->sp,
+				   slot->arch,    slot->cost_ns, slot->spread_ns};
+	for (unsigned i = 0; i < sizeof(now) / sizeof(*now); i++)
+		if (mask >> i & 1)
+			p = item_signed_at(p, (int64_t)(now[i] - before[i]));
+	return p;
+}
+
+char *item_call_at(char *p, struct item_calls *calls, const struct event *ev)
 {
 	const struct call *c = &ev->call;
-	struct call now = *c;
 	int64_t nr = syscall_kernel_number(c->arch, c->nr);
 	struct call *slot = slot_of(calls, nr);
-	uint64_t mask = mask_of(ev, slot), arch = c->arch, slot_arch = slot->arch;
-	item_put_signed(out, nr);
-	item_put(out, mask);
-	for (unsigned i = 0; i < 6; i++)
-		put_difference(out, c->args[i], slot->args[i]);
-	for (unsigned i = 0; i < MEMBERS; i++)
-		put_difference(out, *members(&now, &arch, i), *members(slot, &slot_arch, i));
+	uint64_t mask = mask_of(ev, slot);
+	p = item_number_at(item_signed_at(p, nr), mask);
+	if (mask & MASK_DIFFERENCES) {
+		p = differences_at(p, c, slot, mask);
+		*slot = *c;
+		slot->nr = nr;
+	}
 	if (mask & MASK_ERRNO)
-		item_put_signed(out, c->err);
-	if (mask & MASK_INSIDE)
-		item_put_text(out, c->desc ? c->desc->name : "", c->desc ? strlen(c->desc->name) : 0);
-	now.nr = nr;
-	*slot = now;
+		p = item_signed_at(p, c->err);
+	if (mask & MASK_INSIDE) {
+		size_t n = c->desc ? strlen(c->desc->name) : 0;
+		p = mempcpy(item_number_at(p, n), c->desc ? c->desc->name : "", n);
+	}
+	return p;
 }
 
 static int64_t inside_number(struct item_reader *r, int64_t nr)
 {
-	char name[64];
+	char name[INSIDE_MOST];
 	size_t n;
 	const char *text = item_get_text(r, &n);
 	if (n >= sizeof(name))

@@ -17,6 +17,10 @@
 void item_put(struct buf *out, uint64_t v);
 /* Appends a signed number: 0, -1, 1, -2, 2, ... are written as the unsigned numbers 0, 1, 2, 3, 4, ... */
 void item_put_signed(struct buf *out, int64_t v);
+#define ITEM_NUMBER_MOST 10 /* largest number of bytes of a number */
+/* Like item_put() and item_put_signed(), but store the number at `p`, and return the address after it. */
+char *item_number_at(char *p, uint64_t v);
+char *item_signed_at(char *p, int64_t v);
 /* Appends the length of a text and its bytes. */
 void item_put_text(struct buf *out, const char *s, size_t n);
 
@@ -45,9 +49,13 @@ struct item_calls {
 	struct call slots[RECORDING_SLOTS];
 };
 
-/* Appends the call of `ev`: its number, and its differences from the last call with this number. */
-void item_put_call(struct buf *out, struct item_calls *calls, const struct event *ev);
-/* Reads into ev->call and ev->launch what item_put_call() has written. */
+#define ITEM_CALL_MOST 256 /* largest number of bytes of a call */
+/*
+ * Stores the call of `ev` at `p`: its number, and its differences from the last call with this number. Returns the
+ * address after it.
+ */
+char *item_call_at(char *p, struct item_calls *calls, const struct event *ev);
+/* Reads into ev->call and ev->launch what item_call_at() has written. */
 void item_get_call(struct item_reader *r, struct item_calls *calls, struct event *ev);
 /*
  * Appends the captures of a call. `entry` contains the captures of the start of the call, or is NULL if they are not in

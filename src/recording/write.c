@@ -285,15 +285,15 @@ static void put_call(struct recording_writer *w, struct recording_thread *th, co
 {
 	struct buf *out = &w->block;
 	const struct captures *entry = th->entry_block == w->number ? &th->entry : NULL;
-	item_put_call(out, &th->calls, ev);
+	uint64_t since = ev->time_ns - ev->call.enter_ns;
+	char *p = item_call_at(buf_room(out, ITEM_CALL_MOST + 3 * ITEM_NUMBER_MOST), &th->calls, ev);
+	p = item_signed_at(p, (int64_t)since);
 	if (ev->kind != EV_ENTER) {
-		item_put_signed(out, (int64_t)(ev->time_ns - ev->call.enter_ns));
-		item_put_signed(out, (int64_t)(ev->call.duration_ns - (ev->time_ns - ev->call.enter_ns)));
-		item_put_signed(out, ev->call.result);
+		p = item_signed_at(p, (int64_t)(ev->call.duration_ns - since));
+		p = item_signed_at(p, ev->call.result);
 		w->calls++;
-	} else {
-		item_put_signed(out, (int64_t)(ev->time_ns - ev->call.enter_ns));
 	}
+	buf_end_at(out, p);
 	item_put_captures(out, &ev->call, captures, ev->kind == EV_ENTER ? NULL : entry);
 	th->entry_block = ev->kind == EV_ENTER ? w->number : 0;
 	if (ev->kind == EV_ENTER) {
@@ -310,9 +310,10 @@ void recording_event(struct recording_writer *w, struct recording_thread *th, co
 				     [EV_SIGNAL] = ITEM_SIGNAL,     [EV_STOP] = ITEM_STOP, [EV_CONT] = ITEM_CONT,
 				     [EV_NEW_TASK] = ITEM_NEW_TASK, [EV_EXEC] = ITEM_EXEC, [EV_DEATH] = ITEM_DEATH};
 	struct buf *out = &w->block;
-	buf_addc(out, items[ev->kind]);
-	item_put(out, th->index);
-	item_put_signed(out, (int64_t)(ev->time_ns - w->time_ns));
+	char *p = buf_room(out, 1 + 2 * ITEM_NUMBER_MOST);
+	*p++ = items[ev->kind];
+	p = item_number_at(p, th->index);
+	buf_end_at(out, item_signed_at(p, (int64_t)(ev->time_ns - w->time_ns)));
 	w->time_ns = ev->time_ns;
 	switch (ev->kind) {
 	case EV_ENTER:
