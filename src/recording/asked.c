@@ -3,20 +3,21 @@
 #include "base/clock.h"
 #include "base/memory.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
 /*
- * A name is looked up again after this time, because programs that are not traced can change it, and sctrace is not
- * notified.
+ * An epoch ends after this time at the latest, because programs that are not traced can change names, and sctrace is
+ * not notified.
  */
-#define AGE_NS (NSEC_PER_SEC / 100)
+#define EPOCH_NS (NSEC_PER_SEC / 100)
 
 struct answer {
-	uint64_t changes, at_ns; /* the value of recording_asked.changes and the time at the moment of the look-up */
+	uint64_t epoch; /* the epoch of the look-up; 0: none yet */
 	struct buf text;
 	int64_t number;
-	bool is_text, known;
+	bool is_text;
 };
 
 static void forget(struct recording_asked *a)
@@ -36,22 +37,24 @@ void recording_asked_free(struct recording_asked *a)
 	forget(a);
 }
 
-void recording_asked_event(struct recording_asked *a, uint64_t block, uint64_t now_ns)
+void recording_asked_event(struct recording_asked *a, struct recording_asked_thread *th, uint64_t block,
+			   uint64_t now_ns)
 {
-	if (block != a->block)
+	bool is_new = block != a->block;
+	if (is_new)
 		forget(a);
 	a->block = block;
-	a->now_ns = now_ns;
+	if (is_new || now_ns >= a->epoch_end_ns) {
+		a->epoch++;
+		a->epoch_end_ns = now_ns + EPOCH_NS;
+	}
+	if (th->epoch != a->epoch)
+		*th = (struct recording_asked_thread){.epoch = a->epoch};
 }
 
 void recording_asked_changed(struct recording_asked *a)
 {
-	a->changes++;
-}
-
-static bool is_fresh(const struct recording_asked *a, const struct answer *x)
-{
-	return x->known && x->changes == a->changes && a->now_ns < x->at_ns + AGE_NS;
+	a->epoch++;
 }
 
 /* Looks a name up on the live system, and stores the result in *x. */
@@ -60,7 +63,7 @@ static void ask(const struct recording_asked *a, enum recording_name kind, pid_t
 	const struct names *n = a->live;
 	bool (*const by_fd[])(void *, pid_t, int, struct buf *) = {
 		[NAME_FD] = n->fd, [NAME_FULL] = n->fd_in_full, [NAME_DEVICE] = n->device};
-	*x = (struct answer){.changes = a->changes, .at_ns = a->now_ns, .known = true};
+	*x = (struct answer){.epoch = a->epoch};
 	if (kind == NAME_DELETED)
 		x->number = n->deleted && n->deleted(n->ctx, tid, (int)key);
 	else if (kind == NAME_NETLINK)
@@ -75,7 +78,7 @@ static void ask(const struct recording_asked *a, enum recording_name kind, pid_t
 
 static bool is_same(const struct answer *x, const struct answer *y)
 {
-	return x->known && x->is_text == y->is_text && x->number == y->number && x->text.len == y->text.len &&
+	return x->epoch && x->is_text == y->is_text && x->number == y->number && x->text.len == y->text.len &&
 	       (!x->text.len || memcmp(x->text.s, y->text.s, x->text.len) == 0);
 }
 
@@ -83,7 +86,7 @@ static const struct answer *answer_to(void *asked, enum recording_name kind, pid
 {
 	struct recording_asked *a = asked;
 	struct answer *x = map_get(&a->answers, recording_name_key(kind, tid, key)), now;
-	if (x && is_fresh(a, x))
+	if (x && x->epoch == a->epoch)
 		return x;
 	if (!x) {
 		x = memory_zeroed(1, sizeof(*x));
@@ -110,8 +113,29 @@ static bool ask_fd(void *a, pid_t tid, int fd, struct buf *out)
 	return text_of(a, NAME_FD, tid, (uint32_t)fd, out);
 }
 
-static bool ask_full(void *a, pid_t tid, int fd, struct buf *out)
+void recording_asked_decode(struct recording_asked *a, struct recording_asked_thread *th)
 {
+	a->decoding = th;
+}
+
+/* Returns the bit of `fd` in recording_asked_thread.fds, or 0 if it has none. */
+static uint64_t bit_of(int fd)
+{
+	return fd == AT_FDCWD ? 1 : fd >= 0 && fd < 63 ? UINT64_C(2) << fd : 0;
+}
+
+bool recording_asked_has(const struct recording_asked_thread *th, int fd)
+{
+	return th->fds & bit_of(fd);
+}
+
+static bool ask_full(void *asked, pid_t tid, int fd, struct buf *out)
+{
+	struct recording_asked *a = asked;
+	if (a->decoding && recording_asked_has(a->decoding, fd))
+		return false;
+	if (a->decoding)
+		a->decoding->fds |= bit_of(fd);
 	/* The short name is recorded as well, because the user may later show the recording with short names. */
 	(void)answer_to(a, NAME_FD, tid, (uint32_t)fd);
 	return text_of(a, NAME_FULL, tid, (uint32_t)fd, out);
@@ -129,8 +153,7 @@ static bool ask_device(void *a, pid_t tid, int fd, struct buf *out)
 
 static int ask_netlink(void *a, pid_t tid, int fd)
 {
-	const struct answer *x = answer_to(a, NAME_NETLINK, tid, (uint32_t)fd);
-	return x->known ? (int)x->number : -1;
+	return (int)answer_to(a, NAME_NETLINK, tid, (uint32_t)fd)->number;
 }
 
 static bool ask_interface(void *a, pid_t tid, uint32_t index, struct buf *out)

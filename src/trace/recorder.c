@@ -14,7 +14,9 @@
 /* The sink's data for a thread. */
 struct recorded {
 	struct recording_thread thread;
-	struct trace_line line;
+	struct decode_memo memo;
+	int given; /* number of arguments that were decoded at the entry of the call in progress */
+	struct recording_asked_thread asked;
 	bool has_stack; /* the stack of the call in progress was recorded at the call's entry */
 };
 
@@ -32,45 +34,49 @@ static bool changes_names(const struct call *c)
  * Looks up names that other sinks may need but decoders do not look up: those of the thread and its process, and those
  * of the files behind descriptors, for -P, --by=fd and --by=path.
  */
-static void ask_names(struct trace_recorder *r, struct trace_task *k, const struct event *ev)
+static void ask_names(struct trace_recorder *r, struct recorded *own, struct trace_task *k, const struct event *ev)
 {
 	const struct names *n = &r->asked.names;
 	struct trace_subject *s = &k->subject;
 	buf_clear(&r->scratch);
-	n->comm(n->ctx, ev->tid, &r->scratch);
-	if (ev->pid != ev->tid)
+	if (!own->asked.comm) {
+		own->asked.comm = true;
+		n->comm(n->ctx, ev->tid, &r->scratch);
 		n->comm(n->ctx, ev->pid, &r->scratch);
+	}
 	if (ev->kind != EV_ENTER)
 		return;
 	const struct trace_ref *ref = trace_subject_refs(s);
 	for (unsigned i = 0; i < s->n; i++, ref++)
-		if (ref->fd >= 0 || ref->fd == AT_FDCWD)
+		if ((ref->fd >= 0 || ref->fd == AT_FDCWD) && !recording_asked_has(&own->asked, ref->fd))
 			n->fd_in_full(n->ctx, ev->tid, ref->fd, &r->scratch);
 }
 
 /*
  * Decodes the call as the writing sinks will do later, so that all memory that these sinks will read is captured now.
+ * `mem` is ev->mem (or NULL), and keeps what is read in r->captures.
  */
-static void read_all(struct trace_recorder *r, struct recorded *own, const struct event *ev)
+static void read_all(struct trace_recorder *r, struct recorded *own, const struct event *ev, const struct mem *mem)
 {
-	const struct trace_decoding decoding = {.string_max = r->c.string_max,
-						.verbose = true,
-						.fd_names = FD_IN_FULL,
-						.pid_names = true,
-						.look = r->c.look};
+	const struct call *c = &ev->call;
 	struct emit e;
-	struct trace_decoder d;
 	buf_clear(&r->scratch);
 	emit_none_init(&e, &r->scratch);
-	trace_decoder_init(&d, &decoding, &r->sink, &own->line, ev, &e);
+	r->opts.shallow = !trace_look_deep(r->c.look, c);
+	r->opts.raw = trace_look_raw(r->c.look, c);
+	const struct decode d = {.out = &e,
+				 .call = c,
+				 .mem = mem,
+				 .opts = &r->opts,
+				 .pid = ev->tid,
+				 .leaving = ev->kind == EV_EXIT,
+				 .memo = &own->memo};
+	recording_asked_decode(&r->asked, &own->asked);
 	if (ev->kind == EV_ENTER)
-		own->line.given = decode_enter(&d.decode);
+		own->given = decode_touch_enter(&d);
 	else if (ev->kind == EV_EXIT)
-		decode_exit(&d.decode, own->line.given);
-	else
-		decode_vanish(&d.decode, own->line.given);
-	if (ev->kind != EV_ENTER)
-		decode_result(&d.decode);
+		decode_touch_exit(&d, own->given);
+	recording_asked_decode(&r->asked, NULL);
 	if (ev->kind != EV_EXIT || r->c.string_max != UINT_MAX)
 		return;
 	/*
@@ -78,17 +84,20 @@ static void read_all(struct trace_recorder *r, struct recorded *own, const struc
 	 * trace_dump() would write is not needed, so `out` discards this text.
 	 */
 	struct trace_out out = {.failed = true};
-	trace_dump(r->c.look, ev, &out);
+	struct event copy = *ev;
+	copy.mem = mem;
+	trace_dump(r->c.look, &copy, &out);
 	buf_free(&out.buf);
 }
 
 /* Reads the signal frame that trace/count.c needs to find out which call a signal handler returns to. */
-static void read_frame(const struct event *ev)
+static void read_frame(const struct event *ev, const struct mem *mem)
 {
+	const struct call *c = &ev->call;
 	uint64_t ip;
 	int64_t result;
-	if (ev->mem && ev->kind == EV_ENTER && ev->call.desc && strcmp(ev->call.desc->name, "rt_sigreturn") == 0)
-		(void)arch_sigframe(ev->call.arch, ev->mem, ev->call.sp, &ip, &result);
+	if (mem && ev->kind == EV_ENTER && c->desc && c->desc->nargs && c->desc->args[0].kind == K_SIGRETURN)
+		(void)arch_sigframe(c->arch, mem, c->sp, &ip, &result);
 }
 
 static void take_stack(struct trace_recorder *r, struct recorded *own, const struct event *ev)
@@ -102,27 +111,25 @@ static void take_stack(struct trace_recorder *r, struct recorded *own, const str
 		stack_walk(r->c.stack, ev->pid, ev->tid, recording_frame, r->c.writer);
 }
 
-static uint64_t begin(struct trace_recorder *r, struct recorded *own, const struct event *ev)
+static void begin(struct trace_recorder *r, struct recorded *own, const struct event *ev)
 {
 	uint64_t block = recording_event_begin(r->c.writer, &own->thread, ev);
-	recording_asked_event(&r->asked, block, ev->time_ns);
-	return block;
+	recording_asked_event(&r->asked, &own->asked, block, ev->time_ns);
 }
 
 static void record_call(struct trace_sink *s, struct trace_task *k, const struct event *ev)
 {
 	struct trace_recorder *r = recorder_of(s);
 	struct recorded *own = trace_own(s, k);
-	begin(r, own, ev);
 	if (!r->c.all_calls || (ev->kind == EV_EXIT && changes_names(&ev->call)))
 		recording_asked_changed(&r->asked);
+	begin(r, own, ev);
 	captures_begin(&r->captures, ev->mem);
 	struct mem keeping = captures_keeping(&r->captures);
-	struct event copy = *ev;
-	copy.mem = ev->mem ? &keeping : NULL;
-	ask_names(r, k, &copy);
-	read_all(r, own, &copy);
-	read_frame(&copy);
+	const struct mem *mem = ev->mem ? &keeping : NULL;
+	read_all(r, own, ev, mem);
+	ask_names(r, own, k, ev);
+	read_frame(ev, mem);
 	take_stack(r, own, ev);
 	recording_event(r->c.writer, &own->thread, ev, &r->captures);
 }
@@ -144,10 +151,10 @@ static void record_other(struct trace_sink *s, struct trace_task *k, const struc
 {
 	struct trace_recorder *r = recorder_of(s);
 	struct recorded *own = trace_own(s, k);
-	begin(r, own, ev);
 	if (ev->kind == EV_EXEC)
 		recording_asked_changed(&r->asked);
-	ask_names(r, k, ev);
+	begin(r, own, ev);
+	ask_names(r, own, k, ev);
 	bool crash = ev->kind == EV_SIGNAL && trace_is_crash(ev->sig.si_signo);
 	if (r->c.stack && r->c.crash_stacks && crash)
 		stack_walk(r->c.stack, ev->pid, ev->tid, recording_frame, r->c.writer);
@@ -160,7 +167,6 @@ static void record_gone(struct trace_sink *s, struct trace_task *k)
 {
 	struct recorded *own = trace_own(s, k);
 	recording_thread_free(recorder_of(s)->c.writer, &own->thread);
-	trace_line_free(&own->line);
 }
 
 static const struct trace_sink_ops recorder_ops = {.task_size = sizeof(struct recorded),
@@ -175,6 +181,11 @@ void trace_recorder_init(struct trace_recorder *r, const struct trace_recorder_c
 	*r = (struct trace_recorder){.sink.ops = &recorder_ops, .c = *c};
 	recording_asked_init(&r->asked, session->names, c->writer);
 	session->names = &r->asked.names;
+	r->opts = (struct decode_opts){.string_max = c->string_max,
+				       .verbose = true,
+				       .fd_names = FD_IN_FULL,
+				       .pid_names = true,
+				       .names = session->names};
 }
 
 void trace_recorder_free(struct trace_recorder *r)

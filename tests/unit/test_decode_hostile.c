@@ -26,9 +26,12 @@ struct memory {
 	size_t n; /* number of readable bytes */
 };
 
+static struct buf asked; /* which memory and names a decoder has asked for */
+
 static ssize_t memory_read(void *ctx, uint64_t addr, void *buf, size_t n)
 {
 	const struct memory *m = ctx;
+	buf_addf(&asked, "read %#llx %zu\n", (unsigned long long)addr, n);
 	if (addr < BASE || addr - BASE >= m->n)
 		return -EFAULT;
 	if (n > m->n - (addr - BASE))
@@ -36,6 +39,50 @@ static ssize_t memory_read(void *ctx, uint64_t addr, void *buf, size_t n)
 	memcpy(buf, m->bytes + (addr - BASE), n);
 	return (ssize_t)n;
 }
+
+static bool name_fd(void *ctx, pid_t tid, int fd, struct buf *out)
+{
+	(void)ctx;
+	buf_addf(&asked, "fd %d %d\n", tid, fd);
+	buf_adds(out, "name");
+	return fd >= 0;
+}
+
+static bool name_device(void *ctx, pid_t tid, int fd, struct buf *out)
+{
+	(void)ctx, (void)out;
+	buf_addf(&asked, "device %d %d\n", tid, fd);
+	return false;
+}
+
+static int name_netlink(void *ctx, pid_t tid, int fd)
+{
+	(void)ctx;
+	buf_addf(&asked, "netlink %d %d\n", tid, fd);
+	return -1;
+}
+
+static bool name_interface(void *ctx, pid_t tid, uint32_t index, struct buf *out)
+{
+	(void)ctx, (void)out;
+	buf_addf(&asked, "interface %d %u\n", tid, index);
+	return false;
+}
+
+static bool name_comm(void *ctx, pid_t tid, struct buf *out)
+{
+	(void)ctx;
+	buf_addf(&asked, "comm %d\n", tid);
+	buf_adds(out, "comm");
+	return true;
+}
+
+static const struct names names = {.fd = name_fd,
+				   .fd_in_full = name_fd,
+				   .device = name_device,
+				   .netlink = name_netlink,
+				   .interface = name_interface,
+				   .comm = name_comm};
 
 /* xorshift64, which gives the same numbers in every run. */
 static uint64_t next(uint64_t *state)
@@ -119,6 +166,33 @@ static void one_call(struct decode *d, const char *name)
 	buf_free(&json);
 }
 
+/* decode_touch_*() must read and ask the same as the functions that show the call. */
+static void touches_the_same(struct decode *d, const char *name)
+{
+	struct buf scratch = {0}, shown = {0};
+	struct emit e;
+	int from[2];
+	for (int touching = 0; touching < 2; touching++) {
+		emit_none_init(&e, &scratch);
+		d->out = &e;
+		buf_clear(&asked);
+		d->leaving = false;
+		from[touching] = touching ? decode_touch_enter(d) : decode_enter(d);
+		d->leaving = true;
+		if (touching) {
+			decode_touch_exit(d, from[1]);
+		} else {
+			decode_exit(d, from[0]);
+			decode_result(d);
+			buf_add(&shown, buf_str(&asked), asked.len);
+		}
+	}
+	if (from[0] != from[1] || strcmp(buf_str(&shown), buf_str(&asked)) != 0)
+		fail_msg("%s: shown %d:\n%stouched %d:\n%s", name, from[0], buf_str(&shown), from[1], buf_str(&asked));
+	buf_free(&scratch);
+	buf_free(&shown);
+}
+
 static struct call call_of(const struct syscall_desc *desc, uint32_t arch, uint64_t *seed)
 {
 	struct call call = {.arch = arch, .nr = syscall_number(arch, desc->name), .sp = argument(seed)};
@@ -141,11 +215,18 @@ static void every_call(struct memory *m, bool no_memory, uint64_t seed, uint32_t
 	for (size_t i = 0; syscall_row(i); i++) {
 		const struct syscall_desc *desc = syscall_row(i);
 		for (unsigned round = 0; round < 12; round++) {
-			struct decode_opts opts = {.string_max = (unsigned)(next(&seed) % 64), .verbose = round & 1};
+			struct decode_opts opts = {.string_max = (unsigned)(next(&seed) % 64),
+						   .verbose = round & 1,
+						   .raw = round % 6 == 5,
+						   .fd_names = round % 3,
+						   .pid_names = round & 1,
+						   .names = &names};
 			struct call call = call_of(desc, arch, &seed);
 			struct decode d = {.call = &call, .mem = no_memory ? NULL : &mem, .opts = &opts, .pid = 1};
-			if (call.nr >= 0)
-				one_call(&d, desc->name);
+			if (call.nr < 0)
+				continue;
+			one_call(&d, desc->name);
+			touches_the_same(&d, desc->name);
 		}
 	}
 }
