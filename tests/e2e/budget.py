@@ -102,5 +102,11 @@ def test_crossing(folder):
     assert stops < 250, f"{stops} stops for 4,000 calls"
 
 
+def test_handlers(folder):
+    """A program with a handler for SIGSYS, such as one written in Go, sets its other handlers without a stop"""
+    stops = stops_of(folder, str(BUILD / "tests" / "e2e" / "sigsys"), "others", "20")
+    assert stops < 250, f"{stops} stops for 640 calls"
+
+
 if __name__ == "__main__":
     raise SystemExit(run_tests(globals()))

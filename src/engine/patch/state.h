@@ -174,6 +174,7 @@ struct image {
 	struct image_counters counters;
 	struct image_sigsys sigsys;
 	uint64_t watch;               /* copy of agent_data.watch */
+	uint64_t blocking;            /* copy of agent_data.blocking */
 	struct image_actions actions; /* the signal actions of all processes of the image except the borrowers
 				       * (image_actions_of) */
 	VEC(struct image_borrower) borrowers;

@@ -141,6 +141,19 @@ static void test_handlers(int argc, char **argv)
 	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS);
 }
 
+/* Sets a handler for SIGSYS, and then handlers for other signals, as the runtime of Go does. */
+static void test_others(int argc, char **argv)
+{
+	set_handler(SIGSYS, 0, 0);
+	for (int i = argc > 0 ? atoi(argv[0]) : 5; i > 0; i--) {
+		set_handler(SIGUSR1, 0, i % 2 ? SIGHUP : SIGINT);
+		CHECK(raise(SIGUSR1) == 0);
+		expect_mask(SIGUSR1, i % 2 ? SIGHUP : SIGINT);
+		for (int sig = SIGRTMIN; sig <= SIGRTMAX; sig++)
+			set_handler(sig, 0, 0);
+	}
+}
+
 /* After calls at new call sites, SIGSYS must be blocked or unblocked as before. */
 __attribute__((always_inline)) static inline void check_mask(bool blocked)
 {
@@ -341,6 +354,7 @@ static void test_attached(int argc, char **argv)
 static const struct test tests[] = {
 	{"states", test_states},
 	{"handlers", test_handlers},
+	{"others", test_others},
 	{"child_in_handler", test_child_in_handler},
 	{"blocked_in_handler", test_blocked_in_handler},
 	{"forged", test_forged},

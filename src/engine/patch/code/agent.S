@@ -59,7 +59,8 @@ agent_back_\s:
 #define DATA_NEXT (AGENT_DATA + 88)
 #define DATA_WATCH (AGENT_DATA + 96)
 #define DATA_FAULT (AGENT_DATA + 104)
-#define DATA_MAP  (AGENT_DATA + 120)
+#define DATA_BLOCKING (AGENT_DATA + 120)
+#define DATA_MAP  (AGENT_DATA + 128)
 #define DATA_CODE (DATA_MAP + 4 * AGENT_CALLS)
 
 	.section .rodata
@@ -350,8 +351,12 @@ agent_ranges:				/* mprotect etc.: refused if the range overlaps this frame or p
 	mov	(%rsi), %rdx
 	mov	%rdx, (%r11)
 	mov	(%rsp), %rdx
-15:	test	%rsi, %rsi		/* the tracer must see SA_RESETHAND, and handlers that block SIGSYS */
+15:	test	%rsi, %rsi		/* the tracer must see SA_RESETHAND, and handlers that block SIGSYS or did so */
 	jz	7b
+	lea	-1(%rdi), %r11d
+	and	$63, %r11d
+	bt	%r11, DATA_BLOCKING
+	jc	agent_refuse
 	testl	$0x80000000, 8(%rsi)	/* SA_RESETHAND */
 	jnz	agent_refuse
 	cmpq	$0, DATA_VFORK		/* a child of vfork(2) changes only its own actions, not the image's */

@@ -157,6 +157,7 @@ struct agent_data {
 	 * change here, because the tracer may have to restore the handler (threads/dispatch.h).
 	 */
 	uint64_t fault[2];
+	uint64_t blocking; /* SIGBIT() of each signal whose handlers have blocked SIGSYS: the tracer must see changes */
 	uint32_t map[AGENT_CALLS];
 	/*
 	 * Address ranges [lo, hi) of code that may be patched, ending with a row of zeros. Calls that remap this code
@@ -169,8 +170,8 @@ _Static_assert(sizeof(struct agent_data) <= AGENT_PAGE, "one page");
 _Static_assert(offsetof(struct agent_data, words) == 8 && offsetof(struct agent_data, single_thread) == 16 &&
 		       offsetof(struct agent_data, vfork_frame) == 24 && offsetof(struct agent_data, next) == 88 &&
 		       offsetof(struct agent_data, watch) == 96 && offsetof(struct agent_data, fault) == 104 &&
-		       offsetof(struct agent_data, map) == 120 &&
-		       offsetof(struct agent_data, code) == 120 + 4 * AGENT_CALLS,
+		       offsetof(struct agent_data, blocking) == 120 && offsetof(struct agent_data, map) == 128 &&
+		       offsetof(struct agent_data, code) == 128 + 4 * AGENT_CALLS,
 	       "agent.S");
 _Static_assert(offsetof(struct agent_vfork_frame, sp) == 8 && offsetof(struct agent_vfork_frame, frame) == 16,
 	       "agent.S");

@@ -68,6 +68,7 @@ struct image *image_copy(struct patch *p, const struct task *parent)
 	img->sigsys.blockers = img->sigsys.awaiting = 0; /* the copied numbers count threads of the parent */
 	img->actions = *image_actions_of(parent);
 	img->watch = from->watch;
+	img->blocking = from->blocking;
 	img->counters = from->counters;
 	img->counters.words = NULL;
 	img->counters.off = false;
@@ -130,13 +131,12 @@ static bool is_special(int64_t nr)
 
 /*
  * Must the tracer see this call at present? While a thread blocks SIGSYS, the tracer must see every change of a signal
- * mask. While any handler runs with SIGSYS blocked, the tracer must see every change of a handler.
+ * mask.
  */
 static bool is_watched(const struct image *img, int64_t nr)
 {
 	return (nr == SYS_rt_sigprocmask && img->sigsys.blockers > 0) ||
-	       (nr == SYS_rt_sigreturn && img->sigsys.awaiting > 0) ||
-	       (nr == SYS_rt_sigaction && img->actions.blocking_handlers);
+	       (nr == SYS_rt_sigreturn && img->sigsys.awaiting > 0);
 }
 
 void image_map_known_calls(const struct patch *p, struct image *img, struct region *r)
@@ -269,10 +269,15 @@ void image_note_sigsys(struct task *task, const uint64_t action[ACTION_WORDS])
 
 void image_note_handler(struct task *task, int sig, bool blocks)
 {
+	struct image *img = image_of(task);
 	struct image_actions *a = image_actions_of(task);
 	a->blocking_handlers = blocks ? a->blocking_handlers | SIGBIT(sig) : a->blocking_handlers & ~SIGBIT(sig);
-	if (a->blocking_handlers)
-		unmap_call(task, SYS_rt_sigaction);
+	if (!blocks || img->blocking & SIGBIT(sig))
+		return;
+	img->blocking |= SIGBIT(sig);
+	if (img->state == IMAGE_READY)
+		remote_write(task->tid, AGENT_DATA + offsetof(struct agent_data, blocking), &img->blocking,
+			     sizeof(img->blocking));
 }
 
 void image_note_frames(struct task *task)

@@ -91,7 +91,10 @@ void image_watch_borrower(const struct task *task);
  * passes all calls that change it to the tracer.
  */
 void image_note_sigsys(struct task *task, const uint64_t action[ACTION_WORDS]);
-/* Notes whether the handler of `sig` runs with SIGSYS blocked from now on. */
+/*
+ * Notes whether the handler of `sig` runs with SIGSYS blocked from now on. If so, the agent passes all further changes
+ * of this handler to the tracer.
+ */
 void image_note_handler(struct task *task, int sig, bool blocks);
 /*
  * Called when a handler is about to run in the task, or has returned: decides whether the tracer must see the task's

@@ -32,7 +32,8 @@ struct agent_data setup_data(const struct image *img)
 {
 	struct agent_data data = {.base = AGENT_STATS - SLOT_ALIGN,
 				  .words = region_address(img->counters.region, img->counters.words),
-				  .single_thread = img->counters.single_thread};
+				  .single_thread = img->counters.single_thread,
+				  .blocking = img->blocking};
 	memcpy(data.map, img->counters.map, sizeof(data.map));
 	return data;
 }
