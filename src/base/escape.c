@@ -75,50 +75,64 @@ void escape_text(struct buf *out, const char *s, size_t n)
 	escape_but("\n\t", out, s, n);
 }
 
+#define C_ESCAPE_MOST 4 /* the largest number of characters that a byte takes in a C string */
+
 /*
- * Appends the octal escape of `c` with as few digits as possible, as strace does. It has three digits if a digit
- * follows, which would otherwise be read as part of the escape.
+ * Stores the octal escape of `c` with as few digits as possible, as strace does. It has three digits if a digit
+ * follows, which would otherwise be read as part of the escape. Returns the address after the last character, as do the
+ * next two functions.
  */
-static void octal(struct buf *out, unsigned char c, bool digit_follows)
+static char *octal(char *to, unsigned char c, bool digit_follows)
 {
-	buf_addc(out, '\\');
-	buf_add_bits(out, c, 3, digit_follows ? 3 : 1);
+	*to++ = '\\';
+	if (c >= 0100 || digit_follows)
+		*to++ = (char)('0' + (c >> 6));
+	if (c >= 010 || digit_follows)
+		*to++ = (char)('0' + (c >> 3 & 7));
+	*to++ = (char)('0' + (c & 7));
+	return to;
 }
 
-/* Returns the number of bytes at the start of `s` that need no escape in a C string. */
-static size_t plain_length(const char *s, size_t n)
+static char *hexadecimal(char *to, unsigned char c)
 {
-	size_t i = 0;
-	while (i < n && s[i] >= 0x20 && s[i] < 0x7f && s[i] != '"' && s[i] != '\\')
-		i++;
-	return i;
+	static const char digits[] = "0123456789abcdef";
+	*to++ = '\\';
+	*to++ = 'x';
+	*to++ = digits[c >> 4];
+	*to++ = digits[c & 15];
+	return to;
 }
 
-static void escape_c_byte(struct buf *out, char c, bool digit_follows)
+static char *escape_c_byte(char *to, unsigned char c, bool digit_follows)
 {
-	char letter = c == '"' || c == '\\' ? c : c == '\a' || c == '\b' ? 0 : short_escape(c);
-	if (!letter) {
-		octal(out, (unsigned char)c, digit_follows);
-		return;
-	}
-	buf_addc(out, '\\');
-	buf_addc(out, letter);
+	static const char letters[] = {
+		['\t'] = 't', ['\n'] = 'n', ['\v'] = 'v', ['\f'] = 'f', ['\r'] = 'r', ['"'] = '"', ['\\'] = '\\'};
+	if (c >= sizeof(letters) || !letters[c])
+		return octal(to, c, digit_follows);
+	*to++ = '\\';
+	*to++ = letters[c];
+	return to;
+}
+
+/* Can the byte be part of a C string as it is? */
+static bool is_plain(unsigned char c)
+{
+	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
 
 void escape_c(struct buf *out, const char *s, size_t n, bool hex)
 {
+	char *to = buf_room(out, C_ESCAPE_MOST * n);
 	for (size_t i = 0; i < n; i++) {
-		if (hex) {
-			buf_adds(out, "\\x");
-			buf_add_bits(out, (unsigned char)s[i], 4, 2);
-			continue;
-		}
-		size_t plain = plain_length(s + i, n - i);
-		buf_add(out, s + i, plain);
-		i += plain;
-		if (i < n)
-			escape_c_byte(out, s[i], i + 1 < n && s[i + 1] >= '0' && s[i + 1] <= '7');
+		unsigned char c = (unsigned char)s[i];
+		if (hex)
+			to = hexadecimal(to, c);
+		else if (is_plain(c))
+			*to++ = s[i];
+		else
+			to = escape_c_byte(to, c, i + 1 < n && s[i + 1] >= '0' && s[i + 1] <= '7');
 	}
+	buf_end_at(out, to);
 }
 
 void escape_angled(struct buf *out, const char *s, size_t n, bool hex)

@@ -29,13 +29,14 @@ static struct trace_text *text_of(struct trace_sink *s)
 }
 
 /*
- * Returns the number of columns that `n` bytes of text take on a terminal. Colour codes take none. A UTF-8 character
- * counts once.
+ * Returns the number of columns that the text of the buffer takes on a terminal from index `begin` on, or `most` if it
+ * takes more. Colour codes take none. A UTF-8 character counts once.
  */
-static size_t columns(const char *s, size_t n)
+static size_t columns(const struct buf *b, size_t begin, size_t most)
 {
-	size_t width = 0;
-	for (size_t i = 0; i < n; i++) {
+	const char *s = b->s;
+	size_t width = 0, n = b->len;
+	for (size_t i = begin; i < n && width < most; i++) {
 		if (s[i] == '\033')
 			while (i < n && s[i] != 'm')
 				i++;
@@ -173,7 +174,7 @@ static void text_enter(struct trace_sink *s, struct trace_task *task, const stru
 	emit_text_init(&e, to, t->c.emit_flags);
 	trace_decoder_init(&d, &t->c.decoding, s, &k->line, ev, &e);
 	k->line.given = decode_enter(&d.decode);
-	k->column = to->s ? columns(to->s + begin, to->len - begin) : 0;
+	k->column = columns(to, begin, t->c.column);
 	k->unfinished = false;
 	if (t->c.stack)
 		trace_stack_enter(t->c.stack, ev, trace_stack_line, &k->line.stack);
@@ -194,7 +195,7 @@ static void resume_line(struct trace_text *t, struct trace_text_task *k, const s
 		buf_adds(to, "<... ");
 		add_name(t, &ev->call, to);
 		buf_adds(to, " resumed>");
-		k->column = columns(to->s + begin, to->len - begin);
+		k->column = columns(to, begin, t->c.column);
 	}
 }
 
@@ -216,7 +217,8 @@ static void add_result(const struct trace_text *t, const struct trace_text_task 
 	if (ev->kind == EV_VANISH && k->line.given < decode_count(d))
 		buf_adds(to, " <unfinished ...>");
 	buf_addc(to, ')');
-	size_t at = k->column + columns(to->s + begin, to->len - begin);
+	size_t at = k->column;
+	at += columns(to, begin, t->c.column > at ? t->c.column - at : 0);
 	buf_fill(to, ' ', at + 1 < t->c.column ? t->c.column - at : 1);
 	buf_adds(to, "= ");
 	decode_result(d);

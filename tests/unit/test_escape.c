@@ -1,0 +1,83 @@
+#include "base/buf.h"
+#include "base/escape.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Text that is escaped, and the expected results without and with `hex`. */
+struct row {
+	const char *bytes;
+	size_t n;
+	const char *plain, *hex;
+};
+#define ROW(bytes, plain, hex)                                                                                         \
+	{                                                                                                              \
+		bytes, sizeof(bytes) - 1, plain, hex                                                                   \
+	}
+
+static const struct row rows[] = {
+	ROW("", "", ""),
+	ROW("az AZ~", "az AZ~", "\\x61\\x7a\\x20\\x41\\x5a\\x7e"),
+	ROW("\t\n\v\f\r\"\\", "\\t\\n\\v\\f\\r\\\"\\\\", "\\x09\\x0a\\x0b\\x0c\\x0d\\x22\\x5c"),
+	ROW("\a\b\033", "\\7\\10\\33", "\\x07\\x08\\x1b"), /* strace has no letters for \a and \b */
+	ROW("\0x", "\\0x", "\\x00\\x78"),
+	ROW("\0"
+	    "7",
+	    "\\0007", "\\x00\\x37"), /* a digit follows, so the escape has three digits */
+	ROW("\0"
+	    "8",
+	    "\\08", "\\x00\\x38"), /* 8 is not an octal digit */
+	ROW("\x7f\x80\xff", "\\177\\200\\377", "\\x7f\\x80\\xff"),
+	ROW("\037"
+	    "0",
+	    "\\0370", "\\x1f\\x30"),
+	ROW("\0\0\0\0", "\\0\\0\\0\\0", "\\x00\\x00\\x00\\x00"),
+};
+
+static void c_strings_are_escaped_like_those_of_strace(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct buf b = {0};
+		escape_c(&b, rows[i].bytes, rows[i].n, false);
+		assert_string_equal(buf_str(&b), rows[i].plain);
+		buf_clear(&b);
+		escape_c(&b, rows[i].bytes, rows[i].n, true);
+		assert_string_equal(buf_str(&b), rows[i].hex);
+		buf_free(&b);
+	}
+}
+
+static void numbers_are_appended_with_their_digits(void **state)
+{
+	(void)state;
+	struct buf b = {0};
+	buf_add_decimal(&b, 0, 0);
+	buf_addc(&b, ' ');
+	buf_add_decimal(&b, UINT64_MAX, 1);
+	buf_addc(&b, ' ');
+	buf_add_decimal(&b, 42, 6);
+	buf_addc(&b, ' ');
+	buf_add_signed(&b, INT64_MIN);
+	buf_addc(&b, ' ');
+	buf_add_bits(&b, UINT64_MAX, 3, 1);
+	buf_addc(&b, ' ');
+	buf_add_bits(&b, 0xbeef, 4, 8);
+	assert_string_equal(buf_str(&b),
+			    "0 18446744073709551615 000042 -9223372036854775808 1777777777777777777777 0000beef");
+	buf_free(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(c_strings_are_escaped_like_those_of_strace),
+		cmocka_unit_test(numbers_are_appended_with_their_digits),
+	};
+	return cmocka_run_group_tests_name("escape", tests, NULL, NULL);
+}
