@@ -528,6 +528,23 @@ static void test_exit_group(int argc, char **argv)
 	calls("exit_group", 11, 0);
 }
 
+/* Signals without a handler that calls cause: each arrives when its call has ended. */
+static void test_no_handler(int argc, char **argv)
+{
+	(void)argc, (void)argv;
+	struct iovec byte = {"x", 1};
+	int fds[2];
+	catch (SIGPIPE, SIG_IGN, 0);
+	catch (SIGCHLD, SIG_DFL, 0);
+	CHECK(pipe(fds) == 0 && close(fds[0]) == 0);
+	for (int i = 0; i < 50; i++) {
+		CHECK_FAILS(writev(fds[1], &byte, 1), EPIPE);
+		CHECK(kill(getpid(), SIGCHLD) == 0);
+	}
+	calls("writev", 50, 50);
+	calls("kill", 50, 0);
+}
+
 static const struct test tests[] = {
 	{"restart", test_restart},
 	{"never_restarted", test_never_restarted},
@@ -538,6 +555,7 @@ static const struct test tests[] = {
 	{"cancel", test_cancel},
 	{"cancel_async", test_cancel_async},
 	{"exit_group", test_exit_group},
+	{"no_handler", test_no_handler},
 #if __GLIBC__
 	{"unwind", test_unwind},
 #endif

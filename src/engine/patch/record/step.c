@@ -209,6 +209,11 @@ bool record_step_out(struct patch *p, struct task *task, struct user_regs_struct
 		p->t.hold_current = true;
 		return false;
 	}
+	/* The thread stays in the agent, but the signal comes after the call, so the call is reported first. */
+	if (what == STEPOUT_UNSEEN && made && th->reader.has_open) {
+		finish(p, th, task, r, &s, result);
+		return true;
+	}
 	if (what == STEPOUT_UNSEEN || !leave_path(image_of(task), task, r, &s, made, result))
 		return false;
 	if (again && what == STEPOUT_CORE)
