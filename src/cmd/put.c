@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/diag.h"
+#include "base/escape.h"
 #include "base/outfile.h"
 #include "cli/opt.h"
 #include "config.h"
@@ -27,6 +28,22 @@ void put_errors(const char *prefix, const struct buf *text)
 		diag_error("%s%.*s", prefix, (int)len, p);
 		p += len + (p[len] == '\n');
 	}
+}
+
+void put_usage_error(const char *prefix, const char *text)
+{
+	size_t len = strcspn(text, "\n");
+	diag_error("%s%.*s", prefix, (int)len, text);
+	struct buf rest = {0};
+	for (const char *p = text + len; *p;) {
+		size_t n = strcspn(++p, "\n");
+		escape_line(&rest, p, n);
+		buf_addc(&rest, '\n');
+		p += n;
+	}
+	if (rest.len && write(STDERR_FILENO, rest.s, rest.len) < 0)
+		(void)0; /* an error cannot be reported anywhere */
+	buf_free(&rest);
 }
 
 int put_help(const struct opt_command *c)

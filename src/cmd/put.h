@@ -12,6 +12,12 @@ int put_text(const char *path, const struct buf *text);
 void put_errors(const char *prefix, const struct buf *text);
 
 /*
+ * Prints the first line of `text` as an error that begins with `prefix`. Prints the other lines, which show the wrong
+ * argument with a caret under a word, below it.
+ */
+void put_usage_error(const char *prefix, const char *text);
+
+/*
  * Writes the help text to standard output, wrapped to the width of the terminal, or to that in the environment variable
  * COLUMNS, or to 80 columns. Returns 0, or EXIT_OWN after a message.
  */

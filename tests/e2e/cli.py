@@ -387,9 +387,15 @@ def test_mistakes(_):
     """The message about an unknown word marks the word and suggests similar names"""
     r = run("-e", "trace=read,opnat", "true")
     assert r.returncode == 2
-    rows = r.stderr.splitlines()
-    assert "did you mean openat" in rows[0]
-    assert rows[2].index("^") == rows[1].index("opnat"), rows
+    shown = run("show", "-e", "trace=read,opnat", "recording")
+    assert shown.returncode == 2
+    for rows in (r.stderr.splitlines(), shown.stderr.splitlines()):
+        assert "did you mean openat" in rows[0]
+        assert rows[2].index("^") == rows[1].index("opnat"), rows
+    for args, told in ((["a", "b"], "only one recording can be shown, but 2 were given; --diff compares two"),
+                       ([], "no recording was given; name one file")):
+        r = run("show", *args)
+        assert r.returncode == 2 and told in r.stderr, r
     assert "--format" in run("--fromat=csv", "true").stderr
     for args, told in ((["-e", "inject=write:error"], "'error' needs a value\n"),
                        (["-e", "inject=write:syscall=getpid"], "'syscall' is not an action; the actions are error, retval,"),

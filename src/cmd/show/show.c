@@ -126,12 +126,14 @@ int cmd_show(int argc, char **argv)
 	else if (outcome == OPT_VERSION)
 		status = put_version();
 	else if (outcome == OPT_ERROR || show_check(&t.o, &why) < 0)
-		diag_error("show: %s", buf_str(&why));
+		put_usage_error("show: ", buf_str(&why));
 	else if (t.o.diff && argc - first != 2)
 		diag_error("show: --diff needs two recordings, as made by sctrace --record FILE PROGRAM");
 	else if (t.o.diff)
 		status = show_diff(&t.o, argv + first);
-	else if (argc - first != 1)
+	else if (argc - first > 1)
+		diag_error("show: only one recording can be shown, but %d were given; --diff compares two", argc - first);
+	else if (argc == first)
 		diag_error("show: no recording was given; name one file that sctrace --record FILE PROGRAM made");
 	else
 		status = open_and_show(&t, argv[first]);

@@ -2,7 +2,6 @@
 #include "cmd/trace/trace.h"
 
 #include "base/diag.h"
-#include "base/escape.h"
 #include "cmd/cmd.h"
 #include "cmd/put.h"
 #include "cmd/trace/completion.h"
@@ -10,26 +9,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-/*
- * Prints the first line as an error. Prints the other lines, which show the text with a caret under a word, below it.
- */
-static void say_error(const char *text)
-{
-	size_t len = strcspn(text, "\n");
-	diag_error("%.*s", (int)len, text);
-	struct buf rest = {0};
-	for (const char *p = text + len; *p;) {
-		size_t n = strcspn(++p, "\n");
-		escape_line(&rest, p, n);
-		buf_addc(&rest, '\n');
-		p += n;
-	}
-	if (rest.len && write(STDERR_FILENO, rest.s, rest.len) < 0)
-		(void)0;
-	buf_free(&rest);
-}
 
 /* Writes `text` to standard output. Returns 0, or EXIT_OWN if that fails. */
 static int print_out(struct buf *text)
@@ -98,7 +77,7 @@ static int wrong_usage(const struct trace *t, struct buf *why)
 	say_instead(why);
 	if (!strchr(buf_str(why), '\n'))
 		buf_addf(why, " (see %s --help)", name);
-	say_error(buf_str(why));
+	put_usage_error("", buf_str(why));
 	buf_free(why);
 	return EXIT_USAGE;
 }
