@@ -75,6 +75,16 @@ int outfile_open_special(const char *path)
 	return -EBUSY; /* the caller saw a special file, so another program has replaced it by a regular one */
 }
 
+bool outfile_is_same(const char *one, const char *other)
+{
+	struct stat a, b;
+	if (!one || !other)
+		return false;
+	if (stat(one, &a) < 0)
+		return errno == ENOENT && strcmp(one, other) == 0;
+	return stat(other, &b) == 0 && S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
 int outfile_write(int fd, const char *s, size_t n, const volatile sig_atomic_t *stop)
 {
 	while (n) {

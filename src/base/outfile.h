@@ -30,6 +30,12 @@ int outfile_open(const char *path, int how, mode_t mode);
 int outfile_open_special(const char *path);
 
 /*
+ * Returns true if both names refer to the same regular file, or are the same name of a file that does not exist yet.
+ * Writing to one would overwrite the other. Returns false if one of them is NULL.
+ */
+bool outfile_is_same(const char *one, const char *other);
+
+/*
  * Writes all `n` bytes. Returns 0 or -errno. If `stop` is not NULL, a signal handler can set *stop to end the wait for
  * a reader that does not read: the interrupted write(2) is then not repeated, and the function returns -EINTR.
  */

@@ -121,6 +121,26 @@ def show_incomplete(world, mode):
             raise Failed(f"{part} of {size} bytes: status {seen.status}\n" + tail(seen.stderr))
 
 
+@scenario("show", ["record"])
+def show_overwrites(world, mode):
+    """No output can overwrite the recording"""
+    recording, link = world.scratch / "recording", world.scratch / "link"
+    record(world, mode, "--", "true", status=0)
+    link.unlink(missing_ok=True)
+    link.symlink_to(recording)
+    content = recording.read_bytes()
+    for words in (["-o", recording, recording], ["-o", link, recording], ["-A", "-o", recording, link], ["-c", "--save", recording, recording],
+                  ["--diff", "-o", recording, link, recording]):
+        show(world, *words, status=2)
+    if recording.read_bytes() != content:
+        raise Failed("the recording was changed")
+    for words in (["--record", "same", "-o", "same"], ["-c", "--save", "same", "-o", "same"], ["--record", link, "-o", recording]):
+        seen = execute([str(world.sctrace), *map(str, words), "true"], cwd=world.scratch)
+        if seen.status != 2 or (world.scratch / "same").exists():
+            raise Failed(f"{words} ended with {seen.status}\n" + tail(seen.stderr))
+    record(world, mode, "-o", "/dev/null", "--", "true", status=0)
+
+
 @scenario("show", TRACES)
 def show_killed(world, mode):
     """If sctrace is killed by SIGKILL, the part that it has written can be shown, and the program continues"""

@@ -108,6 +108,15 @@ static int open_and_show(struct trace *t, const char *path)
 	return status;
 }
 
+/* Returns the recording that the output would overwrite while it is read, or NULL. */
+static const char *overwritten(const struct trace_opts *o, char *const *paths)
+{
+	for (size_t i = 0; paths[i]; i++)
+		if (outfile_is_same(o->output, paths[i]) || outfile_is_same(o->save, paths[i]))
+			return paths[i];
+	return NULL;
+}
+
 int cmd_show(int argc, char **argv)
 {
 	struct trace t = {0};
@@ -127,12 +136,16 @@ int cmd_show(int argc, char **argv)
 		status = put_version();
 	else if (outcome == OPT_ERROR || show_check(&t.o, &why) < 0)
 		put_usage_error("show: ", buf_str(&why));
+	else if (overwritten(&t.o, argv + first))
+		diag_error("show: the output would overwrite the recording '%s'; write it to another file",
+			   overwritten(&t.o, argv + first));
 	else if (t.o.diff && argc - first != 2)
 		diag_error("show: --diff needs two recordings, as made by sctrace --record FILE PROGRAM");
 	else if (t.o.diff)
 		status = show_diff(&t.o, argv + first);
 	else if (argc - first > 1)
-		diag_error("show: only one recording can be shown, but %d were given; --diff compares two", argc - first);
+		diag_error("show: only one recording can be shown, but %d were given; --diff compares two",
+			   argc - first);
 	else if (argc == first)
 		diag_error("show: no recording was given; name one file that sctrace --record FILE PROGRAM made");
 	else
