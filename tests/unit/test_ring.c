@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 /* Records of all sizes, read at different times, are unchanged, however often the ring wraps around. */
 static void wraps(uint32_t limit)
@@ -85,6 +87,11 @@ static void an_interrupted_call_goes_on(void **state)
 	struct record_item it = take();
 	assert_int_equal(it.kind, RECORD_EXIT);
 	assert_int_equal(it.record->result, -512);
+	/* Until the kernel is known to have restarted the call, it is not reported again. */
+	assert_int_equal(reader_fill(&rig.reader), 0);
+	assert_int_equal(take().kind, RECORD_NONE);
+	rig.reader.halted = false;
+	assert_int_equal(reader_fill(&rig.reader), 0);
 	it = take();
 	assert_int_equal(it.kind, RECORD_ENTER);
 	assert_true(it.continued);
@@ -100,6 +107,36 @@ static void an_interrupted_call_goes_on(void **state)
 	assert_int_equal(leave(0), 0);
 	assert_int_equal(reader_fill(&rig.reader), 0);
 	assert_false(take().continued);
+}
+
+/* The restarted call has returned before it was reported, and with another limit than at first. */
+static void an_interrupted_call_is_not_lost(void **state)
+{
+	(void)state;
+	struct timespec left = {1, 500};
+	const uint64_t args[6] = {0, 0, 0, 0, (uint64_t)(uintptr_t)&left};
+	const pid_t pid = getpid();
+	const struct mem live = {mem_read_process, (void *)&pid};
+	set_up(RING_DATA);
+	assert_true(enter(SYS_pselect6, args));
+	assert_int_equal(reader_fill(&rig.reader), 0);
+	left.tv_sec = 0;
+	reader_renew(&rig.reader, &live);
+	reader_interrupt(&rig.reader, -514, ++rig.clock);
+	assert_int_equal(take().kind, RECORD_ENTER);
+	assert_int_equal(take().kind, RECORD_EXIT);
+	assert_int_equal(leave(0), 0);
+	assert_int_equal(reader_fill(&rig.reader), 0);
+	struct record_item it = take();
+	assert_int_equal(it.kind, RECORD_ENTER);
+	assert_true(it.continued);
+	it = take();
+	assert_int_equal(it.kind, RECORD_EXIT);
+	struct timespec seen = {9, 9};
+	captures_read_before((void *)(uintptr_t)it.record, args[4], &seen, sizeof(seen));
+	assert_int_equal(seen.tv_sec, 0);
+	assert_int_equal(seen.tv_nsec, 500);
+	assert_int_equal(take().kind, RECORD_NONE);
 }
 
 static void a_ring_that_was_overwritten_is_noticed(void **state)
@@ -131,6 +168,7 @@ int main(void)
 		cmocka_unit_test(rings_wrap),
 		cmocka_unit_test(a_call_in_progress_is_reported_once),
 		cmocka_unit_test(an_interrupted_call_goes_on),
+		cmocka_unit_test(an_interrupted_call_is_not_lost),
 		cmocka_unit_test(a_ring_that_was_overwritten_is_noticed),
 	};
 	return cmocka_run_group_tests(tests, set_up_all, NULL);

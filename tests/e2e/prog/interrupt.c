@@ -543,6 +543,13 @@ static void test_no_handler(int argc, char **argv)
 	}
 	calls("writev", 50, 50);
 	calls("kill", 50, 0);
+	/* The kernel restarts the interrupted call with the time that is left. */
+	struct itimerval tick = {{0, 0}, {0, 100000}};
+	struct timespec limit = {0, 300000000};
+	catch (SIGALRM, SIG_IGN, 0);
+	CHECK(setitimer(ITIMER_REAL, &tick, NULL) == 0);
+	CHECK(syscall(SYS_pselect6, 0, NULL, NULL, NULL, &limit, NULL) == 0);
+	calls("pselect6", 1, 0);
 }
 
 static const struct test tests[] = {

@@ -213,6 +213,24 @@ static void look_at(struct patch *p, struct record_thread *th)
 	}
 }
 
+/*
+ * The kernel restarts an interrupted call when the thread has received all its signals, unless one of these stops the
+ * thread or ends it. The tracer cannot see the restart. It takes much less than a millisecond after the thread was
+ * resumed, so after that time, the restarted call is reported.
+ */
+static void note_restart(const struct patch *p, struct record_thread *th)
+{
+	struct record_reader *r = &th->reader;
+	const struct task *task = th->task;
+	uint64_t now = p->record->sync_ticks;
+	if (!r->halted || !task)
+		return;
+	if (task->stopped || task->listening)
+		r->went_on = now;
+	else
+		r->halted = (double)(int64_t)(now - r->went_on) * p->tick_ns < NSEC_PER_SEC / 1000;
+}
+
 bool record_has_many(const struct record *rec)
 {
 	for (size_t i = 0; i < rec->threads.n; i++)
@@ -233,8 +251,10 @@ void record_look(struct patch *p)
 	 */
 	if (rec->sync_ns - p->ns0 > NSEC_PER_SEC / 1000)
 		p->tick_ns = (double)(rec->sync_ns - p->ns0) / (double)(rec->sync_ticks - p->tsc0);
-	for (size_t i = 0; i < rec->threads.n; i++)
+	for (size_t i = 0; i < rec->threads.n; i++) {
+		note_restart(p, rec->threads.v[i]);
 		look_at(p, rec->threads.v[i]);
+	}
 }
 
 static uint64_t to_ns(const struct patch *p, uint64_t ticks)

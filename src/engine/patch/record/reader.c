@@ -64,6 +64,7 @@ static uint32_t check(const unsigned char *at, size_t most)
 static int copy_committed(struct record_reader *r, uint64_t bytes)
 {
 	const unsigned char *data = (const unsigned char *)r->ring + RING_HEAD;
+	r->halted = r->halted && !bytes;
 	while (bytes) {
 		size_t lap = r->limit - r->off;
 		/* The last record may extend beyond the end of the ring's data. */
@@ -118,7 +119,8 @@ static void look_for_open(struct record_reader *r)
 		       before - RECORD_HEAD);
 	r->open.size = before <= RECORD_MOST ? (uint32_t)before : 0;
 	r->open.pad = 0;
-	r->has_open = r->open.t0 && check(r->open_bytes, RECORD_MOST);
+	r->halted = r->halted && !r->open.t1;
+	r->has_open = !r->halted && r->open.t0 && check(r->open_bytes, RECORD_MOST);
 	r->open_at = open;
 	reader_verify_open(r);
 }
@@ -196,7 +198,23 @@ void reader_interrupt(struct record_reader *r, int64_t result, uint64_t t1)
 {
 	if (r->has_open)
 		append(r, result, t1, true);
+	r->halted = r->has_open;
+	r->has_open = false;
 	r->went_on = t1;
+}
+
+void reader_renew(struct record_reader *r, const struct mem *live)
+{
+	unsigned char *ring = (unsigned char *)ring_record(r->ring, (uint32_t)r->open_at - 1);
+	for (uint32_t k = RECORD_HEAD; r->has_open && k < r->open.before;) {
+		struct agent_capture c;
+		memcpy(&c, r->open_bytes + k, sizeof(c));
+		k += (uint32_t)sizeof(c);
+		unsigned char bytes[RECORD_MOST];
+		if (c.len <= r->open.before - k && mem_get(live, c.addr, bytes, c.len) == 0)
+			memcpy(ring + k, bytes, c.len);
+		k += (c.len + 7) & ~7u;
+	}
 }
 
 bool reader_withdraw(struct record_reader *r, uint64_t ticks)
@@ -204,7 +222,7 @@ bool reader_withdraw(struct record_reader *r, uint64_t ticks)
 	bool reported = r->has_open && r->entered && r->at == r->n;
 	if (reported)
 		reader_complete(r, -513 /* ERESTARTNOINTR (include/linux/errno.h) */, ticks, true);
-	r->has_open = false;
+	r->has_open = r->halted = false;
 	r->went_on = 0;
 	return reported;
 }

@@ -42,6 +42,7 @@ struct record_reader {
 		unsigned char open_bytes[RECORD_MOST];
 	};
 	uint64_t open_at; /* the value of agent_ring.open when the open record was copied */
+	bool halted; /* a signal has interrupted the call, and the kernel has not restarted it yet, as far as known */
 	uint64_t went_on; /* when the open call continued after an interruption; 0: it was not interrupted */
 	bool ended;       /* the thread has no ring any more, so no new records will come */
 	/* When the thread ended; 0: the thread was detached, and it is not known how the open call ends. */
@@ -64,9 +65,16 @@ int reader_fill(struct record_reader *r);
 void reader_complete(struct record_reader *r, int64_t result, uint64_t t1, bool live);
 /*
  * Like reader_complete(), but for a call that a signal interrupted (`result` is -ERESTART*) and that the kernel
- * restarts at once: the record stays in the ring and describes the restarted call.
+ * will restart: the record stays in the ring and describes the restarted call. This call is not reported while `halted`
+ * is set, because the thread may stop, or end, before the call is restarted. reader_fill() clears `halted` if the
+ * restarted call has returned.
  */
 void reader_interrupt(struct record_reader *r, int64_t result, uint64_t t1);
+/*
+ * Reads the memory that was captured before the call in progress again, because the restarted call will read it again:
+ * select(2) and similar calls have changed their timeouts. The thread must be stopped.
+ */
+void reader_renew(struct record_reader *r, const struct mem *live);
 /*
  * Discards the open call, because the thread has left it and will make it again later. If the beginning of the call was
  * already reported, an end (ERESTARTNOINTR) is reported as well, and the function returns true.

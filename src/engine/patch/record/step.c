@@ -192,6 +192,21 @@ uint64_t record_native_ip(const struct task *task, uint64_t ip)
 	return site ? site->ip : inside ? 0 : ip;
 }
 
+/*
+ * Reports the end of a call that a signal without a handler has interrupted, once, even if more signals arrive before
+ * the kernel restarts the call.
+ */
+static void interrupt(struct patch *p, struct record_thread *th, int64_t result)
+{
+	pid_t tid = th->tid;
+	const struct mem live = {p->t.userfaultfd ? mem_read_present : mem_read_process, &tid};
+	if (th->reader.halted)
+		return;
+	reader_renew(&th->reader, &live);
+	reader_interrupt(&th->reader, result, __rdtsc());
+	p->t.hold_current = true;
+}
+
 bool record_step_out(struct patch *p, struct task *task, struct user_regs_struct *r, enum stepout_for what)
 {
 	struct record_thread *th = recorded_of(task);
@@ -203,10 +218,10 @@ bool record_step_out(struct patch *p, struct task *task, struct user_regs_struct
 		return false;
 	bool made = is_made(&s, r, &result);
 	bool again = r->rip == AGENT_AT(agent_record_after) && remote_restart_pending(r);
+	th->reader.halted = th->reader.halted && again;
 	record_look(p);
 	if (again && what == STEPOUT_UNSEEN) {
-		reader_interrupt(&th->reader, result, __rdtsc());
-		p->t.hold_current = true;
+		interrupt(p, th, result);
 		return false;
 	}
 	/* The thread stays in the agent, but the signal comes after the call, so the call is reported first. */
