@@ -643,6 +643,19 @@ def test_attach(tmp):
         assert "kernel thread" in run("-p", "2").stderr
 
 
+def test_attach_and_start(tmp):
+    """-p and a program are traced together until both have ended"""
+    code = "import os, sys, time\nuntil = time.monotonic() + 1\nwhile time.monotonic() < until: os.getppid(); time.sleep(0.01)"
+    for words in (["--engine=ptrace"], ["--engine=patch"], []):
+        with subprocess.Popen([sys.executable, "-c", code]) as prog:
+            r = run(*words, "-f", "-o", str(tmp / "t"), "-p", str(prog.pid), "sh", "-c", "cat /dev/null; echo x; exit 3")
+            assert prog.wait(TIMEOUT) == 0
+        text = (tmp / "t").read_text()
+        assert r.returncode == 3 and r.stdout == "x\n" and "engine" not in r.stderr, (words, r)
+        assert re.search(rf"(?m)^{prog.pid} +getppid\(\) += \d+$", text) and re.search(rf"(?m)^{prog.pid} +\+\+\+ exited with 0 ", text), text
+        assert re.search(r'(?m)^\d+ +execve\(.*"cat"', text) and re.search(r"(?m)^\d+ +\+\+\+ exited with 3 ", text), text
+
+
 def test_interrupt_ignored_at_start(tmp):
     """
     INT and QUIT make sctrace detach even if a script's shell started it with both ignored; with nohup, HUP stays

@@ -24,6 +24,12 @@
 /* How long sctrace waits for a stop. A thread does not stop while it waits for a disk or for its vfork(2) child. */
 #define ATTACH_PATIENCE_NS NSEC_PER_SEC
 
+/* A program can be started as well (-p PID PROGRAM): it is set up when it is executed. */
+static bool is_attached(const struct task *task)
+{
+	return task->proc && task->proc->attached;
+}
+
 /*
  * Waits for the stop that PTRACE_INTERRUPT causes. If a signal comes first, it is delivered later. Returns false if the
  * task did not stop in time.
@@ -108,7 +114,7 @@ static void stop_all(struct patch *p)
 	size_t i = 0;
 	struct task *task;
 	while ((task = map_next(&p->t.tasks.by_tid, &i, NULL)))
-		if (task->proc)
+		if (is_attached(task))
 			vec_push(&all, task);
 	for (i = 0; i < all.n; i++) {
 		task = all.v[i];
@@ -128,13 +134,13 @@ void attach_all(struct patch *p)
 	struct task *task;
 	stop_all(p);
 	while ((task = map_next(&p->t.tasks.by_tid, &i, NULL)))
-		if (task->stopped && task->proc && image_of(task) && image_of(task)->state == IMAGE_NEW)
+		if (task->stopped && is_attached(task) && image_of(task) && image_of(task)->state == IMAGE_NEW)
 			enter_process(p, task);
 	if (p->t.failed)
 		return; /* all tasks will be detached; if they were armed, nothing would handle their stops */
 	i = 0;
 	while ((task = map_next(&p->t.tasks.by_tid, &i, NULL))) {
-		if (!task->stopped || !task->proc || !image_of(task))
+		if (!task->stopped || !is_attached(task) || !image_of(task))
 			continue;
 		record_admit(p, task);
 		arm_task(p, task, image_of(task)->state == IMAGE_READY);
