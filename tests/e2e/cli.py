@@ -777,6 +777,8 @@ def test_help(_):
         assert max(map(len, r.stdout.splitlines())) <= 80, words
     assert re.match(r"sctrace \d", run("--version").stdout)
     assert "ptrace" in run("--list-engines").stdout
+    status, text = in_terminal(60, "--list-engines")
+    assert status == 0 and max(map(len, text.splitlines())) <= 60, text
 
 
 if __name__ == "__main__":

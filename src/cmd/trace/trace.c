@@ -5,10 +5,15 @@
 #include "cmd/cmd.h"
 #include "cmd/put.h"
 #include "cmd/trace/completion.h"
+#include "out/term.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#define NAME_COLUMNS 9 /* in --list-engines */
 
 /* Writes `text` to standard output. Returns 0, or EXIT_OWN if that fails. */
 static int print_out(struct buf *text)
@@ -18,16 +23,23 @@ static int print_out(struct buf *text)
 	return status;
 }
 
+/* Lists the engines. The lines are wrapped only on a terminal, because scripts search for whole lines. */
 static int list_engines(void)
 {
 	struct buf text = {0};
 	const struct engine_ops *const *e = engine_list();
+	int width = isatty(STDOUT_FILENO) ? term_look(STDOUT_FILENO).width : INT_MAX;
 	for (size_t i = 0; e[i]; i++) {
-		struct buf why = {0};
+		struct buf why = {0}, state = {0};
 		bool works = e[i]->probe(0, &why) == 0;
-		buf_addf(&text, "%-8s %s\n%-8s %s%s%s\n", e[i]->name, e[i]->purpose, "",
-			 works ? "works here" : "does not work here", why.len ? ": " : "", buf_str(&why));
+		buf_addf(&state, "%s%s%s", works ? "works here" : "does not work here", why.len ? ": " : "",
+			 buf_str(&why));
+		buf_addf(&text, "%-*s", NAME_COLUMNS, e[i]->name);
+		buf_add_wrapped(&text, e[i]->purpose, NAME_COLUMNS, NAME_COLUMNS, width);
+		buf_fill(&text, ' ', NAME_COLUMNS);
+		buf_add_wrapped(&text, buf_str(&state), NAME_COLUMNS, NAME_COLUMNS, width);
 		buf_free(&why);
+		buf_free(&state);
 	}
 	return print_out(&text);
 }
